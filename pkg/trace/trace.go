@@ -1,0 +1,158 @@
+// Package trace is what happened in a trial: one record type, written alike by
+// the simulator and by real nodes, and read by the checkers, the metrics and
+// the diagrams. It does not know who wrote a record or why.
+package trace
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+)
+
+// A Type says what a record reports.
+type Type uint8
+
+// The types of records. Their numbers stand in stored traces: append, never
+// renumber.
+const (
+	None        Type = iota
+	Up               // Process joined: Incarnation says for the how-many-th time
+	Crash            // Process is gone
+	Send             // Process handed message Seq of the link to Peer to the network
+	Duplicate        // the network made a second copy of that message
+	Deliver          // Process handled a message from Peer
+	Lose             // a message from Peer to Process was lost: by the loss draw, or by a cut link
+	Undelivered      // a message from Peer met Process down
+	Request          // the application of Process asked for the critical section
+	Granted          // Process entered the critical section
+	Released         // Process left it
+	Elect            // Process was made an initiator of an election
+	Elected          // Process takes Peer for the leader (none: 0) in term Arg
+	Suspect          // the failure detector of Process suspects Peer
+	Restore          // the failure detector of Process trusts Peer again
+	Timeout          // a timer of Process fired
+	Cut              // a partition began
+	Heal             // a partition ended
+	Cause            // the harness did what the next operation is counted from
+	Save             // Process saved its state
+	Log              // Process wrote a line; its text stands beside the record
+	Do               // Process was given an operation of its algorithm's own
+	Pause            // Process was stopped
+	Resume           // Process goes on
+	types            // how many there are
+)
+
+var typeNames = [types]string{
+	"none", "up", "crash", "send", "duplicate", "deliver", "lose", "undelivered", "request", "granted",
+	"released", "elect", "elected", "suspect", "restore", "timeout", "cut", "heal", "cause", "save",
+	"log", "do", "pause", "resume",
+}
+
+func (t Type) String() string {
+	if t < types {
+		return typeNames[t]
+	}
+	return fmt.Sprintf("type(%d)", uint8(t))
+}
+
+// The planes of the network. Messages of the algorithm and of the failure
+// detector are numbered, drawn and counted apart.
+const (
+	Data      uint8 = 0
+	Detection uint8 = 1
+)
+
+// A Record is one event at one process. Which fields mean something depends on
+// Type; the others are zero.
+type Record struct {
+	At          time.Duration // since the trial's common start; may be negative before it
+	Sent        time.Duration // messages: when it was handed to the network
+	Due         time.Duration // messages: when the network model wants it delivered
+	Seq         uint64        // messages: k, counted from 1 on its link, plane and incarnation of the sender
+	Arg         uint64        // Elected: the term; Timeout: the timer's slot; Request: the intended instant in ns
+	Process     uint32        // whom it happened to
+	Peer        uint32        // messages: the other end; detector and leader: whom it names
+	Incarnation uint32        // of the process; for messages of the sender: 0 at first
+	Bytes       uint32        // messages: encoded size of the payload
+	Depth       uint32        // messages: length of the longest causal chain of messages that ends in this one
+	Type        Type
+	Plane       uint8
+	Kind        uint8 // messages: index into the algorithm's list of messages
+	Copy        uint8 // messages: 0, or 1 for the network's duplicate
+}
+
+// Size is the number of bytes of an encoded record.
+const Size = 64
+
+// Put encodes r into b, which must hold Size bytes. The encoding has fixed
+// positions and is little-endian.
+func (r *Record) Put(b []byte) {
+	_ = b[Size-1]
+	le := binary.LittleEndian
+	le.PutUint64(b[0:], uint64(r.At))
+	le.PutUint64(b[8:], uint64(r.Sent))
+	le.PutUint64(b[16:], uint64(r.Due))
+	le.PutUint64(b[24:], r.Seq)
+	le.PutUint64(b[32:], r.Arg)
+	le.PutUint32(b[40:], r.Process)
+	le.PutUint32(b[44:], r.Peer)
+	le.PutUint32(b[48:], r.Incarnation)
+	le.PutUint32(b[52:], r.Bytes)
+	le.PutUint32(b[56:], r.Depth)
+	b[60], b[61], b[62], b[63] = byte(r.Type), r.Plane, r.Kind, r.Copy
+}
+
+// Get decodes b, which must hold Size bytes, and says whether it is a record.
+func (r *Record) Get(b []byte) error {
+	if len(b) < Size {
+		return fmt.Errorf("trace record: %d bytes, want %d", len(b), Size)
+	}
+	le := binary.LittleEndian
+	*r = Record{
+		At:          time.Duration(le.Uint64(b[0:])),
+		Sent:        time.Duration(le.Uint64(b[8:])),
+		Due:         time.Duration(le.Uint64(b[16:])),
+		Seq:         le.Uint64(b[24:]),
+		Arg:         le.Uint64(b[32:]),
+		Process:     le.Uint32(b[40:]),
+		Peer:        le.Uint32(b[44:]),
+		Incarnation: le.Uint32(b[48:]),
+		Bytes:       le.Uint32(b[52:]),
+		Depth:       le.Uint32(b[56:]),
+		Type:        Type(b[60]),
+		Plane:       b[61],
+		Kind:        b[62],
+		Copy:        b[63],
+	}
+	if r.Type == None || r.Type >= types || r.Plane > Detection || r.Copy > 1 {
+		return fmt.Errorf("trace record: type %d, plane %d, copy %d: not a record", b[60], b[61], b[63])
+	}
+	return nil
+}
+
+// A Sink takes records in the order in which they happened. The record is the
+// writer's again when Record returns.
+type Sink interface {
+	Record(r *Record)
+}
+
+// A SinkFunc is a function that takes records.
+type SinkFunc func(r *Record)
+
+// Record calls f.
+func (f SinkFunc) Record(r *Record) { f(r) }
+
+// Tee hands every record to each of sinks in turn.
+func Tee(sinks ...Sink) Sink {
+	return SinkFunc(func(r *Record) {
+		for _, s := range sinks {
+			s.Record(r)
+		}
+	})
+}
+
+// A List keeps every record.
+type List []Record
+
+// Record appends a copy of r.
+func (l *List) Record(r *Record) { *l = append(*l, *r) }
