@@ -30,12 +30,12 @@ const (
 	Elected          // Process takes Peer for the leader (none: 0) in term Arg
 	Suspect          // the failure detector of Process suspects Peer
 	Restore          // the failure detector of Process trusts Peer again
-	Timeout          // a timer of Process fired
+	Timeout          // the timer Text of Process fired
 	Cut              // a partition began
 	Heal             // a partition ended
 	Cause            // the harness did what the next operation is counted from
 	Save             // Process saved its state
-	Log              // Process wrote a line; its text stands beside the record
+	Log              // Process wrote a line, Text
 	Do               // Process was given an operation of its algorithm's own
 	Pause            // Process was stopped
 	Resume           // Process goes on
@@ -69,7 +69,7 @@ type Record struct {
 	Sent        time.Duration // messages: when it was handed to the network
 	Due         time.Duration // messages: when the network model wants it delivered
 	Seq         uint64        // messages: k, counted from 1 on its link, plane and incarnation of the sender
-	Arg         uint64        // Elected: the term; Timeout: the timer's slot; Request: the intended instant in ns
+	Arg         uint64        // Elected: the term; Request: the intended instant in ns
 	Process     uint32        // whom it happened to
 	Peer        uint32        // messages: the other end; detector and leader: whom it names
 	Incarnation uint32        // of the process; for messages of the sender: 0 at first
@@ -79,6 +79,9 @@ type Record struct {
 	Plane       uint8
 	Kind        uint8 // messages: index into the algorithm's list of messages
 	Copy        uint8 // messages: 0, or 1 for the network's duplicate
+	// Text is the line of a Log and the timer's name of a Timeout. It is not part
+	// of the encoded record: who stores records keeps it beside.
+	Text string
 }
 
 // Size is the number of bytes of an encoded record.

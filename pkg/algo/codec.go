@@ -1,0 +1,340 @@
+package algo
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+)
+
+// CodecVersion is the first byte of every encoded message.
+const CodecVersion = 1
+
+// A Codec turns messages into bytes and back. An encoded message stands on its
+// own: version, index of its kind, then its fields in order, integers as
+// variable-length numbers (signed ones zigzag), strings and slices behind their
+// length. It holds no field names and no types: both ends have the Spec.
+//
+// A Codec does not change after NewCodec and may be shared.
+type Codec struct {
+	kinds []kind
+}
+
+type kind struct {
+	name  string
+	typ   reflect.Type
+	zero  Message
+	plan  []field
+	plain bool // holds no pointer: a copy of the value shares nothing
+}
+
+type field struct {
+	op    fieldOp
+	elem  []field // of a struct; of a slice or array: one, its element
+	index int
+	size  int // smallest encoded size of an element, to bound allocation
+}
+
+type fieldOp uint8
+
+const (
+	opUint fieldOp = iota
+	opInt
+	opBool
+	opFloat
+	opString
+	opBytes
+	opSlice
+	opArray
+	opStruct
+)
+
+// NewCodec makes the codec of these kinds of messages, given as zero values.
+func NewCodec(messages ...Message) (*Codec, error) {
+	c := &Codec{}
+	names := map[string]bool{}
+	for _, m := range messages {
+		t := reflect.TypeOf(m)
+		if t == nil || t.Kind() != reflect.Struct {
+			return nil, fmt.Errorf("message %T: want a struct value", m)
+		}
+		if names[m.Kind()] || m.Kind() == "" {
+			return nil, fmt.Errorf("message %T: kind %q is empty or taken", m, m.Kind())
+		}
+		names[m.Kind()] = true
+		plan, plain, err := planStruct(t, 0)
+		if err != nil {
+			return nil, fmt.Errorf("message %s: %w", m.Kind(), err)
+		}
+		c.kinds = append(c.kinds, kind{m.Kind(), t, reflect.Zero(t).Interface().(Message), plan, plain})
+	}
+	if len(c.kinds) > math.MaxUint8 {
+		return nil, fmt.Errorf("%d kinds of messages, at most %d", len(c.kinds), math.MaxUint8)
+	}
+	return c, nil
+}
+
+func planStruct(t reflect.Type, depth int) (plan []field, plain bool, err error) {
+	plain = true
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if !f.IsExported() {
+			return nil, false, fmt.Errorf("field %s is not exported", f.Name)
+		}
+		p, pl, err := planType(f.Type, depth+1)
+		if err != nil {
+			return nil, false, fmt.Errorf("field %s: %w", f.Name, err)
+		}
+		p.index = i
+		plan, plain = append(plan, p), plain && pl
+	}
+	return plan, plain, nil
+}
+
+func planType(t reflect.Type, depth int) (f field, plain bool, err error) {
+	if depth > 8 {
+		return f, false, errors.New("nested too deep")
+	}
+	switch t.Kind() {
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return field{op: opUint, size: 1}, true, nil
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return field{op: opInt, size: 1}, true, nil
+	case reflect.Bool:
+		return field{op: opBool, size: 1}, true, nil
+	case reflect.Float64:
+		return field{op: opFloat, size: 8}, true, nil
+	case reflect.String:
+		return field{op: opString, size: 1}, true, nil // strings are immutable
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return field{op: opBytes, size: 1}, false, nil
+		}
+		e, _, err := planType(t.Elem(), depth+1)
+		if err == nil && e.size == 0 {
+			err = errors.New("a slice of empty values")
+		}
+		return field{op: opSlice, elem: []field{e}, size: 1}, false, err
+	case reflect.Array:
+		e, plain, err := planType(t.Elem(), depth+1)
+		return field{op: opArray, elem: []field{e}, size: t.Len() * e.size}, plain, err
+	case reflect.Struct:
+		plan, plain, err := planStruct(t, depth+1)
+		size := 0
+		for _, p := range plan {
+			size += p.size
+		}
+		return field{op: opStruct, elem: plan, size: size}, plain, err
+	}
+	return f, false, fmt.Errorf("a %s cannot travel in a message", t)
+}
+
+// Kinds is the names of the kinds, in the order of their indexes.
+func (c *Codec) Kinds() []string {
+	out := make([]string, len(c.kinds))
+	for i := range c.kinds {
+		out[i] = c.kinds[i].name
+	}
+	return out
+}
+
+// KindOf is the index of m's kind, and whether it is one of the codec's.
+func (c *Codec) KindOf(m Message) (uint8, bool) {
+	t := reflect.TypeOf(m)
+	for i := range c.kinds {
+		if c.kinds[i].typ == t {
+			return uint8(i), true
+		}
+	}
+	return 0, false
+}
+
+// Plain says whether messages of this kind hold no pointer, so that a copy of
+// the value shares nothing with the original.
+func (c *Codec) Plain(kind uint8) bool { return c.kinds[kind].plain }
+
+// Append appends the encoding of m, whose kind is given, to b.
+func (c *Codec) Append(b []byte, kind uint8, m Message) []byte {
+	b = append(b, CodecVersion, kind)
+	if len(c.kinds[kind].plan) == 0 {
+		return b
+	}
+	return appendStruct(b, c.kinds[kind].plan, reflect.ValueOf(m))
+}
+
+// Encode is Append for a message whose kind has yet to be found.
+func (c *Codec) Encode(b []byte, m Message) ([]byte, error) {
+	kind, ok := c.KindOf(m)
+	if !ok {
+		return b, fmt.Errorf("message %T is not declared in the Spec", m)
+	}
+	return c.Append(b, kind, m), nil
+}
+
+func appendStruct(b []byte, plan []field, v reflect.Value) []byte {
+	for i := range plan {
+		b = appendValue(b, &plan[i], v.Field(plan[i].index))
+	}
+	return b
+}
+
+func appendValue(b []byte, f *field, v reflect.Value) []byte {
+	switch f.op {
+	case opUint:
+		return binary.AppendUvarint(b, v.Uint())
+	case opInt:
+		return binary.AppendVarint(b, v.Int())
+	case opBool:
+		if v.Bool() {
+			return append(b, 1)
+		}
+		return append(b, 0)
+	case opFloat:
+		return binary.LittleEndian.AppendUint64(b, math.Float64bits(v.Float()))
+	case opString:
+		b = binary.AppendUvarint(b, uint64(v.Len()))
+		return append(b, v.String()...)
+	case opBytes:
+		b = binary.AppendUvarint(b, uint64(v.Len()))
+		return append(b, v.Bytes()...)
+	case opStruct:
+		return appendStruct(b, f.elem, v)
+	case opSlice:
+		b = binary.AppendUvarint(b, uint64(v.Len()))
+	}
+	for i := range v.Len() {
+		b = appendValue(b, &f.elem[0], v.Index(i))
+	}
+	return b
+}
+
+// Errors of Decode.
+var (
+	errShort    = errors.New("message ends early")
+	errTrailing = errors.New("bytes behind the message")
+	errRange    = errors.New("number out of range")
+)
+
+// Decode reads one message, which must fill b. Hostile bytes give an error;
+// what is allocated stays in proportion to len(b).
+func (c *Codec) Decode(b []byte) (Message, uint8, error) {
+	if len(b) < 2 {
+		return nil, 0, errShort
+	}
+	if b[0] != CodecVersion {
+		return nil, 0, fmt.Errorf("message of version %d, want %d", b[0], CodecVersion)
+	}
+	if int(b[1]) >= len(c.kinds) {
+		return nil, 0, fmt.Errorf("message of unknown kind %d", b[1])
+	}
+	k := &c.kinds[b[1]]
+	if len(k.plan) == 0 {
+		if len(b) > 2 {
+			return nil, 0, errTrailing
+		}
+		return k.zero, b[1], nil
+	}
+	v := reflect.New(k.typ).Elem()
+	rest, err := decodeStruct(b[2:], k.plan, v)
+	if err == nil && len(rest) > 0 {
+		err = errTrailing
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("message %s: %w", k.name, err)
+	}
+	return v.Interface().(Message), b[1], nil
+}
+
+func decodeStruct(b []byte, plan []field, v reflect.Value) (_ []byte, err error) {
+	for i := range plan {
+		if b, err = decodeValue(b, &plan[i], v.Field(plan[i].index)); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+func decodeValue(b []byte, f *field, v reflect.Value) ([]byte, error) {
+	switch f.op {
+	case opUint:
+		x, n := binary.Uvarint(b)
+		if n <= 0 {
+			return nil, errShort
+		}
+		if v.OverflowUint(x) {
+			return nil, errRange
+		}
+		v.SetUint(x)
+		return b[n:], nil
+	case opInt:
+		x, n := binary.Varint(b)
+		if n <= 0 {
+			return nil, errShort
+		}
+		if v.OverflowInt(x) {
+			return nil, errRange
+		}
+		v.SetInt(x)
+		return b[n:], nil
+	case opBool:
+		if len(b) < 1 {
+			return nil, errShort
+		}
+		if b[0] > 1 {
+			return nil, errRange
+		}
+		v.SetBool(b[0] == 1)
+		return b[1:], nil
+	case opFloat:
+		if len(b) < 8 {
+			return nil, errShort
+		}
+		v.SetFloat(math.Float64frombits(binary.LittleEndian.Uint64(b)))
+		return b[8:], nil
+	case opStruct:
+		return decodeStruct(b, f.elem, v)
+	case opArray:
+		return decodeElements(b, f, v)
+	}
+	return decodeCounted(b, f, v)
+}
+
+// decodeCounted reads what stands behind its length: a string, bytes, a slice.
+func decodeCounted(b []byte, f *field, v reflect.Value) ([]byte, error) {
+	count, n := binary.Uvarint(b)
+	if n <= 0 {
+		return nil, errShort
+	}
+	b = b[n:]
+	size := 1
+	if f.op == opSlice {
+		size = f.elem[0].size
+	}
+	if count > uint64(len(b)/size) { // refuse before allocating
+		return nil, errShort
+	}
+	switch f.op {
+	case opString:
+		v.SetString(string(b[:count]))
+		return b[count:], nil
+	case opBytes:
+		if count > 0 {
+			v.SetBytes(append([]byte(nil), b[:count]...))
+		}
+		return b[count:], nil
+	}
+	if count > 0 {
+		v.Set(reflect.MakeSlice(v.Type(), int(count), int(count)))
+	}
+	return decodeElements(b, f, v)
+}
+
+func decodeElements(b []byte, f *field, v reflect.Value) (_ []byte, err error) {
+	for i := range v.Len() {
+		if b, err = decodeValue(b, &f.elem[0], v.Index(i)); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}

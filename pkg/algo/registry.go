@@ -1,0 +1,172 @@
+package algo
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Problem is what an algorithm solves; the first half of its ID.
+type Problem string
+
+// The two problems.
+const (
+	Election        Problem = "election"
+	MutualExclusion Problem = "mutex"
+)
+
+// An Algorithm is a registered plugin.
+type Algorithm struct {
+	ID      string // "mutex/naimi-trehel"
+	Problem Problem
+	Spec    Spec
+	Codec   *Codec // of its messages, auxiliary messages and saves, in that order
+	mutex   func(Config) Mutex
+	elector func(Config) Elector
+}
+
+// New makes one process.
+func (a *Algorithm) New(c Config) Process {
+	if a.mutex != nil {
+		return a.mutex(c)
+	}
+	return a.elector(c)
+}
+
+// Auxiliary says whether messages of this kind are counted apart.
+func (a *Algorithm) Auxiliary(kind uint8) bool { return int(kind) >= len(a.Spec.Messages) }
+
+var registry = map[string]*Algorithm{}
+
+var nameRule = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+// RegisterMutex adds a mutual-exclusion algorithm. It is called from init and
+// panics on a defect of the Spec, naming it.
+func RegisterMutex(s Spec, newProcess func(Config) Mutex) {
+	register(MutualExclusion, s, &Algorithm{mutex: newProcess}, newProcess == nil)
+}
+
+// RegisterElector adds a leader-election algorithm, likewise.
+func RegisterElector(s Spec, newProcess func(Config) Elector) {
+	register(Election, s, &Algorithm{elector: newProcess}, newProcess == nil)
+}
+
+func register(p Problem, s Spec, a *Algorithm, noConstructor bool) {
+	a.ID, a.Problem, a.Spec = string(p)+"/"+s.Name, p, s
+	err := s.defects()
+	if noConstructor {
+		err = errors.Join(err, errors.New("no constructor"))
+	}
+	if registry[a.ID] != nil {
+		err = errors.Join(err, errors.New("registered twice"))
+	}
+	if err == nil {
+		a.Codec, err = NewCodec(slices.Concat(s.Messages, s.Auxiliary, s.Saves)...)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("algo: register %s: %v", a.ID, err))
+	}
+	registry[a.ID] = a
+}
+
+func (s *Spec) defects() error {
+	var errs []error
+	check := func(ok bool, text string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf(text, args...))
+		}
+	}
+	check(nameRule.MatchString(s.Name), "bad name %q, want lower-case words joined by '-'", s.Name)
+	check(s.Summary != "" && !strings.Contains(s.Summary, "\n"), "no one-line summary")
+	check(s.Paper.Title != "" && s.Paper.Authors != "" && s.Paper.Year > 0, "no paper")
+	check(len(s.Messages) > 0, "no messages")
+	seen := map[string]bool{}
+	for _, p := range s.Params {
+		check(nameRuleParam.MatchString(p.Name), "bad parameter name %q", p.Name)
+		check(!seen[p.Name], "parameter %s declared twice", p.Name)
+		check(p.Doc != "" && p.Default != nil, "parameter %s: no doc or no default", p.Name)
+		check((p.Type == Enum) == (len(p.Choices) > 0), "parameter %s: choices go with Enum", p.Name)
+		seen[p.Name] = true
+	}
+	if len(errs) == 0 {
+		for _, n := range []int{1, 2, 3, 10, 100} {
+			net := Network{Nodes: n, Latency: time.Millisecond, Bounded: true}
+			values, _ := s.Resolve(nil, net)
+			for _, p := range s.Params {
+				if err := p.Check(values[p.Name]); err != nil {
+					errs = append(errs, fmt.Errorf("default with %d processes: %w", n, err))
+				}
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+var nameRuleParam = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
+
+// All is every registered algorithm, sorted by ID.
+func All() []*Algorithm {
+	out := make([]*Algorithm, 0, len(registry))
+	for _, a := range registry {
+		out = append(out, a)
+	}
+	slices.SortFunc(out, func(a, b *Algorithm) int { return strings.Compare(a.ID, b.ID) })
+	return out
+}
+
+// Lookup finds an algorithm by its ID.
+func Lookup(id string) (*Algorithm, error) {
+	if a := registry[id]; a != nil {
+		return a, nil
+	}
+	var ids []string
+	for _, a := range All() {
+		ids = append(ids, a.ID)
+	}
+	hint := ""
+	if near := Nearest(id, ids); near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	}
+	return nil, fmt.Errorf("unknown algorithm %q%s (\"bench list\" shows all: %s)",
+		id, hint, strings.Join(ids, ", "))
+}
+
+// Nearest is the name among names that word most probably meant, or "" if none
+// is near: at most a third of its letters differ.
+func Nearest(word string, names []string) string {
+	best, at := "", len(word)/3+2
+	for _, name := range names {
+		if d := distance(word, name); d < at {
+			best, at = name, d
+		}
+	}
+	return best
+}
+
+// distance counts the letters to insert, delete, replace or swap with their
+// neighbor to make b of a (optimal string alignment).
+func distance(a, b string) int {
+	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row := make([]int, len(b)+1)
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last = last, row
+	}
+	return last[len(b)]
+}

@@ -1,0 +1,317 @@
+package algo
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// A Spec is what an algorithm says about itself. Zero values are the papers'
+// usual model: complete graph, asynchronous, reliable channels, no crash.
+type Spec struct {
+	Name      string // lower-case words joined by '-'; the registry adds the kind
+	Summary   string // one line, shown by "bench list"
+	Paper     Paper
+	Messages  []Message // a zero value of each, for decoding
+	Auxiliary []Message // acknowledgements and the like: counted with the detector's, never as messages
+	Saves     []Message // a zero value of each type handed to Env.Save that is not a message
+	Params    []Param
+	Perpetual bool     // never falls quiet: heartbeats, a circulating token
+	Needs     Needs    // what the world must provide
+	Survives  Faults   // what the world may do
+	Promises  Promises // what the checkers then hold it to
+	Claims    []Claim  // complexity the paper states, checked by the conformance kit
+}
+
+// A Paper is where the rules come from.
+type Paper struct {
+	Authors, Title, Venue string
+	Year                  int
+	DOI                   string
+	Deviations            string // where this code departs from the paper, and why
+}
+
+// Needs is what an algorithm requires of the world that it runs in.
+type Needs struct {
+	Topology  Topology
+	FIFO      bool // messages of one link are delivered in the order they were sent
+	Synchrony Synchrony
+	Detector  Detector
+	Nodes     func(n int) error // nil: any n >= 1
+	// Timing says whether the time-outs keep the bounds that a synchronous
+	// algorithm's proof assumes. Nil: it has none.
+	Timing func(Network, Params) error
+}
+
+// Synchrony is what an algorithm assumes about delays.
+type Synchrony uint8
+
+// The classes of synchrony, weakest assumption first.
+const (
+	Asynchronous Synchrony = iota
+	PartiallySynchronous
+	Synchronous
+)
+
+func (s Synchrony) String() string {
+	return [...]string{"asynchronous", "partially synchronous", "synchronous"}[s]
+}
+
+// Detector is the class of failure detector that an algorithm needs.
+type Detector uint8
+
+// The classes of detectors, weakest first.
+const (
+	NoDetector Detector = iota
+	EventuallyPerfect
+	Perfect
+)
+
+func (d Detector) String() string {
+	return [...]string{"none", "eventually perfect", "perfect"}[d]
+}
+
+// Faults is what an algorithm survives.
+type Faults struct {
+	Loss, Duplication, Partition bool
+	Crashes                      func(n int) int // crash-stops survived among n; nil: none
+	Recovery                     bool            // a crashed process may come back with what it saved
+}
+
+// CrashesOf is how many crash-stops the algorithm survives among n processes.
+func (f Faults) CrashesOf(n int) int {
+	if f.Crashes == nil {
+		return 0
+	}
+	return f.Crashes(n)
+}
+
+// Promises is what an algorithm guarantees while the world keeps to Needs and
+// Survives.
+type Promises struct {
+	StarvationFree bool // every request is granted, once faults stop
+	RequestOrder   bool // grants follow happened-before order of requests
+	Announced      bool // every process, not the leader alone, learns the leader
+	Leadership     Leadership
+}
+
+// Leadership is the kind of agreement that an election algorithm promises.
+type Leadership uint8
+
+// The kinds of leadership.
+const (
+	// Eventual: once faults stop, every live process names the same live
+	// leader, and keeps it.
+	Eventual Leadership = iota
+	// AtMostOne: no two live processes hold themselves leader at once.
+	AtMostOne
+	// PerTerm: at most one leader in each term.
+	PerTerm
+	// PerGroup: at most one leader in each group of processes.
+	PerGroup
+)
+
+func (l Leadership) String() string {
+	return [...]string{"eventual", "at most one", "one per term", "one per group"}[l]
+}
+
+// A Network is what an algorithm may know of the links when the defaults of
+// its parameters are worked out.
+type Network struct {
+	Nodes   int
+	Latency time.Duration // d: the largest one-way latency; its 99.9th percentile if unbounded
+	Bounded bool          // no latency exceeds Latency
+	Params  Params        // the parameters that stand before this one in the Spec
+}
+
+// ParamType is the type of a parameter's value.
+type ParamType uint8
+
+// The types of parameters, and the Go type that holds a value of each.
+const (
+	Bool     ParamType = iota // bool
+	Int                       // int64
+	Float                     // float64
+	Duration                  // time.Duration
+	Enum                      // string, one of Choices
+)
+
+func (t ParamType) String() string {
+	return [...]string{"true or false", "whole number", "number", "duration", "choice"}[t]
+}
+
+// A Param is one tunable of an algorithm. Default may look at the network, so
+// that a time-out follows from the latency.
+type Param struct {
+	Name, Unit, Doc string
+	Type            ParamType
+	Choices         []string // of an Enum
+	Default         func(Network) any
+	Min, Max        any  // inclusive; nil: no bound
+	PerProcess      bool // may also be a list in ID order: ranks, estimates, delays
+}
+
+// Const is the default of a parameter that does not depend on the network.
+func Const(v any) func(Network) any { return func(Network) any { return v } }
+
+// Check says whether v is a value of p: of p's type and within its bounds.
+func (p Param) Check(v any) error {
+	ok := false
+	switch p.Type {
+	case Bool:
+		_, ok = v.(bool)
+	case Int:
+		_, ok = v.(int64)
+	case Float:
+		var f float64
+		if f, ok = v.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
+			return fmt.Errorf("parameter %s: %v is not a finite number", p.Name, f)
+		}
+	case Duration:
+		_, ok = v.(time.Duration)
+	case Enum:
+		var s string
+		if s, ok = v.(string); ok {
+			for _, c := range p.Choices {
+				if s == c {
+					return nil
+				}
+			}
+			return fmt.Errorf("parameter %s: %q is not a choice (has: %v)", p.Name, s, p.Choices)
+		}
+	}
+	if !ok {
+		return fmt.Errorf("parameter %s: %v is not a %s", p.Name, v, p.Type)
+	}
+	if p.Min != nil && less(v, p.Min) {
+		return fmt.Errorf("parameter %s: %v is below its minimum %v", p.Name, v, p.Min)
+	}
+	if p.Max != nil && less(p.Max, v) {
+		return fmt.Errorf("parameter %s: %v is above its maximum %v", p.Name, v, p.Max)
+	}
+	return nil
+}
+
+func less(a, b any) bool {
+	switch a := a.(type) {
+	case int64:
+		return a < b.(int64)
+	case float64:
+		return a < b.(float64)
+	case time.Duration:
+		return a < b.(time.Duration)
+	}
+	return false
+}
+
+// Params are the resolved parameters of one process, by name. The accessors
+// panic on a name or type that the Spec does not declare: that is a mistake in
+// the plugin, not in the experiment.
+type Params map[string]any
+
+// Bool is the value of a Bool parameter.
+func (p Params) Bool(name string) bool { return param[bool](p, name) }
+
+// Int is the value of an Int parameter.
+func (p Params) Int(name string) int64 { return param[int64](p, name) }
+
+// Float is the value of a Float parameter.
+func (p Params) Float(name string) float64 { return param[float64](p, name) }
+
+// Duration is the value of a Duration parameter.
+func (p Params) Duration(name string) time.Duration { return param[time.Duration](p, name) }
+
+// Enum is the value of an Enum parameter.
+func (p Params) Enum(name string) string { return param[string](p, name) }
+
+func param[T any](p Params, name string) T {
+	v, ok := p[name].(T)
+	if !ok {
+		panic(fmt.Sprintf("algo: parameter %q is %T, want %T: not as declared in the Spec",
+			name, p[name], v))
+	}
+	return v
+}
+
+// Resolve completes given, the values that an experiment sets, with the
+// defaults that follow from the network. Values may be lists where the
+// parameter is PerProcess; Resolve checks them as such and keeps them.
+// All mistakes are reported, not the first alone.
+func (s *Spec) Resolve(given map[string]any, net Network) (Params, []error) {
+	var errs []error
+	out := make(Params, len(s.Params))
+	net.Params = out
+	for _, p := range s.Params {
+		v, set := given[p.Name]
+		if !set {
+			out[p.Name] = p.Default(net)
+			continue
+		}
+		if list, ok := v.([]any); ok {
+			errs = append(errs, p.checkList(list, net.Nodes)...)
+		} else if err := p.Check(v); err != nil {
+			errs = append(errs, err)
+		}
+		out[p.Name] = v
+	}
+	return out, errs
+}
+
+func (p Param) checkList(list []any, n int) (errs []error) {
+	if !p.PerProcess {
+		return []error{fmt.Errorf("parameter %s: a list, but it is the same for every process", p.Name)}
+	}
+	if len(list) != n {
+		return []error{fmt.Errorf("parameter %s: %d values for %d processes", p.Name, len(list), n)}
+	}
+	for i, v := range list {
+		if err := p.Check(v); err != nil {
+			errs = append(errs, fmt.Errorf("process %d: %w", i+1, err))
+		}
+	}
+	return errs
+}
+
+// Of is p as process id sees it: of a list, its own entry.
+func (p Params) Of(id ID) Params {
+	for name, v := range p {
+		list, ok := v.([]any)
+		if !ok {
+			continue
+		}
+		own := make(Params, len(p))
+		for k, w := range p {
+			own[k] = w
+		}
+		own[name] = list[id-1]
+		p = own
+	}
+	return p
+}
+
+// A Claim is a complexity that the paper states.
+type Claim struct {
+	Metric string // "messages/entry", "messages/election"
+	Load   string // "light", "heavy", "worst", "best"
+	Text   string // as the paper puts it: "H(n-1) on average (Theorem 5)"
+	Bound  func(n int) (lo, hi float64)
+}
+
+// Exactly is the bound of a claim that leaves no room.
+func Exactly(f func(n int) float64) func(int) (float64, float64) {
+	return func(n int) (float64, float64) { return f(n), f(n) }
+}
+
+// Within is the bound of a claim about an average: f(n), give or take a share.
+func Within(share float64, f func(n int) float64) func(int) (float64, float64) {
+	return func(n int) (float64, float64) { return f(n) * (1 - share), f(n) * (1 + share) }
+}
+
+// Harmonic is H(n) = 1 + 1/2 + ... + 1/n.
+func Harmonic(n int) float64 {
+	h := 0.0
+	for i := n; i >= 1; i-- {
+		h += 1 / float64(i)
+	}
+	return h
+}

@@ -1,0 +1,225 @@
+package algo
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// An Effect is one thing that an algorithm asked for during an event.
+type Effect struct {
+	Op    Op
+	Peer  ID            // OpSend: the receiver; OpElected: the leader
+	Msg   Message       // OpSend, OpSave
+	Timer Timer         // OpSetTimer, OpCancelTimer
+	After time.Duration // OpSetTimer
+	Term  uint64        // OpElected
+	Text  string        // OpLog
+}
+
+// An Op says what an effect asks for.
+type Op uint8
+
+// The effects.
+const (
+	OpSend Op = iota + 1
+	OpSetTimer
+	OpCancelTimer
+	OpGranted
+	OpElected
+	OpSave
+	OpLog
+)
+
+// An Event is what is handed to an algorithm.
+type Event struct {
+	Type  EventType
+	Peer  ID      // Receive: the sender; Suspect, Restore: whom; Do: the target
+	Msg   Message // Receive
+	Timer Timer   // Timeout
+	Op    string  // Do
+}
+
+// An EventType names the method that an event calls.
+type EventType uint8
+
+// The events.
+const (
+	Start EventType = iota + 1
+	Receive
+	Timeout
+	Request
+	Release
+	Elect
+	Suspect
+	Restore
+	Do
+)
+
+// A Buffer collects effects. Steppers that never step at the same time may
+// share one.
+type Buffer struct {
+	effects []Effect
+	self    []Message
+}
+
+// A Stepper drives one process: events in, effects out.
+type Stepper struct {
+	proc      Process
+	mutex     Mutex
+	elector   Elector
+	timed     Timed
+	monitor   Monitor
+	checked   Checked
+	id        ID
+	n         ID
+	neighbors []ID // sorted; nil: everybody
+	buf       *Buffer
+	now       time.Duration
+	seed      uint64
+	rng       *rand.Rand
+}
+
+// maxSelf bounds the messages to oneself of one event: more are an endless
+// loop in the plugin.
+const maxSelf = 1 << 16
+
+// NewStepper makes a process of a and the stepper that drives it. Seed is that
+// of the process's own random source.
+func NewStepper(a *Algorithm, c Config, seed uint64, buf *Buffer) *Stepper {
+	p := a.New(c)
+	s := &Stepper{proc: p, id: c.ID, n: ID(len(c.Peers)), buf: buf, seed: seed}
+	s.mutex, _ = p.(Mutex)
+	s.elector, _ = p.(Elector)
+	s.timed, _ = p.(Timed)
+	s.monitor, _ = p.(Monitor)
+	s.checked, _ = p.(Checked)
+	if len(c.Neighbors) != len(c.Peers) {
+		s.neighbors = slices.Clone(c.Neighbors)
+		slices.Sort(s.neighbors)
+	}
+	return s
+}
+
+// Step feeds ev to the process at local time now and returns what it asked
+// for, in order. The slice is reused by the next Step of any stepper that
+// shares the buffer.
+func (s *Stepper) Step(now time.Duration, ev Event) []Effect {
+	s.now = now
+	s.buf.effects = s.buf.effects[:0]
+	s.buf.self = s.buf.self[:0]
+	s.dispatch(ev)
+	for i := 0; i < len(s.buf.self); i++ {
+		if i == maxSelf {
+			panic(fmt.Sprintf("process %d sent itself %d messages in one event: an endless loop", s.id, i))
+		}
+		s.proc.Receive((*env)(s), s.id, s.buf.self[i])
+	}
+	return s.buf.effects
+}
+
+func (s *Stepper) dispatch(ev Event) {
+	e := (*env)(s)
+	switch ev.Type {
+	case Start:
+		if p, ok := s.proc.(Starter); ok {
+			p.Start(e)
+		}
+	case Receive:
+		s.proc.Receive(e, ev.Peer, ev.Msg)
+	case Timeout:
+		s.timed.Timeout(e, ev.Timer)
+	case Request:
+		s.mutex.Request(e)
+	case Release:
+		s.mutex.Release(e)
+	case Elect:
+		s.elector.Elect(e)
+	case Suspect:
+		s.monitor.Suspect(e, ev.Peer)
+	case Restore:
+		s.monitor.Restore(e, ev.Peer)
+	case Do:
+		if p, ok := s.proc.(Commanded); ok {
+			p.Do(e, ev.Op, ev.Peer)
+			return
+		}
+		panic(fmt.Sprintf("process %d has no operation %q", s.id, ev.Op))
+	}
+}
+
+// Monitors says whether the process listens to the failure detector itself.
+func (s *Stepper) Monitors() bool { return s.monitor != nil }
+
+// Commanded says whether the process has operations of its own.
+func (s *Stepper) Commanded() bool { _, ok := s.proc.(Commanded); return ok }
+
+// Invariant is the process's own invariant; nil if it holds or none is stated.
+func (s *Stepper) Invariant() error {
+	if s.checked == nil {
+		return nil
+	}
+	return s.checked.Invariant()
+}
+
+// Process is the process that the stepper drives.
+func (s *Stepper) Process() Process { return s.proc }
+
+// env is the Stepper as the process sees it.
+type env Stepper
+
+func (e *env) Now() time.Duration { return e.now }
+
+func (e *env) Rand() *rand.Rand {
+	if e.rng == nil {
+		e.rng = rand.New(rand.NewPCG(e.seed, e.seed^0x9e3779b97f4a7c15))
+	}
+	return e.rng
+}
+
+func (e *env) Send(to ID, m Message) {
+	switch {
+	case to == e.id:
+		e.buf.self = append(e.buf.self, m)
+		return
+	case to == None || to > e.n:
+		panic(fmt.Sprintf("process %d sends %s to %d: no such process", e.id, m.Kind(), to))
+	case e.neighbors != nil:
+		if _, ok := slices.BinarySearch(e.neighbors, to); !ok {
+			panic(fmt.Sprintf("process %d sends %s to %d: not a neighbor", e.id, m.Kind(), to))
+		}
+	}
+	e.record(Effect{Op: OpSend, Peer: to, Msg: m})
+}
+
+func (e *env) SetTimer(t Timer, after time.Duration) {
+	if e.timed == nil {
+		panic(fmt.Sprintf("process %d sets timer %q but has no Timeout", e.id, t))
+	}
+	e.record(Effect{Op: OpSetTimer, Timer: t, After: max(after, 0)})
+}
+
+func (e *env) CancelTimer(t Timer) { e.record(Effect{Op: OpCancelTimer, Timer: t}) }
+
+func (e *env) Granted() {
+	if e.mutex == nil {
+		panic(fmt.Sprintf("process %d: Granted is for mutual exclusion", e.id))
+	}
+	e.record(Effect{Op: OpGranted})
+}
+
+func (e *env) Elected(leader ID, term uint64) {
+	if e.elector == nil {
+		panic(fmt.Sprintf("process %d: Elected is for leader election", e.id))
+	}
+	e.record(Effect{Op: OpElected, Peer: leader, Term: term})
+}
+
+func (e *env) Save(v Message) { e.record(Effect{Op: OpSave, Msg: v}) }
+
+func (e *env) Logf(format string, args ...any) {
+	e.record(Effect{Op: OpLog, Text: fmt.Sprintf(format, args...)})
+}
+
+func (e *env) record(f Effect) { e.buf.effects = append(e.buf.effects, f) }

@@ -1,0 +1,312 @@
+package algo
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Topology is the class of graphs that an algorithm needs.
+type Topology uint8
+
+// The classes of graphs.
+const (
+	Complete          Topology = iota
+	LogicalRing                // complete, and everybody knows a ring order: the dead can be skipped
+	Ring                       // each process sends to its successor alone
+	BidirectionalRing          // each process sends to its predecessor and its successor
+	Tree
+	Connected
+)
+
+var topologyNames = []string{
+	"complete", "logical-ring", "ring", "bidirectional-ring", "tree", "connected",
+}
+
+func (t Topology) String() string { return topologyNames[t] }
+
+// A Shape describes a graph to build.
+type Shape struct {
+	// Kind is complete, logical-ring, ring, bidirectional-ring, tree, grid,
+	// random or file.
+	Kind string
+	// Tree is path, star, binary, balanced (degree sqrt(n)) or random.
+	Tree string
+	// Degree is the mean number of neighbors of a random graph; 0: 4.
+	Degree float64
+	// Order is the order of IDs around a ring, or from the root of a tree in
+	// breadth-first order; nil: ascending.
+	Order []ID
+	// Edges is the edge list of kind file.
+	Edges [][2]ID
+}
+
+// A Graph is a built topology.
+type Graph struct {
+	Class     Topology
+	Name      string // "complete", "tree-binary"
+	Ring      []ID   // the ring's order; nil if it is none
+	neighbors [][]ID // by ID - 1; nil: complete
+	peers     []ID
+}
+
+// Peers is every process, ascending. Shared: not to be modified.
+func (g *Graph) Peers() []ID { return g.peers }
+
+// Neighbors is whom p may send to, in the topology's order. Ring: the
+// successor. Bidirectional ring: predecessor, successor. Tree: the parent (None
+// at the root), then the children. Otherwise ascending.
+func (g *Graph) Neighbors(p ID) []ID {
+	if g.neighbors == nil {
+		return g.peers
+	}
+	return g.neighbors[p-1]
+}
+
+// Satisfies says whether an algorithm that needs class t can run on g.
+func (g *Graph) Satisfies(t Topology) bool {
+	return g.Class == t || t == Connected || t == Complete && g.Class == LogicalRing ||
+		t == Tree && g.Class == Tree
+}
+
+// DefaultShape is the shape that topology "auto" builds for class t.
+func DefaultShape(t Topology) Shape {
+	switch t {
+	case Tree:
+		return Shape{Kind: "tree", Tree: "binary"}
+	case Connected:
+		return Shape{Kind: "random"}
+	default:
+		return Shape{Kind: t.String()}
+	}
+}
+
+// Build makes the graph of shape s over processes 1..n. Seed decides what is
+// random in it.
+func Build(s Shape, n int, seed uint64) (*Graph, error) {
+	if n < 1 {
+		return nil, fmt.Errorf("topology: %d processes, want at least 1", n)
+	}
+	g := &Graph{Name: s.Kind, peers: make([]ID, n)}
+	for i := range g.peers {
+		g.peers[i] = ID(i + 1)
+	}
+	order := s.Order
+	if order == nil {
+		order = g.peers
+	} else if err := permutation(order, n); err != nil {
+		return nil, err
+	}
+	rng := rand.New(rand.NewPCG(seed, 0x746f706f6c6f6779))
+	switch s.Kind {
+	case "complete":
+		g.Class = Complete
+	case "logical-ring":
+		g.Class, g.Ring = LogicalRing, order
+	case "ring", "bidirectional-ring":
+		g.buildRing(order, s.Kind == "ring")
+	case "tree":
+		return g, g.buildTree(s.Tree, order, rng)
+	case "grid":
+		g.buildGrid(n)
+	case "random":
+		g.buildRandom(n, s.Degree, rng)
+	case "file":
+		return g, g.buildEdges(s.Edges, n)
+	default:
+		return nil, fmt.Errorf("unknown topology %q (has: complete, logical-ring, ring, "+
+			"bidirectional-ring, tree, grid, random, file)", s.Kind)
+	}
+	return g, nil
+}
+
+func permutation(order []ID, n int) error {
+	sorted := slices.Clone(order)
+	slices.Sort(sorted)
+	for i, p := range sorted {
+		if len(order) != n || p != ID(i+1) {
+			return fmt.Errorf("topology: order %v does not name each of 1..%d once", order, n)
+		}
+	}
+	if len(order) != n {
+		return fmt.Errorf("topology: order %v does not name each of 1..%d once", order, n)
+	}
+	return nil
+}
+
+func (g *Graph) buildRing(order []ID, oneWay bool) {
+	n := len(order)
+	g.Class, g.Ring, g.neighbors = BidirectionalRing, order, make([][]ID, n)
+	if oneWay {
+		g.Class = Ring
+	}
+	for i, p := range order {
+		before, after := order[(i+n-1)%n], order[(i+1)%n]
+		if oneWay {
+			g.neighbors[p-1] = []ID{after}
+		} else {
+			g.neighbors[p-1] = []ID{before, after}
+		}
+	}
+}
+
+func (g *Graph) buildTree(shape string, order []ID, rng *rand.Rand) error {
+	n := len(order)
+	degree := map[string]int{"path": 1, "binary": 2, "": 2, "star": n, "balanced": 2}[shape]
+	for shape == "balanced" && degree*degree < n {
+		degree++
+	}
+	if degree == 0 && shape != "random" {
+		return fmt.Errorf("unknown tree shape %q (has: path, star, binary, balanced, random)", shape)
+	}
+	if shape == "" {
+		shape = "binary"
+	}
+	g.Class, g.Name, g.neighbors = Tree, "tree-"+shape, make([][]ID, n)
+	for i, p := range order {
+		if i == 0 {
+			g.neighbors[p-1] = []ID{None}
+			continue
+		}
+		at := 0
+		if shape == "random" {
+			at = rng.IntN(i)
+		} else {
+			at = (i - 1) / degree
+		}
+		parent := order[at]
+		g.neighbors[p-1] = []ID{parent}
+		g.neighbors[parent-1] = append(g.neighbors[parent-1], p)
+	}
+	return nil
+}
+
+// buildGrid lays the processes out row by row in the squarest rectangle; the
+// last row may be short.
+func (g *Graph) buildGrid(n int) {
+	width := 1
+	for width*width < n {
+		width++
+	}
+	edges := make([][2]ID, 0, 2*n)
+	for i := range n {
+		if (i+1)%width != 0 && i+1 < n {
+			edges = append(edges, [2]ID{ID(i + 1), ID(i + 2)})
+		}
+		if i+width < n {
+			edges = append(edges, [2]ID{ID(i + 1), ID(i + width + 1)})
+		}
+	}
+	g.link(edges, n)
+}
+
+// buildRandom joins a random spanning tree with random further edges until the
+// mean degree is reached. It is connected by construction.
+func (g *Graph) buildRandom(n int, degree float64, rng *rand.Rand) {
+	if degree == 0 {
+		degree = 4
+	}
+	most := n * (n - 1) / 2
+	want := min(max(int(degree*float64(n)/2), n-1), most)
+	seen := map[[2]ID]bool{}
+	edges := make([][2]ID, 0, want)
+	add := func(a, b ID) {
+		e := [2]ID{min(a, b), max(a, b)}
+		if a != b && !seen[e] {
+			seen[e] = true
+			edges = append(edges, e)
+		}
+	}
+	order := rng.Perm(n)
+	for i := 1; i < n; i++ {
+		add(ID(order[i]+1), ID(order[rng.IntN(i)]+1))
+	}
+	for len(edges) < want {
+		add(ID(rng.IntN(n)+1), ID(rng.IntN(n)+1))
+	}
+	g.link(edges, n)
+}
+
+func (g *Graph) buildEdges(edges [][2]ID, n int) error {
+	seen := map[[2]ID]bool{}
+	for _, e := range edges {
+		a, b := min(e[0], e[1]), max(e[0], e[1])
+		switch {
+		case a < 1 || b > ID(n):
+			return fmt.Errorf("topology: edge %d %d: want processes 1..%d", e[0], e[1], n)
+		case a == b:
+			return fmt.Errorf("topology: edge %d %d joins a process to itself", a, b)
+		case seen[[2]ID{a, b}]:
+			return fmt.Errorf("topology: edge %d %d stands twice", a, b)
+		}
+		seen[[2]ID{a, b}] = true
+	}
+	g.link(edges, n)
+	if lost := g.unreachable(); lost != None {
+		return fmt.Errorf("topology: process %d cannot be reached from 1: the graph must be connected", lost)
+	}
+	return nil
+}
+
+func (g *Graph) link(edges [][2]ID, n int) {
+	g.Class, g.neighbors = Connected, make([][]ID, n)
+	for _, e := range edges {
+		g.neighbors[e[0]-1] = append(g.neighbors[e[0]-1], e[1])
+		g.neighbors[e[1]-1] = append(g.neighbors[e[1]-1], e[0])
+	}
+	for _, list := range g.neighbors {
+		slices.Sort(list)
+	}
+}
+
+func (g *Graph) unreachable() ID {
+	seen := make([]bool, len(g.peers)+1)
+	seen[1] = true
+	for stack := []ID{1}; len(stack) > 0; {
+		p := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for _, q := range g.Neighbors(p) {
+			if q != None && !seen[q] {
+				seen[q] = true
+				stack = append(stack, q)
+			}
+		}
+	}
+	for _, p := range g.peers {
+		if !seen[p] {
+			return p
+		}
+	}
+	return None
+}
+
+// ReadEdges reads an edge list: one edge a line, two process IDs separated by
+// white space or a comma; '#' begins a comment.
+func ReadEdges(r io.Reader) (edges [][2]ID, err error) {
+	in := bufio.NewScanner(r)
+	var errs []error
+	for line := 1; in.Scan(); line++ {
+		text, _, _ := strings.Cut(in.Text(), "#")
+		words := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\t' || r == ',' })
+		if len(words) == 0 {
+			continue
+		}
+		var e [2]ID
+		bad := len(words) != 2
+		for i := 0; i < 2 && !bad; i++ {
+			x, err := strconv.ParseUint(words[i], 10, 31)
+			e[i], bad = ID(x), err != nil || x == 0
+		}
+		if bad {
+			errs = append(errs, fmt.Errorf("line %d: %q, want two process IDs", line, in.Text()))
+			continue
+		}
+		edges = append(edges, e)
+	}
+	return edges, errors.Join(append(errs, in.Err())...)
+}

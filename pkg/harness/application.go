@@ -1,0 +1,141 @@
+package harness
+
+import (
+	"math"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// application is the part of a member that wants the critical section. It
+// never asks again before it has left: further requests wait in its queue, and
+// their waiting counts from the instant at which they were meant.
+type application struct {
+	waiting  bool            // between request and granted
+	queue    []time.Duration // intended instants of requests not yet made
+	made     uint64          // requests made, of those that the workload plans itself
+	quota    uint64          // of those; unbounded: math.MaxUint64
+	entries  uint64          // entries so far
+	intended time.Duration   // of the arrival that is armed
+	planned  bool            // an arrival is armed
+	done     bool
+}
+
+func (a *application) init(m *Member) {
+	s := &m.setup.Scenario
+	if s.Kind != Closed && s.Kind != Open {
+		return
+	}
+	a.quota = math.MaxUint64
+	if s.Requests > 0 { // in all: the first processes take one more
+		n := m.setup.Nodes
+		a.quota = uint64(s.Requests / n)
+		if int(m.ID) <= s.Requests%n {
+			a.quota++
+		}
+	}
+}
+
+func (a *application) start(m *Member, now time.Duration) {
+	if m.setup.Alg.Problem != algo.MutualExclusion {
+		return
+	}
+	if m.Incarnation == 0 {
+		a.plan(m, max(now, 0))
+		return
+	}
+	a.plan(m, now)
+}
+
+// plan arms the next request that the workload makes of itself, if any.
+func (a *application) plan(m *Member, from time.Duration) {
+	s := &m.setup.Scenario
+	if a.made == a.quota {
+		a.finish(m)
+		return
+	}
+	u := Derive(m.setup.Seed, "workload", uint64(m.ID), uint64(m.Incarnation), a.made) << 11
+	at := from
+	switch s.Kind {
+	case Closed:
+		at += s.Think.Draw(u)
+	case Open:
+		mean := float64(m.setup.Nodes) / s.Rate // seconds between two requests of one process
+		at += time.Duration(-math.Log1p(-float64(u>>11)*0x1p-53) * mean * float64(time.Second))
+	}
+	if s.Duration > 0 && at > s.Duration {
+		a.quota = a.made
+		a.finish(m)
+		return
+	}
+	a.made++
+	a.intended, a.planned = at, true
+	m.world.Alarm(m, at, Alarm{Slot: slotRequest})
+}
+
+// arrival is the instant of a planned request.
+func (a *application) arrival(m *Member, now time.Duration) {
+	a.planned = false
+	intended := a.intended
+	if m.setup.Scenario.Kind == Open {
+		a.plan(m, intended)
+	}
+	m.Request(now, intended)
+}
+
+// Request asks for the critical section on behalf of an application that
+// wanted it at the instant intended.
+func (m *Member) Request(now, intended time.Duration) {
+	a := &m.app
+	if a.waiting || m.Inside {
+		a.queue = append(a.queue, intended)
+		return
+	}
+	a.waiting = true
+	m.note(now, trace.Request, algo.None, uint64(intended))
+	m.feed(now, algo.Event{Type: algo.Request})
+}
+
+// granted lets the process in. One that is let in unasked or twice is recorded
+// all the same: the checker will object.
+func (a *application) granted(m *Member, now time.Duration) {
+	m.note(now, trace.Granted, algo.None, 0)
+	if !a.waiting {
+		return
+	}
+	a.waiting, m.Inside = false, true
+	u := Derive(m.setup.Seed, "hold", uint64(m.ID), uint64(m.Incarnation), a.entries) << 11
+	a.entries++
+	m.world.Alarm(m, now+m.setup.Scenario.Hold.Draw(u), Alarm{Slot: slotRelease})
+}
+
+func (a *application) release(m *Member, now time.Duration) {
+	m.Inside = false
+	m.note(now, trace.Released, algo.None, 0)
+	m.feed(now, algo.Event{Type: algo.Release})
+	if len(a.queue) > 0 {
+		intended := a.queue[0]
+		a.queue = a.queue[1:]
+		m.Request(now, intended)
+		return
+	}
+	if m.setup.Scenario.Kind == Closed {
+		a.plan(m, now)
+		return
+	}
+	a.finish(m)
+}
+
+// finish tells the world once that nothing more will be asked for.
+func (a *application) finish(m *Member) {
+	kind := m.setup.Scenario.Kind
+	if a.done || a.waiting || m.Inside || len(a.queue) > 0 || a.planned ||
+		(kind == Closed || kind == Open) && a.made != a.quota {
+		return
+	}
+	if kind == Closed || kind == Open {
+		a.done = true
+		m.world.Done(m)
+	}
+}

@@ -1,0 +1,265 @@
+package harness
+
+import (
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// A World is what an executor provides to its members.
+type World interface {
+	// Send hands a message to the network, which decides its fate.
+	Send(m *Member, to algo.ID, msg Outgoing)
+	// Alarm asks for m.Alarm(a) at the instant at. Alarms are never taken back:
+	// m drops those that no longer count.
+	Alarm(m *Member, at time.Duration, a Alarm)
+	// Record notes what happened to m now. The record is the caller's again
+	// when Record returns.
+	Record(m *Member, r *trace.Record)
+	// Save keeps v for m's next incarnation.
+	Save(m *Member, v algo.Message)
+	// Done says that m's application has had all its entries.
+	Done(m *Member)
+}
+
+// An Outgoing is a message on its way to the network.
+type Outgoing struct {
+	Msg   algo.Message // nil: a heartbeat
+	Kind  uint8
+	Plane uint8
+	Depth uint32
+}
+
+// Heartbeat is the kind of the detector's own messages on its plane.
+const Heartbeat = 255
+
+// An Alarm names why a member wants to be woken.
+type Alarm struct {
+	Slot uint16 // what for: one of the slots below, or an algorithm timer
+	Gen  uint32 // of the timer: an alarm of an older generation is void
+	Arg  uint32 // the process that a suspicion is about
+}
+
+// The slots of alarms.
+const (
+	slotRelease = iota // the application leaves the critical section
+	slotRequest        // the application asks for it
+	slotBeat           // the detector sends heartbeats
+	slotWatch          // the detector looks for silent processes
+	slotSuspect        // the perfect detector suspects Arg
+	slotRestore        // the perfect detector trusts Arg again
+	slotTimers         // from here on: timers of the algorithm
+)
+
+// Application says whether an alarm is a command of the application, which
+// comes last among the events of one instant.
+func (a Alarm) Application() bool { return a.Slot <= slotRequest }
+
+// Algorithm says whether an alarm is a timer of the algorithm.
+func (a Alarm) Algorithm() bool { return a.Slot >= slotTimers }
+
+// A Member is one process of the algorithm with its application and its
+// failure detector. An executor calls its methods one at a time, with the
+// instant of the event.
+type Member struct {
+	ID          algo.ID
+	Incarnation uint32
+	// Timers is how many timers of the algorithm are pending.
+	Timers int
+	// Inside is true in the critical section.
+	Inside bool
+	// Leader is whom the process names.
+	Leader algo.ID
+
+	setup  *Setup
+	world  World
+	step   *algo.Stepper
+	timers []timer
+	depth  uint32
+	rec    trace.Record
+	app    application
+	det    detector
+}
+
+type timer struct {
+	name  algo.Timer
+	gen   uint32
+	armed bool
+}
+
+// NewMember makes process id. Members that never run at the same time may
+// share buf.
+func NewMember(s *Setup, w World, id algo.ID, incarnation uint32, saved algo.Message,
+	buf *algo.Buffer) *Member {
+	seed := Derive(s.Seed, "algorithm "+s.Label, uint64(id), uint64(incarnation))
+	c := s.Config(id, incarnation, saved)
+	m := &Member{
+		ID: id, Incarnation: incarnation, Leader: c.Leader, setup: s, world: w,
+		step: algo.NewStepper(s.Alg, c, seed, buf),
+	}
+	m.app.init(m)
+	return m
+}
+
+// Start begins the process's life at now.
+func (m *Member) Start(now time.Duration) {
+	m.note(now, trace.Up, algo.None, 0)
+	m.feed(now, algo.Event{Type: algo.Start})
+	m.app.start(m, now)
+	m.det.start(m, now)
+}
+
+// Deliver hands a message to the process. Depth is the message's.
+func (m *Member) Deliver(now time.Duration, from algo.ID, plane, kind uint8, msg algo.Message,
+	depth uint32) {
+	if plane == trace.Detection && kind == Heartbeat {
+		m.det.heard(m, now, from)
+		return
+	}
+	m.depth = max(m.depth, depth)
+	m.feed(now, algo.Event{Type: algo.Receive, Peer: from, Msg: msg})
+}
+
+// Alarm is the alarm a that the member has asked for.
+func (m *Member) Alarm(now time.Duration, a Alarm) {
+	switch a.Slot {
+	case slotRelease:
+		m.app.release(m, now)
+	case slotRequest:
+		m.app.arrival(m, now)
+	case slotBeat:
+		m.det.beat(m, now)
+	case slotWatch:
+		m.det.watch(m, now)
+	case slotSuspect:
+		m.Suspect(now, algo.ID(a.Arg), false)
+	case slotRestore:
+		m.restore(now, algo.ID(a.Arg))
+	default:
+		t := &m.timers[a.Slot-slotTimers]
+		if t.armed && t.gen == a.Gen {
+			t.armed = false
+			m.Timers--
+			m.rec = trace.Record{At: now, Type: trace.Timeout, Text: string(t.name)}
+			m.record()
+			m.feed(now, algo.Event{Type: algo.Timeout, Timer: t.name})
+		}
+	}
+}
+
+// Elect makes the process an initiator of an election.
+func (m *Member) Elect(now time.Duration) {
+	m.note(now, trace.Elect, algo.None, 0)
+	m.feed(now, algo.Event{Type: algo.Elect})
+}
+
+// Suspect tells the process that p is gone. An elector that does not listen to
+// a detector itself becomes an initiator if p is the leader that it named, or
+// in any case if certain.
+func (m *Member) Suspect(now time.Duration, p algo.ID, certain bool) {
+	m.note(now, trace.Suspect, p, 0)
+	switch {
+	case m.step.Monitors():
+		m.feed(now, algo.Event{Type: algo.Suspect, Peer: p})
+	case m.setup.Alg.Problem == algo.Election && (certain || m.Leader == p):
+		m.Elect(now)
+	}
+}
+
+// restore withdraws a suspicion. An elector that does not listen to a detector
+// looks for a leader anew, so that two halves find one again.
+func (m *Member) restore(now time.Duration, p algo.ID) {
+	m.note(now, trace.Restore, p, 0)
+	switch {
+	case m.step.Monitors():
+		m.feed(now, algo.Event{Type: algo.Restore, Peer: p})
+	case m.setup.Alg.Problem == algo.Election:
+		m.Elect(now)
+	}
+}
+
+// Do gives the process an operation of its algorithm's own.
+func (m *Member) Do(now time.Duration, op string, target algo.ID) {
+	m.note(now, trace.Do, target, 0)
+	m.feed(now, algo.Event{Type: algo.Do, Op: op, Peer: target})
+}
+
+// Invariant is the process's own invariant.
+func (m *Member) Invariant() error { return m.step.Invariant() }
+
+// Process is the algorithm's process, for tests.
+func (m *Member) Process() algo.Process { return m.step.Process() }
+
+// feed hands ev to the algorithm and carries out what it asks for.
+func (m *Member) feed(now time.Duration, ev algo.Event) {
+	effects := m.step.Step(now, ev)
+	for i := range effects {
+		e := &effects[i]
+		switch e.Op {
+		case algo.OpSend:
+			m.send(e.Peer, e.Msg)
+		case algo.OpSetTimer:
+			m.setTimer(now, e.Timer, e.After)
+		case algo.OpCancelTimer:
+			if t, _ := m.timer(e.Timer); t.armed {
+				t.armed = false
+				m.Timers--
+			}
+		case algo.OpGranted:
+			m.app.granted(m, now)
+		case algo.OpElected:
+			m.Leader = e.Peer
+			m.note(now, trace.Elected, e.Peer, e.Term)
+		case algo.OpSave:
+			m.note(now, trace.Save, algo.None, 0)
+			m.world.Save(m, e.Msg)
+		case algo.OpLog:
+			m.rec = trace.Record{At: now, Type: trace.Log, Text: e.Text}
+			m.record()
+		}
+	}
+}
+
+func (m *Member) send(to algo.ID, msg algo.Message) {
+	kind, ok := m.setup.Alg.Codec.KindOf(msg)
+	if !ok {
+		panic(m.setup.Alg.ID + " sends a " + msg.Kind() + ", which its Spec does not declare")
+	}
+	out := Outgoing{Msg: msg, Kind: kind, Plane: trace.Data, Depth: m.depth + 1}
+	if m.setup.Alg.Auxiliary(kind) {
+		out.Plane, out.Depth = trace.Detection, m.depth
+	}
+	m.world.Send(m, to, out)
+}
+
+func (m *Member) setTimer(now time.Duration, name algo.Timer, after time.Duration) {
+	t, slot := m.timer(name)
+	t.gen++
+	if !t.armed {
+		t.armed = true
+		m.Timers++
+	}
+	m.world.Alarm(m, now+after, Alarm{Slot: slot, Gen: t.gen})
+}
+
+func (m *Member) timer(name algo.Timer) (*timer, uint16) {
+	for i := range m.timers {
+		if m.timers[i].name == name {
+			return &m.timers[i], uint16(slotTimers + i)
+		}
+	}
+	m.timers = append(m.timers, timer{name: name})
+	return &m.timers[len(m.timers)-1], uint16(slotTimers + len(m.timers) - 1)
+}
+
+func (m *Member) note(now time.Duration, t trace.Type, peer algo.ID, arg uint64) {
+	m.rec = trace.Record{At: now, Type: t, Peer: uint32(peer), Arg: arg}
+	m.record()
+}
+
+func (m *Member) record() {
+	m.rec.Process, m.rec.Incarnation = uint32(m.ID), m.Incarnation
+	m.rec.Depth = m.depth
+	m.world.Record(m, &m.rec)
+}

@@ -1,0 +1,233 @@
+// Package harness is what surrounds the processes of an algorithm, the same in
+// both worlds: the plan of a trial, the application that requests the critical
+// section, the failure detector, the director that leads a scenario, and the
+// rules by which their events become effects.
+//
+// It has no clock, no network and no goroutine: the simulator and the host of
+// real nodes supply those through World.
+package harness
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/bus"
+)
+
+// A Plan is all that there is to know about one trial before it starts. It
+// travels as JSON to the nodes. Times are offsets from the trial's start.
+type Plan struct {
+	Trial     string         `json:"trial"`     // token of the trial's subjects on the bus
+	Algorithm string         `json:"algorithm"` // ID
+	Label     string         `json:"label"`
+	Params    map[string]any `json:"params"` // resolved: every parameter of the Spec
+	Nodes     int            `json:"nodes"`
+	Shape     algo.Shape     `json:"shape"`
+	Network   bus.Network    `json:"network"`
+	Detector  Detector       `json:"detector"`
+	Scenario  Scenario       `json:"scenario"`
+	Leader    algo.ID        `json:"leader,omitempty"` // settled at the start
+	Holder    algo.ID        `json:"holder,omitempty"` // of the token; None: the least ID
+	Crashed   []algo.ID      `json:"crashed,omitempty"`
+	Failures  Failures       `json:"failures"`
+	Seed      uint64         `json:"seed"` // of everything that all algorithms share
+	TimeLimit time.Duration  `json:"time_limit"`
+	InModel   bool           `json:"in_model"`
+	// OutOfModel says why not, a reason each.
+	OutOfModel []string `json:"out_of_model,omitempty"`
+}
+
+// Failures is what goes wrong in any scenario.
+type Failures struct {
+	CrashRate float64 `json:"crash_rate"` // crashes per process and second
+}
+
+// A Detector is the failure detector that the harness provides.
+type Detector struct {
+	Kind     string        `json:"kind"`               // none, perfect or heartbeat
+	Delay    time.Duration `json:"delay,omitempty"`    // perfect: from the crash to the suspicion
+	Interval time.Duration `json:"interval,omitempty"` // heartbeat: between two
+	Timeout  time.Duration `json:"timeout,omitempty"`  // heartbeat: silence that makes suspicious
+}
+
+// bound is how long a crash can go unnoticed, d being the largest latency.
+func (d Detector) bound(latency time.Duration) time.Duration {
+	return d.Delay + d.Interval + d.Timeout + latency
+}
+
+// A Scenario is what happens in a trial and when it is over.
+type Scenario struct {
+	Kind       string        `json:"kind"`
+	Initiators int           `json:"initiators,omitempty"` // cold-start, burst: how many; 0: all
+	Settle     time.Duration `json:"settle,omitempty"`     // leader-crash: at least so long before the crash
+	Duration   time.Duration `json:"duration,omitempty"`   // closed, open: no new request after it; 0: no bound
+	Requests   int           `json:"requests,omitempty"`   // entries in all; 0: no bound
+	Think      bus.Latency   `json:"think"`                // closed: from release to the next request
+	Hold       bus.Latency   `json:"hold"`                 // in the critical section
+	Rate       float64       `json:"rate,omitempty"`       // open: requests per second in all
+	Warmup     int           `json:"warmup,omitempty"`     // entries that are not measured
+	Requesters string        `json:"requesters,omitempty"` // sequential: uniform or in-turn
+	Until      time.Duration `json:"until,omitempty"`      // script: the end, if it does not fall quiet
+	Events     []Event       `json:"events,omitempty"`     // script
+	Expect     *Expect       `json:"expect,omitempty"`     // script
+}
+
+// An Event is one line of a script.
+type Event struct {
+	At     time.Duration `json:"at"`
+	After  string        `json:"after,omitempty"` // "", quiet or release: of the lines before
+	Do     string        `json:"do"`
+	Node   algo.ID       `json:"node,omitempty"`
+	Of     algo.ID       `json:"of,omitempty"`     // suspect: whom
+	Target algo.ID       `json:"target,omitempty"` // of an operation of the algorithm's own
+	Groups [][]uint32    `json:"groups,omitempty"` // cut, heal
+}
+
+// An Expect is what a script should lead to. A nil field is not checked.
+type Expect struct {
+	Sent          *int64           `json:"sent,omitempty"`
+	Delivered     *int64           `json:"delivered,omitempty"`
+	SentByKind    map[string]int64 `json:"sent_by_kind,omitempty"`
+	Leader        *algo.ID         `json:"leader,omitempty"`
+	CSOrder       []algo.ID        `json:"cs_order,omitempty"`
+	AllInformedAt *time.Duration   `json:"all_informed_at,omitempty"` // simulation only
+}
+
+// The kinds of scenarios.
+const (
+	ColdStart   = "cold-start"
+	LeaderCrash = "leader-crash"
+	Sequential  = "sequential"
+	Burst       = "burst"
+	Closed      = "closed"
+	Open        = "open"
+	Script      = "script"
+)
+
+// A Kind documents one kind of scenario.
+type Kind struct {
+	Name, Doc string
+	Problem   algo.Problem // "": both
+	Keys      []string     // of the scenario block that mean something
+}
+
+// Kinds is every kind of scenario, in the order of the documentation.
+var Kinds = []Kind{
+	{ColdStart, "k initiators start an election at the same instant; nobody leads before",
+		algo.Election, []string{"initiators"}},
+	{LeaderCrash, "the settled leader crashes, at a random phase of every periodic timer",
+		algo.Election, []string{"settle"}},
+	{Sequential, "one request at a time; the next when the network has fallen quiet",
+		algo.MutualExclusion, []string{"requests", "warmup", "hold", "requesters"}},
+	{Burst, "k processes request at the same instant",
+		algo.MutualExclusion, []string{"initiators", "hold"}},
+	{Closed, "every process thinks, requests, holds and releases, over and over",
+		algo.MutualExclusion, []string{"requests", "duration", "think", "hold", "warmup"}},
+	{Open, "requests arrive as a Poisson process, whatever is still waiting",
+		algo.MutualExclusion, []string{"requests", "duration", "rate", "hold", "warmup"}},
+	{Script, "exactly the listed events; also the format of conformance cases",
+		"", []string{"leader", "holder", "crashed", "hold", "until", "events", "expect"}},
+}
+
+// A Setup is a plan with all that follows from it worked out.
+type Setup struct {
+	Plan
+	Alg     *algo.Algorithm
+	Graph   *algo.Graph
+	Params  algo.Params
+	Latency time.Duration // d: the largest latency to reckon with
+}
+
+// Setup looks the plan's algorithm up and builds its graph. The plan was
+// validated when it was made: an error means that it comes from elsewhere.
+func (p *Plan) Setup() (*Setup, error) {
+	alg, err := algo.Lookup(p.Algorithm)
+	if err != nil {
+		return nil, err
+	}
+	graph, err := algo.Build(p.Shape, p.Nodes, Derive(p.Seed, "topology"))
+	if err != nil {
+		return nil, err
+	}
+	s := &Setup{Plan: *p, Alg: alg, Graph: graph, Params: algo.Params(p.Params)}
+	s.Latency, _ = p.Network.Latency.Bound()
+	s.Network.Seed = Derive(p.Seed, "network")
+	return s, nil
+}
+
+// Config is what process id knows at its start.
+func (s *Setup) Config(id algo.ID, incarnation uint32, saved algo.Message) algo.Config {
+	c := algo.Config{
+		ID: id, Peers: s.Graph.Peers(), Neighbors: s.Graph.Neighbors(id), Ring: s.Graph.Ring,
+		Leader: s.Leader, Holder: s.Holder, Incarnation: incarnation, Saved: saved,
+		Params: s.Params.Of(id),
+	}
+	if c.Holder == algo.None {
+		c.Holder = c.Peers[0]
+	}
+	if incarnation > 0 {
+		c.Leader = algo.None
+	}
+	return c
+}
+
+// Derive makes the seed of one purpose, and of numbered parts of it, from a
+// common one. Seeds stay below 2^53, so that every JSON reader keeps them whole.
+func Derive(seed uint64, purpose string, parts ...uint64) uint64 {
+	h := seed ^ 0xcbf29ce484222325
+	for i := range len(purpose) {
+		h = mix(h ^ uint64(purpose[i]))
+	}
+	for _, p := range parts {
+		h = mix(h ^ p)
+	}
+	return mix(h) >> 11
+}
+
+// mix is the finalizer of SplitMix64.
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// UnmarshalJSON reads a plan and gives its parameters back the types that the
+// Spec declares, which JSON does not know.
+func (p *Plan) UnmarshalJSON(b []byte) error {
+	type plain Plan
+	if err := json.Unmarshal(b, (*plain)(p)); err != nil {
+		return err
+	}
+	alg, err := algo.Lookup(p.Algorithm)
+	if err != nil {
+		return err
+	}
+	for _, d := range alg.Spec.Params {
+		v, ok := p.Params[d.Name]
+		if !ok {
+			return fmt.Errorf("plan: parameter %s of %s is missing", d.Name, p.Algorithm)
+		}
+		if list, ok := v.([]any); ok {
+			for i := range list {
+				list[i] = typed(d.Type, list[i])
+			}
+			continue
+		}
+		p.Params[d.Name] = typed(d.Type, v)
+	}
+	return nil
+}
+
+func typed(t algo.ParamType, v any) any {
+	f, ok := v.(float64)
+	switch {
+	case ok && t == algo.Int:
+		return int64(f)
+	case ok && t == algo.Duration:
+		return time.Duration(f)
+	}
+	return v
+}
