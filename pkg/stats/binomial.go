@@ -1,0 +1,80 @@
+package stats
+
+import "math"
+
+// BinomialInterval returns the interval of Clopper and Pearson for the
+// probability behind successes out of trials: it covers with at least the
+// given confidence, which lies between 0 and 1. It is [0, 1] for no trials, and
+// NaN for arguments that mean nothing.
+func BinomialInterval(successes, trials int, confidence float64) (lo, hi float64) {
+	if successes < 0 || successes > trials || !(confidence > 0 && confidence < 1) {
+		return math.NaN(), math.NaN()
+	}
+	lo, hi = 0, 1
+	tail := (1 - confidence) / 2
+	k, n := float64(successes), float64(trials)
+	if successes > 0 {
+		lo = betaQuantile(tail, k, n-k+1)
+	}
+	if successes < trials {
+		hi = betaQuantile(1-tail, k+1, n-k)
+	}
+	return lo, hi
+}
+
+// betaQuantile returns the x at which the beta distribution (a, b) has reached
+// probability p, by bisection: slower than Newton's method, and never astray.
+func betaQuantile(p, a, b float64) float64 {
+	lo, hi := 0.0, 1.0
+	for range 1100 { // enough to reach the smallest float64 from 1
+		mid := lo + (hi-lo)/2
+		if mid <= lo || mid >= hi {
+			break
+		}
+		if betaInc(mid, a, b) < p {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo + (hi-lo)/2
+}
+
+// betaInc is the regularised incomplete beta function for x in (0, 1), by its
+// continued fraction. It is written here because mathx.BetaInc panics where a
+// or b is more than some ten thousand, as counts of messages are.
+func betaInc(x, a, b float64) float64 {
+	front := math.Exp(lgamma(a+b) - lgamma(a) - lgamma(b) + a*math.Log(x) + b*math.Log1p(-x))
+	if x < (a+1)/(a+b+2) {
+		return front * betaFraction(x, a, b) / a
+	}
+	return 1 - front*betaFraction(1-x, b, a)/b
+}
+
+// betaFraction evaluates the continued fraction by Lentz's method. The number
+// of steps grows with the square root of a and b; the bound serves 10^10.
+func betaFraction(x, a, b float64) float64 {
+	const steps, precision, tiny = 1_000_000, 1e-15, 1e-300
+	nonzero := func(v float64) float64 {
+		if math.Abs(v) < tiny {
+			return tiny
+		}
+		return v
+	}
+	c, d := 1.0, 1/nonzero(1-(a+b)*x/(a+1))
+	h := d
+	for m := 1.0; m < steps; m++ {
+		even := m * (b - m) * x / ((a + 2*m - 1) * (a + 2*m))
+		d = 1 / nonzero(1+even*d)
+		c = nonzero(1 + even/c)
+		h *= d * c
+		odd := -(a + m) * (a + b + m) * x / ((a + 2*m) * (a + 2*m + 1))
+		d = 1 / nonzero(1+odd*d)
+		c = nonzero(1 + odd/c)
+		h *= d * c
+		if math.Abs(d*c-1) < precision {
+			break
+		}
+	}
+	return h
+}

@@ -1,0 +1,150 @@
+// Package stats condenses samples: quantiles, distribution-free intervals and
+// exact intervals of proportions. It knows nothing of trials or files, and
+// prints nothing: a figure that does not exist is NaN, and whoever writes it
+// down leaves the place empty.
+//
+// Quantiles are of Hyndman and Fan's type 7, linear interpolation between the
+// closest ranks at (n-1)p, which is the default of R, NumPy and Excel's
+// PERCENTILE.INC. Standard deviations are those of a sample, with n-1.
+package stats
+
+import (
+	"math"
+	"slices"
+
+	mf "github.com/montanaflynn/stats"
+)
+
+// QuantileType names the definition of every quantile here, for file headers.
+const QuantileType = "type 7 (Hyndman and Fan; the default of R, NumPy and Excel)"
+
+// Confidence is the level of the intervals in a Summary.
+const Confidence = 0.95
+
+// A Summary condenses one sample. A figure that does not exist, or cannot be
+// known because of censoring, is NaN.
+type Summary struct {
+	N        int // observed values
+	Censored int // observations known only to be larger than every value
+
+	Mean, SD           float64
+	Min, Median        float64
+	P90, P95, P99, Max float64
+	CILow, CIHigh      float64 // of the median, at level Confidence
+}
+
+// Describe condenses values, to which censored further observations belong
+// whose value is unknown but larger than all of them, such as a time that a
+// time limit cut short. Values that are not finite are taken for missing and
+// ignored. The order of values does not matter, and they are not changed.
+//
+// With censored observations the sample has len(values)+censored members:
+//
+//   - Min is the smallest value, for it is certain.
+//   - Median, P90, P95 and P99 are quantiles of the whole sample, and NaN where
+//     the quantile would have to be read from a censored member.
+//   - CILow and CIHigh are order statistics of the whole sample, each NaN where
+//     its rank falls among the censored: a lower end alone says "at least".
+//   - Mean, SD and Max are NaN, for no value of a censored one can be assumed.
+//
+// SD needs two values; the interval needs six observations, below which no pair
+// of order statistics covers the median with 95 %.
+func Describe(values []float64, censored int) Summary {
+	xs := make([]float64, 0, len(values)+max(censored, 0))
+	for _, v := range values {
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			xs = append(xs, v)
+		}
+	}
+	slices.Sort(xs)
+	n := len(xs)
+	nan := math.NaN()
+	s := Summary{N: n, Censored: max(censored, 0), Mean: nan, SD: nan, Min: nan, Max: nan}
+	if n > 0 {
+		s.Min = xs[0]
+	}
+	if n > 0 && s.Censored == 0 {
+		s.Max = xs[n-1]
+		s.Mean, _ = mf.Mean(xs)
+	}
+	if n > 1 && s.Censored == 0 {
+		s.SD, _ = mf.StandardDeviationSample(xs)
+	}
+	// A censored observation stands as infinity: it sorts last, and whatever
+	// is interpolated with it comes out infinite.
+	for range s.Censored {
+		xs = append(xs, math.Inf(1))
+	}
+	s.Median = known(Quantile(xs, 0.5))
+	s.P90 = known(Quantile(xs, 0.9))
+	s.P95 = known(Quantile(xs, 0.95))
+	s.P99 = known(Quantile(xs, 0.99))
+	lo, hi := MedianInterval(xs, Confidence)
+	s.CILow, s.CIHigh = known(lo), known(hi)
+	return s
+}
+
+// known turns what was read from a censored observation into a missing figure.
+func known(v float64) float64 {
+	if math.IsInf(v, 0) {
+		return math.NaN()
+	}
+	return v
+}
+
+// Quantile returns the p-quantile of sorted, of type 7, for p in [0, 1]. It is
+// NaN for an empty sample or any other p. Infinite members are ordinary ones.
+func Quantile(sorted []float64, p float64) float64 {
+	switch {
+	case len(sorted) == 0 || !(p >= 0 && p <= 1):
+		return math.NaN()
+	case p == 0: // which the library refuses
+		return sorted[0]
+	}
+	q, err := mf.Percentile(sorted, 100*p)
+	if err != nil {
+		return math.NaN()
+	}
+	return q
+}
+
+// MedianInterval returns the narrowest symmetric pair of order statistics of
+// sorted that covers the median of its distribution with at least the given
+// confidence, whatever the distribution. Both are NaN where no pair does: for
+// a confidence of 0.95, below six observations.
+func MedianInterval(sorted []float64, confidence float64) (lo, hi float64) {
+	k := medianRank(len(sorted), confidence)
+	if k == 0 {
+		return math.NaN(), math.NaN()
+	}
+	return sorted[k-1], sorted[len(sorted)-k]
+}
+
+// medianRank returns the largest k for which the k-th smallest and the k-th
+// largest of n observations cover the median with the confidence, or 0. How
+// many observations fall below the median is binomial (n, 1/2); the pair
+// misses if fewer than k fall below it, or fewer than k above.
+func medianRank(n int, confidence float64) int {
+	if n < 1 || !(confidence > 0 && confidence < 1) {
+		return 0
+	}
+	tail := (1 - confidence) / 2
+	below, k := 0.0, 0
+	for k <= (n-1)/2 {
+		below += math.Exp(logChoose(n, k) - float64(n)*math.Ln2)
+		if below > tail {
+			break
+		}
+		k++
+	}
+	return k
+}
+
+func logChoose(n, k int) float64 {
+	return lgamma(float64(n)+1) - lgamma(float64(k)+1) - lgamma(float64(n-k)+1)
+}
+
+func lgamma(x float64) float64 {
+	v, _ := math.Lgamma(x)
+	return v
+}
