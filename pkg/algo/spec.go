@@ -192,6 +192,27 @@ func (p Param) Check(v any) error {
 	return nil
 }
 
+// checkBounds says what is wrong with the bounds themselves.
+func (p Param) checkBounds() error {
+	bare := p
+	bare.Min, bare.Max = nil, nil
+	for _, bound := range []any{p.Min, p.Max} {
+		if bound == nil {
+			continue
+		}
+		if p.Type == Bool || p.Type == Enum {
+			return fmt.Errorf("parameter %s: a %s has no bounds", p.Name, p.Type)
+		}
+		if err := bare.Check(bound); err != nil {
+			return fmt.Errorf("bound of %w (Go type %T)", err, bound)
+		}
+	}
+	if p.Min != nil && p.Max != nil && less(p.Max, p.Min) {
+		return fmt.Errorf("parameter %s: maximum %v is below minimum %v", p.Name, p.Max, p.Min)
+	}
+	return nil
+}
+
 func less(a, b any) bool {
 	switch a := a.(type) {
 	case int64:
@@ -272,6 +293,18 @@ func (p Param) checkList(list []any, n int) (errs []error) {
 	return errs
 }
 
+// everybody marks the entry that keeps the whole list of a parameter.
+const everybody = "[]"
+
+// IntOf is the value of an Int parameter at process id, for what everybody
+// knows of everybody, like ranks.
+func (p Params) IntOf(name string, id ID) int64 {
+	if list, ok := p[name+everybody].([]any); ok {
+		return list[id-1].(int64)
+	}
+	return p.Int(name)
+}
+
 // Of is p as process id sees it: of a list, its own entry.
 func (p Params) Of(id ID) Params {
 	for name, v := range p {
@@ -284,6 +317,7 @@ func (p Params) Of(id ID) Params {
 			own[k] = w
 		}
 		own[name] = list[id-1]
+		own[name+everybody] = list
 		p = own
 	}
 	return p

@@ -1,7 +1,10 @@
 package bus
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -49,21 +52,53 @@ func (c *Cuts) Add(change Change) {
 // [from, to]. A cut takes effect at its instant; so does a heal: a link that is
 // cut over [a, b) carries a message that is sent at b.
 func (c *Cuts) Severed(i, j uint32, from, to time.Duration) bool {
-	cut := false
+	cut, since := false, time.Duration(0)
 	for k := range c.changes {
 		change := &c.changes[k]
 		if change.At > to {
 			break
 		}
-		if cut && change.At > from {
+		if cut && change.At > max(from, since) {
 			return true
 		}
-		if change.means(i, j) {
-			cut = !change.Heal
+		if !change.means(i, j) {
+			continue
 		}
+		if !cut {
+			since = change.At
+		}
+		cut = !change.Heal
 	}
 	return cut
 }
 
 // Whole says that no link was ever cut.
 func (c *Cuts) Whole() bool { return len(c.changes) == 0 }
+
+// String is the change's sides as they stand in a trace: "1 2|3 4".
+func (c Change) String() string {
+	sides := make([]string, len(c.Groups))
+	for i, members := range c.Groups {
+		sides[i] = strings.Trim(fmt.Sprint(members), "[]")
+	}
+	return strings.Join(sides, "|")
+}
+
+// ParseGroups reads what String wrote.
+func ParseGroups(text string) (groups [][]uint32, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	for _, side := range strings.Split(text, "|") {
+		var members []uint32
+		for _, word := range strings.Fields(side) {
+			p, err := strconv.ParseUint(word, 10, 32)
+			if err != nil {
+				return nil, fmt.Errorf("groups %q: %w", text, err)
+			}
+			members = append(members, uint32(p))
+		}
+		groups = append(groups, members)
+	}
+	return groups, nil
+}

@@ -71,7 +71,7 @@ func (a *application) plan(m *Member, from time.Duration) {
 	}
 	a.made++
 	a.intended, a.planned = at, true
-	m.world.Alarm(m, at, Alarm{Slot: slotRequest})
+	m.alarm(at, Alarm{Slot: slotRequest})
 }
 
 // arrival is the instant of a planned request.
@@ -107,7 +107,7 @@ func (a *application) granted(m *Member, now time.Duration) {
 	a.waiting, m.Inside = false, true
 	u := Derive(m.setup.Seed, "hold", uint64(m.ID), uint64(m.Incarnation), a.entries) << 11
 	a.entries++
-	m.world.Alarm(m, now+m.setup.Scenario.Hold.Draw(u), Alarm{Slot: slotRelease})
+	m.alarm(now+m.setup.Scenario.Hold.Draw(u), Alarm{Slot: slotRelease})
 }
 
 func (a *application) release(m *Member, now time.Duration) {

@@ -26,8 +26,8 @@ func (d *detector) start(m *Member, now time.Duration) {
 	}
 	interval := m.setup.Detector.Interval
 	phase := Derive(m.setup.Seed, "phase", uint64(m.ID), uint64(m.Incarnation)) % uint64(interval)
-	m.world.Alarm(m, now+time.Duration(phase), Alarm{Slot: slotBeat})
-	m.world.Alarm(m, now+m.setup.Detector.Timeout, Alarm{Slot: slotWatch})
+	m.alarm(now+time.Duration(phase), Alarm{Slot: slotBeat})
+	m.alarm(now+m.setup.Detector.Timeout, Alarm{Slot: slotWatch})
 }
 
 func (d *detector) beat(m *Member, now time.Duration) {
@@ -36,7 +36,7 @@ func (d *detector) beat(m *Member, now time.Duration) {
 			m.world.Send(m, p, Outgoing{Kind: Heartbeat, Plane: trace.Detection})
 		}
 	}
-	m.world.Alarm(m, now+m.setup.Detector.Interval, Alarm{Slot: slotBeat})
+	m.alarm(now+m.setup.Detector.Interval, Alarm{Slot: slotBeat})
 }
 
 func (d *detector) heard(m *Member, now time.Duration, from algo.ID) {
@@ -66,7 +66,7 @@ func (d *detector) watch(m *Member, now time.Duration) {
 		d.suspected[i] = true
 		m.Suspect(now, p, false)
 	}
-	m.world.Alarm(m, next, Alarm{Slot: slotWatch})
+	m.alarm(next, Alarm{Slot: slotWatch})
 }
 
 // Crashed tells the perfect detector of m that p crashed at the instant at.
@@ -77,6 +77,6 @@ func (m *Member) Restarted(p algo.ID, at time.Duration) { m.told(p, at, slotRest
 
 func (m *Member) told(p algo.ID, at time.Duration, slot uint16) {
 	if m.setup.Detector.Kind == "perfect" && p != m.ID {
-		m.world.Alarm(m, at+m.setup.Detector.Delay, Alarm{Slot: slot, Arg: uint32(p)})
+		m.alarm(at+m.setup.Detector.Delay, Alarm{Slot: slot, Arg: uint32(p)})
 	}
 }

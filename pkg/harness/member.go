@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"slices"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -49,6 +50,7 @@ const (
 	slotWatch          // the detector looks for silent processes
 	slotSuspect        // the perfect detector suspects Arg
 	slotRestore        // the perfect detector trusts Arg again
+	slotElect          // the process names a leader that is suspected already
 	slotTimers         // from here on: timers of the algorithm
 )
 
@@ -59,6 +61,11 @@ func (a Alarm) Application() bool { return a.Slot <= slotRequest }
 // Algorithm says whether an alarm is a timer of the algorithm.
 func (a Alarm) Algorithm() bool { return a.Slot >= slotTimers }
 
+// planned says whether an alarm, once asked for, will change something.
+func (a Alarm) planned() bool {
+	return a.Slot < slotTimers && a.Slot != slotBeat && a.Slot != slotWatch
+}
+
 // A Member is one process of the algorithm with its application and its
 // failure detector. An executor calls its methods one at a time, with the
 // instant of the event.
@@ -67,8 +74,13 @@ type Member struct {
 	Incarnation uint32
 	// Timers is how many timers of the algorithm are pending.
 	Timers int
+	// Planned is how many alarms of the application and of the perfect detector
+	// are pending.
+	Planned int
 	// Inside is true in the critical section.
 	Inside bool
+	// Fed is how many events the algorithm has handled.
+	Fed uint64
 	// Leader is whom the process names.
 	Leader algo.ID
 
@@ -80,6 +92,8 @@ type Member struct {
 	rec    trace.Record
 	app    application
 	det    detector
+	// suspects are whom the detector suspects at present.
+	suspects []algo.ID
 }
 
 type timer struct {
@@ -123,6 +137,9 @@ func (m *Member) Deliver(now time.Duration, from algo.ID, plane, kind uint8, msg
 
 // Alarm is the alarm a that the member has asked for.
 func (m *Member) Alarm(now time.Duration, a Alarm) {
+	if a.planned() {
+		m.Planned--
+	}
 	switch a.Slot {
 	case slotRelease:
 		m.app.release(m, now)
@@ -136,6 +153,10 @@ func (m *Member) Alarm(now time.Duration, a Alarm) {
 		m.Suspect(now, algo.ID(a.Arg), false)
 	case slotRestore:
 		m.restore(now, algo.ID(a.Arg))
+	case slotElect:
+		if slices.Contains(m.suspects, m.Leader) {
+			m.Elect(now)
+		}
 	default:
 		t := &m.timers[a.Slot-slotTimers]
 		if t.armed && t.gen == a.Gen {
@@ -159,6 +180,9 @@ func (m *Member) Elect(now time.Duration) {
 // in any case if certain.
 func (m *Member) Suspect(now time.Duration, p algo.ID, certain bool) {
 	m.note(now, trace.Suspect, p, 0)
+	if !slices.Contains(m.suspects, p) {
+		m.suspects = append(m.suspects, p)
+	}
 	switch {
 	case m.step.Monitors():
 		m.feed(now, algo.Event{Type: algo.Suspect, Peer: p})
@@ -171,6 +195,7 @@ func (m *Member) Suspect(now time.Duration, p algo.ID, certain bool) {
 // looks for a leader anew, so that two halves find one again.
 func (m *Member) restore(now time.Duration, p algo.ID) {
 	m.note(now, trace.Restore, p, 0)
+	m.suspects = slices.DeleteFunc(m.suspects, func(q algo.ID) bool { return q == p })
 	switch {
 	case m.step.Monitors():
 		m.feed(now, algo.Event{Type: algo.Restore, Peer: p})
@@ -191,8 +216,17 @@ func (m *Member) Invariant() error { return m.step.Invariant() }
 // Process is the algorithm's process, for tests.
 func (m *Member) Process() algo.Process { return m.step.Process() }
 
+// alarm asks the world for a and keeps count.
+func (m *Member) alarm(at time.Duration, a Alarm) {
+	if a.planned() {
+		m.Planned++
+	}
+	m.world.Alarm(m, at, a)
+}
+
 // feed hands ev to the algorithm and carries out what it asks for.
 func (m *Member) feed(now time.Duration, ev algo.Event) {
+	m.Fed++
 	effects := m.step.Step(now, ev)
 	for i := range effects {
 		e := &effects[i]
@@ -209,8 +243,7 @@ func (m *Member) feed(now time.Duration, ev algo.Event) {
 		case algo.OpGranted:
 			m.app.granted(m, now)
 		case algo.OpElected:
-			m.Leader = e.Peer
-			m.note(now, trace.Elected, e.Peer, e.Term)
+			m.elected(now, e.Peer, e.Term)
 		case algo.OpSave:
 			m.note(now, trace.Save, algo.None, 0)
 			m.world.Save(m, e.Msg)
@@ -218,6 +251,16 @@ func (m *Member) feed(now time.Duration, ev algo.Event) {
 			m.rec = trace.Record{At: now, Type: trace.Log, Text: e.Text}
 			m.record()
 		}
+	}
+}
+
+// elected notes whom the process names. One that is suspected already will not
+// be suspected again, so the elector is told at once that it is no leader.
+func (m *Member) elected(now time.Duration, leader algo.ID, term uint64) {
+	m.Leader = leader
+	m.note(now, trace.Elected, leader, term)
+	if leader != algo.None && !m.step.Monitors() && slices.Contains(m.suspects, leader) {
+		m.alarm(now, Alarm{Slot: slotElect})
 	}
 }
 
@@ -240,7 +283,7 @@ func (m *Member) setTimer(now time.Duration, name algo.Timer, after time.Duratio
 		t.armed = true
 		m.Timers++
 	}
-	m.world.Alarm(m, now+after, Alarm{Slot: slot, Gen: t.gen})
+	m.alarm(now+after, Alarm{Slot: slot, Gen: t.gen})
 }
 
 func (m *Member) timer(name algo.Timer) (*timer, uint16) {
@@ -262,4 +305,22 @@ func (m *Member) record() {
 	m.rec.Process, m.rec.Incarnation = uint32(m.ID), m.Incarnation
 	m.rec.Depth = m.depth
 	m.world.Record(m, &m.rec)
+}
+
+// Obey carries out an instruction that is about this process.
+func (m *Member) Obey(now time.Duration, i Instruction) {
+	switch i.Do {
+	case DoElect:
+		m.Elect(now)
+	case DoSuspect:
+		p := i.Of
+		if p == algo.None {
+			p = m.setup.Leader
+		}
+		m.Suspect(now, p, true)
+	case DoRequest:
+		m.Request(now, i.At)
+	default:
+		m.Do(now, i.Do, i.Of)
+	}
 }

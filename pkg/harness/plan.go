@@ -138,6 +138,7 @@ type Setup struct {
 	Graph   *algo.Graph
 	Params  algo.Params
 	Latency time.Duration // d: the largest latency to reckon with
+	Virtual bool          // simulated: instants are exact
 }
 
 // Setup looks the plan's algorithm up and builds its graph. The plan was

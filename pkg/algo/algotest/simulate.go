@@ -1,0 +1,72 @@
+// Package algotest is the conformance kit: what every algorithm, ours or a
+// stranger's, must pass. It runs algorithms in simulation and judges them with
+// the product's own checkers.
+package algotest
+
+import (
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/sim"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// An Outcome is all that is known of a simulated trial.
+type Outcome struct {
+	check.Verdict
+	End   sim.End
+	Trace trace.List
+}
+
+// Plan is the plan of a trial of algorithm id with n processes in the unit-delay
+// model: constant latency of 1 ms, no loss, a perfect detector after 10 ms in
+// scenarios other than scripts. Given are the parameters to set.
+func Plan(id string, n int, scenario harness.Scenario, given map[string]any) (harness.Plan, error) {
+	alg, err := algo.Lookup(id)
+	if err != nil {
+		return harness.Plan{}, err
+	}
+	p := harness.Plan{
+		Trial: "test", Algorithm: id, Label: alg.Spec.Name, Nodes: n,
+		Shape:    algo.DefaultShape(alg.Spec.Needs.Topology),
+		Network:  bus.Network{Latency: bus.Constant(time.Millisecond)},
+		Scenario: scenario, Seed: 1, TimeLimit: time.Hour, InModel: true,
+	}
+	if p.Scenario.Hold.Distribution == "" {
+		p.Scenario.Hold = bus.Constant(time.Millisecond)
+	}
+	if scenario.Kind != harness.Script {
+		p.Detector = harness.Detector{Kind: "perfect", Delay: 10 * time.Millisecond}
+	}
+	if scenario.Kind == harness.LeaderCrash {
+		p.Leader = algo.ID(n)
+	}
+	params, errs := alg.Spec.Resolve(given, algo.Network{
+		Nodes: n, Latency: time.Millisecond, Bounded: true,
+	})
+	if len(errs) > 0 {
+		return p, errs[0]
+	}
+	p.Params = params
+	return p, nil
+}
+
+// Simulate runs the trial and judges it.
+func Simulate(p harness.Plan) (Outcome, error) {
+	setup, err := p.Setup()
+	if err != nil {
+		return Outcome{}, err
+	}
+	setup.Virtual = true
+	var out Outcome
+	judge := check.NewJudge(setup)
+	out.End = sim.Run(setup, trace.Tee(judge, &out.Trace))
+	out.Verdict = judge.Finish(check.Ending{
+		At: out.End.At, Complete: out.End.Reason == sim.Finished, Stuck: out.End.Reason == sim.Stuck,
+		Pending: out.End.Pending, Err: out.End.Err,
+	})
+	return out, nil
+}

@@ -1,0 +1,226 @@
+// Package check judges a trial by its records: whether the algorithm kept its
+// promises, whether it came to an end, and what it cost. It reads records in
+// the order in which they happened and does not know in which world.
+//
+// A verdict is never "ok" for lack of evidence: a trial in which nothing
+// happened is unknown.
+package check
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// A Status is the outcome of a trial.
+type Status string
+
+// The statuses.
+const (
+	OK        Status = "ok"
+	Timeout   Status = "timeout"   // an operation did not complete, and was not promised to, or not in time
+	Violation Status = "violation" // a promise was broken
+	Unknown   Status = "unknown"   // too little happened to tell
+	Invalid   Status = "invalid"   // the harness skewed the trial
+	Error     Status = "error"     // the trial could not be run
+)
+
+// How a trial ended, as far as the verdict depends on it.
+type Ending struct {
+	At       time.Duration // since the start
+	Complete bool          // the scenario came to its end
+	Stuck    bool          // nothing could happen any more
+	Pending  int64         // algorithm messages still on their way
+	Err      error         // the plugin panicked, or its invariant does not hold
+}
+
+// A Verdict is what a trial came to.
+type Verdict struct {
+	Status     Status
+	Reason     string
+	Violations []string
+	Operations []Operation
+	Completed  int
+	Totals     Totals
+	Kinds      []Kind
+	Metrics    []Metric
+}
+
+// An Operation is an election or an entry. Times are offsets from the trial's
+// start; a negative one has not come.
+type Operation struct {
+	Process algo.ID // who entered, or who was elected
+	Cause   time.Duration
+	Begin   time.Duration
+	End     time.Duration
+	Status  string // ok, warmup, pending, crashed
+}
+
+// Totals counts messages of the algorithm, and the detector's apart.
+type Totals struct {
+	Sent, Delivered, Lost, Duplicated, Undeliverable, Bytes int64
+	Detector                                                int64
+	Late                                                    int64 // deliveries that the bus brought after they were due
+}
+
+// A Kind counts the messages of one kind.
+type Kind struct {
+	Name                         string
+	Sent, Delivered, Lost, Bytes int64
+}
+
+// A Metric is a measured value; NaN if there is none.
+type Metric struct {
+	Name  string
+	Value float64
+}
+
+// A Judge watches one trial. It is a trace.Sink.
+type Judge struct {
+	setup      *harness.Setup
+	kinds      []Kind
+	totals     Totals
+	violations []string
+	problem    problem
+	links      links
+	depth      uint32
+	informed   time.Duration // when a process last named a leader
+	granted    []algo.ID
+	last       time.Duration
+	events     int
+}
+
+// problem is the part of the judge that knows elections or mutual exclusion.
+type problem interface {
+	record(j *Judge, r *trace.Record)
+	finish(j *Judge, end Ending, v *Verdict)
+}
+
+// NewJudge makes the judge of one trial.
+func NewJudge(s *harness.Setup) *Judge {
+	j := &Judge{setup: s, informed: -1}
+	for _, name := range s.Alg.Codec.Kinds()[:len(s.Alg.Spec.Messages)] {
+		j.kinds = append(j.kinds, Kind{Name: name})
+	}
+	if s.Alg.Problem == algo.Election {
+		j.problem = newElections(s)
+	} else {
+		j.problem = newEntries(s)
+	}
+	return j
+}
+
+// Record takes the next record.
+func (j *Judge) Record(r *trace.Record) {
+	switch r.Type {
+	case trace.Send, trace.Duplicate, trace.Deliver, trace.Lose, trace.Undelivered:
+		j.message(r)
+	case trace.Log, trace.Timeout, trace.Save:
+	default:
+		j.last = r.At
+		j.events++
+		j.problem.record(j, r)
+	}
+}
+
+func (j *Judge) message(r *trace.Record) {
+	if r.Plane != trace.Data {
+		if r.Type == trace.Send {
+			j.totals.Detector++
+		}
+		return
+	}
+	k := &j.kinds[r.Kind]
+	switch r.Type {
+	case trace.Send:
+		k.Sent++
+		k.Bytes += int64(r.Bytes)
+		j.totals.Sent++
+		j.totals.Bytes += int64(r.Bytes)
+		j.depth = max(j.depth, r.Depth)
+		j.links.sent++
+	case trace.Duplicate:
+		j.totals.Duplicated++
+		j.links.sent++
+	case trace.Deliver:
+		k.Delivered++
+		j.totals.Delivered++
+		if r.Arg > 0 {
+			j.totals.Late++
+		}
+		j.links.delivered(r)
+	case trace.Lose:
+		k.Lost++
+		j.totals.Lost++
+	case trace.Undelivered:
+		j.totals.Undeliverable++
+	}
+}
+
+// maxViolations bounds how many violations are told in words; all are counted.
+const maxViolations = 20
+
+func (j *Judge) violate(format string, args ...any) {
+	if len(j.violations) < maxViolations {
+		j.violations = append(j.violations, fmt.Sprintf(format, args...))
+	}
+}
+
+// Finish gives the verdict.
+func (j *Judge) Finish(end Ending) Verdict {
+	v := Verdict{Status: OK, Totals: j.totals, Kinds: j.kinds}
+	j.problem.finish(j, end, &v)
+	v.Metrics = append(v.Metrics, j.links.metrics()...)
+	for _, err := range j.expect(end) {
+		j.violate("%v", err)
+	}
+	v.Violations = j.violations
+	switch {
+	case end.Err != nil:
+		v.Status, v.Reason = Error, end.Err.Error()
+	case len(j.violations) > 0:
+		v.Status, v.Reason = Violation, j.violations[0]
+	}
+	if t := &j.totals; v.Status != Error &&
+		t.Sent+t.Duplicated != t.Delivered+t.Lost+t.Undeliverable+end.Pending {
+		v.Status = Error
+		v.Reason = fmt.Sprintf("messages do not add up: %d sent + %d duplicated, but %d delivered + "+
+			"%d lost + %d undeliverable + %d pending", t.Sent, t.Duplicated, t.Delivered, t.Lost,
+			t.Undeliverable, end.Pending)
+	}
+	return v
+}
+
+// incomplete settles the status of a trial in which an operation did not
+// complete: broken, if the algorithm promised that it would and nothing stood
+// in its way; otherwise censored.
+func (j *Judge) incomplete(end Ending, v *Verdict, promised bool, what string) {
+	if end.Stuck && promised && j.setup.InModel {
+		j.violate("%s, and nothing can happen any more", what)
+		return
+	}
+	v.Status, v.Reason = Timeout, what
+	switch {
+	case end.Stuck:
+		v.Reason += "; nothing moves any more"
+	case end.Complete:
+		v.Reason += " by the end of the scenario"
+	default:
+		v.Reason += " within " + end.At.String()
+	}
+}
+
+// ms is d in milliseconds.
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// mean is NaN for no values.
+func mean(sum float64, n int) float64 {
+	if n == 0 {
+		return math.NaN()
+	}
+	return sum / float64(n)
+}

@@ -1,0 +1,335 @@
+package check
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// elections judges leader elections. There is agreement when every live process
+// that is connected to most of the others names the same live leader. An
+// operation begins when agreement is lost, or at the start if there is none,
+// and ends when there is agreement again.
+type elections struct {
+	setup   *harness.Setup
+	belief  []algo.ID // by ID - 1
+	term    []uint64
+	up      []bool
+	scope   []bool // in the largest part of a cut network
+	votes   []int  // live processes in scope that name each process; by ID, 0 for nobody
+	live    int    // processes in scope that are up
+	support []int  // live processes, in scope or not, that name each process
+	alive   int
+	cuts    bus.Cuts
+	agreed  algo.ID // the leader that there is agreement on; None: there is none
+	last    algo.ID // the leader before
+	changes int
+	terms   map[uint64]algo.ID // the leader of each term, where terms mean something
+
+	current   Operation
+	open      bool
+	depthAt   uint32 // longest causal chain when the operation began
+	rounds    []uint32
+	done      []Operation
+	duplicate bool // two live processes hold themselves leader
+
+	since     time.Duration // of the spans below
+	split     time.Duration
+	available time.Duration
+	majority  bool
+}
+
+func newElections(s *harness.Setup) *elections {
+	n := s.Nodes
+	e := &elections{
+		setup: s, belief: make([]algo.ID, n), term: make([]uint64, n), up: make([]bool, n),
+		scope: make([]bool, n), terms: map[uint64]algo.ID{},
+	}
+	for i := range n {
+		e.belief[i], e.up[i], e.scope[i] = s.Leader, true, true
+	}
+	for _, p := range s.Crashed {
+		e.up[p-1] = false
+	}
+	e.recount()
+	e.agreed = e.agreement(algo.None)
+	e.last = s.Leader
+	if e.agreed == algo.None {
+		e.begin(0)
+	}
+	return e
+}
+
+func (e *elections) begin(at time.Duration) {
+	e.open = true
+	e.current = Operation{Cause: at, Begin: -1, End: -1, Status: "pending"}
+}
+
+// recount is needed when processes come and go; beliefs are counted as they
+// change.
+func (e *elections) recount() {
+	n := e.setup.Nodes
+	e.votes, e.support, e.live, e.alive = make([]int, n+1), make([]int, n+1), 0, 0
+	for i := range n {
+		if !e.up[i] {
+			continue
+		}
+		e.alive++
+		e.support[e.belief[i]]++
+		if e.scope[i] {
+			e.live++
+			e.votes[e.belief[i]]++
+		}
+	}
+	e.majority, e.duplicate = e.widely(), e.leaders() > 1
+}
+
+// agreement is the leader that all name; hint is one to look at first.
+func (e *elections) agreement(hint algo.ID) algo.ID {
+	if hint == algo.None {
+		for p, votes := range e.votes {
+			if p > 0 && votes > 0 {
+				hint = algo.ID(p)
+				break
+			}
+		}
+	}
+	if hint != algo.None && e.live > 0 && e.votes[hint] == e.live && e.up[hint-1] {
+		return hint
+	}
+	return algo.None
+}
+
+// widely says whether a majority of the live processes agrees on a live leader.
+func (e *elections) widely() bool {
+	for p := 1; p < len(e.support); p++ {
+		if 2*e.support[p] > e.alive && e.up[p-1] {
+			return true
+		}
+	}
+	return false
+}
+
+// leaders counts the live processes that hold themselves leader.
+func (e *elections) leaders() (count int) {
+	for i := range e.belief {
+		if e.up[i] && e.belief[i] == algo.ID(i+1) {
+			count++
+		}
+	}
+	return count
+}
+
+func (e *elections) record(j *Judge, r *trace.Record) {
+	e.elapse(r.At)
+	p := algo.ID(r.Process)
+	switch r.Type {
+	case trace.Up:
+		if r.Incarnation == 0 {
+			return
+		}
+		e.up[p-1], e.belief[p-1] = true, algo.None
+		e.recount()
+	case trace.Crash:
+		e.up[p-1] = false
+		e.recount()
+	case trace.Cut, trace.Heal:
+		e.divide(r)
+		e.recount()
+	case trace.Elect:
+		if e.open && e.current.Begin < 0 {
+			e.current.Begin = r.At
+		}
+		return
+	case trace.Elected:
+		e.elected(j, r)
+	default:
+		return
+	}
+	e.judge(j, r)
+}
+
+// elapse adds the span since the last change to what was true during it.
+func (e *elections) elapse(at time.Duration) {
+	at = max(at, 0)
+	if e.duplicate {
+		e.split += at - e.since
+	}
+	if e.majority {
+		e.available += at - e.since
+	}
+	e.since = at
+}
+
+func (e *elections) elected(j *Judge, r *trace.Record) {
+	i, leader := r.Process-1, algo.ID(r.Peer)
+	if leader != algo.None {
+		j.informed = r.At
+	}
+	if !e.up[i] || int(leader) > len(e.belief) {
+		return
+	}
+	if algo.ID(r.Process) == leader && e.setup.Alg.Spec.Promises.Leadership == algo.PerTerm {
+		if other := e.terms[r.Arg]; other != algo.None && other != leader {
+			j.violate("p%d leads term %d at %v, which p%d led", leader, r.Arg, r.At, other)
+		}
+		e.terms[r.Arg] = leader
+	}
+	old := e.belief[i]
+	if e.belief[i] = leader; old == leader {
+		return
+	}
+	e.support[old]--
+	e.support[leader]++
+	if e.scope[i] {
+		e.votes[old]--
+		e.votes[leader]++
+	}
+	if algo.ID(r.Process) == leader || algo.ID(r.Process) == old {
+		e.duplicate = e.leaders() > 1
+		if e.duplicate && e.setup.Alg.Spec.Promises.Leadership == algo.AtMostOne {
+			j.violate("p%d holds itself leader at %v, while another does", leader, r.At)
+		}
+	}
+	// Only these two counts changed, so no other leader can have gained a majority.
+	if e.majority || 2*e.support[leader] > e.alive {
+		e.majority = e.widely()
+	}
+}
+
+// judge opens an operation when agreement is lost and closes it when there is
+// agreement again.
+func (e *elections) judge(j *Judge, r *trace.Record) {
+	hint := algo.None
+	if r.Type == trace.Elected {
+		hint = algo.ID(r.Peer)
+	}
+	now := e.agreed
+	if now == algo.None || e.votes[now] != e.live || !e.up[now-1] {
+		now = e.agreement(hint)
+	}
+	switch {
+	case now == algo.None && e.agreed != algo.None:
+		e.begin(r.At)
+		e.depthAt = j.depth
+	case now != algo.None && e.open:
+		e.open = false
+		e.current.Process, e.current.End, e.current.Status = now, r.At, "ok"
+		if e.current.Begin < 0 {
+			e.current.Begin = e.current.Cause
+		}
+		e.done = append(e.done, e.current)
+		e.rounds = append(e.rounds, j.depth-e.depthAt)
+	}
+	if e.open && e.current.Begin < 0 && r.Type == trace.Elected && r.Peer == 0 {
+		e.current.Begin = r.At
+	}
+	if now != algo.None && now != e.last {
+		e.changes++
+		e.last = now
+	}
+	e.agreed = now
+}
+
+// divide finds the largest part of the network: the live processes there are
+// the ones that have to agree.
+func (e *elections) divide(r *trace.Record) {
+	groups, _ := bus.ParseGroups(r.Text) // written by this program
+	e.cuts.Add(bus.Change{At: r.At, Heal: r.Type == trace.Heal, Groups: groups})
+	n := uint32(e.setup.Nodes)
+	part, size := make([]uint32, n+1), make([]int, n+1)
+	best := uint32(1)
+	for root := uint32(1); root <= n; root++ {
+		if part[root] != 0 {
+			continue
+		}
+		part[root] = root
+		for stack := []uint32{root}; len(stack) > 0; {
+			p := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			if e.up[p-1] {
+				size[root]++
+			}
+			for q := uint32(1); q <= n; q++ {
+				if part[q] == 0 && !e.cuts.Severed(p, q, r.At, r.At) {
+					part[q] = root
+					stack = append(stack, q)
+				}
+			}
+		}
+		if size[root] > size[best] {
+			best = root
+		}
+	}
+	for p := uint32(1); p <= n; p++ {
+		e.scope[p-1] = part[p] == best
+	}
+}
+
+func (e *elections) finish(j *Judge, end Ending, v *Verdict) {
+	e.elapse(end.At)
+	var detection, election, downtime float64
+	for _, op := range e.done {
+		detection += ms(op.Begin - op.Cause)
+		election += ms(op.End - op.Begin)
+		downtime += ms(op.End - op.Cause)
+	}
+	n := len(e.done)
+	v.Operations, v.Completed = e.done, n
+	spec := &e.setup.Alg.Spec
+	if e.open {
+		v.Operations = append(v.Operations, e.current)
+		e.incomplete(j, end, v, spec.Promises)
+	} else if n == 0 {
+		v.Status, v.Reason = Unknown, "no election took place"
+	}
+	rounds := 0.0
+	for _, r := range e.rounds {
+		rounds += float64(r)
+	}
+	total := math.NaN()
+	if end.At > 0 {
+		total = ms(end.At)
+	}
+	v.Metrics = []Metric{
+		{"detection_ms", mean(detection, n)},
+		{"election_ms", mean(election, n)},
+		{"downtime_ms", mean(downtime, n)},
+		{"messages_per_election", mean(float64(j.totals.Sent), n)},
+		{"bytes_per_election", mean(float64(j.totals.Bytes), n)},
+		{"rounds", mean(rounds, n)},
+		{"leader_changes", float64(e.changes)},
+		{"split_brain_ms", ms(e.split)},
+		{"availability", ms(e.available) / total},
+	}
+}
+
+func (e *elections) incomplete(j *Judge, end Ending, v *Verdict, promises algo.Promises) {
+	what := "no agreement on a leader:"
+	for i := range e.belief {
+		if i == 8 {
+			what += " ..."
+			break
+		}
+		if e.up[i] {
+			what += fmt.Sprintf(" p%d names %s", i+1, name(e.belief[i]))
+		}
+	}
+	promised := promises.Leadership != algo.PerGroup && (end.Complete || end.Stuck)
+	if end.Complete {
+		end.Stuck = true // it fell quiet and nothing more was planned
+	}
+	j.incomplete(end, v, promised, what)
+}
+
+func name(p algo.ID) string {
+	if p == algo.None {
+		return "none"
+	}
+	return fmt.Sprintf("p%d", p)
+}

@@ -1,0 +1,196 @@
+package check
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// entries judges mutual exclusion. A process is inside from Granted to Released
+// or to its crash; the interval is closed, so that a grant at the very instant
+// of a release is ordered by the records.
+type entries struct {
+	setup   *harness.Setup
+	inside  []algo.ID
+	since   []time.Duration // of those inside
+	waiting []Operation     // by request
+	bypass  []int           // of those waiting: grants to others that were asked for later
+	done    []Operation
+	leaves  []time.Duration // turnaround of the measured entries that are over
+
+	warmup    int
+	entered   int
+	measured  time.Duration // when the warm-up was over
+	sentAt    Totals        // totals then
+	free      time.Duration // last release while someone waited; negative: none
+	handovers []time.Duration
+	byProcess []int
+	overlaps  int
+	maxBypass int
+}
+
+func newEntries(s *harness.Setup) *entries {
+	return &entries{setup: s, warmup: s.Scenario.Warmup, free: -1, byProcess: make([]int, s.Nodes)}
+}
+
+func (e *entries) record(j *Judge, r *trace.Record) {
+	p := algo.ID(r.Process)
+	switch r.Type {
+	case trace.Request:
+		e.waiting = append(e.waiting, Operation{
+			Process: p, Cause: time.Duration(r.Arg), Begin: r.At, End: -1, Status: "pending",
+		})
+		e.bypass = append(e.bypass, 0)
+	case trace.Granted:
+		e.grant(j, p, r.At)
+	case trace.Released:
+		e.release(j, p, r.At)
+	case trace.Crash:
+		e.crash(p)
+	}
+}
+
+func (e *entries) grant(j *Judge, p algo.ID, at time.Duration) {
+	j.granted = append(j.granted, p)
+	for i, other := range e.inside {
+		e.overlaps++
+		j.violate("mutual exclusion: p%d granted at %v while p%d is inside since %v",
+			p, at, other, e.since[i])
+	}
+	i := slices.IndexFunc(e.waiting, func(o Operation) bool { return o.Process == p })
+	if i < 0 {
+		j.violate("p%d granted at %v without a request", p, at)
+		return
+	}
+	op := e.waiting[i]
+	for k := range e.waiting[:i] { // they asked before
+		e.bypass[k]++
+	}
+	e.maxBypass = max(e.maxBypass, e.bypass[i])
+	e.waiting = slices.Delete(e.waiting, i, i+1)
+	e.bypass = slices.Delete(e.bypass, i, i+1)
+	op.End, op.Status = at, "ok"
+	if e.entered++; e.entered <= e.warmup {
+		op.Status = "warmup"
+	} else {
+		e.byProcess[p-1]++
+		if e.free >= 0 && op.Begin <= e.free {
+			e.handovers = append(e.handovers, at-e.free)
+		}
+	}
+	e.free = -1
+	e.done = append(e.done, op)
+	e.inside, e.since = append(e.inside, p), append(e.since, at)
+}
+
+func (e *entries) release(j *Judge, p algo.ID, at time.Duration) {
+	i := slices.Index(e.inside, p)
+	if i < 0 {
+		return
+	}
+	entered := e.since[i]
+	e.inside, e.since = slices.Delete(e.inside, i, i+1), slices.Delete(e.since, i, i+1)
+	if len(e.waiting) > 0 {
+		e.free = at
+	}
+	for k := len(e.done) - 1; k >= 0; k-- { // the last entry of p
+		if op := &e.done[k]; op.Process == p {
+			if op.End == entered && op.Status == "ok" {
+				e.leaves = append(e.leaves, at-op.Cause)
+			}
+			break
+		}
+	}
+	if e.entered == e.warmup {
+		e.measured, e.sentAt = at, j.totals
+	}
+}
+
+// crash takes p out of wherever it is.
+func (e *entries) crash(p algo.ID) {
+	if i := slices.Index(e.inside, p); i >= 0 {
+		e.inside, e.since = slices.Delete(e.inside, i, i+1), slices.Delete(e.since, i, i+1)
+	}
+	for i := len(e.waiting) - 1; i >= 0; i-- {
+		if op := e.waiting[i]; op.Process == p {
+			op.Status = "crashed"
+			e.done = append(e.done, op)
+			e.waiting = slices.Delete(e.waiting, i, i+1)
+			e.bypass = slices.Delete(e.bypass, i, i+1)
+		}
+	}
+}
+
+func (e *entries) finish(j *Judge, end Ending, v *Verdict) {
+	v.Operations = append(e.done, e.waiting...)
+	var waits []float64
+	sum := 0.0
+	for _, op := range e.done {
+		if op.Status == "ok" || op.Status == "warmup" {
+			v.Completed++
+		}
+		if op.Status == "ok" {
+			waits = append(waits, ms(op.End-op.Cause))
+			sum += ms(op.End - op.Cause)
+		}
+	}
+	e.maxBypass = max(e.maxBypass, slices.Max(append(e.bypass, 0)))
+	e.metrics(j, end, v, waits, sum)
+	promised := e.setup.Alg.Spec.Promises.StarvationFree
+	switch {
+	case len(e.waiting) > 0 && e.setup.Scenario.Until == 0:
+		op := e.waiting[0]
+		if end.Complete {
+			end.Stuck = true
+		}
+		j.incomplete(end, v, promised, fmt.Sprintf("%d requests not granted, the first of p%d at %v",
+			len(e.waiting), op.Process, op.Begin))
+	case v.Completed == 0:
+		v.Status, v.Reason = Unknown, "nobody entered the critical section"
+	case !end.Complete:
+		v.Status, v.Reason = Timeout, "the scenario did not come to its end within "+end.At.String()
+	}
+}
+
+func (e *entries) metrics(j *Judge, end Ending, v *Verdict, waits []float64, sum float64) {
+	n := len(waits)
+	throughput := math.NaN()
+	if span := (end.At - e.measured).Seconds(); n > 0 && span > 0 {
+		throughput = float64(n) / span
+	}
+	turnaround, handover := 0.0, 0.0
+	for _, d := range e.leaves {
+		turnaround += ms(d)
+	}
+	for _, d := range e.handovers {
+		handover += ms(d)
+	}
+	v.Metrics = []Metric{
+		{"messages_per_entry", mean(float64(j.totals.Sent-e.sentAt.Sent), n)},
+		{"bytes_per_entry", mean(float64(j.totals.Bytes-e.sentAt.Bytes), n)},
+		{"waiting_ms", mean(sum, n)},
+		{"waiting_p99_ms", percentile(waits, 0.99)},
+		{"turnaround_ms", mean(turnaround, len(e.leaves))},
+		{"sync_delay_ms", mean(handover, len(e.handovers))},
+		{"throughput_per_s", throughput},
+		{"fairness", jain(e.byProcess)},
+		{"max_bypass", float64(e.maxBypass)},
+		{"violations", float64(e.overlaps)},
+	}
+}
+
+// jain is Jain's index of fairness: 1 if all counts are equal, 1/n if one
+// process got everything; NaN if nobody got anything.
+func jain(counts []int) float64 {
+	sum, squares := 0.0, 0.0
+	for _, c := range counts {
+		sum += float64(c)
+		squares += float64(c) * float64(c)
+	}
+	return sum * sum / (float64(len(counts)) * squares)
+}

@@ -1,0 +1,80 @@
+package check
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// links compares what the network model asked for with what was achieved.
+type links struct {
+	sent      int64
+	requested sample // from sending to the instant at which it was due
+	errors    sample // from that instant to the delivery
+}
+
+func (l *links) delivered(r *trace.Record) {
+	l.requested.add(r.Due - r.Sent)
+	l.errors.add(r.At - r.Due)
+}
+
+func (l *links) metrics() []Metric {
+	l.errors.sort()
+	return []Metric{
+		{"latency_requested_ms", l.requested.mean()},
+		{"latency_achieved_ms", l.requested.mean() + l.errors.mean()},
+		{"delay_error_p50_ms", l.errors.quantile(0.50)},
+		{"delay_error_p99_ms", l.errors.quantile(0.99)},
+	}
+}
+
+// A sample is an exact mean and a thinned list of durations: of very many only
+// every second, fourth, ... is kept, always the same ones.
+type sample struct {
+	n      uint64
+	sum    time.Duration
+	kept   []float64 // ms
+	stride uint64
+}
+
+const maxKept = 1 << 16
+
+func (s *sample) add(d time.Duration) {
+	s.stride = max(s.stride, 1)
+	if s.n%s.stride == 0 {
+		if len(s.kept) == maxKept {
+			for i := range maxKept / 2 {
+				s.kept[i] = s.kept[2*i]
+			}
+			s.kept = s.kept[:maxKept/2]
+			s.stride *= 2
+		}
+		if s.n%s.stride == 0 {
+			s.kept = append(s.kept, ms(d))
+		}
+	}
+	s.n++
+	s.sum += d
+}
+
+func (s *sample) mean() float64 { return mean(ms(s.sum), int(s.n)) }
+
+func (s *sample) sort() { slices.Sort(s.kept) }
+
+func (s *sample) quantile(p float64) float64 { return percentile(s.kept, p) }
+
+// percentile is the type-7 quantile of values, which it sorts; NaN for none.
+func percentile(values []float64, p float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	slices.Sort(values)
+	at := p * float64(len(values)-1)
+	i := int(at)
+	if i+1 == len(values) {
+		return values[i]
+	}
+	return values[i] + (at-float64(i))*(values[i+1]-values[i])
+}

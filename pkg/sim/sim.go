@@ -1,0 +1,342 @@
+// Package sim runs a trial in virtual time: one goroutine, one queue, one seed.
+//
+// The same plan gives the same records in the same order, on every run. Events
+// of one instant are executed in a fixed order: control (crash, restart, cut,
+// heal), deliveries by sender and send order, timers by process, commands of
+// the application by process. No two processes share memory: a message that
+// holds a pointer is encoded and decoded on its way, and every message is
+// counted with its encoded size.
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// An End is how a trial ended.
+type End struct {
+	At      time.Duration // virtual
+	Reason  Reason
+	Err     error  // what a Broken trial broke
+	Pending int64  // algorithm messages still on their way
+	Events  uint64 // executed
+}
+
+// A Reason says why a trial ended.
+type Reason string
+
+// The reasons.
+const (
+	Finished  Reason = "finished"   // the scenario came to its end
+	Stuck     Reason = "stuck"      // nothing could happen any more, but the scenario was not at its end
+	TimeLimit Reason = "time limit" // the plan's time limit passed
+	Livelock  Reason = "livelock"   // too many events at one instant
+	Broken    Reason = "broken"     // a panic in the plugin, or its invariant does not hold
+)
+
+// perInstant bounds the events of one instant for each process: an algorithm
+// that sends for ever over links without latency must not hang the simulator.
+const perInstant = 10_000
+
+// Run executes the trial and hands every record to sink.
+func Run(setup *harness.Setup, sink trace.Sink) End {
+	s := newSimulation(setup, sink)
+	return s.run()
+}
+
+type simulation struct {
+	setup    *harness.Setup
+	sink     trace.Sink
+	director *harness.Director
+	queue    queue
+	now      time.Duration
+	cuts     bus.Cuts
+	procs    []process
+	buf      algo.Buffer
+	scratch  []byte
+	rec      trace.Record
+
+	inFlight  int64 // copies of algorithm messages on their way
+	timers    int   // of the algorithm, at live processes
+	planned   int   // alarms of applications and perfect detectors
+	inside    int   // processes in the critical section
+	scheduled int   // instructions still to be carried out
+	activity  uint64
+	quietAt   uint64 // activity when the director was last told of quiet, plus one
+	order     uint64
+	end       End
+	over      bool
+}
+
+// A process is one member and what outlives its crashes.
+type process struct {
+	member      *harness.Member // nil: down
+	incarnation uint32
+	upSince     time.Duration
+	saved       algo.Message
+	flows       [2]flows // by plane
+}
+
+// flows is a process's side of its links: dense in small systems, sparse in
+// large ones, where no process can talk to everybody anyway.
+type flows struct {
+	dense  []bus.Flow
+	sparse map[algo.ID]*bus.Flow
+}
+
+const densest = 256 // processes
+
+func newSimulation(setup *harness.Setup, sink trace.Sink) *simulation {
+	s := &simulation{
+		setup: setup, sink: sink, director: harness.NewDirector(setup),
+		procs: make([]process, setup.Nodes),
+	}
+	for _, p := range setup.Crashed {
+		s.procs[p-1].upSince = -1
+	}
+	return s
+}
+
+func (s *simulation) run() (end End) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.fail(fmt.Errorf("panic: %v\n%s", r, debug.Stack()))
+			end = s.end
+		}
+	}()
+	s.begin()
+	s.settle()
+	limit, bound := s.setup.TimeLimit, perInstant*(s.setup.Nodes+1)
+	atInstant := 0
+	for !s.over && s.queue.len() > 0 {
+		at, e := s.queue.pop()
+		if at > limit {
+			s.finish(limit, TimeLimit)
+			break
+		}
+		if at > s.now {
+			s.now, atInstant = at, 0
+		}
+		if atInstant++; atInstant > bound {
+			s.finish(s.now, Livelock)
+			break
+		}
+		s.end.Events++
+		s.execute(&e)
+		s.settle()
+	}
+	if !s.over {
+		s.finish(s.now, Stuck)
+	}
+	return s.end
+}
+
+// begin starts the processes and puts the timeline into the queue.
+func (s *simulation) begin() {
+	timeline := s.director.Timeline()
+	for i := range s.procs {
+		if s.procs[i].upSince < 0 {
+			continue
+		}
+		s.boot(algo.ID(i + 1))
+	}
+	s.instruct(timeline)
+}
+
+// boot starts the next incarnation of p.
+func (s *simulation) boot(p algo.ID) {
+	proc := &s.procs[p-1]
+	proc.upSince, proc.flows = s.now, [2]flows{}
+	m := harness.NewMember(s.setup, s, p, proc.incarnation, proc.saved, &s.buf)
+	proc.member = m
+	m.Start(s.now)
+	s.count(m, 1)
+	s.activity += m.Fed
+	s.check(m)
+}
+
+// count adds what m has pending to the totals, or takes it off.
+func (s *simulation) count(m *harness.Member, sign int) {
+	s.timers += sign * m.Timers
+	s.planned += sign * m.Planned
+	if m.Inside {
+		s.inside += sign
+	}
+}
+
+func (s *simulation) check(m *harness.Member) {
+	if err := m.Invariant(); err != nil {
+		s.fail(fmt.Errorf("process %d: invariant: %w", m.ID, err))
+	}
+}
+
+func (s *simulation) fail(err error) {
+	s.finish(s.now, Broken)
+	s.end.Err = errors.Join(s.end.Err, err)
+}
+
+func (s *simulation) finish(at time.Duration, why Reason) {
+	if s.over {
+		return
+	}
+	s.over = true
+	s.end.At, s.end.Reason, s.end.Pending = at, why, s.inFlight
+}
+
+// settle tells the director when the network has fallen quiet.
+func (s *simulation) settle() {
+	for !s.over && s.inFlight == 0 && s.timers == 0 && s.inside == 0 &&
+		s.quietAt != s.activity+1 && !s.queue.immediate(s.now) {
+		s.quietAt = s.activity + 1
+		idle := s.planned == 0 && s.scheduled == 0 && s.setup.Detector.Kind != "heartbeat"
+		s.instruct(s.director.Quiet(s.now, s.activity, idle))
+	}
+}
+
+// instruct carries out the director's instructions: those of a later instant
+// through the queue, finish at once.
+func (s *simulation) instruct(list []harness.Instruction) {
+	for _, i := range list {
+		if i.Finish() && i.At <= s.now {
+			why := Finished
+			if s.director.Stuck() {
+				why = Stuck
+			}
+			s.finish(s.now, why)
+			return
+		}
+		s.scheduled++
+		at := max(i.At, s.now)
+		class, id := classApplication, i.Node
+		if i.Control() || i.Finish() || i.Alarm() {
+			class = classControl
+		}
+		s.push(at, class, id, event{what: instruction, instr: i})
+	}
+}
+
+func (s *simulation) push(at time.Duration, class uint64, id algo.ID, e event) {
+	s.order++
+	s.queue.push(at, class<<62|uint64(id)<<40|s.order&(1<<40-1), e)
+}
+
+func (s *simulation) execute(e *event) {
+	switch e.what {
+	case delivery:
+		s.deliver(e)
+	case alarm:
+		m := s.procs[e.to-1].member
+		if m == nil || m.Incarnation != e.incarnation {
+			return
+		}
+		s.step(m, func() { m.Alarm(s.now, e.alarm) })
+	case instruction:
+		s.scheduled--
+		s.obey(e.instr)
+	}
+}
+
+// step lets m handle one event.
+func (s *simulation) step(m *harness.Member, event func()) {
+	fed := m.Fed
+	s.count(m, -1)
+	event()
+	s.count(m, 1)
+	if m.Fed != fed {
+		s.activity += m.Fed - fed
+		s.check(m)
+	}
+}
+
+func (s *simulation) obey(i harness.Instruction) {
+	var m *harness.Member
+	if i.Node != algo.None {
+		m = s.procs[i.Node-1].member
+	}
+	switch i.Do {
+	case harness.DoCrash:
+		s.crash(i.Node)
+	case harness.DoRestart:
+		s.restart(i.Node)
+	case harness.DoCut, harness.DoHeal:
+		change := bus.Change{At: s.now, Heal: i.Do == harness.DoHeal, Groups: i.Groups}
+		s.cuts.Add(change)
+		s.rec = trace.Record{At: s.now, Type: trace.Cut, Text: change.String()}
+		if change.Heal {
+			s.rec.Type = trace.Heal
+		}
+		s.record(&s.rec)
+	default:
+		switch {
+		case i.Finish():
+			s.finish(s.now, Finished)
+		case i.Alarm():
+			s.quietAt = 0
+		case m != nil:
+			s.step(m, func() { m.Obey(s.now, i) })
+		}
+	}
+}
+
+func (s *simulation) crash(p algo.ID) {
+	proc := &s.procs[p-1]
+	if proc.member == nil {
+		return
+	}
+	s.activity++
+	s.count(proc.member, -1)
+	s.rec = trace.Record{At: s.now, Type: trace.Crash, Process: uint32(p), Incarnation: proc.incarnation}
+	proc.member, proc.upSince = nil, -1
+	proc.incarnation++
+	s.record(&s.rec)
+	s.tell(func(m *harness.Member) { m.Crashed(p, s.now) })
+}
+
+func (s *simulation) restart(p algo.ID) {
+	proc := &s.procs[p-1]
+	if proc.member != nil {
+		return
+	}
+	s.activity++
+	proc.incarnation = max(proc.incarnation, 1) // it had a life before the trial
+	s.boot(p)
+	s.tell(func(m *harness.Member) {
+		if m.ID == p {
+			return
+		}
+		m.Restarted(p, s.now)
+	})
+	for i := range s.procs {
+		if q := algo.ID(i + 1); s.procs[i].member == nil {
+			s.count(proc.member, -1)
+			proc.member.Crashed(q, s.now)
+			s.count(proc.member, 1)
+		}
+	}
+}
+
+// tell gives news to every live member's perfect detector.
+func (s *simulation) tell(news func(*harness.Member)) {
+	for i := range s.procs {
+		if m := s.procs[i].member; m != nil {
+			s.count(m, -1)
+			news(m)
+			s.count(m, 1)
+		}
+	}
+}
+
+// record hands r to the sink and to the director, if it wants it.
+func (s *simulation) record(r *trace.Record) {
+	s.sink.Record(r)
+	if s.director.Watches(r.Type) {
+		s.instruct(s.director.Observe(r))
+	}
+}

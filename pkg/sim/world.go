@@ -1,0 +1,141 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// The simulation is the world of its members.
+var _ harness.World = (*simulation)(nil)
+
+// flow is the sender's side of the link from m to another process.
+func (s *simulation) flow(m *harness.Member, plane uint8, to algo.ID) *bus.Flow {
+	f := &s.procs[m.ID-1].flows[plane]
+	if s.setup.Nodes <= densest {
+		if f.dense == nil {
+			f.dense = make([]bus.Flow, s.setup.Nodes)
+			for i := range f.dense {
+				f.dense[i] = s.setup.Network.Flow(plane, uint32(m.ID), m.Incarnation, uint32(i+1))
+			}
+		}
+		return &f.dense[to-1]
+	}
+	if f.sparse == nil {
+		f.sparse = map[algo.ID]*bus.Flow{}
+	}
+	if f.sparse[to] == nil {
+		fresh := s.setup.Network.Flow(plane, uint32(m.ID), m.Incarnation, uint32(to))
+		f.sparse[to] = &fresh
+	}
+	return f.sparse[to]
+}
+
+// Send decides the message's fate and puts its copies into the queue. Lost
+// copies go there as well: they are accounted for when they would be due.
+func (s *simulation) Send(m *harness.Member, to algo.ID, out harness.Outgoing) {
+	e := event{
+		what: delivery, from: m.ID, to: to, incarnation: m.Incarnation, sent: s.now,
+		plane: out.Plane, kind: out.Kind, depth: out.Depth, msg: out.Msg,
+	}
+	if out.Msg != nil {
+		codec := s.setup.Alg.Codec
+		s.scratch = codec.Append(s.scratch[:0], out.Kind, out.Msg)
+		e.bytes = uint32(len(s.scratch))
+		if !codec.Plain(out.Kind) {
+			e.msg = s.decode()
+		}
+	}
+	fate := s.setup.Network.Send(s.flow(m, out.Plane, to), s.now)
+	e.seq, e.due, e.lost = fate.Seq, fate.Due, fate.Lost
+	s.message(trace.Send, s.now, &e)
+	s.post(e)
+	if fate.Duplicated {
+		e.copy, e.due, e.lost = 1, fate.CopyDue, fate.CopyLost
+		if out.Msg != nil && !s.setup.Alg.Codec.Plain(out.Kind) {
+			e.msg = s.decode()
+		}
+		s.message(trace.Duplicate, s.now, &e)
+		s.post(e)
+	}
+}
+
+func (s *simulation) decode() algo.Message {
+	msg, _, err := s.setup.Alg.Codec.Decode(s.scratch)
+	if err != nil {
+		panic(err) // what was encoded a moment ago
+	}
+	return msg
+}
+
+func (s *simulation) post(e event) {
+	if e.plane == trace.Data {
+		s.inFlight++
+	}
+	s.push(e.due, classDelivery, e.from, e)
+}
+
+// message records what happens to the copy e at the instant at. Sending is
+// recorded at the sender, everything else at the receiver.
+func (s *simulation) message(t trace.Type, at time.Duration, e *event) {
+	s.rec = trace.Record{
+		At: at, Type: t, Process: uint32(e.to), Peer: uint32(e.from), Incarnation: e.incarnation,
+		Sent: e.sent, Due: e.due, Seq: e.seq, Bytes: e.bytes, Depth: e.depth,
+		Plane: e.plane, Kind: e.kind, Copy: e.copy,
+	}
+	if t == trace.Send || t == trace.Duplicate {
+		s.rec.Process, s.rec.Peer = uint32(e.from), uint32(e.to)
+	}
+	s.sink.Record(&s.rec)
+}
+
+// deliver is the instant at which a copy is due.
+func (s *simulation) deliver(e *event) {
+	if e.plane == trace.Data {
+		s.inFlight--
+		s.activity++
+	}
+	proc := &s.procs[e.to-1]
+	switch {
+	case e.lost || !s.cuts.Whole() && s.cuts.Severed(uint32(e.from), uint32(e.to), e.sent, s.now):
+		s.message(trace.Lose, s.now, e)
+	case proc.member == nil || e.sent < proc.upSince: // down at an instant of its way
+		s.message(trace.Undelivered, s.now, e)
+	default:
+		s.message(trace.Deliver, s.now, e)
+		m := proc.member
+		s.step(m, func() { m.Deliver(s.now, e.from, e.plane, e.kind, e.msg, e.depth) })
+	}
+}
+
+// Alarm puts an alarm of m into the queue.
+func (s *simulation) Alarm(m *harness.Member, at time.Duration, a harness.Alarm) {
+	class := classTimer
+	if a.Application() {
+		class = classApplication
+	}
+	s.push(max(at, s.now), class, m.ID,
+		event{what: alarm, to: m.ID, incarnation: m.Incarnation, alarm: a})
+}
+
+// Record hands a record of m on.
+func (s *simulation) Record(_ *harness.Member, r *trace.Record) { s.record(r) }
+
+// Save keeps v as it is now: through its encoding, so that later changes of
+// what it refers to do not reach it.
+func (s *simulation) Save(m *harness.Member, v algo.Message) {
+	codec := s.setup.Alg.Codec
+	b, err := codec.Encode(nil, v)
+	if err != nil {
+		panic(err)
+	}
+	if s.procs[m.ID-1].saved, _, err = codec.Decode(b); err != nil {
+		panic(err)
+	}
+}
+
+// Done tells the director that m's application has finished.
+func (s *simulation) Done(*harness.Member) { s.instruct(s.director.Done()) }

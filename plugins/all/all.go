@@ -1,0 +1,8 @@
+// Package all links every algorithm of Conclave into a binary.
+package all
+
+import (
+	_ "github.com/conclave-bench/conclave/plugins/election/bully"
+	_ "github.com/conclave-bench/conclave/plugins/election/ringlist"
+	_ "github.com/conclave-bench/conclave/plugins/mutex/naimitrehel"
+)

@@ -1,0 +1,259 @@
+// Package bully is the election of Garcia-Molina (IEEE ToC 1982) as lecture
+// notes teach it: by estimate. Comments cite the numbered rules of that form.
+//
+// A process that misses the coordinator asks everybody of higher rank. If none
+// answers within T it announces itself to everybody of lower rank. If one
+// answers, it leaves the election to that one and waits, for T' at most, to
+// hear who won. Whoever is asked answers and holds an election of its own, so
+// the live process of highest rank wins. This stands on known delays: an answer
+// that is later than T makes a second coordinator.
+package bully
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+const slack = 20 * time.Millisecond // for the schedulers of real machines
+
+func init() {
+	algo.RegisterElector(algo.Spec{
+		Name:    "bully",
+		Summary: "ask all of higher rank; if none answers in time, announce yourself",
+		Paper: algo.Paper{
+			Authors: "H. Garcia-Molina",
+			Title:   "Elections in a distributed computing system",
+			Venue:   "IEEE Transactions on Computers C-31(1), 48-59", Year: 1982,
+			DOI: "10.1109/TC.1982.1675885",
+			Deviations: "Ranks are pairs (est, ID), since estimates may be equal. Answers name the " +
+				"attempt that they answer. A process that is electing answers but does not start " +
+				"again (suppress_duplicates; false is the literal text, with a number of messages " +
+				"exponential in n). A coordinator that is asked announces itself to all of lower " +
+				"rank again (coordinator_reply; unicast: to the asker alone).",
+		},
+		Messages: []algo.Message{Election{}, Answer{}, Coordinator{}},
+		Params: []algo.Param{
+			{Name: "t_answer", Type: algo.Duration, Min: time.Duration(0),
+				Doc:     "T, how long to wait for an answer; default 3d + 20 ms, d the largest latency",
+				Default: func(net algo.Network) any { return 3*net.Latency + slack }},
+			{Name: "t_coordinator", Type: algo.Duration, Min: time.Duration(0),
+				Doc: "T', how long to wait for the announcement after an answer; default T + 3d + 20 ms",
+				Default: func(net algo.Network) any {
+					return net.Params.Duration("t_answer") + 3*net.Latency + slack
+				}},
+			{Name: "suppress_duplicates", Type: algo.Bool, Default: algo.Const(true),
+				Doc: "a process that is electing does not start again when asked"},
+			{Name: "coordinator_reply", Type: algo.Enum, Choices: []string{"broadcast", "unicast"},
+				Default: algo.Const("broadcast"),
+				Doc:     "whom a coordinator that is asked announces itself to"},
+			{Name: "est", Type: algo.Int, Default: algo.Const(int64(0)), PerProcess: true,
+				Doc: "estimate: the rank's first part, the ID is its second"},
+		},
+		Needs: algo.Needs{
+			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect,
+			Timing: func(net algo.Network, p algo.Params) error {
+				answer, coordinator := p.Duration("t_answer"), p.Duration("t_coordinator")
+				switch d := net.Latency; {
+				case answer < 2*d:
+					return fmt.Errorf("t_answer %v is below 2d = %v", answer, 2*d)
+				case coordinator < answer+2*d:
+					return fmt.Errorf("t_coordinator %v is below T + 2d = %v", coordinator, answer+2*d)
+				}
+				return nil
+			},
+		},
+		Survives: algo.Faults{Crashes: func(n int) int { return n - 1 }, Recovery: true},
+		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual},
+		Claims: []algo.Claim{{
+			Metric: "messages/election", Load: "worst", Text: "N²-N-1 when the lowest detects alone",
+			Bound: algo.Exactly(func(n int) float64 { return float64(n*n - n - 1) }),
+		}, {
+			Metric: "messages/election", Load: "best", Text: "N-1 when the second highest detects alone",
+			Bound: algo.Exactly(func(n int) float64 { return float64(n - 1) }),
+		}},
+	}, New)
+}
+
+type status uint8
+
+const (
+	idle     status = iota
+	electing        // ELECTION is out, no answer yet
+	waiting         // somebody of higher rank answered
+)
+
+type node struct {
+	algo.Config
+	status      status
+	coordinator algo.ID
+	attempts    uint32   // made so far in this incarnation
+	open        []uint32 // attempts without an answer: one at most, unless duplicates are not suppressed
+	suppress    bool
+	unicast     bool
+	t, tPrime   time.Duration
+}
+
+// New starts idle, with the coordinator that is settled, if one is.
+func New(c algo.Config) algo.Elector {
+	return &node{
+		Config: c, coordinator: c.Leader,
+		t: c.Params.Duration("t_answer"), tPrime: c.Params.Duration("t_coordinator"),
+		suppress: c.Params.Bool("suppress_duplicates"),
+		unicast:  c.Params.Enum("coordinator_reply") == "unicast",
+	}
+}
+
+const coordinatorTimer algo.Timer = "T'"
+
+// higher says whether p ranks above this process: by estimate, then by ID.
+func (n *node) higher(p algo.ID) bool {
+	if e, own := n.Params.IntOf("est", p), n.Params.IntOf("est", n.ID); e != own {
+		return e > own
+	}
+	return p > n.ID
+}
+
+// Elect is rule 1: a suspicion, or a withdrawn one, starts an election unless
+// one is in progress here.
+func (n *node) Elect(env algo.Env) {
+	if n.status == idle {
+		n.start(env)
+	}
+}
+
+// Start is rule 7: whoever comes back holds an election, and so displaces a
+// coordinator of lower rank.
+func (n *node) Start(env algo.Env) {
+	if n.Incarnation > 0 {
+		n.start(env)
+	}
+}
+
+func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
+	switch m := m.(type) {
+	case Election:
+		n.onElection(env, from, m)
+	case Answer:
+		n.onAnswer(env, m)
+	case Coordinator:
+		n.onCoordinator(env, from)
+	}
+}
+
+func (n *node) Timeout(env algo.Env, t algo.Timer) {
+	if t == coordinatorTimer { // rule 5: whoever answered died before it announced itself
+		n.status = idle
+		n.start(env)
+		return
+	}
+	n.onSilence(env, t)
+}
+
+// start is the body of rule 1. The suspect is asked as well: were it not, the
+// process next to it in rank would wait for nobody.
+func (n *node) start(env algo.Env) {
+	n.attempts++
+	n.coordinator = algo.None
+	env.Elected(algo.None, 0)
+	asked := false
+	for _, p := range n.Peers {
+		if n.higher(p) {
+			env.Send(p, Election{Attempt{n.Incarnation, n.attempts}})
+			asked = true
+		}
+	}
+	if !asked {
+		n.declare(env)
+		return
+	}
+	n.status = electing
+	n.open = append(n.open, n.attempts)
+	env.SetTimer(n.answerTimer(n.attempts), n.t)
+}
+
+// onElection is rule 2: answer always; hold an election only if idle.
+func (n *node) onElection(env algo.Env, from algo.ID, m Election) {
+	env.Send(from, Answer{m.Attempt})
+	switch {
+	case n.status != idle && n.suppress: // duplicate suppression
+	case n.coordinator == n.ID && n.unicast:
+		env.Send(from, Coordinator{})
+	default:
+		n.start(env)
+	}
+}
+
+// onAnswer is rule 3: leave the election to whoever answered.
+func (n *node) onAnswer(env algo.Env, m Answer) {
+	i := slices.Index(n.open, m.Count)
+	if i < 0 || m.Incarnation != n.Incarnation { // of an earlier attempt
+		return
+	}
+	n.open = slices.Delete(n.open, i, i+1)
+	env.CancelTimer(n.answerTimer(m.Count))
+	n.status = waiting
+	env.SetTimer(coordinatorTimer, n.tPrime)
+}
+
+// onSilence is rule 4: T is over and nobody of higher rank answered.
+func (n *node) onSilence(env algo.Env, t algo.Timer) {
+	n.open = slices.DeleteFunc(n.open, func(a uint32) bool { return n.answerTimer(a) == t })
+	n.declare(env)
+}
+
+// declare makes this process the coordinator: rule 4.
+func (n *node) declare(env algo.Env) {
+	n.status, n.coordinator = idle, n.ID
+	env.CancelTimer(coordinatorTimer)
+	env.Elected(n.ID, 0)
+	for _, p := range n.Peers {
+		if p != n.ID && !n.higher(p) {
+			env.Send(p, Coordinator{})
+		}
+	}
+}
+
+// onCoordinator is rule 6. One of lower rank that announces itself is bullied.
+func (n *node) onCoordinator(env algo.Env, from algo.ID) {
+	if !n.higher(from) {
+		n.Elect(env)
+		return
+	}
+	n.status, n.coordinator = idle, from
+	for _, a := range n.open {
+		env.CancelTimer(n.answerTimer(a))
+	}
+	n.open = nil
+	env.CancelTimer(coordinatorTimer)
+	env.Elected(from, 0)
+}
+
+// answerTimer is T of one attempt. With suppression there is but one at a time.
+func (n *node) answerTimer(attempt uint32) algo.Timer {
+	if n.suppress {
+		return "T"
+	}
+	return algo.Timer("T of attempt " + strconv.Itoa(int(attempt)))
+}
+
+// Invariant: who is electing waits for an answer, who is not idle follows
+// nobody, and with suppression there is one attempt at a time.
+func (n *node) Invariant() error {
+	switch {
+	case n.suppress && (n.status == electing) != (len(n.open) == 1):
+		return fmt.Errorf("status %d with %d attempts without an answer", n.status, len(n.open))
+	case n.suppress && n.status != idle && n.coordinator != algo.None:
+		return fmt.Errorf("status %d but follows %d", n.status, n.coordinator)
+	}
+	return nil
+}
+
+var (
+	_ algo.Starter = (*node)(nil)
+	_ algo.Timed   = (*node)(nil)
+	_ algo.Checked = (*node)(nil)
+)

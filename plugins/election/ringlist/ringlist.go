@@ -1,0 +1,268 @@
+// Package ringlist is the ring election that collects a list, as Tanenbaum
+// teaches it: a fault-tolerant descendant of Le Lann's (1977), and not
+// Chang-Roberts. Comments cite the numbered rules of ring-list elections.
+//
+// Everybody knows the whole ring. An ELECTION goes round and collects the IDs
+// of the live; a process that does not acknowledge within T is skipped. Whoever
+// finds itself in the list closes the lap: the largest ID leads, and a
+// COORDINATOR goes round to say so. The lap is closed by whoever is first to
+// see its own ID, so it ends even if the initiator died.
+package ringlist
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+func init() {
+	algo.RegisterElector(algo.Spec{
+		Name:    "ring-list",
+		Summary: "a list goes round the ring and collects the live; the largest leads",
+		Paper: algo.Paper{
+			Authors: "A. S. Tanenbaum, M. van Steen",
+			Title:   "Distributed Systems: Principles and Paradigms, section 6.5",
+			Venue:   "Prentice Hall, 2nd edition", Year: 2007,
+			Deviations: "The text leaves open who removes the COORDINATOR, and what happens when the " +
+				"initiator dies: here whoever finds itself in the list closes the lap, and an " +
+				"announcement that comes round a second time is removed. Acknowledgements are counted " +
+				"apart. Simultaneous initiators are not suppressed.",
+		},
+		Messages:  []algo.Message{Election{}, Coordinator{}},
+		Auxiliary: []algo.Message{Ack{}},
+		Params: []algo.Param{
+			{Name: "skip_timeout", Type: algo.Duration, Min: time.Duration(0),
+				Doc: "T, how long to wait for an acknowledgement; default 3d + 20 ms, d the largest latency",
+				Default: func(net algo.Network) any {
+					return 3*net.Latency + 20*time.Millisecond
+				}},
+			{Name: "remember_dead", Type: algo.Bool, Default: algo.Const(false),
+				Doc: "skip a process at once that did not acknowledge earlier in this election"},
+		},
+		Needs: algo.Needs{
+			Topology: algo.LogicalRing, Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect,
+			Timing: func(net algo.Network, p algo.Params) error {
+				if t := p.Duration("skip_timeout"); t < 2*net.Latency {
+					return fmt.Errorf("skip_timeout %v is below 2d = %v", t, 2*net.Latency)
+				}
+				return nil
+			},
+		},
+		Survives: algo.Faults{Crashes: func(n int) int { return n - 1 }, Recovery: true},
+		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual},
+		Claims: []algo.Claim{{
+			Metric: "messages/election", Load: "light", Text: "2N with one initiator and nobody dead",
+			Bound: algo.Exactly(func(n int) float64 { return float64(2 * n) }),
+		}},
+	}, New)
+}
+
+type node struct {
+	algo.Config
+	leader   algo.ID
+	electing bool // from the start or the first ELECTION to the COORDINATOR
+	round    Round
+	seq      uint64
+	pending  []hop         // not yet acknowledged; nil message: a free place
+	dead     []algo.ID     // did not acknowledge in this election
+	handled  []handledItem // the newest announcement seen of each converter
+	skip     time.Duration
+	remember bool
+}
+
+// A hop is a message that waits for its acknowledgement.
+type hop struct {
+	msg algo.Message
+	to  algo.ID
+}
+
+type handledItem struct {
+	converter algo.ID
+	round     Round
+}
+
+// New starts with the leader that is settled, if one is.
+func New(c algo.Config) algo.Elector {
+	return &node{
+		Config: c, leader: c.Leader, round: Round{Incarnation: c.Incarnation},
+		skip: c.Params.Duration("skip_timeout"), remember: c.Params.Bool("remember_dead"),
+	}
+}
+
+// Elect is rule 1. A suspicion during an election changes nothing.
+func (n *node) Elect(env algo.Env) {
+	if n.electing {
+		return
+	}
+	n.join(env)
+	n.forward(env, Election{List: []algo.ID{n.ID}}, n.ID)
+}
+
+// Start: whoever comes back does not know the leader and asks round the ring.
+func (n *node) Start(env algo.Env) {
+	if n.Incarnation > 0 {
+		n.Elect(env)
+	}
+}
+
+func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
+	switch m := m.(type) {
+	case Election:
+		n.acknowledge(env, from, m.Seq)
+		n.onElection(env, m)
+	case Coordinator:
+		n.acknowledge(env, from, m.Seq)
+		n.onCoordinator(env, m)
+	case Ack:
+		n.onAck(env, m)
+	}
+}
+
+func (n *node) acknowledge(env algo.Env, from algo.ID, seq uint64) {
+	if from != n.ID {
+		env.Send(from, Ack{seq})
+	}
+}
+
+// join forgets the leader, and who was dead in the election before.
+func (n *node) join(env algo.Env) {
+	n.electing, n.leader, n.dead = true, algo.None, nil
+	env.Elected(algo.None, 0)
+}
+
+// onElection is rules 3 and 4.
+func (n *node) onElection(env algo.Env, m Election) {
+	if slices.Contains(m.List, n.ID) { // the lap is closed
+		n.round.Count++
+		n.onCoordinator(env, Coordinator{
+			Leader: slices.Max(m.List), Converter: n.ID, Round: n.round,
+		})
+		return
+	}
+	if !n.electing {
+		n.join(env)
+	}
+	n.forward(env, Election{List: append(slices.Clone(m.List), n.ID)}, n.ID)
+}
+
+// onCoordinator is rule 5: adopt and pass on, once.
+func (n *node) onCoordinator(env algo.Env, m Coordinator) {
+	if n.seen(m.Converter, m.Round) {
+		return
+	}
+	n.electing, n.leader = false, m.Leader
+	env.Elected(m.Leader, 0)
+	n.forward(env, m, n.ID)
+}
+
+// seen says whether the announcement was handled before, and notes it.
+func (n *node) seen(converter algo.ID, round Round) bool {
+	for i := range n.handled {
+		if h := &n.handled[i]; h.converter == converter {
+			old := !round.after(h.round)
+			if !old {
+				h.round = round
+			}
+			return old
+		}
+	}
+	n.handled = append(n.handled, handledItem{converter, round})
+	return false
+}
+
+func (r Round) after(q Round) bool {
+	return r.Incarnation > q.Incarnation || r.Incarnation == q.Incarnation && r.Count > q.Count
+}
+
+// forward is rule 2: send m to the first process after p that is not known to
+// be dead. When all others are, that is this process itself.
+func (n *node) forward(env algo.Env, m algo.Message, p algo.ID) {
+	to := n.successor(p)
+	for n.remember && to != n.ID && slices.Contains(n.dead, to) {
+		to = n.successor(to)
+	}
+	if to == n.ID {
+		env.Send(to, m)
+		return
+	}
+	n.seq++
+	place := slices.IndexFunc(n.pending, func(h hop) bool { return h.msg == nil })
+	if place < 0 {
+		place = len(n.pending)
+		n.pending = append(n.pending, hop{})
+	}
+	seq := n.seq<<16 | uint64(place)
+	switch msg := m.(type) {
+	case Election:
+		msg.Seq = seq
+		m = msg
+	case Coordinator:
+		msg.Seq = seq
+		m = msg
+	}
+	n.pending[place] = hop{m, to}
+	env.Send(to, m)
+	env.SetTimer(timer(place), n.skip)
+}
+
+func (n *node) successor(p algo.ID) algo.ID {
+	return n.Ring[(slices.Index(n.Ring, p)+1)%len(n.Ring)]
+}
+
+// onAck ends the wait of its hop, unless that was given up before.
+func (n *node) onAck(env algo.Env, m Ack) {
+	place := int(m.Seq & 0xffff)
+	if place < len(n.pending) && seqOf(n.pending[place].msg) == m.Seq {
+		n.pending[place] = hop{}
+		env.CancelTimer(timer(place))
+	}
+}
+
+// Timeout is rule 2 when the successor is silent: try the one after it.
+func (n *node) Timeout(env algo.Env, t algo.Timer) {
+	place, _ := strconv.Atoi(string(t[len("skip "):]))
+	h := n.pending[place]
+	n.pending[place] = hop{}
+	if !slices.Contains(n.dead, h.to) {
+		n.dead = append(n.dead, h.to)
+	}
+	n.forward(env, h.msg, h.to)
+}
+
+func timer(place int) algo.Timer { return algo.Timer("skip " + strconv.Itoa(place)) }
+
+func seqOf(m algo.Message) uint64 {
+	switch m := m.(type) {
+	case Election:
+		return m.Seq
+	case Coordinator:
+		return m.Seq
+	}
+	return 0
+}
+
+// Invariant: who takes part in an election follows nobody, and no list that
+// goes out holds a process twice.
+func (n *node) Invariant() error {
+	if n.electing && n.leader != algo.None {
+		return fmt.Errorf("electing but follows %d", n.leader)
+	}
+	for _, h := range n.pending {
+		if m, ok := h.msg.(Election); ok {
+			list := slices.Sorted(slices.Values(m.List))
+			if len(slices.Compact(list)) != len(m.List) {
+				return fmt.Errorf("list %v holds a process twice", m.List)
+			}
+		}
+	}
+	return nil
+}
+
+var (
+	_ algo.Starter = (*node)(nil)
+	_ algo.Timed   = (*node)(nil)
+	_ algo.Checked = (*node)(nil)
+)
