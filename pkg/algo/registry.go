@@ -89,6 +89,9 @@ func (s *Spec) defects() error {
 		check(!seen[p.Name], "parameter %s declared twice", p.Name)
 		check(p.Doc != "" && p.Default != nil, "parameter %s: no doc or no default", p.Name)
 		check((p.Type == Enum) == (len(p.Choices) > 0), "parameter %s: choices go with Enum", p.Name)
+		if err := p.checkBounds(); err != nil {
+			errs = append(errs, err)
+		}
 		seen[p.Name] = true
 	}
 	if len(errs) == 0 {
@@ -135,7 +138,7 @@ func Lookup(id string) (*Algorithm, error) {
 }
 
 // Nearest is the name among names that word most probably meant, or "" if none
-// is near: at most a third of its letters differ.
+// is near: one slip, and one more for every three letters.
 func Nearest(word string, names []string) string {
 	best, at := "", len(word)/3+2
 	for _, name := range names {

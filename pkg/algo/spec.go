@@ -257,32 +257,76 @@ func param[T any](p Params, name string) T {
 // Resolve completes given, the values that an experiment sets, with the
 // defaults that follow from the network. Values may be lists where the
 // parameter is PerProcess; Resolve checks them as such and keeps them.
-// All mistakes are reported, not the first alone.
+// All mistakes are reported, not the first alone; the default stands in for a
+// mistaken value, since later defaults may look at it.
 func (s *Spec) Resolve(given map[string]any, net Network) (Params, []error) {
 	var errs []error
 	out := make(Params, len(s.Params))
 	net.Params = out
 	for _, p := range s.Params {
+		var mistakes []error
 		v, set := given[p.Name]
-		if !set {
-			out[p.Name] = p.Default(net)
-			continue
+		if set {
+			mistakes = p.checkGiven(v, net.Nodes)
 		}
-		if list, ok := v.([]any); ok {
-			errs = append(errs, p.checkList(list, net.Nodes)...)
-		} else if err := p.Check(v); err != nil {
-			errs = append(errs, err)
+		if !set || mistakes != nil {
+			var err error
+			if v, err = p.preset(net); err != nil && !set {
+				mistakes = []error{err}
+			}
 		}
 		out[p.Name] = v
+		errs = append(errs, mistakes...)
 	}
 	return out, errs
 }
 
-func (p Param) checkList(list []any, n int) (errs []error) {
-	if !p.PerProcess {
-		return []error{fmt.Errorf("parameter %s: a list, but it is the same for every process", p.Name)}
+// preset is the default of p. It may differ between processes, where it follows
+// from a parameter that does, if p is PerProcess.
+func (p Param) preset(net Network) (any, error) {
+	all := net.Params
+	of := func(id ID) any {
+		net.Params = all.Of(id)
+		return p.Default(net)
 	}
-	if len(list) != n {
+	first := of(1)
+	if !all.differ() {
+		return first, nil
+	}
+	list, same := make([]any, net.Nodes), true
+	for i := range list {
+		list[i] = of(ID(i + 1))
+		same = same && list[i] == first
+	}
+	switch {
+	case same:
+		return first, nil
+	case p.PerProcess:
+		return list, nil
+	}
+	return first, fmt.Errorf("parameter %s: its default would differ between processes: set it", p.Name)
+}
+
+func (p Params) differ() bool {
+	for _, v := range p {
+		if _, ok := v.([]any); ok {
+			return true
+		}
+	}
+	return false
+}
+
+func (p Param) checkGiven(v any, n int) (errs []error) {
+	list, ok := v.([]any)
+	switch {
+	case !ok:
+		if err := p.Check(v); err != nil {
+			errs = append(errs, err)
+		}
+		return errs
+	case !p.PerProcess:
+		return []error{fmt.Errorf("parameter %s: a list, but it is the same for every process", p.Name)}
+	case len(list) != n || n == 0:
 		return []error{fmt.Errorf("parameter %s: %d values for %d processes", p.Name, len(list), n)}
 	}
 	for i, v := range list {

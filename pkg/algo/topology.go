@@ -68,10 +68,10 @@ func (g *Graph) Neighbors(p ID) []ID {
 	return g.neighbors[p-1]
 }
 
-// Satisfies says whether an algorithm that needs class t can run on g.
+// Satisfies says whether an algorithm that needs class t can run on g. A ring of
+// one direction is not Connected, where every link has a way back.
 func (g *Graph) Satisfies(t Topology) bool {
-	return g.Class == t || t == Connected || t == Complete && g.Class == LogicalRing ||
-		t == Tree && g.Class == Tree
+	return g.Class == t || t == Connected && g.Class != Ring || t == Complete && g.Class == LogicalRing
 }
 
 // DefaultShape is the shape that topology "auto" builds for class t.
@@ -111,13 +111,20 @@ func Build(s Shape, n int, seed uint64) (*Graph, error) {
 	case "ring", "bidirectional-ring":
 		g.buildRing(order, s.Kind == "ring")
 	case "tree":
-		return g, g.buildTree(s.Tree, order, rng)
+		if err := g.buildTree(s.Tree, order, rng); err != nil {
+			return nil, err
+		}
 	case "grid":
 		g.buildGrid(n)
 	case "random":
+		if !(s.Degree >= 0) {
+			return nil, fmt.Errorf("topology: degree %v, want a mean number of neighbors from 0 on", s.Degree)
+		}
 		g.buildRandom(n, s.Degree, rng)
 	case "file":
-		return g, g.buildEdges(s.Edges, n)
+		if err := g.buildEdges(s.Edges, n); err != nil {
+			return nil, err
+		}
 	default:
 		return nil, fmt.Errorf("unknown topology %q (has: complete, logical-ring, ring, "+
 			"bidirectional-ring, tree, grid, random, file)", s.Kind)
@@ -212,6 +219,7 @@ func (g *Graph) buildRandom(n int, degree float64, rng *rand.Rand) {
 		degree = 4
 	}
 	most := n * (n - 1) / 2
+	degree = min(degree, float64(n-1)) // everybody else
 	want := min(max(int(degree*float64(n)/2), n-1), most)
 	seen := map[[2]ID]bool{}
 	edges := make([][2]ID, 0, want)
@@ -290,7 +298,8 @@ func (g *Graph) unreachable() ID {
 func ReadEdges(r io.Reader) (edges [][2]ID, err error) {
 	in := bufio.NewScanner(r)
 	var errs []error
-	for line := 1; in.Scan(); line++ {
+	line := 1
+	for ; in.Scan(); line++ {
 		text, _, _ := strings.Cut(in.Text(), "#")
 		words := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\t' || r == ',' })
 		if len(words) == 0 {
@@ -308,5 +317,8 @@ func ReadEdges(r io.Reader) (edges [][2]ID, err error) {
 		}
 		edges = append(edges, e)
 	}
-	return edges, errors.Join(append(errs, in.Err())...)
+	if err := in.Err(); err != nil {
+		errs = append(errs, fmt.Errorf("line %d: %w", line, err))
+	}
+	return edges, errors.Join(errs...)
 }

@@ -77,7 +77,11 @@ func (l *Latency) Check() error {
 		return fmt.Errorf("latency: max %v is below min %v", l.Max, l.Min)
 	}
 	switch l.Distribution {
-	case "constant", "uniform", "normal":
+	case "constant", "normal":
+	case "uniform":
+		if l.Max < l.Min {
+			return fmt.Errorf("latency: uniform from %v to %v: max is below min", l.Min, l.Max)
+		}
 	case "lognormal":
 		if l.Median <= 0 || !(l.Sigma >= 0 && l.Sigma <= 10) {
 			return fmt.Errorf("latency: lognormal with median %v, sigma %v: want a median above 0 "+
@@ -127,8 +131,9 @@ func share(u uint64, d time.Duration) time.Duration {
 	return time.Duration(hi)
 }
 
-// unit maps u into the open interval (0, 1).
-func unit(u uint64) float64 { return (float64(u>>11) + 0.5) * 0x1p-53 }
+// unit maps u into the open interval (0, 1). With one bit more, the largest u
+// would be rounded to 1, whose quantile is infinite.
+func unit(u uint64) float64 { return (float64(u>>12) + 0.5) * 0x1p-52 }
 
 // quantile is the delay that a share p of all delays does not exceed.
 func (l *Latency) quantile(p float64) time.Duration {
@@ -142,8 +147,10 @@ func (l *Latency) quantile(p float64) time.Duration {
 		d = float64(l.Min) - float64(l.Mean-l.Min)*math.Log1p(-p)
 	case "pareto":
 		d = float64(l.Min) * math.Exp(-math.Log1p(-p)/l.Alpha)
-	default:
+	case "constant", "uniform", "quantiles":
 		return l.Draw(uint64(p * 0x1p64))
+	default:
+		panic(fmt.Sprintf("latency: unknown distribution %q was not checked", l.Distribution))
 	}
 	most := float64(longest)
 	if l.Max > 0 {
@@ -167,7 +174,8 @@ func (l *Latency) Bound() (d time.Duration, bounded bool) {
 	if l.Max > 0 {
 		return l.Max, true
 	}
-	return l.quantile(0.999), l.Distribution == "normal" && l.Spread == 0
+	d = l.quantile(0.999)
+	return d, l.Draw(math.MaxUint64) == d // one that does not spread
 }
 
 // Typical is the number that stands in the results' latency column: the mean
