@@ -9,6 +9,7 @@ package check
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -28,15 +29,6 @@ const (
 	Invalid   Status = "invalid"   // the harness skewed the trial
 	Error     Status = "error"     // the trial could not be run
 )
-
-// How a trial ended, as far as the verdict depends on it.
-type Ending struct {
-	At       time.Duration // since the start
-	Complete bool          // the scenario came to its end
-	Stuck    bool          // nothing could happen any more
-	Pending  int64         // algorithm messages still on their way
-	Err      error         // the plugin panicked, or its invariant does not hold
-}
 
 // A Verdict is what a trial came to.
 type Verdict struct {
@@ -97,7 +89,7 @@ type Judge struct {
 // problem is the part of the judge that knows elections or mutual exclusion.
 type problem interface {
 	record(j *Judge, r *trace.Record)
-	finish(j *Judge, end Ending, v *Verdict)
+	finish(j *Judge, end harness.End, v *Verdict)
 }
 
 // NewJudge makes the judge of one trial.
@@ -171,7 +163,7 @@ func (j *Judge) violate(format string, args ...any) {
 }
 
 // Finish gives the verdict.
-func (j *Judge) Finish(end Ending) Verdict {
+func (j *Judge) Finish(end harness.End) Verdict {
 	v := Verdict{Status: OK, Totals: j.totals, Kinds: j.kinds}
 	j.problem.finish(j, end, &v)
 	v.Metrics = append(v.Metrics, j.links.metrics()...)
@@ -182,6 +174,9 @@ func (j *Judge) Finish(end Ending) Verdict {
 	switch {
 	case end.Err != nil:
 		v.Status, v.Reason = Error, end.Err.Error()
+	case len(end.Invalid) > 0:
+		v.Status, v.Reason = Invalid, strings.Join(end.Invalid, "; ")
+		return v
 	case len(j.violations) > 0:
 		v.Status, v.Reason = Violation, j.violations[0]
 	}
@@ -196,22 +191,23 @@ func (j *Judge) Finish(end Ending) Verdict {
 }
 
 // incomplete settles the status of a trial in which an operation did not
-// complete: broken, if the algorithm promised that it would and nothing stood
-// in its way; otherwise censored.
-func (j *Judge) incomplete(end Ending, v *Verdict, promised bool, what string) {
-	if end.Stuck && promised && j.setup.InModel {
-		j.violate("%s, and nothing can happen any more", what)
+// complete: broken, if the algorithm promised that it would and nothing can
+// make it happen any more; otherwise censored.
+func (j *Judge) incomplete(end harness.End, v *Verdict, promised bool, what string) {
+	still := end.Reason == harness.Stuck || end.Reason == harness.Finished &&
+		j.setup.Scenario.Until == 0 && !j.setup.Alg.Spec.Perpetual
+	switch {
+	case still && promised && j.setup.InModel:
+		j.violate("%s, and nothing moves any more", what)
 		return
+	case still:
+		what += "; nothing moves any more"
+	case end.Reason == harness.Livelock:
+		what += fmt.Sprintf("; livelock: messages without end at the instant %v", end.At)
+	default:
+		what += " within " + end.At.String()
 	}
 	v.Status, v.Reason = Timeout, what
-	switch {
-	case end.Stuck:
-		v.Reason += "; nothing moves any more"
-	case end.Complete:
-		v.Reason += " by the end of the scenario"
-	default:
-		v.Reason += " within " + end.At.String()
-	}
 }
 
 // ms is d in milliseconds.

@@ -271,7 +271,7 @@ func (e *elections) divide(r *trace.Record) {
 	}
 }
 
-func (e *elections) finish(j *Judge, end Ending, v *Verdict) {
+func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 	e.elapse(end.At)
 	var detection, election, downtime float64
 	for _, op := range e.done {
@@ -309,7 +309,7 @@ func (e *elections) finish(j *Judge, end Ending, v *Verdict) {
 	}
 }
 
-func (e *elections) incomplete(j *Judge, end Ending, v *Verdict, promises algo.Promises) {
+func (e *elections) incomplete(j *Judge, end harness.End, v *Verdict, promises algo.Promises) {
 	what := "no agreement on a leader:"
 	for i := range e.belief {
 		if i == 8 {
@@ -320,11 +320,7 @@ func (e *elections) incomplete(j *Judge, end Ending, v *Verdict, promises algo.P
 			what += fmt.Sprintf(" p%d names %s", i+1, name(e.belief[i]))
 		}
 	}
-	promised := promises.Leadership != algo.PerGroup && (end.Complete || end.Stuck)
-	if end.Complete {
-		end.Stuck = true // it fell quiet and nothing more was planned
-	}
-	j.incomplete(end, v, promised, what)
+	j.incomplete(end, v, promises.Leadership != algo.PerGroup, what)
 }
 
 func name(p algo.ID) string {

@@ -126,7 +126,7 @@ func (e *entries) crash(p algo.ID) {
 	}
 }
 
-func (e *entries) finish(j *Judge, end Ending, v *Verdict) {
+func (e *entries) finish(j *Judge, end harness.End, v *Verdict) {
 	v.Operations = append(e.done, e.waiting...)
 	var waits []float64
 	sum := 0.0
@@ -145,19 +145,16 @@ func (e *entries) finish(j *Judge, end Ending, v *Verdict) {
 	switch {
 	case len(e.waiting) > 0 && e.setup.Scenario.Until == 0:
 		op := e.waiting[0]
-		if end.Complete {
-			end.Stuck = true
-		}
 		j.incomplete(end, v, promised, fmt.Sprintf("%d requests not granted, the first of p%d at %v",
 			len(e.waiting), op.Process, op.Begin))
 	case v.Completed == 0:
 		v.Status, v.Reason = Unknown, "nobody entered the critical section"
-	case !end.Complete:
+	case end.Reason != harness.Finished:
 		v.Status, v.Reason = Timeout, "the scenario did not come to its end within "+end.At.String()
 	}
 }
 
-func (e *entries) metrics(j *Judge, end Ending, v *Verdict, waits []float64, sum float64) {
+func (e *entries) metrics(j *Judge, end harness.End, v *Verdict, waits []float64, sum float64) {
 	n := len(waits)
 	throughput := math.NaN()
 	if span := (end.At - e.measured).Seconds(); n > 0 && span > 0 {

@@ -6,11 +6,12 @@ import (
 	"slices"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/harness"
 )
 
 // expect compares the trial with what its script expects, if it is one that
 // does.
-func (j *Judge) expect(end Ending) (errs []error) {
+func (j *Judge) expect(end harness.End) (errs []error) {
 	want := j.setup.Scenario.Expect
 	if want == nil {
 		return nil

@@ -31,10 +31,14 @@ const (
 	doFinish  = "finish" // end the trial
 )
 
-// Control says whether an instruction changes the world and not a process: it
-// comes first among the events of one instant.
-func (i Instruction) Control() bool {
-	return i.Do == DoCrash || i.Do == DoRestart || i.Do == DoCut || i.Do == DoHeal
+// Class is the instruction's rank among the events of one instant: what changes
+// the world comes first, commands to a process last.
+func (i Instruction) Class() Class {
+	switch i.Do {
+	case DoCrash, DoRestart, DoCut, DoHeal, doAlarm, doFinish:
+		return Control
+	}
+	return Application
 }
 
 // Alarm says whether the director only wants to be called at the instant.

@@ -54,12 +54,14 @@ const (
 	slotTimers         // from here on: timers of the algorithm
 )
 
-// Application says whether an alarm is a command of the application, which
-// comes last among the events of one instant.
-func (a Alarm) Application() bool { return a.Slot <= slotRequest }
-
-// Algorithm says whether an alarm is a timer of the algorithm.
-func (a Alarm) Algorithm() bool { return a.Slot >= slotTimers }
+// Class is the alarm's rank among the events of one instant: commands of the
+// application come last.
+func (a Alarm) Class() Class {
+	if a.Slot <= slotRequest {
+		return Application
+	}
+	return TimerExpiry
+}
 
 // planned says whether an alarm, once asked for, will change something.
 func (a Alarm) planned() bool {

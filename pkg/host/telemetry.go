@@ -163,7 +163,7 @@ func (t *Telemetry) Append(r *trace.Record) error {
 	return nil
 }
 
-// AppendText writes r, which becomes a record of type trace.Log whose Arg is the
+// AppendText writes r, whose type is one that has a text, and whose Arg becomes the
 // length of text in bytes, and text in slots of its own behind it. A text of more
 // than MaxText bytes is cut.
 func (t *Telemetry) AppendText(r *trace.Record, text string) error {
@@ -179,7 +179,7 @@ func (t *Telemetry) AppendText(r *trace.Record, text string) error {
 	if err != nil {
 		return t.refuse(err)
 	}
-	r.Type, r.Arg = trace.Log, uint64(len(text))
+	r.Arg = uint64(len(text))
 	r.Put(slot)
 	for i := range slots {
 		if slot, err = t.slot(t.n + 1 + i); err != nil {

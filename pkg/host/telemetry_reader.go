@@ -96,7 +96,7 @@ func (r *TelemetryReader) Each(visit func(rec *trace.Record, text string) error)
 
 // EachFrom calls visit with every record from slot i on that had been written
 // when it was called, and returns the slot to go on from. Only a record of type
-// trace.Log has a text. The record is valid during the call alone. EachFrom stops
+// a type that HasText has one. The record is valid during the call alone. EachFrom stops
 // at the first error of visit, and returns it as it is, and at the first slot that
 // does not hold what it must.
 func (r *TelemetryReader) EachFrom(
@@ -123,7 +123,7 @@ func (r *TelemetryReader) EachFrom(
 			return i, r.damaged(i, err)
 		}
 		text, slots := "", uint64(1)
-		if rec.Type == trace.Log {
+		if rec.Type.HasText() {
 			if text, err = readText(in, rec.Arg, n-i-1); err != nil {
 				return i, r.damaged(i, err)
 			}

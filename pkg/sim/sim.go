@@ -20,33 +20,12 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// An End is how a trial ended.
-type End struct {
-	At      time.Duration // virtual
-	Reason  Reason
-	Err     error  // what a Broken trial broke
-	Pending int64  // algorithm messages still on their way
-	Events  uint64 // executed
-}
-
-// A Reason says why a trial ended.
-type Reason string
-
-// The reasons.
-const (
-	Finished  Reason = "finished"   // the scenario came to its end
-	Stuck     Reason = "stuck"      // nothing could happen any more, but the scenario was not at its end
-	TimeLimit Reason = "time limit" // the plan's time limit passed
-	Livelock  Reason = "livelock"   // too many events at one instant
-	Broken    Reason = "broken"     // a panic in the plugin, or its invariant does not hold
-)
-
 // perInstant bounds the events of one instant for each process: an algorithm
 // that sends for ever over links without latency must not hang the simulator.
 const perInstant = 10_000
 
 // Run executes the trial and hands every record to sink.
-func Run(setup *harness.Setup, sink trace.Sink) End {
+func Run(setup *harness.Setup, sink trace.Sink) harness.End {
 	s := newSimulation(setup, sink)
 	return s.run()
 }
@@ -55,7 +34,7 @@ type simulation struct {
 	setup    *harness.Setup
 	sink     trace.Sink
 	director *harness.Director
-	queue    queue
+	queue    harness.Queue[event]
 	now      time.Duration
 	cuts     bus.Cuts
 	procs    []process
@@ -70,8 +49,7 @@ type simulation struct {
 	scheduled int   // instructions still to be carried out
 	activity  uint64
 	quietAt   uint64 // activity when the director was last told of quiet, plus one
-	order     uint64
-	end       End
+	end       harness.End
 	over      bool
 }
 
@@ -104,7 +82,7 @@ func newSimulation(setup *harness.Setup, sink trace.Sink) *simulation {
 	return s
 }
 
-func (s *simulation) run() (end End) {
+func (s *simulation) run() (end harness.End) {
 	defer func() {
 		if r := recover(); r != nil {
 			s.fail(fmt.Errorf("panic: %v\n%s", r, debug.Stack()))
@@ -115,17 +93,17 @@ func (s *simulation) run() (end End) {
 	s.settle()
 	limit, bound := s.setup.TimeLimit, perInstant*(s.setup.Nodes+1)
 	atInstant := 0
-	for !s.over && s.queue.len() > 0 {
-		at, e := s.queue.pop()
+	for !s.over && s.queue.Len() > 0 {
+		at, e := s.queue.Pop()
 		if at > limit {
-			s.finish(limit, TimeLimit)
+			s.finish(limit, harness.TimeLimit)
 			break
 		}
 		if at > s.now {
 			s.now, atInstant = at, 0
 		}
 		if atInstant++; atInstant > bound {
-			s.finish(s.now, Livelock)
+			s.finish(s.now, harness.Livelock)
 			break
 		}
 		s.end.Events++
@@ -133,7 +111,7 @@ func (s *simulation) run() (end End) {
 		s.settle()
 	}
 	if !s.over {
-		s.finish(s.now, Stuck)
+		s.finish(s.now, harness.Stuck)
 	}
 	return s.end
 }
@@ -178,11 +156,11 @@ func (s *simulation) check(m *harness.Member) {
 }
 
 func (s *simulation) fail(err error) {
-	s.finish(s.now, Broken)
+	s.finish(s.now, harness.Broken)
 	s.end.Err = errors.Join(s.end.Err, err)
 }
 
-func (s *simulation) finish(at time.Duration, why Reason) {
+func (s *simulation) finish(at time.Duration, why harness.Reason) {
 	if s.over {
 		return
 	}
@@ -193,7 +171,7 @@ func (s *simulation) finish(at time.Duration, why Reason) {
 // settle tells the director when the network has fallen quiet.
 func (s *simulation) settle() {
 	for !s.over && s.inFlight == 0 && s.timers == 0 && s.inside == 0 &&
-		s.quietAt != s.activity+1 && !s.queue.immediate(s.now) {
+		s.quietAt != s.activity+1 && !s.queue.Due(s.now) {
 		s.quietAt = s.activity + 1
 		idle := s.planned == 0 && s.scheduled == 0 && s.setup.Detector.Kind != "heartbeat"
 		s.instruct(s.director.Quiet(s.now, s.activity, idle))
@@ -205,26 +183,17 @@ func (s *simulation) settle() {
 func (s *simulation) instruct(list []harness.Instruction) {
 	for _, i := range list {
 		if i.Finish() && i.At <= s.now {
-			why := Finished
+			why := harness.Finished
 			if s.director.Stuck() {
-				why = Stuck
+				why = harness.Stuck
 			}
 			s.finish(s.now, why)
 			return
 		}
 		s.scheduled++
 		at := max(i.At, s.now)
-		class, id := classApplication, i.Node
-		if i.Control() || i.Finish() || i.Alarm() {
-			class = classControl
-		}
-		s.push(at, class, id, event{what: instruction, instr: i})
+		s.queue.Push(at, i.Class(), i.Node, event{what: instruction, instr: i})
 	}
-}
-
-func (s *simulation) push(at time.Duration, class uint64, id algo.ID, e event) {
-	s.order++
-	s.queue.push(at, class<<62|uint64(id)<<40|s.order&(1<<40-1), e)
 }
 
 func (s *simulation) execute(e *event) {
@@ -276,7 +245,7 @@ func (s *simulation) obey(i harness.Instruction) {
 	default:
 		switch {
 		case i.Finish():
-			s.finish(s.now, Finished)
+			s.finish(s.now, harness.Finished)
 		case i.Alarm():
 			s.quietAt = 0
 		case m != nil:

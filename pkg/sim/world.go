@@ -75,7 +75,7 @@ func (s *simulation) post(e event) {
 	if e.plane == trace.Data {
 		s.inFlight++
 	}
-	s.push(e.due, classDelivery, e.from, e)
+	s.queue.Push(e.due, harness.Delivery, e.from, e)
 }
 
 // message records what happens to the copy e at the instant at. Sending is
@@ -113,11 +113,7 @@ func (s *simulation) deliver(e *event) {
 
 // Alarm puts an alarm of m into the queue.
 func (s *simulation) Alarm(m *harness.Member, at time.Duration, a harness.Alarm) {
-	class := classTimer
-	if a.Application() {
-		class = classApplication
-	}
-	s.push(max(at, s.now), class, m.ID,
+	s.queue.Push(max(at, s.now), a.Class(), m.ID,
 		event{what: alarm, to: m.ID, incarnation: m.Incarnation, alarm: a})
 }
 

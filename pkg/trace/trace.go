@@ -39,13 +39,14 @@ const (
 	Do               // Process was given an operation of its algorithm's own
 	Pause            // Process was stopped
 	Resume           // Process goes on
+	Done             // the application of Process has had all its entries
 	types            // how many there are
 )
 
 var typeNames = [types]string{
 	"none", "up", "crash", "send", "duplicate", "deliver", "lose", "undelivered", "request", "granted",
 	"released", "elect", "elected", "suspect", "restore", "timeout", "cut", "heal", "cause", "save",
-	"log", "do", "pause", "resume",
+	"log", "do", "pause", "resume", "done",
 }
 
 func (t Type) String() string {
@@ -61,6 +62,12 @@ const (
 	Data      uint8 = 0
 	Detection uint8 = 1
 )
+
+// HasText says whether records of this type carry a text. Its length in bytes
+// is then their Arg.
+func (t Type) HasText() bool {
+	return t == Log || t == Timeout || t == Save || t == Cut || t == Heal
+}
 
 // A Record is one event at one process. Which fields mean something depends on
 // Type; the others are zero.
@@ -79,8 +86,9 @@ type Record struct {
 	Plane       uint8
 	Kind        uint8 // messages: index into the algorithm's list of messages
 	Copy        uint8 // messages: 0, or 1 for the network's duplicate
-	// Text is the line of a Log and the timer's name of a Timeout. It is not part
-	// of the encoded record: who stores records keeps it beside.
+	// Text is the line of a Log, the timer's name of a Timeout, the encoded value
+	// of a Save and the groups of a Cut or Heal. It is not part of the encoded
+	// record: who stores records keeps it beside.
 	Text string
 }
 

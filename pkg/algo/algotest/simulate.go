@@ -17,7 +17,7 @@ import (
 // An Outcome is all that is known of a simulated trial.
 type Outcome struct {
 	check.Verdict
-	End   sim.End
+	End   harness.End
 	Trace trace.List
 }
 
@@ -64,9 +64,6 @@ func Simulate(p harness.Plan) (Outcome, error) {
 	var out Outcome
 	judge := check.NewJudge(setup)
 	out.End = sim.Run(setup, trace.Tee(judge, &out.Trace))
-	out.Verdict = judge.Finish(check.Ending{
-		At: out.End.At, Complete: out.End.Reason == sim.Finished, Stuck: out.End.Reason == sim.Stuck,
-		Pending: out.End.Pending, Err: out.End.Err,
-	})
+	out.Verdict = judge.Finish(out.End)
 	return out, nil
 }
