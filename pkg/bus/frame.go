@@ -1,0 +1,84 @@
+package bus
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// A Frame is a message as it crosses the bus. The sender's draws travel with
+// it; the receiver delivers it when it is due. Sender and receiver stand in the
+// subject, which the server enforces, and not in the frame.
+type Frame struct {
+	Plane       uint8
+	Kind        uint8 // 255: a heartbeat, without payload
+	Copy        uint8 // 1: the network's duplicate
+	Lost        bool  // by the draw; it crosses the bus all the same
+	Incarnation uint32
+	Seq         uint64 // k: of the message on its link
+	Ordinal     uint64 // of the copy on its link
+	Sent        time.Duration
+	Due         time.Duration
+	Depth       uint32
+	Payload     []byte
+}
+
+const frameVersion = 1
+
+// Flags of a frame.
+const (
+	flagDetection = 1 << iota
+	flagCopy
+	flagLost
+	flagsKnown = flagDetection | flagCopy | flagLost
+)
+
+// Append appends the frame to b: version, flags, kind, then numbers of variable
+// length, then the payload.
+func (f *Frame) Append(b []byte) []byte {
+	flags := f.Plane&1*flagDetection | f.Copy&1*flagCopy
+	if f.Lost {
+		flags |= flagLost
+	}
+	b = append(b, frameVersion, flags, f.Kind)
+	b = binary.AppendUvarint(b, uint64(f.Incarnation))
+	b = binary.AppendUvarint(b, f.Seq)
+	b = binary.AppendUvarint(b, f.Ordinal)
+	b = binary.AppendUvarint(b, uint64(f.Sent))
+	b = binary.AppendUvarint(b, uint64(f.Due-f.Sent))
+	b = binary.AppendUvarint(b, uint64(f.Depth))
+	return append(b, f.Payload...)
+}
+
+var errFrame = errors.New("frame: malformed")
+
+// Parse reads a frame. Its payload is part of b.
+func (f *Frame) Parse(b []byte) error {
+	if len(b) < 3 || b[1]&^flagsKnown != 0 {
+		return errFrame
+	}
+	if b[0] != frameVersion {
+		return fmt.Errorf("frame: version %d, want %d", b[0], frameVersion)
+	}
+	*f = Frame{Plane: b[1] & flagDetection, Kind: b[2], Lost: b[1]&flagLost != 0}
+	f.Copy = b[1] & flagCopy / flagCopy
+	b = b[3:]
+	var numbers [6]uint64
+	for i := range numbers {
+		x, n := binary.Uvarint(b)
+		if n <= 0 {
+			return errFrame
+		}
+		numbers[i], b = x, b[n:]
+	}
+	const most = uint64(1) << 62
+	if numbers[0] >= 1<<32 || numbers[3] > most || numbers[4] > most || numbers[5] >= 1<<32 {
+		return errFrame
+	}
+	f.Incarnation, f.Seq, f.Ordinal = uint32(numbers[0]), numbers[1], numbers[2]
+	f.Sent = time.Duration(numbers[3])
+	f.Due = f.Sent + time.Duration(numbers[4])
+	f.Depth, f.Payload = uint32(numbers[5]), b
+	return nil
+}

@@ -1,0 +1,27 @@
+package harness
+
+import "time"
+
+// An End is how a trial ended.
+type End struct {
+	At      time.Duration
+	Reason  Reason
+	Err     error  // what a Broken trial broke
+	Pending int64  // algorithm messages still on their way
+	Events  uint64 // executed: simulation only
+	// Invalid says how the harness skewed the trial, a reason each. Such a trial
+	// is neither slow nor wrong: it says nothing.
+	Invalid []string
+}
+
+// A Reason says why a trial ended.
+type Reason string
+
+// The reasons.
+const (
+	Finished  Reason = "finished"   // the scenario came to its end
+	Stuck     Reason = "stuck"      // nothing could happen any more, but the scenario was not at its end
+	TimeLimit Reason = "time limit" // the plan's time limit passed
+	Livelock  Reason = "livelock"   // too many events at one instant
+	Broken    Reason = "broken"     // a panic in the plugin, or its invariant does not hold
+)
