@@ -1,0 +1,161 @@
+package results
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/csv"
+	"encoding/hex"
+	"hash"
+	"io"
+	"slices"
+	"strconv"
+)
+
+// A sheet is a table on its way to the disk, under another name until all the
+// tables of the run are there.
+type sheet struct {
+	name string
+	file pending
+	sum  hash.Hash
+	buf  *bufio.Writer
+	csv  *csv.Writer
+	row  []string // reused
+}
+
+func newSheet(path, name string, header []string) (*sheet, error) {
+	file, err := newPending(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &sheet{name: name, file: file, sum: sha256.New()}
+	s.buf = bufio.NewWriterSize(io.MultiWriter(file, s.sum), 1<<16)
+	s.csv = csv.NewWriter(s.buf)
+	return s, s.csv.Write(header)
+}
+
+// settle brings the whole table to the disk. A full disk shows in Flush, not in
+// Write, and may show in Sync alone.
+func (s *sheet) settle() error {
+	s.csv.Flush()
+	if err := s.csv.Error(); err != nil {
+		return err
+	}
+	if err := s.buf.Flush(); err != nil {
+		return err
+	}
+	return s.file.Sync()
+}
+
+func (s *sheet) digest() string { return hex.EncodeToString(s.sum.Sum(nil)) }
+
+// tables are the four of a run.
+type tables struct {
+	trials, operations, messages, summary *sheet
+	metrics                               []string
+}
+
+func (t *tables) all() []*sheet {
+	return []*sheet{t.trials, t.operations, t.messages, t.summary}
+}
+
+func (t *tables) discard() {
+	for _, s := range t.all() {
+		if s != nil {
+			s.file.discard()
+		}
+	}
+}
+
+// derive writes the tables of the journal beside the old ones.
+func (f *Folder) derive() (_ *tables, err error) {
+	h := &f.log.header
+	t := &tables{metrics: h.Metrics}
+	defer func() {
+		if err != nil {
+			t.discard()
+		}
+	}()
+	for _, s := range []struct {
+		to     **sheet
+		name   string
+		header []string
+	}{
+		{&t.trials, TrialsFile, slices.Concat(identity, h.Design, outcome, h.Metrics)},
+		{&t.operations, OperationsFile, []string{
+			"trial", "operation", "process", "cause_ms", "begin_ms", "end_ms", "status"}},
+		{&t.messages, MessagesFile, []string{"trial", "kind", "sent", "delivered", "lost", "bytes"}},
+		{&t.summary, SummaryFile, slices.Concat(h.Design, figures)},
+	} {
+		if *s.to, err = newSheet(f.path(s.name), s.name, s.header); err != nil {
+			return nil, err
+		}
+	}
+	sum := newSummary(h)
+	err = f.log.each(func(trial *Trial) error {
+		sum.add(trial)
+		return t.add(trial)
+	})
+	if err == nil {
+		err = sum.rows(t.summary.csv.Write)
+	}
+	for _, s := range t.all() {
+		if err == nil {
+			err = s.settle()
+		}
+	}
+	return t, err
+}
+
+// add writes one trial into the tables of trials, operations and messages.
+func (t *tables) add(trial *Trial) error {
+	if err := t.trials.csv.Write(t.trialRow(trial)); err != nil {
+		return err
+	}
+	number := strconv.Itoa(trial.Trial)
+	s := t.operations
+	for i, o := range trial.Ops {
+		s.row = append(s.row[:0], number, strconv.Itoa(i+1), strconv.FormatUint(uint64(o.Process), 10),
+			Number(o.CauseMS), Number(o.BeginMS), Number(o.EndMS), o.Status)
+		if err := s.csv.Write(s.row); err != nil {
+			return err
+		}
+	}
+	s = t.messages
+	for _, k := range trial.Kinds {
+		s.row = append(s.row[:0], number, k.Kind, decimal(k.Sent), decimal(k.Delivered),
+			decimal(k.Lost), decimal(k.Bytes))
+		if err := s.csv.Write(s.row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// trialRow lays t out in the order of the columns identity, design, outcome and
+// metrics.
+func (t *tables) trialRow(trial *Trial) []string {
+	row := append(t.trials.row[:0], strconv.Itoa(trial.Trial), strconv.Itoa(trial.Cell),
+		strconv.Itoa(trial.Repetition), strconv.Itoa(trial.Order), strconv.FormatUint(trial.Seed, 10))
+	for _, d := range trial.Design {
+		row = append(row, d.Value)
+	}
+	row = append(row, trial.Status, trial.Reason, strconv.Itoa(trial.Attempts),
+		strconv.FormatBool(trial.InModel), strconv.Itoa(trial.Operations),
+		strconv.Itoa(trial.Completed), Number(trial.DurationMS), decimal(trial.Messages),
+		decimal(trial.Delivered), decimal(trial.Lost), decimal(trial.Duplicated),
+		decimal(trial.Undeliverable), decimal(trial.Bytes), decimal(trial.DetectorMessages),
+		Number(trial.LateShare), Number(trial.SchedDelayP99MS))
+	for _, name := range t.metrics {
+		value := ""
+		for _, m := range trial.Metrics {
+			if m.Name == name {
+				value = Number(m.Value)
+			}
+		}
+		row = append(row, value)
+	}
+	t.trials.row = row
+	return row
+}
+
+func decimal(n int64) string { return strconv.FormatInt(n, 10) }

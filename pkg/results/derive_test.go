@@ -1,0 +1,315 @@
+package results
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+var tableFiles = []string{TrialsFile, OperationsFile, MessagesFile, SummaryFile}
+
+func mustJSON(t testing.TB, v any) []byte {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// The headers are a promise to everybody's scripts.
+func TestHeaders(t *testing.T) {
+	t.Parallel()
+	f := create(t, testHeader(1))
+	finish(t, f)
+	const design = "problem,algorithm,label,transport,nodes,topology,scenario,latency_model," +
+		"latency_ms,loss,duplication,crash_rate,network_order"
+	for name, want := range map[string]string{
+		TrialsFile: "trial,cell,repetition,order,seed," + design + "," +
+			"status,reason,attempts,in_model,operations,completed,duration_ms,messages,delivered,lost,duplicated,undeliverable,bytes," +
+			"detector_messages,late_share,sched_delay_p99_ms," +
+			"detection_ms,election_ms,split_brain_ms,rounds\n",
+		OperationsFile: "trial,operation,process,cause_ms,begin_ms,end_ms,status\n",
+		MessagesFile:   "trial,kind,sent,delivered,lost,bytes\n",
+		SummaryFile:    design + ",metric,n,censored,mean,sd,min,median,p90,p95,p99,max,ci_low,ci_high\n",
+	} {
+		if got := readFile(t, f.Dir(), name); got != want {
+			t.Errorf("%s of no trials:\n%swant\n%s", name, got, want)
+		}
+	}
+}
+
+func TestRows(t *testing.T) {
+	t.Parallel()
+	f := create(t, testHeader(2))
+	one := testTrial(1)
+	one.Status, one.Reason = Violation, "p3 \"inside\",\nand p7"
+	one.LateShare, one.SchedDelayP99MS = 0.25, 0.000012
+	one.InModel = false
+	if err := f.Append(one); err != nil {
+		t.Fatal(err)
+	}
+	finish(t, f)
+	for name, want := range map[string]string{
+		TrialsFile: `1,1,1,1,9007199254740991,election,election/bully,bully,sim,3,complete,leader-crash,` +
+			`constant,2,0,0,0,fifo,violation,"p3 ""inside"", and p7",1,false,1,1,11.5,20,19,1,0,0,320,0,` +
+			`0.25,0.000012,10,1.25,,`,
+		OperationsFile: "1,1,3,,0.000001,12.5,ok",
+		MessagesFile:   "1,ELECTION,12,11,1,192",
+	} {
+		if got := lines(t, f, name); len(got) < 2 || got[1] != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// The order of appending, the grouping and earlier attempts leave no mark.
+func TestTablesDependOnTheTrialsAlone(t *testing.T) {
+	t.Parallel()
+	const trials = 60
+	var first map[string]string
+	for round := range 3 {
+		f := create(t, testHeader(trials))
+		random := rand.New(rand.NewPCG(uint64(round), 0))
+		var group []Trial
+		for i, n := range random.Perm(trials) {
+			last := randomTrial(n + 1)
+			if round > 0 && n%7 == 0 {
+				spoiled := testTrial(n + 1)
+				spoiled.Status = Invalid
+				group = append(group, spoiled)
+			}
+			last.Attempts = 2
+			group = append(group, last)
+			if i%(round+5) == 0 || i == trials-1 {
+				if err := f.AppendGroup(group); err != nil {
+					t.Fatal(err)
+				}
+				group = nil
+			}
+		}
+		finish(t, f)
+		got := map[string]string{}
+		for _, name := range tableFiles {
+			got[name] = readFile(t, f.Dir(), name)
+			if first != nil && got[name] != first[name] {
+				t.Errorf("%s differs between runs of the same trials", name)
+			}
+		}
+		first = got
+	}
+}
+
+// randomTrial is a pure function of n.
+func randomTrial(n int) Trial {
+	random := rand.New(rand.NewPCG(uint64(n), 7))
+	t := testTrial(n)
+	t.Status = Statuses()[random.IntN(len(Statuses()))]
+	if t.Status == Invalid {
+		t.Status = OK
+	}
+	t.DurationMS = random.ExpFloat64()
+	t.Metrics = []Metric{{"election_ms", random.ExpFloat64()}}
+	return t
+}
+
+func TestSummary(t *testing.T) {
+	t.Parallel()
+	f := create(t, testHeader(14))
+	var trials []Trial
+	add := func(cell, repetition int, status string, messages int64, metrics ...Metric) {
+		trial := testTrial(2 * cell)
+		trial.Trial, trial.Cell, trial.Repetition = len(trials)+1, cell, repetition
+		trial.Status, trial.Messages, trial.Metrics = status, messages, metrics
+		trial.DurationMS = float64(messages)
+		trials = append(trials, trial)
+	}
+	for i := 1; i <= 6; i++ {
+		add(1, i, OK, int64(i), Metric{"election_ms", float64(10 * i)})
+	}
+	add(1, 7, Violation, 1e6, Metric{"election_ms", 1e6}, Metric{"rounds", 3})
+	add(1, 8, Unknown, 1e6, Metric{"election_ms", 1e6})
+	add(1, 9, Error, 1e6)
+	add(2, 1, Timeout, 5000, Metric{"detection_ms", 10}, Metric{"split_brain_ms", 4000})
+	add(2, 2, OK, 7, Metric{"detection_ms", 20}, Metric{"election_ms", 30})
+	add(3, 1, Timeout, 5000, Metric{"election_ms", nan})
+	add(4, 1, Violation, 9)
+	trials[12].Design[0].Value = "mutex"
+	if err := f.AppendGroup(trials); err != nil {
+		t.Fatal(err)
+	}
+	finish(t, f)
+	cell := func(nodes int) string {
+		return "election,election/bully,bully,sim," + strconv.Itoa(nodes) +
+			",complete,leader-crash,constant,2,0,0,0,fifo,"
+	}
+	want := []string{
+		cell(3) + "duration_ms,6,0,3.5,1.8708286933869707,1,3.5,5.5,5.75,5.95,6,1,6",
+		cell(3) + "messages,6,0,3.5,1.8708286933869707,1,3.5,5.5,5.75,5.95,6,1,6",
+		cell(3) + "detection_ms,0,0,,,,,,,,,,",
+		cell(3) + "election_ms,6,0,35,18.708286933869708,10,35,55,57.5,59.5,60,10,60",
+		cell(3) + "split_brain_ms,0,0,,,,,,,,,,",
+		cell(4) + "duration_ms,1,1,,,7,,,,,,,",
+		cell(4) + "messages,1,0,7,,7,7,7,7,7,7,,",
+		cell(4) + "detection_ms,2,0,15,7.0710678118654755,10,15,19,19.5,19.9,20,,",
+		cell(4) + "election_ms,1,1,,,30,,,,,,,",
+		cell(4) + "split_brain_ms,0,0,,,,,,,,,,",
+		cell(5) + "duration_ms,0,1,,,,,,,,,,",
+		cell(5) + "messages,0,0,,,,,,,,,,",
+		cell(5) + "detection_ms,0,1,,,,,,,,,,",
+		cell(5) + "election_ms,0,1,,,,,,,,,,",
+		cell(5) + "split_brain_ms,0,0,,,,,,,,,,",
+		strings.Replace(cell(6), "election", "mutex", 1) + "duration_ms,0,0,,,,,,,,,,",
+		strings.Replace(cell(6), "election", "mutex", 1) + "messages,0,0,,,,,,,,,,",
+	}
+	got := lines(t, f, SummaryFile)[1:]
+	for i := range max(len(got), len(want)) {
+		switch {
+		case i >= len(got):
+			t.Errorf("row %d missing: %s", i+1, want[i])
+		case i >= len(want):
+			t.Errorf("row %d too many: %s", i+1, got[i])
+		case got[i] != want[i]:
+			t.Errorf("row %d:\n%s, want\n%s", i+1, got[i], want[i])
+		}
+	}
+}
+
+func TestManifest(t *testing.T) {
+	t.Parallel()
+	f := create(t, testHeader(2))
+	f.now = func() time.Time { return time.Date(2026, 11, 20, 10, 15, 0, 1, time.UTC) }
+	if err := f.WriteTrace(Trace{Trial: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.AppendGroup([]Trial{testTrial(1), testTrial(2)}); err != nil {
+		t.Fatal(err)
+	}
+	end := End{Bus: map[string]any{"ping_us": 12.5}, Notes: []string{"<busy> machine"}}
+	m, err := f.Finish(end)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !m.Complete || m.Finished != 2 || m.Finish != "2026-11-20T10:15:00.000000001Z" ||
+		m.Notes[0] != "<busy> machine" || len(m.Statuses) != 6 || m.Tool.Go == "" || m.Machine.Cores < 1 {
+		t.Errorf("manifest %+v", m)
+	}
+	text := readFile(t, f.Dir(), ManifestFile)
+	for _, part := range []string{`"complete": true`, `"<busy> machine"`, `"percentiles": "type 7 `,
+		`"traces/trial-1.trace": "`, `"journal.ndjson": "`, `"ping_us": 12.5`} {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %s in %s", part, text)
+		}
+	}
+	if strings.Contains(text, lockFile) || len(m.Files) != 7 {
+		t.Errorf("files %v, want seven, without the lock", m.Files)
+	}
+	if host, err := os.Hostname(); err == nil && len(host) > 3 && strings.Contains(text, host) {
+		t.Errorf("the manifest names the host %q", host)
+	}
+	back, err := ReadManifest(f.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := encode(back); err != nil || string(again) != text {
+		t.Errorf("a manifest read and encoded again differs: %v", err)
+	}
+	if err := Verify(f.Dir()); err != nil {
+		t.Error(err)
+	}
+	write(t, f.path(SummaryFile), "edited\n")
+	wantError(t, Verify(f.Dir()), SummaryFile, "of the manifest")
+	// Nothing but the files of the run, and the lock.
+	entries, err := os.ReadDir(f.Dir())
+	if err != nil || len(entries) != 9 {
+		t.Errorf("folder holds %v, %v, want nine entries", entries, err)
+	}
+}
+
+func TestFinishAgain(t *testing.T) {
+	t.Parallel()
+	f := create(t, testHeader(2))
+	if err := f.Append(testTrial(2)); err != nil {
+		t.Fatal(err)
+	}
+	if m := finish(t, f); m.Complete || m.Planned != 2 || m.Finished != 1 {
+		t.Errorf("manifest %+v, want one of two finished", m)
+	}
+	if err := f.Append(testTrial(1)); err != nil {
+		t.Fatal(err)
+	}
+	if m := finish(t, f); !m.Complete {
+		t.Errorf("manifest %+v, want it complete", m)
+	}
+	if got := lines(t, f, TrialsFile); len(got) != 3 || !strings.HasPrefix(got[1], "1,") {
+		t.Errorf("rows %q, want trials 1 and 2", got)
+	}
+}
+
+func TestLargeSweep(t *testing.T) {
+	t.Parallel()
+	const trials = 10_000
+	f := create(t, testHeader(trials))
+	for from := 1; from <= trials; from += 1000 {
+		var group []Trial
+		for n := from; n < from+1000; n++ {
+			group = append(group, testTrial(n))
+		}
+		if err := f.AppendGroup(group); err != nil {
+			t.Fatal(err)
+		}
+	}
+	start := time.Now()
+	finish(t, f)
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("tables of %d trials took %v, want about one second", trials, took)
+	}
+	if got := lines(t, f, TrialsFile); len(got) != trials+1 {
+		t.Errorf("%d lines, want %d", len(got), trials+1)
+	}
+}
+
+func TestLargeTrial(t *testing.T) {
+	t.Parallel()
+	const operations = 20_000
+	f := create(t, testHeader(1))
+	trial := testTrial(1)
+	trial.Ops = nil
+	for i := range operations {
+		at := float64(i) / 7
+		trial.Ops = append(trial.Ops, Operation{uint32(i%50 + 1), at, at + 0.1, at + 1, OK})
+	}
+	if err := f.Append(trial); err != nil {
+		t.Fatal(err)
+	}
+	finish(t, f)
+	file, err := os.Open(filepath.Join(f.Dir(), OperationsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	rows, err := csv.NewReader(file).ReadAll()
+	if err != nil || len(rows) != operations+1 || rows[operations][3] != Number(19999.0/7) {
+		t.Errorf("%d rows, %v, want %d", len(rows), err, operations+1)
+	}
+}
+
+func BenchmarkFinish(b *testing.B) {
+	f := create(b, testHeader(1000))
+	var group []Trial
+	for n := 1; n <= 1000; n++ {
+		group = append(group, testTrial(n))
+	}
+	if err := f.AppendGroup(group); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		finish(b, f)
+	}
+}

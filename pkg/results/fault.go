@@ -1,0 +1,39 @@
+package results
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+var errVanished = errors.New("the folder was removed or replaced while the run went on")
+
+// fault says what failed, where and why, and what to do about it. The errors of
+// package os name the system call first, which tells a user nothing.
+func fault(what string, err error) error {
+	switch e := err.(type) {
+	case *fs.PathError:
+		return fmt.Errorf("%s: %s: %w%s", what, e.Path, e.Err, remedy(e.Err))
+	case *os.LinkError:
+		return fmt.Errorf("%s: %s: %w%s", what, e.New, e.Err, remedy(e.Err))
+	}
+	return fmt.Errorf("%s: %w%s", what, err, remedy(err))
+}
+
+func remedy(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return "; free some space there and go on, or choose another folder with --out"
+	case errors.Is(err, syscall.EFBIG):
+		return "; raise the limit on the size of files (ulimit -f)"
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return "; want a folder that can be written, choose another with --out"
+	case errors.Is(err, syscall.ENOTDIR):
+		return "; want a folder where a file stands, choose another with --out"
+	case errors.Is(err, errVanished):
+		return "; put it back, or start a new run"
+	}
+	return ""
+}

@@ -1,0 +1,359 @@
+package results
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// A Folder is a run's folder, open for writing and locked for this process. Its
+// methods may be called from several goroutines.
+type Folder struct {
+	mu     sync.Mutex
+	dir    string
+	lock   *flock.Flock
+	log    *journal
+	notes  []string
+	failed error // of an append: what the disk holds after it is not known
+	now    func() time.Time
+}
+
+// Create begins a run: a new folder root/<name>/<run id> with the resolved
+// configuration and the journal, which holds h, and makes root/<name>/latest
+// name it. The run id is the time in UTC, with a number where that is taken.
+func Create(root string, h Header, config []byte) (*Folder, error) {
+	if err := h.check(); err != nil {
+		return nil, fmt.Errorf("results folder: %w", err)
+	}
+	h.Schema, h.Started = Schema, time.Now().UTC()
+	h.Config, h.Binary, h.Machine = digest(config), binaryDigest(), thisMachine()
+	h.Load = loadAverage()
+	experiment := filepath.Join(root, h.Name)
+	dir, err := makeRun(experiment, h.Started)
+	if err != nil {
+		return nil, fault("results folder", err)
+	}
+	h.Run = filepath.Base(dir)
+	f, err := begin(dir, h, config)
+	if err != nil {
+		// The folder is this call's own, and nothing in it is worth keeping.
+		_ = os.RemoveAll(dir)
+		return nil, fault("results folder", err)
+	}
+	if err := setLatest(experiment, h.Run); err != nil {
+		return nil, errors.Join(fault("results folder: latest", err), f.Close())
+	}
+	return f, nil
+}
+
+func begin(dir string, h Header, config []byte) (_ *Folder, err error) {
+	f := &Folder{dir: dir, now: time.Now}
+	if f.lock, err = lock(dir); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}()
+	if err := writeFile(filepath.Join(dir, ConfigFile), config); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(f.path(JournalFile), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	f.log = &journal{file: file, header: h, last: map[int]slot{}}
+	b, err := json.Marshal(h)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.write([]entry{{Header: b}}); err != nil {
+		return nil, err
+	}
+	experiment := filepath.Dir(dir)
+	return f, errors.Join(syncDir(dir), syncDir(experiment), syncDir(filepath.Dir(experiment)))
+}
+
+// A Resume says under which conditions Open goes on with a run.
+type Resume struct {
+	// Config, unless nil, is the resolved configuration that is meant; it must
+	// be that of the folder, byte for byte.
+	Config []byte
+	// AnyBinary lets another build of the program go on, which Open otherwise
+	// refuses: figures of two programs would stand in one table.
+	AnyBinary bool
+}
+
+// Open goes on with the run at path, which may be anything that Resolve takes.
+// What a crash left of an unfinished write is removed; every trial that Append
+// accepted is there.
+func Open(path string, r Resume) (_ *Folder, err error) {
+	dir, err := Resolve(path)
+	if err != nil {
+		return nil, err
+	}
+	f := &Folder{dir: dir, now: time.Now}
+	if f.lock, err = lock(dir); err != nil {
+		return nil, fault("results folder", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}()
+	file, err := os.OpenFile(f.path(JournalFile), os.O_RDWR, 0)
+	if err != nil {
+		return nil, fault("journal", err)
+	}
+	log, err := load(file)
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	f.log = log
+	if err := f.refuse(r); err != nil {
+		return nil, fmt.Errorf("resume: %s: %w", dir, err)
+	}
+	return f, f.repair()
+}
+
+// refuse says why this process must not go on with the run.
+func (f *Folder) refuse(r Resume) error {
+	h := &f.log.header
+	config, err := os.ReadFile(f.path(ConfigFile))
+	if err != nil {
+		return fault("configuration", err)
+	}
+	if got := digest(config); got != h.Config {
+		return fmt.Errorf("%s was changed after the run began: sha256 %.12s, want %.12s; "+
+			"put it back, or start a new run", ConfigFile, got, h.Config)
+	}
+	if r.Config != nil && !bytes.Equal(r.Config, config) {
+		return fmt.Errorf("the configuration differs from that of the run, %s; "+
+			"put it back, or start a new run", difference(config, r.Config))
+	}
+	if got := binaryDigest(); got != h.Binary && got != "" && h.Binary != "" {
+		if !r.AnyBinary {
+			return fmt.Errorf("the run was begun by another build of this program: "+
+				"sha256 %.12s, now %.12s; use that one, or start a new run", h.Binary, got)
+		}
+		f.notes = append(f.notes, "resumed by another build of the program, sha256 "+got)
+	}
+	if m := thisMachine(); !m.alike(h.Machine) {
+		f.notes = append(f.notes,
+			fmt.Sprintf("resumed on another machine: began on %s, resumed on %s", h.Machine, m))
+	}
+	return nil
+}
+
+// difference describes the first line in which two texts differ.
+func difference(was, now []byte) string {
+	a, b := strings.Split(string(was), "\n"), strings.Split(string(now), "\n")
+	for i := range max(len(a), len(b)) {
+		var x, y string
+		if i < len(a) {
+			x = a[i]
+		}
+		if i < len(b) {
+			y = b[i]
+		}
+		if x != y || i >= len(a) || i >= len(b) {
+			return fmt.Sprintf("first in line %d: was %q, is %q", i+1, x, y)
+		}
+	}
+	return "in nothing"
+}
+
+// repair removes what an unfinished write left behind.
+func (f *Folder) repair() error {
+	derived := []string{ManifestFile, TrialsFile, OperationsFile, MessagesFile, SummaryFile}
+	for _, name := range derived {
+		stale, _ := filepath.Glob(filepath.Join(f.dir, "."+name+"[0-9]*"))
+		for _, path := range stale {
+			_ = os.Remove(path) // it is merely in the way
+		}
+	}
+	torn := f.log.tail.torn
+	if torn == 0 {
+		return nil
+	}
+	err := errors.Join(f.log.file.Truncate(f.log.tail.end), f.log.file.Sync())
+	if err != nil {
+		return fault("journal: removing an unfinished record", err)
+	}
+	f.notes = append(f.notes, fmt.Sprintf(
+		"the journal ended in an unfinished record of %d bytes, which was removed", torn))
+	return nil
+}
+
+// Dir returns the path of the folder.
+func (f *Folder) Dir() string { return f.dir }
+
+// Header returns what the run is.
+func (f *Folder) Header() Header { return f.log.header }
+
+// Done returns the trials that need no further attempt: those recorded with any
+// status but invalid, and those invalid more often than the run's retries.
+func (f *Folder) Done() map[int]Outcome {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	done := map[int]Outcome{}
+	for n, s := range f.log.last {
+		if f.log.header.final(s.Outcome) {
+			done[n] = s.Outcome
+		}
+	}
+	return done
+}
+
+// Attempts returns how many attempts at a trial stand in the journal.
+func (f *Folder) Attempts(trial int) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.log.last[trial].Attempts
+}
+
+// Append records an attempt at a trial. When it returns nil, the attempt is on
+// disk for good.
+func (f *Folder) Append(t Trial) error { return f.AppendGroup([]Trial{t}) }
+
+// AppendGroup records several attempts at the price of one. All of them are on
+// disk when it returns nil; after an error of the disk, which ends the writing
+// of this Folder, some may be.
+func (f *Folder) AppendGroup(trials []Trial) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.failed != nil {
+		return f.failed
+	}
+	entries := make([]entry, len(trials))
+	outcomes := map[int]Outcome{}
+	for i := range trials {
+		t := &trials[i]
+		if err := f.check(t, outcomes); err != nil {
+			return fmt.Errorf("journal: %s: %w", f.dir, err)
+		}
+		outcomes[t.Trial] = Outcome{t.Status, t.Attempts}
+		b, err := json.Marshal(pack(t))
+		if err != nil {
+			return fmt.Errorf("journal: %s: trial %d: %w", f.dir, t.Trial, err)
+		}
+		entries[i] = entry{Trial: b}
+	}
+	at, err := f.write(entries)
+	if err != nil {
+		kept := len(f.log.last)
+		f.failed = fmt.Errorf("%w; the %d trials before are safe", fault("journal", err), kept)
+		// Best effort: whoever opens the folder next would do the same.
+		_ = f.log.file.Truncate(f.log.tail.end)
+		return f.failed
+	}
+	for i, t := range trials {
+		f.log.last[t.Trial] = slot{at[i], Outcome{t.Status, t.Attempts}}
+	}
+	return nil
+}
+
+// check says why t must not be appended after outcomes, those of its group.
+func (f *Folder) check(t *Trial, outcomes map[int]Outcome) error {
+	h := &f.log.header
+	if err := t.check(h); err != nil {
+		return err
+	}
+	last, ok := outcomes[t.Trial]
+	if !ok {
+		last = f.log.last[t.Trial].Outcome
+	}
+	if last.Attempts > 0 && h.final(last) {
+		return fmt.Errorf("trial %d: it is finished (%s after attempt %d), want no further attempt",
+			t.Trial, last.Status, last.Attempts)
+	}
+	if t.Attempts <= last.Attempts {
+		return fmt.Errorf("trial %d: attempt %d after attempt %d, want a later one",
+			t.Trial, t.Attempts, last.Attempts)
+	}
+	return nil
+}
+
+// write numbers and guards entries, appends them and waits for the disk. It
+// returns where they stand.
+func (f *Folder) write(entries []entry) ([]position, error) {
+	t := &f.log.tail
+	var buf []byte
+	at := make([]position, len(entries))
+	for i, e := range entries {
+		e.Seq, e.Synced = t.lines+i+1, t.lines
+		b, err := json.Marshal(e)
+		if err != nil {
+			return nil, err
+		}
+		start := len(buf)
+		buf = appendLine(buf, b)
+		at[i] = position{t.end + int64(start), int64(len(buf) - start)}
+	}
+	if err := f.present(); err != nil {
+		return nil, err
+	}
+	if _, err := f.log.file.WriteAt(buf, t.end); err != nil {
+		return nil, err
+	}
+	if err := f.log.file.Sync(); err != nil {
+		return nil, err
+	}
+	t.lines += len(entries)
+	t.end += int64(len(buf))
+	return at, nil
+}
+
+// present says whether the journal still has its name: a file that was removed
+// can be written for as long as it is open, and is lost afterwards.
+func (f *Folder) present() error {
+	open, err := f.log.file.Stat()
+	if err != nil {
+		return err
+	}
+	named, err := os.Stat(f.path(JournalFile))
+	if err == nil && !os.SameFile(open, named) {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return &fs.PathError{Op: "find", Path: f.path(JournalFile), Err: errVanished}
+	}
+	return nil
+}
+
+// Close gives the folder back. It writes nothing: Append has, and what it was
+// not given is for Finish or the next Open.
+func (f *Folder) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var err error
+	if f.log != nil && f.log.file != nil {
+		err = f.log.file.Close()
+		f.log.file = nil
+	}
+	if f.lock != nil {
+		err = errors.Join(err, unlock(f.lock))
+		f.lock = nil
+	}
+	f.failed = fmt.Errorf("results folder: %s: it is closed", f.dir)
+	return err
+}
+
+func (f *Folder) path(name string) string { return filepath.Join(f.dir, name) }
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}

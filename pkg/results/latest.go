@@ -1,0 +1,109 @@
+package results
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The name that stands for the newest run of an experiment: a symbolic link,
+// or a text file where the system has none.
+const (
+	latestName = "latest"
+	latestText = "latest.txt"
+)
+
+// makeRun makes the folder of a new run in experiment. That Mkdir fails where
+// something exists gives two runners two folders.
+func makeRun(experiment string, at time.Time) (string, error) {
+	if err := os.MkdirAll(experiment, 0o755); err != nil {
+		return "", err
+	}
+	id := at.UTC().Format("20060102-150405")
+	for n := 2; ; n++ {
+		dir := filepath.Join(experiment, id)
+		err := os.Mkdir(dir, 0o755)
+		if err == nil || !errors.Is(err, fs.ErrExist) || n > 10_000 {
+			return dir, err
+		}
+		id = at.UTC().Format("20060102-150405") + "-" + strconv.Itoa(n)
+	}
+}
+
+// setLatest makes run the latest of experiment. A reader finds the old one or
+// the new one at every instant.
+func setLatest(experiment, run string) error {
+	link, text := filepath.Join(experiment, latestName), filepath.Join(experiment, latestText)
+	if err := replaceSymlink(run, link); err == nil {
+		if err := os.Remove(text); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return syncDir(experiment)
+	}
+	if err := os.Remove(link); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return errors.Join(writeFile(text, []byte(run+"\n")), syncDir(experiment))
+}
+
+// Resolve returns the folder of the run that path means: a run's own folder, an
+// experiment's folder (results/<name>), or the latest in it
+// (results/<name>/latest, also where that is not a link).
+func Resolve(path string) (string, error) {
+	path = filepath.Clean(path)
+	experiment := path
+	if filepath.Base(path) == latestName {
+		experiment = filepath.Dir(path)
+	} else if isRun(path) {
+		return path, nil
+	}
+	run, err := os.Readlink(filepath.Join(experiment, latestName))
+	if err != nil {
+		var b []byte
+		b, err = os.ReadFile(filepath.Join(experiment, latestText))
+		run = strings.TrimSpace(string(b))
+	}
+	if err == nil && filepath.Base(run) == run && isRun(filepath.Join(experiment, run)) {
+		return filepath.Join(experiment, run), nil
+	}
+	return "", fmt.Errorf("results folder: %s: no run there, want a folder with %s, "+
+		"or that of an experiment with a latest run%s", path, JournalFile, runsIn(experiment))
+}
+
+func isRun(dir string) bool {
+	info, err := os.Stat(filepath.Join(dir, JournalFile))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// runsIn names some runs in a folder whose latest is missing.
+func runsIn(experiment string) string {
+	found, _ := filepath.Glob(filepath.Join(experiment, "*", JournalFile))
+	if len(found) == 0 {
+		return ""
+	}
+	if len(found) > 3 {
+		found = found[len(found)-3:]
+	}
+	for i, path := range found {
+		found[i] = filepath.Base(filepath.Dir(path))
+	}
+	return "; there are " + strings.Join(found, ", ")
+}
+
+// writeFile puts a whole file in place, or leaves what was there.
+func writeFile(path string, b []byte) error {
+	p, err := newPending(path)
+	if err != nil {
+		return err
+	}
+	defer p.discard()
+	if _, err := p.Write(b); err != nil {
+		return err
+	}
+	return p.publish()
+}

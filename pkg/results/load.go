@@ -1,0 +1,185 @@
+package results
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// An Outcome is how the last recorded attempt at a trial ended.
+type Outcome struct {
+	Status   string
+	Attempts int
+}
+
+// A journal is the index of a journal file: where the last attempt at each
+// trial stands. The trials themselves stay on disk, for they may be many.
+type journal struct {
+	file   *os.File
+	header Header
+	tail   tail
+	last   map[int]slot
+}
+
+type slot struct {
+	position
+	Outcome
+}
+
+// load indexes the journal in file, which it does not change.
+func load(file *os.File) (*journal, error) {
+	j := &journal{file: file, last: map[int]slot{}}
+	t, err := scan(file, func(e *entry, at position) error {
+		switch {
+		case e.Seq == 1:
+			return j.begin(e.Header)
+		case e.Trial == nil:
+			return fmt.Errorf("neither header nor trial")
+		}
+		var head struct {
+			Trial    int
+			Status   string
+			Attempts int
+		}
+		if err := json.Unmarshal(e.Trial, &head); err != nil {
+			return err
+		}
+		j.last[head.Trial] = slot{at, Outcome{head.Status, head.Attempts}}
+		return nil
+	})
+	if err == nil && t.lines == 0 {
+		err = fmt.Errorf("no header: the run ended before it began; start a new one")
+	}
+	j.tail = t
+	if err != nil {
+		return nil, fmt.Errorf("journal: %s: %w", file.Name(), err)
+	}
+	return j, nil
+}
+
+func (j *journal) begin(header []byte) error {
+	var version struct {
+		Schema int `json:"schema_version"`
+	}
+	if err := json.Unmarshal(header, &version); err != nil {
+		return fmt.Errorf("header: %w", err)
+	}
+	if version.Schema != Schema {
+		return fmt.Errorf("schema version %d, want %d; read it with the release that wrote it",
+			version.Schema, Schema)
+	}
+	return json.Unmarshal(header, &j.header)
+}
+
+// trials lists the trials that have an attempt, in order.
+func (j *journal) trials() []int { return slices.Sorted(maps.Keys(j.last)) }
+
+// final says whether o needs no further attempt.
+func (h *Header) final(o Outcome) bool { return o.Status != Invalid || o.Attempts > h.Retries }
+
+// each hands the last attempt at every trial to visit, in order of the trials,
+// one at a time in memory.
+func (j *journal) each(visit func(*Trial) error) error {
+	for _, n := range j.trials() {
+		t, err := j.read(j.last[n].position)
+		if err != nil {
+			return fmt.Errorf("journal: %s: trial %d: %w", j.file.Name(), n, err)
+		}
+		if err := visit(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (j *journal) read(at position) (*Trial, error) {
+	line := make([]byte, at.size)
+	if _, err := j.file.ReadAt(line, at.at); err != nil {
+		return nil, err
+	}
+	e, err := parseLine(line)
+	if err != nil {
+		return nil, err
+	}
+	r := new(record)
+	if err := json.Unmarshal(e.Trial, r); err != nil {
+		return nil, err
+	}
+	return r.unpack(j.header.Design)
+}
+
+// reading calls use with the journal of the run at path, which may be anything
+// that Resolve takes, and may still be running.
+func reading(path string, use func(*journal) error) error {
+	dir, err := Resolve(path)
+	if err != nil {
+		return err
+	}
+	file, err := os.Open(filepath.Join(dir, JournalFile))
+	if err != nil {
+		return fault("journal", err)
+	}
+	defer file.Close() // opened for reading: nothing can be lost
+	j, err := load(file)
+	if err != nil {
+		return err
+	}
+	return use(j)
+}
+
+// ReadHeader returns what the run at path is. This and the other readers take
+// whatever Resolve takes, lock nothing, and may be used while the run goes on.
+func ReadHeader(path string) (Header, error) {
+	var h Header
+	err := reading(path, func(j *journal) error {
+		h = j.header
+		return nil
+	})
+	return h, err
+}
+
+// ReadTrials returns the last attempt at every trial of the run at path, sorted
+// by trial. A record that a crash cut short counts as not written.
+func ReadTrials(path string) ([]Trial, error) {
+	var all []Trial
+	err := EachTrial(path, func(t *Trial) error {
+		all = append(all, *t)
+		return nil
+	})
+	return all, err
+}
+
+// EachTrial hands what ReadTrials returns to visit one trial at a time, for
+// runs that do not fit into memory, and stops at its first error.
+func EachTrial(path string, visit func(*Trial) error) error {
+	return reading(path, func(j *journal) error { return j.each(visit) })
+}
+
+// ReadAttempts returns every recorded attempt at one trial, in order.
+func ReadAttempts(path string, trial int) ([]Trial, error) {
+	var all []Trial
+	err := reading(path, func(j *journal) error {
+		if _, err := j.file.Seek(0, 0); err != nil {
+			return err
+		}
+		_, err := scan(j.file, func(e *entry, _ position) error {
+			var r record
+			if e.Trial == nil {
+				return nil
+			}
+			if err := json.Unmarshal(e.Trial, &r); err != nil || r.Trial != trial {
+				return err
+			}
+			t, err := r.unpack(j.header.Design)
+			if err == nil {
+				all = append(all, *t)
+			}
+			return err
+		})
+		return err
+	})
+	return all, err
+}

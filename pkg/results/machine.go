@@ -1,0 +1,97 @@
+package results
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// A Machine is where a run took place. What the system does not tell is empty.
+// The name of the host is left out, since results are published.
+type Machine struct {
+	OS          string `json:"os"`
+	Arch        string `json:"arch"`
+	Distro      string `json:"distribution,omitempty"`
+	Kernel      string `json:"kernel,omitempty"`
+	CPU         string `json:"cpu,omitempty"`
+	Cores       int    `json:"cores"` // that the scheduler may use
+	MaxProcs    int    `json:"gomaxprocs"`
+	MemoryBytes int64  `json:"memory_bytes,omitempty"`
+	Governor    string `json:"cpu_governor,omitempty"`
+	Clock       string `json:"clock_source,omitempty"`
+	CPULimit    string `json:"cgroup_cpu_max,omitempty"` // quota and period, microseconds
+	MemoryLimit string `json:"cgroup_memory_max,omitempty"`
+}
+
+func thisMachine() Machine {
+	memory, _ := strconv.ParseInt(strings.TrimSuffix(field("/proc/meminfo", "MemTotal", ":"), " kB"),
+		10, 64)
+	return Machine{
+		OS:          runtime.GOOS,
+		Arch:        runtime.GOARCH,
+		Distro:      strings.Trim(field("/etc/os-release", "PRETTY_NAME", "="), `"`),
+		Kernel:      firstLine("/proc/sys/kernel/osrelease"),
+		CPU:         field("/proc/cpuinfo", "model name", ":"),
+		Cores:       runtime.NumCPU(),
+		MaxProcs:    runtime.GOMAXPROCS(0),
+		MemoryBytes: memory << 10,
+		Governor:    firstLine("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+		Clock:       firstLine("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+		CPULimit:    firstLine("/sys/fs/cgroup/cpu.max"),
+		MemoryLimit: firstLine("/sys/fs/cgroup/memory.max"),
+	}
+}
+
+// alike says whether figures of the two machines may stand in one table.
+func (m Machine) alike(o Machine) bool {
+	return m.OS == o.OS && m.Arch == o.Arch && m.CPU == o.CPU && m.Kernel == o.Kernel &&
+		m.Cores == o.Cores && m.MaxProcs == o.MaxProcs
+}
+
+func (m Machine) String() string {
+	return fmt.Sprintf("%s/%s %s, %d cores of %q, GOMAXPROCS %d",
+		m.OS, m.Arch, m.Kernel, m.Cores, m.CPU, m.MaxProcs)
+}
+
+// loadAverage returns how busy the machine was over the last 1, 5 and 15
+// minutes.
+func loadAverage() string {
+	f := strings.Fields(firstLine("/proc/loadavg"))
+	return strings.Join(f[:min(3, len(f))], " ")
+}
+
+// firstLine returns that of a file of the system, or nothing.
+func firstLine(path string) string {
+	b, _ := os.ReadFile(path)
+	line, _, _ := strings.Cut(string(b), "\n")
+	return clean(line)
+}
+
+// field returns the first value of key in a file of the system, or nothing.
+func field(path, key, separator string) string {
+	b, _ := os.ReadFile(path)
+	for line := range strings.Lines(string(b)) {
+		k, v, ok := strings.Cut(line, separator)
+		if ok && strings.TrimSpace(k) == key {
+			return clean(v)
+		}
+	}
+	return ""
+}
+
+// binaryDigest identifies the running program, or is empty.
+var binaryDigest = sync.OnceValue(func() string {
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	sum, err := fileDigest(filepath.Clean(path))
+	if err != nil {
+		return ""
+	}
+	return sum
+})

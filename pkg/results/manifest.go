@@ -1,0 +1,260 @@
+package results
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/stats"
+)
+
+// A Manifest describes a run as a whole. It is written last: the files that it
+// names are complete, and have the checksums that it gives.
+type Manifest struct {
+	Schema   int    `json:"schema_version"`
+	Name     string `json:"name"`
+	Run      string `json:"run"`
+	Complete bool   `json:"complete"` // every planned trial is finished
+	Planned  int    `json:"planned"`
+	Finished int    `json:"finished"` // trials that need no further attempt
+	// Statuses counts the rows of trials.csv, every status included.
+	Statuses map[string]int `json:"statuses"`
+	Attempts int            `json:"attempts"` // recorded in the journal
+
+	Started  string   `json:"started"`     // RFC 3339, UTC
+	Finish   string   `json:"finished_at"` // likewise: when this file was written
+	Seed     uint64   `json:"seed"`
+	Argv     []string `json:"argv"`
+	Config   string   `json:"config_sha256"`
+	Tool     Tool     `json:"tool"`
+	Machine  Machine  `json:"machine"`
+	LoadThen string   `json:"load_at_start,omitempty"` // averages over 1, 5, 15 minutes
+	LoadNow  string   `json:"load_at_end,omitempty"`
+
+	// Bus is what the runner measured of the bus alone.
+	Bus map[string]any `json:"bus"`
+
+	Percentiles string            `json:"percentiles"`
+	Intervals   string            `json:"intervals"`
+	Notes       []string          `json:"notes"`
+	Files       map[string]string `json:"sha256"`
+}
+
+// A Tool is the program that made the run.
+type Tool struct {
+	Version string            `json:"version"`
+	Commit  string            `json:"commit"` // empty if it was built outside a repository
+	Dirty   bool              `json:"dirty"`  // built from uncommitted changes
+	Binary  string            `json:"binary_sha256"`
+	Go      string            `json:"go"`
+	Modules map[string]string `json:"modules"`
+}
+
+// thisTool reads what the linker left in the program.
+func thisTool(h *Header) Tool {
+	t := Tool{Version: h.Version, Binary: h.Binary, Modules: map[string]string{}}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return t
+	}
+	t.Go = info.GoVersion
+	if t.Version == "" {
+		t.Version = info.Main.Version
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			t.Commit = s.Value
+		case "vcs.modified":
+			t.Dirty = s.Value == "true"
+		}
+	}
+	for _, m := range info.Deps {
+		t.Modules[m.Path] = m.Version
+		if m.Replace != nil {
+			t.Modules[m.Path] = strings.TrimSpace(m.Replace.Path + " " + m.Replace.Version)
+		}
+	}
+	return t
+}
+
+// An End is what the runner adds to the manifest.
+type End struct {
+	Bus   map[string]any // measured of the bus alone; must encode as JSON
+	Notes []string       // warnings, each a sentence
+}
+
+// Finish derives the tables from the journal and writes the manifest. It serves
+// for an interrupted run too, whose manifest says that it is not complete, and
+// may be called again. A failure leaves the older tables as they were.
+func (f *Folder) Finish(end End) (*Manifest, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.log.file == nil {
+		return nil, f.failed
+	}
+	if err := f.present(); err != nil {
+		return nil, fault("results folder", err)
+	}
+	t, err := f.derive()
+	if err != nil {
+		return nil, fault("tables", err)
+	}
+	defer t.discard()
+	m, err := f.manifest(end, t)
+	if err != nil {
+		return nil, fault("manifest", err)
+	}
+	b, err := encode(m)
+	if err != nil {
+		return nil, fmt.Errorf("manifest: %s: %w", f.dir, err)
+	}
+	for _, s := range t.all() {
+		if err := s.file.publish(); err != nil {
+			return nil, fault("tables", err)
+		}
+	}
+	if err := writeFile(f.path(ManifestFile), b); err != nil {
+		return nil, fault("manifest", err)
+	}
+	if err := syncDir(f.dir); err != nil {
+		return nil, fault("results folder", err)
+	}
+	return m, nil
+}
+
+func (f *Folder) manifest(end End, t *tables) (*Manifest, error) {
+	h := &f.log.header
+	m := &Manifest{
+		Schema: Schema, Name: h.Name, Run: h.Run, Planned: h.Planned,
+		Statuses: map[string]int{}, Attempts: f.log.tail.lines - 1,
+		Started: stamp(h.Started), Finish: stamp(f.now()),
+		Seed: h.Seed, Argv: nonNil(h.Argv), Config: h.Config, Tool: thisTool(h),
+		Machine: h.Machine, LoadThen: h.Load, LoadNow: loadAverage(), Bus: end.Bus,
+		Percentiles: stats.QuantileType,
+		Intervals:   "of the median, by order statistics, 95 %",
+		Notes:       append(nonNil(f.notes), end.Notes...),
+	}
+	if m.Bus == nil {
+		m.Bus = map[string]any{}
+	}
+	for _, status := range Statuses() {
+		m.Statuses[status] = 0
+	}
+	for _, s := range f.log.last {
+		m.Statuses[s.Status]++
+		if h.final(s.Outcome) {
+			m.Finished++
+		}
+	}
+	m.Complete = m.Finished == m.Planned
+	var err error
+	m.Files, err = f.digests(t)
+	return m, err
+}
+
+// digests hashes every file of the run: the tables as they were written, the
+// others from the disk.
+func (f *Folder) digests(t *tables) (map[string]string, error) {
+	sums := map[string]string{}
+	err := filepath.WalkDir(f.dir, func(path string, d fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(f.dir, path)
+		if err != nil || !d.Type().IsRegular() || strings.HasPrefix(d.Name(), ".") ||
+			name == ManifestFile {
+			return err
+		}
+		sums[filepath.ToSlash(name)], err = fileDigest(path)
+		return err
+	})
+	for _, s := range t.all() {
+		sums[s.name] = s.digest()
+	}
+	return sums, err
+}
+
+func fileDigest(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close() // opened for reading: nothing can be lost
+	sum := sha256.New()
+	if _, err := io.Copy(sum, file); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// encode keeps the order of the fields and sorts the maps, so that one manifest
+// has one encoding.
+func encode(m *Manifest) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(m)
+	return b.Bytes(), err
+}
+
+// ReadManifest returns the manifest of the run at path, which may be anything
+// that Resolve takes. A run that goes on or was killed may have none: the error
+// is then fs.ErrNotExist.
+func ReadManifest(path string) (*Manifest, error) {
+	dir, err := Resolve(path)
+	if err != nil {
+		return nil, err
+	}
+	b, err := os.ReadFile(filepath.Join(dir, ManifestFile))
+	if err != nil {
+		return nil, fault("manifest", err)
+	}
+	m := new(Manifest)
+	if err := json.Unmarshal(b, m); err != nil {
+		return nil, fmt.Errorf("manifest: %s: %w", filepath.Join(dir, ManifestFile), err)
+	}
+	if m.Schema != Schema {
+		return nil, fmt.Errorf("manifest: %s: schema version %d, want %d; "+
+			"read it with the release that wrote it", dir, m.Schema, Schema)
+	}
+	return m, nil
+}
+
+// Verify says which files of the run at path differ from its manifest.
+func Verify(path string) error {
+	dir, err := Resolve(path)
+	if err != nil {
+		return err
+	}
+	m, err := ReadManifest(dir)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(m.Files)) {
+		got, err := fileDigest(filepath.Join(dir, filepath.FromSlash(name)))
+		if err != nil {
+			errs = append(errs, fault("verify", err))
+		} else if got != m.Files[name] {
+			errs = append(errs, fmt.Errorf("verify: %s: sha256 %.12s, want %.12s of the manifest",
+				filepath.Join(dir, name), got, m.Files[name]))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// nonNil makes an absent list an empty one, which JSON readers expect.
+func nonNil(s []string) []string { return append([]string{}, s...) }

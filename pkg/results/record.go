@@ -1,0 +1,207 @@
+package results
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// A record is a Trial as the journal holds it. JSON has no NaN: a figure that
+// is not finite is null. Names of design columns stand in the header alone, and
+// operations by column, since a trial may have tens of thousands of them.
+type record struct {
+	Trial         int            `json:"trial"`
+	Status        string         `json:"status"`
+	Attempts      int            `json:"attempts"`
+	Cell          int            `json:"cell"`
+	Repetition    int            `json:"repetition"`
+	Order         int            `json:"order"`
+	Seed          uint64         `json:"seed"`
+	Design        []string       `json:"design"`
+	Reason        string         `json:"reason,omitempty"`
+	InModel       bool           `json:"in_model"`
+	Operations    int            `json:"operations"`
+	Completed     int            `json:"completed"`
+	DurationMS    number         `json:"duration_ms"`
+	Messages      int64          `json:"messages"`
+	Delivered     int64          `json:"delivered"`
+	Lost          int64          `json:"lost"`
+	Duplicated    int64          `json:"duplicated"`
+	Undeliverable int64          `json:"undeliverable"`
+	Bytes         int64          `json:"bytes"`
+	Detector      int64          `json:"detector_messages"`
+	LateShare     number         `json:"late_share"`
+	SchedDelayP99 number         `json:"sched_delay_p99_ms"`
+	Metrics       []metricRecord `json:"metrics,omitempty"`
+	Kinds         []kindRecord   `json:"kinds,omitempty"`
+	Ops           *opsRecord     `json:"operation_columns,omitempty"`
+}
+
+type metricRecord struct {
+	Name  string `json:"name"`
+	Value number `json:"value"`
+}
+
+type kindRecord struct {
+	Kind      string `json:"kind"`
+	Sent      int64  `json:"sent"`
+	Delivered int64  `json:"delivered"`
+	Lost      int64  `json:"lost"`
+	Bytes     int64  `json:"bytes"`
+}
+
+type opsRecord struct {
+	Process []uint32 `json:"process"`
+	Cause   numbers  `json:"cause_ms"`
+	Begin   numbers  `json:"begin_ms"`
+	End     numbers  `json:"end_ms"`
+	Status  []string `json:"status"`
+}
+
+// pack makes a record of t, with its texts cleaned.
+func pack(t *Trial) *record {
+	r := &record{
+		Trial: t.Trial, Status: t.Status, Attempts: t.Attempts,
+		Cell: t.Cell, Repetition: t.Repetition, Order: t.Order, Seed: t.Seed,
+		Design: make([]string, len(t.Design)), Reason: clean(t.Reason), InModel: t.InModel,
+		Operations: t.Operations, Completed: t.Completed, DurationMS: number(t.DurationMS),
+		Messages: t.Messages, Delivered: t.Delivered, Lost: t.Lost, Duplicated: t.Duplicated,
+		Undeliverable: t.Undeliverable, Bytes: t.Bytes, Detector: t.DetectorMessages,
+		LateShare: number(t.LateShare), SchedDelayP99: number(t.SchedDelayP99MS),
+	}
+	for i, f := range t.Design {
+		r.Design[i] = clean(f.Value)
+	}
+	for _, m := range t.Metrics {
+		r.Metrics = append(r.Metrics, metricRecord{m.Name, number(m.Value)})
+	}
+	for _, k := range t.Kinds {
+		k.Kind = clean(k.Kind)
+		r.Kinds = append(r.Kinds, kindRecord(k))
+	}
+	if n := len(t.Ops); n > 0 {
+		r.Ops = &opsRecord{make([]uint32, n), make(numbers, n), make(numbers, n), make(numbers, n),
+			make([]string, n)}
+		for i, o := range t.Ops {
+			r.Ops.Process[i], r.Ops.Status[i] = o.Process, clean(o.Status)
+			r.Ops.Cause[i], r.Ops.Begin[i], r.Ops.End[i] = o.CauseMS, o.BeginMS, o.EndMS
+		}
+	}
+	return r
+}
+
+// unpack makes a Trial of r, naming its design after the header's columns.
+func (r *record) unpack(design []string) (*Trial, error) {
+	t := &Trial{
+		Trial: r.Trial, Status: r.Status, Attempts: r.Attempts,
+		Cell: r.Cell, Repetition: r.Repetition, Order: r.Order, Seed: r.Seed,
+		Design: make([]Field, len(design)), Reason: r.Reason, InModel: r.InModel,
+		Operations: r.Operations, Completed: r.Completed, DurationMS: float64(r.DurationMS),
+		Messages: r.Messages, Delivered: r.Delivered, Lost: r.Lost, Duplicated: r.Duplicated,
+		Undeliverable: r.Undeliverable, Bytes: r.Bytes, DetectorMessages: r.Detector,
+		LateShare: float64(r.LateShare), SchedDelayP99MS: float64(r.SchedDelayP99),
+	}
+	if len(r.Design) != len(design) {
+		return nil, fmt.Errorf("trial %d: %d design values, want %d", r.Trial, len(r.Design), len(design))
+	}
+	for i, name := range design {
+		t.Design[i] = Field{name, r.Design[i]}
+	}
+	for _, m := range r.Metrics {
+		t.Metrics = append(t.Metrics, Metric{m.Name, float64(m.Value)})
+	}
+	for _, k := range r.Kinds {
+		t.Kinds = append(t.Kinds, Kind(k))
+	}
+	o := r.Ops
+	if o == nil {
+		return t, nil
+	}
+	n := len(o.Process)
+	if len(o.Cause) != n || len(o.Begin) != n || len(o.End) != n || len(o.Status) != n {
+		return nil, fmt.Errorf("trial %d: columns of operations differ in length", r.Trial)
+	}
+	t.Ops = make([]Operation, n)
+	for i := range t.Ops {
+		t.Ops[i] = Operation{o.Process[i], o.Cause[i], o.Begin[i], o.End[i], o.Status[i]}
+	}
+	return t, nil
+}
+
+// A number is a float64 whose NaN is null.
+type number float64
+
+// MarshalJSON implements json.Marshaler.
+func (v number) MarshalJSON() ([]byte, error) { return appendNumber(nil, float64(v)), nil }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (v *number) UnmarshalJSON(b []byte) error {
+	f, err := parseNumber(b)
+	*v = number(f)
+	return err
+}
+
+// numbers is an array of them, read and written without reflection.
+type numbers []float64
+
+// MarshalJSON implements json.Marshaler.
+func (a numbers) MarshalJSON() ([]byte, error) {
+	b := make([]byte, 0, 2+8*len(a))
+	b = append(b, '[')
+	for i, v := range a {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendNumber(b, v)
+	}
+	return append(b, ']'), nil
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (a *numbers) UnmarshalJSON(b []byte) error {
+	b, open := bytes.CutPrefix(b, []byte("["))
+	b, closed := bytes.CutSuffix(b, []byte("]"))
+	if !open || !closed {
+		return fmt.Errorf("column of numbers: %q, want an array", b)
+	}
+	*a = nil
+	if len(bytes.TrimSpace(b)) == 0 {
+		return nil
+	}
+	*a = make(numbers, 0, bytes.Count(b, []byte(","))+1)
+	for field := range bytes.SplitSeq(b, []byte(",")) {
+		v, err := parseNumber(bytes.TrimSpace(field))
+		if err != nil {
+			return err
+		}
+		*a = append(*a, v)
+	}
+	return nil
+}
+
+func appendNumber(b []byte, v float64) []byte {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return append(b, "null"...)
+	}
+	return strconv.AppendFloat(b, v, 'g', -1, 64)
+}
+
+func parseNumber(b []byte) (float64, error) {
+	if string(b) == "null" {
+		return math.NaN(), nil
+	}
+	v, err := strconv.ParseFloat(string(b), 64)
+	if err != nil {
+		return 0, fmt.Errorf("number: %q, want a decimal or null", b)
+	}
+	return v, nil
+}
+
+var (
+	_ json.Marshaler   = number(0)
+	_ json.Unmarshaler = (*number)(nil)
+	_ json.Marshaler   = numbers(nil)
+	_ json.Unmarshaler = (*numbers)(nil)
+)

@@ -1,0 +1,157 @@
+// Package results keeps a run on disk: a folder whose journal is the truth, and
+// the tables that are derived from it. It does not run, judge or compare
+// anything; docs/results.md describes every file and column.
+//
+// Its promises: a trial that Append has accepted survives the death of the
+// process and of the machine; no reader sees half a table or half a record; two
+// processes never write into one folder; and the same trials give the same
+// bytes in every table, in whatever order they were appended.
+package results
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Schema is the version of the folder's format, written into the journal and
+// the manifest.
+const Schema = 1
+
+// The files of a run's folder.
+const (
+	ManifestFile   = "manifest.json"
+	ConfigFile     = "config.resolved.yaml"
+	JournalFile    = "journal.ndjson"
+	TrialsFile     = "trials.csv"
+	OperationsFile = "operations.csv"
+	MessagesFile   = "messages.csv"
+	SummaryFile    = "summary.csv"
+	TracesDir      = "traces"
+	lockFile       = ".lock"
+)
+
+// The statuses of a trial.
+const (
+	OK        = "ok"        // it ran to its end and kept every promise
+	Timeout   = "timeout"   // the time limit ended it
+	Violation = "violation" // a promise was broken
+	Unknown   = "unknown"   // the checker could not decide
+	Invalid   = "invalid"   // the harness spoiled it; repeated while retries last
+	Error     = "error"     // it could not be run
+)
+
+// Statuses lists the statuses in the order in which reports show them.
+func Statuses() []string { return []string{OK, Timeout, Violation, Unknown, Invalid, Error} }
+
+// A Field is one value of the design, already formatted; "" is a missing one.
+type Field struct{ Name, Value string }
+
+// A Metric is one measured figure; NaN is a missing one.
+type Metric struct {
+	Name  string
+	Value float64
+}
+
+// A Kind counts the messages of one kind in a trial, and their bytes as sent.
+type Kind struct {
+	Kind                         string
+	Sent, Delivered, Lost, Bytes int64
+}
+
+// An Operation is an election or an entry. Its instants are milliseconds since
+// the common start of its trial; NaN is one that never came.
+type Operation struct {
+	Process                 uint32
+	CauseMS, BeginMS, EndMS float64
+	Status                  string
+}
+
+// A Trial is one attempt at a planned trial, with everything that the tables
+// say about it. Trial, Cell, Repetition, Order and Attempts count from 1.
+type Trial struct {
+	Trial, Cell, Repetition int
+	Order                   int    // position in execution
+	Seed                    uint64 // below 2^53
+	Design                  []Field
+	Status                  string
+	Reason                  string // free text; made one line of printable characters
+	Attempts                int    // this one included
+	InModel                 bool
+
+	Operations, Completed int
+	DurationMS            float64
+
+	// Algorithm messages, counted as docs/results.md says, and those of the
+	// failure detector, sent.
+	Messages, Delivered, Lost, Duplicated, Undeliverable, Bytes int64
+	DetectorMessages                                            int64
+
+	LateShare       float64 // share of messages delivered late, 0 to 1; NaN in simulation
+	SchedDelayP99MS float64 // NaN in simulation
+
+	Metrics []Metric
+	Ops     []Operation
+	Kinds   []Kind
+}
+
+// DesignColumns are the columns that the design of every run begins with.
+func DesignColumns() []string {
+	return []string{
+		"problem", "algorithm", "label", "transport", "nodes", "topology", "scenario",
+		"latency_model", "latency_ms", "loss", "duplication", "crash_rate",
+	}
+}
+
+// Column turns the dotted key of a configuration into the name of its column:
+// lower case, with an underscore for everything that is no letter or digit.
+func Column(key string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			return r
+		}
+		return '_'
+	}, key)
+}
+
+// Number formats v for a table: the shortest decimal fraction that reads back
+// as v, without an exponent; empty if v is not finite.
+func Number(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return ""
+	}
+	if v == 0 {
+		v = 0 // a negative zero would print its sign
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
+}
+
+// textLimit bounds free text in bytes: a reason may quote the whole output of a
+// node.
+const textLimit = 2000
+
+// clean makes s one line of valid UTF-8 without control characters, so that a
+// table has one line per row for readers that know no quoting.
+func clean(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == '\uFEFF' {
+			return ' '
+		}
+		return r
+	}, s)
+	s = strings.TrimSpace(s)
+	if len(s) <= textLimit {
+		return s
+	}
+	cut := textLimit - len("…")
+	for !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
+}

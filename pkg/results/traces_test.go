@@ -1,0 +1,43 @@
+package results
+
+import (
+	"errors"
+	"io/fs"
+	"reflect"
+	"testing"
+
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+func TestTraces(t *testing.T) {
+	t.Parallel()
+	f := create(t, testHeader(20))
+	want := &Trace{
+		Trial: 17, Attempt: 2, Kinds: []string{"ELECTION", "ANSWER"}, Lines: []string{"a\nb"},
+		Records: trace.List{
+			{Type: trace.Up, Process: 1},
+			{Type: trace.Send, Process: 1, Peer: 2, Seq: 1, At: 5, Due: 7, Kind: 1},
+		},
+	}
+	earlier := *want
+	earlier.Attempt, earlier.Records = 1, nil
+	for _, tr := range []Trace{earlier, *want} {
+		if err := f.WriteTrace(tr); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := ReadTrace(f.Dir(), 17)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("read %+v, %v, want %+v", got, err, want)
+	}
+	if _, err := ReadTrace(f.Dir(), 3); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a trace that was not kept: %v, want that it does not exist", err)
+	}
+	whole := readFile(t, tracePath(f.Dir(), 17))
+	for _, cut := range []int{0, 10, len(whole) - trace.Size, len(whole) - 1} {
+		write(t, tracePath(f.Dir(), 17), whole[:cut])
+		if got, err := ReadTrace(f.Dir(), 17); err == nil {
+			t.Errorf("cut at %d: read %+v, want an error", cut, got)
+		}
+	}
+}

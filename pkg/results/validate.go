@@ -1,0 +1,99 @@
+package results
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+)
+
+// Names of experiments become folders, and those of columns become identifiers
+// in the languages that read the tables.
+var (
+	nameRule   = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+	columnRule = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+)
+
+// identity are the columns of trials.csv before the design, outcome those
+// between design and metrics.
+var (
+	identity = []string{"trial", "cell", "repetition", "order", "seed"}
+	outcome  = []string{
+		"status", "reason", "attempts", "in_model", "operations", "completed", "duration_ms",
+		"messages", "delivered", "lost", "duplicated", "undeliverable", "bytes",
+		"detector_messages", "late_share", "sched_delay_p99_ms",
+	}
+	figures = []string{
+		"metric", "n", "censored", "mean", "sd", "min", "median", "p90", "p95", "p99", "max",
+		"ci_low", "ci_high",
+	}
+)
+
+// check says everything that is wrong with the caller's part of a header.
+func (h *Header) check() error {
+	var errs []error
+	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if !nameRule.MatchString(h.Name) {
+		wrong("name %q, want lower-case letters, digits, '.', '_' or '-', at most 64", h.Name)
+	}
+	if h.Planned < 1 || h.Retries < 0 {
+		wrong("%d trials planned with %d retries, want at least 1 and 0", h.Planned, h.Retries)
+	}
+	if fixed := DesignColumns(); len(h.Design) < len(fixed) ||
+		!slices.Equal(h.Design[:len(fixed)], fixed) {
+		wrong("design columns %q, want them to begin with %q", h.Design, fixed)
+	}
+	seen := map[string]bool{}
+	for _, name := range slices.Concat(identity, outcome, h.Design, h.Metrics) {
+		if !columnRule.MatchString(name) {
+			wrong("column %q, want lower snake case", name)
+		}
+		if seen[name] {
+			wrong("column %q stands twice, want one of each name", name)
+		}
+		seen[name] = true
+	}
+	for _, name := range h.Design {
+		if slices.Contains(figures, name) {
+			wrong("design column %q is the name of a column of %s", name, SummaryFile)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// check says everything for which t cannot stand in the run that h describes.
+func (t *Trial) check(h *Header) error {
+	var errs []error
+	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if t.Trial < 1 || t.Trial > h.Planned {
+		wrong("number %d, want 1 to %d", t.Trial, h.Planned)
+	}
+	if t.Cell < 1 || t.Repetition < 1 || t.Order < 1 || t.Attempts < 1 {
+		wrong("cell %d, repetition %d, order %d, attempts %d: each counts from 1",
+			t.Cell, t.Repetition, t.Order, t.Attempts)
+	}
+	if t.Seed >= 1<<53 {
+		wrong("seed %d, want less than 2^53, which every reader of numbers keeps", t.Seed)
+	}
+	if !slices.Contains(Statuses(), t.Status) {
+		wrong("status %q, want one of %q", t.Status, Statuses())
+	}
+	named := func(f Field, name string) bool { return f.Name == name }
+	if !slices.EqualFunc(t.Design, h.Design, named) {
+		wrong("design %v, want the columns %q", t.Design, h.Design)
+	}
+	seen := map[string]bool{}
+	for _, m := range t.Metrics {
+		if !slices.Contains(h.Metrics, m.Name) {
+			wrong("metric %q, want one that the run was created with: %q", m.Name, h.Metrics)
+		}
+		if seen[m.Name] {
+			wrong("metric %q stands twice", m.Name)
+		}
+		seen[m.Name] = true
+	}
+	if len(errs) == 0 {
+		return nil
+	}
+	return fmt.Errorf("trial %d: %w", t.Trial, errors.Join(errs...))
+}
