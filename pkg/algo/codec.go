@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"sync"
 )
 
 // CodecVersion is the first byte of every encoded message.
@@ -27,6 +28,8 @@ type kind struct {
 	zero  Message
 	plan  []field
 	plain bool // holds no pointer: a copy of the value shares nothing
+
+	scratch *sync.Pool // of *typ, to decode into: what becomes the message is a copy
 }
 
 type field struct {
@@ -67,7 +70,11 @@ func NewCodec(messages ...Message) (*Codec, error) {
 		if err != nil {
 			return nil, fmt.Errorf("message %s: %w", m.Kind(), err)
 		}
-		c.kinds = append(c.kinds, kind{m.Kind(), t, reflect.Zero(t).Interface().(Message), plan, plain})
+		c.kinds = append(c.kinds, kind{
+			name: m.Kind(), typ: t, zero: reflect.Zero(t).Interface().(Message),
+			plan: plan, plain: plain,
+			scratch: &sync.Pool{New: func() any { return reflect.New(t).Interface() }},
+		})
 	}
 	if len(c.kinds) > math.MaxUint8 {
 		return nil, fmt.Errorf("%d kinds of messages, at most %d", len(c.kinds), math.MaxUint8)
@@ -216,6 +223,15 @@ var (
 	errRange    = errors.New("number out of range")
 )
 
+// noNumber is why a variable-length number could not be read: package binary
+// answers with 0 where bytes are missing, with less where there are too many.
+func noNumber(n int) error {
+	if n < 0 {
+		return errRange
+	}
+	return errShort
+}
+
 // Decode reads one message, which must fill b. Hostile bytes give an error;
 // what is allocated stays in proportion to len(b).
 func (c *Codec) Decode(b []byte) (Message, uint8, error) {
@@ -235,7 +251,10 @@ func (c *Codec) Decode(b []byte) (Message, uint8, error) {
 		}
 		return k.zero, b[1], nil
 	}
-	v := reflect.New(k.typ).Elem()
+	scratch := k.scratch.Get()
+	defer k.scratch.Put(scratch)
+	v := reflect.ValueOf(scratch).Elem()
+	v.SetZero()
 	rest, err := decodeStruct(b[2:], k.plan, v)
 	if err == nil && len(rest) > 0 {
 		err = errTrailing
@@ -260,7 +279,7 @@ func decodeValue(b []byte, f *field, v reflect.Value) ([]byte, error) {
 	case opUint:
 		x, n := binary.Uvarint(b)
 		if n <= 0 {
-			return nil, errShort
+			return nil, noNumber(n)
 		}
 		if v.OverflowUint(x) {
 			return nil, errRange
@@ -270,7 +289,7 @@ func decodeValue(b []byte, f *field, v reflect.Value) ([]byte, error) {
 	case opInt:
 		x, n := binary.Varint(b)
 		if n <= 0 {
-			return nil, errShort
+			return nil, noNumber(n)
 		}
 		if v.OverflowInt(x) {
 			return nil, errRange
@@ -304,7 +323,7 @@ func decodeValue(b []byte, f *field, v reflect.Value) ([]byte, error) {
 func decodeCounted(b []byte, f *field, v reflect.Value) ([]byte, error) {
 	count, n := binary.Uvarint(b)
 	if n <= 0 {
-		return nil, errShort
+		return nil, noNumber(n)
 	}
 	b = b[n:]
 	size := 1

@@ -1,0 +1,408 @@
+package algo
+
+import (
+	"errors"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// puppet is a process that does what the test says. It has every method that a
+// process may have, but for those of Mutex and Elector.
+type puppet struct {
+	Config
+	on        func(env Env, what string, who ID, m Message)
+	invariant error
+}
+
+func (p *puppet) Receive(env Env, from ID, m Message) { p.on(env, "receive", from, m) }
+func (p *puppet) Start(env Env)                       { p.on(env, "start", None, nil) }
+func (p *puppet) Timeout(env Env, t Timer)            { p.on(env, "timeout "+string(t), None, nil) }
+func (p *puppet) Suspect(env Env, who ID)             { p.on(env, "suspect", who, nil) }
+func (p *puppet) Restore(env Env, who ID)             { p.on(env, "restore", who, nil) }
+func (p *puppet) Do(env Env, op string, target ID)    { p.on(env, "do "+op, target, nil) }
+func (p *puppet) Invariant() error                    { return p.invariant }
+
+type puppetMutex struct{ puppet }
+
+func (p *puppetMutex) Request(env Env) { p.on(env, "request", None, nil) }
+func (p *puppetMutex) Release(env Env) { p.on(env, "release", None, nil) }
+
+type puppetElector struct{ puppet }
+
+func (p *puppetElector) Elect(env Env) { p.on(env, "elect", None, nil) }
+
+// bare has the required methods and no others.
+type bare struct{ on func(env Env) }
+
+func (p *bare) Receive(env Env, _ ID, _ Message) { p.on(env) }
+func (p *bare) Request(env Env)                  { p.on(env) }
+func (p *bare) Release(env Env)                  { p.on(env) }
+
+type action func(env Env, what string, who ID, m Message)
+
+// at is the configuration of process 2 of five on a complete graph.
+func at(neighbors ...ID) Config {
+	peers := []ID{1, 2, 3, 4, 5}
+	if neighbors == nil {
+		neighbors = peers
+	}
+	return Config{ID: 2, Peers: peers, Neighbors: neighbors}
+}
+
+func mutexStepper(c Config, on action) *Stepper {
+	a := &Algorithm{mutex: func(c Config) Mutex { return &puppetMutex{puppet{Config: c, on: on}} }}
+	return NewStepper(a, c, 1, &Buffer{})
+}
+
+func electorStepper(c Config, on action) *Stepper {
+	a := &Algorithm{elector: func(c Config) Elector {
+		return &puppetElector{puppet{Config: c, on: on}}
+	}}
+	return NewStepper(a, c, 1, &Buffer{})
+}
+
+func bareStepper(on func(Env)) *Stepper {
+	a := &Algorithm{mutex: func(Config) Mutex { return &bare{on} }}
+	return NewStepper(a, at(), 1, &Buffer{})
+}
+
+func TestStep_EffectsStandInTheirOrder(t *testing.T) {
+	t.Parallel()
+	all := func(env Env, _ string, _ ID, _ Message) {
+		env.Send(3, stamp{TS: 1})
+		env.SetTimer("wait", time.Second)
+		env.Save(stamp{TS: 2})
+		env.CancelTimer("wait")
+		env.Send(1, signal{})
+		env.SetTimer("at once", -time.Second)
+		env.Logf("%d of %s", 7, "x")
+	}
+	common := []Effect{
+		{Op: OpSend, Peer: 3, Msg: stamp{TS: 1}},
+		{Op: OpSetTimer, Timer: "wait", After: time.Second},
+		{Op: OpSave, Msg: stamp{TS: 2}},
+		{Op: OpCancelTimer, Timer: "wait"},
+		{Op: OpSend, Peer: 1, Msg: signal{}},
+		{Op: OpSetTimer, Timer: "at once"},
+		{Op: OpLog, Text: "7 of x"},
+	}
+	mutex := mutexStepper(at(), func(env Env, what string, who ID, m Message) {
+		all(env, what, who, m)
+		env.Granted()
+	})
+	want := append(common[:len(common):len(common)], Effect{Op: OpGranted})
+	if got := mutex.Step(0, Event{Type: Request}); !reflect.DeepEqual(got, want) {
+		t.Errorf("mutex: got  %v\nwant %v", got, want)
+	}
+	elector := electorStepper(at(), func(env Env, what string, who ID, m Message) {
+		env.Elected(5, 9)
+		all(env, what, who, m)
+	})
+	want = append([]Effect{{Op: OpElected, Peer: 5, Term: 9}}, common...)
+	if got := elector.Step(0, Event{Type: Elect}); !reflect.DeepEqual(got, want) {
+		t.Errorf("elector: got  %v\nwant %v", got, want)
+	}
+}
+
+func TestStep_CallsTheMethodOfTheEvent(t *testing.T) {
+	t.Parallel()
+	var got string
+	var peer ID
+	var msg Message
+	note := func(_ Env, what string, who ID, m Message) { got, peer, msg = what, who, m }
+	for _, test := range []struct {
+		on   func(Config, action) *Stepper
+		ev   Event
+		want string
+	}{
+		{mutexStepper, Event{Type: Start}, "start"},
+		{mutexStepper, Event{Type: Receive, Peer: 4, Msg: stamp{TS: 3}}, "receive"},
+		{mutexStepper, Event{Type: Timeout, Timer: "x"}, "timeout x"},
+		{mutexStepper, Event{Type: Request}, "request"},
+		{mutexStepper, Event{Type: Release}, "release"},
+		{electorStepper, Event{Type: Elect}, "elect"},
+		{electorStepper, Event{Type: Suspect, Peer: 3}, "suspect"},
+		{electorStepper, Event{Type: Restore, Peer: 3}, "restore"},
+		{electorStepper, Event{Type: Do, Op: "invite", Peer: 5}, "do invite"},
+	} {
+		got, peer, msg = "", None, nil
+		if effects := test.on(at(), note).Step(0, test.ev); len(effects) != 0 {
+			t.Errorf("%s: effects %v, want none", test.want, effects)
+		}
+		if got != test.want || peer != test.ev.Peer || msg != test.ev.Msg {
+			t.Errorf("got %q from %d with %v, want %q from %d with %v",
+				got, peer, msg, test.want, test.ev.Peer, test.ev.Msg)
+		}
+	}
+}
+
+func TestStep_SelfSendIsHandledNextAndNotCounted(t *testing.T) {
+	t.Parallel()
+	var handled []uint64
+	s := mutexStepper(at(), func(env Env, what string, from ID, m Message) {
+		if what == "request" {
+			env.Send(2, stamp{TS: 1})
+			env.Send(1, stamp{TS: 100})
+			env.Send(2, stamp{TS: 2})
+			env.Logf("request done")
+			return
+		}
+		if from != 2 {
+			t.Errorf("a message to oneself comes from %d", from)
+		}
+		ts := m.(stamp).TS
+		handled = append(handled, ts)
+		env.Send(3, stamp{TS: 100 + ts})
+		if ts == 1 { // stands in line behind 2
+			env.Send(2, stamp{TS: 3})
+		}
+	})
+	got := s.Step(0, Event{Type: Request})
+	want := []Effect{
+		{Op: OpSend, Peer: 1, Msg: stamp{TS: 100}},
+		{Op: OpLog, Text: "request done"},
+		{Op: OpSend, Peer: 3, Msg: stamp{TS: 101}},
+		{Op: OpSend, Peer: 3, Msg: stamp{TS: 102}},
+		{Op: OpSend, Peer: 3, Msg: stamp{TS: 103}},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+	if !reflect.DeepEqual(handled, []uint64{1, 2, 3}) {
+		t.Errorf("handled %v, want 1, 2, 3", handled)
+	}
+	// Nothing is left for the next event.
+	handled = nil
+	s.Step(0, Event{Type: Receive, Peer: 2, Msg: stamp{TS: 9}})
+	if !reflect.DeepEqual(handled, []uint64{9}) {
+		t.Errorf("then handled %v, want 9", handled)
+	}
+}
+
+func TestStep_Panics(t *testing.T) {
+	t.Parallel()
+	send := func(to ID) action {
+		return func(env Env, _ string, _ ID, _ Message) { env.Send(to, signal{}) }
+	}
+	for name, test := range map[string]struct {
+		step *Stepper
+		want string
+	}{
+		"to nobody":      {mutexStepper(at(), send(None)), "sends SIGNAL to 0: no such process"},
+		"to a sixth":     {mutexStepper(at(), send(6)), "sends SIGNAL to 6: no such process"},
+		"not a neighbor": {mutexStepper(at(5, 1), send(3)), "sends SIGNAL to 3: not a neighbor"},
+		"tree, to None":  {mutexStepper(at(None, 3), send(None)), "to 0: no such process"},
+		"no neighbor":    {mutexStepper(at([]ID{}...), send(3)), "to 3: not a neighbor"},
+		"endless": {mutexStepper(at(), send(2)),
+			"process 2 sent itself 65536 messages in one event"},
+		"timer without Timeout": {bareStepper(func(env Env) { env.SetTimer("x", 0) }),
+			`process 2 sets timer "x" but has no Timeout`},
+		"granted in an elector": {electorStepper(at(),
+			func(env Env, _ string, _ ID, _ Message) { env.Granted() }),
+			"Granted is for mutual exclusion"},
+		"elected in a mutex": {mutexStepper(at(),
+			func(env Env, _ string, _ ID, _ Message) { env.Elected(1, 0) }),
+			"Elected is for leader election"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			wantPanic(t, test.want, func() {
+				test.step.Step(0, Event{Type: Receive, Peer: 1, Msg: signal{}})
+			})
+		})
+	}
+	t.Run("operation of none", func(t *testing.T) {
+		t.Parallel()
+		wantPanic(t, `process 2 has no operation "invite"`, func() {
+			bareStepper(func(Env) {}).Step(0, Event{Type: Do, Op: "invite"})
+		})
+	})
+}
+
+func wantPanic(t *testing.T, want string, f func()) {
+	t.Helper()
+	defer func() {
+		t.Helper()
+		if text, ok := recover().(string); !ok || !strings.Contains(text, want) {
+			t.Errorf("panic %q, want one with %q", text, want)
+		}
+	}()
+	f()
+}
+
+func TestStep_SendsToNeighborsAndOneself(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]Config{
+		"complete":     at(),
+		"out of order": at(5, 3, 1, 4),
+		"two":          at(4, 3),
+		"root":         at(None, 3, 1),
+	} {
+		s := mutexStepper(c, func(env Env, what string, _ ID, _ Message) {
+			for _, p := range append([]ID{2}, c.Neighbors...) {
+				if what == "request" && p != None {
+					env.Send(p, signal{})
+				}
+			}
+		})
+		var got []ID
+		for _, f := range s.Step(0, Event{Type: Request}) {
+			got = append(got, f.Peer)
+		}
+		var want []ID
+		for _, p := range c.Neighbors {
+			if p != None && p != 2 {
+				want = append(want, p)
+			}
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: sent to %v, want %v", name, got, want)
+		}
+	}
+}
+
+func TestStep_ReadsAreFrozen(t *testing.T) {
+	t.Parallel()
+	const now = 1500 * time.Microsecond
+	var seen []time.Duration
+	s := mutexStepper(at(), func(env Env, what string, _ ID, _ Message) {
+		seen = append(seen, env.Now())
+		if what == "request" {
+			env.SetTimer("x", time.Hour)
+			env.Send(2, signal{})
+			seen = append(seen, env.Now())
+		}
+	})
+	s.Step(now, Event{Type: Request})
+	if want := []time.Duration{now, now, now}; !reflect.DeepEqual(seen, want) {
+		t.Errorf("Now was %v in one event, want %v", seen, want)
+	}
+	s.Step(2*now, Event{Type: Start})
+	if seen[3] != 2*now {
+		t.Errorf("then Now was %v, want %v", seen[3], 2*now)
+	}
+}
+
+func TestStep_SteppersShareABuffer(t *testing.T) {
+	t.Parallel()
+	buf := &Buffer{}
+	for id := ID(1); id <= 3; id++ {
+		c := at()
+		c.ID = id
+		s := mutexStepper(c, func(env Env, what string, _ ID, _ Message) {
+			if what == "request" {
+				env.Send(id, signal{})
+				env.Send(id+1, stamp{From: id})
+			}
+		})
+		s.buf = buf
+		want := []Effect{{Op: OpSend, Peer: id + 1, Msg: stamp{From: id}}}
+		if got := s.Step(0, Event{Type: Request}); !reflect.DeepEqual(got, want) {
+			t.Errorf("process %d: got %v, want %v", id, got, want)
+		}
+	}
+	idle := mutexStepper(at(), func(Env, string, ID, Message) {})
+	idle.buf = buf
+	if got := idle.Step(0, Event{Type: Request}); len(got) != 0 {
+		t.Errorf("effects of others are left: %v", got)
+	}
+}
+
+func TestStep_RandIsSeededAndLazy(t *testing.T) {
+	t.Parallel()
+	draw := func(seed uint64, steps int) (out []uint64) {
+		a := &Algorithm{mutex: func(Config) Mutex {
+			return &bare{func(env Env) { out = append(out, env.Rand().Uint64()) }}
+		}}
+		s := NewStepper(a, at(), seed, &Buffer{})
+		if s.rng != nil {
+			t.Error("made a random source that nobody asked for")
+		}
+		for range steps {
+			s.Step(0, Event{Type: Request})
+		}
+		return out
+	}
+	first := draw(7, 3)
+	if !reflect.DeepEqual(first, draw(7, 3)) {
+		t.Error("the same seed gives other numbers")
+	}
+	if first[0] == first[1] {
+		t.Error("every event draws the same number")
+	}
+	if reflect.DeepEqual(first, draw(8, 3)) {
+		t.Error("another seed gives the same numbers")
+	}
+	// Stored results depend on these.
+	if want := rand.New(rand.NewPCG(7, 7^0x9e3779b97f4a7c15)).Uint64(); first[0] != want {
+		t.Errorf("the first number of seed 7 is %d, want %d", first[0], want)
+	}
+}
+
+func TestStepper_KnowsItsProcess(t *testing.T) {
+	t.Parallel()
+	s := electorStepper(at(), func(Env, string, ID, Message) {})
+	p := s.Process().(*puppetElector)
+	if p.ID != 2 || !s.Monitors() || !s.Commanded() || s.Invariant() != nil {
+		t.Errorf("process %d: monitors %v, commanded %v, invariant %v",
+			p.ID, s.Monitors(), s.Commanded(), s.Invariant())
+	}
+	p.invariant = errors.New("broken")
+	if s.Invariant() != p.invariant { //nolint:errorlint // the very same
+		t.Errorf("invariant %v, want %v", s.Invariant(), p.invariant)
+	}
+	b := bareStepper(func(Env) {})
+	if b.Monitors() || b.Commanded() || b.Invariant() != nil {
+		t.Errorf("bare: monitors %v, commanded %v, invariant %v",
+			b.Monitors(), b.Commanded(), b.Invariant())
+	}
+	if got := b.Step(0, Event{Type: Start}); len(got) != 0 {
+		t.Errorf("a start that nobody waits for: %v", got)
+	}
+}
+
+func TestBroadcast_LeavesOutOneself(t *testing.T) {
+	t.Parallel()
+	s := mutexStepper(at(), func(env Env, _ string, _ ID, _ Message) {
+		Broadcast(env, 2, []ID{4, 2, 1}, signal{})
+	})
+	want := []Effect{
+		{Op: OpSend, Peer: 4, Msg: signal{}}, {Op: OpSend, Peer: 1, Msg: signal{}},
+	}
+	if got := s.Step(0, Event{Type: Request}); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// BenchmarkStep is one event that is answered by one message: boxed anew, as a
+// plugin does, or as a value that is there already.
+func BenchmarkStep(b *testing.B) {
+	for name, answer := range map[string]func(env Env, m Message){
+		"boxed": func(env Env, m Message) {
+			env.Send(3, stamp{TS: m.(stamp).TS + 1, From: 2})
+		},
+		"passed on": func(env Env, m Message) { env.Send(3, m) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			s := mutexStepper(at(), func(env Env, _ string, _ ID, m Message) { answer(env, m) })
+			ev := Event{Type: Receive, Peer: 1, Msg: benchMessage}
+			b.ReportAllocs()
+			for b.Loop() {
+				if len(s.Step(time.Second, ev)) != 1 {
+					b.Fatal("no message")
+				}
+			}
+		})
+	}
+	b.Run("ring", func(b *testing.B) {
+		s := mutexStepper(at(3), func(env Env, _ string, _ ID, m Message) { env.Send(3, m) })
+		ev := Event{Type: Receive, Peer: 1, Msg: benchMessage}
+		b.ReportAllocs()
+		for b.Loop() {
+			s.Step(time.Second, ev)
+		}
+	})
+}
