@@ -111,7 +111,7 @@ func (j *Judge) Record(r *trace.Record) {
 	switch r.Type {
 	case trace.Send, trace.Duplicate, trace.Deliver, trace.Lose, trace.Undelivered:
 		j.message(r)
-	case trace.Log, trace.Timeout, trace.Save:
+	case trace.Log, trace.Timeout, trace.Save, trace.Done:
 	default:
 		j.last = r.At
 		j.events++
@@ -134,10 +134,8 @@ func (j *Judge) message(r *trace.Record) {
 		j.totals.Sent++
 		j.totals.Bytes += int64(r.Bytes)
 		j.depth = max(j.depth, r.Depth)
-		j.links.sent++
 	case trace.Duplicate:
 		j.totals.Duplicated++
-		j.links.sent++
 	case trace.Deliver:
 		k.Delivered++
 		j.totals.Delivered++
@@ -148,6 +146,9 @@ func (j *Judge) message(r *trace.Record) {
 	case trace.Lose:
 		k.Lost++
 		j.totals.Lost++
+		if r.Arg == 0 { // otherwise it died with its sender
+			j.links.lost++
+		}
 	case trace.Undelivered:
 		j.totals.Undeliverable++
 	}
@@ -219,4 +220,21 @@ func mean(sum float64, n int) float64 {
 		return math.NaN()
 	}
 	return sum / float64(n)
+}
+
+// MetricNames is every metric of trials that solve problem p, in the order in
+// which results list them.
+func MetricNames(p algo.Problem) []string {
+	own := []string{
+		"detection_ms", "election_ms", "downtime_ms", "messages_per_election", "bytes_per_election",
+		"rounds", "leader_changes", "split_brain_ms", "availability",
+	}
+	if p == algo.MutualExclusion {
+		own = []string{
+			"messages_per_entry", "bytes_per_entry", "waiting_ms", "waiting_p99_ms", "turnaround_ms",
+			"sync_delay_ms", "throughput_per_s", "fairness", "max_bypass", "violations",
+		}
+	}
+	return append(own, "latency_requested_ms", "latency_achieved_ms", "delay_error_p50_ms",
+		"delay_error_p99_ms", "loss_achieved")
 }

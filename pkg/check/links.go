@@ -10,12 +10,13 @@ import (
 
 // links compares what the network model asked for with what was achieved.
 type links struct {
-	sent      int64
+	lost, met int64  // copies that met their end on the way, and at a live receiver
 	requested sample // from sending to the instant at which it was due
 	errors    sample // from that instant to the delivery
 }
 
 func (l *links) delivered(r *trace.Record) {
+	l.met++
 	l.requested.add(r.Due - r.Sent)
 	l.errors.add(r.At - r.Due)
 }
@@ -27,6 +28,7 @@ func (l *links) metrics() []Metric {
 		{"latency_achieved_ms", l.requested.mean() + l.errors.mean()},
 		{"delay_error_p50_ms", l.errors.quantile(0.50)},
 		{"delay_error_p99_ms", l.errors.quantile(0.99)},
+		{"loss_achieved", mean(float64(l.lost), int(l.lost+l.met))},
 	}
 }
 

@@ -247,7 +247,6 @@ func (m *Member) feed(now time.Duration, ev algo.Event) {
 		case algo.OpElected:
 			m.elected(now, e.Peer, e.Term)
 		case algo.OpSave:
-			m.note(now, trace.Save, algo.None, 0)
 			m.world.Save(m, e.Msg)
 		case algo.OpLog:
 			m.rec = trace.Record{At: now, Type: trace.Log, Text: e.Text}

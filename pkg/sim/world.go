@@ -131,7 +131,17 @@ func (s *simulation) Save(m *harness.Member, v algo.Message) {
 	if s.procs[m.ID-1].saved, _, err = codec.Decode(b); err != nil {
 		panic(err)
 	}
+	s.rec = trace.Record{
+		At: s.now, Type: trace.Save, Process: uint32(m.ID), Incarnation: m.Incarnation, Text: string(b),
+	}
+	s.sink.Record(&s.rec)
 }
 
 // Done tells the director that m's application has finished.
-func (s *simulation) Done(*harness.Member) { s.instruct(s.director.Done()) }
+func (s *simulation) Done(m *harness.Member) {
+	s.rec = trace.Record{
+		At: s.now, Type: trace.Done, Process: uint32(m.ID), Incarnation: m.Incarnation,
+	}
+	s.sink.Record(&s.rec)
+	s.instruct(s.director.Done())
+}

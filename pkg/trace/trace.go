@@ -76,7 +76,7 @@ type Record struct {
 	Sent        time.Duration // messages: when it was handed to the network
 	Due         time.Duration // messages: when the network model wants it delivered
 	Seq         uint64        // messages: k, counted from 1 on its link, plane and incarnation of the sender
-	Arg         uint64        // Elected: the term; Request: the intended instant in ns
+	Arg         uint64        // Elected: the term; Request: the intended instant in ns; Deliver: by how many ns the bus was late; Lose: 1 if it died with its sender
 	Process     uint32        // whom it happened to
 	Peer        uint32        // messages: the other end; detector and leader: whom it names
 	Incarnation uint32        // of the process; for messages of the sender: 0 at first

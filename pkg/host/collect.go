@@ -1,0 +1,245 @@
+package host
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// busGone is closed when the bus has died; nil if it is not ours.
+func (m *Machine) busGone() <-chan struct{} {
+	if m.bus == nil {
+		return nil
+	}
+	return m.bus.Done()
+}
+
+// stop ends the nodes and takes their farewells.
+func (t *trial) stop() {
+	waiting := 0
+	for _, c := range t.nodes {
+		if !c.dead && c.failure == "" {
+			t.order(c, order{Stop: true})
+			waiting++
+		}
+	}
+	deadline := time.NewTimer(2 * time.Second)
+	defer deadline.Stop()
+	for waiting > 0 {
+		select {
+		case o := <-t.events:
+			switch {
+			case o.report.Bye != nil:
+				o.from.bye = o.report.Bye
+				waiting--
+			case o.report.Error != "":
+				t.broke(o.from, o.report.Error)
+				waiting--
+			case o.ended && !o.from.dead && o.from.bye == nil && o.from.failure == "":
+				t.died(o.from)
+				waiting--
+			}
+		case <-deadline.C:
+			waiting = 0
+		}
+	}
+	for _, c := range t.nodes {
+		switch {
+		case c.dead || c.failure != "" || len(t.invalid) > 0:
+		case c.bye == nil:
+			t.invalid = append(t.invalid, fmt.Sprintf("node p%d did not answer at the end", c.id))
+		case c.bye.Late > 5*time.Millisecond:
+			t.invalid = append(t.invalid, fmt.Sprintf("node p%d started %v late", c.id, c.bye.Late))
+		}
+		if c.bye != nil {
+			for _, f := range c.bye.Faults {
+				t.invalid = append(t.invalid, fmt.Sprintf("node p%d: %s", c.id, f))
+			}
+		}
+		if c.Child != nil {
+			c.Kill()
+		}
+	}
+}
+
+// compare looks for what went wrong on the bus during the trial.
+func (t *trial) compare(before, after bus.ServerStats) {
+	if n := after.SlowConsumers - before.SlowConsumers; n > 0 {
+		t.invalid = append(t.invalid, fmt.Sprintf("slow consumers on the bus: %d", n))
+	}
+	if n := after.StalledClients - before.StalledClients; n > 0 {
+		t.invalid = append(t.invalid, fmt.Sprintf("clients stalled by the bus: %d", n))
+	}
+}
+
+// A flight is the account of one directed link on one plane, for one
+// incarnation of the sender: what became of each copy, by sequence number.
+type flight struct {
+	plane             uint8
+	from, incarnation uint32
+	to                uint32
+}
+
+// collect merges what the nodes wrote down with what the host did, finds out
+// what became of every message, and hands all of it on in order.
+func (t *trial) collect(end harness.End, sink trace.Sink) harness.End {
+	cut := end.At // what happened later is not part of the trial
+	outcomes, err := t.outcomes(cut)
+	if err != nil {
+		t.invalid = append(t.invalid, err.Error())
+	}
+	end.Invalid = t.invalid
+	if len(t.invalid) > 0 {
+		return end
+	}
+	last := time.Duration(0)
+	m := newMerge(t)
+	for {
+		r, err := m.next()
+		if err != nil {
+			end.Invalid = append(end.Invalid, err.Error())
+			return end
+		}
+		if r == nil || r.At > cut {
+			break
+		}
+		if r.Plane == trace.Data && r.Type != trace.Suspect && r.Type != trace.Restore {
+			last = max(last, r.At)
+		}
+		sink.Record(r)
+		if r.Type == trace.Send || r.Type == trace.Duplicate {
+			if err := t.unaccounted(r, outcomes, cut, &end, m); err != nil {
+				end.Invalid = append(end.Invalid, err.Error())
+			}
+		}
+	}
+	if end.Reason == harness.Finished && t.setup.Scenario.Until == 0 || end.Reason == harness.Stuck {
+		end.At = last // quiet is found a moment after it has begun
+	}
+	return end
+}
+
+// children are all incarnations of all nodes that left telemetry.
+func (t *trial) children() []*child {
+	return slices.DeleteFunc(slices.Concat(t.former, t.nodes),
+		func(c *child) bool { return c == nil || c.reader == nil })
+}
+
+// outcomes notes for each link which copies met their end at the receiver.
+func (t *trial) outcomes(cut time.Duration) (map[flight][]uint8, error) {
+	out := map[flight][]uint8{}
+	var errs []error
+	for _, c := range t.children() {
+		if c.reader.Full() {
+			errs = append(errs, fmt.Errorf("telemetry of p%d is full: shorten the trial", c.id))
+		}
+		err := c.reader.Each(func(r *trace.Record, _ string) error {
+			c.last = r.At
+			if r.At > cut || r.Type != trace.Deliver && r.Type != trace.Lose && r.Type != trace.Undelivered {
+				return nil
+			}
+			k := flight{r.Plane, r.Peer, r.Incarnation, r.Process}
+			list := out[k]
+			if n := int(r.Seq); n > len(list) {
+				list = append(list, make([]uint8, n-len(list))...)
+				out[k] = list
+			}
+			if bit := uint8(1) << r.Copy; list[r.Seq-1]&bit == 0 {
+				list[r.Seq-1] |= bit
+				return nil
+			}
+			return fmt.Errorf("p%d got message %d of p%d twice", r.Process, r.Seq, r.Peer)
+		})
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	t.postponeCrashes()
+	return out, errors.Join(errs...)
+}
+
+// postponeCrashes moves a crash behind the last record of the process: a
+// process on another processor may go on for some microseconds after the
+// system has taken the signal.
+func (t *trial) postponeCrashes() {
+	for _, c := range t.children() {
+		for i := range t.records {
+			r := &t.records[i]
+			if r.Type == trace.Crash && r.Process == uint32(c.id) &&
+				r.Incarnation == c.incarnation && r.At <= c.last {
+				r.At = c.last + 1
+				c.downAt = r.At
+			}
+		}
+	}
+	slices.SortStableFunc(t.records, func(a, b trace.Record) int { return cmp.Compare(a.At, b.At) })
+}
+
+// unaccounted finds out what became of a copy that did not come to its
+// receiver: it is still on its way, its receiver was down, or it died with its
+// sender. Anything else means that the bus lost it, which must not happen.
+func (t *trial) unaccounted(r *trace.Record, outcomes map[flight][]uint8, cut time.Duration,
+	end *harness.End, m *merge) error {
+	list := outcomes[flight{r.Plane, r.Process, r.Incarnation, r.Peer}]
+	if int(r.Seq) <= len(list) && list[r.Seq-1]&(1<<r.Copy) != 0 {
+		return nil
+	}
+	fate := *r
+	fate.At, fate.Process, fate.Peer, fate.Arg = r.Due, r.Peer, r.Process, 0
+	const withSender = 1 // in Arg: not the network model's doing
+	switch {
+	case r.Due <= cut && t.downDuring(r.Peer, r.Sent, r.Due):
+		fate.Type = trace.Undelivered
+	case r.Due <= cut && t.diedAfter(r.Process, r.Incarnation, r.Sent):
+		fate.Type, fate.Arg = trace.Lose, withSender
+	case r.Due > cut-50*time.Millisecond:
+		if r.Plane == trace.Data {
+			end.Pending++
+		}
+		return nil
+	default:
+		return fmt.Errorf("message %d from p%d to p%d, sent at %v, vanished on the bus",
+			r.Seq, r.Process, r.Peer, r.Sent)
+	}
+	m.insert(fate)
+	return nil
+}
+
+// downDuring says whether p was down at an instant of [from, to].
+func (t *trial) downDuring(p uint32, from, to time.Duration) bool {
+	const never = time.Duration(math.MaxInt64)
+	all := slices.Concat(t.former, t.nodes)
+	for _, c := range all {
+		if uint32(c.id) != p || !c.dead || c.incarnation > 0 && !c.ready {
+			continue
+		}
+		up := never
+		for _, next := range all {
+			if next.id == c.id && next.incarnation == c.incarnation+1 && next.ready {
+				up = next.upAt
+			}
+		}
+		if c.downAt <= to && up > from {
+			return true
+		}
+	}
+	return false
+}
+
+// diedAfter says whether the sender crashed so soon after sending that the
+// message may never have left it.
+func (t *trial) diedAfter(p, incarnation uint32, sent time.Duration) bool {
+	for _, c := range slices.Concat(t.former, t.nodes) {
+		if uint32(c.id) == p && c.incarnation == incarnation && c.dead {
+			return c.downAt-sent < 50*time.Millisecond
+		}
+	}
+	return false
+}

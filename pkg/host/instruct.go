@@ -1,0 +1,224 @@
+package host
+
+import (
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// instruct takes the director's instructions: those of a later instant into
+// the queue, the others at once.
+func (t *trial) instruct(list []harness.Instruction) {
+	for _, i := range list {
+		if i.At > t.now() {
+			t.queue.Push(i.At, i.Class(), i.Node, i)
+			continue
+		}
+		t.obey(i)
+	}
+}
+
+func (t *trial) obey(i harness.Instruction) {
+	var c *child
+	if i.Node != algo.None {
+		c = t.nodes[i.Node-1]
+	}
+	switch {
+	case i.Finish():
+		why := harness.Finished
+		if t.director.Stuck() {
+			why = harness.Stuck
+		}
+		t.finish(t.now(), why)
+	case i.Alarm():
+		t.quietAt = 0
+	case i.Do == harness.DoCrash:
+		t.crash(c)
+	case i.Do == harness.DoRestart:
+		t.restart(c)
+	case i.Do == harness.DoCut || i.Do == harness.DoHeal:
+		t.partition(i)
+	case !c.dead:
+		t.order(c, order{Do: &i})
+	}
+}
+
+// note keeps a record of what the host did, and tells the director.
+func (t *trial) note(r trace.Record) {
+	t.records.Record(&r)
+	if t.director.Watches(r.Type) {
+		t.instruct(t.director.Observe(&r))
+	}
+}
+
+// crash kills the node's process. The instant is that at which the system took
+// the signal.
+func (t *trial) crash(c *child) {
+	if c.dead {
+		return
+	}
+	c.dead = true
+	c.downAt = c.Kill() - t.start
+	for _, other := range t.nodes {
+		if !other.dead {
+			t.order(other, order{Crashed: &news{c.id, c.downAt}})
+		}
+	}
+	t.note(trace.Record{
+		At: c.downAt, Type: trace.Crash, Process: uint32(c.id), Incarnation: c.incarnation,
+	})
+}
+
+// restart starts a fresh process with nothing but what the last one had saved.
+func (t *trial) restart(c *child) {
+	if !c.dead || c.started && c.Child != nil && !c.ready {
+		return
+	}
+	fresh := &child{id: c.id, incarnation: c.incarnation + 1, dead: true}
+	var saved []byte
+	if c.Child != nil {
+		<-c.Done() // it was killed: a moment
+		_ = c.reader.Each(func(r *trace.Record, text string) error {
+			if r.Type == trace.Save {
+				saved = []byte(text)
+			}
+			return nil
+		})
+		t.former = append(t.former, c)
+	}
+	t.nodes[c.id-1] = fresh
+	if err := t.spawn(fresh, saved); err != nil {
+		t.spoil("%v", err)
+	}
+}
+
+// introduce tells the detectors that c is up again, and c who is not.
+func (t *trial) introduce(c *child) {
+	for _, other := range t.nodes {
+		switch {
+		case other == c:
+		case other.dead:
+			t.order(c, order{Crashed: &news{other.id, c.upAt}})
+		default:
+			t.order(other, order{Restarted: &news{c.id, c.upAt}})
+		}
+	}
+}
+
+// partition cuts or heals links. What the timeline holds the nodes know; they
+// act by their own clocks, and the host only notes it.
+func (t *trial) partition(i harness.Instruction) {
+	at, known := i.At, false
+	for _, planned := range t.timeline {
+		known = known || planned.Do == i.Do && planned.At == i.At
+	}
+	if !known {
+		at = t.now() + time.Millisecond // the same instant at every node
+		ch := change(i, at)
+		t.cuts.Add(ch)
+		for _, c := range t.nodes {
+			if !c.dead {
+				t.order(c, order{Cut: &ch})
+			}
+		}
+	}
+	kind := trace.Cut
+	if i.Do == harness.DoHeal {
+		kind = trace.Heal
+	}
+	t.note(trace.Record{At: at, Type: kind, Text: bus.Change{Groups: i.Groups}.String()})
+}
+
+// lookForQuiet tells the director when the algorithm has fallen quiet. Two
+// looks one after the other have to show the same: between them nothing can
+// have happened that neither shows (F. Mattern, Distributed Computing 2, 1987).
+func (t *trial) lookForQuiet() {
+	now := t.now()
+	if now < 0 {
+		return
+	}
+	first, ok := t.look(now)
+	if !ok || first.activity+1 == t.quietAt {
+		return
+	}
+	second, ok := t.look(now)
+	if !ok || first != second {
+		return
+	}
+	t.quietAt = first.activity + 1
+	idle := first.planned == 0 && t.queue.Len() == 0 && first.scheduled == 0 &&
+		t.setup.Detector.Kind != "heartbeat"
+	t.instruct(t.director.Quiet(now, first.activity, idle))
+}
+
+// A view is what one look at all nodes shows.
+type view struct {
+	activity  uint64
+	planned   uint64
+	scheduled int // instructions of the timeline still to come
+}
+
+func (t *trial) look(now time.Duration) (v view, quiet bool) {
+	for _, c := range t.former {
+		v.activity += c.reader.Word(wordActivity) + 1
+	}
+	for _, c := range t.nodes {
+		if c.dead {
+			if c.started && c.Child != nil && !c.ready {
+				return v, false // being restarted
+			}
+			v.activity++
+			if c.reader != nil {
+				v.activity += c.reader.Word(wordActivity)
+			}
+			continue
+		}
+		r := c.reader
+		due := uint64(0)
+		for _, i := range c.own {
+			if i.At <= now {
+				due++
+			} else {
+				v.scheduled++
+			}
+		}
+		if r.Word(wordPending)+r.Word(wordTimers)+r.Word(wordInside) != 0 ||
+			r.Word(wordExecuted) < due+c.orders {
+			return v, false
+		}
+		v.activity += r.Word(wordActivity)
+		v.planned += r.Word(wordPlanned)
+	}
+	return v, t.nothingInFlight()
+}
+
+// nothingInFlight says whether every copy that was sent to a live process has
+// come to it: by the ordinal of the last one, since a link of the bus keeps
+// order. What was sent before the receiver joined never comes.
+func (t *trial) nothingInFlight() bool {
+	for _, to := range t.nodes {
+		if to.dead {
+			continue
+		}
+		for i, from := range t.nodes {
+			if from.reader == nil || from == to {
+				continue
+			}
+			sent := from.reader.Word(wordPeers + peerWords*int(to.id-1) + peerSent)
+			if sent == 0 || to.reader.Word(wordPeers+peerWords*i+peerGot) == sent {
+				continue
+			}
+			at := time.Duration(from.reader.Word(wordPeers + peerWords*int(to.id-1) + peerSentAt))
+			switch {
+			case at < to.upAt: // never to come
+			case from.dead && t.now() > from.downAt+50*time.Millisecond: // died with its sender
+			default:
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,173 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// A MachineConfig says how to run trials on this machine.
+type MachineConfig struct {
+	Exe      string   // the program to start as node and as bus
+	NodeArgs []string // arguments that make it a node
+	BusArgs  []string // arguments that make it the bus
+	Nodes    int      // the most that a trial has
+	Run      string   // marks the environment of every child, so that orphans can be told
+	Telltale []string // further environment of the children, for tests
+	External bus.DialConfig
+	Ready    time.Duration // how long nodes may take to be ready; 0: 10 s and 20 ms a node
+}
+
+// A Machine runs trials on real node processes of this machine, one at a time.
+// It owns the bus and whatever it started: Close leaves nothing behind, and
+// neither does the death of this process.
+type Machine struct {
+	cfg        MachineConfig
+	spawner    *Spawner
+	bus        *BusProcess
+	identities []bus.Identity
+	dir        string
+	trials     int
+}
+
+// NewMachine starts the bus, unless an external one takes its place.
+func NewMachine(cfg MachineConfig) (*Machine, error) {
+	if runtime.GOOS == "windows" {
+		return nil, errors.New("real node processes need Linux or macOS; use transport: sim")
+	}
+	if cfg.Ready == 0 {
+		cfg.Ready = 10*time.Second + time.Duration(cfg.Nodes)*20*time.Millisecond
+	}
+	// Three pipes and a mapped file for each node, and the bus's own.
+	if _, err := RaiseFileLimit(uint64(cfg.Nodes)*8 + 256); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(TelemetryDir(64<<20), "conclave-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for telemetry: %w", err)
+	}
+	m := &Machine{cfg: cfg, spawner: NewSpawner(), dir: dir}
+	if cfg.External.URL == "" {
+		if m.identities, err = bus.NewIdentities(cfg.Nodes); err == nil {
+			err = m.startBus()
+		}
+	}
+	if err != nil {
+		m.Close()
+		return nil, err
+	}
+	return m, nil
+}
+
+func (m *Machine) startBus() (err error) {
+	users := make([]bus.User, len(m.identities))
+	for i, id := range m.identities {
+		users[i] = bus.User{ID: id.ID, Public: id.Public}
+	}
+	m.bus, err = StartBus(m.spawner, m.cfg.Exe, m.cfg.BusArgs,
+		bus.ServerConfig{MaxNodes: m.cfg.Nodes, Users: users})
+	return err
+}
+
+// Close ends everything that the machine started.
+func (m *Machine) Close() {
+	if m.bus != nil {
+		m.bus.Close()
+	}
+	_ = m.spawner.Close()
+	_ = os.RemoveAll(m.dir)
+}
+
+// URL is where the bus listens, for information.
+func (m *Machine) URL() string {
+	if m.bus == nil {
+		return m.cfg.External.URL
+	}
+	return m.bus.URL
+}
+
+// A Quality says how far a trial's figures can be believed.
+type Quality struct {
+	SchedDelayP99 time.Duration // how late the machine ran what was due
+	Busy          float64       // share of processor time used; NaN if unknown
+	ReadyTime     time.Duration // from the first start to the last node ready
+}
+
+// Run executes one trial and hands its records to sink in the order in which
+// they happened. An error means that the trial could not be run at all; one
+// that was run and skewed has reasons in End.Invalid.
+func (m *Machine) Run(ctx context.Context, s *harness.Setup, sink trace.Sink) (
+	end harness.End, q Quality, err error) {
+	if m.bus != nil {
+		select {
+		case <-m.bus.Done(): // it died in the trial before
+			m.bus.Close()
+			if err := m.startBus(); err != nil {
+				return end, q, err
+			}
+		default:
+		}
+	}
+	m.trials++
+	dir := filepath.Join(m.dir, fmt.Sprint(m.trials))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return end, q, err
+	}
+	defer os.RemoveAll(dir)
+	t := newTrial(m, s, dir)
+	defer t.close()
+	before := m.busStats()
+	cpu, _ := ReadCPU()
+	q.Busy = math.NaN()
+	begun := Monotonic()
+	if end, err = t.join(ctx); err != nil || len(end.Invalid) > 0 {
+		return end, q, err
+	}
+	q.ReadyTime = Monotonic() - begun
+	probe, err := NewProbe()
+	if err != nil {
+		return end, q, err
+	}
+	end, err = t.run(ctx)
+	_, q.SchedDelayP99, _ = probe.Stop()
+	if now, cpuErr := ReadCPU(); cpuErr == nil {
+		q.Busy = now.BusySince(cpu)
+	}
+	if err != nil {
+		return end, q, err
+	}
+	t.stop()
+	t.compare(before, m.busStats())
+	return t.collect(end, sink), q, nil
+}
+
+func (m *Machine) busStats() (s bus.ServerStats) {
+	if m.bus != nil {
+		s, _ = m.bus.Stats() // a bus that does not answer is dead: the trial will say so
+	}
+	return s
+}
+
+// access is how node i reaches the bus.
+func (m *Machine) access(i int) access {
+	if m.bus == nil {
+		e := m.cfg.External
+		return access{URL: e.URL, Credentials: e.CredentialsFile, CA: e.CAFile, Cert: e.CertFile,
+			Key: e.KeyFile}
+	}
+	return access{URL: m.bus.URL, Seed: m.identities[i].Secret()}
+}
+
+func (a access) dial(name string) bus.DialConfig {
+	return bus.DialConfig{URL: a.URL, Name: name, Seed: a.Seed, CredentialsFile: a.Credentials,
+		CAFile: a.CA, CertFile: a.Cert, KeyFile: a.Key}
+}

@@ -1,0 +1,372 @@
+package host
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// A node is the event loop around one process of the algorithm: one goroutine
+// that waits for messages, alarms and orders, and lets what is due happen. It
+// is the world of its member, as the simulation is of all of them.
+type node struct {
+	assignment
+	setup  *harness.Setup
+	member *harness.Member
+	conn   *bus.Conn
+	in     <-chan *nats.Msg
+	orders <-chan order
+	out    *json.Encoder
+	tele   *Telemetry
+	alarm  *Alarm
+	queue  harness.Queue[happening]
+	buf    algo.Buffer
+	cuts   bus.Cuts
+
+	start    time.Duration // the common start, by Monotonic
+	now      time.Duration // of the present event, since the start
+	upSince  time.Duration
+	flows    [2][]bus.Flow
+	ordinals [2][]uint64 // of the copies sent
+	payload  []byte
+	frame    []byte
+	watch    [256]bool
+	pending  uint64
+	executed uint64
+	late     time.Duration
+	failed   error
+}
+
+// A happening is what a node's queue holds: a message, an alarm, an
+// instruction.
+type happening struct {
+	what  uint8
+	from  algo.ID
+	late  time.Duration // by which the bus was late
+	frame bus.Frame
+	alarm harness.Alarm
+	instr harness.Instruction
+}
+
+const (
+	aMessage uint8 = iota
+	anAlarm
+	anInstruction
+)
+
+// RunNode is the life of a node: it reads its plan and its assignment from in,
+// joins the bus, says that it is ready, runs from the common start until it is
+// told to stop, and returns. When in ends, so does the process.
+func RunNode(in io.Reader, out io.Writer) error {
+	debug.SetGCPercent(400) // short-lived, and a collection disturbs what is measured
+	lines := bufio.NewReaderSize(in, 64<<10)
+	n := &node{out: json.NewEncoder(out)}
+	if err := n.join(lines); err != nil {
+		_ = n.out.Encode(report{Error: err.Error()})
+		return err
+	}
+	orders := make(chan order, 1024)
+	n.orders = orders
+	go readOrders(lines, orders)
+	if err := n.out.Encode(report{Ready: true}); err != nil {
+		return err
+	}
+	err := n.run()
+	bye := farewell{Faults: n.conn.Faults(), Late: n.late}
+	if dropped, derr := n.conn.Dropped(); derr == nil && dropped > 0 {
+		bye.Faults = append(bye.Faults, fmt.Sprintf("slow consumer: %d messages dropped", dropped))
+	}
+	if err != nil {
+		_ = n.out.Encode(report{Error: err.Error()})
+		return err
+	}
+	return n.out.Encode(report{Bye: &bye})
+}
+
+// join reads who this node is and connects it.
+func (n *node) join(in *bufio.Reader) error {
+	var plan harness.Plan
+	if err := readLine(in, &plan); err != nil {
+		return fmt.Errorf("read plan: %w", err)
+	}
+	if err := readLine(in, &n.assignment); err != nil {
+		return fmt.Errorf("read assignment: %w", err)
+	}
+	var err error
+	if n.setup, err = plan.Setup(); err != nil {
+		return err
+	}
+	for _, t := range n.Watch {
+		n.watch[t] = true
+	}
+	for _, c := range n.Cuts {
+		n.cuts.Add(c)
+	}
+	for plane := range n.flows {
+		n.flows[plane] = make([]bus.Flow, plan.Nodes)
+		n.ordinals[plane] = make([]uint64, plan.Nodes)
+		for i := range n.flows[plane] {
+			n.flows[plane][i] = n.setup.Network.Flow(
+				uint8(plane), uint32(n.ID), n.Incarnation, uint32(i+1))
+		}
+	}
+	n.tele, err = CreateTelemetry(n.Telemetry, TelemetryConfig{
+		Process: uint32(n.ID), Incarnation: n.Incarnation, Words: words(plan.Nodes), Limit: n.Limit,
+	})
+	if err != nil {
+		return err
+	}
+	if n.alarm, err = NewAlarm(); err != nil {
+		return err
+	}
+	return n.connect(plan.Trial)
+}
+
+func (n *node) connect(trial string) (err error) {
+	n.conn, err = bus.Dial(n.Bus.dial(fmt.Sprintf("p%d", n.ID)))
+	if err != nil {
+		return err
+	}
+	if n.in, err = n.conn.Subscribe(trial, uint32(n.ID)); err != nil {
+		return err
+	}
+	n.conn.Address(trial, uint32(n.ID), n.setup.Nodes)
+	return n.conn.Flush(5 * time.Second)
+}
+
+func readLine(in *bufio.Reader, v any) error {
+	line, err := in.ReadBytes('\n')
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(line, v)
+}
+
+// readOrders hands orders to the loop. The end of the input is the end of the
+// host: the node must not outlive it.
+func readOrders(in *bufio.Reader, orders chan<- order) {
+	for {
+		var o order
+		if err := readLine(in, &o); err != nil {
+			os.Exit(0)
+		}
+		orders <- o
+	}
+}
+
+// clock is the time since the common start.
+func (n *node) clock() time.Duration { return Monotonic() - n.start }
+
+// run waits for the common start and then lets things happen until Stop.
+func (n *node) run() error {
+	for o := range n.orders {
+		if o.Stop {
+			return nil
+		}
+		if o.Start != nil {
+			n.start = *o.Start
+			break
+		}
+	}
+	n.late = max(n.clock(), 0)
+	for wait := -n.clock(); wait > 0; wait = -n.clock() {
+		n.alarm.Set(n.start)
+		<-n.alarm.C
+	}
+	n.boot()
+	for n.failed == nil {
+		if n.collect() {
+			return n.failed
+		}
+		if n.queue.Due(n.clock()) {
+			_, h := n.queue.Pop()
+			n.execute(&h)
+			continue
+		}
+		if n.queue.Len() > 0 {
+			n.alarm.Set(n.start + n.queue.Next())
+		}
+		select {
+		case msg := <-n.in:
+			n.arrive(msg)
+		case <-n.alarm.C:
+		case o := <-n.orders:
+			if o.Stop {
+				return n.failed
+			}
+			n.obey(o)
+		}
+	}
+	return n.failed
+}
+
+// boot starts the process and takes its part of the timeline over.
+func (n *node) boot() {
+	n.now = n.clock()
+	if n.Incarnation > 0 {
+		n.late, n.upSince = 0, n.now
+	}
+	var saved algo.Message
+	if len(n.Saved) > 0 {
+		if saved, _, n.failed = n.setup.Alg.Codec.Decode(n.Saved); n.failed != nil {
+			return
+		}
+	}
+	n.member = harness.NewMember(n.setup, n, n.ID, n.Incarnation, saved, &n.buf)
+	n.member.Start(n.now)
+	for _, i := range n.Timeline {
+		n.queue.Push(i.At, i.Class(), n.ID, happening{what: anInstruction, instr: i})
+	}
+	n.share()
+}
+
+// collect takes in what has arrived, without waiting, so that messages that are
+// due are delivered in the order in which they are due. It says whether the node
+// is to stop.
+func (n *node) collect() (stop bool) {
+	for range len(n.in) {
+		n.arrive(<-n.in)
+	}
+	for range len(n.orders) {
+		o := <-n.orders
+		if o.Stop {
+			return true
+		}
+		n.obey(o)
+	}
+	return false
+}
+
+// arrive puts a message from the bus into the queue, until it is due.
+func (n *node) arrive(msg *nats.Msg) {
+	from, ok := bus.Sender(msg.Subject)
+	var f bus.Frame
+	if err := f.Parse(msg.Data); err != nil || !ok || from == 0 || int(from) > n.setup.Nodes {
+		n.failed = fmt.Errorf("message on %s is not of this trial: %v", msg.Subject, err)
+		return
+	}
+	if f.Plane == trace.Data {
+		n.pending++
+		n.tele.Word(wordPending).Store(n.pending)
+		n.word(from, peerGot).Store(stamp(f.Incarnation, f.Ordinal))
+	}
+	late := max(n.clock()-f.Due, 0)
+	n.queue.Push(f.Due, harness.Delivery, algo.ID(from),
+		happening{what: aMessage, from: algo.ID(from), late: late, frame: f})
+}
+
+func (n *node) word(peer uint32, k int) interface{ Store(uint64) } {
+	return n.tele.Word(wordPeers + peerWords*int(peer-1) + k)
+}
+
+// execute lets one thing happen.
+func (n *node) execute(h *happening) {
+	n.now = n.clock()
+	switch h.what {
+	case aMessage:
+		n.deliver(h)
+	case anAlarm:
+		n.member.Alarm(n.now, h.alarm)
+	case anInstruction:
+		n.member.Obey(n.now, h.instr)
+		n.executed++
+	}
+	n.share()
+	if h.what == aMessage && h.frame.Plane == trace.Data {
+		n.pending--
+		n.tele.Word(wordPending).Store(n.pending)
+	}
+	if err := n.member.Invariant(); err != nil && n.failed == nil {
+		n.failed = fmt.Errorf("invariant of process %d: %w", n.ID, err)
+	}
+}
+
+// share writes the state that quiet is found by. It comes after the sends of
+// the event and before the event counts as done, so that at every instant
+// something says that the algorithm is busy while it is.
+func (n *node) share() {
+	inside := uint64(0)
+	if n.member.Inside {
+		inside = 1
+	}
+	n.tele.Word(wordActivity).Store(n.member.Fed)
+	n.tele.Word(wordTimers).Store(uint64(n.member.Timers))
+	n.tele.Word(wordPlanned).Store(uint64(n.member.Planned))
+	n.tele.Word(wordInside).Store(inside)
+	n.tele.Word(wordExecuted).Store(n.executed)
+}
+
+// obey carries out an order.
+func (n *node) obey(o order) {
+	n.now = n.clock()
+	switch {
+	case o.Do != nil:
+		n.member.Obey(n.now, *o.Do)
+	case o.Crashed != nil:
+		n.member.Crashed(o.Crashed.Process, o.Crashed.At)
+	case o.Restarted != nil:
+		n.member.Restarted(o.Restarted.Process, o.Restarted.At)
+	case o.Cut != nil:
+		n.cuts.Add(*o.Cut)
+	default:
+		return
+	}
+	n.executed++
+	n.share()
+}
+
+// deliver is the instant at which a message is due, or later if the machine is
+// slow.
+func (n *node) deliver(h *happening) {
+	f := &h.frame
+	switch {
+	case f.Lost || !n.cuts.Whole() && n.cuts.Severed(uint32(h.from), uint32(n.ID), f.Sent, f.Due):
+		n.outcome(trace.Lose, h)
+		return
+	case f.Sent < n.upSince: // down at an instant of its way
+		n.outcome(trace.Undelivered, h)
+		return
+	}
+	n.outcome(trace.Deliver, h)
+	var msg algo.Message
+	if f.Plane == trace.Data || f.Kind != harness.Heartbeat {
+		var err error
+		if msg, _, err = n.setup.Alg.Codec.Decode(f.Payload); err != nil {
+			n.failed = fmt.Errorf("message of process %d: %w", h.from, err)
+			return
+		}
+	}
+	n.member.Deliver(n.now, h.from, f.Plane, f.Kind, msg, f.Depth)
+}
+
+func (n *node) outcome(t trace.Type, h *happening) {
+	f := &h.frame
+	n.append(&trace.Record{
+		At: n.now, Type: t, Process: uint32(n.ID), Peer: uint32(h.from), Incarnation: f.Incarnation,
+		Sent: f.Sent, Due: f.Due, Seq: f.Seq, Bytes: uint32(len(f.Payload)), Depth: f.Depth,
+		Plane: f.Plane, Kind: f.Kind, Copy: f.Copy, Arg: uint64(h.late),
+	})
+}
+
+func (n *node) append(r *trace.Record) {
+	var err error
+	if r.Type.HasText() {
+		err = n.tele.AppendText(r, r.Text)
+	} else {
+		err = n.tele.Append(r)
+	}
+	if err != nil && n.failed == nil {
+		n.failed = err
+	}
+}

@@ -1,0 +1,90 @@
+package host
+
+import (
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// The node is the world of its member.
+var _ harness.World = (*node)(nil)
+
+// Send decides the message's fate and puts its copies on the bus, also those
+// that are to be lost. All sends of one event carry the event's instant.
+func (n *node) Send(_ *harness.Member, to algo.ID, out harness.Outgoing) {
+	n.payload = n.payload[:0]
+	if out.Msg != nil {
+		n.payload = n.setup.Alg.Codec.Append(n.payload, out.Kind, out.Msg)
+	}
+	sent := max(n.now, 0)
+	fate := n.setup.Network.Send(&n.flows[out.Plane][to-1], sent)
+	f := bus.Frame{
+		Plane: out.Plane, Kind: out.Kind, Incarnation: n.Incarnation, Seq: fate.Seq,
+		Sent: sent, Due: fate.Due, Lost: fate.Lost, Depth: out.Depth, Payload: n.payload,
+	}
+	n.publish(trace.Send, to, &f)
+	if fate.Duplicated {
+		f.Copy, f.Due, f.Lost = 1, fate.CopyDue, fate.CopyLost
+		n.publish(trace.Duplicate, to, &f)
+	}
+}
+
+func (n *node) publish(t trace.Type, to algo.ID, f *bus.Frame) {
+	n.ordinals[f.Plane][to-1]++
+	f.Ordinal = n.ordinals[f.Plane][to-1]
+	n.append(&trace.Record{
+		At: n.now, Type: t, Process: uint32(n.ID), Peer: uint32(to), Incarnation: n.Incarnation,
+		Sent: f.Sent, Due: f.Due, Seq: f.Seq, Bytes: uint32(len(f.Payload)), Depth: f.Depth,
+		Plane: f.Plane, Kind: f.Kind, Copy: f.Copy,
+	})
+	if f.Plane == trace.Data {
+		n.word(uint32(to), peerSentAt).Store(uint64(f.Sent))
+		n.word(uint32(to), peerSent).Store(stamp(n.Incarnation, f.Ordinal))
+	}
+	n.frame = f.Append(n.frame[:0])
+	if err := n.conn.Send(uint32(to), n.frame); err != nil && n.failed == nil {
+		n.failed = err
+	}
+}
+
+// Alarm puts an alarm of the member into the queue.
+func (n *node) Alarm(m *harness.Member, at time.Duration, a harness.Alarm) {
+	n.queue.Push(at, a.Class(), m.ID, happening{what: anAlarm, alarm: a})
+}
+
+// Record writes r down, where it survives this process, and reports it if the
+// host watches for it.
+func (n *node) Record(m *harness.Member, r *trace.Record) {
+	n.append(r)
+	if n.watch[r.Type] && (r.Type != trace.Up || m.Incarnation > 0) {
+		if err := n.out.Encode(report{Record: r}); err != nil && n.failed == nil {
+			n.failed = err
+		}
+	}
+}
+
+// Save writes v down with the record that says so: the host hands the last one
+// to the next incarnation.
+func (n *node) Save(m *harness.Member, v algo.Message) {
+	b, err := n.setup.Alg.Codec.Encode(nil, v)
+	if err != nil {
+		panic(err) // the plugin's Spec does not declare it
+	}
+	n.append(&trace.Record{
+		At: n.now, Type: trace.Save, Process: uint32(m.ID), Incarnation: m.Incarnation, Text: string(b),
+	})
+}
+
+// Done tells the host that the member's application has had all its entries.
+func (n *node) Done(m *harness.Member) {
+	r := trace.Record{
+		At: n.now, Type: trace.Done, Process: uint32(m.ID), Incarnation: m.Incarnation,
+	}
+	n.append(&r)
+	if err := n.out.Encode(report{Record: &r}); err != nil && n.failed == nil {
+		n.failed = err
+	}
+}

@@ -1,0 +1,202 @@
+// Package runner runs the trials of an experiment in either world, has them
+// judged, and puts them on disk. It decides nothing about networks, algorithms
+// or statistics.
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/host"
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+// Options say how to run.
+type Options struct {
+	Exe      string   // the program to start as nodes and as the bus
+	NodeArgs []string // arguments that make it a node
+	BusArgs  []string // arguments that make it the bus
+	Workers  int      // trials at a time in simulation
+	// Progress is called after every attempt, never twice at a time.
+	Progress func(Progress)
+}
+
+// Progress is where a run stands.
+type Progress struct {
+	Finished, Planned int // trials; what was finished before a resume counts
+	Elapsed           time.Duration
+	Left              time.Duration // estimate; 0: unknown
+	Trial             experiment.Trial
+	Result            *results.Trial
+}
+
+// A Summary is what a run came to.
+type Summary struct {
+	Statuses   map[string]int  // of the last attempts
+	Violations []results.Trial // within the model, in order of trial
+	Timeouts   int             // within the model
+	Errors     []results.Trial // that could not be run
+	Notes      []string        // warnings, each a sentence
+	Spent      time.Duration   // of the whole run
+	InTrials   time.Duration   // of that, inside trials
+	Manifest   *results.Manifest
+}
+
+// Header describes e to the results folder.
+func Header(e *experiment.Experiment, argv []string) results.Header {
+	return results.Header{
+		Name: e.Name, Planned: len(e.Cells) * e.Repetitions, Retries: e.Retries, Seed: e.Seed,
+		Design: e.Columns, Metrics: append(check.MetricNames(e.Problem), busyShare), Argv: argv,
+	}
+}
+
+// Run executes what the folder does not hold yet. When ctx ends, what is
+// finished is kept and the error is ctx's cause.
+func Run(ctx context.Context, e *experiment.Experiment, f *results.Folder, o Options) (Summary, error) {
+	r := &run{
+		experiment: e, folder: f, options: o, begun: time.Now(), planned: len(e.Cells) * e.Repetitions,
+	}
+	done := f.Done()
+	for _, t := range e.Trials() {
+		if _, ok := done[t.Number]; !ok {
+			r.todo = append(r.todo, t)
+		}
+	}
+	r.before = r.planned - len(r.todo)
+	var err error
+	if len(r.todo) > 0 {
+		if e.Transport == "sim" {
+			err = r.simulate(ctx)
+		} else {
+			err = r.host(ctx)
+		}
+	}
+	summary, sumErr := r.conclude()
+	return summary, errors.Join(err, sumErr)
+}
+
+// A run is one execution of a plan.
+type run struct {
+	experiment *experiment.Experiment
+	folder     *results.Folder
+	options    Options
+	todo       []experiment.Trial
+	planned    int
+	before     int // finished before this execution
+	begun      time.Time
+	bus        map[string]any
+
+	mu       sync.Mutex
+	finished int
+	inTrials time.Duration
+	cal      calibration
+	notes    []string
+}
+
+// tell reports an attempt.
+func (r *run) tell(t experiment.Trial, result *results.Trial, final bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if final {
+		r.finished++
+	}
+	if r.options.Progress == nil {
+		return
+	}
+	p := Progress{
+		Finished: r.before + r.finished, Planned: r.planned, Elapsed: time.Since(r.begun),
+		Trial: t, Result: result,
+	}
+	if left := len(r.todo) - r.finished; r.finished > 0 && left > 0 {
+		p.Left = p.Elapsed / time.Duration(r.finished) * time.Duration(left)
+	}
+	r.options.Progress(p)
+}
+
+// conclude writes the tables and sums up.
+func (r *run) conclude() (Summary, error) {
+	s := Summary{Notes: append(r.notes, r.cal.warnings(r.experiment)...), InTrials: r.inTrials,
+		Spent: time.Since(r.begun)}
+	s.Notes = append(s.Notes, r.experiment.Notes...)
+	manifest, err := r.folder.Finish(results.End{Bus: r.bus, Notes: s.Notes})
+	if err != nil {
+		return s, err
+	}
+	s.Manifest, s.Statuses = manifest, manifest.Statuses
+	err = results.EachTrial(r.folder.Dir(), func(t *results.Trial) error {
+		switch {
+		case t.Status == results.Violation && t.InModel:
+			s.Violations = append(s.Violations, *t)
+		case t.Status == results.Timeout && t.InModel:
+			s.Timeouts++
+		case t.Status == results.Error:
+			s.Errors = append(s.Errors, *t)
+		}
+		return nil
+	})
+	return s, err
+}
+
+// host runs trials on real nodes, one after the other.
+func (r *run) host(ctx context.Context) error {
+	most := 0
+	for _, c := range r.experiment.Cells {
+		most = max(most, c.Plan.Nodes)
+	}
+	token := fmt.Sprintf("%x", time.Now().UnixNano()&0xffffffff)
+	b := r.experiment.Bus
+	machine, err := host.NewMachine(host.MachineConfig{
+		Exe: r.options.Exe, NodeArgs: r.options.NodeArgs, BusArgs: r.options.BusArgs,
+		Nodes: most, Run: r.folder.Header().Run + "-" + token, External: external(b),
+	})
+	if err != nil {
+		return err
+	}
+	defer machine.Close()
+	if r.bus, err = machine.Baseline(); err != nil {
+		return fmt.Errorf("measure the bus alone: %w", err)
+	}
+	for _, t := range r.todo {
+		if err := r.attempts(ctx, machine, t, token); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// attempts runs t until an attempt is valid or the retries are used up.
+func (r *run) attempts(ctx context.Context, m *host.Machine, t experiment.Trial, token string) error {
+	for attempt := r.folder.Attempts(t.Number) + 1; ; attempt++ {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		begun := time.Now()
+		plan := t.Plan
+		plan.Trial = fmt.Sprintf("%s-%d-%d", token, t.Number, attempt)
+		o, err := hosted(ctx, m, &plan, r.experiment.Trace)
+		if err != nil {
+			return err
+		}
+		row := r.row(t, attempt, o)
+		if err := r.folder.Append(row); err != nil {
+			return err
+		}
+		if err := r.keepTrace(t, attempt, o); err != nil {
+			return err
+		}
+		r.inTrials += time.Since(begun)
+		final := row.Status != results.Invalid || attempt > r.experiment.Retries
+		if final {
+			r.cal.add(t, o)
+		}
+		r.tell(t, &row, final)
+		if final {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,275 @@
+package runner
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/host"
+	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/sim"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// An outcome is one attempt at a trial.
+type outcome struct {
+	verdict check.Verdict
+	end     harness.End
+	quality *host.Quality // nil: simulated
+	trace   trace.List
+	kinds   []string
+}
+
+// busyShare is the metric of real trials that no record tells.
+const busyShare = "busy_share"
+
+// mostKept bounds the records that are held back in case a trial fails.
+const mostKept = 500_000
+
+// hosted runs one trial on real nodes.
+func hosted(ctx context.Context, m *host.Machine, p *harness.Plan, keep string) (outcome, error) {
+	setup, err := p.Setup()
+	if err != nil {
+		return outcome{}, err
+	}
+	var o outcome
+	judge := check.NewJudge(setup)
+	sink := trace.Sink(judge)
+	switch keep {
+	case "all":
+		sink = trace.Tee(judge, &o.trace)
+	case "failures":
+		sink = trace.Tee(judge, trace.SinkFunc(func(r *trace.Record) {
+			if len(o.trace) < mostKept {
+				o.trace = append(o.trace, *r)
+			}
+		}))
+	}
+	var q host.Quality
+	if o.end, q, err = m.Run(ctx, setup, sink); err != nil {
+		return o, err
+	}
+	o.quality, o.verdict, o.kinds = &q, judge.Finish(o.end), setup.Alg.Codec.Kinds()
+	return o, nil
+}
+
+// simulated runs one trial in virtual time. A trace of failures costs nothing
+// until there is one: the trial is then run again, and is the same.
+func simulated(p *harness.Plan, keep string) (outcome, error) {
+	setup, err := p.Setup()
+	if err != nil {
+		return outcome{}, err
+	}
+	setup.Virtual = true
+	judge := check.NewJudge(setup)
+	o := outcome{kinds: setup.Alg.Codec.Kinds()}
+	if keep == "all" {
+		o.end = sim.Run(setup, trace.Tee(judge, &o.trace))
+	} else {
+		o.end = sim.Run(setup, judge)
+	}
+	o.verdict = judge.Finish(o.end)
+	if keep == "failures" && o.verdict.Status != check.OK {
+		sim.Run(setup, &o.trace)
+	}
+	return o, nil
+}
+
+// simulate runs trials on all cores and commits them in groups.
+func (r *run) simulate(ctx context.Context) error {
+	workers := r.options.Workers
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	todo := make(chan experiment.Trial)
+	type finished struct {
+		trial experiment.Trial
+		row   results.Trial
+		o     outcome
+	}
+	done := make(chan finished, 4*workers)
+	var pool sync.WaitGroup
+	for range workers {
+		pool.Go(func() {
+			for t := range todo {
+				plan := t.Plan
+				plan.Trial = "sim"
+				begun := time.Now()
+				o, err := simulated(&plan, r.experiment.Trace)
+				if err != nil {
+					cancel(err)
+					return
+				}
+				r.mu.Lock()
+				r.inTrials += time.Since(begun) / time.Duration(workers)
+				r.mu.Unlock()
+				done <- finished{t, r.row(t, 1, o), o}
+			}
+		})
+	}
+	go func() {
+		defer close(todo)
+		for _, t := range r.todo {
+			select {
+			case todo <- t:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	go func() { pool.Wait(); close(done) }()
+
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	var group []finished
+	var failed error
+	commit := func() {
+		rows := make([]results.Trial, len(group))
+		for i := range group {
+			rows[i] = group[i].row
+		}
+		if failed == nil && len(rows) > 0 {
+			failed = r.folder.AppendGroup(rows)
+		}
+		for i := 0; i < len(group) && failed == nil; i++ {
+			failed = r.keepTrace(group[i].trial, 1, group[i].o)
+			r.cal.add(group[i].trial, group[i].o)
+			r.tell(group[i].trial, &group[i].row, true)
+		}
+		group = group[:0]
+		if failed != nil {
+			cancel(failed)
+		}
+	}
+	for open := true; open; {
+		select {
+		case f, ok := <-done:
+			if open = ok; ok {
+				group = append(group, f)
+			}
+			if len(group) >= 256 {
+				commit()
+			}
+		case <-tick.C:
+			commit()
+		}
+	}
+	commit()
+	if failed != nil {
+		return failed
+	}
+	return context.Cause(ctx)
+}
+
+// keepTrace stores the trial's records, where that was asked for.
+func (r *run) keepTrace(t experiment.Trial, attempt int, o outcome) error {
+	keep := r.experiment.Trace == "all" ||
+		r.experiment.Trace == "failures" && o.verdict.Status != check.OK
+	if !keep || len(o.trace) == 0 {
+		return nil
+	}
+	return r.folder.WriteTrace(results.Trace{
+		Trial: t.Number, Attempt: attempt, Kinds: o.kinds, Records: o.trace,
+	})
+}
+
+// row turns an attempt into what the tables say about it.
+func (r *run) row(t experiment.Trial, attempt int, o outcome) results.Trial {
+	v := &o.verdict
+	cell := &r.experiment.Cells[t.Cell-1]
+	row := results.Trial{
+		Trial: t.Number, Cell: t.Cell, Repetition: t.Repetition, Order: t.Order, Seed: t.Seed,
+		Status: string(v.Status), Reason: v.Reason, Attempts: attempt, InModel: t.Plan.InModel,
+		Operations: len(v.Operations), Completed: v.Completed, DurationMS: ms(o.end.At),
+		Messages: v.Totals.Sent, Delivered: v.Totals.Delivered, Lost: v.Totals.Lost,
+		Duplicated: v.Totals.Duplicated, Undeliverable: v.Totals.Undeliverable,
+		Bytes: v.Totals.Bytes, DetectorMessages: v.Totals.Detector,
+		LateShare: math.NaN(), SchedDelayP99MS: math.NaN(),
+	}
+	for _, f := range cell.Design {
+		row.Design = append(row.Design, results.Field{Name: f.Name, Value: f.Value})
+	}
+	for _, m := range v.Metrics {
+		row.Metrics = append(row.Metrics, results.Metric{Name: m.Name, Value: m.Value})
+	}
+	if q := o.quality; q != nil {
+		row.SchedDelayP99MS = ms(q.SchedDelayP99)
+		if v.Totals.Delivered > 0 {
+			row.LateShare = float64(v.Totals.Late) / float64(v.Totals.Delivered)
+		}
+		row.Metrics = append(row.Metrics, results.Metric{Name: busyShare, Value: q.Busy})
+	}
+	for _, op := range v.Operations {
+		row.Ops = append(row.Ops, results.Operation{
+			Process: uint32(op.Process), CauseMS: ms(op.Cause), BeginMS: after(op.Begin),
+			EndMS: after(op.End), Status: op.Status,
+		})
+	}
+	for _, k := range v.Kinds {
+		row.Kinds = append(row.Kinds, results.Kind{
+			Kind: k.Name, Sent: k.Sent, Delivered: k.Delivered, Lost: k.Lost, Bytes: k.Bytes,
+		})
+	}
+	return row
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// after is an instant in ms; NaN for one that has not come.
+func after(d time.Duration) float64 {
+	if d < 0 {
+		return math.NaN()
+	}
+	return ms(d)
+}
+
+func external(b experiment.Bus) bus.DialConfig {
+	return bus.DialConfig{URL: b.URL, CredentialsFile: b.Credentials, CAFile: b.TLS.CA,
+		CertFile: b.TLS.Cert, KeyFile: b.TLS.Key}
+}
+
+// Replay runs one trial of e again, with its records. In simulation it is the
+// same trial to the last event; on real nodes it has the same plan and luck.
+func Replay(ctx context.Context, e *experiment.Experiment, number int, o Options) (
+	check.Verdict, harness.End, trace.List, *algo.Algorithm, error) {
+	var found *experiment.Trial
+	for _, t := range e.Trials() {
+		if t.Number == number {
+			found = &t
+			break
+		}
+	}
+	if found == nil {
+		return check.Verdict{}, harness.End{}, nil, nil, noTrial(number, len(e.Cells)*e.Repetitions)
+	}
+	plan := found.Plan
+	plan.Trial = "replay"
+	alg, err := algo.Lookup(plan.Algorithm)
+	if err != nil {
+		return check.Verdict{}, harness.End{}, nil, nil, err
+	}
+	var out outcome
+	if e.Transport == "sim" {
+		out, err = simulated(&plan, "all")
+		return out.verdict, out.end, out.trace, alg, err
+	}
+	m, err := host.NewMachine(host.MachineConfig{
+		Exe: o.Exe, NodeArgs: o.NodeArgs, BusArgs: o.BusArgs, Nodes: plan.Nodes, Run: "replay",
+		External: external(e.Bus),
+	})
+	if err != nil {
+		return check.Verdict{}, harness.End{}, nil, nil, err
+	}
+	defer m.Close()
+	out, err = hosted(ctx, m, &plan, "all")
+	return out.verdict, out.end, out.trace, alg, err
+}
