@@ -36,11 +36,8 @@ func newSheet(path, name string, header []string) (*sheet, error) {
 // settle brings the whole table to the disk. A full disk shows in Flush, not in
 // Write, and may show in Sync alone.
 func (s *sheet) settle() error {
-	s.csv.Flush()
+	s.csv.Flush() // csv.Writer has taken buf for its own buffer, which is large enough
 	if err := s.csv.Error(); err != nil {
-		return err
-	}
-	if err := s.buf.Flush(); err != nil {
 		return err
 	}
 	return s.file.Sync()

@@ -32,8 +32,9 @@ func TestHeaders(t *testing.T) {
 		"latency_ms,loss,duplication,crash_rate,network_order"
 	for name, want := range map[string]string{
 		TrialsFile: "trial,cell,repetition,order,seed," + design + "," +
-			"status,reason,attempts,in_model,operations,completed,duration_ms,messages,delivered,lost,duplicated,undeliverable,bytes," +
-			"detector_messages,late_share,sched_delay_p99_ms," +
+			"status,reason,attempts,in_model,operations,completed,duration_ms," +
+			"messages,delivered,lost,duplicated,undeliverable,bytes,detector_messages," +
+			"late_share,sched_delay_p99_ms," +
 			"detection_ms,election_ms,split_brain_ms,rounds\n",
 		OperationsFile: "trial,operation,process,cause_ms,begin_ms,end_ms,status\n",
 		MessagesFile:   "trial,kind,sent,delivered,lost,bytes\n",
@@ -57,8 +58,9 @@ func TestRows(t *testing.T) {
 	}
 	finish(t, f)
 	for name, want := range map[string]string{
-		TrialsFile: `1,1,1,1,9007199254740991,election,election/bully,bully,sim,3,complete,leader-crash,` +
-			`constant,2,0,0,0,fifo,violation,"p3 ""inside"", and p7",1,false,1,1,11.5,20,19,1,0,0,320,0,` +
+		TrialsFile: `1,1,1,1,9007199254740991,` +
+			`election,election/bully,bully,sim,3,complete,leader-crash,constant,2,0,0,0,fifo,` +
+			`violation,"p3 ""inside"", and p7",1,false,1,1,11.5,20,19,1,0,0,320,0,` +
 			`0.25,0.000012,10,1.25,,`,
 		OperationsFile: "1,1,3,,0.000001,12.5,ok",
 		MessagesFile:   "1,ELECTION,12,11,1,192",

@@ -144,6 +144,9 @@ func TestFailedFinishChangesNothing(t *testing.T) {
 	f.log.last[2] = slot{position{at: 1, size: 50}, Outcome{OK, 1}} // reads back damaged
 	_, err := f.Finish(End{})
 	wantError(t, err, "trial 2", "checksum")
+	delete(f.log.last, 2)
+	_, err = f.Finish(End{Bus: map[string]any{"ping_us": nan}})
+	wantError(t, err, "manifest: "+f.Dir(), "NaN")
 	if readFile(t, f.Dir(), TrialsFile) != before {
 		t.Error("the table changed")
 	}

@@ -125,6 +125,9 @@ func TestSecondRunnerIsRefused(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
+	if holder := readFile(t, f.Dir(), lockFile); holder != "" {
+		t.Errorf("the lock still names %q", holder)
+	}
 	if out, err := process(t, "open", f.Dir()).CombinedOutput(); err != nil {
 		t.Errorf("after Close: %v: %s", err, out)
 	}
@@ -320,7 +323,12 @@ func TestResolve(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(experiment, latestText)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("latest.txt is still there beside the link: %v", err)
 	}
-	for _, path := range []string{root, filepath.Join(root, "none"), experiment + "/2026"} {
+	other := filepath.Join(root, "other")
+	if err := os.Mkdir(other, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(other, latestText), "../x/20261120-101500\n") // leads elsewhere
+	for _, path := range []string{root, other, filepath.Join(root, "none"), experiment + "/2026"} {
 		_, err := Resolve(path)
 		wantError(t, err, path+": no run there", "want a folder with journal.ndjson")
 	}
