@@ -1,0 +1,239 @@
+package algo
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// emptyRegistry puts what is registered aside for the length of the test,
+// which therefore cannot be parallel.
+func emptyRegistry(t *testing.T) {
+	t.Helper()
+	saved := maps.Clone(registry)
+	clear(registry)
+	t.Cleanup(func() { registry = saved })
+}
+
+func goodSpec() Spec {
+	return Spec{
+		Name: "good-one", Summary: "a plugin without a defect",
+		Paper:     Paper{Authors: "A. Author", Title: "On good ones", Year: 1981},
+		Messages:  []Message{stamp{}, signal{}},
+		Auxiliary: []Message{texts{}},
+		Saves:     []Message{numbers{}},
+		Params: []Param{{
+			Name: "time_out", Doc: "how long to wait", Type: Duration,
+			Default: func(n Network) any { return 3 * n.Latency },
+			Min:     time.Duration(0),
+		}},
+	}
+}
+
+func newPuppetMutex(Config) Mutex     { return &puppetMutex{} }
+func newPuppetElector(Config) Elector { return &puppetElector{} }
+
+func TestRegister(t *testing.T) {
+	emptyRegistry(t)
+	RegisterMutex(goodSpec(), newPuppetMutex)
+	RegisterElector(goodSpec(), newPuppetElector) // another problem, another ID
+	a, err := Lookup("mutex/good-one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.ID != "mutex/good-one" || a.Problem != MutualExclusion || a.Spec.Name != "good-one" {
+		t.Errorf("registered as %q, %q, %q", a.ID, a.Problem, a.Spec.Name)
+	}
+	if _, ok := a.New(at()).(*puppetMutex); !ok {
+		t.Error("the constructor makes something else")
+	}
+	want := []string{"STAMP", "SIGNAL", "TEXTS", "NUMBERS"}
+	if got := a.Codec.Kinds(); !slices.Equal(got, want) {
+		t.Errorf("kinds %v, want %v", got, want)
+	}
+	for kind, auxiliary := range []bool{false, false, true, true} {
+		if a.Auxiliary(uint8(kind)) != auxiliary {
+			t.Errorf("kind %d: auxiliary is %v", kind, !auxiliary)
+		}
+	}
+	e, err := Lookup("election/good-one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := e.New(at()).(*puppetElector); !ok || e.Problem != Election {
+		t.Errorf("the elector of %q is something else", e.Problem)
+	}
+}
+
+func TestRegister_PanicsNamingTheDefect(t *testing.T) {
+	param := func(change func(*Param)) func(*Spec) {
+		return func(s *Spec) { change(&s.Params[0]) }
+	}
+	for name, test := range map[string]struct {
+		spoil func(*Spec)
+		want  string
+	}{
+		"no name":         {func(s *Spec) { s.Name = "" }, `bad name ""`},
+		"upper case":      {func(s *Spec) { s.Name = "Good" }, `bad name "Good"`},
+		"space":           {func(s *Spec) { s.Name = "good one" }, `bad name "good one"`},
+		"double hyphen":   {func(s *Spec) { s.Name = "a--b" }, `bad name "a--b"`},
+		"hyphen at last":  {func(s *Spec) { s.Name = "a-" }, `bad name "a-"`},
+		"path":            {func(s *Spec) { s.Name = "../a" }, `bad name "../a"`},
+		"line":            {func(s *Spec) { s.Name = "a\n" }, `bad name "a\n"`},
+		"no summary":      {func(s *Spec) { s.Summary = "" }, "no one-line summary"},
+		"two lines":       {func(s *Spec) { s.Summary = "a\nb" }, "no one-line summary"},
+		"no title":        {func(s *Spec) { s.Paper.Title = "" }, "no paper"},
+		"no authors":      {func(s *Spec) { s.Paper.Authors = "" }, "no paper"},
+		"no year":         {func(s *Spec) { s.Paper.Year = 0 }, "no paper"},
+		"no messages":     {func(s *Spec) { s.Messages = nil }, "no messages"},
+		"a map":           {func(s *Spec) { s.Messages = []Message{withMap{}} }, "cannot travel"},
+		"kind twice":      {func(s *Spec) { s.Saves = []Message{stamp{}} }, `kind "STAMP" is empty or taken`},
+		"parameter name":  {param(func(p *Param) { p.Name = "time-out" }), `bad parameter name "time-out"`},
+		"no doc":          {param(func(p *Param) { p.Doc = "" }), "time_out: no doc or no default"},
+		"no default":      {param(func(p *Param) { p.Default = nil }), "time_out: no doc or no default"},
+		"choices":         {param(func(p *Param) { p.Choices = []string{"a"} }), "choices go with Enum"},
+		"no choices":      {param(func(p *Param) { p.Type = Enum }), "choices go with Enum"},
+		"default's type":  {param(func(p *Param) { p.Default = Const(3) }), "3 is not a duration"},
+		"default too low": {param(func(p *Param) { p.Min = time.Hour }), "below its minimum 1h"},
+		"default of ten": {param(func(p *Param) {
+			p.Default = func(n Network) any { return time.Duration(20 - n.Nodes) }
+		}), "default with 100 processes: parameter time_out: -80ns is below"},
+		"minimum's type":    {param(func(p *Param) { p.Min = 3 }), "bound of parameter time_out: 3 is not"},
+		"maximum's type":    {param(func(p *Param) { p.Max = 3.5 }), "bound of parameter time_out: 3.5"},
+		"maximum below":     {param(func(p *Param) { p.Max = time.Duration(-1) }), "maximum -1ns is below"},
+		"bound of a switch": {param(func(p *Param) { p.Type, p.Default = Bool, Const(true) }), "no bounds"},
+		"parameter twice": {func(s *Spec) { s.Params = append(s.Params, s.Params[0]) },
+			"parameter time_out declared twice"},
+		"several defects": {func(s *Spec) { s.Name, s.Summary = "-", "" }, "no one-line summary"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			emptyRegistry(t)
+			s := goodSpec()
+			test.spoil(&s)
+			wantPanic(t, test.want, func() { RegisterMutex(s, newPuppetMutex) })
+			wantPanic(t, "algo: register election/"+s.Name+": ",
+				func() { RegisterElector(s, newPuppetElector) })
+			if len(registry) != 0 {
+				t.Errorf("registered all the same: %v", registry)
+			}
+		})
+	}
+	t.Run("no constructor", func(t *testing.T) {
+		emptyRegistry(t)
+		wantPanic(t, "algo: register mutex/good-one: no constructor",
+			func() { RegisterMutex(goodSpec(), nil) })
+		wantPanic(t, "algo: register election/good-one: no constructor",
+			func() { RegisterElector(goodSpec(), nil) })
+	})
+	t.Run("twice", func(t *testing.T) {
+		emptyRegistry(t)
+		RegisterMutex(goodSpec(), newPuppetMutex)
+		wantPanic(t, "algo: register mutex/good-one: registered twice",
+			func() { RegisterMutex(goodSpec(), newPuppetMutex) })
+	})
+}
+
+func registerNamed(names ...string) {
+	for _, name := range names {
+		s := goodSpec()
+		s.Name = name
+		RegisterMutex(s, newPuppetMutex)
+	}
+}
+
+func TestAll_IsSorted(t *testing.T) {
+	emptyRegistry(t)
+	if all := All(); len(all) != 0 {
+		t.Errorf("nothing is registered, but %v", all)
+	}
+	registerNamed("suzuki-kasami", "central", "ricart-agrawala", "maekawa", "lamport")
+	RegisterElector(goodSpec(), newPuppetElector)
+	var got []string
+	for _, a := range All() {
+		got = append(got, a.ID)
+	}
+	want := []string{
+		"election/good-one", "mutex/central", "mutex/lamport", "mutex/maekawa",
+		"mutex/ricart-agrawala", "mutex/suzuki-kasami",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestLookup_Suggests(t *testing.T) {
+	emptyRegistry(t)
+	registerNamed("naimi-trehel", "central")
+	const all = ` ("bench list" shows all: mutex/central, mutex/naimi-trehel)`
+	for id, want := range map[string]string{
+		"mutex/naimi-trehal": `; did you mean "mutex/naimi-trehel"?`,
+		"mutex/cnetral":      `; did you mean "mutex/central"?`,
+		"election/bully":     "",
+	} {
+		a, err := Lookup(id)
+		want = `unknown algorithm "` + id + `"` + want + all
+		if a != nil || err == nil || err.Error() != want {
+			t.Errorf("%s: got %v\nwant %s", id, err, want)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	t.Parallel()
+	names := []string{"timeout", "ping", "latency", "loss", "lost_and_found"}
+	for _, test := range []struct{ word, want string }{
+		{"timeout", "timeout"},
+		{"timeuot", "timeout"}, // swapped
+		{"timout", "timeout"},  // left out
+		{"tiimeout", "timeout"},
+		{"timeour", "timeout"},
+		{"tmieuot", "timeout"},
+		{"los", "loss"},
+		{"lsos", "loss"},
+		{"pong", "ping"},
+		{"latenyc", "latency"},
+		{"lost_found", "lost_and_found"},
+		{"bandwidth", ""},
+		{"xyz", ""},
+		{"", ""},
+	} {
+		if got := Nearest(test.word, names); got != test.want {
+			t.Errorf("%q: got %q, want %q", test.word, got, test.want)
+		}
+	}
+	if got := Nearest("ab", []string{"ac", "ab", "ad"}); got != "ab" {
+		t.Errorf("the very word stands there, but got %q", got)
+	}
+	if got := Nearest("a", nil); got != "" {
+		t.Errorf("no names, but got %q", got)
+	}
+}
+
+func TestDistance(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0}, {"a", "", 1}, {"abc", "abc", 0}, {"abc", "abd", 1}, {"abc", "ab", 1},
+		{"abc", "acb", 1}, {"kitten", "sitting", 3}, {"abcd", "badc", 2},
+		{"ca", "abc", 3}, // 2 if a swapped pair could be edited again
+	} {
+		for _, s := range [][2]string{{test.a, test.b}, {test.b, test.a}} {
+			if got := distance(s[0], s[1]); got != test.want {
+				t.Errorf("%q to %q: %d, want %d", s[0], s[1], got, test.want)
+			}
+		}
+	}
+}
+
+func TestLookup_KeepsTheListInOrder(t *testing.T) {
+	emptyRegistry(t)
+	registerNamed("c", "a", "b")
+	_, err := Lookup("nowhere-near-any-of-these")
+	if err == nil || !strings.Contains(err.Error(), "mutex/a, mutex/b, mutex/c") {
+		t.Errorf("got %v", err)
+	}
+}
