@@ -1,0 +1,319 @@
+package experiment
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/harness"
+)
+
+// A variant is one cell while it is being put together.
+type variant struct {
+	*draft
+	contender *contender
+	leaves    map[string]*leaf
+	params    map[string]any
+	origins   map[string]origin // of params
+	values    map[string]string // what the sweep says, by key
+	set       *settings
+}
+
+// experiment makes the cells; it is complete only if nothing was reported.
+func (d *draft) experiment() *Experiment {
+	cells := 0
+	for _, c := range d.contenders {
+		cells += d.combinations(c)
+	}
+	s, err := decode(d.leaves)
+	if err != nil {
+		d.add(d.top(), "", "%v", err)
+		return nil
+	}
+	if cells > maxCells || cells*s.Repetitions > maxTrials {
+		d.add(d.leaves["sweep"].raw.at, "sweep", "%d cells or more of %d trials each, want at most "+
+			"%d cells and %d trials in all", cells, s.Repetitions, maxCells, maxTrials)
+		return nil
+	}
+	e := &Experiment{
+		Name: s.Name, Problem: algo.Problem(s.Problem), Transport: s.Transport,
+		Hosting: s.Hosting, Repetitions: s.Repetitions, Seed: s.Seed, TimeLimit: s.TimeLimit,
+		Trace: s.Trace, Retries: s.Retries, Allow: s.Allow, Bus: s.Bus, Notes: d.notes,
+	}
+	for _, o := range slices.Concat(d.over, d.params) {
+		if text := o.at.source; !slices.Contains(e.Overrides, text) {
+			e.Overrides = append(e.Overrides, text)
+		}
+	}
+	d.checkBus(s)
+	sum := newSummary(d)
+	var variants []*variant
+	for _, c := range d.contenders {
+		d.each(c, func(at []int) {
+			if v := d.variant(c, at); v != nil {
+				v.addCell(e, sum)
+				variants = append(variants, v)
+			}
+		})
+	}
+	sum.unused(d)
+	d.distinct(e)
+	if len(d.mistakes) > 0 {
+		return nil
+	}
+	e.design(variants, d.axes)
+	e.Algorithms = sum.algorithms()
+	e.resolved = sum.text()
+	return e
+}
+
+// variant applies the values at a position of the axes.
+func (d *draft) variant(c *contender, at []int) *variant {
+	v := &variant{draft: d, contender: c, leaves: maps.Clone(d.leaves),
+		params: maps.Clone(c.Params), origins: maps.Clone(c.origins), values: map[string]string{}}
+	for i, k := range at {
+		if k < 0 {
+			continue
+		}
+		for j := range d.axes[i].keys {
+			s := &d.axes[i].keys[j]
+			if given, ok := s.value(k, c); ok {
+				v.params[s.param], v.origins[s.param] = given, s.raw[k].at
+				v.values[s.key] = formatValue(given)
+			}
+			for _, ch := range s.sets[k] {
+				v.apply(&ch)
+			}
+		}
+	}
+	v.complete()
+	var err error
+	if v.set, err = decode(v.leaves); err != nil {
+		d.add(d.top(), "", "%v", err)
+		return nil
+	}
+	return v
+}
+
+// value is what the parameter is for c at position i, if c has it.
+func (s *swept) value(i int, c *contender) (any, bool) {
+	if s.param == "" {
+		return nil, false
+	}
+	v, ok := s.given[i][c]
+	return v, ok
+}
+
+func (v *variant) apply(c *change) {
+	l := c.leaf
+	if l == nil {
+		f, _, _ := find(c.key)
+		raw := within(f, v.leaves[c.key], c.rest, c.node)
+		l = &leaf{raw, f.typ.read(v.parser, c.key, raw)}
+	}
+	v.leaves[c.key] = l
+	v.values[c.full()] = c.column()
+}
+
+// column is the value as it stands in the design.
+func (c *change) column() string {
+	if c.leaf == nil {
+		if d, err := time.ParseDuration(c.node.text); err == nil && c.node.kind == text {
+			return milliseconds(d)
+		}
+		return c.node.bare()
+	}
+	switch x := c.leaf.value.(type) {
+	case nil: // wrong, and reported
+		return ""
+	case time.Duration, float64:
+		return formatValue(x)
+	case bus.Latency:
+		if x.Distribution == "constant" {
+			return milliseconds(x.Mean)
+		}
+	}
+	return render(c.key, c.leaf.value).bare()
+}
+
+// complete fills in the defaults that follow from other values.
+func (v *variant) complete() {
+	fill := func(key, text string, value any) {
+		if v.leaves[key] == nil {
+			v.leaves[key] = &leaf{&node{text: text, at: byDefault}, value}
+		}
+	}
+	kind := harness.LeaderCrash
+	if v.contender.alg.Problem == algo.MutualExclusion {
+		kind = harness.Closed
+	}
+	fill("scenario.kind", kind, kind)
+	detector := "perfect"
+	if v.leaves["scenario.kind"].value == harness.Script {
+		detector = "none"
+	}
+	fill("detector.kind", detector, detector)
+	k := kindOf(v.leaves["scenario.kind"].value)
+	if k != nil && slices.Contains(k.Keys, "requests") &&
+		(v.leaves["scenario.duration"] == nil || !slices.Contains(k.Keys, "duration")) {
+		fill("scenario.requests", "100", int64(100))
+	}
+}
+
+func kindOf(name any) *harness.Kind {
+	for i := range harness.Kinds {
+		if harness.Kinds[i].Name == name {
+			return &harness.Kinds[i]
+		}
+	}
+	return nil
+}
+
+// means says whether a key changes anything in this cell.
+func (v *variant) means(key string) bool {
+	head, rest, _ := strings.Cut(key, ".")
+	switch {
+	case head == "scenario" && rest != "kind":
+		k := kindOf(v.set.Scenario.Kind)
+		return k != nil && slices.Contains(k.Keys, rest)
+	case head == "detector" && rest != "kind":
+		return slices.Contains(detectorKeys[v.set.Detector.Kind], rest)
+	}
+	return true
+}
+
+var detectorKeys = map[string][]string{
+	"none": nil, "perfect": {"delay"}, "heartbeat": {"interval", "timeout"},
+}
+
+// addCell makes the plan and puts the cell behind the others.
+func (v *variant) addCell(e *Experiment, sum *summary) {
+	plan := v.plan()
+	e.Cells = append(e.Cells, Cell{
+		Number: len(e.Cells) + 1, Algorithm: plan.Algorithm, Label: plan.Label, Plan: plan,
+	})
+	sum.note(v, &plan)
+	for _, reason := range plan.OutOfModel {
+		note := plan.Label + ": " + reason + "; the rows are marked in_model=false"
+		if len(e.Notes) < 20 && !slices.Contains(e.Notes, note) {
+			e.Notes = append(e.Notes, note)
+		}
+	}
+}
+
+// distinct refuses two cells that are the same: their trials would be too.
+func (d *draft) distinct(e *Experiment) {
+	seen := map[string]int{}
+	for i := range e.Cells {
+		p := e.Cells[i].Plan
+		b, err := json.Marshal(&p)
+		if err != nil {
+			d.add(d.top(), "", "cell %d: %v", i+1, err)
+			continue
+		}
+		if first := seen[string(b)]; first > 0 {
+			d.add(d.leaves["sweep"].raw.at, "sweep", "cells %d and %d of %s are the same: a key that "+
+				"varies means nothing there; zip it with the one that it depends on", first, i+1, p.Label)
+			return
+		}
+		seen[string(b)] = i + 1
+	}
+}
+
+// fixedColumns are the first ones of every design.
+var fixedColumns = []string{"problem", "algorithm", "label", "transport", "nodes", "topology",
+	"scenario", "latency_model", "latency_ms", "loss", "duplication", "crash_rate"}
+
+// covered are the keys that the fixed columns show, and the column that shows
+// one whole where the fixed ones do not tell two values apart.
+var covered = map[string]string{
+	"nodes": "", "topology": "topology_shape", "topology.kind": "", "network.loss": "",
+	"network.latency": "network_latency", "network.latency.distribution": "",
+	"network.duplication": "", "failures.crash_rate": "", "scenario.kind": "",
+}
+
+// design gives every cell a value for each column.
+func (e *Experiment) design(variants []*variant, axes []axis) {
+	keys, durations := sweptKeys(axes)
+	e.columns(variants, keys, durations, false)
+	seen := map[string]bool{}
+	for i := range e.Cells {
+		b, _ := json.Marshal(e.Cells[i].Design)
+		if seen[string(b)] {
+			e.columns(variants, keys, durations, true)
+			return
+		}
+		seen[string(b)] = true
+	}
+}
+
+// sweptKeys are the keys of the sweep in order, and whether all their values are
+// durations.
+func sweptKeys(axes []axis) (keys []string, durations map[string]bool) {
+	durations = map[string]bool{}
+	see := func(key string, isDuration bool) {
+		was, ok := durations[key]
+		if !ok {
+			keys = append(keys, key)
+		}
+		durations[key] = isDuration && (was || !ok)
+	}
+	for _, a := range axes {
+		for _, s := range a.keys {
+			for i := range s.raw {
+				for _, v := range s.givenInOrder(i) {
+					_, is := v.(time.Duration)
+					see(s.key, is)
+				}
+				for _, c := range s.sets[i] {
+					_, err := time.ParseDuration(c.node.text)
+					see(c.full(), err == nil && c.node.kind == text)
+				}
+			}
+		}
+	}
+	return keys, durations
+}
+
+func (s *swept) givenInOrder(i int) (out []any) {
+	if s.param == "" {
+		return nil
+	}
+	for _, v := range s.given[i] {
+		out = append(out, v)
+	}
+	return out
+}
+
+// columns fills in the design; all adds the columns that show values whole.
+func (e *Experiment) columns(variants []*variant, keys []string, durations map[string]bool,
+	all bool) {
+	e.Columns = slices.Clone(fixedColumns)
+	var shown []string
+	for _, k := range keys {
+		column, fixed := covered[k]
+		switch {
+		case !fixed:
+			column = strings.ReplaceAll(k, ".", "_")
+			if durations[k] {
+				column += "_ms"
+			}
+		case column == "" || !all:
+			continue
+		}
+		shown = append(shown, k)
+		e.Columns = append(e.Columns, column)
+	}
+	for i, v := range variants {
+		cell := &e.Cells[i]
+		cell.Design = v.fixed(e, &cell.Plan)
+		for j, k := range shown {
+			cell.Design = append(cell.Design,
+				Field{e.Columns[len(fixedColumns)+j], v.values[k]})
+		}
+	}
+}

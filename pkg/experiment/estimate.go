@@ -1,0 +1,99 @@
+package experiment
+
+import (
+	"runtime"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/harness"
+)
+
+// What the estimate reckons with. It is for planning an afternoon, not for
+// comparing algorithms.
+const (
+	nodeStart    = 5 * time.Millisecond  // processor time to start and stop a real node
+	trialFrame   = 30 * time.Millisecond // joining, draining, judging, recording
+	virtualEvent = 2 * time.Microsecond  // processor time of one simulated event
+	hops         = 6                     // message delays and time-outs until an operation is over
+)
+
+// Estimate is roughly how long a trial takes on average, and all of them
+// together, on this machine.
+//
+// A real trial starts its nodes, so many at a time as there are processors, and
+// then lasts as long as its scenario says: the settling and the detection of a
+// crash, the requests one behind the other or as they arrive, the last line of
+// a script. A simulated one costs its events, some N messages for each
+// operation, and runs beside others.
+func (e *Experiment) Estimate() (perTrial, total time.Duration) {
+	cores := time.Duration(runtime.NumCPU())
+	for i := range e.Cells {
+		p := &e.Cells[i].Plan
+		one := min(scenarioTime(p), p.TimeLimit)
+		if e.Transport == "sim" {
+			messages := time.Duration(operations(p)) * time.Duration(p.Nodes) * hops
+			one = (50*time.Microsecond + messages*virtualEvent) / cores
+		} else {
+			one += trialFrame + time.Duration(p.Nodes)*nodeStart/cores
+		}
+		total += one * time.Duration(e.Repetitions)
+	}
+	return total / time.Duration(max(len(e.Cells)*e.Repetitions, 1)), total
+}
+
+// operations is how many elections or entries a trial has, about.
+func operations(p *harness.Plan) int {
+	s := &p.Scenario
+	switch {
+	case s.Kind == harness.Burst && s.Initiators == 0:
+		return p.Nodes
+	case s.Kind == harness.Burst:
+		return s.Initiators
+	case s.Requests > 0:
+		return s.Requests
+	case s.Kind == harness.Open:
+		return int(s.Rate*s.Duration.Seconds()) + 1
+	case s.Kind == harness.Closed:
+		return int(s.Duration/max(cycle(p), time.Microsecond)) + 1
+	}
+	return 1 + len(s.Events)
+}
+
+// cycle is the time between two entries of the whole group: bounded by the
+// critical section and its handing over, or by how often they ask.
+func cycle(p *harness.Plan) time.Duration {
+	d := p.Network.Latency.Typical()
+	alone := p.Scenario.Hold.Typical() + 2*d
+	return max(alone, (alone+p.Scenario.Think.Typical())/time.Duration(p.Nodes))
+}
+
+// scenarioTime is how long a scenario takes of its own, about.
+func scenarioTime(p *harness.Plan) time.Duration {
+	s := &p.Scenario
+	d := p.Network.Latency.Typical()
+	election := hops*d + 40*time.Millisecond // the default time-outs have that much slack
+	notice := p.Detector.Delay + p.Detector.Interval + p.Detector.Timeout
+	count := time.Duration(min(operations(p), 1e6))
+	switch s.Kind {
+	case harness.LeaderCrash:
+		return s.Settle*3/2 + notice + election
+	case harness.Sequential:
+		return count * (s.Hold.Typical() + 4*d)
+	case harness.Burst, harness.Closed:
+		if s.Duration > 0 {
+			return s.Duration
+		}
+		return count * cycle(p)
+	case harness.Open:
+		if s.Duration > 0 {
+			return s.Duration
+		}
+		return time.Duration(float64(s.Requests) / s.Rate * float64(time.Second))
+	case harness.Script:
+		last := s.Until
+		for _, e := range s.Events {
+			last = max(last, e.At)
+		}
+		return last + election
+	}
+	return election
+}

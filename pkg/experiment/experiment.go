@@ -1,0 +1,118 @@
+// Package experiment turns a configuration into a plan: a file, the environment
+// and the command line into a validated experiment, its cells and its trials.
+//
+// It starts nothing and measures nothing. Whatever is wrong with a
+// configuration is found here, all of it at once, and said with file, line and
+// remedy.
+package experiment
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/harness"
+)
+
+// The bounds of an experiment.
+const (
+	maxCells  = 10_000
+	maxTrials = 1_000_000
+)
+
+// An Experiment is a validated configuration with every default filled in. It
+// does not change.
+type Experiment struct {
+	Name        string
+	Problem     algo.Problem
+	Algorithms  []Algorithm
+	Transport   string // nats or sim
+	Hosting     Hosting
+	Repetitions int
+	Seed        uint64
+	TimeLimit   time.Duration // of a trial
+	Trace       string        // none, failures or all
+	Retries     int           // of an invalid trial
+	Allow       Allow
+	Bus         Bus
+
+	// Columns are the names of the design, the same for every cell.
+	Columns []string
+	Cells   []Cell
+
+	Overrides []string // what the environment and the command line have set, in order
+	Notes     []string // what an experimenter should know before the start
+
+	resolved []byte
+}
+
+// An Algorithm is one of those that are compared.
+type Algorithm struct {
+	ID     string         // "election/bully"
+	Label  string         // unique; "bully" unless the file says otherwise
+	Params map[string]any // as given; those that follow from the network are in the cells' plans
+}
+
+// A Cell is one combination of swept values.
+type Cell struct {
+	Number    int // from 1
+	Algorithm string
+	Label     string
+	Design    []Field      // a value for each of the experiment's Columns
+	Plan      harness.Plan // of its trials, without token and seed; shared, not to be modified
+}
+
+// A Field is one value of the design, formatted; "" is a missing one.
+type Field struct{ Name, Value string }
+
+// A Trial is one seeded repetition of a cell.
+type Trial struct {
+	Number     int // from 1; (cell - 1) * repetitions + repetition
+	Cell       int
+	Repetition int
+	Order      int // position in execution, from 1
+	Seed       uint64
+	Plan       harness.Plan // without the token, which is each attempt's own
+}
+
+// Trials is every trial in the order of execution: blocks in which each cell
+// stands once, in an order drawn from the seed, so that a machine that grows
+// slower does not do so at the expense of one cell. All cells of a repetition
+// share its seed, and so their luck.
+func (e *Experiment) Trials() []Trial {
+	out := make([]Trial, 0, len(e.Cells)*e.Repetitions)
+	order := make([]int, len(e.Cells))
+	for r := 1; r <= e.Repetitions; r++ {
+		for i := range order {
+			order[i] = i
+		}
+		block := harness.Derive(e.Seed, "order", uint64(r))
+		rand.New(rand.NewPCG(block, block)).Shuffle(len(order), func(i, j int) {
+			order[i], order[j] = order[j], order[i]
+		})
+		seed := harness.Derive(e.Seed, "trial", uint64(r))
+		for _, i := range order {
+			t := Trial{
+				Number: i*e.Repetitions + r, Cell: i + 1, Repetition: r, Order: len(out) + 1,
+				Seed: seed, Plan: e.Cells[i].Plan,
+			}
+			t.Plan.Seed = seed
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// Resolved is the experiment as a file with every default written out. It loads
+// to the same experiment. A parameter whose default follows from what is swept
+// is left out, since it has no single value.
+func (e *Experiment) Resolved() ([]byte, error) { return slices.Clone(e.resolved), nil }
+
+// Hash identifies the configuration: the SHA-256 of its resolved form.
+func (e *Experiment) Hash() string {
+	sum := sha256.Sum256(e.resolved)
+	return hex.EncodeToString(sum[:])
+}

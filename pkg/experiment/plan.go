@@ -1,0 +1,246 @@
+package experiment
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/harness"
+)
+
+// maxReal is how many processes can be real: the bus and the process table of
+// one machine bear no more.
+const maxReal = 1000
+
+// maxBuilt bounds the edges of a graph that is drawn at random.
+const maxBuilt = 2_000_000
+
+// wrong reports a value of this cell, at the place that set it.
+func (v *variant) wrong(key, format string, args ...any) {
+	at := v.top()
+	if l := v.leaves[key]; l != nil && l.explicit() {
+		at = l.raw.at
+	}
+	v.add(at, key, format, args...)
+}
+
+// plan makes the plan of a cell and reports what does not go together.
+func (v *variant) plan() harness.Plan {
+	s, a := v.set, v.contender.alg
+	n := s.Nodes
+	d, bounded := s.Network.Latency.Bound()
+	p := harness.Plan{
+		Algorithm: a.ID, Label: v.contender.Label, Nodes: n,
+		Network: bus.Network{Latency: s.Network.Latency, Loss: s.Network.Loss,
+			Duplication: s.Network.Duplication, Unordered: s.Network.Order == "unordered"},
+		Failures:  harness.Failures{CrashRate: s.Failures.CrashRate},
+		TimeLimit: s.TimeLimit,
+	}
+	if s.Transport == "nats" && n > maxReal {
+		v.wrong("nodes", "%d real processes, want at most %d; transport: sim takes up to %d",
+			n, maxReal, maxID)
+	}
+	if a.Spec.Needs.Nodes != nil {
+		if err := a.Spec.Needs.Nodes(n); err != nil {
+			v.wrong("nodes", "%d is not for %s: %v", n, a.ID, err)
+		}
+	}
+	v.shape(&p)
+	v.detector(&p)
+	v.scenario(&p)
+	net := algo.Network{Nodes: n, Latency: d, Bounded: bounded}
+	before := len(v.mistakes)
+	params, errs := a.Spec.Resolve(v.params, net)
+	for _, err := range errs {
+		v.add(v.paramOrigin(err), "params", "%s with %d nodes: %v", a.ID, n, err)
+	}
+	p.Params = params
+	if len(v.mistakes) == before && len(errs) == 0 {
+		p.OutOfModel = outOfModel(a, &p, net)
+	}
+	p.InModel = len(p.OutOfModel) == 0
+	return p
+}
+
+// paramOrigin is where the parameter stands that an error of the Spec is about.
+func (v *variant) paramOrigin(err error) origin {
+	for _, p := range v.contender.alg.Spec.Params {
+		at, given := v.origins[p.Name]
+		if given && strings.Contains(err.Error(), "parameter "+p.Name+":") {
+			return at
+		}
+	}
+	return v.contender.at
+}
+
+func (v *variant) shape(p *harness.Plan) {
+	g, a := v.set.Topology, v.contender.alg
+	needs := a.Spec.Needs.Topology
+	p.Shape = g.Shape
+	if g.Auto {
+		p.Shape = algo.DefaultShape(needs)
+		p.Shape = asGraph(true, p.Shape.Kind, p.Shape).(graph).Shape
+	}
+	if edges := p.Shape.Degree * float64(p.Nodes) / 2; edges > maxBuilt {
+		v.wrong("topology", "a random graph of %.0f edges, want at most %d", edges, maxBuilt)
+		return
+	}
+	built, err := algo.Build(p.Shape, representative(p), 1)
+	if err != nil {
+		v.wrong("topology", "with %d nodes: %s", p.Nodes, strings.TrimPrefix(err.Error(), "topology: "))
+		return
+	}
+	if !built.Satisfies(needs) {
+		v.wrong("topology", "%s is no %s graph, which %s needs; write topology: auto",
+			built.Name, needs, a.ID)
+	}
+}
+
+// representative is a number of nodes whose graph has the class and the name of
+// the plan's: the plan's own only where the shape names processes.
+func representative(p *harness.Plan) int {
+	if p.Shape.Order != nil || p.Shape.Kind == "file" {
+		return p.Nodes
+	}
+	return 1
+}
+
+func (v *variant) detector(p *harness.Plan) {
+	d := v.set.Detector
+	p.Detector.Kind = d.Kind
+	switch d.Kind {
+	case "perfect":
+		p.Detector.Delay = d.Delay
+	case "heartbeat":
+		p.Detector.Interval, p.Detector.Timeout = d.Interval, d.Timeout
+		if d.Timeout <= d.Interval {
+			v.wrong("detector.timeout", "%v is not above the interval %v: everybody would be suspected",
+				d.Timeout, d.Interval)
+		}
+	}
+}
+
+// scenario fills in the scenario: of its keys, those that mean something for
+// its kind.
+func (v *variant) scenario(p *harness.Plan) {
+	s, a := v.set.Scenario, v.contender.alg
+	p.Scenario.Kind = s.Kind
+	k := kindOf(s.Kind)
+	if k == nil {
+		return
+	}
+	if k.Problem != "" && k.Problem != a.Problem {
+		v.wrong("scenario.kind", "%s is for problem %s, but %s is of problem %s", s.Kind, k.Problem,
+			a.ID, a.Problem)
+		return
+	}
+	for _, key := range k.Keys {
+		v.copyKey(key, &s, p)
+	}
+	switch s.Kind {
+	case harness.ColdStart, harness.Burst:
+		if s.Initiators > p.Nodes {
+			v.wrong("scenario.initiators", "%d of %d nodes; write all", s.Initiators, p.Nodes)
+		}
+	case harness.LeaderCrash:
+		p.Leader = algo.ID(p.Nodes)
+		if p.Nodes < 2 {
+			v.wrong("nodes", "%d, and the leader crashes; want at least 2", p.Nodes)
+		}
+		if 2*s.Settle >= p.TimeLimit {
+			v.wrong("scenario.settle", "%v: the leader may crash after twice that, which is not before "+
+				"the time_limit %v", s.Settle, p.TimeLimit)
+		}
+	case harness.Sequential, harness.Closed, harness.Open:
+		v.load(p)
+	case harness.Script:
+		v.script(p)
+	}
+}
+
+func (v *variant) copyKey(key string, s *scenario, p *harness.Plan) {
+	to := &p.Scenario
+	switch key {
+	case "initiators":
+		to.Initiators = s.Initiators
+	case "settle":
+		to.Settle = s.Settle
+	case "duration":
+		to.Duration = s.Duration
+	case "requests":
+		to.Requests = s.Requests
+	case "think":
+		to.Think = s.Think
+	case "hold":
+		to.Hold = s.Hold
+	case "rate":
+		to.Rate = s.Rate
+	case "warmup":
+		to.Warmup = s.Warmup
+	case "requesters":
+		to.Requesters = s.Requesters
+	case "until":
+		to.Until = s.Until
+	case "leader":
+		p.Leader = s.Leader
+	case "holder":
+		p.Holder = s.Holder
+	case "crashed":
+		p.Crashed = s.Crashed
+	case "expect":
+		to.Expect = s.Expect
+	case "events":
+		for _, e := range s.Events {
+			to.Events = append(to.Events, e.Event)
+		}
+	default:
+		panic("experiment: key of a scenario not handled: " + key)
+	}
+}
+
+// load checks a workload: it must be able to end in time and leave something to
+// measure.
+func (v *variant) load(p *harness.Plan) {
+	s := &p.Scenario
+	if s.Kind == harness.Open && s.Rate == 0 {
+		v.wrong("scenario.rate", "missing; an open workload needs it, as rate: 50")
+	}
+	if s.Requests > 0 && s.Warmup >= s.Requests {
+		v.wrong("scenario.warmup", "%d of %d requests: nothing is left to measure", s.Warmup, s.Requests)
+	}
+	if s.Duration >= p.TimeLimit {
+		v.wrong("scenario.duration", "%v is not below the time_limit %v; raise that", s.Duration,
+			p.TimeLimit)
+	}
+	if s.Duration > 0 {
+		return
+	}
+	requests := float64(s.Requests)
+	if seconds := requests / s.Rate; s.Rate > 0 && seconds > p.TimeLimit.Seconds() {
+		v.wrong("scenario.rate", "%v per second: %d requests take %.3gs, beyond the time_limit %v",
+			formatFloat(s.Rate), s.Requests, seconds, p.TimeLimit)
+	}
+	if hold := s.Hold.Typical(); requests*hold.Seconds() > p.TimeLimit.Seconds() {
+		v.wrong("scenario.hold", "%v for each of %d requests is beyond the time_limit %v",
+			hold, s.Requests, p.TimeLimit)
+	}
+}
+
+// fixed is the values of the fixed columns.
+func (v *variant) fixed(e *Experiment, p *harness.Plan) []Field {
+	name := p.Shape.Kind
+	if g, err := algo.Build(p.Shape, representative(p), 1); err == nil {
+		name = g.Name
+	}
+	l := p.Network.Latency
+	values := []string{string(e.Problem), p.Algorithm, p.Label, e.Transport,
+		strconv.Itoa(p.Nodes), name, p.Scenario.Kind, l.Distribution, milliseconds(l.Typical()),
+		formatFloat(p.Network.Loss), formatFloat(p.Network.Duplication),
+		formatFloat(p.Failures.CrashRate)}
+	out := make([]Field, len(values))
+	for i, value := range values {
+		out[i] = Field{fixedColumns[i], value}
+	}
+	return out
+}

@@ -1,0 +1,190 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// readTOML parses TOML. The decoder says whether it is correct; the parser, which
+// knows positions, then builds the nodes.
+func readTOML(r *report, source string, data []byte) *node {
+	var plain map[string]any
+	if err := toml.Unmarshal(data, &plain); err != nil {
+		at := origin{source, 1}
+		var de *toml.DecodeError
+		if errors.As(err, &de) {
+			at.line, _ = de.Position()
+		}
+		r.add(at, "", "not TOML: %s", strings.TrimPrefix(err.Error(), "toml: "))
+		return nil
+	}
+	t := tomlReader{report: r, source: source, root: &node{kind: block, at: origin{source, 1}}}
+	for i, b := range data {
+		if b == '\n' {
+			t.ends = append(t.ends, i)
+		}
+	}
+	t.parser.Reset(data)
+	if err := t.read(); err != nil {
+		r.add(origin{source, t.line}, "", "not TOML: %v", err)
+		return nil
+	}
+	return t.root
+}
+
+type tomlReader struct {
+	report *report
+	source string
+	parser unstable.Parser
+	ends   []int // offsets of the line ends
+	root   *node
+	line   int // of the last key
+	count  int
+}
+
+func (t *tomlReader) read() error {
+	table, prefix := t.root, ""
+	for t.parser.NextExpression() {
+		e := t.parser.Expression()
+		switch e.Kind {
+		case unstable.KeyValue:
+			if err := t.set(table, prefix, e, 0); err != nil {
+				return err
+			}
+		case unstable.Table, unstable.ArrayTable:
+			keys := t.keys(e)
+			parent, err := t.walk(t.root, "", keys[:len(keys)-1])
+			if err != nil {
+				return err
+			}
+			prefix = strings.Join(keys, ".")
+			if table, err = t.open(parent, keys, e.Kind == unstable.ArrayTable); err != nil {
+				return err
+			}
+		}
+	}
+	return t.parser.Error()
+}
+
+// open is the table that a header names: the one that is there, or a new one.
+func (t *tomlReader) open(parent *node, keys []string, ofList bool) (*node, error) {
+	last := keys[len(keys)-1:]
+	if !ofList {
+		return t.walk(parent, strings.Join(keys[:len(keys)-1], "."), last)
+	}
+	table := &node{kind: block, at: t.here()}
+	rows := parent.get(last[0])
+	if rows == nil {
+		rows = &node{kind: list, at: t.here()}
+		putPair(t.report, parent, strings.Join(keys[:len(keys)-1], "."),
+			&pair{last[0], t.here(), rows})
+	}
+	if rows.kind != list {
+		return nil, fmt.Errorf("%s is not a list of tables", last[0])
+	}
+	rows.items = append(rows.items, table)
+	return table, nil
+}
+
+// walk follows keys from n, making the tables that are not there yet. Of a list
+// of tables the last is meant.
+func (t *tomlReader) walk(n *node, prefix string, keys []string) (*node, error) {
+	for _, k := range keys {
+		next := n.get(k)
+		if next == nil {
+			next = &node{kind: block, at: t.here()}
+			putPair(t.report, n, prefix, &pair{k, t.here(), next})
+		}
+		if next.kind == list && len(next.items) > 0 {
+			next = next.items[len(next.items)-1]
+		}
+		if next.kind != block {
+			return nil, fmt.Errorf("%s is not a table", k)
+		}
+		n, prefix = next, join(prefix, k)
+	}
+	return n, nil
+}
+
+func (t *tomlReader) set(table *node, prefix string, e *unstable.Node, depth int) error {
+	keys := t.keys(e)
+	at := t.here()
+	table, err := t.walk(table, prefix, keys[:len(keys)-1])
+	if err != nil {
+		return err
+	}
+	v, err := t.value(e.Value(), join(prefix, strings.Join(keys, ".")), depth+1)
+	if err != nil {
+		return err
+	}
+	v.at = at
+	prefix = join(prefix, strings.Join(keys[:len(keys)-1], "."))
+	putPair(t.report, table, strings.TrimSuffix(prefix, "."), &pair{keys[len(keys)-1], at, v})
+	return nil
+}
+
+func (t *tomlReader) keys(e *unstable.Node) (out []string) {
+	for it := e.Key(); it.Next(); {
+		k := it.Node()
+		out = append(out, string(k.Data))
+		t.see(k.Raw)
+	}
+	return out
+}
+
+// see remembers the line of what is being read.
+func (t *tomlReader) see(r unstable.Range) {
+	if r.Length > 0 {
+		t.line = sort.SearchInts(t.ends, int(r.Offset)) + 1
+	}
+}
+
+func (t *tomlReader) here() origin { return origin{t.source, max(t.line, 1)} }
+
+func (t *tomlReader) value(e *unstable.Node, key string, depth int) (*node, error) {
+	t.count++
+	if depth > maxDepth || t.count > maxNodes {
+		return nil, fmt.Errorf("%s: more than %d levels or %d values", key, maxDepth, maxNodes)
+	}
+	t.see(e.Raw)
+	n := &node{kind: text, text: string(e.Data), at: t.here()}
+	switch e.Kind {
+	case unstable.Bool:
+		n.kind = boolean
+	case unstable.Float:
+		n.kind, n.text = float, strings.ReplaceAll(n.text, "_", "")
+	case unstable.Integer:
+		n.kind = integer
+		i, err := strconv.ParseInt(strings.ReplaceAll(n.text, "_", ""), 0, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %q is too large", key, n.text)
+		}
+		n.text = strconv.FormatInt(i, 10)
+	case unstable.Array:
+		n.kind, n.text = list, ""
+		for it := e.Children(); it.Next(); {
+			if it.Node().Kind == unstable.Comment {
+				continue
+			}
+			item, err := t.value(it.Node(), key+"["+strconv.Itoa(len(n.items)+1)+"]", depth+1)
+			if err != nil {
+				return nil, err
+			}
+			n.items = append(n.items, item)
+		}
+	case unstable.InlineTable:
+		n.kind, n.text = block, ""
+		for it := e.Children(); it.Next(); {
+			if err := t.set(n, key, it.Node(), depth+1); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return n, nil
+}

@@ -1,0 +1,351 @@
+package experiment
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/bus"
+)
+
+// part reads one key of a value that is a block, by its type.
+func (p *parser) part(n *node, key, name string, t typ) any {
+	v := n.get(name)
+	if v == nil {
+		return nil
+	}
+	return t.read(p, join(key, name), v)
+}
+
+// known reports the keys of a block that are none of names.
+func (p *parser) known(n *node, key string, names []string, of string) {
+	for _, q := range n.pairs {
+		if !slices.Contains(names, q.name) {
+			p.add(q.at, join(key, q.name), "unknown key%s%s (has: %s)",
+				of, meant(q.name, names), strings.Join(names, ", "))
+		}
+	}
+}
+
+// wrapped makes {name: n} of a scalar.
+func wrapped(name string) func(*node) *node {
+	return func(n *node) *node {
+		if n.kind == block {
+			return n
+		}
+		return &node{kind: block, at: n.at, pairs: []*pair{{name, n.at, n}}}
+	}
+}
+
+// latency is a duration or a distribution of durations.
+func latency() typ {
+	names := make([]string, len(bus.Distributions))
+	for i, d := range bus.Distributions {
+		names[i] = d.Name
+	}
+	kinds := later(choice(names...), "regions")
+	constant := span(0, longest)
+	return typ{
+		name:    "a duration, or {distribution: " + strings.Join(names, "|") + ", ...}",
+		choices: names,
+		read: func(p *parser, key string, n *node) any {
+			if n.kind != block {
+				if n.kind == list || n.kind == null {
+					p.wrong(key, n, "a duration or {distribution: ...}")
+					return nil
+				}
+				if d, ok := constant.read(p, key, n).(time.Duration); ok {
+					return bus.Constant(d)
+				}
+				return nil
+			}
+			if n.get("distribution") == nil {
+				p.add(n.at, key, "no distribution; write {distribution: one of %s, ...}",
+					strings.Join(names, ", "))
+				return nil
+			}
+			name, _ := p.part(n, key, "distribution", kinds).(string)
+			i := slices.Index(names, name)
+			if i < 0 {
+				return nil
+			}
+			return p.distribution(key, n, &bus.Distributions[i])
+		},
+		expand: func(n *node) *node {
+			if n.kind == block {
+				return n
+			}
+			c := wrapped("mean")(n)
+			return c.with("distribution", &node{kind: text, text: "constant", at: n.at})
+		},
+	}
+}
+
+func (p *parser) distribution(key string, n *node, d *bus.Distribution) any {
+	before := len(p.mistakes)
+	p.known(n, key, append([]string{"distribution"}, d.Keys...), " of "+d.Name)
+	for _, name := range d.Keys[:d.Required] {
+		if n.get(name) == nil {
+			p.add(n.at, key, "%s without %s (needs: %s)", d.Name, name,
+				strings.Join(d.Keys[:d.Required], ", "))
+		}
+	}
+	l := bus.Latency{Distribution: d.Name}
+	delay := span(0, longest)
+	l.Mean, _ = p.part(n, key, "mean", delay).(time.Duration)
+	l.Min, _ = p.part(n, key, "min", delay).(time.Duration)
+	l.Max, _ = p.part(n, key, "max", delay).(time.Duration)
+	l.Median, _ = p.part(n, key, "median", delay).(time.Duration)
+	if d.Name == "normal" {
+		l.Spread, _ = p.part(n, key, "sigma", delay).(time.Duration)
+	} else {
+		l.Sigma, _ = p.part(n, key, "sigma", number(0, 10)).(float64)
+	}
+	l.Alpha, _ = p.part(n, key, "alpha", number(0, 1000)).(float64)
+	if v := n.get("values"); v != nil {
+		l.Values = readList[time.Duration](p, join(key, "values"), v, delay)
+	}
+	if len(p.mistakes) > before {
+		return nil
+	}
+	if err := l.Check(); err != nil {
+		p.add(n.at, key, "%s", strings.TrimPrefix(err.Error(), "latency: "))
+		return nil
+	}
+	return l
+}
+
+// readList reads a list whose items are all of type t. Nil if one is wrong.
+func readList[T any](p *parser, key string, n *node, t typ) []T {
+	if n.kind != list {
+		p.add(n.at, key, "%s, want a list of which each is %s", n.plain(), t.name)
+		return nil
+	}
+	out := make([]T, 0, len(n.items))
+	for _, item := range n.items {
+		if v, ok := t.read(p, key, item).(T); ok {
+			out = append(out, v)
+		}
+	}
+	if len(out) < len(n.items) {
+		return nil
+	}
+	return out
+}
+
+// probability is a loss rate; bursts are planned.
+func probability() typ {
+	t := number(0, 1)
+	read := t.read
+	t.read = func(p *parser, key string, n *node) any {
+		if n.kind == block {
+			p.add(n.at, key, "bursts of loss are not supported yet, want %s", t.name)
+			return nil
+		}
+		return read(p, key, n)
+	}
+	return t
+}
+
+// A graph is what the key topology says.
+type graph struct {
+	Auto  bool
+	Shape algo.Shape
+}
+
+var graphKinds = []string{"auto", "complete", "ring", "bidirectional-ring", "logical-ring",
+	"grid", "tree", "random", "file"}
+
+// graphKeys are the keys that mean something for a kind of graph.
+func graphKeys(kind string) []string {
+	switch kind {
+	case "ring", "bidirectional-ring", "logical-ring":
+		return []string{"kind", "order"}
+	case "tree":
+		return []string{"kind", "shape", "order"}
+	case "random":
+		return []string{"kind", "degree"}
+	case "file":
+		return []string{"kind", "path", "edges"}
+	}
+	return []string{"kind"}
+}
+
+func topology() typ {
+	kinds := choice(graphKinds...)
+	return typ{
+		name:    "one of " + strings.Join(graphKinds, ", ") + ", or {kind: ..., ...}",
+		choices: graphKinds,
+		expand:  wrapped("kind"),
+		read: func(p *parser, key string, n *node) any {
+			if n.kind != block {
+				n = wrapped("kind")(n)
+				kind, ok := kinds.read(p, key, n.pairs[0].value).(string)
+				if ok && kind == "file" {
+					p.add(n.at, key, "file without a path; write {kind: file, path: ...}")
+					return nil
+				}
+				return asGraph(ok, kind, algo.Shape{Kind: kind})
+			}
+			if n.get("kind") == nil {
+				p.add(n.at, key, "no kind; write {kind: one of %s, ...}", strings.Join(graphKinds, ", "))
+				return nil
+			}
+			kind, ok := p.part(n, key, "kind", kinds).(string)
+			if !ok {
+				return nil
+			}
+			before := len(p.mistakes)
+			p.known(n, key, graphKeys(kind), " of "+kind)
+			s := algo.Shape{Kind: kind}
+			s.Tree, _ = p.part(n, key, "shape",
+				choice("path", "star", "binary", "balanced", "random")).(string)
+			s.Degree, _ = p.part(n, key, "degree", number(1, 1000)).(float64)
+			if order := n.get("order"); order != nil {
+				s.Order = readIDs(p, join(key, "order"), order)
+			}
+			if kind == "file" {
+				s.Edges = p.edges(key, n)
+			}
+			return asGraph(len(p.mistakes) == before, kind, s)
+		},
+	}
+}
+
+// asGraph fills in the defaults of a shape; nil if it is not ok.
+func asGraph(ok bool, kind string, s algo.Shape) any {
+	if !ok {
+		return nil
+	}
+	if kind == "tree" && s.Tree == "" {
+		s.Tree = "binary"
+	}
+	if kind == "random" && s.Degree == 0 {
+		s.Degree = 4
+	}
+	return graph{Auto: kind == "auto", Shape: s}
+}
+
+// maxEdges bounds the graph of a file: it stands whole in the resolved copy.
+const maxEdges = 20_000
+
+// edges are those of a file, or those that stand in the experiment itself, as
+// they do in its resolved copy.
+func (p *parser) edges(key string, n *node) (out [][2]algo.ID) {
+	path, inline := n.get("path"), n.get("edges")
+	switch {
+	case (path == nil) == (inline == nil):
+		p.add(n.at, key, "kind file: want one of path and edges; write {kind: file, path: ...}")
+		return nil
+	case inline != nil && inline.kind != list:
+		p.wrong(join(key, "edges"), inline, "a list of pairs, as [[1, 2], [2, 3]]")
+		return nil
+	case inline != nil:
+		for _, item := range inline.items {
+			ids := readIDs(p, join(key, "edges"), item)
+			if ids == nil {
+				continue
+			}
+			if len(ids) != 2 {
+				p.add(item.at, join(key, "edges"), "%s, want two processes", item.plain())
+				continue
+			}
+			out = append(out, [2]algo.ID{ids[0], ids[1]})
+		}
+		return out
+	}
+	name, ok := words("the path of a file", anyText).read(p, join(key, "path"), path).(string)
+	if !ok {
+		return nil
+	}
+	out, err := readEdges(p.path(path.at, name))
+	if err != nil {
+		p.add(path.at, join(key, "path"), "%s: %v", clip(name), err)
+	} else if len(out) == 0 || len(out) > maxEdges {
+		p.add(path.at, join(key, "path"), "%s: %d edges, want 1 to %d", clip(name), len(out), maxEdges)
+	}
+	return out
+}
+
+func readEdges(path string) ([][2]algo.ID, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, reason(err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxSize))
+	if err != nil {
+		return nil, reason(err)
+	}
+	return algo.ReadEdges(bytes.NewReader(data))
+}
+
+// path is where a named file is: beside the experiment that names it, or, for
+// an override, in the working directory.
+func (p *parser) path(at origin, name string) string {
+	if at.source == p.file && !filepath.IsAbs(name) {
+		name = filepath.Join(filepath.Dir(p.file), name)
+	}
+	if full, err := filepath.Abs(name); err == nil {
+		return full
+	}
+	return name
+}
+
+func anyText(s string) string {
+	if strings.TrimSpace(s) == "" || strings.ContainsRune(s, 0) {
+		return "some text"
+	}
+	return ""
+}
+
+const maxID = 100_000
+
+// id is a process.
+func id() typ {
+	t := whole(1, maxID)
+	read := t.read
+	t.name = "a process"
+	t.read = func(p *parser, key string, n *node) any {
+		if v, ok := read(p, key, n).(int64); ok {
+			return algo.ID(v)
+		}
+		return nil
+	}
+	return t
+}
+
+func readIDs(p *parser, key string, n *node) []algo.ID {
+	return readList[algo.ID](p, key, n, id())
+}
+
+// idList is a list of processes.
+func idList() typ {
+	return typ{name: "a list of processes", read: func(p *parser, key string, n *node) any {
+		if ids := readIDs(p, key, n); ids != nil {
+			return ids
+		}
+		return nil
+	}}
+}
+
+// initiators is how many processes begin; all of them is 0, as in the plan.
+func initiators() typ {
+	count := whole(1, maxID)
+	return typ{name: "a whole number of processes, or all", choices: []string{"all"},
+		read: func(p *parser, key string, n *node) any {
+			switch {
+			case n.kind == text && n.text == "all":
+				return int64(0)
+			case n.kind == integer:
+				return count.read(p, key, n)
+			}
+			p.wrong(key, n, "a whole number, or all")
+			return nil
+		}}
+}
