@@ -78,6 +78,8 @@ func TestFullDiskUnderATable(t *testing.T) {
 	}
 }
 
+func init() { parts["small-files"] = smallFiles }
+
 // smallFiles runs where no file may exceed 16 KiB.
 func smallFiles(root string) error {
 	signal.Ignore(syscall.SIGXFSZ)
