@@ -1,0 +1,271 @@
+package bus
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+)
+
+const (
+	defaultDialTimeout = 5 * time.Second
+
+	// The other end of a connection is given up when it has been silent for so
+	// long. It is asked three times in between.
+	defaultPatience = 3 * time.Second
+
+	inbox       = 1 << 16 // messages that wait for the process
+	writeBuffer = 64 << 10
+	keptFaults  = 16
+	closeGrace  = time.Second
+)
+
+// A DialConfig says which server to connect to, and as whom: by the Seed of an
+// Identity, or, at a server elsewhere, by a credentials file, a user or a token.
+type DialConfig struct {
+	URL  string
+	Name string // for the server's own lists
+
+	Seed            []byte
+	CredentialsFile string
+	User, Password  string
+	Token           string
+
+	CAFile            string // TLS: whom to believe
+	CertFile, KeyFile string // TLS: how to prove who we are
+
+	Timeout  time.Duration // for connecting; 0: 5 s
+	Patience time.Duration // with a silent server; 0: 3 s
+}
+
+// String says where to and as what, and no secret.
+func (c DialConfig) String() string {
+	where := "?"
+	if u, err := url.Parse(c.URL); err == nil {
+		where = u.Redacted()
+	}
+	return fmt.Sprintf("%s as %q", where, c.Name)
+}
+
+// GoString is what %#v prints.
+func (c DialConfig) GoString() string { return c.String() }
+
+// A Conn is a process's connection to the bus. It never reconnects: a message may
+// have been lost meanwhile, so that the trial is spoilt anyhow. Whatever can spoil
+// a trial is one of its Faults. Send may be used by one goroutine at a time, the
+// rest by any.
+type Conn struct {
+	nc       *nats.Conn
+	subjects []string // by destination; 0 is nobody
+	closed   chan struct{}
+
+	mu      sync.Mutex
+	closing bool
+	subs    []*nats.Subscription
+	faults  []string
+	more    int // faults beyond those kept
+	dropped int // when it was last possible to ask
+}
+
+// Dial connects.
+func Dial(cfg DialConfig) (*Conn, error) {
+	c := &Conn{closed: make(chan struct{})}
+	options, err := c.options(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("connect to bus: %v: %w", cfg, err)
+	}
+	c.nc, err = nats.Connect(cfg.URL, options...)
+	switch {
+	case errors.Is(err, nats.ErrNoServers):
+		return nil, fmt.Errorf("connect to bus: %v: %w: is it running?", cfg, err)
+	case errors.Is(err, nats.ErrAuthorization):
+		return nil, fmt.Errorf("connect to bus: %v: %w: credentials are good for one run only",
+			cfg, err)
+	case err != nil:
+		return nil, fmt.Errorf("connect to bus: %v: %w", cfg, err)
+	}
+	return c, nil
+}
+
+func (c *Conn) options(cfg DialConfig) ([]nats.Option, error) {
+	if cfg.Timeout <= 0 {
+		cfg.Timeout = defaultDialTimeout
+	}
+	if cfg.Patience <= 0 {
+		cfg.Patience = defaultPatience
+	}
+	options := []nats.Option{
+		nats.Name(cfg.Name),
+		nats.Timeout(cfg.Timeout),
+		nats.NoReconnect(),
+		nats.ReconnectBufSize(-1), // else what is sent to a dead server is an error to nobody
+		nats.PingInterval(cfg.Patience / 3),
+		nats.MaxPingsOutstanding(2),
+		nats.WriteBufferSize(writeBuffer),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { c.fault(err) }),
+		nats.DisconnectErrHandler(func(nc *nats.Conn, err error) {
+			if err == nil {
+				err = errors.New("by the server")
+			}
+			c.fault(fmt.Errorf("disconnected: %w", err))
+		}),
+		nats.ReconnectHandler(func(*nats.Conn) { c.fault(errors.New("reconnected")) }),
+		nats.ClosedHandler(func(*nats.Conn) { close(c.closed) }),
+	}
+	return appendCredentials(options, cfg)
+}
+
+func appendCredentials(options []nats.Option, cfg DialConfig) ([]nats.Option, error) {
+	if len(cfg.Seed) > 0 {
+		pair, err := nkeys.FromSeed(cfg.Seed)
+		if err != nil {
+			return nil, fmt.Errorf("seed: %w", err)
+		}
+		public, err := pair.PublicKey()
+		if err != nil {
+			return nil, fmt.Errorf("seed: %w", err)
+		}
+		options = append(options, nats.Nkey(public, pair.Sign))
+	}
+	if cfg.CredentialsFile != "" {
+		options = append(options, nats.UserCredentials(cfg.CredentialsFile))
+	}
+	if cfg.User != "" {
+		options = append(options, nats.UserInfo(cfg.User, cfg.Password))
+	}
+	if cfg.Token != "" {
+		options = append(options, nats.Token(cfg.Token))
+	}
+	if cfg.CAFile != "" {
+		options = append(options, nats.RootCAs(cfg.CAFile))
+	}
+	if cfg.CertFile != "" {
+		options = append(options, nats.ClientCert(cfg.CertFile, cfg.KeyFile))
+	}
+	return options, nil
+}
+
+// Subscribe hears what is sent to process self in a trial. Of messages that the
+// channel has no room for, the Conn counts how many there were: see Dropped. That
+// the server has taken note is certain only after a Flush.
+func (c *Conn) Subscribe(trial string, self uint32) (<-chan *nats.Msg, error) {
+	return c.subscribe(trial, self, inbox)
+}
+
+func (c *Conn) subscribe(trial string, self uint32, room int) (<-chan *nats.Msg, error) {
+	if err := checkTrial(trial); err != nil {
+		return nil, fmt.Errorf("subscribe: %w", err)
+	}
+	in := make(chan *nats.Msg, room)
+	sub, err := c.nc.ChanSubscribe(subjectOfAll(trial, self), in)
+	if err != nil {
+		return nil, fmt.Errorf("subscribe: %w", err)
+	}
+	c.mu.Lock()
+	c.subs = append(c.subs, sub)
+	c.mu.Unlock()
+	return in, nil
+}
+
+// Address says in which trial, and as whom, Send sends to the processes 1 to n.
+// The name of the trial must be one that Subscribe takes.
+func (c *Conn) Address(trial string, self uint32, n int) {
+	if err := checkTrial(trial); err != nil {
+		panic("bus: Address: " + err.Error())
+	}
+	c.subjects = make([]string, n+1)
+	for to := 1; to <= n; to++ {
+		c.subjects[to] = subject(trial, self, uint32(to))
+	}
+}
+
+// Send hands payload to the network, which has copied it when Send returns. That
+// it was refused is told later, as a fault.
+func (c *Conn) Send(to uint32, payload []byte) error {
+	if to == 0 || int64(to) >= int64(len(c.subjects)) {
+		return fmt.Errorf("send to p%d: no such process: addressed are 1 to %d",
+			to, len(c.subjects)-1)
+	}
+	if err := c.nc.Publish(c.subjects[to], payload); err != nil {
+		return fmt.Errorf("send to p%d: %w", to, err)
+	}
+	return nil
+}
+
+// Flush waits until the server has processed all that was sent, and says whether
+// anything went wrong so far.
+func (c *Conn) Flush(timeout time.Duration) error {
+	if err := c.nc.FlushTimeout(timeout); err != nil {
+		return fmt.Errorf("flush bus: %w", err)
+	}
+	if err := c.nc.LastError(); err != nil {
+		return fmt.Errorf("flush bus: %w", err)
+	}
+	return nil
+}
+
+func (c *Conn) fault(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.closing:
+	case len(c.faults) == keptFaults:
+		c.more++
+	default:
+		c.faults = append(c.faults, err.Error())
+	}
+}
+
+// Faults is what went wrong since Dial, any of which spoils a trial: a lost
+// connection, a message dropped, a permission that the process does not have. Of
+// many, it is the first ones.
+func (c *Conn) Faults() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	faults := append([]string(nil), c.faults...)
+	if c.more > 0 {
+		faults = append(faults, fmt.Sprintf("and %d more", c.more))
+	}
+	return faults
+}
+
+// Dropped is how many messages were thrown away because the process did not take
+// them. After the end of the connection it is what could be known last.
+func (c *Conn) Dropped() (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.countDropped()
+}
+
+func (c *Conn) countDropped() (int, error) {
+	total := 0
+	for _, sub := range c.subs {
+		n, err := sub.Dropped()
+		if err != nil {
+			return c.dropped, fmt.Errorf("count dropped messages: %w", err)
+		}
+		total += n
+	}
+	c.dropped = total
+	return total, nil
+}
+
+// Close ends the connection; closing twice does nothing. What was sent and not
+// flushed may be lost. No fault is noted from here on.
+func (c *Conn) Close() {
+	c.mu.Lock()
+	_, _ = c.countDropped() // if the connection is gone, the last count stands
+	c.closing = true
+	c.mu.Unlock()
+	c.nc.Close()
+	timer := time.NewTimer(closeGrace)
+	defer timer.Stop()
+	select {
+	case <-c.closed:
+	case <-timer.C: // a handler hangs; nothing depends on it
+	}
+}
