@@ -1,0 +1,106 @@
+package host
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/bus"
+)
+
+const (
+	busStartTimeout = 15 * time.Second
+	busStatsTimeout = 2 * time.Second
+	busEndGrace     = 2 * time.Second
+)
+
+// A BusProcess is a NATS server in a process of its own, so that what this process
+// does cannot slow it down.
+type BusProcess struct {
+	URL string // where nodes connect to
+
+	child *Child
+	out   *bufio.Reader
+	mu    sync.Mutex // one question at a time
+}
+
+// StartBus starts a program that runs bus.ServeProcess and waits until nodes can
+// connect.
+func StartBus(sp *Spawner, exe string, args []string, cfg bus.ServerConfig) (*BusProcess, error) {
+	child, err := sp.Start(Command{Path: exe, Args: args})
+	if err != nil {
+		return nil, fmt.Errorf("start bus process: %w", err)
+	}
+	b := &BusProcess{child: child, out: bufio.NewReader(child.Stdout)}
+	if err := b.configure(cfg); err != nil {
+		child.Close()
+		if said := strings.TrimSpace(child.Stderr()); said != "" {
+			err = fmt.Errorf("%w; it said: %.2000s", err, said)
+		}
+		return nil, fmt.Errorf("start bus process: %w", err)
+	}
+	return b, nil
+}
+
+func (b *BusProcess) configure(cfg bus.ServerConfig) error {
+	line, err := json.Marshal(cfg)
+	if err != nil {
+		return err
+	}
+	var reply bus.ServerReply
+	if err := b.ask(append(line, '\n'), &reply, busStartTimeout); err != nil {
+		return err
+	}
+	if reply.Error != "" {
+		return errors.New(reply.Error)
+	}
+	b.URL = reply.URL
+	return nil
+}
+
+// ask sends a line and reads one of JSON.
+func (b *BusProcess) ask(line []byte, answer any, timeout time.Duration) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	deadline := time.Now().Add(timeout)
+	if err := errors.Join(b.child.Stdin.SetWriteDeadline(deadline),
+		b.child.Stdout.SetReadDeadline(deadline)); err != nil {
+		return err
+	}
+	if _, err := b.child.Stdin.Write(line); err != nil {
+		return err
+	}
+	got, err := b.out.ReadBytes('\n')
+	if err != nil {
+		return fmt.Errorf("no answer: %w", err)
+	}
+	return json.Unmarshal(got, answer)
+}
+
+// Stats is what the server has seen until now. After an error, the answers to
+// later questions cannot be relied upon: the bus is to be replaced.
+func (b *BusProcess) Stats() (stats bus.ServerStats, err error) {
+	if err := b.ask([]byte("stats\n"), &stats, busStatsTimeout); err != nil {
+		return stats, fmt.Errorf("ask bus process %d: %w", b.child.Pid(), err)
+	}
+	return stats, nil
+}
+
+// Pid is the process id of the bus.
+func (b *BusProcess) Pid() int { return b.child.Pid() }
+
+// Done is closed when the process has ended.
+func (b *BusProcess) Done() <-chan struct{} { return b.child.Done() }
+
+// Stderr is what the process wrote to its standard error.
+func (b *BusProcess) Stderr() string { return b.child.Stderr() }
+
+// Close ends the process and waits for it.
+func (b *BusProcess) Close() {
+	b.child.Terminate(busEndGrace)
+	b.child.Close()
+}
