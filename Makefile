@@ -1,0 +1,50 @@
+# The targets explain themselves: "make" prints what stands behind the ##.
+.DEFAULT_GOAL := help
+GO ?= go
+CONCURRENT := ./pkg/host/... ./pkg/bus/... ./pkg/runner/... ./pkg/results/... ./pkg/cli/...
+
+help: ## print the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build both commands into bin/
+	$(GO) build -o bin/ ./cmd/...
+
+test: ## all tests that fit in two minutes on two cores
+	$(GO) test ./...
+
+race: ## the packages with more than one goroutine, under the race detector
+	$(GO) test -race -short $(CONCURRENT)
+
+lint: ## gofmt, vet and staticcheck, on every platform that we promise
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
+	$(GO) vet ./...
+	GOOS=darwin $(GO) vet ./...
+	GOOS=windows $(GO) vet ./...
+	$(GO) tool staticcheck ./...
+
+tidy: ## the house rules, and a go.mod that is as it should be
+	$(GO) test ./internal/tidy
+	$(GO) mod tidy -diff
+
+fuzz: ## ten seconds of fuzzing for each decoder and loader
+	sh scripts/fuzz.sh 10s
+
+bench: ## benchmarks; each prints ratios from one interleaved run
+	$(GO) test -run '^$$' -bench . -benchtime 200ms ./pkg/... 
+
+golden: ## rewrite golden files; read the diff before you commit it
+	$(GO) test ./pkg/experiment ./pkg/cli -rewrite
+
+quickstart: ## what the README promises: real nodes, under a minute
+	$(GO) run ./cmd/bench run configs/quickstart.yaml
+
+determinism: ## the same file twice in simulation: every table byte for byte
+	sh scripts/determinism.sh
+
+nightly: ## the slow tests: kill loops, long schedules
+	CONCLAVE_NIGHTLY=1 $(GO) test -timeout 60m ./...
+
+ci: ## everything that CI runs
+	bash .ci/run
+
+.PHONY: help build test race lint tidy fuzz bench golden quickstart determinism nightly ci

@@ -1,0 +1,414 @@
+// Package tidy holds the house rules that a program can check. It is nothing
+// but tests; each failure says what to do instead.
+package tidy
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/conclave-bench/conclave/"
+
+// table is which packages of ours a package may import, by prefix. "std" and
+// other people's modules are not meant, but for algo and the plugins, which
+// import nothing else at all.
+var table = []struct {
+	room    string
+	imports []string
+}{
+	{"pkg/algo/algotest", []string{
+		"pkg/algo", "pkg/bus", "pkg/trace", "pkg/stats", "pkg/harness", "pkg/sim", "pkg/host", "pkg/check",
+	}},
+	{"pkg/algo", nil},
+	{"pkg/bus", nil},
+	{"pkg/trace", nil},
+	{"pkg/stats", nil},
+	{"pkg/harness", []string{"pkg/algo", "pkg/bus", "pkg/trace"}},
+	{"pkg/sim", []string{"pkg/algo", "pkg/bus", "pkg/trace", "pkg/harness"}},
+	{"pkg/host", []string{"pkg/algo", "pkg/bus", "pkg/trace", "pkg/harness"}},
+	{"pkg/check", []string{"pkg/algo", "pkg/bus", "pkg/trace", "pkg/harness"}},
+	{"pkg/experiment", []string{"pkg/algo", "pkg/bus", "pkg/harness"}},
+	{"pkg/results", []string{"pkg/trace", "pkg/stats"}},
+	{"pkg/runner", []string{
+		"pkg/algo", "pkg/bus", "pkg/trace", "pkg/stats", "pkg/harness", "pkg/sim", "pkg/host", "pkg/check",
+		"pkg/experiment", "pkg/results",
+	}},
+	{"pkg/cli", []string{"pkg"}},
+	{"plugins/all", []string{"plugins"}},
+	{"plugins", []string{"pkg/algo"}},
+	{"cmd", []string{"pkg", "plugins"}},
+	{"internal", nil},
+	{"scripts", []string{"pkg", "plugins"}},
+}
+
+// strict are the rooms that import the standard library and our own packages
+// as listed, and nothing of anybody else's.
+var strict = []string{"pkg/algo", "plugins", "pkg/harness", "pkg/trace", "pkg/sim", "pkg/check"}
+
+type pkg struct {
+	ImportPath string
+	Dir        string
+	GoFiles    []string
+	Imports    []string
+	Standard   bool
+}
+
+// list is every package of the module.
+func list(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,GoFiles,Imports", "./...")
+	cmd.Dir = root(t)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, &errs)
+	}
+	var pkgs []pkg
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		if err := dec.Decode(&p); err == io.EOF {
+			return pkgs
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		pkgs = append(pkgs, p)
+	}
+}
+
+func root(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func under(path, room string) bool { return path == room || strings.HasPrefix(path, room+"/") }
+
+func TestImportTable(t *testing.T) {
+	for _, p := range list(t) {
+		path := strings.TrimPrefix(p.ImportPath, module)
+		i := slices.IndexFunc(table, func(row struct {
+			room    string
+			imports []string
+		}) bool {
+			return under(path, row.room)
+		})
+		if i < 0 {
+			t.Errorf("%s stands in no room: give it one in the import table, and in docs/ARCHITECTURE.md", path)
+			continue
+		}
+		for _, imp := range p.Imports {
+			ours, found := strings.CutPrefix(imp, module)
+			switch {
+			case found && !slices.ContainsFunc(table[i].imports, func(room string) bool {
+				return under(ours, room)
+			}):
+				t.Errorf("%s imports %s: %s may import %v of ours", path, ours, table[i].room, table[i].imports)
+			case !found && strings.Contains(strings.Split(imp, "/")[0], ".") &&
+				slices.ContainsFunc(strict, func(room string) bool { return under(path, room) }):
+				t.Errorf("%s imports %s: %s keeps to the standard library", path, imp, table[i].room)
+			}
+		}
+	}
+}
+
+// banned is what a plugin must not use, and what to use instead. A bare package
+// bans all of it.
+var banned = map[string]string{
+	"os":                   "a plugin touches no file: use env.Save",
+	"net":                  "a plugin opens no connection: use env.Send",
+	"sync":                 "a plugin is called by one goroutine: it needs no lock",
+	"sync/atomic":          "a plugin is called by one goroutine: it needs no atomic",
+	"math/rand":            "use env.Rand, which the run seeds",
+	"log":                  "use env.Logf",
+	"log/slog":             "use env.Logf",
+	"time.Now":             "use env.Now",
+	"time.Since":           "use env.Now",
+	"time.Sleep":           "use env.SetTimer",
+	"time.After":           "use env.SetTimer",
+	"time.AfterFunc":       "use env.SetTimer",
+	"time.NewTimer":        "use env.SetTimer",
+	"time.Tick":            "use env.SetTimer",
+	"math/rand/v2.New":     "use env.Rand, which the run seeds",
+	"math/rand/v2.NewPCG":  "use env.Rand, which the run seeds",
+	"math/rand/v2.IntN":    "use env.Rand, which the run seeds",
+	"math/rand/v2.Float64": "use env.Rand, which the run seeds",
+	"fmt.Print":            "use env.Logf",
+	"fmt.Println":          "use env.Logf",
+	"fmt.Printf":           "use env.Logf",
+}
+
+func TestPlugins(t *testing.T) {
+	for _, p := range list(t) {
+		path := strings.TrimPrefix(p.ImportPath, module)
+		if !under(path, "plugins/election") && !under(path, "plugins/mutex") {
+			continue
+		}
+		t.Run(path, func(t *testing.T) { checkPlugin(t, p) })
+	}
+}
+
+func checkPlugin(t *testing.T, p pkg) {
+	fset := token.NewFileSet()
+	var files []*ast.File
+	for _, name := range p.GoFiles {
+		file := filepath.Join(p.Dir, name)
+		f, err := parser.ParseFile(fset, file, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, f)
+		if n := fset.File(f.Pos()).LineCount(); n > 320 {
+			t.Errorf("%s has %d lines: a plugin's file has about 300 at most", name, n)
+		}
+		checkFile(t, fset, f)
+	}
+	own := strings.ReplaceAll(filepath.Base(p.Dir), "-", "")
+	if !slices.Contains(p.GoFiles, own+".go") {
+		t.Errorf("no %s.go: the file of the package's name comes first", own)
+	}
+	checkMessages(t, files)
+}
+
+func checkFile(t *testing.T, fset *token.FileSet, f *ast.File) {
+	names := map[string]string{} // local name of an import → path
+	for _, imp := range f.Imports {
+		path, _ := strconv.Unquote(imp.Path.Value)
+		if why := banned[path]; why != "" {
+			t.Errorf("%s: %s is banned in plugins: %s", fset.Position(imp.Pos()), path, why)
+		}
+		name := filepath.Base(path)
+		if path == "math/rand/v2" {
+			name = "rand"
+		}
+		if imp.Name != nil {
+			name = imp.Name.Name
+		}
+		names[name] = path
+	}
+	for _, d := range f.Decls {
+		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.VAR {
+			for _, s := range g.Specs {
+				if v := s.(*ast.ValueSpec); v.Names[0].Name != "_" {
+					t.Errorf("%s: %s is a package-level variable: state belongs to a process",
+						fset.Position(v.Pos()), v.Names[0].Name)
+				}
+			}
+		}
+	}
+	maps := mapNames(f)
+	ast.Inspect(f, func(n ast.Node) bool {
+		at := func() string { return fset.Position(n.Pos()).String() }
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			t.Errorf("%s: go is banned in plugins: an event is handled by one goroutine", at())
+		case *ast.ChanType, *ast.SelectStmt:
+			t.Errorf("%s: channels are banned in plugins: use env.Send and env.SetTimer", at())
+		case *ast.SelectorExpr:
+			if x, ok := n.X.(*ast.Ident); ok && names[x.Name] != "" {
+				if why := banned[names[x.Name]+"."+n.Sel.Name]; why != "" {
+					t.Errorf("%s: %s.%s is banned in plugins: %s", at(), x.Name, n.Sel.Name, why)
+				}
+			}
+		case *ast.RangeStmt:
+			if name := lastName(n.X); maps[name] {
+				t.Errorf("%s: range over the map %s: its order differs in every run; "+
+					"range over a sorted slice", at(), name)
+			}
+		}
+		return true
+	})
+}
+
+// mapNames are the fields and variables of f that are declared as maps.
+func mapNames(f *ast.File) map[string]bool {
+	maps := map[string]bool{}
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Field:
+			if _, ok := n.Type.(*ast.MapType); ok {
+				for _, name := range n.Names {
+					maps[name.Name] = true
+				}
+			}
+		case *ast.AssignStmt:
+			for i, rhs := range n.Rhs {
+				if isMap(rhs) && i < len(n.Lhs) {
+					maps[lastName(n.Lhs[i])] = true
+				}
+			}
+		}
+		return true
+	})
+	return maps
+}
+
+func isMap(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.CompositeLit:
+		_, ok := e.Type.(*ast.MapType)
+		return ok
+	case *ast.CallExpr:
+		if len(e.Args) > 0 {
+			_, ok := e.Args[0].(*ast.MapType)
+			return ok
+		}
+	}
+	return false
+}
+
+func lastName(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.SelectorExpr:
+		return e.Sel.Name
+	}
+	return ""
+}
+
+// checkMessages wants one case in Receive for each message that the Spec
+// declares.
+func checkMessages(t *testing.T, files []*ast.File) {
+	declared, handled := map[string]bool{}, map[string]bool{}
+	for _, f := range files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.KeyValueExpr:
+				key, _ := n.Key.(*ast.Ident)
+				if key == nil || key.Name != "Messages" && key.Name != "Auxiliary" {
+					return true
+				}
+				if list, ok := n.Value.(*ast.CompositeLit); ok {
+					for _, e := range list.Elts {
+						if lit, ok := e.(*ast.CompositeLit); ok {
+							declared[lastName(lit.Type)] = true
+						}
+					}
+				}
+			case *ast.FuncDecl:
+				if n.Name.Name == "Receive" {
+					ast.Inspect(n, func(m ast.Node) bool {
+						if c, ok := m.(*ast.CaseClause); ok {
+							for _, e := range c.List {
+								handled[lastName(e)] = true
+							}
+						}
+						return true
+					})
+				}
+			}
+			return true
+		})
+	}
+	for name := range declared {
+		if !handled[name] {
+			t.Errorf("message %s is declared but Receive has no case for it", name)
+		}
+	}
+	for name := range handled {
+		if !declared[name] {
+			t.Errorf("Receive has a case for %s, which the Spec does not declare", name)
+		}
+	}
+}
+
+func TestEveryPluginIsLinked(t *testing.T) {
+	all, err := os.ReadFile(filepath.Join(root(t), "plugins/all/all.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range list(t) {
+		path := strings.TrimPrefix(p.ImportPath, module)
+		if (under(path, "plugins/election") || under(path, "plugins/mutex")) &&
+			!bytes.Contains(all, []byte(strconv.Quote(p.ImportPath))) {
+			t.Errorf("%s is not imported by plugins/all: add its line", path)
+		}
+	}
+}
+
+func TestSource(t *testing.T) {
+	for _, p := range list(t) {
+		for _, name := range p.GoFiles {
+			file := filepath.Join(p.Dir, name)
+			src, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rel, _ := filepath.Rel(root(t), file)
+			checkSource(t, rel, src)
+		}
+	}
+}
+
+func checkSource(t *testing.T, file string, src []byte) {
+	for i, line := range strings.Split(string(src), "\n") {
+		width := len([]rune(strings.ReplaceAll(line, "\t", "    ")))
+		if width > 110 && !strings.Contains(line, "http") {
+			t.Errorf("%s:%d is %d columns wide: break it", file, i+1, width)
+		}
+		if strings.Contains(line, "FIX"+"ME") || strings.Contains(line, "TO"+"DO") {
+			t.Errorf("%s:%d: finish it, or say why not", file, i+1)
+		}
+	}
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, file, src, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range f.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if !ok || fn.Body == nil || fn.Name.Name == "init" {
+			continue
+		}
+		lines := fset.Position(fn.End()).Line - fset.Position(fn.Pos()).Line + 1
+		if lines > 75 {
+			t.Errorf("%s: %s has %d lines: a function fits on a screen, 70 at most",
+				fset.Position(fn.Pos()), fn.Name.Name, lines)
+		}
+	}
+}
+
+// TestDependencies wants a sentence in docs/ARCHITECTURE.md for each module that
+// go.mod requires directly.
+func TestDependencies(t *testing.T) {
+	mod, err := os.ReadFile(filepath.Join(root(t), "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := os.ReadFile(filepath.Join(root(t), "docs/ARCHITECTURE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(string(mod), "\n") {
+		words := strings.Fields(line)
+		if !strings.HasPrefix(line, "\t") || len(words) < 2 || strings.Contains(line, "// indirect") {
+			continue
+		}
+		if !bytes.Contains(doc, []byte(words[0])) {
+			t.Errorf("%s has no sentence in docs/ARCHITECTURE.md: say what it does for us and why it",
+				words[0])
+		}
+	}
+}
+
+// Example of what the messages look like, so that a change of them is seen.
+func Example_banned() {
+	fmt.Printf("time.Now is banned in plugins: %s\n", banned["time.Now"])
+	// Output: time.Now is banned in plugins: use env.Now
+}
