@@ -1,0 +1,116 @@
+// Package cli is the commands bench and node, importable: a program with
+// algorithms of one's own is a main of ten lines that imports them and calls
+// Bench. It links no algorithm itself.
+//
+// Results go to standard output and everything else to standard error. What a
+// command does is in other packages; here are its flags, its texts and its exit
+// code.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/host"
+)
+
+// The arguments by which bench starts its own binary again as a part of a run.
+const (
+	nodeRole = "__node"
+	busRole  = "__bus"
+)
+
+// Bench is the command bench with the arguments, streams and environment of
+// this process. It returns the exit code.
+func Bench() int {
+	// First of all: a trial with a hundred nodes starts this binary a hundred
+	// times.
+	if len(os.Args) == 2 {
+		switch os.Args[1] {
+		case nodeRole:
+			return role("node", host.RunNode)
+		case busRole:
+			return role("bus", bus.ServeProcess)
+		}
+	}
+	s := &streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ()}
+	return s.bench(os.Args[1:])
+}
+
+// Node is the command node: one node of a trial.
+func Node() int { return node(os.Args[1:], os.Stderr) }
+
+func node(args []string, stderr io.Writer) int {
+	switch {
+	case len(args) == 0:
+		return role("node", host.RunNode)
+	case args[0] == "host":
+		fmt.Fprintln(stderr, "node: host: not built yet: trials run on the machine of bench alone")
+		return CouldNotRun
+	case args[0] == "-h" || args[0] == "--help":
+		fmt.Fprint(stderr, nodeHelp)
+		return Good
+	}
+	fmt.Fprintf(stderr, "node: unknown argument %q, want none or host\n", args[0])
+	return Usage
+}
+
+const nodeHelp = `node is one node of a trial. It reads its plan and its assignment from standard
+input, a line of JSON each, as bench writes them, and reports on standard output.
+
+  node        one node; nobody types this: a launcher does
+  node host   starts nodes for a run on another machine; not built yet
+`
+
+// role runs a part of a run that talks to its parent over its standard streams.
+func role(name string, life func(io.Reader, io.Writer) error) int {
+	if err := life(os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+		return CouldNotRun
+	}
+	return Good
+}
+
+// streams is what a command may touch of the process that it runs in.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+	env      []string
+}
+
+// getenv is the value of a variable of the environment; the last one counts.
+func (s *streams) getenv(name string) string {
+	for i := len(s.env) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(s.env[i], name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// say writes lines to standard error, each with the command's name in front.
+func (s *streams) say(text string) {
+	for line := range strings.Lines(text) {
+		fmt.Fprintf(s.err, "bench: %s\n", strings.TrimSuffix(line, "\n"))
+	}
+}
+
+// bench runs the command with args and turns its error into an exit code.
+func (s *streams) bench(args []string) int {
+	root := s.root(args)
+	root.SetArgs(args)
+	err := root.Execute()
+	var outcome exit
+	switch {
+	case err == nil:
+		return Good
+	case errors.As(err, &outcome):
+		return int(outcome)
+	}
+	s.say(err.Error())
+	return classify(err)
+}

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+// root is the tree of commands.
+func (s *streams) root(args []string) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "bench",
+		Short: "Benchmarks leader-election and mutual-exclusion algorithms",
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownVerb(c, args[0])
+			}
+			c.SetOut(s.err)
+			_ = c.Help() // to standard error, which has no better place to complain
+			return exit(Usage)
+		},
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	root.AddCommand(s.runCommand())
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		// A flag of an unknown verb is not what is wrong.
+		if c == root {
+			for _, a := range args {
+				if !strings.HasPrefix(a, "-") {
+					return unknownVerb(c, a)
+				}
+			}
+		}
+		return flagError(c, err)
+	})
+	return root
+}
+
+func unknownVerb(root *cobra.Command, verb string) error {
+	var names []string
+	for _, c := range root.Commands() {
+		if !c.Hidden {
+			names = append(names, c.Name())
+		}
+	}
+	hint := ""
+	if near := algo.Nearest(verb, names); near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	}
+	return usage("unknown command %q%s (has: %s)", verb, hint, strings.Join(names, ", "))
+}
+
+// flagError says what is wrong with the flags of c.
+func flagError(c *cobra.Command, err error) error {
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, "--"+f.Name)
+		}
+	})
+	text := err.Error()
+	word, ok := strings.CutPrefix(text, "unknown flag: ")
+	if !ok {
+		return usage("%s: %s", c.CommandPath(), text)
+	}
+	hint := ""
+	if near := algo.Nearest(word, names); near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	}
+	return usage("%s: unknown flag %q%s (has: %s)", c.CommandPath(), word, hint,
+		strings.Join(names, ", "))
+}
