@@ -34,9 +34,13 @@ func (d *draft) experiment() *Experiment {
 		d.add(d.top(), "", "%v", err)
 		return nil
 	}
-	if cells > maxCells || cells*s.Repetitions > maxTrials {
-		d.add(d.leaves["sweep"].raw.at, "sweep", "%d cells or more of %d trials each, want at most "+
-			"%d cells and %d trials in all", cells, s.Repetitions, maxCells, maxTrials)
+	if cells > maxCells {
+		d.add(d.leaves["sweep"].raw.at, "sweep", "more than %d cells; vary fewer keys", maxCells)
+		return nil
+	}
+	if cells*s.Repetitions > maxTrials {
+		d.add(d.leaves["repetitions"].raw.at, "repetitions", "%d of %d cells, want at most %d trials",
+			s.Repetitions, cells, maxTrials)
 		return nil
 	}
 	e := &Experiment{

@@ -80,6 +80,9 @@ func (l *layers) document(root *node) {
 func (l *layers) flatten(fields []field, prefix string, n *node) (out []assignment) {
 	if n.kind != block {
 		remedy := ""
+		if n.kind == null {
+			remedy = "; leave the key out for its defaults"
+		}
 		if n.kind == text && slices.ContainsFunc(fields, func(f field) bool { return f.name == "kind" }) {
 			remedy = "; write {kind: " + n.plain() + "}"
 		}
@@ -96,6 +99,8 @@ func (l *layers) flatten(fields []field, prefix string, n *node) (out []assignme
 			out = append(out, assignment{key, q.value, q.at})
 		case prefix == "" && strings.HasPrefix(q.name, "x-"): // holds anchors
 		case strings.Contains(q.name, "."): // reported when it was read
+		case prefix == "" && q.anchored:
+			l.add(q.at, key, "unknown key; to hold an anchor, call it x-%s", q.name)
 		default:
 			l.unknown(q.at, key, fields)
 		}
@@ -147,6 +152,8 @@ func (l *layers) override(a assignment) {
 	}
 	f, rest, isLeaf := find(a.key)
 	switch {
+	case f == nil && l.single(a.key) != "":
+		l.add(a.at, a.key, "unknown key; %s is one value and has no parts", l.single(a.key))
 	case f == nil:
 		l.unknown(a.at, a.key, l.nearby(a.key))
 	case !isLeaf:
@@ -159,6 +166,20 @@ func (l *layers) override(a assignment) {
 		raw := within(f, before, rest, a.node)
 		l.v.Set(viperKey(key), &leaf{raw, f.typ.read(l.parser, key, raw)})
 		l.over = append(l.over, a)
+	}
+}
+
+// single is the leaf that a key lies in, if the leaf has no parts; else "".
+func (l *layers) single(key string) string {
+	for {
+		i := strings.LastIndexByte(key, '.')
+		if i < 0 {
+			return ""
+		}
+		key = key[:i]
+		if _, _, isLeaf := find(key); isLeaf {
+			return key
+		}
 	}
 }
 

@@ -120,8 +120,8 @@ func (p *parser) dimension(key string, n *node) dimension {
 	}
 	for _, v := range d.vary[1:] {
 		if len(v.values) != len(d.vary[0].values) {
-			p.add(v.over, key, "%s has %d values and %s has %d; keys in a zip vary together",
-				v.key, len(v.values), d.vary[0].key, len(d.vary[0].values))
+			p.add(v.over, key, "%s and %s have %d and %d values; keys in a zip vary together",
+				d.vary[0].key, v.key, len(d.vary[0].values), len(v.values))
 		}
 	}
 	return d

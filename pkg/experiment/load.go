@@ -44,7 +44,7 @@ func Build(algorithms []string, nodes string, o Overrides) (*Experiment, error) 
 	for _, a := range algorithms {
 		items.items = append(items.items, &node{kind: text, text: a, at: at})
 	}
-	root := &node{kind: block, at: at, pairs: []*pair{{"algorithms", at, items}}}
+	root := &node{kind: block, at: at, pairs: []*pair{{name: "algorithms", at: at, value: items}}}
 	if nodes != "" {
 		root.pairs = append(root.pairs, l.nodesFlag(nodes)...)
 	}
@@ -71,11 +71,13 @@ func (l *layers) nodesFlag(nodes string) []*pair {
 		over.items = append(over.items, n)
 	}
 	if len(over.items) == 1 {
-		return []*pair{{"nodes", at, over.items[0]}}
+		return []*pair{{name: "nodes", at: at, value: over.items[0]}}
 	}
 	key := &node{kind: text, text: "nodes", at: at}
-	vary := &node{kind: block, at: at, pairs: []*pair{{"vary", at, key}, {"over", at, over}}}
-	return []*pair{{"sweep", at, &node{kind: list, at: at, items: []*node{vary}}}}
+	vary := &node{kind: block, at: at, pairs: []*pair{
+		{name: "vary", at: at, value: key}, {name: "over", at: at, value: over}}}
+	items := &node{kind: list, at: at, items: []*node{vary}}
+	return []*pair{{name: "sweep", at: at, value: items}}
 }
 
 // nameOf is the default name of an experiment without a file.

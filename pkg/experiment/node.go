@@ -53,6 +53,8 @@ type pair struct {
 	name  string
 	at    origin
 	value *node
+	// anchored says that the value is there to be repeated elsewhere.
+	anchored bool
 }
 
 // get is the value of a key; nil if there is none.
@@ -71,11 +73,11 @@ func (n *node) with(name string, v *node) *node {
 	c.pairs = slices.Clone(n.pairs)
 	for i, p := range c.pairs {
 		if p.name == name {
-			c.pairs[i] = &pair{name, v.at, v}
+			c.pairs[i] = &pair{name: name, at: v.at, value: v}
 			return &c
 		}
 	}
-	c.pairs = append(c.pairs, &pair{name, v.at, v})
+	c.pairs = append(c.pairs, &pair{name: name, at: v.at, value: v})
 	return &c
 }
 
@@ -125,6 +127,10 @@ func clip(s string) string {
 	return s
 }
 
+// behind is how the parser's own mistakes begin, which count lines from 0; those
+// of the scanner count from 1.
+var behind = regexp.MustCompile(`^did not find expected (key|node|'|,|<)`)
+
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
 // readYAML parses YAML, and so JSON. Nil if there is nothing in it, or nothing
@@ -147,12 +153,15 @@ func readYAML(r *report, source string, line int, data []byte) *node {
 		}
 	}
 	if err != nil {
-		where := yamlLine.FindStringSubmatch(err.Error())
-		if where != nil && where[1] != "" {
+		text := yamlLine.ReplaceAllString(err.Error(), "")
+		if where := yamlLine.FindStringSubmatch(err.Error()); where != nil && where[1] != "" {
 			n, _ := strconv.Atoi(where[1])
+			if behind.MatchString(text) {
+				n++
+			}
 			at = at.offset(n)
 		}
-		r.add(at, "", "not YAML: %s", clip(yamlLine.ReplaceAllString(err.Error(), "")))
+		r.add(at, "", "not YAML: %s", clip(text))
 		return nil
 	}
 	u := unfolder{report: r, at: at, open: map[*yaml.Node]bool{}}
@@ -231,8 +240,11 @@ func (u *unfolder) scalar(n *node, y *yaml.Node, key string) {
 	case "!!str", "!!timestamp":
 		n.kind = text
 	default:
-		n.kind = text
 		u.report.add(n.at, key, "tag %s; want a plain value", clip(tag))
+		n.kind = text
+		if plain := (&yaml.Node{Kind: yaml.ScalarNode, Value: y.Value}); plain.ShortTag() != tag {
+			u.scalar(n, plain, key)
+		}
 	}
 }
 
@@ -256,7 +268,7 @@ func (u *unfolder) block(n *node, y *yaml.Node, key string, depth int) error {
 			merged = append(merged, value)
 			continue
 		}
-		u.put(n, key, &pair{k.Value, at, value})
+		u.put(n, key, &pair{k.Value, at, value, v.Anchor != ""})
 	}
 	for _, m := range merged {
 		u.merge(n, m, key)

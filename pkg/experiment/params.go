@@ -66,6 +66,11 @@ func (p *parser) paramValue(d *algo.Param, key string, n *node) any {
 		}
 		return out
 	}
+	if n.kind == list {
+		p.add(n.at, key, "%s, but it is the same for every process; to try several, write "+
+			"sweep: [{vary: params.%s, over: [...]}]", n.plain(), d.Name)
+		return nil
+	}
 	v := paramType(d).read(p, key, n)
 	if v == nil {
 		return nil
@@ -83,7 +88,7 @@ func paramType(d *algo.Param) typ {
 	t := typ{}
 	switch d.Type {
 	case algo.Bool:
-		t = flag()
+		t = truth()
 	case algo.Int:
 		t = whole(-maxInt, maxInt)
 	case algo.Float:

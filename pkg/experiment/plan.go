@@ -19,8 +19,12 @@ const maxBuilt = 2_000_000
 // wrong reports a value of this cell, at the place that set it.
 func (v *variant) wrong(key, format string, args ...any) {
 	at := v.top()
-	if l := v.leaves[key]; l != nil && l.explicit() {
-		at = l.raw.at
+	head, _, _ := strings.Cut(key, ".")
+	for _, k := range []string{key, head + ".kind"} { // what is missing, its kind calls for
+		if l := v.leaves[k]; l.explicit() {
+			at = l.raw.at
+			break
+		}
 	}
 	v.add(at, key, format, args...)
 }

@@ -30,21 +30,30 @@ type parser struct {
 
 // wrong reports a value of the wrong kind.
 func (p *parser) wrong(key string, n *node, want string) {
-	remedy := ""
+	what, remedy := n.plain(), ""
+	_, rest, isLeaf := find(key)
 	switch {
 	case n.kind == null:
 		remedy = "; leave the key out for its default"
-	case n.kind == list && sweepable(key):
-		remedy = "; to try several, write sweep: [{vary: " + key + ", over: " + clip(n.String()) + "}]"
+	case n.kind == text:
+		what = strconv.Quote(what)
+		if isNumber(n.text) {
+			remedy = "; write it without the quotes"
+		}
+	case n.kind == list && isLeaf && rest == nil && sweepable(key):
+		remedy = "; to try several, write sweep: [{vary: " + key + ", over: " + clip(n.bare()) + "}]"
 	}
-	p.add(n.at, key, "%s, want %s%s", n.plain(), want, remedy)
+	p.add(n.at, key, "%s, want %s%s", what, want, remedy)
 }
 
 var decimal = regexp.MustCompile(`^[+-]?(0|[1-9][0-9]*)$`)
 
 // whole is a whole number within bounds.
 func whole(lo, hi int64) typ {
-	name := "a whole number from " + strconv.FormatInt(lo, 10) + " to " + strconv.FormatInt(hi, 10)
+	name := "a whole number"
+	if lo > -maxInt {
+		name += " from " + strconv.FormatInt(lo, 10) + " to " + strconv.FormatInt(hi, 10)
+	}
 	return typ{name: name, read: func(p *parser, key string, n *node) any {
 		if n.kind != integer {
 			p.wrong(key, n, name)
@@ -117,15 +126,12 @@ func span(lo, hi time.Duration) typ {
 			return nil
 		}
 		d, err := time.ParseDuration(n.text)
-		if !durationRule.MatchString(n.text) || err != nil {
-			if d, err := time.ParseDuration(n.text); err == nil && d < 0 {
-				p.add(n.at, key, "%s, want %s", n.plain(), name)
-				return nil
-			}
+		negative := err == nil && d < 0
+		if !durationRule.MatchString(n.text) && !negative {
 			p.add(n.at, key, "%q, want a duration with its unit%s", clip(n.text), tidied(n.text))
 			return nil
 		}
-		if d < lo || d > hi {
+		if err != nil || d < lo || d > hi { // an error here: too large
 			p.add(n.at, key, "%s, want %s", n.plain(), name)
 			return nil
 		}
@@ -197,7 +203,7 @@ func meant(word string, words []string) string {
 	return ""
 }
 
-func flag() typ {
+func truth() typ {
 	const name = "true or false"
 	return typ{name: name, read: func(p *parser, key string, n *node) any {
 		switch {

@@ -137,7 +137,7 @@ func expectation() typ {
 			before := len(p.mistakes)
 			p.known(n, key, expectKeys, "")
 			e := &harness.Expect{}
-			count := whole(0, 1<<53)
+			count := whole(0, maxInt)
 			e.Sent = pointer[int64](p.part(n, key, "sent", count))
 			e.Delivered = pointer[int64](p.part(n, key, "delivered", count))
 			e.AllInformedAt = pointer[time.Duration](p.part(n, key, "all_informed_at", span(0, longest)))

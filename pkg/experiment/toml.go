@@ -15,13 +15,11 @@ import (
 // knows positions, then builds the nodes.
 func readTOML(r *report, source string, data []byte) *node {
 	var plain map[string]any
-	if err := toml.Unmarshal(data, &plain); err != nil {
-		at := origin{source, 1}
-		var de *toml.DecodeError
-		if errors.As(err, &de) {
-			at.line, _ = de.Position()
-		}
-		r.add(at, "", "not TOML: %s", strings.TrimPrefix(err.Error(), "toml: "))
+	invalid := toml.Unmarshal(data, &plain)
+	var de *toml.DecodeError
+	if errors.As(invalid, &de) {
+		line, _ := de.Position()
+		r.add(origin{source, line}, "", "not TOML: %s", strings.TrimPrefix(invalid.Error(), "toml: "))
 		return nil
 	}
 	t := tomlReader{report: r, source: source, root: &node{kind: block, at: origin{source, 1}}}
@@ -33,6 +31,10 @@ func readTOML(r *report, source string, data []byte) *node {
 	t.parser.Reset(data)
 	if err := t.read(); err != nil {
 		r.add(origin{source, t.line}, "", "not TOML: %v", err)
+		return nil
+	}
+	if invalid != nil && len(r.mistakes) == 0 { // a key twice, in a way that we do not see
+		r.add(origin{source: source}, "", "not TOML: %s", strings.TrimPrefix(invalid.Error(), "toml: "))
 		return nil
 	}
 	return t.root
@@ -83,7 +85,7 @@ func (t *tomlReader) open(parent *node, keys []string, ofList bool) (*node, erro
 	if rows == nil {
 		rows = &node{kind: list, at: t.here()}
 		putPair(t.report, parent, strings.Join(keys[:len(keys)-1], "."),
-			&pair{last[0], t.here(), rows})
+			&pair{name: last[0], at: t.here(), value: rows})
 	}
 	if rows.kind != list {
 		return nil, fmt.Errorf("%s is not a list of tables", last[0])
@@ -99,7 +101,7 @@ func (t *tomlReader) walk(n *node, prefix string, keys []string) (*node, error) 
 		next := n.get(k)
 		if next == nil {
 			next = &node{kind: block, at: t.here()}
-			putPair(t.report, n, prefix, &pair{k, t.here(), next})
+			putPair(t.report, n, prefix, &pair{name: k, at: t.here(), value: next})
 		}
 		if next.kind == list && len(next.items) > 0 {
 			next = next.items[len(next.items)-1]
@@ -125,7 +127,8 @@ func (t *tomlReader) set(table *node, prefix string, e *unstable.Node, depth int
 	}
 	v.at = at
 	prefix = join(prefix, strings.Join(keys[:len(keys)-1], "."))
-	putPair(t.report, table, strings.TrimSuffix(prefix, "."), &pair{keys[len(keys)-1], at, v})
+	putPair(t.report, table, strings.TrimSuffix(prefix, "."),
+		&pair{name: keys[len(keys)-1], at: at, value: v})
 	return nil
 }
 

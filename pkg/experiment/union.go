@@ -38,7 +38,7 @@ func wrapped(name string) func(*node) *node {
 		if n.kind == block {
 			return n
 		}
-		return &node{kind: block, at: n.at, pairs: []*pair{{name, n.at, n}}}
+		return &node{kind: block, at: n.at, pairs: []*pair{{name: name, at: n.at, value: n}}}
 	}
 }
 

@@ -1,0 +1,85 @@
+package experiment
+
+import (
+	"errors"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+// The algorithms of these tests do nothing. They declare what a test needs, under
+// the names of the real ones where the template and the examples name those.
+func init() {
+	paper := algo.Paper{Authors: "A. Author", Title: "A Title", Year: 1982}
+	algo.RegisterElector(algo.Spec{
+		Name: "bully", Summary: "everything a Spec can declare", Paper: paper,
+		Messages: []algo.Message{request{}, token{}},
+		Params: []algo.Param{
+			{Name: "t_answer", Type: algo.Duration, Doc: "T", Min: time.Millisecond,
+				Default: func(n algo.Network) any { return 3*n.Latency + 20*time.Millisecond }},
+			{Name: "suppress", Type: algo.Bool, Doc: "a flag", Default: algo.Const(true)},
+			{Name: "est", Type: algo.Int, Doc: "a rank", PerProcess: true, Default: algo.Const(int64(0))},
+			{Name: "reply", Type: algo.Enum, Doc: "a choice", Choices: []string{"broadcast", "off"},
+				Default: algo.Const("broadcast")},
+			{Name: "share", Type: algo.Float, Doc: "a share", Default: algo.Const(0.5)},
+			{Name: "level", Type: algo.Int, Doc: "a level", Min: int64(0), Max: int64(10),
+				Default: algo.Const(int64(3))},
+		},
+		Needs: algo.Needs{
+			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect,
+			Timing: func(n algo.Network, p algo.Params) error {
+				if p.Duration("t_answer") < 2*n.Latency {
+					return errors.New("t_answer is below 2d")
+				}
+				return nil
+			},
+		},
+		Survives: algo.Faults{Crashes: func(n int) int { return n - 1 }},
+	}, func(algo.Config) algo.Elector { return process{} })
+	algo.RegisterElector(algo.Spec{
+		Name: "ring-list", Summary: "needs a logical ring", Paper: paper,
+		Messages: []algo.Message{request{}}, Needs: algo.Needs{Topology: algo.LogicalRing},
+		Params: []algo.Param{{Name: "level", Type: algo.Int, Doc: "a level", PerProcess: true,
+			Default: algo.Const(int64(1))}},
+		Survives: algo.Faults{Crashes: func(n int) int { return n - 1 }, Recovery: true, Loss: true,
+			Duplication: true, Partition: true},
+	}, func(algo.Config) algo.Elector { return process{} })
+	algo.RegisterElector(algo.Spec{
+		Name: "uni", Summary: "needs FIFO, a ring, even numbers, a perfect detector", Paper: paper,
+		Messages: []algo.Message{request{}},
+		Needs: algo.Needs{Topology: algo.Ring, FIFO: true, Detector: algo.Perfect,
+			Nodes: func(n int) error {
+				if n%2 != 0 {
+					return errors.New("want an even number")
+				}
+				return nil
+			}},
+	}, func(algo.Config) algo.Elector { return process{} })
+	algo.RegisterMutex(algo.Spec{
+		Name: "naimi-trehel", Summary: "needs nothing, survives nothing", Paper: paper,
+		Messages: []algo.Message{request{}, token{}},
+	}, func(algo.Config) algo.Mutex { return process{} })
+	algo.RegisterMutex(algo.Spec{
+		Name: "commanded", Summary: "has an operation of its own", Paper: paper,
+		Messages: []algo.Message{request{}}, Needs: algo.Needs{Topology: algo.Tree},
+	}, func(algo.Config) algo.Mutex { return commandedProcess{} })
+}
+
+type request struct{}
+
+func (request) Kind() string { return "REQUEST" }
+
+type token struct{}
+
+func (token) Kind() string { return "TOKEN" }
+
+type process struct{}
+
+func (process) Receive(algo.Env, algo.ID, algo.Message) {}
+func (process) Request(algo.Env)                        {}
+func (process) Release(algo.Env)                        {}
+func (process) Elect(algo.Env)                          {}
+
+type commandedProcess struct{ process }
+
+func (commandedProcess) Do(algo.Env, string, algo.ID) {}
