@@ -57,6 +57,7 @@ func (t *trial) stop() {
 			t.invalid = append(t.invalid, fmt.Sprintf("node p%d did not answer at the end", c.id))
 		case c.bye.Late > 5*time.Millisecond:
 			t.invalid = append(t.invalid, fmt.Sprintf("node p%d started %v late", c.id, c.bye.Late))
+			t.machine.missed(c.bye.Late)
 		}
 		if c.bye != nil {
 			for _, f := range c.bye.Faults {

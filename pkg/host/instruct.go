@@ -186,7 +186,7 @@ func (t *trial) look(now time.Duration) (v view, quiet bool) {
 			}
 		}
 		if r.Word(wordPending)+r.Word(wordTimers)+r.Word(wordInside) != 0 ||
-			r.Word(wordExecuted) < due+c.orders {
+			r.Word(wordExecuted) < due+c.orders || r.Word(wordReports) > c.heard {
 			return v, false
 		}
 		v.activity += r.Word(wordActivity)

@@ -37,6 +37,7 @@ type Machine struct {
 	identities []bus.Identity
 	dir        string
 	trials     int
+	lead       time.Duration // from the order to start to the common start
 }
 
 // NewMachine starts the bus, unless an external one takes its place.
@@ -55,7 +56,10 @@ func NewMachine(cfg MachineConfig) (*Machine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for telemetry: %w", err)
 	}
-	m := &Machine{cfg: cfg, spawner: NewSpawner(), dir: dir}
+	m := &Machine{
+		cfg: cfg, spawner: NewSpawner(), dir: dir,
+		lead: 4*time.Millisecond + time.Duration(cfg.Nodes)*100*time.Microsecond,
+	}
 	if cfg.External.URL == "" {
 		if m.identities, err = bus.NewIdentities(cfg.Nodes); err == nil {
 			err = m.startBus()
@@ -85,6 +89,12 @@ func (m *Machine) Close() {
 	}
 	_ = m.spawner.Close()
 	_ = os.RemoveAll(m.dir)
+}
+
+// missed is told that a node began by so much after the common start: the
+// orders have to go out earlier on this machine.
+func (m *Machine) missed(late time.Duration) {
+	m.lead = min(2*m.lead+late, 500*time.Millisecond)
 }
 
 // URL is where the bus listens, for information.

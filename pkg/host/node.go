@@ -44,6 +44,7 @@ type node struct {
 	watch    [256]bool
 	pending  uint64
 	executed uint64
+	reports  uint64
 	late     time.Duration
 	failed   error
 }
@@ -70,7 +71,7 @@ const (
 // told to stop, and returns. When in ends, so does the process.
 func RunNode(in io.Reader, out io.Writer) error {
 	debug.SetGCPercent(400) // short-lived, and a collection disturbs what is measured
-	lines := bufio.NewReaderSize(in, 64<<10)
+	lines := bufio.NewReaderSize(pollable(in), 64<<10)
 	n := &node{out: json.NewEncoder(out)}
 	if err := n.join(lines); err != nil {
 		_ = n.out.Encode(report{Error: err.Error()})

@@ -77,6 +77,7 @@ const (
 	wordInside          // 1 in the critical section
 	wordPending         // copies of algorithm messages that wait for their instant
 	wordExecuted        // instructions of the timeline, and orders
+	wordReports         // records reported
 	wordPeers
 )
 

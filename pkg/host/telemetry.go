@@ -146,10 +146,13 @@ func (t *Telemetry) Words() int { return len(t.words) }
 // Len is how many slots have been written.
 func (t *Telemetry) Len() uint64 { return t.n }
 
-// Append writes r. Once it has failed, with ErrTelemetryFull or because the disk
+// Append writes r, with its Text if its type has one: see AppendText. Once it has failed, with ErrTelemetryFull or because the disk
 // is full, it always fails: what was written has no gap, and the file tells the
 // host that something is missing at its end.
 func (t *Telemetry) Append(r *trace.Record) error {
+	if r.Type.HasText() {
+		return t.AppendText(r, r.Text)
+	}
 	if t.err != nil || t.n >= t.limit {
 		return t.refuse(ErrTelemetryFull)
 	}
@@ -167,6 +170,9 @@ func (t *Telemetry) Append(r *trace.Record) error {
 // length of text in bytes, and text in slots of its own behind it. A text of more
 // than MaxText bytes is cut.
 func (t *Telemetry) AppendText(r *trace.Record, text string) error {
+	if !r.Type.HasText() {
+		panic(fmt.Sprintf("host: AppendText: a record of type %v has no text", r.Type))
+	}
 	if len(text) > MaxText {
 		const note = "... (cut)"
 		text = text[:MaxText-len(note)] + note

@@ -95,8 +95,8 @@ func (r *TelemetryReader) Each(visit func(rec *trace.Record, text string) error)
 }
 
 // EachFrom calls visit with every record from slot i on that had been written
-// when it was called, and returns the slot to go on from. Only a record of type
-// a type that HasText has one. The record is valid during the call alone. EachFrom stops
+// when it was called, and returns the slot to go on from. Only a record of a type
+// that HasText has one. The record is valid during the call alone. EachFrom stops
 // at the first error of visit, and returns it as it is, and at the first slot that
 // does not hold what it must.
 func (r *TelemetryReader) EachFrom(

@@ -33,7 +33,7 @@ func TestTelemetry_ReadsWhatWasWritten(t *testing.T) {
 		want = append(want, "")
 		if i%50 == 0 {
 			text := texts[i/50%uint64(len(texts))]
-			must(t, w.AppendText(&trace.Record{Seq: i}, text))
+			must(t, w.AppendText(&trace.Record{Type: trace.Log, Seq: i}, text))
 			if len(text) > MaxText {
 				text = text[:MaxText-len("... (cut)")] + "... (cut)"
 			}
@@ -107,7 +107,7 @@ func TestTelemetry_LimitIsReported(t *testing.T) {
 	if r.Full() {
 		t.Error("full before the limit")
 	}
-	if err := w.AppendText(&trace.Record{}, "x"); !errors.Is(err, ErrTelemetryFull) {
+	if err := w.AppendText(&trace.Record{Type: trace.Log}, "x"); !errors.Is(err, ErrTelemetryFull) {
 		t.Errorf("beyond the limit: %v", err)
 	}
 	if err := w.Append(&trace.Record{Type: trace.Up}); !errors.Is(err, ErrTelemetryFull) {
@@ -215,7 +215,7 @@ func telemetryFile(tb testing.TB) []byte {
 	must(tb, err)
 	must(tb, w.Append(&trace.Record{Type: trace.Up}))
 	must(tb, w.Append(&trace.Record{Type: trace.Crash}))
-	must(tb, w.AppendText(&trace.Record{}, "hello"))
+	must(tb, w.Append(&trace.Record{Type: trace.Timeout, Text: "hello"}))
 	must(tb, w.Close())
 	file, err := os.ReadFile(path)
 	must(tb, err)

@@ -53,6 +53,7 @@ type child struct {
 	downAt      time.Duration
 	last        time.Duration // of its last record
 	orders      uint64        // that it has to count as executed
+	heard       uint64        // records that it reported
 	own         []harness.Instruction
 	bye         *farewell
 	failure     string
@@ -253,7 +254,7 @@ func (t *trial) order(c *child, o order) {
 // run is the trial from the common start to its end.
 func (t *trial) run(ctx context.Context) (harness.End, error) {
 	// Far enough ahead that every node has read its order by then.
-	t.start = Monotonic() + 3*time.Millisecond + time.Duration(len(t.nodes))*50*time.Microsecond
+	t.start = Monotonic() + t.machine.lead
 	for _, c := range t.nodes {
 		if !c.dead {
 			t.order(c, order{Start: &t.start})
@@ -336,6 +337,7 @@ func (t *trial) hear(o occurrence) {
 	case o.report.Bye != nil:
 		c.bye = o.report.Bye
 	case o.report.Record != nil:
+		c.heard++
 		t.instruct(t.observe(o.report.Record))
 	}
 }

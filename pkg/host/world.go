@@ -60,9 +60,17 @@ func (n *node) Alarm(m *harness.Member, at time.Duration, a harness.Alarm) {
 func (n *node) Record(m *harness.Member, r *trace.Record) {
 	n.append(r)
 	if n.watch[r.Type] && (r.Type != trace.Up || m.Incarnation > 0) {
-		if err := n.out.Encode(report{Record: r}); err != nil && n.failed == nil {
-			n.failed = err
-		}
+		n.tell(r)
+	}
+}
+
+// tell reports r to the host. The count comes first, so that the host knows of
+// a report that it has not read yet.
+func (n *node) tell(r *trace.Record) {
+	n.reports++
+	n.tele.Word(wordReports).Store(n.reports)
+	if err := n.out.Encode(report{Record: r}); err != nil && n.failed == nil {
+		n.failed = err
 	}
 }
 
@@ -84,7 +92,5 @@ func (n *node) Done(m *harness.Member) {
 		At: n.now, Type: trace.Done, Process: uint32(m.ID), Incarnation: m.Incarnation,
 	}
 	n.append(&r)
-	if err := n.out.Encode(report{Record: &r}); err != nil && n.failed == nil {
-		n.failed = err
-	}
+	n.tell(&r)
 }

@@ -1,13 +1,17 @@
 package results
 
 import (
+	"bufio"
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"hash/crc32"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"time"
 
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -17,7 +21,6 @@ type Trace struct {
 	Trial   int
 	Attempt int
 	Kinds   []string // names of the kinds that records of messages index
-	Lines   []string // texts of the Log records, in their order
 	Records trace.List
 }
 
@@ -26,28 +29,55 @@ type traceHeader struct {
 	Schema  int      `json:"schema_version"`
 	Trial   int      `json:"trial"`
 	Attempt int      `json:"attempt"`
-	Records int      `json:"records"` // of trace.Size bytes each, after this line
-	Sum     string   `json:"crc32c"`  // of them
+	Records int      `json:"records"` // lines after this one
 	Kinds   []string `json:"kinds"`
-	Lines   []string `json:"lines"`
 }
 
-func tracePath(dir string, trial int) string {
-	return filepath.Join(dir, TracesDir, "trial-"+strconv.Itoa(trial)+".trace")
+// traceLine is a record as it stands in the file. Instants are whole
+// nanoseconds since the common start, so that nothing is rounded.
+type traceLine struct {
+	At          time.Duration  `json:"at_ns"`
+	Type        string         `json:"type"`
+	Process     uint32         `json:"process,omitempty"`
+	Incarnation uint32         `json:"incarnation,omitempty"`
+	Peer        uint32         `json:"peer,omitempty"`
+	Kind        string         `json:"kind,omitempty"`
+	Plane       string         `json:"plane,omitempty"` // empty: the algorithm's
+	Seq         uint64         `json:"seq,omitempty"`
+	Copy        uint8          `json:"copy,omitempty"`
+	Sent        *time.Duration `json:"sent_ns,omitempty"`
+	Due         *time.Duration `json:"due_ns,omitempty"`
+	Bytes       uint32         `json:"bytes,omitempty"`
+	Depth       uint32         `json:"depth,omitempty"`
+	Arg         uint64         `json:"arg,omitempty"`
+	Text        string         `json:"text,omitempty"`
 }
+
+const (
+	heartbeat      = "HEARTBEAT" // the kind 255 of the detection plane
+	heartbeatKind  = 255
+	detectionPlane = "detection"
+)
+
+func tracePath(dir string, trial int) string {
+	return filepath.Join(dir, TracesDir, "trial-"+strconv.Itoa(trial)+".ndjson")
+}
+
+// isMessage says whether records of type t are about a message.
+func isMessage(t trace.Type) bool { return t >= trace.Send && t <= trace.Undelivered }
 
 // WriteTrace puts the trace of a trial in place of the trace of an earlier
 // attempt.
 func (f *Folder) WriteTrace(t Trace) error {
-	body := make([]byte, trace.Size*len(t.Records))
-	for i := range t.Records {
-		t.Records[i].Put(body[i*trace.Size:])
-	}
-	head, err := json.Marshal(traceHeader{
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	err := enc.Encode(traceHeader{
 		Schema: Schema, Trial: t.Trial, Attempt: t.Attempt, Records: len(t.Records),
-		Sum:   fmt.Sprintf("%08x", crc32.Checksum(body, castagnoli)),
-		Kinds: nonNil(t.Kinds), Lines: nonNil(t.Lines),
+		Kinds: nonNil(t.Kinds),
 	})
+	for i := range t.Records {
+		err = errors.Join(err, enc.Encode(lineOf(&t.Records[i], t.Kinds)))
+	}
 	if err != nil {
 		return fmt.Errorf("trace: trial %d: %w", t.Trial, err)
 	}
@@ -55,11 +85,34 @@ func (f *Folder) WriteTrace(t Trace) error {
 	if err := os.Mkdir(f.path(TracesDir), 0o755); err != nil && !os.IsExist(err) {
 		return fault("trace", err)
 	}
-	err = writeFile(tracePath(f.dir, t.Trial), append(append(head, '\n'), body...))
-	if err != nil {
+	if err := writeFile(tracePath(f.dir, t.Trial), out.Bytes()); err != nil {
 		return fault("trace", err)
 	}
 	return nil
+}
+
+func lineOf(r *trace.Record, kinds []string) *traceLine {
+	l := &traceLine{
+		At: r.At, Type: r.Type.String(), Process: r.Process, Incarnation: r.Incarnation, Peer: r.Peer,
+		Seq: r.Seq, Copy: r.Copy, Bytes: r.Bytes, Depth: r.Depth, Arg: r.Arg, Text: r.Text,
+	}
+	if r.Type == trace.Save {
+		l.Text = hex.EncodeToString([]byte(r.Text)) // encoded by the algorithm's codec: any bytes
+	}
+	if !isMessage(r.Type) {
+		return l
+	}
+	l.Sent, l.Due = &r.Sent, &r.Due
+	if r.Plane == trace.Detection {
+		l.Plane = detectionPlane
+	}
+	switch {
+	case r.Plane == trace.Detection && r.Kind == heartbeatKind:
+		l.Kind = heartbeat
+	case int(r.Kind) < len(kinds):
+		l.Kind = kinds[r.Kind]
+	}
+	return l
 }
 
 // ReadTrace returns the trace of a trial of the run at path, which may be
@@ -82,25 +135,70 @@ func ReadTrace(path string, trial int) (*Trace, error) {
 }
 
 func parseTrace(b []byte) (*Trace, error) {
-	line, body, _ := bytes.Cut(b, []byte("\n"))
+	in := bufio.NewScanner(bytes.NewReader(b))
+	in.Buffer(nil, 1<<20)
 	var h traceHeader
-	if err := json.Unmarshal(line, &h); err != nil {
+	if !in.Scan() {
+		return nil, errGuard
+	}
+	if err := json.Unmarshal(in.Bytes(), &h); err != nil {
 		return nil, err
 	}
 	if h.Schema != Schema {
 		return nil, fmt.Errorf("schema version %d, want %d; read it with the release that wrote it",
 			h.Schema, Schema)
 	}
-	sum := fmt.Sprintf("%08x", crc32.Checksum(body, castagnoli))
-	if len(body)%trace.Size != 0 || len(body)/trace.Size != h.Records || sum != h.Sum {
-		return nil, fmt.Errorf("%w: %d bytes of records, want %d records", errGuard, len(body), h.Records)
-	}
-	t := &Trace{Trial: h.Trial, Attempt: h.Attempt, Kinds: h.Kinds, Lines: h.Lines,
-		Records: make(trace.List, h.Records)}
-	for i := range t.Records {
-		if err := t.Records[i].Get(body[i*trace.Size:]); err != nil {
-			return nil, fmt.Errorf("record %d: %w", i+1, err)
+	t := &Trace{Trial: h.Trial, Attempt: h.Attempt, Kinds: h.Kinds}
+	for in.Scan() {
+		var l traceLine
+		if err := json.Unmarshal(in.Bytes(), &l); err != nil {
+			return nil, fmt.Errorf("record %d: %w", len(t.Records)+1, err)
 		}
+		r, err := l.record(h.Kinds)
+		if err != nil {
+			return nil, fmt.Errorf("record %d: %w", len(t.Records)+1, err)
+		}
+		t.Records = append(t.Records, r)
 	}
-	return t, nil
+	if len(t.Records) != h.Records || b[len(b)-1] != '\n' {
+		return nil, fmt.Errorf("%w: %d records, want %d", errGuard, len(t.Records), h.Records)
+	}
+	return t, in.Err()
+}
+
+func (l *traceLine) record(kinds []string) (trace.Record, error) {
+	r := trace.Record{
+		At: l.At, Process: l.Process, Incarnation: l.Incarnation, Peer: l.Peer, Seq: l.Seq,
+		Copy: l.Copy, Bytes: l.Bytes, Depth: l.Depth, Arg: l.Arg, Text: l.Text,
+	}
+	var known bool
+	if r.Type, known = trace.TypeOf(l.Type); !known {
+		return r, fmt.Errorf("unknown type %q", l.Type)
+	}
+	if r.Type == trace.Save {
+		b, err := hex.DecodeString(l.Text)
+		if err != nil {
+			return r, err
+		}
+		r.Text = string(b)
+	}
+	if !isMessage(r.Type) {
+		return r, nil
+	}
+	if l.Sent == nil || l.Due == nil {
+		return r, errors.New("a message without sent_ns or due_ns")
+	}
+	r.Sent, r.Due = *l.Sent, *l.Due
+	if l.Plane == detectionPlane {
+		r.Plane = trace.Detection
+	}
+	kind := slices.Index(kinds, l.Kind)
+	if l.Kind == heartbeat && r.Plane == trace.Detection {
+		kind = heartbeatKind
+	}
+	if kind < 0 {
+		return r, fmt.Errorf("unknown kind %q", l.Kind)
+	}
+	r.Kind = uint8(kind)
+	return r, nil
 }

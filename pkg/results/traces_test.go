@@ -13,9 +13,12 @@ func TestTraces(t *testing.T) {
 	t.Parallel()
 	f := create(t, testHeader(20))
 	want := &Trace{
-		Trial: 17, Attempt: 2, Kinds: []string{"ELECTION", "ANSWER"}, Lines: []string{"a\nb"},
+		Trial: 17, Attempt: 2, Kinds: []string{"ELECTION", "ANSWER"},
 		Records: trace.List{
 			{Type: trace.Up, Process: 1},
+			{Type: trace.Log, Process: 1, At: 4, Arg: 3, Text: "a\nb"},
+			{Type: trace.Save, Process: 1, At: 4, Arg: 2, Text: "\x01\xff"},
+			{Type: trace.Send, Process: 1, Peer: 2, Seq: 1, At: 5, Plane: trace.Detection, Kind: 255},
 			{Type: trace.Send, Process: 1, Peer: 2, Seq: 1, At: 5, Due: 7, Kind: 1},
 		},
 	}
@@ -34,7 +37,7 @@ func TestTraces(t *testing.T) {
 		t.Errorf("a trace that was not kept: %v, want that it does not exist", err)
 	}
 	whole := readFile(t, tracePath(f.Dir(), 17))
-	for _, cut := range []int{0, 10, len(whole) - trace.Size, len(whole) - 1} {
+	for _, cut := range []int{0, 10, len(whole) - 40, len(whole) - 1} {
 		write(t, tracePath(f.Dir(), 17), whole[:cut])
 		if got, err := ReadTrace(f.Dir(), 17); err == nil {
 			t.Errorf("cut at %d: read %+v, want an error", cut, got)

@@ -63,6 +63,16 @@ const (
 	Detection uint8 = 1
 )
 
+// TypeOf is the type of that name, and whether there is one.
+func TypeOf(name string) (Type, bool) {
+	for t := Up; t < types; t++ {
+		if typeNames[t] == name {
+			return t, true
+		}
+	}
+	return None, false
+}
+
 // HasText says whether records of this type carry a text. Its length in bytes
 // is then their Arg.
 func (t Type) HasText() bool {
