@@ -62,8 +62,8 @@ type ServerStats struct {
 	OutMsgs          int64  `json:"out_msgs"`
 	InBytes          int64  `json:"in_bytes"`
 	OutBytes         int64  `json:"out_bytes"`
-	Errors           uint64 `json:"errors"`               // errors that it logged: refused clients and such
-	LastError        string `json:"last_error,omitempty"` // the latest of them
+	Errors           uint64 `json:"errors"` // that it logged: refused clients and such
+	LastError        string `json:"last_error,omitempty"`
 }
 
 // StartServer starts a server and returns when it accepts connections.
@@ -82,7 +82,8 @@ func StartServer(cfg ServerConfig) (*Server, error) {
 	ns.Start() // returns; a fatal error, such as a port that is taken, is only logged
 	if fatal := s.log.fatalError(); fatal != "" {
 		s.Close()
-		return nil, fmt.Errorf("start bus: %s: %s: choose another port, or 0 for a free one", at, fatal)
+		return nil, fmt.Errorf("start bus: %s: %s: choose another host or port, or port 0 for "+
+			"a free one", at, fatal)
 	}
 	if !ns.ReadyForConnections(startTimeout) {
 		s.Close()
@@ -169,7 +170,7 @@ func (s *Server) Stats() (ServerStats, error) {
 		Connections: v.Connections, TotalConnections: v.TotalConnections,
 		SlowConsumers: v.SlowConsumers, StalledClients: v.StalledClients,
 		StaleClients: v.StaleConnections,
-		InMsgs: v.InMsgs, OutMsgs: v.OutMsgs, InBytes: v.InBytes, OutBytes: v.OutBytes,
+		InMsgs:       v.InMsgs, OutMsgs: v.OutMsgs, InBytes: v.InBytes, OutBytes: v.OutBytes,
 		Errors: errs, LastError: last,
 	}, nil
 }

@@ -38,7 +38,8 @@ func StartBus(sp *Spawner, exe string, args []string, cfg bus.ServerConfig) (*Bu
 	b := &BusProcess{child: child, out: bufio.NewReader(child.Stdout)}
 	if err := b.configure(cfg); err != nil {
 		child.Close()
-		if said := strings.TrimSpace(child.Stderr()); said != "" {
+		said := strings.TrimSpace(child.Stderr())
+		if said != "" && !strings.Contains(said, err.Error()) {
 			err = fmt.Errorf("%w; it said: %.2000s", err, said)
 		}
 		return nil, fmt.Errorf("start bus process: %w", err)

@@ -146,9 +146,10 @@ func (t *Telemetry) Words() int { return len(t.words) }
 // Len is how many slots have been written.
 func (t *Telemetry) Len() uint64 { return t.n }
 
-// Append writes r, with its Text if its type has one: see AppendText. Once it has failed, with ErrTelemetryFull or because the disk
-// is full, it always fails: what was written has no gap, and the file tells the
-// host that something is missing at its end.
+// Append writes r, with its Text if its type has one: see AppendText. Once it has
+// failed, with ErrTelemetryFull or because the disk is full, it always fails: what
+// was written has no gap, and the file tells the host that something is missing at
+// its end.
 func (t *Telemetry) Append(r *trace.Record) error {
 	if r.Type.HasText() {
 		return t.AppendText(r, r.Text)

@@ -5,6 +5,7 @@ package host
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,45 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
+
+func init() {
+	childMains["telemetry"] = func() {
+		w, err := CreateTelemetry(os.Getenv("CONCLAVE_TEST_PATH"), TelemetryConfig{})
+		for i := uint64(0); err == nil; i++ {
+			if i == 100 {
+				fmt.Println("ready")
+			}
+			err = w.Append(&trace.Record{Type: trace.Send, Seq: i})
+		}
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func TestTelemetry_OutlivesASigkill(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "t")
+	c := startChild(t, "telemetry", "CONCLAVE_TEST_PATH="+path)
+	awaitLine(t, c, "ready")
+	c.Kill()
+	if exit := c.Exit(); exit.Signal != "SIGKILL" {
+		t.Fatalf("exit: %v; stderr: %s", exit, c.Stderr())
+	}
+	r, err := OpenTelemetry(path)
+	must(t, err)
+	defer func() { must(t, r.Close()) }()
+	n := uint64(0)
+	must(t, r.Each(func(rec *trace.Record, _ string) error {
+		if rec.Seq != n {
+			t.Fatalf("record %d where %d was due", rec.Seq, n)
+		}
+		n++
+		return nil
+	}))
+	if n < 100 || n != r.Len() {
+		t.Errorf("%d records of %d, want all of at least 100", n, r.Len())
+	}
+}
 
 func TestTelemetry_ReadsWhatWasWritten(t *testing.T) {
 	t.Parallel()
