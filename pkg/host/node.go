@@ -57,7 +57,7 @@ type happening struct {
 	late  time.Duration // by which the bus was late
 	frame bus.Frame
 	alarm harness.Alarm
-	instr harness.Instruction
+	instr *harness.Instruction
 }
 
 const (
@@ -227,7 +227,7 @@ func (n *node) boot() {
 	n.member = harness.NewMember(n.setup, n, n.ID, n.Incarnation, saved, &n.buf)
 	n.member.Start(n.now)
 	for _, i := range n.Timeline {
-		n.queue.Push(i.At, i.Class(), n.ID, happening{what: anInstruction, instr: i})
+		n.queue.Push(i.At, i.Class(), n.ID, happening{what: anInstruction, instr: &i})
 	}
 	n.share()
 }
@@ -280,7 +280,7 @@ func (n *node) execute(h *happening) {
 	case anAlarm:
 		n.member.Alarm(n.now, h.alarm)
 	case anInstruction:
-		n.member.Obey(n.now, h.instr)
+		n.member.Obey(n.now, *h.instr)
 		n.executed++
 	}
 	n.share()

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 )
 
 func init() {
@@ -204,6 +206,23 @@ func TestSpawner_ManyAtOnce(t *testing.T) {
 	// Tests beside this one have files open too.
 	if after := countFiles(t); after > before+50 {
 		t.Errorf("%d files open before, %d after", before, after)
+	}
+}
+
+// Not parallel: it counts goroutines and files.
+func TestSpawner_LeavesNothing(t *testing.T) {
+	goroutines, files := goleak.IgnoreCurrent(), countFiles(t)
+	s := NewSpawner()
+	for range 3 {
+		c, err := s.Start(childCommand(t, "stubborn"))
+		must(t, err)
+		defer c.Close()
+		c.Close()
+	}
+	must(t, s.Close())
+	goleak.VerifyNone(t, goroutines)
+	if after := countFiles(t); after != files {
+		t.Errorf("%d files open before, %d after", files, after)
 	}
 }
 

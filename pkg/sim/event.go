@@ -21,7 +21,7 @@ type event struct {
 	sent, due   time.Duration
 	msg         algo.Message
 	alarm       harness.Alarm
-	instr       harness.Instruction
+	instr       *harness.Instruction
 }
 
 // What an event is.

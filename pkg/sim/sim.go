@@ -192,7 +192,7 @@ func (s *simulation) instruct(list []harness.Instruction) {
 		}
 		s.scheduled++
 		at := max(i.At, s.now)
-		s.queue.Push(at, i.Class(), i.Node, event{what: instruction, instr: i})
+		s.queue.Push(at, i.Class(), i.Node, event{what: instruction, instr: &i})
 	}
 }
 
@@ -208,7 +208,7 @@ func (s *simulation) execute(e *event) {
 		s.step(m, func() { m.Alarm(s.now, e.alarm) })
 	case instruction:
 		s.scheduled--
-		s.obey(e.instr)
+		s.obey(*e.instr)
 	}
 }
 
