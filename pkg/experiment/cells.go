@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
 )
 
@@ -19,8 +18,19 @@ type variant struct {
 	leaves    map[string]*leaf
 	params    map[string]any
 	origins   map[string]origin // of params
-	values    map[string]string // what the sweep says, by key
+	values    map[string]value  // what the sweep says, by key
 	set       *settings
+}
+
+// A value is a swept one as it stands in the design: a duration in milliseconds,
+// or with its unit where not all values of its key are durations.
+type value struct{ ms, plain string }
+
+func (v value) of(ms bool) string {
+	if ms {
+		return v.ms
+	}
+	return v.plain
 }
 
 // experiment makes the cells; it is complete only if nothing was reported.
@@ -78,7 +88,7 @@ func (d *draft) experiment() *Experiment {
 // variant applies the values at a position of the axes.
 func (d *draft) variant(c *contender, at []int) *variant {
 	v := &variant{draft: d, contender: c, leaves: maps.Clone(d.leaves),
-		params: maps.Clone(c.Params), origins: maps.Clone(c.origins), values: map[string]string{}}
+		params: maps.Clone(c.Params), origins: maps.Clone(c.origins), values: map[string]value{}}
 	for i, k := range at {
 		if k < 0 {
 			continue
@@ -87,7 +97,7 @@ func (d *draft) variant(c *contender, at []int) *variant {
 			s := &d.axes[i].keys[j]
 			if given, ok := s.value(k, c); ok {
 				v.params[s.param], v.origins[s.param] = given, s.raw[k].at
-				v.values[s.key] = formatValue(given)
+				v.values[s.key] = value{formatValue(given), render("", given).bare()}
 			}
 			for _, ch := range s.sets[k] {
 				v.apply(&ch)
@@ -124,24 +134,16 @@ func (v *variant) apply(c *change) {
 }
 
 // column is the value as it stands in the design.
-func (c *change) column() string {
-	if c.leaf == nil {
-		if d, err := time.ParseDuration(c.node.text); err == nil && c.node.kind == text {
-			return milliseconds(d)
-		}
-		return c.node.bare()
+func (c *change) column() value {
+	n := c.node
+	if c.leaf != nil && c.leaf.value != nil {
+		n = render(c.key, c.leaf.value)
 	}
-	switch x := c.leaf.value.(type) {
-	case nil: // wrong, and reported
-		return ""
-	case time.Duration, float64:
-		return formatValue(x)
-	case bus.Latency:
-		if x.Distribution == "constant" {
-			return milliseconds(x.Mean)
-		}
+	v := value{n.bare(), n.bare()}
+	if d, err := time.ParseDuration(n.text); err == nil && n.kind == text {
+		v.ms = milliseconds(d)
 	}
-	return render(c.key, c.leaf.value).bare()
+	return v
 }
 
 // complete fills in the defaults that follow from other values.
@@ -317,7 +319,7 @@ func (e *Experiment) columns(variants []*variant, keys []string, durations map[s
 		cell.Design = v.fixed(e, &cell.Plan)
 		for j, k := range shown {
 			cell.Design = append(cell.Design,
-				Field{e.Columns[len(fixedColumns)+j], v.values[k]})
+				Field{e.Columns[len(fixedColumns)+j], v.values[k].of(durations[k] && covered[k] == "")})
 		}
 	}
 }

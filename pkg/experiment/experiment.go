@@ -43,7 +43,7 @@ type Experiment struct {
 	Columns []string
 	Cells   []Cell
 
-	Overrides []string // what the environment and the command line have set, in order
+	Overrides []string // what the environment and the command line have set
 	Notes     []string // what an experimenter should know before the start
 
 	resolved []byte

@@ -16,7 +16,8 @@ func init() {
 		Messages: []algo.Message{request{}, token{}},
 		Params: []algo.Param{
 			{Name: "t_answer", Type: algo.Duration, Doc: "T", Min: time.Millisecond,
-				Default: func(n algo.Network) any { return 3*n.Latency + 20*time.Millisecond }},
+				PerProcess: true,
+				Default:    func(n algo.Network) any { return 3*n.Latency + 20*time.Millisecond }},
 			{Name: "suppress", Type: algo.Bool, Doc: "a flag", Default: algo.Const(true)},
 			{Name: "est", Type: algo.Int, Doc: "a rank", PerProcess: true, Default: algo.Const(int64(0))},
 			{Name: "reply", Type: algo.Enum, Doc: "a choice", Choices: []string{"broadcast", "off"},
@@ -54,6 +55,10 @@ func init() {
 				}
 				return nil
 			}},
+	}, func(algo.Config) algo.Elector { return process{} })
+	algo.RegisterElector(algo.Spec{
+		Name: "any", Summary: "runs on any connected graph", Paper: paper,
+		Messages: []algo.Message{request{}}, Needs: algo.Needs{Topology: algo.Connected},
 	}, func(algo.Config) algo.Elector { return process{} })
 	algo.RegisterMutex(algo.Spec{
 		Name: "naimi-trehel", Summary: "needs nothing, survives nothing", Paper: paper,

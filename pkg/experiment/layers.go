@@ -259,8 +259,11 @@ func (l *layers) environment(env []string) {
 // settings applies --set key=value.
 func (l *layers) settings(set []string) {
 	for _, s := range set {
-		at := origin{source: "--set " + clip(s)}
 		key, value, ok := strings.Cut(s, "=")
+		at := origin{source: "--set " + clip(s)}
+		if strings.Contains(value, "@") { // perhaps a password
+			at.source = "--set " + clip(key)
+		}
 		if !ok || key == "" {
 			l.add(at, "", "want key=value, as --set nodes=7")
 			continue

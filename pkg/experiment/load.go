@@ -23,11 +23,20 @@ type Overrides struct {
 // Load reads an experiment from a file in YAML, TOML or JSON. The error, if
 // any, is an *Error that holds everything that is wrong.
 func Load(path string, o Overrides) (*Experiment, error) {
-	p := &parser{report: &report{}, file: path}
-	l := newLayers(p)
-	root := l.readFile(path)
+	r := &report{}
+	data, err := readCapped(path)
+	if err != nil {
+		r.add(origin{source: path}, "", "cannot be read: %v", reason(err))
+		return nil, r.err()
+	}
+	return load(r, path, data, o)
+}
+
+func load(r *report, path string, data []byte, o Overrides) (*Experiment, error) {
+	l := newLayers(&parser{report: r, file: path})
+	root := l.parse(path, data)
 	if root == nil {
-		return nil, p.err()
+		return nil, r.err()
 	}
 	l.document(root)
 	base := filepath.Base(path)
@@ -92,15 +101,10 @@ func nameOf(algorithms []string) string {
 	return "experiment"
 }
 
-// readFile reads the file into nodes; nil, with a report, if there is nothing to
-// go on with.
-func (l *layers) readFile(path string) *node {
+// parse reads the file into nodes; nil, with a report, if there is nothing to go
+// on with.
+func (l *layers) parse(path string, data []byte) *node {
 	at := origin{source: path}
-	data, err := readCapped(path)
-	if err != nil {
-		l.add(at, "", "cannot be read: %v", reason(err))
-		return nil
-	}
 	if len(data) > maxSize {
 		l.add(at, "", "larger than 1 MiB, want an experiment file")
 		return nil

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -273,6 +274,11 @@ func (p *parser) edges(key string, n *node) (out [][2]algo.ID) {
 }
 
 func readEdges(path string) ([][2]algo.ID, error) {
+	if info, err := os.Stat(path); err != nil {
+		return nil, reason(err)
+	} else if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file") // a pipe would be waited for
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, reason(err)

@@ -1,0 +1,212 @@
+package experiment
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func mustLoad(t testing.TB, path string) *Experiment {
+	t.Helper()
+	e, err := Load(path, overrides(t, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// write puts a file with such a text into a folder of the test's own.
+func write(t testing.TB, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// outline is an experiment as a text to compare: the resolved copy, then a line
+// for each cell.
+func outline(e *Experiment) string {
+	var b strings.Builder
+	b.Write(e.resolved)
+	fmt.Fprintln(&b, "---", strings.Join(e.Columns, ", "))
+	for _, c := range e.Cells {
+		values := make([]string, len(c.Design))
+		for i, f := range c.Design {
+			values[i] = f.Value
+		}
+		fmt.Fprintf(&b, "%d: %s\n", c.Number, strings.Join(values, ", "))
+		for _, reason := range c.Plan.OutOfModel {
+			fmt.Fprintln(&b, "   not in the model:", reason)
+		}
+	}
+	for _, o := range e.Overrides {
+		fmt.Fprintln(&b, "override:", o)
+	}
+	for _, n := range e.Notes {
+		fmt.Fprintln(&b, "note:", n)
+	}
+	return b.String()
+}
+
+func TestGoodFiles(t *testing.T) {
+	t.Parallel()
+	for _, f := range inputs(t, "good") {
+		t.Run(filepath.Base(f), func(t *testing.T) {
+			t.Parallel()
+			golden(t, f, outline(mustLoad(t, f)))
+		})
+	}
+}
+
+func TestResolvedCopyIsTheSameExperiment(t *testing.T) {
+	t.Parallel()
+	for _, f := range inputs(t, "good") {
+		t.Run(filepath.Base(f), func(t *testing.T) {
+			t.Parallel()
+			e := mustLoad(t, f)
+			text, err := e.Resolved()
+			if err != nil {
+				t.Fatal(err)
+			}
+			sameExperiment(t, e, mustLoad(t, write(t, "config.resolved.yaml", string(text))))
+		})
+	}
+}
+
+func sameExperiment(t testing.TB, a, b *Experiment) {
+	t.Helper()
+	x, y := *a, *b
+	x.Notes, y.Notes, x.Overrides, y.Overrides = nil, nil, nil, nil
+	if !bytes.Equal(a.resolved, b.resolved) || a.Hash() != b.Hash() {
+		t.Errorf("resolved to\n%s\nthen to\n%s", a.resolved, b.resolved)
+	}
+	if !reflect.DeepEqual(x, y) {
+		t.Errorf("two experiments:\n%+v\n%+v", x, y)
+	}
+}
+
+func TestFormatsAgree(t *testing.T) {
+	t.Parallel()
+	yaml := mustLoad(t, "testdata/good/everything.yaml")
+	sameExperiment(t, yaml, mustLoad(t, "testdata/good/everything.toml"))
+	sameExperiment(t, yaml, mustLoad(t, "testdata/good/everything.json"))
+}
+
+func TestTemplateLoads(t *testing.T) {
+	t.Parallel()
+	e := mustLoad(t, write(t, "template.yaml", Template()))
+	if len(e.Cells) != 6 {
+		t.Errorf("%d cells, want 6", len(e.Cells))
+	}
+	shorter := mustLoad(t, write(t, "bully-vs-ring.yaml", "problem: election\n"+
+		"algorithms: [bully, {name: ring-list, label: ring}]\nsweep: [{vary: nodes, over: [3, 5, 9]}]\n"))
+	sameExperiment(t, shorter, e) // the template writes the defaults
+}
+
+func TestGraphOfAFileStandsInTheResolvedCopy(t *testing.T) {
+	t.Parallel()
+	path := write(t, "e.yaml", "problem: mutex\nalgorithms: [commanded]\nnodes: 3\n"+
+		"topology: {kind: file, path: g.edges}\n")
+	edges := filepath.Join(filepath.Dir(path), "g.edges")
+	if err := os.WriteFile(edges, []byte("1 2\n2 3 # back\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Load(path, Overrides{})
+	if err == nil || !strings.Contains(err.Error(), "file is no tree graph") {
+		t.Fatalf("a graph of a file taken for a tree: %v", err)
+	}
+	connected := strings.Replace(string(must(os.ReadFile(path))), "problem: mutex\nalgorithms: [commanded]",
+		"algorithms: [election/any]", 1)
+	if err := os.WriteFile(path, []byte(connected), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	e := mustLoad(t, path)
+	if err := os.Remove(edges); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(e.resolved), "topology: {kind: file, edges: [[1, 2], [2, 3]]}") {
+		t.Errorf("resolved to\n%s", e.resolved)
+	}
+	sameExperiment(t, e, mustLoad(t, write(t, "again.yaml", string(e.resolved))))
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func TestBuildNeedsNoFile(t *testing.T) {
+	t.Parallel()
+	e, err := Build([]string{"election/bully", "election/ring-list"}, "3, 5,9", Overrides{
+		Set: []string{"repetitions=2"}, Env: []string{"CONCLAVE_TRANSPORT=sim"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Name != "bully-vs-ring-list" || len(e.Cells) != 6 || len(e.Trials()) != 12 ||
+		e.Transport != "sim" {
+		t.Errorf("%s", outline(e))
+	}
+	one, err := Build([]string{"mutex/naimi-trehel"}, "4", Overrides{})
+	if err != nil || one.Cells[0].Plan.Nodes != 4 {
+		t.Errorf("one number of nodes: %v", err)
+	}
+	for _, bad := range []struct {
+		algorithms []string
+		nodes      string
+		set, want  string
+	}{
+		{nil, "", "nodes=3", "--algorithms: algorithms: an empty list"},
+		{[]string{"bully"}, "", "nodes=3", "--algorithms: problem: missing"},
+		{[]string{"election/bully"}, "3,x", "seed=3", "--nodes 3,x: nodes: \"x\", want"},
+		{[]string{"election/bully"}, "3,5", "sweep=[]", "several --nodes"},
+	} {
+		_, err := Build(bad.algorithms, bad.nodes, Overrides{Set: []string{bad.set}})
+		if err == nil || !strings.Contains(err.Error(), bad.want) {
+			t.Errorf("%v %s: %v, want %q", bad.algorithms, bad.nodes, err, bad.want)
+		}
+	}
+}
+
+func TestUnreadableFiles(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"no-such.yaml": "no-such.yaml: cannot be read: no such file",
+		"testdata":     "testdata: cannot be read: is a directory",
+	} {
+		if _, err := Load(name, Overrides{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+	large := write(t, "large.yaml", "# "+strings.Repeat("x", maxSize))
+	if _, err := Load(large, Overrides{}); err == nil || !strings.Contains(err.Error(), "1 MiB") {
+		t.Errorf("a large file: %v", err)
+	}
+}
+
+func TestCredentialsThatOthersCanReadAreRefused(t *testing.T) {
+	t.Parallel()
+	path := write(t, "e.yaml", "algorithms: [election/bully]\n"+
+		"bus: {url: \"nats://host:4222\", credentials: me.creds}\n")
+	creds := filepath.Join(filepath.Dir(path), "me.creds")
+	if err := os.WriteFile(creds, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(path, Overrides{}); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+		t.Errorf("loads: %v", err)
+	}
+	if err := os.Chmod(creds, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if e := mustLoad(t, path); e.Bus.Credentials != creds {
+		t.Errorf("credentials %q, want the file beside the experiment", e.Bus.Credentials)
+	}
+}
