@@ -62,6 +62,7 @@ type (
 		Matrix [][]uint32
 		Blocks [][2]int8
 	}
+	pages struct{ L [][256]uint64 }
 	stamp struct {
 		TS     uint64
 		From   ID
@@ -75,6 +76,7 @@ func (numbers) Kind() string { return "NUMBERS" }
 func (texts) Kind() string   { return "TEXTS" }
 func (nested) Kind() string  { return "NESTED" }
 func (lists) Kind() string   { return "LISTS" }
+func (pages) Kind() string   { return "PAGES" }
 func (stamp) Kind() string   { return "STAMP" }
 func (signal) Kind() string  { return "SIGNAL" }
 
@@ -322,7 +324,10 @@ func TestDecode_Refuses(t *testing.T) {
 // TestDecode_AllocatesInProportion is not parallel: it reads the allocator's
 // statistics of the whole program.
 func TestDecode_AllocatesInProportion(t *testing.T) {
-	c := newCodec(t)
+	c, err := NewCodec(signal{}, stamp{}, numbers{}, texts{}, nested{}, lists{}, pages{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	huge := []byte{0x80, 0x80, 0x80, 0x80, 0x80, 0x20} // 1 << 40
 	inputs := map[string][]byte{
 		"string":        append([]byte{1, 3}, huge...),
@@ -334,6 +339,8 @@ func TestDecode_AllocatesInProportion(t *testing.T) {
 		"rows":          append([]byte{1, 5, 0, 0, 0, 0}, huge...),
 		"matrix":        append([]byte{1, 5, 0, 0, 0, 0, 0}, huge...),
 		"row of matrix": append([]byte{1, 5, 0, 0, 0, 0, 0, 1}, huge...),
+		// An element is at least 256 bytes here and 2 KiB there.
+		"pages": append([]byte{1, 6, 0xff, 0x1f}, make([]byte, 4095)...),
 		// As many elements as there are bytes: the most that a claim can get.
 		"true claim": append([]byte{1, 5, 0, 0, 0, 0, 0, 0xff, 0x1f}, make([]byte, 4095)...),
 	}

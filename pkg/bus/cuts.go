@@ -61,13 +61,9 @@ func (c *Cuts) Severed(i, j uint32, from, to time.Duration) bool {
 		if cut && change.At > max(from, since) {
 			return true
 		}
-		if !change.means(i, j) {
-			continue
+		if change.means(i, j) {
+			cut, since = !change.Heal, change.At
 		}
-		if !cut {
-			since = change.At
-		}
-		cut = !change.Heal
 	}
 	return cut
 }
