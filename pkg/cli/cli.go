@@ -8,6 +8,7 @@
 package cli
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -37,8 +38,7 @@ func Bench() int {
 			return role("bus", bus.ServeProcess)
 		}
 	}
-	s := &streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ()}
-	return s.bench(os.Args[1:])
+	return newStreams(os.Stdin, os.Stdout, os.Stderr, os.Environ()).bench(os.Args[1:])
 }
 
 // Node is the command node: one node of a trial.
@@ -77,9 +77,15 @@ func role(name string, life func(io.Reader, io.Writer) error) int {
 
 // streams is what a command may touch of the process that it runs in.
 type streams struct {
-	in       io.Reader
-	out, err io.Writer
-	env      []string
+	in   io.Reader
+	out  *bufio.Writer // results; an error stays, and bench reports it
+	err  io.Writer     // everything else
+	env  []string
+	argv []string // as it is written down: the command without its folder
+}
+
+func newStreams(in io.Reader, out, err io.Writer, env []string) *streams {
+	return &streams{in: in, out: bufio.NewWriter(out), err: err, env: env}
 }
 
 // getenv is the value of a variable of the environment; the last one counts.
@@ -92,8 +98,10 @@ func (s *streams) getenv(name string) string {
 	return ""
 }
 
-// say writes lines to standard error, each with the command's name in front.
+// say writes lines to standard error, each with the command's name in front,
+// after what was written to standard output before.
 func (s *streams) say(text string) {
+	_ = s.out.Flush() // the error stays until the end
 	for line := range strings.Lines(text) {
 		fmt.Fprintf(s.err, "bench: %s\n", strings.TrimSuffix(line, "\n"))
 	}
@@ -101,16 +109,23 @@ func (s *streams) say(text string) {
 
 // bench runs the command with args and turns its error into an exit code.
 func (s *streams) bench(args []string) int {
+	s.argv = append([]string{"bench"}, args...)
 	root := s.root(args)
 	root.SetArgs(args)
 	err := root.Execute()
-	var outcome exit
+	flushErr := s.out.Flush()
+	code := Good
+	var known exit
 	switch {
-	case err == nil:
-		return Good
-	case errors.As(err, &outcome):
-		return int(outcome)
+	case errors.As(err, &known):
+		code = int(known)
+	case err != nil:
+		s.say(err.Error())
+		code = classify(err)
 	}
-	s.say(err.Error())
-	return classify(err)
+	if flushErr != nil && code == Good {
+		s.say("standard output: " + flushErr.Error())
+		code = CouldNotRun
+	}
+	return code
 }

@@ -50,7 +50,12 @@ func classify(err error) int {
 // An interruption is the cause by which a signal ends a run.
 type interruption struct{ signal os.Signal }
 
-func (i *interruption) Error() string { return "interrupted by " + i.signal.String() }
+func (i *interruption) Error() string {
+	if i.signal == syscall.SIGTERM {
+		return "interrupted by SIGTERM"
+	}
+	return "interrupted by SIGINT"
+}
 
 // code is 128 and the signal's number, as shells have it.
 func (i *interruption) code() int {

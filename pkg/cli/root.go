@@ -24,13 +24,26 @@ func (s *streams) root(args []string) *cobra.Command {
 			_ = c.Help() // to standard error, which has no better place to complain
 			return exit(Usage)
 		},
+		Long: `bench runs experiments with leader-election and mutual-exclusion algorithms, on real
+node processes or in simulation, judges them, and writes statistics.`,
+		Example: `  bench init experiment.yaml
+  bench plan experiment.yaml
+  bench run experiment.yaml --transport sim --set repetitions=6`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	root.AddCommand(s.runCommand())
+	root.AddCommand(s.runCommand(), s.planCommand(), s.listCommand(), s.describeCommand(),
+		s.replayCommand(), s.initCommand(), s.versionCommand())
+	root.SetHelpCommand(helpCommand(root))
+	root.InitDefaultCompletionCmd(args...)
+	for _, c := range root.Commands() {
+		for _, shell := range c.Commands() { // cobra's own: completion for each shell
+			shell.Example = "  " + shell.CommandPath()
+		}
+	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		// A flag of an unknown verb is not what is wrong.
 		if c == root {
@@ -43,6 +56,31 @@ func (s *streams) root(args []string) *cobra.Command {
 		return flagError(c, err)
 	})
 	return root
+}
+
+// helpCommand is cobra's own, but an unknown topic is an error.
+func helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Help about a command",
+		Example: `  bench help
+  bench help run`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return unknownVerb(root, args[0])
+			}
+			return c.Help()
+		},
+	}
+}
+
+// noArguments refuses arguments of c.
+func noArguments(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usage("%s: %q: takes no argument", c.CommandPath(), args[0])
+	}
+	return nil
 }
 
 func unknownVerb(root *cobra.Command, verb string) error {

@@ -2,8 +2,14 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,60 +20,244 @@ import (
 
 // runFlags are the flags of bench run.
 type runFlags struct {
-	transport  string
-	set        []string
-	out        string
-	resume     string
-	algorithms []string
-	nodes      string
-	workers    int
+	source
+	out      string
+	resume   string
+	workers  int
+	quiet    bool
+	progress string
+	json     bool
 }
 
 func (s *streams) runCommand() *cobra.Command {
 	var f runFlags
 	c := &cobra.Command{
-		Use:  "run [FILE]",
-		RunE: func(_ *cobra.Command, args []string) error { return s.run(&f, args) },
+		Use:   "run [FILE]",
+		Short: "Run an experiment",
+		Long: `Run every trial of the experiment in FILE, and write what was measured into a new
+folder of results. Without FILE, --algorithms, --nodes and --set describe the
+experiment. An interrupted run keeps every finished trial; --resume goes on with it.
+
+Exit codes: 0 good; 1 could not run; 2 usage or configuration; 3 a violation within
+the model; 5 invalid, timed-out or undecided trials beyond what the experiment
+allows; 130 and 143 interrupted.`,
+		Example: `  bench run configs/quickstart.yaml
+  bench run configs/quickstart.yaml --transport sim --set nodes=9 --set network.loss=0.01
+  bench run --algorithms election/bully,election/ring-list --nodes 3,5 --transport sim
+  bench run --resume results/quickstart/latest`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			return s.run(c, &f, args)
+		},
 	}
+	f.register(c)
 	flags := c.Flags()
-	flags.StringVar(&f.transport, "transport", "", "nats or sim")
-	flags.StringArrayVar(&f.set, "set", nil, "KEY=VALUE")
-	flags.StringVar(&f.out, "out", "results", "where results go")
-	flags.IntVar(&f.workers, "workers", 0, "trials at a time in simulation")
+	flags.StringVar(&f.out, "out", "results", "`DIR` in which the run gets a folder of its own")
+	flags.StringVar(&f.resume, "resume", "", "go on with the run in `DIR`; takes no FILE")
+	flags.IntVar(&f.workers, "workers", 0, "`N` trials at a time in simulation (default: one per core)")
+	flags.BoolVar(&f.quiet, "quiet", false, "say nothing but the results and errors")
+	flags.StringVar(&f.progress, "progress", "auto",
+		"`MODE` on standard error: "+strings.Join(progressModes, ", "))
+	flags.BoolVar(&f.json, "json", false, "print the results as JSON")
+	for name, values := range map[string][]string{
+		"transport": {"nats", "sim"}, "progress": progressModes,
+	} {
+		// It fails for an unknown flag alone, and these are known.
+		_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values,
+			cobra.ShellCompDirectiveNoFileComp))
+	}
 	return c
 }
 
-func (s *streams) run(f *runFlags, args []string) error {
-	set := f.set
-	if f.transport != "" {
-		set = append([]string{"transport=" + f.transport}, set...)
+func (s *streams) run(c *cobra.Command, f *runFlags, args []string) error {
+	if !slices.Contains(progressModes, f.progress) {
+		return usage("--progress %q, want one of: %s", f.progress, strings.Join(progressModes, ", "))
 	}
-	e, err := experiment.Load(args[0], experiment.Overrides{Set: set, Env: s.env})
-	if err != nil {
-		return err
+	if f.workers < 0 {
+		return usage("--workers %d, want 1 or more", f.workers)
 	}
-	config, err := e.Resolved()
-	if err != nil {
-		return err
-	}
-	folder, err := results.Create(f.out, runner.Header(e, os.Args), config)
+	ctx, stop := s.interruptible(context.Background())
+	defer stop()
+	e, folder, err := s.open(c, f, args)
 	if err != nil {
 		return err
 	}
 	defer folder.Close()
-	exe, err := os.Executable()
-	if err != nil {
-		return err
+	if !f.quiet {
+		s.preamble(e, folder)
 	}
-	ctx, stop := s.interruptible(context.Background())
-	defer stop()
-	sum, err := runner.Run(ctx, e, folder, runner.Options{
+	notes, runErr := s.execute(ctx, f, e, folder)
+	o, err := outcomeOf(e, folder.Dir())
+	if err != nil {
+		return errors.Join(runErr, err)
+	}
+	o.notes, o.tally.err = notes, runErr
+	return s.conclude(o, f.json)
+}
+
+// open makes the folder of a new run, or opens that of an old one.
+func (s *streams) open(c *cobra.Command, f *runFlags, args []string) (
+	*experiment.Experiment, *results.Folder, error) {
+	if f.resume == "" {
+		e, err := f.load(s, args)
+		if err != nil {
+			return nil, nil, err
+		}
+		if f.workers > 0 && e.Transport != "sim" {
+			return nil, nil, usage("--workers with transport %s: real nodes run one trial at a time; "+
+				"leave it out, or add --transport sim", e.Transport)
+		}
+		config, err := e.Resolved()
+		if err != nil {
+			return nil, nil, err
+		}
+		folder, err := results.Create(f.out, runner.Header(e, s.argv), config)
+		return e, folder, err
+	}
+	for _, name := range []string{"transport", "set", "algorithms", "nodes", "out"} {
+		if c.Flags().Changed(name) {
+			return nil, nil, usage("--%s with --resume: a run goes on as it began; leave it out", name)
+		}
+	}
+	if len(args) > 0 {
+		return nil, nil, usage("--resume takes no FILE, and %q is one: a run goes on with its own "+
+			"copy of the experiment", args[0])
+	}
+	e, dir, err := recorded(f.resume)
+	if err != nil {
+		return nil, nil, err
+	}
+	config, err := e.Resolved()
+	if err != nil {
+		return nil, nil, err
+	}
+	folder, err := results.Open(dir, results.Resume{Config: config})
+	return e, folder, err
+}
+
+// recorded loads the experiment of the run at path. The environment has no say:
+// it is the one that ran.
+func recorded(path string) (*experiment.Experiment, string, error) {
+	dir, err := results.Resolve(path)
+	if err != nil {
+		return nil, "", err
+	}
+	e, err := experiment.Load(filepath.Join(dir, results.ConfigFile), experiment.Overrides{})
+	return e, dir, err
+}
+
+// preamble says what is going to run before anything does.
+func (s *streams) preamble(e *experiment.Experiment, folder *results.Folder) {
+	planned, finished := len(e.Cells)*e.Repetitions, len(folder.Done())
+	_, t := e.Estimate()
+	left := time.Duration(float64(t) * float64(planned-finished) / float64(planned))
+	b := thisBuild()
+	fmt.Fprintf(s.err, "experiment  %s: %s, %s, %s x %s = %s, %s\n", e.Name, e.Problem, e.Transport,
+		plural(len(e.Cells), "cell", "cells"), plural(e.Repetitions, "repetition", "repetitions"),
+		plural(planned, "trial", "trials"), about(left))
+	fmt.Fprintf(s.err, "seed        %d\n", e.Seed)
+	fmt.Fprintf(s.err, "version     %s, %s\n", b.Version, b.commit())
+	fmt.Fprintf(s.err, "results     %s (every default: %s)\n", folder.Dir(), results.ConfigFile)
+	if finished > 0 {
+		fmt.Fprintf(s.err, "resumed     %d of %d trials were finished\n", finished, planned)
+	}
+	for _, o := range e.Overrides {
+		fmt.Fprintf(s.err, "override    %s\n", o)
+	}
+	for _, n := range e.Notes {
+		s.say("note: " + n)
+	}
+}
+
+// patience is how long an interrupted run may take to wind itself up. What
+// hangs longer, such as a simulated trial that cannot be cut short, is left.
+const patience = 3500 * time.Millisecond
+
+// execute runs what is missing and returns the notes of the run.
+func (s *streams) execute(ctx context.Context, f *runFlags, e *experiment.Experiment,
+	folder *results.Folder) ([]string, error) {
+	mode := f.progress
+	if f.quiet {
+		mode = "none"
+	}
+	d, p := designOf(e), s.newProgress(mode)
+	defer p.close()
+	exe, err := executable()
+	if err != nil {
+		return nil, err
+	}
+	options := runner.Options{
 		Exe: exe, NodeArgs: []string{nodeRole}, BusArgs: []string{busRole}, Workers: f.workers,
-		Progress: func(p runner.Progress) {
-			fmt.Fprintf(s.err, "trial %d/%d status=%s %s\n", p.Finished, p.Planned, p.Result.Status,
-				p.Result.Reason)
-		},
-	})
-	fmt.Fprintln(s.out, folder.Dir(), sum.Statuses, sum.Notes)
-	return err
+		Progress: func(now runner.Progress) { p.tell(now, d.name(&e.Cells[now.Trial.Cell-1])) },
+	}
+	type ended struct {
+		sum runner.Summary
+		err error
+	}
+	done := make(chan ended, 1)
+	go func() {
+		sum, err := runner.Run(ctx, e, folder, options)
+		done <- ended{sum, err}
+	}()
+	select {
+	case r := <-done:
+		return r.sum.Notes, r.err
+	case <-ctx.Done():
+	}
+	select {
+	case r := <-done:
+		return r.sum.Notes, r.err
+	case <-time.After(patience):
+	}
+	notes := append([]string{"interrupted in the middle of a trial, which is not recorded"}, e.Notes...)
+	_, err = folder.Finish(results.End{Notes: notes})
+	return notes, errors.Join(context.Cause(ctx), err)
+}
+
+// executable is this program, to be started again as nodes. On Linux it is the
+// file that runs, even if a new build has taken its place meanwhile.
+func executable() (string, error) {
+	const self = "/proc/self/exe"
+	if runtime.GOOS == "linux" {
+		if _, err := os.Stat(self); err == nil {
+			return self, nil
+		}
+	}
+	return os.Executable()
+}
+
+// conclude prints what a run came to and returns its exit code as an error.
+func (s *streams) conclude(o *outcome, asJSON bool) error {
+	code := o.tally.code()
+	if asJSON {
+		if err := writeJSON(s.out, o.report(code)); err != nil {
+			return err
+		}
+	} else if o.finished > 0 {
+		o.print(s.out)
+	}
+	for _, text := range o.failures() {
+		s.say(text)
+	}
+	if o.tally.err != nil {
+		s.say(o.tally.err.Error())
+		s.say(fmt.Sprintf("%d of %d trials are kept; go on with: bench run --resume %s", o.finished,
+			len(o.experiment.Cells)*o.experiment.Repetitions, quoted(o.dir)))
+	}
+	if code == Good {
+		return nil
+	}
+	return exit(code)
+}
+
+// quoted is path as a shell takes it.
+func quoted(path string) string {
+	plain := func(r rune) bool {
+		return strings.ContainsRune("/._-+:@%,", r) || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' ||
+			r >= 'A' && r <= 'Z'
+	}
+	if path != "" && strings.IndexFunc(path, func(r rune) bool { return !plain(r) }) < 0 {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }

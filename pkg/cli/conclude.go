@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/stats"
+)
+
+// warnings are the notes of the run and what its statuses call for, each with
+// its remedy.
+func (o *outcome) warnings() []string {
+	e := o.experiment
+	out := slices.Clone(o.notes)
+	say := func(when bool, format string, args ...any) {
+		if when {
+			out = append(out, fmt.Sprintf(format, args...))
+		}
+	}
+	say(e.Repetitions < 6, "an interval of the median needs 6 trials in a cell, and there are %d; "+
+		"set repetitions to 6 or more", e.Repetitions)
+	t := &o.tally
+	say(t.timeouts > e.Allow.Timeout, "%s within the model reached the time limit of %v "+
+		"(allow.timeout is %d); raise time_limit, or look at the reason in trials.csv",
+		plural(t.timeouts, "trial", "trials"), e.TimeLimit, e.Allow.Timeout)
+	say(t.invalid > e.Allow.Invalid, "%s stayed invalid after %s (allow.invalid is %d): the machine "+
+		"disturbed them; the reason stands in trials.csv; use fewer nodes or an idle machine, "+
+		"or raise retries", plural(t.invalid, "trial", "trials"),
+		plural(e.Retries, "retry", "retries"), e.Allow.Invalid)
+	say(t.unknown > 0, "%s came to nothing that could be judged; the reason stands in trials.csv; "+
+		"a longer scenario gives something to judge", plural(t.unknown, "trial", "trials"))
+	return out
+}
+
+// print writes the end of a run for people.
+func (o *outcome) print(w io.Writer) {
+	o.table().write(w)
+	fmt.Fprintf(w, "\nn: trials with status ok; figures: median over trials [95 %% interval]\n")
+	fmt.Fprintf(w, "results: %s\n", o.dir)
+	for i, text := range o.warnings() {
+		fmt.Fprintf(w, "[%d] %s\n", i+1, text)
+	}
+	for _, t := range o.violations {
+		fmt.Fprintf(w, "violation: %s: %s\n  reproduce: bench replay %s --trial %d\n",
+			o.experiment.Cells[t.Cell-1].Algorithm, t.Reason, quoted(o.dir), t.Trial)
+	}
+	if more := o.tally.violations - len(o.violations); more > 0 {
+		fmt.Fprintf(w, "and %s with status violation in trials.csv\n", plural(more, "more trial", "more"))
+	}
+}
+
+// failures are the trials that could not be run, for standard error.
+func (o *outcome) failures() (out []string) {
+	for _, t := range o.errors {
+		out = append(out, fmt.Sprintf("trial %d could not be run: %s: %s", t.Trial,
+			o.experiment.Cells[t.Cell-1].Algorithm, t.Reason))
+	}
+	if more := o.tally.errors - len(o.errors); more > 0 {
+		out = append(out, fmt.Sprintf("and %d more with status error in trials.csv", more))
+	}
+	return out
+}
+
+// The machine's form of the end of a run. A figure that does not exist is null.
+type (
+	runReport struct {
+		Schema     int            `json:"schema_version"`
+		Name       string         `json:"name"`
+		Dir        string         `json:"dir"`
+		Seed       uint64         `json:"seed"`
+		Planned    int            `json:"planned"`
+		Finished   int            `json:"finished"`
+		Complete   bool           `json:"complete"`
+		ExitCode   int            `json:"exit_code"`
+		Statuses   map[string]int `json:"statuses"`
+		Cells      []cellReport   `json:"cells"`
+		Violations []trialReport  `json:"violations"`
+		Errors     []trialReport  `json:"errors"`
+		Warnings   []string       `json:"warnings"`
+	}
+	cellReport struct {
+		Cell     int                     `json:"cell"`
+		Design   map[string]string       `json:"design"`
+		InModel  bool                    `json:"in_model"`
+		Statuses map[string]int          `json:"statuses"`
+		Metrics  map[string]metricReport `json:"metrics"`
+	}
+	metricReport struct {
+		N        int      `json:"n"`
+		Censored int      `json:"censored"`
+		Median   *float64 `json:"median"`
+		CILow    *float64 `json:"ci_low"`
+		CIHigh   *float64 `json:"ci_high"`
+	}
+	trialReport struct {
+		Trial     int    `json:"trial"`
+		Cell      int    `json:"cell"`
+		Algorithm string `json:"algorithm"`
+		Reason    string `json:"reason"`
+	}
+)
+
+func (o *outcome) report(code int) runReport {
+	e := o.experiment
+	r := runReport{
+		Schema: 1, Name: e.Name, Dir: o.dir, Seed: e.Seed, Planned: len(e.Cells) * e.Repetitions,
+		Finished: o.finished, ExitCode: code, Statuses: o.statuses,
+		Violations: o.trials(o.violations), Errors: o.trials(o.errors),
+		Warnings: append([]string{}, o.warnings()...),
+	}
+	r.Complete = r.Finished == r.Planned
+	for i := range o.cells {
+		cell, c := &e.Cells[i], &o.cells[i]
+		metrics := map[string]metricReport{}
+		for _, name := range mainMetrics(e.Problem) {
+			metrics[name] = metricOf(c.describe(name))
+		}
+		r.Cells = append(r.Cells, cellReport{
+			Cell: cell.Number, Design: fields(cell), InModel: cell.Plan.InModel,
+			Statuses: c.statuses, Metrics: metrics,
+		})
+	}
+	return r
+}
+
+func metricOf(s stats.Summary) metricReport {
+	finite := func(v float64) *float64 {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil
+		}
+		return &v
+	}
+	return metricReport{s.N, s.Censored, finite(s.Median), finite(s.CILow), finite(s.CIHigh)}
+}
+
+func (o *outcome) trials(list []results.Trial) []trialReport {
+	out := []trialReport{}
+	for _, t := range list {
+		out = append(out, trialReport{t.Trial, t.Cell, o.experiment.Cells[t.Cell-1].Algorithm, t.Reason})
+	}
+	return out
+}
+
+// writeJSON writes v for programs, and for people who look at it.
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

@@ -1,0 +1,338 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+// The network for which defaults are shown, and the sizes for which bounds are.
+const (
+	shownLatency = 2 * time.Millisecond
+	shownNodes   = 5
+)
+
+var shownSizes = []int{3, 5, 9}
+
+type description struct {
+	Schema    int            `json:"schema_version"`
+	ID        string         `json:"id"`
+	Problem   algo.Problem   `json:"problem"`
+	Summary   string         `json:"summary"`
+	Paper     paperReport    `json:"paper"`
+	Messages  []string       `json:"messages"`
+	Auxiliary []string       `json:"auxiliary_messages"`
+	Perpetual bool           `json:"perpetual"`
+	Needs     []property     `json:"needs"`
+	Survives  []property     `json:"survives"`
+	Promises  []string       `json:"promises"`
+	Claims    []claimReport  `json:"claims"`
+	Params    []paramReport  `json:"params"`
+	Defaults  map[string]any `json:"defaults_for"`
+}
+
+type paperReport struct {
+	Authors    string `json:"authors"`
+	Title      string `json:"title"`
+	Venue      string `json:"venue"`
+	Year       int    `json:"year"`
+	DOI        string `json:"doi"`
+	Deviations string `json:"deviations"`
+}
+
+type property struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+type claimReport struct {
+	Metric string       `json:"metric"`
+	Load   string       `json:"load"`
+	Text   string       `json:"text"`
+	Bounds []claimBound `json:"bounds"`
+}
+
+type claimBound struct {
+	Nodes int     `json:"nodes"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
+type paramReport struct {
+	Name       string   `json:"name"`
+	Type       string   `json:"type"`
+	Unit       string   `json:"unit"`
+	Choices    []string `json:"choices"`
+	Default    string   `json:"default"`
+	Min        string   `json:"min"`
+	Max        string   `json:"max"`
+	PerProcess bool     `json:"per_process"`
+	Doc        string   `json:"doc"`
+}
+
+func (s *streams) describeCommand() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "describe ID",
+		Short: "Tell all about an algorithm",
+		Long: `Tell all that an algorithm says about itself: the paper and where it departs from it,
+what it needs, survives, promises and claims, its messages and parameters. ID is as
+in "bench list"; the name alone will do if no other algorithm has it.`,
+		Example: `  bench describe election/bully
+  bench describe naimi-trehel
+  bench describe mutex/naimi-trehel --json`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage("bench describe: %d arguments, want one ID (\"bench list\" shows all)", len(args))
+			}
+			a, err := find(args[0])
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return writeJSON(s.out, describe(a))
+			}
+			s.printDescription(describe(a))
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print it as JSON")
+	c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		var ids []string
+		for _, a := range algo.All() {
+			ids = append(ids, a.ID+"\t"+a.Spec.Summary)
+		}
+		return ids, cobra.ShellCompDirectiveNoFileComp
+	}
+	return c
+}
+
+func describe(a *algo.Algorithm) description {
+	p := &a.Spec.Paper
+	d := description{
+		Schema: 1, ID: a.ID, Problem: a.Problem, Summary: a.Spec.Summary,
+		Paper:    paperReport{p.Authors, p.Title, p.Venue, p.Year, p.DOI, p.Deviations},
+		Messages: kinds(a.Spec.Messages), Auxiliary: kinds(a.Spec.Auxiliary),
+		Perpetual: a.Spec.Perpetual, Needs: needs(&a.Spec.Needs), Survives: survives(&a.Spec.Survives),
+		Promises: promises(a), Claims: claims(a.Spec.Claims), Params: params(&a.Spec),
+		Defaults: map[string]any{"nodes": shownNodes, "latency": shownLatency.String()},
+	}
+	return d
+}
+
+func kinds(messages []algo.Message) []string {
+	out := make([]string, len(messages))
+	for i, m := range messages {
+		out[i] = m.Kind()
+	}
+	return out
+}
+
+func needs(n *algo.Needs) []property {
+	out := []property{
+		{"topology", fmt.Sprint(n.Topology)}, {"order", "any"},
+		{"synchrony", n.Synchrony.String()}, {"detector", n.Detector.String()},
+	}
+	if n.FIFO {
+		out[1].Value = "fifo"
+	}
+	if n.Timing != nil {
+		out[2].Value += ", with time-outs that keep its bounds"
+	}
+	if n.Nodes != nil {
+		var allowed []string
+		for i := 1; i <= 40 && len(allowed) < 8; i++ {
+			if n.Nodes(i) == nil {
+				allowed = append(allowed, fmt.Sprint(i))
+			}
+		}
+		out = append(out, property{"nodes", strings.Join(allowed, ", ") + ", ..."})
+	}
+	return out
+}
+
+func survives(f *algo.Faults) []property {
+	crashes := "no"
+	if f.Crashes != nil {
+		var parts []string
+		for _, n := range shownSizes {
+			parts = append(parts, fmt.Sprintf("%d of %d", f.Crashes(n), n))
+		}
+		crashes = strings.Join(parts, ", ")
+	}
+	return []property{
+		{"loss", yes(f.Loss)}, {"duplication", yes(f.Duplication)}, {"partition", yes(f.Partition)},
+		{"crashes", crashes}, {"recovery", yes(f.Recovery)},
+	}
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+func promises(a *algo.Algorithm) []string {
+	p := &a.Spec.Promises
+	out := []string{"at most one process in the critical section"}
+	if a.Problem == algo.Election {
+		out = []string{"leadership: " + p.Leadership.String()}
+	}
+	for _, q := range []struct {
+		holds bool
+		text  string
+	}{
+		{p.StarvationFree, "every request is granted"},
+		{p.RequestOrder, "requests are granted in the order in which they happened"},
+		{p.Announced, "every process learns the leader"},
+	} {
+		if q.holds {
+			out = append(out, q.text)
+		}
+	}
+	return out
+}
+
+func claims(list []algo.Claim) []claimReport {
+	out := []claimReport{}
+	for _, c := range list {
+		r := claimReport{Metric: c.Metric, Load: c.Load, Text: c.Text, Bounds: []claimBound{}}
+		for _, n := range shownSizes {
+			if c.Bound != nil {
+				low, high := c.Bound(n)
+				r.Bounds = append(r.Bounds, claimBound{n, low, high})
+			}
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func params(s *algo.Spec) []paramReport {
+	net := algo.Network{Nodes: shownNodes, Latency: shownLatency, Bounded: true}
+	values, _ := s.Resolve(nil, net) // the registry has checked the defaults
+	text := func(v any) string {
+		if v == nil {
+			return ""
+		}
+		return fmt.Sprint(v)
+	}
+	out := []paramReport{}
+	for _, p := range s.Params {
+		out = append(out, paramReport{
+			Name: p.Name, Type: p.Type.String(), Unit: p.Unit, Choices: append([]string{}, p.Choices...),
+			Default: text(values[p.Name]), Min: text(p.Min), Max: text(p.Max),
+			PerProcess: p.PerProcess, Doc: p.Doc,
+		})
+	}
+	return out
+}
+
+func (s *streams) printDescription(d description) {
+	w := s.out
+	fmt.Fprintf(w, "%s: %s\n\n", d.ID, d.Summary)
+	p := &d.Paper
+	cite := strings.Join([]string{p.Authors, p.Title, p.Venue}, ". ")
+	fmt.Fprintf(w, "Paper\n%s\n", wrap(fmt.Sprintf("%s, %d.", cite, p.Year), 2))
+	if p.DOI != "" {
+		fmt.Fprintf(w, "  https://doi.org/%s\n", p.DOI)
+	}
+	if p.Deviations != "" {
+		fmt.Fprintf(w, "\nDepartures from the paper\n%s\n", wrap(p.Deviations, 2))
+	}
+	fmt.Fprintf(w, "\nMessages\n  %s\n", strings.Join(d.Messages, ", "))
+	if len(d.Auxiliary) > 0 {
+		fmt.Fprintf(w, "  counted apart: %s\n", strings.Join(d.Auxiliary, ", "))
+	}
+	if d.Perpetual {
+		fmt.Fprintln(w, "  never falls quiet")
+	}
+	s.properties("Needs", d.Needs)
+	s.properties("Survives", d.Survives)
+	fmt.Fprintf(w, "\nPromises\n  %s\n", strings.Join(d.Promises, "\n  "))
+	if len(d.Claims) > 0 {
+		fmt.Fprintln(w, "\nClaims")
+	}
+	for _, c := range d.Claims {
+		fmt.Fprintf(w, "  %s, %s: %s%s\n", c.Metric, cmp.Or(c.Load, "any load"), c.Text, bounds(c.Bounds))
+	}
+	s.printParams(d.Params)
+}
+
+func bounds(list []claimBound) string {
+	var parts []string
+	for _, b := range list {
+		text := figure(b.Low)
+		if b.High != b.Low {
+			text += " to " + figure(b.High)
+		}
+		parts = append(parts, fmt.Sprintf("%d: %s", b.Nodes, text))
+	}
+	if parts == nil {
+		return ""
+	}
+	return " (by nodes: " + strings.Join(parts, ", ") + ")"
+}
+
+func (s *streams) properties(title string, list []property) {
+	t := &table{}
+	t.column(title, false)
+	t.column("", false)
+	for _, p := range list {
+		t.add("  "+p.Name, p.Value)
+	}
+	fmt.Fprintln(s.out)
+	t.write(s.out)
+}
+
+func (s *streams) printParams(list []paramReport) {
+	if len(list) == 0 {
+		fmt.Fprintln(s.out, "\nParameters\n  none")
+		return
+	}
+	fmt.Fprintf(s.out, "\nParameters (defaults for %d nodes and a latency of %v)\n", shownNodes,
+		shownLatency)
+	for _, p := range list {
+		kind := p.Type
+		if len(p.Choices) > 0 {
+			kind = strings.Join(p.Choices, " or ")
+		}
+		if p.Unit != "" {
+			kind += " in " + p.Unit
+		}
+		if p.Min != "" {
+			kind += ", at least " + p.Min
+		}
+		if p.Max != "" {
+			kind += ", at most " + p.Max
+		}
+		if p.PerProcess {
+			kind += ", or a list with one for each process"
+		}
+		fmt.Fprintf(s.out, "  %s = %s (%s)\n%s\n", p.Name, p.Default, kind, wrap(p.Doc, 6))
+	}
+}
+
+// wrap breaks text into lines of at most 88 columns, each indented.
+func wrap(text string, indent int) string {
+	margin := strings.Repeat(" ", indent)
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && indent+len(line)+1+len(word) > 88 {
+			lines, line = append(lines, margin+line), ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return strings.Join(append(lines, margin+line), "\n")
+}

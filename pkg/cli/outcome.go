@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/stats"
+)
+
+// An outcome is what a run came to, cell by cell.
+type outcome struct {
+	experiment *experiment.Experiment
+	dir        string
+	cells      []cellOutcome
+	statuses   map[string]int
+	finished   int
+	violations []results.Trial // within the model, the first of them
+	errors     []results.Trial // likewise
+	tally      tally
+	notes      []string
+}
+
+type cellOutcome struct {
+	statuses map[string]int
+	values   map[string][]float64
+	censored int // trials that timed out
+}
+
+// mostTold bounds how many trials are told in words. All of them are counted.
+const mostTold = 10
+
+// mainMetrics are the metrics of the table; the files have them all.
+func mainMetrics(p algo.Problem) []string {
+	if p == algo.MutualExclusion {
+		return []string{"waiting_ms", "messages_per_entry", "messages"}
+	}
+	return []string{"election_ms", "downtime_ms", "messages"}
+}
+
+// outcomeOf reads what the folder holds. Its figures are those of summary.csv:
+// trials with status ok give values, and a timed-out one is known to be longer
+// than all of them.
+func outcomeOf(e *experiment.Experiment, dir string) (*outcome, error) {
+	o := &outcome{
+		experiment: e, dir: dir, cells: make([]cellOutcome, len(e.Cells)),
+		statuses: map[string]int{}, tally: tally{allow: e.Allow},
+	}
+	for i := range o.cells {
+		o.cells[i] = cellOutcome{statuses: map[string]int{}, values: map[string][]float64{}}
+	}
+	err := results.EachTrial(dir, func(t *results.Trial) error {
+		if t.Cell < 1 || t.Cell > len(o.cells) {
+			return fmt.Errorf("%s: trial %d is of cell %d, but the run has %d cells", dir, t.Trial,
+				t.Cell, len(o.cells))
+		}
+		o.add(t)
+		return nil
+	})
+	return o, err
+}
+
+func (o *outcome) add(t *results.Trial) {
+	c := &o.cells[t.Cell-1]
+	c.statuses[t.Status]++
+	o.statuses[t.Status]++
+	o.finished++
+	switch t.Status {
+	case results.OK:
+		c.values["messages"] = append(c.values["messages"], float64(t.Messages))
+		for _, m := range t.Metrics {
+			if !math.IsNaN(m.Value) {
+				c.values[m.Name] = append(c.values[m.Name], m.Value)
+			}
+		}
+	case results.Timeout:
+		c.censored++
+		if t.InModel && promisesEnd(o.experiment.Cells[t.Cell-1].Algorithm) {
+			o.tally.timeouts++
+		}
+	case results.Violation:
+		if t.InModel {
+			o.tally.violations++
+			o.violations = keep(o.violations, t)
+		}
+	case results.Error:
+		o.tally.errors++
+		o.errors = keep(o.errors, t)
+	case results.Invalid:
+		o.tally.invalid++
+	default:
+		o.tally.unknown++
+	}
+}
+
+func keep(list []results.Trial, t *results.Trial) []results.Trial {
+	if len(list) < mostTold {
+		list = append(list, *t)
+	}
+	return list
+}
+
+// promisesEnd says whether an algorithm promises that what is begun ends: else
+// a time-out is a figure like any other.
+func promisesEnd(id string) bool {
+	a, err := algo.Lookup(id)
+	if err != nil {
+		return true
+	}
+	if a.Problem == algo.MutualExclusion {
+		return a.Spec.Promises.StarvationFree
+	}
+	return a.Spec.Promises.Leadership != algo.PerGroup
+}
+
+// describe condenses a metric of a cell.
+func (c *cellOutcome) describe(metric string) stats.Summary {
+	censored := 0
+	if strings.HasSuffix(metric, "_ms") {
+		censored = c.censored
+	}
+	return stats.Describe(c.values[metric], censored)
+}
+
+// table is a row for each cell: what differs between them, and the figures that
+// an experimenter looks at first.
+func (o *outcome) table() *table {
+	d := designOf(o.experiment)
+	t := &table{}
+	t.column("algorithm", false)
+	for i, name := range d.columns {
+		number := true
+		for _, c := range o.experiment.Cells {
+			number = number && isNumber(c.Design[d.at[i]].Value)
+		}
+		t.column(name, number)
+	}
+	t.column("n", true)
+	metrics := mainMetrics(o.experiment.Problem)
+	for _, m := range metrics {
+		t.column(m, true)
+	}
+	t.column("trials", false)
+	for i := range o.cells {
+		c, cell := &o.cells[i], &o.experiment.Cells[i]
+		row := append([]string{cell.Label}, d.values(cell)...)
+		row = append(row, fmt.Sprint(c.statuses[results.OK]))
+		for _, m := range metrics {
+			row = append(row, estimate(c.describe(m)))
+		}
+		t.add(append(row, o.count(c, cell))...)
+	}
+	return t
+}
+
+// count is how the trials of a cell ended, and whether the algorithm was asked
+// for more than it promises.
+func (o *outcome) count(c *cellOutcome, cell *experiment.Cell) string {
+	var parts []string
+	total := 0
+	for _, status := range results.Statuses() {
+		if n := c.statuses[status]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", status, n))
+			total += n
+		}
+	}
+	if missing := o.experiment.Repetitions - total; missing > 0 {
+		parts = append(parts, fmt.Sprintf("not run %d", missing))
+	}
+	text := strings.Join(parts, ", ")
+	if !cell.Plan.InModel {
+		text += " (in_model=false)"
+	}
+	return text
+}
+
+// estimate is a median with its interval. An end that the sample does not have,
+// because trials timed out, stays open.
+func estimate(s stats.Summary) string {
+	if s.N+s.Censored == 0 {
+		return "n/a"
+	}
+	end := func(v float64) string {
+		if math.IsNaN(v) {
+			return "..."
+		}
+		return figure(v)
+	}
+	middle := end(s.Median)
+	if math.IsNaN(s.Median) {
+		middle = "timeout"
+	}
+	if math.IsNaN(s.CILow) && math.IsNaN(s.CIHigh) {
+		return middle + " [n/a]"
+	}
+	return fmt.Sprintf("%s [%s, %s]", middle, end(s.CILow), end(s.CIHigh))
+}

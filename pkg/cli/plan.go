@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/conclave-bench/conclave/pkg/experiment"
+)
+
+func (s *streams) planCommand() *cobra.Command {
+	var f source
+	var asJSON, resolved bool
+	c := &cobra.Command{
+		Use:   "plan [FILE]",
+		Short: "Show what an experiment would run, and check it",
+		Long: `Read an experiment as "bench run" does, say everything that is wrong with it, and
+show its cells: what would run, how many trials, how long that takes. Nothing is run.`,
+		Example: `  bench plan configs/quickstart.yaml
+  bench plan configs/quickstart.yaml --set nodes=50 --json
+  bench plan --algorithms bully --nodes 3,5,9 --resolved`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			e, err := f.load(s, args)
+			switch {
+			case err != nil:
+				return err
+			case resolved:
+				config, err := e.Resolved()
+				if err == nil {
+					_, err = s.out.Write(config)
+				}
+				return err
+			case asJSON:
+				return writeJSON(s.out, planOf(e))
+			}
+			s.printPlan(e)
+			return nil
+		},
+	}
+	f.register(c)
+	c.Flags().BoolVar(&asJSON, "json", false, "print the plan as JSON")
+	c.Flags().BoolVar(&resolved, "resolved", false,
+		"print the experiment with every default written out instead")
+	return c
+}
+
+func (s *streams) printPlan(e *experiment.Experiment) {
+	trials := len(e.Cells) * e.Repetitions
+	fmt.Fprintf(s.out, "experiment  %s: %s, %s\n", e.Name, e.Problem, e.Transport)
+	fmt.Fprintf(s.out, "trials      %s x %s = %d\n", plural(len(e.Cells), "cell", "cells"),
+		plural(e.Repetitions, "repetition", "repetitions"), trials)
+	_, total := e.Estimate()
+	fmt.Fprintf(s.out, "time        %s\n", about(total))
+	fmt.Fprintf(s.out, "seed        %d\n\n", e.Seed)
+	t, d := &table{}, designOf(e)
+	t.column("cell", true)
+	t.column("algorithm", false)
+	for i, name := range d.columns {
+		number := true
+		for _, c := range e.Cells {
+			number = number && isNumber(c.Design[d.at[i]].Value)
+		}
+		t.column(name, number)
+	}
+	t.column("trials", true)
+	t.column("in_model", false)
+	for i := range e.Cells {
+		c := &e.Cells[i]
+		row := append([]string{fmt.Sprint(c.Number), c.Label}, d.values(c)...)
+		t.add(append(row, fmt.Sprint(e.Repetitions), fmt.Sprint(c.Plan.InModel))...)
+	}
+	t.write(s.out)
+	for i, n := range e.Notes {
+		if i == 0 {
+			fmt.Fprintln(s.out)
+		}
+		fmt.Fprintf(s.out, "[%d] %s\n", i+1, n)
+	}
+}
+
+type planReport struct {
+	Schema      int        `json:"schema_version"`
+	Name        string     `json:"name"`
+	Problem     string     `json:"problem"`
+	Transport   string     `json:"transport"`
+	Seed        uint64     `json:"seed"`
+	Repetitions int        `json:"repetitions"`
+	Trials      int        `json:"trials"`
+	EstimateS   float64    `json:"estimate_s"`
+	Config      string     `json:"config_sha256"`
+	Cells       []planCell `json:"cells"`
+	Notes       []string   `json:"notes"`
+}
+
+type planCell struct {
+	Cell       int               `json:"cell"`
+	Design     map[string]string `json:"design"`
+	InModel    bool              `json:"in_model"`
+	OutOfModel []string          `json:"out_of_model"`
+}
+
+func planOf(e *experiment.Experiment) planReport {
+	_, total := e.Estimate()
+	r := planReport{
+		Schema: 1, Name: e.Name, Problem: string(e.Problem), Transport: e.Transport, Seed: e.Seed,
+		Repetitions: e.Repetitions, Trials: len(e.Cells) * e.Repetitions,
+		EstimateS: total.Round(100 * time.Millisecond).Seconds(), Config: e.Hash(),
+		Notes: append([]string{}, e.Notes...),
+	}
+	for i := range e.Cells {
+		c := &e.Cells[i]
+		r.Cells = append(r.Cells, planCell{c.Number, fields(c), c.Plan.InModel,
+			append([]string{}, c.Plan.OutOfModel...)})
+	}
+	return r
+}
+
+// about is an estimated time in words.
+func about(d time.Duration) string {
+	switch {
+	case d < 2*time.Second:
+		return "a second or two"
+	case d < 10*time.Second:
+		return "about " + d.Round(time.Second).String()
+	case d < 10*time.Minute:
+		return "about " + d.Round(5*time.Second).String()
+	case d < 2*time.Hour:
+		return fmt.Sprintf("about %d minutes", int(d.Round(time.Minute).Minutes()))
+	}
+	return fmt.Sprintf("about %d hours", int(d.Round(time.Hour).Hours()))
+}

@@ -1,0 +1,251 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/runner"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// A replay is one trial that was run again.
+type replay struct {
+	trial    experiment.Trial
+	cell     *experiment.Cell
+	verdict  check.Verdict
+	end      harness.End
+	records  trace.List
+	alg      *algo.Algorithm
+	recorded *results.Trial // nil: the run has none
+	differs  []string       // from what is recorded; simulation only
+}
+
+func (s *streams) replayCommand() *cobra.Command {
+	var number int
+	var events, asJSON bool
+	c := &cobra.Command{
+		Use:   "replay DIR",
+		Short: "Run one trial of a run again",
+		Long: `Run one trial again from the configuration in its folder, and print what it came to.
+In simulation it is the same to the last event, and a difference from what is recorded
+is an error (exit code 1). On real nodes it has the same plan and meets the same luck.`,
+		Example: `  bench replay results/quickstart/latest --trial 3
+  bench replay results/quickstart/latest --trial 3 --events
+  bench replay results/quickstart/latest --trial 3 --json`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 || number < 1 {
+				return usage("bench replay: want a folder of results and --trial N, as " +
+					"bench replay results/quickstart/latest --trial 3")
+			}
+			return s.replay(args[0], number, events, asJSON)
+		},
+	}
+	c.Flags().IntVar(&number, "trial", 0, "number `N` of the trial, from 1")
+	c.Flags().BoolVar(&events, "events", false, "print every event")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the outcome as JSON")
+	return c
+}
+
+func (s *streams) replay(path string, number int, events, asJSON bool) error {
+	e, dir, err := recorded(path)
+	if err != nil {
+		return err
+	}
+	r, err := s.again(e, number)
+	if err != nil {
+		return err
+	}
+	attempts, err := results.ReadAttempts(dir, number)
+	if err != nil {
+		return err
+	}
+	if len(attempts) > 0 {
+		r.recorded = &attempts[len(attempts)-1]
+		if e.Transport == "sim" {
+			r.differs = r.differences()
+		}
+	}
+	if asJSON {
+		if err := writeJSON(s.out, r.report()); err != nil {
+			return err
+		}
+	} else {
+		s.printReplay(r, e.Transport, events)
+	}
+	switch {
+	case len(r.differs) > 0:
+		return fmt.Errorf("trial %d is not what %s has recorded: %s; that was another program, "+
+			"or something here is not deterministic", number, dir, strings.Join(r.differs, "; "))
+	case r.verdict.Status == check.Error:
+		return fmt.Errorf("trial %d could not be run: %s", number, r.verdict.Reason)
+	case r.verdict.Status == check.Violation && r.cell.Plan.InModel:
+		return exit(Violated)
+	}
+	return nil
+}
+
+// again runs the trial. A simulation cannot be cut short and is left behind.
+func (s *streams) again(e *experiment.Experiment, number int) (*replay, error) {
+	exe, err := executable()
+	if err != nil {
+		return nil, err
+	}
+	r := &replay{}
+	for _, t := range e.Trials() {
+		if t.Number == number {
+			r.trial, r.cell = t, &e.Cells[t.Cell-1]
+		}
+	}
+	if r.cell == nil {
+		return nil, usage("--trial %d: the run has trials 1 to %d", number, len(e.Cells)*e.Repetitions)
+	}
+	ctx, stop := s.interruptible(context.Background())
+	defer stop()
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		r.verdict, r.end, r.records, r.alg, err = runner.Replay(ctx, e, number, runner.Options{
+			Exe: exe, NodeArgs: []string{nodeRole}, BusArgs: []string{busRole},
+		})
+		done <- err
+	}()
+	if e.Transport != "sim" {
+		return r, <-done
+	}
+	select {
+	case err := <-done:
+		return r, err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// differences says in what the replay is not what was recorded.
+func (r *replay) differences() (out []string) {
+	old, v := r.recorded, &r.verdict
+	compare := func(name, was, is string) {
+		if was != is {
+			out = append(out, fmt.Sprintf("%s was %s and is %s", name, orNone(was), orNone(is)))
+		}
+	}
+	number := func(name string, was, is float64) {
+		compare(name, results.Number(was), results.Number(is))
+	}
+	compare("status", old.Status, string(v.Status))
+	number("duration_ms", old.DurationMS, float64(r.end.At)/1e6)
+	number("operations", float64(old.Operations), float64(len(v.Operations)))
+	number("completed", float64(old.Completed), float64(v.Completed))
+	number("messages", float64(old.Messages), float64(v.Totals.Sent))
+	number("delivered", float64(old.Delivered), float64(v.Totals.Delivered))
+	number("lost", float64(old.Lost), float64(v.Totals.Lost))
+	number("duplicated", float64(old.Duplicated), float64(v.Totals.Duplicated))
+	number("undeliverable", float64(old.Undeliverable), float64(v.Totals.Undeliverable))
+	number("bytes", float64(old.Bytes), float64(v.Totals.Bytes))
+	number("detector_messages", float64(old.DetectorMessages), float64(v.Totals.Detector))
+	for _, m := range old.Metrics {
+		i := slices.IndexFunc(v.Metrics, func(n check.Metric) bool { return n.Name == m.Name })
+		now := math.NaN()
+		if i >= 0 {
+			now = v.Metrics[i].Value
+		}
+		number(m.Name, m.Value, now)
+	}
+	return out
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+func (s *streams) printReplay(r *replay, transport string, events bool) {
+	w := s.out
+	if events {
+		printEvents(w, r.records, r.alg.Codec.Kinds())
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintf(w, "trial %d: cell %d, %s, %d nodes, %s, repetition %d, seed %d\n", r.trial.Number,
+		r.trial.Cell, r.cell.Algorithm, r.cell.Plan.Nodes, r.cell.Plan.Scenario.Kind,
+		r.trial.Repetition, r.trial.Seed)
+	fmt.Fprintf(w, "status: %s, after %v\n", r.verdict.Status,
+		r.end.At.Round(time.Microsecond))
+	if r.verdict.Reason != "" && len(r.verdict.Violations) == 0 {
+		fmt.Fprintf(w, "reason: %s\n", r.verdict.Reason)
+	}
+	if !r.cell.Plan.InModel {
+		fmt.Fprintf(w, "in_model=false: it %s\n", strings.Join(r.cell.Plan.OutOfModel, "; it "))
+	}
+	for _, text := range r.verdict.Violations {
+		fmt.Fprintf(w, "violation: %s: %s\n", r.cell.Algorithm, text)
+	}
+	t := &table{}
+	t.column("metric", false)
+	t.column("value", true)
+	t.add("messages", fmt.Sprint(r.verdict.Totals.Sent))
+	for _, m := range r.verdict.Metrics {
+		if !math.IsNaN(m.Value) {
+			t.add(m.Name, figure(m.Value))
+		}
+	}
+	t.write(w)
+	switch {
+	case r.recorded == nil:
+		fmt.Fprintln(w, "not recorded: the run ended before this trial")
+	case transport != "sim":
+		fmt.Fprintf(w, "recorded: status %s, %d messages; real nodes are never quite the same\n",
+			r.recorded.Status, r.recorded.Messages)
+	case len(r.differs) == 0:
+		fmt.Fprintln(w, "same as recorded")
+	}
+}
+
+type replayReport struct {
+	Schema     int                 `json:"schema_version"`
+	Trial      int                 `json:"trial"`
+	Cell       int                 `json:"cell"`
+	Seed       uint64              `json:"seed"`
+	Design     map[string]string   `json:"design"`
+	InModel    bool                `json:"in_model"`
+	Status     string              `json:"status"`
+	Reason     string              `json:"reason"`
+	Violations []string            `json:"violations"`
+	DurationMS float64             `json:"duration_ms"`
+	Messages   int64               `json:"messages"`
+	Metrics    map[string]*float64 `json:"metrics"`
+	Recorded   string              `json:"recorded_status"`
+	Differs    []string            `json:"differs"`
+}
+
+func (r *replay) report() replayReport {
+	out := replayReport{
+		Schema: 1, Trial: r.trial.Number, Cell: r.trial.Cell, Seed: r.trial.Seed,
+		Design: fields(r.cell), InModel: r.cell.Plan.InModel, Status: string(r.verdict.Status),
+		Reason: r.verdict.Reason, Violations: append([]string{}, r.verdict.Violations...),
+		DurationMS: float64(r.end.At) / 1e6, Messages: r.verdict.Totals.Sent,
+		Metrics: map[string]*float64{}, Differs: append([]string{}, r.differs...),
+	}
+	for _, m := range r.verdict.Metrics {
+		out.Metrics[m.Name] = nil
+		if v := m.Value; !math.IsNaN(v) && !math.IsInf(v, 0) {
+			out.Metrics[m.Name] = &v
+		}
+	}
+	if r.recorded != nil {
+		out.Recorded = r.recorded.Status
+	}
+	return out
+}

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/experiment"
+)
+
+// A source is where an experiment comes from: a file, or flags alone, and what
+// goes over them.
+type source struct {
+	transport  string
+	set        []string
+	algorithms []string
+	nodes      string
+}
+
+func (f *source) register(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&f.transport, "transport", "",
+		"`nats` for real processes or sim for virtual time (default: what FILE says)")
+	flags.StringArrayVar(&f.set, "set", nil,
+		"override a key of the experiment with `KEY=VALUE`, as network.loss=0.05; may be repeated")
+	flags.StringSliceVar(&f.algorithms, "algorithms", nil, "algorithms `A,B` to compare, without FILE")
+	flags.StringVar(&f.nodes, "nodes", "", "`N` processes, or several as 3,5,9, without FILE")
+}
+
+// load makes the experiment.
+func (f *source) load(s *streams, args []string) (*experiment.Experiment, error) {
+	over := experiment.Overrides{Env: s.env}
+	if f.transport != "" {
+		over.Set = append(over.Set, "transport="+f.transport)
+	}
+	over.Set = append(over.Set, f.set...)
+	switch {
+	case len(args) > 1:
+		return nil, usage("%d files: %s; want one", len(args), strings.Join(args, ", "))
+	case len(args) == 1 && (f.nodes != "" || len(f.algorithms) > 0):
+		return nil, usage("--algorithms and --nodes go without FILE; beside %s use --set, "+
+			"as --set nodes=5", args[0])
+	case len(args) == 1:
+		return experiment.Load(args[0], over)
+	case len(f.algorithms) == 0:
+		return nil, usage("no experiment: want FILE or --algorithms (\"bench init\" prints a FILE)")
+	}
+	return experiment.Build(fullNames(f.algorithms), f.nodes, over)
+}
+
+// fullNames puts the problem in front of the names that leave no doubt about it.
+func fullNames(names []string) []string {
+	out := slices.Clone(names)
+	for i, name := range names {
+		if found := named(name); len(found) == 1 {
+			out[i] = found[0].ID
+		}
+	}
+	return out
+}
+
+// named is every algorithm of that name, or the one of that ID.
+func named(name string) (found []*algo.Algorithm) {
+	for _, a := range algo.All() {
+		if a.ID == name || a.Spec.Name == name {
+			found = append(found, a)
+		}
+	}
+	return found
+}
+
+// find is the algorithm of that ID, or of that name if only one has it.
+func find(name string) (*algo.Algorithm, error) {
+	found := named(name)
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return nil, usage("unknown algorithm %q%s (\"bench list\" shows all)", name, similar(name))
+	}
+	return nil, usage("algorithm %q is both %s and %s; write one of them in full", name,
+		found[0].ID, found[1].ID)
+}
+
+func similar(name string) string {
+	var ids, names []string
+	for _, a := range algo.All() {
+		ids, names = append(ids, a.ID), append(names, a.Spec.Name)
+	}
+	if near := algo.Nearest(name, ids); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	if near := algo.Nearest(name[strings.LastIndexByte(name, '/')+1:], names); near != "" {
+		return fmt.Sprintf("; did you mean %q?", ids[slices.Index(names, near)])
+	}
+	return ""
+}
