@@ -121,8 +121,8 @@ func TestGraphOfAFileStandsInTheResolvedCopy(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "file is no tree graph") {
 		t.Fatalf("a graph of a file taken for a tree: %v", err)
 	}
-	connected := strings.Replace(string(must(os.ReadFile(path))), "problem: mutex\nalgorithms: [commanded]",
-		"algorithms: [election/any]", 1)
+	connected := strings.Replace(string(must(os.ReadFile(path))),
+		"problem: mutex\nalgorithms: [commanded]", "algorithms: [election/any]", 1)
 	if err := os.WriteFile(path, []byte(connected), 0o644); err != nil {
 		t.Fatal(err)
 	}

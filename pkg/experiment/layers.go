@@ -126,7 +126,10 @@ func (l *layers) unknown(at origin, key string, beside []field) {
 	words := strings.Split(key, ".")
 	last := words[len(words)-1]
 	prefix := strings.TrimSuffix(key, last)
-	near := algo.Nearest(strings.ToLower(last), strings.Split(names(beside), ", "))
+	near := ""
+	if len(last) <= 64 {
+		near = algo.Nearest(strings.ToLower(last), strings.Split(names(beside), ", "))
+	}
 	if near != "" {
 		l.add(at, key, "unknown key; did you mean %q?", prefix+near)
 		return

@@ -29,6 +29,10 @@ func algorithms() typ {
 				p.add(n.at, key, "an empty list, want at least one algorithm")
 				return nil
 			}
+			if len(n.items) > maxKeys {
+				p.add(n.at, key, "%d algorithms, want at most %d", len(n.items), maxKeys)
+				return nil
+			}
 			before := len(p.mistakes)
 			out := make([]entry, 0, len(n.items))
 			for i, item := range n.items {
@@ -63,6 +67,9 @@ func (p *parser) entry(key string, n *node) entry {
 	return e
 }
 
+// maxAxes bounds the dimensions of a sweep, and the keys of a zip.
+const maxAxes = 64
+
 // A dimension is one item of the list sweep: keys that vary together.
 type dimension struct {
 	vary []varied
@@ -85,6 +92,10 @@ func sweep() typ {
 		read: func(p *parser, key string, n *node) any {
 			if n.kind != list {
 				p.wrong(key, n, "a list, as [{vary: nodes, over: [3, 5]}]")
+				return nil
+			}
+			if len(n.items) > maxAxes {
+				p.add(n.at, key, "%d dimensions, want at most %d", len(n.items), maxAxes)
 				return nil
 			}
 			before := len(p.mistakes)
@@ -113,6 +124,10 @@ func (p *parser) dimension(key string, n *node) dimension {
 	p.known(n, key, []string{"zip"}, " beside zip")
 	if zip.kind != list || len(zip.items) == 0 {
 		p.wrong(join(key, "zip"), zip, "a list of {vary: key, over: [...]}")
+		return d
+	}
+	if len(zip.items) > maxAxes {
+		p.add(zip.at, key, "%d keys, want at most %d", len(zip.items), maxAxes)
 		return d
 	}
 	for i, item := range zip.items {
@@ -144,6 +159,10 @@ func (p *parser) varied(key string, n *node) varied {
 	v.key = strings.TrimSpace(v.key)
 	if over.kind != list || len(over.items) == 0 {
 		p.add(over.at, join(key, "over"), "%s, want a list of values, as [3, 5]", over.plain())
+		return v
+	}
+	if len(over.items) > maxCells {
+		p.add(over.at, join(key, "over"), "%d values, want at most %d", len(over.items), maxCells)
 		return v
 	}
 	v.values = over.items

@@ -282,7 +282,10 @@ func (d *draft) unknownAlgorithm(full, problem string) string {
 			ids = append(ids, a.ID)
 		}
 	}
-	near := algo.Nearest(strings.ToLower(full), ids)
+	near := ""
+	if len(full) <= 64 {
+		near = algo.Nearest(strings.ToLower(full), ids)
+	}
 	_, short, _ := strings.Cut(full, "/")
 	if near == "" {
 		for _, a := range algo.All() {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // An Error is everything that is wrong with a configuration.
@@ -59,22 +60,49 @@ func (o origin) String() string {
 	return o.source
 }
 
+// mostMistakes is how many are listed; who has more mends these first.
+const mostMistakes = 100
+
 // A report collects mistakes. The same one is noted once: a sweep meets it in
 // every cell.
 type report struct {
 	mistakes []*Mistake
+	more     int // beyond the most that are listed
 	seen     map[Mistake]bool
 }
 
 func (r *report) add(at origin, key, format string, args ...any) {
-	m := Mistake{at.source, at.line, key, fmt.Sprintf(format, args...)}
+	m := Mistake{printable(at.source), at.line, clip(key), printable(fmt.Sprintf(format, args...))}
 	if r.seen == nil {
 		r.seen = map[Mistake]bool{}
 	}
-	if !r.seen[m] {
+	switch {
+	case r.seen[m]:
+	case len(r.mistakes) == mostMistakes:
+		r.more++
+	default:
 		r.seen[m] = true
 		r.mistakes = append(r.mistakes, &m)
 	}
+}
+
+// clip is s for a message: not long, and printable.
+func clip(s string) string {
+	s = printable(s)
+	if r := []rune(s); len(r) > 60 {
+		return string(r[:57]) + "..."
+	}
+	return s
+}
+
+// printable is s without anything that a terminal would act on.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, s)
 }
 
 // err is nil if nothing was wrong. Mistakes of one source stand in the order of
@@ -95,5 +123,11 @@ func (r *report) err() error {
 		}
 		return a.Line - b.Line
 	})
+	if r.more > 0 {
+		last := r.mistakes[len(r.mistakes)-1]
+		r.mistakes = append(r.mistakes, &Mistake{Source: last.Source,
+			Text: fmt.Sprintf("%d more mistakes; mend these first", r.more)})
+		r.more = 0
+	}
 	return &Error{r.mistakes}
 }

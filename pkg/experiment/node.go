@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -20,6 +19,7 @@ const (
 	maxSize  = 1 << 20
 	maxNodes = 400_000
 	maxDepth = 64
+	maxKeys  = 1000 // of one block
 )
 
 type kind uint8
@@ -110,22 +110,8 @@ func (n *node) line(quote func(string) string) string {
 	return n.text
 }
 
-// plain is n for a message: cut short if it is long, and without anything that
-// a terminal would act on.
+// plain is n for a message.
 func (n *node) plain() string { return clip(n.bare()) }
-
-func clip(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, s)
-	if r := []rune(s); len(r) > 60 {
-		return string(r[:57]) + "..."
-	}
-	return s
-}
 
 // behind is how the parser's own mistakes begin, which count lines from 0; those
 // of the scanner count from 1.
@@ -286,7 +272,7 @@ func (u *unfolder) merge(n, from *node, key string) {
 	case block:
 		for _, p := range from.pairs {
 			if n.get(p.name) == nil {
-				n.pairs = append(n.pairs, p)
+				putPair(u.report, n, key, p)
 			}
 		}
 	default:
@@ -303,6 +289,10 @@ func putPair(r *report, n *node, key string, p *pair) {
 	if strings.Contains(p.name, ".") {
 		head, rest, _ := strings.Cut(p.name, ".")
 		r.add(p.at, full, "a dot in a key; write it as a block: %s: {%s: ...}", head, rest)
+		return
+	}
+	if len(n.pairs) >= maxKeys {
+		r.add(n.at, key, "more than %d keys in one block", maxKeys)
 		return
 	}
 	for _, q := range n.pairs {

@@ -197,6 +197,9 @@ func only(t typ, value any, text string) typ {
 }
 
 func meant(word string, words []string) string {
+	if len(word) > 64 {
+		return "" // nothing that we know is so long
+	}
 	if near := algo.Nearest(strings.ToLower(word), words); near != "" {
 		return "; did you mean " + strconv.Quote(near) + "?"
 	}

@@ -11,17 +11,10 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// readTOML parses TOML. The decoder says whether it is correct; the parser, which
-// knows positions, then builds the nodes.
+// readTOML parses TOML. The parser, which knows positions, builds the nodes; the
+// decoder then says whether the tables fit together. It comes second because it
+// is slow where a block has very many keys, which the first refuses.
 func readTOML(r *report, source string, data []byte) *node {
-	var plain map[string]any
-	invalid := toml.Unmarshal(data, &plain)
-	var de *toml.DecodeError
-	if errors.As(invalid, &de) {
-		line, _ := de.Position()
-		r.add(origin{source, line}, "", "not TOML: %s", strings.TrimPrefix(invalid.Error(), "toml: "))
-		return nil
-	}
 	t := tomlReader{report: r, source: source, root: &node{kind: block, at: origin{source, 1}}}
 	for i, b := range data {
 		if b == '\n' {
@@ -30,14 +23,34 @@ func readTOML(r *report, source string, data []byte) *node {
 	}
 	t.parser.Reset(data)
 	if err := t.read(); err != nil {
-		r.add(origin{source, t.line}, "", "not TOML: %v", err)
+		t.place(err, data)
+		r.add(t.here(), "", "not TOML: %s", strings.TrimPrefix(err.Error(), "toml: "))
 		return nil
 	}
-	if invalid != nil && len(r.mistakes) == 0 { // a key twice, in a way that we do not see
-		r.add(origin{source: source}, "", "not TOML: %s", strings.TrimPrefix(invalid.Error(), "toml: "))
+	if len(r.mistakes) > 0 {
+		return t.root
+	}
+	var plain map[string]any
+	if err := toml.Unmarshal(data, &plain); err != nil {
+		at := origin{source: source}
+		var de *toml.DecodeError
+		if errors.As(err, &de) {
+			at.line, _ = de.Position()
+		}
+		r.add(at, "", "not TOML: %s", strings.TrimPrefix(err.Error(), "toml: "))
 		return nil
 	}
 	return t.root
+}
+
+// place moves to the line of a parser's error, which is a part of the data.
+func (t *tomlReader) place(err error, data []byte) {
+	var pe *unstable.ParserError
+	if errors.As(err, &pe) && len(pe.Highlight) > 0 {
+		if i := cap(data) - cap(pe.Highlight); i >= 0 && i < len(data) {
+			t.line = sort.SearchInts(t.ends, i) + 1
+		}
+	}
 }
 
 type tomlReader struct {
