@@ -34,7 +34,7 @@ type Timer string
 type Config struct {
 	ID          ID
 	Peers       []ID    // every process, self included, ascending; shared, never modified
-	Neighbors   []ID    // whom this process may send to, in the topology's order; Peers itself if complete
+	Neighbors   []ID    // whom it may send to, in the topology's order; Peers itself if complete
 	Ring        []ID    // the ring's order, where the topology is a ring or a logical ring
 	Leader      ID      // settled before the run starts; None if none is, and after a recovery
 	Holder      ID      // of the token or the privilege at the start

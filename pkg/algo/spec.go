@@ -13,7 +13,7 @@ type Spec struct {
 	Summary   string // one line, shown by "bench list"
 	Paper     Paper
 	Messages  []Message // a zero value of each, for decoding
-	Auxiliary []Message // acknowledgements and the like: counted with the detector's, never as messages
+	Auxiliary []Message // acknowledgements and the like: counted with the detector's, apart
 	Saves     []Message // a zero value of each type handed to Env.Save that is not a message
 	Params    []Param
 	Perpetual bool     // never falls quiet: heartbeats, a circulating token
@@ -304,7 +304,8 @@ func (p Param) preset(net Network) (any, error) {
 	case p.PerProcess:
 		return list, nil
 	}
-	return first, fmt.Errorf("parameter %s: its default would differ between processes: set it", p.Name)
+	return first, fmt.Errorf("parameter %s: its default would differ between processes: set it",
+		p.Name)
 }
 
 func (p Params) differ() bool {

@@ -118,7 +118,7 @@ func Build(s Shape, n int, seed uint64) (*Graph, error) {
 		g.buildGrid(n)
 	case "random":
 		if !(s.Degree >= 0) {
-			return nil, fmt.Errorf("topology: degree %v, want a mean number of neighbors from 0 on", s.Degree)
+			return nil, fmt.Errorf("topology: degree %v, want a mean from 0 on", s.Degree)
 		}
 		g.buildRandom(n, s.Degree, rng)
 	case "file":
@@ -256,7 +256,8 @@ func (g *Graph) buildEdges(edges [][2]ID, n int) error {
 	}
 	g.link(edges, n)
 	if lost := g.unreachable(); lost != None {
-		return fmt.Errorf("topology: process %d cannot be reached from 1: the graph must be connected", lost)
+		return fmt.Errorf("topology: process %d cannot be reached from 1: the graph must be connected",
+			lost)
 	}
 	return nil
 }

@@ -409,7 +409,9 @@ func TestReadEdges_ReportsItsReader(t *testing.T) {
 }
 
 func FuzzReadEdges(f *testing.F) {
-	for _, text := range []string{"", "1 2\n2,3 # x\n", "1\t2\r\n", "a b\n0 0\n", "1 4294967296\n", ",,\n#"} {
+	for _, text := range []string{
+		"", "1 2\n2,3 # x\n", "1\t2\r\n", "a b\n0 0\n", "1 4294967296\n", ",,\n#",
+	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -71,7 +71,8 @@ func TestSevered_AgreesWithTheOracle(t *testing.T) {
 			for to := from; to <= horizon; to++ {
 				want = want || cutAt(changes, i, j, to)
 				if got := c.Severed(i, j, from, to); got != want {
-					t.Fatalf("link %d-%d in [%d, %d]: severed %v, want %v\n%+v", i, j, from, to, got, want, changes)
+					t.Fatalf("link %d-%d in [%d, %d]: severed %v, want %v\n%+v",
+						i, j, from, to, got, want, changes)
 				}
 				if c.Severed(j, i, from, to) != want {
 					t.Fatalf("link %d-%d is cut in one direction alone", i, j)

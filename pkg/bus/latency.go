@@ -56,7 +56,8 @@ var Distributions = []Distribution{
 		[]string{"mean", "sigma", "min", "max"}, 2},
 	{"lognormal", "skewed to the right: median, and sigma of the logarithm (a number)",
 		[]string{"median", "sigma", "max"}, 2},
-	{"exponential", "memoryless: mean in all, of which min is fixed", []string{"mean", "min", "max"}, 1},
+	{"exponential", "memoryless: mean in all, of which min is fixed",
+		[]string{"mean", "min", "max"}, 1},
 	{"pareto", "heavy tail: never below min, P(more than x) = (min/x)^alpha",
 		[]string{"min", "alpha", "max"}, 2},
 	{"quantiles", "equally spaced quantiles from least to largest, straight lines between",
@@ -104,7 +105,8 @@ func (l *Latency) Check() error {
 		for _, d := range Distributions {
 			names = append(names, d.Name)
 		}
-		return fmt.Errorf("latency: unknown distribution %q (has: %s)", l.Distribution, strings.Join(names, ", "))
+		return fmt.Errorf("latency: unknown distribution %q (has: %s)", l.Distribution,
+			strings.Join(names, ", "))
 	}
 	return nil
 }

@@ -321,7 +321,7 @@ func TestNetworkCheck(t *testing.T) {
 		"negative copies":   {func(n *Network) { n.Duplication = -1 }, "duplication: -1, want"},
 		"copies above 1":    {func(n *Network) { n.Duplication = 2 }, "duplication: 2, want"},
 		"no number, copies": {func(n *Network) { n.Duplication = math.NaN() }, "duplication: NaN, want"},
-		"latency":           {func(n *Network) { n.Latency = Latency{} }, "latency: unknown distribution"},
+		"latency":           {func(n *Network) { n.Latency = Latency{} }, "unknown distribution"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

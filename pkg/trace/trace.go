@@ -81,17 +81,20 @@ func (t Type) HasText() bool {
 
 // A Record is one event at one process. Which fields mean something depends on
 // Type; the others are zero.
+//
+// Arg is of Elected the term; of Request the intended instant in ns; of Deliver
+// by how many ns the bus was late; of Lose 1 if it died with its sender.
 type Record struct {
 	At          time.Duration // since the trial's common start; may be negative before it
 	Sent        time.Duration // messages: when it was handed to the network
 	Due         time.Duration // messages: when the network model wants it delivered
-	Seq         uint64        // messages: k, counted from 1 on its link, plane and incarnation of the sender
-	Arg         uint64        // Elected: the term; Request: the intended instant in ns; Deliver: by how many ns the bus was late; Lose: 1 if it died with its sender
+	Seq         uint64        // messages: k, from 1 on, of its link, plane and sender's incarnation
+	Arg         uint64        // a number of the type's own, see the record's comment
 	Process     uint32        // whom it happened to
 	Peer        uint32        // messages: the other end; detector and leader: whom it names
 	Incarnation uint32        // of the process; for messages of the sender: 0 at first
 	Bytes       uint32        // messages: encoded size of the payload
-	Depth       uint32        // messages: length of the longest causal chain of messages that ends in this one
+	Depth       uint32        // messages: length of the longest causal chain that ends in this one
 	Type        Type
 	Plane       uint8
 	Kind        uint8 // messages: index into the algorithm's list of messages

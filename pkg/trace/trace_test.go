@@ -149,7 +149,7 @@ func TestType_NumbersAndNamesAreFixed(t *testing.T) {
 		}
 		seen[name] = true
 	}
-	for i, number := range map[Type]uint8{Up: 1, Send: 3, Deliver: 5, Granted: 9, Elected: 12, Resume: 23} {
+	for i, number := range map[Type]uint8{Up: 1, Send: 3, Deliver: 5, Granted: 9, Elected: 12} {
 		if uint8(i) != number {
 			t.Errorf("%v has number %d, want %d", i, uint8(i), number)
 		}
@@ -198,6 +198,16 @@ func BenchmarkGet(b *testing.B) {
 	for b.Loop() {
 		if err := r.Get(buf[:]); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+func TestHasText(t *testing.T) {
+	t.Parallel()
+	for i := range types {
+		want := slices.Contains([]Type{Log, Timeout, Save, Cut, Heal}, i)
+		if i.HasText() != want {
+			t.Errorf("%v: has a text: %v", i, !want)
 		}
 	}
 }
