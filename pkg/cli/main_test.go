@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	_ "github.com/conclave-bench/conclave/plugins/election/bully"
+	_ "github.com/conclave-bench/conclave/plugins/election/ringlist"
+	_ "github.com/conclave-bench/conclave/plugins/mutex/naimitrehel"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write testdata anew; read the difference before committing it")
+
+// asBench in the environment makes the test binary the command bench.
+const asBench = "CONCLAVE_TEST_AS_BENCH"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && (os.Args[1] == nodeRole || os.Args[1] == busRole) ||
+		os.Getenv(asBench) != "" {
+		os.Unsetenv(asBench) // or it would be taken for an override
+		os.Exit(Bench())
+	}
+	os.Exit(m.Run())
+}
+
+// A ran is what a command has left behind.
+type ran struct {
+	code        int
+	out, errors string
+}
+
+// bench runs the command in this process.
+func bench(t testing.TB, args ...string) ran {
+	t.Helper()
+	var out, errors bytes.Buffer
+	code := newStreams(strings.NewReader(""), &out, &errors, nil).bench(args)
+	return ran{code, out.String(), errors.String()}
+}
+
+// want fails unless the command ended with code.
+func (r ran) want(t testing.TB, code int) ran {
+	t.Helper()
+	if r.code != code {
+		t.Fatalf("exit code %d, want %d\nstdout:\n%s\nstderr:\n%s", r.code, code, r.out, r.errors)
+	}
+	return r
+}
+
+// has fails unless text contains each of parts.
+func has(t testing.TB, text string, parts ...string) {
+	t.Helper()
+	for _, p := range parts {
+		if !strings.Contains(text, p) {
+			t.Errorf("no %q in:\n%s", p, text)
+		}
+	}
+}
+
+// write makes a file in a temporary folder and returns its path.
+func write(t testing.TB, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// latest is the folder of the last run of the experiment name under root.
+func latest(t testing.TB, root, name string) string {
+	t.Helper()
+	dirs, err := filepath.Glob(filepath.Join(root, name, "2*"))
+	if err != nil || len(dirs) == 0 {
+		t.Fatalf("no run in %s/%s: %v", root, name, err)
+	}
+	return dirs[len(dirs)-1]
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *rewrite {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s: got\n%s\nwant\n%s\n(go test ./pkg/cli -run '%s' -rewrite)", path, got, want, t.Name())
+	}
+}
+
+// small is an experiment of a few milliseconds.
+const small = `
+name: small
+problem: election
+algorithms: [bully, {name: ring-list, label: ring}]
+transport: sim
+sweep:
+  - {vary: nodes, over: [3, 5]}
+  - {vary: network.loss, over: [0, 0.1]}
+repetitions: 7
+`

@@ -1,0 +1,224 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+var tables = []string{results.TrialsFile, results.OperationsFile, results.MessagesFile,
+	results.SummaryFile}
+
+// contents are the files of a run that have to be the same every time.
+func contents(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, name := range tables {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[name] = string(b)
+	}
+	return out
+}
+
+func same(t *testing.T, what string, got, want map[string]string) {
+	t.Helper()
+	for _, name := range tables {
+		if got[name] != want[name] {
+			t.Errorf("%s: %s differs: got\n%.2000s\nwant\n%.2000s", what, name, got[name], want[name])
+		}
+	}
+}
+
+func TestRun_EndToEnd(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	r := bench(t, "run", write(t, "small.yaml", small), "--out", root).want(t, Good)
+	dir := latest(t, root, "small")
+	has(t, r.out, "algorithm", "nodes", "loss", "election_ms", "downtime_ms", "messages", "results: "+dir,
+		"in_model=false", "[1] ")
+	has(t, r.errors, "seed        1\n", "commit", dir, "8 cells x 7 repetitions = 56 trials",
+		"bench: note: bully: does not survive message loss (network.loss 0.1)", "trial 56/56 cell=")
+	if strings.ContainsAny(r.errors+r.out, "\r\x1b") {
+		t.Errorf("frames for a terminal in\n%q", r.errors)
+	}
+	for _, name := range append(tables, results.ManifestFile, results.ConfigFile, results.JournalFile) {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	rows, err := csv.NewReader(strings.NewReader(contents(t, dir)[results.TrialsFile])).ReadAll()
+	if err != nil || len(rows) != 57 {
+		t.Errorf("trials.csv: %d lines, %v", len(rows), err)
+	}
+	if err := results.Verify(dir); err != nil {
+		t.Error(err)
+	}
+	m, err := results.ReadManifest(dir)
+	if err != nil || !m.Complete || m.Argv[0] != "bench" || m.Argv[1] != "run" {
+		t.Errorf("manifest: %+v, %v", m, err)
+	}
+}
+
+// The figures of the table are those of summary.csv.
+func TestRun_JSONAgreesWithSummary(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	r := bench(t, "run", write(t, "small.yaml", small), "--out", root, "--json", "--quiet").want(t, Good)
+	if r.errors != "" {
+		t.Errorf("--quiet, and standard error has %q", r.errors)
+	}
+	var report runReport
+	if err := json.Unmarshal([]byte(r.out), &report); err != nil {
+		t.Fatal(err)
+	}
+	if !report.Complete || report.ExitCode != Good || len(report.Cells) != 8 {
+		t.Errorf("report: %+v", report)
+	}
+	rows, err := csv.NewReader(strings.NewReader(
+		contents(t, latest(t, root, "small"))[results.SummaryFile])).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := func(v *float64) string {
+		if v == nil {
+			return ""
+		}
+		return results.Number(*v)
+	}
+	at := map[string]int{}
+	for i, name := range rows[0] {
+		at[name] = i
+	}
+	compared := 0
+	for _, c := range report.Cells {
+		for _, row := range rows[1:] {
+			m, ok := c.Metrics[row[at["metric"]]]
+			if !ok || row[at["label"]] != c.Design["label"] || row[at["nodes"]] != c.Design["nodes"] ||
+				row[at["loss"]] != c.Design["loss"] {
+				continue
+			}
+			compared++
+			for name, got := range map[string]string{"median": number(m.Median),
+				"ci_low": number(m.CILow), "ci_high": number(m.CIHigh)} {
+				if got != row[at[name]] {
+					t.Errorf("%v %s: %q, but summary.csv has %q", row, name, got, row[at[name]])
+				}
+			}
+		}
+	}
+	if compared != 8*3 {
+		t.Errorf("compared %d figures, want 24", compared)
+	}
+}
+
+func TestRun_IsDeterministic(t *testing.T) {
+	t.Parallel()
+	file := write(t, "small.yaml", small)
+	var first map[string]string
+	for _, workers := range []string{"1", "2", "2"} {
+		root := t.TempDir()
+		bench(t, "run", file, "--out", root, "--workers", workers, "--quiet").want(t, Good)
+		got := contents(t, latest(t, root, "small"))
+		if first == nil {
+			first = got
+		}
+		same(t, workers+" workers", got, first)
+	}
+}
+
+// A journal that was cut anywhere, as a crash does, leads to the same tables.
+func TestRun_ResumeAfterCrash(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	bench(t, "run", write(t, "small.yaml", small), "--out", root, "--quiet").want(t, Good)
+	dir := latest(t, root, "small")
+	want := contents(t, dir)
+	journal := filepath.Join(dir, results.JournalFile)
+	whole, err := os.ReadFile(journal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	header := bytes.IndexByte(whole, '\n') + 1
+	for _, size := range []int{header, header + 100, len(whole) / 2, len(whole) - 1, len(whole)} {
+		if err := os.Truncate(journal, int64(size)); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range append(tables, results.ManifestFile) {
+			if err := os.Remove(filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := bench(t, "run", "--resume", filepath.Join(root, "small")).want(t, Good)
+		if size > len(whole)/3 {
+			has(t, r.errors, "resumed     ", " of 56 trials were finished")
+		}
+		// The order of execution is a column; the tables are the same all the same.
+		same(t, "resumed", contents(t, dir), want)
+		if whole, err = os.ReadFile(journal); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestRun_ResumeRefusesAnotherConfiguration(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	bench(t, "run", write(t, "small.yaml", small), "--out", root, "--quiet").want(t, Good)
+	config := filepath.Join(latest(t, root, "small"), results.ConfigFile)
+	b, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := bytes.Replace(b, []byte("seed: 1"), []byte("seed: 2"), 1)
+	if err := os.WriteFile(config, changed, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r := bench(t, "run", "--resume", filepath.Join(root, "small", "latest")).want(t, CouldNotRun)
+	has(t, r.errors, results.ConfigFile)
+}
+
+func TestReplay(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	bench(t, "run", write(t, "small.yaml", small), "--out", root, "--quiet").want(t, Good)
+	dir := latest(t, root, "small")
+	for _, trial := range []string{"1", "10", "56"} {
+		has(t, bench(t, "replay", dir, "--trial", trial).want(t, Good).out, "same as recorded")
+	}
+	has(t, bench(t, "replay", dir, "--trial", "1", "--events").want(t, Good).out,
+		"p3 crashes", "p1 sends ELECTION to p2", "p2 receives ELECTION from p1", "p2 names itself leader")
+	var r replayReport
+	out := bench(t, "replay", dir, "--trial", "2", "--json").want(t, Good).out
+	if err := json.Unmarshal([]byte(out), &r); err != nil || r.Trial != 2 || len(r.Differs) != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	has(t, bench(t, "replay", dir, "--trial", "57").want(t, Usage).errors, "trials 1 to 56")
+	bench(t, "replay", filepath.Join(root, "nothing"), "--trial", "1").want(t, CouldNotRun)
+}
+
+func TestReplay_Violation(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	bench(t, "run", "--algorithms", "test-greedy", "--nodes", "3", "--transport", "sim", "--set",
+		"scenario.kind=burst", "--set", "scenario.hold=5ms", "--set", "name=greedy", "--out", root).
+		want(t, Violated)
+	has(t, bench(t, "replay", filepath.Join(root, "greedy"), "--trial", "1").want(t, Violated).out,
+		"violation: mutex/test-greedy: ", "same as recorded")
+}
+
+// A journal that says something else is found out.
+func TestReplay_Differs(t *testing.T) {
+	t.Parallel()
+	r := &replay{recorded: &results.Trial{Status: results.OK, Messages: 7}}
+	r.verdict.Status, r.verdict.Totals.Sent = "ok", 8
+	has(t, strings.Join(r.differences(), "; "), "messages was 7 and is 8")
+}

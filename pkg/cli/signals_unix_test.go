@@ -1,0 +1,163 @@
+//go:build unix
+
+package cli
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+// started starts the command as a process of its own, and returns when it has
+// said ready on standard error.
+func started(t *testing.T, ready string, args ...string) *exec.Cmd {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(exe, args...)
+	c.Env = append(os.Environ(), asBench+"=1")
+	stderr, err := c.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Process.Kill() })
+	lines := make(chan string, 1000)
+	go func() {
+		for in := bufio.NewScanner(stderr); in.Scan(); {
+			select {
+			case lines <- in.Text():
+			default: // nobody reads any more
+			}
+		}
+		close(lines)
+	}()
+	deadline := time.After(20 * time.Second)
+	for {
+		select {
+		case line, ok := <-lines:
+			if !ok {
+				t.Fatalf("it ended without saying %q", ready)
+			}
+			if strings.Contains(line, ready) {
+				return c
+			}
+		case <-deadline:
+			t.Fatalf("it did not say %q", ready)
+		}
+	}
+}
+
+// ends waits for the end of c and returns its exit code.
+func ends(t *testing.T, c *exec.Cmd, within time.Duration) int {
+	t.Helper()
+	begun := time.Now()
+	err := c.Wait()
+	if took := time.Since(begun); took > within {
+		t.Errorf("it took %v to end, want %v at most", took, within)
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Good
+}
+
+const many = `
+name: many
+problem: mutex
+algorithms: [naimi-trehel]
+transport: sim
+nodes: 30
+repetitions: 50000
+scenario: {kind: closed, requests: 300}
+`
+
+// endless is one trial that takes for ever and cannot be cut short.
+const endless = `
+name: endless
+problem: mutex
+algorithms: [naimi-trehel]
+transport: sim
+nodes: 200
+repetitions: 1
+time_limit: 20h
+scenario: {kind: closed, requests: 50000000}
+`
+
+func TestInterrupt_KeepsWhatIsFinished(t *testing.T) {
+	t.Parallel()
+	for signal, code := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
+		t.Run(signal.String(), func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			c := started(t, `"status":"ok"`, "run", write(t, "many.yaml", many), "--out", root,
+				"--progress", "json")
+			if err := c.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			if got := ends(t, c, 5*time.Second); got != code {
+				t.Errorf("exit code %d, want %d", got, code)
+			}
+			dir := latest(t, root, "many")
+			m, err := results.ReadManifest(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m.Complete || m.Finished == 0 || results.Verify(dir) != nil {
+				t.Errorf("complete %v, finished %d, %v", m.Complete, m.Finished, results.Verify(dir))
+			}
+			rows, err := csv.NewReader(strings.NewReader(contents(t, dir)[results.TrialsFile])).ReadAll()
+			if err != nil || len(rows) != m.Finished+1 {
+				t.Errorf("trials.csv: %d lines for %d trials, %v", len(rows), m.Finished, err)
+			}
+		})
+	}
+}
+
+// A trial that does not end does not keep the run from ending.
+func TestInterrupt_InTheMiddleOfATrial(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	c := started(t, "results", "run", write(t, "endless.yaml", endless), "--out", root)
+	time.Sleep(200 * time.Millisecond) // into the trial, which nothing announces
+	if err := c.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if got := ends(t, c, 5*time.Second); got != 130 {
+		t.Errorf("exit code %d, want 130", got)
+	}
+	if m, err := results.ReadManifest(latest(t, root, "endless")); err != nil || m.Complete {
+		t.Errorf("manifest %+v, %v", m, err)
+	}
+}
+
+func TestInterrupt_TwiceEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	c := started(t, "results", "run", write(t, "endless.yaml", endless), "--out", t.TempDir())
+	begun := time.Now()
+	for range 2 {
+		if err := c.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond) // two pending signals of a kind are one
+	}
+	if got := ends(t, c, 2*time.Second); got != 130 || time.Since(begun) > 2*time.Second {
+		t.Errorf("exit code %d after %v", got, time.Since(begun))
+	}
+}

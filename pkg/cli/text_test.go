@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+func TestList_Golden(t *testing.T) {
+	golden(t, "list.txt", bench(t, "list").want(t, Good).out)
+}
+
+func TestDescribe_Golden(t *testing.T) {
+	golden(t, "describe.txt", bench(t, "describe", "test-everything").want(t, Good).out)
+	golden(t, "describe.json",
+		bench(t, "describe", "mutex/test-everything", "--json").want(t, Good).out)
+}
+
+func TestPlan_Golden(t *testing.T) {
+	path := write(t, "small.yaml", small)
+	golden(t, "plan.txt", bench(t, "plan", path).want(t, Good).out)
+}
+
+// Estimates and hashes differ between machines and releases: of the JSON, the
+// form alone is checked.
+func TestPlan_JSON(t *testing.T) {
+	path := write(t, "small.yaml", small)
+	var r planReport
+	if err := json.Unmarshal([]byte(bench(t, "plan", path, "--json").want(t, Good).out), &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Trials != 56 || len(r.Cells) != 8 || r.Cells[1].InModel || len(r.Cells[1].OutOfModel) != 1 ||
+		r.Cells[7].Design["nodes"] != "5" {
+		t.Errorf("plan: %+v", r)
+	}
+}
+
+func TestPlan_ResolvedIsAnExperiment(t *testing.T) {
+	resolved := bench(t, "plan", write(t, "small.yaml", small), "--resolved").want(t, Good).out
+	again := bench(t, "plan", write(t, "again.yaml", resolved), "--resolved").want(t, Good).out
+	if again != resolved {
+		t.Errorf("the resolved experiment resolves to another:\n%s", again)
+	}
+}
+
+func TestUsageErrors(t *testing.T) {
+	file := write(t, "small.yaml", small)
+	wrong := write(t, "wrong.yaml", small+"repititions: 3\nnodes: -1\n")
+	cases := []struct {
+		name string
+		args string
+		says []string
+	}{
+		{"no verb", "", []string{"Available Commands"}},
+		{"unknown verb", "rnu", []string{`unknown command "rnu"; did you mean "run"?`}},
+		{"unknown verb with flags", "rnu --transport sim", []string{`did you mean "run"?`}},
+		{"unknown topic", "help rnu", []string{`did you mean "run"?`}},
+		{"unknown flag", "run --trasnport sim", []string{`unknown flag "--trasnport"`,
+			`did you mean "--transport"?`}},
+		{"flag without value", "run --out", []string{"bench run: flag needs an argument: --out"}},
+		{"flag with a wrong value", "run x --workers many", []string{"--workers"}},
+		{"no experiment", "run", []string{"want FILE or --algorithms"}},
+		{"two files", "run a.yaml b.yaml", []string{"2 files"}},
+		{"file and algorithms", "run " + file + " --algorithms bully", []string{"--set"}},
+		{"no such file", "run nowhere.yaml", []string{"bench: nowhere.yaml: "}},
+		{"mistakes in the file, all of them", "run " + wrong,
+			[]string{`did you mean "repetitions"?`, "wrong.yaml:11: nodes: "}},
+		{"mistake in an override", "plan " + file + " --set network.loss=2",
+			[]string{"--set network.loss=2"}},
+		{"mode of progress", "run " + file + " --progress pretty", []string{`"pretty"`, "plain"}},
+		{"workers with real nodes", "run " + file + " --transport nats --workers 2",
+			[]string{"--transport sim"}},
+		{"resume with a file", "run --resume x " + file, []string{"takes no FILE"}},
+		{"resume with an override", "run --resume x --set seed=2", []string{"--set with --resume"}},
+		{"unknown algorithm", "describe mutex/naimi-trehal", []string{`did you mean "mutex/naimi-trehel"?`}},
+		{"unknown name", "describe naimi-trehal", []string{`did you mean "mutex/naimi-trehel"?`}},
+		{"too many names", "describe a b", []string{"want one ID"}},
+		{"list takes nothing", "list all", []string{"takes no argument"}},
+		{"replay of no trial", "replay results/small", []string{"--trial N"}},
+		{"init over a file", "init " + file, []string{"--force"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			r := bench(t, strings.Fields(c.args)...).want(t, Usage)
+			has(t, r.errors, c.says...)
+			if r.out != "" {
+				t.Errorf("standard output has %q", r.out)
+			}
+			for line := range strings.Lines(r.errors) {
+				if c.args != "" && !strings.HasPrefix(line, "bench: ") {
+					t.Errorf("a line without the command's name: %q", line)
+				}
+			}
+		})
+	}
+}
+
+// The environment overrides the file, and names itself when it is wrong.
+func TestEnvironment(t *testing.T) {
+	var out, errors strings.Builder
+	s := newStreams(nil, &out, &errors, []string{"CONCLAVE_NETWORK__LOSS=7"})
+	if code := s.bench([]string{"plan", write(t, "small.yaml", small)}); code != Usage {
+		t.Errorf("exit code %d", code)
+	}
+	has(t, errors.String(), "CONCLAVE_NETWORK__LOSS")
+}
+
+// Every example of every command runs as it stands.
+func TestExamples(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := os.Mkdir("configs", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	config := strings.Replace(small, "name: small", "name: quickstart", 1)
+	if err := os.WriteFile(filepath.Join("configs", "quickstart.yaml"), []byte(config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	bench(t, "run", "configs/quickstart.yaml").want(t, Good)
+	var commands []*cobra.Command
+	root := newStreams(nil, &strings.Builder{}, &strings.Builder{}, nil).root(nil)
+	for todo := []*cobra.Command{root}; len(todo) > 0; todo = todo[1:] {
+		commands = append(commands, todo[0])
+		todo = append(todo, todo[0].Commands()...)
+	}
+	names := []string{}
+	for _, c := range commands {
+		names = append(names, c.Name())
+		if c.Runnable() && c.Example == "" {
+			t.Errorf("%s has no example", c.CommandPath())
+		}
+		for line := range strings.Lines(c.Example) {
+			args := strings.Fields(line)
+			if len(args) == 0 || args[0] != "bench" {
+				t.Errorf("%s: example %q", c.CommandPath(), line)
+				continue
+			}
+			r := bench(t, args[1:]...)
+			if r.code != Good {
+				t.Errorf("%s: exit code %d\n%s%s", strings.TrimSpace(line), r.code, r.out, r.errors)
+			}
+		}
+		if c == root { // the next command's examples begin without its file
+			if err := os.Remove("experiment.yaml"); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	for _, name := range []string{"run", "plan", "list", "describe", "replay", "init", "version"} {
+		if !slices.Contains(names, name) {
+			t.Errorf("no command %s", name)
+		}
+	}
+}
+
+func TestHelp_NeedsNoStandardError(t *testing.T) {
+	r := bench(t, "help", "run").want(t, Good)
+	has(t, r.out, "--resume DIR", "Examples:")
+	if r.errors != "" {
+		t.Errorf("standard error has %q", r.errors)
+	}
+}
+
+func TestVersion_JSON(t *testing.T) {
+	var b build
+	if err := json.Unmarshal([]byte(bench(t, "version", "--json").want(t, Good).out), &b); err != nil {
+		t.Fatal(err)
+	}
+	if b.Go == "" || b.Algorithms == 0 {
+		t.Errorf("%+v", b)
+	}
+}
+
+func TestNode(t *testing.T) {
+	var text strings.Builder
+	if code := node([]string{"host"}, &text); code != CouldNotRun {
+		t.Errorf("node host: exit code %d", code)
+	}
+	has(t, text.String(), "not built yet")
+	if code := node([]string{"hots"}, &text); code != Usage {
+		t.Errorf("node hots: exit code %d", code)
+	}
+}
