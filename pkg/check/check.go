@@ -79,11 +79,9 @@ type Judge struct {
 	violations []string
 	problem    problem
 	links      links
-	depth      uint32
+	chains     chains
 	informed   time.Duration // when a process last named a leader
 	granted    []algo.ID
-	last       time.Duration
-	events     int
 }
 
 // problem is the part of the judge that knows elections or mutual exclusion.
@@ -94,7 +92,7 @@ type problem interface {
 
 // NewJudge makes the judge of one trial.
 func NewJudge(s *harness.Setup) *Judge {
-	j := &Judge{setup: s, informed: -1}
+	j := &Judge{setup: s, informed: -1, chains: newChains(s)}
 	for _, name := range s.Alg.Codec.Kinds()[:len(s.Alg.Spec.Messages)] {
 		j.kinds = append(j.kinds, Kind{Name: name})
 	}
@@ -111,10 +109,8 @@ func (j *Judge) Record(r *trace.Record) {
 	switch r.Type {
 	case trace.Send, trace.Duplicate, trace.Deliver, trace.Lose, trace.Undelivered:
 		j.message(r)
-	case trace.Log, trace.Timeout, trace.Save, trace.Done:
+	case trace.Log, trace.Save, trace.Done:
 	default:
-		j.last = r.At
-		j.events++
 		j.problem.record(j, r)
 	}
 }
@@ -126,6 +122,7 @@ func (j *Judge) message(r *trace.Record) {
 		}
 		return
 	}
+	j.chains.record(r)
 	k := &j.kinds[r.Kind]
 	switch r.Type {
 	case trace.Send:
@@ -133,7 +130,6 @@ func (j *Judge) message(r *trace.Record) {
 		k.Bytes += int64(r.Bytes)
 		j.totals.Sent++
 		j.totals.Bytes += int64(r.Bytes)
-		j.depth = max(j.depth, r.Depth)
 	case trace.Duplicate:
 		j.totals.Duplicated++
 	case trace.Deliver:
@@ -173,11 +169,11 @@ func (j *Judge) Finish(end harness.End) Verdict {
 	}
 	v.Violations = j.violations
 	switch {
-	case end.Err != nil:
-		v.Status, v.Reason = Error, end.Err.Error()
 	case len(end.Invalid) > 0:
 		v.Status, v.Reason = Invalid, strings.Join(end.Invalid, "; ")
 		return v
+	case end.Err != nil:
+		v.Status, v.Reason = Error, end.Err.Error()
 	case len(j.violations) > 0:
 		v.Status, v.Reason = Violation, j.violations[0]
 	}

@@ -33,7 +33,12 @@ type elections struct {
 
 	current   Operation
 	open      bool
-	depthAt   uint32 // longest causal chain when the operation began
+	before    Totals        // when the operation was caused
+	marked    time.Duration // when something came to a process that may cause the next one
+	mark      Totals        // then
+	counting  bool          // the messages of the last operation are still being counted
+	messages  int64         // of the operations that are over
+	bytes     int64
 	rounds    []uint32
 	done      []Operation
 	duplicate bool // two live processes hold themselves leader
@@ -58,16 +63,54 @@ func newElections(s *harness.Setup) *elections {
 	}
 	e.recount()
 	e.agreed = e.agreement(algo.None)
-	e.last = s.Leader
+	e.last, e.marked = s.Leader, -1
 	if e.agreed == algo.None {
-		e.begin(0)
+		e.open = true
+		e.current = Operation{Begin: -1, End: -1, Status: "pending"}
 	}
 	return e
 }
 
-func (e *elections) begin(at time.Duration) {
-	e.open = true
+// remember notes that what a process does now may be the next operation.
+func (e *elections) remember(j *Judge, at time.Duration) {
+	if !e.open && e.marked != at {
+		e.marked, e.mark = at, j.totals
+		j.chains.mark()
+	}
+}
+
+// begin opens an operation. What its first process sent before it said that it
+// trusts nobody is part of it.
+func (e *elections) begin(j *Judge, at time.Duration) {
+	e.remember(j, at)
+	e.settle(&e.mark)
+	e.open, e.before = true, e.mark
 	e.current = Operation{Cause: at, Begin: -1, End: -1, Status: "pending"}
+}
+
+// close ends an operation with agreement on leader. Its messages are counted on
+// until all is quiet; those of an algorithm that never is, until now.
+func (e *elections) close(j *Judge, leader algo.ID, at time.Duration) {
+	e.open, e.counting = false, true
+	op := &e.current
+	op.Process, op.End, op.Status = leader, at, "ok"
+	if op.Begin < 0 {
+		op.Begin = op.Cause
+	}
+	e.done = append(e.done, *op)
+	e.rounds = append(e.rounds, j.chains.longest)
+	if e.setup.Alg.Spec.Perpetual {
+		e.settle(&j.totals)
+	}
+}
+
+// settle adds the messages of the last operation, up to now, to the sum.
+func (e *elections) settle(now *Totals) {
+	if e.counting {
+		e.counting = false
+		e.messages += now.Sent - e.before.Sent
+		e.bytes += now.Bytes - e.before.Bytes
+	}
 }
 
 // recount is needed when processes come and go; beliefs are counted as they
@@ -134,17 +177,26 @@ func (e *elections) record(j *Judge, r *trace.Record) {
 			return
 		}
 		e.up[p-1], e.belief[p-1] = true, algo.None
+		j.chains.up(r.Process)
+		e.divide(r.At)
 		e.recount()
 	case trace.Crash:
 		e.up[p-1] = false
+		e.divide(r.At)
 		e.recount()
 	case trace.Cut, trace.Heal:
-		e.divide(r)
+		groups, _ := bus.ParseGroups(r.Text) // written by this program
+		e.cuts.Add(bus.Change{At: r.At, Heal: r.Type == trace.Heal, Groups: groups})
+		e.divide(r.At)
 		e.recount()
 	case trace.Elect:
+		e.remember(j, r.At)
 		if e.open && e.current.Begin < 0 {
 			e.current.Begin = r.At
 		}
+		return
+	case trace.Suspect, trace.Restore, trace.Timeout, trace.Do:
+		e.remember(j, r.At)
 		return
 	case trace.Elected:
 		e.elected(j, r)
@@ -192,7 +244,7 @@ func (e *elections) elected(j *Judge, r *trace.Record) {
 	}
 	if algo.ID(r.Process) == leader || algo.ID(r.Process) == old {
 		e.duplicate = e.leaders() > 1
-		if e.duplicate && e.setup.Alg.Spec.Promises.Leadership == algo.AtMostOne {
+		if e.duplicate && algo.ID(r.Process) == leader && e.setup.Alg.Spec.Promises.Leadership == algo.AtMostOne {
 			j.violate("p%d holds itself leader at %v, while another does", leader, r.At)
 		}
 	}
@@ -215,16 +267,9 @@ func (e *elections) judge(j *Judge, r *trace.Record) {
 	}
 	switch {
 	case now == algo.None && e.agreed != algo.None:
-		e.begin(r.At)
-		e.depthAt = j.depth
+		e.begin(j, r.At)
 	case now != algo.None && e.open:
-		e.open = false
-		e.current.Process, e.current.End, e.current.Status = now, r.At, "ok"
-		if e.current.Begin < 0 {
-			e.current.Begin = e.current.Cause
-		}
-		e.done = append(e.done, e.current)
-		e.rounds = append(e.rounds, j.depth-e.depthAt)
+		e.close(j, now, r.At)
 	}
 	if e.open && e.current.Begin < 0 && r.Type == trace.Elected && r.Peer == 0 {
 		e.current.Begin = r.At
@@ -238,9 +283,10 @@ func (e *elections) judge(j *Judge, r *trace.Record) {
 
 // divide finds the largest part of the network: the live processes there are
 // the ones that have to agree.
-func (e *elections) divide(r *trace.Record) {
-	groups, _ := bus.ParseGroups(r.Text) // written by this program
-	e.cuts.Add(bus.Change{At: r.At, Heal: r.Type == trace.Heal, Groups: groups})
+func (e *elections) divide(now time.Duration) {
+	if e.cuts.Whole() {
+		return
+	}
 	n := uint32(e.setup.Nodes)
 	part, size := make([]uint32, n+1), make([]int, n+1)
 	best := uint32(1)
@@ -256,7 +302,7 @@ func (e *elections) divide(r *trace.Record) {
 				size[root]++
 			}
 			for q := uint32(1); q <= n; q++ {
-				if part[q] == 0 && !e.cuts.Severed(p, q, r.At, r.At) {
+				if part[q] == 0 && !e.cuts.Severed(p, q, now, now) {
 					part[q] = root
 					stack = append(stack, q)
 				}
@@ -273,6 +319,7 @@ func (e *elections) divide(r *trace.Record) {
 
 func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 	e.elapse(end.At)
+	e.settle(&j.totals)
 	var detection, election, downtime float64
 	for _, op := range e.done {
 		detection += ms(op.Begin - op.Cause)
@@ -282,11 +329,14 @@ func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 	n := len(e.done)
 	v.Operations, v.Completed = e.done, n
 	spec := &e.setup.Alg.Spec
-	if e.open {
+	switch {
+	case e.open:
 		v.Operations = append(v.Operations, e.current)
 		e.incomplete(j, end, v, spec.Promises)
-	} else if n == 0 {
+	case n == 0:
 		v.Status, v.Reason = Unknown, "no election took place"
+	case end.Reason != harness.Finished:
+		v.Status, v.Reason = Timeout, "the scenario did not come to its end within "+end.At.String()
 	}
 	rounds := 0.0
 	for _, r := range e.rounds {
@@ -300,8 +350,8 @@ func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 		{"detection_ms", mean(detection, n)},
 		{"election_ms", mean(election, n)},
 		{"downtime_ms", mean(downtime, n)},
-		{"messages_per_election", mean(float64(j.totals.Sent), n)},
-		{"bytes_per_election", mean(float64(j.totals.Bytes), n)},
+		{"messages_per_election", mean(float64(e.messages), n)},
+		{"bytes_per_election", mean(float64(e.bytes), n)},
 		{"rounds", mean(rounds, n)},
 		{"leader_changes", float64(e.changes)},
 		{"split_brain_ms", ms(e.split)},

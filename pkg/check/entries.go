@@ -25,7 +25,8 @@ type entries struct {
 
 	warmup    int
 	entered   int
-	measured  time.Duration // when the warm-up was over
+	warm      bool          // the warm-up is over
+	measured  time.Duration // when it was
 	sentAt    Totals        // totals then
 	free      time.Duration // last release while someone waited; negative: none
 	handovers []time.Duration
@@ -35,13 +36,17 @@ type entries struct {
 }
 
 func newEntries(s *harness.Setup) *entries {
-	return &entries{setup: s, warmup: s.Scenario.Warmup, free: -1, byProcess: make([]int, s.Nodes)}
+	return &entries{
+		setup: s, warmup: s.Scenario.Warmup, warm: s.Scenario.Warmup == 0, free: -1,
+		byProcess: make([]int, s.Nodes),
+	}
 }
 
 func (e *entries) record(j *Judge, r *trace.Record) {
 	p := algo.ID(r.Process)
 	switch r.Type {
 	case trace.Request:
+		e.warmedUp(j, r.At)
 		e.waiting = append(e.waiting, Operation{
 			Process: p, Cause: time.Duration(r.Arg), Begin: r.At, End: -1, Status: "pending",
 		})
@@ -55,11 +60,21 @@ func (e *entries) record(j *Judge, r *trace.Record) {
 	}
 }
 
+// warmedUp ends the warm-up, if its last entry is over: at once if someone waits
+// then, otherwise with the next request, so that what an entry sends after its
+// release is not counted as the next one's.
+func (e *entries) warmedUp(j *Judge, at time.Duration) {
+	if !e.warm && e.entered >= e.warmup && len(e.inside) == 0 {
+		e.warm, e.measured, e.sentAt = true, at, j.totals
+	}
+}
+
 func (e *entries) grant(j *Judge, p algo.ID, at time.Duration) {
+	e.warmedUp(j, at)
 	j.granted = append(j.granted, p)
 	for i, other := range e.inside {
 		e.overlaps++
-		j.violate("mutual exclusion: p%d granted at %v while p%d is inside since %v",
+		j.violate("p%d granted at %v while p%d is inside since %v",
 			p, at, other, e.since[i])
 	}
 	i := slices.IndexFunc(e.waiting, func(o Operation) bool { return o.Process == p })
@@ -71,7 +86,7 @@ func (e *entries) grant(j *Judge, p algo.ID, at time.Duration) {
 	for k := range e.waiting[:i] { // they asked before
 		e.bypass[k]++
 	}
-	e.maxBypass = max(e.maxBypass, e.bypass[i])
+	bypassed := e.bypass[i]
 	e.waiting = slices.Delete(e.waiting, i, i+1)
 	e.bypass = slices.Delete(e.bypass, i, i+1)
 	op.End, op.Status = at, "ok"
@@ -79,7 +94,8 @@ func (e *entries) grant(j *Judge, p algo.ID, at time.Duration) {
 		op.Status = "warmup"
 	} else {
 		e.byProcess[p-1]++
-		if e.free >= 0 && op.Begin <= e.free {
+		e.maxBypass = max(e.maxBypass, bypassed)
+		if e.free >= 0 {
 			e.handovers = append(e.handovers, at-e.free)
 		}
 	}
@@ -97,6 +113,7 @@ func (e *entries) release(j *Judge, p algo.ID, at time.Duration) {
 	e.inside, e.since = slices.Delete(e.inside, i, i+1), slices.Delete(e.since, i, i+1)
 	if len(e.waiting) > 0 {
 		e.free = at
+		e.warmedUp(j, at)
 	}
 	for k := len(e.done) - 1; k >= 0; k-- { // the last entry of p
 		if op := &e.done[k]; op.Process == p {
@@ -105,9 +122,6 @@ func (e *entries) release(j *Judge, p algo.ID, at time.Duration) {
 			}
 			break
 		}
-	}
-	if e.entered == e.warmup {
-		e.measured, e.sentAt = at, j.totals
 	}
 }
 
@@ -123,6 +137,9 @@ func (e *entries) crash(p algo.ID) {
 			e.waiting = slices.Delete(e.waiting, i, i+1)
 			e.bypass = slices.Delete(e.bypass, i, i+1)
 		}
+	}
+	if len(e.waiting) == 0 {
+		e.free = -1
 	}
 }
 
@@ -143,7 +160,7 @@ func (e *entries) finish(j *Judge, end harness.End, v *Verdict) {
 	e.metrics(j, end, v, waits, sum)
 	promised := e.setup.Alg.Spec.Promises.StarvationFree
 	switch {
-	case len(e.waiting) > 0 && e.setup.Scenario.Until == 0:
+	case len(e.waiting) > 0:
 		op := e.waiting[0]
 		j.incomplete(end, v, promised, fmt.Sprintf("%d requests not granted, the first of p%d at %v",
 			len(e.waiting), op.Process, op.Begin))

@@ -42,8 +42,7 @@ func (a *application) start(m *Member, now time.Duration) {
 		return
 	}
 	if m.Incarnation == 0 {
-		a.plan(m, max(now, 0))
-		return
+		now = 0 // the common start: what is meant does not depend on how late a node was
 	}
 	a.plan(m, now)
 }
@@ -78,10 +77,10 @@ func (a *application) plan(m *Member, from time.Duration) {
 func (a *application) arrival(m *Member, now time.Duration) {
 	a.planned = false
 	intended := a.intended
-	if m.setup.Scenario.Kind == Open {
+	m.Request(now, intended)
+	if m.setup.Scenario.Kind == Open { // only now: planning may find that this was the last
 		a.plan(m, intended)
 	}
-	m.Request(now, intended)
 }
 
 // Request asks for the critical section on behalf of an application that

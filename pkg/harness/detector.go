@@ -16,6 +16,11 @@ type detector struct {
 }
 
 func (d *detector) start(m *Member, now time.Duration) {
+	if m.Incarnation == 0 { // later ones are told by the executor who is down by then
+		for _, p := range m.setup.Crashed {
+			m.Crashed(p, now)
+		}
+	}
 	if m.setup.Detector.Kind != "heartbeat" {
 		return
 	}

@@ -57,14 +57,22 @@ type Director struct {
 	up      []bool
 	undone  int // members whose application has not had all its entries
 
-	script []Event // lines still to come that wait for quiet or a release
-	done   int     // sequential: requests issued
-	caused bool    // elections: what is to be measured has happened
+	script   []line        // lines still to come that wait for quiet or a release
+	last     time.Duration // script: the last line that has an instant
+	done     int           // sequential: requests issued
+	released int           // entries that are over, where Watches asks for them
+	caused   bool          // elections: what is to be measured has happened
 
 	stuckAt  uint64        // activity when the trial fell quiet without an end
 	patience time.Duration // until when a detector may still notice something
 	stuck    bool
 	over     bool
+}
+
+// A line is a line of a script that waits for quiet or a release.
+type line struct {
+	Event
+	notBefore time.Duration // the last instant among the lines before it
 }
 
 // NewDirector makes the director of a trial.
@@ -101,12 +109,17 @@ func (d *Director) Timeline() []Instruction {
 		u := float64(Derive(d.setup.Seed, "crash")) / (1 << 53)
 		at := s.Settle + time.Duration(u*float64(s.Settle))
 		out = append(out, Instruction{At: at, Do: DoCrash, Node: d.setup.Leader})
+	case Sequential:
+		if d.setup.Alg.Spec.Perpetual { // no quiet will come: each release leads to the next
+			out = append(out, d.request(0))
+		}
 	case Script:
 		for _, e := range s.Events {
 			if e.After == "" {
 				out = append(out, e.instruction())
+				d.last = max(d.last, e.At)
 			} else {
-				d.script = append(d.script, e)
+				d.script = append(d.script, line{e, d.last})
 			}
 		}
 		if s.Until > 0 {
@@ -150,8 +163,10 @@ func (d *Director) Watches(t trace.Type) bool {
 	case trace.Crash, trace.Up:
 		return true
 	case trace.Released:
-		return d.setup.Scenario.Kind == Script && slices.ContainsFunc(d.setup.Scenario.Events,
-			func(e Event) bool { return e.After == "release" })
+		s := &d.setup.Scenario
+		return d.setup.Alg.Spec.Perpetual && s.Kind != Closed && s.Kind != Open ||
+			s.Kind == Script && slices.ContainsFunc(s.Events,
+				func(e Event) bool { return e.After == "release" })
 	}
 	return false
 }
@@ -162,7 +177,7 @@ func (d *Director) Observe(r *trace.Record) []Instruction {
 	switch r.Type {
 	case trace.Elected:
 		d.beliefs[r.Process-1] = algo.ID(r.Peer)
-		if d.setup.Alg.Spec.Perpetual && d.settled() {
+		if d.setup.Alg.Spec.Perpetual && d.settled() && d.told(r.At) {
 			d.finish()
 		}
 	case trace.Crash:
@@ -174,11 +189,46 @@ func (d *Director) Observe(r *trace.Record) []Instruction {
 			d.beliefs[r.Process-1] = algo.None
 		}
 	case trace.Released:
-		if len(d.script) > 0 && d.script[0].After == "release" {
+		d.released++
+		if len(d.script) > 0 && d.script[0].After == "release" && r.At >= d.script[0].notBefore {
 			d.next(r.At)
+		} else if d.setup.Alg.Spec.Perpetual {
+			d.onward(r.At)
 		}
 	}
 	return d.out
+}
+
+// onward is what a release leads to where no quiet ever comes.
+func (d *Director) onward(now time.Duration) {
+	switch s := &d.setup.Scenario; s.Kind {
+	case Sequential:
+		if d.done < s.Requests {
+			d.out = append(d.out, d.request(now))
+		} else {
+			d.finish()
+		}
+	case Burst:
+		if k := s.Initiators; d.released == k || k == 0 && d.released == d.setup.Nodes {
+			d.finish()
+		}
+	case Script:
+		requests := 0
+		for _, e := range s.Events {
+			if e.Do == DoRequest {
+				requests++
+			}
+		}
+		if d.released >= requests && d.told(now) {
+			d.finish()
+		}
+	}
+}
+
+// told says whether the scenario has nothing more to say at now: a script that
+// has an end of its own, or lines still to come, goes on.
+func (d *Director) told(now time.Duration) bool {
+	return len(d.script) == 0 && d.setup.Scenario.Until == 0 && now >= d.last
 }
 
 // Done is told that the application of a process has had all its entries, or
@@ -202,18 +252,12 @@ func (d *Director) Quiet(now time.Duration, activity uint64, idle bool) []Instru
 	switch d.setup.Scenario.Kind {
 	case Sequential:
 		if d.done < d.setup.Scenario.Requests {
-			d.request(now)
+			d.out = append(d.out, d.request(now))
 		} else {
 			d.finish()
 		}
 	case Script:
-		if len(d.script) > 0 {
-			if d.script[0].After == "quiet" {
-				d.next(now)
-			}
-		} else if d.setup.Scenario.Until == 0 {
-			d.finish()
-		}
+		d.quietScript(now, activity, idle)
 	case Burst:
 		d.finish()
 	case Closed, Open:
@@ -234,12 +278,34 @@ func (d *Director) Quiet(now time.Duration, activity uint64, idle bool) []Instru
 	return d.out
 }
 
+// quietScript issues the line that waits for quiet, once the lines before it are
+// done. Behind the last line the script ends when no suspicion is to come either.
+func (d *Director) quietScript(now time.Duration, activity uint64, idle bool) {
+	if len(d.script) > 0 && d.script[0].After == "quiet" {
+		if at := d.script[0].notBefore; now < at {
+			d.out = append(d.out, Instruction{At: at, Do: doAlarm})
+		} else {
+			d.next(now)
+		}
+		return
+	}
+	switch {
+	case d.setup.Scenario.Until > 0:
+	case now < d.last:
+		d.out = append(d.out, Instruction{At: d.last, Do: doAlarm})
+	case idle && len(d.script) == 0:
+		d.finish()
+	case d.setup.Detector.Kind == "perfect" || d.setup.Detector.Kind == "heartbeat":
+		d.wait(now, activity)
+	}
+}
+
 // wait gives a detector that never rests time to notice. If nothing has moved
 // by then, nothing ever will.
 func (d *Director) wait(now time.Duration, activity uint64) {
 	if d.patience > 0 && d.stuckAt == activity {
 		if now >= d.patience {
-			d.stuck = true
+			d.stuck = d.setup.Scenario.Kind != Script || len(d.script) > 0
 			d.finish()
 		}
 		return
@@ -254,21 +320,24 @@ func (d *Director) Stuck() bool { return d.stuck }
 
 // next issues the line of the script whose turn has come.
 func (d *Director) next(now time.Duration) {
-	e := d.script[0].instruction()
+	e := d.script[0].Event.instruction()
 	d.script = d.script[1:]
 	e.At = now
 	d.out = append(d.out, e)
 }
 
-// request issues the next request of the sequential scenario.
-func (d *Director) request(now time.Duration) {
+// request is the next request of the sequential scenario.
+func (d *Director) request(now time.Duration) Instruction {
 	n := uint64(d.setup.Nodes)
 	p := uint64(d.done) % n
 	if d.setup.Scenario.Requesters != "in-turn" {
 		p = Derive(d.setup.Seed, "requester", uint64(d.done)) % n
 	}
 	d.done++
-	d.out = append(d.out, Instruction{At: now, Do: DoRequest, Node: algo.ID(p + 1)})
+	for i := uint64(0); i < n && !d.up[p]; i++ { // the dead do not ask
+		p = (p + 1) % n
+	}
+	return Instruction{At: now, Do: DoRequest, Node: algo.ID(p + 1)}
 }
 
 // settled says that every live process names the same live leader, after what
@@ -286,7 +355,7 @@ func (d *Director) settled() bool {
 			return false
 		}
 	}
-	return d.caused && leader != algo.None && d.up[leader-1]
+	return d.caused && leader != algo.None && int(leader) <= len(d.up) && d.up[leader-1]
 }
 
 func (d *Director) finish() {

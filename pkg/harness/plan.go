@@ -8,6 +8,7 @@
 package harness
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -199,7 +200,9 @@ func mix(x uint64) uint64 {
 // Spec declares, which JSON does not know.
 func (p *Plan) UnmarshalJSON(b []byte) error {
 	type plain Plan
-	if err := json.Unmarshal(b, (*plain)(p)); err != nil {
+	in := json.NewDecoder(bytes.NewReader(b))
+	in.UseNumber() // a float64 does not hold every int64
+	if err := in.Decode((*plain)(p)); err != nil {
 		return err
 	}
 	alg, err := algo.Lookup(p.Algorithm)
@@ -211,24 +214,33 @@ func (p *Plan) UnmarshalJSON(b []byte) error {
 		if !ok {
 			return fmt.Errorf("plan: parameter %s of %s is missing", d.Name, p.Algorithm)
 		}
-		if list, ok := v.([]any); ok {
-			for i := range list {
-				list[i] = typed(d.Type, list[i])
-			}
-			continue
+		list, ok := v.([]any)
+		if !ok {
+			list = []any{v}
 		}
-		p.Params[d.Name] = typed(d.Type, v)
+		for i := range list {
+			if list[i], err = typed(d.Type, list[i]); err != nil {
+				return fmt.Errorf("plan: parameter %s of %s: %w", d.Name, p.Algorithm, err)
+			}
+		}
+		if !ok {
+			p.Params[d.Name] = list[0]
+		}
 	}
 	return nil
 }
 
-func typed(t algo.ParamType, v any) any {
-	f, ok := v.(float64)
-	switch {
-	case ok && t == algo.Int:
-		return int64(f)
-	case ok && t == algo.Duration:
-		return time.Duration(f)
+func typed(t algo.ParamType, v any) (any, error) {
+	n, ok := v.(json.Number)
+	if !ok {
+		return v, nil
 	}
-	return v
+	switch t {
+	case algo.Int:
+		return n.Int64()
+	case algo.Duration:
+		ns, err := n.Int64()
+		return time.Duration(ns), err
+	}
+	return n.Float64()
 }

@@ -11,7 +11,9 @@ package sim
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
+	"path"
+	"runtime"
+	"strings"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -48,7 +50,9 @@ type simulation struct {
 	inside    int   // processes in the critical section
 	scheduled int   // instructions still to be carried out
 	activity  uint64
-	quietAt   uint64 // activity when the director was last told of quiet, plus one
+	quietAt   uint64  // activity when the director was last told of quiet, plus one
+	quietIdle bool    // it was told then that nothing else is planned either
+	current   algo.ID // whose event is being handled
 	end       harness.End
 	over      bool
 }
@@ -85,9 +89,10 @@ func newSimulation(setup *harness.Setup, sink trace.Sink) *simulation {
 func (s *simulation) run() (end harness.End) {
 	defer func() {
 		if r := recover(); r != nil {
-			s.fail(fmt.Errorf("panic: %v\n%s", r, debug.Stack()))
-			end = s.end
+			s.fail(fmt.Errorf("process %d: panic: %v, in %s", s.current, r, origin()))
 		}
+		s.end.Pending = s.inFlight // what the last event sent included
+		end = s.end
 	}()
 	s.begin()
 	s.settle()
@@ -116,6 +121,19 @@ func (s *simulation) run() (end harness.End) {
 	return s.end
 }
 
+// origin is where the panic that is being recovered was raised. Unlike a stack
+// it is the same on every run.
+func origin() string {
+	pcs := make([]uintptr, 32)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
+	for {
+		f, more := frames.Next()
+		if !strings.HasPrefix(f.Function, "runtime.") || !more {
+			return fmt.Sprintf("%s (%s:%d)", path.Base(f.Function), path.Base(f.File), f.Line)
+		}
+	}
+}
+
 // begin starts the processes and puts the timeline into the queue.
 func (s *simulation) begin() {
 	timeline := s.director.Timeline()
@@ -132,6 +150,7 @@ func (s *simulation) begin() {
 func (s *simulation) boot(p algo.ID) {
 	proc := &s.procs[p-1]
 	proc.upSince, proc.flows = s.now, [2]flows{}
+	s.current = p
 	m := harness.NewMember(s.setup, s, p, proc.incarnation, proc.saved, &s.buf)
 	proc.member = m
 	m.Start(s.now)
@@ -165,15 +184,17 @@ func (s *simulation) finish(at time.Duration, why harness.Reason) {
 		return
 	}
 	s.over = true
-	s.end.At, s.end.Reason, s.end.Pending = at, why, s.inFlight
+	s.end.At, s.end.Reason = at, why
 }
 
 // settle tells the director when the network has fallen quiet.
 func (s *simulation) settle() {
-	for !s.over && s.inFlight == 0 && s.timers == 0 && s.inside == 0 &&
-		s.quietAt != s.activity+1 && !s.queue.Due(s.now) {
-		s.quietAt = s.activity + 1
+	for !s.over && s.inFlight == 0 && s.timers == 0 && s.inside == 0 && !s.queue.Due(s.now) {
 		idle := s.planned == 0 && s.scheduled == 0 && s.setup.Detector.Kind != "heartbeat"
+		if s.quietAt == s.activity+1 && (s.quietIdle || !idle) {
+			return
+		}
+		s.quietAt, s.quietIdle = s.activity+1, idle
 		s.instruct(s.director.Quiet(s.now, s.activity, idle))
 	}
 }
@@ -190,7 +211,9 @@ func (s *simulation) instruct(list []harness.Instruction) {
 			s.finish(s.now, why)
 			return
 		}
-		s.scheduled++
+		if !i.Alarm() {
+			s.scheduled++
+		}
 		at := max(i.At, s.now)
 		s.queue.Push(at, i.Class(), i.Node, event{what: instruction, instr: &i})
 	}
@@ -207,13 +230,17 @@ func (s *simulation) execute(e *event) {
 		}
 		s.step(m, func() { m.Alarm(s.now, e.alarm) })
 	case instruction:
-		s.scheduled--
+		if !e.instr.Alarm() {
+			s.scheduled--
+			s.activity++ // also if its process is down: the scenario has moved on
+		}
 		s.obey(*e.instr)
 	}
 }
 
 // step lets m handle one event.
 func (s *simulation) step(m *harness.Member, event func()) {
+	s.current = m.ID
 	fed := m.Fed
 	s.count(m, -1)
 	event()
