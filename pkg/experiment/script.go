@@ -153,7 +153,8 @@ func expectation() typ {
 			} else if v != nil {
 				e.SentByKind = map[string]int64{}
 				for _, q := range v.pairs {
-					e.SentByKind[q.name], _ = count.read(p, join(key, "sent_by_kind."+q.name), q.value).(int64)
+					k := join(key, "sent_by_kind."+q.name)
+					e.SentByKind[q.name], _ = count.read(p, k, q.value).(int64)
 				}
 			}
 			if len(p.mistakes) > before {

@@ -97,8 +97,8 @@ func (d *draft) findSweep() {
 		}
 		for i, t := range tuples {
 			if j := slices.Index(tuples, t); j < i {
-				d.add(a.keys[0].raw[i].at, a.keys[0].key, "the value %s stands twice in the sweep; remove one",
-					a.keys[0].raw[i].plain())
+				n := a.keys[0].raw[i]
+				d.add(n.at, a.keys[0].key, "the value %s stands twice in the sweep; remove one", n.plain())
 			}
 		}
 		d.axes = append(d.axes, a)
