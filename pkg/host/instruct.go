@@ -1,6 +1,7 @@
 package host
 
 import (
+	"slices"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -10,29 +11,48 @@ import (
 )
 
 // instruct takes the director's instructions: those of a later instant into
-// the queue, the others at once.
-func (t *trial) instruct(list []harness.Instruction) {
+// the queue, the others at once. A trial that ends with them ends at the instant
+// at, when what they answer happened, and not when the host has heard of it.
+func (t *trial) instruct(list []harness.Instruction, at time.Duration) {
 	for _, i := range list {
-		if i.At > t.now() {
-			t.queue.Push(i.At, i.Class(), i.Node, i)
-			continue
+		switch {
+		case i.At > t.now():
+			t.push(i)
+		case i.Finish():
+			t.conclude(at)
+		default:
+			t.obey(i)
 		}
-		t.obey(i)
 	}
 }
 
+func (t *trial) push(i harness.Instruction) {
+	if !i.Alarm() {
+		t.planned++
+	}
+	t.queue.Push(i.At, i.Class(), i.Node, i)
+}
+
+func (t *trial) conclude(at time.Duration) {
+	why := harness.Finished
+	if t.director.Stuck() {
+		why = harness.Stuck
+	}
+	t.finish(at, why)
+}
+
 func (t *trial) obey(i harness.Instruction) {
+	t.pace = 0
 	var c *child
 	if i.Node != algo.None {
 		c = t.nodes[i.Node-1]
 	}
+	if !i.Alarm() {
+		t.obeyed++ // also if its process is down: the scenario has moved on
+	}
 	switch {
 	case i.Finish():
-		why := harness.Finished
-		if t.director.Stuck() {
-			why = harness.Stuck
-		}
-		t.finish(t.now(), why)
+		t.conclude(i.At)
 	case i.Alarm():
 		t.quietAt = 0
 	case i.Do == harness.DoCrash:
@@ -50,7 +70,7 @@ func (t *trial) obey(i harness.Instruction) {
 func (t *trial) note(r trace.Record) {
 	t.records.Record(&r)
 	if t.director.Watches(r.Type) {
-		t.instruct(t.director.Observe(&r))
+		t.instruct(t.director.Observe(&r), max(r.At, t.heardAt))
 	}
 }
 
@@ -58,6 +78,10 @@ func (t *trial) note(r trace.Record) {
 // the signal.
 func (t *trial) crash(c *child) {
 	if c.dead {
+		if c.joining() {
+			c.abandoned = true
+			c.Kill()
+		}
 		return
 	}
 	c.dead = true
@@ -74,12 +98,13 @@ func (t *trial) crash(c *child) {
 
 // restart starts a fresh process with nothing but what the last one had saved.
 func (t *trial) restart(c *child) {
-	if !c.dead || c.started && c.Child != nil && !c.ready {
+	if !c.dead || c.joining() {
 		return
 	}
-	fresh := &child{id: c.id, incarnation: c.incarnation + 1, dead: true}
-	var saved []byte
-	if c.Child != nil {
+	fresh := &child{id: c.id, incarnation: c.incarnation + 1, dead: true,
+		deadline: t.now() + t.machine.cfg.Ready}
+	saved := c.saved // unless it has saved something itself
+	if c.reader != nil {
 		<-c.Done() // it was killed: a moment
 		_ = c.reader.Each(func(r *trace.Record, text string) error {
 			if r.Type == trace.Save {
@@ -87,8 +112,8 @@ func (t *trial) restart(c *child) {
 			}
 			return nil
 		})
-		t.former = append(t.former, c)
 	}
+	t.former = append(t.former, c)
 	t.nodes[c.id-1] = fresh
 	if err := t.spawn(fresh, saved); err != nil {
 		t.spoil("%v", err)
@@ -119,6 +144,7 @@ func (t *trial) partition(i harness.Instruction) {
 		at = t.now() + time.Millisecond // the same instant at every node
 		ch := change(i, at)
 		t.cuts.Add(ch)
+		t.sudden = append(t.sudden, ch)
 		for _, c := range t.nodes {
 			if !c.dead {
 				t.order(c, order{Cut: &ch})
@@ -141,17 +167,25 @@ func (t *trial) lookForQuiet() {
 		return
 	}
 	first, ok := t.look(now)
-	if !ok || first.activity+1 == t.quietAt {
+	if !ok {
+		return
+	}
+	idle := first.planned == 0 && t.planned == 0 && first.scheduled == 0 &&
+		t.setup.Detector.Kind != "heartbeat"
+	told := first.activity+1 == t.quietAt && (t.quietIdle || !idle)
+	if told && (!idle || t.queue.Len() > 0) {
 		return
 	}
 	second, ok := t.look(now)
 	if !ok || first != second {
 		return
 	}
-	t.quietAt = first.activity + 1
-	idle := first.planned == 0 && t.queue.Len() == 0 && first.scheduled == 0 &&
-		t.setup.Detector.Kind != "heartbeat"
-	t.instruct(t.director.Quiet(now, first.activity, idle))
+	if told { // what the director answered has changed nothing, and nothing else will
+		t.finish(now, harness.Stuck)
+		return
+	}
+	t.quietAt, t.quietIdle = first.activity+1, idle
+	t.instruct(t.director.Quiet(now, first.activity, idle), now)
 }
 
 // A view is what one look at all nodes shows.
@@ -162,27 +196,41 @@ type view struct {
 }
 
 func (t *trial) look(now time.Duration) (v view, quiet bool) {
-	for _, c := range t.former {
-		v.activity += c.reader.Word(wordActivity) + 1
+	v.activity = t.obeyed
+	for _, i := range t.timeline {
+		switch {
+		case i.Class() == harness.Control:
+		case i.At <= now:
+			v.activity++
+		default:
+			v.scheduled++
+		}
 	}
-	for _, c := range t.nodes {
-		if c.dead {
-			if c.started && c.Child != nil && !c.ready {
-				return v, false // being restarted
-			}
+	for _, c := range slices.Concat(t.former, t.nodes) {
+		switch {
+		case c.joining():
+			return v, false
+		case c.reader != nil && now < time.Duration(c.reader.Word(wordLastDue)):
+			return v, false // if only to find its receiver down
+		case c.dead:
 			v.activity++
 			if c.reader != nil {
 				v.activity += c.reader.Word(wordActivity)
 			}
+		}
+	}
+	for _, c := range t.nodes {
+		if c.dead {
 			continue
 		}
 		r := c.reader
+		if r.Word(wordActivity) == 0 {
+			return v, false // it has not begun
+		}
 		due := uint64(0)
 		for _, i := range c.own {
 			if i.At <= now {
 				due++
-			} else {
-				v.scheduled++
 			}
 		}
 		if r.Word(wordPending)+r.Word(wordTimers)+r.Word(wordInside) != 0 ||

@@ -42,7 +42,8 @@ type node struct {
 	payload  []byte
 	frame    []byte
 	watch    [256]bool
-	pending  uint64
+	pending  int
+	lastDue  time.Duration
 	executed uint64
 	reports  uint64
 	late     time.Duration
@@ -190,9 +191,9 @@ func (n *node) run() error {
 		if n.collect() {
 			return n.failed
 		}
-		if n.queue.Due(n.clock()) {
+		if now := n.clock(); n.queue.Due(now) {
 			_, h := n.queue.Pop()
-			n.execute(&h)
+			n.execute(&h, now)
 			continue
 		}
 		if n.queue.Len() > 0 {
@@ -200,7 +201,7 @@ func (n *node) run() error {
 		}
 		select {
 		case msg := <-n.in:
-			n.arrive(msg)
+			n.arrive(msg, n.clock())
 		case <-n.alarm.C:
 		case o := <-n.orders:
 			if o.Stop {
@@ -215,6 +216,7 @@ func (n *node) run() error {
 // boot starts the process and takes its part of the timeline over.
 func (n *node) boot() {
 	n.now = n.clock()
+	n.addPending(1)
 	if n.Incarnation > 0 {
 		n.late, n.upSince = 0, n.now
 	}
@@ -230,14 +232,26 @@ func (n *node) boot() {
 		n.queue.Push(i.At, i.Class(), n.ID, happening{what: anInstruction, instr: &i})
 	}
 	n.share()
+	n.addPending(-1)
+}
+
+// addPending counts what keeps the algorithm from being quiet: messages that
+// wait for their instant, and whatever goes on at present, so that no state is
+// taken for quiet while the words that tell of it change one by one.
+func (n *node) addPending(d int) {
+	n.pending += d
+	n.tele.Word(wordPending).Store(uint64(n.pending))
 }
 
 // collect takes in what has arrived, without waiting, so that messages that are
 // due are delivered in the order in which they are due. It says whether the node
 // is to stop.
 func (n *node) collect() (stop bool) {
-	for range len(n.in) {
-		n.arrive(<-n.in)
+	if waiting := len(n.in); waiting > 0 {
+		now := n.clock()
+		for range waiting {
+			n.arrive(<-n.in, now)
+		}
 	}
 	for range len(n.orders) {
 		o := <-n.orders
@@ -249,8 +263,8 @@ func (n *node) collect() (stop bool) {
 	return false
 }
 
-// arrive puts a message from the bus into the queue, until it is due.
-func (n *node) arrive(msg *nats.Msg) {
+// arrive puts a message that came at now into the queue, until it is due.
+func (n *node) arrive(msg *nats.Msg, now time.Duration) {
 	from, ok := bus.Sender(msg.Subject)
 	var f bus.Frame
 	if err := f.Parse(msg.Data); err != nil || !ok || from == 0 || int(from) > n.setup.Nodes {
@@ -258,11 +272,10 @@ func (n *node) arrive(msg *nats.Msg) {
 		return
 	}
 	if f.Plane == trace.Data {
-		n.pending++
-		n.tele.Word(wordPending).Store(n.pending)
+		n.addPending(1)
 		n.word(from, peerGot).Store(stamp(f.Incarnation, f.Ordinal))
 	}
-	late := max(n.clock()-f.Due, 0)
+	late := max(now-f.Due, 0)
 	n.queue.Push(f.Due, harness.Delivery, algo.ID(from),
 		happening{what: aMessage, from: algo.ID(from), late: late, frame: f})
 }
@@ -271,9 +284,12 @@ func (n *node) word(peer uint32, k int) interface{ Store(uint64) } {
 	return n.tele.Word(wordPeers + peerWords*int(peer-1) + k)
 }
 
-// execute lets one thing happen.
-func (n *node) execute(h *happening) {
-	n.now = n.clock()
+// execute lets one thing happen at now.
+func (n *node) execute(h *happening, now time.Duration) {
+	n.now = now
+	if h.what != aMessage || h.frame.Plane != trace.Data {
+		n.addPending(1)
+	}
 	switch h.what {
 	case aMessage:
 		n.deliver(h)
@@ -284,18 +300,14 @@ func (n *node) execute(h *happening) {
 		n.executed++
 	}
 	n.share()
-	if h.what == aMessage && h.frame.Plane == trace.Data {
-		n.pending--
-		n.tele.Word(wordPending).Store(n.pending)
-	}
+	n.addPending(-1)
 	if err := n.member.Invariant(); err != nil && n.failed == nil {
 		n.failed = fmt.Errorf("invariant of process %d: %w", n.ID, err)
 	}
 }
 
 // share writes the state that quiet is found by. It comes after the sends of
-// the event and before the event counts as done, so that at every instant
-// something says that the algorithm is busy while it is.
+// the event and before the event counts as done.
 func (n *node) share() {
 	inside := uint64(0)
 	if n.member.Inside {

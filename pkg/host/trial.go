@@ -2,9 +2,12 @@ package host
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,24 +22,31 @@ import (
 // A trial leads one trial on real nodes: it starts them, lets the director
 // lead, carries out what is not a node's own business, and finds quiet.
 type trial struct {
-	machine  *Machine
-	setup    *harness.Setup
-	director *harness.Director
-	dir      string
-	plan     []byte // a line of JSON
-	timeline []harness.Instruction
-	nodes    []*child // by ID - 1: the present incarnation, or the last
-	former   []*child // earlier incarnations
-	events   chan occurrence
-	queue    harness.Queue[harness.Instruction]
-	alarm    *Alarm
-	start    time.Duration // the common start, by Monotonic
-	records  trace.List    // what the host did
-	cuts     bus.Cuts
-	invalid  []string
-	quietAt  uint64 // activity when the director was last told of quiet, plus one
-	end      harness.End
-	over     bool
+	machine   *Machine
+	setup     *harness.Setup
+	director  *harness.Director
+	dir       string
+	plan      []byte // a line of JSON
+	timeline  []harness.Instruction
+	nodes     []*child // by ID - 1: the present incarnation, or the last
+	former    []*child // earlier incarnations
+	events    chan occurrence
+	closed    chan struct{} // nobody hears events any more
+	queue     harness.Queue[harness.Instruction]
+	alarm     *Alarm
+	start     time.Duration // the common start, by Monotonic
+	records   trace.List    // what the host did
+	cuts      bus.Cuts
+	sudden    []bus.Change  // of cuts: those that are not in the timeline
+	heardAt   time.Duration // of the last record that a node reported
+	invalid   []string
+	pace      time.Duration // from one look for quiet to the next
+	obeyed    uint64        // instructions, but for alarms
+	planned   int           // of those, in queue
+	quietAt   uint64        // activity when the director was last told of quiet, plus one
+	quietIdle bool          // it was told then that nothing else is planned either
+	end       harness.End
+	over      bool
 }
 
 // A child is one incarnation of a node.
@@ -47,8 +57,11 @@ type child struct {
 	telemetry   string
 	reader      *TelemetryReader
 	ready       bool
-	started     bool // its process runs, or will at the common start
-	dead        bool // crashed by plan, or not yet started
+	started     bool          // its process runs, or will at the common start
+	dead        bool          // crashed by plan, or not yet started
+	abandoned   bool          // crashed before it was ready again
+	deadline    time.Duration // of being ready again
+	saved       []byte        // what it was started with
 	upAt        time.Duration
 	downAt      time.Duration
 	last        time.Duration // of its last record
@@ -71,6 +84,7 @@ func newTrial(m *Machine, s *harness.Setup, dir string) *trial {
 		machine: m, setup: s, director: harness.NewDirector(s), dir: dir,
 		nodes:  make([]*child, s.Nodes),
 		events: make(chan occurrence, 4*s.Nodes+64),
+		closed: make(chan struct{}),
 	}
 	t.timeline = t.director.Timeline()
 	for _, i := range t.timeline {
@@ -87,6 +101,7 @@ func change(i harness.Instruction, at time.Duration) bus.Change {
 
 // close leaves no node behind.
 func (t *trial) close() {
+	close(t.closed)
 	for _, c := range append(t.former, t.nodes...) {
 		if c == nil {
 			continue
@@ -171,10 +186,24 @@ func (t *trial) stillborn(o occurrence) harness.End {
 // obituary is how a node ended that should not have.
 func (t *trial) obituary(c *child) string {
 	text := c.Exit().String()
-	if last := strings.TrimSpace(c.Stderr()); last != "" {
-		text += ": " + last
+	last := strings.TrimSpace(c.Stderr())
+	for _, sign := range pluginFaults { // what was written before does not matter then
+		if i := strings.Index("\n"+last, "\n"+sign); i >= 0 {
+			last = last[i:]
+			break
+		}
+	}
+	if last != "" {
+		text += ": " + fmt.Sprintf("%.4000s", last)
 	}
 	return text
+}
+
+// pluginFaults are the beginnings of what a program says when its code failed.
+var pluginFaults = []string{"panic: ", "fatal error: stack overflow", "invariant of process"}
+
+func isPluginFault(why string) bool {
+	return slices.ContainsFunc(pluginFaults, func(sign string) bool { return strings.Contains(why, sign) })
 }
 
 // spawn starts the process of c and hands it its plan and assignment.
@@ -188,7 +217,7 @@ func (t *trial) spawn(c *child, saved []byte) (err error) {
 	c.telemetry = filepath.Join(t.dir, fmt.Sprintf("p%d-%d", c.id, c.incarnation))
 	a := assignment{
 		ID: c.id, Incarnation: c.incarnation, Saved: saved, Telemetry: c.telemetry,
-		Bus: t.machine.access(int(c.id - 1)),
+		Limit: cfg.Limit, Bus: t.machine.access(int(c.id - 1)),
 	}
 	for _, kind := range []trace.Type{trace.Elected, trace.Up, trace.Released} {
 		if t.director.Watches(kind) {
@@ -199,34 +228,65 @@ func (t *trial) spawn(c *child, saved []byte) (err error) {
 		switch {
 		case i.Do == harness.DoCut || i.Do == harness.DoHeal:
 			a.Cuts = append(a.Cuts, change(i, i.At))
-		case i.Class() == harness.Application && i.Node == c.id && c.incarnation == 0:
+		case i.Class() == harness.Application && i.Node == c.id && (c.incarnation == 0 || i.At >= t.now()):
 			a.Timeline = append(a.Timeline, i)
 		}
 	}
-	c.own, c.started = a.Timeline, true
+	c.own, c.started, c.saved = a.Timeline, true, saved
 	line, err := json.Marshal(&a)
 	if err != nil {
 		return err
 	}
-	// A node that dies now is noticed by its end; a write error says no more.
-	_, _ = c.Stdin.Write(t.plan)
-	_, _ = c.Stdin.Write(append(line, '\n'))
-	go t.listen(c)
+	go t.listen(c, slices.Concat(t.plan, line, []byte{'\n'}))
 	return nil
 }
 
-// listen turns what a node says, and its end, into occurrences.
-func (t *trial) listen(c *child) {
-	in := bufio.NewReaderSize(c.Stdout, 4096)
-	for {
+// listen hands a node its first lines and turns what it says, and its end, into
+// occurrences.
+func (t *trial) listen(c *child, lines []byte) {
+	// A node that does not read them is noticed by not being ready, or by its end.
+	_ = c.Stdin.SetWriteDeadline(time.Now().Add(t.machine.cfg.Ready))
+	_, _ = c.Stdin.Write(lines)
+	in := bufio.NewScanner(c.Stdout)
+	in.Buffer(nil, maxReport)
+	in.Split(wholeLines)
+	open := true
+	for open && in.Scan() {
 		var r report
-		if err := readLine(in, &r); err != nil {
-			break
+		if json.Unmarshal(in.Bytes(), &r) != nil {
+			r = report{Error: fmt.Sprintf("wrote %.80q to its standard output, which is for reports "+
+				"to the host: write to standard error instead", in.Text())}
 		}
-		t.events <- occurrence{from: c, report: r}
+		open = t.happened(occurrence{from: c, report: r})
+	}
+	if errors.Is(in.Err(), bufio.ErrTooLong) {
+		t.happened(occurrence{from: c, report: report{Error: fmt.Sprintf(
+			"wrote a line of more than %d bytes to its standard output", maxReport)}})
 	}
 	<-c.Done()
-	t.events <- occurrence{from: c, ended: true}
+	t.happened(occurrence{from: c, ended: true})
+}
+
+// maxReport bounds a line of a node's.
+const maxReport = 1 << 20
+
+// wholeLines splits at the ends of lines. A line that the node's death cut short
+// is none.
+func wholeLines(data []byte, _ bool) (int, []byte, error) {
+	if i := bytes.IndexByte(data, '\n'); i >= 0 {
+		return i + 1, data[:i], nil
+	}
+	return 0, nil, nil
+}
+
+// happened says whether there was anybody to be told.
+func (t *trial) happened(o occurrence) bool {
+	select {
+	case t.events <- o:
+		return true
+	case <-t.closed:
+		return false
+	}
 }
 
 // opened is a node that has become ready: its telemetry can be read.
@@ -248,11 +308,18 @@ func (t *trial) order(c *child, o order) {
 	if err != nil {
 		panic(err) // plain data
 	}
-	_, _ = c.Stdin.Write(append(line, '\n'))
+	_ = c.Stdin.SetWriteDeadline(time.Now().Add(orderPatience))
+	if _, err = c.Stdin.Write(append(line, '\n')); errors.Is(err, os.ErrDeadlineExceeded) {
+		t.spoil("node p%d has not read its orders for %v", c.id, orderPatience)
+	}
 }
 
+// orderPatience is how long a node may leave its orders unread when there is no
+// more room for them.
+const orderPatience = 2 * time.Second
+
 // run is the trial from the common start to its end.
-func (t *trial) run(ctx context.Context) (harness.End, error) {
+func (t *trial) run(ctx context.Context) error {
 	// Far enough ahead that every node has read its order by then.
 	t.start = Monotonic() + t.machine.lead
 	for _, c := range t.nodes {
@@ -262,7 +329,7 @@ func (t *trial) run(ctx context.Context) (harness.End, error) {
 	}
 	for _, i := range t.timeline {
 		if i.Class() == harness.Control {
-			t.queue.Push(i.At, i.Class(), i.Node, i)
+			t.push(i)
 		}
 	}
 	gone := t.machine.busGone()
@@ -270,6 +337,9 @@ func (t *trial) run(ctx context.Context) (harness.End, error) {
 		now := t.now()
 		for !t.over && t.queue.Due(now) {
 			_, i := t.queue.Pop()
+			if !i.Alarm() {
+				t.planned--
+			}
 			t.obey(i)
 		}
 		if t.over {
@@ -280,29 +350,51 @@ func (t *trial) run(ctx context.Context) (harness.End, error) {
 			break
 		}
 		t.lookForQuiet()
+		t.lookForLate(now)
+		if t.over {
+			break
+		}
 		t.alarm.Set(t.start + t.wake(now))
 		select {
 		case <-ctx.Done():
-			return t.end, context.Cause(ctx)
+			return context.Cause(ctx)
 		case <-gone:
-			t.spoil("the bus died")
+			t.spoil(busDied)
 		case o := <-t.events:
 			t.hear(o)
 		case <-t.alarm.C:
 		}
 	}
-	return t.end, nil
+	return nil
 }
 
-// wake is when to look again: at the next instruction, or for quiet.
+// lookForLate ends a trial that waits in vain for a node to be up again.
+func (t *trial) lookForLate(now time.Duration) {
+	for _, c := range t.nodes {
+		if c.joining() && now > c.deadline {
+			t.spoil("node p%d was not ready again within %v", c.id, t.machine.cfg.Ready)
+		}
+	}
+}
+
+// joining says that c is on its way up.
+func (c *child) joining() bool { return c.Child != nil && c.started && !c.ready && !c.abandoned }
+
+// wake is when to look again: at the next instruction, or for quiet. The longer
+// the algorithm is busy, the less often it is looked at, so that looking does
+// not take the processor from it.
 func (t *trial) wake(now time.Duration) time.Duration {
 	n := time.Duration(len(t.nodes))
-	at := now + max(200*time.Microsecond, n*n*200*time.Nanosecond)
+	t.pace = min(t.pace*5/4, max(time.Millisecond, n*n*200*time.Nanosecond))
+	t.pace = max(t.pace, 100*time.Microsecond)
+	at := now + t.pace
 	if t.queue.Len() > 0 {
 		at = min(at, t.queue.Next())
 	}
 	return max(min(at, t.setup.TimeLimit), 0)
 }
+
+const busDied = "the bus died"
 
 // spoil ends the trial because the harness skewed it.
 func (t *trial) spoil(format string, args ...any) {
@@ -321,7 +413,14 @@ func (t *trial) finish(at time.Duration, why harness.Reason) {
 func (t *trial) hear(o occurrence) {
 	c := o.from
 	switch {
-	case o.ended && !c.dead && c.bye == nil && c == t.nodes[c.id-1]:
+	case c.abandoned || c != t.nodes[c.id-1]: // what it has to say is of a former life
+		if o.report.Record != nil {
+			c.heard++
+		}
+	case o.report.Error != "" && c.dead && !c.joining(): // it would not have mattered
+	case o.ended && c.joining():
+		t.spoil("node p%d was not ready again: %s", c.id, t.obituary(c))
+	case o.ended && !c.dead && c.bye == nil:
 		t.died(c)
 	case o.report.Error != "":
 		c.failure = o.report.Error
@@ -333,12 +432,16 @@ func (t *trial) hear(o occurrence) {
 		}
 		c.upAt = t.now()
 		t.order(c, order{Start: &t.start})
+		for i := range t.sudden {
+			t.order(c, order{Cut: &t.sudden[i]})
+		}
 		t.introduce(c)
 	case o.report.Bye != nil:
 		c.bye = o.report.Bye
 	case o.report.Record != nil:
 		c.heard++
-		t.instruct(t.observe(o.report.Record))
+		t.heardAt = max(t.heardAt, o.report.Record.At)
+		t.instruct(t.observe(o.report.Record), t.heardAt)
 	}
 }
 
@@ -352,7 +455,7 @@ func (t *trial) observe(r *trace.Record) []harness.Instruction {
 // died is a node whose process ended though nobody meant it to.
 func (t *trial) died(c *child) {
 	why := t.obituary(c)
-	if strings.Contains(why, "panic:") {
+	if isPluginFault(why) {
 		t.broke(c, why)
 		return
 	}
@@ -361,9 +464,9 @@ func (t *trial) died(c *child) {
 
 // broke is a node on which the plugin failed, or what it needs of the harness.
 func (t *trial) broke(c *child, why string) {
-	if strings.Contains(why, "panic:") || strings.Contains(why, "invariant of process") {
+	if isPluginFault(why) {
 		t.finish(t.now(), harness.Broken)
-		t.end.Err = fmt.Errorf("process %d: %s", c.id, why)
+		t.end.Reason, t.end.Err = harness.Broken, fmt.Errorf("process %d: %s", c.id, why)
 		return
 	}
 	t.spoil("node p%d: %s", c.id, why)

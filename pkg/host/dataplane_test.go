@@ -1,0 +1,273 @@
+package host_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/host"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// Pong goes to and fro; its size is that of an ordinary message.
+type Pong struct{ Round, Stamp uint64 }
+
+// Kind is PONG.
+func (Pong) Kind() string { return "PONG" }
+
+// pingpong keeps a window of messages in flight from every process.
+type pingpong struct{ algo.Config }
+
+func (p *pingpong) Elect(env algo.Env) {
+	for i := range p.Params.Int("window") {
+		env.Send(p.next(algo.ID(i)), Pong{Stamp: 1 << 40})
+	}
+}
+
+func (p *pingpong) Receive(env algo.Env, from algo.ID, m algo.Message) {
+	env.Send(from, Pong{m.(Pong).Round + 1, 1 << 40})
+}
+
+func (p *pingpong) next(i algo.ID) algo.ID {
+	n := algo.ID(len(p.Peers))
+	return (p.ID+i%(n-1))%n + 1
+}
+
+// The roles of child processes. They are told by an argument, before anything
+// of the test framework runs.
+func init() {
+	algo.RegisterElector(algo.Spec{
+		Name: "test-pingpong", Summary: "keeps a window of messages in flight",
+		Paper:    algo.Paper{Authors: "test", Title: "test", Year: 2026},
+		Messages: []algo.Message{Pong{}}, Perpetual: true,
+		Params: []algo.Param{{Name: "window", Type: algo.Int, Doc: "messages", Default: algo.Const(int64(16))}},
+	}, func(c algo.Config) algo.Elector { return &pingpong{c} })
+	if len(os.Args) < 2 {
+		return
+	}
+	var err error
+	switch os.Args[1] {
+	case "dataplane-node":
+		err = host.RunNode(os.Stdin, os.Stdout)
+	case "dataplane-bus":
+		err = bus.ServeProcess(os.Stdin, os.Stdout)
+	case "dataplane-bare":
+		err = bare()
+	default:
+		return
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// bare is the same exchange written by hand on nats.go: what the stack is
+// measured against. Arguments: url, id, n, window, bytes; its key and "go" on the
+// standard input start it, the input's end ends it.
+func bare() error {
+	a := os.Args[2:]
+	number := func(i int) int { v, _ := strconv.Atoi(a[i]); return v }
+	id, n, window, size := number(1), number(2), number(3), number(4)
+	orders := bufio.NewScanner(os.Stdin)
+	orders.Scan()
+	key, err := nkeys.FromSeed([]byte(orders.Text()))
+	if err != nil {
+		return err
+	}
+	public, _ := key.PublicKey()
+	nc, err := nats.Connect(a[0], nats.NoReconnect(), nats.Nkey(public, key.Sign))
+	if err != nil {
+		return err
+	}
+	in := make(chan *nats.Msg, 65536)
+	if _, err := nc.ChanSubscribe(fmt.Sprintf("d.bare.*.%d", id), in); err != nil {
+		return err
+	}
+	if err := nc.Flush(); err != nil {
+		return err
+	}
+	subject := make([]string, n+1)
+	for i := range subject {
+		subject[i] = fmt.Sprintf("d.bare.%d.%d", id, i)
+	}
+	payload := make([]byte, size)
+	fmt.Println("ready")
+	orders.Scan()
+	go func() {
+		orders.Scan()
+		os.Exit(0)
+	}()
+	for i := range window {
+		if err := nc.Publish(subject[(id+i%(n-1))%n+1], payload); err != nil {
+			return err
+		}
+	}
+	count := 0
+	over := time.NewTimer(measured)
+	for running := true; running; {
+		var msg *nats.Msg
+		select {
+		case msg = <-in:
+		case <-over.C:
+			running = false
+			continue
+		}
+		count++
+		from, _ := strconv.Atoi(strings.Split(msg.Subject, ".")[2])
+		if err := nc.Publish(subject[from], payload); err != nil {
+			return err
+		}
+	}
+	fmt.Println(count)
+	time.Sleep(time.Second)
+	return nil
+}
+
+const measured = 1500 * time.Millisecond
+
+// BenchmarkDataPlane compares messages per second through the whole stack
+// (encode, draw, NATS, decode, event loop, accounting) with bare nats.go: same
+// number of processes, payload and window, in turn. Floor: 0.8.
+func BenchmarkDataPlane(b *testing.B) {
+	for _, n := range []int{3, 10} {
+		for _, window := range []int{16, 1} {
+			b.Run(fmt.Sprintf("n=%d/window=%d", n, window), func(b *testing.B) {
+				var ours, theirs []float64
+				for b.Loop() {
+					ours = append(ours, stack(b, n, window))
+					theirs = append(theirs, byHand(b, n, window))
+				}
+				slices.Sort(ours)
+				slices.Sort(theirs)
+				a, t := ours[len(ours)/2], theirs[len(theirs)/2]
+				b.ReportMetric(a, "messages/s")
+				b.ReportMetric(t, "bare-messages/s")
+				b.ReportMetric(a/t, "ratio")
+			})
+		}
+	}
+}
+
+func machine(b *testing.B, n int) *host.Machine {
+	b.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	m, err := host.NewMachine(host.MachineConfig{
+		Exe: exe, NodeArgs: []string{"dataplane-node"}, BusArgs: []string{"dataplane-bus"}, Nodes: n,
+		Run: "dataplane",
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(m.Close)
+	return m
+}
+
+// stack is the rate through Conclave.
+func stack(b *testing.B, n, window int) float64 {
+	b.Helper()
+	m := machine(b, n)
+	defer m.Close()
+	p := harness.Plan{
+		Trial: "dataplane", Algorithm: "election/test-pingpong", Label: "pingpong", Nodes: n,
+		Shape: algo.Shape{Kind: "complete"}, Network: bus.Network{Latency: bus.Constant(0)},
+		Params:   map[string]any{"window": int64(window)},
+		Scenario: harness.Scenario{Kind: harness.ColdStart},
+		Detector: harness.Detector{Kind: "none"}, Seed: 1, TimeLimit: measured, InModel: true,
+	}
+	s, err := p.Setup()
+	if err != nil {
+		b.Fatal(err)
+	}
+	delivered := 0
+	end, _, err := m.Run(context.Background(), s, trace.SinkFunc(func(r *trace.Record) {
+		if r.Type == trace.Deliver {
+			delivered++
+		}
+	}))
+	if err != nil || len(end.Invalid) > 0 {
+		b.Fatal(err, end.Invalid)
+	}
+	return float64(delivered) / end.At.Seconds()
+}
+
+// byHand is the rate of bare nats.go over the same kind of server.
+func byHand(b *testing.B, n, window int) float64 {
+	b.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	ids, err := bus.NewIdentities(n)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var users []bus.User
+	for _, id := range ids {
+		users = append(users, bus.User{ID: id.ID, Public: id.Public})
+	}
+	server, err := host.StartBus(spawner(b), exe, []string{"dataplane-bus"},
+		bus.ServerConfig{MaxNodes: n, Users: users})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer server.Close()
+	sp := spawner(b)
+	var children []*host.Child
+	var outs []*bufio.Scanner
+	for id := 1; id <= n; id++ {
+		c, err := sp.Start(host.Command{Path: exe, Env: []string{"GOMAXPROCS=1"}, Args: []string{
+			"dataplane-bare", server.URL, strconv.Itoa(id), strconv.Itoa(n), strconv.Itoa(window),
+			"24", // the frame's header and the payload of a Pong
+		}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		fmt.Fprintf(c.Stdin, "%s\n", ids[id-1].Secret())
+		children = append(children, c)
+		outs = append(outs, bufio.NewScanner(c.Stdout))
+	}
+	for i, out := range outs {
+		if !out.Scan() || out.Text() != "ready" {
+			b.Fatalf("bare process: %q, %s", out.Text(), children[i].Stderr())
+		}
+	}
+	for _, c := range children {
+		fmt.Fprintln(c.Stdin, "go")
+	}
+	total := 0
+	for i, out := range outs {
+		if !out.Scan() {
+			b.Fatal(children[i].Stderr())
+		}
+		count, _ := strconv.Atoi(out.Text())
+		total += count
+	}
+	for _, c := range children {
+		c.Kill()
+	}
+	return float64(total) / measured.Seconds()
+}
+
+func spawner(b *testing.B) *host.Spawner {
+	b.Helper()
+	sp := host.NewSpawner()
+	b.Cleanup(func() { _ = sp.Close() })
+	return sp
+}
