@@ -24,15 +24,15 @@ func (o *outcome) warnings() []string {
 	say(e.Repetitions < 6, "an interval of the median needs 6 trials in a cell, and there are %d; "+
 		"set repetitions to 6 or more", e.Repetitions)
 	t := &o.tally
-	say(t.timeouts > e.Allow.Timeout, "%s within the model reached the time limit of %v "+
-		"(allow.timeout is %d); raise time_limit, or look at the reason in trials.csv",
-		plural(t.timeouts, "trial", "trials"), e.TimeLimit, e.Allow.Timeout)
-	say(t.invalid > e.Allow.Invalid, "%s stayed invalid after %s (allow.invalid is %d): the machine "+
-		"disturbed them; the reason stands in trials.csv; use fewer nodes or an idle machine, "+
-		"or raise retries", plural(t.invalid, "trial", "trials"),
-		plural(e.Retries, "retry", "retries"), e.Allow.Invalid)
-	say(t.unknown > 0, "%s came to nothing that could be judged; the reason stands in trials.csv; "+
-		"a longer scenario gives something to judge", plural(t.unknown, "trial", "trials"))
+	say(t.timeouts > e.Allow.Timeout, "%s within the model did not end (allow.timeout is %d; "+
+		"time_limit is %v): %s; raise time_limit if they only needed longer",
+		plural(t.timeouts, "trial", "trials"), e.Allow.Timeout, e.TimeLimit,
+		o.example(results.Timeout))
+	say(t.invalid > e.Allow.Invalid, "%s stayed invalid after %s (allow.invalid is %d): %s; use "+
+		"fewer nodes or an idle machine, or raise retries", plural(t.invalid, "trial", "trials"),
+		plural(e.Retries, "retry", "retries"), e.Allow.Invalid, o.example(results.Invalid))
+	say(t.unknown > 0, "%s could not be judged: %s; a longer scenario gives something to judge",
+		plural(t.unknown, "trial", "trials"), o.example(results.Unknown))
 	return out
 }
 
@@ -49,7 +49,8 @@ func (o *outcome) print(w io.Writer) {
 			o.experiment.Cells[t.Cell-1].Algorithm, t.Reason, quoted(o.dir), t.Trial)
 	}
 	if more := o.tally.violations - len(o.violations); more > 0 {
-		fmt.Fprintf(w, "and %s with status violation in trials.csv\n", plural(more, "more trial", "more"))
+		fmt.Fprintf(w, "and %s with status violation in trials.csv\n",
+			plural(more, "more trial", "more"))
 	}
 }
 
@@ -140,7 +141,8 @@ func metricOf(s stats.Summary) metricReport {
 func (o *outcome) trials(list []results.Trial) []trialReport {
 	out := []trialReport{}
 	for _, t := range list {
-		out = append(out, trialReport{t.Trial, t.Cell, o.experiment.Cells[t.Cell-1].Algorithm, t.Reason})
+		out = append(out, trialReport{t.Trial, t.Cell, o.experiment.Cells[t.Cell-1].Algorithm,
+			t.Reason})
 	}
 	return out
 }

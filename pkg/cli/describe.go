@@ -89,7 +89,8 @@ in "bench list"; the name alone will do if no other algorithm has it.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usage("bench describe: %d arguments, want one ID (\"bench list\" shows all)", len(args))
+				return usage("bench describe: %d arguments, want one ID (\"bench list\" shows all)",
+					len(args))
 			}
 			a, err := find(args[0])
 			if err != nil {
@@ -227,7 +228,8 @@ func params(s *algo.Spec) []paramReport {
 	out := []paramReport{}
 	for _, p := range s.Params {
 		out = append(out, paramReport{
-			Name: p.Name, Type: p.Type.String(), Unit: p.Unit, Choices: append([]string{}, p.Choices...),
+			Name: p.Name, Type: p.Type.String(), Unit: p.Unit,
+			Choices: append([]string{}, p.Choices...),
 			Default: text(values[p.Name]), Min: text(p.Min), Max: text(p.Max),
 			PerProcess: p.PerProcess, Doc: p.Doc,
 		})
@@ -261,7 +263,8 @@ func (s *streams) printDescription(d description) {
 		fmt.Fprintln(w, "\nClaims")
 	}
 	for _, c := range d.Claims {
-		fmt.Fprintf(w, "  %s, %s: %s%s\n", c.Metric, cmp.Or(c.Load, "any load"), c.Text, bounds(c.Bounds))
+		fmt.Fprintf(w, "  %s, %s: %s%s\n", c.Metric, cmp.Or(c.Load, "any load"), c.Text,
+			bounds(c.Bounds))
 	}
 	s.printParams(d.Params)
 }

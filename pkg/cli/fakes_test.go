@@ -55,8 +55,9 @@ func everything() algo.Spec {
 	return algo.Spec{
 		Name: "test-everything", Summary: "for tests: a Spec with nothing left out",
 		Paper: algo.Paper{
-			Authors: "A. Author and B. Writer", Title: "A rather long title of a paper about mutual exclusion",
-			Venue: "Journal of Long Names and of Volumes 12(3), 4-56", Year: 1987, DOI: "10.1000/182",
+			Authors: "A. Author and B. Writer",
+			Title:   "A rather long title of a paper about mutual exclusion",
+			Venue:   "Journal of Long Names and of Volumes 12(3), 4-56", Year: 1987, DOI: "10.1000/182",
 			Deviations: "The paper leaves open what happens when two requests meet in one process.",
 		},
 		Messages: []algo.Message{token{}}, Auxiliary: []algo.Message{ack{}}, Perpetual: true,

@@ -13,7 +13,7 @@ import (
 	_ "github.com/conclave-bench/conclave/plugins/mutex/naimitrehel"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write testdata anew; read the difference before committing it")
+var rewrite = flag.Bool("rewrite", false, "write testdata anew; read the difference first")
 
 // asBench in the environment makes the test binary the command bench.
 const asBench = "CONCLAVE_TEST_AS_BENCH"
@@ -94,7 +94,8 @@ func golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s: got\n%s\nwant\n%s\n(go test ./pkg/cli -run '%s' -rewrite)", path, got, want, t.Name())
+		t.Errorf("%s: got\n%s\nwant\n%s\n(go test ./pkg/cli -run '%s' -rewrite)", path, got,
+			want, t.Name())
 	}
 }
 

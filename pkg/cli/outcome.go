@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -18,8 +19,9 @@ type outcome struct {
 	cells      []cellOutcome
 	statuses   map[string]int
 	finished   int
-	violations []results.Trial // within the model, the first of them
-	errors     []results.Trial // likewise
+	violations []results.Trial           // within the model, the first of them
+	errors     []results.Trial           // likewise
+	first      map[string]*results.Trial // that counts against the run, by status
 	tally      tally
 	notes      []string
 }
@@ -47,7 +49,7 @@ func mainMetrics(p algo.Problem) []string {
 func outcomeOf(e *experiment.Experiment, dir string) (*outcome, error) {
 	o := &outcome{
 		experiment: e, dir: dir, cells: make([]cellOutcome, len(e.Cells)),
-		statuses: map[string]int{}, tally: tally{allow: e.Allow},
+		statuses: map[string]int{}, first: map[string]*results.Trial{}, tally: tally{allow: e.Allow},
 	}
 	for i := range o.cells {
 		o.cells[i] = cellOutcome{statuses: map[string]int{}, values: map[string][]float64{}}
@@ -80,6 +82,7 @@ func (o *outcome) add(t *results.Trial) {
 		c.censored++
 		if t.InModel && promisesEnd(o.experiment.Cells[t.Cell-1].Algorithm) {
 			o.tally.timeouts++
+			o.note(t)
 		}
 	case results.Violation:
 		if t.InModel {
@@ -91,9 +94,35 @@ func (o *outcome) add(t *results.Trial) {
 		o.errors = keep(o.errors, t)
 	case results.Invalid:
 		o.tally.invalid++
+		o.note(t)
 	default:
 		o.tally.unknown++
+		o.note(t)
 	}
+}
+
+func (o *outcome) note(t *results.Trial) {
+	if o.first[t.Status] == nil {
+		o.first[t.Status] = t
+	}
+}
+
+// example is the first trial of a status, for a warning about all of them.
+func (o *outcome) example(status string) string {
+	t := o.first[status]
+	if t == nil || t.Reason == "" {
+		return "the reason stands in trials.csv"
+	}
+	return fmt.Sprintf("trial %d: %s", t.Trial, short(t.Reason))
+}
+
+// short is a text that may be long, for a line that should not be.
+func short(text string) string {
+	const most = 160
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return string([]rune(text)[:most]) + "..."
 }
 
 func keep(list []results.Trial, t *results.Trial) []results.Trial {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -81,6 +82,9 @@ func (p *plainProgress) tell(now runner.Progress, cell string) {
 		now.Result.Status)
 	if now.Left > 0 {
 		line += " eta=" + span(now.Left)
+	}
+	if now.Result.Reason != "" {
+		line += " reason=" + strconv.Quote(short(now.Result.Reason))
 	}
 	fmt.Fprintln(p.w, line)
 }

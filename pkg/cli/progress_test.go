@@ -59,7 +59,8 @@ func TestJSONProgress(t *testing.T) {
 func TestBar_LineFitsTheTerminal(t *testing.T) {
 	b := &bar{now: at(120, "ok"), cell: "bully/nodes=9/loss=0.05",
 		trouble: map[string]int{results.Timeout: 3}}
-	has(t, b.line(37*time.Second, 120), "[##########----------] 120/240 37s eta 4m10s timeout 3 bully/nodes=9")
+	has(t, b.line(37*time.Second, 120),
+		"[##########----------] 120/240 37s eta 4m10s timeout 3 bully/nodes=9")
 	for width := range 100 {
 		if n := utf8.RuneCountInString(b.line(time.Second, width)); n > width {
 			t.Errorf("%d columns in %d", n, width)
@@ -81,7 +82,8 @@ func TestFigure(t *testing.T) {
 
 func TestQuoted(t *testing.T) {
 	for path, want := range map[string]string{
-		"results/a-b/2026": "results/a-b/2026", "my results": "'my results'", "it's": `'it'\''s'`, "": "''",
+		"results/a-b/2026": "results/a-b/2026", "my results": "'my results'",
+		"it's": `'it'\''s'`, "": "''",
 	} {
 		if got := quoted(path); got != want {
 			t.Errorf("quoted(%q) = %s, want %s", path, got, want)

@@ -54,7 +54,8 @@ allows; 130 and 143 interrupted.`,
 	flags := c.Flags()
 	flags.StringVar(&f.out, "out", "results", "`DIR` in which the run gets a folder of its own")
 	flags.StringVar(&f.resume, "resume", "", "go on with the run in `DIR`; takes no FILE")
-	flags.IntVar(&f.workers, "workers", 0, "`N` trials at a time in simulation (default: one per core)")
+	flags.IntVar(&f.workers, "workers", 0,
+		"`N` trials at a time in simulation (default: one per core)")
 	flags.BoolVar(&f.quiet, "quiet", false, "say nothing but the results and errors")
 	flags.StringVar(&f.progress, "progress", "auto",
 		"`MODE` on standard error: "+strings.Join(progressModes, ", "))
@@ -209,7 +210,8 @@ func (s *streams) execute(ctx context.Context, f *runFlags, e *experiment.Experi
 		return r.sum.Notes, r.err
 	case <-time.After(patience):
 	}
-	notes := append([]string{"interrupted in the middle of a trial, which is not recorded"}, e.Notes...)
+	notes := append([]string{"interrupted in the middle of a trial, which is not recorded"},
+		e.Notes...)
 	_, err = folder.Finish(results.End{Notes: notes})
 	return notes, errors.Join(context.Cause(ctx), err)
 }

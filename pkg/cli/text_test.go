@@ -77,7 +77,8 @@ func TestUsageErrors(t *testing.T) {
 			[]string{"--transport sim"}},
 		{"resume with a file", "run --resume x " + file, []string{"takes no FILE"}},
 		{"resume with an override", "run --resume x --set seed=2", []string{"--set with --resume"}},
-		{"unknown algorithm", "describe mutex/naimi-trehal", []string{`did you mean "mutex/naimi-trehel"?`}},
+		{"unknown algorithm", "describe mutex/naimi-trehal",
+			[]string{`did you mean "mutex/naimi-trehel"?`}},
 		{"unknown name", "describe naimi-trehal", []string{`did you mean "mutex/naimi-trehel"?`}},
 		{"too many names", "describe a b", []string{"want one ID"}},
 		{"list takes nothing", "list all", []string{"takes no argument"}},
@@ -118,7 +119,8 @@ func TestExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := strings.Replace(small, "name: small", "name: quickstart", 1)
-	if err := os.WriteFile(filepath.Join("configs", "quickstart.yaml"), []byte(config), 0o644); err != nil {
+	file := filepath.Join("configs", "quickstart.yaml")
+	if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	bench(t, "run", "configs/quickstart.yaml").want(t, Good)
