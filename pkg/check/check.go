@@ -56,6 +56,7 @@ type Operation struct {
 type Totals struct {
 	Sent, Delivered, Lost, Duplicated, Undeliverable, Bytes int64
 	Detector                                                int64
+	Met, Missed                                             int64 // copies that the network let through, and lost
 	Late                                                    int64 // deliveries that the bus brought after they were due
 }
 
@@ -138,6 +139,7 @@ func (j *Judge) message(r *trace.Record) {
 		if r.Arg > 0 {
 			j.totals.Late++
 		}
+		j.links.met++
 		j.links.delivered(r)
 	case trace.Lose:
 		k.Lost++
@@ -147,6 +149,7 @@ func (j *Judge) message(r *trace.Record) {
 		}
 	case trace.Undelivered:
 		j.totals.Undeliverable++
+		j.links.met++
 	}
 }
 
@@ -161,6 +164,7 @@ func (j *Judge) violate(format string, args ...any) {
 
 // Finish gives the verdict.
 func (j *Judge) Finish(end harness.End) Verdict {
+	j.totals.Met, j.totals.Missed = j.links.met, j.links.lost
 	v := Verdict{Status: OK, Totals: j.totals, Kinds: j.kinds}
 	j.problem.finish(j, end, &v)
 	v.Metrics = append(v.Metrics, j.links.metrics()...)

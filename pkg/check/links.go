@@ -10,13 +10,12 @@ import (
 
 // links compares what the network model asked for with what was achieved.
 type links struct {
-	lost, met int64  // copies that met their end on the way, and at a live receiver
+	lost, met int64  // copies that the network lost, and those that it did not
 	requested sample // from sending to the instant at which it was due
 	errors    sample // from that instant to the delivery
 }
 
 func (l *links) delivered(r *trace.Record) {
-	l.met++
 	l.requested.add(r.Due - r.Sent)
 	l.errors.add(r.At - r.Due)
 }

@@ -231,6 +231,7 @@ func (n *node) boot() {
 	for _, i := range n.Timeline {
 		n.queue.Push(i.At, i.Class(), n.ID, happening{what: anInstruction, instr: &i})
 	}
+	n.executed++ // the order to start
 	n.share()
 	n.addPending(-1)
 }

@@ -32,13 +32,16 @@ type access struct {
 	URL         string `json:"url"`
 	Seed        []byte `json:"seed,omitempty"`        // of the node's own key
 	Credentials string `json:"credentials,omitempty"` // path of a .creds file, for a server elsewhere
+	User        string `json:"user,omitempty"`
+	Password    string `json:"password,omitempty"`
+	Token       string `json:"token,omitempty"`
 	CA          string `json:"ca,omitempty"`
 	Cert        string `json:"cert,omitempty"`
 	Key         string `json:"key,omitempty"`
 }
 
-// An order tells a node what to do. Every order but Start and Stop is counted
-// in the node's word executed.
+// An order tells a node what to do. Every order but Stop is counted in the
+// node's word executed, Start when the process has begun.
 type order struct {
 	Start     *time.Duration       `json:"start,omitempty"` // the common start, an instant of Monotonic
 	Do        *harness.Instruction `json:"do,omitempty"`
@@ -75,9 +78,10 @@ const (
 	wordTimers          // of the algorithm, pending
 	wordPlanned         // alarms of the application and of the perfect detector
 	wordInside          // 1 in the critical section
-	wordPending         // copies of algorithm messages that wait for their instant
+	wordPending         // copies of algorithm messages that wait for their instant, and the present event
 	wordExecuted        // instructions of the timeline, and orders
 	wordReports         // records reported
+	wordLastDue         // when the last algorithm message that was sent is due, in ns since the start
 	wordPeers
 )
 

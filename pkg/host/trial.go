@@ -301,7 +301,7 @@ func (t *trial) now() time.Duration { return Monotonic() - t.start }
 
 // order sends o to c. A node that is gone is noticed elsewhere.
 func (t *trial) order(c *child, o order) {
-	if o.Start == nil && !o.Stop {
+	if !o.Stop {
 		c.orders++
 	}
 	line, err := json.Marshal(&o)

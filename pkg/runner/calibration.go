@@ -30,8 +30,8 @@ func (c *calibration) add(t experiment.Trial, o outcome) {
 		c.cells[t.Cell] = a
 	}
 	totals := o.verdict.Totals
-	a.copies += totals.Delivered + totals.Lost
-	a.lost += totals.Lost
+	a.copies += totals.Met + totals.Missed
+	a.lost += totals.Missed
 	for _, m := range o.verdict.Metrics {
 		if m.Name == "delay_error_p50_ms" && m.Value == m.Value {
 			a.delay += m.Value

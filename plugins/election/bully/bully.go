@@ -157,8 +157,6 @@ func (n *node) Timeout(env algo.Env, t algo.Timer) {
 // process next to it in rank would wait for nobody.
 func (n *node) start(env algo.Env) {
 	n.attempts++
-	n.coordinator = algo.None
-	env.Elected(algo.None, 0)
 	asked := false
 	for _, p := range n.Peers {
 		if n.higher(p) {
@@ -170,7 +168,8 @@ func (n *node) start(env algo.Env) {
 		n.declare(env)
 		return
 	}
-	n.status = electing
+	n.status, n.coordinator = electing, algo.None
+	env.Elected(algo.None, 0)
 	n.open = append(n.open, n.attempts)
 	env.SetTimer(n.answerTimer(n.attempts), n.t)
 }
