@@ -39,10 +39,13 @@ func (t *trial) stop() {
 			case o.report.Bye != nil:
 				o.from.bye = o.report.Bye
 				waiting--
+			case o.from.dead || o.from.bye != nil || o.from.failure != "":
 			case o.report.Error != "":
+				o.from.failure = o.report.Error
 				t.broke(o.from, o.report.Error)
 				waiting--
-			case o.ended && !o.from.dead && o.from.bye == nil && o.from.failure == "":
+			case o.ended:
+				o.from.failure = "ended"
 				t.died(o.from)
 				waiting--
 			}
@@ -54,7 +57,8 @@ func (t *trial) stop() {
 		switch {
 		case c.dead || c.failure != "" || len(t.invalid) > 0:
 		case c.bye == nil:
-			t.invalid = append(t.invalid, fmt.Sprintf("node p%d did not answer at the end", c.id))
+			t.invalid = append(t.invalid, fmt.Sprintf("node p%d did not answer at the end: it hangs, "+
+				"or the plugin's handler does not return", c.id))
 		case c.bye.Late > 5*time.Millisecond:
 			t.invalid = append(t.invalid, fmt.Sprintf("node p%d started %v late", c.id, c.bye.Late))
 			t.machine.missed(c.bye.Late)
@@ -70,8 +74,26 @@ func (t *trial) stop() {
 	}
 }
 
-// compare looks for what went wrong on the bus during the trial.
-func (t *trial) compare(before, after bus.ServerStats) {
+// compare looks for what went wrong on the bus during the trial. That it died
+// comes first: what the nodes complain of follows from it.
+func (t *trial) compare(before bus.ServerStats) {
+	m := t.machine
+	if m.bus == nil {
+		return
+	}
+	after, err := m.bus.Stats()
+	if err != nil {
+		m.spent = true
+		why := "the bus does not answer: " + err.Error()
+		select {
+		case <-m.bus.Done():
+			why = busDied
+		case <-time.After(100 * time.Millisecond):
+		}
+		t.invalid = slices.DeleteFunc(t.invalid, func(s string) bool { return s == why })
+		t.invalid = slices.Insert(t.invalid, 0, why)
+		return
+	}
 	if n := after.SlowConsumers - before.SlowConsumers; n > 0 {
 		t.invalid = append(t.invalid, fmt.Sprintf("slow consumers on the bus: %d", n))
 	}
@@ -90,7 +112,8 @@ type flight struct {
 
 // collect merges what the nodes wrote down with what the host did, finds out
 // what became of every message, and hands all of it on in order.
-func (t *trial) collect(end harness.End, sink trace.Sink) harness.End {
+func (t *trial) collect(sink trace.Sink) harness.End {
+	end := t.end
 	cut := end.At // what happened later is not part of the trial
 	outcomes, err := t.outcomes(cut)
 	if err != nil {
@@ -100,7 +123,7 @@ func (t *trial) collect(end harness.End, sink trace.Sink) harness.End {
 	if len(t.invalid) > 0 {
 		return end
 	}
-	last := time.Duration(0)
+	last, vanished := time.Duration(0), 0
 	m := newMerge(t)
 	for {
 		r, err := m.next()
@@ -116,16 +139,25 @@ func (t *trial) collect(end harness.End, sink trace.Sink) harness.End {
 		}
 		sink.Record(r)
 		if r.Type == trace.Send || r.Type == trace.Duplicate {
-			if err := t.unaccounted(r, outcomes, cut, &end, m); err != nil {
-				end.Invalid = append(end.Invalid, err.Error())
+			err := t.unaccounted(r, outcomes, cut, &end, m)
+			if err != nil && end.Reason != harness.Broken { // one that broke takes in no messages
+				if vanished++; vanished <= mostVanished {
+					end.Invalid = append(end.Invalid, err.Error())
+				}
 			}
 		}
+	}
+	if more := vanished - mostVanished; more > 0 {
+		end.Invalid = append(end.Invalid, fmt.Sprintf("and %d more messages vanished", more))
 	}
 	if end.Reason == harness.Finished && t.setup.Scenario.Until == 0 || end.Reason == harness.Stuck {
 		end.At = last // quiet is found a moment after it has begun
 	}
 	return end
 }
+
+// mostVanished is how many messages that vanished are named.
+const mostVanished = 5
 
 // children are all incarnations of all nodes that left telemetry.
 func (t *trial) children() []*child {
@@ -183,6 +215,11 @@ func (t *trial) postponeCrashes() {
 	slices.SortStableFunc(t.records, func(a, b trace.Record) int { return cmp.Compare(a.At, b.At) })
 }
 
+// grace is how far the clocks' order of a death and of what surrounds it may
+// differ from the order in which it was meant: on a busy machine a process may not
+// yet have handled, or sent off, what it should have.
+const grace = 50 * time.Millisecond
+
 // unaccounted finds out what became of a copy that did not come to its
 // receiver: it is still on its way, its receiver was down, or it died with its
 // sender. Anything else means that the bus lost it, which must not happen.
@@ -195,43 +232,60 @@ func (t *trial) unaccounted(r *trace.Record, outcomes map[flight][]uint8, cut ti
 	fate := *r
 	fate.At, fate.Process, fate.Peer, fate.Arg = r.Due, r.Peer, r.Process, 0
 	const withSender = 1 // in Arg: not the network model's doing
+	down, wasDown := t.downDuring(r.Peer, r.Sent, r.Due)
+	died := t.diedAfter(r.Process, r.Incarnation, r.Sent)
+	fate.At = max(fate.At, down)
 	switch {
-	case r.Due <= cut && t.downDuring(r.Peer, r.Sent, r.Due):
+	case fate.At > cut:
+	case (wasDown || died) && t.lost(r):
+		fate.Type = trace.Lose
+		m.insert(fate)
+		return nil
+	case wasDown:
 		fate.Type = trace.Undelivered
-	case r.Due <= cut && t.diedAfter(r.Process, r.Incarnation, r.Sent):
+		m.insert(fate)
+		return nil
+	case died:
 		fate.Type, fate.Arg = trace.Lose, withSender
-	case r.Due > cut-50*time.Millisecond:
+		m.insert(fate)
+		return nil
+	}
+	if fate.At > cut-grace {
 		if r.Plane == trace.Data {
 			end.Pending++
 		}
 		return nil
-	default:
-		return fmt.Errorf("message %d from p%d to p%d, sent at %v, vanished on the bus",
-			r.Seq, r.Process, r.Peer, r.Sent)
 	}
-	m.insert(fate)
-	return nil
+	return fmt.Errorf("message %d from p%d to p%d, sent at %v, vanished on the bus",
+		r.Seq, r.Process, r.Peer, r.Sent)
 }
 
-// downDuring says whether p was down at an instant of [from, to].
-func (t *trial) downDuring(p uint32, from, to time.Duration) bool {
-	const never = time.Duration(math.MaxInt64)
-	all := slices.Concat(t.former, t.nodes)
-	for _, c := range all {
-		if uint32(c.id) != p || !c.dead || c.incarnation > 0 && !c.ready {
+// lost says whether the network model lost the copy, as its receiver would have
+// noticed.
+func (t *trial) lost(r *trace.Record) bool {
+	n := &t.setup.Network
+	flow := n.Flow(r.Plane, r.Process, r.Incarnation, r.Peer)
+	flow.Sent = r.Seq - 1
+	fate := n.Send(&flow, r.Sent)
+	return r.Copy == 0 && fate.Lost || r.Copy == 1 && fate.CopyLost ||
+		t.cuts.Severed(r.Process, r.Peer, r.Sent, r.Due)
+}
+
+// downDuring says whether p was down at an instant of [from, to], and if it went
+// down then, when. It counts as down from the start of what it may have left
+// undone.
+func (t *trial) downDuring(p uint32, from, to time.Duration) (since time.Duration, was bool) {
+	up := time.Duration(math.MaxInt64)
+	for _, c := range slices.Backward(slices.Concat(t.former, t.nodes)) {
+		if uint32(c.id) != p || c.incarnation > 0 && !c.ready { // never came up
 			continue
 		}
-		up := never
-		for _, next := range all {
-			if next.id == c.id && next.incarnation == c.incarnation+1 && next.ready {
-				up = next.upAt
-			}
+		if c.dead && c.downAt-grace <= to && up > from {
+			return max(c.downAt, 0), true
 		}
-		if c.downAt <= to && up > from {
-			return true
-		}
+		up = c.upAt
 	}
-	return false
+	return 0, false
 }
 
 // diedAfter says whether the sender crashed so soon after sending that the
@@ -239,7 +293,7 @@ func (t *trial) downDuring(p uint32, from, to time.Duration) bool {
 func (t *trial) diedAfter(p, incarnation uint32, sent time.Duration) bool {
 	for _, c := range slices.Concat(t.former, t.nodes) {
 		if uint32(c.id) == p && c.incarnation == incarnation && c.dead {
-			return c.downAt-sent < 50*time.Millisecond
+			return c.downAt-sent < grace
 		}
 	}
 	return false

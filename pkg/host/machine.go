@@ -25,6 +25,7 @@ type MachineConfig struct {
 	Telltale []string // further environment of the children, for tests
 	External bus.DialConfig
 	Ready    time.Duration // how long nodes may take to be ready; 0: 10 s and 20 ms a node
+	Limit    int64         // bytes of records that a node may write; 0: DefaultTelemetryLimit
 }
 
 // A Machine runs trials on real node processes of this machine, one at a time.
@@ -36,6 +37,7 @@ type Machine struct {
 	bus        *BusProcess
 	identities []bus.Identity
 	dir        string
+	spent      bool // the bus is to be replaced
 	trials     int
 	lead       time.Duration // from the order to start to the common start
 }
@@ -77,9 +79,32 @@ func (m *Machine) startBus() (err error) {
 	for i, id := range m.identities {
 		users[i] = bus.User{ID: id.ID, Public: id.Public}
 	}
-	m.bus, err = StartBus(m.spawner, m.cfg.Exe, m.cfg.BusArgs,
+	b, err := StartBus(m.spawner, m.cfg.Exe, m.cfg.BusArgs,
 		bus.ServerConfig{MaxNodes: m.cfg.Nodes, Users: users})
+	if err == nil {
+		m.bus = b
+	}
 	return err
+}
+
+// ready replaces a bus that has died or does not answer, and says what the bus
+// has seen until now.
+func (m *Machine) ready() (s bus.ServerStats, err error) {
+	if m.bus == nil {
+		return s, nil
+	}
+	if !m.spent {
+		if s, err = m.bus.Stats(); err == nil {
+			return s, nil
+		}
+	}
+	m.spent = true
+	m.bus.Close()
+	if err := m.startBus(); err != nil {
+		return s, err
+	}
+	m.spent = false
+	return m.bus.Stats()
 }
 
 // Close ends everything that the machine started.
@@ -117,15 +142,9 @@ type Quality struct {
 // that was run and skewed has reasons in End.Invalid.
 func (m *Machine) Run(ctx context.Context, s *harness.Setup, sink trace.Sink) (
 	end harness.End, q Quality, err error) {
-	if m.bus != nil {
-		select {
-		case <-m.bus.Done(): // it died in the trial before
-			m.bus.Close()
-			if err := m.startBus(); err != nil {
-				return end, q, err
-			}
-		default:
-		}
+	before, err := m.ready()
+	if err != nil {
+		return end, q, err
 	}
 	m.trials++
 	dir := filepath.Join(m.dir, fmt.Sprint(m.trials))
@@ -135,7 +154,6 @@ func (m *Machine) Run(ctx context.Context, s *harness.Setup, sink trace.Sink) (
 	defer os.RemoveAll(dir)
 	t := newTrial(m, s, dir)
 	defer t.close()
-	before := m.busStats()
 	cpu, _ := ReadCPU()
 	q.Busy = math.NaN()
 	begun := Monotonic()
@@ -147,7 +165,7 @@ func (m *Machine) Run(ctx context.Context, s *harness.Setup, sink trace.Sink) (
 	if err != nil {
 		return end, q, err
 	}
-	end, err = t.run(ctx)
+	err = t.run(ctx)
 	_, q.SchedDelayP99, _ = probe.Stop()
 	if now, cpuErr := ReadCPU(); cpuErr == nil {
 		q.Busy = now.BusySince(cpu)
@@ -156,28 +174,22 @@ func (m *Machine) Run(ctx context.Context, s *harness.Setup, sink trace.Sink) (
 		return end, q, err
 	}
 	t.stop()
-	t.compare(before, m.busStats())
-	return t.collect(end, sink), q, nil
-}
-
-func (m *Machine) busStats() (s bus.ServerStats) {
-	if m.bus != nil {
-		s, _ = m.bus.Stats() // a bus that does not answer is dead: the trial will say so
-	}
-	return s
+	t.compare(before)
+	return t.collect(sink), q, nil
 }
 
 // access is how node i reaches the bus.
 func (m *Machine) access(i int) access {
 	if m.bus == nil {
 		e := m.cfg.External
-		return access{URL: e.URL, Credentials: e.CredentialsFile, CA: e.CAFile, Cert: e.CertFile,
-			Key: e.KeyFile}
+		return access{URL: e.URL, Seed: e.Seed, Credentials: e.CredentialsFile, User: e.User,
+			Password: e.Password, Token: e.Token, CA: e.CAFile, Cert: e.CertFile, Key: e.KeyFile}
 	}
 	return access{URL: m.bus.URL, Seed: m.identities[i].Secret()}
 }
 
 func (a access) dial(name string) bus.DialConfig {
 	return bus.DialConfig{URL: a.URL, Name: name, Seed: a.Seed, CredentialsFile: a.Credentials,
+		User: a.User, Password: a.Password, Token: a.Token,
 		CAFile: a.CA, CertFile: a.Cert, KeyFile: a.Key}
 }

@@ -366,10 +366,14 @@ func (n *node) deliver(h *happening) {
 
 func (n *node) outcome(t trace.Type, h *happening) {
 	f := &h.frame
+	late := time.Duration(0)
+	if t == trace.Deliver { // of a message that was lost, Arg says something else
+		late = h.late
+	}
 	n.append(&trace.Record{
 		At: n.now, Type: t, Process: uint32(n.ID), Peer: uint32(h.from), Incarnation: f.Incarnation,
 		Sent: f.Sent, Due: f.Due, Seq: f.Seq, Bytes: uint32(len(f.Payload)), Depth: f.Depth,
-		Plane: f.Plane, Kind: f.Kind, Copy: f.Copy, Arg: uint64(h.late),
+		Plane: f.Plane, Kind: f.Kind, Copy: f.Copy, Arg: uint64(late),
 	})
 }
 

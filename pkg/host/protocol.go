@@ -31,7 +31,7 @@ type assignment struct {
 type access struct {
 	URL         string `json:"url"`
 	Seed        []byte `json:"seed,omitempty"`        // of the node's own key
-	Credentials string `json:"credentials,omitempty"` // path of a .creds file, for a server elsewhere
+	Credentials string `json:"credentials,omitempty"` // path of a .creds file
 	User        string `json:"user,omitempty"`
 	Password    string `json:"password,omitempty"`
 	Token       string `json:"token,omitempty"`
@@ -78,7 +78,7 @@ const (
 	wordTimers          // of the algorithm, pending
 	wordPlanned         // alarms of the application and of the perfect detector
 	wordInside          // 1 in the critical section
-	wordPending         // copies of algorithm messages that wait for their instant, and the present event
+	wordPending         // copies of algorithm messages that wait for their instant; the present event
 	wordExecuted        // instructions of the timeline, and orders
 	wordReports         // records reported
 	wordLastDue         // when the last algorithm message that was sent is due, in ns since the start

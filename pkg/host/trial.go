@@ -203,7 +203,8 @@ func (t *trial) obituary(c *child) string {
 var pluginFaults = []string{"panic: ", "fatal error: stack overflow", "invariant of process"}
 
 func isPluginFault(why string) bool {
-	return slices.ContainsFunc(pluginFaults, func(sign string) bool { return strings.Contains(why, sign) })
+	return slices.ContainsFunc(pluginFaults,
+		func(sign string) bool { return strings.Contains(why, sign) })
 }
 
 // spawn starts the process of c and hands it its plan and assignment.
@@ -228,7 +229,8 @@ func (t *trial) spawn(c *child, saved []byte) (err error) {
 		switch {
 		case i.Do == harness.DoCut || i.Do == harness.DoHeal:
 			a.Cuts = append(a.Cuts, change(i, i.At))
-		case i.Class() == harness.Application && i.Node == c.id && (c.incarnation == 0 || i.At >= t.now()):
+		case i.Class() != harness.Application || i.Node != c.id:
+		case c.incarnation == 0 || i.At >= t.now():
 			a.Timeline = append(a.Timeline, i)
 		}
 	}

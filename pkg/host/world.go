@@ -1,6 +1,7 @@
 package host
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -41,6 +42,8 @@ func (n *node) publish(t trace.Type, to algo.ID, f *bus.Frame) {
 		Plane: f.Plane, Kind: f.Kind, Copy: f.Copy,
 	})
 	if f.Plane == trace.Data {
+		n.lastDue = max(n.lastDue, f.Due)
+		n.tele.Word(wordLastDue).Store(uint64(n.lastDue))
 		n.word(uint32(to), peerSentAt).Store(uint64(f.Sent))
 		n.word(uint32(to), peerSent).Store(stamp(n.Incarnation, f.Ordinal))
 	}
@@ -80,6 +83,9 @@ func (n *node) Save(m *harness.Member, v algo.Message) {
 	b, err := n.setup.Alg.Codec.Encode(nil, v)
 	if err != nil {
 		panic(err) // the plugin's Spec does not declare it
+	}
+	if len(b) > MaxText && n.failed == nil {
+		n.failed = fmt.Errorf("process %d saves %d bytes: at most %d are kept", m.ID, len(b), MaxText)
 	}
 	n.append(&trace.Record{
 		At: n.now, Type: trace.Save, Process: uint32(m.ID), Incarnation: m.Incarnation, Text: string(b),

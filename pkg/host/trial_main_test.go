@@ -1,0 +1,216 @@
+package host_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo/algotest"
+	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/host"
+	"github.com/conclave-bench/conclave/pkg/trace"
+
+	_ "github.com/conclave-bench/conclave/plugins/all"
+)
+
+// Environment of child processes.
+const (
+	startedKey = "CONCLAVE_TEST_STARTED" // a folder: see tellTest
+	moodKey    = "CONCLAVE_TEST_MOOD"    // of process 2: see moody
+)
+
+// The roles of child processes, told by their argument. The algorithms of the
+// file before are registered by now.
+func init() {
+	if len(os.Args) < 2 {
+		return
+	}
+	var err error
+	switch os.Args[1] {
+	case "trial-node":
+		err = host.RunNode(os.Stdin, os.Stdout)
+	case "trial-bus":
+		err = bus.ServeProcess(os.Stdin, os.Stdout)
+	case "trial-moody":
+		err = moody()
+	case "trial-host":
+		err = runHost()
+	default:
+		return
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// moody is a node, but that process 2 does something else before it is ready, or
+// right after.
+func moody() error {
+	in := bufio.NewReader(os.Stdin)
+	var lines [2][]byte
+	for i := range lines {
+		var err error
+		if lines[i], err = in.ReadBytes('\n'); err != nil {
+			return err
+		}
+	}
+	var who struct{ ID, Incarnation int }
+	if err := json.Unmarshal(lines[1], &who); err != nil {
+		return err
+	}
+	again := io.MultiReader(bytes.NewReader(lines[0]), bytes.NewReader(lines[1]), in)
+	mood, onlyLater := strings.CutSuffix(os.Getenv(moodKey), "-again")
+	if who.ID != 2 || onlyLater && who.Incarnation == 0 {
+		return host.RunNode(again, os.Stdout)
+	}
+	switch mood {
+	case "hang":
+		_, _ = io.Copy(io.Discard, in) // until the host ends
+	case "stop":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	case "killed":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	case "exit":
+		fmt.Fprintln(os.Stderr, "no thanks")
+		os.Exit(7)
+	case "garbage":
+		fmt.Println("\x00\xffsegmentation fault?")
+		_, _ = io.Copy(io.Discard, in)
+	case "endless":
+		for {
+			if _, err := os.Stdout.Write(make([]byte, 64<<10)); err != nil {
+				return err
+			}
+		}
+	}
+	return host.RunNode(again, os.Stdout)
+}
+
+// newMachine makes a machine whose nodes are this binary.
+func newMachine(tb testing.TB, nodes int, change ...func(*host.MachineConfig)) *host.Machine {
+	tb.Helper()
+	exe, err := os.Executable()
+	must(tb, err)
+	cfg := host.MachineConfig{
+		Exe: exe, NodeArgs: []string{"trial-node"}, BusArgs: []string{"trial-bus"}, Nodes: nodes,
+		Run: "trial-test",
+	}
+	for _, f := range change {
+		f(&cfg)
+	}
+	m, err := host.NewMachine(cfg)
+	must(tb, err)
+	tb.Cleanup(m.Close)
+	return m
+}
+
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// An outcome is all that is known of a trial on nodes.
+type outcome struct {
+	algotest.Outcome
+	quality host.Quality
+}
+
+// plan is a plan in the model of algotest.
+func plan(tb testing.TB, id string, n int, s harness.Scenario, params map[string]any) harness.Plan {
+	tb.Helper()
+	p, err := algotest.Plan(id, n, s, params)
+	must(tb, err)
+	p.TimeLimit = 30 * time.Second
+	return p
+}
+
+// once runs the trial once, whatever comes of it.
+func once(tb testing.TB, m *host.Machine, p harness.Plan) (o outcome) {
+	tb.Helper()
+	o, err := attempt(context.Background(), m, p)
+	must(tb, err)
+	return o
+}
+
+func attempt(ctx context.Context, m *host.Machine, p harness.Plan) (o outcome, err error) {
+	s, err := p.Setup()
+	if err != nil {
+		return o, err
+	}
+	judge := check.NewJudge(s)
+	if o.End, o.quality, err = m.Run(ctx, s, trace.Tee(judge, &o.Trace)); err == nil {
+		o.Verdict = judge.Finish(o.End)
+	}
+	return o, err
+}
+
+// run runs the trial until it is valid, and fits if that is given: a machine that
+// is busy with other things may spoil many.
+func run(tb testing.TB, m *host.Machine, p harness.Plan, fits ...func(outcome) error) outcome {
+	tb.Helper()
+	deadline := time.Now().Add(30 * time.Second)
+	for {
+		o := once(tb, m, p)
+		var why error
+		if len(o.End.Invalid) > 0 {
+			why = fmt.Errorf("invalid: %s", strings.Join(o.End.Invalid, "; "))
+		}
+		for _, f := range fits {
+			if why == nil {
+				why = f(o)
+			}
+		}
+		if why == nil {
+			return o
+		}
+		tb.Logf("again: %v", why)
+		if time.Now().After(deadline) {
+			tb.Fatalf("no valid trial within 30s; the last: %v", why)
+		}
+	}
+}
+
+// simulate runs the same plan in virtual time.
+func simulate(tb testing.TB, p harness.Plan) algotest.Outcome {
+	tb.Helper()
+	o, err := algotest.Simulate(p)
+	must(tb, err)
+	return o
+}
+
+// poll waits until f returns nil.
+func poll(tb testing.TB, within time.Duration, f func() error) {
+	tb.Helper()
+	deadline := time.Now().Add(within)
+	for {
+		err := f()
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			tb.Fatalf("after %v: %v", within, err)
+		}
+		time.Sleep(5 * time.Millisecond) // polled until the deadline
+	}
+}
+
+func script(events ...harness.Event) harness.Scenario {
+	return harness.Scenario{Kind: harness.Script, Events: events}
+}
+
+func ms(n int) time.Duration { return time.Duration(n) * time.Millisecond }

@@ -1,0 +1,3 @@
+package host_test
+
+func runHost() error { return nil }
