@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
 )
 
@@ -12,7 +13,7 @@ import (
 const (
 	nodeStart    = 5 * time.Millisecond  // processor time to start and stop a real node
 	trialFrame   = 30 * time.Millisecond // joining, draining, judging, recording
-	virtualEvent = 2 * time.Microsecond  // processor time of one simulated event
+	virtualEvent = time.Microsecond      // processor time of one simulated event
 	hops         = 6                     // message delays and time-outs until an operation is over
 )
 
@@ -30,14 +31,31 @@ func (e *Experiment) Estimate() (perTrial, total time.Duration) {
 		p := &e.Cells[i].Plan
 		one := min(scenarioTime(p), p.TimeLimit)
 		if e.Transport == "sim" {
-			messages := time.Duration(operations(p)) * time.Duration(p.Nodes) * hops
-			one = (50*time.Microsecond + messages*virtualEvent) / cores
+			events := 2 * float64(operations(p)) * messages(p)
+			one = (50*time.Microsecond + time.Duration(events*float64(virtualEvent))) / cores
 		} else {
 			one += trialFrame + time.Duration(p.Nodes)*nodeStart/cores
 		}
 		total += one * time.Duration(e.Repetitions)
 	}
 	return total / time.Duration(max(len(e.Cells)*e.Repetitions, 1)), total
+}
+
+// messages is how many messages an operation costs, about: the most that a
+// claim of the algorithm says, or else a handful for each process.
+func messages(p *harness.Plan) (most float64) {
+	alg, err := algo.Lookup(p.Algorithm)
+	if err != nil {
+		return 0
+	}
+	for _, c := range alg.Spec.Claims {
+		_, hi := c.Bound(p.Nodes)
+		most = max(most, hi)
+	}
+	if most == 0 {
+		most = hops * float64(p.Nodes)
+	}
+	return most
 }
 
 // operations is how many elections or entries a trial has, about.
