@@ -224,9 +224,6 @@ func (t *trial) look(now time.Duration) (v view, quiet bool) {
 			continue
 		}
 		r := c.reader
-		if r.Word(wordActivity) == 0 {
-			return v, false // it has not begun
-		}
 		due := uint64(0)
 		for _, i := range c.own {
 			if i.At <= now {
