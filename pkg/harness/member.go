@@ -182,7 +182,7 @@ func (m *Member) Elect(now time.Duration) {
 // in any case if certain.
 func (m *Member) Suspect(now time.Duration, p algo.ID, certain bool) {
 	m.note(now, trace.Suspect, p, 0)
-	if !slices.Contains(m.suspects, p) {
+	if !certain && !slices.Contains(m.suspects, p) { // a script's suspicion is of that instant
 		m.suspects = append(m.suspects, p)
 	}
 	switch {

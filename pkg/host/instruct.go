@@ -142,6 +142,7 @@ func (t *trial) partition(i harness.Instruction) {
 	}
 	if !known {
 		at = t.now() + time.Millisecond // the same instant at every node
+		t.changeAt = at
 		ch := change(i, at)
 		t.cuts.Add(ch)
 		t.sudden = append(t.sudden, ch)
@@ -163,7 +164,7 @@ func (t *trial) partition(i harness.Instruction) {
 // have happened that neither shows (F. Mattern, Distributed Computing 2, 1987).
 func (t *trial) lookForQuiet() {
 	now := t.now()
-	if now < 0 {
+	if now < t.changeAt {
 		return
 	}
 	first, ok := t.look(now)

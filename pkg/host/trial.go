@@ -43,6 +43,7 @@ type trial struct {
 	pace      time.Duration // from one look for quiet to the next
 	obeyed    uint64        // instructions, but for alarms
 	planned   int           // of those, in queue
+	changeAt  time.Duration // when the last change of the network takes effect
 	quietAt   uint64        // activity when the director was last told of quiet, plus one
 	quietIdle bool          // it was told then that nothing else is planned either
 	end       harness.End
@@ -194,7 +195,7 @@ func (t *trial) obituary(c *child) string {
 		}
 	}
 	if last != "" {
-		text += ": " + fmt.Sprintf("%.4000s", last)
+		text += ": " + fmt.Sprintf("%.2000s", last)
 	}
 	return text
 }
@@ -420,6 +421,7 @@ func (t *trial) hear(o occurrence) {
 			c.heard++
 		}
 	case o.report.Error != "" && c.dead && !c.joining(): // it would not have mattered
+	case o.ended && c.failure != "": // after it said why
 	case o.ended && c.joining():
 		t.spoil("node p%d was not ready again: %s", c.id, t.obituary(c))
 	case o.ended && !c.dead && c.bye == nil:
@@ -457,6 +459,7 @@ func (t *trial) observe(r *trace.Record) []harness.Instruction {
 // died is a node whose process ended though nobody meant it to.
 func (t *trial) died(c *child) {
 	why := t.obituary(c)
+	c.failure = why
 	if isPluginFault(why) {
 		t.broke(c, why)
 		return
