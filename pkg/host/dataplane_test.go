@@ -148,8 +148,8 @@ func BenchmarkDataPlane(b *testing.B) {
 			b.Run(fmt.Sprintf("n=%d/window=%d", n, window), func(b *testing.B) {
 				var ours, theirs []float64
 				for b.Loop() {
-					ours = append(ours, stack(b, n, window))
-					theirs = append(theirs, byHand(b, n, window))
+					ours = append(ours, stack(b, n, window, 0))
+					theirs = append(theirs, byHand(b, n, window, n))
 				}
 				slices.Sort(ours)
 				slices.Sort(theirs)
@@ -160,6 +160,23 @@ func BenchmarkDataPlane(b *testing.B) {
 			})
 		}
 	}
+}
+
+// BenchmarkRoundTrip compares the time that one message takes to another
+// process and back, with nothing else going on, with the same over bare
+// nats.go. Ceiling: 1.25.
+func BenchmarkRoundTrip(b *testing.B) {
+	var ours, theirs []float64
+	for b.Loop() {
+		ours = append(ours, 2e6/stack(b, 2, 1, 1))
+		theirs = append(theirs, 2e6/byHand(b, 2, 1, 1))
+	}
+	slices.Sort(ours)
+	slices.Sort(theirs)
+	a, t := ours[len(ours)/2], theirs[len(theirs)/2]
+	b.ReportMetric(a, "µs")
+	b.ReportMetric(t, "bare-µs")
+	b.ReportMetric(a/t, "ratio")
 }
 
 func machine(b *testing.B, n int) *host.Machine {
@@ -179,8 +196,8 @@ func machine(b *testing.B, n int) *host.Machine {
 	return m
 }
 
-// stack is the rate through Conclave.
-func stack(b *testing.B, n, window int) float64 {
+// stack is the rate through Conclave, with so many initiators (0: all).
+func stack(b *testing.B, n, window, initiators int) float64 {
 	b.Helper()
 	m := machine(b, n)
 	defer m.Close()
@@ -188,7 +205,7 @@ func stack(b *testing.B, n, window int) float64 {
 		Trial: "dataplane", Algorithm: "election/test-pingpong", Label: "pingpong", Nodes: n,
 		Shape: algo.Shape{Kind: "complete"}, Network: bus.Network{Latency: bus.Constant(0)},
 		Params:   map[string]any{"window": int64(window)},
-		Scenario: harness.Scenario{Kind: harness.ColdStart},
+		Scenario: harness.Scenario{Kind: harness.ColdStart, Initiators: initiators},
 		Detector: harness.Detector{Kind: "none"}, Seed: 1, TimeLimit: measured, InModel: true,
 	}
 	s, err := p.Setup()
@@ -207,8 +224,9 @@ func stack(b *testing.B, n, window int) float64 {
 	return float64(delivered) / end.At.Seconds()
 }
 
-// byHand is the rate of bare nats.go over the same kind of server.
-func byHand(b *testing.B, n, window int) float64 {
+// byHand is the rate of bare nats.go over the same kind of server, with so many
+// initiators.
+func byHand(b *testing.B, n, window, initiators int) float64 {
 	b.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -232,6 +250,9 @@ func byHand(b *testing.B, n, window int) float64 {
 	var children []*host.Child
 	var outs []*bufio.Scanner
 	for id := 1; id <= n; id++ {
+		if id > initiators {
+			window = 0
+		}
 		c, err := sp.Start(host.Command{Path: exe, Env: []string{"GOMAXPROCS=1"}, Args: []string{
 			"dataplane-bare", server.URL, strconv.Itoa(id), strconv.Itoa(n), strconv.Itoa(window),
 			"24", // the frame's header and the payload of a Pong
