@@ -45,7 +45,6 @@ func (t *trial) stop() {
 				t.broke(o.from, o.report.Error)
 				waiting--
 			case o.ended:
-				o.from.failure = "ended"
 				t.died(o.from)
 				waiting--
 			}

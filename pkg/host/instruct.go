@@ -181,7 +181,8 @@ func (t *trial) lookForQuiet() {
 	if !ok || first != second {
 		return
 	}
-	if told { // what the director answered has changed nothing, and nothing else will
+	now = t.now() // after the looks: what they have seen is part of the trial
+	if told {     // what the director answered has changed nothing, and nothing else will
 		t.finish(now, harness.Stuck)
 		return
 	}

@@ -3,10 +3,12 @@ package host
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -187,6 +189,7 @@ func (n *node) run() error {
 		<-n.alarm.C
 	}
 	n.boot()
+	faults := n.watchBus()
 	for n.failed == nil {
 		if n.collect() {
 			return n.failed
@@ -208,9 +211,26 @@ func (n *node) run() error {
 				return n.failed
 			}
 			n.obey(o)
+		case fault := <-faults:
+			return fault
 		}
 	}
 	return n.failed
+}
+
+// watchBus tells of a fault of the connection, which spoils the trial, so that it
+// does not go on for nothing.
+func (n *node) watchBus() <-chan error {
+	out := make(chan error, 1)
+	go func() {
+		for range time.Tick(250 * time.Millisecond) {
+			if faults := n.conn.Faults(); len(faults) > 0 {
+				out <- errors.New(strings.Join(faults, "; "))
+				return
+			}
+		}
+	}()
+	return out
 }
 
 // boot starts the process and takes its part of the timeline over.

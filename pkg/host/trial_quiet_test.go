@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -106,6 +107,23 @@ func TestTrial_TimeLimit(t *testing.T) {
 	for i := range o.Trace {
 		if r := &o.Trace[i]; r.At > ms(150) && r.Type != trace.Crash {
 			t.Errorf("%v at %v", r.Type, r.At)
+		}
+	}
+}
+
+// TestTrial_QuietSeesTheWholeTrial: many short trials, since it takes a host that
+// is interrupted at the wrong place.
+func TestTrial_QuietSeesTheWholeTrial(t *testing.T) {
+	m := newMachine(t, 3)
+	p := plan(t, "election/test-numbered", 3, harness.Scenario{Kind: harness.ColdStart},
+		map[string]any{"messages": int64(3)})
+	trials := 30
+	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+		trials = 1000
+	}
+	for range trials {
+		if o := run(t, m, p); o.Totals.Delivered != 18 || o.End.Pending != 0 {
+			t.Fatalf("%+v, %+v", o.Totals, o.End)
 		}
 	}
 }
