@@ -204,7 +204,7 @@ func (j *Judge) incomplete(end harness.End, v *Verdict, promised bool, what stri
 	case still:
 		what += "; nothing moves any more"
 	case end.Reason == harness.Livelock:
-		what += fmt.Sprintf("; livelock: messages without end at the instant %v", end.At)
+		what += fmt.Sprintf("; livelock: messages without end at %v", end.At)
 	default:
 		what += " within " + end.At.String()
 	}

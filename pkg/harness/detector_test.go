@@ -58,7 +58,30 @@ func TestPerfectDetector(t *testing.T) {
 				}
 			}
 		}, []string{"p1 at 15ms of 3", "p2 at 15ms of 3"}, nil,
-			[]string{"15ms elect", "35ms timeout later", "35ms elect", "55ms timeout later"}},
+			[]string{"15ms elect", "35ms timeout later", "45ms elect", "65ms timeout later"}},
+		"naming one that is back already": {"election/test-puppet", nil, func(w *world) {
+			w.at(5*ms, func() { w.crash(3) })
+			w.at(30*ms, func() { w.members[0].Restarted(3, w.now) })
+			w.puppet(1).on = func(env algo.Env, what string, _ algo.ID) {
+				switch {
+				case what == "elect" && env.Now() < 40*ms:
+					env.SetTimer("later", 20*ms)
+				case what == "timeout later":
+					env.Elected(3, 0)
+				}
+			}
+		}, []string{"p1 at 15ms of 3", "p2 at 15ms of 3"}, []string{"p1 at 40ms of 3"},
+			[]string{"15ms elect", "35ms timeout later", "40ms elect"}},
+		"naming it twice: elected once": {"election/test-puppet", nil, func(w *world) {
+			w.at(5*ms, func() { w.crash(3) })
+			w.puppet(1).on = func(env algo.Env, what string, _ algo.ID) {
+				if env.Now() == 15*ms {
+					env.Elected(3, 0)
+					env.Elected(2, 0)
+					env.Elected(3, 0)
+				}
+			}
+		}, []string{"p1 at 15ms of 3", "p2 at 15ms of 3"}, nil, []string{"15ms elect", "25ms elect"}},
 		"naming it and then another in one event": {"election/test-puppet", nil, func(w *world) {
 			w.at(5*ms, func() { w.crash(3) })
 			w.puppet(1).on = func(env algo.Env, _ string, _ algo.ID) {
@@ -265,5 +288,24 @@ func TestHeartbeatPhase(t *testing.T) {
 	if len(phases) < 45 || phases[0] > interval/5 || phases[len(phases)-1] < interval*4/5 {
 		t.Errorf("%d different phases of 50, from %v to %v: not spread over the interval",
 			len(phases), phases[0], phases[len(phases)-1])
+	}
+}
+
+// TestScriptSuspectsOnce: nobody withdraws a script's suspicion of a living
+// leader, so it must not be held against that leader for ever.
+func TestScriptSuspectsOnce(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*Plan){
+		"no detector": func(p *Plan) { p.Leader = 3 }, "perfect": perfect(10 * ms),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, mustSetup(t, "election/test-puppet", 3, Scenario{Kind: Script}, change))
+			w.puppet(1).on = func(env algo.Env, _ string, _ algo.ID) { env.Elected(3, 0) }
+			w.start()
+			w.members[0].Obey(0, Instruction{Do: DoSuspect, Node: 1})
+			w.run(time.Second)
+			same(t, "seen", w.puppet(1).log, []string{"0s elect"})
+		})
 	}
 }

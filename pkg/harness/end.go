@@ -22,6 +22,6 @@ const (
 	Finished  Reason = "finished"   // the scenario came to its end
 	Stuck     Reason = "stuck"      // nothing could happen any more, but the scenario was not at its end
 	TimeLimit Reason = "time limit" // the plan's time limit passed
-	Livelock  Reason = "livelock"   // too many events at one instant
+	Livelock  Reason = "livelock"   // too many events at one instant, or messages on their way
 	Broken    Reason = "broken"     // a panic in the plugin, or its invariant does not hold
 )

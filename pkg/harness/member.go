@@ -50,7 +50,7 @@ const (
 	slotWatch          // the detector looks for silent processes
 	slotSuspect        // the perfect detector suspects Arg
 	slotRestore        // the perfect detector trusts Arg again
-	slotElect          // the process names a leader that is suspected already
+	slotElect          // the process named a leader that was suspected already
 	slotTimers         // from here on: timers of the algorithm
 )
 
@@ -96,6 +96,7 @@ type Member struct {
 	det    detector
 	// suspects are whom the detector suspects at present.
 	suspects []algo.ID
+	doubting bool // it will look at the named leader again
 }
 
 type timer struct {
@@ -156,6 +157,7 @@ func (m *Member) Alarm(now time.Duration, a Alarm) {
 	case slotRestore:
 		m.restore(now, algo.ID(a.Arg))
 	case slotElect:
+		m.doubting = false
 		if slices.Contains(m.suspects, m.Leader) {
 			m.Elect(now)
 		}
@@ -256,12 +258,15 @@ func (m *Member) feed(now time.Duration, ev algo.Event) {
 }
 
 // elected notes whom the process names. One that is suspected already will not
-// be suspected again, so the elector is told at once that it is no leader.
+// be suspected again, so the elector is told that it is no leader: not before
+// the detector had its time to see that the named one is back.
 func (m *Member) elected(now time.Duration, leader algo.ID, term uint64) {
 	m.Leader = leader
 	m.note(now, trace.Elected, leader, term)
-	if leader != algo.None && !m.step.Monitors() && slices.Contains(m.suspects, leader) {
-		m.alarm(now, Alarm{Slot: slotElect})
+	if !m.doubting && !m.step.Monitors() && slices.Contains(m.suspects, leader) {
+		m.doubting = true
+		d := &m.setup.Detector
+		m.alarm(now+d.Delay+d.Interval, Alarm{Slot: slotElect})
 	}
 }
 

@@ -26,6 +26,10 @@ import (
 // that sends for ever over links without latency must not hang the simulator.
 const perInstant = 10_000
 
+// crowd bounds the messages on their way: an algorithm that doubles them must
+// not eat the memory.
+const crowd = 10_000_000
+
 // Run executes the trial and hands every record to sink.
 func Run(setup *harness.Setup, sink trace.Sink) harness.End {
 	s := newSimulation(setup, sink)
@@ -45,6 +49,7 @@ type simulation struct {
 	rec      trace.Record
 
 	inFlight  int64 // copies of algorithm messages on their way
+	crowd     int64 // most of them
 	timers    int   // of the algorithm, at live processes
 	planned   int   // alarms of applications and perfect detectors
 	inside    int   // processes in the critical section
@@ -78,7 +83,7 @@ const densest = 256 // processes
 func newSimulation(setup *harness.Setup, sink trace.Sink) *simulation {
 	s := &simulation{
 		setup: setup, sink: sink, director: harness.NewDirector(setup),
-		procs: make([]process, setup.Nodes),
+		procs: make([]process, setup.Nodes), crowd: crowd,
 	}
 	for _, p := range setup.Crashed {
 		s.procs[p-1].upSince = -1
@@ -107,7 +112,7 @@ func (s *simulation) run() (end harness.End) {
 		if at > s.now {
 			s.now, atInstant = at, 0
 		}
-		if atInstant++; atInstant > bound {
+		if atInstant++; atInstant > bound || s.inFlight > s.crowd {
 			s.finish(s.now, harness.Livelock)
 			break
 		}
@@ -138,10 +143,9 @@ func origin() string {
 func (s *simulation) begin() {
 	timeline := s.director.Timeline()
 	for i := range s.procs {
-		if s.procs[i].upSince < 0 {
-			continue
+		if s.procs[i].upSince >= 0 && !s.over {
+			s.boot(algo.ID(i + 1))
 		}
-		s.boot(algo.ID(i + 1))
 	}
 	s.instruct(timeline)
 }
