@@ -343,15 +343,13 @@ func (d *Director) request(now time.Duration) Instruction {
 // settled says that every live process names the same live leader, after what
 // is to be measured has happened.
 func (d *Director) settled() bool {
-	leader := algo.None
+	leader, first := algo.None, true
 	for i, up := range d.up {
-		if !up {
-			continue
-		}
-		if leader == algo.None {
-			leader = d.beliefs[i]
-		}
-		if d.beliefs[i] != leader {
+		switch {
+		case !up:
+		case first:
+			leader, first = d.beliefs[i], false
+		case d.beliefs[i] != leader:
 			return false
 		}
 	}

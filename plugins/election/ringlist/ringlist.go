@@ -29,7 +29,9 @@ func init() {
 			Deviations: "The text leaves open who removes the COORDINATOR, and what happens when the " +
 				"initiator dies: here whoever finds itself in the list closes the lap, and an " +
 				"announcement that comes round a second time is removed. Acknowledgements are counted " +
-				"apart. Simultaneous initiators are not suppressed.",
+				"apart. Simultaneous initiators are not suppressed. A process that has heard of an election " +
+				"but not of its end starts again after lap_timeout, since a lap is lost when two " +
+				"neighbors crash while it passes between them.",
 		},
 		Messages:  []algo.Message{Election{}, Coordinator{}},
 		Auxiliary: []algo.Message{Ack{}},
@@ -38,6 +40,12 @@ func init() {
 				Doc: "T, how long to wait for an acknowledgement; default 3d + 20 ms, d the largest latency",
 				Default: func(net algo.Network) any {
 					return 3*net.Latency + 20*time.Millisecond
+				}},
+			{Name: "lap_timeout", Type: algo.Duration, Min: time.Duration(0),
+				Doc: "how long an election may take before its participants start again; " +
+					"default 2n (T + d), as if all were skipped twice",
+				Default: func(net algo.Network) any {
+					return 2 * time.Duration(net.Nodes) * (net.Params.Duration("skip_timeout") + net.Latency)
 				}},
 			{Name: "remember_dead", Type: algo.Bool, Default: algo.Const(false),
 				Doc: "skip a process at once that did not acknowledge earlier in this election"},
@@ -51,7 +59,7 @@ func init() {
 				return nil
 			},
 		},
-		Survives: algo.Faults{Crashes: func(n int) int { return n - 1 }, Recovery: true},
+		Survives: algo.Faults{Crashes: func(n int) int { return n - 1 }},
 		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual},
 		Claims: []algo.Claim{{
 			Metric: "messages/election", Load: "light", Text: "2N with one initiator and nobody dead",
@@ -70,6 +78,7 @@ type node struct {
 	dead     []algo.ID     // did not acknowledge in this election
 	handled  []handledItem // the newest announcement seen of each converter
 	skip     time.Duration
+	lap      time.Duration
 	remember bool
 }
 
@@ -88,7 +97,8 @@ type handledItem struct {
 func New(c algo.Config) algo.Elector {
 	return &node{
 		Config: c, leader: c.Leader, round: Round{Incarnation: c.Incarnation},
-		skip: c.Params.Duration("skip_timeout"), remember: c.Params.Bool("remember_dead"),
+		skip: c.Params.Duration("skip_timeout"), lap: c.Params.Duration("lap_timeout"),
+		remember: c.Params.Bool("remember_dead"),
 	}
 }
 
@@ -131,6 +141,7 @@ func (n *node) acknowledge(env algo.Env, from algo.ID, seq uint64) {
 func (n *node) join(env algo.Env) {
 	n.electing, n.leader, n.dead = true, algo.None, nil
 	env.Elected(algo.None, 0)
+	env.SetTimer(lapTimer, n.lap)
 }
 
 // onElection is rules 3 and 4.
@@ -154,6 +165,7 @@ func (n *node) onCoordinator(env algo.Env, m Coordinator) {
 		return
 	}
 	n.electing, n.leader = false, m.Leader
+	env.CancelTimer(lapTimer)
 	env.Elected(m.Leader, 0)
 	n.forward(env, m, n.ID)
 }
@@ -221,8 +233,17 @@ func (n *node) onAck(env algo.Env, m Ack) {
 	}
 }
 
-// Timeout is rule 2 when the successor is silent: try the one after it.
+// lapTimer runs from the first that is heard of an election to its end.
+const lapTimer algo.Timer = "lap"
+
+// Timeout is rule 2 when the successor is silent: try the one after it. When
+// the lap was lost, it is rule 1 again.
 func (n *node) Timeout(env algo.Env, t algo.Timer) {
+	if t == lapTimer {
+		n.electing = false
+		n.Elect(env)
+		return
+	}
 	place, _ := strconv.Atoi(string(t[len("skip "):]))
 	h := n.pending[place]
 	n.pending[place] = hop{}

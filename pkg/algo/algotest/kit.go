@@ -1,0 +1,315 @@
+package algotest
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// A Case is one thing that every algorithm must satisfy.
+type Case struct {
+	Name     string
+	Sentence string // what it enforces
+	check    func(k *kit) error
+}
+
+// Kit is the conformance kit, in order.
+var Kit = []Case{
+	{"Spec", "the metadata is complete, every default is valid, every message survives encoding",
+		(*kit).spec},
+	{"Determinism", "the same seed gives the same records, twice, and beside another instance",
+		(*kit).determinism},
+	{"Safety", "no schedule within the model breaks a promise, and the invariant holds after every event",
+		(*kit).safety},
+	{"Sometimes", "somebody leads, or everybody enters: safety is not vacuous", (*kit).sometimes},
+	{"Liveness", "within the model every operation that is promised to complete does", (*kit).liveness},
+	{"Claims", "measured complexity lies in the paper's bound", (*kit).claims},
+	{"Small", "one process and two work as well", (*kit).small},
+}
+
+// Options say how thorough Verify is.
+type Options struct {
+	Schedules int // random ones; 0: 1 000, or 100 000 with CONCLAVE_NIGHTLY set
+}
+
+// Verify holds algorithm id against the whole kit and returns everything that
+// is wrong with it, joined; nil if nothing is. It promises no false alarm, and
+// cannot promise to find every defect.
+func Verify(id string, o Options) error {
+	var errs []error
+	k, err := newKit(id, o)
+	if err != nil {
+		return err
+	}
+	for _, c := range Kit {
+		if err := k.run(c); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Run makes each case of the kit a subtest.
+func Run(t *testing.T, id string) {
+	t.Helper()
+	k, err := newKit(id, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range Kit {
+		t.Run(c.Name, func(t *testing.T) {
+			if err := k.run(c); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A kit holds one algorithm and what its schedules came to, which several cases
+// look at.
+type kit struct {
+	id        string
+	alg       *algo.Algorithm
+	schedules int
+	once      sync.Once
+	broken    []error // violations and failures, the first few
+	stuck     []error // operations that did not complete though promised
+	completed int
+	entered   map[algo.ID]bool
+}
+
+func newKit(id string, o Options) (*kit, error) {
+	alg, err := algo.Lookup(id)
+	if err != nil {
+		return nil, err
+	}
+	if o.Schedules == 0 {
+		o.Schedules = 1000
+		if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+			o.Schedules = 100_000
+		}
+	}
+	return &kit{id: id, alg: alg, schedules: o.Schedules, entered: map[algo.ID]bool{}}, nil
+}
+
+func (k *kit) run(c Case) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%s: %s: %s: panic: %v", k.id, c.Name, c.Sentence, r)
+		}
+	}()
+	if err := c.check(k); err != nil {
+		return fmt.Errorf("%s: %s: %s: %w", k.id, c.Name, c.Sentence, err)
+	}
+	return nil
+}
+
+func (k *kit) spec() error {
+	codec := k.alg.Codec
+	s := &k.alg.Spec
+	for _, m := range slices.Concat(s.Messages, s.Auxiliary, s.Saves) {
+		b, err := codec.Encode(nil, m)
+		if err != nil {
+			return err
+		}
+		back, _, err := codec.Decode(b)
+		if err != nil || !reflect.DeepEqual(back, m) {
+			return fmt.Errorf("%s comes back as %v: %v", m.Kind(), back, err)
+		}
+	}
+	for _, c := range s.Claims {
+		if c.Metric == "" || c.Load == "" || c.Text == "" || c.Bound == nil {
+			return fmt.Errorf("claim %q is incomplete", c.Text)
+		}
+		if lo, hi := c.Bound(5); !(lo <= hi) {
+			return fmt.Errorf("claim %q: bound from %v to %v at n = 5", c.Text, lo, hi)
+		}
+	}
+	return nil
+}
+
+// hash is a fingerprint of everything that happened.
+func hash(list trace.List) uint64 {
+	h := fnv.New64a()
+	var b [trace.Size]byte
+	for i := range list {
+		list[i].Put(b[:])
+		_, _ = h.Write(b[:])
+		_, _ = h.Write([]byte(list[i].Text))
+	}
+	return h.Sum64()
+}
+
+func (k *kit) determinism() error {
+	for seed := range uint64(20) {
+		plan, err := Schedule(k.id, seed)
+		if err != nil {
+			return err
+		}
+		var hashes [3]uint64
+		var wait sync.WaitGroup
+		for i := range hashes { // beside each other: instances must not share state
+			wait.Go(func() {
+				if o, err := Simulate(plan); err == nil {
+					hashes[i] = hash(o.Trace)
+				}
+			})
+		}
+		wait.Wait()
+		if hashes[0] == 0 || hashes[0] != hashes[1] || hashes[0] != hashes[2] {
+			return fmt.Errorf("schedule %d: runs differ (%x): a map's order, a clock, or shared state",
+				seed, hashes)
+		}
+	}
+	return nil
+}
+
+// mostTold bounds how many failures are told of each sort.
+const mostTold = 3
+
+// all runs the schedules once; the cases look at different sides of them.
+func (k *kit) all() {
+	k.once.Do(func() {
+		for seed := range uint64(k.schedules) {
+			plan, err := Schedule(k.id, seed)
+			if err == nil {
+				var o Outcome
+				if o, err = Simulate(plan); err == nil {
+					k.note(seed, o)
+				}
+			}
+			if err != nil {
+				k.broken = append(k.broken, fmt.Errorf("schedule %d: %w", seed, err))
+			}
+			if len(k.broken) >= mostTold {
+				return
+			}
+		}
+	})
+}
+
+func (k *kit) note(seed uint64, o Outcome) {
+	k.completed += o.Completed
+	for _, op := range o.Operations {
+		if op.Status == "ok" {
+			k.entered[op.Process] = true
+		}
+	}
+	switch o.Status {
+	case check.Violation, check.Error:
+		k.broken = append(k.broken, failure(k.id, seed, o))
+	case check.Timeout:
+		if len(k.stuck) < mostTold {
+			k.stuck = append(k.stuck, failure(k.id, seed, o))
+		}
+	}
+}
+
+func (k *kit) safety() error {
+	k.all()
+	return errors.Join(k.broken...)
+}
+
+func (k *kit) sometimes() error {
+	k.all()
+	if k.completed == 0 {
+		return errors.New("no operation completed in any schedule")
+	}
+	if k.alg.Problem == algo.MutualExclusion && len(k.entered) < 3 {
+		return fmt.Errorf("only %d different processes ever entered", len(k.entered))
+	}
+	return nil
+}
+
+func (k *kit) liveness() error {
+	k.all()
+	if k.alg.Problem == algo.MutualExclusion && !k.alg.Spec.Promises.StarvationFree {
+		return nil // nothing is promised
+	}
+	return errors.Join(k.stuck...)
+}
+
+// claims measures what the Spec claims of light load, and of the worst case, at
+// several sizes.
+func (k *kit) claims() error {
+	var errs []error
+	for _, c := range k.alg.Spec.Claims {
+		for _, n := range []int{4, 9, 16} {
+			if needs := k.alg.Spec.Needs.Nodes; needs != nil && needs(n) != nil {
+				continue
+			}
+			got, ok, err := k.measure(c, n)
+			if err != nil {
+				return err
+			}
+			if lo, hi := c.Bound(n); ok && (got < lo-1e-9 || got > hi+1e-9) {
+				errs = append(errs, fmt.Errorf("%s, %s, n = %d: measured %.4g, claimed %s, that is %.4g to %.4g",
+					c.Metric, c.Load, n, got, c.Text, lo, hi))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// measure is the figure that a claim is about. Not every load can be made
+// without knowing the algorithm: the others are the plugin's own tests'.
+func (k *kit) measure(c algo.Claim, n int) (got float64, ok bool, err error) {
+	var s harness.Scenario
+	switch {
+	case c.Metric == "messages/entry" && c.Load == "light":
+		s = harness.Scenario{Kind: harness.Sequential, Requests: 2200, Warmup: 200}
+	case c.Metric == "messages/entry" && c.Load == "burst":
+		s = harness.Scenario{Kind: harness.Burst}
+	default:
+		return 0, false, nil
+	}
+	plan, err := Plan(k.id, n, s, nil)
+	if err != nil {
+		return 0, false, err
+	}
+	o, err := Simulate(plan)
+	if err != nil {
+		return 0, false, err
+	}
+	for _, m := range o.Metrics {
+		if m.Name == "messages_per_entry" {
+			got = m.Value
+		}
+	}
+	return got, o.Status == check.OK, nil
+}
+
+// small runs the sizes at which loops over others are empty.
+func (k *kit) small() error {
+	for n := 1; n <= 2; n++ {
+		if needs := k.alg.Spec.Needs.Nodes; needs != nil && needs(n) != nil {
+			continue
+		}
+		s := harness.Scenario{Kind: harness.ColdStart}
+		if k.alg.Problem == algo.MutualExclusion {
+			s = harness.Scenario{Kind: harness.Burst}
+		}
+		plan, err := Plan(k.id, n, s, nil)
+		if err != nil {
+			return err
+		}
+		plan.TimeLimit = time.Minute
+		o, err := Simulate(plan)
+		promised := k.alg.Problem == algo.Election || k.alg.Spec.Promises.StarvationFree
+		if err != nil || promised && o.Status != check.OK {
+			return fmt.Errorf("n = %d: %s: %s: %v", n, o.Status, o.Reason, err)
+		}
+	}
+	return nil
+}
