@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -43,6 +44,11 @@ func init() {
 		Messages: []algo.Message{Numbered{}},
 		Params:   []algo.Param{number("rounds", 40), span("pause", 3*time.Millisecond)},
 	}, func(c algo.Config) algo.Elector { return &chatter{Config: c} })
+	algo.RegisterElector(algo.Spec{
+		Name: "test-murmur", Summary: "sends to one other at random instants", Paper: paper,
+		Messages: []algo.Message{Numbered{}},
+		Params:   []algo.Param{number("messages", 100), span("pause", 10*time.Millisecond)},
+	}, func(c algo.Config) algo.Elector { return &murmur{Config: c} })
 	algo.RegisterElector(algo.Spec{
 		Name: "test-chain", Summary: "one message goes round, each hop after a timer", Paper: paper,
 		Messages: []algo.Message{Numbered{}},
@@ -86,7 +92,11 @@ type chatter struct {
 	round int
 }
 
-func (c *chatter) Start(env algo.Env) { env.SetTimer("round", c.Params.Duration("pause")) }
+// Start sees to it that they do not all send at the same instant.
+func (c *chatter) Start(env algo.Env) {
+	pause := c.Params.Duration("pause")
+	env.SetTimer("round", pause+pause*time.Duration(c.ID)/time.Duration(len(c.Peers)))
+}
 
 func (c *chatter) Elect(algo.Env) {}
 
@@ -100,6 +110,29 @@ func (c *chatter) Timeout(env algo.Env, t algo.Timer) {
 	}
 	if c.round++; int64(c.round) < c.Params.Int("rounds") {
 		env.SetTimer(t, c.Params.Duration("pause"))
+	}
+}
+
+type murmur struct {
+	algo.Config
+	sent int64
+}
+
+func (m *murmur) Start(env algo.Env) { m.pause(env) }
+
+func (m *murmur) pause(env algo.Env) {
+	env.SetTimer("next", time.Duration(env.Rand().ExpFloat64()*float64(m.Params.Duration("pause"))))
+}
+
+func (m *murmur) Elect(algo.Env) {}
+
+func (m *murmur) Receive(algo.Env, algo.ID, algo.Message) {}
+
+func (m *murmur) Timeout(env algo.Env, _ algo.Timer) {
+	n := algo.ID(len(m.Peers))
+	env.Send((m.ID+algo.ID(env.Rand().IntN(int(n)-1)))%n+1, Numbered{})
+	if m.sent++; m.sent < m.Params.Int("messages") {
+		m.pause(env)
 	}
 }
 
@@ -227,6 +260,7 @@ func (c *culprit) Timeout(env algo.Env, t algo.Timer) {
 	case "block":
 		select {}
 	case "overflow":
+		debug.SetMaxStack(4 << 20) // else it takes a gigabyte
 		overflow(0)
 	case "records":
 		for k := range 5000 {
