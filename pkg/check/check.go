@@ -56,8 +56,10 @@ type Operation struct {
 type Totals struct {
 	Sent, Delivered, Lost, Duplicated, Undeliverable, Bytes int64
 	Detector                                                int64
-	Met, Missed                                             int64 // copies that the network let through, and lost
-	Late                                                    int64 // deliveries that the bus brought after they were due
+	// Met and Missed are the copies that the network let through, and lost.
+	Met, Missed int64
+	// Late is how many deliveries the bus brought after they were due.
+	Late int64
 }
 
 // A Kind counts the messages of one kind.

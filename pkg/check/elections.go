@@ -244,7 +244,8 @@ func (e *elections) elected(j *Judge, r *trace.Record) {
 	}
 	if algo.ID(r.Process) == leader || algo.ID(r.Process) == old {
 		e.duplicate = e.leaders() > 1
-		if e.duplicate && algo.ID(r.Process) == leader && e.setup.Alg.Spec.Promises.Leadership == algo.AtMostOne {
+		promise := e.setup.Alg.Spec.Promises.Leadership
+		if e.duplicate && algo.ID(r.Process) == leader && promise == algo.AtMostOne {
 			j.violate("p%d holds itself leader at %v, while another does", leader, r.At)
 		}
 	}

@@ -82,20 +82,60 @@ func simulated(p *harness.Plan, keep string) (outcome, error) {
 	return o, nil
 }
 
+// A finished trial waits to be committed.
+type finished struct {
+	trial experiment.Trial
+	row   results.Trial
+	o     outcome
+}
+
+// most is how many trials are committed at once.
+const most = 256
+
 // simulate runs trials on all cores and commits them in groups.
 func (r *run) simulate(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	done := r.pool(ctx, cancel)
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	var group []finished
+	var failed error
+	commit := func() {
+		if failed == nil {
+			if failed = r.commit(group); failed != nil {
+				cancel(failed)
+			}
+		}
+		group = group[:0]
+	}
+	for open := true; open; {
+		select {
+		case f, ok := <-done:
+			if open = ok; ok {
+				group = append(group, f)
+			}
+			if len(group) >= most {
+				commit()
+			}
+		case <-tick.C:
+			commit()
+		}
+	}
+	commit()
+	if failed != nil {
+		return failed
+	}
+	return context.Cause(ctx)
+}
+
+// pool starts the workers; the channel is closed when all have ended.
+func (r *run) pool(ctx context.Context, cancel context.CancelCauseFunc) <-chan finished {
 	workers := r.options.Workers
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	todo := make(chan experiment.Trial)
-	type finished struct {
-		trial experiment.Trial
-		row   results.Trial
-		o     outcome
-	}
 	done := make(chan finished, 4*workers)
 	var pool sync.WaitGroup
 	for range workers {
@@ -127,47 +167,30 @@ func (r *run) simulate(ctx context.Context) error {
 		}
 	}()
 	go func() { pool.Wait(); close(done) }()
+	return done
+}
 
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	var group []finished
-	var failed error
-	commit := func() {
-		rows := make([]results.Trial, len(group))
-		for i := range group {
-			rows[i] = group[i].row
-		}
-		if failed == nil && len(rows) > 0 {
-			failed = r.folder.AppendGroup(rows)
-		}
-		for i := 0; i < len(group) && failed == nil; i++ {
-			failed = r.keepTrace(group[i].trial, 1, group[i].o)
-			r.cal.add(group[i].trial, group[i].o)
-			r.tell(group[i].trial, &group[i].row, true)
-		}
-		group = group[:0]
-		if failed != nil {
-			cancel(failed)
-		}
+// commit puts a group of trials on disk and reports them.
+func (r *run) commit(group []finished) error {
+	if len(group) == 0 {
+		return nil
 	}
-	for open := true; open; {
-		select {
-		case f, ok := <-done:
-			if open = ok; ok {
-				group = append(group, f)
-			}
-			if len(group) >= 256 {
-				commit()
-			}
-		case <-tick.C:
-			commit()
+	rows := make([]results.Trial, len(group))
+	for i := range group {
+		rows[i] = group[i].row
+	}
+	if err := r.folder.AppendGroup(rows); err != nil {
+		return err
+	}
+	for i := range group {
+		f := &group[i]
+		if err := r.keepTrace(f.trial, 1, f.o); err != nil {
+			return err
 		}
+		r.cal.add(f.trial, f.o)
+		r.tell(f.trial, &f.row, true)
 	}
-	commit()
-	if failed != nil {
-		return failed
-	}
-	return context.Cause(ctx)
+	return nil
 }
 
 // keepTrace stores the trial's records, where that was asked for.

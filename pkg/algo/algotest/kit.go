@@ -254,7 +254,8 @@ func (k *kit) claims() error {
 				return err
 			}
 			if lo, hi := c.Bound(n); ok && (got < lo-1e-9 || got > hi+1e-9) {
-				errs = append(errs, fmt.Errorf("%s, %s, n = %d: measured %.4g, claimed %s, that is %.4g to %.4g",
+				errs = append(errs, fmt.Errorf(
+					"%s, %s, n = %d: measured %.4g, claimed %s, that is %.4g to %.4g",
 					c.Metric, c.Load, n, got, c.Text, lo, hi))
 			}
 		}

@@ -29,9 +29,9 @@ func init() {
 			Deviations: "The text leaves open who removes the COORDINATOR, and what happens when the " +
 				"initiator dies: here whoever finds itself in the list closes the lap, and an " +
 				"announcement that comes round a second time is removed. Acknowledgements are counted " +
-				"apart. Simultaneous initiators are not suppressed. A process that has heard of an election " +
-				"but not of its end starts again after lap_timeout, since a lap is lost when two " +
-				"neighbors crash while it passes between them.",
+				"apart. Simultaneous initiators are not suppressed. A process that has heard of an " +
+				"election but not of its end starts again after lap_timeout, since a lap is lost when " +
+				"two neighbors crash while it passes between them.",
 		},
 		Messages:  []algo.Message{Election{}, Coordinator{}},
 		Auxiliary: []algo.Message{Ack{}},
