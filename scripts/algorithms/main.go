@@ -1,0 +1,182 @@
+// Command algorithms writes docs/algorithms.md from the registry and from the
+// package comments of the plugins. Run it from the repository's root:
+//
+//	go run ./scripts/algorithms
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	_ "github.com/conclave-bench/conclave/plugins/all"
+)
+
+const target = "docs/algorithms.md"
+
+func main() {
+	text, err := generate(".")
+	if err == nil {
+		err = os.WriteFile(target, text, 0o644)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "algorithms:", err)
+		os.Exit(1)
+	}
+}
+
+// generate is the document, from the sources below root.
+func generate(root string) ([]byte, error) {
+	var out bytes.Buffer
+	out.WriteString("# Algorithms\n\n<!-- Written by go run ./scripts/algorithms: do not edit. -->\n\n" +
+		"Every algorithm that is built in, from its own declaration. `bench describe ID` tells the same, with\n" +
+		"the defaults of its parameters worked out for a network.\n")
+	for _, p := range []struct {
+		problem algo.Problem
+		title   string
+	}{{algo.Election, "Leader election"}, {algo.MutualExclusion, "Mutual exclusion"}} {
+		fmt.Fprintf(&out, "\n## %s\n\n", p.title)
+		index(&out, p.problem)
+		for _, a := range algo.All() {
+			if a.Problem != p.problem {
+				continue
+			}
+			if err := describe(&out, root, a); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out.Bytes(), nil
+}
+
+func index(out *bytes.Buffer, p algo.Problem) {
+	out.WriteString("| algorithm | in a line | topology | order | synchrony | crashes of 5 |\n" +
+		"|---|---|---|---|---|---|\n")
+	for _, a := range algo.All() {
+		if a.Problem != p {
+			continue
+		}
+		s := &a.Spec
+		fmt.Fprintf(out, "| [`%s`](#%s) | %s | %s | %s | %s | %d |\n", s.Name, anchor(a.ID), s.Summary,
+			s.Needs.Topology, order(s), s.Needs.Synchrony, s.Survives.CrashesOf(5))
+	}
+}
+
+func order(s *algo.Spec) string {
+	if s.Needs.FIFO {
+		return "FIFO"
+	}
+	return "any"
+}
+
+func anchor(id string) string { return strings.ReplaceAll(id, "/", "") }
+
+// describe is one algorithm's section.
+func describe(out *bytes.Buffer, root string, a *algo.Algorithm) error {
+	s := &a.Spec
+	idea, err := packageComment(root, a)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\n### %s\n\n%s\n\n", a.ID, idea)
+	fmt.Fprintf(out, "*Source.* %s. %s. %s, %d.", s.Paper.Authors, s.Paper.Title, s.Paper.Venue, s.Paper.Year)
+	if s.Paper.DOI != "" {
+		fmt.Fprintf(out, " [doi:%s](https://doi.org/%s)", s.Paper.DOI, s.Paper.DOI)
+	}
+	out.WriteString("\n")
+	if s.Paper.Deviations != "" {
+		fmt.Fprintf(out, "\n*Departures.* %s\n", s.Paper.Deviations)
+	}
+	var kinds []string
+	for _, m := range s.Messages {
+		kinds = append(kinds, m.Kind())
+	}
+	fmt.Fprintf(out, "\n*Messages.* %s.", strings.Join(kinds, ", "))
+	if s.Perpetual {
+		out.WriteString(" Never falls quiet.")
+	}
+	fmt.Fprintf(out, "\n\n*Needs.* %s; order %s; %s; detector: %s.\n", s.Needs.Topology, order(s),
+		s.Needs.Synchrony, s.Needs.Detector)
+	fmt.Fprintf(out, "\n*Survives.* %s.\n", survives(s))
+	fmt.Fprintf(out, "\n*Promises.* %s.\n", promises(a))
+	if len(s.Claims) > 0 {
+		out.WriteString("\n| claim | load | as the source puts it | n = 3 | n = 5 | n = 9 |\n|---|---|---|---|---|---|\n")
+		for _, c := range s.Claims {
+			fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s |\n", c.Metric, c.Load, c.Text,
+				bound(c, 3), bound(c, 5), bound(c, 9))
+		}
+	}
+	if len(s.Params) > 0 {
+		out.WriteString("\n| parameter | type | default at 5 nodes, 2 ms | meaning |\n|---|---|---|---|\n")
+		defaults, _ := s.Resolve(nil, algo.Network{Nodes: 5, Latency: 2 * time.Millisecond, Bounded: true})
+		for _, p := range s.Params {
+			fmt.Fprintf(out, "| `%s` | %s | %v | %s |\n", p.Name, p.Type, defaults[p.Name], p.Doc)
+		}
+	}
+	return nil
+}
+
+func bound(c algo.Claim, n int) string {
+	lo, hi := c.Bound(n)
+	if lo == hi {
+		return fmt.Sprintf("%.4g", lo)
+	}
+	return fmt.Sprintf("%.4g to %.4g", lo, hi)
+}
+
+func survives(s *algo.Spec) string {
+	var out []string
+	add := func(is bool, what string) {
+		if is {
+			out = append(out, what)
+		}
+	}
+	v := s.Survives
+	add(v.CrashesOf(5) > 0, fmt.Sprintf("%d crashes of 5", v.CrashesOf(5)))
+	add(v.Recovery, "recovery")
+	add(v.Loss, "loss")
+	add(v.Duplication, "duplication")
+	add(v.Partition, "partitions")
+	if len(out) == 0 {
+		return "no fault"
+	}
+	return strings.Join(out, ", ")
+}
+
+func promises(a *algo.Algorithm) string {
+	p := a.Spec.Promises
+	var out []string
+	if a.Problem == algo.Election {
+		out = append(out, "Leadership: "+p.Leadership.String())
+		if p.Announced {
+			out = append(out, "every process learns the leader")
+		}
+		return strings.Join(out, "; ")
+	}
+	out = append(out, "Mutual exclusion")
+	if p.StarvationFree {
+		out = append(out, "every request is granted")
+	}
+	if p.RequestOrder {
+		out = append(out, "grants in the order of requests")
+	}
+	return strings.Join(out, "; ")
+}
+
+// packageComment is the idea, as the plugin's own package comment tells it.
+func packageComment(root string, a *algo.Algorithm) (string, error) {
+	name := strings.ReplaceAll(a.Spec.Name, "-", "")
+	file := filepath.Join(root, "plugins", string(a.Problem), name, name+".go")
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments|parser.PackageClauseOnly)
+	if err != nil {
+		return "", err
+	}
+	text := strings.TrimSpace(f.Doc.Text())
+	return strings.TrimPrefix(text, "Package "), nil
+}
