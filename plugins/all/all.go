@@ -5,4 +5,5 @@ import (
 	_ "github.com/conclave-bench/conclave/plugins/election/bully"
 	_ "github.com/conclave-bench/conclave/plugins/election/ringlist"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/naimitrehel"
+	_ "github.com/conclave-bench/conclave/plugins/mutex/ricartagrawala"
 )

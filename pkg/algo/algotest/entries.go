@@ -1,0 +1,196 @@
+package algotest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// Together is a script in which these processes request at the same instant.
+func Together(requesters ...algo.ID) []harness.Event {
+	var out []harness.Event
+	for _, p := range requesters {
+		out = append(out, harness.Event{Do: harness.DoRequest, Node: p})
+	}
+	return out
+}
+
+// InTurn is a script in which each process requests when the network has fallen
+// quiet after the one before.
+func InTurn(requesters ...algo.ID) []harness.Event {
+	out := Together(requesters...)
+	for i := range out {
+		out[i].After = "quiet"
+	}
+	return out
+}
+
+// An Entries is a script of requests and what it comes to, exactly, in the
+// unit-delay model: latency and time inside 1 ms.
+type Entries struct {
+	Nodes  int
+	Shape  algo.Shape // the zero value: the default
+	Holder algo.ID
+	Params map[string]any
+	Events []harness.Event
+	Until  time.Duration
+
+	Order   []algo.ID        // of the entries
+	Kinds   map[string]int64 // messages sent, every kind that was
+	Each    []int64          // messages sent from each request to the next; nil: not checked
+	Waiting []time.Duration  // from request to entry, by entry; nil: not checked
+	SyncMax time.Duration    // longest from a release to the next entry; 0: not checked
+}
+
+// Plan is the plan of the script.
+func (c Entries) Plan(t testing.TB, id string) harness.Plan {
+	t.Helper()
+	scenario := harness.Scenario{Kind: harness.Script, Events: c.Events, Until: c.Until}
+	p, err := Plan(id, c.Nodes, scenario, c.Params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Shape.Kind != "" {
+		p.Shape = c.Shape
+	}
+	p.Holder = c.Holder
+	return p
+}
+
+// Run simulates the script and compares.
+func (c Entries) Run(t testing.TB, id string) {
+	t.Helper()
+	o, err := Simulate(c.Plan(t, id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Status != check.OK {
+		t.Errorf("%s: %s", o.Status, o.Reason)
+	}
+	var order []algo.ID
+	var waiting []time.Duration
+	for _, op := range o.Operations {
+		order, waiting = append(order, op.Process), append(waiting, op.End-op.Begin)
+	}
+	kinds := map[string]int64{}
+	for _, k := range o.Kinds {
+		if k.Sent > 0 {
+			kinds[k.Name] = k.Sent
+		}
+	}
+	each, sync := o.perRequest()
+	for _, got := range []struct {
+		what      string
+		got, want any
+		ignore    bool
+	}{
+		{"order", order, c.Order, false},
+		{"messages", kinds, c.Kinds, c.Kinds == nil},
+		{"messages of each request", each, c.Each, c.Each == nil},
+		{"waiting", waiting, c.Waiting, c.Waiting == nil},
+		{"longest hand-over", sync, c.SyncMax, c.SyncMax == 0},
+	} {
+		if g, w := fmt.Sprint(got.got), fmt.Sprint(got.want); g != w && !got.ignore {
+			t.Errorf("%s: %s, want %s", got.what, g, w)
+		}
+	}
+}
+
+// perRequest counts the messages sent from each request to the next, and finds
+// the longest hand-over from a release to an entry while somebody waited.
+func (o *Outcome) perRequest() (each []int64, longest time.Duration) {
+	released, waiting := time.Duration(-1), 0
+	for _, r := range o.Trace {
+		switch {
+		case r.Type == trace.Request:
+			each = append(each, 0)
+			waiting++
+		case r.Type == trace.Send && r.Plane == trace.Data && len(each) > 0:
+			each[len(each)-1]++
+		case r.Type == trace.Released && waiting > 0:
+			released = r.At
+		case r.Type == trace.Granted:
+			waiting--
+			if released >= 0 {
+				longest = max(longest, r.At-released)
+			}
+			released = -1
+		}
+	}
+	return each, longest
+}
+
+// randomEntries is Schedule's plan of that seed, with any process for the holder
+// and any order of the topology.
+func randomEntries(t *testing.T, id string, seed uint64) harness.Plan {
+	t.Helper()
+	p, err := Schedule(id, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(seed, 0x656e7472696573))
+	p.Holder = algo.ID(1 + rng.IntN(p.Nodes))
+	if p.Shape.Kind != "complete" {
+		for _, i := range rng.Perm(p.Nodes) {
+			p.Shape.Order = append(p.Shape.Order, algo.ID(i+1))
+		}
+	}
+	return p
+}
+
+// schedules is how many random ones a test tries.
+func schedules() uint64 {
+	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+		return 100_000
+	}
+	return 1_000
+}
+
+// RunRandomEntries simulates random plans within the model of algorithm id, each
+// as change leaves it (nil: as it is). No promise may be broken, and every
+// request must be granted.
+func RunRandomEntries(t *testing.T, id string, change func(*harness.Plan)) {
+	t.Helper()
+	for seed := range schedules() {
+		p := randomEntries(t, id, seed)
+		if change != nil {
+			change(&p)
+		}
+		if o, err := Simulate(p); err != nil || o.Status != check.OK {
+			t.Fatalf("schedule %d, %d processes: %s: %s, %v", seed, p.Nodes, o.Status, o.Reason, err)
+		}
+	}
+}
+
+// CountRandomEntries simulates as many random plans, changed so that they are
+// out of the algorithm's model, and counts how they ended.
+func CountRandomEntries(t *testing.T, id string, change func(*harness.Plan)) map[check.Status]int {
+	t.Helper()
+	count := map[check.Status]int{}
+	for seed := range schedules() {
+		p := randomEntries(t, id, seed)
+		p.InModel = false
+		change(&p)
+		o, err := Simulate(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		count[o.Status]++
+	}
+	return count
+}
+
+// Everybody is 1..n.
+func Everybody(n int) (out []algo.ID) {
+	for p := algo.ID(1); p <= algo.ID(n); p++ {
+		out = append(out, p)
+	}
+	return out
+}
