@@ -12,9 +12,9 @@ import (
 )
 
 // elections judges leader elections. There is agreement when every live process
-// that is connected to most of the others names the same live leader. An
-// operation begins when agreement is lost, or at the start if there is none,
-// and ends when there is agreement again.
+// in the largest part of the network names the same live leader, who is there as
+// well. An operation begins when agreement is lost, or at the start if there is
+// none, and ends when there is agreement again.
 type elections struct {
 	setup   *harness.Setup
 	belief  []algo.ID // by ID - 1
@@ -33,6 +33,7 @@ type elections struct {
 
 	current   Operation
 	open      bool
+	touched   bool          // somebody named a leader or none during it
 	before    Totals        // when the operation was caused
 	marked    time.Duration // when something came to a process that may cause the next one
 	mark      Totals        // then
@@ -84,14 +85,18 @@ func (e *elections) remember(j *Judge, at time.Duration) {
 func (e *elections) begin(j *Judge, at time.Duration) {
 	e.remember(j, at)
 	e.settle(&e.mark)
-	e.open, e.before = true, e.mark
+	e.open, e.touched, e.before = true, false, e.mark
 	e.current = Operation{Cause: at, Begin: -1, End: -1, Status: "pending"}
 }
 
 // close ends an operation with agreement on leader. Its messages are counted on
 // until all is quiet; those of an algorithm that never is, until now.
 func (e *elections) close(j *Judge, leader algo.ID, at time.Duration) {
-	e.open, e.counting = false, true
+	e.open = false
+	if !e.touched { // a heal or a crash has made those agree that never ceased to
+		return
+	}
+	e.counting = true
 	op := &e.current
 	op.Process, op.End, op.Status = leader, at, "ok"
 	if op.Begin < 0 {
@@ -142,10 +147,14 @@ func (e *elections) agreement(hint algo.ID) algo.ID {
 			}
 		}
 	}
-	if hint != algo.None && e.live > 0 && e.votes[hint] == e.live && e.up[hint-1] {
+	if e.agreedOn(hint) {
 		return hint
 	}
 	return algo.None
+}
+
+func (e *elections) agreedOn(p algo.ID) bool {
+	return p != algo.None && e.live > 0 && e.votes[p] == e.live && e.up[p-1] && e.scope[p-1]
 }
 
 // widely says whether a majority of the live processes agrees on a live leader.
@@ -220,12 +229,17 @@ func (e *elections) elapse(at time.Duration) {
 
 func (e *elections) elected(j *Judge, r *trace.Record) {
 	i, leader := r.Process-1, algo.ID(r.Peer)
+	if int(leader) > len(e.belief) {
+		j.violate("p%d names p%d at %v, which is no process", r.Process, leader, r.At)
+		leader = algo.None
+	}
 	if leader != algo.None {
 		j.informed = r.At
 	}
-	if !e.up[i] || int(leader) > len(e.belief) {
+	if !e.up[i] {
 		return
 	}
+	e.touched = true
 	if algo.ID(r.Process) == leader && e.setup.Alg.Spec.Promises.Leadership == algo.PerTerm {
 		if other := e.terms[r.Arg]; other != algo.None && other != leader {
 			j.violate("p%d leads term %d at %v, which p%d led", leader, r.Arg, r.At, other)
@@ -258,12 +272,12 @@ func (e *elections) elected(j *Judge, r *trace.Record) {
 // judge opens an operation when agreement is lost and closes it when there is
 // agreement again.
 func (e *elections) judge(j *Judge, r *trace.Record) {
-	hint := algo.None
-	if r.Type == trace.Elected {
-		hint = algo.ID(r.Peer)
-	}
 	now := e.agreed
-	if now == algo.None || e.votes[now] != e.live || !e.up[now-1] {
+	if !e.agreedOn(now) {
+		hint := algo.None
+		if r.Type == trace.Elected {
+			hint = e.belief[r.Process-1]
+		}
 		now = e.agreement(hint)
 	}
 	switch {

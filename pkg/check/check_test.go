@@ -1,0 +1,188 @@
+package check
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// TestTotals: every message record goes into the right account.
+func TestTotals(t *testing.T) {
+	t.Parallel()
+	of := func(kind, plane uint8, typ trace.Type, arg uint64) trace.Record {
+		r := at(1, typ, 1, 2)
+		r.Kind, r.Plane, r.Arg, r.Bytes, r.Seq = kind, plane, arg, 10, 1
+		r.Sent, r.Due = 0, ms1
+		return r
+	}
+	ping := func(typ trace.Type) trace.Record { return of(0, trace.Data, typ, 0) }
+	records := []trace.Record{
+		ping(trace.Send), ping(trace.Send), ping(trace.Send), ping(trace.Send), ping(trace.Duplicate),
+		ping(trace.Deliver), of(0, trace.Data, trace.Deliver, 500), ping(trace.Lose), ping(trace.Undelivered),
+		of(0, trace.Data, trace.Lose, 1), // died with its sender
+		of(1, trace.Data, trace.Send, 0), // still pending
+		of(harness.Heartbeat, trace.Detection, trace.Send, 0),
+		of(harness.Heartbeat, trace.Detection, trace.Deliver, 0),
+		of(harness.Heartbeat, trace.Detection, trace.Lose, 0),
+	}
+	v := trial{id: fair, nodes: 2, records: records, end: harness.End{Pending: 1}}.judge(t)
+	if v.Status != Unknown {
+		t.Errorf("status %s (%s), want unknown", v.Status, v.Reason)
+	}
+	want := Totals{Sent: 5, Delivered: 2, Lost: 2, Duplicated: 1, Undeliverable: 1, Bytes: 50, Detector: 1,
+		Met: 3, Missed: 1, Late: 1}
+	if v.Totals != want {
+		t.Errorf("totals %+v, want %+v", v.Totals, want)
+	}
+	if want := []Kind{{"PING", 4, 2, 2, 40}, {"PONG", 1, 0, 0, 10}}; !slices.Equal(v.Kinds, want) {
+		t.Errorf("kinds %+v, want %+v", v.Kinds, want)
+	}
+	hasMetrics(t, v, map[string]float64{"loss_achieved": 1.0 / 4})
+}
+
+func TestLatencies(t *testing.T) {
+	t.Parallel()
+	var records []trace.Record
+	for i := range 101 {
+		sent, got := flight(float64(i), 1, 2, uint64(i+1), 1)
+		got.At += time.Duration(i) * time.Microsecond // that much later than it was due
+		records = append(records, sent, got)
+	}
+	v := trial{id: fair, nodes: 2, records: records}.judge(t)
+	hasMetrics(t, v, map[string]float64{"latency_requested_ms": 1, "latency_achieved_ms": 1.05,
+		"delay_error_p50_ms": 0.050, "delay_error_p99_ms": 0.099, "loss_achieved": 0})
+}
+
+// TestSampleThins: a very long sample keeps exact sums and fair quantiles.
+func TestSampleThins(t *testing.T) {
+	t.Parallel()
+	var s sample
+	const n = 300_000
+	for i := range n {
+		s.add(time.Duration(i%1000) * ms1)
+	}
+	s.sort()
+	if got := s.mean(); got != 499.5 || len(s.kept) > maxKept {
+		t.Errorf("mean %v of %d kept, want 499.5 of at most %d", got, len(s.kept), maxKept)
+	}
+	for _, p := range []float64{0, 0.25, 0.5, 0.99, 1} {
+		if got := s.quantile(p); math.Abs(got-p*999) > 8 {
+			t.Errorf("quantile %v is %v, want about %v", p, got, p*999)
+		}
+	}
+}
+
+func TestPercentile(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		values []float64
+		p      float64
+		want   float64
+	}{
+		"none":            {nil, 0.5, math.NaN()},
+		"one":             {[]float64{7}, 0.99, 7},
+		"between":         {[]float64{3, 1}, 0.5, 2},
+		"type 7":          {[]float64{1, 2, 3, 4}, 0.25, 1.75},
+		"the least":       {[]float64{5, 4, 9}, 0, 4},
+		"the largest":     {[]float64{5, 4, 9}, 1, 9},
+		"99th of hundred": {ascending(100), 0.99, 98.01},
+	} {
+		if got := percentile(test.values, test.p); got != test.want &&
+			!(math.IsNaN(got) && math.IsNaN(test.want)) {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
+	}
+}
+
+func ascending(n int) (out []float64) {
+	for i := range n {
+		out = append(out, float64(i))
+	}
+	return out
+}
+
+func TestVerdictsInOrderOfWeight(t *testing.T) {
+	t.Parallel()
+	overlap := join(requested(0, 1, 0), requested(0, 2, 0), at(1, trace.Granted, 1), at(2, trace.Granted, 2),
+		at(3, trace.Released, 1), at(3, trace.Released, 2))
+	const violated = "p2 granted at 2ms while p1 is inside since 1ms"
+	missing := join(overlap, flights(4, 2)[:3])
+	const lost = "messages do not add up: 2 sent + 0 duplicated, but 1 delivered + 0 lost + " +
+		"0 undeliverable + 0 pending"
+	broken := errors.New("process 1: invariant: no")
+	invalid := []string{"the bus died", "telemetry of p1 is full"}
+	for name, test := range map[string]struct {
+		trial
+		status Status
+		reason string
+	}{
+		"good":                     {trial{id: fair, records: entry(1, 0, 0, 1)}, OK, ""},
+		"a violation":              {trial{id: fair, records: overlap}, Violation, violated},
+		"messages are missing":     {trial{id: fair, records: missing}, Error, lost},
+		"pending ones are counted": {trial{id: fair, records: missing, end: harness.End{Pending: 1}}, Violation, violated},
+		"broken": {trial{id: fair, records: missing, end: harness.End{Reason: harness.Broken, Err: broken}},
+			Error, "process 1: invariant: no"},
+		"invalid wins": {trial{id: fair, records: missing, end: harness.End{Reason: harness.Broken,
+			Err: broken, Invalid: invalid}}, Invalid, "the bus died; telemetry of p1 is full"},
+		"a violation out of model is one": {trial{id: fair, records: overlap,
+			change: func(p *harness.Plan) { p.InModel = false }}, Violation, violated},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test.nodes = 2
+			hasStatus(t, test.judge(t), test.status, test.reason)
+		})
+	}
+}
+
+func TestExpect(t *testing.T) {
+	t.Parallel()
+	count := func(n int64) *int64 { return &n }
+	leader := func(p algo.ID) *algo.ID { return &p }
+	when := func(d time.Duration) *time.Duration { return &d }
+	election := trial{id: eventual, nodes: 3,
+		records: join(at(0, trace.Elect, 1), flights(1, 2), all(4, 3, 1, 2, 3))}
+	mutex := trial{id: fair, nodes: 3, records: join(entry(2, 0, 0, 1), entry(1, 2, 2, 3))}
+	for name, test := range map[string]struct {
+		trial
+		want harness.Expect
+		errs []string
+	}{
+		"nothing": {election, harness.Expect{}, nil},
+		"all of it": {election, harness.Expect{Sent: count(2), Delivered: count(2),
+			SentByKind: map[string]int64{"PING": 2, "PONG": 0}, Leader: leader(3),
+			AllInformedAt: when(6 * ms1)}, nil},
+		"sent":      {election, harness.Expect{Sent: count(3)}, []string{"expected sent 3, got 2"}},
+		"delivered": {election, harness.Expect{Delivered: count(0)}, []string{"expected delivered 0, got 2"}},
+		"by kind": {election, harness.Expect{SentByKind: map[string]int64{"PONG": 1, "PING": 1, "X": 0}},
+			[]string{"expected sent PING 1, got 2", "expected sent PONG 1, got 0"}},
+		"leader": {election, harness.Expect{Leader: leader(2)}, []string{"expected leader 2, got 3"}},
+		"informed": {election, harness.Expect{AllInformedAt: when(4 * ms1)},
+			[]string{"expected all_informed_at 4ms, got 6ms"}},
+		"several": {election, harness.Expect{Sent: count(1), Delivered: count(1)},
+			[]string{"expected sent 1, got 2", "expected delivered 1, got 2"}},
+		"order":       {mutex, harness.Expect{CSOrder: []algo.ID{2, 1}}, nil},
+		"other order": {mutex, harness.Expect{CSOrder: []algo.ID{1, 2}}, []string{"expected cs_order [1 2], got [2 1]"}},
+		"nobody":      {mutex, harness.Expect{CSOrder: []algo.ID{}}, []string{"expected cs_order [], got [2 1]"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test.change = func(p *harness.Plan) {
+				p.Scenario = harness.Scenario{Kind: harness.Script, Expect: &test.want}
+			}
+			v := test.judge(t)
+			if !slices.Equal(v.Violations, test.errs) {
+				t.Errorf("mismatches %q, want %q", v.Violations, test.errs)
+			}
+			if got := v.Status == Violation; got != (test.errs != nil) {
+				t.Errorf("status %s with mismatches %q", v.Status, test.errs)
+			}
+		})
+	}
+}

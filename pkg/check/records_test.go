@@ -1,0 +1,203 @@
+package check
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+const ms1 = time.Millisecond
+
+// Ping and Pong are the messages of the algorithms that these tests judge. The
+// algorithms themselves never run: their records are written by hand.
+type Ping struct{}
+
+// Pong is the other message.
+type Pong struct{}
+
+// Kind is PING.
+func (Ping) Kind() string { return "PING" }
+
+// Kind is PONG.
+func (Pong) Kind() string { return "PONG" }
+
+type mute struct{}
+
+func (mute) Receive(algo.Env, algo.ID, algo.Message) {}
+func (mute) Elect(algo.Env)                          {}
+func (mute) Request(algo.Env)                        {}
+func (mute) Release(algo.Env)                        {}
+
+func init() {
+	spec := func(name string, promises algo.Promises, perpetual bool) algo.Spec {
+		return algo.Spec{
+			Name: name, Summary: "never runs", Promises: promises, Perpetual: perpetual,
+			Paper:    algo.Paper{Authors: "test", Title: "test", Year: 2026},
+			Messages: []algo.Message{Ping{}, Pong{}},
+		}
+	}
+	for name, leadership := range map[string]algo.Leadership{
+		"test-eventual": algo.Eventual, "test-one": algo.AtMostOne, "test-term": algo.PerTerm,
+		"test-group": algo.PerGroup,
+	} {
+		algo.RegisterElector(spec(name, algo.Promises{Leadership: leadership}, false),
+			func(algo.Config) algo.Elector { return mute{} })
+	}
+	algo.RegisterElector(spec("test-restless", algo.Promises{}, true),
+		func(algo.Config) algo.Elector { return mute{} })
+	algo.RegisterMutex(spec("test-fair", algo.Promises{StarvationFree: true}, false),
+		func(algo.Config) algo.Mutex { return mute{} })
+	algo.RegisterMutex(spec("test-unfair", algo.Promises{}, false),
+		func(algo.Config) algo.Mutex { return mute{} })
+}
+
+// A trial is what a judge is given: records by hand, and how it ended.
+type trial struct {
+	id      string
+	nodes   int
+	change  func(*harness.Plan)
+	records []trace.Record
+	end     harness.End // Reason finished if empty
+}
+
+func (tr trial) judge(tb testing.TB) Verdict {
+	tb.Helper()
+	p := harness.Plan{
+		Algorithm: tr.id, Nodes: tr.nodes, Shape: algo.Shape{Kind: "complete"},
+		Network: bus.Network{Latency: bus.Constant(ms1)}, InModel: true, TimeLimit: time.Second,
+	}
+	if tr.change != nil {
+		tr.change(&p)
+	}
+	s, err := p.Setup()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s.Virtual = true
+	j := NewJudge(s)
+	for i := range tr.records {
+		r := tr.records[i]
+		j.Record(&r)
+	}
+	if tr.end.Reason == "" {
+		tr.end.Reason = harness.Finished
+	}
+	if tr.end.At == 0 && len(tr.records) > 0 {
+		tr.end.At = tr.records[len(tr.records)-1].At
+	}
+	return j.Finish(tr.end)
+}
+
+// at is a record of process p; peer may be absent.
+func at(ms float64, t trace.Type, p uint32, peer ...uint32) trace.Record {
+	r := trace.Record{At: time.Duration(ms * float64(ms1)), Type: t, Process: p}
+	if len(peer) > 0 {
+		r.Peer = peer[0]
+	}
+	return r
+}
+
+func electedIn(ms float64, p, leader uint32, term uint64) trace.Record {
+	r := at(ms, trace.Elected, p, leader)
+	r.Arg = term
+	return r
+}
+
+// requested was meant at the instant intended.
+func requested(ms float64, p uint32, intended float64) trace.Record {
+	r := at(ms, trace.Request, p)
+	r.Arg = uint64(intended * float64(ms1))
+	return r
+}
+
+func cut(ms float64, groups string) trace.Record {
+	return trace.Record{At: time.Duration(ms * float64(ms1)), Type: trace.Cut, Text: groups}
+}
+
+func heal(ms float64) trace.Record {
+	return trace.Record{At: time.Duration(ms * float64(ms1)), Type: trace.Heal}
+}
+
+// flight is a message that arrives a millisecond after it was sent.
+func flight(ms float64, from, to uint32, seq uint64, depth uint32) (sent, got trace.Record) {
+	sent = at(ms, trace.Send, from, to)
+	sent.Seq, sent.Depth, sent.Bytes = seq, depth, 10
+	sent.Sent, sent.Due = sent.At, sent.At+ms1
+	got = sent
+	got.Type, got.At, got.Process, got.Peer = trace.Deliver, sent.Due, to, from
+	return sent, got
+}
+
+// flights are messages that are sent and delivered at once, in pairs.
+func flights(ms float64, n int) (out []trace.Record) {
+	for i := range n {
+		sent, got := flight(ms, 1, 2, uint64(i+1), 1)
+		got.At, sent.Due, got.Due = sent.At, sent.At, sent.At
+		out = append(out, sent, got)
+	}
+	return out
+}
+
+func join(parts ...any) (out []trace.Record) {
+	for _, p := range parts {
+		switch p := p.(type) {
+		case trace.Record:
+			out = append(out, p)
+		case []trace.Record:
+			out = append(out, p...)
+		}
+	}
+	return out
+}
+
+// hasMetrics compares some of the metrics; NaN equals NaN.
+func hasMetrics(tb testing.TB, v Verdict, want map[string]float64) {
+	tb.Helper()
+	got := map[string]float64{}
+	for _, m := range v.Metrics {
+		got[m.Name] = m.Value
+	}
+	for name, w := range want {
+		g, ok := got[name]
+		if !ok || math.Abs(g-w) > 1e-9 || math.IsNaN(g) != math.IsNaN(w) {
+			tb.Errorf("%s is %v, want %v", name, g, w)
+		}
+	}
+}
+
+func hasStatus(tb testing.TB, v Verdict, status Status, reason string) {
+	tb.Helper()
+	if v.Status != status || v.Reason != reason {
+		tb.Errorf("%s: %q, want %s: %q", v.Status, v.Reason, status, reason)
+	}
+}
+
+func hasOperations(tb testing.TB, v Verdict, want ...Operation) {
+	tb.Helper()
+	if !slices.Equal(v.Operations, want) {
+		tb.Errorf("operations\n got %+v\nwant %+v", v.Operations, want)
+	}
+}
+
+// TestMetricNames: every verdict has the metrics that results list, in their order.
+func TestMetricNames(t *testing.T) {
+	t.Parallel()
+	for id, problem := range map[string]algo.Problem{
+		"election/test-eventual": algo.Election, "mutex/test-fair": algo.MutualExclusion,
+	} {
+		v := trial{id: id, nodes: 2}.judge(t)
+		var got []string
+		for _, m := range v.Metrics {
+			got = append(got, m.Name)
+		}
+		if want := MetricNames(problem); !slices.Equal(got, want) {
+			t.Errorf("%s: metrics\n got %q\nwant %q", id, got, want)
+		}
+	}
+}
