@@ -1,0 +1,216 @@
+// Package raynaloriginal is Raynal's mutual exclusion by prime numbers (IPL
+// 1989), in its first form. Comments cite the numbered rules of that form.
+//
+// Each process has a number A, and no two of these have a factor in common. It
+// keeps a fraction X, at first A, but 1 at one process. The product T of all X
+// says whose turn it is: process i's, if T = Q/A(i), Q being the product of all
+// A. Whoever wants to enter asks everybody for X, works T out, and polls again
+// after a pause if the turn is another's. Whoever leaves multiplies its X by
+// A(i)/A(i+1), and so makes it its successor's turn without any message.
+//
+// The turn passes by leaving alone: if the process whose turn it is does not
+// want to enter, nobody else ever will, and those who want to poll for ever.
+package raynaloriginal
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+func init() {
+	algo.RegisterMutex(algo.Spec{
+		Name:    "raynal-original",
+		Summary: "a product of fractions says whose turn it is; poll for it; may block for ever",
+		Paper: algo.Paper{
+			Authors: "M. Raynal",
+			Title:   "Prime numbers as a tool to design distributed algorithms",
+			Venue:   "Information Processing Letters 33", Year: 1989,
+			Deviations: "T is compared with Q/A when every process has replied, not before. Polls are " +
+				"numbered and replies name their poll, so that duplicates do no harm. Fractions " +
+				"have no bound: A and X outgrow any fixed width after a few laps. A request that is " +
+				"not granted polls for ever, as in the paper, unless poll_limit is set.",
+		},
+		Messages: []algo.Message{Request{}, Reply{}},
+		Params: []algo.Param{
+			{Name: "poll_interval", Type: algo.Duration, Min: 10 * time.Microsecond,
+				Doc: "pause from a poll without success to the next; default 2d, 1 ms at least",
+				Default: func(net algo.Network) any {
+					return max(2*net.Latency, time.Millisecond)
+				}},
+			{Name: "poll_limit", Type: algo.Int, Min: int64(0), Default: algo.Const(int64(0)),
+				Doc: "polls of one request after which it is given up; 0: never"},
+			{Name: "a", Type: algo.Int, Min: int64(0), Default: algo.Const(int64(0)), PerProcess: true,
+				Doc: "A, above 1 and without a common factor; 0: process i takes the i-th odd prime"},
+		},
+		Needs:    algo.Needs{Timing: coprime},
+		Survives: algo.Faults{Duplication: true},
+		Claims: []algo.Claim{{
+			Metric: "messages/entry", Load: "best", Text: "2(N-1): one poll, by whoever's turn it is",
+			Bound: algo.Exactly(func(n int) float64 { return float64(2 * (n - 1)) }),
+		}},
+	}, New)
+}
+
+// coprime says whether the numbers A are fit for the proof.
+func coprime(net algo.Network, p algo.Params) error {
+	a := attributes(p, net.Nodes)
+	for i := range a {
+		if a[i] == 1 {
+			return fmt.Errorf("a of process %d is 1", i+1)
+		}
+		for j := range i {
+			if x, y := a[i], a[j]; gcd(x, y) > 1 {
+				return fmt.Errorf("a of processes %d and %d, %d and %d, have a common factor",
+					j+1, i+1, y, x)
+			}
+		}
+	}
+	return nil
+}
+
+func gcd(x, y int64) int64 {
+	for y != 0 {
+		x, y = y, x%y
+	}
+	return x
+}
+
+// attributes is A of each of n processes, by ID - 1.
+func attributes(p algo.Params, n int) []int64 {
+	primes, a := []int64{}, make([]int64, n)
+	for c := int64(3); len(primes) < n; c += 2 {
+		if !slices.ContainsFunc(primes, func(p int64) bool { return c%p == 0 }) {
+			primes = append(primes, c)
+		}
+	}
+	for i := range a {
+		if a[i] = p.IntOf("a", algo.ID(i+1)); a[i] == 0 {
+			a[i] = primes[i]
+		}
+	}
+	return a
+}
+
+const pollTimer algo.Timer = "poll"
+
+type node struct {
+	algo.Config
+	x       Fraction // X of this process
+	turn    Fraction // Q/A: it is this process's turn if T equals it
+	step    Fraction // A(i)/A(i+1), i+1 being the successor in the ring of IDs
+	a, next int64    // A of this process and of its successor
+	wanting bool     // from the request to the grant
+	inside  bool
+	round   uint64    // number of the last poll
+	awaited []algo.ID // who has not replied to it
+	t       Fraction  // T, of the replies so far
+	polls   int64     // of this request
+}
+
+// New is the initialization: X is A, but 1 where the turn is first.
+func New(c algo.Config) algo.Mutex {
+	a := attributes(c.Params, len(c.Peers))
+	own, next := a[c.ID-1], a[int(c.ID)%len(a)]
+	n := &node{
+		Config: c, a: own, next: next, x: ratio(own, 1), turn: ratio(1, own), step: ratio(own, next),
+	}
+	if c.ID == c.Holder {
+		n.x = ratio(1, 1)
+	}
+	for _, a := range a {
+		n.turn = n.turn.times(ratio(a, 1))
+	}
+	return n
+}
+
+// Request is rule 1.
+func (n *node) Request(env algo.Env) {
+	n.wanting, n.polls = true, 0
+	n.poll(env)
+}
+
+// poll asks everybody for X.
+func (n *node) poll(env algo.Env) {
+	n.round++
+	n.polls++
+	n.t, n.awaited = n.x, nil
+	for _, p := range n.Peers {
+		if p != n.ID {
+			n.awaited = append(n.awaited, p)
+			env.Send(p, Request{n.round})
+		}
+	}
+	n.decide(env)
+}
+
+// Release is rule 3: the turn passes to the successor, and nobody is told.
+func (n *node) Release(algo.Env) {
+	n.inside = false
+	n.x = n.x.times(n.step)
+}
+
+func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
+	switch m := m.(type) {
+	case Request: // rule 4
+		env.Send(from, Reply{m.Round, n.x})
+	case Reply:
+		n.onReply(env, from, m)
+	}
+}
+
+// onReply collects one reply of each process, to this poll alone.
+func (n *node) onReply(env algo.Env, from algo.ID, m Reply) {
+	i := slices.Index(n.awaited, from)
+	if i < 0 || m.Round != n.round { // a duplicate, or of an earlier poll
+		return
+	}
+	n.awaited = slices.Delete(n.awaited, i, i+1)
+	n.t = n.t.times(m.X)
+	n.decide(env)
+}
+
+// decide is rule 2, once everybody has replied.
+func (n *node) decide(env algo.Env) {
+	limit := n.Params.Int("poll_limit")
+	switch {
+	case len(n.awaited) > 0:
+	case n.t.equals(n.turn):
+		n.wanting, n.inside = false, true
+		env.Granted()
+	case n.polls == limit:
+		env.Logf("gives up after %d polls: the turn is another's, who may never pass it on", limit)
+	default:
+		env.SetTimer(pollTimer, n.Params.Duration("poll_interval"))
+	}
+}
+
+// Timeout: the pause is over.
+func (n *node) Timeout(env algo.Env, _ algo.Timer) { n.poll(env) }
+
+// Invariant: after s passes X is A(i)^(s+1)/A(i+1)^s, where the turn was first
+// A(i)^s/A(i+1)^s; and a poll is open for one who wants to enter alone.
+func (n *node) Invariant() error {
+	start := ratio(n.a, 1)
+	if n.ID == n.Holder {
+		start = ratio(1, 1)
+	}
+	if s := exponent(n.x.Den, n.next); !n.x.equals(power(n.step, s).times(start)) {
+		return fmt.Errorf("X is not of the form A^(s+1)/A'^s at s = %d", s)
+	}
+	switch {
+	case n.wanting && n.inside:
+		return errors.New("inside and wanting to enter")
+	case len(n.awaited) > 0 && !n.wanting:
+		return fmt.Errorf("awaits replies of %d without wanting to enter", n.awaited)
+	}
+	return nil
+}
+
+var (
+	_ algo.Timed   = (*node)(nil)
+	_ algo.Checked = (*node)(nil)
+)

@@ -1,0 +1,401 @@
+package raynaloriginal_test
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/algo/algotest"
+	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
+	"github.com/conclave-bench/conclave/plugins/mutex/raynaloriginal"
+)
+
+const (
+	id = "mutex/raynal-original"
+	ms = time.Millisecond
+)
+
+// run simulates n processes in the unit-delay model, a unit being 1 ms.
+func run(t testing.TB, n int, s harness.Scenario, given map[string]any,
+	change ...func(*harness.Plan)) algotest.Outcome {
+	t.Helper()
+	p, err := algotest.Plan(id, n, s, given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.TimeLimit = 10 * time.Second
+	for _, c := range change {
+		c(&p)
+	}
+	out, err := algotest.Simulate(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func request(at time.Duration, p algo.ID) harness.Event {
+	return harness.Event{At: at, Do: "request", Node: p}
+}
+
+func script(events ...harness.Event) harness.Scenario {
+	return harness.Scenario{Kind: harness.Script, Events: events}
+}
+
+func everybody(n int) (events []harness.Event) {
+	for p := range n {
+		events = append(events, request(0, algo.ID(p+1)))
+	}
+	return events
+}
+
+func order(o algotest.Outcome) (ids []algo.ID) {
+	for i := range o.Trace {
+		if r := &o.Trace[i]; r.Type == trace.Granted {
+			ids = append(ids, algo.ID(r.Process))
+		}
+	}
+	return ids
+}
+
+// polls is how often each process polled, by ID - 1.
+func polls(o algotest.Outcome, n int) []int {
+	out := make([]int, n)
+	for i := range o.Trace {
+		if r := &o.Trace[i]; r.Type == trace.Send && r.Kind == 0 {
+			out[r.Process-1]++
+		}
+	}
+	for i := range out {
+		out[i] /= n - 1
+	}
+	return out
+}
+
+func ascending(n int) (out []int) {
+	for i := range n {
+		out = append(out, i+1)
+	}
+	return out
+}
+
+func ids(n int) (out []algo.ID) {
+	for i := range n {
+		out = append(out, algo.ID(i+1))
+	}
+	return out
+}
+
+var primes = map[int][]any{
+	3: {int64(3), int64(5), int64(7)},
+	4: {int64(3), int64(5), int64(7), int64(11)},
+	5: {int64(3), int64(5), int64(7), int64(11), int64(13)},
+}
+
+// TestCases is RAYNAL-02 to 14: exact counts, orders and polls.
+func TestCases(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		n        int
+		interval time.Duration
+		events   []harness.Event
+		sent     int64
+		order    []algo.ID
+		polls    []int
+	}{
+		{"02", 3, 1 * ms, everybody(3), 24, ids(3), ascending(3)},
+		{"03", 3, 2 * ms, everybody(3), 24, ids(3), ascending(3)},
+		{"05", 3, 10 * ms, []harness.Event{request(0, 3), request(3*ms, 1), request(15*ms, 2)},
+			20, ids(3), []int{1, 1, 3}},
+		{"06", 4, 1 * ms, []harness.Event{request(0, 1)}, 6, ids(1), []int{1, 0, 0, 0}},
+		{"07", 4, 1 * ms, everybody(4), 60, ids(4), ascending(4)},
+		{"08", 4, 2 * ms, everybody(4), 60, ids(4), ascending(4)},
+		{"12", 5, 1 * ms, everybody(5), 120, ids(5), ascending(5)},
+		{"13", 5, 2 * ms, everybody(5), 120, ids(5), ascending(5)},
+	} {
+		t.Run("RAYNAL-"+c.name, func(t *testing.T) {
+			half := c.sent / 2
+			s := script(c.events...)
+			s.Expect = &harness.Expect{
+				Sent: &c.sent, Delivered: &c.sent, CSOrder: c.order,
+				SentByKind: map[string]int64{"REQUEST": half, "REPLY": half},
+			}
+			o := run(t, c.n, s, map[string]any{"poll_interval": c.interval, "a": primes[c.n]})
+			if o.Status != check.OK {
+				t.Errorf("%s: %s", o.Status, o.Reason)
+			}
+			if got := polls(o, c.n); !slices.Equal(got, c.polls) {
+				t.Errorf("polls %v, want %v", got, c.polls)
+			}
+		})
+	}
+}
+
+// TestBlocks is RAYNAL-04, 09 and 14, the documented flaw: the turn is that of
+// a process that does not want it, so whoever does polls without end, and the
+// verdict says that the request was not granted.
+func TestBlocks(t *testing.T) {
+	for n, least := range map[int]int64{3: 400, 4: 600, 5: 800} {
+		s := script(request(0, 2))
+		s.Until = 300*ms + 1
+		o := run(t, n, s, map[string]any{"poll_interval": ms, "a": primes[n]})
+		if o.Completed != 0 || o.Totals.Sent < least {
+			t.Errorf("n = %d: %d entries, %d sent, want 0 and %d or more", n, o.Completed, o.Totals.Sent, least)
+		}
+		if o.Status != check.Timeout || !strings.Contains(o.Reason, "1 requests not granted") {
+			t.Errorf("n = %d: %s: %s", n, o.Status, o.Reason)
+		}
+	}
+}
+
+// TestBlocks_WithoutAnEnd: with no end of its own the trial runs into its limit,
+// and with a limit of polls it falls still. Neither breaks a promise.
+func TestBlocks_WithoutAnEnd(t *testing.T) {
+	s := harness.Scenario{Kind: harness.Sequential, Requests: 3, Requesters: "in-turn"}
+	limit := func(p *harness.Plan) { p.Holder, p.TimeLimit = 2, time.Second }
+	o := run(t, 3, s, nil, limit)
+	if o.Status != check.Timeout || !strings.HasSuffix(o.Reason, "within 1s") {
+		t.Errorf("%s: %s", o.Status, o.Reason)
+	}
+	o = run(t, 3, s, map[string]any{"poll_limit": int64(5)}, limit)
+	if o.Status != check.Timeout || !strings.HasSuffix(o.Reason, "nothing moves any more") {
+		t.Errorf("%s: %s", o.Status, o.Reason)
+	}
+	if got := polls(o, 3); !slices.Equal(got, []int{5, 1, 1}) || o.Completed != 2 {
+		t.Errorf("polls %v and %d entries, want 5 1 1 and 2: the turn was not 1's", got, o.Completed)
+	}
+}
+
+// TestPollLimit counts the polls of each request anew.
+func TestPollLimit(t *testing.T) {
+	events := append(everybody(2), harness.Event{After: "quiet", Do: "request", Node: 2})
+	o := run(t, 2, script(events...), map[string]any{"poll_limit": int64(2)})
+	if got := polls(o, 2); o.Status != check.Timeout || !slices.Equal(got, []int{1, 4}) {
+		t.Errorf("%s: %s, polls %v, want 1 4", o.Status, o.Reason, got)
+	}
+}
+
+func TestPollInterval(t *testing.T) {
+	alg, err := algo.Lookup(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d, want := range map[time.Duration]time.Duration{0: ms, 3 * ms: 6 * ms} {
+		params, _ := alg.Spec.Resolve(nil, algo.Network{Nodes: 2, Latency: d})
+		if got := params.Duration("poll_interval"); got != want {
+			t.Errorf("d = %v: polls every %v, want %v", d, got, want)
+		}
+	}
+}
+
+// TestCounts: everybody at once costs N^3-N, whatever the shorter interval.
+func TestCounts(t *testing.T) {
+	for n := 1; n <= 8; n++ {
+		for _, interval := range []time.Duration{ms, 2 * ms} {
+			o := run(t, n, script(everybody(n)...), map[string]any{"poll_interval": interval})
+			if want := int64(n*n*n - n); o.Totals.Sent != want || o.Status != check.OK {
+				t.Errorf("n = %d: %d sent, want N^3-N = %d (%s %s)", n, o.Totals.Sent, want, o.Status, o.Reason)
+			}
+		}
+	}
+}
+
+// TestHolder: the turn may be anybody's at first, and goes round from there.
+func TestHolder(t *testing.T) {
+	o := run(t, 4, script(everybody(4)...), nil, func(p *harness.Plan) { p.Holder = 3 })
+	if got := order(o); !slices.Equal(got, []algo.ID{3, 4, 1, 2}) {
+		t.Errorf("order %v, want 3 4 1 2", got)
+	}
+}
+
+// world is processes without a network, for rules one at a time.
+type world struct {
+	procs   []*algo.Stepper
+	wanting []bool
+	buf     algo.Buffer
+}
+
+func newWorld(t *testing.T, n int, given map[string]any) *world {
+	t.Helper()
+	p, err := algotest.Plan(id, n, script(request(0, 1)), given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	setup, err := p.Setup()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{wanting: make([]bool, n)}
+	for _, p := range setup.Graph.Peers() {
+		w.procs = append(w.procs, algo.NewStepper(setup.Alg, setup.Config(p, 0, nil), 1, &w.buf))
+	}
+	return w
+}
+
+func (w *world) step(p algo.ID, ev algo.Event) []algo.Effect {
+	return slices.Clone(w.procs[p-1].Step(0, ev))
+}
+
+func (w *world) deliver(p, from algo.ID, m algo.Message) []algo.Effect {
+	return w.step(p, algo.Event{Type: algo.Receive, Peer: from, Msg: m})
+}
+
+// x is X of process p in lowest terms.
+func (w *world) x(p algo.ID) *big.Rat {
+	f := w.deliver(p, p%algo.ID(len(w.procs))+1, raynaloriginal.Request{})[0].Msg.(raynaloriginal.Reply).X
+	return new(big.Rat).SetFrac(new(big.Int).SetBytes(f.Num), new(big.Int).SetBytes(f.Den))
+}
+
+// poll has p poll once, with all that it leads to, and says whether p entered.
+func (w *world) poll(p algo.ID) bool {
+	ev := algo.Event{Type: algo.Request}
+	if w.wanting[p-1] {
+		ev = algo.Event{Type: algo.Timeout, Timer: "poll"}
+	}
+	w.wanting[p-1] = true
+	for _, e := range w.step(p, ev) {
+		for _, r := range w.deliver(e.Peer, p, e.Msg) {
+			for _, f := range w.deliver(p, e.Peer, r.Msg) {
+				if f.Op == algo.OpGranted {
+					w.wanting[p-1] = false
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// TestExample is the table of the lecture notes: N = 4, A = 3, 5, 7, 11.
+func TestExample(t *testing.T) {
+	w := newWorld(t, 4, map[string]any{"a": primes[4]})
+	for row, want := range []string{
+		"1 5 7 11 = 385", "3/5 5 7 11 = 231", "3/5 25/7 7 11 = 165", "3/5 25/7 49/11 11 = 105",
+		"3/5 25/7 49/11 121/3 = 385", "9/25 25/7 49/11 121/3 = 231",
+	} {
+		got, product := "", big.NewRat(1, 1)
+		for p := algo.ID(1); p <= 4; p++ {
+			got += w.x(p).RatString() + " "
+			product.Mul(product, w.x(p))
+		}
+		if got += "= " + product.RatString(); got != want {
+			t.Fatalf("row %d: X and T are %s, want %s", row, got, want)
+		}
+		turn := algo.ID(row%4 + 1)
+		for p := algo.ID(1); p <= 4; p++ {
+			if p != turn && w.poll(p) {
+				t.Fatalf("row %d: %d entered, but it is the turn of %d", row, p, turn)
+			}
+		}
+		if !w.poll(turn) {
+			t.Fatalf("row %d: %d did not enter", row, turn)
+		}
+		w.step(turn, algo.Event{Type: algo.Release})
+	}
+}
+
+// TestReply_OfAnEarlierPoll: a second copy of a reply counts in no poll.
+func TestReply_OfAnEarlierPoll(t *testing.T) {
+	w := newWorld(t, 3, nil)
+	five, seven := raynaloriginal.Fraction{Num: []byte{5}, Den: []byte{1}},
+		raynaloriginal.Fraction{Num: []byte{7}, Den: []byte{1}}
+	granted := func(from algo.ID, round uint64, x raynaloriginal.Fraction) bool {
+		e := w.deliver(1, from, raynaloriginal.Reply{Round: round, X: x})
+		return len(e) > 0 && e[0].Op == algo.OpGranted
+	}
+	w.step(1, algo.Event{Type: algo.Request})
+	if granted(2, 1, five) || granted(2, 1, seven) {
+		t.Fatal("entered on two replies of one process")
+	}
+	granted(3, 1, five) // 25 is not Q/3: polls again
+	w.step(1, algo.Event{Type: algo.Timeout, Timer: "poll"})
+	if granted(3, 2, seven) || granted(2, 1, five) {
+		t.Fatal("entered on a reply of the poll before")
+	}
+	if !granted(2, 2, five) {
+		t.Fatal("did not enter when everybody had replied")
+	}
+}
+
+// TestManyLaps: after 1000 laps the turn is still told, where any fixed width
+// would have overflowed.
+func TestManyLaps(t *testing.T) {
+	w := newWorld(t, 4, nil)
+	for range 1000 {
+		for p := algo.ID(1); p <= 4; p++ {
+			if other := p%4 + 1; w.poll(other) || !w.poll(p) {
+				t.Fatalf("the turn of %d is not told any more", p)
+			}
+			w.step(p, algo.Event{Type: algo.Release})
+		}
+	}
+}
+
+func TestAttributes(t *testing.T) {
+	alg, err := algo.Lookup(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		a    []any
+		want string
+	}{
+		{[]any{int64(4), int64(9), int64(25)}, ""},
+		{[]any{int64(0), int64(0), int64(0)}, ""},
+		{[]any{int64(4), int64(1), int64(25)}, "a of process 2 is 1"},
+		{[]any{int64(9), int64(4), int64(6)}, "1 and 3, 9 and 6, have a common factor"},
+		{[]any{int64(7), int64(0), int64(0)}, "1 and 3, 7 and 7, have a common factor"},
+	} {
+		net := algo.Network{Nodes: 3, Latency: ms}
+		params, errs := alg.Spec.Resolve(map[string]any{"a": c.a}, net)
+		if len(errs) > 0 {
+			t.Fatal(errs)
+		}
+		got := fmt.Sprint(alg.Spec.Needs.Timing(net, params.Of(1)))
+		if c.want == "" && got != "<nil>" || !strings.Contains(got, c.want) {
+			t.Errorf("a = %v: %s, want %q", c.a, got, c.want)
+		}
+	}
+}
+
+// TestSchedules: delays in a ratio of 1 to 100, overtaking, duplicates. Where
+// everybody wants to enter equally often, everybody does.
+func TestSchedules(t *testing.T) {
+	seeds := uint64(1000)
+	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+		seeds = 100_000
+	}
+	for seed := range seeds {
+		rng := rand.New(rand.NewPCG(seed, 14))
+		n := 1 + rng.IntN(6)
+		s := harness.Scenario{
+			Kind: harness.Closed, Requests: n * (1 + rng.IntN(3)),
+			Think: bus.Uniform(0, 10*ms), Hold: bus.Uniform(0, 5*ms),
+		}
+		given := map[string]any{"poll_interval": time.Duration(1+rng.IntN(20)) * ms}
+		o := run(t, n, s, given, func(p *harness.Plan) {
+			p.Seed = seed
+			p.Network.Latency = bus.Uniform(ms/10, 10*ms)
+			p.Network.Unordered = true
+			p.Network.Duplication = 0.1 * float64(seed%2)
+		})
+		if o.Status != check.OK || o.Completed != s.Requests {
+			t.Fatalf("seed %d, n = %d: %s: %s, %d of %d entries", seed, n, o.Status, o.Reason,
+				o.Completed, s.Requests)
+		}
+		for i, p := range order(o) { // the turn goes round, whatever is asked for
+			if int(p) != i%n+1 {
+				t.Fatalf("seed %d: entry %d by %d, want ring order", seed, i+1, p)
+			}
+		}
+	}
+}
