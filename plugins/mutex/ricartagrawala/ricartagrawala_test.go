@@ -1,6 +1,8 @@
 package ricartagrawala_test
 
 import (
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -61,44 +63,17 @@ func TestCrashInside(t *testing.T) {
 	}
 }
 
-// A drive feeds events to one process and keeps what it asked for.
-type drive struct {
-	*algo.Stepper
-	t *testing.T
+// asks lets d request, and wants that stamp and these receivers.
+func asks(d algotest.Drive, own ra.Stamp, a, b algo.ID) {
+	d.Requests(algotest.Sends(a, ra.Request{Stamp: own}), algotest.Sends(b, ra.Request{Stamp: own}))
 }
 
-func process(t *testing.T, self algo.ID, n int) drive {
-	alg, err := algo.Lookup(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := algo.Config{ID: self, Peers: algotest.Everybody(n), Neighbors: algotest.Everybody(n)}
-	return drive{algo.NewStepper(alg, c, 1, &algo.Buffer{}), t}
+func request(number uint64, p algo.ID) ra.Request {
+	return ra.Request{Stamp: ra.Stamp{Number: number, ID: p}}
 }
 
-// does feeds ev and wants these effects: a message to each receiver, or an entry.
-func (d drive) does(ev algo.Event, want ...algo.Effect) {
-	d.t.Helper()
-	got := d.Step(0, ev)
-	if len(got) != len(want) {
-		d.t.Fatalf("%+v, want %+v", got, want)
-	}
-	for i := range want {
-		if got[i] != want[i] {
-			d.t.Errorf("effect %d: %+v, want %+v", i, got[i], want[i])
-		}
-	}
-	if err := d.Invariant(); err != nil {
-		d.t.Error(err)
-	}
-}
-
-func receive(from algo.ID, m algo.Message) algo.Event {
-	return algo.Event{Type: algo.Receive, Peer: from, Msg: m}
-}
-
-func send(to algo.ID, m algo.Message) algo.Effect {
-	return algo.Effect{Op: algo.OpSend, Peer: to, Msg: m}
+func reply(number uint64, p algo.ID) ra.Reply {
+	return ra.Reply{Stamp: ra.Stamp{Number: number, ID: p}}
 }
 
 // TestRequest_ComparesTheRequestNotTheClock: 2 asks with number 1, then hears of
@@ -106,46 +81,63 @@ func send(to algo.ID, m algo.Message) algo.Effect {
 // number that it has seen is larger.
 func TestRequest_ComparesTheRequestNotTheClock(t *testing.T) {
 	t.Parallel()
-	d := process(t, 2, 3)
-	own := ra.Stamp{Number: 1, ID: 2}
-	d.does(algo.Event{Type: algo.Request}, send(1, ra.Request{Stamp: own}), send(3, ra.Request{Stamp: own}))
-	d.does(receive(3, ra.Request{Stamp: ra.Stamp{Number: 9, ID: 3}}))
-	d.does(receive(1, ra.Request{Stamp: ra.Stamp{Number: 5, ID: 1}}))
-	d.does(receive(1, ra.Reply{Stamp: own}))
-	d.does(receive(3, ra.Reply{Stamp: own}), algo.Effect{Op: algo.OpGranted})
-	d.does(algo.Event{Type: algo.Release},
-		send(3, ra.Reply{Stamp: ra.Stamp{Number: 9, ID: 3}}),
-		send(1, ra.Reply{Stamp: ra.Stamp{Number: 5, ID: 1}}))
-	own.Number = 10 // above the highest seen
-	d.does(algo.Event{Type: algo.Request}, send(1, ra.Request{Stamp: own}), send(3, ra.Request{Stamp: own}))
+	d := algotest.NewDrive(t, id, 3, 2, 1, nil)
+	asks(d, ra.Stamp{Number: 1, ID: 2}, 1, 3)
+	d.Receives(3, request(9, 3))
+	d.Receives(1, request(5, 1))
+	d.Receives(1, reply(1, 2))
+	d.Receives(3, reply(1, 2), algotest.Enters())
+	d.Releases(algotest.Sends(3, reply(9, 3)), algotest.Sends(1, reply(5, 1)))
+	asks(d, ra.Stamp{Number: 10, ID: 2}, 1, 3) // above the highest seen
 }
 
 // TestRequest_EqualNumbers: the smaller process comes first.
 func TestRequest_EqualNumbers(t *testing.T) {
 	t.Parallel()
-	d := process(t, 2, 3)
-	own, before, after := ra.Stamp{Number: 1, ID: 2}, ra.Stamp{Number: 1, ID: 1}, ra.Stamp{Number: 1, ID: 3}
-	d.does(algo.Event{Type: algo.Request}, send(1, ra.Request{Stamp: own}), send(3, ra.Request{Stamp: own}))
-	d.does(receive(1, ra.Request{Stamp: before}), send(1, ra.Reply{Stamp: before}))
-	d.does(receive(3, ra.Request{Stamp: after}))
+	d := algotest.NewDrive(t, id, 3, 2, 1, nil)
+	asks(d, ra.Stamp{Number: 1, ID: 2}, 1, 3)
+	d.Receives(1, request(1, 1), algotest.Sends(1, reply(1, 1)))
+	d.Receives(3, request(1, 3))
 }
 
 // TestReply_OfAnEarlierRequest: a second copy of a reply from the entry before
 // permits nothing, nor does a second copy of a reply to this request.
 func TestReply_OfAnEarlierRequest(t *testing.T) {
 	t.Parallel()
-	d := process(t, 1, 3)
-	first, second := ra.Stamp{Number: 1, ID: 1}, ra.Stamp{Number: 2, ID: 1}
-	late := ra.Stamp{Number: 1, ID: 3}
-	d.does(algo.Event{Type: algo.Request}, send(2, ra.Request{Stamp: first}), send(3, ra.Request{Stamp: first}))
-	d.does(receive(2, ra.Reply{Stamp: first}))
-	d.does(receive(3, ra.Request{Stamp: late}))
-	d.does(receive(3, ra.Reply{Stamp: first}), algo.Effect{Op: algo.OpGranted})
-	d.does(algo.Event{Type: algo.Release}, send(3, ra.Reply{Stamp: late}))
-	d.does(algo.Event{Type: algo.Request}, send(2, ra.Request{Stamp: second}), send(3, ra.Request{Stamp: second}))
-	d.does(receive(2, ra.Reply{Stamp: first}))
-	d.does(receive(3, ra.Reply{Stamp: second}))
-	d.does(receive(3, ra.Reply{Stamp: second}))
-	d.does(receive(2, ra.Reply{Stamp: second}), algo.Effect{Op: algo.OpGranted})
-	d.does(receive(2, ra.Reply{Stamp: second})) // not let in twice
+	d := algotest.NewDrive(t, id, 3, 1, 1, nil)
+	asks(d, ra.Stamp{Number: 1, ID: 1}, 2, 3)
+	d.Receives(2, reply(1, 1))
+	d.Receives(3, request(1, 3))
+	d.Receives(3, reply(1, 1), algotest.Enters())
+	d.Releases(algotest.Sends(3, reply(1, 3)))
+	asks(d, ra.Stamp{Number: 2, ID: 1}, 2, 3)
+	d.Receives(2, reply(1, 1))
+	d.Receives(3, reply(2, 1))
+	d.Receives(3, reply(2, 1))
+	d.Receives(2, reply(2, 1), algotest.Enters())
+	d.Receives(2, reply(2, 1)) // not let in twice
+}
+
+// TestDocument: what docs/adding-an-algorithm.md quotes stands in the sources.
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	read := func(name string) string {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	sources := read("messages.go") + read("ricartagrawala.go") + read("ricartagrawala_test.go") +
+		read("../../all/all.go")
+	parts := strings.Split(read("../../../docs/adding-an-algorithm.md"), "```go\n")[1:]
+	for _, part := range parts {
+		code, _, _ := strings.Cut(part, "```")
+		if !strings.Contains(sources, code) {
+			t.Errorf("the document quotes what is not in the sources:\n%s", code)
+		}
+	}
+	if len(parts) < 5 {
+		t.Errorf("the document quotes %d pieces of code", len(parts))
+	}
 }
