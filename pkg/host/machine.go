@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -37,7 +39,8 @@ type Machine struct {
 	bus        *BusProcess
 	identities []bus.Identity
 	dir        string
-	spent      bool // the bus is to be replaced
+	lock       *flock.Flock // of dir
+	spent      bool         // the bus is to be replaced
 	trials     int
 	lead       time.Duration // from the order to start to the common start
 }
@@ -54,12 +57,12 @@ func NewMachine(cfg MachineConfig) (*Machine, error) {
 	if _, err := RaiseFileLimit(uint64(cfg.Nodes)*8 + 256); err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp(TelemetryDir(64<<20), "conclave-")
+	dir, lock, err := makeDir(TelemetryDir(64 << 20))
 	if err != nil {
-		return nil, fmt.Errorf("make a folder for telemetry: %w", err)
+		return nil, err
 	}
 	m := &Machine{
-		cfg: cfg, spawner: NewSpawner(), dir: dir,
+		cfg: cfg, spawner: NewSpawner(), dir: dir, lock: lock,
 		lead: 4*time.Millisecond + time.Duration(cfg.Nodes)*100*time.Microsecond,
 	}
 	if cfg.External.URL == "" {
@@ -114,6 +117,7 @@ func (m *Machine) Close() {
 	}
 	_ = m.spawner.Close()
 	_ = os.RemoveAll(m.dir)
+	_ = m.lock.Close()
 }
 
 // missed is told that a node began by so much after the common start: the
