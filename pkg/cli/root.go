@@ -36,7 +36,7 @@ node processes or in simulation, judges them, and writes statistics.`,
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.AddCommand(s.runCommand(), s.planCommand(), s.listCommand(), s.describeCommand(),
-		s.replayCommand(), s.initCommand(), s.versionCommand())
+		s.replayCommand(), s.verifyCommand(), s.initCommand(), s.versionCommand())
 	root.SetHelpCommand(helpCommand(root))
 	root.InitDefaultCompletionCmd(args...)
 	for _, c := range root.Commands() {

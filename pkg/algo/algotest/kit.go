@@ -41,6 +41,8 @@ var Kit = []Case{
 // Options say how thorough Verify is.
 type Options struct {
 	Schedules int // random ones; 0: 1 000, or 100 000 with CONCLAVE_NIGHTLY set
+	// Progress, if not nil, is called after each case with what it found.
+	Progress func(c Case, err error)
 }
 
 // Verify holds algorithm id against the whole kit and returns everything that
@@ -53,8 +55,12 @@ func Verify(id string, o Options) error {
 		return err
 	}
 	for _, c := range Kit {
-		if err := k.run(c); err != nil {
+		err := k.run(c)
+		if err != nil {
 			errs = append(errs, err)
+		}
+		if o.Progress != nil {
+			o.Progress(c, err)
 		}
 	}
 	return errors.Join(errs...)

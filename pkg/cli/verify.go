@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/conclave-bench/conclave/pkg/algo/algotest"
+)
+
+func (s *streams) verifyCommand() *cobra.Command {
+	var schedules int
+	c := &cobra.Command{
+		Use:   "verify ID",
+		Short: "Hold an algorithm against the conformance kit, in simulation",
+		Long: `verify runs an algorithm through the cases that every algorithm must satisfy, in simulation:
+its declaration, determinism, safety and liveness over random schedules within its
+model, the complexity that it claims, and the smallest systems. It exits 3 if any fails,
+and says which schedule repeats the failure.`,
+		Example: `  bench verify mutex/naimi-trehel --schedules 50
+  bench verify bully --schedules 50`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage("bench verify: %d algorithms, want one (\"bench list\" shows all)", len(args))
+			}
+			if schedules < 1 {
+				return usage("bench verify: --schedules %d, want 1 or more", schedules)
+			}
+			alg, err := find(args[0])
+			if err != nil {
+				return err
+			}
+			failed := algotest.Verify(alg.ID, algotest.Options{
+				Schedules: schedules, Progress: s.tellCase,
+			})
+			if failed != nil {
+				return exit(Violated)
+			}
+			return nil
+		},
+	}
+	c.Flags().IntVar(&schedules, "schedules", 1000, "how many random schedules to run")
+	return c
+}
+
+// tellCase prints what a case of the kit found.
+func (s *streams) tellCase(c algotest.Case, err error) {
+	if err == nil {
+		fmt.Fprintf(s.out, "ok      %-12s %s\n", c.Name, c.Sentence)
+		return
+	}
+	fmt.Fprintf(s.out, "FAILED  %-12s %v\n", c.Name, err)
+}
