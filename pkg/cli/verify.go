@@ -32,7 +32,7 @@ and says which schedule repeats the failure.`,
 				return err
 			}
 			failed := algotest.Verify(alg.ID, algotest.Options{
-				Schedules: schedules, Progress: s.tellCase,
+				Schedules: schedules, Progress: s.tellRule,
 			})
 			if failed != nil {
 				return exit(Violated)
@@ -44,8 +44,8 @@ and says which schedule repeats the failure.`,
 	return c
 }
 
-// tellCase prints what a case of the kit found.
-func (s *streams) tellCase(c algotest.Case, err error) {
+// tellRule prints what a rule of the kit found.
+func (s *streams) tellRule(c algotest.Rule, err error) {
 	if err == nil {
 		fmt.Fprintf(s.out, "ok      %-12s %s\n", c.Name, c.Sentence)
 		return

@@ -17,15 +17,15 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// A Case is one thing that every algorithm must satisfy.
-type Case struct {
+// A Rule is one thing that every algorithm must satisfy.
+type Rule struct {
 	Name     string
 	Sentence string // what it enforces
 	check    func(k *kit) error
 }
 
 // Kit is the conformance kit, in order.
-var Kit = []Case{
+var Kit = []Rule{
 	{"Spec", "the metadata is complete, every default is valid, every message survives encoding",
 		(*kit).spec},
 	{"Determinism", "the same seed gives the same records, twice, and beside another instance",
@@ -42,7 +42,7 @@ var Kit = []Case{
 type Options struct {
 	Schedules int // random ones; 0: 1 000, or 100 000 with CONCLAVE_NIGHTLY set
 	// Progress, if not nil, is called after each case with what it found.
-	Progress func(c Case, err error)
+	Progress func(c Rule, err error)
 }
 
 // Verify holds algorithm id against the whole kit and returns everything that
@@ -109,7 +109,7 @@ func newKit(id string, o Options) (*kit, error) {
 	return &kit{id: id, alg: alg, schedules: o.Schedules, entered: map[algo.ID]bool{}}, nil
 }
 
-func (k *kit) run(c Case) (err error) {
+func (k *kit) run(c Rule) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%s: %s: %s: panic: %v", k.id, c.Name, c.Sentence, r)
