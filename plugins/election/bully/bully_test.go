@@ -2,27 +2,462 @@ package bully_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
+	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
-	_ "github.com/conclave-bench/conclave/plugins/election/bully"
+	"github.com/conclave-bench/conclave/pkg/trace"
+	"github.com/conclave-bench/conclave/plugins/election/bully"
 )
 
-func TestX(t *testing.T) {
-	for n := 3; n <= 8; n++ {
-		p, err := algotest.Plan("election/bully", n, harness.Scenario{Kind: "script", Events: []harness.Event{{Do: "suspect", Node: 1}}},
-			map[string]any{"t_answer": 2 * time.Millisecond, "t_coordinator": 4 * time.Millisecond})
-		if err != nil {
-			t.Fatal(err)
+const (
+	id = "election/bully"
+	ms = time.Millisecond
+)
+
+func TestConformance(t *testing.T) { algotest.Run(t, id) }
+
+func TestCases(t *testing.T) { algotest.Cases(t, id) }
+
+// An election is a script in the unit-delay model with T = 2, T' = 4.
+type election struct {
+	nodes   int
+	leader  algo.ID
+	crashed []algo.ID
+	events  []harness.Event
+	params  map[string]any
+	change  func(*harness.Plan)
+}
+
+func (e election) run(t *testing.T) algotest.Outcome {
+	t.Helper()
+	params := map[string]any{"t_answer": 2 * ms, "t_coordinator": 4 * ms}
+	for name, v := range e.params {
+		params[name] = v
+	}
+	p, err := algotest.Plan(id, e.nodes, harness.Scenario{Kind: harness.Script, Events: e.events}, params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Leader, p.Crashed = e.leader, e.crashed
+	if e.change != nil {
+		e.change(&p)
+	}
+	o, err := algotest.Simulate(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// A tally is what an election comes to.
+type tally struct {
+	election, answer, coordinator, lost int
+	leader                              algo.ID
+	informed                            time.Duration
+}
+
+// wants runs the election and compares. It must end well.
+func (e election) wants(t *testing.T, want tally) {
+	t.Helper()
+	o := e.run(t)
+	if o.Status != check.OK {
+		t.Errorf("%s: %s", o.Status, o.Reason)
+	}
+	last := o.Operations[len(o.Operations)-1]
+	got := tally{
+		int(o.Kinds[0].Sent), int(o.Kinds[1].Sent), int(o.Kinds[2].Sent),
+		int(o.Totals.Sent - o.Totals.Delivered), last.Process, lastNamed(o),
+	}
+	if got != want {
+		t.Errorf("\n got %+v\nwant %+v", got, want)
+	}
+}
+
+func lastNamed(o algotest.Outcome) (at time.Duration) {
+	for _, r := range o.Trace {
+		if r.Type == trace.Elected && r.Peer != 0 {
+			at = r.At
 		}
-		p.Leader, p.Crashed = algo.ID(n), []algo.ID{algo.ID(n)}
-		o, err := algotest.Simulate(p)
-		fmt.Println(n, o.Status, o.Reason, o.Totals, o.Kinds, o.End, o.Operations, err, n*n-n-1)
-		p, _ = algotest.Plan("election/bully", n, harness.Scenario{Kind: "leader-crash", Settle: 50 * time.Millisecond}, nil)
-		o, err = algotest.Simulate(p)
-		fmt.Println(n, o.Status, o.Reason, o.Totals, o.Kinds, o.End, o.Metrics, err)
+	}
+	return at
+}
+
+func suspect(processes ...algo.ID) (out []harness.Event) {
+	for _, p := range processes {
+		out = append(out, harness.Event{Do: harness.DoSuspect, Node: p})
+	}
+	return out
+}
+
+func upTo(n int) (out []algo.ID) {
+	for p := range n {
+		out = append(out, algo.ID(p+1))
+	}
+	return out
+}
+
+// TestCounts is the table of exact counts, for N = 3 to 8 and every detector r.
+func TestCounts(t *testing.T) {
+	t.Parallel()
+	for n := 3; n <= 8; n++ {
+		top, second := algo.ID(n), algo.ID(n-1)
+		dead := election{nodes: n, leader: top, crashed: []algo.ID{top}}
+		for r := 1; r < n; r++ {
+			t.Run(fmt.Sprintf("N=%d: %d detects", n, r), func(t *testing.T) {
+				t.Parallel()
+				e, want := dead, tally{(n - r) * (n - r + 1) / 2, (n - r) * (n - r - 1) / 2, n - 2, n - r,
+					second, 4 * ms}
+				if r == n-1 {
+					want.informed = 3 * ms
+				}
+				e.events = suspect(algo.ID(r))
+				e.wants(t, want)
+				if sent := want.election + want.answer + want.coordinator; sent != (n-r)*(n-r)+n-2 ||
+					r == 1 && sent != n*n-n-1 || r == n-1 && sent != n-1 {
+					t.Errorf("the test's own sum is %d", sent)
+				}
+			})
+			t.Run(fmt.Sprintf("N=%d: all live, %d starts", n, r), func(t *testing.T) {
+				t.Parallel()
+				asked := (n - r) * (n - r + 1) / 2
+				for reply, coordinator := range map[string]int{"broadcast": (n - r) * (n - 1), "unicast": n - r} {
+					e := election{nodes: n, leader: top, params: map[string]any{"coordinator_reply": reply},
+						events: []harness.Event{{Do: harness.DoElect, Node: algo.ID(r)}}}
+					informed := 3 * ms // by the reply to the others, who ask at 1
+					if r == n-1 {
+						informed = 2 * ms
+					}
+					e.wants(t, tally{asked, asked, coordinator, 0, top, informed})
+				}
+			})
+		}
+		t.Run(fmt.Sprintf("N=%d: all detect at once", n), func(t *testing.T) {
+			t.Parallel()
+			e := dead
+			e.events = suspect(upTo(n - 1)...)
+			e.wants(t, tally{n * (n - 1) / 2, (n - 1) * (n - 2) / 2, n - 2, n - 1, second, 3 * ms})
+		})
+		t.Run(fmt.Sprintf("N=%d: the lowest restarts", n), func(t *testing.T) {
+			t.Parallel()
+			pairs := n * (n - 1) / 2
+			for reply, coordinator := range map[string]int{"broadcast": (n - 1) * (n - 1), "unicast": n - 1} {
+				e := election{nodes: n, leader: top, crashed: []algo.ID{1},
+					params: map[string]any{"coordinator_reply": reply},
+					events: []harness.Event{{Do: harness.DoRestart, Node: 1}}}
+				e.wants(t, tally{pairs, pairs, coordinator, 0, top, 3 * ms})
+			}
+		})
+		t.Run(fmt.Sprintf("N=%d: the top restarts", n), func(t *testing.T) {
+			t.Parallel()
+			e := election{nodes: n, leader: second, crashed: []algo.ID{top},
+				events: []harness.Event{{Do: harness.DoRestart, Node: top}}}
+			e.wants(t, tally{0, 0, n - 1, 0, top, ms})
+		})
+		t.Run(fmt.Sprintf("N=%d: the literal rules", n), func(t *testing.T) {
+			t.Parallel()
+			e := dead
+			e.events, e.params = suspect(1), map[string]any{"suppress_duplicates": false}
+			e.wants(t, tally{1<<(n-1) - 1, 1<<(n-2) - 1, (n - 2) << (n - 3), 1 << (n - 2), second,
+				time.Duration(n+1) * ms})
+		})
+	}
+}
+
+// TestFigure181 is the worked example of the notes, message by message: S1 to S3
+// and SC are 1 to 4; SC has crashed, and 3 crashes just before it would announce
+// itself. It is also the test that a process that answers may die (P10).
+func TestFigure181(t *testing.T) {
+	t.Parallel()
+	o := election{nodes: 4, leader: 4, crashed: []algo.ID{4}, events: append(suspect(1),
+		harness.Event{At: 3 * ms, Do: harness.DoCrash, Node: 3})}.run(t)
+	const want = `
+0s ELECTION 1>2, 0s ELECTION 1>3, 0s ELECTION 1>4,
+1ms ANSWER 2>1, 1ms ELECTION 2>3, 1ms ELECTION 2>4, 1ms ANSWER 3>1, 1ms ELECTION 3>4,
+2ms ANSWER 3>2,
+6ms ELECTION 1>2, 6ms ELECTION 1>3, 6ms ELECTION 1>4,
+7ms ANSWER 2>1, 7ms ELECTION 2>3, 7ms ELECTION 2>4,
+9ms COORDINATOR 2>1`
+	var got []string
+	for _, r := range o.Trace {
+		if r.Type == trace.Send {
+			got = append(got, fmt.Sprintf("%v %s %d>%d", r.At, o.Kinds[r.Kind].Name, r.Process, r.Peer))
+		}
+	}
+	if text := strings.ReplaceAll(strings.TrimSpace(want), "\n", " "); strings.Join(got, ", ") != text {
+		t.Errorf("messages\n got %s\nwant %s", strings.Join(got, ", "), text)
+	}
+	if o.Status != check.OK || o.Totals.Sent != 16 || o.Totals.Delivered != 9 ||
+		o.Operations[0].Process != 2 || lastNamed(o) != 10*ms {
+		t.Errorf("%s, %d sent, %d delivered, %+v", o.Status, o.Totals.Sent, o.Totals.Delivered, o.Operations)
+	}
+}
+
+// TestInitiators: whoever starts, together or staggered by less than a message's
+// delay, the top elects itself once (P4).
+func TestInitiators(t *testing.T) {
+	t.Parallel()
+	const n = 6
+	for _, stagger := range []time.Duration{0, ms / 3} {
+		for set := 1; set < 1<<(n-1); set++ {
+			var events []harness.Event
+			lowest := n
+			for p := n - 1; p >= 1; p-- {
+				if set>>(p-1)&1 == 1 {
+					events = append(events, harness.Event{Do: harness.DoSuspect, Node: algo.ID(p),
+						At: time.Duration(p%3) * stagger})
+					lowest = p
+				}
+			}
+			o := election{nodes: n, leader: n, crashed: []algo.ID{n}, events: events}.run(t)
+			if want := int64((n-lowest)*(n-lowest) + n - 2); o.Status != check.OK ||
+				o.Operations[0].Process != n-1 || o.Totals.Sent != want {
+				t.Errorf("initiators %b, stagger %v: %s %s, leader %d, %d sent; want leader %d, %d sent", set,
+					stagger, o.Status, o.Reason, o.Operations[0].Process, o.Totals.Sent, n-1, want)
+			}
+		}
+	}
+}
+
+// TestEqualEstimates: of equal estimates the larger ID wins (P7).
+func TestEqualEstimates(t *testing.T) {
+	t.Parallel()
+	for detector := algo.ID(1); detector <= 3; detector++ {
+		e := election{nodes: 4, leader: 4, crashed: []algo.ID{4}, events: suspect(detector),
+			params: map[string]any{"est": []any{int64(7), int64(9), int64(9), int64(12)}}}
+		o := e.run(t)
+		if o.Status != check.OK || o.Operations[0].Process != 3 {
+			t.Errorf("%d detects: %s: %s, leader %d, want 3", detector, o.Status, o.Reason,
+				o.Operations[0].Process)
+		}
+	}
+	// The order of IDs is not the order of ranks: 1 is the top here.
+	o := election{nodes: 4, leader: 1, crashed: []algo.ID{1}, events: suspect(4),
+		params: map[string]any{"est": []any{int64(12), int64(9), int64(9), int64(7)}}}.run(t)
+	if o.Status != check.OK || o.Operations[0].Process != 3 || o.Totals.Sent != 11 {
+		t.Errorf("%s: %s, leader %d, %d sent, want 3 and 11", o.Status, o.Reason,
+			o.Operations[0].Process, o.Totals.Sent)
+	}
+}
+
+// TestDeclarationCutShort: the winner crashes after any prefix of its COORDINATOR
+// sends. Those who got it follow a dead leader until their detector says so; the
+// others start again when T' is over. All find the next (P11).
+func TestDeclarationCutShort(t *testing.T) {
+	t.Parallel()
+	for n := 4; n <= 7; n++ {
+		winner := uint32(n - 1)
+		for k := 0; k <= n-2; k++ {
+			t.Run(fmt.Sprintf("N=%d: after %d sends", n, k), func(t *testing.T) {
+				t.Parallel()
+				events := suspect(1)
+				if k < n-2 { // what is not sent is lost here
+					var rest []uint32
+					for p := uint32(k + 1); p <= uint32(n-2); p++ {
+						rest = append(rest, p)
+					}
+					var others []uint32
+					for p := uint32(1); p <= uint32(n); p++ {
+						if !slices.Contains(rest, p) && p != winner {
+							others = append(others, p)
+						}
+					}
+					at := 5 * ms / 2 // it declares itself at 3
+					sides := [][]uint32{{winner}, rest}
+					events = append(events, harness.Event{At: at, Do: harness.DoCut, Groups: sides})
+					if len(others) > 0 { // they hear everybody
+						events = append(events,
+							harness.Event{At: at, Do: harness.DoHeal, Groups: [][]uint32{others}})
+					}
+				}
+				events = append(events, harness.Event{At: 7 * ms / 2, Do: harness.DoCrash, Node: algo.ID(winner)},
+					harness.Event{At: 7 * ms / 2, Do: harness.DoHeal})
+				e := election{nodes: n, leader: algo.ID(n), crashed: []algo.ID{algo.ID(n)}, events: events,
+					change: func(p *harness.Plan) {
+						p.Detector = harness.Detector{Kind: "perfect", Delay: 10 * ms}
+					}}
+				o := e.run(t)
+				heard := 0
+				for _, r := range o.Trace {
+					if r.Type == trace.Deliver && r.Peer == winner && o.Kinds[r.Kind].Name == "COORDINATOR" {
+						heard++
+					}
+				}
+				last := o.Operations[len(o.Operations)-1]
+				if heard != k || o.Status != check.OK || last.Process != algo.ID(n-2) {
+					t.Errorf("%d heard of it, %s: %s, leader %d; want %d, ok, %d", heard, o.Status, o.Reason,
+						last.Process, k, n-2)
+				}
+			})
+		}
+	}
+}
+
+// TestTimeoutTooShort: with T below the round trip every process declares itself.
+func TestTimeoutTooShort(t *testing.T) {
+	t.Parallel()
+	o := election{nodes: 4, leader: 4, crashed: []algo.ID{4}, events: suspect(1),
+		params: map[string]any{"t_answer": 19 * ms / 10}}.run(t)
+	split := 0.0
+	for _, m := range o.Metrics {
+		if m.Name == "split_brain_ms" {
+			split = m.Value
+		}
+	}
+	if split == 0 {
+		t.Error("nobody declared itself too early")
+	}
+}
+
+// solo is process self of n, driven by hand: what it asks for, in words.
+func solo(t *testing.T, self algo.ID, n int, incarnation uint32) func(algo.Event) string {
+	t.Helper()
+	alg, err := algo.Lookup(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	params, errs := alg.Spec.Resolve(map[string]any{"t_answer": 2 * ms, "t_coordinator": 4 * ms},
+		algo.Network{Nodes: n, Latency: ms, Bounded: true})
+	if errs != nil {
+		t.Fatal(errs)
+	}
+	peers := upTo(n)
+	s := algo.NewStepper(alg, algo.Config{ID: self, Peers: peers, Neighbors: peers, Params: params,
+		Incarnation: incarnation}, 1, new(algo.Buffer))
+	return func(ev algo.Event) string {
+		var words []string
+		for _, e := range s.Step(0, ev) {
+			switch e.Op {
+			case algo.OpSend:
+				words = append(words, fmt.Sprintf("%s%v to %d", e.Msg.Kind(), e.Msg, e.Peer))
+			case algo.OpSetTimer:
+				words = append(words, fmt.Sprintf("set %s", e.Timer))
+			case algo.OpCancelTimer:
+				words = append(words, fmt.Sprintf("cancel %s", e.Timer))
+			case algo.OpElected:
+				words = append(words, fmt.Sprintf("names %d", e.Peer))
+			}
+		}
+		if err := s.Invariant(); err != nil {
+			t.Error(err)
+		}
+		return strings.Join(words, ", ")
+	}
+}
+
+func hear(p algo.ID, m algo.Message) algo.Event {
+	return algo.Event{Type: algo.Receive, Peer: p, Msg: m}
+}
+
+func expire(timer algo.Timer) algo.Event { return algo.Event{Type: algo.Timeout, Timer: timer} }
+
+var elect = algo.Event{Type: algo.Elect}
+
+// TestRules drives one process of three, number 2 unless the name says other,
+// through a rule or a pitfall.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	answer := func(incarnation, count uint32) algo.Message {
+		return bully.Answer{Attempt: bully.Attempt{Incarnation: incarnation, Count: count}}
+	}
+	question := bully.Election{Attempt: bully.Attempt{Count: 7}}
+	type step struct {
+		event algo.Event
+		want  string
+	}
+	for name, test := range map[string]struct {
+		self        algo.ID
+		incarnation uint32
+		steps       []step
+	}{
+		"an answer to an earlier attempt is stale (P1)": {2, 0, []step{
+			{elect, "ELECTION{{0 1}} to 3, names 0, set T"},
+			{hear(3, answer(0, 1)), "cancel T, set T'"},
+			{expire("T'"), "ELECTION{{0 2}} to 3, names 0, set T"},
+			{hear(3, answer(0, 1)), ""},
+			{expire("T"), "cancel T', names 2, COORDINATOR{} to 1"},
+		}},
+		"an answer after the declaration changes nothing (P1)": {2, 0, []step{
+			{elect, "ELECTION{{0 1}} to 3, names 0, set T"},
+			{expire("T"), "cancel T', names 2, COORDINATOR{} to 1"},
+			{hear(3, answer(0, 1)), ""},
+		}},
+		"a second answer changes nothing": {1, 0, []step{
+			{elect, "ELECTION{{0 1}} to 2, ELECTION{{0 1}} to 3, names 0, set T"},
+			{hear(2, answer(0, 1)), "cancel T, set T'"},
+			{hear(3, answer(0, 1)), ""},
+		}},
+		"a suspicion during an election is ignored (P5)": {2, 0, []step{
+			{elect, "ELECTION{{0 1}} to 3, names 0, set T"},
+			{elect, ""},
+			{hear(3, answer(0, 1)), "cancel T, set T'"},
+			{elect, ""},
+		}},
+		"counters go on after a crash, old answers are ignored (P8)": {2, 1, []step{
+			{algo.Event{Type: algo.Start}, "ELECTION{{1 1}} to 3, names 0, set T"},
+			{hear(3, answer(0, 1)), ""},
+			{hear(3, answer(1, 1)), "cancel T, set T'"},
+		}},
+		"the first start is quiet": {2, 0, []step{{algo.Event{Type: algo.Start}, ""}}},
+		"a lower coordinator is bullied (P12)": {2, 0, []step{
+			{hear(1, bully.Coordinator{}), "ELECTION{{0 1}} to 3, names 0, set T"},
+		}},
+		"a lower coordinator, the top (P12)": {3, 0, []step{
+			{hear(1, bully.Coordinator{}), "cancel T', names 3, COORDINATOR{} to 1, COORDINATOR{} to 2"},
+		}},
+		"a higher coordinator ends the election": {2, 0, []step{
+			{elect, "ELECTION{{0 1}} to 3, names 0, set T"},
+			{hear(3, bully.Coordinator{}), "cancel T, cancel T', names 3"},
+		}},
+		"duplicates are suppressed": {2, 0, []step{
+			{hear(1, question), "ANSWER{{0 7}} to 1, ELECTION{{0 1}} to 3, names 0, set T"},
+			{hear(1, question), "ANSWER{{0 7}} to 1"},
+			{hear(3, answer(0, 1)), "cancel T, set T'"},
+			{hear(1, question), "ANSWER{{0 7}} to 1"},
+		}},
+		"the coordinator is asked": {3, 0, []step{
+			{elect, "cancel T', names 3, COORDINATOR{} to 1, COORDINATOR{} to 2"},
+			{hear(1, question), "ANSWER{{0 7}} to 1, cancel T', names 3, " +
+				"COORDINATOR{} to 1, COORDINATOR{} to 2"},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			do := solo(t, test.self, 3, test.incarnation)
+			for i, s := range test.steps {
+				if got := do(s.event); got != s.want {
+					t.Errorf("step %d\n got %s\nwant %s", i+1, got, s.want)
+				}
+			}
+		})
+	}
+}
+
+// TestAnswerAtTheLastInstant: an answer that comes in the instant in which T
+// expires counts; the expiry does not (P36).
+func TestAnswerAtTheLastInstant(t *testing.T) {
+	t.Parallel()
+	o := election{nodes: 3, leader: 3, crashed: []algo.ID{3}, events: suspect(1)}.run(t)
+	for _, r := range o.Trace {
+		if r.Type == trace.Timeout && r.Process == 1 {
+			t.Errorf("T of process 1 fired at %v, in the instant of the answer", r.At)
+		}
+	}
+}
+
+// TestStaleAnswerInAWholeRun: an answer that a restarted process had asked for in
+// its former life changes nothing (P8).
+func TestStaleAnswerInAWholeRun(t *testing.T) {
+	t.Parallel()
+	o := election{nodes: 3, leader: 3, crashed: []algo.ID{3}, events: append(suspect(1),
+		harness.Event{At: ms / 2, Do: harness.DoCrash, Node: 1},
+		harness.Event{At: 3 * ms / 4, Do: harness.DoRestart, Node: 1})}.run(t)
+	if last := o.Operations[len(o.Operations)-1]; o.Status != check.OK || last.Process != 2 {
+		t.Errorf("%s: %s, leader %d, want 2", o.Status, o.Reason, last.Process)
 	}
 }
