@@ -261,7 +261,7 @@ func (c *culprit) Timeout(env algo.Env, t algo.Timer) {
 		select {}
 	case "overflow":
 		debug.SetMaxStack(4 << 20) // else it takes a gigabyte
-		overflow(0)
+		c.guilty = overflow(0) > 0
 	case "records":
 		for k := range 5000 {
 			env.Logf("record %d", k)

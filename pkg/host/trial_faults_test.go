@@ -142,23 +142,35 @@ func lines(list trace.List, p uint32) (out []string) {
 	return out
 }
 
+// ups is which incarnations of process 2 began.
+func ups(list trace.List) (out []uint32) {
+	for i := range list {
+		if r := &list[i]; r.Type == trace.Up && r.Process == 2 {
+			out = append(out, r.Incarnation)
+		}
+	}
+	return out
+}
+
 // TestTrial_RestartHasOnlyWhatWasSaved runs in both worlds.
 func TestTrial_RestartHasOnlyWhatWasSaved(t *testing.T) {
-	p := plan(t, "election/test-saver", 3, script(crash(52), restart(80), crash(112), restart(150)),
-		map[string]any{"ticks": int64(60), "pause": ms(5)})
-	real := run(t, newMachine(t, 3), p)
+	p := plan(t, "election/test-saver", 3, script(crash(52), restart(80), crash(600), restart(650)),
+		map[string]any{"ticks": int64(200), "pause": ms(5)})
+	real := run(t, newMachine(t, 3), p, func(o outcome) error {
+		if !slices.Equal(ups(o.Trace), []uint32{0, 1, 2}) {
+			return fmt.Errorf("incarnations %v: it was crashed again before it was up", ups(o.Trace))
+		}
+		return nil
+	})
 	for name, o := range map[string]algotest.Outcome{"sim": simulate(t, p), "nodes": real.Outcome} {
-		saved, ups := 0, []uint32(nil)
+		saved := 0
 		for i := range o.Trace {
-			switch r := &o.Trace[i]; {
-			case r.Type == trace.Save:
+			if o.Trace[i].Type == trace.Save {
 				saved++
-			case r.Type == trace.Up && r.Process == 2:
-				ups = append(ups, r.Incarnation)
 			}
 		}
-		if !slices.Equal(ups, []uint32{0, 1, 2}) || saved == 0 {
-			t.Errorf("%s: incarnations %v, saved %d times", name, ups, saved)
+		if !slices.Equal(ups(o.Trace), []uint32{0, 1, 2}) || saved == 0 {
+			t.Errorf("%s: incarnations %v, saved %d times", name, ups(o.Trace), saved)
 		}
 		said := lines(o.Trace, 2)
 		for i, line := range said {

@@ -299,7 +299,7 @@ func TestTrial_Cancelled(t *testing.T) {
 		why := errors.New("enough")
 		var m *host.Machine
 		var err error
-		begun := time.Now()
+		var begun time.Time
 		if during == "the join" {
 			m = newMachine(t, 3, marked, func(c *host.MachineConfig) {
 				c.NodeArgs, c.Telltale = []string{"trial-moody"}, append(c.Telltale, moodKey+"=hang")
@@ -363,8 +363,8 @@ func runHost() error {
 	if err != nil {
 		return err
 	}
-	_, err = attempt(context.Background(), m, p)
-	return err
+	o, err := attempt(context.Background(), m, p)
+	return fmt.Errorf("the trial is over: %+v, %w", o.End, err)
 }
 
 func TestMachine_NobodyOutlivesTheHost(t *testing.T) {
@@ -379,6 +379,12 @@ func TestMachine_NobodyOutlivesTheHost(t *testing.T) {
 			c, err := sp.Start(host.Command{Path: exe, Args: []string{"trial-host"},
 				Env: append(os.Environ(), marker, startedKey+"="+dir)})
 			must(t, err)
+			defer func() {
+				if t.Failed() {
+					c.Kill()
+					t.Logf("the host: %v: %s", c.Exit(), c.Stderr())
+				}
+			}()
 			awaitStart(t, dir, &telemetry)
 			if all, err := host.Orphans(marker); err != nil || len(all) != 5 {
 				t.Errorf("host, bus and three nodes: %v, %v", all, err)
