@@ -9,4 +9,5 @@ import (
 	_ "github.com/conclave-bench/conclave/plugins/mutex/naimitrehel"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/raynaloriginal"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/ricartagrawala"
+	_ "github.com/conclave-bench/conclave/plugins/mutex/suzukikasami"
 )
