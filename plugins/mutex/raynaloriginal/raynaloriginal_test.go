@@ -149,7 +149,8 @@ func TestBlocks(t *testing.T) {
 		s.Until = 300*ms + 1
 		o := run(t, n, s, map[string]any{"poll_interval": ms, "a": primes[n]})
 		if o.Completed != 0 || o.Totals.Sent < least {
-			t.Errorf("n = %d: %d entries, %d sent, want 0 and %d or more", n, o.Completed, o.Totals.Sent, least)
+			t.Errorf("n = %d: %d entries, %d sent, want 0, %d or more",
+				n, o.Completed, o.Totals.Sent, least)
 		}
 		if o.Status != check.Timeout || !strings.Contains(o.Reason, "1 requests not granted") {
 			t.Errorf("n = %d: %s: %s", n, o.Status, o.Reason)
@@ -203,7 +204,8 @@ func TestCounts(t *testing.T) {
 		for _, interval := range []time.Duration{ms, 2 * ms} {
 			o := run(t, n, script(everybody(n)...), map[string]any{"poll_interval": interval})
 			if want := int64(n*n*n - n); o.Totals.Sent != want || o.Status != check.OK {
-				t.Errorf("n = %d: %d sent, want N^3-N = %d (%s %s)", n, o.Totals.Sent, want, o.Status, o.Reason)
+				t.Errorf("n = %d: %d sent, want N^3-N = %d (%s %s)",
+					n, o.Totals.Sent, want, o.Status, o.Reason)
 			}
 		}
 	}
@@ -251,7 +253,8 @@ func (w *world) deliver(p, from algo.ID, m algo.Message) []algo.Effect {
 
 // x is X of process p in lowest terms.
 func (w *world) x(p algo.ID) *big.Rat {
-	f := w.deliver(p, p%algo.ID(len(w.procs))+1, raynaloriginal.Request{})[0].Msg.(raynaloriginal.Reply).X
+	reply := w.deliver(p, p%algo.ID(len(w.procs))+1, raynaloriginal.Request{})[0].Msg
+	f := reply.(raynaloriginal.Reply).X
 	return new(big.Rat).SetFrac(new(big.Int).SetBytes(f.Num), new(big.Int).SetBytes(f.Den))
 }
 
