@@ -181,6 +181,10 @@ func TestEndings(t *testing.T) {
 			{record: elected(0, 1, 3)}, {record: elected(0, 2, 3)},
 			{quiet: true, want: nil}, {quiet: true, idle: true, want: finish},
 		}, true},
+		"the first names nobody": {"election/test-restless", Scenario{Kind: ColdStart}, nil, []step{
+			{record: elected(0, 2, 3)}, {record: elected(0, 3, 3), want: nil},
+			{record: elected(0, 1, 3), want: finish},
+		}, false},
 		"one restless: at agreement": {"election/test-restless", Scenario{Kind: ColdStart}, nil, []step{
 			{record: elected(0, 1, 3)}, {record: elected(0, 2, 3)},
 			{record: elected(0, 3, 3), want: finish}, {record: elected(0, 3, 3), want: nil},
