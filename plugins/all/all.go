@@ -3,6 +3,7 @@ package all
 
 import (
 	_ "github.com/conclave-bench/conclave/plugins/election/bully"
+	_ "github.com/conclave-bench/conclave/plugins/election/bullyok"
 	_ "github.com/conclave-bench/conclave/plugins/election/ringlist"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/central"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/lamport"
