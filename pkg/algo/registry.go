@@ -3,7 +3,6 @@ package algo
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -41,7 +40,20 @@ func (a *Algorithm) Auxiliary(kind uint8) bool { return int(kind) >= len(a.Spec.
 
 var registry = map[string]*Algorithm{}
 
-var nameRule = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+// words says whether s is lower-case words and numbers joined by sep. By hand: it
+// runs in every node process for every plugin, and patterns are slow to compile.
+func words(s string, sep byte) bool {
+	last := sep
+	for i := range len(s) {
+		c := s[i]
+		letter := c >= 'a' && c <= 'z' || c >= '0' && c <= '9'
+		if !letter && (c != sep || last == sep) {
+			return false
+		}
+		last = c
+	}
+	return last != sep
+}
 
 // RegisterMutex adds a mutual-exclusion algorithm. It is called from init and
 // panics on a defect of the Spec, naming it.
@@ -79,13 +91,13 @@ func (s *Spec) defects() error {
 			errs = append(errs, fmt.Errorf(text, args...))
 		}
 	}
-	check(nameRule.MatchString(s.Name), "bad name %q, want lower-case words joined by '-'", s.Name)
+	check(words(s.Name, '-'), "bad name %q, want lower-case words joined by '-'", s.Name)
 	check(s.Summary != "" && !strings.Contains(s.Summary, "\n"), "no one-line summary")
 	check(s.Paper.Title != "" && s.Paper.Authors != "" && s.Paper.Year > 0, "no paper")
 	check(len(s.Messages) > 0, "no messages")
 	seen := map[string]bool{}
 	for _, p := range s.Params {
-		check(nameRuleParam.MatchString(p.Name), "bad parameter name %q", p.Name)
+		check(paramName(p.Name), "bad parameter name %q", p.Name)
 		check(!seen[p.Name], "parameter %s declared twice", p.Name)
 		check(p.Doc != "" && p.Default != nil, "parameter %s: no doc or no default", p.Name)
 		check((p.Type == Enum) == (len(p.Choices) > 0), "parameter %s: choices go with Enum", p.Name)
@@ -108,7 +120,8 @@ func (s *Spec) defects() error {
 	return errors.Join(errs...)
 }
 
-var nameRuleParam = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
+// paramName says whether s can be a parameter's name.
+func paramName(s string) bool { return words(s, '_') && (s[0] < '0' || s[0] > '9') }
 
 // All is every registered algorithm, sorted by ID.
 func All() []*Algorithm {

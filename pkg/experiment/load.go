@@ -74,7 +74,7 @@ func (l *layers) nodesFlag(nodes string) []*pair {
 	for _, w := range strings.Split(nodes, ",") {
 		w = strings.TrimSpace(w)
 		n := &node{kind: text, text: w, at: at}
-		if decimal.MatchString(w) {
+		if decimal().MatchString(w) {
 			n.kind = integer
 		}
 		over.items = append(over.items, n)

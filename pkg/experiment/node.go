@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -115,9 +114,9 @@ func (n *node) plain() string { return clip(n.bare()) }
 
 // behind is how the parser's own mistakes begin, which count lines from 0; those
 // of the scanner count from 1.
-var behind = regexp.MustCompile(`^did not find expected (key|node|'|,|<)`)
+var behind = lazy(`^did not find expected (key|node|'|,|<)`)
 
-var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+var yamlLine = lazy(`^yaml: (?:line (\d+): )?`)
 
 // readYAML parses YAML, and so JSON. Nil if there is nothing in it, or nothing
 // that can be read.
@@ -139,10 +138,10 @@ func readYAML(r *report, source string, line int, data []byte) *node {
 		}
 	}
 	if err != nil {
-		text := yamlLine.ReplaceAllString(err.Error(), "")
-		if where := yamlLine.FindStringSubmatch(err.Error()); where != nil && where[1] != "" {
+		text := yamlLine().ReplaceAllString(err.Error(), "")
+		if where := yamlLine().FindStringSubmatch(err.Error()); where != nil && where[1] != "" {
 			n, _ := strconv.Atoi(where[1])
-			if behind.MatchString(text) {
+			if behind().MatchString(text) {
 				n++
 			}
 			at = at.offset(n)

@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,7 +45,7 @@ func (p *parser) wrong(key string, n *node, want string) {
 	p.add(n.at, key, "%s, want %s%s", what, want, remedy)
 }
 
-var decimal = regexp.MustCompile(`^[+-]?(0|[1-9][0-9]*)$`)
+var decimal = lazy(`^[+-]?(0|[1-9][0-9]*)$`)
 
 // whole is a whole number within bounds.
 func whole(lo, hi int64) typ {
@@ -74,7 +73,7 @@ func whole(lo, hi int64) typ {
 // decimal refuses the other ways to write a whole number: 010 is 8 in YAML,
 // which few who write it mean.
 func (p *parser) decimal(key string, n *node) bool {
-	if n.kind != integer || decimal.MatchString(n.text) {
+	if n.kind != integer || decimal().MatchString(n.text) {
 		return true
 	}
 	p.add(n.at, key, "%s, want a whole number in plain decimal digits (0 in front makes it octal)",
@@ -110,7 +109,7 @@ func formatFloat(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) 
 // longest bounds every duration, so that sums cannot overflow.
 const longest = 24 * time.Hour
 
-var durationRule = regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(ns|us|µs|μs|ms|s|m|h))+$`)
+var durationRule = lazy(`^([0-9]+(\.[0-9]+)?(ns|us|µs|μs|ms|s|m|h))+$`)
 
 // span is a duration within bounds.
 func span(lo, hi time.Duration) typ {
@@ -127,7 +126,7 @@ func span(lo, hi time.Duration) typ {
 		}
 		d, err := time.ParseDuration(n.text)
 		negative := err == nil && d < 0
-		if !durationRule.MatchString(n.text) && !negative {
+		if !durationRule().MatchString(n.text) && !negative {
 			p.add(n.at, key, "%q, want a duration with its unit%s", clip(n.text), tidied(n.text))
 			return nil
 		}
@@ -147,7 +146,7 @@ func isNumber(s string) bool {
 // tidied is the remedy for a duration that is almost one.
 func tidied(s string) string {
 	t := strings.ToLower(strings.Join(strings.Fields(s), ""))
-	if durationRule.MatchString(t) {
+	if durationRule().MatchString(t) {
 		return "; write " + t
 	}
 	return ", as 5ms (units: ns, us, ms, s, m, h)"
@@ -239,9 +238,9 @@ func words(name string, ok func(string) string) typ {
 }
 
 var (
-	nameRule = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+	nameRule = lazy(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 	// reserved names cannot be folders on every machine.
-	reserved = regexp.MustCompile(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$`)
+	reserved = lazy(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$`)
 )
 
 const nameWords = "1 to 64 of a-z, 0-9, '.', '_' and '-', beginning with a letter or a digit"
@@ -249,9 +248,9 @@ const nameWords = "1 to 64 of a-z, 0-9, '.', '_' and '-', beginning with a lette
 // badName says what is wrong with the name of an experiment or a label.
 func badName(s string) string {
 	switch {
-	case !nameRule.MatchString(s):
+	case !nameRule().MatchString(s):
 		return nameWords
-	case reserved.MatchString(s) || strings.HasSuffix(s, "."):
+	case reserved().MatchString(s) || strings.HasSuffix(s, "."):
 		return "a name that a folder can have on every system"
 	}
 	return ""

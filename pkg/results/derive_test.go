@@ -204,7 +204,7 @@ func TestManifest(t *testing.T) {
 	}
 	text := readFile(t, f.Dir(), ManifestFile)
 	for _, part := range []string{`"complete": true`, `"<busy> machine"`, `"percentiles": "type 7 `,
-		`"traces/trial-1.trace": "`, `"journal.ndjson": "`, `"ping_us": 12.5`} {
+		`"traces/trial-1.ndjson": "`, `"journal.ndjson": "`, `"ping_us": 12.5`} {
 		if !strings.Contains(text, part) {
 			t.Errorf("no %s in %s", part, text)
 		}

@@ -3,15 +3,14 @@ package results
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 )
 
 // Names of experiments become folders, and those of columns become identifiers
 // in the languages that read the tables.
 var (
-	nameRule   = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
-	columnRule = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+	nameRule   = lazy(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+	columnRule = lazy(`^[a-z][a-z0-9_]{0,63}$`)
 )
 
 // identity are the columns of trials.csv before the design, outcome those
@@ -33,7 +32,7 @@ var (
 func (h *Header) check() error {
 	var errs []error
 	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if !nameRule.MatchString(h.Name) {
+	if !nameRule().MatchString(h.Name) {
 		wrong("name %q, want lower-case letters, digits, '.', '_' or '-', at most 64", h.Name)
 	}
 	if h.Planned < 1 || h.Retries < 0 {
@@ -45,7 +44,7 @@ func (h *Header) check() error {
 	}
 	seen := map[string]bool{}
 	for _, name := range slices.Concat(identity, outcome, h.Design, h.Metrics) {
-		if !columnRule.MatchString(name) {
+		if !columnRule().MatchString(name) {
 			wrong("column %q, want lower snake case", name)
 		}
 		if seen[name] {
