@@ -5,6 +5,7 @@ import (
 	_ "github.com/conclave-bench/conclave/plugins/election/bully"
 	_ "github.com/conclave-bench/conclave/plugins/election/bullyok"
 	_ "github.com/conclave-bench/conclave/plugins/election/ringlist"
+	_ "github.com/conclave-bench/conclave/plugins/election/ringmax"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/central"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/lamport"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/naimitrehel"

@@ -1,0 +1,80 @@
+package ringmax
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+const slack = 20 * time.Millisecond // for the schedulers of real machines
+
+func init() {
+	algo.RegisterElector(algo.Spec{
+		Name:    "ring-max",
+		Summary: "the largest ID so far goes round the ring; when it is home, it leads",
+		Paper: algo.Paper{
+			Authors: "A. Petrov",
+			Title:   "Database Internals, chapter 10: ring algorithm, variation with a single identifier",
+			Venue:   "O'Reilly", Year: 2019,
+			Deviations: "The text says that the initiator closes the lap, and not what happens if it has " +
+				"died: a message that has made hop_limit hops is removed and its holder starts afresh " +
+				"(0, the literal text: it circulates for ever). A process that took part and hears no " +
+				"announcement within lap_timeout starts afresh too, since the message may have died " +
+				"with its holder. Elections carry a number, the era: it tells an announcement from one " +
+				"that a later election has overtaken, and is saved across crashes. Whoever hears a " +
+				"smaller leader than itself, or two leaders in one era, starts afresh. " +
+				"Acknowledgements are counted apart. Simultaneous initiators are not suppressed.",
+		},
+		Messages:  []algo.Message{Election{}, Coordinator{}},
+		Auxiliary: []algo.Message{Ack{}},
+		Saves:     []algo.Message{Era{}},
+		Params: []algo.Param{
+			{Name: "skip_timeout", Type: algo.Duration, Min: time.Duration(0),
+				Doc:     "T, how long to wait for an acknowledgement; default 3d + 20 ms, d the largest latency",
+				Default: func(net algo.Network) any { return 3*net.Latency + slack }},
+			{Name: "remember_dead", Type: algo.Bool, Default: algo.Const(false),
+				Doc: "skip a process at once that did not acknowledge earlier in this election"},
+			{Name: "hop_limit", Type: algo.Int, Min: int64(0),
+				Doc:     "hops after which an ELECTION is given up; default 2N; 0: never",
+				Default: func(net algo.Network) any { return int64(2 * net.Nodes) }},
+			{Name: "lap_timeout", Type: algo.Duration, Min: time.Duration(0),
+				Doc: "T', how long to wait for the announcement; default 2N(T + d) + 20 ms; 0: for ever",
+				Default: func(net algo.Network) any {
+					return twoLaps(net, net.Params.Duration("skip_timeout")) + slack
+				}},
+		},
+		Needs: algo.Needs{
+			Topology: algo.LogicalRing, Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect,
+			Timing: timing,
+		},
+		Survives: algo.Faults{Crashes: func(n int) int { return n - 1 }, Recovery: true},
+		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual},
+		Claims: []algo.Claim{{
+			Metric: "messages/election", Load: "light", Text: "2N with one initiator and nobody dead",
+			Bound: algo.Exactly(func(n int) float64 { return float64(2 * n) }),
+		}},
+	}, New)
+}
+
+// twoLaps is how long an election can take: two laps, each skipping all others.
+func twoLaps(net algo.Network, skip time.Duration) time.Duration {
+	return time.Duration(2*net.Nodes) * (skip + net.Latency)
+}
+
+func timing(net algo.Network, p algo.Params) error {
+	skip, lap := p.Duration("skip_timeout"), p.Duration("lap_timeout")
+	switch most := twoLaps(net, skip); {
+	case skip < 2*net.Latency:
+		return fmt.Errorf("skip_timeout %v is below 2d = %v", skip, 2*net.Latency)
+	case lap == 0:
+		return fmt.Errorf("lap_timeout 0: a message that dies with its holder is never replaced")
+	case lap < most:
+		return fmt.Errorf("lap_timeout %v is below 2N(T + d) = %v", lap, most)
+	case p.Int("hop_limit") == 0:
+		return fmt.Errorf("hop_limit 0: the message of an initiator that dies circulates for ever")
+	case p.Int("hop_limit") < int64(net.Nodes):
+		return fmt.Errorf("hop_limit %d is below N = %d", p.Int("hop_limit"), net.Nodes)
+	}
+	return nil
+}
