@@ -4,6 +4,7 @@ package all
 import (
 	_ "github.com/conclave-bench/conclave/plugins/election/bully"
 	_ "github.com/conclave-bench/conclave/plugins/election/bullyok"
+	_ "github.com/conclave-bench/conclave/plugins/election/raft"
 	_ "github.com/conclave-bench/conclave/plugins/election/ringlist"
 	_ "github.com/conclave-bench/conclave/plugins/election/ringmax"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/central"

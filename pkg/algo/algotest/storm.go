@@ -1,0 +1,127 @@
+package algotest
+
+import (
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/harness"
+)
+
+// A Storm is a family of random schedules of an election: somebody starts it,
+// messages take random times and meet faults, processes crash and return, the
+// network splits. Then the faults stop, and there is calm until the end.
+type Storm struct {
+	Span, Calm  time.Duration // faults fall within Span; the trial ends after Span + Calm
+	Latency     bus.Latency
+	Unordered   bool
+	Loss        float64
+	Duplication float64
+	Crashes     int  // down at once, at most
+	Recovery    bool // who crashed comes back, now and then
+	Returns     bool // who crashed is back, all of them, when the calm begins
+	Partitions  bool
+	Detector    harness.Detector // none, if not set
+	Leader      bool             // the last process leads at the start
+	Params      map[string]any
+}
+
+// RunStorms simulates a thousand storms, or a hundred thousand with
+// CONCLAVE_NIGHTLY set, as draw chooses them and their numbers of processes by
+// seed. Each must end with one leader that all name, and break no promise.
+func RunStorms(t *testing.T, id string, draw func(seed uint64) (Storm, int)) {
+	t.Helper()
+	seeds := uint64(1000)
+	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+		seeds = 100_000
+	}
+	for seed := uint64(1); seed <= seeds; seed++ {
+		s, n := draw(seed)
+		p, err := s.Plan(id, n, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := Simulate(p)
+		if err != nil || o.Status != check.OK {
+			t.Fatalf("storm %d, n = %d: %s: %s: %v", seed, n, o.Status, o.Reason, err)
+		}
+	}
+}
+
+// Plan is the storm's schedule of that seed, as a script.
+func (s Storm) Plan(id string, n int, seed uint64) (harness.Plan, error) {
+	rng := rand.New(rand.NewPCG(seed, uint64(n)))
+	p, err := Plan(id, n, harness.Scenario{Kind: harness.Script}, s.Params)
+	if err != nil {
+		return p, err
+	}
+	p.Seed, p.Detector = seed, s.Detector
+	if s.Leader {
+		p.Leader = algo.ID(n)
+	}
+	p.Network = bus.Network{
+		Latency: s.Latency, Unordered: s.Unordered, Loss: s.Loss, Duplication: s.Duplication,
+	}
+	p.Scenario.Events = s.events(rng, n)
+	p.Scenario.Until = s.Span + s.Calm
+	return p, nil
+}
+
+func (s Storm) events(rng *rand.Rand, n int) (out []harness.Event) {
+	id := func() algo.ID { return algo.ID(rng.IntN(n) + 1) }
+	at := func() time.Duration { return time.Duration(rng.Int64N(int64(s.Span))) }
+	for range 1 + rng.IntN(n) {
+		out = append(out, harness.Event{At: at(), Do: harness.DoElect, Node: id()})
+	}
+	times := make([]time.Duration, 2+rng.IntN(6))
+	for i := range times {
+		times[i] = at()
+	}
+	slices.Sort(times)
+	var down []algo.ID
+	cut := false
+	for _, t := range times {
+		switch p := id(); {
+		case s.Recovery && len(down) > 0 && rng.IntN(2) == 0:
+			out = append(out, harness.Event{At: t, Do: harness.DoRestart, Node: down[0]})
+			down = down[1:]
+		case s.Partitions && rng.IntN(2) == 0:
+			e := harness.Event{At: t, Do: harness.DoHeal}
+			if cut = !cut; cut {
+				e.Do, e.Groups = harness.DoCut, sides(rng, n)
+			}
+			out = append(out, e)
+		case len(down) < s.Crashes && !slices.Contains(down, p):
+			out = append(out, harness.Event{At: t, Do: harness.DoCrash, Node: p})
+			down = append(down, p)
+		}
+	}
+	if s.Partitions {
+		out = append(out, harness.Event{At: s.Span, Do: harness.DoHeal})
+	}
+	for _, p := range down {
+		if s.Returns {
+			out = append(out, harness.Event{At: s.Span, Do: harness.DoRestart, Node: p})
+		}
+	}
+	return out
+}
+
+// sides splits the processes in two, at random.
+func sides(rng *rand.Rand, n int) [][]uint32 {
+	var left []uint32
+	for p := range n {
+		if rng.IntN(2) == 0 {
+			left = append(left, uint32(p+1))
+		}
+	}
+	if len(left) == 0 {
+		left = append(left, uint32(rng.IntN(n)+1))
+	}
+	return [][]uint32{left}
+}

@@ -1,0 +1,82 @@
+package algotest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/harness"
+)
+
+// A Transcript is of one process of an election, driven by hand, whose effects are
+// compared as text, contents of messages included: for tests that quote a rule.
+type Transcript struct {
+	Now  time.Duration
+	t    testing.TB
+	step *algo.Stepper
+}
+
+// NewTranscript makes a process of n, with what c says of it: its ID, and what it
+// knows of a leader and of an earlier life. Given are the parameters to set.
+func NewTranscript(t testing.TB, id string, n int, c algo.Config, given map[string]any) *Transcript {
+	t.Helper()
+	p, err := Plan(id, n, harness.Scenario{Kind: harness.Script}, given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := p.Setup()
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := s.Config(c.ID, c.Incarnation, c.Saved)
+	full.Leader = c.Leader
+	r := &Transcript{t: t, step: algo.NewStepper(s.Alg, full, 1, &algo.Buffer{})}
+	return r
+}
+
+// Starts, Elects, Hears and Expires feed the event that their names say and
+// compare: "VOTE_REPLY{2 true}>1" (sends), "SAVE{2 1}", "election+" (sets a
+// timer), "election-" (cancels it), "leader=3/2" (names 3, in term 2).
+func (r *Transcript) Starts(want string) { r.t.Helper(); r.feed(algo.Event{Type: algo.Start}, want) }
+
+// Elects makes the process an initiator.
+func (r *Transcript) Elects(want string) { r.t.Helper(); r.feed(algo.Event{Type: algo.Elect}, want) }
+
+// Hears hands it a message.
+func (r *Transcript) Hears(from algo.ID, m algo.Message, want string) {
+	r.t.Helper()
+	r.feed(algo.Event{Type: algo.Receive, Peer: from, Msg: m}, want)
+}
+
+// Expires lets a timer expire.
+func (r *Transcript) Expires(timer algo.Timer, want string) {
+	r.t.Helper()
+	r.feed(algo.Event{Type: algo.Timeout, Timer: timer}, want)
+}
+
+func (r *Transcript) feed(ev algo.Event, want string) {
+	r.t.Helper()
+	var words []string
+	for _, e := range r.step.Step(r.Now, ev) {
+		switch e.Op {
+		case algo.OpSend:
+			words = append(words, fmt.Sprintf("%s%v>%d", e.Msg.Kind(), e.Msg, e.Peer))
+		case algo.OpSetTimer:
+			words = append(words, string(e.Timer)+"+")
+		case algo.OpCancelTimer:
+			words = append(words, string(e.Timer)+"-")
+		case algo.OpElected:
+			words = append(words, fmt.Sprintf("leader=%d/%d", e.Peer, e.Term))
+		case algo.OpSave:
+			words = append(words, fmt.Sprintf("SAVE%v", e.Msg))
+		}
+	}
+	if got := strings.Join(words, " "); got != want {
+		r.t.Errorf("%+v\n got %s\nwant %s", ev, got, want)
+	}
+	if err := r.step.Invariant(); err != nil {
+		r.t.Errorf("%+v: invariant: %v", ev, err)
+	}
+}

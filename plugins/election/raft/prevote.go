@@ -1,0 +1,78 @@
+package raft
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+// askBefore is rule 1 with pre-vote: the term stays as it is.
+func (n *node) askBefore(env algo.Env) {
+	n.attempt++
+	n.stand(env, preCandidate)
+	algo.Broadcast(env, n.ID, n.Peers, PreVote{n.term + 1, n.log, n.attempt})
+	n.preCount(env)
+}
+
+// onPreVote is rule 2. It changes no state; a refusal tells of a higher term.
+func (n *node) onPreVote(env algo.Env, from algo.ID, m PreVote) {
+	quiet := n.role != leader && env.Now()-n.heard >= n.tau
+	ok := m.Term > n.term && !m.Log.behind(n.log) && quiet
+	env.Send(from, PreVoteReply{n.term, m.Attempt, ok})
+}
+
+// onPreVoteReply is the end of rule 2: a majority leads to rule 3.
+func (n *node) onPreVoteReply(env algo.Env, from algo.ID, m PreVoteReply) {
+	n.observe(env, m.Term)
+	if n.role == preCandidate && m.OK && m.Attempt == n.attempt && !slices.Contains(n.votes, from) {
+		n.votes = append(n.votes, from)
+		n.preCount(env)
+	}
+}
+
+func (n *node) preCount(env algo.Env) {
+	if len(n.votes) >= n.majority {
+		n.campaign(env)
+	}
+}
+
+// Suspect and Restore do nothing: the election timer is the failure detector.
+func (n *node) Suspect(algo.Env, algo.ID) {}
+
+// Restore does nothing, see Suspect.
+func (n *node) Restore(algo.Env, algo.ID) {}
+
+// Do lets the election timer expire at once, for scripts.
+func (n *node) Do(env algo.Env, op string, _ algo.ID) {
+	if op != "election_timeout" {
+		panic(fmt.Sprintf("raft has no operation %q (has: election_timeout)", op))
+	}
+	if n.role != leader {
+		n.Timeout(env, electionTimer)
+	}
+}
+
+// Invariant: a leader leads by a majority, a candidate votes for itself, who
+// stands for election follows nobody, and nobody follows in term 0.
+func (n *node) Invariant() error {
+	switch {
+	case (n.role == leader) != (n.leader == n.ID):
+		return fmt.Errorf("role %d with leader %d", n.role, n.leader)
+	case n.role == candidate && n.votedFor != n.ID:
+		return fmt.Errorf("candidate voted for %d", n.votedFor)
+	case (n.role == candidate || n.role == preCandidate) && n.leader != algo.None:
+		return fmt.Errorf("role %d but follows %d", n.role, n.leader)
+	case n.leader != algo.None && n.term == 0:
+		return fmt.Errorf("follows %d in term 0", n.leader)
+	}
+	return nil
+}
+
+var (
+	_ algo.Starter   = (*node)(nil)
+	_ algo.Timed     = (*node)(nil)
+	_ algo.Monitor   = (*node)(nil)
+	_ algo.Commanded = (*node)(nil)
+	_ algo.Checked   = (*node)(nil)
+)

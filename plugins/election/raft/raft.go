@@ -1,0 +1,302 @@
+// Package raft is the election part of Raft, by Ongaro and Ousterhout (USENIX
+// ATC 2014), with the pre-vote of Ongaro's dissertation as an option. Comments
+// cite numbered rules: 1 and 2 are the dissertation's section 9.6, 3 to 7 the
+// paper's section 5.2 and its Figure 2.
+//
+// Time is divided into terms. A follower that hears no leader for a random time
+// enters the next term and asks everybody for their vote. Each process gives
+// one vote in a term, to the first that asks and whose log is not behind its
+// own, and remembers it across crashes; so no term has two majorities. Whoever
+// has a majority leads, and says so with heartbeats until a higher term is
+// heard of. With pre-vote a process first asks whether it would be elected, and
+// enters a new term only then: one that was cut off returns without unseating
+// a leader that the others hear well.
+package raft
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+func init() {
+	algo.RegisterElector(algo.Spec{
+		Name:    "raft",
+		Summary: "a random time-out, a new term, one vote each; a majority makes the leader",
+		Paper: algo.Paper{
+			Authors: "D. Ongaro, J. Ousterhout",
+			Title:   "In search of an understandable consensus algorithm",
+			Venue:   "USENIX Annual Technical Conference, 305-319", Year: 2014,
+			Deviations: "The election alone: logs are not replicated, and where each process's " +
+				"log ends is a parameter. A REQUEST_VOTE is not repeated within a term, the " +
+				"next term repeats it. Pre-vote (dissertation, section 9.6) is the option " +
+				"pre_vote; its replies name the attempt that they answer, and a process that " +
+				"was just restarted counts as having heard a leader. A leader that is settled " +
+				"from the start leads term 1. Suspicions of a failure detector other than the " +
+				"election timer are ignored.",
+		},
+		Messages: []algo.Message{
+			PreVote{}, PreVoteReply{}, RequestVote{}, VoteReply{}, AppendEntries{}, AppendReply{},
+		},
+		Saves: []algo.Message{Stable{}},
+		Params: []algo.Param{
+			{Name: "pre_vote", Type: algo.Bool, Default: algo.Const(false),
+				Doc: "ask whether one would be elected before entering a new term"},
+			{Name: "heartbeat", Type: algo.Duration, Min: time.Microsecond,
+				Doc: "between two heartbeats of a leader; default 3d + 20 ms, d the largest " +
+					"latency",
+				Default: func(net algo.Network) any {
+					return 3*net.Latency + 20*time.Millisecond
+				}},
+			{Name: "t_election", Type: algo.Duration, Min: time.Microsecond,
+				Doc: "τ: the election timer is drawn from τ to 2τ; default five heartbeats",
+				Default: func(net algo.Network) any {
+					return 5 * net.Params.Duration("heartbeat")
+				}},
+			{Name: "heartbeat_rounds", Type: algo.Int, Min: int64(0), Default: algo.Const(int64(0)),
+				Doc: "rounds of heartbeats after which a leader falls silent; 0: never"},
+			{Name: "last_term", Type: algo.Int, Default: algo.Const(int64(0)), PerProcess: true,
+				Doc: "term of the last entry of a process's log"},
+			{Name: "last_index", Type: algo.Int, Default: algo.Const(int64(0)), PerProcess: true,
+				Doc: "index of the last entry of a process's log"},
+		},
+		Perpetual: true,
+		Needs: algo.Needs{
+			Synchrony: algo.PartiallySynchronous,
+			Timing: func(net algo.Network, p algo.Params) error {
+				tau, beat := p.Duration("t_election"), p.Duration("heartbeat")
+				if bound := beat + 2*net.Latency; tau < bound {
+					return fmt.Errorf("t_election %v is below heartbeat + 2d = %v", tau, bound)
+				}
+				return nil
+			},
+		},
+		Survives: algo.Faults{
+			Loss: true, Duplication: true, Partition: true, Recovery: true,
+			Crashes: func(n int) int { return (n - 1) / 2 },
+		},
+		Promises: algo.Promises{Announced: true, Leadership: algo.PerTerm}, // Election Safety
+		Claims: []algo.Claim{{
+			Metric: "messages/election", Load: "best",
+			Text:  "4N-6 when the leader crashed and one candidate wins, its first heartbeat included",
+			Bound: algo.Exactly(func(n int) float64 { return float64(4*n - 6) }),
+		}},
+	}, New)
+}
+
+type role uint8
+
+const (
+	follower     role = iota
+	preCandidate      // asks whether it would be elected
+	candidate
+	leader
+)
+
+const (
+	electionTimer  algo.Timer = "election"
+	heartbeatTimer algo.Timer = "heartbeat"
+)
+
+type node struct {
+	algo.Config
+	term     uint64  // persistent, as votedFor is
+	votedFor algo.ID // in this term; None: nobody yet
+	log      Log
+	role     role
+	leader   algo.ID       // of this term, once heard of
+	votes    []algo.ID     // who granted this process's vote or pre-vote, itself included
+	attempt  uint64        // the last pre-vote: incarnation, then a count
+	heard    time.Duration // when a valid leader was heard last
+
+	rounds    int64 // of heartbeats in this leadership
+	preVote   bool
+	beat, tau time.Duration
+	majority  int
+}
+
+// New reads the term and the vote from stable storage. A leader that is settled
+// from the start was elected in term 1, by all.
+func New(c algo.Config) algo.Elector {
+	n := &node{
+		Config: c, leader: c.Leader, majority: len(c.Peers)/2 + 1,
+		log:     Log{c.Params.Int("last_term"), c.Params.Int("last_index")},
+		preVote: c.Params.Bool("pre_vote"), attempt: uint64(c.Incarnation) << 32,
+		beat: c.Params.Duration("heartbeat"), tau: c.Params.Duration("t_election"),
+	}
+	n.heard = -n.tau
+	switch saved, ok := c.Saved.(Stable); {
+	case ok:
+		n.term, n.votedFor = saved.Term, saved.VotedFor
+	case c.Leader != algo.None:
+		n.term, n.votedFor = 1, c.Leader
+	}
+	return n
+}
+
+// Start sets the timers. Whoever comes back may have missed the heartbeats of a
+// leader and counts as having heard one.
+func (n *node) Start(env algo.Env) {
+	if n.Incarnation > 0 {
+		n.heard = env.Now()
+	}
+	if n.leader != algo.None {
+		n.persist(env)
+	}
+	if n.leader == n.ID {
+		n.role = leader
+		n.beatHeart(env)
+		return
+	}
+	n.restartTimer(env)
+}
+
+// Elect makes a follower act as if its election timer had expired. A leader,
+// and who is electing already, goes on.
+func (n *node) Elect(env algo.Env) {
+	if n.role == follower {
+		n.Timeout(env, electionTimer)
+	}
+}
+
+func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
+	switch m := m.(type) {
+	case PreVote:
+		n.onPreVote(env, from, m)
+	case PreVoteReply:
+		n.onPreVoteReply(env, from, m)
+	case RequestVote:
+		n.onRequestVote(env, from, m)
+	case VoteReply:
+		n.onVoteReply(env, from, m)
+	case AppendEntries:
+		n.onAppendEntries(env, from, m)
+	case AppendReply:
+		n.observe(env, m.Term)
+	}
+}
+
+// Timeout is rule 1 for the election timer and the second half of rule 5 for
+// the leader's.
+func (n *node) Timeout(env algo.Env, t algo.Timer) {
+	switch {
+	case t == heartbeatTimer:
+		n.beatHeart(env)
+	case n.preVote:
+		n.askBefore(env)
+	default:
+		n.campaign(env)
+	}
+}
+
+// campaign is rule 3.
+func (n *node) campaign(env algo.Env) {
+	n.term++
+	n.votedFor = n.ID
+	n.persist(env)
+	n.stand(env, candidate)
+	algo.Broadcast(env, n.ID, n.Peers, RequestVote{n.term, n.log})
+	n.count(env)
+}
+
+// stand makes this process a candidate, or a pre-candidate, with one vote.
+func (n *node) stand(env algo.Env, as role) {
+	n.role, n.leader = as, algo.None
+	n.votes = append(n.votes[:0], n.ID)
+	n.restartTimer(env)
+	env.Elected(algo.None, 0)
+}
+
+// onRequestVote is rule 4: one vote a term, for no log that is behind our own.
+func (n *node) onRequestVote(env algo.Env, from algo.ID, m RequestVote) {
+	n.observe(env, m.Term)
+	free := n.votedFor == algo.None || n.votedFor == from
+	ok := m.Term == n.term && free && !m.Log.behind(n.log)
+	if ok {
+		n.votedFor = from
+		n.persist(env)
+		n.restartTimer(env)
+	}
+	env.Send(from, VoteReply{n.term, ok})
+}
+
+// behind says whether l is less up to date than own.
+func (l Log) behind(own Log) bool {
+	if l.LastTerm != own.LastTerm {
+		return l.LastTerm < own.LastTerm
+	}
+	return l.LastIndex < own.LastIndex
+}
+
+// onVoteReply is the first half of rule 5. A vote of an earlier term is none.
+func (n *node) onVoteReply(env algo.Env, from algo.ID, m VoteReply) {
+	n.observe(env, m.Term)
+	if n.role == candidate && m.OK && m.Term == n.term && !slices.Contains(n.votes, from) {
+		n.votes = append(n.votes, from)
+		n.count(env)
+	}
+}
+
+// count makes this process the leader if it has a majority: rule 5.
+func (n *node) count(env algo.Env) {
+	if len(n.votes) < n.majority {
+		return
+	}
+	n.role, n.leader, n.rounds = leader, n.ID, 0
+	env.CancelTimer(electionTimer)
+	n.beatHeart(env)
+	env.Elected(n.ID, n.term)
+}
+
+func (n *node) beatHeart(env algo.Env) {
+	algo.Broadcast(env, n.ID, n.Peers, AppendEntries{n.term})
+	if n.rounds++; n.rounds != n.Params.Int("heartbeat_rounds") {
+		env.SetTimer(heartbeatTimer, n.beat)
+	}
+}
+
+// onAppendEntries is rule 6. A leader of the past learns from the reply that it
+// is one.
+func (n *node) onAppendEntries(env algo.Env, from algo.ID, m AppendEntries) {
+	n.observe(env, m.Term)
+	env.Send(from, AppendReply{n.term})
+	if m.Term < n.term {
+		return
+	}
+	n.role, n.heard = follower, env.Now()
+	n.restartTimer(env)
+	if n.leader != from {
+		n.leader = from
+		env.Elected(from, n.term)
+	}
+}
+
+// observe is rule 7: a higher term makes everybody a follower in it, without a
+// vote given and without a leader.
+func (n *node) observe(env algo.Env, term uint64) {
+	if term <= n.term {
+		return
+	}
+	n.term, n.votedFor = term, algo.None
+	n.persist(env)
+	if n.role == leader {
+		env.CancelTimer(heartbeatTimer)
+		n.restartTimer(env)
+	}
+	n.role = follower
+	if n.leader != algo.None {
+		n.leader = algo.None
+		env.Elected(algo.None, 0)
+	}
+}
+
+// persist is always called before the message that tells of the change.
+func (n *node) persist(env algo.Env) { env.Save(Stable{n.term, n.votedFor}) }
+
+// restartTimer draws the election timer anew, so that no two processes go on
+// splitting the vote.
+func (n *node) restartTimer(env algo.Env) {
+	env.SetTimer(electionTimer, n.tau+time.Duration(env.Rand().Int64N(int64(n.tau)+1)))
+}

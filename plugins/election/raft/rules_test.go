@@ -1,0 +1,140 @@
+package raft_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/algo/algotest"
+	"github.com/conclave-bench/conclave/plugins/election/raft"
+)
+
+// newRule is process 1 of five, in term 3, in which it voted for 2. Its log ends
+// with entry 7 of term 2.
+func newRule(t *testing.T, preVote bool) *algotest.Transcript {
+	r := algotest.NewTranscript(t, id, 5,
+		algo.Config{ID: 1, Incarnation: 4, Saved: raft.Stable{Term: 3, VotedFor: 2}},
+		params{"pre_vote": preVote, "last_term": int64(2), "last_index": int64(7)})
+	r.Starts("election+")
+	return r
+}
+
+func same() raft.Log { return raft.Log{LastTerm: 2, LastIndex: 7} }
+
+const asks4 = "SAVE{4 1} election+ leader=0/0 REQUEST_VOTE{4 {2 7}}>2 REQUEST_VOTE{4 {2 7}}>3 " +
+	"REQUEST_VOTE{4 {2 7}}>4 REQUEST_VOTE{4 {2 7}}>5"
+
+const beats4 = "APPEND_ENTRIES{4}>2 APPEND_ENTRIES{4}>3 APPEND_ENTRIES{4}>4 " +
+	"APPEND_ENTRIES{4}>5 heartbeat+"
+
+// TestCampaign is rules 3 and 5: a vote is of a term, and of a process, once.
+func TestCampaign(t *testing.T) {
+	r := newRule(t, false)
+	r.Expires("election", asks4)
+	r.Hears(2, raft.VoteReply{Term: 3, OK: true}, "") // late, of a term that is over
+	r.Hears(3, raft.VoteReply{Term: 4}, "")
+	r.Hears(4, raft.VoteReply{Term: 4, OK: true}, "")
+	r.Hears(4, raft.VoteReply{Term: 4, OK: true}, "") // the network's second copy
+	r.Elects("")                                      // goes on with the election it is in
+	r.Hears(5, raft.VoteReply{Term: 4, OK: true}, "election- "+beats4+" leader=1/4")
+	r.Elects("")
+	r.Expires("heartbeat", beats4)
+	r.Hears(3, raft.RequestVote{Term: 4, Log: same()}, "VOTE_REPLY{4 false}>3")
+	r.Hears(3, raft.AppendReply{Term: 4}, "")
+	// Rule 7: a higher term ends the leadership.
+	r.Hears(3, raft.AppendReply{Term: 6}, "SAVE{6 0} heartbeat- election+ leader=0/0")
+}
+
+// TestVote is rule 4.
+func TestVote(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		from algo.ID
+		m    raft.RequestVote
+		want string
+	}{
+		{"a term that is over", 2, raft.RequestVote{Term: 2, Log: same()}, "VOTE_REPLY{3 false}>2"},
+		{"voted for another", 3, raft.RequestVote{Term: 3, Log: same()}, "VOTE_REPLY{3 false}>3"},
+		{"asked again", 2, raft.RequestVote{Term: 3, Log: same()},
+			"SAVE{3 2} election+ VOTE_REPLY{3 true}>2"},
+		{"a new term", 3, raft.RequestVote{Term: 4, Log: same()},
+			"SAVE{4 0} SAVE{4 3} election+ VOTE_REPLY{4 true}>3"},
+		{"a longer log", 3, raft.RequestVote{Term: 4, Log: raft.Log{LastTerm: 2, LastIndex: 8}},
+			"SAVE{4 0} SAVE{4 3} election+ VOTE_REPLY{4 true}>3"},
+		{"a newer log", 3, raft.RequestVote{Term: 4, Log: raft.Log{LastTerm: 3, LastIndex: 1}},
+			"SAVE{4 0} SAVE{4 3} election+ VOTE_REPLY{4 true}>3"},
+		{"a shorter log", 3, raft.RequestVote{Term: 4, Log: raft.Log{LastTerm: 2, LastIndex: 6}},
+			"SAVE{4 0} VOTE_REPLY{4 false}>3"},
+		{"an older log", 3, raft.RequestVote{Term: 4, Log: raft.Log{LastTerm: 1, LastIndex: 9}},
+			"SAVE{4 0} VOTE_REPLY{4 false}>3"},
+	} {
+		t.Run(c.name, func(t *testing.T) { newRule(t, false).Hears(c.from, c.m, c.want) })
+	}
+}
+
+// TestFollow is rules 6 and 7, seen by a candidate.
+func TestFollow(t *testing.T) {
+	r := newRule(t, false)
+	r.Expires("election", asks4)
+	r.Hears(2, raft.AppendEntries{Term: 3}, "APPEND_REPLY{4}>2") // a leader of the past
+	r.Hears(2, raft.AppendEntries{Term: 4}, "APPEND_REPLY{4}>2 election+ leader=2/4")
+	r.Hears(2, raft.AppendEntries{Term: 4}, "APPEND_REPLY{4}>2 election+")
+	r.Hears(3, raft.VoteReply{Term: 4, OK: true}, "")
+	r.Hears(4, raft.VoteReply{Term: 4, OK: true}, "") // a majority, but of no candidate any more
+	r.Hears(3, raft.AppendEntries{Term: 5},
+		"SAVE{5 0} leader=0/0 APPEND_REPLY{5}>3 election+ leader=3/5")
+	r.Hears(2, raft.VoteReply{Term: 6}, "SAVE{6 0} leader=0/0")
+}
+
+// TestSettled: whoever leads from the start does so in term 1, with all votes.
+func TestSettled(t *testing.T) {
+	f := algotest.NewTranscript(t, id, 3, algo.Config{ID: 1, Leader: 3}, nil)
+	f.Starts("SAVE{1 3} election+")
+	f.Hears(2, raft.RequestVote{Term: 1}, "VOTE_REPLY{1 false}>2")
+	l := algotest.NewTranscript(t, id, 3, algo.Config{ID: 3, Leader: 3}, nil)
+	l.Starts("SAVE{1 3} APPEND_ENTRIES{1}>1 APPEND_ENTRIES{1}>2 heartbeat+")
+}
+
+// TestPreVote is rules 1 and 2, seen by who asks.
+func TestPreVote(t *testing.T) {
+	r := newRule(t, true)
+	ask := "election+ leader=0/0 PRE_VOTE{4 {2 7} 17179869185}>2 PRE_VOTE{4 {2 7} 17179869185}>3 " +
+		"PRE_VOTE{4 {2 7} 17179869185}>4 PRE_VOTE{4 {2 7} 17179869185}>5"
+	const attempt = 4<<32 + 1 // of the fourth recovery
+	r.Elects(ask)
+	r.Hears(2, raft.PreVoteReply{Term: 3, Attempt: attempt - 1, OK: true}, "") // an earlier one
+	r.Hears(3, raft.PreVoteReply{Term: 3, Attempt: attempt}, "")
+	r.Hears(4, raft.PreVoteReply{Term: 3, Attempt: attempt, OK: true}, "")
+	r.Hears(4, raft.PreVoteReply{Term: 3, Attempt: attempt, OK: true}, "")
+	r.Hears(5, raft.PreVoteReply{Term: 2, Attempt: attempt, OK: true}, asks4)
+	r.Hears(2, raft.PreVoteReply{Term: 3, Attempt: attempt, OK: true}, "")
+
+	r = newRule(t, true)
+	r.Elects(ask)
+	r.Hears(3, raft.PreVoteReply{Term: 9, Attempt: attempt}, "SAVE{9 0}") // rule 7
+}
+
+// TestPreVoteAsked is rule 2, seen by who is asked. It never sets the timer.
+func TestPreVoteAsked(t *testing.T) {
+	r := newRule(t, true)
+	ask := raft.PreVote{Term: 4, Log: same(), Attempt: 8}
+	yes, no := "PRE_VOTE_REPLY{3 8 true}>2", "PRE_VOTE_REPLY{3 8 false}>2"
+	const tau = 5 * 23 * time.Millisecond
+	r.Hears(2, ask, no) // just restarted: it may not have heard the leader yet
+	r.Now = tau - 1
+	r.Hears(2, ask, no)
+	r.Now = tau
+	r.Hears(2, ask, yes)
+	r.Hears(2, raft.PreVote{Term: 3, Log: same(), Attempt: 8}, no)
+	r.Hears(2, raft.PreVote{Term: 5, Log: raft.Log{LastTerm: 2, LastIndex: 6}, Attempt: 8}, no)
+	r.Hears(3, raft.AppendEntries{Term: 3}, "APPEND_REPLY{3}>3 election+ leader=3/3")
+	r.Hears(2, ask, no)
+	r.Now = 2 * tau
+	r.Hears(2, ask, yes)
+
+	// A leader never grants, however long ago it heard another.
+	l := algotest.NewTranscript(t, id, 3, algo.Config{ID: 3, Leader: 3}, params{"pre_vote": true})
+	l.Starts("SAVE{1 3} APPEND_ENTRIES{1}>1 APPEND_ENTRIES{1}>2 heartbeat+")
+	l.Now = 5 * tau
+	l.Hears(2, raft.PreVote{Term: 2, Attempt: 8}, "PRE_VOTE_REPLY{1 8 false}>2")
+}
