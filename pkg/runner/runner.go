@@ -68,8 +68,8 @@ func Run(ctx context.Context, e *experiment.Experiment, f *results.Folder, o Opt
 		}
 	}
 	r.before = r.planned - len(r.todo)
-	var err error
-	if len(r.todo) > 0 {
+	err := r.sweepTraces()
+	if err == nil && len(r.todo) > 0 {
 		if e.Transport == "sim" {
 			err = r.simulate(ctx)
 		} else {
@@ -183,10 +183,10 @@ func (r *run) attempts(ctx context.Context, m *host.Machine, t experiment.Trial,
 			return err
 		}
 		row := r.row(t, attempt, o)
-		if err := r.folder.Append(row); err != nil {
+		if err := r.keepTrace(t, attempt, o); err != nil {
 			return err
 		}
-		if err := r.keepTrace(t, attempt, o); err != nil {
+		if err := r.folder.Append(row); err != nil {
 			return err
 		}
 		r.inTrials += time.Since(begun)

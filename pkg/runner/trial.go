@@ -145,10 +145,14 @@ func (r *run) pool(ctx context.Context, cancel context.CancelCauseFunc) <-chan f
 				plan.Trial = "sim"
 				begun := time.Now()
 				o, err := simulated(&plan, r.experiment.Trace)
+				if err == nil {
+					err = r.keepTrace(t, 1, o)
+				}
 				if err != nil {
 					cancel(err)
 					return
 				}
+				o.trace = nil // a group of them would fill the memory
 				r.mu.Lock()
 				r.inTrials += time.Since(begun) / time.Duration(workers)
 				r.mu.Unlock()
@@ -184,25 +188,10 @@ func (r *run) commit(group []finished) error {
 	}
 	for i := range group {
 		f := &group[i]
-		if err := r.keepTrace(f.trial, 1, f.o); err != nil {
-			return err
-		}
 		r.cal.add(f.trial, f.o)
 		r.tell(f.trial, &f.row, true)
 	}
 	return nil
-}
-
-// keepTrace stores the trial's records, where that was asked for.
-func (r *run) keepTrace(t experiment.Trial, attempt int, o outcome) error {
-	keep := r.experiment.Trace == "all" ||
-		r.experiment.Trace == "failures" && o.verdict.Status != check.OK
-	if !keep || len(o.trace) == 0 {
-		return nil
-	}
-	return r.folder.WriteTrace(results.Trace{
-		Trial: t.Number, Attempt: attempt, Kinds: o.kinds, Records: o.trace,
-	})
 }
 
 // row turns an attempt into what the tables say about it.

@@ -1,0 +1,350 @@
+package runner_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/host"
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+// short is a sweep of trials on real nodes, each a few hundredths of a second.
+const short = `
+name: short
+problem: election
+algorithms: [bully]
+transport: nats
+nodes: 3
+network: {latency: 1ms}
+scenario: {kind: leader-crash, settle: 5ms}
+repetitions: 12
+retries: 9
+allow: {invalid: 12}
+`
+
+// virtual is a sweep in simulation that takes long enough to be killed: writing
+// traces is slow.
+const virtual = `
+name: virtual
+problem: election
+algorithms: [bully, ring-list]
+transport: sim
+nodes: 4
+network: {latency: {distribution: uniform, min: 1ms, max: 3ms}, loss: 0.02}
+scenario: {kind: leader-crash}
+repetitions: 80
+allow: {timeout: 160}
+trace: all
+`
+
+// A command is bench as a program of its own, from a link to the test binary
+// that no other test uses, so that whatever it leaves behind can be told.
+type command struct {
+	t    testing.TB
+	exe  string
+	root string
+}
+
+func newCommand(t testing.TB) *command {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	from, err := os.Executable()
+	must(t, err)
+	c := &command{t: t, exe: filepath.Join(t.TempDir(), "bench"), root: t.TempDir()}
+	if os.Link(from, c.exe) != nil {
+		// Not a copy of ours: a child of another test would have it open for
+		// writing, and then nobody can run it.
+		must(t, exec.Command("cp", from, c.exe).Run())
+	}
+	return c
+}
+
+// A process is a bench that has been started.
+type process struct {
+	*exec.Cmd
+	out, errs buffer
+	ended     chan struct{}
+}
+
+// A buffer is written by a process and read by a test.
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// start runs bench run with args.
+func (c *command) start(args ...string) *process {
+	c.t.Helper()
+	p := &process{Cmd: exec.Command(c.exe, append([]string{"run"}, args...)...),
+		ended: make(chan struct{})}
+	p.Stdout, p.Stderr = &p.out, &p.errs
+	must(c.t, p.Start())
+	go func() {
+		defer close(p.ended)
+		_ = p.Wait() // the exit code says it
+	}()
+	c.t.Cleanup(func() {
+		_ = p.Process.Kill()
+		<-p.ended
+	})
+	return p
+}
+
+// ends fails unless p ends by itself with that exit code.
+func (c *command) ends(p *process, code int, within time.Duration) {
+	c.t.Helper()
+	select {
+	case <-p.ended:
+	case <-time.After(within):
+		c.t.Fatalf("it did not end within %v\n%s%s", within, &p.out, &p.errs)
+	}
+	if got := p.ProcessState.ExitCode(); got != code {
+		c.t.Fatalf("exit code %d, want %d\n%s%s", got, code, &p.out, &p.errs)
+	}
+}
+
+// run is bench run with args, which ends with that exit code.
+func (c *command) run(code int, args ...string) *process {
+	c.t.Helper()
+	p := c.start(args...)
+	c.ends(p, code, 2*time.Minute)
+	return p
+}
+
+// dir is the folder of the only run under the command's root; "" if none has
+// begun.
+func (c *command) dir() string {
+	found, err := filepath.Glob(filepath.Join(c.root, "*", "2*"))
+	must(c.t, err)
+	if len(found) > 1 {
+		c.t.Fatalf("%d folders, want one: %v", len(found), found)
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	if _, err := results.ReadHeader(found[0]); err != nil {
+		return "" // killed before it was a run
+	}
+	return found[0]
+}
+
+// alone fails unless all processes of the command are gone within a second.
+func (c *command) alone() {
+	c.t.Helper()
+	until(c.t, time.Second, "no process is left", func() bool {
+		links, _ := filepath.Glob("/proc/[0-9]*/exe")
+		for _, link := range links {
+			// What has ended, or is a zombie, has no such link.
+			if to, err := os.Readlink(link); err == nil && to == c.exe {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// killLoop kills a sweep at n instants, and goes on with it after each.
+func (c *command) killLoop(text string, n int) {
+	t := c.t
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed of the instants: %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	file := write(t, text)
+	args := []string{file, "--out", c.root}
+	kept := map[string]string{}
+	for killed := 0; killed < n; {
+		p := c.start(args...)
+		more := len(kept) + rng.IntN(4)
+		soon := time.Duration(rng.Int64N(int64(150 * time.Millisecond)))
+		if rng.IntN(4) == 0 {
+			more = 0 // before there is anything to go on with
+		}
+		if !c.kill(p, more, soon) {
+			c.ends(p, 0, time.Minute)
+			complete(t, c.dir())
+			must(t, os.RemoveAll(c.root))
+			args, kept = []string{file, "--out", c.root}, map[string]string{}
+			continue
+		}
+		killed++
+		c.alone()
+		c.swept(p)
+		dir := c.dir()
+		if dir == "" {
+			must(t, os.RemoveAll(c.root))
+			continue
+		}
+		args = []string{"--resume", dir}
+		now := finished(dir)
+		for trial, status := range kept {
+			if now[trial] != status {
+				t.Fatalf("trial %s was %s before and is %q after instant %d", trial, status, now[trial],
+					killed)
+			}
+		}
+		kept = now
+	}
+	c.run(0, args...)
+	complete(t, c.dir())
+	c.alone()
+}
+
+// kill ends p a moment after so many trials were finished, unless it ends before.
+func (c *command) kill(p *process, trials int, soon time.Duration) bool {
+	until(c.t, time.Minute, "some trials are finished", func() bool {
+		select {
+		case <-p.ended:
+			return true
+		default:
+			return trials == 0 || c.dir() != "" && len(finished(c.dir())) >= trials
+		}
+	})
+	select {
+	case <-p.ended:
+	case <-time.After(soon):
+		must(c.t, p.Process.Kill())
+		<-p.ended
+	}
+	return p.ProcessState.ExitCode() == -1
+}
+
+// swept makes a machine, which removes what a killed one has left.
+func (c *command) swept(p *process) {
+	c.t.Helper()
+	m, err := host.NewMachine(host.MachineConfig{Exe: c.exe, BusArgs: []string{"__bus"}, Nodes: 1,
+		Run: "sweep"})
+	must(c.t, err)
+	m.Close()
+	name := filepath.Join(host.TelemetryDir(0), fmt.Sprintf("conclave-%d-*", p.Process.Pid))
+	if left, _ := filepath.Glob(name); len(left) > 0 {
+		c.t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestKill_RealNodes(t *testing.T) {
+	t.Parallel()
+	newCommand(t).killLoop(short, times(4, 50))
+}
+
+func TestKill_Simulation(t *testing.T) {
+	t.Parallel()
+	c := newCommand(t)
+	c.killLoop(virtual, times(20, 200))
+	whole := &command{t: t, exe: c.exe, root: t.TempDir()}
+	whole.run(0, write(t, virtual), "--out", whole.root)
+	same(t, files(t, c.dir()), files(t, whole.dir()))
+}
+
+func TestInterrupt_RealNodes(t *testing.T) {
+	t.Parallel()
+	c := newCommand(t)
+	p := c.start(write(t, short), "--out", c.root)
+	until(t, time.Minute, "a trial is finished", func() bool { return len(finished(c.dir())) > 0 })
+	must(t, p.Process.Signal(syscall.SIGINT))
+	c.ends(p, 130, 5*time.Second)
+	c.alone()
+	dir := c.dir()
+	must(t, results.Verify(dir))
+	m, err := results.ReadManifest(dir)
+	must(t, err)
+	if rows := table(t, dir, results.TrialsFile); m.Complete || m.Finished < 1 ||
+		m.Finished >= m.Planned || len(rows) < m.Finished {
+		t.Errorf("complete %v, %d of %d finished, %d rows, want a part", m.Complete, m.Finished,
+			m.Planned, len(rows))
+	}
+	if want := "bench run --resume " + dir; !strings.Contains(p.errs.String(), want) {
+		t.Errorf("no %q in:\n%s", want, &p.errs)
+	}
+	c.run(0, "--resume", dir)
+	complete(t, dir)
+	c.alone()
+}
+
+func TestTwoRunners(t *testing.T) {
+	t.Parallel()
+	c := newCommand(t)
+	first := c.start(write(t, short), "--out", c.root, "--quiet")
+	until(t, time.Minute, "the run has begun", func() bool { return c.dir() != "" })
+	second := c.run(1, "--resume", c.dir())
+	want := fmt.Sprintf("is in use by process %d", first.Process.Pid)
+	if !strings.Contains(second.errs.String(), want) {
+		t.Errorf("no %q in:\n%s", want, &second.errs)
+	}
+	c.ends(first, 0, time.Minute)
+	complete(t, c.dir())
+}
+
+// A folder that goes while its run is going ends the run.
+func TestFolderVanishes(t *testing.T) {
+	t.Parallel()
+	c := newCommand(t)
+	p := c.start(write(t, short), "--out", c.root)
+	until(t, time.Minute, "a trial is finished", func() bool { return len(finished(c.dir())) > 0 })
+	dir, aside := c.dir(), filepath.Join(t.TempDir(), "aside")
+	must(t, os.Rename(dir, aside))
+	c.ends(p, 1, time.Minute)
+	if want := "was removed or replaced"; !strings.Contains(p.errs.String(), want) {
+		t.Errorf("no %q in:\n%s", want, &p.errs)
+	}
+	must(t, os.Rename(aside, dir))
+	c.run(0, "--resume", dir)
+	complete(t, dir)
+}
+
+func TestFolderCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	c := newCommand(t)
+	file := filepath.Join(c.root, "file")
+	must(t, os.WriteFile(file, nil, 0o644))
+	must(t, os.WriteFile(filepath.Join(c.root, "short"), nil, 0o644))
+	const instead = "not a directory; want a folder where a file stands"
+	for name, test := range map[string]struct{ out, want string }{
+		"below a file":                {filepath.Join(file, "results"), file + ": " + instead},
+		"a file":                      {file, file + ": " + instead},
+		"a file in the name's place":  {c.root, filepath.Join(c.root, "short") + ": " + instead},
+		"where nothing can be made":   {"/proc/results", "/proc/results: "},
+		"in a folder of the system's": {"/proc/self/task", "/proc/self/task/short: "},
+	} {
+		p := c.run(1, write(t, short), "--out", test.out)
+		text := p.errs.String()
+		if !strings.Contains(text, test.want) {
+			t.Errorf("%s: no %q in:\n%s", name, test.want, text)
+		}
+		if strings.Contains(text, "trial ") || p.out.String() != "" {
+			t.Errorf("%s: it has begun:\n%s%s", name, &p.out, text)
+		}
+	}
+	c.alone()
+}
+
+// checkExit says what bench makes of a run that is complete.
+func checkExit(t testing.TB, dir string, code int) {
+	t.Helper()
+	p := newCommand(t).run(code, "--resume", dir)
+	if code == 5 && !strings.Contains(p.out.String(), "stayed invalid after") {
+		t.Errorf("no reason in:\n%s", &p.out)
+	}
+}

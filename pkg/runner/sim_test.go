@@ -1,0 +1,153 @@
+package runner_test
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/runner"
+)
+
+const sweep = `
+name: sweep
+problem: election
+algorithms: [bully, {name: ring-list, params: {remember_dead: true}, label: memory}]
+transport: sim
+network: {latency: {distribution: exponential, mean: 2ms}}
+scenario: {kind: leader-crash}
+sweep:
+  - {vary: nodes, over: [3, 6]}
+  - {vary: network.loss, over: [0, 0.1]}
+repetitions: 20
+time_limit: 2s
+trace: failures
+`
+
+// The same file and seed give the same bytes, whatever the number of workers, and
+// whether or not the run was interrupted.
+func TestSimulation_SameBytes(t *testing.T) {
+	t.Parallel()
+	whole := func(workers int) map[string]string {
+		e, f := created(t, sweep, t.TempDir())
+		_, err := runner.Run(context.Background(), e, f, runner.Options{Workers: workers})
+		must(t, err)
+		complete(t, f.Dir())
+		return files(t, f.Dir())
+	}
+	want := whole(1)
+	traces := 0
+	for name := range want {
+		if filepath.Dir(name) == results.TracesDir {
+			traces++
+		}
+	}
+	if traces == 0 {
+		t.Error("no trial has failed: there are no traces to compare")
+	}
+	for _, workers := range []int{2, 4, 16} {
+		same(t, whole(workers), want)
+	}
+
+	e, f := created(t, sweep, t.TempDir())
+	for before := -1; len(f.Done()) < len(e.Trials()); {
+		if len(f.Done()) <= before {
+			t.Fatal("a run has finished no trial")
+		}
+		before = len(f.Done())
+		ctx, stop := context.WithCancel(context.Background())
+		// One worker, or the group that is told of would be the whole.
+		_, _ = runner.Run(ctx, e, f, runner.Options{Workers: 1, Progress: func(p runner.Progress) {
+			if p.Finished%50 == 0 {
+				stop()
+			}
+		}})
+		stop()
+		must(t, f.Close())
+		var err error
+		f, err = results.Open(f.Dir(), results.Resume{})
+		must(t, err)
+		defer f.Close()
+	}
+	complete(t, f.Dir())
+	same(t, files(t, f.Dir()), want)
+}
+
+// A gate is where the trial that comes second stops until it is let through.
+var gate chan struct{}
+
+func init() {
+	bully, err := algo.Lookup("election/bully")
+	if err != nil {
+		panic(err)
+	}
+	s := bully.Spec
+	s.Name, s.Summary = "test-gate", "for tests: bully, behind a gate"
+	algo.RegisterElector(s, func(c algo.Config) algo.Elector {
+		if c.ID == 1 && gate != nil {
+			<-gate
+		}
+		return bully.New(c).(algo.Elector)
+	})
+}
+
+// A trial in simulation is on disk before long, even if the next one takes for
+// ever.
+func TestSimulation_CommitsBeforeLong(t *testing.T) {
+	text := strings.NewReplacer("bully, ", "test-gate, ", "20", "5").Replace(sweep)
+	e, f := created(t, text, t.TempDir())
+	gate = make(chan struct{}, 8)
+	defer func() { gate = nil }()
+	done := make(chan error, 1)
+	go func() {
+		_, err := runner.Run(context.Background(), e, f, runner.Options{Workers: 1})
+		done <- err
+	}()
+	for n, t1 := 0, 0; n < 3; n++ {
+		gate <- struct{}{}
+		until(t, time.Minute, "a further trial is in the journal", func() bool {
+			return len(finished(f.Dir())) > t1
+		})
+		t1 = len(finished(f.Dir()))
+	}
+	close(gate)
+	must(t, <-done)
+	complete(t, f.Dir())
+}
+
+func TestRun_UnknownTrial(t *testing.T) {
+	t.Parallel()
+	e, _ := created(t, sweep, t.TempDir())
+	_, _, _, _, err := runner.Replay(context.Background(), e, 161, runner.Options{})
+	if want := "no trial 161: the run has trials 1 to 160"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %q", err, want)
+	}
+}
+
+// Every trial of a run can be had again, to the last record.
+func TestReplay_IsTheSame(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(sweep, "trace: failures", "trace: all", 1)
+	text = strings.Replace(text, "repetitions: 20", "repetitions: 2", 1)
+	e, f := created(t, text, t.TempDir())
+	_, err := runner.Run(context.Background(), e, f, runner.Options{})
+	must(t, err)
+	for _, trial := range e.Trials() {
+		kept, err := results.ReadTrace(f.Dir(), trial.Number)
+		must(t, err)
+		_, _, got, alg, err := runner.Replay(context.Background(), e, trial.Number, runner.Options{})
+		must(t, err)
+		if alg.ID != trial.Plan.Algorithm || len(got) != len(kept.Records) {
+			t.Fatalf("trial %d: %s, %d records, want %s, %d", trial.Number, alg.ID, len(got),
+				trial.Plan.Algorithm, len(kept.Records))
+		}
+		for i := range got {
+			if got[i] != kept.Records[i] {
+				t.Fatalf("trial %d, record %d: %+v, want %+v", trial.Number, i, got[i], kept.Records[i])
+			}
+		}
+	}
+}
