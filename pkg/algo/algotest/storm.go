@@ -75,7 +75,8 @@ func (s Storm) Plan(id string, n int, seed uint64) (harness.Plan, error) {
 func (s Storm) events(rng *rand.Rand, n int) (out []harness.Event) {
 	id := func() algo.ID { return algo.ID(rng.IntN(n) + 1) }
 	at := func() time.Duration { return time.Duration(rng.Int64N(int64(s.Span))) }
-	for range 1 + rng.IntN(n) {
+	out = append(out, harness.Event{Do: harness.DoElect, Node: id()}) // before anything breaks
+	for range rng.IntN(n) {
 		out = append(out, harness.Event{At: at(), Do: harness.DoElect, Node: id()})
 	}
 	times := make([]time.Duration, 2+rng.IntN(6))
