@@ -31,7 +31,8 @@ func init() {
 		Saves:     []algo.Message{Era{}},
 		Params: []algo.Param{
 			{Name: "skip_timeout", Type: algo.Duration, Min: time.Duration(0),
-				Doc:     "T, how long to wait for an acknowledgement; default 3d + 20 ms, d the largest latency",
+				Doc: "T, how long to wait for an acknowledgement; " +
+					"default 3d + 20 ms, d the largest latency",
 				Default: func(net algo.Network) any { return 3*net.Latency + slack }},
 			{Name: "remember_dead", Type: algo.Bool, Default: algo.Const(false),
 				Doc: "skip a process at once that did not acknowledge earlier in this election"},
