@@ -36,6 +36,7 @@ type Reference struct {
 		Type  string
 		N     json.RawMessage // a number; in words where many sizes are meant
 		Order json.RawMessage // of a ring, likewise
+		Shape string          // of a tree: "path, holder 1", "star centre 1", "binary heap"
 		Edges [][2]algo.ID
 	}
 	Params   map[string]any
@@ -186,6 +187,16 @@ func (c *Reference) Plan() (harness.Plan, error) {
 			return p, fmt.Errorf("topology.order: %s is no list of processes", c.Topology.Order)
 		}
 	}
+	for _, shape := range []string{"path", "star", "binary"} {
+		if p.Shape.Kind == "tree" && strings.Contains(c.Topology.Shape, shape) {
+			p.Shape.Tree = shape
+		}
+	}
+	if _, who, found := strings.Cut(c.Topology.Shape, "holder "); found {
+		if _, err := fmt.Sscan(who, &p.Holder); err != nil {
+			return p, fmt.Errorf("topology.shape: %q: %w", c.Topology.Shape, err)
+		}
+	}
 	if c.Topology.Edges != nil {
 		p.Shape = algo.Shape{Kind: "file", Edges: c.Topology.Edges}
 	}
@@ -210,6 +221,10 @@ func (c *Reference) scenario() (sc harness.Scenario, err error) {
 			&sc.Requests, &sc.Warmup)
 		sc.Requests += sc.Warmup
 		return sc, err
+	}
+	if s.Events == nil && s.Channels != "" { // only the links matter: everybody asks again and again
+		sc.Kind, sc.Requests, sc.Think = harness.Closed, 30, bus.Uniform(0, 2*unit)
+		return sc, nil
 	}
 	if len(s.Partition) > 0 {
 		sc.Events = append(sc.Events, harness.Event{Do: harness.DoCut, Groups: s.Partition})

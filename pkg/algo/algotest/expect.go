@@ -79,6 +79,15 @@ var expectations = Checks{
 		each, _ := r.only().perRequest()
 		return within(float64(each[len(each)-1]), want)
 	},
+	"entry_at": func(r *Result, want json.RawMessage) error {
+		return within(inUnits(r.only().Operations[0].End), want)
+	},
+	"sent_until_entry": func(r *Result, want json.RawMessage) error {
+		return within(float64(r.only().sentUntil(1)), want)
+	},
+	"sent_until_last_entry": func(r *Result, want json.RawMessage) error {
+		return within(float64(r.only().sentUntil(r.only().Completed)), want)
+	},
 	"mean_sent_per_request": meanPerRequest(""),
 	"violations": func(r *Result, want json.RawMessage) error {
 		return within(r.trialsWith(func(o *Outcome) bool { return len(o.Violations) > 0 }), want)
@@ -202,6 +211,21 @@ func meanPerRequest(kind string) func(*Result, json.RawMessage) error {
 		}
 		return within(float64(sent)/float64(requests-r.Plan.Scenario.Warmup), want)
 	}
+}
+
+// sentUntil counts the messages sent before the k-th entry.
+func (o *Outcome) sentUntil(k int) (sent int) {
+	for _, rec := range o.Trace {
+		switch {
+		case rec.Type == trace.Granted && k == 1:
+			return sent
+		case rec.Type == trace.Granted:
+			k--
+		case rec.Type == trace.Send && rec.Plane == trace.Data:
+			sent++
+		}
+	}
+	return sent
 }
 
 func (r *Result) trialsWith(f func(*Outcome) bool) (n float64) {

@@ -15,6 +15,8 @@ const id = "mutex/central"
 
 func TestConformance(t *testing.T) { algotest.Run(t, id) }
 
+func TestCases(t *testing.T) { algotest.Cases(t, id) }
+
 // TestRandomSchedules: with any process for the coordinator.
 func TestRandomSchedules(t *testing.T) {
 	algotest.RunRandomEntries(t, id, func(p *harness.Plan) {

@@ -15,6 +15,8 @@ const id = "mutex/lamport"
 
 func TestConformance(t *testing.T) { algotest.Run(t, id) }
 
+func TestCases(t *testing.T) { algotest.Cases(t, id) }
+
 func TestRandomSchedules(t *testing.T) { algotest.RunRandomEntries(t, id, nil) }
 
 // TestCounts: 3(N-1) messages for each entry, however many ask at once. Entries

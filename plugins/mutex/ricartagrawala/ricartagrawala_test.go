@@ -17,6 +17,8 @@ const id = "mutex/ricart-agrawala"
 
 func TestConformance(t *testing.T) { algotest.Run(t, id) }
 
+func TestCases(t *testing.T) { algotest.Cases(t, id) }
+
 func TestRandomSchedules(t *testing.T) { algotest.RunRandomEntries(t, id, nil) }
 
 // TestCounts: 2(N-1) messages for each entry, however many ask at once. Alone,
