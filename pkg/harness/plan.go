@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -159,7 +160,8 @@ func (p *Plan) Setup() (*Setup, error) {
 	return s, nil
 }
 
-// Config is what process id knows at its start.
+// Config is what process id knows at its start. Where a token is handed round in a
+// tree, its holder is the root.
 func (s *Setup) Config(id algo.ID, incarnation uint32, saved algo.Message) algo.Config {
 	c := algo.Config{
 		ID: id, Peers: s.Graph.Peers(), Neighbors: s.Graph.Neighbors(id), Ring: s.Graph.Ring,
@@ -169,10 +171,28 @@ func (s *Setup) Config(id algo.ID, incarnation uint32, saved algo.Message) algo.
 	if c.Holder == algo.None {
 		c.Holder = c.Peers[0]
 	}
+	if s.Alg.Problem == algo.MutualExclusion && s.Graph.Class == algo.Tree {
+		c.Neighbors = rooted(s.Graph, id, c.Holder)
+	}
 	if incarnation > 0 {
 		c.Leader = algo.None
 	}
 	return c
+}
+
+// rooted is the neighbors of id in the tree g, with root for the tree's root: the
+// neighbor on the way there (None at root), then the others.
+func rooted(g *algo.Graph, id, root algo.ID) []algo.ID {
+	own := g.Neighbors(id)
+	below := algo.None // of p, on the way from root up to the top of g
+	for p := root; p != algo.None; p = g.Neighbors(p)[0] {
+		if p == id {
+			return append([]algo.ID{below}, slices.DeleteFunc(slices.Clone(own),
+				func(q algo.ID) bool { return q == below || q == algo.None })...)
+		}
+		below = p
+	}
+	return own
 }
 
 // Derive makes the seed of one purpose, and of numbered parts of it, from a

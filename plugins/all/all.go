@@ -11,6 +11,7 @@ import (
 	_ "github.com/conclave-bench/conclave/plugins/mutex/central"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/lamport"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/naimitrehel"
+	_ "github.com/conclave-bench/conclave/plugins/mutex/raymond"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/raynalmodified"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/raynaloriginal"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/ricartagrawala"
