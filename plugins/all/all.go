@@ -10,6 +10,7 @@ import (
 	_ "github.com/conclave-bench/conclave/plugins/election/stableleader"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/central"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/lamport"
+	_ "github.com/conclave-bench/conclave/plugins/mutex/maekawa"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/naimitrehel"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/raymond"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/raynalmodified"

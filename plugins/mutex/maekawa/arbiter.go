@@ -1,0 +1,97 @@
+package maekawa
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+// onRequest is rule 2.
+func (n *node) onRequest(env algo.Env, s Stamp) {
+	if n.lock == (Stamp{}) {
+		n.give(env, s)
+		return
+	}
+	first := s.precedes(n.lock) && (len(n.waiting) == 0 || s.precedes(n.waiting[0]))
+	switch {
+	case !first: // another one is before it
+		env.Send(s.ID, Failed{s})
+	case len(n.waiting) > 0 && n.waiting[0].precedes(n.lock) && n.displace:
+		// that one was first until now and had not failed (Sanders)
+		env.Send(n.waiting[0].ID, Failed{n.waiting[0]})
+	}
+	n.enqueue(s)
+	if first && !n.asked {
+		n.asked = true
+		env.Send(n.lock.ID, Inquire{n.lock})
+	}
+}
+
+// onRelinquish is rule 6: the lock's owner lets the first go before it.
+func (n *node) onRelinquish(env algo.Env, s Stamp) {
+	if s == n.lock {
+		n.enqueue(s)
+		n.next(env)
+	}
+}
+
+// onRelease is rule 8, at the arbiter.
+func (n *node) onRelease(env algo.Env, s Stamp) {
+	if s == n.lock {
+		n.next(env)
+	}
+}
+
+// next gives the lock to the first who waits, if anybody does.
+func (n *node) next(env algo.Env) {
+	n.lock, n.asked = Stamp{}, false
+	if len(n.waiting) > 0 {
+		s := n.waiting[0]
+		n.waiting = slices.Delete(n.waiting, 0, 1)
+		n.give(env, s)
+	}
+}
+
+func (n *node) give(env algo.Env, s Stamp) {
+	n.lock = s
+	env.Send(s.ID, Locked{s})
+}
+
+// enqueue keeps those who wait in the order of their stamps.
+func (n *node) enqueue(s Stamp) {
+	i := slices.IndexFunc(n.waiting, s.precedes)
+	if i < 0 {
+		i = len(n.waiting)
+	}
+	n.waiting = slices.Insert(n.waiting, i, s)
+}
+
+// Invariant: who is inside has every lock of its quorum, no arbiter that gave
+// its lock lets us wait, those who wait for ours do so in order, and if the first
+// of them is before the lock, its owner has been asked.
+func (n *node) Invariant() error {
+	for _, p := range n.locked {
+		if slices.Contains(n.failed, p) {
+			return fmt.Errorf("locked and failed at %d", p)
+		}
+	}
+	ordered := slices.IsSortedFunc(n.waiting, func(a, b Stamp) int {
+		if a.precedes(b) {
+			return -1
+		}
+		return 1
+	})
+	switch {
+	case n.inside && len(n.locked) != len(n.q):
+		return fmt.Errorf("inside with %d of %d locks", len(n.locked), len(n.q))
+	case !ordered:
+		return fmt.Errorf("waiting out of order: %v", n.waiting)
+	case len(n.waiting) > 0 && n.lock == (Stamp{}):
+		return errors.New("the lock is free, but somebody waits")
+	case len(n.waiting) > 0 && n.waiting[0].precedes(n.lock) && !n.asked:
+		return fmt.Errorf("%v waits for %v, which has not been asked", n.waiting[0], n.lock)
+	}
+	return nil
+}
