@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
 )
 
@@ -23,7 +24,8 @@ allow: {invalid: 200}
 `
 
 // BenchmarkSweep reports how much of the time of a sweep of short trials on real
-// nodes is spent inside trials, and what each costs outside.
+// nodes is spent inside trials, what each costs outside, and how much of what is
+// inside is the scenario itself, from the common start to quiet.
 func BenchmarkSweep(b *testing.B) {
 	if runtime.GOOS == "windows" {
 		b.Skip("no real nodes")
@@ -39,6 +41,12 @@ func BenchmarkSweep(b *testing.B) {
 		n := float64(s.Manifest.Attempts)
 		b.ReportMetric(float64(s.InTrials)/float64(s.Spent), "inside/sweep")
 		b.ReportMetric(float64((s.Spent-s.InTrials).Microseconds())/1000/n, "ms-outside/trial")
+		scenario := 0.0
+		must(b, results.EachTrial(f.Dir(), func(t *results.Trial) error {
+			scenario += t.DurationMS / n
+			return nil
+		}))
+		b.ReportMetric(scenario, "ms-scenario/trial")
 		b.ReportMetric(float64(s.InTrials.Microseconds())/1000/n, "ms/trial")
 		b.ReportMetric(0, "ns/op")
 	}

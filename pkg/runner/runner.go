@@ -182,6 +182,7 @@ func (r *run) attempts(ctx context.Context, m *host.Machine, t experiment.Trial,
 		if err != nil {
 			return err
 		}
+		r.inTrials += time.Since(begun)
 		row := r.row(t, attempt, o)
 		if err := r.keepTrace(t, attempt, o); err != nil {
 			return err
@@ -189,7 +190,6 @@ func (r *run) attempts(ctx context.Context, m *host.Machine, t experiment.Trial,
 		if err := r.folder.Append(row); err != nil {
 			return err
 		}
-		r.inTrials += time.Since(begun)
 		final := row.Status != results.Invalid || attempt > r.experiment.Retries
 		if final {
 			r.cal.add(t, o)

@@ -145,6 +145,9 @@ func (r *run) pool(ctx context.Context, cancel context.CancelCauseFunc) <-chan f
 				plan.Trial = "sim"
 				begun := time.Now()
 				o, err := simulated(&plan, r.experiment.Trace)
+				r.mu.Lock()
+				r.inTrials += time.Since(begun) / time.Duration(workers)
+				r.mu.Unlock()
 				if err == nil {
 					err = r.keepTrace(t, 1, o)
 				}
@@ -153,9 +156,6 @@ func (r *run) pool(ctx context.Context, cancel context.CancelCauseFunc) <-chan f
 					return
 				}
 				o.trace = nil // a group of them would fill the memory
-				r.mu.Lock()
-				r.inTrials += time.Since(begun) / time.Duration(workers)
-				r.mu.Unlock()
 				done <- finished{t, r.row(t, 1, o), o}
 			}
 		})
