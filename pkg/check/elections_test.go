@@ -125,6 +125,30 @@ func TestMessagesOfOperations(t *testing.T) {
 	}
 }
 
+// TestAvailability: a majority is more than half of the living.
+func TestAvailability(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		records []trace.Record
+		want    float64
+	}{
+		"half":           {all(0, 4, 4, 3), 0},
+		"more than half": {all(0, 4, 4, 3, 2), 0.98},
+		"half of those that are left": {join(at(0, trace.Elected, 4, 4), at(10, trace.Crash, 1),
+			at(20, trace.Crash, 2)), 0},
+		"both that are left": {join(at(0, trace.Crash, 1), all(10, 4, 4, 3)),
+			(100 - 11) / 100.0},
+		"the leader is not alive": {join(all(0, 4, 3, 2, 1), at(10, trace.Crash, 4)), (10 - 2) / 100.0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := trial{id: eventual, nodes: 4, records: test.records,
+				end: harness.End{At: 100 * ms1, Reason: harness.TimeLimit}}.judge(t)
+			hasMetrics(t, v, map[string]float64{"availability": test.want})
+		})
+	}
+}
+
 // TestRounds: the longest chain is counted from the operation's cause, whatever
 // depth the records have reached before.
 func TestRounds(t *testing.T) {
@@ -150,6 +174,8 @@ func TestRounds(t *testing.T) {
 			election), 2},
 		"two operations": {0, join(send(1, 1, 2, 1, 1), send(2, 2, 3, 1, 2), all(4, 3, 1, 2, 3),
 			at(10, trace.Crash, 3), election), (2 + 2) / 2.0},
+		"what comes later and knows less": {3, join(heartbeats, late, at(10, trace.Crash, 3),
+			send(20, 2, 1, 1, 6), send(21, 1, 2, 1, 7), arrived, send(25, 2, 1, 2, 8), all(30, 2, 2, 1)), 3},
 		"a duplicate goes as far": {3, join(heartbeats, at(10, trace.Crash, 3),
 			send(20, 2, 1, 1, 6), send(20, 2, 1, 1, 6)[1], send(21, 1, 2, 1, 7), all(22, 2, 2, 1)), 2},
 	} {

@@ -181,6 +181,9 @@ func TestWarmup(t *testing.T) {
 	busy := join(requested(0, 1, 0), requested(0, 2, 0), flights(1, 5), at(10, trace.Granted, 1),
 		at(20, trace.Released, 1), flights(20, 7), at(34, trace.Granted, 2), at(35, trace.Released, 2),
 		flights(36, 1))
+	asked := join(requested(0, 1, 0), flights(1, 5), at(10, trace.Granted, 1), requested(15, 2, 15),
+		flights(16, 3), at(20, trace.Released, 1), flights(20, 7), at(34, trace.Granted, 2),
+		at(35, trace.Released, 2))
 	crashed := join(requested(0, 1, 0), flights(1, 5), at(10, trace.Granted, 1), at(20, trace.Crash, 1),
 		requested(30, 2, 30), flights(30, 3), at(34, trace.Granted, 2), at(35, trace.Released, 2))
 	for name, test := range map[string]struct {
@@ -193,6 +196,8 @@ func TestWarmup(t *testing.T) {
 		"one waits": {busy, map[string]float64{"messages_per_entry": 8, "bytes_per_entry": 80,
 			"waiting_ms": 34, "throughput_per_s": 1 / 0.030, "turnaround_ms": 35, "fairness": 0.5,
 			"sync_delay_ms": 14}},
+		"one asks meanwhile": {asked, map[string]float64{"messages_per_entry": 7,
+			"throughput_per_s": 1 / 0.030}},
 		"crashed inside": {crashed, map[string]float64{"messages_per_entry": 3,
 			"throughput_per_s": 1 / 0.020}},
 	} {

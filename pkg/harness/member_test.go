@@ -359,6 +359,52 @@ func TestOpenWaitsFromIntended(t *testing.T) {
 	}
 }
 
+// TestLateAlarms: on a slow machine arrivals are late, but none is meant later.
+func TestLateAlarms(t *testing.T) {
+	t.Parallel()
+	intended := func(lag time.Duration) (out []uint64) {
+		w := newWorld(t, mustSetup(t, "mutex/test-lock", 2, Scenario{Kind: Open, Rate: 100, Requests: 30}, nil))
+		w.lag = lag
+		for _, m := range w.members {
+			m.Start(lag)
+		}
+		w.run(time.Hour)
+		for _, r := range w.records {
+			if r.Type == trace.Request {
+				out = append(out, r.Arg)
+			}
+		}
+		slices.Sort(out)
+		return out
+	}
+	if a, b := intended(0), intended(3*ms); !slices.Equal(a, b) {
+		t.Errorf("intended instants drift with the lag:\n%v\n%v", a, b)
+	}
+}
+
+// TestClasses: whom an alarm comes from decides its turn in an instant.
+func TestClasses(t *testing.T) {
+	t.Parallel()
+	for slot, want := range map[uint16]Class{
+		slotRelease: Application, slotRequest: Application, slotBeat: TimerExpiry, slotWatch: TimerExpiry,
+		slotSuspect: TimerExpiry, slotRestore: TimerExpiry, slotElect: TimerExpiry, slotTimers: TimerExpiry,
+	} {
+		if got := (Alarm{Slot: slot}).Class(); got != want {
+			t.Errorf("slot %d: class %d, want %d", slot, got, want)
+		}
+	}
+	for _, do := range []string{DoCrash, DoRestart, DoCut, DoHeal, doAlarm, doFinish} {
+		if (Instruction{Do: do}).Class() != Control {
+			t.Errorf("%s is not control", do)
+		}
+	}
+	for _, do := range []string{DoElect, DoSuspect, DoRequest, "invite"} {
+		if (Instruction{Do: do}).Class() != Application {
+			t.Errorf("%s is not of the application", do)
+		}
+	}
+}
+
 // TestWorkloadIsSharedLuck: intended instants are the same for every algorithm.
 func TestWorkloadIsSharedLuck(t *testing.T) {
 	t.Parallel()

@@ -122,6 +122,7 @@ type world struct {
 	sent    []Outgoing
 	done    []algo.ID
 	lose    func(from, to algo.ID, at time.Duration) bool
+	lag     time.Duration // by which alarms are late
 }
 
 type happening struct {
@@ -211,7 +212,7 @@ func (w *world) Send(m *Member, to algo.ID, out Outgoing) {
 }
 
 func (w *world) Alarm(m *Member, at time.Duration, a Alarm) {
-	w.queue.Push(max(at, w.now), a.Class(), m.ID, happening{m: m, alarm: a})
+	w.queue.Push(max(at, w.now)+w.lag, a.Class(), m.ID, happening{m: m, alarm: a})
 }
 
 func (w *world) Record(_ *Member, r *trace.Record) { w.records.Record(r) }

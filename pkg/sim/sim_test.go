@@ -242,7 +242,7 @@ func TestCrash(t *testing.T) {
 		harness.Event{At: 1 * ms, Do: harness.DoCrash, Node: 2},
 		harness.Event{At: 2 * ms, Do: harness.DoRestart, Node: 2},
 		harness.Event{At: 2 * ms, Do: harness.DoElect, Node: 1}, // reaches the restarted one
-		harness.Event{At: 3 * ms, Do: harness.DoCrash, Node: 2}, // had it not crashed again
+		harness.Event{At: 4 * ms, Do: harness.DoCrash, Node: 2}, // had it not crashed again
 		harness.Event{At: 6 * ms, Do: harness.DoRestart, Node: 2},
 		harness.Event{At: 6 * ms, Do: harness.DoElect, Node: 1}, // reaches it
 		harness.Event{At: 20 * ms, Do: harness.DoCrash, Node: 2},
@@ -253,7 +253,7 @@ func TestCrash(t *testing.T) {
 	same(t, "what happened", tell(list, trace.Up, trace.Crash, trace.Deliver, trace.Undelivered,
 		trace.Timeout), []string{
 		"0s up p1", "0s up p2", "1ms crash p2", "2ms up p2",
-		"3ms crash p2", "3ms undelivered p2 1 #1", "3ms deliver p1 2 #1",
+		"3ms undelivered p2 1 #1", "3ms deliver p1 2 #1", "4ms crash p2",
 		"5ms undelivered p2 1 #2", "6ms up p2", "6ms timeout p1 t", "9ms deliver p2 1 #3",
 		"10ms timeout p1 t", "20ms crash p2", "23ms undelivered p2 1 #4", "24ms timeout p1 t"})
 	for _, r := range list {
@@ -274,6 +274,62 @@ func TestRestartOfOneThatNeverRan(t *testing.T) {
 		harness.Event{At: ms, Do: harness.DoRestart, Node: 1}) // is up: nothing
 	same(t, "starts", tell(list, trace.Log), []string{"0s log p1 start 0 leader 1",
 		"1ms log p2 start 1 leader 0"})
+}
+
+// TestFates: what becomes of each message is what the network model says.
+func TestFates(t *testing.T) {
+	t.Parallel()
+	f := func(a *actor, env algo.Env, what string, _ algo.ID, _ algo.Message) {
+		if what == "elect" {
+			algo.Broadcast(env, a.ID, a.Peers, Note{})
+		}
+	}
+	p := plan("election/test-actor", 3, harness.Scenario{Kind: harness.Script}, role(f))
+	for i := range 100 {
+		p.Scenario.Events = append(p.Scenario.Events, harness.Event{At: time.Duration(i) * ms,
+			Do: harness.DoElect, Node: algo.ID(i%3 + 1)})
+	}
+	p.Network = bus.Network{Latency: bus.Uniform(ms, 9*ms), Loss: 0.3, Duplication: 0.3}
+	_, list := run(t, p)
+	s, err := p.Setup()
+	if err != nil {
+		t.Fatal(err)
+	}
+	flows, fates := map[[2]uint32]*bus.Flow{}, map[[2]uint32][]bus.Fate{}
+	lost, copies := 0, 0
+	for _, r := range list {
+		k := [2]uint32{r.Process, r.Peer}
+		back := [2]uint32{r.Peer, r.Process}
+		switch r.Type {
+		case trace.Send:
+			if flows[k] == nil {
+				flow := s.Network.Flow(trace.Data, k[0], 0, k[1])
+				flows[k] = &flow
+			}
+			fate := s.Network.Send(flows[k], r.At)
+			if r.Seq != fate.Seq || r.Due != fate.Due {
+				t.Fatalf("%+v, want %+v", r, fate)
+			}
+			fates[k] = append(fates[k], fate)
+		case trace.Duplicate:
+			if fate := fates[k][r.Seq-1]; !fate.Duplicated || r.Due != fate.CopyDue || r.Copy != 1 {
+				t.Fatalf("%+v, want %+v", r, fate)
+			}
+			copies++
+		case trace.Deliver, trace.Lose:
+			fate := fates[back][r.Seq-1]
+			want := r.Copy == 0 && fate.Lost || r.Copy == 1 && fate.CopyLost
+			if (r.Type == trace.Lose) != want {
+				t.Fatalf("%+v, want %+v", r, fate)
+			}
+			if want {
+				lost++
+			}
+		}
+	}
+	if lost < 30 || copies < 30 {
+		t.Errorf("%d lost, %d duplicated: too few to tell", lost, copies)
+	}
 }
 
 // TestSaved: a process gets back what it saved last, as it was then.
