@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"runtime"
 	"slices"
 	"strconv"
@@ -99,6 +100,21 @@ func TestInvalidTrials(t *testing.T) {
 			}
 			checkExit(t, f.Dir(), test.code)
 		})
+	}
+}
+
+// checkExit says what bench makes of a run that is complete.
+func checkExit(t *testing.T, dir string, code int) {
+	t.Helper()
+	exe, err := os.Executable()
+	must(t, err)
+	c := exec.Command(exe, "run", "--resume", dir)
+	out, _ := c.CombinedOutput() // the exit code says it
+	if got := c.ProcessState.ExitCode(); got != code {
+		t.Errorf("exit code %d, want %d\n%s", got, code, out)
+	}
+	if code == 5 && !strings.Contains(string(out), "stayed invalid after") {
+		t.Errorf("no reason in:\n%s", out)
 	}
 }
 

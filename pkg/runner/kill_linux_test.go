@@ -339,12 +339,3 @@ func TestFolderCannotBeWritten(t *testing.T) {
 	}
 	c.alone()
 }
-
-// checkExit says what bench makes of a run that is complete.
-func checkExit(t testing.TB, dir string, code int) {
-	t.Helper()
-	p := newCommand(t).run(code, "--resume", dir)
-	if code == 5 && !strings.Contains(p.out.String(), "stayed invalid after") {
-		t.Errorf("no reason in:\n%s", &p.out)
-	}
-}
