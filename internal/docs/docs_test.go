@@ -1,0 +1,217 @@
+// Package docs executes what the documents say. It is nothing but tests: each
+// command in README.md and docs runs, each experiment loads, each link and path
+// leads somewhere. docs/ARCHITECTURE.md says how a document steers this.
+package docs
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/cli"
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	_ "github.com/conclave-bench/conclave/plugins/all"
+)
+
+// TestMain makes the test binary the command bench where it is called so.
+func TestMain(m *testing.M) {
+	name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
+	if name == "bench" || len(os.Args) == 2 && strings.HasPrefix(os.Args[1], "__") {
+		os.Exit(cli.Bench())
+	}
+	os.Exit(m.Run())
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func root(t testing.TB) string {
+	t.Helper()
+	dir, err := filepath.Abs("../..")
+	must(t, err)
+	return dir
+}
+
+// documents are README.md and docs/*.md, as far as they exist.
+func documents(t testing.TB) (found []document) {
+	t.Helper()
+	for _, pattern := range []string{"README.md", "docs/*.md"} {
+		paths, err := filepath.Glob(filepath.Join(root(t), pattern))
+		must(t, err)
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			must(t, err)
+			name, err := filepath.Rel(root(t), path)
+			must(t, err)
+			found = append(found, parse(filepath.ToSlash(name), string(text)))
+		}
+	}
+	return found
+}
+
+// A place is a folder like a fresh clone, with bench on the path.
+type place struct {
+	t   *testing.T
+	dir string
+	env []string
+}
+
+func newPlace(t *testing.T) *place {
+	t.Helper()
+	p := &place{t: t, dir: t.TempDir()}
+	bin := t.TempDir()
+	exe, err := os.Executable()
+	must(t, err)
+	must(t, os.Symlink(exe, filepath.Join(bin, "bench")))
+	for _, name := range []string{"configs", "docs", "results"} {
+		from := filepath.Join(root(t), name)
+		if _, err := os.Stat(from); err == nil {
+			must(t, os.CopyFS(filepath.Join(p.dir, name), os.DirFS(from)))
+		}
+	}
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "CONCLAVE_") { // they would override experiments
+			p.env = append(p.env, v)
+		}
+	}
+	p.env = append(p.env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return p
+}
+
+// limit is how long a command of a document may take.
+const limit = 2 * time.Minute
+
+// run executes a command and says whether it ended as the document promises.
+func (p *place) run(c shell) {
+	p.t.Helper()
+	line := strings.ReplaceAll(c.line, "go run ./cmd/bench", "bench")
+	ctx, cancel := context.WithTimeout(p.t.Context(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-c", line)
+	cmd.Dir, cmd.Env = p.dir, p.env
+	cmd.WaitDelay = 10 * time.Second
+	if p.onNodes(line) && os.Getenv("CONCLAVE_NIGHTLY") == "" {
+		if testing.Short() {
+			p.t.Skipf("%s starts processes", c.where)
+		}
+		cmd.Env = append(cmd.Env, "CONCLAVE_REPETITIONS=2") // that it runs, not what it measures
+	}
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	code := cmd.ProcessState.ExitCode()
+	switch {
+	case ctx.Err() != nil:
+		p.t.Errorf("%s: %s: not done within %v\n%s", c.where, c.line, limit, &out)
+	case code == 5 && c.exit == 0 && strings.Contains(out.String(), "stayed invalid after"):
+		p.t.Logf("%s: %s: this machine is too busy\n%s", c.where, c.line, &out)
+	case code != c.exit:
+		p.t.Errorf("%s: %s: %v, want exit code %d\n%s", c.where, c.line, err, c.exit, &out)
+	}
+}
+
+// onNodes says whether line runs an experiment on real nodes.
+func (p *place) onNodes(line string) bool {
+	words := strings.Fields(line)
+	if len(words) < 2 || words[1] != "run" || strings.Contains(line, "transport sim") ||
+		strings.Contains(line, "transport=sim") || strings.Contains(line, "--resume") {
+		return false
+	}
+	for _, word := range words[2:] {
+		if strings.HasSuffix(word, ".yaml") {
+			e, err := experiment.Load(filepath.Join(p.dir, word), experiment.Overrides{})
+			return err == nil && e.Transport == "nats"
+		}
+	}
+	return true
+}
+
+// What a document does is there for what follows in it.
+func TestCommands(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("needs a shell")
+	}
+	for _, d := range documents(t) {
+		if len(d.commands) == 0 {
+			continue
+		}
+		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			for _, c := range d.commands {
+				p.run(c)
+			}
+		})
+	}
+}
+
+func TestExperiments(t *testing.T) {
+	t.Parallel()
+	for _, d := range documents(t) {
+		for _, f := range d.fences {
+			if f.language != "yaml" || !strings.Contains(f.text, "algorithms:") || f.skipped {
+				continue
+			}
+			path := filepath.Join(t.TempDir(), "experiment.yaml")
+			must(t, os.WriteFile(path, []byte(f.text), 0o644))
+			if _, err := experiment.Load(path, experiment.Overrides{}); err != nil {
+				t.Errorf("%s: %v", f.where, err)
+			}
+		}
+	}
+}
+
+// TestConfigs: every file in configs says what it is for, loads, and runs.
+func TestConfigs(t *testing.T) {
+	t.Parallel()
+	var files []string
+	err := filepath.WalkDir(filepath.Join(root(t), "configs"),
+		func(path string, _ os.DirEntry, err error) error {
+			if filepath.Ext(path) == ".yaml" {
+				files = append(files, path)
+			}
+			return err
+		})
+	must(t, err)
+	if len(files) == 0 {
+		t.Fatal("no file in configs")
+	}
+	for _, file := range files {
+		name, err := filepath.Rel(root(t), file)
+		must(t, err)
+		t.Run(filepath.ToSlash(name), func(t *testing.T) { checkConfig(t, name) })
+	}
+}
+
+func checkConfig(t *testing.T, name string) {
+	file := filepath.Join(root(t), name)
+	text, err := os.ReadFile(file)
+	must(t, err)
+	if !bytes.HasPrefix(text, []byte("# ")) {
+		t.Error("its first line is no comment: say what it shows, and what to look for")
+	}
+	e, err := experiment.Load(file, experiment.Overrides{})
+	must(t, err)
+	if len(e.Trials()) == 0 {
+		t.Error("it plans no trial")
+	}
+	few := experiment.Overrides{Set: []string{"repetitions=2"}}
+	e, err = experiment.Load(file, few)
+	must(t, err)
+	_, total := e.Estimate()
+	if e.Transport != "sim" || total > 5*time.Second || runtime.GOOS == "windows" {
+		return
+	}
+	p := newPlace(t)
+	p.run(shell{line: "bench run " + name + " --set repetitions=2", where: name})
+}
