@@ -19,4 +19,5 @@ import (
 	_ "github.com/conclave-bench/conclave/plugins/mutex/raynaloriginal"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/ricartagrawala"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/suzukikasami"
+	_ "github.com/conclave-bench/conclave/plugins/mutex/tokenring"
 )
