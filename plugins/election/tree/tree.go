@@ -180,8 +180,8 @@ func (n *node) Invariant() error {
 		return fmt.Errorf("started, state %d with %d TOKENs missing", n.state, n.missing())
 	case !n.started() && (n.q0 != unset || n.state != sleep):
 		return fmt.Errorf("not started, but state %d, TOKEN sent: %t", n.state, n.q0 != unset)
-	case n.state == coordinator && n.best.ID != n.ID:
-		return fmt.Errorf("coordinator, but %d is better", n.best.ID)
+	case n.state != sleep && (n.state == coordinator) != (n.best.ID == n.ID):
+		return fmt.Errorf("state %d, and %d is the best", n.state, n.best.ID)
 	}
 	return nil
 }

@@ -157,8 +157,8 @@ func TestSmallestTrace(t *testing.T) {
 	t.Parallel()
 	o := check4N(t, plan(t, 3, "path", nil, 1), 3)
 	want := []string{
-		"0 WAKEUP 1→2", "1 WAKEUP 2→1", "1 WAKEUP 2→3", "2 TOKEN 1→2", "2 WAKEUP 3→2", "2 TOKEN 3→2",
-		"3 TOKEN 2→3", "3 TOKEN 2→1",
+		"0 WAKEUP 1→2", "1 WAKEUP 2→1", "1 WAKEUP 2→3", "2 TOKEN 1→2", "2 WAKEUP 3→2",
+		"2 TOKEN 3→2", "3 TOKEN 2→3", "3 TOKEN 2→1",
 	}
 	var got []string
 	for _, r := range o.Trace {
@@ -243,6 +243,7 @@ func TestTokensBeforeTheStart(t *testing.T) {
 		{4, wakeup, "[]"},
 		{4, token, "[]"},
 		{3, wakeup, "[TOKEN to 2 elected 1 TOKEN to 3 TOKEN to 4]"},
+		{2, token, "[]"}, // rule 7
 	} {
 		if got := fmt.Sprint(step(test.from, test.msg)); got != test.want {
 			t.Errorf("event %d: got %s, want %s", i, got, test.want)
