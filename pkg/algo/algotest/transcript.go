@@ -56,6 +56,18 @@ func (r *Transcript) Expires(timer algo.Timer, want string) {
 	r.feed(algo.Event{Type: algo.Timeout, Timer: timer}, want)
 }
 
+// Suspects and Restores are the words of its failure detector about p.
+func (r *Transcript) Suspects(p algo.ID, want string) {
+	r.t.Helper()
+	r.feed(algo.Event{Type: algo.Suspect, Peer: p}, want)
+}
+
+// Restores takes a suspicion of p back.
+func (r *Transcript) Restores(p algo.ID, want string) {
+	r.t.Helper()
+	r.feed(algo.Event{Type: algo.Restore, Peer: p}, want)
+}
+
 func (r *Transcript) feed(ev algo.Event, want string) {
 	r.t.Helper()
 	var words []string

@@ -1,0 +1,241 @@
+// Package multipaxos is the choice of a leader in Lamport's Multi-Paxos ("The
+// part-time parliament", TOCS 1998; "Paxos made simple", 2001): its prepare
+// phase, run once for all that follows. Comments cite the phases of the latter.
+//
+// Who wants to lead picks a ballot higher than all that it knows and asks
+// everybody to promise to heed no lower one. A majority of promises makes it the
+// leader, until it hears of a higher ballot. Whoever promises follows, and
+// remembers the promise across crashes. Several processes may believe that they
+// lead: two majorities meet in a process that has promised the higher ballot,
+// so only that one can get anything accepted.
+package multipaxos
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+const slack = 20 * time.Millisecond // for the schedulers of real machines
+
+func init() {
+	algo.RegisterElector(algo.Spec{
+		Name:    "multi-paxos",
+		Summary: "the prepare phase: promises of a majority, for the highest ballot, make the leader",
+		Paper: algo.Paper{
+			Authors: "L. Lamport",
+			Title:   "The part-time parliament",
+			Venue:   "ACM Transactions on Computer Systems 16(2), 133-169", Year: 1998,
+			DOI: "10.1145/279227.279229",
+			Deviations: "The prepare phase alone: no values are proposed, so promises carry " +
+				"none. The paper leaves open when to prepare: here when the failure detector " +
+				"suspects the leader, and after a recovery, so that who returns takes over. Who " +
+				"promises a ballot takes its proposer for the leader. A refusal is told (NACK), " +
+				"and a proposer that was refused or has no majority after t_prepare tries again " +
+				"a random time later. A ballot that is asked for again, by the network's second " +
+				"copy, is promised again. A leader that is settled from the start has ballot " +
+				"(1, its ID).",
+		},
+		Messages: []algo.Message{Prepare{}, Promise{}, Nack{}},
+		Saves:    []algo.Message{Stable{}},
+		Params: []algo.Param{
+			{Name: "t_prepare", Type: algo.Duration, Min: time.Microsecond,
+				Doc:     "T, how long to wait for a majority; default 3d + 20 ms, d the largest latency",
+				Default: func(net algo.Network) any { return 3*net.Latency + slack }},
+			{Name: "backoff", Type: algo.Duration, Min: time.Duration(0),
+				Doc:     "a duel's loser waits for T and up to this, at random; default 2T",
+				Default: func(net algo.Network) any { return 2 * net.Params.Duration("t_prepare") }},
+		},
+		Needs: algo.Needs{
+			Synchrony: algo.PartiallySynchronous, Detector: algo.EventuallyPerfect,
+			Timing: func(net algo.Network, p algo.Params) error {
+				if t := p.Duration("t_prepare"); t < 2*net.Latency {
+					return fmt.Errorf("t_prepare %v is below 2d = %v", t, 2*net.Latency)
+				}
+				return nil
+			},
+		},
+		Survives: algo.Faults{
+			Duplication: true, Partition: true, Recovery: true,
+			Crashes: func(n int) int { return (n - 1) / 2 },
+		},
+		Promises: algo.Promises{Announced: true, Leadership: algo.PerTerm},
+		Claims: []algo.Claim{{
+			Metric: "messages/election", Load: "best",
+			Text:  "2N-3 when the leader crashed and one process prepares: N-1 PREPARE, N-2 PROMISE",
+			Bound: algo.Exactly(func(n int) float64 { return float64(2*n - 3) }),
+		}},
+	}, New)
+}
+
+type role uint8
+
+const (
+	acceptor role = iota // and nothing else
+	proposer             // PREPARE is out, no majority yet
+	loser                // refused: tries again later
+	leader
+)
+
+// retry is when a proposer without a majority, or a loser, prepares again.
+const retry algo.Timer = "retry"
+
+type node struct {
+	algo.Config
+	promised Ballot // persistent: the highest promised; its own, for who proposes or leads
+	seen     uint64 // the highest counter heard of
+	role     role
+	leader   algo.ID
+	promises []algo.ID // of its ballot, its own included
+}
+
+// New reads the promise from stable storage. A settled leader has everybody's.
+func New(c algo.Config) algo.Elector {
+	n := &node{Config: c, leader: c.Leader}
+	if saved, ok := c.Saved.(Stable); ok {
+		n.promised = saved.Promised
+	} else if c.Leader != algo.None {
+		n.promised = Ballot{1, c.Leader}
+	}
+	if n.seen = n.promised.Counter; c.Leader == c.ID {
+		n.role, n.promises = leader, slices.Clone(c.Peers)
+	}
+	return n
+}
+
+// Start: whoever comes back knows no leader, and prepares.
+func (n *node) Start(env algo.Env) {
+	switch {
+	case n.Incarnation > 0:
+		n.prepare(env)
+	case n.leader != algo.None:
+		env.Save(Stable{n.promised})
+	}
+}
+
+// Elect is for a suspicion, or a withdrawn one: prepare, unless that is what
+// this process is about.
+func (n *node) Elect(env algo.Env) {
+	if n.role == acceptor || n.role == leader {
+		n.prepare(env)
+	}
+}
+
+// Do is Elect under the name that scripts give it.
+func (n *node) Do(env algo.Env, op string, _ algo.ID) {
+	if op != "prepare" {
+		panic(fmt.Sprintf("multi-paxos has no operation %q (has: prepare)", op))
+	}
+	n.Elect(env)
+}
+
+func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
+	switch m := m.(type) {
+	case Prepare:
+		n.onPrepare(env, from, m)
+	case Promise:
+		n.onPromise(env, from, m)
+	case Nack:
+		n.onNack(env, m)
+	}
+}
+
+// Timeout is the end of a wait for a majority, or of a loser's patience.
+func (n *node) Timeout(env algo.Env, _ algo.Timer) { n.prepare(env) }
+
+// prepare is phase 1a: a ballot above all that were heard of, and its own
+// promise first.
+func (n *node) prepare(env algo.Env) {
+	n.seen++
+	n.role, n.leader = proposer, algo.None
+	n.promises = append(n.promises[:0], n.ID)
+	n.promised = Ballot{n.seen, n.ID}
+	env.Save(Stable{n.promised})
+	env.Elected(algo.None, 0)
+	algo.Broadcast(env, n.ID, n.Peers, Prepare{n.promised})
+	n.later(env)
+	n.count(env)
+}
+
+// later sets the timer: proposers that keep each other from winning try again
+// at different times.
+func (n *node) later(env algo.Env) {
+	wait, spread := n.Params.Duration("t_prepare"), n.Params.Duration("backoff")
+	env.SetTimer(retry, wait+time.Duration(env.Rand().Int64N(int64(spread)+1)))
+}
+
+// onPrepare is phase 1b. Whoever promises gives up its own ballot, if it has one.
+func (n *node) onPrepare(env algo.Env, from algo.ID, m Prepare) {
+	n.seen = max(n.seen, m.Ballot.Counter)
+	switch {
+	case m.Ballot.less(n.promised):
+		env.Send(from, Nack{m.Ballot, n.promised})
+		return
+	case n.promised.less(m.Ballot):
+		n.promised = m.Ballot
+		env.Save(Stable{n.promised})
+		n.role, n.leader = acceptor, from
+		env.CancelTimer(retry)
+		env.Elected(from, n.term())
+	}
+	env.Send(from, Promise{m.Ballot})
+}
+
+// onPromise is the end of phase 1. A promise of an earlier ballot is of no use.
+func (n *node) onPromise(env algo.Env, from algo.ID, m Promise) {
+	if n.role == proposer && m.Ballot == n.promised && !slices.Contains(n.promises, from) {
+		n.promises = append(n.promises, from)
+		n.count(env)
+	}
+}
+
+func (n *node) count(env algo.Env) {
+	if len(n.promises) > len(n.Peers)/2 {
+		n.role, n.leader = leader, n.ID
+		env.CancelTimer(retry)
+		env.Elected(n.ID, n.term())
+	}
+}
+
+// onNack: somebody has promised a higher ballot than ours. Its proposer may be
+// about to win: it gets time to.
+func (n *node) onNack(env algo.Env, m Nack) {
+	n.seen = max(n.seen, m.Promised.Counter)
+	if m.Ballot != n.promised || n.role != proposer && n.role != leader {
+		return
+	}
+	n.role, n.leader = loser, algo.None
+	env.Elected(algo.None, 0)
+	n.later(env)
+}
+
+// term numbers ballots in their order.
+func (n *node) term() uint64 {
+	return n.promised.Counter*uint64(len(n.Peers)) + uint64(n.promised.ID) - 1
+}
+
+// Invariant: who proposes or leads has promised its own ballot and no higher one,
+// who leads has a majority, and nobody follows but whom it promised last.
+func (n *node) Invariant() error {
+	own, most := n.promised.ID == n.ID, len(n.promises) > len(n.Peers)/2
+	switch {
+	case n.role != acceptor && !own:
+		return fmt.Errorf("role %d, but promised %v", n.role, n.promised)
+	case (n.role == leader) != (n.leader == n.ID), n.role == leader && !most:
+		return fmt.Errorf("role %d with leader %d and promises of %v", n.role, n.leader, n.promises)
+	case n.leader != algo.None && n.leader != n.promised.ID:
+		return fmt.Errorf("follows %d, but promised %v", n.leader, n.promised)
+	case n.seen < n.promised.Counter:
+		return fmt.Errorf("promised %v, but has seen %d", n.promised, n.seen)
+	}
+	return nil
+}
+
+var (
+	_ algo.Starter   = (*node)(nil)
+	_ algo.Timed     = (*node)(nil)
+	_ algo.Commanded = (*node)(nil)
+	_ algo.Checked   = (*node)(nil)
+)
