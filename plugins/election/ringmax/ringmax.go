@@ -59,8 +59,10 @@ func New(c algo.Config) algo.Elector {
 
 const lapTimer algo.Timer = "T'"
 
-// Elect is rule 1. A suspicion during an election changes nothing.
+// Elect is rule 1. A suspicion during an election changes nothing; but it may
+// have been withdrawn, so that somebody who was dead is not.
 func (n *node) Elect(env algo.Env) {
+	n.dead = nil
 	if n.announced {
 		n.start(env, n.era+1)
 	}

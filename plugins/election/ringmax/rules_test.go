@@ -76,6 +76,9 @@ func TestRules(t *testing.T) {
 			"set T'; ELECTION era 1 of 3 max 3 to 3; set skip 1"},
 		"or the era is over": {[]any{election(1, 1, 1), timeout("skip 0"), election(2, 4, 4)},
 			"save 2; elected 0; set T'; ELECTION era 2 of 4 max 4 to 3; set skip 1"},
+		"or the detector has news": {
+			[]any{election(1, 1, 1), timeout("skip 0"), "elect", election(1, 4, 4)},
+			"set T'; ELECTION era 1 of 4 max 4 to 3; set skip 1"},
 		"silent in an era that is over": {
 			[]any{election(1, 1, 1), election(2, 1, 1), timeout("skip 0"), election(2, 4, 4)},
 			"set T'; ELECTION era 2 of 4 max 4 to 3; set skip 2"},
