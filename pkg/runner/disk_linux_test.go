@@ -22,7 +22,8 @@ const (
 func init() {
 	roles[limitedRole] = func() int {
 		limit := syscall.Rlimit{Cur: 512 << 10, Max: 512 << 10}
-		return smallDisk(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit), func(string) error { return nil })
+		err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit)
+		return smallDisk(err, func(string) error { return nil })
 	}
 	roles[tmpfsRole] = func() int {
 		dir := os.Args[2]

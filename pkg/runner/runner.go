@@ -37,14 +37,10 @@ type Progress struct {
 
 // A Summary is what a run came to.
 type Summary struct {
-	Statuses   map[string]int  // of the last attempts
-	Violations []results.Trial // within the model, in order of trial
-	Timeouts   int             // within the model
-	Errors     []results.Trial // that could not be run
-	Notes      []string        // warnings, each a sentence
-	Spent      time.Duration   // of the whole run
-	InTrials   time.Duration   // of that, inside trials
-	Manifest   *results.Manifest
+	Notes    []string      // warnings, each a sentence
+	Spent    time.Duration // of the whole run
+	InTrials time.Duration // of that, inside trials
+	Manifest *results.Manifest
 }
 
 // Header describes e to the results folder.
@@ -57,7 +53,8 @@ func Header(e *experiment.Experiment, argv []string) results.Header {
 
 // Run executes what the folder does not hold yet. When ctx ends, what is
 // finished is kept and the error is ctx's cause.
-func Run(ctx context.Context, e *experiment.Experiment, f *results.Folder, o Options) (Summary, error) {
+func Run(ctx context.Context, e *experiment.Experiment, f *results.Folder, o Options) (
+	Summary, error) {
 	r := &run{
 		experiment: e, folder: f, options: o, begun: time.Now(), planned: len(e.Cells) * e.Repetitions,
 	}
@@ -127,19 +124,8 @@ func (r *run) conclude() (Summary, error) {
 	if err != nil {
 		return s, err
 	}
-	s.Manifest, s.Statuses = manifest, manifest.Statuses
-	err = results.EachTrial(r.folder.Dir(), func(t *results.Trial) error {
-		switch {
-		case t.Status == results.Violation && t.InModel:
-			s.Violations = append(s.Violations, *t)
-		case t.Status == results.Timeout && t.InModel:
-			s.Timeouts++
-		case t.Status == results.Error:
-			s.Errors = append(s.Errors, *t)
-		}
-		return nil
-	})
-	return s, err
+	s.Manifest = manifest
+	return s, nil
 }
 
 // host runs trials on real nodes, one after the other.
@@ -170,7 +156,8 @@ func (r *run) host(ctx context.Context) error {
 }
 
 // attempts runs t until an attempt is valid or the retries are used up.
-func (r *run) attempts(ctx context.Context, m *host.Machine, t experiment.Trial, token string) error {
+func (r *run) attempts(ctx context.Context, m *host.Machine, t experiment.Trial,
+	token string) error {
 	for attempt := r.folder.Attempts(t.Number) + 1; ; attempt++ {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
