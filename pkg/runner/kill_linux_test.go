@@ -41,8 +41,8 @@ transport: sim
 nodes: 4
 network: {latency: {distribution: uniform, min: 1ms, max: 3ms}, loss: 0.02}
 scenario: {kind: leader-crash}
-repetitions: 80
-allow: {timeout: 160}
+repetitions: 40
+allow: {timeout: 80}
 trace: all
 `
 
