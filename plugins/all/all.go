@@ -5,6 +5,7 @@ import (
 	_ "github.com/conclave-bench/conclave/plugins/election/bully"
 	_ "github.com/conclave-bench/conclave/plugins/election/bullymodified"
 	_ "github.com/conclave-bench/conclave/plugins/election/bullyok"
+	_ "github.com/conclave-bench/conclave/plugins/election/bullyquorum"
 	_ "github.com/conclave-bench/conclave/plugins/election/multipaxos"
 	_ "github.com/conclave-bench/conclave/plugins/election/raft"
 	_ "github.com/conclave-bench/conclave/plugins/election/ringlist"

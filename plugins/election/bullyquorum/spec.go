@@ -1,0 +1,85 @@
+package bullyquorum
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+const slack = 20 * time.Millisecond // for the schedulers of real machines
+
+func init() {
+	algo.RegisterElector(algo.Spec{
+		Name:    "bully-quorum",
+		Summary: "the best of those in reach leads, if a majority of all joins it",
+		Paper: algo.Paper{
+			Authors: "Elastic",
+			Title:   "Zen discovery, in: Elasticsearch Reference 6.8",
+			Venue:   "Elastic", Year: 2019,
+			Deviations: "Before a process leads, those who joined it promise it the term " +
+				"(claim_phase; false is the original, in which JOINs of different moments can support " +
+				"two leaders). Terms, and the promise on stable storage, belong to that. Whoever " +
+				"has no leader and is probed, or is probed by the leader that it follows, probes as " +
+				"well. ELECTED tells the sender's round, so that one that was overtaken by the end of " +
+				"the leadership is not believed. The lease is the failure detector's: a leader that " +
+				"suspects so many that no quorum is left abdicates, and announces itself to one that " +
+				"comes back. Processes publish nothing, so versions of the state stay as they are. In " +
+				"a partition that is not transitive it may happen that nobody leads (issue 43183).",
+		},
+		Messages: []algo.Message{
+			Probe{}, ProbeReply{}, Join{}, Claim{}, ClaimOK{}, Elected{}, Follow{},
+		},
+		Saves: []algo.Message{Promise{}},
+		Params: []algo.Param{
+			{Name: "quorum", Type: algo.Int, Min: int64(1),
+				Doc:     "processes that must support a leader, itself included; default N/2 + 1",
+				Default: func(net algo.Network) any { return int64(net.Nodes/2 + 1) }},
+			{Name: "claim_phase", Type: algo.Bool, Default: algo.Const(true),
+				Doc: "supporters promise the term before a leader begins"},
+			{Name: "t_answer", Type: algo.Duration, Min: time.Duration(0),
+				Doc: "T, how long to wait for answers to a PROBE; " +
+					"default 3d + 20 ms, d the largest latency",
+				Default: func(net algo.Network) any { return 3*net.Latency + slack }},
+			{Name: "backoff", Type: algo.Duration, Min: time.Duration(1),
+				Doc: "a process without a leader probes again after a random time " +
+					"of once to twice this; default T + 3d + 20 ms",
+				Default: func(net algo.Network) any {
+					return net.Params.Duration("t_answer") + 3*net.Latency + slack
+				}},
+			{Name: "version", Type: algo.Int, Default: algo.Const(int64(0)), PerProcess: true,
+				Doc: "of the state that the process holds: the newest is the best, then the least ID"},
+		},
+		Needs: algo.Needs{
+			Synchrony: algo.PartiallySynchronous, Detector: algo.EventuallyPerfect, Timing: timing,
+		},
+		Survives: algo.Faults{
+			Crashes: func(n int) int { return (n - 1) / 2 }, Recovery: true, Partition: true,
+		},
+		Promises: algo.Promises{Announced: true, Leadership: algo.PerTerm},
+		Claims: []algo.Claim{{
+			Metric: "messages/election", Load: "worst",
+			Text: "m(N-1)+m(m-1)+4(m-1) when all m = N-1 others notice the leader's crash at once",
+			Bound: algo.Exactly(func(n int) float64 {
+				m := n - 1
+				return float64(m*(n-1) + m*(m-1) + 4*(m-1))
+			}),
+		}},
+	}, New)
+}
+
+func timing(net algo.Network, p algo.Params) error {
+	answer, backoff := p.Duration("t_answer"), p.Duration("backoff")
+	switch d, q := net.Latency, p.Int("quorum"); {
+	case !p.Bool("claim_phase"):
+		return errors.New("claim_phase false: JOINs of different moments can support two leaders")
+	case 2*q <= int64(net.Nodes) || q > int64(net.Nodes):
+		return fmt.Errorf("quorum %d is no majority of %d", q, net.Nodes)
+	case answer < 2*d:
+		return fmt.Errorf("t_answer %v is below 2d = %v", answer, 2*d)
+	case backoff < 4*d:
+		return fmt.Errorf("backoff %v is below 4d = %v, from JOIN to ELECTED", backoff, 4*d)
+	}
+	return nil
+}
