@@ -16,6 +16,7 @@ import (
 	_ "github.com/conclave-bench/conclave/plugins/mutex/lamport"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/maekawa"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/naimitrehel"
+	_ "github.com/conclave-bench/conclave/plugins/mutex/naimitrehelft"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/raymond"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/raynalmodified"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/raynaloriginal"
