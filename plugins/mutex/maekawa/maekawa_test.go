@@ -264,7 +264,8 @@ func TestCrashInside(t *testing.T) {
 	}}.Plan(t, id)
 	p.InModel = false
 	o, err := algotest.Simulate(p)
-	if err != nil || o.Status != check.Timeout || !strings.Contains(o.Reason, "1 requests not granted") {
+	if err != nil || o.Status != check.Timeout ||
+		!strings.Contains(o.Reason, "1 requests not granted") {
 		t.Errorf("%s: %s, %v", o.Status, o.Reason, err)
 	}
 }
