@@ -238,6 +238,10 @@ func (l *layers) merged() map[string]*leaf {
 	return out
 }
 
+// ours are variables that mean something else: the mark of child processes, and
+// what makes the tests thorough.
+var ours = []string{"CONCLAVE_RUN", "CONCLAVE_NIGHTLY"}
+
 // environment applies the variables CONCLAVE_KEY__SUBKEY. An empty one counts as
 // not set.
 func (l *layers) environment(env []string) {
@@ -245,7 +249,7 @@ func (l *layers) environment(env []string) {
 	for _, e := range slices.Sorted(slices.Values(env)) { // a block before its parts
 		name, value, _ := strings.Cut(e, "=")
 		rest, ok := strings.CutPrefix(name, "CONCLAVE_")
-		if !ok || value == "" {
+		if !ok || value == "" || slices.Contains(ours, name) {
 			continue
 		}
 		at := origin{source: "environment " + name}

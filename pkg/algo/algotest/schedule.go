@@ -28,6 +28,9 @@ func Schedule(id string, seed uint64) (harness.Plan, error) {
 	} else {
 		d.entries(&p)
 	}
+	if alg.Problem == algo.MutualExclusion && !alg.Spec.Promises.StarvationFree {
+		p.TimeLimit = time.Second // it may go on for ever, and may
+	}
 	bound, bounded := p.Network.Latency.Bound()
 	net := algo.Network{Nodes: p.Nodes, Latency: bound, Bounded: bounded}
 	params, errs := alg.Spec.Resolve(nil, net)
