@@ -79,6 +79,7 @@ func (b Ballot) Run(t testing.TB, id string) Outcome {
 
 // A Solo is one process of an algorithm, driven by hand.
 type Solo struct {
+	Sent []algo.Message // in the last step
 	step *algo.Stepper
 	t    testing.TB
 }
@@ -96,7 +97,8 @@ func NewSolo(t testing.TB, id string, n int, self, leader algo.ID, incarnation u
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Solo{algo.NewStepper(setup.Alg, setup.Config(self, incarnation, nil), 1, &algo.Buffer{}), t}
+	c := setup.Config(self, incarnation, nil)
+	return &Solo{step: algo.NewStepper(setup.Alg, c, 1, &algo.Buffer{}), t: t}
 }
 
 // Step hands the process an event and tells in words, separated by blanks, what
@@ -105,9 +107,11 @@ func NewSolo(t testing.TB, id string, n int, self, leader algo.ID, incarnation u
 func (s *Solo) Step(now time.Duration, ev algo.Event) string {
 	s.t.Helper()
 	var words []string
+	s.Sent = nil
 	for _, e := range s.step.Step(now, ev) {
 		switch e.Op {
 		case algo.OpSend:
+			s.Sent = append(s.Sent, e.Msg)
 			words = append(words, fmt.Sprintf("%s>%d", e.Msg.Kind(), e.Peer))
 		case algo.OpSetTimer:
 			words = append(words, fmt.Sprintf("%s=%v", e.Timer, e.After))

@@ -1,0 +1,69 @@
+package bullynextinline
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+const slack = 20 * time.Millisecond // for the schedulers of real machines
+
+func init() {
+	algo.RegisterElector(algo.Spec{
+		Name:    "bully-next-in-line",
+		Summary: "every leader publishes who replaces it: ask those in turn, and all only if none is alive",
+		Paper: algo.Paper{
+			Authors: "M. Gholipour, M. S. Kordafshari, M. Jahanshahi, A. M. Rahmani",
+			Title:   "A new approach for election algorithm in distributed systems",
+			Venue:   "Second International Conference on Communication Theory, Reliability, and Quality of Service",
+			Year:    2009,
+			Deviations: "The form of lecture notes, made complete. The list is the list_length highest " +
+				"IDs but the leader's and its predecessor's. When it is exhausted, or none is known, all of " +
+				"higher ID are asked, as in bully. Lists are told apart by epochs, which outlive a crash; " +
+				"whoever announces an older one is told the newer. A process that hears that a lower " +
+				"one leads holds a full election, as does one that comes back. Whoever trusts a process " +
+				"again tells it who leads, since the successor of a leader does not tell that one. An " +
+				"alternative that follows a newer leader does not replace it when asked to replace an older.",
+		},
+		Messages: []algo.Message{Election{}, Alive{}, Elected{}},
+		Saves:    []algo.Message{Memory{}},
+		Params: []algo.Param{
+			{Name: "t_answer", Type: algo.Duration, Min: time.Duration(0),
+				Doc:     "T, how long to wait for an answer; default 3d + 20 ms, d the largest latency",
+				Default: func(net algo.Network) any { return 3*net.Latency + slack }},
+			{Name: "t_elected", Type: algo.Duration, Min: time.Duration(0),
+				Doc: "T\", how long to wait for the announcement after an answer; default T + 3d + 20 ms",
+				Default: func(net algo.Network) any {
+					return net.Params.Duration("t_answer") + 3*net.Latency + slack
+				}},
+			{Name: "list_length", Type: algo.Int, Min: int64(0), Default: algo.Const(int64(2)),
+				Doc: "how many alternatives a leader publishes"},
+		},
+		Needs: algo.Needs{
+			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect, Timing: timing,
+		},
+		Survives: algo.Faults{Crashes: func(n int) int { return n - 1 }, Recovery: true},
+		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual},
+		Claims: []algo.Claim{{
+			Metric: "messages/election", Load: "light",
+			Text:  "N when one outside the list detects and the first alternative is alive",
+			Bound: algo.Exactly(func(n int) float64 { return float64(n) }),
+		}, {
+			Metric: "messages/election", Load: "best", Text: "N-2 when the first alternative detects",
+			Bound: algo.Exactly(func(n int) float64 { return float64(n - 2) }),
+		}},
+	}, New)
+}
+
+// timing is T >= 2d and T" >= T + 2d, which a full election takes.
+func timing(net algo.Network, p algo.Params) error {
+	answer, elected := p.Duration("t_answer"), p.Duration("t_elected")
+	switch d := net.Latency; {
+	case answer < 2*d:
+		return fmt.Errorf("t_answer %v is below 2d = %v", answer, 2*d)
+	case elected < answer+2*d:
+		return fmt.Errorf("t_elected %v is below T + 2d = %v", elected, answer+2*d)
+	}
+	return nil
+}
