@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -79,9 +78,9 @@ func moody() error {
 	case "hang":
 		_, _ = io.Copy(io.Discard, in) // until the host ends
 	case "stop":
-		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		stopSelf()
 	case "killed":
-		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		killSelf()
 		select {}
 	case "exit":
 		fmt.Fprintln(os.Stderr, "no thanks")

@@ -1,0 +1,14 @@
+//go:build unix
+
+package host_test
+
+import (
+	"os"
+	"syscall"
+)
+
+// killSelf ends this process as SIGKILL does.
+func killSelf() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) }
+
+// stopSelf stops this process until somebody lets it go on.
+func stopSelf() { _ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) }
