@@ -20,7 +20,8 @@ type Transcript struct {
 
 // NewTranscript makes a process of n, with what c says of it: its ID, and what it
 // knows of a leader and of an earlier life. Given are the parameters to set.
-func NewTranscript(t testing.TB, id string, n int, c algo.Config, given map[string]any) *Transcript {
+func NewTranscript(t testing.TB, id string, n int, c algo.Config,
+	given map[string]any) *Transcript {
 	t.Helper()
 	p, err := Plan(id, n, harness.Scenario{Kind: harness.Script}, given)
 	if err != nil {
@@ -39,10 +40,16 @@ func NewTranscript(t testing.TB, id string, n int, c algo.Config, given map[stri
 // Starts, Elects, Hears and Expires feed the event that their names say and
 // compare: "VOTE_REPLY{2 true}>1" (sends), "SAVE{2 1}", "election+" (sets a
 // timer), "election-" (cancels it), "leader=3/2" (names 3, in term 2).
-func (r *Transcript) Starts(want string) { r.t.Helper(); r.feed(algo.Event{Type: algo.Start}, want) }
+func (r *Transcript) Starts(want string) {
+	r.t.Helper()
+	r.feed(algo.Event{Type: algo.Start}, want)
+}
 
 // Elects makes the process an initiator.
-func (r *Transcript) Elects(want string) { r.t.Helper(); r.feed(algo.Event{Type: algo.Elect}, want) }
+func (r *Transcript) Elects(want string) {
+	r.t.Helper()
+	r.feed(algo.Event{Type: algo.Elect}, want)
+}
 
 // Hears hands it a message.
 func (r *Transcript) Hears(from algo.ID, m algo.Message, want string) {

@@ -23,7 +23,7 @@ const slack = 20 * time.Millisecond // for the schedulers of real machines
 func init() {
 	algo.RegisterElector(algo.Spec{
 		Name:    "multi-paxos",
-		Summary: "the prepare phase: promises of a majority, for the highest ballot, make the leader",
+		Summary: "the prepare phase: a majority promises to heed no lower ballot",
 		Paper: algo.Paper{
 			Authors: "L. Lamport",
 			Title:   "The part-time parliament",
@@ -42,11 +42,13 @@ func init() {
 		Saves:    []algo.Message{Stable{}},
 		Params: []algo.Param{
 			{Name: "t_prepare", Type: algo.Duration, Min: time.Microsecond,
-				Doc:     "T, how long to wait for a majority; default 3d + 20 ms, d the largest latency",
+				Doc:     "T, how long to wait for a majority; 3d + 20 ms by default",
 				Default: func(net algo.Network) any { return 3*net.Latency + slack }},
 			{Name: "backoff", Type: algo.Duration, Min: time.Duration(0),
-				Doc:     "a duel's loser waits for T and up to this, at random; default 2T",
-				Default: func(net algo.Network) any { return 2 * net.Params.Duration("t_prepare") }},
+				Doc: "a duel's loser waits for T and up to this, at random; default 2T",
+				Default: func(net algo.Network) any {
+					return 2 * net.Params.Duration("t_prepare")
+				}},
 		},
 		Needs: algo.Needs{
 			Synchrony: algo.PartiallySynchronous, Detector: algo.EventuallyPerfect,
@@ -64,7 +66,7 @@ func init() {
 		Promises: algo.Promises{Announced: true, Leadership: algo.PerTerm},
 		Claims: []algo.Claim{{
 			Metric: "messages/election", Load: "best",
-			Text:  "2N-3 when the leader crashed and one process prepares: N-1 PREPARE, N-2 PROMISE",
+			Text:  "2N-3 when the leader crashed and one prepares: N-1 PREPARE, N-2 PROMISE",
 			Bound: algo.Exactly(func(n int) float64 { return float64(2*n - 3) }),
 		}},
 	}, New)

@@ -52,7 +52,8 @@ func TestCases(t *testing.T) {
 			}
 			sent, delivered, leader, at := n-1+back, 2*back, algo.ID(1), 2*ms
 			p.Scenario.Expect = &harness.Expect{Sent: &sent, Delivered: &delivered, Leader: &leader,
-				AllInformedAt: &at, SentByKind: map[string]int64{"PREPARE": n - 1, "PROMISE": back, "NACK": 0}}
+				AllInformedAt: &at,
+				SentByKind:    map[string]int64{"PREPARE": n - 1, "PROMISE": back, "NACK": 0}}
 			run(t, p)
 		}
 	}
@@ -89,11 +90,12 @@ func TestScenarios(t *testing.T) {
 // TestMinority: two of five, cut off, do not get a leader however often they
 // try; and follow that of the others afterwards.
 func TestMinority(t *testing.T) {
-	p := plan(t, 5, harness.Scenario{Kind: harness.Script, Until: 2 * time.Second, Events: []harness.Event{
-		{Do: "cut", Groups: [][]uint32{{1, 2}}},
-		{Do: "prepare", Node: 1}, {Do: "prepare", Node: 3},
-		{At: time.Second, Do: "heal"},
-	}})
+	p := plan(t, 5, harness.Scenario{Kind: harness.Script, Until: 2 * time.Second,
+		Events: []harness.Event{
+			{Do: "cut", Groups: [][]uint32{{1, 2}}},
+			{Do: "prepare", Node: 1}, {Do: "prepare", Node: 3},
+			{At: time.Second, Do: "heal"},
+		}})
 	o := run(t, p)
 	for _, r := range o.Trace {
 		if r.At < time.Second && r.Process == 1 && r.Peer == 1 && r.Type.String() == "elected" {
@@ -125,8 +127,10 @@ func TestPatience(t *testing.T) {
 // waits longer than the other.
 func TestDuel(t *testing.T) {
 	for seed := range uint64(100) {
-		p := plan(t, 5, harness.Scenario{Kind: harness.Script, Until: time.Second, Events: []harness.Event{
-			{Do: "prepare", Node: 1}, {Do: "prepare", Node: 2}, {Do: "prepare", Node: 5}}})
+		p := plan(t, 5, harness.Scenario{Kind: harness.Script, Until: time.Second,
+			Events: []harness.Event{
+				{Do: "prepare", Node: 1}, {Do: "prepare", Node: 2}, {Do: "prepare", Node: 5},
+			}})
 		p.Seed = seed
 		p.Network = bus.Network{Latency: bus.Uniform(ms/10, 20*ms), Unordered: true}
 		run(t, p)
@@ -141,7 +145,7 @@ func weather(seed uint64) (algotest.Storm, int) {
 		Detector: harness.Detector{Kind: "perfect", Delay: 10 * ms}, Leader: true,
 	}
 	if seed%3 == 0 {
-		s.Partitions = true
+		s.Partitions, s.Cut = true, 150*ms // so that both sides notice
 		s.Detector = harness.Detector{Kind: "heartbeat", Interval: 10 * ms, Timeout: 40 * ms}
 	}
 	if seed%6 == 1 {
@@ -185,7 +189,7 @@ func TestProposer(t *testing.T) {
 	r.Hears(1, multipaxos.Nack{Ballot: ballot(8, 2), Promised: ballot(8, 3)}, "leader=0/0 retry+")
 	r.Hears(3, multipaxos.Prepare{Ballot: ballot(8, 3)},
 		"SAVE{{8 3}} retry- leader=3/42 PROMISE{{8 3}}>3")
-	r.Hears(1, multipaxos.Nack{Ballot: ballot(8, 2), Promised: ballot(9, 4)}, "") // it proposes no more
+	r.Hears(1, multipaxos.Nack{Ballot: ballot(8, 2), Promised: ballot(9, 4)}, "") // late again
 	r.Hears(3, multipaxos.Prepare{Ballot: ballot(8, 3)}, "PROMISE{{8 3}}>3")      // a second copy
 	r.Hears(1, multipaxos.Prepare{Ballot: ballot(8, 1)}, "NACK{{8 1} {8 3}}>1")
 }

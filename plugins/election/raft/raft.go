@@ -80,7 +80,7 @@ func init() {
 		Promises: algo.Promises{Announced: true, Leadership: algo.PerTerm}, // Election Safety
 		Claims: []algo.Claim{{
 			Metric: "messages/election", Load: "best",
-			Text:  "4N-6 when the leader crashed and one candidate wins, its first heartbeat included",
+			Text:  "4N-6 when the leader crashed and one candidate wins, first heartbeat included",
 			Bound: algo.Exactly(func(n int) float64 { return float64(4*n - 6) }),
 		}},
 	}, New)
@@ -127,10 +127,9 @@ func New(c algo.Config) algo.Elector {
 		beat: c.Params.Duration("heartbeat"), tau: c.Params.Duration("t_election"),
 	}
 	n.heard = -n.tau
-	switch saved, ok := c.Saved.(Stable); {
-	case ok:
+	if saved, ok := c.Saved.(Stable); ok {
 		n.term, n.votedFor = saved.Term, saved.VotedFor
-	case c.Leader != algo.None:
+	} else if c.Leader != algo.None {
 		n.term, n.votedFor = 1, c.Leader
 	}
 	return n
@@ -178,8 +177,7 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	}
 }
 
-// Timeout is rule 1 for the election timer and the second half of rule 5 for
-// the leader's.
+// Timeout is rule 1, and for the leader's timer the second half of rule 5.
 func (n *node) Timeout(env algo.Env, t algo.Timer) {
 	switch {
 	case t == heartbeatTimer:

@@ -59,7 +59,8 @@ func TestCases(t *testing.T) {
 			{"6(N-1)", false, true, 6 * (n - 1), 0, 15 * ms},
 		} {
 			t.Run(fmt.Sprintf("%s N=%d", c.name, n), func(t *testing.T) {
-				p := script(t, int(n), params{"pre_vote": c.preVote, "heartbeat_rounds": int64(1)}, 19*ms,
+				given := params{"pre_vote": c.preVote, "heartbeat_rounds": int64(1)}
+				p := script(t, int(n), given, 19*ms,
 					harness.Event{At: 10 * ms, Do: "election_timeout", Node: 1})
 				if c.crashed {
 					p.Leader, p.Crashed = algo.ID(n), []algo.ID{algo.ID(n)}
@@ -124,7 +125,7 @@ func TestScenarios(t *testing.T) {
 				}
 				p.TimeLimit = 10 * time.Second
 				if o := run(t, p); o.Status != check.OK || o.Completed != 1 {
-					t.Errorf("%s, n = %d, pre-vote %t: %s: %s", kind, n, preVote, o.Status, o.Reason)
+					t.Errorf("%s, n = %d, pre-vote %t: %s %s", kind, n, preVote, o.Status, o.Reason)
 				}
 			}
 		}

@@ -40,12 +40,14 @@ func init() {
 				Doc:     "δ, between two OK of a leader; default d + 20 ms, d the largest latency",
 				Default: func(net algo.Network) any { return net.Latency + 20*time.Millisecond }},
 			{Name: "timeout", Type: algo.Duration, Min: time.Microsecond,
-				Doc:     "silence after which a leader is given up, more than 2δ; default 3δ",
-				Default: func(net algo.Network) any { return 3 * net.Params.Duration("ok_period") }},
+				Doc: "silence after which a leader is given up, more than 2δ; default 3δ",
+				Default: func(net algo.Network) any {
+					return 3 * net.Params.Duration("ok_period")
+				}},
 			{Name: "variant", Type: algo.Enum, Choices: []string{"stable", "basic", "lossy"},
 				Default: algo.Const("stable"),
-				Doc: "basic: trust a leader at once, never say STOP; lossy: START goes to all, instead " +
-					"of STOP, and to whoever says OK in a round of the past"},
+				Doc: "basic: trust a leader at once, never say STOP; lossy: START goes to all, " +
+					"instead of STOP, and to whoever says OK in a round of the past"},
 		},
 		Perpetual: true,
 		Needs: algo.Needs{

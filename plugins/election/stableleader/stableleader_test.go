@@ -23,7 +23,8 @@ const ms = time.Millisecond
 // unit is the reference's: an OK in every unit, a time-out of three.
 func unit() params { return params{"ok_period": ms, "timeout": 3 * ms} }
 
-func simulate(t *testing.T, n int, given params, s harness.Scenario, leader algo.ID) algotest.Outcome {
+func simulate(t *testing.T, n int, given params, s harness.Scenario,
+	leader algo.ID) algotest.Outcome {
 	t.Helper()
 	p, err := algotest.Plan(id, n, s, given)
 	if err != nil {
@@ -68,7 +69,8 @@ func TestBoot(t *testing.T) {
 		if got := sent(o, ok, 20*ms, 120*ms); got != 100*(n-1) {
 			t.Errorf("n = %d: %d OK in 100 periods, want %d", n, got, 100*(n-1))
 		}
-		if got := [2]int{sent(o, start, -1, 121*ms), sent(o, stop, -1, 121*ms)}; got != [2]int{n - 1, 0} {
+		got := [2]int{sent(o, start, -1, 121*ms), sent(o, stop, -1, 121*ms)}
+		if got != [2]int{n - 1, 0} {
 			t.Errorf("n = %d: %d START and STOP, want %d and 0", n, got, n-1)
 		}
 		if op := o.Operations[0]; op.Process != 1 || op.End != 2*ms {
@@ -85,14 +87,16 @@ func TestFailover(t *testing.T) {
 		for dead := 1; dead < n-1; dead++ {
 			var events []harness.Event
 			for p := range dead {
-				events = append(events, harness.Event{At: 121 * ms, Do: "crash", Node: algo.ID(p + 1)})
+				crash := harness.Event{At: 121 * ms, Do: "crash", Node: algo.ID(p + 1)}
+				events = append(events, crash)
 			}
-			o := simulate(t, n, unit(), script(150*ms+time.Duration(dead)*10*ms, events...), algo.None)
+			until := 150*ms + time.Duration(dead)*10*ms
+			o := simulate(t, n, unit(), script(until, events...), algo.None)
 			live := n - dead
 			stops, starts := live*dead, live*dead-1
 			got := [2]int{sent(o, stop, 120*ms, time.Hour), sent(o, start, 120*ms, time.Hour)}
 			if got != [2]int{stops, starts} {
-				t.Errorf("n = %d, %d dead: %d STOP and START, want %d and %d", n, dead, got, stops, starts)
+				t.Errorf("n = %d, %d dead: %d STOP, START, want %d, %d", n, dead, got, stops, starts)
 			}
 			// The last OK comes at 121 ms. Each dead leader costs a time-out, the new one two OK.
 			at := 121*ms + time.Duration(dead)*3*ms + 2*ms
@@ -107,7 +111,8 @@ func TestFailover(t *testing.T) {
 // TestClaim is 4N-5 as results report it: messages from the crash to agreement.
 func TestClaim(t *testing.T) {
 	for n := 3; n <= 9; n++ {
-		o := simulate(t, n, nil, harness.Scenario{Kind: harness.LeaderCrash, Settle: 50 * ms}, algo.ID(n))
+		crash := harness.Scenario{Kind: harness.LeaderCrash, Settle: 50 * ms}
+		o := simulate(t, n, nil, crash, algo.ID(n))
 		for _, m := range o.Metrics {
 			if m.Name == "messages_per_election" && m.Value != float64(4*n-5) {
 				t.Errorf("n = %d: %v messages, want %d", n, m.Value, 4*n-5)
@@ -132,7 +137,8 @@ func TestStable(t *testing.T) {
 			t.Errorf("p%d names %d at %v", r.Process, r.Peer, r.At)
 		}
 	}
-	if got := sent(o, start, -1, time.Hour); got != 3 { // of 1 to 3; of 5 to 1, which led round 0, and to 3
+	// Of 1 to 3; of 5 to 1, which led round 0, and to 3.
+	if got := sent(o, start, -1, time.Hour); got != 3 {
 		t.Errorf("%d START, want 3", got)
 	}
 }
@@ -141,7 +147,8 @@ func TestStable(t *testing.T) {
 func TestColdStart(t *testing.T) {
 	for n := 1; n <= 9; n++ {
 		for _, v := range []string{"stable", "basic", "lossy"} {
-			simulate(t, n, params{"variant": v}, harness.Scenario{Kind: harness.ColdStart}, algo.None)
+			cold := harness.Scenario{Kind: harness.ColdStart}
+			simulate(t, n, params{"variant": v}, cold, algo.None)
 		}
 	}
 }
@@ -183,7 +190,8 @@ func TestRules(t *testing.T) {
 	r := rule(t, "stable")
 	r.Hears(2, stableleader.OK{K: 1}, "silence+")
 	for _, m := range []algo.Message{ // rule 7
-		stableleader.OK{K: 0}, stableleader.Start{K: 0}, stableleader.Stop{K: 0}, stableleader.Start{K: 1},
+		stableleader.OK{K: 0}, stableleader.Start{K: 0}, stableleader.Stop{K: 0},
+		stableleader.Start{K: 1},
 	} {
 		r.Hears(1, m, "")
 	}

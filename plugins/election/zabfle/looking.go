@@ -1,0 +1,204 @@
+package zabfle
+
+import (
+	"slices"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+// look is rule 1: a new round, with a vote for itself.
+func (n *node) look(env algo.Env) {
+	n.state, n.leader = Looking, algo.None
+	n.clock++
+	n.reports = make([]report, len(n.Peers))
+	n.patience = n.Params.Duration("t_resend")
+	env.Elected(algo.None, 0)
+	n.enter(env, n.of(n.ID))
+}
+
+// enter begins the round of the clock with this vote.
+func (n *node) enter(env algo.Env, v Vote) {
+	n.votes = make([]Vote, len(n.Peers))
+	n.change(env, v)
+}
+
+// change makes v this process's vote and tells everybody. A wait is over.
+func (n *node) change(env algo.Env, v Vote) {
+	n.vote, n.waiting = v, false
+	n.votes[n.ID-1] = v
+	env.CancelTimer(finalize)
+	n.announce(env)
+	n.conclude(env)
+}
+
+func (n *node) announce(env algo.Env) {
+	algo.Broadcast(env, n.ID, n.Peers, n.notification())
+	env.SetTimer(resend, n.patience)
+}
+
+func (n *node) notification() Notification { return Notification{n.vote, n.clock, n.state} }
+
+func (n *node) onNotification(env algo.Env, from algo.ID, m Notification) {
+	if n.state == Idle { // drawn in
+		n.look(env)
+	}
+	switch {
+	case n.state != Looking && m.State == Looking:
+		n.onSeeker(env, from, m)
+	case n.state != Looking:
+		n.onRival(env, from, m)
+	case m.State == Looking:
+		n.onVote(env, from, m)
+	default:
+		n.onReport(env, from, m)
+	}
+}
+
+// onVote is rule 2. Who is a round behind is told so.
+func (n *node) onVote(env algo.Env, from algo.ID, m Notification) {
+	switch vote := n.of(n.ID); {
+	case m.Clock < n.clock:
+		env.Send(from, n.notification())
+		return
+	case m.Clock > n.clock:
+		n.clock = m.Clock
+		if vote.less(m.Vote) {
+			vote = m.Vote
+		}
+		n.enter(env, vote)
+	case n.vote.less(m.Vote):
+		n.change(env, m.Vote)
+	}
+	n.votes[from-1] = m.Vote
+	n.conclude(env)
+}
+
+// majority says whether a majority has this process's vote in this round.
+func (n *node) majority() bool {
+	count := 0
+	for _, v := range n.votes {
+		if v == n.vote {
+			count++
+		}
+	}
+	return count > len(n.Peers)/2
+}
+
+// conclude is the beginning of rule 3, and what ends the wait.
+func (n *node) conclude(env algo.Env) {
+	switch most := n.majority(); {
+	case most && !n.waiting:
+		env.SetTimer(finalize, n.Params.Duration("finalize_wait"))
+	case n.waiting && !most:
+		env.CancelTimer(finalize)
+	}
+	n.waiting = n.majority()
+}
+
+// onReport is rule 4: join if a majority, this process included, has a leader that
+// says itself that it leads. One that others still follow leads on if it came
+// back within the round.
+func (n *node) onReport(env algo.Env, from algo.ID, m Notification) {
+	if m.Clock == n.clock { // it is a vote as well
+		n.votes[from-1] = m.Vote
+		n.conclude(env)
+	}
+	n.reports[from-1] = report{m.Vote, m.State == Leading}
+	count := 1
+	for _, r := range n.reports {
+		if r.vote == m.Vote {
+			count++
+		}
+	}
+	leader, leads := m.Vote.ID, n.clock == m.Clock
+	if leader != n.ID {
+		leads = n.reports[leader-1].leading
+	}
+	if count > len(n.Peers)/2 && leads {
+		n.join(env, m)
+	}
+}
+
+// join takes part in what others have decided. Whom this process voted for must not
+// go on counting on it.
+func (n *node) join(env algo.Env, m Notification) {
+	promised := n.vote.ID
+	n.clock, n.vote = m.Clock, m.Vote
+	n.decide(env)
+	if promised != n.ID && promised != m.Vote.ID {
+		env.Send(promised, n.notification())
+	}
+}
+
+// decide ends the search. A leader that is suspected is none.
+func (n *node) decide(env algo.Env) {
+	n.state, n.leader = Following, n.vote.ID
+	if n.leader == n.ID {
+		n.state = Leading
+	}
+	n.waiting, n.asked, n.strangers = false, nil, nil
+	env.CancelTimer(finalize)
+	env.CancelTimer(resend)
+	env.Elected(n.leader, n.clock)
+	if slices.Contains(n.suspects, n.leader) {
+		n.look(env)
+	}
+	n.stand(env)
+}
+
+// onSeeker is the end of rule 2: who looks no more answers with its vote. It
+// looks again if the one who looks is its leader, in another round than the one
+// that this leader is about to win.
+// A leader does not count on who looks twice, looks in a later round, or votes for
+// a third one: that one was persuaded after it had voted for this leader.
+func (n *node) onSeeker(env algo.Env, from algo.ID, m Notification) {
+	if from == n.leader && (m.Clock != n.clock || m.Vote != n.vote) {
+		n.look(env)
+		n.onVote(env, from, m)
+		return
+	}
+	env.Send(from, n.notification())
+	if n.state != Leading {
+		return
+	}
+	newcomer := m.Clock <= n.clock && m.Vote.ID == from && !slices.Contains(n.asked, from)
+	if newcomer {
+		n.asked = append(n.asked, from)
+	} else {
+		n.lose(env, from)
+	}
+}
+
+// onRival is a report to who looks no more: mostly one that comes too late. A
+// leader, and who follows it, gives way to one of a later round. Who follows
+// another in a leader's own round has voted for it, but joined the other.
+func (n *node) onRival(env algo.Env, from algo.ID, m Notification) {
+	switch later := m.Clock > n.clock || m.Clock == n.clock && n.vote.less(m.Vote); {
+	case m.Vote.ID == n.leader:
+	case later:
+		n.look(env)
+	case n.state == Leading && m.Clock == n.clock:
+		n.lose(env, from)
+	}
+}
+
+// lose: p does not follow this leader.
+func (n *node) lose(env algo.Env, p algo.ID) {
+	if !slices.Contains(n.strangers, p) {
+		n.strangers = append(n.strangers, p)
+		n.stand(env)
+	}
+}
+
+// stand makes a leader look that has lost its majority.
+func (n *node) stand(env algo.Env) {
+	lost := len(n.strangers)
+	for _, p := range n.suspects {
+		if !slices.Contains(n.strangers, p) {
+			lost++
+		}
+	}
+	if n.state == Leading && len(n.Peers)-lost <= len(n.Peers)/2 {
+		n.look(env)
+	}
+}

@@ -1,0 +1,207 @@
+// Package zabfle is the fast leader election of ZooKeeper, the oracle that Zab
+// (Junqueira, Reed, Serafini, DSN 2011) leaves open. Comments cite the numbered
+// rules of its implementation, lookForLeader.
+//
+// Whoever looks for a leader votes for itself and tells everybody. A vote that is
+// larger (newest epoch, then newest transaction, then ID) is adopted and told on,
+// so that all come to vote for the process with the newest history. When a
+// majority does, and no larger vote turns up for a while, the election is over.
+// Rounds are numbered by a logical clock. Who comes late is told by the others
+// whom they follow, and joins if the leader itself says that it leads. Nothing
+// here keeps two parts of a cut network from leading at once: that is left to
+// Zab's discovery phase, which asks a majority for a new epoch.
+package zabfle
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+func init() {
+	algo.RegisterElector(algo.Spec{
+		Name:    "zab-fle",
+		Summary: "votes for the newest history spread until a majority agrees, as in ZooKeeper",
+		Paper: algo.Paper{
+			Authors: "F. Junqueira, B. Reed, M. Serafini",
+			Title:   "Zab: High-performance broadcast for primary-backup systems",
+			Venue:   "DSN, 245-256", Year: 2011, DOI: "10.1109/DSN.2011.5958223",
+			Deviations: "The election alone, after ZooKeeper's code, since the paper only " +
+				"assumes one. Discovery, which gives one leader for each epoch, is missing; so " +
+				"the promise is that all agree in the end, and that partitions are not " +
+				"survived, although the two sides of one that the detector noticed agree after " +
+				"it. Epochs and transactions are parameters and do not grow. Which connections " +
+				"a process has is what the failure detector says: a follower looks again when " +
+				"it suspects its leader, or hears that the leader looks; a leader, when so many " +
+				"are suspected, or look or follow another, that it has no majority. Whose " +
+				"suspicion is withdrawn is told who leads, and gives way to a leader of a later " +
+				"round. Who joins counts itself in the majority, and whom it had voted for is " +
+				"told. A process that hears of an election before it was told to start takes " +
+				"part.",
+		},
+		Messages: []algo.Message{Notification{}},
+		Params: []algo.Param{
+			{Name: "finalize_wait", Type: algo.Duration, Min: time.Duration(0),
+				Doc:     "how long a majority waits for a larger vote; default 3d + 20 ms",
+				Default: func(net algo.Network) any { return 3*net.Latency + slack }},
+			{Name: "t_resend", Type: algo.Duration, Min: time.Microsecond,
+				Doc: "after which votes are told again, doubled each time; default finalize_wait " +
+					"+ 3d + 20 ms",
+				Default: func(net algo.Network) any {
+					return net.Params.Duration("finalize_wait") + 3*net.Latency + slack
+				}},
+			{Name: "peer_epoch", Type: algo.Int, Default: algo.Const(int64(0)), PerProcess: true,
+				Doc: "epoch of a process's history: the vote's first part"},
+			{Name: "zxid", Type: algo.Int, Default: algo.Const(int64(0)), PerProcess: true,
+				Doc: "last transaction of its history: the second part; the third is its ID"},
+		},
+		Needs: algo.Needs{
+			FIFO: true, Synchrony: algo.PartiallySynchronous, Detector: algo.EventuallyPerfect,
+		},
+		Survives: algo.Faults{
+			Duplication: true, Recovery: true, Crashes: func(n int) int { return (n - 1) / 2 },
+		},
+		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual},
+		Claims: []algo.Claim{{
+			Metric: "messages/election", Load: "best",
+			Text:  "(N-1)(2N-1) when all start together and the largest vote is heard first",
+			Bound: algo.Exactly(func(n int) float64 { return float64((n - 1) * (2*n - 1)) }),
+		}, {
+			Metric: "messages/election", Load: "worst",
+			Text:  "(N-1)(N+N(N-1)/2) when all start together and hear votes in ascending order",
+			Bound: algo.Exactly(func(n int) float64 { return float64((n - 1) * (n + n*(n-1)/2)) }),
+		}},
+	}, New)
+}
+
+const slack = 20 * time.Millisecond // for the schedulers of real machines
+
+const (
+	finalize algo.Timer = "finalize" // the wait of rule 3
+	resend   algo.Timer = "resend"
+)
+
+// longestPatience bounds the doubling of t_resend.
+const longestPatience = 32
+
+type node struct {
+	algo.Config
+	state    State
+	leader   algo.ID // None while looking
+	clock    uint64  // of the round
+	vote     Vote
+	votes    []Vote   // of this round, by ID - 1; no ID: none yet
+	reports  []report // of processes that look no more, heard since this one began to look
+	waiting  bool     // a majority has this vote, and the wait is on
+	patience time.Duration
+
+	suspects  []algo.ID // by the failure detector
+	asked     []algo.ID // looked while this process led, and were told so
+	strangers []algo.ID // looked, and will not follow
+}
+
+// A report is what a process says that follows or leads.
+type report struct {
+	vote    Vote // no ID: none
+	leading bool
+}
+
+// New is idle, or where a settled leader leaves it after a first round.
+func New(c algo.Config) algo.Elector {
+	n := &node{Config: c, leader: c.Leader}
+	switch c.Leader {
+	case algo.None:
+		return n
+	case c.ID:
+		n.state = Leading
+	default:
+		n.state = Following
+	}
+	n.clock, n.vote = 1, n.of(c.Leader)
+	return n
+}
+
+// of is the vote for p.
+func (n *node) of(p algo.ID) Vote {
+	return Vote{n.Params.IntOf("peer_epoch", p), n.Params.IntOf("zxid", p), p}
+}
+
+// Start: whoever comes back looks for a leader.
+func (n *node) Start(env algo.Env) {
+	if n.Incarnation > 0 {
+		n.look(env)
+	}
+}
+
+// Elect is rule 1, unless this process looks already.
+func (n *node) Elect(env algo.Env) {
+	if n.state != Looking {
+		n.look(env)
+	}
+}
+
+// Suspect: a follower without its leader, and a leader without a majority, look.
+func (n *node) Suspect(env algo.Env, p algo.ID) {
+	if !slices.Contains(n.suspects, p) {
+		n.suspects = append(n.suspects, p)
+	}
+	if p == n.leader {
+		n.look(env)
+	}
+	n.stand(env)
+}
+
+// Restore forgets what was held against p, and tells p who leads: the network
+// may have been cut, and p have chosen another leader.
+func (n *node) Restore(env algo.Env, p algo.ID) {
+	is := func(q algo.ID) bool { return p == q }
+	n.suspects = slices.DeleteFunc(n.suspects, is)
+	n.asked = slices.DeleteFunc(n.asked, is)
+	n.strangers = slices.DeleteFunc(n.strangers, is)
+	if n.leader != algo.None {
+		env.Send(p, n.notification())
+	}
+}
+
+func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
+	switch m := m.(type) {
+	case Notification:
+		n.onNotification(env, from, m)
+	}
+}
+
+func (n *node) Timeout(env algo.Env, t algo.Timer) {
+	if t == finalize { // the end of rule 3
+		n.decide(env)
+		return
+	}
+	n.patience = min(2*n.patience, longestPatience*n.Params.Duration("t_resend"))
+	n.announce(env)
+}
+
+// Invariant: who looks follows nobody; who looks no more follows its vote; the
+// wait is on exactly if a majority has the vote; nobody's vote is below its own.
+func (n *node) Invariant() error {
+	switch {
+	case (n.state == Looking || n.state == Idle) != (n.leader == algo.None):
+		return fmt.Errorf("state %d with leader %d", n.state, n.leader)
+	case (n.state == Leading) != (n.leader == n.ID):
+		return fmt.Errorf("state %d with leader %d", n.state, n.leader)
+	case n.leader != algo.None && n.leader != n.vote.ID:
+		return fmt.Errorf("follows %d but votes %v", n.leader, n.vote)
+	case n.state == Looking && n.vote.less(n.of(n.ID)):
+		return fmt.Errorf("votes %v, below itself", n.vote)
+	case n.state == Looking && n.waiting != n.majority():
+		return fmt.Errorf("waiting %t with votes %v", n.waiting, n.votes)
+	}
+	return nil
+}
+
+var (
+	_ algo.Starter = (*node)(nil)
+	_ algo.Timed   = (*node)(nil)
+	_ algo.Monitor = (*node)(nil)
+	_ algo.Checked = (*node)(nil)
+)

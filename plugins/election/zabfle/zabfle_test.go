@@ -1,0 +1,389 @@
+package zabfle_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/algo/algotest"
+	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
+	"github.com/conclave-bench/conclave/plugins/election/zabfle"
+)
+
+const id = "election/zab-fle"
+
+type params = map[string]any
+
+const ms = time.Millisecond
+
+func plan(t *testing.T, n int, given params, s harness.Scenario) harness.Plan {
+	t.Helper()
+	p, err := algotest.Plan(id, n, s, given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.TimeLimit = time.Minute
+	return p
+}
+
+func run(t *testing.T, p harness.Plan) algotest.Outcome {
+	t.Helper()
+	o, err := algotest.Simulate(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Status != check.OK {
+		t.Errorf("n = %d: %s: %s %v", p.Nodes, o.Status, o.Reason, o.Violations)
+	}
+	return o
+}
+
+// TestCases: all start together. The simulator delivers the messages of one
+// instant in ascending order of their senders, as FLE-02 and FLE-06 want it. The
+// opposite order, of FLE-01 and FLE-05, hears the largest vote first; so it is
+// made by giving process 1 the largest, and leader 1 stands for the cases' N.
+func TestCases(t *testing.T) {
+	for n := int64(2); n <= 9; n++ {
+		descending := make([]any, n)
+		for i := range descending {
+			descending[i] = n - int64(i)
+		}
+		for _, c := range []struct {
+			name   string
+			given  params
+			sent   int64
+			leader algo.ID
+		}{
+			{"(N-1)(2N-1)", params{"zxid": descending}, (n - 1) * (2*n - 1), 1},
+			{"(N-1)(N+N(N-1)/2)", params{}, (n - 1) * (n + n*(n-1)/2), algo.ID(n)},
+		} {
+			t.Run(fmt.Sprintf("%s N=%d", c.name, n), func(t *testing.T) {
+				c.given["finalize_wait"] = 2 * ms
+				p := plan(t, int(n), c.given, harness.Scenario{Kind: harness.Script})
+				for i := range n {
+					p.Scenario.Events = append(p.Scenario.Events,
+						harness.Event{Do: "elect", Node: algo.ID(i + 1)})
+				}
+				at := 4 * ms
+				p.Scenario.Expect = &harness.Expect{Sent: &c.sent, Delivered: &c.sent,
+					SentByKind: map[string]int64{"NOTIFICATION": c.sent}, Leader: &c.leader,
+					AllInformedAt: &at}
+				run(t, p)
+			})
+		}
+	}
+}
+
+// TestLateJoiner: 2(N-1), and the leader stays, though the joiner ranks higher.
+func TestLateJoiner(t *testing.T) {
+	for n := 2; n <= 9; n++ {
+		for joiner := 1; joiner <= n; joiner += n - 1 {
+			p := plan(t, n, nil, harness.Scenario{Kind: harness.Script,
+				Events: []harness.Event{{Do: "restart", Node: algo.ID(joiner)}}})
+			p.Leader, p.Crashed = algo.ID(n-joiner+1), []algo.ID{algo.ID(joiner)}
+			sent, at := int64(2*(n-1)), 2*ms
+			p.Scenario.Expect = &harness.Expect{Sent: &sent, Delivered: &sent, Leader: &p.Leader,
+				AllInformedAt: &at}
+			run(t, p)
+		}
+	}
+}
+
+// TestScenarios are those that users run, and ranks with ties.
+func TestScenarios(t *testing.T) {
+	for n := 1; n <= 9; n++ {
+		for k := range 3 {
+			o := run(t, plan(t, n, nil, harness.Scenario{Kind: harness.ColdStart, Initiators: k}))
+			if got := o.Operations[0].Process; int(got) != n {
+				t.Errorf("n = %d, %d initiators: %d leads", n, k, got)
+			}
+		}
+		if n > 2 {
+			run(t, plan(t, n, nil, harness.Scenario{Kind: harness.LeaderCrash, Settle: 50 * ms}))
+		}
+	}
+	p := plan(t, 4, params{"zxid": []any{int64(7), int64(9), int64(9), int64(12)},
+		"peer_epoch": []any{int64(1), int64(1), int64(1), int64(0)}},
+		harness.Scenario{Kind: harness.ColdStart})
+	if o := run(t, p); o.Operations[0].Process != 3 {
+		t.Errorf("%d leads, want 3: newest epoch, then newest transaction, then ID",
+			o.Operations[0].Process)
+	}
+}
+
+// TestHalves: a leader that is cut off with a minority gives up; when the network
+// is whole again its side joins the other.
+func TestHalves(t *testing.T) {
+	p := plan(t, 5, nil, harness.Scenario{Kind: harness.Script, Until: 2 * time.Second,
+		Events: []harness.Event{
+			{At: 100 * ms, Do: "cut", Groups: [][]uint32{{4, 5}}}, {At: time.Second, Do: "heal"},
+		}})
+	p.Leader = 5
+	p.Detector = harness.Detector{Kind: "heartbeat", Interval: 10 * ms, Timeout: 40 * ms}
+	o := run(t, p)
+	for _, r := range o.Trace {
+		if r.Type == trace.Elected && r.Peer != 0 && r.Peer != 3 {
+			t.Errorf("p%d names %d at %v", r.Process, r.Peer, r.At)
+		}
+	}
+	if last := o.Operations[len(o.Operations)-1]; last.Process != 3 {
+		t.Errorf("%+v, want 3 to lead on", last)
+	}
+}
+
+// TestPatience: the pauses between repetitions double, up to a bound, and are
+// short again in the next search.
+func TestPatience(t *testing.T) {
+	given := params{"t_resend": 10 * ms, "finalize_wait": 2 * ms}
+	p := plan(t, 3, given, harness.Scenario{Kind: harness.Script, Until: 2 * time.Second,
+		Events: []harness.Event{
+			{Do: "cut", Groups: [][]uint32{{1}}}, {Do: "elect", Node: 1}, {At: time.Second, Do: "heal"},
+			{At: 1500 * ms, Do: "crash", Node: 2}, {At: 1600 * ms, Do: "elect", Node: 1},
+		}})
+	p.Crashed = []algo.ID{3}
+	o, err := algotest.Simulate(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var at []int64
+	for _, r := range o.Trace {
+		if r.Type == trace.Send && r.Process == 1 && r.Peer == 2 {
+			at = append(at, r.At.Milliseconds())
+		}
+	}
+	// At 1270 process 2 hears of it; its vote is larger.
+	const want = "[0 10 30 70 150 310 630 950 1270 1272 1600 1610 1630 1670 1750 1910]"
+	if got := fmt.Sprint(at); got != want {
+		t.Errorf("tells 2 at %s ms, want %s", got, want)
+	}
+}
+
+func weather(seed uint64) (algotest.Storm, int) {
+	n := int(1 + seed%7)
+	s := algotest.Storm{
+		Span: 300 * ms, Calm: 2 * time.Second, Latency: bus.Uniform(20*time.Microsecond, 2*ms),
+		Crashes: (n - 1) / 2, Recovery: seed%2 == 0, Returns: seed%4 == 0,
+		Detector: harness.Detector{Kind: "perfect", Delay: 10 * ms}, Leader: seed%5 == 0,
+		Params: params{},
+	}
+	if seed%3 == 0 {
+		s.Partitions, s.Cut = true, 150*ms // so that both sides notice
+		s.Leader = true                    // otherwise a side may know of nothing
+		s.Detector = harness.Detector{Kind: "heartbeat", Interval: 10 * ms, Timeout: 40 * ms}
+	}
+	if seed%6 == 1 {
+		s.Duplication = 0.2
+	}
+	if seed%11 == 0 { // slow: decided before all votes are heard
+		s.Latency, s.Params["finalize_wait"] = bus.Uniform(ms, 30*ms), ms
+		s.Calm = 6 * time.Second
+	}
+	return s, n
+}
+
+// TestSchedules: once faults stop, all name one leader, and keep it.
+func TestSchedules(t *testing.T) { algotest.RunStorms(t, id, weather) }
+
+func vote(p algo.ID) zabfle.Vote { return zabfle.Vote{ID: p} }
+
+// TestLooking is rules 1 to 3, seen by process 2 of five.
+func TestLooking(t *testing.T) {
+	says := func(p algo.ID, clock uint64) zabfle.Notification {
+		return zabfle.Notification{Vote: vote(p), Clock: clock, State: zabfle.Looking}
+	}
+	tells := func(p algo.ID, clock int) string {
+		what := fmt.Sprintf("NOTIFICATION{{0 0 %d} %d 1}", p, clock)
+		return fmt.Sprintf("%s>1 %s>3 %s>4 %s>5 resend+", what, what, what, what)
+	}
+	r := algotest.NewTranscript(t, id, 5, algo.Config{ID: 2}, nil)
+	r.Elects("leader=0/0 finalize- " + tells(2, 1))
+	r.Elects("")
+	r.Hears(1, says(1, 1), "") // a smaller vote
+	r.Hears(3, says(3, 1), "finalize- "+tells(3, 1))
+	r.Hears(1, says(3, 1), "finalize+")              // a majority
+	r.Hears(4, says(3, 1), "")                       // more of it
+	r.Hears(5, says(5, 1), "finalize- "+tells(5, 1)) // a larger vote ends the wait
+	r.Expires("resend", tells(5, 1))
+	r.Hears(3, says(3, 1), "")                       // overtaken, or a second copy
+	r.Hears(4, says(4, 3), "finalize- "+tells(4, 3)) // a later round: all anew
+	r.Hears(3, says(5, 2), "NOTIFICATION{{0 0 4} 3 1}>3")
+	r.Hears(3, says(1, 5), "finalize- "+tells(2, 5)) // the vote for itself is larger
+	r.Hears(1, says(2, 5), "")
+	r.Hears(4, says(2, 5), "finalize+")
+	r.Expires("finalize", "finalize- resend- leader=2/5")
+	// It leads, and says so to who looks.
+	r.Hears(5, says(5, 1), "NOTIFICATION{{0 0 2} 5 3}>5")
+	r.Hears(3, zabfle.Notification{Vote: vote(2), Clock: 5, State: zabfle.Following}, "")
+	r.Elects("leader=0/0 finalize- " + tells(2, 6))
+}
+
+// TestJoining is rule 4.
+func TestJoining(t *testing.T) {
+	says := func(p algo.ID, clock uint64, s zabfle.State) zabfle.Notification {
+		return zabfle.Notification{Vote: vote(p), Clock: clock, State: s}
+	}
+	looks := func() *algotest.Transcript {
+		r := algotest.NewTranscript(t, id, 5, algo.Config{ID: 5, Incarnation: 1}, nil)
+		what := "NOTIFICATION{{0 0 5} 1 1}"
+		r.Starts(fmt.Sprintf("leader=0/0 finalize- %s>1 %s>2 %s>3 %s>4 resend+",
+			what, what, what, what))
+		return r
+	}
+	r := looks()
+	r.Hears(1, says(3, 7, zabfle.Following), "")
+	r.Hears(2, says(3, 7, zabfle.Following), "") // a majority with itself, but is 3 alive?
+	r.Hears(3, says(3, 7, zabfle.Leading), "finalize- resend- leader=3/7")
+
+	r = looks()
+	r.Hears(3, says(3, 7, zabfle.Leading), "")
+	r.Hears(1, says(2, 6, zabfle.Following), "")
+	r.Hears(1, says(3, 7, zabfle.Following), "finalize- resend- leader=3/7")
+
+	// Why FIFO is needed: 3 led in round 7, but looks by now. Its older message,
+	// overtaken by the newer one, makes this process follow it.
+	r = looks()
+	newer := "NOTIFICATION{{0 0 5} 8 1}"
+	r.Hears(3, says(3, 8, zabfle.Looking), fmt.Sprintf("finalize- %s>1 %s>2 %s>3 %s>4 resend+",
+		newer, newer, newer, newer))
+	r.Hears(3, says(3, 7, zabfle.Leading), "")
+	r.Hears(1, says(3, 7, zabfle.Following), "finalize- resend- leader=3/7")
+
+	// Whom it had voted for is told that it joined another.
+	r = looks()
+	all := "finalize- NOTIFICATION{{0 9 2} 1 1}>1 NOTIFICATION{{0 9 2} 1 1}>2 " +
+		"NOTIFICATION{{0 9 2} 1 1}>3 NOTIFICATION{{0 9 2} 1 1}>4 resend+"
+	newest := zabfle.Vote{Zxid: 9, ID: 2}
+	r.Hears(4, zabfle.Notification{Vote: newest, Clock: 1, State: zabfle.Looking}, all)
+	r.Hears(3, says(3, 1, zabfle.Leading), "")
+	r.Hears(1, says(3, 1, zabfle.Following),
+		"finalize- resend- leader=3/1 NOTIFICATION{{0 0 3} 1 2}>2")
+
+	// What others report of the same round counts as their vote: for a majority...
+	r = looks()
+	r.Hears(1, says(5, 1, zabfle.Looking), "")
+	r.Hears(2, says(5, 1, zabfle.Looking), "finalize+")
+	r.Hears(2, says(3, 1, zabfle.Following), "finalize-") // ... and against it
+	r.Hears(4, says(5, 1, zabfle.Looking), "finalize+")
+
+	// Others still follow this process: only in its own round does it lead on.
+	r = looks()
+	r.Hears(1, says(5, 2, zabfle.Following), "")
+	r.Hears(2, says(5, 2, zabfle.Following), "")
+	r.Hears(3, says(5, 1, zabfle.Following), "finalize- resend- leader=5/1")
+}
+
+// settled is process self of five, of whom 4 leads from the start.
+func settled(t *testing.T, self algo.ID) *algotest.Transcript {
+	r := algotest.NewTranscript(t, id, 5, algo.Config{ID: self, Leader: 4}, nil)
+	r.Starts("")
+	return r
+}
+
+const looks2 = "leader=0/0 finalize- NOTIFICATION{{0 0 2} 2 1}>1 NOTIFICATION{{0 0 2} 2 1}>3 " +
+	"NOTIFICATION{{0 0 2} 2 1}>4 NOTIFICATION{{0 0 2} 2 1}>5 resend+"
+
+const looks4 = "leader=0/0 finalize- NOTIFICATION{{0 0 4} 2 1}>1 NOTIFICATION{{0 0 4} 2 1}>2 " +
+	"NOTIFICATION{{0 0 4} 2 1}>3 NOTIFICATION{{0 0 4} 2 1}>5 resend+"
+
+// TestFollower: what makes a follower look again.
+func TestFollower(t *testing.T) {
+	looking := func(p algo.ID, clock uint64) zabfle.Notification {
+		return zabfle.Notification{Vote: vote(p), Clock: clock, State: zabfle.Looking}
+	}
+	r := settled(t, 2)
+	r.Suspects(3, "")
+	r.Hears(3, looking(3, 9), "NOTIFICATION{{0 0 4} 1 2}>3")
+	r.Hears(4, looking(4, 1), "NOTIFICATION{{0 0 4} 1 2}>4") // it has not decided yet
+	r.Suspects(4, looks2)
+	r.Suspects(4, "")
+
+	r = settled(t, 2)
+	r.Hears(4, looking(5, 1), looks2+" NOTIFICATION{{0 0 2} 2 1}>4") // it votes for another now
+	r = settled(t, 2)
+	r.Hears(4, looking(4, 2), looks2+" finalize- NOTIFICATION{{0 0 4} 2 1}>1 "+
+		"NOTIFICATION{{0 0 4} 2 1}>3 NOTIFICATION{{0 0 4} 2 1}>4 "+
+		"NOTIFICATION{{0 0 4} 2 1}>5 resend+")
+}
+
+// TestLeader: a leader without a majority looks again. A newcomer votes for itself
+// and is told who leads; who looks again does not follow.
+func TestLeader(t *testing.T) {
+	looks := func(p algo.ID) zabfle.Notification {
+		return zabfle.Notification{Vote: vote(p), Clock: 1, State: zabfle.Looking}
+	}
+	const told = "NOTIFICATION{{0 0 4} 1 3}>"
+	r := settled(t, 4)
+	r.Suspects(1, "")
+	r.Suspects(1, "")
+	r.Hears(1, looks(1), told+"1")
+	r.Hears(1, looks(1), told+"1")
+	r.Hears(1, looks(1), told+"1") // counted once
+	r.Hears(2, looks(2), told+"2")
+	r.Hears(3, looks(3), told+"3")
+	r.Restores(1, told+"1")
+	r.Hears(2, looks(2), told+"2")
+	r.Hears(1, looks(1), told+"1")
+	r.Suspects(5, "")
+	r.Hears(1, looks(1), told+"1 "+looks4)
+
+	// Who votes for a third process in the leader's round was persuaded.
+	r = settled(t, 4)
+	r.Hears(1, looks(5), told+"1")
+	r.Hears(2, looks(5), told+"2")
+	r.Hears(3, looks(5), told+"3 "+looks4)
+
+	r = settled(t, 4)
+	r.Suspects(1, "")
+	r.Suspects(1, "")
+	r.Suspects(2, "")
+	r.Suspects(3, looks4)
+
+	// Who looks in a later round is not about to follow.
+	r = settled(t, 4)
+	for p := algo.ID(1); p <= 3; p++ {
+		want := fmt.Sprint(told, p)
+		if p == 3 {
+			want += " " + looks4
+		}
+		r.Hears(p, zabfle.Notification{Vote: vote(p), Clock: 2, State: zabfle.Looking}, want)
+	}
+}
+
+// TestRival: a leader and its followers give way to one of a later round, or with
+// a larger vote; not to what is said of the same leader.
+func TestRival(t *testing.T) {
+	rival := func(p algo.ID, clock uint64) zabfle.Notification {
+		return zabfle.Notification{Vote: vote(p), Clock: clock, State: zabfle.Following}
+	}
+	r := settled(t, 4)
+	r.Hears(1, rival(3, 1), "")
+	r.Hears(1, rival(4, 2), "")
+	r.Hears(1, rival(3, 2), looks4)
+	r.Restores(1, "") // it has nobody to tell of
+	r = settled(t, 4) // three that voted for it have joined another
+	r.Hears(1, rival(3, 1), "")
+	r.Hears(2, rival(3, 1), "")
+	r.Hears(5, rival(3, 0), "")
+	r.Hears(3, rival(3, 1), looks4)
+	r = settled(t, 4)
+	r.Hears(1, rival(5, 1), looks4)
+	r = settled(t, 2)
+	r.Hears(1, rival(4, 2), "")
+	r.Hears(1, rival(3, 1), "")
+	r.Hears(1, rival(5, 2), looks2)
+}
+
+// TestSuspectedWinner: a leader that is suspected already is none.
+func TestSuspectedWinner(t *testing.T) {
+	r := algotest.NewTranscript(t, id, 3, algo.Config{ID: 1}, nil)
+	r.Suspects(3, "")
+	r.Elects("leader=0/0 finalize- NOTIFICATION{{0 0 1} 1 1}>2 NOTIFICATION{{0 0 1} 1 1}>3 resend+")
+	r.Hears(3, zabfle.Notification{Vote: vote(3), Clock: 1, State: zabfle.Looking},
+		"finalize- NOTIFICATION{{0 0 3} 1 1}>2 NOTIFICATION{{0 0 3} 1 1}>3 resend+ finalize+")
+	r.Expires("finalize", "finalize- resend- leader=3/1 leader=0/0 finalize- "+
+		"NOTIFICATION{{0 0 1} 2 1}>2 NOTIFICATION{{0 0 1} 2 1}>3 resend+")
+}
