@@ -24,7 +24,8 @@ func TestTotals(t *testing.T) {
 	ping := func(typ trace.Type) trace.Record { return of(0, trace.Data, typ, 0) }
 	records := []trace.Record{
 		ping(trace.Send), ping(trace.Send), ping(trace.Send), ping(trace.Send), ping(trace.Duplicate),
-		ping(trace.Deliver), of(0, trace.Data, trace.Deliver, 500), ping(trace.Lose), ping(trace.Undelivered),
+		ping(trace.Deliver), of(0, trace.Data, trace.Deliver, 500), ping(trace.Lose),
+		ping(trace.Undelivered),
 		of(0, trace.Data, trace.Lose, 1), // died with its sender
 		of(1, trace.Data, trace.Send, 0), // still pending
 		of(harness.Heartbeat, trace.Detection, trace.Send, 0),
@@ -35,8 +36,9 @@ func TestTotals(t *testing.T) {
 	if v.Status != Unknown {
 		t.Errorf("status %s (%s), want unknown", v.Status, v.Reason)
 	}
-	want := Totals{Sent: 5, Delivered: 2, Lost: 2, Duplicated: 1, Undeliverable: 1, Bytes: 50, Detector: 1,
-		Met: 3, Missed: 1, Late: 1}
+	want := Totals{Sent: 5, Delivered: 2, Lost: 2, Duplicated: 1, Undeliverable: 1, Bytes: 50,
+		Detector: 1,
+		Met:      3, Missed: 1, Late: 1}
 	if v.Totals != want {
 		t.Errorf("totals %+v, want %+v", v.Totals, want)
 	}
@@ -109,7 +111,8 @@ func ascending(n int) (out []float64) {
 
 func TestVerdictsInOrderOfWeight(t *testing.T) {
 	t.Parallel()
-	overlap := join(requested(0, 1, 0), requested(0, 2, 0), at(1, trace.Granted, 1), at(2, trace.Granted, 2),
+	overlap := join(requested(0, 1, 0), requested(0, 2, 0), at(1, trace.Granted, 1),
+		at(2, trace.Granted, 2),
 		at(3, trace.Released, 1), at(3, trace.Released, 2))
 	const violated = "p2 granted at 2ms while p1 is inside since 1ms"
 	missing := join(overlap, flights(4, 2)[:3])
@@ -122,11 +125,13 @@ func TestVerdictsInOrderOfWeight(t *testing.T) {
 		status Status
 		reason string
 	}{
-		"good":                     {trial{id: fair, records: entry(1, 0, 0, 1)}, OK, ""},
-		"a violation":              {trial{id: fair, records: overlap}, Violation, violated},
-		"messages are missing":     {trial{id: fair, records: missing}, Error, lost},
-		"pending ones are counted": {trial{id: fair, records: missing, end: harness.End{Pending: 1}}, Violation, violated},
-		"broken": {trial{id: fair, records: missing, end: harness.End{Reason: harness.Broken, Err: broken}},
+		"good":                 {trial{id: fair, records: entry(1, 0, 0, 1)}, OK, ""},
+		"a violation":          {trial{id: fair, records: overlap}, Violation, violated},
+		"messages are missing": {trial{id: fair, records: missing}, Error, lost},
+		"pending ones are counted": {trial{id: fair, records: missing, end: harness.End{Pending: 1}},
+			Violation, violated},
+		"broken": {trial{id: fair, records: missing,
+			end: harness.End{Reason: harness.Broken, Err: broken}},
 			Error, "process 1: invariant: no"},
 		"invalid wins": {trial{id: fair, records: missing, end: harness.End{Reason: harness.Broken,
 			Err: broken, Invalid: invalid}}, Invalid, "the bus died; telemetry of p1 is full"},
@@ -158,8 +163,9 @@ func TestExpect(t *testing.T) {
 		"all of it": {election, harness.Expect{Sent: count(2), Delivered: count(2),
 			SentByKind: map[string]int64{"PING": 2, "PONG": 0}, Leader: leader(3),
 			AllInformedAt: when(6 * ms1)}, nil},
-		"sent":      {election, harness.Expect{Sent: count(3)}, []string{"expected sent 3, got 2"}},
-		"delivered": {election, harness.Expect{Delivered: count(0)}, []string{"expected delivered 0, got 2"}},
+		"sent": {election, harness.Expect{Sent: count(3)}, []string{"expected sent 3, got 2"}},
+		"delivered": {election, harness.Expect{Delivered: count(0)},
+			[]string{"expected delivered 0, got 2"}},
 		"by kind": {election, harness.Expect{SentByKind: map[string]int64{"PONG": 1, "PING": 1, "X": 0}},
 			[]string{"expected sent PING 1, got 2", "expected sent PONG 1, got 0"}},
 		"leader": {election, harness.Expect{Leader: leader(2)}, []string{"expected leader 2, got 3"}},
@@ -167,9 +173,11 @@ func TestExpect(t *testing.T) {
 			[]string{"expected all_informed_at 4ms, got 6ms"}},
 		"several": {election, harness.Expect{Sent: count(1), Delivered: count(1)},
 			[]string{"expected sent 1, got 2", "expected delivered 1, got 2"}},
-		"order":       {mutex, harness.Expect{CSOrder: []algo.ID{2, 1}}, nil},
-		"other order": {mutex, harness.Expect{CSOrder: []algo.ID{1, 2}}, []string{"expected cs_order [1 2], got [2 1]"}},
-		"nobody":      {mutex, harness.Expect{CSOrder: []algo.ID{}}, []string{"expected cs_order [], got [2 1]"}},
+		"order": {mutex, harness.Expect{CSOrder: []algo.ID{2, 1}}, nil},
+		"other order": {mutex, harness.Expect{CSOrder: []algo.ID{1, 2}},
+			[]string{"expected cs_order [1 2], got [2 1]"}},
+		"nobody": {mutex, harness.Expect{CSOrder: []algo.ID{}},
+			[]string{"expected cs_order [], got [2 1]"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

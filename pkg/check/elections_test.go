@@ -67,12 +67,14 @@ func TestOperationsOfElections(t *testing.T) {
 		"a follower crashes": {3, []trace.Record{at(5, trace.Crash, 1)}, nil, Unknown, nil},
 		"the last that disagreed crashes": {0, join(all(4, 3, 2, 3), at(9, trace.Crash, 1)),
 			[]Operation{{3, 0, 0, 9 * ms1, "ok"}}, OK, nil},
-		"an initiator though the leader lives": {3, join(at(5, trace.Elect, 1), at(5, trace.Elected, 1, 0),
+		"an initiator though the leader lives": {3, join(at(5, trace.Elect, 1),
+			at(5, trace.Elected, 1, 0),
 			at(7, trace.Elected, 1, 3)), []Operation{{3, 5 * ms1, 5 * ms1, 7 * ms1, "ok"}}, OK,
 			map[string]float64{"leader_changes": 0}},
 		"an initiator that says nothing": {3, []trace.Record{at(5, trace.Elect, 1)}, nil, Unknown, nil},
-		"one returns": {3, join(at(5, trace.Crash, 1), trace.Record{At: 9 * ms1, Type: trace.Up, Process: 1,
-			Incarnation: 1}, at(9, trace.Elected, 1, 0), at(11, trace.Elected, 1, 3)),
+		"one returns": {3, join(at(5, trace.Crash, 1),
+			trace.Record{At: 9 * ms1, Type: trace.Up, Process: 1,
+				Incarnation: 1}, at(9, trace.Elected, 1, 0), at(11, trace.Elected, 1, 3)),
 			[]Operation{{3, 9 * ms1, 9 * ms1, 11 * ms1, "ok"}}, OK, nil},
 		"twice": {3, join(at(10, trace.Crash, 3), all(20, 2, 1, 2), at(40, trace.Crash, 2),
 			at(44, trace.Elected, 1, 1)), []Operation{{2, 10 * ms1, 10 * ms1, 21 * ms1, "ok"},
@@ -102,7 +104,8 @@ func TestOperationsOfElections(t *testing.T) {
 func TestMessagesOfOperations(t *testing.T) {
 	t.Parallel()
 	records := join(flights(1, 100), at(10, trace.Crash, 3), flights(15, 3), all(20, 2, 1, 2),
-		flights(25, 5), at(40, trace.Crash, 2), flights(41, 7), at(44, trace.Elected, 1, 1), flights(45, 9))
+		flights(25, 5), at(40, trace.Crash, 2), flights(41, 7), at(44, trace.Elected, 1, 1),
+		flights(45, 9))
 	first := join(flights(1, 100), at(10, trace.Elect, 1), flights(10, 3), at(10, trace.Elected, 1, 0),
 		flights(12, 2), at(14, trace.Elected, 1, 3))
 	for name, test := range map[string]struct {
@@ -157,7 +160,8 @@ func TestRounds(t *testing.T) {
 		sent, got := flight(ms, from, to, seq, depth)
 		return []trace.Record{sent, got}
 	}
-	heartbeats := join(send(1, 3, 1, 1, 1), send(2, 1, 3, 1, 2), send(3, 3, 1, 2, 3), send(4, 1, 3, 2, 4),
+	heartbeats := join(send(1, 3, 1, 1, 1), send(2, 1, 3, 1, 2), send(3, 3, 1, 2, 3),
+		send(4, 1, 3, 2, 4),
 		send(5, 3, 2, 1, 5))
 	// 2 asks 1, which knows less: the record says 7, but it is 1 long; then 1 answers.
 	election := join(send(20, 2, 1, 1, 6), send(21, 1, 2, 1, 7), all(22, 2, 2, 1))
@@ -250,7 +254,8 @@ func TestLeadership(t *testing.T) {
 				"p1 holds itself leader at 6ms, while another does"}},
 		"the other has crashed": {one, join(at(1, trace.Elected, 2, 2), at(4, trace.Crash, 2),
 			at(5, trace.Elected, 3, 3), at(7, trace.Elected, 1, 3)), nil},
-		"two at once, not promised": {eventual, join(at(1, trace.Elected, 2, 2), all(5, 3, 1, 2, 3)), nil},
+		"two at once, not promised": {eventual, join(at(1, trace.Elected, 2, 2), all(5, 3, 1, 2, 3)),
+			nil},
 		"one in each term": {term, join(electedIn(1, 2, 2, 1), electedIn(2, 3, 3, 2),
 			electedIn(3, 1, 3, 2), electedIn(4, 2, 3, 2)), nil},
 		"the same twice in a term": {term, join(electedIn(1, 3, 3, 1), electedIn(2, 3, 0, 1),
@@ -284,7 +289,10 @@ func TestElectionsThatDoNotComplete(t *testing.T) {
 	disagree := join(at(1, trace.Elect, 1), all(4, 3, 1, 3))
 	const what = "no agreement on a leader: p1 names p3 p2 names none p3 names p3"
 	outside := func(p *harness.Plan) { p.InModel = false }
-	until := func(p *harness.Plan) { p.Scenario = harness.Scenario{Kind: harness.Script, Until: 9 * ms1} }
+	until := func(p *harness.Plan) {
+		p.Scenario = harness.Scenario{Kind: harness.Script,
+			Until: 9 * ms1}
+	}
 	for name, test := range map[string]struct {
 		trial
 		status Status

@@ -87,7 +87,8 @@ func TestViolationsAreBounded(t *testing.T) {
 //	p3 asks at 3, is in from 25 to 30
 func TestEntryMetrics(t *testing.T) {
 	t.Parallel()
-	records := join(requested(0, 1, 0), at(0, trace.Granted, 1), requested(2, 2, 1), requested(3, 3, 3),
+	records := join(requested(0, 1, 0), at(0, trace.Granted, 1), requested(2, 2, 1),
+		requested(3, 3, 3),
 		flights(4, 6), at(10, trace.Released, 1), at(12, trace.Granted, 2), at(22, trace.Released, 2),
 		at(25, trace.Granted, 3), at(30, trace.Released, 3))
 	v := trial{id: fair, nodes: 4, records: records, end: harness.End{At: 50 * ms1}}.judge(t)
@@ -174,7 +175,8 @@ func TestFairness(t *testing.T) {
 func TestWarmup(t *testing.T) {
 	t.Parallel()
 	warm := func(p *harness.Plan) { p.Scenario.Warmup = 1 }
-	idle := join(requested(0, 1, 0), flights(1, 5), at(10, trace.Granted, 1), at(20, trace.Released, 1),
+	idle := join(requested(0, 1, 0), flights(1, 5), at(10, trace.Granted, 1),
+		at(20, trace.Released, 1),
 		flights(20, 7),
 		requested(30, 2, 30), flights(30, 3), at(34, trace.Granted, 2), at(35, trace.Released, 2),
 		flights(36, 1))
@@ -184,7 +186,8 @@ func TestWarmup(t *testing.T) {
 	asked := join(requested(0, 1, 0), flights(1, 5), at(10, trace.Granted, 1), requested(15, 2, 15),
 		flights(16, 3), at(20, trace.Released, 1), flights(20, 7), at(34, trace.Granted, 2),
 		at(35, trace.Released, 2))
-	crashed := join(requested(0, 1, 0), flights(1, 5), at(10, trace.Granted, 1), at(20, trace.Crash, 1),
+	crashed := join(requested(0, 1, 0), flights(1, 5), at(10, trace.Granted, 1),
+		at(20, trace.Crash, 1),
 		requested(30, 2, 30), flights(30, 3), at(34, trace.Granted, 2), at(35, trace.Released, 2))
 	for name, test := range map[string]struct {
 		records []trace.Record
@@ -217,7 +220,10 @@ func TestEntriesThatDoNotComplete(t *testing.T) {
 	t.Parallel()
 	waiting := join(entry(1, 0, 0, 5), requested(6, 2, 6))
 	const what = "1 requests not granted, the first of p2 at 6ms"
-	until := func(p *harness.Plan) { p.Scenario = harness.Scenario{Kind: harness.Script, Until: 90 * ms1} }
+	until := func(p *harness.Plan) {
+		p.Scenario = harness.Scenario{Kind: harness.Script,
+			Until: 90 * ms1}
+	}
 	outside := func(p *harness.Plan) { p.InModel = false }
 	for name, test := range map[string]struct {
 		trial
@@ -229,7 +235,8 @@ func TestEntriesThatDoNotComplete(t *testing.T) {
 		"finished": {trial{id: fair, records: waiting}, Violation, what + ", and nothing moves any more"},
 		"stuck, out of model": {trial{id: fair, records: waiting, change: outside,
 			end: harness.End{Reason: harness.Stuck}}, Timeout, what + "; nothing moves any more"},
-		"stuck, not promised": {trial{id: unfair, records: waiting, end: harness.End{Reason: harness.Stuck}},
+		"stuck, not promised": {trial{id: unfair, records: waiting,
+			end: harness.End{Reason: harness.Stuck}},
 			Timeout, what + "; nothing moves any more"},
 		"time limit": {trial{id: fair, records: waiting,
 			end: harness.End{Reason: harness.TimeLimit, At: time.Second}}, Timeout, what + " within 1s"},
@@ -239,8 +246,9 @@ func TestEntriesThatDoNotComplete(t *testing.T) {
 		"time limit, all granted": {trial{id: fair, records: entry(1, 0, 0, 5),
 			end: harness.End{Reason: harness.TimeLimit, At: time.Second}},
 			Timeout, "the scenario did not come to its end within 1s"},
-		"nothing happened":   {trial{id: fair}, Unknown, "nobody entered the critical section"},
-		"it crashed waiting": {trial{id: fair, records: join(entry(1, 0, 0, 5), requested(6, 2, 6), at(7, trace.Crash, 2))}, OK, ""},
+		"nothing happened": {trial{id: fair}, Unknown, "nobody entered the critical section"},
+		"it crashed waiting": {trial{id: fair, records: join(entry(1, 0, 0, 5), requested(6, 2, 6),
+			at(7, trace.Crash, 2))}, OK, ""},
 		"alone, and crashed": {trial{id: fair, records: join(requested(6, 2, 6), at(7, trace.Crash, 2))},
 			Unknown, "nobody entered the critical section"},
 	} {

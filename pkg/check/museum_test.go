@@ -197,11 +197,15 @@ func init() {
 			func(c algo.Config) algo.Elector { return &candidate{Config: c, flaw: x.flaw} })
 	}
 	for _, x := range mutexes {
-		algo.RegisterMutex(spec(x), func(c algo.Config) algo.Mutex { return &desk{Config: c, flaw: x.flaw} })
+		algo.RegisterMutex(spec(x), func(c algo.Config) algo.Mutex {
+			return &desk{Config: c,
+				flaw: x.flaw}
+		})
 	}
 }
 
-func simulate(t *testing.T, id string, seed uint64, sc harness.Scenario, change func(*harness.Plan)) algotest.Outcome {
+func simulate(t *testing.T, id string, seed uint64, sc harness.Scenario,
+	change func(*harness.Plan)) algotest.Outcome {
 	t.Helper()
 	p, err := algotest.Plan(id, 5, sc, nil)
 	if err != nil {
@@ -248,7 +252,8 @@ func TestMuseum(t *testing.T) {
 		}
 	}
 	hang("election", electors, harness.Scenario{Kind: harness.ColdStart})
-	hang("mutex", mutexes, harness.Scenario{Kind: harness.Closed, Requests: 60, Think: bus.Constant(time.Millisecond)})
+	hang("mutex", mutexes, harness.Scenario{Kind: harness.Closed, Requests: 60,
+		Think: bus.Constant(time.Millisecond)})
 }
 
 // TestRightOnes: of the real algorithms no trial is flagged, whatever the delays,
@@ -291,21 +296,26 @@ func TestRightOnes(t *testing.T) {
 		change func(*harness.Plan)
 		seeds  uint64
 	}{
-		"bully, cold start": {"election/bully", harness.Scenario{Kind: harness.ColdStart}, unordered, 300},
+		"bully, cold start": {"election/bully", harness.Scenario{Kind: harness.ColdStart}, unordered,
+			300},
 		"bully, some start": {"election/bully", harness.Scenario{Kind: harness.ColdStart, Initiators: 2},
 			nil, 300},
 		"bully, leader crash": {"election/bully", harness.Scenario{Kind: harness.LeaderCrash,
 			Settle: 50 * ms}, nil, 400},
-		"bully, deaths":         {"election/bully", harness.Scenario{Kind: harness.Script}, deaths, 1000},
-		"bully, crashes":        {"election/bully", harness.Scenario{Kind: harness.Script}, crashes, 1000},
-		"ring-list, cold start": {"election/ring-list", harness.Scenario{Kind: harness.ColdStart}, unordered, 300},
-		"ring-list, some start": {"election/ring-list", harness.Scenario{Kind: harness.ColdStart, Initiators: 2},
+		"bully, deaths": {"election/bully", harness.Scenario{Kind: harness.Script}, deaths, 1000},
+		"bully, crashes": {"election/bully", harness.Scenario{Kind: harness.Script}, crashes,
+			1000},
+		"ring-list, cold start": {"election/ring-list", harness.Scenario{Kind: harness.ColdStart},
+			unordered, 300},
+		"ring-list, some start": {"election/ring-list",
+			harness.Scenario{Kind: harness.ColdStart, Initiators: 2},
 			nil, 300},
 		"ring-list, leader crash": {"election/ring-list", harness.Scenario{Kind: harness.LeaderCrash,
 			Settle: 50 * ms}, nil, 400},
 		"ring-list, deaths": {"election/ring-list", harness.Scenario{Kind: harness.Script}, deaths, 1000},
-		"naimi-trehel, closed": {"mutex/naimi-trehel", harness.Scenario{Kind: harness.Closed, Requests: 40,
-			Think: bus.Uniform(0, 5*ms)}, unordered, 500},
+		"naimi-trehel, closed": {"mutex/naimi-trehel",
+			harness.Scenario{Kind: harness.Closed, Requests: 40,
+				Think: bus.Uniform(0, 5*ms)}, unordered, 500},
 		"naimi-trehel, open": {"mutex/naimi-trehel", harness.Scenario{Kind: harness.Open, Requests: 40,
 			Rate: 500}, unordered, 500},
 	} {

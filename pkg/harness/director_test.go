@@ -35,7 +35,8 @@ func TestTimeline(t *testing.T) {
 	}{
 		"cold start, all": {"election/test-puppet", Scenario{Kind: ColdStart},
 			[]string{"0s elect 1", "0s elect 2", "0s elect 3", "0s elect 4", "0s elect 5"}},
-		"cold start, as many as there are": {"election/test-puppet", Scenario{Kind: ColdStart, Initiators: 5},
+		"cold start, as many as there are": {"election/test-puppet",
+			Scenario{Kind: ColdStart, Initiators: 5},
 			[]string{"0s elect 1", "0s elect 2", "0s elect 3", "0s elect 4", "0s elect 5"}},
 		"burst, all": {"mutex/test-lock", Scenario{Kind: Burst},
 			[]string{"0s request 1", "0s request 2", "0s request 3", "0s request 4", "0s request 5"}},
@@ -133,7 +134,8 @@ func TestRequesters(t *testing.T) {
 			t.Errorf("process %d asks %d of 400 times, want about 100", p, counts[p])
 		}
 	}
-	if turn := issue("mutex/test-lock", "in-turn", 0); !slices.Equal(turn[:6], []algo.ID{1, 2, 3, 4, 1, 2}) {
+	if turn := issue("mutex/test-lock", "in-turn", 0); !slices.Equal(turn[:6],
+		[]algo.ID{1, 2, 3, 4, 1, 2}) {
 		t.Errorf("in turn: %v", turn[:6])
 	}
 	if slices.Contains(issue("mutex/test-lock", "uniform", 2), 2) {
@@ -215,17 +217,19 @@ func TestEndings(t *testing.T) {
 			}, true},
 		"burst: at quiet": {"mutex/test-lock", Scenario{Kind: Burst}, nil,
 			[]step{{quiet: true, idle: true, want: finish}}, false},
-		"burst, restless: at the last release": {"mutex/test-spinning", Scenario{Kind: Burst, Initiators: 2},
+		"burst, restless: at the last release": {"mutex/test-spinning",
+			Scenario{Kind: Burst, Initiators: 2},
 			nil, []step{{record: released(0)}, {record: released(0), want: finish}}, false},
 		"sequential, restless: release by release": {"mutex/test-spinning",
 			Scenario{Kind: Sequential, Requests: 2, Requesters: "in-turn"}, nil, []step{
 				{record: released(3 * ms), want: []string{"3ms request 2"}},
 				{record: released(9 * ms), want: finish},
 			}, false},
-		"closed: all done, then quiet": {"mutex/test-lock", Scenario{Kind: Closed, Requests: 3}, nil, []step{
-			{done: true}, {done: true}, {quiet: true, want: nil}, {done: true},
-			{quiet: true, want: finish},
-		}, false},
+		"closed: all done, then quiet": {"mutex/test-lock", Scenario{Kind: Closed, Requests: 3}, nil,
+			[]step{
+				{done: true}, {done: true}, {quiet: true, want: nil}, {done: true},
+				{quiet: true, want: finish},
+			}, false},
 		"closed, restless: all done": {"mutex/test-spinning", Scenario{Kind: Closed, Requests: 3}, nil,
 			[]step{{done: true}, {done: true}, {done: true, want: finish}}, false},
 		"open: nobody is done, and nothing moves": {"mutex/test-lock",

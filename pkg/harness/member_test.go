@@ -161,7 +161,8 @@ func TestPlanesAndDepth(t *testing.T) {
 	for _, o := range w.sent {
 		got = append(got, flight{o.Plane, o.Kind, o.Depth})
 	}
-	want := []flight{{trace.Detection, 1, 0}, {trace.Data, 0, 1}, {trace.Data, 0, 2}, {trace.Detection, 1, 2}}
+	want := []flight{{trace.Detection, 1, 0}, {trace.Data, 0, 1}, {trace.Data, 0, 2},
+		{trace.Detection, 1, 2}}
 	if !slices.Equal(got, want) {
 		t.Errorf("plane, kind and depth\n got %v\nwant %v", got, want)
 	}
@@ -231,7 +232,8 @@ func TestClosedQuota(t *testing.T) {
 func TestClosedLoop(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, mustSetup(t, "mutex/test-lock", 1,
-		Scenario{Kind: Closed, Requests: 3, Think: bus.Constant(5 * ms), Hold: bus.Constant(2 * ms)}, nil))
+		Scenario{Kind: Closed, Requests: 3, Think: bus.Constant(5 * ms), Hold: bus.Constant(2 * ms)},
+		nil))
 	w.start()
 	w.run(time.Second)
 	same(t, "requests", w.notes(trace.Request), []string{"p1 at 5ms", "p1 at 12ms", "p1 at 19ms"})
@@ -355,7 +357,8 @@ func TestOpenWaitsFromIntended(t *testing.T) {
 		}
 	}
 	if meant > 200*ms || w.now < first+50*10*ms {
-		t.Errorf("last arrival meant at %v, last release at %v: arrivals waited for entries", meant, w.now)
+		t.Errorf("last arrival meant at %v, last release at %v: arrivals waited for entries", meant,
+			w.now)
 	}
 }
 
@@ -363,7 +366,8 @@ func TestOpenWaitsFromIntended(t *testing.T) {
 func TestLateAlarms(t *testing.T) {
 	t.Parallel()
 	intended := func(lag time.Duration) (out []uint64) {
-		w := newWorld(t, mustSetup(t, "mutex/test-lock", 2, Scenario{Kind: Open, Rate: 100, Requests: 30}, nil))
+		w := newWorld(t, mustSetup(t, "mutex/test-lock", 2,
+			Scenario{Kind: Open, Rate: 100, Requests: 30}, nil))
 		w.lag = lag
 		for _, m := range w.members {
 			m.Start(lag)
@@ -387,7 +391,8 @@ func TestClasses(t *testing.T) {
 	t.Parallel()
 	for slot, want := range map[uint16]Class{
 		slotRelease: Application, slotRequest: Application, slotBeat: TimerExpiry, slotWatch: TimerExpiry,
-		slotSuspect: TimerExpiry, slotRestore: TimerExpiry, slotElect: TimerExpiry, slotTimers: TimerExpiry,
+		slotSuspect: TimerExpiry, slotRestore: TimerExpiry, slotElect: TimerExpiry,
+		slotTimers: TimerExpiry,
 	} {
 		if got := (Alarm{Slot: slot}).Class(); got != want {
 			t.Errorf("slot %d: class %d, want %d", slot, got, want)

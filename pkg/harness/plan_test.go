@@ -145,7 +145,8 @@ func TestDerive(t *testing.T) {
 	n := 0
 	for _, purpose := range []string{"", "network", "workload", "crash", "krowten", "algorithm a"} {
 		for seed := range uint64(20) {
-			for _, parts := range [][]uint64{nil, {0}, {1}, {0, 0}, {0, 1}, {1, 0}, {1, 1}, {math.MaxUint64}} {
+			for _, parts := range [][]uint64{nil, {0}, {1}, {0, 0}, {0, 1}, {1, 0}, {1, 1},
+				{math.MaxUint64}} {
 				s := Derive(seed, purpose, parts...)
 				if s >= 1<<53 {
 					t.Fatalf("Derive(%d, %q, %v) = %d, not below 2^53", seed, purpose, parts, s)

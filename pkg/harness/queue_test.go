@@ -82,7 +82,8 @@ func TestQueueOrderOfOneInstant(t *testing.T) {
 	for name, want := range map[string][]item{
 		"by class": {{class: Control, p: 9}, {class: Delivery, p: 8}, {class: TimerExpiry, p: 7},
 			{class: Application, p: 6}},
-		"by process":    {{class: Delivery, p: 1}, {class: Delivery, p: 2}, {class: Delivery, p: largest}},
+		"by process": {{class: Delivery, p: 1}, {class: Delivery, p: 2},
+			{class: Delivery, p: largest}},
 		"as pushed":     {{class: Delivery, p: 3}, {class: Delivery, p: 3}, {class: Delivery, p: 3}},
 		"instant first": {{at: 1, class: Application, p: 9}, {at: 2, class: Control, p: 1}},
 		"class before process": {{class: Delivery, p: largest}, {class: TimerExpiry, p: 1},

@@ -49,7 +49,10 @@ func (p *puppet) Receive(env algo.Env, from algo.ID, m algo.Message) {
 		p.event(env, from, "note "+n.Text)
 	}
 }
-func (p *puppet) Timeout(env algo.Env, t algo.Timer)         { p.event(env, 0, "timeout "+string(t)) }
+func (p *puppet) Timeout(env algo.Env, t algo.Timer) {
+	p.event(env, 0,
+		"timeout "+string(t))
+}
 func (p *puppet) Do(env algo.Env, op string, target algo.ID) { p.event(env, target, "do "+op) }
 
 // A monitor is a puppet that listens to the failure detector itself.

@@ -113,7 +113,8 @@ func run(tb testing.TB, p *harness.Plan) (harness.End, trace.List) {
 func script(tb testing.TB, n int, f act, change func(*harness.Plan), events ...harness.Event) (
 	harness.End, trace.List) {
 	tb.Helper()
-	p := plan("election/test-actor", n, harness.Scenario{Kind: harness.Script, Events: events}, role(f))
+	p := plan("election/test-actor", n, harness.Scenario{Kind: harness.Script, Events: events},
+		role(f))
 	if change != nil {
 		change(p)
 	}

@@ -48,6 +48,7 @@ func TestCrowd(t *testing.T) {
 	s := newSimulation(setup, trace.SinkFunc(func(*trace.Record) {}))
 	s.crowd = 1000
 	if end := s.run(); end.Reason != harness.Livelock || end.Pending != 1001 {
-		t.Errorf("ended %q with %d messages on their way, want livelock with 1001", end.Reason, end.Pending)
+		t.Errorf("ended %q with %d messages on their way, want livelock with 1001", end.Reason,
+			end.Pending)
 	}
 }

@@ -51,7 +51,8 @@ func busy(tb rapid.TB, id string) *harness.Plan {
 func anyLatency(t *rapid.T) bus.Latency {
 	return rapid.SampledFrom([]bus.Latency{
 		bus.Constant(ms), bus.Constant(0), bus.Uniform(0, 3*ms), bus.Uniform(ms/10, 10*ms),
-		{Distribution: "exponential", Mean: 2 * ms, Min: ms}, {Distribution: "normal", Mean: ms, Spread: ms},
+		{Distribution: "exponential", Mean: 2 * ms, Min: ms},
+		{Distribution: "normal", Mean: ms, Spread: ms},
 		{Distribution: "lognormal", Median: ms, Sigma: 1}, {Distribution: "pareto", Min: ms, Alpha: 1.5},
 		{Distribution: "quantiles", Values: []time.Duration{0, ms, ms, 20 * ms}},
 	}).Draw(t, "latency")
@@ -79,7 +80,8 @@ func anyPlan(t *rapid.T) *harness.Plan {
 	} else {
 		p.Leader = algo.ID(rapid.IntRange(0, n).Draw(t, "leader"))
 	}
-	verbs := append([]string{harness.DoCrash, harness.DoRestart, harness.DoCut, harness.DoHeal}, work...)
+	verbs := append([]string{harness.DoCrash, harness.DoRestart, harness.DoCut, harness.DoHeal},
+		work...)
 	for range rapid.IntRange(0, 14).Draw(t, "events") {
 		e := harness.Event{
 			At: time.Duration(rapid.IntRange(0, 200).Draw(t, "at")) * ms / 2,

@@ -292,7 +292,8 @@ func (s *simulation) crash(p algo.ID) {
 	}
 	s.activity++
 	s.count(proc.member, -1)
-	s.rec = trace.Record{At: s.now, Type: trace.Crash, Process: uint32(p), Incarnation: proc.incarnation}
+	s.rec = trace.Record{At: s.now, Type: trace.Crash, Process: uint32(p),
+		Incarnation: proc.incarnation}
 	proc.member, proc.upSince = nil, -1
 	proc.incarnation++
 	s.record(&s.rec)

@@ -85,7 +85,8 @@ func TestNoSharedMemory(t *testing.T) {
 // TestBytes: every message is counted with its encoded size, duplicates as well.
 func TestBytes(t *testing.T) {
 	t.Parallel()
-	messages := []algo.Message{Note{}, Note{"abc"}, Note{strings.Repeat("x", 300)}, List{[]int{1, -70000}}}
+	messages := []algo.Message{Note{}, Note{"abc"}, Note{strings.Repeat("x", 300)},
+		List{[]int{1, -70000}}}
 	f := func(a *actor, env algo.Env, what string, _ algo.ID, _ algo.Message) {
 		if what == "elect" {
 			for _, m := range messages {
@@ -348,10 +349,12 @@ func TestSaved(t *testing.T) {
 		}
 	}
 	_, list := script(t, 1, f, nil,
-		harness.Event{Do: harness.DoElect, Node: 1}, harness.Event{At: 2 * ms, Do: harness.DoElect, Node: 1},
+		harness.Event{Do: harness.DoElect, Node: 1},
+		harness.Event{At: 2 * ms, Do: harness.DoElect, Node: 1},
 		harness.Event{At: 5 * ms, Do: harness.DoCrash, Node: 1},
 		harness.Event{At: 6 * ms, Do: harness.DoRestart, Node: 1})
-	same(t, "seen", tell(list, trace.Log), []string{"0s log p1 saved <nil>", "6ms log p1 saved {[9 7]}"})
+	same(t, "seen", tell(list, trace.Log), []string{"0s log p1 saved <nil>",
+		"6ms log p1 saved {[9 7]}"})
 	if n := len(tell(list, trace.Save)); n != 2 {
 		t.Errorf("%d saves recorded, want 2", n)
 	}
@@ -407,7 +410,8 @@ func TestScriptsGoOn(t *testing.T) {
 		harness.Event{After: "quiet", Do: harness.DoElect, Node: 3},
 		harness.Event{At: 50 * ms, Do: harness.DoElect, Node: 3},
 		harness.Event{At: 60 * ms, Do: harness.DoHeal})
-	same(t, "elections", tell(list, trace.Elect), []string{"0s elect p1", "1ms elect p3", "50ms elect p3"})
+	same(t, "elections", tell(list, trace.Elect),
+		[]string{"0s elect p1", "1ms elect p3", "50ms elect p3"})
 	if end.Reason != harness.Finished || end.At != 60*ms {
 		t.Errorf("ended %q at %v, want finished at 60ms", end.Reason, end.At)
 	}
@@ -463,7 +467,8 @@ func TestManyProcesses(t *testing.T) {
 		_, list := script(t, n, f, func(p *harness.Plan) {
 			p.Network.Latency = bus.Uniform(ms, 9*ms)
 			p.Network.Loss, p.Network.Duplication = 0.3, 0.3
-		}, harness.Event{Do: harness.DoElect, Node: 1}, harness.Event{At: 20 * ms, Do: harness.DoElect, Node: 1})
+		}, harness.Event{Do: harness.DoElect, Node: 1},
+			harness.Event{At: 20 * ms, Do: harness.DoElect, Node: 1})
 		return tell(list, trace.Send, trace.Deliver, trace.Duplicate, trace.Lose)
 	}
 	same(t, "the same luck", outcome(300), outcome(200))

@@ -14,7 +14,8 @@ import (
 // good is a case of three processes that holds.
 const good = `{"id": "X-1", "algorithm": "bully", "kind": "election",
  "topology": {"type": "complete", "n": 3}, "params": {"t_answer": 2, "t_coordinator": 4},
- "scenario": {"crashed": [3], "initial_leader": 3, "events": [{"t": 0, "op": "suspect", "node": 1}]},
+ "scenario": {"crashed": [3], "initial_leader": 3,
+	"events": [{"t": 0, "op": "suspect", "node": 1}]},
  "expect": {"sent": 5, "delivered": {"min": 3, "max": 3}, "leader": 2, "all_informed_at": 4,
   "sent_by_kind": {"ANSWER": 1, "COORDINATOR": {"max": 1}, "ELECTION": 3}}}`
 
@@ -32,16 +33,20 @@ func TestReferences(t *testing.T) {
 		text, old, fresh string
 		want             []string
 	}{
-		"good":             {good, "", "", nil},
-		"good entries":     {entries, "", "", nil},
-		"sent":             {good, `"sent": 5`, `"sent": 6`, []string{"sent: got 5, want 6"}},
-		"a bound":          {good, `"min": 3`, `"min": 4`, []string{"delivered: got 3, want"}},
-		"leader":           {good, `"leader": 2`, `"leader": 1`, []string{"leader: process 1: got 2, want 1"}},
-		"informed":         {good, `"all_informed_at": 4`, `"all_informed_at": 3`, []string{"got 4, want 3"}},
+		"good":         {good, "", "", nil},
+		"good entries": {entries, "", "", nil},
+		"sent":         {good, `"sent": 5`, `"sent": 6`, []string{"sent: got 5, want 6"}},
+		"a bound":      {good, `"min": 3`, `"min": 4`, []string{"delivered: got 3, want"}},
+		"leader": {good, `"leader": 2`, `"leader": 1`,
+			[]string{"leader: process 1: got 2, want 1"}},
+		"informed": {good, `"all_informed_at": 4`, `"all_informed_at": 3`,
+			[]string{"got 4, want 3"}},
 		"a kind":           {good, `"ANSWER": 1`, `"ANSWER": 2`, []string{"ANSWER: got 1, want 2"}},
 		"a kind forgotten": {good, `"ANSWER": 1, `, ``, []string{"ANSWER: got 1, want none"}},
-		"a time-out":       {good, `"t_answer": 2`, `"t_answer": 3`, []string{"all_informed_at: got 5, want 4"}},
-		"order":            {entries, "[2, 3, 3]", "[3, 2, 3]", []string{"cs_order: got [2 3 3], want [3 2 3]"}},
+		"a time-out": {good, `"t_answer": 2`, `"t_answer": 3`,
+			[]string{"all_informed_at: got 5, want 4"}},
+		"order": {entries, "[2, 3, 3]", "[3, 2, 3]",
+			[]string{"cs_order: got [2 3 3], want [3 2 3]"}},
 		"hand-over": {entries, `"sync_delay_max": 1`, `"sync_delay_max": 2`,
 			[]string{"sync_delay_max: got 1, want 2"}},
 		"holder": {entries, `"initial_token": 1`, `"initial_token": 2`,
@@ -49,13 +54,15 @@ func TestReferences(t *testing.T) {
 		"several": {entries, `"sent": 5, "cs_order": [2`, `"sent": 6, "cs_order": [1`,
 			[]string{"sent: got 5", "cs_order: got"}},
 		"unknown expectation": {good, `"sent"`, `"beauty"`, []string{"beauty: nothing can check"}},
-		"unknown parameter":   {good, `"t_answer"`, `"t_anwser"`, []string{"parameter t_anwser is not one of"}},
-		"unknown algorithm":   {good, `"bully"`, `"billy"`, []string{"election/billy"}},
-		"unknown when":        {entries, "network quiescent", "at night", []string{`when: "at night"`}},
+		"unknown parameter": {good, `"t_answer"`, `"t_anwser"`,
+			[]string{"parameter t_anwser is not one of"}},
+		"unknown algorithm": {good, `"bully"`, `"billy"`, []string{"election/billy"}},
+		"unknown when":      {entries, "network quiescent", "at night", []string{`when: "at night"`}},
 		"events in words": {good, `[{"t": 0, "op": "suspect", "node": 1}]`, `"some"`,
 			[]string{"scenario.events"}},
-		"many sizes":         {good, `"n": 3`, `"n": "3..9"`, []string{"not a number of processes"}},
-		"a time-out of text": {good, `"t_answer": 2`, `"t_answer": "long"`, []string{`"long" is not understood`}},
+		"many sizes": {good, `"n": 3`, `"n": "3..9"`, []string{"not a number of processes"}},
+		"a time-out of text": {good, `"t_answer": 2`, `"t_answer": "long"`,
+			[]string{`"long" is not understood`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -40,7 +40,8 @@ func (e election) run(t *testing.T) algotest.Outcome {
 	for name, v := range e.params {
 		params[name] = v
 	}
-	p, err := algotest.Plan(id, e.nodes, harness.Scenario{Kind: harness.Script, Events: e.events}, params)
+	p, err := algotest.Plan(id, e.nodes, harness.Scenario{Kind: harness.Script, Events: e.events},
+		params)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +127,8 @@ func TestCounts(t *testing.T) {
 			t.Run(fmt.Sprintf("N=%d: all live, %d starts", n, r), func(t *testing.T) {
 				t.Parallel()
 				asked := (n - r) * (n - r + 1) / 2
-				for reply, coordinator := range map[string]int{"broadcast": (n - r) * (n - 1), "unicast": n - r} {
+				for reply, coordinator := range map[string]int{"broadcast": (n - r) * (n - 1),
+					"unicast": n - r} {
 					e := election{nodes: n, leader: top, params: map[string]any{"coordinator_reply": reply},
 						events: []harness.Event{{Do: harness.DoElect, Node: algo.ID(r)}}}
 					informed := 3 * ms // by the reply to the others, who ask at 1
@@ -146,7 +148,8 @@ func TestCounts(t *testing.T) {
 		t.Run(fmt.Sprintf("N=%d: the lowest restarts", n), func(t *testing.T) {
 			t.Parallel()
 			pairs := n * (n - 1) / 2
-			for reply, coordinator := range map[string]int{"broadcast": (n - 1) * (n - 1), "unicast": n - 1} {
+			for reply, coordinator := range map[string]int{"broadcast": (n - 1) * (n - 1),
+				"unicast": n - 1} {
 				e := election{nodes: n, leader: top, crashed: []algo.ID{1},
 					params: map[string]any{"coordinator_reply": reply},
 					events: []harness.Event{{Do: harness.DoRestart, Node: 1}}}
@@ -189,12 +192,14 @@ func TestFigure181(t *testing.T) {
 			got = append(got, fmt.Sprintf("%v %s %d>%d", r.At, o.Kinds[r.Kind].Name, r.Process, r.Peer))
 		}
 	}
-	if text := strings.ReplaceAll(strings.TrimSpace(want), "\n", " "); strings.Join(got, ", ") != text {
+	if text := strings.ReplaceAll(strings.TrimSpace(want), "\n", " "); strings.Join(got,
+		", ") != text {
 		t.Errorf("messages\n got %s\nwant %s", strings.Join(got, ", "), text)
 	}
 	if o.Status != check.OK || o.Totals.Sent != 16 || o.Totals.Delivered != 9 ||
 		o.Operations[0].Process != 2 || lastNamed(o) != 10*ms {
-		t.Errorf("%s, %d sent, %d delivered, %+v", o.Status, o.Totals.Sent, o.Totals.Delivered, o.Operations)
+		t.Errorf("%s, %d sent, %d delivered, %+v", o.Status, o.Totals.Sent, o.Totals.Delivered,
+			o.Operations)
 	}
 }
 
@@ -275,7 +280,8 @@ func TestDeclarationCutShort(t *testing.T) {
 							harness.Event{At: at, Do: harness.DoHeal, Groups: [][]uint32{others}})
 					}
 				}
-				events = append(events, harness.Event{At: 7 * ms / 2, Do: harness.DoCrash, Node: algo.ID(winner)},
+				events = append(events, harness.Event{At: 7 * ms / 2, Do: harness.DoCrash,
+					Node: algo.ID(winner)},
 					harness.Event{At: 7 * ms / 2, Do: harness.DoHeal})
 				e := election{nodes: n, leader: algo.ID(n), crashed: []algo.ID{algo.ID(n)}, events: events,
 					change: func(p *harness.Plan) {

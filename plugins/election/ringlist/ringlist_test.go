@@ -25,7 +25,8 @@ func TestConformance(t *testing.T) { algotest.Run(t, id) }
 func TestCases(t *testing.T) { algotest.Cases(t, id) }
 
 // simulate runs a script on the ring 1..n, or in the order given, with T = 2.
-func simulate(t *testing.T, n int, change func(*harness.Plan), events ...harness.Event) algotest.Outcome {
+func simulate(t *testing.T, n int, change func(*harness.Plan),
+	events ...harness.Event) algotest.Outcome {
 	t.Helper()
 	p, err := algotest.Plan(id, n, harness.Scenario{Kind: harness.Script, Events: events},
 		map[string]any{"skip_timeout": 2 * ms})
@@ -144,7 +145,8 @@ func TestFigure105(t *testing.T) {
 // TestRingOrder: the ring need not be in the order of IDs.
 func TestRingOrder(t *testing.T) {
 	t.Parallel()
-	o := simulate(t, 5, func(p *harness.Plan) { p.Shape.Order = []algo.ID{3, 1, 5, 2, 4} }, elect(1)...)
+	o := simulate(t, 5, func(p *harness.Plan) { p.Shape.Order = []algo.ID{3, 1, 5, 2, 4} },
+		elect(1)...)
 	var hops []uint32
 	for _, r := range o.Trace {
 		if r.Type == trace.Deliver && r.Plane == trace.Data && len(hops) < 5 {

@@ -1,6 +1,8 @@
 package maekawa_test
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,6 +28,20 @@ func TestRandomSchedules(t *testing.T) {
 	algotest.RunRandomEntries(t, id, func(p *harness.Plan) {
 		p.Network.Unordered = true
 		p.Params["quorums"] = []string{"auto", "grid"}[p.Seed%2]
+	})
+}
+
+// TestReference is every case of the reference.
+func TestReference(t *testing.T) {
+	algotest.Cases(t, id, algotest.Checks{
+		"deadlocks": func(r *algotest.Result, _ json.RawMessage) error {
+			for _, o := range r.Trials {
+				if o.Status == check.Timeout && strings.Contains(o.Reason, "nothing moves any more") {
+					return nil
+				}
+			}
+			return errors.New("no trial deadlocks")
+		},
 	})
 }
 

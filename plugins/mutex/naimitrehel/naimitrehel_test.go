@@ -124,7 +124,8 @@ func TestWorkedExample(t *testing.T) {
 		last, next [5]algo.ID
 		token      algo.ID
 	}{
-		{1, request, []algo.Effect{algotest.Sends(5, Req{1})}, [5]algo.ID{1, 5, 5, 5, 5}, [5]algo.ID{}, 5},
+		{1, request, []algo.Effect{algotest.Sends(5, Req{1})}, [5]algo.ID{1, 5, 5, 5, 5}, [5]algo.ID{},
+			5},
 		{5, receive(1, Req{1}), []algo.Effect{algotest.Sends(1, Token{})},
 			[5]algo.ID{1, 5, 5, 5, 1}, [5]algo.ID{}, 0},
 		{1, receive(5, Token{}), []algo.Effect{algotest.Enters()},
@@ -192,8 +193,9 @@ func TestCounts(t *testing.T) {
 		for name, e := range map[string]algotest.Entries{
 			"the holder": {Events: algotest.InTurn(1), Order: []algo.ID{1}, Kinds: kinds(0, 0),
 				Each: []int64{0}, Waiting: []time.Duration{0}},
-			"another": {Events: algotest.InTurn(algo.ID(n)), Order: []algo.ID{algo.ID(n)}, Kinds: kinds(1, 1),
-				Each: []int64{2}, Waiting: []time.Duration{2 * ms}},
+			"another": {Events: algotest.InTurn(algo.ID(n)), Order: []algo.ID{algo.ID(n)},
+				Kinds: kinds(1, 1),
+				Each:  []int64{2}, Waiting: []time.Duration{2 * ms}},
 			"it again": {Events: algotest.InTurn(algo.ID(n), algo.ID(n)),
 				Order: []algo.ID{algo.ID(n), algo.ID(n)}, Kinds: kinds(1, 1), Each: []int64{2, 0}},
 			"all at once": {Events: algotest.Together(algotest.Everybody(n)...),

@@ -1,7 +1,9 @@
 package naimitrehelft_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"github.com/conclave-bench/conclave/pkg/trace"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -63,6 +65,56 @@ func kinds(o algotest.Outcome) string {
 	}
 	slices.Sort(out)
 	return strings.Join(out, " ")
+}
+
+// regenerated counts how often a candidate won: at the end of its Telec it
+// announces an epoch.
+func regenerated(o algotest.Outcome) (n int) {
+	announced := slices.IndexFunc(o.Kinds, func(k check.Kind) bool {
+		return k.Name == "CANDIDATE_ELECTED"
+	})
+	for i := 1; i < len(o.Trace); i++ {
+		expiry, r := o.Trace[i-1], o.Trace[i]
+		if r.Type == trace.Save && i+1 < len(o.Trace) { // between the two
+			r = o.Trace[i+1]
+		}
+		if expiry.Type == trace.Timeout && expiry.Process == r.Process && r.Type == trace.Send &&
+			int(r.Kind) == announced {
+			n++
+		}
+	}
+	return n
+}
+
+// TestReference is every case of the reference, but the one in words: that is
+// TestWithoutRebuild.
+func TestReference(t *testing.T) {
+	file, err := os.Open("../../../pkg/algo/algotest/testdata/cases.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	cases, err := algotest.LoadCases(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := func(r *algotest.Result, want json.RawMessage) error {
+		if got := fmt.Sprint(regenerated(r.Trials[0])); got != string(want) {
+			return fmt.Errorf("%s regenerated, want %s", got, want)
+		}
+		return nil
+	}
+	for _, c := range cases {
+		if c.Algorithm != "naimi-trehel-ft" || c.ID == "NT-FT-05" {
+			continue
+		}
+		t.Run(c.ID, func(t *testing.T) {
+			// The one token that is left in the end is the one that was regenerated.
+			if err := c.Run(algotest.Checks{"tokens_regenerated": one, "tokens": one}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }
 
 // TestHolderCrashed is NT-FT-02 for every N: 4N-3 sent, 4(N-2) delivered, and the

@@ -1,8 +1,11 @@
 package raynalmodified_test
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -51,6 +54,51 @@ func sentBetween(o algotest.Outcome, i, j int) (n int) {
 		}
 	}
 	return n
+}
+
+// TestReference is every case of the reference.
+func TestReference(t *testing.T) {
+	number := func(got int, want json.RawMessage) error {
+		if fmt.Sprint(got) != string(want) {
+			return fmt.Errorf("got %d, want %s", got, want)
+		}
+		return nil
+	}
+	file, err := os.Open("../../../pkg/algo/algotest/testdata/cases.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	cases, err := algotest.LoadCases(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		if c.Algorithm != "raynal-modified" {
+			continue
+		}
+		if c.Scenario.Until > 0 { // what happens at that instant is meant as well
+			c.Scenario.Until += 0.001
+		}
+		t.Run(c.ID, func(t *testing.T) {
+			if err := c.Run(algotest.Checks{
+				"sent_between_release_and_next_entry": func(r *algotest.Result, want json.RawMessage) error {
+					return number(sentBetween(r.Trials[0], 1, 2), want)
+				},
+				"second_entry_at": func(r *algotest.Result, want json.RawMessage) error {
+					return number(int(r.Trials[0].Operations[1].End/ms), want)
+				},
+				"quiescent": func(r *algotest.Result, want json.RawMessage) error {
+					if r.Trials[0].End.Pending == 0 {
+						return errors.New("quiet")
+					}
+					return nil
+				},
+			}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }
 
 // TestEverybody is RAYNAL-M-01 and 05: N-1 messages per hand-over, 1 unit each.

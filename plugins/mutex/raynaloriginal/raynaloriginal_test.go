@@ -1,6 +1,7 @@
 package raynaloriginal_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
@@ -99,6 +100,38 @@ var primes = map[int][]any{
 	3: {int64(3), int64(5), int64(7)},
 	4: {int64(3), int64(5), int64(7), int64(11)},
 	5: {int64(3), int64(5), int64(7), int64(11), int64(13)},
+}
+
+// expect compares what came out with what a case wants.
+func expect(got any, raw json.RawMessage) error {
+	if want := strings.ReplaceAll(string(raw), ", ", ","); want != asJSON(got) {
+		return fmt.Errorf("got %v, want %s", asJSON(got), want)
+	}
+	return nil
+}
+
+func asJSON(v any) string {
+	b, _ := json.Marshal(v)
+	return string(b)
+}
+
+// TestReference is every case of the reference.
+func TestReference(t *testing.T) {
+	algotest.Cases(t, id, algotest.Checks{
+		"polls_per_node": func(r *algotest.Result, want json.RawMessage) error {
+			return expect(polls(r.Trials[0], r.Plan.Nodes), want)
+		},
+		"polls": func(r *algotest.Result, want json.RawMessage) error {
+			return expect(slices.Max(polls(r.Trials[0], r.Plan.Nodes)), want)
+		},
+		"polls_of_farthest": func(r *algotest.Result, want json.RawMessage) error {
+			return expect(polls(r.Trials[0], r.Plan.Nodes)[r.Plan.Nodes-1], want)
+		},
+		"messages_of_farthest": func(r *algotest.Result, want json.RawMessage) error {
+			n := r.Plan.Nodes
+			return expect(2*(n-1)*polls(r.Trials[0], n)[n-1], want)
+		},
+	})
 }
 
 // TestCases is RAYNAL-02 to 14: exact counts, orders and polls.
