@@ -1,6 +1,7 @@
 package bullyok_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
@@ -22,6 +23,18 @@ const (
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	algotest.Run(t, id)
+}
+
+func TestCases(t *testing.T) {
+	algotest.Cases(t, id, algotest.Checks{
+		"new_leader": func(r *algotest.Result, want json.RawMessage) error {
+			if n := len(r.Trials[0].Operations); n != 1 || r.Trials[0].Completed != 0 {
+				return fmt.Errorf("%d elections, of which %d came to agreement, want none",
+					n, r.Trials[0].Completed)
+			}
+			return nil
+		},
+	})
 }
 
 // tight are the time-outs of the unit-delay model.
