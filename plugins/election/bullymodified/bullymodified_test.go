@@ -25,6 +25,8 @@ func TestConformance(t *testing.T) {
 	algotest.Run(t, id)
 }
 
+func TestCases(t *testing.T) { algotest.Cases(t, id) }
+
 // tight are the time-outs of the unit-delay model.
 func tight() map[string]any {
 	return map[string]any{"t_answer": 2 * ms, "t_elected": 4 * ms}
