@@ -24,6 +24,8 @@ func TestConformance(t *testing.T) {
 	algotest.Run(t, id)
 }
 
+func TestCases(t *testing.T) { algotest.Cases(t, id) }
+
 // list are the time-outs of the unit-delay model and the length of the list.
 func list(length int) map[string]any {
 	return map[string]any{

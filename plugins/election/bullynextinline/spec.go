@@ -12,12 +12,12 @@ const slack = 20 * time.Millisecond // for the schedulers of real machines
 func init() {
 	algo.RegisterElector(algo.Spec{
 		Name:    "bully-next-in-line",
-		Summary: "every leader publishes who replaces it: ask those in turn, and all only if none is alive",
+		Summary: "each leader publishes who replaces it: ask those in turn, all only if none is alive",
 		Paper: algo.Paper{
 			Authors: "M. Gholipour, M. S. Kordafshari, M. Jahanshahi, A. M. Rahmani",
 			Title:   "A new approach for election algorithm in distributed systems",
-			Venue:   "Second International Conference on Communication Theory, Reliability, and Quality of Service",
-			Year:    2009,
+			Venue: "2nd International Conference on Communication Theory, Reliability, and Quality " +
+				"of Service (CTRQ)", Year: 2009,
 			Deviations: "The form of lecture notes, made complete. The list is the list_length highest " +
 				"IDs but the leader's and its predecessor's. When it is exhausted, or none is known, all of " +
 				"higher ID are asked, as in bully. Lists are told apart by epochs, which outlive a crash; " +
