@@ -377,6 +377,35 @@ func TestRival(t *testing.T) {
 	r.Hears(1, rival(5, 2), looks2)
 }
 
+// TestSecondTerm: a new leadership begins with a clean slate, and does not begin
+// without a majority.
+func TestSecondTerm(t *testing.T) {
+	votes := func() zabfle.Notification {
+		return zabfle.Notification{Vote: vote(3), Clock: 2, State: zabfle.Looking}
+	}
+	newcomer := func(p algo.ID) zabfle.Notification {
+		return zabfle.Notification{Vote: vote(p), Clock: 1, State: zabfle.Looking}
+	}
+	const looks = "leader=0/0 finalize- NOTIFICATION{{0 0 3} 2 1}>1 NOTIFICATION{{0 0 3} 2 1}>2 resend+"
+	r := algotest.NewTranscript(t, id, 3, algo.Config{ID: 3, Leader: 3}, nil)
+	r.Hears(1, newcomer(1), "NOTIFICATION{{0 0 3} 1 3}>1")
+	r.Hears(1, newcomer(1), "NOTIFICATION{{0 0 3} 1 3}>1")
+	r.Elects(looks)
+	r.Hears(1, votes(), "finalize+")
+	r.Expires("finalize", "finalize- resend- leader=3/2")
+	r.Hears(1, newcomer(1), "NOTIFICATION{{0 0 3} 2 3}>1")
+	r.Hears(2, newcomer(2), "NOTIFICATION{{0 0 3} 2 3}>2")
+	r.Hears(2, newcomer(2), "NOTIFICATION{{0 0 3} 2 3}>2")
+
+	r = algotest.NewTranscript(t, id, 3, algo.Config{ID: 3, Leader: 3}, nil)
+	r.Elects(looks)
+	r.Hears(1, votes(), "finalize+")
+	r.Suspects(1, "")
+	r.Suspects(2, "")
+	r.Expires("finalize", "finalize- resend- leader=3/2 leader=0/0 finalize- "+
+		"NOTIFICATION{{0 0 3} 3 1}>1 NOTIFICATION{{0 0 3} 3 1}>2 resend+")
+}
+
 // TestSuspectedWinner: a leader that is suspected already is none.
 func TestSuspectedWinner(t *testing.T) {
 	r := algotest.NewTranscript(t, id, 3, algo.Config{ID: 1}, nil)
