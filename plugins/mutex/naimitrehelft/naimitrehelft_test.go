@@ -89,32 +89,14 @@ func regenerated(o algotest.Outcome) (n int) {
 // TestReference is every case of the reference, but the one in words: that is
 // TestWithoutRebuild.
 func TestReference(t *testing.T) {
-	file, err := os.Open("../../../pkg/algo/algotest/testdata/cases.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	cases, err := algotest.LoadCases(file)
-	if err != nil {
-		t.Fatal(err)
-	}
 	one := func(r *algotest.Result, want json.RawMessage) error {
 		if got := fmt.Sprint(regenerated(r.Trials[0])); got != string(want) {
 			return fmt.Errorf("%s regenerated, want %s", got, want)
 		}
 		return nil
 	}
-	for _, c := range cases {
-		if c.Algorithm != "naimi-trehel-ft" || c.ID == "NT-FT-05" {
-			continue
-		}
-		t.Run(c.ID, func(t *testing.T) {
-			// The one token that is left in the end is the one that was regenerated.
-			if err := c.Run(algotest.Checks{"tokens_regenerated": one, "tokens": one}); err != nil {
-				t.Error(err)
-			}
-		})
-	}
+	// The one token that is left in the end is the one that was regenerated.
+	algotest.Cases(t, id, algotest.Checks{"tokens_regenerated": one, "tokens": one})
 }
 
 // TestHolderCrashed is NT-FT-02 for every N: 4N-3 sent, 4(N-2) delivered, and the

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -64,41 +63,20 @@ func TestReference(t *testing.T) {
 		}
 		return nil
 	}
-	file, err := os.Open("../../../pkg/algo/algotest/testdata/cases.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	cases, err := algotest.LoadCases(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range cases {
-		if c.Algorithm != "raynal-modified" {
-			continue
-		}
-		if c.Scenario.Until > 0 { // what happens at that instant is meant as well
-			c.Scenario.Until += 0.001
-		}
-		t.Run(c.ID, func(t *testing.T) {
-			if err := c.Run(algotest.Checks{
-				"sent_between_release_and_next_entry": func(r *algotest.Result, want json.RawMessage) error {
-					return number(sentBetween(r.Trials[0], 1, 2), want)
-				},
-				"second_entry_at": func(r *algotest.Result, want json.RawMessage) error {
-					return number(int(r.Trials[0].Operations[1].End/ms), want)
-				},
-				"quiescent": func(r *algotest.Result, want json.RawMessage) error {
-					if r.Trials[0].End.Pending == 0 {
-						return errors.New("quiet")
-					}
-					return nil
-				},
-			}); err != nil {
-				t.Error(err)
+	algotest.Cases(t, id, algotest.Checks{
+		"sent_between_release_and_next_entry": func(r *algotest.Result, want json.RawMessage) error {
+			return number(sentBetween(r.Trials[0], 1, 2), want)
+		},
+		"second_entry_at": func(r *algotest.Result, want json.RawMessage) error {
+			return number(int(r.Trials[0].Operations[1].End/ms), want)
+		},
+		"quiescent": func(r *algotest.Result, want json.RawMessage) error {
+			if r.Trials[0].End.Pending == 0 {
+				return errors.New("quiet")
 			}
-		})
-	}
+			return nil
+		},
+	})
 }
 
 // TestEverybody is RAYNAL-M-01 and 05: N-1 messages per hand-over, 1 unit each.
@@ -380,7 +358,13 @@ func TestAttributes(t *testing.T) {
 	}
 }
 
-func TestConformance(t *testing.T) { algotest.Run(t, id) }
+// TestConformance is the kit with fewer schedules: the turn goes round through
+// all of each. TestRandomSchedules has the others.
+func TestConformance(t *testing.T) {
+	if err := algotest.Verify(id, algotest.Options{Schedules: 100}); err != nil {
+		t.Error(err)
+	}
+}
 
 // TestRandomSchedules: any holder, overtaking, with the turn parked and not.
 func TestRandomSchedules(t *testing.T) {

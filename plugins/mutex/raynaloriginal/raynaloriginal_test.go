@@ -134,45 +134,6 @@ func TestReference(t *testing.T) {
 	})
 }
 
-// TestCases is RAYNAL-02 to 14: exact counts, orders and polls.
-func TestCases(t *testing.T) {
-	for _, c := range []struct {
-		name     string
-		n        int
-		interval time.Duration
-		events   []harness.Event
-		sent     int64
-		order    []algo.ID
-		polls    []int
-	}{
-		{"02", 3, 1 * ms, everybody(3), 24, ids(3), ascending(3)},
-		{"03", 3, 2 * ms, everybody(3), 24, ids(3), ascending(3)},
-		{"05", 3, 10 * ms, []harness.Event{request(0, 3), request(3*ms, 1), request(15*ms, 2)},
-			20, ids(3), []int{1, 1, 3}},
-		{"06", 4, 1 * ms, []harness.Event{request(0, 1)}, 6, ids(1), []int{1, 0, 0, 0}},
-		{"07", 4, 1 * ms, everybody(4), 60, ids(4), ascending(4)},
-		{"08", 4, 2 * ms, everybody(4), 60, ids(4), ascending(4)},
-		{"12", 5, 1 * ms, everybody(5), 120, ids(5), ascending(5)},
-		{"13", 5, 2 * ms, everybody(5), 120, ids(5), ascending(5)},
-	} {
-		t.Run("RAYNAL-"+c.name, func(t *testing.T) {
-			half := c.sent / 2
-			s := script(c.events...)
-			s.Expect = &harness.Expect{
-				Sent: &c.sent, Delivered: &c.sent, CSOrder: c.order,
-				SentByKind: map[string]int64{"REQUEST": half, "REPLY": half},
-			}
-			o := run(t, c.n, s, map[string]any{"poll_interval": c.interval, "a": primes[c.n]})
-			if o.Status != check.OK {
-				t.Errorf("%s: %s", o.Status, o.Reason)
-			}
-			if got := polls(o, c.n); !slices.Equal(got, c.polls) {
-				t.Errorf("polls %v, want %v", got, c.polls)
-			}
-		})
-	}
-}
-
 // TestBlocks is RAYNAL-04, 09 and 14, the documented flaw: the turn is that of
 // a process that does not want it, so whoever does polls without end, and the
 // verdict says that the request was not granted.
