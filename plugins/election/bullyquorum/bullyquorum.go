@@ -34,6 +34,7 @@ type node struct {
 	leader   algo.ID
 	term     uint64 // that leader leads; 0: there is no leader
 	promised uint64 // the newest term promised to anybody; saved
+	seen     uint64 // the newest promise of others heard of
 	version  int64
 	suspects []algo.ID
 	probed   []Round // the newest round of each process; by ID - 1
@@ -43,7 +44,6 @@ type node struct {
 	responses []response
 	best      algo.ID   // whom T's end found to be the best; None before
 	joins     []algo.ID // who joined this process in this round
-	seen      uint64    // the largest promise heard of in this round
 	claim     uint64    // the term that this process claims; 0: none
 	acks      []algo.ID // who promised it
 
@@ -114,7 +114,7 @@ func (n *node) Suspect(env algo.Env, p algo.ID) {
 	if !slices.Contains(n.suspects, p) {
 		n.suspects = append(n.suspects, p)
 	}
-	if n.mode == follower && p == n.leader ||
+	if p == n.leader ||
 		n.mode == leading && len(n.Peers)-len(n.suspects) < n.quorum {
 		n.probe(env)
 	}
@@ -159,7 +159,7 @@ func (n *node) probe(env algo.Env) {
 	n.mode, n.leader, n.term = probing, algo.None, 0
 	n.round.Count++
 	n.responses, n.joins, n.acks = nil, nil, nil
-	n.best, n.seen, n.claim = algo.None, n.promised, 0
+	n.best, n.claim = algo.None, 0
 	env.Elected(algo.None, 0)
 	algo.Broadcast(env, n.ID, n.Peers, Probe{n.round})
 	env.CancelTimer(retryTimer)

@@ -169,6 +169,28 @@ func TestNewestState(t *testing.T) {
 	}
 }
 
+// TestSettledTerm: what is settled at the start is term 1, and on stable
+// storage: a majority that crashes and returns does not lead it again.
+func TestSettledTerm(t *testing.T) {
+	t.Parallel()
+	o := run(t, 3, detect, nil, event(0, harness.DoCrash, 2), event(0, harness.DoCrash, 3),
+		event(20*ms, harness.DoRestart, 2), event(20*ms, harness.DoRestart, 3))
+	for _, r := range o.Trace {
+		if r.Type == trace.Elected && r.Peer != 0 && r.Arg < 2 {
+			t.Errorf("%d follows %d in term %d", r.Process, r.Peer, r.Arg)
+		}
+	}
+	saved := 0
+	for _, r := range o.Trace {
+		if r.Type == trace.Save && r.At == 0 {
+			saved++
+		}
+	}
+	if o.Status != check.OK || saved != 3 {
+		t.Errorf("%s %s: %d have saved the settled term", o.Status, o.Reason, saved)
+	}
+}
+
 // TestAbdicate: the followers of a leader that gives up probe as well, whether
 // or not they suspect it, and a leader emerges with a newer term.
 func TestAbdicate(t *testing.T) {

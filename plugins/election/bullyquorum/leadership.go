@@ -56,7 +56,7 @@ func (n *node) onClaim(env algo.Env, from algo.ID, m Claim) {
 
 // onClaimOK is rule 6.
 func (n *node) onClaimOK(env algo.Env, from algo.ID, m ClaimOK) {
-	if n.mode != probing || n.claim != m.Term || slices.Contains(n.acks, from) {
+	if n.claim != m.Term || slices.Contains(n.acks, from) {
 		return
 	}
 	n.acks = append(n.acks, from)

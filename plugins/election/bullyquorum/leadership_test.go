@@ -143,6 +143,8 @@ func TestRules(t *testing.T) {
 		"elected": {
 			[]any{"elect", elected(3, 1, 1)},
 			"save 1" + settle + "3 in 1"},
+		"elected again":             {[]any{elected(3, 1, 1), elected(3, 1, 1)}, ""},
+		"another operation":         {then(leads, "frobnicate"), ""},
 		"elected, of an older term": {[]any{elected(3, 2, 1), elected(4, 1, 1)}, ""},
 		"of a newer term": {
 			[]any{elected(3, 1, 1), elected(4, 2, 1)},
