@@ -1,0 +1,202 @@
+// Package invitation is the second election of Garcia-Molina (IEEE ToC 1982) in
+// the form that lecture notes teach. Comments cite the numbered rules of that
+// form, completed.
+//
+// Everybody begins as the leader of a group of its own. Leaders invite others:
+// one who is no leader names its own, two leaders merge their groups, and the
+// leader of the larger one leads both, so that fewer have to be told. Nobody is
+// bullied and nothing starts from scratch. Several leaders are legal, one for
+// each group: a system that is split goes on in parts, and merges afterwards.
+package invitation
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+type node struct {
+	algo.Config
+	group    Group
+	members  []algo.ID // of the group, ascending, the leader included; nil at others
+	pending  algo.ID   // whom this leader has invited; None: nobody
+	offered  int       // members when it did
+	active   bool      // electing: invites whenever it leads and somebody is missing
+	planned  bool      // the pause is running
+	count    uint32    // groups of its own so far
+	suspects []algo.ID
+	early    []NewLeader // build on one that has not come yet
+
+	t, pause time.Duration
+	byID     bool
+}
+
+const (
+	answerTimer algo.Timer = "T"
+	pauseTimer  algo.Timer = "pause"
+)
+
+// New starts alone, or in the group of the leader that is settled.
+func New(c algo.Config) algo.Elector {
+	n := &node{
+		Config: c, group: Group{Leader: c.Leader},
+		t: c.Params.Duration("t_answer"), pause: c.Params.Duration("pause"),
+		byID: c.Params.Enum("merge") == "larger-id",
+	}
+	if n.leads() {
+		n.members = slices.Clone(c.Peers)
+	}
+	return n
+}
+
+func (n *node) leads() bool { return n.group.Leader == n.ID }
+
+// Start is rule 1. Whoever comes back looks for others.
+func (n *node) Start(env algo.Env) {
+	if n.group.Leader == algo.None {
+		n.active = n.Incarnation > 0
+		n.alone(env)
+	}
+}
+
+// Elect makes this process look for others, if it leads.
+func (n *node) Elect(env algo.Env) {
+	n.active = true
+	n.plan(env)
+}
+
+// Do is rule 2 at the word of a script.
+func (n *node) Do(env algo.Env, op string, target algo.ID) {
+	if op == "invite" {
+		n.invite(env, target)
+	}
+}
+
+// Suspect is rule 9 at a member; a leader strikes p off.
+func (n *node) Suspect(env algo.Env, p algo.ID) {
+	if !slices.Contains(n.suspects, p) {
+		n.suspects = append(n.suspects, p)
+	}
+	if n.leads() {
+		n.members = slices.DeleteFunc(n.members, func(q algo.ID) bool { return q == p })
+	}
+	n.doubt(env)
+}
+
+// Restore: a leader looks for p again.
+func (n *node) Restore(env algo.Env, p algo.ID) {
+	n.suspects = slices.DeleteFunc(n.suspects, func(q algo.ID) bool { return q == p })
+	n.active = true
+	n.plan(env)
+}
+
+func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
+	switch m := m.(type) {
+	case Invite:
+		n.onInvite(env, from, m)
+	case Accept:
+		n.onAccept(env, m)
+	case Takeover:
+		n.onTakeover(env, from, m)
+	case Redirect:
+		n.onRedirect(env, from, m)
+	case Busy:
+		n.onBusy(env, from)
+	case NewLeader:
+		n.onNewLeader(env, m)
+	}
+}
+
+// Timeout is rule 8 when T is over, and rule 2 after the pause.
+func (n *node) Timeout(env algo.Env, t algo.Timer) {
+	if t == answerTimer {
+		n.settle(env)
+		n.plan(env)
+		return
+	}
+	n.planned = false
+	if missing := n.missing(); len(missing) > 0 {
+		n.invite(env, missing[env.Rand().IntN(len(missing))])
+	}
+}
+
+// alone is the body of rule 1.
+func (n *node) alone(env algo.Env) {
+	n.count++
+	n.group = Group{n.ID, n.Incarnation, n.count}
+	n.members, n.early = []algo.ID{n.ID}, nil
+	env.Elected(n.ID, 0)
+	n.plan(env)
+}
+
+// doubt is rule 9: a member whose leader is gone looks for others.
+func (n *node) doubt(env algo.Env) {
+	if !n.leads() && slices.Contains(n.suspects, n.group.Leader) {
+		env.Elected(algo.None, 0)
+		n.active = true
+		n.alone(env)
+	}
+}
+
+// missing are those whom an active leader has still to invite.
+func (n *node) missing() (out []algo.ID) {
+	if !n.active || !n.leads() || n.pending != algo.None {
+		return nil
+	}
+	for _, p := range n.Peers {
+		if !slices.Contains(n.members, p) && !slices.Contains(n.suspects, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// plan is the pause before the next invitation, if there is one to make.
+func (n *node) plan(env algo.Env) {
+	if !n.planned && len(n.missing()) > 0 {
+		n.planned = true
+		env.SetTimer(pauseTimer, time.Duration(env.Rand().Int64N(int64(n.pause))))
+	}
+}
+
+// invite is the body of rule 2.
+func (n *node) invite(env algo.Env, p algo.ID) {
+	if !n.leads() || n.pending != algo.None || slices.Contains(n.members, p) {
+		return
+	}
+	n.pending, n.offered = p, len(n.members)
+	env.Send(p, Invite{n.group, n.members, n.active})
+	env.SetTimer(answerTimer, n.t)
+}
+
+// settle ends the wait for an answer.
+func (n *node) settle(env algo.Env) {
+	n.pending = algo.None
+	env.CancelTimer(answerTimer)
+}
+
+// Invariant: who leads is a member of its group, and of no other; a member that
+// does not lead has no list, and has invited nobody.
+func (n *node) Invariant() error {
+	sorted := slices.Compact(slices.Sorted(slices.Values(n.members)))
+	switch {
+	case n.leads() && !slices.Contains(n.members, n.ID):
+		return fmt.Errorf("leads %v without being a member", n.members)
+	case !slices.Equal(sorted, n.members):
+		return fmt.Errorf("members %v are not ascending", n.members)
+	case !n.leads() && (n.members != nil || n.pending != algo.None):
+		return fmt.Errorf("follows %d, but has members %v and invited %d",
+			n.group.Leader, n.members, n.pending)
+	}
+	return nil
+}
+
+var (
+	_ algo.Starter   = (*node)(nil)
+	_ algo.Timed     = (*node)(nil)
+	_ algo.Monitor   = (*node)(nil)
+	_ algo.Commanded = (*node)(nil)
+	_ algo.Checked   = (*node)(nil)
+)

@@ -1,0 +1,139 @@
+package invitation
+
+import (
+	"slices"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+// Rules 3 to 8: how two groups become one.
+
+// onInvite is rule 3. Who is electing draws in whom it meets.
+func (n *node) onInvite(env algo.Env, from algo.ID, m Invite) {
+	n.active = n.active || m.Electing
+	switch {
+	case !n.leads(): // a
+		env.Send(from, Redirect{n.group})
+	case n.pending == from: // c: the invitations crossed, and one of them stands
+		if n.standsAgainst(from, m) {
+			return
+		}
+		n.settle(env)
+		n.accept(env, from, m)
+	case n.pending != algo.None: // b
+		env.Send(from, Busy{})
+	case n.yields(from, m): // d
+		n.accept(env, from, m)
+	default:
+		n.grow(env, m.Members)
+		env.Send(from, Takeover{n.group})
+	}
+}
+
+// standsAgainst says, alike on both sides, whether our invitation to from stands
+// against the one that crossed it.
+func (n *node) standsAgainst(from algo.ID, m Invite) bool {
+	switch theirs := len(m.Members); {
+	case n.byID:
+		return n.ID > from
+	case theirs != n.offered:
+		return n.offered > theirs
+	}
+	return n.ID < from
+}
+
+// yields says whether the inviter is to lead both groups.
+func (n *node) yields(from algo.ID, m Invite) bool {
+	if n.byID {
+		return from > n.ID
+	}
+	return len(m.Members) >= len(n.members)
+}
+
+// accept joins the inviter's group, with all members.
+func (n *node) accept(env algo.Env, from algo.ID, m Invite) {
+	env.Send(from, Accept{m.Group, n.members, n.active})
+	n.hand(env, m.Group)
+}
+
+// hand tells the other members of the new group and becomes a member itself.
+func (n *node) hand(env algo.Env, to Group) {
+	for _, p := range n.members {
+		if p != n.ID && p != to.Leader {
+			env.Send(p, NewLeader{to, n.group})
+		}
+	}
+	n.join(env, to)
+}
+
+// join makes this process a member of group g.
+func (n *node) join(env algo.Env, g Group) {
+	n.group, n.members = g, nil
+	env.Elected(g.Leader, 0)
+	n.doubt(env) // it may be dead already
+}
+
+// grow takes more members in.
+func (n *node) grow(env algo.Env, more []algo.ID) {
+	n.members = slices.Compact(slices.Sorted(slices.Values(slices.Concat(n.members, more))))
+	env.Elected(n.ID, 0)
+	n.plan(env)
+}
+
+// onAccept is rule 4.
+func (n *node) onAccept(env algo.Env, m Accept) {
+	if m.Group == n.group {
+		n.active = n.active || m.Electing
+		n.settle(env)
+		n.grow(env, m.Members)
+	}
+}
+
+// onTakeover is rule 5.
+func (n *node) onTakeover(env algo.Env, from algo.ID, m Takeover) {
+	if n.pending == from {
+		n.settle(env)
+		n.hand(env, m.Group)
+	}
+}
+
+// onRedirect is rule 6. One who follows us, or a member of ours, has missed how
+// that came about.
+func (n *node) onRedirect(env algo.Env, from algo.ID, m Redirect) {
+	if n.pending != from {
+		return
+	}
+	n.settle(env)
+	if !slices.Contains(n.members, m.Group.Leader) {
+		n.invite(env, m.Group.Leader)
+		return
+	}
+	if m.Group != n.group {
+		env.Send(from, NewLeader{n.group, m.Group})
+	}
+	n.grow(env, []algo.ID{from})
+}
+
+// onBusy is rule 8.
+func (n *node) onBusy(env algo.Env, from algo.ID) {
+	if n.pending == from {
+		n.settle(env)
+		n.plan(env)
+	}
+}
+
+// onNewLeader is rule 7. Two leaders may have told of two merges, one after the
+// other, and the second be faster.
+func (n *node) onNewLeader(env algo.Env, m NewLeader) {
+	if n.leads() {
+		return
+	}
+	n.early = append(n.early, m)
+	for i := 0; i < len(n.early); i++ {
+		if e := n.early[i]; e.Old == n.group && !n.leads() {
+			n.early = slices.Delete(n.early, i, i+1)
+			n.join(env, e.Group)
+			i = -1
+		}
+	}
+}

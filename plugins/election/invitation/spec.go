@@ -1,0 +1,63 @@
+package invitation
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+const slack = 20 * time.Millisecond // for the schedulers of real machines
+
+func init() {
+	algo.RegisterElector(algo.Spec{
+		Name:    "invitation",
+		Summary: "every group has its leader; leaders invite each other, and groups merge",
+		Paper: algo.Paper{
+			Authors: "H. Garcia-Molina",
+			Title:   "Elections in a distributed computing system",
+			Venue:   "IEEE Transactions on Computers C-31(1), 48-59", Year: 1982,
+			DOI: "10.1109/TC.1982.1675885",
+			Deviations: "The form of lecture notes, made complete: one message merges two groups, where " +
+				"the paper has a reorganization with a state and a message of its own. Of two groups " +
+				"the larger one's leader leads, the inviter's if they are equal (merge; larger-id is " +
+				"what some notes say, against their own figure). A process invites once it is made an " +
+				"initiator, meets one, returns, or loses its leader. A NEW_LEADER that comes before " +
+				"the one that it builds on waits for it. Who is found to follow a member, or a group " +
+				"that its leader no longer knows, is told the new leader at once.",
+		},
+		Messages: []algo.Message{
+			Invite{}, Accept{}, Takeover{}, Redirect{}, Busy{}, NewLeader{},
+		},
+		Params: []algo.Param{
+			{Name: "t_answer", Type: algo.Duration, Min: time.Duration(0),
+				Doc: "T, how long to wait for the answer to an INVITE; " +
+					"default 3d + 20 ms, d the largest latency",
+				Default: func(net algo.Network) any { return 3*net.Latency + slack }},
+			{Name: "pause", Type: algo.Duration, Min: time.Duration(1),
+				Doc:     "between two invitations of a leader: a random time below this; default T",
+				Default: func(net algo.Network) any { return net.Params.Duration("t_answer") }},
+			{Name: "merge", Type: algo.Enum, Choices: []string{"larger-group", "larger-id"},
+				Default: algo.Const("larger-group"),
+				Doc:     "whose leader leads when two groups merge"},
+		},
+		Needs: algo.Needs{
+			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect,
+			Timing: func(net algo.Network, p algo.Params) error {
+				if t := p.Duration("t_answer"); t < 2*net.Latency {
+					return fmt.Errorf("t_answer %v is below 2d = %v", t, 2*net.Latency)
+				}
+				return nil
+			},
+		},
+		Survives: algo.Faults{
+			Crashes: func(n int) int { return n - 1 }, Recovery: true, Partition: true,
+		},
+		Promises: algo.Promises{Announced: true, Leadership: algo.PerGroup},
+		Claims: []algo.Claim{{
+			Metric: "messages/election", Load: "best",
+			Text:  "2(N-1) when one leader absorbs all others one by one",
+			Bound: algo.Exactly(func(n int) float64 { return float64(2 * (n - 1)) }),
+		}},
+	}, New)
+}
