@@ -199,7 +199,7 @@ func (n *node) Invariant() error {
 		start = ratio(1, 1)
 	}
 	if s := exponent(n.x.Den, n.next); !n.x.equals(power(n.step, s).times(start)) {
-		return fmt.Errorf("X is not of the form A^(s+1)/A'^s at s = %d", s)
+		return fmt.Errorf("fraction X is not of the form A^(s+1)/A'^s at s = %d", s)
 	}
 	switch {
 	case n.wanting && n.inside:

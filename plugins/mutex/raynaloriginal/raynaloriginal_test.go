@@ -82,20 +82,6 @@ func polls(o algotest.Outcome, n int) []int {
 	return out
 }
 
-func ascending(n int) (out []int) {
-	for i := range n {
-		out = append(out, i+1)
-	}
-	return out
-}
-
-func ids(n int) (out []algo.ID) {
-	for i := range n {
-		out = append(out, algo.ID(i+1))
-	}
-	return out
-}
-
 var primes = map[int][]any{
 	3: {int64(3), int64(5), int64(7)},
 	4: {int64(3), int64(5), int64(7), int64(11)},
