@@ -64,7 +64,7 @@ type Scenario struct {
 	Kind       string        `json:"kind"`
 	Initiators int           `json:"initiators,omitempty"` // cold-start, burst: how many; 0: all
 	Settle     time.Duration `json:"settle,omitempty"`     // leader-crash: the least time before it
-	Duration   time.Duration `json:"duration,omitempty"`   // closed, open: no new request after it; 0: no bound
+	Duration   time.Duration `json:"duration,omitempty"`   // closed, open: no request after it; 0: no bound
 	Requests   int           `json:"requests,omitempty"`   // entries in all; 0: no bound
 	Think      bus.Latency   `json:"think"`                // closed: from release to the next request
 	Hold       bus.Latency   `json:"hold"`                 // in the critical section

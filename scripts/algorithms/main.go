@@ -34,9 +34,10 @@ func main() {
 // generate is the document, from the sources below root.
 func generate(root string) ([]byte, error) {
 	var out bytes.Buffer
-	out.WriteString("# Algorithms\n\n<!-- Written by go run ./scripts/algorithms: do not edit. -->\n\n" +
-		"Every algorithm that is built in, from its own declaration. `bench describe ID` tells the same, with\n" +
-		"the defaults of its parameters worked out for a network.\n")
+	out.WriteString("# Algorithms\n\n" +
+		"<!-- Written by go run ./scripts/algorithms: do not edit. -->\n\n" +
+		"Every algorithm that is built in, from its own declaration. `bench describe ID` tells\n" +
+		"the same, with the defaults of its parameters worked out for a network.\n")
 	for _, p := range []struct {
 		problem algo.Problem
 		title   string
@@ -85,7 +86,8 @@ func describe(out *bytes.Buffer, root string, a *algo.Algorithm) error {
 		return err
 	}
 	fmt.Fprintf(out, "\n### %s\n\n%s\n\n", a.ID, idea)
-	fmt.Fprintf(out, "*Source.* %s. %s. %s, %d.", s.Paper.Authors, s.Paper.Title, s.Paper.Venue, s.Paper.Year)
+	fmt.Fprintf(out, "*Source.* %s. %s. %s, %d.",
+		s.Paper.Authors, s.Paper.Title, s.Paper.Venue, s.Paper.Year)
 	if s.Paper.DOI != "" {
 		fmt.Fprintf(out, " [doi:%s](https://doi.org/%s)", s.Paper.DOI, s.Paper.DOI)
 	}
@@ -106,7 +108,8 @@ func describe(out *bytes.Buffer, root string, a *algo.Algorithm) error {
 	fmt.Fprintf(out, "\n*Survives.* %s.\n", survives(s))
 	fmt.Fprintf(out, "\n*Promises.* %s.\n", promises(a))
 	if len(s.Claims) > 0 {
-		out.WriteString("\n| claim | load | as the source puts it | n = 3 | n = 5 | n = 9 |\n|---|---|---|---|---|---|\n")
+		out.WriteString("\n| claim | load | as the source puts it | n = 3 | n = 5 | n = 9 |\n" +
+			"|---|---|---|---|---|---|\n")
 		for _, c := range s.Claims {
 			fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s |\n", c.Metric, c.Load, c.Text,
 				bound(c, 3), bound(c, 5), bound(c, 9))

@@ -176,7 +176,7 @@ func (n *node) start(env algo.Env) {
 
 // onElection is rule 2: answer always; hold an election only if idle.
 func (n *node) onElection(env algo.Env, from algo.ID, m Election) {
-	env.Send(from, Answer{m.Attempt})
+	env.Send(from, Answer(m))
 	switch {
 	case n.status != idle && n.suppress: // duplicate suppression
 	case n.coordinator == n.ID && n.unicast:

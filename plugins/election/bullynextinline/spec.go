@@ -16,11 +16,11 @@ func init() {
 		Paper: algo.Paper{
 			Authors: "M. Gholipour, M. S. Kordafshari, M. Jahanshahi, A. M. Rahmani",
 			Title:   "A new approach for election algorithm in distributed systems",
-			Venue: "2nd International Conference on Communication Theory, Reliability, and Quality " +
-				"of Service (CTRQ)", Year: 2009,
+			Venue: "2nd International Conference on Communication Theory, Reliability, and " +
+				"Quality of Service (CTRQ)", Year: 2009,
 			Deviations: "The form of lecture notes, made complete. The list is the list_length highest " +
-				"IDs but the leader's and its predecessor's. When it is exhausted, or none is known, all of " +
-				"higher ID are asked, as in bully. Lists are told apart by epochs, which outlive a crash; " +
+				"IDs but the leader's and its predecessor's. When it is exhausted, or none is known, " +
+				"all of higher ID are asked, as in bully. Lists are told apart by epochs, which outlive a crash; " +
 				"whoever announces an older one is told the newer. A process that hears that a lower " +
 				"one leads holds a full election, as does one that comes back. Whoever trusts a process " +
 				"again tells it who leads, since the successor of a leader does not tell that one. An " +

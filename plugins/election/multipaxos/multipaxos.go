@@ -182,7 +182,7 @@ func (n *node) onPrepare(env algo.Env, from algo.ID, m Prepare) {
 		env.CancelTimer(retry)
 		env.Elected(from, n.term())
 	}
-	env.Send(from, Promise{m.Ballot})
+	env.Send(from, Promise(m))
 }
 
 // onPromise is the end of phase 1. A promise of an earlier ballot is of no use.
