@@ -262,6 +262,13 @@ func TestJoining(t *testing.T) {
 	r.Hears(1, says(3, 1, zabfle.Following),
 		"finalize- resend- leader=3/1 NOTIFICATION{{0 0 3} 1 2}>2")
 
+	// Whom it joins needs no telling.
+	r = looks()
+	r.Hears(2, zabfle.Notification{Vote: newest, Clock: 1, State: zabfle.Looking}, all)
+	r.Hears(2, zabfle.Notification{Vote: newest, Clock: 1, State: zabfle.Leading}, "")
+	r.Hears(1, zabfle.Notification{Vote: newest, Clock: 1, State: zabfle.Following},
+		"finalize+ finalize- resend- leader=2/1")
+
 	// What others report of the same round counts as their vote: for a majority...
 	r = looks()
 	r.Hears(1, says(5, 1, zabfle.Looking), "")
@@ -329,6 +336,14 @@ func TestLeader(t *testing.T) {
 	r.Hears(1, looks(1), told+"1")
 	r.Suspects(5, "")
 	r.Hears(1, looks(1), told+"1 "+looks4)
+
+	// Who is suspected and looks in vain is lost once.
+	r = settled(t, 4)
+	r.Hears(1, looks(1), told+"1")
+	r.Hears(1, looks(1), told+"1")
+	r.Suspects(1, "")
+	r.Suspects(2, "")
+	r.Suspects(3, looks4)
 
 	// Who votes for a third process in the leader's round was persuaded.
 	r = settled(t, 4)
