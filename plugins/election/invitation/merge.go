@@ -66,11 +66,21 @@ func (n *node) hand(env algo.Env, to Group) {
 	n.join(env, to)
 }
 
-// join makes this process a member of group g.
+// join makes this process a member of group g, or of what it has become.
 func (n *node) join(env algo.Env, g Group) {
-	n.group, n.members = g, nil
-	env.Elected(g.Leader, 0)
+	n.group, n.members = n.latest(g), nil
+	env.Elected(n.group.Leader, 0)
 	n.doubt(env) // it may be dead already
+}
+
+// latest is the group that g is part of by now, as far as this process was told.
+func (n *node) latest(g Group) Group {
+	for i := 0; i < len(n.early); i++ {
+		if n.early[i].Old == g {
+			g, i = n.early[i].Group, -1
+		}
+	}
+	return g
 }
 
 // grow takes more members in.
@@ -123,17 +133,11 @@ func (n *node) onBusy(env algo.Env, from algo.ID) {
 }
 
 // onNewLeader is rule 7. Two leaders may have told of two merges, one after the
-// other, and the second be faster.
+// other, and the second be faster: it waits for the first.
 func (n *node) onNewLeader(env algo.Env, m NewLeader) {
-	if n.leads() {
+	if m.Old == n.group {
+		n.join(env, m.Group)
 		return
 	}
 	n.early = append(n.early, m)
-	for i := 0; i < len(n.early); i++ {
-		if e := n.early[i]; e.Old == n.group && !n.leads() {
-			n.early = slices.Delete(n.early, i, i+1)
-			n.join(env, e.Group)
-			i = -1
-		}
-	}
 }

@@ -1,0 +1,190 @@
+package invitation_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/plugins/election/invitation"
+)
+
+// TestRules feeds process 2 of five and looks at what the last event makes it do.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	alg, err := algo.Lookup(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	params, _ := alg.Spec.Resolve(nil, algo.Network{Nodes: 5, Latency: ms, Bounded: true})
+	receive := func(from algo.ID, m algo.Message) algo.Event {
+		return algo.Event{Type: algo.Receive, Peer: from, Msg: m}
+	}
+	group := func(p algo.ID) invitation.Group { return invitation.Group{Leader: p, Count: 1} }
+	ours := invitation.Group{Leader: 2, Count: 1}
+	invited := func(from algo.ID, members ...algo.ID) algo.Event {
+		return receive(from, invitation.Invite{Group: group(from), Members: members})
+	}
+	accepted := func(from algo.ID, members ...algo.ID) algo.Event {
+		return receive(from, invitation.Accept{Group: ours, Members: members})
+	}
+	takeover := func(from algo.ID) algo.Event {
+		return receive(from, invitation.Takeover{Group: group(from)})
+	}
+	redirect := func(from, to algo.ID) algo.Event {
+		return receive(from, invitation.Redirect{Group: group(to)})
+	}
+	merged := func(old, to algo.ID) algo.Event {
+		return receive(old, invitation.NewLeader{Group: group(to), Old: group(old)})
+	}
+	busy := func(from algo.ID) algo.Event { return receive(from, invitation.Busy{}) }
+	does := func(op string, target algo.ID) algo.Event {
+		return algo.Event{Type: algo.Do, Op: op, Peer: target}
+	}
+	invite := func(target algo.ID) algo.Event { return does("invite", target) }
+	fires := func(t algo.Timer) algo.Event { return algo.Event{Type: algo.Timeout, Timer: t} }
+	suspect := func(p algo.ID) algo.Event { return algo.Event{Type: algo.Suspect, Peer: p} }
+	restore := func(p algo.ID) algo.Event { return algo.Event{Type: algo.Restore, Peer: p} }
+	elect, start := algo.Event{Type: algo.Elect}, algo.Event{Type: algo.Start}
+	pair := []algo.Event{invite(3), accepted(3, 3)} // 2 leads 2 and 3
+	type events = []algo.Event
+	then := func(before events, more ...algo.Event) events {
+		return append(before[:len(before):len(before)], more...)
+	}
+	for name, test := range map[string]struct {
+		events events
+		want   string
+	}{
+		"rule 1":            {nil, "elected 2"},
+		"an initiator":      {events{elect}, "set pause"},
+		"twice":             {events{elect, elect}, ""},
+		"rule 2":            {events{invite(3)}, "INVITE 2.1 [2] to 3; set T"},
+		"another operation": {events{does("visit", 3)}, ""},
+		"after the pause": {
+			events{elect, suspect(1), suspect(3), suspect(4), fires("pause")},
+			"INVITE 2.1 [2] to 5; set T"},
+		"nobody is missing": {
+			events{elect, suspect(1), suspect(3), suspect(4), suspect(5), fires("pause")},
+			""},
+		"or is invited": {events{elect, invite(3), fires("pause")}, ""},
+		"accepted":      {pair, "cancel T; elected 2"},
+		"of another group": {
+			events{invite(3), receive(3, invitation.Accept{Group: group(4), Members: []algo.ID{3}})},
+			""},
+		"accepted by an initiator": {
+			events{invite(3), receive(3, invitation.Accept{
+				Group: ours, Members: []algo.ID{3}, Electing: true})},
+			"cancel T; elected 2; set pause"},
+		"no answer":           {events{invite(3), fires("T")}, "cancel T"},
+		"no answer, electing": {events{elect, fires("pause"), fires("T")}, "cancel T; set pause"},
+		"busy": {
+			events{elect, invite(3), fires("pause"), busy(3)},
+			"cancel T; set pause"},
+		"too late":              {events{invite(3), fires("T"), invite(4), busy(3)}, ""},
+		"3a, no leader":         {events{merged(2, 4), invited(5, 5)}, "REDIRECT 4.1 to 5"},
+		"3b, busy":              {events{invite(3), invited(4, 4)}, "BUSY to 4"},
+		"3c, crossed, we stand": {events{invite(3), invited(3, 3)}, ""},
+		"3c, they stand": {
+			events{invite(1), invited(1, 1)},
+			"cancel T; ACCEPT 1.1 [2] to 1; elected 1"},
+		"3c, larger than they": {then(pair, invite(1), invited(1, 1)), ""},
+		"3c, smaller than they": {
+			events{invite(3), invited(3, 3, 4)},
+			"cancel T; ACCEPT 3.1 [2] to 3; elected 3"},
+		"3c, by what was offered": {then(pair, invite(4), suspect(3), invited(4, 4)), ""},
+		"3d, equal":               {events{invited(3, 3)}, "ACCEPT 3.1 [2] to 3; elected 3"},
+		"3d, smaller": {
+			then(pair, invited(4, 4, 5)),
+			"ACCEPT 4.1 [2 3] to 4; NEW_LEADER 4.1 for 2.1 to 3; elected 4"},
+		"3d, by a member of ours": {then(pair, invited(3, 3, 5)), "ACCEPT 3.1 [2 3] to 3; elected 3"},
+		"3d, larger":              {then(pair, invited(4, 4)), "elected 2; TAKEOVER 2.1 to 4"},
+		"taken over": {
+			then(pair, invite(4), takeover(4)),
+			"cancel T; NEW_LEADER 4.1 for 2.1 to 3; elected 4"},
+		"taken over too late": {events{invite(4), fires("T"), invite(5), takeover(4)}, ""},
+		"redirected": {
+			events{invite(3), redirect(3, 4)},
+			"cancel T; INVITE 2.1 [2] to 4; set T"},
+		"redirected too late": {events{invite(3), fires("T"), invite(5), redirect(3, 4)}, ""},
+		"to a member of ours": {
+			then(pair, invite(4), redirect(4, 3)),
+			"cancel T; NEW_LEADER 2.1 for 3.1 to 4; elected 2"},
+		"to us":                 {then(pair, invite(4), redirect(4, 2)), "cancel T; elected 2"},
+		"told":                  {events{invited(3, 3), merged(3, 4)}, "elected 4"},
+		"told of another group": {events{invited(3, 3), merged(5, 4)}, ""},
+		"told too early":        {events{invited(3, 3), merged(5, 4), merged(3, 5)}, "elected 4"},
+		"much too early": {
+			events{merged(5, 4), merged(3, 5), merged(1, 3), invited(1, 1)},
+			"ACCEPT 1.1 [2] to 1; elected 4"},
+		"rule 9": {
+			events{invited(3, 3), suspect(3)},
+			"elected 0; elected 2; set pause"},
+		"another member is gone": {events{invited(3, 3), suspect(4)}, ""},
+		"in a new group": {
+			events{invited(3, 3), suspect(3), invite(4)},
+			"INVITE 2.2 [2] to 4; set T"},
+		"the leader is dead already": {events{suspect(3), invited(3, 3)},
+			"ACCEPT 3.1 [2] to 3; elected 3; elected 0; elected 2; set pause"},
+		"a member is gone": {then(pair, suspect(3), invite(4)), "INVITE 2.1 [2] to 4; set T"},
+		"and comes back":   {then(pair, suspect(3), suspect(3), restore(3)), "set pause"},
+		"is invited again": {
+			then(pair, suspect(1), suspect(4), suspect(5), suspect(3), restore(3),
+				fires("pause")),
+			"INVITE 2.1 [2] to 3; set T"},
+	} {
+		s := algo.NewStepper(alg, algo.Config{
+			ID: 2, Peers: []algo.ID{1, 2, 3, 4, 5}, Neighbors: []algo.ID{1, 2, 3, 4, 5}, Params: params,
+		}, 1, &algo.Buffer{})
+		got := told(s.Step(0, start))
+		for _, e := range test.events {
+			got = told(s.Step(0, e))
+			if err := s.Invariant(); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if got != test.want {
+			t.Errorf("%s:\n got %s\nwant %s", name, got, test.want)
+		}
+	}
+}
+
+// TestReturn: a process that comes back leads a group that it never led before.
+func TestReturn(t *testing.T) {
+	t.Parallel()
+	o := run(t, 3, nil, nil, invite(0, 1, 2), event(ms/2, "crash", 1), event(ms/2, "restart", 1))
+	if got := named(o); got != "map[1:1 2:1 3:1]" {
+		t.Errorf("%s: the answer to 1's first life counts in its second: %s", o.Status, got)
+	}
+}
+
+// told is the effects in words.
+func told(effects []algo.Effect) string {
+	name := func(g invitation.Group) string { return fmt.Sprintf(" %d.%d", g.Leader, g.Count) }
+	var out []string
+	for _, e := range effects {
+		switch e.Op {
+		case algo.OpElected:
+			out = append(out, fmt.Sprintf("elected %d", e.Peer))
+		case algo.OpSetTimer:
+			out = append(out, "set "+string(e.Timer))
+		case algo.OpCancelTimer:
+			out = append(out, "cancel "+string(e.Timer))
+		case algo.OpSend:
+			what := ""
+			switch m := e.Msg.(type) {
+			case invitation.Invite:
+				what = fmt.Sprint(name(m.Group), " ", m.Members)
+			case invitation.Accept:
+				what = fmt.Sprint(name(m.Group), " ", m.Members)
+			case invitation.Takeover:
+				what = name(m.Group)
+			case invitation.Redirect:
+				what = name(m.Group)
+			case invitation.NewLeader:
+				what = name(m.Group) + " for" + name(m.Old)
+			}
+			out = append(out, fmt.Sprintf("%s%s to %d", e.Msg.Kind(), what, e.Peer))
+		}
+	}
+	return strings.Join(out, "; ")
+}
