@@ -3,6 +3,7 @@ package all
 
 import (
 	_ "github.com/conclave-bench/conclave/plugins/election/bully"
+	_ "github.com/conclave-bench/conclave/plugins/election/bullycandidateordinary"
 	_ "github.com/conclave-bench/conclave/plugins/election/bullymodified"
 	_ "github.com/conclave-bench/conclave/plugins/election/bullynextinline"
 	_ "github.com/conclave-bench/conclave/plugins/election/bullyok"

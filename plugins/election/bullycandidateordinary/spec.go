@@ -1,0 +1,66 @@
+package bullycandidateordinary
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+const slack = 20 * time.Millisecond // for the schedulers of real machines
+
+func init() {
+	algo.RegisterElector(algo.Spec{
+		Name:    "bully-candidate-ordinary",
+		Summary: "bully among a few candidates: whoever misses the leader asks them and announces the highest",
+		Paper: algo.Paper{
+			Authors: "M. G. Murshed, A. R. Allen",
+			Title: "Enhanced bully algorithm for leader node election in synchronous distributed " +
+				"systems",
+			Venue: "Computers 1(1), 3-23", Year: 2012, DOI: "10.3390/computers1010003",
+			Deviations: "The form of lecture notes. They ask for a start-up delay that is random, or above " +
+				"the round trip. Here it is fixed, a multiple of spacing by rank, and spacing is above " +
+				"T + d: others are silenced by COORDINATOR alone, so less lets two rounds run. A COORDINATOR " +
+				"of an older round is not followed, and its sender told the newer leader. A replaced leader " +
+				"that is trusted again is told as well. A process that comes back starts an election. " +
+				"Without a live candidate the initiator tries again, each time after twice the wait.",
+		},
+		Messages: []algo.Message{Election{}, Answer{}, Coordinator{}},
+		Params: []algo.Param{
+			{Name: "t_answer", Type: algo.Duration, Min: time.Duration(0),
+				Doc:     "T, how long to collect answers; default 3d + 20 ms, d the largest latency",
+				Default: func(net algo.Network) any { return 3*net.Latency + slack }},
+			{Name: "spacing", Type: algo.Duration, Min: time.Duration(0),
+				Doc: "start-up delay for each process of higher ID; default T + 3d + 20 ms",
+				Default: func(net algo.Network) any {
+					return net.Params.Duration("t_answer") + 3*net.Latency + slack
+				}},
+			{Name: "delta", Type: algo.Duration, Min: time.Duration(0), PerProcess: true,
+				Default: algo.Const(time.Duration(0)),
+				Doc:     "start-up delay of its own, on top of what spacing makes"},
+			{Name: "candidates", Type: algo.Int, Min: int64(1),
+				Doc:     "how many are candidates, those of highest ID; default n/2 + 1",
+				Default: func(net algo.Network) any { return int64(net.Nodes/2 + 1) }},
+			{Name: "candidate", Type: algo.Int, Min: int64(-1), Max: int64(1), PerProcess: true,
+				Default: algo.Const(int64(-1)),
+				Doc:     "1: a candidate, 0: ordinary, -1: as candidates says"},
+		},
+		Needs: algo.Needs{
+			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect,
+			Timing: func(net algo.Network, p algo.Params) error {
+				if t := p.Duration("t_answer"); t < 2*net.Latency {
+					return fmt.Errorf("t_answer %v is below 2d = %v", t, 2*net.Latency)
+				}
+				return nil
+			},
+		},
+		// Of the n/2 + 1 candidates one must live.
+		Survives: algo.Faults{Crashes: func(n int) int { return n / 2 }, Recovery: true},
+		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual},
+		Claims: []algo.Claim{{
+			Metric: "messages/election", Load: "light",
+			Text:  "2c+N-2 when an ordinary process detects alone and asks c candidates, by default n/2",
+			Bound: algo.Exactly(func(n int) float64 { return float64(2*(n/2) + n - 2) }),
+		}},
+	}, New)
+}
