@@ -76,9 +76,7 @@ func (n *node) Do(env algo.Env, op string, target algo.ID) {
 
 // Suspect is rule 9 at a member; a leader strikes p off.
 func (n *node) Suspect(env algo.Env, p algo.ID) {
-	if !slices.Contains(n.suspects, p) {
-		n.suspects = append(n.suspects, p)
-	}
+	n.suspects = append(n.suspects, p)
 	if n.leads() {
 		n.members = slices.DeleteFunc(n.members, func(q algo.ID) bool { return q == p })
 	}
