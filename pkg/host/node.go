@@ -335,10 +335,18 @@ func (n *node) share() {
 		inside = 1
 	}
 	n.tele.Word(wordActivity).Store(n.member.Fed)
-	n.tele.Word(wordTimers).Store(uint64(n.member.Timers))
-	n.tele.Word(wordPlanned).Store(uint64(n.member.Planned))
-	n.tele.Word(wordInside).Store(inside)
-	n.tele.Word(wordExecuted).Store(n.executed)
+	n.put(wordTimers, uint64(n.member.Timers))
+	n.put(wordPlanned, uint64(n.member.Planned))
+	n.put(wordInside, inside)
+	n.put(wordExecuted, n.executed)
+}
+
+// put stores v in word i, if it stands there not yet: a store that all
+// processors have to see costs ten times a look.
+func (n *node) put(i int, v uint64) {
+	if w := n.tele.Word(i); w.Load() != v {
+		w.Store(v)
+	}
 }
 
 // obey carries out an order.
