@@ -36,6 +36,7 @@ type node struct {
 	promised uint64 // the newest term promised to anybody; saved
 	seen     uint64 // the newest promise of others heard of
 	version  int64
+	led      bool // or may have, in a former life
 	suspects []algo.ID
 	probed   []Round // the newest round of each process; by ID - 1
 
@@ -70,7 +71,7 @@ func New(c algo.Config) algo.Elector {
 		round:  Round{Incarnation: c.Incarnation},
 		quorum: int(c.Params.Int("quorum")), claims: c.Params.Bool("claim_phase"),
 		t: c.Params.Duration("t_answer"), backoff: c.Params.Duration("backoff"),
-		version: c.Params.Int("version"),
+		version: c.Params.Int("version"), led: c.Incarnation > 0,
 	}
 	if c.Leader != algo.None {
 		n.term, n.promised = 1, 1
@@ -120,10 +121,16 @@ func (n *node) Suspect(env algo.Env, p algo.ID) {
 	}
 }
 
-// Restore: a leader tells one that comes back who leads.
+// Restore: a leader tells one that comes back that it leads, and one that has
+// led that it does no more.
 func (n *node) Restore(env algo.Env, p algo.ID) {
 	n.suspects = slices.DeleteFunc(n.suspects, func(q algo.ID) bool { return q == p })
-	n.tell(env, p)
+	switch n.tell(env, p); {
+	case n.led && n.mode != leading:
+		env.Send(p, Probe{n.round})
+	case n.mode == follower && n.leader == algo.None: // p may know of one
+		n.probe(env)
+	}
 }
 
 func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
@@ -156,6 +163,7 @@ func (n *node) Timeout(env algo.Env, t algo.Timer) {
 
 // probe is the body of rule 1.
 func (n *node) probe(env algo.Env) {
+	n.led = n.led || n.mode == leading
 	n.mode, n.leader, n.term = probing, algo.None, 0
 	n.round.Count++
 	n.responses, n.joins, n.acks = nil, nil, nil

@@ -120,7 +120,11 @@ func TestRules(t *testing.T) {
 			"ELECTED 5 to 5"},
 		"who follows one that does not lead": {then(best, receive{5, bullyquorum.Follow{}}), ""},
 		"who comes back":                     {then(leads, suspect(1), restore(1)), "ELECTED 5 to 1"},
-		"a minority is lost":                 {then(leads, suspect(1), suspect(5), suspect(5)), ""},
+		"one comes back to one that has led": {
+			then(leads, "abdicate", suspect(1), restore(1)),
+			"PROBE to 1"},
+		"or not":             {[]any{"elect", suspect(1), restore(1)}, ""},
+		"a minority is lost": {then(leads, suspect(1), suspect(5), suspect(5)), ""},
 		"the quorum is lost": {
 			then(leads, suspect(1), suspect(5), suspect(4)),
 			start},

@@ -24,9 +24,11 @@ func init() {
 				"has no leader and is probed, or is probed by the leader that it follows, probes as " +
 				"well. ELECTED tells the sender's round, so that one that was overtaken by the end of " +
 				"the leadership is not believed. The lease is the failure detector's: a leader that " +
-				"suspects so many that no quorum is left abdicates, and announces itself to one that " +
-				"comes back. Processes publish nothing, so versions of the state stay as they are. In " +
-				"a partition that is not transitive it may happen that nobody leads (issue 43183).",
+				"suspects so many that no quorum is left abdicates; one that comes back hears from " +
+				"the leader, and from whoever has led. Processes publish nothing, so versions of the " +
+				"state stay as they are. In a partition that is not transitive it may happen that " +
+				"nobody leads (issue 43183), and a cut too short for the detector is a loss of " +
+				"messages: one who misses the end of a leadership then does not learn of it.",
 		},
 		Messages: []algo.Message{
 			Probe{}, ProbeReply{}, Join{}, Claim{}, ClaimOK{}, Elected{}, Follow{},
