@@ -7,6 +7,7 @@ import (
 	_ "github.com/conclave-bench/conclave/plugins/election/bullymodified"
 	_ "github.com/conclave-bench/conclave/plugins/election/bullynextinline"
 	_ "github.com/conclave-bench/conclave/plugins/election/bullyok"
+	_ "github.com/conclave-bench/conclave/plugins/election/bullyquality"
 	_ "github.com/conclave-bench/conclave/plugins/election/bullyquorum"
 	_ "github.com/conclave-bench/conclave/plugins/election/invitation"
 	_ "github.com/conclave-bench/conclave/plugins/election/multipaxos"

@@ -19,14 +19,13 @@ func init() {
 			Title: "Enhanced bully algorithm for leader node election in synchronous distributed " +
 				"systems",
 			Venue: "Computers 1(1), 3-23", Year: 2012, DOI: "10.3390/computers1010003",
-			Deviations: "The form of lecture notes. They ask for a start-up delay that is random, or above " +
-				"the round trip. Here it is fixed, a multiple of spacing by rank, and spacing is above " +
-				"T + d: others are silenced by COORDINATOR alone, so less " +
-				"lets two rounds run. A COORDINATOR " +
-				"of an older round is not followed, and its sender told the " +
-				"newer leader. A replaced leader " +
-				"that is trusted again is told as well. A process that comes back starts an election. " +
-				"Without a live candidate the initiator tries again, each time after twice the wait.",
+			Deviations: "The form of lecture notes. They ask for a start-up delay that is " +
+				"random, or above the round trip. Here it is fixed, a multiple of spacing by " +
+				"rank, and spacing is above T + d: others are silenced by COORDINATOR alone, so " +
+				"less lets two rounds run. A COORDINATOR of an older round is not followed, and " +
+				"its sender told the newer leader. A replaced leader that is trusted again is " +
+				"told as well. A process that comes back starts an election. Without a live " +
+				"candidate the initiator tries again, each time after twice the wait.",
 		},
 		Messages: []algo.Message{Election{}, Answer{}, Coordinator{}},
 		Params: []algo.Param{

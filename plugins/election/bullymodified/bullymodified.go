@@ -34,11 +34,12 @@ func init() {
 			Title:   "Modified bully election algorithm in distributed systems",
 			Venue:   "WSEAS International Conference on Computers", Year: 2005,
 			Deviations: "The form of lecture notes. They name no message that lets the highest " +
-				"announce itself: GRANT here; a leader that gets one tells its sender alone. A process " +
-				"that comes back starts an election. Answers name their round. If T\" passes without an " +
-				"announcement the election starts again. A GRANT, or the ELECTED of a " +
-				"lower process, that comes within T of the ELECTED of a higher one starts an election: a " +
-				"process that came back and one that did not hear of it may have raced.",
+				"announce itself: GRANT here; a leader that gets one tells its sender alone. A " +
+				"process that comes back starts an election. Answers name their round. If T\" " +
+				"passes without an announcement the election starts again. A GRANT, or the " +
+				"ELECTED of a lower process, that comes within T of the ELECTED of a higher one " +
+				"starts an election: a process that came back and one that did not hear of it " +
+				"may have raced.",
 		},
 		Messages: []algo.Message{Election{}, Alive{}, Grant{}, Elected{}},
 		Params: []algo.Param{

@@ -18,14 +18,14 @@ func init() {
 			Title:   "A new approach for election algorithm in distributed systems",
 			Venue: "2nd International Conference on Communication Theory, Reliability, and " +
 				"Quality of Service (CTRQ)", Year: 2009,
-			Deviations: "The form of lecture notes, made complete. The list is the list_length highest " +
-				"IDs but the leader's and its predecessor's. When it is exhausted, or none is known, " +
-				"all of higher ID are asked, as in bully. Lists are told apart by epochs, which outlive " +
-				"a crash; whoever announces an older one is told the newer. A " +
-				"process that hears that a lower " +
-				"one leads holds a full election, as does one that comes back. Whoever trusts a process " +
-				"again tells it who leads, since the successor of a leader does not tell that one. An " +
-				"alternative that follows a newer leader does not replace it when asked to replace an older.",
+			Deviations: "The form of lecture notes, made complete. The list is the list_length " +
+				"highest IDs but the leader's and its predecessor's. When it is exhausted, or " +
+				"none is known, all of higher ID are asked, as in bully. Lists are told apart by " +
+				"epochs, which outlive a crash; whoever announces an older one is told the " +
+				"newer. A process that hears that a lower one leads holds a full election, as " +
+				"does one that comes back. Whoever trusts a process again tells it who leads, " +
+				"since the successor of a leader does not tell that one. An alternative that " +
+				"follows a newer leader does not replace it when asked to replace an older.",
 		},
 		Messages: []algo.Message{Election{}, Alive{}, Elected{}},
 		Saves:    []algo.Message{Memory{}},

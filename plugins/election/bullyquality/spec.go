@@ -1,0 +1,74 @@
+package bullyquality
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+const slack = 20 * time.Millisecond // for the schedulers of real machines
+
+func init() {
+	algo.RegisterElector(algo.Spec{
+		Name:    "bully-quality",
+		Summary: "bully in which the better node wins: ranks are scores, and IDs among equals",
+		Paper: algo.Paper{
+			Authors: "A. Petrov",
+			Title:   "Database Internals, chapter 10: Leader Election",
+			Venue:   "O'Reilly", Year: 2019,
+			Deviations: "The text only says that quality should enter into the election, so that " +
+				"an unstable process of high ID does not win over and over. Scores are counted " +
+				"in buckets, and frozen for an attempt. Everybody is asked, since a process need " +
+				"not know the scores of the others; with contact higher a common table is taken " +
+				"for exact. A coordinator defends itself with hysteresis buckets more. A process " +
+				"that is asked by a higher one leaves its own election. A COORDINATOR that comes " +
+				"within T of one of higher rank starts an election: a process that came back and " +
+				"one that did not hear of it may have raced.",
+		},
+		Messages: []algo.Message{Election{}, Answer{}, Coordinator{}},
+		Params: []algo.Param{
+			{Name: "t_answer", Type: algo.Duration, Min: time.Duration(0),
+				Doc:     "T, how long to wait for an answer; default 3d + 20 ms, d the largest latency",
+				Default: func(net algo.Network) any { return 3*net.Latency + slack }},
+			{Name: "t_coordinator", Type: algo.Duration, Min: time.Duration(0),
+				Doc: "T', how long to wait for the announcement after an answer; default T + 3d + 20 ms",
+				Default: func(net algo.Network) any {
+					return net.Params.Duration("t_answer") + 3*net.Latency + slack
+				}},
+			{Name: "score", Type: algo.Int, Default: algo.Const(int64(0)), PerProcess: true,
+				Doc: "quality at the start: uptime, load and the like; the higher the better"},
+			{Name: "bucket", Type: algo.Int, Min: int64(1), Default: algo.Const(int64(1)),
+				Doc: "how many points of score are one bucket; scores of one bucket are equal"},
+			{Name: "hysteresis", Type: algo.Int, Min: int64(0), Default: algo.Const(int64(1)),
+				Doc: "by how many buckets a coordinator counts higher; means nothing with contact higher"},
+			{Name: "contact", Type: algo.Enum, Choices: []string{"all", "higher"},
+				Default: algo.Const("all"),
+				Doc:     "whom an election asks; higher: those that the table of scores ranks higher"},
+		},
+		Needs: algo.Needs{
+			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect, Timing: timing,
+		},
+		Survives: algo.Faults{Crashes: func(n int) int { return n - 1 }, Recovery: true},
+		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual},
+		Claims: []algo.Claim{{
+			Metric: "messages/election", Load: "worst",
+			Text: "(N-1)² + (N-1)(N-2)/2 + (N-1) when the lowest ranked detects alone",
+			Bound: algo.Exactly(func(n int) float64 {
+				return float64((n-1)*(n-1) + (n-1)*(n-2)/2 + n - 1)
+			}),
+		}},
+	}, New)
+}
+
+// timing is T >= 2d and T' >= T + 2d.
+func timing(net algo.Network, p algo.Params) error {
+	answer, coordinator := p.Duration("t_answer"), p.Duration("t_coordinator")
+	switch d := net.Latency; {
+	case answer < 2*d:
+		return fmt.Errorf("t_answer %v is below 2d = %v", answer, 2*d)
+	case coordinator < answer+2*d:
+		return fmt.Errorf("t_coordinator %v is below T + 2d = %v", coordinator, answer+2*d)
+	}
+	return nil
+}
