@@ -1,0 +1,128 @@
+package host_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/sim"
+)
+
+// seeds is over how many simulated trials a trial on nodes is held against.
+const seeds = 1000
+
+// TestTrial_EveryAlgorithm: without failures, nodes send of each kind as many
+// messages as some simulated trial does: exactly as many where all simulated
+// trials agree, with latencies that vary by half. Every process begins, or
+// requests, so that nothing else is left to chance.
+func TestTrial_EveryAlgorithm(t *testing.T) {
+	m := newMachine(t, 8)
+	sizes := []int{3, 5, 8}
+	if testing.Short() {
+		sizes = sizes[:1]
+	}
+	for _, a := range algo.All() {
+		if strings.Contains(a.ID, "/test-") {
+			continue
+		}
+		for _, n := range sizes {
+			if needs := a.Spec.Needs.Nodes; needs != nil && needs(n) != nil {
+				continue
+			}
+			for _, s := range failureFree(a, n) {
+				t.Run(fmt.Sprintf("%s %s n=%d", a.Spec.Name, s.Kind, n), func(t *testing.T) {
+					p := varied(t, a.ID, n, s)
+					all := ensemble(t, p)
+					got := run(t, m, p, all.holds)
+					t.Logf("%v in %v; %s", got.Kinds, got.End.At, all)
+				})
+			}
+		}
+	}
+}
+
+// failureFree is the scenarios without failures in which every process takes part.
+func failureFree(a *algo.Algorithm, n int) []harness.Scenario {
+	if a.Problem == algo.Election {
+		return []harness.Scenario{{Kind: harness.ColdStart}}
+	}
+	hold := bus.Constant(ms(1))
+	return []harness.Scenario{
+		{Kind: harness.Sequential, Requests: n, Requesters: "in-turn", Hold: hold},
+		{Kind: harness.Burst, Hold: hold},
+	}
+}
+
+// varied is a plan whose latencies vary by half. Time-outs follow from a latency
+// that no busy machine adds to.
+func varied(t *testing.T, id string, n int, s harness.Scenario) harness.Plan {
+	t.Helper()
+	p := plan(t, id, n, s, nil)
+	p.Network.Latency = bus.Uniform(ms(2), ms(6))
+	a, err := algo.Lookup(id)
+	must(t, err)
+	params, errs := a.Spec.Resolve(nil, algo.Network{Nodes: n, Latency: ms(30), Bounded: true})
+	if len(errs) > 0 {
+		t.Fatal(errs[0])
+	}
+	p.Params = params
+	return p
+}
+
+// bounds is the least and the most of each kind that was sent.
+type bounds []struct {
+	kind   string
+	lo, hi int64
+}
+
+// ensemble simulates the plan with many seeds.
+func ensemble(t *testing.T, p harness.Plan) bounds {
+	t.Helper()
+	var all bounds
+	for p.Seed = seeds; p.Seed > 0; p.Seed-- {
+		s, err := p.Setup()
+		must(t, err)
+		s.Virtual = true
+		judge := check.NewJudge(s)
+		end := sim.Run(s, judge)
+		v := judge.Finish(end)
+		if v.Status != check.OK {
+			t.Fatalf("simulated with seed %d: %s: %s", p.Seed, v.Status, v.Reason)
+		}
+		if all == nil {
+			all = make(bounds, len(v.Kinds))
+			for i, k := range v.Kinds {
+				all[i].kind, all[i].lo, all[i].hi = k.Name, k.Sent, k.Sent
+			}
+		}
+		for i, k := range v.Kinds {
+			all[i].lo, all[i].hi = min(all[i].lo, k.Sent), max(all[i].hi, k.Sent)
+		}
+	}
+	return all
+}
+
+// holds says whether the counts of o lie within the bounds.
+func (b bounds) holds(o outcome) error {
+	if o.Status != check.OK {
+		return fmt.Errorf("on nodes: %s: %s", o.Status, o.Reason)
+	}
+	for i, k := range o.Kinds {
+		if k.Sent < b[i].lo || k.Sent > b[i].hi {
+			return fmt.Errorf("%d %s sent, simulated %d to %d", k.Sent, k.Name, b[i].lo, b[i].hi)
+		}
+	}
+	return nil
+}
+
+func (b bounds) String() string {
+	var out []string
+	for _, k := range b {
+		out = append(out, fmt.Sprintf("%s %d-%d", k.kind, k.lo, k.hi))
+	}
+	return strings.Join(out, ", ")
+}
