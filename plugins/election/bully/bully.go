@@ -33,7 +33,9 @@ func init() {
 				"attempt that they answer. A process that is electing answers but does not start " +
 				"again (suppress_duplicates; false is the literal text, with a number of messages " +
 				"exponential in n). A coordinator that is asked announces itself to all of lower " +
-				"rank again (coordinator_reply; unicast: to the asker alone).",
+				"rank again (coordinator_reply; unicast: to the asker alone). If one of lower rank " +
+				"announces itself within T of one of higher rank, whoever hears both holds an " +
+				"election: a process that came back and one that did not hear of it may have raced.",
 		},
 		Messages: []algo.Message{Election{}, Answer{}, Coordinator{}},
 		Params: []algo.Param{
@@ -90,8 +92,10 @@ type node struct {
 	algo.Config
 	status      status
 	coordinator algo.ID
-	attempts    uint32   // made so far in this incarnation
-	open        []uint32 // attempts without an answer: one at most, unless duplicates are not suppressed
+	heard       algo.ID       // who announced itself last and was believed; at first, this process
+	since       time.Duration // when that was
+	attempts    uint32        // made so far in this incarnation
+	open        []uint32      // attempts without an answer: with suppression, one at most
 	suppress    bool
 	unicast     bool
 	t, tPrime   time.Duration
@@ -100,7 +104,7 @@ type node struct {
 // New starts idle, with the coordinator that is settled, if one is.
 func New(c algo.Config) algo.Elector {
 	return &node{
-		Config: c, coordinator: c.Leader,
+		Config: c, coordinator: c.Leader, heard: c.ID,
 		t: c.Params.Duration("t_answer"), tPrime: c.Params.Duration("t_coordinator"),
 		suppress: c.Params.Bool("suppress_duplicates"),
 		unicast:  c.Params.Enum("coordinator_reply") == "unicast",
@@ -109,12 +113,12 @@ func New(c algo.Config) algo.Elector {
 
 const coordinatorTimer algo.Timer = "T'"
 
-// higher says whether p ranks above this process: by estimate, then by ID.
-func (n *node) higher(p algo.ID) bool {
-	if e, own := n.Params.IntOf("est", p), n.Params.IntOf("est", n.ID); e != own {
-		return e > own
+// above says whether p ranks above q: by estimate, then by ID.
+func (n *node) above(p, q algo.ID) bool {
+	if e, other := n.Params.IntOf("est", p), n.Params.IntOf("est", q); e != other {
+		return e > other
 	}
-	return p > n.ID
+	return p > q
 }
 
 // Elect is rule 1: a suspicion, or a withdrawn one, starts an election unless
@@ -159,7 +163,7 @@ func (n *node) start(env algo.Env) {
 	n.attempts++
 	asked := false
 	for _, p := range n.Peers {
-		if n.higher(p) {
+		if n.above(p, n.ID) {
 			env.Send(p, Election{Attempt{n.Incarnation, n.attempts}})
 			asked = true
 		}
@@ -210,19 +214,22 @@ func (n *node) declare(env algo.Env) {
 	env.CancelTimer(coordinatorTimer)
 	env.Elected(n.ID, 0)
 	for _, p := range n.Peers {
-		if p != n.ID && !n.higher(p) {
+		if n.above(n.ID, p) {
 			env.Send(p, Coordinator{})
 		}
 	}
 }
 
-// onCoordinator is rule 6. One of lower rank that announces itself is bullied.
+// onCoordinator is rule 6. One of lower rank that announces itself is bullied. If
+// one of higher rank did so within T, the two messages raced each other: an
+// election tells which of the two is alive.
 func (n *node) onCoordinator(env algo.Env, from algo.ID) {
-	if !n.higher(from) {
+	if n.above(n.ID, from) || n.above(n.heard, from) && env.Now()-n.since < n.t {
 		n.Elect(env)
 		return
 	}
 	n.status, n.coordinator = idle, from
+	n.heard, n.since = from, env.Now()
 	for _, a := range n.open {
 		env.CancelTimer(n.answerTimer(a))
 	}

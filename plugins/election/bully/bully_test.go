@@ -444,6 +444,38 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// TestRacedAnnouncements: what one of lower rank sent before it heard of one that
+// came back may arrive last. Within T it is not believed but starts an election;
+// later it is, as the higher one may have died.
+func TestRacedAnnouncements(t *testing.T) {
+	t.Parallel()
+	from := func(p algo.ID) algo.Event { return algotest.Hear(p, bully.Coordinator{}) }
+	params := map[string]any{"t_answer": 2 * ms, "t_coordinator": 4 * ms,
+		"est": []any{int64(0), int64(0), int64(9), int64(5), int64(1)}} // the order of ranks: 3, 4, 5, 2, 1
+	const higher = "ELECTION>2 ELECTION>3 ELECTION>4 ELECTION>5 leader=0 T=2ms"
+	for _, test := range []struct {
+		then time.Duration // after 3 announced itself, at 9 ms
+		from algo.ID
+		want string
+	}{
+		{0, 4, higher},
+		{2*ms - 1, 4, higher},
+		{2*ms - 1, 5, higher},
+		{2 * ms, 4, "-T' leader=4"},
+		{2*ms - 1, 3, "-T' leader=3"}, // it repeats itself
+	} {
+		s := algotest.NewSolo(t, id, 5, 1, 5, 0, params)
+		s.Want(8*ms, from(5), "-T' leader=5") // at first nobody is known to be higher
+		s.Want(9*ms, from(3), "-T' leader=3")
+		s.Want(9*ms+test.then, from(test.from), test.want)
+	}
+	s := algotest.NewSolo(t, id, 5, 1, 5, 0, params)
+	s.Want(9*ms, from(3), "-T' leader=3")
+	s.Want(9*ms, elect, higher)
+	s.Want(10*ms, from(4), "") // the election that is running tells
+	s.Want(11*ms, from(4), "-T -T' leader=4")
+}
+
 // TestAnswerAtTheLastInstant: an answer that comes in the instant in which T
 // expires counts; the expiry does not (P36).
 func TestAnswerAtTheLastInstant(t *testing.T) {
