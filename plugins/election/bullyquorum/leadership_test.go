@@ -123,7 +123,13 @@ func TestRules(t *testing.T) {
 		"one comes back to one that has led": {
 			then(leads, "abdicate", suspect(1), restore(1)),
 			"PROBE to 1"},
-		"or not":             {[]any{"elect", suspect(1), restore(1)}, ""},
+		"or not":              {[]any{"elect", suspect(1), restore(1)}, ""},
+		"to one that waits":   {[]any{suspect(1), restore(1)}, start},
+		"to one that follows": {[]any{elected(3, 1, 1), suspect(1), restore(1)}, ""},
+		"to one that leads again": {
+			then(leads, "abdicate", reply(3, 2, 5, 0), reply(4, 2, 5, 0), timeout("T"),
+				join(3, 5), join(4, 5), ok(3, 6), ok(4, 6), suspect(1), restore(1)),
+			"ELECTED 6 to 1"},
 		"a minority is lost": {then(leads, suspect(1), suspect(5), suspect(5)), ""},
 		"the quorum is lost": {
 			then(leads, suspect(1), suspect(5), suspect(4)),
@@ -174,6 +180,26 @@ func TestRules(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, test.want)
 		}
+	}
+}
+
+// TestFormerLife: a process that comes back may have led, and says that it does
+// not to one that comes back to it.
+func TestFormerLife(t *testing.T) {
+	t.Parallel()
+	alg, err := algo.Lookup(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	params, _ := alg.Spec.Resolve(nil, algo.Network{Nodes: 5, Latency: ms, Bounded: true})
+	s := algo.NewStepper(alg, algo.Config{
+		ID: 2, Peers: []algo.ID{1, 2, 3, 4, 5}, Neighbors: []algo.ID{1, 2, 3, 4, 5}, Params: params,
+		Incarnation: 1, Saved: bullyquorum.Promise{Term: 4},
+	}, 1, &algo.Buffer{})
+	s.Step(0, algo.Event{Type: algo.Start})
+	s.Step(0, turn(suspect(1)))
+	if got := told(s.Step(0, turn(restore(1)))); got != "PROBE to 1" {
+		t.Errorf("got %q, want PROBE to 1", got)
 	}
 }
 
