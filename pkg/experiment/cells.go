@@ -183,6 +183,8 @@ func kindOf(name any) *harness.Kind {
 func (v *variant) means(key string) bool {
 	head, rest, _ := strings.Cut(key, ".")
 	switch {
+	case v.contender.alg.Problem == algo.Election && slices.Contains(ofEntries, key):
+		return v.leaves[key].explicit() // which is reported where scripts are checked
 	case head == "scenario" && rest != "kind":
 		k := kindOf(v.set.Scenario.Kind)
 		return k != nil && slices.Contains(k.Keys, rest)
@@ -191,6 +193,9 @@ func (v *variant) means(key string) bool {
 	}
 	return true
 }
+
+// ofEntries are the keys of a script that mean nothing in an election.
+var ofEntries = []string{"scenario.holder", "scenario.hold"}
 
 var detectorKeys = map[string][]string{
 	"none": nil, "perfect": {"delay"}, "heartbeat": {"interval", "timeout"},

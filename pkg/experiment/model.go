@@ -115,7 +115,7 @@ func (v *variant) script(p *harness.Plan) {
 		v.wrong("scenario.until", "%v is beyond the time_limit %v", s.Until, p.TimeLimit)
 	}
 	if v.contender.alg.Problem == algo.Election {
-		for _, key := range []string{"scenario.holder", "scenario.hold"} {
+		for _, key := range ofEntries {
 			if v.leaves[key].explicit() {
 				v.wrong(key, "means nothing in an election; remove it")
 			}
