@@ -64,7 +64,9 @@ func init() {
 	case "dataplane-bus":
 		err = bus.ServeProcess(os.Stdin, os.Stdout)
 	case "dataplane-bare":
-		err = bare()
+		err = bare(barePingpong)
+	case "entries-bare":
+		err = bare(bareEntries)
 	default:
 		return
 	}
@@ -75,13 +77,23 @@ func init() {
 	os.Exit(0)
 }
 
-// bare is the same exchange written by hand on nats.go: what the stack is
-// measured against. Arguments: url, id, n, window, bytes; its key and "go" on the
-// standard input start it, the input's end ends it.
-func bare() error {
-	a := os.Args[2:]
-	number := func(i int) int { v, _ := strconv.Atoi(a[i]); return v }
-	id, n, window, size := number(1), number(2), number(3), number(4)
+// A bareProcess is one of the processes that talk over nats.go without Conclave,
+// which the stack is measured against.
+type bareProcess struct {
+	id, n   int
+	args    []string // after url, id and n
+	conn    *nats.Conn
+	in      chan *nats.Msg
+	subject []string // of each process
+}
+
+// bare connects, waits for "go", and prints what run counts within the measured
+// time. Its key and "go" come on the standard input, whose end ends it.
+func bare(run func(p *bareProcess, over <-chan time.Time) (int, error)) error {
+	number := func(i int) int { v, _ := strconv.Atoi(os.Args[i]); return v }
+	p := &bareProcess{
+		id: number(3), n: number(4), args: os.Args[5:], in: make(chan *nats.Msg, 65536),
+	}
 	orders := bufio.NewScanner(os.Stdin)
 	orders.Scan()
 	key, err := nkeys.FromSeed([]byte(orders.Text()))
@@ -89,52 +101,60 @@ func bare() error {
 		return err
 	}
 	public, _ := key.PublicKey()
-	nc, err := nats.Connect(a[0], nats.NoReconnect(), nats.Nkey(public, key.Sign))
-	if err != nil {
+	if p.conn, err = nats.Connect(os.Args[2], nats.NoReconnect(), nats.Nkey(public, key.Sign)); err != nil {
 		return err
 	}
-	in := make(chan *nats.Msg, 65536)
-	if _, err := nc.ChanSubscribe(fmt.Sprintf("d.bare.*.%d", id), in); err != nil {
+	if _, err := p.conn.ChanSubscribe(fmt.Sprintf("d.bare.*.%d", p.id), p.in); err != nil {
 		return err
 	}
-	if err := nc.Flush(); err != nil {
+	if err := p.conn.Flush(); err != nil {
 		return err
 	}
-	subject := make([]string, n+1)
-	for i := range subject {
-		subject[i] = fmt.Sprintf("d.bare.%d.%d", id, i)
+	for i := range p.n + 1 {
+		p.subject = append(p.subject, fmt.Sprintf("d.bare.%d.%d", p.id, i))
 	}
-	payload := make([]byte, size)
 	fmt.Println("ready")
 	orders.Scan()
 	go func() {
 		orders.Scan()
 		os.Exit(0)
 	}()
-	for i := range window {
-		if err := nc.Publish(subject[(id+i%(n-1))%n+1], payload); err != nil {
-			return err
-		}
-	}
-	count := 0
-	over := time.NewTimer(measured)
-	for running := true; running; {
-		var msg *nats.Msg
-		select {
-		case msg = <-in:
-		case <-over.C:
-			running = false
-			continue
-		}
-		count++
-		from, _ := strconv.Atoi(strings.Split(msg.Subject, ".")[2])
-		if err := nc.Publish(subject[from], payload); err != nil {
-			return err
-		}
+	count, err := run(p, time.After(measured))
+	if err != nil {
+		return err
 	}
 	fmt.Println(count)
-	time.Sleep(time.Second)
+	time.Sleep(time.Second) // the others may still talk to it
 	return nil
+}
+
+// sender is whose message it is.
+func sender(msg *nats.Msg) int {
+	from, _ := strconv.Atoi(strings.Split(msg.Subject, ".")[2])
+	return from
+}
+
+// barePingpong is pingpong by hand. Arguments: window, bytes.
+func barePingpong(p *bareProcess, over <-chan time.Time) (count int, err error) {
+	window, _ := strconv.Atoi(p.args[0])
+	size, _ := strconv.Atoi(p.args[1])
+	payload := make([]byte, size)
+	for i := range window {
+		if err := p.conn.Publish(p.subject[(p.id+i%(p.n-1))%p.n+1], payload); err != nil {
+			return count, err
+		}
+	}
+	for {
+		select {
+		case msg := <-p.in:
+			count++
+			if err := p.conn.Publish(p.subject[sender(msg)], payload); err != nil {
+				return count, err
+			}
+		case <-over:
+			return count, nil
+		}
+	}
 }
 
 const measured = 1500 * time.Millisecond
@@ -228,38 +248,40 @@ func stack(b *testing.B, n, window, initiators int) float64 {
 // initiators.
 func byHand(b *testing.B, n, window, initiators int) float64 {
 	b.Helper()
+	return bareRate(b, n, func(id int) []string {
+		w := window
+		if id > initiators {
+			w = 0
+		}
+		// 24 bytes: the frame's header and the payload of a Pong.
+		return []string{"dataplane-bare", strconv.Itoa(w), "24"}
+	})
+}
+
+// bareRate starts n processes that talk over bare nats.go, each in the role and
+// with the arguments that args says, and adds up what they counted, per second.
+func bareRate(b *testing.B, n int, args func(id int) []string) float64 {
+	b.Helper()
 	exe, err := os.Executable()
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	ids, err := bus.NewIdentities(n)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	var users []bus.User
 	for _, id := range ids {
 		users = append(users, bus.User{ID: id.ID, Public: id.Public})
 	}
 	server, err := host.StartBus(spawner(b), exe, []string{"dataplane-bus"},
 		bus.ServerConfig{MaxNodes: n, Users: users})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	defer server.Close()
 	sp := spawner(b)
 	var children []*host.Child
 	var outs []*bufio.Scanner
 	for id := 1; id <= n; id++ {
-		if id > initiators {
-			window = 0
-		}
-		c, err := sp.Start(host.Command{Path: exe, Env: []string{"GOMAXPROCS=1"}, Args: []string{
-			"dataplane-bare", server.URL, strconv.Itoa(id), strconv.Itoa(n), strconv.Itoa(window),
-			"24", // the frame's header and the payload of a Pong
-		}})
-		if err != nil {
-			b.Fatal(err)
-		}
+		role := args(id)
+		c, err := sp.Start(host.Command{Path: exe, Env: []string{"GOMAXPROCS=1"}, Args: append(
+			[]string{role[0], server.URL, strconv.Itoa(id), strconv.Itoa(n)}, role[1:]...)})
+		must(b, err)
 		fmt.Fprintf(c.Stdin, "%s\n", ids[id-1].Secret())
 		children = append(children, c)
 		outs = append(outs, bufio.NewScanner(c.Stdout))
