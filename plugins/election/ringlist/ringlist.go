@@ -45,19 +45,14 @@ func init() {
 				Doc: "how long an election may take before its participants start again; " +
 					"default 2n (T + d), as if all were skipped twice",
 				Default: func(net algo.Network) any {
-					return 2 * time.Duration(net.Nodes) * (net.Params.Duration("skip_timeout") + net.Latency)
+					return twoLaps(net, net.Params.Duration("skip_timeout"))
 				}},
 			{Name: "remember_dead", Type: algo.Bool, Default: algo.Const(false),
 				Doc: "skip a process at once that did not acknowledge earlier in this election"},
 		},
 		Needs: algo.Needs{
 			Topology: algo.LogicalRing, Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect,
-			Timing: func(net algo.Network, p algo.Params) error {
-				if t := p.Duration("skip_timeout"); t < 2*net.Latency {
-					return fmt.Errorf("skip_timeout %v is below 2d = %v", t, 2*net.Latency)
-				}
-				return nil
-			},
+			Timing: timing,
 		},
 		Survives: algo.Faults{Crashes: func(n int) int { return n - 1 }},
 		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual},
@@ -66,6 +61,22 @@ func init() {
 			Bound: algo.Exactly(func(n int) float64 { return float64(2 * n) }),
 		}},
 	}, New)
+}
+
+// twoLaps is how long an election can take: two laps, each skipping all others.
+func twoLaps(net algo.Network, skip time.Duration) time.Duration {
+	return time.Duration(2*net.Nodes) * (skip + net.Latency)
+}
+
+func timing(net algo.Network, p algo.Params) error {
+	skip, lap := p.Duration("skip_timeout"), p.Duration("lap_timeout")
+	switch most := twoLaps(net, skip); {
+	case skip < 2*net.Latency:
+		return fmt.Errorf("skip_timeout %v is below 2d = %v", skip, 2*net.Latency)
+	case lap < most:
+		return fmt.Errorf("lap_timeout %v is below 2N (T + d) = %v", lap, most)
+	}
+	return nil
 }
 
 type node struct {

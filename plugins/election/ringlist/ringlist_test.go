@@ -9,6 +9,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
+	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -239,5 +240,79 @@ func TestSuspicionDuringElection(t *testing.T) {
 	o := simulate(t, 4, func(*harness.Plan) {}, again(0, 1), again(ms/2, 1), again(3*ms/2, 2))
 	if o.Status != check.OK || o.Totals.Sent != 8 {
 		t.Errorf("%s %s: %d sent, want 8", o.Status, o.Reason, o.Totals.Sent)
+	}
+}
+
+// TestConverterDies: the one that closed the lap dies while its announcement
+// travels. Whoever has handled that already removes it, and the survivors agree.
+func TestConverterDies(t *testing.T) {
+	t.Parallel()
+	for half := range 8 { // the lap closes at 4 ms, the announcement is home at 8
+		at := 4*ms + time.Duration(half)*ms/2
+		o := simulate(t, 4, func(*harness.Plan) {}, append(elect(2),
+			harness.Event{At: at, Do: harness.DoCrash, Node: 2})...)
+		if last := o.Operations[len(o.Operations)-1]; o.Status != check.OK || last.Process != 4 {
+			t.Errorf("at %v: %s %s: leader %d, want 4", at, o.Status, o.Reason, last.Process)
+		}
+	}
+}
+
+// TestAcknowledgedAtTheLastInstant: T is a round trip here, so every
+// acknowledgement comes in the instant in which T expires. It counts (P36).
+func TestAcknowledgedAtTheLastInstant(t *testing.T) {
+	t.Parallel()
+	o := simulate(t, 4, func(*harness.Plan) {}, elect(1)...)
+	for _, r := range o.Trace {
+		if r.Type == trace.Timeout {
+			t.Errorf("a timer of process %d fired at %v", r.Process, r.At)
+		}
+	}
+}
+
+// TestTooShort is a negative control: a time-out below the round trip skips the
+// living, so that a hop is sent to two of them and two laps take more than 2N.
+func TestTooShort(t *testing.T) {
+	t.Parallel()
+	bad := 0
+	for seed := range uint64(20) {
+		o := simulate(t, 5, func(p *harness.Plan) {
+			p.Seed, p.InModel, p.Scenario.Until = seed, false, 100*ms
+			p.Params["skip_timeout"] = ms / 4
+			p.Network.Latency = bus.Uniform(ms/100, ms)
+		}, elect(1)...)
+		if o.Totals.Sent > 2*5 {
+			bad++
+		}
+	}
+	if bad == 0 {
+		t.Error("no run suffers from a time-out below the round trip")
+	}
+}
+
+// TestTiming: what the time-outs must keep to.
+func TestTiming(t *testing.T) {
+	t.Parallel()
+	alg, err := algo.Lookup(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	net := algo.Network{Nodes: 5, Latency: ms, Bounded: true}
+	for name, test := range map[string]struct {
+		given map[string]any
+		good  bool
+	}{
+		"defaults":      {nil, true},
+		"skip below 2d": {map[string]any{"skip_timeout": 2*ms - 1}, false},
+		"skip of 2d":    {map[string]any{"skip_timeout": 2 * ms}, true},
+		"lap below":     {map[string]any{"skip_timeout": 2 * ms, "lap_timeout": 30*ms - 1}, false},
+		"lap":           {map[string]any{"skip_timeout": 2 * ms, "lap_timeout": 30 * ms}, true},
+	} {
+		p, errs := alg.Spec.Resolve(test.given, net)
+		if len(errs) > 0 {
+			t.Fatal(errs)
+		}
+		if err := alg.Spec.Needs.Timing(net, p); (err == nil) != test.good {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
