@@ -232,6 +232,9 @@ func (m *Member) alarm(at time.Duration, a Alarm) {
 func (m *Member) feed(now time.Duration, ev algo.Event) {
 	m.Fed++
 	effects := m.step.Step(now, ev)
+	if m.setup.Watch != nil {
+		m.setup.Watch(now, m, ev, effects)
+	}
 	for i := range effects {
 		e := &effects[i]
 		switch e.Op {

@@ -141,6 +141,9 @@ type Setup struct {
 	Params  algo.Params
 	Latency time.Duration // d: the largest latency to reckon with
 	Virtual bool          // simulated: instants are exact
+	// Watch, if not nil, sees every event that a process has handled, and what it
+	// asked for.
+	Watch func(now time.Duration, m *Member, ev algo.Event, asked []algo.Effect)
 }
 
 // Setup looks the plan's algorithm up and builds its graph. The plan was

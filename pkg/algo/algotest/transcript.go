@@ -77,25 +77,32 @@ func (r *Transcript) Restores(p algo.ID, want string) {
 
 func (r *Transcript) feed(ev algo.Event, want string) {
 	r.t.Helper()
-	var words []string
-	for _, e := range r.step.Step(r.Now, ev) {
-		switch e.Op {
-		case algo.OpSend:
-			words = append(words, fmt.Sprintf("%s%v>%d", e.Msg.Kind(), e.Msg, e.Peer))
-		case algo.OpSetTimer:
-			words = append(words, string(e.Timer)+"+")
-		case algo.OpCancelTimer:
-			words = append(words, string(e.Timer)+"-")
-		case algo.OpElected:
-			words = append(words, fmt.Sprintf("leader=%d/%d", e.Peer, e.Term))
-		case algo.OpSave:
-			words = append(words, fmt.Sprintf("SAVE%v", e.Msg))
-		}
-	}
-	if got := strings.Join(words, " "); got != want {
+	if got := words(r.step.Step(r.Now, ev)); got != want {
 		r.t.Errorf("%+v\n got %s\nwant %s", ev, got, want)
 	}
 	if err := r.step.Invariant(); err != nil {
 		r.t.Errorf("%+v: invariant: %v", ev, err)
 	}
+}
+
+// words are effects as text.
+func words(effects []algo.Effect) string {
+	var out []string
+	for _, e := range effects {
+		switch e.Op {
+		case algo.OpSend:
+			out = append(out, fmt.Sprintf("%s%v>%d", e.Msg.Kind(), e.Msg, e.Peer))
+		case algo.OpSetTimer:
+			out = append(out, string(e.Timer)+"+")
+		case algo.OpCancelTimer:
+			out = append(out, string(e.Timer)+"-")
+		case algo.OpGranted:
+			out = append(out, "granted")
+		case algo.OpElected:
+			out = append(out, fmt.Sprintf("leader=%d/%d", e.Peer, e.Term))
+		case algo.OpSave:
+			out = append(out, fmt.Sprintf("SAVE%v", e.Msg))
+		}
+	}
+	return strings.Join(out, " ")
 }
