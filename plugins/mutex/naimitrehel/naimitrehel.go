@@ -9,6 +9,7 @@ package naimitrehel
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
@@ -21,6 +22,8 @@ func init() {
 			Authors: "M. Naimi, M. Trehel, A. Arnold",
 			Title:   "A log(N) distributed mutual exclusion algorithm based on path reversal",
 			Venue:   "JPDC 34(1), 1-13", Year: 1996, DOI: "10.1006/jpdc.1996.0041",
+			Deviations: "The first holder, if it crashes and comes back, makes no second token; the " +
+				"paper knows no crashes.",
 		},
 		Messages: []algo.Message{Req{}, Token{}},
 		Promises: algo.Promises{StarvationFree: true}, // Theorem 1
@@ -40,13 +43,17 @@ type node struct {
 	requestingCS bool // from Request_CS to Release_CS
 }
 
-// New is Initialization: the holder has the token and is everyone's father.
+// New is Initialization: the holder has the token and is everyone's father. If
+// the holder comes back after a crash, it has the token no more and asks another.
 func New(c algo.Config) algo.Mutex {
-	n := &node{Config: c, father: c.Holder}
-	if n.father == n.ID {
-		n.father, n.tokenPresent = algo.None, true
+	switch {
+	case c.Holder != c.ID:
+		return &node{Config: c, father: c.Holder}
+	case c.Incarnation > 0:
+		next := (slices.Index(c.Peers, c.ID) + 1) % len(c.Peers)
+		return &node{Config: c, father: c.Peers[next]}
 	}
-	return n
+	return &node{Config: c, tokenPresent: true}
 }
 
 // Request is Request_CS.

@@ -178,6 +178,131 @@ func TestWaitingRoot(t *testing.T) {
 	d.Releases(algotest.Sends(3, Token{}))
 }
 
+// TestRules is each event in each state of process 2 of four. It stands below the
+// root 1 at first, or is the root itself.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	request, release := algo.Event{Type: algo.Request}, algo.Event{Type: algo.Release}
+	asks := func(k algo.ID) algo.Event { return algotest.Hear(1, Req{k}) }
+	token := algotest.Hear(1, Token{})
+	type events []algo.Event
+	for name, test := range map[string]struct {
+		holder     algo.ID
+		events     events
+		want       []algo.Effect // of the last event
+		last, next algo.ID
+		token      bool
+	}{
+		"idle, asked":    {1, events{asks(3)}, []algo.Effect{algotest.Sends(1, Req{3})}, 3, 0, false},
+		"idle, asks":     {1, events{request}, []algo.Effect{algotest.Sends(1, Req{2})}, 2, 0, false},
+		"waiting, asked": {1, events{request, asks(3)}, nil, 3, 3, false},
+		"waiting, asked again": {1, events{request, asks(3), asks(4)},
+			[]algo.Effect{algotest.Sends(3, Req{4})}, 4, 3, false},
+		"waiting, served": {1, events{request, token}, []algo.Effect{algotest.Enters()}, 2, 0, true},
+		"waiting with a next, served": {1, events{request, asks(3), token},
+			[]algo.Effect{algotest.Enters()}, 3, 3, true},
+		"inside, asked": {1, events{request, token, asks(3)}, nil, 3, 3, true},
+		"inside, asked again": {1, events{request, token, asks(3), asks(4)},
+			[]algo.Effect{algotest.Sends(3, Req{4})}, 4, 3, true},
+		"inside, leaves": {1, events{request, token, release}, nil, 2, 0, true},
+		"inside with a next, leaves": {1, events{request, token, asks(3), release},
+			[]algo.Effect{algotest.Sends(3, Token{})}, 3, 0, false},
+		"left, asked": {1, events{request, token, asks(3), release, asks(4)},
+			[]algo.Effect{algotest.Sends(3, Req{4})}, 4, 0, false},
+		"left, asks": {1, events{request, token, asks(3), release, request},
+			[]algo.Effect{algotest.Sends(3, Req{2})}, 2, 0, false},
+		"left with the token, asks": {1, events{request, token, release, request},
+			[]algo.Effect{algotest.Enters()}, 2, 0, true},
+		"idle root, asked": {2, events{asks(3)}, []algo.Effect{algotest.Sends(3, Token{})}, 3, 0, false},
+		"idle root, asks":  {2, events{request}, []algo.Effect{algotest.Enters()}, 2, 0, true},
+		"no root any more, asked": {2, events{asks(3), asks(4)},
+			[]algo.Effect{algotest.Sends(3, Req{4})}, 4, 0, false},
+	} {
+		d := algotest.NewDrive(t, id, 4, 2, test.holder, nil)
+		var got []algo.Effect
+		for _, ev := range test.events {
+			got = d.Step(0, ev)
+			if err := d.Invariant(); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: %+v, want %+v", name, got, test.want)
+		}
+		if n := d.Process().(*node); n.last() != test.last || n.next != test.next ||
+			n.tokenPresent != test.token {
+			t.Errorf("%s: LAST %d, NEXT %d, token %t; want %d, %d, %t", name, n.last(), n.next,
+				n.tokenPresent, test.last, test.next, test.token)
+		}
+	}
+}
+
+// TestDuplicates: a REQUEST must never be sent again, as it is not idempotent. The
+// root that gave the token away passes the second one on to the requester, which
+// then becomes its own NEXT (P22). What asks again is naimi-trehel-ft.
+func TestDuplicates(t *testing.T) {
+	t.Parallel()
+	d := algotest.NewDrive(t, id, 3, 1, 1, nil)
+	d.Receives(2, Req{2}, algotest.Sends(2, Token{}))
+	d.Receives(2, Req{2}, algotest.Sends(2, Req{2}))
+	d = algotest.NewDrive(t, id, 3, 2, 1, nil)
+	d.Requests(algotest.Sends(1, Req{2}))
+	d.Receives(1, Token{}, algotest.Enters())
+	d.Receives(1, Req{2})
+	if n := d.Process().(*node); n.next != 2 {
+		t.Errorf("NEXT is %d, want 2", n.next)
+	}
+}
+
+// TestCrash: with the holder the token is lost, also when that comes back; with
+// a process on the way the request is. The crash of any other hurts nobody (P37).
+func TestCrash(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		victim algo.ID
+		at     time.Duration
+		want   check.Status
+	}{
+		"idle holder":          {1, 0, check.Timeout},
+		"inside":               {4, 3*ms - ms/2, check.Timeout},
+		"the old root, passed": {1, 8 * ms, check.Timeout}, // 2 still asks it
+		"idle":                 {3, 0, check.OK},
+	} {
+		e := algotest.Entries{Nodes: 4, Holder: 1, Events: []harness.Event{
+			{Do: harness.DoRequest, Node: 4}, // inside from 2 to 3
+			{At: c.at, Do: harness.DoCrash, Node: c.victim},
+			{At: 20 * ms, Do: harness.DoRestart, Node: c.victim},
+			{At: 10 * ms, Do: harness.DoRequest, Node: 2},
+		}}
+		p := e.Plan(t, id)
+		p.InModel = false
+		if o, err := algotest.Simulate(p); err != nil || o.Status != c.want {
+			t.Errorf("%s: %s: %s, %v, want %s", name, o.Status, o.Reason, err, c.want)
+		}
+	}
+}
+
+// TestRestart: the first holder comes back while 2 has the token. It makes no
+// second one; it gets the one that is there if its own request finds the way.
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	for holder, want := range map[algo.ID]check.Status{
+		1: check.OK,      // asks 2
+		3: check.Timeout, // asks 1, whose father it is itself
+	} {
+		p := algotest.Entries{Nodes: 3, Holder: holder, Events: []harness.Event{
+			{Do: harness.DoRequest, Node: 2}, // inside from 2 to 3
+			{At: 3 * ms / 2, Do: harness.DoCrash, Node: holder},
+			{At: 7 * ms / 4, Do: harness.DoRestart, Node: holder},
+			{At: 2 * ms, Do: harness.DoRequest, Node: holder},
+		}}.Plan(t, id)
+		p.InModel = false
+		if o, err := algotest.Simulate(p); err != nil || o.Status != want {
+			t.Errorf("holder %d: %s: %s, %v, want %s", holder, o.Status, o.Reason, err, want)
+		}
+	}
+}
+
 // TestCounts: nothing for the holder, two for a neighbor of the idle holder, 3N-4
 // when all ask at once, and the worst case of N.
 func TestCounts(t *testing.T) {
