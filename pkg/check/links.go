@@ -10,21 +10,22 @@ import (
 
 // links compares what the network model asked for with what was achieved.
 type links struct {
-	lost, met int64  // copies that the network lost, and those that it did not
-	requested sample // from sending to the instant at which it was due
-	errors    sample // from that instant to the delivery
+	lost, met int64         // copies that the network lost, and those that it did not
+	requested time.Duration // in all, from sending to the instant at which it was due
+	errors    sample        // from that instant to the delivery
 }
 
 func (l *links) delivered(r *trace.Record) {
-	l.requested.add(r.Due - r.Sent)
+	l.requested += r.Due - r.Sent
 	l.errors.add(r.At - r.Due)
 }
 
 func (l *links) metrics() []Metric {
 	l.errors.sort()
+	requested := mean(ms(l.requested), int(l.errors.n))
 	return []Metric{
-		{"latency_requested_ms", l.requested.mean()},
-		{"latency_achieved_ms", l.requested.mean() + l.errors.mean()},
+		{"latency_requested_ms", requested},
+		{"latency_achieved_ms", requested + l.errors.mean()},
 		{"delay_error_p50_ms", l.errors.quantile(0.50)},
 		{"delay_error_p99_ms", l.errors.quantile(0.99)},
 		{"loss_achieved", mean(float64(l.lost), int(l.lost+l.met))},

@@ -40,13 +40,15 @@ type simulation struct {
 	setup    *harness.Setup
 	sink     trace.Sink
 	director *harness.Director
-	queue    harness.Queue[event]
+	queue    harness.Queue[*event]
+	spare    []*event // to be used again
 	now      time.Duration
 	cuts     bus.Cuts
 	procs    []process
 	buf      algo.Buffer
 	scratch  []byte
 	rec      trace.Record
+	wire     trace.Record // of messages: has no text
 
 	inFlight  int64 // copies of algorithm messages on their way
 	crowd     int64 // most of them
@@ -117,7 +119,8 @@ func (s *simulation) run() (end harness.End) {
 			break
 		}
 		s.end.Events++
-		s.execute(&e)
+		s.execute(e)
+		s.spare = append(s.spare, e)
 		s.settle()
 	}
 	if !s.over {
@@ -137,6 +140,20 @@ func origin() string {
 			return fmt.Sprintf("%s (%s:%d)", path.Base(f.Function), path.Base(f.File), f.Line)
 		}
 	}
+}
+
+// event is one to fill in: a used one, or of a new batch, whose events lie side
+// by side.
+func (s *simulation) event() *event {
+	if len(s.spare) == 0 {
+		batch := make([]event, 64)
+		for i := range batch {
+			s.spare = append(s.spare, &batch[i])
+		}
+	}
+	e := s.spare[len(s.spare)-1]
+	s.spare = s.spare[:len(s.spare)-1]
+	return e
 }
 
 // begin starts the processes and puts the timeline into the queue.
@@ -219,7 +236,9 @@ func (s *simulation) instruct(list []harness.Instruction) {
 			s.scheduled++
 		}
 		at := max(i.At, s.now)
-		s.queue.Push(at, i.Class(), i.Node, event{what: instruction, instr: &i})
+		e := s.event()
+		*e = event{what: instruction, instr: &i}
+		s.queue.Push(at, i.Class(), i.Node, e)
 	}
 }
 

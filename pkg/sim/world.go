@@ -37,29 +37,33 @@ func (s *simulation) flow(m *harness.Member, plane uint8, to algo.ID) *bus.Flow 
 // Send decides the message's fate and puts its copies into the queue. Lost
 // copies go there as well: they are accounted for when they would be due.
 func (s *simulation) Send(m *harness.Member, to algo.ID, out harness.Outgoing) {
-	e := event{
+	e := s.event()
+	*e = event{
 		what: delivery, from: m.ID, to: to, incarnation: m.Incarnation, sent: s.now,
 		plane: out.Plane, kind: out.Kind, depth: out.Depth, msg: out.Msg,
 	}
+	plain := true
 	if out.Msg != nil {
 		codec := s.setup.Alg.Codec
 		s.scratch = codec.Append(s.scratch[:0], out.Kind, out.Msg)
 		e.bytes = uint32(len(s.scratch))
-		if !codec.Plain(out.Kind) {
+		if plain = codec.Plain(out.Kind); !plain {
 			e.msg = s.decode()
 		}
 	}
 	fate := s.setup.Network.Send(s.flow(m, out.Plane, to), s.now)
 	e.seq, e.due, e.lost = fate.Seq, fate.Due, fate.Lost
-	s.message(trace.Send, s.now, &e)
+	s.message(trace.Send, e)
 	s.post(e)
 	if fate.Duplicated {
-		e.copy, e.due, e.lost = 1, fate.CopyDue, fate.CopyLost
-		if out.Msg != nil && !s.setup.Alg.Codec.Plain(out.Kind) {
-			e.msg = s.decode()
+		second := s.event()
+		*second = *e
+		second.copy, second.due, second.lost = 1, fate.CopyDue, fate.CopyLost
+		if !plain {
+			second.msg = s.decode()
 		}
-		s.message(trace.Duplicate, s.now, &e)
-		s.post(e)
+		s.message(trace.Duplicate, second)
+		s.post(second)
 	}
 }
 
@@ -71,25 +75,25 @@ func (s *simulation) decode() algo.Message {
 	return msg
 }
 
-func (s *simulation) post(e event) {
+func (s *simulation) post(e *event) {
 	if e.plane == trace.Data {
 		s.inFlight++
 	}
 	s.queue.Push(e.due, harness.Delivery, e.from, e)
 }
 
-// message records what happens to the copy e at the instant at. Sending is
-// recorded at the sender, everything else at the receiver.
-func (s *simulation) message(t trace.Type, at time.Duration, e *event) {
-	s.rec = trace.Record{
-		At: at, Type: t, Process: uint32(e.to), Peer: uint32(e.from), Incarnation: e.incarnation,
-		Sent: e.sent, Due: e.due, Seq: e.seq, Bytes: e.bytes, Depth: e.depth,
-		Plane: e.plane, Kind: e.kind, Copy: e.copy,
-	}
+// message records what happens to the copy e now. Sending is recorded at the
+// sender, everything else at the receiver.
+func (s *simulation) message(t trace.Type, e *event) {
+	r := &s.wire
+	r.At, r.Type, r.Process, r.Peer = s.now, t, uint32(e.to), uint32(e.from)
 	if t == trace.Send || t == trace.Duplicate {
-		s.rec.Process, s.rec.Peer = uint32(e.from), uint32(e.to)
+		r.Process, r.Peer = uint32(e.from), uint32(e.to)
 	}
-	s.sink.Record(&s.rec)
+	r.Incarnation, r.Depth, r.Bytes = e.incarnation, e.depth, e.bytes
+	r.Sent, r.Due, r.Seq = e.sent, e.due, e.seq
+	r.Plane, r.Kind, r.Copy = e.plane, e.kind, e.copy
+	s.sink.Record(r)
 }
 
 // deliver is the instant at which a copy is due.
@@ -101,11 +105,11 @@ func (s *simulation) deliver(e *event) {
 	proc := &s.procs[e.to-1]
 	switch {
 	case e.lost || !s.cuts.Whole() && s.cuts.Severed(uint32(e.from), uint32(e.to), e.sent, s.now):
-		s.message(trace.Lose, s.now, e)
+		s.message(trace.Lose, e)
 	case proc.member == nil || e.sent < proc.upSince: // down at an instant of its way
-		s.message(trace.Undelivered, s.now, e)
+		s.message(trace.Undelivered, e)
 	default:
-		s.message(trace.Deliver, s.now, e)
+		s.message(trace.Deliver, e)
 		m := proc.member
 		s.step(m, func() { m.Deliver(s.now, e.from, e.plane, e.kind, e.msg, e.depth) })
 	}
@@ -113,8 +117,9 @@ func (s *simulation) deliver(e *event) {
 
 // Alarm puts an alarm of m into the queue.
 func (s *simulation) Alarm(m *harness.Member, at time.Duration, a harness.Alarm) {
-	s.queue.Push(max(at, s.now), a.Class(), m.ID,
-		event{what: alarm, to: m.ID, incarnation: m.Incarnation, alarm: a})
+	e := s.event()
+	*e = event{what: alarm, to: m.ID, incarnation: m.Incarnation, alarm: a}
+	s.queue.Push(max(at, s.now), a.Class(), m.ID, e)
 }
 
 // Record hands a record of m on.

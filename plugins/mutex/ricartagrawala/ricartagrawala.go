@@ -57,7 +57,7 @@ func New(c algo.Config) algo.Mutex { return &node{Config: c} }
 func (n *node) Request(env algo.Env) {
 	n.requesting = true
 	n.own = Stamp{Number: n.highest + 1, ID: n.ID}
-	n.needed = slices.DeleteFunc(slices.Clone(n.Peers), func(p algo.ID) bool { return p == n.ID })
+	n.needed = slices.DeleteFunc(append(n.needed, n.Peers...), func(p algo.ID) bool { return p == n.ID })
 	algo.Broadcast(env, n.ID, n.Peers, Request{n.own})
 	n.enterIfAllowed(env)
 }
@@ -68,7 +68,7 @@ func (n *node) Release(env algo.Env) {
 	for _, s := range n.deferred {
 		env.Send(s.ID, Reply{s})
 	}
-	n.deferred = nil
+	n.deferred = n.deferred[:0]
 }
 
 func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
