@@ -240,7 +240,7 @@ func (l *layers) merged() map[string]*leaf {
 
 // ours are variables that mean something else: the mark of child processes, and
 // what makes the tests thorough.
-var ours = []string{"CONCLAVE_RUN", "CONCLAVE_NIGHTLY"}
+var ours = []string{"CONCLAVE_RUN", "CONCLAVE_NIGHTLY", "CONCLAVE_SCHEDULES"}
 
 // environment applies the variables CONCLAVE_KEY__SUBKEY. An empty one counts as
 // not set.

@@ -3,7 +3,6 @@ package algotest
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"testing"
 	"time"
 
@@ -145,20 +144,12 @@ func randomEntries(t *testing.T, id string, seed uint64) harness.Plan {
 	return p
 }
 
-// schedules is how many random ones a test tries.
-func schedules() uint64 {
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
-		return 100_000
-	}
-	return 1_000
-}
-
 // RunRandomEntries simulates random plans within the model of algorithm id, each
 // as change leaves it (nil: as it is). No promise may be broken, and every
 // request must be granted.
 func RunRandomEntries(t *testing.T, id string, change func(*harness.Plan)) {
 	t.Helper()
-	for seed := range schedules() {
+	for seed := range Schedules() {
 		p := randomEntries(t, id, seed)
 		if change != nil {
 			change(&p)
@@ -174,7 +165,7 @@ func RunRandomEntries(t *testing.T, id string, change func(*harness.Plan)) {
 func CountRandomEntries(t *testing.T, id string, change func(*harness.Plan)) map[check.Status]int {
 	t.Helper()
 	count := map[check.Status]int{}
-	for seed := range schedules() {
+	for seed := range Schedules() {
 		p := randomEntries(t, id, seed)
 		p.InModel = false
 		change(&p)

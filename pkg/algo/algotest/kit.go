@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"os"
 	"reflect"
 	"slices"
 	"sync"
@@ -40,7 +39,7 @@ var Kit = []Rule{
 
 // Options say how thorough Verify is.
 type Options struct {
-	Schedules int // random ones; 0: 1 000, or 100 000 with CONCLAVE_NIGHTLY set
+	Schedules int // random ones; 0: as many as the function of that name says
 	// Progress, if not nil, is called after each case with what it found.
 	Progress func(c Rule, err error)
 }
@@ -101,10 +100,7 @@ func newKit(id string, o Options) (*kit, error) {
 		return nil, err
 	}
 	if o.Schedules == 0 {
-		o.Schedules = 1000
-		if os.Getenv("CONCLAVE_NIGHTLY") != "" {
-			o.Schedules = 100_000
-		}
+		o.Schedules = int(Schedules())
 	}
 	return &kit{id: id, alg: alg, schedules: o.Schedules, entered: map[algo.ID]bool{}}, nil
 }

@@ -3,12 +3,30 @@ package algotest
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"strconv"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
 )
+
+// Schedules is how many random schedules a test tries: a thousand, a hundred
+// thousand with CONCLAVE_NIGHTLY set, or as many as CONCLAVE_SCHEDULES says.
+func Schedules() uint64 {
+	if few := os.Getenv("CONCLAVE_SCHEDULES"); few != "" {
+		n, err := strconv.ParseUint(few, 10, 32)
+		if err != nil || n == 0 {
+			panic(fmt.Sprintf("CONCLAVE_SCHEDULES: %q is no positive number", few))
+		}
+		return n
+	}
+	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+		return 100_000
+	}
+	return 1_000
+}
 
 // Schedule draws a random plan within an algorithm's model: everything that it
 // says it survives may happen, and nothing else. Equal seeds draw equal plans.

@@ -2,7 +2,6 @@ package algotest
 
 import (
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -32,16 +31,13 @@ type Storm struct {
 	Params      map[string]any
 }
 
-// RunStorms simulates a thousand storms, or a hundred thousand with
-// CONCLAVE_NIGHTLY set, as draw chooses them and their numbers of processes by
-// seed. Each must end with one leader that all name, and break no promise; in
-// nine of ten at least, agreement must have been lost before.
+// RunStorms simulates as many storms as Schedules says, as draw chooses them and
+// their numbers of processes by seed. Each must end with one leader that all name,
+// and break no promise; in nine of ten at least, agreement must have been lost
+// before.
 func RunStorms(t *testing.T, id string, draw func(seed uint64) (Storm, int)) {
 	t.Helper()
-	seeds := uint64(1000)
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
-		seeds = 100_000
-	}
+	seeds := Schedules()
 	calm := uint64(0) // storms in which most processes kept their leader
 	for seed := uint64(1); seed <= seeds; seed++ {
 		s, n := draw(seed)

@@ -3,7 +3,6 @@ package bullyquality_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"testing"
 	"time"
 
@@ -297,11 +296,7 @@ func random(t *testing.T, seed uint64) harness.Plan {
 // processes agree in the end.
 func TestRandomScores(t *testing.T) {
 	t.Parallel()
-	seeds := uint64(1000)
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
-		seeds = 100_000
-	}
-	for seed := range seeds {
+	for seed := range algotest.Schedules() {
 		o, err := algotest.Simulate(random(t, seed))
 		if err != nil || o.Status != check.OK {
 			t.Fatalf("seed %d: %s: %s, %v", seed, o.Status, o.Reason, err)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -292,10 +291,7 @@ func storm(seed uint64) (algotest.Storm, int) {
 // schedules without partitions.
 func TestStorms(t *testing.T) {
 	t.Parallel()
-	seeds := uint64(400)
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
-		seeds = 100_000
-	}
+	seeds := algotest.Schedules()
 	elections := 0
 	for seed := range seeds {
 		o := weather(t, seed, 500*ms, nil)

@@ -3,7 +3,6 @@ package invitation_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"testing"
 	"time"
 
@@ -286,11 +285,7 @@ func TestPartitionHeals(t *testing.T) {
 // process that does not lead.
 func TestSchedules(t *testing.T) {
 	t.Parallel()
-	seeds := uint64(1000)
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
-		seeds = 100_000
-	}
-	for seed := range seeds {
+	for seed := range algotest.Schedules() {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		n := 2 + rng.IntN(9)
 		events := []harness.Event{event(0, harness.DoElect, algo.ID(1+rng.IntN(n)))}

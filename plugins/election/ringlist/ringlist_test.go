@@ -316,3 +316,19 @@ func TestTiming(t *testing.T) {
 		}
 	}
 }
+
+// TestSchedules: the kit's schedules, with the dead remembered.
+func TestSchedules(t *testing.T) {
+	t.Parallel()
+	for seed := range algotest.Schedules() {
+		p, err := algotest.Schedule(id, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Params["remember_dead"] = true
+		o, err := algotest.Simulate(p)
+		if err != nil || o.Status != check.OK && o.Status != check.Unknown {
+			t.Fatalf("schedule %d: %s: %s, %v", seed, o.Status, o.Reason, err)
+		}
+	}
+}

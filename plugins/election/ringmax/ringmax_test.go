@@ -3,7 +3,6 @@ package ringmax_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"testing"
 	"time"
 
@@ -340,11 +339,7 @@ func TestTiming(t *testing.T) {
 // instants: no promise is broken and every run comes to its end.
 func TestSchedules(t *testing.T) {
 	t.Parallel()
-	seeds := uint64(1000)
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
-		seeds = 100_000
-	}
-	for seed := range seeds {
+	for seed := range algotest.Schedules() {
 		p, err := algotest.Schedule(id, seed)
 		if err != nil {
 			t.Fatal(err)

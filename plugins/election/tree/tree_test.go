@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -255,11 +254,7 @@ func TestTokensBeforeTheStart(t *testing.T) {
 // overtaking: the count never changes.
 func TestSchedules(t *testing.T) {
 	t.Parallel()
-	seeds := uint64(1000)
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
-		seeds = 100_000
-	}
-	for seed := range seeds {
+	for seed := range algotest.Schedules() {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		n := 1 + rng.IntN(14)
 		est := make([]any, n)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"github.com/conclave-bench/conclave/pkg/trace"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -432,19 +431,12 @@ func random(t *testing.T, seed uint64, back bool, given map[string]any) (harness
 	return p, len(events)
 }
 
-func seeds() uint64 {
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
-		return 100_000
-	}
-	return 1_000
-}
-
 // TestSchedules: any delays within the bound, overtaking, crash-stops of up to
 // N-1 processes, and recoveries. Nobody starves, and no two are inside.
 func TestSchedules(t *testing.T) {
 	for _, back := range []bool{false, true} {
 		t.Run(fmt.Sprintf("back=%t", back), func(t *testing.T) {
-			for seed := range seeds() {
+			for seed := range algotest.Schedules() {
 				p, events := random(t, seed, back, nil)
 				if events == 0 {
 					continue

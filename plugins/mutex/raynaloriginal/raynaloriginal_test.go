@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -353,11 +352,7 @@ func TestAttributes(t *testing.T) {
 // TestSchedules: delays in a ratio of 1 to 100, overtaking, duplicates. Where
 // everybody wants to enter equally often, everybody does.
 func TestSchedules(t *testing.T) {
-	seeds := uint64(1000)
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
-		seeds = 100_000
-	}
-	for seed := range seeds {
+	for seed := range algotest.Schedules() {
 		rng := rand.New(rand.NewPCG(seed, 14))
 		n := 1 + rng.IntN(6)
 		s := harness.Scenario{
