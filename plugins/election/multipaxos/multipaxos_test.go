@@ -40,6 +40,11 @@ func run(t *testing.T, p harness.Plan) algotest.Outcome {
 	return o
 }
 
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	algotest.Run(t, id)
+}
+
 // TestCases is PAXOS-01 at every size, and with all alive: one process prepares.
 func TestCases(t *testing.T) {
 	for n := int64(3); n <= 9; n++ {

@@ -43,6 +43,11 @@ func run(t *testing.T, p harness.Plan) algotest.Outcome {
 	return o
 }
 
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	algotest.Run(t, id)
+}
+
 // TestCases is one election, the timer of process 1 expiring at 10 ms, with a
 // single round of heartbeats. The named rows are the conformance cases.
 func TestCases(t *testing.T) {

@@ -61,6 +61,11 @@ func script(until time.Duration, events ...harness.Event) harness.Scenario {
 	return harness.Scenario{Kind: harness.Script, Until: until, Events: events}
 }
 
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	algotest.Run(t, id)
+}
+
 // TestBoot is STABLE-01 and STABLE-03: N-1 START, then N-1 OK in each period and
 // nothing else.
 func TestBoot(t *testing.T) {

@@ -42,6 +42,11 @@ func run(t *testing.T, p harness.Plan) algotest.Outcome {
 	return o
 }
 
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	algotest.Run(t, id)
+}
+
 // TestCases: all start together. The simulator delivers the messages of one
 // instant in ascending order of their senders, as FLE-02 and FLE-06 want it. The
 // opposite order, of FLE-01 and FLE-05, hears the largest vote first; so it is

@@ -100,6 +100,11 @@ func asJSON(v any) string {
 	return string(b)
 }
 
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	algotest.Run(t, id)
+}
+
 // TestReference is every case of the reference.
 func TestReference(t *testing.T) {
 	algotest.Cases(t, id, algotest.Checks{
