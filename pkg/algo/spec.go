@@ -17,6 +17,7 @@ type Spec struct {
 	Saves     []Message // a zero value of each type handed to Env.Save that is not a message
 	Params    []Param
 	Perpetual bool     // never falls quiet: heartbeats, a circulating token
+	Token     string   // the kind of message that hands the token on; "": there is none
 	Needs     Needs    // what the world must provide
 	Survives  Faults   // what the world may do
 	Promises  Promises // what the checkers then hold it to

@@ -17,6 +17,8 @@ type Change struct {
 	// meant; processes that stand in none form one further group. A heal without
 	// groups restores every link.
 	Groups [][]uint32 `json:"groups,omitempty"`
+	// Links are meant instead of groups, each in one direction: from, to.
+	Links [][2]uint32 `json:"links,omitempty"`
 }
 
 // means says whether the change is about the link between i and j.

@@ -41,17 +41,21 @@ type Plan struct {
 	OutOfModel []string `json:"out_of_model,omitempty"`
 }
 
-// Failures is what goes wrong in any scenario.
-type Failures struct {
-	CrashRate float64 `json:"crash_rate"` // crashes per process and second
-}
-
 // A Detector is the failure detector that the harness provides.
 type Detector struct {
-	Kind     string        `json:"kind"`               // none, perfect or heartbeat
+	Kind     string        `json:"kind"`               // none, perfect, heartbeat or phi
 	Delay    time.Duration `json:"delay,omitempty"`    // perfect: from the crash to the suspicion
-	Interval time.Duration `json:"interval,omitempty"` // heartbeat: between two
+	Interval time.Duration `json:"interval,omitempty"` // heartbeat, phi: between two
 	Timeout  time.Duration `json:"timeout,omitempty"`  // heartbeat: silence that makes suspicious
+	// Threshold is phi's: the suspicion level that makes suspicious, the negative
+	// decimal logarithm of the chance that a heartbeat still comes.
+	Threshold float64 `json:"threshold,omitempty"`
+	Window    int     `json:"window,omitempty"` // phi: how many intervals it remembers
+	// Deviation is phi's least standard deviation of the intervals.
+	Deviation time.Duration `json:"deviation,omitempty"`
+	// LeaderOnly: only who holds itself leader sends, and only the named leader is
+	// watched. Otherwise all watch all.
+	LeaderOnly bool `json:"leader_only,omitempty"`
 }
 
 // bound is how long a crash can go unnoticed, d being the largest latency.
@@ -63,8 +67,10 @@ func (d Detector) bound(latency time.Duration) time.Duration {
 type Scenario struct {
 	Kind       string        `json:"kind"`
 	Initiators int           `json:"initiators,omitempty"` // cold-start, burst: how many; 0: all
-	Settle     time.Duration `json:"settle,omitempty"`     // leader-crash: the least time before it
-	Duration   time.Duration `json:"duration,omitempty"`   // closed, open: no request after it; 0: no bound
+	Settle     time.Duration `json:"settle,omitempty"`     // the least time before the crash, restart or cut
+	Elections  int           `json:"elections,omitempty"`  // leader-crash: how many in a row; 0: one
+	Shape      string        `json:"shape,omitempty"`      // partition: one of Shapes
+	Duration   time.Duration `json:"duration,omitempty"`   // no request after it; of the partition, of the churn
 	Requests   int           `json:"requests,omitempty"`   // entries in all; 0: no bound
 	Think      bus.Latency   `json:"think"`                // closed: from release to the next request
 	Hold       bus.Latency   `json:"hold"`                 // in the critical section
@@ -74,17 +80,6 @@ type Scenario struct {
 	Until      time.Duration `json:"until,omitempty"`      // script: the end, if it does not fall quiet
 	Events     []Event       `json:"events,omitempty"`     // script
 	Expect     *Expect       `json:"expect,omitempty"`     // script
-}
-
-// An Event is one line of a script.
-type Event struct {
-	At     time.Duration `json:"at"`
-	After  string        `json:"after,omitempty"` // "", quiet or release: of the lines before
-	Do     string        `json:"do"`
-	Node   algo.ID       `json:"node,omitempty"`
-	Of     algo.ID       `json:"of,omitempty"`     // suspect: whom
-	Target algo.ID       `json:"target,omitempty"` // of an operation of the algorithm's own
-	Groups [][]uint32    `json:"groups,omitempty"` // cut, heal
 }
 
 // An Expect is what a script should lead to. A nil field is not checked.
@@ -99,13 +94,16 @@ type Expect struct {
 
 // The kinds of scenarios.
 const (
-	ColdStart   = "cold-start"
-	LeaderCrash = "leader-crash"
-	Sequential  = "sequential"
-	Burst       = "burst"
-	Closed      = "closed"
-	Open        = "open"
-	Script      = "script"
+	ColdStart    = "cold-start"
+	LeaderCrash  = "leader-crash"
+	LeaderReturn = "leader-restart"
+	Partition    = "partition"
+	Churn        = "churn"
+	Sequential   = "sequential"
+	Burst        = "burst"
+	Closed       = "closed"
+	Open         = "open"
+	Script       = "script"
 )
 
 // A Kind documents one kind of scenario.
@@ -120,7 +118,13 @@ var Kinds = []Kind{
 	{ColdStart, "k initiators start an election at the same instant; nobody leads before",
 		algo.Election, []string{"initiators"}},
 	{LeaderCrash, "the settled leader crashes, at a random phase of every periodic timer",
+		algo.Election, []string{"settle", "elections"}},
+	{LeaderReturn, "the highest process, down at the start, comes back while the next one leads",
 		algo.Election, []string{"settle"}},
+	{Partition, "the network falls apart after the leader has settled, and heals after duration",
+		algo.Election, []string{"settle", "shape", "duration"}},
+	{Churn, "processes crash and come back for duration, as failures says",
+		algo.Election, []string{"duration"}},
 	{Sequential, "one request at a time; the next when the network has fallen quiet",
 		algo.MutualExclusion, []string{"requests", "warmup", "hold", "requesters"}},
 	{Burst, "k processes request at the same instant",

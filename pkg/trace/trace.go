@@ -40,13 +40,15 @@ const (
 	Pause            // Process was stopped
 	Resume           // Process goes on
 	Done             // the application of Process has had all its entries
+	Slow             // Process takes Arg ns longer for each event from now on; 0: no longer
+	Flaky            // links have other properties from now on: Text; without Text no longer
 	types            // how many there are
 )
 
 var typeNames = [types]string{
 	"none", "up", "crash", "send", "duplicate", "deliver", "lose", "undelivered", "request", "granted",
 	"released", "elect", "elected", "suspect", "restore", "timeout", "cut", "heal", "cause", "save",
-	"log", "do", "pause", "resume", "done",
+	"log", "do", "pause", "resume", "done", "slow", "flaky",
 }
 
 func (t Type) String() string {
@@ -76,14 +78,15 @@ func TypeOf(name string) (Type, bool) {
 // HasText says whether records of this type carry a text. Its length in bytes
 // is then their Arg.
 func (t Type) HasText() bool {
-	return t == Log || t == Timeout || t == Save || t == Cut || t == Heal
+	return t == Log || t == Timeout || t == Save || t == Cut || t == Heal || t == Flaky
 }
 
 // A Record is one event at one process. Which fields mean something depends on
 // Type; the others are zero.
 //
 // Arg is of Elected the term; of Request the intended instant in ns; of Deliver
-// by how many ns the bus was late; of Lose 1 if it died with its sender.
+// by how many ns the bus was late; of Lose 1 if it died with its sender, 2 if a
+// scheduled fault lost it.
 type Record struct {
 	At          time.Duration // since the trial's common start; may be negative before it
 	Sent        time.Duration // messages: when it was handed to the network
@@ -100,7 +103,7 @@ type Record struct {
 	Kind        uint8 // messages: index into the algorithm's list of messages
 	Copy        uint8 // messages: 0, or 1 for the network's duplicate
 	// Text is the line of a Log, the timer's name of a Timeout, the encoded value
-	// of a Save and the groups of a Cut or Heal. It is not part of the encoded
+	// of a Save, the links of a Cut or Heal and what a Flaky changes. It is not part of the encoded
 	// record: who stores records keeps it beside.
 	Text string
 }
