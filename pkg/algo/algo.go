@@ -32,9 +32,11 @@ type Timer string
 
 // A Config is what one process knows before the run starts.
 type Config struct {
-	ID          ID
-	Peers       []ID    // every process, self included, ascending; shared, never modified
-	Neighbors   []ID    // whom it may send to, in the topology's order; Peers itself if complete
+	ID    ID
+	Peers []ID // every process, self included, ascending; shared, never modified
+	// Neighbors is whom it may send to, in the topology's order: Peers itself if
+	// complete; the others that it has a link to, ascending, if it needs Connected.
+	Neighbors   []ID
 	Ring        []ID    // the ring's order, where the topology is a ring or a logical ring
 	Leader      ID      // settled before the run starts; None if none is, and after a recovery
 	Holder      ID      // of the token or the privilege at the start

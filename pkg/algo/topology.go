@@ -68,6 +68,15 @@ func (g *Graph) Neighbors(p ID) []ID {
 	return g.neighbors[p-1]
 }
 
+// Adjacent is the other processes that p has a link to, each once, ascending: what
+// an algorithm for connected graphs knows, whatever graph it runs on.
+func (g *Graph) Adjacent(p ID) []ID {
+	others := slices.DeleteFunc(slices.Clone(g.Neighbors(p)),
+		func(q ID) bool { return q == None || q == p })
+	slices.Sort(others)
+	return slices.Compact(others)
+}
+
 // Satisfies says whether an algorithm that needs class t can run on g. A ring of
 // one direction is not Connected, where every link has a way back.
 func (g *Graph) Satisfies(t Topology) bool {

@@ -39,6 +39,9 @@ type Plan struct {
 	InModel   bool           `json:"in_model"`
 	// OutOfModel says why not, a reason each.
 	OutOfModel []string `json:"out_of_model,omitempty"`
+	// Descending turns the order of the deliveries of one instant round, in
+	// simulation: the highest sender's come first.
+	Descending bool `json:"descending,omitempty"`
 }
 
 // A Detector is the failure detector that the harness provides.
@@ -178,7 +181,10 @@ func (s *Setup) Config(id algo.ID, incarnation uint32, saved algo.Message) algo.
 	if c.Holder == algo.None {
 		c.Holder = c.Peers[0]
 	}
-	if s.Alg.Problem == algo.MutualExclusion && s.Graph.Class == algo.Tree {
+	switch {
+	case s.Alg.Spec.Needs.Topology == algo.Connected: // whatever the graph is
+		c.Neighbors = s.Graph.Adjacent(id)
+	case s.Alg.Problem == algo.MutualExclusion && s.Graph.Class == algo.Tree:
 		c.Neighbors = rooted(s.Graph, id, c.Holder)
 	}
 	if incarnation > 0 {

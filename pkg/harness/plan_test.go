@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -80,7 +81,7 @@ func TestPlanTravelsAsJSON(t *testing.T) {
 					CSOrder: []algo.ID{1, 2}, AllInformedAt: &at}},
 			Leader: 1, Holder: 2, Crashed: []algo.ID{3}, Failures: Failures{CrashRate: 0.5},
 			Seed:      rapid.Uint64Range(0, 1<<53-1).Draw(t, "seed"),
-			TimeLimit: time.Hour, InModel: true, OutOfModel: []string{"why"},
+			TimeLimit: time.Hour, InModel: true, OutOfModel: []string{"why"}, Descending: true,
 		}
 		b, err := json.Marshal(&want)
 		if err != nil {
@@ -188,5 +189,40 @@ func TestConfig(t *testing.T) {
 	s.Holder = 2
 	if h := s.Config(1, 0, nil).Holder; h != 2 {
 		t.Errorf("holder %d, want 2", h)
+	}
+}
+
+// TestConfig_Connected: whoever needs a connected graph gets to know the others that
+// it has a link to, each once, whatever graph it is.
+func TestConfig_Connected(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		shape algo.Shape
+		n     int
+		id    algo.ID
+		want  []algo.ID
+	}{
+		{algo.Shape{Kind: "complete"}, 4, 3, []algo.ID{1, 2, 4}},
+		{algo.Shape{Kind: "complete"}, 1, 1, nil},
+		{algo.Shape{Kind: "tree", Tree: "star"}, 4, 1, []algo.ID{2, 3, 4}},
+		{algo.Shape{Kind: "tree", Tree: "star"}, 4, 2, []algo.ID{1}},
+		{algo.Shape{Kind: "bidirectional-ring"}, 4, 1, []algo.ID{2, 4}},
+		{algo.Shape{Kind: "bidirectional-ring"}, 2, 1, []algo.ID{2}},
+		{algo.Shape{Kind: "bidirectional-ring"}, 1, 1, nil},
+		{algo.Shape{Kind: "grid"}, 4, 1, []algo.ID{2, 3}},
+	} {
+		s := mustSetup(t, "election/test-puppet", c.n, Scenario{Kind: Script}, func(p *Plan) {
+			p.Shape = c.shape
+		})
+		before := slices.Clone(s.Graph.Neighbors(c.id))
+		alg := *s.Alg
+		alg.Spec.Needs.Topology = algo.Connected
+		s.Alg = &alg
+		if got := s.Config(c.id, 0, nil).Neighbors; !slices.Equal(got, c.want) {
+			t.Errorf("%s, n = %d: process %d has %v, want %v", c.shape.Kind, c.n, c.id, got, c.want)
+		}
+		if after := s.Graph.Neighbors(c.id); !slices.Equal(before, after) {
+			t.Errorf("the graph's own neighbors were %v and are %v", before, after)
+		}
 	}
 }

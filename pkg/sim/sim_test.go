@@ -55,6 +55,24 @@ func TestOrderOfOneInstant(t *testing.T) {
 	})
 }
 
+// TestDescending: the deliveries of one instant by falling sender, and those of one
+// sender in the order of their sending still.
+func TestDescending(t *testing.T) {
+	t.Parallel()
+	f := func(a *actor, env algo.Env, what string, _ algo.ID, _ algo.Message) {
+		if what == "elect" {
+			env.Send(1, Note{})
+			env.Send(1, Note{})
+		}
+	}
+	_, list := script(t, 3, f, func(p *harness.Plan) { p.Descending = true },
+		harness.Event{Do: harness.DoElect, Node: 2}, harness.Event{Do: harness.DoElect, Node: 3})
+	same(t, "the deliveries", tell(list, trace.Deliver, trace.Elect), []string{
+		"0s elect p2", "0s elect p3",
+		"1ms deliver p1 3 #1", "1ms deliver p1 3 #2", "1ms deliver p1 2 #1", "1ms deliver p1 2 #2",
+	})
+}
+
 // TestNoSharedMemory: what a receiver does to a message changes it nowhere else,
 // neither at the sender nor at the other receivers nor in the second copy.
 func TestNoSharedMemory(t *testing.T) {

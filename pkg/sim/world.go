@@ -79,7 +79,11 @@ func (s *simulation) post(e *event) {
 	if e.plane == trace.Data {
 		s.inFlight++
 	}
-	s.queue.Push(e.due, harness.Delivery, e.from, e)
+	rank := e.from
+	if s.setup.Descending {
+		rank = algo.ID(s.setup.Nodes+1) - rank
+	}
+	s.queue.Push(e.due, harness.Delivery, rank, e)
 }
 
 // message records what happens to the copy e now. Sending is recorded at the
