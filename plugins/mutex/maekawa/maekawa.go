@@ -41,7 +41,7 @@ func init() {
 			{Name: "failed_to_displaced_waiter", Type: algo.Bool, Default: algo.Const(true),
 				Doc: "Sanders' correction: FAILED also to the waiter displaced from the queue's head"},
 		},
-		Needs:    algo.Needs{Timing: planes},
+		Needs:    algo.Needs{Timing: sound},
 		Promises: algo.Promises{StarvationFree: true},
 		Claims: []algo.Claim{{
 			Metric: "messages/entry", Load: "light", Text: "3(K-1)",

@@ -257,16 +257,25 @@ func TestClock(t *testing.T) {
 	})
 }
 
-// TestPlane: a plane that is not known here is said to be none.
-func TestPlane(t *testing.T) {
+// TestOutOfModel: a plane that is not known here is said to be none, and the printed
+// text to deadlock.
+func TestOutOfModel(t *testing.T) {
 	alg, err := algo.Lookup(id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n, want := range map[int]string{7: "<nil>", 8: "no projective plane of 8 points"} {
-		err := alg.Spec.Needs.Timing(algo.Network{Nodes: n}, algo.Params{"quorums": "plane"})
-		if got := fmt.Sprint(err); !strings.HasPrefix(got, want) {
-			t.Errorf("n = %d: %s, want %s", n, got, want)
+	for _, c := range []struct {
+		n     int
+		tells bool
+		want  string
+	}{
+		{7, true, "<nil>"}, {8, true, "no projective plane of 8 points"},
+		{7, false, "failed_to_displaced_waiter false"},
+	} {
+		err := alg.Spec.Needs.Timing(algo.Network{Nodes: c.n},
+			algo.Params{"quorums": "plane", "failed_to_displaced_waiter": c.tells})
+		if got := fmt.Sprint(err); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%+v: %s", c, got)
 		}
 	}
 }

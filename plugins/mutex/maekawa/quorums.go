@@ -1,6 +1,7 @@
 package maekawa
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -32,11 +33,15 @@ func differences(n int) []int {
 	return nil
 }
 
-// planes says whether n is the size of a projective plane that is known here.
-func planes(net algo.Network, p algo.Params) error {
+// sound: n is the size of a projective plane that is known here, if one is asked for,
+// and nobody waits in a circle.
+func sound(net algo.Network, p algo.Params) error {
 	if p.Enum("quorums") == "plane" && differences(net.Nodes) == nil {
 		return fmt.Errorf("no projective plane of %d points is known here: the quorums are a grid's",
 			net.Nodes)
+	}
+	if !p.Bool("failed_to_displaced_waiter") {
+		return errors.New("failed_to_displaced_waiter false: as printed it deadlocks")
 	}
 	return nil
 }

@@ -481,9 +481,13 @@ func TestTelecBound(t *testing.T) {
 	for elec, want := range map[time.Duration]string{
 		31 * ms: "<nil>", 30 * ms: "t_elec 30ms is not above 3d = 30ms",
 	} {
-		if got := fmt.Sprint(alg.Spec.Needs.Timing(net, algo.Params{"t_elec": elec})); got != want {
+		p := algo.Params{"t_elec": elec, "rebuild": true}
+		if got := fmt.Sprint(alg.Spec.Needs.Timing(net, p)); got != want {
 			t.Errorf("%v: %s, want %s", elec, got, want)
 		}
+	}
+	if alg.Spec.Needs.Timing(net, algo.Params{"t_elec": time.Second, "rebuild": false}) == nil {
+		t.Error("rebuild false is within the model")
 	}
 	broken := 0
 	for seed := range uint64(1000) {

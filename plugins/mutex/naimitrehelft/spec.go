@@ -1,6 +1,7 @@
 package naimitrehelft
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -47,8 +48,11 @@ func init() {
 		Needs: algo.Needs{
 			Synchrony: algo.Synchronous,
 			Timing: func(net algo.Network, p algo.Params) error {
-				if t := p.Duration("t_elec"); t <= 3*net.Latency {
+				switch t := p.Duration("t_elec"); {
+				case t <= 3*net.Latency:
 					return fmt.Errorf("t_elec %v is not above 3d = %v", t, 3*net.Latency)
+				case !p.Bool("rebuild"):
+					return errors.New("rebuild false: who asked by a process that died starves")
 				}
 				return nil
 			},
