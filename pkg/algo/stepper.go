@@ -163,6 +163,9 @@ func (s *Stepper) Invariant() error {
 	return s.checked.Invariant()
 }
 
+// Source is the process's own random source; nil until it first draws from it.
+func (s *Stepper) Source() *rand.Rand { return s.rng }
+
 // Process is the process that the stepper drives.
 func (s *Stepper) Process() Process { return s.proc }
 

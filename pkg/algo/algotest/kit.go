@@ -35,6 +35,7 @@ var Kit = []Rule{
 	{"Liveness", "within the model every operation that is promised to complete does", (*kit).liveness},
 	{"Claims", "measured complexity lies in the paper's bound", (*kit).claims},
 	{"Small", "one process and two work as well", (*kit).small},
+	{"Exhaustive", "two and three processes keep every promise in every order of events", (*kit).exhaustive},
 }
 
 // Options say how thorough Verify is.
@@ -315,6 +316,29 @@ func (k *kit) small() error {
 		promised := k.alg.Problem == algo.Election || k.alg.Spec.Promises.StarvationFree
 		if err != nil || promised && o.Status != check.OK {
 			return fmt.Errorf("n = %d: %s: %s: %v", n, o.Status, o.Reason, err)
+		}
+	}
+	return nil
+}
+
+// exhaustiveStates is how far the kit walks through each scope.
+const exhaustiveStates = 1000
+
+// exhaustive walks through the scopes, breadth first, and so finds what is wrong
+// by the shortest way to it.
+func (k *kit) exhaustive() error {
+	scopes, err := Scopes(k.id)
+	if err != nil {
+		return err
+	}
+	for _, scope := range scopes {
+		scope.States = exhaustiveStates
+		space, err := Exhaust(k.id, scope)
+		if err != nil {
+			return err
+		}
+		if space.Find != nil {
+			return fmt.Errorf("%s: %w", scope, space.Find)
 		}
 	}
 	return nil
