@@ -73,32 +73,42 @@ const (
 	draws = 8
 )
 
-// Send decides the fate of the next message of f, handed over at sent. Times
-// are offsets from the trial's start.
-func (n *Network) Send(f *Flow, sent time.Duration) Fate {
+// Send decides the fate of the next message of f, handed over at sent, in the
+// spell that holds on the link then; nil if none does. Times are offsets from
+// the trial's start.
+func (n *Network) Send(f *Flow, sent time.Duration, spell *Spell) Fate {
 	at := f.base + f.Sent*draws*golden
 	f.Sent++
-	fate := Fate{Seq: f.Sent, Due: n.due(f, sent, draw(at, drawLatency))}
-	if n.Loss > 0 {
-		fate.Lost = chance(draw(at, drawLoss), n.Loss)
+	latency, loss := &n.Latency, n.Loss
+	if spell != nil {
+		if spell.Latency != nil {
+			latency = spell.Latency
+		}
+		if spell.Loss != nil {
+			loss = *spell.Loss
+		}
+	}
+	fate := Fate{Seq: f.Sent, Due: n.due(f, sent+latency.Draw(draw(at, drawLatency)))}
+	if loss > 0 {
+		fate.Lost = chance(draw(at, drawLoss), loss)
 	}
 	if n.Duplication > 0 && chance(draw(at, drawDuplication), n.Duplication) {
 		fate.Duplicated = true
-		fate.CopyDue = n.due(f, sent, draw(at, drawCopyLatency))
-		fate.CopyLost = chance(draw(at, drawCopyLoss), n.Loss)
+		fate.CopyDue = n.due(f, sent+latency.Draw(draw(at, drawCopyLatency)))
+		fate.CopyLost = chance(draw(at, drawCopyLoss), loss)
 	}
 	return fate
 }
 
-// due is when a copy is delivered. On a FIFO link it never overtakes the copy
-// before it, not even one that is lost: the link does not know that yet.
-func (n *Network) due(f *Flow, sent time.Duration, u uint64) time.Duration {
-	due := sent + n.Latency.Draw(u)
+// due is when a copy is delivered whose latency ends at end. On a FIFO link it
+// never overtakes the copy before it, not even one that is lost: the link does
+// not know that yet.
+func (n *Network) due(f *Flow, end time.Duration) time.Duration {
 	if !n.Unordered {
-		due = max(due, f.due)
-		f.due = due
+		end = max(end, f.due)
+		f.due = end
 	}
-	return due
+	return end
 }
 
 const golden = 0x9e3779b97f4a7c15

@@ -17,16 +17,20 @@ type Change struct {
 	// meant; processes that stand in none form one further group. A heal without
 	// groups restores every link.
 	Groups [][]uint32 `json:"groups,omitempty"`
-	// Links are meant instead of groups, each in one direction: from, to.
+	// Links are meant instead of groups, each in one direction: from, to. A heal
+	// of links restores those and no others.
 	Links [][2]uint32 `json:"links,omitempty"`
 }
 
-// means says whether the change is about the link between i and j.
-func (c *Change) means(i, j uint32) bool {
-	if len(c.Groups) == 0 {
-		return c.Heal
+// means says whether the change is about the link from i to j.
+func (c *cut) means(i, j uint32) bool {
+	switch {
+	case len(c.Links) > 0:
+		return c.links.has(i, j)
+	case len(c.Groups) > 0:
+		return side(c.Groups, i) != side(c.Groups, j)
 	}
-	return side(c.Groups, i) != side(c.Groups, j)
+	return c.Heal
 }
 
 func side(groups [][]uint32, p uint32) int {
@@ -38,8 +42,32 @@ func side(groups [][]uint32, p uint32) int {
 	return -1
 }
 
+// A linkSet is links in one direction each, in ascending order: a cut in a large
+// system may name most of them.
+type linkSet []uint64
+
+func newLinkSet(links [][2]uint32) linkSet {
+	set := make(linkSet, len(links))
+	for k, l := range links {
+		set[k] = uint64(l[0])<<32 | uint64(l[1])
+	}
+	slices.Sort(set)
+	return set
+}
+
+func (s linkSet) has(from, to uint32) bool {
+	_, found := slices.BinarySearch(s, uint64(from)<<32|uint64(to))
+	return found
+}
+
 // Cuts is the history of cut links. The zero value is a whole network.
-type Cuts struct{ changes []Change }
+type Cuts struct{ changes []cut }
+
+// A cut is a change, ready to be asked about links.
+type cut struct {
+	Change
+	links linkSet
+}
 
 // Add puts c into the history, behind the changes of the same instant.
 func (c *Cuts) Add(change Change) {
@@ -47,34 +75,37 @@ func (c *Cuts) Add(change Change) {
 	for i > 0 && c.changes[i-1].At > change.At {
 		i--
 	}
-	c.changes = slices.Insert(c.changes, i, change)
+	c.changes = slices.Insert(c.changes, i, cut{change, newLinkSet(change.Links)})
 }
 
-// Severed says whether the link between i and j is cut at any instant in
-// [from, to]. A cut takes effect at its instant; so does a heal: a link that is
+// Severed says whether the link from i to j is cut at any instant in [from, to]. A cut takes effect at its instant; so does a heal: a link that is
 // cut over [a, b) carries a message that is sent at b.
 func (c *Cuts) Severed(i, j uint32, from, to time.Duration) bool {
-	cut, since := false, time.Duration(0)
+	down, since := false, time.Duration(0)
 	for k := range c.changes {
 		change := &c.changes[k]
 		if change.At > to {
 			break
 		}
-		if cut && change.At > max(from, since) {
+		if down && change.At > max(from, since) {
 			return true
 		}
 		if change.means(i, j) {
-			cut, since = !change.Heal, change.At
+			down, since = !change.Heal, change.At
 		}
 	}
-	return cut
+	return down
 }
 
 // Whole says that no link was ever cut.
 func (c *Cuts) Whole() bool { return len(c.changes) == 0 }
 
-// String is the change's sides as they stand in a trace: "1 2|3 4".
+// String is what the change means as it stands in a trace: the sides, "1 2|3 4",
+// or the links, "1>2 3>4". When, and whether it heals, the trace says by itself.
 func (c Change) String() string {
+	if len(c.Links) > 0 {
+		return linksText(c.Links)
+	}
 	sides := make([]string, len(c.Groups))
 	for i, members := range c.Groups {
 		sides[i] = strings.Trim(fmt.Sprint(members), "[]")
@@ -82,17 +113,57 @@ func (c Change) String() string {
 	return strings.Join(sides, "|")
 }
 
-// ParseGroups reads what String wrote.
-func ParseGroups(text string) (groups [][]uint32, err error) {
-	if text == "" {
-		return nil, nil
+func linksText(links [][2]uint32) string {
+	var b []byte
+	for k, l := range links {
+		if k > 0 {
+			b = append(b, ' ')
+		}
+		b = strconv.AppendUint(b, uint64(l[0]), 10)
+		b = append(b, '>')
+		b = strconv.AppendUint(b, uint64(l[1]), 10)
 	}
+	return string(b)
+}
+
+// ParseChange reads what String wrote.
+func ParseChange(text string) (c Change, err error) {
+	switch {
+	case text == "":
+	case strings.Contains(text, ">"):
+		c.Links, err = parseLinks(text)
+	default:
+		c.Groups, err = parseGroups(text)
+	}
+	if err != nil {
+		return Change{}, err
+	}
+	return c, nil
+}
+
+func parseLinks(text string) (links [][2]uint32, err error) {
+	for _, word := range strings.Fields(text) {
+		from, to, _ := strings.Cut(word, ">")
+		var link [2]uint32
+		for k, p := range []string{from, to} {
+			id, err := strconv.ParseUint(p, 10, 32)
+			if err != nil {
+				return nil, fmt.Errorf("links %.80q: %.40q: want FROM>TO, as 1>2", text, word)
+			}
+			link[k] = uint32(id)
+		}
+		links = append(links, link)
+	}
+	return links, nil
+}
+
+func parseGroups(text string) (groups [][]uint32, err error) {
 	for _, side := range strings.Split(text, "|") {
 		var members []uint32
 		for _, word := range strings.Fields(side) {
 			p, err := strconv.ParseUint(word, 10, 32)
 			if err != nil {
-				return nil, fmt.Errorf("groups %q: %w", text, err)
+				return nil, fmt.Errorf("groups %.80q: %w", text, err)
 			}
 			members = append(members, uint32(p))
 		}

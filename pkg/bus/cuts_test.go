@@ -172,7 +172,8 @@ func TestGroups_SurviveATrace(t *testing.T) {
 		members := rapid.SliceOfN(rapid.Uint32(), 1, 4)
 		groups := rapid.SliceOfN(members, 0, 4).Draw(t, "groups")
 		text := Change{Groups: groups}.String()
-		got, err := ParseGroups(text)
+		change, err := ParseChange(text)
+		got := change.Groups
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
@@ -187,7 +188,7 @@ func TestGroups_SurviveATrace(t *testing.T) {
 		t.Errorf("written as %q, want %q", got, "1 2|3")
 	}
 	for _, text := range []string{"1 x", "-1", "1|4294967296", "1,2", "[1]"} {
-		if got, err := ParseGroups(text); err == nil {
+		if got, err := ParseChange(text); err == nil {
 			t.Errorf("%q reads as %v", text, got)
 		}
 	}

@@ -127,6 +127,28 @@ func (l *Latency) Draw(u uint64) time.Duration {
 	return l.quantile(unit(u))
 }
 
+// text is l as it stands in a trace: "20ms", "uniform min 1ms max 3ms".
+func (l *Latency) text() string {
+	if l.Distribution == "constant" {
+		return l.Mean.String()
+	}
+	out := l.Distribution
+	say := func(name string, zero bool, value any) {
+		if !zero {
+			out += fmt.Sprintf(" %s %v", name, value)
+		}
+	}
+	say("mean", l.Mean == 0, l.Mean)
+	say("median", l.Median == 0, l.Median)
+	say("sigma", l.Spread == 0, l.Spread)
+	say("sigma", l.Sigma == 0, l.Sigma)
+	say("alpha", l.Alpha == 0, l.Alpha)
+	say("min", l.Min == 0, l.Min)
+	say("max", l.Max == 0, l.Max)
+	say("values", l.Values == nil, l.Values)
+	return out
+}
+
 // share is a part of d in proportion to u: 0 for the least u, d for the largest.
 func share(u uint64, d time.Duration) time.Duration {
 	hi, _ := bits.Mul64(u, uint64(d)+1)

@@ -39,7 +39,7 @@ func anySchedule(t *rapid.T) []time.Duration {
 func fates(n Network, f Flow, sent []time.Duration) []Fate {
 	out := make([]Fate, len(sent))
 	for i, at := range sent {
-		out[i] = n.Send(&f, at)
+		out[i] = n.Send(&f, at, nil)
 	}
 	return out
 }
@@ -123,7 +123,7 @@ func TestSend_DoesNotDependOnOthers(t *testing.T) {
 			}
 			at := time.Duration(i) * 100 * time.Microsecond
 			sent[l] = append(sent[l], at)
-			got[l] = append(got[l], n.Send(flows[l], at))
+			got[l] = append(got[l], n.Send(flows[l], at, nil))
 		}
 		for l, fs := range got {
 			alone := fates(n, n.Flow(l.plane, l.from, l.incarnation, l.to), sent[l])
@@ -253,7 +253,7 @@ func TestSend_AchievesLossAndDuplication(t *testing.T) {
 			var lost, copies, copiesLost, both, next, nextLost int
 			before := false
 			for range count {
-				fate := n.Send(&f, 0)
+				fate := n.Send(&f, 0, nil)
 				if fate.Lost {
 					lost++
 				}
@@ -357,7 +357,7 @@ func TestSend_LuckIsFixed(t *testing.T) {
 	h := fnv.New64a()
 	var b []byte
 	for k := range 10_000 {
-		fate := n.Send(&f, time.Duration(k)*time.Microsecond)
+		fate := n.Send(&f, time.Duration(k)*time.Microsecond, nil)
 		bits := uint64(0)
 		for i, is := range []bool{fate.Lost, fate.Duplicated, fate.CopyLost} {
 			if is {
@@ -394,7 +394,7 @@ func BenchmarkSend(b *testing.B) {
 			at := time.Duration(0)
 			b.ReportAllocs()
 			for b.Loop() {
-				at = test.n.Send(&f, at).Due
+				at = test.n.Send(&f, at, nil).Due
 			}
 		})
 	}

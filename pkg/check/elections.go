@@ -194,8 +194,9 @@ func (e *elections) record(j *Judge, r *trace.Record) {
 		e.divide(r.At)
 		e.recount()
 	case trace.Cut, trace.Heal:
-		groups, _ := bus.ParseGroups(r.Text) // written by this program
-		e.cuts.Add(bus.Change{At: r.At, Heal: r.Type == trace.Heal, Groups: groups})
+		change, _ := bus.ParseChange(r.Text) // written by this program
+		change.At, change.Heal = r.At, r.Type == trace.Heal
+		e.cuts.Add(change)
 		e.divide(r.At)
 		e.recount()
 	case trace.Elect:

@@ -26,6 +26,9 @@ func (t *trial) stop() {
 	waiting := 0
 	for _, c := range t.nodes {
 		if !c.dead && c.failure == "" {
+			if c.paused { // else it cannot answer
+				_, _ = c.Resume()
+			}
 			t.order(c, order{Stop: true})
 			waiting++
 		}
@@ -101,6 +104,15 @@ func (t *trial) compare(before bus.ServerStats) {
 	}
 }
 
+// skipped is how many faults did not happen.
+func (t *trial) skipped(at time.Duration) int {
+	count := t.director.Skipped(at)
+	for i, o := range t.omissions {
+		count += o.Missed(t.tally.number(i).Load())
+	}
+	return count
+}
+
 // A flight is the account of one directed link on one plane, for one
 // incarnation of the sender: what became of each copy, by sequence number.
 type flight struct {
@@ -118,7 +130,7 @@ func (t *trial) collect(sink trace.Sink) harness.End {
 	if err != nil {
 		t.invalid = append(t.invalid, err.Error())
 	}
-	end.Invalid = t.invalid
+	end.Invalid, end.Skipped = t.invalid, t.skipped(end.At)
 	if len(t.invalid) > 0 {
 		return end
 	}
@@ -230,7 +242,6 @@ func (t *trial) unaccounted(r *trace.Record, outcomes map[flight][]uint8, cut ti
 	}
 	fate := *r
 	fate.At, fate.Process, fate.Peer, fate.Arg = r.Due, r.Peer, r.Process, 0
-	const withSender = 1 // in Arg: not the network model's doing
 	down, wasDown := t.downDuring(r.Peer, r.Sent, r.Due)
 	died := t.diedAfter(r.Process, r.Incarnation, r.Sent)
 	fate.At = max(fate.At, down)
@@ -245,11 +256,11 @@ func (t *trial) unaccounted(r *trace.Record, outcomes map[flight][]uint8, cut ti
 		m.insert(fate)
 		return nil
 	case died:
-		fate.Type, fate.Arg = trace.Lose, withSender
+		fate.Type, fate.Arg = trace.Lose, trace.WithSender
 		m.insert(fate)
 		return nil
 	}
-	if fate.At > cut-grace {
+	if fate.At > cut-grace || t.stalled(r.Peer, cut) {
 		if r.Plane == trace.Data {
 			end.Pending++
 		}
@@ -265,7 +276,7 @@ func (t *trial) lost(r *trace.Record) bool {
 	n := &t.setup.Network
 	flow := n.Flow(r.Plane, r.Process, r.Incarnation, r.Peer)
 	flow.Sent = r.Seq - 1
-	fate := n.Send(&flow, r.Sent)
+	fate := n.Send(&flow, r.Sent, t.weather.On(r.Process, r.Peer, r.Sent))
 	return r.Copy == 0 && fate.Lost || r.Copy == 1 && fate.CopyLost ||
 		t.cuts.Severed(r.Process, r.Peer, r.Sent, r.Due)
 }
@@ -279,12 +290,27 @@ func (t *trial) downDuring(p uint32, from, to time.Duration) (since time.Duratio
 		if uint32(c.id) != p || c.incarnation > 0 && !c.ready { // never came up
 			continue
 		}
-		if c.dead && c.downAt-grace <= to && up > from {
+		if c.dead && min(c.downAt, c.stallsSince())-grace <= to && up > from {
 			return max(c.downAt, 0), true
 		}
 		up = c.upAt
 	}
 	return 0, false
+}
+
+// stalled says whether p may not have come to what was due at the end of the trial:
+// it was paused or slow.
+func (t *trial) stalled(p uint32, cut time.Duration) bool {
+	c := t.nodes[p-1]
+	return c.paused || c.slow || c.resumedAt > 0 && cut-c.resumedAt < 2*grace
+}
+
+// stallsSince is from when on c may not have come to what was due before it crashed.
+func (c *child) stallsSince() time.Duration {
+	if c.paused || c.slow {
+		return c.stalledAt
+	}
+	return math.MaxInt64
 }
 
 // diedAfter says whether the sender crashed so soon after sending that the

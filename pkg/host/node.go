@@ -34,8 +34,9 @@ type node struct {
 	alarm  *Alarm
 	queue  harness.Queue[happening]
 	buf    algo.Buffer
-	cuts   bus.Cuts
 
+	cuts     bus.Cuts
+	weather  bus.Weather
 	start    time.Duration // the common start, by Monotonic
 	now      time.Duration // of the present event, since the start
 	upSince  time.Duration
@@ -44,6 +45,10 @@ type node struct {
 	payload  []byte
 	frame    []byte
 	watch    [256]bool
+	kinds    [256]bool // of messages, where watch says that they are reported
+	omission []harness.Omission
+	tally    *tally        // of the messages that each omission fits
+	slow     time.Duration // what each event takes
 	pending  int
 	lastDue  time.Duration
 	executed uint64
@@ -114,8 +119,19 @@ func (n *node) join(in *bufio.Reader) error {
 	for _, t := range n.Watch {
 		n.watch[t] = true
 	}
+	for _, k := range n.Kinds {
+		n.kinds[k] = true
+	}
 	for _, c := range n.Cuts {
 		n.cuts.Add(c)
+	}
+	for _, s := range n.Spells {
+		n.weather.Add(s)
+	}
+	if n.omission = n.setup.Omissions(); len(n.omission) > 0 {
+		if n.tally, err = openTally(n.Tally, len(n.omission)); err != nil {
+			return err
+		}
 	}
 	for plane := range n.flows {
 		n.flows[plane] = make([]bus.Flow, plan.Nodes)
@@ -196,7 +212,10 @@ func (n *node) run() error {
 		}
 		if now := n.clock(); n.queue.Due(now) {
 			_, h := n.queue.Pop()
-			n.execute(&h, now)
+			if n.slow > 0 && n.dawdle(now+n.slow) {
+				return n.failed
+			}
+			n.execute(&h, n.clock())
 			continue
 		}
 		if n.queue.Len() > 0 {
@@ -254,6 +273,22 @@ func (n *node) boot() {
 	n.executed++ // the order to start
 	n.share()
 	n.addPending(-1)
+}
+
+// dawdle lets time pass until an instant, and says whether the node is to stop.
+func (n *node) dawdle(until time.Duration) (stop bool) {
+	for n.clock() < until {
+		n.alarm.Set(n.start + until)
+		select {
+		case <-n.alarm.C:
+		case o := <-n.orders:
+			if o.Stop {
+				return true
+			}
+			n.obey(o)
+		}
+	}
+	return false
 }
 
 // addPending counts what keeps the algorithm from being quiet: messages that
@@ -361,6 +396,10 @@ func (n *node) obey(o order) {
 		n.member.Restarted(o.Restarted.Process, o.Restarted.At)
 	case o.Cut != nil:
 		n.cuts.Add(*o.Cut)
+	case o.Spell != nil:
+		n.weather.Add(*o.Spell)
+	case o.Slow != nil:
+		n.slow = *o.Slow
 	default:
 		return
 	}
@@ -373,7 +412,7 @@ func (n *node) obey(o order) {
 func (n *node) deliver(h *happening) {
 	f := &h.frame
 	switch {
-	case f.Lost || !n.cuts.Whole() && n.cuts.Severed(uint32(h.from), uint32(n.ID), f.Sent, f.Due):
+	case f.Lost || f.Omitted || !n.cuts.Whole() && n.cuts.Severed(uint32(h.from), uint32(n.ID), f.Sent, f.Due):
 		n.outcome(trace.Lose, h)
 		return
 	case f.Sent < n.upSince: // down at an instant of its way
@@ -395,14 +434,26 @@ func (n *node) deliver(h *happening) {
 func (n *node) outcome(t trace.Type, h *happening) {
 	f := &h.frame
 	late := time.Duration(0)
-	if t == trace.Deliver { // of a message that was lost, Arg says something else
+	switch { // of a message that was lost, Arg says something else
+	case t == trace.Deliver:
 		late = h.late
+	case t == trace.Lose && f.Omitted:
+		late = trace.Omitted
 	}
-	n.append(&trace.Record{
+	n.message(&trace.Record{
 		At: n.now, Type: t, Process: uint32(n.ID), Peer: uint32(h.from), Incarnation: f.Incarnation,
 		Sent: f.Sent, Due: f.Due, Seq: f.Seq, Bytes: uint32(len(f.Payload)), Depth: f.Depth,
 		Plane: f.Plane, Kind: f.Kind, Copy: f.Copy, Arg: uint64(late),
 	})
+}
+
+// message writes r down, which is about a message, and reports it if the host
+// watches for such.
+func (n *node) message(r *trace.Record) {
+	n.append(r)
+	if n.watch[r.Type] && n.kinds[r.Kind] && r.Plane == trace.Data {
+		n.tell(r)
+	}
 }
 
 func (n *node) append(r *trace.Record) {

@@ -37,7 +37,10 @@ type trial struct {
 	start     time.Duration // the common start, by Monotonic
 	records   trace.List    // what the host did
 	cuts      bus.Cuts
-	sudden    []bus.Change  // of cuts: those that are not in the timeline
+	weather   bus.Weather
+	sudden    []order // changes of the network that are not in the timeline
+	omissions []harness.Omission
+	tally     *tally
 	heardAt   time.Duration // of the last record that a node reported
 	invalid   []string
 	pace      time.Duration // from one look for quiet to the next
@@ -65,6 +68,10 @@ type child struct {
 	saved       []byte        // what it was started with
 	upAt        time.Duration
 	downAt      time.Duration
+	paused      bool
+	slow        bool
+	stalledAt   time.Duration // since when it is paused or slow
+	resumedAt   time.Duration // 0: it was never paused
 	last        time.Duration // of its last record
 	orders      uint64        // that it has to count as executed
 	heard       uint64        // records that it reported
@@ -89,15 +96,19 @@ func newTrial(m *Machine, s *harness.Setup, dir string) *trial {
 	}
 	t.timeline = t.director.Timeline()
 	for _, i := range t.timeline {
-		if i.Do == harness.DoCut || i.Do == harness.DoHeal {
+		switch {
+		case i.Do == harness.DoCut || i.Do == harness.DoHeal:
 			t.cuts.Add(change(i, i.At))
+		case i.Spell != nil:
+			t.weather.Add(*i.Spell)
 		}
 	}
+	t.omissions = s.Omissions()
 	return t
 }
 
 func change(i harness.Instruction, at time.Duration) bus.Change {
-	return bus.Change{At: at, Heal: i.Do == harness.DoHeal, Groups: i.Groups}
+	return bus.Change{At: at, Heal: i.Do == harness.DoHeal, Groups: i.Groups, Links: i.Links}
 }
 
 // close leaves no node behind.
@@ -117,6 +128,9 @@ func (t *trial) close() {
 	if t.alarm != nil {
 		t.alarm.Close()
 	}
+	if t.tally != nil {
+		t.tally.close()
+	}
 }
 
 // join starts the nodes and waits until all are ready.
@@ -129,6 +143,11 @@ func (t *trial) join(ctx context.Context) (harness.End, error) {
 		return harness.End{}, err
 	}
 	t.plan = append(t.plan, '\n')
+	if len(t.omissions) > 0 {
+		if t.tally, err = openTally(t.tallyPath(), len(t.omissions)); err != nil {
+			return harness.End{}, err
+		}
+	}
 	missing := 0
 	for i := range t.nodes {
 		c := &child{id: algo.ID(i + 1)}
@@ -164,6 +183,8 @@ func (t *trial) join(ctx context.Context) (harness.End, error) {
 	}
 	return harness.End{}, nil
 }
+
+func (t *trial) tallyPath() string { return filepath.Join(t.dir, "tally") }
 
 func (t *trial) notReady() harness.End {
 	var late []string
@@ -219,9 +240,11 @@ func (t *trial) spawn(c *child, saved []byte) (err error) {
 	c.telemetry = filepath.Join(t.dir, fmt.Sprintf("p%d-%d", c.id, c.incarnation))
 	a := assignment{
 		ID: c.id, Incarnation: c.incarnation, Saved: saved, Telemetry: c.telemetry,
-		Limit: cfg.Limit, Bus: t.machine.access(int(c.id - 1)),
+		Limit: cfg.Limit, Bus: t.machine.access(int(c.id - 1)), Tally: t.tallyPath(),
+		Kinds: t.director.WatchedKinds(),
 	}
-	for _, kind := range []trace.Type{trace.Elected, trace.Up, trace.Released} {
+	for _, kind := range []trace.Type{trace.Elected, trace.Up, trace.Granted, trace.Released, trace.Send,
+		trace.Deliver} {
 		if t.director.Watches(kind) {
 			a.Watch = append(a.Watch, kind)
 		}
@@ -230,6 +253,8 @@ func (t *trial) spawn(c *child, saved []byte) (err error) {
 		switch {
 		case i.Do == harness.DoCut || i.Do == harness.DoHeal:
 			a.Cuts = append(a.Cuts, change(i, i.At))
+		case i.Spell != nil:
+			a.Spells = append(a.Spells, *i.Spell)
 		case i.Class() != harness.Application || i.Node != c.id:
 		case c.incarnation == 0 || i.At >= t.now():
 			a.Timeline = append(a.Timeline, i)
@@ -437,7 +462,7 @@ func (t *trial) hear(o occurrence) {
 		c.upAt = t.now()
 		t.order(c, order{Start: &t.start})
 		for i := range t.sudden {
-			t.order(c, order{Cut: &t.sudden[i]})
+			t.order(c, t.sudden[i])
 		}
 		t.introduce(c)
 	case o.report.Bye != nil:
@@ -451,7 +476,7 @@ func (t *trial) hear(o occurrence) {
 
 func (t *trial) observe(r *trace.Record) []harness.Instruction {
 	if r.Type == trace.Done {
-		return t.director.Done()
+		return t.director.Done(algo.ID(r.Process))
 	}
 	return t.director.Observe(r)
 }

@@ -21,10 +21,16 @@ func (n *node) Send(_ *harness.Member, to algo.ID, out harness.Outgoing) {
 		n.payload = n.setup.Alg.Codec.Append(n.payload, out.Kind, out.Msg)
 	}
 	sent := max(n.now, 0)
-	fate := n.setup.Network.Send(&n.flows[out.Plane][to-1], sent)
+	fate := n.setup.Network.Send(&n.flows[out.Plane][to-1], sent,
+		n.weather.On(uint32(n.ID), uint32(to), sent))
 	f := bus.Frame{
 		Plane: out.Plane, Kind: out.Kind, Incarnation: n.Incarnation, Seq: fate.Seq,
 		Sent: sent, Due: fate.Due, Lost: fate.Lost, Depth: out.Depth, Payload: n.payload,
+	}
+	for i := range n.omission {
+		if o := &n.omission[i]; o.Fits(n.ID, out.Plane, out.Kind, sent) {
+			f.Omitted = o.Loses(n.tally.number(i).Add(1)) || f.Omitted
+		}
 	}
 	n.publish(trace.Send, to, &f)
 	if fate.Duplicated {
@@ -36,7 +42,7 @@ func (n *node) Send(_ *harness.Member, to algo.ID, out harness.Outgoing) {
 func (n *node) publish(t trace.Type, to algo.ID, f *bus.Frame) {
 	n.ordinals[f.Plane][to-1]++
 	f.Ordinal = n.ordinals[f.Plane][to-1]
-	n.append(&trace.Record{
+	n.message(&trace.Record{
 		At: n.now, Type: t, Process: uint32(n.ID), Peer: uint32(to), Incarnation: n.Incarnation,
 		Sent: f.Sent, Due: f.Due, Seq: f.Seq, Bytes: uint32(len(f.Payload)), Depth: f.Depth,
 		Plane: f.Plane, Kind: f.Kind, Copy: f.Copy,

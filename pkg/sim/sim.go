@@ -44,6 +44,7 @@ type simulation struct {
 	spare    []*event // to be used again
 	now      time.Duration
 	cuts     bus.Cuts
+	weather  bus.Weather
 	procs    []process
 	buf      algo.Buffer
 	scratch  []byte

@@ -51,7 +51,8 @@ func (s *simulation) Send(m *harness.Member, to algo.ID, out harness.Outgoing) {
 			e.msg = s.decode()
 		}
 	}
-	fate := s.setup.Network.Send(s.flow(m, out.Plane, to), s.now)
+	fate := s.setup.Network.Send(s.flow(m, out.Plane, to), s.now,
+		s.weather.On(uint32(m.ID), uint32(to), s.now))
 	e.seq, e.due, e.lost = fate.Seq, fate.Due, fate.Lost
 	s.message(trace.Send, e)
 	s.post(e)
