@@ -163,6 +163,12 @@ func (v *variant) complete() {
 		detector = "none"
 	}
 	fill("detector.kind", detector, detector)
+	switch v.leaves["scenario.kind"].value {
+	case harness.Partition:
+		fill("scenario.duration", "2s", 2*time.Second)
+	case harness.Churn:
+		fill("scenario.duration", "5s", 5*time.Second)
+	}
 	k := kindOf(v.leaves["scenario.kind"].value)
 	if k != nil && slices.Contains(k.Keys, "requests") &&
 		(v.leaves["scenario.duration"] == nil || !slices.Contains(k.Keys, "duration")) {

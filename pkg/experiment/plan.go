@@ -3,6 +3,7 @@ package experiment
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/bus"
@@ -147,19 +148,43 @@ func (v *variant) scenario(p *harness.Plan) {
 		if s.Initiators > p.Nodes {
 			v.wrong("scenario.initiators", "%d of %d nodes; write all", s.Initiators, p.Nodes)
 		}
-	case harness.LeaderCrash:
-		p.Leader = algo.ID(p.Nodes)
-		if p.Nodes < 2 {
-			v.wrong("nodes", "%d, and the leader crashes; want at least 2", p.Nodes)
-		}
-		if 2*s.Settle >= p.TimeLimit {
-			v.wrong("scenario.settle", "%v: the leader may crash after twice that, which is not before "+
-				"the time_limit %v", s.Settle, p.TimeLimit)
-		}
+	case harness.LeaderCrash, harness.LeaderReturn, harness.Partition, harness.Churn:
+		v.led(p)
 	case harness.Sequential, harness.Closed, harness.Open:
 		v.load(p)
 	case harness.Script:
 		v.script(p)
+	}
+}
+
+// led checks a scenario in which somebody leads at the start and something
+// happens then, at the latest when twice the settling has passed.
+func (v *variant) led(p *harness.Plan) {
+	s := &p.Scenario
+	p.Leader = algo.ID(p.Nodes)
+	what := map[string]string{
+		harness.LeaderCrash:  "the leader crashes",
+		harness.LeaderReturn: "the highest process comes back to another leader",
+		harness.Partition:    "the network falls apart",
+	}[s.Kind]
+	if s.Kind == harness.LeaderReturn {
+		p.Crashed, p.Leader = []algo.ID{p.Leader}, p.Leader-1
+	}
+	if what != "" && p.Nodes < 2 {
+		v.wrong("nodes", "%d, and %s; want at least 2", p.Nodes, what)
+	}
+	if 2*s.Settle >= p.TimeLimit {
+		v.wrong("scenario.settle", "%v: twice that may pass until %s, which is not before the "+
+			"time_limit %v", s.Settle, what, p.TimeLimit)
+		return
+	}
+	if crashes := time.Duration(s.Elections); crashes > 1 && crashes*s.Settle >= p.TimeLimit {
+		v.wrong("scenario.elections", "%d, a settle of %v before each: not within the time_limit %v",
+			s.Elections, s.Settle, p.TimeLimit)
+	}
+	if end := 2*s.Settle + s.Duration; s.Duration > 0 && end >= p.TimeLimit {
+		v.wrong("scenario.duration", "%v: it may end as late as at %v, which is not before the "+
+			"time_limit %v; raise that", s.Duration, end, p.TimeLimit)
 	}
 }
 
@@ -170,6 +195,10 @@ func (v *variant) copyKey(key string, s *scenario, p *harness.Plan) {
 		to.Initiators = s.Initiators
 	case "settle":
 		to.Settle = s.Settle
+	case "elections":
+		to.Elections = s.Elections
+	case "shape":
+		to.Shape = s.Shape
 	case "duration":
 		to.Duration = s.Duration
 	case "requests":

@@ -103,9 +103,14 @@ func scenarioFields() []field {
 		{name: "initiators", def: "all", typ: initiators(),
 			doc: "how many processes begin at once: a number, or all"},
 		{name: "settle", def: "50ms", typ: span(0, time.Hour),
-			doc: "at least so long before the leader crashes; at most twice"},
-		{name: "duration", note: "no bound", typ: span(time.Millisecond, longest),
-			doc: "no new request after it"},
+			doc: "at least so long before something happens to the leader; at most twice"},
+		{name: "elections", def: "1", typ: whole(1, 100_000),
+			doc: "leader-crash: how often the leader crashes, each time from a settled state"},
+		{name: "shape", def: "halves", typ: choice(wordsOf(harness.Shapes)...),
+			doc: "partition: how the network falls apart"},
+		{name: "duration", note: "partition 2s, churn 5s, else no bound",
+			typ: span(time.Millisecond, longest),
+			doc: "of the partition, of the churn; no new request after it"},
 		{name: "requests", note: "100, unless there is a duration", typ: whole(1, 1e9),
 			doc: "entries in all"},
 		{name: "think", def: "10ms", typ: latency(), doc: "from release to the next request"},
@@ -130,7 +135,15 @@ func scenarioKind() typ {
 	for i, k := range harness.Kinds {
 		names[i] = k.Name
 	}
-	return later(choice(names...), "leader-restart", "partition", "churn")
+	return choice(names...)
+}
+
+func wordsOf(words []harness.Word) []string {
+	names := make([]string, len(words))
+	for i, w := range words {
+		names[i] = w.Name
+	}
+	return names
 }
 
 // perCell refuses the number of repetitions as a rule for each cell.

@@ -55,6 +55,8 @@ type scenario struct {
 	Kind       string
 	Initiators int
 	Settle     time.Duration
+	Elections  int
+	Shape      string
 	Duration   time.Duration
 	Requests   int
 	Think      bus.Latency
