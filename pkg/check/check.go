@@ -85,6 +85,7 @@ type Judge struct {
 	chains     chains
 	informed   time.Duration // when a process last named a leader
 	granted    []algo.ID
+	order      *precedence // nil: none is promised
 }
 
 // problem is the part of the judge that knows elections or mutual exclusion.
@@ -95,7 +96,7 @@ type problem interface {
 
 // NewJudge makes the judge of one trial.
 func NewJudge(s *harness.Setup) *Judge {
-	j := &Judge{setup: s, informed: -1, chains: newChains(s)}
+	j := &Judge{setup: s, informed: -1, chains: newChains(s), order: newPrecedence(s)}
 	for _, name := range s.Alg.Codec.Kinds()[:len(s.Alg.Spec.Messages)] {
 		j.kinds = append(j.kinds, Kind{Name: name})
 	}
@@ -119,6 +120,9 @@ func (j *Judge) Record(r *trace.Record) {
 }
 
 func (j *Judge) message(r *trace.Record) {
+	if j.order != nil {
+		j.order.message(r)
+	}
 	if r.Plane != trace.Data {
 		if r.Type == trace.Send {
 			j.totals.Detector++

@@ -51,6 +51,13 @@ func (e *entries) record(j *Judge, r *trace.Record) {
 			Process: p, Cause: time.Duration(r.Arg), Begin: r.At, End: -1, Status: "pending",
 		})
 		e.bypass = append(e.bypass, 0)
+		if j.order != nil {
+			j.order.request(p)
+		}
+	case trace.Up:
+		if j.order != nil && r.Incarnation > 0 {
+			j.order.up(p)
+		}
 	case trace.Granted:
 		e.grant(j, p, r.At)
 	case trace.Released:
@@ -85,6 +92,9 @@ func (e *entries) grant(j *Judge, p algo.ID, at time.Duration) {
 	op := e.waiting[i]
 	for k := range e.waiting[:i] { // they asked before
 		e.bypass[k]++
+	}
+	if j.order != nil {
+		j.order.grant(j, p, at, e.waiting[:i])
 	}
 	bypassed := e.bypass[i]
 	e.waiting = slices.Delete(e.waiting, i, i+1)

@@ -267,3 +267,23 @@ func TestExhaust_Refused(t *testing.T) {
 		}
 	}
 }
+
+// TestRequestOrder: the kit catches who promises the order of requests and does not
+// keep it, in random schedules and in all of a small world.
+func TestRequestOrder(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"mutex/test-stack", "mutex/test-promising-ricart-agrawala"} {
+		var broken []string
+		err := algotest.Verify(id, algotest.Options{Schedules: 300, Progress: func(r algotest.Rule, err error) {
+			if err != nil {
+				broken = append(broken, r.Name)
+			}
+		}})
+		if got := fmt.Sprint(broken); got != "[Safety Exhaustive]" {
+			t.Errorf("%s: %s broken, want Safety and Exhaustive: %v", id, got, err)
+		}
+		if n := strings.Count(fmt.Sprint(err), "happened before"); n < 2 {
+			t.Errorf("%s: the order of requests is named %d times: %v", id, n, err)
+		}
+	}
+}

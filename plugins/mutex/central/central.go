@@ -1,11 +1,11 @@
 // Package central is mutual exclusion by a central coordinator, as textbooks
 // teach it. Comments cite its rules by number.
 //
-// One process is the coordinator. Who wants to enter asks it, and tells it when
-// it leaves; the coordinator lets one in at a time, in the order in which the
-// requests arrive. The coordinator asks and tells itself without a message. It
-// is the cheapest algorithm of all, and the yardstick of the distributed ones:
-// all its load and all its risk are in one place.
+// One process is the coordinator. Who wants to enter asks it, and tells it
+// when it leaves; the coordinator lets one in at a time, in the order in
+// which the requests arrive. The coordinator asks and tells itself without a
+// message. It is the cheapest algorithm of all, and the yardstick of the
+// distributed ones. All its load and all its risk are in one place.
 package central
 
 import (
@@ -32,13 +32,17 @@ func init() {
 			Doc: "the process that lets the others in",
 		}},
 		Survives: algo.Faults{Duplication: true},
-		Promises: algo.Promises{StarvationFree: true},
+		// Between a REQUEST and its GRANT a process sends nothing, so who knows of a
+		// request knows from the coordinator, where it stands in the queue already.
+		Promises: algo.Promises{StarvationFree: true, RequestOrder: true},
 		Claims: []algo.Claim{
 			{Metric: "messages/entry", Load: "light", Text: "3, and 0 for the coordinator: 3(N-1)/N",
 				Bound: algo.Within(0.10, messages)},
 			{Metric: "messages/entry", Load: "burst", Text: "3, and 0 for the coordinator: 3(N-1)/N",
 				Bound: algo.Exactly(messages)},
 		},
+		Breaks: "When the coordinator crashes the queue dies with it, and everybody waits for ever. " +
+			"One that crashes inside never releases, and everybody waits as well.",
 	}, New)
 }
 

@@ -1,0 +1,114 @@
+package check
+
+import (
+	"slices"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// precedence checks that grants follow the happened-before order of requests, where an
+// algorithm promises it: that nobody enters while another still waits whose request
+// happened before its own, so that it could have known.
+//
+// One request happened before another if messages lead from it to the other. What
+// each process could know of is kept as a number for each process: how many of its
+// requests happened before the present point. Every message carries these numbers
+// of its sender along.
+type precedence struct {
+	made   []uint32 // requests of each process, by ID - 1
+	known  []count  // what each process could know of
+	asked  []count  // what each could when it asked
+	flying map[passage]count
+	double bool // the network makes second copies
+}
+
+// A count is how many requests of each process happened before, by ID - 1. It is
+// never modified, so that messages and processes can share it.
+type count []uint32
+
+// A passage names a message in flight.
+type passage struct {
+	copies
+	plane uint8
+}
+
+// newPrecedence is nil where nothing is promised.
+func newPrecedence(s *harness.Setup) *precedence {
+	if !s.Alg.Spec.Promises.RequestOrder {
+		return nil
+	}
+	o := &precedence{
+		made: make([]uint32, s.Nodes), known: make([]count, s.Nodes), asked: make([]count, s.Nodes),
+		flying: map[passage]count{}, double: s.Network.Duplication > 0,
+	}
+	for i := range o.known {
+		o.known[i] = make(count, s.Nodes)
+	}
+	return o
+}
+
+// message follows what is known along the messages of the algorithm. Heartbeats
+// tell it nothing.
+func (o *precedence) message(r *trace.Record) {
+	if r.Plane == trace.Detection && r.Kind == harness.Heartbeat {
+		return
+	}
+	if r.Type == trace.Send {
+		key := passage{copies{r.Process, r.Incarnation, r.Peer, r.Seq}, r.Plane}
+		o.flying[key] = o.known[r.Process-1]
+		return
+	}
+	key := passage{copies{r.Peer, r.Incarnation, r.Process, r.Seq}, r.Plane} // at the receiver
+	if r.Type == trace.Deliver {
+		o.learn(int(r.Process-1), o.flying[key])
+	}
+	if !o.double {
+		delete(o.flying, key)
+	}
+}
+
+// learn adds what came with a message to what process i knows.
+func (o *precedence) learn(i int, news count) {
+	own := o.known[i]
+	if len(news) == 0 || &news[0] == &own[0] {
+		return
+	}
+	for k := range news {
+		if news[k] <= own[k] {
+			continue
+		}
+		if &own[0] == &o.known[i][0] { // nothing new until now
+			own = slices.Clone(own)
+		}
+		own[k] = news[k]
+	}
+	o.known[i] = own
+}
+
+// request notes what p could know of when it asked.
+func (o *precedence) request(p algo.ID) {
+	i := p - 1
+	o.made[i]++
+	own := slices.Clone(o.known[i])
+	own[i] = o.made[i]
+	o.known[i], o.asked[i] = own, own
+}
+
+// grant wants no request of those who still wait to have happened before p's.
+func (o *precedence) grant(j *Judge, p algo.ID, at time.Duration, waiting []Operation) {
+	for _, w := range waiting {
+		if i := w.Process - 1; o.asked[p-1][i] == o.made[i] {
+			j.violate("p%d granted at %v before p%d, whose request at %v happened before its own",
+				p, at, w.Process, w.Begin)
+		}
+	}
+}
+
+// up is a process that came back and remembers nothing.
+func (o *precedence) up(p algo.ID) {
+	o.known[p-1] = make(count, len(o.made))
+	o.known[p-1][p-1] = o.made[p-1]
+}
