@@ -15,6 +15,7 @@ type Frame struct {
 	Kind        uint8 // 255: a heartbeat, without payload
 	Copy        uint8 // 1: the network's duplicate
 	Lost        bool  // by the draw; it crosses the bus all the same
+	Omitted     bool  // lost by a scheduled fault; likewise
 	Incarnation uint32
 	Seq         uint64 // k: of the message on its link
 	Ordinal     uint64 // of the copy on its link
@@ -31,7 +32,8 @@ const (
 	flagDetection = 1 << iota
 	flagCopy
 	flagLost
-	flagsKnown = flagDetection | flagCopy | flagLost
+	flagOmitted
+	flagsKnown = flagDetection | flagCopy | flagLost | flagOmitted
 )
 
 // Append appends the frame to b: version, flags, kind, then numbers of variable
@@ -40,6 +42,9 @@ func (f *Frame) Append(b []byte) []byte {
 	flags := f.Plane&1*flagDetection | f.Copy&1*flagCopy
 	if f.Lost {
 		flags |= flagLost
+	}
+	if f.Omitted {
+		flags |= flagOmitted
 	}
 	b = append(b, frameVersion, flags, f.Kind)
 	b = binary.AppendUvarint(b, uint64(f.Incarnation))
@@ -61,7 +66,8 @@ func (f *Frame) Parse(b []byte) error {
 	if b[0] != frameVersion {
 		return fmt.Errorf("frame: version %d, want %d", b[0], frameVersion)
 	}
-	*f = Frame{Plane: b[1] & flagDetection, Kind: b[2], Lost: b[1]&flagLost != 0}
+	*f = Frame{Plane: b[1] & flagDetection, Kind: b[2], Lost: b[1]&flagLost != 0,
+		Omitted: b[1]&flagOmitted != 0}
 	f.Copy = b[1] & flagCopy / flagCopy
 	b = b[3:]
 	var numbers [6]uint64

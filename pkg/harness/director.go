@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -16,6 +17,10 @@ type Instruction struct {
 	Node   algo.ID       `json:"node,omitempty"`
 	Of     algo.ID       `json:"of,omitempty"`     // suspect: whom; otherwise the operation's target
 	Groups [][]uint32    `json:"groups,omitempty"` // cut, heal
+	Links  [][2]uint32   `json:"links,omitempty"`  // cut, heal
+	Spell  *bus.Spell    `json:"spell,omitempty"`  // flaky; its From is the instant
+	By     time.Duration `json:"by,omitempty"`     // slow: for each event; 0: no longer
+	Fault  int           `json:"fault,omitempty"`  // strike: which of the director's events
 }
 
 // The verbs of instructions and of scripts.
@@ -25,8 +30,14 @@ const (
 	DoRequest = "request"
 	DoCrash   = "crash"
 	DoRestart = "restart"
+	DoPause   = "pause"  // it does nothing, but is not told so
+	DoResume  = "resume" // it goes on
 	DoCut     = "cut"
 	DoHeal    = "heal"
+	DoSlow    = "slow"   // each event takes it a while
+	DoFlaky   = "flaky"  // links lose more, or take longer
+	DoLose    = "lose"   // a certain message is lost: a rule, never an instruction
+	doStrike  = "strike" // ask the director whom an event happens to
 	doAlarm   = "alarm"  // tell the director that the instant has come
 	doFinish  = "finish" // end the trial
 )
@@ -35,7 +46,8 @@ const (
 // the world comes first, commands to a process last.
 func (i Instruction) Class() Class {
 	switch i.Do {
-	case DoCrash, DoRestart, DoCut, DoHeal, doAlarm, doFinish:
+	case DoCrash, DoRestart, DoPause, DoResume, DoCut, DoHeal, DoSlow, DoFlaky, doStrike, doAlarm,
+		doFinish:
 		return Control
 	}
 	return Application
@@ -43,6 +55,9 @@ func (i Instruction) Class() Class {
 
 // Alarm says whether the director only wants to be called at the instant.
 func (i Instruction) Alarm() bool { return i.Do == doAlarm }
+
+// Strike says whether the director is to be asked what to do: see Director.Strike.
+func (i Instruction) Strike() bool { return i.Do == doStrike }
 
 // Finish says whether the trial is over.
 func (i Instruction) Finish() bool { return i.Do == doFinish }
@@ -55,13 +70,17 @@ type Director struct {
 
 	beliefs []algo.ID // whom each process names; by ID - 1
 	up      []bool
-	undone  int // members whose application has not had all its entries
+	undone  int    // live members whose application has not had all its entries
+	busy    []bool // of those; by ID - 1
 
+	faults   faults
 	script   []line        // lines still to come that wait for quiet or a release
 	last     time.Duration // script: the last line that has an instant
 	done     int           // sequential: requests issued
 	released int           // entries that are over, where Watches asks for them
 	caused   bool          // elections: what is to be measured has happened
+	rounds   int           // leader-crash: elections that are over
+	victim   algo.ID       // leader-crash: who crashed last; None: it is back
 
 	stuckAt  uint64        // activity when the trial fell quiet without an end
 	patience time.Duration // until when a detector may still notice something
@@ -84,10 +103,16 @@ func NewDirector(s *Setup) *Director {
 	for _, p := range s.Crashed {
 		d.up[p-1] = false
 	}
-	if k := s.Scenario.Kind; k == Closed || k == Open {
-		d.undone = s.Nodes
+	d.busy = make([]bool, s.Nodes)
+	for i, up := range d.up {
+		d.employ(i, up)
 	}
-	d.caused = s.Scenario.Kind != LeaderCrash
+	switch s.Scenario.Kind {
+	case LeaderCrash, LeaderReturn, Partition:
+	default:
+		d.caused = true
+	}
+	d.faults.init(s)
 	return d
 }
 
@@ -104,38 +129,75 @@ func (d *Director) Timeline() []Instruction {
 			out = append(out, Instruction{Do: verb, Node: p})
 		}
 	case LeaderCrash:
-		// Anywhere in a span as long as the settling, so that the crash falls at a
-		// random phase of whatever the processes do periodically.
-		u := float64(Derive(d.setup.Seed, "crash")) / (1 << 53)
-		at := s.Settle + time.Duration(u*float64(s.Settle))
-		out = append(out, Instruction{At: at, Do: DoCrash, Node: d.setup.Leader})
+		d.victim = d.setup.Leader
+		out = append(out, Instruction{At: d.settling(), Do: DoCrash, Node: d.victim})
+	case LeaderReturn:
+		for _, p := range d.setup.Crashed {
+			out = append(out, Instruction{At: d.settling(), Do: DoRestart, Node: p})
+		}
+	case Churn:
+		out = append(out, Instruction{At: s.Duration, Do: doFinish})
 	case Sequential:
 		if d.setup.Alg.Spec.Perpetual { // no quiet will come: each release leads to the next
 			out = append(out, d.request(0))
 		}
 	case Script:
 		for _, e := range s.Events {
-			if e.After == "" {
-				out = append(out, e.instruction())
-				d.last = max(d.last, e.At)
-			} else {
+			if e.After != "" {
 				d.script = append(d.script, line{e, d.last})
+				continue
+			}
+			for _, i := range d.planned(e) {
+				out = append(out, i)
+				d.last = max(d.last, i.At)
 			}
 		}
 		if s.Until > 0 {
 			out = append(out, Instruction{At: s.Until, Do: doFinish})
 		}
 	}
+	out = append(out, d.mishaps()...)
 	slices.SortStableFunc(out, func(a, b Instruction) int { return int(a.At - b.At) })
 	return out
 }
 
-func (e Event) instruction() Instruction {
-	i := Instruction{At: e.At, Do: e.Do, Node: e.Node, Of: e.Of, Groups: e.Groups}
-	if e.Target != algo.None {
-		i.Of = e.Target
+// mishaps is what goes wrong besides, as far as it is known before the start.
+func (d *Director) mishaps() (out []Instruction) {
+	s := &d.setup.Scenario
+	list := d.setup.Failures.Events
+	if s.Kind == Partition {
+		list = append(slices.Clone(list), Event{
+			At: d.settling(), Do: DoCut, Shape: s.Shape, For: s.Duration,
+		})
 	}
-	return i
+	for _, e := range list {
+		out = append(out, d.planned(e)...)
+	}
+	last := d.last
+	for _, i := range out {
+		if i.Fault == 0 || d.faults.list[i.Fault-1].ends() {
+			last = max(last, i.At)
+		}
+	}
+	d.out = d.out[:0]
+	d.expect(last)
+	return slices.Concat(out, d.out, d.breakdowns())
+}
+
+// ends says whether the event does not happen again and again without end.
+func (f *fault) ends() bool { return f.Every == 0 && f.Rate == 0 || f.Times > 0 }
+
+// settling is until when nothing happens to a settled leader: a span drawn from one
+// as long as the least, so that what then happens falls at a random phase of
+// whatever the processes do periodically.
+func (d *Director) settling() time.Duration {
+	least := d.setup.Scenario.Settle
+	seed := Derive(d.setup.Seed, "crash")
+	if d.rounds > 0 {
+		seed = Derive(d.setup.Seed, "crash", uint64(d.rounds))
+	}
+	u := float64(seed) / (1 << 53)
+	return least + time.Duration(u*float64(least))
 }
 
 // initiators are the processes that start together: all, or a random choice.
@@ -160,34 +222,41 @@ func (d *Director) Watches(t trace.Type) bool {
 	switch t {
 	case trace.Elected:
 		return d.setup.Alg.Problem == algo.Election
-	case trace.Crash, trace.Up:
+	case trace.Crash, trace.Up, trace.Pause, trace.Resume, trace.Heal:
 		return true
 	case trace.Released:
 		s := &d.setup.Scenario
-		return d.setup.Alg.Spec.Perpetual && s.Kind != Closed && s.Kind != Open ||
+		return d.faults.watched[t] || d.setup.Alg.Spec.Perpetual && s.Kind != Closed && s.Kind != Open ||
 			s.Kind == Script && slices.ContainsFunc(s.Events,
 				func(e Event) bool { return e.After == "release" })
 	}
-	return false
+	return d.faults.watched[t]
 }
 
-// Observe is told of a record that it Watches.
+// Observe is told of a record that it Watches; of messages, of WatchedKinds alone.
 func (d *Director) Observe(r *trace.Record) []Instruction {
 	d.out = d.out[:0]
+	d.track(r)
 	switch r.Type {
 	case trace.Elected:
 		d.beliefs[r.Process-1] = algo.ID(r.Peer)
 		if d.setup.Alg.Spec.Perpetual && d.settled() && d.told(r.At) {
-			d.finish()
+			d.roundOver(r.At)
 		}
 	case trace.Crash:
 		d.up[r.Process-1] = false
-		d.caused = true
+		d.employ(int(r.Process-1), false)
+		d.caused = d.caused || d.setup.Scenario.Kind == LeaderCrash
 	case trace.Up:
 		d.up[r.Process-1] = true
 		if r.Incarnation > 0 {
 			d.beliefs[r.Process-1] = algo.None
+			d.employ(int(r.Process-1), true)
+			k := d.setup.Scenario.Kind
+			d.caused = d.caused || k == LeaderReturn || k == LeaderCrash
 		}
+	case trace.Heal:
+		d.caused = true
 	case trace.Released:
 		d.released++
 		if len(d.script) > 0 && d.script[0].After == "release" && r.At >= d.script[0].notBefore {
@@ -196,7 +265,47 @@ func (d *Director) Observe(r *trace.Record) []Instruction {
 			d.onward(r.At)
 		}
 	}
+	if !d.over {
+		d.triggered(r)
+	}
 	return d.out
+}
+
+// roundOver is agreement after what was to be measured. A leader-crash may repeat:
+// the crashed one comes back, and when all agree again the leader of then crashes.
+func (d *Director) roundOver(now time.Duration) {
+	s := &d.setup.Scenario
+	if s.Kind != LeaderCrash || s.Elections < 2 {
+		d.finish()
+		return
+	}
+	d.caused = false
+	if d.victim != algo.None {
+		if d.rounds++; d.rounds == s.Elections {
+			d.finish()
+			return
+		}
+		d.out = append(d.out, Instruction{At: now + s.Settle, Do: DoRestart, Node: d.victim})
+		d.victim = algo.None
+		return
+	}
+	d.victim = d.leader()
+	d.out = append(d.out, Instruction{At: now + d.settling(), Do: DoCrash, Node: d.victim})
+}
+
+// employ notes that the application of a process has entries to come, or none.
+func (d *Director) employ(i int, busy bool) {
+	if k := d.setup.Scenario.Kind; k != Closed && k != Open || d.busy[i] == busy {
+		return
+	}
+	if d.busy[i] = busy; busy {
+		d.undone++
+	} else {
+		d.undone--
+	}
+	if d.undone == 0 && d.setup.Alg.Spec.Perpetual {
+		d.finish()
+	}
 }
 
 // onward is what a release leads to where no quiet ever comes.
@@ -231,14 +340,10 @@ func (d *Director) told(now time.Duration) bool {
 	return len(d.script) == 0 && d.setup.Scenario.Until == 0 && now >= d.last
 }
 
-// Done is told that the application of a process has had all its entries, or
-// never will.
-func (d *Director) Done() []Instruction {
+// Done is told that the application of p has had all its entries, or never will.
+func (d *Director) Done(p algo.ID) []Instruction {
 	d.out = d.out[:0]
-	d.undone--
-	if d.undone == 0 && d.setup.Alg.Spec.Perpetual {
-		d.finish()
-	}
+	d.employ(int(p-1), false)
 	return d.out
 }
 
@@ -264,10 +369,14 @@ func (d *Director) Quiet(now time.Duration, activity uint64, idle bool) []Instru
 		if d.undone == 0 {
 			d.finish()
 		}
+	case Churn: // ends at its instant
 	default:
-		if d.settled() {
-			d.finish()
-		} else if d.caused && d.setup.Detector.Kind == "heartbeat" {
+		switch {
+		case now < d.last:
+			d.out = append(d.out, Instruction{At: d.last, Do: doAlarm})
+		case d.settled():
+			d.roundOver(now)
+		case d.caused && d.setup.Detector.Restless():
 			d.wait(now, activity)
 		}
 	}
@@ -295,7 +404,7 @@ func (d *Director) quietScript(now time.Duration, activity uint64, idle bool) {
 		d.out = append(d.out, Instruction{At: d.last, Do: doAlarm})
 	case idle && len(d.script) == 0:
 		d.finish()
-	case d.setup.Detector.Kind == "perfect" || d.setup.Detector.Kind == "heartbeat":
+	case d.setup.Detector.Kind == "perfect" || d.setup.Detector.Restless():
 		d.wait(now, activity)
 	}
 }
@@ -320,10 +429,10 @@ func (d *Director) Stuck() bool { return d.stuck }
 
 // next issues the line of the script whose turn has come.
 func (d *Director) next(now time.Duration) {
-	e := d.script[0].Event.instruction()
+	e := d.script[0].Event
 	d.script = d.script[1:]
-	e.At = now
-	d.out = append(d.out, e)
+	d.faults.list = append(d.faults.list, fault{Event: e, fired: 1})
+	d.out = append(d.out, d.carryOut(&d.faults.list[len(d.faults.list)-1], now)...)
 }
 
 // request is the next request of the sequential scenario.

@@ -146,7 +146,7 @@ func TestRequesters(t *testing.T) {
 // A step is what a director is told, and what it answers.
 type step struct {
 	record   trace.Record
-	done     bool
+	done     algo.ID
 	quiet    bool
 	at       time.Duration
 	activity uint64
@@ -164,6 +164,10 @@ func TestEndings(t *testing.T) {
 	crash3 := trace.Record{Type: trace.Crash, Process: 3}
 	released := func(at time.Duration) trace.Record {
 		return trace.Record{Type: trace.Released, Process: 1, At: at}
+	}
+	crashed := func(p uint32) trace.Record { return trace.Record{Type: trace.Crash, Process: p} }
+	back := func(p uint32) trace.Record {
+		return trace.Record{Type: trace.Up, Process: p, Incarnation: 1}
 	}
 	beats := func(p *Plan) {
 		p.Detector = Detector{Kind: "heartbeat", Interval: 10 * ms, Timeout: 20 * ms}
@@ -227,11 +231,23 @@ func TestEndings(t *testing.T) {
 			}, false},
 		"closed: all done, then quiet": {"mutex/test-lock", Scenario{Kind: Closed, Requests: 3}, nil,
 			[]step{
-				{done: true}, {done: true}, {quiet: true, want: nil}, {done: true},
+				{done: 1}, {done: 2}, {quiet: true, want: nil}, {done: 3}, {quiet: true, want: finish},
+			}, false},
+		"closed: one crashes, the others are done": {"mutex/test-lock",
+			Scenario{Kind: Closed, Requests: 3}, nil, []step{
+				{done: 1}, {record: crashed(2)}, {quiet: true, want: nil}, {done: 3},
 				{quiet: true, want: finish},
 			}, false},
+		"closed: it comes back, and asks again": {"mutex/test-lock",
+			Scenario{Kind: Closed, Requests: 3}, nil, []step{
+				{record: crashed(2)}, {done: 1}, {record: back(2)}, {done: 3}, {quiet: true, want: nil},
+				{done: 2}, {quiet: true, want: finish},
+			}, false},
 		"closed, restless: all done": {"mutex/test-spinning", Scenario{Kind: Closed, Requests: 3}, nil,
-			[]step{{done: true}, {done: true}, {done: true, want: finish}}, false},
+			[]step{{done: 1}, {done: 2}, {done: 3, want: finish}}, false},
+		"closed, restless: the last that is not done crashes": {"mutex/test-spinning",
+			Scenario{Kind: Closed, Requests: 3}, nil,
+			[]step{{done: 1}, {done: 2}, {record: crashed(3), want: finish}}, false},
 		"open: nobody is done, and nothing moves": {"mutex/test-lock",
 			Scenario{Kind: Open, Requests: 3, Rate: 1}, nil,
 			[]step{{quiet: true, want: nil}, {quiet: true, idle: true, want: finish}}, true},
@@ -254,8 +270,8 @@ func (s step) play(t *testing.T, d *Director, i int) {
 	t.Helper()
 	var got []Instruction
 	switch {
-	case s.done:
-		got = d.Done()
+	case s.done != algo.None:
+		got = d.Done(s.done)
 	case s.quiet:
 		got = d.Quiet(s.at, s.activity, s.idle)
 	default:
@@ -366,19 +382,22 @@ func TestWatches(t *testing.T) {
 	for name, test := range map[string]struct {
 		id   string
 		sc   Scenario
-		want []trace.Type
+		want []trace.Type // besides those that change who is there
 	}{
-		"election": {"election/test-puppet", Scenario{Kind: ColdStart},
-			[]trace.Type{trace.Up, trace.Crash, trace.Elected}},
-		"mutex":  {"mutex/test-lock", Scenario{Kind: Closed}, []trace.Type{trace.Up, trace.Crash}},
-		"script": {"mutex/test-lock", Scenario{Kind: Script}, []trace.Type{trace.Up, trace.Crash}},
+		"election": {"election/test-puppet", Scenario{Kind: ColdStart}, []trace.Type{trace.Elected}},
+		"mutex":    {"mutex/test-lock", Scenario{Kind: Closed}, nil},
+		"script":   {"mutex/test-lock", Scenario{Kind: Script}, nil},
 		"script that waits for a release": {"mutex/test-lock",
 			Scenario{Kind: Script, Events: []Event{{After: "release", Do: DoRequest, Node: 1}}},
-			[]trace.Type{trace.Up, trace.Crash, trace.Released}},
-		"restless": {"mutex/test-spinning", Scenario{Kind: Burst},
-			[]trace.Type{trace.Up, trace.Crash, trace.Released}},
-		"restless, closed": {"mutex/test-spinning", Scenario{Kind: Closed},
-			[]trace.Type{trace.Up, trace.Crash}},
+			[]trace.Type{trace.Released}},
+		"restless":         {"mutex/test-spinning", Scenario{Kind: Burst}, []trace.Type{trace.Released}},
+		"restless, closed": {"mutex/test-spinning", Scenario{Kind: Closed}, nil},
+		"who is inside": {"mutex/test-lock",
+			Scenario{Kind: Script, Events: []Event{{Do: DoCrash, Who: "in-critical-section"}}},
+			[]trace.Type{trace.Granted, trace.Released}},
+		"a message": {"mutex/test-lock",
+			Scenario{Kind: Script, Events: []Event{{On: "sent", Kind: "NOTE", Do: DoHeal}}},
+			[]trace.Type{trace.Send}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -389,8 +408,11 @@ func TestWatches(t *testing.T) {
 					got = append(got, k)
 				}
 			}
-			if !slices.Equal(got, test.want) {
-				t.Errorf("watches %v, want %v", got, test.want)
+			want := append([]trace.Type{trace.Up, trace.Crash, trace.Heal, trace.Pause, trace.Resume},
+				test.want...)
+			slices.Sort(want)
+			if !slices.Equal(got, want) {
+				t.Errorf("watches %v, want %v", got, want)
 			}
 		})
 	}

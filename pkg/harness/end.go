@@ -9,6 +9,9 @@ type End struct {
 	Err     error  // what a Broken trial broke
 	Pending int64  // algorithm messages still on their way
 	Events  uint64 // executed: simulation only
+	// Skipped is how many faults did not happen: nobody was there to whom they
+	// could, or the trial was over before.
+	Skipped int
 	// Invalid says how the harness skewed the trial, a reason each. Such a trial
 	// is neither slow nor wrong: it says nothing.
 	Invalid []string

@@ -151,7 +151,9 @@ func (m *Member) Alarm(now time.Duration, a Alarm) {
 	case slotBeat:
 		m.det.beat(m, now)
 	case slotWatch:
-		m.det.watch(m, now)
+		if a.Gen == m.det.gen {
+			m.det.watch(m, now)
+		}
 	case slotSuspect:
 		m.Suspect(now, algo.ID(a.Arg), false)
 	case slotRestore:
@@ -266,6 +268,7 @@ func (m *Member) feed(now time.Duration, ev algo.Event) {
 func (m *Member) elected(now time.Duration, leader algo.ID, term uint64) {
 	m.Leader = leader
 	m.note(now, trace.Elected, leader, term)
+	m.det.follow(m, now)
 	if !m.doubting && !m.step.Monitors() && slices.Contains(m.suspects, leader) {
 		m.doubting = true
 		d := &m.setup.Detector

@@ -61,8 +61,15 @@ type Detector struct {
 	LeaderOnly bool `json:"leader_only,omitempty"`
 }
 
-// bound is how long a crash can go unnoticed, d being the largest latency.
-func (d Detector) bound(latency time.Duration) time.Duration {
+// Restless says whether the detector never falls silent.
+func (d *Detector) Restless() bool { return d.Kind == "heartbeat" || d.Kind == "phi" }
+
+// bound is how long a crash can go unnoticed, where latency is the largest of the
+// links. Phi has none: this is four times what it takes when heartbeats come in time.
+func (d *Detector) bound(latency time.Duration) time.Duration {
+	if d.Kind == "phi" {
+		return 4*(d.Interval+time.Duration(d.z()*float64(max(d.Deviation, d.Interval/4)))) + latency
+	}
 	return d.Delay + d.Interval + d.Timeout + latency
 }
 

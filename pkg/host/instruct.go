@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -55,12 +54,20 @@ func (t *trial) obey(i harness.Instruction) {
 		t.conclude(i.At)
 	case i.Alarm():
 		t.quietAt = 0
+	case i.Strike():
+		t.instruct(t.director.Strike(t.now(), i), t.now())
 	case i.Do == harness.DoCrash:
 		t.crash(c)
 	case i.Do == harness.DoRestart:
 		t.restart(c)
-	case i.Do == harness.DoCut || i.Do == harness.DoHeal:
-		t.partition(i)
+	case i.Do == harness.DoPause:
+		t.suspend(c)
+	case i.Do == harness.DoResume:
+		t.resume(c)
+	case i.Do == harness.DoSlow:
+		t.slow(c, i.By)
+	case i.Do == harness.DoCut || i.Do == harness.DoHeal || i.Do == harness.DoFlaky:
+		t.change(i)
 	case !c.dead:
 		t.order(c, order{Do: &i})
 	}
@@ -85,7 +92,7 @@ func (t *trial) crash(c *child) {
 		return
 	}
 	c.dead = true
-	c.downAt = c.Kill() - t.start
+	c.downAt = c.Kill() - t.start // also if it is paused
 	for _, other := range t.nodes {
 		if !other.dead {
 			t.order(other, order{Crashed: &news{c.id, c.downAt}})
@@ -133,30 +140,98 @@ func (t *trial) introduce(c *child) {
 	}
 }
 
-// partition cuts or heals links. What the timeline holds the nodes know; they
-// act by their own clocks, and the host only notes it.
-func (t *trial) partition(i harness.Instruction) {
-	at, known := i.At, false
-	for _, planned := range t.timeline {
-		known = known || planned.Do == i.Do && planned.At == i.At
+// suspend stops the node's process. Nobody is told.
+func (t *trial) suspend(c *child) {
+	if c.dead || c.paused {
+		return
 	}
+	at, err := c.Pause()
+	if err != nil {
+		t.spoil("node p%d: %v", c.id, err)
+		return
+	}
+	c.paused, c.stalledAt = true, at-t.start
+	t.note(trace.Record{
+		At: c.stalledAt, Type: trace.Pause, Process: uint32(c.id), Incarnation: c.incarnation,
+	})
+}
+
+func (t *trial) resume(c *child) {
+	if c.dead || !c.paused {
+		return
+	}
+	at, err := c.Resume()
+	if err != nil {
+		t.spoil("node p%d: %v", c.id, err)
+		return
+	}
+	c.paused, c.resumedAt = false, at-t.start
+	t.note(trace.Record{
+		At: c.resumedAt, Type: trace.Resume, Process: uint32(c.id), Incarnation: c.incarnation,
+	})
+}
+
+// slow makes each event take the node so long.
+func (t *trial) slow(c *child, by time.Duration) {
+	if c.dead {
+		return
+	}
+	c.slow, c.stalledAt = c.slow || by > 0, t.now()
+	t.order(c, order{Slow: &by})
+	t.note(trace.Record{
+		At: c.stalledAt, Type: trace.Slow, Process: uint32(c.id), Incarnation: c.incarnation,
+		Arg: uint64(by),
+	})
+}
+
+// change changes links. What the timeline holds the nodes know; they act by their
+// own clocks, and the host only notes it.
+func (t *trial) change(i harness.Instruction) {
+	at := i.At
+	known := slices.ContainsFunc(t.timeline, func(planned harness.Instruction) bool {
+		return planned.Do == i.Do && planned.At == i.At
+	})
 	if !known {
 		at = t.now() + time.Millisecond // the same instant at every node
 		t.changeAt = at
+	}
+	r := trace.Record{At: at}
+	o := order{}
+	switch i.Do {
+	case harness.DoFlaky:
+		r.Type = trace.Flaky
+		if i.Spell != nil {
+			spell := *i.Spell
+			spell.From, r.Text = at, spell.String()
+			o.Spell = &spell
+		}
+	default:
 		ch := change(i, at)
-		t.cuts.Add(ch)
-		t.sudden = append(t.sudden, ch)
-		for _, c := range t.nodes {
-			if !c.dead {
-				t.order(c, order{Cut: &ch})
-			}
+		o.Cut = &ch
+		r.Type, r.Text = trace.Cut, ch.String()
+		if ch.Heal {
+			r.Type = trace.Heal
 		}
 	}
-	kind := trace.Cut
-	if i.Do == harness.DoHeal {
-		kind = trace.Heal
+	if !known && (o.Cut != nil || o.Spell != nil) {
+		t.tellAll(o)
 	}
-	t.note(trace.Record{At: at, Type: kind, Text: bus.Change{Groups: i.Groups}.String()})
+	t.note(r)
+}
+
+// tellAll tells the nodes of a change that they do not know yet.
+func (t *trial) tellAll(o order) {
+	if o.Cut != nil {
+		t.cuts.Add(*o.Cut)
+	} else {
+		t.weather.Add(*o.Spell)
+	}
+	t.sudden = append(t.sudden, o)
+	for _, c := range t.nodes {
+		if !c.dead {
+			t.order(c, o)
+		}
+	}
 }
 
 // lookForQuiet tells the director when the algorithm has fallen quiet. Two
@@ -172,7 +247,7 @@ func (t *trial) lookForQuiet() {
 		return
 	}
 	idle := first.planned == 0 && t.planned == 0 && first.scheduled == 0 &&
-		t.setup.Detector.Kind != "heartbeat"
+		!t.setup.Detector.Restless()
 	told := first.activity+1 == t.quietAt && (t.quietIdle || !idle)
 	if told && (!idle || t.queue.Len() > 0) {
 		return

@@ -22,8 +22,11 @@ type assignment struct {
 	Limit       int64                 `json:"limit,omitempty"`
 	Bus         access                `json:"bus"`
 	Watch       []trace.Type          `json:"watch,omitempty"` // records to report at once
+	Kinds       []uint8               `json:"kinds,omitempty"` // of messages, where those are watched
 	Timeline    []harness.Instruction `json:"timeline,omitempty"`
 	Cuts        []bus.Change          `json:"cuts,omitempty"`
+	Spells      []bus.Spell           `json:"spells,omitempty"`
+	Tally       string                `json:"tally,omitempty"` // path of the file, where messages are omitted
 }
 
 // access is how to reach the bus. It holds secrets: it goes through the pipe,
@@ -48,6 +51,8 @@ type order struct {
 	Crashed   *news                `json:"crashed,omitempty"`
 	Restarted *news                `json:"restarted,omitempty"`
 	Cut       *bus.Change          `json:"cut,omitempty"`
+	Spell     *bus.Spell           `json:"spell,omitempty"`
+	Slow      *time.Duration       `json:"slow,omitempty"` // what each event takes from now on
 	Stop      bool                 `json:"stop,omitempty"`
 }
 

@@ -13,6 +13,8 @@ type event struct {
 	plane, kind uint8
 	copy        uint8
 	lost        bool
+	omitted     bool // lost by a rule
+	served      bool // a slow process has taken its time for it
 	from, to    algo.ID
 	incarnation uint32 // of the sender; of an alarm's member
 	bytes       uint32
@@ -30,3 +32,25 @@ const (
 	alarm
 	instruction
 )
+
+// process is whom the event happens to; None if it is the harness's own.
+func (e *event) process() algo.ID {
+	if e.what != instruction {
+		return e.to
+	}
+	if e.instr.Class() == harness.Application {
+		return e.instr.Node
+	}
+	return algo.None
+}
+
+// class is the rank of the event among those of one instant.
+func (e *event) class() harness.Class {
+	switch e.what {
+	case delivery:
+		return harness.Delivery
+	case alarm:
+		return e.alarm.Class()
+	}
+	return e.instr.Class()
+}

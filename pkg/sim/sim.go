@@ -46,10 +46,15 @@ type simulation struct {
 	cuts     bus.Cuts
 	weather  bus.Weather
 	procs    []process
-	buf      algo.Buffer
-	scratch  []byte
-	rec      trace.Record
-	wire     trace.Record // of messages: has no text
+
+	omissions []harness.Omission
+	fitted    []uint64  // messages that each of them fits
+	watched   [256]bool // kinds of messages of which the director wants to know
+
+	buf     algo.Buffer
+	scratch []byte
+	rec     trace.Record
+	wire    trace.Record // of messages: has no text
 
 	inFlight  int64 // copies of algorithm messages on their way
 	crowd     int64 // most of them
@@ -72,6 +77,10 @@ type process struct {
 	upSince     time.Duration
 	saved       algo.Message
 	flows       [2]flows // by plane
+	paused      bool
+	held        []*event      // what has come to it while it was paused
+	slow        time.Duration // what each event takes it
+	busy        time.Duration // until when it is with the events before
 }
 
 // flows is a process's side of its links: dense in small systems, sparse in
@@ -91,6 +100,11 @@ func newSimulation(setup *harness.Setup, sink trace.Sink) *simulation {
 	for _, p := range setup.Crashed {
 		s.procs[p-1].upSince = -1
 	}
+	s.omissions = setup.Omissions()
+	s.fitted = make([]uint64, len(s.omissions))
+	for _, k := range s.director.WatchedKinds() {
+		s.watched[k] = true
+	}
 	return s
 }
 
@@ -100,6 +114,10 @@ func (s *simulation) run() (end harness.End) {
 			s.fail(fmt.Errorf("process %d: panic: %v, in %s", s.current, r, origin()))
 		}
 		s.end.Pending = s.inFlight // what the last event sent included
+		s.end.Skipped = s.director.Skipped(s.end.At)
+		for i, o := range s.omissions {
+			s.end.Skipped += o.Missed(s.fitted[i])
+		}
 		end = s.end
 	}()
 	s.begin()
@@ -120,8 +138,9 @@ func (s *simulation) run() (end harness.End) {
 			break
 		}
 		s.end.Events++
-		s.execute(e)
-		s.spare = append(s.spare, e)
+		if s.execute(e) {
+			s.spare = append(s.spare, e)
+		}
 		s.settle()
 	}
 	if !s.over {
@@ -171,7 +190,7 @@ func (s *simulation) begin() {
 // boot starts the next incarnation of p.
 func (s *simulation) boot(p algo.ID) {
 	proc := &s.procs[p-1]
-	proc.upSince, proc.flows = s.now, [2]flows{}
+	proc.upSince, proc.flows, proc.slow = s.now, [2]flows{}, 0
 	s.current = p
 	m := harness.NewMember(s.setup, s, p, proc.incarnation, proc.saved, &s.buf)
 	proc.member = m
@@ -212,7 +231,7 @@ func (s *simulation) finish(at time.Duration, why harness.Reason) {
 // settle tells the director when the network has fallen quiet.
 func (s *simulation) settle() {
 	for !s.over && s.inFlight == 0 && s.timers == 0 && s.inside == 0 && !s.queue.Due(s.now) {
-		idle := s.planned == 0 && s.scheduled == 0 && s.setup.Detector.Kind != "heartbeat"
+		idle := s.planned == 0 && s.scheduled == 0 && !s.setup.Detector.Restless()
 		if s.quietAt == s.activity+1 && (s.quietIdle || !idle) {
 			return
 		}
@@ -243,14 +262,29 @@ func (s *simulation) instruct(list []harness.Instruction) {
 	}
 }
 
-func (s *simulation) execute(e *event) {
+// execute lets e happen, and says whether it is over: one at a process that is
+// paused or slow happens later.
+func (s *simulation) execute(e *event) bool {
+	if p := e.process(); p != algo.None {
+		proc := &s.procs[p-1]
+		if proc.paused {
+			proc.held = append(proc.held, e)
+			return false
+		}
+		if proc.slow > 0 && !e.served && proc.member != nil {
+			e.served = true
+			proc.busy = max(proc.busy, s.now) + proc.slow
+			s.queue.Push(proc.busy, e.class(), s.rank(e), e)
+			return false
+		}
+	}
 	switch e.what {
 	case delivery:
 		s.deliver(e)
 	case alarm:
 		m := s.procs[e.to-1].member
 		if m == nil || m.Incarnation != e.incarnation {
-			return
+			return true
 		}
 		s.step(m, func() { m.Alarm(s.now, e.alarm) })
 	case instruction:
@@ -260,6 +294,7 @@ func (s *simulation) execute(e *event) {
 		}
 		s.obey(*e.instr)
 	}
+	return true
 }
 
 // step lets m handle one event.
@@ -285,24 +320,47 @@ func (s *simulation) obey(i harness.Instruction) {
 		s.crash(i.Node)
 	case harness.DoRestart:
 		s.restart(i.Node)
+	case harness.DoPause:
+		s.pause(i.Node)
+	case harness.DoResume:
+		s.resume(i.Node)
+	case harness.DoSlow:
+		s.procs[i.Node-1].slow = i.By
+		s.note(trace.Record{Type: trace.Slow, Process: uint32(i.Node), Arg: uint64(i.By)})
 	case harness.DoCut, harness.DoHeal:
-		change := bus.Change{At: s.now, Heal: i.Do == harness.DoHeal, Groups: i.Groups}
+		change := bus.Change{At: s.now, Heal: i.Do == harness.DoHeal, Groups: i.Groups, Links: i.Links}
 		s.cuts.Add(change)
-		s.rec = trace.Record{At: s.now, Type: trace.Cut, Text: change.String()}
+		kind := trace.Cut
 		if change.Heal {
-			s.rec.Type = trace.Heal
+			kind = trace.Heal
 		}
-		s.record(&s.rec)
+		s.note(trace.Record{Type: kind, Text: change.String()})
+	case harness.DoFlaky:
+		text := ""
+		if i.Spell != nil {
+			s.weather.Add(*i.Spell)
+			text = i.Spell.String()
+		}
+		s.note(trace.Record{Type: trace.Flaky, Text: text})
 	default:
 		switch {
 		case i.Finish():
 			s.finish(s.now, harness.Finished)
 		case i.Alarm():
 			s.quietAt = 0
+		case i.Strike():
+			s.instruct(s.director.Strike(s.now, i))
 		case m != nil:
 			s.step(m, func() { m.Obey(s.now, i) })
 		}
 	}
+}
+
+// note records what the harness does now.
+func (s *simulation) note(r trace.Record) {
+	r.At = s.now
+	s.rec = r
+	s.record(&s.rec)
 }
 
 func (s *simulation) crash(p algo.ID) {
@@ -312,12 +370,42 @@ func (s *simulation) crash(p algo.ID) {
 	}
 	s.activity++
 	s.count(proc.member, -1)
-	s.rec = trace.Record{At: s.now, Type: trace.Crash, Process: uint32(p),
-		Incarnation: proc.incarnation}
-	proc.member, proc.upSince = nil, -1
+	proc.member, proc.upSince, proc.slow = nil, -1, 0
+	s.note(trace.Record{Type: trace.Crash, Process: uint32(p), Incarnation: proc.incarnation})
 	proc.incarnation++
-	s.record(&s.rec)
+	s.release(p)
 	s.tell(func(m *harness.Member) { m.Crashed(p, s.now) })
+}
+
+// pause stops p: whatever comes to it waits.
+func (s *simulation) pause(p algo.ID) {
+	proc := &s.procs[p-1]
+	if proc.member == nil || proc.paused {
+		return
+	}
+	proc.paused = true
+	s.note(trace.Record{Type: trace.Pause, Process: uint32(p), Incarnation: proc.incarnation})
+}
+
+func (s *simulation) resume(p algo.ID) {
+	proc := &s.procs[p-1]
+	if !proc.paused {
+		return
+	}
+	s.activity++
+	s.note(trace.Record{Type: trace.Resume, Process: uint32(p), Incarnation: proc.incarnation})
+	s.release(p)
+}
+
+// release lets happen what p has missed: in the order in which it would have
+// happened.
+func (s *simulation) release(p algo.ID) {
+	proc := &s.procs[p-1]
+	held := proc.held
+	proc.paused, proc.held = false, nil
+	for _, e := range held {
+		s.queue.Push(s.now, e.class(), s.rank(e), e)
+	}
 }
 
 func (s *simulation) restart(p algo.ID) {

@@ -54,6 +54,12 @@ func (s *simulation) Send(m *harness.Member, to algo.ID, out harness.Outgoing) {
 	fate := s.setup.Network.Send(s.flow(m, out.Plane, to), s.now,
 		s.weather.On(uint32(m.ID), uint32(to), s.now))
 	e.seq, e.due, e.lost = fate.Seq, fate.Due, fate.Lost
+	for i := range s.omissions {
+		if o := &s.omissions[i]; o.Fits(m.ID, out.Plane, out.Kind, s.now) {
+			s.fitted[i]++
+			e.omitted = e.omitted || o.Loses(s.fitted[i])
+		}
+	}
 	s.message(trace.Send, e)
 	s.post(e)
 	if fate.Duplicated {
@@ -80,11 +86,20 @@ func (s *simulation) post(e *event) {
 	if e.plane == trace.Data {
 		s.inFlight++
 	}
-	rank := e.from
-	if s.setup.Descending {
-		rank = algo.ID(s.setup.Nodes+1) - rank
+	s.queue.Push(e.due, harness.Delivery, s.rank(e), e)
+}
+
+// rank is the place of an event among those of its instant and class.
+func (s *simulation) rank(e *event) algo.ID {
+	switch {
+	case e.what == instruction:
+		return e.instr.Node
+	case e.what == alarm:
+		return e.to
+	case s.setup.Descending:
+		return algo.ID(s.setup.Nodes+1) - e.from
 	}
-	s.queue.Push(e.due, harness.Delivery, rank, e)
+	return e.from
 }
 
 // message records what happens to the copy e now. Sending is recorded at the
@@ -98,7 +113,14 @@ func (s *simulation) message(t trace.Type, e *event) {
 	r.Incarnation, r.Depth, r.Bytes = e.incarnation, e.depth, e.bytes
 	r.Sent, r.Due, r.Seq = e.sent, e.due, e.seq
 	r.Plane, r.Kind, r.Copy = e.plane, e.kind, e.copy
+	r.Arg = 0
+	if e.omitted && t == trace.Lose {
+		r.Arg = trace.Omitted
+	}
 	s.sink.Record(r)
+	if s.watched[e.kind] && e.plane == trace.Data && s.director.Watches(t) {
+		s.instruct(s.director.Observe(r))
+	}
 }
 
 // deliver is the instant at which a copy is due.
@@ -109,7 +131,8 @@ func (s *simulation) deliver(e *event) {
 	}
 	proc := &s.procs[e.to-1]
 	switch {
-	case e.lost || !s.cuts.Whole() && s.cuts.Severed(uint32(e.from), uint32(e.to), e.sent, s.now):
+	case e.omitted, e.lost,
+		!s.cuts.Whole() && s.cuts.Severed(uint32(e.from), uint32(e.to), e.sent, e.due):
 		s.message(trace.Lose, e)
 	case proc.member == nil || e.sent < proc.upSince: // down at an instant of its way
 		s.message(trace.Undelivered, e)
@@ -153,5 +176,5 @@ func (s *simulation) Done(m *harness.Member) {
 		At: s.now, Type: trace.Done, Process: uint32(m.ID), Incarnation: m.Incarnation,
 	}
 	s.sink.Record(&s.rec)
-	s.instruct(s.director.Done())
+	s.instruct(s.director.Done(m.ID))
 }

@@ -81,12 +81,18 @@ func (t Type) HasText() bool {
 	return t == Log || t == Timeout || t == Save || t == Cut || t == Heal || t == Flaky
 }
 
+// What Arg says of a message that was not lost by the network's draw or by a cut.
+const (
+	WithSender = 1 // it died with its sender
+	Omitted    = 2 // a scheduled fault lost it
+)
+
 // A Record is one event at one process. Which fields mean something depends on
 // Type; the others are zero.
 //
 // Arg is of Elected the term; of Request the intended instant in ns; of Deliver
-// by how many ns the bus was late; of Lose 1 if it died with its sender, 2 if a
-// scheduled fault lost it.
+// by how many ns the bus was late; of Lose why, WithSender or Omitted, if it
+// was not the network.
 type Record struct {
 	At          time.Duration // since the trial's common start; may be negative before it
 	Sent        time.Duration // messages: when it was handed to the network
