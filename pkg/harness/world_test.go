@@ -89,6 +89,9 @@ func init() {
 		func(c algo.Config) algo.Elector { return &monitor{puppet{Config: c}} })
 	algo.RegisterMutex(spec("test-lock", false), mutex)
 	algo.RegisterMutex(spec("test-spinning", true), mutex)
+	token := spec("test-token", false)
+	token.Token = "NOTE"
+	algo.RegisterMutex(token, mutex)
 }
 
 func mustSetup(tb testing.TB, id string, n int, sc Scenario, change func(*Plan)) *Setup {
