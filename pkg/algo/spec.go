@@ -22,6 +22,7 @@ type Spec struct {
 	Survives  Faults   // what the world may do
 	Promises  Promises // what the checkers then hold it to
 	Claims    []Claim  // complexity the paper states, checked by the conformance kit
+	Breaks    string   // what happens beyond Needs and Survives, in sentences
 }
 
 // A Paper is where the rules come from.

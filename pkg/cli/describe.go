@@ -30,6 +30,7 @@ type description struct {
 	Perpetual bool           `json:"perpetual"`
 	Needs     []property     `json:"needs"`
 	Survives  []property     `json:"survives"`
+	Breaks    string         `json:"breaks"`
 	Promises  []string       `json:"promises"`
 	Claims    []claimReport  `json:"claims"`
 	Params    []paramReport  `json:"params"`
@@ -121,7 +122,7 @@ func describe(a *algo.Algorithm) description {
 		Paper:    paperReport{p.Authors, p.Title, p.Venue, p.Year, p.DOI, p.Deviations},
 		Messages: kinds(a.Spec.Messages), Auxiliary: kinds(a.Spec.Auxiliary),
 		Perpetual: a.Spec.Perpetual, Needs: needs(&a.Spec.Needs), Survives: survives(&a.Spec.Survives),
-		Promises: promises(a), Claims: claims(a.Spec.Claims), Params: params(&a.Spec),
+		Breaks: a.Spec.Breaks, Promises: promises(a), Claims: claims(a.Spec.Claims), Params: params(&a.Spec),
 		Defaults: map[string]any{"nodes": shownNodes, "latency": shownLatency.String()},
 	}
 	return d
@@ -258,6 +259,9 @@ func (s *streams) printDescription(d description) {
 	}
 	s.properties("Needs", d.Needs)
 	s.properties("Survives", d.Survives)
+	if d.Breaks != "" {
+		fmt.Fprintf(w, "\nBeyond that\n%s\n", wrap(d.Breaks, 2))
+	}
 	fmt.Fprintf(w, "\nPromises\n  %s\n", strings.Join(d.Promises, "\n  "))
 	if len(d.Claims) > 0 {
 		fmt.Fprintln(w, "\nClaims")

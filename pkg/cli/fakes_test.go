@@ -88,6 +88,8 @@ func everything() algo.Spec {
 			Metric: "messages/entry", Text: "H(N-1) on average",
 			Bound: algo.Within(0.1, func(n int) float64 { return algo.Harmonic(n - 1) }),
 		}},
+		Breaks: "When more crash than it survives, those who are left wait for a majority that cannot " +
+			"come, and nobody enters.",
 	}
 }
 

@@ -131,6 +131,9 @@ func (k *kit) spec() error {
 			return fmt.Errorf("%s comes back as %v: %v", m.Kind(), back, err)
 		}
 	}
+	if s.Breaks == "" {
+		return errors.New("Breaks is empty: say what happens beyond what it needs and survives")
+	}
 	for _, c := range s.Claims {
 		if c.Metric == "" || c.Load == "" || c.Text == "" || c.Bound == nil {
 			return fmt.Errorf("claim %q is incomplete", c.Text)

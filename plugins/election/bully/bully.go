@@ -77,6 +77,9 @@ func init() {
 			Metric: "messages/election", Load: "best", Text: "N-1 when the second highest detects alone",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n - 1) }),
 		}},
+		Breaks: "Delays above the bound, or a partition, make several coordinators: one in each " +
+			"part, or one for each process whose answers come too late. A heal alone does not " +
+			"end it: somebody must start an election.",
 	}, New)
 }
 
@@ -150,7 +153,6 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 
 func (n *node) Timeout(env algo.Env, t algo.Timer) {
 	if t == coordinatorTimer { // rule 5: whoever answered died before it announced itself
-		n.status = idle
 		n.start(env)
 		return
 	}

@@ -3,9 +3,10 @@
 // below.
 //
 // Only candidates may lead. Whoever misses the leader, candidate or ordinary,
-// asks the candidates, picks the highest that answers, and announces it to all.
-// Each process waits before it does so, the higher the shorter: the first one's
-// announcement silences the others, so that one round is held and not n.
+// asks the candidates. It picks the highest that answers and announces it to
+// all. Each process waits before it asks, the higher the shorter. So the
+// first one's announcement silences the others, and one round is held instead
+// of n.
 //
 //  1. Suspicion: wait delta, unless COORDINATOR comes before.
 //  2. delta is over: ask all candidates but the failed leader; start T.

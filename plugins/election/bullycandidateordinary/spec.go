@@ -64,5 +64,8 @@ func init() {
 			Text:  "2c+N-2 when an ordinary process detects alone and asks c candidates, by default n/2",
 			Bound: algo.Exactly(func(n int) float64 { return float64(2*(n/2) + n - 2) }),
 		}},
+		Breaks: "When all candidates are dead nobody leads, although ordinary processes live. " +
+			"Start-up delays less than T + d apart let several rounds run. In a partition each " +
+			"part that has a candidate gets a leader.",
 	}, New)
 }

@@ -3,9 +3,9 @@
 //
 // Plain bully lets everybody who is asked hold an election of its own, which
 // costs O(n²) messages. Here whoever is asked only says that it is alive. The
-// initiator waits for the answers, picks the highest of them and grants it the
-// leadership; that one announces itself to all below it. So one election costs
-// O(n) messages.
+// initiator waits for the answers, picks the highest of them and grants it
+// the leadership. That one announces itself to all below it. So one election
+// costs O(n) messages.
 //
 //  1. Start: ask everybody of higher ID; start T.
 //  2. ELECTION: answer ALIVE. No election of one's own.
@@ -67,6 +67,9 @@ func init() {
 			Metric: "messages/election", Load: "best", Text: "N-1 when the second highest detects alone",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n - 1) }),
 		}},
+		Breaks: "An answer that is later than T makes the initiator announce itself, to those below " +
+			"it alone; those that it asked hold no election of their own and follow the dead " +
+			"leader on. A partition makes a leader in each part.",
 	}, New)
 }
 

@@ -2,10 +2,11 @@
 // Gholipour, Kordafshari, Jahanshahi and Rahmani (2009). Comments cite its rules
 // as numbered below.
 //
-// With its announcement a leader publishes who is next in line. When it is gone,
-// whoever notices asks the first of these; that one takes over at once, without
-// an election, and publishes a new list. Only if all alternatives are dead is a
-// full election held, as in plain bully.
+// With its announcement a leader publishes who is next in line. When it is
+// gone, whoever notices asks the first of these. That one takes over at once,
+// without an election, and publishes a new list. If it does not answer the
+// next one is asked. Only if all alternatives are dead is a full election
+// held, as in plain bully.
 //
 //  1. Start: ask the first alternative; start T. If it is oneself: rule 4.
 //  2. T expires: ask the next one. When the list is exhausted, a full election.

@@ -54,6 +54,9 @@ func init() {
 			Metric: "messages/election", Load: "best", Text: "N-2 when the first alternative detects",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n - 2) }),
 		}},
+		Breaks: "A partition makes a leader in each part: the first alternative in its own, and " +
+			"where all alternatives are out of reach the winner of a full election. A heal " +
+			"alone does not end it.",
 	}, New)
 }
 

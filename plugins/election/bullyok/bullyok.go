@@ -60,6 +60,10 @@ func init() {
 			Metric: "messages/election", Load: "best", Text: "N when the second highest detects alone",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n) }),
 		}},
+		Breaks: "An OK that is later than T, or a partition, makes several coordinators. Late ones " +
+			"cost messages, since each tells everybody and is bullied by those of higher " +
+			"number. With t_coordinator 0, the notes' text, all wait for ever if those that " +
+			"said OK die.",
 	}, New)
 }
 

@@ -2,12 +2,12 @@
 // Internals (2019) suggests. Comments cite the rules of its contact-all form as
 // numbered below.
 //
-// In plain bully the highest ID wins, however often it crashes. Here ranks are
-// scores, and IDs among equals. Scores change, and no process need know those of
-// the others, so an election asks everybody and its messages carry the score;
-// whoever ranks higher answers. A score counts in whole buckets and stays the same
-// for an attempt, and a coordinator is worth a bucket more: otherwise leadership
-// would follow every change of the scores.
+// In plain bully the highest ID wins, however often it crashes. Here ranks
+// are scores, and IDs among equals. Scores change, and no process need know
+// those of the others, so an election asks everybody and its messages carry
+// the score; whoever ranks higher answers. A score counts in whole buckets
+// and stays the same for an attempt, and a coordinator is worth a bucket
+// more. Otherwise leadership would follow every change of the scores.
 //
 //  1. Start: freeze the score; ask everybody; start T.
 //  2. ELECTION of a lower rank: ANSWER, and hold an election of one's own.

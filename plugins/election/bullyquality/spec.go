@@ -58,6 +58,9 @@ func init() {
 				return float64((n-1)*(n-1) + (n-1)*(n-2)/2 + n - 1)
 			}),
 		}},
+		Breaks: "A partition makes a leader in each part, the best of those there; a heal alone " +
+			"does not end it. With hysteresis 0 a coordinator is not defended, and any change " +
+			"of the scores may replace it at the next election.",
 	}, New)
 }
 

@@ -68,6 +68,10 @@ func init() {
 				return float64(m*(n-1) + m*(m-1) + 4*(m-1))
 			}),
 		}},
+		Breaks: "Without a majority in reach nobody leads, and nobody is served. In a partition " +
+			"that is not transitive that may happen although a majority is connected: all join " +
+			"one that itself joins another, whom they do not reach. Without the claim phase, as " +
+			"in the original, two can lead one term.",
 	}, New)
 }
 

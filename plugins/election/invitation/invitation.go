@@ -2,11 +2,12 @@
 // the form that lecture notes teach. Comments cite the numbered rules of that
 // form, completed.
 //
-// Everybody begins as the leader of a group of its own. Leaders invite others:
-// one who is no leader names its own, two leaders merge their groups, and the
-// leader of the larger one leads both, so that fewer have to be told. Nobody is
-// bullied and nothing starts from scratch. Several leaders are legal, one for
-// each group: a system that is split goes on in parts, and merges afterwards.
+// Everybody begins as the leader of a group of its own. Leaders invite
+// others: one who is no leader names its own, and two leaders merge their
+// groups. The leader of the larger one leads both, so that fewer have to be
+// told. Nobody is bullied and nothing starts from scratch. Several leaders
+// are legal, one for each group: a system that is split goes on in parts, and
+// merges afterwards.
 package invitation
 
 import (

@@ -59,5 +59,8 @@ func init() {
 			Text:  "2(N-1) when one leader absorbs all others one by one",
 			Bound: algo.Exactly(func(n int) float64 { return float64(2 * (n - 1)) }),
 		}},
+		Breaks: "There are several leaders by design, one for each group, until the groups have " +
+			"met. A NEW_LEADER that is lost leaves a process behind that follows one who leads " +
+			"no more, and is counted as a member by one who thinks that it was told.",
 	}, New)
 }

@@ -3,11 +3,11 @@
 // phase, run once for all that follows. Comments cite the phases of the latter.
 //
 // Who wants to lead picks a ballot higher than all that it knows and asks
-// everybody to promise to heed no lower one. A majority of promises makes it the
-// leader, until it hears of a higher ballot. Whoever promises follows, and
-// remembers the promise across crashes. Several processes may believe that they
-// lead: two majorities meet in a process that has promised the higher ballot,
-// so only that one can get anything accepted.
+// everybody to promise to heed no lower one. A majority of promises makes it
+// the leader, until it hears of a higher ballot. Whoever promises follows,
+// and remembers the promise across crashes. Several processes may believe
+// that they lead. Two majorities meet in a process that has promised the
+// higher ballot, so only that one can get anything accepted.
 package multipaxos
 
 import (
@@ -69,6 +69,10 @@ func init() {
 			Text:  "2N-3 when the leader crashed and one prepares: N-1 PREPARE, N-2 PROMISE",
 			Bound: algo.Exactly(func(n int) float64 { return float64(2*n - 3) }),
 		}},
+		Breaks: "Without a majority nobody is elected. A leader that is cut off believes that it " +
+			"leads until it hears of a higher ballot, so that two do at once, within the model: " +
+			"it is the acceptors who tell them apart, and whoever acts on leadership alone is " +
+			"not protected.",
 	}, New)
 }
 

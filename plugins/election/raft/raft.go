@@ -83,6 +83,9 @@ func init() {
 			Text:  "4N-6 when the leader crashed and one candidate wins, first heartbeat included",
 			Bound: algo.Exactly(func(n int) float64 { return float64(4*n - 6) }),
 		}},
+		Breaks: "Without a majority nobody is elected. Time-outs that are short for the delays call " +
+			"the next election before the votes of this one are in, and nobody ever leads. A " +
+			"leader that is cut off believes that it leads until it hears of a higher term.",
 	}, New)
 }
 

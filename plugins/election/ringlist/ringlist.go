@@ -3,10 +3,10 @@
 // Chang-Roberts. Comments cite the numbered rules of ring-list elections.
 //
 // Everybody knows the whole ring. An ELECTION goes round and collects the IDs
-// of the live; a process that does not acknowledge within T is skipped. Whoever
-// finds itself in the list closes the lap: the largest ID leads, and a
-// COORDINATOR goes round to say so. The lap is closed by whoever is first to
-// see its own ID, so it ends even if the initiator died.
+// of the live; a process that does not acknowledge within T is skipped.
+// Whoever finds itself in the list closes the lap. The largest ID in it
+// leads, and a COORDINATOR goes round to say so. The lap is closed by whoever
+// is first to see its own ID, so it ends even if the initiator died.
 package ringlist
 
 import (
@@ -60,6 +60,9 @@ func init() {
 			Metric: "messages/election", Load: "light", Text: "2N with one initiator and nobody dead",
 			Bound: algo.Exactly(func(n int) float64 { return float64(2 * n) }),
 		}},
+		Breaks: "In a partition the parts become rings of their own: whoever is on the other side " +
+			"is skipped as dead, and each part elects its largest. A heal alone does not end " +
+			"it.",
 	}, New)
 }
 

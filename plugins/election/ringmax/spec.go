@@ -55,6 +55,9 @@ func init() {
 			Metric: "messages/election", Load: "light", Text: "2N with one initiator and nobody dead",
 			Bound: algo.Exactly(func(n int) float64 { return float64(2 * n) }),
 		}},
+		Breaks: "A lap that dies with its holder is lost: those that took part start afresh after " +
+			"lap_timeout, and wait for ever if that is 0. The lap of an initiator that died " +
+			"circulates, for ever if hop_limit is 0. A partition makes a leader in each part.",
 	}, New)
 }
 

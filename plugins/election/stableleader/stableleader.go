@@ -3,12 +3,12 @@
 // rules of its algorithm for reliable links.
 //
 // There are rounds, and round k is led by process k mod n. The leader of a
-// round sends OK to all in every period; who has not heard it for a while tells
-// it to stop, and goes on to the next round. A higher round that is heard of is
-// joined at once. What makes the election stable is patience: nobody trusts a
-// leader before its second OK, so that a late message of one that was given up
-// demotes nobody; and a leader stays in office until it is really silent,
-// whoever comes back with a better number.
+// round sends OK to all in every period; who has not heard it for a while
+// tells it to stop, and goes on to the next round. A higher round that is
+// heard of is joined at once. What makes the election stable is patience:
+// nobody trusts a leader before its second OK, so that a late message of one
+// that was given up demotes nobody. And a leader stays in office until it is
+// really silent, whoever comes back with a better number.
 package stableleader
 
 import (
@@ -70,6 +70,9 @@ func init() {
 				"two OK to each before it is trusted",
 			Bound: algo.Exactly(func(n int) float64 { return float64(4*n - 5) }),
 		}},
+		Breaks: "Delays beyond δ have live leaders given up over and over; meanwhile few agree, and " +
+			"several may hold themselves leader, since rounds end at different times at " +
+			"different processes. It settles when delays keep to δ again.",
 	}, New)
 }
 

@@ -1,12 +1,12 @@
 // Package tree is the election on a tree of Tel's textbook (chapter 7), with its
 // wake-up phase. Comments cite the numbered rules of that form.
 //
-// Some processes want an election. They wake their neighbors, who wake theirs,
-// so that everybody has started when it has been woken over each of its edges.
-// Then a wave runs from the leaves inwards: a process that has a TOKEN from all
-// neighbors but one sends that one the best rank that it knows. On one edge two
-// such TOKENs meet; both ends then know the best rank of all, decide, and the
-// news runs back to the leaves.
+// Some processes want an election. They wake their neighbors, who wake
+// theirs, so that everybody has started when it has been woken over each of
+// its edges. Then a wave runs from the leaves inwards: a process that has a
+// TOKEN from all neighbors but one sends that one the best rank that it
+// knows. On one edge two such TOKENs meet. Both its ends then know the best
+// rank of all and decide, and the news runs back to the leaves.
 //
 // The wave needs every leaf to start, which is what the wake-up phase is for. A
 // TOKEN may come before its receiver has started: it is kept, never dropped.
@@ -48,6 +48,9 @@ func init() {
 			Metric: "messages/election", Load: "best", Text: "4N-4, whoever starts",
 			Bound: algo.Exactly(func(n int) float64 { return float64(4*n - 4) }),
 		}},
+		Breaks: "Any crash, or a lost message, blocks it: a process with a silent neighbor waits " +
+			"for its WAKEUP or TOKEN for ever, and the part beyond that neighbor never hears of " +
+			"the election. A leader that dies is not replaced.",
 	}, New)
 }
 

@@ -2,14 +2,15 @@
 // (Junqueira, Reed, Serafini, DSN 2011) leaves open. Comments cite the numbered
 // rules of its implementation, lookForLeader.
 //
-// Whoever looks for a leader votes for itself and tells everybody. A vote that is
-// larger (newest epoch, then newest transaction, then ID) is adopted and told on,
-// so that all come to vote for the process with the newest history. When a
-// majority does, and no larger vote turns up for a while, the election is over.
-// Rounds are numbered by a logical clock. Who comes late is told by the others
-// whom they follow, and joins if the leader itself says that it leads. Nothing
-// here keeps two parts of a cut network from leading at once: that is left to
-// Zab's discovery phase, which asks a majority for a new epoch.
+// Whoever looks for a leader votes for itself and tells everybody. A vote
+// that is larger (newest epoch, then newest transaction, then ID) is adopted
+// and told on, so that all come to vote for the process with the newest
+// history. When a majority does, and no larger vote turns up for a while, the
+// election is over. Rounds are numbered by a logical clock; who comes late is
+// told by the others whom they follow, and joins if the leader itself says
+// that it leads. Nothing here keeps two parts of a cut network from leading
+// at once: that is left to Zab's discovery phase, which asks a majority for a
+// new epoch.
 package zabfle
 
 import (
@@ -73,6 +74,9 @@ func init() {
 			Text:  "(N-1)(N+N(N-1)/2) when all start together and hear votes in ascending order",
 			Bound: algo.Exactly(func(n int) float64 { return float64((n - 1) * (n + n*(n-1)/2)) }),
 		}},
+		Breaks: "Without a majority nobody is elected. The vote alone does not keep two from " +
+			"leading: a leader that is cut off and does not notice leads on beside the one that " +
+			"the majority elects. Zab's discovery phase would prevent that.",
 	}, New)
 }
 

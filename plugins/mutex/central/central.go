@@ -41,6 +41,8 @@ func init() {
 			{Metric: "messages/entry", Load: "burst", Text: "3, and 0 for the coordinator: 3(N-1)/N",
 				Bound: algo.Exactly(messages)},
 		},
+		Breaks: "When the coordinator crashes the queue dies with it, and everybody waits for ever. " +
+			"One that crashes inside never releases, and everybody waits as well.",
 	}, New)
 }
 

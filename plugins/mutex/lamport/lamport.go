@@ -3,10 +3,10 @@
 // rules that the paper numbers.
 //
 // Every process keeps the same queue of requests, ordered by the logical time
-// at which they were made, and enters when its own is the first. It may trust
-// its copy of the queue once it has heard from everybody at a later time: links
-// keep order, so nothing earlier can still be on its way. Without that order the
-// algorithm is wrong.
+// at which they were made. It enters when its own request is the first. It
+// may trust its copy of the queue once it has heard from everybody at a later
+// time. Links keep order, so nothing earlier can still be on its way. Without
+// that order the algorithm is wrong.
 package lamport
 
 import (
@@ -35,6 +35,9 @@ func init() {
 			{Metric: "messages/entry", Load: "light", Text: "3(N-1)", Bound: algo.Exactly(messages)},
 			{Metric: "messages/entry", Load: "burst", Text: "3(N-1)", Bound: algo.Exactly(messages)},
 		},
+		Breaks: "Where links do not keep order it is unsafe: a REPLY or RELEASE that overtakes a " +
+			"REQUEST of its sender lets two in at once. After any crash or loss whoever asks " +
+			"waits for ever.",
 	}, New)
 }
 

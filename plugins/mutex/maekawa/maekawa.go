@@ -56,6 +56,10 @@ func init() {
 				return float64(3 * (least - 1)), float64(5 * (largest - 1))
 			},
 		}},
+		Breaks: "Any crash blocks all whose quorum the process belongs to. Without the correction " +
+			"of Sanders, as printed, it deadlocks: a waiter that is displaced from the head of " +
+			"a queue does not learn that it failed, keeps its other locks, and all wait in a " +
+			"circle.",
 	}, New)
 }
 

@@ -4,7 +4,7 @@
 // Two structures share the processes. Following father leads to the root, the
 // last process to have asked. Following next from the token's holder gives
 // the queue of those who wait. A request climbs the father path, and every
-// process it passes makes the requester its father; so paths stay short.
+// process it passes makes the requester its father. So paths stay short.
 package naimitrehel
 
 import (
@@ -31,6 +31,9 @@ func init() {
 			Metric: "messages/entry", Load: "light", Text: "H(n-1) on average (Theorem 5)",
 			Bound: algo.Within(0.10, func(n int) float64 { return algo.Harmonic(n - 1) }),
 		}},
+		Breaks: "When the holder crashes, or the token is lost on its way, nobody enters any more. " +
+			"A process that crashes on the way to the root, or in the queue, takes along the " +
+			"requests behind it.",
 	}, New)
 }
 

@@ -66,5 +66,9 @@ func init() {
 			Metric: "messages/entry", Load: "worst", Text: "4N-3 when the idle holder died",
 			Bound: algo.Exactly(func(n int) float64 { return float64(4*n - 3) }),
 		}},
+		Breaks: "With Telec below three delays a second token is made while the first lives, and " +
+			"two are inside at once. With rebuild false, the notes' text, one whose request " +
+			"died with another process starves. Otherwise recovery only takes its time: Twait " +
+			"and three Telec.",
 	}, New)
 }

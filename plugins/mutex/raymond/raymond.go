@@ -1,12 +1,12 @@
 // Package raymond is the tree-based token algorithm of Raymond (ACM TOCS 1989).
 // Comments cite the paper's procedures and events.
 //
-// The processes form a tree. Each knows in which direction the privilege is, and
-// keeps a queue of the neighbors that want it, itself among them. It asks in the
-// direction of the privilege once for all who wait, and when the privilege comes,
-// gives it to the first of its queue; if others wait still, it asks again, behind
-// it. So a request climbs only as far as the first process that has asked
-// already.
+// The processes form a tree. Each knows in which direction the privilege is,
+// and keeps a queue of the neighbors that want it, itself among them. It asks
+// in the direction of the privilege once for all who wait, and when the
+// privilege comes, gives it to the first of its queue. If others wait still,
+// it asks again, behind it. So a request climbs only as far as the first
+// process that has asked already.
 package raymond
 
 import (
@@ -36,6 +36,8 @@ func init() {
 			Text:  "twice the distance to the holder; on average, in a binary tree",
 			Bound: algo.Within(0.10, messages),
 		}},
+		Breaks: "A crash cuts the tree: whoever has the crashed process between itself and the " +
+			"privilege waits for ever, and the holder takes the privilege along.",
 	}, New)
 }
 

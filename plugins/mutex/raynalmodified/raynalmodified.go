@@ -2,12 +2,12 @@
 // 1989) as lecture notes improve on it, so that nobody blocks and nobody polls.
 // Comments cite the numbered rules of that form.
 //
-// Each process has a number A, and no two of these have a factor in common. It
-// has a fraction X, at first A, but 1 at one process. The product T of all X
-// says whose turn it is: process i's, if T = Q/A(i), Q being the product of all
-// A. Everybody knows every X. Whoever leaves multiplies its X by A(i)/A(i+1),
-// which makes it its successor's turn, and informs all others. Whoever does not
-// want to enter does so as well as soon as its turn comes.
+// Each process has a number A, no two of which have a factor in common, and a
+// fraction X, at first A, but 1 at one process. The product T of all X says
+// whose turn it is: process i's, if T = Q/A(i), Q being the product of all A.
+// Everybody knows every X. Whoever leaves multiplies its X by A(i)/A(i+1),
+// which makes it its successor's turn, and informs all others. Whoever does
+// not want to enter does so as well as soon as its turn comes.
 //
 // After s passes X is A(i)^(s+1)/A(i+1)^s, without the 1 where it was 1. So s
 // stands for X, which would outgrow any number, and T is compared with Q/A(i)
@@ -58,6 +58,9 @@ func init() {
 			Text:  "N(N-1) for the same process again; the notes say (N-1)², of the farthest other",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n * (n - 1)) }),
 		}},
+		Breaks: "Any crash stops the turn at the process that is down, wanted or not, and everybody " +
+			"waits for ever. It never rests: an idle system exchanges N-1 messages in each " +
+			"message delay, unless park is set.",
 	}, New)
 }
 

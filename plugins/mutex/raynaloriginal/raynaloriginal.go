@@ -52,6 +52,9 @@ func init() {
 			Metric: "messages/entry", Load: "best", Text: "2(N-1): one poll, by whoever's turn it is",
 			Bound: algo.Exactly(func(n int) float64 { return float64(2 * (n - 1)) }),
 		}},
+		Breaks: "If the process whose turn it is does not want to enter, nobody else ever does: who " +
+			"wants to polls for ever, a livelock. Any crash has that effect too, since a poll " +
+			"needs every reply.",
 	}, New)
 }
 

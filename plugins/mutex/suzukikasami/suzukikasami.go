@@ -36,6 +36,9 @@ func init() {
 			{Metric: "messages/entry", Load: "burst", Text: "N, and 0 for the holder: N-1",
 				Bound: algo.Exactly(messages)},
 		},
+		Breaks: "When the holder crashes, or the token is lost on its way, there is no token any " +
+			"more, and whoever asks waits for ever. The crash of a process that neither has the " +
+			"token nor waits for it does no harm.",
 	}, New)
 }
 

@@ -1,9 +1,9 @@
 // Package tokenring is mutual exclusion by a token that goes round a ring for
 // ever (Le Lann, IFIP 1977). Its rules are three; comments cite them by number.
 //
-// Who has the token may enter; who does not want to, or leaves, passes it on.
+// Who has the token may enter. Who does not want to, or leaves, passes it on.
 // Nobody asks for it. Where everybody wants to enter, each entry costs one
-// message, less than with any other algorithm; where nobody does, messages go
+// message, less than with any other algorithm. Where nobody does, messages go
 // round all the same.
 package tokenring
 
@@ -49,6 +49,8 @@ func init() {
 					"N for each lap without a request",
 				Bound: algo.Within(0.10, halfALap)},
 		},
+		Breaks: "Any crash loses the token at the gap in the ring, also of a process that does not " +
+			"want to enter. Nobody makes a new one, and everybody waits for ever.",
 	}, New)
 }
 
