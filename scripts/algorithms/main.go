@@ -1,5 +1,5 @@
-// Command algorithms writes docs/algorithms.md from the registry and from the
-// package comments of the plugins. Run it from the repository's root:
+// Command algorithms writes docs/algorithms.md from the registry, from the package
+// comments of the plugins, and from findings.yaml. Run it from the repository's root:
 //
 //	go run ./scripts/algorithms
 package main
@@ -34,10 +34,16 @@ func main() {
 // generate is the document, from the sources below root.
 func generate(root string) ([]byte, error) {
 	var out bytes.Buffer
+	found, err := readFindings()
+	if err != nil {
+		return nil, err
+	}
 	out.WriteString("# Algorithms\n\n" +
 		"<!-- Written by go run ./scripts/algorithms: do not edit. -->\n\n" +
-		"Every algorithm that is built in, from its own declaration. `bench describe ID` tells\n" +
-		"the same, with the defaults of its parameters worked out for a network.\n")
+		"Every algorithm that is built in, from its own declaration: its idea, what it costs, what\n" +
+		"it survives and how it breaks beyond that, with a scenario to see it. At the end stand the\n" +
+		"[errata of the lecture notes](#errata-of-the-lecture-notes) that many of them come from.\n" +
+		"`bench describe ID` tells the same of one, with the defaults of its parameters.\n")
 	for _, p := range []struct {
 		problem algo.Problem
 		title   string
@@ -48,11 +54,12 @@ func generate(root string) ([]byte, error) {
 			if a.Problem != p.problem {
 				continue
 			}
-			if err := describe(&out, root, a); err != nil {
+			if err := describe(&out, root, a, found); err != nil {
 				return nil, err
 			}
 		}
 	}
+	errata(&out, found)
 	return out.Bytes(), nil
 }
 
@@ -79,13 +86,17 @@ func order(s *algo.Spec) string {
 func anchor(id string) string { return strings.ReplaceAll(id, "/", "") }
 
 // describe is one algorithm's section.
-func describe(out *bytes.Buffer, root string, a *algo.Algorithm) error {
+func describe(out *bytes.Buffer, root string, a *algo.Algorithm, f Findings) error {
 	s := &a.Spec
-	idea, err := packageComment(root, a)
+	text, err := packageComment(root, a)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\n### %s\n\n%s\n\n", a.ID, idea)
+	about, idea, more := split(text)
+	fmt.Fprintf(out, "\n### %s\n\n%s\n\n*Idea.* %s\n\n", a.ID, about, idea)
+	if more != "" {
+		fmt.Fprintf(out, "%s\n\n", more)
+	}
 	fmt.Fprintf(out, "*Source.* %s. %s. %s, %d.",
 		s.Paper.Authors, s.Paper.Title, s.Paper.Venue, s.Paper.Year)
 	if s.Paper.DOI != "" {
@@ -106,6 +117,13 @@ func describe(out *bytes.Buffer, root string, a *algo.Algorithm) error {
 	fmt.Fprintf(out, "\n\n*Needs.* %s; order %s; %s; detector: %s.\n", s.Needs.Topology, order(s),
 		s.Needs.Synchrony, s.Needs.Detector)
 	fmt.Fprintf(out, "\n*Survives.* %s.\n", survives(s))
+	fmt.Fprintf(out, "\n*How it breaks.* %s", s.Breaks)
+	for _, b := range f.Breaks {
+		if b.Algorithm == a.ID {
+			fmt.Fprintf(out, " %s shows it (%s).", scenario(b.Scenario), prints(b.Shows))
+		}
+	}
+	out.WriteString("\n")
 	fmt.Fprintf(out, "\n*Promises.* %s.\n", promises(a))
 	if len(s.Claims) > 0 {
 		out.WriteString("\n| claim | load | as the source puts it | n = 3 | n = 5 | n = 9 |\n" +
@@ -172,7 +190,23 @@ func promises(a *algo.Algorithm) string {
 	return strings.Join(out, "; ")
 }
 
-// packageComment is the idea, as the plugin's own package comment tells it.
+// split is a package comment without what only readers of the code need: the first
+// sentence, the paragraph with the idea, and what follows.
+func split(text string) (about, idea, more string) {
+	paragraphs := strings.SplitN(text, "\n\n", 3)
+	about = strings.ReplaceAll(paragraphs[0], "\n", " ")
+	about, _, _ = strings.Cut(about, ". Comments cite")
+	about, _, _ = strings.Cut(about, ". Its rules")
+	if len(paragraphs) > 1 {
+		idea = paragraphs[1]
+	}
+	if len(paragraphs) > 2 {
+		more = paragraphs[2]
+	}
+	return strings.TrimSuffix(about, ".") + ".", idea, more
+}
+
+// packageComment is how the plugin's own package comment describes it.
 func packageComment(root string, a *algo.Algorithm) (string, error) {
 	name := strings.ReplaceAll(a.Spec.Name, "-", "")
 	file := filepath.Join(root, "plugins", string(a.Problem), name, name+".go")
