@@ -106,6 +106,8 @@ func TestRegister_PanicsNamingTheDefect(t *testing.T) {
 		"bound of a switch": {param(func(p *Param) { p.Type, p.Default = Bool, Const(true) }), "no bound"},
 		"parameter twice": {func(s *Spec) { s.Params = append(s.Params, s.Params[0]) },
 			"parameter time_out declared twice"},
+		"a process that lasts": {param(func(p *Param) { p.Process = true }),
+			"time_out: a process is a whole number"},
 		"several defects": {func(s *Spec) { s.Name, s.Summary = "-", "" }, "no one-line summary"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -151,6 +151,7 @@ type Param struct {
 	Default         func(Network) any
 	Min, Max        any  // inclusive; nil: no bound
 	PerProcess      bool // may also be a list in ID order: ranks, estimates, delays
+	Process         bool // it names a process: an Int that is not above how many there are
 }
 
 // Const is the default of a parameter that does not depend on the network.
@@ -208,6 +209,9 @@ func (p Param) checkBounds() error {
 		if err := bare.Check(bound); err != nil {
 			return fmt.Errorf("bound of %w (Go type %T)", err, bound)
 		}
+	}
+	if p.Process && (p.Type != Int || p.Min == nil || less(p.Min, int64(0))) {
+		return fmt.Errorf("parameter %s: a process is a whole number from 1 on, or 0 for none", p.Name)
 	}
 	if p.Min != nil && p.Max != nil && less(p.Max, p.Min) {
 		return fmt.Errorf("parameter %s: maximum %v is below minimum %v", p.Name, p.Max, p.Min)
@@ -323,7 +327,7 @@ func (p Param) checkGiven(v any, n int) (errs []error) {
 	list, ok := v.([]any)
 	switch {
 	case !ok:
-		if err := p.Check(v); err != nil {
+		if err := p.checkAmong(v, n); err != nil {
 			errs = append(errs, err)
 		}
 		return errs
@@ -333,11 +337,22 @@ func (p Param) checkGiven(v any, n int) (errs []error) {
 		return []error{fmt.Errorf("parameter %s: %d values for %d processes", p.Name, len(list), n)}
 	}
 	for i, v := range list {
-		if err := p.Check(v); err != nil {
+		if err := p.checkAmong(v, n); err != nil {
 			errs = append(errs, fmt.Errorf("process %d: %w", i+1, err))
 		}
 	}
 	return errs
+}
+
+// checkAmong is Check where there are n processes.
+func (p Param) checkAmong(v any, n int) error {
+	if err := p.Check(v); err != nil {
+		return err
+	}
+	if id, ok := v.(int64); ok && p.Process && id > int64(n) {
+		return fmt.Errorf("parameter %s: %d is no process (has: 1 to %d)", p.Name, id, n)
+	}
+	return nil
 }
 
 // everybody marks the entry that keeps the whole list of a parameter.

@@ -21,6 +21,7 @@ func tunable() *Spec {
 		{Name: "share", Type: Float, Min: 0.0, Max: 1.0, Default: Const(0.5)},
 		{Name: "eager", Type: Bool, Default: func(n Network) any { return n.Bounded }},
 		{Name: "mode", Type: Enum, Choices: []string{"join", "race"}, Default: Const("join")},
+		{Name: "first", Type: Int, Min: int64(1), Process: true, Default: Const(int64(1))},
 	}}
 }
 
@@ -30,7 +31,7 @@ func TestResolve(t *testing.T) {
 	t.Parallel()
 	const ms = time.Millisecond
 	defaults := Params{"timeout": 3*ms + 5, "backoff": 6*ms + 10, "tries": int64(3),
-		"share": 0.5, "eager": true, "mode": "join"}
+		"share": 0.5, "eager": true, "mode": "join", "first": int64(1)}
 	with := func(p Params) Params {
 		out := Params{}
 		for k, v := range defaults {
@@ -85,6 +86,10 @@ func TestResolve(t *testing.T) {
 				"parameter tries: 10 is above its maximum 9",
 				"parameter share: +Inf is not a finite number",
 			}},
+		"the last process": {map[string]any{"first": int64(5)}, fiveNodes,
+			with(Params{"first": int64(5)}), nil},
+		"no process": {map[string]any{"first": int64(6)}, fiveNodes, defaults,
+			[]string{"parameter first: 6 is no process (has: 1 to 5)"}},
 		"nothing as a value": {map[string]any{"tries": nil}, fiveNodes, defaults,
 			[]string{"parameter tries: <nil> is not a whole number"}},
 		"a list of too few": {map[string]any{"timeout": waits[:4]}, fiveNodes, defaults,

@@ -73,6 +73,7 @@ type paramReport struct {
 	Min        string   `json:"min"`
 	Max        string   `json:"max"`
 	PerProcess bool     `json:"per_process"`
+	Process    bool     `json:"process"`
 	Doc        string   `json:"doc"`
 }
 
@@ -232,7 +233,7 @@ func params(s *algo.Spec) []paramReport {
 			Name: p.Name, Type: p.Type.String(), Unit: p.Unit,
 			Choices: append([]string{}, p.Choices...),
 			Default: text(values[p.Name]), Min: text(p.Min), Max: text(p.Max),
-			PerProcess: p.PerProcess, Doc: p.Doc,
+			PerProcess: p.PerProcess, Process: p.Process, Doc: p.Doc,
 		})
 	}
 	return out
@@ -319,6 +320,9 @@ func (s *streams) printParams(list []paramReport) {
 		}
 		if p.Max != "" {
 			kind += ", at most " + p.Max
+		}
+		if p.Process {
+			kind += ", at most the number of nodes"
 		}
 		if p.PerProcess {
 			kind += ", or a list with one for each process"

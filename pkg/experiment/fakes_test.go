@@ -67,6 +67,8 @@ func init() {
 	algo.RegisterMutex(algo.Spec{
 		Name: "commanded", Summary: "has an operation of its own", Paper: paper,
 		Messages: []algo.Message{request{}}, Needs: algo.Needs{Topology: algo.Tree},
+		Params: []algo.Param{{Name: "first", Type: algo.Int, Doc: "a process", Min: int64(1),
+			Process: true, Default: algo.Const(int64(1))}},
 	}, func(algo.Config) algo.Mutex { return commandedProcess{} })
 }
 

@@ -28,8 +28,8 @@ func init() {
 		},
 		Messages: []algo.Message{Request{}, Grant{}, Release{}},
 		Params: []algo.Param{{
-			Name: "coordinator", Type: algo.Int, Min: int64(1), Default: algo.Const(int64(1)),
-			Doc: "the process that lets the others in",
+			Name: "coordinator", Type: algo.Int, Min: int64(1), Process: true,
+			Default: algo.Const(int64(1)), Doc: "the process that lets the others in",
 		}},
 		Survives: algo.Faults{Duplication: true},
 		// Between a REQUEST and its GRANT a process sends nothing, so who knows of a

@@ -106,3 +106,25 @@ func TestSecondCopies(t *testing.T) {
 	d.Receives(1, grant(2, 1))
 	d.Receives(1, grant(2, 2), algotest.Enters())
 }
+
+// TestCoordinator: it is one of the processes.
+func TestCoordinator(t *testing.T) {
+	t.Parallel()
+	a, err := algo.Lookup(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for coordinator, want := range map[int64]string{
+		0: "parameter coordinator: 0 is below its minimum 1", 1: "", 3: "",
+		4: "parameter coordinator: 4 is no process (has: 1 to 3)",
+	} {
+		got := ""
+		_, errs := a.Spec.Resolve(map[string]any{"coordinator": coordinator}, algo.Network{Nodes: 3})
+		for _, err := range errs {
+			got += err.Error()
+		}
+		if got != want {
+			t.Errorf("coordinator %d of 3: %q, want %q", coordinator, got, want)
+		}
+	}
+}
