@@ -34,9 +34,10 @@ func init() {
 				"suspects the leader, and after a recovery, so that who returns takes over. Who " +
 				"promises a ballot takes its proposer for the leader. A refusal is told (NACK), " +
 				"and a proposer that was refused or has no majority after t_prepare tries again " +
-				"a random time later. A ballot that is asked for again, by the network's second " +
-				"copy, is promised again. A leader that is settled from the start has ballot " +
-				"(1, its ID).",
+				"a random time later. Who hears of a higher ballot from a refusal promises it as " +
+				"well, as it may have been down when that was asked for. A ballot that is asked for " +
+				"again, by the network's second copy, is promised again. A leader that is settled " +
+				"from the start has ballot (1, its ID).",
 		},
 		Messages: []algo.Message{Prepare{}, Promise{}, Nack{}},
 		Saves:    []algo.Message{Stable{}},
@@ -90,8 +91,7 @@ const retry algo.Timer = "retry"
 
 type node struct {
 	algo.Config
-	promised Ballot // persistent: the highest promised; its own, for who proposes or leads
-	seen     uint64 // the highest counter heard of
+	promised Ballot // persistent: the highest heard of; its own, for who proposes or leads
 	role     role
 	leader   algo.ID
 	promises []algo.ID // of its ballot, its own included
@@ -105,7 +105,7 @@ func New(c algo.Config) algo.Elector {
 	} else if c.Leader != algo.None {
 		n.promised = Ballot{1, c.Leader}
 	}
-	if n.seen = n.promised.Counter; c.Leader == c.ID {
+	if c.Leader == c.ID {
 		n.role, n.promises = leader, slices.Clone(c.Peers)
 	}
 	return n
@@ -154,15 +154,21 @@ func (n *node) Timeout(env algo.Env, _ algo.Timer) { n.prepare(env) }
 // prepare is phase 1a: a ballot above all that were heard of, and its own
 // promise first.
 func (n *node) prepare(env algo.Env) {
-	n.seen++
 	n.role, n.leader = proposer, algo.None
 	n.promises = append(n.promises[:0], n.ID)
-	n.promised = Ballot{n.seen, n.ID}
-	env.Save(Stable{n.promised})
+	n.promise(env, Ballot{n.promised.Counter + 1, n.ID})
 	env.Elected(algo.None, 0)
 	algo.Broadcast(env, n.ID, n.Peers, Prepare{n.promised})
 	n.later(env)
 	n.count(env)
+}
+
+// promise binds this process to heed no ballot lower than b, also after a crash.
+func (n *node) promise(env algo.Env, b Ballot) {
+	if n.promised.less(b) {
+		n.promised = b
+		env.Save(Stable{b})
+	}
 }
 
 // later sets the timer: proposers that keep each other from winning try again
@@ -174,14 +180,12 @@ func (n *node) later(env algo.Env) {
 
 // onPrepare is phase 1b. Whoever promises gives up its own ballot, if it has one.
 func (n *node) onPrepare(env algo.Env, from algo.ID, m Prepare) {
-	n.seen = max(n.seen, m.Ballot.Counter)
-	switch {
-	case m.Ballot.less(n.promised):
+	if m.Ballot.less(n.promised) {
 		env.Send(from, Nack{m.Ballot, n.promised})
 		return
-	case n.promised.less(m.Ballot):
-		n.promised = m.Ballot
-		env.Save(Stable{n.promised})
+	}
+	n.promise(env, m.Ballot)
+	if n.leader != from {
 		n.role, n.leader = acceptor, from
 		env.CancelTimer(retry)
 		env.Elected(from, n.term())
@@ -205,13 +209,14 @@ func (n *node) count(env algo.Env) {
 	}
 }
 
-// onNack: somebody has promised a higher ballot than ours. Its proposer may be
-// about to win: it gets time to.
+// onNack: somebody has promised a higher ballot, and so does this process, which
+// may have been down when that was asked for: whomever it follows has lost. The
+// proposer of the higher one may be about to win: it gets time to.
 func (n *node) onNack(env algo.Env, m Nack) {
-	n.seen = max(n.seen, m.Promised.Counter)
-	if m.Ballot != n.promised || n.role != proposer && n.role != leader {
+	if !n.promised.less(m.Promised) {
 		return
 	}
+	n.promise(env, m.Promised)
 	n.role, n.leader = loser, algo.None
 	env.Elected(algo.None, 0)
 	n.later(env)
@@ -227,14 +232,12 @@ func (n *node) term() uint64 {
 func (n *node) Invariant() error {
 	own, most := n.promised.ID == n.ID, len(n.promises) > len(n.Peers)/2
 	switch {
-	case n.role != acceptor && !own:
+	case (n.role == proposer || n.role == leader) && !own:
 		return fmt.Errorf("role %d, but promised %v", n.role, n.promised)
 	case (n.role == leader) != (n.leader == n.ID), n.role == leader && !most:
 		return fmt.Errorf("role %d with leader %d and promises of %v", n.role, n.leader, n.promises)
 	case n.leader != algo.None && n.leader != n.promised.ID:
 		return fmt.Errorf("follows %d, but promised %v", n.leader, n.promised)
-	case n.seen < n.promised.Counter:
-		return fmt.Errorf("promised %v, but has seen %d", n.promised, n.seen)
 	}
 	return nil
 }

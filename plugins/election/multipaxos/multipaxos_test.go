@@ -183,20 +183,41 @@ func TestProposer(t *testing.T) {
 	r.Hears(1, multipaxos.Promise{Ballot: ballot(2, 2)}, "") // the network's second copy
 	r.Hears(3, multipaxos.Promise{Ballot: ballot(2, 2)}, "retry- leader=2/11")
 	r.Hears(4, multipaxos.Promise{Ballot: ballot(2, 2)}, "")
-	r.Hears(4, multipaxos.Nack{Ballot: ballot(1, 2), Promised: ballot(4, 1)}, "") // late
 	// Somebody has promised more: no leader any more, and a higher ballot later.
-	r.Hears(5, multipaxos.Nack{Ballot: ballot(2, 2), Promised: ballot(7, 4)}, "leader=0/0 retry+")
+	r.Hears(5, multipaxos.Nack{Ballot: ballot(2, 2), Promised: ballot(7, 4)},
+		"SAVE{{7 4}} leader=0/0 retry+")
 	r.Hears(4, multipaxos.Nack{Ballot: ballot(2, 2), Promised: ballot(7, 4)}, "")
 	r.Hears(4, multipaxos.Promise{Ballot: ballot(2, 2)}, "") // too late
 	r.Elects("")
 	r.Expires("retry", "SAVE{{8 2}} leader=0/0 PREPARE{{8 2}}>1 PREPARE{{8 2}}>3 PREPARE{{8 2}}>4 "+
 		"PREPARE{{8 2}}>5 retry+")
-	r.Hears(1, multipaxos.Nack{Ballot: ballot(8, 2), Promised: ballot(8, 3)}, "leader=0/0 retry+")
-	r.Hears(3, multipaxos.Prepare{Ballot: ballot(8, 3)},
-		"SAVE{{8 3}} retry- leader=3/42 PROMISE{{8 3}}>3")
-	r.Hears(1, multipaxos.Nack{Ballot: ballot(8, 2), Promised: ballot(9, 4)}, "") // late again
-	r.Hears(3, multipaxos.Prepare{Ballot: ballot(8, 3)}, "PROMISE{{8 3}}>3")      // a second copy
+	r.Hears(4, multipaxos.Nack{Ballot: ballot(2, 2), Promised: ballot(7, 4)}, "") // later still
+	r.Hears(1, multipaxos.Nack{Ballot: ballot(8, 2), Promised: ballot(8, 3)},
+		"SAVE{{8 3}} leader=0/0 retry+")
+	r.Hears(3, multipaxos.Prepare{Ballot: ballot(8, 3)}, "retry- leader=3/42 PROMISE{{8 3}}>3")
+	r.Hears(1, multipaxos.Nack{Ballot: ballot(8, 2), Promised: ballot(8, 3)}, "")
+	r.Hears(3, multipaxos.Prepare{Ballot: ballot(8, 3)}, "PROMISE{{8 3}}>3") // a second copy
 	r.Hears(1, multipaxos.Prepare{Ballot: ballot(8, 1)}, "NACK{{8 1} {8 3}}>1")
+}
+
+// TestMissedPrepare: 3 was down when 5 asked for (7, 5). The refusal of its own
+// ballot tells it that whoever asks for less has lost, be it before or after.
+func TestMissedPrepare(t *testing.T) {
+	back := algo.Config{ID: 3, Incarnation: 1, Saved: multipaxos.Stable{Promised: ballot(4, 5)}}
+	nack := multipaxos.Nack{Ballot: ballot(5, 3), Promised: ballot(7, 5)}
+	late := multipaxos.Prepare{Ballot: ballot(6, 2)}
+	const prepares = "SAVE{{5 3}} leader=0/0 PREPARE{{5 3}}>1 PREPARE{{5 3}}>2 PREPARE{{5 3}}>4 " +
+		"PREPARE{{5 3}}>5 retry+"
+	r := algotest.NewTranscript(t, id, 5, back, nil)
+	r.Starts(prepares)
+	r.Hears(2, late, "SAVE{{6 2}} retry- leader=2/31 PROMISE{{6 2}}>2")
+	r.Hears(1, nack, "SAVE{{7 5}} leader=0/0 retry+")
+	r.Expires("retry", "SAVE{{8 3}} leader=0/0 PREPARE{{8 3}}>1 PREPARE{{8 3}}>2 PREPARE{{8 3}}>4 "+
+		"PREPARE{{8 3}}>5 retry+")
+	r = algotest.NewTranscript(t, id, 5, back, nil)
+	r.Starts(prepares)
+	r.Hears(1, nack, "SAVE{{7 5}} leader=0/0 retry+")
+	r.Hears(2, late, "NACK{{6 2} {7 5}}>2")
 }
 
 // TestLeaderGivesWay: a leader heeds a higher ballot as everybody does, and a
