@@ -559,6 +559,21 @@ func (d *Director) Skipped(end time.Duration) int {
 	return skipped
 }
 
+// LongestPause is the longest that a process is to be paused; where it is never to
+// resume, the time limit.
+func (p *Plan) LongestPause() (longest time.Duration) {
+	for _, e := range slices.Concat(p.Failures.Events, p.Scenario.Events) {
+		switch {
+		case e.Do != DoPause:
+		case e.For > 0:
+			longest = max(longest, e.For)
+		default:
+			longest = p.TimeLimit
+		}
+	}
+	return longest
+}
+
 // An Omission is a rule by which certain messages are lost: the First-th to the
 // Last-th that fits.
 type Omission struct {

@@ -161,7 +161,7 @@ func (t *trial) collect(sink trace.Sink) harness.End {
 	if more := vanished - mostVanished; more > 0 {
 		end.Invalid = append(end.Invalid, fmt.Sprintf("and %d more messages vanished", more))
 	}
-	if end.Reason == harness.Finished && t.setup.Scenario.Until == 0 || end.Reason == harness.Stuck {
+	if end.Reason == harness.Finished && !t.inTime || end.Reason == harness.Stuck {
 		end.At = last // quiet is found a moment after it has begun
 	}
 	return end
@@ -245,10 +245,11 @@ func (t *trial) unaccounted(r *trace.Record, outcomes map[flight][]uint8, cut ti
 	down, wasDown := t.downDuring(r.Peer, r.Sent, r.Due)
 	died := t.diedAfter(r.Process, r.Incarnation, r.Sent)
 	fate.At = max(fate.At, down)
+	lost, why := t.loss(r)
 	switch {
 	case fate.At > cut:
-	case (wasDown || died) && t.lost(r):
-		fate.Type = trace.Lose
+	case (wasDown || died) && lost:
+		fate.Type, fate.Arg = trace.Lose, why
 		m.insert(fate)
 		return nil
 	case wasDown:
@@ -270,15 +271,22 @@ func (t *trial) unaccounted(r *trace.Record, outcomes map[flight][]uint8, cut ti
 		r.Seq, r.Process, r.Peer, r.Sent)
 }
 
-// lost says whether the network model lost the copy, as its receiver would have
-// noticed.
-func (t *trial) lost(r *trace.Record) bool {
+// loss says whether the copy was lost, and why, as its receiver would have noticed.
+func (t *trial) loss(r *trace.Record) (lost bool, why uint64) {
 	n := &t.setup.Network
 	flow := n.Flow(r.Plane, r.Process, r.Incarnation, r.Peer)
-	flow.Sent = r.Seq - 1
+	for n.Burst != nil && flow.Sent < r.Seq-1 { // what a link loses depends on what went before
+		n.Send(&flow, 0, nil)
+	}
+	n.Skip(&flow, r.Seq-1)
 	fate := n.Send(&flow, r.Sent, t.weather.On(r.Process, r.Peer, r.Sent))
-	return r.Copy == 0 && fate.Lost || r.Copy == 1 && fate.CopyLost ||
-		t.cuts.Severed(r.Process, r.Peer, r.Sent, r.Due)
+	switch {
+	case r.Arg == trace.Omitted:
+		return true, trace.Omitted
+	case r.Copy == 0 && fate.Lost || r.Copy == 1 && fate.CopyLost:
+		return true, 0
+	}
+	return t.cuts.Severed(r.Process, r.Peer, r.Sent, r.Due), trace.Severed
 }
 
 // downDuring says whether p was down at an instant of [from, to], and if it went

@@ -50,7 +50,8 @@ func (t *trial) obey(i harness.Instruction) {
 		t.obeyed++ // also if its process is down: the scenario has moved on
 	}
 	switch {
-	case i.Finish():
+	case i.Finish(): // at its instant; what follows from a record ends in instruct
+		t.inTime = true
 		t.conclude(i.At)
 	case i.Alarm():
 		t.quietAt = 0

@@ -28,6 +28,7 @@ type MachineConfig struct {
 	External bus.DialConfig
 	Ready    time.Duration // how long nodes may take to be ready; 0: 10 s and 20 ms a node
 	Limit    int64         // bytes of records that a node may write; 0: DefaultTelemetryLimit
+	Pause    time.Duration // the longest that a node is to be paused: nobody may take it for dead
 }
 
 // A Machine runs trials on real node processes of this machine, one at a time.
@@ -77,13 +78,21 @@ func NewMachine(cfg MachineConfig) (*Machine, error) {
 	return m, nil
 }
 
+// patience is with a silent end of a connection; 0: the usual one.
+func (c *MachineConfig) patience() time.Duration {
+	if c.Pause == 0 {
+		return 0
+	}
+	return 2*c.Pause + 5*time.Second
+}
+
 func (m *Machine) startBus() (err error) {
 	users := make([]bus.User, len(m.identities))
 	for i, id := range m.identities {
 		users[i] = bus.User{ID: id.ID, Public: id.Public}
 	}
 	b, err := StartBus(m.spawner, m.cfg.Exe, m.cfg.BusArgs,
-		bus.ServerConfig{MaxNodes: m.cfg.Nodes, Users: users})
+		bus.ServerConfig{MaxNodes: m.cfg.Nodes, Users: users, Patience: m.cfg.patience()})
 	if err == nil {
 		m.bus = b
 	}
@@ -187,13 +196,14 @@ func (m *Machine) access(i int) access {
 	if m.bus == nil {
 		e := m.cfg.External
 		return access{URL: e.URL, Seed: e.Seed, Credentials: e.CredentialsFile, User: e.User,
-			Password: e.Password, Token: e.Token, CA: e.CAFile, Cert: e.CertFile, Key: e.KeyFile}
+			Password: e.Password, Token: e.Token, CA: e.CAFile, Cert: e.CertFile, Key: e.KeyFile,
+			Patience: m.cfg.patience()}
 	}
-	return access{URL: m.bus.URL, Seed: m.identities[i].Secret()}
+	return access{URL: m.bus.URL, Seed: m.identities[i].Secret(), Patience: m.cfg.patience()}
 }
 
 func (a access) dial(name string) bus.DialConfig {
 	return bus.DialConfig{URL: a.URL, Name: name, Seed: a.Seed, CredentialsFile: a.Credentials,
 		User: a.User, Password: a.Password, Token: a.Token,
-		CAFile: a.CA, CertFile: a.Cert, KeyFile: a.Key}
+		CAFile: a.CA, CertFile: a.Cert, KeyFile: a.Key, Patience: a.Patience}
 }

@@ -388,8 +388,9 @@ func (n *node) put(i int, v uint64) {
 func (n *node) obey(o order) {
 	n.now = n.clock()
 	switch {
-	case o.Do != nil:
-		n.member.Obey(n.now, *o.Do)
+	case o.Do != nil: // an event as others are: a slow process takes its time for it
+		n.queue.Push(n.now, o.Do.Class(), n.ID, happening{what: anInstruction, instr: o.Do})
+		return
 	case o.Crashed != nil:
 		n.member.Crashed(o.Crashed.Process, o.Crashed.At)
 	case o.Restarted != nil:
@@ -439,6 +440,8 @@ func (n *node) outcome(t trace.Type, h *happening) {
 		late = h.late
 	case t == trace.Lose && f.Omitted:
 		late = trace.Omitted
+	case t == trace.Lose && !f.Lost:
+		late = trace.Severed
 	}
 	n.message(&trace.Record{
 		At: n.now, Type: t, Process: uint32(n.ID), Peer: uint32(h.from), Incarnation: f.Incarnation,

@@ -41,6 +41,8 @@ type access struct {
 	CA          string `json:"ca,omitempty"`
 	Cert        string `json:"cert,omitempty"`
 	Key         string `json:"key,omitempty"`
+	// Patience is with a silent server; 0: the usual one.
+	Patience time.Duration `json:"patience,omitempty"`
 }
 
 // An order tells a node what to do. Every order but Stop is counted in the

@@ -51,6 +51,7 @@ type trial struct {
 	quietIdle bool          // it was told then that nothing else is planned either
 	end       harness.End
 	over      bool
+	inTime    bool // the end was known before the start
 }
 
 // A child is one incarnation of a node.

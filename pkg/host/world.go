@@ -42,8 +42,13 @@ func (n *node) Send(_ *harness.Member, to algo.ID, out harness.Outgoing) {
 func (n *node) publish(t trace.Type, to algo.ID, f *bus.Frame) {
 	n.ordinals[f.Plane][to-1]++
 	f.Ordinal = n.ordinals[f.Plane][to-1]
+	omitted := uint64(0)
+	if f.Omitted { // if it does not reach its receiver, the host has to know
+		omitted = trace.Omitted
+	}
 	n.message(&trace.Record{
-		At: n.now, Type: t, Process: uint32(n.ID), Peer: uint32(to), Incarnation: n.Incarnation,
+		Arg: omitted,
+		At:  n.now, Type: t, Process: uint32(n.ID), Peer: uint32(to), Incarnation: n.Incarnation,
 		Sent: f.Sent, Due: f.Due, Seq: f.Seq, Bytes: uint32(len(f.Payload)), Depth: f.Depth,
 		Plane: f.Plane, Kind: f.Kind, Copy: f.Copy,
 	})

@@ -130,15 +130,15 @@ func (r *run) conclude() (Summary, error) {
 
 // host runs trials on real nodes, one after the other.
 func (r *run) host(ctx context.Context) error {
-	most := 0
+	most, pause := 0, time.Duration(0)
 	for _, c := range r.experiment.Cells {
-		most = max(most, c.Plan.Nodes)
+		most, pause = max(most, c.Plan.Nodes), max(pause, c.Plan.LongestPause())
 	}
 	token := fmt.Sprintf("%x", time.Now().UnixNano()&0xffffffff)
 	b := r.experiment.Bus
 	machine, err := host.NewMachine(host.MachineConfig{
 		Exe: r.options.Exe, NodeArgs: r.options.NodeArgs, BusArgs: r.options.BusArgs,
-		Nodes: most, Run: r.folder.Header().Run + "-" + token, External: external(b),
+		Nodes: most, Run: r.folder.Header().Run + "-" + token, External: external(b), Pause: pause,
 	})
 	if err != nil {
 		return err

@@ -276,7 +276,7 @@ func Replay(ctx context.Context, e *experiment.Experiment, number int, o Options
 	}
 	m, err := host.NewMachine(host.MachineConfig{
 		Exe: o.Exe, NodeArgs: o.NodeArgs, BusArgs: o.BusArgs, Nodes: plan.Nodes, Run: "replay",
-		External: external(e.Bus),
+		External: external(e.Bus), Pause: plan.LongestPause(),
 	})
 	if err != nil {
 		return check.Verdict{}, harness.End{}, nil, nil, err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // An event is what the queue holds.
@@ -53,4 +54,15 @@ func (e *event) class() harness.Class {
 		return e.alarm.Class()
 	}
 	return e.instr.Class()
+}
+
+// cause is why a message is lost.
+func (e *event) cause() uint64 {
+	switch {
+	case e.omitted:
+		return trace.Omitted
+	case e.lost:
+		return 0
+	}
+	return trace.Severed
 }

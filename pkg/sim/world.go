@@ -114,7 +114,10 @@ func (s *simulation) message(t trace.Type, e *event) {
 	r.Sent, r.Due, r.Seq = e.sent, e.due, e.seq
 	r.Plane, r.Kind, r.Copy = e.plane, e.kind, e.copy
 	r.Arg = 0
-	if e.omitted && t == trace.Lose {
+	switch {
+	case t == trace.Lose:
+		r.Arg = e.cause()
+	case e.omitted && t != trace.Deliver:
 		r.Arg = trace.Omitted
 	}
 	s.sink.Record(r)

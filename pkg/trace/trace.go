@@ -81,18 +81,19 @@ func (t Type) HasText() bool {
 	return t == Log || t == Timeout || t == Save || t == Cut || t == Heal || t == Flaky
 }
 
-// What Arg says of a message that was not lost by the network's draw or by a cut.
+// What Arg says of a message that was not lost by the network's draw.
 const (
 	WithSender = 1 // it died with its sender
 	Omitted    = 2 // a scheduled fault lost it
+	Severed    = 3 // its link was cut
 )
 
 // A Record is one event at one process. Which fields mean something depends on
 // Type; the others are zero.
 //
 // Arg is of Elected the term; of Request the intended instant in ns; of Deliver
-// by how many ns the bus was late; of Lose why, WithSender or Omitted, if it
-// was not the network.
+// by how many ns the bus was late; of Lose why, WithSender, Omitted or
+// Severed, if it was not the network's draw; of Send Omitted, if it will be.
 type Record struct {
 	At          time.Duration // since the trial's common start; may be negative before it
 	Sent        time.Duration // messages: when it was handed to the network

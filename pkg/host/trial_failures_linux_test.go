@@ -1,0 +1,302 @@
+package host_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/host"
+	"github.com/conclave-bench/conclave/pkg/stats"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// metric is the value of the verdict's metric of that name.
+func metric(tb testing.TB, v check.Verdict, name string) float64 {
+	tb.Helper()
+	for _, m := range v.Metrics {
+		if m.Name == name {
+			return m.Value
+		}
+	}
+	tb.Fatalf("no metric %s", name)
+	return 0
+}
+
+// beats is a heartbeat detector that a busy machine does not fool.
+var beats = harness.Detector{Kind: "heartbeat", Interval: ms(50), Timeout: ms(400)}
+
+// failing is a plan with faults, out of the algorithm's model or not.
+func failing(tb testing.TB, id string, n int, s harness.Scenario, events ...harness.Event) harness.Plan {
+	tb.Helper()
+	p := plan(tb, id, n, s, nil)
+	p.Failures.Events = events
+	p.InModel = false
+	return p
+}
+
+// TestTrial_SplitBrain: of two halves each has a leader of its own, from the time
+// that it takes to notice and to elect until the cut is healed; then there is one.
+func TestTrial_SplitBrain(t *testing.T) {
+	const whole = 1500
+	p := failing(t, "election/bully", 5, harness.Scenario{
+		Kind: harness.Partition, Shape: "halves", Settle: ms(50), Duration: ms(whole),
+	})
+	p.Leader, p.Detector = 5, beats
+	want := simulate(t, p)
+	m := newMachine(t, 5)
+	got := run(t, m, p)
+	for world, v := range map[string]check.Verdict{"simulated": want.Verdict, "on nodes": got.Verdict} {
+		split := metric(t, v, "split_brain_ms")
+		// A suspicion comes at most an interval before the time-out has passed since
+		// the cut; the election lasts as long as its time-outs.
+		if lo, hi := whole-400.0-150, float64(whole-400+50)+40; split < lo || split > hi {
+			t.Errorf("%s: %.1f ms of split brain, want %.0f to %.0f", world, split, lo, hi)
+		}
+		if v.Status != check.OK {
+			t.Errorf("%s: %s: %s", world, v.Status, v.Reason)
+		}
+	}
+	p.Detector = harness.Detector{Kind: "perfect", Delay: ms(10)}
+	if split := metric(t, simulate(t, p).Verdict, "split_brain_ms"); split != 0 {
+		t.Errorf("a perfect detector has seen the partition: %.1f ms of split brain", split)
+	}
+}
+
+// TestTrial_Pause: a leader that is stopped for a while is replaced, thinks that it
+// leads when it goes on, and is told.
+func TestTrial_Pause(t *testing.T) {
+	p := failing(t, "election/bully", 4, script(), harness.Event{
+		At: ms(100), Do: harness.DoPause, Who: "leader", For: ms(1200),
+	})
+	p.Leader, p.Detector = 4, beats
+	p.Scenario.Until = ms(2500)
+	m := newMachine(t, 4, func(c *host.MachineConfig) { c.Pause = ms(1200) })
+	check := func(world string, list trace.List, v check.Verdict) {
+		var at []time.Duration
+		for _, r := range list {
+			if r.Process == 4 && (r.Type == trace.Pause || r.Type == trace.Resume) {
+				at = append(at, r.At)
+			}
+			if len(at) == 1 && r.Process == 4 && r.Type == trace.Deliver && r.At > at[0]+ms(20) {
+				t.Fatalf("%s: p4 handled a message at %v, stopped since %v", world, r.At, at[0])
+			}
+		}
+		if len(at) != 2 || at[1]-at[0] < ms(1190) || at[1]-at[0] > ms(1300) {
+			t.Fatalf("%s: stopped and resumed at %v", world, at)
+		}
+		if changes := metric(t, v, "leader_changes"); changes < 2 {
+			t.Errorf("%s: %v changes of leader, want one away and one back", world, changes)
+		}
+	}
+	want := simulate(t, p)
+	check("simulated", want.Trace, want.Verdict)
+	got := run(t, m, p)
+	check("on nodes", got.Trace, got.Verdict)
+}
+
+// TestTrial_Slow: each event takes a slow process its time.
+func TestTrial_Slow(t *testing.T) {
+	p := failing(t, "mutex/central", 3, harness.Scenario{
+		Kind: harness.Sequential, Requests: 4, Requesters: "in-turn",
+	}, harness.Event{Do: harness.DoSlow, Node: 1, By: ms(20)})
+	p.Scenario.Hold = bus.Constant(ms(1))
+	m := newMachine(t, 3)
+	want, got := simulate(t, p), run(t, m, p)
+	if err := same(want, got); err != nil {
+		t.Error(err)
+	}
+	a, b := metric(t, want.Verdict, "waiting_ms"), metric(t, got.Verdict, "waiting_ms")
+	if a < 20 || b < a || b > a+15 {
+		t.Errorf("waiting: simulated %.2f ms, on nodes %.2f ms", a, b)
+	}
+}
+
+// TestTrial_LoseOnce: the second token is lost, whoever sends it, and nothing else.
+func TestTrial_LoseOnce(t *testing.T) {
+	p := failing(t, "mutex/suzuki-kasami", 4, harness.Scenario{
+		Kind: harness.Sequential, Requests: 6, Requesters: "in-turn",
+	}, harness.Event{Do: harness.DoLose, Kind: "TOKEN", Count: 2})
+	m := newMachine(t, 4)
+	want, got := simulate(t, p), run(t, m, p)
+	for world, list := range map[string]trace.List{"simulated": want.Trace, "on nodes": got.Trace} {
+		sent, lost := 0, []int{}
+		for _, r := range list {
+			switch {
+			case r.Type == trace.Send && r.Kind == 1:
+				sent++
+			case r.Type == trace.Lose:
+				if lost = append(lost, sent); r.Arg != trace.Omitted || r.Kind != 1 {
+					t.Errorf("%s: lost %+v", world, r)
+				}
+			}
+		}
+		if !slices.Equal(lost, []int{2}) {
+			t.Errorf("%s: lost after so many tokens sent: %v, want the second", world, lost)
+		}
+	}
+	if err := same(want, got); err != nil {
+		t.Error(err)
+	}
+	if got.Completed != 2 || got.Status != check.Timeout || got.End.Skipped != 0 {
+		t.Errorf("%d entries, %s, %d skipped: the token was not needed?", got.Completed, got.Status,
+			got.End.Skipped)
+	}
+	p.Failures.Events[0].Count = 100
+	for world, skipped := range map[string]int{
+		"simulated": simulate(t, p).End.Skipped, "on nodes": run(t, m, p).End.Skipped,
+	} {
+		if skipped != 1 {
+			t.Errorf("%s: %d faults skipped, want the one that never came to be", world, skipped)
+		}
+	}
+}
+
+// TestTrial_Flaky: on chosen links, for a while, messages are lost and late as
+// asked for, the same ones in both worlds; elsewhere none.
+func TestTrial_Flaky(t *testing.T) {
+	loss, latency := 0.5, bus.Constant(ms(12))
+	p := failing(t, "election/test-numbered", 3, harness.Scenario{Kind: harness.ColdStart},
+		harness.Event{Do: harness.DoFlaky, Links: [][2]uint32{{1, 2}, {3, 1}}, Loss: &loss, Latency: &latency})
+	p.Params = map[string]any{"messages": int64(300)}
+	m := newMachine(t, 3)
+	want, got := simulate(t, p), run(t, m, p)
+	a, b := fates(t, want.Trace), fates(t, got.Trace)
+	lost := map[string]int{}
+	for k, f := range b {
+		if f != a[k] {
+			t.Fatalf("%+v: simulated %+v, on nodes %+v", k, a[k], f)
+		}
+		name := fmt.Sprintf("%d>%d", k.from, k.to)
+		flaky := name == "1>2" || name == "3>1"
+		if flaky != (f.takes == ms(12)) || !flaky && f.what != trace.Deliver {
+			t.Fatalf("%s: %+v", name, f)
+		}
+		if f.what == trace.Lose {
+			lost[name]++
+		}
+	}
+	for name, n := range lost {
+		if lo, hi := stats.BinomialInterval(n, 300, 0.999); lo > loss || hi < loss {
+			t.Errorf("%s: %d of 300 lost: %v is not in [%.3f, %.3f]", name, n, loss, lo, hi)
+		}
+	}
+	if len(lost) != 2 || len(a) != len(b) {
+		t.Errorf("lost on %v, %d fates simulated, %d on nodes", lost, len(a), len(b))
+	}
+}
+
+// TestTrial_OneWay: a mute process hears the others, who do not hear it.
+func TestTrial_OneWay(t *testing.T) {
+	p := failing(t, "election/test-numbered", 3, harness.Scenario{Kind: harness.ColdStart},
+		harness.Event{Do: harness.DoCut, Shape: "mute", Node: 2})
+	p.Params = map[string]any{"messages": int64(20)}
+	m := newMachine(t, 3)
+	want, got := simulate(t, p), run(t, m, p)
+	for world, list := range map[string]trace.List{"simulated": want.Trace, "on nodes": got.Trace} {
+		for k, f := range fates(t, list) {
+			if (f.what == trace.Lose) != (k.from == 2) {
+				t.Fatalf("%s: %+v: %v", world, k, f.what)
+			}
+		}
+	}
+}
+
+// TestTrial_CrashAfterElected: an event that waits for an election strikes whoever
+// was elected, so long after it.
+func TestTrial_CrashAfterElected(t *testing.T) {
+	p := failing(t, "election/bully", 4, harness.Scenario{Kind: harness.LeaderCrash, Settle: ms(30)},
+		harness.Event{On: "elected", Wait: ms(40), Do: harness.DoCrash, Who: "leader"})
+	m := newMachine(t, 4)
+	want, got := simulate(t, p), run(t, m, p)
+	for world, list := range map[string]trace.List{"simulated": want.Trace, "on nodes": got.Trace} {
+		var crashes []algo.ID
+		var took time.Duration
+		for _, r := range list {
+			switch {
+			case r.Type == trace.Crash:
+				if crashes = append(crashes, algo.ID(r.Process)); len(crashes) == 2 {
+					took += r.At
+				}
+			case r.Type == trace.Elected && r.Process == r.Peer && r.Process == 3:
+				took = -r.At
+			}
+		}
+		if !slices.Equal(crashes, []algo.ID{4, 3}) || took < ms(40) || took > ms(60) {
+			t.Errorf("%s: crashed %v, the second %v after its election", world, crashes, took)
+		}
+	}
+	if want.Status != check.OK || got.Status != check.OK || len(got.Operations) != 2 {
+		t.Errorf("simulated %s, on nodes %s: %s; %d elections", want.Status, got.Status, got.Reason,
+			len(got.Operations))
+	}
+}
+
+// TestTrial_Churn: processes crash and return as planned, on nodes at the same
+// instants as simulated.
+func TestTrial_Churn(t *testing.T) {
+	p := failing(t, "election/bully", 5, harness.Scenario{Kind: harness.Churn, Duration: ms(2000)})
+	p.Failures = harness.Failures{CrashRate: 1, Downtime: bus.Uniform(ms(50), ms(200)), MaxDown: 2}
+	p.Leader = 5
+	m := newMachine(t, 5)
+	want, got := simulate(t, p), run(t, m, p)
+	count := func(list trace.List, k trace.Type) (at []time.Duration) {
+		for _, r := range list {
+			if r.Type == k && (k != trace.Up || r.Incarnation > 0) {
+				at = append(at, r.At)
+			}
+		}
+		return at
+	}
+	for _, k := range []trace.Type{trace.Crash, trace.Up} {
+		a, b := count(want.Trace, k), count(got.Trace, k)
+		if len(a) < 3 || len(a) != len(b) {
+			t.Fatalf("%v: simulated at %v, on nodes at %v", k, a, b)
+		}
+		for i := range a {
+			if late := b[i] - a[i]; late < 0 || late > ms(100) {
+				t.Errorf("%v %d: simulated at %v, on nodes at %v", k, i+1, a[i], b[i])
+			}
+		}
+	}
+	if got.End.At < ms(2000) || metric(t, got.Verdict, "availability") >= 1 {
+		t.Errorf("%s at %v (%s) with availability %v", got.End.Reason, got.End.At, got.Reason, metric(t, got.Verdict, "availability"))
+	}
+}
+
+// TestTrial_Elections: the leader crashes again and again, each time after the one
+// before is back.
+func TestTrial_Elections(t *testing.T) {
+	p := failing(t, "election/bully", 4, harness.Scenario{
+		Kind: harness.LeaderCrash, Settle: ms(20), Elections: 4,
+	})
+	m := newMachine(t, 4)
+	want, got := simulate(t, p), run(t, m, p)
+	for world, o := range map[string]check.Verdict{"simulated": want.Verdict, "on nodes": got.Verdict} {
+		if o.Status != check.OK || o.Completed < 4 {
+			t.Errorf("%s: %s: %s; %d elections", world, o.Status, o.Reason, o.Completed)
+		}
+	}
+}
+
+// TestTrial_MutexUnderFire: processes crash while they want the critical section;
+// the load goes on with those that live, and ends.
+func TestTrial_MutexUnderFire(t *testing.T) {
+	p := failing(t, "mutex/naimi-trehel-ft", 5, harness.Scenario{
+		Kind: harness.Closed, Duration: ms(1500), Think: bus.Constant(ms(20)),
+	}, harness.Event{At: ms(300), Do: harness.DoCrash, Who: "token-holder", For: ms(300)})
+	p.Detector = harness.Detector{Kind: "perfect", Delay: ms(20)}
+	m := newMachine(t, 5)
+	want, got := simulate(t, p), run(t, m, p)
+	for world, o := range map[string]check.Verdict{"simulated": want.Verdict, "on nodes": got.Verdict} {
+		if o.Completed < 20 {
+			t.Errorf("%s: %s: %s; %d entries", world, o.Status, o.Reason, o.Completed)
+		}
+	}
+	t.Logf("simulated %s (%s) %d, on nodes %s (%s) %d", want.Status, want.Reason, want.Completed, got.Status,
+		got.Reason, got.Completed)
+}
