@@ -334,10 +334,11 @@ func (d *Director) onward(now time.Duration) {
 	}
 }
 
-// told says whether the scenario has nothing more to say at now: a script that
-// has an end of its own, or lines still to come, goes on.
+// told says whether the scenario has nothing more to say at now: one that has an
+// end of its own, or lines still to come, goes on.
 func (d *Director) told(now time.Duration) bool {
-	return len(d.script) == 0 && d.setup.Scenario.Until == 0 && now >= d.last
+	s := &d.setup.Scenario
+	return len(d.script) == 0 && s.Until == 0 && s.Kind != Churn && now >= d.last
 }
 
 // Done is told that the application of p has had all its entries, or never will.

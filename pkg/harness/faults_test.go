@@ -288,6 +288,16 @@ func TestScenarioFaults(t *testing.T) {
 		}
 		same(t, "it leads", told(d.Quiet(0, 2, false)), []string{"0s finish"})
 	})
+	t.Run("churn, restless", func(t *testing.T) {
+		t.Parallel()
+		s := Scenario{Kind: Churn, Duration: 20 * ms}
+		d := NewDirector(mustSetup(t, "election/test-restless", 2, s, func(p *Plan) { p.Leader = 2 }))
+		same(t, "timeline", told(d.Timeline()), []string{"20ms finish"})
+		for _, p := range []uint32{1, 2} {
+			r := elected(p, 2)
+			same(t, "all agree", told(d.Observe(&r)), []string{})
+		}
+	})
 	t.Run("partition", func(t *testing.T) {
 		t.Parallel()
 		s := Scenario{Kind: Partition, Shape: "halves", Duration: 20 * ms}
