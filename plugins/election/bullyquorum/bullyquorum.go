@@ -5,7 +5,8 @@
 // A process that misses its leader probes all others. After T it knows who is in
 // reach. Fewer than a quorum: it serves nobody and tries again later. Otherwise
 // it follows a leader that it has found, or joins the best in reach: newest
-// state, then least ID. Whoever is joined by a quorum leads.
+// state, then least ID, and not itself short of a quorum. Whoever is joined by a
+// quorum leads.
 //
 // That alone does not keep two leaders from being supported by one process, at
 // different moments. So each leadership has a term, and before it begins those
@@ -37,6 +38,7 @@ type node struct {
 	seen     uint64 // the newest promise of others heard of
 	version  int64
 	led      bool // or may have, in a former life
+	short    bool // of a quorum in reach, at the end of the last T
 	suspects []algo.ID
 	probed   []Round // the newest round of each process; by ID - 1
 
@@ -50,6 +52,7 @@ type node struct {
 
 	quorum     int
 	claims     bool
+	electable  bool // join only who is electable
 	t, backoff time.Duration
 }
 
@@ -72,6 +75,7 @@ func New(c algo.Config) algo.Elector {
 		quorum: int(c.Params.Int("quorum")), claims: c.Params.Bool("claim_phase"),
 		t: c.Params.Duration("t_answer"), backoff: c.Params.Duration("backoff"),
 		version: c.Params.Int("version"), led: c.Incarnation > 0,
+		electable: c.Params.Bool("electable"),
 	}
 	if c.Leader != algo.None {
 		n.term, n.promised = 1, 1
@@ -184,7 +188,7 @@ func (n *node) onProbe(env algo.Env, from algo.ID, m Probe) {
 	if gone {
 		leader = algo.None
 	}
-	env.Send(from, ProbeReply{m.Round, n.version, n.promised, leader})
+	env.Send(from, ProbeReply{m.Round, n.version, n.promised, leader, n.electable && n.short})
 	if gone || n.mode == follower && n.leader == algo.None {
 		n.probe(env)
 	}
@@ -200,11 +204,12 @@ func (n *node) onProbeReply(from algo.ID, m ProbeReply) {
 	}
 }
 
-// choose is rule 3.
+// choose is rule 3. One that is better but reaches no quorum is not joined: it
+// cannot lead, and who joined it would be missing elsewhere.
 func (n *node) choose(env algo.Env) {
 	env.SetTimer(retryTimer, n.backoff+time.Duration(env.Rand().Int64N(int64(n.backoff))))
 	n.best = n.ID
-	if len(n.responses)+1 < n.quorum { // serve nobody
+	if n.short = len(n.responses)+1 < n.quorum; n.short { // serve nobody
 		n.best = algo.None
 		return
 	}
@@ -214,7 +219,8 @@ func (n *node) choose(env algo.Env) {
 		switch {
 		case r.Leader == r.from && (!leads || r.Promised > newest): // it leads
 			n.best, leads, newest = r.from, true, r.Promised
-		case !leads && (r.Version > version || r.Version == version && r.from < n.best):
+		case leads || r.Unelectable:
+		case r.Version > version || r.Version == version && r.from < n.best:
 			n.best, version = r.from, r.Version
 		}
 	}

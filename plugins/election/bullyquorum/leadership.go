@@ -91,7 +91,7 @@ func (n *node) onElected(env algo.Env, from algo.ID, m Elected) {
 }
 
 func (n *node) settle(env algo.Env, as mode, leader algo.ID, term uint64) {
-	n.mode, n.leader, n.term, n.claim = as, leader, term, 0
+	n.mode, n.leader, n.term, n.claim, n.short = as, leader, term, 0, false
 	env.CancelTimer(answerTimer)
 	env.CancelTimer(retryTimer)
 	env.Elected(leader, term)

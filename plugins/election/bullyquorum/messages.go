@@ -11,6 +11,8 @@ type ProbeReply struct {
 	Version  int64
 	Promised uint64
 	Leader   algo.ID // whom the sender follows, itself if it leads; None: nobody
+	// Unelectable: the sender found no quorum in reach when it last looked.
+	Unelectable bool
 }
 
 // Join supports its receiver, which its sender holds to be the best.

@@ -26,8 +26,9 @@ func init() {
 				"the leadership is not believed. The lease is the failure detector's: a leader that " +
 				"suspects so many that no quorum is left abdicates; one that comes back hears from " +
 				"the leader, and from whoever has led. Processes publish nothing, so versions of the " +
-				"state stay as they are. In a partition that is not transitive it may happen that " +
-				"nobody leads (issue 43183), and a cut too short for the detector is a loss of " +
+				"state stay as they are. One that reaches no quorum says so and is not joined: " +
+				"otherwise (electable false, the original) nobody may lead in a partition that is " +
+				"not transitive (issue 43183). A cut too short for the detector is a loss of " +
 				"messages: one who misses the end of a leadership then does not learn of it.",
 		},
 		Messages: []algo.Message{
@@ -40,6 +41,8 @@ func init() {
 				Default: func(net algo.Network) any { return int64(net.Nodes/2 + 1) }},
 			{Name: "claim_phase", Type: algo.Bool, Default: algo.Const(true),
 				Doc: "supporters promise the term before a leader begins"},
+			{Name: "electable", Type: algo.Bool, Default: algo.Const(true),
+				Doc: "join nobody who says that it reaches no quorum"},
 			{Name: "t_answer", Type: algo.Duration, Min: time.Duration(0),
 				Doc: "T, how long to wait for answers to a PROBE; " +
 					"default 3d + 20 ms, d the largest latency",
@@ -68,10 +71,10 @@ func init() {
 				return float64(m*(n-1) + m*(m-1) + 4*(m-1))
 			}),
 		}},
-		Breaks: "Without a majority in reach nobody leads, and nobody is served. In a partition " +
-			"that is not transitive that may happen although a majority is connected: all join " +
-			"one that itself joins another, whom they do not reach. Without the claim phase, as " +
-			"in the original, two can lead one term.",
+		Breaks: "Without a majority in reach nobody leads, and nobody is served. With electable " +
+			"false, as in the original, that may happen in a partition that is not transitive " +
+			"although a majority is connected: all join one that itself joins another, whom they " +
+			"do not reach. Without the claim phase, as in the original too, two can lead one term.",
 	}, New)
 }
 
