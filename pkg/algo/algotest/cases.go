@@ -8,340 +8,284 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
-	"github.com/conclave-bench/conclave/pkg/check"
-	"github.com/conclave-bench/conclave/pkg/harness"
-	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 //go:embed testdata/cases.json
-var cases []byte
+var embedded []byte
 
 // unit is one time unit of a case.
 const unit = time.Millisecond
 
 // A Reference is one conformance case: a scenario in the unit-delay model and what it
 // leads to, to the message. Its times are in units of a message's delay.
+// docs/adding-an-algorithm.md describes the format.
 type Reference struct {
 	ID        string
 	Algorithm string // without its kind: "bully"
 	Kind      algo.Problem
 	Topology  struct {
-		Type  string
-		N     json.RawMessage // a number; in words where many sizes are meant
-		Order json.RawMessage // of a ring, likewise
-		Shape string          // of a tree: "path, holder 1", "star centre 1", "binary heap"
-		Edges [][2]algo.ID
+		Type    string
+		N       json.RawMessage // a number, or "3..7": one of these in each random scenario
+		Order   json.RawMessage // of a ring, or of a tree from its root: a list of processes
+		Edges   json.RawMessage // a list of pairs
+		Shape   string          // of a tree: "path, holder 1", "star centre 1", "binary heap"
+		Quorums string          // of a quorum algorithm: "grid 3x3"
 	}
 	Params   map[string]any
 	Scenario struct {
-		Crashed   []algo.ID
-		Leader    algo.ID `json:"initial_leader"`
-		TokenAt   algo.ID `json:"token_at"`
-		Partition [][]uint32
-		Hold      *float64        `json:"cs_duration"`
-		Until     float64         `json:"run_until"`
-		Events    json.RawMessage // in words where they are random
-		Workload  string
-		Channels  string
-		Params    map[string]any
+		Crashed      []algo.ID
+		Leader       algo.ID `json:"initial_leader"`
+		TokenAt      algo.ID `json:"token_at"`
+		Partition    [][]uint32
+		Hold         *float64        `json:"cs_duration"`
+		Until        float64         `json:"run_until"`
+		Window       []float64       // from, to: of what is counted over a span
+		Events       json.RawMessage // in words where they are random
+		Workload     string
+		Channels     string // in words: random delays, and many seeds
+		Params       map[string]any
+		Order        string         `json:"same_instant_order"`
+		Candidates   []algo.ID      // of bully-candidate-ordinary
+		FailoverList []algo.ID      `json:"failover_list"` // of bully-next-in-line
+		Score, Delta map[string]any // parameters, by process
 	}
 	Expect  map[string]json.RawMessage
 	Formula string
 	Note    string
 	Form    string // exact or statistical
+
+	Line    int      `json:"-"` // of the file, where the case begins
+	unbuilt []string // what it says that nothing here understands
 }
 
-type caseEvent struct {
-	T      float64 `json:"t"`
-	When   string  `json:"when"`
-	Op     string  `json:"op"`
-	Node   algo.ID `json:"node"`
-	Target algo.ID `json:"target"`
+// What a case may say, level by level. What stands behind the bar is for its
+// readers alone.
+const (
+	fileKeys     = "cases | title model count"
+	caseKeys     = "id algorithm kind topology params scenario expect | formula note form basis source"
+	topologyKeys = "type n order edges shape quorums | K diameter"
+	scenarioKeys = "crashed initial_leader token_at partition cs_duration run_until window events " +
+		"workload channels params same_instant_order candidates failover_list score delta | " +
+		"names ordinary repeat"
+	eventKeys = "t when op node of target groups | note"
+)
+
+// unbuilt are keys of cases of algorithms that are not here: such a case can be
+// read, but not run.
+const unbuilt = "direction anonymous n_known weights centre tree capture_order failed operation"
+
+func names(text string) []string { return strings.Fields(strings.ReplaceAll(text, "|", "")) }
+
+// AlgorithmID is that of the algorithm that the case is about.
+func (c *Reference) AlgorithmID() string { return string(c.Kind) + "/" + c.Algorithm }
+
+// A Mistake is something in a file of cases that cannot be meant.
+type Mistake struct {
+	Line int    // of the file; 0: unknown
+	Case string // its ID
+	Key  string // "scenario.events[2].op"
+	Text string // what is wrong, and what to write instead
 }
 
-// LoadCases reads a file of cases.
+func (m *Mistake) Error() string {
+	place := ""
+	if m.Line > 0 {
+		place = fmt.Sprintf("line %d", m.Line)
+	}
+	return m.at(place)
+}
+
+// In is the mistake with its place in a file of that name.
+func (m *Mistake) In(file string) string { return m.at(fmt.Sprintf("%s:%d", file, m.Line)) }
+
+func (m *Mistake) at(place string) string {
+	parts := slices.DeleteFunc([]string{place, m.Case, m.Key, m.Text},
+		func(s string) bool { return s == "" })
+	return strings.Join(parts, ": ")
+}
+
+// Mistakes is all that is wrong with a file of cases.
+type Mistakes []*Mistake
+
+func (m Mistakes) Error() string {
+	lines := make([]string, len(m))
+	for i := range m {
+		lines[i] = m[i].Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// wrong is a mistake at a key of a case.
+func wrong(key, format string, args ...any) *Mistake {
+	return &Mistake{Key: key, Text: fmt.Sprintf(format, args...)}
+}
+
+// unknown is the mistake of a word that is none of those.
+func unknown(key, what, word string, has []string) *Mistake {
+	if near := algo.Nearest(word, has); near != "" {
+		return wrong(key, "unknown %s %q; did you mean %q?", what, word, near)
+	}
+	return wrong(key, "unknown %s %q (has: %s)", what, word, strings.Join(has, ", "))
+}
+
+// LoadCases reads a file of cases, {"cases": [...]}. Its error is Mistakes, unless
+// r cannot be read.
 func LoadCases(r io.Reader) ([]Reference, error) {
-	var file struct{ Cases []Reference }
-	if err := json.NewDecoder(r).Decode(&file); err != nil {
+	text, err := io.ReadAll(r)
+	if err != nil {
 		return nil, fmt.Errorf("cases: %w", err)
 	}
-	return file.Cases, nil
-}
-
-// Checks are what only the algorithm's own tests can look at: an expectation
-// by name, and what is wrong with what came out.
-type Checks map[string]func(*Result, json.RawMessage) error
-
-// A Result is what came out of a case: one trial if it is exact, many if it is
-// statistical.
-type Result struct {
-	Case   *Reference
-	Plan   harness.Plan
-	Trials []Outcome
-}
-
-// Cases runs every conformance case of algorithm id, each as a subtest.
-func Cases(t *testing.T, id string, own ...Checks) {
-	t.Helper()
-	all, err := LoadCases(bytes.NewReader(cases))
-	if err != nil {
-		t.Fatal(err)
+	l := loader{text: text}
+	l.file()
+	if len(l.found) > 0 {
+		return nil, l.found
 	}
-	n := 0
-	for i := range all {
-		c := &all[i]
-		if c.id() != id {
+	return l.cases, nil
+}
+
+// ReferenceCases is the repository's own cases of algorithm id.
+func ReferenceCases(id string) ([]Reference, error) {
+	all, err := LoadCases(bytes.NewReader(embedded))
+	return slices.DeleteFunc(all, func(c Reference) bool { return c.AlgorithmID() != id }), err
+}
+
+// A loader reads one file.
+type loader struct {
+	text  []byte
+	cases []Reference
+	found Mistakes
+	line  int
+	id    string // of the case that is being read
+}
+
+func (l *loader) add(m *Mistake) {
+	m.Line, m.Case = l.line, l.id
+	l.found = append(l.found, m)
+}
+
+// at sets the line to that of an offset.
+func (l *loader) at(offset int64) {
+	l.line = 1 + bytes.Count(l.text[:min(offset, int64(len(l.text)))], []byte("\n"))
+}
+
+func (l *loader) file() {
+	l.at(0)
+	var top struct{ Cases []json.RawMessage }
+	err := json.Unmarshal(l.text, &top)
+	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
+		l.at(syntax.Offset)
+		l.add(wrong("", "not JSON: %v", err))
+		return
+	}
+	if err != nil || top.Cases == nil {
+		l.add(wrong("cases", `missing, or no list, want {"cases": [{"id": "X-1", ...}]}`))
+		return
+	}
+	l.object("", l.text, fileKeys)
+	in := json.NewDecoder(bytes.NewReader(l.text)) // once more, for the lines
+	_, _ = in.Token()
+	for in.More() {
+		var raw json.RawMessage
+		if key, _ := in.Token(); key != "cases" {
+			_ = in.Decode(&raw)
 			continue
 		}
-		n++
-		t.Run(c.ID, func(t *testing.T) {
-			t.Parallel()
-			if err := c.Run(own...); err != nil {
-				t.Errorf("%v\nformula: %s\nnote: %s", err, c.Formula, c.Note)
-			}
-		})
-	}
-	if n == 0 {
-		t.Fatalf("there are no cases for %s", id)
+		_, _ = in.Token()
+		for in.More() {
+			rest := bytes.TrimLeft(l.text[in.InputOffset():], " \t\r\n,")
+			l.at(int64(len(l.text) - len(rest)))
+			_ = in.Decode(&raw)
+			l.one(raw)
+		}
+		_, _ = in.Token()
 	}
 }
 
-func (c *Reference) id() string { return string(c.Kind) + "/" + c.Algorithm }
-
-// Run runs the case and returns all that is not as expected, joined.
-func (c *Reference) Run(own ...Checks) error {
-	p, err := c.Plan()
-	if err != nil {
-		return err
-	}
-	r := Result{Case: c, Plan: p}
-	seeds := uint64(1)
-	if c.Scenario.Channels != "" {
-		seeds = 300
-	}
-	var errs []error
-	for seed := range seeds {
-		p.Seed = seed
-		o, err := Simulate(p)
-		if err != nil {
-			return err
-		}
-		r.Trials = append(r.Trials, o)
-		switch {
-		case o.Status == check.Error || o.Status == check.Invalid,
-			o.Status == check.Violation && p.InModel:
-			errs = append(errs, fmt.Errorf("%s: %s", o.Status, o.Reason))
+// one reads a case.
+func (l *loader) one(raw json.RawMessage) {
+	var id struct{ ID string }
+	_ = json.Unmarshal(raw, &id) // a wrong type is found below
+	l.id = id.ID
+	defer func() { l.id = "" }()
+	c := Reference{Line: l.line}
+	before := len(l.found)
+	top := l.object("", raw, caseKeys)
+	for _, key := range []string{"id", "algorithm", "kind", "topology", "scenario", "expect"} {
+		if top != nil && top[key] == nil {
+			l.add(wrong(key, "missing"))
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.Expect)) {
-		f := expectations[name]
-		for _, checks := range own {
-			if checks[name] != nil {
-				f = checks[name]
-			}
-		}
-		if f == nil {
-			errs = append(errs, fmt.Errorf("%s: nothing can check this expectation", name))
-		} else if err := f(&r, c.Expect[name]); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", name, err))
+	inner := []map[string]json.RawMessage{
+		l.object("topology", top["topology"], topologyKeys+" "+unbuilt),
+		l.object("scenario", top["scenario"], scenarioKeys+" "+unbuilt),
+	}
+	for _, key := range names(unbuilt) {
+		if inner[0][key] != nil || inner[1][key] != nil {
+			c.unbuilt = append(c.unbuilt, key)
 		}
 	}
-	return errors.Join(errs...)
+	var events []json.RawMessage
+	_ = json.Unmarshal(inner[1]["events"], &events) // nothing, if they are words
+	for i, e := range events {
+		l.object(fmt.Sprintf("scenario.events[%d]", i), e, eventKeys)
+	}
+	if len(l.found) > before {
+		return
+	}
+	if typed := (*json.UnmarshalTypeError)(nil); errors.As(json.Unmarshal(raw, &c), &typed) {
+		l.add(wrong(strings.ToLower(typed.Field), "got %s, want %s", typed.Value, typeName(typed.Type)))
+		return
+	}
+	if c.Kind != algo.Election && c.Kind != algo.MutualExclusion {
+		l.add(unknown("kind", "kind", string(c.Kind),
+			[]string{string(algo.Election), string(algo.MutualExclusion)}))
+	}
+	if i := slices.IndexFunc(l.cases, func(o Reference) bool { return o.ID == c.ID }); i >= 0 {
+		l.add(wrong("id", "stands twice, first in line %d", l.cases[i].Line))
+	}
+	for name, want := range c.Expect { // on one line, as it is told
+		var flat bytes.Buffer
+		_ = json.Compact(&flat, want)
+		c.Expect[name] = flat.Bytes()
+	}
+	l.cases = append(l.cases, c)
 }
 
-// Plan is the case as a trial. One that documents a weakness is out of the
-// algorithm's model: what it breaks is what is expected.
-func (c *Reference) Plan() (harness.Plan, error) {
-	var n int
-	if err := json.Unmarshal(c.Topology.N, &n); err != nil {
-		return harness.Plan{}, fmt.Errorf("topology.n: %s is not a number of processes", c.Topology.N)
+// object is the parts of a JSON object that has no other keys than those.
+func (l *loader) object(key string, raw json.RawMessage, known string) map[string]json.RawMessage {
+	if raw == nil {
+		return nil
 	}
-	sc, err := c.scenario()
-	if err != nil {
-		return harness.Plan{}, err
+	var parts map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &parts); err != nil || parts == nil {
+		l.add(wrong(key, `want a block, as {"key": ...}`))
+		return nil
 	}
-	given, holder, err := c.params()
-	if err != nil {
-		return harness.Plan{}, err
-	}
-	p, err := Plan(c.id(), n, sc, given)
-	if err != nil {
-		return p, err
-	}
-	p.Leader, p.Holder, p.Crashed = c.Scenario.Leader, holder, c.Scenario.Crashed
-	p.InModel = len(c.Scenario.Partition) == 0 && c.Scenario.Channels == "" &&
-		!strings.Contains(c.Formula+c.Note, "negative test")
-	if strings.Contains(c.Scenario.Channels, "random delays") {
-		p.Network.Latency = bus.Uniform(unit/100, unit)
-		p.Network.Unordered = strings.Contains(c.Scenario.Channels, "non-FIFO")
-	}
-	if p.Shape.Kind != "complete" && len(c.Topology.Order) > 0 {
-		if err := json.Unmarshal(c.Topology.Order, &p.Shape.Order); err != nil {
-			return p, fmt.Errorf("topology.order: %s is no list of processes", c.Topology.Order)
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		if has := names(known); !slices.Contains(has, name) {
+			l.add(unknown(key, "key", name, has))
 		}
 	}
-	for _, shape := range []string{"path", "star", "binary"} {
-		if p.Shape.Kind == "tree" && strings.Contains(c.Topology.Shape, shape) {
-			p.Shape.Tree = shape
-		}
-	}
-	if _, who, found := strings.Cut(c.Topology.Shape, "holder "); found {
-		if _, err := fmt.Sscan(who, &p.Holder); err != nil {
-			return p, fmt.Errorf("topology.shape: %q: %w", c.Topology.Shape, err)
-		}
-	}
-	if c.Topology.Edges != nil {
-		p.Shape = algo.Shape{Kind: "file", Edges: c.Topology.Edges}
-	}
-	return p, nil
+	return parts
 }
 
-// verbs are the operations of cases that have another name here. Those that
-// stand in neither list are the algorithm's own.
-var verbs = map[string]string{"start": harness.DoElect}
-
-func (c *Reference) scenario() (sc harness.Scenario, err error) {
-	s := &c.Scenario
-	hold := 1.0
-	if s.Hold != nil {
-		hold = *s.Hold
+// typeName is what JSON calls a value of that type.
+func typeName(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a text"
+	case reflect.Uint32:
+		return "a process, as 3"
+	case reflect.Float64:
+		return "a number"
+	case reflect.Slice:
+		return "a list"
 	}
-	sc = harness.Scenario{Kind: harness.Script, Until: times(s.Until), Hold: bus.Constant(times(hold))}
-	if s.Workload != "" {
-		sc.Kind, sc.Requesters = harness.Sequential, "uniform"
-		_, err := fmt.Sscanf(s.Workload,
-			"%d sequential requests, node uniform at random (holder included), %d warm-up",
-			&sc.Requests, &sc.Warmup)
-		sc.Requests += sc.Warmup
-		return sc, err
-	}
-	if s.Events == nil && s.Channels != "" { // only the links matter: everybody asks again and again
-		sc.Kind, sc.Requests, sc.Think = harness.Closed, 30, bus.Uniform(0, 2*unit)
-		return sc, nil
-	}
-	if len(s.Partition) > 0 {
-		sc.Events = append(sc.Events, harness.Event{Do: harness.DoCut, Groups: s.Partition})
-	}
-	var events []caseEvent
-	if err := json.Unmarshal(s.Events, &events); err != nil {
-		return sc, fmt.Errorf("scenario.events: %w", err)
-	}
-	for _, e := range events {
-		to := harness.Event{At: times(e.T), Do: e.Op, Node: e.Node, Target: e.Target}
-		if verbs[e.Op] != "" {
-			to.Do = verbs[e.Op]
-		}
-		switch e.When {
-		case "":
-		case "network quiescent":
-			to.After = "quiet"
-		case "immediately after its release":
-			to.After = "release"
-		default:
-			return sc, fmt.Errorf("scenario.events: when: %q", e.When)
-		}
-		sc.Events = append(sc.Events, to)
-	}
-	return sc, nil
-}
-
-func times(units float64) time.Duration { return time.Duration(units * float64(unit)) }
-
-// rules are parameters of cases that say in words what an algorithm does anyway,
-// or what stands in another place as well.
-var rules = []string{
-	"announce", "contact_suspect", "close_rule", "tie", "grant_to_leader", "order", "initial_last",
-	"initial_forks", "contact", "rank", "cs_duration",
-}
-
-// params turns the case's parameters into the plugin's: a plain number for a
-// duration is in time units.
-func (c *Reference) params() (given map[string]any, holder algo.ID, err error) {
-	alg, err := algo.Lookup(c.id())
-	if err != nil {
-		return nil, 0, err
-	}
-	given, holder = map[string]any{}, c.Scenario.TokenAt
-	all := maps.Clone(c.Params)
-	if all == nil {
-		all = map[string]any{}
-	}
-	maps.Copy(all, c.Scenario.Params)
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		i := slices.IndexFunc(alg.Spec.Params, func(p algo.Param) bool { return p.Name == name })
-		switch number, ok := all[name].(float64); {
-		case i >= 0:
-			if given[name], err = value(alg.Spec.Params[i].Type, all[name]); err != nil {
-				return nil, 0, fmt.Errorf("parameter %s: %w", name, err)
-			}
-		case name == "initial_token" && ok:
-			holder = algo.ID(number)
-		case !slices.Contains(rules, name):
-			return nil, 0, fmt.Errorf("parameter %s is not one of %s", name, c.id())
-		}
-	}
-	return given, holder, nil
-}
-
-func value(t algo.ParamType, v any) (any, error) {
-	switch v := v.(type) {
-	case []any:
-		list := make([]any, len(v))
-		for i := range v {
-			var err error
-			if list[i], err = value(t, v[i]); err != nil {
-				return nil, err
-			}
-		}
-		return list, nil
-	case float64:
-		switch t {
-		case algo.Duration:
-			return times(v), nil
-		case algo.Int:
-			return int64(v), nil
-		}
-		return v, nil
-	case string:
-		var share float64
-		if t != algo.Duration {
-			return v, nil
-		}
-		if _, err := fmt.Sscanf(v, "%g x maximum one-way delay", &share); err != nil {
-			return nil, fmt.Errorf("%q is not understood", v)
-		}
-		return times(share), nil
-	}
-	return v, nil
-}
-
-// only is the one trial of an exact case.
-func (r *Result) only() *Outcome { return &r.Trials[0] }
-
-// beliefs is whom each live process names in the end.
-func (r *Result) beliefs(o *Outcome) map[algo.ID]algo.ID {
-	out := map[algo.ID]algo.ID{}
-	for i := range r.Plan.Nodes {
-		if p := algo.ID(i + 1); !slices.Contains(r.Plan.Crashed, p) {
-			out[p] = r.Plan.Leader
-		}
-	}
-	for _, rec := range o.Trace {
-		switch p := algo.ID(rec.Process); {
-		case rec.Type == trace.Crash:
-			delete(out, p)
-		case rec.Type == trace.Up && rec.Incarnation > 0:
-			out[p] = algo.None
-		case rec.Type == trace.Elected:
-			out[p] = algo.ID(rec.Peer)
-		}
-	}
-	return out
+	return `a block, as {"key": ...}`
 }

@@ -3,12 +3,18 @@ package algotest_test
 import (
 	"encoding/json"
 	"errors"
+	"io"
+	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 	_ "github.com/conclave-bench/conclave/plugins/election/bully"
+	_ "github.com/conclave-bench/conclave/plugins/election/bullynextinline"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/naimitrehel"
+	_ "github.com/conclave-bench/conclave/plugins/mutex/raymond"
+	_ "github.com/conclave-bench/conclave/plugins/mutex/tokenring"
 )
 
 // good is a case of three processes that holds.
@@ -26,7 +32,35 @@ const entries = `{"id": "X-2", "algorithm": "naimi-trehel", "kind": "mutex",
  "expect": {"sent": 5, "cs_order": [2, 3, 3], "entries": 3, "sync_delay_max": 1, "response_time": 0,
   "last_request_cost": 0, "sent_per_request": [1, 4, 0], "violations": 0}}`
 
-// TestReferences: a case that holds passes, and each change of it is noticed.
+const ring = `{"id": "X-3", "algorithm": "token-ring", "kind": "mutex",
+ "topology": {"type": "ring", "n": 3, "order": [2, 1, 3]},
+ "scenario": {"token_at": 3, "events": [{"t": 0, "op": "request", "node": 1}]},
+ "expect": {"sent_until_entry": 2, "entry_at": 2}}`
+
+const tree = `{"id": "X-4", "algorithm": "raymond", "kind": "mutex",
+ "topology": {"type": "tree", "n": 3, "shape": "star, holder 2"},
+ "scenario": {"events": [{"t": 0, "op": "request", "node": 3}]}, "expect": {"sent": 4}}`
+
+const line = `{"id": "X-5", "algorithm": "bully-next-in-line", "kind": "election",
+ "topology": {"type": "complete", "n": 4},
+ "scenario": {"crashed": [4], "initial_leader": 4, "failover_list": [3, 2],
+  "events": [{"t": 0, "op": "suspect", "node": 1}]}, "expect": {"leader": 3}}`
+
+// changed is text with one piece of it replaced.
+func changed(t *testing.T, text, old, fresh string) string {
+	t.Helper()
+	out := strings.Replace(text, old, fresh, 1)
+	if out == text && old != fresh {
+		t.Fatalf("%q does not stand in the case", old)
+	}
+	return out
+}
+
+func load(text string) ([]algotest.Reference, error) {
+	return algotest.LoadCases(strings.NewReader(`{"cases": [` + text + `]}`))
+}
+
+// TestReferences: a case that holds passes, and what comes out otherwise is told.
 func TestReferences(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -35,50 +69,63 @@ func TestReferences(t *testing.T) {
 	}{
 		"good":         {good, "", "", nil},
 		"good entries": {entries, "", "", nil},
-		"sent":         {good, `"sent": 5`, `"sent": 6`, []string{"sent: got 5, want 6"}},
-		"a bound":      {good, `"min": 3`, `"min": 4`, []string{"delivered: got 3, want"}},
+		"good ring":    {ring, "", "", nil},
+		"good tree":    {tree, "", "", nil},
+		"good list":    {line, "", "", nil},
+		"sent":         {good, `"sent": 5`, `"sent": 6`, []string{"sent: expected 6, got 5"}},
+		"a bound": {good, `"min": 3, "max": 3`, `"min": 4`,
+			[]string{`delivered: expected {"min":4}, got 3`}},
+		"a mean": {good, `{"min": 3, "max": 3}`, `{"approx": 4, "tol": 0.5}`,
+			[]string{`expected {"approx":4,"tol":0.5}, got 3`}},
+		"a mean that holds": {good, `{"min": 3, "max": 3}`, `{"approx": 4, "tol": 1}`, nil},
 		"leader": {good, `"leader": 2`, `"leader": 1`,
-			[]string{"leader: process 1: got 2, want 1"}},
+			[]string{"leader: process 1: expected 1, got 2"}},
+		"no leader": {good, `"leader": 2`, `"leader": null`,
+			[]string{"leader: process 1: expected 0, got 2"}},
 		"informed": {good, `"all_informed_at": 4`, `"all_informed_at": 3`,
-			[]string{"got 4, want 3"}},
-		"a kind":           {good, `"ANSWER": 1`, `"ANSWER": 2`, []string{"ANSWER: got 1, want 2"}},
-		"a kind forgotten": {good, `"ANSWER": 1, `, ``, []string{"ANSWER: got 1, want none"}},
+			[]string{"expected 3, got 4"}},
+		"informed in time": {good, `"all_informed_at": 4`, `"all_informed_within": 4`, nil},
+		"informed late": {good, `"all_informed_at": 4`, `"all_informed_within": 3`,
+			[]string{"all_informed_within: expected 3 at most, got 4"}},
+		"nobody informed": {good, `[{"t": 0, "op": "suspect", "node": 1}]`, `[]`,
+			[]string{"all_informed_at: expected 4, got none: nobody names a leader"}},
+		"a kind":           {good, `"ANSWER": 1`, `"ANSWER": 2`, []string{"ANSWER: expected 2, got 1"}},
+		"a kind forgotten": {good, `"ANSWER": 1, `, ``, []string{"ANSWER: expected 0, got 1"}},
+		"a kind in a window": {good, `"sent": 5`, `"ANSWER": 2, "ELECTION_total": 4`,
+			[]string{"ANSWER: expected 2, got 1", "ELECTION_total: expected 4, got 3"}},
+		"the model's time-outs": {good, `{"t_answer": 2, "t_coordinator": 4}`, `{}`, nil},
 		"a time-out": {good, `"t_answer": 2`, `"t_answer": 3`,
-			[]string{"all_informed_at: got 5, want 4"}},
+			[]string{"all_informed_at: expected 4, got 5"}},
+		"by process": {good, `"params": {`, `"params": {"est": {"1": 7}, `,
+			[]string{"leader: process 1: expected 2, got 1"}},
 		"order": {entries, "[2, 3, 3]", "[3, 2, 3]",
-			[]string{"cs_order: got [2 3 3], want [3 2 3]"}},
+			[]string{"cs_order: expected [3 2 3], got [2 3 3]"}},
 		"hand-over": {entries, `"sync_delay_max": 1`, `"sync_delay_max": 2`,
-			[]string{"sync_delay_max: got 1, want 2"}},
+			[]string{"sync_delay_max: expected 2, got 1"}},
 		"holder": {entries, `"initial_token": 1`, `"initial_token": 2`,
-			[]string{"sent: got 2, want 5", "sent_per_request: got [0 2 0], want [1 4 0]"}},
+			[]string{"sent: expected 5, got 2", "sent_per_request: expected [1 4 0], got [0 2 0]"}},
+		"no entry": {ring, `"node": 1`, `"node": 2}, {"t": 0, "op": "crash", "node": 3`,
+			[]string{"entry_at: expected 2, got none: entry 1 has not come"}},
+		"an order of the ring":   {ring, `[2, 1, 3]`, `[1, 2, 3]`, []string{"entry_at: expected 2, got 1"}},
+		"a moment too late":      {ring, `"entry_at": 2`, `"entry_at": 1.999`, []string{"entry_at: "}},
+		"a tree from elsewhere":  {tree, `holder 2`, `holder 1`, []string{"sent: expected 4, got 2"}},
+		"until the last instant": {ring, `"token_at": 3`, `"token_at": 3, "run_until": 2`, nil},
+		"until before it": {ring, `"token_at": 3`, `"token_at": 3, "run_until": 1.9`,
+			[]string{"entry_at"}},
 		"several": {entries, `"sent": 5, "cs_order": [2`, `"sent": 6, "cs_order": [1`,
-			[]string{"sent: got 5", "cs_order: got"}},
-		"unknown expectation": {good, `"sent"`, `"beauty"`, []string{"beauty: nothing can check"}},
-		"unknown parameter": {good, `"t_answer"`, `"t_anwser"`,
-			[]string{"parameter t_anwser is not one of"}},
-		"unknown algorithm": {good, `"bully"`, `"billy"`, []string{"election/billy"}},
-		"unknown when":      {entries, "network quiescent", "at night", []string{`when: "at night"`}},
-		"events in words": {good, `[{"t": 0, "op": "suspect", "node": 1}]`, `"some"`,
-			[]string{"scenario.events"}},
-		"many sizes": {good, `"n": 3`, `"n": "3..9"`, []string{"not a number of processes"}},
-		"a time-out of text": {good, `"t_answer": 2`, `"t_answer": "long"`,
-			[]string{`"long" is not understood`}},
+			[]string{"sent: ", "cs_order: "}},
+		"a negative test":             {good, `"id": "X-1"`, `"id": "X-1", "note": "negative test"`, nil},
+		"what its readers alone need": {good, `"id": "X-1"`, `"id": "X-1", "basis": "x"`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			text := test.text
-			if test.old != "" {
-				if text = strings.Replace(text, test.old, test.fresh, 1); text == test.text {
-					t.Fatalf("%q does not stand in the case", test.old)
-				}
-			}
-			list, err := algotest.LoadCases(strings.NewReader(`{"cases": [` + text + `]}`))
+			list, err := load(changed(t, test.text, test.old, test.fresh))
 			if err != nil || len(list) != 1 {
 				t.Fatalf("%d cases, %v", len(list), err)
 			}
-			err = list[0].Run()
-			if (err != nil) != (test.want != nil) {
-				t.Fatalf("error %v, want %q", err, test.want)
+			unchecked, err := list[0].Run()
+			if unchecked != nil || (err != nil) != (test.want != nil) {
+				t.Fatalf("not checked: %v, error %v, want %q", unchecked, err, test.want)
 			}
 			for _, want := range test.want {
 				if !strings.Contains(err.Error(), want) {
@@ -89,29 +136,205 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// TestOwnChecks: an algorithm's tests can add expectations and replace them.
-func TestOwnChecks(t *testing.T) {
+// TestMistakes: what cannot be meant is told with its line, its case, its key and what
+// to write instead, and is not taken for an outcome.
+func TestMistakes(t *testing.T) {
 	t.Parallel()
-	text := strings.Replace(good, `"sent": 5`, `"sent": 99, "beauty": 1`, 1)
-	list, err := algotest.LoadCases(strings.NewReader(`{"cases": [` + text + `]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ugly := errors.New("ugly")
-	err = list[0].Run(algotest.Checks{
-		"beauty": func(*algotest.Result, json.RawMessage) error { return ugly },
-		"sent":   func(*algotest.Result, json.RawMessage) error { return nil },
-	})
-	if !errors.Is(err, ugly) || strings.Contains(err.Error(), "sent") {
-		t.Errorf("error %v, want that of the own check alone", err)
+	event := `{"t": 0, "op": "suspect", "node": 1}`
+	for name, test := range map[string]struct{ text, old, fresh, want string }{
+		"no JSON":          {good, `"leader": 2,`, `"leader": 2`, "line 5: not JSON: invalid character"},
+		"an end too early": {good, `"ELECTION": 3}}}`, `"ELECTION": 3`, "not JSON: "},
+		"a key": {good, `"topology"`, `"toplogy"`,
+			`line 1: X-1: unknown key "toplogy"; did you mean "topology"?`},
+		"a key in capitals": {good, `"expect"`, `"Expect"`,
+			`line 1: X-1: unknown key "Expect"; did you mean "expect"?`},
+		"a key of the topology": {good, `"n": 3`, `"m": 3`, `X-1: topology: unknown key "m"`},
+		"a key of the scenario": {good, `"crashed"`, `"crahsed"`,
+			`scenario: unknown key "crahsed"; did you mean "crashed"?`},
+		"a key of an event": {good, `"node": 1`, `"nodes": 1`,
+			`X-1: scenario.events[0]: unknown key "nodes"; did you mean "node"?`},
+		"no ID":             {good, `"id": "X-1", `, ``, "line 1: id: missing"},
+		"no expectation":    {good, `"expect"`, `"note": "", "formula"`, "expect: missing"},
+		"expecting nothing": {tree, `"sent": 4`, ``, `expect: nothing, want what the case leads to`},
+		"a list for a block": {good, `"params": {"t_answer": 2, "t_coordinator": 4}`, `"params": [2]`,
+			"params: got array, want a block"},
+		"a block for a list": {good, event, `7`, `scenario.events[0]: want a block`},
+		"a text for a process": {good, `"initial_leader": 3`, `"initial_leader": "three"`,
+			"scenario.initial_leader: got string, want a process, as 3"},
+		"a fraction of one": {good, `"crashed": [3]`, `"crashed": [2.5]`,
+			"scenario.crashed: got number 2.5, want a process, as 3"},
+		"a kind": {good, `"kind": "election"`, `"kind": "elektion"`,
+			`kind: unknown kind "elektion"; did you mean "election"?`},
+		"an algorithm": {good, `"bully"`, `"buly"`,
+			`algorithm: unknown algorithm "election/buly"; did you mean "election/bully"?`},
+		"a size":     {good, `"n": 3`, `"n": 0`, "topology.n: 0, want a number of processes from 1 to 10000"},
+		"many sizes": {good, `"n": 3`, `"n": "3..7"`, `topology.n: "3..7" is for random events alone`},
+		"a topology": {good, `"complete"`, `"complet"`,
+			`topology.type: unknown topology "complet"; did you mean "complete"?`},
+		"another topology": {good, `"complete"`, `"ring"`,
+			"topology.type: ring, but election/bully needs a graph that is complete"},
+		"no tree": {tree, `"star, holder 2"`, `"bush"`, `topology.shape: "bush", want a path`},
+		"an order": {ring, `[2, 1, 3]`, `[2, 1]`,
+			"topology: topology: order [2 1] does not name each of 1..3 once"},
+		"edges": {ring, `"type": "ring"`, `"type": "graph", "edges": [[1]]`, "topology"},
+		"what is not built": {ring, `"type": "ring"`, `"type": "ring", "anonymous": true`,
+			"anonymous: nothing here understands this yet"},
+		"who crashed": {good, `"crashed": [3]`, `"crashed": [4]`,
+			"scenario.crashed: process 4 of 3, want one from 1 to 3"},
+		"a holder": {ring, `"token_at": 3`, `"token_at": 4`, "holder: process 4 of 3"},
+		"a side": {good, `"crashed": [3]`, `"partition": [[1], [9]]`,
+			"scenario.partition: process 9 of 3"},
+		"a parameter": {good, `"t_answer"`, `"t_anwser"`,
+			`params.t_anwser: unknown parameter "t_anwser"; did you mean "t_answer"?`},
+		"a remark that is wrong": {good, `"t_answer": 2`, `"announce": "all-others"`,
+			"params.announce: all-others, but here it is always lower-ranked"},
+		"a time-out of text": {good, `"t_answer": 2`, `"t_answer": "long"`,
+			`params.t_answer: "long", want a number of time units`},
+		"a time-out below 0": {good, `"t_answer": 2`, `"t_answer": -2`, "params: parameter t_answer"},
+		"a flag of text": {good, `"t_answer": 2`, `"suppress_duplicates": "no"`,
+			"params: parameter suppress_duplicates"},
+		"whose value": {good, `"t_answer": 2`, `"est": {"four": 1}`,
+			`params.est: "four", want a process, as {"3": ...}`},
+		"nobody's value": {good, `"t_answer": 2`, `"est": {"4": 1}`, "params.est: process 4 of 3"},
+		"a token of nobody": {entries, `"initial_token": 1`, `"initial_token": "1"`,
+			"params.initial_token: 1, want a process"},
+		"events in words": {good, `[` + event + `]`, `"something"`,
+			`scenario.events: unknown scenario in words "something"`},
+		"no events": {good, "\"initial_leader\": 3,\n\t\"events\": [" + event + "]", `"initial_leader": 3`,
+			"scenario.events: want a list"},
+		"an operation": {good, `"op": "suspect"`, `"op": "suspct"`,
+			`scenario.events[0].op: unknown operation "suspct"; did you mean "suspect"?`},
+		"another problem's": {good, `"op": "suspect"`, `"op": "request"`,
+			`scenario.events[0].op: unknown operation "request" (has: suspect, `},
+		"neither t nor when": {good, `"t": 0, `, ``, "scenario.events[0]: want one of t and when"},
+		"both t and when": {entries, `"t": 0`, `"t": 0, "when": "network quiescent"`,
+			"want one of t and when"},
+		"when": {entries, "network quiescent", "network quescent",
+			`scenario.events[2].when: unknown condition "network quescent"; did you mean`},
+		"before the start": {good, `"t": 0`, `"t": -1`,
+			"scenario.events[0].t: -1, want a time from 0 on"},
+		"nobody": {good, `, "node": 1`, ``,
+			"scenario.events[0].node: process 0 of 3, want one from 1 to 3"},
+		"another one suspects": {good, `"node": 1`, `"node": 1, "of": 8`,
+			"scenario.events[0]: process 8 of 3"},
+		"a cut without sides": {good, event, `{"t": 0, "op": "cut"}`,
+			"scenario.events[0]: want groups and no node"},
+		"a cut of nobody": {good, event, `{"t": 0, "op": "cut", "groups": [[7]]}`,
+			"scenario.events[0].groups: process 7 of 3"},
+		"boot later": {good, event, `{"t": 2, "op": "boot", "node": 1}`, "want boot at t 0"},
+		"links": {good, `"crashed": [3]`, `"channels": "random delay"`,
+			`scenario.channels: "random delay", want "random delays"`},
+		"a workload": {entries, `"events": [`, `"workload": "many requests", "events": [`,
+			`scenario.workload: "many requests", want "20000 sequential`},
+		"a window": {good, `"crashed": [3]`, `"window": [3]`, "scenario.window: [3], want [from, to]"},
+		"an order of senders": {good, `"crashed": [3]`, `"same_instant_order": "random"`,
+			"scenario.same_instant_order: unknown order"},
+		"a time below 0": {good, `"crashed": [3]`, `"run_until": -1`, "scenario: a time below 0"},
+		"an expectation": {good, `"sent"`, `"snet"`,
+			`expect.snet: unknown expectation; did you mean "sent"?`},
+		"a number of text":    {good, `"sent": 5`, `"sent": "five"`, `expect.sent: "five", want a number`},
+		"a number of nothing": {good, `"sent": 5`, `"sent": null`, "expect.sent: null, want a number"},
+		"a bound misspelt": {good, `{"min": 3, "max": 3}`, `{"mni": 3}`,
+			`expect.delivered: {"mni":3}, want a number`},
+		"bounds crossed": {good, `{"min": 3, "max": 3}`, `{"min": 4, "max": 3}`,
+			"want a number, or bounds"},
+		"no bound": {good, `{"min": 3, "max": 3}`, `{}`, "want a number, or bounds"},
+		"a message": {good, `"ANSWER": 1`, `"ANSWR": 1`,
+			`expect.sent_by_kind: unknown message "ANSWR"; did you mean "ANSWER"?`},
+		"a number of messages": {good, `"ANSWER": 1`, `"ANSWER": "1"`,
+			`expect.sent_by_kind: ANSWER: "1", want a number`},
+		"a leader of text": {good, `"leader": 2`, `"leader": "two"`,
+			"expect.leader: \"two\", want a process, or null"},
+		"leaders of no side": {good, `"leader": 2`, `"leaders": {"1,2": 2}`, "expect.leaders: "},
+		"an order of entries": {entries, "[2, 3, 3]", "[2, \"3\"]",
+			"expect.cs_order: [2,\"3\"], want a list of numbers"},
+		"candidates elsewhere": {good, `"crashed": [3]`, `"candidates": [1]`,
+			`params.candidate: unknown parameter "candidate"`},
+		"a fail-over list": {line, `[3, 2]`, `[2, 3]`, "scenario.failover_list: [2 3], want the highest " +
+			"processes after the leader, falling, as [3 2]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			list, err := load(changed(t, test.text, test.old, test.fresh))
+			if err == nil {
+				_, err = list[0].Run()
+			}
+			var found algotest.Mistakes
+			if !errors.As(err, &found) || !strings.Contains(err.Error(), test.want) {
+				t.Fatalf("error %v, want the mistake %q", err, test.want)
+			}
+			for _, m := range found {
+				if in := m.In("a.json"); !strings.HasPrefix(in, "a.json:") || m.Line < 1 {
+					t.Errorf("%q has no place", in)
+				}
+			}
+		})
 	}
 }
 
-func TestCasesThatCannotBeRead(t *testing.T) {
+// TestMistakes_All: all that is wrong is told at once, each with its line.
+func TestMistakes_All(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "[]", `{"cases": 1}`} {
-		if _, err := algotest.LoadCases(strings.NewReader(text)); err == nil {
-			t.Errorf("%q was read", text)
+	_, err := load("\n" + changed(t, good, "topology", "a") + ",\n" + changed(t, good, "scenario", "b") +
+		",\n\n" + good + "," + good)
+	for _, want := range []string{
+		`line 2: X-1: unknown key "a"`, "line 2: X-1: topology: missing",
+		`line 8: X-1: unknown key "b"`, `line 8: X-1: scenario: missing`,
+		"line 20: X-1: id: stands twice, first in line 15",
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not say %q", err, want)
 		}
+	}
+}
+
+// TestOwnChecks: an algorithm's tests can add expectations and replace them. What
+// nobody can check is told, and is no failure.
+func TestOwnChecks(t *testing.T) {
+	t.Parallel()
+	list, err := load(changed(t, good, `"sent": 5`, `"sent": 99, "beauty": 1`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	unchecked, err := list[0].Run()
+	if !slices.Equal(unchecked, []string{"beauty"}) || !strings.Contains(err.Error(), "sent: ") {
+		t.Errorf("not checked: %v; %v", unchecked, err)
+	}
+	ugly := errors.New("ugly")
+	unchecked, err = list[0].Run(algotest.Checks{
+		"beauty": func(*algotest.Result, json.RawMessage) error { return ugly },
+		"sent":   func(*algotest.Result, json.RawMessage) error { return nil },
+	})
+	if unchecked != nil || !errors.Is(err, ugly) || strings.Contains(err.Error(), "sent") {
+		t.Errorf("not checked: %v; error %v, want that of the own check alone", unchecked, err)
+	}
+}
+
+func TestFilesThatAreNone(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"":                           "line 1: not JSON",
+		"[]":                         "cases: missing, or no list",
+		"{}":                         "cases: missing, or no list",
+		`{"cases": 1}`:               "cases: missing, or no list",
+		`{"cases": null}`:            "cases: missing, or no list",
+		`{"cases": [1]}`:             "line 1: want a block",
+		`{"cases": [], "titel": ""}`: `unknown key "titel"; did you mean "title"?`,
+		"{\"cases\": [\n]]":          "line 2: not JSON",
+	} {
+		if _, err := algotest.LoadCases(strings.NewReader(text)); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	var found algotest.Mistakes
+	_, err := algotest.LoadCases(iotest.ErrReader(io.ErrClosedPipe))
+	if !errors.Is(err, io.ErrClosedPipe) || errors.As(err, &found) {
+		t.Errorf("%v, want the reader's error", err)
+	}
+	list, err := algotest.LoadCases(strings.NewReader(
+		`{"title": "cases", "model": {}, "count": 1, "cases": [` + "\n" + good + `]}`))
+	if err != nil || len(list) != 1 || list[0].Line != 2 || list[0].AlgorithmID() != "election/bully" {
+		t.Errorf("%+v, %v", list, err)
 	}
 }

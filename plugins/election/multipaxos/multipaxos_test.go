@@ -45,6 +45,9 @@ func TestConformance(t *testing.T) {
 	algotest.Run(t, id)
 }
 
+// TestReference is every case of the reference.
+func TestReference(t *testing.T) { algotest.Cases(t, id) }
+
 // TestCases is PAXOS-01 at every size, and with all alive: one process prepares.
 func TestCases(t *testing.T) {
 	for n := int64(3); n <= 9; n++ {

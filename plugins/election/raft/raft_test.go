@@ -48,6 +48,9 @@ func TestConformance(t *testing.T) {
 	algotest.Run(t, id)
 }
 
+// TestReference is every case of the reference.
+func TestReference(t *testing.T) { algotest.Cases(t, id) }
+
 // TestCases is one election, the timer of process 1 expiring at 10 ms, with a
 // single round of heartbeats. The named rows are the conformance cases.
 func TestCases(t *testing.T) {

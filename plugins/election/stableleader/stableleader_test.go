@@ -66,6 +66,9 @@ func TestConformance(t *testing.T) {
 	algotest.Run(t, id)
 }
 
+// TestReference is every case of the reference.
+func TestReference(t *testing.T) { algotest.Cases(t, id) }
+
 // TestBoot is STABLE-01 and STABLE-03: N-1 START, then N-1 OK in each period and
 // nothing else.
 func TestBoot(t *testing.T) {

@@ -85,8 +85,7 @@ func regenerated(o algotest.Outcome) (n int) {
 	return n
 }
 
-// TestReference is every case of the reference, but the one in words: that is
-// TestWithoutRebuild.
+// TestReference is every case of the reference.
 func TestReference(t *testing.T) {
 	one := func(r *algotest.Result, want json.RawMessage) error {
 		if got := fmt.Sprint(regenerated(r.Trials[0])); got != string(want) {
@@ -232,7 +231,8 @@ func TestOlderThanOneWhoCameBack(t *testing.T) {
 			}
 			for i, op := range o.Operations {
 				if op.Process != c.order[i] || op.End != c.at[i] {
-					t.Errorf("entry %d by %d at %v, want %d at %v", i+1, op.Process, op.End, c.order[i], c.at[i])
+					t.Errorf("entry %d by %d at %v, want %d at %v", i+1, op.Process, op.End,
+						c.order[i], c.at[i])
 				}
 			}
 			for _, k := range c.kinds {
@@ -447,26 +447,6 @@ func TestSchedules(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestWithoutRebuild is NT-FT-05, a negative test: if a waiter only waits again
-// when it hears that the token lives, one whose request died starves.
-func TestWithoutRebuild(t *testing.T) {
-	starved := 0
-	for seed := range uint64(300) {
-		p, _ := random(t, seed, false, map[string]any{"rebuild": false})
-		p.TimeLimit = 5 * time.Second
-		o, err := algotest.Simulate(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if o.Status == check.Timeout {
-			starved++
-		}
-	}
-	if starved == 0 {
-		t.Error("no schedule starves without REBUILD")
 	}
 }
 
