@@ -150,8 +150,11 @@ func (j *Judge) message(r *trace.Record) {
 	case trace.Lose:
 		k.Lost++
 		j.totals.Lost++
-		if r.Arg == 0 { // otherwise it died with its sender
+		switch r.Arg {
+		case 0:
 			j.links.lost++
+		case trace.Severed: // its link was cut, but the draw would have let it through
+			j.links.met++
 		}
 	case trace.Undelivered:
 		j.totals.Undeliverable++
@@ -201,8 +204,9 @@ func (j *Judge) Finish(end harness.End) Verdict {
 // complete: broken, if the algorithm promised that it would and nothing can
 // make it happen any more; otherwise censored.
 func (j *Judge) incomplete(end harness.End, v *Verdict, promised bool, what string) {
+	s := &j.setup.Scenario
 	still := end.Reason == harness.Stuck || end.Reason == harness.Finished &&
-		j.setup.Scenario.Until == 0 && !j.setup.Alg.Spec.Perpetual
+		s.Until == 0 && s.Kind != harness.Churn && !j.setup.Alg.Spec.Perpetual
 	switch {
 	case still && promised && j.setup.InModel:
 		j.violate("%s, and nothing moves any more", what)

@@ -346,9 +346,12 @@ func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 	v.Operations, v.Completed = e.done, n
 	spec := &e.setup.Alg.Spec
 	switch {
+	case e.open && n > 0 && e.lasting() && end.Reason == harness.Finished: // the end found one going on
+		v.Operations = append(v.Operations, e.current)
 	case e.open:
 		v.Operations = append(v.Operations, e.current)
 		e.incomplete(j, end, v, spec.Promises)
+	case n == 0 && e.lasting() && end.Reason == harness.Finished: // all agreed all the time
 	case n == 0:
 		v.Status, v.Reason = Unknown, "no election took place"
 	case end.Reason != harness.Finished:
@@ -373,6 +376,13 @@ func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 		{"split_brain_ms", ms(e.split)},
 		{"availability", ms(e.available) / total},
 	}
+}
+
+// lasting says whether the scenario is about a span of time and not about one
+// election: none is needed then, and one may be going on at the end.
+func (e *elections) lasting() bool {
+	k := e.setup.Scenario.Kind
+	return k == harness.Churn || k == harness.Partition && !e.open
 }
 
 func (e *elections) incomplete(j *Judge, end harness.End, v *Verdict, promises algo.Promises) {

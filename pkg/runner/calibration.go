@@ -2,6 +2,7 @@ package runner
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -18,6 +19,7 @@ type calibration struct {
 type achieved struct {
 	copies, lost int64
 	delay, n     float64 // sum over trials of the median error of the delay, in ms
+	skipped      int     // faults
 }
 
 func (c *calibration) add(t experiment.Trial, o outcome) {
@@ -32,6 +34,7 @@ func (c *calibration) add(t experiment.Trial, o outcome) {
 	totals := o.verdict.Totals
 	a.copies += totals.Met + totals.Missed
 	a.lost += totals.Missed
+	a.skipped += o.end.Skipped
 	for _, m := range o.verdict.Metrics {
 		if m.Name == "delay_error_p50_ms" && m.Value == m.Value {
 			a.delay += m.Value
@@ -44,16 +47,29 @@ func (c *calibration) add(t experiment.Trial, o outcome) {
 func (c *calibration) warnings(e *experiment.Experiment) (out []string) {
 	for i := range e.Cells {
 		a := c.cells[i+1]
-		if a == nil || a.copies == 0 {
+		if a == nil {
 			continue
 		}
 		p := &e.Cells[i].Plan
-		if p.Scenario.Kind != harness.Script { // links that a script cuts lose messages too
-			lo, hi := stats.BinomialInterval(int(a.lost), int(a.copies), 0.999)
-			if p.Network.Loss < lo || p.Network.Loss > hi {
-				out = append(out, fmt.Sprintf("cell %d: %d of %d messages were lost, but a loss of %g was "+
+		if a.skipped > 0 {
+			out = append(out, fmt.Sprintf("cell %d: %d faults did not happen: the trial was over before, or "+
+				"nobody was there to whom they could (faults_skipped)", i+1, a.skipped))
+		}
+		if a.copies == 0 {
+			continue
+		}
+		if !flaky(p) { // there is no single loss to compare with
+			// Losses that come in bursts say as much as fewer independent ones.
+			share := 1.0
+			if b := p.Network.Burst; b != nil {
+				share = min((b.Enter+b.Leave)/(2-b.Enter-b.Leave), 1)
+			}
+			asked := p.Network.LossRate()
+			lo, hi := stats.BinomialInterval(int(share*float64(a.lost)), int(share*float64(a.copies)), 0.999)
+			if asked < lo || asked > hi {
+				out = append(out, fmt.Sprintf("cell %d: %d of %d messages were lost, but a loss of %.4g was "+
 					"asked for: outside the 99.9 %% interval %.4g to %.4g", i+1, a.lost, a.copies,
-					p.Network.Loss, lo, hi))
+					asked, lo, hi))
 			}
 		}
 		limit := max(0.5, 0.1*float64(p.Network.Latency.Typical())/float64(time.Millisecond))
@@ -64,6 +80,12 @@ func (c *calibration) warnings(e *experiment.Experiment) (out []string) {
 		}
 	}
 	return out
+}
+
+// flaky says whether links are to lose more or less for a while.
+func flaky(p *harness.Plan) bool {
+	return slices.ContainsFunc(slices.Concat(p.Failures.Events, p.Scenario.Events),
+		func(e harness.Event) bool { return e.Do == harness.DoFlaky && e.Loss != nil })
 }
 
 func noTrial(number, planned int) error {
