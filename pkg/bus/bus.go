@@ -13,12 +13,14 @@ import (
 	"time"
 )
 
-// A Network says what the links do to messages. All links are alike.
+// A Network says what the links do to messages. All links are alike, but for the
+// latencies of regions.
 type Network struct {
 	Latency     Latency `json:"latency"`
-	Loss        float64 `json:"loss"`        // probability, independent for each message and copy
-	Duplication float64 `json:"duplication"` // probability that the network makes a second copy
-	Unordered   bool    `json:"unordered"`   // messages of a link arrive as their latencies fall
+	Loss        float64 `json:"loss"`            // probability, independent for each message and copy
+	Burst       *Burst  `json:"burst,omitempty"` // in place of Loss
+	Duplication float64 `json:"duplication"`     // probability that the network makes a second copy
+	Unordered   bool    `json:"unordered"`       // messages of a link arrive as their latencies fall
 	Seed        uint64  `json:"seed"`
 }
 
@@ -30,7 +32,23 @@ func (n *Network) Check() error {
 	if !(n.Duplication >= 0 && n.Duplication <= 1) {
 		return fmt.Errorf("duplication: %v, want a probability from 0 to 1", n.Duplication)
 	}
+	if n.Burst != nil {
+		if n.Loss > 0 {
+			return fmt.Errorf("loss: %v and a burst: want one of them", n.Loss)
+		}
+		if err := n.Burst.Check(); err != nil {
+			return err
+		}
+	}
 	return n.Latency.Check()
+}
+
+// LossRate is the share of messages that the network loses in the long run.
+func (n *Network) LossRate() float64 {
+	if n.Burst != nil {
+		return n.Burst.mean()
+	}
+	return n.Loss
 }
 
 // A Flow is the sender's side of one directed link on one plane: how many
@@ -40,6 +58,8 @@ type Flow struct {
 	Sent uint64        // messages handed to the link so far
 	due  time.Duration // of the last copy
 	base uint64
+	own  *Latency // in place of the network's: where the link has one
+	bad  bool     // bursts: the state in which the last message met the link
 }
 
 // Flow makes the state of the link from -> to on a plane, for one incarnation
@@ -48,7 +68,23 @@ func (n *Network) Flow(plane uint8, from, incarnation, to uint32) Flow {
 	h := mix(n.Seed ^ 0x636f6e636c617665)
 	h = mix(h ^ uint64(plane)<<32 ^ uint64(from))
 	h = mix(h ^ uint64(incarnation)<<32 ^ uint64(to))
-	return Flow{base: h}
+	f := Flow{base: h}
+	if n.Latency.Distribution == regions {
+		f.own = n.Latency.link(from, to)
+	}
+	if n.Burst != nil {
+		f.bad = n.Burst.first(h)
+	}
+	return f
+}
+
+// Skip makes f, fresh from Flow, what it is after k messages, in the time that few
+// take. When they were due is lost with it: what comes next waits for none of them.
+func (n *Network) Skip(f *Flow, k uint64) {
+	f.Sent = k
+	if n.Burst != nil {
+		f.bad = n.Burst.after(f.base, k)
+	}
 }
 
 // A Fate is what becomes of one message, but for cut links and crashed
@@ -70,7 +106,9 @@ const (
 	drawDuplication
 	drawCopyLoss
 	drawCopyLatency
-	draws = 8
+	drawState // of a link with bursts: the next
+	drawFirst // and, of message 1, the one before
+	draws     = 8
 )
 
 // Send decides the fate of the next message of f, handed over at sent, in the
@@ -80,6 +118,13 @@ func (n *Network) Send(f *Flow, sent time.Duration, spell *Spell) Fate {
 	at := f.base + f.Sent*draws*golden
 	f.Sent++
 	latency, loss := &n.Latency, n.Loss
+	if f.own != nil {
+		latency = f.own
+	}
+	if n.Burst != nil {
+		f.bad = n.Burst.next(f.bad, at)
+		loss = n.Burst.loss(f.bad)
+	}
 	if spell != nil {
 		if spell.Latency != nil {
 			latency = spell.Latency

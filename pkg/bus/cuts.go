@@ -78,16 +78,28 @@ func (c *Cuts) Add(change Change) {
 	c.changes = slices.Insert(c.changes, i, cut{change, newLinkSet(change.Links)})
 }
 
-// Severed says whether the link from i to j is cut at any instant in [from, to]. A cut takes effect at its instant; so does a heal: a link that is
-// cut over [a, b) carries a message that is sent at b.
+// Severed says whether the link from i to j is cut at any instant in [from, to].
+// A cut takes effect at its instant; so does a heal: a link that is cut over
+// [a, b) carries a message that is sent at b.
 func (c *Cuts) Severed(i, j uint32, from, to time.Duration) bool {
-	down, since := false, time.Duration(0)
-	for k := range c.changes {
-		change := &c.changes[k]
-		if change.At > to {
+	next, _ := slices.BinarySearchFunc(c.changes, from, func(change cut, from time.Duration) int {
+		if change.At <= from {
+			return -1
+		}
+		return 1
+	})
+	for k := next - 1; k >= 0; k-- { // the last word on the link by then
+		if c.changes[k].means(i, j) {
+			if !c.changes[k].Heal {
+				return true
+			}
 			break
 		}
-		if down && change.At > max(from, since) {
+	}
+	down, since := false, from
+	for k := next; k < len(c.changes) && c.changes[k].At <= to; k++ {
+		change := &c.changes[k]
+		if down && change.At > since {
 			return true
 		}
 		if change.means(i, j) {

@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -19,6 +20,9 @@ import (
 //	exponential  Mean of the whole, of which Min is fixed; cut off at Max if set
 //	pareto       Min (the scale), Alpha (the shape); cut off at Max if set
 //	quantiles    Values: equally spaced quantiles from the least to the largest
+//	regions      Places, and what the two processes of the link have between them: half of
+//	             their round trip, times a lognormal factor of median 1 and Sigma if set;
+//	             RoundTrips from each of Places to each, in place of the measured ones
 //
 // "Cut off" means that a draw beyond the bound is set to the bound.
 type Latency struct {
@@ -31,6 +35,9 @@ type Latency struct {
 	Sigma        float64         `json:"sigma,omitempty"`
 	Alpha        float64         `json:"alpha,omitempty"`
 	Values       []time.Duration `json:"values,omitempty"`
+
+	Places     []string          `json:"places,omitempty"` // of process 1, 2, ..., and round again
+	RoundTrips [][]time.Duration `json:"round_trips,omitempty"`
 }
 
 // Constant is the distribution of a delay that is always d.
@@ -62,6 +69,9 @@ var Distributions = []Distribution{
 		[]string{"min", "alpha", "max"}, 2},
 	{"quantiles", "equally spaced quantiles from least to largest, straight lines between",
 		[]string{"values"}, 1},
+	{regions, "half the round trip between two places: measured (" + strings.Join(Places, ", ") +
+		") or given by round_trips, a row each; process i is in the i-th, and round again; sigma spreads it",
+		[]string{"places", "sigma", "round_trips"}, 1},
 }
 
 // longest bounds every duration of a latency, so that sums cannot overflow.
@@ -100,6 +110,8 @@ func (l *Latency) Check() error {
 		if len(l.Values) < 2 || !slices.IsSorted(l.Values) {
 			return fmt.Errorf("latency: quantiles %v: want two or more, ascending", l.Values)
 		}
+	case regions:
+		return l.checkRegions()
 	default:
 		var names []string
 		for _, d := range Distributions {
@@ -111,8 +123,19 @@ func (l *Latency) Check() error {
 	return nil
 }
 
+// CheckSpan says what is wrong with l as a delay that is not of a link; nil if
+// nothing is.
+func (l *Latency) CheckSpan() error {
+	if l.Distribution == regions {
+		return errors.New("latency: regions says how far apart processes are: want a distribution that " +
+			"depends on no link")
+	}
+	return l.Check()
+}
+
 // Draw is the delay for the uniform random u. Constant, uniform and quantiles
-// use whole numbers alone and so agree on every architecture.
+// use whole numbers alone and so agree on every architecture. Regions has none: see
+// Network.Flow.
 func (l *Latency) Draw(u uint64) time.Duration {
 	switch l.Distribution {
 	case "constant":
@@ -173,6 +196,8 @@ func (l *Latency) quantile(p float64) time.Duration {
 		d = float64(l.Min) * math.Exp(-math.Log1p(-p)/l.Alpha)
 	case "constant", "uniform", "quantiles":
 		return l.Draw(uint64(p * 0x1p64))
+	case regions:
+		panic("latency: regions is of links, and this is none: it was not checked")
 	default:
 		panic(fmt.Sprintf("latency: unknown distribution %q was not checked", l.Distribution))
 	}
@@ -185,7 +210,7 @@ func (l *Latency) quantile(p float64) time.Duration {
 
 // Bound is d, the largest delay that an algorithm has to reckon with, and
 // whether none is larger. Of an unbounded distribution it is the 99.9th
-// percentile.
+// percentile; of regions, that of the longest link.
 func (l *Latency) Bound() (d time.Duration, bounded bool) {
 	switch l.Distribution {
 	case "constant":
@@ -194,6 +219,8 @@ func (l *Latency) Bound() (d time.Duration, bounded bool) {
 		return l.Max, true
 	case "quantiles":
 		return l.Values[len(l.Values)-1], true
+	case regions:
+		return l.farthest().Bound()
 	}
 	if l.Max > 0 {
 		return l.Max, true
@@ -203,13 +230,16 @@ func (l *Latency) Bound() (d time.Duration, bounded bool) {
 }
 
 // Typical is the number that stands in the results' latency column: the mean
-// where the distribution is given by it or has a simple one, else the median.
+// where the distribution is given by it or has a simple one, else the median; of
+// regions, the mean over the links of places.
 func (l *Latency) Typical() time.Duration {
 	switch l.Distribution {
 	case "uniform":
 		return (l.Min + l.Max) / 2
 	case "lognormal", "pareto", "quantiles":
 		return l.quantile(0.5)
+	case regions:
+		return l.average()
 	}
 	return l.Mean
 }

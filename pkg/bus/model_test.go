@@ -12,15 +12,27 @@ import (
 	"pgregory.net/rapid"
 )
 
-// anyNetwork is a network with a latency of any distribution.
+// anyNetwork is a network with a latency of any distribution and any kind of loss.
 func anyNetwork(t *rapid.T) Network {
-	return Network{
-		Latency:     anyLatency(t),
-		Loss:        rapid.Float64Range(0, 1).Draw(t, "loss"),
+	n := Network{
 		Duplication: rapid.Float64Range(0, 1).Draw(t, "duplication"),
 		Unordered:   rapid.Bool().Draw(t, "unordered"),
 		Seed:        rapid.Uint64().Draw(t, "seed"),
 	}
+	if rapid.IntRange(0, 7).Draw(t, "by regions") == 0 {
+		n.Latency = anyRegions(t)
+	} else {
+		n.Latency = anyLatency(t)
+	}
+	if rapid.Bool().Draw(t, "bursts") {
+		n.Burst = anyBurst(t)
+	} else {
+		n.Loss = rapid.Float64Range(0, 1).Draw(t, "loss")
+	}
+	if err := n.Check(); err != nil {
+		t.Fatalf("%+v: %v", n, err)
+	}
+	return n
 }
 
 // anySchedule is when messages are handed over: not decreasing, often at once.
@@ -36,10 +48,13 @@ func anySchedule(t *rapid.T) []time.Duration {
 	return out
 }
 
-func fates(n Network, f Flow, sent []time.Duration) []Fate {
+func fates(n Network, f Flow, sent []time.Duration) []Fate { return fatesIn(n, f, sent, &Weather{}) }
+
+// fatesIn are those of messages from process 1 to process 2 in a weather.
+func fatesIn(n Network, f Flow, sent []time.Duration, w *Weather) []Fate {
 	out := make([]Fate, len(sent))
 	for i, at := range sent {
-		out[i] = n.Send(&f, at, nil)
+		out[i] = n.Send(&f, at, w.On(1, 2, at))
 	}
 	return out
 }
@@ -80,8 +95,12 @@ func TestSend_DelayIsADelayOfTheDistribution(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		n, sent := anyNetwork(t), anySchedule(t)
-		least, most := n.Latency.Draw(0), n.Latency.Draw(math.MaxUint64)
 		flow := n.Flow(1, 3, 2, 1)
+		latency := &n.Latency
+		if flow.own != nil {
+			latency = flow.own
+		}
+		least, most := latency.Draw(0), latency.Draw(math.MaxUint64)
 		for i, f := range fates(n, flow, sent) {
 			delays := []time.Duration{f.Due - sent[i]}
 			if f.Duplicated {
@@ -161,7 +180,14 @@ func TestSend_LuckStaysWhenTheNetworkChanges(t *testing.T) {
 			}
 		}
 		other = n
-		other.Loss = rapid.Float64Range(n.Loss, 1).Draw(t, "more loss")
+		if n.Burst != nil {
+			worse := *n.Burst
+			worse.Bad = rapid.Float64Range(worse.Bad, 1).Draw(t, "worse bursts")
+			worse.Good = rapid.Float64Range(worse.Good, worse.Bad).Draw(t, "worse between bursts")
+			other.Burst = &worse
+		} else {
+			other.Loss = rapid.Float64Range(n.Loss, 1).Draw(t, "more loss")
+		}
 		for i, f := range fates(other, other.Flow(0, 1, 0, 2), sent) {
 			g := before[i]
 			if f.Due != g.Due || f.CopyDue != g.CopyDue || g.Lost && !f.Lost || g.CopyLost && !f.CopyLost {
@@ -322,6 +348,9 @@ func TestNetworkCheck(t *testing.T) {
 		"copies above 1":    {func(n *Network) { n.Duplication = 2 }, "duplication: 2, want"},
 		"no number, copies": {func(n *Network) { n.Duplication = math.NaN() }, "duplication: NaN, want"},
 		"latency":           {func(n *Network) { n.Latency = Latency{} }, "unknown distribution"},
+		"bursts":            {func(n *Network) { n.Burst = &Burst{0.01, 0.2, 0, 1} }, ""},
+		"bad bursts":        {func(n *Network) { n.Burst = &Burst{2, 0.2, 0, 1} }, "p_enter: 2, want"},
+		"two kinds of loss": {func(n *Network) { n.Loss, n.Burst = 0.1, &Burst{Enter: 1} }, "want one of them"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -388,6 +417,9 @@ func BenchmarkSend(b *testing.B) {
 			Distribution: "lognormal", Median: time.Millisecond, Sigma: 0.5}}},
 		{"exponential", Network{Latency: Latency{
 			Distribution: "exponential", Mean: time.Millisecond}}},
+		{"uniform, bursts", Network{Latency: Uniform(0, time.Millisecond),
+			Burst: &Burst{Enter: 0.01, Leave: 0.2, Bad: 0.5}}},
+		{"regions", Network{Latency: Latency{Distribution: regions, Places: Places}}},
 	} {
 		b.Run(test.name, func(b *testing.B) {
 			f := test.n.Flow(0, 1, 0, 2)

@@ -15,7 +15,7 @@ type Spell struct {
 	From    time.Duration `json:"from"`
 	To      time.Duration `json:"to,omitempty"`      // the first instant after it; 0: never
 	Links   [][2]uint32   `json:"links"`             // each in one direction: from, to; nil: all
-	Loss    *float64      `json:"loss,omitempty"`    // probability; bursts of loss pause meanwhile
+	Loss    *float64      `json:"loss,omitempty"`    // probability, in place of bursts too
 	Latency *Latency      `json:"latency,omitempty"` // of every link meant
 }
 
@@ -49,7 +49,7 @@ func (s *Spell) Check() error {
 	if s.Latency == nil {
 		return nil
 	}
-	if err := s.Latency.Check(); err != nil {
+	if err := s.Latency.CheckSpan(); err != nil {
 		return fmt.Errorf("spell: %w", err)
 	}
 	return nil
@@ -57,42 +57,43 @@ func (s *Spell) Check() error {
 
 // Weather is the history of spells. The zero value is a network that stays as
 // it is.
-type Weather struct {
-	spells []spell
-	end    time.Duration // no spell is on from here
-}
+type Weather struct{ spells []spell }
 
 type spell struct {
 	Spell
 	links linkSet
 	to    time.Duration // To, but never 0
+	rest  time.Duration // from then on neither this spell nor one before it holds
 }
 
 // Add puts s into the history.
 func (w *Weather) Add(s Spell) {
-	one := spell{Spell: s, links: newLinkSet(s.Links), to: s.To}
+	next := spell{Spell: s, links: newLinkSet(s.Links), to: s.To}
 	if s.To == 0 {
-		one.to = math.MaxInt64
+		next.to = math.MaxInt64
 	}
-	w.spells = append(w.spells, one)
-	w.end = max(w.end, one.to)
+	next.rest = next.to
+	if n := len(w.spells); n > 0 {
+		next.rest = max(next.rest, w.spells[n-1].rest)
+	}
+	w.spells = append(w.spells, next)
 }
 
 // Fair says that there never was a spell.
 func (w *Weather) Fair() bool { return len(w.spells) == 0 }
 
-// On is the spell that a message meets that is sent at an instant, nil if there
-// is none. Of several it is the one added last, and of that one all: another's
-// loss does not join its latency.
+// On is the spell that a message meets that is sent from one process to another
+// at an instant; nil if there is none. Of several it is the one added last, and
+// that one alone: another's loss does not join its latency.
 func (w *Weather) On(from, to uint32, at time.Duration) *Spell {
-	if at >= w.end { // also without any spell: end is 0
+	if w.Fair() {
 		return nil
 	}
 	return w.find(from, to, at)
 }
 
 func (w *Weather) find(from, to uint32, at time.Duration) *Spell {
-	for i := len(w.spells) - 1; i >= 0; i-- {
+	for i := len(w.spells) - 1; i >= 0 && at < w.spells[i].rest; i-- {
 		s := &w.spells[i]
 		if at >= s.From && at < s.to && (s.Links == nil || s.links.has(from, to)) {
 			return &s.Spell
