@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -225,7 +226,9 @@ func (c *command) kill(p *process, trials int, soon time.Duration) bool {
 	select {
 	case <-p.ended:
 	case <-time.After(soon):
-		must(c.t, p.Process.Kill())
+		if err := p.Process.Kill(); !errors.Is(err, os.ErrProcessDone) { // it may have ended just now
+			must(c.t, err)
+		}
 		<-p.ended
 	}
 	return p.ProcessState.ExitCode() == -1
