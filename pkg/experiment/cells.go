@@ -20,6 +20,7 @@ type variant struct {
 	origins   map[string]origin // of params
 	values    map[string]value  // what the sweep says, by key
 	set       *settings
+	remarks   []string // on this cell, for the experimenter
 }
 
 // A value is a swept one as it stands in the design: a duration in milliseconds,
@@ -169,6 +170,10 @@ func (v *variant) complete() {
 	case harness.Churn:
 		fill("scenario.duration", "5s", 5*time.Second)
 	}
+	if l := v.leaves["detector.interval"]; v.leaves["detector.kind"].value == "phi" {
+		interval, _ := l.value.(time.Duration)
+		fill("detector.deviation", (interval / 4).String(), interval/4)
+	}
 	k := kindOf(v.leaves["scenario.kind"].value)
 	if k != nil && slices.Contains(k.Keys, "requests") &&
 		(v.leaves["scenario.duration"] == nil || !slices.Contains(k.Keys, "duration")) {
@@ -194,6 +199,8 @@ func (v *variant) means(key string) bool {
 	case head == "scenario" && rest != "kind":
 		k := kindOf(v.set.Scenario.Kind)
 		return k != nil && slices.Contains(k.Keys, rest)
+	case key == "failures.downtime" || key == "failures.max_down":
+		return v.set.Failures.CrashRate > 0
 	case head == "detector" && rest != "kind":
 		return slices.Contains(detectorKeys[v.set.Detector.Kind], rest)
 	}
@@ -204,7 +211,8 @@ func (v *variant) means(key string) bool {
 var ofEntries = []string{"scenario.holder", "scenario.hold"}
 
 var detectorKeys = map[string][]string{
-	"none": nil, "perfect": {"delay"}, "heartbeat": {"interval", "timeout"},
+	"none": nil, "perfect": {"delay"}, "heartbeat": {"interval", "timeout", "scope"},
+	"phi": {"interval", "threshold", "window", "deviation", "scope"},
 }
 
 // addCell makes the plan and puts the cell behind the others.
@@ -214,11 +222,17 @@ func (v *variant) addCell(e *Experiment, sum *summary) {
 		Number: len(e.Cells) + 1, Algorithm: plan.Algorithm, Label: plan.Label, Plan: plan,
 	})
 	sum.note(v, &plan)
-	for _, reason := range plan.OutOfModel {
-		note := plan.Label + ": " + reason + "; the rows are marked in_model=false"
-		if len(e.Notes) < 20 && !slices.Contains(e.Notes, note) {
-			e.Notes = append(e.Notes, note)
+	note := func(text string) {
+		text = plan.Label + ": " + text
+		if len(e.Notes) < 20 && !slices.Contains(e.Notes, text) {
+			e.Notes = append(e.Notes, text)
 		}
+	}
+	for _, reason := range plan.OutOfModel {
+		note(reason + "; the rows are marked in_model=false")
+	}
+	for _, text := range v.remarks {
+		note(text)
 	}
 }
 
@@ -248,7 +262,8 @@ var fixedColumns = []string{"problem", "algorithm", "label", "transport", "nodes
 // covered are the keys that the fixed columns show, and the column that shows
 // one whole where the fixed ones do not tell two values apart.
 var covered = map[string]string{
-	"nodes": "", "topology": "topology_shape", "topology.kind": "", "network.loss": "",
+	"nodes": "", "topology": "topology_shape", "topology.kind": "",
+	"network.loss":    "network_loss",
 	"network.latency": "network_latency", "network.latency.distribution": "",
 	"network.duplication": "", "failures.crash_rate": "", "scenario.kind": "",
 }

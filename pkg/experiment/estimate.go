@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"math"
 	"runtime"
 	"time"
 
@@ -24,14 +25,14 @@ const (
 // then lasts as long as its scenario says: the settling and the detection of a
 // crash, the requests one behind the other or as they arrive, the last line of
 // a script. A simulated one costs its events, some N messages for each
-// operation, and runs beside others.
+// operation and the detector's heartbeats, and runs beside others.
 func (e *Experiment) Estimate() (perTrial, total time.Duration) {
 	cores := time.Duration(runtime.NumCPU())
 	for i := range e.Cells {
 		p := &e.Cells[i].Plan
 		one := min(scenarioTime(p), p.TimeLimit)
 		if e.Transport == "sim" {
-			events := 2 * float64(operations(p)) * messages(p)
+			events := 2*float64(operations(p)+faults(p, one))*messages(p) + heartbeats(p, one)
 			one = (50*time.Microsecond + time.Duration(events*float64(virtualEvent))) / cores
 		} else {
 			one += trialFrame + time.Duration(p.Nodes)*nodeStart/cores
@@ -58,6 +59,35 @@ func messages(p *harness.Plan) (most float64) {
 	return most
 }
 
+// heartbeats is how many the failure detector sends in such a time, about.
+func heartbeats(p *harness.Plan, during time.Duration) float64 {
+	if !p.Detector.Restless() {
+		return 0
+	}
+	each := float64(during) / float64(p.Detector.Interval) * float64(p.Nodes-1)
+	if p.Detector.LeaderOnly {
+		return each
+	}
+	return each * float64(p.Nodes)
+}
+
+// faults is how many elections what goes wrong leads to within a time, about.
+func faults(p *harness.Plan, during time.Duration) int {
+	seconds := during.Seconds()
+	n := p.Failures.CrashRate * float64(p.Nodes) * seconds
+	for _, e := range p.Failures.Events {
+		times := 1 + e.Rate*seconds
+		if e.Every > 0 {
+			times += seconds / e.Every.Seconds()
+		}
+		if e.Times > 0 {
+			times = min(times, float64(e.Times))
+		}
+		n += times
+	}
+	return int(min(n, 1e6))
+}
+
 // operations is how many elections or entries a trial has, about.
 func operations(p *harness.Plan) int {
 	s := &p.Scenario
@@ -72,6 +102,10 @@ func operations(p *harness.Plan) int {
 		return int(s.Rate*s.Duration.Seconds()) + 1
 	case s.Kind == harness.Closed:
 		return int(s.Duration/max(cycle(p), time.Microsecond)) + 1
+	case s.Kind == harness.LeaderCrash:
+		return s.Elections
+	case s.Kind == harness.Partition:
+		return 2
 	}
 	return 1 + len(s.Events)
 }
@@ -84,16 +118,28 @@ func cycle(p *harness.Plan) time.Duration {
 	return max(alone, (alone+p.Scenario.Think.Typical())/time.Duration(p.Nodes))
 }
 
+// notice is how long the detector takes to notice a crash, about. Phi waits for as
+// many deviations as its threshold asks for.
+func notice(d *harness.Detector) time.Duration {
+	z := math.Sqrt(2 * math.Ln10 * d.Threshold)
+	return d.Delay + d.Interval + d.Timeout + time.Duration(z*float64(d.Deviation))
+}
+
 // scenarioTime is how long a scenario takes of its own, about.
 func scenarioTime(p *harness.Plan) time.Duration {
 	s := &p.Scenario
 	d := p.Network.Latency.Typical()
 	election := hops*d + 40*time.Millisecond // the default time-outs have that much slack
-	notice := p.Detector.Delay + p.Detector.Interval + p.Detector.Timeout
 	count := time.Duration(min(operations(p), 1e6))
 	switch s.Kind {
 	case harness.LeaderCrash:
-		return s.Settle*3/2 + notice + election
+		return time.Duration(s.Elections) * (s.Settle*3/2 + notice(&p.Detector) + election)
+	case harness.LeaderReturn:
+		return s.Settle*3/2 + election
+	case harness.Partition:
+		return s.Settle*3/2 + s.Duration + notice(&p.Detector) + election
+	case harness.Churn:
+		return s.Duration
 	case harness.Sequential:
 		return count * (s.Hold.Typical() + 4*d)
 	case harness.Burst, harness.Closed:

@@ -62,7 +62,7 @@ func init() {
 	}, func(algo.Config) algo.Elector { return process{} })
 	algo.RegisterMutex(algo.Spec{
 		Name: "naimi-trehel", Summary: "needs nothing, survives nothing", Paper: paper,
-		Messages: []algo.Message{request{}, token{}},
+		Messages: []algo.Message{request{}, token{}}, Token: token{}.Kind(),
 	}, func(algo.Config) algo.Mutex { return process{} })
 	algo.RegisterMutex(algo.Spec{
 		Name: "commanded", Summary: "has an operation of its own", Paper: paper,

@@ -2,11 +2,12 @@ package experiment
 
 import (
 	"fmt"
-	"maps"
+	"math"
 	"slices"
-	"strings"
+	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
 )
 
@@ -20,53 +21,136 @@ func outOfModel(a *algo.Algorithm, p *harness.Plan, net algo.Network) (why []str
 			why = append(why, fmt.Sprintf(format, args...))
 		}
 	}
-	script := p.Scenario.Kind == harness.Script
-	does := func(verb string) bool {
-		return script && slices.ContainsFunc(p.Scenario.Events,
-			func(e harness.Event) bool { return e.Do == verb })
+	beyond := func(cause string, ok bool, what string) {
+		say(cause == "" || ok, "%s (%s)", what, cause)
 	}
-	say(p.Network.Loss == 0 || survives.Loss, "does not survive message loss (network.loss %v)",
-		formatFloat(p.Network.Loss))
+	h := hazardsOf(p)
+	beyond(h.loss, survives.Loss, "does not survive message loss")
 	say(p.Network.Duplication == 0 || survives.Duplication,
 		"does not survive duplicated messages (network.duplication %v)",
 		formatFloat(p.Network.Duplication))
-	say(!does(harness.DoCut) || survives.Partition, "does not survive a partition (scenario cut)")
-	most := survives.CrashesOf(p.Nodes)
-	crashes := crashes(p)
+	beyond(h.cut, survives.Partition, "does not survive a partition")
+	most, crashes := survives.CrashesOf(p.Nodes), crashes(p)
 	say(crashes <= most, "survives %d of %d processes crashed, not %d", most, p.Nodes, crashes)
-	say(!does(harness.DoRestart) || survives.Recovery,
-		"does not survive the return of a crashed process (scenario restart)")
+	beyond(h.back, survives.Recovery, "does not survive the return of a crashed process")
 	say(!p.Network.Unordered || !needs.FIFO, "needs FIFO links (network.order unordered)")
-	say(needs.Synchrony != algo.Synchronous || net.Bounded,
-		"is synchronous, and the latency is unbounded (network.latency %s)",
+	synchronous := needs.Synchrony == algo.Synchronous
+	say(!synchronous || net.Bounded, "is synchronous, and the latency is unbounded (network.latency %s)",
 		p.Network.Latency.Distribution)
+	beyond(h.late, !synchronous, "is synchronous, and a latency is larger than d for a while")
+	beyond(h.slow, !synchronous, "is synchronous, and processes stand still or slow down")
 	if err := timing(needs, net, p.Params); err != nil {
 		why = append(why, err.Error())
 	}
 	have := map[string]algo.Detector{
-		"perfect": algo.Perfect, "heartbeat": algo.EventuallyPerfect,
+		"perfect": algo.Perfect, "heartbeat": algo.EventuallyPerfect, "phi": algo.EventuallyPerfect,
 	}[p.Detector.Kind]
 	// In a script the suspicions are lines of the script.
-	say(have >= needs.Detector || script && p.Detector.Kind == "none",
+	say(have >= needs.Detector || p.Scenario.Kind == harness.Script && p.Detector.Kind == "none",
 		"needs a detector that is %s (detector.kind %s)", needs.Detector, p.Detector.Kind)
+	say(!p.Detector.LeaderOnly || needs.Detector == algo.NoDetector,
+		"needs a detector that is %s of all, not of the leader alone (detector.scope leader)",
+		needs.Detector)
 	return why
 }
 
-// crashes is how many processes are ever down.
-func crashes(p *harness.Plan) int {
-	if p.Scenario.Kind == harness.LeaderCrash {
-		return 1
+// hazards is what a plan does to processes and links: of each sort, where the
+// experiment first says so; "": nowhere.
+type hazards struct{ loss, cut, back, late, slow string }
+
+func hazardsOf(p *harness.Plan) (h hazards) {
+	note := func(to *string, cause string, is bool) {
+		if is && *to == "" {
+			*to = cause
+		}
 	}
+	s := &p.Scenario
+	note(&h.loss, "network.loss "+formatFloat(p.Network.Loss), p.Network.Loss > 0)
+	note(&h.loss, "bursts of network.loss", p.Network.LossRate() > 0)
+	note(&h.cut, "scenario partition", s.Kind == harness.Partition)
+	note(&h.back, "scenario leader-restart", s.Kind == harness.LeaderReturn)
+	note(&h.back, fmt.Sprintf("scenario.elections %d", s.Elections),
+		s.Kind == harness.LeaderCrash && s.Elections > 1)
+	note(&h.back, "failures.downtime "+latencyNode(p.Failures.Downtime).bare(),
+		p.Failures.CrashRate > 0 && p.Failures.Downtime.Distribution != "")
+	d, _ := p.Network.Latency.Bound()
+	each := func(where string, events []harness.Event) {
+		for i := range events {
+			e := &events[i]
+			cause := where + " " + e.Do
+			note(&h.cut, cause, e.Do == harness.DoCut)
+			note(&h.loss, cause, e.Do == harness.DoLose || e.Loss != nil && *e.Loss > 0)
+			note(&h.back, cause, e.Do == harness.DoRestart || e.Do == harness.DoCrash && e.For > 0)
+			note(&h.slow, cause, e.Do == harness.DoPause || e.Do == harness.DoSlow)
+			note(&h.late, cause, e.Latency != nil && above(e.Latency, d))
+		}
+	}
+	each("scenario", s.Events)
+	each("failures", p.Failures.Events)
+	return h
+}
+
+// above says whether a latency can be larger than d.
+func above(l *bus.Latency, d time.Duration) bool {
+	most, bounded := l.Bound()
+	return !bounded || most > d
+}
+
+// crashes is how many processes are ever down for all that is known: those that
+// are named, one for each time that one is chosen, and by a rate as many as may be
+// down at once. Who stands still and is never resumed is as good as crashed.
+func crashes(p *harness.Plan) int {
 	down := map[algo.ID]bool{}
 	for _, q := range p.Crashed {
 		down[q] = true
 	}
-	for _, e := range p.Scenario.Events {
-		if e.Do == harness.DoCrash {
-			down[e.Node] = true
+	chosen := 0
+	if p.Scenario.Kind == harness.LeaderCrash {
+		chosen++
+	}
+	if p.Failures.CrashRate > 0 {
+		chosen += mostDown(p)
+	}
+	all := slices.Concat(p.Scenario.Events, p.Failures.Events)
+	resumed := slices.ContainsFunc(all, func(e harness.Event) bool { return e.Do == harness.DoResume })
+	for i := range all {
+		e := &all[i]
+		if e.Do != harness.DoCrash && (e.Do != harness.DoPause || e.For > 0 || resumed) {
+			continue
+		}
+		for _, q := range slices.Concat(e.Nodes, []algo.ID{e.Node}) {
+			down[q] = q != algo.None
+		}
+		if e.Who != "" {
+			chosen += min(strikes(e), p.Nodes) * victims(e.Who, p.Nodes)
 		}
 	}
-	return len(down)
+	delete(down, algo.None)
+	return min(len(down)+chosen, p.Nodes)
+}
+
+// strikes is how often an event happens at most.
+func strikes(e *harness.Event) int {
+	switch {
+	case e.Times > 0:
+		return e.Times
+	case e.Every > 0 || e.Rate > 0:
+		return math.MaxInt
+	}
+	return 1
+}
+
+// victims is how many of n processes a word stands for.
+func victims(who string, n int) int {
+	switch who {
+	case "all":
+		return n
+	case "majority":
+		return n/2 + 1
+	case "minority":
+		return (n - 1) / 2
+	}
+	return 1
 }
 
 // timing asks the Spec about the time-outs, of each process where they differ.
@@ -88,118 +172,4 @@ func timing(needs *algo.Needs, net algo.Network, params algo.Params) error {
 		}
 	}
 	return nil
-}
-
-// script checks the lines of a script against the cell.
-func (v *variant) script(p *harness.Plan) {
-	s := &v.set.Scenario
-	if len(s.Events) == 0 {
-		v.wrong("scenario.events", "missing; a script needs them, as [{at: 0ms, do: request, node: 1}]")
-	}
-	process := func(key string, id algo.ID) {
-		if int(id) > p.Nodes {
-			v.wrong(key, "process %d of %d", id, p.Nodes)
-		}
-	}
-	process("scenario.leader", s.Leader)
-	process("scenario.holder", s.Holder)
-	seen := map[algo.ID]bool{}
-	for _, q := range s.Crashed {
-		process("scenario.crashed", q)
-		if seen[q] {
-			v.wrong("scenario.crashed", "process %d stands twice", q)
-		}
-		seen[q] = true
-	}
-	if s.Until > p.TimeLimit {
-		v.wrong("scenario.until", "%v is beyond the time_limit %v", s.Until, p.TimeLimit)
-	}
-	if v.contender.alg.Problem == algo.Election {
-		for _, key := range ofEntries {
-			if v.leaves[key].explicit() {
-				v.wrong(key, "means nothing in an election; remove it")
-			}
-		}
-	}
-	for i := range s.Events {
-		v.line(&s.Events[i], p)
-	}
-	if s.Expect != nil {
-		v.expectations(s.Expect, p)
-	}
-}
-
-func (v *variant) line(e *event, p *harness.Plan) {
-	process := func(name string, id algo.ID) {
-		if int(id) > p.Nodes {
-			v.add(e.at, join(e.key, name), "process %d of %d", id, p.Nodes)
-		}
-	}
-	process("node", e.Node)
-	process("of", e.Of)
-	process("target", e.Target)
-	for _, q := range slices.Concat(e.Groups...) {
-		process("groups", algo.ID(q))
-	}
-	if e.At >= p.TimeLimit {
-		v.add(e.at, join(e.key, "at"), "%v is not before the time_limit %v", e.At, p.TimeLimit)
-	}
-	a := v.contender.alg
-	switch e.Do {
-	case harness.DoElect:
-		if a.Problem != algo.Election {
-			v.add(e.at, join(e.key, "do"), "elect is for elections, not for %s", a.ID)
-		}
-	case harness.DoRequest:
-		if a.Problem != algo.MutualExclusion {
-			v.add(e.at, join(e.key, "do"), "request is for mutual exclusion, not for %s", a.ID)
-		}
-	case harness.DoSuspect, harness.DoCrash, harness.DoRestart, harness.DoCut, harness.DoHeal:
-	default:
-		if !commanded(a) {
-			v.add(e.at, join(e.key, "do"), "unknown %q%s (has: %s; %s has no operations of its own)",
-				clip(e.Do), meant(e.Do, verbs), strings.Join(verbs, ", "), a.ID)
-		}
-	}
-}
-
-var verbs = []string{harness.DoElect, harness.DoSuspect, harness.DoRequest, harness.DoCrash,
-	harness.DoRestart, harness.DoCut, harness.DoHeal}
-
-// commanded says whether processes of a have operations of their own. Only a
-// process can tell, so one is made, alone in the world.
-func commanded(a *algo.Algorithm) bool {
-	params, _ := a.Spec.Resolve(nil, algo.Network{Nodes: 1, Bounded: true})
-	shape := algo.DefaultShape(a.Spec.Needs.Topology)
-	graph, err := algo.Build(shape, 1, 1)
-	if err != nil {
-		return false
-	}
-	_, ok := a.New(algo.Config{ID: 1, Peers: graph.Peers(), Neighbors: graph.Neighbors(1),
-		Ring: graph.Ring, Holder: 1, Params: params}).(algo.Commanded)
-	return ok
-}
-
-func (v *variant) expectations(e *harness.Expect, p *harness.Plan) {
-	const key = "scenario.expect"
-	if e.Leader != nil && int(*e.Leader) > p.Nodes {
-		v.wrong(key, "leader: process %d of %d", *e.Leader, p.Nodes)
-	}
-	for _, q := range e.CSOrder {
-		if int(q) > p.Nodes {
-			v.wrong(key, "cs_order: process %d of %d", q, p.Nodes)
-		}
-	}
-	var kinds []string
-	for _, c := range v.contenders {
-		for _, m := range c.alg.Spec.Messages {
-			kinds = append(kinds, m.Kind())
-		}
-	}
-	for _, kind := range slices.Sorted(maps.Keys(e.SentByKind)) {
-		if !slices.Contains(kinds, kind) {
-			v.wrong(key, "sent_by_kind: no message is called %q (has: %s)", clip(kind),
-				strings.Join(kinds, ", "))
-		}
-	}
 }

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -37,9 +38,9 @@ func (v *variant) plan() harness.Plan {
 	d, bounded := s.Network.Latency.Bound()
 	p := harness.Plan{
 		Algorithm: a.ID, Label: v.contender.Label, Nodes: n,
-		Network: bus.Network{Latency: s.Network.Latency, Loss: s.Network.Loss,
-			Duplication: s.Network.Duplication, Unordered: s.Network.Order == "unordered"},
-		Failures:  harness.Failures{CrashRate: s.Failures.CrashRate},
+		Network: bus.Network{Latency: s.Network.Latency, Loss: s.Network.Loss.Rate,
+			Burst: s.Network.Loss.Burst, Duplication: s.Network.Duplication,
+			Unordered: s.Network.Order == "unordered"},
 		TimeLimit: s.TimeLimit,
 	}
 	if s.Transport == "nats" && n > maxReal {
@@ -54,6 +55,7 @@ func (v *variant) plan() harness.Plan {
 	v.shape(&p)
 	v.detector(&p)
 	v.scenario(&p)
+	v.failures(&p)
 	net := algo.Network{Nodes: n, Latency: d, Bounded: bounded}
 	before := len(v.mistakes)
 	params, errs := a.Spec.Resolve(v.params, net)
@@ -123,6 +125,14 @@ func (v *variant) detector(p *harness.Plan) {
 			v.wrong("detector.timeout", "%v is not above the interval %v: everybody would be suspected",
 				d.Timeout, d.Interval)
 		}
+	case "phi":
+		p.Detector.Interval, p.Detector.Threshold = d.Interval, d.Threshold
+		p.Detector.Window, p.Detector.Deviation = d.Window, d.Deviation
+	}
+	p.Detector.LeaderOnly = p.Detector.Restless() && d.Scope == "leader"
+	if p.Detector.LeaderOnly && v.contender.alg.Problem != algo.Election {
+		v.wrong("detector.scope", "leader, but nobody leads in problem %s; write all",
+			v.contender.alg.Problem)
 	}
 }
 
@@ -172,6 +182,8 @@ func (v *variant) led(p *harness.Plan) {
 	}
 	if what != "" && p.Nodes < 2 {
 		v.wrong("nodes", "%d, and %s; want at least 2", p.Nodes, what)
+	} else if text := tooFew(s.Shape, p.Nodes); text != "" {
+		v.wrong("scenario.shape", "%s", text)
 	}
 	if 2*s.Settle >= p.TimeLimit {
 		v.wrong("scenario.settle", "%v: twice that may pass until %s, which is not before the "+
@@ -182,9 +194,12 @@ func (v *variant) led(p *harness.Plan) {
 		v.wrong("scenario.elections", "%d, a settle of %v before each: not within the time_limit %v",
 			s.Elections, s.Settle, p.TimeLimit)
 	}
-	if end := 2*s.Settle + s.Duration; s.Duration > 0 && end >= p.TimeLimit {
-		v.wrong("scenario.duration", "%v: it may end as late as at %v, which is not before the "+
-			"time_limit %v; raise that", s.Duration, end, p.TimeLimit)
+	if end := 2*s.Settle + s.Duration; s.Duration >= p.TimeLimit {
+		v.wrong("scenario.duration", "%v is not below the time_limit %v; raise that", s.Duration,
+			p.TimeLimit)
+	} else if s.Duration > 0 && end >= p.TimeLimit {
+		v.wrong("scenario.duration", "%v, perhaps not before two settles of %v: that ends at %v, which "+
+			"is not before the time_limit %v; raise that", s.Duration, s.Settle, end, p.TimeLimit)
 	}
 }
 
@@ -224,8 +239,8 @@ func (v *variant) copyKey(key string, s *scenario, p *harness.Plan) {
 	case "expect":
 		to.Expect = s.Expect
 	case "events":
-		for _, e := range s.Events {
-			to.Events = append(to.Events, e.Event)
+		for i := range s.Events {
+			to.Events = v.put(to.Events, &s.Events[i])
 		}
 	default:
 		panic("experiment: key of a scenario not handled: " + key)
@@ -269,7 +284,7 @@ func (v *variant) fixed(e *Experiment, p *harness.Plan) []Field {
 	l := p.Network.Latency
 	values := []string{string(e.Problem), p.Algorithm, p.Label, e.Transport,
 		strconv.Itoa(p.Nodes), name, p.Scenario.Kind, l.Distribution, milliseconds(l.Typical()),
-		formatFloat(p.Network.Loss), formatFloat(p.Network.Duplication),
+		formatFloat(math.Round(p.Network.LossRate()*1e9) / 1e9), formatFloat(p.Network.Duplication),
 		formatFloat(p.Failures.CrashRate)}
 	out := make([]Field, len(values))
 	for i, value := range values {

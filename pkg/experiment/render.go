@@ -22,6 +22,14 @@ func floatNode(f float64) *node { return &node{kind: float, text: formatFloat(f)
 
 func spanNode(d time.Duration) *node { return textNode(d.String()) }
 
+func spansNode(spans []time.Duration) *node {
+	out := &node{kind: list}
+	for _, d := range spans {
+		out.items = append(out.items, spanNode(d))
+	}
+	return out
+}
+
 func idsNode(ids []algo.ID) *node {
 	out := &node{kind: list}
 	for _, id := range ids {
@@ -50,7 +58,10 @@ func unless(zero bool, n *node) *node {
 }
 
 func latencyNode(l bus.Latency) *node {
-	if l.Distribution == "constant" {
+	switch l.Distribution {
+	case "":
+		return textNode(forever)
+	case "constant":
 		return spanNode(l.Mean)
 	}
 	out := pairs("distribution", textNode(l.Distribution))
@@ -84,15 +95,32 @@ func latencyPart(l *bus.Latency, key string) (n *node, zero bool) {
 		if l.Distribution == "normal" {
 			return spanNode(l.Spread), false
 		}
-		return floatNode(l.Sigma), false
+		return floatNode(l.Sigma), l.Sigma == 0
 	case "values":
+		return spansNode(l.Values), false
+	case "places":
 		out := &node{kind: list}
-		for _, v := range l.Values {
-			out.items = append(out.items, spanNode(v))
+		for _, place := range l.Places {
+			out.items = append(out.items, textNode(place))
 		}
 		return out, false
+	case "round_trips":
+		out := &node{kind: list}
+		for _, row := range l.RoundTrips {
+			out.items = append(out.items, spansNode(row))
+		}
+		return out, l.RoundTrips == nil
 	}
 	panic("experiment: key of a latency not handled: " + key)
+}
+
+func lossNode(l loss) *node {
+	b := l.Burst
+	if b == nil {
+		return floatNode(l.Rate)
+	}
+	return pairs("burst", pairs("p_enter", floatNode(b.Enter), "p_leave", floatNode(b.Leave),
+		"good", floatNode(b.Good), "bad", floatNode(b.Bad)))
 }
 
 func graphNode(g graph) *node {
@@ -116,23 +144,52 @@ func graphNode(g graph) *node {
 
 func eventsNode(events []event) *node {
 	out := &node{kind: list}
-	for _, e := range events {
-		groups := &node{kind: list}
-		for _, g := range e.Groups {
-			side := &node{kind: list}
-			for _, q := range g {
-				side.items = append(side.items, intNode(int64(q)))
-			}
-			groups.items = append(groups.items, side)
-		}
-		id := func(p algo.ID) *node { return unless(p == algo.None, intNode(int64(p))) }
-		out.items = append(out.items, pairs(
-			"at", unless(e.After != "", spanNode(e.At)),
-			"after", unless(e.After == "", textNode(e.After)),
-			"do", textNode(e.Do), "node", id(e.Node), "of", id(e.Of), "target", id(e.Target),
-			"groups", unless(len(e.Groups) == 0, groups)))
+	for i := range events {
+		out.items = append(out.items, eventNode(&events[i]))
 	}
 	return out
+}
+
+// eventNode writes an event as its verb has it: an instant that is the start of
+// nothing, and zeros, are left out.
+func eventNode(e *event) *node {
+	id := func(p algo.ID) *node { return unless(p == algo.None, intNode(int64(p))) }
+	count := func(n int) *node { return unless(n == 0, intNode(int64(n))) }
+	word := func(s string) *node { return unless(s == "", textNode(s)) }
+	time := func(d time.Duration) *node { return unless(d == 0, spanNode(d)) }
+	single := e.After == "" && e.Every == 0 && e.Rate == 0 && e.On == "" && e.Do != harness.DoLose
+	who := word(e.Who)
+	if len(e.Nodes) > 0 {
+		who = idsNode(e.Nodes)
+	}
+	var loss, delay *node
+	if e.Loss != nil {
+		loss = floatNode(*e.Loss)
+	}
+	if e.Latency != nil {
+		delay = latencyNode(*e.Latency)
+	}
+	return pairs(
+		"at", unless(e.At == 0 && !single, spanNode(e.At)),
+		"every", time(e.Every), "rate", unless(e.Rate == 0, floatNode(e.Rate)), "after", word(e.After),
+		"on", word(e.On), "kind", word(e.Kind), "count", count(e.Count), "times", count(e.Times),
+		"wait", time(e.Wait), "do", textNode(e.Do), "node", id(e.Node), "who", who,
+		"of", id(e.Of), "target", id(e.Target), "groups", numbersNode(e.Groups),
+		"links", numbersNode(e.Links), "shape", word(e.Shape), "loss", loss, "latency", delay,
+		"by", time(e.By), "for", time(e.For))
+}
+
+// numbersNode is lists of processes; nothing if there are none.
+func numbersNode[T []uint32 | [2]uint32](lists []T) *node {
+	out := &node{kind: list}
+	for _, l := range lists {
+		side := &node{kind: list}
+		for i := range len(l) {
+			side.items = append(side.items, intNode(int64(l[i])))
+		}
+		out.items = append(out.items, side)
+	}
+	return unless(len(lists) == 0, out)
 }
 
 func expectNode(e *harness.Expect) *node {

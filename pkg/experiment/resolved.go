@@ -78,6 +78,10 @@ func (s *summary) note(v *variant, p *harness.Plan) {
 func (s *summary) unused(d *draft) {
 	check := func(key string, at origin) {
 		head, rest, _ := strings.Cut(key, ".")
+		if head == "failures" && !s.means[key] {
+			d.add(at, key, "means nothing with failures.crash_rate 0; remove it or set a rate")
+			return
+		}
 		if s.means[key] || s.kinds[head] == nil || rest == "kind" {
 			return
 		}
@@ -185,11 +189,20 @@ func (s *summary) block(fields []field, prefix string) *yaml.Node {
 		case s.partly(key):
 			v = render(key, s.leaves[key].value).yaml(true)
 		case s.values[key] != nil && !s.values[key].differs && !s.sweptKey(key):
-			v = s.values[key].node.yaml(true)
+			v = lines(s.values[key].node)
 		}
 		if v != nil && (v.Kind != yaml.MappingNode || len(v.Content) > 0) {
 			out.Content = append(out.Content, scalar("!!str", f.name), v)
 		}
+	}
+	return out
+}
+
+// lines is n on one line, or a list of blocks on a line each.
+func lines(n *node) *yaml.Node {
+	out := n.yaml(true)
+	if n.kind == list && len(n.items) > 0 && n.items[0].kind == block {
+		out.Style = 0
 	}
 	return out
 }
@@ -286,6 +299,8 @@ func render(key string, v any) *node {
 		return idsNode(v)
 	case bus.Latency:
 		return latencyNode(v)
+	case loss:
+		return lossNode(v)
 	case graph:
 		return graphNode(v)
 	case []event:

@@ -32,14 +32,14 @@ func (p *parser) wrong(key string, n *node, want string) {
 	what, remedy := n.plain(), ""
 	_, rest, isLeaf := find(key)
 	switch {
-	case n.kind == null:
+	case n.kind == null && isLeaf && len(rest) == 0:
 		remedy = "; leave the key out for its default"
 	case n.kind == text:
 		what = strconv.Quote(what)
 		if isNumber(n.text) {
 			remedy = "; write it without the quotes"
 		}
-	case n.kind == list && isLeaf && rest == nil && sweepable(key):
+	case n.kind == list && isLeaf && len(rest) == 0 && sweepable(key):
 		remedy = "; to try several, write sweep: [{vary: " + key + ", over: " + clip(n.bare()) + "}]"
 	}
 	p.add(n.at, key, "%s, want %s%s", what, want, remedy)
@@ -166,19 +166,6 @@ func choice(words ...string) typ {
 		}
 		return n.text
 	}}
-}
-
-// later adds to a type's words those that are planned and not built.
-func later(t typ, words ...string) typ {
-	read := t.read
-	t.read = func(p *parser, key string, n *node) any {
-		if n.kind == text && slices.Contains(words, n.text) {
-			p.add(n.at, key, "%s is not supported yet, want %s", n.text, t.name)
-			return nil
-		}
-		return read(p, key, n)
-	}
-	return t
 }
 
 // only allows a single value of what will be a larger range.

@@ -42,7 +42,8 @@ func fields() []field {
 			doc: "who may send to whom; auto: what each algorithm needs"},
 		{name: "network", doc: "what every link does", sub: []field{
 			{name: "latency", def: "2ms", typ: latency(), doc: "one-way delay, end to end"},
-			{name: "loss", def: "0", typ: probability(), doc: "probability that a message is lost"},
+			{name: "loss", def: "0", typ: lossRate(),
+				doc: "probability that a message is lost, or bursts of loss (Gilbert-Elliott)"},
 			{name: "duplication", def: "0", typ: number(0, 1),
 				doc: "probability that a message arrives twice"},
 			{name: "order", def: "unset", typ: choice("unset", "fifo", "unordered"),
@@ -55,19 +56,15 @@ func fields() []field {
 				doc: "keep node processes from trial to trial"},
 		}},
 		{name: "failures", doc: "what goes wrong in any scenario", sub: []field{
-			{name: "crash_rate", def: "0", typ: only(number(0, 1e6), 0.0, "0"),
-				doc: "crashes per process and second"},
+			{name: "crash_rate", def: "0", typ: number(0, 1e6), doc: "crashes per live process and second"},
+			{name: "downtime", def: "500ms", typ: downtime(),
+				doc: "from such a crash to the restart; forever: there is none"},
+			{name: "max_down", def: "0", typ: whole(0, maxID),
+				doc: "processes down at once by such crashes; 0: a minority, less than half"},
+			{name: "events", def: "[]", typ: events(false),
+				doc: "what goes wrong besides: crashes, pauses, partitions, lost messages"},
 		}},
-		{name: "detector", doc: "the failure detector that the harness provides", sub: []field{
-			{name: "kind", note: "perfect; in scripts none", doc: "how crashes are noticed",
-				typ: later(choice("none", "perfect", "heartbeat"), "phi")},
-			{name: "delay", def: "10ms", typ: span(0, time.Hour),
-				doc: "perfect: from the crash to the suspicion"},
-			{name: "interval", def: "20ms", typ: span(100*time.Microsecond, time.Hour),
-				doc: "heartbeat: between two of them"},
-			{name: "timeout", def: "100ms", typ: span(100*time.Microsecond, time.Hour),
-				doc: "heartbeat: the silence after which a process is suspected"},
-		}},
+		{name: "detector", doc: "the failure detector that the harness provides", sub: detectorFields()},
 		{name: "scenario", doc: "what happens in a trial", sub: scenarioFields()},
 		{name: "sweep", def: "[]", typ: sweep(),
 			doc: "every combination of values: a list of {vary: key, over: [...]} or {zip: [...]}"},
@@ -96,6 +93,27 @@ func fields() []field {
 	}
 }
 
+func detectorFields() []field {
+	return []field{
+		{name: "kind", note: "perfect; in scripts none", doc: "how crashes are noticed",
+			typ: choice("none", "perfect", "heartbeat", "phi")},
+		{name: "delay", def: "10ms", typ: span(0, time.Hour),
+			doc: "perfect: from the crash to the suspicion"},
+		{name: "interval", def: "20ms", typ: span(100*time.Microsecond, time.Hour),
+			doc: "heartbeat, phi: between two heartbeats"},
+		{name: "timeout", def: "100ms", typ: span(100*time.Microsecond, time.Hour),
+			doc: "heartbeat: the silence after which a process is suspected"},
+		{name: "threshold", def: "8", typ: number(0.1, 100),
+			doc: "phi: a heartbeat later than 1 in 10^threshold ever is makes suspicious"},
+		{name: "window", def: "100", typ: whole(2, 100_000),
+			doc: "phi: how many intervals between heartbeats it remembers"},
+		{name: "deviation", note: "a quarter of the interval", typ: span(time.Microsecond, time.Hour),
+			doc: "phi: the least standard deviation of the intervals that it reckons with"},
+		{name: "scope", def: "all", typ: choice("all", "leader"),
+			doc: "heartbeat, phi: all watch all, or the named leader alone sends and is watched"},
+	}
+}
+
 func scenarioFields() []field {
 	return []field{
 		{name: "kind", note: "election: leader-crash; mutex: closed", typ: scenarioKind(),
@@ -113,8 +131,8 @@ func scenarioFields() []field {
 			doc: "of the partition, of the churn; no new request after it"},
 		{name: "requests", note: "100, unless there is a duration", typ: whole(1, 1e9),
 			doc: "entries in all"},
-		{name: "think", def: "10ms", typ: latency(), doc: "from release to the next request"},
-		{name: "hold", def: "1ms", typ: latency(), doc: "time in the critical section"},
+		{name: "think", def: "10ms", typ: lasting(), doc: "from release to the next request"},
+		{name: "hold", def: "1ms", typ: lasting(), doc: "time in the critical section"},
 		{name: "rate", note: "none: to be given", typ: number(1e-6, 1e6),
 			doc: "requests per second, of all processes together"},
 		{name: "warmup", def: "0", typ: whole(0, 1e9), doc: "entries that are not measured"},
@@ -125,7 +143,7 @@ func scenarioFields() []field {
 		{name: "crashed", note: "nobody", typ: idList(), doc: "down at the start"},
 		{name: "until", note: "when all is quiet", typ: span(time.Microsecond, longest),
 			doc: "the end, for algorithms that never fall quiet"},
-		{name: "events", def: "[]", typ: events(), doc: "what happens when"},
+		{name: "events", def: "[]", typ: events(true), doc: "what happens when"},
 		{name: "expect", note: "nothing", typ: expectation(), doc: "what it should lead to"},
 	}
 }

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -8,120 +9,6 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
 )
-
-// An event is a line of a script with its place.
-type event struct {
-	harness.Event
-	at  origin
-	key string
-}
-
-var eventKeys = []string{"at", "after", "do", "node", "of", "target", "groups"}
-
-var opRule = "a word of a-z and '_'"
-
-// events is the list of a script's lines.
-func events() typ {
-	return typ{name: "a list of {at or after, do, node, of, target, groups}",
-		read: func(p *parser, key string, n *node) any {
-			if n.kind != list {
-				p.wrong(key, n, "a list, as [{at: 5ms, do: request, node: 3}]")
-				return nil
-			}
-			before := len(p.mistakes)
-			out := make([]event, 0, len(n.items))
-			for i, item := range n.items {
-				k := numbered(key, i)
-				if item.kind != block {
-					p.wrong(k, item, "a block, as {at: 5ms, do: request, node: 3}")
-					continue
-				}
-				out = append(out, p.event(k, item))
-			}
-			if len(p.mistakes) > before {
-				return nil
-			}
-			return out
-		}}
-}
-
-func (p *parser) event(key string, n *node) event {
-	p.known(n, key, eventKeys, "")
-	e := event{at: n.at, key: key}
-	e.At, _ = p.part(n, key, "at", span(0, longest)).(time.Duration)
-	e.After, _ = p.part(n, key, "after", choice("quiet", "release")).(string)
-	if (n.get("at") == nil) == (n.get("after") == nil) {
-		p.add(n.at, key, "want one of at and after, as at: 5ms or after: quiet")
-	}
-	e.Do, _ = p.part(n, key, "do", words("what happens", func(s string) string {
-		if s == "" || len(s) > 64 || strings.Trim(s, "abcdefghijklmnopqrstuvwxyz_-0123456789") != "" {
-			return opRule
-		}
-		return ""
-	})).(string)
-	e.Node, _ = p.part(n, key, "node", id()).(algo.ID)
-	e.Of, _ = p.part(n, key, "of", id()).(algo.ID)
-	e.Target, _ = p.part(n, key, "target", id()).(algo.ID)
-	if g := n.get("groups"); g != nil {
-		e.Groups = p.groups(join(key, "groups"), g)
-	}
-	p.fits(key, n, &e)
-	return e
-}
-
-// fits says whether the keys of an event go with what it does.
-func (p *parser) fits(key string, n *node, e *event) {
-	wants := []string{"node"}
-	switch e.Do {
-	case "":
-		if n.get("do") == nil {
-			p.add(n.at, key, "without do, as do: request")
-		}
-		return
-	case "pause", "resume":
-		p.add(n.get("do").at, join(key, "do"), "%s is not supported yet", e.Do)
-		return
-	case harness.DoCut, harness.DoHeal:
-		wants = []string{"groups"}
-	case harness.DoSuspect:
-		wants = append(wants, "of")
-	case harness.DoElect, harness.DoRequest, harness.DoCrash, harness.DoRestart:
-	default: // of the algorithm's own; whether it has it is known later
-		wants = append(wants, "target")
-	}
-	if n.get(wants[0]) == nil && e.Do != harness.DoHeal {
-		p.add(n.at, key, "%s without %s", e.Do, wants[0])
-	}
-	for _, name := range []string{"node", "of", "target", "groups"} {
-		if q := n.get(name); q != nil && !slices.Contains(wants, name) {
-			p.add(q.at, join(key, name), "means nothing for %s; remove it", e.Do)
-		}
-	}
-}
-
-func (p *parser) groups(key string, n *node) (out [][]uint32) {
-	if n.kind != list || len(n.items) == 0 {
-		p.add(n.at, key, "%s, want a list of groups, as [[1, 2], [3]]", n.plain())
-		return nil
-	}
-	seen := map[algo.ID]bool{}
-	for _, item := range n.items {
-		ids := readIDs(p, key, item)
-		if ids != nil && len(ids) == 0 {
-			p.add(item.at, key, "an empty group; remove it")
-		}
-		side := make([]uint32, len(ids))
-		for i, q := range ids {
-			if seen[q] {
-				p.add(item.at, key, "process %d stands twice", q)
-			}
-			seen[q] = true
-			side[i] = uint32(q)
-		}
-		out = append(out, side)
-	}
-	return out
-}
 
 var expectKeys = []string{"sent", "delivered", "sent_by_kind", "leader", "cs_order",
 	"all_informed_at"}
@@ -169,4 +56,81 @@ func pointer[T any](v any) *T {
 		return &t
 	}
 	return nil
+}
+
+// script checks the lines of a script against the cell.
+func (v *variant) script(p *harness.Plan) {
+	s := &v.set.Scenario
+	if len(s.Events) == 0 {
+		v.wrong("scenario.events", "missing; a script needs them, as [{at: 0ms, do: request, node: 1}]")
+	}
+	process := func(key string, id algo.ID) {
+		if int(id) > p.Nodes {
+			v.wrong(key, "process %d of %d", id, p.Nodes)
+		}
+	}
+	process("scenario.leader", s.Leader)
+	process("scenario.holder", s.Holder)
+	seen := map[algo.ID]bool{}
+	for _, q := range s.Crashed {
+		process("scenario.crashed", q)
+		if seen[q] {
+			v.wrong("scenario.crashed", "process %d stands twice", q)
+		}
+		seen[q] = true
+	}
+	if s.Until > p.TimeLimit {
+		v.wrong("scenario.until", "%v is beyond the time_limit %v", s.Until, p.TimeLimit)
+	}
+	if v.contender.alg.Problem == algo.Election {
+		for _, key := range ofEntries {
+			if v.leaves[key].explicit() {
+				v.wrong(key, "means nothing in an election; remove it")
+			}
+		}
+	}
+	for i := range s.Events {
+		v.event(&s.Events[i], p)
+	}
+	if s.Expect != nil {
+		v.expectations(s.Expect, p)
+	}
+}
+
+// commanded says whether processes of a have operations of their own. Only a
+// process can tell, so one is made, alone in the world.
+func commanded(a *algo.Algorithm) bool {
+	params, _ := a.Spec.Resolve(nil, algo.Network{Nodes: 1, Bounded: true})
+	shape := algo.DefaultShape(a.Spec.Needs.Topology)
+	graph, err := algo.Build(shape, 1, 1)
+	if err != nil {
+		return false
+	}
+	_, ok := a.New(algo.Config{ID: 1, Peers: graph.Peers(), Neighbors: graph.Neighbors(1),
+		Ring: graph.Ring, Holder: 1, Params: params}).(algo.Commanded)
+	return ok
+}
+
+func (v *variant) expectations(e *harness.Expect, p *harness.Plan) {
+	const key = "scenario.expect"
+	if e.Leader != nil && int(*e.Leader) > p.Nodes {
+		v.wrong(key, "leader: process %d of %d", *e.Leader, p.Nodes)
+	}
+	for _, q := range e.CSOrder {
+		if int(q) > p.Nodes {
+			v.wrong(key, "cs_order: process %d of %d", q, p.Nodes)
+		}
+	}
+	var kinds []string
+	for _, c := range v.contenders {
+		for _, m := range c.alg.Spec.Messages {
+			kinds = append(kinds, m.Kind())
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(e.SentByKind)) {
+		if !slices.Contains(kinds, kind) {
+			v.wrong(key, "sent_by_kind: no message is called %q (has: %s)", clip(kind),
+				strings.Join(kinds, ", "))
+		}
+	}
 }

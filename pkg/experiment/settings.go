@@ -37,18 +37,24 @@ type settings struct {
 
 type network struct {
 	Latency     bus.Latency
-	Loss        float64
+	Loss        loss
 	Duplication float64
 	Order       string
 }
 
 type failures struct {
 	CrashRate float64 `mapstructure:"crash_rate"`
+	Downtime  bus.Latency
+	MaxDown   int `mapstructure:"max_down"`
+	Events    []event
 }
 
 type detector struct {
-	Kind                     string
-	Delay, Interval, Timeout time.Duration
+	Kind                                string
+	Delay, Interval, Timeout, Deviation time.Duration
+	Threshold                           float64
+	Window                              int
+	Scope                               string
 }
 
 type scenario struct {

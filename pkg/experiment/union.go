@@ -43,13 +43,32 @@ func wrapped(name string) func(*node) *node {
 	}
 }
 
-// latency is a duration or a distribution of durations.
-func latency() typ {
-	names := make([]string, len(bus.Distributions))
-	for i, d := range bus.Distributions {
-		names[i] = d.Name
+// regions is the distribution of latencies that says how far apart processes are.
+const regions = "regions"
+
+// latency is the latency of links: a duration, a distribution of durations, or
+// regions.
+func latency() typ { return spread(true) }
+
+// lasting is a duration or a distribution of durations, of no link.
+func lasting() typ { return spread(false) }
+
+func spread(links bool) typ {
+	var names []string
+	for _, d := range bus.Distributions {
+		if links || d.Name != regions {
+			names = append(names, d.Name)
+		}
 	}
-	kinds := later(choice(names...), "regions")
+	kinds := choice(names...)
+	if !links {
+		kinds = kinds.but(func(p *parser, key string, n *node) bool {
+			if n.text == regions {
+				p.add(n.at, key, "regions is for network.latency alone, want %s", choice(names...).name)
+			}
+			return n.text != regions
+		})
+	}
 	constant := span(0, longest)
 	return typ{
 		name:    "a duration, or {distribution: " + strings.Join(names, "|") + ", ...}",
@@ -71,7 +90,8 @@ func latency() typ {
 				return nil
 			}
 			name, _ := p.part(n, key, "distribution", kinds).(string)
-			i := slices.Index(names, name)
+			i := slices.IndexFunc(bus.Distributions,
+				func(d bus.Distribution) bool { return d.Name == name })
 			if i < 0 {
 				return nil
 			}
@@ -85,6 +105,44 @@ func latency() typ {
 			return c.with("distribution", &node{kind: text, text: "constant", at: n.at})
 		},
 	}
+}
+
+// forever is the downtime of who does not come back.
+const forever = "forever"
+
+// downtime is a latency, or for ever, which is none. One of nothing would be no
+// crash that anybody could see.
+func downtime() typ {
+	t := lasting()
+	read, expand := t.read, t.expand
+	t.name += ", or " + forever
+	t.choices = append([]string{forever}, t.choices...)
+	t.read = func(p *parser, key string, n *node) any {
+		switch {
+		case n.kind == text && n.text == forever:
+			return bus.Latency{}
+		case n.kind == text && !strings.ContainsAny(n.text, "0123456789"):
+			p.add(n.at, key, "%q, want a duration, as 500ms, {distribution: ...} or %s%s", clip(n.text),
+				forever, meant(n.text, []string{forever}))
+			return nil
+		}
+		l, ok := read(p, key, n).(bus.Latency)
+		if !ok {
+			return nil
+		}
+		if d, bounded := l.Bound(); bounded && d == 0 {
+			p.add(n.at, key, "%s, want a time above 0, or %s", n.plain(), forever)
+			return nil
+		}
+		return l
+	}
+	t.expand = func(n *node) *node {
+		if n.kind == text && n.text == forever {
+			return &node{kind: block, at: n.at}
+		}
+		return expand(n)
+	}
+	return t
 }
 
 func (p *parser) distribution(key string, n *node, d *bus.Distribution) any {
@@ -110,6 +168,18 @@ func (p *parser) distribution(key string, n *node, d *bus.Distribution) any {
 	l.Alpha, _ = p.part(n, key, "alpha", number(0, 1000)).(float64)
 	if v := n.get("values"); v != nil {
 		l.Values = readList[time.Duration](p, join(key, "values"), v, delay)
+	}
+	if v := n.get("places"); v != nil {
+		l.Places = readList[string](p, join(key, "places"), v, words("the name of a place", anyText))
+	}
+	if v := n.get("round_trips"); v != nil && v.kind == list {
+		for i, row := range v.items {
+			l.RoundTrips = append(l.RoundTrips,
+				readList[time.Duration](p, numbered(join(key, "round_trips"), i), row, delay))
+		}
+	} else if v != nil {
+		p.wrong(join(key, "round_trips"), v,
+			"a list with a row for each place, as [[1ms, 80ms], [80ms, 1ms]]")
 	}
 	if len(p.mistakes) > before {
 		return nil
@@ -139,18 +209,64 @@ func readList[T any](p *parser, key string, n *node, t typ) []T {
 	return out
 }
 
-// probability is a loss rate; bursts are planned.
-func probability() typ {
-	t := number(0, 1)
-	read := t.read
-	t.read = func(p *parser, key string, n *node) any {
-		if n.kind == block {
-			p.add(n.at, key, "bursts of loss are not supported yet, want %s", t.name)
-			return nil
-		}
-		return read(p, key, n)
+// A loss is what the key network.loss says.
+type loss struct {
+	Rate  float64
+	Burst *bus.Burst // in place of Rate
+}
+
+var burstKeys = []string{"p_enter", "p_leave", "good", "bad"}
+
+// lossRate is a probability, or bursts of loss. In the bad state of those
+// everything is lost, and in the good one nothing, unless they say otherwise.
+func lossRate() typ {
+	rate := number(0, 1)
+	const like = "{burst: {p_enter: 0.01, p_leave: 0.1}}"
+	return typ{
+		name: rate.name + ", or {burst: {" + strings.Join(burstKeys, ", ") + "}}",
+		expand: func(n *node) *node {
+			if n.kind == block {
+				return n
+			}
+			return &node{kind: block, at: n.at}
+		},
+		read: func(p *parser, key string, n *node) any {
+			if n.kind != block {
+				if r, ok := rate.read(p, key, n).(float64); ok {
+					return loss{Rate: r}
+				}
+				return nil
+			}
+			before := len(p.mistakes)
+			p.known(n, key, []string{"burst"}, "")
+			b := n.get("burst")
+			if b == nil || b.kind != block {
+				p.add(n.at, key, "%s, want %s", n.plain(), like)
+				return nil
+			}
+			key = join(key, "burst")
+			p.known(b, key, burstKeys, "")
+			for _, name := range burstKeys[:2] {
+				if b.get(name) == nil {
+					p.add(b.at, key, "without %s, as %s", name, like)
+				}
+			}
+			out := &bus.Burst{Bad: 1}
+			for i, to := range []*float64{&out.Enter, &out.Leave, &out.Good, &out.Bad} {
+				if v, ok := p.part(b, key, burstKeys[i], rate).(float64); ok {
+					*to = v
+				}
+			}
+			if len(p.mistakes) > before {
+				return nil
+			}
+			if err := out.Check(); err != nil {
+				p.add(b.at, key, "%s", strings.TrimPrefix(err.Error(), "burst: "))
+				return nil
+			}
+			return loss{Burst: out}
+		},
 	}
-	return t
 }
 
 // A graph is what the key topology says.
