@@ -117,7 +117,7 @@ func (o *outcome) report(code int) runReport {
 	for i := range o.cells {
 		cell, c := &e.Cells[i], &o.cells[i]
 		metrics := map[string]metricReport{}
-		for _, name := range mainMetrics(e.Problem) {
+		for _, name := range mainMetrics(e) {
 			metrics[name] = metricOf(c.describe(name))
 		}
 		r.Cells = append(r.Cells, cellReport{

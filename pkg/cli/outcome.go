@@ -8,6 +8,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
 )
@@ -35,10 +36,16 @@ type cellOutcome struct {
 // mostTold bounds how many trials are told in words. All of them are counted.
 const mostTold = 10
 
-// mainMetrics are the metrics of the table; the files have them all.
-func mainMetrics(p algo.Problem) []string {
-	if p == algo.MutualExclusion {
+// mainMetrics are the metrics of the table; the files have them all. Where what
+// goes wrong lasts, it is the span and not the single election that counts.
+func mainMetrics(e *experiment.Experiment) []string {
+	if e.Problem == algo.MutualExclusion {
 		return []string{"waiting_ms", "messages_per_entry", "messages"}
+	}
+	for _, c := range e.Cells {
+		if k := c.Plan.Scenario.Kind; k == harness.Churn || k == harness.Partition {
+			return []string{"downtime_ms", "availability", "split_brain_ms", "messages"}
+		}
 	}
 	return []string{"election_ms", "downtime_ms", "messages"}
 }
@@ -168,7 +175,7 @@ func (o *outcome) table() *table {
 		t.column(name, number)
 	}
 	t.column("n", true)
-	metrics := mainMetrics(o.experiment.Problem)
+	metrics := mainMetrics(o.experiment)
 	for _, m := range metrics {
 		t.column(m, true)
 	}
