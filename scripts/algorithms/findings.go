@@ -94,11 +94,12 @@ func (f Figure) words() string {
 		return "`" + f.Value + "`"
 	case "leader":
 		return f.Value + " leads"
-	case "delivered", "violations":
-		return f.Value + " " + f.Name
-	case "messages", "entries":
+	case "delivered":
+		return f.Value + " delivered"
+	case "messages", "entries", "violations":
+		one := map[string]string{"messages": "message", "entries": "entry", "violations": "violation"}
 		if f.Value == "1" {
-			return "1 " + map[string]string{"messages": "message", "entries": "entry"}[f.Name]
+			return "1 " + one[f.Name]
 		}
 		return f.Value + " " + f.Name
 	}
