@@ -27,6 +27,7 @@ type description struct {
 	Paper     paperReport    `json:"paper"`
 	Messages  []string       `json:"messages"`
 	Auxiliary []string       `json:"auxiliary_messages"`
+	Token     string         `json:"token"` // the kind of message that hands it on
 	Perpetual bool           `json:"perpetual"`
 	Needs     []property     `json:"needs"`
 	Survives  []property     `json:"survives"`
@@ -122,6 +123,7 @@ func describe(a *algo.Algorithm) description {
 		Schema: 1, ID: a.ID, Problem: a.Problem, Summary: a.Spec.Summary,
 		Paper:    paperReport{p.Authors, p.Title, p.Venue, p.Year, p.DOI, p.Deviations},
 		Messages: kinds(a.Spec.Messages), Auxiliary: kinds(a.Spec.Auxiliary),
+		Token:     a.Spec.Token,
 		Perpetual: a.Spec.Perpetual, Needs: needs(&a.Spec.Needs), Survives: survives(&a.Spec.Survives),
 		Breaks: a.Spec.Breaks, Promises: promises(a), Claims: claims(a.Spec.Claims), Params: params(&a.Spec),
 		Defaults: map[string]any{"nodes": shownNodes, "latency": shownLatency.String()},
@@ -254,6 +256,9 @@ func (s *streams) printDescription(d description) {
 	fmt.Fprintf(w, "\nMessages\n  %s\n", strings.Join(d.Messages, ", "))
 	if len(d.Auxiliary) > 0 {
 		fmt.Fprintf(w, "  counted apart: %s\n", strings.Join(d.Auxiliary, ", "))
+	}
+	if d.Token != "" {
+		fmt.Fprintf(w, "  hands the token on: %s\n", d.Token)
 	}
 	if d.Perpetual {
 		fmt.Fprintln(w, "  never falls quiet")

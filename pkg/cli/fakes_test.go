@@ -61,6 +61,7 @@ func everything() algo.Spec {
 			Deviations: "The paper leaves open what happens when two requests meet in one process.",
 		},
 		Messages: []algo.Message{token{}}, Auxiliary: []algo.Message{ack{}}, Perpetual: true,
+		Token: token{}.Kind(),
 		Params: []algo.Param{
 			{Name: "patience", Type: algo.Duration, Doc: "how long to wait; default 3d",
 				Default: func(n algo.Network) any { return 3 * n.Latency }, Min: time.Duration(0)},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 )
 
@@ -27,6 +28,10 @@ type listReport struct {
 	Scenarios     []listEntry     `json:"scenarios"`
 	Distributions []listEntry     `json:"distributions"`
 	Detectors     []listEntry     `json:"detectors"`
+	Failures      []listEntry     `json:"failures"` // what an event can do
+	Choices       []listEntry     `json:"choices"`  // whom it happens to
+	Triggers      []listEntry     `json:"triggers"` // what it can wait for
+	Shapes        []listEntry     `json:"shapes"`   // of partitions
 }
 
 type listAlgorithm struct {
@@ -48,8 +53,10 @@ var detectors = []listEntry{
 	{Name: "none", Doc: "nobody notices a crash", Keys: []string{}},
 	{Name: "perfect", Keys: []string{"delay"},
 		Doc: "says after delay who has crashed, and never suspects the living"},
-	{Name: "heartbeat", Keys: []string{"interval", "timeout"},
+	{Name: "heartbeat", Keys: []string{"interval", "timeout", "scope"},
 		Doc: "real messages over the same links; silence for timeout is suspicious"},
+	{Name: "phi", Keys: []string{"interval", "threshold", "window", "deviation", "scope"},
+		Doc: "the same messages; suspicious is a silence that outlasts all but 1 in 10^threshold"},
 }
 
 func listing() listReport {
@@ -63,14 +70,27 @@ func listing() listReport {
 	for _, d := range bus.Distributions {
 		r.Distributions = append(r.Distributions, listEntry{d.Name, "", d.Doc, d.Keys})
 	}
+	for _, v := range experiment.Verbs {
+		r.Failures = append(r.Failures, listEntry{Name: v.Name, Doc: v.Doc, Keys: v.Keys})
+	}
+	r.Choices, r.Triggers, r.Shapes = entriesOf(harness.Choices), entriesOf(harness.Triggers),
+		entriesOf(harness.Shapes)
 	return r
+}
+
+func entriesOf(words []harness.Word) []listEntry {
+	out := make([]listEntry, len(words))
+	for i, w := range words {
+		out[i] = listEntry{Name: w.Name, Doc: w.Doc, Keys: []string{}}
+	}
+	return out
 }
 
 func (s *streams) listCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "List algorithms, scenarios, latency distributions and detectors",
+		Short: "List algorithms, scenarios, latency distributions, detectors and failures",
 		Example: `  bench list
   bench list --json`,
 		Args: noArguments,
@@ -108,6 +128,10 @@ func (s *streams) printList(r listReport) {
 	}
 	s.entries("Latency distributions", r.Distributions)
 	s.entries("Failure detectors", r.Detectors)
+	s.entries("Events of failures and scripts (do)", r.Failures)
+	s.entries("Whom they happen to (who)", r.Choices)
+	s.entries("What they wait for (on)", r.Triggers)
+	s.entries("Shapes of partitions (shape)", r.Shapes)
 	fmt.Fprintln(s.out, `"bench describe ID" tells all about an algorithm.`)
 }
 
@@ -121,7 +145,13 @@ func (s *streams) entries(title string, list []listEntry) {
 	t.column(title, false)
 	t.column("", false)
 	for _, e := range list {
-		t.add("  "+e.Name, e.Doc)
+		for i, line := range strings.Split(wrap(e.Doc, 0), "\n") {
+			name := ""
+			if i == 0 {
+				name = "  " + e.Name
+			}
+			t.add(name, line)
+		}
 		if len(e.Keys) > 0 {
 			t.add("", "  keys: "+strings.Join(e.Keys, ", "))
 		}

@@ -109,6 +109,20 @@ func TestTemplateLoads(t *testing.T) {
 	sameExperiment(t, shorter, e) // the template writes the defaults
 }
 
+// What the template only mentions is what an experimenter writes next.
+func TestTemplateLoadsWithItsCommentedLines(t *testing.T) {
+	t.Parallel()
+	text := strings.NewReplacer("  # - {on", "  - {on", "  # - {at", "  - {at",
+		"  # - {every", "  - {every", "  # - {do", "  - {do", "  # downtime", "  downtime", "  # max_down",
+		"  max_down", "crash_rate: 0 ", "crash_rate: 1 ", "events: []", "events:",
+		"COORDINATOR", "REQUEST").Replace(Template())
+	e := mustLoad(t, write(t, "template.yaml", text))
+	f := &e.Cells[0].Plan.Failures
+	if len(f.Events) != 4 || f.CrashRate != 1 || len(e.Cells) != 6 {
+		t.Errorf("%d cells, failures %+v", len(e.Cells), f)
+	}
+}
+
 func TestGraphOfAFileStandsInTheResolvedCopy(t *testing.T) {
 	t.Parallel()
 	path := write(t, "e.yaml", "problem: mutex\nalgorithms: [commanded]\nnodes: 3\n"+
