@@ -124,6 +124,9 @@ func TestExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	bench(t, "run", "configs/quickstart.yaml").want(t, Good)
+	if err := os.WriteFile("cases.json", []byte(`{"cases": [`+holds+`]}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	var commands []*cobra.Command
 	root := newStreams(nil, &strings.Builder{}, &strings.Builder{}, nil).root(nil)
 	for todo := []*cobra.Command{root}; len(todo) > 0; todo = todo[1:] {
@@ -153,7 +156,7 @@ func TestExamples(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"run", "plan", "list", "describe", "replay", "init", "version"} {
+	for _, name := range []string{"run", "plan", "list", "describe", "verify", "replay", "init", "version"} {
 		if !slices.Contains(names, name) {
 			t.Errorf("no command %s", name)
 		}

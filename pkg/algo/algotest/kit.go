@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -35,6 +36,7 @@ var Kit = []Rule{
 	{"Liveness", "within the model every operation that is promised to complete does", (*kit).liveness},
 	{"Claims", "measured complexity lies in the paper's bound", (*kit).claims},
 	{"Small", "one process and two work as well", (*kit).small},
+	{"References", "the algorithm's reference cases lead to what they expect", (*kit).references},
 	{"Exhaustive", "two and three processes keep every promise in every order of events", (*kit).exhaustive},
 }
 
@@ -60,6 +62,7 @@ func Verify(id string, o Options) error {
 			errs = append(errs, err)
 		}
 		if o.Progress != nil {
+			c.Sentence += k.said
 			o.Progress(c, err)
 		}
 	}
@@ -93,6 +96,7 @@ type kit struct {
 	stuck     []error // operations that did not complete though promised
 	completed int
 	entered   map[algo.ID]bool
+	said      string // by the present rule, of how far it went
 }
 
 func newKit(id string, o Options) (*kit, error) {
@@ -107,6 +111,7 @@ func newKit(id string, o Options) (*kit, error) {
 }
 
 func (k *kit) run(c Rule) (err error) {
+	k.said = ""
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%s: %s: %s: panic: %v", k.id, c.Name, c.Sentence, r)
@@ -132,7 +137,7 @@ func (k *kit) spec() error {
 		}
 	}
 	if s.Breaks == "" {
-		return errors.New("Breaks is empty: say what happens beyond what it needs and survives")
+		return errors.New("no Breaks: say what happens beyond what it needs and survives")
 	}
 	for _, c := range s.Claims {
 		if c.Metric == "" || c.Load == "" || c.Text == "" || c.Bound == nil {
@@ -322,6 +327,29 @@ func (k *kit) small() error {
 		}
 	}
 	return nil
+}
+
+// references runs the repository's own cases.
+func (k *kit) references() error {
+	list, err := ReferenceCases(k.id)
+	errs := []error{err}
+	var left []string // to the algorithm's own tests
+	for i := range list {
+		unchecked, err := list[i].Run()
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", list[i].ID, err))
+		}
+		for _, name := range unchecked {
+			if !slices.Contains(left, name) {
+				left = append(left, name)
+			}
+		}
+	}
+	k.said = fmt.Sprintf(" (%d cases)", len(list))
+	if left != nil {
+		k.said += "; not checked here: " + strings.Join(left, ", ")
+	}
+	return errors.Join(errs...)
 }
 
 // exhaustiveStates is how far the kit walks through each scope.

@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/algo/algotest"
+)
+
+// verifyCases runs the cases of algorithm id in a file, a line each.
+func (s *streams) verifyCases(id, path string) error {
+	list, others, err := ownCases(id, path)
+	if err != nil {
+		return err
+	}
+	width := 0
+	for i := range list {
+		width = max(width, len(list[i].ID))
+	}
+	count := map[string]int{}
+	unseen := 0
+	for i := range list {
+		word, unchecked, text, err := runCase(&list[i])
+		if err != nil {
+			return mistaken(path, err)
+		}
+		count[word]++
+		unseen += unchecked
+		line := fmt.Sprintf("%-7s  %-*s  %s", word, width, list[i].ID, text)
+		fmt.Fprintln(s.out, strings.TrimRight(line, " "))
+		_ = s.out.Flush() // a statistical case takes its time; an error stays until the end
+	}
+	var parts []string
+	for _, word := range []string{passed, failed, unknown} {
+		if count[word] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", count[word], word))
+		}
+	}
+	if unseen > 0 {
+		parts = append(parts, plural(unseen, "expectation", "expectations")+" not checked here")
+	}
+	fmt.Fprintf(s.out, "%s: %s: %s%s\n", id, plural(len(list), "case", "cases"),
+		strings.Join(parts, ", "), others)
+	switch {
+	case count[failed] > 0:
+		return exit(Violated)
+	case count[unknown] > 0:
+		return exit(Incomplete)
+	}
+	return nil
+}
+
+// What a case comes to.
+const (
+	passed  = "ok"
+	failed  = "FAILED"
+	unknown = "unknown" // nothing that it expects can be checked here
+)
+
+// runCase runs a case. The error is of one that cannot be run.
+func runCase(c *algotest.Reference) (word string, unseen int, text string, err error) {
+	unchecked, missed := c.Run()
+	var m *algotest.Mistake
+	if all := (algotest.Mistakes)(nil); errors.As(missed, &m) || errors.As(missed, &all) {
+		return "", 0, "", missed
+	}
+	var notes []string
+	switch word = passed; {
+	case missed != nil:
+		word = failed
+		notes = append(notes, strings.Split(missed.Error(), "\n")...)
+	case len(unchecked) == len(c.Expect):
+		word = unknown
+	}
+	if unchecked != nil {
+		notes = append(notes, "not checked here: "+strings.Join(unchecked, ", "))
+	}
+	return word, len(unchecked), strings.Join(notes, "; "), nil
+}
+
+// ownCases is the cases of algorithm id in a file, and a remark on all others.
+func ownCases(id, path string) (list []algotest.Reference, others string, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		if reason := (*fs.PathError)(nil); errors.As(err, &reason) {
+			err = reason.Err
+		}
+		return nil, "", usage("%s: %v; --cases wants a file", path, err)
+	}
+	defer file.Close()
+	all, err := algotest.LoadCases(file)
+	if err != nil {
+		return nil, "", mistaken(path, err)
+	}
+	count := map[string]int{}
+	var found algotest.Mistakes
+	for i := range all {
+		if c := &all[i]; c.AlgorithmID() != id {
+			count[c.AlgorithmID()]++
+		} else {
+			list = append(list, *c)
+			found = append(found, c.Mistakes()...)
+		}
+	}
+	var parts []string
+	for _, other := range slices.Sorted(maps.Keys(count)) {
+		part := fmt.Sprintf("%s %d", other, count[other])
+		if _, err := algo.Lookup(other); err != nil {
+			part += " (unknown here)"
+		}
+		parts = append(parts, part)
+	}
+	rest := strings.Join(parts, ", ")
+	switch {
+	case found != nil:
+		return nil, "", mistaken(path, found)
+	case list == nil && rest == "":
+		return nil, "", usage("%s: no cases; want one of %s, with algorithm and kind set", path, id)
+	case list == nil:
+		return nil, "", usage("%s: no case of %s; it has cases of %s", path, id, rest)
+	case rest != "":
+		others = fmt.Sprintf("\nnot run, %s of other algorithms: %s",
+			plural(len(all)-len(list), "case", "cases"), rest)
+	}
+	return list, others, nil
+}
+
+// mistaken is the usage error of a file that cannot be meant.
+func mistaken(path string, err error) error {
+	var one *algotest.Mistake
+	var all algotest.Mistakes
+	switch {
+	case errors.As(err, &all):
+		lines := make([]string, len(all))
+		for i, m := range all {
+			lines[i] = m.In(path)
+		}
+		return usage("%s", strings.Join(lines, "\n"))
+	case errors.As(err, &one):
+		return usage("%s", one.In(path))
+	}
+	return usage("%s: %v", path, err)
+}
