@@ -30,6 +30,7 @@ type listReport struct {
 	Detectors     []listEntry     `json:"detectors"`
 	Failures      []listEntry     `json:"failures"` // what an event can do
 	Choices       []listEntry     `json:"choices"`  // whom it happens to
+	Instants      []listEntry     `json:"instants"` // when
 	Triggers      []listEntry     `json:"triggers"` // what it can wait for
 	Shapes        []listEntry     `json:"shapes"`   // of partitions
 }
@@ -73,8 +74,8 @@ func listing() listReport {
 	for _, v := range experiment.Verbs {
 		r.Failures = append(r.Failures, listEntry{Name: v.Name, Doc: v.Doc, Keys: v.Keys})
 	}
-	r.Choices, r.Triggers, r.Shapes = entriesOf(harness.Choices), entriesOf(harness.Triggers),
-		entriesOf(harness.Shapes)
+	r.Choices, r.Instants = entriesOf(harness.Choices), entriesOf(experiment.Instants)
+	r.Triggers, r.Shapes = entriesOf(harness.Triggers), entriesOf(harness.Shapes)
 	return r
 }
 
@@ -130,6 +131,7 @@ func (s *streams) printList(r listReport) {
 	s.entries("Failure detectors", r.Detectors)
 	s.entries("Events of failures and scripts (do)", r.Failures)
 	s.entries("Whom they happen to (who)", r.Choices)
+	s.entries("When they happen", r.Instants)
 	s.entries("What they wait for (on)", r.Triggers)
 	s.entries("Shapes of partitions (shape)", r.Shapes)
 	fmt.Fprintln(s.out, `"bench describe ID" tells all about an algorithm.`)

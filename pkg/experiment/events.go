@@ -91,6 +91,19 @@ func (v *Verb) words() []string {
 	return slices.DeleteFunc(wordsOf(harness.Choices), func(s string) bool { return s == "all-crashed" })
 }
 
+// Instants documents the keys that say when an event happens.
+var Instants = []harness.Word{
+	{Name: "at", Doc: "at an instant; with every, rate and on: not before it"},
+	{Name: "every", Doc: "again and again, so long apart"},
+	{Name: "rate", Doc: "again and again at random, so often per second: a Poisson process"},
+	{Name: "after", Doc: "scripts: once all is quiet after the lines before, or at a release"},
+	{Name: "on", Doc: "when something else happens"},
+	{Name: "kind", Doc: "on sent: of the message"},
+	{Name: "count", Doc: "on: the how-many-th time it does; by default the first"},
+	{Name: "wait", Doc: "on: so long after it"},
+	{Name: "times", Doc: "every, rate: how often at most; on: how often from then on, by default once"},
+}
+
 // The keys of an event: those that say when, then those that say what. After and
 // what follows upon script verbs is for scripts alone.
 var (

@@ -218,6 +218,11 @@ func TestBeyondTheModel(t *testing.T) {
 func TestVerbsAreDocumented(t *testing.T) {
 	t.Parallel()
 	keys := eventKeys(true)
+	for _, w := range Instants {
+		if w.Doc == "" || !slices.Contains(keys, w.Name) {
+			t.Errorf("%s: no doc, or no key", w.Name)
+		}
+	}
 	for _, v := range Verbs {
 		if v.Doc == "" || len(v.Keys) == 0 {
 			t.Errorf("%s: no doc or no keys", v.Name)
