@@ -146,6 +146,27 @@ func TestSkip_IsLikeSending(t *testing.T) {
 	})
 }
 
+// TestSkip_FindsTheState by looking back, also where states alternate.
+func TestSkip_FindsTheState(t *testing.T) {
+	t.Parallel()
+	for _, b := range []Burst{
+		{Enter: 0.02, Leave: 0.1, Bad: 1}, {Enter: 0.6, Leave: 0.7, Bad: 1}, {Enter: 0.95, Leave: 0.9, Bad: 1},
+		{Enter: 1, Leave: 1, Bad: 1}, {Enter: 0.01, Leave: 0, Bad: 1},
+	} {
+		n := Network{Latency: Constant(ms), Burst: &b, Seed: 8}
+		for to := range uint32(10) {
+			all := n.Flow(0, 1, 0, to+2)
+			for k := range uint64(300) {
+				f := n.Flow(0, 1, 0, to+2)
+				if n.Skip(&f, k); f.bad != all.bad || f.Sent != all.Sent {
+					t.Fatalf("%+v, link to %d: after %d messages %+v, want %+v", b, to+2, k, f, all)
+				}
+				n.Send(&all, 0, nil)
+			}
+		}
+	}
+}
+
 func TestLossRate(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
