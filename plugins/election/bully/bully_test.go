@@ -347,6 +347,9 @@ func solo(t *testing.T, self algo.ID, n int, incarnation uint32) func(algo.Event
 				words = append(words, fmt.Sprintf("cancel %s", e.Timer))
 			case algo.OpElected:
 				words = append(words, fmt.Sprintf("names %d", e.Peer))
+				if e.Term != 0 {
+					t.Errorf("names %d in term %d, but has no terms", e.Peer, e.Term)
+				}
 			}
 		}
 		if err := s.Invariant(); err != nil {
@@ -469,7 +472,9 @@ func TestRacedAnnouncements(t *testing.T) {
 		s.Want(9*ms, from(3), "-T' leader=3")
 		s.Want(9*ms+test.then, from(test.from), test.want)
 	}
-	s := algotest.NewSolo(t, id, 5, 1, 5, 0, params)
+	s := algotest.NewSolo(t, id, 5, 2, 3, 0, params)
+	s.Want(9*ms, from(1), "ELECTION>3 ELECTION>4 ELECTION>5 leader=0 T=2ms") // bullied at any time
+	s = algotest.NewSolo(t, id, 5, 1, 5, 0, params)
 	s.Want(9*ms, from(3), "-T' leader=3")
 	s.Want(9*ms, elect, higher)
 	s.Want(10*ms, from(4), "") // the election that is running tells
