@@ -43,13 +43,20 @@ type Verdict struct {
 }
 
 // An Operation is an election or an entry. Times are offsets from the trial's
-// start; a negative one has not come.
+// start; a negative one has not come. Its status is
+//
+//	ok       it came to its end, and counts
+//	warmup   an entry before the measured ones
+//	pending  the trial was over before
+//	crashed  an entry whose process crashed before it was granted
+//	joined   no election: a process came back and learnt who leads
+//	restart  the election after a return that brought about the next crash of the leader
 type Operation struct {
 	Process algo.ID // who entered, or who was elected
 	Cause   time.Duration
 	Begin   time.Duration
 	End     time.Duration
-	Status  string // ok, warmup, pending, crashed
+	Status  string // ok, warmup, pending, crashed, joined, restart
 }
 
 // Totals counts messages of the algorithm, and the detector's apart.
@@ -83,6 +90,8 @@ type Judge struct {
 	problem    problem
 	links      links
 	chains     chains
+	mishaps    mishaps
+	entries    *entries      // the problem, if it is mutual exclusion
 	informed   time.Duration // when a process last named a leader
 	granted    []algo.ID
 	order      *precedence // nil: none is promised
@@ -96,14 +105,15 @@ type problem interface {
 
 // NewJudge makes the judge of one trial.
 func NewJudge(s *harness.Setup) *Judge {
-	j := &Judge{setup: s, informed: -1, chains: newChains(s), order: newPrecedence(s)}
+	j := &Judge{setup: s, informed: -1, chains: newChains(s), mishaps: newMishaps(s), order: newPrecedence(s)}
 	for _, name := range s.Alg.Codec.Kinds()[:len(s.Alg.Spec.Messages)] {
 		j.kinds = append(j.kinds, Kind{Name: name})
 	}
 	if s.Alg.Problem == algo.Election {
 		j.problem = newElections(s)
 	} else {
-		j.problem = newEntries(s)
+		j.entries = newEntries(s)
+		j.problem = j.entries
 	}
 	return j
 }
@@ -115,6 +125,7 @@ func (j *Judge) Record(r *trace.Record) {
 		j.message(r)
 	case trace.Log, trace.Save, trace.Done:
 	default:
+		j.mishaps.record(r)
 		j.problem.record(j, r)
 	}
 }
@@ -130,6 +141,9 @@ func (j *Judge) message(r *trace.Record) {
 		return
 	}
 	j.chains.record(r)
+	if e := j.entries; e != nil && e.tokens.kind >= 0 && e.tokens.message(r) {
+		e.faultAt = r.At
+	}
 	k := &j.kinds[r.Kind]
 	switch r.Type {
 	case trace.Send:
@@ -142,10 +156,13 @@ func (j *Judge) message(r *trace.Record) {
 	case trace.Deliver:
 		k.Delivered++
 		j.totals.Delivered++
+		j.links.met++
+		if j.mishaps.excused(r) {
+			break
+		}
 		if r.Arg > 0 {
 			j.totals.Late++
 		}
-		j.links.met++
 		j.links.delivered(r)
 	case trace.Lose:
 		k.Lost++
@@ -165,20 +182,22 @@ func (j *Judge) message(r *trace.Record) {
 // maxViolations bounds how many violations are told in words; all are counted.
 const maxViolations = 20
 
-func (j *Judge) violate(format string, args ...any) {
+func (j *Judge) violate(rule, format string, args ...any) {
 	if len(j.violations) < maxViolations {
-		j.violations = append(j.violations, fmt.Sprintf(format, args...))
+		j.violations = append(j.violations, rule+": "+fmt.Sprintf(format, args...))
 	}
 }
 
 // Finish gives the verdict.
 func (j *Judge) Finish(end harness.End) Verdict {
 	j.totals.Met, j.totals.Missed = j.links.met, j.links.lost
+	j.mishaps.elapse(end.At)
 	v := Verdict{Status: OK, Totals: j.totals, Kinds: j.kinds}
 	j.problem.finish(j, end, &v)
+	v.Metrics = append(v.Metrics, Metric{"faults_skipped", float64(end.Skipped)})
 	v.Metrics = append(v.Metrics, j.links.metrics()...)
 	for _, err := range j.expect(end) {
-		j.violate("%v", err)
+		j.violate(expectation, "%v", err)
 	}
 	v.Violations = j.violations
 	switch {
@@ -203,13 +222,13 @@ func (j *Judge) Finish(end harness.End) Verdict {
 // incomplete settles the status of a trial in which an operation did not
 // complete: broken, if the algorithm promised that it would and nothing can
 // make it happen any more; otherwise censored.
-func (j *Judge) incomplete(end harness.End, v *Verdict, promised bool, what string) {
+func (j *Judge) incomplete(end harness.End, v *Verdict, promised bool, rule, what string) {
 	s := &j.setup.Scenario
 	still := end.Reason == harness.Stuck || end.Reason == harness.Finished &&
 		s.Until == 0 && s.Kind != harness.Churn && !j.setup.Alg.Spec.Perpetual
 	switch {
 	case still && promised && j.setup.InModel:
-		j.violate("%s, and nothing moves any more", what)
+		j.violate(rule, "%s, and nothing moves any more", what)
 		return
 	case still:
 		what += "; nothing moves any more"
@@ -224,6 +243,14 @@ func (j *Judge) incomplete(end harness.End, v *Verdict, promised bool, what stri
 // ms is d in milliseconds.
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
+// ratio is NaN where there is nothing to divide by.
+func ratio(a, b float64) float64 {
+	if b <= 0 {
+		return math.NaN()
+	}
+	return a / b
+}
+
 // mean is NaN for no values.
 func mean(sum float64, n int) float64 {
 	if n == 0 {
@@ -237,14 +264,17 @@ func mean(sum float64, n int) float64 {
 func MetricNames(p algo.Problem) []string {
 	own := []string{
 		"detection_ms", "election_ms", "downtime_ms", "messages_per_election", "bytes_per_election",
-		"rounds", "leader_changes", "split_brain_ms", "availability",
+		"rounds", "leader_changes", "split_brain_ms", "availability", "heal_ms", "crashes", "pauses",
+		"crash_rate_achieved", "suspicion_ms", "false_suspicions",
 	}
 	if p == algo.MutualExclusion {
 		own = []string{
 			"messages_per_entry", "bytes_per_entry", "waiting_ms", "waiting_p99_ms", "turnaround_ms",
-			"sync_delay_ms", "throughput_per_s", "fairness", "max_bypass", "violations",
+			"sync_delay_ms", "throughput_per_s", "fairness", "max_bypass", "violations", "never_granted",
+			"tokens_lost", "tokens_doubled", "recovery_ms", "crashes", "pauses", "crash_rate_achieved",
+			"suspicion_ms", "false_suspicions",
 		}
 	}
-	return append(own, "latency_requested_ms", "latency_achieved_ms", "delay_error_p50_ms",
+	return append(own, "faults_skipped", "latency_requested_ms", "latency_achieved_ms", "delay_error_p50_ms",
 		"delay_error_p99_ms", "loss_achieved")
 }

@@ -114,7 +114,7 @@ func TestVerdictsInOrderOfWeight(t *testing.T) {
 	overlap := join(requested(0, 1, 0), requested(0, 2, 0), at(1, trace.Granted, 1),
 		at(2, trace.Granted, 2),
 		at(3, trace.Released, 1), at(3, trace.Released, 2))
-	const violated = "p2 granted at 2ms while p1 is inside since 1ms"
+	const violated = "mutual-exclusion: p2 granted at 2ms while p1 is inside since 1ms"
 	missing := join(overlap, flights(4, 2)[:3])
 	const lost = "messages do not add up: 2 sent + 0 duplicated, but 1 delivered + 0 lost + " +
 		"0 undeliverable + 0 pending"
@@ -163,21 +163,21 @@ func TestExpect(t *testing.T) {
 		"all of it": {election, harness.Expect{Sent: count(2), Delivered: count(2),
 			SentByKind: map[string]int64{"PING": 2, "PONG": 0}, Leader: leader(3),
 			AllInformedAt: when(6 * ms1)}, nil},
-		"sent": {election, harness.Expect{Sent: count(3)}, []string{"expected sent 3, got 2"}},
+		"sent": {election, harness.Expect{Sent: count(3)}, []string{"expectation: expected sent 3, got 2"}},
 		"delivered": {election, harness.Expect{Delivered: count(0)},
-			[]string{"expected delivered 0, got 2"}},
+			[]string{"expectation: expected delivered 0, got 2"}},
 		"by kind": {election, harness.Expect{SentByKind: map[string]int64{"PONG": 1, "PING": 1, "X": 0}},
-			[]string{"expected sent PING 1, got 2", "expected sent PONG 1, got 0"}},
-		"leader": {election, harness.Expect{Leader: leader(2)}, []string{"expected leader 2, got 3"}},
+			[]string{"expectation: expected sent PING 1, got 2", "expectation: expected sent PONG 1, got 0"}},
+		"leader": {election, harness.Expect{Leader: leader(2)}, []string{"expectation: expected leader 2, got 3"}},
 		"informed": {election, harness.Expect{AllInformedAt: when(4 * ms1)},
-			[]string{"expected all_informed_at 4ms, got 6ms"}},
+			[]string{"expectation: expected all_informed_at 4ms, got 6ms"}},
 		"several": {election, harness.Expect{Sent: count(1), Delivered: count(1)},
-			[]string{"expected sent 1, got 2", "expected delivered 1, got 2"}},
+			[]string{"expectation: expected sent 1, got 2", "expectation: expected delivered 1, got 2"}},
 		"order": {mutex, harness.Expect{CSOrder: []algo.ID{2, 1}}, nil},
 		"other order": {mutex, harness.Expect{CSOrder: []algo.ID{1, 2}},
-			[]string{"expected cs_order [1 2], got [2 1]"}},
+			[]string{"expectation: expected cs_order [1 2], got [2 1]"}},
 		"nobody": {mutex, harness.Expect{CSOrder: []algo.ID{}},
-			[]string{"expected cs_order [], got [2 1]"}},
+			[]string{"expectation: expected cs_order [], got [2 1]"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -13,13 +14,15 @@ import (
 
 // elections judges leader elections. There is agreement when every live process
 // in the largest part of the network names the same live leader, who is there as
-// well. An operation begins when agreement is lost, or at the start if there is
+// well. A paused process is live but in no part: it is not asked, and if it holds
+// itself leader, that does not count until it goes on. An operation begins when agreement is lost, or at the start if there is
 // none, and ends when there is agreement again.
 type elections struct {
 	setup   *harness.Setup
 	belief  []algo.ID // by ID - 1
 	term    []uint64
 	up      []bool
+	paused  []bool
 	scope   []bool // in the largest part of a cut network
 	votes   []int  // live processes in scope that name each process; by ID, 0 for nobody
 	live    int    // processes in scope that are up
@@ -42,7 +45,11 @@ type elections struct {
 	bytes     int64
 	rounds    []uint32
 	done      []Operation
-	duplicate bool // two live processes hold themselves leader
+	ok        int           // operations that count
+	cause     trace.Type    // of the current one
+	healedAt  time.Duration // when the network was whole again, with no agreement since; negative: none
+	heals     sum           // from there to agreement
+	duplicate bool          // two live processes hold themselves leader
 
 	since     time.Duration // of the spans below
 	split     time.Duration
@@ -54,7 +61,7 @@ func newElections(s *harness.Setup) *elections {
 	n := s.Nodes
 	e := &elections{
 		setup: s, belief: make([]algo.ID, n), term: make([]uint64, n), up: make([]bool, n),
-		scope: make([]bool, n), terms: map[uint64]algo.ID{},
+		scope: make([]bool, n), terms: map[uint64]algo.ID{}, paused: make([]bool, n), healedAt: -1,
 	}
 	for i := range n {
 		e.belief[i], e.up[i], e.scope[i] = s.Leader, true, true
@@ -82,8 +89,9 @@ func (e *elections) remember(j *Judge, at time.Duration) {
 
 // begin opens an operation. What its first process sent before it said that it
 // trusts nobody is part of it.
-func (e *elections) begin(j *Judge, at time.Duration) {
+func (e *elections) begin(j *Judge, cause trace.Type, at time.Duration) {
 	e.remember(j, at)
+	e.cause = cause
 	e.settle(&e.mark)
 	e.open, e.touched, e.before = true, false, e.mark
 	e.current = Operation{Cause: at, Begin: -1, End: -1, Status: "pending"}
@@ -96,17 +104,36 @@ func (e *elections) close(j *Judge, leader algo.ID, at time.Duration) {
 	if !e.touched { // a heal or a crash has made those agree that never ceased to
 		return
 	}
-	e.counting = true
 	op := &e.current
-	op.Process, op.End, op.Status = leader, at, "ok"
+	op.Process, op.End, op.Status = leader, at, e.status(leader)
 	if op.Begin < 0 {
 		op.Begin = op.Cause
 	}
 	e.done = append(e.done, *op)
+	if op.Status != "ok" {
+		return
+	}
+	e.ok++
+	e.counting = true
 	e.rounds = append(e.rounds, j.chains.longest)
 	if e.setup.Alg.Spec.Perpetual {
 		e.settle(&j.totals)
 	}
+}
+
+// status says whether the operation that ends with leader is an election that
+// counts. A return does not cause one that leaves the leader in place; and where
+// the leader crashes again and again, what its return causes only prepares the next.
+func (e *elections) status(leader algo.ID) string {
+	s := &e.setup.Scenario
+	switch {
+	case e.cause != trace.Up:
+	case s.Kind == harness.LeaderCrash && s.Elections > 1:
+		return "restart"
+	case (s.Kind == harness.Churn || s.Kind == harness.LeaderCrash) && leader == e.last:
+		return "joined"
+	}
+	return "ok"
 }
 
 // settle adds the messages of the last operation, up to now, to the sum.
@@ -129,7 +156,7 @@ func (e *elections) recount() {
 		}
 		e.alive++
 		e.support[e.belief[i]]++
-		if e.scope[i] {
+		if e.scope[i] && !e.paused[i] {
 			e.live++
 			e.votes[e.belief[i]]++
 		}
@@ -154,13 +181,14 @@ func (e *elections) agreement(hint algo.ID) algo.ID {
 }
 
 func (e *elections) agreedOn(p algo.ID) bool {
-	return p != algo.None && e.live > 0 && e.votes[p] == e.live && e.up[p-1] && e.scope[p-1]
+	return p != algo.None && e.live > 0 && e.votes[p] == e.live && e.up[p-1] && e.scope[p-1] &&
+		!e.paused[p-1]
 }
 
 // widely says whether a majority of the live processes agrees on a live leader.
 func (e *elections) widely() bool {
 	for p := 1; p < len(e.support); p++ {
-		if 2*e.support[p] > e.alive && e.up[p-1] {
+		if 2*e.support[p] > e.alive && e.up[p-1] && !e.paused[p-1] {
 			return true
 		}
 	}
@@ -170,7 +198,7 @@ func (e *elections) widely() bool {
 // leaders counts the live processes that hold themselves leader.
 func (e *elections) leaders() (count int) {
 	for i := range e.belief {
-		if e.up[i] && e.belief[i] == algo.ID(i+1) {
+		if e.up[i] && !e.paused[i] && e.belief[i] == algo.ID(i+1) {
 			count++
 		}
 	}
@@ -189,14 +217,16 @@ func (e *elections) record(j *Judge, r *trace.Record) {
 		j.chains.up(r.Process)
 		e.divide(r.At)
 		e.recount()
+	case trace.Pause, trace.Resume:
+		e.paused[p-1] = r.Type == trace.Pause
+		e.divide(r.At)
+		e.recount()
 	case trace.Crash:
-		e.up[p-1] = false
+		e.up[p-1], e.paused[p-1] = false, false
 		e.divide(r.At)
 		e.recount()
 	case trace.Cut, trace.Heal:
-		change, _ := bus.ParseChange(r.Text) // written by this program
-		change.At, change.Heal = r.At, r.Type == trace.Heal
-		e.cuts.Add(change)
+		e.cut(r)
 		e.divide(r.At)
 		e.recount()
 	case trace.Elect:
@@ -231,7 +261,7 @@ func (e *elections) elapse(at time.Duration) {
 func (e *elections) elected(j *Judge, r *trace.Record) {
 	i, leader := r.Process-1, algo.ID(r.Peer)
 	if int(leader) > len(e.belief) {
-		j.violate("p%d names p%d at %v, which is no process", r.Process, leader, r.At)
+		j.violate(agreement, "p%d names p%d at %v, which is no process", r.Process, leader, r.At)
 		leader = algo.None
 	}
 	if leader != algo.None {
@@ -243,7 +273,7 @@ func (e *elections) elected(j *Judge, r *trace.Record) {
 	e.touched = true
 	if algo.ID(r.Process) == leader && e.setup.Alg.Spec.Promises.Leadership == algo.PerTerm {
 		if other := e.terms[r.Arg]; other != algo.None && other != leader {
-			j.violate("p%d leads term %d at %v, which p%d led", leader, r.Arg, r.At, other)
+			j.violate(leadership, "p%d leads term %d at %v, which p%d led", leader, r.Arg, r.At, other)
 		}
 		e.terms[r.Arg] = leader
 	}
@@ -253,7 +283,7 @@ func (e *elections) elected(j *Judge, r *trace.Record) {
 	}
 	e.support[old]--
 	e.support[leader]++
-	if e.scope[i] {
+	if e.scope[i] && !e.paused[i] {
 		e.votes[old]--
 		e.votes[leader]++
 	}
@@ -261,7 +291,7 @@ func (e *elections) elected(j *Judge, r *trace.Record) {
 		e.duplicate = e.leaders() > 1
 		promise := e.setup.Alg.Spec.Promises.Leadership
 		if e.duplicate && algo.ID(r.Process) == leader && promise == algo.AtMostOne {
-			j.violate("p%d holds itself leader at %v, while another does", leader, r.At)
+			j.violate(leadership, "p%d holds itself leader at %v, while another does", leader, r.At)
 		}
 	}
 	// Only these two counts changed, so no other leader can have gained a majority.
@@ -283,7 +313,7 @@ func (e *elections) judge(j *Judge, r *trace.Record) {
 	}
 	switch {
 	case now == algo.None && e.agreed != algo.None:
-		e.begin(j, r.At)
+		e.begin(j, r.Type, r.At)
 	case now != algo.None && e.open:
 		e.close(j, now, r.At)
 	}
@@ -294,38 +324,41 @@ func (e *elections) judge(j *Judge, r *trace.Record) {
 		e.changes++
 		e.last = now
 	}
+	if now != algo.None && e.healedAt >= 0 {
+		e.heals.add(r.At - e.healedAt)
+		e.healedAt = -1
+	}
 	e.agreed = now
 }
 
+// cut takes in a cut or a heal.
+func (e *elections) cut(r *trace.Record) {
+	change, _ := bus.ParseChange(r.Text) // written by this program
+	change.At, change.Heal = r.At, r.Type == trace.Heal
+	e.cuts.Add(change)
+	if change.Heal && e.healedAt < 0 {
+		e.healedAt = r.At
+	}
+}
+
 // divide finds the largest part of the network: the live processes there are
-// the ones that have to agree.
+// the ones that have to agree. Those are of one part that reach each other in both
+// directions.
 func (e *elections) divide(now time.Duration) {
 	if e.cuts.Whole() {
 		return
 	}
 	n := uint32(e.setup.Nodes)
-	part, size := make([]uint32, n+1), make([]int, n+1)
+	part, size := e.parts(now), make([]int, n+1)
 	best := uint32(1)
-	for root := uint32(1); root <= n; root++ {
-		if part[root] != 0 {
-			continue
+	for p := uint32(1); p <= n; p++ {
+		if e.up[p-1] && !e.paused[p-1] {
+			size[part[p]]++
 		}
-		part[root] = root
-		for stack := []uint32{root}; len(stack) > 0; {
-			p := stack[len(stack)-1]
-			stack = stack[:len(stack)-1]
-			if e.up[p-1] {
-				size[root]++
-			}
-			for q := uint32(1); q <= n; q++ {
-				if part[q] == 0 && !e.cuts.Severed(p, q, now, now) {
-					part[q] = root
-					stack = append(stack, q)
-				}
-			}
-		}
-		if size[root] > size[best] {
-			best = root
+	}
+	for root := range size {
+		if size[root] > size[best] || size[root] == size[best] && size[root] > 0 && uint32(root) < best {
+			best = uint32(root)
 		}
 	}
 	for p := uint32(1); p <= n; p++ {
@@ -333,17 +366,63 @@ func (e *elections) divide(now time.Duration) {
 	}
 }
 
+// parts is the part of each process, by ID: its least member. They are the strongly
+// connected components of the links, found by the algorithm of Kosaraju and Sharir.
+func (e *elections) parts(now time.Duration) []uint32 {
+	n := uint32(e.setup.Nodes)
+	seen, part := make([]bool, n+1), make([]uint32, n+1)
+	var order []uint32 // by when all is seen that can be reached
+	var visit func(p uint32)
+	visit = func(p uint32) {
+		seen[p] = true
+		for q := uint32(1); q <= n; q++ {
+			if !seen[q] && !e.cuts.Severed(p, q, now, now) {
+				visit(q)
+			}
+		}
+		order = append(order, p)
+	}
+	for p := uint32(1); p <= n; p++ {
+		if !seen[p] {
+			visit(p)
+		}
+	}
+	for _, root := range slices.Backward(order) {
+		if part[root] != 0 {
+			continue
+		}
+		members := []uint32{root}
+		part[root] = root
+		for i := 0; i < len(members); i++ {
+			for q := uint32(1); q <= n; q++ {
+				if part[q] == 0 && !e.cuts.Severed(q, members[i], now, now) {
+					part[q] = root
+					members = append(members, q)
+				}
+			}
+		}
+		least := slices.Min(members)
+		for _, p := range members {
+			part[p] = least
+		}
+	}
+	return part
+}
+
 func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 	e.elapse(end.At)
 	e.settle(&j.totals)
 	var detection, election, downtime float64
 	for _, op := range e.done {
+		if op.Status != "ok" {
+			continue
+		}
 		detection += ms(op.Begin - op.Cause)
 		election += ms(op.End - op.Begin)
 		downtime += ms(op.End - op.Cause)
 	}
-	n := len(e.done)
-	v.Operations, v.Completed = e.done, n
+	n := e.ok
+	v.Operations, v.Completed = e.done, len(e.done)
 	spec := &e.setup.Alg.Spec
 	switch {
 	case e.open && n > 0 && e.lasting() && end.Reason == harness.Finished: // the end found one going on
@@ -356,6 +435,8 @@ func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 		v.Status, v.Reason = Unknown, "no election took place"
 	case end.Reason != harness.Finished:
 		v.Status, v.Reason = Timeout, "the scenario did not come to its end within "+end.At.String()
+	default:
+		e.judgeHighest(j)
 	}
 	rounds := 0.0
 	for _, r := range e.rounds {
@@ -375,7 +456,9 @@ func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 		{"leader_changes", float64(e.changes)},
 		{"split_brain_ms", ms(e.split)},
 		{"availability", ms(e.available) / total},
+		{"heal_ms", e.heals.mean()},
 	}
+	v.Metrics = append(v.Metrics, j.mishaps.metrics()...)
 }
 
 // lasting says whether the scenario is about a span of time and not about one
@@ -396,7 +479,38 @@ func (e *elections) incomplete(j *Judge, end harness.End, v *Verdict, promises a
 			what += fmt.Sprintf(" p%d names %s", i+1, name(e.belief[i]))
 		}
 	}
-	j.incomplete(end, v, promises.Leadership != algo.PerGroup, what)
+	rule := agreement
+	switch {
+	case e.deadNamed():
+		rule = leaderAlive
+	case !e.cuts.Whole():
+		rule = afterHeal
+	}
+	j.incomplete(end, v, promises.Leadership != algo.PerGroup, rule, what)
+}
+
+// deadNamed says whether a live process names one that is down.
+func (e *elections) deadNamed() bool {
+	for i, p := range e.belief {
+		if e.up[i] && p != algo.None && int(p) <= len(e.up) && !e.up[p-1] {
+			return true
+		}
+	}
+	return false
+}
+
+// judgeHighest objects to a leader that is not the highest live process that it
+// could be, where that is promised.
+func (e *elections) judgeHighest(j *Judge) {
+	if !e.setup.Alg.Spec.Promises.Highest || !e.setup.InModel || e.lasting() || e.agreed == algo.None {
+		return
+	}
+	for p := len(e.up); p > int(e.agreed); p-- {
+		if e.up[p-1] && e.scope[p-1] && !e.paused[p-1] {
+			j.violate(highest, "p%d leads at the end, but p%d is live", e.agreed, p)
+			return
+		}
+	}
 }
 
 func name(p algo.ID) string {

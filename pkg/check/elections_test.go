@@ -247,11 +247,11 @@ func TestLeadership(t *testing.T) {
 			at(6, trace.Elected, 3, 3), at(7, trace.Elected, 1, 3)), nil},
 		"two at once": {one, join(at(1, trace.Elected, 2, 2), at(5, trace.Elected, 3, 3),
 			at(7, trace.Elected, 1, 3), at(8, trace.Elected, 2, 3)),
-			[]string{"p3 holds itself leader at 5ms, while another does"}},
+			[]string{"leadership: p3 holds itself leader at 5ms, while another does"}},
 		"one of three stops": {one, join(at(1, trace.Elected, 2, 2), at(5, trace.Elected, 3, 3),
 			at(6, trace.Elected, 1, 1), at(7, trace.Elected, 1, 3), at(8, trace.Elected, 2, 3)),
-			[]string{"p3 holds itself leader at 5ms, while another does",
-				"p1 holds itself leader at 6ms, while another does"}},
+			[]string{"leadership: p3 holds itself leader at 5ms, while another does",
+				"leadership: p1 holds itself leader at 6ms, while another does"}},
 		"the other has crashed": {one, join(at(1, trace.Elected, 2, 2), at(4, trace.Crash, 2),
 			at(5, trace.Elected, 3, 3), at(7, trace.Elected, 1, 3)), nil},
 		"two at once, not promised": {eventual, join(at(1, trace.Elected, 2, 2), all(5, 3, 1, 2, 3)),
@@ -261,9 +261,9 @@ func TestLeadership(t *testing.T) {
 		"the same twice in a term": {term, join(electedIn(1, 3, 3, 1), electedIn(2, 3, 0, 1),
 			electedIn(3, 3, 3, 1), electedIn(4, 1, 3, 1), electedIn(4, 2, 3, 1)), nil},
 		"two in a term": {term, join(electedIn(1, 2, 2, 7), electedIn(2, 3, 3, 7),
-			electedIn(3, 1, 3, 7), electedIn(4, 2, 3, 7)), []string{"p3 leads term 7 at 2ms, which p2 led"}},
+			electedIn(3, 1, 3, 7), electedIn(4, 2, 3, 7)), []string{"leadership: p3 leads term 7 at 2ms, which p2 led"}},
 		"two in a term, one dead": {term, join(electedIn(1, 2, 2, 7), at(2, trace.Crash, 2),
-			electedIn(3, 3, 3, 7), electedIn(4, 1, 3, 7)), []string{"p3 leads term 7 at 3ms, which p2 led"}},
+			electedIn(3, 3, 3, 7), electedIn(4, 1, 3, 7)), []string{"leadership: p3 leads term 7 at 3ms, which p2 led"}},
 		"two in a term, not promised": {one, join(electedIn(1, 2, 2, 7), electedIn(2, 2, 3, 7),
 			electedIn(3, 3, 3, 7), electedIn(4, 1, 3, 7)), nil},
 	} {
@@ -299,7 +299,7 @@ func TestElectionsThatDoNotComplete(t *testing.T) {
 		reason string
 	}{
 		"stuck": {trial{id: eventual, records: disagree, end: harness.End{Reason: harness.Stuck}},
-			Violation, what + ", and nothing moves any more"},
+			Violation, "agreement: " + what + ", and nothing moves any more"},
 		"out of model": {trial{id: eventual, records: disagree, change: outside,
 			end: harness.End{Reason: harness.Stuck}}, Timeout, what + "; nothing moves any more"},
 		"a leader for each group is enough": {trial{id: "election/test-group", records: disagree,
@@ -317,7 +317,7 @@ func TestElectionsThatDoNotComplete(t *testing.T) {
 		"nothing happened": {trial{id: eventual, change: led(3)}, Unknown, "no election took place"},
 		"all are dead": {trial{id: eventual, records: join(at(1, trace.Crash, 1), at(1, trace.Crash, 2),
 			at(1, trace.Crash, 3)), end: harness.End{Reason: harness.Stuck}},
-			Violation, "no agreement on a leader:, and nothing moves any more"},
+			Violation, "agreement: no agreement on a leader:, and nothing moves any more"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -33,12 +33,16 @@ type entries struct {
 	byProcess []int
 	overlaps  int
 	maxBypass int
+
+	tokens   tokens
+	faultAt  time.Duration // of a crash or a loss of the token, with no grant since; negative: none
+	recovery sum           // from there to the next grant while someone waits
 }
 
 func newEntries(s *harness.Setup) *entries {
 	return &entries{
 		setup: s, warmup: s.Scenario.Warmup, warm: s.Scenario.Warmup == 0, free: -1,
-		byProcess: make([]int, s.Nodes),
+		byProcess: make([]int, s.Nodes), tokens: newTokens(s), faultAt: -1,
 	}
 }
 
@@ -64,6 +68,8 @@ func (e *entries) record(j *Judge, r *trace.Record) {
 		e.release(j, p, r.At)
 	case trace.Crash:
 		e.crash(p)
+		e.tokens.crash(p)
+		e.faultAt = r.At
 	}
 }
 
@@ -81,17 +87,24 @@ func (e *entries) grant(j *Judge, p algo.ID, at time.Duration) {
 	j.granted = append(j.granted, p)
 	for i, other := range e.inside {
 		e.overlaps++
-		j.violate("p%d granted at %v while p%d is inside since %v",
+		j.violate(mutualExclusion, "p%d granted at %v while p%d is inside since %v",
 			p, at, other, e.since[i])
 	}
 	i := slices.IndexFunc(e.waiting, func(o Operation) bool { return o.Process == p })
 	if i < 0 {
-		j.violate("p%d granted at %v without a request", p, at)
+		j.violate(mutualExclusion, "p%d granted at %v without a request", p, at)
 		return
 	}
 	op := e.waiting[i]
 	for k := range e.waiting[:i] { // they asked before
-		e.bypass[k]++
+		if e.bypass[k]++; e.bypass[k] == patience && j.setup.InModel && j.promisesGrants() {
+			j.violate(starvation, "p%d waits since %v, and %d later requests were granted by %v",
+				e.waiting[k].Process, e.waiting[k].Begin, patience, at)
+		}
+	}
+	if e.faultAt >= 0 {
+		e.recovery.add(at - e.faultAt)
+		e.faultAt = -1
 	}
 	if j.order != nil {
 		j.order.grant(j, p, at, e.waiting[:i])
@@ -168,11 +181,11 @@ func (e *entries) finish(j *Judge, end harness.End, v *Verdict) {
 	}
 	e.maxBypass = max(e.maxBypass, slices.Max(append(e.bypass, 0)))
 	e.metrics(j, end, v, waits, sum)
-	promised := e.setup.Alg.Spec.Promises.StarvationFree
+	e.tokens.judge(j)
 	switch {
 	case len(e.waiting) > 0:
 		op := e.waiting[0]
-		j.incomplete(end, v, promised, fmt.Sprintf("%d requests not granted, the first of p%d at %v",
+		j.incomplete(end, v, j.promisesGrants(), deadlock, fmt.Sprintf("%d requests not granted, the first of p%d at %v",
 			len(e.waiting), op.Process, op.Begin))
 	case v.Completed == 0:
 		v.Status, v.Reason = Unknown, "nobody entered the critical section"
@@ -205,8 +218,16 @@ func (e *entries) metrics(j *Judge, end harness.End, v *Verdict, waits []float64
 		{"fairness", jain(e.byProcess)},
 		{"max_bypass", float64(e.maxBypass)},
 		{"violations", float64(e.overlaps)},
+		{"never_granted", float64(len(e.waiting))},
+		e.tokens.metric("tokens_lost", e.tokens.lost),
+		e.tokens.metric("tokens_doubled", e.tokens.doubled),
+		{"recovery_ms", e.recovery.mean()},
 	}
+	v.Metrics = append(v.Metrics, j.mishaps.metrics()...)
 }
+
+// promisesGrants says whether every request is to be granted.
+func (j *Judge) promisesGrants() bool { return j.setup.Alg.Spec.Promises.StarvationFree }
 
 // jain is Jain's index of fairness: 1 if all counts are equal, 1/n if one
 // process got everything; NaN if nobody got anything.

@@ -50,7 +50,7 @@ func TestRequestOrder(t *testing.T) {
 	first := requested(0, 1, 0)
 	second := join(requested(5, 3, 5), at(6, trace.Granted, 3), at(7, trace.Released, 3),
 		at(8, trace.Granted, 1), at(9, trace.Released, 1))
-	const broken = "p3 granted at 6ms before p1, whose request at 0s happened before its own"
+	const broken = "request-order: p3 granted at 6ms before p1, whose request at 0s happened before its own"
 	for name, test := range map[string]struct {
 		before []trace.Record // what happens until 3 asks
 		want   string
@@ -103,7 +103,7 @@ func TestRequestOrder_Copies(t *testing.T) {
 	v := trial{id: ordered, nodes: 3, records: records, change: func(p *harness.Plan) {
 		p.Network.Duplication = 0.5
 	}}.judge(t)
-	if len(v.Violations) != 1 || !strings.Contains(v.Violations[0], "p3 granted at 6ms before p1") {
+	if len(v.Violations) != 1 || !strings.Contains(v.Violations[0], "request-order: p3 granted at 6ms before p1") {
 		t.Errorf("violations %q, want that of p3", v.Violations)
 	}
 }

@@ -53,6 +53,11 @@ func init() {
 		func(algo.Config) algo.Elector { return mute{} })
 	algo.RegisterMutex(spec("test-fair", algo.Promises{StarvationFree: true}, false),
 		func(algo.Config) algo.Mutex { return mute{} })
+	algo.RegisterElector(spec("test-highest", algo.Promises{Highest: true}, false),
+		func(algo.Config) algo.Elector { return mute{} })
+	token := spec("test-token", algo.Promises{StarvationFree: true}, false)
+	token.Token = "PING"
+	algo.RegisterMutex(token, func(algo.Config) algo.Mutex { return mute{} })
 	algo.RegisterMutex(spec("test-unfair", algo.Promises{}, false),
 		func(algo.Config) algo.Mutex { return mute{} })
 }

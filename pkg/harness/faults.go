@@ -504,10 +504,7 @@ func (d *Director) breakdowns() (out []Instruction) {
 	if s.Scenario.Duration > 0 && s.Scenario.Kind != Partition {
 		horizon = s.Scenario.Duration
 	}
-	most := s.Failures.MaxDown
-	if most == 0 {
-		most = (s.Nodes - 1) / 2
-	}
+	most := s.Failures.Most(s.Nodes)
 	seed := Derive(s.Seed, "breakdowns")
 	rng := rand.New(rand.NewPCG(seed, seed))
 	until := make([]time.Duration, s.Nodes) // when each is up again
@@ -540,6 +537,14 @@ func (d *Director) breakdowns() (out []Instruction) {
 			out = append(out, Instruction{At: until[p], Do: DoRestart, Node: algo.ID(p + 1)})
 		}
 	}
+}
+
+// Most is how many of n processes may be down at once by the rate of crashes.
+func (f *Failures) Most(n int) int {
+	if f.MaxDown > 0 {
+		return f.MaxDown
+	}
+	return (n - 1) / 2
 }
 
 // maxBreakdowns bounds a timeline.

@@ -56,7 +56,7 @@ func init() {
 			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect, Timing: timing,
 		},
 		Survives: algo.Faults{Crashes: func(n int) int { return n - 1 }, Recovery: true},
-		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual},
+		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Highest: true},
 		Claims: []algo.Claim{{
 			Metric: "messages/election", Load: "worst", Text: "N²+N-5 when all detect at once, N > 2",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n*n + n - 5) }),

@@ -45,7 +45,7 @@ func init() {
 			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect, Timing: timing,
 		},
 		Survives: algo.Faults{Crashes: func(n int) int { return n - 1 }, Recovery: true},
-		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual},
+		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Highest: true},
 		Claims: []algo.Claim{{
 			Metric: "messages/election", Load: "light",
 			Text:  "N when one outside the list detects and the first alternative is alive",

@@ -55,7 +55,7 @@ func init() {
 			Timing: timing,
 		},
 		Survives: algo.Faults{Crashes: func(n int) int { return n - 1 }},
-		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual},
+		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Highest: true},
 		Claims: []algo.Claim{{
 			Metric: "messages/election", Load: "light", Text: "2N with one initiator and nobody dead",
 			Bound: algo.Exactly(func(n int) float64 { return float64(2 * n) }),

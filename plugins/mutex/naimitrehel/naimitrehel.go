@@ -25,6 +25,7 @@ func init() {
 			Deviations: "The first holder, if it crashes and comes back, makes no second token; the " +
 				"paper knows no crashes.",
 		},
+		Token:    "TOKEN",
 		Messages: []algo.Message{Req{}, Token{}},
 		Promises: algo.Promises{StarvationFree: true}, // Theorem 1
 		Claims: []algo.Claim{{

@@ -28,6 +28,7 @@ func init() {
 				"dies consults again. In a new tree pending requests are issued again. A process that " +
 				"comes back has saved its epoch, not the token, and takes part in a newer epoch alone.",
 		},
+		Token: "TOKEN",
 		Messages: []algo.Message{
 			Request{}, Token{}, Consult{}, ConsultOK{}, Query{}, TokenHere{}, Election{},
 			CandidateElected{}, Rebuild{},

@@ -29,6 +29,7 @@ func init() {
 				"comes back does not have the privilege.",
 		},
 		Messages: []algo.Message{Request{}, Privilege{}},
+		Token:    "PRIVILEGE",
 		Needs:    algo.Needs{Topology: algo.Tree},
 		Promises: algo.Promises{StarvationFree: true},
 		Claims: []algo.Claim{{

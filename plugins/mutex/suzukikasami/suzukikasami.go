@@ -28,6 +28,7 @@ func init() {
 			Deviations: "The queue is filled beginning behind the process that leaves, not with process " +
 				"1: none is preferred. A process that comes back after a crash has no token.",
 		},
+		Token:    "TOKEN",
 		Messages: []algo.Message{Request{}, Token{}},
 		Promises: algo.Promises{StarvationFree: true},
 		Claims: []algo.Claim{

@@ -26,6 +26,7 @@ func init() {
 				"The token sets out a nanosecond after the start, so that its first holder can enter at " +
 				"the start itself. The rest is an addition.",
 		},
+		Token:    "TOKEN",
 		Messages: []algo.Message{Token{}},
 		Params: []algo.Param{{
 			Name: "rest", Type: algo.Duration, Min: time.Duration(0),

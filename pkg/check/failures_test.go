@@ -1,0 +1,248 @@
+package check
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+func churning(p *harness.Plan) {
+	p.Leader, p.Scenario = 3, harness.Scenario{Kind: harness.Churn, Duration: 100 * ms1}
+	p.Detector = harness.Detector{Kind: "heartbeat", Interval: ms1, Timeout: 5 * ms1}
+}
+
+func back(ms float64, p uint32) trace.Record {
+	r := at(ms, trace.Up, p)
+	r.Incarnation = 1
+	return r
+}
+
+// TestFailures: what elections cost while processes come and go.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	nan := math.NaN()
+	elects := func(ms float64, leader uint32, who ...uint32) (out []trace.Record) {
+		for _, p := range who {
+			out = append(out, electedIn(ms, p, leader, 0))
+		}
+		return out
+	}
+	for name, test := range map[string]struct {
+		records []trace.Record
+		change  func(*harness.Plan)
+		status  Status
+		metrics map[string]float64
+		ops     []string // their statuses
+	}{
+		"nothing goes wrong": {nil, churning, OK, map[string]float64{
+			"election_ms": nan, "availability": 1, "crashes": 0, "crash_rate_achieved": 0}, nil},
+		"a crash of the leader counts": {join(at(10, trace.Crash, 3), at(14, trace.Suspect, 1, 3),
+			elects(15, 2, 1, 2)), churning, OK, map[string]float64{"downtime_ms": 5, "crashes": 1,
+			"suspicion_ms": 4, "false_suspicions": 0, "availability": 0.95}, []string{"ok"}},
+		"a return that changes nothing does not": {join(at(10, trace.Crash, 1), back(20, 1),
+			elects(23, 3, 1)), churning, OK, map[string]float64{"downtime_ms": nan,
+			"leader_changes": 0, "crashes": 1}, []string{"joined"}},
+		"one that brings another leader does": {join(at(10, trace.Crash, 3), elects(12, 2, 1, 2),
+			back(20, 3), elects(26, 3, 1, 2, 3)), churning, OK,
+			map[string]float64{"downtime_ms": 4, "leader_changes": 2}, []string{"ok", "ok"}},
+		"an election that goes on at the end is no failure": {join(at(10, trace.Crash, 3),
+			elects(12, 2, 1, 2), at(99, trace.Crash, 2)), churning, OK,
+			map[string]float64{"downtime_ms": 2}, []string{"ok", "pending"}},
+		"the living are suspected": {join(at(10, trace.Suspect, 1, 3), at(20, trace.Crash, 3),
+			at(25, trace.Suspect, 2, 3), at(27, trace.Suspect, 1, 3), elects(30, 2, 1, 2)), churning, OK,
+			map[string]float64{"false_suspicions": 1, "suspicion_ms": 5}, []string{"ok"}},
+		"a paused leader does not lead": {join(at(10, trace.Pause, 3), elects(20, 2, 1, 2),
+			at(50, trace.Resume, 3), elects(60, 2, 3)), churning, OK,
+			map[string]float64{"pauses": 1, "split_brain_ms": 10, "downtime_ms": 10, "crashes": 0,
+				"availability": 0.9}, []string{"ok", "ok"}},
+		"again and again: returns prepare the next": {join(at(10, trace.Crash, 3), elects(12, 2, 1, 2),
+			back(20, 3), elects(26, 3, 1, 2, 3), at(40, trace.Crash, 3), elects(46, 2, 1, 2)),
+			func(p *harness.Plan) {
+				p.Leader = 3
+				p.Scenario = harness.Scenario{Kind: harness.LeaderCrash, Elections: 2}
+			}, OK, map[string]float64{"downtime_ms": 4}, []string{"ok", "restart", "ok"}},
+		"a heal until all agree": {join(cut(10, "1 2|3"), elects(20, 2, 1, 2), heal(40),
+			elects(47, 3, 1, 2)), func(p *harness.Plan) {
+			churning(p)
+			p.Scenario.Kind = harness.Partition
+		}, OK, map[string]float64{"heal_ms": 7, "split_brain_ms": 27}, []string{"ok", "ok"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := trial{id: "election/test-eventual", nodes: 3, records: test.records, change: test.change,
+				end: harness.End{At: 100 * ms1}}.judge(t)
+			hasStatus(t, v, test.status, "")
+			hasMetrics(t, v, test.metrics)
+			var ops []string
+			for _, o := range v.Operations {
+				ops = append(ops, o.Status)
+			}
+			if len(ops) != len(test.ops) {
+				t.Fatalf("operations %v, want %v", ops, test.ops)
+			}
+			for i := range ops {
+				if ops[i] != test.ops[i] {
+					t.Errorf("operations %v, want %v", ops, test.ops)
+				}
+			}
+		})
+	}
+}
+
+// TestOneWayParts: those have to agree who hear each other, in both directions,
+// if only by way of others.
+func TestOneWayParts(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]uint32{
+		"1>3 2>3":                 {1, 1, 3}, // 3 is deaf
+		"3>1 3>2":                 {1, 1, 3}, // 3 is mute
+		"1>3 3>1":                 {1, 1, 1}, // by way of 2
+		"1>3 3>2 2>1":             {1, 1, 1}, // round the other way
+		"1>2 1>3 2>3":             {1, 2, 3},
+		"1|2 3":                   {1, 2, 2},
+		"1>2 2>1 1>3 3>1 2>3 3>2": {1, 2, 3},
+	} {
+		p := harness.Plan{Algorithm: "election/test-eventual", Nodes: 3, Shape: algo.Shape{Kind: "complete"},
+			Network: bus.Network{Latency: bus.Constant(ms1)}}
+		s, err := p.Setup()
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := newElections(s)
+		r := cut(0, text)
+		e.cut(&r)
+		got := e.parts(time.Second)[1:]
+		for i := range got {
+			if got[i] != want[i] {
+				t.Errorf("%s: parts %v, want %v", text, got, want)
+				break
+			}
+		}
+	}
+}
+
+// TestTokens: who has it, whether it was lost, and whether there are two.
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	pass := func(ms float64, from, to uint32, fate trace.Type) []trace.Record {
+		sent, got := flight(ms, from, to, uint64(ms), 1)
+		got.Type = fate
+		return []trace.Record{sent, got}
+	}
+	granted := join(requested(90, 1, 90), at(93, trace.Granted, 1), at(94, trace.Released, 1))
+	for name, test := range map[string]struct {
+		records []trace.Record
+		metrics map[string]float64
+		status  Status
+		reason  string
+	}{
+		"from one to the next": {join(pass(1, 1, 2, trace.Deliver), pass(5, 2, 3, trace.Deliver)),
+			map[string]float64{"tokens_lost": 0, "tokens_doubled": 0, "recovery_ms": math.NaN()}, OK, ""},
+		"lost on its way": {pass(1, 1, 2, trace.Lose), map[string]float64{
+			"tokens_lost": 1, "tokens_doubled": 0, "recovery_ms": 91}, OK, ""},
+		"made anew": {join(pass(1, 1, 2, trace.Lose), pass(5, 2, 3, trace.Deliver)),
+			map[string]float64{"tokens_lost": 1, "tokens_doubled": 0}, OK, ""},
+		"died with its holder": {join(at(3, trace.Crash, 1)), map[string]float64{
+			"tokens_lost": 1, "recovery_ms": 90}, OK, ""},
+		"two of them": {join(pass(1, 1, 2, trace.Deliver), pass(5, 3, 1, trace.Deliver)),
+			map[string]float64{"tokens_lost": 0, "tokens_doubled": 1}, Violation,
+			"token-uniqueness: there are two tokens at 5ms"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := trial{id: "mutex/test-token", nodes: 3, records: join(test.records, granted),
+				end: harness.End{At: 100 * ms1}}.judge(t)
+			hasStatus(t, v, test.status, test.reason)
+			hasMetrics(t, v, test.metrics)
+		})
+	}
+}
+
+// TestStarvation: who waits while others are served again and again starves.
+func TestStarvation(t *testing.T) {
+	t.Parallel()
+	list := join(requested(0, 1, 0))
+	for i := range patience + 1 {
+		ms := float64(i + 1)
+		list = join(list, requested(ms, 2, ms), at(ms+0.2, trace.Granted, 2), at(ms+0.4, trace.Released, 2))
+	}
+	v := trial{id: "mutex/test-fair", nodes: 2, records: list}.judge(t)
+	hasStatus(t, v, Violation,
+		"starvation: p1 waits since 0s, and 1000 later requests were granted by 1.0002s")
+	v = trial{id: "mutex/test-unfair", nodes: 2, records: list}.judge(t)
+	if len(v.Violations) > 0 {
+		t.Errorf("nothing is promised: %q", v.Violations)
+	}
+}
+
+// TestHighest: where it is promised, the highest live process leads in the end.
+func TestHighest(t *testing.T) {
+	t.Parallel()
+	list := join(electedIn(1, 1, 2, 0), electedIn(1, 2, 2, 0), electedIn(1, 3, 2, 0))
+	for name, test := range map[string]struct {
+		change func(*harness.Plan)
+		more   []trace.Record
+		status Status
+		reason string
+	}{
+		"a lower one":  {nil, nil, Violation, "highest: p2 leads at the end, but p3 is live"},
+		"it is down":   {func(p *harness.Plan) { p.Crashed = []algo.ID{3} }, nil, OK, ""},
+		"it is paused": {nil, join(at(2, trace.Pause, 3)), OK, ""},
+		"out of model": {func(p *harness.Plan) { p.InModel = false }, nil, OK, ""},
+	} {
+		v := trial{id: "election/test-highest", nodes: 3, records: join(list, test.more),
+			change: test.change}.judge(t)
+		if v.Status != test.status || v.Reason != test.reason {
+			t.Errorf("%s: %s: %q", name, v.Status, v.Reason)
+		}
+	}
+}
+
+// TestExcused: a message is not late because its receiver was paused or slow.
+func TestExcused(t *testing.T) {
+	t.Parallel()
+	sent, got := flight(1, 1, 2, 1, 1)
+	got.At, got.Arg = got.At+20*ms1, uint64(20*ms1)
+	judge := func(more ...trace.Record) Verdict {
+		return trial{id: "election/test-eventual", nodes: 2,
+			records: join(more[:1], sent, more[1:], got)}.judge(t)
+	}
+	nothing := at(0, trace.Elect, 1)
+	if v := judge(nothing, nothing); v.Totals.Late != 1 {
+		t.Errorf("%d late, want one", v.Totals.Late)
+	}
+	slow := at(0, trace.Slow, 2)
+	slow.Arg = uint64(ms1)
+	for name, more := range map[string][2]trace.Record{
+		"paused": {at(0, trace.Pause, 2), at(21, trace.Resume, 2)}, "slow": {slow, nothing},
+	} {
+		v := judge(more[0], more[1])
+		hasMetrics(t, v, map[string]float64{"delay_error_p50_ms": math.NaN()})
+		if v.Totals.Late != 0 {
+			t.Errorf("%s: %d late", name, v.Totals.Late)
+		}
+	}
+}
+
+// TestRuleNames: every rule has a sentence, and a name that no other has.
+func TestRuleNames(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, r := range Rules {
+		if r.Name == "" || r.Sentence == "" || seen[r.Name] {
+			t.Errorf("rule %+v", r)
+		}
+		seen[r.Name] = true
+	}
+	for _, name := range []string{mutualExclusion, requestOrder, starvation, deadlock, tokenUniqueness,
+		leadership, agreement, leaderAlive, highest, afterHeal, expectation} {
+		if !seen[name] {
+			t.Errorf("no rule is called %s", name)
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package check
+
+// A Rule is what a checker enforces.
+type Rule struct{ Name, Sentence string }
+
+// Rules are what trials are held to. A violation begins with the name of its rule.
+var Rules = []Rule{
+	{"mutual-exclusion", "no two processes are in the critical section at once, and nobody unasked"},
+	{"request-order", "where it is promised, grants follow the happened-before order of requests"},
+	{"starvation", "no request waits while those made later are granted a thousand times"},
+	{"deadlock", "no request waits while nothing moves any more"},
+	{"token-uniqueness", "there is never a second token, where nothing is survived that could lose the first"},
+	{"leadership", "no two processes hold themselves leader, in one term or at all, as it is promised"},
+	{"agreement", "when nothing moves any more, every live connected process names the same leader"},
+	{"leader-alive", "when nothing moves any more, nobody names a process that is down"},
+	{"highest", "where it is promised, the leader is the live connected process of the highest number"},
+	{"after-heal", "when nothing moves any more after a heal, the parts have one leader again"},
+	{"expectation", "a script leads to what it expects"},
+}
+
+// The names of the rules.
+const (
+	mutualExclusion = "mutual-exclusion"
+	requestOrder    = "request-order"
+	starvation      = "starvation"
+	deadlock        = "deadlock"
+	tokenUniqueness = "token-uniqueness"
+	leadership      = "leadership"
+	agreement       = "agreement"
+	leaderAlive     = "leader-alive"
+	highest         = "highest"
+	afterHeal       = "after-heal"
+	expectation     = "expectation"
+)
+
+// patience is how many later requests may be granted before one. Algorithms that
+// promise that every request is granted stay far below it; one that starves a
+// process under load exceeds any number.
+const patience = 1000
