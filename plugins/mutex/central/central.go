@@ -24,7 +24,8 @@ func init() {
 			Title:   "Distributed Systems: Principles and Paradigms, section 6.3.2",
 			Venue:   "Prentice Hall, 2nd edition", Year: 2007,
 			Deviations: "Requests are numbered, so that a second copy of a message changes nothing. " +
-				"Nobody takes over when the coordinator is gone.",
+				"Nobody takes over when the coordinator is gone, and one that comes back lets nobody in: " +
+				"it does not know who is inside.",
 		},
 		Messages: []algo.Message{Request{}, Grant{}, Release{}},
 		Params: []algo.Param{{
@@ -65,6 +66,9 @@ func New(c algo.Config) algo.Mutex {
 	n := &node{Config: c, coordinator: algo.ID(c.Params.Int("coordinator")), own: Turn{ID: c.ID}}
 	if n.coordinator == n.ID {
 		n.latest = make([]uint64, len(c.Peers))
+		if c.Incarnation > 0 { // somebody may be inside
+			n.busy = Turn{ID: c.ID}
+		}
 	}
 	return n
 }

@@ -25,7 +25,8 @@ func init() {
 			Title:   "Time, clocks, and the ordering of events in a distributed system",
 			Venue:   "CACM 21(7), 558-565", Year: 1978, DOI: "10.1145/359545.359563",
 			Deviations: "Every request is acknowledged. The paper's footnote, that no acknowledgement is " +
-				"needed behind a later message to the same process, is not used.",
+				"needed behind a later message to the same process, is not used. A process that comes " +
+				"back has lost the queue, so it answers others and asks no more.",
 		},
 		Messages: []algo.Message{Request{}, Reply{}, Release{}},
 		Needs:    algo.Needs{FIFO: true},
@@ -62,8 +63,12 @@ func (n *node) at(p algo.ID) int {
 	return i
 }
 
-// Request is rule 1: put the request into the own queue and everybody else's.
+// Request is rule 1: put the request into the own queue and everybody else's. Who
+// came back from a crash does not know who is in the queue already.
 func (n *node) Request(env algo.Env) {
+	if n.Incarnation > 0 {
+		return
+	}
 	n.clock++
 	n.queue[n.at(n.ID)] = n.clock
 	algo.Broadcast(env, n.ID, n.Peers, Request{n.clock})

@@ -29,7 +29,8 @@ func init() {
 				"sent FAILED too (failed_to_displaced_waiter; false is the printed text). All messages " +
 				"carry the request's stamp, so links need no order. Where no projective plane of N " +
 				"points is known here, quorums are rows and columns of a grid, whose last row may be " +
-				"shorter.",
+				"shorter. A process that comes back does not know who has its lock: it gives it to " +
+				"nobody, and asks for none.",
 		},
 		Messages: []algo.Message{
 			Request{}, Locked{}, Failed{}, Inquire{}, Relinquish{}, Release{},
@@ -88,12 +89,17 @@ type arbiter struct {
 	displace bool    // Sanders' correction
 }
 
-// New starts without a request, and with a lock that is free.
+// New starts without a request, and with a lock that is free: but for one that comes
+// back from a crash, whose lock may be somebody's.
 func New(c algo.Config) algo.Mutex {
-	return &node{
+	n := &node{
 		Config: c, q: quorum(c.Params.Enum("quorums"), c.ID, len(c.Peers)),
 		arbiter: arbiter{displace: c.Params.Bool("failed_to_displaced_waiter")},
 	}
+	if c.Incarnation > 0 {
+		n.lock = Stamp{ID: c.ID} // comes before all others, and is never released
+	}
+	return n
 }
 
 func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {

@@ -6,8 +6,11 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-// Request is rule 1.
+// Request is rule 1. Who came back from a crash would never have its own lock.
 func (n *node) Request(env algo.Env) {
+	if n.Incarnation > 0 {
+		return
+	}
 	n.clock++
 	n.stamp = Stamp{n.clock, n.ID}
 	for _, p := range n.q { // to oneself as well

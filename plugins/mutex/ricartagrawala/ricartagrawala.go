@@ -26,7 +26,8 @@ func init() {
 			Title:   "An optimal algorithm for mutual exclusion in computer networks",
 			Venue:   "CACM 24(1), 9-17", Year: 1981, DOI: "10.1145/358527.358537",
 			Deviations: "A REPLY names the request that it answers, and who has replied is kept as a " +
-				"set; the paper counts bare REPLYs. So copies that the network makes change nothing.",
+				"set; the paper counts bare REPLYs. So copies that the network makes change nothing. " +
+				"A process that comes back numbers its requests beyond those of its former life.",
 		},
 		Messages: []algo.Message{Request{}, Reply{}},
 		Survives: algo.Faults{Duplication: true},
@@ -52,8 +53,9 @@ type node struct {
 	deferred   []Stamp   // requests to be answered at the release
 }
 
-// New starts with no request and no number seen.
-func New(c algo.Config) algo.Mutex { return &node{Config: c} }
+// New starts with no request and no number seen. Who comes back from a crash counts
+// on beyond its former life, or its requests would come before those inside.
+func New(c algo.Config) algo.Mutex { return &node{Config: c, highest: uint64(c.Incarnation) << 32} }
 
 // Request is rule 1: choose a number above all that were seen, and ask.
 func (n *node) Request(env algo.Env) {
