@@ -95,7 +95,7 @@ type Promises struct {
 	RequestOrder   bool // grants follow happened-before order of requests
 	Announced      bool // every process, not the leader alone, learns the leader
 	Leadership     Leadership
-	Highest        bool // in the end the leader is the live process of the highest ID
+	Highest        bool // in the end the highest live process leads, unless parameters rank them
 }
 
 // Leadership is the kind of agreement that an election algorithm promises.

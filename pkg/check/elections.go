@@ -505,6 +505,11 @@ func (e *elections) judgeHighest(j *Judge) {
 	if !e.setup.Alg.Spec.Promises.Highest || !e.setup.InModel || e.lasting() || e.agreed == algo.None {
 		return
 	}
+	for _, v := range e.setup.Params {
+		if _, differ := v.([]any); differ { // ranks that are not the numbers
+			return
+		}
+	}
 	for p := len(e.up); p > int(e.agreed); p-- {
 		if e.up[p-1] && e.scope[p-1] && !e.paused[p-1] {
 			j.violate(highest, "p%d leads at the end, but p%d is live", e.agreed, p)
