@@ -425,7 +425,8 @@ func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 	v.Operations, v.Completed = e.done, len(e.done)
 	spec := &e.setup.Alg.Spec
 	switch {
-	case e.open && n > 0 && e.lasting() && end.Reason == harness.Finished: // the end found one going on
+	case e.open && e.last != algo.None && e.lasting() && end.Reason == harness.Finished:
+		// The end found one going on.
 		v.Operations = append(v.Operations, e.current)
 	case e.open:
 		v.Operations = append(v.Operations, e.current)
