@@ -44,7 +44,10 @@ determinism: ## the same file twice in simulation: every table byte for byte
 nightly: ## the slow tests: kill loops, long schedules
 	CONCLAVE_NIGHTLY=1 $(GO) test -timeout 60m ./...
 
+mutants: ## break some plugins a line at a time; their tests must notice each
+	CONCLAVE_NIGHTLY=1 $(GO) test -timeout 60m -v -run TestPackages ./internal/mutate
+
 ci: ## everything that CI runs
 	bash .ci/run
 
-.PHONY: help build test race lint tidy fuzz bench golden quickstart determinism nightly ci
+.PHONY: help build test race lint tidy fuzz bench golden quickstart determinism nightly mutants ci

@@ -1,0 +1,138 @@
+package mutate
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+// packages are those whose tests must notice every change of a handler.
+var packages = []string{
+	"plugins/election/bully", "plugins/election/raft", "plugins/mutex/naimitrehel",
+}
+
+// newBench tries mutants of a package with a hundred random schedules: what
+// escapes those must be caught by a rule that a test quotes.
+func newBench(t *testing.T, dir string, limit time.Duration) *Bench {
+	t.Helper()
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Bench{Dir: abs, Temp: t.TempDir(), Limit: limit,
+		Env: []string{"CONCLAVE_NIGHTLY=", "CONCLAVE_SCHEDULES=100"}}
+}
+
+// try wants a verdict about the mutant of that name; "" is the package as it is.
+func try(t *testing.T, b *Bench, roots []string, name string, want Verdict) {
+	t.Helper()
+	var m Mutant
+	if name != "" {
+		mutants, err := Of(b.Dir, roots)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(mutants, func(m Mutant) bool { return m.Name == name })
+		if i < 0 {
+			t.Fatalf("there is no mutant %q", name)
+		}
+		m = mutants[i]
+	}
+	got, out, err := b.Try(m)
+	if err != nil || got != want {
+		t.Errorf("%q: %s, want %s: %v\n%s", name, got, want, err, out)
+	}
+}
+
+// TestTry: what a bad test misses survives, and what it sees is noticed.
+func TestTry(t *testing.T) {
+	b := newBench(t, "testdata/weak", 2*time.Second)
+	for name, want := range map[string]Verdict{
+		"":                      Survived,
+		"Clip: v = 1":           Noticed,
+		"Clip: delete v = 0":    Noticed,
+		"Clip: if v < 1":        Survived,
+		"Clip: delete v = most": Survived,
+		"Clip: delete return v": Stillborn,
+		"Zero: delete v--":      Noticed, // it hangs
+	} {
+		try(t, b, []string{"Clip", "Zero"}, name, want)
+	}
+}
+
+// TestKnown: the tests of a plugin notice a line that is known to be broken.
+func TestKnown(t *testing.T) {
+	b := newBench(t, "../../plugins/mutex/naimitrehel", time.Minute)
+	try(t, b, Handlers, "", Survived)
+	try(t, b, Handlers, "onReq: delete n.father = k", Noticed)
+	try(t, b, Handlers, "Release: delete n.next = algo.None", Noticed)
+}
+
+// explained reads the list of survivors.
+func explained(t *testing.T) []Survivor {
+	t.Helper()
+	text, err := os.ReadFile("survivors.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := Survivors(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// TestExplained: each survivor of the list is a mutant that exists.
+func TestExplained(t *testing.T) {
+	mutants := map[string][]Mutant{}
+	for _, dir := range packages {
+		var err error
+		if mutants[dir], err = Of("../../"+dir, Handlers); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, s := range explained(t) {
+		if !slices.ContainsFunc(mutants[s.Dir], func(m Mutant) bool { return m.Name == s.Name }) {
+			t.Errorf("%s has no mutant %q: take it off the list", s.Dir, s.Name)
+		}
+	}
+}
+
+// TestPackages tries every mutant of every package, which takes a second or two
+// for each.
+func TestPackages(t *testing.T) {
+	if os.Getenv("CONCLAVE_NIGHTLY") == "" {
+		t.Skip("takes a quarter of an hour: make mutants runs it")
+	}
+	list := explained(t)
+	for _, dir := range packages {
+		t.Run(dir, func(t *testing.T) { tryAll(t, dir, list) })
+	}
+}
+
+func tryAll(t *testing.T, dir string, list []Survivor) {
+	b := newBench(t, "../../"+dir, 20*time.Second)
+	try(t, b, Handlers, "", Survived)
+	mutants, err := Of(b.Dir, Handlers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := map[Verdict]int{}
+	for _, m := range mutants {
+		got, _, err := b.Try(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		count[got]++
+		known := slices.ContainsFunc(list, func(s Survivor) bool { return s.Dir == dir && s.Name == m.Name })
+		switch {
+		case got == Survived && !known:
+			t.Errorf("no test notices %q: add one, or explain it in survivors.txt", m.Name)
+		case got == Noticed && known:
+			t.Errorf("%q is noticed: take it off survivors.txt", m.Name)
+		}
+	}
+	t.Logf("%d mutants: %v", len(mutants), count)
+}
