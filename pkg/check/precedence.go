@@ -101,7 +101,8 @@ func (o *precedence) request(p algo.ID) {
 func (o *precedence) grant(j *Judge, p algo.ID, at time.Duration, waiting []Operation) {
 	for _, w := range waiting {
 		if i := w.Process - 1; o.asked[p-1][i] == o.made[i] {
-			j.violate(requestOrder, "p%d granted at %v before p%d, whose request at %v happened before its own",
+			j.violate(requestOrder,
+				"p%d granted at %v before p%d, whose request at %v happened before its own",
 				p, at, w.Process, w.Begin)
 		}
 	}

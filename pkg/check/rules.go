@@ -9,7 +9,7 @@ var Rules = []Rule{
 	{"request-order", "where it is promised, grants follow the happened-before order of requests"},
 	{"starvation", "no request waits while those made later are granted a thousand times"},
 	{"deadlock", "no request waits while nothing moves any more"},
-	{"token-uniqueness", "there is never a second token, where nothing is survived that could lose the first"},
+	{"token-uniqueness", "there is never a second token, where the first is not to be lost"},
 	{"leadership", "no two processes hold themselves leader, in one term or at all, as it is promised"},
 	{"agreement", "when nothing moves any more, every live connected process names the same leader"},
 	{"leader-alive", "when nothing moves any more, nobody names a process that is down"},

@@ -413,7 +413,8 @@ func (n *node) obey(o order) {
 func (n *node) deliver(h *happening) {
 	f := &h.frame
 	switch {
-	case f.Lost || f.Omitted || !n.cuts.Whole() && n.cuts.Severed(uint32(h.from), uint32(n.ID), f.Sent, f.Due):
+	case f.Lost || f.Omitted ||
+		!n.cuts.Whole() && n.cuts.Severed(uint32(h.from), uint32(n.ID), f.Sent, f.Due):
 		n.outcome(trace.Lose, h)
 		return
 	case f.Sent < n.upSince: // down at an instant of its way
