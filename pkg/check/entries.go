@@ -185,8 +185,9 @@ func (e *entries) finish(j *Judge, end harness.End, v *Verdict) {
 	switch {
 	case len(e.waiting) > 0:
 		op := e.waiting[0]
-		j.incomplete(end, v, j.promisesGrants(), deadlock,
-			fmt.Sprintf("%d requests not granted, the first of p%d at %v", len(e.waiting), op.Process, op.Begin))
+		what := fmt.Sprintf("%d requests not granted, the first of p%d at %v", len(e.waiting),
+			op.Process, op.Begin)
+		j.incomplete(end, v, j.promisesGrants(), deadlock, what)
 	case v.Completed == 0:
 		v.Status, v.Reason = Unknown, "nobody entered the critical section"
 	case end.Reason != harness.Finished:

@@ -80,7 +80,7 @@ type Scenario struct {
 	Settle     time.Duration `json:"settle,omitempty"`     // the least time before the crash, restart or cut
 	Elections  int           `json:"elections,omitempty"`  // leader-crash: how many in a row; 0: one
 	Shape      string        `json:"shape,omitempty"`      // partition: one of Shapes
-	Duration   time.Duration `json:"duration,omitempty"`   // no request after it; partition and churn: so long
+	Duration   time.Duration `json:"duration,omitempty"`   // no request after it; of partition, churn
 	Requests   int           `json:"requests,omitempty"`   // entries in all; 0: no bound
 	Think      bus.Latency   `json:"think"`                // closed: from release to the next request
 	Hold       bus.Latency   `json:"hold"`                 // in the critical section
