@@ -54,8 +54,10 @@ func (n *node) onNotification(env algo.Env, from algo.ID, m Notification) {
 	}
 }
 
-// onVote is rule 2. Who is a round behind is told so.
+// onVote is rule 2. Who is a round behind is told so. Who looks neither leads nor
+// follows any more.
 func (n *node) onVote(env algo.Env, from algo.ID, m Notification) {
+	n.reports[from-1] = report{}
 	switch vote := n.of(n.ID); {
 	case m.Clock < n.clock:
 		env.Send(from, n.notification())
@@ -95,15 +97,31 @@ func (n *node) conclude(env algo.Env) {
 	n.waiting = n.majority()
 }
 
+// finish is the end of rule 3. If another one that is up says that it leads in this
+// round or a later one, it will not hear of this decision: the network was cut, and
+// each side has its leader. A round behind both decides, which all hear of.
+func (n *node) finish(env algo.Env) {
+	for i, r := range n.reports {
+		if r.leading && r.clock >= n.clock && r.vote.ID != n.vote.ID &&
+			!slices.Contains(n.suspects, n.Peers[i]) {
+			n.clock = r.clock
+			n.look(env)
+			return
+		}
+	}
+	n.decide(env)
+}
+
 // onReport is rule 4: join if a majority, this process included, has a leader that
 // says itself that it leads. One that others still follow leads on if it came
 // back within the round.
 func (n *node) onReport(env algo.Env, from algo.ID, m Notification) {
-	if m.Clock == n.clock { // it is a vote as well
+	n.votes[from-1] = Vote{} // it counts no more, unless the report is of this round
+	if m.Clock == n.clock {
 		n.votes[from-1] = m.Vote
-		n.conclude(env)
 	}
-	n.reports[from-1] = report{m.Vote, m.State == Leading}
+	n.conclude(env)
+	n.reports[from-1] = report{m.Vote, m.Clock, m.State == Leading}
 	count := 1
 	for _, r := range n.reports {
 		if r.vote == m.Vote {
@@ -119,14 +137,17 @@ func (n *node) onReport(env algo.Env, from algo.ID, m Notification) {
 	}
 }
 
-// join takes part in what others have decided. Whom this process voted for must not
-// go on counting on it.
+// join takes part in what others have decided. Whom this process voted for, and
+// who voted for it, must not go on counting on it.
 func (n *node) join(env algo.Env, m Notification) {
-	promised := n.vote.ID
+	voted, votes := n.vote.ID, n.votes
 	n.clock, n.vote = m.Clock, m.Vote
 	n.decide(env)
-	if promised != n.ID && promised != m.Vote.ID {
-		env.Send(promised, n.notification())
+	for i, p := range n.Peers {
+		counts := p == voted || votes[i].ID == n.ID && m.Vote.ID != n.ID
+		if counts && p != n.ID && p != m.Vote.ID {
+			env.Send(p, n.notification())
+		}
 	}
 }
 

@@ -38,9 +38,11 @@ func init() {
 				"it suspects its leader, or hears that the leader looks; a leader, when so many " +
 				"are suspected, or look or follow another, that it has no majority. Whose " +
 				"suspicion is withdrawn is told who leads, and gives way to a leader of a later " +
-				"round. Who joins counts itself in the majority, and whom it had voted for is " +
-				"told. A process that hears of an election before it was told to start takes " +
-				"part.",
+				"round. Who joins counts itself in the majority, and tells whom it had voted for, " +
+				"and who for it. Who looks leads and follows no more, whatever it reported before. " +
+				"Who is about to decide, and has heard from another leader of its round or of a " +
+				"later one, begins a round behind both. A process that hears of an election before " +
+				"it was told to start takes part.",
 		},
 		Messages: []algo.Message{Notification{}},
 		Params: []algo.Param{
@@ -109,6 +111,7 @@ type node struct {
 // A report is what a process says that follows or leads.
 type report struct {
 	vote    Vote // no ID: none
+	clock   uint64
 	leading bool
 }
 
@@ -177,8 +180,8 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 }
 
 func (n *node) Timeout(env algo.Env, t algo.Timer) {
-	if t == finalize { // the end of rule 3
-		n.decide(env)
+	if t == finalize {
+		n.finish(env)
 		return
 	}
 	n.patience = min(2*n.patience, longestPatience*n.Params.Duration("t_resend"))

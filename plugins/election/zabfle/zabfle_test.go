@@ -260,6 +260,15 @@ func TestJoining(t *testing.T) {
 	r.Hears(3, says(3, 7, zabfle.Leading), "")
 	r.Hears(1, says(3, 7, zabfle.Following), "finalize- resend- leader=3/7")
 
+	// 3 led in round 7, but looks by now: it is not followed, though those who have
+	// not heard of that follow it still.
+	r = looks()
+	r.Hears(3, says(3, 7, zabfle.Leading), "")
+	r.Hears(3, says(3, 8, zabfle.Looking), fmt.Sprintf("finalize- %s>1 %s>2 %s>3 %s>4 resend+",
+		newer, newer, newer, newer))
+	r.Hears(1, says(3, 7, zabfle.Following), "")
+	r.Hears(2, says(3, 7, zabfle.Following), "")
+
 	// Whom it had voted for is told that it joined another.
 	r = looks()
 	all := "finalize- NOTIFICATION{{0 9 2} 1 1}>1 NOTIFICATION{{0 9 2} 1 1}>2 " +
@@ -284,11 +293,60 @@ func TestJoining(t *testing.T) {
 	r.Hears(2, says(3, 1, zabfle.Following), "finalize-") // ... and against it
 	r.Hears(4, says(5, 1, zabfle.Looking), "finalize+")
 
+	// Who joined in another round votes for nobody in this one.
+	r = looks()
+	r.Hears(1, says(5, 1, zabfle.Looking), "")
+	r.Hears(2, says(5, 1, zabfle.Looking), "finalize+")
+	r.Hears(2, says(3, 7, zabfle.Following), "finalize-")
+
+	// Who voted for this process is told that it joined another.
+	r = looks()
+	r.Hears(1, says(5, 1, zabfle.Looking), "")
+	r.Hears(2, says(5, 1, zabfle.Looking), "finalize+")
+	r.Hears(3, says(3, 7, zabfle.Leading), "")
+	r.Hears(4, says(3, 7, zabfle.Following), "finalize- resend- leader=3/7 "+
+		"NOTIFICATION{{0 0 3} 7 2}>1 NOTIFICATION{{0 0 3} 7 2}>2")
+
 	// Others still follow this process: only in its own round does it lead on.
 	r = looks()
 	r.Hears(1, says(5, 2, zabfle.Following), "")
 	r.Hears(2, says(5, 2, zabfle.Following), "")
 	r.Hears(3, says(5, 1, zabfle.Following), "finalize- resend- leader=5/1")
+}
+
+// TestTwoLeaders: a cut has healed, and the other side has a leader. Whoever is about
+// to follow one of this side begins a round behind both, unless it suspects that one.
+func TestTwoLeaders(t *testing.T) {
+	says := func(p algo.ID, clock uint64, s zabfle.State) zabfle.Notification {
+		return zabfle.Notification{Vote: vote(p), Clock: clock, State: s}
+	}
+	tells := func(clock int) string {
+		what := fmt.Sprintf("NOTIFICATION{{0 0 4} %d 1}", clock)
+		return fmt.Sprintf("finalize- %s>1 %s>2 %s>3 %s>5 resend+", what, what, what, what)
+	}
+	for name, c := range map[string]struct {
+		other zabfle.Notification
+		from  algo.ID
+		want  string
+	}{
+		"of a later round":         {says(5, 7, zabfle.Leading), 5, "leader=0/0 " + tells(8)},
+		"of this round":            {says(5, 3, zabfle.Leading), 5, "leader=0/0 " + tells(4)},
+		"of an earlier round":      {says(5, 2, zabfle.Leading), 5, "finalize- resend- leader=4/3"},
+		"one that says who leads":  {says(3, 7, zabfle.Following), 5, "finalize- resend- leader=4/3"},
+		"one that is suspected":    {says(3, 7, zabfle.Leading), 3, "finalize- resend- leader=4/3"},
+		"one that this is, itself": {says(4, 7, zabfle.Following), 5, "finalize- resend- leader=4/3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := algotest.NewTranscript(t, id, 5, algo.Config{ID: 4}, nil)
+			r.Suspects(3, "")
+			r.Elects("leader=0/0 " + tells(1))
+			r.Hears(1, says(1, 3, zabfle.Looking), tells(3))
+			r.Hears(1, says(4, 3, zabfle.Looking), "")
+			r.Hears(2, says(4, 3, zabfle.Looking), "finalize+")
+			r.Hears(c.from, c.other, "")
+			r.Expires("finalize", c.want)
+		})
+	}
 }
 
 // settled is process self of five, of whom 4 leads from the start.
