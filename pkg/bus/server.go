@@ -111,7 +111,7 @@ func serverOptions(cfg ServerConfig) (*server.Options, error) {
 		MaxPayload:     orElse(cfg.MaxPayload, defaultMaxPayload),
 		MaxPending:     orElse(cfg.MaxPending, defaultMaxPending),
 		MaxControlLine: maxControlLine,
-		WriteDeadline:  writeDeadline,
+		WriteDeadline:  max(writeDeadline, cfg.Patience),
 		AuthTimeout:    authTimeout.Seconds(),
 		PingInterval:   orElse(cfg.Patience, defaultPatience) / 3,
 		MaxPingsOut:    2,
