@@ -161,12 +161,12 @@ func (t *trial) resume(c *child) {
 	if c.dead || !c.paused {
 		return
 	}
-	at, err := c.Resume()
-	if err != nil {
+	at := t.now() // before the node can do anything
+	if _, err := c.Resume(); err != nil {
 		t.spoil("node p%d: %v", c.id, err)
 		return
 	}
-	c.paused, c.resumedAt = false, at-t.start
+	c.paused, c.resumedAt = false, at
 	t.note(trace.Record{
 		At: c.resumedAt, Type: trace.Resume, Process: uint32(c.id), Incarnation: c.incarnation,
 	})
