@@ -162,8 +162,9 @@ func (s Step) String() string {
 //
 // In every state the promises of the Spec must hold that can be seen there, and
 // the invariants. Where nothing can happen any more, every request must have been
-// granted, if that is promised, or all must name the same leader that is up; and
-// in a walk that is complete, that must remain possible from every state.
+// granted, if that is promised, or all must name the same leader that is up, the
+// highest of all if that is; and in a walk that is complete, an end must remain
+// possible from every state.
 //
 // A find is data, not an error. An error means that the scope makes no sense for
 // the algorithm, or that its state cannot be compared.
@@ -261,6 +262,9 @@ func (s *search) settle(w *small, at int32, more, held bool) {
 		s.space.Cut++
 	case !more:
 		s.ends = append(s.ends, at)
+		if above := w.passedOver(); missing == nil && above != algo.None {
+			missing = fmt.Errorf("p%d is up, and above the leader", above)
+		}
 		if missing != nil && s.promised() {
 			s.find("nothing can happen any more, but "+missing.Error(), at)
 		}

@@ -16,7 +16,7 @@ func init() {
 		messages ...algo.Message) {
 		algo.RegisterMutex(algo.Spec{
 			Name: name, Summary: "broken", Paper: algo.Paper{Authors: "X", Title: "X", Year: 2000},
-			Messages: messages, Promises: p,
+			Messages: messages, Promises: p, Breaks: "by itself",
 		}, start)
 	}
 	mutex("test-no-tie-break", safe, func(c algo.Config) algo.Mutex { return &tied{Config: c} },
@@ -40,6 +40,11 @@ func init() {
 			Messages: []algo.Message{Ask{}}, Promises: algo.Promises{Leadership: leadership},
 		}, func(c algo.Config) algo.Elector { return &vain{Config: c} })
 	}
+	algo.RegisterElector(algo.Spec{
+		Name: "test-lowest-leads", Summary: "broken",
+		Paper:    algo.Paper{Authors: "X", Title: "X", Year: 2000},
+		Messages: []algo.Message{Done{}}, Promises: algo.Promises{Highest: true},
+	}, func(c algo.Config) algo.Elector { return &meek{Config: c} })
 	promising("mutex/naimi-trehel", naimitrehel.New, func(s *algo.Spec) { s.Promises.RequestOrder = true })
 	promising("mutex/ricart-agrawala", ricartagrawala.New,
 		func(s *algo.Spec) { s.Promises.RequestOrder = true })
@@ -264,6 +269,16 @@ type vain struct{ algo.Config }
 func (n *vain) Elect(env algo.Env) { env.Elected(n.ID, uint64(len(n.Peers))) }
 
 func (n *vain) Receive(algo.Env, algo.ID, algo.Message) {}
+
+// meek makes the lowest the leader.
+type meek struct{ algo.Config }
+
+func (n *meek) Elect(env algo.Env) {
+	env.Elected(n.Peers[0], 0)
+	algo.Broadcast(env, n.ID, n.Peers, Done{})
+}
+
+func (n *meek) Receive(env algo.Env, _ algo.ID, _ algo.Message) { env.Elected(n.Peers[0], 0) }
 
 var (
 	_ algo.Starter = (*distracted)(nil)

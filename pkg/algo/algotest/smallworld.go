@@ -442,6 +442,20 @@ func (w *small) missing() error {
 	return nil
 }
 
+// passedOver is the process above the leader that all name, where the highest of
+// those that are up is promised to lead in the end; None: there is none.
+func (w *small) passedOver() algo.ID {
+	if !w.setup.Alg.Spec.Promises.Highest {
+		return algo.None
+	}
+	for k, p := range slices.Backward(w.procs) {
+		if p.up && p.leads.of < algo.ID(k+1) {
+			return algo.ID(k + 1)
+		}
+	}
+	return algo.None
+}
+
 // fingerprint stands for the state.
 func (w *small) fingerprint() fingerprint {
 	p := &w.print
