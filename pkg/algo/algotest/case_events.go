@@ -66,6 +66,21 @@ var ops = []struct {
 // processes set a timer of a nanosecond: to a case, that is the same instant.
 const moment = unit / 1000
 
+// longest bounds the times of a case, and patience how long after the last of them one
+// that has no end may go on, in units.
+const (
+	longest  = 1_000_000
+	patience = 1_000
+)
+
+// span says whether t is a time.
+func span(key string, t float64) *Mistake {
+	if !(0 <= t && t <= longest) {
+		return wrong(key, "%v, want a time from 0 to %d", t, longest)
+	}
+	return nil
+}
+
 // end is the end of a trial that has all of the instant t.
 func end(t float64) time.Duration { return units(t) + moment }
 
@@ -105,15 +120,17 @@ func (c *Reference) seeds() uint64 {
 
 func (d *drawing) scenario() (sc harness.Scenario, m *Mistake) {
 	s := &d.Scenario
-	if d.hold() < 0 || s.Until < 0 {
-		return sc, wrong("scenario", "a time below 0")
+	for key, t := range map[string]float64{"cs_duration": d.hold(), "run_until": s.Until} {
+		if m := span("scenario."+key, t); m != nil {
+			return sc, m
+		}
 	}
 	sc = harness.Scenario{Kind: harness.Script, Hold: bus.Constant(units(d.hold()))}
 	if s.Until > 0 {
 		sc.Until = end(s.Until)
 	}
 	if s.Window != nil {
-		if len(s.Window) != 2 || !(0 <= s.Window[0] && s.Window[0] < s.Window[1]) {
+		if len(s.Window) != 2 || !(0 <= s.Window[0] && s.Window[0] < s.Window[1] && s.Window[1] <= longest) {
 			return sc, wrong("scenario.window", "%v, want [from, to]", s.Window)
 		}
 		if s.Until == 0 {
@@ -169,9 +186,10 @@ func (d *drawing) events() (out []harness.Event, m *Mistake) {
 			return nil, unknown(key+".when", "condition", e.When, slices.Sorted(maps.Keys(whens)))
 		case e.T == nil:
 			to.After = after
-		case *e.T < 0 || *e.T > never:
-			return nil, wrong(key+".t", "%v, want a time from 0 on", *e.T)
 		default:
+			if m := span(key+".t", *e.T); m != nil {
+				return nil, m
+			}
 			to.At = units(*e.T)
 		}
 		if m := d.event(key, &to); m != nil {

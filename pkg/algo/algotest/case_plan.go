@@ -88,6 +88,12 @@ func (c *Reference) plan(seed uint64) (p harness.Plan, m *Mistake) {
 	p.Seed, p.Leader, p.Holder, p.Crashed = seed, c.Scenario.Leader, c.holder(), c.Scenario.Crashed
 	p.InModel = len(c.Scenario.Partition) == 0 && c.Scenario.Channels == "" && !c.negative()
 	p.Descending = c.Scenario.Order == descending
+	if scenario.Kind == harness.Script {
+		p.TimeLimit = scenario.Until + patience*unit
+		for _, e := range scenario.Events {
+			p.TimeLimit = max(p.TimeLimit, e.At+patience*unit)
+		}
+	}
 	if p.Shape, m = d.shape(p.Shape); m != nil {
 		return p, m
 	}
@@ -131,14 +137,13 @@ func (d *drawing) nodes() (n int, m *Mistake) {
 		return 0, wrong(key, "%d: %v", n, needs(n))
 	}
 	d.n = n
-	for key, list := range map[string][]algo.ID{
-		"scenario.crashed": d.Scenario.Crashed, "scenario.initial_leader": {d.Scenario.Leader},
-	} {
-		for _, p := range list {
-			if m := d.process(key, p); p != algo.None && m != nil {
-				return 0, m
-			}
+	for _, p := range d.Scenario.Crashed {
+		if m := d.process("scenario.crashed", p); m != nil {
+			return 0, m
 		}
+	}
+	if m := d.process("scenario.initial_leader", max(1, d.Scenario.Leader)); m != nil { // 0: nobody
+		return 0, m
 	}
 	return n, d.process("the token's holder", max(1, d.holder()))
 }

@@ -132,7 +132,14 @@ func TestDocument(t *testing.T) {
 	}
 	sources := read("messages.go") + read("ricartagrawala.go") + read("ricartagrawala_test.go") +
 		read("../../all/all.go")
-	parts := strings.Split(read("../../../docs/adding-an-algorithm.md"), "```go\n")[1:]
+	document := read("../../../docs/adding-an-algorithm.md")
+	_, quoted, _ := strings.Cut(document, "```json\n")
+	quoted, _, _ = strings.Cut(quoted, "```")
+	if cases := read("../../../docs/ricart-agrawala-cases.json"); quoted == "" ||
+		!strings.Contains(cases, quoted) {
+		t.Errorf("the document quotes a case that is not in the file:\n%s", quoted)
+	}
+	parts := strings.Split(document, "```go\n")[1:]
 	for _, part := range parts {
 		code, _, _ := strings.Cut(part, "```")
 		if !strings.Contains(sources, code) {
