@@ -2,6 +2,7 @@ package check
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -243,6 +244,24 @@ func TestRuleNames(t *testing.T) {
 		leadership, agreement, leaderAlive, highest, afterHeal, expectation} {
 		if !seen[name] {
 			t.Errorf("no rule is called %s", name)
+		}
+	}
+}
+
+// TestWhatIsBroken: parts that disagree for ever break another rule after a heal than
+// without, and those that name the dead another.
+func TestWhatIsBroken(t *testing.T) {
+	t.Parallel()
+	for rule, records := range map[string][]trace.Record{
+		"agreement":  join(electedIn(1, 1, 2, 0), electedIn(1, 2, 2, 0), electedIn(1, 3, 1, 0)),
+		"after-heal": join(cut(1, "1 2|3"), heal(5), electedIn(6, 1, 2, 0), electedIn(6, 2, 2, 0)),
+		"leader-alive": join(at(1, trace.Crash, 3), electedIn(2, 1, 3, 0),
+			electedIn(2, 2, 3, 0)),
+	} {
+		v := trial{id: "election/test-eventual", nodes: 3, records: records,
+			end: harness.End{Reason: harness.Stuck}}.judge(t)
+		if v.Status != Violation || !strings.HasPrefix(v.Reason, rule+": ") {
+			t.Errorf("%s: %s: %s", rule, v.Status, v.Reason)
 		}
 	}
 }
