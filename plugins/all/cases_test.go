@@ -94,6 +94,9 @@ func TestReferences_NoticeEveryChange(t *testing.T) {
 	for _, c := range references(t) {
 		t.Run(c.ID, func(t *testing.T) {
 			t.Parallel()
+			if words, _, _ := strings.Cut(c.Scenario.Channels, ", seeds"); words != "" {
+				c.Scenario.Channels = words + ", seeds 0..9" // enough to be another number
+			}
 			changed := map[string]json.RawMessage{}
 			for name, want := range c.Expect {
 				if changed[name] = other(t, want); name == "all_informed_within" { // a bound
