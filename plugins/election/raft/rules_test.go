@@ -1,6 +1,7 @@
 package raft_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -84,6 +85,11 @@ func TestFollow(t *testing.T) {
 	r.Hears(3, raft.AppendEntries{Term: 5},
 		"SAVE{5 0} leader=0/0 APPEND_REPLY{5}>3 election+ leader=3/5")
 	r.Hears(2, raft.VoteReply{Term: 6}, "SAVE{6 0} leader=0/0")
+	const asks7 = "SAVE{7 1} election+ leader=0/0 REQUEST_VOTE{7 {2 7}}>2 REQUEST_VOTE{7 {2 7}}>3 " +
+		"REQUEST_VOTE{7 {2 7}}>4 REQUEST_VOTE{7 {2 7}}>5"
+	r.Elects(asks7)
+	r.Hears(2, raft.VoteReply{Term: 8}, "SAVE{8 0}") // no candidate any more, but a follower
+	r.Elects(strings.ReplaceAll(asks7, "{7 ", "{9 "))
 }
 
 // TestSettled: whoever leads from the start does so in term 1, with all votes.
@@ -93,6 +99,62 @@ func TestSettled(t *testing.T) {
 	f.Hears(2, raft.RequestVote{Term: 1}, "VOTE_REPLY{1 false}>2")
 	l := algotest.NewTranscript(t, id, 3, algo.Config{ID: 3, Leader: 3}, nil)
 	l.Starts("SAVE{1 3} APPEND_ENTRIES{1}>1 APPEND_ENTRIES{1}>2 heartbeat+")
+}
+
+// TestFirst: whoever knows no leader begins in term 0, in which it has not voted;
+// a leader that is settled counts though its ID is 1.
+func TestFirst(t *testing.T) {
+	r := algotest.NewTranscript(t, id, 3, algo.Config{ID: 1}, nil)
+	r.Starts("election+")
+	r.Elects("SAVE{1 1} election+ leader=0/0 REQUEST_VOTE{1 {0 0}}>2 REQUEST_VOTE{1 {0 0}}>3")
+	r = algotest.NewTranscript(t, id, 3, algo.Config{ID: 2, Leader: 1}, nil)
+	r.Starts("SAVE{1 1} election+")
+	r.Hears(1, raft.AppendEntries{Term: 1}, "APPEND_REPLY{1}>1 election+")
+}
+
+// TestElectionTimer: it is drawn from τ to 2τ, both included.
+func TestElectionTimer(t *testing.T) {
+	const tau = time.Microsecond
+	s := newStepper(t, params{"heartbeat": tau, "t_election": tau})
+	least, most := time.Hour, time.Duration(0)
+	for range 20_000 {
+		for _, e := range s.Step(0, algotest.Expire("election")) {
+			if e.Op == algo.OpSetTimer {
+				least, most = min(least, e.After), max(most, e.After)
+			}
+		}
+	}
+	if least != tau || most != 2*tau {
+		t.Errorf("from %v to %v, want from %v to %v", least, most, tau, 2*tau)
+	}
+}
+
+// newStepper is process 1 of three.
+func newStepper(t *testing.T, given params) *algo.Stepper {
+	t.Helper()
+	alg, err := algo.Lookup(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := algo.Config{ID: 1, Peers: algotest.Everybody(3), Neighbors: algotest.Everybody(3)}
+	c.Params, _ = alg.Spec.Resolve(given, algo.Network{Nodes: 3, Latency: ms, Bounded: true})
+	return algo.NewStepper(alg, c, 1, &algo.Buffer{})
+}
+
+// TestOperations: there is one, which lets the election timer expire, and a script
+// that asks for another one is told.
+func TestOperations(t *testing.T) {
+	do := func(op string) algo.Event { return algo.Event{Type: algo.Do, Op: op} }
+	s := newStepper(t, nil)
+	if got := s.Step(0, do("election_timeout")); len(got) == 0 || got[0].Op != algo.OpSave {
+		t.Errorf("an election time-out: %v", got)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("an unknown operation passes unseen")
+		}
+	}()
+	s.Step(0, do("abdicate"))
 }
 
 // TestPreVote is rules 1 and 2, seen by who asks.
@@ -131,6 +193,12 @@ func TestPreVoteAsked(t *testing.T) {
 	r.Hears(2, ask, no)
 	r.Now = 2 * tau
 	r.Hears(2, ask, yes)
+
+	// The first recovery counts as well as the fourth.
+	f := algotest.NewTranscript(t, id, 3, algo.Config{ID: 1, Incarnation: 1}, params{"pre_vote": true})
+	f.Now = tau
+	f.Starts("election+")
+	f.Hears(2, raft.PreVote{Term: 1, Attempt: 8}, "PRE_VOTE_REPLY{0 8 false}>2")
 
 	// A leader never grants, however long ago it heard another.
 	l := algotest.NewTranscript(t, id, 3, algo.Config{ID: 3, Leader: 3}, params{"pre_vote": true})
