@@ -108,15 +108,15 @@ func compare(t *testing.T, file, got string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := strings.Split(string(want), "\n")
-	for i, line := range strings.Split(got, "\n") {
-		if i >= len(lines) || line != lines[i] {
-			t.Fatalf("%s: line %d is\n%s\nnow; if that is meant, -rewrite, and read the difference",
-				file, i+1, line)
+	before, now := strings.Split(string(want), "\n"), strings.Split(got, "\n")
+	for i := range min(len(before), len(now)) {
+		if now[i] != before[i] {
+			t.Fatalf("%s: line %d is now\n%s\nand was\n%s\nif that is meant: "+
+				"go test ./pkg/algo/algotest -run TestExhaustive -rewrite", file, i+1, now[i], before[i])
 		}
 	}
-	if len(got) != len(want) {
-		t.Errorf("%s has lines too many", file)
+	if len(before) != len(now) {
+		t.Errorf("%s has %d lines, want %d", file, len(before), len(now))
 	}
 }
 
