@@ -65,8 +65,6 @@ func init() {
 		err = bus.ServeProcess(os.Stdin, os.Stdout)
 	case "dataplane-bare":
 		err = bare(barePingpong)
-	case "entries-bare":
-		err = bare(bareEntries)
 	default:
 		return
 	}
@@ -306,6 +304,13 @@ func bareRate(b *testing.B, n int, args func(id int) []string) float64 {
 		c.Kill()
 	}
 	return float64(total) / measured.Seconds()
+}
+
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
 }
 
 func spawner(b *testing.B) *host.Spawner {

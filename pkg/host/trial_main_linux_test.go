@@ -116,13 +116,6 @@ func newMachine(tb testing.TB, nodes int, change ...func(*host.MachineConfig)) *
 	return m
 }
 
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
-}
-
 // An outcome is all that is known of a trial on nodes.
 type outcome struct {
 	algotest.Outcome
