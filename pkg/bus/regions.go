@@ -36,7 +36,7 @@ var measured = [][]float64{
 // checkRegions says what is wrong with l, which is of regions; nil if nothing is.
 func (l *Latency) checkRegions() error {
 	if len(l.Places) == 0 {
-		return fmt.Errorf("latency: regions without places: want where process 1 is, process 2, ...")
+		return fmt.Errorf("latency: regions without places: want the place of each process in turn")
 	}
 	if !(l.Sigma >= 0 && l.Sigma <= 10) {
 		return fmt.Errorf("latency: regions with sigma %v: want 0 to 10", l.Sigma)

@@ -200,7 +200,7 @@ func (n *stack) Receive(env algo.Env, from algo.ID, m algo.Message) {
 // its application wants. One is on its way to process 2 at the start.
 type distracted struct {
 	algo.Config
-	wants, inside bool
+	wants bool
 }
 
 func (n *distracted) Start(env algo.Env) {
