@@ -12,6 +12,7 @@ var failures = map[string]func(*measured){
 	"failures/partition-and-heal.yaml": partitionAndHeal, "failures/flapping.yaml": flapping,
 	"failures/pause.yaml": pause, "failures/churn.yaml": requesters,
 	"failures/lost-token.yaml": lostToken, "failures/after-election.yaml": afterElection,
+	"failures/distribution.yaml": distribution, "failures/open-load.yaml": openLoad,
 }
 
 // TestFailures runs them in simulation, with few repetitions.
@@ -100,6 +101,23 @@ func lostToken(m *measured) {
 		if c.status[check.Timeout] != fewest || c.values["tokens_lost"] != 1 {
 			m.Errorf("%s: %v, %v tokens lost", label, c.status, c.values["tokens_lost"])
 		}
+	}
+}
+
+func distribution(m *measured) {
+	for _, label := range []string{"bully", "raft", "stable-leader"} {
+		m.wants(m.of(label), "crashes", 50, 50)
+		m.wants(m.of(label), "detection_ms", 10, 250)
+	}
+}
+
+func openLoad(m *measured) {
+	calm := m.of("naimi-trehel-ft", "crash_rate=0.01")
+	wild := m.of("naimi-trehel-ft", "crash_rate=0.5")
+	m.wants(wild, "recovery_ms", 1, 1000)
+	if calm.values["waiting_p99_ms"] >= wild.values["waiting_p99_ms"] || wild.values["crashes"] < 3 {
+		m.Errorf("p99 of waiting: %v ms with few crashes, %v with many",
+			calm.values["waiting_p99_ms"], wild.values["waiting_p99_ms"])
 	}
 }
 
