@@ -12,13 +12,14 @@ func (n *node) look(env algo.Env) {
 	n.clock++
 	n.reports = make([]report, len(n.Peers))
 	n.patience = n.Params.Duration("t_resend")
+	n.abandon(env)
 	env.Elected(algo.None, 0)
 	n.enter(env, n.of(n.ID))
 }
 
 // enter begins the round of the clock with this vote.
 func (n *node) enter(env algo.Env, v Vote) {
-	n.votes = make([]Vote, len(n.Peers))
+	n.votes, n.quorum = make([]Vote, len(n.Peers)), nil
 	n.change(env, v)
 }
 
@@ -41,6 +42,9 @@ func (n *node) notification() Notification { return Notification{n.vote, n.clock
 func (n *node) onNotification(env algo.Env, from algo.ID, m Notification) {
 	if n.state == Idle { // drawn in
 		n.look(env)
+	}
+	if m.State == Looking { // it follows nobody
+		n.quorum = without(n.quorum, from)
 	}
 	switch {
 	case n.state != Looking && m.State == Looking:
@@ -160,7 +164,11 @@ func (n *node) decide(env algo.Env) {
 	n.waiting, n.asked, n.strangers = false, nil, nil
 	env.CancelTimer(finalize)
 	env.CancelTimer(resend)
-	env.Elected(n.leader, n.clock)
+	if n.Params.Bool("discovery") {
+		n.discover(env)
+	} else {
+		env.Elected(n.leader, n.clock)
+	}
 	if slices.Contains(n.suspects, n.leader) {
 		n.look(env)
 	}

@@ -2,8 +2,8 @@ package zabfle
 
 import "github.com/conclave-bench/conclave/pkg/algo"
 
-// Notification is all that processes tell each other: whom the sender votes for,
-// in which round, and what it is doing.
+// Notification is all that processes tell each other while they look for a leader:
+// whom the sender votes for, in which round, and what it is doing.
 type Notification struct {
 	Vote  Vote
 	Clock uint64
@@ -27,8 +27,38 @@ const (
 	Leading
 )
 
+// CEpoch tells a prospective leader the last epoch that its sender acknowledged: f.p.
+type CEpoch struct{ Epoch uint64 }
+
+// NewEpoch proposes an epoch, e'.
+type NewEpoch struct{ Epoch uint64 }
+
+// AckEpoch acknowledges it. No other leader's proposal of it will be.
+type AckEpoch struct{ Epoch uint64 }
+
+// NewLeader says that a majority has acknowledged the sender's epoch.
+type NewLeader struct{ Epoch uint64 }
+
+// AcceptedEpoch is what a process keeps on stable storage: f.p.
+type AcceptedEpoch struct{ Epoch uint64 }
+
 // Kind is NOTIFICATION.
 func (Notification) Kind() string { return "NOTIFICATION" }
+
+// Kind is CEPOCH, ZooKeeper's FOLLOWERINFO.
+func (CEpoch) Kind() string { return "CEPOCH" }
+
+// Kind is NEWEPOCH, ZooKeeper's LEADERINFO.
+func (NewEpoch) Kind() string { return "NEWEPOCH" }
+
+// Kind is ACKEPOCH, the paper's ACK-E.
+func (AckEpoch) Kind() string { return "ACKEPOCH" }
+
+// Kind is NEWLEADER.
+func (NewLeader) Kind() string { return "NEWLEADER" }
+
+// Kind is ACCEPTED_EPOCH.
+func (AcceptedEpoch) Kind() string { return "ACCEPTED_EPOCH" }
 
 // less is the total order of votes.
 func (v Vote) less(w Vote) bool {

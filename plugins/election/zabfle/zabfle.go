@@ -1,6 +1,7 @@
 // Package zabfle is the fast leader election of ZooKeeper, the oracle that Zab
-// (Junqueira, Reed, Serafini, DSN 2011) leaves open. Comments cite the numbered
-// rules of its implementation, lookForLeader.
+// (Junqueira, Reed, Serafini, DSN 2011) leaves open, and Zab's discovery phase as
+// an option. Comments cite the numbered rules of the election's implementation,
+// lookForLeader, and the steps of the paper's phase 1.
 //
 // Whoever looks for a leader votes for itself and tells everybody. A vote
 // that is larger (newest epoch, then newest transaction, then ID) is adopted
@@ -8,9 +9,9 @@
 // history. When a majority does, and no larger vote turns up for a while, the
 // election is over. Rounds are numbered by a logical clock; who comes late is
 // told by the others whom they follow, and joins if the leader itself says
-// that it leads. Nothing here keeps two parts of a cut network from leading
-// at once: that is left to Zab's discovery phase, which asks a majority for a
-// new epoch.
+// that it leads. Nothing in that keeps two parts of a cut network from leading
+// in one round: discovery does, where who is elected leads only when a majority
+// has acknowledged a new epoch, and each process acknowledges an epoch once.
 package zabfle
 
 import (
@@ -29,11 +30,18 @@ func init() {
 			Authors: "F. Junqueira, B. Reed, M. Serafini",
 			Title:   "Zab: High-performance broadcast for primary-backup systems",
 			Venue:   "DSN, 245-256", Year: 2011, DOI: "10.1109/DSN.2011.5958223",
-			Deviations: "The election alone, after ZooKeeper's code, since the paper only " +
-				"assumes one. Discovery, which gives one leader for each epoch, is missing; so " +
-				"the promise is that all agree in the end, and that partitions are not " +
-				"survived, although the two sides of one that the detector noticed agree after " +
-				"it. Epochs and transactions are parameters and do not grow. Which connections " +
+			Deviations: "The election is after ZooKeeper's code, since the paper only assumes " +
+				"one. The phase that follows it, discovery, which gives one leader for each " +
+				"epoch, is an option (discovery; false is the election alone). What is promised " +
+				"and survived is what holds without it: all agree in the end, and partitions are " +
+				"not survived, although the two sides of one that the detector noticed agree " +
+				"after it. Discovery is there as far as it is about who leads: histories are " +
+				"neither told nor synchronized, and NEWLEADER, which begins phase 2, says that a " +
+				"majority has acknowledged the epoch, whereupon it is the term. Whoever has " +
+				"acknowledged it to another leader, which failed, follows without doing so again, " +
+				"as in ZooKeeper; for one who has acknowledged a later epoch the leader proposes " +
+				"one above that. Who does not hear NEWLEADER in time looks again. Epochs and " +
+				"transactions in votes are parameters and do not grow. Which connections " +
 				"a process has is what the failure detector says: a follower looks again when " +
 				"it suspects its leader, or hears that the leader looks; a leader, when so many " +
 				"are suspected, or look or follow another, that it has no majority. Whose " +
@@ -44,7 +52,10 @@ func init() {
 				"later one, begins a round behind both. A process that hears of an election before " +
 				"it was told to start takes part.",
 		},
-		Messages: []algo.Message{Notification{}},
+		Messages: []algo.Message{
+			Notification{}, CEpoch{}, NewEpoch{}, AckEpoch{}, NewLeader{},
+		},
+		Saves: []algo.Message{AcceptedEpoch{}},
 		Params: []algo.Param{
 			{Name: "finalize_wait", Type: algo.Duration, Min: time.Duration(0),
 				Doc:     "how long a majority waits for a larger vote; default 3d + 20 ms",
@@ -55,6 +66,14 @@ func init() {
 				Default: func(net algo.Network) any {
 					return net.Params.Duration("finalize_wait") + 3*net.Latency + slack
 				}},
+			{Name: "discovery", Type: algo.Bool, Default: algo.Const(false),
+				Doc: "who is elected leads when a majority has acknowledged a new epoch"},
+			{Name: "t_discovery", Type: algo.Duration, Min: time.Microsecond,
+				Doc: "after which who is elected, or follows, without such an epoch looks again; " +
+					"default finalize_wait + 6d + 20 ms",
+				Default: func(net algo.Network) any {
+					return net.Params.Duration("finalize_wait") + 6*net.Latency + slack
+				}},
 			{Name: "peer_epoch", Type: algo.Int, Default: algo.Const(int64(0)), PerProcess: true,
 				Doc: "epoch of a process's history: the vote's first part"},
 			{Name: "zxid", Type: algo.Int, Default: algo.Const(int64(0)), PerProcess: true,
@@ -62,6 +81,13 @@ func init() {
 		},
 		Needs: algo.Needs{
 			FIFO: true, Synchrony: algo.PartiallySynchronous, Detector: algo.EventuallyPerfect,
+			Timing: func(net algo.Network, p algo.Params) error {
+				t, bound := p.Duration("t_discovery"), 4*net.Latency
+				if p.Bool("discovery") && t < bound {
+					return fmt.Errorf("t_discovery %v is below 4d = %v, from CEPOCH to NEWLEADER", t, bound)
+				}
+				return nil
+			},
 		},
 		Survives: algo.Faults{
 			Duplication: true, Recovery: true, Crashes: func(n int) int { return (n - 1) / 2 },
@@ -78,15 +104,17 @@ func init() {
 		}},
 		Breaks: "Without a majority nobody is elected. The vote alone does not keep two from " +
 			"leading: a leader that is cut off and does not notice leads on beside the one that " +
-			"the majority elects. Zab's discovery phase would prevent that.",
+			"the majority elects, and both may in one round. With discovery the second leads a " +
+			"later epoch, so that one who acts for the first can be told apart.",
 	}, New)
 }
 
 const slack = 20 * time.Millisecond // for the schedulers of real machines
 
 const (
-	finalize algo.Timer = "finalize" // the wait of rule 3
-	resend   algo.Timer = "resend"
+	finalize  algo.Timer = "finalize" // the wait of rule 3
+	resend    algo.Timer = "resend"
+	discovery algo.Timer = "discovery"
 )
 
 // longestPatience bounds the doubling of t_resend.
@@ -106,6 +134,14 @@ type node struct {
 	suspects  []algo.ID // by the failure detector
 	asked     []algo.ID // looked while this process led, and were told so
 	strangers []algo.ID // looked, and will not follow
+
+	// With discovery:
+	accepted uint64    // f.p, the last epoch that this process acknowledged; saved
+	epoch    uint64    // that the leader leads and this process follows in; 0: none yet
+	newest   uint64    // heard of in any CEPOCH
+	proposed uint64    // e' of this leader; 0: none yet
+	quorum   []algo.ID // Q: whose CEPOCH this process has, and who has not looked since
+	acks     []algo.ID // who acknowledged e'
 }
 
 // A report is what a process says that follows or leads.
@@ -120,13 +156,17 @@ func New(c algo.Config) algo.Elector {
 	n := &node{Config: c, leader: c.Leader}
 	switch c.Leader {
 	case algo.None:
-		return n
 	case c.ID:
 		n.state = Leading
 	default:
 		n.state = Following
 	}
-	n.clock, n.vote = 1, n.of(c.Leader)
+	if c.Leader != algo.None {
+		n.clock, n.vote = 1, n.of(c.Leader)
+	}
+	if c.Params.Bool("discovery") {
+		n.recall()
+	}
 	return n
 }
 
@@ -135,10 +175,13 @@ func (n *node) of(p algo.ID) Vote {
 	return Vote{n.Params.IntOf("peer_epoch", p), n.Params.IntOf("zxid", p), p}
 }
 
-// Start: whoever comes back looks for a leader.
+// Start: whoever comes back looks for a leader. A settled epoch is on stable storage.
 func (n *node) Start(env algo.Env) {
-	if n.Incarnation > 0 {
+	switch {
+	case n.Incarnation > 0:
 		n.look(env)
+	case n.accepted > 0:
+		env.Save(AcceptedEpoch{n.accepted})
 	}
 }
 
@@ -163,10 +206,8 @@ func (n *node) Suspect(env algo.Env, p algo.ID) {
 // Restore forgets what was held against p, and tells p who leads: the network
 // may have been cut, and p have chosen another leader.
 func (n *node) Restore(env algo.Env, p algo.ID) {
-	is := func(q algo.ID) bool { return p == q }
-	n.suspects = slices.DeleteFunc(n.suspects, is)
-	n.asked = slices.DeleteFunc(n.asked, is)
-	n.strangers = slices.DeleteFunc(n.strangers, is)
+	n.suspects = without(n.suspects, p)
+	n.asked, n.strangers = without(n.asked, p), without(n.strangers, p)
 	if n.leader != algo.None {
 		env.Send(p, n.notification())
 	}
@@ -176,20 +217,36 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	switch m := m.(type) {
 	case Notification:
 		n.onNotification(env, from, m)
+	case CEpoch:
+		n.onCEpoch(env, from, m)
+	case NewEpoch:
+		n.onNewEpoch(env, from, m)
+	case AckEpoch:
+		n.onAckEpoch(env, from, m)
+	case NewLeader:
+		n.onNewLeader(env, from, m)
 	}
+}
+
+func without(list []algo.ID, p algo.ID) []algo.ID {
+	return slices.DeleteFunc(list, func(q algo.ID) bool { return p == q })
 }
 
 func (n *node) Timeout(env algo.Env, t algo.Timer) {
-	if t == finalize {
+	switch t {
+	case finalize:
 		n.finish(env)
-		return
+	case discovery:
+		n.look(env)
+	default:
+		n.patience = min(2*n.patience, longestPatience*n.Params.Duration("t_resend"))
+		n.announce(env)
 	}
-	n.patience = min(2*n.patience, longestPatience*n.Params.Duration("t_resend"))
-	n.announce(env)
 }
 
 // Invariant: who looks follows nobody; who looks no more follows its vote; the
-// wait is on exactly if a majority has the vote; nobody's vote is below its own.
+// wait is on exactly if a majority has the vote; nobody's vote is below its own; and
+// what discovery promises.
 func (n *node) Invariant() error {
 	switch {
 	case (n.state == Looking || n.state == Idle) != (n.leader == algo.None):
@@ -203,7 +260,7 @@ func (n *node) Invariant() error {
 	case n.state == Looking && n.waiting != n.majority():
 		return fmt.Errorf("waiting %t with votes %v", n.waiting, n.votes)
 	}
-	return nil
+	return n.discovered()
 }
 
 var (
