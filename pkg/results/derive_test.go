@@ -138,9 +138,10 @@ func TestSummary(t *testing.T) {
 	add(1, 7, Violation, 1e6, Metric{"election_ms", 1e6}, Metric{"rounds", 3})
 	add(1, 8, Unknown, 1e6, Metric{"election_ms", 1e6})
 	add(1, 9, Error, 1e6)
-	add(2, 1, Timeout, 5000, Metric{"detection_ms", 10}, Metric{"split_brain_ms", 4000})
+	add(2, 1, Timeout, 5000, Metric{"detection_ms", 10}, Metric{"election_ms", nan},
+		Metric{"split_brain_ms", 4000})
 	add(2, 2, OK, 7, Metric{"detection_ms", 20}, Metric{"election_ms", 30})
-	add(3, 1, Timeout, 5000, Metric{"election_ms", nan})
+	add(3, 1, Timeout, 5000, Metric{"election_ms", nan}) // nothing was there to detect
 	add(4, 1, Violation, 9)
 	trials[12].Design[0].Value = "mutex"
 	if err := f.AppendGroup(trials); err != nil {
@@ -164,7 +165,7 @@ func TestSummary(t *testing.T) {
 		cell(4) + "split_brain_ms,0,0,,,,,,,,,,",
 		cell(5) + "duration_ms,0,1,,,,,,,,,,",
 		cell(5) + "messages,0,0,,,,,,,,,,",
-		cell(5) + "detection_ms,0,1,,,,,,,,,,",
+		cell(5) + "detection_ms,0,0,,,,,,,,,,",
 		cell(5) + "election_ms,0,1,,,,,,,,,,",
 		cell(5) + "split_brain_ms,0,0,,,,,,,,,,",
 		strings.Replace(cell(6), "election", "mutex", 1) + "duration_ms,0,0,,,,,,,,,,",
@@ -313,5 +314,29 @@ func BenchmarkFinish(b *testing.B) {
 	}
 	for b.Loop() {
 		finish(b, f)
+	}
+}
+
+// TestSummary_TimedOut: of a trial that the time limit ended, the times that it waited
+// for are censored; what it had seen before is a value, and what does not apply to it
+// is neither.
+func TestSummary_TimedOut(t *testing.T) {
+	t.Parallel()
+	h := Header{Metrics: []string{"detection_ms", "suspicion_ms", "election_ms", "heal_ms", "recovery_ms",
+		"split_brain_ms", "rounds"}}
+	s := newSummary(&h)
+	trial := testTrial(1)
+	trial.Status = Timeout
+	trial.Metrics = []Metric{{"detection_ms", 3}, {"suspicion_ms", 4}, {"election_ms", nan}, {"heal_ms", 5},
+		{"split_brain_ms", 6}, {"rounds", 7}} // and no recovery
+	s.add(&trial)
+	for name, want := range map[string][2]int{
+		"detection_ms": {1, 0}, "suspicion_ms": {1, 0}, "election_ms": {0, 1}, "heal_ms": {0, 1},
+		"recovery_ms": {0, 0}, "split_brain_ms": {0, 0}, "rounds": {0, 0},
+	} {
+		c := s.cells[trial.Cell]
+		if got := [2]int{len(c.values[name]), c.censored[name]}; got != want {
+			t.Errorf("%s: %d values and %d censored, want %v", name, got[0], got[1], want)
+		}
 	}
 }

@@ -13,8 +13,8 @@ import (
 // A summary gathers the values of each metric in each cell. A trial that broke a
 // promise, or that the harness spoiled, is no observation of a working
 // algorithm: those with status ok alone give values. A timed-out trial is a
-// censored observation of the metrics that are times, except that it may well
-// have seen the detection.
+// censored observation of those of its metrics that are times, except that it may
+// well have seen the detection.
 type summary struct {
 	metrics []string
 	cells   map[int]*cell
@@ -63,9 +63,9 @@ func (s *summary) add(t *Trial) {
 		v, ok := given[name]
 		known := ok && !math.IsNaN(v) && !math.IsInf(v, 0)
 		switch {
-		case known && (t.Status == OK || name == "detection_ms"):
+		case known && (t.Status == OK || name == "detection_ms" || name == "suspicion_ms"):
 			c.values[name] = append(c.values[name], v)
-		case t.Status == Timeout && isTime(name):
+		case t.Status == Timeout && ok && isTime(name):
 			c.censored[name]++
 		}
 	}
