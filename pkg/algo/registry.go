@@ -95,6 +95,9 @@ func (s *Spec) defects() error {
 	check(s.Summary != "" && !strings.Contains(s.Summary, "\n"), "no one-line summary")
 	check(s.Paper.Title != "" && s.Paper.Authors != "" && s.Paper.Year > 0, "no paper")
 	check(len(s.Messages) > 0, "no messages")
+	token := func(m Message) bool { return m.Kind() == s.Token }
+	check(s.Token == "" || slices.ContainsFunc(s.Messages, token),
+		"token %q is none of the messages", s.Token)
 	seen := map[string]bool{}
 	for _, p := range s.Params {
 		check(paramName(p.Name), "bad parameter name %q", p.Name)

@@ -197,6 +197,7 @@ func promises(a *algo.Algorithm) []string {
 		{p.StarvationFree, "every request is granted"},
 		{p.RequestOrder, "requests are granted in the order in which they happened"},
 		{p.Announced, "every process learns the leader"},
+		{p.Highest, "the highest live process leads, unless parameters rank them"},
 	} {
 		if q.holds {
 			out = append(out, q.text)

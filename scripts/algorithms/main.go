@@ -178,6 +178,9 @@ func promises(a *algo.Algorithm) string {
 		if p.Announced {
 			out = append(out, "every process learns the leader")
 		}
+		if p.Highest {
+			out = append(out, "the highest live process leads, unless parameters rank them")
+		}
 		return strings.Join(out, "; ")
 	}
 	out = append(out, "Mutual exclusion")

@@ -40,7 +40,7 @@ func init() {
 				Doc: "estimate: the rank's first part, the ID is its second"},
 		},
 		Needs:    algo.Needs{Topology: algo.Tree},
-		Promises: algo.Promises{Announced: true, Leadership: algo.AtMostOne},
+		Promises: algo.Promises{Announced: true, Leadership: algo.AtMostOne, Highest: true},
 		Claims: []algo.Claim{{
 			Metric: "messages/election", Load: "worst", Text: "4N-4, whoever starts",
 			Bound: algo.Exactly(func(n int) float64 { return float64(4*n - 4) }),
