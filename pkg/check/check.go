@@ -9,6 +9,7 @@ package check
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,13 +51,14 @@ type Verdict struct {
 //	pending  the trial was over before
 //	crashed  an entry whose process crashed before it was granted
 //	joined   no election: a process came back and learnt who leads
-//	restart  the election after a return that brought about the next crash of the leader
+//	restart  leader-crash: an election that the return of a process caused
+//	other    leader-crash: an election that something else than a crash caused
 type Operation struct {
 	Process algo.ID // who entered, or who was elected
 	Cause   time.Duration
 	Begin   time.Duration
 	End     time.Duration
-	Status  string // ok, warmup, pending, crashed, joined, restart
+	Status  string
 }
 
 // Totals counts messages of the algorithm, and the detector's apart.
@@ -75,7 +77,8 @@ type Kind struct {
 	Sent, Delivered, Lost, Bytes int64
 }
 
-// A Metric is a measured value; NaN if there is none.
+// A Metric is a measured value; NaN if it did not come to one. What does not apply
+// to a trial is none of its metrics.
 type Metric struct {
 	Name  string
 	Value float64
@@ -91,6 +94,8 @@ type Judge struct {
 	links      links
 	chains     chains
 	mishaps    mishaps
+	network    network
+	calmed     time.Duration // when the last process or link went on as it should
 	entries    *entries      // the problem, if it is mutual exclusion
 	informed   time.Duration // when a process last named a leader
 	granted    []algo.ID
@@ -105,12 +110,15 @@ type problem interface {
 
 // NewJudge makes the judge of one trial.
 func NewJudge(s *harness.Setup) *Judge {
-	j := &Judge{setup: s, informed: -1, chains: newChains(s), mishaps: newMishaps(s), order: newPrecedence(s)}
+	j := &Judge{
+		setup: s, informed: -1, chains: newChains(s), mishaps: newMishaps(s),
+		network: network{nodes: uint32(s.Nodes)}, order: newPrecedence(s),
+	}
 	for _, name := range s.Alg.Codec.Kinds()[:len(s.Alg.Spec.Messages)] {
 		j.kinds = append(j.kinds, Kind{Name: name})
 	}
 	if s.Alg.Problem == algo.Election {
-		j.problem = newElections(s)
+		j.problem = newElections(s, &j.network)
 	} else {
 		j.entries = newEntries(s)
 		j.problem = j.entries
@@ -125,9 +133,24 @@ func (j *Judge) Record(r *trace.Record) {
 		j.message(r)
 	case trace.Log, trace.Save, trace.Done:
 	default:
-		j.mishaps.record(r)
+		j.disturb(r)
 		j.problem.record(j, r)
 	}
+}
+
+// disturb follows what is done to processes and links.
+func (j *Judge) disturb(r *trace.Record) {
+	calm := j.calm()
+	j.mishaps.record(r)
+	j.network.record(r)
+	if !calm {
+		j.calmed = r.At
+	}
+}
+
+// calm says whether no process is paused or slow, and no link cut or flaky.
+func (j *Judge) calm() bool {
+	return j.mishaps.hindered+j.network.spells == 0 && !j.network.apart
 }
 
 func (j *Judge) message(r *trace.Record) {
@@ -141,8 +164,8 @@ func (j *Judge) message(r *trace.Record) {
 		return
 	}
 	j.chains.record(r)
-	if e := j.entries; e != nil && e.tokens.kind >= 0 && e.tokens.message(r) {
-		e.faultAt = r.At
+	if e := j.entries; e != nil && int(r.Kind) == e.tokens.kind && e.tokens.message(j, r) {
+		e.recovery.fault(r.At, len(e.waiting) > 0)
 	}
 	k := &j.kinds[r.Kind]
 	switch r.Type {
@@ -151,6 +174,7 @@ func (j *Judge) message(r *trace.Record) {
 		k.Bytes += int64(r.Bytes)
 		j.totals.Sent++
 		j.totals.Bytes += int64(r.Bytes)
+		j.links.slowest = max(j.links.slowest, r.Due-r.Sent)
 	case trace.Duplicate:
 		j.totals.Duplicated++
 	case trace.Deliver:
@@ -219,23 +243,39 @@ func (j *Judge) Finish(end harness.End) Verdict {
 	return v
 }
 
+// still says whether nothing moves any more in the end, and nothing could.
+func (j *Judge) still(end harness.End) bool {
+	s := &j.setup.Scenario
+	return end.Reason == harness.Stuck || end.Reason == harness.Finished &&
+		s.Until == 0 && s.Kind != harness.Churn && !j.setup.Alg.Spec.Perpetual
+}
+
+// settled says whether the end shows what the algorithm has come to: within its
+// model nothing moves any more, nobody is paused, and no link is half cut.
+func (j *Judge) settled(end harness.End) bool {
+	return j.still(end) && j.setup.InModel && !slices.Contains(j.mishaps.paused, true) &&
+		!j.network.oneWay(end.At)
+}
+
 // incomplete settles the status of a trial in which an operation did not
 // complete: broken, if the algorithm promised that it would and nothing can
 // make it happen any more; otherwise censored.
 func (j *Judge) incomplete(end harness.End, v *Verdict, promised bool, rule, what string) {
-	s := &j.setup.Scenario
-	still := end.Reason == harness.Stuck || end.Reason == harness.Finished &&
-		s.Until == 0 && s.Kind != harness.Churn && !j.setup.Alg.Spec.Perpetual
 	switch {
-	case still && promised && j.setup.InModel:
+	case promised && j.settled(end):
 		j.violate(rule, "%s, and nothing moves any more", what)
 		return
-	case still:
+	case j.still(end):
 		what += "; nothing moves any more"
 	case end.Reason == harness.Livelock:
 		what += fmt.Sprintf("; livelock: messages without end at %v", end.At)
 	default:
 		what += " within " + end.At.String()
+	}
+	for i, paused := range j.mishaps.paused {
+		if paused {
+			what += fmt.Sprintf("; p%d is paused", i+1)
+		}
 	}
 	v.Status, v.Reason = Timeout, what
 }
@@ -260,7 +300,8 @@ func mean(sum float64, n int) float64 {
 }
 
 // MetricNames is every metric of trials that solve problem p, in the order in
-// which results list them.
+// which results list them. A trial has those that apply to it: no time to heal if
+// the network was whole throughout.
 func MetricNames(p algo.Problem) []string {
 	own := []string{
 		"detection_ms", "election_ms", "downtime_ms", "messages_per_election", "bytes_per_election",

@@ -1,13 +1,10 @@
 package check
 
 import (
-	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -20,6 +17,7 @@ import (
 // agreement again.
 type elections struct {
 	setup   *harness.Setup
+	network *network
 	belief  []algo.ID // by ID - 1
 	term    []uint64
 	up      []bool
@@ -29,7 +27,6 @@ type elections struct {
 	live    int    // processes in scope that are up
 	support []int  // live processes, in scope or not, that name each process
 	alive   int
-	cuts    bus.Cuts
 	agreed  algo.ID // the leader that there is agreement on; None: there is none
 	last    algo.ID // the leader before
 	changes int
@@ -48,6 +45,7 @@ type elections struct {
 	done      []Operation
 	ok        int           // operations that count
 	cause     trace.Type    // of the current one
+	apart     bool          // some link is cut
 	healedAt  time.Duration // when the network was whole again, with no agreement since; negative: none
 	heals     sum           // from there to agreement
 	duplicate bool          // two live processes hold themselves leader
@@ -58,10 +56,10 @@ type elections struct {
 	majority  bool
 }
 
-func newElections(s *harness.Setup) *elections {
+func newElections(s *harness.Setup, net *network) *elections {
 	n := s.Nodes
 	e := &elections{
-		setup: s, belief: make([]algo.ID, n), term: make([]uint64, n), up: make([]bool, n),
+		setup: s, network: net, belief: make([]algo.ID, n), term: make([]uint64, n), up: make([]bool, n),
 		scope: make([]bool, n), terms: map[uint64]algo.ID{}, paused: make([]bool, n), healedAt: -1,
 	}
 	for i := range n {
@@ -123,15 +121,17 @@ func (e *elections) close(j *Judge, leader algo.ID, at time.Duration) {
 }
 
 // status says whether the operation that ends with leader is an election that
-// counts. A return does not cause one that leaves the leader in place; and where
-// the leader crashes again and again, what its return causes only prepares the next.
+// counts. A return does not cause one that leaves the leader in place; and where a
+// crash of the leader is what is measured, nothing else causes one that does.
 func (e *elections) status(leader algo.ID) string {
 	s := &e.setup.Scenario
 	switch {
+	case s.Kind == harness.LeaderCrash && e.cause != trace.Crash && e.cause != trace.Up:
+		return "other"
 	case e.cause != trace.Up:
-	case s.Kind == harness.LeaderCrash && s.Elections > 1:
+	case s.Kind == harness.LeaderCrash && (s.Elections > 1 || leader != e.last):
 		return "restart"
-	case (s.Kind == harness.Churn || s.Kind == harness.LeaderCrash) && leader == e.last:
+	case s.Kind == harness.LeaderCrash || s.Kind == harness.Churn && leader == e.last:
 		return "joined"
 	}
 	return "ok"
@@ -222,12 +222,14 @@ func (e *elections) record(j *Judge, r *trace.Record) {
 		e.paused[p-1] = r.Type == trace.Pause
 		e.divide(r.At)
 		e.recount()
+		e.onlyOne(j, p, r.At)
 	case trace.Crash:
 		e.up[p-1], e.paused[p-1] = false, false
 		e.divide(r.At)
 		e.recount()
+		e.anew(j, r.At)
 	case trace.Cut, trace.Heal:
-		e.cut(r)
+		e.rejoin(r.At)
 		e.divide(r.At)
 		e.recount()
 	case trace.Elect:
@@ -290,14 +292,30 @@ func (e *elections) elected(j *Judge, r *trace.Record) {
 	}
 	if algo.ID(r.Process) == leader || algo.ID(r.Process) == old {
 		e.duplicate = e.leaders() > 1
-		promise := e.setup.Alg.Spec.Promises.Leadership
-		if e.duplicate && algo.ID(r.Process) == leader && promise == algo.AtMostOne {
-			j.violate(leadership, "p%d holds itself leader at %v, while another does", leader, r.At)
-		}
+		e.onlyOne(j, algo.ID(r.Process), r.At)
 	}
 	// Only these two counts changed, so no other leader can have gained a majority.
 	if e.majority || 2*e.support[leader] > e.alive {
 		e.majority = e.widely()
+	}
+}
+
+// onlyOne objects if p has become one leader of several, where that is promised never
+// to happen.
+func (e *elections) onlyOne(j *Judge, p algo.ID, at time.Duration) {
+	if e.duplicate && e.belief[p-1] == p && !e.paused[p-1] &&
+		e.setup.Alg.Spec.Promises.Leadership == algo.AtMostOne {
+		j.violate(leadership, "p%d holds itself leader at %v, while another does", p, at)
+	}
+}
+
+// anew has an election that is to be measured begin with the crash that falls into
+// another one.
+func (e *elections) anew(j *Judge, at time.Duration) {
+	if e.open && e.cause != trace.Crash && e.setup.Scenario.Kind == harness.LeaderCrash {
+		e.cause, e.before = trace.Crash, j.totals
+		e.current.Cause, e.current.Begin = at, -1
+		j.chains.mark()
 	}
 }
 
@@ -332,82 +350,15 @@ func (e *elections) judge(j *Judge, r *trace.Record) {
 	e.agreed = now
 }
 
-// cut takes in a cut or a heal.
-func (e *elections) cut(r *trace.Record) {
-	change, _ := bus.ParseChange(r.Text) // written by this program
-	change.At, change.Heal = r.At, r.Type == trace.Heal
-	e.cuts.Add(change)
-	if change.Heal && e.healedAt < 0 {
-		e.healedAt = r.At
+// rejoin notes when the network becomes whole again.
+func (e *elections) rejoin(at time.Duration) {
+	switch {
+	case e.network.apart:
+		e.healedAt = -1
+	case e.apart:
+		e.healedAt = at
 	}
-}
-
-// divide finds the largest part of the network: the live processes there are
-// the ones that have to agree. Those are of one part that reach each other in both
-// directions.
-func (e *elections) divide(now time.Duration) {
-	if e.cuts.Whole() {
-		return
-	}
-	n := uint32(e.setup.Nodes)
-	part, size := e.parts(now), make([]int, n+1)
-	best := uint32(1)
-	for p := uint32(1); p <= n; p++ {
-		if e.up[p-1] && !e.paused[p-1] {
-			size[part[p]]++
-		}
-	}
-	for root := range size {
-		if size[root] > size[best] || size[root] == size[best] && size[root] > 0 && uint32(root) < best {
-			best = uint32(root)
-		}
-	}
-	for p := uint32(1); p <= n; p++ {
-		e.scope[p-1] = part[p] == best
-	}
-}
-
-// parts is the part of each process, by ID: its least member. They are the strongly
-// connected components of the links, found by the algorithm of Kosaraju and Sharir.
-func (e *elections) parts(now time.Duration) []uint32 {
-	n := uint32(e.setup.Nodes)
-	seen, part := make([]bool, n+1), make([]uint32, n+1)
-	var order []uint32 // by when all is seen that can be reached
-	var visit func(p uint32)
-	visit = func(p uint32) {
-		seen[p] = true
-		for q := uint32(1); q <= n; q++ {
-			if !seen[q] && !e.cuts.Severed(p, q, now, now) {
-				visit(q)
-			}
-		}
-		order = append(order, p)
-	}
-	for p := uint32(1); p <= n; p++ {
-		if !seen[p] {
-			visit(p)
-		}
-	}
-	for _, root := range slices.Backward(order) {
-		if part[root] != 0 {
-			continue
-		}
-		members := []uint32{root}
-		part[root] = root
-		for i := 0; i < len(members); i++ {
-			for q := uint32(1); q <= n; q++ {
-				if part[q] == 0 && !e.cuts.Severed(q, members[i], now, now) {
-					part[q] = root
-					members = append(members, q)
-				}
-			}
-		}
-		least := slices.Min(members)
-		for _, p := range members {
-			part[p] = least
-		}
-	}
-	return part
+	e.apart = e.network.apart
 }
 
 func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
@@ -458,7 +409,9 @@ func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 		{"leader_changes", float64(e.changes)},
 		{"split_brain_ms", ms(e.split)},
 		{"availability", ms(e.available) / total},
-		{"heal_ms", e.heals.mean()},
+	}
+	if e.heals.n > 0 || e.healedAt >= 0 {
+		v.Metrics = append(v.Metrics, Metric{"heal_ms", e.heals.mean()})
 	}
 	v.Metrics = append(v.Metrics, j.mishaps.metrics()...)
 }
@@ -468,61 +421,4 @@ func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 func (e *elections) lasting() bool {
 	k := e.setup.Scenario.Kind
 	return k == harness.Churn || k == harness.Partition && !e.open
-}
-
-func (e *elections) incomplete(j *Judge, end harness.End, v *Verdict, promises algo.Promises) {
-	what := "no agreement on a leader:"
-	for i := range e.belief {
-		if i == 8 {
-			what += " ..."
-			break
-		}
-		if e.up[i] {
-			what += fmt.Sprintf(" p%d names %s", i+1, name(e.belief[i]))
-		}
-	}
-	rule := agreement
-	switch {
-	case e.deadNamed():
-		rule = leaderAlive
-	case !e.cuts.Whole():
-		rule = afterHeal
-	}
-	j.incomplete(end, v, promises.Leadership != algo.PerGroup, rule, what)
-}
-
-// deadNamed says whether a live process names one that is down.
-func (e *elections) deadNamed() bool {
-	for i, p := range e.belief {
-		if e.up[i] && p != algo.None && int(p) <= len(e.up) && !e.up[p-1] {
-			return true
-		}
-	}
-	return false
-}
-
-// judgeHighest objects to a leader that is not the highest live process that it
-// could be, where that is promised.
-func (e *elections) judgeHighest(j *Judge) {
-	if !e.setup.Alg.Spec.Promises.Highest || !e.setup.InModel || e.lasting() || e.agreed == algo.None {
-		return
-	}
-	for _, v := range e.setup.Params {
-		if _, differ := v.([]any); differ { // ranks that are not the numbers
-			return
-		}
-	}
-	for p := len(e.up); p > int(e.agreed); p-- {
-		if e.up[p-1] && e.scope[p-1] && !e.paused[p-1] {
-			j.violate(highest, "p%d leads at the end, but p%d is live", e.agreed, p)
-			return
-		}
-	}
-}
-
-func name(p algo.ID) string {
-	if p == algo.None {
-		return "none"
-	}
-	return fmt.Sprintf("p%d", p)
 }

@@ -20,6 +20,8 @@ type entries struct {
 	since   []time.Duration // of those inside
 	waiting []Operation     // by request
 	bypass  []int           // of those waiting: grants to others that were asked for later
+	passed  []int           // of those waiting: grants to others, see starved
+	most    int             // of those that are not too many
 	done    []Operation
 	leaves  []time.Duration // turnaround of the measured entries that are over
 
@@ -35,14 +37,13 @@ type entries struct {
 	maxBypass int
 
 	tokens   tokens
-	faultAt  time.Duration // of a crash or a loss of the token, with no grant since; negative: none
-	recovery sum           // from there to the next grant while someone waits
+	recovery recovery
 }
 
 func newEntries(s *harness.Setup) *entries {
 	return &entries{
 		setup: s, warmup: s.Scenario.Warmup, warm: s.Scenario.Warmup == 0, free: -1,
-		byProcess: make([]int, s.Nodes), tokens: newTokens(s), faultAt: -1,
+		byProcess: make([]int, s.Nodes), tokens: newTokens(s), most: mostOthers(s),
 	}
 }
 
@@ -54,7 +55,8 @@ func (e *entries) record(j *Judge, r *trace.Record) {
 		e.waiting = append(e.waiting, Operation{
 			Process: p, Cause: time.Duration(r.Arg), Begin: r.At, End: -1, Status: "pending",
 		})
-		e.bypass = append(e.bypass, 0)
+		e.bypass, e.passed = append(e.bypass, 0), append(e.passed, 0)
+		e.recovery.request(r.At)
 		if j.order != nil {
 			j.order.request(p)
 		}
@@ -69,7 +71,7 @@ func (e *entries) record(j *Judge, r *trace.Record) {
 	case trace.Crash:
 		e.crash(p)
 		e.tokens.crash(p)
-		e.faultAt = r.At
+		e.recovery.fault(r.At, len(e.waiting) > 0)
 	}
 }
 
@@ -85,6 +87,8 @@ func (e *entries) warmedUp(j *Judge, at time.Duration) {
 func (e *entries) grant(j *Judge, p algo.ID, at time.Duration) {
 	e.warmedUp(j, at)
 	j.granted = append(j.granted, p)
+	e.recovery.grant(at)
+	e.tokens.granted(j, p, at)
 	for i, other := range e.inside {
 		e.overlaps++
 		j.violate(mutualExclusion, "p%d granted at %v while p%d is inside since %v",
@@ -97,21 +101,14 @@ func (e *entries) grant(j *Judge, p algo.ID, at time.Duration) {
 	}
 	op := e.waiting[i]
 	for k := range e.waiting[:i] { // they asked before
-		if e.bypass[k]++; e.bypass[k] == patience && j.setup.InModel && j.promisesGrants() {
-			j.violate(starvation, "p%d waits since %v, and %d later requests were granted by %v",
-				e.waiting[k].Process, e.waiting[k].Begin, patience, at)
-		}
-	}
-	if e.faultAt >= 0 {
-		e.recovery.add(at - e.faultAt)
-		e.faultAt = -1
+		e.bypass[k]++
 	}
 	if j.order != nil {
 		j.order.grant(j, p, at, e.waiting[:i])
 	}
 	bypassed := e.bypass[i]
-	e.waiting = slices.Delete(e.waiting, i, i+1)
-	e.bypass = slices.Delete(e.bypass, i, i+1)
+	e.leave(i)
+	e.starved(j, at)
 	op.End, op.Status = at, "ok"
 	if e.entered++; e.entered <= e.warmup {
 		op.Status = "warmup"
@@ -148,6 +145,13 @@ func (e *entries) release(j *Judge, p algo.ID, at time.Duration) {
 	}
 }
 
+// leave takes request i from those waiting.
+func (e *entries) leave(i int) {
+	e.waiting = slices.Delete(e.waiting, i, i+1)
+	e.bypass = slices.Delete(e.bypass, i, i+1)
+	e.passed = slices.Delete(e.passed, i, i+1)
+}
+
 // crash takes p out of wherever it is.
 func (e *entries) crash(p algo.ID) {
 	if i := slices.Index(e.inside, p); i >= 0 {
@@ -157,12 +161,12 @@ func (e *entries) crash(p algo.ID) {
 		if op := e.waiting[i]; op.Process == p {
 			op.Status = "crashed"
 			e.done = append(e.done, op)
-			e.waiting = slices.Delete(e.waiting, i, i+1)
-			e.bypass = slices.Delete(e.bypass, i, i+1)
+			e.leave(i)
 		}
 	}
 	if len(e.waiting) == 0 {
 		e.free = -1
+		e.recovery.deserted()
 	}
 }
 
@@ -181,7 +185,6 @@ func (e *entries) finish(j *Judge, end harness.End, v *Verdict) {
 	}
 	e.maxBypass = max(e.maxBypass, slices.Max(append(e.bypass, 0)))
 	e.metrics(j, end, v, waits, sum)
-	e.tokens.judge(j)
 	switch {
 	case len(e.waiting) > 0:
 		op := e.waiting[0]
@@ -220,10 +223,9 @@ func (e *entries) metrics(j *Judge, end harness.End, v *Verdict, waits []float64
 		{"max_bypass", float64(e.maxBypass)},
 		{"violations", float64(e.overlaps)},
 		{"never_granted", float64(len(e.waiting))},
-		e.tokens.metric("tokens_lost", e.tokens.lost),
-		e.tokens.metric("tokens_doubled", e.tokens.doubled),
-		{"recovery_ms", e.recovery.mean()},
 	}
+	v.Metrics = append(v.Metrics, e.tokens.metrics()...)
+	v.Metrics = append(v.Metrics, e.recovery.metrics()...)
 	v.Metrics = append(v.Metrics, j.mishaps.metrics()...)
 }
 

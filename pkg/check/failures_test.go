@@ -114,70 +114,16 @@ func TestOneWayParts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := newElections(s)
+		net := network{nodes: 3}
 		r := cut(0, text)
-		e.cut(&r)
-		got := e.parts(time.Second)[1:]
+		net.record(&r)
+		got := newElections(s, &net).parts(time.Second)[1:]
 		for i := range got {
 			if got[i] != want[i] {
 				t.Errorf("%s: parts %v, want %v", text, got, want)
 				break
 			}
 		}
-	}
-}
-
-// TestTokens: who has it, whether it was lost, and whether there are two.
-func TestTokens(t *testing.T) {
-	t.Parallel()
-	pass := func(ms float64, from, to uint32, fate trace.Type) []trace.Record {
-		sent, got := flight(ms, from, to, uint64(ms), 1)
-		got.Type = fate
-		return []trace.Record{sent, got}
-	}
-	granted := join(requested(90, 1, 90), at(93, trace.Granted, 1), at(94, trace.Released, 1))
-	for name, test := range map[string]struct {
-		records []trace.Record
-		metrics map[string]float64
-		status  Status
-		reason  string
-	}{
-		"from one to the next": {join(pass(1, 1, 2, trace.Deliver), pass(5, 2, 3, trace.Deliver)),
-			map[string]float64{"tokens_lost": 0, "tokens_doubled": 0, "recovery_ms": math.NaN()}, OK, ""},
-		"lost on its way": {pass(1, 1, 2, trace.Lose), map[string]float64{
-			"tokens_lost": 1, "tokens_doubled": 0, "recovery_ms": 91}, OK, ""},
-		"made anew": {join(pass(1, 1, 2, trace.Lose), pass(5, 2, 3, trace.Deliver)),
-			map[string]float64{"tokens_lost": 1, "tokens_doubled": 0}, OK, ""},
-		"died with its holder": {join(at(3, trace.Crash, 1)), map[string]float64{
-			"tokens_lost": 1, "recovery_ms": 90}, OK, ""},
-		"two of them": {join(pass(1, 1, 2, trace.Deliver), pass(5, 3, 1, trace.Deliver)),
-			map[string]float64{"tokens_lost": 0, "tokens_doubled": 1}, Violation,
-			"token-uniqueness: there are two tokens at 5ms"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			v := trial{id: "mutex/test-token", nodes: 3, records: join(test.records, granted),
-				end: harness.End{At: 100 * ms1}}.judge(t)
-			hasStatus(t, v, test.status, test.reason)
-			hasMetrics(t, v, test.metrics)
-		})
-	}
-}
-
-// TestStarvation: who waits while others are served again and again starves.
-func TestStarvation(t *testing.T) {
-	t.Parallel()
-	list := join(requested(0, 1, 0))
-	for i := range patience + 1 {
-		ms := float64(i + 1)
-		list = join(list, requested(ms, 2, ms), at(ms+0.2, trace.Granted, 2), at(ms+0.4, trace.Released, 2))
-	}
-	v := trial{id: "mutex/test-fair", nodes: 2, records: list}.judge(t)
-	hasStatus(t, v, Violation,
-		"starvation: p1 waits since 0s, and 1000 later requests were granted by 1.0002s")
-	v = trial{id: "mutex/test-unfair", nodes: 2, records: list}.judge(t)
-	if len(v.Violations) > 0 {
-		t.Errorf("nothing is promised: %q", v.Violations)
 	}
 }
 

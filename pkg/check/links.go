@@ -11,6 +11,7 @@ import (
 // links compares what the network model asked for with what was achieved.
 type links struct {
 	lost, met int64         // copies that the network lost, and those that it did not
+	slowest   time.Duration // that a message was to be on its way
 	requested time.Duration // in all, from sending to the instant at which it was due
 	errors    sample        // from that instant to the delivery
 }

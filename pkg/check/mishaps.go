@@ -10,16 +10,17 @@ import (
 
 // mishaps counts what went wrong, and how it was noticed.
 type mishaps struct {
-	setup   *harness.Setup
-	up      []bool // by ID - 1
-	down    int
-	most    int // processes that may be down at once by the rate of crashes
-	since   time.Duration
-	exposed time.Duration // of all processes that could have crashed by the rate
-	paused  []bool
-	slow    []bool
-	resumed []time.Duration // when it last went on, or was slow no longer
-	stalled bool            // somebody was paused or slow
+	setup    *harness.Setup
+	up       []bool // by ID - 1
+	down     int
+	most     int // processes that may be down at once by the rate of crashes
+	since    time.Duration
+	exposed  time.Duration // of all processes that could have crashed by the rate
+	paused   []bool
+	slow     []bool
+	resumed  []time.Duration // when it last went on, or was slow no longer
+	stalled  bool            // somebody was paused or slow
+	hindered int             // processes that are
 
 	crashedAt []time.Duration
 	unnoticed []bool
@@ -75,7 +76,8 @@ func (m *mishaps) record(r *trace.Record) {
 	switch r.Type {
 	case trace.Crash:
 		m.elapse(r.At)
-		m.up[p], m.paused[p], m.slow[p] = false, false, false
+		m.hinder(p, false, false)
+		m.up[p] = false
 		m.crashedAt[p], m.unnoticed[p] = r.At, true
 		m.crashes++
 		m.down++
@@ -86,19 +88,33 @@ func (m *mishaps) record(r *trace.Record) {
 			m.down--
 		}
 	case trace.Pause:
-		m.paused[p], m.stalled = true, true
+		m.hinder(p, true, m.slow[p])
 		m.pauses++
 	case trace.Resume:
-		m.paused[p], m.resumed[p] = false, r.At
+		m.hinder(p, false, m.slow[p])
+		m.resumed[p] = r.At
 	case trace.Slow:
-		m.slow[p], m.stalled, m.resumed[p] = r.Arg > 0, true, r.At
+		m.hinder(p, m.paused[p], r.Arg > 0)
+		m.resumed[p] = r.At
 	case trace.Suspect:
 		m.suspect(r)
 	}
 }
 
+// hinder notes whether process i is paused or slow from now on.
+func (m *mishaps) hinder(i uint32, paused, slow bool) {
+	if m.paused[i] || m.slow[i] {
+		m.hindered--
+	}
+	m.paused[i], m.slow[i] = paused, slow
+	if paused || slow {
+		m.hindered++
+		m.stalled = true
+	}
+}
+
 func (m *mishaps) suspect(r *trace.Record) {
-	if r.Peer == 0 || m.setup.Detector.Kind == "none" || m.setup.Detector.Kind == "" {
+	if r.Peer == 0 || !m.detects() {
 		return // a script's own
 	}
 	of := r.Peer - 1
@@ -122,12 +138,22 @@ func (m *mishaps) excused(r *trace.Record) bool {
 // allowed it; NaN if it never did.
 func (m *mishaps) rate() float64 { return ratio(float64(m.crashes), m.exposed.Seconds()) }
 
+// metrics has the time to a suspicion if there was a crash that a detector could
+// have noticed.
 func (m *mishaps) metrics() []Metric {
-	return []Metric{
+	out := []Metric{
 		{"crashes", float64(m.crashes)},
 		{"pauses", float64(m.pauses)},
 		{"crash_rate_achieved", m.rate()},
-		{"suspicion_ms", m.noticed.mean()},
-		{"false_suspicions", float64(m.falsely)},
 	}
+	if m.crashes > 0 && m.detects() {
+		out = append(out, Metric{"suspicion_ms", m.noticed.mean()})
+	}
+	return append(out, Metric{"false_suspicions", float64(m.falsely)})
+}
+
+// detects says whether there is a failure detector.
+func (m *mishaps) detects() bool {
+	kind := m.setup.Detector.Kind
+	return kind != "" && kind != "none"
 }

@@ -58,6 +58,11 @@ func init() {
 	token := spec("test-token", algo.Promises{StarvationFree: true}, false)
 	token.Token = "PING"
 	algo.RegisterMutex(token, func(algo.Config) algo.Mutex { return mute{} })
+	token.Name, token.Survives.Crashes = "test-new-token", func(n int) int { return n - 1 }
+	algo.RegisterMutex(token, func(algo.Config) algo.Mutex { return mute{} })
+	told := spec("test-told", algo.Promises{Leadership: algo.PerGroup}, false)
+	told.Needs.Detector = algo.EventuallyPerfect
+	algo.RegisterElector(told, func(algo.Config) algo.Elector { return mute{} })
 	algo.RegisterMutex(spec("test-unfair", algo.Promises{}, false),
 		func(algo.Config) algo.Mutex { return mute{} })
 }
@@ -69,6 +74,7 @@ type trial struct {
 	change  func(*harness.Plan)
 	records []trace.Record
 	end     harness.End // Reason finished if empty
+	real    bool        // not simulated
 }
 
 func (tr trial) judge(tb testing.TB) Verdict {
@@ -84,7 +90,7 @@ func (tr trial) judge(tb testing.TB) Verdict {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s.Virtual = true
+	s.Virtual = !tr.real
 	j := NewJudge(s)
 	for i := range tr.records {
 		r := tr.records[i]
@@ -125,8 +131,20 @@ func cut(ms float64, groups string) trace.Record {
 	return trace.Record{At: time.Duration(ms * float64(ms1)), Type: trace.Cut, Text: groups}
 }
 
-func heal(ms float64) trace.Record {
-	return trace.Record{At: time.Duration(ms * float64(ms1)), Type: trace.Heal}
+// heal restores the links of text: all without.
+func heal(ms float64, text ...string) trace.Record {
+	r := trace.Record{At: time.Duration(ms * float64(ms1)), Type: trace.Heal}
+	for _, t := range text {
+		r.Text = t
+	}
+	return r
+}
+
+// slowed takes p longer for each event; 0: no longer.
+func slowed(ms float64, p uint32, by time.Duration) trace.Record {
+	r := at(ms, trace.Slow, p)
+	r.Arg = uint64(by)
+	return r
 }
 
 // flight is a message that arrives a millisecond after it was sent.
@@ -161,6 +179,9 @@ func join(parts ...any) (out []trace.Record) {
 	return out
 }
 
+// absent is a metric that a trial does not have.
+const absent = -1
+
 // hasMetrics compares some of the metrics; NaN equals NaN.
 func hasMetrics(tb testing.TB, v Verdict, want map[string]float64) {
 	tb.Helper()
@@ -170,6 +191,12 @@ func hasMetrics(tb testing.TB, v Verdict, want map[string]float64) {
 	}
 	for name, w := range want {
 		g, ok := got[name]
+		if w == absent {
+			if ok {
+				tb.Errorf("%s is %v, want none", name, g)
+			}
+			continue
+		}
 		if !ok || math.Abs(g-w) > 1e-9 || math.IsNaN(g) != math.IsNaN(w) {
 			tb.Errorf("%s is %v, want %v", name, g, w)
 		}
@@ -190,19 +217,37 @@ func hasOperations(tb testing.TB, v Verdict, want ...Operation) {
 	}
 }
 
-// TestMetricNames: every verdict has the metrics that results list, in their order.
+// TestMetricNames: a trial in which everything happens has all the metrics that
+// results list, in their order; any other has some of them.
 func TestMetricNames(t *testing.T) {
 	t.Parallel()
-	for id, problem := range map[string]algo.Problem{
-		"election/test-eventual": algo.Election, "mutex/test-fair": algo.MutualExclusion,
+	troubled := join(at(1, trace.Crash, 3), cut(2, "1|2"), heal(3))
+	detected := func(p *harness.Plan) { p.Detector.Kind = "perfect" }
+	for name, test := range map[string]struct {
+		trial
+		problem algo.Problem
+		missing []string
+	}{
+		"election": {trial{id: eventual, change: detected, records: troubled}, algo.Election, nil},
+		"entries": {trial{id: "mutex/test-token", change: detected, records: troubled},
+			algo.MutualExclusion, nil},
+		"calm election": {trial{id: eventual}, algo.Election,
+			[]string{"suspicion_ms", "heal_ms"}},
+		"calm entries": {trial{id: fair}, algo.MutualExclusion, []string{"suspicion_ms", "recovery_ms",
+			"tokens_lost", "tokens_doubled"}},
 	} {
-		v := trial{id: id, nodes: 2}.judge(t)
-		var got []string
-		for _, m := range v.Metrics {
-			got = append(got, m.Name)
-		}
-		if want := MetricNames(problem); !slices.Equal(got, want) {
-			t.Errorf("%s: metrics\n got %q\nwant %q", id, got, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test.nodes = 3
+			var got []string
+			for _, m := range test.judge(t).Metrics {
+				got = append(got, m.Name)
+			}
+			want := slices.DeleteFunc(MetricNames(test.problem),
+				func(name string) bool { return slices.Contains(test.missing, name) })
+			if !slices.Equal(got, want) {
+				t.Errorf("metrics\n got %q\nwant %q", got, want)
+			}
+		})
 	}
 }

@@ -7,10 +7,12 @@ type Rule struct{ Name, Sentence string }
 var Rules = []Rule{
 	{"mutual-exclusion", "no two processes are in the critical section at once, and nobody unasked"},
 	{"request-order", "where it is promised, grants follow the happened-before order of requests"},
-	{"starvation", "no request waits while those made later are granted a thousand times"},
-	{"deadlock", "no request waits while nothing moves any more"},
+	{"starvation", "where it is promised, no request waits while others enter more than 4n times, " +
+		"or 4n² where not all have links to all, since it could have been known"},
+	{"deadlock", "where it is promised, no request waits while nothing moves any more"},
 	{"token-uniqueness", "there is never a second token, where the first is not to be lost"},
-	{"leadership", "no two processes hold themselves leader, in one term or at all, as it is promised"},
+	{"leadership", "no two processes hold themselves leader, in one term or at all, as it is promised; " +
+		"of groups, when nothing moves any more, each has a leader that names itself"},
 	{"agreement", "when nothing moves any more, every live connected process names the same leader"},
 	{"leader-alive", "when nothing moves any more, nobody names a process that is down"},
 	{"highest", "where it is promised, the leader is the live connected process of the highest number"},
@@ -32,8 +34,3 @@ const (
 	afterHeal       = "after-heal"
 	expectation     = "expectation"
 )
-
-// patience is how many later requests may be granted before one. Algorithms that
-// promise that every request is granted stay far below it; one that starves a
-// process under load exceeds any number.
-const patience = 1000

@@ -1,7 +1,7 @@
 package check
 
 import (
-	"math"
+	"fmt"
 	"slices"
 	"time"
 
@@ -10,78 +10,138 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// tokens follows the token of an algorithm that has one: from whom it went to whom,
-// whether it was lost, and whether another was made while there was one. What a
-// process makes and keeps is seen when it hands it on.
+// tokens follows the token of an algorithm that has one. A process holds it from
+// its delivery until it sends it on. Who sends it or enters without holding it has
+// made another: that is as it should be when the former is gone, with a process
+// that crashed or with a message that was lost, and otherwise doubles it.
 type tokens struct {
-	setup   *harness.Setup
-	kind    int   // of the messages that hand it on; negative: there is no token
-	held    []int // by ID - 1
-	flying  int
-	lost    int
-	doubled int
-	at      time.Duration // when there first were two
+	kind   int     // of the messages that hand it on; negative: there is no token
+	strict bool    // there may never be two
+	held   []uint8 // by ID - 1
+	flying []transit
+	count  int // in existence
+
+	lost, doubled int
+}
+
+// A transit is a token on its way.
+type transit struct {
+	copies
+	left    int  // copies of the message that are on their way
+	arrived bool // one of them has arrived
 }
 
 func newTokens(s *harness.Setup) tokens {
-	t := tokens{setup: s, kind: -1, held: make([]int, s.Nodes)}
+	t := tokens{kind: -1}
 	if s.Alg.Spec.Token == "" {
 		return t
 	}
 	t.kind = slices.Index(s.Alg.Codec.Kinds(), s.Alg.Spec.Token)
+	survives := &s.Alg.Spec.Survives
+	t.strict = s.InModel && !survives.Loss && survives.CrashesOf(s.Nodes) == 0
+	t.held = make([]uint8, s.Nodes)
 	holder := s.Holder
 	if holder == algo.None {
 		holder = s.Graph.Peers()[0]
 	}
-	t.held[holder-1] = 1
+	if !slices.Contains(s.Crashed, holder) {
+		t.held[holder-1], t.count = 1, 1
+	}
 	return t
 }
 
-// message follows the token, and says whether it was lost.
-func (t *tokens) message(r *trace.Record) (lost bool) {
-	if int(r.Kind) != t.kind || r.Copy > 0 { // the network's copies are for the algorithm to notice
-		return false
-	}
+// message follows a message that hands the token on. It says whether the token is
+// lost with it.
+func (t *tokens) message(j *Judge, r *trace.Record) (lost bool) {
 	switch r.Type {
 	case trace.Send:
-		if t.held[r.Process-1] == 0 {
-			if t.flying > 0 || slices.Max(t.held) > 0 {
-				if t.doubled++; t.doubled == 1 {
-					t.at = r.At
-				}
-			}
-		} else {
-			t.held[r.Process-1]--
+		if p := r.Process; t.held[p-1] == 0 {
+			t.another(j, p, r.At, "sends")
 		}
-		t.flying++
-	case trace.Deliver:
-		t.flying--
-		t.held[r.Process-1]++
-	case trace.Lose, trace.Undelivered:
-		t.flying--
-		t.lost++
-		return true
+		t.held[r.Process-1]--
+		t.flying = append(t.flying, transit{
+			copies: copies{r.Process, r.Incarnation, r.Peer, r.Seq}, left: 1,
+		})
+		return false
+	case trace.Duplicate:
+		if f := t.find(r.Process, r.Incarnation, r.Peer, r.Seq); f != nil {
+			f.left++
+		}
+		return false
 	}
-	return false
+	f := t.find(r.Peer, r.Incarnation, r.Process, r.Seq)
+	if f == nil {
+		return false
+	}
+	if r.Type == trace.Deliver && !f.arrived {
+		f.arrived = true
+		t.held[r.Process-1]++
+	}
+	if f.left--; f.left > 0 {
+		return false
+	}
+	if lost = !f.arrived; lost {
+		t.count--
+		t.lost++
+	}
+	last := len(t.flying) - 1
+	*f = t.flying[last]
+	t.flying = t.flying[:last]
+	return lost
 }
 
+func (t *tokens) find(from, incarnation, to uint32, seq uint64) *transit {
+	for i := range t.flying {
+		f := &t.flying[i]
+		if f.seq == seq && f.from == from && f.to == to && f.incarnation == incarnation {
+			return f
+		}
+	}
+	return nil
+}
+
+// granted is p, who enters.
+func (t *tokens) granted(j *Judge, p algo.ID, at time.Duration) {
+	if t.kind >= 0 && t.held[p-1] == 0 {
+		t.another(j, uint32(p), at, "enters with")
+	}
+}
+
+// another is a token of p's own making.
+func (t *tokens) another(j *Judge, p uint32, at time.Duration, does string) {
+	if t.count > 0 {
+		t.doubled++
+		if t.strict {
+			j.violate(tokenUniqueness, "p%d %s a second token at %v: one %s", p, does, at, t.where())
+		}
+	}
+	t.held[p-1]++
+	t.count++
+}
+
+// where is a token.
+func (t *tokens) where() string {
+	if i := slices.IndexFunc(t.held, func(n uint8) bool { return n > 0 }); i >= 0 {
+		return fmt.Sprintf("is with p%d", i+1)
+	}
+	i := slices.IndexFunc(t.flying, func(f transit) bool { return !f.arrived })
+	return fmt.Sprintf("is on its way to p%d", t.flying[i].to)
+}
+
+// crash takes the tokens of p out of the world.
 func (t *tokens) crash(p algo.ID) {
-	t.lost += t.held[p-1]
+	if t.kind < 0 {
+		return
+	}
+	t.lost += int(t.held[p-1])
+	t.count -= int(t.held[p-1])
 	t.held[p-1] = 0
 }
 
-// judge objects to a second token where no fault is survived that would call for
-// one.
-func (t *tokens) judge(j *Judge) {
-	s := &t.setup.Alg.Spec.Survives
-	if t.doubled > 0 && t.setup.InModel && !s.Loss && s.CrashesOf(t.setup.Nodes) == 0 {
-		j.violate(tokenUniqueness, "there are two tokens at %v", t.at)
-	}
-}
-
-func (t *tokens) metric(name string, n int) Metric {
+// metrics is none where there is no token.
+func (t *tokens) metrics() []Metric {
 	if t.kind < 0 {
-		return Metric{name, math.NaN()}
+		return nil
 	}
-	return Metric{name, float64(n)}
+	return []Metric{{"tokens_lost", float64(t.lost)}, {"tokens_doubled", float64(t.doubled)}}
 }

@@ -1,0 +1,93 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/harness"
+)
+
+// incomplete judges a trial at whose end there is no agreement.
+func (e *elections) incomplete(j *Judge, end harness.End, v *Verdict, promises algo.Promises) {
+	what := "no agreement on a leader:"
+	for i := range e.belief {
+		if i == 8 {
+			what += " ..."
+			break
+		}
+		if e.up[i] {
+			what += fmt.Sprintf(" p%d names %s", i+1, name(e.belief[i]))
+		}
+	}
+	if j.settled(end) && e.told(j) && promises.Leadership == algo.PerGroup {
+		e.heads(j)
+	}
+	rule := agreement
+	switch {
+	case e.deadNamed() != algo.None:
+		rule = leaderAlive
+	case e.network.ever && !e.network.apart:
+		rule = afterHeal
+	}
+	j.incomplete(end, v, promises.Leadership != algo.PerGroup, rule, what)
+}
+
+// told says whether the processes had a way to learn who is gone.
+func (e *elections) told(j *Judge) bool {
+	return e.setup.Alg.Spec.Needs.Detector == algo.NoDetector || j.mishaps.detects()
+}
+
+// deadNamed is a process that takes part in agreement and names one that is down.
+func (e *elections) deadNamed() algo.ID {
+	for i, p := range e.belief {
+		if e.asked(algo.ID(i+1)) && p != algo.None && !e.up[p-1] {
+			return algo.ID(i + 1)
+		}
+	}
+	return algo.None
+}
+
+// asked says whether p takes part in agreement.
+func (e *elections) asked(p algo.ID) bool { return e.scope[p-1] && e.present(uint32(p)) }
+
+// heads objects, where each group has a leader of its own, to groups without one in
+// the end: whoever is named must be there and name itself.
+func (e *elections) heads(j *Judge) {
+	if p := e.deadNamed(); p != algo.None {
+		j.violate(leaderAlive, "p%d names %s, which is down, and nothing moves any more", p,
+			name(e.belief[p-1]))
+	}
+	for i, leader := range e.belief {
+		if p := algo.ID(i + 1); leader != algo.None && e.asked(p) && e.asked(leader) &&
+			e.belief[leader-1] != leader {
+			j.violate(leadership, "p%d names p%d, which names %s, and nothing moves any more", p, leader,
+				name(e.belief[leader-1]))
+		}
+	}
+}
+
+// judgeHighest objects to a leader that is not the highest live process that it
+// could be, where that is promised.
+func (e *elections) judgeHighest(j *Judge) {
+	if !e.setup.Alg.Spec.Promises.Highest || !e.setup.InModel || e.lasting() || e.agreed == algo.None {
+		return
+	}
+	for _, v := range e.setup.Params {
+		if _, differ := v.([]any); differ { // ranks that are not the numbers
+			return
+		}
+	}
+	for p := len(e.up); p > int(e.agreed); p-- {
+		if e.up[p-1] && e.scope[p-1] && !e.paused[p-1] {
+			j.violate(highest, "p%d leads at the end, but p%d is live", e.agreed, p)
+			return
+		}
+	}
+}
+
+func name(p algo.ID) string {
+	if p == algo.None {
+		return "none"
+	}
+	return fmt.Sprintf("p%d", p)
+}
