@@ -32,12 +32,12 @@ func NewProbe() (*Probe, error) {
 func (p *Probe) run(alarm *Alarm) {
 	defer close(p.done)
 	defer alarm.Close()
-	due := Monotonic() + tick
-	for {
+	due, over := Monotonic()+tick, false
+	for !over {
 		alarm.Set(due)
 		select {
 		case <-p.stop:
-			return
+			over = true // what was due by now counts: the machine may not have let it run at all
 		case <-alarm.C:
 		}
 		for now := Monotonic(); due <= now; due += tick {
