@@ -61,9 +61,11 @@ func TestPausedLeaders(t *testing.T) {
 		then []trace.Record
 		want []string
 	}{
-		"for good":                {nil, nil},
-		"crashes":                 {join(at(12, trace.Crash, 3)), nil},
-		"goes on":                 {join(at(12, trace.Resume, 3)), []string{"leadership: p3 holds itself leader at 12ms, while another does"}},
+		"for good": {nil, nil},
+		"crashes":  {join(at(12, trace.Crash, 3)), nil},
+		"goes on":  {join(at(12, trace.Resume, 3)), []string{"leadership: p3 holds itself leader at 12ms, while another does"}},
+		"says so once more": {join(at(10, trace.Elected, 1, 1), at(11, trace.Elected, 3, 0),
+			at(12, trace.Elected, 3, 3)), []string{"leadership: p1 holds itself leader at 10ms, while another does"}},
 		"goes on, the other gone": {join(at(11, trace.Crash, 2), at(12, trace.Resume, 3)), nil},
 		"another goes on":         {join(at(10, trace.Pause, 1), at(11, trace.Resume, 1)), nil},
 	} {
@@ -165,6 +167,8 @@ func TestLeaderCrashes(t *testing.T) {
 		"two": {3, join(first, back, second), []string{"ok", "restart", "ok"}, OK, map[string]float64{
 			"detection_ms": (10 + 0) / 2.0, "election_ms": (6 + 11) / 2.0, "downtime_ms": (16 + 11) / 2.0,
 			"messages_per_election": (3 + 5) / 2.0}},
+		"while another is going on": {3, join(at(5, trace.Elected, 1, 0), flights(6, 9), first), []string{"ok"}, OK,
+			map[string]float64{"detection_ms": 10, "downtime_ms": 16, "messages_per_election": 3}},
 		"nobody led at first": {0, join(all(1, 3, 1, 2, 3), first), []string{"other", "ok"}, OK,
 			map[string]float64{"downtime_ms": 16}},
 		"nobody but a follower": {0, join(all(1, 3, 1, 2, 3)), []string{"other"}, Unknown,
@@ -215,6 +219,7 @@ func TestSettled(t *testing.T) {
 		"two groups, one headless": {group, names(2, 1, 3), nil, []string{
 			"leadership: p1 names p2, which names p1, and nothing moves any more",
 			"leadership: p2 names p1, which names p2, and nothing moves any more"}},
+		"its leader is cut off": {group, join(cut(10, "1 2|3"), names(3, 2, 2)), nil, nil},
 		"nobody says who is dead": {"election/test-told", join(names(3, 2, 3), at(30, trace.Crash, 3)), detector("none"),
 			nil},
 		"healed, and two lead": {eventual, join(cut(10, "1|2 3"), names(1, 3, 3), heal(30)), nil,
@@ -228,6 +233,8 @@ func TestSettled(t *testing.T) {
 				"nothing moves any more"}},
 		"a link is cut in one direction": {eventual, join(cut(10, "1>2"), names(1, 2, 3)), nil, nil},
 		"one is paused":                  {eventual, join(at(10, trace.Pause, 1), at(21, trace.Elected, 2, 2)), nil, nil},
+		"one was paused, and died": {eventual, join(at(10, trace.Pause, 1), at(11, trace.Crash, 1), names(0, 2, 3)),
+			nil, []string{"agreement: no agreement on a leader: p2 names p2 p3 names p3, and nothing moves any more"}},
 		"out of model": {eventual, join(names(3, 3, 3), at(30, trace.Crash, 3)),
 			func(p *harness.Plan) { p.InModel = false }, nil},
 		"nobody": {eventual, nil, nil, []string{"agreement: no agreement on a leader: " + none +

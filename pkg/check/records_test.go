@@ -231,7 +231,7 @@ func TestMetricNames(t *testing.T) {
 		"election": {trial{id: eventual, change: detected, records: troubled}, algo.Election, nil},
 		"entries": {trial{id: "mutex/test-token", change: detected, records: troubled},
 			algo.MutualExclusion, nil},
-		"calm election": {trial{id: eventual}, algo.Election,
+		"calm election": {trial{id: eventual, change: detected}, algo.Election,
 			[]string{"suspicion_ms", "heal_ms"}},
 		"calm entries": {trial{id: fair}, algo.MutualExclusion, []string{"suspicion_ms", "recovery_ms",
 			"tokens_lost", "tokens_doubled"}},
