@@ -132,6 +132,8 @@ func (j *Judge) Record(r *trace.Record) {
 	case trace.Send, trace.Duplicate, trace.Deliver, trace.Lose, trace.Undelivered:
 		j.message(r)
 	case trace.Log, trace.Save, trace.Done:
+	case trace.Request, trace.Granted, trace.Released, trace.Elect, trace.Elected, trace.Timeout:
+		j.problem.record(j, r) // nothing is done to anybody
 	default:
 		j.disturb(r)
 		j.problem.record(j, r)

@@ -19,9 +19,8 @@ type entries struct {
 	inside  []algo.ID
 	since   []time.Duration // of those inside
 	waiting []Operation     // by request
-	bypass  []int           // of those waiting: grants to others that were asked for later
-	passed  []int           // of those waiting: grants to others, see starved
-	most    int             // of those that are not too many
+	others  []others        // of those waiting
+	most    int             // entries of others that are not too many, see starved
 	done    []Operation
 	leaves  []time.Duration // turnaround of the measured entries that are over
 
@@ -40,6 +39,12 @@ type entries struct {
 	recovery recovery
 }
 
+// others is how many grants to other processes a request has seen.
+type others struct {
+	later   int // to requests that were made later
+	knowing int // to whoever could have known of it, see starved
+}
+
 func newEntries(s *harness.Setup) *entries {
 	return &entries{
 		setup: s, warmup: s.Scenario.Warmup, warm: s.Scenario.Warmup == 0, free: -1,
@@ -55,7 +60,7 @@ func (e *entries) record(j *Judge, r *trace.Record) {
 		e.waiting = append(e.waiting, Operation{
 			Process: p, Cause: time.Duration(r.Arg), Begin: r.At, End: -1, Status: "pending",
 		})
-		e.bypass, e.passed = append(e.bypass, 0), append(e.passed, 0)
+		e.others = append(e.others, others{})
 		e.recovery.request(r.At)
 		if j.order != nil {
 			j.order.request(p)
@@ -101,12 +106,12 @@ func (e *entries) grant(j *Judge, p algo.ID, at time.Duration) {
 	}
 	op := e.waiting[i]
 	for k := range e.waiting[:i] { // they asked before
-		e.bypass[k]++
+		e.others[k].later++
 	}
 	if j.order != nil {
 		j.order.grant(j, p, at, e.waiting[:i])
 	}
-	bypassed := e.bypass[i]
+	bypassed := e.others[i].later
 	e.leave(i)
 	e.starved(j, at)
 	op.End, op.Status = at, "ok"
@@ -148,8 +153,7 @@ func (e *entries) release(j *Judge, p algo.ID, at time.Duration) {
 // leave takes request i from those waiting.
 func (e *entries) leave(i int) {
 	e.waiting = slices.Delete(e.waiting, i, i+1)
-	e.bypass = slices.Delete(e.bypass, i, i+1)
-	e.passed = slices.Delete(e.passed, i, i+1)
+	e.others = slices.Delete(e.others, i, i+1)
 }
 
 // crash takes p out of wherever it is.
@@ -183,7 +187,9 @@ func (e *entries) finish(j *Judge, end harness.End, v *Verdict) {
 			sum += ms(op.End - op.Cause)
 		}
 	}
-	e.maxBypass = max(e.maxBypass, slices.Max(append(e.bypass, 0)))
+	for _, o := range e.others {
+		e.maxBypass = max(e.maxBypass, o.later)
+	}
 	e.metrics(j, end, v, waits, sum)
 	switch {
 	case len(e.waiting) > 0:

@@ -24,12 +24,18 @@ func (r *recovery) fault(at time.Duration, waiting bool) {
 }
 
 func (r *recovery) request(at time.Duration) {
+	if r.idle == 0 {
+		return
+	}
 	r.begins += time.Duration(r.idle) * at
 	r.open += r.idle
 	r.idle = 0
 }
 
 func (r *recovery) grant(at time.Duration) {
+	if r.open == 0 {
+		return
+	}
 	r.lasting += time.Duration(r.open)*at - r.begins
 	r.over += r.open
 	r.open, r.begins = 0, 0

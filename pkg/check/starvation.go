@@ -43,9 +43,10 @@ func (e *entries) starved(j *Judge, at time.Duration) {
 	travel *= time.Duration(e.setup.Nodes)
 	for k := range e.waiting {
 		if op := &e.waiting[k]; max(op.Begin, j.calmed)+travel <= at {
-			if e.passed[k]++; e.passed[k] == e.most+1 {
+			o := &e.others[k]
+			if o.knowing++; o.knowing == e.most+1 {
 				j.violate(starvation, "p%d waits since %v, and at %v others have entered %d times since "+
-					"its request could have been known", op.Process, op.Begin, at, e.passed[k])
+					"its request could have been known", op.Process, op.Begin, at, o.knowing)
 			}
 		}
 	}
