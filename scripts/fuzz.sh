@@ -1,10 +1,14 @@
 #!/bin/sh
-# Fuzzes every target of every package for a while each.
+# Fuzzes every target of every package for a while each: a duration ("10s"), or
+# a number of inputs ("20000x"). A target that is stopped by the clock while it
+# still runs an input now and then reports "context deadline exceeded" although
+# nothing failed (golang/go#75804); a count of inputs has no such race, so that
+# is what CI asks for.
 set -eu
-time=${1:-10s}
+amount=${1:-100000x}
 for file in $(git ls-files '*_test.go'); do
 	for target in $(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' "$file"); do
 		echo "fuzz: $(dirname "$file") $target"
-		go test "./$(dirname "$file")" -run '^$' -fuzz "^$target\$" -fuzztime "$time"
+		go test "./$(dirname "$file")" -run '^$' -fuzz "^$target\$" -fuzztime "$amount"
 	done
 done
