@@ -45,6 +45,17 @@ var table = []struct {
 		"pkg/algo", "pkg/bus", "pkg/trace", "pkg/stats", "pkg/harness", "pkg/sim", "pkg/host", "pkg/check",
 		"pkg/experiment", "pkg/results",
 	}},
+	{"pkg/compare", []string{"pkg/stats", "pkg/experiment", "pkg/results"}},
+	{"pkg/report", []string{
+		"pkg/algo", "pkg/bus", "pkg/trace", "pkg/stats", "pkg/harness", "pkg/check", "pkg/experiment",
+		"pkg/results", "pkg/compare", "pkg/report",
+	}},
+	{"pkg/explore", []string{
+		"pkg/algo", "pkg/bus", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check", "pkg/experiment",
+	}},
+	{"pkg/reproduce", []string{
+		"pkg/algo", "pkg/stats", "pkg/experiment", "pkg/results", "pkg/runner", "pkg/compare", "pkg/report",
+	}},
 	{"pkg/cli", []string{"pkg"}},
 	{"plugins/all", []string{"plugins"}},
 	{"plugins", []string{"pkg/algo"}},

@@ -35,8 +35,16 @@ node processes or in simulation, judges them, and writes statistics.`,
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	root.AddCommand(s.runCommand(), s.planCommand(), s.listCommand(), s.describeCommand(),
-		s.replayCommand(), s.verifyCommand(), s.initCommand(), s.versionCommand())
+	root.AddCommand(
+		s.runCommand(),
+		s.planCommand(),
+		s.listCommand(),
+		s.describeCommand(),
+		s.replayCommand(),
+		s.verifyCommand(),
+		s.initCommand(),
+		s.versionCommand(),
+	)
 	root.SetHelpCommand(helpCommand(root))
 	root.InitDefaultCompletionCmd(args...)
 	for _, c := range root.Commands() {
