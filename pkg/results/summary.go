@@ -2,19 +2,14 @@ package results
 
 import (
 	"maps"
-	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/conclave-bench/conclave/pkg/stats"
 )
 
-// A summary gathers the values of each metric in each cell. A trial that broke a
-// promise, or that the harness spoiled, is no observation of a working
-// algorithm: those with status ok alone give values. A timed-out trial is a
-// censored observation of those of its metrics that are times, except that it may
-// well have seen the detection.
+// A summary gathers the values of each metric in each cell, as Trial.Observe
+// has them.
 type summary struct {
 	metrics []string
 	cells   map[int]*cell
@@ -52,29 +47,19 @@ func (s *summary) add(t *Trial) {
 		named = map[string]bool{"duration_ms": true, "messages": true}
 		s.named[c.problem] = named
 	}
-	if t.Status != OK && t.Status != Timeout {
-		return
-	}
-	given := map[string]float64{"duration_ms": t.DurationMS, "messages": float64(t.Messages)}
-	for _, m := range t.Metrics {
-		given[m.Name], named[m.Name] = m.Value, true
+	if t.Status == OK || t.Status == Timeout {
+		for _, m := range t.Metrics {
+			named[m.Name] = true
+		}
 	}
 	for _, name := range s.metrics {
-		v, ok := given[name]
-		known := ok && !math.IsNaN(v) && !math.IsInf(v, 0)
-		switch {
-		case known && (t.Status == OK || name == "detection_ms" || name == "suspicion_ms"):
+		switch v, kind := t.Observe(name); kind {
+		case Observed:
 			c.values[name] = append(c.values[name], v)
-		case t.Status == Timeout && ok && isTime(name):
+		case Censored:
 			c.censored[name]++
 		}
 	}
-}
-
-// isTime says whether a metric is the time until something happens, which a
-// time limit censors. Split brain is a state that lasts, not one waited for.
-func isTime(metric string) bool {
-	return strings.HasSuffix(metric, "_ms") && metric != "split_brain_ms"
 }
 
 // rows hands the rows of the table to write: the cells in order, and in each

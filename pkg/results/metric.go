@@ -1,0 +1,103 @@
+package results
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// An Observation is what a trial can say about a metric.
+type Observation int
+
+// The observations. A trial that broke a promise, or that the harness spoiled,
+// is none of a working algorithm.
+const (
+	Nothing  Observation = iota
+	Observed             // a value
+	Censored             // larger than whatever was seen: a time that the limit cut short
+)
+
+// Observe returns what t says about a metric: a column of trials.csv that holds
+// numbers. Trials with status ok alone give values. A timed-out trial is a
+// censored observation of those of its metrics that are times, except that it may
+// well have seen the detection.
+func (t *Trial) Observe(metric string) (float64, Observation) {
+	if t.Status != OK && t.Status != Timeout {
+		return 0, Nothing
+	}
+	v, named := t.metric(metric)
+	known := named && !math.IsNaN(v) && !math.IsInf(v, 0)
+	switch {
+	case known && (t.Status == OK || metric == "detection_ms" || metric == "suspicion_ms"):
+		return v, Observed
+	case named && t.Status == Timeout && isTime(metric):
+		return 0, Censored
+	}
+	return 0, Nothing
+}
+
+// metric looks a column up, and says whether the trial names it at all.
+func (t *Trial) metric(name string) (float64, bool) {
+	for _, m := range t.Metrics {
+		if m.Name == name {
+			return m.Value, true
+		}
+	}
+	switch name {
+	case "duration_ms":
+		return t.DurationMS, true
+	case "late_share":
+		return t.LateShare, true
+	case "sched_delay_p99_ms":
+		return t.SchedDelayP99MS, true
+	}
+	if n, ok := t.count(name); ok {
+		return float64(n), true
+	}
+	return 0, false
+}
+
+// counts are the columns that are whole numbers of things that happened.
+var counts = []string{
+	"operations", "completed", "messages", "delivered", "lost", "duplicated", "undeliverable", "bytes",
+	"detector_messages",
+}
+
+// Counts lists the columns of trials.csv that count, whatever the experiment.
+func Counts() []string { return slices.Clone(counts) }
+
+func (t *Trial) count(name string) (int64, bool) {
+	switch name {
+	case "operations":
+		return int64(t.Operations), true
+	case "completed":
+		return int64(t.Completed), true
+	case "messages":
+		return t.Messages, true
+	case "delivered":
+		return t.Delivered, true
+	case "lost":
+		return t.Lost, true
+	case "duplicated":
+		return t.Duplicated, true
+	case "undeliverable":
+		return t.Undeliverable, true
+	case "bytes":
+		return t.Bytes, true
+	case "detector_messages":
+		return t.DetectorMessages, true
+	}
+	return 0, false
+}
+
+// isTime says whether a metric is the time until something happens, which a
+// time limit censors. Split brain is a state that lasts, not one waited for.
+func isTime(metric string) bool {
+	return strings.HasSuffix(metric, "_ms") && metric != "split_brain_ms"
+}
+
+// LargerIsBetter says in which direction a metric improves. Of most it is less:
+// times, messages, bytes, what went wrong.
+func LargerIsBetter(metric string) bool {
+	return slices.Contains([]string{"completed", "availability", "throughput_per_s", "fairness"}, metric)
+}

@@ -1,0 +1,373 @@
+package results
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Table is a run as an analysis sees it: the last attempt at every trial, with
+// the columns of trials.csv. Kinds are there if messages.csv is; operations are
+// not.
+type Table struct {
+	Path    string // what was read: the run's folder, or a file
+	Name    string // of the experiment, as far as it can be known
+	Design  []string
+	Metrics []string // the metrics' columns, those between design and metrics left out
+	Trials  []Trial  // sorted by trial
+}
+
+// A Cell is the trials of a table that have one design.
+type Cell struct {
+	Number int // of its first trial
+	Design []Field
+	Trials []*Trial // by repetition
+}
+
+// ReadTable reads the run at path: whatever Resolve takes, a folder that holds
+// only the tables, or a file like trials.csv on its own.
+func ReadTable(path string) (*Table, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.IsDir() {
+		return readTables(path, "")
+	}
+	dir, err := Resolve(path)
+	if err != nil {
+		alone := filepath.Join(path, TrialsFile)
+		if _, missing := os.Stat(alone); missing == nil {
+			return readTables(alone, filepath.Join(path, MessagesFile))
+		}
+		return nil, err
+	}
+	if current(dir) {
+		t, err := readTables(filepath.Join(dir, TrialsFile), filepath.Join(dir, MessagesFile))
+		// What a timed-out trial was waiting for is in the journal alone.
+		if err != nil || !slices.ContainsFunc(t.Trials, timedOut) {
+			return t, err
+		}
+	}
+	h, err := ReadHeader(dir)
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{Path: dir, Name: h.Name, Design: h.Design, Metrics: h.Metrics}
+	err = EachTrial(dir, func(trial *Trial) error {
+		trial.Ops = nil
+		t.Trials = append(t.Trials, *trial)
+		return nil
+	})
+	return t, err
+}
+
+func timedOut(t Trial) bool { return t.Status == Timeout }
+
+// current says whether the tables in dir are those of its journal: a run that
+// was resumed and killed has older ones.
+func current(dir string) bool {
+	m, err := ReadManifest(dir)
+	if err != nil {
+		return false
+	}
+	for _, name := range []string{JournalFile, TrialsFile, MessagesFile} {
+		sum, err := fileDigest(filepath.Join(dir, name))
+		if err != nil || sum != m.Files[name] {
+			return false
+		}
+	}
+	return true
+}
+
+// readTables reads trials.csv from path and, unless that is missing, messages.csv.
+func readTables(path, messages string) (*Table, error) {
+	t := &Table{Path: path, Name: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))}
+	if messages != "" {
+		t.Path = filepath.Dir(path)
+		t.Name = nameOf(t.Path)
+	}
+	if err := t.readTrials(path); err != nil {
+		return nil, err
+	}
+	if messages == "" {
+		return t, nil
+	}
+	err := t.readMessages(messages)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return t, err
+}
+
+// nameOf is the name of the experiment whose run dir is.
+func nameOf(dir string) string {
+	if m, err := ReadManifest(dir); err == nil {
+		return m.Name
+	}
+	return filepath.Base(dir)
+}
+
+// eachRow hands the rows of the table at path to visit after its header to
+// begin. An error names file, line and, where there is one, the column.
+func eachRow(path string, begin func([]string) error, visit func([]string) error) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close() // opened for reading: nothing can be lost
+	r := csv.NewReader(file)
+	r.ReuseRecord = true
+	for first := true; ; first = false {
+		row, err := r.Read()
+		switch {
+		case err == io.EOF && first:
+			return fmt.Errorf("%s: empty, want a header and rows", path)
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return fmt.Errorf("%s: %w", path, err)
+		case first:
+			err = begin(slices.Clone(row))
+		default:
+			err = visit(row)
+		}
+		if err != nil {
+			line, _ := r.FieldPos(0)
+			return fmt.Errorf("%s: line %d: %w", path, line, err)
+		}
+	}
+}
+
+func (t *Table) readTrials(path string) error {
+	var at layout
+	err := eachRow(path, func(header []string) (err error) {
+		at, err = t.lay(header)
+		return err
+	}, func(row []string) error {
+		trial, err := at.trial(t, row)
+		t.Trials = append(t.Trials, trial)
+		return err
+	})
+	slices.SortStableFunc(t.Trials, func(a, b Trial) int { return a.Trial - b.Trial })
+	if err == nil {
+		t.nameCensored()
+	}
+	return err
+}
+
+// A layout is where the parts of a row of trials.csv begin.
+type layout struct{ design, outcome, metrics int }
+
+// lay finds the parts of a header, whose design and metrics may be any.
+func (t *Table) lay(header []string) (layout, error) {
+	at := layout{design: len(identity)}
+	at.outcome = slices.Index(header, outcome[0])
+	at.metrics = at.outcome + len(outcome)
+	if at.outcome < at.design || len(header) < at.metrics ||
+		!slices.Equal(header[:at.design], identity) ||
+		!slices.Equal(header[at.outcome:at.metrics], outcome) {
+		return at, fmt.Errorf("columns %q, want those of %s: %s, the design, %s, the metrics",
+			header, TrialsFile, strings.Join(identity, ", "), strings.Join(outcome, ", "))
+	}
+	t.Design, t.Metrics = header[at.design:at.outcome], header[at.metrics:]
+	return at, nil
+}
+
+// trial reads a row.
+func (at layout) trial(table *Table, row []string) (Trial, error) {
+	p := fields{names: identity, row: row}
+	t := Trial{
+		Trial: int(p.int()), Cell: int(p.int()), Repetition: int(p.int()), Order: int(p.int()),
+		Seed: uint64(p.int()),
+	}
+	t.Design = make([]Field, 0, len(table.Design))
+	for i, name := range table.Design {
+		t.Design = append(t.Design, Field{name, row[at.design+i]})
+	}
+	p.names, p.row, p.next = outcome, row[at.outcome:], 0
+	t.Status, t.Reason = p.text(), p.text()
+	t.Attempts, t.InModel = int(p.int()), p.truth()
+	t.Operations, t.Completed, t.DurationMS = int(p.int()), int(p.int()), p.float()
+	t.Messages, t.Delivered, t.Lost, t.Duplicated = p.int(), p.int(), p.int(), p.int()
+	t.Undeliverable, t.Bytes, t.DetectorMessages = p.int(), p.int(), p.int()
+	t.LateShare, t.SchedDelayP99MS = p.float(), p.float()
+	p.names, p.row, p.next = table.Metrics, row[at.metrics:], 0
+	for _, name := range table.Metrics {
+		if v := p.float(); !math.IsNaN(v) {
+			t.Metrics = append(t.Metrics, Metric{name, v})
+		}
+	}
+	if p.err == nil && !slices.Contains(Statuses(), t.Status) {
+		p.err = fmt.Errorf("status %q, want one of %s", t.Status, strings.Join(Statuses(), ", "))
+	}
+	return t, p.err
+}
+
+// nameCensored adds to timed-out trials the times that others of the table have
+// and they do not: those are what the time limit cut off.
+func (t *Table) nameCensored() {
+	has := map[string]bool{}
+	for _, trial := range t.Trials {
+		for _, m := range trial.Metrics {
+			has[m.Name] = true
+		}
+	}
+	for i := range t.Trials {
+		trial := &t.Trials[i]
+		if trial.Status != Timeout {
+			continue
+		}
+		for _, name := range t.Metrics {
+			_, there := trial.metric(name)
+			if !there && has[name] && isTime(name) {
+				trial.Metrics = append(trial.Metrics, Metric{name, math.NaN()})
+			}
+		}
+	}
+}
+
+func (t *Table) readMessages(path string) error {
+	want := []string{"trial", "kind", "sent", "delivered", "lost", "bytes"}
+	index := map[int64]*Trial{}
+	for i := range t.Trials {
+		index[int64(t.Trials[i].Trial)] = &t.Trials[i]
+	}
+	return eachRow(path, func(header []string) error {
+		if !slices.Equal(header, want) {
+			return fmt.Errorf("columns %q, want %q", header, want)
+		}
+		return nil
+	}, func(row []string) error {
+		p := fields{names: want, row: row}
+		trial := index[p.int()]
+		k := Kind{p.text(), p.int(), p.int(), p.int(), p.int()}
+		if p.err == nil && trial == nil {
+			return fmt.Errorf("trial %s is not in %s", row[0], TrialsFile)
+		}
+		if p.err == nil {
+			trial.Kinds = append(trial.Kinds, k)
+		}
+		return p.err
+	})
+}
+
+// fields reads the values of a row in turn and keeps the first error.
+type fields struct {
+	names, row []string
+	next       int
+	err        error
+}
+
+func (p *fields) text() string {
+	p.next++
+	return strings.Clone(p.row[p.next-1])
+}
+
+func (p *fields) wrong(want string) {
+	if p.err == nil {
+		p.err = fmt.Errorf("column %s: %q, want %s", p.names[p.next-1], p.row[p.next-1], want)
+	}
+}
+
+func (p *fields) int() int64 {
+	p.next++
+	v, err := strconv.ParseInt(p.row[p.next-1], 10, 64)
+	if err != nil {
+		p.wrong("a whole number")
+	}
+	return v
+}
+
+func (p *fields) truth() bool {
+	p.next++
+	switch p.row[p.next-1] {
+	case "true":
+		return true
+	case "false":
+	default:
+		p.wrong("true or false")
+	}
+	return false
+}
+
+// float is NaN for an empty field.
+func (p *fields) float() float64 {
+	p.next++
+	text := p.row[p.next-1]
+	if text == "" {
+		return math.NaN()
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		p.wrong("a number or nothing")
+		return math.NaN()
+	}
+	return v
+}
+
+// Cells groups the trials by design, in the order of the table.
+func (t *Table) Cells() []*Cell {
+	var cells []*Cell
+	index := map[string]*Cell{}
+	for i := range t.Trials {
+		trial := &t.Trials[i]
+		key := designKey(trial.Design)
+		c := index[key]
+		if c == nil {
+			c = &Cell{Number: trial.Cell, Design: trial.Design}
+			cells, index[key] = append(cells, c), c
+		}
+		c.Trials = append(c.Trials, trial)
+	}
+	return cells
+}
+
+// designKey is the values of a design; none of them holds a control character.
+func designKey(design []Field) string {
+	var b strings.Builder
+	for _, f := range design {
+		b.WriteString(f.Value)
+		b.WriteByte(0)
+	}
+	return b.String()
+}
+
+// Get returns the value of a column of the design, "" if there is none.
+func (c *Cell) Get(column string) string {
+	for _, f := range c.Design {
+		if f.Name == column {
+			return f.Value
+		}
+	}
+	return ""
+}
+
+// Sample returns what the trials of the cell observed of a metric, in their
+// order, and how many more are known only to be larger: see Trial.Observe.
+func (c *Cell) Sample(metric string) (values []float64, censored int) {
+	for _, t := range c.Trials {
+		switch v, kind := t.Observe(metric); kind {
+		case Observed:
+			values = append(values, v)
+		case Censored:
+			censored++
+		}
+	}
+	return values, censored
+}
+
+// Count returns how many trials of the cell have the status.
+func (c *Cell) Count(status string) (n int) {
+	for _, t := range c.Trials {
+		if t.Status == status {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,140 @@
+package results
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func readTable(t *testing.T, path string) *Table {
+	t.Helper()
+	table, err := ReadTable(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// written makes a run of n trials and one that is missing, whose fifth, if there is one, timed out.
+func written(t *testing.T, n int, timeout bool) *Folder {
+	t.Helper()
+	f := create(t, testHeader(n+1))
+	for i := 1; i <= n; i++ {
+		trial := testTrial(i)
+		if i == 5 && timeout {
+			trial.Status, trial.Reason = Timeout, "no leader"
+			trial.Metrics = []Metric{{"detection_ms", 10}, {"election_ms", nan}}
+		}
+		if err := f.Append(trial); err != nil {
+			t.Fatal(err)
+		}
+	}
+	finish(t, f)
+	return f
+}
+
+// TestReadTable_OneTruth: the tables and the journal tell the same.
+func TestReadTable_OneTruth(t *testing.T) {
+	for _, timeout := range []bool{false, true} {
+		f := written(t, 6, timeout)
+		fast := readTable(t, f.Dir())
+		if err := os.Remove(filepath.Join(f.Dir(), ManifestFile)); err != nil {
+			t.Fatal(err)
+		}
+		slow := readTable(t, f.Dir())
+		if fast.Name != "test" || !reflect.DeepEqual(fast.Design, slow.Design) ||
+			!reflect.DeepEqual(fast.Metrics, slow.Metrics) || len(fast.Trials) != 6 {
+			t.Fatalf("tables give %s %v %v, journal %s %v %v", fast.Name, fast.Design, fast.Metrics,
+				slow.Name, slow.Design, slow.Metrics)
+		}
+		for i := range fast.Trials {
+			if !equalTrials(fast.Trials[i], slow.Trials[i]) {
+				t.Errorf("timeout %v: tables give\n%+v, journal\n%+v", timeout, fast.Trials[i], slow.Trials[i])
+			}
+		}
+	}
+}
+
+// TestReadTable_Stale: tables older than the journal are not believed.
+func TestReadTable_Stale(t *testing.T) {
+	f := written(t, 2, false)
+	if err := f.Append(testTrial(3)); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(readTable(t, f.Dir()).Trials); got != 3 {
+		t.Errorf("%d trials, want the 3 of the journal", got)
+	}
+}
+
+// TestReadTable_Alone reads tables that lie in a folder, or alone, as people
+// pass them on.
+func TestReadTable_Alone(t *testing.T) {
+	f, folder := written(t, 6, true), t.TempDir()
+	for _, name := range []string{TrialsFile, MessagesFile} {
+		write(t, filepath.Join(folder, name), readFile(t, f.Dir(), name))
+	}
+	for path, kinds := range map[string]int{folder: 2, filepath.Join(folder, TrialsFile): 0} {
+		table := readTable(t, path)
+		cells := table.Cells()
+		if len(cells) != 3 || cells[2].Get("nodes") != "5" || len(cells[2].Trials) != 2 {
+			t.Fatalf("%s: cells %+v", path, cells)
+		}
+		if got := len(table.Trials[0].Kinds); got != kinds {
+			t.Errorf("%s: %d kinds, want %d", path, got, kinds)
+		}
+		values, censored := cells[2].Sample("election_ms")
+		if !reflect.DeepEqual(values, []float64{7.5}) || censored != 1 {
+			t.Errorf("%s: election_ms %v and %d censored, want 7.5 and 1", path, values, censored)
+		}
+		values, censored = cells[2].Sample("messages")
+		if !reflect.DeepEqual(values, []float64{120}) || censored != 0 {
+			t.Errorf("%s: messages %v and %d censored, want 120 and none", path, values, censored)
+		}
+		if cells[2].Count(Timeout) != 1 || cells[2].Count(OK) != 1 {
+			t.Errorf("%s: statuses are not counted", path)
+		}
+	}
+}
+
+func TestReadTable_Refuses(t *testing.T) {
+	good := readFile(t, written(t, 2, false).Dir(), TrialsFile)
+	head, rows, _ := strings.Cut(good, "\n")
+	for _, tt := range []struct{ name, text, want string }{
+		{"empty", "", "empty, want a header"},
+		{"other columns", "a,b\n1,2\n", "want those of trials.csv"},
+		{"a word for a number", strings.Replace(good, "\n1,1,1,1,", "\n1,1,x,1,", 1),
+			`line 2: column repetition: "x", want a whole number`},
+		{"an unknown status", strings.Replace(good, ",ok,", ",fine,", 1), `status "fine", want one of ok`},
+		{"infinite", strings.Replace(good, ",11.5,", ",+Inf,", 1), "column duration_ms"},
+		{"a short row", head + "\n1,2,3\n", "line 2"},
+		{"an open quote", head + "\n\"" + rows, "line 2"},
+		{"no truth", strings.Replace(good, ",true,", ",yes,", 1), "column in_model"},
+	} {
+		path := filepath.Join(t.TempDir(), "x.csv")
+		write(t, path, tt.text)
+		_, err := ReadTable(path)
+		t.Run(tt.name, func(t *testing.T) { wantError(t, err, path, tt.want) })
+	}
+	_, err := ReadTable(filepath.Join(t.TempDir(), "missing"))
+	wantError(t, err, "no run there")
+}
+
+func FuzzReadTable(f *testing.F) {
+	f.Add("")
+	f.Add(strings.Join(append(append([]string{}, identity...), outcome...), ",") + "\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		path := filepath.Join(t.TempDir(), "x.csv")
+		write(t, path, text)
+		table, err := ReadTable(path)
+		if err != nil {
+			return
+		}
+		for _, c := range table.Cells() {
+			for _, name := range append(Counts(), table.Metrics...) {
+				c.Sample(name)
+			}
+		}
+	})
+}
