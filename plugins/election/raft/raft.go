@@ -51,9 +51,14 @@ func init() {
 					return 3*net.Latency + 20*time.Millisecond
 				}},
 			{Name: "t_election", Type: algo.Duration, Min: time.Microsecond,
-				Doc: "τ: the election timer is drawn from τ to 2τ; default five heartbeats",
+				Doc: "τ: the least that the election timer is set to; default five heartbeats",
 				Default: func(net algo.Network) any {
 					return 5 * net.Params.Duration("heartbeat")
+				}},
+			{Name: "t_election_spread", Type: algo.Duration, Min: time.Duration(0),
+				Doc: "the election timer is drawn from τ to τ and so much; default τ",
+				Default: func(net algo.Network) any {
+					return net.Params.Duration("t_election")
 				}},
 			{Name: "heartbeat_rounds", Type: algo.Int, Min: int64(0), Default: algo.Const(int64(0)),
 				Doc: "rounds of heartbeats after which a leader falls silent; 0: never"},
@@ -114,10 +119,11 @@ type node struct {
 	attempt  uint64        // the last pre-vote: incarnation, then a count
 	heard    time.Duration // when a valid leader was heard last
 
-	rounds    int64 // of heartbeats in this leadership
-	preVote   bool
-	beat, tau time.Duration
-	majority  int
+	rounds   int64 // of heartbeats in this leadership
+	preVote  bool
+	majority int
+
+	beat, tau, spread time.Duration
 }
 
 // New reads the term and the vote from stable storage. A leader that is settled
@@ -128,6 +134,7 @@ func New(c algo.Config) algo.Elector {
 		log:     Log{c.Params.Int("last_term"), c.Params.Int("last_index")},
 		preVote: c.Params.Bool("pre_vote"), attempt: uint64(c.Incarnation) << 32,
 		beat: c.Params.Duration("heartbeat"), tau: c.Params.Duration("t_election"),
+		spread: c.Params.Duration("t_election_spread"),
 	}
 	n.heard = -n.tau
 	if saved, ok := c.Saved.(Stable); ok {
@@ -299,5 +306,5 @@ func (n *node) persist(env algo.Env) { env.Save(Stable{n.term, n.votedFor}) }
 // restartTimer draws the election timer anew, so that no two processes go on
 // splitting the vote.
 func (n *node) restartTimer(env algo.Env) {
-	env.SetTimer(electionTimer, n.tau+time.Duration(env.Rand().Int64N(int64(n.tau)+1)))
+	env.SetTimer(electionTimer, n.tau+time.Duration(env.Rand().Int64N(int64(n.spread)+1)))
 }

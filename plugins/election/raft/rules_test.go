@@ -112,20 +112,30 @@ func TestFirst(t *testing.T) {
 	r.Hears(1, raft.AppendEntries{Term: 1}, "APPEND_REPLY{1}>1 election+")
 }
 
-// TestElectionTimer: it is drawn from τ to 2τ, both included.
+// TestElectionTimer: it is drawn from τ to 2τ, or to τ and the spread, both included.
 func TestElectionTimer(t *testing.T) {
-	const tau = time.Microsecond
-	s := newStepper(t, params{"heartbeat": tau, "t_election": tau})
-	least, most := time.Hour, time.Duration(0)
-	for range 20_000 {
-		for _, e := range s.Step(0, algotest.Expire("election")) {
-			if e.Op == algo.OpSetTimer {
-				least, most = min(least, e.After), max(most, e.After)
+	const tau = 2 * time.Microsecond
+	for name, c := range map[string]struct {
+		given params
+		most  time.Duration
+	}{
+		"default": {params{"heartbeat": tau, "t_election": tau}, 2 * tau},
+		"narrow": {params{"heartbeat": tau, "t_election": tau, "t_election_spread": tau / 2},
+			tau + tau/2},
+		"none": {params{"heartbeat": tau, "t_election": tau, "t_election_spread": 0 * tau}, tau},
+	} {
+		s := newStepper(t, c.given)
+		least, most := time.Hour, time.Duration(0)
+		for range 40_000 {
+			for _, e := range s.Step(0, algotest.Expire("election")) {
+				if e.Op == algo.OpSetTimer {
+					least, most = min(least, e.After), max(most, e.After)
+				}
 			}
 		}
-	}
-	if least != tau || most != 2*tau {
-		t.Errorf("from %v to %v, want from %v to %v", least, most, tau, 2*tau)
+		if least != tau || most != c.most {
+			t.Errorf("%s: from %v to %v, want from %v to %v", name, least, most, tau, c.most)
+		}
 	}
 }
 
