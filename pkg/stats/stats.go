@@ -1,7 +1,17 @@
-// Package stats condenses samples: quantiles, distribution-free intervals and
-// exact intervals of proportions. It knows nothing of trials or files, and
-// prints nothing: a figure that does not exist is NaN, and whoever writes it
-// down leaves the place empty.
+// Package stats condenses samples and compares them: quantiles, intervals that
+// assume no distribution, a rank test with the size of its effect, bootstrap
+// intervals of means and ratios, drift, and exact intervals of proportions. It
+// knows nothing of trials or files, and prints nothing: a figure that does not
+// exist is NaN, and whoever writes it down leaves the place empty.
+//
+// No function changes its arguments, and the order of a sample does not matter
+// but to Drift. A NaN among the values is a missing one and is ignored. What is
+// random is drawn from the seed that is given: equal arguments, equal results.
+//
+// Where values are compared, +Inf is a censored one, known only to be larger
+// than every other: a time that a time limit cut short. Censored values tie
+// with each other. That is right if all of them were cut at one limit; Censor
+// brings samples with different limits to the smaller one.
 //
 // Quantiles are of Hyndman and Fan's type 7, linear interpolation between the
 // closest ranks at (n-1)p, which is the default of R, NumPy and Excel's
@@ -79,7 +89,7 @@ func Describe(values []float64, censored int) Summary {
 	s.P90 = known(Quantile(xs, 0.9))
 	s.P95 = known(Quantile(xs, 0.95))
 	s.P99 = known(Quantile(xs, 0.99))
-	lo, hi := MedianInterval(xs, Confidence)
+	lo, hi := QuantileInterval(xs, 0.5, Confidence)
 	s.CILow, s.CIHigh = known(lo), known(hi)
 	return s
 }
@@ -106,45 +116,4 @@ func Quantile(sorted []float64, p float64) float64 {
 		return math.NaN()
 	}
 	return q
-}
-
-// MedianInterval returns the narrowest symmetric pair of order statistics of
-// sorted that covers the median of its distribution with at least the given
-// confidence, whatever the distribution. Both are NaN where no pair does: for
-// a confidence of 0.95, below six observations.
-func MedianInterval(sorted []float64, confidence float64) (lo, hi float64) {
-	k := medianRank(len(sorted), confidence)
-	if k == 0 {
-		return math.NaN(), math.NaN()
-	}
-	return sorted[k-1], sorted[len(sorted)-k]
-}
-
-// medianRank returns the largest k for which the k-th smallest and the k-th
-// largest of n observations cover the median with the confidence, or 0. How
-// many observations fall below the median is binomial (n, 1/2); the pair
-// misses if fewer than k fall below it, or fewer than k above.
-func medianRank(n int, confidence float64) int {
-	if n < 1 || !(confidence > 0 && confidence < 1) {
-		return 0
-	}
-	tail := (1 - confidence) / 2
-	below, k := 0.0, 0
-	for k <= (n-1)/2 {
-		below += math.Exp(logChoose(n, k) - float64(n)*math.Ln2)
-		if below > tail {
-			break
-		}
-		k++
-	}
-	return k
-}
-
-func logChoose(n, k int) float64 {
-	return lgamma(float64(n)+1) - lgamma(float64(k)+1) - lgamma(float64(n-k)+1)
-}
-
-func lgamma(x float64) float64 {
-	v, _ := math.Lgamma(x)
-	return v
 }

@@ -117,7 +117,7 @@ func TestMedianRank(t *testing.T) {
 		{100, 40, .95}, {1000, 469, .95}, {7, 0, .99}, {8, 1, .99}, {10, 0, 1}, {10, 0, 0}, {10, 0, nan},
 	}
 	for _, test := range tests {
-		if got := medianRank(test.n, test.confidence); got != test.want {
+		if got := rank(test.n, 0.5, (1-test.confidence)/2); got != test.want {
 			t.Errorf("rank for %d at %v: %d, want %d", test.n, test.confidence, got, test.want)
 		}
 	}
@@ -135,7 +135,7 @@ func TestMedianIntervalCovers(t *testing.T) {
 				xs[i] = random.ExpFloat64()
 			}
 			slices.Sort(xs)
-			lo, hi := MedianInterval(xs, 0.95)
+			lo, hi := QuantileInterval(xs, 0.5, 0.95)
 			if lo <= math.Ln2 && math.Ln2 <= hi {
 				covered++
 			}
