@@ -124,6 +124,11 @@ func TestExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	bench(t, "run", "configs/quickstart.yaml").want(t, Good)
+	for _, folder := range []string{"results/base", "results/new"} {
+		if err := os.CopyFS(folder, os.DirFS(latest(t, "results", "quickstart"))); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := os.WriteFile("cases.json", []byte(`{"cases": [`+holds+`]}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +145,7 @@ func TestExamples(t *testing.T) {
 			t.Errorf("%s has no example", c.CommandPath())
 		}
 		for line := range strings.Lines(c.Example) {
-			args := strings.Fields(line)
+			args := words(line)
 			if len(args) == 0 || args[0] != "bench" {
 				t.Errorf("%s: example %q", c.CommandPath(), line)
 				continue
@@ -156,11 +161,24 @@ func TestExamples(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"run", "plan", "list", "describe", "verify", "replay", "init", "version"} {
+	for _, name := range []string{"run", "plan", "list", "describe", "verify", "replay", "compare", "init", "version"} {
 		if !slices.Contains(names, name) {
 			t.Errorf("no command %s", name)
 		}
 	}
+}
+
+// words splits a line as a shell does that knows single quotes alone.
+func words(line string) []string {
+	var out []string
+	for i, part := range strings.Split(line, "'") {
+		if i%2 == 1 {
+			out = append(out, part)
+		} else {
+			out = append(out, strings.Fields(part)...)
+		}
+	}
+	return out
 }
 
 func TestHelp_NeedsNoStandardError(t *testing.T) {

@@ -101,3 +101,15 @@ func isTime(metric string) bool {
 func LargerIsBetter(metric string) bool {
 	return slices.Contains([]string{"completed", "availability", "throughput_per_s", "fairness"}, metric)
 }
+
+// IsCount says whether a metric counts what happened, so that two simulations of
+// one seed give it exactly the same value: messages, not times or shares of time.
+func IsCount(metric string) bool {
+	switch metric {
+	case "rounds", "leader_changes", "violations", "max_bypass", "never_granted", "tokens_lost",
+		"tokens_doubled", "crashes", "pauses", "false_suspicions", "faults_skipped":
+		return true
+	}
+	return slices.Contains(counts, metric) || strings.HasPrefix(metric, "messages_per_") ||
+		strings.HasPrefix(metric, "bytes_per_")
+}

@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/compare"
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+// compareFlags are the flags of bench compare.
+type compareFlags struct {
+	failIf          []string
+	failFrom        string
+	metrics, ignore []string
+	where           []string
+	alpha           float64
+	threshold       string
+	strict          bool
+	format, out     string
+}
+
+var compareFormats = []string{"table", "markdown", "json"}
+
+func (s *streams) compareCommand() *cobra.Command {
+	f := &compareFlags{}
+	c := &cobra.Command{
+		Use:   "compare BASE NEW",
+		Short: "Say what changed between two runs, and whether that fails",
+		Long: `Compare two runs, cell by cell and metric by metric. BASE and NEW are folders of
+results or CSV files like trials.csv.
+
+Simulations of equal seeds are compared exactly: every changed count shows, and more
+messages are worse. Everything else is compared by Mann and Whitney's test, corrected
+for the number of comparisons (Holm). A change is "worse" or "better" only if it is
+significant and larger than --threshold; "small" is significant but no larger; "~" is
+no difference that the test could tell from chance.
+
+Any change for the worse exits with 4. With --fail-if, exactly what the conditions say
+does: METRIC > CHANGE or METRIC < CHANGE, where CHANGE is a percentage or a number in
+the metric's unit, and "where COLUMN=VALUE" restricts it.`,
+		Example: `  bench compare results/base results/new
+  bench compare results/base results/new --fail-if 'election_ms > 10%' --alpha 0.01
+  bench compare results/base/trials.csv results/new/trials.csv --format markdown`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return usage("bench compare: %s, want two: the base and the new run",
+					plural(len(args), "argument", "arguments"))
+			}
+			return s.compare(f, args[0], args[1])
+		},
+	}
+	flags := c.Flags()
+	flags.StringArrayVar(&f.failIf, "fail-if", nil, "`CONDITION` that fails, as 'election_ms > 10%'; repeatable")
+	flags.StringVar(&f.failFrom, "fail-if-from", "", "`FILE` of such conditions, one in a line")
+	flags.StringSliceVar(&f.metrics, "metrics", nil, "`METRICS` to compare (default: the problem's main ones)")
+	flags.StringSliceVar(&f.ignore, "ignore", nil, "`COLUMNS` that need not agree, as transport")
+	flags.StringArrayVar(&f.where, "where", nil, "`COLUMN=VALUE` of the cells to compare; repeatable")
+	flags.Float64Var(&f.alpha, "alpha", compare.DefaultAlpha, "probability of any false alarm `P`")
+	flags.StringVar(&f.threshold, "threshold", percentOf(compare.DefaultThreshold), "least `CHANGE` that matters")
+	flags.BoolVar(&f.strict, "strict", false, "fail every changed count and every cell that NEW lacks")
+	flags.StringVar(&f.format, "format", "table", "`FORMAT`: "+strings.Join(compareFormats, ", "))
+	flags.StringVar(&f.out, "out", "", "write to `FILE`, not to standard output")
+	return c
+}
+
+func percentOf(fraction float64) string { return strconv.FormatFloat(100*fraction, 'f', -1, 64) + "%" }
+
+// options reads the flags, all of whose mistakes are usage errors.
+func (f *compareFlags) options() (compare.Options, error) {
+	o := compare.Options{Alpha: f.alpha, Metrics: f.metrics, Ignore: f.ignore, Strict: f.strict}
+	var err error
+	if o.Threshold, err = fraction(f.threshold); err != nil {
+		return o, usage("--threshold %s: %v, want a percentage as 5%%, or 0", f.threshold, err)
+	}
+	if !(f.alpha > 0 && f.alpha < 1) {
+		return o, usage("--alpha %v: want a probability between 0 and 1, as 0.05", f.alpha)
+	}
+	if !slices.Contains(compareFormats, f.format) {
+		return o, usage("--format %s: want one of %s", f.format, strings.Join(compareFormats, ", "))
+	}
+	for _, text := range f.failIf {
+		c, err := compare.ParseCondition(text)
+		if err != nil {
+			return o, usage("--fail-if: %v", err)
+		}
+		o.Conditions = append(o.Conditions, c)
+	}
+	if f.failFrom != "" {
+		file, err := os.Open(f.failFrom)
+		if err != nil {
+			return o, usage("--fail-if-from: %v", err)
+		}
+		defer file.Close() // opened for reading: nothing can be lost
+		more, err := compare.ReadConditions(file, f.failFrom)
+		if err != nil {
+			return o, usage("--fail-if-from: %v", err)
+		}
+		o.Conditions = append(o.Conditions, more...)
+	}
+	for _, text := range f.where {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			return o, usage("--where %s: want COLUMN=VALUE, as nodes=5", text)
+		}
+		o.Where = append(o.Where, results.Field{Name: name, Value: value})
+	}
+	return o, nil
+}
+
+// fraction reads a share: 5% or 0.05.
+func fraction(text string) (float64, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil || !(v >= 0) || v > 1e6 {
+		return 0, fmt.Errorf("no share")
+	}
+	if percent {
+		v /= 100
+	}
+	return v, nil
+}
+
+func (s *streams) compare(f *compareFlags, base, new string) error {
+	o, err := f.options()
+	if err != nil {
+		return err
+	}
+	old, fresh, err := readBoth(base, new)
+	if err != nil {
+		return err
+	}
+	r, err := compare.Compare(old, fresh, o)
+	var unknown *compare.NameError
+	if errors.As(err, &unknown) {
+		hint := ""
+		if near := algo.Nearest(unknown.Name, unknown.Known); near != "" {
+			hint = fmt.Sprintf("; did you mean %q?", near)
+		}
+		return usage("%v%s (has: %s)", err, hint, strings.Join(unknown.Known, ", "))
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.output(f.out, func(w io.Writer) error { return printComparison(w, r, f.format) }); err != nil {
+		return err
+	}
+	for _, text := range r.Failures {
+		s.say("fails: " + text)
+	}
+	if len(r.Failures) > 0 {
+		return exit(Missed)
+	}
+	return nil
+}
+
+// readBoth reads the two runs at a time.
+func readBoth(base, new string) (a, b *results.Table, err error) {
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		b, err = results.ReadTable(new)
+		done <- err
+	}()
+	a, err = results.ReadTable(base)
+	return a, b, errors.Join(err, <-done)
+}
+
+// output hands print standard output, or the file at path if there is one.
+func (s *streams) output(path string, print func(io.Writer) error) error {
+	if path == "" {
+		return print(s.out)
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(print(file), file.Close())
+}

@@ -1,0 +1,273 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/conclave-bench/conclave/pkg/compare"
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+func printComparison(w io.Writer, r *compare.Report, format string) error {
+	switch format {
+	case "json":
+		return writeJSON(w, r.Document())
+	case "markdown":
+		return markdownComparison(w, r)
+	}
+	return textComparison(w, r)
+}
+
+// comparisonTable lays out the rows of one metric as benchstat does.
+func comparisonTable(r *compare.Report, metric string) *table {
+	t := &table{}
+	for _, name := range r.Columns {
+		t.column(name, isNumberColumn(r, name))
+	}
+	t.column("base", true)
+	t.column("new", true)
+	t.column("change", true)
+	t.column("p", true)
+	t.column("n", true)
+	t.column("verdict", false)
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		if row.Metric != metric {
+			continue
+		}
+		var cells []string
+		for _, f := range row.Cell {
+			cells = append(cells, f.Value)
+		}
+		t.add(append(cells, figureText(row.Base), figureText(row.New), changeText(row), probability(row),
+			sizes(row), string(row.Verdict))...)
+	}
+	for _, g := range r.Geomeans {
+		if g.Metric == metric && g.Cells > 1 {
+			cells := make([]string, len(r.Columns))
+			cells[0] = "geomean"
+			t.add(append(cells, "", "", compare.Percent(g.Change), "", "", "")...)
+		}
+	}
+	return t
+}
+
+func isNumberColumn(r *compare.Report, name string) bool {
+	for i := range r.Rows {
+		for _, f := range r.Rows[i].Cell {
+			if f.Name == name && !isNumber(f.Value) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// figureText is a median with its interval; of an exact comparison, a mean.
+func figureText(f compare.Figure) string {
+	switch {
+	case f.N+f.Censored == 0:
+		return "none"
+	case math.IsNaN(f.Center):
+		return "timeout"
+	case math.IsNaN(f.Low) && math.IsNaN(f.High):
+		return compare.Number(f.Center)
+	}
+	return fmt.Sprintf("%s [%s, %s]", compare.Number(f.Center), compare.Number(f.Low), compare.Number(f.High))
+}
+
+func changeText(row *compare.Row) string {
+	if row.Exact && row.Differing == 0 || row.Verdict == compare.Same {
+		return ""
+	}
+	text := compare.Percent(row.Change)
+	if !math.IsNaN(row.ChangeLow) && !math.IsNaN(row.ChangeHigh) {
+		text += fmt.Sprintf(" [%s, %s]", compare.Percent(row.ChangeLow), compare.Percent(row.ChangeHigh))
+	}
+	return text
+}
+
+func probability(row *compare.Row) string {
+	switch {
+	case row.Exact:
+		return "exact"
+	case math.IsNaN(row.Adjusted):
+		return ""
+	}
+	return compare.P(row.Adjusted)
+}
+
+// sizes are the trials behind a row: of the base and, if they differ, of the new
+// run; of an exact comparison how many of the pairs differ.
+func sizes(row *compare.Row) string {
+	if row.Exact {
+		return fmt.Sprintf("%d/%d", row.Differing, row.Pairs)
+	}
+	side := func(f compare.Figure) string {
+		if f.Censored > 0 {
+			return fmt.Sprintf("%d (%d timed out)", f.N+f.Censored, f.Censored)
+		}
+		return fmt.Sprint(f.N)
+	}
+	a, b := side(row.Base), side(row.New)
+	if a == b {
+		return a
+	}
+	return a + "+" + b
+}
+
+// metricsOf are the metrics of the rows, in their order.
+func metricsOf(r *compare.Report) []string {
+	var out []string
+	for i := range r.Rows {
+		if n := len(out); n == 0 || out[n-1] != r.Rows[i].Metric {
+			out = append(out, r.Rows[i].Metric)
+		}
+	}
+	return out
+}
+
+// legend says what the figures are.
+func legend(r *compare.Report) string {
+	exact, tested := 0, 0
+	for i := range r.Rows {
+		if r.Rows[i].Exact {
+			exact++
+		} else {
+			tested++
+		}
+	}
+	var parts []string
+	if tested > 0 {
+		parts = append(parts, fmt.Sprintf("figures: median over trials [95 %% interval]; p: Mann-Whitney, corrected "+
+			"for %s (Holm); worse, better: p at most %v and more than %s; ~: no difference found",
+			plural(r.Tests, "test", "tests"), r.Alpha, percentOf(r.Threshold)))
+	}
+	if exact > 0 {
+		parts = append(parts, "exact: counts of simulations with equal seeds, in the mean; n: trials that differ")
+	}
+	return strings.Join(parts, "\n")
+}
+
+func sideText(s compare.Side) string {
+	var words []string
+	for _, status := range results.Statuses() {
+		if n := s.Statuses[status]; n > 0 {
+			words = append(words, fmt.Sprintf("%s %d", status, n))
+		}
+	}
+	return fmt.Sprintf("%s: %s (%s)", s.Path, plural(s.Trials, "trial", "trials"), strings.Join(words, ", "))
+}
+
+// remarks are the cells without a partner and the notes.
+func remarks(r *compare.Report) []string {
+	var out []string
+	for _, name := range r.Missing {
+		out = append(out, "in the base alone: "+name)
+	}
+	for _, name := range r.Extra {
+		out = append(out, "in the new run alone: "+name)
+	}
+	return append(out, r.Notes...)
+}
+
+func textComparison(w io.Writer, r *compare.Report) error {
+	fmt.Fprintf(w, "base  %s\nnew   %s\n", sideText(r.Base), sideText(r.New))
+	for _, metric := range metricsOf(r) {
+		fmt.Fprintf(w, "\n%s\n", metric)
+		comparisonTable(r, metric).write(w)
+	}
+	fmt.Fprintf(w, "\n%s\n", legend(r))
+	for i, text := range remarks(r) {
+		fmt.Fprintf(w, "[%d] %s\n", i+1, text)
+	}
+	_, err := fmt.Fprintf(w, "%s\n", conclusion(r))
+	return err
+}
+
+// conclusion is the comparison in one line.
+func conclusion(r *compare.Report) string {
+	count := map[compare.Verdict]int{}
+	for i := range r.Rows {
+		count[r.Rows[i].Verdict]++
+	}
+	var parts []string
+	for _, v := range []compare.Verdict{compare.Worse, compare.Better, compare.Changed, compare.Small,
+		compare.TooFew} {
+		if n := count[v]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, v))
+		}
+	}
+	text := strings.Join(parts, ", ")
+	if text == "" {
+		text = "no difference"
+	}
+	if len(r.Failures) > 0 {
+		return fmt.Sprintf("%s; fails: %d", text, len(r.Failures))
+	}
+	return text + "; passes"
+}
+
+// markdownComparison is for a pull request: what changed in the open, all figures
+// folded away.
+func markdownComparison(w io.Writer, r *compare.Report) error {
+	fmt.Fprintf(w, "### Conclave: %s\n\n", conclusion(r))
+	for _, text := range r.Failures {
+		fmt.Fprintf(w, "- **fails**: %s\n", escapeMarkdown(text))
+	}
+	if len(r.Failures) > 0 {
+		fmt.Fprintln(w)
+	}
+	changed := *r
+	changed.Rows, changed.Geomeans = nil, nil
+	for _, row := range r.Rows {
+		if row.Verdict != compare.Same && row.Verdict != compare.Unclear {
+			changed.Rows = append(changed.Rows, row)
+		}
+	}
+	for _, metric := range metricsOf(&changed) {
+		fmt.Fprintf(w, "**%s**\n\n", metric)
+		comparisonTable(&changed, metric).markdown(w)
+	}
+	fmt.Fprintf(w, "<details><summary>all figures</summary>\n\n")
+	fmt.Fprintf(w, "base: %s  \nnew: %s\n\n", escapeMarkdown(sideText(r.Base)), escapeMarkdown(sideText(r.New)))
+	for _, metric := range metricsOf(r) {
+		fmt.Fprintf(w, "**%s**\n\n", metric)
+		comparisonTable(r, metric).markdown(w)
+	}
+	for _, text := range append(strings.Split(legend(r), "\n"), remarks(r)...) {
+		fmt.Fprintf(w, "- %s\n", escapeMarkdown(text))
+	}
+	_, err := fmt.Fprintf(w, "\n</details>\n")
+	return err
+}
+
+// escapeMarkdown keeps text from being read as a table, a tag or a mention.
+func escapeMarkdown(text string) string {
+	return strings.NewReplacer("|", `\|`, "<", "&lt;", ">", "&gt;", "*", `\*`, "_", `\_`, "`", "'", "@", "&#64;",
+		"[", `\[`, "]", `\]`, "~", `\~`).Replace(text)
+}
+
+// markdown writes the table for a forge.
+func (t *table) markdown(w io.Writer) {
+	line := func(cells []string) { fmt.Fprintf(w, "| %s |\n", strings.Join(cells, " | ")) }
+	line(t.head)
+	rule := make([]string, len(t.head))
+	for i, right := range t.right {
+		rule[i] = "---"
+		if right {
+			rule[i] = "---:"
+		}
+	}
+	line(rule)
+	for _, row := range t.rows {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = escapeMarkdown(cell)
+		}
+		line(cells)
+	}
+	fmt.Fprintln(w)
+}

@@ -1,0 +1,389 @@
+// Package compare says what changed between two runs: cell by cell and metric by
+// metric, how much, how sure that is, and whether it fails a gate.
+//
+// Where both runs are simulations of the same seeds, counts are compared exactly,
+// trial by trial: a difference is a fact and needs no test. Everything else is
+// compared by the ranks of its trials (Mann and Whitney), corrected for the
+// number of comparisons (Holm), and called a change only when it is significant
+// and larger than a practical threshold.
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/stats"
+)
+
+// The defaults of Options.
+const (
+	DefaultAlpha     = 0.05
+	DefaultThreshold = 0.05
+)
+
+// Options say how to compare.
+type Options struct {
+	Alpha     float64  // family-wise probability of a false alarm; 0: DefaultAlpha
+	Threshold float64  // least change of a median that matters, as a fraction; 0: any
+	Metrics   []string // empty: the main ones of each problem
+	Ignore    []string // columns of the design by which cells are not told apart
+	Where     []results.Field
+	// Conditions replace the default gate, which is any change for the worse.
+	Conditions []Condition
+	// Strict fails a changed count also when it is for the better, and a cell of
+	// the base that the new run lacks.
+	Strict bool
+	Seed   uint64 // of the bootstrap
+}
+
+// A Verdict is what one comparison came to.
+type Verdict string
+
+// The verdicts. Worse and better are beyond chance and beyond the threshold; in
+// an exact comparison any difference is.
+const (
+	Same      Verdict = "="       // equal in every trial
+	Unclear   Verdict = "~"       // no difference that the test could tell from chance
+	Small     Verdict = "small"   // beyond chance, but below the threshold
+	Worse     Verdict = "worse"   //
+	Better    Verdict = "better"  //
+	Changed   Verdict = "changed" // a count for which neither direction is better
+	TooFew    Verdict = "n/a"     // too few trials for any test
+	NoVerdict Verdict = ""        // nothing to compare in one of the runs
+)
+
+// A Report is the comparison of two runs.
+type Report struct {
+	Base, New  Side
+	Columns    []string // of the design, in which the compared cells differ
+	Rows       []Row    // metric by metric, cells in the order of the base
+	Geomeans   []Geomean
+	Missing    []string // cells of the base that the new run lacks
+	Extra      []string // and the reverse
+	Notes      []string // what to know when reading it, each a sentence
+	Failures   []string // of the gate, each a sentence that names the cell
+	Tests      int      // comparisons that Holm's correction counts
+	Alpha      float64
+	Threshold  float64
+	Conditions []Condition
+}
+
+// A Side is one of the two runs.
+type Side struct {
+	Path, Name string
+	Trials     int
+	Statuses   map[string]int
+}
+
+// A Figure is what one run says about a metric in a cell.
+type Figure struct {
+	N, Censored       int
+	Center, Low, High float64 // median and its 95 % interval; of an exact comparison the mean
+}
+
+// A Row compares one metric in one cell.
+type Row struct {
+	Cell      []results.Field // the columns of the report
+	Design    []results.Field // all of them, of the base
+	Metric    string
+	Exact     bool // counts of equal seeds: Differing of Pairs trials differ
+	Pairs     int
+	Differing int
+
+	Base, New             Figure
+	Change                float64 // of the center, as a fraction of the base's
+	ChangeLow, ChangeHigh float64 // 95 % interval, by the bootstrap
+	Delta                 float64 // Cliff's: 1 if every new value is larger than every old one
+	P, Adjusted           float64 // of Mann and Whitney's test, before and after Holm's correction
+
+	Verdict Verdict
+	Failed  bool // it is one of the failures
+}
+
+// A Geomean is the geometric mean of a metric's ratios over all cells that have one.
+type Geomean struct {
+	Metric string
+	Cells  int
+	Change float64 // as a fraction
+}
+
+// Compare compares two runs. The error says why they cannot be compared.
+func Compare(base, new *results.Table, o Options) (*Report, error) {
+	if o.Alpha == 0 {
+		o.Alpha = DefaultAlpha
+	}
+	base, new = filtered(base, o.Where), filtered(new, o.Where)
+	for side, t := range map[string]*results.Table{"BASE": base, "NEW": new} {
+		if len(t.Trials) == 0 {
+			return nil, fmt.Errorf("%s (%s): no trial to compare%s", side, t.Path, because(o.Where))
+		}
+	}
+	if err := o.check(base, new); err != nil {
+		return nil, err
+	}
+	m, err := match(base, new, o.Ignore)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{
+		Base: sideOf(base), New: sideOf(new), Notes: m.notes, Alpha: o.Alpha, Threshold: o.Threshold,
+		Conditions: o.Conditions, Columns: varying(m),
+	}
+	for _, c := range m.missing {
+		r.Missing = append(r.Missing, title(c.Design, r.Columns))
+	}
+	for _, c := range m.extra {
+		r.Extra = append(r.Extra, title(c.Design, r.Columns))
+	}
+	r.measure(m, &o)
+	r.judge(&o)
+	r.gate(m, &o)
+	r.context(base, new)
+	return r, nil
+}
+
+func because(where []results.Field) string {
+	if len(where) == 0 {
+		return ""
+	}
+	return " after --where; its values are in trials.csv"
+}
+
+// filtered is t with the trials for which all of where holds.
+func filtered(t *results.Table, where []results.Field) *results.Table {
+	if len(where) == 0 {
+		return t
+	}
+	c, f := Condition{Where: where}, *t
+	f.Trials = nil
+	for _, trial := range t.Trials {
+		if c.covers(trial.Design) {
+			f.Trials = append(f.Trials, trial)
+		}
+	}
+	return &f
+}
+
+// check refuses names that neither run knows.
+func (o *Options) check(base, new *results.Table) error {
+	known := slices.Concat(results.Counts(), []string{"duration_ms", "late_share", "sched_delay_p99_ms"},
+		base.Metrics, new.Metrics)
+	unknown := func(name string) error {
+		if slices.Contains(known, name) {
+			return nil
+		}
+		return &NameError{Kind: "metric", Name: name, Known: known}
+	}
+	for _, name := range o.Metrics {
+		if err := unknown(name); err != nil {
+			return err
+		}
+	}
+	columns := slices.Concat(base.Design, new.Design)
+	for _, c := range o.Conditions {
+		if err := unknown(c.Metric); err != nil {
+			return fmt.Errorf("condition %q: %w", c.text, err)
+		}
+		for _, f := range c.Where {
+			if !slices.Contains(columns, f.Name) {
+				return fmt.Errorf("condition %q: %w", c.text,
+					&NameError{Kind: "column", Name: f.Name, Known: columns})
+			}
+		}
+	}
+	return nil
+}
+
+// A NameError is a name that neither run knows.
+type NameError struct {
+	Kind, Name string
+	Known      []string
+}
+
+func (e *NameError) Error() string { return fmt.Sprintf("unknown %s %q", e.Kind, e.Name) }
+
+func sideOf(t *results.Table) Side {
+	s := Side{Path: t.Path, Name: t.Name, Trials: len(t.Trials), Statuses: map[string]int{}}
+	for _, trial := range t.Trials {
+		s.Statuses[trial.Status]++
+	}
+	return s
+}
+
+// varying are the columns by which a reader tells the compared cells apart, but
+// for those that follow from the label.
+func varying(m *matching) []string {
+	var out []string
+	for _, name := range m.key {
+		first := ""
+		if len(m.pairs) > 0 {
+			first = m.pairs[0].base.Get(name)
+		}
+		differs := func(c *results.Cell) bool { return c.Get(name) != first }
+		if slices.ContainsFunc(m.pairs, func(p pair) bool { return differs(p.base) }) ||
+			slices.ContainsFunc(m.missing, differs) || slices.ContainsFunc(m.extra, differs) {
+			out = append(out, name)
+		}
+	}
+	if slices.Contains(out, "label") {
+		out = slices.DeleteFunc(out, func(s string) bool { return s != "label" && follows(m, s) })
+	}
+	if len(out) == 0 {
+		out = []string{"label"}
+	}
+	return out
+}
+
+// follows says whether a column has one value for each label.
+func follows(m *matching, column string) bool {
+	value := map[string]string{}
+	one := func(c *results.Cell) bool {
+		label, v := c.Get("label"), c.Get(column)
+		if old, seen := value[label]; seen && old != v {
+			return false
+		}
+		value[label] = v
+		return true
+	}
+	for _, p := range m.pairs {
+		if !one(p.base) || !one(p.new) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(m.missing, func(c *results.Cell) bool { return !one(c) }) &&
+		!slices.ContainsFunc(m.extra, func(c *results.Cell) bool { return !one(c) })
+}
+
+// title names a cell in a sentence.
+func title(design []results.Field, columns []string) string {
+	text := ""
+	for _, name := range columns {
+		for _, f := range design {
+			if f.Name != name {
+				continue
+			}
+			if text != "" {
+				text += ", "
+			}
+			if name == "label" || name == "algorithm" {
+				text += f.Value
+			} else {
+				text += name + "=" + f.Value
+			}
+		}
+	}
+	return text
+}
+
+// mainMetrics are what a run of a problem is judged by unless told otherwise.
+func mainMetrics(problem string) []string {
+	if problem == "mutex" {
+		return []string{"waiting_ms", "sync_delay_ms", "throughput_per_s", "messages_per_entry", "violations"}
+	}
+	return []string{"election_ms", "downtime_ms", "split_brain_ms", "messages_per_election"}
+}
+
+// measure makes the rows.
+func (r *Report) measure(m *matching, o *Options) {
+	var metrics []string
+	add := func(names ...string) {
+		for _, name := range names {
+			if !slices.Contains(metrics, name) {
+				metrics = append(metrics, name)
+			}
+		}
+	}
+	add(o.Metrics...)
+	if len(o.Metrics) == 0 {
+		for _, p := range m.pairs {
+			add(mainMetrics(p.base.Get("problem"))...)
+		}
+		add("messages")
+	}
+	for _, c := range o.Conditions {
+		add(c.Metric)
+	}
+	if len(o.Metrics) == 0 {
+		add(results.Counts()...)
+	}
+	for _, metric := range metrics {
+		asked := slices.Contains(o.Metrics, metric) || len(o.Metrics) == 0 &&
+			!(slices.Contains(results.Counts(), metric) && metric != "messages") ||
+			slices.ContainsFunc(o.Conditions, func(c Condition) bool { return c.Metric == metric })
+		var rows []Row
+		for _, p := range m.pairs {
+			if row := r.row(metric, p, o.Seed); row != nil && (asked || row.Verdict != Same && row.Exact) {
+				rows = append(rows, *row)
+			}
+		}
+		if slices.Contains(o.Metrics, metric) || slices.ContainsFunc(rows, Row.says) {
+			r.Rows = append(r.Rows, rows...)
+		}
+	}
+}
+
+// says is whether there is anything to see: not zero in every trial of both runs.
+func (row Row) says() bool {
+	return row.Verdict != Same || row.Base.Center != 0
+}
+
+// row compares one metric in one pair of cells; nil if neither has it.
+func (r *Report) row(metric string, p pair, seed uint64) *Row {
+	row := &Row{Metric: metric, Design: p.base.Design, Cell: chosen(p.base, r.Columns)}
+	none := math.NaN()
+	row.Change, row.ChangeLow, row.ChangeHigh, row.Delta, row.P, row.Adjusted = none, none, none, none, none, none
+	if results.IsCount(metric) && sameLuck(p) {
+		return row.exactly(p)
+	}
+	a, censoredA := p.base.Sample(metric)
+	b, censoredB := p.new.Sample(metric)
+	if len(a)+censoredA+len(b)+censoredB == 0 {
+		return nil
+	}
+	row.Base, row.New = figure(a, censoredA), figure(b, censoredB)
+	row.Change = row.New.Center/row.Base.Center - 1
+	if len(a)+censoredA == 0 || len(b)+censoredB == 0 {
+		return row
+	}
+	if censoredA+censoredB == 0 && (slices.Equal(a, b) || constant(a, b)) {
+		row.Verdict, row.Change = Same, 0
+		return row
+	}
+	rank := stats.MannWhitney(withCensored(a, censoredA), withCensored(b, censoredB))
+	row.Delta, row.P = rank.Delta, rank.P
+	if censoredA+censoredB == 0 {
+		_, lo, hi := stats.RatioInterval(a, b, stats.Median, stats.Confidence, seed)
+		row.ChangeLow, row.ChangeHigh = lo-1, hi-1
+	}
+	return row
+}
+
+// constant says whether there is one value only, so that there is nothing to test.
+func constant(a, b []float64) bool {
+	differs := func(v float64) bool { return v != a[0] }
+	return !slices.ContainsFunc(a, differs) && !slices.ContainsFunc(b, differs)
+}
+
+// withCensored adds the observations known only to be larger than all others.
+func withCensored(values []float64, censored int) []float64 {
+	all := slices.Clone(values)
+	for range censored {
+		all = append(all, math.Inf(1))
+	}
+	return all
+}
+
+func figure(values []float64, censored int) Figure {
+	d := stats.Describe(values, censored)
+	return Figure{N: d.N, Censored: d.Censored, Center: d.Median, Low: d.CILow, High: d.CIHigh}
+}
+
+func chosen(c *results.Cell, columns []string) []results.Field {
+	out := make([]results.Field, 0, len(columns))
+	for _, name := range columns {
+		out = append(out, results.Field{Name: name, Value: c.Get(name)})
+	}
+	return out
+}

@@ -1,0 +1,120 @@
+package compare
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+// A Condition fails a comparison: a metric that changed by more than Limit, such
+// as "election_ms > 10%" or "throughput_per_s < -5% where algorithm=mutex/maekawa".
+type Condition struct {
+	Metric  string
+	Less    bool    // than Limit, not more
+	Limit   float64 // of the change: in the metric's unit, or as a fraction of the base
+	Percent bool    // Limit is a fraction: 0.1 for 10 %
+	Where   []results.Field
+	text    string
+}
+
+// String is the condition as it was written.
+func (c Condition) String() string { return c.text }
+
+// ParseCondition reads a condition: METRIC > CHANGE or METRIC < CHANGE, where
+// CHANGE is a number in the metric's unit (milliseconds for names in _ms), or a
+// percentage; "where COLUMN=VALUE ..." restricts it to some cells. "!=" is not
+// offered: what may not change at all is what Options.Strict is for.
+func ParseCondition(text string) (Condition, error) {
+	c := Condition{text: strings.Join(strings.Fields(text), " ")}
+	wrong := func(format string, args ...any) (Condition, error) {
+		return c, fmt.Errorf("condition %q: %s; want METRIC > CHANGE or METRIC < CHANGE, as "+
+			"\"election_ms > 10%%\" or \"messages_per_entry > 0 where nodes=5\"", c.text, fmt.Sprintf(format, args...))
+	}
+	words := strings.Fields(strings.NewReplacer(">", " > ", "<", " < ").Replace(text))
+	rest := []string{}
+	if i := slices.Index(words, "where"); i >= 0 {
+		words, rest = words[:i], words[i+1:]
+		if len(rest) == 0 {
+			return wrong("nothing behind \"where\"")
+		}
+	}
+	if len(words) != 3 || words[1] != ">" && words[1] != "<" {
+		return wrong("not of that form")
+	}
+	c.Metric, c.Less = words[0], words[1] == "<"
+	number, percent := strings.CutSuffix(words[2], "%")
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return wrong("%q is no number", words[2])
+	}
+	c.Limit, c.Percent = v, percent
+	if percent {
+		c.Limit = v / 100
+	}
+	for _, word := range rest {
+		name, value, ok := strings.Cut(word, "=")
+		if !ok || name == "" {
+			return wrong("%q is not COLUMN=VALUE", word)
+		}
+		c.Where = append(c.Where, results.Field{Name: name, Value: value})
+	}
+	return c, nil
+}
+
+// ReadConditions reads conditions, one in a line; what follows a # is a comment.
+// An error names file and line.
+func ReadConditions(r io.Reader, file string) ([]Condition, error) {
+	var all []Condition
+	lines := bufio.NewScanner(r)
+	for n := 1; lines.Scan(); n++ {
+		text, _, _ := strings.Cut(lines.Text(), "#")
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		c, err := ParseCondition(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: line %d: %w", file, n, err)
+		}
+		all = append(all, c)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return all, nil
+}
+
+// covers says whether the condition is about a cell.
+func (c *Condition) covers(design []results.Field) bool {
+	for _, want := range c.Where {
+		if !slices.ContainsFunc(design, func(f results.Field) bool {
+			return f.Name == want.Name && sameValue(f, want.Value)
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameValue takes "raft" for "election/raft".
+func sameValue(f results.Field, value string) bool {
+	return f.Value == value || f.Name == "algorithm" && strings.HasSuffix(f.Value, "/"+value)
+}
+
+// exceeds says whether a change from base by difference is beyond the limit. A
+// change from nothing is beyond every percentage.
+func (c *Condition) exceeds(base, difference float64) bool {
+	limit := c.Limit
+	if c.Percent {
+		limit *= math.Abs(base)
+	}
+	if c.Less {
+		return difference < limit
+	}
+	return difference > limit
+}

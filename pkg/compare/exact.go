@@ -1,0 +1,162 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+// sameLuck says whether both cells were simulated with one design and the same
+// seeds, so that they can differ only if the program does.
+func sameLuck(p pair) bool {
+	if p.base.Get("transport") != "sim" {
+		return false
+	}
+	for _, f := range p.base.Design {
+		if slices.ContainsFunc(p.new.Design, func(g results.Field) bool {
+			return g.Name == f.Name && g.Value != f.Value
+		}) {
+			return false
+		}
+	}
+	pairs := trialPairs(p)
+	return len(pairs) > 0 && !slices.ContainsFunc(pairs, func(t [2]*results.Trial) bool {
+		return t[0].Seed != t[1].Seed
+	})
+}
+
+// trialPairs are the trials of one repetition each.
+func trialPairs(p pair) [][2]*results.Trial {
+	fresh := map[int]*results.Trial{}
+	for _, t := range p.new.Trials {
+		fresh[t.Repetition] = t
+	}
+	var out [][2]*results.Trial
+	for _, t := range p.base.Trials {
+		if other := fresh[t.Repetition]; other != nil {
+			out = append(out, [2]*results.Trial{t, other})
+		}
+	}
+	return out
+}
+
+// exactly compares the counts of one metric, trial by trial.
+func (row *Row) exactly(p pair) *Row {
+	row.Exact = true
+	var a, b []float64
+	for _, t := range trialPairs(p) {
+		x, seenX := t[0].Observe(row.Metric)
+		y, seenY := t[1].Observe(row.Metric)
+		if seenX == results.Observed {
+			a = append(a, x)
+		}
+		if seenY == results.Observed {
+			b = append(b, y)
+		}
+		if seenX != results.Observed && seenY != results.Observed {
+			continue
+		}
+		row.Pairs++
+		if seenX != seenY || x != y {
+			row.Differing++
+		}
+	}
+	if row.Pairs == 0 {
+		return nil
+	}
+	row.Base, row.New = meanOf(a), meanOf(b)
+	row.Change = row.New.Center/row.Base.Center - 1
+	if row.Base.Center == row.New.Center {
+		row.Change = 0 // also where both are zero
+	}
+	switch difference := row.New.Center - row.Base.Center; {
+	case row.Differing == 0:
+		row.Verdict = Same
+	case difference == 0, math.IsNaN(difference), neutral(row.Metric):
+		row.Verdict = Changed
+	default:
+		row.Verdict = worseIf(difference > 0 != results.LargerIsBetter(row.Metric))
+	}
+	return row
+}
+
+func meanOf(values []float64) Figure {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	none := math.NaN()
+	return Figure{N: len(values), Center: sum / float64(len(values)), Low: none, High: none}
+}
+
+func worseIf(worse bool) Verdict {
+	if worse {
+		return Worse
+	}
+	return Better
+}
+
+// neutral are counts of which neither more nor fewer is better.
+func neutral(metric string) bool {
+	return slices.Contains([]string{
+		"operations", "delivered", "lost", "duplicated", "undeliverable", "crashes", "pauses",
+	}, metric)
+}
+
+// A shift is how the messages of one kind changed, in all trials together.
+type shift struct {
+	kind      string
+	base, new int64
+}
+
+// shifts compares the messages sent by kind; nil where one run has none listed.
+func shifts(p pair) []shift {
+	var out []shift
+	listed := [2]bool{}
+	add := func(kinds []results.Kind, side int) {
+		for _, k := range kinds {
+			listed[side] = true
+			i := slices.IndexFunc(out, func(s shift) bool { return s.kind == k.Kind })
+			if i < 0 {
+				i, out = len(out), append(out, shift{kind: k.Kind})
+			}
+			if side == 0 {
+				out[i].base += k.Sent
+			} else {
+				out[i].new += k.Sent
+			}
+		}
+	}
+	for _, t := range trialPairs(p) {
+		add(t[0].Kinds, 0)
+		add(t[1].Kinds, 1)
+	}
+	if !listed[0] || !listed[1] {
+		return nil
+	}
+	return slices.DeleteFunc(out, func(s shift) bool { return s.base == s.new })
+}
+
+func (s shift) String() string { return fmt.Sprintf("%s %+d", s.kind, s.new-s.base) }
+
+// statusChange says how the statuses of two cells differ, "" if they do not.
+// Worse means fewer trials with status ok.
+func statusChange(p pair) (text string, worse bool) {
+	for _, status := range results.Statuses() {
+		a, b := p.base.Count(status), p.new.Count(status)
+		// A longer run has more of each.
+		if a*len(p.new.Trials) == b*len(p.base.Trials) {
+			continue
+		}
+		if text != "" {
+			text += ", "
+		}
+		text += fmt.Sprintf("%s %d -> %d", status, a, b)
+		if status == results.Violation && b*len(p.base.Trials) > a*len(p.new.Trials) {
+			worse = true
+		}
+	}
+	return text, worse
+}

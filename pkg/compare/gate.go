@@ -1,0 +1,162 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/stats"
+)
+
+// judge corrects the tests for their number and gives each row its verdict.
+func (r *Report) judge(o *Options) {
+	p := make([]float64, len(r.Rows))
+	for i := range r.Rows {
+		p[i] = r.Rows[i].P
+		if !math.IsNaN(p[i]) {
+			r.Tests++
+		}
+	}
+	for i, adjusted := range stats.Holm(p) {
+		row := &r.Rows[i]
+		row.Adjusted = adjusted
+		if row.Verdict == NoVerdict && !math.IsNaN(row.P) {
+			row.Verdict = row.verdict(o)
+		}
+	}
+	for _, row := range r.Rows {
+		r.mean(&row)
+	}
+}
+
+func (row *Row) verdict(o *Options) Verdict {
+	n, m := row.Base.N+row.Base.Censored, row.New.N+row.New.Censored
+	switch {
+	case stats.MinP(n, m) > o.Alpha:
+		return TooFew
+	case !(row.Adjusted <= o.Alpha):
+		return Unclear
+	case math.Abs(row.Change) <= o.Threshold:
+		return Small
+	}
+	return worseIf(row.larger() != results.LargerIsBetter(row.Metric))
+}
+
+// larger says whether the new values tend to be larger. Where time-outs leave no
+// median, the ranks still tell.
+func (row *Row) larger() bool {
+	if math.IsNaN(row.Change) || math.IsInf(row.Change, 0) {
+		return row.Delta > 0
+	}
+	return row.New.Center > row.Base.Center
+}
+
+// mean takes the row into the geometric mean of its metric.
+func (r *Report) mean(row *Row) {
+	ratio := row.Change + 1
+	if !(ratio > 0) || math.IsInf(ratio, 0) {
+		return
+	}
+	i := slices.IndexFunc(r.Geomeans, func(g Geomean) bool { return g.Metric == row.Metric })
+	if i < 0 {
+		i, r.Geomeans = len(r.Geomeans), append(r.Geomeans, Geomean{Metric: row.Metric})
+	}
+	g := &r.Geomeans[i]
+	logs := math.Log1p(g.Change)*float64(g.Cells) + math.Log(ratio)
+	g.Cells++
+	g.Change = math.Expm1(logs / float64(g.Cells))
+}
+
+// gate finds what fails.
+func (r *Report) gate(m *matching, o *Options) {
+	fail := func(row *Row, why string) {
+		row.Failed = true
+		r.Failures = append(r.Failures, fmt.Sprintf("%s: %s: %s", title(row.Design, r.Columns), row.Metric, why))
+	}
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		if len(o.Conditions) == 0 {
+			if row.Verdict == Worse || o.Strict && row.Exact && row.Differing > 0 {
+				fail(row, row.describe(m))
+			}
+			continue
+		}
+		for _, c := range o.Conditions {
+			if c.Metric == row.Metric && c.covers(row.Design) && row.breaks(&c, o.Alpha) {
+				fail(row, row.describe(m)+fmt.Sprintf(" (%s)", c))
+			}
+		}
+	}
+	for _, p := range m.pairs {
+		name := title(p.base.Design, r.Columns)
+		text, worse := statusChange(p)
+		switch {
+		case worse && len(o.Conditions) == 0:
+			r.Failures = append(r.Failures, fmt.Sprintf("%s: more violations: %s", name, text))
+		case o.Strict && sameLuck(p) && text != "":
+			r.Failures = append(r.Failures, fmt.Sprintf("%s: statuses changed: %s", name, text))
+		case text != "":
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: statuses: %s", name, text))
+		}
+		if kinds := shifts(p); o.Strict && sameLuck(p) && len(kinds) > 0 {
+			r.Failures = append(r.Failures, fmt.Sprintf("%s: messages by kind: %s", name, listed(kinds)))
+		}
+	}
+	if o.Strict {
+		for _, name := range r.Missing {
+			r.Failures = append(r.Failures, name+": the new run has no such cell")
+		}
+	}
+}
+
+// breaks says whether the row fails a condition: beyond chance, unless it is
+// exact, and beyond the limit.
+func (row *Row) breaks(c *Condition, alpha float64) bool {
+	difference := row.New.Center - row.Base.Center
+	if row.Exact {
+		return row.Differing > 0 && c.exceeds(row.Base.Center, difference)
+	}
+	if !(row.Adjusted <= alpha) {
+		return false
+	}
+	if math.IsNaN(difference) { // time-outs have taken a median away
+		return row.Delta > 0 != c.Less && row.New.Censored != row.Base.Censored
+	}
+	return c.exceeds(row.Base.Center, difference)
+}
+
+// describe says in words what changed.
+func (row *Row) describe(m *matching) string {
+	if row.Exact {
+		text := fmt.Sprintf("%s -> %s in the mean (%s), in %d of %d trials", Number(row.Base.Center),
+			Number(row.New.Center), Percent(row.Change), row.Differing, row.Pairs)
+		for _, p := range m.pairs {
+			if kinds := shifts(p); len(kinds) > 0 && slices.Equal(p.base.Design, row.Design) {
+				return text + ": " + listed(kinds)
+			}
+		}
+		return text
+	}
+	text := fmt.Sprintf("%s -> %s (%s", median(row.Base), median(row.New), Percent(row.Change))
+	if !math.IsNaN(row.ChangeLow) {
+		text += fmt.Sprintf(" [%s, %s]", Percent(row.ChangeLow), Percent(row.ChangeHigh))
+	}
+	return text + fmt.Sprintf("), p %s after correction", P(row.Adjusted))
+}
+
+func median(f Figure) string {
+	if math.IsNaN(f.Center) && f.Censored > 0 {
+		return "beyond the time limit"
+	}
+	return Number(f.Center)
+}
+
+func listed(kinds []shift) string {
+	words := make([]string, len(kinds))
+	for i, k := range kinds {
+		words[i] = k.String()
+	}
+	return strings.Join(words, ", ")
+}

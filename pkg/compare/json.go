@@ -1,0 +1,111 @@
+package compare
+
+import (
+	"math"
+
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+// The machine's form of a comparison. A figure that does not exist is null.
+type (
+	// Document is a Report for programs.
+	Document struct {
+		Schema    int           `json:"schema_version"`
+		Base      sideJSON      `json:"base"`
+		New       sideJSON      `json:"new"`
+		Alpha     float64       `json:"alpha"`
+		Threshold float64       `json:"threshold"`
+		Tests     int           `json:"tests"`
+		Rows      []rowJSON     `json:"rows"`
+		Geomeans  []geomeanJSON `json:"geomeans"`
+		Missing   []string      `json:"missing"`
+		Extra     []string      `json:"extra"`
+		Notes     []string      `json:"notes"`
+		Failures  []string      `json:"failures"`
+		Passed    bool          `json:"passed"`
+	}
+	sideJSON struct {
+		Path     string         `json:"path"`
+		Name     string         `json:"name"`
+		Trials   int            `json:"trials"`
+		Statuses map[string]int `json:"statuses"`
+	}
+	rowJSON struct {
+		Design     map[string]string `json:"design"`
+		Metric     string            `json:"metric"`
+		Method     string            `json:"method"` // exact or ranks
+		Base       figureJSON        `json:"base"`
+		New        figureJSON        `json:"new"`
+		Change     *float64          `json:"change"`
+		ChangeLow  *float64          `json:"change_low"`
+		ChangeHigh *float64          `json:"change_high"`
+		Delta      *float64          `json:"cliffs_delta"`
+		P          *float64          `json:"p"`
+		Adjusted   *float64          `json:"p_adjusted"`
+		Pairs      int               `json:"pairs,omitempty"`
+		Differing  int               `json:"differing,omitempty"`
+		Verdict    Verdict           `json:"verdict"`
+		Failed     bool              `json:"failed"`
+	}
+	figureJSON struct {
+		N        int      `json:"n"`
+		Censored int      `json:"censored"`
+		Center   *float64 `json:"center"` // median; of an exact comparison the mean
+		Low      *float64 `json:"ci_low"`
+		High     *float64 `json:"ci_high"`
+	}
+	geomeanJSON struct {
+		Metric string  `json:"metric"`
+		Cells  int     `json:"cells"`
+		Change float64 `json:"change"`
+	}
+)
+
+// Document is the report in the machine's form.
+func (r *Report) Document() Document {
+	d := Document{
+		Schema: 1, Base: sideJSON(r.Base), New: sideJSON(r.New), Alpha: r.Alpha, Threshold: r.Threshold,
+		Tests: r.Tests, Rows: []rowJSON{}, Geomeans: []geomeanJSON{}, Missing: nonNil(r.Missing),
+		Extra: nonNil(r.Extra), Notes: nonNil(r.Notes), Failures: nonNil(r.Failures),
+		Passed: len(r.Failures) == 0,
+	}
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		method := "ranks"
+		if row.Exact {
+			method = "exact"
+		}
+		d.Rows = append(d.Rows, rowJSON{
+			Design: designMap(row.Design), Metric: row.Metric, Method: method, Base: row.Base.json(),
+			New: row.New.json(), Change: finite(row.Change), ChangeLow: finite(row.ChangeLow),
+			ChangeHigh: finite(row.ChangeHigh), Delta: finite(row.Delta), P: finite(row.P),
+			Adjusted: finite(row.Adjusted), Pairs: row.Pairs, Differing: row.Differing,
+			Verdict: row.Verdict, Failed: row.Failed,
+		})
+	}
+	for _, g := range r.Geomeans {
+		d.Geomeans = append(d.Geomeans, geomeanJSON(g))
+	}
+	return d
+}
+
+func (f Figure) json() figureJSON {
+	return figureJSON{f.N, f.Censored, finite(f.Center), finite(f.Low), finite(f.High)}
+}
+
+func designMap(design []results.Field) map[string]string {
+	m := make(map[string]string, len(design))
+	for _, f := range design {
+		m[f.Name] = f.Value
+	}
+	return m
+}
+
+func finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+func nonNil(list []string) []string { return append([]string{}, list...) }
