@@ -29,8 +29,8 @@ const MinimumBootstrap = 6
 // are NaN below MinimumBootstrap values; an end is NaN where the resamples do not
 // reach, or where the statistic gave no finite figure.
 //
-// There are 1999 resamples, fewer from 20,000 values on, and 199 at least. The
-// acceleration is that of the jackknife, from 500 values on by groups.
+// There are 999 resamples for 95 %, fewer from 40,000 values on, and 199 at least.
+// The acceleration is that of the jackknife, from 500 values on by groups.
 func BCa(
 	values []float64, statistic func([]float64) float64, confidence float64, seed uint64,
 ) (lo, hi float64) {
@@ -40,7 +40,7 @@ func BCa(
 	}
 	draw := newDraw(seed, 0)
 	scratch := make([]float64, len(xs))
-	replicates := make([]float64, resamples(len(xs)))
+	replicates := make([]float64, resamples(len(xs), confidence))
 	for i := range replicates {
 		for j := range scratch {
 			scratch[j] = xs[draw.index(len(xs))]
@@ -51,16 +51,57 @@ func BCa(
 	return bca(replicates, statistic(slices.Clone(xs)), a, confidence)
 }
 
-// MeanInterval returns the interval of the mean.
+// MeanInterval returns the interval of the mean by the studentized bootstrap (Efron
+// and Tibshirani, An Introduction to the Bootstrap, 1993, section 12.5): the mean
+// of each resample is measured in its own standard errors. In simulation it comes
+// much nearer to its promise than BCa, which is too short in small samples:
+// docs/methodology.md has the figures. Both ends are NaN below MinimumBootstrap
+// values or with a censored one, and an end is NaN where resamples of equal values
+// leave it open, as they do if all but very few values are equal.
 func MeanInterval(values []float64, confidence float64, seed uint64) (lo, hi float64) {
 	xs := sample(values)
-	if len(xs) < MinimumBootstrap {
-		return math.NaN(), math.NaN()
+	nan := math.NaN()
+	if len(xs) < MinimumBootstrap || math.IsInf(xs[len(xs)-1], 1) || !(confidence > 0 && confidence < 1) {
+		return nan, nan
 	}
 	scale := unit(xs)
-	replicates := newDraw(seed, 0).replicates(Mean, xs, resamples(len(xs)))
-	lo, hi = bca(replicates, Mean.of(xs), acceleration(influence(xs, 1)), confidence)
-	return math.Ldexp(lo, scale), math.Ldexp(hi, scale)
+	mean, deviation := moments(xs)
+	draw := newDraw(seed, 0)
+	scratch := make([]float64, len(xs))
+	t := make([]float64, resamples(len(xs), confidence))
+	for i := range t {
+		for j := range scratch {
+			scratch[j] = xs[draw.index(len(xs))]
+		}
+		if m, s := moments(scratch); m != mean { // else 0, also if all are equal
+			t[i] = (m - mean) / s
+		}
+	}
+	slices.Sort(t)
+	k := int((1 - confidence) / 2 * float64(len(t)+1) * (1 + rounding))
+	if k < 1 {
+		return nan, nan
+	}
+	end := func(t float64) float64 {
+		if deviation == 0 {
+			return mean
+		}
+		return mean - t*deviation
+	}
+	lo, hi = end(t[len(t)-k]), end(t[k-1])
+	return math.Ldexp(known(lo), scale), math.Ldexp(known(hi), scale)
+}
+
+// moments returns the mean and the standard deviation, by n.
+func moments(xs []float64) (mean, deviation float64) {
+	for _, x := range xs {
+		mean += x
+	}
+	mean /= float64(len(xs))
+	for _, x := range xs {
+		deviation += (x - mean) * (x - mean)
+	}
+	return mean, math.Sqrt(deviation / float64(len(xs)))
 }
 
 // RatioInterval returns the ratio of b's statistic to a's, and its BCa interval,
@@ -128,7 +169,7 @@ func (c comparison) interval(confidence float64, seed uint64, scale int) (figure
 		if slices.Compare(c.x, c.y) > 0 {
 			luckX, luckY = luckY, luckX
 		}
-		n := resamples(len(c.x) + len(c.y))
+		n := resamples(len(c.x)+len(c.y), confidence)
 		replicates := newDraw(seed, luckX).replicates(c.statistic, c.x, n)
 		for i, y := range newDraw(seed, luckY).replicates(c.statistic, c.y, n) {
 			replicates[i] = c.figure(replicates[i], y)
@@ -233,10 +274,10 @@ func jackknife(xs []float64, statistic func([]float64) float64, draw draw) []flo
 	return u
 }
 
-// resamples returns how many resamples of n values to draw: what allows for the
-// steps of 95 % exactly, and at most some 40 million values.
-func resamples(n int) int {
-	return min(1999, max(199, 40_000_000/n))
+// resamples returns how many resamples of n values to draw: such that 25 lie beyond
+// each end, 999 for 95 %, unless that were more than some 40 million values.
+func resamples(n int, confidence float64) int {
+	return int(max(199, min(50/(1-confidence)-1+rounding, 9999, 40e6/float64(n))))
 }
 
 // unit scales samples by a power of two, which is exact, so that the largest
