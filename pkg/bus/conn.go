@@ -183,6 +183,9 @@ func (c *Conn) Address(trial string, self uint32, n int) {
 	}
 }
 
+// ErrTooLarge is why Send refuses a payload of more than MaxFrame bytes.
+var ErrTooLarge = nats.ErrMaxPayload
+
 // Send hands payload to the network, which has copied it when Send returns. That
 // it was refused is told later, as a fault.
 func (c *Conn) Send(to uint32, payload []byte) error {
@@ -191,7 +194,7 @@ func (c *Conn) Send(to uint32, payload []byte) error {
 			to, len(c.subjects)-1)
 	}
 	if err := c.nc.Publish(c.subjects[to], payload); err != nil {
-		return fmt.Errorf("send to p%d: %w", to, err)
+		return fmt.Errorf("send to p%d: %d bytes: %w", to, len(payload), err)
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func TestConn_CarriesMessagesOfOneTrial(t *testing.T) {
 			t.Errorf("to p%d: no error", to)
 		}
 	}
-	if err := conns[0].Send(2, make([]byte, defaultMaxPayload+1)); err == nil {
+	if err := conns[0].Send(2, make([]byte, MaxFrame+1)); err == nil {
 		t.Error("a payload beyond the limit: no error")
 	}
 	for i, c := range conns {

@@ -11,10 +11,12 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
+// MaxFrame is how many bytes the bus carries in one message.
+const MaxFrame = 64 << 10
+
 // Limits of the server. A node that is slower than these is cut off, which its
 // trial records; it never slows the others.
 const (
-	defaultMaxPayload = 64 << 10
 	defaultMaxPending = 8 << 20
 	maxControlLine    = 1024
 	maxSubscriptions  = 1024
@@ -108,7 +110,7 @@ func serverOptions(cfg ServerConfig) (*server.Options, error) {
 		Nkeys:          users,
 		MaxConn:        4*max(cfg.MaxNodes, len(users)) + 16,
 		MaxSubs:        maxSubscriptions,
-		MaxPayload:     orElse(cfg.MaxPayload, defaultMaxPayload),
+		MaxPayload:     orElse(cfg.MaxPayload, MaxFrame),
 		MaxPending:     orElse(cfg.MaxPending, defaultMaxPending),
 		MaxControlLine: maxControlLine,
 		WriteDeadline:  max(writeDeadline, cfg.Patience),

@@ -102,6 +102,10 @@ func (t *trial) compare(before bus.ServerStats) {
 	if n := after.StalledClients - before.StalledClients; n > 0 {
 		t.invalid = append(t.invalid, fmt.Sprintf("clients stalled by the bus: %d", n))
 	}
+	if n := after.TotalConnections - before.TotalConnections; n > t.spawned {
+		t.invalid = append(t.invalid, fmt.Sprintf("strangers at the bus: %d connections, but only %d nodes",
+			n, t.spawned))
+	}
 }
 
 // skipped is how many faults did not happen.
@@ -161,6 +165,9 @@ func (t *trial) collect(sink trace.Sink) harness.End {
 	if more := vanished - mostVanished; more > 0 {
 		end.Invalid = append(end.Invalid, fmt.Sprintf("and %d more messages vanished", more))
 	}
+	if err := forged(outcomes); err != nil {
+		end.Invalid = append(end.Invalid, err.Error())
+	}
 	if end.Reason == harness.Finished && !t.inTime || end.Reason == harness.Stuck {
 		end.At = last // quiet is found a moment after it has begun
 	}
@@ -169,6 +176,18 @@ func (t *trial) collect(sink trace.Sink) harness.End {
 
 // mostVanished is how many messages that vanished are named.
 const mostVanished = 5
+
+// forged says if something came to a receiver that its sender did not send.
+func forged(outcomes map[flight][]uint8) error {
+	for k, list := range outcomes {
+		for i, left := range list {
+			if left != 0 {
+				return fmt.Errorf("p%d got message %d of p%d, which that did not send", k.to, i+1, k.from)
+			}
+		}
+	}
+	return nil
+}
 
 // children are all incarnations of all nodes that left telemetry.
 func (t *trial) children() []*child {
@@ -180,6 +199,10 @@ func (t *trial) children() []*child {
 func (t *trial) outcomes(cut time.Duration) (map[flight][]uint8, error) {
 	out := map[flight][]uint8{}
 	var errs []error
+	most := uint64(0) // messages that can have been sent: each is a record
+	for _, c := range t.children() {
+		most += c.reader.Len()
+	}
 	for _, c := range t.children() {
 		if c.reader.Full() {
 			errs = append(errs, fmt.Errorf("telemetry of p%d is full: shorten the trial", c.id))
@@ -188,6 +211,9 @@ func (t *trial) outcomes(cut time.Duration) (map[flight][]uint8, error) {
 			c.last = r.At
 			if r.At > cut || r.Type != trace.Deliver && r.Type != trace.Lose && r.Type != trace.Undelivered {
 				return nil
+			}
+			if r.Seq == 0 || r.Seq > most {
+				return fmt.Errorf("p%d got message %d of p%d, of %d at most", r.Process, r.Seq, r.Peer, most)
 			}
 			k := flight{r.Plane, r.Peer, r.Incarnation, r.Process}
 			list := out[k]
@@ -237,7 +263,8 @@ const grace = 50 * time.Millisecond
 func (t *trial) unaccounted(r *trace.Record, outcomes map[flight][]uint8, cut time.Duration,
 	end *harness.End, m *merge) error {
 	list := outcomes[flight{r.Plane, r.Process, r.Incarnation, r.Peer}]
-	if int(r.Seq) <= len(list) && list[r.Seq-1]&(1<<r.Copy) != 0 {
+	if bit := uint8(1) << r.Copy; int(r.Seq) <= len(list) && list[r.Seq-1]&bit != 0 {
+		list[r.Seq-1] &^= bit
 		return nil
 	}
 	fate := *r

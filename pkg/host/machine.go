@@ -26,9 +26,10 @@ type MachineConfig struct {
 	Run      string   // marks the environment of every child, so that orphans can be told
 	Telltale []string // further environment of the children, for tests
 	External bus.DialConfig
-	Ready    time.Duration // how long nodes may take to be ready; 0: 10 s and 20 ms a node
-	Limit    int64         // bytes of records that a node may write; 0: DefaultTelemetryLimit
-	Pause    time.Duration // the longest that a node is to be paused: nobody may take it for dead
+	Ready    time.Duration        // how long nodes may take to be ready; 0: 10 s and 20 ms a node
+	Limit    int64                // bytes of records that a node may write; 0: DefaultTelemetryLimit
+	Pause    time.Duration        // the longest that a node is to be paused: nobody may take it for dead
+	Wall     func() time.Duration // the wall clock, for tests; nil: the system's
 }
 
 // A Machine runs trials on real node processes of this machine, one at a time.
@@ -53,6 +54,9 @@ func NewMachine(cfg MachineConfig) (*Machine, error) {
 	}
 	if cfg.Ready == 0 {
 		cfg.Ready = 10*time.Second + time.Duration(cfg.Nodes)*20*time.Millisecond
+	}
+	if cfg.Wall == nil {
+		cfg.Wall = wallClock
 	}
 	// Three pipes and a mapped file for each node, and the bus's own.
 	if _, err := RaiseFileLimit(uint64(cfg.Nodes)*8 + 256); err != nil {
@@ -178,8 +182,10 @@ func (m *Machine) Run(ctx context.Context, s *harness.Setup, sink trace.Sink) (
 	if err != nil {
 		return end, q, err
 	}
+	clocks := readClocks(m.cfg.Wall)
 	err = t.run(ctx)
 	_, q.SchedDelayP99, _ = probe.Stop()
+	step := readClocks(m.cfg.Wall).stepSince(clocks)
 	if now, cpuErr := ReadCPU(); cpuErr == nil {
 		q.Busy = now.BusySince(cpu)
 	}
@@ -188,6 +194,7 @@ func (m *Machine) Run(ctx context.Context, s *harness.Setup, sink trace.Sink) (
 	}
 	t.stop()
 	t.compare(before)
+	t.invalid = append(t.invalid, skew(q.SchedDelayP99, step)...)
 	return t.collect(sink), q, nil
 }
 

@@ -46,6 +46,7 @@ type node struct {
 	frame    []byte
 	watch    [256]bool
 	kinds    [256]bool // of messages, where watch says that they are reported
+	declared int       // kinds of messages that the algorithm has
 	omission []harness.Omission
 	tally    *tally        // of the messages that each omission fits
 	slow     time.Duration // what each event takes
@@ -116,6 +117,7 @@ func (n *node) join(in *bufio.Reader) error {
 	if n.setup, err = plan.Setup(); err != nil {
 		return err
 	}
+	n.declared = len(n.setup.Alg.Codec.Kinds())
 	for _, t := range n.Watch {
 		n.watch[t] = true
 	}
@@ -323,8 +325,12 @@ func (n *node) collect() (stop bool) {
 func (n *node) arrive(msg *nats.Msg, now time.Duration) {
 	from, ok := bus.Sender(msg.Subject)
 	var f bus.Frame
-	if err := f.Parse(msg.Data); err != nil || !ok || from == 0 || int(from) > n.setup.Nodes {
-		n.failed = fmt.Errorf("message on %s is not of this trial: %v", msg.Subject, err)
+	err := f.Parse(msg.Data)
+	if err == nil && (!ok || from == 0 || int(from) > n.setup.Nodes || !n.possible(&f)) {
+		err = errors.New("no process sends such")
+	}
+	if err != nil {
+		n.failed = fmt.Errorf("message on %s is not of this trial: %w", msg.Subject, err)
 		return
 	}
 	if f.Plane == trace.Data {
@@ -334,6 +340,13 @@ func (n *node) arrive(msg *nats.Msg, now time.Duration) {
 	late := max(now-f.Due, 0)
 	n.queue.Push(f.Due, harness.Delivery, algo.ID(from),
 		happening{what: aMessage, from: algo.ID(from), late: late, frame: f})
+}
+
+// possible says whether a node can have sent f: whoever has got hold of its key may
+// have sent something else.
+func (n *node) possible(f *bus.Frame) bool {
+	heartbeat := f.Plane == trace.Detection && f.Kind == harness.Heartbeat
+	return f.Seq > 0 && f.Ordinal > 0 && (heartbeat || int(f.Kind) < n.declared)
 }
 
 func (n *node) word(peer uint32, k int) interface{ Store(uint64) } {
@@ -425,7 +438,12 @@ func (n *node) deliver(h *happening) {
 	var msg algo.Message
 	if f.Plane == trace.Data || f.Kind != harness.Heartbeat {
 		var err error
-		if msg, _, err = n.setup.Alg.Codec.Decode(f.Payload); err != nil {
+		var kind uint8
+		msg, kind, err = n.setup.Alg.Codec.Decode(f.Payload)
+		if err == nil && kind != f.Kind {
+			err = fmt.Errorf("its frame says kind %d, its payload kind %d", f.Kind, kind)
+		}
+		if err != nil {
 			n.failed = fmt.Errorf("message of process %d: %w", h.from, err)
 			return
 		}

@@ -36,6 +36,7 @@ type trial struct {
 	alarm     *Alarm
 	start     time.Duration // the common start, by Monotonic
 	records   trace.List    // what the host did
+	spawned   uint64        // nodes, each of which connects once
 	cuts      bus.Cuts
 	weather   bus.Weather
 	sudden    []order // changes of the network that are not in the timeline
@@ -223,7 +224,9 @@ func (t *trial) obituary(c *child) string {
 }
 
 // pluginFaults are the beginnings of what a program says when its code failed.
-var pluginFaults = []string{"panic: ", "fatal error: stack overflow", "invariant of process"}
+var pluginFaults = []string{
+	"panic: ", "fatal error: stack overflow", "invariant of process", messageTooLarge,
+}
 
 func isPluginFault(why string) bool {
 	return slices.ContainsFunc(pluginFaults,
@@ -238,6 +241,7 @@ func (t *trial) spawn(c *child, saved []byte) (err error) {
 	if err != nil {
 		return fmt.Errorf("start node p%d: %w", c.id, err)
 	}
+	t.spawned++
 	c.telemetry = filepath.Join(t.dir, fmt.Sprintf("p%d-%d", c.id, c.incarnation))
 	a := assignment{
 		ID: c.id, Incarnation: c.incarnation, Saved: saved, Telemetry: c.telemetry,
@@ -281,12 +285,7 @@ func (t *trial) listen(c *child, lines []byte) {
 	in.Split(wholeLines)
 	open := true
 	for open && in.Scan() {
-		var r report
-		if json.Unmarshal(in.Bytes(), &r) != nil {
-			r = report{Error: fmt.Sprintf("wrote %.80q to its standard output, which is for reports "+
-				"to the host: write to standard error instead", in.Text())}
-		}
-		open = t.happened(occurrence{from: c, report: r})
+		open = t.happened(occurrence{from: c, report: parseReport(in.Bytes(), c.id, len(t.nodes))})
 	}
 	if errors.Is(in.Err(), bufio.ErrTooLong) {
 		t.happened(occurrence{from: c, report: report{Error: fmt.Sprintf(
@@ -298,6 +297,21 @@ func (t *trial) listen(c *child, lines []byte) {
 
 // maxReport bounds a line of a node's.
 const maxReport = 1 << 20
+
+// parseReport reads a line of node id, of so many. A plugin may have written it.
+func parseReport(line []byte, id algo.ID, nodes int) (r report) {
+	err := json.Unmarshal(line, &r)
+	fits := true
+	if rec := r.Record; rec != nil {
+		_, fits = trace.TypeOf(rec.Type.String())
+		fits = fits && rec.Process == uint32(id) && rec.Peer <= uint32(nodes)
+	}
+	if err != nil || !fits {
+		return report{Error: fmt.Sprintf("wrote %.80q to its standard output, which is for reports "+
+			"to the host: write to standard error instead", line)}
+	}
+	return r
+}
 
 // wholeLines splits at the ends of lines. A line that the node's death cut short
 // is none.

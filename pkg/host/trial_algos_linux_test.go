@@ -20,6 +20,12 @@ type Numbered struct{ K uint32 }
 // Kind is NUMBERED.
 func (Numbered) Kind() string { return "NUMBERED" }
 
+// Bulk is a message of any size.
+type Bulk struct{ Bytes []byte }
+
+// Kind is BULK.
+func (Bulk) Kind() string { return "BULK" }
+
 // Counted is what a saver saves.
 type Counted struct{ N uint64 }
 
@@ -64,7 +70,7 @@ func init() {
 	}, func(c algo.Config) algo.Mutex { return &loser{Config: c} })
 	algo.RegisterElector(algo.Spec{
 		Name: "test-culprit", Summary: "does one bad thing", Paper: paper,
-		Messages: []algo.Message{Numbered{}},
+		Messages: []algo.Message{Numbered{}, Bulk{}},
 		Params: []algo.Param{
 			{Name: "deed", Type: algo.Enum, Choices: deeds, Default: algo.Const("none"), Doc: "what"},
 			number("victim", 2), span("after", 20*time.Millisecond), span("linger", time.Millisecond),
@@ -220,7 +226,8 @@ func (l *loser) Receive(algo.Env, algo.ID, algo.Message) {}
 
 // deeds is what a culprit can do.
 var deeds = []string{
-	"none", "panic", "invariant", "flood", "kill", "print", "block", "overflow", "records",
+	"none", "panic", "invariant", "flood", "kill", "print", "block", "overflow", "records", "bulk", "huge",
+	"leave", "crash", "forge",
 }
 
 type culprit struct {
@@ -242,6 +249,7 @@ func (c *culprit) Timeout(env algo.Env, t algo.Timer) {
 		return
 	}
 	tellTest()
+	next := c.ID%algo.ID(len(c.Peers)) + 1
 	switch c.Params.Enum("deed") {
 	case "panic":
 		panic("the plugin has lost its head")
@@ -249,8 +257,21 @@ func (c *culprit) Timeout(env algo.Env, t algo.Timer) {
 		c.guilty = true
 	case "flood":
 		for k := range 100_000 {
-			env.Send(c.ID%algo.ID(len(c.Peers))+1, Numbered{uint32(k)})
+			env.Send(next, Numbered{uint32(k)})
 		}
+	case "bulk": // more than the bus keeps for one that does not read
+		awaitTest()
+		for range 800 {
+			env.Send(next, Bulk{make([]byte, 32<<10)})
+		}
+	case "huge":
+		env.Send(next, Bulk{make([]byte, 1<<20)})
+	case "leave":
+		os.Exit(0)
+	case "crash":
+		crashSelf()
+	case "forge":
+		fmt.Println(`{"record":{"Type":1,"Process":4000000000}}`)
 	case "kill":
 		killSelf()
 		select {}
@@ -280,6 +301,16 @@ func overflow(n int) int {
 		return 0
 	}
 	return overflow(n+1) + n
+}
+
+// awaitTest waits until the test has made a file that says to go on.
+func awaitTest() {
+	for {
+		if _, err := os.Stat(filepath.Join(os.Getenv(startedKey), "go")); err == nil {
+			return
+		}
+		time.Sleep(time.Millisecond) // the test has a deadline
+	}
 }
 
 // tellTest tells the test, by a file, that the trial is under way, and where the

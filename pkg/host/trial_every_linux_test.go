@@ -20,7 +20,7 @@ const seeds = 1000
 // trials agree, with latencies that vary by half. Every process begins, or
 // requests, so that nothing else is left to chance.
 func TestTrial_EveryAlgorithm(t *testing.T) {
-	m := newMachine(t, 8)
+	t.Parallel()
 	sizes := []int{3, 5, 8}
 	if testing.Short() {
 		sizes = sizes[:1]
@@ -29,19 +29,23 @@ func TestTrial_EveryAlgorithm(t *testing.T) {
 		if strings.Contains(a.ID, "/test-") {
 			continue
 		}
-		for _, n := range sizes {
-			if needs := a.Spec.Needs.Nodes; needs != nil && needs(n) != nil {
-				continue
+		t.Run(a.Spec.Name, func(t *testing.T) {
+			t.Parallel() // they mostly wait
+			m := newMachine(t, 8)
+			for _, n := range sizes {
+				if needs := a.Spec.Needs.Nodes; needs != nil && needs(n) != nil {
+					continue
+				}
+				for _, s := range failureFree(a, n) {
+					t.Run(fmt.Sprintf("%s n=%d", s.Kind, n), func(t *testing.T) {
+						p := varied(t, a.ID, n, s)
+						all := ensemble(t, p)
+						got := run(t, m, p, all.holds)
+						t.Logf("%v in %v; %s", got.Kinds, got.End.At, all)
+					})
+				}
 			}
-			for _, s := range failureFree(a, n) {
-				t.Run(fmt.Sprintf("%s %s n=%d", a.Spec.Name, s.Kind, n), func(t *testing.T) {
-					p := varied(t, a.ID, n, s)
-					all := ensemble(t, p)
-					got := run(t, m, p, all.holds)
-					t.Logf("%v in %v; %s", got.Kinds, got.End.At, all)
-				})
-			}
-		}
+		})
 	}
 }
 

@@ -44,6 +44,8 @@ func init() {
 		err = moody()
 	case "trial-host":
 		err = runHost()
+	case "trial-stalled":
+		err = runStalled()
 	default:
 		return
 	}

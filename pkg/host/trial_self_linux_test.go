@@ -10,3 +10,6 @@ func killSelf() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) }
 
 // stopSelf stops this process until somebody lets it go on.
 func stopSelf() { _ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) }
+
+// crashSelf ends this process as a bug in C code would.
+func crashSelf() { _ = syscall.Kill(os.Getpid(), syscall.SIGSEGV) }

@@ -27,10 +27,16 @@ import (
 // while the others wait.
 func culpritPlan(tb testing.TB, deed string, linger time.Duration) harness.Plan {
 	tb.Helper()
-	p := plan(tb, "election/test-culprit", 3, script(),
-		map[string]any{"deed": deed, "linger": linger})
-	p.Network.Latency = bus.Constant(0)
+	p, err := deedPlan(deed, linger)
+	must(tb, err)
 	return p
+}
+
+func deedPlan(deed string, linger time.Duration) (harness.Plan, error) {
+	p, err := algotest.Plan("election/test-culprit", 3, script(),
+		map[string]any{"deed": deed, "linger": linger})
+	p.TimeLimit, p.Network.Latency = 30*time.Second, bus.Constant(0)
+	return p, err
 }
 
 // mark gives the children of a machine an environment that they can be told by.
@@ -62,6 +68,7 @@ func fine(tb testing.TB, m *host.Machine) {
 }
 
 func TestTrial_NodeThatDoesNotJoin(t *testing.T) {
+	t.Parallel()
 	for mood, want := range map[string]string{
 		"hang":    "1 of 3 nodes were not ready within 700ms: p2",
 		"stop":    "1 of 3 nodes were not ready within 700ms: p2",
@@ -71,6 +78,7 @@ func TestTrial_NodeThatDoesNotJoin(t *testing.T) {
 		"endless": "node p2 was not ready: wrote a line of more than 1048576 bytes",
 	} {
 		t.Run(mood, func(t *testing.T) {
+			t.Parallel()
 			marker, marked := mark(t)
 			m := newMachine(t, 3, marked, func(c *host.MachineConfig) {
 				c.NodeArgs, c.Ready = []string{"trial-moody"}, ms(700)
@@ -92,11 +100,13 @@ func TestTrial_NodeThatDoesNotJoin(t *testing.T) {
 }
 
 func TestTrial_NodeThatDoesNotJoinAgain(t *testing.T) {
+	t.Parallel()
 	for mood, want := range map[string]string{
 		"hang-again": "node p2 was not ready again within",
 		"exit-again": "node p2 was not ready again: exit code 7: no thanks",
 	} {
 		t.Run(mood, func(t *testing.T) {
+			t.Parallel()
 			marker, marked := mark(t)
 			m := newMachine(t, 3, marked, func(c *host.MachineConfig) {
 				c.NodeArgs, c.Ready = []string{"trial-moody"}, time.Second
@@ -127,7 +137,11 @@ func TestTrial_PluginsMisdeeds(t *testing.T) {
 		{"panic", "process 2: exit code 2: panic: the plugin has lost its head", ""},
 		{"overflow", "process 2: exit code 2: ", ""},
 		{"invariant", "the culprit is guilty", ""},
+		{"huge", "process 2: message too large: process 2 sends 1048581 bytes to p3: at most 65536", ""},
 		{"kill", "", "node p2 died: SIGKILL"},
+		{"leave", "", "node p2 died: exit code 0"},
+		{"crash", "", "node p2 died: exit code 2: SIGSEGV: segmentation violation"},
+		{"forge", "", `node p2: wrote "{\"record\":{\"Type\":1,\"Process\":4000000000}}" to its standard output`},
 		{"print", "", `node p2: wrote "token sent" to its standard output`},
 	} {
 		t.Run(c.deed, func(t *testing.T) {
@@ -157,6 +171,7 @@ func TestTrial_PluginsMisdeeds(t *testing.T) {
 }
 
 func TestTrial_HandlerThatDoesNotReturn(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t, 3)
 	p := culpritPlan(t, "block", ms(1))
 	p.TimeLimit = ms(200)
@@ -358,8 +373,7 @@ func runHost() error {
 		return err
 	}
 	defer m.Close()
-	p, err := algotest.Plan("election/test-culprit", 3, script(),
-		map[string]any{"linger": time.Minute})
+	p, err := deedPlan("none", time.Minute)
 	if err != nil {
 		return err
 	}

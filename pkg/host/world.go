@@ -1,6 +1,7 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -39,6 +40,9 @@ func (n *node) Send(_ *harness.Member, to algo.ID, out harness.Outgoing) {
 	}
 }
 
+// messageTooLarge begins what a node says of a message that does not fit the bus.
+const messageTooLarge = "message too large"
+
 func (n *node) publish(t trace.Type, to algo.ID, f *bus.Frame) {
 	n.ordinals[f.Plane][to-1]++
 	f.Ordinal = n.ordinals[f.Plane][to-1]
@@ -59,7 +63,12 @@ func (n *node) publish(t trace.Type, to algo.ID, f *bus.Frame) {
 		n.word(uint32(to), peerSent).Store(stamp(n.Incarnation, f.Ordinal))
 	}
 	n.frame = f.Append(n.frame[:0])
-	if err := n.conn.Send(uint32(to), n.frame); err != nil && n.failed == nil {
+	err := n.conn.Send(uint32(to), n.frame)
+	if errors.Is(err, bus.ErrTooLarge) {
+		err = fmt.Errorf("%s: process %d sends %d bytes to p%d: at most %d with what goes before them",
+			messageTooLarge, n.ID, len(f.Payload), to, bus.MaxFrame)
+	}
+	if err != nil && n.failed == nil {
 		n.failed = err
 	}
 }

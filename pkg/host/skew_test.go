@@ -1,0 +1,55 @@
+package host
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestSkew(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	for _, test := range []struct {
+		name        string
+		delay, step time.Duration
+		want        []string
+	}{
+		{"all well", mostDelay, mostStep, nil},
+		{"late", mostDelay + 1, 0, []string{"starved"}},
+		{"set forward", 0, time.Hour, []string{"the clock was set by 1h0m0s"}},
+		{"set back", 0, -day, []string{"the clock was set by -24h0m0s"}},
+		{"both", time.Second, day, []string{"ran 1s late", "24h0m0s"}},
+	} {
+		got := skew(test.delay, test.step)
+		if len(got) != len(test.want) {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+			continue
+		}
+		for i := range got {
+			if !strings.Contains(got[i], test.want[i]) {
+				t.Errorf("%s: %q, want %q", test.name, got[i], test.want[i])
+			}
+		}
+	}
+}
+
+func TestClocks(t *testing.T) {
+	t.Parallel()
+	then := clocks{wall: time.Hour, monotonic: time.Minute}
+	for _, test := range []struct{ wall, monotonic, want time.Duration }{
+		{time.Hour + 10*time.Second, time.Minute + 10*time.Second, 0},
+		{time.Hour + 10*time.Second + 5*time.Millisecond, time.Minute + 10*time.Second, 0}, // adjusted
+		{time.Hour + 10*time.Second - 5*time.Millisecond, time.Minute + 10*time.Second, 0},
+		{2 * time.Hour, time.Minute, time.Hour},
+		{0, time.Minute, -time.Hour},
+	} {
+		if got := (clocks{test.wall, test.monotonic}).stepSince(then); got != test.want {
+			t.Errorf("%v and %v later: a step of %v, want %v", test.wall-then.wall,
+				test.monotonic-then.monotonic, got, test.want)
+		}
+	}
+	// Unless somebody sets this machine's clock right now.
+	if step := readClocks(wallClock).stepSince(readClocks(wallClock)); step.Abs() > time.Millisecond {
+		t.Errorf("two readings one after the other are a step of %v", step)
+	}
+}
