@@ -41,6 +41,12 @@ quickstart: ## what the README promises: real nodes, under a minute
 determinism: ## the same file twice in simulation: every table byte for byte
 	sh scripts/determinism.sh
 
+reference: ## the reference run of every algorithm again: every changed count fails
+	scripts/reference.sh
+
+refresh: ## take the new counts for the reference; say why in CHANGELOG.md
+	scripts/reference.sh refresh
+
 nightly: ## the slow tests: kill loops, long schedules
 	CONCLAVE_NIGHTLY=1 $(GO) test -timeout 60m ./...
 
@@ -50,4 +56,4 @@ mutants: ## break some plugins a line at a time; their tests must notice each
 ci: ## everything that CI runs
 	bash .ci/run
 
-.PHONY: help build test race lint tidy fuzz bench golden quickstart determinism nightly mutants ci
+.PHONY: help build test race lint tidy fuzz bench golden quickstart determinism reference refresh nightly mutants ci

@@ -141,9 +141,11 @@ func legend(r *compare.Report) string {
 	}
 	var parts []string
 	if tested > 0 {
-		parts = append(parts, fmt.Sprintf("figures: median over trials [95 %% interval]; p: Mann-Whitney, corrected "+
-			"for %s (Holm); worse, better: p at most %v and more than %s; ~: no difference found",
-			plural(r.Tests, "test", "tests"), r.Alpha, percentOf(r.Threshold)))
+		parts = append(parts, "figures: median over trials [95 % interval]; =: equal in every trial")
+	}
+	if r.Tests > 0 {
+		parts = append(parts, fmt.Sprintf("p: Mann-Whitney, corrected for %s (Holm); worse, better: p at most %v "+
+			"and more than %s; ~: no difference found", plural(r.Tests, "test", "tests"), r.Alpha, percentOf(r.Threshold)))
 	}
 	if exact > 0 {
 		parts = append(parts, "exact: counts of simulations with equal seeds, in the mean; n: trials that differ")

@@ -15,6 +15,9 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write testdata anew; read the difference first")
 
+// testdata is where golden files are, whatever folder a test works in.
+var testdata, _ = filepath.Abs("testdata")
+
 // asBench in the environment makes the test binary the command bench.
 const asBench = "CONCLAVE_TEST_AS_BENCH"
 
@@ -82,7 +85,7 @@ func latest(t testing.TB, root, name string) string {
 
 func golden(t *testing.T, name, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", name)
+	path := filepath.Join(testdata, name)
 	if *rewrite {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)

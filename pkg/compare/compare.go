@@ -347,7 +347,7 @@ func (r *Report) row(metric string, p pair, seed uint64) *Row {
 	if len(a)+censoredA == 0 || len(b)+censoredB == 0 {
 		return row
 	}
-	if censoredA+censoredB == 0 && (slices.Equal(a, b) || constant(a, b)) {
+	if censoredA == censoredB && (slices.Equal(a, b) || censoredA == 0 && constant(a, b)) {
 		row.Verdict, row.Change = Same, 0
 		return row
 	}

@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/conclave-bench/conclave/pkg/compare"
+)
+
+// twoRuns makes the folders base and new of one experiment, and works beside them.
+func twoRuns(t *testing.T, experiment string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	file := write(t, "small.yaml", experiment)
+	for _, name := range []string{"base", "new"} {
+		bench(t, "run", file, "--out", "results").want(t, Good)
+		if err := os.Rename(latest(t, "results", "small"), name); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// rewritten changes the tables of the run in dir, and only them: the journal and
+// the manifest are gone, as in a folder that somebody passed on.
+func rewritten(t *testing.T, dir string, change func(string) string) {
+	t.Helper()
+	for _, name := range []string{"journal.ndjson", "manifest.json"} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(dir, "trials.csv")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := change(string(text))
+	if changed == string(text) {
+		t.Fatal("nothing was changed")
+	}
+	if err := os.WriteFile(path, []byte(changed), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestCompare_Same: two runs of one file in simulation do not differ.
+func TestCompare_Same(t *testing.T) {
+	twoRuns(t, small)
+	r := bench(t, "compare", "base", "new", "--strict").want(t, Good)
+	has(t, r.out, "no difference; passes", "exact")
+	golden(t, "compare.txt", r.out)
+}
+
+// TestCompare_OneMessage: one message more in one trial is a regression of the
+// cell that is named, in every format.
+func TestCompare_OneMessage(t *testing.T) {
+	twoRuns(t, small)
+	rewritten(t, "new", func(text string) string {
+		return strings.Replace(text, ",5,3,0,0,2,18,0,", ",6,3,0,0,3,21,0,", 1)
+	})
+	r := bench(t, "compare", "base", "new").want(t, Missed)
+	has(t, r.errors, "fails: bully, nodes=3, loss=0: messages: 5 -> 5.143 in the mean (+2.86%), in 1 of 7 trials")
+	md := bench(t, "compare", "base", "new", "--format", "markdown").want(t, Missed).out
+	golden(t, "compare.md", md)
+	var d compare.Document
+	text := bench(t, "compare", "base", "new", "--format", "json").want(t, Missed).out
+	if err := json.Unmarshal([]byte(text), &d); err != nil || d.Passed || len(d.Failures) == 0 || len(d.Rows) < 8 {
+		t.Errorf("JSON: %v, %+v", err, d)
+	}
+	bench(t, "compare", "new", "base").want(t, Good) // fewer is better
+	bench(t, "compare", "new", "base", "--strict").want(t, Missed)
+	bench(t, "compare", "base", "new", "--fail-if", "messages > 10%").want(t, Good)
+	bench(t, "compare", "base", "new", "--fail-if", "messages > 0").want(t, Missed)
+}
+
+func TestCompare_File(t *testing.T) {
+	twoRuns(t, small)
+	conditions := write(t, "gate.txt", "# no message more\nmessages > 0\nelection_ms > 5%\n")
+	r := bench(t, "compare", "base/trials.csv", "new", "--fail-if-from", conditions, "--out", "report.txt").want(t, Good)
+	text, err := os.ReadFile("report.txt")
+	if err != nil || r.out != "" {
+		t.Errorf("%v; standard output %q", err, r.out)
+	}
+	has(t, string(text), "no difference; passes")
+}
+
+func TestCompare_UsageErrors(t *testing.T) {
+	twoRuns(t, small)
+	bad := write(t, "bad.txt", "messages > 0\nmessages >\n")
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"base"}, Usage, "1 argument, want two"},
+		{[]string{"base", "new", "--fail-if", "messages"}, Usage, "want METRIC > CHANGE"},
+		{[]string{"base", "new", "--fail-if", "mesages > 0"}, Usage, `did you mean "messages"?`},
+		{[]string{"base", "new", "--metrics", "election"}, Usage, `unknown metric "election"`},
+		{[]string{"base", "new", "--fail-if-from", bad}, Usage, "bad.txt: line 2: "},
+		{[]string{"base", "new", "--fail-if-from", "nowhere"}, Usage, "nowhere"},
+		{[]string{"base", "new", "--threshold", "much"}, Usage, "--threshold much"},
+		{[]string{"base", "new", "--alpha", "2"}, Usage, "--alpha 2"},
+		{[]string{"base", "new", "--where", "nodes"}, Usage, "want COLUMN=VALUE"},
+		{[]string{"base", "new", "--format", "html"}, Usage, "table, markdown"},
+		{[]string{"base", "nowhere"}, CouldNotRun, "nowhere: no run there"},
+		{[]string{"base", "new", "--where", "nodes=7"}, CouldNotRun, "no trial to compare"},
+	} {
+		r := bench(t, append([]string{"compare"}, c.args...)...).want(t, c.code)
+		has(t, r.errors, c.says)
+	}
+}
