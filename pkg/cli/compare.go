@@ -60,13 +60,16 @@ the metric's unit, and "where COLUMN=VALUE" restricts it.`,
 		},
 	}
 	flags := c.Flags()
-	flags.StringArrayVar(&f.failIf, "fail-if", nil, "`CONDITION` that fails, as 'election_ms > 10%'; repeatable")
+	flags.StringArrayVar(&f.failIf, "fail-if", nil,
+		"`CONDITION` that fails, as 'election_ms > 10%'; repeatable")
 	flags.StringVar(&f.failFrom, "fail-if-from", "", "`FILE` of such conditions, one in a line")
-	flags.StringSliceVar(&f.metrics, "metrics", nil, "`METRICS` to compare (default: the problem's main ones)")
+	flags.StringSliceVar(&f.metrics, "metrics", nil,
+		"`METRICS` to compare (default: the problem's main ones)")
 	flags.StringSliceVar(&f.ignore, "ignore", nil, "`COLUMNS` that need not agree, as transport")
 	flags.StringArrayVar(&f.where, "where", nil, "`COLUMN=VALUE` of the cells to compare; repeatable")
 	flags.Float64Var(&f.alpha, "alpha", compare.DefaultAlpha, "probability of any false alarm `P`")
-	flags.StringVar(&f.threshold, "threshold", percentOf(compare.DefaultThreshold), "least `CHANGE` that matters")
+	flags.StringVar(&f.threshold, "threshold", percentOf(compare.DefaultThreshold),
+		"least `CHANGE` that matters")
 	flags.BoolVar(&f.strict, "strict", false, "fail every changed count and every cell that NEW lacks")
 	flags.StringVar(&f.format, "format", "table", "`FORMAT`: "+strings.Join(compareFormats, ", "))
 	flags.StringVar(&f.out, "out", "", "write to `FILE`, not to standard output")
@@ -151,7 +154,8 @@ func (s *streams) compare(f *compareFlags, base, new string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.output(f.out, func(w io.Writer) error { return printComparison(w, r, f.format) }); err != nil {
+	print := func(w io.Writer) error { return printComparison(w, r, f.format) }
+	if err := s.output(f.out, print); err != nil {
 		return err
 	}
 	for _, text := range r.Failures {

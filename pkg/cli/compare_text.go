@@ -144,11 +144,13 @@ func legend(r *compare.Report) string {
 		parts = append(parts, "figures: median over trials [95 % interval]; =: equal in every trial")
 	}
 	if r.Tests > 0 {
-		parts = append(parts, fmt.Sprintf("p: Mann-Whitney, corrected for %s (Holm); worse, better: p at most %v "+
-			"and more than %s; ~: no difference found", plural(r.Tests, "test", "tests"), r.Alpha, percentOf(r.Threshold)))
+		parts = append(parts, fmt.Sprintf("p: Mann-Whitney, corrected for %s (Holm); worse, better: "+
+			"p at most %v and more than %s; ~: no difference found", plural(r.Tests, "test", "tests"),
+			r.Alpha, percentOf(r.Threshold)))
 	}
 	if exact > 0 {
-		parts = append(parts, "exact: counts of simulations with equal seeds, in the mean; n: trials that differ")
+		parts = append(parts, "exact: counts of simulations with equal seeds, in the mean; "+
+			"n: trials that differ")
 	}
 	return strings.Join(parts, "\n")
 }
@@ -234,7 +236,8 @@ func markdownComparison(w io.Writer, r *compare.Report) error {
 		comparisonTable(&changed, metric).markdown(w)
 	}
 	fmt.Fprintf(w, "<details><summary>all figures</summary>\n\n")
-	fmt.Fprintf(w, "base: %s  \nnew: %s\n\n", escapeMarkdown(sideText(r.Base)), escapeMarkdown(sideText(r.New)))
+	fmt.Fprintf(w, "base: %s  \nnew: %s\n\n", escapeMarkdown(sideText(r.Base)),
+		escapeMarkdown(sideText(r.New)))
 	for _, metric := range metricsOf(r) {
 		fmt.Fprintf(w, "**%s**\n\n", metric)
 		comparisonTable(r, metric).markdown(w)
@@ -248,8 +251,8 @@ func markdownComparison(w io.Writer, r *compare.Report) error {
 
 // escapeMarkdown keeps text from being read as a table, a tag or a mention.
 func escapeMarkdown(text string) string {
-	return strings.NewReplacer("|", `\|`, "<", "&lt;", ">", "&gt;", "*", `\*`, "_", `\_`, "`", "'", "@", "&#64;",
-		"[", `\[`, "]", `\]`, "~", `\~`).Replace(text)
+	return strings.NewReplacer("|", `\|`, "<", "&lt;", ">", "&gt;", "*", `\*`, "_", `\_`, "`", "'",
+		"@", "&#64;", "[", `\[`, "]", `\]`, "~", `\~`).Replace(text)
 }
 
 // markdown writes the table for a forge.

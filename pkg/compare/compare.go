@@ -333,7 +333,8 @@ func (row Row) says() bool {
 func (r *Report) row(metric string, p pair, seed uint64) *Row {
 	row := &Row{Metric: metric, Design: p.base.Design, Cell: chosen(p.base, r.Columns)}
 	none := math.NaN()
-	row.Change, row.ChangeLow, row.ChangeHigh, row.Delta, row.P, row.Adjusted = none, none, none, none, none, none
+	row.Change, row.ChangeLow, row.ChangeHigh = none, none, none
+	row.Delta, row.P, row.Adjusted = none, none, none
 	if results.IsCount(metric) && sameLuck(p) {
 		return row.exactly(p)
 	}

@@ -34,7 +34,8 @@ func ParseCondition(text string) (Condition, error) {
 	c := Condition{text: strings.Join(strings.Fields(text), " ")}
 	wrong := func(format string, args ...any) (Condition, error) {
 		return c, fmt.Errorf("condition %q: %s; want METRIC > CHANGE or METRIC < CHANGE, as "+
-			"\"election_ms > 10%%\" or \"messages_per_entry > 0 where nodes=5\"", c.text, fmt.Sprintf(format, args...))
+			"\"election_ms > 10%%\" or \"messages_per_entry > 0 where nodes=5\"", c.text,
+			fmt.Sprintf(format, args...))
 	}
 	words := strings.Fields(strings.NewReplacer(">", " > ", "<", " < ").Replace(text))
 	rest := []string{}

@@ -96,7 +96,8 @@ func settings(dir string) map[string]string {
 func machineDifference(base, new *results.Table) string {
 	a, errA := results.ReadManifest(base.Path)
 	b, errB := results.ReadManifest(new.Path)
-	if errA != nil || errB != nil || a.Machine.String() == b.Machine.String() || !measured(base) && !measured(new) {
+	if errA != nil || errB != nil || a.Machine.String() == b.Machine.String() ||
+		!measured(base) && !measured(new) {
 		return ""
 	}
 	return fmt.Sprintf("the machines differ (%v; %v): times of real processes compare only on one machine, "+
@@ -143,7 +144,8 @@ func Drifts(t *results.Table) []string {
 		rho, p := stats.Drift(residuals)
 		if p <= driftAlpha && math.Abs(rho) >= driftLeast {
 			out = append(out, fmt.Sprintf("%s: %s drifts over the order of execution (Spearman's rho %+.2f, "+
-				"p %s): the machine was not the same throughout; run it again on an idle one", t.Path, metric, rho, P(p)))
+				"p %s): the machine was not the same throughout; run it again on an idle one", t.Path,
+				metric, rho, P(p)))
 		}
 	}
 	return out

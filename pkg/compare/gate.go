@@ -73,7 +73,8 @@ func (r *Report) mean(row *Row) {
 func (r *Report) gate(m *matching, o *Options) {
 	fail := func(row *Row, why string) {
 		row.Failed = true
-		r.Failures = append(r.Failures, fmt.Sprintf("%s: %s: %s", title(row.Design, r.Columns), row.Metric, why))
+		name := title(row.Design, r.Columns)
+		r.Failures = append(r.Failures, fmt.Sprintf("%s: %s: %s", name, row.Metric, why))
 	}
 	for i := range r.Rows {
 		row := &r.Rows[i]
