@@ -43,6 +43,7 @@ node processes or in simulation, judges them, and writes statistics.`,
 		s.compareCommand(),
 		s.replayCommand(),
 		s.verifyCommand(),
+		s.exportCommand(),
 		s.initCommand(),
 		s.versionCommand(),
 	)

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/conclave-bench/conclave/pkg/report/export"
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+// exportFlags are the flags of bench export.
+type exportFlags struct {
+	format, out, config string
+	metrics, where      []string
+}
+
+// benchConfigs are the values of --bench-config.
+var benchConfigs = []string{"default", "full"}
+
+func (s *streams) exportCommand() *cobra.Command {
+	var f exportFlags
+	var names []string
+	var about strings.Builder
+	for _, format := range export.Formats() {
+		names = append(names, format.Name)
+		fmt.Fprintf(&about, "  %-9s %s\n", format.Name, format.Doc)
+	}
+	c := &cobra.Command{
+		Use:   "export DIR",
+		Short: "Write a run in the format of another tool",
+		Long: `Write what a run measured in the format of another tool. DIR is the folder of a run,
+or of an experiment for its latest run, or a file like trials.csv. The formats:
+
+` + about.String() + `
+Figures are medians over trials with their 95 % intervals, but for gobench, which has
+every trial, and hgrm, which has every operation. docs/export.md tells more of each.`,
+		Example: `  bench export results/quickstart/latest --format gobench
+  bench export results/quickstart/latest --format latex --metrics election_ms --where nodes=5
+  bench export results/quickstart/latest --format github --out benchmarks`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error { return s.export(&f, args) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.format, "format", "", "`FORMAT`: "+strings.Join(names, ", "))
+	flags.StringVar(&f.out, "out", "",
+		"`FILE` to write, or a folder for formats of several files (default: standard output)")
+	flags.StringSliceVar(&f.metrics, "metrics", nil,
+		"`COLUMNS` of trials.csv (default: the main ones; all for csv and json)")
+	flags.StringArrayVar(&f.where, "where", nil,
+		"only cells where `COLUMN=VALUE`; may be repeated, and all must hold")
+	flags.StringVar(&f.config, "bench-config", benchConfigs[0],
+		"`AMOUNT` of configuration in gobench: "+strings.Join(benchConfigs, ", "))
+	for name, values := range map[string][]string{"format": names, "bench-config": benchConfigs} {
+		// It fails for an unknown flag alone, and these are known.
+		_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values,
+			cobra.ShellCompDirectiveNoFileComp))
+	}
+	return c
+}
+
+func (s *streams) export(f *exportFlags, args []string) error {
+	format, options, err := f.parse(args)
+	if err != nil {
+		return err
+	}
+	run, err := export.Read(args[0])
+	if err != nil {
+		return err
+	}
+	files, err := format.Write(run, options)
+	var wrong *export.Mistake
+	if errors.As(err, &wrong) {
+		return usage("bench export: %s", wrong)
+	}
+	if err != nil {
+		return err
+	}
+	return s.deliver(format, files, f.out)
+}
+
+// parse reads the flags, as far as they do not depend on the run.
+func (f *exportFlags) parse(args []string) (*export.Format, export.Options, error) {
+	o := export.Options{Metrics: f.metrics, Full: f.config == "full", PromisesEnd: promisesEnd}
+	if len(args) != 1 {
+		return nil, o, usage("bench export: %d folders, want one, as "+
+			"bench export results/quickstart/latest --format gobench", len(args))
+	}
+	if f.format == "" {
+		var names []string
+		for _, format := range export.Formats() {
+			names = append(names, format.Name)
+		}
+		return nil, o, usage("bench export: want --format FORMAT, one of: %s", strings.Join(names, ", "))
+	}
+	format, err := export.Find(f.format)
+	if err != nil {
+		return nil, o, usage("bench export: %v", err)
+	}
+	if !slices.Contains(benchConfigs, f.config) {
+		return nil, o, usage("--bench-config %q, want one of: %s", f.config, strings.Join(benchConfigs, ", "))
+	}
+	if o.Full && format.Name != "gobench" {
+		return nil, o, usage("--bench-config means nothing to --format %s; leave it out", format.Name)
+	}
+	for _, w := range f.where {
+		name, value, ok := strings.Cut(w, "=")
+		if !ok || name == "" {
+			return nil, o, usage("--where %q, want COLUMN=VALUE, as nodes=5", w)
+		}
+		o.Where = append(o.Where, results.Field{Name: name, Value: value})
+	}
+	return format, o, nil
+}
+
+// deliver writes the files to where they were asked for.
+func (s *streams) deliver(format *export.Format, files []export.File, out string) error {
+	switch {
+	case out == "" && len(files) > 1:
+		var names []string
+		for _, f := range files[:min(len(files), 3)] {
+			names = append(names, f.Name)
+		}
+		return usage("bench export: --format %s makes %d files (%s, ...): say where with --out DIR",
+			format.Name, len(files), strings.Join(names, ", "))
+	case out == "":
+		_, err := s.out.Write(files[0].Data)
+		return err
+	case !format.Several:
+		return s.place(filepath.Dir(out), export.File{Name: filepath.Base(out), Data: files[0].Data})
+	}
+	if info, err := os.Stat(out); err == nil && !info.IsDir() {
+		return usage("--out %s: a file, and --format %s wants a folder", out, format.Name)
+	}
+	for _, f := range files {
+		if err := s.place(out, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// place writes a file whole or not at all: whoever watches the folder, or has an
+// older export there, never sees half of one.
+func (s *streams) place(dir string, f export.File) error {
+	path := filepath.Join(dir, f.Name)
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return usage("--out %s: a folder, want a file", path)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	temporary, err := os.CreateTemp(dir, ".export-*")
+	if err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	defer os.Remove(temporary.Name()) // if it is still there
+	_, err = temporary.Write(f.Data)
+	err = errors.Join(err, temporary.Chmod(fs.FileMode(0o644)), temporary.Close())
+	if err == nil {
+		err = os.Rename(temporary.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	s.say("wrote " + path)
+	return nil
+}

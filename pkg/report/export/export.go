@@ -1,0 +1,282 @@
+// Package export writes what a run measured in the formats of other tools:
+// benchstat, JUnit, two services that watch benchmarks, LaTeX, HdrHistogram's
+// plotter, and plain tables. It only reads the run; docs/export.md says what each
+// format is for.
+//
+// A figure is always the median over trials with its interval, as stats.Describe
+// has them. One that does not exist is left out, or is what the format has for a
+// missing value: no interval is invented.
+package export
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/stats"
+)
+
+// A Run is what is exported.
+type Run struct {
+	*results.Table
+	Header *results.Header // nil: there are the tables alone
+}
+
+// Read reads a run from whatever results.ReadTable takes.
+func Read(path string) (*Run, error) {
+	t, err := results.ReadTable(path)
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{Table: t}
+	if _, err := results.Resolve(path); err != nil {
+		return r, nil // tables without a journal
+	}
+	h, err := results.ReadHeader(path)
+	r.Header = &h
+	return r, err
+}
+
+// Options say what to export.
+type Options struct {
+	Metrics []string        // empty: those that the format has by default
+	Where   []results.Field // columns of the design and their values, all of which must hold
+	Full    bool            // gobench: the whole configuration as keys
+	// PromisesEnd says whether an algorithm promises that what is begun ends, so
+	// that junit calls a time-out an error; nil: all do.
+	PromisesEnd func(algorithm string) bool
+}
+
+// A File is a part of what a format consists of.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// A Format is one of the formats.
+type Format struct {
+	Name, Doc string
+	Several   bool // it may take more than one file
+	all       bool // it has all metrics by default, else the main ones
+	write     func(*selection) ([]File, error)
+}
+
+// Formats are the formats, in the order in which they are listed.
+func Formats() []Format {
+	return []Format{
+		{Name: "gobench", Doc: "Go benchmarks, a line for each trial: benchstat reads them", write: gobench},
+		{Name: "junit", Doc: "a test report in XML, a test case for each cell", write: junit},
+		{Name: "github", Doc: "github-action-benchmark, a file for each direction", Several: true, write: github},
+		{Name: "bmf", Doc: "Bencher Metric Format", write: bmf},
+		{Name: "csv", Doc: "a tidy summary, a row for each metric of a cell", all: true, write: writeCSV},
+		{Name: "json", Doc: "the same for programs, with the statuses", all: true, write: writeJSON},
+		{Name: "latex", Doc: "a table for booktabs and siunitx", write: latex},
+		{Name: "pgfplots", Doc: "a figure for each metric and its data", Several: true, write: pgfplots},
+		{Name: "hgrm", Doc: "HdrHistogram's percentiles of single operations, a file for each cell",
+			Several: true, write: hgrm},
+	}
+}
+
+// A Mistake is one in what was asked for, not in the run.
+type Mistake struct{ text string }
+
+func (m *Mistake) Error() string { return m.text }
+
+func mistake(format string, args ...any) error { return &Mistake{fmt.Sprintf(format, args...)} }
+
+// Find returns the format of that name.
+func Find(name string) (*Format, error) {
+	var names []string
+	for _, f := range Formats() {
+		if f.Name == name {
+			return &f, nil
+		}
+		names = append(names, f.Name)
+	}
+	return nil, unknown("format", name, names)
+}
+
+// unknown refuses a name, and suggests the one that was meant.
+func unknown(kind, name string, known []string) error {
+	hint := ""
+	if near := algo.Nearest(name, known); near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	}
+	return mistake("unknown %s %q%s (has: %s)", kind, name, hint, strings.Join(known, ", "))
+}
+
+// Write returns the files of the run in that format. The error is a *Mistake
+// where another selection would do.
+func (f *Format) Write(r *Run, o Options) ([]File, error) {
+	s, err := choose(r, f, o)
+	if err != nil {
+		return nil, err
+	}
+	return f.write(s)
+}
+
+// A selection is the part of a run that is exported.
+type selection struct {
+	Options
+	run     *Run
+	cells   []*results.Cell
+	columns []string // in which cells of one label differ, in the whole run
+	metrics []string
+}
+
+func choose(r *Run, f *Format, o Options) (*selection, error) {
+	s := &selection{Options: o, run: r, columns: varying(r.Table)}
+	for _, w := range o.Where {
+		if !slices.Contains(r.Design, w.Name) {
+			return nil, unknown("column", w.Name, r.Design)
+		}
+	}
+	for _, c := range r.Cells() {
+		if holds(c, o.Where) {
+			s.cells = append(s.cells, c)
+		}
+	}
+	if len(s.cells) == 0 && len(r.Trials) == 0 {
+		return nil, fmt.Errorf("%s: no trial to export; bench run --resume goes on with a run", r.Path)
+	}
+	if len(s.cells) == 0 {
+		return nil, mistake("%s: no trial to export where %s", r.Path, s.excluded())
+	}
+	known := allMetrics(r.Table)
+	for _, name := range o.Metrics {
+		if !slices.Contains(known, name) {
+			return nil, unknown("metric", name, known)
+		}
+	}
+	switch {
+	case len(o.Metrics) > 0:
+		s.metrics = o.Metrics
+	case f.all:
+		s.metrics = usedMetrics(r.Table)
+	default:
+		s.metrics = mainMetrics(r.Table)
+	}
+	return s, nil
+}
+
+// holds says whether a cell fulfils all conditions. Numbers are equal if their
+// values are, and "raft" means "election/raft".
+func holds(c *results.Cell, where []results.Field) bool {
+	for _, w := range where {
+		has := c.Get(w.Name)
+		if has != w.Value && !sameNumber(has, w.Value) &&
+			!(w.Name == "algorithm" && strings.HasSuffix(has, "/"+w.Value)) {
+			return false
+		}
+	}
+	return true
+}
+
+// excluded tells the conditions, and what values the columns have.
+func (s *selection) excluded() string {
+	var asked, has []string
+	for _, w := range s.Where {
+		asked = append(asked, w.Name+"="+w.Value)
+		var values []string
+		for _, c := range s.run.Cells() {
+			if v := c.Get(w.Name); !slices.Contains(values, v) {
+				values = append(values, v)
+			}
+		}
+		has = append(has, fmt.Sprintf("%s is %s", w.Name, strings.Join(values, ", ")))
+	}
+	return strings.Join(asked, " and ") + " (" + strings.Join(has, "; ") + ")"
+}
+
+// ordinary are the columns of every run that hold figures and are no metrics.
+var ordinary = []string{"duration_ms", "late_share", "sched_delay_p99_ms"}
+
+// allMetrics are the columns that can be asked for.
+func allMetrics(t *results.Table) []string {
+	return slices.Concat(t.Metrics, results.Counts(), ordinary)
+}
+
+// usedMetrics are those of summary.csv: duration, messages, and every metric that
+// some trial observes.
+func usedMetrics(t *results.Table) []string {
+	used := []string{"duration_ms", "messages"}
+	for _, name := range t.Metrics {
+		if slices.ContainsFunc(t.Trials, func(trial results.Trial) bool {
+			_, seen := trial.Observe(name)
+			return seen != results.Nothing
+		}) {
+			used = append(used, name)
+		}
+	}
+	return used
+}
+
+// mainMetrics are those that the table of bench run has, as far as this run has
+// them. Where what goes wrong lasts, it is the span and not the single election
+// that counts.
+func mainMetrics(t *results.Table) []string {
+	var names []string
+	add := func(more ...string) {
+		for _, name := range more {
+			if !slices.Contains(names, name) && (name == "messages" || slices.Contains(t.Metrics, name)) {
+				names = append(names, name)
+			}
+		}
+	}
+	spans := false
+	for _, c := range t.Cells() {
+		spans = spans || c.Get("scenario") == "churn" || c.Get("scenario") == "partition"
+	}
+	for _, c := range t.Cells() {
+		switch {
+		case c.Get("problem") == string(algo.MutualExclusion):
+			add("waiting_ms", "messages_per_entry", "messages")
+		case spans:
+			add("downtime_ms", "availability", "split_brain_ms", "messages")
+		default:
+			add("election_ms", "downtime_ms", "messages")
+		}
+	}
+	return names
+}
+
+// describe condenses a metric of a cell.
+func describe(c *results.Cell, metric string) stats.Summary {
+	return stats.Describe(c.Sample(metric))
+}
+
+// inModel says whether the algorithm claims to survive what the cell does to it.
+func inModel(c *results.Cell) bool {
+	return !slices.ContainsFunc(c.Trials, func(t *results.Trial) bool { return !t.InModel })
+}
+
+// statuses tells how the trials of a cell ended, as "ok 5, timeout 2".
+func statuses(c *results.Cell) string {
+	var parts []string
+	for _, status := range results.Statuses() {
+		if n := c.Count(status); n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", status, n))
+		}
+	}
+	text := strings.Join(parts, ", ")
+	if !inModel(c) {
+		text += " (in_model=false)"
+	}
+	return text
+}
+
+// origin is one line that says which run this is.
+func (s *selection) origin() string {
+	text := "conclave"
+	h := s.run.Header
+	if h == nil {
+		return text + ", run " + printable(s.run.Name)
+	}
+	if h.Version != "" {
+		text += " " + printable(h.Version)
+	}
+	return fmt.Sprintf("%s, run %s/%s, seed %d, config sha256 %.12s", text, printable(h.Name),
+		printable(h.Run), h.Seed, printable(h.Config))
+}

@@ -1,0 +1,172 @@
+package export
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+// spans are the metrics that single operations have, and between which of their
+// instants they lie.
+var spans = map[string]func(results.Operation) float64{
+	"detection_ms": func(o results.Operation) float64 { return o.BeginMS - o.CauseMS },
+	"election_ms":  func(o results.Operation) float64 { return o.EndMS - o.BeginMS },
+	"downtime_ms":  func(o results.Operation) float64 { return o.EndMS - o.CauseMS },
+	"waiting_ms":   func(o results.Operation) float64 { return o.EndMS - o.CauseMS },
+}
+
+// hgrm writes the text that HdrHistogram's own tools print and its plotter reads: the
+// percentiles of all completed operations of a cell. The values are those that were
+// measured, sorted, and not put into buckets first.
+//
+// Here operations of one trial are counted as if they were independent: it shows a
+// distribution and its tail, and is not for inference.
+func hgrm(s *selection) ([]File, error) {
+	var metrics []string
+	for _, m := range s.metrics {
+		if spans[m] != nil {
+			metrics = append(metrics, m)
+		} else if len(s.Metrics) > 0 {
+			return nil, mistake("--metrics %s: no time of a single operation, which hgrm is about "+
+				"(has: detection_ms, election_ms, downtime_ms; waiting_ms)", m)
+		}
+	}
+	values := map[int]map[string][]float64{} // by the position of the cell, and by metric
+	cellOf := map[int]int{}                  // of trials with status ok
+	for i, c := range s.cells {
+		values[i] = map[string][]float64{}
+		for _, t := range c.Trials {
+			if t.Status == results.OK {
+				cellOf[t.Trial] = i
+			}
+		}
+	}
+	err := s.run.eachOperation(func(trial int, o results.Operation) {
+		i, wanted := cellOf[trial]
+		if !wanted || o.Status != results.OK {
+			return
+		}
+		for _, m := range metrics {
+			if v := spans[m](o); !math.IsNaN(v) {
+				values[i][m] = append(values[i][m], v)
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	var files []File
+	for i, c := range s.cells {
+		for _, m := range metrics {
+			if v := values[i][m]; len(v) > 0 {
+				names = append(names, s.name(c)+"-"+m)
+				files = append(files, File{Data: s.histogram(c, m, v)})
+			}
+		}
+	}
+	if files == nil {
+		return nil, fmt.Errorf("%s: no completed operation with one of these times in a trial with status ok: "+
+			"nothing to export", s.run.Path)
+	}
+	for i, name := range fileNames(names) {
+		files[i].Name = name + ".hgrm"
+	}
+	return files, nil
+}
+
+// histogram prints the percentiles of values. The steps between them halve each time
+// that the distance to 100 % has halved, five to each half, as HdrHistogram has it.
+func (s *selection) histogram(c *results.Cell, metric string, values []float64) []byte {
+	const perHalf = 5
+	slices.Sort(values)
+	n := len(values)
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)")
+	for percent, done := 0.0, false; !done; {
+		v := values[max(int(math.Ceil(percent/100*float64(n))), 1)-1]
+		upTo, _ := slices.BinarySearch(values, math.Nextafter(v, math.Inf(1)))
+		done = upTo == n
+		fmt.Fprintf(&b, "%12.3f %2.12f %10d %14.2f\n", v, percent/100, upTo, 1/(1-percent/100))
+		halvings := math.Floor(math.Log2(100/(100-percent))) + 1
+		percent += 100 / (perHalf * math.Exp2(halvings))
+	}
+	fmt.Fprintf(&b, "%12.3f %2.12f %10d\n", values[n-1], 1.0, n)
+	mean, square := 0.0, 0.0
+	for i, v := range values { // Welford's method
+		delta := v - mean
+		mean += delta / float64(i+1)
+		square += delta * (v - mean)
+	}
+	fmt.Fprintf(&b, "#[Mean    = %12.3f, StdDeviation   = %12.3f]\n", mean, math.Sqrt(square/float64(n)))
+	fmt.Fprintf(&b, "#[Max     = %12.3f, Total count    = %12d]\n", values[n-1], n)
+	fmt.Fprintf(&b, "#[Buckets = %12d, SubBuckets     = %12d]\n", 0, 0)
+	fmt.Fprintf(&b, "# %s\n# %s: %s of completed operations in trials with status ok; trials: %s\n",
+		s.origin(), s.name(c), printable(metric), statuses(c))
+	return b.Bytes()
+}
+
+// eachOperation hands the operations of the run to visit.
+func (r *Run) eachOperation(visit func(trial int, o results.Operation)) error {
+	if r.Header != nil {
+		return results.EachTrial(r.Path, func(t *results.Trial) error {
+			for _, o := range t.Ops {
+				visit(t.Trial, o)
+			}
+			return nil
+		})
+	}
+	path := filepath.Join(r.Path, results.OperationsFile)
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("hgrm needs the operations, as the folder of a run has them: %w", err)
+	}
+	defer file.Close() // opened for reading: nothing can be lost
+	rows := csv.NewReader(file)
+	rows.FieldsPerRecord = 7
+	for first := true; ; first = false {
+		row, err := rows.Read()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("%s: %w", path, err)
+		case first:
+			continue // the header
+		}
+		trial, o, err := operation(row)
+		if err != nil {
+			line, _ := rows.FieldPos(0)
+			return fmt.Errorf("%s: line %d: %w", path, line, err)
+		}
+		visit(trial, o)
+	}
+}
+
+// operation reads a row of operations.csv.
+func operation(row []string) (int, results.Operation, error) {
+	o := results.Operation{Status: row[6]}
+	trial, err := strconv.Atoi(row[0])
+	if err != nil {
+		return 0, o, fmt.Errorf("trial %q, want a whole number", row[0])
+	}
+	for i, to := range []*float64{&o.CauseMS, &o.BeginMS, &o.EndMS} {
+		*to = math.NaN()
+		if row[3+i] == "" {
+			continue
+		}
+		if *to, err = strconv.ParseFloat(row[3+i], 64); err != nil {
+			return 0, o, fmt.Errorf("instant %q, want a number or nothing", row[3+i])
+		}
+	}
+	return trial, o, nil
+}

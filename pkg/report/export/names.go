@@ -1,0 +1,205 @@
+package export
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+// head is what a cell is called first of all: its label.
+func head(c *results.Cell) string {
+	for _, column := range []string{"label", "algorithm"} {
+		if v := c.Get(column); v != "" {
+			return v
+		}
+	}
+	return "all"
+}
+
+// isHead are the columns that the head stands for.
+func isHead(column string) bool {
+	return column == "label" || column == "algorithm" || column == "problem"
+}
+
+// varying finds the columns in which cells of one label differ. What follows from
+// the algorithm, such as its topology, is not among them.
+func varying(t *results.Table) []string {
+	var out []string
+	for i, name := range t.Design {
+		first := map[string]string{}
+		differs := func(c *results.Cell) bool {
+			was, seen := first[head(c)]
+			if !seen {
+				first[head(c)] = c.Design[i].Value
+			}
+			return seen && was != c.Design[i].Value
+		}
+		if name != "label" && slices.ContainsFunc(t.Cells(), differs) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// place is where a cell lies among those of its label: the number of nodes, and
+// what else the run varies. It does not depend on the selection, so that the same
+// experiment gives the same names every time, which is what others match by.
+func (s *selection) place(c *results.Cell) []results.Field {
+	var out []results.Field
+	for _, f := range c.Design {
+		if f.Name == "nodes" || slices.Contains(s.columns, f.Name) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// name is a cell in one word, as bully/nodes=9/loss=0.05.
+func (s *selection) name(c *results.Cell) string {
+	text := head(c)
+	for _, f := range s.place(c) {
+		text += "/" + f.Name + "=" + f.Value
+	}
+	return printable(text)
+}
+
+// printable makes text one line of valid characters: XML has no place for control
+// characters even when they are escaped, and in the other formats a line break
+// would begin something else.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t' || r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029':
+			return ' '
+		case unicode.IsControl(r) || r == '\uFFFE' || r == '\uFFFF':
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+}
+
+// word makes text one word without a slash, in such a way that different texts
+// stay different: what would end it is percent-encoded.
+func word(text string) string {
+	var b strings.Builder
+	for _, r := range strings.ToValidUTF8(text, "\uFFFD") {
+		if unicode.IsGraphic(r) && !unicode.IsSpace(r) && r != '/' && r != '%' {
+			b.WriteRune(r)
+			continue
+		}
+		for _, c := range []byte(string(r)) {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+// fileNames gives each of the texts a name of a file of its own, without anything
+// that a shell, a file system or LaTeX takes amiss.
+func fileNames(texts []string) []string {
+	const most = 120
+	names, taken := make([]string, len(texts)), map[string]bool{}
+	for i, text := range texts {
+		name := strings.Map(func(r rune) rune {
+			switch {
+			case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '_':
+				return r
+			}
+			return '-'
+		}, text)
+		parts := strings.FieldsFunc(name[:min(len(name), most)], func(r rune) bool { return r == '-' })
+		name = strings.TrimLeft(strings.Join(parts, "-"), ".")
+		if name == "" {
+			name = "cell"
+		}
+		unique := name
+		// Systems exist that do not tell upper case from lower case.
+		for n := 2; taken[strings.ToLower(unique)]; n++ {
+			unique = name + "-" + strconv.Itoa(n)
+		}
+		taken[strings.ToLower(unique)] = true
+		names[i] = unique
+	}
+	return names
+}
+
+// short is a text that may be long, for a line that should not be.
+func short(text string) string {
+	const most = 200
+	text = printable(text)
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return string([]rune(text)[:most]) + "..."
+}
+
+// inWords is a metric in prose: election_ms is "election (ms)".
+func inWords(metric string) string {
+	name, ms := strings.CutSuffix(metric, "_ms")
+	name, perSecond := strings.CutSuffix(name, "_per_s")
+	name = strings.ReplaceAll(name, "_", " ")
+	switch {
+	case ms:
+		name += " (ms)"
+	case perSecond:
+		name += " (1/s)"
+	}
+	return name
+}
+
+// unitOf is the unit in which a metric is recorded.
+func unitOf(metric string) string {
+	switch {
+	case strings.HasSuffix(metric, "_ms"):
+		return "ms"
+	case strings.HasSuffix(metric, "_per_s"):
+		return "1/s"
+	case metric == "bytes" || strings.HasPrefix(metric, "bytes_per_"):
+		return "B"
+	case metric == "messages" || strings.HasPrefix(metric, "messages_per_"):
+		return "messages"
+	}
+	return ""
+}
+
+// nanoseconds turns milliseconds into them, as if the point of the decimal
+// fraction were moved: 105.984995 is 105984995, and not a little more.
+func nanoseconds(ms float64) float64 {
+	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(ms, 'e', -1, 64), "e")
+	e, err := strconv.Atoi(exponent)
+	if err != nil { // not finite
+		return ms
+	}
+	v, _ := strconv.ParseFloat(mantissa+"e"+strconv.Itoa(e+6), 64) // out of range: infinite
+	return v
+}
+
+// converted is a metric as others want it: times in nanoseconds, with the metric's
+// name without its unit.
+func converted(metric string) (name string, convert func(float64) float64, isTime bool) {
+	if name, ok := strings.CutSuffix(metric, "_ms"); ok {
+		return name, nanoseconds, true
+	}
+	return metric, func(v float64) float64 { return v }, false
+}
+
+func sameNumber(a, b string) bool {
+	x, errX := strconv.ParseFloat(a, 64)
+	y, errY := strconv.ParseFloat(b, 64)
+	return errX == nil && errY == nil && x == y
+}
+
+// isNumber says whether text is a plain decimal fraction.
+func isNumber(text string) bool {
+	digits := strings.TrimPrefix(text, "-")
+	whole, fraction, point := strings.Cut(digits, ".")
+	all := func(s string) bool {
+		return s != "" && strings.Trim(s, "0123456789") == ""
+	}
+	return all(whole) && (!point || all(fraction))
+}
