@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/report/diagram"
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+// traceFlags are the flags of bench trace.
+type traceFlags struct {
+	trial     int
+	format    string
+	out       string
+	window    diagram.Window
+	violation bool
+}
+
+func (s *streams) traceCommand() *cobra.Command {
+	var f traceFlags
+	c := &cobra.Command{
+		Use:   "trace DIR",
+		Short: "Draw what happened in a trial",
+		Long: `Draw a trial of the run in DIR: a line for each process, and an arrow for each
+message. A trial that kept its trace (trace: all) is drawn from it; one of a
+simulation that kept none is run again for it.
+
+Formats: svg, a space-time diagram; shiviz, a log with vector clocks; perfetto, a
+trace for ui.perfetto.dev; mermaid, a sequence diagram of about a hundred messages.
+--from and --to choose a time; --event chooses what could have led to an event, by
+its number in "bench replay --events"; --violation, to the first broken promise.`,
+		Example: `  bench trace results/quickstart/latest --trial 3
+  bench trace results/quickstart/latest --trial 3 --from 10ms --to 60ms --out trial-3.svg
+  bench trace results/quickstart/latest --trial 3 --event 12 --format mermaid
+  bench trace results/quickstart/latest --trial 3 --format shiviz --detector`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 || f.trial < 1 {
+				return usage("bench trace: want a folder of results and --trial N, as " +
+					"bench trace results/quickstart/latest --trial 3")
+			}
+			return s.trace(c, &f, args[0])
+		},
+	}
+	flags := c.Flags()
+	flags.IntVar(&f.trial, "trial", 0, "number `N` of the trial, from 1")
+	flags.StringVar(&f.format, "format", diagram.Formats[0], "`FORMAT`: "+strings.Join(diagram.Formats, ", "))
+	flags.StringVar(&f.out, "out", "", "write to `FILE` instead of standard output")
+	flags.DurationVar(&f.window.From, "from", 0, "the first instant to draw, as a `TIME` like 10ms")
+	flags.DurationVar(&f.window.To, "to", 0, "the last instant to draw, as a `TIME` like 60ms")
+	flags.IntVar(&f.window.Event, "event", 0, "draw what could have led to event `N` alone")
+	flags.BoolVar(&f.violation, "violation", false,
+		"draw what could have led to the first broken promise alone")
+	flags.BoolVar(&f.window.Detector, "detector", false, "draw messages of failure detectors, too")
+	// It fails for an unknown flag alone, and this one is known.
+	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(diagram.Formats,
+		cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+func (s *streams) trace(c *cobra.Command, f *traceFlags, path string) error {
+	w := &f.window
+	switch {
+	case !slices.Contains(diagram.Formats, f.format):
+		return usage("--format %q, want one of: %s", f.format, strings.Join(diagram.Formats, ", "))
+	case w.From < 0 || w.To < 0 || c.Flags().Changed("to") && w.To <= w.From:
+		return usage("--from %v --to %v: want an instant and a later one, as --from 10ms --to 60ms",
+			w.From, w.To)
+	case c.Flags().Changed("event") && w.Event < 1:
+		return usage("--event %d: events count from 1; bench replay %s --trial %d --events shows them",
+			w.Event, path, f.trial)
+	case f.violation && w.Event > 0:
+		return usage("--event with --violation: each chooses an event; want one of them")
+	}
+	r, err := s.traced(path, f.trial)
+	if err != nil {
+		return err
+	}
+	if f.violation {
+		if w.Event, err = firstBroken(r); err != nil {
+			return err
+		}
+	}
+	d, err := diagram.New(r.drawn, *w)
+	if err != nil {
+		return usage("trial %d: %v", f.trial, err)
+	}
+	var out bytes.Buffer
+	notes, err := d.Write(&out, f.format)
+	if err != nil {
+		return err
+	}
+	for _, note := range notes {
+		s.say("note: " + note)
+	}
+	if f.out == "" {
+		_, err = s.out.Write(out.Bytes())
+		return err
+	}
+	if err := os.WriteFile(f.out, out.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("trace: %w", err)
+	}
+	fmt.Fprintf(s.err, "wrote %s\n", f.out)
+	return nil
+}
+
+// A traced trial is one whose records are known.
+type traced struct {
+	trial *experiment.Trial
+	drawn diagram.Trace
+}
+
+// traced finds the records of a trial: what was kept of them, or what a simulation
+// gives again.
+func (s *streams) traced(path string, number int) (*traced, error) {
+	e, dir, err := recorded(path)
+	if err != nil {
+		return nil, err
+	}
+	trials := e.Trials()
+	i := slices.IndexFunc(trials, func(t experiment.Trial) bool { return t.Number == number })
+	if i < 0 {
+		return nil, usage("--trial %d: the run has trials 1 to %d", number, len(trials))
+	}
+	t := &trials[i]
+	cell := &e.Cells[t.Cell-1]
+	r := &traced{trial: t, drawn: diagram.Trace{
+		Title: fmt.Sprintf("%s, trial %d: %s, %s, %s", e.Name, number, cell.Algorithm,
+			plural(cell.Plan.Nodes, "process", "processes"), cell.Plan.Scenario.Kind),
+		Nodes: cell.Plan.Nodes, Leader: uint32(t.Plan.Leader),
+	}}
+	kept, err := results.ReadTrace(dir, number)
+	switch {
+	case err == nil:
+		r.drawn.Kinds, r.drawn.Records = kept.Kinds, kept.Records
+		return r, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	case e.Transport != "sim":
+		return nil, fmt.Errorf("trial %d of %s kept no trace, and real nodes do the same only once: "+
+			"run it with --set trace=all", number, dir)
+	}
+	again, err := s.again(e, number)
+	if err != nil {
+		return nil, err
+	}
+	r.drawn.Kinds, r.drawn.Records = again.alg.Codec.Kinds(), again.records
+	return r, nil
+}
+
+// firstBroken is the event, from 1 on, at which a promise was broken for the first
+// time.
+func firstBroken(r *traced) (int, error) {
+	setup, err := r.trial.Plan.Setup()
+	if err != nil {
+		return 0, err
+	}
+	judge := check.NewJudge(setup)
+	for i := range r.drawn.Records {
+		judge.Record(&r.drawn.Records[i])
+		if judge.Broken() != "" {
+			return i + 1, nil
+		}
+	}
+	return 0, usage("--violation: no event of trial %d breaks a promise; what is only missing at the end, "+
+		"such as a leader, has no event: choose a time with --from", r.trial.Number)
+}

@@ -1,0 +1,156 @@
+package diagram
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// Sentence is a record in words, such as "p3 sends ELECTION to p5".
+func Sentence(r *trace.Record, kinds []string) string {
+	p, q := fmt.Sprintf("p%d", r.Process), fmt.Sprintf("p%d", r.Peer)
+	switch r.Type {
+	case trace.Send:
+		return p + " sends " + Kind(r, kinds) + " to " + q
+	case trace.Duplicate:
+		return "the network duplicates " + Kind(r, kinds) + " of " + p + " to " + q
+	case trace.Deliver:
+		return p + " receives " + Kind(r, kinds) + " from " + q
+	case trace.Lose:
+		return Kind(r, kinds) + " from " + q + " to " + p + " is lost"
+	case trace.Undelivered:
+		return Kind(r, kinds) + " from " + q + " finds " + p + " down"
+	case trace.Up:
+		if r.Incarnation > 0 {
+			return p + " is up again"
+		}
+		return p + " is up"
+	case trace.Cut:
+		return "links are cut: " + r.Text
+	case trace.Heal:
+		return strings.TrimSuffix("links heal: "+r.Text, ": ")
+	case trace.Cause:
+		return "what is measured begins"
+	case trace.Elected:
+		return elected(p, q, r)
+	case trace.Do:
+		return strings.TrimSuffix(p+" is told: "+r.Text, ": ")
+	case trace.Timeout:
+		return p + " times out: " + r.Text
+	case trace.Log:
+		return p + " notes: " + r.Text
+	case trace.Suspect:
+		return p + " suspects " + q
+	case trace.Restore:
+		return p + " trusts " + q + " again"
+	case trace.Slow:
+		if r.Arg == 0 {
+			return p + " is slow no longer"
+		}
+		return fmt.Sprintf("%s takes %v longer for each event", p, time.Duration(r.Arg))
+	case trace.Flaky:
+		if r.Text == "" {
+			return "links are flaky no longer"
+		}
+		return "links are flaky: " + r.Text
+	}
+	if verb, ok := verbs[r.Type]; ok {
+		return p + " " + verb
+	}
+	return fmt.Sprintf("%s: %v", p, r.Type)
+}
+
+// verbs are the records that are about one process and nothing else.
+var verbs = map[trace.Type]string{
+	trace.Crash:    "crashes",
+	trace.Request:  "requests the critical section",
+	trace.Granted:  "enters the critical section",
+	trace.Released: "leaves the critical section",
+	trace.Elect:    "is made an initiator",
+	trace.Save:     "saves its state",
+	trace.Pause:    "is paused",
+	trace.Resume:   "goes on",
+	trace.Done:     "has had all its entries",
+}
+
+func elected(p, q string, r *trace.Record) string {
+	if r.Peer == 0 {
+		return p + " names no leader"
+	}
+	if r.Peer == r.Process {
+		q = "itself"
+	}
+	text := p + " names " + q + " leader"
+	if r.Arg > 0 {
+		text += fmt.Sprintf(" in term %d", r.Arg)
+	}
+	return text
+}
+
+// Kind is the name of the kind of r's message.
+func Kind(r *trace.Record, kinds []string) string { return kindName(r.Plane, r.Kind, kinds) }
+
+func kindName(plane, kind uint8, kinds []string) string {
+	switch {
+	case plane == trace.Detection && kind == harness.Heartbeat:
+		return "HEARTBEAT"
+	case int(kind) < len(kinds):
+		return kinds[kind]
+	}
+	return fmt.Sprintf("kind %d", kind)
+}
+
+// words are a message with both of its ends.
+func (d *Diagram) words(m *message) string {
+	text := fmt.Sprintf("%s p%d→p%d, sent at %v", kindName(m.plane, m.kind, d.trace.Kinds), m.from, m.to,
+		m.sent.Round(time.Microsecond))
+	if m.copy > 0 {
+		text = "second copy of " + text
+	}
+	at := m.at.Round(time.Microsecond)
+	switch m.fate {
+	case delivered:
+		text += fmt.Sprintf(", delivered at %v", at)
+		if late := m.late(d.trace.Records); late > 0 {
+			text += fmt.Sprintf(", %v after it was due", late)
+		}
+	case lost:
+		text += ", lost" + reasons[m.why]
+	case undelivered:
+		text += fmt.Sprintf(": p%d was down at %v", m.to, at)
+	default:
+		text += ", still on its way at the end"
+	}
+	return text
+}
+
+// reasons say why a message was lost.
+var reasons = map[uint64]string{
+	0:                " by the network",
+	trace.WithSender: ": it died with its sender",
+	trace.Omitted:    ": a scheduled fault",
+	trace.Severed:    ": the link was cut",
+}
+
+// oneLine is text without what ends a line or cannot be printed.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n', r == '\r', r == '\t', r == '\u2028', r == '\u2029', r == '\u0085':
+			return ' '
+		case r < ' ', r == 0x7f:
+			return -1
+		}
+		return r
+	}, text)
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
