@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -84,6 +85,9 @@ func Dial(cfg DialConfig) (*Conn, error) {
 		return nil, fmt.Errorf("connect to bus: %v: %w: is it running?", cfg, err)
 	case errors.Is(err, nats.ErrAuthorization):
 		return nil, fmt.Errorf("connect to bus: %v: %w: credentials are good for one run only",
+			cfg, err)
+	case errors.Is(err, syscall.ENETUNREACH):
+		return nil, fmt.Errorf("connect to bus: %v: %w: is the loopback interface up (ip link set lo up)?",
 			cfg, err)
 	case err != nil:
 		return nil, fmt.Errorf("connect to bus: %v: %w", cfg, err)

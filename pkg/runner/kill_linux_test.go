@@ -249,7 +249,7 @@ func (c *command) swept(p *process) {
 
 func TestKill_RealNodes(t *testing.T) {
 	t.Parallel()
-	newCommand(t).killLoop(short, times(4, 50))
+	newCommand(t).killLoop(short, times(4, 200))
 }
 
 func TestKill_Simulation(t *testing.T) {

@@ -1,0 +1,295 @@
+package runner_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/runner"
+)
+
+// The roles of a bench under limits: its arguments follow.
+const (
+	fewFilesRole     = "__few-files"
+	fewProcessesRole = "__few-processes" // as nobody: root may have any number
+	readOnlyRole     = "__read-only"     // the folder that comes first is
+)
+
+const rlimitNPROC = 6 // Linux
+
+func init() {
+	limited := func(which int, most uint64, also func() error) func() int {
+		return func() int {
+			limit := syscall.Rlimit{Cur: most, Max: most}
+			if err := errors.Join(syscall.Setrlimit(which, &limit), also()); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				return cannot
+			}
+			return benchRun(os.Args[2:])
+		}
+	}
+	roles[fewFilesRole] = limited(syscall.RLIMIT_NOFILE, 64, func() error { return nil })
+	roles[fewProcessesRole] = limited(rlimitNPROC, 60, func() error { return syscall.Setuid(65534) })
+	roles[readOnlyRole] = func() int {
+		if err := unix.Mount("none", os.Args[2], "tmpfs", unix.MS_RDONLY, ""); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return cannot
+		}
+		return benchRun(append(os.Args[3:], "--out", os.Args[2]))
+	}
+}
+
+func benchRun(args []string) int {
+	os.Args = append([]string{os.Args[0], "run"}, args...)
+	return bench()
+}
+
+// nightly skips a test that takes long, unless it is the time for such.
+func nightly(t *testing.T) {
+	t.Helper()
+	if os.Getenv("CONCLAVE_NIGHTLY") == "" {
+		t.Skip("takes long: CONCLAVE_NIGHTLY=1 runs it")
+	}
+}
+
+// processes are those of the command with that argument, at present.
+func (c *command) processes(role string) (pids []int) {
+	links, _ := filepath.Glob("/proc/[0-9]*/exe")
+	for _, link := range links {
+		line, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "cmdline"))
+		to, err := os.Readlink(link)
+		if err == nil && to == c.exe && bytes.Contains(line, []byte("\x00"+role+"\x00")) {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(link)))
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// Nodes, or buses, are killed at random instants: the sweep ends, with every trial
+// once, and what was hit is marked.
+func TestKill_NodesAndBuses(t *testing.T) {
+	for role, reason := range map[string]string{
+		"__node": `node p\d (died|was not ready|was not ready again): SIGKILL`, "__bus": `the bus died`,
+	} {
+		t.Run(role, func(t *testing.T) {
+			t.Parallel()
+			c := newCommand(t)
+			seed := uint64(time.Now().UnixNano())
+			t.Logf("seed of the instants: %d", seed)
+			rng := rand.New(rand.NewPCG(seed, 0))
+			file := write(t, strings.NewReplacer("repetitions: 12", "repetitions: 25",
+				"invalid: 12", "invalid: 0", "retries: 9", "retries: 50").Replace(short))
+			marked, killed, sweeps := 0, 0, 0
+			for n := times(3, 50); killed < n; sweeps++ {
+				p := c.start(file, "--out", c.root)
+				killed += c.killSome(p, role, n-killed, rng)
+				c.ends(p, 0, time.Minute)
+				complete(t, c.dir())
+				c.alone()
+				marked += spoiledBy(t, c.dir(), regexp.MustCompile(reason))
+				must(t, os.RemoveAll(c.root))
+			}
+			// A node that has said good-bye, and a bus between two trials, is not missed.
+			t.Logf("%d killed in %d sweeps, %d attempts marked", killed, sweeps, marked)
+			if marked == 0 || marked > killed {
+				t.Errorf("%d attempts are marked, of %d that can have been hit", marked, killed)
+			}
+		})
+	}
+}
+
+// killSome kills at most n processes of that role while p runs, and says how many.
+func (c *command) killSome(p *process, role string, n int, rng *rand.Rand) (killed int) {
+	for killed < n {
+		select {
+		case <-p.ended:
+			return killed
+		case <-time.After(time.Duration(rng.Int64N(int64(200 * time.Millisecond)))):
+		}
+		if all := c.processes(role); len(all) > 0 && len(finished(c.dir())) > 0 {
+			if syscall.Kill(all[rng.IntN(len(all))], syscall.SIGKILL) == nil {
+				killed++
+			}
+		}
+	}
+	return killed
+}
+
+// spoiledBy counts the attempts in the journal that are invalid for such a reason.
+func spoiledBy(t *testing.T, dir string, reason *regexp.Regexp) (n int) {
+	t.Helper()
+	for i := range table(t, dir, results.TrialsFile) {
+		attempts, err := results.ReadAttempts(dir, i+1)
+		must(t, err)
+		for _, a := range attempts {
+			if a.Status == results.Invalid && reason.MatchString(a.Reason) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// A hundred trials whose nodes all die: bounded attempts, and a sweep that ends.
+func TestCrashLoop(t *testing.T) {
+	t.Parallel()
+	nightly(t)
+	text := strings.NewReplacer("ALLOW", "0", "repetitions: 4", "repetitions: 100",
+		"retries: 2", "retries: 1").Replace(doomedTrials)
+	e, f := created(t, text, t.TempDir())
+	o := options(t)
+	o.NodeArgs = []string{doomedRole, "."}
+	s, err := runner.Run(context.Background(), e, f, o)
+	must(t, errors.Join(err, f.Close()))
+	if m := s.Manifest; m.Attempts != 200 || m.Statuses[results.Invalid] != 100 {
+		t.Errorf("%d attempts, %v; want 200, all invalid", m.Attempts, m.Statuses)
+	}
+	checkExit(t, f.Dir(), 5)
+}
+
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	own := &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
+		UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}},
+	}
+	alone := *own
+	alone.Cloneflags = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET
+	for _, test := range []struct {
+		name  string
+		args  []string
+		attr  *syscall.SysProcAttr
+		codes []int
+		want  string
+	}{
+		{"files", []string{fewFilesRole, "FILE", "--out", "OUT", "--set", "nodes=50"}, nil, []int{1},
+			"limit of open files: 656 needed, 64 allowed .*raise it with \"ulimit -Hn 656\""},
+		{"processes", []string{fewProcessesRole, "FILE", "--out", "OUT", "--set", "nodes=50",
+			"--set", "repetitions=1", "--set", "retries=0", "--set", "allow.invalid=0"}, nil, []int{1, 5},
+			`(ulimit -u)|resource temporarily unavailable`},
+		{"a disk that is read only", []string{readOnlyRole, "OUT", "FILE"}, own, []int{1},
+			"read-only file system; want a folder that can be written"},
+		{"no loopback", []string{"run", "FILE", "--out", "OUT"}, &alone, []int{1},
+			"network is unreachable: is the loopback interface up"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			c := newCommand(t)
+			file := write(t, short)
+			for _, dir := range []string{c.root, filepath.Dir(c.exe), filepath.Dir(file)} {
+				must(t, errors.Join(os.Chmod(dir, 0o777), os.Chmod(filepath.Dir(dir), 0o755)))
+			}
+			args := slices.Clone(test.args)
+			for i, a := range args {
+				args[i] = strings.NewReplacer("FILE", file, "OUT", c.root).Replace(a)
+			}
+			p := exec.Command(c.exe, args...)
+			p.SysProcAttr = test.attr
+			var out, errs bytes.Buffer
+			p.Stdout, p.Stderr = &out, &errs
+			begun := time.Now()
+			err := p.Run()
+			if p.ProcessState == nil || p.ProcessState.ExitCode() == cannot {
+				t.Skipf("no such limit here: %v %s", err, &errs)
+			}
+			if !slices.Contains(test.codes, p.ProcessState.ExitCode()) ||
+				!regexp.MustCompile(test.want).Match(errs.Bytes()) {
+				t.Errorf("%v, want exit code %v and %q:\n%s%s", err, test.codes, test.want, &out, &errs)
+			}
+			if took := time.Since(begun); took > 30*time.Second {
+				t.Errorf("it took %v to say so", took)
+			}
+			c.alone()
+		})
+	}
+}
+
+// looksLikeSeed is the secret half of any key of NATS.
+var looksLikeSeed = regexp.MustCompile(`S[UAONCP][A-Z2-7]{56}`)
+
+// The keys of a run are in nothing that its processes show, print or leave.
+func TestSecretsStayInPipes(t *testing.T) {
+	t.Parallel()
+	c := newCommand(t)
+	p := c.start(write(t, short+"\ntrace: all\n"), "--out", c.root)
+	until(t, time.Minute, "a bus and nodes run", func() bool {
+		return len(c.processes("__bus")) == 1 && len(c.processes("__node")) > 0
+	})
+	looked := 0
+	for _, role := range []string{"run", "__bus", "__node"} {
+		for _, pid := range c.processes(role) {
+			for _, what := range []string{"cmdline", "environ"} {
+				text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, what))
+				if err == nil && looksLikeSeed.Match(text) { // else it has ended
+					t.Errorf("%s of the %s shows a key", what, role)
+				}
+				looked++
+			}
+		}
+	}
+	c.ends(p, 0, time.Minute)
+	must(t, filepath.WalkDir(c.root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		looked++
+		text, err := os.ReadFile(path)
+		if looksLikeSeed.Match(text) {
+			t.Errorf("%s holds a key", path)
+		}
+		return err
+	}))
+	if text := p.out.String() + p.errs.String(); looksLikeSeed.MatchString(text) {
+		t.Errorf("it printed a key:\n%s", text)
+	}
+	if looked < 15 {
+		t.Errorf("looked at %d places only", looked)
+	}
+}
+
+// The memory of a run does not grow with its trials.
+func TestMemory(t *testing.T) {
+	nightly(t)
+	for _, world := range []string{"nats", "sim"} {
+		text := strings.NewReplacer("repetitions: 12", "repetitions: 2000", "invalid: 12",
+			"invalid: 2000", "transport: nats", "transport: "+world).Replace(short)
+		e, f := created(t, text, t.TempDir())
+		o := options(t)
+		var heap []uint64 // after every hundred trials
+		o.Progress = func(p runner.Progress) {
+			if p.Finished%100 == 0 && p.Finished/100 > len(heap) {
+				runtime.GC()
+				var m runtime.MemStats
+				runtime.ReadMemStats(&m)
+				heap = append(heap, m.HeapAlloc)
+			}
+		}
+		_, err := runner.Run(context.Background(), e, f, o)
+		must(t, errors.Join(err, f.Close()))
+		t.Logf("%s: %d KiB in use at 100 trials, %d at 1000, %d at 2000", world, heap[0]>>10, heap[9]>>10,
+			heap[len(heap)-1]>>10)
+		// What a trial may leave: its place in the journal.
+		if first, last := heap[4], heap[len(heap)-1]; len(heap) < 20 || last > first+1500*256 {
+			t.Errorf("%s: from %d to %d bytes in 1500 trials", world, first, last)
+		}
+	}
+}
