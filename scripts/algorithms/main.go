@@ -1,5 +1,6 @@
 // Command algorithms writes docs/algorithms.md from the registry, from the package
-// comments of the plugins, and from findings.yaml. Run it from the repository's root:
+// comments of the plugins, and from findings.yaml; and draws the worked examples of
+// configs/figures into docs/figures. Run it from the repository's root:
 //
 //	go run ./scripts/algorithms
 package main
@@ -18,12 +19,17 @@ import (
 	_ "github.com/conclave-bench/conclave/plugins/all"
 )
 
-const target = "docs/algorithms.md"
+const (
+	target   = "docs/algorithms.md"
+	drawings = "docs/figures"
+)
 
 func main() {
-	text, err := generate(".")
-	if err == nil {
-		err = os.WriteFile(target, text, 0o644)
+	files, err := generate(".")
+	for _, f := range files {
+		if err == nil {
+			err = os.WriteFile(f.name, f.text, 0o644)
+		}
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "algorithms:", err)
@@ -31,10 +37,20 @@ func main() {
 	}
 }
 
-// generate is the document, from the sources below root.
-func generate(root string) ([]byte, error) {
+// A file is what is to stand at a path below the root.
+type file struct {
+	name string
+	text []byte
+}
+
+// generate is the document and its figures, from the sources below root.
+func generate(root string) ([]file, error) {
 	var out bytes.Buffer
 	found, err := readFindings()
+	if err != nil {
+		return nil, err
+	}
+	examples, err := drawExamples(root)
 	if err != nil {
 		return nil, err
 	}
@@ -57,10 +73,17 @@ func generate(root string) ([]byte, error) {
 			if err := describe(&out, root, a, found); err != nil {
 				return nil, err
 			}
+			if err := worked(&out, a, examples); err != nil {
+				return nil, err
+			}
 		}
 	}
 	errata(&out, found)
-	return out.Bytes(), nil
+	files := []file{{target, out.Bytes()}}
+	for _, x := range examples {
+		files = append(files, file{filepath.Join(drawings, x.name+".svg"), x.svg})
+	}
+	return files, nil
 }
 
 func index(out *bytes.Buffer, p algo.Problem) {

@@ -128,8 +128,8 @@ func (c *drawing) arrowOf(m *message, same int) arrow {
 	}
 	a.pull = a.start.towards(a.end, 0.5)
 	if length := math.Hypot(a.end.x-a.start.x, a.end.y-a.start.y); length > 0 {
-		a.pull.x += (a.end.y - a.start.y) / length * bend * float64(same)
-		a.pull.y -= (a.end.x - a.start.x) / length * bend * float64(same)
+		a.pull.x -= (a.end.y - a.start.y) / length * bend * float64(same)
+		a.pull.y += (a.end.x - a.start.x) / length * bend * float64(same)
 	}
 	return a
 }
@@ -280,11 +280,14 @@ func (c *drawing) name(a *arrow) bool {
 	if most*math.Hypot(dx, dy) < width+2*arrowLength {
 		return false
 	}
-	angle := math.Atan2(dy, dx)
+	angle, beside := math.Atan2(dy, dx), 4.0
+	if a.bent { // on the outer side
+		beside = -11
+	}
 	for _, crossing := range []bool{false, true} {
 		for _, share := range shares {
 			at := a.along(share * most)
-			x, y := at.x+math.Sin(angle)*4, at.y-math.Cos(angle)*4 // beside the arrow
+			x, y := at.x+math.Sin(angle)*beside, at.y-math.Cos(angle)*beside
 			reach := width / 2 * math.Abs(math.Sin(angle))
 			if !crossing && c.crosses(y, reach+4) || !c.within(x, width*math.Cos(angle)+8) {
 				continue
