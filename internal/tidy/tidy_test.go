@@ -39,7 +39,7 @@ var table = []struct {
 	{"pkg/sim", []string{"pkg/algo", "pkg/bus", "pkg/trace", "pkg/harness"}},
 	{"pkg/host", []string{"pkg/algo", "pkg/bus", "pkg/trace", "pkg/harness"}},
 	{"pkg/check", []string{"pkg/algo", "pkg/bus", "pkg/trace", "pkg/harness"}},
-	{"pkg/experiment", []string{"pkg/algo", "pkg/bus", "pkg/harness"}},
+	{"pkg/experiment", []string{"pkg/algo", "pkg/bus", "pkg/trace", "pkg/harness", "pkg/check"}},
 	{"pkg/results", []string{"pkg/trace", "pkg/stats"}},
 	{"pkg/runner", []string{
 		"pkg/algo", "pkg/bus", "pkg/trace", "pkg/stats", "pkg/harness", "pkg/sim", "pkg/host", "pkg/check",

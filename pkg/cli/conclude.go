@@ -69,19 +69,21 @@ func (o *outcome) failures() (out []string) {
 // The machine's form of the end of a run. A figure that does not exist is null.
 type (
 	runReport struct {
-		Schema     int            `json:"schema_version"`
-		Name       string         `json:"name"`
-		Dir        string         `json:"dir"`
-		Seed       uint64         `json:"seed"`
-		Planned    int            `json:"planned"`
-		Finished   int            `json:"finished"`
-		Complete   bool           `json:"complete"`
-		ExitCode   int            `json:"exit_code"`
-		Statuses   map[string]int `json:"statuses"`
-		Cells      []cellReport   `json:"cells"`
-		Violations []trialReport  `json:"violations"`
-		Errors     []trialReport  `json:"errors"`
-		Warnings   []string       `json:"warnings"`
+		Schema   int            `json:"schema_version"`
+		Name     string         `json:"name"`
+		Dir      string         `json:"dir"`
+		Seed     uint64         `json:"seed"`
+		Planned  int            `json:"planned"`
+		Finished int            `json:"finished"`
+		Complete bool           `json:"complete"`
+		ExitCode int            `json:"exit_code"`
+		Statuses map[string]int `json:"statuses"`
+		Cells    []cellReport   `json:"cells"`
+		// Stopping says why each cell ended, if a rule decided.
+		Stopping   *results.Stopping `json:"stopping,omitempty"`
+		Violations []trialReport     `json:"violations"`
+		Errors     []trialReport     `json:"errors"`
+		Warnings   []string          `json:"warnings"`
 	}
 	cellReport struct {
 		Cell     int                     `json:"cell"`
@@ -108,10 +110,10 @@ type (
 func (o *outcome) report(code int) runReport {
 	e := o.experiment
 	r := runReport{
-		Schema: 1, Name: e.Name, Dir: o.dir, Seed: e.Seed, Planned: len(e.Cells) * e.Repetitions,
+		Schema: 1, Name: e.Name, Dir: o.dir, Seed: e.Seed, Planned: o.stopping.Planned(),
 		Finished: o.finished, ExitCode: code, Statuses: o.statuses,
 		Violations: o.trials(o.violations), Errors: o.trials(o.errors),
-		Warnings: append([]string{}, o.warnings()...),
+		Warnings: append([]string{}, o.warnings()...), Stopping: o.stopping.Record(),
 	}
 	r.Complete = r.Finished == r.Planned
 	for i := range o.cells {

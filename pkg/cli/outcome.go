@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/runner"
 	"github.com/conclave-bench/conclave/pkg/stats"
 )
 
@@ -25,6 +27,7 @@ type outcome struct {
 	first      map[string]*results.Trial // that counts against the run, by status
 	tally      tally
 	notes      []string
+	stopping   *runner.Stopping
 }
 
 type cellOutcome struct {
@@ -57,6 +60,7 @@ func outcomeOf(e *experiment.Experiment, dir string) (*outcome, error) {
 	o := &outcome{
 		experiment: e, dir: dir, cells: make([]cellOutcome, len(e.Cells)),
 		statuses: map[string]int{}, first: map[string]*results.Trial{}, tally: tally{allow: e.Allow},
+		stopping: runner.NewStopping(e),
 	}
 	for i := range o.cells {
 		o.cells[i] = cellOutcome{statuses: map[string]int{}, values: map[string][]float64{}}
@@ -73,6 +77,7 @@ func outcomeOf(e *experiment.Experiment, dir string) (*outcome, error) {
 }
 
 func (o *outcome) add(t *results.Trial) {
+	o.stopping.Add(t)
 	c := &o.cells[t.Cell-1]
 	c.statuses[t.Status]++
 	o.statuses[t.Status]++
@@ -179,6 +184,10 @@ func (o *outcome) table() *table {
 	for _, m := range metrics {
 		t.column(m, true)
 	}
+	rule := o.stopping.Record()
+	if rule != nil {
+		t.column("until", false)
+	}
 	t.column("trials", false)
 	for i := range o.cells {
 		c, cell := &o.cells[i], &o.experiment.Cells[i]
@@ -187,9 +196,17 @@ func (o *outcome) table() *table {
 		for _, m := range metrics {
 			row = append(row, estimate(c.describe(m)))
 		}
+		if rule != nil {
+			row = append(row, ended(&rule.Cells[i]))
+		}
 		t.add(append(row, o.count(c, cell))...)
 	}
 	return t
+}
+
+// ended says why a cell ended under the rule, and how wide its interval is.
+func ended(c *results.Stopped) string {
+	return cmp.Or(c.Stopped, "not yet") + " " + c.Precision()
 }
 
 // count is how the trials of a cell ended, and whether the algorithm was asked
@@ -203,8 +220,12 @@ func (o *outcome) count(c *cellOutcome, cell *experiment.Cell) string {
 			total += n
 		}
 	}
-	if missing := o.experiment.Repetitions - total; missing > 0 {
-		parts = append(parts, fmt.Sprintf("not run %d", missing))
+	most := ""
+	if o.experiment.Until != nil {
+		most = "at most "
+	}
+	if missing := o.stopping.Repetitions(cell.Number) - total; missing > 0 {
+		parts = append(parts, fmt.Sprintf("not run %s%d", most, missing))
 	}
 	text := strings.Join(parts, ", ")
 	if !cell.Plan.InModel {

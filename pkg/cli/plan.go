@@ -2,11 +2,13 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 func (s *streams) planCommand() *cobra.Command {
@@ -47,12 +49,13 @@ show its cells: what would run, how many trials, how long that takes. Nothing is
 }
 
 func (s *streams) printPlan(e *experiment.Experiment) {
-	trials := len(e.Cells) * e.Repetitions
 	fmt.Fprintf(s.out, "experiment  %s: %s, %s\n", e.Name, e.Problem, e.Transport)
-	fmt.Fprintf(s.out, "trials      %s x %s = %d\n", plural(len(e.Cells), "cell", "cells"),
-		plural(e.Repetitions, "repetition", "repetitions"), trials)
-	_, total := e.Estimate()
-	fmt.Fprintf(s.out, "time        %s\n", about(total))
+	fmt.Fprintf(s.out, "trials      %s x %s = %s\n", plural(len(e.Cells), "cell", "cells"),
+		repetitions(e), between(e.Least(), e.Most()))
+	if u := e.Until; u != nil {
+		fmt.Fprintf(s.out, "until       %s is known to %s in a cell\n", u.Metric, results.Percent(u.CI))
+	}
+	fmt.Fprintf(s.out, "time        %s\n", howLong(e))
 	fmt.Fprintf(s.out, "seed        %d\n\n", e.Seed)
 	t, d := &table{}, designOf(e)
 	t.column("cell", true)
@@ -69,7 +72,7 @@ func (s *streams) printPlan(e *experiment.Experiment) {
 	for i := range e.Cells {
 		c := &e.Cells[i]
 		row := append([]string{fmt.Sprint(c.Number), c.Label}, d.values(c)...)
-		t.add(append(row, fmt.Sprint(e.Repetitions), fmt.Sprint(c.Plan.InModel))...)
+		t.add(append(row, between(e.Fewest, e.Repetitions), fmt.Sprint(c.Plan.InModel))...)
 	}
 	t.write(s.out)
 	for i, n := range e.Notes {
@@ -86,12 +89,21 @@ type planReport struct {
 	Problem     string     `json:"problem"`
 	Transport   string     `json:"transport"`
 	Seed        uint64     `json:"seed"`
-	Repetitions int        `json:"repetitions"`
+	Repetitions int        `json:"repetitions"` // of each cell, at most
+	Fewest      int        `json:"min_repetitions"`
+	Until       *planUntil `json:"until"` // null: no cell ends before its last repetition
 	Trials      int        `json:"trials"`
-	EstimateS   float64    `json:"estimate_s"`
+	LeastTrials int        `json:"min_trials"`
+	EstimateS   float64    `json:"estimate_s"` // of all trials
+	LeastS      float64    `json:"min_estimate_s"`
 	Config      string     `json:"config_sha256"`
 	Cells       []planCell `json:"cells"`
 	Notes       []string   `json:"notes"`
+}
+
+type planUntil struct {
+	Metric string  `json:"metric"`
+	CI     float64 `json:"ci"`
 }
 
 type planCell struct {
@@ -102,12 +114,16 @@ type planCell struct {
 }
 
 func planOf(e *experiment.Experiment) planReport {
-	_, total := e.Estimate()
+	least, most := estimated(e)
+	seconds := func(d time.Duration) float64 { return d.Round(100 * time.Millisecond).Seconds() }
 	r := planReport{
 		Schema: 1, Name: e.Name, Problem: string(e.Problem), Transport: e.Transport, Seed: e.Seed,
-		Repetitions: e.Repetitions, Trials: len(e.Cells) * e.Repetitions,
-		EstimateS: total.Round(100 * time.Millisecond).Seconds(), Config: e.Hash(),
+		Repetitions: e.Repetitions, Fewest: e.Fewest, Trials: e.Most(), LeastTrials: e.Least(),
+		EstimateS: seconds(most), LeastS: seconds(least), Config: e.Hash(),
 		Notes: append([]string{}, e.Notes...),
+	}
+	if u := e.Until; u != nil {
+		r.Until = &planUntil{u.Metric, u.CI}
 	}
 	for i := range e.Cells {
 		c := &e.Cells[i]
@@ -115,6 +131,37 @@ func planOf(e *experiment.Experiment) planReport {
 			append([]string{}, c.Plan.OutOfModel...)})
 	}
 	return r
+}
+
+// repetitions is how many each cell has, in words.
+func repetitions(e *experiment.Experiment) string {
+	if e.Until != nil {
+		return between(e.Fewest, e.Repetitions) + " repetitions"
+	}
+	return plural(e.Repetitions, "repetition", "repetitions")
+}
+
+// between is a number that is known within bounds.
+func between(least, most int) string {
+	if least == most {
+		return fmt.Sprint(most)
+	}
+	return fmt.Sprintf("%d..%d", least, most)
+}
+
+// estimated is how long all trials take, at least and at most.
+func estimated(e *experiment.Experiment) (least, most time.Duration) {
+	_, most = e.Estimate()
+	return time.Duration(float64(most) * float64(e.Fewest) / float64(e.Repetitions)), most
+}
+
+// howLong is that in words.
+func howLong(e *experiment.Experiment) string {
+	least, most := estimated(e)
+	if a, b := about(least), about(most); a != b {
+		return a + ", or up to " + strings.TrimPrefix(b, "about ")
+	}
+	return about(most)
 }
 
 // about is an estimated time in words.

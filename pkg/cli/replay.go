@@ -109,7 +109,7 @@ func (s *streams) again(e *experiment.Experiment, number int) (*replay, error) {
 		}
 	}
 	if r.cell == nil {
-		return nil, usage("--trial %d: the run has trials 1 to %d", number, len(e.Cells)*e.Repetitions)
+		return nil, usage("--trial %d: the run has trials 1 to %d", number, e.Most())
 	}
 	ctx, stop := s.interruptible(context.Background())
 	defer stop()
@@ -204,7 +204,7 @@ func (s *streams) printReplay(r *replay, transport string, events bool) {
 	t.write(w)
 	switch {
 	case r.recorded == nil:
-		fmt.Fprintln(w, "not recorded: the run ended before this trial")
+		fmt.Fprintln(w, "not recorded: the run, or its cell, ended before this trial")
 	case transport != "sim":
 		fmt.Fprintf(w, "recorded: status %s, %d messages; real nodes are never quite the same\n",
 			r.recorded.Status, r.recorded.Messages)

@@ -85,7 +85,9 @@ func (s *streams) run(c *cobra.Command, f *runFlags, args []string) error {
 	}
 	defer folder.Close()
 	if !f.quiet {
-		s.preamble(e, folder)
+		if err := s.preamble(e, folder); err != nil {
+			return err
+		}
 	}
 	notes, runErr := s.execute(ctx, f, e, folder)
 	o, err := outcomeOf(e, folder.Dir())
@@ -148,19 +150,28 @@ func recorded(path string) (*experiment.Experiment, string, error) {
 }
 
 // preamble says what is going to run before anything does.
-func (s *streams) preamble(e *experiment.Experiment, folder *results.Folder) {
-	planned, finished := len(e.Cells)*e.Repetitions, len(folder.Done())
-	_, t := e.Estimate()
-	left := time.Duration(float64(t) * float64(planned-finished) / float64(planned))
+func (s *streams) preamble(e *experiment.Experiment, folder *results.Folder) error {
+	known, err := runner.ReadStopping(e, folder.Dir())
+	if err != nil {
+		return err
+	}
+	planned, finished := known.Planned(), len(folder.Done())
+	how := howLong(e)
+	if _, all := e.Estimate(); finished > 0 {
+		how = about(time.Duration(float64(all) * float64(planned-finished) / float64(e.Most())))
+	}
+	trials := plural(planned, "trial", "trials")
+	if e.Until != nil {
+		trials = between(e.Least(), e.Most()) + " trials"
+	}
 	b := thisBuild()
 	fmt.Fprintf(s.err, "experiment  %s: %s, %s, %s x %s = %s, %s\n", e.Name, e.Problem, e.Transport,
-		plural(len(e.Cells), "cell", "cells"), plural(e.Repetitions, "repetition", "repetitions"),
-		plural(planned, "trial", "trials"), about(left))
+		plural(len(e.Cells), "cell", "cells"), repetitions(e), trials, how)
 	fmt.Fprintf(s.err, "seed        %d\n", e.Seed)
 	fmt.Fprintf(s.err, "version     %s, %s\n", b.Version, b.commit())
 	fmt.Fprintf(s.err, "results     %s (every default: %s)\n", folder.Dir(), results.ConfigFile)
 	if finished > 0 {
-		fmt.Fprintf(s.err, "resumed     %d of %d trials were finished\n", finished, planned)
+		fmt.Fprintf(s.err, "resumed     %s\n", progressOf(e, finished, planned)+" were finished")
 	}
 	for _, o := range e.Overrides {
 		fmt.Fprintf(s.err, "override    %s\n", o)
@@ -168,6 +179,16 @@ func (s *streams) preamble(e *experiment.Experiment, folder *results.Folder) {
 	for _, n := range e.Notes {
 		s.say("note: " + n)
 	}
+	return nil
+}
+
+// progressOf is how far a run is, in words: under a rule, the cells that go on may
+// need fewer trials than are planned for them.
+func progressOf(e *experiment.Experiment, finished, planned int) string {
+	if e.Until != nil && finished < planned {
+		return fmt.Sprintf("%d of at most %d trials", finished, planned)
+	}
+	return fmt.Sprintf("%d of %d trials", finished, planned)
 }
 
 // patience is how long an interrupted run may take to wind itself up. What
@@ -212,7 +233,12 @@ func (s *streams) execute(ctx context.Context, f *runFlags, e *experiment.Experi
 	}
 	notes := append([]string{"interrupted in the middle of a trial, which is not recorded"},
 		e.Notes...)
-	_, err = folder.Finish(results.End{Notes: notes})
+	end := results.End{Notes: notes}
+	known, err := runner.ReadStopping(e, folder.Dir())
+	if err == nil {
+		end.Planned, end.Stopping = known.Planned(), known.Record()
+		_, err = folder.Finish(end)
+	}
 	return notes, errors.Join(context.Cause(ctx), err)
 }
 
@@ -243,8 +269,8 @@ func (s *streams) conclude(o *outcome, asJSON bool) error {
 	}
 	if o.tally.err != nil {
 		s.say(o.tally.err.Error())
-		s.say(fmt.Sprintf("%d of %d trials are kept; go on with: bench run --resume %s", o.finished,
-			len(o.experiment.Cells)*o.experiment.Repetitions, quoted(o.dir)))
+		s.say(fmt.Sprintf("%s are kept; go on with: bench run --resume %s",
+			progressOf(o.experiment, o.finished, o.stopping.Planned()), quoted(o.dir)))
 	}
 	if code == Good {
 		return nil

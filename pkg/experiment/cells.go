@@ -49,15 +49,18 @@ func (d *draft) experiment() *Experiment {
 		d.add(d.leaves["sweep"].raw.at, "sweep", "more than %d cells; vary fewer keys", maxCells)
 		return nil
 	}
-	if cells*s.Repetitions > maxTrials {
+	r := s.Repetitions
+	if cells*r.Max > maxTrials {
 		d.add(d.leaves["repetitions"].raw.at, "repetitions", "%d of %d cells, want at most %d trials",
-			s.Repetitions, cells, maxTrials)
+			r.Max, cells, maxTrials)
 		return nil
 	}
+	d.checkUntil(s)
 	e := &Experiment{
 		Name: s.Name, Problem: algo.Problem(s.Problem), Transport: s.Transport,
-		Hosting: s.Hosting, Repetitions: s.Repetitions, Seed: s.Seed, TimeLimit: s.TimeLimit,
-		Trace: s.Trace, Retries: s.Retries, Allow: s.Allow, Bus: s.Bus, Notes: d.notes,
+		Hosting: s.Hosting, Repetitions: r.Max, Fewest: r.Min, Until: r.Until, Seed: s.Seed,
+		TimeLimit: s.TimeLimit, Trace: s.Trace, Retries: s.Retries, Allow: s.Allow, Bus: s.Bus,
+		Notes: d.notes,
 	}
 	for _, o := range slices.Concat(d.over, d.params) {
 		if text := o.at.source; !slices.Contains(e.Overrides, text) {

@@ -19,7 +19,7 @@ const (
 )
 
 // Estimate is roughly how long a trial takes on average, and all of them
-// together, on this machine.
+// together, on this machine, if no cell ends before its last repetition.
 //
 // A real trial starts its nodes, so many at a time as there are processors, and
 // then lasts as long as its scenario says: the settling and the detection of a

@@ -31,7 +31,9 @@ type Experiment struct {
 	Algorithms  []Algorithm
 	Transport   string // nats or sim
 	Hosting     Hosting
-	Repetitions int
+	Repetitions int    // of each cell; at most, if Until ends it earlier
+	Fewest      int    // repetitions that each cell has in any case
+	Until       *Until // nil: no cell ends before its last repetition
 	Seed        uint64
 	TimeLimit   time.Duration // of a trial
 	Trace       string        // none, failures or all
@@ -70,7 +72,7 @@ type Field struct{ Name, Value string }
 
 // A Trial is one seeded repetition of a cell.
 type Trial struct {
-	Number     int // from 1; (cell - 1) * repetitions + repetition
+	Number     int // from 1; (cell - 1) * the most repetitions + repetition
 	Cell       int
 	Repetition int
 	Order      int // position in execution, from 1
@@ -78,30 +80,48 @@ type Trial struct {
 	Plan       harness.Plan // without the token, which is each attempt's own
 }
 
-// Trials is every trial in the order of execution: blocks in which each cell
-// stands once, in an order drawn from the seed, so that a machine that grows
-// slower does not do so at the expense of one cell. All cells of a repetition
-// share its seed, and so their luck.
+// Trials is every trial in the order of execution, if no cell ends before its last
+// repetition.
 func (e *Experiment) Trials() []Trial {
-	out := make([]Trial, 0, len(e.Cells)*e.Repetitions)
-	order := make([]int, len(e.Cells))
+	out := make([]Trial, 0, e.Most())
 	for r := 1; r <= e.Repetitions; r++ {
-		for i := range order {
-			order[i] = i
+		out = append(out, e.Block(r, len(out), nil)...)
+	}
+	return out
+}
+
+// Most is how many trials there are at most.
+func (e *Experiment) Most() int { return len(e.Cells) * e.Repetitions }
+
+// Least is how many trials there are at least.
+func (e *Experiment) Least() int { return len(e.Cells) * e.Fewest }
+
+// Block is the trials of one repetition, when so many trials were before it: each
+// cell that needs it stands there once, in an order drawn from the seed, so that a
+// machine that grows slower does not do so at the expense of one cell. All cells of
+// a repetition share its seed, and so their luck. Needs is asked for each cell by
+// its number; nil: all need it.
+func (e *Experiment) Block(repetition, before int, needs func(cell int) bool) []Trial {
+	order := make([]int, len(e.Cells))
+	for i := range order {
+		order[i] = i
+	}
+	block := harness.Derive(e.Seed, "order", uint64(repetition))
+	rand.New(rand.NewPCG(block, block)).Shuffle(len(order), func(i, j int) {
+		order[i], order[j] = order[j], order[i]
+	})
+	seed := harness.Derive(e.Seed, "trial", uint64(repetition))
+	out := make([]Trial, 0, len(order))
+	for _, i := range order {
+		if needs != nil && !needs(i+1) {
+			continue
 		}
-		block := harness.Derive(e.Seed, "order", uint64(r))
-		rand.New(rand.NewPCG(block, block)).Shuffle(len(order), func(i, j int) {
-			order[i], order[j] = order[j], order[i]
-		})
-		seed := harness.Derive(e.Seed, "trial", uint64(r))
-		for _, i := range order {
-			t := Trial{
-				Number: i*e.Repetitions + r, Cell: i + 1, Repetition: r, Order: len(out) + 1,
-				Seed: seed, Plan: e.Cells[i].Plan,
-			}
-			t.Plan.Seed = seed
-			out = append(out, t)
+		t := Trial{
+			Number: i*e.Repetitions + repetition, Cell: i + 1, Repetition: repetition,
+			Order: before + len(out) + 1, Seed: seed, Plan: e.Cells[i].Plan,
 		}
+		t.Plan.Seed = seed
+		out = append(out, t)
 	}
 	return out
 }

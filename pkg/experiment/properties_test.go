@@ -107,6 +107,28 @@ func TestTrialsAreRandomisedCompleteBlocks(t *testing.T) {
 	})
 }
 
+// A cell that is done leaves the blocks of the others as they were.
+func TestBlocksOfSomeCellsKeepTheirOrder(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		d := draw(t)
+		e := d.load(t)
+		done := rapid.SliceOfNDistinct(rapid.IntRange(1, len(e.Cells)), 0, len(e.Cells), rapid.ID).
+			Draw(t, "done")
+		var want []Trial
+		for _, trial := range e.Trials() {
+			if trial.Repetition == d.repetitions && !slices.Contains(done, trial.Cell) {
+				trial.Order = 1000 + len(want) + 1
+				want = append(want, trial)
+			}
+		}
+		got := e.Block(d.repetitions, 1000, func(cell int) bool { return !slices.Contains(done, cell) })
+		if len(got) != len(e.Cells)-len(done) || len(want) > 0 && !reflect.DeepEqual(got, want) {
+			t.Fatalf("without %v:\n%+v\nwant\n%+v", done, got, want)
+		}
+	})
+}
+
 func TestLastDimensionVariesFastest(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -123,6 +123,14 @@ func lossNode(l loss) *node {
 		"good", floatNode(b.Good), "bad", floatNode(b.Bad)))
 }
 
+func repetitionsNode(r repetitions) *node {
+	if r.Until == nil {
+		return intNode(int64(r.Max))
+	}
+	return pairs("min", intNode(int64(r.Min)), "max", intNode(int64(r.Max)),
+		"until", pairs("metric", textNode(r.Until.Metric), "ci", floatNode(r.Until.CI)))
+}
+
 func graphNode(g graph) *node {
 	s := g.Shape
 	if g.Auto || s.Kind != "tree" && s.Kind != "random" && s.Kind != "file" && s.Order == nil {

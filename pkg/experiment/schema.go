@@ -68,8 +68,8 @@ func fields() []field {
 		{name: "scenario", doc: "what happens in a trial", sub: scenarioFields()},
 		{name: "sweep", def: "[]", typ: sweep(),
 			doc: "every combination of values: a list of {vary: key, over: [...]} or {zip: [...]}"},
-		{name: "repetitions", def: "10", typ: perCell(whole(1, 100_000)),
-			doc: "trials of each cell, each with a seed of its own"},
+		{name: "repetitions", def: "10", typ: repeated(),
+			doc: "trials of each cell, each with a seed of its own; or at most so many, until it is precise"},
 		{name: "seed", def: "1", typ: whole(0, maxInt), doc: "decides every random choice"},
 		{name: "time_limit", def: "10s", typ: span(time.Millisecond, longest),
 			doc: "of a trial; what has not ended by then is a timeout"},
@@ -162,19 +162,6 @@ func wordsOf(words []harness.Word) []string {
 		names[i] = w.Name
 	}
 	return names
-}
-
-// perCell refuses the number of repetitions as a rule for each cell.
-func perCell(t typ) typ {
-	read := t.read
-	t.read = func(p *parser, key string, n *node) any {
-		if n.kind == block {
-			p.add(n.at, key, "a block is not supported yet, want %s", t.name)
-			return nil
-		}
-		return read(p, key, n)
-	}
-	return t
 }
 
 // busURL is where an external server listens. A password in it would end up in

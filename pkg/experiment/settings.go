@@ -26,7 +26,7 @@ type settings struct {
 	Detector    detector
 	Scenario    scenario
 	Sweep       []dimension
-	Repetitions int
+	Repetitions repetitions
 	Seed        uint64
 	TimeLimit   time.Duration `mapstructure:"time_limit"`
 	Trace       string

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,7 +28,7 @@ type Manifest struct {
 	Name     string `json:"name"`
 	Run      string `json:"run"`
 	Complete bool   `json:"complete"` // every planned trial is finished
-	Planned  int    `json:"planned"`
+	Planned  int    `json:"planned"`  // what no cell needs is not planned
 	Finished int    `json:"finished"` // trials that need no further attempt
 	// Statuses counts the rows of trials.csv, every status included.
 	Statuses map[string]int `json:"statuses"`
@@ -42,6 +43,9 @@ type Manifest struct {
 	Machine  Machine  `json:"machine"`
 	LoadThen string   `json:"load_at_start,omitempty"` // averages over 1, 5, 15 minutes
 	LoadNow  string   `json:"load_at_end,omitempty"`
+
+	// Stopping says how many repetitions the cells had and why, if a rule decided.
+	Stopping *Stopping `json:"stopping,omitempty"`
 
 	// Bus is what the runner measured of the bus alone.
 	Bus map[string]any `json:"bus"`
@@ -94,6 +98,51 @@ func thisTool(h *Header) Tool {
 type End struct {
 	Bus   map[string]any // measured of the bus alone; must encode as JSON
 	Notes []string       // warnings, each a sentence
+	// Planned, unless 0, is how many trials the run has in place of those that it
+	// was created with, which are then the most that it could have.
+	Planned  int
+	Stopping *Stopping
+}
+
+// A Stopping is the rule by which the cells of a run ended, and what came of it.
+type Stopping struct {
+	Metric     string    `json:"metric"`
+	CI         float64   `json:"ci"` // half-width of the interval over the median, at most
+	Confidence float64   `json:"confidence"`
+	Min        int       `json:"min"` // repetitions before the first look
+	Max        int       `json:"max"`
+	Cells      []Stopped `json:"cells"`
+}
+
+// The reasons for which a cell ends.
+const (
+	Precise = "precise" // the interval is narrow enough
+	AtMost  = "max"     // it has had the most repetitions
+)
+
+// Stopped is what a rule came to in one cell.
+type Stopped struct {
+	Cell        int      `json:"cell"`
+	Repetitions int      `json:"repetitions"`
+	Stopped     string   `json:"stopped"`    // a reason; empty: the cell is not at its end
+	HalfWidth   *float64 `json:"half_width"` // over the median; null: there is no interval
+}
+
+// Precision is how wide the interval is, in words.
+func (s *Stopped) Precision() string {
+	if s.HalfWidth == nil {
+		return "no interval"
+	}
+	return Percent(*s.HalfWidth)
+}
+
+// Percent is a half-width in words.
+func Percent(v float64) string {
+	text := strconv.FormatFloat(100*v, 'g', 3, 64)
+	if v >= 10 {
+		text = strconv.FormatFloat(100*v, 'f', 0, 64)
+	}
+	return "±" + text + " %"
 }
 
 // Finish derives the tables from the journal and writes the manifest. It serves
@@ -143,9 +192,13 @@ func (f *Folder) manifest(end End, t *tables) (*Manifest, error) {
 		Started: stamp(h.Started), Finish: stamp(f.now()),
 		Seed: h.Seed, Argv: nonNil(h.Argv), Config: h.Config, Tool: thisTool(h),
 		Machine: h.Machine, LoadThen: h.Load, LoadNow: loadAverage(), Bus: end.Bus,
+		Stopping:    end.Stopping,
 		Percentiles: stats.QuantileType,
 		Intervals:   "of the median, by order statistics, 95 %",
 		Notes:       append(nonNil(f.notes), end.Notes...),
+	}
+	if end.Planned > 0 {
+		m.Planned = end.Planned
 	}
 	if m.Bus == nil {
 		m.Bus = map[string]any{}

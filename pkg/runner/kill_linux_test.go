@@ -261,6 +261,24 @@ func TestKill_Simulation(t *testing.T) {
 	same(t, files(t, c.dir()), files(t, whole.dir()))
 }
 
+// A run that was killed decides again as it would have without that.
+func TestKill_Rule(t *testing.T) {
+	t.Parallel()
+	c := newCommand(t)
+	slow := strings.Replace(ruled, "trace: none", "trace: all", 1) // long enough to be killed
+	c.killLoop(slow, times(3, 200))
+	whole := &command{t: t, exe: c.exe, root: t.TempDir()}
+	whole.run(0, write(t, slow), "--out", whole.root)
+	same(t, files(t, c.dir()), files(t, whole.dir()))
+}
+
+func TestKill_RuleOnRealNodes(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(short, "repetitions: 12",
+		"repetitions: {min: 6, max: 10, until: {metric: election_ms, ci: 2%}}", 1)
+	newCommand(t).killLoop(text, times(1, 50))
+}
+
 func TestInterrupt_RealNodes(t *testing.T) {
 	t.Parallel()
 	c := newCommand(t)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/host"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
+	"github.com/conclave-bench/conclave/pkg/stats"
 	_ "github.com/conclave-bench/conclave/plugins/election/bully"
 	_ "github.com/conclave-bench/conclave/plugins/election/ringlist"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/naimitrehel"
@@ -152,10 +154,7 @@ func complete(t testing.TB, dir string) {
 	t.Helper()
 	e, err := experiment.Load(filepath.Join(dir, results.ConfigFile), experiment.Overrides{})
 	must(t, err)
-	planned := map[int]experiment.Trial{}
-	for _, trial := range e.Trials() {
-		planned[trial.Number] = trial
-	}
+	planned := needed(t, e, dir)
 	m, err := results.ReadManifest(dir)
 	must(t, err)
 	if !m.Complete || m.Planned != len(planned) || m.Finished != len(planned) {
@@ -163,25 +162,59 @@ func complete(t testing.TB, dir string) {
 			m.Planned, len(planned))
 	}
 	must(t, results.Verify(dir))
-	for i, row := range table(t, dir, results.TrialsFile) {
-		p, ok := planned[i+1]
+	rows := table(t, dir, results.TrialsFile)
+	if len(rows) != len(planned) {
+		t.Fatalf("%d rows of %d planned trials", len(rows), len(planned))
+	}
+	slices.SortFunc(planned, func(a, b experiment.Trial) int { return a.Number - b.Number })
+	for i, row := range rows {
+		p := planned[i]
 		want := fmt.Sprint(p.Number, p.Cell, p.Repetition, p.Order, p.Seed)
 		got := strings.Join([]string{row["trial"], row["cell"], row["repetition"], row["order"],
 			row["seed"]}, " ")
-		if !ok || got != want {
+		if got != want {
 			t.Fatalf("row %d of %s is trial, cell, repetition, order, seed %s, want %s", i+1,
 				results.TrialsFile, got, want)
 		}
-		delete(planned, i+1)
 		if e.Trace == "all" && row["status"] != results.Invalid { // which may have no records
-			if _, err := results.ReadTrace(dir, i+1); err != nil {
-				t.Errorf("trial %d: %v", i+1, err)
+			if _, err := results.ReadTrace(dir, p.Number); err != nil {
+				t.Errorf("trial %d: %v", p.Number, err)
 			}
 		}
 	}
-	if len(planned) > 0 {
-		t.Errorf("%d planned trials are missing", len(planned))
+}
+
+// needed are the trials that a run has, in the order of execution: each cell goes on
+// until what its rows in trials.csv say is precise, as its rule wants it.
+func needed(t testing.TB, e *experiment.Experiment, dir string) (out []experiment.Trial) {
+	t.Helper()
+	if e.Until == nil {
+		return e.Trials()
 	}
+	rows := map[string]map[string]string{}
+	for _, row := range table(t, dir, results.TrialsFile) {
+		rows[row["trial"]] = row
+	}
+	values, censored, ended := map[int][]float64{}, map[int]int{}, map[int]bool{}
+	for r := 1; r <= e.Repetitions; r++ {
+		block := e.Block(r, len(out), func(cell int) bool { return !ended[cell] })
+		for _, p := range block {
+			row := rows[strconv.Itoa(p.Number)]
+			v, err := strconv.ParseFloat(row[e.Until.Metric], 64)
+			switch {
+			case row == nil:
+				t.Fatalf("repetition %d of cell %d is not there, and it is needed", r, p.Cell)
+			case row["status"] == results.OK && err == nil:
+				values[p.Cell] = append(values[p.Cell], v)
+			case row["status"] == results.Timeout: // of a metric that is a time
+				censored[p.Cell]++
+			}
+			d := stats.Describe(values[p.Cell], censored[p.Cell])
+			ended[p.Cell] = r >= e.Fewest && (d.CIHigh-d.CILow)/2/d.Median <= e.Until.CI
+		}
+		out = append(out, block...)
+	}
+	return out
 }
 
 // finished are the trials in the journal that need no further attempt, if there

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,7 +29,9 @@ type Options struct {
 
 // Progress is where a run stands.
 type Progress struct {
-	Finished, Planned int // trials; what was finished before a resume counts
+	// Finished and Planned count trials; what was finished before a resume counts.
+	// While cells go on, planned are as many as they may need.
+	Finished, Planned int
 	Elapsed           time.Duration
 	Left              time.Duration // estimate; 0: unknown
 	Trial             experiment.Trial
@@ -46,7 +49,7 @@ type Summary struct {
 // Header describes e to the results folder.
 func Header(e *experiment.Experiment, argv []string) results.Header {
 	return results.Header{
-		Name: e.Name, Planned: len(e.Cells) * e.Repetitions, Retries: e.Retries, Seed: e.Seed,
+		Name: e.Name, Planned: e.Most(), Retries: e.Retries, Seed: e.Seed,
 		Design: e.Columns, Metrics: append(check.MetricNames(e.Problem), busyShare), Argv: argv,
 	}
 }
@@ -55,22 +58,19 @@ func Header(e *experiment.Experiment, argv []string) results.Header {
 // finished is kept and the error is ctx's cause.
 func Run(ctx context.Context, e *experiment.Experiment, f *results.Folder, o Options) (
 	Summary, error) {
-	r := &run{
-		experiment: e, folder: f, options: o, begun: time.Now(), planned: len(e.Cells) * e.Repetitions,
+	r := &run{experiment: e, folder: f, options: o, begun: time.Now(), done: f.Done()}
+	r.before = len(r.done)
+	var err error
+	if r.stopping, err = ReadStopping(e, f.Dir()); err != nil {
+		return Summary{}, err
 	}
-	done := f.Done()
-	for _, t := range e.Trials() {
-		if _, ok := done[t.Number]; !ok {
-			r.todo = append(r.todo, t)
-		}
-	}
-	r.before = r.planned - len(r.todo)
-	err := r.sweepTraces()
-	if err == nil && len(r.todo) > 0 {
+	r.schedule = schedule{experiment: e, stopping: r.stopping}
+	err = r.sweepTraces()
+	if first := r.next(); err == nil && len(first) > 0 {
 		if e.Transport == "sim" {
-			err = r.simulate(ctx)
+			err = r.simulate(ctx, first)
 		} else {
-			err = r.host(ctx)
+			err = r.host(ctx, first)
 		}
 	}
 	summary, sumErr := r.conclude()
@@ -82,17 +82,44 @@ type run struct {
 	experiment *experiment.Experiment
 	folder     *results.Folder
 	options    Options
-	todo       []experiment.Trial
-	planned    int
-	before     int // finished before this execution
+	done       map[int]results.Outcome // before this execution
+	before     int                     // how many of them
 	begun      time.Time
 	bus        map[string]any
 
 	mu       sync.Mutex
+	stopping *Stopping
+	schedule schedule
 	finished int
 	inTrials time.Duration
 	cal      calibration
 	notes    []string
+}
+
+// next is what is to be run before anything further can be told; none at the end.
+func (r *run) next() []experiment.Trial {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for {
+		trials := r.schedule.next()
+		if len(trials) == 0 {
+			return nil
+		}
+		todo := slices.DeleteFunc(trials, func(t experiment.Trial) bool {
+			_, ok := r.done[t.Number]
+			return ok
+		})
+		if len(todo) > 0 {
+			return todo
+		}
+	}
+}
+
+// learn takes in the last attempt at a trial.
+func (r *run) learn(row *results.Trial) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stopping.Add(row)
 }
 
 // tell reports an attempt.
@@ -106,10 +133,10 @@ func (r *run) tell(t experiment.Trial, result *results.Trial, final bool) {
 		return
 	}
 	p := Progress{
-		Finished: r.before + r.finished, Planned: r.planned, Elapsed: time.Since(r.begun),
+		Finished: r.before + r.finished, Planned: r.stopping.Planned(), Elapsed: time.Since(r.begun),
 		Trial: t, Result: result,
 	}
-	if left := len(r.todo) - r.finished; r.finished > 0 && left > 0 {
+	if left := p.Planned - p.Finished; r.finished > 0 && left > 0 {
 		p.Left = p.Elapsed / time.Duration(r.finished) * time.Duration(left)
 	}
 	r.options.Progress(p)
@@ -119,8 +146,12 @@ func (r *run) tell(t experiment.Trial, result *results.Trial, final bool) {
 func (r *run) conclude() (Summary, error) {
 	s := Summary{Notes: append(r.notes, r.cal.warnings(r.experiment)...), InTrials: r.inTrials,
 		Spent: time.Since(r.begun)}
+	if note := r.stopping.Note(); note != "" {
+		s.Notes = append(s.Notes, note)
+	}
 	s.Notes = append(s.Notes, r.experiment.Notes...)
-	manifest, err := r.folder.Finish(results.End{Bus: r.bus, Notes: s.Notes})
+	manifest, err := r.folder.Finish(results.End{Bus: r.bus, Notes: s.Notes,
+		Planned: r.stopping.Planned(), Stopping: r.stopping.Record()})
 	if err != nil {
 		return s, err
 	}
@@ -128,8 +159,8 @@ func (r *run) conclude() (Summary, error) {
 	return s, nil
 }
 
-// host runs trials on real nodes, one after the other.
-func (r *run) host(ctx context.Context) error {
+// host runs trials on real nodes, one after the other, and what follows them.
+func (r *run) host(ctx context.Context, todo []experiment.Trial) error {
 	most, pause := 0, time.Duration(0)
 	for _, c := range r.experiment.Cells {
 		most, pause = max(most, c.Plan.Nodes), max(pause, c.Plan.LongestPause())
@@ -147,9 +178,11 @@ func (r *run) host(ctx context.Context) error {
 	if r.bus, err = machine.Baseline(); err != nil {
 		return fmt.Errorf("measure the bus alone: %w", err)
 	}
-	for _, t := range r.todo {
-		if err := r.attempts(ctx, machine, t, token); err != nil {
-			return err
+	for ; len(todo) > 0; todo = r.next() {
+		for _, t := range todo {
+			if err := r.attempts(ctx, machine, t, token); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -180,6 +213,7 @@ func (r *run) attempts(ctx context.Context, m *host.Machine, t experiment.Trial,
 		final := row.Status != results.Invalid || attempt > r.experiment.Retries
 		if final {
 			r.cal.add(t, o)
+			r.learn(&row)
 		}
 		r.tell(t, &row, final)
 		if final {

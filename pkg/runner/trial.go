@@ -92,11 +92,11 @@ type finished struct {
 // most is how many trials are committed at once.
 const most = 256
 
-// simulate runs trials on all cores and commits them in groups.
-func (r *run) simulate(ctx context.Context) error {
+// simulate runs trials and what follows them on all cores, and commits them in groups.
+func (r *run) simulate(ctx context.Context, todo []experiment.Trial) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	done := r.pool(ctx, cancel)
+	done := r.pool(ctx, cancel, todo)
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	var group []finished
@@ -130,12 +130,14 @@ func (r *run) simulate(ctx context.Context) error {
 }
 
 // pool starts the workers; the channel is closed when all have ended.
-func (r *run) pool(ctx context.Context, cancel context.CancelCauseFunc) <-chan finished {
+func (r *run) pool(ctx context.Context, cancel context.CancelCauseFunc,
+	first []experiment.Trial) <-chan finished {
 	workers := r.options.Workers
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	todo := make(chan experiment.Trial)
+	judged := make(chan struct{}, workers)
 	done := make(chan finished, 4*workers)
 	var pool sync.WaitGroup
 	for range workers {
@@ -156,22 +158,50 @@ func (r *run) pool(ctx context.Context, cancel context.CancelCauseFunc) <-chan f
 					return
 				}
 				o.trace = nil // a group of them would fill the memory
-				done <- finished{t, r.row(t, 1, o), o}
+				f := finished{t, r.row(t, 1, o), o}
+				r.learn(&f.row)
+				done <- f
+				select {
+				case judged <- struct{}{}:
+				case <-ctx.Done():
+				}
 			}
 		})
 	}
 	go func() {
 		defer close(todo)
-		for _, t := range r.todo {
-			select {
-			case todo <- t:
-			case <-ctx.Done():
+		for trials := first; len(trials) > 0; trials = r.next() {
+			if !hand(ctx, trials, todo, judged) {
 				return
 			}
 		}
 	}()
 	go func() { pool.Wait(); close(done) }()
 	return done
+}
+
+// hand gives trials to the workers, and returns when all are judged. It is false if
+// ctx ended before.
+func hand(ctx context.Context, trials []experiment.Trial, todo chan<- experiment.Trial,
+	judged <-chan struct{}) bool {
+	for given, left := 0, len(trials); left > 0; {
+		to := todo
+		var t experiment.Trial
+		if given < len(trials) {
+			t = trials[given]
+		} else {
+			to = nil
+		}
+		select {
+		case to <- t:
+			given++
+		case <-judged:
+			left--
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
 }
 
 // commit puts a group of trials on disk and reports them.
@@ -261,7 +291,7 @@ func Replay(ctx context.Context, e *experiment.Experiment, number int, o Options
 		}
 	}
 	if found == nil {
-		return check.Verdict{}, harness.End{}, nil, nil, noTrial(number, len(e.Cells)*e.Repetitions)
+		return check.Verdict{}, harness.End{}, nil, nil, noTrial(number, e.Most())
 	}
 	plan := found.Plan
 	plan.Trial = "replay"
