@@ -21,8 +21,9 @@ const mostStep = 10 * time.Millisecond
 // skew is why a trial with such a delay and such a step of the clock is invalid.
 func skew(delay, step time.Duration) (why []string) {
 	if delay > mostDelay {
-		why = append(why, fmt.Sprintf("the machine was starved: what was due ran %v late (99th percentile), "+
-			"more than %v; use fewer nodes, or end what else it does", delay.Round(time.Millisecond), mostDelay))
+		why = append(why, fmt.Sprintf("the machine was starved: what was due ran %v late (99th percentile, "+
+			"%v is bearable); use fewer nodes, or end what else it does",
+			delay.Round(time.Millisecond), mostDelay))
 	}
 	if step.Abs() > mostStep {
 		why = append(why, fmt.Sprintf("the clock was set by %v during the trial, or the machine slept",

@@ -44,3 +44,26 @@ func TestTraces(t *testing.T) {
 		}
 	}
 }
+
+// FuzzTrace: a trace that can be read is written so that it reads the same.
+func FuzzTrace(f *testing.F) {
+	const header = `{"schema_version":1,"trial":1,"attempt":1,"records":1,"kinds":["TOKEN"]}` + "\n"
+	f.Add([]byte(header + `{"at_ns":5,"type":"send","process":1,"kind":"TOKEN","sent_ns":5,"due_ns":9}` + "\n"))
+	f.Add([]byte(header + `{"at_ns":5,"type":"save","process":1,"text":"0g"}` + "\n"))
+	f.Add([]byte(header))
+	f.Add([]byte("\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		first, err := parseTrace(b)
+		if err != nil {
+			return
+		}
+		lines := make([]traceLine, len(first.Records))
+		for i := range lines {
+			lines[i] = *lineOf(&first.Records[i], first.Kinds)
+			again, err := lines[i].record(first.Kinds)
+			if err != nil || again != first.Records[i] {
+				t.Errorf("%+v became %+v, %v", first.Records[i], again, err)
+			}
+		}
+	})
+}

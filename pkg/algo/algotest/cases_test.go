@@ -1,6 +1,7 @@
 package algotest_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -337,4 +338,23 @@ func TestFilesThatAreNone(t *testing.T) {
 	if err != nil || len(list) != 1 || list[0].Line != 2 || list[0].AlgorithmID() != "election/bully" {
 		t.Errorf("%+v, %v", list, err)
 	}
+}
+
+// FuzzLoadCases: a file of cases is read, or every mistake has a line.
+func FuzzLoadCases(f *testing.F) {
+	f.Add([]byte(`{"cases":[{"id":"X","algorithm":"bully","n":3,"expect":{"sent":1}}]}`))
+	f.Add([]byte(`{"cases":[{}]}`))
+	f.Add([]byte(`{"cases":{}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		_, err := algotest.LoadCases(bytes.NewReader(text))
+		var all algotest.Mistakes
+		if err != nil && !errors.As(err, &all) {
+			t.Errorf("%v is no list of mistakes", err)
+		}
+		for _, m := range all {
+			if m.Line < 0 || m.Line > bytes.Count(text, []byte("\n"))+1 {
+				t.Errorf("mistake in line %d: %v", m.Line, m)
+			}
+		}
+	})
 }

@@ -1,0 +1,39 @@
+package host_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/host"
+)
+
+// FuzzReport: whatever a plugin prints, the host takes for a report, or says that it
+// is none; and nothing that it takes for one upsets who leads the trial.
+func FuzzReport(f *testing.F) {
+	f.Add([]byte(`{"ready":true}`))
+	f.Add([]byte(`{"record":{"Type":1,"Process":4000000000}}`))
+	f.Add([]byte(`{"record":null,"bye":{"late":-1}}`))
+	f.Add([]byte("token sent"))
+	crash := harness.Scenario{Kind: harness.LeaderCrash, Settle: ms(5)}
+	ring := plan(f, "election/raft", 3, crash, nil)
+	lock := plan(f, "mutex/naimi-trehel", 3, harness.Scenario{Kind: harness.Burst}, nil)
+	f.Fuzz(func(t *testing.T, line []byte) {
+		for _, p := range []harness.Plan{ring, lock} {
+			s, err := p.Setup()
+			must(t, err)
+			d := harness.NewDirector(s)
+			d.Timeline()
+			for id := algo.ID(1); id <= 3; id++ {
+				r, wrong := host.ParseReport(line, id, 3)
+				if wrong != "" && !strings.Contains(wrong, "to its standard output") {
+					t.Errorf("%q", wrong)
+				}
+				if wrong == "" && r != nil {
+					d.Observe(r)
+				}
+			}
+		}
+	})
+}
