@@ -68,7 +68,8 @@ func Formats() []Format {
 	return []Format{
 		{Name: "gobench", Doc: "Go benchmarks, a line for each trial: benchstat reads them", write: gobench},
 		{Name: "junit", Doc: "a test report in XML, a test case for each cell", write: junit},
-		{Name: "github", Doc: "github-action-benchmark, a file for each direction", Several: true, write: github},
+		{Name: "github", Doc: "github-action-benchmark, a file for each direction", Several: true,
+			write: github},
 		{Name: "bmf", Doc: "Bencher Metric Format", write: bmf},
 		{Name: "csv", Doc: "a tidy summary, a row for each metric of a cell", all: true, write: writeCSV},
 		{Name: "json", Doc: "the same for programs, with the statuses", all: true, write: writeJSON},

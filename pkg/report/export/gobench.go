@@ -32,8 +32,8 @@ func gobench(s *selection) ([]File, error) {
 		}
 	}
 	if samples == 0 {
-		return nil, fmt.Errorf("%s: no trial with status ok has a value of %s: nothing that benchstat could read",
-			s.run.Path, strings.Join(s.metrics, ", "))
+		return nil, fmt.Errorf("%s: no trial with status ok has a value of %s: nothing that benchstat "+
+			"could read", s.run.Path, strings.Join(s.metrics, ", "))
 	}
 	fmt.Fprintf(&b, "# %s\n", s.origin())
 	for _, f := range s.configuration() {

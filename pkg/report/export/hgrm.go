@@ -75,8 +75,8 @@ func hgrm(s *selection) ([]File, error) {
 		}
 	}
 	if files == nil {
-		return nil, fmt.Errorf("%s: no completed operation with one of these times in a trial with status ok: "+
-			"nothing to export", s.run.Path)
+		return nil, fmt.Errorf("%s: no completed operation with one of these times in a trial with "+
+			"status ok: nothing to export", s.run.Path)
 	}
 	for i, name := range fileNames(names) {
 		files[i].Name = name + ".hgrm"
@@ -117,7 +117,7 @@ func (s *selection) histogram(c *results.Cell, metric string, values []float64) 
 
 // eachOperation hands the operations of the run to visit.
 func (r *Run) eachOperation(visit func(trial int, o results.Operation)) error {
-	if r.Header != nil {
+	if _, err := results.Resolve(r.Path); err == nil {
 		return results.EachTrial(r.Path, func(t *results.Trial) error {
 			for _, o := range t.Ops {
 				visit(t.Trial, o)

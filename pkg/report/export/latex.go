@@ -162,9 +162,13 @@ func decimalsOf(summaries []stats.Summary) int {
 }
 
 // stands says whether the interval of a cell is better as a whole than those of all
-// other labels in the same place. A median alone may be ahead by chance.
+// other labels in the same place. A median alone may be ahead by chance, and what broke
+// a promise is ahead of nothing.
 func (s *selection) stands(i int, metric string, summaries []stats.Summary) bool {
 	rivals, larger := 0, results.LargerIsBetter(metric)
+	if s.cells[i].Count(results.Violation) > 0 {
+		return false
+	}
 	for j, d := range summaries {
 		if i == j || !s.samePlace(s.cells[i], s.cells[j]) {
 			continue

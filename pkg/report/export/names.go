@@ -113,7 +113,7 @@ func fileNames(texts []string) []string {
 			return '-'
 		}, text)
 		parts := strings.FieldsFunc(name[:min(len(name), most)], func(r rune) bool { return r == '-' })
-		name = strings.TrimLeft(strings.Join(parts, "-"), ".")
+		name = strings.TrimLeft(strings.Join(parts, "-"), ".-")
 		if name == "" {
 			name = "cell"
 		}

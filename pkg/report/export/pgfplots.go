@@ -106,7 +106,8 @@ func (s *selection) beginAxis(b *bytes.Buffer, axis, metric string) {
 		label = "cell"
 	}
 	fmt.Fprintf(b, "  xlabel={%s}, ylabel={%s},\n", tex(inWords(label)), tex(inWords(metric)))
-	b.WriteString("  xtick=data, legend pos=outer north east, legend cell align=left, unbounded coords=discard,\n]\n")
+	b.WriteString("  xtick=data, unbounded coords=discard,\n" +
+		"  legend pos=outer north east, legend cell align=left,\n]\n")
 }
 
 // data is the table of a line, and whether it has any point. Without an axis,
