@@ -89,7 +89,7 @@ func MeanInterval(values []float64, confidence float64, seed uint64) (lo, hi flo
 		return mean - t*deviation
 	}
 	lo, hi = end(t[len(t)-k]), end(t[k-1])
-	return math.Ldexp(known(lo), scale), math.Ldexp(known(hi), scale)
+	return known(math.Ldexp(lo, scale)), known(math.Ldexp(hi, scale))
 }
 
 // moments returns the mean and the standard deviation, by n.
@@ -109,7 +109,8 @@ func moments(xs []float64) (mean, deviation float64) {
 // is negative, or a side is empty, everything is NaN, and so is the ratio to zero.
 // Below MinimumBootstrap values on a side there is no interval. An end is NaN
 // where it would be read from a resample with zero below the line or with a
-// censored statistic. Swapped samples give the reciprocals.
+// censored statistic, and where no resample reaches. Swapped samples give the
+// reciprocals.
 func RatioInterval(
 	a, b []float64, statistic Statistic, confidence float64, seed uint64,
 ) (ratio, lo, hi float64) {
@@ -176,7 +177,7 @@ func (c comparison) interval(confidence float64, seed uint64, scale int) (figure
 		}
 		lo, hi = bca(replicates, figure, acceleration(c.influence), confidence)
 	}
-	return math.Ldexp(known(figure), scale), math.Ldexp(lo, scale), math.Ldexp(hi, scale)
+	return known(math.Ldexp(figure, scale)), known(math.Ldexp(lo, scale)), known(math.Ldexp(hi, scale))
 }
 
 // of returns the statistic of sorted.
@@ -192,26 +193,23 @@ func (s Statistic) of(sorted []float64) float64 {
 // that are NaN may be anything; they are taken to be small for the lower end and
 // large for the upper one.
 func bca(replicates []float64, figure, acceleration, confidence float64) (lo, hi float64) {
+	lo, hi = math.NaN(), math.NaN()
+	if math.IsNaN(figure) || !(confidence > 0 && confidence < 1) {
+		return lo, hi
+	}
 	slices.Sort(replicates) // NaN come first
 	unknown := sort.Search(len(replicates), func(i int) bool { return !math.IsNaN(replicates[i]) })
 	sorted := replicates[unknown:]
-	below := sort.SearchFloat64s(sorted, figure)
-	upTo := sort.Search(len(sorted), func(i int) bool { return sorted[i] > figure })
-	all := float64(len(replicates))
-	bias := normalQuantile(float64(below+upTo+unknown) / (2 * all))
+	bias := normalQuantile((float64(unknown)/2 + below(sorted, figure)) / float64(len(replicates)))
 	tail := normalQuantile((1 - confidence) / 2)
 	// rank counts resamples from either end, from which all looks mirrored.
 	rank := func(bias, acceleration float64) int {
 		z := bias + tail
 		share := normal(bias + z/(1-acceleration*z))
-		if !(share >= 0) || acceleration*z >= 1 || !(confidence > 0 && confidence < 1) {
+		if !(share >= 0) || acceleration*z >= 1 {
 			return 0
 		}
-		return int(share*(all+1)*(1+rounding)) - unknown
-	}
-	lo, hi = math.NaN(), math.NaN()
-	if math.IsNaN(figure) {
-		return lo, hi
+		return int(share*float64(len(replicates)+1)*(1+rounding)) - unknown
 	}
 	if k := rank(bias, acceleration); k >= 1 && k <= len(sorted) {
 		lo = known(sorted[k-1])
@@ -220,6 +218,22 @@ func bca(replicates []float64, figure, acceleration, confidence float64) (lo, hi
 		hi = known(sorted[len(sorted)-k])
 	}
 	return lo, hi
+}
+
+// below counts the members of sorted that are less than v, and half of those that
+// are equal to it, as they may be but for rounding.
+func below(sorted []float64, v float64) float64 {
+	n := len(sorted)
+	if n == 0 {
+		return 0
+	}
+	off := 1e-12 * (math.Abs(v) + sorted[n-1-n/4] - sorted[n/4])
+	if !(off < math.MaxFloat64) { // of values that are not known
+		off = 0
+	}
+	less := sort.Search(n, func(i int) bool { return sorted[i] >= v-off })
+	upTo := sort.Search(n, func(i int) bool { return sorted[i] > v+off })
+	return float64(less+upTo) / 2
 }
 
 // influence returns what each value of xs does to the mean, times a factor.

@@ -15,26 +15,47 @@ import (
 // whatever the distribution (David and Nagaraja, section 7.1, have the idea).
 //
 // An end is NaN if the samples are too small for it. So is every figure that
-// censored values leave open: what may be any difference is taken to be the
-// smallest for the lower end and the largest for the upper one.
+// censored values leave open, and those that are not hold however large these are.
 func HodgesLehmann(a, b []float64, confidence float64) (shift, lo, hi float64) {
 	x, y := sample(a), sample(b)
 	pairs := len(x) * len(y)
 	if pairs == 0 {
 		return math.NaN(), math.NaN(), math.NaN()
 	}
-	d := newDifferences(x, y)
-	median := func(unknown int) float64 {
-		return middle(d.find((pairs+1)/2-unknown), d.find(pairs/2+1-unknown))
-	}
-	shift, lo, hi = median(0), math.NaN(), math.NaN()
-	if shift != median(d.unknown) {
+	// A censored value lies anywhere from the largest known one to infinity.
+	seen := largest(x, y)
+	least, most := newDifferences(x, atMost(y, seen)), newDifferences(atMost(x, seen), y)
+	median := func(d differences) float64 { return middle(d.find((pairs+1)/2), d.find(pairs/2+1)) }
+	shift, lo, hi = median(least), math.NaN(), math.NaN()
+	if shift != median(most) {
 		shift = math.NaN()
 	}
 	if k := shiftRank(len(x), len(y), confidence); k > 0 {
-		lo, hi = d.find(k-d.unknown), d.find(pairs+1-k)
+		lo, hi = least.find(k), most.find(pairs+1-k)
 	}
 	return shift, lo, hi
+}
+
+// largest returns the largest value that is not censored, or -Inf.
+func largest(samples ...[]float64) float64 {
+	most := math.Inf(-1)
+	for _, xs := range samples {
+		for _, x := range xs {
+			if !math.IsInf(x, 1) {
+				most = max(most, x)
+			}
+		}
+	}
+	return most
+}
+
+// atMost returns a copy of xs with nothing beyond limit.
+func atMost(xs []float64, limit float64) []float64 {
+	out := slices.Clone(xs)
+	for i, x := range out {
+		out[i] = min(x, limit)
+	}
+	return out
 }
 
 // shiftRank returns the largest k with P(U < k) of (1-confidence)/2 at most.
@@ -54,19 +75,19 @@ func shiftRank(n, m int, confidence float64) int {
 // Differences are those of all pairs, found by their rank without being listed,
 // for they are as many as the product of the sizes.
 type differences struct {
-	x, y    []float64 // the values that are not censored, ascending
-	least   int       // pairs of a censored x and a known y: smaller than all
-	unknown int       // pairs of two censored values: any difference
+	x, y  []float64 // the finite values, ascending
+	least int       // pairs with an infinite x: smaller than all others
 }
 
+// newDifferences is for samples of which one at most has infinite values.
 func newDifferences(x, y []float64) differences {
 	n, _ := slices.BinarySearch(x, math.Inf(1))
 	m, _ := slices.BinarySearch(y, math.Inf(1))
-	return differences{x: x[:n], y: y[:m], least: (len(x) - n) * m, unknown: (len(x) - n) * (len(y) - m)}
+	return differences{x: x[:n], y: y[:m], least: (len(x) - n) * len(y)}
 }
 
-// find returns the k-th smallest of the known differences, or NaN if censoring
-// hides it. It bisects the float64s, whose bits order them as integers do.
+// find returns the k-th smallest difference, or NaN if it is infinite. It bisects
+// the float64s, whose bits order them as integers do.
 func (d differences) find(k int) float64 {
 	k -= d.least
 	if k < 1 || k > len(d.x)*len(d.y) {
@@ -81,7 +102,7 @@ func (d differences) find(k int) float64 {
 			hi = mid
 		}
 	}
-	return ordered(lo)
+	return known(ordered(lo))
 }
 
 // ordered returns the i-th float64 from zero.
