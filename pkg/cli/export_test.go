@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/report/export"
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+func smallRun(t *testing.T) string {
+	t.Helper()
+	root := t.TempDir()
+	bench(t, "run", write(t, "small.yaml", small), "--out", root, "--quiet").want(t, Good)
+	return latest(t, root, "small")
+}
+
+func TestExport_EveryFormat(t *testing.T) {
+	t.Parallel()
+	dir := smallRun(t)
+	begins := map[string]string{
+		"gobench": "# conclave", "junit": "<?xml", "github": "[\n", "bmf": "{\n", "csv": "problem,algorithm,",
+		"json": "{\n", "latex": "% conclave", "pgfplots": "% conclave", "hgrm": "       Value",
+	}
+	for _, f := range export.Formats() {
+		out := filepath.Join(t.TempDir(), "new", "out")
+		r := bench(t, "export", dir, "--format", f.Name, "--out", out).want(t, Good)
+		if r.out != "" {
+			t.Errorf("%s: --out, and standard output has %q", f.Name, r.out)
+		}
+		path := out
+		if f.Several {
+			files, err := filepath.Glob(filepath.Join(out, "*"))
+			if err != nil || len(files) == 0 {
+				t.Fatalf("%s: no files: %v", f.Name, err)
+			}
+			path = files[len(files)-1]
+			if f.Name == "pgfplots" {
+				path = filepath.Join(out, "messages.tex")
+			}
+		}
+		b, err := os.ReadFile(path)
+		if err != nil || !strings.HasPrefix(string(b), begins[f.Name]) {
+			t.Errorf("%s: %v, begins %.40q, want %q", f.Name, err, b, begins[f.Name])
+		}
+		has(t, r.errors, "bench: wrote "+path)
+		if hidden, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".export*")); len(hidden) > 0 {
+			t.Errorf("%s left %v", f.Name, hidden)
+		}
+	}
+}
+
+// Whatever way a run is named, it is the same run.
+func TestExport_Sources(t *testing.T) {
+	t.Parallel()
+	dir := smallRun(t)
+	want, err := os.ReadFile(filepath.Join(dir, results.SummaryFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := t.TempDir() // the tables alone
+	for _, name := range tables {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(copied, name), b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, source := range []string{dir, filepath.Dir(dir), filepath.Join(filepath.Dir(dir), "latest"),
+		filepath.Join(dir, results.TrialsFile), copied} {
+		if r := bench(t, "export", source, "--format", "csv").want(t, Good); r.out != string(want) || r.errors != "" {
+			t.Errorf("%s: not summary.csv:\n%s%s", source, r.out, r.errors)
+		}
+	}
+	bench(t, "export", copied, "--format", "hgrm", "--out", filepath.Join(t.TempDir(), "h")).want(t, Good)
+}
+
+// One file of a format of several goes to standard output.
+func TestExport_Where(t *testing.T) {
+	t.Parallel()
+	dir := smallRun(t)
+	r := bench(t, "export", dir, "--format", "hgrm", "--where", "label=ring", "--where", "nodes=5",
+		"--where", "loss=0", "--metrics", "election_ms").want(t, Good)
+	has(t, r.out, "#[Mean    =", "# ring/nodes=5/loss=0: election_ms of completed operations")
+	r = bench(t, "export", dir, "--format", "gobench", "--where", "loss=0", "--bench-config", "full").want(t, Good)
+	has(t, r.out, "seed: 1\n", "loss=0-1", "Unit messages better=lower assume=exact\n")
+	if strings.Contains(r.out, "loss=0.1") {
+		t.Errorf("where loss=0, and:\n%s", r.out)
+	}
+}
+
+// What is exported by default is what the table of bench run shows.
+func TestExport_MainMetrics(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"election": small,
+		"churn": "name: small\nproblem: election\nalgorithms: [bully]\ntransport: sim\nrepetitions: 6\n" +
+			"nodes: 3\nscenario: {kind: churn, duration: 1s}\nfailures: {crash_rate: 0.1}\n",
+		"mutex": "name: small\nproblem: mutex\nalgorithms: [naimi-trehel]\ntransport: sim\nrepetitions: 6\n" +
+			"nodes: 3\nscenario: {kind: burst}\n",
+	} {
+		root, file := t.TempDir(), write(t, "small.yaml", text)
+		bench(t, "run", file, "--out", root, "--quiet").want(t, Good)
+		e, err := experiment.Load(file, experiment.Overrides{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := bench(t, "export", latest(t, root, "small"), "--format", "json", "--metrics",
+			strings.Join(mainMetrics(e), ",")).want(t, Good).out
+		var asked struct {
+			Cells []struct{ Metrics map[string]any }
+		}
+		if err := json.Unmarshal([]byte(out), &asked); err != nil {
+			t.Fatal(err)
+		}
+		lines := bench(t, "export", latest(t, root, "small"), "--format", "gobench").want(t, Good).out
+		if got := strings.Count(lines, "\nUnit "); got != len(asked.Cells[0].Metrics) {
+			t.Errorf("%s: %d units, want those of %v:\n%s", name, got, mainMetrics(e), lines)
+		}
+		for metric := range asked.Cells[0].Metrics {
+			unit := strings.ReplaceAll(strings.Replace(metric, "_ms", "-ns", 1), "_per_", "/")
+			has(t, lines, "\nUnit "+unit+" ")
+		}
+	}
+}
+
+func TestExport_Mistakes(t *testing.T) {
+	t.Parallel()
+	dir := smallRun(t)
+	aFile := write(t, "file", "")
+	for _, test := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{"", Usage, "0 folders, want one"},
+		{dir, Usage, "want --format FORMAT, one of: gobench, junit, "},
+		{dir + " --format gobnech", Usage, `did you mean "gobench"?`},
+		{dir + " " + dir + " --format csv", Usage, "2 folders, want one"},
+		{dir + " --format csv --metrics election", Usage, `did you mean "election_ms"?`},
+		{dir + " --format csv --where nodes", Usage, "want COLUMN=VALUE"},
+		{dir + " --format csv --where node=3", Usage, `did you mean "nodes"?`},
+		{dir + " --format csv --where nodes=4", Usage, "nodes is 3, 5"},
+		{dir + " --format csv --bench-config full", Usage, "--bench-config means nothing to --format csv"},
+		{dir + " --format gobench --bench-config some", Usage, "want one of: default, full"},
+		{dir + " --format github --metrics election_ms,availability", Usage, "--out DIR"},
+		{dir + " --format github --out " + aFile, Usage, "wants a folder"},
+		{dir + " --format csv --out " + dir, Usage, "a folder, want a file"},
+		{dir + " --format csv --out " + aFile + "/x", CouldNotRun, "export: "},
+		{filepath.Join(dir, "nowhere") + " --format csv", CouldNotRun, "no run there"},
+		{dir + " --fromat csv", Usage, `did you mean "--format"?`},
+	} {
+		r := bench(t, append([]string{"export"}, strings.Fields(test.args)...)...)
+		if r.code != test.code || r.out != "" || !strings.Contains(r.errors, test.says) {
+			t.Errorf("export %s: exit code %d, want %d and %q in %q", test.args, r.code, test.code, test.says,
+				r.errors)
+		}
+	}
+}
+
+// A promise that was broken is a failure of its test case, with the way to see it again.
+func TestExport_Violation(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	bench(t, "run", "--algorithms", "test-greedy", "--nodes", "3", "--transport", "sim", "--set",
+		"scenario.kind=burst", "--set", "scenario.hold=5ms", "--set", "name=greedy", "--out", root).
+		want(t, Violated)
+	dir := latest(t, root, "greedy")
+	has(t, bench(t, "export", dir, "--format", "junit").want(t, Good).out, `<failure message="`,
+		`type="Violation"`, "reproduce: bench replay "+dir+" --trial 1")
+	has(t, bench(t, "export", dir, "--format", "gobench").want(t, CouldNotRun).errors, "no trial with status ok")
+}
