@@ -3,7 +3,6 @@ package stats
 import (
 	"math"
 	"slices"
-	"sort"
 
 	mm "github.com/aclements/go-moremath/stats"
 )
@@ -64,12 +63,20 @@ func shiftRank(n, m int, confidence float64) int {
 	if !(tail > 0 && tail < 0.5) {
 		return 0
 	}
+	u := float64(n) * float64(m) / 2
+	k := max(0, int(u+normalQuantile(tail)*deviation(n, m, nil)+0.5))
 	if n > exactLimit || m > exactLimit {
-		u := float64(n) * float64(m) / 2
-		return max(0, int(u+normalQuantile(tail)*deviation(n, m, nil)+0.5))
+		return k
 	}
-	dist := mm.UDist{N1: n, N2: m}
-	return sort.Search(n*m/2, func(k int) bool { return dist.CDF(float64(k)) > tail*(1+rounding) })
+	// From the normal distribution's rank it is never far to the exact one.
+	beyond := func(k int) bool { return mm.UDist{N1: n, N2: m}.CDF(float64(k)) > tail*(1+rounding) }
+	for k > 0 && beyond(k-1) {
+		k--
+	}
+	for !beyond(k) {
+		k++
+	}
+	return k
 }
 
 // Differences are those of all pairs, found by their rank without being listed,
