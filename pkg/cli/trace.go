@@ -36,9 +36,10 @@ message. A trial that kept its trace (trace: all) is drawn from it; one of a
 simulation that kept none is run again for it.
 
 Formats: svg, a space-time diagram; shiviz, a log with vector clocks; perfetto, a
-trace for ui.perfetto.dev; mermaid, a sequence diagram of about a hundred messages.
---from and --to choose a time; --event chooses what could have led to an event, by
-its number in "bench replay --events"; --violation, to the first broken promise.`,
+trace for ui.perfetto.dev; mermaid, a sequence diagram of about a hundred messages;
+events, a line for each event with its number. --from and --to choose a time; --event
+chooses what could have led to the event of that number; --violation, to the first
+broken promise.`,
 		Example: `  bench trace results/quickstart/latest --trial 3
   bench trace results/quickstart/latest --trial 3 --from 10ms --to 60ms --out trial-3.svg
   bench trace results/quickstart/latest --trial 3 --event 12 --format mermaid
@@ -77,7 +78,7 @@ func (s *streams) trace(c *cobra.Command, f *traceFlags, path string) error {
 		return usage("--from %v --to %v: want an instant and a later one, as --from 10ms --to 60ms",
 			w.From, w.To)
 	case c.Flags().Changed("event") && w.Event < 1:
-		return usage("--event %d: events count from 1; bench replay %s --trial %d --events shows them",
+		return usage("--event %d: events count from 1; bench trace %s --trial %d --format events shows them",
 			w.Event, path, f.trial)
 	case f.violation && w.Event > 0:
 		return usage("--event with --violation: each chooses an event; want one of them")

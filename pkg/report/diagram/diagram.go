@@ -1,7 +1,8 @@
 // Package diagram draws what happened in a trial: a line for each process, time
 // along it, and an arrow for each message, as an SVG; and the same for other
 // tools, as a ShiViz log, as a trace for Perfetto, and as a sequence diagram for
-// Mermaid. It runs nothing and reads no folder: it is handed records.
+// Mermaid; or a list of events in words. It runs nothing and reads no folder: it is
+// handed records.
 package diagram
 
 import (

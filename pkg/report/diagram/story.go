@@ -255,7 +255,7 @@ func (c *cursor) message(i int, r *trace.Record) {
 		c.open[key] = at
 		m := message{
 			from: key.from, to: key.to, kind: r.Kind, plane: r.Plane, copy: r.Copy,
-			send: -1, end: -1, origin: -1, sent: r.Sent, at: c.end, due: r.Due,
+			send: -1, end: -1, origin: -1, sent: r.Sent, at: max(c.end, r.Due), due: r.Due,
 		}
 		switch r.Type {
 		case trace.Send:
@@ -266,9 +266,6 @@ func (c *cursor) message(i int, r *trace.Record) {
 			if first, known := c.open[key]; known {
 				m.origin = c.messages[first].origin
 			}
-		}
-		if m.due > m.sent {
-			m.at = min(m.at, m.due)
 		}
 		c.messages = append(c.messages, m)
 	}
