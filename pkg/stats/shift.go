@@ -10,8 +10,8 @@ import (
 // HodgesLehmann returns the shift from a to b (Hodges and Lehmann, 1963), the
 // median of the differences of all pairs, and the interval of those shifts that
 // MannWhitney would not reject, the one that R's wilcox.test gives. If b's
-// distribution is a's shifted it covers with at least the given confidence,
-// whatever the distribution (David and Nagaraja, section 7.1, have the idea).
+// distribution is a's shifted it covers with at least the given confidence (nearly
+// so, beyond 50 values a side), whatever the distribution.
 //
 // An end is NaN if the samples are too small for it. So is every figure that
 // censored values leave open, and those that are not hold however large these are.
