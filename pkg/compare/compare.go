@@ -17,10 +17,12 @@ import (
 	"github.com/conclave-bench/conclave/pkg/stats"
 )
 
-// The defaults of Options.
+// The defaults of Options. Medians of identical programs on real processes were
+// seen to differ by 8 % from run to run on a busy machine of two cores; a threshold
+// below that raises alarms about the machine.
 const (
 	DefaultAlpha     = 0.05
-	DefaultThreshold = 0.05
+	DefaultThreshold = 0.10
 )
 
 // Options say how to compare.

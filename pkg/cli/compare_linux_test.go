@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/conclave-bench/conclave/pkg/compare"
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+// TestCompare_FalseAlarmsOnSockets compares trials of one run on real processes
+// with other trials of the same run, two hundred times: whatever is found then is
+// a false alarm.
+func TestCompare_FalseAlarmsOnSockets(t *testing.T) {
+	if os.Getenv("CONCLAVE_NIGHTLY") == "" {
+		t.Skip("runs 320 trials on real processes; set CONCLAVE_NIGHTLY=1")
+	}
+	dir := t.TempDir()
+	file := write(t, "aa.yaml", `
+name: aa
+problem: election
+algorithms: [bully, ring-list]
+nodes: 3
+sweep: [{vary: nodes, over: [3, 5]}]
+scenario: {kind: leader-crash, settle: 20ms}
+repetitions: 80
+allow: {invalid: 80}
+`)
+	bench(t, "run", file, "--out", dir).want(t, Good)
+	all, err := results.ReadTable(latest(t, dir, "aa"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const pairs, size = 200, 20
+	tests, alarms, failed := 0, 0, 0
+	draw := rand.New(rand.NewPCG(1, 2))
+	for range pairs {
+		base, new := *all, *all
+		base.Trials, new.Trials = nil, nil
+		order := draw.Perm(80)
+		for _, trial := range all.Trials {
+			switch i := slices.Index(order, trial.Repetition-1); {
+			case i < size:
+				base.Trials = append(base.Trials, trial)
+			case i < 2*size:
+				new.Trials = append(new.Trials, trial)
+			}
+		}
+		r, err := compare.Compare(&base, &new, compare.Options{Threshold: compare.DefaultThreshold})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range r.Rows {
+			if !math.IsNaN(row.P) {
+				tests++
+				if row.P <= compare.DefaultAlpha {
+					alarms++
+				}
+			}
+		}
+		if len(r.Failures) > 0 {
+			failed++
+		}
+	}
+	t.Logf("%d of %d tests are false alarms before correction; %d of %d pairs fail", alarms, tests, failed, pairs)
+	if tests == 0 || float64(alarms) > 0.05*float64(tests) {
+		t.Errorf("%d of %d tests are false alarms, want at most 5 %%", alarms, tests)
+	}
+	if failed > pairs/100 {
+		t.Errorf("%d of %d pairs fail, want at most 1 %%", failed, pairs)
+	}
+}
