@@ -48,6 +48,9 @@ func (o *outcome) print(w io.Writer) {
 		fmt.Fprintf(w, "violation: %s: %s\n  reproduce: bench replay %s --trial %d\n",
 			o.experiment.Cells[t.Cell-1].Algorithm, t.Reason, quoted(o.dir), t.Trial)
 	}
+	for _, m := range o.misses {
+		fmt.Fprintf(w, "threshold: %v\n", m)
+	}
 	if more := o.tally.violations - len(o.violations); more > 0 {
 		fmt.Fprintf(w, "and %s with status violation in trials.csv\n",
 			plural(more, "more trial", "more"))
@@ -83,6 +86,7 @@ type (
 		Stopping   *results.Stopping `json:"stopping,omitempty"`
 		Violations []trialReport     `json:"violations"`
 		Errors     []trialReport     `json:"errors"`
+		Misses     []missReport      `json:"thresholds_missed"`
 		Warnings   []string          `json:"warnings"`
 	}
 	cellReport struct {
@@ -99,6 +103,13 @@ type (
 		CILow    *float64 `json:"ci_low"`
 		CIHigh   *float64 `json:"ci_high"`
 	}
+	missReport struct {
+		Cell   int      `json:"cell"`
+		Metric string   `json:"metric"`
+		Stat   string   `json:"stat"`
+		Value  *float64 `json:"value"` // null: it does not exist
+		Text   string   `json:"text"`
+	}
 	trialReport struct {
 		Trial     int    `json:"trial"`
 		Cell      int    `json:"cell"`
@@ -112,8 +123,12 @@ func (o *outcome) report(code int) runReport {
 	r := runReport{
 		Schema: 1, Name: e.Name, Dir: o.dir, Seed: e.Seed, Planned: o.stopping.Planned(),
 		Finished: o.finished, ExitCode: code, Statuses: o.statuses,
-		Violations: o.trials(o.violations), Errors: o.trials(o.errors),
+		Violations: o.trials(o.violations), Errors: o.trials(o.errors), Misses: []missReport{},
 		Warnings: append([]string{}, o.warnings()...), Stopping: o.stopping.Record(),
+	}
+	for _, m := range o.misses {
+		r.Misses = append(r.Misses, missReport{m.Number, m.Threshold.Metric, m.Threshold.Stat,
+			finite(m.Value), m.String()})
 	}
 	r.Complete = r.Finished == r.Planned
 	for i := range o.cells {
@@ -130,13 +145,15 @@ func (o *outcome) report(code int) runReport {
 	return r
 }
 
-func metricOf(s stats.Summary) metricReport {
-	finite := func(v float64) *float64 {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil
-		}
-		return &v
+// finite is v for JSON, which has no NaN.
+func finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
 	}
+	return &v
+}
+
+func metricOf(s stats.Summary) metricReport {
 	return metricReport{s.N, s.Censored, finite(s.Median), finite(s.CILow), finite(s.CIHigh)}
 }
 

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/compare"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -28,6 +29,7 @@ type outcome struct {
 	tally      tally
 	notes      []string
 	stopping   *runner.Stopping
+	misses     []compare.Miss // of the thresholds
 }
 
 type cellOutcome struct {
@@ -74,6 +76,19 @@ func outcomeOf(e *experiment.Experiment, dir string) (*outcome, error) {
 		return nil
 	})
 	return o, err
+}
+
+// hold holds the finished run against the thresholds of its experiment.
+func (o *outcome) hold() error {
+	if len(o.experiment.Thresholds) == 0 || o.tally.err != nil {
+		return nil
+	}
+	t, err := results.ReadTable(o.dir)
+	if err == nil {
+		o.misses = compare.Misses(t, o.experiment.Thresholds)
+		o.tally.missed = len(o.misses)
+	}
+	return err
 }
 
 func (o *outcome) add(t *results.Trial) {

@@ -95,6 +95,9 @@ func (s *streams) run(c *cobra.Command, f *runFlags, args []string) error {
 		return errors.Join(runErr, err)
 	}
 	o.notes, o.tally.err = notes, runErr
+	if err := o.hold(); err != nil {
+		return err
+	}
 	return s.conclude(o, f.json)
 }
 

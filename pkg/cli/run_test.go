@@ -222,3 +222,18 @@ func TestReplay_Differs(t *testing.T) {
 	r.verdict.Status, r.verdict.Totals.Sent = "ok", 8
 	has(t, strings.Join(r.differences(), "; "), "messages was 7 and is 8")
 }
+
+// TestRun_Thresholds: a run that misses a threshold says which cell by how much.
+func TestRun_Thresholds(t *testing.T) {
+	out := t.TempDir()
+	kept := small + "thresholds: [{metric: election_ms, stat: min, max: 100}]\n"
+	bench(t, "run", write(t, "kept.yaml", kept), "--out", out).want(t, Good)
+	missed := small + "thresholds: [{metric: messages, stat: max, max: 18, where: {algorithm: bully, loss: 0}}]\n"
+	r := bench(t, "run", write(t, "missed.yaml", missed), "--out", out).want(t, Missed)
+	has(t, r.out, "threshold: bully, nodes=5, loss=0: max of messages at most 18, but it is 19: 1 more (+5.56%)")
+	if strings.Contains(r.out, "nodes=3, loss=0: max") {
+		t.Errorf("a cell that keeps it is told:\n%s", r.out)
+	}
+	r = bench(t, "run", write(t, "missed.yaml", missed), "--out", out, "--json").want(t, Missed)
+	has(t, r.out, `"exit_code": 4`, `"thresholds_missed": [`, `"value": 19,`)
+}

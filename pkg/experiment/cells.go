@@ -84,6 +84,12 @@ func (d *draft) experiment() *Experiment {
 		return nil
 	}
 	e.design(variants, d.axes)
+	if d.checkThresholds(s, e); len(d.mistakes) > 0 {
+		return nil
+	}
+	for _, t := range s.Thresholds {
+		e.Thresholds = append(e.Thresholds, t.Threshold)
+	}
 	e.Algorithms = sum.algorithms()
 	e.resolved = sum.text()
 	return e

@@ -39,6 +39,7 @@ type Experiment struct {
 	Trace       string        // none, failures or all
 	Retries     int           // of an invalid trial
 	Allow       Allow
+	Thresholds  []Threshold
 	Bus         Bus
 
 	// Columns are the names of the design, the same for every cell.

@@ -301,6 +301,8 @@ func render(key string, v any) *node {
 		return latencyNode(v)
 	case loss:
 		return lossNode(v)
+	case []threshold:
+		return thresholdsNode(v)
 	case repetitions:
 		return repetitionsNode(v)
 	case graph:

@@ -81,6 +81,8 @@ func fields() []field {
 			{name: "invalid", def: "0", typ: whole(0, maxTrials), doc: "spoilt, retries included"},
 			{name: "timeout", def: "0", typ: whole(0, maxTrials), doc: "not over at the time limit"},
 		}},
+		{name: "thresholds", def: "[]", typ: thresholds(),
+			doc: "what a figure must not go beyond: a list of {metric, stat, max, min, where}"},
 		{name: "bus", doc: "an external NATS server in place of the embedded one", sub: []field{
 			{name: "url", def: `""`, typ: busURL(), doc: "as nats://host:4222; empty: the embedded server"},
 			{name: "credentials", def: `""`, typ: filePath(), doc: "path of a .creds file"},
@@ -218,12 +220,6 @@ func filePath() typ {
 		return name
 	}
 	return t
-}
-
-// unbuilt are keys that are planned: they deserve a better answer than
-// "unknown".
-var unbuilt = map[string]string{
-	"thresholds": "not supported yet; compare two runs with \"bench compare\"",
 }
 
 // find is the leaf that a dotted key names or lies within, and what of the key

@@ -32,6 +32,7 @@ type settings struct {
 	Trace       string
 	Retries     int
 	Allow       Allow
+	Thresholds  []threshold
 	Bus         Bus
 }
 

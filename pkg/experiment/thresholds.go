@@ -1,0 +1,212 @@
+package experiment
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+// A Threshold is what a figure must not go beyond in any of the cells that it is
+// about; bench run exits 4 if one does.
+type Threshold struct {
+	Metric   string
+	Stat     string   // one of Stats
+	Max, Min *float64 // in the metric's unit; nil: no bound
+	Where    []Field  // columns of the design and their values; empty: every cell
+}
+
+// Stats are the figures of a sample that a threshold can be about; the first is
+// meant where none is named.
+var Stats = []string{"median", "mean", "min", "max", "p90", "p95", "p99"}
+
+// String is the threshold in words.
+func (t Threshold) String() string {
+	var bounds []string
+	if t.Max != nil {
+		bounds = append(bounds, "at most "+formatFloat(*t.Max))
+	}
+	if t.Min != nil {
+		bounds = append(bounds, "at least "+formatFloat(*t.Min))
+	}
+	return t.Stat + " of " + t.Metric + " " + strings.Join(bounds, " and ")
+}
+
+// Covers says whether the threshold is about a cell of that design.
+func (t Threshold) Covers(design []Field) bool {
+	for _, want := range t.Where {
+		if !slices.ContainsFunc(design, want.matches) {
+			return false
+		}
+	}
+	return true
+}
+
+// matches takes "raft" for "election/raft".
+func (f Field) matches(of Field) bool {
+	return f.Name == of.Name && (f.Value == of.Value ||
+		f.Name == "algorithm" && strings.HasSuffix(of.Value, "/"+f.Value))
+}
+
+// A threshold as it was written.
+type threshold struct {
+	Threshold
+	at  *node
+	key string
+}
+
+const likeThreshold = "{metric: downtime_ms, stat: p95, max: 500}"
+
+var thresholdKeys = []string{"metric", "stat", "max", "min", "where"}
+
+// thresholds is the list of them.
+func thresholds() typ {
+	read := func(p *parser, key string, n *node) any {
+		if n.kind != list {
+			p.wrong(key, n, "a list, as ["+likeThreshold+"]")
+			return nil
+		}
+		if len(n.items) > maxKeys {
+			p.add(n.at, key, "%d thresholds, want at most %d", len(n.items), maxKeys)
+			return nil
+		}
+		before := len(p.mistakes)
+		out := make([]threshold, 0, len(n.items))
+		for i, item := range n.items {
+			out = append(out, p.threshold(numbered(key, i), item))
+		}
+		if len(p.mistakes) > before {
+			return nil
+		}
+		return out
+	}
+	return typ{name: "a list of {metric, stat, max, min, where}", read: read}
+}
+
+func (p *parser) threshold(key string, n *node) threshold {
+	t := threshold{at: n, key: key}
+	if n.kind != block {
+		p.wrong(key, n, likeThreshold)
+		return t
+	}
+	p.known(n, key, thresholdKeys, "")
+	if n.get("metric") == nil {
+		p.add(n.at, key, "without metric, as %s", likeThreshold)
+	}
+	if n.get("max") == nil && n.get("min") == nil {
+		p.add(n.at, key, "without max or min, as %s", likeThreshold)
+	}
+	t.Metric, _ = p.part(n, key, "metric", words("the name of a metric", anyText)).(string)
+	t.Stat, _ = p.part(n, key, "stat", choice(Stats...)).(string)
+	if t.Stat == "" {
+		t.Stat = Stats[0]
+	}
+	if v, ok := p.part(n, key, "max", amount()).(float64); ok {
+		t.Max = &v
+	}
+	if v, ok := p.part(n, key, "min", amount()).(float64); ok {
+		t.Min = &v
+	}
+	if t.Max != nil && t.Min != nil && *t.Min > *t.Max {
+		p.add(n.get("min").at, join(key, "min"), "%v is above max, %v", *t.Min, *t.Max)
+	}
+	w := n.get("where")
+	if w == nil {
+		return t
+	}
+	if w.kind != block {
+		p.wrong(join(key, "where"), w, "columns and values, as {algorithm: raft}")
+		return t
+	}
+	for _, q := range w.pairs {
+		if q.value.kind == block || q.value.kind == list || q.value.kind == null {
+			p.wrong(join(key, "where."+q.name), q.value, "one value")
+			continue
+		}
+		t.Where = append(t.Where, Field{q.name, q.value.text})
+	}
+	return t
+}
+
+// amount is a bound: a number in the metric's unit, or a duration, which is
+// milliseconds.
+func amount() typ {
+	plain, lasting := number(-1e15, 1e15), span(0, longest)
+	read := func(p *parser, key string, n *node) any {
+		if n.kind != text {
+			return plain.read(p, key, n)
+		}
+		if d, ok := lasting.read(p, key, n).(time.Duration); ok {
+			return float64(d) / float64(time.Millisecond)
+		}
+		return nil
+	}
+	return typ{name: "a number in the metric's unit, or a duration", read: read}
+}
+
+// checkThresholds holds them against the cells, now that these are known.
+func (d *draft) checkThresholds(s *settings, e *Experiment) {
+	names := metricsOf(algo.Problem(s.Problem))
+	for i := range s.Thresholds {
+		t := &s.Thresholds[i]
+		if !slices.Contains(names, t.Metric) {
+			d.add(t.at.get("metric").at, join(t.key, "metric"), "%q is no metric of problem %s%s (has: %s)",
+				clip(t.Metric), s.Problem, meant(t.Metric, names), strings.Join(names, ", "))
+		}
+		isSpan := func(n *node) bool { return n != nil && n.kind == text }
+		if !strings.HasSuffix(t.Metric, "_ms") && (isSpan(t.at.get("max")) || isSpan(t.at.get("min"))) {
+			d.add(t.at.at, t.key, "a duration for %s, which is none; want a number", clip(t.Metric))
+		}
+		matched := false
+		for c := range e.Cells {
+			matched = matched || t.Covers(e.Cells[c].Design)
+		}
+		if matched || len(e.Cells) == 0 {
+			continue
+		}
+		d.checkWhere(t, e)
+	}
+}
+
+// checkWhere says why a threshold is about no cell.
+func (d *draft) checkWhere(t *threshold, e *Experiment) {
+	where := t.at.get("where")
+	for _, f := range t.Where {
+		if !slices.Contains(e.Columns, f.Name) {
+			d.add(where.get(f.Name).at, join(t.key, "where."+f.Name), "no column of the design%s (has: %s)",
+				meant(f.Name, e.Columns), strings.Join(e.Columns, ", "))
+			return
+		}
+	}
+	d.add(where.at, join(t.key, "where"), "no cell has %s", whereText(t.Where))
+}
+
+func whereText(where []Field) string {
+	words := make([]string, len(where))
+	for i, f := range where {
+		words[i] = fmt.Sprintf("%s %s", f.Name, clip(f.Value))
+	}
+	return strings.Join(words, " and ")
+}
+
+func thresholdsNode(all []threshold) *node {
+	out := &node{kind: list}
+	for i := range all {
+		t := &all[i]
+		bound := func(v *float64) *node {
+			if v == nil {
+				return nil
+			}
+			return floatNode(*v)
+		}
+		where := &node{kind: block}
+		for _, f := range t.Where {
+			where.pairs = append(where.pairs, &pair{name: f.Name, value: textNode(f.Value)})
+		}
+		out.items = append(out.items, pairs("metric", textNode(t.Metric), "stat", textNode(t.Stat),
+			"max", bound(t.Max), "min", bound(t.Min), "where", unless(len(t.Where) == 0, where)))
+	}
+	return out
+}
