@@ -1,0 +1,353 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/conclave-bench/conclave/pkg/reproduce"
+	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/runner"
+)
+
+// reproduceFlags are the flags of bench reproduce.
+type reproduceFlags struct {
+	papers, transport, out string
+	list, quick            bool
+	json, markdown         bool
+}
+
+func (s *streams) reproduceCommand() *cobra.Command {
+	var f reproduceFlags
+	c := &cobra.Command{
+		Use:   "reproduce [NAME]",
+		Short: "Lay published statements beside theory and measurement",
+		Long: `Run the experiment of each study, or of study NAME, and judge what papers, textbooks and
+lecture notes say about it: paper, theory, measured, verdict. Measured are figures
+with their 95 % interval, or without one what all trials have. A verdict is holds,
+within so many percent, refuted, or undecided, if there are too few trials. Whatever
+a study expects to be refuted says why.
+
+With --transport nats the studies that are small enough run on real processes. --quick
+cuts the long ones down to a second or two.
+
+Exit codes: 0 if every verdict is what its study expects; 1 could not run; 2 usage or
+configuration; 3 a violation within the model; 4 a verdict that is not expected; 130
+and 143 interrupted.`,
+		Example: `  bench reproduce --list
+  bench reproduce raynal-modified-again
+  bench reproduce --quick --markdown`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return s.reproduce(&f, args)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.papers, "papers", "configs/papers", "`DIR` of the studies")
+	flags.StringVar(&f.transport, "transport", "sim",
+		"`sim` for virtual time, or nats for real processes, few of them")
+	flags.StringVar(&f.out, "out", "results", "`DIR` in which each run gets a folder of its own")
+	flags.BoolVar(&f.list, "list", false, "list the studies and run nothing")
+	flags.BoolVar(&f.quick, "quick", false, "cut long runs down; a few statements stay undecided")
+	flags.BoolVar(&f.json, "json", false, "print the verdicts as JSON")
+	flags.BoolVar(&f.markdown, "markdown", false, "print the verdicts as Markdown")
+	return c
+}
+
+func (s *streams) reproduce(f *reproduceFlags, args []string) error {
+	switch {
+	case len(args) > 1:
+		return usage("bench reproduce: %d studies: %s; want one, or none for all", len(args),
+			strings.Join(args, ", "))
+	case f.transport != "sim" && f.transport != "nats":
+		return usage("bench reproduce: --transport %q, want sim or nats", f.transport)
+	case f.json && f.markdown:
+		return usage("bench reproduce: both --json and --markdown; leave one out")
+	case f.quick && f.transport == "nats":
+		return usage("bench reproduce: --quick with --transport nats: those runs are short already; " +
+			"leave it out")
+	}
+	names, err := reproduce.Names(f.papers)
+	if len(args) == 1 {
+		names, err = args, nil
+	}
+	if err != nil {
+		return err
+	}
+	var studies []*reproduce.Study
+	for _, name := range names {
+		study, err := reproduce.Load(f.papers, name)
+		if err != nil {
+			return err
+		}
+		studies = append(studies, study)
+	}
+	if f.list {
+		return s.listStudies(f, studies)
+	}
+	return s.runStudies(f, studies, len(args) == 1)
+}
+
+func (s *streams) listStudies(f *reproduceFlags, studies []*reproduce.Study) error {
+	if f.json {
+		list := []studyReport{}
+		for _, study := range studies {
+			list = append(list, studyReport{Name: study.Name, Paper: study.Paper,
+				Sockets: study.Sockets != nil, Statements: len(study.Statements)})
+		}
+		return writeJSON(s.out, list)
+	}
+	t := &table{}
+	t.column("study", false)
+	t.column("statements", true)
+	t.column("on", false)
+	t.column("paper", false)
+	for _, study := range studies {
+		worlds := "sim"
+		if study.Sockets != nil {
+			worlds = "sim, nats"
+		}
+		t.add(study.Name, fmt.Sprint(len(study.Statements)), worlds, short(study.Paper))
+	}
+	t.write(s.out)
+	return nil
+}
+
+// runStudies runs one after the other, and ends with what all of them came to.
+func (s *streams) runStudies(f *reproduceFlags, studies []*reproduce.Study, one bool) error {
+	ctx, stop := s.interruptible(context.Background())
+	defer stop()
+	var sum tally
+	reports := []studyReport{}
+	rows, skipped := 0, []string{}
+	for _, study := range studies {
+		if f.transport == "nats" && study.Sockets == nil {
+			if one {
+				return usage("bench reproduce: study %s is too large for real processes; "+
+					"leave out --transport", study.Name)
+			}
+			skipped = append(skipped, study.Name)
+			continue
+		}
+		r, err := s.runStudy(ctx, f, study, &sum)
+		if err != nil {
+			return err
+		}
+		rows += len(r.rows)
+		switch {
+		case f.json:
+			reports = append(reports, r)
+		case f.markdown:
+			r.markdown(s.out)
+		default:
+			r.print(s.out)
+		}
+	}
+	if f.json {
+		if err := writeJSON(s.out, reports); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintf(s.out, "%s, %d not as expected\n", plural(rows, "verdict", "verdicts"), sum.missed)
+	}
+	if len(skipped) > 0 {
+		s.say("in simulation only: " + strings.Join(skipped, ", "))
+	}
+	if code := sum.code(); code != Good {
+		return exit(code)
+	}
+	return nil
+}
+
+// runStudy runs the study's experiment into a folder of its own, as bench run does,
+// and judges it. What its trials and verdicts come to adds to sum.
+func (s *streams) runStudy(ctx context.Context, f *reproduceFlags, study *reproduce.Study,
+	sum *tally) (studyReport, error) {
+	r := studyReport{Name: study.Name, Paper: study.Paper, Sockets: study.Sockets != nil,
+		Statements: len(study.Statements), study: study}
+	settings := []string{"transport=" + f.transport}
+	cut := f.quick && study.Quick != nil
+	switch {
+	case f.transport == "nats":
+		settings, cut = append(settings, study.Sockets...), true
+	case cut:
+		settings = append(settings, study.Quick...)
+	}
+	e, err := study.Experiment(settings...)
+	if err != nil {
+		return r, err
+	}
+	config, err := e.Resolved()
+	if err != nil {
+		return r, err
+	}
+	folder, err := results.Create(f.out, runner.Header(e, s.argv), config)
+	if err != nil {
+		return r, err
+	}
+	defer folder.Close()
+	fmt.Fprintf(s.err, "reproduce  %s: %s\n", study.Name, plural(len(e.Trials()), "trial", "trials"))
+	_, err = s.execute(ctx, &runFlags{quiet: true}, e, folder)
+	if err != nil {
+		return r, err
+	}
+	o, err := outcomeOf(e, folder.Dir())
+	if err != nil {
+		return r, err
+	}
+	for _, text := range o.failures() {
+		s.say(text)
+	}
+	sum.errors += o.tally.errors
+	sum.violations += o.tally.violations
+	for _, t := range o.violations {
+		s.say(fmt.Sprintf("violation: %s; reproduce: bench replay %s --trial %d", t.Reason,
+			quoted(folder.Dir()), t.Trial))
+	}
+	r.Dir = folder.Dir()
+	if r.rows, err = study.Judge(e, r.Dir, cut); err != nil {
+		return r, err
+	}
+	r.Rows = []rowReport{}
+	for i := range r.rows {
+		r.Rows = append(r.Rows, reportOf(&r.rows[i]))
+		if !r.rows[i].Expected {
+			sum.missed++
+		}
+	}
+	return r, nil
+}
+
+// The machine's form of a study. A figure that does not exist is null.
+type (
+	studyReport struct {
+		Name       string      `json:"name"`
+		Paper      string      `json:"paper"`
+		Sockets    bool        `json:"sockets"`
+		Statements int         `json:"statements"`
+		Dir        string      `json:"dir,omitempty"`
+		Rows       []rowReport `json:"rows,omitempty"`
+
+		study *reproduce.Study
+		rows  []reproduce.Row
+	}
+	rowReport struct {
+		Says     string   `json:"says"`
+		Section  string   `json:"section"`
+		Note     string   `json:"note,omitempty"`
+		Case     string   `json:"case"`
+		Metric   string   `json:"metric"`
+		Stat     string   `json:"stat"`
+		Paper    string   `json:"paper"`
+		Stated   *float64 `json:"stated"`
+		Theory   string   `json:"theory,omitempty"`
+		Derived  *float64 `json:"derived"`
+		Measured *float64 `json:"measured"`
+		Low      *float64 `json:"low"`
+		High     *float64 `json:"high"`
+		N        int      `json:"n"`
+		Verdict  string   `json:"verdict"`
+		OfTheory string   `json:"verdict_on_theory,omitempty"`
+		Expected bool     `json:"expected"`
+	}
+)
+
+func reportOf(r *reproduce.Row) rowReport {
+	number := func(v float64) *float64 {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil
+		}
+		return &v
+	}
+	st := r.Statement
+	stat := st.Stat
+	if stat == "" {
+		stat = "every"
+	}
+	return rowReport{
+		Says: st.Says, Section: st.Section, Note: st.Note, Case: r.Case, Metric: st.Metric, Stat: stat,
+		Paper: r.Paper, Stated: number(r.Stated), Theory: r.Theory, Derived: number(r.Derived),
+		Measured: number(r.Measured.Value), Low: number(r.Measured.Low), High: number(r.Measured.High),
+		N: r.Measured.N, Verdict: string(r.Verdict), OfTheory: string(r.OfTheory), Expected: r.Expected,
+	}
+}
+
+// groups are the rows, those of one statement together.
+func (r *studyReport) groups() (out [][]reproduce.Row) {
+	for i, row := range r.rows {
+		if i == 0 || row.Statement != r.rows[i-1].Statement {
+			out = append(out, nil)
+		}
+		out[len(out)-1] = append(out[len(out)-1], row)
+	}
+	return out
+}
+
+// print writes a study for people: each statement, and below it a line for each cell
+// that it is about, in columns that are those of the whole study.
+func (r *studyReport) print(w io.Writer) {
+	fmt.Fprintf(w, "%s\n", r.Name)
+	fmt.Fprintf(w, "%s\n", wrap(r.Paper, 2))
+	t := &table{}
+	for _, name := range []string{"case", "paper", "theory", "measured"} {
+		t.column(name, false)
+	}
+	t.column("n", true)
+	t.column("verdict", false)
+	for i := range r.rows {
+		row := &r.rows[i]
+		t.add(row.Case, row.Paper, row.Theory, row.Measured.String(), fmt.Sprint(row.Measured.N),
+			row.Outcome())
+	}
+	var text bytes.Buffer
+	t.write(&text)
+	lines := strings.Split(text.String(), "\n")
+	fmt.Fprintf(w, "\n    %s\n", lines[0])
+	next := 1
+	for _, group := range r.groups() {
+		st := group[0].Statement
+		fmt.Fprintf(w, "%s\n", wrap(fmt.Sprintf("%q (%s): %s", st.Says, st.Section, subject(st)), 2))
+		for range group {
+			fmt.Fprintf(w, "    %s\n", lines[next])
+			next++
+		}
+		if st.Note != "" {
+			fmt.Fprintf(w, "%s\n", wrap(st.Note, 4))
+		}
+	}
+	fmt.Fprintf(w, "  results: %s\n\n", r.Dir)
+}
+
+// subject is what a statement is about: a metric, and how its trials are condensed.
+func subject(st *reproduce.Statement) string {
+	if st.Stat == "" {
+		return st.Metric
+	}
+	return st.Metric + ", " + st.Stat
+}
+
+// markdown writes a study as a section with a table.
+func (r *studyReport) markdown(w io.Writer) {
+	cell := func(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
+	fmt.Fprintf(w, "## %s\n\n%s\n\n", r.Name, r.Paper)
+	fmt.Fprint(w, "| case | paper | theory | measured | n | verdict |\n|---|---|---|---|---|---|\n")
+	for _, group := range r.groups() {
+		st := group[0].Statement
+		title := fmt.Sprintf("*\"%s\"*, %s: `%s`", st.Says, st.Section, subject(st))
+		if st.Note != "" {
+			title += "<br>" + st.Note
+		}
+		fmt.Fprintf(w, "| %s | | | | | |\n", cell(title))
+		for i := range group {
+			row := &group[i]
+			fmt.Fprintf(w, "| %s | %s | %s | %s | %d | %s |\n", cell(row.Case), cell(row.Paper),
+				cell(row.Theory), row.Measured, row.Measured.N, row.Outcome())
+		}
+	}
+	fmt.Fprintln(w)
+}
