@@ -74,6 +74,7 @@ func (s *streams) export(f *exportFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	s.noteIncomplete(run)
 	files, err := format.Write(run, options)
 	var wrong *export.Mistake
 	if errors.As(err, &wrong) {
@@ -83,6 +84,18 @@ func (s *streams) export(f *exportFlags, args []string) error {
 		return err
 	}
 	return s.deliver(format, files, f.out)
+}
+
+// noteIncomplete warns of a run that goes on or was ended early: its figures are not
+// yet those that it was planned for.
+func (s *streams) noteIncomplete(run *export.Run) {
+	if run.Header == nil {
+		return
+	}
+	if m, err := results.ReadManifest(run.Path); err != nil || !m.Complete {
+		s.say(fmt.Sprintf("note: the run is not complete: %d of %d trials; bench run --resume %s goes on "+
+			"with it", len(run.Trials), run.Header.Planned, run.Path))
+	}
 }
 
 // parse reads the flags, as far as they do not depend on the run.

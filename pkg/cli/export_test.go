@@ -81,6 +81,29 @@ func TestExport_Sources(t *testing.T) {
 	bench(t, "export", copied, "--format", "hgrm", "--out", filepath.Join(t.TempDir(), "h")).want(t, Good)
 }
 
+// A run that was killed is exported as far as it came, and not in silence.
+func TestExport_Incomplete(t *testing.T) {
+	t.Parallel()
+	dir := smallRun(t)
+	journal := filepath.Join(dir, results.JournalFile)
+	b, err := os.ReadFile(journal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(b), "\n")
+	if err := os.WriteFile(journal, []byte(strings.Join(lines[:11], "")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, results.ManifestFile)); err != nil {
+		t.Fatal(err)
+	}
+	r := bench(t, "export", dir, "--format", "gobench").want(t, Good)
+	has(t, r.errors, "note: the run is not complete: 10 of 56 trials; bench run --resume "+dir)
+	if n := strings.Count(r.out, "\nBenchmark") + strings.Count(r.out, "\n# Benchmark"); n != 10 {
+		t.Errorf("%d trials, want 10:\n%s", n, r.out)
+	}
+}
+
 // One file of a format of several goes to standard output.
 func TestExport_Where(t *testing.T) {
 	t.Parallel()

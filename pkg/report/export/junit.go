@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -75,7 +77,7 @@ func junit(s *selection) ([]File, error) {
 	}
 	for i := range all.Suites {
 		suite := &all.Suites[i]
-		suite.Time = results.Number(suite.seconds)
+		suite.Time = seconds(suite.seconds)
 	}
 	var b bytes.Buffer
 	b.WriteString(xml.Header)
@@ -117,12 +119,12 @@ func (s *selection) add(suite *junitSuite, c *results.Cell) {
 	}
 	ms := 0.0
 	for _, t := range c.Trials {
-		if d, seen := t.Observe("duration_ms"); seen == results.Observed {
-			ms += d
+		if !math.IsNaN(t.DurationMS) { // one that could not be run has none
+			ms += t.DurationMS
 		}
 	}
 	test := junitCase{
-		Class: suite.Package + "." + suite.Name, Name: name, Time: results.Number(ms / 1000),
+		Class: suite.Package + "." + suite.Name, Name: name, Time: seconds(ms / 1000),
 	}
 	suite.seconds += ms / 1000
 	suite.Tests++
@@ -138,6 +140,8 @@ func (s *selection) add(suite *junitSuite, c *results.Cell) {
 	}
 	suite.Cases = append(suite.Cases, test)
 }
+
+func seconds(v float64) string { return strconv.FormatFloat(v, 'f', 6, 64) }
 
 // problemOf is how statuses are called there.
 var problemOf = map[string]string{

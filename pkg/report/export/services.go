@@ -105,8 +105,13 @@ func bmf(s *selection) ([]File, error) {
 			}
 			measures[slug(name)] = bmfFigure{convert(d.Median), end(convert, d.CILow), end(convert, d.CIHigh)}
 		}
+		name := s.benchmarkOf(c)
+		if out[name] != nil { // only in files that bench run has not written
+			return nil, fmt.Errorf("%s: two cells are both called %q here; choose one with --where",
+				s.run.Path, name)
+		}
 		if len(measures) > 0 {
-			out[s.benchmarkOf(c)] = measures
+			out[name] = measures
 		}
 	}
 	if len(out) == 0 {

@@ -106,6 +106,17 @@ func TestBMF_Intervals(t *testing.T) {
 	}
 }
 
+// Two cells never become one.
+func TestBMF_NamesThatCollide(t *testing.T) {
+	t.Parallel()
+	r := runOf(append(sample("a\nb", 1, 2, 3), sample("a b", 4, 5, 6)...)...)
+	f, err := Find("bmf")
+	must(t, err)
+	if _, err := f.Write(r, Options{}); err == nil || !strings.Contains(err.Error(), `both called "a b/nodes=3"`) {
+		t.Errorf("error %v", err)
+	}
+}
+
 // The JSON says what the CSV says, with null for what is empty there.
 func TestJSON_AgreesWithCSV(t *testing.T) {
 	t.Parallel()
