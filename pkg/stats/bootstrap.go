@@ -30,7 +30,7 @@ const MinimumBootstrap = 6
 // reach, or where the statistic gave no finite figure.
 //
 // There are 999 resamples for 95 %, fewer from 40,000 values on, and 199 at least.
-// The acceleration is that of the jackknife, from 500 values on by groups.
+// The acceleration is that of the jackknife, beyond 500 values by groups.
 func BCa(
 	values []float64, statistic func([]float64) float64, confidence float64, seed uint64,
 ) (lo, hi float64) {
@@ -73,7 +73,11 @@ func MeanInterval(values []float64, confidence float64, seed uint64) (lo, hi flo
 		for j := range scratch {
 			scratch[j] = xs[draw.index(len(xs))]
 		}
-		if m, s := moments(scratch); m != mean { // else 0, also if all are equal
+		m, s := moments(scratch)
+		if s < rounding*deviation { // the resample is of equal values
+			s = 0
+		}
+		if m != mean { // else t is 0, also where nothing varies
 			t[i] = (m - mean) / s
 		}
 	}
