@@ -235,6 +235,11 @@ func (j *Judge) Finish(end harness.End) Verdict {
 	case len(j.violations) > 0:
 		v.Status, v.Reason = Violation, j.violations[0]
 	}
+	if why := j.outrun(); why != "" && (v.Status == Violation || v.Status == Timeout) {
+		v.Reason = why + "; it came to: " + v.Reason
+		v.Status, v.Violations = Invalid, nil
+		return v
+	}
 	if t := &j.totals; v.Status != Error &&
 		t.Sent+t.Duplicated != t.Delivered+t.Lost+t.Undeliverable+end.Pending {
 		v.Status = Error

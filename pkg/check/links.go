@@ -12,6 +12,7 @@ import (
 type links struct {
 	lost, met int64         // copies that the network lost, and those that it did not
 	slowest   time.Duration // that a message was to be on its way
+	longest   time.Duration // that one was on its way, until it was handled
 	requested time.Duration // in all, from sending to the instant at which it was due
 	errors    sample        // from that instant to the delivery
 }
@@ -19,6 +20,7 @@ type links struct {
 func (l *links) delivered(r *trace.Record) {
 	l.requested += r.Due - r.Sent
 	l.errors.add(r.At - r.Due)
+	l.longest = max(l.longest, r.At-r.Sent)
 }
 
 func (l *links) metrics() []Metric {

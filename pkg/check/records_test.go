@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -63,6 +64,14 @@ func init() {
 	told := spec("test-told", algo.Promises{Leadership: algo.PerGroup}, false)
 	told.Needs.Detector = algo.EventuallyPerfect
 	algo.RegisterElector(told, func(algo.Config) algo.Elector { return mute{} })
+	hasty := spec("test-synchronous", algo.Promises{Leadership: algo.AtMostOne}, false)
+	hasty.Needs.Synchrony, hasty.Needs.Timing = algo.Synchronous, func(n algo.Network, _ algo.Params) error {
+		if 2*n.Latency > 23*ms1 { // T = 3d + 20ms
+			return fmt.Errorf("t 23ms is below 2d = %v", 2*n.Latency)
+		}
+		return nil
+	}
+	algo.RegisterElector(hasty, func(algo.Config) algo.Elector { return mute{} })
 	algo.RegisterMutex(spec("test-unfair", algo.Promises{}, false),
 		func(algo.Config) algo.Mutex { return mute{} })
 }
