@@ -191,6 +191,9 @@ func (c *cursor) record(i int, r *trace.Record) {
 	case trace.Released:
 		c.close(&lane.inside, &st.insideSince, r.At)
 	case trace.Elected:
+		if b := st.belief; b != nil && b.leader == r.Peer && b.term == r.Arg {
+			break // it says so again
+		}
 		c.believe(r.Process, r.At)
 		if r.Peer != 0 {
 			st.belief = &belief{*here(), r.Peer, r.Arg}

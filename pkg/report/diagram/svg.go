@@ -106,16 +106,31 @@ func (c *drawing) choose() {
 	}
 	c.procs = c.processes()
 	if n := len(c.procs); n > mostLanes {
-		c.procs = c.procs[:mostLanes]
+		c.procs = c.busiest()
 		before := len(c.arrows)
 		c.arrows = slices.DeleteFunc(c.arrows, func(m *message) bool {
 			return c.lane(m.from) < 0 || c.lane(m.to) < 0
 		})
-		c.leaveOut("drawn are %d of %d processes, and %d of %d messages", mostLanes, n, len(c.arrows), before)
+		c.leaveOut("drawn are the %d busiest of %d processes, and %d of %d messages", mostLanes, n,
+			len(c.arrows), before)
 	} else if n < c.story.nodes {
 		c.leaveOut("left out are %d of %d processes, to which nothing happens", c.story.nodes-n,
 			c.story.nodes)
 	}
+}
+
+// busiest are the processes with the most messages, as many as can be drawn.
+func (c *drawing) busiest() []uint32 {
+	messages := map[uint32]int{}
+	for _, m := range c.arrows {
+		messages[m.from]++
+		messages[m.to]++
+	}
+	out := slices.Clone(c.procs)
+	slices.SortStableFunc(out, func(p, q uint32) int { return messages[q] - messages[p] })
+	out = out[:mostLanes]
+	slices.Sort(out)
+	return out
 }
 
 // lane is which line p has; -1: none.

@@ -112,12 +112,16 @@ type arrow struct {
 	others           []*message // that look the same
 }
 
-// bend is how far arrows of the same way are pulled apart.
-const bend = 22
+// bend is how far arrows of the same way are pulled apart, and hairsbreadth how far
+// apart arrows may be and still seem to go the same way.
+const (
+	bend         = 22
+	hairsbreadth = 4
+)
 
-func (c *drawing) arrowOf(m *message, same int) arrow {
+func (c *drawing) arrowOf(m *message) arrow {
 	from, to := point{c.scale.of(m.sent), c.y(m.from)}, point{c.scale.of(m.at), c.y(m.to)}
-	a := arrow{message: m, start: from, end: to, whole: m.at <= c.to, bent: same > 0}
+	a := arrow{message: m, start: from, end: to, whole: m.at <= c.to}
 	if way := float64(m.at - m.sent); way > 0 {
 		if m.sent < c.from {
 			a.start.y = from.towards(to, float64(c.from-m.sent)/way).y
@@ -127,11 +131,16 @@ func (c *drawing) arrowOf(m *message, same int) arrow {
 		}
 	}
 	a.pull = a.start.towards(a.end, 0.5)
-	if length := math.Hypot(a.end.x-a.start.x, a.end.y-a.start.y); length > 0 {
-		a.pull.x -= (a.end.y - a.start.y) / length * bend * float64(same)
-		a.pull.y += (a.end.x - a.start.x) / length * bend * float64(same)
-	}
 	return a
+}
+
+// bendBy pulls an arrow aside that has so many others of its way before it.
+func (a *arrow) bendBy(others int) {
+	a.bent = others > 0
+	if length := math.Hypot(a.end.x-a.start.x, a.end.y-a.start.y); length > 0 {
+		a.pull.x -= (a.end.y - a.start.y) / length * bend * float64(others)
+		a.pull.y += (a.end.x - a.start.x) / length * bend * float64(others)
+	}
 }
 
 // along is the point at a share of the way.
@@ -165,7 +174,7 @@ func (c *drawing) drawMessages() {
 	fanOf := func(a *arrow) fan { return fan{a.from, a.sent, a.plane, a.kind} }
 	type way struct {
 		from, to uint32
-		sent, at time.Duration
+		x0, x1   int // in steps that the eye can hardly tell apart
 	}
 	same := map[way]int{}
 	first := map[message]int{} // by what makes messages look alike: the arrow of both
@@ -177,9 +186,14 @@ func (c *drawing) drawMessages() {
 			all[i].others = append(all[i].others, m)
 			continue
 		}
-		w := way{m.from, m.to, m.sent, m.at}
+		a := c.arrowOf(m)
+		w := way{m.from, m.to, int(a.start.x / hairsbreadth), int(a.end.x / hairsbreadth)}
+		if w.x0 == w.x1 { // to and fro is the same way
+			w.from, w.to = min(m.from, m.to), max(m.from, m.to)
+		}
+		a.bendBy(same[w])
 		first[alike] = len(all)
-		all = append(all, c.arrowOf(m, same[w]))
+		all = append(all, a)
 		same[w]++
 	}
 	for i := range all {

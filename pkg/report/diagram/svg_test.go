@@ -117,7 +117,7 @@ func TestSVG_LeavesOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := strings.Join(notes, "\n")
-	for _, says := range []string{"the first 2500 of 4000 messages", "48 of 60 processes"} {
+	for _, says := range []string{"the first 2500 of 4000 messages", "the 48 busiest of 60 processes"} {
 		if !strings.Contains(all, says) || !strings.Contains(out.String(), says) {
 			t.Errorf("no %q in the notes and on the page:\n%s", says, all)
 		}
