@@ -16,6 +16,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchunit"
 
+	"github.com/conclave-bench/conclave/pkg/compare"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
 )
@@ -194,6 +195,13 @@ func TestGobench_Benchstat(t *testing.T) {
 	old = append(old, sample("faster", 31, 32, 33, 34, 35.5, 36.25, 37, 38)...)
 	fresh = append(fresh, sample("faster", 1, 2, 3, 4, 5, 6, 7, 31.5)...)
 	got := benchstat(t, runOf(old...), runOf(fresh...))
+	report, err := compare.Compare(runOf(old...).Table, runOf(fresh...).Table,
+		compare.Options{Metrics: []string{"election_ms"}})
+	must(t, err)
+	ours := map[string]compare.Verdict{}
+	for _, row := range report.Rows {
+		ours[row.Cell[0].Value] = row.Verdict
+	}
 	for _, label := range []string{"slower", "alike", "faster"} {
 		value := func(s spec) bool { return s.label != label }
 		p := stats.MannWhitney(milliseconds(slices.DeleteFunc(slices.Clone(old), value)),
@@ -207,8 +215,15 @@ func TestGobench_Benchstat(t *testing.T) {
 			t.Errorf("%s: benchstat says %s, p=%.3f, and our test p=%v", label, v.change, v.p, p)
 		}
 	}
-	if v := got["Election/label=slower/nodes=3-1"]; !strings.HasPrefix(v.change, "+") {
-		t.Errorf("slower by %s", v.change)
+	for label, want := range map[string]struct {
+		verdict compare.Verdict
+		sign    string
+	}{"slower": {compare.Worse, "+"}, "alike": {compare.Unclear, "~"}, "faster": {compare.Better, "-"}} {
+		change := got["Election/label="+label+"/nodes=3-1"].change
+		if ours[label] != want.verdict || !strings.HasPrefix(change, want.sign) {
+			t.Errorf("%s: bench compare says %q and benchstat %q, want %q and %s", label, ours[label], change,
+				want.verdict, want.sign)
+		}
 	}
 }
 
