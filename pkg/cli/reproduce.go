@@ -25,10 +25,10 @@ type reproduceFlags struct {
 func (s *streams) reproduceCommand() *cobra.Command {
 	var f reproduceFlags
 	c := &cobra.Command{
-		Use:   "reproduce [NAME]",
+		Use:   "reproduce [NAME...]",
 		Short: "Lay published statements beside theory and measurement",
-		Long: `Run the experiment of each study, or of study NAME, and judge what papers, textbooks and
-lecture notes say about it: paper, theory, measured, verdict. Measured are figures
+		Long: `Run the experiment of each study, or of those named, and judge what papers, textbooks
+and lecture notes say about it: paper, theory, measured, verdict. Measured are figures
 with their 95 % interval, or without one what all trials have. A verdict is holds,
 within so many percent, refuted, or undecided, if there are too few trials. Whatever
 a study expects to be refuted says why.
@@ -61,9 +61,6 @@ and 143 interrupted.`,
 
 func (s *streams) reproduce(f *reproduceFlags, args []string) error {
 	switch {
-	case len(args) > 1:
-		return usage("bench reproduce: %d studies: %s; want one, or none for all", len(args),
-			strings.Join(args, ", "))
 	case f.transport != "sim" && f.transport != "nats":
 		return usage("bench reproduce: --transport %q, want sim or nats", f.transport)
 	case f.json && f.markdown:
@@ -72,12 +69,12 @@ func (s *streams) reproduce(f *reproduceFlags, args []string) error {
 		return usage("bench reproduce: --quick with --transport nats: those runs are short already; " +
 			"leave it out")
 	}
-	names, err := reproduce.Names(f.papers)
-	if len(args) == 1 {
-		names, err = args, nil
-	}
-	if err != nil {
-		return err
+	names := args
+	if len(names) == 0 {
+		var err error
+		if names, err = reproduce.Names(f.papers); err != nil {
+			return err
+		}
 	}
 	var studies []*reproduce.Study
 	for _, name := range names {
@@ -90,7 +87,7 @@ func (s *streams) reproduce(f *reproduceFlags, args []string) error {
 	if f.list {
 		return s.listStudies(f, studies)
 	}
-	return s.runStudies(f, studies, len(args) == 1)
+	return s.runStudies(f, studies, len(args) > 0)
 }
 
 func (s *streams) listStudies(f *reproduceFlags, studies []*reproduce.Study) error {
@@ -119,15 +116,18 @@ func (s *streams) listStudies(f *reproduceFlags, studies []*reproduce.Study) err
 }
 
 // runStudies runs one after the other, and ends with what all of them came to.
-func (s *streams) runStudies(f *reproduceFlags, studies []*reproduce.Study, one bool) error {
+func (s *streams) runStudies(f *reproduceFlags, studies []*reproduce.Study, named bool) error {
 	ctx, stop := s.interruptible(context.Background())
 	defer stop()
 	var sum tally
 	reports := []studyReport{}
+	if f.markdown {
+		fmt.Fprint(s.out, markdownHead)
+	}
 	rows, skipped := 0, []string{}
 	for _, study := range studies {
 		if f.transport == "nats" && study.Sockets == nil {
-			if one {
+			if named {
 				return usage("bench reproduce: study %s is too large for real processes; "+
 					"leave out --transport", study.Name)
 			}
@@ -330,6 +330,17 @@ func subject(st *reproduce.Statement) string {
 	}
 	return st.Metric + ", " + st.Stat
 }
+
+// markdownHead begins the page that docs/reproduced.md is.
+const markdownHead = `# Published statements beside theory and measurement
+
+<!-- Written by "make reproduce"; do not edit. -->
+
+What ` + "`bench reproduce --markdown`" + ` prints. [reproduce.md](reproduce.md) says how to read it, and
+what to think of the differences. Each study is an experiment in ` + "`configs/papers/`" + `. *n* is how
+many trials a figure is of; in square brackets stands its 95 % interval.
+
+`
 
 // markdown writes a study as a section with a table.
 func (r *studyReport) markdown(w io.Writer) {

@@ -96,8 +96,8 @@ type file struct {
 func Names(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: no such folder; call bench in a copy of the repository, "+
-			"or say with --papers where the studies are", dir)
+		return nil, mistake(dir, 0, "no such folder; call bench in a copy of the repository, "+
+			"or say with --papers where the studies are")
 	}
 	var names []string
 	for _, e := range entries {
@@ -106,7 +106,7 @@ func Names(dir string) ([]string, error) {
 		}
 	}
 	if err == nil && len(names) == 0 {
-		err = fmt.Errorf("%s: no study: want pairs of NAME.yaml and NAME%s", dir, suffix)
+		err = mistake(dir, 0, "no study: want pairs of NAME.yaml and NAME%s", suffix)
 	}
 	return names, err
 }

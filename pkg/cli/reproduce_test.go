@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const studied = `
+name: small
+problem: election
+algorithms: [bully]
+transport: sim
+network: {latency: 1ms}
+scenario:
+  kind: script
+  leader: 4
+  crashed: [4]
+  events: [{at: 0ms, do: suspect, node: 1}]
+nodes: 4
+repetitions: 1
+`
+
+const stated = `
+paper: A. Author. On elections. Proc. Nowhere, 1999.
+columns: [nodes]
+sockets: [repetitions=2]
+statements:
+- says: elections take N² - N - 1 messages
+  section: section 1
+  metric: messages
+  paper: exactly N²-N-1
+- says: elections take N messages
+  section: section 2
+  metric: messages
+  paper: at most N
+  theory: exactly N²-N-1
+  expect: refuted
+  note: That would be too good.
+`
+
+// study makes a folder with one study of that name.
+func study(t *testing.T, name, statements string) (papers string) {
+	t.Helper()
+	papers = t.TempDir()
+	for file, text := range map[string]string{
+		name + ".yaml": studied, name + ".statements.yaml": statements,
+	} {
+		if err := os.WriteFile(filepath.Join(papers, file), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return papers
+}
+
+// TestReproduce: the table, as people and programs get it; a run like any other is left.
+func TestReproduce(t *testing.T) {
+	t.Chdir(t.TempDir())
+	papers := study(t, "small", stated)
+	r := bench(t, "reproduce", "small", "--papers", papers).want(t, Good)
+	has(t, r.out, "exactly N²-N-1 = 11  ", " 11        1  holds\n", "at most N = 4        exactly N²-N-1 = 11  11",
+		"1  refuted\n", "That would be too good.", "2 verdicts, 0 not as expected")
+	bench(t, "replay", latest(t, "results", "small"), "--trial", "1").want(t, Good)
+
+	md := bench(t, "reproduce", "--papers", papers, "--markdown", "--out", "elsewhere").want(t, Good)
+	has(t, md.out, "# Published statements", "\n## small\n", "| nodes=4 | at most N = 4 | exactly N²-N-1 = 11 | 11 | 1 | refuted |\n")
+	latest(t, "elsewhere", "small")
+
+	var reports []studyReport
+	text := bench(t, "reproduce", "--papers", papers, "--json").want(t, Good).out
+	if err := json.Unmarshal([]byte(text), &reports); err != nil || len(reports) != 1 || len(reports[0].Rows) != 2 {
+		t.Fatalf("JSON: %v\n%s", err, text)
+	}
+	row := reports[0].Rows[1]
+	if row.Verdict != "refuted" || row.OfTheory != "holds" || !row.Expected || *row.Measured != 11 || *row.Stated != 4 {
+		t.Errorf("JSON: %+v", row)
+	}
+	has(t, bench(t, "reproduce", "--papers", papers, "--list").want(t, Good).out, "small", "sim, nats", "A. Author")
+	if text := bench(t, "reproduce", "--papers", papers, "--list", "--json").want(t, Good).out; !json.Valid([]byte(text)) {
+		t.Errorf("not JSON: %s", text)
+	}
+}
+
+// TestReproduce_NotExpected: a verdict that the study does not expect has an exit code,
+// be it of the paper's assertion or of the theory's.
+func TestReproduce_NotExpected(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, change := range [][2]string{
+		{"paper: exactly N²-N-1", "paper: exactly N"},        // refuted, and nothing says so
+		{"paper: at most N\n", "paper: at most N²\n"},        // holds, and should not
+		{"theory: exactly N²-N-1", "theory: exactly N(N-1)"}, // the theory does not
+	} {
+		papers := study(t, "small", strings.Replace(stated, change[0], change[1], 1))
+		r := bench(t, "reproduce", "--papers", papers).want(t, Missed)
+		has(t, r.out, "(NOT EXPECTED)", "2 verdicts, 1 not as expected")
+	}
+}
+
+func TestReproduce_Mistakes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	papers := study(t, "small", strings.Replace(stated, "sockets: [repetitions=2]\n", "", 1))
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"smal"}, Usage, `no study "smal"; did you mean "small"? (has: small)`},
+		{[]string{"small", "a"}, Usage, `no study "a"`},
+		{[]string{"--transport", "tcp"}, Usage, `--transport "tcp", want sim or nats`},
+		{[]string{"--json", "--markdown"}, Usage, "leave one out"},
+		{[]string{"--quick", "--transport", "nats"}, Usage, "short already"},
+		{[]string{"small", "--transport", "nats"}, Usage, "too large for real processes"},
+		{[]string{"--papers", "nowhere"}, Usage, "nowhere: no such folder"},
+	} {
+		args := append([]string{"reproduce", "--papers", papers}, c.args...)
+		has(t, bench(t, args...).want(t, c.code).errors, c.want)
+	}
+}
+
+// TestReproduce_Sockets: what counts exactly in simulation does on real processes.
+func TestReproduce_Sockets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	t.Chdir(t.TempDir())
+	papers := study(t, "small", stated)
+	r := bench(t, "reproduce", "--transport", "nats", "--papers", papers).want(t, Good)
+	has(t, r.out, " 11        2  holds", "2 verdicts, 0 not as expected")
+}
