@@ -107,13 +107,6 @@ in "bench list"; the name alone will do if no other algorithm has it.`,
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print it as JSON")
-	c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		var ids []string
-		for _, a := range algo.All() {
-			ids = append(ids, a.ID+"\t"+a.Spec.Summary)
-		}
-		return ids, cobra.ShellCompDirectiveNoFileComp
-	}
 	return c
 }
 

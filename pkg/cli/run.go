@@ -60,13 +60,9 @@ allows; 130 and 143 interrupted.`,
 	flags.StringVar(&f.progress, "progress", "auto",
 		"`MODE` on standard error: "+strings.Join(progressModes, ", "))
 	flags.BoolVar(&f.json, "json", false, "print the results as JSON")
-	for name, values := range map[string][]string{
-		"transport": {"nats", "sim"}, "progress": progressModes,
-	} {
-		// It fails for an unknown flag alone, and these are known.
-		_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values,
-			cobra.ShellCompDirectiveNoFileComp))
-	}
+	// It fails for an unknown flag alone, and this one is known.
+	_ = c.RegisterFlagCompletionFunc("progress", cobra.FixedCompletions(progressModes,
+		cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 

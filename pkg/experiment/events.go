@@ -126,6 +126,8 @@ func events(script bool) typ {
 		like = "{at: 5ms, do: request, node: 3}"
 	}
 	return typ{name: "a list of {at, every, rate or on; do, who, ...}",
+		def:  map[bool]string{true: "script", false: "failures"}[script],
+		json: func(d defs) object { return arrayOf(d.event(script)) },
 		read: func(p *parser, key string, n *node) any {
 			if n.kind != list {
 				p.wrong(key, n, "a list, as ["+like+"]")

@@ -3,6 +3,8 @@ package experiment
 import (
 	"strconv"
 	"strings"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
 // An entry is one item of the list algorithms, as it was written.
@@ -20,6 +22,15 @@ var entryKeys = []string{"name", "params", "label"}
 // algorithms is the list of what is compared.
 func algorithms() typ {
 	return typ{name: "a list of algorithms, or of {name, params, label}",
+		json: func(d defs) object {
+			var options []object
+			for _, p := range []algo.Problem{algo.Election, algo.MutualExclusion} {
+				if len(idsOf(p)) > 0 {
+					options = append(options, d.entry(p))
+				}
+			}
+			return object{"type": "array", "minItems": 1, "maxItems": maxKeys, "items": anyOf(options...)}
+		},
 		read: func(p *parser, key string, n *node) any {
 			if n.kind != list {
 				p.wrong(key, n, "a list, as ["+clip(n.text)+"]")
@@ -57,7 +68,7 @@ func (p *parser) entry(key string, n *node) entry {
 		p.add(n.at, key, "without a name, want {name, params, label}")
 	}
 	e.name, _ = p.part(n, key, "name", name).(string)
-	e.label, _ = p.part(n, key, "label", words("a label", badName)).(string)
+	e.label, _ = p.part(n, key, "label", label()).(string)
 	if v := n.get("params"); v != nil {
 		if v.kind != block {
 			p.wrong(join(key, "params"), v, "a block, as {name: value}")
@@ -89,6 +100,11 @@ type varied struct {
 // sweep is the list of dimensions.
 func sweep() typ {
 	return typ{name: "a list of {vary, over} or {zip: [{vary, over}, ...]}",
+		json: func(d defs) object {
+			zip := keyed(object{"zip": object{"type": "array", "minItems": 1, "maxItems": maxAxes,
+				"items": d.varied()}}, "zip")
+			return object{"type": "array", "maxItems": maxAxes, "items": anyOf(d.varied(), zip)}
+		},
 		read: func(p *parser, key string, n *node) any {
 			if n.kind != list {
 				p.wrong(key, n, "a list, as [{vary: nodes, over: [3, 5]}]")

@@ -111,6 +111,16 @@ const maxInt = 1<<53 - 1
 func word(choices []string) typ {
 	t := choice(choices...)
 	read := t.read
+	t.json = func(defs) object {
+		var options []any
+		for _, c := range choices {
+			options = append(options, c)
+			if v := plainValue(c); v != any(c) {
+				options = append(options, v)
+			}
+		}
+		return object{"enum": options}
+	}
 	t.read = func(p *parser, key string, n *node) any {
 		if n.kind == boolean || n.kind == integer || n.kind == float {
 			n = &node{kind: text, text: n.text, at: n.at}

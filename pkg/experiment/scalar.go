@@ -10,12 +10,17 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-// A typ is the type of a key's value: how it is called, and how it is read.
-// Read returns nil if the value is wrong, which it has then reported.
+// A typ is the type of a key's value: how it is called, how it is read, and how
+// it is described. Read returns nil if the value is wrong, which it has then
+// reported.
 type typ struct {
 	name    string
 	choices []string
 	read    func(p *parser, key string, n *node) any
+	// json is what of it JSON Schema can say; def names that, if it stands in
+	// several places.
+	json func(d defs) object
+	def  string
 	// expand makes a block of a scalar where both forms exist, so that an
 	// override can reach a part of it. Nil: the value has no parts.
 	expand func(n *node) *node
@@ -53,7 +58,8 @@ func whole(lo, hi int64) typ {
 	if lo > -maxInt {
 		name += " from " + strconv.FormatInt(lo, 10) + " to " + strconv.FormatInt(hi, 10)
 	}
-	return typ{name: name, read: func(p *parser, key string, n *node) any {
+	out := object{"type": "integer", "minimum": lo, "maximum": hi}
+	return typ{name: name, json: out.itself, read: func(p *parser, key string, n *node) any {
 		if n.kind != integer {
 			p.wrong(key, n, name)
 			return nil
@@ -84,10 +90,12 @@ func (p *parser) decimal(key string, n *node) bool {
 // number is a finite number within bounds.
 func number(lo, hi float64) typ {
 	name := "a number"
+	out := object{"type": "number"}
 	if !math.IsInf(hi, 0) {
 		name += " from " + formatFloat(lo) + " to " + formatFloat(hi)
+		out["minimum"], out["maximum"] = lo, hi
 	}
-	return typ{name: name, read: func(p *parser, key string, n *node) any {
+	return typ{name: name, json: out.itself, read: func(p *parser, key string, n *node) any {
 		if n.kind != integer && n.kind != float {
 			p.wrong(key, n, name)
 			return nil
@@ -109,12 +117,16 @@ func formatFloat(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) 
 // longest bounds every duration, so that sums cannot overflow.
 const longest = 24 * time.Hour
 
-var durationRule = lazy(`^([0-9]+(\.[0-9]+)?(ns|us|µs|μs|ms|s|m|h))+$`)
+const durationPattern = `^([0-9]+(\.[0-9]+)?(ns|us|µs|μs|ms|s|m|h))+$`
+
+var durationRule = lazy(durationPattern)
 
 // span is a duration within bounds.
 func span(lo, hi time.Duration) typ {
 	name := "a duration from " + lo.String() + " to " + hi.String()
-	return typ{name: name, read: func(p *parser, key string, n *node) any {
+	t := typ{name: name, def: "duration"}
+	t.json = object{"type": "string", "pattern": durationPattern, "examples": []string{"5ms"}}.itself
+	t.read = func(p *parser, key string, n *node) any {
 		word := strings.TrimSpace(n.text)
 		switch {
 		case n.kind == integer || n.kind == float, n.kind == text && isNumber(word):
@@ -135,7 +147,8 @@ func span(lo, hi time.Duration) typ {
 			return nil
 		}
 		return d
-	}}
+	}
+	return t
 }
 
 func isNumber(s string) bool {
@@ -155,7 +168,8 @@ func tidied(s string) string {
 // choice is one of some words.
 func choice(words ...string) typ {
 	name := "one of " + strings.Join(words, ", ")
-	return typ{name: name, choices: words, read: func(p *parser, key string, n *node) any {
+	t := typ{name: name, choices: words, json: enumOf(words).itself}
+	t.read = func(p *parser, key string, n *node) any {
 		if n.kind != text {
 			p.wrong(key, n, name)
 			return nil
@@ -165,12 +179,14 @@ func choice(words ...string) typ {
 			return nil
 		}
 		return n.text
-	}}
+	}
+	return t
 }
 
 // only allows a single value of what will be a larger range.
 func only(t typ, value any, text string) typ {
 	read := t.read
+	t.json = object{"const": value}.itself
 	t.read = func(p *parser, key string, n *node) any {
 		v := read(p, key, n)
 		if v != nil && v != value {
@@ -194,7 +210,7 @@ func meant(word string, words []string) string {
 
 func truth() typ {
 	const name = "true or false"
-	return typ{name: name, read: func(p *parser, key string, n *node) any {
+	return typ{name: name, json: object{"type": "boolean"}.itself, read: func(p *parser, key string, n *node) any {
 		switch {
 		case n.kind == boolean:
 			return strings.EqualFold(n.text, "true")
@@ -205,9 +221,16 @@ func truth() typ {
 	}}
 }
 
+// like adds the pattern that a text has, for JSON Schema; read knows it anyway.
+func (t typ) like(pattern string) typ {
+	t.json = object{"type": "string", "pattern": pattern}.itself
+	return t
+}
+
 // words is text that ok accepts; ok says what it wants instead.
 func words(name string, ok func(string) string) typ {
-	return typ{name: name, read: func(p *parser, key string, n *node) any {
+	t := typ{name: name, json: object{"type": "string"}.itself}
+	t.read = func(p *parser, key string, n *node) any {
 		switch n.kind {
 		case text:
 			if want := ok(n.text); want != "" {
@@ -221,11 +244,17 @@ func words(name string, ok func(string) string) typ {
 			p.wrong(key, n, name)
 		}
 		return nil
-	}}
+	}
+	return t
 }
 
+// label is the name of an algorithm in the results.
+func label() typ { return words("a label", badName).like(namePattern) }
+
+const namePattern = `^[a-z0-9][a-z0-9._-]{0,63}$`
+
 var (
-	nameRule = lazy(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+	nameRule = lazy(namePattern)
 	// reserved names cannot be folders on every machine.
 	reserved = lazy(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$`)
 )

@@ -29,7 +29,7 @@ func init() { schema = fields() }
 
 func fields() []field {
 	return []field{
-		{name: "name", note: "the file's name", typ: words("a name", badName),
+		{name: "name", note: "the file's name", typ: words("a name", badName).like(namePattern),
 			doc: "names the experiment and its folder of results"},
 		{name: "problem", note: "follows from algorithms named in full", typ: choice("election", "mutex"),
 			doc: "what the algorithms solve"},
@@ -178,7 +178,7 @@ func busURL() typ {
 			return "an address as nats://host:4222"
 		}
 		return ""
-	}).but(func(p *parser, key string, n *node) bool {
+	}).like(`^$|^(nats|tls)://[^/@][^@]*$`).but(func(p *parser, key string, n *node) bool {
 		if strings.Contains(n.text, "@") {
 			p.add(n.at, key, "holds a user or a password, which would show in results; "+
 				"put it into a file and name that in bus.credentials")

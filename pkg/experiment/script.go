@@ -16,6 +16,13 @@ var expectKeys = []string{"sent", "delivered", "sent_by_kind", "leader", "cs_ord
 // expectation is what a script should lead to.
 func expectation() typ {
 	return typ{name: "a block of " + strings.Join(expectKeys, ", "),
+		json: func(d defs) object {
+			count := whole(0, maxInt).json(d)
+			return keyed(object{"sent": count, "delivered": count, "leader": whole(0, maxID).json(d),
+				"sent_by_kind":    object{"type": "object", "additionalProperties": count},
+				"cs_order":        arrayOf(id().json(d)),
+				"all_informed_at": d.of(span(0, longest))})
+		},
 		read: func(p *parser, key string, n *node) any {
 			if n.kind != block {
 				p.wrong(key, n, "a block, as {sent: 5, leader: 3}")

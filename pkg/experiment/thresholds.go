@@ -82,7 +82,16 @@ func thresholds() typ {
 		}
 		return out
 	}
-	return typ{name: "a list of {metric, stat, max, min, where}", read: read}
+	describe := func(d defs) object {
+		bound := amount().json(d)
+		one := keyed(object{"metric": enumOf(everyMetric()), "stat": enumOf(Stats), "max": bound, "min": bound,
+			"where": object{"type": "object",
+				"additionalProperties": object{"type": []string{"string", "number", "boolean"}}},
+		}, "metric")
+		one["anyOf"] = []object{given("max"), given("min")}
+		return object{"type": "array", "maxItems": maxKeys, "items": one}
+	}
+	return typ{name: "a list of {metric, stat, max, min, where}", json: describe, read: read}
 }
 
 func (p *parser) threshold(key string, n *node) threshold {
@@ -143,7 +152,8 @@ func amount() typ {
 		}
 		return nil
 	}
-	return typ{name: "a number in the metric's unit, or a duration", read: read}
+	describe := func(d defs) object { return anyOf(plain.json(d), d.of(lasting)) }
+	return typ{name: "a number in the metric's unit, or a duration", json: describe, read: read}
 }
 
 // checkThresholds holds them against the cells, now that these are known.

@@ -73,6 +73,8 @@ func spread(links bool) typ {
 	return typ{
 		name:    "a duration, or {distribution: " + strings.Join(names, "|") + ", ...}",
 		choices: names,
+		def:     map[bool]string{true: "latency", false: "lasting"}[links],
+		json:    func(d defs) object { return d.spread(constant, names) },
 		read: func(p *parser, key string, n *node) any {
 			if n.kind != block {
 				if n.kind == list || n.kind == null {
@@ -117,6 +119,9 @@ func downtime() typ {
 	read, expand := t.read, t.expand
 	t.name += ", or " + forever
 	t.choices = append([]string{forever}, t.choices...)
+	lasts := t
+	t.def = "downtime"
+	t.json = func(d defs) object { return anyOf(object{"const": forever}, d.of(lasts)) }
 	t.read = func(p *parser, key string, n *node) any {
 		switch {
 		case n.kind == text && n.text == forever:
@@ -224,6 +229,14 @@ func lossRate() typ {
 	const like = "{burst: {p_enter: 0.01, p_leave: 0.1}}"
 	return typ{
 		name: rate.name + ", or {burst: {" + strings.Join(burstKeys, ", ") + "}}",
+		def:  "loss",
+		json: func(d defs) object {
+			keys := object{}
+			for _, name := range burstKeys {
+				keys[name] = rate.json(d)
+			}
+			return anyOf(rate.json(d), keyed(object{"burst": keyed(keys, burstKeys[:2]...)}, "burst"))
+		},
 		expand: func(n *node) *node {
 			if n.kind == block {
 				return n
@@ -278,6 +291,8 @@ type graph struct {
 var graphKinds = []string{"auto", "complete", "ring", "bidirectional-ring", "logical-ring",
 	"grid", "tree", "random", "file"}
 
+var treeShapes = []string{"path", "star", "binary", "balanced", "random"}
+
 // graphKeys are the keys that mean something for a kind of graph.
 func graphKeys(kind string) []string {
 	switch kind {
@@ -299,6 +314,8 @@ func topology() typ {
 		name:    "one of " + strings.Join(graphKinds, ", ") + ", or {kind: ..., ...}",
 		choices: graphKinds,
 		expand:  wrapped("kind"),
+		def:     "topology",
+		json:    defs.topology,
 		read: func(p *parser, key string, n *node) any {
 			if n.kind != block {
 				n = wrapped("kind")(n)
@@ -321,7 +338,7 @@ func topology() typ {
 			p.known(n, key, graphKeys(kind), " of "+kind)
 			s := algo.Shape{Kind: kind}
 			s.Tree, _ = p.part(n, key, "shape",
-				choice("path", "star", "binary", "balanced", "random")).(string)
+				choice(treeShapes...)).(string)
 			s.Degree, _ = p.part(n, key, "degree", number(1, 1000)).(float64)
 			if order := n.get("order"); order != nil {
 				s.Order = readIDs(p, join(key, "order"), order)
@@ -448,18 +465,22 @@ func readIDs(p *parser, key string, n *node) []algo.ID {
 
 // idList is a list of processes.
 func idList() typ {
-	return typ{name: "a list of processes", read: func(p *parser, key string, n *node) any {
+	t := typ{name: "a list of processes"}
+	t.json = func(d defs) object { return arrayOf(id().json(d)) }
+	t.read = func(p *parser, key string, n *node) any {
 		if ids := readIDs(p, key, n); ids != nil {
 			return ids
 		}
 		return nil
-	}}
+	}
+	return t
 }
 
 // initiators is how many processes begin; all of them is 0, as in the plan.
 func initiators() typ {
 	count := whole(1, maxID)
 	return typ{name: "a whole number of processes, or all", choices: []string{"all"},
+		json: func(d defs) object { return anyOf(object{"const": "all"}, count.json(d)) },
 		read: func(p *parser, key string, n *node) any {
 			switch {
 			case n.kind == text && n.text == "all":

@@ -49,6 +49,12 @@ func repeated() typ {
 	return typ{
 		name:   count.name + ", or {min, max, until: {metric, ci}}",
 		expand: wrapped("max"),
+		json: func(d defs) object {
+			bounds := whole(fewestUntil, mostUntil).json(d)
+			rule := keyed(object{"metric": enumOf(everyMetric()), "ci": share().json(d)}, untilKeys...)
+			return anyOf(count.json(d), keyed(object{"min": bounds, "max": bounds, "until": rule},
+				repetitionKeys[1:]...))
+		},
 		read: func(p *parser, key string, n *node) any {
 			if n.kind != block {
 				if n.kind != integer {
@@ -111,12 +117,16 @@ func (p *parser) until(key string, n *node) *Until {
 	return u
 }
 
-var percentRule = lazy(`^[0-9]+(\.[0-9]+)?%$`)
+const percentPattern = `^(100|[1-9][0-9]?(\.[0-9]+)?|0\.[0-9]*[1-9][0-9]*)%$`
+
+var percentRule = lazy(percentPattern)
 
 // share is a part of a whole: a percentage, or a fraction.
 func share() typ {
-	const name = "a percentage above 0, as 5%, or a fraction, as 0.05"
-	return typ{name: name, read: func(p *parser, key string, n *node) any {
+	const name = "a percentage up to 100%, as 5%, or a fraction above 0, as 0.05"
+	out := anyOf(object{"type": "string", "pattern": percentPattern},
+		object{"type": "number", "exclusiveMinimum": 0, "maximum": 1})
+	return typ{name: name, json: out.itself, read: func(p *parser, key string, n *node) any {
 		digits, percent := strings.CutSuffix(n.text, "%")
 		v, err := strconv.ParseFloat(digits, 64)
 		switch {
@@ -163,4 +173,15 @@ func (d *draft) checkUntil(s *settings) {
 // metricsOf are the columns of trials.csv that a rule can look at.
 func metricsOf(p algo.Problem) []string {
 	return append([]string{"duration_ms", "messages"}, check.MetricNames(p)...)
+}
+
+// everyMetric is the metrics of all problems, each once.
+func everyMetric() []string {
+	names := metricsOf(algo.Election)
+	for _, name := range metricsOf(algo.MutualExclusion) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }

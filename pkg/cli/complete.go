@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/harness"
+)
+
+// A completion says what can stand in a word that begins like toComplete.
+type completion = func(c *cobra.Command, args []string, toComplete string) (
+	[]string, cobra.ShellCompDirective)
+
+// extensions are those of experiment files.
+var extensions = []string{"yaml", "yml", "toml", "json"}
+
+// complete tells the shell what can follow each command and flag that does not say
+// so itself: by what their usage calls it.
+func complete(root *cobra.Command) {
+	for _, c := range root.Commands() {
+		_, arguments, _ := strings.Cut(c.Use, " ")
+		if c.ValidArgsFunction == nil {
+			c.ValidArgsFunction = argumentsCalled(arguments)
+		}
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if _, ok := c.GetFlagCompletionFunc(f.Name); ok || f.NoOptDefVal != "" {
+				return
+			}
+			name, _ := pflag.UnquoteUsage(f)
+			// It fails for an unknown flag alone, or one that has a completion.
+			_ = c.RegisterFlagCompletionFunc(f.Name, valuesOf(f.Name, name))
+		})
+	}
+}
+
+// argumentsCalled completes the arguments of a command by their names in its usage.
+func argumentsCalled(names string) completion {
+	words := strings.Fields(names)
+	return func(c *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		if len(args) >= len(words) && !strings.HasSuffix(names, "...") {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		switch words[min(len(args), len(words)-1)] {
+		case "[FILE]":
+			return extensions, cobra.ShellCompDirectiveFilterFileExt
+		case "ID":
+			return algorithmsLike(toComplete, nil), cobra.ShellCompDirectiveNoFileComp
+		case "DIR", "BASE", "NEW", "DIR...", "[DIR]":
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		}
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// valuesOf completes the value of a flag, which its usage calls so.
+func valuesOf(flag, called string) completion {
+	switch {
+	case flag == "algorithms":
+		return completeList
+	case flag == "set":
+		return completeSet
+	case flag == "transport":
+		return cobra.FixedCompletions([]string{"nats\treal processes on a message bus", "sim\tvirtual time"},
+			cobra.ShellCompDirectiveNoFileComp)
+	case called == "DIR":
+		return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
+	case called == "FILE":
+		return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)
+	}
+	return cobra.NoFileCompletions
+}
+
+// described is a word with what the shell shows beside it.
+func described(word, doc string) string { return word + "\t" + doc }
+
+// algorithmsLike are the ids that begin so, or the names if no id does. Those of
+// other problems than the chosen ones are left out, and the chosen themselves.
+func algorithmsLike(start string, chosen []string) (out []string) {
+	problem := algo.Problem("")
+	for _, name := range chosen {
+		if found := named(name); len(found) == 1 {
+			problem = found[0].Problem
+		}
+	}
+	for _, short := range []bool{false, true} {
+		for _, a := range algo.All() {
+			word := a.ID
+			if short {
+				word = a.Spec.Name
+			}
+			if strings.HasPrefix(word, start) && (problem == "" || a.Problem == problem) &&
+				!slices.Contains(chosen, a.ID) && !slices.Contains(chosen, a.Spec.Name) {
+				out = append(out, described(word, a.Spec.Summary))
+			}
+		}
+		if out != nil {
+			break
+		}
+	}
+	return out
+}
+
+// completeList completes the last of several algorithms with commas between.
+func completeList(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	i := strings.LastIndexByte(toComplete, ',') + 1
+	before, start := toComplete[:i], toComplete[i:]
+	out := algorithmsLike(start, strings.Split(strings.TrimSuffix(before, ","), ","))
+	for j := range out {
+		out[j] = before + out[j]
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// completeSet completes a key of the experiment file, then its value, if that is one
+// of some words.
+func completeSet(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	key, _, valued := strings.Cut(toComplete, "=")
+	var out []string
+	for _, k := range settable() {
+		switch {
+		case !valued && strings.HasPrefix(k.Path, key):
+			out = append(out, described(k.Path+"=", k.Doc))
+		case k.Path == key:
+			for _, v := range k.Values {
+				out = append(out, described(key+"="+v, valueDoc(key, v)))
+			}
+		}
+	}
+	if valued {
+		return out, cobra.ShellCompDirectiveNoFileComp
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// settable are the keys of the file and the parameters of all algorithms.
+func settable() []experiment.Key {
+	out := experiment.Keys()
+	for i := range out {
+		if out[i].Type == "true or false" {
+			out[i].Values = []string{"true", "false"}
+		}
+	}
+	at := map[string]int{}
+	for _, a := range algo.All() {
+		for _, p := range a.Spec.Params {
+			k := experiment.Key{Path: "params." + p.Name, Doc: p.Doc, Values: p.Choices}
+			if p.Type == algo.Bool {
+				k.Values = []string{"true", "false"}
+			}
+			if i, twice := at[p.Name]; twice {
+				for _, v := range k.Values {
+					if !slices.Contains(out[i].Values, v) {
+						out[i].Values = append(slices.Clip(out[i].Values), v)
+					}
+				}
+				continue
+			}
+			at[p.Name] = len(out)
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// valueDoc says what a word means as the value of a key, where bench list does.
+func valueDoc(key, value string) string {
+	switch key {
+	case "scenario.kind":
+		for _, k := range harness.Kinds {
+			if k.Name == value {
+				return k.Doc
+			}
+		}
+	case "detector.kind":
+		for _, d := range detectors {
+			if d.Name == value {
+				return d.Doc
+			}
+		}
+	}
+	return ""
+}
