@@ -47,8 +47,10 @@ node processes or in simulation, judges them, and writes statistics.`,
 		s.reproduceCommand(),
 		s.exportCommand(),
 		s.initCommand(),
+		s.schemaCommand(),
 		s.versionCommand(),
 	)
+	complete(root)
 	root.SetHelpCommand(helpCommand(root))
 	root.InitDefaultCompletionCmd(args...)
 	for _, c := range root.Commands() {
