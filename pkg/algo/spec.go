@@ -158,7 +158,8 @@ type Param struct {
 // Const is the default of a parameter that does not depend on the network.
 func Const(v any) func(Network) any { return func(Network) any { return v } }
 
-// Check says whether v is a value of p: of p's type and within its bounds.
+// Check says whether v is a value of p: of p's type, within its bounds, and no cause
+// of a storm of timers.
 func (p Param) Check(v any) error {
 	ok := false
 	switch p.Type {
@@ -193,8 +194,15 @@ func (p Param) Check(v any) error {
 	if p.Max != nil && less(p.Max, v) {
 		return fmt.Errorf("parameter %s: %v is above its maximum %v", p.Name, v, p.Max)
 	}
+	if d, ok := v.(time.Duration); ok && d > 0 && d < shortest {
+		return fmt.Errorf("parameter %s: %v: want 0s, or %v and more: timers would "+
+			"storm", p.Name, d, shortest)
+	}
 	return nil
 }
+
+// shortest is the shortest duration but none that a parameter may have.
+const shortest = time.Microsecond
 
 // checkBounds says what is wrong with the bounds themselves.
 func (p Param) checkBounds() error {

@@ -47,7 +47,7 @@ func init() {
 				Doc: "T, how long to wait for answers to a PROBE; " +
 					"default 3d + 20 ms, d the largest latency",
 				Default: func(net algo.Network) any { return 3*net.Latency + slack }},
-			{Name: "backoff", Type: algo.Duration, Min: time.Duration(1),
+			{Name: "backoff", Type: algo.Duration, Min: time.Microsecond,
 				Doc: "a process without a leader probes again after a random time " +
 					"of once to twice this; default T + 3d + 20 ms",
 				Default: func(net algo.Network) any {

@@ -34,7 +34,7 @@ func init() {
 				Doc: "T, how long to wait for the answer to an INVITE; " +
 					"default 3d + 20 ms, d the largest latency",
 				Default: func(net algo.Network) any { return 3*net.Latency + slack }},
-			{Name: "pause", Type: algo.Duration, Min: time.Duration(1),
+			{Name: "pause", Type: algo.Duration, Min: time.Microsecond,
 				Doc:     "between two invitations of a leader: a random time below this; default T",
 				Default: func(net algo.Network) any { return net.Params.Duration("t_answer") }},
 			{Name: "merge", Type: algo.Enum, Choices: []string{"larger-group", "larger-id"},

@@ -41,7 +41,7 @@ func init() {
 				Default: func(net algo.Network) any {
 					return 3*net.Latency + 20*time.Millisecond
 				}},
-			{Name: "lap_timeout", Type: algo.Duration, Min: time.Duration(0),
+			{Name: "lap_timeout", Type: algo.Duration, Min: time.Microsecond,
 				Doc: "how long an election may take before its participants start again; " +
 					"default 2n (T + d), as if all were skipped twice",
 				Default: func(net algo.Network) any {
