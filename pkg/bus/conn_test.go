@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -81,6 +83,16 @@ func TestConn_SpeakingForAnotherIsAFault(t *testing.T) {
 		t.Error("p2 hears what is for p1")
 	}
 	awaitFault(t, conns[1], "Permissions Violation for Subscription")
+	for _, all := range []string{">", "d.>", "d.*.*.*", "$SYS.>", "_INBOX.>"} {
+		sub, err := conns[1].nc.SubscribeSync(all)
+		must(t, err)
+		if conns[1].Flush(5*time.Second) == nil {
+			t.Errorf("%s: no error", all)
+		}
+		if msg, err := sub.NextMsg(time.Millisecond); err == nil {
+			t.Errorf("p2 overhears %s", msg.Subject)
+		}
+	}
 }
 
 func TestDial_RefusesStrangers(t *testing.T) {
@@ -155,6 +167,45 @@ func TestConn_LossOfTheServerIsAFault(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatal("what is sent to a server that is gone is no error after 5s")
 		}
+	}
+}
+
+// A server that comes back at the same port finds nobody: what was sent meanwhile is
+// lost, so that the trial is.
+func TestConn_ReturnOfTheServer(t *testing.T) {
+	t.Parallel()
+	ids, err := NewIdentities(1)
+	must(t, err)
+	cfg := ServerConfig{Users: users(ids)}
+	first, err := StartServer(cfg)
+	must(t, err)
+	c, err := Dial(DialConfig{URL: first.URL(), Seed: ids[0].Secret()})
+	must(t, err)
+	defer c.Close()
+	in, err := c.Subscribe("t", 1)
+	must(t, err)
+	c.Address("t", 1, 1)
+	must(t, c.Flush(5*time.Second))
+	first.Close()
+	awaitFault(t, c, "disconnected")
+	u, err := url.Parse(first.URL())
+	must(t, err)
+	cfg.Port, err = strconv.Atoi(u.Port())
+	must(t, err)
+	second, err := StartServer(cfg)
+	must(t, err)
+	defer second.Close()
+	if err := c.Send(1, []byte("kept for later?")); err == nil {
+		t.Error("it can be sent to")
+	}
+	other, err := Dial(DialConfig{URL: second.URL(), Seed: ids[0].Secret()})
+	must(t, err)
+	defer other.Close()
+	other.Address("t", 1, 1)
+	must(t, other.Send(1, []byte("to the one that was here before")))
+	must(t, other.Flush(5*time.Second))
+	if stats, err := second.Stats(); err != nil || stats.TotalConnections != 1 || len(in) > 0 {
+		t.Errorf("%+v, %v; %d messages came: want that it is gone for good", stats, err, len(in))
 	}
 }
 

@@ -163,6 +163,36 @@ func TestServer_SurvivesHostileBytes(t *testing.T) {
 	}
 }
 
+func TestServer_LimitsConnections(t *testing.T) {
+	t.Parallel()
+	s, conns := startBus(t, ServerConfig{}, 1)
+	const most = 4 + 16 // as of one node
+	var crowd []net.Conn
+	for range 200 {
+		crowd = append(crowd, knock(t, s))
+	}
+	defer func() {
+		for _, c := range crowd {
+			must(t, c.Close())
+		}
+	}()
+	deadline := time.Now().Add(5 * time.Second)
+	for {
+		stats, err := s.Stats()
+		must(t, err)
+		if stats.TotalConnections == 201 && stats.Connections <= most && stats.Errors > 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%+v, want at most %d connections of 201", stats, most)
+		}
+		time.Sleep(time.Millisecond) // polled until the deadline
+	}
+	if err := conns[0].Flush(5 * time.Second); err != nil || len(conns[0].Faults()) > 0 {
+		t.Errorf("who was in first: %v, %q", err, conns[0].Faults())
+	}
+}
+
 func TestServeProcess(t *testing.T) {
 	t.Parallel()
 	ids, err := NewIdentities(1)

@@ -256,9 +256,12 @@ func TestSpawner_StartFails(t *testing.T) {
 	defer func() { must(t, s.Close()) }()
 	plain := t.TempDir() + "/plain"
 	must(t, os.WriteFile(plain, []byte("text"), 0o600))
+	foreign := t.TempDir() + "/foreign" // for a machine that does not exist
+	must(t, os.WriteFile(foreign, []byte("\x7fELF\x02\x01\x01"+strings.Repeat("\x00", 57)), 0o700))
 	for path, want := range map[string]error{
 		"/no/such/program": os.ErrNotExist,
 		plain:              os.ErrPermission,
+		foreign:            syscall.ENOEXEC,
 	} {
 		if _, err := s.Start(Command{Path: path}); !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", path, err, want)

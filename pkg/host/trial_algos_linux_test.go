@@ -227,12 +227,13 @@ func (l *loser) Receive(algo.Env, algo.ID, algo.Message) {}
 // deeds is what a culprit can do.
 var deeds = []string{
 	"none", "panic", "invariant", "flood", "kill", "print", "block", "overflow", "records", "bulk", "huge",
-	"leave", "crash", "forge",
+	"leave", "crash", "forge", "hoard",
 }
 
 type culprit struct {
 	algo.Config
 	guilty bool
+	hoard  []byte
 }
 
 func (c *culprit) Start(env algo.Env) {
@@ -270,6 +271,9 @@ func (c *culprit) Timeout(env algo.Env, t algo.Timer) {
 		os.Exit(0)
 	case "crash":
 		crashSelf()
+	case "hoard":
+		limitMemory()
+		c.hoard = make([]byte, 8<<30)
 	case "forge":
 		fmt.Println(`{"record":{"Type":1,"Process":4000000000}}`)
 	case "kill":

@@ -13,3 +13,9 @@ func stopSelf() { _ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) }
 
 // crashSelf ends this process as a bug in C code would.
 func crashSelf() { _ = syscall.Kill(os.Getpid(), syscall.SIGSEGV) }
+
+// limitMemory lets this process have little more than it has.
+func limitMemory() {
+	limit := syscall.Rlimit{Cur: 4 << 30, Max: 4 << 30}
+	_ = syscall.Setrlimit(syscall.RLIMIT_AS, &limit)
+}

@@ -141,6 +141,7 @@ func TestTrial_PluginsMisdeeds(t *testing.T) {
 		{"kill", "", "node p2 died: SIGKILL"},
 		{"leave", "", "node p2 died: exit code 0"},
 		{"crash", "", "node p2 died: exit code 2: SIGSEGV: segmentation violation"},
+		{"hoard", "", "node p2 died: exit code 2: "},
 		{"forge", "", `node p2: wrote "{\"record\":{\"Type\":1,\"Process\":4000000000}}" to its standard output`},
 		{"print", "", `node p2: wrote "token sent" to its standard output`},
 	} {

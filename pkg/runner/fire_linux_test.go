@@ -30,6 +30,7 @@ const (
 	fewFilesRole     = "__few-files"
 	fewProcessesRole = "__few-processes" // as nobody: root may have any number
 	readOnlyRole     = "__read-only"     // the folder that comes first is
+	starvedRole      = "__starved"       // with the control group that comes first
 )
 
 const rlimitNPROC = 6 // Linux
@@ -54,6 +55,73 @@ func init() {
 		}
 		return benchRun(append(os.Args[3:], "--out", os.Args[2]))
 	}
+}
+
+func init() {
+	roles[starvedRole] = func() int {
+		procs := filepath.Join(os.Args[2], "cgroup.procs")
+		if err := os.WriteFile(procs, []byte(strconv.Itoa(os.Getpid())), 0); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return cannot
+		}
+		return benchRun(os.Args[3:])
+	}
+}
+
+// poor is a control group whose processes have 5 % of a processor among them.
+func poor(t *testing.T) (group string) {
+	t.Helper()
+	limits := map[string][][2]string{ // of the two versions
+		"/sys/fs/cgroup/cpu": {{"cpu.cfs_period_us", "200000"}, {"cpu.cfs_quota_us", "10000"}},
+		"/sys/fs/cgroup":     {{"cpu.max", "10000 200000"}},
+	}
+	for _, root := range []string{"/sys/fs/cgroup/cpu", "/sys/fs/cgroup"} {
+		dir := filepath.Join(root, fmt.Sprintf("conclave-test-%d", os.Getpid()))
+		if os.Mkdir(dir, 0o755) != nil {
+			continue
+		}
+		t.Cleanup(func() {
+			until(t, 10*time.Second, "the control group is empty", func() bool { return os.Remove(dir) == nil })
+		})
+		var err error
+		for _, l := range limits[root] {
+			err = errors.Join(err, os.WriteFile(filepath.Join(dir, l[0]), []byte(l[1]), 0))
+		}
+		if err == nil {
+			return dir
+		}
+	}
+	t.Skip("no control groups to be had")
+	return ""
+}
+
+// A run that gets a twentieth of a processor publishes nothing.
+func TestStarved(t *testing.T) {
+	t.Parallel()
+	c := newCommand(t)
+	group := poor(t)
+	p := exec.Command(c.exe, starvedRole, group, write(t, short), "--out", c.root, "--set", "repetitions=1",
+		"--set", "retries=1", "--set", "allow.invalid=0", "--set", "scenario.settle=300ms")
+	out, err := p.CombinedOutput()
+	switch code := p.ProcessState.ExitCode(); {
+	case code == cannot:
+		t.Skipf("no control group to be had: %s", out)
+	case code != 5:
+		t.Errorf("%v, want exit code 5: %s", err, out)
+	}
+	dir := c.dir()
+	for i, row := range table(t, dir, results.TrialsFile) {
+		attempts, err := results.ReadAttempts(dir, i+1)
+		must(t, err)
+		if row["status"] != results.Invalid || len(attempts) != 2 {
+			t.Errorf("trial %d: %s after %d attempts", i+1, row["status"], len(attempts))
+		}
+		t.Logf("trial %d: %s", i+1, row["reason"])
+	}
+	if n := spoiledBy(t, dir, regexp.MustCompile(`the machine was starved|started .* late|not ready`)); n < 2 {
+		t.Errorf("%d attempts are marked as starved, want 2", n)
+	}
+	c.alone()
 }
 
 func benchRun(args []string) int {
