@@ -2,7 +2,10 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"math"
 	"slices"
 	"strings"
@@ -28,20 +31,25 @@ type replay struct {
 	records  trace.List
 	alg      *algo.Algorithm
 	recorded *results.Trial // nil: the run has none
-	differs  []string       // from what is recorded; simulation only
+	fed      int            // events of real nodes that were fed to the algorithm; 0: it was run again
+	differs  []string       // from what is recorded
 }
 
 func (s *streams) replayCommand() *cobra.Command {
 	var number int
-	var events, asJSON bool
+	var events, asJSON, live bool
 	c := &cobra.Command{
 		Use:   "replay DIR",
 		Short: "Run one trial of a run again",
 		Long: `Run one trial again from the configuration in its folder, and print what it came to.
-In simulation it is the same to the last event, and a difference from what is recorded
-is an error (exit code 1). On real nodes it has the same plan and meets the same luck.`,
+A simulated trial is the same to the last event. Of a trial on real nodes the recorded
+order of messages and timers is fed to the same algorithm, step by step, which must send
+the same messages; that needs its trace (trace: all). A difference from what is recorded
+is an error (exit code 1). With --live real nodes run it again, with the same plan and
+the same luck.`,
 		Example: `  bench replay results/quickstart/latest --trial 3
   bench replay results/quickstart/latest --trial 3 --events
+  bench replay results/quickstart/latest --trial 3 --live
   bench replay results/quickstart/latest --trial 3 --json`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -49,21 +57,27 @@ is an error (exit code 1). On real nodes it has the same plan and meets the same
 				return usage("bench replay: want a folder of results and --trial N, as " +
 					"bench replay results/quickstart/latest --trial 3")
 			}
-			return s.replay(args[0], number, events, asJSON)
+			return s.replay(args[0], number, events, asJSON, live)
 		},
 	}
 	c.Flags().IntVar(&number, "trial", 0, "number `N` of the trial, from 1")
 	c.Flags().BoolVar(&events, "events", false, "print every event")
+	c.Flags().BoolVar(&live, "live", false, "run it on real nodes again, if it was")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the outcome as JSON")
 	return c
 }
 
-func (s *streams) replay(path string, number int, events, asJSON bool) error {
+func (s *streams) replay(path string, number int, events, asJSON, live bool) error {
 	e, dir, err := recorded(path)
 	if err != nil {
 		return err
 	}
-	r, err := s.again(e, number)
+	r := &replay{}
+	if e.Transport != "sim" && !live {
+		r, err = retrace(e, dir, number)
+	} else {
+		r, err = s.again(e, number)
+	}
 	if err != nil {
 		return err
 	}
@@ -87,7 +101,7 @@ func (s *streams) replay(path string, number int, events, asJSON bool) error {
 	switch {
 	case len(r.differs) > 0:
 		return fmt.Errorf("trial %d is not what %s has recorded: %s; that was another program, "+
-			"or something here is not deterministic", number, dir, strings.Join(r.differs, "; "))
+			"or something is not deterministic", number, dir, strings.Join(r.differs, "; "))
 	case r.verdict.Status == check.Error:
 		return fmt.Errorf("trial %d could not be run: %s", number, r.verdict.Reason)
 	case r.verdict.Status == check.Violation && r.cell.Plan.InModel:
@@ -96,20 +110,48 @@ func (s *streams) replay(path string, number int, events, asJSON bool) error {
 	return nil
 }
 
+// retrace feeds what reached the real nodes of a trial to the same algorithm.
+func retrace(e *experiment.Experiment, dir string, number int) (*replay, error) {
+	r, err := trialOf(e, number)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := results.ReadTrace(dir, number)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, usage("trial %d kept no trace to retrace: run the experiment with --set trace=all, "+
+			"or run the trial on real nodes again with --live", number)
+	}
+	if err != nil {
+		return nil, err
+	}
+	setup, err := r.trial.Plan.Setup()
+	if err != nil {
+		return nil, err
+	}
+	r.alg, r.records = setup.Alg, kept.Records
+	r.fed, r.differs = harness.Retrace(setup, kept.Records)
+	return r, nil
+}
+
+// trialOf is the trial of that number.
+func trialOf(e *experiment.Experiment, number int) (*replay, error) {
+	for _, t := range e.Trials() {
+		if t.Number == number {
+			return &replay{trial: t, cell: &e.Cells[t.Cell-1]}, nil
+		}
+	}
+	return nil, usage("--trial %d: the run has trials 1 to %d", number, e.Most())
+}
+
 // again runs the trial. A simulation cannot be cut short and is left behind.
 func (s *streams) again(e *experiment.Experiment, number int) (*replay, error) {
 	exe, err := executable()
 	if err != nil {
 		return nil, err
 	}
-	r := &replay{}
-	for _, t := range e.Trials() {
-		if t.Number == number {
-			r.trial, r.cell = t, &e.Cells[t.Cell-1]
-		}
-	}
-	if r.cell == nil {
-		return nil, usage("--trial %d: the run has trials 1 to %d", number, e.Most())
+	r, err := trialOf(e, number)
+	if err != nil {
+		return nil, err
 	}
 	ctx, stop := s.interruptible(context.Background())
 	defer stop()
@@ -181,6 +223,10 @@ func (s *streams) printReplay(r *replay, transport string, events bool) {
 	fmt.Fprintf(w, "trial %d: cell %d, %s, %d nodes, %s, repetition %d, seed %d\n", r.trial.Number,
 		r.trial.Cell, r.cell.Algorithm, r.cell.Plan.Nodes, r.cell.Plan.Scenario.Kind,
 		r.trial.Repetition, r.trial.Seed)
+	if r.fed > 0 {
+		r.printRetraced(w)
+		return
+	}
 	fmt.Fprintf(w, "status: %s, after %v\n", r.verdict.Status,
 		r.end.At.Round(time.Microsecond))
 	if r.verdict.Reason != "" && len(r.verdict.Violations) == 0 {
@@ -213,6 +259,23 @@ func (s *streams) printReplay(r *replay, transport string, events bool) {
 	}
 }
 
+// printRetraced says what came of feeding the algorithm what reached real nodes.
+func (r *replay) printRetraced(w io.Writer) {
+	if r.recorded != nil {
+		fmt.Fprintf(w, "recorded: status %s, %d messages\n", r.recorded.Status, r.recorded.Messages)
+	}
+	fmt.Fprintf(w, "retraced: %s that reached its processes, in the recorded order: ",
+		plural(r.fed, "event", "events"))
+	if len(r.differs) == 0 {
+		fmt.Fprintln(w, "the algorithm asks for the same")
+		return
+	}
+	fmt.Fprintf(w, "%s\n", plural(len(r.differs), "difference", "differences"))
+	for _, text := range r.differs {
+		fmt.Fprintf(w, "  %s\n", text)
+	}
+}
+
 type replayReport struct {
 	Schema     int                 `json:"schema_version"`
 	Trial      int                 `json:"trial"`
@@ -227,6 +290,7 @@ type replayReport struct {
 	Messages   int64               `json:"messages"`
 	Metrics    map[string]*float64 `json:"metrics"`
 	Recorded   string              `json:"recorded_status"`
+	Retraced   int                 `json:"retraced_events,omitempty"`
 	Differs    []string            `json:"differs"`
 }
 
@@ -246,6 +310,11 @@ func (r *replay) report() replayReport {
 	}
 	if r.recorded != nil {
 		out.Recorded = r.recorded.Status
+		if r.fed > 0 { // it was not judged again
+			out.Status, out.Reason = r.recorded.Status, r.recorded.Reason
+			out.DurationMS, out.Messages = r.recorded.DurationMS, r.recorded.Messages
+		}
 	}
+	out.Retraced = r.fed
 	return out
 }

@@ -109,14 +109,19 @@ type timer struct {
 // share buf.
 func NewMember(s *Setup, w World, id algo.ID, incarnation uint32, saved algo.Message,
 	buf *algo.Buffer) *Member {
-	seed := Derive(s.Seed, "algorithm "+s.Label, uint64(id), uint64(incarnation))
 	c := s.Config(id, incarnation, saved)
 	m := &Member{
 		ID: id, Incarnation: incarnation, Leader: c.Leader, setup: s, world: w,
-		step: algo.NewStepper(s.Alg, c, seed, buf),
+		step: s.stepper(c, buf),
 	}
 	m.app.init(m)
 	return m
+}
+
+// stepper makes the process that c is about, with a random source of its own.
+func (s *Setup) stepper(c algo.Config, buf *algo.Buffer) *algo.Stepper {
+	seed := Derive(s.Seed, "algorithm "+s.Label, uint64(c.ID), uint64(c.Incarnation))
+	return algo.NewStepper(s.Alg, c, seed, buf)
 }
 
 // Start begins the process's life at now.
@@ -212,7 +217,8 @@ func (m *Member) restore(now time.Duration, p algo.ID) {
 
 // Do gives the process an operation of its algorithm's own.
 func (m *Member) Do(now time.Duration, op string, target algo.ID) {
-	m.note(now, trace.Do, target, 0)
+	m.rec = trace.Record{At: now, Type: trace.Do, Peer: uint32(target), Text: op}
+	m.record()
 	m.feed(now, algo.Event{Type: algo.Do, Op: op, Peer: target})
 }
 

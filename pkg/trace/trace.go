@@ -78,7 +78,8 @@ func TypeOf(name string) (Type, bool) {
 // HasText says whether records of this type carry a text. Its length in bytes
 // is then their Arg.
 func (t Type) HasText() bool {
-	return t == Log || t == Timeout || t == Save || t == Cut || t == Heal || t == Flaky
+	return t == Log || t == Timeout || t == Save || t == Cut || t == Heal || t == Flaky ||
+		t == Do
 }
 
 // What Arg says of a message that was not lost by the network's draw.
@@ -109,9 +110,10 @@ type Record struct {
 	Plane       uint8
 	Kind        uint8 // messages: index into the algorithm's list of messages
 	Copy        uint8 // messages: 0, or 1 for the network's duplicate
-	// Text is the line of a Log, the timer's name of a Timeout, the encoded value
-	// of a Save, the links of a Cut or Heal and what a Flaky changes. It is not part of the encoded
-	// record: who stores records keeps it beside.
+	// Text is the line of a Log, the timer's name of a Timeout, the operation of a
+	// Do, the encoded value of a Save, the links of a Cut or Heal and what a Flaky
+	// changes. It is not part of the encoded record: who stores records keeps it
+	// beside.
 	Text string
 }
 

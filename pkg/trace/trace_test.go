@@ -205,7 +205,7 @@ func BenchmarkGet(b *testing.B) {
 func TestHasText(t *testing.T) {
 	t.Parallel()
 	for i := range types {
-		want := slices.Contains([]Type{Log, Timeout, Save, Cut, Heal, Flaky}, i)
+		want := slices.Contains([]Type{Log, Timeout, Save, Cut, Heal, Flaky, Do}, i)
 		if i.HasText() != want {
 			t.Errorf("%v: has a text: %v", i, !want)
 		}

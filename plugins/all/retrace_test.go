@@ -1,0 +1,141 @@
+package all
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/algo/algotest"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/sim"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// TestRetrace: fed again what reached it in random schedules, with what fails that
+// it survives, every algorithm asks for the same again.
+func TestRetrace(t *testing.T) {
+	t.Parallel()
+	for _, a := range algo.All() {
+		if strings.Contains(a.ID, "/test-") {
+			continue
+		}
+		t.Run(a.Spec.Name, func(t *testing.T) {
+			t.Parallel()
+			fed := 0
+			for seed := range uint64(40) {
+				p, err := algotest.Schedule(a.ID, seed)
+				if err != nil {
+					t.Fatal(err)
+				}
+				events, differences := retraced(t, p, nil)
+				fed += events
+				for _, text := range differences {
+					t.Errorf("schedule %d: %s", seed, text)
+				}
+			}
+			if fed < 400 {
+				t.Errorf("%d events: too little happened", fed)
+			}
+		})
+	}
+}
+
+// retraced simulates p and walks through its records, which change may change.
+func retraced(t *testing.T, p harness.Plan, change func(trace.List) trace.List) (int, []string) {
+	t.Helper()
+	s, err := p.Setup()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Virtual = true
+	var records trace.List
+	sim.Run(s, &records)
+	if change != nil {
+		records = change(records)
+	}
+	return harness.Retrace(s, records)
+}
+
+// TestRetrace_Differences: records that no run of the algorithm can have are told.
+func TestRetrace_Differences(t *testing.T) {
+	t.Parallel()
+	p, err := algotest.Plan("election/raft", 3, harness.Scenario{Kind: harness.LeaderCrash, Elections: 5}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	find := func(l trace.List, is trace.Type, skip int) int {
+		for i := range l {
+			if l[i].Type == is && l[i].Plane == trace.Data {
+				if skip--; skip < 0 {
+					return i
+				}
+			}
+		}
+		t.Fatalf("no %v in %d records", is, len(l))
+		return 0
+	}
+	without := func(l trace.List, i int) trace.List { return append(l[:i:i], l[i+1:]...) }
+	for name, test := range map[string]struct {
+		change func(trace.List) trace.List
+		says   string
+	}{
+		"another kind": {func(l trace.List) trace.List {
+			l[find(l, trace.Send, 2)].Kind ^= 1
+			return l
+		}, "the records have that it sends"},
+		"another receiver": {func(l trace.List) trace.List {
+			r := &l[find(l, trace.Send, 0)]
+			r.Peer = 6 - r.Peer - r.Process
+			return l
+		}, "the records have that it sends"},
+		"other content": {func(l trace.List) trace.List {
+			l[find(l, trace.Send, 1)].Bytes++
+			return l
+		}, "bytes in the records and"},
+		"a message is missing": {func(l trace.List) trace.List {
+			return without(l, find(l, trace.Send, 1))
+		}, "which nobody sent"},
+		"a message too few": {func(l trace.List) trace.List {
+			return without(l, find(l, trace.Send, 2))
+		}, "the algorithm sends"},
+		"a message is made up": {func(l trace.List) trace.List {
+			l[find(l, trace.Deliver, 0)].Seq += 1000
+			return l
+		}, "which nobody sent"},
+		"a delivery is missing": {func(l trace.List) trace.List {
+			return without(l, find(l, trace.Deliver, 0))
+		}, "the records have that it"},
+		"a timer is missing": {func(l trace.List) trace.List {
+			return without(l, find(l, trace.Timeout, 0))
+		}, "the algorithm asks for nothing more"},
+		"a timer is early": {func(l trace.List) trace.List {
+			l[find(l, trace.Timeout, 0)].At -= 1
+			return l
+		}, "fires before it is due"},
+		"an unknown timer": {func(l trace.List) trace.List {
+			l[find(l, trace.Timeout, 0)].Text = "lunch"
+			return l
+		}, "timer lunch fires, which the algorithm has not set"},
+		"another leader": {func(l trace.List) trace.List {
+			r := &l[find(l, trace.Elected, 3)]
+			r.Peer = r.Peer%3 + 1
+			return l
+		}, "and the algorithm names"},
+		"another vote is saved": {func(l trace.List) trace.List {
+			r := &l[find(l, trace.Save, 0)]
+			r.Text += "\x01"
+			return l
+		}, "and the algorithm saves its state"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, differences := retraced(t, p, test.change)
+			if text := strings.Join(differences, "\n"); !strings.Contains(text, test.says) {
+				t.Errorf("no %q in:\n%s", test.says, text)
+			}
+		})
+	}
+	if fed, differences := retraced(t, p, nil); fed < 20 || len(differences) > 0 {
+		t.Errorf("unchanged: %d events, %q", fed, differences)
+	}
+}
