@@ -73,10 +73,12 @@ func drawExample(file string) (x example, err error) {
 	return x, err
 }
 
-// caption is the comment at the top of an experiment, as one paragraph.
+// caption is the comment at the top of an experiment, as one paragraph, without the
+// first line, which is for editors.
 func caption(source string) string {
 	var words []string
-	for line := range strings.Lines(source) {
+	_, about, _ := strings.Cut(source, "\n")
+	for line := range strings.Lines(about) {
 		text, isComment := strings.CutPrefix(strings.TrimSpace(line), "#")
 		if !isComment {
 			break
