@@ -28,7 +28,7 @@ type compareFlags struct {
 	format, out     string
 }
 
-var compareFormats = []string{"table", "markdown", "json"}
+var compareFormats = []string{"table", "markdown", "json", "junit"}
 
 func (s *streams) compareCommand() *cobra.Command {
 	f := &compareFlags{}

@@ -70,6 +70,8 @@ func TestCompare_OneMessage(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &d); err != nil || d.Passed || len(d.Failures) == 0 || len(d.Rows) < 8 {
 		t.Errorf("JSON: %v, %+v", err, d)
 	}
+	has(t, bench(t, "compare", "base", "new", "--format", "junit").want(t, Missed).out,
+		"<testsuites>", `type="Regression"`, "bully, nodes=3, loss=0")
 	bench(t, "compare", "new", "base").want(t, Good) // fewer is better
 	bench(t, "compare", "new", "base", "--strict").want(t, Missed)
 	bench(t, "compare", "base", "new", "--fail-if", "messages > 10%").want(t, Good)

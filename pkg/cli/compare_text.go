@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/pkg/compare"
+	"github.com/conclave-bench/conclave/pkg/report/export"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -14,6 +15,13 @@ func printComparison(w io.Writer, r *compare.Report, format string) error {
 	switch format {
 	case "json":
 		return writeJSON(w, r.Document())
+	case "junit":
+		b, err := export.Comparison(r)
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(b)
+		return err
 	case "markdown":
 		return markdownComparison(w, r)
 	}

@@ -58,19 +58,27 @@ const (
 
 // A Report is the comparison of two runs.
 type Report struct {
-	Base, New  Side
-	Columns    []string // of the design, in which the compared cells differ
-	Rows       []Row    // metric by metric, cells in the order of the base
-	Geomeans   []Geomean
-	Missing    []string // cells of the base that the new run lacks
-	Extra      []string // and the reverse
-	Notes      []string // what to know when reading it, each a sentence
-	Failures   []string // of the gate, each a sentence that names the cell
-	Tests      int      // comparisons that Holm's correction counts
-	Alpha      float64
-	Threshold  float64
-	Conditions []Condition
+	Base, New Side
+	Columns   []string // of the design, in which the compared cells differ
+	Rows      []Row    // metric by metric, cells in the order of the base
+	Geomeans  []Geomean
+	Missing   []string // cells of the base that the new run lacks
+	Extra     []string // and the reverse
+	Notes     []string // what to know when reading it, each a sentence
+	Failures  []string // of the gate, each a sentence that names the cell
+	// CellFailures are those of Failures that are about no row.
+	CellFailures []CellFailure
+	Tests        int // comparisons that Holm's correction counts
+	Alpha        float64
+	Threshold    float64
+	Conditions   []Condition
 }
+
+// A CellFailure is what fails about a cell, whatever the metric.
+type CellFailure struct{ Cell, Text string }
+
+// Title names the row's cell.
+func (r *Report) Title(row *Row) string { return title(row.Design, r.Columns) }
 
 // A Side is one of the two runs.
 type Side struct {
@@ -101,7 +109,7 @@ type Row struct {
 	P, Adjusted           float64 // of Mann and Whitney's test, before and after Holm's correction
 
 	Verdict Verdict
-	Failed  bool // it is one of the failures
+	Failure string // of the gate, in words; "": none
 }
 
 // A Geomean is the geometric mean of a metric's ratios over all cells that have one.

@@ -72,7 +72,7 @@ func (r *Report) mean(row *Row) {
 // gate finds what fails.
 func (r *Report) gate(m *matching, o *Options) {
 	fail := func(row *Row, why string) {
-		row.Failed = true
+		row.Failure = why
 		name := title(row.Design, r.Columns)
 		r.Failures = append(r.Failures, fmt.Sprintf("%s: %s: %s", name, row.Metric, why))
 	}
@@ -90,24 +90,34 @@ func (r *Report) gate(m *matching, o *Options) {
 			}
 		}
 	}
+	r.gateCells(m, o)
+}
+
+// gateCells finds what fails about whole cells, whatever the metric.
+func (r *Report) gateCells(m *matching, o *Options) {
+	fail := func(cell, format string, args ...any) {
+		text := fmt.Sprintf(format, args...)
+		r.CellFailures = append(r.CellFailures, CellFailure{cell, text})
+		r.Failures = append(r.Failures, cell+": "+text)
+	}
 	for _, p := range m.pairs {
 		name := title(p.base.Design, r.Columns)
 		text, worse := statusChange(p)
 		switch {
 		case worse && len(o.Conditions) == 0:
-			r.Failures = append(r.Failures, fmt.Sprintf("%s: more violations: %s", name, text))
+			fail(name, "more violations: %s", text)
 		case o.Strict && sameLuck(p) && text != "":
-			r.Failures = append(r.Failures, fmt.Sprintf("%s: statuses changed: %s", name, text))
+			fail(name, "statuses changed: %s", text)
 		case text != "":
 			r.Notes = append(r.Notes, fmt.Sprintf("%s: statuses: %s", name, text))
 		}
 		if kinds := shifts(p); o.Strict && sameLuck(p) && len(kinds) > 0 {
-			r.Failures = append(r.Failures, fmt.Sprintf("%s: messages by kind: %s", name, listed(kinds)))
+			fail(name, "messages by kind: %s", listed(kinds))
 		}
 	}
 	if o.Strict {
 		for _, name := range r.Missing {
-			r.Failures = append(r.Failures, name+": the new run has no such cell")
+			fail(name, "the new run has no such cell")
 		}
 	}
 }

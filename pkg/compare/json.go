@@ -80,7 +80,7 @@ func (r *Report) Document() Document {
 			New: row.New.json(), Change: finite(row.Change), ChangeLow: finite(row.ChangeLow),
 			ChangeHigh: finite(row.ChangeHigh), Delta: finite(row.Delta), P: finite(row.P),
 			Adjusted: finite(row.Adjusted), Pairs: row.Pairs, Differing: row.Differing,
-			Verdict: row.Verdict, Failed: row.Failed,
+			Verdict: row.Verdict, Failed: row.Failure != "",
 		})
 	}
 	for _, g := range r.Geomeans {

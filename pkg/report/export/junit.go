@@ -79,15 +79,18 @@ func junit(s *selection) ([]File, error) {
 		suite := &all.Suites[i]
 		suite.Time = seconds(suite.seconds)
 	}
+	b, err := all.encode()
+	return []File{{s.base() + ".xml", b}}, err
+}
+
+func (all *junitSuites) encode() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(xml.Header)
 	e := xml.NewEncoder(&b)
 	e.Indent("", "  ")
-	if err := e.Encode(all); err != nil {
-		return nil, err
-	}
+	err := e.Encode(all)
 	b.WriteString("\n")
-	return []File{{s.base() + ".xml", b.Bytes()}}, nil
+	return b.Bytes(), err
 }
 
 func (s *selection) suite(id int, label string) junitSuite {

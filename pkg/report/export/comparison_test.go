@@ -1,0 +1,37 @@
+package export
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/conclave-bench/conclave/pkg/compare"
+)
+
+// TestComparison: what fails the gate fails the test case, and nothing else does.
+func TestComparison(t *testing.T) {
+	t.Parallel()
+	r := &compare.Report{
+		Columns: []string{"label", "nodes"},
+		Rows: []compare.Row{
+			{Metric: "election_ms"},
+			{Metric: "election_ms", Failure: "28 -> 40 <slow> ]]> & \x01"},
+			{Metric: "messages"},
+		},
+		CellFailures: []compare.CellFailure{{Cell: "bully, nodes=3", Text: "more violations: ok 10 -> 9"}},
+	}
+	b, err := Comparison(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(b)
+	valid(t, parseXML(t, text))
+	if strings.Count(text, "<failure") != 2 || strings.Count(text, "<testcase") != 4 ||
+		strings.Count(text, "<testsuite ") != 3 {
+		t.Errorf("want 3 suites, 4 cases, 2 failures:\n%s", text)
+	}
+	for _, want := range []string{"28 -&gt; 40 &lt;slow&gt;", "more violations: ok 10", `name="election_ms"`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in:\n%s", want, text)
+		}
+	}
+}
