@@ -5,17 +5,19 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/compare"
+	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 // TestComparison: what fails the gate fails the test case, and nothing else does.
 func TestComparison(t *testing.T) {
 	t.Parallel()
+	design := []results.Field{{Name: "label", Value: "bully"}, {Name: "nodes", Value: "3"}}
 	r := &compare.Report{
 		Columns: []string{"label", "nodes"},
 		Rows: []compare.Row{
-			{Metric: "election_ms"},
-			{Metric: "election_ms", Failure: "28 -> 40 <slow> ]]> & \x01"},
-			{Metric: "messages"},
+			{Metric: "election_ms", Design: design},
+			{Metric: "election_ms", Design: design, Failure: "28 -> 40 <slow> ]]> & \x01"},
+			{Metric: "messages", Design: design},
 		},
 		CellFailures: []compare.CellFailure{{Cell: "bully, nodes=3", Text: "more violations: ok 10 -> 9"}},
 	}
