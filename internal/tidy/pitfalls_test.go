@@ -293,7 +293,8 @@ func TestPitfalls(t *testing.T) {
 	}
 }
 
-// testsIn are the test functions of a folder, each with the strings in it.
+// testsIn are the test functions of a folder, each with the strings in it, and what
+// it calls that is its package's own, as "name()".
 func testsIn(t *testing.T, dir string) map[string][]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
@@ -308,7 +309,8 @@ func testsIn(t *testing.T, dir string) map[string][]string {
 		}
 		for _, d := range f.Decls {
 			fn, ok := d.(*ast.FuncDecl)
-			if !ok || fn.Recv != nil || !strings.HasPrefix(fn.Name.Name, "Test") {
+			if !ok || fn.Recv != nil ||
+				!strings.HasPrefix(fn.Name.Name, "Test") && !strings.HasPrefix(fn.Name.Name, "Fuzz") {
 				continue
 			}
 			rows := []string{}
@@ -316,6 +318,11 @@ func testsIn(t *testing.T, dir string) map[string][]string {
 				if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
 					if s, err := strconv.Unquote(lit.Value); err == nil {
 						rows = append(rows, s)
+					}
+				}
+				if call, ok := n.(*ast.CallExpr); ok {
+					if id, ok := call.Fun.(*ast.Ident); ok {
+						rows = append(rows, id.Name+"()")
 					}
 				}
 				return true

@@ -316,3 +316,54 @@ func TestTrial_Forged(t *testing.T) {
 		})
 	}
 }
+
+// TestMachine_ListensToThisMachineAlone: at no other address of this machine is there
+// anybody at the bus's port.
+func TestMachine_ListensToThisMachineAlone(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, 1)
+	u, err := url.Parse(m.URL())
+	must(t, err)
+	if u.Hostname() != "127.0.0.1" || u.Port() == "4222" {
+		t.Errorf("the bus listens at %s", m.URL())
+	}
+	addresses, err := net.InterfaceAddrs()
+	must(t, err)
+	others := 0
+	for _, a := range addresses {
+		ip, _, err := net.ParseCIDR(a.String())
+		must(t, err)
+		if ip.String() == "127.0.0.1" || ip.IsLinkLocalUnicast() {
+			continue
+		}
+		others++
+		if c, err := net.DialTimeout("tcp", net.JoinHostPort(ip.String(), u.Port()), time.Second); err == nil {
+			must(t, c.Close())
+			t.Errorf("it listens at %s too", ip)
+		}
+	}
+	c, err := net.DialTimeout("tcp", net.JoinHostPort("127.0.0.2", u.Port()), time.Second)
+	if err == nil {
+		must(t, c.Close())
+		t.Error("it listens at 127.0.0.2 too")
+	}
+	t.Logf("%d other addresses", others)
+}
+
+// TestMachine_KeysAreFresh: what a machine's bus lets in, no other machine's does.
+func TestMachine_KeysAreFresh(t *testing.T) {
+	t.Parallel()
+	first, second := newMachine(t, 2), newMachine(t, 2)
+	for _, test := range []struct {
+		at, of *host.Machine
+		in     bool
+	}{{first, first, true}, {second, second, true}, {second, first, false}, {first, second, false}} {
+		c, err := bus.Dial(bus.DialConfig{URL: test.at.URL(), Seed: test.of.Key(1)})
+		if (err == nil) != test.in {
+			t.Errorf("own key %v: %v", test.in, err)
+		}
+		if err == nil {
+			c.Close()
+		}
+	}
+}
