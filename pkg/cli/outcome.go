@@ -78,15 +78,18 @@ func outcomeOf(e *experiment.Experiment, dir string) (*outcome, error) {
 	return o, err
 }
 
-// hold holds the finished run against the thresholds of its experiment.
+// hold holds the finished run against the thresholds of its experiment, and looks
+// whether the machine was the same throughout.
 func (o *outcome) hold() error {
-	if len(o.experiment.Thresholds) == 0 || o.tally.err != nil {
+	e := o.experiment
+	if o.tally.err != nil || len(e.Thresholds) == 0 && e.Transport == "sim" {
 		return nil
 	}
 	t, err := results.ReadTable(o.dir)
 	if err == nil {
-		o.misses = compare.Misses(t, o.experiment.Thresholds)
+		o.misses = compare.Misses(t, e.Thresholds)
 		o.tally.missed = len(o.misses)
+		o.notes = append(o.notes, compare.Drifts(t)...)
 	}
 	return err
 }

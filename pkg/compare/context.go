@@ -22,8 +22,10 @@ func (r *Report) context(base, new *results.Table) {
 	if text := machineDifference(base, new); text != "" {
 		r.Notes = append(r.Notes, text)
 	}
-	for _, t := range []*results.Table{base, new} {
-		r.Notes = append(r.Notes, Drifts(t)...)
+	for side, t := range []*results.Table{base, new} {
+		for _, text := range Drifts(t) {
+			r.Notes = append(r.Notes, []string{"base", "new"}[side]+": "+text)
+		}
 	}
 }
 
@@ -143,9 +145,9 @@ func Drifts(t *results.Table) []string {
 		}
 		rho, p := stats.Drift(residuals)
 		if p <= driftAlpha && math.Abs(rho) >= driftLeast {
-			out = append(out, fmt.Sprintf("%s: %s drifts over the order of execution (Spearman's rho %+.2f, "+
-				"p %s): the machine was not the same throughout; run it again on an idle one", t.Path,
-				metric, rho, P(p)))
+			out = append(out, fmt.Sprintf("%s drifts over the order of execution (Spearman's rho %+.2f, "+
+				"p %s): the machine was not the same throughout; run it again on an idle one", metric, rho,
+				P(p)))
 		}
 	}
 	return out
