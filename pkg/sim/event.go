@@ -16,6 +16,7 @@ type event struct {
 	lost        bool
 	omitted     bool // lost by a rule
 	served      bool // a slow process has taken its time for it
+	behind      bool // it stands where it belongs among what a pause has held up
 	from, to    algo.ID
 	incarnation uint32 // of the sender; of an alarm's member
 	bytes       uint32

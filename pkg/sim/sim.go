@@ -79,8 +79,9 @@ type process struct {
 	flows       [2]flows // by plane
 	paused      bool
 	held        []*event      // what has come to it while it was paused
+	released    time.Duration // the instant behind that at which it was let happen
 	slow        time.Duration // what each event takes it
-	busy        time.Duration // until when it is with the events before
+	busy        time.Duration // until when it is with the events before, which none overtakes
 }
 
 // flows is a process's side of its links: dense in small systems, sparse in
@@ -271,7 +272,12 @@ func (s *simulation) execute(e *event) bool {
 			proc.held = append(proc.held, e)
 			return false
 		}
-		if proc.slow > 0 && !e.served && proc.member != nil {
+		if proc.released == s.now+1 && !e.behind { // what was held up comes first
+			e.behind = true
+			s.queue.Push(s.now, e.class(), s.rank(e), e)
+			return false
+		}
+		if (proc.slow > 0 || proc.busy > s.now) && !e.served && proc.member != nil {
 			e.served = true
 			proc.busy = max(proc.busy, s.now) + proc.slow
 			s.queue.Push(proc.busy, e.class(), s.rank(e), e)
@@ -370,7 +376,7 @@ func (s *simulation) crash(p algo.ID) {
 	}
 	s.activity++
 	s.count(proc.member, -1)
-	proc.member, proc.upSince, proc.slow = nil, -1, 0
+	proc.member, proc.upSince, proc.slow, proc.busy = nil, -1, 0, 0
 	s.note(trace.Record{Type: trace.Crash, Process: uint32(p), Incarnation: proc.incarnation})
 	proc.incarnation++
 	s.release(p)
@@ -403,7 +409,11 @@ func (s *simulation) release(p algo.ID) {
 	proc := &s.procs[p-1]
 	held := proc.held
 	proc.paused, proc.held = false, nil
+	if len(held) > 0 {
+		proc.released = s.now + 1
+	}
 	for _, e := range held {
+		e.behind = true
 		s.queue.Push(s.now, e.class(), s.rank(e), e)
 	}
 }

@@ -1,0 +1,46 @@
+package sim_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// sender has process 1 send to 2 when it is told to elect.
+func sender(a *actor, env algo.Env, what string, _ algo.ID, _ algo.Message) {
+	if what == "elect" {
+		env.Send(2, Note{})
+	}
+}
+
+func elects(at ...time.Duration) (out []harness.Event) {
+	for _, n := range at {
+		out = append(out, harness.Event{At: n * ms, Do: harness.DoElect, Node: 1})
+	}
+	return out
+}
+
+// TestSlow_NothingOvertakes: what comes when a process is slow no more waits for what
+// came before, as on a process that takes one message after the other.
+func TestSlow_NothingOvertakes(t *testing.T) {
+	t.Parallel()
+	_, list := script(t, 2, sender, nil, append(elects(1, 3),
+		harness.Event{At: ms, Do: harness.DoSlow, Node: 2, By: 5 * ms, For: 2 * ms})...)
+	same(t, "deliveries", tell(list, trace.Deliver), []string{
+		"7ms deliver p2 1 #1", "7ms deliver p2 1 #2",
+	})
+}
+
+// TestPause_NothingOvertakes: what comes at the instant at which a process goes on
+// comes after what was held up.
+func TestPause_NothingOvertakes(t *testing.T) {
+	t.Parallel()
+	_, list := script(t, 2, sender, nil, append(elects(1, 9),
+		harness.Event{At: ms, Do: harness.DoPause, Node: 2, For: 9 * ms})...)
+	same(t, "deliveries", tell(list, trace.Deliver), []string{
+		"10ms deliver p2 1 #1", "10ms deliver p2 1 #2",
+	})
+}
