@@ -47,6 +47,7 @@ type node struct {
 	responses []response
 	best      algo.ID   // whom T's end found to be the best; None before
 	joins     []algo.ID // who joined this process in this round
+	returned  []algo.ID // who came back in this round, and may still lead an older term
 	claim     uint64    // the term that this process claims; 0: none
 	acks      []algo.ID // who promised it
 
@@ -125,10 +126,13 @@ func (n *node) Suspect(env algo.Env, p algo.ID) {
 	}
 }
 
-// Restore: a leader tells one that comes back that it leads, and one that has
-// led that it does no more.
+// Restore: a leader tells one that comes back that it leads, if need be as soon as it
+// does; and one that has led that it does no more.
 func (n *node) Restore(env algo.Env, p algo.ID) {
 	n.suspects = slices.DeleteFunc(n.suspects, func(q algo.ID) bool { return q == p })
+	if n.mode == probing {
+		n.returned = append(n.returned, p)
+	}
 	switch n.tell(env, p); {
 	case n.led && n.mode != leading:
 		env.Send(p, Probe{n.round})
@@ -170,7 +174,7 @@ func (n *node) probe(env algo.Env) {
 	n.led = n.led || n.mode == leading
 	n.mode, n.leader, n.term = probing, algo.None, 0
 	n.round.Count++
-	n.responses, n.joins, n.acks = nil, nil, nil
+	n.responses, n.joins, n.acks, n.returned = nil, nil, nil, nil
 	n.best, n.claim = algo.None, 0
 	env.Elected(algo.None, 0)
 	algo.Broadcast(env, n.ID, n.Peers, Probe{n.round})

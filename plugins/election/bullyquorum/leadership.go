@@ -70,6 +70,11 @@ func (n *node) lead(env algo.Env, term uint64) {
 	for _, p := range n.joins {
 		n.tell(env, p)
 	}
+	for _, p := range n.returned {
+		if !slices.Contains(n.joins, p) {
+			n.tell(env, p)
+		}
+	}
 }
 
 // tell is rule 8: a leader announces itself.
