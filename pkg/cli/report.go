@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/conclave-bench/conclave/pkg/report"
+	"github.com/conclave-bench/conclave/pkg/report/diagram"
+	drawing "github.com/conclave-bench/conclave/pkg/report/figure"
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+// reportName is the file that bench report writes unless it is told another.
+const reportName = "report.html"
+
+// A reportReport says to programs what bench report wrote.
+type reportReport struct {
+	Schema  int      `json:"schema_version"`
+	Page    string   `json:"page"`
+	Bytes   int      `json:"bytes"`
+	Cells   int      `json:"cells"`
+	Figures []string `json:"figures"`
+	Notes   []string `json:"notes"`
+}
+
+func (s *streams) reportCommand() *cobra.Command {
+	var out, figures string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "report DIR...",
+		Short: "Write a page about one or more runs, and figures for print",
+		Long: `Write one HTML file about the runs in the folders: what was run, a table to sort and
+filter, charts, violations with their diagrams, and what to be careful with. It needs
+no network. Several runs stand side by side, told apart by a column "run". A folder
+with trials.csv alone, or the file, will do.
+
+With --figures DIR the charts are written as SVG, PDF and PNG as well, as wide as a
+column of a paper.`,
+		Example: `  bench report results/quickstart/latest
+  bench report results/quickstart/latest --out quickstart.html --figures figures
+  bench report results/quickstart/latest --out quickstart.html --json`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("bench report: want one or more folders of results, as " +
+					"bench report results/quickstart/latest")
+			}
+			return s.report(args, out, figures, asJSON)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&out, "out", "", "write the page to `FILE`; default: "+reportName+" in the run's folder, "+
+		"and here if there are several")
+	flags.StringVar(&figures, "figures", "", "also write the charts as SVG, PDF and PNG into `DIR`")
+	flags.BoolVar(&asJSON, "json", false, "print what was written as JSON")
+	return c
+}
+
+func (s *streams) report(paths []string, out, figures string, asJSON bool) error {
+	d, err := report.New(paths, report.Options{Diagram: s.brokenPromise})
+	if err != nil {
+		return err
+	}
+	if out == "" {
+		out = reportPlace(d)
+	}
+	if err := replaceable(out); err != nil {
+		return err
+	}
+	var page bytes.Buffer
+	if err := d.WritePage(&page); err != nil {
+		return err
+	}
+	if err := writeWhole(out, page.Bytes()); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	r := reportReport{
+		Schema: 1, Page: out, Bytes: page.Len(), Cells: len(d.Cells), Figures: []string{},
+		Notes: append([]string{}, d.Notes...),
+	}
+	if figures != "" {
+		names, err := drawing.Write(d, figures)
+		r.Figures = append(r.Figures, names...)
+		if err != nil {
+			return fmt.Errorf("report: %w", err)
+		}
+	}
+	if asJSON {
+		return writeJSON(s.out, r)
+	}
+	fmt.Fprintf(s.out, "%s: %s of %s, %.1f MB\n", out, plural(len(d.Cells), "cell", "cells"),
+		plural(len(d.Runs), "run", "runs"), float64(r.Bytes)/1e6)
+	if figures != "" {
+		fmt.Fprintf(s.out, "%s: %s\n", figures, plural(len(r.Figures), "figure", "figures"))
+	}
+	return nil
+}
+
+// reportPlace is where the page goes that nobody has named a place for.
+func reportPlace(d *report.Data) string {
+	if len(d.Runs) > 1 {
+		return reportName
+	}
+	path := d.Runs[0].Path
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		path = filepath.Dir(path)
+	}
+	return filepath.Join(path, reportName)
+}
+
+// replaceable refuses to write over what is no report.
+func replaceable(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("report: %w", err)
+	case info.IsDir():
+		return usage("--out %s: a folder, want a file such as %s", path, filepath.Join(path, reportName))
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	if !strings.Contains(string(text[:min(len(text), 4096)]), `content="`+report.Generator+`"`) {
+		return usage("%s exists and is no report of bench; name another file with --out", path)
+	}
+	return nil
+}
+
+// writeWhole makes a file that nobody sees half of.
+func writeWhole(path string, text []byte) error {
+	file, err := os.CreateTemp(filepath.Dir(path), ".report-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name()) // gone already if all went well
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Chmod(0o644), file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
+}
+
+// brokenPromise draws what led to the first broken promise of a trial, or all of it
+// where no single event broke one.
+func (s *streams) brokenPromise(dir string, number int) ([]byte, error) {
+	if _, err := os.Stat(filepath.Join(dir, results.ConfigFile)); err != nil {
+		return nil, err // tables alone, without an experiment
+	}
+	r, err := s.traced(dir, number)
+	if err != nil {
+		return nil, err
+	}
+	var w diagram.Window
+	if event, err := firstBroken(r); err == nil {
+		w.Event = event
+	}
+	d, err := diagram.New(r.drawn, w)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	_, err = d.SVG(&out)
+	return out.Bytes(), err
+}

@@ -1,0 +1,167 @@
+"use strict";
+// The data, what is shown of it, and small things that the other scripts share.
+const D = JSON.parse(document.getElementById("data").textContent);
+const LABEL = D.columns.findIndex(c => c.name === "label");
+
+// A figure's parts by name; see short in wire.go for what may be missing.
+function figure(cell, metric) {
+  const f = cell.f[metric];
+  if (!f || f.length === 0) return null;
+  const [n, censored, median] = f;
+  if (f.length === 3) {
+    const certain = n >= 6 ? median : null;
+    return { n, censored, median, low: certain, high: certain, p90: median, p95: median, p99: median,
+      min: median, max: median, mean: median, sd: n > 1 ? 0 : null };
+  }
+  const names = ["n", "censored", "median", "low", "high", "p90", "p95", "p99", "min", "max", "mean", "sd"];
+  const out = {};
+  names.forEach((name, i) => { out[name] = i < f.length ? f[i] : null; });
+  return out;
+}
+
+const metricIndex = name => D.metrics.findIndex(m => m.name === name);
+const value = (cell, column) => D.columns[column].values[cell.d[column]];
+const number = (cell, column) => Number(value(cell, column));
+const title = column => column.name === "label" ? "algorithm" : column.name;
+
+// show is a number for people: four significant digits, as in the tables of the command.
+function show(v) {
+  if (v === null || v === undefined || Number.isNaN(v)) return "";
+  if (Number.isInteger(v) && Math.abs(v) < 1e7) return String(v);
+  const a = Math.abs(v);
+  if (a >= 1e7 || a < 1e-4) return v.toExponential(2);
+  return String(Number(v.toPrecision(4)));
+}
+
+// make builds an element: make("p", {class: "small"}, "text", child, ...).
+function make(tag, attributes, ...children) {
+  const e = document.createElement(tag);
+  for (const [name, v] of Object.entries(attributes || {})) {
+    if (name.startsWith("on")) e.addEventListener(name.slice(2), v);
+    else if (v === true) e.setAttribute(name, "");
+    else if (v !== false && v !== null && v !== undefined) e.setAttribute(name, v);
+  }
+  e.append(...children.filter(c => c !== null && c !== undefined));
+  return e;
+}
+
+// Filters: what is left out, by column; and a text that a cell's design must hold.
+const hidden = D.columns.map(() => new Set());
+let wanted = "";
+const listeners = [];
+let scheduled = false;
+
+function visible() {
+  return D.cells.filter(cell => hidden.every((set, i) => !set.has(cell.d[i])) &&
+    (wanted === "" || D.columns.some((c, i) => value(cell, i).toLowerCase().includes(wanted))));
+}
+
+// Everything is drawn again when a filter changes, at most once in a frame.
+function changed() {
+  if (scheduled) return;
+  scheduled = true;
+  requestAnimationFrame(() => { scheduled = false; redraw(); });
+}
+
+function redraw() {
+  const cells = visible();
+  document.getElementById("shown").textContent = `${cells.length} of ${D.cells.length} cells`;
+  listeners.forEach(draw => draw(cells));
+  drawLater();
+}
+
+function buildFilters() {
+  const bar = document.getElementById("filter-bar");
+  bar.append(make("label", {}, "Text ", make("input", { type: "search", id: "filter-text", size: 12,
+    oninput: e => { wanted = e.target.value.trim().toLowerCase(); changed(); } })));
+  D.columns.forEach((column, i) => {
+    if (column.values.length < 2) return;
+    const boxes = column.values.map((v, k) => make("input", { type: "checkbox", checked: true, "data-column": column.name,
+      "data-value": v, onchange: e => { hidden[i][e.target.checked ? "delete" : "add"](k); changed(); } }));
+    const choices = make("div", { class: "choices" });
+    boxes.forEach((box, k) => choices.append(make("label", {}, box, " " + (column.values[k] || "none"))));
+    if (boxes.length > 3) {
+      const all = on => () => {
+        boxes.forEach((box, k) => { box.checked = on; hidden[i][on ? "delete" : "add"](k); });
+        changed();
+      };
+      choices.append(make("button", { type: "button", class: "quiet", onclick: all(true) }, "all"),
+        make("button", { type: "button", class: "quiet", onclick: all(false) }, "none"));
+    }
+    bar.append(make("fieldset", {}, make("legend", {}, title(column)), choices));
+  });
+}
+
+// A select with options [value, text].
+function select(label, options, chosen, onchange) {
+  const s = make("select", { onchange: e => onchange(e.target.value) },
+    ...options.map(([v, text]) => make("option", { value: v, selected: String(v) === String(chosen) }, text)));
+  return make("label", {}, label + " ", s);
+}
+
+function checkbox(label, on, onchange) {
+  return make("label", {}, make("input", { type: "checkbox", checked: on, onchange: e => onchange(e.target.checked) }),
+    " " + label);
+}
+
+// CSV: numbers as they are; a text that a spreadsheet would take for a formula gets a quote.
+function csvField(v) {
+  if (v === null || v === undefined) return "";
+  if (typeof v === "number") return String(v);
+  let text = String(v);
+  if (/^[=+\-@\t\r\n]/.test(text) && !Number.isFinite(Number(text))) text = "'" + text;
+  return /[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
+}
+
+function toCSV(rows) { return rows.map(row => row.map(csvField).join(",")).join("\n") + "\n"; }
+
+function save(name, type, parts) {
+  const url = URL.createObjectURL(new Blob(parts, { type }));
+  const a = make("a", { href: url, download: name });
+  document.body.append(a);
+  a.click();
+  a.remove();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
+}
+
+// unpack reads what is compressed and in base 64.
+async function unpack(text) {
+  const bytes = Uint8Array.from(atob(text), c => c.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+}
+
+function buildDownloads() {
+  document.querySelectorAll("button.packed").forEach(button => {
+    if (typeof DecompressionStream === "undefined") {
+      button.replaceWith(make("p", { class: "small" }, "trials.csv is in the run's folder; this browser cannot unpack it."));
+      return;
+    }
+    button.addEventListener("click", async () => {
+      save(button.dataset.file, "text/csv", [await unpack(button.dataset.packed)]);
+    });
+  });
+}
+
+// Theme: that of the system until the button says otherwise; always light on paper.
+const systemDark = matchMedia("(prefers-color-scheme: dark)");
+let theme = "system";
+let printing = false;
+const isDark = () => !printing && (theme === "dark" || theme === "system" && systemDark.matches);
+
+function applyTheme() {
+  document.documentElement.dataset.theme = isDark() ? "dark" : "light";
+  document.getElementById("theme").textContent = "Theme: " + theme;
+}
+
+function buildTheme() {
+  applyTheme();
+  document.getElementById("theme").addEventListener("click", () => {
+    theme = { system: "dark", dark: "light", light: "system" }[theme];
+    applyTheme();
+    redraw();
+  });
+  systemDark.addEventListener("change", () => { applyTheme(); redraw(); });
+  const paper = on => () => { printing = on; applyTheme(); redraw(); drawAll(); resizeCharts(); };
+  addEventListener("beforeprint", paper(true));
+  addEventListener("afterprint", paper(false));
+}

@@ -1,0 +1,403 @@
+"use strict";
+// The charts of each section, and the start.
+
+const NUMERIC = D.columns.map((_, i) => i).filter(i => D.columns[i].numeric && D.columns[i].values.length > 1 && i !== LABEL);
+const VARIED = D.columns.map((_, i) => i).filter(i => D.columns[i].values.length > 1 && i !== LABEL);
+// What an algorithm has one value of needs no choice: its topology, for instance.
+const SPLITS = VARIED.filter(i => {
+  const seen = new Map();
+  return D.cells.some(cell => {
+    if (!seen.has(cell.d[LABEL])) seen.set(cell.d[LABEL], cell.d[i]);
+    return seen.get(cell.d[LABEL]) !== cell.d[i];
+  });
+});
+const STATISTICS = ["median", "mean", "p90", "p95", "p99", "min", "max"];
+
+// The variable of the horizontal axis that comes first: the number of nodes, else the one with most values.
+function firstVariable(preferred) {
+  const found = (preferred || ["nodes"]).map(name => D.columns.findIndex(c => c.name === name)).find(i => NUMERIC.includes(i));
+  if (found !== undefined) return found;
+  return NUMERIC.slice().sort((a, b) => D.columns[b].values.length - D.columns[a].values.length)[0] ?? null;
+}
+
+// A chart of a metric: what is varied along, in panels, and how the axes are are the reader's choice.
+function explorer(host, o) {
+  const state = { metric: o.metric, x: o.x, panel: "auto", statistic: "median", logX: false, logY: false,
+    theory: true, band: true, zero: !["availability", "fairness"].includes(D.metrics[o.metric].name) };
+  const f = buildFigure(host, "lines", "", o.wide, draw);
+  const set = (key, convert) => v => { state[key] = convert ? convert(v) : v; f.redraw(); };
+  f.tools.append(
+    select("Metric", D.metrics.map((m, i) => [i, m.name]), state.metric, set("metric", Number)),
+    select("against", [...NUMERIC.map(i => [i, D.columns[i].name]), ["none", "algorithm"]],
+      state.x === null ? "none" : state.x, set("x", v => v === "none" ? null : Number(v))));
+  if (SPLITS.length > 1) {
+    f.tools.append(select("panels", [["auto", "automatic"], ["none", "one"], ...SPLITS.map(i => [i, D.columns[i].name])], "auto",
+      set("panel", v => v === "auto" || v === "none" ? v : Number(v))));
+  }
+  f.tools.append(
+    select("show", STATISTICS.map(s => [s, s]), "median", set("statistic")),
+    checkbox("log x", false, set("logX")), checkbox("log y", false, set("logY")), checkbox("from 0", state.zero, set("zero")),
+    checkbox("interval", true, set("band")), checkbox("claims", true, set("theory")));
+
+  // What has neither the axis nor panels is held at one value, unless the reader wants a line for each.
+  const choice = new Map(), holders = make("span", { class: "tools" });
+  f.tools.append(holders);
+  function held(columns, cells) {
+    const focused = [...holders.querySelectorAll("select")].indexOf(document.activeElement);
+    holders.replaceChildren(...columns.map(i => select(title(D.columns[i]), [...D.columns[i].values.map((v, k) => [k, v || "none"]),
+      ["all", "a line for each"]], choice.get(i) ?? D.columns[i].values.findIndex((_, k) => cells.some(cell => cell.d[i] === k)),
+    v => { choice.set(i, v === "all" ? v : Number(v)); f.redraw(); })));
+    if (focused >= 0) holders.querySelectorAll("select")[focused]?.focus();
+    const used = [];
+    columns.forEach(i => {
+      const k = choice.get(i) ?? D.columns[i].values.findIndex((_, n) => cells.some(cell => cell.d[i] === n));
+      if (k === "all") return;
+      cells = cells.filter(cell => cell.d[i] === k);
+      used.push(`${title(D.columns[i])} ${D.columns[i].values[k] || "none"}`);
+    });
+    return [cells, used.join(", ")];
+  }
+
+  function draw(fig, cells) {
+    const m = D.metrics[state.metric];
+    const along = state.x === null ? "algorithm" : D.columns[state.x].name;
+    fig.head.textContent = `${m.name} against ${along}`;
+    const read = cell => {
+      const s = figure(cell, state.metric);
+      if (!s || s[state.statistic] === null) return null;
+      const interval = state.band && state.statistic === "median";
+      return { y: s[state.statistic], low: interval ? s.low : null, high: interval ? s.high : null, f: s };
+    };
+    const splits = splitting(cells, state.x);
+    const panel = choosePanel(state.panel, splits);
+    const rest = splits.filter(i => i !== panel);
+    const [list, at] = held(rest, cells);
+    const all = splitting(list, state.x).filter(i => i !== panel);
+    const groups = panel === null ? [["", list]] : D.columns[panel].values.map((v, k) =>
+      [`${title(D.columns[panel])} ${v || "none"}`, list.filter(cell => cell.d[panel] === k)]).filter(g => g[1].length > 0);
+    drawLines(fig, state, m, along, groups.map(([name, some]) => ({ name, lines: linesOf(some, state.x, all, read) })), list);
+    if (at) fig.caption.prepend(`At ${at}. `);
+  }
+  return f;
+}
+
+// Panels of their own for what has few values, if lines alone would be too many.
+function choosePanel(chosen, splits) {
+  if (chosen === "none") return null;
+  if (chosen !== "auto") return chosen;
+  const few = splits.filter(i => D.columns[i].values.length <= 6);
+  return few.length ? few[0] : null;
+}
+
+function drawLines(fig, state, m, along, panels, cells) {
+  let dropped = 0;
+  panels = panels.map(p => ({ ...p, lines: p.lines.map(line => {
+    const points = line.points.filter(q => (!state.logY || q.y > 0) && (!state.logX || state.x === null || q.x > 0));
+    dropped += line.points.length - points.length;
+    return { ...line, points };
+  }).filter(line => line.points.length > 0) })).filter(p => p.lines.length > 0);
+  const total = Math.max(0, ...panels.map(p => p.lines.length));
+  if (total === 0) {
+    nothing(fig, `No cell shown has a value of ${m.name}` + (dropped ? " above 0, which a logarithmic axis needs." : "."));
+    return;
+  }
+  panels.forEach(p => { p.lines = p.lines.slice(0, MOST_LINES); });
+  const points = panels.flatMap(p => p.lines.flatMap(line => line.points));
+  const ys = points.flatMap(p => [p.y, p.low, p.high]).filter(v => v !== null && v !== undefined && (!state.logY || v > 0));
+  let top = Math.max(...ys);
+  const bottom = Math.min(...ys);
+  const theory = panels.map(p => p.lines.map(line => state.theory ? theorySeries(line, state.metric, state.logY) : []));
+  const claimed = theory.flat(2).flatMap(s => s.data.map(d => d.value[1]));
+  const measured = top;
+  claimed.forEach(v => { if (v <= 1.6 * measured) top = Math.max(top, v); });
+  const xs = [...new Set(points.map(p => p.x))].sort((a, b) => a - b);
+  const host = make("div", { class: "panels" + (panels.length === 1 ? " one" : "") });
+  const styles = new Map();
+  panels.forEach(p => p.lines.forEach(line => styles.set(line.name, line.style)));
+  if (styles.size > 1 || claimed.length) {
+    fig.body.append(legend([...[...styles].map(([name, style]) => [style, name]),
+      ...(claimed.length ? [[{ color: ink().soft, dash: [1, 3] }, "as claimed"]] : [])]));
+  }
+  fig.body.append(host);
+  const y = verticalAxis(`${m.name} (${m.unit})`, top, bottom, state);
+  const x = state.x === null
+    ? axis(along, { type: "category", data: D.columns[LABEL].values, axisLabel: { color: ink().soft, interval: 0, rotate: 30 } })
+    : horizontalAxis(along, xs, state.logX);
+  if (state.x === null) categories(x, panels);
+  panels.forEach((p, k) => {
+    const holder = make("div", {}, p.name ? make("p", { class: "panel-title" }, p.name) : null);
+    host.append(holder);
+    plot(holder, { grid: { left: 14, right: 16, top: 12, bottom: 14 }, xAxis: x, yAxis: y,
+      tooltip: tooltip(item => item.data.text || ""),
+      series: [...(state.band ? p.lines.map(line => bandSeries(line, y.max, y.min)) : []),
+        ...theory[k].flat(), ...p.lines.map(line => lineSeries(line, (l, q) => pointText(l, q, m, state)))],
+    }, `${fig.head.textContent}${p.name ? ", " + p.name : ""}: the same as a table below`);
+  });
+  caption(fig, state, m, along, { x, y, dropped, total, cells, claimed, top });
+  fig.rows = () => tableOf(panels, state, m, along);
+}
+
+// Labels that are not shown leave no gap on an axis of labels.
+function categories(x, panels) {
+  const used = [...new Set(panels.flatMap(p => p.lines.map(line => line.label)))].sort((a, b) => a - b);
+  x.data = used.map(i => D.columns[LABEL].values[i]);
+  panels.forEach(p => p.lines.forEach(line => line.points.forEach(q => { q.x = used.indexOf(line.label); })));
+}
+
+function pointText(line, p, m, state) {
+  const at = state.x === null ? "" : `${D.columns[state.x].name} ${show(p.x)}<br>`;
+  const interval = p.low === null && p.high === null ? "" : figureText({ ...p.f })[1];
+  const censored = p.f.censored ? `, ${p.f.censored} timed out` : "";
+  return `${escapeHTML(line.name)}<br>${at}${state.statistic} <b>${show(p.y)}</b>${interval} ${escapeHTML(m.unit)}<br>` +
+    `n ${p.f.n}${censored}`;
+}
+
+function caption(fig, state, m, along, a) {
+  const scale = (log, from) => log ? `logarithmic from ${show(from)}` : `linear from ${show(from)}`;
+  const parts = [state.x === null ? "Horizontal: one place for each algorithm." :
+    `Horizontal: ${along}, ${scale(state.logX, a.x.min)}.`,
+  `Vertical: ${m.name} in ${m.unit}, ${scale(state.logY, a.y.min)}.`, m.doc ? `${m.name}: ${m.doc}.` : ""];
+  const missing = a.cells.filter(cell => { const s = figure(cell, state.metric); return !s || s[state.statistic] === null; }).length;
+  if (missing) parts.push(`${missing} of ${a.cells.length} cells have no ${state.statistic}: nothing was measured, or too many timed out.`);
+  if (a.dropped) parts.push(`${a.dropped} values that are not above 0 have no place on a logarithmic axis.`);
+  if (a.claimed.some(v => v > a.y.max)) parts.push("Claims beyond the axis are cut off.");
+  if (a.total > MOST_LINES) parts.push(`Of up to ${a.total} lines in a panel ${MOST_LINES} are drawn: filter to see the others.`);
+  fig.caption.textContent = parts.filter(Boolean).join(" ");
+}
+
+function tableOf(panels, state, m, along) {
+  const rows = [["line", "panel", along, "n", "timed out", state.statistic, "low", "high", "claimed"]];
+  panels.forEach(p => p.lines.forEach(line => line.points.forEach(q => {
+    const claims = (q.cell.b || []).filter(b => D.claims[b[0]].metric === m.name).map(([c, low, high]) =>
+      `${D.claims[c].load || "any load"}: ${low === high ? show(low) : show(low) + " to " + show(high)}`).join("; ");
+    rows.push([line.name, p.name, state.x === null ? value(q.cell, LABEL) : q.x, q.f.n, q.f.censored, q.y, q.low, q.high, claims]);
+  })));
+  return rows;
+}
+
+// Controls that hold all columns but the label at one value, for charts that have no axis for them.
+function holds(f, first) {
+  const held = new Map();
+  SPLITS.forEach(i => {
+    const values = D.columns[i].values;
+    held.set(i, first(D.columns[i]));
+    f.tools.append(select(title(D.columns[i]), values.map((v, k) => [k, v || "none"]), held.get(i),
+      v => { held.set(i, Number(v)); f.redraw(); }));
+  });
+  // A value that nothing shown has gives way to one that something has.
+  return cells => {
+    let list = cells;
+    const used = [];
+    held.forEach((k, i) => {
+      const has = list.filter(cell => cell.d[i] === k);
+      const kept = has.length || !list.length ? has : list.filter(cell => cell.d[i] === list[list.length - 1].d[i]);
+      if (kept.length) used.push(`${title(D.columns[i])} ${value(kept[0], i) || "none"}`);
+      list = kept;
+    });
+    return [list, used.join(", ")];
+  };
+}
+
+// The distribution of single operations: how many took no longer, and the slowest ones.
+function distributions(host) {
+  const metrics = [...new Set(D.cells.flatMap(cell => (cell.e || []).map(s => s.m)))];
+  if (metrics.length === 0) {
+    host.replaceChildren(make("p", { class: "empty" }, "No operations were recorded with these runs."));
+    return;
+  }
+  const state = { metric: metrics[0], log: true };
+  const make2 = (kind, heading, draw) => buildFigure(host, kind, heading, false, draw);
+  const tools = f => {
+    if (metrics.length > 1) f.tools.append(select("Time", metrics.map(m => [m, m]), state.metric, v => { state.metric = v; both(); }));
+  };
+  const first = column => column.name === "nodes" ? column.values.length - 1 : 0;
+  const ecdf = make2("ecdf", "Distribution function", (f, cells) => drawSpread(f, cells, pickA, state, false));
+  tools(ecdf);
+  const pickA = holds(ecdf, first);
+  ecdf.tools.append(checkbox("log x", true, on => { state.log = on; ecdf.redraw(); }));
+  const tail = make2("tail", "Tail, on a reversed logarithmic scale", (f, cells) => drawSpread(f, cells, pickB, state, true));
+  const pickB = holds(tail, first);
+  const both = () => { ecdf.redraw(); tail.redraw(); };
+}
+
+function drawSpread(f, cells, pick, state, tail) {
+  const [list, at] = pick(cells);
+  const lines = list.map(cell => ({ cell, s: (cell.e || []).find(s => s.m === state.metric) }))
+    .filter(l => l.s && l.s.v.length > 0).slice(0, MOST_LINES);
+  if (lines.length === 0) {
+    nothing(f, `No cell shown has operations with ${state.metric}.`);
+    return;
+  }
+  const log = tail || state.log;
+  lines.forEach(l => {
+    const n = l.s.n;
+    l.points = l.s.v.map((v, i) => ({ v, rank: l.s.r ? l.s.r[i] : i + 1, n })).filter(p => !log || p.v > 0);
+    l.name = value(l.cell, LABEL);
+    l.style = styleOf(l.cell.d[LABEL], null);
+  });
+  const values = lines.flatMap(l => l.points.map(p => p.v));
+  const high = Math.max(...values), low = Math.min(...values);
+  const most = Math.max(...lines.map(l => l.s.n));
+  const c = ink();
+  // A point of the tail stands at n / (how many took at least as long).
+  const xy = p => tail ? [p.n / (p.n - p.rank + 1), p.v] : [p.v, p.rank / p.n];
+  const text = (l, p) => `${escapeHTML(l.name)}<br>${show(p.v)} ms<br>` + (tail
+    ? `${show(100 * (p.n - p.rank + 1) / p.n)} % took at least as long` : `${show(100 * p.rank / p.n)} % took no longer`);
+  const time = `${state.metric} (ms)`;
+  const share = axis("operations that took no longer (share)", { type: "value", min: 0, max: 1, nameGap: 40,
+    splitLine: { show: true, lineStyle: { color: c.line, width: 0.7 } } });
+  const horizontal = axis(time, log
+    ? { type: "log", min: low / 1.1, max: high * 1.1, axisLabel: { color: c.soft, formatter: v => show(v), hideOverlap: true } }
+    : { type: "value", min: 0, max: nice(high), axisLabel: { color: c.soft } });
+  const percentiles = axis("percentile", { type: "log", min: 1, max: decadeUp(Math.max(most, 10)),
+    axisLabel: { color: c.soft, formatter: v => v === 1 ? "0" : show(100 - 100 / v) } });
+  f.body.append(legend(lines.map(l => [{ ...l.style, mark: null }, `${l.name} (n ${l.s.n}${l.s.x ? `, ${l.s.x} not ended` : ""})`])));
+  plot(f.body, { grid: { left: 14, right: 20, top: 12, bottom: 14 }, tooltip: tooltip(item => item.data.text || ""),
+    xAxis: tail ? percentiles : horizontal, yAxis: tail ? verticalAxis(time, high, 0, { zero: true }) : share,
+    series: lines.map(l => ({ type: "line", name: l.name, step: tail ? false : "end", symbol: "circle", symbolSize: 4, clip: true,
+      showSymbol: l.points.length < 25, lineStyle: { color: l.style.color, width: 2, type: l.style.dash },
+      itemStyle: { color: l.style.color }, emphasis: { focus: "series" },
+      data: l.points.map(p => ({ value: xy(p), text: text(l, p) })) })),
+  }, `${f.head.textContent} of ${state.metric}: the same as a table below`);
+  f.caption.textContent = (at ? `At ${at}. ` : "") + (tail
+    ? `Horizontal: percentile, reversed logarithmic from 0. Vertical: ${time}, linear from 0.`
+    : `Horizontal: ${time}, ${log ? "logarithmic" : "linear"} from ${show(log ? low / 1.1 : 0)}. Vertical: share, linear from 0.`);
+  const quantile = (l, p) => { const q = l.s.v.findIndex((_, i) => (l.s.r ? l.s.r[i] : i + 1) >= p * l.s.n); return q < 0 ? null : l.s.v[q]; };
+  f.rows = () => [["algorithm", "operations", "not ended", "fastest", "50 %", "90 %", "99 %", "slowest that ended"],
+    ...lines.map(l => [l.name, l.s.n, l.s.x || 0, l.s.v[0], quantile(l, 0.5), quantile(l, 0.9), quantile(l, 0.99), l.s.v[l.s.v.length - 1]])];
+}
+
+// A bar for each algorithm, of its kinds of messages.
+function kinds(host) {
+  const measures = ["sent", "delivered", "lost", "bytes"];
+  const state = { measure: 0 };
+  const f = buildFigure(host, "kinds", "Messages of a trial, by kind", true, draw);
+  f.tools.append(select("Count", measures.map((m, i) => [i, m]), 0, v => { state.measure = Number(v); f.redraw(); }));
+  const pick = holds(f, column => column.name === "nodes" ? column.values.length - 1 : 0);
+
+  function draw(fig, cells) {
+    const [list, at] = pick(cells);
+    const bars = list.filter(cell => (cell.k || []).length > 0).slice(0, MOST_LINES);
+    if (bars.length === 0) {
+      nothing(fig, "No cell shown has messages by kind: messages.csv is missing, or no trial was ok.");
+      return;
+    }
+    const c = ink(), most = Math.max(...bars.map(cell => cell.k.length));
+    const names = bars.map(cell => value(cell, LABEL));
+    const series = Array.from({ length: most }, (_, k) => ({ type: "bar", stack: "kinds", barMaxWidth: 26,
+      itemStyle: { color: palette()[k % 7], borderColor: c.page, borderWidth: 1 },
+      label: { show: true, position: "inside", fontSize: 10, color: isDark() ? "#12161b" : k % 7 === 4 || k % 7 === 5 || k % 7 === 3 ? "#000" : "#fff",
+        formatter: p => p.data && p.data.name ? p.data.name : "" }, labelLayout: label =>
+        label.labelRect.width > label.rect.width - 4 ? { fontSize: 0.1, x: -99 } : {},
+      data: bars.map(cell => {
+        const e = cell.k[k];
+        return e ? { value: e[1 + state.measure], name: D.kinds[e[0]] } : { value: 0, name: "" };
+      }) }));
+    plot(fig.body, { grid: { left: 14, right: 24, top: 8, bottom: 14 },
+      tooltip: tooltip(p => p.data.name ? `${escapeHTML(names[p.dataIndex])}<br>${escapeHTML(p.data.name)} <b>${show(p.data.value)}</b>` : ""),
+      yAxis: axis("", { type: "category", data: names, inverse: true, axisLabel: { color: c.text, interval: 0 } }),
+      xAxis: axis(`${measures[state.measure]} in a trial, mean`, { type: "value", min: 0,
+        splitLine: { show: true, lineStyle: { color: c.line, width: 0.7 } } }), series,
+    }, "Messages by kind: the same as a table below");
+    const element = fig.body.querySelector(".plot");
+    element.style.height = `${Math.max(8, 4.5 + 1.9 * bars.length)}rem`;
+    instances.get(element).resize();
+    fig.caption.textContent = (at ? `At ${at}. ` : "") + `Horizontal: ${measures[state.measure]} in a trial, linear from 0. ` +
+      "The colours count the kinds of each algorithm; the names of narrow parts are in the table.";
+    fig.rows = () => [["algorithm", "kind", ...measures], ...bars.flatMap(cell => cell.k.map(e =>
+      [value(cell, LABEL), D.kinds[e[0]], ...e.slice(1)]))];
+  }
+}
+
+// What was asked of the network, and what it did.
+const FAULTS = [
+  { name: "loss", asked: cell => design(cell, "loss"), achieved: "loss_achieved" },
+  { name: "latency (ms)", asked: cell => median(cell, "latency_requested_ms"), achieved: "latency_achieved_ms" },
+  { name: "crash rate (1/s per process)", asked: cell => design(cell, "crash_rate"), achieved: "crash_rate_achieved" },
+];
+
+function design(cell, name) {
+  const i = D.columns.findIndex(c => c.name === name);
+  if (i >= 0) return value(cell, i) === "" ? null : number(cell, i);
+  const k = D.same.indexOf(name);
+  return k >= 0 && k % 2 === 0 ? Number(D.same[k + 1]) : null;
+}
+
+function median(cell, name, part) {
+  const i = metricIndex(name), f = i < 0 ? null : figure(cell, i);
+  return f ? f[part || "median"] : null;
+}
+
+function faults(host) {
+  const some = FAULTS.filter(q => D.cells.some(cell => q.asked(cell) !== null && median(cell, q.achieved) !== null));
+  if (some.length === 0) {
+    host.replaceChildren(make("p", { class: "empty" }, "These runs do not say what their network achieved."));
+    return;
+  }
+  const used = some.filter(q => D.cells.some(cell => q.asked(cell) > 0));
+  (used.length ? used : some.slice(0, 1)).forEach(q => buildFigure(host, "faults", `${q.name}: requested and achieved`, false, draw(q)));
+
+  function draw(q) {
+    return (fig, cells) => {
+      const points = cells.map(cell => ({ cell, x: q.asked(cell), y: median(cell, q.achieved, "mean"),
+        low: median(cell, q.achieved, "min"), high: median(cell, q.achieved, "max") })).filter(p => p.x !== null && p.y !== null);
+      if (points.length === 0) {
+        nothing(fig, "No cell shown says it.");
+        return;
+      }
+      const high = nice(Math.max(...points.flatMap(p => [p.x, p.y]), 1e-9) * 1.02), c = ink();
+      const both = name => axis(name, { type: "value", min: 0, max: high, nameGap: name === "achieved" ? 44 : 28,
+        splitLine: { show: true, lineStyle: { color: c.line, width: 0.7 } }, axisLabel: { color: c.soft, formatter: v => show(v) } });
+      const labels = [...new Set(points.map(p => p.cell.d[LABEL]))].sort((a, b) => a - b);
+      fig.body.append(legend(labels.map(k => [{ ...styleOf(k, null), dash: [0, 40] }, D.columns[LABEL].values[k]])));
+      plot(fig.body, { grid: { left: 14, right: 20, top: 12, bottom: 14 }, tooltip: tooltip(item => item.data.text || ""),
+        xAxis: both("requested"), yAxis: both("achieved"),
+        series: [{ type: "line", data: [[0, 0], [high, high]], symbol: "none", silent: true, lineStyle: { color: c.soft, type: [3, 3], width: 1 } },
+          ...labels.map(k => ({ type: "scatter", symbol: styleOf(k, null).mark, symbolSize: 8, itemStyle: { color: styleOf(k, null).color, opacity: 0.8 },
+            data: points.filter(p => p.cell.d[LABEL] === k).map(p => ({ value: [p.x, p.y],
+              text: `${escapeHTML(D.columns[LABEL].values[k])}, cell ${p.cell.c}<br>requested ${show(p.x)}<br>achieved <b>${show(p.y)}</b>` })) }))],
+      }, `${q.name}, requested and achieved: the same as a table below`);
+      fig.caption.textContent = "Each point is a cell: the mean over its trials. On the dashed line, what was asked for is what happened. Both axes: linear from 0.";
+      fig.rows = () => [["cell", ...D.columns.map(title), "requested", "achieved", "least", "most"],
+        ...points.map(p => [p.cell.c, ...D.columns.map((_, i) => value(p.cell, i)), p.x, p.y, p.low, p.high])];
+    };
+  }
+}
+
+// Split brain and availability, along whatever failure was varied.
+function failures(host) {
+  const metrics = ["split_brain_ms", "availability"].map(metricIndex).filter(i => i >= 0);
+  if (metrics.length === 0) {
+    document.getElementById("failures").remove();
+    document.querySelector('nav a[href="#failures"]').remove();
+    return;
+  }
+  const rates = ["crash_rate", "loss", "duplication"].concat(NUMERIC.map(i => D.columns[i].name)
+    .filter(name => /^(failures|network|detector|scenario)_/.test(name)));
+  const x = rates.map(name => D.columns.findIndex(c => c.name === name)).find(i => NUMERIC.includes(i));
+  if (x === undefined) host.before(make("p", { class: "small" }, "No rate of failures was varied: one place for each algorithm, or choose another variable."));
+  metrics.forEach(metric => explorer(host, { metric, x: x === undefined ? null : x }));
+}
+
+function start() {
+  const begun = performance.now();
+  buildTheme();
+  buildFilters();
+  buildTable();
+  buildDownloads();
+  const host = id => document.querySelector(`#${id} .charts`);
+  const first = ["election_ms", "waiting_ms", "downtime_ms", "duration_ms"].map(metricIndex).filter(i => i >= 0);
+  const counts = ["messages_per_election", "messages_per_entry", "messages"].map(metricIndex).filter(i => i >= 0);
+  explorer(host("figures"), { metric: first[0] ?? 0, x: firstVariable() });
+  explorer(host("figures"), { metric: counts[0] ?? 0, x: firstVariable() });
+  distributions(host("spread"));
+  kinds(host("kinds"));
+  failures(host("failures"));
+  faults(host("faults"));
+  document.getElementById("thinned").textContent = `A curve is drawn through at most ${D.points} points of its sample, ` +
+    "denser towards the slowest; each of them is exact.";
+  redraw();
+  document.documentElement.dataset.ready = String(Math.round(performance.now() - begun));
+}
+
+start();

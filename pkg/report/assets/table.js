@@ -1,0 +1,123 @@
+"use strict";
+// The table of cells.
+
+// The metrics that an experimenter looks at first.
+const MAIN = ["election_ms", "downtime_ms", "messages_per_election", "waiting_ms", "messages_per_entry",
+  "throughput_per_s", "availability", "split_brain_ms", "messages"];
+const ROWS = 100;
+
+const table = {
+  shown: new Set(MAIN.filter(name => {
+    const i = metricIndex(name);
+    return i >= 0 && (!["availability", "split_brain_ms"].includes(name) || varies(i));
+  }).slice(0, 6)),
+  key: null, descending: false, rows: ROWS,
+};
+
+function varies(metric) {
+  const seen = new Set();
+  D.cells.forEach(cell => { const f = figure(cell, metric); if (f) seen.add(f.median); });
+  return seen.size > 1;
+}
+
+// The columns: each has a head, a value to sort by, and a way to fill a cell.
+function tableColumns() {
+  const columns = D.columns.map((c, i) => ({
+    id: c.name, head: title(c), numeric: c.numeric,
+    sort: cell => c.numeric ? number(cell, i) : value(cell, i), text: cell => value(cell, i),
+  }));
+  columns.push({ id: "trials", head: "trials", numeric: false, sort: cell => cell.s[0],
+    text: cell => D.statuses.map((s, i) => cell.s[i] ? `${cell.s[i]} ${s}` : "").filter(Boolean).join(", "), notes: true });
+  D.metrics.forEach((m, i) => {
+    if (!table.shown.has(m.name)) return;
+    columns.push({ id: m.name, head: m.name, numeric: true, doc: `${m.doc} (${m.unit})`,
+      sort: cell => { const f = figure(cell, i); return f ? f.median : null; }, figure: i });
+  });
+  return columns;
+}
+
+function figureText(f) {
+  if (!f) return ["n/a", ""];
+  const middle = f.median === null ? "timeout" : show(f.median);
+  if (f.low === null && f.high === null) return [middle, ""];
+  const end = v => v === null ? "..." : show(v);
+  return [middle, ` [${end(f.low)}, ${end(f.high)}]`];
+}
+
+function drawTable(cells) {
+  const columns = tableColumns();
+  const key = columns.find(c => c.id === table.key);
+  if (key) {
+    const sign = table.descending ? -1 : 1;
+    // What has no value comes last in either direction.
+    cells = cells.map((cell, i) => [key.sort(cell), i, cell]).sort((a, b) => {
+      if (a[0] === null || b[0] === null) return (a[0] === null) - (b[0] === null) || a[1] - b[1];
+      return sign * (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0) || a[1] - b[1];
+    }).map(entry => entry[2]);
+  }
+  const head = make("tr", {}, ...columns.map(c => make("th", { scope: "col", title: c.doc,
+    "aria-sort": key === c ? (table.descending ? "descending" : "ascending") : "none" },
+    make("button", { type: "button", "data-sort": c.id, onclick: () => {
+      table.descending = table.key === c.id && !table.descending;
+      table.key = c.id;
+      drawTable(visible());
+      document.querySelector(`[data-sort="${CSS.escape(c.id)}"]`).focus();
+    } }, c.head))));
+  const body = make("tbody", {}, ...cells.slice(0, table.rows).map(cell => tableRow(cell, columns)));
+  document.getElementById("table").replaceChildren(cells.length === 0
+    ? make("p", { class: "empty" }, "No cell passes the filters.")
+    : make("table", {}, make("thead", {}, head), body));
+  const more = document.getElementById("table-more");
+  more.replaceChildren();
+  if (cells.length > table.rows) {
+    more.append(`The first ${table.rows} of ${cells.length} rows. `, make("button", { type: "button",
+      onclick: () => { table.rows = Infinity; drawTable(visible()); } }, "Show all"));
+  }
+}
+
+function tableRow(cell, columns) {
+  return make("tr", {}, ...columns.map((c, i) => {
+    const tag = i === LABEL ? "th" : "td";
+    const attributes = { class: c.numeric ? "num" : null, scope: i === LABEL ? "row" : null };
+    if (c.figure === undefined) {
+      const e = make(tag, attributes, c.text(cell));
+      if (c.notes) {
+        (cell.w || []).forEach(note => e.append(" ", make("sup", {},
+          make("a", { href: `#note-${note + 1}`, "aria-label": `note ${note + 1}` }, String(note + 1)))));
+      }
+      return e;
+    }
+    const [middle, interval] = figureText(figure(cell, c.figure));
+    return make(tag, attributes, middle, make("span", { class: "ci" }, interval));
+  }));
+}
+
+// The rows of the download: one for each metric of each cell shown, as in summary.csv.
+function cellRows(cells) {
+  const parts = ["n", "censored", "mean", "sd", "min", "median", "p90", "p95", "p99", "max", "low", "high"];
+  const same = D.same.filter((_, i) => i % 2 === 0);
+  const rows = [[...D.columns.map(c => c.name), ...same, "cell", "in_model", ...D.statuses, "metric",
+    ...parts.slice(0, 10), "ci_low", "ci_high"]];
+  for (const cell of cells) {
+    const design = [...D.columns.map((c, i) => value(cell, i)), ...D.same.filter((_, i) => i % 2 === 1),
+      cell.c, cell.i, ...cell.s];
+    D.metrics.forEach((m, i) => {
+      const f = figure(cell, i);
+      if (f) rows.push([...design, m.name, ...parts.map(p => f[p])]);
+    });
+  }
+  return rows;
+}
+
+function buildTable() {
+  const boxes = make("div", { class: "choices" }, ...D.metrics.map(m =>
+    checkbox(m.name, table.shown.has(m.name), on => {
+      table.shown[on ? "add" : "delete"](m.name);
+      drawTable(visible());
+    })));
+  document.getElementById("table-tools").append(
+    make("button", { type: "button", id: "save-cells",
+      onclick: () => save("cells.csv", "text/csv", [toCSV(cellRows(visible()))]) }, "Save these cells (CSV)"),
+    make("details", {}, make("summary", {}, "Choose metrics"), boxes));
+  listeners.push(drawTable);
+}

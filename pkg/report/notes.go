@@ -1,0 +1,185 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+// Statuses by their place in Cell.Statuses.
+var (
+	isOK      = slices.Index(results.Statuses(), results.OK)
+	isTimeout = slices.Index(results.Statuses(), results.Timeout)
+	isBroken  = slices.Index(results.Statuses(), results.Violation)
+	isUnknown = slices.Index(results.Statuses(), results.Unknown)
+	isInvalid = slices.Index(results.Statuses(), results.Invalid)
+	isError   = slices.Index(results.Statuses(), results.Error)
+)
+
+// enough is how many observations an interval of the median takes.
+const enough = 6
+
+// busy is the share of the machine beyond which it distorts delays.
+const busy = 0.6
+
+// notes says what to be careful with: of each cell, and of each run.
+func (b *builder) notes() {
+	b.cellNotes()
+	for _, r := range b.Runs {
+		of := ""
+		if len(b.Runs) > 1 {
+			of = r.Label + ": "
+		}
+		if m := r.Manifest; m != nil {
+			for _, text := range m.Notes {
+				b.Notes = append(b.Notes, of+text)
+			}
+			if !m.Complete {
+				b.Notes = append(b.Notes, fmt.Sprintf("%s%d of %d planned trials are finished; the rest runs with "+
+					"bench run --resume %s", of, m.Finished, m.Planned, r.Path))
+			}
+		} else {
+			b.Notes = append(b.Notes, of+"there is no manifest: machine, seed and versions are unknown; a run "+
+				"that was killed gets one with bench run --resume")
+		}
+	}
+}
+
+// cellNotes are the footnotes that cells point to.
+func (b *builder) cellNotes() {
+	some := func(status int) func(int) bool {
+		return func(i int) bool { return b.Cells[i].Statuses[status] > 0 }
+	}
+	above := func(limit float64, names ...string) func(int) bool {
+		return func(i int) bool {
+			for _, name := range names {
+				if v := b.figure(i, name); v > limit {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	for _, n := range []struct {
+		when func(int) bool
+		text string
+	}{
+		{func(i int) bool { return b.Cells[i].Statuses[isOK]+b.Cells[i].Statuses[isTimeout] < enough },
+			"fewer than 6 trials with status ok or timeout: there is no 95 % interval of the median; set " +
+				"repetitions to 6 or more"},
+		{some(isTimeout), "timed-out trials count as longer than all others, and a figure that would have to be " +
+			"read from one is missing; raise time_limit if they only needed longer"},
+		{some(isBroken), "trials with status violation are not in the figures: see Violations for the promise " +
+			"that was broken and the command that shows it again"},
+		{some(isUnknown), "trials that could not be judged are not in the figures; a longer scenario gives " +
+			"something to judge"},
+		{some(isInvalid), "trials that the machine or the bus spoiled are not in the figures; use fewer nodes or " +
+			"an idle machine, or raise retries"},
+		{some(isError), "trials that could not be run are not in the figures; the reason stands in trials.csv"},
+		{func(i int) bool { return !b.Cells[i].InModel },
+			"in_model=false: more was done to the algorithm than it claims to survive, so what breaks here is a " +
+				"finding and not an error; bench describe says what it survives"},
+		{above(0, "faults_skipped"), "some faults did not happen, since the trial was over before, or nobody was " +
+			"there to whom they could (faults_skipped); a longer scenario leaves room for them"},
+		{above(busy, "busy_share"), "the machine was busy for more than 60 % of the time, which distorts delays; " +
+			"use fewer nodes or longer latencies"},
+		{func(i int) bool { return b.groups[i].Get("scenario") == "closed" },
+			"closed load: whoever waits asks for nothing else, so waiting times leave out the requests that " +
+				"slowness kept back; scenario open counts them"},
+	} {
+		at := -1
+		for i := range b.Cells {
+			if !n.when(i) {
+				continue
+			}
+			if at < 0 {
+				at = len(b.Notes)
+				b.Notes = append(b.Notes, n.text)
+			}
+			b.Cells[i].Notes = append(b.Cells[i].Notes, at)
+		}
+	}
+}
+
+// figure is the median of a metric in a cell, NaN if there is none.
+func (d *Data) figure(cell int, metric string) float64 {
+	i := slices.IndexFunc(d.Metrics, func(m Metric) bool { return m.Name == metric })
+	if i < 0 {
+		return math.NaN()
+	}
+	return d.Cells[cell].Figures[i].Median
+}
+
+const (
+	mostTold  = 20      // violations that are told, though all are counted
+	mostDrawn = 5       // of which the first have a diagram
+	mostInk   = 600_000 // bytes of diagrams in a page
+)
+
+// violations tells the first trials of each run that broke a promise, those within
+// the model before the others.
+func (b *builder) violations(diagram Diagram) {
+	ink := 0
+	for _, inModel := range []bool{true, false} {
+		for _, g := range b.groups {
+			for _, t := range g.Trials {
+				if t.Status != results.Violation || t.InModel != inModel {
+					continue
+				}
+				b.Violated++
+				if len(b.Violations) == mostTold {
+					continue
+				}
+				v := Violation{
+					Run: g.run, Trial: t.Trial, Label: g.Get("label"), Reason: t.Reason, InModel: t.InModel,
+					Reproduce: fmt.Sprintf("bench replay %s --trial %d", quote(b.Runs[g.run].Path), t.Trial),
+				}
+				if len(b.Violations) < mostDrawn {
+					v.draw(diagram, b.Runs[g.run].Path, mostInk-ink)
+				} else {
+					v.NoDiagram = later(b.Runs[g.run].Path, t.Trial)
+				}
+				ink += len(v.Diagram)
+				b.Violations = append(b.Violations, v)
+			}
+		}
+	}
+}
+
+// draw adds the space-time diagram, if there is room for it.
+func (v *Violation) draw(diagram Diagram, dir string, room int) {
+	if diagram == nil {
+		return
+	}
+	svg, err := diagram(dir, v.Trial)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		v.NoDiagram = "no trace was kept; trace: failures keeps those of trials that fail"
+	case err != nil:
+		v.NoDiagram = err.Error()
+	case len(svg) > room:
+		v.NoDiagram = later(dir, v.Trial)
+	default:
+		v.Diagram = svg
+	}
+}
+
+// later says how to get a diagram that has no room here.
+func later(dir string, trial int) string {
+	return fmt.Sprintf("bench trace %s --trial %d draws it", quote(dir), trial)
+}
+
+// quote is text as a shell takes it for one word.
+func quote(text string) string {
+	if text != "" && !strings.ContainsFunc(text, func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+:=@%,", r)
+	}) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}

@@ -1,0 +1,65 @@
+package results
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// EachOperation hands the operations of the run at path to visit, trial by
+// trial. Path is what ReadTable takes; a file like trials.csv has none.
+func EachOperation(path string, visit func(trial int, op Operation) error) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.IsDir() {
+		return nil
+	}
+	dir, err := Resolve(path)
+	if err != nil {
+		return readOperations(filepath.Join(path, OperationsFile), visit)
+	}
+	// The table is many times as fast to read as the journal.
+	if m, err := ReadManifest(dir); err == nil && current(dir) {
+		name := filepath.Join(dir, OperationsFile)
+		if sum, err := fileDigest(name); err == nil && sum == m.Files[OperationsFile] {
+			return readOperations(name, visit)
+		}
+	}
+	return EachTrial(dir, func(t *Trial) error {
+		for _, op := range t.Ops {
+			if err := visit(t.Trial, op); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// readOperations reads operations.csv, which people may not have passed on.
+func readOperations(path string, visit func(int, Operation) error) error {
+	want := []string{"trial", "operation", "process", "cause_ms", "begin_ms", "end_ms", "status"}
+	err := eachRow(path, func(header []string) error {
+		if !slices.Equal(header, want) {
+			return fmt.Errorf("columns %q, want %q", header, want)
+		}
+		return nil
+	}, func(row []string) error {
+		p := fields{names: want, row: row}
+		trial := int(p.int())
+		p.int() // its number follows from the order
+		op := Operation{
+			Process: uint32(p.int()), CauseMS: p.float(), BeginMS: p.float(), EndMS: p.float(),
+			Status: p.text(),
+		}
+		if p.err != nil {
+			return p.err
+		}
+		return visit(trial, op)
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
