@@ -26,6 +26,7 @@ type compareFlags struct {
 	threshold       string
 	strict          bool
 	format, out     string
+	noFail          bool
 }
 
 var compareFormats = []string{"table", "markdown", "json", "junit"}
@@ -72,6 +73,7 @@ the metric's unit, and "where COLUMN=VALUE" restricts it.`,
 		"least `CHANGE` that matters")
 	flags.BoolVar(&f.strict, "strict", false, "fail every changed count and every cell that NEW lacks")
 	flags.StringVar(&f.format, "format", "table", "`FORMAT`: "+strings.Join(compareFormats, ", "))
+	flags.BoolVar(&f.noFail, "no-fail", false, "only print what changed, as between two worlds")
 	flags.StringVar(&f.out, "out", "", "write to `FILE`, not to standard output")
 	return c
 }
@@ -80,7 +82,12 @@ func percentOf(fraction float64) string { return strconv.FormatFloat(100*fractio
 
 // options reads the flags, all of whose mistakes are usage errors.
 func (f *compareFlags) options() (compare.Options, error) {
-	o := compare.Options{Alpha: f.alpha, Metrics: f.metrics, Ignore: f.ignore, Strict: f.strict}
+	if f.noFail && (f.strict || len(f.failIf) > 0 || f.failFrom != "") {
+		return compare.Options{}, usage("--no-fail with --strict or --fail-if: one of them")
+	}
+	o := compare.Options{
+		Alpha: f.alpha, Metrics: f.metrics, Ignore: f.ignore, Strict: f.strict, NoGate: f.noFail,
+	}
 	var err error
 	if o.Threshold, err = fraction(f.threshold); err != nil {
 		return o, usage("--threshold %s: %v, want a percentage as 5%%, or 0", f.threshold, err)
