@@ -72,6 +72,8 @@ func TestCompare_OneMessage(t *testing.T) {
 	}
 	has(t, bench(t, "compare", "base", "new", "--format", "junit").want(t, Missed).out,
 		"<testsuites>", `type="Regression"`, "bully, nodes=3, loss=0")
+	has(t, bench(t, "compare", "base", "new", "--no-fail").want(t, Good).out, "2 worse, 1 changed\n")
+	bench(t, "compare", "base", "new", "--no-fail", "--strict").want(t, Usage)
 	bench(t, "compare", "new", "base").want(t, Good) // fewer is better
 	bench(t, "compare", "new", "base", "--strict").want(t, Missed)
 	bench(t, "compare", "base", "new", "--fail-if", "messages > 10%").want(t, Good)

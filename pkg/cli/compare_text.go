@@ -219,6 +219,9 @@ func conclusion(r *compare.Report) string {
 	if len(r.Failures) > 0 {
 		return fmt.Sprintf("%s; fails: %d", text, len(r.Failures))
 	}
+	if !r.Gated {
+		return text
+	}
 	return text + "; passes"
 }
 
