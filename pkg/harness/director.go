@@ -152,8 +152,11 @@ func (d *Director) Timeline() []Instruction {
 				d.last = max(d.last, i.At)
 			}
 		}
-		if s.Until > 0 {
+		switch {
+		case s.Until > 0:
 			out = append(out, Instruction{At: s.Until, Do: doFinish})
+		case d.setup.Alg.Spec.Perpetual && d.last > 0: // what it is to come to may be there before
+			out = append(out, Instruction{At: d.last + 1, Do: doStrike})
 		}
 	}
 	out = append(out, d.mishaps()...)
@@ -322,16 +325,21 @@ func (d *Director) onward(now time.Duration) {
 			d.finish()
 		}
 	case Script:
-		requests := 0
-		for _, e := range s.Events {
-			if e.Do == DoRequest {
-				requests++
-			}
-		}
-		if d.released >= requests && d.told(now) {
+		if d.served() && d.told(now) {
 			d.finish()
 		}
 	}
+}
+
+// served says whether every request of the script is over.
+func (d *Director) served() bool {
+	requests := 0
+	for _, e := range d.setup.Scenario.Events {
+		if e.Do == DoRequest {
+			requests++
+		}
+	}
+	return d.released >= requests
 }
 
 // told says whether the scenario has nothing more to say at now: one that has an
@@ -404,6 +412,8 @@ func (d *Director) quietScript(now time.Duration, activity uint64, idle bool) {
 	case now < d.last:
 		d.out = append(d.out, Instruction{At: d.last, Do: doAlarm})
 	case idle && len(d.script) == 0:
+		a := d.setup.Alg // one that never rests has not come to its end, if it rests
+		d.stuck = a.Spec.Perpetual && a.Problem == algo.MutualExclusion && !d.served()
 		d.finish()
 	case d.setup.Detector.Kind == "perfect" || d.setup.Detector.Restless():
 		d.wait(now, activity)

@@ -122,8 +122,12 @@ func (f *fault) gap(seed uint64, index int) time.Duration {
 func (d *Director) Strike(now time.Duration, i Instruction) []Instruction {
 	d.out = d.out[:0]
 	if i.Fault == 0 { // it was to be seen whether all is over
-		if d.setup.Alg.Spec.Perpetual && d.settled() && d.told(now) {
+		switch p := d.setup.Alg.Problem; {
+		case !d.setup.Alg.Spec.Perpetual || !d.told(now):
+		case p == algo.Election && d.settled():
 			d.roundOver(now)
+		case p == algo.MutualExclusion && d.setup.Scenario.Kind == Script && d.served():
+			d.finish()
 		}
 		return d.out
 	}
