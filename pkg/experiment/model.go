@@ -14,34 +14,55 @@ import (
 // outOfModel says, a sentence each, in what a plan goes beyond what the
 // algorithm needs and survives. What breaks there is a finding, not an error of
 // the algorithm.
-func outOfModel(a *algo.Algorithm, p *harness.Plan, net algo.Network) (why []string) {
+func outOfModel(a *algo.Algorithm, p *harness.Plan, net algo.Network) []string {
+	why := beyond(a, p, net)
+	if err := timing(&a.Spec.Needs, net, p.Params); err != nil {
+		why = append(why, err.Error())
+	}
+	return why
+}
+
+// Beyond is outOfModel of a plan from elsewhere: faults is what goes beyond the
+// algorithm's model in what happens to it, and params what does in its parameters.
+func Beyond(p *harness.Plan) (faults, params []string) {
+	a, err := algo.Lookup(p.Algorithm)
+	if err != nil {
+		return []string{err.Error()}, nil
+	}
+	d, bounded := p.Network.Latency.Bound()
+	net := algo.Network{Nodes: p.Nodes, Latency: d, Bounded: bounded}
+	if err := timing(&a.Spec.Needs, net, p.Params); err != nil {
+		params = []string{err.Error()}
+	}
+	return beyond(a, p, net), params
+}
+
+// beyond is what outOfModel says of everything but the parameters.
+func beyond(a *algo.Algorithm, p *harness.Plan, net algo.Network) (why []string) {
 	needs, survives := &a.Spec.Needs, &a.Spec.Survives
 	say := func(ok bool, format string, args ...any) {
 		if !ok {
 			why = append(why, fmt.Sprintf(format, args...))
 		}
 	}
-	beyond := func(cause string, ok bool, what string) {
+	hazard := func(cause string, ok bool, what string) {
 		say(cause == "" || ok, "%s (%s)", what, cause)
 	}
 	h := hazardsOf(p)
-	beyond(h.loss, survives.Loss, "does not survive message loss")
+	hazard(h.loss, survives.Loss, "does not survive message loss")
 	say(p.Network.Duplication == 0 || survives.Duplication,
 		"does not survive duplicated messages (network.duplication %v)",
 		formatFloat(p.Network.Duplication))
-	beyond(h.cut, survives.Partition, "does not survive a partition")
+	hazard(h.cut, survives.Partition, "does not survive a partition")
 	most, crashes := survives.CrashesOf(p.Nodes), crashes(p)
 	say(crashes <= most, "survives %d of %d processes crashed, not %d", most, p.Nodes, crashes)
-	beyond(h.back, survives.Recovery, "does not survive the return of a crashed process")
+	hazard(h.back, survives.Recovery, "does not survive the return of a crashed process")
 	say(!p.Network.Unordered || !needs.FIFO, "needs FIFO links (network.order unordered)")
 	synchronous := needs.Synchrony == algo.Synchronous
 	say(!synchronous || net.Bounded, "is synchronous, and the latency is unbounded (network.latency %s)",
 		p.Network.Latency.Distribution)
-	beyond(h.late, !synchronous, "is synchronous, and a latency is larger than d for a while")
-	beyond(h.slow, !synchronous, "is synchronous, and processes stand still or slow down")
-	if err := timing(needs, net, p.Params); err != nil {
-		why = append(why, err.Error())
-	}
+	hazard(h.late, !synchronous, "is synchronous, and a latency is larger than d for a while")
+	hazard(h.slow, !synchronous, "is synchronous, and processes stand still or slow down")
 	have := map[string]algo.Detector{
 		"perfect": algo.Perfect, "heartbeat": algo.EventuallyPerfect, "phi": algo.EventuallyPerfect,
 	}[p.Detector.Kind]

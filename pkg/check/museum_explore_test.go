@@ -1,0 +1,46 @@
+package check_test
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/conclave-bench/conclave/pkg/explore"
+)
+
+// TestExploreFindsTheMuseum: a search that knows nothing but their Specs finds every
+// mistake of the museum, under the name of the rule that it breaks.
+func TestExploreFindsTheMuseum(t *testing.T) {
+	t.Parallel()
+	schedules := uint64(3_000)
+	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+		schedules = 1_000_000
+	}
+	for _, x := range slices.Concat(electors, mutexes) {
+		if x.flaw == "" {
+			continue
+		}
+		t.Run(x.id(), func(t *testing.T) {
+			t.Parallel()
+			r, err := explore.Run(context.Background(), x.id(), explore.Options{
+				Faults: explore.Survived, Rule: x.rule, Seed: 1, Schedules: schedules, Workers: 1,
+			})
+			if x.rule == "" { // it has no promise to break but that of every algorithm
+				if err == nil || !strings.Contains(err.Error(), "not deterministic") {
+					t.Errorf("error %v, want that it is not deterministic", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Find == nil || r.Find.Rule != x.rule || len(r.Find.Records) == 0 {
+				t.Fatalf("nothing found in %d schedules, want a breach of %s", r.Schedules, x.rule)
+			}
+			t.Logf("schedule %d, %d processes, %d events: %s", r.Find.Number, r.Find.Schedule.Nodes,
+				len(r.Find.Schedule.Events), r.Find.Text)
+		})
+	}
+}

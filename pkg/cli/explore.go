@@ -1,0 +1,422 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/algo/algotest"
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/explore"
+)
+
+// exploreFlags are the flags of bench explore.
+type exploreFlags struct {
+	schedules  uint64
+	limit      time.Duration
+	workers    int
+	seed       uint64
+	nodes      string
+	latency    time.Duration
+	set        []string
+	faults     string
+	rule       string
+	out        string
+	progress   string
+	json       bool
+	exhaustive bool
+}
+
+// faultModes are the values of --faults.
+var faultModes = []string{string(explore.None), string(explore.Survived), string(explore.All)}
+
+func (s *streams) exploreCommand() *cobra.Command {
+	var f exploreFlags
+	c := &cobra.Command{
+		Use:   "explore ID",
+		Short: "Search for a schedule that breaks a promise, in simulation",
+		Long: `explore searches schedules and faults in simulation for a broken promise: at random, and
+then around the instants at which the trials themselves show that something depends on
+what comes first. What it finds it makes as small as it can, prints, and saves as an
+experiment that bench run repeats.
+
+It searches what the algorithm says that it survives. With --faults all it goes beyond:
+how an algorithm breaks there is a finding, and no error. It searches for a minute,
+unless --time or --schedules says otherwise; the same seed finds the same.
+
+With --exhaustive it walks through every schedule of the smallest systems instead, up to
+equal states, and prints how many there are.
+
+Exit codes: 0 nothing found, or beyond the model alone; 1 could not run; 2 usage; 3 a
+promise is broken within the model; 130 and 143 interrupted.`,
+		Example: `  bench explore mutex/naimi-trehel --schedules 2000
+  bench explore bully-quorum --params claim_phase=false --rule leadership --time 20s
+  bench explore maekawa --exhaustive`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage("bench explore: %d algorithms, want one (\"bench list\" shows all)", len(args))
+			}
+			alg, err := find(args[0])
+			if err != nil {
+				return err
+			}
+			if f.exhaustive {
+				return s.exhaust(c, alg)
+			}
+			return s.explore(c, &f, alg)
+		},
+	}
+	flags := c.Flags()
+	flags.Uint64Var(&f.schedules, "schedules", 0, "try `N` schedules (default: as many as --time allows)")
+	flags.DurationVar(&f.limit, "time", 0, "search for `D` (default: 1m, or until --schedules are tried)")
+	flags.IntVar(&f.workers, "workers", 0, "`N` schedules at a time (default: one per core)")
+	flags.Uint64Var(&f.seed, "seed", 1, "of the search: the same `N` finds the same")
+	flags.StringVar(&f.nodes, "nodes", "", "`N` processes, or one of several as 3,5 (default: 2 to 9)")
+	flags.DurationVar(&f.latency, "latency", 0, "`D`, the largest latency (default: several)")
+	flags.StringArrayVar(&f.set, "params", nil, "set a parameter, as `NAME=VALUE`; may be repeated")
+	flags.StringVar(&f.faults, "faults", string(explore.Survived),
+		"`WHAT` may go wrong: "+strings.Join(faultModes, ", "))
+	flags.StringVar(&f.rule, "rule", "", "look for this `RULE` alone (default: any)")
+	flags.StringVar(&f.out, "out", "", "`FILE` for what is found (default: explore-NAME.yaml)")
+	flags.StringVar(&f.progress, "progress", "auto",
+		"`MODE` on standard error: "+strings.Join(progressModes, ", "))
+	flags.BoolVar(&f.json, "json", false, "print the outcome as JSON")
+	flags.BoolVar(&f.exhaustive, "exhaustive", false, "walk through the smallest systems instead")
+	for name, values := range map[string][]string{
+		"faults": faultModes, "rule": explore.Rules(), "progress": progressModes,
+	} {
+		// It fails for an unknown flag alone, and these are known.
+		_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values,
+			cobra.ShellCompDirectiveNoFileComp))
+	}
+	return c
+}
+
+// options is the search that the flags describe.
+func (f *exploreFlags) options(alg *algo.Algorithm) (o explore.Options, err error) {
+	switch {
+	case !slices.Contains(faultModes, f.faults):
+		return o, usage("--faults %q, want one of: %s", f.faults, strings.Join(faultModes, ", "))
+	case !slices.Contains(progressModes, f.progress):
+		return o, usage("--progress %q, want one of: %s", f.progress, strings.Join(progressModes, ", "))
+	case f.rule != "" && !slices.Contains(explore.Rules(), f.rule):
+		return o, usage("--rule %q, want one of: %s", f.rule, strings.Join(explore.Rules(), ", "))
+	case f.workers < 0:
+		return o, usage("--workers %d, want 1 or more", f.workers)
+	case f.limit < 0:
+		return o, usage("--time %v, want a duration above 0, as 30s", f.limit)
+	case f.latency < 0 || f.latency > 0 && f.latency < 100*time.Microsecond || f.latency > time.Minute:
+		return o, usage("--latency %v, want 100us to 1m", f.latency)
+	case f.seed >= 1<<53:
+		return o, usage("--seed %d, want one below 2^53", f.seed)
+	}
+	o = explore.Options{
+		Latency: f.latency, Faults: explore.Faults(f.faults), Rule: f.rule, Seed: f.seed,
+		Schedules: f.schedules, Workers: f.workers,
+	}
+	if f.nodes != "" {
+		for _, word := range strings.Split(f.nodes, ",") {
+			n, err := strconv.Atoi(strings.TrimSpace(word))
+			if err != nil || n < 2 || n > 100 {
+				return o, usage("--nodes %q, want numbers from 2 to 100, as 3,5", f.nodes)
+			}
+			if needs := alg.Spec.Needs.Nodes; needs != nil && needs(n) != nil {
+				return o, usage("--nodes %d is not for %s: %v", n, alg.ID, needs(n))
+			}
+			o.Nodes = append(o.Nodes, n)
+		}
+	}
+	o.Params, err = given(alg, f.set, o.Nodes)
+	return o, err
+}
+
+// given reads parameters as the experiment that has them would.
+func given(alg *algo.Algorithm, set []string, nodes []int) (map[string]any, error) {
+	if len(set) == 0 {
+		return nil, nil
+	}
+	over := experiment.Overrides{Set: []string{"transport=sim"}}
+	params := map[string]any{}
+	for _, word := range set {
+		word = strings.TrimPrefix(word, "params.")
+		name, _, ok := strings.Cut(word, "=")
+		if !ok || name == "" {
+			return nil, usage("--params %q, want NAME=VALUE, as t_answer=5ms", word)
+		}
+		params[name] = nil
+		over.Set = append(over.Set, "params."+word)
+	}
+	if len(nodes) > 0 {
+		over.Set = append(over.Set, fmt.Sprintf("nodes=%d", nodes[0]))
+	}
+	e, err := experiment.Build([]string{alg.ID}, "", over)
+	if err != nil {
+		return nil, err
+	}
+	for name := range params {
+		params[name] = e.Cells[0].Plan.Params[name]
+	}
+	return params, nil
+}
+
+func (s *streams) explore(c *cobra.Command, f *exploreFlags, alg *algo.Algorithm) error {
+	if f.schedules == 0 && c.Flags().Changed("schedules") {
+		return usage("--schedules 0, want 1 or more")
+	}
+	o, err := f.options(alg)
+	if err != nil {
+		return err
+	}
+	if err := f.vacant(); err != nil {
+		return err
+	}
+	if f.limit == 0 && f.schedules == 0 {
+		f.limit = time.Minute
+	}
+	o.Time = f.limit
+	ctx, stop := s.interruptible(context.Background())
+	defer stop()
+	p := s.exploreProgress(f)
+	o.Progress = p.tell
+	r, err := explore.Run(ctx, alg.ID, o)
+	p.close()
+	if err != nil {
+		return err
+	}
+	if r.Find == nil {
+		if err := s.nothing(f, alg, &r); err != nil {
+			return err
+		}
+		return context.Cause(ctx)
+	}
+	return s.found(f, alg, &r)
+}
+
+// vacant says whether there is room for what may be found.
+func (f *exploreFlags) vacant() error {
+	if f.out == "" {
+		return nil
+	}
+	if _, err := os.Lstat(f.out); err == nil {
+		return usage("--out %s exists; name another file, or remove it", f.out)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("--out: %w", err)
+	}
+	if !strings.HasSuffix(f.out, ".yaml") && !strings.HasSuffix(f.out, ".yml") {
+		return usage("--out %s, want a file of type .yaml", f.out)
+	}
+	return nil
+}
+
+// nothing tells that nothing was found.
+func (s *streams) nothing(f *exploreFlags, alg *algo.Algorithm, r *explore.Report) error {
+	if f.json {
+		return writeJSON(s.out, exploreReport{Schema: 1, Algorithm: alg.ID, Seed: f.seed,
+			Schedules: r.Schedules, PerSecond: perSecond(r.Schedules, r.Elapsed), Trace: []string{}})
+	}
+	fmt.Fprintf(s.out, "%s: no broken promise in %d schedules (%.0f per second)\n", alg.ID, r.Schedules,
+		perSecond(r.Schedules, r.Elapsed))
+	return nil
+}
+
+func perSecond(n uint64, d time.Duration) float64 { return float64(n) / max(d.Seconds(), 1e-3) }
+
+type exploreReport struct {
+	Schema     int      `json:"schema_version"`
+	Algorithm  string   `json:"algorithm"`
+	Seed       uint64   `json:"seed"`
+	Schedules  uint64   `json:"schedules"`
+	PerSecond  float64  `json:"schedules_per_second"`
+	Rule       string   `json:"rule"` // of what was found; empty: nothing
+	Text       string   `json:"text"`
+	Number     uint64   `json:"schedule"`
+	InModel    bool     `json:"in_model"`
+	OutOfModel []string `json:"out_of_model"`
+	File       string   `json:"file"`
+	Trace      []string `json:"trace"`
+}
+
+// found saves and tells what was found.
+func (s *streams) found(f *exploreFlags, alg *algo.Algorithm, r *explore.Report) error {
+	find := r.Find
+	path, err := f.save(alg, find)
+	if err != nil {
+		return err
+	}
+	if err := find.Reproduces(path); err != nil {
+		return fmt.Errorf("what was found cannot be repeated from the file: %w", err)
+	}
+	if f.json {
+		var trace strings.Builder
+		printEvents(&trace, find.Records, alg.Codec.Kinds())
+		err := writeJSON(s.out, exploreReport{
+			Schema: 1, Algorithm: alg.ID, Seed: f.seed, Schedules: r.Schedules,
+			PerSecond: perSecond(r.Schedules, r.Elapsed), Rule: find.Rule, Text: find.Text,
+			Number: find.Number, InModel: find.InModel, OutOfModel: append([]string{}, find.OutOfModel...),
+			File: path, Trace: strings.Split(strings.TrimSuffix(trace.String(), "\n"), "\n"),
+		})
+		if err != nil {
+			return err
+		}
+	} else {
+		s.printFind(alg, r, path)
+	}
+	if find.InModel {
+		return exit(Violated)
+	}
+	return nil
+}
+
+func (s *streams) printFind(alg *algo.Algorithm, r *explore.Report, path string) {
+	w, find := s.out, r.Find
+	fmt.Fprintf(w, "schedule %d breaks a promise (%.0f schedules per second); the smallest that does, "+
+		"of %d tried:\n\n", find.Number, perSecond(r.Schedules, r.Elapsed), find.Tried)
+	printEvents(w, find.Records, alg.Codec.Kinds())
+	fmt.Fprintln(w)
+	what := "violation"
+	if !find.InModel {
+		what = "finding"
+		fmt.Fprintf(w, "in_model=false: it %s\n", strings.Join(find.OutOfModel, "; it "))
+	}
+	fmt.Fprintf(w, "%s: %s: %s: %s\n", what, alg.ID, find.Rule, find.Text)
+	fmt.Fprintf(w, "  scenario:  %s, %s\n", path, plural(find.Schedule.Nodes, "process", "processes"))
+	fmt.Fprintf(w, "  reproduce: bench run %s\n", quoted(path))
+}
+
+// save writes the schedule that was found into a file that does not exist yet.
+func (f *exploreFlags) save(alg *algo.Algorithm, find *explore.Find) (string, error) {
+	text, err := find.File()
+	if err != nil {
+		return "", err
+	}
+	for number := 1; ; number++ {
+		path := f.out
+		if path == "" {
+			path = "explore-" + alg.Spec.Name + ".yaml"
+			if number > 1 {
+				path = fmt.Sprintf("explore-%s-%d.yaml", alg.Spec.Name, number)
+			}
+		}
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if errors.Is(err, fs.ErrExist) && f.out == "" {
+			continue
+		}
+		if err != nil {
+			return "", fmt.Errorf("the scenario that was found cannot be saved: %w", err)
+		}
+		_, err = file.Write(text)
+		return path, errors.Join(err, file.Close())
+	}
+}
+
+// exhaust walks through the smallest systems and tells how large they are.
+func (s *streams) exhaust(c *cobra.Command, alg *algo.Algorithm) error {
+	for _, name := range []string{"schedules", "time", "workers", "seed", "nodes", "latency", "params",
+		"faults", "rule", "out", "progress", "json"} {
+		if c.Flags().Changed(name) {
+			return usage("--%s means nothing with --exhaustive; leave one out", name)
+		}
+	}
+	scopes, err := algotest.Scopes(alg.ID)
+	if err != nil {
+		return err
+	}
+	t := &table{}
+	for i, name := range []string{"system", "states", "steps", "depth", "ends", "schedules"} {
+		t.column(name, i > 0)
+	}
+	var broken []string
+	for _, scope := range scopes {
+		scope.States = 200_000
+		space, err := algotest.Exhaust(alg.ID, scope)
+		if err != nil {
+			return err
+		}
+		schedules := "without end"
+		switch {
+		case space.Find != nil:
+			schedules = "broken"
+			broken = append(broken, space.Find.Error())
+		case space.Bound != "":
+			schedules = "stopped at " + space.Bound
+		case space.Schedules != nil:
+			schedules = space.Schedules.String()
+		}
+		t.add(scope.String(), fmt.Sprint(space.States), fmt.Sprint(space.Steps), fmt.Sprint(space.Depth),
+			fmt.Sprint(space.Terminal), schedules)
+	}
+	t.write(s.out)
+	for _, text := range broken {
+		fmt.Fprintf(s.out, "\nviolation: %s: %s\n", alg.ID, text)
+	}
+	if broken != nil {
+		return exit(Violated)
+	}
+	return nil
+}
+
+// A searching tells how far a search is.
+type searching struct {
+	w        io.Writer
+	mode     string // plain, bar, json or none
+	of       uint64 // schedules; 0: until time is over
+	limit    time.Duration
+	reported time.Duration
+}
+
+func (s *streams) exploreProgress(f *exploreFlags) *searching {
+	p := &searching{w: s.err, mode: f.progress, of: f.schedules, limit: f.limit}
+	if p.mode == "auto" {
+		p.mode = "plain"
+		if file, ok := s.err.(*os.File); ok && term.IsTerminal(int(file.Fd())) &&
+			s.getenv("TERM") != "dumb" && s.getenv("CI") == "" {
+			p.mode = "bar"
+		}
+	}
+	return p
+}
+
+func (p *searching) tell(tried uint64, elapsed time.Duration) {
+	of := ""
+	switch {
+	case p.of > 0:
+		of = fmt.Sprintf(" of %d", p.of)
+	case p.limit > 0:
+		of = fmt.Sprintf(" in %s of %v", span(elapsed), p.limit)
+	}
+	line := fmt.Sprintf("%d schedules%s, %.0f per second", tried, of, perSecond(tried, elapsed))
+	pause := 5 * time.Second
+	if elapsed > time.Minute {
+		pause = 30 * time.Second
+	}
+	switch {
+	case p.mode == "json":
+		// A reader that went away is no reason to end a search.
+		_ = json.NewEncoder(p.w).Encode(map[string]any{"tried": tried, "planned": p.of,
+			"elapsed_s": elapsed.Seconds(), "schedules_per_second": perSecond(tried, elapsed)})
+	case p.mode == "bar":
+		fmt.Fprintf(p.w, "\r\x1b[K%s", line)
+	case p.mode == "plain" && elapsed-p.reported >= pause:
+		p.reported = elapsed
+		fmt.Fprintln(p.w, line)
+	}
+}
+
+func (p *searching) close() {
+	if p.mode == "bar" {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+}

@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestExplore_Finds: what is found is printed, saved, and repeated by bench run.
+func TestExplore_Finds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "found.yaml")
+	r := bench(t, "explore", "test-greedy", "--schedules", "500", "--out", path).want(t, Violated)
+	has(t, r.out, "schedule 1 breaks a promise", "p1 enters the critical section",
+		"violation: mutex/test-greedy: mutual-exclusion: ", "scenario:  "+path+", 2 processes",
+		"reproduce: bench run "+path)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(string(text), "do: request"); got != 2 {
+		t.Errorf("%d requests, want 2:\n%s", got, text)
+	}
+	r = bench(t, "run", path, "--out", t.TempDir()).want(t, Violated)
+	has(t, r.out, "violation 1")
+	r = bench(t, "explore", "test-greedy", "--schedules", "500", "--out", path).want(t, Usage)
+	has(t, r.errors, "exists; name another file")
+}
+
+func TestExplore_JSON(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "found.yaml")
+	r := bench(t, "explore", "test-greedy", "--time", "10s", "--out", path, "--json").want(t, Violated)
+	var got exploreReport
+	if err := json.Unmarshal([]byte(r.out), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Rule != "mutual-exclusion" || !got.InModel || got.File != path || len(got.Trace) < 5 ||
+		got.Schedules < 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestExplore_Nothing: that nothing was found is told with how much was tried.
+func TestExplore_Nothing(t *testing.T) {
+	r := bench(t, "explore", "test-greedy", "--schedules", "40", "--rule", "deadlock",
+		"--progress", "json").want(t, Good)
+	has(t, r.out, "mutex/test-greedy: no broken promise in 40 schedules (", " per second)")
+	r = bench(t, "explore", "test-greedy", "--schedules", "40", "--rule", "deadlock", "--json").want(t, Good)
+	has(t, r.out, `"schedules": 40`, `"rule": ""`)
+}
+
+// TestExplore_BeyondTheModel: what breaks there is a finding.
+func TestExplore_BeyondTheModel(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "found.yaml")
+	r := bench(t, "explore", "test-panic", "--schedules", "500", "--out", path).want(t, Violated)
+	has(t, r.out, "violation: mutex/test-panic: broken: ", "no such rule")
+}
+
+func TestExplore_Mistakes(t *testing.T) {
+	full := filepath.Join(t.TempDir(), "found.json")
+	for name, test := range map[string]struct{ args, says string }{
+		"no algorithm":     {"", "0 algorithms, want one"},
+		"unknown":          {"mutex/test-greddy", `did you mean "mutex/test-greedy"?`},
+		"faults":           {"test-greedy --faults some", "want one of: none, survived, all"},
+		"rule":             {"test-greedy --rule safety", "want one of: after-heal, agreement"},
+		"progress":         {"test-greedy --progress loud", "want one of: auto"},
+		"workers":          {"test-greedy --workers -1", "want 1 or more"},
+		"schedules":        {"test-greedy --schedules 0", "--schedules 0, want 1 or more"},
+		"time":             {"test-greedy --time -3s", "want a duration above 0"},
+		"latency":          {"test-greedy --latency 1ns", "want 100us to 1m"},
+		"nodes":            {"test-greedy --nodes many", "want numbers from 2 to 100"},
+		"nodes it cannot":  {"test-everything --nodes 4", "want an odd number of processes"},
+		"params":           {"test-everything --params patience", "want NAME=VALUE"},
+		"unknown param":    {"test-everything --params patients=1ms", "patience"},
+		"value of a param": {"test-everything --params mode=slow", "safe"},
+		"out":              {"test-greedy --out " + full, "want a file of type .yaml"},
+		"exhaustive":       {"test-greedy --exhaustive --seed 3", "--seed means nothing with --exhaustive"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := bench(t, append([]string{"explore"}, strings.Fields(test.args)...)...).want(t, Usage)
+			has(t, r.errors, test.says)
+		})
+	}
+}
+
+// TestExplore_Exhaustive: the table of the smallest systems, and what breaks there.
+func TestExplore_Exhaustive(t *testing.T) {
+	r := bench(t, "explore", "test-greedy", "--exhaustive").want(t, Violated)
+	has(t, r.out, "n=2 requests=[2,2]", "broken", "violation: mutex/test-greedy: p2 granted while p1 is inside")
+}

@@ -1,0 +1,182 @@
+package explore
+
+import (
+	"slices"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// A moment is an instant of a trial at which something depends on what comes first:
+// a message goes or comes, a timer expires, somebody enters or is elected.
+type moment struct {
+	at, due time.Duration // due: of a message, when it is delivered
+	what    trace.Type
+	kind    uint8  // of a message
+	process uint32 // to whom it happens
+	peer    uint32 // of a message: the other end
+}
+
+// moments gathers those of a trial.
+type moments []moment
+
+// enough of them: a trial that goes on and on has shown all that it does.
+const enough = 1000
+
+// Record keeps r if it is one.
+func (list *moments) Record(r *trace.Record) {
+	switch r.Type {
+	case trace.Send, trace.Deliver:
+		if r.Plane != trace.Data {
+			return
+		}
+	case trace.Timeout, trace.Granted, trace.Released, trace.Elected, trace.Suspect, trace.Up:
+	default:
+		return
+	}
+	if len(*list) < enough {
+		*list = append(*list, moment{r.At, r.Due, r.Type, r.Kind, r.Process, r.Peer})
+	}
+}
+
+// any is one of the moments. Each sort is as likely as each other: what happens
+// seldom is where algorithms are wrong.
+func (m *maker) any(list moments, fits func(*moment) bool) *moment {
+	type sort struct {
+		what trace.Type
+		kind uint8
+	}
+	var sorts []sort
+	for i := range list {
+		if x := &list[i]; fits == nil || fits(x) {
+			if k := (sort{x.what, x.kind}); !slices.Contains(sorts, k) {
+				sorts = append(sorts, k)
+			}
+		}
+	}
+	if len(sorts) == 0 {
+		return nil
+	}
+	k := sorts[m.rng.IntN(len(sorts))]
+	var chosen *moment
+	seen := 0
+	for i := range list {
+		x := &list[i]
+		if x.what == k.what && x.kind == k.kind && (fits == nil || fits(x)) {
+			if seen++; m.rng.IntN(seen) == 0 {
+				chosen = x
+			}
+		}
+	}
+	return chosen
+}
+
+// tick is the least time that makes a difference in a script.
+const tick = time.Microsecond
+
+// beside is an instant right at, before or after another, in whole ticks.
+func (m *maker) beside(at time.Duration) time.Duration {
+	at = at.Truncate(tick) + time.Duration(m.rng.IntN(4)-1)*tick
+	return max(at, 0)
+}
+
+// vary changes a schedule where the trial that it led to was delicate.
+func (m *maker) vary(s *Schedule, list moments) *Schedule {
+	for range 8 {
+		out := s.clone()
+		for range 1 + m.rng.IntN(3) {
+			m.change(out, list)
+		}
+		out.tidy()
+		if out.asks() && (m.options.Faults == All || out.within()) {
+			return out
+		}
+	}
+	return m.draw()
+}
+
+func (m *maker) change(s *Schedule, list moments) {
+	x := m.any(list, nil)
+	if x == nil {
+		s.Seed++
+		return
+	}
+	survives := &m.alg.Spec.Survives
+	p, at := algo.ID(x.process), m.beside(x.at)
+	if x.peer > 0 && int(x.peer) <= s.Nodes && m.chance(2) {
+		p = algo.ID(x.peer)
+	}
+	until := s.unit()
+	if y := m.any(list, func(y *moment) bool { return y.at > x.at }); y != nil && !m.chance(3) {
+		until = max(m.beside(y.at)-at, tick)
+	}
+	add := func(e harness.Event) { s.Events = append(s.Events, e) }
+	switch m.rng.IntN(8) {
+	case 0, 1:
+		switch {
+		case m.may(survives.Crashes != nil) && m.chance(2):
+			e := harness.Event{At: at, Do: harness.DoCrash, Node: p}
+			if m.may(survives.Recovery) && !m.chance(3) {
+				e.For = until
+			}
+			add(e)
+		case m.may(survives.Partition):
+			add(m.cut(s, at, until))
+		case m.may(survives.Loss):
+			loss := 1.0
+			add(harness.Event{At: at, Do: harness.DoFlaky, Loss: &loss, For: until, Links: m.link(s)})
+		default:
+			s.Seed = m.rng.Uint64N(1 << 32)
+		}
+	case 2:
+		if m.asynchronous() {
+			add(harness.Event{At: at, Do: harness.DoPause, Node: p, For: until})
+		}
+	case 3, 4:
+		m.delay(s, list)
+	case 5:
+		add(m.command(p, at))
+	case 6:
+		if i := m.rng.IntN(len(s.Events) + 1); i < len(s.Events) {
+			s.Events[i].At = at
+		}
+	default:
+		if i := m.rng.IntN(len(s.Events) + 1); i < len(s.Events) && len(s.Events) > 1 {
+			s.Events = slices.Delete(s.Events, i, i+1)
+		}
+	}
+}
+
+// command is what an application asks for.
+func (m *maker) command(p algo.ID, at time.Duration) harness.Event {
+	if m.alg.Problem == algo.Election {
+		return harness.Event{At: at, Do: harness.DoElect, Node: p}
+	}
+	return harness.Event{At: at, Do: harness.DoRequest, Node: p}
+}
+
+// delay has one message come right before, with or after something else that
+// happens to its receiver.
+func (m *maker) delay(s *Schedule, list moments) {
+	x := m.any(list, func(x *moment) bool { return x.what == trace.Send && x.process != x.peer })
+	if x == nil {
+		return
+	}
+	y := m.any(list, func(y *moment) bool { return y.process == x.peer && y.at > x.at })
+	if y == nil {
+		return
+	}
+	d := s.network().Latency
+	takes := max(m.beside(y.at)-x.at.Truncate(tick), tick)
+	if takes > d && !m.asynchronous() {
+		takes = pick(m, d, d/100)
+	}
+	latency := bus.Constant(takes)
+	s.Events = append(s.Events, harness.Event{
+		At: x.at.Truncate(tick), Do: harness.DoFlaky, For: tick, Latency: &latency,
+		Links: [][2]uint32{{x.process, x.peer}},
+	})
+}

@@ -1,0 +1,260 @@
+package explore
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/harness"
+)
+
+// A maker makes schedules of one algorithm. What it makes follows from its source.
+type maker struct {
+	alg     *algo.Algorithm
+	options *Options
+	rng     *rand.Rand
+}
+
+// span is a random duration from lo to hi, in whole microseconds: scripts are
+// read by people.
+func (m *maker) span(lo, hi time.Duration) time.Duration {
+	return lo + time.Duration(m.rng.Int64N(int64(hi-lo)/int64(time.Microsecond)+1))*time.Microsecond
+}
+
+// chance is true once in so many times.
+func (m *maker) chance(in int) bool { return m.rng.IntN(in) == 0 }
+
+func pick[T any](m *maker, list ...T) T { return list[m.rng.IntN(len(list))] }
+
+// may says whether schedules may do what a fault model survives, or not.
+func (m *maker) may(survived bool) bool {
+	return m.options.Faults == All || survived && m.options.Faults == Survived
+}
+
+// asynchronous says whether processes and links may be as slow as they like.
+func (m *maker) asynchronous() bool {
+	return m.may(m.alg.Spec.Needs.Synchrony != algo.Synchronous)
+}
+
+// draw makes a random schedule, in which anything may fall together.
+func (m *maker) draw() *Schedule {
+	s := &Schedule{
+		Algorithm: m.alg.ID, Params: m.options.Params, Nodes: m.nodes(), Shape: m.shape(),
+		Seed: m.rng.Uint64N(1 << 32), // short enough to be copied by hand
+	}
+	d := m.options.Latency
+	if d == 0 {
+		d = time.Millisecond * pick[time.Duration](m, 1, 2, 5, 10, 20, 50)
+	}
+	s.Latency = m.latency(d)
+	s.Unordered = m.may(!m.alg.Spec.Needs.FIFO) && m.chance(2)
+	if m.may(m.alg.Spec.Survives.Duplication) && m.chance(3) {
+		s.Duplication = pick(m, 0.05, 0.2)
+	}
+	m.detector(s, d)
+	t := &timing{maker: m, grid: d / 4, end: d*time.Duration(s.Nodes) + s.unit()*time.Duration(m.rng.IntN(6))}
+	if m.alg.Problem == algo.Election {
+		m.elections(s, t)
+	} else {
+		m.entries(s, t)
+	}
+	m.crashes(s, t)
+	m.hindrances(s, t)
+	if !s.asks() { // whoever is up tries it last
+		s.Events = append(s.Events, harness.Event{At: s.last(), Do: harness.DoElect, Node: s.survivor()})
+	}
+	s.tidy()
+	return s
+}
+
+// timing draws the instants of one schedule: on a grid, so that some coincide.
+type timing struct {
+	*maker
+	grid, end time.Duration
+}
+
+func (t *timing) at() time.Duration {
+	if t.chance(4) {
+		return 0
+	}
+	return t.grid * time.Duration(t.rng.Int64N(int64(t.end/t.grid)+1))
+}
+
+func (t *timing) some() time.Duration { return t.at() + t.grid }
+
+func (m *maker) nodes() int {
+	if list := m.options.Nodes; len(list) > 0 {
+		return list[m.rng.IntN(len(list))]
+	}
+	for range 1000 {
+		n := 2 + m.rng.IntN(4)
+		if m.chance(4) {
+			n = 6 + m.rng.IntN(4)
+		}
+		if needs := m.alg.Spec.Needs.Nodes; needs == nil || needs(n) == nil {
+			return n
+		}
+	}
+	return 3
+}
+
+func (m *maker) shape() algo.Shape {
+	s := algo.DefaultShape(m.alg.Spec.Needs.Topology)
+	if s.Kind == "tree" {
+		s.Tree = pick(m, "path", "star", "binary", "random")
+	}
+	return s
+}
+
+// latency is at most d where somebody relies on that: all alike, or as different
+// as a hundred to one, most of them or few.
+func (m *maker) latency(d time.Duration) bus.Latency {
+	switch {
+	case m.chance(4):
+		return bus.Constant(d)
+	case m.chance(3):
+		return bus.Latency{Distribution: "quantiles", Values: []time.Duration{d / 100, d / 20, d / 10, d}}
+	case m.asynchronous() && m.chance(3):
+		return bus.Latency{Distribution: "exponential", Mean: d / 4}
+	}
+	return bus.Uniform(d/100, d)
+}
+
+// detector is one that the algorithm can do with: heartbeats where the living may
+// be suspected as well, if only for a while.
+func (m *maker) detector(s *Schedule, d time.Duration) {
+	needs := m.alg.Spec.Needs.Detector
+	switch {
+	case needs == algo.NoDetector:
+		s.Detector = harness.Detector{Kind: "none"}
+	case needs == algo.EventuallyPerfect && (m.may(m.alg.Spec.Survives.Partition) || m.chance(4)):
+		s.Detector = harness.Detector{Kind: "heartbeat", Interval: 2 * d, Timeout: 4 * d}
+	default:
+		s.Detector = harness.Detector{Kind: "perfect", Delay: pick(m, 0, d, 5*d)}
+	}
+}
+
+// elections draws who starts one, and when; a leader may have been settled before.
+func (m *maker) elections(s *Schedule, t *timing) {
+	n := s.Nodes
+	if m.alg.Spec.Needs.Detector != algo.NoDetector && m.chance(2) {
+		s.Leader = algo.ID(n)
+	}
+	initiators := m.rng.IntN(n + 1)
+	if s.Leader == algo.None {
+		initiators = max(initiators, 1)
+	}
+	for range initiators {
+		s.Events = append(s.Events, harness.Event{At: t.at(), Do: harness.DoElect, Node: m.process(s)})
+	}
+}
+
+// entries draws who asks for the critical section, and when; now and then so
+// often that it could starve somebody.
+func (m *maker) entries(s *Schedule, t *timing) {
+	s.Holder = pick(m, algo.None, m.process(s))
+	d := s.network().Latency
+	s.Hold = pick(m, bus.Constant(d/2), bus.Constant(d), bus.Constant(3*d), bus.Uniform(0, d),
+		bus.Constant(s.unit()/2))
+	requests := s.Nodes * (1 + m.rng.IntN(4))
+	if m.chance(8) {
+		requests = s.Nodes * 8
+	}
+	for range requests {
+		s.Events = append(s.Events,
+			harness.Event{At: t.at(), Do: harness.DoRequest, Node: m.process(s)})
+	}
+}
+
+func (m *maker) process(s *Schedule) algo.ID { return algo.ID(1 + m.rng.IntN(s.Nodes)) }
+
+// crashes draws who crashes and who comes back.
+func (m *maker) crashes(s *Schedule, t *timing) {
+	most := 0
+	if m.options.Faults != None {
+		most = min(m.alg.Spec.Survives.CrashesOf(s.Nodes), s.Nodes-1)
+	}
+	if m.options.Faults == All {
+		most = s.Nodes - 1
+	}
+	if most <= 0 {
+		return
+	}
+	victims := m.rng.Perm(s.Nodes)[:m.rng.IntN(most+1)]
+	if len(victims) > 0 && s.Leader != algo.None && !slices.Contains(victims, s.Nodes-1) {
+		victims[0] = s.Nodes - 1 // so that there is something to elect for
+	}
+	for _, v := range victims {
+		for range 1 + m.rng.IntN(2) {
+			e := harness.Event{At: t.at(), Do: harness.DoCrash, Node: algo.ID(v + 1)}
+			if m.may(m.alg.Spec.Survives.Recovery) && !m.chance(3) {
+				e.For = t.some()
+			}
+			s.Events = append(s.Events, e)
+			if e.For == 0 {
+				break
+			}
+		}
+	}
+}
+
+// hindrances draws what is done to links, and to processes that do not notice.
+// All of it passes.
+func (m *maker) hindrances(s *Schedule, t *timing) {
+	survives := &m.alg.Spec.Survives
+	if m.may(survives.Partition) {
+		for range m.rng.IntN(4) {
+			s.Events = append(s.Events, m.cut(s, t.at(), t.some()))
+		}
+	}
+	if m.may(survives.Loss) && m.chance(2) {
+		loss := pick(m, 0.05, 0.3, 1)
+		e := harness.Event{At: t.at(), Do: harness.DoFlaky, Loss: &loss, For: t.some()}
+		if m.chance(2) {
+			e.Links = m.link(s)
+		}
+		s.Events = append(s.Events, e)
+	}
+	if !m.asynchronous() {
+		return
+	}
+	d := s.network().Latency
+	for range m.rng.IntN(3) {
+		e := harness.Event{At: t.at(), For: t.some()}
+		switch m.rng.IntN(3) {
+		case 0:
+			e.Do, e.Node = harness.DoPause, m.process(s)
+		case 1:
+			e.Do, e.Node, e.By = harness.DoSlow, m.process(s), d
+		default:
+			slow := bus.Constant(pick(m, 3*d, s.unit()))
+			e.Do, e.Links, e.Latency = harness.DoFlaky, m.link(s), &slow
+		}
+		s.Events = append(s.Events, e)
+	}
+}
+
+// cut divides the processes in two, or cuts one link in one direction.
+func (m *maker) cut(s *Schedule, at, lasts time.Duration) harness.Event {
+	e := harness.Event{At: at, Do: harness.DoCut, For: lasts}
+	if m.chance(4) {
+		e.Links = m.link(s)
+		return e
+	}
+	size := 1 + m.rng.IntN(s.Nodes-1)
+	var side []uint32
+	for _, p := range m.rng.Perm(s.Nodes)[:size] {
+		side = append(side, uint32(p+1))
+	}
+	slices.Sort(side)
+	e.Groups = [][]uint32{side}
+	return e
+}
+
+// link is one, in one direction.
+func (m *maker) link(s *Schedule) [][2]uint32 {
+	two := m.rng.Perm(s.Nodes)
+	return [][2]uint32{{uint32(two[0] + 1), uint32(two[1] + 1)}}
+}

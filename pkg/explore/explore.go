@@ -1,0 +1,247 @@
+// Package explore searches for a schedule under which an algorithm breaks a
+// promise: in simulation, at random and then where the trials themselves show that
+// something depends on what comes first. What it finds it makes as small as it can
+// and writes down as a script, which is an experiment like any other.
+//
+// It proves nothing: that nothing was found says how much was tried. It knows no
+// algorithm; what may happen to one is what its Spec says that it survives.
+package explore
+
+import (
+	"context"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// Faults is what may happen in the schedules of a search, besides messages that
+// take their time.
+type Faults string
+
+// The bounds of a search.
+const (
+	None     Faults = "none"     // nothing
+	Survived Faults = "survived" // what the algorithm says that it survives
+	All      Faults = "all"      // anything
+)
+
+// Options is what a search is for and how far it goes.
+type Options struct {
+	Params    map[string]any // to set
+	Nodes     []int          // one of them, in each schedule; nil: from two to nine
+	Latency   time.Duration  // the largest; 0: one of several
+	Faults    Faults
+	Rule      string // to look for; empty: any
+	Seed      uint64
+	Schedules uint64        // how many; 0: any number
+	Time      time.Duration // for how long; 0: until the context ends
+	Workers   int           // 0: one per core
+	// Progress, if not nil, is told twice a second how many schedules were tried.
+	Progress func(tried uint64, elapsed time.Duration)
+}
+
+// A Report is what a search came to.
+type Report struct {
+	Schedules uint64 // tried
+	Elapsed   time.Duration
+	Find      *Find // nil: nothing is broken
+}
+
+// A Find is a broken promise and the schedule that breaks it.
+type Find struct {
+	Rule, Text string
+	Number     uint64     // of the schedule that broke it first
+	First      *Schedule  // that schedule
+	Schedule   *Schedule  // the smallest that breaks the same rule
+	Tried      int        // schedules on the way to that
+	Records    trace.List // of the smallest, without heartbeats
+	InModel    bool
+	OutOfModel []string // why not
+}
+
+// family is how many schedules are made of one: a random one, and others that
+// differ from it where it was delicate. A family follows from the seed and its
+// number alone, so that a search finds the same with any number of workers.
+const family = 16
+
+// suspicious is how seldom a family's first schedule is simulated twice, to see
+// whether the algorithm is deterministic at all.
+const suspicious = 64
+
+// Run searches until something is found, all schedules are tried or the context
+// ends. That is no error.
+func Run(ctx context.Context, id string, options Options) (Report, error) {
+	alg, err := algo.Lookup(id)
+	if err != nil {
+		return Report{}, err
+	}
+	s := &search{alg: alg, options: &options, begun: time.Now()}
+	s.first.Store(^uint64(0))
+	workers := options.Workers
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	search := ctx
+	if options.Time > 0 {
+		var cancel context.CancelFunc
+		search, cancel = context.WithTimeout(ctx, options.Time)
+		defer cancel()
+	}
+	stop := s.report()
+	var pool sync.WaitGroup
+	for range workers {
+		pool.Go(func() { s.work(search) })
+	}
+	pool.Wait()
+	stop()
+	if s.err != nil {
+		return Report{}, s.err
+	}
+	out := Report{Schedules: s.tried.Load(), Elapsed: time.Since(s.begun), Find: s.found}
+	if s.found != nil {
+		err = s.found.shrink(ctx)
+	}
+	return out, err
+}
+
+// A search is one, by several workers.
+type search struct {
+	alg     *algo.Algorithm
+	options *Options
+	begun   time.Time
+	tried   atomic.Uint64
+	next    atomic.Uint64 // family
+	first   atomic.Uint64 // family in which something was found
+
+	mu    sync.Mutex
+	found *Find
+	err   error
+}
+
+// report tells the progress until it is stopped.
+func (s *search) report() (stop func()) {
+	if s.options.Progress == nil {
+		return func() {}
+	}
+	done := make(chan struct{})
+	var reporter sync.WaitGroup
+	reporter.Go(func() {
+		t := time.NewTicker(500 * time.Millisecond)
+		defer t.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-t.C:
+				s.options.Progress(s.tried.Load(), time.Since(s.begun))
+			}
+		}
+	})
+	return func() { close(done); reporter.Wait() }
+}
+
+// work tries families until nothing is left. Those before one in which something
+// was found are tried to their end: the first find counts, not the fastest.
+func (s *search) work(ctx context.Context) {
+	for {
+		number := s.next.Add(1) - 1
+		if number >= s.first.Load() || s.options.Schedules > 0 && number*family >= s.options.Schedules {
+			return
+		}
+		if err := s.family(ctx, number); err != nil {
+			s.mu.Lock()
+			if s.err == nil {
+				s.err = err
+			}
+			s.mu.Unlock()
+			s.first.Store(0)
+			return
+		}
+		if ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// family tries the schedules of one.
+func (s *search) family(ctx context.Context, number uint64) error {
+	seed := harness.Derive(s.options.Seed, "explore", number)
+	m := &maker{alg: s.alg, options: s.options, rng: rand.New(rand.NewPCG(seed, seed))}
+	size := uint64(family)
+	if all := s.options.Schedules; all > 0 {
+		size = min(size, all-number*family)
+	}
+	var members [family]struct {
+		schedule *Schedule
+		moments  moments
+	}
+	for i := range size {
+		if ctx.Err() != nil || s.first.Load() < number {
+			return nil
+		}
+		now := &members[i]
+		if i == 0 {
+			now.schedule = m.draw()
+		} else {
+			before := &members[i-1-min(i-1, m.rng.Uint64N(3))] // one of the last three
+			now.schedule = m.vary(before.schedule, before.moments)
+		}
+		b, err := now.schedule.run(s.options.Rule, &now.moments)
+		if err != nil {
+			return err
+		}
+		s.tried.Add(1)
+		if b == nil && i == 0 && number%suspicious == 0 {
+			if err := now.schedule.repeats(); err != nil {
+				return err
+			}
+		}
+		if b != nil {
+			s.keep(number, &Find{
+				Rule: b.rule, Text: b.text, Number: number*family + i + 1, First: now.schedule,
+				Schedule: now.schedule,
+			})
+			return nil
+		}
+	}
+	return nil
+}
+
+// keep notes a find, if none came before it.
+func (s *search) keep(number uint64, f *Find) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if number < s.first.Load() {
+		s.first.Store(number)
+		s.found = f
+	}
+}
+
+// conclude fills in what is to be told of the schedule that was found.
+func (f *Find) conclude() error {
+	p, err := f.Schedule.Plan()
+	if err != nil {
+		return err
+	}
+	f.Records = nil
+	b, err := judge(&p, f.Schedule.unseen(), f.Rule, trace.SinkFunc(func(r *trace.Record) {
+		if r.Plane != trace.Detection || r.Kind != harness.Heartbeat {
+			f.Records.Record(r)
+		}
+	}))
+	if err != nil {
+		return err
+	}
+	f.Text = b.text
+	faults, params := experiment.Beyond(&p)
+	f.OutOfModel = append(faults, params...)
+	f.InModel = len(f.OutOfModel) == 0
+	return nil
+}

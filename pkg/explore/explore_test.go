@@ -1,0 +1,263 @@
+package explore
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	_ "github.com/conclave-bench/conclave/plugins/all"
+	"github.com/conclave-bench/conclave/plugins/mutex/naimitrehelft"
+)
+
+// weaknesses are known to break their algorithm, each within so many schedules.
+var weaknesses = []struct {
+	name, id string
+	params   map[string]any
+	latency  time.Duration
+	rule     string
+	within   uint64
+	night    bool
+}{
+	{"quorum without claims", "election/bully-quorum", map[string]any{"claim_phase": false}, 0,
+		"leadership", 100_000, true},
+	{"return to waiting", "mutex/naimi-trehel-ft", map[string]any{"rebuild": false}, 0,
+		NoEnd, 20_000, false},
+	{"answers come too late", "mutex/naimi-trehel-ft",
+		map[string]any{"t_elec": 3 * time.Millisecond, "t_wait": 20 * time.Millisecond}, 2 * time.Millisecond,
+		"mutual-exclusion", 20_000, false},
+	{"no FAILED to the displaced", "mutex/maekawa", map[string]any{"failed_to_displaced_waiter": false}, 0,
+		"deadlock", 20_000, false},
+	{"an old token after recovery", "mutex/test-keeps-its-token", nil, 0,
+		"mutual-exclusion", 20_000, false},
+}
+
+// TestWeaknesses: what is known to break an algorithm is found, and made so small
+// that each event that is left is needed.
+func TestWeaknesses(t *testing.T) {
+	t.Parallel()
+	for _, w := range weaknesses {
+		t.Run(w.name, func(t *testing.T) {
+			t.Parallel()
+			if w.night && os.Getenv("CONCLAVE_NIGHTLY") == "" {
+				t.Skip("CONCLAVE_NIGHTLY is not set: it takes half a minute")
+			}
+			r, err := Run(context.Background(), w.id, Options{
+				Params: w.params, Latency: w.latency, Faults: Survived, Rule: w.rule, Schedules: w.within,
+				Seed: 1, Workers: 1,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Find == nil || r.Find.Rule != w.rule {
+				t.Fatalf("found %+v in %d schedules, want a breach of %s", r.Find, r.Schedules, w.rule)
+			}
+			minimal(t, r.Find)
+			repeatable(t, r.Find)
+			if len(r.Find.Schedule.Events) > len(r.Find.First.Events) {
+				t.Logf("%d events grew to %d, which name delays", len(r.Find.First.Events),
+					len(r.Find.Schedule.Events))
+			}
+			t.Logf("schedule %d: %s: %d processes, %d events", r.Find.Number, r.Find.Text,
+				r.Find.Schedule.Nodes, len(r.Find.Schedule.Events))
+		})
+	}
+}
+
+// minimal wants every event of what was found to be needed.
+func minimal(t *testing.T, f *Find) {
+	t.Helper()
+	if b, err := f.Schedule.run(f.Rule, nil); err != nil || b == nil {
+		t.Fatalf("the smallest schedule breaks %v, %v, want %s", b, err, f.Rule)
+	}
+	for i, e := range f.Schedule.Events {
+		c := f.Schedule.clone()
+		c.Events = slices.Delete(c.Events, i, i+1)
+		c.tidy()
+		if b, err := c.run(f.Rule, nil); err != nil || b != nil && c.asks() && (c.within() || !f.InModel) {
+			t.Errorf("without event %d, %+v, it still breaks %v, %v", i, e, b, err)
+		}
+	}
+}
+
+// repeatable wants the file of a find to lead to the same trial.
+func repeatable(t *testing.T, f *Find) {
+	t.Helper()
+	text, err := f.File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "found.yaml")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Reproduces(path); err != nil {
+		t.Errorf("%v:\n%s", err, text)
+	}
+}
+
+// TestSameFind: a search finds the same with one worker and with several.
+func TestSameFind(t *testing.T) {
+	t.Parallel()
+	var finds []*Find
+	for _, workers := range []int{1, 2, 3} {
+		r, err := Run(context.Background(), "mutex/test-keeps-its-token", Options{
+			Faults: Survived, Rule: "mutual-exclusion", Schedules: 20_000, Seed: 2, Workers: workers,
+		})
+		if err != nil || r.Find == nil {
+			t.Fatalf("%d workers: found %v, %v", workers, r.Find, err)
+		}
+		finds = append(finds, r.Find)
+	}
+	for i, f := range finds[1:] {
+		if f.Number != finds[0].Number || !reflect.DeepEqual(f.Schedule, finds[0].Schedule) {
+			t.Errorf("%d workers: schedule %d, one worker: %d", i+2, f.Number, finds[0].Number)
+		}
+	}
+}
+
+// TestSchedulesRepeat: whatever is drawn or varied, the file that says so leads to
+// the same trial, event for event.
+func TestSchedulesRepeat(t *testing.T) {
+	t.Parallel()
+	for _, a := range algo.All() {
+		for seed := range uint64(3) {
+			s, m := sample(a, seed)
+			s = m.vary(s, nil)
+			f := &Find{Schedule: s, First: s}
+			text, err := f.File()
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(t.TempDir(), "schedule.yaml")
+			if err := os.WriteFile(path, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			read, err := planOf(path)
+			if err != nil {
+				t.Fatalf("%s: %v\n%s", a.ID, err, text)
+			}
+			var here, there hash
+			if _, err := s.run("", &here); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := judge(&read, false, "", &there); err != nil {
+				t.Fatal(err)
+			}
+			if here != there {
+				t.Errorf("%s, seed %d: the file leads to another trial:\n%s", a.ID, seed, text)
+			}
+		}
+	}
+}
+
+// TestWithin: what is drawn where only what is survived may happen, is survived.
+func TestWithin(t *testing.T) {
+	t.Parallel()
+	for _, a := range algo.All() {
+		for seed := range uint64(50) {
+			if s, _ := sample(a, seed); !s.within() || !s.asks() {
+				t.Fatalf("%s, seed %d: within %t, asks %t", a.ID, seed, s.within(), s.asks())
+			}
+		}
+	}
+}
+
+// TestNothing: a few schedules break nothing that is built in, many do at night.
+func TestNothing(t *testing.T) {
+	t.Parallel()
+	schedules := uint64(160)
+	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+		schedules = 100_000
+	}
+	for _, a := range algo.All() {
+		if strings.HasPrefix(a.Spec.Name, "test-") {
+			continue
+		}
+		t.Run(a.ID, func(t *testing.T) {
+			t.Parallel()
+			r, err := Run(context.Background(), a.ID, Options{
+				Faults: Survived, Schedules: schedules, Seed: 3, Workers: 1,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Find != nil {
+				text, _ := r.Find.File()
+				t.Errorf("schedule %d:\n%s", r.Find.Number, text)
+			}
+			if r.Find == nil && r.Schedules != schedules {
+				t.Errorf("%d schedules were tried, want %d", r.Schedules, schedules)
+			}
+		})
+	}
+}
+
+// TestInterrupted: a search that is stopped says how far it came.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	r, err := Run(ctx, "mutex/central", Options{Faults: None, Seed: 1, Workers: 2})
+	if err != nil || r.Find != nil || r.Schedules > 2*family {
+		t.Errorf("%+v, %v, want almost no schedules and no find", r, err)
+	}
+}
+
+// keeper is naimi-trehel-ft whose holder still has the token when it comes back
+// from a crash.
+type keeper struct{ algo.Mutex }
+
+// Kept is what it saves.
+type Kept struct{ Token bool }
+
+// Kind is KEPT.
+func (Kept) Kind() string { return "KEPT" }
+
+func (k *keeper) token() bool { return reflect.ValueOf(k.Mutex).Elem().FieldByName("token").Bool() }
+
+func (k *keeper) Start(env algo.Env) {
+	k.Mutex.(algo.Starter).Start(keeping{env})
+	env.Save(Kept{k.token()})
+}
+
+func (k *keeper) Receive(env algo.Env, from algo.ID, m algo.Message) {
+	k.Mutex.Receive(keeping{env}, from, m)
+	env.Save(Kept{k.token()})
+}
+
+func (k *keeper) Timeout(env algo.Env, timer algo.Timer) {
+	k.Mutex.(algo.Timed).Timeout(keeping{env}, timer)
+	env.Save(Kept{k.token()})
+}
+
+func (k *keeper) Release(env algo.Env) {
+	k.Mutex.Release(keeping{env})
+	env.Save(Kept{k.token()})
+}
+
+// keeping has only the keeper save.
+type keeping struct{ algo.Env }
+
+func (keeping) Save(algo.Message) {}
+
+func init() {
+	right, err := algo.Lookup("mutex/naimi-trehel-ft")
+	if err != nil {
+		panic(err)
+	}
+	spec := right.Spec
+	spec.Name, spec.Saves = "test-keeps-its-token", []algo.Message{Kept{}}
+	algo.RegisterMutex(spec, func(c algo.Config) algo.Mutex {
+		if saved, ok := c.Saved.(Kept); ok && saved.Token {
+			c.Incarnation, c.Holder = 0, c.ID
+		}
+		c.Saved = nil
+		return &keeper{naimitrehelft.New(c)}
+	})
+}

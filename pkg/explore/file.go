@@ -1,0 +1,173 @@
+package explore
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/harness"
+)
+
+// File is the schedule that was found as an experiment, in YAML; the comment says
+// what it breaks. The experiment that is read from it has one trial, which is that
+// of the schedule.
+func (f *Find) File() ([]byte, error) {
+	s := f.Schedule
+	alg, err := algo.Lookup(s.Algorithm)
+	if err != nil {
+		return nil, err
+	}
+	w := &bytes.Buffer{}
+	line := func(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
+	line("# Found by bench explore, and as small as it could be made. It breaks the rule")
+	line("# %s: %s.", f.Rule, f.Text)
+	for _, why := range f.OutOfModel {
+		line("# That is beyond the model: %s %s.", alg.ID, why)
+	}
+	line("")
+	line("name: explore-%s", alg.Spec.Name)
+	line("problem: %s", alg.Problem)
+	line("algorithms: [{name: %s%s}]", alg.Spec.Name, params(s.Params))
+	line("transport: sim")
+	line("nodes: %d", s.Nodes)
+	if s.Shape.Kind == "tree" {
+		line("topology: {kind: tree, shape: %s}", s.Shape.Tree)
+	}
+	order, duplication := "", ""
+	if s.Unordered {
+		order = ", order: unordered"
+	}
+	if s.Duplication > 0 {
+		duplication = fmt.Sprintf(", duplication: %v", s.Duplication)
+	}
+	line("network: {latency: %s%s%s}", latency(s.Latency), order, duplication)
+	line("detector: %s", detector(s.Detector))
+	line("scenario:")
+	line("  kind: script")
+	for _, p := range []struct {
+		key string
+		id  algo.ID
+	}{{"leader", s.Leader}, {"holder", s.Holder}} {
+		if p.id != algo.None {
+			line("  %s: %d", p.key, p.id)
+		}
+	}
+	if alg.Problem == algo.MutualExclusion {
+		line("  hold: %s", latency(s.Hold))
+	}
+	if s.Until > 0 {
+		line("  until: %v", s.Until)
+	}
+	line("  events:")
+	for _, e := range s.Events {
+		line("    - {%s}", strings.Join(words(e), ", "))
+	}
+	line("repetitions: 1")
+	line("seed: %d", s.Seed)
+	line("time_limit: %v", s.Limit)
+	return w.Bytes(), nil
+}
+
+// params is the parameters as a part of the algorithm's entry.
+func params(given map[string]any) string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		list = append(list, name+": "+value(given[name]))
+	}
+	if list == nil {
+		return ""
+	}
+	return ", params: {" + strings.Join(list, ", ") + "}"
+}
+
+func value(v any) string {
+	switch v := v.(type) {
+	case []any:
+		var list []string
+		for _, x := range v {
+			list = append(list, value(x))
+		}
+		return "[" + strings.Join(list, ", ") + "]"
+	case string:
+		return strconv.Quote(v)
+	}
+	return fmt.Sprint(v)
+}
+
+func latency(l bus.Latency) string {
+	switch l.Distribution {
+	case "constant":
+		return l.Mean.String()
+	case "uniform":
+		return fmt.Sprintf("{distribution: uniform, min: %v, max: %v}", l.Min, l.Max)
+	case "exponential":
+		return fmt.Sprintf("{distribution: exponential, mean: %v}", l.Mean)
+	}
+	var list []string
+	for _, v := range l.Values {
+		list = append(list, v.String())
+	}
+	return "{distribution: quantiles, values: [" + strings.Join(list, ", ") + "]}"
+}
+
+func detector(d harness.Detector) string {
+	switch d.Kind {
+	case "perfect":
+		return fmt.Sprintf("{kind: perfect, delay: %v}", d.Delay)
+	case "heartbeat":
+		return fmt.Sprintf("{kind: heartbeat, interval: %v, timeout: %v}", d.Interval, d.Timeout)
+	}
+	return "{kind: none}"
+}
+
+// words is the keys of an event with their values.
+func words(e harness.Event) []string {
+	out := []string{fmt.Sprintf("at: %v", e.At), "do: " + e.Do}
+	add := func(is bool, format string, args ...any) {
+		if is {
+			out = append(out, fmt.Sprintf(format, args...))
+		}
+	}
+	add(e.Node != algo.None, "node: %d", e.Node)
+	add(e.Groups != nil, "groups: %s", nested(e.Groups))
+	links := make([][]uint32, len(e.Links))
+	for i, l := range e.Links {
+		links[i] = l[:]
+	}
+	add(e.Links != nil, "links: %s", nested(links))
+	if e.Loss != nil {
+		add(true, "loss: %v", *e.Loss)
+	}
+	if e.Latency != nil {
+		add(true, "latency: %s", latency(*e.Latency))
+	}
+	add(e.By > 0, "by: %v", e.By)
+	add(e.For > 0, "for: %v", e.For)
+	return out
+}
+
+func nested(lists [][]uint32) string {
+	return strings.ReplaceAll(fmt.Sprint(lists), " ", ", ")
+}
+
+// Reproduces loads the experiment in the file and says whether its trial breaks
+// the rule of f, as it should.
+func (f *Find) Reproduces(path string) error {
+	e, err := experiment.Load(path, experiment.Overrides{})
+	if err != nil {
+		return err
+	}
+	p := e.Trials()[0].Plan
+	b, err := judge(&p, f.Schedule.unseen(), f.Rule, nil)
+	if err == nil && b == nil {
+		err = fmt.Errorf("%s does not break the rule %s, as the schedule that it was made of does",
+			path, f.Rule)
+	}
+	return err
+}

@@ -1,0 +1,139 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/sim"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// The names that pkg/check has none for.
+const (
+	// Broken is a panic, or an invariant of the algorithm's own that does not hold.
+	Broken = "broken"
+	// NoEnd is an operation that is promised to complete, and has not long after
+	// everything that was done to it.
+	NoEnd = "no-end"
+)
+
+// lives says whether the rule is about what comes about in the end, if everything
+// is as it should be.
+func lives(a *algo.Algorithm, rule string) bool {
+	switch rule {
+	case Broken, "mutual-exclusion", "request-order", "token-uniqueness":
+		return false
+	case "leadership": // of groups it is looked at in the end
+		return a.Spec.Promises.Leadership == algo.PerGroup
+	}
+	return true
+}
+
+// Rules are the names of what a search can find.
+func Rules() []string {
+	out := []string{Broken, NoEnd}
+	for _, r := range check.Rules {
+		if r.Name != "expectation" { // a schedule expects nothing
+			out = append(out, r.Name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// A breach is a promise that a schedule broke.
+type breach struct{ rule, text string }
+
+// run simulates the schedule and says what it breaks: under the rule alone, if
+// that is not empty. Nil: nothing.
+//
+// The judge is as strict beyond an algorithm's model as within it: whoever asks
+// for schedules from there wants to see what breaks.
+func (s *Schedule) run(rule string, sink trace.Sink) (*breach, error) {
+	p, err := s.Plan()
+	if err != nil {
+		return nil, err
+	}
+	return judge(&p, s.unseen(), rule, sink)
+}
+
+// judge simulates the plan; where only safety is promised, nothing else counts.
+func judge(p *harness.Plan, safety bool, rule string, sink trace.Sink) (*breach, error) {
+	strict := *p
+	strict.InModel = true
+	setup, err := strict.Setup()
+	if err != nil {
+		return nil, err
+	}
+	setup.Virtual = true
+	j := check.NewJudge(setup)
+	all := trace.Sink(j)
+	if sink != nil {
+		all = trace.Tee(j, sink)
+	}
+	end := sim.Run(setup, all)
+	v := j.Finish(end)
+	for _, b := range breaches(setup.Alg, &v) {
+		if (rule == "" || rule == b.rule) && !(safety && lives(setup.Alg, b.rule)) {
+			return &b, nil
+		}
+	}
+	return nil, nil
+}
+
+// breaches is what a verdict says is broken, in the order in which it was.
+func breaches(a *algo.Algorithm, v *check.Verdict) (out []breach) {
+	for _, text := range v.Violations {
+		rule, text, _ := strings.Cut(text, ": ")
+		out = append(out, breach{rule, text})
+	}
+	switch {
+	case v.Status == check.Error:
+		out = append(out, breach{Broken, v.Reason})
+	case v.Status == check.Timeout && promisesEnd(a):
+		out = append(out, breach{NoEnd, v.Reason})
+	}
+	return out
+}
+
+// promisesEnd says whether what is asked of the algorithm is to come about in the
+// end.
+func promisesEnd(a *algo.Algorithm) bool {
+	if a.Problem == algo.Election {
+		return a.Spec.Promises.Leadership != algo.PerGroup
+	}
+	return a.Spec.Promises.StarvationFree
+}
+
+// hash stands for a trace.
+type hash uint64
+
+func (h *hash) Record(r *trace.Record) {
+	const prime = 1099511628211 // of FNV-1a
+	var b [trace.Size]byte
+	r.Put(b[:])
+	for i := 0; i < len(b); i++ {
+		*h = (*h ^ hash(b[i])) * prime
+	}
+}
+
+// repeats says that the schedule leads to the same trace twice; otherwise the
+// algorithm is not deterministic, and nothing that is found can be replayed.
+func (s *Schedule) repeats() error {
+	var first, second hash
+	for _, h := range []*hash{&first, &second} {
+		if _, err := s.run("", h); err != nil {
+			return err
+		}
+	}
+	if first != second {
+		return fmt.Errorf("%s is not deterministic: the same schedule led to two different traces, so "+
+			"that nothing found here could be replayed; it may range over a map, or read a clock",
+			s.Algorithm)
+	}
+	return nil
+}

@@ -1,0 +1,248 @@
+package explore
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/harness"
+)
+
+// A Schedule is all that decides a simulated trial: how many processes there are,
+// what their applications ask for, what is done to processes and links, how long
+// messages take, and the seed of what is left to chance. It says nothing that a
+// script cannot say, and a script that says the same leads to the same trial.
+type Schedule struct {
+	Algorithm   string
+	Params      map[string]any // as given; the others follow from the latency
+	Nodes       int
+	Shape       algo.Shape
+	Leader      algo.ID // settled at the start; None: nobody
+	Holder      algo.ID // of the token; None: the least ID
+	Latency     bus.Latency
+	Unordered   bool
+	Duplication float64
+	Detector    harness.Detector
+	Hold        bus.Latency
+	Events      []harness.Event // sorted by instant; their only trigger is an instant
+	Seed        uint64          // of the experiment of which this is the one trial
+	Until       time.Duration   // the end of what would go on for ever; 0: the schedule ends by itself
+	Limit       time.Duration   // what has not come to an end by then never does
+}
+
+// clone is a copy of s of which any part may be changed.
+func (s *Schedule) clone() *Schedule {
+	c := *s
+	c.Params = maps.Clone(s.Params)
+	c.Events = slices.Clone(s.Events)
+	return &c
+}
+
+// Plan is the plan of the trial, as pkg/experiment makes it of the script.
+func (s *Schedule) Plan() (harness.Plan, error) {
+	alg, err := algo.Lookup(s.Algorithm)
+	if err != nil {
+		return harness.Plan{}, err
+	}
+	p := harness.Plan{
+		Trial: "explore", Algorithm: alg.ID, Label: alg.Spec.Name, Nodes: s.Nodes, Shape: s.Shape,
+		Network: bus.Network{
+			Latency: s.Latency, Unordered: s.Unordered, Duplication: s.Duplication,
+		},
+		Detector: s.Detector, Leader: s.Leader, Holder: s.Holder, TimeLimit: s.Limit,
+		Scenario: harness.Scenario{
+			Kind: harness.Script, Hold: s.Hold, Events: s.Events, Until: s.Until,
+		},
+		Seed: harness.Derive(s.Seed, "trial", 1),
+	}
+	params, errs := alg.Spec.Resolve(s.Params, s.network())
+	if len(errs) > 0 {
+		return p, errs[0]
+	}
+	p.Params = params
+	return p, nil
+}
+
+// network is what the defaults of parameters may look at.
+func (s *Schedule) network() algo.Network {
+	d, bounded := s.Latency.Bound()
+	return algo.Network{Nodes: s.Nodes, Latency: d, Bounded: bounded}
+}
+
+// within says whether nothing happens in s that the algorithm does not survive.
+// What is wrong with the parameters that were given does not matter.
+func (s *Schedule) within() bool {
+	p, err := s.Plan()
+	if err != nil {
+		return false
+	}
+	faults, _ := experiment.Beyond(&p)
+	return len(faults) == 0
+}
+
+// last is when the last event is over.
+func (s *Schedule) last() (at time.Duration) {
+	for _, e := range s.Events {
+		at = max(at, e.At+e.For)
+	}
+	return at
+}
+
+// tidy sorts the events and leaves time for an end behind them: much more than
+// any time-out that was waited for, and any message on its way. What goes on for
+// ever ends then, and so does what is not promised to end.
+func (s *Schedule) tidy() {
+	slices.SortStableFunc(s.Events, func(a, b harness.Event) int { return cmp.Compare(a.At, b.At) })
+	d, hold := s.network().Latency, s.Hold.Typical()
+	requests := time.Duration(0)
+	for _, e := range s.Events {
+		if e.Do == harness.DoRequest {
+			requests++
+		}
+	}
+	units := time.Duration(200)
+	alg, err := algo.Lookup(s.Algorithm)
+	if err == nil && !promisesEnd(alg) {
+		units, requests = 20, 0
+	}
+	calm := units*s.unit() + requests*(2*hold+time.Duration(20*s.Nodes)*d)
+	end := (s.last() + calm).Truncate(time.Millisecond) + time.Millisecond
+	s.Limit, s.Until = (end + 10*time.Second).Truncate(time.Second), 0
+	if err == nil && !promisesEnd(alg) {
+		s.Limit = end
+	}
+	if err == nil && alg.Spec.Perpetual && !promisesEnd(alg) {
+		s.Until = end
+	}
+}
+
+// asks says whether anything happens, and somebody has reason to come to an end: who is to find a leader
+// must be told so, by an application or a detector, and live on. Requests need no
+// such care, since those of the dead do not count.
+func (s *Schedule) asks() bool {
+	alg, err := algo.Lookup(s.Algorithm)
+	if err != nil || len(s.Events) == 0 || alg.Problem != algo.Election || s.Leader != algo.None {
+		return err == nil && len(s.Events) > 0
+	}
+	return slices.ContainsFunc(s.Events, func(e harness.Event) bool {
+		return e.Do == harness.DoElect && !slices.ContainsFunc(s.Events, func(c harness.Event) bool {
+			return c.Do == harness.DoCrash && c.Node == e.Node && (c.For == 0 || c.At+c.For >= e.At)
+		})
+	})
+}
+
+// unit is the time in which an algorithm thinks: its longest time-out, or what a
+// few messages take.
+func (s *Schedule) unit() time.Duration {
+	unit := 4 * s.network().Latency
+	alg, err := algo.Lookup(s.Algorithm)
+	if err != nil {
+		return unit
+	}
+	params, _ := alg.Spec.Resolve(s.Params, s.network())
+	for _, v := range params {
+		if d, ok := v.(time.Duration); ok {
+			unit = max(unit, min(d, time.Minute))
+		}
+	}
+	return unit
+}
+
+// without is s without process p; those above it move down. Nil: it cannot be
+// done.
+func (s *Schedule) without(p algo.ID) *Schedule {
+	alg, err := algo.Lookup(s.Algorithm)
+	if err != nil || s.Nodes < 2 || s.Shape.Order != nil ||
+		alg.Spec.Needs.Nodes != nil && alg.Spec.Needs.Nodes(s.Nodes-1) != nil {
+		return nil
+	}
+	out := s.clone()
+	out.Nodes--
+	for name, v := range out.Params {
+		if list, ok := v.([]any); ok && len(list) == s.Nodes {
+			out.Params[name] = slices.Delete(slices.Clone(list), int(p)-1, int(p))
+		}
+	}
+	down := func(q algo.ID) algo.ID {
+		if q > p {
+			q--
+		}
+		return q
+	}
+	if s.Holder == p {
+		out.Holder = algo.None
+	}
+	if s.Leader == p && int(p) < s.Nodes {
+		return nil
+	}
+	out.Holder = down(out.Holder)
+	out.Leader = min(down(s.Leader), algo.ID(out.Nodes))
+	out.Events = nil
+	for _, e := range s.Events {
+		if e.Node == p {
+			continue
+		}
+		e.Node = down(e.Node)
+		groups, links := e.Groups, e.Links
+		e.Groups, e.Links = nil, nil
+		for _, g := range groups {
+			var side []uint32
+			for _, q := range g {
+				if q != uint32(p) {
+					side = append(side, uint32(down(algo.ID(q))))
+				}
+			}
+			if len(side) > 0 {
+				e.Groups = append(e.Groups, side)
+			}
+		}
+		for _, l := range links {
+			if l[0] != uint32(p) && l[1] != uint32(p) {
+				e.Links = append(e.Links,
+					[2]uint32{uint32(down(algo.ID(l[0]))), uint32(down(algo.ID(l[1])))})
+			}
+		}
+		if (groups != nil || links != nil) && e.Groups == nil && e.Links == nil {
+			continue
+		}
+		out.Events = append(out.Events, e)
+	}
+	return out
+}
+
+// unseen says whether links are cut in a way that amounts to the loss of messages:
+// too shortly for who is behind them to be missed, in one direction, or one cut
+// upon the other. Who does not survive loss then promises safety, and no more.
+func (s *Schedule) unseen() bool {
+	alg, err := algo.Lookup(s.Algorithm)
+	if err != nil || alg.Spec.Survives.Loss {
+		return false
+	}
+	least, healed := 2*(s.unit()+s.Detector.Delay+s.Detector.Interval+s.Detector.Timeout), time.Duration(0)
+	for _, e := range s.Events {
+		switch {
+		case e.Do != harness.DoCut:
+			continue
+		case e.For < least, len(e.Links) > 0, healed > 0 && e.At < healed+least:
+			return true
+		}
+		healed = e.At + e.For
+	}
+	return false
+}
+
+// survivor is a process that is up in the end; the last one, if none is.
+func (s *Schedule) survivor() algo.ID {
+	for p := algo.ID(1); int(p) < s.Nodes; p++ {
+		if !slices.ContainsFunc(s.Events, func(e harness.Event) bool {
+			return e.Do == harness.DoCrash && e.Node == p
+		}) {
+			return p
+		}
+	}
+	return algo.ID(s.Nodes)
+}
