@@ -85,14 +85,21 @@ func (n *node) tell(env algo.Env, p algo.ID) {
 }
 
 // onElected is rule 7. One who has probed since leads no more, and one who is
-// suspected may be gone.
+// suspected may be gone. A leader that hears of a newer one probes once more, so that
+// who follows it, perhaps since a moment ago, learns that it leads no more.
 func (n *node) onElected(env algo.Env, from algo.ID, m Elected) {
 	if m.Term <= n.term || n.probed[from-1].after(m.Round) || slices.Contains(n.suspects, from) {
 		return
 	}
 	n.probed[from-1] = m.Round
 	n.promise(env, m.Term)
+	deposed := n.mode == leading
 	n.settle(env, follower, from, m.Term)
+	if deposed {
+		n.led = true
+		n.round.Count++
+		algo.Broadcast(env, n.ID, n.Peers, Probe{n.round})
+	}
 }
 
 func (n *node) settle(env algo.Env, as mode, leader algo.ID, term uint64) {
