@@ -47,6 +47,10 @@ reference: ## the reference run of every algorithm again: every changed count fa
 refresh: ## take the new counts for the reference; say why in CHANGELOG.md
 	scripts/reference.sh refresh
 
+reproduce: ## published statements against measurement, in full, into docs/reproduced.md
+	$(GO) run ./cmd/bench reproduce --markdown --out "$$(mktemp -d)" > docs/reproduced.new
+	mv docs/reproduced.new docs/reproduced.md
+
 nightly: ## the slow tests: kill loops, long schedules
 	CONCLAVE_NIGHTLY=1 $(GO) test -timeout 60m ./...
 
@@ -56,4 +60,4 @@ mutants: ## break some plugins a line at a time; their tests must notice each
 ci: ## everything that CI runs
 	bash .ci/run
 
-.PHONY: help build test race lint tidy fuzz bench golden quickstart determinism reference refresh nightly mutants ci
+.PHONY: help build test race lint tidy fuzz bench golden quickstart determinism reference refresh reproduce nightly mutants ci

@@ -40,7 +40,7 @@ Exit codes: 0 if every verdict is what its study expects; 1 could not run; 2 usa
 configuration; 3 a violation within the model; 4 a verdict that is not expected; 130
 and 143 interrupted.`,
 		Example: `  bench reproduce --list
-  bench reproduce raynal-modified-again
+  bench reproduce bully-best
   bench reproduce --quick --markdown`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {

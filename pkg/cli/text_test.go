@@ -123,6 +123,9 @@ func TestExamples(t *testing.T) {
 	if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.CopyFS("configs/papers", os.DirFS(study(t, "bully-best", stated))); err != nil {
+		t.Fatal(err)
+	}
 	bench(t, "run", "configs/quickstart.yaml").want(t, Good)
 	for _, folder := range []string{"results/base", "results/new"} {
 		if err := os.CopyFS(folder, os.DirFS(latest(t, "results", "quickstart"))); err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -44,9 +45,16 @@ func (s *Study) Judge(e *experiment.Experiment, dir string, cut bool) ([]Row, er
 	if err != nil {
 		return nil, err
 	}
+	header, err := results.ReadHeader(dir)
+	if err != nil {
+		return nil, err
+	}
 	run := &run{study: s, experiment: e, trials: trials, cut: cut}
 	var rows []Row
 	for _, st := range s.Statements {
+		if err := s.known(st, e, header.Metrics); err != nil {
+			return nil, err
+		}
 		found := false
 		for i := range e.Cells {
 			if !st.about(&e.Cells[i]) {
@@ -65,6 +73,32 @@ func (s *Study) Judge(e *experiment.Experiment, dir string, cut bool) ([]Row, er
 		}
 	}
 	return rows, nil
+}
+
+// known says whether there is such a metric.
+func (s *Study) known(st *Statement, e *experiment.Experiment, metrics []string) error {
+	has := append([]string{"duration_ms", Timeouts}, results.Counts()...)
+	has = append(has, metrics...)
+	for i := range e.Cells {
+		a, err := algo.Lookup(e.Cells[i].Algorithm)
+		if err != nil {
+			return err
+		}
+		for _, m := range a.Spec.Messages {
+			if !slices.Contains(has, m.Kind()) {
+				has = append(has, m.Kind())
+			}
+		}
+	}
+	if slices.Contains(has, st.Metric) {
+		return nil
+	}
+	hint := ""
+	if near := algo.Nearest(st.Metric, has); near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	}
+	return mistake(filepath.Join(s.dir, s.Name+suffix), st.line, "metric: there is no %q%s (has: %s)",
+		st.Metric, hint, strings.Join(has, ", "))
 }
 
 // A run is a finished one, cell by cell.

@@ -160,3 +160,26 @@ func TestMistakes(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestMistakes_Run: what can only be told when the experiment is known, or has run.
+func TestMistakes_Run(t *testing.T) {
+	t.Parallel()
+	const head = "paper: A. Author\ncolumns: [nodes]\nstatements:\n- says: x\n"
+	for _, c := range []struct{ text, want string }{
+		{head + "  metric: mesages\n  paper: exactly 1\n",
+			`small.statements.yaml:4: metric: there is no "mesages"; did you mean "messages"?`},
+		{head + "  metric: VOTE\n  paper: exactly 1\n", `there is no "VOTE"`},
+		{head + "  metric: messages\n  paper: less than label raft\n", `no cell has label "raft" and nodes=3`},
+		{head + "  metric: messages\n  paper: at most P(split)\n", "no parameter t_election_spread"},
+		{head + "  metric: messages\n  paper: exactly 1\n  where: {nodes: 5}\n",
+			"no cell of small.yaml is like that"},
+		{head + "  metric: COORDINATOR\n  paper: exactly N-1\n", ""},
+	} {
+		s, err := Load(write(t, c.text), "small")
+		must(t, err)
+		if _, err = judged(t, s, false); err == nil && c.want != "" ||
+			err != nil && (c.want == "" || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s\n%v, want %q", c.text, err, c.want)
+		}
+	}
+}

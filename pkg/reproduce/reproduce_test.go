@@ -37,6 +37,25 @@ func studies(t *testing.T) (all []*Study) {
 	return all
 }
 
+// judged runs a study in simulation.
+func judged(t *testing.T, s *Study, quick bool) ([]Row, error) {
+	t.Helper()
+	settings, cut := s.Quick, s.Quick != nil
+	if !quick {
+		settings, cut = nil, false
+	}
+	e, err := s.Experiment(settings...)
+	must(t, err)
+	config, err := e.Resolved()
+	must(t, err)
+	folder, err := results.Create(t.TempDir(), runner.Header(e, nil), config)
+	must(t, err)
+	_, err = runner.Run(context.Background(), e, folder, runner.Options{})
+	must(t, err)
+	must(t, folder.Close())
+	return s.Judge(e, folder.Dir(), cut)
+}
+
 // TestStudies runs them all, cut down unless it is night, and wants the verdicts that
 // they expect. What is undecided is counted: hardly anything may be.
 func TestStudies(t *testing.T) {
@@ -44,23 +63,10 @@ func TestStudies(t *testing.T) {
 	full := os.Getenv("CONCLAVE_NIGHTLY") != ""
 	rows, undecided := 0, 0
 	for _, s := range studies(t) {
-		settings, cut := s.Quick, s.Quick != nil
-		if full {
-			settings, cut = nil, false
-		}
-		e, err := s.Experiment(settings...)
+		rowsOf, err := judged(t, s, !full)
 		must(t, err)
-		config, err := e.Resolved()
-		must(t, err)
-		folder, err := results.Create(t.TempDir(), runner.Header(e, nil), config)
-		must(t, err)
-		_, err = runner.Run(context.Background(), e, folder, runner.Options{})
-		must(t, err)
-		judged, err := s.Judge(e, folder.Dir(), cut)
-		must(t, err)
-		must(t, folder.Close())
-		for i := range judged {
-			r := &judged[i]
+		for i := range rowsOf {
+			r := &rowsOf[i]
 			rows++
 			if r.Verdict == Undecided || r.OfTheory == Undecided {
 				undecided++
