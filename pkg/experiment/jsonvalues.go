@@ -132,7 +132,8 @@ func instants(script bool) object {
 	if script {
 		then["not"] = given("at", "after")
 	}
-	out := when("do", object{"const": harness.DoLose}, refused([]string{"every", "rate", "after", "on", "wait"}))
+	never := refused([]string{"every", "rate", "after", "on", "wait"})
+	out := when("do", object{"const": harness.DoLose}, never)
 	out["else"] = then
 	return out
 }

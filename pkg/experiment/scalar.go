@@ -210,7 +210,8 @@ func meant(word string, words []string) string {
 
 func truth() typ {
 	const name = "true or false"
-	return typ{name: name, json: object{"type": "boolean"}.itself, read: func(p *parser, key string, n *node) any {
+	out := object{"type": "boolean"}
+	return typ{name: name, json: out.itself, read: func(p *parser, key string, n *node) any {
 		switch {
 		case n.kind == boolean:
 			return strings.EqualFold(n.text, "true")

@@ -84,8 +84,8 @@ func thresholds() typ {
 	}
 	describe := func(d defs) object {
 		bound := amount().json(d)
-		one := keyed(object{"metric": enumOf(everyMetric()), "stat": enumOf(Stats), "max": bound, "min": bound,
-			"where": object{"type": "object",
+		one := keyed(object{"metric": enumOf(everyMetric()), "stat": enumOf(Stats),
+			"max": bound, "min": bound, "where": object{"type": "object",
 				"additionalProperties": object{"type": []string{"string", "number", "boolean"}}},
 		}, "metric")
 		one["anyOf"] = []object{given("max"), given("min")}

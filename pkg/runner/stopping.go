@@ -173,7 +173,10 @@ func (s *Stopping) Note() string {
 		"looked at from repetition %d on: %d of %d cells did", r.Metric, results.Percent(r.CI), r.Min,
 		len(after), len(r.Cells))
 	if len(after) > 0 {
-		text += fmt.Sprintf(", after %d to %d", slices.Min(after), slices.Max(after))
+		text += fmt.Sprintf(", after %d", slices.Min(after))
+		if most := slices.Max(after); most > slices.Min(after) {
+			text += fmt.Sprintf(" to %d", most)
+		}
 	}
 	if len(wide) > 0 {
 		text += fmt.Sprintf("; not within %d: cell %s", r.Max, listed(wide))
