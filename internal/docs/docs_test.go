@@ -149,6 +149,11 @@ func TestCommands(t *testing.T) {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
+			for _, f := range d.fences {
+				if f.file != "" {
+					must(t, os.WriteFile(filepath.Join(p.dir, f.file), []byte(f.text), 0o644))
+				}
+			}
 			for _, c := range d.commands {
 				p.run(c)
 			}

@@ -29,6 +29,7 @@ type fence struct {
 	language string
 	text     string
 	skipped  bool
+	file     string // under which it lies where the commands run
 }
 
 // A shell is a command, and the exit code that it is to end with.
@@ -42,7 +43,7 @@ type shell struct {
 type reference struct{ where, to string }
 
 var (
-	note     = regexp.MustCompile(`^<!-- docs: (?:(skip): \S.*|exit (\d+)) -->$`)
+	note     = regexp.MustCompile(`^<!-- docs: (?:(skip): \S.*|exit (\d+)|file: (\S+)) -->$`)
 	link     = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	span     = regexp.MustCompile("`([^`]+)`")
 	command  = regexp.MustCompile(`^(?:[A-Z_]+=\S+ )*(?:go run \./cmd/bench|bench)(?: |$)`)
@@ -50,7 +51,8 @@ var (
 )
 
 // parse reads a document. A note right before a block of code steers what is done
-// with it: <!-- docs: exit 3 -->, or <!-- docs: skip: reason -->.
+// with it: <!-- docs: exit 3 -->, <!-- docs: skip: reason -->, or
+// <!-- docs: file: NAME -->.
 func parse(name, text string) document {
 	d := document{name: name}
 	lines := strings.Split(text, "\n")
@@ -60,6 +62,9 @@ func parse(name, text string) document {
 		where := fmt.Sprintf("%s:%d", name, i+1)
 		if language, ok := strings.CutPrefix(line, "```"); ok {
 			f := fence{where: where, language: language, skipped: said != nil && said[1] == "skip"}
+			if said != nil {
+				f.file = said[3]
+			}
 			first := i + 1
 			for i++; i < len(lines) && strings.TrimSpace(lines[i]) != "```"; i++ {
 			}
@@ -212,6 +217,7 @@ const sample = "# One & Two\n\n" +
 	"```sh\ngo run ./cmd/bench run a.yaml \\\n    --set x=1\ngo test ./...\nA=1 bench list\n```\n\n" +
 	"<!-- docs: exit 3 -->\n\n```console\n$ bench run b.yaml\nbench says\n```\n" +
 	"<!-- docs: skip: it waits for ever -->\n```sh\nbench run c.yaml\n```\n" +
+	"<!-- docs: file: x.yaml -->\n```yaml\nname: x\n```\n" +
 	"<!-- docs: exit 2 -->\nprose\n```sh\nbench plan\n```\n```yaml\nalgorithms: []\n```\n"
 
 func TestParse(t *testing.T) {
@@ -221,7 +227,7 @@ func TestParse(t *testing.T) {
 		{"sample.md:6", "go run ./cmd/bench run a.yaml --set x=1", 0},
 		{"sample.md:9", "A=1 bench list", 0},
 		{"sample.md:15", "bench run b.yaml", 3},
-		{"sample.md:25", "bench plan", 0},
+		{"sample.md:29", "bench plan", 0},
 	}
 	if !slices.Equal(d.commands, want) {
 		t.Errorf("commands:\n%+v\nwant\n%+v", d.commands, want)
@@ -231,7 +237,8 @@ func TestParse(t *testing.T) {
 	if !slices.Equal(d.links, links) || !slices.Equal(d.paths, paths) {
 		t.Errorf("links %v, want %v; paths %v, want %v", d.links, links, d.paths, paths)
 	}
-	if len(d.fences) != 5 || d.fences[4].text != "algorithms: []\n" || !d.fences[2].skipped {
+	if len(d.fences) != 6 || d.fences[5].text != "algorithms: []\n" || !d.fences[2].skipped ||
+		d.fences[3].file != "x.yaml" {
 		t.Errorf("fences: %+v", d.fences)
 	}
 	if !slices.Equal(d.anchors, []string{"one--two"}) {
