@@ -55,6 +55,7 @@ func inBothWorlds(t *testing.T, m *host.Machine, p harness.Plan,
 // TestTrial_SplitBrain: of two halves each has a leader of its own, from the time
 // that it takes to notice and to elect until the cut is healed; then there is one.
 func TestTrial_SplitBrain(t *testing.T) {
+	t.Parallel()
 	const whole = 1500
 	p := failing(t, "election/bully", 5, harness.Scenario{
 		Kind: harness.Partition, Shape: "halves", Settle: ms(50), Duration: ms(whole),
@@ -81,6 +82,7 @@ func TestTrial_SplitBrain(t *testing.T) {
 // TestTrial_Pause: a leader that is stopped for a while is replaced, thinks that it
 // leads when it goes on, and is told.
 func TestTrial_Pause(t *testing.T) {
+	t.Parallel()
 	p := failing(t, "election/bully", 4, script(), harness.Event{
 		At: ms(100), Do: harness.DoPause, Who: "leader", For: ms(1200),
 	})
@@ -247,6 +249,7 @@ func TestTrial_CrashAfterElected(t *testing.T) {
 // TestTrial_Churn: processes crash and return as planned, on nodes at the same
 // instants as simulated.
 func TestTrial_Churn(t *testing.T) {
+	t.Parallel()
 	p := failing(t, "election/bully", 5, harness.Scenario{Kind: harness.Churn, Duration: ms(2000)})
 	p.Failures = harness.Failures{CrashRate: 1, Downtime: bus.Uniform(ms(50), ms(200)), MaxDown: 2}
 	p.Leader = 5
@@ -297,6 +300,7 @@ func TestTrial_Elections(t *testing.T) {
 // TestTrial_MutexUnderFire: processes crash while they want the critical section;
 // the load goes on with those that live, and ends.
 func TestTrial_MutexUnderFire(t *testing.T) {
+	t.Parallel()
 	p := failing(t, "mutex/naimi-trehel-ft", 5, harness.Scenario{
 		Kind: harness.Closed, Duration: ms(1500), Think: bus.Constant(ms(20)),
 	}, harness.Event{At: ms(300), Do: harness.DoCrash, Who: "token-holder", For: ms(300)})

@@ -30,6 +30,7 @@ func restart(at int) harness.Event {
 // TestTrial_Conservation: whatever happens to them, every copy of every message
 // has exactly one end.
 func TestTrial_Conservation(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t, 4)
 	params := map[string]any{"rounds": int64(40), "pause": ms(4)}
 	for _, c := range []struct {
@@ -154,6 +155,7 @@ func ups(list trace.List) (out []uint32) {
 
 // TestTrial_RestartHasOnlyWhatWasSaved runs in both worlds.
 func TestTrial_RestartHasOnlyWhatWasSaved(t *testing.T) {
+	t.Parallel()
 	p := plan(t, "election/test-saver", 3, script(crash(52), restart(80), crash(600), restart(650)),
 		map[string]any{"ticks": int64(200), "pause": ms(5)})
 	real := run(t, newMachine(t, 3), p, func(o outcome) error {

@@ -20,6 +20,7 @@ import (
 var slow = map[string]any{"t_answer": ms(400), "t_coordinator": ms(900)}
 
 func TestTrial_BothWorldsAgree(t *testing.T) {
+	t.Parallel()
 	type world struct {
 		name string
 		plan harness.Plan
