@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestReport(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	bench(t, "run", write(t, "small.yaml", small), "--out", root, "--quiet").want(t, Good)
+	dir := latest(t, root, "small")
+	r := bench(t, "report", filepath.Join(root, "small")).want(t, Good)
+	page := filepath.Join(dir, reportName)
+	has(t, r.out, page+": 8 cells of 1 run")
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	has(t, string(text), "<title>small - Conclave</title>", "bench run", "linear", "in_model=false")
+
+	// It replaces its own page and nothing else; several runs go where one is.
+	bench(t, "report", dir).want(t, Good)
+	csv := filepath.Join(dir, "trials.csv")
+	has(t, bench(t, "report", dir, "--out", csv).want(t, Usage).errors, "is no report of bench", "--out")
+	has(t, bench(t, "report", dir, "--out", root).want(t, Usage).errors, "a folder, want a file")
+	both := filepath.Join(root, "both.html")
+	has(t, bench(t, "report", dir, csv, "--out", both).want(t, Good).out, "16 cells of 2 runs")
+	has(t, bench(t, "report", filepath.Join(root, "nothing")).want(t, CouldNotRun).errors, "no run there")
+	has(t, bench(t, "report").want(t, Usage).errors, "one or more folders")
+}
+
+func TestReport_Figures(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	bench(t, "run", write(t, "small.yaml", small), "--out", root, "--quiet").want(t, Good)
+	figures := filepath.Join(root, "figures")
+	var r reportReport
+	out := bench(t, "report", latest(t, root, "small"), "--figures", figures, "--json").want(t, Good).out
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Schema != 1 || r.Cells != 8 || r.Bytes == 0 || len(r.Notes) == 0 {
+		t.Errorf("%+v", r)
+	}
+	if list := strings.Join(r.Figures, " "); !strings.Contains(list, "election_ms-nodes-loss-0.1.svg") {
+		t.Errorf("figures %s", list)
+	}
+	for _, name := range r.Figures {
+		if info, err := os.Stat(filepath.Join(figures, name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

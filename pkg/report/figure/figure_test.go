@@ -1,0 +1,195 @@
+package figure
+
+import (
+	"encoding/xml"
+	"errors"
+	"image/png"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/conclave-bench/conclave/pkg/report"
+	"github.com/conclave-bench/conclave/pkg/stats"
+)
+
+// sample is a report's data: two algorithms on 3, 5 and 9 nodes at two rates of loss,
+// with figures that are awkward: zero, unknown, far apart.
+func sample() *report.Data {
+	d := &report.Data{
+		Title: "sample",
+		Columns: []report.Column{
+			{Name: "label", Values: []string{"bully", "ring, <b>"}},
+			{Name: "nodes", Numeric: true, Values: []string{"3", "5", "9"}},
+			{Name: "loss", Numeric: true, Values: []string{"0", "0.1"}},
+		},
+		Metrics: []report.Metric{
+			{Name: "election_ms", Unit: "ms"}, {Name: "messages_per_election", Unit: "messages"},
+			{Name: "availability", Unit: "share, 0 to 1"}, {Name: "rounds", Unit: "count"},
+		},
+		Claims: []report.Claim{{Algorithm: "election/bully", Metric: "messages_per_election", Load: "worst", Text: "N²"}},
+		Kinds:  []string{"ELECTION", "A_KIND_WITH_A_NAME_THAT_NEVER_FITS"},
+	}
+	for label := range 2 {
+		for nodes, n := range []int{3, 5, 9} {
+			for loss := range 2 {
+				d.Cells = append(d.Cells, cell(label, nodes, loss, n))
+			}
+		}
+	}
+	return d
+}
+
+func cell(label, nodes, loss, n int) report.Cell {
+	v := float64(10*n + label)
+	unknown := stats.Describe(nil, 0)
+	figures := []stats.Summary{
+		stats.Describe([]float64{v, v + 1, v + 2, v + 3, v + 4, v + 9}, 0),
+		stats.Describe([]float64{v * v * v, 2, 3, v * v * v, v * v * v, v * v * v, v * v * v}, 0),
+		stats.Describe([]float64{0, 0, 1, 1, 1, 1}, 0), stats.Describe([]float64{1}, 0),
+	}
+	if nodes == 2 && label == 1 {
+		figures[0] = unknown
+		figures[1] = stats.Describe([]float64{5, 6, 7, 8, 9, 10}, 5) // an upper end that nobody knows
+	}
+	c := report.Cell{
+		Label: []string{"bully", "ring, <b>"}[label], Nodes: n, Design: []int{label, nodes, loss}, InModel: true,
+		Figures: figures,
+		Spreads: []report.Spread{{Metric: "election_ms", N: 5, Censored: 1, Values: []float64{0, 1, 5, 700}, Ranks: []int{1, 2, 3, 4}}},
+		Kinds:   []report.Kind{{Kind: 0, Sent: 8}, {Kind: 1, Sent: 0.5}},
+	}
+	if label == 0 {
+		c.Bounds = []report.Bound{{Claim: 0, Lo: float64(n), Hi: 1e9}}
+	}
+	return c
+}
+
+func drawn(t *testing.T, d *report.Data) (string, []string) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "figures")
+	names, err := Write(d, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, names
+}
+
+func read(t *testing.T, dir, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestWrite: SVG and PNG are the same for the same data, each is well formed, and a
+// figure says what its axes and lines are.
+func TestWrite(t *testing.T) {
+	t.Parallel()
+	dir, names := drawn(t, sample())
+	again := t.TempDir()
+	for i, p := range pictures(sample()) {
+		if i%5 > 0 { // drawing takes its time
+			continue
+		}
+		for _, format := range []string{"svg", "png"} {
+			if err := p.save(filepath.Join(again, p.name+"."+format), format); err != nil {
+				t.Fatal(err)
+			}
+			if name := p.name + "." + format; read(t, dir, name) != read(t, again, name) {
+				t.Errorf("%s differs for the same data", name)
+			}
+		}
+	}
+	for _, want := range []string{"election_ms-nodes-loss-0.svg", "messages_per_election-nodes-loss-0.1.pdf",
+		"availability-loss-nodes-9.png", "ecdf-election_ms-nodes-3-loss-0.svg", "tail-election_ms-nodes-9-loss-0.1.png",
+		"kinds-nodes-3-loss-0.svg"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("no %s: %v", want, names)
+		}
+	}
+	for _, name := range names {
+		text := read(t, dir, name)
+		switch filepath.Ext(name) {
+		case ".pdf":
+			if !strings.HasPrefix(text, "%PDF-") {
+				t.Errorf("%s begins with %.8q", name, text)
+			}
+			continue
+		case ".svg":
+			if err := wellFormed(text); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		case ".png":
+			if c, err := png.DecodeConfig(strings.NewReader(text)); err != nil || c.Width != 999 {
+				t.Errorf("%s: %d dots wide, want 3.33 inches of 300: %v", name, c.Width, err)
+			}
+		}
+	}
+	svg := read(t, dir, "election_ms-nodes-loss-0.svg")
+	for _, part := range []string{">nodes<", ">election_ms (ms)<", ">bully<", ">ring, &lt;b&gt;<", ">9<", "stroke-dasharray"} {
+		if !strings.Contains(svg, part) {
+			t.Errorf("no %s in election_ms-nodes-loss-0.svg", part)
+		}
+	}
+}
+
+func wellFormed(text string) error {
+	d := xml.NewDecoder(strings.NewReader(text))
+	for {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// TestScale: values that are far apart get an axis in decades, unless one is 0; claims
+// far beyond what was measured do not widen it.
+func TestScale(t *testing.T) {
+	t.Parallel()
+	of := func(ys ...float64) line {
+		var l line
+		for i, y := range ys {
+			l.points = append(l.points, point{float64(i), y, math.NaN(), math.NaN()})
+		}
+		return l
+	}
+	for _, tt := range []struct {
+		name        string
+		l           line
+		log         bool
+		bottom, top float64
+	}{
+		{"near", of(2, 37), false, 0, 40},
+		{"far", of(2, 3700), true, 1, 10_000},
+		{"far with a zero", of(0, 2, 3700), false, 0, 4000},
+		{"nothing happened", of(0, 0), false, 0, 1},
+		{"an interval", line{points: []point{{3, 10, 9, 55}}}, false, 0, 60},
+	} {
+		s, any := scaleOf([]line{tt.l})
+		if !any || s.log != tt.log || s.bottom != tt.bottom || s.top != tt.top || s.left >= s.right {
+			t.Errorf("%s: %+v", tt.name, s)
+		}
+	}
+	if _, any := scaleOf(nil); any {
+		t.Error("a scale of nothing")
+	}
+}
+
+// TestWrite_OnePoint: without anything varied there is one place for each algorithm.
+func TestWrite_OnePoint(t *testing.T) {
+	t.Parallel()
+	d := sample()
+	d.Columns = d.Columns[:1]
+	d.Cells = []report.Cell{d.Cells[0], d.Cells[6]}
+	_, names := drawn(t, d)
+	if !slices.Contains(names, "election_ms.svg") || !slices.Contains(names, "kinds.png") {
+		t.Errorf("figures %v", names)
+	}
+}

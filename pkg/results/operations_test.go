@@ -1,0 +1,70 @@
+package results
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+type seen struct {
+	trial int
+	op    string
+}
+
+// operations reads those of the run at path, in a form that knows NaN.
+func operations(t *testing.T, path string) (out []seen) {
+	t.Helper()
+	err := EachOperation(path, func(trial int, op Operation) error {
+		out = append(out, seen{trial, strings.Join([]string{Number(op.CauseMS), Number(op.BeginMS),
+			Number(op.EndMS), op.Status, Number(float64(op.Process))}, " ")})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestEachOperation_OneTruth: the table and the journal tell the same, and a table older
+// than the journal is not believed.
+func TestEachOperation_OneTruth(t *testing.T) {
+	f := written(t, 3, false)
+	want := []seen{{1, " 0.000001 12.5 ok 3"}, {2, " 0.000001 12.5 ok 3"}, {3, " 0.000001 12.5 ok 3"}}
+	if got := operations(t, f.Dir()); !reflect.DeepEqual(got, want) {
+		t.Errorf("from the table: %v, want %v", got, want)
+	}
+	alone := t.TempDir()
+	write(t, filepath.Join(alone, OperationsFile), readFile(t, f.Dir(), OperationsFile))
+	if got := operations(t, alone); !reflect.DeepEqual(got, want) {
+		t.Errorf("from the table alone: %v, want %v", got, want)
+	}
+	write(t, filepath.Join(f.Dir(), OperationsFile), "older")
+	if got := operations(t, f.Dir()); !reflect.DeepEqual(got, want) {
+		t.Errorf("from the journal: %v, want %v", got, want)
+	}
+	if got := operations(t, filepath.Join(f.Dir(), TrialsFile)); got != nil {
+		t.Errorf("a table of trials has operations: %v", got)
+	}
+	if got := operations(t, t.TempDir()); got != nil {
+		t.Errorf("an empty folder has operations: %v", got)
+	}
+}
+
+func TestEachOperation_Refuses(t *testing.T) {
+	head := "trial,operation,process,cause_ms,begin_ms,end_ms,status\n"
+	for _, tt := range []struct{ name, text, want string }{
+		{"other columns", "a,b\n1,2\n", "want"},
+		{"a word for a number", head + "1,1,x,0,1,2,ok\n", `line 2: column process: "x", want a whole number`},
+	} {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, OperationsFile), tt.text)
+		err := EachOperation(dir, func(int, Operation) error { return nil })
+		t.Run(tt.name, func(t *testing.T) { wantError(t, err, OperationsFile, tt.want) })
+	}
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, OperationsFile), head+"1,1,1,0,1,2,ok\n")
+	err := EachOperation(dir, func(int, Operation) error { return os.ErrClosed })
+	wantError(t, err, os.ErrClosed.Error())
+}
