@@ -284,7 +284,13 @@ func (s *streams) printFind(alg *algo.Algorithm, r *explore.Report, path string)
 	w, find := s.out, r.Find
 	fmt.Fprintf(w, "schedule %d breaks a promise (%.0f schedules per second); the smallest that does, "+
 		"of %d tried:\n\n", find.Number, perSecond(r.Schedules, r.Elapsed), find.Tried)
-	printEvents(w, find.Records, alg.Codec.Kinds())
+	const most = 200 // what never ends is long
+	if shown := find.Records; len(shown) > most {
+		printEvents(w, shown[:most], alg.Codec.Kinds())
+		fmt.Fprintf(w, "... and %d events more, which bench replay --events prints\n", len(shown)-most)
+	} else {
+		printEvents(w, shown, alg.Codec.Kinds())
+	}
 	fmt.Fprintln(w)
 	what := "violation"
 	if !find.InModel {

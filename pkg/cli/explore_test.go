@@ -87,5 +87,6 @@ func TestExplore_Mistakes(t *testing.T) {
 // TestExplore_Exhaustive: the table of the smallest systems, and what breaks there.
 func TestExplore_Exhaustive(t *testing.T) {
 	r := bench(t, "explore", "test-greedy", "--exhaustive").want(t, Violated)
-	has(t, r.out, "n=2 requests=[2,2]", "broken", "violation: mutex/test-greedy: p2 granted while p1 is inside")
+	has(t, r.out, "n=2 requests=[2,2]", "broken",
+		"violation: mutex/test-greedy: p2 granted while p1 is inside")
 }
