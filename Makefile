@@ -51,6 +51,9 @@ reproduce: ## published statements against measurement, in full, into docs/repro
 	$(GO) run ./cmd/bench reproduce --markdown --out "$$(mktemp -d)" > docs/reproduced.new
 	mv docs/reproduced.new docs/reproduced.md
 
+vulncheck: ## known vulnerabilities that our code can reach
+	sh scripts/vulncheck.sh
+
 nightly: ## the slow tests: kill loops, long schedules
 	CONCLAVE_NIGHTLY=1 $(GO) test -timeout 60m ./...
 
@@ -60,4 +63,4 @@ mutants: ## break some plugins a line at a time; their tests must notice each
 ci: ## everything that CI runs
 	bash .ci/run
 
-.PHONY: help build test race lint tidy fuzz bench golden quickstart determinism reference refresh reproduce nightly mutants ci
+.PHONY: help build test race lint tidy fuzz bench golden quickstart determinism reference refresh reproduce vulncheck nightly mutants ci
