@@ -44,3 +44,15 @@ func TestPause_NothingOvertakes(t *testing.T) {
 		"10ms deliver p2 1 #1", "10ms deliver p2 1 #2",
 	})
 }
+
+// TestSlowAndPaused_NothingOvertakes: nor is what a slow process was busy with when it
+// was paused.
+func TestSlowAndPaused_NothingOvertakes(t *testing.T) {
+	t.Parallel()
+	_, list := script(t, 2, sender, nil, append(elects(1, 3),
+		harness.Event{At: ms, Do: harness.DoSlow, Node: 2, By: 5 * ms, For: 2 * ms},
+		harness.Event{At: 3 * ms, Do: harness.DoPause, Node: 2, For: 20 * ms})...)
+	same(t, "deliveries", tell(list, trace.Deliver), []string{
+		"23ms deliver p2 1 #1", "23ms deliver p2 1 #2",
+	})
+}

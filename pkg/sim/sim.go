@@ -268,6 +268,10 @@ func (s *simulation) instruct(list []harness.Instruction) {
 func (s *simulation) execute(e *event) bool {
 	if p := e.process(); p != algo.None {
 		proc := &s.procs[p-1]
+		if proc.paused && proc.busy > s.now && !e.served { // behind what it is busy with
+			s.queue.Push(proc.busy, e.class(), s.rank(e), e)
+			return false
+		}
 		if proc.paused {
 			proc.held = append(proc.held, e)
 			return false

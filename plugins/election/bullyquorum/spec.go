@@ -30,7 +30,8 @@ func init() {
 				"so versions of the state stay as they are. One that reaches no quorum says so and " +
 				"is not joined: otherwise (electable false, the original) nobody may lead in a " +
 				"partition that is not transitive (issue 43183). A cut too short for the " +
-				"detector is a loss of messages: one who misses the end of a leadership then does not learn of it.",
+				"detector is a loss of messages: one who misses the end of a leadership then does " +
+				"not learn of it.",
 		},
 		Messages: []algo.Message{
 			Probe{}, ProbeReply{}, Join{}, Claim{}, ClaimOK{}, Elected{}, Follow{},
