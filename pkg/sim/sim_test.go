@@ -51,7 +51,7 @@ func TestOrderOfOneInstant(t *testing.T) {
 		"2ms lose p5 3 #1", "2ms deliver p1 3 #1", "2ms deliver p4 3 #1", "2ms deliver p1 3 #2",
 		"2ms suspect p1 6", "2ms suspect p2 6", "2ms timeout p2 t", "2ms suspect p3 6",
 		"2ms timeout p3 t", "2ms suspect p4 6", "2ms suspect p5 6",
-		"2ms elect p1", "2ms elect p4", "2ms do p5 1",
+		"2ms elect p1", "2ms elect p4", "2ms do p5 1 invite",
 	})
 }
 
