@@ -109,19 +109,26 @@ func (m *Machine) ready() (s bus.ServerStats, err error) {
 	if m.bus == nil {
 		return s, nil
 	}
-	if !m.spent {
-		if s, err = m.bus.Stats(); err == nil {
-			return s, nil
+	for try := 0; ; try++ {
+		if !m.spent {
+			if s, err = m.bus.Stats(); err == nil {
+				return s, nil
+			}
+		}
+		if try == busTries {
+			return s, err
+		}
+		m.spent = true
+		m.bus.Close()
+		if err = m.startBus(); err == nil {
+			m.spent = false
 		}
 	}
-	m.spent = true
-	m.bus.Close()
-	if err := m.startBus(); err != nil {
-		return s, err
-	}
-	m.spent = false
-	return m.bus.Stats()
 }
+
+// busTries is how often a bus is replaced in a row: what killed the last one may
+// kill the next, and a run does not end for that.
+const busTries = 3
 
 // Close ends everything that the machine started.
 func (m *Machine) Close() {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +27,7 @@ import (
 const (
 	startedKey = "CONCLAVE_TEST_STARTED" // a folder: see tellTest
 	moodKey    = "CONCLAVE_TEST_MOOD"    // of process 2: see moody
+	frailKey   = "CONCLAVE_TEST_FRAIL"   // a folder: see frailBus
 )
 
 // The roles of child processes, told by their argument. The algorithms of the
@@ -40,6 +42,8 @@ func init() {
 		err = host.RunNode(os.Stdin, os.Stdout)
 	case "trial-bus":
 		err = bus.ServeProcess(os.Stdin, os.Stdout)
+	case "trial-frail-bus":
+		err = frailBus()
 	case "trial-moody":
 		err = moody()
 	case "trial-host":
@@ -54,6 +58,24 @@ func init() {
 		os.Exit(1)
 	}
 	os.Exit(0)
+}
+
+// frailBus is a bus, but that the second and the third that are started in a folder
+// die before they say anything.
+func frailBus() error {
+	before, err := os.ReadDir(os.Getenv(frailKey))
+	if err != nil {
+		return err
+	}
+	name := filepath.Join(os.Getenv(frailKey), fmt.Sprint(len(before)))
+	if err := os.WriteFile(name, nil, 0o600); err != nil {
+		return err
+	}
+	if n := len(before); n == 1 || n == 2 {
+		killSelf()
+		select {}
+	}
+	return bus.ServeProcess(os.Stdin, os.Stdout)
 }
 
 // moody is a node, but that process 2 does something else before it is ready, or

@@ -308,6 +308,20 @@ func TestTrial_BusDies(t *testing.T) {
 	}
 }
 
+// Not parallel: a bus has the environment of this process.
+func TestMachine_BusDiesAtItsStart(t *testing.T) {
+	t.Setenv(frailKey, t.TempDir())
+	m := newMachine(t, 3, func(c *host.MachineConfig) { c.BusArgs = []string{"trial-frail-bus"} })
+	fine(t, m)
+	for _, pid := range children(t, "trial-frail-bus") {
+		must(t, syscall.Kill(pid, syscall.SIGKILL))
+	}
+	fine(t, m)
+	if started, err := os.ReadDir(os.Getenv(frailKey)); err != nil || len(started) != 4 {
+		t.Errorf("%d buses were started, %v; want 4", len(started), err)
+	}
+}
+
 func TestTrial_Cancelled(t *testing.T) {
 	marker, marked := mark(t)
 	for _, during := range []string{"the trial", "the join"} {
