@@ -90,7 +90,8 @@ func (f *compareFlags) options() (compare.Options, error) {
 	}
 	var err error
 	if o.Threshold, err = fraction(f.threshold); err != nil {
-		return o, usage("--threshold %s: %v, want a percentage as 5%%, or 0", f.threshold, err)
+		return o, usage("--threshold %s: %v, want a percentage as 5%%, or a fraction as 0.05", f.threshold,
+			err)
 	}
 	if !(f.alpha > 0 && f.alpha < 1) {
 		return o, usage("--alpha %v: want a probability between 0 and 1, as 0.05", f.alpha)
@@ -127,12 +128,16 @@ func (f *compareFlags) options() (compare.Options, error) {
 	return o, nil
 }
 
-// fraction reads a share: 5% or 0.05.
+// fraction reads a share: 5% or 0.05. Who writes 5 means the first, and gets an
+// error rather than 500 %.
 func fraction(text string) (float64, error) {
 	number, percent := strings.CutSuffix(text, "%")
 	v, err := strconv.ParseFloat(number, 64)
 	if err != nil || !(v >= 0) || v > 1e6 {
 		return 0, fmt.Errorf("no share")
+	}
+	if !percent && v > 1 {
+		return 0, fmt.Errorf("that is %v times", v)
 	}
 	if percent {
 		v /= 100
@@ -153,10 +158,10 @@ func (s *streams) compare(f *compareFlags, base, new string) error {
 	var unknown *compare.NameError
 	if errors.As(err, &unknown) {
 		hint := ""
-		if near := algo.Nearest(unknown.Name, unknown.Known); near != "" {
+		if near := algo.Nearest(unknown.Name, unknown.Known); near != "" && !isNumber(unknown.Name) {
 			hint = fmt.Sprintf("; did you mean %q?", near)
 		}
-		return usage("%v%s (has: %s)", err, hint, strings.Join(unknown.Known, ", "))
+		return usage("%v%s (has: %s)", err, hint, strings.Join(distinct(unknown.Known), ", "))
 	}
 	if err != nil {
 		return err
@@ -172,6 +177,17 @@ func (s *streams) compare(f *compareFlags, base, new string) error {
 		return exit(Missed)
 	}
 	return nil
+}
+
+// distinct is list without what stands in it before.
+func distinct(list []string) []string {
+	var out []string
+	for _, s := range list {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // readBoth reads the two runs at a time.

@@ -139,12 +139,15 @@ func metricsOf(r *compare.Report) []string {
 
 // legend says what the figures are.
 func legend(r *compare.Report) string {
-	exact, tested := 0, 0
+	exact, tested, few := 0, 0, 0
 	for i := range r.Rows {
 		if r.Rows[i].Exact {
 			exact++
 		} else {
 			tested++
+		}
+		if r.Rows[i].Verdict == compare.TooFew {
+			few++
 		}
 	}
 	var parts []string
@@ -155,6 +158,9 @@ func legend(r *compare.Report) string {
 		parts = append(parts, fmt.Sprintf("p: Mann-Whitney, corrected for %s (Holm); worse, better: "+
 			"p at most %v and more than %s; ~: no difference found", plural(r.Tests, "test", "tests"),
 			r.Alpha, percentOf(r.Threshold)))
+	}
+	if few > 0 {
+		parts = append(parts, "n/a: too few trials for any test; raise repetitions")
 	}
 	if exact > 0 {
 		parts = append(parts, "exact: counts of simulations with equal seeds, in the mean; "+
@@ -211,6 +217,9 @@ func conclusion(r *compare.Report) string {
 		if n := count[v]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, v))
 		}
+	}
+	if n := count[compare.NoVerdict]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d without values in one of the runs", n))
 	}
 	text := strings.Join(parts, ", ")
 	if text == "" {

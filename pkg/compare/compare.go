@@ -1,17 +1,18 @@
 // Package compare says what changed between two runs: cell by cell and metric by
 // metric, how much, how sure that is, and whether it fails a gate.
 //
-// Where both runs are simulations of the same seeds, counts are compared exactly,
-// trial by trial: a difference is a fact and needs no test. Everything else is
-// compared by the ranks of its trials (Mann and Whitney), corrected for the
-// number of comparisons (Holm), and called a change only when it is significant
-// and larger than a practical threshold.
+// Where both runs are simulations of one experiment with the same seeds, counts are
+// compared exactly, trial by trial: a difference is the program's doing and needs no
+// test. Everything else is compared by the ranks of its trials (Mann and Whitney),
+// corrected for the number of comparisons (Holm), and called a change only when it
+// is significant and larger than a practical threshold.
 package compare
 
 import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
@@ -34,8 +35,8 @@ type Options struct {
 	Where     []results.Field
 	// Conditions replace the default gate, which is any change for the worse.
 	Conditions []Condition
-	// Strict fails a changed count also when it is for the better, and a cell of
-	// the base that the new run lacks.
+	// Strict fails a changed count also when it is for the better or when the
+	// experiments differ, and a cell of the base that the new run lacks.
 	Strict bool
 	NoGate bool   // nothing fails
 	Seed   uint64 // of the bootstrap
@@ -74,6 +75,9 @@ type Report struct {
 	Alpha        float64
 	Threshold    float64
 	Conditions   []Condition
+
+	measured int       // rows whose base has values
+	settings []setting // in which the experiments differ
 }
 
 // A CellFailure is what fails about a cell, whatever the metric.
@@ -110,6 +114,8 @@ type Row struct {
 	Delta                 float64 // Cliff's: 1 if every new value is larger than every old one
 	P, Adjusted           float64 // of Mann and Whitney's test, before and after Holm's correction
 
+	sameLuck bool // a count of equal seeds, but of experiments that differ
+
 	Verdict Verdict
 	Failure string // of the gate, in words; "": none
 }
@@ -126,14 +132,14 @@ func Compare(base, new *results.Table, o Options) (*Report, error) {
 	if o.Alpha == 0 {
 		o.Alpha = DefaultAlpha
 	}
+	if err := o.check(base, new); err != nil {
+		return nil, err
+	}
 	base, new = filtered(base, o.Where), filtered(new, o.Where)
 	for side, t := range map[string]*results.Table{"BASE": base, "NEW": new} {
 		if len(t.Trials) == 0 {
 			return nil, fmt.Errorf("%s (%s): no trial to compare%s", side, t.Path, because(o.Where))
 		}
-	}
-	if err := o.check(base, new); err != nil {
-		return nil, err
 	}
 	m, err := match(base, new, o.Ignore)
 	if err != nil {
@@ -141,7 +147,7 @@ func Compare(base, new *results.Table, o Options) (*Report, error) {
 	}
 	r := &Report{
 		Base: sideOf(base), New: sideOf(new), Notes: m.notes, Alpha: o.Alpha, Threshold: o.Threshold,
-		Conditions: o.Conditions, Columns: varying(m),
+		Conditions: o.Conditions, Columns: varying(m), settings: differences(base.Path, new.Path),
 	}
 	for _, c := range m.missing {
 		r.Missing = append(r.Missing, title(c.Design, r.Columns))
@@ -149,7 +155,13 @@ func Compare(base, new *results.Table, o Options) (*Report, error) {
 	for _, c := range m.extra {
 		r.Extra = append(r.Extra, title(c.Design, r.Columns))
 	}
-	r.measure(m, &o)
+	if err := o.covered(m); err != nil {
+		return nil, err
+	}
+	if r.measure(m, &o); r.measured == 0 {
+		return nil, fmt.Errorf("nothing to compare with: no trial of BASE (%s) has a value in the cells "+
+			"that both runs have; a base needs trials with status ok", base.Path)
+	}
 	r.judge(&o)
 	if r.Gated = !o.NoGate; r.Gated {
 		r.gate(m, &o)
@@ -196,21 +208,62 @@ func (o *Options) check(base, new *results.Table) error {
 		}
 	}
 	columns := slices.Concat(base.Design, new.Design)
+	if err := columnsIn(columns, o.Where); err != nil {
+		return fmt.Errorf("--where: %w", err)
+	}
+	for _, name := range o.Ignore {
+		if err := columnsIn(columns, []results.Field{{Name: name}}); err != nil {
+			return fmt.Errorf("--ignore: %w", err)
+		}
+	}
 	for _, c := range o.Conditions {
 		if err := unknown(c.Metric); err != nil {
 			return fmt.Errorf("condition %q: %w", c.text, err)
 		}
-		for _, f := range c.Where {
-			if !slices.Contains(columns, f.Name) {
-				return fmt.Errorf("condition %q: %w", c.text,
-					&NameError{Kind: "column", Name: f.Name, Known: columns})
-			}
+		if err := columnsIn(columns, c.Where); err != nil {
+			return fmt.Errorf("condition %q: %w", c.text, err)
 		}
 	}
 	return nil
 }
 
-// A NameError is a name that neither run knows.
+func columnsIn(known []string, where []results.Field) error {
+	for _, f := range where {
+		if !slices.Contains(known, f.Name) {
+			return &NameError{Kind: "column", Name: f.Name, Known: known}
+		}
+	}
+	return nil
+}
+
+// covered refuses conditions that are about no cell: a gate that nothing passes
+// through is not a gate.
+func (o *Options) covered(m *matching) error {
+	for _, c := range o.Conditions {
+		if slices.ContainsFunc(m.pairs, func(p pair) bool { return c.covers(p.base.Design) }) {
+			continue
+		}
+		_, where, _ := strings.Cut(c.text, "where ")
+		wrong := &NameError{Kind: "combination", Name: where}
+		for _, p := range m.pairs {
+			wrong.Known = append(wrong.Known, title(p.base.Design, varying(m)))
+		}
+		for _, f := range c.Where {
+			one := Condition{Where: []results.Field{f}}
+			if slices.ContainsFunc(m.pairs, func(p pair) bool { return one.covers(p.base.Design) }) {
+				continue
+			}
+			wrong = &NameError{Kind: "value of " + f.Name, Name: f.Value}
+			for _, p := range m.pairs {
+				wrong.Known = append(wrong.Known, p.base.Get(f.Name))
+			}
+		}
+		return fmt.Errorf("condition %q: %w", c.text, wrong)
+	}
+	return nil
+}
+
+// A NameError is a name that neither run knows, or a value that no cell of both has.
 type NameError struct {
 	Kind, Name string
 	Known      []string
@@ -328,7 +381,11 @@ func (r *Report) measure(m *matching, o *Options) {
 			slices.ContainsFunc(o.Conditions, func(c Condition) bool { return c.Metric == metric })
 		var rows []Row
 		for _, p := range m.pairs {
-			if row := r.row(metric, p, o.Seed); row != nil && (asked || row.Verdict != Same && row.Exact) {
+			row := r.row(metric, p, o)
+			if row != nil && row.Base.N+row.Base.Censored > 0 {
+				r.measured++
+			}
+			if row != nil && (asked || row.Verdict != Same && row.Exact) {
 				rows = append(rows, *row)
 			}
 		}
@@ -344,13 +401,16 @@ func (row Row) says() bool {
 }
 
 // row compares one metric in one pair of cells; nil if neither has it.
-func (r *Report) row(metric string, p pair, seed uint64) *Row {
+func (r *Report) row(metric string, p pair, o *Options) *Row {
 	row := &Row{Metric: metric, Design: p.base.Design, Cell: chosen(p.base, r.Columns)}
 	none := math.NaN()
 	row.Change, row.ChangeLow, row.ChangeHigh = none, none, none
 	row.Delta, row.P, row.Adjusted = none, none, none
 	if results.IsCount(metric) && sameLuck(p) {
-		return row.exactly(p)
+		if r.exact(p, o) {
+			return row.exactly(p)
+		}
+		row.sameLuck = true
 	}
 	a, censoredA := p.base.Sample(metric)
 	b, censoredB := p.new.Sample(metric)
@@ -369,7 +429,7 @@ func (r *Report) row(metric string, p pair, seed uint64) *Row {
 	rank := stats.MannWhitney(withCensored(a, censoredA), withCensored(b, censoredB))
 	row.Delta, row.P = rank.Delta, rank.P
 	if censoredA+censoredB == 0 {
-		_, lo, hi := stats.RatioInterval(a, b, stats.Median, stats.Confidence, seed)
+		_, lo, hi := stats.RatioInterval(a, b, stats.Median, stats.Confidence, o.Seed)
 		row.ChangeLow, row.ChangeHigh = lo-1, hi-1
 	}
 	return row

@@ -276,15 +276,14 @@ func TestCompare_Conditions(t *testing.T) {
 	level, slower := func(int, string) float64 { return 30 }, func(int, string) float64 { return 36 }
 	base, new := run("nats", 20, noisy(1, level)), run("nats", 20, noisy(2, slower))
 	for text, want := range map[string]int{
-		"election_ms > 10%":                            4,
-		"election_ms > 30%":                            0,
-		"election_ms > 3":                              4,
-		"election_ms > 9":                              0,
-		"election_ms < 0":                              0,
-		"election_ms > 0 where nodes=5":                2,
-		"election_ms>0 where nodes=5 algorithm=raft":   1,
-		"messages_per_election > 0":                    0,
-		"election_ms > 0 where algorithm=election/zab": 0,
+		"election_ms > 10%":                          4,
+		"election_ms > 30%":                          0,
+		"election_ms > 3":                            4,
+		"election_ms > 9":                            0,
+		"election_ms < 0":                            0,
+		"election_ms > 0 where nodes=5":              2,
+		"election_ms>0 where nodes=5 algorithm=raft": 1,
+		"messages_per_election > 0":                  0,
 	} {
 		c, err := ParseCondition(text)
 		if err != nil {
@@ -363,6 +362,63 @@ func TestMatch(t *testing.T) {
 	}
 }
 
+// TestCompare_NothingLeft: a run of which nothing came, or less than before, does
+// not pass for want of figures.
+func TestCompare_NothingLeft(t *testing.T) {
+	spoiled := func(status string, upTo int) func(*results.Trial, int) {
+		return func(trial *results.Trial, nodes int) {
+			if is("raft", 5, trial) && trial.Repetition <= upTo {
+				trial.Status = status
+			}
+		}
+	}
+	c, _ := ParseCondition("messages > 0")
+	for _, one := range []struct {
+		name, transport string
+		change          func(*results.Trial, int)
+		conditions      []Condition
+		want            []string
+	}{
+		{"all spoiled", "nats", spoiled(results.Invalid, 10), nil,
+			[]string{"raft, nodes=5: no trial is ok: ok 10 -> 0, invalid 0 -> 10"}},
+		{"a few spoiled", "nats", spoiled(results.Invalid, 3), nil, nil},
+		{"a few timed out", "sim", spoiled(results.Timeout, 1), nil,
+			[]string{"raft, nodes=5: fewer trials are ok: ok 10 -> 9, timeout 0 -> 1"}},
+		{"a condition on nothing", "nats", spoiled(results.Invalid, 10), []Condition{c},
+			[]string{"raft, nodes=5: messages: 20 -> none: no trial of the new run has a value (messages > 0)"}},
+		{"an exact condition on nothing", "sim", spoiled(results.Timeout, 10), []Condition{c},
+			[]string{"raft, nodes=5: messages: 20 -> none: no trial of the new run has a value (messages > 0)"}},
+	} {
+		r := compared(t, run(one.transport, 10, nil), run(one.transport, 10, one.change),
+			Options{Conditions: one.conditions})
+		if !reflect.DeepEqual(r.Failures, one.want) {
+			t.Errorf("%s: failures %q, want %q", one.name, r.Failures, one.want)
+		}
+	}
+	// What is left is compared with its own pairs, not with the mean of others.
+	uneven := func(trial *results.Trial, _ int) { trial.Messages = int64(10 * trial.Repetition) }
+	r := compared(t, run("sim", 3, uneven), run("sim", 3, func(trial *results.Trial, nodes int) {
+		uneven(trial, nodes)
+		spoiled(results.Timeout, 1)(trial, nodes)
+	}), Options{})
+	if got := verdicts(r, "messages"); got[3] != Changed {
+		t.Errorf("a trial less, the others equal: %v", got)
+	}
+}
+
+// TestCompare_Weakness: where no difference could be found, that is said.
+func TestCompare_Weakness(t *testing.T) {
+	slower := func(trial *results.Trial, _ int) { setTime(trial, 300+float64(trial.Trial)) }
+	r := compared(t, run("nats", 4, nil), run("nats", 4, slower), Options{})
+	if want := "(tests: 4); it takes 5 trials on each side"; len(r.Failures) != 0 || len(r.Notes) != 1 ||
+		!strings.Contains(r.Notes[0], want) {
+		t.Errorf("failures %q, notes %q, want one with %q", r.Failures, r.Notes, want)
+	}
+	if r = compared(t, run("nats", 5, nil), run("nats", 5, slower), Options{}); len(r.Failures) != 4 || len(r.Notes) != 0 {
+		t.Errorf("failures %q, notes %q", r.Failures, r.Notes)
+	}
+}
+
 func TestMatch_Refuses(t *testing.T) {
 	swept := run("sim", 2, func(t *results.Trial, nodes int) { t.Design[12].Value = fmt.Sprint(t.Repetition) })
 	swept.Design = slices.Clone(swept.Design)
@@ -371,6 +427,16 @@ func TestMatch_Refuses(t *testing.T) {
 		swept.Trials[i].Design[12].Name = "params_y"
 	}
 	fixed := only(run("sim", 2, nil), func(*results.Trial) bool { return true })
+	broken := run("sim", 2, func(t *results.Trial, _ int) { t.Status = results.Invalid })
+	twice := run("sim", 2, nil)
+	twice.Trials = slices.Concat(twice.Trials, twice.Trials)
+	condition := func(text string) Options {
+		c, err := ParseCondition(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Options{Conditions: []Condition{c}}
+	}
 	cases := []struct {
 		name      string
 		base, new *results.Table
@@ -382,9 +448,17 @@ func TestMatch_Refuses(t *testing.T) {
 		{"alike", run("sim", 2, nil), run("sim", 2, nil), Options{Ignore: []string{"nodes"}},
 			"cells 1 and 2 of BASE (run) differ only in columns that are ignored"},
 		{"swept in one", fixed, swept, Options{}, "column params_y is in NEW (run) alone, where it varies (1, 2)"},
-		{"no such column", fixed, fixed, Options{Ignore: []string{"node"}}, `column "node" to ignore`},
+		{"no such column", fixed, fixed, Options{Ignore: []string{"node"}}, `--ignore: unknown column "node"`},
 		{"nothing left", fixed, fixed, Options{Where: []results.Field{{Name: "nodes", Value: "9"}}},
 			"no trial to compare after --where"},
+		{"where no such column", fixed, fixed, Options{Where: []results.Field{{Name: "node", Value: "3"}}},
+			`--where: unknown column "node"`},
+		{"condition about no value", fixed, fixed, condition("messages > 0 where nodes=9"),
+			`unknown value of nodes "9"`},
+		{"condition about no cell", swept, swept, condition("messages > 0 where algorithm=bully label=raft"),
+			`unknown combination "algorithm=bully label=raft"`},
+		{"a simulation twice", fixed, twice, Options{}, "NEW (run): trial 1, seed 1, stands twice"},
+		{"base without values", broken, fixed, Options{}, "no trial of BASE (run) has a value"},
 		{"no such metric", fixed, fixed, Options{Metrics: []string{"speed"}}, `unknown metric "speed"`},
 	}
 	for _, c := range cases {

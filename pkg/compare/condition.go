@@ -87,6 +87,9 @@ func ReadConditions(r io.Reader, file string) ([]Condition, error) {
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s: no condition in it, want one in a line, as \"election_ms > 10%%\"", file)
+	}
 	return all, nil
 }
 

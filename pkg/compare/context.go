@@ -2,15 +2,8 @@ package compare
 
 import (
 	"fmt"
-	"maps"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
@@ -18,7 +11,13 @@ import (
 
 // context notes what differs between the runs besides what is measured.
 func (r *Report) context(base, new *results.Table) {
-	r.Notes = append(r.Notes, configDifference(base.Path, new.Path)...)
+	if text := differenceNote(r.settings); text != "" {
+		if slices.ContainsFunc(r.Rows, func(row Row) bool { return !row.Exact && row.sameLuck }) {
+			text += "; so counts, too, are compared by ranks, and what differs need not be the " +
+				"program's doing"
+		}
+		r.Notes = append(r.Notes, text)
+	}
 	if text := machineDifference(base, new); text != "" {
 		r.Notes = append(r.Notes, text)
 	}
@@ -27,71 +26,6 @@ func (r *Report) context(base, new *results.Table) {
 			r.Notes = append(r.Notes, []string{"base", "new"}[side]+": "+text)
 		}
 	}
-}
-
-// configDifference says which keys of the experiments differ. A file on its own
-// has no experiment beside it.
-func configDifference(base, new string) []string {
-	a, b := settings(base), settings(new)
-	if a == nil || b == nil {
-		return nil
-	}
-	var out []string
-	all := maps.Clone(a)
-	maps.Copy(all, b)
-	keys := slices.Sorted(maps.Keys(all))
-	// Parameters follow from the network, and tell less than what they follow from.
-	slices.SortStableFunc(keys, func(a, b string) int {
-		return strings.Count(a, "algorithms[") - strings.Count(b, "algorithms[")
-	})
-	for _, key := range keys {
-		if a[key] != b[key] && key != "name" {
-			out = append(out, fmt.Sprintf("%s: %s -> %s", key, orNone(a[key]), orNone(b[key])))
-		}
-	}
-	const most = 6
-	if more := len(out) - most; more > 0 {
-		out = append(out[:most], fmt.Sprintf("and %d more", more))
-	}
-	if len(out) == 0 {
-		return nil
-	}
-	return []string{"the experiments differ: " + strings.Join(out, "; ")}
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
-}
-
-// settings are the leaves of the resolved experiment in dir by dotted key; nil if
-// there is none that can be read.
-func settings(dir string) map[string]string {
-	text, err := os.ReadFile(filepath.Join(dir, results.ConfigFile))
-	var root yaml.Node
-	if err != nil || yaml.Unmarshal(text, &root) != nil || len(root.Content) == 0 {
-		return nil
-	}
-	out := map[string]string{}
-	var walk func(prefix string, n *yaml.Node)
-	walk = func(prefix string, n *yaml.Node) {
-		switch n.Kind {
-		case yaml.MappingNode:
-			for i := 0; i+1 < len(n.Content); i += 2 {
-				walk(strings.TrimPrefix(prefix+"."+n.Content[i].Value, "."), n.Content[i+1])
-			}
-		case yaml.SequenceNode:
-			for i, item := range n.Content {
-				walk(prefix+"["+strconv.Itoa(i+1)+"]", item)
-			}
-		default:
-			out[prefix] = n.Value
-		}
-	}
-	walk("", root.Content[0])
-	return out
 }
 
 // machineDifference warns where times were taken on different machines.

@@ -27,6 +27,14 @@ func sameLuck(p pair) bool {
 	})
 }
 
+// exact says whether counts of the cells are compared trial by trial. Where the
+// experiments differ, so would the counts of one program, and they are compared as
+// times are; but one who is strict wants to be told of every change.
+func (r *Report) exact(p pair, o *Options) bool {
+	meddled := func(s setting) bool { return s.concerns(p.base.Get("label")) }
+	return sameLuck(p) && (o.Strict || !slices.ContainsFunc(r.settings, meddled))
+}
+
 // trialPairs are the trials of one repetition each.
 func trialPairs(p pair) [][2]*results.Trial {
 	fresh := map[int]*results.Trial{}
@@ -45,7 +53,7 @@ func trialPairs(p pair) [][2]*results.Trial {
 // exactly compares the counts of one metric, trial by trial.
 func (row *Row) exactly(p pair) *Row {
 	row.Exact = true
-	var a, b []float64
+	var a, b, bothA, bothB []float64
 	for _, t := range trialPairs(p) {
 		x, seenX := t[0].Observe(row.Metric)
 		y, seenY := t[1].Observe(row.Metric)
@@ -55,7 +63,10 @@ func (row *Row) exactly(p pair) *Row {
 		if seenY == results.Observed {
 			b = append(b, y)
 		}
-		if seenX != results.Observed && seenY != results.Observed {
+		switch {
+		case seenX == results.Observed && seenY == results.Observed:
+			bothA, bothB = append(bothA, x), append(bothB, y)
+		case seenX != results.Observed && seenY != results.Observed:
 			continue
 		}
 		row.Pairs++
@@ -65,6 +76,9 @@ func (row *Row) exactly(p pair) *Row {
 	}
 	if row.Pairs == 0 {
 		return nil
+	}
+	if len(bothA) > 0 { // the mean of others could differ though no trial does
+		a, b = bothA, bothB
 	}
 	row.Base, row.New = meanOf(a), meanOf(b)
 	row.Change = row.New.Center/row.Base.Center - 1
@@ -142,8 +156,7 @@ func shifts(p pair) []shift {
 func (s shift) String() string { return fmt.Sprintf("%s %+d", s.kind, s.new-s.base) }
 
 // statusChange says how the statuses of two cells differ, "" if they do not.
-// Worse means fewer trials with status ok.
-func statusChange(p pair) (text string, worse bool) {
+func statusChange(p pair) (text string) {
 	for _, status := range results.Statuses() {
 		a, b := p.base.Count(status), p.new.Count(status)
 		// A longer run has more of each.
@@ -154,9 +167,31 @@ func statusChange(p pair) (text string, worse bool) {
 			text += ", "
 		}
 		text += fmt.Sprintf("%s %d -> %d", status, a, b)
-		if status == results.Violation && b*len(p.base.Trials) > a*len(p.new.Trials) {
-			worse = true
+	}
+	return text
+}
+
+// setback says what is worse about the statuses, "" if nothing is. A trial more or
+// less that timed out is chance on real processes, and a fact where counts are
+// exact.
+func setback(p pair, exact bool) string {
+	if p.new.Count(results.Violation)*len(p.base.Trials) > p.base.Count(results.Violation)*len(p.new.Trials) {
+		return "more violations"
+	}
+	if p.base.Count(results.OK) > 0 && p.new.Count(results.OK) == 0 {
+		return "no trial is ok"
+	}
+	lost := 0
+	for _, t := range trialPairs(p) {
+		if t[0].Status == results.OK {
+			lost++
+		}
+		if t[1].Status == results.OK {
+			lost--
 		}
 	}
-	return text, worse
+	if exact && lost > 0 {
+		return "fewer trials are ok"
+	}
+	return ""
 }

@@ -29,6 +29,29 @@ func (r *Report) judge(o *Options) {
 	for _, row := range r.Rows {
 		r.mean(&row)
 	}
+	r.weakness(o.Alpha)
+}
+
+// weakness notes that there are too few trials for as many tests: whoever reads
+// "no difference" should know that none could have been found.
+func (r *Report) weakness(alpha float64) {
+	least := math.Inf(1)
+	for i := range r.Rows {
+		if row := &r.Rows[i]; !math.IsNaN(row.P) {
+			least = min(least, stats.MinP(row.Base.N+row.Base.Censored, row.New.N+row.New.Censored))
+		}
+	}
+	tests := float64(r.Tests)
+	if r.Tests == 0 || least*tests <= alpha {
+		return
+	}
+	n := 1
+	for stats.MinP(n, n)*tests > alpha {
+		n++
+	}
+	r.Notes = append(r.Notes, fmt.Sprintf("too few trials: no difference, however large, could have been "+
+		"found among so many (tests: %d); it takes %d trials on each side: raise repetitions, or compare "+
+		"less with --metrics or --where", r.Tests, n))
 }
 
 func (row *Row) verdict(o *Options) Verdict {
@@ -102,10 +125,10 @@ func (r *Report) gateCells(m *matching, o *Options) {
 	}
 	for _, p := range m.pairs {
 		name := title(p.base.Design, r.Columns)
-		text, worse := statusChange(p)
+		text, worse := statusChange(p), setback(p, r.exact(p, o))
 		switch {
-		case worse && len(o.Conditions) == 0:
-			fail(name, "more violations: %s", text)
+		case worse != "" && len(o.Conditions) == 0:
+			fail(name, "%s: %s", worse, text)
 		case o.Strict && sameLuck(p) && text != "":
 			fail(name, "statuses changed: %s", text)
 		case text != "":
@@ -125,6 +148,9 @@ func (r *Report) gateCells(m *matching, o *Options) {
 // breaks says whether the row fails a condition: beyond chance, unless it is
 // exact, and beyond the limit.
 func (row *Row) breaks(c *Condition, alpha float64) bool {
+	if row.New.N+row.New.Censored == 0 { // nothing keeps a condition by being absent
+		return row.Base.N+row.Base.Censored > 0
+	}
 	difference := row.New.Center - row.Base.Center
 	if row.Exact {
 		return row.Differing > 0 && c.exceeds(row.Base.Center, difference)
@@ -140,6 +166,9 @@ func (row *Row) breaks(c *Condition, alpha float64) bool {
 
 // describe says in words what changed.
 func (row *Row) describe(m *matching) string {
+	if row.New.N+row.New.Censored == 0 {
+		return fmt.Sprintf("%s -> none: no trial of the new run has a value", median(row.Base))
+	}
 	if row.Exact {
 		text := fmt.Sprintf("%s -> %s in the mean (%s), in %d of %d trials", Number(row.Base.Center),
 			Number(row.New.Center), Percent(row.Change), row.Differing, row.Pairs)

@@ -23,12 +23,6 @@ type matching struct {
 // and that is not to be ignored.
 func match(base, new *results.Table, ignore []string) (*matching, error) {
 	m := &matching{}
-	for _, name := range ignore {
-		if !slices.Contains(base.Design, name) && !slices.Contains(new.Design, name) {
-			return nil, fmt.Errorf("column %q to ignore: neither run has it (have: %s)", name,
-				strings.Join(base.Design, ", "))
-		}
-	}
 	for _, name := range base.Design {
 		if slices.Contains(new.Design, name) && !slices.Contains(ignore, name) {
 			m.key = append(m.key, name)
@@ -98,6 +92,10 @@ func valuesOf(t *results.Table, column string) []string {
 func (m *matching) index(side string, t *results.Table) (map[string]*results.Cell, error) {
 	index := map[string]*results.Cell{}
 	for _, c := range t.Cells() {
+		if again := repeated(c); again != nil {
+			return nil, fmt.Errorf("%s (%s): trial %d, seed %d, stands twice: a simulation that is repeated "+
+				"is no new observation; leave one out", side, t.Path, again.Trial, again.Seed)
+		}
 		k := m.name(c, "\x00")
 		if other := index[k]; other != nil {
 			return nil, fmt.Errorf("cells %d and %d of %s (%s) differ only in columns that are ignored: "+
@@ -106,6 +104,18 @@ func (m *matching) index(side string, t *results.Table) (map[string]*results.Cel
 		index[k] = c
 	}
 	return index, nil
+}
+
+// repeated is a trial of a simulated cell whose seed another had; nil if there is none.
+func repeated(c *results.Cell) *results.Trial {
+	seen := map[uint64]bool{}
+	for _, t := range c.Trials {
+		if seen[t.Seed] && c.Get("transport") == "sim" {
+			return t
+		}
+		seen[t.Seed] = true
+	}
+	return nil
 }
 
 func (m *matching) name(c *results.Cell, separator string) string {

@@ -1,0 +1,166 @@
+package compare
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+// A setting is a leaf of the experiment whose value differs between the runs.
+type setting struct {
+	key       string // dotted; items of lists by number, algorithms by label
+	base, new string // "": it has none
+	trial     bool   // it can change what happens in a trial
+}
+
+// differences are the settings in which two experiments differ, those of algorithms
+// last: parameters follow from the network, and tell less than what they follow
+// from. A file on its own has no experiment beside it, and differs in nothing.
+func differences(base, new string) []setting {
+	a, b := settings(base), settings(new)
+	if a == nil || b == nil {
+		return nil
+	}
+	var out []setting
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		if a[key] != b[key] && key != "name" {
+			s := setting{key: key, base: a[key], new: b[key]}
+			s.trial = !judging(key) && !swept(key, a) && !swept(key, b) && s.meant(a, b)
+			out = append(out, s)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b setting) int {
+		return strings.Count(a.key, "algorithms[") - strings.Count(b.key, "algorithms[")
+	})
+	return out
+}
+
+// judging says whether a key is about which trials are run and what is kept of
+// them, or is compared trial by trial anyhow, as the seeds are.
+func judging(key string) bool {
+	root := key
+	if i := strings.IndexAny(key, ".["); i >= 0 {
+		root = key[:i]
+	}
+	return slices.Contains([]string{"sweep", "repetitions", "seed", "trace", "retries", "allow", "thresholds",
+		"transport", "hosting", "bus"}, root)
+}
+
+// swept says whether key varies in an experiment: the design of a cell has its value.
+func swept(key string, in map[string]string) bool {
+	for name, vary := range in {
+		if strings.HasPrefix(name, "sweep[") && strings.Contains(name, "].vary") &&
+			strings.Contains("."+key+".", "."+vary+".") {
+			return true
+		}
+	}
+	return false
+}
+
+// meant says whether somebody meant the difference: a key that only one of the
+// runs knows is a default of another version of the program, unless a whole item of
+// a list, or a value of another form, stands in its place.
+func (s *setting) meant(a, b map[string]string) bool {
+	_, inBase := a[s.key]
+	_, inNew := b[s.key]
+	if inBase && inNew {
+		return true
+	}
+	without := b
+	if inNew {
+		without = a
+	}
+	starts := func(prefix string) bool {
+		for key := range without {
+			if strings.HasPrefix(key, prefix) {
+				return true
+			}
+		}
+		return false
+	}
+	item := s.key[:strings.LastIndexByte(s.key, ']')+1]
+	return item != "" && !starts(item) || starts(s.key+".") || starts(s.key+"[")
+}
+
+// concerns says whether the setting is about the cells of a label.
+func (s *setting) concerns(label string) bool {
+	return s.trial && (!strings.HasPrefix(s.key, "algorithms[") ||
+		strings.HasPrefix(s.key, "algorithms["+label+"]"))
+}
+
+// differenceNote tells which settings differ; "" if none does.
+func differenceNote(all []setting) string {
+	var out []string
+	for _, s := range all {
+		out = append(out, fmt.Sprintf("%s: %s -> %s", s.key, orNone(s.base), orNone(s.new)))
+	}
+	const most = 6
+	if more := len(out) - most; more > 0 {
+		out = append(out[:most], fmt.Sprintf("and %d more", more))
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return "the experiments differ: " + strings.Join(out, "; ")
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+// settings are the leaves of the resolved experiment of a run by dotted key; nil if
+// there is none that can be read. The run is a folder, or the trials.csv in one.
+func settings(run string) map[string]string {
+	if filepath.Base(run) == results.TrialsFile {
+		run = filepath.Dir(run)
+	}
+	text, err := os.ReadFile(filepath.Join(run, results.ConfigFile))
+	var root yaml.Node
+	if err != nil || yaml.Unmarshal(text, &root) != nil || len(root.Content) == 0 {
+		return nil
+	}
+	out := map[string]string{}
+	var walk func(prefix string, n *yaml.Node)
+	walk = func(prefix string, n *yaml.Node) {
+		switch n.Kind {
+		case yaml.MappingNode:
+			for i := 0; i+1 < len(n.Content); i += 2 {
+				walk(strings.TrimPrefix(prefix+"."+n.Content[i].Value, "."), n.Content[i+1])
+			}
+		case yaml.SequenceNode:
+			for i, item := range n.Content {
+				walk(prefix+"["+itemName(prefix, i, item)+"]", item)
+			}
+		default:
+			out[prefix] = n.Value
+		}
+	}
+	walk("", root.Content[0])
+	return out
+}
+
+// itemName is an algorithm's label, by which its cells are known wherever it stands
+// in the list; any other item has its number.
+func itemName(list string, i int, item *yaml.Node) string {
+	if list == "algorithms" && item.Kind == yaml.MappingNode {
+		for k := 0; k+1 < len(item.Content); k += 2 {
+			if item.Content[k].Value == "label" {
+				return item.Content[k+1].Value
+			}
+		}
+	}
+	return strconv.Itoa(i + 1)
+}

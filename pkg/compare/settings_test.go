@@ -1,0 +1,87 @@
+package compare
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+const plainExperiment = `name: a
+algorithms:
+  - {name: election/bully, label: bully, params: {timeout: 20ms}}
+  - {name: election/raft, label: raft, params: {}}
+nodes: 5
+detector: {kind: perfect, delay: 10ms}
+failures: {events: []}
+repetitions: 8
+sweep:
+  - {vary: nodes, over: [3, 5]}
+`
+
+// experimentIn makes a folder with the experiment, with old replaced.
+func experimentIn(t *testing.T, old, fresh string) string {
+	t.Helper()
+	text := strings.Replace(plainExperiment, old, fresh, 1)
+	if text == plainExperiment && old != fresh {
+		t.Fatalf("no %q", old)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, results.ConfigFile), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestCompare_OtherExperiments: a count is the program's doing only where the
+// experiments agree. Where they do not, one message more in one trial is no "worse".
+func TestCompare_OtherExperiments(t *testing.T) {
+	for _, c := range []struct {
+		name, old, fresh string
+		exact            [2]bool // for bully and for raft
+	}{
+		{"the same", "", "", [2]bool{true, true}},
+		{"another name, more repetitions", "repetitions: 8", "repetitions: 9", [2]bool{true, true}},
+		{"a value", "delay: 10ms", "delay: 20ms", [2]bool{false, false}},
+		{"a parameter of one", "timeout: 20ms", "timeout: 30ms", [2]bool{false, true}},
+		{"the default of a new version", "delay: 10ms", "delay: 10ms, jitter: 0ms", [2]bool{true, true}},
+		{"a parameter of a new version", "params: {}", "params: {pre_vote: false}", [2]bool{true, true}},
+		{"an item", "events: []", "events: [{at: 5ms, do: crash}]", [2]bool{false, false}},
+		{"another form", "delay: 10ms", "delay: {min: 10ms, max: 20ms}", [2]bool{false, false}},
+		{"what is swept", "nodes: 5", "nodes: 9", [2]bool{true, true}},
+		{"one algorithm more", "algorithms:\n", "algorithms:\n  - {name: election/zab, label: zab}\n",
+			[2]bool{true, true}},
+	} {
+		base, fresh := run("sim", 8, nil), run("sim", 8, func(trial *results.Trial, _ int) {
+			if trial.Repetition == 3 {
+				addMessage(trial)
+			}
+		})
+		base.Path, fresh.Path = experimentIn(t, "", ""), experimentIn(t, c.old, c.fresh)
+		r := compared(t, base, fresh, Options{})
+		for _, row := range r.Rows {
+			if row.Metric != "messages" {
+				continue
+			}
+			exact, want := c.exact[1], Worse
+			if row.Design[2].Value == "bully" {
+				exact = c.exact[0]
+			}
+			if !exact {
+				want = Unclear
+			}
+			if row.Exact != exact || row.Verdict != want {
+				t.Errorf("%s: %s: exact %v, verdict %s", c.name, r.Title(&row), row.Exact, row.Verdict)
+			}
+		}
+		if noted := strings.Contains(strings.Join(r.Notes, "\n"), "compared by ranks"); noted == (c.exact == [2]bool{true, true}) {
+			t.Errorf("%s: notes %q", c.name, r.Notes)
+		}
+		// Who is strict is told of every change.
+		if r = compared(t, base, fresh, Options{Strict: true}); len(r.Failures) == 0 {
+			t.Errorf("%s: passes a strict gate", c.name)
+		}
+	}
+}
