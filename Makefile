@@ -54,6 +54,12 @@ reproduce: ## published statements against measurement, in full, into docs/repro
 vulncheck: ## known vulnerabilities that our code can reach
 	sh scripts/vulncheck.sh
 
+browser: ## the report in a real browser; skipped where none is installed
+	CONCLAVE_BROWSER=1 $(GO) test -v -count 1 ./internal/browser
+
+screenshots: ## the pictures of the report in docs/images, from a run made for them
+	$(GO) run ./scripts/screenshots
+
 nightly: ## the slow tests: kill loops, long schedules
 	CONCLAVE_NIGHTLY=1 $(GO) test -timeout 60m ./...
 
@@ -63,4 +69,4 @@ mutants: ## break some plugins a line at a time; their tests must notice each
 ci: ## everything that CI runs
 	bash .ci/run
 
-.PHONY: help build test race lint tidy fuzz bench golden quickstart determinism reference refresh reproduce vulncheck nightly mutants ci
+.PHONY: help build test race lint tidy fuzz bench golden quickstart determinism reference refresh reproduce vulncheck browser screenshots nightly mutants ci

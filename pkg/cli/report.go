@@ -56,8 +56,9 @@ column of a paper.`,
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&out, "out", "", "write the page to `FILE`; default: "+reportName+" in the run's folder, "+
-		"and here if there are several")
+	flags.StringVar(&out, "out", "",
+		"write the page to `FILE`; default: "+reportName+" in the run's folder, "+
+			"and here if there are several")
 	flags.StringVar(&figures, "figures", "", "also write the charts as SVG, PDF and PNG into `DIR`")
 	flags.BoolVar(&asJSON, "json", false, "print what was written as JSON")
 	return c

@@ -9,8 +9,9 @@ import (
 // meanings say in a line what a metric is: from where to where. docs/results.md
 // says it of all of them; a test compares the names.
 var meanings = map[string]string{
-	"detection_ms":          "the cause to the first process that begins an election",
-	"election_ms":           "the first process begins to the last live connected one names the same live leader",
+	"detection_ms": "the cause to the first process that begins an election",
+	"election_ms": "the first process begins to the last live connected one names the same " +
+		"live leader",
 	"downtime_ms":           "the cause, such as a crash, to agreement on a live leader",
 	"messages_per_election": "algorithm messages sent between cause and quiet",
 	"bytes_per_election":    "their bytes",
@@ -81,5 +82,6 @@ func unit(name string) string {
 }
 
 func metricOf(name string) Metric {
-	return Metric{Name: name, Unit: unit(name), Doc: meanings[name], MoreIsBetter: results.LargerIsBetter(name)}
+	return Metric{Name: name, Unit: unit(name), Doc: meanings[name],
+		MoreIsBetter: results.LargerIsBetter(name)}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -40,12 +41,14 @@ func (b *builder) notes() {
 				b.Notes = append(b.Notes, of+text)
 			}
 			if !m.Complete {
-				b.Notes = append(b.Notes, fmt.Sprintf("%s%d of %d planned trials are finished; the rest runs with "+
-					"bench run --resume %s", of, m.Finished, m.Planned, r.Path))
+				b.Notes = append(b.Notes,
+					fmt.Sprintf("%s%d of %d planned trials are finished; the rest runs with "+
+						"bench run --resume %s", of, m.Finished, m.Planned, r.Path))
 			}
 		} else {
-			b.Notes = append(b.Notes, of+"there is no manifest: machine, seed and versions are unknown; a run "+
-				"that was killed gets one with bench run --resume")
+			b.Notes = append(b.Notes,
+				of+"there is no manifest: machine, seed and versions are unknown; a run "+
+					"that was killed gets one with bench run --resume")
 		}
 	}
 }
@@ -72,25 +75,31 @@ func (b *builder) cellNotes() {
 		{func(i int) bool { return b.Cells[i].Statuses[isOK]+b.Cells[i].Statuses[isTimeout] < enough },
 			"fewer than 6 trials with status ok or timeout: there is no 95 % interval of the median; set " +
 				"repetitions to 6 or more"},
-		{some(isTimeout), "timed-out trials count as longer than all others, and a figure that would have to be " +
-			"read from one is missing; raise time_limit if they only needed longer"},
-		{some(isBroken), "trials with status violation are not in the figures: see Violations for the promise " +
-			"that was broken and the command that shows it again"},
+		{some(isTimeout),
+			"timed-out trials count as longer than all others, and a figure that would have to be " +
+				"read from one is missing; raise time_limit if they only needed longer"},
+		{some(isBroken),
+			"trials with status violation are not in the figures: see Violations for the promise " +
+				"that was broken and the command that shows it again"},
 		{some(isUnknown), "trials that could not be judged are not in the figures; a longer scenario gives " +
 			"something to judge"},
-		{some(isInvalid), "trials that the machine or the bus spoiled are not in the figures; use fewer nodes or " +
-			"an idle machine, or raise retries"},
-		{some(isError), "trials that could not be run are not in the figures; the reason stands in trials.csv"},
+		{some(isInvalid),
+			"trials that the machine or the bus spoiled are not in the figures; use fewer nodes or " +
+				"an idle machine, or raise retries"},
+		{some(isError),
+			"trials that could not be run are not in the figures; the reason stands in trials.csv"},
 		{func(i int) bool { return !b.Cells[i].InModel },
-			"in_model=false: more was done to the algorithm than it claims to survive, so what breaks here is a " +
-				"finding and not an error; bench describe says what it survives"},
-		{above(0, "faults_skipped"), "some faults did not happen, since the trial was over before, or nobody was " +
-			"there to whom they could (faults_skipped); a longer scenario leaves room for them"},
-		{above(busy, "busy_share"), "the machine was busy for more than 60 % of the time, which distorts delays; " +
-			"use fewer nodes or longer latencies"},
+			"in_model=false: more was done to the algorithm than it claims to survive, so what " +
+				"breaks here is a finding and not an error; bench describe says what it survives"},
+		{above(0, "faults_skipped"),
+			"some faults did not happen, since the trial was over before, or nobody was " +
+				"there to whom they could (faults_skipped); a longer scenario leaves room for them"},
+		{above(busy, "busy_share"),
+			"the machine was busy for more than 60 % of the time, which distorts delays; " +
+				"use fewer nodes or longer latencies"},
 		{func(i int) bool { return b.groups[i].Get("scenario") == "closed" },
-			"closed load: whoever waits asks for nothing else, so waiting times leave out the requests that " +
-				"slowness kept back; scenario open counts them"},
+			"closed load: whoever waits asks for nothing else, so waiting times leave out the " +
+				"requests that slowness kept back; scenario open counts them"},
 	} {
 		at := -1
 		for i := range b.Cells {
@@ -174,11 +183,12 @@ func later(dir string, trial int) string {
 	return fmt.Sprintf("bench trace %s --trial %d draws it", quote(dir), trial)
 }
 
+// plain is text that a shell takes for one word as it stands.
+var plain = regexp.MustCompile(`^[A-Za-z0-9_./:=@%,+-]+$`)
+
 // quote is text as a shell takes it for one word.
 func quote(text string) string {
-	if text != "" && !strings.ContainsFunc(text, func(r rune) bool {
-		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+:=@%,", r)
-	}) {
+	if plain.MatchString(text) {
 		return text
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"

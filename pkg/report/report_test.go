@@ -65,8 +65,10 @@ func (w *world) add(trial, cell, repetition int, algorithm string, nodes int, st
 	case results.Violation:
 		reason = `"` + strings.ReplaceAll(w.reason, `"`, `""`) + `"`
 	}
-	fmt.Fprintf(&w.trials, "%d,%d,%d,%d,7,election,election/%s,%s,sim,%d,complete,leader-crash,constant,2,0.1,0,0,%s,%s,1,%v,"+
-		"1,1,100,12,10,2,0,0,99,0,,,%s,5,0.125\n", trial, cell, repetition, trial, algorithm, algorithm, nodes,
+	fmt.Fprintf(&w.trials,
+		"%d,%d,%d,%d,7,election,election/%s,%s,sim,%d,complete,leader-crash,constant,2,0.1,0,0,%s,%s,1,%v,"+
+			"1,1,100,12,10,2,0,0,99,0,,,%s,5,0.125\n", trial, cell, repetition, trial, algorithm, algorithm,
+		nodes,
 		status, reason, status != results.Violation, figure)
 	fmt.Fprintf(&w.operations, "%d,1,2,5,10,%s,%s\n", trial, end, done)
 	fmt.Fprintf(&w.messages, "%d,ELECTION,8,7,1,50\n%d,ANSWER,4,3,1,49\n", trial, trial)
@@ -212,7 +214,8 @@ func TestNew_Refuses(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(empty, results.TrialsFile), []byte(header), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{empty: "no trial is finished", filepath.Join(empty, "x"): "no run there"} {
+	for path, want := range map[string]string{empty: "no trial is finished", filepath.Join(empty,
+		"x"): "no run there"} {
 		if _, err := New([]string{path}, Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, err, want)
 		}
@@ -236,11 +239,14 @@ func TestDiagrams(t *testing.T) {
 		return make([]byte, mostInk+1), nil
 	}}, dir)
 	v := d.Violations
-	if asked != mostDrawn || string(v[0].Diagram) != "<svg/>" || !strings.Contains(v[1].NoDiagram, "trace: failures") ||
-		v[2].NoDiagram != "damaged" || v[3].Diagram != nil || !strings.Contains(v[3].NoDiagram, "bench trace") {
+	if asked != mostDrawn || string(v[0].Diagram) != "<svg/>" || !strings.Contains(v[1].NoDiagram,
+		"trace: failures") ||
+		v[2].NoDiagram != "damaged" || v[3].Diagram != nil || !strings.Contains(v[3].NoDiagram,
+		"bench trace") {
 		t.Errorf("%d asked for: %+v", asked, v[:4])
 	}
-	if page := html.UnescapeString(written(t, d)); !strings.Contains(page, "data:image/svg+xml;base64,PHN2Zy8+") {
+	if page := html.UnescapeString(written(t, d)); !strings.Contains(page,
+		"data:image/svg+xml;base64,PHN2Zy8+") {
 		t.Error("the page has no diagram")
 	}
 }
@@ -265,10 +271,12 @@ func TestPage_NoNetwork(t *testing.T) {
 	if strings.Contains(page, "alert(1)</script>") || strings.Contains(page, "<img src=x") {
 		t.Error("a reason is part of the page")
 	}
-	if n := strings.Count(page, "<script"); n != 3+strings.Count(library, "<script")+strings.Count(baseScript, "<script") {
+	if n := strings.Count(page, "<script"); n != 3+strings.Count(library,
+		"<script")+strings.Count(baseScript, "<script") {
 		t.Errorf("%d scripts", n)
 	}
-	for _, part := range []string{"default-src 'none'", "sha256-" + digest(library), `content="` + Generator + `"`} {
+	for _, part := range []string{"default-src 'none'", "sha256-" + digest(library), `content="` +
+		Generator + `"`} {
 		if !strings.Contains(html.UnescapeString(page[:4096]), part) {
 			t.Errorf("the head has no %q", part)
 		}

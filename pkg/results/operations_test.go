@@ -56,7 +56,8 @@ func TestEachOperation_Refuses(t *testing.T) {
 	head := "trial,operation,process,cause_ms,begin_ms,end_ms,status\n"
 	for _, tt := range []struct{ name, text, want string }{
 		{"other columns", "a,b\n1,2\n", "want"},
-		{"a word for a number", head + "1,1,x,0,1,2,ok\n", `line 2: column process: "x", want a whole number`},
+		{"a word for a number", head + "1,1,x,0,1,2,ok\n",
+			`line 2: column process: "x", want a whole number`},
 	} {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, OperationsFile), tt.text)

@@ -161,7 +161,7 @@ function buildTheme() {
     redraw();
   });
   systemDark.addEventListener("change", () => { applyTheme(); redraw(); });
-  const paper = on => () => { printing = on; applyTheme(); redraw(); drawAll(); resizeCharts(); };
+  const paper = on => () => { printing = on; document.documentElement.toggleAttribute("data-paper", on); applyTheme(); redraw(); drawAll(); resizeCharts(); };
   addEventListener("beforeprint", paper(true));
   addEventListener("afterprint", paper(false));
 }

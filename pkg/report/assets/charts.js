@@ -60,6 +60,16 @@ function nice(v) {
 const decadeDown = v => 10 ** Math.floor(Math.log10(v) + 1e-9);
 const decadeUp = v => 10 ** Math.ceil(Math.log10(v) - 1e-9);
 
+// Round values for an axis in decades: 1, 2 and 5, or the decades alone if there are many.
+function logTicks(low, high) {
+  const out = [];
+  for (let p = decadeDown(low); p <= high; p *= 10) {
+    [1, 2, 5].forEach(k => { if (k * p >= low && k * p <= high) out.push(Number((k * p).toPrecision(3))); });
+  }
+  const decades = out.filter(v => Number.isInteger(Math.log10(v)));
+  return out.length > 9 && decades.length > 1 ? decades : out;
+}
+
 function axis(name, extra) {
   const c = ink();
   return { name, nameLocation: "middle", nameGap: 28, nameTextStyle: { color: c.soft },
@@ -70,16 +80,18 @@ function axis(name, extra) {
 // The vertical axis: from 0, in whole decades, or over what was measured.
 function verticalAxis(name, top, bottom, { logY, zero }) {
   const c = ink();
-  let min = 0, max = nice(top);
+  let min = 0, max = nice(top), interval;
   if (logY) {
     min = decadeDown(bottom);
     max = Math.max(decadeUp(top), 10 * min);
   } else if (!zero && bottom > 0 || bottom < 0) {
-    const step = nice((top - bottom || Math.abs(top)) / 5);
-    min = Number((Math.floor(bottom / step) * step).toPrecision(12));
-    max = Number((Math.ceil(top / step) * step || 1).toPrecision(12));
+    const rough = (top - bottom || Math.abs(top)) / 5, power = decadeDown(rough);
+    interval = [1, 2, 5, 10].map(k => k * power).find(k => k >= rough * (1 - 1e-9));
+    min = Number((Math.floor(bottom / interval + 1e-9) * interval).toPrecision(12));
+    max = Number((Math.ceil(top / interval - 1e-9) * interval).toPrecision(12));
+    if (max <= min) max = min + interval;
   }
-  return axis(name, { type: logY ? "log" : "value", min, max, nameGap: 46, splitLine: { show: true, lineStyle: { color: c.line, width: 0.7 } },
+  return axis(name, { type: logY ? "log" : "value", min, max, interval, nameGap: 46, splitLine: { show: true, lineStyle: { color: c.line, width: 0.7 } },
     axisLabel: { color: c.soft, formatter: v => show(v) } });
 }
 

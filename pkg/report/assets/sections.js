@@ -20,14 +20,26 @@ function firstVariable(preferred) {
   return NUMERIC.slice().sort((a, b) => D.columns[b].values.length - D.columns[a].values.length)[0] ?? null;
 }
 
+// Values that are far apart cannot be read on one linear axis.
+function farApart(metric) {
+  const values = D.cells.map(cell => figure(cell, metric)).filter(Boolean).map(f => f.median).filter(v => v !== null);
+  return values.length > 0 && Math.min(...values) > 0 && Math.max(...values) / Math.min(...values) > 300;
+}
+
 // A chart of a metric: what is varied along, in panels, and how the axes are are the reader's choice.
 function explorer(host, o) {
-  const state = { metric: o.metric, x: o.x, panel: "auto", statistic: "median", logX: false, logY: false,
+  const state = { metric: o.metric, x: o.x, panel: "auto", statistic: "median", logX: false, logY: farApart(o.metric),
     theory: true, band: true, zero: !["availability", "fairness"].includes(D.metrics[o.metric].name) };
   const f = buildFigure(host, "lines", "", o.wide, draw);
   const set = (key, convert) => v => { state[key] = convert ? convert(v) : v; f.redraw(); };
+  const logY = checkbox("log y", state.logY, set("logY"));
   f.tools.append(
-    select("Metric", D.metrics.map((m, i) => [i, m.name]), state.metric, set("metric", Number)),
+    select("Metric", D.metrics.map((m, i) => [i, m.name]), state.metric, v => {
+      state.metric = Number(v);
+      state.logY = farApart(state.metric);
+      logY.querySelector("input").checked = state.logY;
+      f.redraw();
+    }),
     select("against", [...NUMERIC.map(i => [i, D.columns[i].name]), ["none", "algorithm"]],
       state.x === null ? "none" : state.x, set("x", v => v === "none" ? null : Number(v))));
   if (SPLITS.length > 1) {
@@ -36,7 +48,7 @@ function explorer(host, o) {
   }
   f.tools.append(
     select("show", STATISTICS.map(s => [s, s]), "median", set("statistic")),
-    checkbox("log x", false, set("logX")), checkbox("log y", false, set("logY")), checkbox("from 0", state.zero, set("zero")),
+    checkbox("log x", false, set("logX")), logY, checkbox("from 0", state.zero, set("zero")),
     checkbox("interval", true, set("band")), checkbox("claims", true, set("theory")));
 
   // What has neither the axis nor panels is held at one value, unless the reader wants a line for each.
@@ -244,10 +256,12 @@ function drawSpread(f, cells, pick, state, tail) {
   const text = (l, p) => `${escapeHTML(l.name)}<br>${show(p.v)} ms<br>` + (tail
     ? `${show(100 * (p.n - p.rank + 1) / p.n)} % took at least as long` : `${show(100 * p.rank / p.n)} % took no longer`);
   const time = `${state.metric} (ms)`;
-  const share = axis("operations that took no longer (share)", { type: "value", min: 0, max: 1, nameGap: 40,
+  const share = axis("share of operations", { type: "value", min: 0, max: 1, nameGap: 40,
     splitLine: { show: true, lineStyle: { color: c.line, width: 0.7 } } });
   const horizontal = axis(time, log
-    ? { type: "log", min: low / 1.1, max: high * 1.1, axisLabel: { color: c.soft, formatter: v => show(v), hideOverlap: true } }
+    ? { type: "log", min: low / 1.1, max: high * 1.1, axisTick: { show: true, customValues: logTicks(low / 1.1, high * 1.1) },
+      axisLabel: { color: c.soft, formatter: v => show(v), hideOverlap: true, showMinLabel: true, showMaxLabel: true,
+        customValues: logTicks(low / 1.1, high * 1.1) } }
     : { type: "value", min: 0, max: nice(high), axisLabel: { color: c.soft } });
   const percentiles = axis("percentile", { type: "log", min: 1, max: decadeUp(Math.max(most, 10)),
     axisLabel: { color: c.soft, formatter: v => v === 1 ? "0" : show(100 - 100 / v) } });
@@ -300,8 +314,8 @@ function kinds(host) {
         splitLine: { show: true, lineStyle: { color: c.line, width: 0.7 } } }), series,
     }, "Messages by kind: the same as a table below");
     const element = fig.body.querySelector(".plot");
-    element.style.height = `${Math.max(8, 4.5 + 1.9 * bars.length)}rem`;
-    instances.get(element).resize();
+    element.style.height = `${Math.max(8, 5 + 1.9 * bars.length)}rem`;
+    instances.get(element).resize({ height: element.clientHeight });
     fig.caption.textContent = (at ? `At ${at}. ` : "") + `Horizontal: ${measures[state.measure]} in a trial, linear from 0. ` +
       "The colours count the kinds of each algorithm; the names of narrow parts are in the table.";
     fig.rows = () => [["algorithm", "kind", ...measures], ...bars.flatMap(cell => cell.k.map(e =>
@@ -388,8 +402,8 @@ function start() {
   const host = id => document.querySelector(`#${id} .charts`);
   const first = ["election_ms", "waiting_ms", "downtime_ms", "duration_ms"].map(metricIndex).filter(i => i >= 0);
   const counts = ["messages_per_election", "messages_per_entry", "messages"].map(metricIndex).filter(i => i >= 0);
-  explorer(host("figures"), { metric: first[0] ?? 0, x: firstVariable() });
-  explorer(host("figures"), { metric: counts[0] ?? 0, x: firstVariable() });
+  if (D.metrics.length === 0) host("figures").append(make("p", { class: "empty" }, "No trial was ok: there is no figure to draw."));
+  else [first[0], counts[0]].forEach(metric => explorer(host("figures"), { metric: metric ?? 0, x: firstVariable() }));
   distributions(host("spread"));
   kinds(host("kinds"));
   failures(host("failures"));

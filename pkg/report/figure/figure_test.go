@@ -30,8 +30,9 @@ func sample() *report.Data {
 			{Name: "election_ms", Unit: "ms"}, {Name: "messages_per_election", Unit: "messages"},
 			{Name: "availability", Unit: "share, 0 to 1"}, {Name: "rounds", Unit: "count"},
 		},
-		Claims: []report.Claim{{Algorithm: "election/bully", Metric: "messages_per_election", Load: "worst", Text: "N²"}},
-		Kinds:  []string{"ELECTION", "A_KIND_WITH_A_NAME_THAT_NEVER_FITS"},
+		Claims: []report.Claim{{Algorithm: "election/bully", Metric: "messages_per_election", Load: "worst",
+			Text: "N²"}},
+		Kinds: []string{"ELECTION", "A_KIND_WITH_A_NAME_THAT_NEVER_FITS"},
 	}
 	for label := range 2 {
 		for nodes, n := range []int{3, 5, 9} {
@@ -56,10 +57,12 @@ func cell(label, nodes, loss, n int) report.Cell {
 		figures[1] = stats.Describe([]float64{5, 6, 7, 8, 9, 10}, 5) // an upper end that nobody knows
 	}
 	c := report.Cell{
-		Label: []string{"bully", "ring, <b>"}[label], Nodes: n, Design: []int{label, nodes, loss}, InModel: true,
+		Label: []string{"bully", "ring, <b>"}[label], Nodes: n, Design: []int{label, nodes, loss},
+		InModel: true,
 		Figures: figures,
-		Spreads: []report.Spread{{Metric: "election_ms", N: 5, Censored: 1, Values: []float64{0, 1, 5, 700}, Ranks: []int{1, 2, 3, 4}}},
-		Kinds:   []report.Kind{{Kind: 0, Sent: 8}, {Kind: 1, Sent: 0.5}},
+		Spreads: []report.Spread{{Metric: "election_ms", N: 5, Censored: 1, Values: []float64{0, 1, 5, 700},
+			Ranks: []int{1, 2, 3, 4}}},
+		Kinds: []report.Kind{{Kind: 0, Sent: 8}, {Kind: 1, Sent: 0.5}},
 	}
 	if label == 0 {
 		c.Bounds = []report.Bound{{Claim: 0, Lo: float64(n), Hi: 1e9}}
@@ -106,7 +109,8 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"election_ms-nodes-loss-0.svg", "messages_per_election-nodes-loss-0.1.pdf",
-		"availability-loss-nodes-9.png", "ecdf-election_ms-nodes-3-loss-0.svg", "tail-election_ms-nodes-9-loss-0.1.png",
+		"availability-loss-nodes-9.png", "ecdf-election_ms-nodes-3-loss-0.svg",
+		"tail-election_ms-nodes-9-loss-0.1.png",
 		"kinds-nodes-3-loss-0.svg"} {
 		if !slices.Contains(names, want) {
 			t.Errorf("no %s: %v", want, names)
@@ -131,7 +135,8 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	svg := read(t, dir, "election_ms-nodes-loss-0.svg")
-	for _, part := range []string{">nodes<", ">election_ms (ms)<", ">bully<", ">ring, &lt;b&gt;<", ">9<", "stroke-dasharray"} {
+	for _, part := range []string{">nodes<", ">election_ms (ms)<", ">bully<", ">ring, &lt;b&gt;<", ">9<",
+		"stroke-dasharray"} {
 		if !strings.Contains(svg, part) {
 			t.Errorf("no %s in election_ms-nodes-loss-0.svg", part)
 		}

@@ -179,7 +179,8 @@ func scaleOf(lines []line) (s scale, any bool) {
 		}
 	}
 	if s.log {
-		s.bottom, s.top = math.Pow(10, math.Floor(math.Log10(s.bottom))), math.Pow(10, math.Ceil(math.Log10(s.top)))
+		s.bottom, s.top = math.Pow(10, math.Floor(math.Log10(s.bottom))), math.Pow(10,
+			math.Ceil(math.Log10(s.top)))
 	} else {
 		s.bottom, s.top = 0, nice(s.top)
 	}
@@ -246,7 +247,8 @@ func (l *line) bands(p *plot.Plot, s *scale) {
 func (l *line) draw(p *plot.Plot, s *scale) (claimed bool) {
 	look := lookOf(l.label)
 	for _, key := range sorted(l.claims) {
-		xys := slices.DeleteFunc(slices.Clone(l.claims[key]), func(q plotter.XY) bool { return q.Y < s.bottom || q.Y > s.top })
+		xys := slices.DeleteFunc(slices.Clone(l.claims[key]),
+			func(q plotter.XY) bool { return q.Y < s.bottom || q.Y > s.top })
 		slices.SortFunc(xys, func(a, b plotter.XY) int { return cmp.Compare(a.X, b.X) })
 		if len(xys) == 0 {
 			continue
@@ -256,14 +258,16 @@ func (l *line) draw(p *plot.Plot, s *scale) (claimed bool) {
 			xys = plotter.XYs{{X: xys[0].X - w, Y: xys[0].Y}, {X: xys[0].X + w, Y: xys[0].Y}}
 		}
 		claimed = true
-		p.Add(&plotter.Line{XYs: xys, LineStyle: draw.LineStyle{Color: look.color, Width: 0.8, Dashes: dotted}})
+		p.Add(&plotter.Line{XYs: xys, LineStyle: draw.LineStyle{Color: look.color, Width: 0.8,
+			Dashes: dotted}})
 	}
 	xys := make(plotter.XYs, len(l.points))
 	for i, q := range l.points {
 		xys[i] = plotter.XY{X: q.x, Y: s.inside(q.y, s.top)}
 	}
 	p.Add(&plotter.Line{XYs: xys, LineStyle: look.line()},
-		&plotter.Scatter{XYs: xys, GlyphStyle: draw.GlyphStyle{Color: look.color, Radius: 2, Shape: look.mark}})
+		&plotter.Scatter{XYs: xys, GlyphStyle: draw.GlyphStyle{Color: look.color, Radius: 2,
+			Shape: look.mark}})
 	return claimed
 }
 

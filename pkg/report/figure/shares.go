@@ -136,14 +136,16 @@ type bars struct {
 // Plot implements plot.Plotter.
 func (b *bars) Plot(c draw.Canvas, p *plot.Plot) {
 	tx, ty := p.Transforms(&c)
-	s := text.Style{Font: sans(6), Handler: plot.DefaultTextHandler, XAlign: text.XCenter, YAlign: text.YCenter}
+	s := text.Style{Font: sans(6), Handler: plot.DefaultTextHandler, XAlign: text.XCenter,
+		YAlign: text.YCenter}
 	for i, cell := range b.cells {
 		from := 0.0
 		y, half := ty(float64(i)), min(ty(0.38)-ty(0), 6)
 		for k, kind := range cell.Kinds {
 			x1, x2 := tx(from), tx(from+kind.Sent)
 			from += kind.Sent
-			corners := []vg.Point{{X: x1, Y: y - half}, {X: x2, Y: y - half}, {X: x2, Y: y + half}, {X: x1, Y: y + half}}
+			corners := []vg.Point{{X: x1, Y: y - half}, {X: x2, Y: y - half}, {X: x2, Y: y + half}, {X: x1,
+				Y: y + half}}
 			fill := palette[k%len(palette)]
 			c.FillPolygon(fill, corners)
 			c.StrokeLines(draw.LineStyle{Color: white, Width: 0.5}, append(corners, corners[0]))

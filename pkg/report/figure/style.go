@@ -16,7 +16,8 @@ import (
 // dashes tell again.
 var (
 	palette = []color.RGBA{
-		{0x00, 0x72, 0xb2, 0xff}, {0xd5, 0x5e, 0x00, 0xff}, {0x00, 0x9e, 0x73, 0xff}, {0xcc, 0x79, 0xa7, 0xff},
+		{0x00, 0x72, 0xb2, 0xff}, {0xd5, 0x5e, 0x00, 0xff}, {0x00, 0x9e, 0x73, 0xff}, {0xcc, 0x79, 0xa7,
+			0xff},
 		{0xe6, 0x9f, 0x00, 0xff}, {0x56, 0xb4, 0xe9, 0xff}, {0x00, 0x00, 0x00, 0xff},
 	}
 	marks = []draw.GlyphDrawer{
@@ -86,7 +87,8 @@ const (
 	swatch    = 22
 )
 
-var legendText = text.Style{Color: color.Black, Font: sans(8), Handler: plot.DefaultTextHandler, YAlign: text.YCenter}
+var legendText = text.Style{Color: color.Black, Font: sans(8), Handler: plot.DefaultTextHandler,
+	YAlign: text.YCenter}
 
 // arrange puts the entries into rows no wider than room, and returns where each
 // stands, from the upper left corner, and the height of all.
@@ -110,7 +112,8 @@ func drawLegend(c draw.Canvas, entries []entry, at []vg.Point) {
 		x, y := c.Min.X+at[i].X, c.Max.Y-at[i].Y-legendRow/2
 		c.StrokeLine2(e.look.line(), x, y, x+swatch, y)
 		if !e.bare {
-			c.DrawGlyph(draw.GlyphStyle{Color: e.look.color, Radius: 2, Shape: e.look.mark}, vg.Point{X: x + swatch/2, Y: y})
+			c.DrawGlyph(draw.GlyphStyle{Color: e.look.color, Radius: 2, Shape: e.look.mark}, vg.Point{X: x +
+				swatch/2, Y: y})
 		}
 		c.FillText(legendText, vg.Point{X: x + swatch + 3, Y: y}, e.text)
 	}

@@ -1,0 +1,218 @@
+// Package browser opens the report in a real browser, where one is installed. It is
+// nothing but a test: of a page from the disk, with the network cut.
+package browser
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/conclave-bench/conclave/pkg/cli"
+	_ "github.com/conclave-bench/conclave/plugins/all"
+)
+
+// TestMain makes the test binary the command bench where it is called so.
+func TestMain(m *testing.M) {
+	if os.Getenv("CONCLAVE_TEST_AS_BENCH") != "" {
+		os.Unsetenv("CONCLAVE_TEST_AS_BENCH") // or it would be taken for an override
+		os.Exit(cli.Bench())
+	}
+	os.Exit(m.Run())
+}
+
+// unsafe lets two processes in at once beyond its model; the others sweep two columns.
+const (
+	elections = `{name: elections, problem: election, algorithms: [bully, raft], transport: sim,
+  scenario: {kind: partition}, sweep: [{vary: nodes, over: [5, 7, 9]}, {vary: network.loss, over: [0, 0.05]}],
+  repetitions: 6}`
+	unsafe = `{name: unsafe, problem: mutex, algorithms: [lamport], transport: sim, nodes: 4, repetitions: 6,
+  network: {latency: {distribution: uniform, min: 1ms, max: 9ms}, order: unordered}, trace: all,
+  scenario: {kind: closed, requests: 40, think: 1ms, hold: 1ms}}`
+)
+
+func bench(t *testing.T, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "CONCLAVE_") { // they would override experiments
+			cmd.Env = append(cmd.Env, v)
+		}
+	}
+	cmd.Env = append(cmd.Env, "CONCLAVE_TEST_AS_BENCH=1")
+	if out, err := cmd.CombinedOutput(); err != nil && cmd.ProcessState.ExitCode() != cli.Violated {
+		t.Fatalf("bench %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+// page makes a report about two runs.
+func page(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"elections": elections, "unsafe": unsafe} {
+		file := filepath.Join(dir, name+".yaml")
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		bench(t, "run", file, "--out", dir, "--quiet")
+	}
+	out := filepath.Join(dir, "report.html")
+	bench(t, "report", filepath.Join(dir, "elections"), filepath.Join(dir, "unsafe"), "--out", out)
+	return out
+}
+
+// find is the browser, if there is one and it was asked for: to start one takes seconds.
+func find(t *testing.T) string {
+	t.Helper()
+	if os.Getenv("CONCLAVE_BROWSER") == "" && os.Getenv("CONCLAVE_NIGHTLY") == "" {
+		t.Skip("starts a browser: set CONCLAVE_BROWSER=1")
+	}
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable",
+		"chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Skip("no Chromium or Chrome is installed")
+	return ""
+}
+
+// A tab is the page in the browser.
+type tab struct {
+	t   *testing.T
+	ctx context.Context
+}
+
+func open(t *testing.T, path string) *tab {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(find(t)), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.UserDataDir(t.TempDir()),
+		chromedp.Flag("disable-component-update", true), chromedp.WindowSize(1280, 1000),
+		// The network is cut: no name resolves, and no address is reached.
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND"), chromedp.ProxyServer("127.0.0.1:9"))
+	ctx, stop := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(stop)
+	ctx, close := chromedp.NewContext(ctx)
+	t.Cleanup(close)
+	messages := chromedp.Console(ctx) // which starts the browser
+	go func() {
+		for m, err := range messages {
+			if err != nil {
+				return
+			}
+			t.Errorf("the console says: %s", m)
+		}
+	}()
+	b := &tab{t, ctx}
+	b.do(chromedp.Navigate("file://" + filepath.ToSlash(path)))
+	b.drawn()
+	return b
+}
+
+func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	ctx, stop := context.WithTimeout(b.ctx, time.Minute)
+	defer stop()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// drawn waits until every chart is.
+func (b *tab) drawn() {
+	b.t.Helper()
+	b.do(chromedp.WaitReady("html[data-drawn]"))
+}
+
+// text evaluates an expression of the page.
+func (b *tab) text(expression string) string {
+	b.t.Helper()
+	ctx, stop := context.WithTimeout(b.ctx, time.Minute)
+	defer stop()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[any](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.t.Fatalf("%s: %v", expression, err)
+	}
+	return fmt.Sprint(v)
+}
+
+func (b *tab) want(expression, want string) {
+	b.t.Helper()
+	if got := b.text(expression); got != want {
+		b.t.Errorf("%s is %s, want %s", expression, got, want)
+	}
+}
+
+const firstColumn = `[...document.querySelectorAll("#table tbody tr")].map(r => r.cells[%d].textContent).join(" ")`
+
+// TestReport: the page draws every chart from what is in it; filters and sorting work,
+// with keys as well; nothing is asked of a network, and the console stays silent.
+func TestReport(t *testing.T) {
+	find(t)
+	b := open(t, page(t))
+	b.want(`performance.getEntriesByType("resource").filter(e => !e.name.startsWith("data:")).length`, "0")
+	b.want(`document.querySelectorAll("figure.chart").length`, "9")
+	// Each has lines, bars or points, beside its axes.
+	b.want(`[...document.querySelectorAll("figure.chart")].filter(f => f.querySelectorAll(".plot svg path").length < 6)
+		.map(f => f.querySelector("h3").textContent).join("; ")`, "")
+	b.want(`document.querySelectorAll("#table tbody tr").length`, "13")
+	b.want(`[...document.querySelectorAll(".violation img")].filter(i => i.complete && i.naturalWidth > 100).length > 0`, "true")
+
+	t.Run("filter", func(t *testing.T) {
+		b := &tab{t, b.ctx}
+		b.text(`document.querySelector('[data-column="nodes"][data-value="7"]').click()`)
+		b.text(`document.querySelector('[data-column="run"][data-value="unsafe"]').click()`)
+		b.do(chromedp.WaitReady("html[data-drawn]"), chromedp.Sleep(100*time.Millisecond))
+		b.drawn()
+		b.want(`document.getElementById("shown").textContent`, "8 of 13 cells")
+		b.want(`document.querySelectorAll("#table tbody tr").length`, "8")
+		// The charts are drawn of the same cells.
+		b.text(`document.querySelector("figure.chart details").open = true`)
+		b.do(chromedp.WaitReady("figure.chart details table"))
+		b.want(`[...new Set([...document.querySelectorAll("figure.chart details tbody tr")].map(r => r.cells[2].textContent))].join(" ")`, "5 9")
+	})
+	t.Run("sort", func(t *testing.T) {
+		b := &tab{t, b.ctx}
+		i := b.text(`[...document.querySelectorAll("#table thead th")].findIndex(h => h.textContent === "nodes")`)
+		nodes := strings.Replace(firstColumn, "%d", i, 1)
+		// A heading is a button: Enter presses it, and it keeps the focus for the next press.
+		b.do(chromedp.Focus(`[data-sort="nodes"]`), chromedp.KeyEvent("\r"))
+		b.want(nodes, "5 5 5 5 9 9 9 9")
+		b.do(chromedp.KeyEvent("\r"))
+		b.want(nodes, "9 9 9 9 5 5 5 5")
+		b.want(`document.querySelector('[aria-sort="descending"]').textContent`, "nodes")
+	})
+	t.Run("axes", func(t *testing.T) {
+		b := &tab{t, b.ctx}
+		b.text(`document.querySelectorAll("figure.chart")[1].querySelectorAll("input[type=checkbox]")[1].click()`)
+		b.want(`document.querySelectorAll("figure.chart figcaption")[1].textContent.includes("logarithmic from")`, "true")
+	})
+	t.Run("theme", func(t *testing.T) {
+		b := &tab{t, b.ctx}
+		before := b.text(`getComputedStyle(document.body).backgroundColor`)
+		b.text(`document.getElementById("theme").click()`)
+		if after := b.text(`getComputedStyle(document.body).backgroundColor`); after == before {
+			t.Errorf("the page stays %s", after)
+		}
+	})
+	t.Run("save", func(t *testing.T) {
+		b := &tab{t, b.ctx}
+		b.want(`unpack(document.querySelector(".packed").dataset.packed).then(text => text.split("\n").length)`, "74")
+		b.want(`toCSV(cellRows(visible())).split("\n")[0].startsWith("run,problem,label,")`, "true")
+	})
+	t.Run("paper", func(t *testing.T) {
+		ctx, stop := context.WithTimeout(b.ctx, time.Minute)
+		defer stop()
+		pdf, err := chromedp.Run(ctx, chromedp.PrintToPDF(chromedp.PDFPaper(chromedp.PaperA4)))
+		if err != nil || len(pdf) < 20_000 {
+			t.Errorf("%d bytes: %v", len(pdf), err)
+		}
+	})
+}
