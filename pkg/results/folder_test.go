@@ -303,6 +303,8 @@ func TestResolve(t *testing.T) {
 	}
 	_, err := Resolve(experiment)
 	wantError(t, err, experiment+": no run there", "there are 20261120-101500, 20261120-101500-2")
+	_, err = Resolve(root)
+	wantError(t, err, root+": no run there", "did you mean "+experiment+"?")
 	for _, run := range []string{"20261120-101500", "20261120-101500-2"} {
 		if err := setLatest(experiment, run); err != nil {
 			t.Fatal(err)

@@ -84,7 +84,7 @@ func isRun(dir string) bool {
 func runsIn(experiment string) string {
 	found, _ := filepath.Glob(filepath.Join(experiment, "*", JournalFile))
 	if len(found) == 0 {
-		return ""
+		return experimentsIn(experiment)
 	}
 	if len(found) > 3 {
 		found = found[len(found)-3:]
@@ -93,6 +93,15 @@ func runsIn(experiment string) string {
 		found[i] = filepath.Base(filepath.Dir(path))
 	}
 	return "; there are " + strings.Join(found, ", ")
+}
+
+// experimentsIn names an experiment in a folder of several, as bench run --out makes.
+func experimentsIn(dir string) string {
+	found, _ := filepath.Glob(filepath.Join(dir, "*", "*", JournalFile))
+	if len(found) == 0 {
+		return ""
+	}
+	return "; did you mean " + filepath.Dir(filepath.Dir(found[0])) + "?"
 }
 
 // writeFile puts a whole file in place, or leaves what was there.

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // A Table is a run as an analysis sees it: the last attempt at every trial, with
@@ -113,6 +114,9 @@ func nameOf(dir string) string {
 	return filepath.Base(dir)
 }
 
+// byteOrderMark is what spreadsheets put in front of a table that they save.
+const byteOrderMark = "\ufeff"
+
 // eachRow hands the rows of the table at path to visit after its header to
 // begin. An error names file, line and, where there is one, the column.
 func eachRow(path string, begin func([]string) error, visit func([]string) error) error {
@@ -133,7 +137,9 @@ func eachRow(path string, begin func([]string) error, visit func([]string) error
 		case err != nil:
 			return fmt.Errorf("%s: %w", path, err)
 		case first:
-			err = begin(slices.Clone(row))
+			header := slices.Clone(row)
+			header[0] = strings.TrimPrefix(header[0], byteOrderMark)
+			err = begin(header)
 		default:
 			err = visit(row)
 		}
@@ -172,11 +178,30 @@ func (t *Table) lay(header []string) (layout, error) {
 	if at.outcome < at.design || len(header) < at.metrics ||
 		!slices.Equal(header[:at.design], identity) ||
 		!slices.Equal(header[at.outcome:at.metrics], outcome) {
-		return at, fmt.Errorf("columns %q, want those of %s: %s, the design, %s, the metrics",
-			header, TrialsFile, strings.Join(identity, ", "), strings.Join(outcome, ", "))
+		return at, fmt.Errorf("the columns begin %s, want those of %s: %s, the design, %s, the metrics%s",
+			clipped(header), TrialsFile, strings.Join(identity, ", "), strings.Join(outcome, ", "),
+			separated(header))
 	}
 	t.Design, t.Metrics = header[at.design:at.outcome], header[at.metrics:]
 	return at, nil
+}
+
+// clipped is the beginning of a header.
+func clipped(header []string) string {
+	text := []rune(strings.Join(header, ", "))
+	const most = 50
+	if len(text) > most {
+		text = append(text[:most], []rune("...")...)
+	}
+	return strconv.Quote(string(text))
+}
+
+// separated says what a spreadsheet may have put between the columns.
+func separated(header []string) string {
+	if len(header) == 1 && strings.ContainsAny(header[0], ";\t") {
+		return "; they are not separated by commas"
+	}
+	return ""
 }
 
 // trial reads a row.
@@ -189,6 +214,9 @@ func (at layout) trial(table *Table, row []string) (Trial, error) {
 	t.Design = make([]Field, 0, len(table.Design))
 	for i, name := range table.Design {
 		t.Design = append(t.Design, Field{name, row[at.design+i]})
+		if strings.ContainsFunc(row[at.design+i], unicode.IsControl) {
+			return t, fmt.Errorf("column %s: %q, want no control character", name, row[at.design+i])
+		}
 	}
 	p.names, p.row, p.next = outcome, row[at.outcome:], 0
 	t.Status, t.Reason = p.text(), p.text()

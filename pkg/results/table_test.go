@@ -1,6 +1,7 @@
 package results
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -98,12 +99,28 @@ func TestReadTable_Alone(t *testing.T) {
 	}
 }
 
+// TestReadTable_Spreadsheet: a table that a spreadsheet has saved again is the same.
+func TestReadTable_Spreadsheet(t *testing.T) {
+	good := readFile(t, written(t, 2, false).Dir(), TrialsFile)
+	path := filepath.Join(t.TempDir(), "trials.csv")
+	write(t, path, good)
+	want := readTable(t, path)
+	write(t, path, byteOrderMark+strings.ReplaceAll(good, "\n", "\r\n"))
+	// DeepEqual finds no NaN like another.
+	if got := fmt.Sprintf("%+v", *readTable(t, path)); got != fmt.Sprintf("%+v", *want) {
+		t.Errorf("%s\nwant %+v", got, *want)
+	}
+}
+
 func TestReadTable_Refuses(t *testing.T) {
 	good := readFile(t, written(t, 2, false).Dir(), TrialsFile)
 	head, rows, _ := strings.Cut(good, "\n")
 	for _, tt := range []struct{ name, text, want string }{
 		{"empty", "", "empty, want a header"},
 		{"other columns", "a,b\n1,2\n", "want those of trials.csv"},
+		{"semicolons", strings.ReplaceAll(good, ",", ";"), "they are not separated by commas"},
+		{"a control character", strings.Replace(good, ",sim,", ",\"si\nm\",", 1),
+			`line 2: column transport: "si\nm", want no control character`},
 		{"a word for a number", strings.Replace(good, "\n1,1,1,1,", "\n1,1,x,1,", 1),
 			`line 2: column repetition: "x", want a whole number`},
 		{"an unknown status", strings.Replace(good, ",ok,", ",fine,", 1), `status "fine", want one of ok`},
