@@ -198,3 +198,18 @@ func TestWrite_OnePoint(t *testing.T) {
 		t.Errorf("figures %v", names)
 	}
 }
+
+// TestWrite_OneDuration: where all operations took equally long, the axis of their
+// distribution has an extent all the same.
+func TestWrite_OneDuration(t *testing.T) {
+	t.Parallel()
+	d := sample()
+	for i := range d.Cells {
+		d.Cells[i].Spreads = []report.Spread{{Metric: "election_ms", N: 1, Values: []float64{21.04}, Ranks: []int{1}}}
+	}
+	if _, names := drawn(t, d); !slices.ContainsFunc(names, func(s string) bool {
+		return strings.HasPrefix(s, "ecdf-election_ms")
+	}) {
+		t.Errorf("figures %v", names)
+	}
+}

@@ -80,7 +80,7 @@ func (b *bounds) apply(ecdf, tail *plot.Plot) {
 	ecdf.X.Scale, ecdf.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
 	ecdf.X.Min, ecdf.X.Max = b.low/1.1, b.high*1.1
 	if b.high/b.low < 20 { // hardly a decade: round values instead
-		s := plot.DefaultTicks{}.Ticks(b.low, b.high)
+		s := plot.DefaultTicks{}.Ticks(ecdf.X.Min, ecdf.X.Max) // which are apart though all values be equal
 		s = slices.DeleteFunc(s, func(t plot.Tick) bool { return t.Value <= 0 })
 		ecdf.X.Tick.Marker = plot.ConstantTicks(s)
 	}
