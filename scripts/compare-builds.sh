@@ -4,8 +4,8 @@
 #   scripts/compare-builds.sh BASE HEAD CONFIG...
 #
 # BASE and HEAD are programs. An experiment in simulation runs once with each; one
-# on real processes in rounds that alternate, so that a machine that grows slower
-# does so for both. The comparison is written to comparison.md; the exit code is 4
+# on real processes in ROUNDS (3), base first in one and head first in the next, so
+# that a machine that grows slower does so for both. The comparison is written to comparison.md; the exit code is 4
 # if any of them fails.
 set -eu
 if [ $# -lt 3 ]; then
@@ -25,7 +25,9 @@ for config in "$@"; do
 	i=0
 	while [ $i -lt "$times" ]; do
 		i=$((i + 1))
-		for build in base head; do
+		order="base head"
+		[ $((i % 2)) = 1 ] || order="head base"
+		for build in $order; do
 			program=$base
 			[ $build = head ] && program=$head
 			"$program" run "$config" --set seed=$i --out "$out/$build-$i" --quiet >"$out/log" || {
@@ -43,7 +45,11 @@ for config in "$@"; do
 		done
 	done
 	printf '## %s\n\n' "$config" >>comparison.md
-	"$head" compare "$out/base.csv" "$out/head.csv" --format markdown >>comparison.md || code=$?
+	old=$out/base.csv new=$out/head.csv
+	if [ "$times" = 1 ]; then # folders tell the kinds of messages, too
+		old=$(echo "$out"/base-1/*/latest) new=$(echo "$out"/head-1/*/latest)
+	fi
+	"$head" compare "$old" "$new" --format markdown >>comparison.md || code=$?
 	rm -rf "$out"/base* "$out"/head*
 	[ $code = 0 ] || [ $code = 4 ] || exit $code
 done

@@ -71,7 +71,7 @@ the metric's unit, and "where COLUMN=VALUE" restricts it.`,
 	flags.Float64Var(&f.alpha, "alpha", compare.DefaultAlpha, "probability of any false alarm `P`")
 	flags.StringVar(&f.threshold, "threshold", percentOf(compare.DefaultThreshold),
 		"least `CHANGE` that matters")
-	flags.BoolVar(&f.strict, "strict", false, "fail every changed count and every cell that NEW lacks")
+	flags.BoolVar(&f.strict, "strict", false, "fail every changed count, and what NEW lacks")
 	flags.StringVar(&f.format, "format", "table", "`FORMAT`: "+strings.Join(compareFormats, ", "))
 	flags.BoolVar(&f.noFail, "no-fail", false, "only print what changed, as between two worlds")
 	flags.StringVar(&f.out, "out", "", "write to `FILE`, not to standard output")

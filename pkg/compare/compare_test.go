@@ -395,9 +395,15 @@ func TestCompare_NothingLeft(t *testing.T) {
 			t.Errorf("%s: failures %q, want %q", one.name, r.Failures, one.want)
 		}
 	}
+	// Fewer trials are fewer that could differ.
+	r := compared(t, run("sim", 3, nil), run("sim", 2, nil), Options{Strict: true})
+	if want := "bully, nodes=3: the new run lacks trials: 2 of 3 have a partner"; len(r.Failures) != 4 ||
+		r.Failures[0] != want {
+		t.Errorf("failures %q, want four as %q", r.Failures, want)
+	}
 	// What is left is compared with its own pairs, not with the mean of others.
 	uneven := func(trial *results.Trial, _ int) { trial.Messages = int64(10 * trial.Repetition) }
-	r := compared(t, run("sim", 3, uneven), run("sim", 3, func(trial *results.Trial, nodes int) {
+	r = compared(t, run("sim", 3, uneven), run("sim", 3, func(trial *results.Trial, nodes int) {
 		uneven(trial, nodes)
 		spoiled(results.Timeout, 1)(trial, nodes)
 	}), Options{})

@@ -13,8 +13,8 @@ import (
 func (r *Report) context(base, new *results.Table) {
 	if text := differenceNote(r.settings); text != "" {
 		if slices.ContainsFunc(r.Rows, func(row Row) bool { return !row.Exact && row.sameLuck }) {
-			text += "; so counts, too, are compared by ranks, and what differs need not be the " +
-				"program's doing"
+			text += "; counts that this concerns are compared by ranks, too: what differs need not be " +
+				"the program's doing"
 		}
 		r.Notes = append(r.Notes, text)
 	}

@@ -137,6 +137,9 @@ func (r *Report) gateCells(m *matching, o *Options) {
 		if kinds := shifts(p); o.Strict && sameLuck(p) && len(kinds) > 0 {
 			fail(name, "messages by kind: %s", listed(kinds))
 		}
+		if n := len(trialPairs(p)); o.Strict && sameLuck(p) && n < len(p.base.Trials) {
+			fail(name, "the new run lacks trials: %d of %d have a partner", n, len(p.base.Trials))
+		}
 	}
 	if o.Strict {
 		for _, name := range r.Missing {

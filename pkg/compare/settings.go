@@ -36,6 +36,10 @@ func differences(base, new string) []setting {
 		if a[key] != b[key] && key != "name" {
 			s := setting{key: key, base: a[key], new: b[key]}
 			s.trial = !judging(key) && !swept(key, a) && !swept(key, b) && s.meant(a, b)
+			// A parameter may be a default that another program has changed.
+			if strings.Contains(key, "].params.") && !oneProgram(base, new) {
+				s.trial = false
+			}
 			out = append(out, s)
 		}
 	}
@@ -43,6 +47,21 @@ func differences(base, new string) []setting {
 		return strings.Count(a.key, "algorithms[") - strings.Count(b.key, "algorithms[")
 	})
 	return out
+}
+
+// oneProgram says whether both runs are known to be of one program.
+func oneProgram(base, new string) bool {
+	a, errA := results.ReadManifest(folder(base))
+	b, errB := results.ReadManifest(folder(new))
+	return errA == nil && errB == nil && a.Tool.Binary != "" && a.Tool.Binary == b.Tool.Binary
+}
+
+// folder is that of a run, given as such or by its trials.csv.
+func folder(run string) string {
+	if filepath.Base(run) == results.TrialsFile {
+		return filepath.Dir(run)
+	}
+	return run
 }
 
 // judging says whether a key is about which trials are run and what is kept of
@@ -122,12 +141,9 @@ func orNone(s string) string {
 }
 
 // settings are the leaves of the resolved experiment of a run by dotted key; nil if
-// there is none that can be read. The run is a folder, or the trials.csv in one.
+// there is none that can be read.
 func settings(run string) map[string]string {
-	if filepath.Base(run) == results.TrialsFile {
-		run = filepath.Dir(run)
-	}
-	text, err := os.ReadFile(filepath.Join(run, results.ConfigFile))
+	text, err := os.ReadFile(filepath.Join(folder(run), results.ConfigFile))
 	var root yaml.Node
 	if err != nil || yaml.Unmarshal(text, &root) != nil || len(root.Content) == 0 {
 		return nil

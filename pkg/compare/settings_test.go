@@ -21,16 +21,22 @@ sweep:
   - {vary: nodes, over: [3, 5]}
 `
 
-// experimentIn makes a folder with the experiment, with old replaced.
-func experimentIn(t *testing.T, old, fresh string) string {
+// experimentIn makes the folder of a run of the experiment, with old replaced, by a
+// program.
+func experimentIn(t *testing.T, old, fresh, program string) string {
 	t.Helper()
 	text := strings.Replace(plainExperiment, old, fresh, 1)
 	if text == plainExperiment && old != fresh {
 		t.Fatalf("no %q", old)
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, results.ConfigFile), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
+	for name, text := range map[string]string{
+		results.ConfigFile: text, results.JournalFile: "",
+		results.ManifestFile: `{"schema_version": 1, "tool": {"binary_sha256": "` + program + `"}}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return dir
 }
@@ -46,6 +52,8 @@ func TestCompare_OtherExperiments(t *testing.T) {
 		{"another name, more repetitions", "repetitions: 8", "repetitions: 9", [2]bool{true, true}},
 		{"a value", "delay: 10ms", "delay: 20ms", [2]bool{false, false}},
 		{"a parameter of one", "timeout: 20ms", "timeout: 30ms", [2]bool{false, true}},
+		{"a parameter of another program", "timeout: 20ms", "timeout: 30ms", [2]bool{true, true}},
+		{"a value, of another program", "delay: 10ms", "delay: 20ms", [2]bool{false, false}},
 		{"the default of a new version", "delay: 10ms", "delay: 10ms, jitter: 0ms", [2]bool{true, true}},
 		{"a parameter of a new version", "params: {}", "params: {pre_vote: false}", [2]bool{true, true}},
 		{"an item", "events: []", "events: [{at: 5ms, do: crash}]", [2]bool{false, false}},
@@ -59,7 +67,11 @@ func TestCompare_OtherExperiments(t *testing.T) {
 				addMessage(trial)
 			}
 		})
-		base.Path, fresh.Path = experimentIn(t, "", ""), experimentIn(t, c.old, c.fresh)
+		program := "p"
+		if strings.Contains(c.name, "of another program") {
+			program = "q"
+		}
+		base.Path, fresh.Path = experimentIn(t, "", "", "p"), experimentIn(t, c.old, c.fresh, program)
 		r := compared(t, base, fresh, Options{})
 		for _, row := range r.Rows {
 			if row.Metric != "messages" {
@@ -76,7 +88,7 @@ func TestCompare_OtherExperiments(t *testing.T) {
 				t.Errorf("%s: %s: exact %v, verdict %s", c.name, r.Title(&row), row.Exact, row.Verdict)
 			}
 		}
-		if noted := strings.Contains(strings.Join(r.Notes, "\n"), "compared by ranks"); noted == (c.exact == [2]bool{true, true}) {
+		if noted := strings.Contains(strings.Join(r.Notes, "\n"), "by ranks, too"); noted == (c.exact == [2]bool{true, true}) {
 			t.Errorf("%s: notes %q", c.name, r.Notes)
 		}
 		// Who is strict is told of every change.

@@ -94,7 +94,7 @@ func held(c *results.Cell, t *experiment.Threshold) (v float64, why string) {
 // beyond says how far v is from a bound.
 func beyond(v, bound float64, direction string) string {
 	text := fmt.Sprintf("it is %s: %s %s", Number(v), Number(math.Abs(v-bound)), direction)
-	if bound != 0 {
+	if bound > 0 {
 		text += fmt.Sprintf(" (%s)", Percent(v/bound-1))
 	}
 	return text
