@@ -177,8 +177,12 @@ func because(where []results.Field) string {
 	return " after --where; its values are in trials.csv"
 }
 
-// filtered is t with the trials for which all of where holds.
+// filtered is t with the trials for which all of where holds. A column that the other
+// run alone has, because it was swept there, chooses among the other's trials.
 func filtered(t *results.Table, where []results.Field) *results.Table {
+	where = slices.DeleteFunc(slices.Clone(where), func(f results.Field) bool {
+		return !slices.Contains(t.Design, f.Name)
+	})
 	if len(where) == 0 {
 		return t
 	}

@@ -453,6 +453,8 @@ func TestMatch_Refuses(t *testing.T) {
 			"transport is sim in BASE and nats in NEW"},
 		{"alike", run("sim", 2, nil), run("sim", 2, nil), Options{Ignore: []string{"nodes"}},
 			"cells 1 and 2 of BASE (run) differ only in columns that are ignored"},
+		{"swept in one, chosen", fixed, swept, Options{Where: []results.Field{{Name: "params_y", Value: "3"}}},
+			"NEW (run): no trial to compare after --where"},
 		{"swept in one", fixed, swept, Options{}, "column params_y is in NEW (run) alone, where it varies (1, 2)"},
 		{"no such column", fixed, fixed, Options{Ignore: []string{"node"}}, `--ignore: unknown column "node"`},
 		{"nothing left", fixed, fixed, Options{Where: []results.Field{{Name: "nodes", Value: "9"}}},
@@ -533,13 +535,14 @@ func TestFalseAlarms(t *testing.T) {
 func TestNumbers(t *testing.T) {
 	for v, want := range map[float64]string{
 		0: "0", 0.12345: "0.123", 1.5: "1.5", 12.345: "12.35", 123.45: "123.5", 12345.6: "12346", -0.0001: "0",
+		1e14: "100000000000000", -1e300: "-1e+300",
 	} {
 		if got := Number(v); got != want {
 			t.Errorf("Number(%v) = %q, want %q", v, got, want)
 		}
 	}
 	if P(0.0001) != "<0.001" || P(1) != "1.000" || P(math.NaN()) != "n/a" || Percent(math.Inf(1)) != "from 0" ||
-		Percent(0.1234) != "+12.34%" || Number(math.NaN()) != "n/a" {
+		Percent(0.1234) != "+12.34%" || Percent(1e300) != "+1e+302%" || Number(math.NaN()) != "n/a" {
 		t.Error("probabilities or percentages")
 	}
 }

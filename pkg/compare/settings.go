@@ -35,11 +35,7 @@ func differences(base, new string) []setting {
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		if a[key] != b[key] && key != "name" {
 			s := setting{key: key, base: a[key], new: b[key]}
-			s.trial = !judging(key) && !swept(key, a) && !swept(key, b) && s.meant(a, b)
-			// A parameter may be a default that another program has changed.
-			if strings.Contains(key, "].params.") && !oneProgram(base, new) {
-				s.trial = false
-			}
+			s.trial = s.tells(a, b, oneProgram(base, new))
 			out = append(out, s)
 		}
 	}
@@ -47,6 +43,29 @@ func differences(base, new string) []setting {
 		return strings.Count(a.key, "algorithms[") - strings.Count(b.key, "algorithms[")
 	})
 	return out
+}
+
+// tells says whether the setting can change what happens in the trials of cells that
+// are compared.
+func (s *setting) tells(a, b map[string]string, oneProgram bool) bool {
+	inBase, inNew := swept(s.key, a), swept(s.key, b)
+	switch {
+	case judging(s.key), inBase && inNew: // then the designs of the cells agree
+		return false
+	case inBase || inNew:
+		return !designed(s.key)
+	case strings.Contains(s.key, "].params.") && !oneProgram: // which may have changed a default
+		return false
+	}
+	return s.meant(a, b)
+}
+
+// designed says whether every run has a column for the key, swept or not.
+func designed(key string) bool {
+	return slices.ContainsFunc([]string{"nodes", "topology", "scenario.kind", "network.latency", "network.loss",
+		"network.duplication", "failures.crash_rate"}, func(root string) bool {
+		return strings.HasPrefix(key+".", root+".")
+	})
 }
 
 // oneProgram says whether both runs are known to be of one program.

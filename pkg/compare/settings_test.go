@@ -17,8 +17,6 @@ nodes: 5
 detector: {kind: perfect, delay: 10ms}
 failures: {events: []}
 repetitions: 8
-sweep:
-  - {vary: nodes, over: [3, 5]}
 `
 
 // experimentIn makes the folder of a run of the experiment, with old replaced, by a
@@ -58,7 +56,9 @@ func TestCompare_OtherExperiments(t *testing.T) {
 		{"a parameter of a new version", "params: {}", "params: {pre_vote: false}", [2]bool{true, true}},
 		{"an item", "events: []", "events: [{at: 5ms, do: crash}]", [2]bool{false, false}},
 		{"another form", "delay: 10ms", "delay: {min: 10ms, max: 20ms}", [2]bool{false, false}},
-		{"what is swept", "nodes: 5", "nodes: 9", [2]bool{true, true}},
+		{"swept in one", ", delay: 10ms", "}\nsweep:\n  - {vary: detector.delay, over: [9ms]}\nx: {y: 0",
+			[2]bool{false, false}},
+		{"what is swept", "nodes: 5", "sweep: [{vary: nodes, over: [3, 5]}]", [2]bool{true, true}},
 		{"one algorithm more", "algorithms:\n", "algorithms:\n  - {name: election/zab, label: zab}\n",
 			[2]bool{true, true}},
 	} {

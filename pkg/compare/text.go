@@ -7,11 +7,14 @@ import (
 	"strings"
 )
 
-// Number is v with about four significant digits and no exponent, "n/a" if there
-// is none.
+// Number is v with about four significant digits, "n/a" if there is none, and with
+// an exponent only where no metric of a sane run is.
 func Number(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "n/a"
+	}
+	if math.Abs(v) >= 1e15 {
+		return strconv.FormatFloat(v, 'g', 4, 64)
 	}
 	decimals := 3
 	for limit := 10.0; decimals > 0 && math.Abs(v) >= limit; limit *= 10 {
@@ -34,6 +37,9 @@ func Percent(fraction float64) string {
 		return "n/a"
 	case math.IsInf(fraction, 0):
 		return "from 0"
+	}
+	if math.Abs(fraction) >= 1e13 {
+		return fmt.Sprintf("%+.3g%%", fraction*100)
 	}
 	return fmt.Sprintf("%+.2f%%", 100*fraction)
 }
