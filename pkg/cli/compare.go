@@ -75,6 +75,9 @@ the metric's unit, and "where COLUMN=VALUE" restricts it.`,
 	flags.StringVar(&f.format, "format", "table", "`FORMAT`: "+strings.Join(compareFormats, ", "))
 	flags.BoolVar(&f.noFail, "no-fail", false, "only print what changed, as between two worlds")
 	flags.StringVar(&f.out, "out", "", "write to `FILE`, not to standard output")
+	// It fails for an unknown flag alone, and this is known.
+	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(compareFormats,
+		cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 

@@ -56,6 +56,7 @@ func TestComplete(t *testing.T) {
 		{"run --transport _", words, []string{"nats", "sim"}},
 		{"plan --transport _", words, []string{"nats", "sim"}},
 		{"run --progress _", words, progressModes},
+		{"compare --format _", words, compareFormats},
 		{"run _", kinds, extensions},
 		{"plan _", kinds, extensions},
 		{"run a.yaml _", words, nil},

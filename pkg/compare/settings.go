@@ -62,10 +62,9 @@ func (s *setting) tells(a, b map[string]string, oneProgram bool) bool {
 
 // designed says whether every run has a column for the key, swept or not.
 func designed(key string) bool {
-	return slices.ContainsFunc([]string{"nodes", "topology", "scenario.kind", "network.latency", "network.loss",
-		"network.duplication", "failures.crash_rate"}, func(root string) bool {
-		return strings.HasPrefix(key+".", root+".")
-	})
+	columns := []string{"nodes", "topology", "scenario.kind", "network.latency", "network.loss",
+		"network.duplication", "failures.crash_rate"}
+	return slices.ContainsFunc(columns, func(root string) bool { return strings.HasPrefix(key+".", root+".") })
 }
 
 // oneProgram says whether both runs are known to be of one program.
