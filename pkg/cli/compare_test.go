@@ -121,3 +121,19 @@ func TestCompare_UsageErrors(t *testing.T) {
 		has(t, r.errors, c.says)
 	}
 }
+
+// TestCompare_Incomplete: a run that was ended early says so, and how to go on.
+func TestCompare_Incomplete(t *testing.T) {
+	twoRuns(t, small)
+	path := filepath.Join("new", "manifest.json")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := strings.Replace(string(text), `"complete": true`, `"complete": false`, 1)
+	if err := os.WriteFile(path, []byte(cut), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	has(t, bench(t, "compare", "base", "new").want(t, Good).out,
+		"[1] new: the run is not complete, planned were 56 trials; bench run --resume new goes on with it")
+}

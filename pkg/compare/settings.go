@@ -64,7 +64,9 @@ func (s *setting) tells(a, b map[string]string, oneProgram bool) bool {
 func designed(key string) bool {
 	columns := []string{"nodes", "topology", "scenario.kind", "network.latency", "network.loss",
 		"network.duplication", "failures.crash_rate"}
-	return slices.ContainsFunc(columns, func(root string) bool { return strings.HasPrefix(key+".", root+".") })
+	return slices.ContainsFunc(columns, func(root string) bool {
+		return strings.HasPrefix(key+".", root+".")
+	})
 }
 
 // oneProgram says whether both runs are known to be of one program.
