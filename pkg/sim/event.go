@@ -15,8 +15,7 @@ type event struct {
 	copy        uint8
 	lost        bool
 	omitted     bool // lost by a rule
-	served      bool // a slow process has taken its time for it
-	behind      bool // it stands where it belongs among what a pause has held up
+	served      bool // it has waited its turn at a process that was paused or slow
 	from, to    algo.ID
 	incarnation uint32 // of the sender; of an alarm's member
 	bytes       uint32

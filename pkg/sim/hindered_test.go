@@ -56,3 +56,40 @@ func TestSlowAndPaused_NothingOvertakes(t *testing.T) {
 		"23ms deliver p2 1 #1", "23ms deliver p2 1 #2",
 	})
 }
+
+// TestPausedWhileSlow_NothingOvertakes: what comes when it goes on waits behind what came
+// when it was paused.
+func TestPausedWhileSlow_NothingOvertakes(t *testing.T) {
+	t.Parallel()
+	_, list := script(t, 2, sender, nil, append(elects(1, 2, 4),
+		harness.Event{At: ms, Do: harness.DoSlow, Node: 2, By: 5 * ms, For: 20 * ms},
+		harness.Event{At: 5 * ms / 2, Do: harness.DoPause, Node: 2, For: 2 * ms})...)
+	same(t, "deliveries", tell(list, trace.Deliver), []string{
+		"7ms deliver p2 1 #1", "12ms deliver p2 1 #2", "17ms deliver p2 1 #3",
+	})
+}
+
+// TestSlow_CatchesUp: a process that is slow no longer ends what it is at, and takes no
+// time for what has gathered since.
+func TestSlow_CatchesUp(t *testing.T) {
+	t.Parallel()
+	_, list := script(t, 2, sender, nil, append(elects(1, 2, 3),
+		harness.Event{At: ms, Do: harness.DoSlow, Node: 2, By: 5 * ms, For: 4 * ms})...)
+	same(t, "deliveries", tell(list, trace.Deliver), []string{
+		"7ms deliver p2 1 #1", "7ms deliver p2 1 #2", "7ms deliver p2 1 #3",
+	})
+}
+
+// TestSlow_CrashFindsAllDown: what waits when a process crashes does not reach its next
+// life.
+func TestSlow_CrashFindsAllDown(t *testing.T) {
+	t.Parallel()
+	end, list := script(t, 2, sender, nil, append(elects(1, 2, 3),
+		harness.Event{At: ms, Do: harness.DoSlow, Node: 2, By: 5 * ms},
+		harness.Event{At: 5 * ms, Do: harness.DoCrash, Node: 2, For: ms})...)
+	same(t, "deliveries", tell(list, trace.Deliver), nil)
+	same(t, "what found it down", tell(list, trace.Undelivered), []string{
+		"5ms undelivered p2 1 #2", "5ms undelivered p2 1 #3", "7ms undelivered p2 1 #1",
+	})
+	conserved(t, end, list)
+}

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"path"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -78,10 +79,9 @@ type process struct {
 	saved       algo.Message
 	flows       [2]flows // by plane
 	paused      bool
-	held        []*event      // what has come to it while it was paused
-	released    time.Duration // the instant behind that at which it was let happen
 	slow        time.Duration // what each event takes it
-	busy        time.Duration // until when it is with the events before, which none overtakes
+	at          *event        // what takes it its time now
+	line        []*event      // what has come to it and waits, in the order in which it came
 }
 
 // flows is a process's side of its links: dense in small systems, sparse in
@@ -263,40 +263,57 @@ func (s *simulation) instruct(list []harness.Instruction) {
 	}
 }
 
-// execute lets e happen, and says whether it is over: one at a process that is
-// paused or slow happens later.
+// execute lets e happen, and says whether it is over. To a process that is paused or
+// slow one event happens after the other, later.
 func (s *simulation) execute(e *event) bool {
-	if p := e.process(); p != algo.None {
-		proc := &s.procs[p-1]
-		if proc.paused && proc.busy > s.now && !e.served { // behind what it is busy with
-			s.queue.Push(proc.busy, e.class(), s.rank(e), e)
-			return false
-		}
-		if proc.paused {
-			proc.held = append(proc.held, e)
-			return false
-		}
-		if proc.released == s.now+1 && !e.behind { // what was held up comes first
-			e.behind = true
-			s.queue.Push(s.now, e.class(), s.rank(e), e)
-			return false
-		}
-		if (proc.slow > 0 || proc.busy > s.now) && !e.served && proc.member != nil {
-			e.served = true
-			proc.busy = max(proc.busy, s.now) + proc.slow
-			s.queue.Push(proc.busy, e.class(), s.rank(e), e)
-			return false
-		}
+	p := e.process()
+	if p == algo.None {
+		s.happen(e)
+		return true
 	}
+	proc := &s.procs[p-1]
+	switch {
+	case e == proc.at && proc.paused: // it has had its time, and comes first at the resume
+		proc.at, proc.line = nil, slices.Insert(proc.line, 0, e)
+		return false
+	case e == proc.at:
+		proc.at = nil
+		s.happen(e)
+		s.next(proc)
+	case !e.served && (proc.paused || proc.slow > 0 || proc.at != nil):
+		proc.line = append(proc.line, e)
+		s.next(proc)
+		return false
+	default:
+		s.happen(e)
+	}
+	return true
+}
+
+// next has the process take up what waits longest, if it is free to.
+func (s *simulation) next(proc *process) {
+	if proc.paused || proc.at != nil || len(proc.line) == 0 {
+		return
+	}
+	e := proc.line[0]
+	proc.at, proc.line = e, proc.line[1:]
+	takes := proc.slow
+	if e.served {
+		takes = 0
+	}
+	e.served = true
+	s.queue.Push(s.now+takes, e.class(), s.rank(e), e)
+}
+
+func (s *simulation) happen(e *event) {
 	switch e.what {
 	case delivery:
 		s.deliver(e)
 	case alarm:
 		m := s.procs[e.to-1].member
-		if m == nil || m.Incarnation != e.incarnation {
-			return true
+		if m != nil && m.Incarnation == e.incarnation {
+			s.step(m, func() { m.Alarm(s.now, e.alarm) })
 		}
-		s.step(m, func() { m.Alarm(s.now, e.alarm) })
 	case instruction:
 		if !e.instr.Alarm() {
 			s.scheduled--
@@ -304,7 +321,6 @@ func (s *simulation) execute(e *event) bool {
 		}
 		s.obey(*e.instr)
 	}
-	return true
 }
 
 // step lets m handle one event.
@@ -380,10 +396,13 @@ func (s *simulation) crash(p algo.ID) {
 	}
 	s.activity++
 	s.count(proc.member, -1)
-	proc.member, proc.upSince, proc.slow, proc.busy = nil, -1, 0, 0
+	proc.member, proc.upSince = nil, -1
 	s.note(trace.Record{Type: trace.Crash, Process: uint32(p), Incarnation: proc.incarnation})
 	proc.incarnation++
-	s.release(p)
+	for _, e := range proc.line { // finds it down
+		s.queue.Push(s.now, e.class(), s.rank(e), e)
+	}
+	proc.paused, proc.slow, proc.at, proc.line = false, 0, nil, nil
 	s.tell(func(m *harness.Member) { m.Crashed(p, s.now) })
 }
 
@@ -402,24 +421,10 @@ func (s *simulation) resume(p algo.ID) {
 	if !proc.paused {
 		return
 	}
+	proc.paused = false
 	s.activity++
 	s.note(trace.Record{Type: trace.Resume, Process: uint32(p), Incarnation: proc.incarnation})
-	s.release(p)
-}
-
-// release lets happen what p has missed: in the order in which it would have
-// happened.
-func (s *simulation) release(p algo.ID) {
-	proc := &s.procs[p-1]
-	held := proc.held
-	proc.paused, proc.held = false, nil
-	if len(held) > 0 {
-		proc.released = s.now + 1
-	}
-	for _, e := range held {
-		e.behind = true
-		s.queue.Push(s.now, e.class(), s.rank(e), e)
-	}
+	s.next(proc)
 }
 
 func (s *simulation) restart(p algo.ID) {
