@@ -86,8 +86,12 @@ func (n *node) tell(env algo.Env, p algo.ID) {
 
 // onElected is rule 7. One who has probed since leads no more, and one who is
 // suspected may be gone. A leader that hears of a newer one probes once more, so that
-// who follows it, perhaps since a moment ago, learns that it leads no more.
+// who follows it, perhaps since a moment ago, learns that it leads no more. One that
+// hears of an older one tells it: that may have suspected it when it was elected.
 func (n *node) onElected(env algo.Env, from algo.ID, m Elected) {
+	if m.Term < n.term {
+		n.tell(env, from)
+	}
 	if m.Term <= n.term || n.probed[from-1].after(m.Round) || slices.Contains(n.suspects, from) {
 		return
 	}

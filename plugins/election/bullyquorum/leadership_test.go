@@ -153,9 +153,11 @@ func TestRules(t *testing.T) {
 		"elected": {
 			[]any{"elect", elected(3, 1, 1)},
 			"save 1" + settle + "3 in 1"},
-		"elected again":             {[]any{elected(3, 1, 1), elected(3, 1, 1)}, ""},
-		"another operation":         {then(leads, "frobnicate"), ""},
-		"elected, of an older term": {[]any{elected(3, 2, 1), elected(4, 1, 1)}, ""},
+		"elected again":              {[]any{elected(3, 1, 1), elected(3, 1, 1)}, ""},
+		"another operation":          {then(leads, "frobnicate"), ""},
+		"elected, of an older term":  {[]any{elected(3, 2, 1), elected(4, 1, 1)}, ""},
+		"one who leads an older one": {then(leads, elected(1, 4, 1)), "ELECTED 5 to 1"},
+		"the same":                   {then(leads, elected(1, 5, 1)), ""},
 		"of a newer term": {
 			[]any{elected(3, 1, 1), elected(4, 2, 1)},
 			"save 2" + settle + "4 in 2"},

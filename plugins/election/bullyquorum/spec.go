@@ -25,13 +25,13 @@ func init() {
 				"well. ELECTED tells the sender's round, so that one that was overtaken by the end of " +
 				"the leadership is not believed. The lease is the failure detector's: a leader that " +
 				"suspects so many that no quorum is left abdicates; one that comes back hears from " +
-				"the leader, and from whoever has led; one that was elected meanwhile tells it, and a " +
-				"leader that gives way to a newer one probes once more. Processes publish nothing, " +
-				"so versions of the state stay as they are. One that reaches no quorum says so and " +
-				"is not joined: otherwise (electable false, the original) nobody may lead in a " +
-				"partition that is not transitive (issue 43183). A cut too short for the " +
-				"detector is a loss of messages: one who misses the end of a leadership then does " +
-				"not learn of it.",
+				"the leader, and from whoever has led; one that was elected meanwhile tells it, and " +
+				"tells an older leader that it hears of; that gives way, and probes once more. " +
+				"Processes publish nothing, so versions of the state stay as they are. One that " +
+				"reaches no quorum says so and is not joined: otherwise (electable false, the " +
+				"original) nobody may lead in a partition that is not transitive (issue 43183). A " +
+				"cut too short for the detector is a loss of messages: one who misses the end of a " +
+				"leadership then does not learn of it.",
 		},
 		Messages: []algo.Message{
 			Probe{}, ProbeReply{}, Join{}, Claim{}, ClaimOK{}, Elected{}, Follow{},
