@@ -13,7 +13,8 @@
 //  3. ELECTION: a candidate answers.
 //  4. T expires: announce the highest that answered. If nobody did: wait, and
 //     ask again.
-//  5. COORDINATOR: follow whom it names.
+//  5. COORDINATOR: follow whom it names. Whoever has just come back does not, but
+//     holds its own round: what it hears may be older than what it was down for.
 package bullycandidateordinary
 
 import (
@@ -32,10 +33,11 @@ type node struct {
 	round      Round     // this process's last one
 	newest     uint64    // highest number of a round heard of
 	known      uint64    // the same, of those that answered, before they heard of this round
-	followed   Round     // the round that made the leader
+	followed   Round     // the round that made the leader, or a newer one's that was not heeded
 	responders []algo.ID // in this round; self counts if it is a candidate
 	tries      int       // rounds in a row that nobody answered
 	suspects   []algo.ID
+	deaf       time.Duration // until when it follows no announcement
 	t          time.Duration
 }
 
@@ -78,9 +80,12 @@ func (n *node) Elect(env algo.Env) {
 	}
 }
 
-// Start: whoever comes back asks who leads, or leads itself.
+// Start: whoever comes back asks who leads, or leads itself. An announcement that it
+// was down for has come to everybody after d. One that was made without knowing that
+// one has come after 2d, which is T at most.
 func (n *node) Start(env algo.Env) {
 	if n.Incarnation > 0 {
+		n.deaf = env.Now() + n.t
 		n.begin(env, algo.None)
 	}
 }
@@ -198,10 +203,14 @@ func (n *node) decide(env algo.Env) {
 func (n *node) onCoordinator(env algo.Env, from algo.ID, m Coordinator) {
 	n.newest = max(n.newest, m.Round.Number)
 	switch {
-	case !n.followed.newer(m.Round):
+	case n.followed.newer(m.Round):
+		if !n.electing && m.Leader != n.leader {
+			env.Send(from, Coordinator{n.leader, n.followed})
+		}
+	case env.Now() < n.deaf: // its own round is to be newer
+		n.followed, n.known = m.Round, max(n.known, m.Round.Number)
+	default:
 		n.follow(env, m)
-	case !n.electing && m.Leader != n.leader:
-		env.Send(from, Coordinator{n.leader, n.followed})
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
+	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -277,6 +278,49 @@ func TestRestore(t *testing.T) {
 	s.Want(0, restore(3), "") // nothing was announced
 	s.Want(0, elect, "leader=0 delta=0s")
 	s.Want(0, suspect(3), "")
+}
+
+// TestComesBack: for T, whoever has come back follows no announcement, but notes which
+// is the newest. Its own is newer than that.
+func TestComesBack(t *testing.T) {
+	t.Parallel()
+	s := algotest.NewSolo(t, id, 5, 1, 5, 1, params(ms/4, 3))
+	s.Want(0, algo.Event{Type: algo.Start}, "leader=0 delta=1ms")
+	s.Want(0, announces(2, 3, 4), "")
+	s.Want(ms, delta, "ELECTION>3 ELECTION>4 ELECTION>5 T=2ms")
+	s.Want(2*ms-1, announces(3, 5, 5), "")
+	s.Want(2*ms, announces(2, 4, 4), "") // older than what it noted
+	s.Want(3*ms, answer(5, round(4, 1, 1), 0), "")
+	s.Want(3*ms, timeT, "-delta -T leader=5 COORDINATOR>2 COORDINATOR>3 COORDINATOR>4 COORDINATOR>5")
+	if want := (plugin.Coordinator{Leader: 5, Round: round(6, 1, 1)}); s.Sent[0] != want {
+		t.Errorf("announces %v, want %v", s.Sent[0], want)
+	}
+	s = algotest.NewSolo(t, id, 5, 1, 5, 1, params(ms, 3))
+	s.Want(0, algo.Event{Type: algo.Start}, "leader=0 delta=4ms")
+	s.Want(2*ms, announces(2, 3, 4), "-delta -T leader=4")
+}
+
+// TestFormerLife: 2 announces itself, crashes, and is back before it is missed. 1
+// follows that life. The next one does not follow 1, which announced itself before it
+// heard of that.
+func TestFormerLife(t *testing.T) {
+	t.Parallel()
+	p := algotest.Ballot{
+		Nodes: 2, Params: map[string]any{"t_answer": 170 * ms, "spacing": 340 * ms},
+		Events: []harness.Event{
+			{At: 298 * ms, Do: harness.DoCrash, Node: 2, For: 146 * ms},
+			{At: 615 * ms, Do: harness.DoCrash, Node: 2, For: ms},
+		},
+	}.Plan(t, id)
+	p.Network.Latency = bus.Constant(50 * ms)
+	p.Detector = harness.Detector{Kind: "heartbeat", Interval: 100 * ms, Timeout: 200 * ms}
+	for seed := range uint64(50) { // the phases of the heartbeats
+		p.Seed = seed
+		o, err := algotest.Simulate(p)
+		if err != nil || o.Status != check.OK {
+			t.Errorf("seed %d: %s: %s, %v", seed, o.Status, o.Reason, err)
+		}
+	}
 }
 
 // TestDoubt: a suspected process that is announced is back, or died again.

@@ -24,7 +24,8 @@ func init() {
 				"rank, and spacing is above T + d: others are silenced by COORDINATOR alone, so " +
 				"less lets two rounds run. A COORDINATOR of an older round is not followed, and " +
 				"its sender told the newer leader. A replaced leader that is trusted again is " +
-				"told as well. A process that comes back starts an election. Without a live " +
+				"told as well. A process that comes back starts an election, and follows no " +
+				"COORDINATOR for T: that may be older than one it was down for. Without a live " +
 				"candidate the initiator tries again, each time after twice the wait.",
 		},
 		Messages: []algo.Message{Election{}, Answer{}, Coordinator{}},
