@@ -17,12 +17,6 @@ type maker struct {
 	rng     *rand.Rand
 }
 
-// span is a random duration from lo to hi, in whole microseconds: scripts are
-// read by people.
-func (m *maker) span(lo, hi time.Duration) time.Duration {
-	return lo + time.Duration(m.rng.Int64N(int64(hi-lo)/int64(time.Microsecond)+1))*time.Microsecond
-}
-
 // chance is true once in so many times.
 func (m *maker) chance(in int) bool { return m.rng.IntN(in) == 0 }
 
