@@ -261,7 +261,7 @@ function drawLater() {
     const [next] = dirty;
     if (next) next.redraw();
     if (dirty.size) drawLater();
-    else document.documentElement.dataset.drawn = "true"; // for whoever waits for the charts
+    else document.documentElement.dataset.drawn = String(Math.round(performance.now())); // for whoever waits
   });
 }
 
