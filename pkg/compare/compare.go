@@ -9,10 +9,12 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
@@ -430,7 +432,14 @@ func (r *Report) row(metric string, p pair, o *Options) *Row {
 		row.Verdict, row.Change = Same, 0
 		return row
 	}
-	rank := stats.MannWhitney(withCensored(a, censoredA), withCensored(b, censoredB))
+	x, y := withCensored(a, censoredA), withCensored(b, censoredB)
+	switch shorter := shorterLimit(r.settings); {
+	case shorter < 0 && censoredA > 0:
+		y = stats.Censor(y, largest(a))
+	case shorter > 0 && censoredB > 0:
+		x = stats.Censor(x, largest(b))
+	}
+	rank := stats.MannWhitney(x, y)
 	row.Delta, row.P = rank.Delta, rank.P
 	if censoredA+censoredB == 0 {
 		_, lo, hi := stats.RatioInterval(a, b, stats.Median, stats.Confidence, o.Seed)
@@ -452,6 +461,29 @@ func withCensored(values []float64, censored int) []float64 {
 		all = append(all, math.Inf(1))
 	}
 	return all
+}
+
+// shorterLimit says which run had the shorter time limit: -1 the base, +1 the new
+// one, 0 neither. What timed out there might have been less than what the other had
+// the time to see.
+func shorterLimit(all []setting) int {
+	for _, s := range all {
+		a, errA := time.ParseDuration(s.base)
+		b, errB := time.ParseDuration(s.new)
+		if s.key == "time_limit" && errA == nil && errB == nil {
+			return cmp.Compare(a, b)
+		}
+	}
+	return 0
+}
+
+// largest is the last value that is known to have been within a limit, which counts
+// from the start of a trial and not from where a metric begins.
+func largest(values []float64) float64 {
+	if len(values) == 0 {
+		return math.Inf(-1)
+	}
+	return slices.Max(values)
 }
 
 func figure(values []float64, censored int) Figure {

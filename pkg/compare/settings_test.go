@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ algorithms:
   - {name: election/bully, label: bully, params: {timeout: 20ms}}
   - {name: election/raft, label: raft, params: {}}
 nodes: 5
+time_limit: 5s
 detector: {kind: perfect, delay: 10ms}
 failures: {events: []}
 repetitions: 8
@@ -94,6 +96,29 @@ func TestCompare_OtherExperiments(t *testing.T) {
 		// Who is strict is told of every change.
 		if r = compared(t, base, fresh, Options{Strict: true}); len(r.Failures) == 0 {
 			t.Errorf("%s: passes a strict gate", c.name)
+		}
+	}
+}
+
+// TestCompare_OtherTimeLimit: what timed out under a short limit is not slower than
+// what a long one had the time to see.
+func TestCompare_OtherTimeLimit(t *testing.T) {
+	long := run("nats", 10, func(trial *results.Trial, _ int) { setTime(trial, 100+float64(trial.Repetition)) })
+	short := run("nats", 10, func(trial *results.Trial, _ int) {
+		trial.Status = results.Timeout
+		setTime(trial, math.NaN())
+	})
+	for _, c := range []struct {
+		limit string
+		want  Verdict
+	}{{"time_limit: 5s", Worse}, {"time_limit: 50ms", Unclear}} {
+		long.Path, short.Path = experimentIn(t, "", "", "p"), experimentIn(t, "time_limit: 5s", c.limit, "p")
+		if got := verdicts(compared(t, long, short, Options{}), "election_ms"); got[0] != c.want {
+			t.Errorf("%s: %v, want %v", c.limit, got[0], c.want)
+		}
+		if got := verdicts(compared(t, short, long, Options{}), "election_ms"); len(got) > 0 && c.want == Unclear &&
+			got[0] != Unclear {
+			t.Errorf("%s, the other way round: %v", c.limit, got[0])
 		}
 	}
 }
