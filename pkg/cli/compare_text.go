@@ -219,7 +219,7 @@ func conclusion(r *compare.Report) string {
 		}
 	}
 	if n := count[compare.NoVerdict]; n > 0 {
-		parts = append(parts, fmt.Sprintf("%d without values in one of the runs", n))
+		parts = append(parts, fmt.Sprintf("%d not compared", n))
 	}
 	text := strings.Join(parts, ", ")
 	if text == "" {

@@ -432,14 +432,10 @@ func (r *Report) row(metric string, p pair, o *Options) *Row {
 		row.Verdict, row.Change = Same, 0
 		return row
 	}
-	x, y := withCensored(a, censoredA), withCensored(b, censoredB)
-	switch shorter := shorterLimit(r.settings); {
-	case shorter < 0 && censoredA > 0:
-		y = stats.Censor(y, largest(a))
-	case shorter > 0 && censoredB > 0:
-		x = stats.Censor(x, largest(b))
+	if shorter := shorterLimit(r.settings); shorter < 0 && censoredA > 0 || shorter > 0 && censoredB > 0 {
+		return row
 	}
-	rank := stats.MannWhitney(x, y)
+	rank := stats.MannWhitney(withCensored(a, censoredA), withCensored(b, censoredB))
 	row.Delta, row.P = rank.Delta, rank.P
 	if censoredA+censoredB == 0 {
 		_, lo, hi := stats.RatioInterval(a, b, stats.Median, stats.Confidence, o.Seed)
@@ -464,8 +460,9 @@ func withCensored(values []float64, censored int) []float64 {
 }
 
 // shorterLimit says which run had the shorter time limit: -1 the base, +1 the new
-// one, 0 neither. What timed out there might have been less than what the other had
-// the time to see.
+// one, 0 neither. What timed out there may have been less than what the other had the
+// time to see; how much less cannot be known, for the limit counts from the start of
+// a trial, and not from where a metric begins.
 func shorterLimit(all []setting) int {
 	for _, s := range all {
 		a, errA := time.ParseDuration(s.base)
@@ -475,15 +472,6 @@ func shorterLimit(all []setting) int {
 		}
 	}
 	return 0
-}
-
-// largest is the last value that is known to have been within a limit, which counts
-// from the start of a trial and not from where a metric begins.
-func largest(values []float64) float64 {
-	if len(values) == 0 {
-		return math.Inf(-1)
-	}
-	return slices.Max(values)
 }
 
 func figure(values []float64, censored int) Figure {

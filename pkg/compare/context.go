@@ -16,6 +16,9 @@ func (r *Report) context(base, new *results.Table) {
 			text += "; counts that this concerns are compared by ranks, too: what differs need not be " +
 				"the program's doing"
 		}
+		if shorterLimit(r.settings) != 0 {
+			text += "; what timed out under the shorter time_limit is compared with nothing"
+		}
 		r.Notes = append(r.Notes, text)
 	}
 	if text := machineDifference(base, new); text != "" {
