@@ -46,11 +46,12 @@ func init() {
 				"it suspects its leader, or hears that the leader looks; a leader, when so many " +
 				"are suspected, or look or follow another, that it has no majority. Whose " +
 				"suspicion is withdrawn is told who leads, and gives way to a leader of a later " +
-				"round. Who joins counts itself in the majority, and tells whom it had voted for, " +
-				"and who for it. Who looks leads and follows no more, whatever it reported before. " +
-				"Who is about to decide, and has heard from another leader of its round or of a " +
-				"later one, begins a round behind both. A process that hears of an election before " +
-				"it was told to start takes part.",
+				"round; a leader that hears from one that is to give way to it tells that one. Who " +
+				"joins counts itself in the majority, and tells whom it had voted for, and who for " +
+				"it. Who looks leads and follows no more, whatever it reported before. Who is about " +
+				"to decide, and has heard from another leader of its round or of a later one, begins " +
+				"a round behind both. A process that hears of an election before it was told to " +
+				"start takes part.",
 		},
 		Messages: []algo.Message{
 			Notification{}, CEpoch{}, NewEpoch{}, AckEpoch{}, NewLeader{},

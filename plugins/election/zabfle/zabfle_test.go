@@ -435,7 +435,8 @@ func TestLeader(t *testing.T) {
 }
 
 // TestRival: a leader and its followers give way to one of a later round, or with
-// a larger vote; not to what is said of the same leader.
+// a larger vote; not to what is said of the same leader. A leader that is to give way,
+// and says that it leads, is told why.
 func TestRival(t *testing.T) {
 	rival := func(p algo.ID, clock uint64) zabfle.Notification {
 		return zabfle.Notification{Vote: vote(p), Clock: clock, State: zabfle.Following}
@@ -449,7 +450,9 @@ func TestRival(t *testing.T) {
 	r.Hears(1, rival(3, 1), "")
 	r.Hears(2, rival(3, 1), "")
 	r.Hears(5, rival(3, 0), "")
-	r.Hears(3, rival(3, 1), looks4)
+	leads := rival(3, 1)
+	leads.State = zabfle.Leading
+	r.Hears(3, leads, "NOTIFICATION{{0 0 4} 1 3}>3 "+looks4)
 	r = settled(t, 4)
 	r.Hears(1, rival(5, 1), looks4)
 	r = settled(t, 2)
