@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -35,6 +36,9 @@ func TestTrial_EveryAlgorithm(t *testing.T) {
 			for _, n := range sizes {
 				if needs := a.Spec.Needs.Nodes; needs != nil && needs(n) != nil {
 					continue
+				}
+				if n > 5 && a.Spec.Name == "raynal-original" && os.Getenv("CONCLAVE_NIGHTLY") == "" {
+					continue // polls without bound: a thousand simulated trials take long
 				}
 				for _, s := range failureFree(a, n) {
 					t.Run(fmt.Sprintf("%s n=%d", s.Kind, n), func(t *testing.T) {

@@ -255,7 +255,7 @@ func TestKill_RealNodes(t *testing.T) {
 func TestKill_Simulation(t *testing.T) {
 	t.Parallel()
 	c := newCommand(t)
-	c.killLoop(virtual, times(20, 200))
+	c.killLoop(virtual, times(8, 200))
 	whole := &command{t: t, exe: c.exe, root: t.TempDir()}
 	whole.run(0, write(t, virtual), "--out", whole.root)
 	same(t, files(t, c.dir()), files(t, whole.dir()))

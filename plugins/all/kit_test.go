@@ -14,7 +14,7 @@ func TestConformance(t *testing.T) {
 	for _, a := range algo.All() {
 		t.Run(a.ID, func(t *testing.T) {
 			t.Parallel()
-			if err := algotest.Verify(a.ID, algotest.Options{Schedules: 100}); err != nil {
+			if err := algotest.Verify(a.ID, algotest.Options{Schedules: 20}); err != nil {
 				t.Error(err)
 			}
 		})

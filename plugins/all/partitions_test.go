@@ -23,7 +23,7 @@ const manyPartitions = 10_000
 // leaders they have, in most trials one after the other.
 func TestOneLeaderInATerm(t *testing.T) {
 	t.Parallel()
-	partitions := 300
+	partitions := 100
 	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
 		partitions = manyPartitions
 	}
