@@ -13,8 +13,9 @@ import (
 	"github.com/conclave-bench/conclave/pkg/sim"
 )
 
-// seeds is over how many simulated trials a trial on nodes is held against.
-const seeds = 1000
+// seeds is over how many simulated trials a trial on nodes is held against: a
+// thousand at night.
+var seeds = map[bool]uint64{true: 1000, false: 300}[os.Getenv("CONCLAVE_NIGHTLY") != ""]
 
 // TestTrial_EveryAlgorithm: without failures, nodes send of each kind as many
 // messages as some simulated trial does: exactly as many where all simulated

@@ -51,6 +51,9 @@ func TestReferences(t *testing.T) {
 		c := &list[i]
 		t.Run(c.ID, func(t *testing.T) {
 			t.Parallel()
+			if c.Form == "statistical" && !nightly {
+				t.Skip("takes long; the algorithm's own tests run it")
+			}
 			unchecked, err := c.Run()
 			if err != nil {
 				t.Error(err)
