@@ -24,6 +24,9 @@ func TestExploreFindsTheMuseum(t *testing.T) {
 		}
 		t.Run(x.id(), func(t *testing.T) {
 			t.Parallel()
+			if x.flaw == "disagrees" && os.Getenv("CONCLAVE_NIGHTLY") == "" {
+				t.Skip("three thousand schedules: at night")
+			}
 			r, err := explore.Run(context.Background(), x.id(), explore.Options{
 				Faults: explore.Survived, Rule: x.rule, Seed: 1, Schedules: schedules, Workers: 1,
 			})
