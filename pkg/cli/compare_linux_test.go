@@ -12,7 +12,7 @@ import (
 )
 
 // TestCompare_FalseAlarmsOnSockets compares trials of one run on real processes
-// with other trials of the same run, two hundred times: whatever is found then is
+// with other trials of the same run, two thousand times: whatever is found then is
 // a false alarm.
 func TestCompare_FalseAlarmsOnSockets(t *testing.T) {
 	if os.Getenv("CONCLAVE_NIGHTLY") == "" {
@@ -34,7 +34,7 @@ allow: {invalid: 80}
 	if err != nil {
 		t.Fatal(err)
 	}
-	const pairs, size = 200, 20
+	const pairs, size = 2000, 20
 	tests, alarms, failed := 0, 0, 0
 	draw := rand.New(rand.NewPCG(1, 2))
 	for range pairs {
@@ -66,8 +66,10 @@ allow: {invalid: 80}
 		}
 	}
 	t.Logf("%d of %d tests are false alarms before correction; %d of %d pairs fail", alarms, tests, failed, pairs)
-	if tests == 0 || float64(alarms) > 0.05*float64(tests) {
-		t.Errorf("%d of %d tests are false alarms, want at most 5 %%", alarms, tests)
+	// The two times of an election go together, so that half of the tests count for
+	// the error: three standard errors are 0.7 of a hundred.
+	if tests == 0 || float64(alarms) > 0.057*float64(tests) {
+		t.Errorf("%d of %d tests are false alarms, want 5 %% at most but for chance", alarms, tests)
 	}
 	if failed > pairs/100 {
 		t.Errorf("%d of %d pairs fail, want at most 1 %%", failed, pairs)
