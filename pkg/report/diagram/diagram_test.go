@@ -202,7 +202,7 @@ func TestPast(t *testing.T) {
 		for k := range tr.Records {
 			if own(&tr.Records[k]) && kept[k] != before[i][k] {
 				t.Fatalf("event %d (%s): event %d (%s): kept %t, want %t", i+1,
-					Sentence(&tr.Records[i], tr.Kinds), k+1, Sentence(&tr.Records[k], tr.Kinds), kept[k],
+					sentence(&tr.Records[i], tr.Kinds), k+1, sentence(&tr.Records[k], tr.Kinds), kept[k],
 					before[i][k])
 			}
 		}
@@ -236,7 +236,7 @@ func TestSentence(t *testing.T) {
 		if _, known := trace.TypeOf(i.String()); !known {
 			break
 		}
-		text := Sentence(&trace.Record{Type: i, Process: 1, Peer: 2, Arg: 1, Text: "x"}, []string{"A"})
+		text := sentence(&trace.Record{Type: i, Process: 1, Peer: 2, Arg: 1, Text: "x"}, []string{"A"})
 		if other, twice := seen[text]; twice || strings.HasPrefix(text, "p1: ") {
 			t.Errorf("%v: %q, which says nothing of its own (%v)", i, text, other)
 		}

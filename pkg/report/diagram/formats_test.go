@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,12 +15,31 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
+// The expressions by which ShiViz reads such a log, and finds where one execution ends
+// and the next begins. They have to be typed in there, so docs/trace.md names them.
+const (
+	shivizPattern   = `(?<host>\S*) (?<clock>{.*})\n(?<event>.*)`
+	shivizDelimiter = `^=== (?<trace>.*) ===$`
+)
+
+func TestShiViz_Documented(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/trace.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, expression := range []string{shivizPattern, shivizDelimiter} {
+		if !strings.Contains(string(text), "`"+expression+"`") {
+			t.Errorf("docs/trace.md has no `%s`", expression)
+		}
+	}
+}
+
 // shivizRules holds a log against what ShiViz's own parser demands.
 func shivizRules(log string) error {
 	if strings.Contains(log, "\r") {
 		return errors.New("rule 1: a line ends in CRLF")
 	}
-	delimiter := regexp.MustCompile(`(?m)` + ShiVizDelimiter)
+	delimiter := regexp.MustCompile(`(?m)` + shivizDelimiter)
 	labels := map[string]bool{}
 	for _, m := range delimiter.FindAllStringSubmatch(log, -1) {
 		if labels[m[1]] {
@@ -28,7 +48,7 @@ func shivizRules(log string) error {
 		labels[m[1]] = true
 	}
 	body := delimiter.ReplaceAllString(log, "")
-	pattern := regexp.MustCompile(strings.NewReplacer("(?<", "(?P<").Replace(ShiVizPattern))
+	pattern := regexp.MustCompile(strings.NewReplacer("(?<", "(?P<").Replace(shivizPattern))
 	events := pattern.FindAllStringSubmatch(strings.TrimLeft(body, "\n"), -1)
 	if 2*len(events) != strings.Count(strings.TrimSpace(body), "\n")+1 {
 		return fmt.Errorf("rule 3: %d events of two lines in %d lines", len(events),
@@ -198,7 +218,7 @@ func TestMermaid_Limits(t *testing.T) {
 	tr := crowd(5, 1000)
 	for _, w := range []Window{{}, {Event: 1500}} {
 		var out strings.Builder
-		notes, err := diagram(t, tr, w).Mermaid(&out)
+		notes, err := diagram(t, tr, w).mermaid(&out)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,9 +24,9 @@ type mermaidLine struct {
 	of      []uint32
 }
 
-// Mermaid writes a sequence diagram. Its order is that of what the receivers see; how
+// mermaid writes a sequence diagram. Its order is that of what the receivers see; how
 // long a message took it cannot show.
-func (d *Diagram) Mermaid(w io.Writer) ([]string, error) {
+func (d *Diagram) mermaid(w io.Writer) ([]string, error) {
 	lines := d.mermaidLines()
 	drawn := fitting(lines, d.win.Event > 0)
 	var notes []string
@@ -96,7 +96,7 @@ func (d *Diagram) mermaidLines() (out []mermaidLine) {
 			continue
 		}
 		at := r.At.Round(time.Microsecond)
-		text := fmt.Sprintf("%s, %v", mermaidText(Sentence(r, d.trace.Kinds)), at)
+		text := fmt.Sprintf("%s, %v", mermaidText(sentence(r, d.trace.Kinds)), at)
 		switch {
 		case r.Process == 0:
 			text = fmt.Sprintf("Note over p1,p%d: %s", d.story.nodes, text)

@@ -40,10 +40,10 @@ var trackNames = [tracks]string{"", " leader", " critical section", " faults"}
 // take no time, but arrows end at slices.
 const stepLong = 20 * time.Microsecond
 
-// Perfetto writes a trace in Chrome's format for ui.perfetto.dev: a track for the
+// perfetto writes a trace in Chrome's format for ui.perfetto.dev: a track for the
 // steps of each process, arrows for messages, slices for states, and a counter of the
 // messages on their way.
-func (d *Diagram) Perfetto(w io.Writer) ([]string, error) {
+func (d *Diagram) perfetto(w io.Writer) ([]string, error) {
 	p := perfetto{Diagram: d, zero: min(0, d.from)}
 	p.name("process_name", 0, d.trace.Title)
 	for _, q := range d.processes() {
@@ -104,7 +104,7 @@ func (p *perfetto) steps(q uint32) {
 			instants, texts = append(instants, r.At), append(texts, nil)
 		}
 		n := len(texts) - 1
-		texts[n] = append(texts[n], Sentence(r, p.trace.Kinds))
+		texts[n] = append(texts[n], sentence(r, p.trace.Kinds))
 	}
 	for i, at := range instants {
 		long := stepLong
@@ -145,7 +145,7 @@ func (p *perfetto) states(q uint32) {
 func (p *perfetto) network() {
 	for i := range p.trace.Records {
 		if r := &p.trace.Records[i]; p.kept[i] && r.Process == 0 {
-			p.out = append(p.out, perfEvent{Phase: "i", Name: Sentence(r, p.trace.Kinds), Pid: 1, Scope: "p",
+			p.out = append(p.out, perfEvent{Phase: "i", Name: sentence(r, p.trace.Kinds), Pid: 1, Scope: "p",
 				At: p.us(r.At)})
 		}
 	}

@@ -10,23 +10,16 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// ShiVizPattern is the expression by which ShiViz reads what Diagram.ShiViz writes;
-// it has to be typed in there. The expression between executions is ShiVizDelimiter.
-const (
-	ShiVizPattern   = `(?<host>\S*) (?<clock>{.*})\n(?<event>.*)`
-	ShiVizDelimiter = `^=== (?<trace>.*) ===$`
-)
-
 // manyEvents is as many as ShiViz shows without trouble.
 const manyEvents = 2000
 
 // networkHost is the host of what happens to links.
 const networkHost = "network"
 
-// ShiViz writes a log with vector clocks. A process that comes back is a new host,
+// shiViz writes a log with vector clocks. A process that comes back is a new host,
 // p3#2, since no clock may begin again. The clocks count what the log shows and
 // nothing else, so that every window is whole in itself.
-func (d *Diagram) ShiViz(w io.Writer) ([]string, error) {
+func (d *Diagram) shiViz(w io.Writer) ([]string, error) {
 	var out strings.Builder
 	fmt.Fprintf(&out, "=== %s ===\n", oneLine(d.trace.Title))
 	c := clocks{hosts: make([]string, d.story.nodes), sent: map[int]clock{}}
@@ -55,7 +48,7 @@ func (d *Diagram) ShiViz(w io.Writer) ([]string, error) {
 		if r.Type == trace.Send {
 			c.sent[i] = slices.Clone(*now)
 		}
-		text := fmt.Sprintf("%s at %v%s", Sentence(r, d.trace.Kinds), r.At.Round(time.Microsecond), lost[i])
+		text := fmt.Sprintf("%s at %v%s", sentence(r, d.trace.Kinds), r.At.Round(time.Microsecond), lost[i])
 		fmt.Fprintf(&out, "%s %s\n%s\n", host, now, oneLine(text))
 		events++
 	}

@@ -30,7 +30,6 @@ type message struct {
 	send, end int    // records; -1: none
 	origin    int    // the record of sending; of a second copy, that of the first
 	sent, at  time.Duration
-	due       time.Duration
 }
 
 // A fate is what became of a message.
@@ -258,7 +257,7 @@ func (c *cursor) message(i int, r *trace.Record) {
 		c.open[key] = at
 		m := message{
 			from: key.from, to: key.to, kind: r.Kind, plane: r.Plane, copy: r.Copy,
-			send: -1, end: -1, origin: -1, sent: r.Sent, at: max(c.end, r.Due), due: r.Due,
+			send: -1, end: -1, origin: -1, sent: r.Sent, at: max(c.end, r.Due),
 		}
 		switch r.Type {
 		case trace.Send:

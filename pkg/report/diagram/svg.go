@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"sort"
@@ -199,11 +200,7 @@ func (c *drawing) layOut() {
 		change[c.scale.of(m.sent)]++
 		change[c.scale.of(m.at)]--
 	}
-	var xs []float64
-	for x := range change {
-		xs = append(xs, x)
-	}
-	slices.Sort(xs)
+	xs := slices.Sorted(maps.Keys(change))
 	flying := make([]int, len(xs)+1)
 	for i, x := range xs {
 		flying[i+1] = flying[i] + change[x]
@@ -318,7 +315,7 @@ func (c *drawing) about() string {
 	if c.win.Event > 0 {
 		r := &c.trace.Records[c.win.Event-1]
 		text = fmt.Sprintf("what could have led to event %d, %s; %s", c.win.Event,
-			Sentence(r, c.trace.Kinds), text)
+			sentence(r, c.trace.Kinds), text)
 	}
 	watched := func(r trace.Record) bool { return detection(&r) }
 	if !c.win.Detector && slices.ContainsFunc(c.trace.Records, watched) {

@@ -71,9 +71,9 @@ func (c *drawing) drawNetwork() {
 func (c *drawing) edge(r *trace.Record, text string) {
 	x := c.scale.of(r.At)
 	c.add(lines, x, x, `<g>%v<path class="edge" d="M%v %vV%v"/></g>`,
-		title(Sentence(r, c.trace.Kinds)+" at "+r.At.Round(time.Microsecond).String()), x, c.top-4,
+		title(sentence(r, c.trace.Kinds)+" at "+r.At.Round(time.Microsecond).String()), x, c.top-4,
 		c.height())
-	c.write(text, x+3, c.top-7, 9.5, "n", false)
+	c.write(text, x+3, c.top-7, false)
 }
 
 // drawBand shades the time of a partition, each side in a colour of its own, or that
@@ -108,21 +108,24 @@ func (c *drawing) drawBand(b *band) {
 		sides += " | others"
 	}
 	for _, text := range []string{what + sides, what + short(sides, 40), what + short(sides, 14)} {
-		if c.write(text, x0+3, c.top-7, 9.5, "n", false) {
+		if c.write(text, x0+3, c.top-7, false) {
 			return
 		}
 	}
 }
 
+// noteSize is that of the classes n and b, in pixels.
+const noteSize = 9.5
+
 // write puts a text that begins at x where nothing else stands, and says whether it
 // could. Centred text stands around x.
-func (c *drawing) write(text string, x, y, size float64, class string, centred bool) bool {
-	width := textWidth(text, size)
-	middle, anchor := x+width/2, ""
+func (c *drawing) write(text string, x, y float64, centred bool) bool {
+	width := textWidth(text, noteSize)
+	class, middle, anchor := "n", x+width/2, ""
 	if centred {
-		middle, anchor = x, ` text-anchor="middle"`
+		class, middle, anchor = "b", x, ` text-anchor="middle"`
 	}
-	discs := chain(middle, y-size*0.35, width, size, 0)
+	discs := chain(middle, y-noteSize*0.35, width, noteSize, 0)
 	if !c.within(middle, width) || !c.board.free(discs) {
 		return false
 	}
@@ -146,9 +149,9 @@ func (c *drawing) drawLanes() {
 			at = max(at, down.to)
 		}
 		c.line(p, "lane", at, c.to)
-		c.spans(lane.waits, "waits for the critical section", "wait", p, "wait", y)
-		c.spans(lane.paused, "is paused", "pause", p, "pause", y)
-		c.spans(lane.slow, "is slow", "slow", p, "slow", y)
+		c.spans(p, lane.waits, "wait", "waits for the critical section")
+		c.spans(p, lane.paused, "pause", "is paused")
+		c.spans(p, lane.slow, "slow", "is slow")
 		for _, s := range lane.inside {
 			if x0, x1, seen := c.stretch(s); seen {
 				c.legendOf("cs")
@@ -175,12 +178,13 @@ func (c *drawing) line(p uint32, class string, from, to time.Duration) {
 	}
 }
 
-func (c *drawing) spans(list []span, says, sign string, p uint32, class string, y float64) {
+// spans draws the times in which p is in a state, whose sign is also its class.
+func (c *drawing) spans(p uint32, list []span, sign, says string) {
 	for _, s := range list {
 		if x0, x1, seen := c.stretch(s); seen {
 			c.legendOf(sign)
 			c.add(bars, x0, x1, `<g>%v<path class="%v" d="M%v %vH%v"/></g>`,
-				title(fmt.Sprintf("p%d %s, %s", p, says, during(s))), class, x0, y, x1)
+				title(fmt.Sprintf("p%d %s, %s", p, says, during(s))), sign, x0, c.y(p), x1)
 		}
 	}
 }
@@ -217,12 +221,12 @@ func (c *drawing) drawBelief(p uint32, y float64, b *belief) {
 	for _, r := range c.rows { // each row says it again
 		from, to := max(x0, r.from), min(x1, r.to)
 		for _, name := range names {
-			if width := textWidth(name, 9.5); width+4 <= to-from {
+			if width := textWidth(name, noteSize); width+4 <= to-from {
 				x := min((from+to)/2, from+60)
 				if from > x0 || width/2 > x-from {
 					x = from + width/2 + 4
 				}
-				if c.write(name, x, y-above+10, 9.5, "b", true) {
+				if c.write(name, x, y-above+10, true) {
 					break
 				}
 			}

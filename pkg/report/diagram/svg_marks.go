@@ -70,12 +70,12 @@ func (c *drawing) drawMarks() {
 		if s.below {
 			c.board.take(chain(x, y+5, 6, 6, 0))
 		}
-		says := Sentence(r, c.trace.Kinds) + " at " + r.At.Round(time.Microsecond).String()
+		says := sentence(r, c.trace.Kinds) + " at " + r.At.Round(time.Microsecond).String()
 		c.add(marks, x-6, x+6, `<g>%v<path class="%v" d="M%v %v%v"/></g>`, title(says), s.class, x, y,
 			s.path)
 		if text := noted(r); text != "" && c.spacing >= 46 {
 			for _, below := range []float64{19, 29} {
-				if c.write(text, x-4, y+below, 9.5, "n", false) {
+				if c.write(text, x-4, y+below, false) {
 					break
 				}
 			}
@@ -91,7 +91,7 @@ func (c *drawing) ring(r *trace.Record) {
 	x, y := c.scale.of(r.At), c.y(r.Process)
 	c.legendOf("event")
 	c.add(marks, x-11, x+11, `<g>%v<circle class="hot" cx="%v" cy="%v" r="10"/></g>`,
-		title(fmt.Sprintf("event %d: %s", c.win.Event, Sentence(r, c.trace.Kinds))), x, y)
+		title(fmt.Sprintf("event %d: %s", c.win.Event, sentence(r, c.trace.Kinds))), x, y)
 }
 
 // A point is a place on the page.

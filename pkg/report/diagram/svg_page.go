@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // page puts the rows below each other, with a title above and a legend below.
@@ -132,9 +134,9 @@ func (c *drawing) legend(out *strings.Builder, y, width float64) float64 {
 	return y + 8
 }
 
-// at is the path of a sign in the legend.
-func at(class, path string, y int) string {
-	return paint(`<path class="%v" d="M16 %d%v"/>`, class, y, path)
+// signOf is how records of a type are marked, for the legend: from the height y.
+func signOf(t trace.Type, y int) string {
+	return paint(`<path class="%v" d="M16 %d%v"/>`, signs[t].class, y, signs[t].path)
 }
 
 // legendEntries are in the order in which they are explained.
@@ -146,21 +148,21 @@ var legendEntries = []struct{ sign, sample, text string }{
 		"met a process that was down"},
 	{"pending", `<g class="k7 open"><path class="m" d="M2 0H30"/></g>`, "still on its way at the end"},
 	{"late", `<path class="late" d="M4 0H28"/>`, "late: from due to handled"},
-	{"elect", at("mark", "m-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0z", 0), "is made an initiator"},
+	{"elect", signOf(trace.Elect, 0), "is made an initiator"},
 	{"leader", `<path class="l1" d="M2 -6H30v12H2z"/>`, "takes the named one for the leader"},
 	{"self", `<path class="l1 self" d="M2 -6H30v12H2z"/>`, "leads"},
 	{"wait", `<path class="wait" d="M2 0H30"/>`, "waits for the critical section"},
 	{"cs", `<path class="cs" d="M2 -5.5H30v11H2z"/>`, "is in the critical section"},
 	{"two", `<path class="two" d="M4 -6H28v12H4z"/>`, "two are in the critical section"},
-	{"timer", at("tri", "m0 1l4 7h-8z", -4), "a timer fires"},
-	{"suspect", at("mark", "m0 1l4 4l-4 4l-4 -4z", -5), "suspects"},
-	{"restore", at("hollow", "m0 1l4 4l-4 4l-4 -4z", -5), "trusts again"},
-	{"save", at("mark", "m-2.5 3h5v5h-5z", -5), "saves its state"},
-	{"log", at("hollow", "m-3 2h6v6h-6z", -5), "notes"},
-	{"do", at("mark", "m-4 -5l8 5l-8 5z", 0), "is told to do something"},
-	{"crash", at("x", "m-6 -6l12 12m0 -12l-12 12", 0), "crashes"},
+	{"timer", signOf(trace.Timeout, -4), "a timer fires"},
+	{"suspect", signOf(trace.Suspect, -5), "suspects"},
+	{"restore", signOf(trace.Restore, -5), "trusts again"},
+	{"save", signOf(trace.Save, -5), "saves its state"},
+	{"log", signOf(trace.Log, -5), "notes"},
+	{"do", signOf(trace.Do, 0), "is told to do something"},
+	{"crash", signOf(trace.Crash, 0), "crashes"},
 	{"off", `<path class="off" d="M2 0H30"/>`, "is down"},
-	{"up", at("hollow", "m-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0z", 0), "is up again"},
+	{"up", signOf(trace.Up, 0), "is up again"},
 	{"pause", `<path class="pause" d="M2 0H30"/>`, "is paused"},
 	{"slow", `<path class="slow" d="M2 0H30"/>`, "is slow"},
 	{"band", `<path class="band" d="M2 -7H30v14H2z"/><path class="edge" d="M2 -7v14"/>`,

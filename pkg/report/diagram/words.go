@@ -9,20 +9,20 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// Sentence is a record in words, such as "p3 sends ELECTION to p5".
-func Sentence(r *trace.Record, kinds []string) string {
+// sentence is a record in words, such as "p3 sends ELECTION to p5".
+func sentence(r *trace.Record, kinds []string) string {
 	p, q := fmt.Sprintf("p%d", r.Process), fmt.Sprintf("p%d", r.Peer)
 	switch r.Type {
 	case trace.Send:
-		return p + " sends " + Kind(r, kinds) + " to " + q
+		return p + " sends " + kindOf(r, kinds) + " to " + q
 	case trace.Duplicate:
-		return "the network duplicates " + Kind(r, kinds) + " of " + p + " to " + q
+		return "the network duplicates " + kindOf(r, kinds) + " of " + p + " to " + q
 	case trace.Deliver:
-		return p + " receives " + Kind(r, kinds) + " from " + q
+		return p + " receives " + kindOf(r, kinds) + " from " + q
 	case trace.Lose:
-		return Kind(r, kinds) + " from " + q + " to " + p + " is lost"
+		return kindOf(r, kinds) + " from " + q + " to " + p + " is lost"
 	case trace.Undelivered:
-		return Kind(r, kinds) + " from " + q + " finds " + p + " down"
+		return kindOf(r, kinds) + " from " + q + " finds " + p + " down"
 	case trace.Up:
 		if r.Incarnation > 0 {
 			return p + " is up again"
@@ -90,8 +90,8 @@ func elected(p, q string, r *trace.Record) string {
 	return text
 }
 
-// Kind is the name of the kind of r's message.
-func Kind(r *trace.Record, kinds []string) string { return kindName(r.Plane, r.Kind, kinds) }
+// kindOf is the name of the kind of r's message.
+func kindOf(r *trace.Record, kinds []string) string { return kindName(r.Plane, r.Kind, kinds) }
 
 func kindName(plane, kind uint8, kinds []string) string {
 	switch {

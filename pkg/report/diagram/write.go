@@ -21,11 +21,11 @@ func (d *Diagram) Write(w io.Writer, format string) ([]string, error) {
 	case "svg":
 		return d.SVG(w)
 	case "shiviz":
-		return d.ShiViz(w)
+		return d.shiViz(w)
 	case "perfetto":
-		return d.Perfetto(w)
+		return d.perfetto(w)
 	case "mermaid":
-		return d.Mermaid(w)
+		return d.mermaid(w)
 	case "events":
 		return nil, WriteEvents(w, d.trace.Records, d.trace.Kinds, d.kept)
 	}
@@ -41,7 +41,7 @@ func WriteEvents(w io.Writer, list trace.List, kinds []string, kept []bool) erro
 	for i := range list {
 		if r := &list[i]; kept == nil || kept[i] {
 			fmt.Fprintf(out, "%*d %12s  %s\n", width, i+1, r.At.Round(time.Microsecond),
-				oneLine(Sentence(r, kinds)))
+				oneLine(sentence(r, kinds)))
 		}
 	}
 	return out.Flush()

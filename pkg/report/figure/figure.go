@@ -20,8 +20,8 @@ import (
 	"github.com/conclave-bench/conclave/pkg/report"
 )
 
-// Formats are the kinds of files that Write makes of each figure.
-var Formats = []string{"svg", "pdf", "png"}
+// formats are the kinds of files that Write makes of each figure.
+var formats = []string{"svg", "pdf", "png"}
 
 const (
 	width  = 3.33 * vg.Inch // a column of the ACM's and most other papers
@@ -53,7 +53,7 @@ func Write(d *report.Data, dir string) (names []string, err error) {
 		return nil, err
 	}
 	for _, p := range pictures(d) {
-		for _, format := range Formats {
+		for _, format := range formats {
 			name := p.name + "." + format
 			if err := p.save(filepath.Join(dir, name), format); err != nil {
 				return names, fmt.Errorf("figure: %s: %w", name, err)

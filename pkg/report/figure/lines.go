@@ -2,6 +2,7 @@ package figure
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -246,7 +247,7 @@ func (l *line) bands(p *plot.Plot, s *scale) {
 // draw adds the line over what is claimed of it, and says whether something is.
 func (l *line) draw(p *plot.Plot, s *scale) (claimed bool) {
 	look := lookOf(l.label)
-	for _, key := range sorted(l.claims) {
+	for _, key := range slices.Sorted(maps.Keys(l.claims)) {
 		xys := slices.DeleteFunc(slices.Clone(l.claims[key]),
 			func(q plotter.XY) bool { return q.Y < s.bottom || q.Y > s.top })
 		slices.SortFunc(xys, func(a, b plotter.XY) int { return cmp.Compare(a.X, b.X) })
@@ -269,14 +270,6 @@ func (l *line) draw(p *plot.Plot, s *scale) (claimed bool) {
 		&plotter.Scatter{XYs: xys, GlyphStyle: draw.GlyphStyle{Color: look.color, Radius: 2,
 			Shape: look.mark}})
 	return claimed
-}
-
-func sorted(m map[int]plotter.XYs) (keys []int) {
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // A whisker is the interval of a point that stands alone.
