@@ -78,9 +78,8 @@ func (f *Folder) derive() (_ *tables, err error) {
 		header []string
 	}{
 		{&t.trials, TrialsFile, slices.Concat(identity, h.Design, outcome, h.Metrics)},
-		{&t.operations, OperationsFile, []string{
-			"trial", "operation", "process", "cause_ms", "begin_ms", "end_ms", "status"}},
-		{&t.messages, MessagesFile, []string{"trial", "kind", "sent", "delivered", "lost", "bytes"}},
+		{&t.operations, OperationsFile, operationColumns},
+		{&t.messages, MessagesFile, messageColumns},
 		{&t.summary, SummaryFile, slices.Concat(h.Design, figures)},
 	} {
 		if *s.to, err = newSheet(f.path(s.name), s.name, s.header); err != nil {

@@ -43,52 +43,48 @@ func (t *Trial) metric(name string) (float64, bool) {
 			return m.Value, true
 		}
 	}
-	switch name {
-	case "duration_ms":
-		return t.DurationMS, true
-	case "late_share":
-		return t.LateShare, true
-	case "sched_delay_p99_ms":
-		return t.SchedDelayP99MS, true
-	}
-	if n, ok := t.count(name); ok {
-		return float64(n), true
+	for i := range common {
+		if common[i].name == name {
+			return common[i].of(t), true
+		}
 	}
 	return 0, false
 }
 
-// counts are the columns that are whole numbers of things that happened.
-var counts = []string{
-	"operations", "completed", "messages", "delivered", "lost", "duplicated", "undeliverable", "bytes",
-	"detector_messages",
+// counting is how many of common count: the first ones.
+const counting = 9
+
+// common are the columns of Common, and where a trial holds them.
+var common = []struct {
+	name string
+	of   func(*Trial) float64
+}{
+	{"operations", func(t *Trial) float64 { return float64(t.Operations) }},
+	{"completed", func(t *Trial) float64 { return float64(t.Completed) }},
+	{"messages", func(t *Trial) float64 { return float64(t.Messages) }},
+	{"delivered", func(t *Trial) float64 { return float64(t.Delivered) }},
+	{"lost", func(t *Trial) float64 { return float64(t.Lost) }},
+	{"duplicated", func(t *Trial) float64 { return float64(t.Duplicated) }},
+	{"undeliverable", func(t *Trial) float64 { return float64(t.Undeliverable) }},
+	{"bytes", func(t *Trial) float64 { return float64(t.Bytes) }},
+	{"detector_messages", func(t *Trial) float64 { return float64(t.DetectorMessages) }},
+	{"duration_ms", func(t *Trial) float64 { return t.DurationMS }},
+	{"late_share", func(t *Trial) float64 { return t.LateShare }},
+	{"sched_delay_p99_ms", func(t *Trial) float64 { return t.SchedDelayP99MS }},
+}
+
+// Common lists the columns of trials.csv that hold figures whatever the experiment:
+// Counts, and three that count nothing. All other figures are the metrics.
+func Common() []string {
+	names := make([]string, len(common))
+	for i := range common {
+		names[i] = common[i].name
+	}
+	return names
 }
 
 // Counts lists the columns of trials.csv that count, whatever the experiment.
-func Counts() []string { return slices.Clone(counts) }
-
-func (t *Trial) count(name string) (int64, bool) {
-	switch name {
-	case "operations":
-		return int64(t.Operations), true
-	case "completed":
-		return int64(t.Completed), true
-	case "messages":
-		return t.Messages, true
-	case "delivered":
-		return t.Delivered, true
-	case "lost":
-		return t.Lost, true
-	case "duplicated":
-		return t.Duplicated, true
-	case "undeliverable":
-		return t.Undeliverable, true
-	case "bytes":
-		return t.Bytes, true
-	case "detector_messages":
-		return t.DetectorMessages, true
-	}
-	return 0, false
-}
+func Counts() []string { return Common()[:counting] }
 
 // isTime says whether a metric is the time until something happens, which a
 // time limit censors. Split brain is a state that lasts, not one waited for.
@@ -110,6 +106,6 @@ func IsCount(metric string) bool {
 		"tokens_doubled", "crashes", "pauses", "false_suspicions", "faults_skipped":
 		return true
 	}
-	return slices.Contains(counts, metric) || strings.HasPrefix(metric, "messages_per_") ||
+	return slices.Contains(Counts(), metric) || strings.HasPrefix(metric, "messages_per_") ||
 		strings.HasPrefix(metric, "bytes_per_")
 }

@@ -2,11 +2,9 @@ package results
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 )
 
 // EachOperation hands the operations of the run at path to visit, trial by
@@ -39,14 +37,8 @@ func EachOperation(path string, visit func(trial int, op Operation) error) error
 
 // readOperations reads operations.csv, which people may not have passed on.
 func readOperations(path string, visit func(int, Operation) error) error {
-	want := []string{"trial", "operation", "process", "cause_ms", "begin_ms", "end_ms", "status"}
-	err := eachRow(path, func(header []string) error {
-		if !slices.Equal(header, want) {
-			return fmt.Errorf("columns %q, want %q", header, want)
-		}
-		return nil
-	}, func(row []string) error {
-		p := fields{names: want, row: row}
+	err := eachRow(path, exactly(operationColumns), func(row []string) error {
+		p := fields{names: operationColumns, row: row}
 		trial := int(p.int())
 		p.int() // its number follows from the order
 		op := Operation{

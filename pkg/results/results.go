@@ -105,20 +105,6 @@ func DesignColumns() []string {
 	}
 }
 
-// Column turns the dotted key of a configuration into the name of its column:
-// lower case, with an underscore for everything that is no letter or digit.
-func Column(key string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'A' && r <= 'Z':
-			return r + 'a' - 'A'
-		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
-			return r
-		}
-		return '_'
-	}, key)
-}
-
 // Number formats v for a table: the shortest decimal fraction that reads back
 // as v, without an exponent; empty if v is not finite.
 func Number(v float64) string {

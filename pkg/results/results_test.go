@@ -132,17 +132,6 @@ func TestClean(t *testing.T) {
 	}
 }
 
-func TestColumn(t *testing.T) {
-	t.Parallel()
-	for key, want := range map[string]string{
-		"network.loss": "network_loss", "params.timeOut": "params_timeout", "a-b.c": "a_b_c",
-	} {
-		if got := Column(key); got != want {
-			t.Errorf("Column(%q) = %q, want %q", key, got, want)
-		}
-	}
-}
-
 func TestHeaderRefused(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -261,18 +261,12 @@ func (t *Table) nameCensored() {
 }
 
 func (t *Table) readMessages(path string) error {
-	want := []string{"trial", "kind", "sent", "delivered", "lost", "bytes"}
 	index := map[int64]*Trial{}
 	for i := range t.Trials {
 		index[int64(t.Trials[i].Trial)] = &t.Trials[i]
 	}
-	return eachRow(path, func(header []string) error {
-		if !slices.Equal(header, want) {
-			return fmt.Errorf("columns %q, want %q", header, want)
-		}
-		return nil
-	}, func(row []string) error {
-		p := fields{names: want, row: row}
+	return eachRow(path, exactly(messageColumns), func(row []string) error {
+		p := fields{names: messageColumns, row: row}
 		trial := index[p.int()]
 		k := Kind{p.text(), p.int(), p.int(), p.int(), p.int()}
 		if p.err == nil && trial == nil {
@@ -283,6 +277,16 @@ func (t *Table) readMessages(path string) error {
 		}
 		return p.err
 	})
+}
+
+// exactly is for eachRow: it refuses a header of any other columns.
+func exactly(want []string) func(header []string) error {
+	return func(header []string) error {
+		if !slices.Equal(header, want) {
+			return fmt.Errorf("columns %q, want %q", header, want)
+		}
+		return nil
+	}
 }
 
 // fields reads the values of a row in turn and keeps the first error.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -154,4 +155,33 @@ func FuzzReadTable(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestCommon: each column that every table has is read from its own place, and by its
+// own name.
+func TestCommon(t *testing.T) {
+	t.Parallel()
+	f := create(t, testHeader(1))
+	trial := testTrial(1)
+	trial.Operations, trial.Completed, trial.Messages, trial.Delivered = 1, 2, 3, 4
+	trial.Lost, trial.Duplicated, trial.Undeliverable, trial.Bytes = 5, 6, 7, 8
+	trial.DetectorMessages, trial.DurationMS, trial.LateShare, trial.SchedDelayP99MS = 9, 10, 0.11, 12
+	if err := f.Append(trial); err != nil {
+		t.Fatal(err)
+	}
+	finish(t, f)
+	rows := lines(t, f, TrialsFile)
+	head, row := strings.Split(rows[0], ","), strings.Split(rows[1], ",")
+	for _, table := range []*Table{readTable(t, f.Dir()), {Trials: []Trial{trial}}} {
+		for _, name := range Common() {
+			v, seen := table.Trials[0].Observe(name)
+			want := row[slices.Index(head, name)]
+			if Number(v) != want || seen != Observed || IsCount(name) != slices.Contains(Counts(), name) {
+				t.Errorf("%s: %v, %v, want %s", name, v, seen, want)
+			}
+		}
+	}
+	if len(Common()) != 12 || !slices.Equal(Counts(), Common()[:9]) || IsCount("late_share") {
+		t.Errorf("%v, of which count %v", Common(), Counts())
+	}
 }

@@ -13,8 +13,8 @@ var (
 	columnRule = lazy(`^[a-z][a-z0-9_]{0,63}$`)
 )
 
-// identity are the columns of trials.csv before the design, outcome those
-// between design and metrics.
+// The columns of the tables. In trials.csv identity stands before the design, and
+// outcome between design and metrics; in summary.csv figures stand behind the design.
 var (
 	identity = []string{"trial", "cell", "repetition", "order", "seed"}
 	outcome  = []string{
@@ -26,6 +26,10 @@ var (
 		"metric", "n", "censored", "mean", "sd", "min", "median", "p90", "p95", "p99", "max",
 		"ci_low", "ci_high",
 	}
+	operationColumns = []string{
+		"trial", "operation", "process", "cause_ms", "begin_ms", "end_ms", "status",
+	}
+	messageColumns = []string{"trial", "kind", "sent", "delivered", "lost", "bytes"}
 )
 
 // check says everything that is wrong with the caller's part of a header.
