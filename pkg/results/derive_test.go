@@ -340,3 +340,19 @@ func TestSummary_TimedOut(t *testing.T) {
 		}
 	}
 }
+
+// TestPrecision: a half-width has three digits, and more only before the point.
+func TestPrecision(t *testing.T) {
+	t.Parallel()
+	for v, want := range map[float64]string{
+		0: "±0 %", 0.000123: "±0.0123 %", 0.04567: "±4.57 %", 0.5: "±50 %", 0.99951: "±100 %", 2.5: "±250 %",
+		9.999: "±1000 %", 12.345: "±1234 %",
+	} {
+		if got := (&Stopped{HalfWidth: &v}).Precision(); got != want {
+			t.Errorf("%v: %q, want %q", v, got, want)
+		}
+	}
+	if got := new(Stopped).Precision(); got != "no interval" {
+		t.Errorf("without an interval: %q", got)
+	}
+}

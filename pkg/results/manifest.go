@@ -139,7 +139,7 @@ func (s *Stopped) Precision() string {
 // Percent is a half-width in words.
 func Percent(v float64) string {
 	text := strconv.FormatFloat(100*v, 'g', 3, 64)
-	if v >= 10 {
+	if v >= 1 { // where that could give an exponent
 		text = strconv.FormatFloat(100*v, 'f', 0, 64)
 	}
 	return "±" + text + " %"
