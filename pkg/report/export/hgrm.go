@@ -2,15 +2,9 @@ package export
 
 import (
 	"bytes"
-	"encoding/csv"
-	"errors"
 	"fmt"
-	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -50,19 +44,26 @@ func hgrm(s *selection) ([]File, error) {
 			}
 		}
 	}
-	err := s.run.eachOperation(func(trial int, o results.Operation) {
+	recorded := false
+	err := results.EachOperation(s.run.Path, func(trial int, o results.Operation) error {
+		recorded = true
 		i, wanted := cellOf[trial]
 		if !wanted || o.Status != results.OK {
-			return
+			return nil
 		}
 		for _, m := range metrics {
 			if v := spans[m](o); !math.IsNaN(v) {
 				values[i][m] = append(values[i][m], v)
 			}
 		}
+		return nil
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case !recorded:
+		return nil, fmt.Errorf("%s: hgrm needs the operations, and none are recorded there; the folder of a "+
+			"run has them in %s", s.run.Path, results.OperationsFile)
 	}
 	var names []string
 	var files []File
@@ -113,60 +114,4 @@ func (s *selection) histogram(c *results.Cell, metric string, values []float64) 
 	fmt.Fprintf(&b, "# %s\n# %s: %s of completed operations in trials with status ok; trials: %s\n",
 		s.origin(), s.name(c), printable(metric), statuses(c))
 	return b.Bytes()
-}
-
-// eachOperation hands the operations of the run to visit.
-func (r *Run) eachOperation(visit func(trial int, o results.Operation)) error {
-	if _, err := results.Resolve(r.Path); err == nil {
-		return results.EachTrial(r.Path, func(t *results.Trial) error {
-			for _, o := range t.Ops {
-				visit(t.Trial, o)
-			}
-			return nil
-		})
-	}
-	path := filepath.Join(r.Path, results.OperationsFile)
-	file, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("hgrm needs the operations, as the folder of a run has them: %w", err)
-	}
-	defer file.Close() // opened for reading: nothing can be lost
-	rows := csv.NewReader(file)
-	rows.FieldsPerRecord = 7
-	for first := true; ; first = false {
-		row, err := rows.Read()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return fmt.Errorf("%s: %w", path, err)
-		case first:
-			continue // the header
-		}
-		trial, o, err := operation(row)
-		if err != nil {
-			line, _ := rows.FieldPos(0)
-			return fmt.Errorf("%s: line %d: %w", path, line, err)
-		}
-		visit(trial, o)
-	}
-}
-
-// operation reads a row of operations.csv.
-func operation(row []string) (int, results.Operation, error) {
-	o := results.Operation{Status: row[6]}
-	trial, err := strconv.Atoi(row[0])
-	if err != nil {
-		return 0, o, fmt.Errorf("trial %q, want a whole number", row[0])
-	}
-	for i, to := range []*float64{&o.CauseMS, &o.BeginMS, &o.EndMS} {
-		*to = math.NaN()
-		if row[3+i] == "" {
-			continue
-		}
-		if *to, err = strconv.ParseFloat(row[3+i], 64); err != nil {
-			return 0, o, fmt.Errorf("instant %q, want a number or nothing", row[3+i])
-		}
-	}
-	return trial, o, nil
 }
