@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/compare"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -75,9 +74,7 @@ the metric's unit, and "where COLUMN=VALUE" restricts it.`,
 	flags.StringVar(&f.format, "format", "table", "`FORMAT`: "+strings.Join(compareFormats, ", "))
 	flags.BoolVar(&f.noFail, "no-fail", false, "only print what changed, as between two worlds")
 	flags.StringVar(&f.out, "out", "", "write to `FILE`, not to standard output")
-	// It fails for an unknown flag alone, and this is known.
-	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(compareFormats,
-		cobra.ShellCompDirectiveNoFileComp))
+	choices(c, "format", compareFormats)
 	return c
 }
 
@@ -99,8 +96,8 @@ func (f *compareFlags) options() (compare.Options, error) {
 	if !(f.alpha > 0 && f.alpha < 1) {
 		return o, usage("--alpha %v: want a probability between 0 and 1, as 0.05", f.alpha)
 	}
-	if !slices.Contains(compareFormats, f.format) {
-		return o, usage("--format %s: want one of %s", f.format, strings.Join(compareFormats, ", "))
+	if err := oneOf("format", f.format, compareFormats); err != nil {
+		return o, err
 	}
 	for _, text := range f.failIf {
 		c, err := compare.ParseCondition(text)
@@ -121,14 +118,20 @@ func (f *compareFlags) options() (compare.Options, error) {
 		}
 		o.Conditions = append(o.Conditions, more...)
 	}
-	for _, text := range f.where {
+	o.Where, err = readWhere(f.where)
+	return o, err
+}
+
+// readWhere reads the values of --where.
+func readWhere(where []string) (out []results.Field, err error) {
+	for _, text := range where {
 		name, value, ok := strings.Cut(text, "=")
 		if !ok || name == "" {
-			return o, usage("--where %s: want COLUMN=VALUE, as nodes=5", text)
+			return nil, usage("--where %q, want COLUMN=VALUE, as nodes=5", text)
 		}
-		o.Where = append(o.Where, results.Field{Name: name, Value: value})
+		out = append(out, results.Field{Name: name, Value: value})
 	}
-	return o, nil
+	return out, nil
 }
 
 // fraction reads a share: 5% or 0.05. Who writes 5 means the first, and gets an
@@ -161,8 +164,8 @@ func (s *streams) compare(f *compareFlags, base, new string) error {
 	var unknown *compare.NameError
 	if errors.As(err, &unknown) {
 		hint := ""
-		if near := algo.Nearest(unknown.Name, unknown.Known); near != "" && !isNumber(unknown.Name) {
-			hint = fmt.Sprintf("; did you mean %q?", near)
+		if !isNumber(unknown.Name) {
+			hint = meant(unknown.Name, unknown.Known)
 		}
 		return usage("%v%s (has: %s)", err, hint, strings.Join(distinct(unknown.Known), ", "))
 	}

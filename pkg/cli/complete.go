@@ -38,6 +38,23 @@ func complete(root *cobra.Command) {
 	}
 }
 
+// choices lets the shell complete the values of a flag that takes one of a few.
+func choices(c *cobra.Command, flag string, values []string) {
+	// It fails for an unknown flag alone, which is a mistake of the program.
+	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values,
+		cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic("cli: " + err.Error())
+	}
+}
+
+// oneOf refuses a value of a flag that is none of a few.
+func oneOf(flag, value string, values []string) error {
+	if slices.Contains(values, value) {
+		return nil
+	}
+	return usage("--%s %q, want one of: %s", flag, value, strings.Join(values, ", "))
+}
+
 // argumentsCalled completes the arguments of a command by their names in its usage.
 func argumentsCalled(names string) completion {
 	words := strings.Fields(names)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/compare"
 )
 
 // The network for which defaults are shown, and the sizes for which bounds are.
@@ -276,9 +277,9 @@ func (s *streams) printDescription(d description) {
 func bounds(list []claimBound) string {
 	var parts []string
 	for _, b := range list {
-		text := figure(b.Low)
+		text := compare.Number(b.Low)
 		if b.High != b.Low {
-			text += " to " + figure(b.High)
+			text += " to " + compare.Number(b.High)
 		}
 		parts = append(parts, fmt.Sprintf("%d: %s", b.Nodes, text))
 	}

@@ -35,6 +35,15 @@ func designOf(e *experiment.Experiment) design {
 	return d
 }
 
+// head adds the columns to a table of e's cells.
+func (d design) head(t *table, e *experiment.Experiment) {
+	for i, name := range d.columns {
+		t.column(name, !slices.ContainsFunc(e.Cells, func(c experiment.Cell) bool {
+			return !isNumber(c.Design[d.at[i]].Value)
+		}))
+	}
+}
+
 func (d design) values(c *experiment.Cell) []string {
 	out := make([]string, len(d.at))
 	for i, at := range d.at {

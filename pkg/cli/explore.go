@@ -8,13 +8,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
@@ -95,25 +93,23 @@ promise is broken within the model; 130 and 143 interrupted.`,
 		"`MODE` on standard error: "+strings.Join(progressModes, ", "))
 	flags.BoolVar(&f.json, "json", false, "print the outcome as JSON")
 	flags.BoolVar(&f.exhaustive, "exhaustive", false, "walk through the smallest systems instead")
-	for name, values := range map[string][]string{
-		"faults": faultModes, "rule": explore.Rules(), "progress": progressModes,
-	} {
-		// It fails for an unknown flag alone, and these are known.
-		_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values,
-			cobra.ShellCompDirectiveNoFileComp))
-	}
+	choices(c, "faults", faultModes)
+	choices(c, "rule", explore.Rules())
+	choices(c, "progress", progressModes)
 	return c
 }
 
 // options is the search that the flags describe.
 func (f *exploreFlags) options(alg *algo.Algorithm) (o explore.Options, err error) {
+	if err = oneOf("faults", f.faults, faultModes); err == nil {
+		err = oneOf("progress", f.progress, progressModes)
+	}
+	if err == nil && f.rule != "" {
+		err = oneOf("rule", f.rule, explore.Rules())
+	}
 	switch {
-	case !slices.Contains(faultModes, f.faults):
-		return o, usage("--faults %q, want one of: %s", f.faults, strings.Join(faultModes, ", "))
-	case !slices.Contains(progressModes, f.progress):
-		return o, usage("--progress %q, want one of: %s", f.progress, strings.Join(progressModes, ", "))
-	case f.rule != "" && !slices.Contains(explore.Rules(), f.rule):
-		return o, usage("--rule %q, want one of: %s", f.rule, strings.Join(explore.Rules(), ", "))
+	case err != nil:
+		return o, err
 	case f.workers < 0:
 		return o, usage("--workers %d, want 1 or more", f.workers)
 	case f.limit < 0:
@@ -387,8 +383,7 @@ func (s *streams) exploreProgress(f *exploreFlags) *searching {
 	p := &searching{w: s.err, mode: f.progress, of: f.schedules, limit: f.limit}
 	if p.mode == "auto" {
 		p.mode = "plain"
-		if file, ok := s.err.(*os.File); ok && term.IsTerminal(int(file.Fd())) &&
-			s.getenv("TERM") != "dumb" && s.getenv("CI") == "" {
+		if s.terminal() != nil {
 			p.mode = "bar"
 		}
 	}
@@ -404,10 +399,6 @@ func (p *searching) tell(tried uint64, elapsed time.Duration) {
 		of = fmt.Sprintf(" in %s of %v", span(elapsed), p.limit)
 	}
 	line := fmt.Sprintf("%d schedules%s, %.0f per second", tried, of, perSecond(tried, elapsed))
-	pause := 5 * time.Second
-	if elapsed > time.Minute {
-		pause = 30 * time.Second
-	}
 	switch {
 	case p.mode == "json":
 		// A reader that went away is no reason to end a search.
@@ -415,7 +406,7 @@ func (p *searching) tell(tried uint64, elapsed time.Duration) {
 			"elapsed_s": elapsed.Seconds(), "schedules_per_second": perSecond(tried, elapsed)})
 	case p.mode == "bar":
 		fmt.Fprintf(p.w, "\r\x1b[K%s", line)
-	case p.mode == "plain" && elapsed-p.reported >= pause:
+	case p.mode == "plain" && elapsed-p.reported >= pauseAfter(elapsed):
 		p.reported = elapsed
 		fmt.Fprintln(p.w, line)
 	}

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -57,11 +56,8 @@ every trial, and hgrm, which has every operation. docs/export.md tells more of e
 		"only cells where `COLUMN=VALUE`; may be repeated, and all must hold")
 	flags.StringVar(&f.config, "bench-config", benchConfigs[0],
 		"`AMOUNT` of configuration in gobench: "+strings.Join(benchConfigs, ", "))
-	for name, values := range map[string][]string{"format": names, "bench-config": benchConfigs} {
-		// It fails for an unknown flag alone, and these are known.
-		_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values,
-			cobra.ShellCompDirectiveNoFileComp))
-	}
+	choices(c, "format", names)
+	choices(c, "bench-config", benchConfigs)
 	return c
 }
 
@@ -116,20 +112,14 @@ func (f *exportFlags) parse(args []string) (*export.Format, export.Options, erro
 	if err != nil {
 		return nil, o, usage("bench export: %v", err)
 	}
-	if !slices.Contains(benchConfigs, f.config) {
-		return nil, o, usage("--bench-config %q, want one of: %s", f.config, strings.Join(benchConfigs, ", "))
+	if err := oneOf("bench-config", f.config, benchConfigs); err != nil {
+		return nil, o, err
 	}
 	if o.Full && format.Name != "gobench" {
 		return nil, o, usage("--bench-config means nothing to --format %s; leave it out", format.Name)
 	}
-	for _, w := range f.where {
-		name, value, ok := strings.Cut(w, "=")
-		if !ok || name == "" {
-			return nil, o, usage("--where %q, want COLUMN=VALUE, as nodes=5", w)
-		}
-		o.Where = append(o.Where, results.Field{Name: name, Value: value})
-	}
-	return format, o, nil
+	o.Where, err = readWhere(f.where)
+	return format, o, err
 }
 
 // deliver writes the files to where they were asked for.

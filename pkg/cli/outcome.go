@@ -67,15 +67,7 @@ func outcomeOf(e *experiment.Experiment, dir string) (*outcome, error) {
 	for i := range o.cells {
 		o.cells[i] = cellOutcome{statuses: map[string]int{}, values: map[string][]float64{}}
 	}
-	err := results.EachTrial(dir, func(t *results.Trial) error {
-		if t.Cell < 1 || t.Cell > len(o.cells) {
-			return fmt.Errorf("%s: trial %d is of cell %d, but the run has %d cells", dir, t.Trial,
-				t.Cell, len(o.cells))
-		}
-		o.add(t)
-		return nil
-	})
-	return o, err
+	return o, runner.EachTrial(e, dir, o.add)
 }
 
 // hold holds the finished run against the thresholds of its experiment, and looks
@@ -190,13 +182,7 @@ func (o *outcome) table() *table {
 	d := designOf(o.experiment)
 	t := &table{}
 	t.column("algorithm", false)
-	for i, name := range d.columns {
-		number := true
-		for _, c := range o.experiment.Cells {
-			number = number && isNumber(c.Design[d.at[i]].Value)
-		}
-		t.column(name, number)
-	}
+	d.head(t, o.experiment)
 	t.column("n", true)
 	metrics := mainMetrics(o.experiment)
 	for _, m := range metrics {
@@ -262,7 +248,7 @@ func estimate(s stats.Summary) string {
 		if math.IsNaN(v) {
 			return "..."
 		}
-		return figure(v)
+		return compare.Number(v)
 	}
 	middle := end(s.Median)
 	if math.IsNaN(s.Median) {

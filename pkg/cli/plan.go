@@ -60,13 +60,7 @@ func (s *streams) printPlan(e *experiment.Experiment) {
 	t, d := &table{}, designOf(e)
 	t.column("cell", true)
 	t.column("algorithm", false)
-	for i, name := range d.columns {
-		number := true
-		for _, c := range e.Cells {
-			number = number && isNumber(c.Design[d.at[i]].Value)
-		}
-		t.column(name, number)
-	}
+	d.head(t, e)
 	t.column("trials", true)
 	t.column("in_model", false)
 	for i := range e.Cells {

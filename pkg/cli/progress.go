@@ -35,12 +35,20 @@ func (s *streams) newProgress(mode string) progress {
 	case "json":
 		return jsonProgress{json.NewEncoder(s.err)}
 	case "auto":
-		if f, ok := s.err.(*os.File); ok && term.IsTerminal(int(f.Fd())) &&
-			s.getenv("TERM") != "dumb" && s.getenv("CI") == "" {
+		if f := s.terminal(); f != nil {
 			return s.newBar(f)
 		}
 	}
 	return &plainProgress{w: s.err, begun: time.Now(), last: time.Now()}
+}
+
+// terminal is standard error if frames can be shown there, else nil.
+func (s *streams) terminal() *os.File {
+	f, ok := s.err.(*os.File)
+	if ok && term.IsTerminal(int(f.Fd())) && s.getenv("TERM") != "dumb" && s.getenv("CI") == "" {
+		return f
+	}
+	return nil
 }
 
 type noProgress struct{}
@@ -62,19 +70,23 @@ func (p jsonProgress) tell(now runner.Progress, cell string) {
 
 func (jsonProgress) close() {}
 
-// plainProgress writes a line now and then: often enough to see that the run
-// lives, seldom enough for a log.
+// pauseAfter is how long plain progress says nothing: often enough to see that the
+// run lives, seldom enough for a log.
+func pauseAfter(elapsed time.Duration) time.Duration {
+	if elapsed > time.Minute {
+		return 30 * time.Second
+	}
+	return 5 * time.Second
+}
+
+// plainProgress writes a line now and then.
 type plainProgress struct {
 	w           io.Writer
 	begun, last time.Time
 }
 
 func (p *plainProgress) tell(now runner.Progress, cell string) {
-	pause := 5 * time.Second
-	if time.Since(p.begun) > time.Minute {
-		pause = 30 * time.Second
-	}
-	if time.Since(p.last) < pause && now.Finished < now.Planned {
+	if time.Since(p.last) < pauseAfter(time.Since(p.begun)) && now.Finished < now.Planned {
 		return
 	}
 	p.last = time.Now()

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/compare"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -177,15 +179,15 @@ func (s *streams) again(e *experiment.Experiment, number int) (*replay, error) {
 // differences says in what the replay is not what was recorded.
 func (r *replay) differences() (out []string) {
 	old, v := r.recorded, &r.verdict
-	compare := func(name, was, is string) {
+	text := func(name, was, is string) {
 		if was != is {
-			out = append(out, fmt.Sprintf("%s was %s and is %s", name, orNone(was), orNone(is)))
+			out = append(out, fmt.Sprintf("%s was %s and is %s", name, cmp.Or(was, "none"), cmp.Or(is, "none")))
 		}
 	}
 	number := func(name string, was, is float64) {
-		compare(name, results.Number(was), results.Number(is))
+		text(name, results.Number(was), results.Number(is))
 	}
-	compare("status", old.Status, string(v.Status))
+	text("status", old.Status, string(v.Status))
 	number("duration_ms", old.DurationMS, float64(r.end.At)/1e6)
 	number("operations", float64(old.Operations), float64(len(v.Operations)))
 	number("completed", float64(old.Completed), float64(v.Completed))
@@ -205,13 +207,6 @@ func (r *replay) differences() (out []string) {
 		number(m.Name, m.Value, now)
 	}
 	return out
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
 }
 
 func (s *streams) printReplay(r *replay, transport string, events bool) {
@@ -244,7 +239,7 @@ func (s *streams) printReplay(r *replay, transport string, events bool) {
 	t.add("messages", fmt.Sprint(r.verdict.Totals.Sent))
 	for _, m := range r.verdict.Metrics {
 		if !math.IsNaN(m.Value) {
-			t.add(m.Name, figure(m.Value))
+			t.add(m.Name, compare.Number(m.Value))
 		}
 	}
 	t.write(w)
@@ -303,10 +298,7 @@ func (r *replay) report() replayReport {
 		Metrics: map[string]*float64{}, Differs: append([]string{}, r.differs...),
 	}
 	for _, m := range r.verdict.Metrics {
-		out.Metrics[m.Name] = nil
-		if v := m.Value; !math.IsNaN(v) && !math.IsInf(v, 0) {
-			out.Metrics[m.Name] = &v
-		}
+		out.Metrics[m.Name] = finite(m.Value)
 	}
 	if r.recorded != nil {
 		out.Recorded = r.recorded.Status

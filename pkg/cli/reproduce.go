@@ -2,10 +2,10 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -94,8 +94,7 @@ func (s *streams) listStudies(f *reproduceFlags, studies []*reproduce.Study) err
 	if f.json {
 		list := []studyReport{}
 		for _, study := range studies {
-			list = append(list, studyReport{Name: study.Name, Paper: study.Paper,
-				Sockets: study.Sockets != nil, Statements: len(study.Statements)})
+			list = append(list, reportOn(study))
 		}
 		return writeJSON(s.out, list)
 	}
@@ -168,8 +167,7 @@ func (s *streams) runStudies(f *reproduceFlags, studies []*reproduce.Study, name
 // and judges it. What its trials and verdicts come to adds to sum.
 func (s *streams) runStudy(ctx context.Context, f *reproduceFlags, study *reproduce.Study,
 	sum *tally) (studyReport, error) {
-	r := studyReport{Name: study.Name, Paper: study.Paper, Sockets: study.Sockets != nil,
-		Statements: len(study.Statements), study: study}
+	r := reportOn(study)
 	settings := []string{"transport=" + f.transport}
 	cut := f.quick && study.Quick != nil
 	switch {
@@ -233,8 +231,7 @@ type (
 		Dir        string      `json:"dir,omitempty"`
 		Rows       []rowReport `json:"rows,omitempty"`
 
-		study *reproduce.Study
-		rows  []reproduce.Row
+		rows []reproduce.Row
 	}
 	rowReport struct {
 		Says     string   `json:"says"`
@@ -257,22 +254,18 @@ type (
 	}
 )
 
+// reportOn is what is known of a study before it runs.
+func reportOn(study *reproduce.Study) studyReport {
+	return studyReport{Name: study.Name, Paper: study.Paper, Sockets: study.Sockets != nil,
+		Statements: len(study.Statements)}
+}
+
 func reportOf(r *reproduce.Row) rowReport {
-	number := func(v float64) *float64 {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil
-		}
-		return &v
-	}
 	st := r.Statement
-	stat := st.Stat
-	if stat == "" {
-		stat = "every"
-	}
 	return rowReport{
-		Says: st.Says, Section: st.Section, Note: st.Note, Case: r.Case, Metric: st.Metric, Stat: stat,
-		Paper: r.Paper, Stated: number(r.Stated), Theory: r.Theory, Derived: number(r.Derived),
-		Measured: number(r.Measured.Value), Low: number(r.Measured.Low), High: number(r.Measured.High),
+		Says: st.Says, Section: st.Section, Note: st.Note, Case: r.Case, Metric: st.Metric, Stat: cmp.Or(st.Stat, "every"),
+		Paper: r.Paper, Stated: finite(r.Stated), Theory: r.Theory, Derived: finite(r.Derived),
+		Measured: finite(r.Measured.Value), Low: finite(r.Measured.Low), High: finite(r.Measured.High),
 		N: r.Measured.N, Verdict: string(r.Verdict), OfTheory: string(r.OfTheory), Expected: r.Expected,
 	}
 }

@@ -106,11 +106,7 @@ func unknownVerb(root *cobra.Command, verb string) error {
 			names = append(names, c.Name())
 		}
 	}
-	hint := ""
-	if near := algo.Nearest(verb, names); near != "" {
-		hint = fmt.Sprintf("; did you mean %q?", near)
-	}
-	return usage("unknown command %q%s (has: %s)", verb, hint, strings.Join(names, ", "))
+	return usage("unknown command %q%s (has: %s)", verb, meant(verb, names), strings.Join(names, ", "))
 }
 
 // flagError says what is wrong with the flags of c.
@@ -126,10 +122,14 @@ func flagError(c *cobra.Command, err error) error {
 	if !ok {
 		return usage("%s: %s", c.CommandPath(), text)
 	}
-	hint := ""
-	if near := algo.Nearest(word, names); near != "" {
-		hint = fmt.Sprintf("; did you mean %q?", near)
-	}
-	return usage("%s: unknown flag %q%s (has: %s)", c.CommandPath(), word, hint,
+	return usage("%s: unknown flag %q%s (has: %s)", c.CommandPath(), word, meant(word, names),
 		strings.Join(names, ", "))
+}
+
+// meant suggests the name that word most probably stands for; "" if none is near.
+func meant(word string, names []string) string {
+	if near := algo.Nearest(word, names); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -60,15 +59,13 @@ allows; 130 and 143 interrupted.`,
 	flags.StringVar(&f.progress, "progress", "auto",
 		"`MODE` on standard error: "+strings.Join(progressModes, ", "))
 	flags.BoolVar(&f.json, "json", false, "print the results as JSON")
-	// It fails for an unknown flag alone, and this one is known.
-	_ = c.RegisterFlagCompletionFunc("progress", cobra.FixedCompletions(progressModes,
-		cobra.ShellCompDirectiveNoFileComp))
+	choices(c, "progress", progressModes)
 	return c
 }
 
 func (s *streams) run(c *cobra.Command, f *runFlags, args []string) error {
-	if !slices.Contains(progressModes, f.progress) {
-		return usage("--progress %q, want one of: %s", f.progress, strings.Join(progressModes, ", "))
+	if err := oneOf("progress", f.progress, progressModes); err != nil {
+		return err
 	}
 	if f.workers < 0 {
 		return usage("--workers %d, want 1 or more", f.workers)

@@ -90,8 +90,8 @@ func similar(name string) string {
 	for _, a := range algo.All() {
 		ids, names = append(ids, a.ID), append(names, a.Spec.Name)
 	}
-	if near := algo.Nearest(name, ids); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
+	if hint := meant(name, ids); hint != "" {
+		return hint
 	}
 	if near := algo.Nearest(name[strings.LastIndexByte(name, '/')+1:], names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", ids[slices.Index(names, near)])

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -52,19 +51,6 @@ func (t *table) write(w io.Writer) {
 func isNumber(s string) bool {
 	_, err := strconv.ParseFloat(s, 64)
 	return err == nil || s == ""
-}
-
-// figure is v with about four significant digits and no exponent.
-func figure(v float64) string {
-	decimals := 3
-	for limit := 1.0; decimals > 0 && math.Abs(v) >= limit*10; limit *= 10 {
-		decimals--
-	}
-	text := strconv.FormatFloat(v, 'f', decimals, 64)
-	if strings.Contains(text, ".") {
-		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
-	}
-	return text
 }
 
 // plural is a number of things in words.

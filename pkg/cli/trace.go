@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -63,17 +62,16 @@ broken promise.`,
 	flags.BoolVar(&f.violation, "violation", false,
 		"draw what could have led to the first broken promise alone")
 	flags.BoolVar(&f.window.Detector, "detector", false, "draw messages of failure detectors, too")
-	// It fails for an unknown flag alone, and this one is known.
-	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(diagram.Formats,
-		cobra.ShellCompDirectiveNoFileComp))
+	choices(c, "format", diagram.Formats)
 	return c
 }
 
 func (s *streams) trace(c *cobra.Command, f *traceFlags, path string) error {
+	if err := oneOf("format", f.format, diagram.Formats); err != nil {
+		return err
+	}
 	w := &f.window
 	switch {
-	case !slices.Contains(diagram.Formats, f.format):
-		return usage("--format %q, want one of: %s", f.format, strings.Join(diagram.Formats, ", "))
 	case w.From < 0 || w.To < 0 || c.Flags().Changed("to") && w.To <= w.From:
 		return usage("--from %v --to %v: want an instant and a later one, as --from 10ms --to 60ms",
 			w.From, w.To)
@@ -128,17 +126,15 @@ func (s *streams) traced(path string, number int) (*traced, error) {
 	if err != nil {
 		return nil, err
 	}
-	trials := e.Trials()
-	i := slices.IndexFunc(trials, func(t experiment.Trial) bool { return t.Number == number })
-	if i < 0 {
-		return nil, usage("--trial %d: the run has trials 1 to %d", number, len(trials))
+	one, err := trialOf(e, number)
+	if err != nil {
+		return nil, err
 	}
-	t := &trials[i]
-	cell := &e.Cells[t.Cell-1]
-	r := &traced{trial: t, drawn: diagram.Trace{
-		Title: fmt.Sprintf("%s, trial %d: %s, %s, %s", e.Name, number, cell.Algorithm,
-			plural(cell.Plan.Nodes, "process", "processes"), cell.Plan.Scenario.Kind),
-		Nodes: cell.Plan.Nodes, Leader: uint32(t.Plan.Leader),
+	plan := &one.cell.Plan
+	r := &traced{trial: &one.trial, drawn: diagram.Trace{
+		Title: fmt.Sprintf("%s, trial %d: %s, %s, %s", e.Name, number, one.cell.Algorithm,
+			plural(plan.Nodes, "process", "processes"), plan.Scenario.Kind),
+		Nodes: plan.Nodes, Leader: uint32(one.trial.Plan.Leader),
 	}}
 	kept, err := results.ReadTrace(dir, number)
 	switch {

@@ -66,7 +66,7 @@ func parseAssertion(text string) (*assertion, error) {
 	}
 	if formulas[rest] == nil {
 		return nil, fmt.Errorf("%q: %q is neither a number, nor \"label LABEL\", nor a formula (has: %s)",
-			text, rest, strings.Join(Formulas(), ", "))
+			text, rest, strings.Join(formulaNames(), ", "))
 	}
 	a.formula = rest
 	return a, nil

@@ -1,15 +1,17 @@
 package reproduce
 
 import (
+	"cmp"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/compare"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/runner"
 )
 
 // A Row is what a run has to say about a statement in one cell.
@@ -27,20 +29,14 @@ type Row struct {
 	Expected  bool    // both verdicts are what the study says
 }
 
-// Judge compares a run of the study's experiment, read trial by trial with each, with
-// the statements. A statement of which the run has no cell has no row, which is a
-// mistake, and a verdict that is undecided is not expected, unless the run was cut
-// down by settings.
+// Judge compares the run of the study's experiment in dir with the statements. A
+// statement of which the run has no cell has no row, which is a mistake, and a verdict
+// that is undecided is not expected, unless the run was cut down by settings.
 func (s *Study) Judge(e *experiment.Experiment, dir string, cut bool) ([]Row, error) {
 	trials := make([][]*results.Trial, len(e.Cells))
-	err := results.EachTrial(dir, func(t *results.Trial) error {
-		if t.Cell < 1 || t.Cell > len(trials) {
-			return fmt.Errorf("%s: trial %d is of cell %d, but the run has %d cells", dir, t.Trial, t.Cell,
-				len(trials))
-		}
+	err := runner.EachTrial(e, dir, func(t *results.Trial) {
 		t.Ops = nil
 		trials[t.Cell-1] = append(trials[t.Cell-1], t)
-		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -63,13 +59,13 @@ func (s *Study) Judge(e *experiment.Experiment, dir string, cut bool) ([]Row, er
 			found = true
 			row, err := run.row(st, i)
 			if err != nil {
-				return nil, mistake(filepath.Join(s.dir, s.Name+suffix), st.line, "%v", err)
+				return nil, s.mistake(st.line, "%v", err)
 			}
 			rows = append(rows, row)
 		}
 		if !found && !cut {
-			return nil, mistake(filepath.Join(s.dir, s.Name+suffix), st.line,
-				"where: no cell of %s.yaml is like that (\"bench plan\" lists them)", s.Name)
+			return nil, s.mistake(st.line, "where: no cell of %s.yaml is like that (\"bench plan\" lists them)",
+				s.Name)
 		}
 	}
 	return rows, nil
@@ -77,7 +73,7 @@ func (s *Study) Judge(e *experiment.Experiment, dir string, cut bool) ([]Row, er
 
 // known says whether there is such a metric.
 func (s *Study) known(st *Statement, e *experiment.Experiment, metrics []string) error {
-	has := append([]string{"duration_ms", Timeouts}, results.Counts()...)
+	has := append([]string{"duration_ms", timeouts}, results.Counts()...)
 	has = append(has, metrics...)
 	for i := range e.Cells {
 		a, err := algo.Lookup(e.Cells[i].Algorithm)
@@ -93,12 +89,8 @@ func (s *Study) known(st *Statement, e *experiment.Experiment, metrics []string)
 	if slices.Contains(has, st.Metric) {
 		return nil
 	}
-	hint := ""
-	if near := algo.Nearest(st.Metric, has); near != "" {
-		hint = fmt.Sprintf("; did you mean %q?", near)
-	}
-	return mistake(filepath.Join(s.dir, s.Name+suffix), st.line, "metric: there is no %q%s (has: %s)",
-		st.Metric, hint, strings.Join(has, ", "))
+	return s.mistake(st.line, "metric: there is no %q%s (has: %s)", st.Metric, meant(st.Metric, has),
+		strings.Join(has, ", "))
 }
 
 // A run is a finished one, cell by cell.
@@ -140,11 +132,7 @@ func (r *run) row(st *Statement, cell int) (Row, error) {
 		row.Derived = hi
 		row.Theory, row.OfTheory = st.theory.with(hi), st.theory.judge(row.Measured, lo, hi)
 	}
-	wanted := Holds
-	if st.Expect != "" {
-		wanted = Verdict(st.Expect)
-	}
-	row.Expected = r.expects(row.Verdict, wanted) && r.expects(row.OfTheory, Holds)
+	row.Expected = r.expects(row.Verdict, cmp.Or(Verdict(st.Expect), Holds)) && r.expects(row.OfTheory, Holds)
 	return row, nil
 }
 
@@ -197,23 +185,15 @@ func (a *assertion) with(v float64) string {
 	if a.formula == "" && a.label == "" {
 		return a.text
 	}
-	return a.text + " = " + Figure(v)
+	return a.text + " = " + figure(v)
 }
 
-// Figure is v with about four significant digits, in words if there is none.
-func Figure(v float64) string {
+// figure is v as a table has it, an open end if there is none.
+func figure(v float64) string {
 	if math.IsNaN(v) {
 		return "..."
 	}
-	decimals := 3
-	for limit := 1.0; decimals > 0 && math.Abs(v) >= limit*10; limit *= 10 {
-		decimals--
-	}
-	text := fmt.Sprintf("%.*f", decimals, v)
-	if strings.Contains(text, ".") {
-		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
-	}
-	return text
+	return compare.Number(v)
 }
 
 // String is an estimate as a table has it: a figure with its interval, or what all
@@ -223,20 +203,20 @@ func (e Estimate) String() string {
 	case e.N == 0:
 		return "n/a"
 	case e.Extremes && e.Low == e.High:
-		return Figure(e.Low)
+		return figure(e.Low)
 	case e.Extremes && math.IsNaN(e.Value):
-		return Figure(e.Low) + " to " + Figure(e.High)
+		return figure(e.Low) + " to " + figure(e.High)
 	case math.IsNaN(e.Value): // the time limit has cut too many short
-		return fmt.Sprintf("... [%s, ...]", Figure(e.Low))
+		return fmt.Sprintf("... [%s, ...]", figure(e.Low))
 	}
-	return fmt.Sprintf("%s [%s, %s]", Figure(e.Value), Figure(e.Low), Figure(e.High))
+	return fmt.Sprintf("%s [%s, %s]", figure(e.Value), figure(e.Low), figure(e.High))
 }
 
 // Outcome is the verdict in words.
 func (r *Row) Outcome() string {
 	text := string(r.Verdict)
 	if r.Verdict == Close {
-		text = fmt.Sprintf("within %s %%", Figure(math.Ceil(r.Percent*10)/10))
+		text = fmt.Sprintf("within %s %%", figure(math.Ceil(r.Percent*10)/10))
 	}
 	if r.OfTheory == Refuted || r.OfTheory == Undecided {
 		text += ", theory " + string(r.OfTheory)

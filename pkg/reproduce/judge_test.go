@@ -84,7 +84,7 @@ func TestEstimates(t *testing.T) {
 		{"share above 15", "election_ms", trials, "0.333 [0.075, 0.701]", 9},
 		{"", "TOKEN", trials, "7", 9},
 		{"", "ELECTION", trials, "0", 9},
-		{"", Timeouts, cut, "0 to 1", 12},
+		{"", timeouts, cut, "0 to 1", 12},
 		{"share above 17", "election_ms", cut, "0.333 [0.099, 0.651]", 12},
 		{"median", "election_ms", cut, "15.5 [12, ...]", 12},
 		{"mean", "election_ms", cut, "... [..., ...]", 12},

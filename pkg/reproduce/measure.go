@@ -11,10 +11,10 @@ import (
 	"github.com/conclave-bench/conclave/pkg/stats"
 )
 
-// Timeouts is a metric beyond the columns of trials.csv: 1 for a trial that the time
+// timeouts is a metric beyond the columns of trials.csv: 1 for a trial that the time
 // limit has cut short, 0 for others. A kind of message, upper case, is one as well:
 // how many were sent in a trial.
-const Timeouts = "timeouts"
+const timeouts = "timeouts"
 
 // An Estimate is what a run has of a metric in a cell. A figure that does not exist
 // is NaN.
@@ -33,8 +33,8 @@ type stat struct {
 
 const share = "share above"
 
-// Stats lists what a statement can be about.
-func Stats() []string { return []string{"every", "mean", "median", "min", "max", share + " X"} }
+// statNames lists what a statement can be about.
+func statNames() []string { return []string{"every", "mean", "median", "min", "max", share + " X"} }
 
 func parseStat(text string) (stat, error) {
 	if rest, ok := strings.CutPrefix(text, share+" "); ok {
@@ -47,8 +47,8 @@ func parseStat(text string) (stat, error) {
 	if text == "" {
 		text = "every"
 	}
-	if strings.Contains(text, share) || !slices.Contains(Stats(), text) {
-		return stat{}, fmt.Errorf("%q is none of: %s", text, strings.Join(Stats(), ", "))
+	if strings.Contains(text, share) || !slices.Contains(statNames(), text) {
+		return stat{}, fmt.Errorf("%q is none of: %s", text, strings.Join(statNames(), ", "))
 	}
 	return stat{name: text}, nil
 }
@@ -58,7 +58,7 @@ func parseStat(text string) (stat, error) {
 func sample(trials []*results.Trial, metric string) (values []float64, censored int) {
 	for _, t := range trials {
 		switch {
-		case metric == Timeouts && (t.Status == results.OK || t.Status == results.Timeout):
+		case metric == timeouts && (t.Status == results.OK || t.Status == results.Timeout):
 			v := 0.0
 			if t.Status == results.Timeout {
 				v = 1

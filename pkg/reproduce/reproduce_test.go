@@ -109,7 +109,7 @@ func TestStudies_Sound(t *testing.T) {
 			}
 		}
 	}
-	for _, f := range Formulas() {
+	for _, f := range formulaNames() {
 		if !used[f] {
 			t.Errorf("no statement has formula %s", f)
 		}
@@ -198,7 +198,7 @@ func TestFormulas_Raft(t *testing.T) {
 			downtimes[i] = tau + timers[0] - tau/2*rng.Float64()
 		}
 		slices.Sort(downtimes)
-		cell := cellOf(t, "election/raft", c.nodes, "network.latency="+Figure(c.latency)+"ms",
+		cell := cellOf(t, "election/raft", c.nodes, "network.latency="+figure(c.latency)+"ms",
 			"params.heartbeat=75ms", "params.t_election=150ms", "params.t_election_spread=100ms")
 		for formula, drawn := range map[string]float64{
 			"P(split)": float64(split) / draws, "m(τ,s)": downtimes[draws/2] / spread,

@@ -51,7 +51,7 @@ type Statement struct {
 
 	Where  map[string]Values // cells that it is about, by column of the design; nil: all
 	Metric string
-	Stat   string // as Stats lists them; empty: every
+	Stat   string // every, mean, median, min, max or share above X; empty: every
 	Paper  string // what the paper has for the metric: an assertion
 	Theory string // what we derive, where that is something else
 	Expect string // of the paper's assertion: holds if empty, or refuted
@@ -120,11 +120,8 @@ func Load(dir, name string) (*Study, error) {
 		if err != nil {
 			return nil, err
 		}
-		hint := ""
-		if near := algo.Nearest(name, names); near != "" {
-			hint = fmt.Sprintf("; did you mean %q?", near)
-		}
-		return nil, mistake(dir, 0, "no study %q%s (has: %s)", name, hint, strings.Join(names, ", "))
+		return nil, mistake(dir, 0, "no study %q%s (has: %s)", name, meant(name, names),
+			strings.Join(names, ", "))
 	} else if err != nil {
 		return nil, err
 	}
@@ -206,6 +203,19 @@ func mistake(path string, line int, format string, args ...any) error {
 		{Source: path, Line: line, Text: fmt.Sprintf(format, args...)}}}
 }
 
+// mistake is one in the statements; line 0 is none in particular.
+func (s *Study) mistake(line int, format string, args ...any) error {
+	return mistake(filepath.Join(s.dir, s.Name+suffix), line, format, args...)
+}
+
+// meant suggests the name that word most probably stands for; "" if none is near.
+func meant(word string, names []string) string {
+	if near := algo.Nearest(word, names); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
+}
+
 // Experiment loads the experiment of the study. The environment has no say in it: a
 // statement is about this experiment and no other.
 func (s *Study) Experiment(settings ...string) (*experiment.Experiment, error) {
@@ -219,20 +229,17 @@ func (s *Study) Experiment(settings ...string) (*experiment.Experiment, error) {
 
 // check finds statements that are about nothing that the experiment has.
 func (s *Study) check(e *experiment.Experiment) error {
-	wrong := func(line int, format string, args ...any) error {
-		return mistake(filepath.Join(s.dir, s.Name+suffix), line, format, args...)
-	}
 	for _, entry := range s.Columns {
 		_, c := split(entry)
 		if !slices.Contains(e.Columns, c) {
-			return wrong(0, "columns: %q, want columns of the design (has: %s)", c,
+			return s.mistake(0, "columns: %q, want columns of the design (has: %s)", c,
 				strings.Join(e.Columns, ", "))
 		}
 	}
 	for _, st := range s.Statements {
 		for column := range st.Where {
 			if !slices.Contains(e.Columns, column) {
-				return wrong(st.line, "where: %q is no column of the design (has: %s)", column,
+				return s.mistake(st.line, "where: %q is no column of the design (has: %s)", column,
 					strings.Join(e.Columns, ", "))
 			}
 		}

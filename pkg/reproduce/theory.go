@@ -196,8 +196,8 @@ var formulas = map[string]func(*point) float64{
 	"P(split)": (*point).split,
 }
 
-// Formulas lists them.
-func Formulas() []string { return slices.Sorted(maps.Keys(formulas)) }
+// formulaNames lists them.
+func formulaNames() []string { return slices.Sorted(maps.Keys(formulas)) }
 
 func evaluate(formula string, c *experiment.Cell) (float64, error) {
 	p := &point{cell: c}

@@ -50,11 +50,18 @@ func ReadStopping(e *experiment.Experiment, dir string) (*Stopping, error) {
 	if e.Until == nil {
 		return s, nil
 	}
-	return s, results.EachTrial(dir, func(t *results.Trial) error {
-		if t.Cell < 1 || t.Cell > len(s.cells) {
-			return fmt.Errorf("%s: trial %d is of cell %d of %d", dir, t.Trial, t.Cell, len(s.cells))
+	return s, EachTrial(e, dir, s.Add)
+}
+
+// EachTrial hands the trials of a run of e to visit, as results.EachTrial does. One of
+// a cell that e does not have is an error.
+func EachTrial(e *experiment.Experiment, dir string, visit func(*results.Trial)) error {
+	return results.EachTrial(dir, func(t *results.Trial) error {
+		if t.Cell < 1 || t.Cell > len(e.Cells) {
+			return fmt.Errorf("%s: trial %d is of cell %d, but the run has %d cells", dir, t.Trial, t.Cell,
+				len(e.Cells))
 		}
-		s.Add(t)
+		visit(t)
 		return nil
 	})
 }
