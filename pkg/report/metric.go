@@ -1,10 +1,6 @@
 package report
 
-import (
-	"strings"
-
-	"github.com/conclave-bench/conclave/pkg/results"
-)
+import "strings"
 
 // meanings say in a line what a metric is: from where to where. docs/results.md
 // says it of all of them; a test compares the names.
@@ -82,6 +78,5 @@ func unit(name string) string {
 }
 
 func metricOf(name string) Metric {
-	return Metric{Name: name, Unit: unit(name), Doc: meanings[name],
-		MoreIsBetter: results.LargerIsBetter(name)}
+	return Metric{Name: name, Unit: unit(name), Doc: meanings[name]}
 }

@@ -58,15 +58,8 @@ func (b *builder) cellNotes() {
 	some := func(status int) func(int) bool {
 		return func(i int) bool { return b.Cells[i].Statuses[status] > 0 }
 	}
-	above := func(limit float64, names ...string) func(int) bool {
-		return func(i int) bool {
-			for _, name := range names {
-				if v := b.figure(i, name); v > limit {
-					return true
-				}
-			}
-			return false
-		}
+	above := func(limit float64, metric string) func(int) bool {
+		return func(i int) bool { return b.figure(i, metric) > limit }
 	}
 	for _, n := range []struct {
 		when func(int) bool

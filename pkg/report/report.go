@@ -58,7 +58,6 @@ type Column struct {
 // A Metric is a column of trials.csv that holds a measured figure.
 type Metric struct {
 	Name, Unit, Doc string
-	MoreIsBetter    bool
 }
 
 // A Claim is a complexity that an algorithm states of a metric.
@@ -68,7 +67,6 @@ type Claim struct {
 
 // A Cell is one combination of the design's values in one run.
 type Cell struct {
-	Run      int   // index of Data.Runs
 	Number   int   // as in trials.csv
 	Design   []int // by Data.Columns: index of the value
 	Label    string
@@ -285,8 +283,7 @@ func (b *builder) metricNames() []string {
 		add(t.Metrics...)
 	}
 	add("duration_ms")
-	add(results.Counts()...)
-	add("late_share", "sched_delay_p99_ms")
+	add(results.Common()...)
 	return names
 }
 
@@ -297,7 +294,7 @@ func (b *builder) cells() {
 	for _, g := range b.groups {
 		first := g.Trials[0]
 		c := Cell{
-			Run: g.run, Number: g.Number, Label: g.Get("label"), InModel: first.InModel,
+			Number: g.Number, Label: g.Get("label"), InModel: first.InModel,
 			Statuses: make([]int, len(results.Statuses())),
 		}
 		c.Nodes, _ = strconv.Atoi(g.Get("nodes"))

@@ -20,7 +20,6 @@ type (
 		Metrics    []wireMetric `json:"metrics"`
 		Claims     []wireClaim  `json:"claims"`
 		Kinds      []string     `json:"kinds"`
-		Runs       []string     `json:"runs"`
 		Cells      []wireCell   `json:"cells"`
 		Configured []string     `json:"same"` // name, value, name, value, ...
 	}
@@ -33,7 +32,6 @@ type (
 		Name string `json:"name"`
 		Unit string `json:"unit"`
 		Doc  string `json:"doc"`
-		More bool   `json:"more"`
 	}
 	wireClaim struct {
 		Metric string `json:"metric"`
@@ -42,9 +40,7 @@ type (
 	}
 	wireCell struct {
 		Number   int          `json:"c"`
-		Run      int          `json:"r"`
 		Design   []int        `json:"d"`
-		Nodes    int          `json:"n"`
 		InModel  bool         `json:"i"`
 		Statuses []int        `json:"s"`
 		Figures  []figures    `json:"f"`
@@ -115,13 +111,10 @@ func (d *Data) wire(level detail) *wire {
 		w.Columns = append(w.Columns, wireColumn(c))
 	}
 	for _, m := range d.Metrics {
-		w.Metrics = append(w.Metrics, wireMetric{m.Name, m.Unit, m.Doc, m.MoreIsBetter})
+		w.Metrics = append(w.Metrics, wireMetric(m))
 	}
 	for _, c := range d.Claims {
 		w.Claims = append(w.Claims, wireClaim{c.Metric, c.Load, c.Text})
-	}
-	for _, r := range d.Runs {
-		w.Runs = append(w.Runs, r.Label)
 	}
 	for _, f := range d.Same {
 		w.Configured = append(w.Configured, f.Name, f.Value)
@@ -134,8 +127,7 @@ func (d *Data) wire(level detail) *wire {
 
 func (c *Cell) wire(level detail) wireCell {
 	w := wireCell{
-		Number: c.Number, Run: c.Run, Design: c.Design, Nodes: c.Nodes, InModel: c.InModel,
-		Statuses: c.Statuses, Notes: c.Notes,
+		Number: c.Number, Design: c.Design, InModel: c.InModel, Statuses: c.Statuses, Notes: c.Notes,
 	}
 	for _, s := range c.Figures {
 		w.Figures = append(w.Figures, short(s, level))

@@ -70,6 +70,8 @@ function logTicks(low, high) {
   return out.length > 9 && decades.length > 1 ? decades : out;
 }
 
+const gridLine = () => ({ show: true, lineStyle: { color: ink().line, width: 0.7 } });
+
 function axis(name, extra) {
   const c = ink();
   return { name, nameLocation: "middle", nameGap: 28, nameTextStyle: { color: c.soft },
@@ -91,7 +93,7 @@ function verticalAxis(name, top, bottom, { logY, zero }) {
     max = Number((Math.ceil(top / interval - 1e-9) * interval).toPrecision(12));
     if (max <= min) max = min + interval;
   }
-  return axis(name, { type: logY ? "log" : "value", min, max, interval, nameGap: 46, splitLine: { show: true, lineStyle: { color: c.line, width: 0.7 } },
+  return axis(name, { type: logY ? "log" : "value", min, max, interval, nameGap: 46, splitLine: gridLine(),
     axisLabel: { color: c.soft, formatter: v => show(v) } });
 }
 

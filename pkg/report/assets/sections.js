@@ -257,7 +257,7 @@ function drawSpread(f, cells, pick, state, tail) {
     ? `${show(100 * (p.n - p.rank + 1) / p.n)} % took at least as long` : `${show(100 * p.rank / p.n)} % took no longer`);
   const time = `${state.metric} (ms)`;
   const share = axis("share of operations", { type: "value", min: 0, max: 1, nameGap: 40,
-    splitLine: { show: true, lineStyle: { color: c.line, width: 0.7 } } });
+    splitLine: gridLine() });
   const horizontal = axis(time, log
     ? { type: "log", min: low / 1.1, max: high * 1.1, axisTick: { show: true, customValues: logTicks(low / 1.1, high * 1.1) },
       axisLabel: { color: c.soft, formatter: v => show(v), hideOverlap: true, showMinLabel: true, showMaxLabel: true,
@@ -311,7 +311,7 @@ function kinds(host) {
       tooltip: tooltip(p => p.data.name ? `${escapeHTML(names[p.dataIndex])}<br>${escapeHTML(p.data.name)} <b>${show(p.data.value)}</b>` : ""),
       yAxis: axis("", { type: "category", data: names, inverse: true, axisLabel: { color: c.text, interval: 0 } }),
       xAxis: axis(`${measures[state.measure]} in a trial, mean`, { type: "value", min: 0,
-        splitLine: { show: true, lineStyle: { color: c.line, width: 0.7 } } }), series,
+        splitLine: gridLine() }), series,
     }, "Messages by kind: the same as a table below");
     const element = fig.body.querySelector(".plot");
     element.style.height = `${Math.max(8, 5 + 1.9 * bars.length)}rem`;
@@ -361,7 +361,7 @@ function faults(host) {
       }
       const high = nice(Math.max(...points.flatMap(p => [p.x, p.y]), 1e-9) * 1.02), c = ink();
       const both = name => axis(name, { type: "value", min: 0, max: high, nameGap: name === "achieved" ? 44 : 28,
-        splitLine: { show: true, lineStyle: { color: c.line, width: 0.7 } }, axisLabel: { color: c.soft, formatter: v => show(v) } });
+        splitLine: gridLine(), axisLabel: { color: c.soft, formatter: v => show(v) } });
       const labels = [...new Set(points.map(p => p.cell.d[LABEL]))].sort((a, b) => a - b);
       fig.body.append(legend(labels.map(k => [{ ...styleOf(k, null), dash: [0, 40] }, D.columns[LABEL].values[k]])));
       plot(fig.body, { grid: { left: 14, right: 20, top: 12, bottom: 14 }, tooltip: tooltip(item => item.data.text || ""),

@@ -145,7 +145,7 @@ func choose(r *Run, f *Format, o Options) (*selection, error) {
 	if len(s.cells) == 0 {
 		return nil, mistake("%s: no trial to export where %s", r.Path, s.excluded())
 	}
-	known := allMetrics(r.Table)
+	known := slices.Concat(r.Metrics, results.Common())
 	for _, name := range o.Metrics {
 		if !slices.Contains(known, name) {
 			return nil, unknown("metric", name, known)
@@ -189,14 +189,6 @@ func (s *selection) excluded() string {
 		has = append(has, fmt.Sprintf("%s is %s", w.Name, strings.Join(values, ", ")))
 	}
 	return strings.Join(asked, " and ") + " (" + strings.Join(has, "; ") + ")"
-}
-
-// ordinary are the columns of every run that hold figures and are no metrics.
-var ordinary = []string{"duration_ms", "late_share", "sched_delay_p99_ms"}
-
-// allMetrics are the columns that can be asked for.
-func allMetrics(t *results.Table) []string {
-	return slices.Concat(t.Metrics, results.Counts(), ordinary)
 }
 
 // usedMetrics are those of summary.csv: duration, messages, and every metric that
