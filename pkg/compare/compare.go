@@ -40,9 +40,11 @@ type Options struct {
 	// Strict fails a changed count also when it is for the better or when the
 	// experiments differ, and a cell of the base that the new run lacks.
 	Strict bool
-	NoGate bool   // nothing fails
-	Seed   uint64 // of the bootstrap
+	NoGate bool // nothing fails
 }
+
+// bootstrapSeed is one for all, so that equal runs compare equal.
+const bootstrapSeed = 0
 
 // A Verdict is what one comparison came to.
 type Verdict string
@@ -76,7 +78,6 @@ type Report struct {
 	Tests        int  // comparisons that Holm's correction counts
 	Alpha        float64
 	Threshold    float64
-	Conditions   []Condition
 
 	measured int       // rows whose base has values
 	settings []setting // in which the experiments differ
@@ -138,9 +139,10 @@ func Compare(base, new *results.Table, o Options) (*Report, error) {
 		return nil, err
 	}
 	base, new = filtered(base, o.Where), filtered(new, o.Where)
-	for side, t := range map[string]*results.Table{"BASE": base, "NEW": new} {
+	for side, t := range []*results.Table{base, new} {
 		if len(t.Trials) == 0 {
-			return nil, fmt.Errorf("%s (%s): no trial to compare%s", side, t.Path, because(o.Where))
+			return nil, fmt.Errorf("%s (%s): no trial to compare%s", []string{"BASE", "NEW"}[side], t.Path,
+				because(o.Where))
 		}
 	}
 	m, err := match(base, new, o.Ignore)
@@ -149,7 +151,7 @@ func Compare(base, new *results.Table, o Options) (*Report, error) {
 	}
 	r := &Report{
 		Base: sideOf(base), New: sideOf(new), Notes: m.notes, Alpha: o.Alpha, Threshold: o.Threshold,
-		Conditions: o.Conditions, Columns: varying(m), settings: differences(base.Path, new.Path),
+		Columns: varying(m), settings: differences(base.Path, new.Path),
 	}
 	for _, c := range m.missing {
 		r.Missing = append(r.Missing, title(c.Design, r.Columns))
@@ -188,10 +190,10 @@ func filtered(t *results.Table, where []results.Field) *results.Table {
 	if len(where) == 0 {
 		return t
 	}
-	c, f := Condition{Where: where}, *t
+	f := *t
 	f.Trials = nil
 	for _, trial := range t.Trials {
-		if c.covers(trial.Design) {
+		if covers(where, trial.Design) {
 			f.Trials = append(f.Trials, trial)
 		}
 	}
@@ -200,8 +202,7 @@ func filtered(t *results.Table, where []results.Field) *results.Table {
 
 // check refuses names that neither run knows.
 func (o *Options) check(base, new *results.Table) error {
-	known := slices.Concat(results.Counts(), []string{"duration_ms", "late_share", "sched_delay_p99_ms"},
-		base.Metrics, new.Metrics)
+	known := slices.Concat(results.Common(), base.Metrics, new.Metrics)
 	unknown := func(name string) error {
 		if slices.Contains(known, name) {
 			return nil
@@ -246,7 +247,7 @@ func columnsIn(known []string, where []results.Field) error {
 // through is not a gate.
 func (o *Options) covered(m *matching) error {
 	for _, c := range o.Conditions {
-		if slices.ContainsFunc(m.pairs, func(p pair) bool { return c.covers(p.base.Design) }) {
+		if slices.ContainsFunc(m.pairs, func(p pair) bool { return covers(c.Where, p.base.Design) }) {
 			continue
 		}
 		_, where, _ := strings.Cut(c.text, "where ")
@@ -255,8 +256,8 @@ func (o *Options) covered(m *matching) error {
 			wrong.Known = append(wrong.Known, title(p.base.Design, varying(m)))
 		}
 		for _, f := range c.Where {
-			one := Condition{Where: []results.Field{f}}
-			if slices.ContainsFunc(m.pairs, func(p pair) bool { return one.covers(p.base.Design) }) {
+			one := []results.Field{f}
+			if slices.ContainsFunc(m.pairs, func(p pair) bool { return covers(one, p.base.Design) }) {
 				continue
 			}
 			wrong = &NameError{Kind: "value of " + f.Name, Name: f.Value}
@@ -378,20 +379,18 @@ func (r *Report) measure(m *matching, o *Options) {
 	for _, c := range o.Conditions {
 		add(c.Metric)
 	}
+	asked := len(metrics) // of all others a row shows only if it changed
 	if len(o.Metrics) == 0 {
 		add(results.Counts()...)
 	}
-	for _, metric := range metrics {
-		asked := slices.Contains(o.Metrics, metric) || len(o.Metrics) == 0 &&
-			!(slices.Contains(results.Counts(), metric) && metric != "messages") ||
-			slices.ContainsFunc(o.Conditions, func(c Condition) bool { return c.Metric == metric })
+	for i, metric := range metrics {
 		var rows []Row
 		for _, p := range m.pairs {
 			row := r.row(metric, p, o)
 			if row != nil && row.Base.N+row.Base.Censored > 0 {
 				r.measured++
 			}
-			if row != nil && (asked || row.Verdict != Same && row.Exact) {
+			if row != nil && (i < asked || row.Verdict != Same && row.Exact) {
 				rows = append(rows, *row)
 			}
 		}
@@ -438,7 +437,7 @@ func (r *Report) row(metric string, p pair, o *Options) *Row {
 	rank := stats.MannWhitney(withCensored(a, censoredA), withCensored(b, censoredB))
 	row.Delta, row.P = rank.Delta, rank.P
 	if censoredA+censoredB == 0 {
-		_, lo, hi := stats.RatioInterval(a, b, stats.Median, stats.Confidence, o.Seed)
+		_, lo, hi := stats.RatioInterval(a, b, stats.Median, stats.Confidence, bootstrapSeed)
 		row.ChangeLow, row.ChangeHigh = lo-1, hi-1
 	}
 	return row

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -93,21 +94,9 @@ func ReadConditions(r io.Reader, file string) ([]Condition, error) {
 	return all, nil
 }
 
-// covers says whether the condition is about a cell.
-func (c *Condition) covers(design []results.Field) bool {
-	for _, want := range c.Where {
-		if !slices.ContainsFunc(design, func(f results.Field) bool {
-			return f.Name == want.Name && sameValue(f, want.Value)
-		}) {
-			return false
-		}
-	}
-	return true
-}
-
-// sameValue takes "raft" for "election/raft".
-func sameValue(f results.Field, value string) bool {
-	return f.Value == value || f.Name == "algorithm" && strings.HasSuffix(f.Value, "/"+value)
+// covers says whether a cell of that design has all the values of where.
+func covers(where, design []results.Field) bool {
+	return experiment.Covers(fields(where), fields(design))
 }
 
 // exceeds says whether a change from base by difference is beyond the limit. A

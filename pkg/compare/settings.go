@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -141,7 +142,7 @@ func (s *setting) concerns(label string) bool {
 func differenceNote(all []setting) string {
 	var out []string
 	for _, s := range all {
-		out = append(out, fmt.Sprintf("%s: %s -> %s", s.key, orNone(s.base), orNone(s.new)))
+		out = append(out, fmt.Sprintf("%s: %s -> %s", s.key, cmp.Or(s.base, "none"), cmp.Or(s.new, "none")))
 	}
 	const most = 6
 	if more := len(out) - most; more > 0 {
@@ -151,13 +152,6 @@ func differenceNote(all []setting) string {
 		return ""
 	}
 	return "the experiments differ: " + strings.Join(out, "; ")
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
 }
 
 // settings are the leaves of the resolved experiment of a run by dotted key; nil if

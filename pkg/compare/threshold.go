@@ -35,7 +35,7 @@ func Misses(t *results.Table, thresholds []experiment.Threshold) []Miss {
 	columns := varying(every)
 	for _, threshold := range thresholds {
 		for _, c := range cells {
-			if !threshold.Covers(fields(c.Design)) {
+			if !experiment.Covers(threshold.Where, fields(c.Design)) {
 				continue
 			}
 			m := Miss{Cell: title(c.Design, columns), Number: c.Number, Threshold: threshold}
@@ -59,22 +59,8 @@ func fields(design []results.Field) []experiment.Field {
 func held(c *results.Cell, t *experiment.Threshold) (v float64, why string) {
 	values, censored := c.Sample(t.Metric)
 	d := stats.Describe(values, censored)
-	switch t.Stat {
-	case "mean":
-		v = d.Mean
-	case "min":
-		v = d.Min
-	case "max":
-		v = d.Max
-	case "p90":
-		v = d.P90
-	case "p95":
-		v = d.P95
-	case "p99":
-		v = d.P99
-	default:
-		v = d.Median
-	}
+	v = map[string]float64{"median": d.Median, "mean": d.Mean, "min": d.Min, "max": d.Max, "p90": d.P90,
+		"p95": d.P95, "p99": d.P99}[t.Stat]
 	switch {
 	case math.IsNaN(v) && d.Censored > 0 && t.Max == nil:
 		return v, "" // what timed out is larger than any other, so that no lower bound can be missed

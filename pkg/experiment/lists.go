@@ -17,6 +17,29 @@ type entry struct {
 
 func numbered(key string, i int) string { return key + "[" + strconv.Itoa(i+1) + "]" }
 
+// items reads a list of at most so many things, each by read; nil if one is wrong.
+func items[T any](
+	p *parser, key string, n *node, like string, most int, things string, read func(key string, n *node) T,
+) any {
+	if n.kind != list {
+		p.wrong(key, n, "a list, as ["+like+"]")
+		return nil
+	}
+	if len(n.items) > most {
+		p.add(n.at, key, "%d %s, want at most %d", len(n.items), things, most)
+		return nil
+	}
+	before := len(p.mistakes)
+	out := make([]T, 0, len(n.items))
+	for i, item := range n.items {
+		out = append(out, read(numbered(key, i), item))
+	}
+	if len(p.mistakes) > before {
+		return nil
+	}
+	return out
+}
+
 var entryKeys = []string{"name", "params", "label"}
 
 // algorithms is the list of what is compared.
@@ -32,27 +55,11 @@ func algorithms() typ {
 			return object{"type": "array", "minItems": 1, "maxItems": maxKeys, "items": anyOf(options...)}
 		},
 		read: func(p *parser, key string, n *node) any {
-			if n.kind != list {
-				p.wrong(key, n, "a list, as ["+clip(n.text)+"]")
-				return nil
-			}
-			if len(n.items) == 0 {
+			if n.kind == list && len(n.items) == 0 {
 				p.add(n.at, key, "an empty list, want at least one algorithm")
 				return nil
 			}
-			if len(n.items) > maxKeys {
-				p.add(n.at, key, "%d algorithms, want at most %d", len(n.items), maxKeys)
-				return nil
-			}
-			before := len(p.mistakes)
-			out := make([]entry, 0, len(n.items))
-			for i, item := range n.items {
-				out = append(out, p.entry(numbered(key, i), item))
-			}
-			if len(p.mistakes) > before {
-				return nil
-			}
-			return out
+			return items(p, key, n, clip(n.text), maxKeys, "algorithms", p.entry)
 		}}
 }
 
@@ -106,23 +113,7 @@ func sweep() typ {
 			return object{"type": "array", "maxItems": maxAxes, "items": anyOf(d.varied(), zip)}
 		},
 		read: func(p *parser, key string, n *node) any {
-			if n.kind != list {
-				p.wrong(key, n, "a list, as [{vary: nodes, over: [3, 5]}]")
-				return nil
-			}
-			if len(n.items) > maxAxes {
-				p.add(n.at, key, "%d dimensions, want at most %d", len(n.items), maxAxes)
-				return nil
-			}
-			before := len(p.mistakes)
-			out := make([]dimension, 0, len(n.items))
-			for i, item := range n.items {
-				out = append(out, p.dimension(numbered(key, i), item))
-			}
-			if len(p.mistakes) > before {
-				return nil
-			}
-			return out
+			return items(p, key, n, "{vary: nodes, over: [3, 5]}", maxAxes, "dimensions", p.dimension)
 		}}
 }
 

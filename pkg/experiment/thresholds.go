@@ -34,9 +34,10 @@ func (t Threshold) String() string {
 	return t.Stat + " of " + t.Metric + " " + strings.Join(bounds, " and ")
 }
 
-// Covers says whether the threshold is about a cell of that design.
-func (t Threshold) Covers(design []Field) bool {
-	for _, want := range t.Where {
+// Covers says whether a cell of that design has all the values of where. Of an
+// algorithm, "raft" means "election/raft".
+func Covers(where, design []Field) bool {
+	for _, want := range where {
 		if !slices.ContainsFunc(design, want.matches) {
 			return false
 		}
@@ -44,7 +45,6 @@ func (t Threshold) Covers(design []Field) bool {
 	return true
 }
 
-// matches takes "raft" for "election/raft".
 func (f Field) matches(of Field) bool {
 	return f.Name == of.Name && (f.Value == of.Value ||
 		f.Name == "algorithm" && strings.HasSuffix(of.Value, "/"+f.Value))
@@ -64,23 +64,7 @@ var thresholdKeys = []string{"metric", "stat", "max", "min", "where"}
 // thresholds is the list of them.
 func thresholds() typ {
 	read := func(p *parser, key string, n *node) any {
-		if n.kind != list {
-			p.wrong(key, n, "a list, as ["+likeThreshold+"]")
-			return nil
-		}
-		if len(n.items) > maxKeys {
-			p.add(n.at, key, "%d thresholds, want at most %d", len(n.items), maxKeys)
-			return nil
-		}
-		before := len(p.mistakes)
-		out := make([]threshold, 0, len(n.items))
-		for i, item := range n.items {
-			out = append(out, p.threshold(numbered(key, i), item))
-		}
-		if len(p.mistakes) > before {
-			return nil
-		}
-		return out
+		return items(p, key, n, likeThreshold, maxKeys, "thresholds", p.threshold)
 	}
 	describe := func(d defs) object {
 		bound := amount().json(d)
@@ -171,7 +155,7 @@ func (d *draft) checkThresholds(s *settings, e *Experiment) {
 		}
 		matched := false
 		for c := range e.Cells {
-			matched = matched || t.Covers(e.Cells[c].Design)
+			matched = matched || Covers(t.Where, e.Cells[c].Design)
 		}
 		if matched || len(e.Cells) == 0 {
 			continue
