@@ -1,9 +1,9 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -172,9 +172,12 @@ func (s *streams) compare(f *compareFlags, base, new string) error {
 	if err != nil {
 		return err
 	}
-	print := func(w io.Writer) error { return printComparison(w, r, f.format) }
-	if err := s.output(f.out, print); err != nil {
+	var text bytes.Buffer
+	if err := printComparison(&text, r, f.format); err != nil {
 		return err
+	}
+	if err := s.output(f.out, text.Bytes()); err != nil {
+		return fmt.Errorf("compare: %w", err)
 	}
 	for _, text := range r.Failures {
 		s.say("fails: " + text)
@@ -206,16 +209,4 @@ func readBoth(base, new string) (a, b *results.Table, err error) {
 	}()
 	a, err = results.ReadTable(base)
 	return a, b, errors.Join(err, <-done)
-}
-
-// output hands print standard output, or the file at path if there is one.
-func (s *streams) output(path string, print func(io.Writer) error) error {
-	if path == "" {
-		return print(s.out)
-	}
-	file, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(print(file), file.Close())
 }

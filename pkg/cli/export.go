@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -149,8 +148,7 @@ func (s *streams) deliver(format *export.Format, files []export.File, out string
 	return nil
 }
 
-// place writes a file whole or not at all: whoever watches the folder, or has an
-// older export there, never sees half of one.
+// place writes a file into dir, which it makes if need be.
 func (s *streams) place(dir string, f export.File) error {
 	path := filepath.Join(dir, f.Name)
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -159,17 +157,7 @@ func (s *streams) place(dir string, f export.File) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
-	temporary, err := os.CreateTemp(dir, ".export-*")
-	if err != nil {
-		return fmt.Errorf("export: %w", err)
-	}
-	defer os.Remove(temporary.Name()) // if it is still there
-	_, err = temporary.Write(f.Data)
-	err = errors.Join(err, temporary.Chmod(fs.FileMode(0o644)), temporary.Close())
-	if err == nil {
-		err = os.Rename(temporary.Name(), path)
-	}
-	if err != nil {
+	if err := writeWhole(path, f.Data); err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
 	s.say("wrote " + path)

@@ -48,7 +48,7 @@ func TestExport_EveryFormat(t *testing.T) {
 			t.Errorf("%s: %v, begins %.40q, want %q", f.Name, err, b, begins[f.Name])
 		}
 		has(t, r.errors, "bench: wrote "+path)
-		if hidden, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".export*")); len(hidden) > 0 {
+		if hidden, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".bench*")); len(hidden) > 0 {
 			t.Errorf("%s left %v", f.Name, hidden)
 		}
 	}

@@ -126,6 +126,8 @@ func replaceable(path string) error {
 		return fmt.Errorf("report: %w", err)
 	case info.IsDir():
 		return usage("--out %s: a folder, want a file such as %s", path, filepath.Join(path, reportName))
+	case !info.Mode().IsRegular():
+		return nil // a pipe or a device is written to
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -135,20 +137,6 @@ func replaceable(path string) error {
 		return usage("%s exists and is no report of bench; name another file with --out", path)
 	}
 	return nil
-}
-
-// writeWhole makes a file that nobody sees half of.
-func writeWhole(path string, text []byte) error {
-	file, err := os.CreateTemp(filepath.Dir(path), ".report-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(file.Name()) // gone already if all went well
-	_, err = file.Write(text)
-	if err = errors.Join(err, file.Chmod(0o644), file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
 }
 
 // brokenPromise draws what led to the first broken promise of a trial, or all of it

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -102,14 +101,12 @@ func (s *streams) trace(c *cobra.Command, f *traceFlags, path string) error {
 	for _, note := range notes {
 		s.say("note: " + note)
 	}
-	if f.out == "" {
-		_, err = s.out.Write(out.Bytes())
-		return err
-	}
-	if err := os.WriteFile(f.out, out.Bytes(), 0o644); err != nil {
+	if err := s.output(f.out, out.Bytes()); err != nil {
 		return fmt.Errorf("trace: %w", err)
 	}
-	fmt.Fprintf(s.err, "wrote %s\n", f.out)
+	if f.out != "" {
+		s.say("wrote " + f.out)
+	}
 	return nil
 }
 
