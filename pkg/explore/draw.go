@@ -35,7 +35,7 @@ func (m *maker) asynchronous() bool {
 // draw makes a random schedule, in which anything may fall together.
 func (m *maker) draw() *Schedule {
 	s := &Schedule{
-		Algorithm: m.alg.ID, Params: m.options.Params, Nodes: m.nodes(), Shape: m.shape(),
+		Algorithm: m.alg, Params: m.options.Params, Nodes: m.nodes(), Shape: m.shape(),
 		Seed: m.rng.Uint64N(1 << 32), // short enough to be copied by hand
 	}
 	d := m.options.Latency

@@ -19,10 +19,7 @@ import (
 // of the schedule.
 func (f *Find) File() ([]byte, error) {
 	s := f.Schedule
-	alg, err := algo.Lookup(s.Algorithm)
-	if err != nil {
-		return nil, err
-	}
+	alg := s.Algorithm
 	w := &bytes.Buffer{}
 	line := func(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
 	line("# Found by bench explore, and as small as it could be made. It breaks the rule")

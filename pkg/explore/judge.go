@@ -14,18 +14,18 @@ import (
 
 // The names that pkg/check has none for.
 const (
-	// Broken is a panic, or an invariant of the algorithm's own that does not hold.
-	Broken = "broken"
-	// NoEnd is an operation that is promised to complete, and has not long after
+	// broken is a panic, or an invariant of the algorithm's own that does not hold.
+	broken = "broken"
+	// noEnd is an operation that is promised to complete, and has not long after
 	// everything that was done to it.
-	NoEnd = "no-end"
+	noEnd = "no-end"
 )
 
 // lives says whether the rule is about what comes about in the end, if everything
 // is as it should be.
 func lives(a *algo.Algorithm, rule string) bool {
 	switch rule {
-	case Broken, "mutual-exclusion", "request-order", "token-uniqueness":
+	case broken, "mutual-exclusion", "request-order", "token-uniqueness":
 		return false
 	case "leadership": // of groups it is looked at in the end
 		return a.Spec.Promises.Leadership == algo.PerGroup
@@ -35,7 +35,7 @@ func lives(a *algo.Algorithm, rule string) bool {
 
 // Rules are the names of what a search can find.
 func Rules() []string {
-	out := []string{Broken, NoEnd}
+	out := []string{broken, noEnd}
 	for _, r := range check.Rules {
 		if r.Name != "expectation" { // a schedule expects nothing
 			out = append(out, r.Name)
@@ -93,9 +93,9 @@ func breaches(a *algo.Algorithm, v *check.Verdict) (out []breach) {
 	}
 	switch {
 	case v.Status == check.Error:
-		out = append(out, breach{Broken, v.Reason})
+		out = append(out, breach{broken, v.Reason})
 	case v.Status == check.Timeout && promisesEnd(a):
-		out = append(out, breach{NoEnd, v.Reason})
+		out = append(out, breach{noEnd, v.Reason})
 	}
 	return out
 }
@@ -133,7 +133,7 @@ func (s *Schedule) repeats() error {
 	if first != second {
 		return fmt.Errorf("%s is not deterministic: the same schedule led to two different traces, so "+
 			"that nothing found here could be replayed; it may range over a map, or read a clock",
-			s.Algorithm)
+			s.Algorithm.ID)
 	}
 	return nil
 }

@@ -17,11 +17,11 @@ import (
 // messages take, and the seed of what is left to chance. It says nothing that a
 // script cannot say, and a script that says the same leads to the same trial.
 type Schedule struct {
-	Algorithm   string
+	Algorithm   *algo.Algorithm
 	Params      map[string]any // as given; the others follow from the latency
 	Nodes       int
 	Shape       algo.Shape
-	Leader      algo.ID // settled at the start; None: nobody
+	Leader      algo.ID // settled at the start: the greatest ID; None: nobody
 	Holder      algo.ID // of the token; None: the least ID
 	Latency     bus.Latency
 	Unordered   bool
@@ -44,10 +44,7 @@ func (s *Schedule) clone() *Schedule {
 
 // Plan is the plan of the trial, as pkg/experiment makes it of the script.
 func (s *Schedule) Plan() (harness.Plan, error) {
-	alg, err := algo.Lookup(s.Algorithm)
-	if err != nil {
-		return harness.Plan{}, err
-	}
+	alg := s.Algorithm
 	p := harness.Plan{
 		Trial: "explore", Algorithm: alg.ID, Label: alg.Spec.Name, Nodes: s.Nodes, Shape: s.Shape,
 		Network: bus.Network{
@@ -104,29 +101,27 @@ func (s *Schedule) tidy() {
 			requests++
 		}
 	}
-	units := time.Duration(200)
-	alg, err := algo.Lookup(s.Algorithm)
-	if err == nil && !promisesEnd(alg) {
+	units, ends := time.Duration(200), promisesEnd(s.Algorithm)
+	if !ends {
 		units, requests = 20, 0
 	}
 	calm := units*s.unit() + requests*(2*hold+time.Duration(20*s.Nodes)*d)
 	end := (s.last() + calm).Truncate(time.Millisecond) + time.Millisecond
 	s.Limit, s.Until = (end + 10*time.Second).Truncate(time.Second), 0
-	if err == nil && !promisesEnd(alg) {
+	if !ends {
 		s.Limit = end
 	}
-	if err == nil && alg.Spec.Perpetual && !promisesEnd(alg) {
+	if !ends && s.Algorithm.Spec.Perpetual {
 		s.Until = end
 	}
 }
 
-// asks says whether anything happens, and somebody has reason to come to an end: who is to find a leader
-// must be told so, by an application or a detector, and live on. Requests need no
-// such care, since those of the dead do not count.
+// asks says whether something happens that has an end to come to. Who is to find a
+// leader must be told so, by an application or a detector, and live on. Requests
+// need no such care, since those of the dead do not count.
 func (s *Schedule) asks() bool {
-	alg, err := algo.Lookup(s.Algorithm)
-	if err != nil || len(s.Events) == 0 || alg.Problem != algo.Election || s.Leader != algo.None {
-		return err == nil && len(s.Events) > 0
+	if len(s.Events) == 0 || s.Algorithm.Problem != algo.Election || s.Leader != algo.None {
+		return len(s.Events) > 0
 	}
 	return slices.ContainsFunc(s.Events, func(e harness.Event) bool {
 		return e.Do == harness.DoElect && !slices.ContainsFunc(s.Events, func(c harness.Event) bool {
@@ -139,11 +134,7 @@ func (s *Schedule) asks() bool {
 // few messages take.
 func (s *Schedule) unit() time.Duration {
 	unit := 4 * s.network().Latency
-	alg, err := algo.Lookup(s.Algorithm)
-	if err != nil {
-		return unit
-	}
-	params, _ := alg.Spec.Resolve(s.Params, s.network())
+	params, _ := s.Algorithm.Spec.Resolve(s.Params, s.network())
 	for _, v := range params {
 		if d, ok := v.(time.Duration); ok {
 			unit = max(unit, min(d, time.Minute))
@@ -155,9 +146,8 @@ func (s *Schedule) unit() time.Duration {
 // without is s without process p; those above it move down. Nil: it cannot be
 // done.
 func (s *Schedule) without(p algo.ID) *Schedule {
-	alg, err := algo.Lookup(s.Algorithm)
-	if err != nil || s.Nodes < 2 || s.Shape.Order != nil ||
-		alg.Spec.Needs.Nodes != nil && alg.Spec.Needs.Nodes(s.Nodes-1) != nil {
+	needs := s.Algorithm.Spec.Needs.Nodes
+	if s.Nodes < 2 || needs != nil && needs(s.Nodes-1) != nil {
 		return nil
 	}
 	out := s.clone()
@@ -176,11 +166,8 @@ func (s *Schedule) without(p algo.ID) *Schedule {
 	if s.Holder == p {
 		out.Holder = algo.None
 	}
-	if s.Leader == p && int(p) < s.Nodes {
-		return nil
-	}
 	out.Holder = down(out.Holder)
-	out.Leader = min(down(s.Leader), algo.ID(out.Nodes))
+	out.Leader = min(s.Leader, algo.ID(out.Nodes))
 	out.Events = nil
 	for _, e := range s.Events {
 		if e.Node == p {
@@ -218,8 +205,7 @@ func (s *Schedule) without(p algo.ID) *Schedule {
 // too shortly for who is behind them to be missed, in one direction, or one cut
 // upon the other. Who does not survive loss then promises safety, and no more.
 func (s *Schedule) unseen() bool {
-	alg, err := algo.Lookup(s.Algorithm)
-	if err != nil || alg.Spec.Survives.Loss {
+	if s.Algorithm.Spec.Survives.Loss {
 		return false
 	}
 	least, healed := 2*(s.unit()+s.Detector.Delay+s.Detector.Interval+s.Detector.Timeout), time.Duration(0)

@@ -227,7 +227,6 @@ func (k *shrinker) spellOut() {
 // process sent to another.
 type letter struct {
 	from, to, incarnation uint32
-	plane                 uint8
 	seq                   uint64
 }
 
@@ -238,7 +237,7 @@ func (s *Schedule) letters() (list []letter, sent, takes map[letter]time.Duratio
 		if r.Type != trace.Send || r.Plane != trace.Data || len(list) == cap(list) && len(list) >= enough {
 			return
 		}
-		l := letter{r.Process, r.Peer, r.Incarnation, r.Plane, r.Seq}
+		l := letter{r.Process, r.Peer, r.Incarnation, r.Seq}
 		list = append(list, l)
 		sent[l], takes[l] = r.Sent, r.Due-r.Sent
 	}))
@@ -252,9 +251,8 @@ func (s *Schedule) letters() (list []letter, sent, takes map[letter]time.Duratio
 // and the others by name. Where nobody may rely on less than the largest delay, it
 // is that.
 func (k *shrinker) spelled(s *Schedule, step time.Duration) *Schedule {
-	alg, err := algo.Lookup(s.Algorithm)
 	list, _, takes := s.letters()
-	if err != nil || step <= 0 || len(list) == 0 {
+	if step <= 0 || len(list) == 0 {
 		return nil
 	}
 	count := map[time.Duration]int{}
@@ -263,7 +261,7 @@ func (k *shrinker) spelled(s *Schedule, step time.Duration) *Schedule {
 		count[takes[l]]++
 	}
 	base := s.network().Latency
-	if alg.Spec.Needs.Synchrony != algo.Synchronous {
+	if s.Algorithm.Spec.Needs.Synchrony != algo.Synchronous {
 		delays := make([]time.Duration, 0, len(count))
 		for d := range count {
 			delays = append(delays, d)
