@@ -236,8 +236,11 @@ func (f *Find) conclude() error {
 			f.Records.Record(r)
 		}
 	}))
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case b == nil: // it broke the rule a moment ago
+		return f.Schedule.moody()
 	}
 	f.Text = b.text
 	faults, params := experiment.Beyond(&p)

@@ -7,11 +7,14 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/harness"
 	_ "github.com/conclave-bench/conclave/plugins/all"
+	"github.com/conclave-bench/conclave/plugins/mutex/central"
 	"github.com/conclave-bench/conclave/plugins/mutex/naimitrehelft"
 )
 
@@ -109,6 +112,40 @@ func TestSameFind(t *testing.T) {
 	for i, f := range finds[1:] {
 		if f.Number != finds[0].Number || !reflect.DeepEqual(f.Schedule, finds[0].Schedule) {
 			t.Errorf("%d workers: schedule %d, one worker: %d", i+2, f.Number, finds[0].Number)
+		}
+	}
+}
+
+// TestMoody: what breaks once and never again cannot be replayed, whether it is the
+// first schedule of all or another.
+func TestMoody(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"mutex/test-breaks-at-first", "mutex/test-breaks-later"} {
+		_, err := Run(context.Background(), id, Options{Faults: None, Seed: 1, Schedules: 200, Workers: 1})
+		if err == nil || !strings.Contains(err.Error(), id+" is not deterministic") {
+			t.Errorf("%s: %v, want that it is not deterministic", id, err)
+		}
+	}
+}
+
+// TestFile_SaysAllInTheComment: what is broken may take several lines to say, as the
+// text of a panic does.
+func TestFile_SaysAllInTheComment(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"one line", "panic: first\nseed: 9\n\nlast"} {
+		s, _ := sample(mustLookup("mutex/central"), 1)
+		f := &Find{Rule: broken, Text: text, Schedule: s}
+		written, err := f.File()
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "found.yaml")
+		if err := os.WriteFile(path, written, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p, err := planOf(path)
+		if err != nil || p.Seed != harness.Derive(s.Seed, "trial", 1) {
+			t.Errorf("seed %d, %v:\n%s", p.Seed, err, written)
 		}
 	}
 }
@@ -238,12 +275,36 @@ type keeping struct{ algo.Env }
 
 func (keeping) Save(algo.Message) {}
 
-func init() {
-	right, err := algo.Lookup("mutex/naimi-trehel-ft")
+// moody is central, but for one request of all that were ever made.
+type moody struct {
+	algo.Mutex
+	patience *atomic.Int64
+}
+
+func (m *moody) Request(env algo.Env) {
+	if m.patience.Add(-1) == 0 {
+		panic("not now")
+	}
+	m.Mutex.Request(env)
+}
+
+func mustLookup(id string) *algo.Algorithm {
+	a, err := algo.Lookup(id)
 	if err != nil {
 		panic(err)
 	}
-	spec := right.Spec
+	return a
+}
+
+func init() {
+	for name, requests := range map[string]int64{"test-breaks-at-first": 1, "test-breaks-later": 200} {
+		patience := &atomic.Int64{}
+		patience.Store(requests)
+		spec := mustLookup("mutex/central").Spec
+		spec.Name = name
+		algo.RegisterMutex(spec, func(c algo.Config) algo.Mutex { return &moody{central.New(c), patience} })
+	}
+	spec := mustLookup("mutex/naimi-trehel-ft").Spec
 	spec.Name, spec.Saves = "test-keeps-its-token", []algo.Message{Kept{}}
 	algo.RegisterMutex(spec, func(c algo.Config) algo.Mutex {
 		if saved, ok := c.Saved.(Kept); ok && saved.Token {

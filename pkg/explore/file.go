@@ -23,7 +23,7 @@ func (f *Find) File() ([]byte, error) {
 	w := &bytes.Buffer{}
 	line := func(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
 	line("# Found by bench explore, and as small as it could be made. It breaks the rule")
-	line("# %s: %s.", f.Rule, f.Text)
+	line("# %s: %s.", f.Rule, strings.ReplaceAll(f.Text, "\n", "\n# "))
 	for _, why := range f.OutOfModel {
 		line("# That is beyond the model: %s %s.", alg.ID, why)
 	}

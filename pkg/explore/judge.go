@@ -131,9 +131,14 @@ func (s *Schedule) repeats() error {
 		}
 	}
 	if first != second {
-		return fmt.Errorf("%s is not deterministic: the same schedule led to two different traces, so "+
-			"that nothing found here could be replayed; it may range over a map, or read a clock",
-			s.Algorithm.ID)
+		return s.moody()
 	}
 	return nil
+}
+
+// moody is the error that the schedule leads to one trace now and to another then.
+func (s *Schedule) moody() error {
+	return fmt.Errorf("%s is not deterministic: the same schedule led to two different traces, so "+
+		"that nothing found here could be replayed; it may range over a map, or read a clock",
+		s.Algorithm.ID)
 }
