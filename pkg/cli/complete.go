@@ -10,6 +10,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 // A completion says what can stand in a word that begins like toComplete.
@@ -81,6 +82,12 @@ func valuesOf(flag, called string) completion {
 		return completeList
 	case flag == "set":
 		return completeSet
+	case flag == "metrics":
+		return completeMetrics
+	case flag == "ignore":
+		return completeIgnore
+	case flag == "where":
+		return completeWhere
 	case flag == "transport":
 		return cobra.FixedCompletions([]string{"nats\treal processes on a message bus", "sim\tvirtual time"},
 			cobra.ShellCompDirectiveNoFileComp)
@@ -124,9 +131,16 @@ func algorithmsLike(start string, chosen []string) (out []string) {
 
 // completeList completes the last of several algorithms with commas between.
 func completeList(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	return lastOf(toComplete, algorithmsLike)
+}
+
+// lastOf completes the last of several words with commas between, of which like lists
+// those that begin so and are not among the chosen.
+func lastOf(toComplete string, like func(start string, chosen []string) []string) (
+	[]string, cobra.ShellCompDirective) {
 	i := strings.LastIndexByte(toComplete, ',') + 1
 	before, start := toComplete[:i], toComplete[i:]
-	out := algorithmsLike(start, strings.Split(strings.TrimSuffix(before, ","), ","))
+	out := like(start, strings.Split(strings.TrimSuffix(before, ","), ","))
 	for j := range out {
 		out[j] = before + out[j]
 	}
@@ -136,9 +150,80 @@ func completeList(_ *cobra.Command, _ []string, toComplete string) ([]string, co
 // completeSet completes a key of the experiment file, then its value, if that is one
 // of some words.
 func completeSet(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	return keyOrValue(toComplete, settable())
+}
+
+// completeMetrics completes the last of several metrics of the runs before the flag.
+func completeMetrics(_ *cobra.Command, args []string, toComplete string) (
+	[]string, cobra.ShellCompDirective) {
+	var known []string
+	for _, t := range runsIn(args) {
+		known = append(append(known, t.Metrics...), results.Common()...)
+	}
+	return lastOf(toComplete, among(known))
+}
+
+// completeIgnore completes the last of several columns of the runs before the flag.
+func completeIgnore(_ *cobra.Command, args []string, toComplete string) (
+	[]string, cobra.ShellCompDirective) {
+	var known []string
+	for _, c := range columnsIn(args) {
+		known = append(known, c.Path)
+	}
+	return lastOf(toComplete, among(known))
+}
+
+// completeWhere completes a column of the runs before the flag, then a value that some
+// cell has there.
+func completeWhere(_ *cobra.Command, args []string, toComplete string) (
+	[]string, cobra.ShellCompDirective) {
+	return keyOrValue(toComplete, columnsIn(args))
+}
+
+// among lists those known words, each once, that begin so and are not chosen.
+func among(known []string) func(start string, chosen []string) []string {
+	return func(start string, chosen []string) []string {
+		return slices.DeleteFunc(distinct(known), func(word string) bool {
+			return !strings.HasPrefix(word, start) || slices.Contains(chosen, word)
+		})
+	}
+}
+
+// runsIn are the runs that the arguments name, as far as they can be read: a shell that
+// completes a word has no place for an error.
+func runsIn(args []string) (runs []*results.Table) {
+	for _, path := range args {
+		if t, err := results.ReadTable(path); err == nil {
+			runs = append(runs, t)
+		}
+	}
+	return runs
+}
+
+// columnsIn are the columns of the design of those runs, with the values that they have.
+func columnsIn(args []string) (columns []experiment.Key) {
+	for _, t := range runsIn(args) {
+		for _, name := range t.Design {
+			i := slices.IndexFunc(columns, func(k experiment.Key) bool { return k.Path == name })
+			if i < 0 {
+				i, columns = len(columns), append(columns, experiment.Key{Path: name})
+			}
+			k := &columns[i]
+			for _, c := range t.Cells() {
+				k.Values = append(k.Values, c.Get(name))
+			}
+			k.Values = distinct(k.Values)
+			k.Doc = strings.Join(k.Values, ", ")
+		}
+	}
+	return columns
+}
+
+// keyOrValue completes one of the keys, then its value, if that is one of some words.
+func keyOrValue(toComplete string, keys []experiment.Key) ([]string, cobra.ShellCompDirective) {
 	key, _, valued := strings.Cut(toComplete, "=")
 	var out []string
-	for _, k := range settable() {
+	for _, k := range keys {
 		switch {
 		case !valued && strings.HasPrefix(k.Path, key):
 			out = append(out, described(k.Path+"=", k.Doc))

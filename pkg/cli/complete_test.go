@@ -91,6 +91,69 @@ func TestComplete_Keys(t *testing.T) {
 	has(t, out, "scenario.kind=churn\t", "scenario.kind=open\trequests arrive as a Poisson process")
 }
 
+// Columns, their values and metrics are those of the runs that stand before the flag,
+// of both if there are two.
+func TestComplete_Runs(t *testing.T) {
+	const (
+		words = cobra.ShellCompDirectiveNoFileComp
+		more  = words | cobra.ShellCompDirectiveNoSpace
+	)
+	t.Chdir(t.TempDir())
+	file := write(t, "small.yaml", small)
+	for _, set := range []string{"nodes=3", "nodes=7"} {
+		bench(t, "run", file, "--set", "sweep=[]", "--set", set, "--set", "repetitions=1", "--quiet",
+			"--out", set[6:]).want(t, Good)
+	}
+	for _, c := range []struct {
+		line string // an underscore is an empty word
+		d    cobra.ShellCompDirective
+		want []string
+	}{
+		{"export 3/small --where no", more, []string{"nodes="}},
+		{"export 3/small --where nodes=", words, []string{"nodes=3"}},
+		{"compare 3/small 7/small --where nodes=", words, []string{"nodes=3", "nodes=7"}},
+		{"compare 3/small --where label=", words, []string{"label=bully", "label=ring"}},
+		{"compare 3/small 7/small --where nothing=", words, nil},
+		{"compare 3/small 7/small --ignore l", more, []string{"label", "latency_model", "latency_ms", "loss"}},
+		{"compare 3/small 7/small --ignore label,loss,l", more,
+			[]string{"label,loss,latency_model", "label,loss,latency_ms"}},
+		{"export 3/small --metrics elec", more, []string{"election_ms"}},
+		{"export 3/small --metrics election_ms,duration_ms,d", more, []string{
+			"election_ms,duration_ms,detection_ms", "election_ms,duration_ms,downtime_ms",
+			"election_ms,duration_ms,delay_error_p50_ms", "election_ms,duration_ms,delay_error_p99_ms",
+			"election_ms,duration_ms,delivered", "election_ms,duration_ms,duplicated",
+			"election_ms,duration_ms,detector_messages"}},
+		{"compare nowhere --metrics _", more, nil},
+		{"export --where _", more, nil},
+	} {
+		got, d := completed(t, strings.Split(strings.TrimSuffix(c.line, "_"), " ")...)
+		if d != c.d || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, directive %d, want %q, %d", c.line, got, d, c.want, c.d)
+		}
+	}
+	out := bench(t, "__complete", "compare", "3/small", "7/small", "--where", "nod").want(t, Good).out
+	has(t, out, "nodes=\t3, 7\n")
+
+	// Each word that is offered is one that the command takes.
+	metrics, _ := completed(t, "export", "3/small", "--metrics", "")
+	columns, _ := completed(t, "export", "3/small", "--where", "")
+	if len(metrics) < 20 || len(columns) < 10 {
+		t.Errorf("offered are %q and %q", metrics, columns)
+	}
+	bench(t, "export", "3/small", "--format", "csv", "--metrics", strings.Join(metrics, ",")).want(t, Good)
+	bench(t, "compare", "3/small", "7/small", "--ignore", "nodes", "--no-fail", "--metrics",
+		strings.Join(metrics, ",")).want(t, Good)
+	for _, column := range columns {
+		values, _ := completed(t, "export", "3/small", "--where", column)
+		for _, value := range values {
+			bench(t, "export", "3/small", "--format", "csv", "--where", value).want(t, Good)
+		}
+		if len(values) == 0 {
+			t.Errorf("no value of %s", column)
+		}
+	}
+}
+
 // Each word that is offered is one that the command takes.
 func TestComplete_OffersWhatIsTaken(t *testing.T) {
 	file := write(t, "small.yaml", small)
