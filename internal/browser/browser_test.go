@@ -202,6 +202,24 @@ func TestReport(t *testing.T) {
 			t.Errorf("the page stays %s", after)
 		}
 	})
+	t.Run("faults", func(t *testing.T) {
+		b := &tab{t, b.ctx}
+		b.want(`[...document.querySelectorAll("[data-chart=faults] h3")].map(h => h.textContent.split(":")[0]).join()`,
+			"loss,latency (ms)")
+		b.text(`document.querySelectorAll("[data-chart=faults] details").forEach(d => { d.open = true; })`)
+		b.do(chromedp.WaitReady("[data-chart=faults] details table"))
+		// Requested, of raft on 5 and 9 nodes; bully sends nothing, so nothing is known of its network.
+		b.want(`[...document.querySelectorAll("[data-chart=faults]")[0].querySelectorAll("tbody tr")].map(r =>
+			r.cells[r.cells.length - 4].textContent).join(" ")`, "0 0.05 0 0.05")
+	})
+	t.Run("few figures", func(t *testing.T) { // what a page has room for where there are very many cells
+		b := &tab{t, b.ctx}
+		b.text(`D.quantiles = false; D.cells.forEach(c => c.f.forEach(f => { if (f.length > 5) f.length = 5; })); redraw()`)
+		b.drawn()
+		b.want(`document.querySelectorAll("[data-chart=faults] .empty").length`, "0")
+		b.want(`explorer(make("div"), { metric: 0, x: null }).tools.querySelectorAll("option").length ===
+			D.metrics.length + NUMERIC.length + 1 + (SPLITS.length > 1 ? SPLITS.length + 2 : 0) + 1`, "true")
+	})
 	t.Run("save", func(t *testing.T) {
 		b := &tab{t, b.ctx}
 		b.want(`unpack(document.querySelector(".packed").dataset.packed).then(text => text.split("\n").length)`, "74")

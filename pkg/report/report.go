@@ -31,6 +31,7 @@ type Data struct {
 	Metrics    []Metric        // that some cell has
 	Claims     []Claim
 	Kinds      []string // of messages
+	Faults     []Fault  // that some cell asks for
 	Cells      []Cell
 	Notes      []string // footnotes: what to be careful with, and its remedy
 	Violations []Violation
@@ -77,6 +78,7 @@ type Cell struct {
 	Spreads  []Spread
 	Kinds    []Kind
 	Bounds   []Bound
+	Achieved []Achieved
 	Notes    []int // indexes of Data.Notes
 }
 
@@ -144,6 +146,7 @@ func New(paths []string, o Options) (*Data, error) {
 		return nil, err
 	}
 	b.claims()
+	b.faults()
 	b.violations(o.Diagram)
 	b.notes()
 	return d, nil

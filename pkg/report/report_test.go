@@ -158,6 +158,34 @@ func TestClaims(t *testing.T) {
 	}
 }
 
+// TestFaults: what was asked for stands beside what the trials with status ok achieved; of
+// a fault that nobody asked for nothing is told.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	w := newWorld(3)
+	rows := strings.Split(strings.TrimSpace(w.trials.String()), "\n")
+	rows[0] += ",latency_requested_ms,latency_achieved_ms"
+	for i := range rows[1:] {
+		rows[i+1] = strings.NewReplacer(",0.1,0,0,", ",0.1,0.25,0,", ",12,10,2,0,",
+			fmt.Sprintf(",12,10,2,%d,", []int{0, 3, 9}[i%3])).Replace(rows[i+1]) + fmt.Sprintf(",2,%d", 2+i%3)
+	}
+	w.trials.Reset()
+	w.trials.WriteString(strings.Join(rows, "\n") + "\n")
+	d := data(t, Options{}, w.write(t))
+	want := []Fault{{"loss", "loss"}, {"duplication", "duplication"}, {"latency_ms", "latency (ms)"}}
+	if !slices.Equal(d.Faults, want) {
+		t.Errorf("faults %v, want %v", d.Faults, want)
+	}
+	for cell, want := range map[int][]Achieved{
+		0: {{0, 0.1, 0.125, 0.125, 0.125}, {1, 0.25, 1. / 3, 0, 0.75}, {2, 2, 3, 2, 4}},
+		3: {{0, 0.1, 0.125, 0.125, 0.125}, {1, 0.25, 0, 0, 0}, {2, 2, 2, 2, 2}}, // one trial of three is ok
+	} {
+		if got := d.Cells[cell].Achieved; !slices.Equal(got, want) {
+			t.Errorf("cell %d achieved %v, want %v", cell, got, want)
+		}
+	}
+}
+
 func TestSpread(t *testing.T) {
 	t.Parallel()
 	d := data(t, Options{}, newWorld(9).write(t))
@@ -307,6 +335,17 @@ func TestEncode(t *testing.T) {
 	}
 	if f := w.Cells[0].F[1]; len(f) != 3 || *f[2] != 5 {
 		t.Errorf("equal values take %d figures", len(f))
+	}
+	var least struct {
+		Points    int
+		Quantiles bool
+		Cells     []struct {
+			F [][]*float64 `json:"f"`
+		}
+	}
+	if text, err := d.encode(1); err != nil || json.Unmarshal(text, &least) != nil || least.Points != 12 ||
+		least.Quantiles || len(least.Cells[0].F[0]) != 5 || *least.Cells[0].F[0][4] != 38 {
+		t.Errorf("the least that a page can do with: %s, %v", text, err)
 	}
 	less, err := d.encode(len(whole) - 1)
 	if err != nil || len(less) > len(whole) {

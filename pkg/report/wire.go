@@ -20,6 +20,7 @@ type (
 		Metrics    []wireMetric `json:"metrics"`
 		Claims     []wireClaim  `json:"claims"`
 		Kinds      []string     `json:"kinds"`
+		Faults     []string     `json:"faults"`
 		Cells      []wireCell   `json:"cells"`
 		Configured []string     `json:"same"` // name, value, name, value, ...
 	}
@@ -47,6 +48,7 @@ type (
 		Spreads  []wireSpread `json:"e,omitempty"`
 		Kinds    []figures    `json:"k,omitempty"` // kind, sent, delivered, lost, bytes
 		Bounds   []figures    `json:"b,omitempty"` // claim, low, high
+		Achieved []figures    `json:"a,omitempty"` // fault, asked, mean, least, most
 		Notes    []int        `json:"w,omitempty"`
 	}
 	wireSpread struct {
@@ -105,7 +107,7 @@ func (d *Data) wire(level detail) *wire {
 	w := &wire{
 		Points: level.points, Quantiles: level.quantiles, Statuses: results.Statuses(),
 		Columns: []wireColumn{}, Metrics: []wireMetric{}, Claims: []wireClaim{},
-		Kinds: append([]string{}, d.Kinds...), Configured: []string{},
+		Kinds: append([]string{}, d.Kinds...), Faults: []string{}, Configured: []string{},
 	}
 	for _, c := range d.Columns {
 		w.Columns = append(w.Columns, wireColumn(c))
@@ -115,6 +117,9 @@ func (d *Data) wire(level detail) *wire {
 	}
 	for _, c := range d.Claims {
 		w.Claims = append(w.Claims, wireClaim{c.Metric, c.Load, c.Text})
+	}
+	for _, f := range d.Faults {
+		w.Faults = append(w.Faults, f.Title)
 	}
 	for _, f := range d.Same {
 		w.Configured = append(w.Configured, f.Name, f.Value)
@@ -140,6 +145,9 @@ func (c *Cell) wire(level detail) wireCell {
 	}
 	for _, b := range c.Bounds {
 		w.Bounds = append(w.Bounds, figures{float64(b.Claim), b.Lo, b.Hi})
+	}
+	for _, a := range c.Achieved {
+		w.Achieved = append(w.Achieved, figures{float64(a.Fault), a.Asked, a.Mean, a.Least, a.Most})
 	}
 	return w
 }

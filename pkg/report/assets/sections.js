@@ -11,7 +11,8 @@ const SPLITS = VARIED.filter(i => {
     return seen.get(cell.d[LABEL]) !== cell.d[i];
   });
 });
-const STATISTICS = ["median", "mean", "p90", "p95", "p99", "min", "max"];
+// Of very many cells the page has the medians alone.
+const statistics = () => D.quantiles ? ["median", "mean", "p90", "p95", "p99", "min", "max"] : ["median"];
 
 // The variable of the horizontal axis that comes first: the number of nodes, else the one with most values.
 function firstVariable(preferred) {
@@ -47,7 +48,7 @@ function explorer(host, o) {
       set("panel", v => v === "auto" || v === "none" ? v : Number(v))));
   }
   f.tools.append(
-    select("show", STATISTICS.map(s => [s, s]), "median", set("statistic")),
+    select("show", statistics().map(s => [s, s]), "median", set("statistic")),
     checkbox("log x", false, set("logX")), logY, checkbox("from 0", state.zero, set("zero")),
     checkbox("interval", true, set("band")), checkbox("claims", true, set("theory")));
 
@@ -324,37 +325,17 @@ function kinds(host) {
 }
 
 // What was asked of the network, and what it did.
-const FAULTS = [
-  { name: "loss", asked: cell => design(cell, "loss"), achieved: "loss_achieved" },
-  { name: "latency (ms)", asked: cell => median(cell, "latency_requested_ms"), achieved: "latency_achieved_ms" },
-  { name: "crash rate (1/s per process)", asked: cell => design(cell, "crash_rate"), achieved: "crash_rate_achieved" },
-];
-
-function design(cell, name) {
-  const i = D.columns.findIndex(c => c.name === name);
-  if (i >= 0) return value(cell, i) === "" ? null : number(cell, i);
-  const k = D.same.indexOf(name);
-  return k >= 0 && k % 2 === 0 ? Number(D.same[k + 1]) : null;
-}
-
-function median(cell, name, part) {
-  const i = metricIndex(name), f = i < 0 ? null : figure(cell, i);
-  return f ? f[part || "median"] : null;
-}
-
 function faults(host) {
-  const some = FAULTS.filter(q => D.cells.some(cell => q.asked(cell) !== null && median(cell, q.achieved) !== null));
-  if (some.length === 0) {
-    host.replaceChildren(make("p", { class: "empty" }, "These runs do not say what their network achieved."));
+  if (D.faults.length === 0) {
+    host.replaceChildren(make("p", { class: "empty" }, "These runs ask for no fault, or do not say what came of it."));
     return;
   }
-  const used = some.filter(q => D.cells.some(cell => q.asked(cell) > 0));
-  (used.length ? used : some.slice(0, 1)).forEach(q => buildFigure(host, "faults", `${q.name}: requested and achieved`, false, draw(q)));
+  D.faults.forEach((fault, i) => buildFigure(host, "faults", `${fault}: requested and achieved`, false, draw(fault, i)));
 
-  function draw(q) {
+  function draw(fault, index) {
     return (fig, cells) => {
-      const points = cells.map(cell => ({ cell, x: q.asked(cell), y: median(cell, q.achieved, "mean"),
-        low: median(cell, q.achieved, "min"), high: median(cell, q.achieved, "max") })).filter(p => p.x !== null && p.y !== null);
+      const points = cells.flatMap(cell => (cell.a || []).filter(a => a[0] === index)
+        .map(([, x, y, low, high]) => ({ cell, x, y, low, high })));
       if (points.length === 0) {
         nothing(fig, "No cell shown says it.");
         return;
@@ -370,7 +351,7 @@ function faults(host) {
           ...labels.map(k => ({ type: "scatter", symbol: styleOf(k, null).mark, symbolSize: 8, itemStyle: { color: styleOf(k, null).color, opacity: 0.8 },
             data: points.filter(p => p.cell.d[LABEL] === k).map(p => ({ value: [p.x, p.y],
               text: `${escapeHTML(D.columns[LABEL].values[k])}, cell ${p.cell.c}<br>requested ${show(p.x)}<br>achieved <b>${show(p.y)}</b>` })) }))],
-      }, `${q.name}, requested and achieved: the same as a table below`);
+      }, `${fault}, requested and achieved: the same as a table below`);
       fig.caption.textContent = "Each point is a cell: the mean over its trials. On the dashed line, what was asked for is what happened. Both axes: linear from 0.";
       fig.rows = () => [["cell", ...D.columns.map(title), "requested", "achieved", "least", "most"],
         ...points.map(p => [p.cell.c, ...D.columns.map((_, i) => value(p.cell, i)), p.x, p.y, p.low, p.high])];
@@ -409,6 +390,10 @@ function start() {
   faults(host("faults"));
   document.getElementById("thinned").textContent = `A curve is drawn through at most ${D.points} points of its sample, ` +
     "denser towards the slowest; each of them is exact.";
+  if (!D.quantiles) {
+    document.getElementById("table-tools").before(make("p", { class: "small" }, "There are so many cells that this page has the medians and " +
+      "their intervals alone; summary.csv has the other figures."));
+  }
   redraw();
   document.documentElement.dataset.ready = String(Math.round(performance.now())); // ms since it was opened
 }
