@@ -43,7 +43,7 @@ func (b *builder) notes() {
 			if !m.Complete {
 				b.Notes = append(b.Notes,
 					fmt.Sprintf("%s%d of %d planned trials are finished; the rest runs with "+
-						"bench run --resume %s", of, m.Finished, m.Planned, r.Path))
+						"bench run --resume %s", of, m.Finished, m.Planned, Quote(r.Path)))
 			}
 		} else {
 			b.Notes = append(b.Notes,
@@ -139,7 +139,7 @@ func (b *builder) violations(diagram Diagram) {
 				}
 				v := Violation{
 					Run: g.run, Trial: t.Trial, Label: g.Get("label"), Reason: t.Reason, InModel: t.InModel,
-					Reproduce: fmt.Sprintf("bench replay %s --trial %d", quote(b.Runs[g.run].Path), t.Trial),
+					Reproduce: fmt.Sprintf("bench replay %s --trial %d", Quote(b.Runs[g.run].Path), t.Trial),
 				}
 				if len(b.Violations) < mostDrawn {
 					v.draw(diagram, b.Runs[g.run].Path, mostInk-ink)
@@ -173,14 +173,14 @@ func (v *Violation) draw(diagram Diagram, dir string, room int) {
 
 // later says how to get a diagram that has no room here.
 func later(dir string, trial int) string {
-	return fmt.Sprintf("bench trace %s --trial %d draws it", quote(dir), trial)
+	return fmt.Sprintf("bench trace %s --trial %d draws it", Quote(dir), trial)
 }
 
 // plain is text that a shell takes for one word as it stands.
 var plain = regexp.MustCompile(`^[A-Za-z0-9_./:=@%,+-]+$`)
 
-// quote is text as a shell takes it for one word.
-func quote(text string) string {
+// Quote is text as a shell takes it for one word.
+func Quote(text string) string {
 	if plain.MatchString(text) {
 		return text
 	}

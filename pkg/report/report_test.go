@@ -250,6 +250,28 @@ func TestNew_Refuses(t *testing.T) {
 	}
 }
 
+// TestQuote: what is printed as a command can be pasted into a shell.
+func TestQuote(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"results/a-1.5/latest": "results/a-1.5/latest", "my runs/a": "'my runs/a'", "": "''", "$HOME": "'$HOME'",
+		"it's": `'it'\''s'`, "a;b": "'a;b'", "a\nb": "'a\nb'", "~": "'~'",
+	} {
+		if got := Quote(text); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "my runs")
+	if err := os.Rename(newWorld(9).write(t), dir); err != nil {
+		t.Fatal(err)
+	}
+	d := data(t, Options{Diagram: func(string, int) ([]byte, error) { return make([]byte, mostInk+1), nil }}, dir)
+	if v := d.Violations[0]; v.Reproduce != "bench replay '"+dir+"' --trial 30" ||
+		v.NoDiagram != "bench trace '"+dir+"' --trial 30 draws it" {
+		t.Errorf("commands %q and %q", v.Reproduce, v.NoDiagram)
+	}
+}
+
 func TestDiagrams(t *testing.T) {
 	t.Parallel()
 	dir := newWorld(24).write(t)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/conclave-bench/conclave/pkg/report"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -178,8 +179,8 @@ func (s *selection) problem(c *results.Cell) *junitProblem {
 			}
 			fmt.Fprintf(&text, "trial %d: %s\n", t.Trial, reason)
 			if s.run.Header != nil {
-				fmt.Fprintf(&text, "  reproduce: bench replay %s --trial %d\n", printable(s.run.Path),
-					t.Trial)
+				fmt.Fprintf(&text, "  reproduce: bench replay %s --trial %d\n",
+					report.Quote(printable(s.run.Path)), t.Trial)
 			}
 		}
 		if count == 0 {

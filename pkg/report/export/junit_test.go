@@ -238,10 +238,10 @@ func TestJUnit_TellsHowToReproduce(t *testing.T) {
 		trials = append(trials, spec{label: "a", nodes: 3, status: results.Violation, reason: "two leaders ]]> & <x>"})
 	}
 	r := runOf(trials...)
-	r.Header = small(t).Header
+	r.Header, r.Path = small(t).Header, "my results/made"
 	text := parseXML(t, one(t, r, "junit", Options{})).children[0].children[1].children[0].text
 	for _, want := range []string{"trial 1: two leaders ]]> & <x>\n",
-		"  reproduce: bench replay results/made --trial 10\n", "and 5 more\n"} {
+		"  reproduce: bench replay 'my results/made' --trial 10\n", "and 5 more\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
