@@ -118,7 +118,7 @@ func NewJudge(s *harness.Setup) *Judge {
 		j.kinds = append(j.kinds, Kind{Name: name})
 	}
 	if s.Alg.Problem == algo.Election {
-		j.problem = newElections(s, &j.network)
+		j.problem = newElections(s, &j.network, &j.mishaps)
 	} else {
 		j.entries = newEntries(s)
 		j.problem = j.entries

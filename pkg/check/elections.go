@@ -18,14 +18,12 @@ import (
 type elections struct {
 	setup   *harness.Setup
 	network *network
+	mishaps *mishaps
 	belief  []algo.ID // by ID - 1
-	term    []uint64
-	up      []bool
-	paused  []bool
-	scope   []bool // in the largest part of a cut network
-	votes   []int  // live processes in scope that name each process; by ID, 0 for nobody
-	live    int    // processes in scope that are up
-	support []int  // live processes, in scope or not, that name each process
+	scope   []bool    // in the largest part of a cut network
+	votes   []int     // live processes in scope that name each process; by ID, 0 for nobody
+	live    int       // processes in scope that are up
+	support []int     // live processes, in scope or not, that name each process
 	alive   int
 	agreed  algo.ID // the leader that there is agreement on; None: there is none
 	last    algo.ID // the leader before
@@ -56,17 +54,14 @@ type elections struct {
 	majority  bool
 }
 
-func newElections(s *harness.Setup, net *network) *elections {
+func newElections(s *harness.Setup, net *network, m *mishaps) *elections {
 	n := s.Nodes
 	e := &elections{
-		setup: s, network: net, belief: make([]algo.ID, n), term: make([]uint64, n), up: make([]bool, n),
-		scope: make([]bool, n), terms: map[uint64]algo.ID{}, paused: make([]bool, n), healedAt: -1,
+		setup: s, network: net, mishaps: m, belief: make([]algo.ID, n), scope: make([]bool, n),
+		terms: map[uint64]algo.ID{}, healedAt: -1,
 	}
 	for i := range n {
-		e.belief[i], e.up[i], e.scope[i] = s.Leader, true, true
-	}
-	for _, p := range s.Crashed {
-		e.up[p-1] = false
+		e.belief[i], e.scope[i] = s.Leader, true
 	}
 	e.recount()
 	e.agreed = e.agreement(algo.None)
@@ -146,18 +141,24 @@ func (e *elections) settle(now *Totals) {
 	}
 }
 
+// regroup follows a change of who is up, or of who reaches whom.
+func (e *elections) regroup(at time.Duration) {
+	e.divide(at)
+	e.recount()
+}
+
 // recount is needed when processes come and go; beliefs are counted as they
 // change.
 func (e *elections) recount() {
 	n := e.setup.Nodes
 	e.votes, e.support, e.live, e.alive = make([]int, n+1), make([]int, n+1), 0, 0
 	for i := range n {
-		if !e.up[i] {
+		if !e.mishaps.up[i] {
 			continue
 		}
 		e.alive++
 		e.support[e.belief[i]]++
-		if e.scope[i] && !e.paused[i] {
+		if e.asked(algo.ID(i + 1)) {
 			e.live++
 			e.votes[e.belief[i]]++
 		}
@@ -182,14 +183,13 @@ func (e *elections) agreement(hint algo.ID) algo.ID {
 }
 
 func (e *elections) agreedOn(p algo.ID) bool {
-	return p != algo.None && e.live > 0 && e.votes[p] == e.live && e.up[p-1] && e.scope[p-1] &&
-		!e.paused[p-1]
+	return p != algo.None && e.live > 0 && e.votes[p] == e.live && e.asked(p)
 }
 
 // widely says whether a majority of the live processes agrees on a live leader.
 func (e *elections) widely() bool {
 	for p := 1; p < len(e.support); p++ {
-		if 2*e.support[p] > e.alive && e.up[p-1] && !e.paused[p-1] {
+		if 2*e.support[p] > e.alive && e.present(uint32(p)) {
 			return true
 		}
 	}
@@ -199,7 +199,7 @@ func (e *elections) widely() bool {
 // leaders counts the live processes that hold themselves leader.
 func (e *elections) leaders() (count int) {
 	for i := range e.belief {
-		if e.up[i] && !e.paused[i] && e.belief[i] == algo.ID(i+1) {
+		if e.belief[i] == algo.ID(i+1) && e.present(uint32(i+1)) {
 			count++
 		}
 	}
@@ -214,24 +214,18 @@ func (e *elections) record(j *Judge, r *trace.Record) {
 		if r.Incarnation == 0 {
 			return
 		}
-		e.up[p-1], e.belief[p-1] = true, algo.None
+		e.belief[p-1] = algo.None
 		j.chains.up(r.Process)
-		e.divide(r.At)
-		e.recount()
+		e.regroup(r.At)
 	case trace.Pause, trace.Resume:
-		e.paused[p-1] = r.Type == trace.Pause
-		e.divide(r.At)
-		e.recount()
+		e.regroup(r.At)
 		e.onlyOne(j, p, r.At)
 	case trace.Crash:
-		e.up[p-1], e.paused[p-1] = false, false
-		e.divide(r.At)
-		e.recount()
+		e.regroup(r.At)
 		e.anew(j, r.At)
 	case trace.Cut, trace.Heal:
 		e.rejoin(r.At)
-		e.divide(r.At)
-		e.recount()
+		e.regroup(r.At)
 	case trace.Elect:
 		e.remember(j, r.At)
 		if e.open && e.current.Begin < 0 {
@@ -270,7 +264,7 @@ func (e *elections) elected(j *Judge, r *trace.Record) {
 	if leader != algo.None {
 		j.informed = r.At
 	}
-	if !e.up[i] {
+	if !e.mishaps.up[i] {
 		return
 	}
 	e.touched = true
@@ -286,7 +280,7 @@ func (e *elections) elected(j *Judge, r *trace.Record) {
 	}
 	e.support[old]--
 	e.support[leader]++
-	if e.scope[i] && !e.paused[i] {
+	if e.asked(algo.ID(r.Process)) {
 		e.votes[old]--
 		e.votes[leader]++
 	}
@@ -303,7 +297,7 @@ func (e *elections) elected(j *Judge, r *trace.Record) {
 // onlyOne objects if p has become one leader of several, where that is promised never
 // to happen.
 func (e *elections) onlyOne(j *Judge, p algo.ID, at time.Duration) {
-	if e.duplicate && e.belief[p-1] == p && !e.paused[p-1] &&
+	if e.duplicate && e.belief[p-1] == p && e.present(uint32(p)) &&
 		e.setup.Alg.Spec.Promises.Leadership == algo.AtMostOne {
 		j.violate(leadership, "p%d holds itself leader at %v, while another does", p, at)
 	}

@@ -114,10 +114,10 @@ func TestOneWayParts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		net := network{nodes: 3}
+		net, m := network{nodes: 3}, newMishaps(s)
 		r := cut(0, text)
 		net.record(&r)
-		got := newElections(s, &net).parts(time.Second)[1:]
+		got := newElections(s, &net, &m).parts(time.Second)[1:]
 		for i := range got {
 			if got[i] != want[i] {
 				t.Errorf("%s: parts %v, want %v", text, got, want)

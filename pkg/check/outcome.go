@@ -15,7 +15,7 @@ func (e *elections) incomplete(j *Judge, end harness.End, v *Verdict, promises a
 			what += " ..."
 			break
 		}
-		if e.up[i] {
+		if e.mishaps.up[i] {
 			what += fmt.Sprintf(" p%d names %s", i+1, name(e.belief[i]))
 		}
 	}
@@ -40,7 +40,7 @@ func (e *elections) told(j *Judge) bool {
 // deadNamed is a process that takes part in agreement and names one that is down.
 func (e *elections) deadNamed() algo.ID {
 	for i, p := range e.belief {
-		if e.asked(algo.ID(i+1)) && p != algo.None && !e.up[p-1] {
+		if e.asked(algo.ID(i+1)) && p != algo.None && !e.mishaps.up[p-1] {
 			return algo.ID(i + 1)
 		}
 	}
@@ -77,8 +77,8 @@ func (e *elections) judgeHighest(j *Judge) {
 			return
 		}
 	}
-	for p := len(e.up); p > int(e.agreed); p-- {
-		if e.up[p-1] && e.scope[p-1] && !e.paused[p-1] {
+	for p := algo.ID(e.setup.Nodes); p > e.agreed; p-- {
+		if e.asked(p) {
 			j.violate(highest, "p%d leads at the end, but p%d is live", e.agreed, p)
 			return
 		}

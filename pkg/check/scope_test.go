@@ -23,11 +23,11 @@ func TestDivision(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		net := network{nodes: uint32(n), ever: true}
-		e := newElections(s, &net)
+		net, m := network{nodes: uint32(n), ever: true}, newMishaps(s)
+		e := newElections(s, &net, &m)
 		away := rapid.SliceOfN(rapid.IntRange(0, 5), n, n).Draw(t, "away") // mostly nobody
 		for i := range away {
-			e.up[i], e.paused[i] = away[i] != 1, away[i] == 2
+			m.up[i], m.paused[i] = away[i] != 1, away[i] == 2
 		}
 		var links [][2]uint32
 		for p := range uint32(n) {
