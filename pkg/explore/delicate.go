@@ -13,7 +13,7 @@ import (
 // A moment is an instant of a trial at which something depends on what comes first:
 // a message goes or comes, a timer expires, somebody enters or is elected.
 type moment struct {
-	at, due time.Duration // due: of a message, when it is delivered
+	at      time.Duration
 	what    trace.Type
 	kind    uint8  // of a message
 	process uint32 // to whom it happens
@@ -38,7 +38,7 @@ func (list *moments) Record(r *trace.Record) {
 		return
 	}
 	if len(*list) < enough {
-		*list = append(*list, moment{r.At, r.Due, r.Type, r.Kind, r.Process, r.Peer})
+		*list = append(*list, moment{r.At, r.Type, r.Kind, r.Process, r.Peer})
 	}
 }
 
