@@ -19,19 +19,17 @@ type Spread struct {
 	Ranks    []int     // Values[i] is the Ranks[i]-th smallest, from 1
 }
 
-// times are what is measured of an operation of a problem.
-var times = map[string][]struct {
-	metric string
-	of     func(results.Operation) float64
-}{
-	"election": {
-		{"election_ms", func(o results.Operation) float64 { return o.EndMS - o.BeginMS }},
-		{"downtime_ms", func(o results.Operation) float64 { return o.EndMS - o.CauseMS }},
-	},
-	"mutex": {
-		{"waiting_ms", func(o results.Operation) float64 { return o.EndMS - o.CauseMS }},
-	},
+// Spans are the metrics that single operations have: between which of their instants, in
+// ms. One is NaN where an instant is not known.
+var Spans = map[string]func(results.Operation) float64{
+	"detection_ms": func(o results.Operation) float64 { return o.BeginMS - o.CauseMS },
+	"election_ms":  func(o results.Operation) float64 { return o.EndMS - o.BeginMS },
+	"downtime_ms":  func(o results.Operation) float64 { return o.EndMS - o.CauseMS },
+	"waiting_ms":   func(o results.Operation) float64 { return o.EndMS - o.CauseMS },
 }
+
+// times are those whose distribution is shown, by problem.
+var times = map[string][]string{"election": {"election_ms", "downtime_ms"}, "mutex": {"waiting_ms"}}
 
 // spread reads the operations of every run and keeps the distribution of their
 // times. Both the files and the cells may be large: values stay in memory for one
@@ -63,8 +61,8 @@ func (b *builder) spread(paths []string) error {
 				if values[i] == nil {
 					values[i] = make([][]float64, len(of))
 				}
-				for k, time := range of {
-					if v := time.of(op); !math.IsNaN(v) {
+				for k, metric := range of {
+					if v := Spans[metric](op); !math.IsNaN(v) {
 						values[i][k] = append(values[i][k], v)
 					}
 				}
@@ -75,9 +73,9 @@ func (b *builder) spread(paths []string) error {
 			return err
 		}
 		for i, list := range values {
-			for k, time := range times[b.groups[i].Get("problem")] {
+			for k, metric := range times[b.groups[i].Get("problem")] {
 				slices.Sort(list[k])
-				s := Spread{Metric: time.metric, N: len(list[k]) + pending[i], Censored: pending[i]}
+				s := Spread{Metric: metric, N: len(list[k]) + pending[i], Censored: pending[i]}
 				s.Values, s.Ranks = thin(list[k], mostPoints)
 				b.Cells[i].Spreads = append(b.Cells[i].Spreads, s)
 			}

@@ -6,17 +6,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/conclave-bench/conclave/pkg/report"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
-
-// spans are the metrics that single operations have, and between which of their
-// instants they lie.
-var spans = map[string]func(results.Operation) float64{
-	"detection_ms": func(o results.Operation) float64 { return o.BeginMS - o.CauseMS },
-	"election_ms":  func(o results.Operation) float64 { return o.EndMS - o.BeginMS },
-	"downtime_ms":  func(o results.Operation) float64 { return o.EndMS - o.CauseMS },
-	"waiting_ms":   func(o results.Operation) float64 { return o.EndMS - o.CauseMS },
-}
 
 // hgrm writes the text that HdrHistogram's own tools print and its plotter reads: the
 // percentiles of all completed operations of a cell. The values are those that were
@@ -27,7 +19,7 @@ var spans = map[string]func(results.Operation) float64{
 func hgrm(s *selection) ([]File, error) {
 	var metrics []string
 	for _, m := range s.metrics {
-		if spans[m] != nil {
+		if report.Spans[m] != nil {
 			metrics = append(metrics, m)
 		} else if len(s.Metrics) > 0 {
 			return nil, mistake("--metrics %s: no time of a single operation, which hgrm is about "+
@@ -52,7 +44,7 @@ func hgrm(s *selection) ([]File, error) {
 			return nil
 		}
 		for _, m := range metrics {
-			if v := spans[m](o); !math.IsNaN(v) {
+			if v := report.Spans[m](o); !math.IsNaN(v) {
 				values[i][m] = append(values[i][m], v)
 			}
 		}
