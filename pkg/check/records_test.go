@@ -61,6 +61,8 @@ func init() {
 	algo.RegisterMutex(token, func(algo.Config) algo.Mutex { return mute{} })
 	token.Name, token.Survives.Crashes = "test-new-token", func(n int) int { return n - 1 }
 	algo.RegisterMutex(token, func(algo.Config) algo.Mutex { return mute{} })
+	token.Name, token.Survives = "test-lossy-token", algo.Faults{Loss: true}
+	algo.RegisterMutex(token, func(algo.Config) algo.Mutex { return mute{} })
 	told := spec("test-told", algo.Promises{Leadership: algo.PerGroup}, false)
 	told.Needs.Detector = algo.EventuallyPerfect
 	algo.RegisterElector(told, func(algo.Config) algo.Elector { return mute{} })
@@ -68,6 +70,13 @@ func init() {
 	hasty.Needs.Synchrony, hasty.Needs.Timing = algo.Synchronous, func(n algo.Network, _ algo.Params) error {
 		if 2*n.Latency > 23*ms1 { // T = 3d + 20ms
 			return fmt.Errorf("t 23ms is below 2d = %v", 2*n.Latency)
+		}
+		return nil
+	}
+	algo.RegisterElector(hasty, func(algo.Config) algo.Elector { return mute{} })
+	hasty.Name, hasty.Needs.Timing = "test-tight", func(n algo.Network, _ algo.Params) error {
+		if n.Latency > ms1 {
+			return fmt.Errorf("t 2ms is below 2d = %v", 2*n.Latency)
 		}
 		return nil
 	}
@@ -147,6 +156,11 @@ func heal(ms float64, text ...string) trace.Record {
 		r.Text = t
 	}
 	return r
+}
+
+// flaky gives links other properties; without text no longer.
+func flaky(ms float64, text string) trace.Record {
+	return trace.Record{At: time.Duration(ms * float64(ms1)), Type: trace.Flaky, Text: text}
 }
 
 // slowed takes p longer for each event; 0: no longer.

@@ -24,6 +24,7 @@ func TestOutrun(t *testing.T) {
 	}{
 		"too slow":            {"test-synchronous", 12 * ms1, true, nil, Invalid},
 		"in time":             {"test-synchronous", 11 * ms1, true, nil, Violation},
+		"no time to spare":    {"test-tight", 11 * ms1, true, nil, Violation}, // its own fault
 		"in simulation":       {"test-synchronous", 12 * ms1, false, nil, Violation},
 		"whatever the delays": {"test-one", 12 * ms1, true, nil, Violation},
 		"beyond its model": {"test-synchronous", 12 * ms1, true,

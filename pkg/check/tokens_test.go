@@ -68,7 +68,7 @@ func TestTokens(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, id := range []string{"mutex/test-token", "mutex/test-new-token"} {
+			for _, id := range []string{"mutex/test-token", "mutex/test-new-token", "mutex/test-lossy-token"} {
 				pending := harness.End{Reason: harness.TimeLimit, At: 20 * ms1}
 				v := trial{id: id, nodes: 3, records: test.records, end: pending}.judge(t)
 				hasMetrics(t, v, map[string]float64{"tokens_lost": test.lost, "tokens_doubled": test.doubled})
@@ -177,7 +177,9 @@ func TestStarvation(t *testing.T) {
 		"long after a pause":         {join(waits, slowest, at(15, trace.Pause, 3), at(17, trace.Resume, 3), others(20, 13)), says("0s", "32ms")},
 		"while one is slow":          {join(waits, slowest, slowed(1, 3, ms1), others(late, 30)), nil},
 		"slow, and nothing was sent": {join(waits, slowed(1, 3, ms1), others(late, 30)), nil},
-		"while links are flaky":      {join(waits, slowest, trace.Record{At: ms1, Type: trace.Flaky, Text: "all"}, others(late, 30)), nil},
+		"while links are flaky":      {join(waits, slowest, flaky(1, "all"), others(late, 30)), nil},
+		"while some still are":       {join(waits, slowest, flaky(1, "1>3"), flaky(1, "3>1"), flaky(2, ""), others(late, 30)), nil},
+		"flaky no longer":            {join(waits, slowest, flaky(1, "all"), flaky(2, ""), others(5, 13)), says("0s", "17ms")},
 		"while a link is cut":        {join(waits, slowest, cut(1, "1>3"), others(late, 30)), nil},
 		"after a heal":               {join(waits, slowest, cut(1, "1>3"), heal(2), others(5, 13)), says("0s", "17ms")},
 		"after a crash":              {join(waits, slowest, at(1, trace.Crash, 3), others(late, 30)), nil},
@@ -213,6 +215,7 @@ func TestStarvation(t *testing.T) {
 func TestStarvation_Elsewhere(t *testing.T) {
 	t.Parallel()
 	tree := func(p *harness.Plan) { p.Shape = algo.Shape{Kind: "tree", Tree: "path"} }
+	ring := func(p *harness.Plan) { p.Shape = algo.Shape{Kind: "logical-ring"} }
 	for name, test := range map[string]struct {
 		entries int
 		change  func(*harness.Plan)
@@ -221,6 +224,8 @@ func TestStarvation_Elsewhere(t *testing.T) {
 	}{
 		"in a tree":                {36, tree, false, false},
 		"in a tree, once more":     {37, tree, false, true},
+		"round a ring":             {12, ring, false, false},
+		"round a ring, once more":  {13, ring, false, true},
 		"really":                   {60 + 12, nil, true, false},
 		"really, and once more":    {60 + 13, nil, true, true},
 		"really, in a virtual one": {60 + 12, nil, false, true},
