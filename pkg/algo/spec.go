@@ -127,6 +127,10 @@ type Network struct {
 	Params  Params        // the parameters that stand before this one in the Spec
 }
 
+// Slack is what default time-outs leave on top of the latency, for the schedulers of
+// real machines.
+const Slack = 20 * time.Millisecond
+
 // ParamType is the type of a parameter's value.
 type ParamType uint8
 

@@ -23,8 +23,6 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-const slack = 20 * time.Millisecond // for the schedulers of real machines
-
 func init() {
 	algo.RegisterElector(algo.Spec{
 		Name:    "bully-modified",
@@ -45,11 +43,11 @@ func init() {
 		Params: []algo.Param{
 			{Name: "t_answer", Type: algo.Duration, Min: time.Duration(0),
 				Doc:     "T, how long to collect answers; default 3d + 20 ms, d the largest latency",
-				Default: func(net algo.Network) any { return 3*net.Latency + slack }},
+				Default: func(net algo.Network) any { return 3*net.Latency + algo.Slack }},
 			{Name: "t_elected", Type: algo.Duration, Min: time.Duration(0),
 				Doc: "T\", how long to wait for the announcement after a GRANT; default T + 3d + 20 ms",
 				Default: func(net algo.Network) any {
-					return net.Params.Duration("t_answer") + 3*net.Latency + slack
+					return net.Params.Duration("t_answer") + 3*net.Latency + algo.Slack
 				}},
 		},
 		Needs: algo.Needs{

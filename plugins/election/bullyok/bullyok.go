@@ -18,8 +18,6 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-const slack = 20 * time.Millisecond // for the schedulers of real machines
-
 func init() {
 	algo.RegisterElector(algo.Spec{
 		Name:    "bully-ok",
@@ -40,12 +38,12 @@ func init() {
 		Params: []algo.Param{
 			{Name: "t_ok", Type: algo.Duration, Min: time.Duration(0),
 				Doc:     "T, how long to wait for an OK; default 3d + 20 ms, d the largest latency",
-				Default: func(net algo.Network) any { return 3*net.Latency + slack }},
+				Default: func(net algo.Network) any { return 3*net.Latency + algo.Slack }},
 			{Name: "t_coordinator", Type: algo.Duration, Min: time.Duration(0),
 				Doc: "T', how long to wait for the announcement after an OK; 0: for ever, as in lecture " +
 					"notes; default T + 3d + 20 ms",
 				Default: func(net algo.Network) any {
-					return net.Params.Duration("t_ok") + 3*net.Latency + slack
+					return net.Params.Duration("t_ok") + 3*net.Latency + algo.Slack
 				}},
 		},
 		Needs: algo.Needs{

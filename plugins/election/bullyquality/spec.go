@@ -7,8 +7,6 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-const slack = 20 * time.Millisecond // for the schedulers of real machines
-
 func init() {
 	algo.RegisterElector(algo.Spec{
 		Name:    "bully-quality",
@@ -30,11 +28,11 @@ func init() {
 		Params: []algo.Param{
 			{Name: "t_answer", Type: algo.Duration, Min: time.Duration(0),
 				Doc:     "T, how long to wait for an answer; default 3d + 20 ms, d the largest latency",
-				Default: func(net algo.Network) any { return 3*net.Latency + slack }},
+				Default: func(net algo.Network) any { return 3*net.Latency + algo.Slack }},
 			{Name: "t_coordinator", Type: algo.Duration, Min: time.Duration(0),
 				Doc: "T', how long to wait for the announcement after an answer; default T + 3d + 20 ms",
 				Default: func(net algo.Network) any {
-					return net.Params.Duration("t_answer") + 3*net.Latency + slack
+					return net.Params.Duration("t_answer") + 3*net.Latency + algo.Slack
 				}},
 			{Name: "score", Type: algo.Int, Default: algo.Const(int64(0)), PerProcess: true,
 				Doc: "quality at the start: uptime, load and the like; the higher the better"},

@@ -8,8 +8,6 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-const slack = 20 * time.Millisecond // for the schedulers of real machines
-
 func init() {
 	algo.RegisterElector(algo.Spec{
 		Name:    "bully-quorum",
@@ -48,12 +46,12 @@ func init() {
 			{Name: "t_answer", Type: algo.Duration, Min: time.Duration(0),
 				Doc: "T, how long to wait for answers to a PROBE; " +
 					"default 3d + 20 ms, d the largest latency",
-				Default: func(net algo.Network) any { return 3*net.Latency + slack }},
+				Default: func(net algo.Network) any { return 3*net.Latency + algo.Slack }},
 			{Name: "backoff", Type: algo.Duration, Min: time.Microsecond,
 				Doc: "a process without a leader probes again after a random time " +
 					"of once to twice this; default T + 3d + 20 ms",
 				Default: func(net algo.Network) any {
-					return net.Params.Duration("t_answer") + 3*net.Latency + slack
+					return net.Params.Duration("t_answer") + 3*net.Latency + algo.Slack
 				}},
 			{Name: "version", Type: algo.Int, Default: algo.Const(int64(0)), PerProcess: true,
 				Doc: "of the state that the process holds: the newest is the best, then the least ID"},

@@ -7,8 +7,6 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-const slack = 20 * time.Millisecond // for the schedulers of real machines
-
 func init() {
 	algo.RegisterElector(algo.Spec{
 		Name:    "invitation",
@@ -33,7 +31,7 @@ func init() {
 			{Name: "t_answer", Type: algo.Duration, Min: time.Duration(0),
 				Doc: "T, how long to wait for the answer to an INVITE; " +
 					"default 3d + 20 ms, d the largest latency",
-				Default: func(net algo.Network) any { return 3*net.Latency + slack }},
+				Default: func(net algo.Network) any { return 3*net.Latency + algo.Slack }},
 			{Name: "pause", Type: algo.Duration, Min: time.Microsecond,
 				Doc:     "between two invitations of a leader: a random time below this; default T",
 				Default: func(net algo.Network) any { return net.Params.Duration("t_answer") }},

@@ -18,8 +18,6 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-const slack = 20 * time.Millisecond // for the schedulers of real machines
-
 func init() {
 	algo.RegisterElector(algo.Spec{
 		Name:    "multi-paxos",
@@ -44,7 +42,7 @@ func init() {
 		Params: []algo.Param{
 			{Name: "t_prepare", Type: algo.Duration, Min: time.Microsecond,
 				Doc:     "T, how long to wait for a majority; 3d + 20 ms by default",
-				Default: func(net algo.Network) any { return 3*net.Latency + slack }},
+				Default: func(net algo.Network) any { return 3*net.Latency + algo.Slack }},
 			{Name: "backoff", Type: algo.Duration, Min: time.Duration(0),
 				Doc: "a duel's loser waits for T and up to this, at random; default 2T",
 				Default: func(net algo.Network) any {

@@ -48,7 +48,7 @@ func init() {
 				Doc: "between two heartbeats of a leader; default 3d + 20 ms, d the largest " +
 					"latency",
 				Default: func(net algo.Network) any {
-					return 3*net.Latency + 20*time.Millisecond
+					return 3*net.Latency + algo.Slack
 				}},
 			{Name: "t_election", Type: algo.Duration, Min: time.Microsecond,
 				Doc: "τ: the least that the election timer is set to; default five heartbeats",

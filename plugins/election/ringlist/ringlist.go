@@ -39,7 +39,7 @@ func init() {
 			{Name: "skip_timeout", Type: algo.Duration, Min: time.Duration(0),
 				Doc: "T, how long to wait for an acknowledgement; default 3d + 20 ms, d the largest latency",
 				Default: func(net algo.Network) any {
-					return 3*net.Latency + 20*time.Millisecond
+					return 3*net.Latency + algo.Slack
 				}},
 			{Name: "lap_timeout", Type: algo.Duration, Min: time.Microsecond,
 				Doc: "how long an election may take before its participants start again; " +

@@ -7,8 +7,6 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-const slack = 20 * time.Millisecond // for the schedulers of real machines
-
 func init() {
 	algo.RegisterElector(algo.Spec{
 		Name:    "ring-max",
@@ -33,7 +31,7 @@ func init() {
 			{Name: "skip_timeout", Type: algo.Duration, Min: time.Duration(0),
 				Doc: "T, how long to wait for an acknowledgement; " +
 					"default 3d + 20 ms, d the largest latency",
-				Default: func(net algo.Network) any { return 3*net.Latency + slack }},
+				Default: func(net algo.Network) any { return 3*net.Latency + algo.Slack }},
 			{Name: "remember_dead", Type: algo.Bool, Default: algo.Const(false),
 				Doc: "skip a process at once that did not acknowledge earlier in this election"},
 			{Name: "hop_limit", Type: algo.Int, Min: int64(0),
@@ -42,7 +40,7 @@ func init() {
 			{Name: "lap_timeout", Type: algo.Duration, Min: time.Duration(0),
 				Doc: "T', how long to wait for the announcement; default 2N(T + d) + 20 ms; 0: for ever",
 				Default: func(net algo.Network) any {
-					return twoLaps(net, net.Params.Duration("skip_timeout")) + slack
+					return twoLaps(net, net.Params.Duration("skip_timeout")) + algo.Slack
 				}},
 		},
 		Needs: algo.Needs{

@@ -60,12 +60,12 @@ func init() {
 		Params: []algo.Param{
 			{Name: "finalize_wait", Type: algo.Duration, Min: time.Duration(0),
 				Doc:     "how long a majority waits for a larger vote; default 3d + 20 ms",
-				Default: func(net algo.Network) any { return 3*net.Latency + slack }},
+				Default: func(net algo.Network) any { return 3*net.Latency + algo.Slack }},
 			{Name: "t_resend", Type: algo.Duration, Min: time.Microsecond,
 				Doc: "after which votes are told again, doubled each time; default finalize_wait " +
 					"+ 3d + 20 ms",
 				Default: func(net algo.Network) any {
-					return net.Params.Duration("finalize_wait") + 3*net.Latency + slack
+					return net.Params.Duration("finalize_wait") + 3*net.Latency + algo.Slack
 				}},
 			{Name: "discovery", Type: algo.Bool, Default: algo.Const(false),
 				Doc: "who is elected leads when a majority has acknowledged a new epoch"},
@@ -73,7 +73,7 @@ func init() {
 				Doc: "after which who is elected, or follows, without such an epoch looks again; " +
 					"default finalize_wait + 6d + 20 ms",
 				Default: func(net algo.Network) any {
-					return net.Params.Duration("finalize_wait") + 6*net.Latency + slack
+					return net.Params.Duration("finalize_wait") + 6*net.Latency + algo.Slack
 				}},
 			{Name: "peer_epoch", Type: algo.Int, Default: algo.Const(int64(0)), PerProcess: true,
 				Doc: "epoch of a process's history: the vote's first part"},
@@ -109,8 +109,6 @@ func init() {
 			"later epoch, so that one who acts for the first can be told apart.",
 	}, New)
 }
-
-const slack = 20 * time.Millisecond // for the schedulers of real machines
 
 const (
 	finalize  algo.Timer = "finalize" // the wait of rule 3

@@ -8,8 +8,6 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-const slack = 20 * time.Millisecond // for the schedulers of real machines
-
 func init() {
 	algo.RegisterMutex(algo.Spec{
 		Name:    "naimi-trehel-ft",
@@ -37,11 +35,11 @@ func init() {
 		Params: []algo.Param{
 			{Name: "t_elec", Type: algo.Duration, Min: 10 * time.Microsecond,
 				Doc:     "Telec, how long to wait for answers; default 3d + 20 ms, d the largest latency",
-				Default: func(net algo.Network) any { return 3*net.Latency + slack }},
+				Default: func(net algo.Network) any { return 3*net.Latency + algo.Slack }},
 			{Name: "t_wait", Type: algo.Duration, Min: 10 * time.Microsecond,
 				Doc: "Twait, how long to wait for the token before asking; default Telec + 3d + 20 ms",
 				Default: func(net algo.Network) any {
-					return net.Params.Duration("t_elec") + 3*net.Latency + slack
+					return net.Params.Duration("t_elec") + 3*net.Latency + algo.Slack
 				}},
 			{Name: "rebuild", Type: algo.Bool, Default: algo.Const(true),
 				Doc: "have a new tree built when the token lives but does not come"},
