@@ -360,6 +360,11 @@ func TestMatch(t *testing.T) {
 	if r = compared(t, run("sim", 2, nil), run("sim", 2, nil), where); len(r.Rows) != 6 {
 		t.Errorf("where: %d rows, want 6", len(r.Rows))
 	}
+	// On real processes a seed that is repeated is a new observation.
+	again := run("nats", 4, func(trial *results.Trial, _ int) { trial.Seed = 1 })
+	if r = compared(t, again, again, Options{}); len(r.Rows) != 12 {
+		t.Errorf("one seed for all trials: %d rows", len(r.Rows))
+	}
 }
 
 // TestCompare_NothingLeft: a run of which nothing came, or less than before, does
@@ -458,7 +463,7 @@ func TestMatch_Refuses(t *testing.T) {
 		{"swept in one", fixed, swept, Options{}, "column params_y is in NEW (run) alone, where it varies (1, 2)"},
 		{"no such column", fixed, fixed, Options{Ignore: []string{"node"}}, `--ignore: unknown column "node"`},
 		{"nothing left", fixed, fixed, Options{Where: []results.Field{{Name: "nodes", Value: "9"}}},
-			"no trial to compare after --where"},
+			"BASE (run): no trial to compare after --where"},
 		{"where no such column", fixed, fixed, Options{Where: []results.Field{{Name: "node", Value: "3"}}},
 			`--where: unknown column "node"`},
 		{"condition about no value", fixed, fixed, condition("messages > 0 where nodes=9"),
@@ -541,7 +546,7 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("Number(%v) = %q, want %q", v, got, want)
 		}
 	}
-	if P(0.0001) != "<0.001" || P(1) != "1.000" || P(math.NaN()) != "n/a" || Percent(math.Inf(1)) != "from 0" ||
+	if P(0.0001) != "<0.001" || P(0.001) != "0.001" || P(1) != "1.000" || P(math.NaN()) != "n/a" || Percent(math.Inf(1)) != "from 0" ||
 		Percent(0.1234) != "+12.34%" || Percent(1e300) != "+1e+302%" || Number(math.NaN()) != "n/a" {
 		t.Error("probabilities or percentages")
 	}

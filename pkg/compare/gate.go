@@ -70,7 +70,7 @@ func (row *Row) verdict(o *Options) Verdict {
 // larger says whether the new values tend to be larger. Where time-outs leave no
 // median, the ranks still tell.
 func (row *Row) larger() bool {
-	if math.IsNaN(row.Change) || math.IsInf(row.Change, 0) {
+	if math.IsNaN(row.Change) {
 		return row.Delta > 0
 	}
 	return row.New.Center > row.Base.Center

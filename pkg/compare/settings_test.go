@@ -53,6 +53,7 @@ func TestCompare_OtherExperiments(t *testing.T) {
 		{"a value", "delay: 10ms", "delay: 20ms", [2]bool{false, false}},
 		{"a parameter of one", "timeout: 20ms", "timeout: 30ms", [2]bool{false, true}},
 		{"a parameter of another program", "timeout: 20ms", "timeout: 30ms", [2]bool{true, true}},
+		{"a parameter of nobody knows which program", "timeout: 20ms", "timeout: 30ms", [2]bool{true, true}},
 		{"a value, of another program", "delay: 10ms", "delay: 20ms", [2]bool{false, false}},
 		{"the default of a new version", "delay: 10ms", "delay: 10ms, jitter: 0ms", [2]bool{true, true}},
 		{"a parameter of a new version", "params: {}", "params: {pre_vote: false}", [2]bool{true, true}},
@@ -69,11 +70,14 @@ func TestCompare_OtherExperiments(t *testing.T) {
 				addMessage(trial)
 			}
 		})
-		program := "p"
-		if strings.Contains(c.name, "of another program") {
-			program = "q"
+		program, other := "p", "p"
+		switch {
+		case strings.Contains(c.name, "of another program"):
+			other = "q"
+		case strings.Contains(c.name, "nobody knows"):
+			program, other = "", ""
 		}
-		base.Path, fresh.Path = experimentIn(t, "", "", "p"), experimentIn(t, c.old, c.fresh, program)
+		base.Path, fresh.Path = experimentIn(t, "", "", program), experimentIn(t, c.old, c.fresh, other)
 		r := compared(t, base, fresh, Options{})
 		for _, row := range r.Rows {
 			if row.Metric != "messages" {
@@ -109,12 +113,35 @@ func TestCompare_OtherTimeLimit(t *testing.T) {
 		setTime(trial, math.NaN())
 	})
 	for _, c := range []struct {
-		limit string
-		want  Verdict
-	}{{"time_limit: 5s", Worse}, {"time_limit: 50ms", NoVerdict}} {
+		limit      string
+		want, back Verdict // when the short limit is the new one, and when it was the old one
+	}{{"time_limit: 5s", Worse, Better}, {"time_limit: 50ms", NoVerdict, NoVerdict}} {
 		long.Path, short.Path = experimentIn(t, "", "", "p"), experimentIn(t, "time_limit: 5s", c.limit, "p")
 		if got := verdicts(compared(t, long, short, Options{}), "election_ms"); got[0] != c.want {
 			t.Errorf("%s: %v, want %v", c.limit, got[0], c.want)
+		}
+		if got := verdicts(compared(t, short, long, Options{}), "election_ms"); got[0] != c.back {
+			t.Errorf("%s was the limit: %v, want %v", c.limit, got[0], c.back)
+		}
+	}
+}
+
+// TestContext_Folders: machines that differ matter to times of real processes alone; a
+// run that is not complete says so.
+func TestContext_Folders(t *testing.T) {
+	for transport, want := range map[string]bool{"sim": false, "nats": true} {
+		base, fresh := run(transport, 6, nil), run(transport, 6, nil)
+		base.Path, fresh.Path = experimentIn(t, "", "", "p"), experimentIn(t, "", "", "p")
+		manifest := `{"schema_version": 1, "planned": 48, "complete": true, "machine": {"cpu": "another"}}`
+		if err := os.WriteFile(filepath.Join(fresh.Path, results.ManifestFile), []byte(manifest), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		notes := strings.Join(compared(t, base, fresh, Options{}).Notes, "\n")
+		if got := strings.Contains(notes, "the machines differ"); got != want {
+			t.Errorf("%s: notes %s", transport, notes)
+		}
+		if strings.Count(notes, "the run is not complete") != 1 || !strings.Contains(notes, "base: the run is not") {
+			t.Errorf("%s: of the base alone the manifest says that it is not complete: %s", transport, notes)
 		}
 	}
 }

@@ -37,6 +37,8 @@ func TestMisses(t *testing.T) {
 				"raft, nodes=5: p95 of election_ms at most 1000000, but no trial of 10 has a value"}},
 		{"the median is known", experiment.Threshold{Metric: "election_ms", Stat: "median", Max: bound(40),
 			Where: append([]experiment.Field{{Name: "nodes", Value: "3"}}, raft...)}, nil},
+		{"met exactly", experiment.Threshold{Metric: "messages", Stat: "min", Min: bound(20), Max: bound(20), Where: bully},
+			nil},
 		{"no upper bound", experiment.Threshold{Metric: "election_ms", Stat: "max", Min: bound(40),
 			Where: append([]experiment.Field{{Name: "nodes", Value: "3"}}, raft...)}, nil},
 	} {
@@ -49,6 +51,21 @@ func TestMisses(t *testing.T) {
 			if !strings.Contains(got[i].String(), want) {
 				t.Errorf("%s: %v, want %q", tt.name, got[i], want)
 			}
+		}
+	}
+}
+
+// TestMisses_Stats: each figure is the one that its name says. The values are 1, 4, 9 ... 100.
+func TestMisses_Stats(t *testing.T) {
+	table := run("sim", 10, func(trial *results.Trial, _ int) {
+		setTime(trial, float64(trial.Repetition*trial.Repetition))
+	})
+	want := map[string]float64{"median": 30.5, "mean": 38.5, "min": 1, "max": 100, "p90": 82.9, "p95": 91.45, "p99": 98.29}
+	for _, stat := range experiment.Stats {
+		none := -1.0
+		misses := Misses(table, []experiment.Threshold{{Metric: "election_ms", Stat: stat, Max: &none}})
+		if len(misses) != 4 || math.Abs(misses[0].Value-want[stat]) > 1e-9 {
+			t.Errorf("%s: %+v, want %v", stat, misses, want[stat])
 		}
 	}
 }
