@@ -14,8 +14,9 @@ type Fault struct {
 	Title string // with its unit
 }
 
-// An Achieved is what a cell asked for of a fault, and what its trials with status ok
-// came to.
+// An Achieved is what a cell asked for of a fault, and what its trials came to: all but
+// those that the machine or the bus spoiled. Without the timed-out ones, those that lost
+// most would be missing.
 type Achieved struct {
 	Fault       int // index of Data.Faults
 	Asked       float64
@@ -26,14 +27,14 @@ type Achieved struct {
 // knownFaults are those of which both is recorded.
 var knownFaults = []struct {
 	Fault
-	asked    func(group) float64   // NaN: not known
-	achieved func(group) []float64 // by each trial of which it is known
+	asked    func(group) float64          // NaN: not known
+	achieved func(*results.Trial) float64 // likewise
 }{
-	{Fault{"loss", "loss"}, designed("loss"), observed("loss_achieved")},
+	{Fault{"loss", "loss"}, designed("loss"), measured("loss_achieved")},
 	{Fault{"duplication", "duplication"}, designed("duplication"), duplicated},
-	{Fault{"latency_ms", "latency (ms)"}, drawn, observed("latency_achieved_ms")},
+	{Fault{"latency_ms", "latency (ms)"}, drawn, measured("latency_achieved_ms")},
 	{Fault{"crash_rate", "crash rate (1/s per process)"}, designed("crash_rate"),
-		observed("crash_rate_achieved")},
+		measured("crash_rate_achieved")},
 }
 
 // designed is a column of the design as a number.
@@ -41,27 +42,37 @@ func designed(column string) func(group) float64 {
 	return func(g group) float64 { return parse(g.Get(column)) }
 }
 
-// observed is a metric of each trial with status ok.
-func observed(metric string) func(group) []float64 {
-	return func(g group) []float64 {
-		values, _ := g.Sample(metric)
-		return values
+// measured is a metric of a trial, whatever its status.
+func measured(name string) func(*results.Trial) float64 {
+	return func(t *results.Trial) float64 {
+		for _, m := range t.Metrics {
+			if m.Name == name {
+				return m.Value
+			}
+		}
+		return math.NaN()
 	}
+}
+
+// duplicated is the share of the algorithm's messages of which the network made a second
+// copy.
+func duplicated(t *results.Trial) float64 {
+	return float64(t.Duplicated) / float64(t.Messages) // NaN if none was sent
 }
 
 // drawn is the mean latency that the model drew in the trials: the design does not say
 // what it is over all links.
-func drawn(g group) float64 { return stats.Describe(observed("latency_requested_ms")(g), 0).Mean }
+func drawn(g group) float64 { return over(g, measured("latency_requested_ms")).Mean }
 
-// duplicated is the share of the algorithm's messages of which the network made a second
-// copy.
-func duplicated(g group) (shares []float64) {
+// over describes what the trials of a cell achieved.
+func over(g group, achieved func(*results.Trial) float64) stats.Summary {
+	var values []float64
 	for _, t := range g.Trials {
-		if sent, kind := t.Observe("messages"); kind == results.Observed && sent > 0 {
-			shares = append(shares, float64(t.Duplicated)/sent)
+		if t.Status != results.Invalid && t.Status != results.Error {
+			values = append(values, achieved(t)) // NaN is left out
 		}
 	}
-	return shares
+	return stats.Describe(values, 0)
 }
 
 // faults finds what was asked for and achieved, of the faults that some cell asks for.
@@ -69,7 +80,7 @@ func (b *builder) faults() {
 	for _, f := range knownFaults {
 		cells, wanted := make([]*Achieved, len(b.groups)), false
 		for i, g := range b.groups {
-			asked, s := f.asked(g), stats.Describe(f.achieved(g), 0)
+			asked, s := f.asked(g), over(g, f.achieved)
 			if s.N > 0 && !math.IsNaN(asked) {
 				cells[i] = &Achieved{len(b.Faults), asked, s.Mean, s.Min, s.Max}
 				wanted = wanted || asked > 0

@@ -352,7 +352,7 @@ function faults(host) {
             data: points.filter(p => p.cell.d[LABEL] === k).map(p => ({ value: [p.x, p.y],
               text: `${escapeHTML(D.columns[LABEL].values[k])}, cell ${p.cell.c}<br>requested ${show(p.x)}<br>achieved <b>${show(p.y)}</b>` })) }))],
       }, `${fault}, requested and achieved: the same as a table below`);
-      fig.caption.textContent = "Each point is a cell: the mean over its trials. On the dashed line, what was asked for is what happened. Both axes: linear from 0.";
+      fig.caption.textContent = "Each point is a cell: the mean over its trials, those that timed out or broke a promise too. On the dashed line, what was asked for is what happened. Both axes: linear from 0.";
       fig.rows = () => [["cell", ...D.columns.map(title), "requested", "achieved", "least", "most"],
         ...points.map(p => [p.cell.c, ...D.columns.map((_, i) => value(p.cell, i)), p.x, p.y, p.low, p.high])];
     };
