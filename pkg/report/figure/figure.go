@@ -74,8 +74,7 @@ func pictures(d *report.Data) (out []picture) {
 			out = append(out, lineFigures(d, i, x)...)
 		}
 	}
-	out = append(out, spreadFigures(d)...)
-	return append(out, kindFigures(d)...)
+	return slices.Concat(out, spreadFigures(d), kindFigures(d), faultFigures(d))
 }
 
 // none is the variable of an axis that has one place for each algorithm.

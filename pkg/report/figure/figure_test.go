@@ -3,6 +3,8 @@ package figure
 import (
 	"encoding/xml"
 	"errors"
+	"flag"
+	"fmt"
 	"image/png"
 	"io"
 	"math"
@@ -15,6 +17,8 @@ import (
 	"github.com/conclave-bench/conclave/pkg/report"
 	"github.com/conclave-bench/conclave/pkg/stats"
 )
+
+var rewrite = flag.Bool("rewrite", false, "write testdata anew; read the difference first")
 
 // sample is a report's data: two algorithms on 3, 5 and 9 nodes at two rates of loss,
 // with figures that are awkward: zero, unknown, far apart.
@@ -32,7 +36,8 @@ func sample() *report.Data {
 		},
 		Claims: []report.Claim{{Algorithm: "election/bully", Metric: "messages_per_election", Load: "worst",
 			Text: "N²"}},
-		Kinds: []string{"ELECTION", "A_KIND_WITH_A_NAME_THAT_NEVER_FITS"},
+		Kinds:  []string{"ELECTION", "A_KIND_WITH_A_NAME_THAT_NEVER_FITS"},
+		Faults: []report.Fault{{Name: "loss", Title: "loss"}},
 	}
 	for label := range 2 {
 		for nodes, n := range []int{3, 5, 9} {
@@ -52,6 +57,9 @@ func cell(label, nodes, loss, n int) report.Cell {
 		stats.Describe([]float64{v * v * v, 2, 3, v * v * v, v * v * v, v * v * v, v * v * v}, 0),
 		stats.Describe([]float64{0, 0, 1, 1, 1, 1}, 0), stats.Describe([]float64{1}, 0),
 	}
+	if nodes == 1 && label == 1 {
+		figures[0] = stats.Describe([]float64{v, v + 2}, 0) // too few for an interval
+	}
 	if nodes == 2 && label == 1 {
 		figures[0] = unknown
 		figures[1] = stats.Describe([]float64{5, 6, 7, 8, 9, 10}, 5) // an upper end that nobody knows
@@ -62,7 +70,8 @@ func cell(label, nodes, loss, n int) report.Cell {
 		Figures: figures,
 		Spreads: []report.Spread{{Metric: "election_ms", N: 5, Censored: 1, Values: []float64{0, 1, 5, 700},
 			Ranks: []int{1, 2, 3, 4}}},
-		Kinds: []report.Kind{{Kind: 0, Sent: 8}, {Kind: 1, Sent: 0.5}},
+		Kinds:    []report.Kind{{Kind: 0, Sent: 8, Delivered: 5}, {Kind: 1, Sent: 0.5}},
+		Achieved: []report.Achieved{{Asked: 0.1 * float64(loss), Mean: 0.09*float64(loss) + float64(label)/100}},
 	}
 	if label == 0 {
 		c.Bounds = []report.Bound{{Claim: 0, Lo: float64(n), Hi: 1e9}}
@@ -108,13 +117,28 @@ func TestWrite(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"election_ms-nodes-loss-0.svg", "messages_per_election-nodes-loss-0.1.pdf",
-		"availability-loss-nodes-9.png", "ecdf-election_ms-nodes-3-loss-0.svg",
-		"tail-election_ms-nodes-9-loss-0.1.png",
-		"kinds-nodes-3-loss-0.svg"} {
-		if !slices.Contains(names, want) {
-			t.Errorf("no %s: %v", want, names)
+	var want []string
+	add := func(format string, by ...string) {
+		for _, v := range by {
+			for _, ending := range []string{".svg", ".pdf", ".png"} {
+				want = append(want, fmt.Sprintf(format, v)+ending)
+			}
 		}
+	}
+	add("election_ms-nodes-loss-%s", "0", "0.1")
+	add("messages_per_election-nodes-loss-%s", "0", "0.1")
+	add("availability-nodes-loss-%s", "0", "0.1")
+	add("availability-loss-nodes-%s", "3", "5", "9")
+	for _, at := range []string{"nodes-3-loss-0", "nodes-3-loss-0.1", "nodes-5-loss-0", "nodes-5-loss-0.1",
+		"nodes-9-loss-0", "nodes-9-loss-0.1"} {
+		add("%s-election_ms-"+at, "ecdf", "tail")
+	}
+	add("kinds-nodes-%s-loss-0", "3", "5", "9")
+	add("kinds-nodes-%s-loss-0.1", "3", "5", "9")
+	add("faults-%s", "loss")
+	slices.Sort(want)
+	if got := slices.Sorted(slices.Values(names)); !slices.Equal(got, want) {
+		t.Errorf("figures %v, want %v", got, want)
 	}
 	for _, name := range names {
 		text := read(t, dir, name)
@@ -150,6 +174,27 @@ func wellFormed(text string) error {
 			return nil
 		} else if err != nil {
 			return err
+		}
+	}
+}
+
+// TestGolden: what is drawn is what it was, of each sort of figure one.
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, p := range pictures(sample()) {
+		path := filepath.Join("testdata", p.name+".svg")
+		if _, err := os.Stat(path); err != nil {
+			continue
+		}
+		if *rewrite {
+			dir = "testdata"
+		}
+		if err := p.save(filepath.Join(dir, p.name+".svg"), "svg"); err != nil {
+			t.Fatal(err)
+		}
+		if got := read(t, dir, p.name+".svg"); got != read(t, "testdata", p.name+".svg") {
+			t.Errorf("%s is not what it was; if it is meant: go test ./pkg/report/figure -rewrite; got:\n%s", path, got)
 		}
 	}
 }

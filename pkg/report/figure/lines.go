@@ -77,10 +77,10 @@ func lineFigures(d *report.Data, metric, x int) (out []picture) {
 		claimed := false
 		for k := range all[i] {
 			claimed = all[i][k].draw(plot, &s) || claimed
-			entries = append(entries, entry{all[i][k].name, lookOf(all[i][k].label), false})
+			entries = append(entries, entry{all[i][k].name, lookOf(all[i][k].label), lineAndMark})
 		}
 		if claimed {
-			entries = append(entries, entry{"claimed", look{color: gray, dash: dotted}, true})
+			entries = append(entries, entry{"claimed", look{color: gray, dash: dotted}, onlyLine})
 		}
 		out = append(out, picture{fileName(file + p.name), height, entries, plot})
 	}
@@ -202,10 +202,7 @@ func (s *scale) apply(p *plot.Plot) {
 		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
 		p.Y.Label.Text += ", log"
 	}
-	grid := plotter.NewGrid()
-	grid.Vertical.Color = nil
-	grid.Horizontal.Color, grid.Horizontal.Width = faint, 0.4
-	p.Add(grid)
+	addGrid(p)
 }
 
 // inside keeps y on the axis: what no one knows the end of goes to its end.
@@ -267,8 +264,7 @@ func (l *line) draw(p *plot.Plot, s *scale) (claimed bool) {
 		xys[i] = plotter.XY{X: q.x, Y: s.inside(q.y, s.top)}
 	}
 	p.Add(&plotter.Line{XYs: xys, LineStyle: look.line()},
-		&plotter.Scatter{XYs: xys, GlyphStyle: draw.GlyphStyle{Color: look.color, Radius: 2,
-			Shape: look.mark}})
+		&plotter.Scatter{XYs: xys, GlyphStyle: look.glyph()})
 	return claimed
 }
 

@@ -38,7 +38,7 @@ func spreadFigures(d *report.Data) (out []picture) {
 						continue
 					}
 					look := lookOf(c.Design[label])
-					entries = append(entries, entry{c.Label, look, true})
+					entries = append(entries, entry{c.Label, look, onlyLine})
 					box.add(&s, look, ecdf, tail)
 				}
 			}

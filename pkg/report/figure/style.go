@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -45,6 +46,10 @@ func (l look) line() draw.LineStyle {
 	return draw.LineStyle{Color: l.color, Width: 1.1, Dashes: l.dash}
 }
 
+func (l look) glyph() draw.GlyphStyle {
+	return draw.GlyphStyle{Color: l.color, Radius: 2, Shape: l.mark}
+}
+
 // pale is the colour of an interval's band: mixed with white and not transparent, for
 // printers and viewers disagree about what lies over what.
 func (l look) pale() color.RGBA {
@@ -75,12 +80,29 @@ func newPlot(x, y string) *plot.Plot {
 	return p
 }
 
+// addGrid adds lines at the values of the vertical axis.
+func addGrid(p *plot.Plot) {
+	grid := plotter.NewGrid()
+	grid.Vertical.Color = nil
+	grid.Horizontal.Color, grid.Horizontal.Width = faint, 0.4
+	p.Add(grid)
+}
+
 // An entry of a legend.
 type entry struct {
-	text string
-	look look
-	bare bool // without a marker
+	text  string
+	look  look
+	shows parts
 }
+
+// parts are what is drawn of a look.
+type parts int
+
+const (
+	lineAndMark parts = iota
+	onlyLine
+	onlyMark
+)
 
 const (
 	legendRow = 10
@@ -110,10 +132,11 @@ func arrange(entries []entry, room vg.Length) (at []vg.Point, tall vg.Length) {
 func drawLegend(c draw.Canvas, entries []entry, at []vg.Point) {
 	for i, e := range entries {
 		x, y := c.Min.X+at[i].X, c.Max.Y-at[i].Y-legendRow/2
-		c.StrokeLine2(e.look.line(), x, y, x+swatch, y)
-		if !e.bare {
-			c.DrawGlyph(draw.GlyphStyle{Color: e.look.color, Radius: 2, Shape: e.look.mark}, vg.Point{X: x +
-				swatch/2, Y: y})
+		if e.shows != onlyMark {
+			c.StrokeLine2(e.look.line(), x, y, x+swatch, y)
+		}
+		if e.shows != onlyLine {
+			c.DrawGlyph(e.look.glyph(), vg.Point{X: x + swatch/2, Y: y})
 		}
 		c.FillText(legendText, vg.Point{X: x + swatch + 3, Y: y}, e.text)
 	}
