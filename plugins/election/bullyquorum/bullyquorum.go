@@ -37,7 +37,7 @@ type node struct {
 	promised uint64 // the newest term promised to anybody; saved
 	seen     uint64 // the newest promise of others heard of
 	version  int64
-	led      bool // or may have, in a former life
+	led      bool // or leads, or may have led in a former life
 	short    bool // of a quorum in reach, at the end of the last T
 	suspects []algo.ID
 	probed   []Round // the newest round of each process; by ID - 1
@@ -75,7 +75,7 @@ func New(c algo.Config) algo.Elector {
 		round:  Round{Incarnation: c.Incarnation},
 		quorum: int(c.Params.Int("quorum")), claims: c.Params.Bool("claim_phase"),
 		t: c.Params.Duration("t_answer"), backoff: c.Params.Duration("backoff"),
-		version: c.Params.Int("version"), led: c.Incarnation > 0,
+		version: c.Params.Int("version"), led: c.Incarnation > 0 || c.Leader == c.ID,
 		electable: c.Params.Bool("electable"),
 	}
 	if c.Leader != algo.None {
@@ -171,7 +171,6 @@ func (n *node) Timeout(env algo.Env, t algo.Timer) {
 
 // probe is the body of rule 1.
 func (n *node) probe(env algo.Env) {
-	n.led = n.led || n.mode == leading
 	n.mode, n.leader, n.term = probing, algo.None, 0
 	n.round.Count++
 	n.responses, n.joins, n.acks, n.returned = nil, nil, nil, nil

@@ -67,6 +67,7 @@ func (n *node) onClaimOK(env algo.Env, from algo.ID, m ClaimOK) {
 
 func (n *node) lead(env algo.Env, term uint64) {
 	n.settle(env, leading, n.ID, term)
+	n.led = true
 	for _, p := range n.joins {
 		n.tell(env, p)
 	}
@@ -100,7 +101,6 @@ func (n *node) onElected(env algo.Env, from algo.ID, m Elected) {
 	deposed := n.mode == leading
 	n.settle(env, follower, from, m.Term)
 	if deposed {
-		n.led = true
 		n.round.Count++
 		algo.Broadcast(env, n.ID, n.Peers, Probe{n.round})
 	}
