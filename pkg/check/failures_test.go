@@ -137,10 +137,15 @@ func TestHighest(t *testing.T) {
 		status Status
 		reason string
 	}{
-		"a lower one":  {nil, nil, Violation, "highest: p2 leads at the end, but p3 is live"},
-		"it is down":   {func(p *harness.Plan) { p.Crashed = []algo.ID{3} }, nil, OK, ""},
-		"it is paused": {nil, join(at(2, trace.Pause, 3)), OK, ""},
-		"out of model": {func(p *harness.Plan) { p.InModel = false }, nil, OK, ""},
+		"a lower one":   {nil, nil, Violation, "highest: p2 leads at the end, but p3 is live"},
+		"it is down":    {func(p *harness.Plan) { p.Crashed = []algo.ID{3} }, nil, OK, ""},
+		"it is paused":  {nil, join(at(2, trace.Pause, 3)), OK, ""},
+		"it is cut off": {nil, join(cut(2, "3")), OK, ""},
+		"out of model":  {func(p *harness.Plan) { p.InModel = false }, nil, OK, ""},
+		"ranks are other than numbers": {func(p *harness.Plan) {
+			p.Params = map[string]any{"est": []any{int64(3), int64(2), int64(1)}}
+		}, nil, OK, ""},
+		"it lasts": {func(p *harness.Plan) { p.Scenario.Kind = harness.Churn }, nil, OK, ""},
 	} {
 		v := trial{id: "election/test-highest", nodes: 3, records: join(list, test.more),
 			change: test.change}.judge(t)
