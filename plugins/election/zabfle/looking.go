@@ -199,21 +199,22 @@ func (n *node) onSeeker(env algo.Env, from algo.ID, m Notification) {
 }
 
 // onRival is a report to who looks no more: mostly one that comes too late. A
-// leader, and who follows it, gives way to one of a later round or vote. If it has
-// not heard of that one it is told. Who follows another in a leader's own round has
-// voted for it, but joined the other.
+// leader, and who follows it, gives way to one of a later round or vote. A leader
+// that does not give way has not heard of that one: it is told. Who follows another
+// in a leader's own round has voted for it, but joined the other.
 func (n *node) onRival(env algo.Env, from algo.ID, m Notification) {
-	switch later := m.Clock > n.clock || m.Clock == n.clock && n.vote.less(m.Vote); {
+	later := m.Clock > n.clock || m.Clock == n.clock && n.vote.less(m.Vote)
+	switch {
 	case m.Vote.ID == n.leader:
+		return
 	case later:
 		n.look(env)
-	case n.state == Leading:
-		if m.State == Leading {
-			env.Send(from, n.notification())
-		}
-		if m.Clock == n.clock {
-			n.lose(env, from)
-		}
+		return
+	case m.State == Leading:
+		env.Send(from, n.notification())
+	}
+	if n.state == Leading && m.Clock == n.clock {
+		n.lose(env, from)
 	}
 }
 
