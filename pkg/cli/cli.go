@@ -17,6 +17,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/host"
+	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 // The arguments by which bench starts its own binary again as a part of a run.
@@ -46,11 +47,12 @@ func Node() int { return node(os.Args[1:], os.Stderr) }
 
 func node(args []string, stderr io.Writer) int {
 	switch {
-	case len(args) == 0:
+	case len(args) == 0 || args[0] == nodeRole:
 		return role("node", host.RunNode)
+	case args[0] == busRole:
+		return role("bus", bus.ServeProcess)
 	case args[0] == "host":
-		fmt.Fprintln(stderr, "node: host: not built yet: trials run on the machine of bench alone")
-		return CouldNotRun
+		return role("node host", serveMachine)
 	case args[0] == "-h" || args[0] == "--help":
 		fmt.Fprint(stderr, nodeHelp)
 		return Good
@@ -63,8 +65,19 @@ const nodeHelp = `node is one node of a trial. It reads its plan and its assignm
 input, a line of JSON each, as bench writes them, and reports on standard output.
 
   node        one node; nobody types this: a launcher does
-  node host   starts nodes for a run on another machine; not built yet
+  node host   runs trials on this machine for a bench on another one, which
+              starts it: bench run FILE --host "ssh THIS-MACHINE node host"
 `
+
+// serveMachine is a host: a bench elsewhere has it run trials on this machine.
+func serveMachine(in io.Reader, out io.Writer) error {
+	exe, err := executable()
+	if err != nil {
+		return err
+	}
+	cfg := host.MachineConfig{Exe: exe, NodeArgs: []string{nodeRole}, BusArgs: []string{busRole}}
+	return host.ServeMachine(in, out, cfg, results.ThisSite())
+}
 
 // role runs a part of a run that talks to its parent over its standard streams.
 func role(name string, life func(io.Reader, io.Writer) error) int {

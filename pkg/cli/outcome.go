@@ -20,6 +20,7 @@ import (
 type outcome struct {
 	experiment *experiment.Experiment
 	dir        string
+	host       string // command of the host program; "" without
 	cells      []cellOutcome
 	statuses   map[string]int
 	finished   int

@@ -37,9 +37,15 @@ type replay struct {
 	differs  []string       // from what is recorded
 }
 
+// replayFlags are the flags of bench replay, but for the number of the trial.
+type replayFlags struct {
+	events, json, live bool
+	host               string
+}
+
 func (s *streams) replayCommand() *cobra.Command {
 	var number int
-	var events, asJSON, live bool
+	var f replayFlags
 	c := &cobra.Command{
 		Use:   "replay DIR",
 		Short: "Run one trial of a run again",
@@ -59,26 +65,34 @@ the same luck.`,
 				return usage("bench replay: want a folder of results and --trial N, as " +
 					"bench replay results/quickstart/latest --trial 3")
 			}
-			return s.replay(args[0], number, events, asJSON, live)
+			return s.replay(args[0], number, &f)
 		},
 	}
 	c.Flags().IntVar(&number, "trial", 0, "number `N` of the trial, from 1")
-	c.Flags().BoolVar(&events, "events", false, "print every event")
-	c.Flags().BoolVar(&live, "live", false, "run it on real nodes again, if it was")
-	c.Flags().BoolVar(&asJSON, "json", false, "print the outcome as JSON")
+	c.Flags().BoolVar(&f.events, "events", false, "print every event")
+	c.Flags().BoolVar(&f.live, "live", false, "run it on real nodes again, if it was")
+	c.Flags().StringVar(&f.host, "host", "",
+		"with --live: `COMMAND` that starts the host of the nodes elsewhere")
+	c.Flags().BoolVar(&f.json, "json", false, "print the outcome as JSON")
 	return c
 }
 
-func (s *streams) replay(path string, number int, events, asJSON, live bool) error {
+func (s *streams) replay(path string, number int, f *replayFlags) error {
 	e, dir, err := recorded(path)
 	if err != nil {
 		return err
 	}
+	if f.host != "" && !f.live {
+		return usage("--host without --live: nothing runs on nodes; add --live, or leave it out")
+	}
+	if err := checkHost(e, f.host); err != nil {
+		return err
+	}
 	r := &replay{}
-	if e.Transport != "sim" && !live {
+	if e.Transport != "sim" && !f.live {
 		r, err = retrace(e, dir, number)
 	} else {
-		r, err = s.again(e, number)
+		r, err = s.again(e, number, strings.Fields(f.host))
 	}
 	if err != nil {
 		return err
@@ -93,12 +107,12 @@ func (s *streams) replay(path string, number int, events, asJSON, live bool) err
 			r.differs = r.differences()
 		}
 	}
-	if asJSON {
+	if f.json {
 		if err := writeJSON(s.out, r.report()); err != nil {
 			return err
 		}
 	} else {
-		s.printReplay(r, e.Transport, events)
+		s.printReplay(r, e.Transport, f.events)
 	}
 	switch {
 	case len(r.differs) > 0:
@@ -146,7 +160,7 @@ func trialOf(e *experiment.Experiment, number int) (*replay, error) {
 }
 
 // again runs the trial. A simulation cannot be cut short and is left behind.
-func (s *streams) again(e *experiment.Experiment, number int) (*replay, error) {
+func (s *streams) again(e *experiment.Experiment, number int, host []string) (*replay, error) {
 	exe, err := executable()
 	if err != nil {
 		return nil, err
@@ -161,7 +175,7 @@ func (s *streams) again(e *experiment.Experiment, number int) (*replay, error) {
 	go func() {
 		var err error
 		r.verdict, r.end, r.records, r.alg, err = runner.Replay(ctx, e, number, runner.Options{
-			Exe: exe, NodeArgs: []string{nodeRole}, BusArgs: []string{busRole},
+			Exe: exe, NodeArgs: []string{nodeRole}, BusArgs: []string{busRole}, Host: host,
 		})
 		done <- err
 	}()

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +23,7 @@ type runFlags struct {
 	source
 	out      string
 	resume   string
+	host     string
 	workers  int
 	quiet    bool
 	progress string
@@ -36,6 +38,10 @@ func (s *streams) runCommand() *cobra.Command {
 		Long: `Run every trial of the experiment in FILE, and write what was measured into a new
 folder of results. Without FILE, --algorithms, --nodes and --set describe the
 experiment. An interrupted run keeps every finished trial; --resume goes on with it.
+
+With --host the nodes run where that command starts the program node, as in
+--host "ssh lab7 ./node host": the machine lab7 needs that program alone, built from
+the same commit, and no port. The command is split at blanks; no shell reads it.
 
 Exit codes: 0 good; 1 could not run; 2 usage or configuration; 3 a violation within
 the model; 5 invalid, timed-out or undecided trials beyond what the experiment
@@ -53,6 +59,7 @@ allows; 130 and 143 interrupted.`,
 	flags := c.Flags()
 	flags.StringVar(&f.out, "out", "results", "`DIR` in which the run gets a folder of its own")
 	flags.StringVar(&f.resume, "resume", "", "go on with the run in `DIR`; takes no FILE")
+	flags.StringVar(&f.host, "host", "", "`COMMAND` that starts the host of the nodes elsewhere")
 	flags.IntVar(&f.workers, "workers", 0,
 		"`N` trials at a time in simulation (default: one per core)")
 	flags.BoolVar(&f.quiet, "quiet", false, "say nothing but the results and errors")
@@ -87,7 +94,7 @@ func (s *streams) run(c *cobra.Command, f *runFlags, args []string) error {
 	if err != nil {
 		return errors.Join(runErr, err)
 	}
-	o.notes, o.tally.err = notes, runErr
+	o.host, o.notes, o.tally.err = f.host, notes, runErr
 	if err := o.hold(); err != nil {
 		return err
 	}
@@ -106,11 +113,16 @@ func (s *streams) open(c *cobra.Command, f *runFlags, args []string) (
 			return nil, nil, usage("--workers with transport %s: real nodes run one trial at a time; "+
 				"leave it out, or add --transport sim", e.Transport)
 		}
+		if err := checkHost(e, f.host); err != nil {
+			return nil, nil, err
+		}
 		config, err := e.Resolved()
 		if err != nil {
 			return nil, nil, err
 		}
-		folder, err := results.Create(f.out, runner.Header(e, s.argv), config)
+		header := runner.Header(e, s.argv)
+		header.Host = strings.Fields(f.host)
+		folder, err := results.Create(f.out, header, config)
 		return e, folder, err
 	}
 	for _, name := range []string{"transport", "set", "algorithms", "nodes", "out"} {
@@ -126,12 +138,44 @@ func (s *streams) open(c *cobra.Command, f *runFlags, args []string) (
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := sameHost(dir, f.host); err != nil {
+		return nil, nil, err
+	}
 	config, err := e.Resolved()
 	if err != nil {
 		return nil, nil, err
 	}
 	folder, err := results.Open(dir, results.Resume{Config: config})
 	return e, folder, err
+}
+
+// checkHost says why there is nothing for a host to do.
+func checkHost(e *experiment.Experiment, host string) error {
+	switch {
+	case host == "":
+		return nil
+	case e.Transport == "sim":
+		return usage("--host with transport sim: a simulation has no nodes; leave it out")
+	case e.Bus.URL != "":
+		return usage("--host with bus.url: a host has a bus of its own; leave one of them out")
+	case len(strings.Fields(host)) == 0:
+		return usage("--host %q, want a command, as \"ssh lab7 ./node host\"", host)
+	}
+	return nil
+}
+
+// sameHost makes sure that a run goes on where it began. The command in its folder
+// is never executed by itself: somebody else may have written it.
+func sameHost(dir, host string) error {
+	h, err := results.ReadHeader(dir)
+	if err != nil || slices.Equal(h.Host, strings.Fields(host)) {
+		return err
+	}
+	if len(h.Host) == 0 {
+		return usage("--host with --resume: the run began without one; leave it out")
+	}
+	return usage("--resume: the run began on another host; add --host %s",
+		quoted(strings.Join(h.Host, " ")))
 }
 
 // recorded loads the experiment of the run at path. The environment has no say:
@@ -206,6 +250,7 @@ func (s *streams) execute(ctx context.Context, f *runFlags, e *experiment.Experi
 	}
 	options := runner.Options{
 		Exe: exe, NodeArgs: []string{nodeRole}, BusArgs: []string{busRole}, Workers: f.workers,
+		Host:     strings.Fields(f.host),
 		Progress: func(now runner.Progress) { p.tell(now, d.name(&e.Cells[now.Trial.Cell-1])) },
 	}
 	type ended struct {
@@ -265,8 +310,12 @@ func (s *streams) conclude(o *outcome, asJSON bool) error {
 	}
 	if o.tally.err != nil {
 		s.say(o.tally.err.Error())
-		s.say(fmt.Sprintf("%s are kept; go on with: bench run --resume %s",
-			progressOf(o.experiment, o.finished, o.stopping.Planned()), quoted(o.dir)))
+		again := "bench run --resume " + quoted(o.dir)
+		if o.host != "" {
+			again += " --host " + quoted(o.host)
+		}
+		s.say(fmt.Sprintf("%s are kept; go on with: %s",
+			progressOf(o.experiment, o.finished, o.stopping.Planned()), again))
 	}
 	if code == Good {
 		return nil

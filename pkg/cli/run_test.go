@@ -237,3 +237,26 @@ func TestRun_Thresholds(t *testing.T) {
 	r = bench(t, "run", write(t, "missed.yaml", missed), "--out", out, "--json").want(t, Missed)
 	has(t, r.out, `"exit_code": 4`, `"thresholds_missed": [`, `"value": 19,`)
 }
+
+// A host is for nodes, and what a folder says of one is never executed unasked.
+func TestRun_Host(t *testing.T) {
+	file := "../../configs/ci.yaml"
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{file, "--transport", "sim", "--host", "ssh lab7 ./node host"}, "a simulation has no nodes"},
+		{[]string{file, "--transport", "nats", "--host", " "}, `--host " ", want a command`},
+		{[]string{file, "--transport", "nats", "--host", "x", "--set", "bus.url=nats://localhost:1"},
+			"a host has a bus of its own"},
+	} {
+		has(t, bench(t, append([]string{"run"}, test.args...)...).want(t, Usage).errors, test.want)
+	}
+	out := t.TempDir()
+	bench(t, "run", file, "--transport", "sim", "--out", out, "--quiet").want(t, Good)
+	dir := filepath.Join(out, "ci", "latest")
+	has(t, bench(t, "run", "--resume", dir, "--host", "ssh lab7").want(t, Usage).errors, "began without one")
+	has(t, bench(t, "replay", dir, "--trial", "1", "--host", "ssh").want(t, Usage).errors, "without --live")
+	has(t, bench(t, "replay", dir, "--trial", "1", "--host", "ssh", "--live").want(t, Usage).errors,
+		"a simulation has no nodes")
+}

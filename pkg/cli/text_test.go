@@ -204,10 +204,6 @@ func TestVersion_JSON(t *testing.T) {
 
 func TestNode(t *testing.T) {
 	var text strings.Builder
-	if code := node([]string{"host"}, &text); code != CouldNotRun {
-		t.Errorf("node host: exit code %d", code)
-	}
-	has(t, text.String(), "not built yet")
 	if code := node([]string{"hots"}, &text); code != Usage {
 		t.Errorf("node hots: exit code %d", code)
 	}

@@ -144,7 +144,7 @@ func (s *streams) traced(path string, number int) (*traced, error) {
 		return nil, fmt.Errorf("trial %d of %s kept no trace, and real nodes do the same only once: "+
 			"run it with --set trace=all", number, dir)
 	}
-	again, err := s.again(e, number)
+	again, err := s.again(e, number, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -39,12 +39,12 @@ func (r *Report) context(base, new *results.Table) {
 func machineDifference(base, new *results.Table) string {
 	a, errA := results.ReadManifest(base.Path)
 	b, errB := results.ReadManifest(new.Path)
-	if errA != nil || errB != nil || a.Machine.String() == b.Machine.String() ||
+	if errA != nil || errB != nil || a.Where().String() == b.Where().String() ||
 		!measured(base) && !measured(new) {
 		return ""
 	}
 	return fmt.Sprintf("the machines differ (%v; %v): times of real processes compare only on one machine, "+
-		"best with both runs interleaved", a.Machine, b.Machine)
+		"best with both runs interleaved", a.Where(), b.Where())
 }
 
 // measured says whether t has trials on real processes.

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"time"
+
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -15,3 +17,13 @@ func ParseReport(line []byte, id algo.ID, nodes int) (*trace.Record, string) {
 	r := parseReport(line, id, nodes)
 	return r.Record, r.Error
 }
+
+// SetPatience is for tests that wait for a host in vain.
+func (r *Remote) SetPatience(d time.Duration) { r.patience = d }
+
+// EachRecord and AppendRecord are the encoding of records between a host and its
+// runner.
+var (
+	EachRecord   = eachRecord
+	AppendRecord = appendRecord
+)

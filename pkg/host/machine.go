@@ -53,7 +53,7 @@ func NewMachine(cfg MachineConfig) (*Machine, error) {
 		return nil, errors.New("real node processes need Linux or macOS; use transport: sim")
 	}
 	if cfg.Ready == 0 {
-		cfg.Ready = 10*time.Second + time.Duration(cfg.Nodes)*20*time.Millisecond
+		cfg.Ready = patienceFor(cfg.Nodes)
 	}
 	if cfg.Wall == nil {
 		cfg.Wall = wallClock
@@ -80,6 +80,11 @@ func NewMachine(cfg MachineConfig) (*Machine, error) {
 		return nil, err
 	}
 	return m, nil
+}
+
+// patienceFor is how long so many nodes may take to be ready.
+func patienceFor(nodes int) time.Duration {
+	return 10*time.Second + time.Duration(nodes)*20*time.Millisecond
 }
 
 // patience is with a silent end of a connection; 0: the usual one.

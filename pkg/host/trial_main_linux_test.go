@@ -48,6 +48,8 @@ func init() {
 		err = moody()
 	case "trial-host":
 		err = runHost()
+	case "trial-remote":
+		err = serveRemote()
 	case "trial-stalled":
 		err = runStalled()
 	default:
@@ -156,14 +158,19 @@ func plan(tb testing.TB, id string, n int, s harness.Scenario, params map[string
 }
 
 // once runs the trial once, whatever comes of it.
-func once(tb testing.TB, m *host.Machine, p harness.Plan) (o outcome) {
+func once(tb testing.TB, m runsTrials, p harness.Plan) (o outcome) {
 	tb.Helper()
 	o, err := attempt(context.Background(), m, p)
 	must(tb, err)
 	return o
 }
 
-func attempt(ctx context.Context, m *host.Machine, p harness.Plan) (o outcome, err error) {
+// A runsTrials is a Machine, or a Remote.
+type runsTrials interface {
+	Run(context.Context, *harness.Setup, trace.Sink) (harness.End, host.Quality, error)
+}
+
+func attempt(ctx context.Context, m runsTrials, p harness.Plan) (o outcome, err error) {
 	s, err := p.Setup()
 	if err != nil {
 		return o, err
@@ -177,7 +184,7 @@ func attempt(ctx context.Context, m *host.Machine, p harness.Plan) (o outcome, e
 
 // run runs the trial until it is valid, and fits if that is given: a machine that
 // is busy with other things may spoil many.
-func run(tb testing.TB, m *host.Machine, p harness.Plan, fits ...func(outcome) error) outcome {
+func run(tb testing.TB, m runsTrials, p harness.Plan, fits ...func(outcome) error) outcome {
 	tb.Helper()
 	deadline := time.Now().Add(30 * time.Second)
 	for {

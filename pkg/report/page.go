@@ -173,7 +173,7 @@ func facts(r *Run) (out []results.Field) {
 		commit += " with uncommitted changes"
 	}
 	add("program", strings.TrimSpace(fmt.Sprintf("%s %s %s", m.Tool.Version, commit, m.Tool.Go)))
-	h := &m.Machine
+	h := m.Where()
 	add("machine", fmt.Sprintf("%s, %d cores, %.1f GiB, %s/%s", h.CPU, h.Cores,
 		float64(h.MemoryBytes)/(1<<30), h.OS, h.Arch))
 	add("system", strings.TrimSpace(h.Distro+" "+h.Kernel))

@@ -23,6 +23,7 @@ type Header struct {
 	Metrics []string `json:"metrics"` // columns, in the order of the tables
 	Argv    []string `json:"argv"`
 	Version string   `json:"version,omitempty"` // of the tool; empty: that of the module
+	Host    []string `json:"host,omitempty"`    // command of the host program; none: this one was the host
 
 	Schema  int       `json:"schema_version"`
 	Run     string    `json:"run"`           // id: its folder within the experiment's

@@ -41,6 +41,7 @@ type Manifest struct {
 	Config   string   `json:"config_sha256"`
 	Tool     Tool     `json:"tool"`
 	Machine  Machine  `json:"machine"`
+	Host     *Site    `json:"host,omitempty"`          // of the nodes, where a host program started them
 	LoadThen string   `json:"load_at_start,omitempty"` // averages over 1, 5, 15 minutes
 	LoadNow  string   `json:"load_at_end,omitempty"`
 
@@ -56,6 +57,14 @@ type Manifest struct {
 	Files       map[string]string `json:"sha256"`
 }
 
+// Where is the machine whose times the run has measured.
+func (m *Manifest) Where() Machine {
+	if m.Host != nil {
+		return m.Host.Machine
+	}
+	return m.Machine
+}
+
 // A Tool is the program that made the run.
 type Tool struct {
 	Version string            `json:"version"`
@@ -64,6 +73,17 @@ type Tool struct {
 	Binary  string            `json:"binary_sha256"`
 	Go      string            `json:"go"`
 	Modules map[string]string `json:"modules"`
+}
+
+// A Site is a machine and the program that a part of a run is on it.
+type Site struct {
+	Machine Machine `json:"machine"`
+	Tool    Tool    `json:"tool"`
+}
+
+// ThisSite is this machine and this program.
+func ThisSite() Site {
+	return Site{Machine: thisMachine(), Tool: thisTool(&Header{Binary: binaryDigest()})}
 }
 
 // thisTool reads what the linker left in the program.
@@ -102,6 +122,7 @@ type End struct {
 	// was created with, which are then the most that it could have.
 	Planned  int
 	Stopping *Stopping
+	Host     *Site // of the nodes, where a host program started them
 }
 
 // A Stopping is the rule by which the cells of a run ended, and what came of it.
@@ -192,6 +213,7 @@ func (f *Folder) manifest(end End, t *tables) (*Manifest, error) {
 		Started: stamp(h.Started), Finish: stamp(f.now()),
 		Seed: h.Seed, Argv: nonNil(h.Argv), Config: h.Config, Tool: thisTool(h),
 		Machine: h.Machine, LoadThen: h.Load, LoadNow: loadAverage(), Bus: end.Bus,
+		Host:        end.Host,
 		Stopping:    end.Stopping,
 		Percentiles: stats.QuantileType,
 		Intervals:   "of the median, by order statistics, 95 %",

@@ -151,12 +151,13 @@ func (c *command) processes(role string) (pids []int) {
 	return pids
 }
 
-// Nodes, or buses, are killed at random instants: the sweep ends, with every trial
-// once, and what was hit is marked.
-func TestKill_NodesAndBuses(t *testing.T) {
+// Nodes, buses, or hosts are killed at random instants: the sweep ends, with every
+// trial once, and what was hit is marked.
+func TestKill_NodesBusesAndHosts(t *testing.T) {
 	for role, reason := range map[string]string{
 		"__node": `node p\d (died|was not ready|was not ready again): SIGKILL`,
 		"__bus":  `the bus|connect to bus|disconnected`,
+		"host":   `the host died: SIGKILL`,
 	} {
 		t.Run(role, func(t *testing.T) {
 			t.Parallel()
@@ -164,8 +165,12 @@ func TestKill_NodesAndBuses(t *testing.T) {
 			seed := uint64(time.Now().UnixNano())
 			t.Logf("seed of the instants: %d", seed)
 			rng := rand.New(rand.NewPCG(seed, 0))
-			file := write(t, strings.NewReplacer("repetitions: 12", "repetitions: 25",
-				"invalid: 12", "invalid: 0", "retries: 9", "retries: 50").Replace(short))
+			text := strings.NewReplacer("repetitions: 12", "repetitions: 25",
+				"invalid: 12", "invalid: 0", "retries: 9", "retries: 50").Replace(short)
+			file := write(t, text)
+			if role == "host" {
+				c.host = c.exe + " host"
+			}
 			marked, killed, sweeps := 0, 0, 0
 			for n := times(3, 50); killed < n; sweeps++ {
 				p := c.start(file, "--out", c.root)

@@ -53,6 +53,7 @@ type command struct {
 	t    testing.TB
 	exe  string
 	root string
+	host string // what --host is; "" without
 }
 
 func newCommand(t testing.TB) *command {
@@ -99,7 +100,11 @@ func (b *buffer) String() string {
 // start runs bench run with args.
 func (c *command) start(args ...string) *process {
 	c.t.Helper()
-	p := &process{Cmd: exec.Command(c.exe, append([]string{"run"}, args...)...),
+	args = append([]string{"run"}, args...)
+	if c.host != "" {
+		args = append(args, "--host", c.host)
+	}
+	p := &process{Cmd: exec.Command(c.exe, args...),
 		ended: make(chan struct{})}
 	p.Stdout, p.Stderr = &p.out, &p.errs
 	must(c.t, p.Start())
@@ -250,6 +255,53 @@ func (c *command) swept(p *process) {
 func TestKill_RealNodes(t *testing.T) {
 	t.Parallel()
 	newCommand(t).killLoop(short, times(4, 200))
+}
+
+// The runner's death is that of the host, and of all that it has started.
+func TestKill_WithAHost(t *testing.T) {
+	t.Parallel()
+	c := newCommand(t)
+	c.host = c.exe + " host"
+	c.killLoop(short, times(1, 50))
+}
+
+// A host program changes nothing about a run, but that the manifest tells of it.
+func TestHost(t *testing.T) {
+	t.Parallel()
+	c := newCommand(t)
+	c.host = c.exe + " host"
+	p := c.start(write(t, short), "--out", c.root)
+	until(t, time.Minute, "a trial is finished", func() bool { return len(finished(c.dir())) > 0 })
+	must(t, p.Process.Signal(syscall.SIGINT))
+	c.ends(p, 130, 5*time.Second)
+	c.alone()
+	host := c.host
+	c.host = ""
+	refused := c.run(2, "--resume", c.dir())
+	if want := "add --host '" + host + "'"; !strings.Contains(refused.errs.String(), want) {
+		t.Errorf("no %q in:\n%s", want, &refused.errs)
+	}
+	c.host = host
+	c.run(0, "--resume", c.dir())
+	complete(t, c.dir())
+	c.alone()
+	m, err := results.ReadManifest(c.dir())
+	must(t, err)
+	if m.Host == nil || m.Host.Machine.String() != m.Machine.String() ||
+		m.Host.Tool.Binary != m.Tool.Binary || m.Bus["round_trip_p50_us"] == nil {
+		t.Errorf("host %+v, bus %v", m.Host, m.Bus)
+	}
+	for _, note := range m.Notes {
+		if strings.Contains(note, "host") {
+			t.Errorf("a note: %s", note)
+		}
+	}
+	c.root, c.host = t.TempDir(), "no-such-program host"
+	failed := c.run(1, write(t, short), "--out", c.root)
+	if want := `start host: exec: "no-such-program"`; !strings.Contains(
+		failed.errs.String(), want) {
+		t.Errorf("no %q in:\n%s", want, &failed.errs)
+	}
 }
 
 func TestKill_Simulation(t *testing.T) {

@@ -29,7 +29,7 @@ import (
 // roles are the programs that the test binary is with such a first argument. Each
 // file of tests adds its own in an init function.
 var roles = map[string]func() int{
-	"run": bench, "__node": cli.Bench, "__bus": cli.Bench, doomedRole: doomedNode,
+	"run": bench, "__node": cli.Bench, "__bus": cli.Bench, "host": cli.Node, doomedRole: doomedNode,
 }
 
 // bench is the command, for which what steers the tests would be an override.

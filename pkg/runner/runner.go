@@ -23,6 +23,9 @@ type Options struct {
 	NodeArgs []string // arguments that make it a node
 	BusArgs  []string // arguments that make it the bus
 	Workers  int      // trials at a time in simulation
+	// Host is the command that starts the host program, which may be on another
+	// machine; none: this process is the host, and starts the programs above.
+	Host []string
 	// Progress is called after every attempt, never twice at a time.
 	Progress func(Progress)
 }
@@ -86,6 +89,7 @@ type run struct {
 	before     int                     // how many of them
 	begun      time.Time
 	bus        map[string]any
+	site       *results.Site // of the host program, if there is one
 
 	mu       sync.Mutex
 	stopping *Stopping
@@ -150,7 +154,7 @@ func (r *run) conclude() (Summary, error) {
 		s.Notes = append(s.Notes, note)
 	}
 	s.Notes = append(s.Notes, r.experiment.Notes...)
-	manifest, err := r.folder.Finish(results.End{Bus: r.bus, Notes: s.Notes,
+	manifest, err := r.folder.Finish(results.End{Bus: r.bus, Host: r.site, Notes: s.Notes,
 		Planned: r.stopping.Planned(), Stopping: r.stopping.Record()})
 	if err != nil {
 		return s, err
@@ -166,15 +170,16 @@ func (r *run) host(ctx context.Context, todo []experiment.Trial) error {
 		most, pause = max(most, c.Plan.Nodes), max(pause, c.Plan.LongestPause())
 	}
 	token := fmt.Sprintf("%x", time.Now().UnixNano()&0xffffffff)
-	b := r.experiment.Bus
-	machine, err := host.NewMachine(host.MachineConfig{
-		Exe: r.options.Exe, NodeArgs: r.options.NodeArgs, BusArgs: r.options.BusArgs,
-		Nodes: most, Run: r.folder.Header().Run + "-" + token, External: external(b), Pause: pause,
+	machine, site, err := newMachine(ctx, r.experiment, r.options, host.MachineConfig{
+		Nodes: most, Run: r.folder.Header().Run + "-" + token, Pause: pause,
 	})
 	if err != nil {
 		return err
 	}
 	defer machine.Close()
+	if r.site = site; site != nil {
+		r.notes = append(r.notes, otherProgram(results.ThisSite().Tool, site.Tool)...)
+	}
 	if r.bus, err = machine.Baseline(); err != nil {
 		return fmt.Errorf("measure the bus alone: %w", err)
 	}
@@ -189,7 +194,7 @@ func (r *run) host(ctx context.Context, todo []experiment.Trial) error {
 }
 
 // attempts runs t until an attempt is valid or the retries are used up.
-func (r *run) attempts(ctx context.Context, m *host.Machine, t experiment.Trial,
+func (r *run) attempts(ctx context.Context, m machine, t experiment.Trial,
 	token string) error {
 	for attempt := r.folder.Attempts(t.Number) + 1; ; attempt++ {
 		if ctx.Err() != nil {

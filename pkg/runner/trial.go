@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -34,7 +33,7 @@ const busyShare = "busy_share"
 const mostKept = 500_000
 
 // hosted runs one trial on real nodes.
-func hosted(ctx context.Context, m *host.Machine, p *harness.Plan, keep string) (outcome, error) {
+func hosted(ctx context.Context, m machine, p *harness.Plan, keep string) (outcome, error) {
 	setup, err := p.Setup()
 	if err != nil {
 		return outcome{}, err
@@ -274,11 +273,6 @@ func after(d time.Duration) float64 {
 	return ms(d)
 }
 
-func external(b experiment.Bus) bus.DialConfig {
-	return bus.DialConfig{URL: b.URL, CredentialsFile: b.Credentials, CAFile: b.TLS.CA,
-		CertFile: b.TLS.Cert, KeyFile: b.TLS.Key}
-}
-
 // Replay runs one trial of e again, with its records. In simulation it is the
 // same trial to the last event; on real nodes it has the same plan and luck.
 func Replay(ctx context.Context, e *experiment.Experiment, number int, o Options) (
@@ -304,9 +298,8 @@ func Replay(ctx context.Context, e *experiment.Experiment, number int, o Options
 		out, err = simulated(&plan, "all")
 		return out.verdict, out.end, out.trace, alg, err
 	}
-	m, err := host.NewMachine(host.MachineConfig{
-		Exe: o.Exe, NodeArgs: o.NodeArgs, BusArgs: o.BusArgs, Nodes: plan.Nodes, Run: "replay",
-		External: external(e.Bus), Pause: plan.LongestPause(),
+	m, _, err := newMachine(ctx, e, o, host.MachineConfig{
+		Nodes: plan.Nodes, Run: "replay", Pause: plan.LongestPause(),
 	})
 	if err != nil {
 		return check.Verdict{}, harness.End{}, nil, nil, err

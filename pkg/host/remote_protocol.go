@@ -1,0 +1,116 @@
+package host
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// The protocol between a runner and a host program: lines of JSON over the
+// host's standard input and output, so that ssh carries it as well as a pipe.
+// The host answers each line before it is sent the next one. Input that ends is
+// the runner's death, and the host's.
+
+// protocol is the number of what follows. A host of another number is refused.
+const protocol = 1
+
+// A request is a line that a host reads: one of its fields. The first has Config.
+type request struct {
+	Config   *remoteConfig `json:"config,omitempty"`
+	Baseline bool          `json:"baseline,omitempty"`
+	Plan     *harness.Plan `json:"plan,omitempty"` // of a trial to run
+}
+
+// remoteConfig is what of a MachineConfig the runner decides.
+type remoteConfig struct {
+	Protocol int           `json:"protocol"`
+	Nodes    int           `json:"nodes"`
+	Run      string        `json:"run"`
+	Ready    time.Duration `json:"ready,omitempty"`
+	Limit    int64         `json:"limit,omitempty"`
+	Pause    time.Duration `json:"pause,omitempty"`
+}
+
+// A reply is a line that a host writes. Lines with Records go before the End of
+// a trial; all others are the answer as a whole.
+type reply struct {
+	About    json.RawMessage `json:"about,omitempty"` // the machine and the program: to Config
+	Baseline map[string]any  `json:"baseline,omitempty"`
+	Records  []byte          `json:"records,omitempty"` // see appendRecord
+	End      *remoteEnd      `json:"end,omitempty"`
+	Error    string          `json:"error,omitempty"` // what could not be done at all
+}
+
+// remoteEnd is an End and a Quality without what JSON cannot say.
+type remoteEnd struct {
+	At         time.Duration  `json:"at"`
+	Reason     harness.Reason `json:"reason,omitempty"`
+	Err        string         `json:"err,omitempty"`
+	Pending    int64          `json:"pending,omitempty"`
+	Skipped    int            `json:"skipped,omitempty"`
+	Invalid    []string       `json:"invalid,omitempty"`
+	SchedDelay time.Duration  `json:"sched_delay_p99"`
+	Busy       *float64       `json:"busy,omitempty"`
+	ReadyTime  time.Duration  `json:"ready_time"`
+}
+
+func newRemoteEnd(e harness.End, q Quality) *remoteEnd {
+	r := &remoteEnd{At: e.At, Reason: e.Reason, Pending: e.Pending, Skipped: e.Skipped, Invalid: e.Invalid,
+		SchedDelay: q.SchedDelayP99, ReadyTime: q.ReadyTime}
+	if e.Err != nil {
+		r.Err = e.Err.Error()
+	}
+	if !math.IsNaN(q.Busy) {
+		r.Busy = &q.Busy
+	}
+	return r
+}
+
+func (r *remoteEnd) parts() (harness.End, Quality) {
+	e := harness.End{At: r.At, Reason: r.Reason, Pending: r.Pending, Skipped: r.Skipped, Invalid: r.Invalid}
+	if r.Err != "" {
+		e.Err = errors.New(r.Err)
+	}
+	q := Quality{SchedDelayP99: r.SchedDelay, Busy: math.NaN(), ReadyTime: r.ReadyTime}
+	if r.Busy != nil {
+		q.Busy = *r.Busy
+	}
+	return e, q
+}
+
+// appendRecord appends r: its fixed part, the length of its text in four bytes,
+// its text.
+func appendRecord(b []byte, r *trace.Record) []byte {
+	at := len(b)
+	b = append(b, make([]byte, trace.Size)...)
+	r.Put(b[at:])
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(r.Text)))
+	return append(b, r.Text...)
+}
+
+// eachRecord hands the records in b to sink, all or up to the first that is none.
+func eachRecord(b []byte, sink trace.Sink) error {
+	for len(b) > 0 {
+		var r trace.Record
+		if err := r.Get(b); err != nil {
+			return err
+		}
+		b = b[trace.Size:]
+		if len(b) < 4 {
+			return fmt.Errorf("trace record: the length of its text is cut off")
+		}
+		size := binary.LittleEndian.Uint32(b)
+		if b = b[4:]; uint64(size) > uint64(len(b)) {
+			return fmt.Errorf("trace record: a text of %d bytes, of which %d are there", size, len(b))
+		}
+		r.Text, b = string(b[:size]), b[size:]
+		sink.Record(&r)
+	}
+	return nil
+}
