@@ -33,7 +33,7 @@ bench: ## benchmarks; each prints ratios from one interleaved run
 	$(GO) test -run '^$$' -bench . -benchtime 200ms ./pkg/... 
 
 golden: ## rewrite golden files; read the diff before you commit it
-	$(GO) test ./pkg/experiment ./pkg/cli ./pkg/report/diagram ./internal/configs -rewrite
+	$(GO) test ./pkg/experiment ./pkg/cli ./pkg/report/diagram ./pkg/report/export ./pkg/report/figure ./internal/configs -rewrite
 
 quickstart: ## what the README promises: real nodes, under a minute
 	$(GO) run ./cmd/bench run configs/quickstart.yaml

@@ -163,17 +163,17 @@ func TestClaims(t *testing.T) {
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	w := newWorld(3)
-	rows := strings.Split(strings.TrimSpace(w.trials.String()), "\n")
-	rows[0] += ",latency_requested_ms,latency_achieved_ms"
-	for i := range rows[1:] {
-		if i == 10 {
-			rows[i+1] = strings.Replace(rows[i+1], ","+results.Timeout+",", ","+results.Invalid+",", 1)
+	w.edit(func(trial int, row string) string {
+		if trial == 0 {
+			return row + ",latency_requested_ms,latency_achieved_ms"
 		}
-		rows[i+1] = strings.NewReplacer(",0.1,0,0,", ",0.1,0.25,0,", ",12,10,2,0,",
-			fmt.Sprintf(",12,10,2,%d,", []int{0, 3, 9}[i%3])).Replace(rows[i+1]) + fmt.Sprintf(",2,%d", 2+i%3)
-	}
-	w.trials.Reset()
-	w.trials.WriteString(strings.Join(rows, "\n") + "\n")
+		if trial == 11 {
+			row = strings.Replace(row, ","+results.Timeout+",", ","+results.Invalid+",", 1)
+		}
+		k := (trial - 1) % 3
+		return strings.NewReplacer(",0.1,0,0,", ",0.1,0.25,0,", ",12,10,2,0,",
+			fmt.Sprintf(",12,10,2,%d,", []int{0, 3, 9}[k])).Replace(row) + fmt.Sprintf(",2,%d", 2+k)
+	})
 	d := data(t, Options{}, w.write(t))
 	want := []Fault{{"loss", "loss"}, {"duplication", "duplication"}, {"latency_ms", "latency (ms)"}}
 	if !slices.Equal(d.Faults, want) {

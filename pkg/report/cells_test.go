@@ -1,0 +1,189 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+// edit changes the rows of trials.csv, which count from 1.
+func (w *world) edit(change func(trial int, row string) string) {
+	rows := strings.Split(strings.TrimSpace(w.trials.String()), "\n")
+	for i := range rows {
+		rows[i] = change(i, rows[i])
+	}
+	w.trials.Reset()
+	w.trials.WriteString(strings.Join(rows, "\n") + "\n")
+}
+
+// with adds columns, with the same values in every row but those that values has others for.
+func (w *world) with(columns, ordinary string, values map[int]string) {
+	w.edit(func(trial int, row string) string {
+		switch v, other := values[trial]; {
+		case trial == 0:
+			return row + "," + columns
+		case other:
+			return row + "," + v
+		}
+		return row + "," + ordinary
+	})
+}
+
+// TestCells: averages are over the trials with status ok, and a cell beyond the model says so.
+func TestCells(t *testing.T) {
+	t.Parallel()
+	w := newWorld(3)
+	w.edit(func(trial int, row string) string {
+		if trial >= 4 && trial <= 6 { // the second cell
+			return strings.Replace(row, ",1,true,", ",1,false,", 1)
+		}
+		return row
+	})
+	d := data(t, Options{}, w.write(t))
+	for i, want := range []bool{true, false, true, true} {
+		if d.Cells[i].InModel != want {
+			t.Errorf("cell %d: in_model=%v", i, d.Cells[i].InModel)
+		}
+	}
+	for i := range d.Cells { // one trial of the last is ok, three of the others
+		if got, want := d.Cells[i].Kinds, []Kind{{0, 8, 7, 1, 50}, {1, 4, 3, 1, 49}}; !slices.Equal(got, want) {
+			t.Errorf("cell %d: kinds %v, want %v", i, got, want)
+		}
+	}
+}
+
+// TestColumns: numbers are in the order of their values, and other texts in that in which
+// they appear.
+func TestColumns(t *testing.T) {
+	t.Parallel()
+	w := newWorld(1)
+	size := strings.NewReplacer(",sim,3,", ",sim,10,", ",sim,5,", ",sim,9,")
+	names := strings.NewReplacer("bully,sim", "zebra,sim")
+	w.edit(func(_ int, row string) string { return names.Replace(size.Replace(row)) })
+	d := data(t, Options{}, w.write(t))
+	want := []Column{{"label", false, []string{"zebra", "stranger"}}, {"nodes", true, []string{"9", "10"}}}
+	if fmt.Sprint(d.Columns) != fmt.Sprint(want) || !slices.Equal(d.Cells[0].Design, []int{0, 1}) {
+		t.Errorf("columns %v, want %v; the first cell is at %v", d.Columns, want, d.Cells[0].Design)
+	}
+}
+
+// TestFits: what a paper claims of a load stands beside the scenarios that have that load.
+func TestFits(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		load, scenario string
+		want           bool
+	}{
+		{"light", "sequential", true}, {"heavy", "sequential", false}, {"burst", "sequential", false},
+		{"light", "burst", false}, {"heavy", "burst", true}, {"burst", "burst", true},
+		{"", "sequential", true}, {"worst", "leader-crash", true}, {"light", "closed", true},
+	} {
+		if got := fits(c.load, c.scenario); got != c.want {
+			t.Errorf("a claim about load %q and scenario %q: %v", c.load, c.scenario, got)
+		}
+	}
+}
+
+// TestNotes: each footnote is that of the cells that it is about, and of no others.
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	const ordinary = "0,0.5"
+	for _, c := range []struct {
+		name  string
+		each  int
+		edit  func(*world)
+		begin string
+		cells []int
+	}{
+		{"few trials", 5, nil, "fewer than 6 trials", []int{0, 1, 2, 3}},
+		// Of nine trials of the last cell three are ok and three timed out.
+		{"enough trials", 9, nil, "fewer than 6 trials", nil},
+		{"time-outs", 6, nil, "timed-out trials count", []int{3}},
+		{"violations", 6, nil, "trials with status violation", []int{3}},
+		{"nothing skipped", 6, func(w *world) { w.with("faults_skipped,busy_share", ordinary, nil) },
+			"some faults did not happen", nil},
+		{"faults skipped", 6, func(w *world) {
+			w.with("faults_skipped,busy_share", "1,0.5", map[int]string{1: ordinary, 2: ordinary, 3: ordinary,
+				4: ordinary, 5: ordinary, 6: ordinary})
+		}, "some faults did not happen", []int{1, 2, 3}},
+		{"idle", 6, func(w *world) { w.with("faults_skipped,busy_share", ordinary, nil) },
+			"the machine was busy", nil},
+		{"busy", 6, func(w *world) { w.with("faults_skipped,busy_share", "0,0.61", nil) },
+			"the machine was busy", []int{0, 1, 2, 3}},
+		{"closed", 6, func(w *world) {
+			w.edit(func(_ int, row string) string { return strings.Replace(row, "leader-crash", "closed", 1) })
+		}, "closed load", []int{0, 1, 2, 3}},
+		{"unknown", 6, func(w *world) {
+			w.edit(func(trial int, row string) string {
+				if trial == 7 {
+					return strings.Replace(row, ",ok,", ",unknown,", 1)
+				}
+				return row
+			})
+		}, "trials that could not be judged", []int{1}},
+	} {
+		w := newWorld(c.each)
+		if c.edit != nil {
+			c.edit(w)
+		}
+		d := data(t, Options{}, w.write(t))
+		note := slices.IndexFunc(d.Notes, func(text string) bool { return strings.HasPrefix(text, c.begin) })
+		var cells []int
+		for i := range d.Cells {
+			if note >= 0 && slices.Contains(d.Cells[i].Notes, note) {
+				cells = append(cells, i)
+			}
+		}
+		if !slices.Equal(cells, c.cells) || note < 0 != (c.cells == nil) {
+			t.Errorf("%s: %q is note %d of cells %v, want %v", c.name, c.begin, note, cells, c.cells)
+		}
+	}
+}
+
+// TestViolations: those within the model come first, so many are told, and all are counted.
+func TestViolations(t *testing.T) {
+	t.Parallel()
+	w := newWorld(3 * (mostTold + 2))
+	last := 12 * (mostTold + 2)
+	w.edit(func(trial int, row string) string {
+		if trial == last {
+			return strings.Replace(row, ",1,false,", ",1,true,", 1)
+		}
+		return row
+	})
+	d := data(t, Options{}, w.write(t))
+	if len(d.Violations) != mostTold || d.Violated != mostTold+2 {
+		t.Fatalf("%d of %d violations are told, want %d of %d", len(d.Violations), d.Violated, mostTold, mostTold+2)
+	}
+	if v := d.Violations[0]; v.Trial != last || !v.InModel || d.Violations[1].InModel {
+		t.Errorf("the first is trial %d, in_model=%v", v.Trial, v.InModel)
+	}
+	if page := written(t, d); !strings.Contains(page, "And 2 more with status violation") {
+		t.Error("the page does not say how many more there are")
+	}
+}
+
+// TestNotes_Runs: what a manifest warns of is told, and how to go on with a run that is not
+// complete.
+func TestNotes_Runs(t *testing.T) {
+	t.Parallel()
+	d := data(t, Options{}, newWorld(6).write(t))
+	d.Runs[0].Path = "my results/a"
+	for _, c := range []struct {
+		m    results.Manifest
+		want []string
+	}{
+		{results.Manifest{Complete: true, Notes: []string{"a warning"}}, []string{"a warning"}},
+		{results.Manifest{Finished: 3, Planned: 7}, []string{
+			"3 of 7 planned trials are finished; the rest runs with bench run --resume 'my results/a'"}},
+	} {
+		b := builder{Data: &Data{Runs: slices.Clone(d.Runs)}}
+		b.Runs[0].Manifest = &c.m
+		if b.notes(); !slices.Equal(b.Notes, c.want) {
+			t.Errorf("notes %q, want %q", b.Notes, c.want)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package report
+
+import (
+	"html"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+// TestPage_Policy: the scripts of the page are those that its policy lets run: a browser
+// runs no other, and a page without scripts is empty.
+func TestPage_Policy(t *testing.T) {
+	t.Parallel()
+	page := written(t, data(t, Options{}, newWorld(6).write(t)))
+	scripts := regexp.MustCompile(`(?s)<script>(.*?)</script>`).FindAllStringSubmatch(page, -1)
+	if len(scripts) != 2 {
+		t.Fatalf("%d scripts, want 2", len(scripts))
+	}
+	head := html.UnescapeString(page[:4096])
+	for i, s := range scripts {
+		if !strings.Contains(head, "'sha256-"+digest(s[1])+"'") {
+			t.Errorf("the policy does not let script %d run", i+1)
+		}
+	}
+}
+
+func TestFacts(t *testing.T) {
+	t.Parallel()
+	r := Run{Path: "results/a", Manifest: &results.Manifest{
+		Argv: []string{"bench", "run", "a.yaml"}, Seed: 7, Finished: 3, Planned: 4, Attempts: 5,
+		Tool:    results.Tool{Version: "v1", Commit: "abc", Dirty: true, Go: "go1.26"},
+		Machine: results.Machine{CPU: "a processor", Cores: 2, MemoryBytes: 3 << 29, OS: "linux", Arch: "amd64"},
+	}}
+	got := facts(&r)
+	for _, want := range []results.Field{
+		{Name: "folder", Value: "results/a"}, {Name: "command", Value: "bench run a.yaml"}, {Name: "seed", Value: "7"},
+		{Name: "trials", Value: "3 of 4 finished, 5 attempts"},
+		{Name: "program", Value: "v1 abc with uncommitted changes go1.26"},
+		{Name: "machine", Value: "a processor, 2 cores, 1.5 GiB, linux/amd64"},
+	} {
+		if !slices.Contains(got, want) {
+			t.Errorf("no %v in %v", want, got)
+		}
+	}
+	// What is not known has no row.
+	if slices.ContainsFunc(got, func(f results.Field) bool { return f.Name == "limits" || f.Name == "system" }) {
+		t.Errorf("empty facts: %v", got)
+	}
+}
+
+func TestShownConfig(t *testing.T) {
+	t.Parallel()
+	r := Run{Path: "results/a", Config: strings.Repeat("x", configLimit)}
+	if r.ShownConfig() != r.Config {
+		t.Error("a short configuration is cut")
+	}
+	r.Config += "y"
+	if got := r.ShownConfig(); strings.Contains(got, "y\n") || len(got) > configLimit+100 ||
+		!strings.HasSuffix(got, filepath.Join("results/a", results.ConfigFile)) {
+		t.Errorf("%d bytes of a long configuration", len(got))
+	}
+}
+
+// TestTable: trials.csv is in the page if there is room, and if it is what was read.
+func TestTable(t *testing.T) {
+	t.Parallel()
+	w := newWorld(3)
+	dir := w.write(t)
+	r := data(t, Options{}, dir).Runs[0]
+	packed := r.table(tableLimit)
+	if packed == "" || r.table(len(packed)) != packed {
+		t.Error("a table for which there is room is left out")
+	}
+	if r.table(len(packed)-1) != "" {
+		t.Error("a table is larger than the room")
+	}
+	file := filepath.Join(dir, results.TrialsFile)
+	if alone := data(t, Options{}, file).Runs[0]; alone.table(tableLimit) != packed {
+		t.Error("a file alone gives another table")
+	}
+	if err := os.WriteFile(file, []byte(w.trials.String()+"one more\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if r.table(tableLimit) != "" {
+		t.Error("the page offers another table than was read")
+	}
+}
+
+func TestFigures(t *testing.T) {
+	t.Parallel()
+	got, err := figures{1.23456789, 123456789, -2, 0.5, math.NaN(), math.Inf(1), 1e-9, 1 << 60}.MarshalJSON()
+	if want := "[1.23457,123456789,-2,0.5,null,null,1e-09,1.15292e+18]"; err != nil || string(got) != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestSpread_Wire: a rank goes with its value; ranks that follow from the order are left out.
+func TestSpread_Wire(t *testing.T) {
+	t.Parallel()
+	s := Spread{Metric: "election_ms", N: 100}
+	for i := range 100 {
+		s.Values, s.Ranks = append(s.Values, float64(i+1)), append(s.Ranks, i+1)
+	}
+	if w := s.wire(100); len(w.Values) != 100 || len(w.Ranks) != 0 {
+		t.Errorf("%d values and %d ranks, want 100 and none", len(w.Values), len(w.Ranks))
+	}
+	w := s.wire(12)
+	if len(w.Ranks) != len(w.Values) || len(w.Ranks) > 12 || w.Ranks[len(w.Ranks)-1] != 100 {
+		t.Fatalf("ranks %v of values %v", w.Ranks, w.Values)
+	}
+	for i, rank := range w.Ranks {
+		if w.Values[i] != float64(rank) {
+			t.Errorf("value %v at rank %d", w.Values[i], rank)
+		}
+	}
+}
