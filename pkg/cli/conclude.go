@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -128,7 +127,7 @@ func (o *outcome) report(code int) runReport {
 	}
 	for _, m := range o.misses {
 		r.Misses = append(r.Misses, missReport{m.Number, m.Threshold.Metric, m.Threshold.Stat,
-			finite(m.Value), m.String()})
+			results.Finite(m.Value), m.String()})
 	}
 	r.Complete = r.Finished == r.Planned
 	for i := range o.cells {
@@ -145,16 +144,9 @@ func (o *outcome) report(code int) runReport {
 	return r
 }
 
-// finite is v for JSON, which has no NaN.
-func finite(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
-}
-
 func metricOf(s stats.Summary) metricReport {
-	return metricReport{s.N, s.Censored, finite(s.Median), finite(s.CILow), finite(s.CIHigh)}
+	return metricReport{s.N, s.Censored, results.Finite(s.Median), results.Finite(s.CILow),
+		results.Finite(s.CIHigh)}
 }
 
 func (o *outcome) trials(list []results.Trial) []trialReport {

@@ -312,7 +312,7 @@ func (r *replay) report() replayReport {
 		Metrics: map[string]*float64{}, Differs: append([]string{}, r.differs...),
 	}
 	for _, m := range r.verdict.Metrics {
-		out.Metrics[m.Name] = finite(m.Value)
+		out.Metrics[m.Name] = results.Finite(m.Value)
 	}
 	if r.recorded != nil {
 		out.Recorded = r.recorded.Status

@@ -264,9 +264,10 @@ func reportOf(r *reproduce.Row) rowReport {
 	st := r.Statement
 	return rowReport{
 		Says: st.Says, Section: st.Section, Note: st.Note, Case: r.Case, Metric: st.Metric, Stat: cmp.Or(st.Stat, "every"),
-		Paper: r.Paper, Stated: finite(r.Stated), Theory: r.Theory, Derived: finite(r.Derived),
-		Measured: finite(r.Measured.Value), Low: finite(r.Measured.Low), High: finite(r.Measured.High),
-		N: r.Measured.N, Verdict: string(r.Verdict), OfTheory: string(r.OfTheory), Expected: r.Expected,
+		Paper: r.Paper, Stated: results.Finite(r.Stated), Theory: r.Theory, Derived: results.Finite(r.Derived),
+		Measured: results.Finite(r.Measured.Value), Low: results.Finite(r.Measured.Low),
+		High: results.Finite(r.Measured.High),
+		N:    r.Measured.N, Verdict: string(r.Verdict), OfTheory: string(r.OfTheory), Expected: r.Expected,
 	}
 }
 

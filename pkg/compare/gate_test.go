@@ -97,6 +97,11 @@ func TestRow_Timeouts(t *testing.T) {
 		!(row.P < 0.001) {
 		t.Errorf("row %+v", row)
 	}
+	// As many of fewer trials are more.
+	r = compared(t, run("nats", 30, constant(hung(26))), run("nats", 10, constant(hung(6))), Options{})
+	if row := r.Rows[3]; row.Base.Censored != 4 || row.New.Censored != 4 || row.Verdict != Unclear {
+		t.Errorf("row %+v", row)
+	}
 }
 
 // TestGate_Strict: who is strict is told of each status that changed, for the better

@@ -1,10 +1,6 @@
 package compare
 
-import (
-	"math"
-
-	"github.com/conclave-bench/conclave/pkg/results"
-)
+import "github.com/conclave-bench/conclave/pkg/results"
 
 // The machine's form of a comparison. A figure that does not exist is null.
 type (
@@ -77,9 +73,9 @@ func (r *Report) Document() Document {
 		}
 		d.Rows = append(d.Rows, rowJSON{
 			Design: designMap(row.Design), Metric: row.Metric, Method: method, Base: row.Base.json(),
-			New: row.New.json(), Change: finite(row.Change), ChangeLow: finite(row.ChangeLow),
-			ChangeHigh: finite(row.ChangeHigh), Delta: finite(row.Delta), P: finite(row.P),
-			Adjusted: finite(row.Adjusted), Pairs: row.Pairs, Differing: row.Differing,
+			New: row.New.json(), Change: results.Finite(row.Change), ChangeLow: results.Finite(row.ChangeLow),
+			ChangeHigh: results.Finite(row.ChangeHigh), Delta: results.Finite(row.Delta), P: results.Finite(row.P),
+			Adjusted: results.Finite(row.Adjusted), Pairs: row.Pairs, Differing: row.Differing,
 			Verdict: row.Verdict, Failed: row.Failure != "",
 		})
 	}
@@ -90,7 +86,7 @@ func (r *Report) Document() Document {
 }
 
 func (f Figure) json() figureJSON {
-	return figureJSON{f.N, f.Censored, finite(f.Center), finite(f.Low), finite(f.High)}
+	return figureJSON{f.N, f.Censored, results.Finite(f.Center), results.Finite(f.Low), results.Finite(f.High)}
 }
 
 func designMap(design []results.Field) map[string]string {
@@ -99,13 +95,6 @@ func designMap(design []results.Field) map[string]string {
 		m[f.Name] = f.Value
 	}
 	return m
-}
-
-func finite(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
 }
 
 func nonNil(list []string) []string { return append([]string{}, list...) }

@@ -117,6 +117,14 @@ func Number(v float64) string {
 	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
+// Finite is v for JSON, which has no NaN: nil, and so null, if v is not finite.
+func Finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
 // textLimit bounds free text in bytes: a reason may quote the whole output of a
 // node.
 const textLimit = 2000

@@ -146,11 +146,8 @@ func (s *Stopping) Record() *results.Stopping {
 		Min: e.Fewest, Max: e.Repetitions}
 	for i := range s.cells {
 		c := &s.cells[i]
-		one := results.Stopped{Cell: i + 1, Repetitions: c.finished, Stopped: c.ended}
-		if !math.IsNaN(c.width) && !math.IsInf(c.width, 0) {
-			one.HalfWidth = &c.width
-		}
-		out.Cells = append(out.Cells, one)
+		out.Cells = append(out.Cells, results.Stopped{Cell: i + 1, Repetitions: c.finished, Stopped: c.ended,
+			HalfWidth: results.Finite(c.width)})
 	}
 	return out
 }

@@ -103,7 +103,8 @@ func bmf(s *selection) ([]File, error) {
 			if math.IsNaN(d.Median) {
 				continue
 			}
-			measures[slug(name)] = bmfFigure{convert(d.Median), end(convert, d.CILow), end(convert, d.CIHigh)}
+			measures[slug(name)] = bmfFigure{convert(d.Median), results.Finite(convert(d.CILow)),
+				results.Finite(convert(d.CIHigh))}
 		}
 		name := s.benchmarkOf(c)
 		if out[name] != nil { // only in files that bench run has not written
@@ -140,15 +141,6 @@ func slug(name string) string {
 	})
 	name = strings.Join(words, "-")
 	return strings.TrimRight(name[:min(len(name), most)], "-")
-}
-
-// end is an end of an interval where there is one.
-func end(convert func(float64) float64, v float64) *float64 {
-	if math.IsNaN(v) {
-		return nil
-	}
-	v = convert(v)
-	return &v
 }
 
 // jsonSchema is the version of what writeJSON writes.
@@ -226,9 +218,7 @@ func writeJSON(s *selection) ([]File, error) {
 }
 
 func jsonOf(d stats.Summary) jsonSummary {
-	known := func(v float64) *float64 {
-		return end(func(v float64) float64 { return v }, v)
-	}
+	known := results.Finite
 	return jsonSummary{
 		N: d.N, Censored: d.Censored, Mean: known(d.Mean), SD: known(d.SD), Min: known(d.Min),
 		Median: known(d.Median), CI: jsonInterval{known(d.CILow), known(d.CIHigh)},

@@ -186,7 +186,7 @@ func TestSlug(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
-	if end(nanoseconds, math.NaN()) != nil {
-		t.Error("an end that does not exist is one")
+	if v := nanoseconds(math.NaN()); results.Finite(v) != nil {
+		t.Errorf("an end that does not exist is %v", v)
 	}
 }
