@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 	"github.com/conclave-bench/conclave/plugins/election/bullyquorum"
 )
 
@@ -114,7 +115,14 @@ func TestRules(t *testing.T) {
 			leads,
 			settle[2:] + "2 in 5; ELECTED 5 to 3; ELECTED 5 to 4"},
 		"and then the rest": {then(leads, ok(5, 5)), ""},
-		"who joins later":   {then(leads, join(5, 0)), "ELECTED 5 to 5"},
+		"who came back meanwhile is told as well, and once": {
+			then(claims, suspect(1), restore(1), suspect(3), restore(3), ok(3, 5), ok(4, 5)),
+			settle[2:] + "2 in 5; ELECTED 5 to 3; ELECTED 5 to 4; ELECTED 5 to 1"},
+		"but not in a round before": {
+			then(best, suspect(1), restore(1), timeout("backoff"), reply(3, 2, 4, 0), reply(4, 2, 0, 0),
+				timeout("T"), join(3, 4), join(4, 0), ok(3, 5), ok(4, 5)),
+			settle[2:] + "2 in 5; ELECTED 5 to 3; ELECTED 5 to 4"},
+		"who joins later": {then(leads, join(5, 0)), "ELECTED 5 to 5"},
 		"who follows": {
 			then(leads, receive{5, bullyquorum.Follow{}}),
 			"ELECTED 5 to 5"},
@@ -158,6 +166,10 @@ func TestRules(t *testing.T) {
 		"elected, of an older term":  {[]any{elected(3, 2, 1), elected(4, 1, 1)}, ""},
 		"one who leads an older one": {then(leads, elected(1, 4, 1)), "ELECTED 5 to 1"},
 		"the same":                   {then(leads, elected(1, 5, 1)), ""},
+		"one who leads a newer one": {
+			then(leads, elected(3, 7, 1)),
+			"save 7" + settle + "3 in 7; PROBE to 1; PROBE to 3; PROBE to 4; PROBE to 5"},
+		"and then one comes back": {then(leads, elected(3, 7, 1), suspect(1), restore(1)), "PROBE to 1"},
 		"of a newer term": {
 			[]any{elected(3, 1, 1), elected(4, 2, 1)},
 			"save 2" + settle + "4 in 2"},
@@ -183,6 +195,16 @@ func TestRules(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, test.want)
 		}
 	}
+}
+
+// TestFirstLeader: who leads from the start has led as well.
+func TestFirstLeader(t *testing.T) {
+	t.Parallel()
+	s := algotest.NewSolo(t, id, 3, 3, 3, 0, nil)
+	s.Want(0, algo.Event{Type: algo.Start}, "saves")
+	s.Want(0, algo.Event{Type: algo.Do, Op: "abdicate"}, "leader=0 PROBE>1 PROBE>2 -backoff T=23ms")
+	s.Want(0, turn(suspect(1)), "")
+	s.Want(0, turn(restore(1)), "PROBE>1")
 }
 
 // TestFormerLife: a process that comes back may have led, and says that it does
