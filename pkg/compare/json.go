@@ -65,6 +65,7 @@ func (r *Report) Document() Document {
 		Extra: nonNil(r.Extra), Notes: nonNil(r.Notes), Failures: nonNil(r.Failures),
 		Passed: len(r.Failures) == 0,
 	}
+	finite := results.Finite
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		method := "ranks"
@@ -73,9 +74,9 @@ func (r *Report) Document() Document {
 		}
 		d.Rows = append(d.Rows, rowJSON{
 			Design: designMap(row.Design), Metric: row.Metric, Method: method, Base: row.Base.json(),
-			New: row.New.json(), Change: results.Finite(row.Change), ChangeLow: results.Finite(row.ChangeLow),
-			ChangeHigh: results.Finite(row.ChangeHigh), Delta: results.Finite(row.Delta), P: results.Finite(row.P),
-			Adjusted: results.Finite(row.Adjusted), Pairs: row.Pairs, Differing: row.Differing,
+			New: row.New.json(), Change: finite(row.Change), ChangeLow: finite(row.ChangeLow),
+			ChangeHigh: finite(row.ChangeHigh), Delta: finite(row.Delta), P: finite(row.P),
+			Adjusted: finite(row.Adjusted), Pairs: row.Pairs, Differing: row.Differing,
 			Verdict: row.Verdict, Failed: row.Failure != "",
 		})
 	}
@@ -86,7 +87,8 @@ func (r *Report) Document() Document {
 }
 
 func (f Figure) json() figureJSON {
-	return figureJSON{f.N, f.Censored, results.Finite(f.Center), results.Finite(f.Low), results.Finite(f.High)}
+	finite := results.Finite
+	return figureJSON{f.N, f.Censored, finite(f.Center), finite(f.Low), finite(f.High)}
 }
 
 func designMap(design []results.Field) map[string]string {

@@ -185,3 +185,67 @@ func TestCommon(t *testing.T) {
 		t.Errorf("%v, of which count %v", Common(), Counts())
 	}
 }
+
+// TestReadTable_TimedOut: that a metric does not apply to a trial that timed out stands
+// in the journal alone. Where there is none, what others have is taken to be cut off,
+// and what nobody has is not.
+func TestReadTable_TimedOut(t *testing.T) {
+	t.Parallel()
+	f := create(t, testHeader(2))
+	trials := []Trial{testTrial(1), testTrial(2)} // of one cell
+	trials[1].Status, trials[1].Metrics = Timeout, []Metric{{"detection_ms", 10}}
+	if err := f.AppendGroup(trials); err != nil {
+		t.Fatal(err)
+	}
+	finish(t, f)
+	alone := filepath.Join(t.TempDir(), TrialsFile)
+	rows := lines(t, f, TrialsFile)
+	write(t, alone, rows[0]+",heal_ms\n"+rows[1]+",\n"+rows[2]+",\n")
+	for path, want := range map[string]int{f.Dir(): 0, alone: 1} {
+		c := readTable(t, path).Cells()[0]
+		for metric, want := range map[string]int{"election_ms": want, "heal_ms": 0, "detection_ms": 0} {
+			if _, censored := c.Sample(metric); censored != want {
+				t.Errorf("%s: %d trials are censored of %s, want %d", path, censored, metric, want)
+			}
+		}
+	}
+}
+
+// TestReadTable_Edited: rows in any order are sorted, and messages that are no longer
+// those of the journal are not believed.
+func TestReadTable_Edited(t *testing.T) {
+	t.Parallel()
+	f := written(t, 3, false)
+	path := filepath.Join(t.TempDir(), TrialsFile)
+	rows := lines(t, f, TrialsFile)
+	slices.Reverse(rows[1:])
+	write(t, path, strings.Join(rows, "\n")+"\n")
+	for i, trial := range readTable(t, path).Trials {
+		if trial.Trial != i+1 {
+			t.Errorf("trial %d in place %d", trial.Trial, i+1)
+		}
+	}
+	messages := filepath.Join(f.Dir(), MessagesFile)
+	write(t, messages, strings.Replace(readFile(t, messages), "1,ELECTION,12,", "1,ELECTION,13,", 1))
+	if got := readTable(t, f.Dir()).Trials[0].Kinds[0].Sent; got != 12 {
+		t.Errorf("%d messages sent, want the 12 of the journal", got)
+	}
+}
+
+// TestReadTable_Messages: what is wrong with messages.csv is said.
+func TestReadTable_Messages(t *testing.T) {
+	t.Parallel()
+	f := written(t, 2, false)
+	good := readFile(t, f.Dir(), MessagesFile)
+	for _, tt := range []struct{ name, text, want string }{
+		{"of another run", strings.Replace(good, "\n1,", "\n99,", 1), "line 2: trial 99 is not in trials.csv"},
+		{"other columns", "trial,kind\n", "want"},
+		{"half a message", strings.Replace(good, ",12,", ",12.5,", 1), `column sent: "12.5", want a whole number`},
+	} {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, TrialsFile), readFile(t, f.Dir(), TrialsFile))
+		write(t, filepath.Join(dir, MessagesFile), tt.text)
+		_, err := ReadTable(dir)
+		t.Run(tt.name, func(t *testing.T) { wantError(t, err, MessagesFile, tt.want) })
+	}
+}
