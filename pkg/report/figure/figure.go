@@ -179,7 +179,7 @@ func (p *picture) save(path, format string) (err error) {
 		{X: whole.Min.X, Y: whole.Max.Y}})
 	inner := draw.Crop(whole, left, -right, bottom, -top)
 	drawLegend(inner, p.legend, at)
-	p.plot.Draw(draw.Crop(inner, 0, 0, 0, -tall))
+	drawPlot(p.plot, draw.Crop(inner, 0, 0, 0, -tall))
 	file, err := os.Create(path)
 	if err != nil {
 		return err
@@ -189,6 +189,26 @@ func (p *picture) save(path, format string) (err error) {
 		return err
 	}
 	return file.Close()
+}
+
+// drawPlot draws p on c. The library keeps room for the name of an axis around the middle
+// of its values, and writes it in the middle of the axis. On a logarithmic axis the middle
+// of the values is near the upper end, and half of the figure would stay empty: there the
+// name is written apart.
+func drawPlot(p *plot.Plot, c draw.Canvas) {
+	y := &p.Y.Label
+	if _, log := p.Y.Scale.(plot.LogScale); log {
+		rest := *p
+		rest.Y.Label.Text = ""
+		descent := y.TextStyle.FontExtents().Descent
+		high := y.TextStyle.Height(y.Text)
+		right := draw.Crop(c, high+descent+y.Padding, 0, 0, 0)
+		upright, axis := y.TextStyle, rest.DataCanvas(right)
+		upright.Rotation += math.Pi / 2
+		c.FillText(upright, vg.Point{X: c.Min.X + high - descent, Y: axis.Center().Y}, y.Text)
+		p, c = &rest, right
+	}
+	p.Draw(c)
 }
 
 // newCanvas is what a figure is drawn on; a PNG has the dots that print takes.
