@@ -298,7 +298,7 @@ type fields struct {
 
 func (p *fields) text() string {
 	p.next++
-	return strings.Clone(p.row[p.next-1])
+	return p.row[p.next-1]
 }
 
 func (p *fields) wrong(want string) {
