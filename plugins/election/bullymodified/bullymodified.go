@@ -35,9 +35,9 @@ func init() {
 				"announce itself: GRANT here; a leader that gets one tells its sender alone. A " +
 				"process that comes back starts an election. Answers name their round. If T\" " +
 				"passes without an announcement the election starts again. A GRANT, or the " +
-				"ELECTED of a lower process, that comes within T of the ELECTED of a higher one " +
-				"starts an election: a process that came back and one that did not hear of it " +
-				"may have raced.",
+				"ELECTED of a lower process, that comes within T of the ELECTED or the answer of a " +
+				"higher one, or just before that answer, starts an election: a process that came " +
+				"back and one that did not hear of it may have raced.",
 		},
 		Messages: []algo.Message{Election{}, Alive{}, Grant{}, Elected{}},
 		Params: []algo.Param{
@@ -85,7 +85,7 @@ type node struct {
 	algo.Config
 	electing   bool          // from the start to the announcement
 	leader     algo.ID       // None: none is known
-	heard      algo.ID       // who announced itself last
+	heard      algo.ID       // the highest that was heard lately: it announced itself, or answered
 	since      time.Duration // when that was
 	round      Round         // the newest one
 	responders []algo.ID     // in this round
@@ -124,7 +124,7 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	case Election: // rule 2
 		env.Send(from, Alive(m))
 	case Alive:
-		n.onAlive(from, m)
+		n.onAlive(env, from, m)
 	case Grant:
 		n.onGrant(env, from)
 	case Elected:
@@ -161,10 +161,18 @@ func (n *node) start(env algo.Env) {
 	env.SetTimer(answerTimer, n.t)
 }
 
-// onAlive is rule 3. What comes behind T is noted, and nobody looks at it.
-func (n *node) onAlive(from algo.ID, m Alive) {
-	if m.Round == n.round {
-		n.responders = append(n.responders, from)
+// onAlive is rule 3. What comes behind T is noted, and nobody looks at it; but a
+// lower one that has announced itself meanwhile did not know of this one.
+func (n *node) onAlive(env algo.Env, from algo.ID, m Alive) {
+	if m.Round != n.round {
+		return
+	}
+	n.responders = append(n.responders, from)
+	if from > n.heard || env.Now()-n.since >= n.t {
+		n.heard, n.since = from, env.Now()
+	}
+	if n.leader > n.ID && n.leader < from {
+		n.start(env)
 	}
 }
 
@@ -214,9 +222,9 @@ func (n *node) onElected(env algo.Env, from algo.ID) {
 	n.adopt(env, from)
 }
 
-// raced says whether one higher than p, which is about to lead, announced itself
-// within T. Who sent p's message may not have heard of that, or that one may be
-// dead: an election tells.
+// raced says whether one higher than p, which is about to lead, was heard within T.
+// Who sent p's message may not have heard of it, or that one may be dead: an
+// election tells.
 func (n *node) raced(env algo.Env, p algo.ID) bool {
 	return p < n.heard && env.Now()-n.since < n.t
 }

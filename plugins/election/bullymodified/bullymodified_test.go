@@ -183,6 +183,31 @@ func TestLateAlive(t *testing.T) {
 	s.Want(11*ms, algotest.Expire("T"), "-T -T\" leader=2 ELECTED>1")
 }
 
+// TestLowerAnnounced: a lower one announces itself before, or after, a higher one has answered.
+// It did not know of that one, or that one is dead.
+func TestLowerAnnounced(t *testing.T) {
+	t.Parallel()
+	elected := func(p algo.ID) algo.Event { return algotest.Hear(p, bullymodified.Elected{}) }
+	started := func() *algotest.Solo {
+		s := algotest.NewSolo(t, id, 4, 1, 4, 0, tight())
+		s.Want(0, algo.Event{Type: algo.Elect}, "ELECTION>2 ELECTION>3 ELECTION>4 leader=0 T=2ms")
+		return s
+	}
+	s := started()
+	s.Want(ms, elected(3), "-T -T\" leader=3")
+	s.Want(2*ms, alive(2, 0, 1), "")
+	s.Want(2*ms, alive(3, 0, 1), "")
+	s.Want(2*ms, alive(4, 0, 1), "ELECTION>2 ELECTION>3 ELECTION>4 leader=0 T=2ms")
+	s = started()
+	s.Want(ms, alive(4, 0, 1), "")
+	s.Want(2*ms, elected(3), "") // the election goes on
+	s.Want(2*ms, algotest.Expire("T"), "GRANT>4 T\"=4ms")
+	s = started()
+	s.Want(ms, alive(4, 0, 1), "")
+	s.Want(2*ms, algotest.Expire("T"), "GRANT>4 T\"=4ms")
+	s.Want(3*ms, elected(3), "-T -T\" leader=3") // which had time to find out
+}
+
 // TestReturnWithinT: answers to the rounds of an earlier life do not count.
 func TestReturnWithinT(t *testing.T) {
 	t.Parallel()

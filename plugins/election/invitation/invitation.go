@@ -28,7 +28,8 @@ type node struct {
 	planned  bool      // the pause is running
 	count    uint32    // groups of its own so far
 	suspects []algo.ID
-	early    []NewLeader // build on one that has not come yet
+	lives    map[algo.ID]uint32 // the incarnation in which a process was heard to be back
+	early    []NewLeader        // build on one that has not come yet
 
 	t, pause time.Duration
 	byID     bool
@@ -42,7 +43,7 @@ const (
 // New starts alone, or in the group of the leader that is settled.
 func New(c algo.Config) algo.Elector {
 	n := &node{
-		Config: c, group: Group{Leader: c.Leader},
+		Config: c, group: Group{Leader: c.Leader}, lives: map[algo.ID]uint32{},
 		t: c.Params.Duration("t_answer"), pause: c.Params.Duration("pause"),
 		byID: c.Params.Enum("merge") == "larger-id",
 	}
@@ -54,11 +55,16 @@ func New(c algo.Config) algo.Elector {
 
 func (n *node) leads() bool { return n.group.Leader == n.ID }
 
-// Start is rule 1. Whoever comes back looks for others.
+// Start is rule 1. Whoever comes back looks for others, and tells those that it
+// led: it may have been away for so short a time that nobody has noticed.
 func (n *node) Start(env algo.Env) {
-	if n.group.Leader == algo.None {
-		n.active = n.Incarnation > 0
-		n.alone(env)
+	if n.group.Leader != algo.None {
+		return
+	}
+	n.active = n.Incarnation > 0
+	n.alone(env)
+	if n.Incarnation > 0 {
+		algo.Broadcast(env, n.ID, n.Peers, Recovered{n.Incarnation})
 	}
 }
 
@@ -105,6 +111,9 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 		n.onBusy(env, from)
 	case NewLeader:
 		n.onNewLeader(env, m)
+	case Recovered:
+		n.lives[from] = max(n.lives[from], m.Incarnation)
+		n.doubt(env)
 	}
 }
 
@@ -130,9 +139,12 @@ func (n *node) alone(env algo.Env) {
 	n.plan(env)
 }
 
-// doubt is rule 9: a member whose leader is gone looks for others.
+// doubt is rule 9: a member whose leader is gone, or back without its group, looks
+// for others.
 func (n *node) doubt(env algo.Env) {
-	if !n.leads() && slices.Contains(n.suspects, n.group.Leader) {
+	leader := n.group.Leader
+	lost := slices.Contains(n.suspects, leader) || n.group.Incarnation < n.lives[leader]
+	if !n.leads() && lost {
 		env.Elected(algo.None, 0)
 		n.active = true
 		n.alone(env)

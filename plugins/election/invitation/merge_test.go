@@ -37,6 +37,9 @@ func TestRules(t *testing.T) {
 	merged := func(old, to algo.ID) algo.Event {
 		return receive(old, invitation.NewLeader{Group: group(to), Old: group(old)})
 	}
+	back := func(p algo.ID) algo.Event {
+		return receive(p, invitation.Recovered{Incarnation: 1})
+	}
 	busy := func(from algo.ID) algo.Event { return receive(from, invitation.Busy{}) }
 	does := func(op string, target algo.ID) algo.Event {
 		return algo.Event{Type: algo.Do, Op: op, Peer: target}
@@ -119,6 +122,13 @@ func TestRules(t *testing.T) {
 		"rule 9": {
 			events{invited(3, 3), suspect(3)},
 			"elected 0; elected 2; set pause"},
+		"rule 9, it is back": {
+			events{invited(3, 3), back(3)},
+			"elected 0; elected 2; set pause"},
+		"it was back before": {
+			events{back(3), invited(3, 3)},
+			"ACCEPT 3.1 [2] to 3; elected 3; elected 0; elected 2; set pause"},
+		"another is back":        {events{invited(3, 3), back(4)}, ""},
 		"another member is gone": {events{invited(3, 3), suspect(4)}, ""},
 		"in a new group": {
 			events{invited(3, 3), suspect(3), invite(4)},
@@ -152,8 +162,8 @@ func TestRules(t *testing.T) {
 func TestReturn(t *testing.T) {
 	t.Parallel()
 	o := run(t, 3, nil, nil, invite(0, 1, 2), event(ms/2, "crash", 1), event(ms/2, "restart", 1))
-	told := o.Kinds[5].Sent // NEW_LEADER: 2 follows a group that is no more
-	if got := named(o); got != "map[1:1 2:1 3:1]" || told != 1 {
+	told := o.Kinds[6].Sent // RECOVERED: 2 follows a group that is no more
+	if got := named(o); got != "map[1:2 2:2 3:2]" || told != 2 {
 		t.Errorf("%s: %s, told %d times: the answer to 1's first life counts in its second",
 			o.Status, got, told)
 	}

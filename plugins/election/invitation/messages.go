@@ -28,6 +28,10 @@ type Busy struct{}
 // NewLeader tells a member of the group Old that it is now part of Group.
 type NewLeader struct{ Group, Old Group }
 
+// Recovered tells that its sender is back, in this Incarnation, and leads none of the
+// groups that it led before.
+type Recovered struct{ Incarnation uint32 }
+
 // A Group is named by its leader and by which of that one's groups it is.
 type Group struct {
 	Leader      algo.ID
@@ -52,3 +56,6 @@ func (Busy) Kind() string { return "BUSY" }
 
 // Kind is NEW_LEADER.
 func (NewLeader) Kind() string { return "NEW_LEADER" }
+
+// Kind is RECOVERED.
+func (Recovered) Kind() string { return "RECOVERED" }

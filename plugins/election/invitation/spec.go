@@ -20,12 +20,15 @@ func init() {
 				"the paper has a reorganization with a state and a message of its own. Of two groups " +
 				"the larger one's leader leads, the inviter's if they are equal (merge; larger-id is " +
 				"what some notes say, against their own figure). A process invites once it is made an " +
-				"initiator, meets one, returns, or loses its leader. A NEW_LEADER that comes before " +
+				"initiator, meets one, returns, or loses its leader. Whoever returns tells all " +
+				"(RECOVERED), in place of the paper's periodic question to the leader: those whom it " +
+				"led have lost it, even if nobody noticed that it was away. A NEW_LEADER that comes before " +
 				"the one that it builds on waits for it. Who is found to follow a member, or a group " +
 				"that its leader no longer knows, is told the new leader at once.",
 		},
 		Messages: []algo.Message{
 			Invite{}, Accept{}, Takeover{}, Redirect{}, Busy{}, NewLeader{},
+			Recovered{},
 		},
 		Params: []algo.Param{
 			{Name: "t_answer", Type: algo.Duration, Min: time.Duration(0),
