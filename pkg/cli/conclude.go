@@ -133,7 +133,7 @@ func (o *outcome) report(code int) runReport {
 	for i := range o.cells {
 		cell, c := &e.Cells[i], &o.cells[i]
 		metrics := map[string]metricReport{}
-		for _, name := range mainMetrics(e) {
+		for _, name := range o.metrics {
 			metrics[name] = metricOf(c.describe(name))
 		}
 		r.Cells = append(r.Cells, cellReport{

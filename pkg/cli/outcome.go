@@ -20,7 +20,8 @@ import (
 type outcome struct {
 	experiment *experiment.Experiment
 	dir        string
-	host       string // command of the host program; "" without
+	host       string   // command of the host program; "" without
+	metrics    []string // of the table
 	cells      []cellOutcome
 	statuses   map[string]int
 	finished   int
@@ -35,8 +36,8 @@ type outcome struct {
 
 type cellOutcome struct {
 	statuses map[string]int
-	values   map[string][]float64
-	censored int // trials that timed out
+	values   map[string][]float64 // what its trials observed of each metric of the table
+	censored map[string]int       // how many more are known only to be larger
 }
 
 // mostTold bounds how many trials are told in words. All of them are counted.
@@ -56,17 +57,15 @@ func mainMetrics(e *experiment.Experiment) []string {
 	return []string{"election_ms", "downtime_ms", "messages"}
 }
 
-// outcomeOf reads what the folder holds. Its figures are those of summary.csv:
-// trials with status ok give values, and a timed-out one is known to be longer
-// than all of them.
+// outcomeOf reads what the folder holds. Its figures are those of summary.csv.
 func outcomeOf(e *experiment.Experiment, dir string) (*outcome, error) {
 	o := &outcome{
-		experiment: e, dir: dir, cells: make([]cellOutcome, len(e.Cells)),
+		experiment: e, dir: dir, metrics: mainMetrics(e), cells: make([]cellOutcome, len(e.Cells)),
 		statuses: map[string]int{}, first: map[string]*results.Trial{}, tally: tally{allow: e.Allow},
 		stopping: runner.NewStopping(e),
 	}
 	for i := range o.cells {
-		o.cells[i] = cellOutcome{statuses: map[string]int{}, values: map[string][]float64{}}
+		o.cells[i] = cellOutcome{map[string]int{}, map[string][]float64{}, map[string]int{}}
 	}
 	return o, runner.EachTrial(e, dir, o.add)
 }
@@ -93,16 +92,17 @@ func (o *outcome) add(t *results.Trial) {
 	c.statuses[t.Status]++
 	o.statuses[t.Status]++
 	o.finished++
+	for _, name := range o.metrics {
+		switch v, kind := t.Observe(name); kind {
+		case results.Observed:
+			c.values[name] = append(c.values[name], v)
+		case results.Censored:
+			c.censored[name]++
+		}
+	}
 	switch t.Status {
 	case results.OK:
-		c.values["messages"] = append(c.values["messages"], float64(t.Messages))
-		for _, m := range t.Metrics {
-			if !math.IsNaN(m.Value) {
-				c.values[m.Name] = append(c.values[m.Name], m.Value)
-			}
-		}
 	case results.Timeout:
-		c.censored++
 		if t.InModel && promisesEnd(o.experiment.Cells[t.Cell-1].Algorithm) {
 			o.tally.timeouts++
 			o.note(t)
@@ -170,11 +170,7 @@ func promisesEnd(id string) bool {
 
 // describe condenses a metric of a cell.
 func (c *cellOutcome) describe(metric string) stats.Summary {
-	censored := 0
-	if strings.HasSuffix(metric, "_ms") {
-		censored = c.censored
-	}
-	return stats.Describe(c.values[metric], censored)
+	return stats.Describe(c.values[metric], c.censored[metric])
 }
 
 // table is a row for each cell: what differs between them, and the figures that
@@ -185,8 +181,7 @@ func (o *outcome) table() *table {
 	t.column("algorithm", false)
 	d.head(t, o.experiment)
 	t.column("n", true)
-	metrics := mainMetrics(o.experiment)
-	for _, m := range metrics {
+	for _, m := range o.metrics {
 		t.column(m, true)
 	}
 	rule := o.stopping.Record()
@@ -198,7 +193,7 @@ func (o *outcome) table() *table {
 		c, cell := &o.cells[i], &o.experiment.Cells[i]
 		row := append([]string{cell.Label}, d.values(cell)...)
 		row = append(row, fmt.Sprint(c.statuses[results.OK]))
-		for _, m := range metrics {
+		for _, m := range o.metrics {
 			row = append(row, estimate(c.describe(m)))
 		}
 		if rule != nil {

@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"math"
+	"testing"
+
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+// A trial that timed out says of each metric what it says in summary.csv: nothing of a
+// state that lasts, nor of what does not apply to it, and "longer" of what it waited for.
+func TestOutcome_TimedOut(t *testing.T) {
+	t.Parallel()
+	root, file := t.TempDir(), write(t, "small.yaml", "name: small\nproblem: election\nalgorithms: [bully]\n"+
+		"transport: sim\nrepetitions: 6\nnodes: 3\nscenario: {kind: churn, duration: 1s}\n"+
+		"failures: {crash_rate: 0.1}\n")
+	bench(t, "run", file, "--out", root, "--quiet").want(t, Good)
+	e, err := experiment.Load(file, experiment.Overrides{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := outcomeOf(e, latest(t, root, "small"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := math.NaN()
+	for i, metrics := range [][]results.Metric{
+		{{Name: "downtime_ms", Value: none}, {Name: "split_brain_ms", Value: 5}, {Name: "availability", Value: 0.5}},
+		{{Name: "split_brain_ms", Value: 5}},
+	} {
+		before := map[string]int{}
+		for _, m := range o.metrics {
+			before[m] = o.cells[0].describe(m).N
+		}
+		o.add(&results.Trial{Trial: 6 + i, Cell: 1, Repetition: 6 + i, Status: results.Timeout, Messages: 9,
+			Metrics: metrics})
+		for _, m := range o.metrics {
+			want := 0
+			if m == "downtime_ms" {
+				want = 1 // the first of them
+			}
+			if d := o.cells[0].describe(m); d.Censored != want || d.N != before[m] {
+				t.Errorf("%s: %d trials that were cut short, want %d; %d values, want %d", m, d.Censored, want, d.N,
+					before[m])
+			}
+		}
+	}
+	if o.cells[0].statuses[results.Timeout] != 2 || o.cells[0].describe("availability").N != 6 {
+		t.Errorf("%+v", o.cells[0])
+	}
+}
