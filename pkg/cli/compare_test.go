@@ -80,6 +80,30 @@ func TestCompare_OneMessage(t *testing.T) {
 	bench(t, "compare", "base", "new", "--fail-if", "messages > 0").want(t, Missed)
 }
 
+// TestCompare_Flags: the error and the least change are those that the flags say, and
+// what they decide is decided by them.
+func TestCompare_Flags(t *testing.T) {
+	t.Chdir(t.TempDir())
+	file := write(t, "small.yaml", strings.Replace(small, "network.loss, over: [0, 0.1]", "network.latency, over: [2ms]", 1))
+	for name, set := range map[string]string{"base": "network.order=fifo", "new": "detector.delay=20ms"} {
+		bench(t, "run", file, "--set", set, "--out", name).want(t, Good)
+	}
+	compared := func(flags ...string) string {
+		args := append([]string{"compare", "base/small", "new/small", "--metrics", "downtime_ms"}, flags...)
+		r := bench(t, args...)
+		if want := strings.Contains(r.out, "fails: "); (r.code == Missed) != want || !want && r.code != Good {
+			t.Errorf("%q: exit code %d:\n%s%s", flags, r.code, r.out, r.errors)
+		}
+		return r.out
+	}
+	has(t, compared(), "p at most 0.05 and more than 10%; ~", " worse\n", "4 worse; fails: 4\n")
+	has(t, compared("--alpha", "0.001"), "p at most 0.001 and more", "no difference; passes")
+	for _, share := range []string{"100%", "1"} {
+		has(t, compared("--threshold", share), "and more than 100%; ~", "4 small; passes\n")
+	}
+	has(t, compared("--threshold", "0.5%"), "and more than 0.5%; ~", "4 worse; fails: 4\n")
+}
+
 func TestCompare_File(t *testing.T) {
 	twoRuns(t, small)
 	conditions := write(t, "gate.txt", "# no message more\nmessages > 0\nelection_ms > 5%\n")

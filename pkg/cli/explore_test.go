@@ -50,11 +50,38 @@ func TestExplore_Nothing(t *testing.T) {
 	has(t, r.out, `"schedules": 40`, `"rule": ""`)
 }
 
-// TestExplore_BeyondTheModel: what breaks there is a finding.
-func TestExplore_BeyondTheModel(t *testing.T) {
+// TestExplore_Panic: an algorithm that panics is broken.
+func TestExplore_Panic(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "found.yaml")
 	r := bench(t, "explore", "test-panic", "--schedules", "500", "--out", path).want(t, Violated)
 	has(t, r.out, "violation: mutex/test-panic: broken: ", "no such rule")
+}
+
+// TestExplore_BeyondTheModel: what breaks there is a finding, and no error.
+func TestExplore_BeyondTheModel(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "found.yaml")
+	r := bench(t, "explore", "naimi-trehel", "--faults", "all", "--rule", "mutual-exclusion", "--schedules", "500",
+		"--out", path).want(t, Good)
+	has(t, r.out, "\nin_model=false: it ", "\nfinding: mutex/naimi-trehel: mutual-exclusion: ")
+	path = filepath.Join(t.TempDir(), "again.yaml")
+	out := bench(t, "explore", "naimi-trehel", "--faults", "all", "--rule", "mutual-exclusion", "--schedules", "500",
+		"--out", path, "--json").want(t, Good).out
+	var got exploreReport
+	if err := json.Unmarshal([]byte(out), &got); err != nil || got.InModel || len(got.OutOfModel) == 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestExplore_Params: the algorithm is searched with them, and what is saved has them.
+func TestExplore_Params(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "found.yaml")
+	bench(t, "explore", "test-everything", "--schedules", "50", "--params", "patience=7ms", "--out", path).
+		want(t, Violated)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	has(t, string(text), "patience: 7ms")
 }
 
 func TestExplore_Mistakes(t *testing.T) {

@@ -98,6 +98,39 @@ func TestReproduce_NotExpected(t *testing.T) {
 	}
 }
 
+// TestReproduce_Quick: the study's settings for a short run, for which it is no mistake
+// to leave a statement undecided. Without them it is.
+func TestReproduce_Quick(t *testing.T) {
+	t.Chdir(t.TempDir())
+	text := strings.Replace(stated, "sockets:", "quick: [repetitions=2]\nsockets:", 1)
+	papers := study(t, "small", strings.Replace(text, "paper: exactly N²-N-1", "paper: about N²-N-1\n  stat: median", 1))
+	r := bench(t, "reproduce", "--papers", papers, "--quick").want(t, Good)
+	has(t, r.out, "  2  undecided\n", "  2  refuted\n", "2 verdicts, 0 not as expected")
+	r = bench(t, "reproduce", "--papers", papers).want(t, Missed)
+	has(t, r.out, "  1  undecided (NOT EXPECTED)\n", "2 verdicts, 1 not as expected")
+}
+
+// TestReproduce_Broken: a promise that is broken in a study's run, or a trial that cannot
+// be run, outweighs every verdict, and is told with the command that shows it again.
+func TestReproduce_Broken(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for algorithm, want := range map[string]struct {
+		code int
+		says string
+	}{
+		"test-greedy": {Violated, "reproduce: bench replay results/small/"},
+		"test-panic":  {CouldNotRun, "trial 1 could not be run: mutex/test-panic: "},
+	} {
+		papers := study(t, "small", stated)
+		broken := "name: small\nproblem: mutex\nalgorithms: [" + algorithm + "]\ntransport: sim\nnodes: 3\n" +
+			"scenario: {kind: burst, hold: 5ms}\nrepetitions: 1\n"
+		if err := os.WriteFile(filepath.Join(papers, "small.yaml"), []byte(broken), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		has(t, bench(t, "reproduce", "--papers", papers).want(t, want.code).errors, want.says)
+	}
+}
+
 func TestReproduce_Mistakes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	papers := study(t, "small", strings.Replace(stated, "sockets: [repetitions=2]\n", "", 1))

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -218,9 +220,18 @@ func TestReplay_Violation(t *testing.T) {
 // A journal that says something else is found out.
 func TestReplay_Differs(t *testing.T) {
 	t.Parallel()
-	r := &replay{recorded: &results.Trial{Status: results.OK, Messages: 7}}
+	none := math.NaN()
+	r := &replay{recorded: &results.Trial{Status: results.OK, Messages: 7, Metrics: []results.Metric{
+		{Name: "rounds", Value: 3}, {Name: "election_ms", Value: 5}, {Name: "downtime_ms", Value: 6},
+		{Name: "heal_ms", Value: none}, {Name: "recovery_ms", Value: none}}}}
 	r.verdict.Status, r.verdict.Totals.Sent = "ok", 8
-	has(t, strings.Join(r.differences(), "; "), "messages was 7 and is 8")
+	r.verdict.Metrics = []check.Metric{{Name: "rounds", Value: 3}, {Name: "election_ms", Value: 5.5},
+		{Name: "recovery_ms", Value: 1}}
+	want := "messages was 7 and is 8; election_ms was 5 and is 5.5; downtime_ms was 6 and is none; " +
+		"recovery_ms was none and is 1"
+	if got := strings.Join(r.differences(), "; "); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 }
 
 // TestRun_Thresholds: a run that misses a threshold says which cell by how much.

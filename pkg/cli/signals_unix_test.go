@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -144,6 +145,22 @@ func TestInterrupt_InTheMiddleOfATrial(t *testing.T) {
 	}
 	if m, err := results.ReadManifest(latest(t, root, "endless")); err != nil || m.Complete {
 		t.Errorf("manifest %+v, %v", m, err)
+	}
+}
+
+// A study that is interrupted ends as a run does.
+func TestInterrupt_Reproduce(t *testing.T) {
+	t.Parallel()
+	papers := study(t, "small", stated)
+	if err := os.WriteFile(filepath.Join(papers, "small.yaml"), []byte(many), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c := started(t, "reproduce  small: 50000 trials", "reproduce", "--papers", papers, "--out", t.TempDir())
+	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if got := ends(t, c, 20*time.Second); got != 143 {
+		t.Errorf("exit code %d, want 143", got)
 	}
 }
 
