@@ -26,7 +26,8 @@ func TestTotals(t *testing.T) {
 		ping(trace.Send), ping(trace.Send), ping(trace.Send), ping(trace.Send), ping(trace.Duplicate),
 		ping(trace.Deliver), of(0, trace.Data, trace.Deliver, 500), ping(trace.Lose),
 		ping(trace.Undelivered),
-		of(0, trace.Data, trace.Lose, 1), // died with its sender
+		of(0, trace.Data, trace.Lose, trace.WithSender),
+		ping(trace.Send), of(0, trace.Data, trace.Lose, trace.Severed), // the draw would have let it through
 		of(1, trace.Data, trace.Send, 0), // still pending
 		of(harness.Heartbeat, trace.Detection, trace.Send, 0),
 		of(harness.Heartbeat, trace.Detection, trace.Deliver, 0),
@@ -36,16 +37,16 @@ func TestTotals(t *testing.T) {
 	if v.Status != Unknown {
 		t.Errorf("status %s (%s), want unknown", v.Status, v.Reason)
 	}
-	want := Totals{Sent: 5, Delivered: 2, Lost: 2, Duplicated: 1, Undeliverable: 1, Bytes: 50,
+	want := Totals{Sent: 6, Delivered: 2, Lost: 3, Duplicated: 1, Undeliverable: 1, Bytes: 60,
 		Detector: 1,
-		Met:      3, Missed: 1, Late: 1}
+		Met:      4, Missed: 1, Late: 1}
 	if v.Totals != want {
 		t.Errorf("totals %+v, want %+v", v.Totals, want)
 	}
-	if want := []Kind{{"PING", 4, 2, 2, 40}, {"PONG", 1, 0, 0, 10}}; !slices.Equal(v.Kinds, want) {
+	if want := []Kind{{"PING", 5, 2, 3, 50}, {"PONG", 1, 0, 0, 10}}; !slices.Equal(v.Kinds, want) {
 		t.Errorf("kinds %+v, want %+v", v.Kinds, want)
 	}
-	hasMetrics(t, v, map[string]float64{"loss_achieved": 1.0 / 4})
+	hasMetrics(t, v, map[string]float64{"loss_achieved": 1.0 / 5})
 }
 
 func TestLatencies(t *testing.T) {

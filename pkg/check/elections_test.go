@@ -180,6 +180,8 @@ func TestRounds(t *testing.T) {
 			at(10, trace.Crash, 3), election), (2 + 2) / 2.0},
 		"what comes later and knows less": {3, join(heartbeats, late, at(10, trace.Crash, 3),
 			send(20, 2, 1, 1, 6), send(21, 1, 2, 1, 7), arrived, send(25, 2, 1, 2, 8), all(30, 2, 2, 1)), 3},
+		"who comes back knows nothing": {3, join(heartbeats, at(10, trace.Crash, 3), send(20, 2, 1, 1, 6),
+			at(22, trace.Crash, 1), back(23, 1), send(24, 1, 2, 1, 7), all(30, 2, 2, 1)), 1},
 		"a duplicate goes as far": {3, join(heartbeats, at(10, trace.Crash, 3),
 			send(20, 2, 1, 1, 6), send(20, 2, 1, 1, 6)[1], send(21, 1, 2, 1, 7), all(22, 2, 2, 1)), 2},
 	} {

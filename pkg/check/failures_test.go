@@ -57,6 +57,9 @@ func TestFailures(t *testing.T) {
 		"the living are suspected": {join(at(10, trace.Suspect, 1, 3), at(20, trace.Crash, 3),
 			at(25, trace.Suspect, 2, 3), at(27, trace.Suspect, 1, 3), elects(30, 2, 1, 2)), churning, OK,
 			map[string]float64{"false_suspicions": 1, "suspicion_ms": 5}, []string{"ok"}},
+		"a paused one is not suspected falsely": {join(at(10, trace.Pause, 3), at(12, trace.Suspect, 1, 3),
+			at(50, trace.Resume, 3), at(60, trace.Suspect, 1, 3)), churning, OK,
+			map[string]float64{"false_suspicions": 1}, nil},
 		"a paused leader does not lead": {join(at(10, trace.Pause, 3), elects(20, 2, 1, 2),
 			at(50, trace.Resume, 3), elects(60, 2, 3)), churning, OK,
 			map[string]float64{"pauses": 1, "split_brain_ms": 10, "downtime_ms": 10, "crashes": 0,
@@ -67,6 +70,12 @@ func TestFailures(t *testing.T) {
 				p.Leader = 3
 				p.Scenario = harness.Scenario{Kind: harness.LeaderCrash, Elections: 2}
 			}, OK, map[string]float64{"downtime_ms": 4}, []string{"ok", "restart", "ok"}},
+		"whoever leads behind them": {join(at(10, trace.Crash, 3), elects(12, 2, 1, 2), back(20, 3),
+			elects(26, 2, 3)),
+			func(p *harness.Plan) {
+				p.Leader = 3
+				p.Scenario = harness.Scenario{Kind: harness.LeaderCrash, Elections: 2}
+			}, OK, map[string]float64{"downtime_ms": 2}, []string{"ok", "restart"}},
 		"a heal until all agree": {join(cut(10, "1 2|3"), elects(20, 2, 1, 2), heal(40),
 			elects(47, 3, 1, 2)), func(p *harness.Plan) {
 			churning(p)
