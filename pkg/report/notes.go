@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -174,15 +172,4 @@ func (v *Violation) draw(diagram Diagram, dir string, room int) {
 // later says how to get a diagram that has no room here.
 func later(dir string, trial int) string {
 	return fmt.Sprintf("bench trace %s --trial %d draws it", Quote(dir), trial)
-}
-
-// plain is text that a shell takes for one word as it stands.
-var plain = regexp.MustCompile(`^[A-Za-z0-9_./:=@%,+-]+$`)
-
-// Quote is text as a shell takes it for one word.
-func Quote(text string) string {
-	if plain.MatchString(text) {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

@@ -179,6 +179,9 @@ func TestFaults(t *testing.T) {
 	if !slices.Equal(d.Faults, want) {
 		t.Errorf("faults %v, want %v", d.Faults, want)
 	}
+	if d := data(t, Options{}, newWorld(1).write(t)); !slices.Equal(d.Faults, want[:1]) {
+		t.Errorf("faults %v of a run that asks for loss alone", d.Faults)
+	}
 	for cell, want := range map[int][]Achieved{
 		0: {{0, 0.1, 0.125, 0.125, 0.125}, {1, 0.25, 1. / 3, 0, 0.75}, {2, 2, 3, 2, 4}},
 		3: {{0, 0.1, 0.125, 0.125, 0.125}, {1, 0.25, 0.375, 0, 0.75}, {2, 2, 3, 2, 4}}, // its second is invalid
@@ -272,6 +275,21 @@ func TestQuote(t *testing.T) {
 	if v := d.Violations[0]; v.Reproduce != "bench replay '"+dir+"' --trial 30" ||
 		v.NoDiagram != "bench trace '"+dir+"' --trial 30 draws it" {
 		t.Errorf("commands %q and %q", v.Reproduce, v.NoDiagram)
+	}
+}
+
+func TestFileNames(t *testing.T) {
+	t.Parallel()
+	got := FileNames([]string{"a/b=1", "a-b-1", "A/b=1", "..", "../x", "", strings.Repeat("y", 300), "\U0001F5F3"})
+	for i, name := range got {
+		if name == "" || len(name) > 130 || strings.ContainsAny(name, "/\\=: ") || name[0] == '.' || name[0] == '-' {
+			t.Errorf("%q is no name of a file", name)
+		}
+		for _, other := range got[:i] {
+			if strings.EqualFold(name, other) {
+				t.Errorf("%q twice", name)
+			}
+		}
 	}
 }
 

@@ -280,21 +280,6 @@ func TestMainMetrics(t *testing.T) {
 	}
 }
 
-func TestFileNames(t *testing.T) {
-	t.Parallel()
-	got := fileNames([]string{"a/b=1", "a-b-1", "A/b=1", "..", "../x", "", strings.Repeat("y", 300), "\U0001F5F3"})
-	for i, name := range got {
-		if name == "" || len(name) > 130 || strings.ContainsAny(name, "/\\=: ") || name[0] == '.' || name[0] == '-' {
-			t.Errorf("%q is no name of a file", name)
-		}
-		for _, other := range got[:i] {
-			if strings.EqualFold(name, other) {
-				t.Errorf("%q twice", name)
-			}
-		}
-	}
-}
-
 func TestNanoseconds(t *testing.T) {
 	t.Parallel()
 	for ms, want := range map[float64]float64{

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/conclave-bench/conclave/pkg/report"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -53,7 +54,7 @@ func gobench(s *selection) ([]File, error) {
 }
 
 // base is what files are called after.
-func (s *selection) base() string { return fileNames([]string{s.run.Name})[0] }
+func (s *selection) base() string { return report.FileNames([]string{s.run.Name})[0] }
 
 // benchmark is the name of a cell. It ends in the number of processors, always:
 // without it, the end of a value such as raft-2 would be taken for one.

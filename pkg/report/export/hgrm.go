@@ -71,7 +71,7 @@ func hgrm(s *selection) ([]File, error) {
 		return nil, fmt.Errorf("%s: no completed operation with one of these times in a trial with "+
 			"status ok: nothing to export", s.run.Path)
 	}
-	for i, name := range fileNames(names) {
+	for i, name := range report.FileNames(names) {
 		files[i].Name = name + ".hgrm"
 	}
 	return files, nil

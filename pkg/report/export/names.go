@@ -99,35 +99,6 @@ func word(text string) string {
 	return b.String()
 }
 
-// fileNames gives each of the texts a name of a file of its own, without anything
-// that a shell, a file system or LaTeX takes amiss.
-func fileNames(texts []string) []string {
-	const most = 120
-	names, taken := make([]string, len(texts)), map[string]bool{}
-	for i, text := range texts {
-		name := strings.Map(func(r rune) rune {
-			switch {
-			case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '_':
-				return r
-			}
-			return '-'
-		}, text)
-		parts := strings.FieldsFunc(name[:min(len(name), most)], func(r rune) bool { return r == '-' })
-		name = strings.TrimLeft(strings.Join(parts, "-"), ".-")
-		if name == "" {
-			name = "cell"
-		}
-		unique := name
-		// Systems exist that do not tell upper case from lower case.
-		for n := 2; taken[strings.ToLower(unique)]; n++ {
-			unique = name + "-" + strconv.Itoa(n)
-		}
-		taken[strings.ToLower(unique)] = true
-		names[i] = unique
-	}
-	return names
-}
-
 // short is a text that may be long, for a line that should not be.
 func short(text string) string {
 	const most = 200

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/conclave-bench/conclave/pkg/report"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -27,7 +28,7 @@ func pgfplots(s *selection) ([]File, error) {
 		for _, title := range titles {
 			data = append(data, m+"-"+title)
 		}
-		data = fileNames(data)
+		data = report.FileNames(data)
 		plotted := false
 		picture := &bytes.Buffer{}
 		s.beginAxis(picture, axis, m)
@@ -44,7 +45,7 @@ func pgfplots(s *selection) ([]File, error) {
 			files = files[:len(files)-len(lines)]
 			continue
 		}
-		files = append(files, File{fileNames([]string{m})[0] + ".tex", picture.Bytes()})
+		files = append(files, File{report.FileNames([]string{m})[0] + ".tex", picture.Bytes()})
 	}
 	if len(files) == 0 {
 		return nil, s.empty()

@@ -43,7 +43,7 @@ func faultFigures(d *report.Data) (out []picture) {
 			entries = append(entries, entry{names[at], lookOf(at), onlyMark})
 		}
 		entries = append(entries, entry{"as requested", asAsked, onlyLine})
-		out = append(out, picture{fileName("faults-" + fault.Name), height, entries, plot})
+		out = append(out, picture{"faults-" + fault.Name, height, entries, plot})
 	}
 	return out
 }

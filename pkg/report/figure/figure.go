@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -74,7 +73,15 @@ func pictures(d *report.Data) (out []picture) {
 			out = append(out, lineFigures(d, i, x)...)
 		}
 	}
-	return slices.Concat(out, spreadFigures(d), kindFigures(d), faultFigures(d))
+	out = slices.Concat(out, spreadFigures(d), kindFigures(d), faultFigures(d))
+	names := make([]string, len(out))
+	for i := range out {
+		names[i] = out[i].name
+	}
+	for i, name := range report.FileNames(names) {
+		out[i].name = name
+	}
+	return out
 }
 
 // none is the variable of an axis that has one place for each algorithm.
@@ -147,17 +154,6 @@ func panels(d *report.Data, x int) (out []panel) {
 
 func column(d *report.Data, name string) int {
 	return slices.IndexFunc(d.Columns, func(c report.Column) bool { return c.Name == name })
-}
-
-// fileName makes text fit for a file's name.
-func fileName(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '_', r == '-':
-			return r
-		}
-		return '_'
-	}, text)
 }
 
 // save draws p into a file.

@@ -232,6 +232,75 @@ func TestScale(t *testing.T) {
 	}
 }
 
+// TestPictures_Names: each figure has a file of its own, and one that every system can have,
+// whatever was varied.
+func TestPictures_Names(t *testing.T) {
+	t.Parallel()
+	d := sample()
+	events := strings.Repeat("{at: 100ms, do: pause}, ", 20)
+	d.Columns[2] = report.Column{Name: "failures_events", Values: []string{events + "1", events + "2"}}
+	var names []string
+	for _, p := range pictures(d) {
+		if len(p.name) > 130 || strings.ContainsAny(p.name, " /:{},") || slices.Contains(names, p.name) {
+			t.Errorf("%q is no name for another file", p.name)
+		}
+		names = append(names, p.name)
+	}
+	if len(names) < 20 {
+		t.Errorf("%d figures", len(names))
+	}
+}
+
+// TestVariables: a metric is drawn against the number of nodes, else against what has most
+// values, and what fails against the rate of failures too.
+func TestVariables(t *testing.T) {
+	t.Parallel()
+	numbers := func(name string, n int) report.Column {
+		return report.Column{Name: name, Numeric: true, Values: make([]string, n)}
+	}
+	label, nodes, loss := numbers("label", 9), numbers("nodes", 2), numbers("loss", 3)
+	for _, c := range []struct {
+		columns []report.Column
+		metric  string
+		want    []int
+	}{
+		{[]report.Column{label}, "election_ms", []int{none}},
+		{[]report.Column{label, nodes, loss}, "election_ms", []int{1}},
+		{[]report.Column{label, loss, nodes}, "election_ms", []int{2}},
+		{[]report.Column{label, numbers("think_ms", 2), numbers("hold_ms", 4)}, "waiting_ms", []int{2}},
+		{[]report.Column{label, numbers("nodes", 1), loss}, "election_ms", []int{2}},
+		{[]report.Column{label, nodes, loss}, "availability", []int{1, 2}},
+		{[]report.Column{label, loss}, "availability", []int{1}},
+	} {
+		if got := variables(&report.Data{Columns: c.columns}, c.metric); !slices.Equal(got, c.want) {
+			t.Errorf("%s of %v: against %v, want %v", c.metric, c.columns, got, c.want)
+		}
+	}
+}
+
+// TestPanels: cells of one label that stand at one place are in different panels, of which
+// there are not too many.
+func TestPanels(t *testing.T) {
+	t.Parallel()
+	d := &report.Data{Columns: []report.Column{{Name: "label", Values: []string{"a"}}, {Name: "nodes"}, {Name: "loss"}}}
+	for i := range 2 * (mostPanels + 5) {
+		d.Columns[1].Values = append(d.Columns[1].Values, fmt.Sprint(i))
+		d.Columns[2].Values = append(d.Columns[2].Values, fmt.Sprint(i))
+		d.Cells = append(d.Cells, report.Cell{Design: []int{0, i % 2, i / 2}})
+	}
+	got := panels(d, 1)
+	if len(got) != mostPanels || got[0].name != "-loss-0" || got[1].name != "-loss-1" || len(got[1].cells) != 2 {
+		t.Errorf("%d panels, of which the first are %v", len(got), got[:2])
+	}
+	d.Columns[2].Values = d.Columns[2].Values[:1]
+	for i := range d.Cells {
+		d.Cells[i].Design = []int{0, i, 0}
+	}
+	if got := panels(d, 1); len(got) != 1 || got[0].name != "" || len(got[0].cells) != len(d.Cells) {
+		t.Errorf("%d panels, want one without a name", len(got))
+	}
+}
+
 // TestWrite_OnePoint: without anything varied there is one place for each algorithm.
 func TestWrite_OnePoint(t *testing.T) {
 	t.Parallel()

@@ -82,7 +82,7 @@ func lineFigures(d *report.Data, metric, x int) (out []picture) {
 		if claimed {
 			entries = append(entries, entry{"claimed", look{color: gray, dash: dotted}, onlyLine})
 		}
-		out = append(out, picture{fileName(file + p.name), height, entries, plot})
+		out = append(out, picture{file + p.name, height, entries, plot})
 	}
 	return out
 }

@@ -46,8 +46,8 @@ func spreadFigures(d *report.Data) (out []picture) {
 				continue // nothing above 0
 			}
 			box.apply(ecdf, tail)
-			out = append(out, picture{fileName("ecdf-" + metric + p.name), height, entries, ecdf},
-				picture{fileName("tail-" + metric + p.name), height, entries, tail})
+			out = append(out, picture{"ecdf-" + metric + p.name, height, entries, ecdf},
+				picture{"tail-" + metric + p.name, height, entries, tail})
 		}
 	}
 	return out
@@ -122,7 +122,7 @@ func kindFigures(d *report.Data) (out []picture) {
 		plot.X.Min, plot.X.Max = 0, nice(most)
 		plot.Y.Min, plot.Y.Max = -0.6, float64(len(names))-0.4
 		tall := 0.55*vg.Inch + vg.Length(len(names))*0.2*vg.Inch
-		out = append(out, picture{fileName("kinds" + p.name), tall, nil, plot})
+		out = append(out, picture{"kinds" + p.name, tall, nil, plot})
 	}
 	return out
 }

@@ -1,0 +1,47 @@
+package report
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// plain is text that a shell takes for one word as it stands.
+var plain = regexp.MustCompile(`^[A-Za-z0-9_./:=@%,+-]+$`)
+
+// Quote is text as a shell takes it for one word.
+func Quote(text string) string {
+	if plain.MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// FileNames gives each of the texts a name of a file of its own, of not many more than 120
+// characters, without anything that a shell, a file system or LaTeX takes amiss.
+func FileNames(texts []string) []string {
+	const most = 120
+	names, taken := make([]string, len(texts)), map[string]bool{}
+	for i, text := range texts {
+		name := strings.Map(func(r rune) rune {
+			switch {
+			case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '_':
+				return r
+			}
+			return '-'
+		}, text)
+		parts := strings.FieldsFunc(name[:min(len(name), most)], func(r rune) bool { return r == '-' })
+		name = strings.TrimLeft(strings.Join(parts, "-"), ".-")
+		if name == "" {
+			name = "cell"
+		}
+		unique := name
+		// Systems exist that do not tell upper case from lower case.
+		for n := 2; taken[strings.ToLower(unique)]; n++ {
+			unique = name + "-" + strconv.Itoa(n)
+		}
+		taken[strings.ToLower(unique)] = true
+		names[i] = unique
+	}
+	return names
+}
