@@ -1,5 +1,6 @@
-// Command node is one node of a trial: it reads its plan from standard input.
-// It is for launchers other than bench, which starts its own binary as nodes.
+// Command node is what a machine needs that runs nodes for a bench elsewhere: node
+// host starts them, as bench run --host asks it to; without arguments it is one node
+// of a trial and reads its plan from standard input.
 package main
 
 import (

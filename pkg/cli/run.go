@@ -210,6 +210,9 @@ func (s *streams) preamble(e *experiment.Experiment, folder *results.Folder) err
 	fmt.Fprintf(s.err, "seed        %d\n", e.Seed)
 	fmt.Fprintf(s.err, "version     %s, %s\n", b.Version, b.commit())
 	fmt.Fprintf(s.err, "results     %s (every default: %s)\n", folder.Dir(), results.ConfigFile)
+	if host := folder.Header().Host; len(host) > 0 {
+		fmt.Fprintf(s.err, "host        %s\n", strings.Join(host, " "))
+	}
 	if finished > 0 {
 		fmt.Fprintf(s.err, "resumed     %s\n", progressOf(e, finished, planned)+" were finished")
 	}
