@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -243,6 +244,15 @@ func TestFinishAgain(t *testing.T) {
 	}
 	if m := finish(t, f); m.Complete || m.Planned != 2 || m.Finished != 1 {
 		t.Errorf("manifest %+v, want one of two finished", m)
+	}
+	// A rule may find that fewer are enough.
+	rule := &Stopping{Metric: "election_ms", Cells: []Stopped{{Cell: 1, Repetitions: 1, Stopped: Precise}}}
+	if _, err := f.Finish(End{Planned: 1, Stopping: rule}); err != nil {
+		t.Fatal(err)
+	}
+	m, err := ReadManifest(f.Dir())
+	if err != nil || !m.Complete || m.Planned != 1 || !reflect.DeepEqual(m.Stopping, rule) {
+		t.Errorf("manifest %+v, %v, want the one trial that was needed, and the rule", m, err)
 	}
 	if err := f.Append(testTrial(1)); err != nil {
 		t.Fatal(err)

@@ -44,6 +44,13 @@ func TestEachOperation_OneTruth(t *testing.T) {
 	if got := operations(t, f.Dir()); !reflect.DeepEqual(got, want) {
 		t.Errorf("from the journal: %v, want %v", got, want)
 	}
+	finish(t, f)
+	if err := f.Append(testTrial(4)); err != nil {
+		t.Fatal(err)
+	}
+	if got := operations(t, f.Dir()); len(got) != 4 {
+		t.Errorf("%v, want those of the four trials in the journal", got)
+	}
 	if got := operations(t, filepath.Join(f.Dir(), TrialsFile)); got != nil {
 		t.Errorf("a table of trials has operations: %v", got)
 	}

@@ -100,6 +100,16 @@ func TestReadTable_Alone(t *testing.T) {
 	}
 }
 
+// TestReadTable_NoMessages: who passes the trials on need not pass the messages on.
+func TestReadTable_NoMessages(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, TrialsFile), readFile(t, written(t, 2, false).Dir(), TrialsFile))
+	if table := readTable(t, dir); len(table.Trials) != 2 || table.Trials[0].Kinds != nil {
+		t.Errorf("%+v, want two trials without kinds", table)
+	}
+}
+
 // TestReadTable_Spreadsheet: a table that a spreadsheet has saved again is the same.
 func TestReadTable_Spreadsheet(t *testing.T) {
 	good := readFile(t, written(t, 2, false).Dir(), TrialsFile)
