@@ -224,6 +224,10 @@ func TestRounds(t *testing.T) {
 	}
 	s.Want(0, announces(3, 2, 4), "") // no matter: the leader is the same
 	s.Want(0, announces(3, 3, 5), "-delta -T leader=5")
+	now := plugin.Coordinator{Leader: 3, Round: round(3, 3, 2)}
+	before := plugin.Coordinator{Leader: 5, Round: round(3, 3, 1)} // in a former life
+	s.Want(0, algotest.Hear(3, now), "-delta -T leader=3")
+	s.Want(0, algotest.Hear(3, before), "COORDINATOR>3")
 	s.Want(0, elect, "leader=0 delta=0s")
 	s.Want(0, announces(2, 3, 4), "") // older, and it hears the newer yet
 	s.Want(0, delta, "ELECTION>3 ELECTION>4 ELECTION>5 T=2ms")
