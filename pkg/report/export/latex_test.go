@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/stats"
 )
 
 // rowsOf are the rows of a table between two rules, split into their fields.
@@ -130,6 +131,29 @@ func TestLaTeX_Estimates(t *testing.T) {
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// The smallest median has four digits, none has more than three behind the point, and none
+// has a zero that all others have as well.
+func TestDecimals(t *testing.T) {
+	t.Parallel()
+	nan := math.NaN()
+	for _, test := range []struct {
+		medians []float64
+		want    int
+	}{
+		{[]float64{1.234567}, 3}, {[]float64{12.34567}, 2}, {[]float64{123.4567}, 1}, {[]float64{1234.567}, 0},
+		{[]float64{1234.567, 12.34567}, 2}, {[]float64{0.001234567}, 3}, {[]float64{12.5, 100}, 1}, {[]float64{100, 28}, 0},
+		{[]float64{0, nan}, 0}, {[]float64{-12.34567, 1000}, 2},
+	} {
+		var summaries []stats.Summary
+		for _, v := range test.medians {
+			summaries = append(summaries, stats.Summary{Median: v, CILow: nan, CIHigh: nan})
+		}
+		if got := decimalsOf(summaries); got != test.want {
+			t.Errorf("%v: %d decimals, want %d", test.medians, got, test.want)
+		}
 	}
 }
 
