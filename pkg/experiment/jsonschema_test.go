@@ -73,7 +73,7 @@ var unseen = map[string]string{
 		scenario-many-initiators scenario-meaningless-key scenario-open-without-rate scenario-settle
 		scenario-too-slow scenario-warmup script-empty script-processes sweep-cell-mistake
 		sweep-duplicate-cells sweep-same-cells sweep-too-large sweep-topology-path sweep-twice
-		topology-huge topology-order until-min-above-max until-too-many who-minority-of-two
+		thresholds-duration topology-huge topology-order until-min-above-max until-too-many who-minority-of-two
 		who-not-there`,
 	"what is wrong depends on the algorithms": `
 		cut-shape-without-leader detector-scope-of-mutexes events-trigger-of-elections
