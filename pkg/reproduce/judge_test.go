@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,6 +79,8 @@ func TestEstimates(t *testing.T) {
 	}{
 		{"", "election_ms", trials, "10 to 18", 9},
 		{"mean", "election_ms", trials, "14 [", 9},
+		{"mean", "TOKEN", trials, "7 [7, 7]", 9},
+		{"mean", "TOKEN", trials[:5], "7 [..., ...]", 5},
 		{"median", "election_ms", trials, "14 [11, 17]", 9},
 		{"min", "election_ms", trials, "10", 9},
 		{"max", "election_ms", trials, "18", 9},
@@ -97,6 +100,29 @@ func TestEstimates(t *testing.T) {
 		if !strings.HasPrefix(got.String(), c.want) || got.N != c.n {
 			t.Errorf("%s of %s: %s of %d, want %s of %d", c.stat, c.metric, got, got.N, c.want, c.n)
 		}
+	}
+}
+
+// TestJudge: a label is looked up in the cell that is otherwise the same, and what is
+// close is so by how much it is off.
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	dir := write(t, "paper: A. Author\ncolumns: [nodes]\nstatements:\n"+
+		"- says: x\n  metric: messages\n  paper: exactly label twin\n  where: {label: bully}\n"+
+		"- says: y\n  metric: messages\n  paper: within 50 % of 2N²\n  where: {label: bully}\n")
+	text := strings.Replace(goodExperiment, "[bully]", "[bully, {name: bully, label: twin}]", 1)
+	must(t, os.WriteFile(filepath.Join(dir, "small.yaml"), []byte(text), 0o644))
+	s, err := Load(dir, "small")
+	must(t, err)
+	rows, err := judged(t, s, false)
+	must(t, err)
+	var got []string
+	for i := range rows {
+		got = append(got, rows[i].Case+" "+rows[i].Outcome())
+	}
+	want := []string{"nodes=3 holds", "nodes=4 holds", "nodes=3 within 33.4 %", "nodes=4 within 25 %"}
+	if !slices.Equal(got, want) || rows[0].Stated == rows[1].Stated {
+		t.Errorf("%q, want %q; messages %v and %v", got, want, rows[0].Stated, rows[1].Stated)
 	}
 }
 

@@ -115,7 +115,11 @@ func TestStopping(t *testing.T) {
 		}
 		return out
 	}
-	again := *row(6, results.Invalid, math.NaN())
+	invalid := func(attempts int) *results.Trial {
+		again := row(6, results.Invalid, math.NaN())
+		again.Attempts = attempts
+		return again
+	}
 	for name, test := range map[string]struct {
 		rows        []*results.Trial
 		repetitions int
@@ -133,7 +137,9 @@ func TestStopping(t *testing.T) {
 		"a timeout is larger than all": {with(ok(9, 9, 10, 10, 11, 11), results.Timeout, 1), 6, "", 9,
 			math.NaN()},
 		"a violation is none":         {with(ok(9, 9, 10, 10, 11, 11), results.Violation, 1), 6, "", 9, math.NaN()},
-		"invalid, to be repeated":     {append(ok(9, 9, 10, 10, 11), &again), 5, "", 9, math.NaN()},
+		"invalid, to be repeated":     {append(ok(9, 9, 10, 10, 11), invalid(1)), 5, "", 9, math.NaN()},
+		"invalid, one retry is left":  {append(ok(9, 9, 10, 10, 11), invalid(2)), 5, "", 9, math.NaN()},
+		"invalid for good":            {append(ok(9, 9, 10, 10, 11), invalid(3)), 6, "", 9, math.NaN()},
 		"in the end":                  {ok(1, 2, 3, 4, 5, 6, 7, 8, 9), 9, results.AtMost, 9, 0.6},
 		"precise in the last of them": {ok(20, 9, 10, 10, 10, 1, 10, 10, 10), 9, results.Precise, 9, 0.05},
 	} {
@@ -157,6 +163,25 @@ func TestStopping(t *testing.T) {
 		if !s.Needs(1, 1) {
 			t.Errorf("%s: the first repetition is not needed", name)
 		}
+	}
+}
+
+// A journal and an experiment that do not belong together are found out.
+func TestEachTrial(t *testing.T) {
+	t.Parallel()
+	e, f := created(t, ruled, t.TempDir())
+	_, err := runner.Run(context.Background(), e, f, runner.Options{})
+	must(t, err)
+	n := 0
+	must(t, runner.EachTrial(e, f.Dir(), func(*results.Trial) { n++ }))
+	if n < 4*8 {
+		t.Errorf("%d trials, want 8 or more of each of 4 cells", n)
+	}
+	other, _ := created(t, strings.Replace(ruled, "[bully, ring-list]", "[bully]", 1), t.TempDir())
+	if _, err := runner.ReadStopping(other, f.Dir()); err == nil ||
+		!strings.Contains(err.Error(), "is of cell 3, but the run has 2 cells") &&
+			!strings.Contains(err.Error(), "is of cell 4, but the run has 2 cells") {
+		t.Error(err)
 	}
 }
 

@@ -1,0 +1,64 @@
+package runner
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/experiment"
+)
+
+// TestCalibration: what was asked for is compared with what was achieved, over all trials
+// of a cell, and told if it is another.
+func TestCalibration(t *testing.T) {
+	t.Parallel()
+	const flaky = "failures: {events: [{at: 0ms, do: flaky, links: [[1, 2]], loss: 0.9}]}\n"
+	const bursts = "network: {loss: {burst: {p_enter: 0.02, p_leave: 0.18, good: 0, bad: 1}}}\n"
+	for name, test := range map[string]struct {
+		text         string
+		copies, lost int64 // of each of two trials
+		late         float64
+		skipped      int
+		want         string // the beginning of the only warning; empty: there is none
+	}{
+		"as asked for":      {"network: {loss: 0.1}\n", 1000, 105, 0.2, 0, ""},
+		"no loss":           {"network: {loss: 0.1}\n", 1000, 0, 0, 0, "cell 1: 0 of 2000 messages were lost, but a loss of 0.1 was"},
+		"too much":          {"network: {loss: 0.1}\n", 1000, 140, 0, 0, "cell 1: 280 of 2000 messages were lost"},
+		"loss unasked":      {"", 1000, 1, 0, 0, "cell 1: 2 of 2000 messages were lost, but a loss of 0 was"},
+		"few messages":      {"network: {loss: 0.1}\n", 10, 0, 0, 0, ""},
+		"links are flaky":   {flaky, 1000, 300, 0, 0, ""},
+		"bursts":            {bursts, 1000, 140, 0, 0, ""}, // would be too much of independent losses
+		"bursts, far off":   {bursts, 1000, 300, 0, 0, "cell 1: 600 of 2000 messages were lost"},
+		"late":              {"network: {latency: 2ms}\n", 1000, 0, 0.51, 0, "cell 1: messages were delivered 0.51 ms after"},
+		"just not late":     {"network: {latency: 2ms}\n", 1000, 0, 0.49, 0, ""},
+		"late for so long":  {"network: {latency: 20ms}\n", 1000, 0, 1.9, 0, ""},
+		"faults are left":   {"", 1000, 0, 0, 3, "cell 1: 6 faults did not happen"},
+		"nothing was sent":  {"network: {loss: 0.1}\n", 0, 0, 0, 0, ""},
+		"nobody knows when": {"", 1000, 0, math.NaN(), 0, ""},
+	} {
+		path := filepath.Join(t.TempDir(), "experiment.yaml")
+		text := "problem: election\nalgorithms: [bully]\n" + test.text
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		e, err := experiment.Load(path, experiment.Overrides{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var o outcome
+		o.verdict.Totals.Met, o.verdict.Totals.Missed = test.copies-test.lost, test.lost
+		o.verdict.Metrics = []check.Metric{{Name: "delay_error_p50_ms", Value: test.late}}
+		o.end.Skipped = test.skipped
+		var c calibration
+		for range 2 {
+			c.add(experiment.Trial{Cell: 1}, o)
+		}
+		got := strings.Join(c.warnings(e), "; ")
+		if !strings.HasPrefix(got, test.want) || test.want == "" && got != "" || strings.Contains(got, "; cell") {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
