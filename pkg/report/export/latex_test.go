@@ -245,6 +245,16 @@ func TestPgfplots_Axis(t *testing.T) {
 	}
 }
 
+// The number of nodes is the axis if it varies, whatever stands before it.
+func TestPgfplots_AxisOfNodes(t *testing.T) {
+	t.Parallel()
+	r := small(t)
+	s := &selection{run: r, cells: r.Cells(), columns: []string{"loss", "nodes"}}
+	if got := s.axis(); got != "nodes" {
+		t.Errorf("axis %q, want nodes", got)
+	}
+}
+
 // A real LaTeX compiles all of it, whatever things are called.
 func TestLaTeX_Compiles(t *testing.T) {
 	t.Parallel()

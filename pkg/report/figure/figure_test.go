@@ -37,7 +37,7 @@ func sample() *report.Data {
 		Claims: []report.Claim{{Algorithm: "election/bully", Metric: "messages_per_election", Load: "worst",
 			Text: "N²"}},
 		Kinds:  []string{"ELECTION", "A_KIND_WITH_A_NAME_THAT_NEVER_FITS"},
-		Faults: []report.Fault{{Name: "loss", Title: "loss"}},
+		Faults: []report.Fault{{Name: "loss", Title: "loss"}, {Name: "latency_ms", Title: "latency (ms)"}},
 	}
 	for label := range 2 {
 		for nodes, n := range []int{3, 5, 9} {
@@ -70,8 +70,11 @@ func cell(label, nodes, loss, n int) report.Cell {
 		Figures: figures,
 		Spreads: []report.Spread{{Metric: "election_ms", N: 5, Censored: 1, Values: []float64{0, 1, 5, 700},
 			Ranks: []int{1, 2, 3, 4}}},
-		Kinds:    []report.Kind{{Kind: 0, Sent: 8, Delivered: 5}, {Kind: 1, Sent: 0.5}},
-		Achieved: []report.Achieved{{Asked: 0.1 * float64(loss), Mean: 0.09*float64(loss) + float64(label)/100}},
+		Kinds: []report.Kind{{Kind: 0, Sent: 8, Delivered: 5}, {Kind: 1, Sent: 0.5}},
+		Achieved: []report.Achieved{
+			{Asked: 0.1 * float64(loss), Mean: 0.09*float64(loss) + float64(label)/100, Most: 0.3},
+			{Fault: 1, Asked: 2, Mean: 2.5, Most: 4},
+		},
 	}
 	if label == 0 {
 		c.Bounds = []report.Bound{{Claim: 0, Lo: float64(n), Hi: 1e9}}
@@ -147,7 +150,7 @@ func TestWrite(t *testing.T) {
 	}
 	add("kinds-nodes-%s-loss-0", "3", "5", "9")
 	add("kinds-nodes-%s-loss-0.1", "3", "5", "9")
-	add("faults-%s", "loss")
+	add("faults-%s", "loss", "latency_ms")
 	slices.Sort(want)
 	if got := slices.Sorted(slices.Values(names)); !slices.Equal(got, want) {
 		t.Errorf("figures %v, want %v", got, want)
@@ -287,6 +290,18 @@ func TestVariables(t *testing.T) {
 		if got := variables(&report.Data{Columns: c.columns}, c.metric); !slices.Equal(got, c.want) {
 			t.Errorf("%s of %v: against %v, want %v", c.metric, c.columns, got, c.want)
 		}
+	}
+}
+
+// TestPlaced: a tick keeps its place, and its text if that does not overlap the one before.
+func TestPlaced(t *testing.T) {
+	t.Parallel()
+	var got []string
+	for _, tick := range placed([]float64{0, 0.5, 1, 5, 5.9, 10}, 0, 10) {
+		got = append(got, fmt.Sprint(tick.Value, ":", tick.Label))
+	}
+	if want := []string{"0:0", "0.5:", "1:1", "5:5", "5.9:", "10:10"}; !slices.Equal(got, want) {
+		t.Errorf("ticks %v, want %v", got, want)
 	}
 }
 

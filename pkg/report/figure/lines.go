@@ -196,7 +196,7 @@ func scaleOf(lines []line) (s scale, any bool) {
 func (s *scale) apply(p *plot.Plot) {
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = s.left, s.right, s.bottom, s.top
 	if len(s.xs) <= 12 {
-		p.X.Tick.Marker = placed(s.xs, s.left, s.right, 10, func(v float64) float64 { return v })
+		p.X.Tick.Marker = placed(s.xs, s.left, s.right)
 	}
 	if s.log {
 		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}

@@ -142,16 +142,17 @@ func drawLegend(c draw.Canvas, entries []entry, at []vg.Point) {
 	}
 }
 
-// placed are ticks at the values, of which those that would overlap another have no
-// text; room is how many texts there is room for.
-func placed(values []float64, low, high float64, room int, place func(float64) float64) plot.ConstantTicks {
+// placed are ticks at the values of an axis from low to high, of which those that would
+// overlap another have no text.
+func placed(values []float64, low, high float64) plot.ConstantTicks {
+	const room = 10 // texts beside each other
 	var out plot.ConstantTicks
 	last := math.Inf(-1)
-	least := (place(high) - place(low)) / float64(room)
+	least := (high - low) / room
 	for _, v := range values {
 		t := plot.Tick{Value: v}
-		if at := place(v); at-last >= least {
-			t.Label, last = number(v), at
+		if v-last >= least {
+			t.Label, last = number(v), v
 		}
 		out = append(out, t)
 	}
