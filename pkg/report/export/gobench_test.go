@@ -125,6 +125,18 @@ func TestGobench_Remarks(t *testing.T) {
 	}
 }
 
+func TestIsKey(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"nodes": true, "a-b_1": true, "": false, "Nodes": false, "nOdes": false, "1a": false, "_a": false, "a b": false,
+		"a:": false, "a.b": false,
+	} {
+		if got := isKey(name); got != want {
+			t.Errorf("%q: %v", name, got)
+		}
+	}
+}
+
 // Counts are exact where all trials of a simulated cell agree, and nowhere else.
 func TestGobench_Exact(t *testing.T) {
 	t.Parallel()

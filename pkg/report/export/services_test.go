@@ -106,6 +106,24 @@ func TestBMF_Intervals(t *testing.T) {
 	}
 }
 
+// A name does not end in what mutes Bencher's alerts, and is not longer than it may be.
+func TestBMF_Names(t *testing.T) {
+	t.Parallel()
+	for label, want := range map[string]string{
+		"a-bencher-ignore": `"a": {`, strings.Repeat("é", 600): `"` + strings.Repeat("é", 512) + `": {`,
+		"x" + strings.Repeat("é", 600): `"x` + strings.Repeat("é", 511) + `": {`,
+	} {
+		r := runOf(sample(label, 1, 2, 3)...)
+		r.Design = r.Design[:4] // without nodes
+		for i := range r.Trials {
+			r.Trials[i].Design = r.Trials[i].Design[:4]
+		}
+		if text := one(t, r, "bmf", Options{}); !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+}
+
 // Two cells never become one.
 func TestBMF_NamesThatCollide(t *testing.T) {
 	t.Parallel()
