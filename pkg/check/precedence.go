@@ -53,7 +53,7 @@ func newPrecedence(s *harness.Setup) *precedence {
 // message follows what is known along the messages of the algorithm. Heartbeats
 // tell it nothing.
 func (o *precedence) message(r *trace.Record) {
-	if r.Plane == trace.Detection && r.Kind == harness.Heartbeat {
+	if harness.IsHeartbeat(r) {
 		return
 	}
 	if r.Type == trace.Send {

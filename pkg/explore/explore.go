@@ -232,7 +232,7 @@ func (f *Find) conclude() error {
 	}
 	f.Records = nil
 	b, err := judge(&p, f.Schedule.unseen(), f.Rule, trace.SinkFunc(func(r *trace.Record) {
-		if r.Plane != trace.Detection || r.Kind != harness.Heartbeat {
+		if !harness.IsHeartbeat(r) {
 			f.Records.Record(r)
 		}
 	}))

@@ -128,12 +128,10 @@ func (a *application) release(m *Member, now time.Duration) {
 
 // finish tells the world once that nothing more will be asked for.
 func (a *application) finish(m *Member) {
-	kind := m.setup.Scenario.Kind
-	if a.done || a.waiting || m.Inside || len(a.queue) > 0 || a.planned ||
-		(kind == Closed || kind == Open) && a.made != a.quota {
+	if k := m.setup.Scenario.Kind; k != Closed && k != Open {
 		return
 	}
-	if kind == Closed || kind == Open {
+	if !a.done && !a.waiting && !m.Inside && len(a.queue) == 0 && !a.planned && a.made == a.quota {
 		a.done = true
 		m.world.Done(m)
 	}

@@ -35,6 +35,10 @@ type Outgoing struct {
 // Heartbeat is the kind of the detector's own messages on its plane.
 const Heartbeat = 255
 
+// IsHeartbeat says whether the record of a message is of one that is the detector's
+// own, which no algorithm sees.
+func IsHeartbeat(r *trace.Record) bool { return r.Plane == trace.Detection && r.Kind == Heartbeat }
+
 // An Alarm names why a member wants to be woken.
 type Alarm struct {
 	Slot uint16 // what for: one of the slots below, or an algorithm timer

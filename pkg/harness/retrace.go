@@ -194,15 +194,10 @@ func inWords(e *algo.Effect) string {
 	return "asks for something unknown"
 }
 
-// isHeartbeat says whether a message is the detector's own, which no algorithm sees.
-func isHeartbeat(rec *trace.Record) bool {
-	return rec.Plane == trace.Detection && rec.Kind == Heartbeat
-}
-
 // send holds a message against the one that the algorithm sends, down to the number
 // of its bytes, and keeps its content for the receiver.
 func (r *retracing) send(rec *trace.Record) {
-	if isHeartbeat(rec) {
+	if IsHeartbeat(rec) {
 		return
 	}
 	kinds, codec := r.setup.Alg.Codec.Kinds(), r.setup.Alg.Codec
@@ -229,7 +224,7 @@ func (r *retracing) send(rec *trace.Record) {
 }
 
 func (r *retracing) deliver(rec *trace.Record) {
-	if isHeartbeat(rec) {
+	if IsHeartbeat(rec) {
 		return
 	}
 	id := algo.ID(rec.Process)
