@@ -23,34 +23,6 @@ const (
 // It is MinimumN(0.5, 0.95), so that a median and its ratio appear together.
 const MinimumBootstrap = 6
 
-// BCa returns the bias-corrected and accelerated bootstrap interval of a
-// statistic (Efron, Better Bootstrap Confidence Intervals, JASA 82, 1987). The
-// statistic may reorder what it is given, which is a copy each time. Both ends
-// are NaN below MinimumBootstrap values; an end is NaN where the resamples do not
-// reach, or where the statistic gave no finite figure.
-//
-// There are 999 resamples for 95 %, fewer from 40,000 values on, and 199 at least.
-// The acceleration is that of the jackknife, beyond 500 values by groups.
-func BCa(
-	values []float64, statistic func([]float64) float64, confidence float64, seed uint64,
-) (lo, hi float64) {
-	xs := sample(values)
-	if len(xs) < MinimumBootstrap {
-		return math.NaN(), math.NaN()
-	}
-	draw := newDraw(seed, 0)
-	scratch := make([]float64, len(xs))
-	replicates := make([]float64, resamples(len(xs), confidence))
-	for i := range replicates {
-		for j := range scratch {
-			scratch[j] = xs[draw.index(len(xs))]
-		}
-		replicates[i] = statistic(scratch)
-	}
-	a := acceleration(jackknife(xs, statistic, draw))
-	return bca(replicates, statistic(slices.Clone(xs)), a, confidence)
-}
-
 // MeanInterval returns the interval of the mean by the studentized bootstrap (Efron
 // and Tibshirani, An Introduction to the Bootstrap, 1993, section 12.5): the mean
 // of each resample is measured in its own standard errors. In simulation it comes
@@ -193,7 +165,8 @@ func (s Statistic) of(sorted []float64) float64 {
 	return mean
 }
 
-// bca returns the interval from replicates of a figure, which it sorts. Those
+// bca returns the bias-corrected and accelerated interval (Efron, Better Bootstrap
+// Confidence Intervals, JASA 82, 1987) from replicates of a figure, which it sorts. Those
 // that are NaN may be anything; they are taken to be small for the lower end and
 // large for the upper one.
 func bca(replicates []float64, figure, acceleration, confidence float64) (lo, hi float64) {
@@ -262,34 +235,6 @@ func acceleration(influence []float64) float64 {
 		return 0
 	}
 	return cubes / (6 * math.Pow(squares, 1.5))
-}
-
-// jackknife returns the influence of each value of xs, or of each of 500 groups
-// drawn at random, by leaving it out.
-func jackknife(xs []float64, statistic func([]float64) float64, draw draw) []float64 {
-	const groups = 500
-	n := len(xs)
-	if n > groups {
-		xs = slices.Clone(xs)
-		for i := n - 1; i > 0; i-- {
-			j := draw.index(i + 1)
-			xs[i], xs[j] = xs[j], xs[i]
-		}
-	}
-	u := make([]float64, min(n, groups))
-	rest := make([]float64, n)
-	sum := 0.0
-	for g := range u {
-		from, to := g*n/len(u), (g+1)*n/len(u)
-		k := copy(rest, xs[:from])
-		k += copy(rest[k:], xs[to:])
-		u[g] = -statistic(rest[:k])
-		sum += u[g]
-	}
-	for g := range u {
-		u[g] -= sum / float64(len(u))
-	}
-	return u
 }
 
 // resamples returns how many resamples of n values to draw: such that 25 lie beyond

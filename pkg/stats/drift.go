@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -108,12 +109,7 @@ func Holm(p []float64) []float64 {
 			order = append(order, i)
 		}
 	}
-	slices.SortFunc(order, func(i, j int) int {
-		if p[i] < p[j] {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(p[i], p[j]) })
 	last := 0.0
 	for k, i := range order {
 		last = max(last, min(1, p[i]*float64(len(order)-k)))

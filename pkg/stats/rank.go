@@ -11,7 +11,7 @@ import (
 type Rank struct {
 	U     float64 // pairs in which b's member is the larger; equal ones count half
 	P     float64 // of the two-sided test that a and b have one distribution
-	Delta float64 // Cliff's: +1 if every member of b is larger, -1 if every one of a
+	Delta float64 // Cliff's (1993): +1 if every member of b is larger, -1 if every one of a
 	Exact bool    // P is of U's exact distribution, not of the normal one
 }
 
@@ -56,18 +56,6 @@ func MannWhitney(a, b []float64) Rank {
 	return r
 }
 
-// Cliff returns Cliff's delta (Cliff, 1993) of b against a: the probability that
-// a member of b is the larger of a pair, minus the probability that it is the
-// smaller. It is 1 if all of b is larger, 0 if neither side tends to be.
-func Cliff(a, b []float64) float64 {
-	x, y := sample(a), sample(b)
-	if len(x) == 0 || len(y) == 0 {
-		return math.NaN()
-	}
-	twice, _ := count(x, y)
-	return float64(twice-len(x)*len(y)) / float64(len(x)*len(y))
-}
-
 // MinP returns the least P that MannWhitney can give for samples of these sizes:
 // with four a side it is 0.029, with three 0.1, and nothing is significant at
 // 0.05. It is NaN for empty samples.
@@ -93,19 +81,6 @@ func DetectableDelta(n1, n2 int, alpha, power float64) float64 {
 		return math.NaN()
 	}
 	return delta
-}
-
-// Censor returns a copy of values in which all beyond limit are +Inf, as if a
-// time limit had cut them short there. Samples with different limits can be
-// compared at the smaller one.
-func Censor(values []float64, limit float64) []float64 {
-	out := slices.Clone(values)
-	for i, v := range out {
-		if v > limit {
-			out[i] = math.Inf(1)
-		}
-	}
-	return out
 }
 
 // sample returns the values that are not missing, in ascending order. No metric

@@ -62,9 +62,6 @@ func TestMannWhitney(t *testing.T) {
 				got.Exact != test.want.Exact {
 				t.Errorf("got %+v, want %+v", got, test.want)
 			}
-			if d := Cliff(test.a, test.b); !same(d, test.want.Delta) {
-				t.Errorf("Cliff's delta is %v, want %v", d, test.want.Delta)
-			}
 		})
 	}
 }
@@ -280,7 +277,7 @@ func TestMannWhitneyOfEqualPairs(t *testing.T) {
 	distributions := map[string]func() float64{
 		"log-normal": func() float64 { return math.Exp(random.NormFloat64()) },
 		"counts":     func() float64 { return float64(random.IntN(4)) },
-		"censored":   func() float64 { return Censor([]float64{random.ExpFloat64()}, 1)[0] },
+		"censored":   func() float64 { return censor([]float64{random.ExpFloat64()}, 1)[0] },
 	}
 	for _, name := range []string{"log-normal", "counts", "censored"} {
 		for _, sizes := range [][2]int{{4, 4}, {6, 10}, {15, 15}, {60, 55}} {
@@ -307,16 +304,16 @@ func draws(n int, draw func() float64) []float64 {
 	return xs
 }
 
-func TestCensor(t *testing.T) {
-	t.Parallel()
-	values := []float64{1, 5, 6, inf, nan}
-	got := Censor(values, 5)
-	if fmt.Sprint(got) != "[1 5 +Inf +Inf NaN]" {
-		t.Errorf("censored at 5: %v", got)
+// censor returns a copy of values in which all beyond limit are +Inf, as if a time limit
+// had cut them short there.
+func censor(values []float64, limit float64) []float64 {
+	out := slices.Clone(values)
+	for i, v := range out {
+		if v > limit {
+			out[i] = math.Inf(1)
+		}
 	}
-	if fmt.Sprint(values) != "[1 5 6 +Inf NaN]" {
-		t.Errorf("the values became %v", values)
-	}
+	return out
 }
 
 // Noether's formula is put to the test: samples shifted by what it says is

@@ -120,7 +120,7 @@ func TestHodgesLehmannOfCensoredIsSound(t *testing.T) {
 		value := rapid.Float64Range(0, 30)
 		a := rapid.SliceOfN(value, 4, 15).Draw(t, "a")
 		b := rapid.SliceOfN(value, 4, 15).Draw(t, "b")
-		shift, lo, hi := HodgesLehmann(Censor(a, 20), Censor(b, 20), 0.9)
+		shift, lo, hi := HodgesLehmann(censor(a, 20), censor(b, 20), 0.9)
 		trueShift, trueLo, trueHi := HodgesLehmann(a, b, 0.9)
 		if lo > trueLo || hi < trueHi || !math.IsNaN(shift) && !same(shift, trueShift) {
 			t.Fatalf("%v [%v, %v], in truth %v [%v, %v]", shift, lo, hi, trueShift, trueLo, trueHi)

@@ -10,8 +10,7 @@
 //
 // Where values are compared, +Inf is a censored one, known only to be larger
 // than every other: a time that a time limit cut short. Censored values tie
-// with each other. That is right if all of them were cut at one limit; Censor
-// brings samples with different limits to the smaller one.
+// with each other. That is right only if all of them were cut at one limit.
 //
 // Quantiles are of Hyndman and Fan's type 7, linear interpolation between the
 // closest ranks at (n-1)p, which is the default of R, NumPy and Excel's
