@@ -394,7 +394,6 @@ func (s *simulation) crash(p algo.ID) {
 	if proc.member == nil {
 		return
 	}
-	s.activity++
 	s.count(proc.member, -1)
 	proc.member, proc.upSince = nil, -1
 	s.note(trace.Record{Type: trace.Crash, Process: uint32(p), Incarnation: proc.incarnation})
@@ -422,7 +421,6 @@ func (s *simulation) resume(p algo.ID) {
 		return
 	}
 	proc.paused = false
-	s.activity++
 	s.note(trace.Record{Type: trace.Resume, Process: uint32(p), Incarnation: proc.incarnation})
 	s.next(proc)
 }
@@ -432,7 +430,6 @@ func (s *simulation) restart(p algo.ID) {
 	if proc.member != nil {
 		return
 	}
-	s.activity++
 	proc.incarnation = max(proc.incarnation, 1) // it had a life before the trial
 	s.boot(p)
 	s.tell(func(m *harness.Member) {
