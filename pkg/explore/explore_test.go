@@ -152,6 +152,58 @@ func TestFile_SaysAllInTheComment(t *testing.T) {
 	}
 }
 
+// TestFirstFind: of several finds the one of the first family counts, and the families
+// before it are tried to their end.
+func TestFirstFind(t *testing.T) {
+	t.Parallel()
+	s := &search{alg: mustLookup("mutex/central"), options: &Options{Faults: None, Seed: 1}, begun: time.Now()}
+	s.first.Store(^uint64(0))
+	for _, number := range []uint64{7, 5, 6} {
+		s.keep(number, &Find{Number: number})
+	}
+	if s.found.Number != 5 {
+		t.Errorf("keeps what was found in family %d, want 5", s.found.Number)
+	}
+	s.next.Store(2)
+	s.work(context.Background())
+	if got := s.tried.Load(); got != 3*family || s.found.Number != 5 {
+		t.Errorf("%d schedules were tried, want those of families 2 to 4", got)
+	}
+}
+
+// TestBeyond: what is found beyond the model says so, and why.
+func TestBeyond(t *testing.T) {
+	t.Parallel()
+	for faults, within := range map[Faults]bool{Survived: true, All: false} {
+		id := "mutex/central"
+		if within {
+			id = "mutex/test-enters-at-once"
+		}
+		r, err := Run(context.Background(), id, Options{Faults: faults, Schedules: 1000, Seed: 1, Workers: 1})
+		if err != nil || r.Find == nil || r.Find.InModel != within || within != (len(r.Find.OutOfModel) == 0) {
+			t.Errorf("%s: %+v, %v, want one in the model: %t", id, r.Find, err, within)
+		}
+	}
+}
+
+// TestBeside: changes are made at the moments of a trial, or a tick beside them.
+func TestBeside(t *testing.T) {
+	t.Parallel()
+	_, m := sample(mustLookup("mutex/central"), 1)
+	at, seen := 7*time.Millisecond+300, map[time.Duration]bool{}
+	for range 100 {
+		seen[m.beside(at)-7*time.Millisecond] = true
+	}
+	if len(seen) != 4 || !seen[-tick] || !seen[0] || !seen[tick] || !seen[2*tick] {
+		t.Errorf("beside 7.0003ms by %v", seen)
+	}
+	for range 100 {
+		if got := m.beside(0); got < 0 {
+			t.Fatalf("%v is before the start", got)
+		}
+	}
+}
+
 // TestSchedulesRepeat: whatever is drawn or varied, the file that says so leads to
 // the same trial, event for event.
 func TestSchedulesRepeat(t *testing.T) {
@@ -187,13 +239,26 @@ func TestSchedulesRepeat(t *testing.T) {
 	}
 }
 
-// TestWithin: what is drawn where only what is survived may happen, is survived.
+// TestWithin: what is drawn and varied where only what is survived may happen, is
+// survived.
 func TestWithin(t *testing.T) {
 	t.Parallel()
 	for _, a := range algo.All() {
 		for seed := range uint64(50) {
-			if s, _ := sample(a, seed); !s.within() || !s.asks() {
-				t.Fatalf("%s, seed %d: within %t, asks %t", a.ID, seed, s.within(), s.asks())
+			s, m := sample(a, seed)
+			for changes := 0; ; changes++ {
+				if !s.within() || !s.asks() {
+					t.Fatalf("%s, seed %d, changed %d times: within %t, asks %t", a.ID, seed, changes,
+						s.within(), s.asks())
+				}
+				if seed >= 2 || changes == 8 {
+					break
+				}
+				var list moments
+				if _, err := s.run("", &list); err != nil {
+					t.Fatal(err)
+				}
+				s = m.vary(s, list)
 			}
 		}
 	}

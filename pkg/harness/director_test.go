@@ -359,6 +359,9 @@ func TestScriptLines(t *testing.T) {
 		"restless: at the last release": {"mutex/test-spinning",
 			Scenario{Events: []Event{{Do: DoRequest, Node: 1}, {Do: DoRequest, Node: 2}}}, nil,
 			[]step{{record: release(ms)}, {record: release(5 * ms), want: finish}}, false},
+		"restless, and rests: not at its end": {"mutex/test-spinning",
+			Scenario{Events: []Event{{Do: DoRequest, Node: 1}}}, nil,
+			[]step{{quiet: true, at: ms, idle: true, want: finish}}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -372,6 +375,38 @@ func TestScriptLines(t *testing.T) {
 				t.Errorf("stuck: %t, want %t", d.Stuck(), test.stuck)
 			}
 		})
+	}
+}
+
+// TestBehindTheLastLine: what a restless algorithm is to come to may be there when the
+// last line of a script is told. The director looks right behind it.
+func TestBehindTheLastLine(t *testing.T) {
+	t.Parallel()
+	agreed := []trace.Record{elected(ms, 1, 3), elected(ms, 2, 3), elected(ms, 3, 3)}
+	released := []trace.Record{{Type: trace.Released, Process: 1, At: ms}}
+	for name, test := range map[string]struct {
+		id      string
+		do      string
+		records []trace.Record
+		want    []string
+	}{
+		"a leader":    {"election/test-restless", DoElect, agreed, []string{"0s finish"}},
+		"none":        {"election/test-restless", DoElect, agreed[:2], nil},
+		"an entry":    {"mutex/test-spinning", DoRequest, released, []string{"0s finish"}},
+		"one to come": {"mutex/test-spinning", DoRequest, nil, nil},
+	} {
+		d := NewDirector(mustSetup(t, test.id, 3, Scenario{Kind: Script, Events: []Event{
+			{Do: test.do, Node: 1}, {At: 5 * ms, Do: DoHeal},
+		}}, nil))
+		timeline := d.Timeline()
+		last := timeline[len(timeline)-1]
+		if !last.Strike() || last.At != 5*ms+1 {
+			t.Errorf("%s: the last of %v is not to look right behind the heal", name, told(timeline))
+		}
+		for _, r := range test.records {
+			same(t, name+": before", told(d.Observe(&r)), nil)
+		}
+		same(t, name, told(d.Strike(last.At, last)), test.want)
 	}
 }
 

@@ -57,6 +57,18 @@ func TestSlowAndPaused_NothingOvertakes(t *testing.T) {
 	})
 }
 
+// TestPausedAndSlow_TakesItsTimeOnce: what a slow process was busy with when it was
+// paused has had its time.
+func TestPausedAndSlow_TakesItsTimeOnce(t *testing.T) {
+	t.Parallel()
+	_, list := script(t, 2, sender, nil, append(elects(1, 3),
+		harness.Event{At: ms, Do: harness.DoSlow, Node: 2, By: 5 * ms, For: 50 * ms},
+		harness.Event{At: 3 * ms, Do: harness.DoPause, Node: 2, For: 20 * ms})...)
+	same(t, "deliveries", tell(list, trace.Deliver), []string{
+		"23ms deliver p2 1 #1", "28ms deliver p2 1 #2",
+	})
+}
+
 // TestPausedWhileSlow_NothingOvertakes: what comes when it goes on waits behind what came
 // when it was paused.
 func TestPausedWhileSlow_NothingOvertakes(t *testing.T) {

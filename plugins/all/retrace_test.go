@@ -1,6 +1,7 @@
 package all
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -121,6 +122,31 @@ func TestRetrace_Differences(t *testing.T) {
 			r.Peer = r.Peer%3 + 1
 			return l
 		}, "and the algorithm names"},
+		"another term": {func(l trace.List) trace.List {
+			l[find(l, trace.Elected, 3)].Arg++
+			return l
+		}, "and the algorithm names"},
+		"a timer that was cancelled": {func(l trace.List) trace.List {
+			i := find(l, trace.Elected, 0)
+			for l[i].Process != l[i].Peer { // until somebody leads, and waits to be elected no more
+				i++
+			}
+			fired := l[i]
+			fired.Type, fired.Text = trace.Timeout, "election"
+			return slices.Insert(l, i+1, fired)
+		}, "timer election fires, which the algorithm has not set"},
+		"an event behind the crash": {func(l trace.List) trace.List {
+			i := find(l, trace.Crash, 0)
+			late := l[i]
+			late.Type = trace.Elect
+			return slices.Insert(l, i+1, late)
+		}, "elect reaches it while it is down"},
+		"wherever one looks": {func(l trace.List) trace.List {
+			for i := range l {
+				l[i].Bytes++
+			}
+			return l
+		}, " more"},
 		"another vote is saved": {func(l trace.List) trace.List {
 			r := &l[find(l, trace.Save, 0)]
 			r.Text += "\x01"
@@ -134,6 +160,25 @@ func TestRetrace_Differences(t *testing.T) {
 				t.Errorf("no %q in:\n%s", test.says, text)
 			}
 		})
+	}
+	dies := func(crash bool) []string {
+		_, differences := retraced(t, p, func(l trace.List) trace.List {
+			i := find(l, trace.Timeout, 0)
+			for l[i].Type != trace.Send {
+				i++
+			}
+			if l = l[:i+1]; crash {
+				l = append(l, trace.Record{At: l[i].At, Type: trace.Crash, Process: l[i].Process})
+			}
+			return l
+		})
+		return differences
+	}
+	if got := dies(true); len(got) > 0 {
+		t.Errorf("dead with half of its messages sent: %q", got)
+	}
+	if got := dies(false); len(got) == 0 {
+		t.Error("alive, and half of its messages are missing: no difference")
 	}
 	if fed, differences := retraced(t, p, nil); fed < 20 || len(differences) > 0 {
 		t.Errorf("unchanged: %d events, %q", fed, differences)
