@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
 // A Threshold is what a figure must not go beyond in any of the cells that it is
@@ -142,25 +140,16 @@ func amount() typ {
 
 // checkThresholds holds them against the cells, now that these are known.
 func (d *draft) checkThresholds(s *settings, e *Experiment) {
-	names := metricsOf(algo.Problem(s.Problem))
 	for i := range s.Thresholds {
 		t := &s.Thresholds[i]
-		if !slices.Contains(names, t.Metric) {
-			d.add(t.at.get("metric").at, join(t.key, "metric"), "%q is no metric of problem %s%s (has: %s)",
-				clip(t.Metric), s.Problem, meant(t.Metric, names), strings.Join(names, ", "))
-		}
+		d.checkMetric(t.at.get("metric").at, join(t.key, "metric"), t.Metric, s)
 		isSpan := func(n *node) bool { return n != nil && n.kind == text }
 		if !strings.HasSuffix(t.Metric, "_ms") && (isSpan(t.at.get("max")) || isSpan(t.at.get("min"))) {
 			d.add(t.at.at, t.key, "a duration for %s, which is none; want a number", clip(t.Metric))
 		}
-		matched := false
-		for c := range e.Cells {
-			matched = matched || Covers(t.Where, e.Cells[c].Design)
+		if !slices.ContainsFunc(e.Cells, func(c Cell) bool { return Covers(t.Where, c.Design) }) {
+			d.checkWhere(t, e)
 		}
-		if matched || len(e.Cells) == 0 {
-			continue
-		}
-		d.checkWhere(t, e)
 	}
 }
 

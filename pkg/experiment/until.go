@@ -158,16 +158,19 @@ func (d *draft) checkUntil(s *settings) {
 	if u == nil {
 		return
 	}
-	names := metricsOf(algo.Problem(s.Problem))
-	if slices.Contains(names, u.Metric) {
-		return
-	}
 	at := d.leaves["repetitions"].raw.at
 	if n := d.leaves["repetitions"].raw.get("until"); n != nil && n.get("metric") != nil {
 		at = n.get("metric").at
 	}
-	d.add(at, "repetitions.until.metric", "%q is no metric of problem %s%s (has: %s)", clip(u.Metric),
-		s.Problem, meant(u.Metric, names), strings.Join(names, ", "))
+	d.checkMetric(at, "repetitions.until.metric", u.Metric, s)
+}
+
+// checkMetric refuses a name that is no metric of the problem.
+func (d *draft) checkMetric(at origin, key, metric string, s *settings) {
+	if names := metricsOf(algo.Problem(s.Problem)); !slices.Contains(names, metric) {
+		d.add(at, key, "%q is no metric of problem %s%s (has: %s)", clip(metric), s.Problem,
+			meant(metric, names), strings.Join(names, ", "))
+	}
 }
 
 // metricsOf are the columns of trials.csv that a rule can look at.
