@@ -277,6 +277,13 @@ func TestMainMetrics(t *testing.T) {
 		if got := mainMetrics(table); !slices.Equal(got, test.want) {
 			t.Errorf("%s, %s: %v, want %v", test.problem, test.scenario, got, test.want)
 		}
+		// A cell of another scenario behind it changes nothing.
+		if test.scenario == "churn" {
+			table.Trials = append(table.Trials, results.Trial{Cell: 1, Design: where("problem=election", "scenario=cold-start")})
+			if got := mainMetrics(table); !slices.Equal(got, test.want) {
+				t.Errorf("with another scenario: %v, want %v", got, test.want)
+			}
+		}
 	}
 }
 
