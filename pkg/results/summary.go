@@ -73,15 +73,24 @@ func (s *summary) rows(write func([]string) error) error {
 				continue
 			}
 			d := stats.Describe(c.values[name], c.censored[name])
-			row := append(slices.Clone(c.design), name, strconv.Itoa(d.N), strconv.Itoa(d.Censored))
-			for _, v := range []float64{d.Mean, d.SD, d.Min, d.Median, d.P90, d.P95, d.P99, d.Max,
-				d.CILow, d.CIHigh} {
-				row = append(row, Number(v))
-			}
-			if err := write(row); err != nil {
+			if err := write(slices.Concat(c.design, SummaryRow(name, d))); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// SummaryColumns are the columns of summary.csv behind the design.
+func SummaryColumns() []string { return slices.Clone(figures) }
+
+// SummaryRow is what stands in them.
+func SummaryRow(metric string, d stats.Summary) []string {
+	row := []string{metric, strconv.Itoa(d.N), strconv.Itoa(d.Censored)}
+	for _, v := range []float64{
+		d.Mean, d.SD, d.Min, d.Median, d.P90, d.P95, d.P99, d.Max, d.CILow, d.CIHigh,
+	} {
+		row = append(row, Number(v))
+	}
+	return row
 }
