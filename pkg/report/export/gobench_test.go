@@ -128,7 +128,7 @@ func TestGobench_Remarks(t *testing.T) {
 func TestIsKey(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{
-		"nodes": true, "a-b_1": true, "": false, "Nodes": false, "nOdes": false, "1a": false, "_a": false, "a b": false,
+		"nodes": true, "a-b_1": true, "": false, "Nodes": false, "aBC": false, "1a": false, "_a": false, "a b": false,
 		"a:": false, "a.b": false,
 	} {
 		if got := isKey(name); got != want {
