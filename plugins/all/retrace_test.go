@@ -141,6 +141,13 @@ func TestRetrace_Differences(t *testing.T) {
 			late.Type = trace.Elect
 			return slices.Insert(l, i+1, late)
 		}, "elect reaches it while it is down"},
+		"the dead speak": {func(l trace.List) trace.List {
+			i := find(l, trace.Timeout, 0)
+			for l[i].Type != trace.Send {
+				i++
+			}
+			return slices.Insert(l, i, trace.Record{At: l[i].At, Type: trace.Crash, Process: l[i].Process})
+		}, "the records have that it sends REQUEST_VOTE to p2, and the algorithm asks for nothing more"},
 		"wherever one looks": {func(l trace.List) trace.List {
 			for i := range l {
 				l[i].Bytes++
