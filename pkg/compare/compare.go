@@ -20,9 +20,9 @@ import (
 	"github.com/conclave-bench/conclave/pkg/stats"
 )
 
-// The defaults of Options. Medians of identical programs on real processes were
-// seen to differ by 8 % from run to run on a busy machine of two cores; a threshold
-// below that raises alarms about the machine.
+// What bench compare takes unless told otherwise. Medians of identical programs on
+// real processes were seen to differ by 8 % from run to run on a busy machine of two
+// cores; a threshold below that raises alarms about the machine.
 const (
 	DefaultAlpha     = 0.05
 	DefaultThreshold = 0.10
@@ -52,11 +52,11 @@ type Verdict string
 // The verdicts. Worse and better are beyond chance and beyond the threshold; in
 // an exact comparison any difference is.
 const (
-	Same      Verdict = "="       // equal in every trial
-	Unclear   Verdict = "~"       // no difference that the test could tell from chance
-	Small     Verdict = "small"   // beyond chance, but below the threshold
-	Worse     Verdict = "worse"   //
-	Better    Verdict = "better"  //
+	Same      Verdict = "="     // equal in every trial
+	Unclear   Verdict = "~"     // no difference that the test could tell from chance
+	Small     Verdict = "small" // beyond chance, but below the threshold
+	Worse     Verdict = "worse"
+	Better    Verdict = "better"
 	Changed   Verdict = "changed" // a count for which neither direction is better
 	TooFew    Verdict = "n/a"     // too few trials for any test
 	NoVerdict Verdict = ""        // nothing to compare in one of the runs
@@ -77,7 +77,7 @@ type Report struct {
 	Gated        bool // what is worse fails
 	Tests        int  // comparisons that Holm's correction counts
 	Alpha        float64
-	Threshold    float64
+	Threshold    float64 // as the Options have it
 
 	measured int       // rows whose base has values
 	settings []setting // in which the experiments differ
@@ -93,10 +93,10 @@ func (r *Report) Title(row *Row) string { return title(row.Design, r.Columns) }
 type Side struct {
 	Path, Name string
 	Trials     int
-	Statuses   map[string]int
+	Statuses   map[string]int // trials by status
 }
 
-// A Figure is what one run says about a metric in a cell.
+// A Figure is what one run says about a metric in a cell. NaN: there is no such figure.
 type Figure struct {
 	N, Censored       int
 	Center, Low, High float64 // median and its 95 % interval; of an exact comparison the mean
@@ -111,7 +111,8 @@ type Row struct {
 	Pairs     int
 	Differing int
 
-	Base, New             Figure
+	Base, New Figure
+	// NaN in what follows is a figure that does not exist.
 	Change                float64 // of the center, as a fraction of the base's
 	ChangeLow, ChangeHigh float64 // 95 % interval, by the bootstrap
 	Delta                 float64 // Cliff's: 1 if every new value is larger than every old one

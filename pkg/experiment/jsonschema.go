@@ -81,7 +81,7 @@ func (d defs) block(fields []field) object {
 		}
 		properties[f.name] = p
 	}
-	return object{"type": "object", "properties": properties, "additionalProperties": false}
+	return keyed(properties)
 }
 
 // keys is what a block holds.

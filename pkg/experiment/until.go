@@ -14,7 +14,7 @@ import (
 type Until struct {
 	Metric string
 	// CI is the half-width of the 95 % interval of the metric's median, relative
-	// to the median, at which a cell is precise.
+	// to the median, at which a cell is precise: above 0, and 1 at most.
 	CI float64
 }
 

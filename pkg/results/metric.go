@@ -20,7 +20,7 @@ const (
 // Observe returns what t says about a metric: a column of trials.csv that holds
 // numbers. Trials with status ok alone give values. A timed-out trial is a
 // censored observation of those of its metrics that are times, except that it may
-// well have seen the detection.
+// well have seen the detection. The value is 0 unless there is one.
 func (t *Trial) Observe(metric string) (float64, Observation) {
 	if t.Status != OK && t.Status != Timeout {
 		return 0, Nothing

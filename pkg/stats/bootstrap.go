@@ -85,8 +85,8 @@ func moments(xs []float64) (mean, deviation float64) {
 // is negative, or a side is empty, everything is NaN, and so is the ratio to zero.
 // Below MinimumBootstrap values on a side there is no interval. An end is NaN
 // where it would be read from a resample with zero below the line or with a
-// censored statistic, and where no resample reaches. Swapped samples give the
-// reciprocals.
+// censored statistic, where no resample reaches, and unless confidence lies between 0
+// and 1. Swapped samples give the reciprocals.
 func RatioInterval(
 	a, b []float64, statistic Statistic, confidence float64, seed uint64,
 ) (ratio, lo, hi float64) {
