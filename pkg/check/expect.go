@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
 )
 
@@ -38,12 +37,10 @@ func (j *Judge) expect(end harness.End) (errs []error) {
 		miss("leader", e.agreed, *want.Leader)
 	}
 	if want.CSOrder != nil && !slices.Equal(j.granted, want.CSOrder) {
-		miss("cs_order", order(j.granted), order(want.CSOrder))
+		miss("cs_order", j.granted, want.CSOrder)
 	}
 	if want.AllInformedAt != nil && j.setup.Virtual && j.informed != *want.AllInformedAt {
 		miss("all_informed_at", j.informed, *want.AllInformedAt)
 	}
 	return errs
 }
-
-func order(ids []algo.ID) string { return fmt.Sprint(ids) }

@@ -24,7 +24,6 @@ func (l *links) delivered(r *trace.Record) {
 }
 
 func (l *links) metrics() []Metric {
-	l.errors.sort()
 	requested := mean(ms(l.requested), int(l.errors.n))
 	return []Metric{
 		{"latency_requested_ms", requested},
@@ -65,8 +64,6 @@ func (s *sample) add(d time.Duration) {
 }
 
 func (s *sample) mean() float64 { return mean(ms(s.sum), int(s.n)) }
-
-func (s *sample) sort() { slices.Sort(s.kept) }
 
 func (s *sample) quantile(p float64) float64 { return percentile(s.kept, p) }
 
