@@ -310,6 +310,10 @@ func TestMeanInterval(t *testing.T) {
 			t.Errorf("[%v, %v], want a lower end alone", lo, hi)
 		}
 	}
+	// Resamples of equal values leave nothing open if these are the mean.
+	if lo, hi := MeanInterval([]float64{1, 2, 2, 2, 2, 3}, 0.95, 1); !(lo > 1 && lo < 2 && hi > 2 && hi < 3) {
+		t.Errorf("[%v, %v] of values around 2", lo, hi)
+	}
 	for _, unit := range []float64{1e307, 1e-320} {
 		lo, hi := MeanInterval(times(upTo(9), unit), 0.95, 1)
 		if !(lo > 2.5*unit && lo < 4*unit && hi > 6*unit && hi < 7.5*unit) {
@@ -360,6 +364,11 @@ func TestRatioInterval(t *testing.T) {
 			if test.name == "half censored" {
 				if !math.IsNaN(ratio) || !(lo > 0.7 && lo < 1.5) || !math.IsNaN(hi) {
 					t.Errorf("%v [%v, %v], want a lower end alone", ratio, lo, hi)
+				}
+				// Swapped, there is as little doubt about the upper end.
+				back, least, most := RatioInterval(test.b, test.a, test.statistic, 0.95, 1)
+				if !math.IsNaN(back) || !math.IsNaN(least) || !near(most, 1/lo) {
+					t.Errorf("swapped: %v [%v, %v], want %v as upper end alone", back, least, most, 1/lo)
 				}
 			} else if !same(ratio, test.ratio) || !same(lo, test.lo) || !same(hi, test.hi) {
 				t.Errorf("%v [%v, %v], want %v [%v, %v]", ratio, lo, hi, test.ratio, test.lo, test.hi)
