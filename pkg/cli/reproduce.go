@@ -263,11 +263,11 @@ func reportOn(study *reproduce.Study) studyReport {
 func reportOf(r *reproduce.Row) rowReport {
 	st := r.Statement
 	return rowReport{
-		Says: st.Says, Section: st.Section, Note: st.Note, Case: r.Case, Metric: st.Metric, Stat: cmp.Or(st.Stat, "every"),
-		Paper: r.Paper, Stated: results.Finite(r.Stated), Theory: r.Theory, Derived: results.Finite(r.Derived),
-		Measured: results.Finite(r.Measured.Value), Low: results.Finite(r.Measured.Low),
-		High: results.Finite(r.Measured.High),
-		N:    r.Measured.N, Verdict: string(r.Verdict), OfTheory: string(r.OfTheory), Expected: r.Expected,
+		Says: st.Says, Section: st.Section, Note: st.Note, Case: r.Case, Metric: st.Metric,
+		Stat: cmp.Or(st.Stat, "every"), Paper: r.Paper, Stated: results.Finite(r.Stated),
+		Theory: r.Theory, Derived: results.Finite(r.Derived), Measured: results.Finite(r.Measured.Value),
+		Low: results.Finite(r.Measured.Low), High: results.Finite(r.Measured.High), N: r.Measured.N,
+		Verdict: string(r.Verdict), OfTheory: string(r.OfTheory), Expected: r.Expected,
 	}
 }
 

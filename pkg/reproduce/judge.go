@@ -64,8 +64,8 @@ func (s *Study) Judge(e *experiment.Experiment, dir string, cut bool) ([]Row, er
 			rows = append(rows, row)
 		}
 		if !found && !cut {
-			return nil, s.mistake(st.line, "where: no cell of %s.yaml is like that (\"bench plan\" lists them)",
-				s.Name)
+			return nil, s.mistake(st.line, "where: no cell of %s.yaml is like that "+
+				"(\"bench plan\" lists them)", s.Name)
 		}
 	}
 	return rows, nil
