@@ -195,7 +195,8 @@ func (r *replay) differences() (out []string) {
 	old, v := r.recorded, &r.verdict
 	text := func(name, was, is string) {
 		if was != is {
-			out = append(out, fmt.Sprintf("%s was %s and is %s", name, cmp.Or(was, "none"), cmp.Or(is, "none")))
+			out = append(out, fmt.Sprintf("%s was %s and is %s", name, cmp.Or(was, "none"),
+				cmp.Or(is, "none")))
 		}
 	}
 	number := func(name string, was, is float64) {
