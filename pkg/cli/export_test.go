@@ -190,11 +190,7 @@ func TestExport_Mistakes(t *testing.T) {
 // A promise that was broken is a failure of its test case, with the way to see it again.
 func TestExport_Violation(t *testing.T) {
 	t.Parallel()
-	root := t.TempDir()
-	bench(t, "run", "--algorithms", "test-greedy", "--nodes", "3", "--transport", "sim", "--set",
-		"scenario.kind=burst", "--set", "scenario.hold=5ms", "--set", "name=greedy", "--out", root).
-		want(t, Violated)
-	dir := latest(t, root, "greedy")
+	dir := violated(t)
 	has(t, bench(t, "export", dir, "--format", "junit").want(t, Good).out, `<failure message="`,
 		`type="Violation"`, "reproduce: bench replay "+dir+" --trial 1")
 	has(t, bench(t, "export", dir, "--format", "gobench").want(t, CouldNotRun).errors, "no trial with status ok")

@@ -83,6 +83,16 @@ func latest(t testing.TB, root, name string) string {
 	return dirs[len(dirs)-1]
 }
 
+// violated is a run in which a promise is broken.
+func violated(t testing.TB) (dir string) {
+	t.Helper()
+	root := t.TempDir()
+	bench(t, "run", "--algorithms", "test-greedy", "--nodes", "3", "--transport", "sim", "--set",
+		"scenario.kind=burst", "--set", "scenario.hold=5ms", "--set", "name=greedy", "--out", root).
+		want(t, Violated)
+	return latest(t, root, "greedy")
+}
+
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join(testdata, name)

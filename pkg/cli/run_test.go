@@ -209,11 +209,7 @@ func TestReplay(t *testing.T) {
 
 func TestReplay_Violation(t *testing.T) {
 	t.Parallel()
-	root := t.TempDir()
-	bench(t, "run", "--algorithms", "test-greedy", "--nodes", "3", "--transport", "sim", "--set",
-		"scenario.kind=burst", "--set", "scenario.hold=5ms", "--set", "name=greedy", "--out", root).
-		want(t, Violated)
-	has(t, bench(t, "replay", filepath.Join(root, "greedy"), "--trial", "1").want(t, Violated).out,
+	has(t, bench(t, "replay", filepath.Dir(violated(t)), "--trial", "1").want(t, Violated).out,
 		"violation: mutex/test-greedy: ", "same as recorded")
 }
 

@@ -121,23 +121,7 @@ func TestTrial_ClockIsSet(t *testing.T) {
 
 // runStalled is a host whose trial takes a moment; it prints what made it invalid.
 func runStalled() error {
-	exe, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	m, err := host.NewMachine(host.MachineConfig{
-		Exe: exe, NodeArgs: []string{"trial-node"}, BusArgs: []string{"trial-bus"}, Nodes: 3,
-		Telltale: os.Environ(),
-	})
-	if err != nil {
-		return err
-	}
-	defer m.Close()
-	p, err := deedPlan("none", ms(400))
-	if err != nil {
-		return err
-	}
-	o, err := attempt(context.Background(), m, p)
+	o, err := hostAlone(ms(400))
 	if err != nil {
 		return err
 	}
@@ -150,18 +134,11 @@ func TestTrial_EverythingStands(t *testing.T) {
 	t.Parallel()
 	for _, who := range []string{"the host alone", "all of them"} {
 		marker, _ := mark(t)
-		dir, telemetry := t.TempDir(), ""
-		exe, err := os.Executable()
-		must(t, err)
-		sp := host.NewSpawner()
-		defer func() { must(t, sp.Close()) }()
-		c, err := sp.Start(host.Command{Path: exe, Args: []string{"trial-stalled"},
-			Env: append(os.Environ(), marker, startedKey+"="+dir)})
-		must(t, err)
+		c, _ := startHost(t, "trial-stalled", marker)
 		defer c.Close()
-		awaitStart(t, dir, &telemetry)
 		stopped := []int{c.Pid()}
 		if who == "all of them" {
+			var err error
 			stopped, err = host.Orphans(marker)
 			must(t, err)
 		}

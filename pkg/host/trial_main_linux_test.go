@@ -142,6 +142,44 @@ func newMachine(tb testing.TB, nodes int, change ...func(*host.MachineConfig)) *
 	return m
 }
 
+// hostAlone runs a trial of three that takes so long, as the role of a process that is
+// its host and nothing else.
+func hostAlone(takes time.Duration) (o outcome, err error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return o, err
+	}
+	m, err := host.NewMachine(host.MachineConfig{
+		Exe: exe, NodeArgs: []string{"trial-node"}, BusArgs: []string{"trial-bus"}, Nodes: 3,
+		Telltale: os.Environ(),
+	})
+	if err != nil {
+		return o, err
+	}
+	defer m.Close()
+	p, err := deedPlan("none", takes)
+	if err != nil {
+		return o, err
+	}
+	return attempt(context.Background(), m, p)
+}
+
+// startHost starts this binary in such a role, and returns when its trial is under way,
+// with the telemetry of p2.
+func startHost(t *testing.T, role, marker string) (c *host.Child, telemetry string) {
+	t.Helper()
+	exe, err := os.Executable()
+	must(t, err)
+	sp := host.NewSpawner()
+	t.Cleanup(func() { must(t, sp.Close()) })
+	dir := t.TempDir()
+	c, err = sp.Start(host.Command{Path: exe, Args: []string{role},
+		Env: append(os.Environ(), marker, startedKey+"="+dir)})
+	must(t, err)
+	awaitStart(t, dir, &telemetry)
+	return c, telemetry
+}
+
 // An outcome is all that is known of a trial on nodes.
 type outcome struct {
 	algotest.Outcome

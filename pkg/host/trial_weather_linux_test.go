@@ -376,23 +376,7 @@ func TestMachine_CloseLeavesNothing(t *testing.T) {
 
 // runHost is a host that runs a long trial until it is killed.
 func runHost() error {
-	exe, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	m, err := host.NewMachine(host.MachineConfig{
-		Exe: exe, NodeArgs: []string{"trial-node"}, BusArgs: []string{"trial-bus"}, Nodes: 3,
-		Telltale: os.Environ(),
-	})
-	if err != nil {
-		return err
-	}
-	defer m.Close()
-	p, err := deedPlan("none", time.Minute)
-	if err != nil {
-		return err
-	}
-	o, err := attempt(context.Background(), m, p)
+	o, err := hostAlone(time.Minute)
 	return fmt.Errorf("the trial is over: %+v, %w", o.End, err)
 }
 
@@ -400,21 +384,13 @@ func TestMachine_NobodyOutlivesTheHost(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
 		t.Run(sig.String(), func(t *testing.T) {
 			marker, _ := mark(t)
-			dir, telemetry := t.TempDir(), ""
-			exe, err := os.Executable()
-			must(t, err)
-			sp := host.NewSpawner()
-			defer func() { must(t, sp.Close()) }()
-			c, err := sp.Start(host.Command{Path: exe, Args: []string{"trial-host"},
-				Env: append(os.Environ(), marker, startedKey+"="+dir)})
-			must(t, err)
+			c, telemetry := startHost(t, "trial-host", marker)
 			defer func() {
 				if t.Failed() {
 					c.Kill()
 					t.Logf("the host: %v: %s", c.Exit(), c.Stderr())
 				}
 			}()
-			awaitStart(t, dir, &telemetry)
 			if all, err := host.Orphans(marker); err != nil || len(all) != 5 {
 				t.Errorf("host, bus and three nodes: %v, %v", all, err)
 			}

@@ -218,6 +218,16 @@ func (c *command) killLoop(text string, n int) {
 	c.alone()
 }
 
+// killLoopAlike is a killLoop, which fails unless a sweep that nobody killed has left
+// the same.
+func (c *command) killLoopAlike(text string, n int) {
+	c.t.Helper()
+	c.killLoop(text, n)
+	whole := &command{t: c.t, exe: c.exe, root: c.t.TempDir()}
+	whole.run(0, write(c.t, text), "--out", whole.root)
+	same(c.t, files(c.t, c.dir()), files(c.t, whole.dir()))
+}
+
 // kill ends p a moment after so many trials were finished, unless it ends before.
 func (c *command) kill(p *process, trials int, soon time.Duration) bool {
 	until(c.t, time.Minute, "some trials are finished", func() bool {
@@ -306,22 +316,14 @@ func TestHost(t *testing.T) {
 
 func TestKill_Simulation(t *testing.T) {
 	t.Parallel()
-	c := newCommand(t)
-	c.killLoop(virtual, times(8, 200))
-	whole := &command{t: t, exe: c.exe, root: t.TempDir()}
-	whole.run(0, write(t, virtual), "--out", whole.root)
-	same(t, files(t, c.dir()), files(t, whole.dir()))
+	newCommand(t).killLoopAlike(virtual, times(8, 200))
 }
 
 // A run that was killed decides again as it would have without that.
 func TestKill_Rule(t *testing.T) {
 	t.Parallel()
-	c := newCommand(t)
 	slow := strings.Replace(ruled, "trace: none", "trace: all", 1) // long enough to be killed
-	c.killLoop(slow, times(3, 200))
-	whole := &command{t: t, exe: c.exe, root: t.TempDir()}
-	whole.run(0, write(t, slow), "--out", whole.root)
-	same(t, files(t, c.dir()), files(t, whole.dir()))
+	newCommand(t).killLoopAlike(slow, times(3, 200))
 }
 
 func TestKill_RuleOnRealNodes(t *testing.T) {
