@@ -199,9 +199,10 @@ func (n *node) onSeeker(env algo.Env, from algo.ID, m Notification) {
 }
 
 // onRival is a report to who looks no more: mostly one that comes too late. A
-// leader, and who follows it, gives way to one of a later round or vote. A leader
-// that does not give way has not heard of that one: it is told. Who follows another
-// in a leader's own round has voted for it, but joined the other.
+// leader, and who follows it, gives way to one of a later round or vote. Another
+// leader has not heard of this one, nor has who follows this process while this
+// follows: they are told. Who follows another in a leader's own round has voted for
+// it, but joined the other.
 func (n *node) onRival(env algo.Env, from algo.ID, m Notification) {
 	later := m.Clock > n.clock || m.Clock == n.clock && n.vote.less(m.Vote)
 	switch {
@@ -210,7 +211,7 @@ func (n *node) onRival(env algo.Env, from algo.ID, m Notification) {
 	case later:
 		n.look(env)
 		return
-	case m.State == Leading:
+	case m.State == Leading || m.Vote.ID == n.ID:
 		env.Send(from, n.notification())
 	}
 	if n.state == Leading && m.Clock == n.clock {

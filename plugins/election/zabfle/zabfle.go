@@ -46,7 +46,8 @@ func init() {
 				"it suspects its leader, or hears that the leader looks; a leader, when so many " +
 				"are suspected, or look or follow another, that it has no majority. Whose " +
 				"suspicion is withdrawn is told who leads, and gives way to a leader of a later " +
-				"round; whoever hears from a leader that is to give way to its own tells that one. Who " +
+				"round; whoever hears from a leader that is to give way to its own tells that one, and " +
+				"who does not lead tells whoever reports to follow it. Who " +
 				"joins counts itself in the majority, and tells whom it had voted for, and who for " +
 				"it. Who looks leads and follows no more, whatever it reported before. Who is about " +
 				"to decide, and has heard from another leader of its round or of a later one, begins " +

@@ -458,7 +458,8 @@ func TestRival(t *testing.T) {
 	r = settled(t, 2)
 	r.Hears(1, rival(4, 2), "")
 	r.Hears(1, rival(3, 1), "")
-	r.Hears(3, leads, "NOTIFICATION{{0 0 4} 1 2}>3") // its leader does not know of that one
+	r.Hears(3, leads, "NOTIFICATION{{0 0 4} 1 2}>3")       // its leader does not know of that one
+	r.Hears(3, rival(2, 1), "NOTIFICATION{{0 0 4} 1 2}>3") // nor does who follows this one
 	r.Hears(1, rival(5, 2), looks2)
 }
 
