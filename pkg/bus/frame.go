@@ -78,7 +78,7 @@ func (f *Frame) Parse(b []byte) error {
 		}
 		numbers[i], b = x, b[n:]
 	}
-	const most = uint64(1) << 62
+	const most = uint64(1)<<62 - 1 // two of them are a Duration still
 	if numbers[0] >= 1<<32 || numbers[3] > most || numbers[4] > most || numbers[5] >= 1<<32 {
 		return errFrame
 	}

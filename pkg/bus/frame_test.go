@@ -2,6 +2,7 @@ package bus
 
 import (
 	"bytes"
+	"encoding/binary"
 	"reflect"
 	"testing"
 	"time"
@@ -19,6 +20,46 @@ func TestFrame_RoundTrip(t *testing.T) {
 		if err := got.Parse(f.Append(nil)); err != nil || !reflect.DeepEqual(got, f) {
 			t.Errorf("%+v\nbecame %+v, %v", f, got, err)
 		}
+	}
+}
+
+// TestFrame_Refuses: numbers that no process sends are malformed, not cut to size.
+func TestFrame_Refuses(t *testing.T) {
+	t.Parallel()
+	frame := func(change func(numbers []uint64)) []byte {
+		numbers := []uint64{1, 2, 3, 4, 5, 6} // incarnation, seq, ordinal, sent, due - sent, depth
+		change(numbers)
+		b := []byte{frameVersion, 0, 0}
+		for _, n := range numbers {
+			b = binary.AppendUvarint(b, n)
+		}
+		return b
+	}
+	whole := frame(func([]uint64) {})
+	var f Frame
+	if err := f.Parse(whole); err != nil || f.Incarnation != 1 || f.Seq != 2 || f.Ordinal != 3 || f.Sent != 4 ||
+		f.Due != 9 || f.Depth != 6 || len(f.Payload) > 0 {
+		t.Errorf("%+v, %v", f, err)
+	}
+	for name, b := range map[string][]byte{
+		"nothing":               nil,
+		"a number is missing":   whole[:len(whole)-1],
+		"a number without end":  append(whole[:len(whole)-1:len(whole)-1], 0x80),
+		"an unknown flag":       append([]byte{frameVersion, flagsKnown + 1}, whole[2:]...),
+		"another version":       append([]byte{frameVersion + 1}, whole[1:]...),
+		"incarnation":           frame(func(n []uint64) { n[0] = 1 << 32 }),
+		"sent":                  frame(func(n []uint64) { n[3] = 1 << 62 }),
+		"due":                   frame(func(n []uint64) { n[4] = 1 << 62 }),
+		"due, beyond all times": frame(func(n []uint64) { n[4] = 1<<64 - 1 }),
+		"depth":                 frame(func(n []uint64) { n[5] = 1 << 32 }),
+	} {
+		if err := f.Parse(b); err == nil {
+			t.Errorf("%s: %x reads as %+v", name, b, f)
+		}
+	}
+	latest := frame(func(n []uint64) { n[3], n[4] = 1<<62-1, 1<<62-1 })
+	if err := f.Parse(latest); err != nil || f.Due < f.Sent {
+		t.Errorf("%v, %+v, want the latest that there is", err, f)
 	}
 }
 
