@@ -149,6 +149,7 @@ func TestConn_SlowProcessIsCounted(t *testing.T) {
 	if dropped != 190 || len(in) != 10 {
 		t.Errorf("%d dropped, %d there, want 190 and 10", dropped, len(in))
 	}
+	conns[1].dropped = 0 // as if nobody had asked before
 	conns[1].Close()
 	if after, err := conns[1].Dropped(); after != 190 || err == nil {
 		t.Errorf("after Close: %d, %v; want the last count and an error", after, err)
@@ -188,6 +189,11 @@ func TestConn_ReturnOfTheServer(t *testing.T) {
 	must(t, c.Flush(5*time.Second))
 	first.Close()
 	awaitFault(t, c, "disconnected")
+	select {
+	case <-c.closed:
+	case <-time.After(5 * time.Second):
+		t.Error("it waits for a server to come back")
+	}
 	u, err := url.Parse(first.URL())
 	must(t, err)
 	cfg.Port, err = strconv.Atoi(u.Port())
