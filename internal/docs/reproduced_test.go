@@ -42,7 +42,11 @@ func TestReproduced(t *testing.T) {
 		}
 		return
 	}
-	for _, section := range strings.Split(p.markdown(short...), "\n## ")[1:] {
+	sections := strings.Split(p.markdown(short...), "\n## ")[1:]
+	if len(sections) != len(short) || len(short) == 0 {
+		t.Fatalf("%d sections of %d studies", len(sections), len(short))
+	}
+	for _, section := range sections {
 		table := section[:strings.LastIndex(section, "|")]
 		if !strings.Contains(page, "\n## "+table) {
 			t.Errorf("docs/reproduced.md has other figures than this: make reproduce\n%s", table)
