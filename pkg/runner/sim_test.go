@@ -2,7 +2,12 @@ package runner_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -74,6 +79,55 @@ func TestSimulation_SameBytes(t *testing.T) {
 	}
 	complete(t, f.Dir())
 	same(t, files(t, f.Dir()), want)
+}
+
+// Those trials that were asked for have a trace, no others; the half of one that a killed
+// run has left is gone.
+func TestTraces(t *testing.T) {
+	t.Parallel()
+	for _, asked := range []string{"none", "failures", "all"} {
+		e, f := created(t, strings.Replace(sweep, "trace: failures", "trace: "+asked, 1), t.TempDir())
+		traces := filepath.Join(f.Dir(), results.TracesDir)
+		half := filepath.Join(traces, ".trial-1.ndjson123")
+		must(t, errors.Join(os.MkdirAll(traces, 0o755), os.WriteFile(half, nil, 0o644)))
+		_, err := runner.Run(context.Background(), e, f, runner.Options{})
+		must(t, err)
+		count := map[bool]int{}
+		for i, row := range table(t, f.Dir(), results.TrialsFile) {
+			failed := row["status"] != results.OK
+			count[failed]++
+			_, err := results.ReadTrace(f.Dir(), i+1)
+			if kept := asked == "all" || asked == "failures" && failed; (err == nil) != kept {
+				t.Errorf("trace: %s: trial %d, %s: %v", asked, i+1, row["status"], err)
+			}
+		}
+		if count[true] == 0 || count[false] == 0 {
+			t.Errorf("%d trials failed and %d did not: want some of both", count[true], count[false])
+		}
+		if _, err := os.Lstat(half); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("trace: %s: %s: %v", asked, half, err)
+		}
+	}
+}
+
+// On real nodes all records are held back until it is known whether the trial failed.
+func TestTraces_RealNodes(t *testing.T) {
+	if testing.Short() || runtime.GOOS == "windows" {
+		t.Skip("starts processes")
+	}
+	t.Parallel()
+	text := strings.Replace(sweep, "transport: sim", "transport: nats", 1)
+	text = strings.NewReplacer("[0, 0.1]", "[0]", "[3, 6]", "[3]", "repetitions: 20", "repetitions: 1").Replace(text)
+	e, f := created(t, text, t.TempDir())
+	_, err := runner.Run(context.Background(), e, f, options(t))
+	must(t, err)
+	for i, row := range table(t, f.Dir(), results.TrialsFile) {
+		kept, err := results.ReadTrace(f.Dir(), i+1)
+		// An attempt before, which a busy machine has spoiled, may have left its own.
+		if row["status"] == results.OK && err == nil && fmt.Sprint(kept.Attempt) == row["attempts"] {
+			t.Errorf("trial %d is ok, and its trace is kept", i+1)
+		}
+	}
 }
 
 // A gate is where the trial that comes second stops until it is let through.
