@@ -60,6 +60,8 @@ const (
 	hostStartTimeout = 30 * time.Second
 	// hostEndGrace is how long a host may take to end what it has started.
 	hostEndGrace = 2 * time.Second
+	// hostPause is between two attempts to replace a host.
+	hostPause = 100 * time.Millisecond
 	// hostPatience is how long a host may be silent beyond what a trial may take.
 	hostPatience = 30 * time.Second
 )
@@ -164,14 +166,21 @@ func (r *Remote) gone(ctx context.Context, within time.Duration, err error) erro
 	return fmt.Errorf("%w: %s", errGone, why)
 }
 
-// ready replaces a host that is gone.
+// ready replaces a host that is gone. What ended it may end the next one too, or the
+// network be away for a moment: it is tried for a while.
 func (r *Remote) ready(ctx context.Context) (err error) {
-	for try := 0; r.child == nil && try < busTries; try++ {
-		if err = r.start(ctx); err == nil || ctx.Err() != nil {
-			break
+	deadline := time.Now().Add(hostStartTimeout)
+	for r.child == nil {
+		if err = r.start(ctx); err == nil || !errors.Is(err, errGone) || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(hostPause):
 		}
 	}
-	return err
+	return nil
 }
 
 // Baseline measures the bus of the host alone, as Machine.Baseline does.

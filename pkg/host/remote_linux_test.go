@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"syscall"
@@ -134,6 +135,30 @@ func TestRemote_HostDies(t *testing.T) {
 				t.Error("it is the same host")
 			}
 		})
+	}
+}
+
+// Whatever ended a host may end those that are to replace it.
+func TestRemote_HostDiesAgain(t *testing.T) {
+	t.Parallel()
+	exe, err := os.Executable()
+	must(t, err)
+	starts := filepath.Join(t.TempDir(), "starts")
+	marker, _ := mark(t)
+	r, err := host.NewRemote(context.Background(), append([]string{"env", marker},
+		shell(fmt.Sprintf(`echo >> %[1]q
+			case $(wc -l < %[1]q) in 1|6) exec %[2]q trial-remote;; esac
+			kill -9 $$`, starts, exe))...), host.MachineConfig{Nodes: 3})
+	must(t, err)
+	defer r.Close()
+	must(t, syscall.Kill(hostOf(t, marker), syscall.SIGKILL))
+	p := culpritPlan(t, "none", 0)
+	if err := spoiled(once(t, r, p), "the host died: SIGKILL"); err != nil {
+		t.Error(err)
+	}
+	run(t, r, p)
+	if lines, err := os.ReadFile(starts); err != nil || len(lines) != 6 {
+		t.Errorf("%d hosts were started, %v, want 6", len(lines), err)
 	}
 }
 

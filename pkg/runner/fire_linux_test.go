@@ -168,13 +168,14 @@ func TestKill_NodesBusesAndHosts(t *testing.T) {
 			text := strings.NewReplacer("repetitions: 12", "repetitions: 25",
 				"invalid: 12", "invalid: 0", "retries: 9", "retries: 50").Replace(short)
 			file := write(t, text)
-			if role == "host" {
-				c.host = c.exe + " host"
+			apart := 200 * time.Millisecond
+			if role == "host" { // which takes longest to be replaced
+				c.host, apart = c.exe+" host", time.Second
 			}
 			marked, killed, sweeps := 0, 0, 0
 			for n := times(3, 50); killed < n; sweeps++ {
 				p := c.start(file, "--out", c.root)
-				killed += c.killSome(p, role, n-killed, rng)
+				killed += c.killSome(p, role, n-killed, apart, rng)
 				c.ends(p, 0, time.Minute)
 				complete(t, c.dir())
 				c.alone()
@@ -190,13 +191,15 @@ func TestKill_NodesBusesAndHosts(t *testing.T) {
 	}
 }
 
-// killSome kills at most n processes of that role while p runs, and says how many.
-func (c *command) killSome(p *process, role string, n int, rng *rand.Rand) (killed int) {
+// killSome kills at most n processes of that role while p runs, less than apart one
+// after the other, and says how many.
+func (c *command) killSome(p *process, role string, n int, apart time.Duration, rng *rand.Rand) (
+	killed int) {
 	for killed < n {
 		select {
 		case <-p.ended:
 			return killed
-		case <-time.After(time.Duration(rng.Int64N(int64(200 * time.Millisecond)))):
+		case <-time.After(time.Duration(rng.Int64N(int64(apart)))):
 		}
 		if all := c.processes(role); len(all) > 0 && len(finished(c.dir())) > 0 {
 			if syscall.Kill(all[rng.IntN(len(all))], syscall.SIGKILL) == nil {
