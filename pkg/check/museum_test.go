@@ -179,7 +179,7 @@ func TestNonDeterminism(t *testing.T) {
 // that is built in: some of them in every run, ten thousand for each at night.
 func TestNoFalseAlarm(t *testing.T) {
 	t.Parallel()
-	seeds := uint64(150)
+	seeds := uint64(75)
 	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
 		seeds = 10_000
 	}

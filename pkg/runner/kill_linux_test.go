@@ -272,9 +272,10 @@ func TestKill_RealNodes(t *testing.T) {
 // The runner's death is that of the host, and of all that it has started.
 func TestKill_WithAHost(t *testing.T) {
 	t.Parallel()
+	nightly(t)
 	c := newCommand(t)
 	c.host = c.exe + " host"
-	c.killLoop(short, times(1, 50))
+	c.killLoop(short, 50)
 }
 
 // A host program changes nothing about a run, but that the manifest tells of it.
