@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/conclave-bench/conclave/pkg/report"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
 )
@@ -45,7 +46,7 @@ func (o *outcome) print(w io.Writer) {
 	}
 	for _, t := range o.violations {
 		fmt.Fprintf(w, "violation: %s: %s\n  reproduce: bench replay %s --trial %d\n",
-			o.experiment.Cells[t.Cell-1].Algorithm, t.Reason, quoted(o.dir), t.Trial)
+			o.experiment.Cells[t.Cell-1].Algorithm, t.Reason, report.Quote(o.dir), t.Trial)
 	}
 	for _, m := range o.misses {
 		fmt.Fprintf(w, "threshold: %v\n", m)

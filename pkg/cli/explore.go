@@ -18,6 +18,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/explore"
+	"github.com/conclave-bench/conclave/pkg/report"
 )
 
 // exploreFlags are the flags of bench explore.
@@ -295,7 +296,7 @@ func (s *streams) printFind(alg *algo.Algorithm, r *explore.Report, path string)
 	}
 	fmt.Fprintf(w, "%s: %s: %s: %s\n", what, alg.ID, find.Rule, find.Text)
 	fmt.Fprintf(w, "  scenario:  %s, %s\n", path, plural(find.Schedule.Nodes, "process", "processes"))
-	fmt.Fprintf(w, "  reproduce: bench run %s\n", quoted(path))
+	fmt.Fprintf(w, "  reproduce: bench run %s\n", report.Quote(path))
 }
 
 // save writes the schedule that was found into a file that does not exist yet.

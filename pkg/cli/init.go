@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/report"
 )
 
 func (s *streams) initCommand() *cobra.Command {
@@ -52,6 +53,6 @@ func (s *streams) writeTemplate(path string, force bool) error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("init: %w", err)
 	}
-	fmt.Fprintf(s.err, "wrote %s; run it with: bench run %s\n", path, quoted(path))
+	fmt.Fprintf(s.err, "wrote %s; run it with: bench run %s\n", path, report.Quote(path))
 	return nil
 }

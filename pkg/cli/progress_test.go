@@ -99,14 +99,3 @@ func TestEstimate(t *testing.T) {
 		}
 	}
 }
-
-func TestQuoted(t *testing.T) {
-	for path, want := range map[string]string{
-		"results/a-b/2026": "results/a-b/2026", "my results": "'my results'",
-		"it's": `'it'\''s'`, "": "''",
-	} {
-		if got := quoted(path); got != want {
-			t.Errorf("quoted(%q) = %s, want %s", path, got, want)
-		}
-	}
-}

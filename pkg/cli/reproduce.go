@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/pkg/report"
 	"github.com/conclave-bench/conclave/pkg/reproduce"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
@@ -205,7 +206,7 @@ func (s *streams) runStudy(ctx context.Context, f *reproduceFlags, study *reprod
 	sum.violations += o.tally.violations
 	for _, t := range o.violations {
 		s.say(fmt.Sprintf("violation: %s; reproduce: bench replay %s --trial %d", t.Reason,
-			quoted(folder.Dir()), t.Trial))
+			report.Quote(folder.Dir()), t.Trial))
 	}
 	r.Dir = folder.Dir()
 	if r.rows, err = study.Judge(e, r.Dir, cut); err != nil {

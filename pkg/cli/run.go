@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/report"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
 )
@@ -175,7 +176,7 @@ func sameHost(dir, host string) error {
 		return usage("--host with --resume: the run began without one; leave it out")
 	}
 	return usage("--resume: the run began on another host; add --host %s",
-		quoted(strings.Join(h.Host, " ")))
+		report.Quote(strings.Join(h.Host, " ")))
 }
 
 // recorded loads the experiment of the run at path. The environment has no say:
@@ -313,9 +314,9 @@ func (s *streams) conclude(o *outcome, asJSON bool) error {
 	}
 	if o.tally.err != nil {
 		s.say(o.tally.err.Error())
-		again := "bench run --resume " + quoted(o.dir)
+		again := "bench run --resume " + report.Quote(o.dir)
 		if o.host != "" {
-			again += " --host " + quoted(o.host)
+			again += " --host " + report.Quote(o.host)
 		}
 		s.say(fmt.Sprintf("%s are kept; go on with: %s",
 			progressOf(o.experiment, o.finished, o.stopping.Planned()), again))
@@ -324,16 +325,4 @@ func (s *streams) conclude(o *outcome, asJSON bool) error {
 		return nil
 	}
 	return exit(code)
-}
-
-// quoted is path as a shell takes it.
-func quoted(path string) string {
-	plain := func(r rune) bool {
-		return strings.ContainsRune("/._-+:@%,", r) || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' ||
-			r >= 'A' && r <= 'Z'
-	}
-	if path != "" && strings.IndexFunc(path, func(r rune) bool { return !plain(r) }) < 0 {
-		return path
-	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }

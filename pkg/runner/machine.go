@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -64,12 +65,6 @@ func otherProgram(ours, theirs results.Tool) []string {
 			"the same commit, without uncommitted changes"}
 	}
 	return []string{fmt.Sprintf("the host runs another program than bench: it was built from commit %.12s, "+
-		"bench from %.12s; build both from the same one", known(theirs.Commit), known(ours.Commit))}
-}
-
-func known(commit string) string {
-	if commit == "" {
-		return "unknown"
-	}
-	return commit
+		"bench from %.12s; build both from the same one", cmp.Or(theirs.Commit, "unknown"),
+		cmp.Or(ours.Commit, "unknown"))}
 }
