@@ -1,9 +1,11 @@
 package host
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -27,3 +29,15 @@ var (
 	EachRecord   = eachRecord
 	AppendRecord = appendRecord
 )
+
+// SendEnd is what a runner gets of the end of a trial.
+func SendEnd(e harness.End, q Quality) (harness.End, Quality, error) {
+	line, err := json.Marshal(newRemoteEnd(e, q))
+	if err != nil {
+		return e, q, err
+	}
+	var r remoteEnd
+	err = json.Unmarshal(line, &r)
+	e, q = r.parts()
+	return e, q, err
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -251,6 +252,36 @@ func TestServeMachine_Refuses(t *testing.T) {
 		err := host.ServeMachine(in, &out, host.MachineConfig{}, nil)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%q: error %v, want %q", input, err, want)
+		}
+	}
+}
+
+// What the runner has decided reaches the machine of the host.
+func TestRemote_Limit(t *testing.T) {
+	t.Parallel()
+	exe, err := os.Executable()
+	must(t, err)
+	r, err := host.NewRemote(context.Background(), []string{exe, "trial-remote"},
+		host.MachineConfig{Nodes: 3, Limit: 4096})
+	must(t, err)
+	defer r.Close()
+	p := plan(t, "mutex/naimi-trehel", 3, harness.Scenario{Kind: harness.Sequential, Requests: 200}, nil)
+	poll(t, 20*time.Second, func() error { return spoiled(once(t, r, p), "is full") })
+}
+
+// TestRemoteEnd: an end is the same on both sides, and so is what JSON cannot say.
+func TestRemoteEnd(t *testing.T) {
+	for _, busy := range []float64{0, 0.5, math.NaN()} {
+		end := harness.End{At: 5, Reason: harness.Broken, Err: errors.New("hm"), Pending: 3, Skipped: 2,
+			Invalid: []string{"a", "b"}}
+		q := host.Quality{SchedDelayP99: 7, Busy: busy, ReadyTime: 9}
+		gotEnd, gotQ, err := host.SendEnd(end, q)
+		must(t, err)
+		if math.IsNaN(busy) && math.IsNaN(gotQ.Busy) {
+			q.Busy, gotQ.Busy = 0, 0
+		}
+		if !reflect.DeepEqual(gotEnd, end) || gotQ != q {
+			t.Errorf("got %+v, %+v, want %+v, %+v", gotEnd, gotQ, end, q)
 		}
 	}
 }
