@@ -83,12 +83,11 @@ func timing(net algo.Network, p algo.Params) error {
 
 type node struct {
 	algo.Config
-	electing   bool          // from the start to the announcement
-	leader     algo.ID       // None: none is known
-	heard      algo.ID       // the highest that was heard lately: it announced itself, or answered
-	since      time.Duration // when that was
-	round      Round         // the newest one
-	responders []algo.ID     // in this round
+	electing   bool                      // from the start to the announcement
+	leader     algo.ID                   // None: none is known
+	heard      map[algo.ID]time.Duration // when a process announced itself or answered last
+	round      Round                     // the newest one
+	responders []algo.ID                 // in this round
 	t, tElect  time.Duration
 }
 
@@ -101,7 +100,8 @@ const (
 func New(c algo.Config) algo.Elector {
 	return &node{
 		Config: c, leader: c.Leader, round: Round{Incarnation: c.Incarnation},
-		t: c.Params.Duration("t_answer"), tElect: c.Params.Duration("t_elected"),
+		heard: map[algo.ID]time.Duration{},
+		t:     c.Params.Duration("t_answer"), tElect: c.Params.Duration("t_elected"),
 	}
 }
 
@@ -168,9 +168,7 @@ func (n *node) onAlive(env algo.Env, from algo.ID, m Alive) {
 		return
 	}
 	n.responders = append(n.responders, from)
-	if from > n.heard || env.Now()-n.since >= n.t {
-		n.heard, n.since = from, env.Now()
-	}
+	n.heard[from] = env.Now()
 	if n.leader > n.ID && n.leader < from {
 		n.start(env)
 	}
@@ -215,6 +213,7 @@ func (n *node) onGrant(env algo.Env, from algo.ID) {
 
 // onElected is rule 7.
 func (n *node) onElected(env algo.Env, from algo.ID) {
+	n.heard[from] = env.Now()
 	if n.raced(env, from) {
 		n.Elect(env)
 		return
@@ -226,13 +225,17 @@ func (n *node) onElected(env algo.Env, from algo.ID) {
 // Who sent p's message may not have heard of it, or that one may be dead: an
 // election tells.
 func (n *node) raced(env algo.Env, p algo.ID) bool {
-	return p < n.heard && env.Now()-n.since < n.t
+	for q, at := range n.heard {
+		if q > p && env.Now()-at < n.t {
+			return true
+		}
+	}
+	return false
 }
 
 // adopt ends the election here.
 func (n *node) adopt(env algo.Env, p algo.ID) {
 	n.electing, n.leader = false, p
-	n.heard, n.since = p, env.Now()
 	env.CancelTimer(answerTimer)
 	env.CancelTimer(electedTimer)
 	env.Elected(p, 0)

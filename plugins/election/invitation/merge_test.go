@@ -128,6 +128,9 @@ func TestRules(t *testing.T) {
 		"it was back before": {
 			events{back(3), invited(3, 3)},
 			"ACCEPT 3.1 [2] to 3; elected 3; elected 0; elected 2; set pause"},
+		"a member is back": {then(pair, back(3), invite(3)), "INVITE 2.1 [2] to 3; set T"},
+		"a member of an electing leader is back": {then(pair, elect, suspect(1), suspect(4), suspect(5),
+			fires("pause"), back(3)), "set pause"},
 		"another is back":        {events{invited(3, 3), back(4)}, ""},
 		"another member is gone": {events{invited(3, 3), suspect(4)}, ""},
 		"in a new group": {
