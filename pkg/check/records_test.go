@@ -59,7 +59,7 @@ func init() {
 	token := spec("test-token", algo.Promises{StarvationFree: true}, false)
 	token.Token = "PING"
 	algo.RegisterMutex(token, func(algo.Config) algo.Mutex { return mute{} })
-	token.Name, token.Survives.Crashes = "test-new-token", func(n int) int { return n - 1 }
+	token.Name, token.Survives.Crashes = "test-new-token", func(n int, _ algo.Params) int { return n - 1 }
 	algo.RegisterMutex(token, func(algo.Config) algo.Mutex { return mute{} })
 	token.Name, token.Survives = "test-lossy-token", algo.Faults{Loss: true}
 	algo.RegisterMutex(token, func(algo.Config) algo.Mutex { return mute{} })
@@ -67,14 +67,14 @@ func init() {
 	told.Needs.Detector = algo.EventuallyPerfect
 	algo.RegisterElector(told, func(algo.Config) algo.Elector { return mute{} })
 	hasty := spec("test-synchronous", algo.Promises{Leadership: algo.AtMostOne}, false)
-	hasty.Needs.Synchrony, hasty.Needs.Timing = algo.Synchronous, func(n algo.Network, _ algo.Params) error {
+	hasty.Needs.Synchrony, hasty.Needs.Params = algo.Synchronous, func(n algo.Network, _ algo.Params) error {
 		if 2*n.Latency > 23*ms1 { // T = 3d + 20ms
 			return fmt.Errorf("t 23ms is below 2d = %v", 2*n.Latency)
 		}
 		return nil
 	}
 	algo.RegisterElector(hasty, func(algo.Config) algo.Elector { return mute{} })
-	hasty.Name, hasty.Needs.Timing = "test-tight", func(n algo.Network, _ algo.Params) error {
+	hasty.Name, hasty.Needs.Params = "test-tight", func(n algo.Network, _ algo.Params) error {
 		if n.Latency > ms1 {
 			return fmt.Errorf("t 2ms is below 2d = %v", 2*n.Latency)
 		}

@@ -57,6 +57,7 @@ type claimReport struct {
 	Metric string       `json:"metric"`
 	Load   string       `json:"load"`
 	Text   string       `json:"text"`
+	Source algo.Source  `json:"source"`
 	Bounds []claimBound `json:"bounds"`
 }
 
@@ -118,7 +119,7 @@ func describe(a *algo.Algorithm) description {
 		Paper:    paperReport{p.Authors, p.Title, p.Venue, p.Year, p.DOI, p.Deviations},
 		Messages: kinds(a.Spec.Messages), Auxiliary: kinds(a.Spec.Auxiliary),
 		Token:     a.Spec.Token,
-		Perpetual: a.Spec.Perpetual, Needs: needs(&a.Spec.Needs), Survives: survives(&a.Spec.Survives),
+		Perpetual: a.Spec.Perpetual, Needs: needs(&a.Spec.Needs), Survives: survives(&a.Spec),
 		Breaks: a.Spec.Breaks, Promises: promises(a), Claims: claims(a.Spec.Claims), Params: params(&a.Spec),
 		Defaults: map[string]any{"nodes": shownNodes, "latency": shownLatency.String()},
 	}
@@ -141,8 +142,8 @@ func needs(n *algo.Needs) []property {
 	if n.FIFO {
 		out[1].Value = "fifo"
 	}
-	if n.Timing != nil {
-		out[2].Value += ", with time-outs that keep its bounds"
+	if n.Params != nil {
+		out = append(out, property{"parameters", "within bounds: bench plan says where they are not"})
 	}
 	if n.Nodes != nil {
 		var allowed []string
@@ -156,12 +157,13 @@ func needs(n *algo.Needs) []property {
 	return out
 }
 
-func survives(f *algo.Faults) []property {
-	crashes := "no"
+// survives is for the defaults of the parameters.
+func survives(s *algo.Spec) []property {
+	f, crashes := &s.Survives, "no"
 	if f.Crashes != nil {
 		var parts []string
 		for _, n := range shownSizes {
-			parts = append(parts, fmt.Sprintf("%d of %d", f.Crashes(n), n))
+			parts = append(parts, fmt.Sprintf("%d of %d", f.CrashesOf(n, s.Defaults(n, shownLatency)), n))
 		}
 		crashes = strings.Join(parts, ", ")
 	}
@@ -203,7 +205,9 @@ func promises(a *algo.Algorithm) []string {
 func claims(list []algo.Claim) []claimReport {
 	out := []claimReport{}
 	for _, c := range list {
-		r := claimReport{Metric: c.Metric, Load: c.Load, Text: c.Text, Bounds: []claimBound{}}
+		r := claimReport{
+			Metric: c.Metric, Load: c.Load, Text: c.Text, Source: c.Source, Bounds: []claimBound{},
+		}
 		for _, n := range shownSizes {
 			if c.Bound != nil {
 				low, high := c.Bound(n)
@@ -216,8 +220,7 @@ func claims(list []algo.Claim) []claimReport {
 }
 
 func params(s *algo.Spec) []paramReport {
-	net := algo.Network{Nodes: shownNodes, Latency: shownLatency, Bounded: true}
-	values, _ := s.Resolve(nil, net) // the registry has checked the defaults
+	values := s.Defaults(shownNodes, shownLatency)
 	text := func(v any) string {
 		if v == nil {
 			return ""
@@ -268,8 +271,8 @@ func (s *streams) printDescription(d description) {
 		fmt.Fprintln(w, "\nClaims")
 	}
 	for _, c := range d.Claims {
-		fmt.Fprintf(w, "  %s, %s: %s%s\n", c.Metric, cmp.Or(c.Load, "any load"), c.Text,
-			bounds(c.Bounds))
+		fmt.Fprintf(w, "  %s, %s: %s%s\n    %s: %s\n", c.Metric, cmp.Or(c.Load, "any load"), c.Text,
+			bounds(c.Bounds), c.Source, c.Source.Meaning())
 	}
 	s.printParams(d.Params)
 }

@@ -54,7 +54,7 @@ func beyond(a *algo.Algorithm, p *harness.Plan, net algo.Network) (why []string)
 		"does not survive duplicated messages (network.duplication %v)",
 		formatFloat(p.Network.Duplication))
 	hazard(h.cut, survives.Partition, "does not survive a partition")
-	most, crashes := survives.CrashesOf(p.Nodes), crashes(p)
+	most, crashes := survives.CrashesOf(p.Nodes, p.Params), crashes(p)
 	say(crashes <= most, "survives %d of %d processes crashed, not %d", most, p.Nodes, crashes)
 	hazard(h.back, survives.Recovery, "does not survive the return of a crashed process")
 	say(!p.Network.Unordered || !needs.FIFO, "needs FIFO links (network.order unordered)")
@@ -176,7 +176,7 @@ func victims(who string, n int) int {
 
 // timing asks the Spec about the time-outs, of each process where they differ.
 func timing(needs *algo.Needs, net algo.Network, params algo.Params) error {
-	if needs.Timing == nil {
+	if needs.Params == nil {
 		return nil
 	}
 	differ := false
@@ -185,10 +185,10 @@ func timing(needs *algo.Needs, net algo.Network, params algo.Params) error {
 		differ = differ || isList
 	}
 	if !differ {
-		return needs.Timing(net, params)
+		return needs.Params(net, params)
 	}
 	for id := range algo.ID(net.Nodes) {
-		if err := needs.Timing(net, params.Of(id+1)); err != nil {
+		if err := needs.Params(net, params.Of(id+1)); err != nil {
 			return fmt.Errorf("process %d: %w", id+1, err)
 		}
 	}

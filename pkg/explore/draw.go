@@ -168,7 +168,7 @@ func (m *maker) process(s *Schedule) algo.ID { return algo.ID(1 + m.rng.IntN(s.N
 func (m *maker) crashes(s *Schedule, t *timing) {
 	most := 0
 	if m.options.Faults != None {
-		most = min(m.alg.Spec.Survives.CrashesOf(s.Nodes), s.Nodes-1)
+		most = min(m.alg.Spec.Survives.CrashesOf(s.Nodes, s.params()), s.Nodes-1)
 	}
 	if m.options.Faults == All {
 		most = s.Nodes - 1

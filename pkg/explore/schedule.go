@@ -70,6 +70,12 @@ func (s *Schedule) network() algo.Network {
 	return algo.Network{Nodes: s.Nodes, Latency: d, Bounded: bounded}
 }
 
+// params are all of them, the defaults too.
+func (s *Schedule) params() algo.Params {
+	params, _ := s.Algorithm.Spec.Resolve(s.Params, s.network())
+	return params
+}
+
 // within says whether nothing happens in s that the algorithm does not survive.
 // What is wrong with the parameters that were given does not matter.
 func (s *Schedule) within() bool {
@@ -134,8 +140,7 @@ func (s *Schedule) asks() bool {
 // few messages take.
 func (s *Schedule) unit() time.Duration {
 	unit := 4 * s.network().Latency
-	params, _ := s.Algorithm.Spec.Resolve(s.Params, s.network())
-	for _, v := range params {
+	for _, v := range s.params() {
 		if d, ok := v.(time.Duration); ok {
 			unit = max(unit, min(d, time.Minute))
 		}

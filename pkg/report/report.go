@@ -61,9 +61,10 @@ type Metric struct {
 	Name, Unit, Doc string
 }
 
-// A Claim is a complexity that an algorithm states of a metric.
+// A Claim is a complexity that somebody states of an algorithm's metric.
 type Claim struct {
 	Algorithm, Metric, Load, Text string
+	Source                        algo.Source
 }
 
 // A Cell is one combination of the design's values in one run.
@@ -373,7 +374,7 @@ func (b *builder) claims() {
 			if c.Bound == nil || !known || b.Cells[i].Nodes < 2 || !fits(c.Load, g.Get("scenario")) {
 				continue
 			}
-			claim := Claim{a.ID, metric, c.Load, c.Text}
+			claim := Claim{a.ID, metric, c.Load, c.Text, c.Source}
 			at := slices.Index(b.Claims, claim)
 			if at < 0 {
 				at = len(b.Claims)

@@ -55,7 +55,7 @@ func init() {
 		},
 		Needs: algo.Needs{
 			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect,
-			Timing: func(net algo.Network, p algo.Params) error {
+			Params: func(net algo.Network, p algo.Params) error {
 				answer, coordinator := p.Duration("t_answer"), p.Duration("t_coordinator")
 				switch d := net.Latency; {
 				case answer < 2*d:
@@ -66,13 +66,15 @@ func init() {
 				return nil
 			},
 		},
-		Survives: algo.Faults{Crashes: func(n int) int { return n - 1 }, Recovery: true},
+		Survives: algo.Faults{Crashes: func(n int, _ algo.Params) int { return n - 1 }, Recovery: true},
 		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Highest: true},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "worst", Text: "N²-N-1 when the lowest detects alone",
+			Metric: "messages/election", Load: "worst", Source: algo.Derived,
+			Text:  "N²-N-1 when the lowest detects alone",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n*n - n - 1) }),
 		}, {
-			Metric: "messages/election", Load: "best", Text: "N-1 when the second highest detects alone",
+			Metric: "messages/election", Load: "best", Source: algo.Derived,
+			Text:  "N-1 when the second highest detects alone",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n - 1) }),
 		}},
 		Breaks: "Delays above the bound, or a partition, make several coordinators: one in each " +

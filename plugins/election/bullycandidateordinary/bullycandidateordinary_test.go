@@ -377,12 +377,12 @@ func TestDefaults(t *testing.T) {
 	}
 	net := algo.Network{Nodes: 7, Latency: ms}
 	p, _ := alg.Spec.Resolve(nil, net)
-	got := fmt.Sprint(p["t_answer"], p["spacing"], p["candidates"], alg.Spec.Survives.CrashesOf(7))
+	got := fmt.Sprint(p["t_answer"], p["spacing"], p["candidates"], alg.Spec.Survives.CrashesOf(7, p))
 	if got != "23ms 46ms 4 3" {
 		t.Errorf("defaults %s", got)
 	}
 	for answer, good := range map[time.Duration]bool{2 * ms: true, 2*ms - 1: false} {
-		if err := alg.Spec.Needs.Timing(net, algo.Params{"t_answer": answer}); (err == nil) != good {
+		if err := alg.Spec.Needs.Params(net, algo.Params{"t_answer": answer}); (err == nil) != good {
 			t.Errorf("T = %v: %v", answer, err)
 		}
 	}

@@ -48,7 +48,7 @@ func init() {
 		},
 		Needs: algo.Needs{
 			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect,
-			Timing: func(net algo.Network, p algo.Params) error {
+			Params: func(net algo.Network, p algo.Params) error {
 				if t := p.Duration("t_answer"); t < 2*net.Latency {
 					return fmt.Errorf("t_answer %v is below 2d = %v", t, 2*net.Latency)
 				}
@@ -56,10 +56,10 @@ func init() {
 			},
 		},
 		// Of the n/2 + 1 candidates one must live.
-		Survives: algo.Faults{Crashes: func(n int) int { return n / 2 }, Recovery: true},
+		Survives: algo.Faults{Crashes: func(n int, _ algo.Params) int { return n / 2 }, Recovery: true},
 		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "light",
+			Metric: "messages/election", Load: "light", Source: algo.Derived,
 			Text:  "2c+N-2 when an ordinary process detects alone and asks c candidates, by default n/2",
 			Bound: algo.Exactly(func(n int) float64 { return float64(2*(n/2) + n - 2) }),
 		}},

@@ -51,18 +51,21 @@ func init() {
 				}},
 		},
 		Needs: algo.Needs{
-			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect, Timing: timing,
+			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect, Params: timing,
 		},
-		Survives: algo.Faults{Crashes: func(n int) int { return n - 1 }, Recovery: true},
+		Survives: algo.Faults{Crashes: func(n int, _ algo.Params) int { return n - 1 }, Recovery: true},
 		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Highest: true},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "worst", Text: "N²+N-5 when all detect at once, N > 2",
+			Metric: "messages/election", Load: "worst", Source: algo.Derived,
+			Text:  "N²+N-5 when all detect at once, N > 2",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n*n + n - 5) }),
 		}, {
-			Metric: "messages/election", Load: "light", Text: "3N-4 when the lowest detects alone, N > 2",
+			Metric: "messages/election", Load: "light", Source: algo.Derived,
+			Text:  "3N-4 when the lowest detects alone, N > 2",
 			Bound: algo.Exactly(func(n int) float64 { return float64(3*n - 4) }),
 		}, {
-			Metric: "messages/election", Load: "best", Text: "N-1 when the second highest detects alone",
+			Metric: "messages/election", Load: "best", Source: algo.Derived,
+			Text:  "N-1 when the second highest detects alone",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n - 1) }),
 		}},
 		Breaks: "An answer that is later than T makes the initiator announce itself, to those below " +

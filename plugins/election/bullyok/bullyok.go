@@ -47,15 +47,17 @@ func init() {
 				}},
 		},
 		Needs: algo.Needs{
-			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect, Timing: timing,
+			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect, Params: timing,
 		},
-		Survives: algo.Faults{Crashes: func(n int) int { return n - 1 }, Recovery: true},
+		Survives: algo.Faults{Crashes: func(n int, _ algo.Params) int { return n - 1 }, Recovery: true},
 		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Highest: true},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "worst", Text: "N²-N when the lowest detects alone",
+			Metric: "messages/election", Load: "worst", Source: algo.Derived,
+			Text:  "N²-N when the lowest detects alone",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n*n - n) }),
 		}, {
-			Metric: "messages/election", Load: "best", Text: "N when the second highest detects alone",
+			Metric: "messages/election", Load: "best", Source: algo.Derived,
+			Text:  "N when the second highest detects alone",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n) }),
 		}},
 		Breaks: "An OK that is later than T, or a partition, makes several coordinators. Late ones " +

@@ -57,14 +57,14 @@ func init() {
 				Doc: "of the state that the process holds: the newest is the best, then the least ID"},
 		},
 		Needs: algo.Needs{
-			Synchrony: algo.PartiallySynchronous, Detector: algo.EventuallyPerfect, Timing: timing,
+			Synchrony: algo.PartiallySynchronous, Detector: algo.EventuallyPerfect, Params: timing,
 		},
 		Survives: algo.Faults{
-			Crashes: func(n int) int { return (n - 1) / 2 }, Recovery: true, Partition: true,
+			Crashes: func(n int, _ algo.Params) int { return (n - 1) / 2 }, Recovery: true, Partition: true,
 		},
 		Promises: algo.Promises{Announced: true, Leadership: algo.PerTerm},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "worst",
+			Metric: "messages/election", Load: "worst", Source: algo.Derived,
 			Text: "m(N-1)+m(m-1)+4(m-1) when all m = N-1 others notice the leader's crash at once",
 			Bound: algo.Exactly(func(n int) float64 {
 				m := n - 1

@@ -44,7 +44,7 @@ func init() {
 		},
 		Needs: algo.Needs{
 			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect,
-			Timing: func(net algo.Network, p algo.Params) error {
+			Params: func(net algo.Network, p algo.Params) error {
 				if t := p.Duration("t_answer"); t < 2*net.Latency {
 					return fmt.Errorf("t_answer %v is below 2d = %v", t, 2*net.Latency)
 				}
@@ -52,11 +52,11 @@ func init() {
 			},
 		},
 		Survives: algo.Faults{
-			Crashes: func(n int) int { return n - 1 }, Recovery: true, Partition: true,
+			Crashes: func(n int, _ algo.Params) int { return n - 1 }, Recovery: true, Partition: true,
 		},
 		Promises: algo.Promises{Announced: true, Leadership: algo.PerGroup},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "best",
+			Metric: "messages/election", Load: "best", Source: algo.Derived,
 			Text:  "2(N-1) when one leader absorbs all others one by one",
 			Bound: algo.Exactly(func(n int) float64 { return float64(2 * (n - 1)) }),
 		}},

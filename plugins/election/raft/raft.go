@@ -70,7 +70,7 @@ func init() {
 		Perpetual: true,
 		Needs: algo.Needs{
 			Synchrony: algo.PartiallySynchronous,
-			Timing: func(net algo.Network, p algo.Params) error {
+			Params: func(net algo.Network, p algo.Params) error {
 				tau, beat := p.Duration("t_election"), p.Duration("heartbeat")
 				if bound := beat + 2*net.Latency; tau < bound {
 					return fmt.Errorf("t_election %v is below heartbeat + 2d = %v", tau, bound)
@@ -80,11 +80,11 @@ func init() {
 		},
 		Survives: algo.Faults{
 			Loss: true, Duplication: true, Partition: true, Recovery: true,
-			Crashes: func(n int) int { return (n - 1) / 2 },
+			Crashes: func(n int, _ algo.Params) int { return (n - 1) / 2 },
 		},
 		Promises: algo.Promises{Announced: true, Leadership: algo.PerTerm}, // Election Safety
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "best",
+			Metric: "messages/election", Load: "best", Source: algo.Derived,
 			Text:  "4N-6 when the leader crashed and one candidate wins, first heartbeat included",
 			Bound: algo.Exactly(func(n int) float64 { return float64(4*n - 6) }),
 		}},

@@ -52,12 +52,13 @@ func init() {
 		},
 		Needs: algo.Needs{
 			Topology: algo.LogicalRing, Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect,
-			Timing: timing,
+			Params: timing,
 		},
-		Survives: algo.Faults{Crashes: func(n int) int { return n - 1 }},
+		Survives: algo.Faults{Crashes: func(n int, _ algo.Params) int { return n - 1 }},
 		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Highest: true},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "light", Text: "2N with one initiator and nobody dead",
+			Metric: "messages/election", Load: "light", Source: algo.Derived,
+			Text:  "2N with one initiator and nobody dead",
 			Bound: algo.Exactly(func(n int) float64 { return float64(2 * n) }),
 		}},
 		Breaks: "In a partition the parts become rings of their own: whoever is on the other side " +

@@ -311,7 +311,7 @@ func TestTiming(t *testing.T) {
 		if len(errs) > 0 {
 			t.Fatal(errs)
 		}
-		if err := alg.Spec.Needs.Timing(net, p); (err == nil) != test.good {
+		if err := alg.Spec.Needs.Params(net, p); (err == nil) != test.good {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

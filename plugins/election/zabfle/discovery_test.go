@@ -213,7 +213,7 @@ func TestDiscoveryBound(t *testing.T) {
 		{true, 3 * ms, "t_discovery 3ms is below 4d = 4ms, from CEPOCH to NEWLEADER"},
 	} {
 		p := algo.Params{"discovery": c.discovery, "t_discovery": c.t}
-		if got := fmt.Sprint(alg.Spec.Needs.Timing(algo.Network{Latency: ms}, p)); got != c.want {
+		if got := fmt.Sprint(alg.Spec.Needs.Params(algo.Network{Latency: ms}, p)); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
 	}

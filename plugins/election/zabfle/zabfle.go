@@ -83,7 +83,7 @@ func init() {
 		},
 		Needs: algo.Needs{
 			FIFO: true, Synchrony: algo.PartiallySynchronous, Detector: algo.EventuallyPerfect,
-			Timing: func(net algo.Network, p algo.Params) error {
+			Params: func(net algo.Network, p algo.Params) error {
 				t, bound := p.Duration("t_discovery"), 4*net.Latency
 				if p.Bool("discovery") && t < bound {
 					return fmt.Errorf("t_discovery %v is below 4d = %v, from CEPOCH to NEWLEADER", t, bound)
@@ -92,15 +92,15 @@ func init() {
 			},
 		},
 		Survives: algo.Faults{
-			Duplication: true, Recovery: true, Crashes: func(n int) int { return (n - 1) / 2 },
+			Duplication: true, Recovery: true, Crashes: func(n int, _ algo.Params) int { return (n - 1) / 2 },
 		},
 		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "best",
+			Metric: "messages/election", Load: "best", Source: algo.Derived,
 			Text:  "(N-1)(2N-1) when all start together and the largest vote is heard first",
 			Bound: algo.Exactly(func(n int) float64 { return float64((n - 1) * (2*n - 1)) }),
 		}, {
-			Metric: "messages/election", Load: "worst",
+			Metric: "messages/election", Load: "worst", Source: algo.Derived,
 			Text:  "(N-1)(N+N(N-1)/2) when all start together and hear votes in ascending order",
 			Bound: algo.Exactly(func(n int) float64 { return float64((n - 1) * (n + n*(n-1)/2)) }),
 		}},

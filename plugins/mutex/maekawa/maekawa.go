@@ -42,16 +42,17 @@ func init() {
 			{Name: "failed_to_displaced_waiter", Type: algo.Bool, Default: algo.Const(true),
 				Doc: "Sanders' correction: FAILED also to the waiter displaced from the queue's head"},
 		},
-		Needs:    algo.Needs{Timing: sound},
+		Needs:    algo.Needs{Params: sound},
 		Promises: algo.Promises{StarvationFree: true},
 		Claims: []algo.Claim{{
-			Metric: "messages/entry", Load: "light", Text: "3(K-1)",
+			Metric: "messages/entry", Load: "light", Source: algo.FromPaper, Text: "3(K-1)",
 			Bound: func(n int) (float64, float64) {
 				least, largest := sizes("auto", n)
 				return float64(3 * (least - 1)), float64(3 * (largest - 1))
 			},
 		}, {
-			Metric: "messages/entry", Load: "burst", Text: "3(K-1) to 5(K-1)",
+			Metric: "messages/entry", Load: "burst", Source: algo.FromPaper,
+			Text: "3(K-1) to 5(K-1)",
 			Bound: func(n int) (float64, float64) {
 				least, largest := sizes("auto", n)
 				return float64(3 * (least - 1)), float64(5 * (largest - 1))

@@ -259,7 +259,7 @@ func TestOutOfModel(t *testing.T) {
 		{7, true, "<nil>"}, {8, true, "no projective plane of 8 points"},
 		{7, false, "failed_to_displaced_waiter false"},
 	} {
-		err := alg.Spec.Needs.Timing(algo.Network{Nodes: c.n},
+		err := alg.Spec.Needs.Params(algo.Network{Nodes: c.n},
 			algo.Params{"quorums": "plane", "failed_to_displaced_waiter": c.tells})
 		if got := fmt.Sprint(err); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%+v: %s", c, got)

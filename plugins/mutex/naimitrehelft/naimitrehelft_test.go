@@ -462,11 +462,11 @@ func TestTelecBound(t *testing.T) {
 		31 * ms: "<nil>", 30 * ms: "t_elec 30ms is not above 3d = 30ms",
 	} {
 		p := algo.Params{"t_elec": elec, "rebuild": true}
-		if got := fmt.Sprint(alg.Spec.Needs.Timing(net, p)); got != want {
+		if got := fmt.Sprint(alg.Spec.Needs.Params(net, p)); got != want {
 			t.Errorf("%v: %s, want %s", elec, got, want)
 		}
 	}
-	if alg.Spec.Needs.Timing(net, algo.Params{"t_elec": time.Second, "rebuild": false}) == nil {
+	if alg.Spec.Needs.Params(net, algo.Params{"t_elec": time.Second, "rebuild": false}) == nil {
 		t.Error("rebuild false is within the model")
 	}
 	broken := 0

@@ -46,7 +46,7 @@ func init() {
 		},
 		Needs: algo.Needs{
 			Synchrony: algo.Synchronous,
-			Timing: func(net algo.Network, p algo.Params) error {
+			Params: func(net algo.Network, p algo.Params) error {
 				switch t := p.Duration("t_elec"); {
 				case t <= 3*net.Latency:
 					return fmt.Errorf("t_elec %v is not above 3d = %v", t, 3*net.Latency)
@@ -56,13 +56,15 @@ func init() {
 				return nil
 			},
 		},
-		Survives: algo.Faults{Crashes: func(n int) int { return n - 1 }, Recovery: true},
+		Survives: algo.Faults{Crashes: func(n int, _ algo.Params) int { return n - 1 }, Recovery: true},
 		Promises: algo.Promises{StarvationFree: true},
 		Claims: []algo.Claim{{
-			Metric: "messages/entry", Load: "light", Text: "H(n-1) on average, as without failures",
+			Metric: "messages/entry", Load: "light", Source: algo.Derived,
+			Text:  "H(n-1) on average, as without failures",
 			Bound: algo.Within(0.10, func(n int) float64 { return algo.Harmonic(n - 1) }),
 		}, {
-			Metric: "messages/entry", Load: "worst", Text: "4N-3 when the idle holder died",
+			Metric: "messages/entry", Load: "worst", Source: algo.Derived,
+			Text:  "4N-3 when the idle holder died",
 			Bound: algo.Exactly(func(n int) float64 { return float64(4*n - 3) }),
 		}},
 		Breaks: "With Telec below three delays a second token is made while the first lives, and " +

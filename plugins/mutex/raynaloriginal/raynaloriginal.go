@@ -46,10 +46,11 @@ func init() {
 			{Name: "a", Type: algo.Int, Min: int64(0), Default: algo.Const(int64(0)), PerProcess: true,
 				Doc: "A, above 1 and without a common factor; 0: process i takes the i-th odd prime"},
 		},
-		Needs:    algo.Needs{Timing: coprime},
+		Needs:    algo.Needs{Params: coprime},
 		Survives: algo.Faults{Duplication: true},
 		Claims: []algo.Claim{{
-			Metric: "messages/entry", Load: "best", Text: "2(N-1): one poll, by whoever's turn it is",
+			Metric: "messages/entry", Load: "best", Source: algo.Derived,
+			Text:  "2(N-1): one poll, by whoever's turn it is",
 			Bound: algo.Exactly(func(n int) float64 { return float64(2 * (n - 1)) }),
 		}},
 		Breaks: "If the process whose turn it is does not want to enter, nobody else ever does: who " +

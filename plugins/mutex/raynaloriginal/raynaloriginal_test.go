@@ -351,7 +351,7 @@ func TestAttributes(t *testing.T) {
 		if len(errs) > 0 {
 			t.Fatal(errs)
 		}
-		got := fmt.Sprint(alg.Spec.Needs.Timing(net, params.Of(1)))
+		got := fmt.Sprint(alg.Spec.Needs.Params(net, params.Of(1)))
 		if c.want == "" && got != "<nil>" || !strings.Contains(got, c.want) {
 			t.Errorf("a = %v: %s, want %q", c.a, got, c.want)
 		}
