@@ -183,12 +183,15 @@ func (n *node) onAnswered(env algo.Env) {
 	for _, p := range n.responders {
 		highest = max(highest, p)
 	}
-	if highest == algo.None { // nobody of higher ID is alive
+	switch {
+	case highest != algo.None:
+		env.Send(highest, Grant{n.round})
+		env.SetTimer(electedTimer, n.tElect)
+	case n.raced(env, n.ID): // one that was not back yet when it was asked
+		n.start(env)
+	default: // nobody of higher ID is alive
 		n.win(env)
-		return
 	}
-	env.Send(highest, Grant{n.round})
-	env.SetTimer(electedTimer, n.tElect)
 }
 
 // win is rule 5.
@@ -228,8 +231,8 @@ func (n *node) onElected(env algo.Env, from algo.ID) {
 // Who sent p's message may not have heard of it, or that one may be dead: an
 // election tells.
 func (n *node) raced(env algo.Env, p algo.ID) bool {
-	for q, at := range n.heard {
-		if q > p && env.Now()-at < n.t {
+	for _, q := range n.Peers {
+		if at, ok := n.heard[q]; ok && q > p && env.Now()-at < n.t {
 			return true
 		}
 	}

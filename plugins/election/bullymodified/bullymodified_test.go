@@ -275,6 +275,12 @@ func TestRace_Several(t *testing.T) {
 	s.Want(ms+ms/2, elected(4), "")
 	s.Want(2*ms+ms/2, grant, "") // of one that asked when 4 was not back yet
 	s.Want(3*ms, algotest.Expire("T"), "GRANT>4 T\"=4ms")
+
+	s = algotest.NewSolo(t, id, 5, 2, 5, 0, tight())
+	s.Want(0, elected(5), "-T -T\" leader=5")
+	s.Want(ms, algo.Event{Type: algo.Elect}, "ELECTION>3 ELECTION>4 ELECTION>5 leader=0 T=2ms")
+	s.Want(ms+ms/2, elected(4), "") // which was down when it was asked
+	s.Want(3*ms, algotest.Expire("T"), "ELECTION>3 ELECTION>4 ELECTION>5 leader=0 T=2ms")
 }
 
 // TestTooShortT: a T below the round trip makes several leaders.
