@@ -115,7 +115,7 @@ func (s *Spec) defects() error {
 	}
 	if len(errs) == 0 {
 		for _, n := range []int{1, 2, 3, 10, 100} {
-			values := s.Defaults(n, time.Millisecond)
+			values := s.Defaults(Network{Nodes: n, Latency: time.Millisecond, Bounded: true})
 			for _, p := range s.Params {
 				if err := p.Check(values[p.Name]); err != nil {
 					errs = append(errs, fmt.Errorf("default with %d processes: %w", n, err))

@@ -124,12 +124,13 @@ func (l Leadership) String() string {
 	return [...]string{"eventual", "at most one", "one per term", "one per group"}[l]
 }
 
-// A Network is what an algorithm may know of the links when the defaults of
-// its parameters are worked out.
+// A Network is what an algorithm may know of the links, and of the load, when the
+// defaults of its parameters are worked out.
 type Network struct {
 	Nodes   int
 	Latency time.Duration // d: the largest one-way latency; its 99.9th percentile if unbounded
 	Bounded bool          // no latency exceeds Latency
+	Hold    time.Duration // the longest stay in the critical section; its 99.9th percentile if unbounded
 	Params  Params        // the parameters that stand before this one in the Spec
 }
 
@@ -306,10 +307,10 @@ func (s *Spec) Resolve(given map[string]any, net Network) (Params, []error) {
 	return out, errs
 }
 
-// Defaults are the parameters of an experiment that sets none, where n processes are
-// at most d apart. The registry has checked them.
-func (s *Spec) Defaults(n int, d time.Duration) Params {
-	values, _ := s.Resolve(nil, Network{Nodes: n, Latency: d, Bounded: true})
+// Defaults are the parameters of an experiment that sets none. The registry has
+// checked them.
+func (s *Spec) Defaults(net Network) Params {
+	values, _ := s.Resolve(nil, net)
 	return values
 }
 

@@ -22,7 +22,8 @@ func (j *Judge) outrun() string {
 		longest <= s.Latency+room {
 		return ""
 	}
-	net := algo.Network{Nodes: s.Nodes, Latency: longest, Bounded: true}
+	net := s.Known()
+	net.Latency, net.Bounded = longest, true
 	for id := range algo.ID(s.Nodes) {
 		if err := needs.Params(net, s.Params.Of(id+1)); err != nil {
 			return fmt.Sprintf("the machine was too slow for a synchronous algorithm: a message took %v, "+

@@ -15,8 +15,13 @@ import (
 // The network for which defaults are shown, and the sizes for which bounds are.
 const (
 	shownLatency = 2 * time.Millisecond
+	shownHold    = time.Millisecond // elections have none
 	shownNodes   = 5
 )
+
+func shown(n int) algo.Network {
+	return algo.Network{Nodes: n, Latency: shownLatency, Hold: shownHold, Bounded: true}
+}
 
 var shownSizes = []int{3, 5, 9}
 
@@ -123,6 +128,9 @@ func describe(a *algo.Algorithm) description {
 		Breaks: a.Spec.Breaks, Promises: promises(a), Claims: claims(a.Spec.Claims), Params: params(&a.Spec),
 		Defaults: map[string]any{"nodes": shownNodes, "latency": shownLatency.String()},
 	}
+	if a.Problem == algo.MutualExclusion {
+		d.Defaults["hold"] = shownHold.String()
+	}
 	return d
 }
 
@@ -163,7 +171,7 @@ func survives(s *algo.Spec) []property {
 	if f.Crashes != nil {
 		var parts []string
 		for _, n := range shownSizes {
-			parts = append(parts, fmt.Sprintf("%d of %d", f.CrashesOf(n, s.Defaults(n, shownLatency)), n))
+			parts = append(parts, fmt.Sprintf("%d of %d", f.CrashesOf(n, s.Defaults(shown(n))), n))
 		}
 		crashes = strings.Join(parts, ", ")
 	}
@@ -220,7 +228,7 @@ func claims(list []algo.Claim) []claimReport {
 }
 
 func params(s *algo.Spec) []paramReport {
-	values := s.Defaults(shownNodes, shownLatency)
+	values := s.Defaults(shown(shownNodes))
 	text := func(v any) string {
 		if v == nil {
 			return ""
@@ -274,7 +282,7 @@ func (s *streams) printDescription(d description) {
 		fmt.Fprintf(w, "  %s, %s: %s%s\n    %s: %s\n", c.Metric, cmp.Or(c.Load, "any load"), c.Text,
 			bounds(c.Bounds), c.Source, c.Source.Meaning())
 	}
-	s.printParams(d.Params)
+	s.printParams(d)
 }
 
 func bounds(list []claimBound) string {
@@ -303,14 +311,18 @@ func (s *streams) properties(title string, list []property) {
 	t.write(s.out)
 }
 
-func (s *streams) printParams(list []paramReport) {
-	if len(list) == 0 {
+func (s *streams) printParams(d description) {
+	if len(d.Params) == 0 {
 		fmt.Fprintln(s.out, "\nParameters\n  none")
 		return
 	}
-	fmt.Fprintf(s.out, "\nParameters (defaults for %d nodes and a latency of %v)\n", shownNodes,
-		shownLatency)
-	for _, p := range list {
+	held := ""
+	if hold, ok := d.Defaults["hold"]; ok {
+		held = fmt.Sprintf(", %v in the critical section", hold)
+	}
+	fmt.Fprintf(s.out, "\nParameters (defaults for %d nodes and a latency of %v%s)\n", shownNodes,
+		shownLatency, held)
+	for _, p := range d.Params {
 		kind := p.Type
 		if len(p.Choices) > 0 {
 			kind = strings.Join(p.Choices, " or ")

@@ -29,8 +29,7 @@ func Beyond(p *harness.Plan) (faults, params []string) {
 	if err != nil {
 		return []string{err.Error()}, nil
 	}
-	d, bounded := p.Network.Latency.Bound()
-	net := algo.Network{Nodes: p.Nodes, Latency: d, Bounded: bounded}
+	net := p.Known()
 	if err := timing(&a.Spec.Needs, net, p.Params); err != nil {
 		params = []string{err.Error()}
 	}

@@ -66,8 +66,9 @@ func (s *Schedule) Plan() (harness.Plan, error) {
 
 // network is what the defaults of parameters may look at.
 func (s *Schedule) network() algo.Network {
-	d, bounded := s.Latency.Bound()
-	return algo.Network{Nodes: s.Nodes, Latency: d, Bounded: bounded}
+	p := harness.Plan{Nodes: s.Nodes, Network: bus.Network{Latency: s.Latency},
+		Scenario: harness.Scenario{Hold: s.Hold}}
+	return p.Known()
 }
 
 // params are all of them, the defaults too.

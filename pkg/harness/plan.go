@@ -177,6 +177,16 @@ func (p *Plan) Setup() (*Setup, error) {
 	return s, nil
 }
 
+// Known is what the defaults of parameters may look at. An election has no hold.
+func (p *Plan) Known() algo.Network {
+	net := algo.Network{Nodes: p.Nodes}
+	net.Latency, net.Bounded = p.Network.Latency.Bound()
+	if hold := &p.Scenario.Hold; hold.Distribution != "" {
+		net.Hold, _ = hold.Bound()
+	}
+	return net
+}
+
 // Config is what process id knows at its start. Where a token is handed round in a
 // tree, its holder is the root.
 func (s *Setup) Config(id algo.ID, incarnation uint32, saved algo.Message) algo.Config {

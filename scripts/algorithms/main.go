@@ -161,8 +161,12 @@ func describe(out *bytes.Buffer, root string, a *algo.Algorithm, f Findings) err
 		}
 	}
 	if len(s.Params) > 0 {
-		out.WriteString("\n| parameter | type | default at 5 nodes, 2 ms | meaning |\n|---|---|---|---|\n")
-		defaults := s.Defaults(shownNodes, shownLatency)
+		at := "5 nodes, 2 ms"
+		if a.Problem == algo.MutualExclusion {
+			at += ", 1 ms inside"
+		}
+		fmt.Fprintf(out, "\n| parameter | type | default at %s | meaning |\n|---|---|---|---|\n", at)
+		defaults := s.Defaults(shown)
 		for _, p := range s.Params {
 			fmt.Fprintf(out, "| `%s` | %s | %v | %s |\n", p.Name, p.Type, defaults[p.Name], p.Doc)
 		}
@@ -178,14 +182,14 @@ func bound(c algo.Claim, n int) string {
 	return fmt.Sprintf("%.4g to %.4g", lo, hi)
 }
 
-// The system for which defaults, and what follows from them, are shown.
-const (
-	shownNodes   = 5
-	shownLatency = 2 * time.Millisecond
-)
+// shown is the system for which defaults, and what follows from them, are shown.
+// Elections have no hold.
+var shown = algo.Network{
+	Nodes: 5, Latency: 2 * time.Millisecond, Bounded: true, Hold: time.Millisecond,
+}
 
 func crashesOf5(s *algo.Spec) int {
-	return s.Survives.CrashesOf(shownNodes, s.Defaults(shownNodes, shownLatency))
+	return s.Survives.CrashesOf(shown.Nodes, s.Defaults(shown))
 }
 
 func survives(s *algo.Spec) string {

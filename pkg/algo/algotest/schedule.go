@@ -1,6 +1,7 @@
 package algotest
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -41,13 +42,9 @@ func Schedule(id string, seed uint64) (harness.Plan, error) {
 		Shape: d.shape(), Detector: d.detector(), TimeLimit: 10 * time.Minute, InModel: true,
 	}
 	p.Network = d.network()
-	bound, bounded := p.Network.Latency.Bound()
-	net := algo.Network{Nodes: p.Nodes, Latency: bound, Bounded: bounded}
-	params, errs := alg.Spec.Resolve(nil, net)
-	if len(errs) > 0 {
-		return p, errs[0]
+	if err := byDefault(alg, &p); err != nil {
+		return p, err
 	}
-	p.Params = params
 	if alg.Problem == algo.Election {
 		d.election(&p)
 	} else {
@@ -56,7 +53,14 @@ func Schedule(id string, seed uint64) (harness.Plan, error) {
 	if alg.Problem == algo.MutualExclusion && !alg.Spec.Promises.StarvationFree {
 		p.TimeLimit = time.Second // it may go on for ever, and may
 	}
-	return p, nil
+	return p, byDefault(alg, &p) // some know the load
+}
+
+// byDefault gives the plan the parameters of an experiment that sets none.
+func byDefault(alg *algo.Algorithm, p *harness.Plan) error {
+	params, errs := alg.Spec.Resolve(nil, p.Known())
+	p.Params = params
+	return errors.Join(errs...)
 }
 
 // draw makes the choices of one schedule.
