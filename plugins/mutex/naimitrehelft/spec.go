@@ -22,7 +22,9 @@ func init() {
 				"of an older one are answered with the newer. Whoever is asked for the token while it is " +
 				"on its way answers when it comes. After a second answer that the token lives, a waiter " +
 				"has its holder build a new tree, since its request may have died with a process " +
-				"(rebuild; false is the notes' text, which starves). An observer whose candidate " +
+				"(rebuild; false is the notes' text, which starves); if the token has moved on, the " +
+				"REBUILD follows it, and whoever it has passed builds the tree when the token comes. " +
+				"Twait is by default as long as a queue of everybody takes. An observer whose candidate " +
 				"dies consults again. In a new tree pending requests are issued again. A process that " +
 				"comes back has saved its epoch, not the token, and takes part in a newer epoch alone.",
 		},
@@ -37,9 +39,11 @@ func init() {
 				Doc:     "Telec, how long to wait for answers; default 3d + 20 ms, d the largest latency",
 				Default: func(net algo.Network) any { return 3*net.Latency + algo.Slack }},
 			{Name: "t_wait", Type: algo.Duration, Min: 10 * time.Microsecond,
-				Doc: "Twait, how long to wait for the token before asking; default Telec + 3d + 20 ms",
+				Doc: "Twait, how long to wait for the token before asking; default N(h + d) + 20 ms, h the " +
+					"longest stay inside: as long as a queue of everybody takes, so that without failures " +
+					"nobody asks, and recovery takes longer the more processes there are",
 				Default: func(net algo.Network) any {
-					return net.Params.Duration("t_elec") + 3*net.Latency + algo.Slack
+					return time.Duration(net.Nodes)*(net.Hold+net.Latency) + algo.Slack
 				}},
 			{Name: "rebuild", Type: algo.Bool, Default: algo.Const(true),
 				Doc: "have a new tree built when the token lives but does not come"},
@@ -70,6 +74,6 @@ func init() {
 		Breaks: "With Telec below three delays a second token is made while the first lives, and " +
 			"two are inside at once. With rebuild false, the notes' text, one whose request " +
 			"died with another process starves. Otherwise recovery only takes its time: Twait " +
-			"and three Telec.",
+			"and three Telec for a lost token, twice Twait and Telec for a lost request.",
 	}, New)
 }
