@@ -8,9 +8,8 @@
 // within Telec, it queries everybody for the token. If nobody has it, it becomes
 // a candidate, and the candidate with the least ID makes a new token, and a new
 // tree with itself at the root. If somebody has it, and again the next time, the
-// request has died on its way, and the holder builds the new tree. Where it no longer
-// holds the token, the wish goes after the token, from each process to the next
-// that the token went to, and each keeps it until the token comes again.
+// request has died on its way, and whoever holds the token by then builds the new
+// tree.
 //
 // Each tree is an epoch of its own: what is left of an older one counts no more.
 package naimitrehelft
