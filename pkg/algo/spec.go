@@ -271,6 +271,23 @@ func (p Params) Duration(name string) time.Duration { return param[time.Duration
 // Enum is the value of an Enum parameter.
 func (p Params) Enum(name string) string { return param[string](p, name) }
 
+// Timeout is the longest that any process waits before it does something about it:
+// the longest Duration among p. 0: there is none.
+func (p Params) Timeout() (longest time.Duration) {
+	for _, v := range p {
+		list, ok := v.([]any)
+		if !ok {
+			list = []any{v}
+		}
+		for _, v := range list {
+			if d, ok := v.(time.Duration); ok {
+				longest = max(longest, d)
+			}
+		}
+	}
+	return longest
+}
+
 func param[T any](p Params, name string) T {
 	v, ok := p[name].(T)
 	if !ok {

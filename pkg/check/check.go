@@ -95,7 +95,8 @@ type Judge struct {
 	chains     chains
 	mishaps    mishaps
 	network    network
-	calmed     time.Duration // when the last process or link went on as it should
+	troubled   bool          // something has gone wrong
+	calmed     time.Duration // when the last of it was over
 	entries    *entries      // the problem, if it is mutual exclusion
 	informed   time.Duration // when a process last named a leader
 	granted    []algo.ID
@@ -112,7 +113,7 @@ type problem interface {
 func NewJudge(s *harness.Setup) *Judge {
 	j := &Judge{
 		setup: s, informed: -1, chains: newChains(s), mishaps: newMishaps(s),
-		network: network{nodes: uint32(s.Nodes)}, order: newPrecedence(s),
+		network: network{nodes: uint32(s.Nodes)}, order: newPrecedence(s), troubled: len(s.Crashed) > 0,
 	}
 	for _, name := range s.Alg.Codec.Kinds()[:len(s.Alg.Spec.Messages)] {
 		j.kinds = append(j.kinds, Kind{Name: name})
@@ -145,8 +146,11 @@ func (j *Judge) disturb(r *trace.Record) {
 	calm := j.calm()
 	j.mishaps.record(r)
 	j.network.record(r)
-	if !calm {
-		j.calmed = r.At
+	switch {
+	case r.Type == trace.Crash, r.Type == trace.Up && r.Incarnation > 0:
+		j.strike(r.At)
+	case !calm:
+		j.troubled, j.calmed = true, r.At
 	}
 }
 
@@ -193,6 +197,7 @@ func (j *Judge) message(r *trace.Record) {
 	case trace.Lose:
 		k.Lost++
 		j.totals.Lost++
+		j.strike(r.At)
 		switch r.Arg {
 		case 0:
 			j.links.lost++

@@ -20,9 +20,11 @@ type entries struct {
 	since   []time.Duration // of those inside
 	waiting []Operation     // by request
 	others  []others        // of those waiting
-	most    int             // entries of others that are not too many, see starved
 	done    []Operation
 	leaves  []time.Duration // turnaround of the measured entries that are over
+
+	patience time.Duration // with those who recover from a fault
+	most     int           // entries of others that are not too many
 
 	warmup    int
 	entered   int
@@ -46,10 +48,12 @@ type others struct {
 }
 
 func newEntries(s *harness.Setup) *entries {
-	return &entries{
+	e := &entries{
 		setup: s, warmup: s.Scenario.Warmup, warm: s.Scenario.Warmup == 0, free: -1,
-		byProcess: make([]int, s.Nodes), tokens: newTokens(s), most: mostOthers(s),
+		byProcess: make([]int, s.Nodes), tokens: newTokens(s),
 	}
+	e.patience, e.most = Patience(s)
+	return e
 }
 
 func (e *entries) record(j *Judge, r *trace.Record) {
@@ -92,7 +96,6 @@ func (e *entries) warmedUp(j *Judge, at time.Duration) {
 func (e *entries) grant(j *Judge, p algo.ID, at time.Duration) {
 	e.warmedUp(j, at)
 	j.granted = append(j.granted, p)
-	e.recovery.grant(at)
 	e.tokens.granted(j, p, at)
 	for i, other := range e.inside {
 		e.overlaps++
@@ -112,6 +115,7 @@ func (e *entries) grant(j *Judge, p algo.ID, at time.Duration) {
 		j.order.grant(j, p, at, e.waiting[:i])
 	}
 	bypassed := e.others[i].later
+	e.recovery.grant(at, op.Begin)
 	e.leave(i)
 	e.starved(j, at)
 	op.End, op.Status = at, "ok"
@@ -154,6 +158,7 @@ func (e *entries) release(j *Judge, p algo.ID, at time.Duration) {
 func (e *entries) leave(i int) {
 	e.waiting = slices.Delete(e.waiting, i, i+1)
 	e.others = slices.Delete(e.others, i, i+1)
+	e.recovery.left(e.waiting)
 }
 
 // crash takes p out of wherever it is.
@@ -170,7 +175,6 @@ func (e *entries) crash(p algo.ID) {
 	}
 	if len(e.waiting) == 0 {
 		e.free = -1
-		e.recovery.deserted()
 	}
 }
 

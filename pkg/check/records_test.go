@@ -66,6 +66,8 @@ func init() {
 	told := spec("test-told", algo.Promises{Leadership: algo.PerGroup}, false)
 	told.Needs.Detector = algo.EventuallyPerfect
 	algo.RegisterElector(told, func(algo.Config) algo.Elector { return mute{} })
+	told.Promises = algo.Promises{StarvationFree: true}
+	algo.RegisterMutex(told, func(algo.Config) algo.Mutex { return mute{} })
 	hasty := spec("test-synchronous", algo.Promises{Leadership: algo.AtMostOne}, false)
 	hasty.Needs.Synchrony, hasty.Needs.Params = algo.Synchronous, func(n algo.Network, _ algo.Params) error {
 		if 2*n.Latency > 23*ms1 { // T = 3d + 20ms

@@ -131,6 +131,8 @@ func words(e harness.Event) []string {
 			out = append(out, fmt.Sprintf(format, args...))
 		}
 	}
+	add(e.Every > 0, "every: %v", e.Every)
+	add(e.Times > 0, "times: %d", e.Times)
 	add(e.Node != algo.None, "node: %d", e.Node)
 	add(e.Groups != nil, "groups: %s", nested(e.Groups))
 	links := make([][]uint32, len(e.Links))

@@ -90,8 +90,8 @@ func (s *Schedule) within() bool {
 
 // last is when the last event is over.
 func (s *Schedule) last() (at time.Duration) {
-	for _, e := range s.Events {
-		at = max(at, e.At+e.For)
+	for i := range s.Events {
+		at = max(at, over(&s.Events[i]))
 	}
 	return at
 }
@@ -103,9 +103,9 @@ func (s *Schedule) tidy() {
 	slices.SortStableFunc(s.Events, func(a, b harness.Event) int { return cmp.Compare(a.At, b.At) })
 	d, hold := s.network().Latency, s.Hold.Typical()
 	requests := time.Duration(0)
-	for _, e := range s.Events {
-		if e.Do == harness.DoRequest {
-			requests++
+	for i := range s.Events {
+		if e := &s.Events[i]; e.Do == harness.DoRequest {
+			requests += time.Duration(times(e))
 		}
 	}
 	units, ends := time.Duration(200), promisesEnd(s.Algorithm)
@@ -140,13 +140,7 @@ func (s *Schedule) asks() bool {
 // unit is the time in which an algorithm thinks: its longest time-out, or what a
 // few messages take.
 func (s *Schedule) unit() time.Duration {
-	unit := 4 * s.network().Latency
-	for _, v := range s.params() {
-		if d, ok := v.(time.Duration); ok {
-			unit = max(unit, min(d, time.Minute))
-		}
-	}
-	return unit
+	return max(4*s.network().Latency, min(s.params().Timeout(), time.Minute))
 }
 
 // without is s without process p; those above it move down. Nil: it cannot be

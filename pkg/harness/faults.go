@@ -257,6 +257,9 @@ func (d *Director) carryOut(f *fault, at time.Duration) (out []Instruction) {
 		}
 		for _, p := range d.targets(f) {
 			add(Instruction{Node: p, Of: of})
+			if f.Do == DoRequest {
+				d.asked++
+			}
 		}
 	}
 	return out

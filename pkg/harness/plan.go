@@ -64,9 +64,9 @@ type Detector struct {
 // Restless says whether the detector never falls silent.
 func (d *Detector) Restless() bool { return d.Kind == "heartbeat" || d.Kind == "phi" }
 
-// bound is how long a crash can go unnoticed, where latency is the largest of the
+// Bound is how long a crash can go unnoticed, where latency is the largest of the
 // links. Phi has none: this is four times what it takes when heartbeats come in time.
-func (d *Detector) bound(latency time.Duration) time.Duration {
+func (d *Detector) Bound(latency time.Duration) time.Duration {
 	if d.Kind == "phi" {
 		return 4*(d.Interval+time.Duration(d.z()*float64(max(d.Deviation, d.Interval/4)))) + latency
 	}

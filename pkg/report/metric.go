@@ -29,7 +29,7 @@ var meanings = map[string]string{
 	"never_granted":         "requests of live processes that wait at the end",
 	"tokens_lost":           "tokens lost on the way or with their holder",
 	"tokens_doubled":        "tokens made while there was another",
-	"recovery_ms":           "a crash or the loss of the token to the next grant",
+	"recovery_ms":           "a crash or the loss of the token until all that waited then were granted",
 	"crashes":               "crashes that happened",
 	"pauses":                "pauses that happened",
 	"crash_rate_achieved":   "crashes per live process and second, while the rate allowed one",
