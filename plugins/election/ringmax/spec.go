@@ -22,7 +22,8 @@ func init() {
 				"with its holder. Elections carry a number, the era: it tells an announcement from one " +
 				"that a later election has overtaken, and is saved across crashes. Whoever hears a " +
 				"smaller leader than itself, or two leaders in one era, starts afresh. " +
-				"Acknowledgements are counted apart. Simultaneous initiators are not suppressed.",
+				"Acknowledgements name the message that they answer and are counted apart. " +
+				"Simultaneous initiators are not suppressed.",
 		},
 		Messages:  []algo.Message{Election{}, Coordinator{}},
 		Auxiliary: []algo.Message{Ack{}},
