@@ -207,6 +207,7 @@ func (s *Setup) Config(id algo.ID, incarnation uint32, saved algo.Message) algo.
 	if incarnation > 0 {
 		c.Leader = algo.None
 	}
+	c.LeaderDown = slices.Contains(s.Crashed, c.Leader)
 	return c
 }
 

@@ -34,7 +34,9 @@ func init() {
 				"next term repeats it. Pre-vote (dissertation, section 9.6) is the option " +
 				"pre_vote; its replies name the attempt that they answer, and a process that " +
 				"was just restarted counts as having heard a leader. A leader that is settled " +
-				"from the start leads term 1. Suspicions of a failure detector other than the " +
+				"from the start leads term 1, and counts as heard unless it is down by then. A " +
+				"candidate that a majority has refused stays one until its timer expires, as the " +
+				"paper's does; etcd's follows at once. Suspicions of a failure detector other than the " +
 				"election timer are ignored.",
 		},
 		Messages: []algo.Message{
@@ -145,12 +147,9 @@ func New(c algo.Config) algo.Elector {
 	return n
 }
 
-// Start sets the timers. Whoever comes back may have missed the heartbeats of a
-// leader and counts as having heard one.
+// Start sets the timers. A leader that is settled and up counts as heard. Whoever comes
+// back may have missed the heartbeats of one, and counts as having heard it, too.
 func (n *node) Start(env algo.Env) {
-	if n.Incarnation > 0 {
-		n.heard = env.Now()
-	}
 	if n.leader != algo.None {
 		n.persist(env)
 	}
@@ -158,6 +157,9 @@ func (n *node) Start(env algo.Env) {
 		n.role = leader
 		n.beatHeart(env)
 		return
+	}
+	if n.Incarnation > 0 || n.leader != algo.None && !n.LeaderDown {
+		n.heard = env.Now()
 	}
 	n.restartTimer(env)
 }

@@ -210,7 +210,8 @@ func (n *node) onSeeker(env algo.Env, from algo.ID, m Notification) {
 }
 
 // onRival is a report to who looks no more: mostly one that comes too late. A
-// leader, and who follows it, gives way to one of a later round or vote. Another
+// leader, and who follows it, gives way to one of a later round or vote; and who
+// follows, if its own leader follows another. Another
 // leader has not heard of this one, nor has who follows this process while this
 // follows: they are told. Who follows another in a leader's own round has voted for
 // it, but joined the other.
@@ -219,7 +220,7 @@ func (n *node) onRival(env algo.Env, from algo.ID, m Notification) {
 	switch {
 	case m.Vote.ID == n.leader:
 		return
-	case later:
+	case later || from == n.leader:
 		n.look(env)
 		return
 	case m.State == Leading || m.Vote.ID == n.ID:

@@ -43,20 +43,19 @@ func init() {
 				"one above that. Who does not hear NEWLEADER in time looks again. Epochs and " +
 				"transactions in votes are parameters and do not grow. Which connections " +
 				"a process has is what the failure detector says: a follower looks again when " +
-				"it suspects its leader, or hears that the leader looks; a leader, when so many " +
-				"are suspected, or look or follow another, that it has no majority. Whose " +
-				"suspicion is withdrawn is told who leads, and gives way to a leader of a later " +
-				"round; whoever hears from a leader that is to give way to its own tells that one, and " +
-				"who does not lead tells whoever reports to follow it. Who " +
-				"joins counts itself in the majority, so that a leader and one that comes back are " +
-				"enough of three; it tells whom it had voted for, and who for " +
-				"it. Who looks leads and follows no more, whatever it reported before, and who " +
-				"reports another round has no vote in this one. During the wait of a majority " +
-				"ZooKeeper drops every notification but one with a larger vote; here all count, " +
-				"since a report or a later round tells that the majority is gone. Who is about " +
-				"to decide, and has heard from another leader of its round or of a later one, begins " +
-				"a round behind both. A process that hears of an election before it was told to " +
-				"start takes part.",
+				"it suspects its leader, or hears that the leader looks or follows another; a " +
+				"leader, when so many are suspected, or look or follow another, that it has no " +
+				"majority. Whose suspicion is withdrawn is told who leads, and gives way to a " +
+				"leader of a later round; whoever hears from a leader that is to give way to its own " +
+				"tells that one, and who does not lead tells whoever reports to follow it. Who joins " +
+				"counts itself in the majority, so that a leader and one that comes back are enough " +
+				"of three; it tells whom it had voted for, and who for it. Who looks leads and " +
+				"follows no more, whatever it reported before, and who reports another round has no " +
+				"vote in this one. During the wait of a majority ZooKeeper drops every notification " +
+				"but one with a larger vote; here all count, since a report or a later round tells " +
+				"that the majority is gone. Who is about to decide, and has heard from another " +
+				"leader of its round or of a later one, begins a round behind both. A process that " +
+				"hears of an election before it was told to start takes part.",
 		},
 		Messages: []algo.Message{
 			Notification{}, CEpoch{}, NewEpoch{}, AckEpoch{}, NewLeader{},

@@ -468,6 +468,8 @@ func TestRival(t *testing.T) {
 	r.Hears(3, leads, "NOTIFICATION{{0 0 4} 1 2}>3")       // its leader does not know of that one
 	r.Hears(3, rival(2, 1), "NOTIFICATION{{0 0 4} 1 2}>3") // nor does who follows this one
 	r.Hears(1, rival(5, 2), looks2)
+	r = settled(t, 2) // its leader has joined another, though that one's vote is smaller
+	r.Hears(4, rival(3, 1), looks2)
 }
 
 // TestSecondTerm: a new leadership begins with a clean slate, and does not begin
