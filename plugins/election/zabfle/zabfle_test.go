@@ -177,6 +177,31 @@ func TestPatience(t *testing.T) {
 	}
 }
 
+// TestPoll: both pauses begin anew with each notification, the longer one as long as it has
+// become.
+func TestPoll(t *testing.T) {
+	s := algotest.NewSolo(t, id, 5, 2, algo.None, 0, params{"t_resend": 10 * ms, "finalize_wait": 2 * ms})
+	says := func(p, leader algo.ID) algo.Event {
+		return algotest.Hear(p, zabfle.Notification{Vote: vote(leader), Clock: 1, State: zabfle.Looking})
+	}
+	const tells = "NOTIFICATION>1 NOTIFICATION>3 NOTIFICATION>4 NOTIFICATION>5 "
+	s.Want(0, algo.Event{Type: algo.Elect}, "leader=0 "+tells+"-finalize resend=10ms")
+	s.Want(4*ms, says(1, 1), "-finalize resend=10ms")
+	s.Want(14*ms, algotest.Expire("resend"), tells+"-finalize resend=20ms")
+	s.Want(15*ms, says(3, 3), tells+"-finalize resend=20ms")
+	s.Want(16*ms, says(1, 3), "-resend finalize=2ms")
+	s.Want(17*ms, says(1, 3), "-resend finalize=2ms")
+	s.Want(18*ms, says(1, 1), "-finalize resend=20ms")
+
+	// The pause outgrows the wait however short it is at first, so that the wait ends.
+	s = algotest.NewSolo(t, id, 5, 2, algo.None, 0, params{"t_resend": ms, "finalize_wait": 50 * ms})
+	s.Step(0, algo.Event{Type: algo.Elect})
+	for range 20 {
+		s.Step(0, algotest.Expire("resend"))
+	}
+	s.Want(0, says(1, 1), "-finalize resend=1.6s")
+}
+
 func weather(seed uint64) (algotest.Storm, int) {
 	n := int(1 + seed%7)
 	s := algotest.Storm{
