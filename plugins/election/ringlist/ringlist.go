@@ -271,7 +271,8 @@ func (n *node) Invariant() error {
 	if n.electing && n.leader != algo.None {
 		return fmt.Errorf("electing but follows %d", n.leader)
 	}
-	if len(n.members) > 0 && n.leader != slices.Max(n.members) {
+	top := slices.Max(append([]algo.ID{algo.None}, n.members...))
+	if announced := len(n.handled) > 0; announced && n.leader != top {
 		return fmt.Errorf("follows %d of the members %v", n.leader, n.members)
 	}
 	for _, h := range n.pending {

@@ -97,6 +97,14 @@ func TestZooKeeperLooking(t *testing.T) {
 			nodes: 7, self: 3, hears: []heard{
 				{1, note(looks, 5, 9, 0, 1), "looks"}, {2, note(looks, 5, 9, 0, 1), "looks"},
 				{5, note(leads, 5, 0, 0, 1), "looks"}}},
+		"lookForLeader: the votes of this round, of one that follows with another zxid": {
+			nodes: 7, self: 3, hears: []heard{
+				{1, note(looks, 5, 0, 0, 1), "looks"}, {2, note(follows, 5, 9, 0, 1), "looks"},
+				{5, note(leads, 5, 0, 0, 1), "leader=5"}}},
+		"lookForLeader: the votes of this round, not of an earlier one": {
+			nodes: 5, self: 3, round: 2, hears: []heard{
+				{1, note(looks, 5, 0, 0, 2), "looks"}, {2, note(looks, 5, 0, 0, 1), "looks"},
+				{2, note(looks, 5, 0, 0, 2), "waits"}}},
 		"lookForLeader: the votes of this round, for one that led an earlier one": {
 			nodes: 7, self: 3, round: 2, hears: []heard{
 				{5, note(leads, 5, 0, 0, 1), "looks"},
