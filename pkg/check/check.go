@@ -41,6 +41,7 @@ type Verdict struct {
 	Totals     Totals
 	Kinds      []Kind
 	Metrics    []Metric
+	skew       skew
 }
 
 // An Operation is an election or an entry. Times are offsets from the trial's
@@ -107,6 +108,7 @@ type Judge struct {
 type problem interface {
 	record(j *Judge, r *trace.Record)
 	finish(j *Judge, end harness.End, v *Verdict)
+	spans() []*span // that it reports, with what of them is lateness
 }
 
 // NewJudge makes the judge of one trial.
@@ -227,6 +229,10 @@ func (j *Judge) Finish(end harness.End) Verdict {
 	j.problem.finish(j, end, &v)
 	v.Metrics = append(v.Metrics, Metric{"faults_skipped", float64(end.Skipped)})
 	v.Metrics = append(v.Metrics, j.links.metrics()...)
+	if !j.setup.Virtual {
+		v.skew = j.skew()
+		v.Metrics = append(v.Metrics, Metric{"skew", v.skew.share})
+	}
 	for _, err := range j.expect(end) {
 		j.violate(expectation, "%v", err)
 	}
@@ -329,5 +335,5 @@ func MetricNames(p algo.Problem) []string {
 		}
 	}
 	return append(own, "faults_skipped", "latency_requested_ms", "latency_achieved_ms", "delay_error_p50_ms",
-		"delay_error_p99_ms", "loss_achieved")
+		"delay_error_p99_ms", "loss_achieved", "skew")
 }

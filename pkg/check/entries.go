@@ -32,6 +32,9 @@ type entries struct {
 	measured  time.Duration // when it was
 	sentAt    Totals        // totals then
 	free      time.Duration // last release while someone waited; negative: none
+	freeLag   time.Duration // of that release
+	waits     span          // of the measured entries
+	sync      span          // of the measured handovers
 	handovers []time.Duration
 	byProcess []int
 	overlaps  int
@@ -41,16 +44,19 @@ type entries struct {
 	recovery recovery
 }
 
-// others is how many grants to other processes a request has seen.
+// others is how many grants to other processes a request has seen, and the lag of the
+// instant at which it was meant.
 type others struct {
 	later   int // to requests that were made later
 	knowing int // to whoever could have known of it, see starved
+	lag     time.Duration
 }
 
 func newEntries(s *harness.Setup) *entries {
 	e := &entries{
 		setup: s, warmup: s.Scenario.Warmup, warm: s.Scenario.Warmup == 0, free: -1,
 		byProcess: make([]int, s.Nodes), tokens: newTokens(s),
+		waits: span{metric: "waiting_ms"}, sync: span{metric: "sync_delay_ms"},
 	}
 	e.patience, e.most = Patience(s)
 	return e
@@ -64,7 +70,7 @@ func (e *entries) record(j *Judge, r *trace.Record) {
 		e.waiting = append(e.waiting, Operation{
 			Process: p, Cause: time.Duration(r.Arg), Begin: r.At, End: -1, Status: "pending",
 		})
-		e.others = append(e.others, others{})
+		e.others = append(e.others, others{lag: intendedLag(r)})
 		e.recovery.request(r.At)
 		if j.order != nil {
 			j.order.request(p)
@@ -74,9 +80,9 @@ func (e *entries) record(j *Judge, r *trace.Record) {
 			j.order.up(p)
 		}
 	case trace.Granted:
-		e.grant(j, p, r.At)
+		e.grant(j, p, r)
 	case trace.Released:
-		e.release(j, p, r.At)
+		e.release(j, p, r)
 	case trace.Crash:
 		e.crash(p)
 		e.tokens.crash(p)
@@ -93,7 +99,17 @@ func (e *entries) warmedUp(j *Judge, at time.Duration) {
 	}
 }
 
-func (e *entries) grant(j *Judge, p algo.ID, at time.Duration) {
+// intendedLag is the lag of the instant at which a request was meant: that of the
+// event that planned it, and none if it was meant whatever happened.
+func intendedLag(r *trace.Record) time.Duration {
+	if time.Duration(r.Arg) != r.Due {
+		return 0
+	}
+	return r.Lag() - (r.At - r.Due)
+}
+
+func (e *entries) grant(j *Judge, p algo.ID, r *trace.Record) {
+	at := r.At
 	e.warmedUp(j, at)
 	j.granted = append(j.granted, p)
 	e.tokens.granted(j, p, at)
@@ -114,7 +130,7 @@ func (e *entries) grant(j *Judge, p algo.ID, at time.Duration) {
 	if j.order != nil {
 		j.order.grant(j, p, at, e.waiting[:i])
 	}
-	bypassed := e.others[i].later
+	bypassed, lag := e.others[i].later, e.others[i].lag
 	e.recovery.grant(at, op.Begin)
 	e.leave(i)
 	e.starved(j, at)
@@ -124,7 +140,9 @@ func (e *entries) grant(j *Judge, p algo.ID, at time.Duration) {
 	} else {
 		e.byProcess[p-1]++
 		e.maxBypass = max(e.maxBypass, bypassed)
+		e.waits.add(at-op.Cause, r.Lag()-lag)
 		if e.free >= 0 {
+			e.sync.add(at-e.free, r.Lag()-e.freeLag)
 			e.handovers = append(e.handovers, at-e.free)
 		}
 	}
@@ -133,7 +151,10 @@ func (e *entries) grant(j *Judge, p algo.ID, at time.Duration) {
 	e.inside, e.since = append(e.inside, p), append(e.since, at)
 }
 
-func (e *entries) release(j *Judge, p algo.ID, at time.Duration) {
+func (e *entries) spans() []*span { return []*span{&e.waits, &e.sync} }
+
+func (e *entries) release(j *Judge, p algo.ID, r *trace.Record) {
+	at := r.At
 	i := slices.Index(e.inside, p)
 	if i < 0 {
 		return
@@ -141,7 +162,7 @@ func (e *entries) release(j *Judge, p algo.ID, at time.Duration) {
 	entered := e.since[i]
 	e.inside, e.since = slices.Delete(e.inside, i, i+1), slices.Delete(e.since, i, i+1)
 	if len(e.waiting) > 0 {
-		e.free = at
+		e.free, e.freeLag = at, r.Lag()
 		e.warmedUp(j, at)
 	}
 	for k := len(e.done) - 1; k >= 0; k-- { // the last entry of p

@@ -72,6 +72,13 @@ func (a Alarm) planned() bool {
 	return a.Slot < slotTimers && a.Slot != slotBeat && a.Slot != slotWatch
 }
 
+// Fixed says whether the instant of the alarm does not move with the event that asks
+// for it: an arrival of open load, a crash and its notice, the phase of heartbeats.
+func (a Alarm) Fixed(s *Setup) bool {
+	return a.Slot == slotRequest && s.Scenario.Kind == Open ||
+		a.Slot >= slotBeat && a.Slot <= slotRestore
+}
+
 // A Member is one process of the algorithm with its application and its
 // failure detector. An executor calls its methods one at a time, with the
 // instant of the event.

@@ -56,6 +56,7 @@ func hosted(ctx context.Context, m machine, p *harness.Plan, keep string) (outco
 		return o, err
 	}
 	o.quality, o.verdict, o.kinds = &q, judge.Finish(o.end), setup.Alg.Codec.Kinds()
+	o.verdict.JudgeTimes()
 	return o, nil
 }
 

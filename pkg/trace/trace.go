@@ -95,10 +95,14 @@ const (
 // Arg is of Elected the term; of Request the intended instant in ns; of Deliver
 // by how many ns the bus was late; of Lose why, WithSender, Omitted or
 // Severed, if it was not the network's draw; of Send Omitted, if it will be.
+//
+// What happens at a real node on its own account is due at an instant, as a message
+// is, and may happen late; Sent then holds its lag. In simulation nothing is late,
+// and both are zero.
 type Record struct {
 	At          time.Duration // since the trial's common start; may be negative before it
-	Sent        time.Duration // messages: when it was handed to the network
-	Due         time.Duration // messages: when the network model wants it delivered
+	Sent        time.Duration // messages: when it was handed to the network; others: see Lag
+	Due         time.Duration // messages: when the network model wants it delivered; others: when it was due
 	Seq         uint64        // messages: k, from 1 on, of its link, plane and sender's incarnation
 	Arg         uint64        // a number of the type's own, see the record's comment
 	Process     uint32        // whom it happened to
@@ -116,6 +120,12 @@ type Record struct {
 	// beside.
 	Text string
 }
+
+// Lag is how much earlier what r reports could have happened on a machine that runs
+// everything the moment it is due: the lateness of its event, of the event that led
+// to that one by a message or a timer, and so on. It is of what real nodes do, and
+// not of messages.
+func (r *Record) Lag() time.Duration { return r.Sent }
 
 // Size is the number of bytes of an encoded record.
 const Size = 64
