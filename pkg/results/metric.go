@@ -92,7 +92,7 @@ func Counts() []string { return Common()[:counting] }
 func isTime(metric string) bool {
 	switch metric {
 	case "split_brain_ms", "latency_requested_ms", "latency_achieved_ms", "delay_error_p50_ms",
-		"delay_error_p99_ms", "sched_delay_p99_ms":
+		"delay_error_p99_ms", "sched_delay_p99_ms", "throttled_ms":
 		return false
 	}
 	return strings.HasSuffix(metric, "_ms")

@@ -1,12 +1,13 @@
 package runner
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
 )
 
@@ -18,11 +19,13 @@ type calibration struct {
 
 type achieved struct {
 	copies, lost int64
-	delay, n     float64 // sum over trials of the median error of the delay, in ms
-	skipped      int     // faults
+	skipped      int // faults
+	trials       int // with status ok
+	marked       int // of those
+	mark         string
 }
 
-func (c *calibration) add(t experiment.Trial, o outcome) {
+func (c *calibration) add(t experiment.Trial, o outcome, row *results.Trial) {
 	if c.cells == nil {
 		c.cells = map[int]*achieved{}
 	}
@@ -35,11 +38,12 @@ func (c *calibration) add(t experiment.Trial, o outcome) {
 	a.copies += totals.Met + totals.Missed
 	a.lost += totals.Missed
 	a.skipped += o.end.Skipped
-	for _, m := range o.verdict.Metrics {
-		if m.Name == "delay_error_p50_ms" && m.Value == m.Value {
-			a.delay += m.Value
-			a.n++
-		}
+	if row.Status == results.OK {
+		a.trials++
+	}
+	if row.Marked() {
+		a.marked++
+		a.mark = cmp.Or(a.mark, fmt.Sprintf("trial %d: %s", row.Trial, row.Reason))
 	}
 }
 
@@ -54,6 +58,11 @@ func (c *calibration) warnings(e *experiment.Experiment) (out []string) {
 		if a.skipped > 0 {
 			out = append(out, fmt.Sprintf("cell %d: %d faults did not happen: the trial was over before, or "+
 				"nobody was there to whom they could (faults_skipped)", i+1, a.skipped))
+		}
+		if a.marked > 0 {
+			out = append(out, fmt.Sprintf("cell %d: %d of %d trials with status ok are marked, since the machine "+
+				"may have lengthened their times (skew, throttled_ms, steal_share); %s; use fewer nodes, longer "+
+				"latencies or an idle machine", i+1, a.marked, a.trials, a.mark))
 		}
 		if a.copies == 0 {
 			continue
@@ -71,12 +80,6 @@ func (c *calibration) warnings(e *experiment.Experiment) (out []string) {
 					"asked for: outside the 99.9 %% interval %.4g to %.4g", i+1, a.lost, a.copies,
 					asked, lo, hi))
 			}
-		}
-		limit := max(0.5, 0.1*float64(p.Network.Latency.Typical())/float64(time.Millisecond))
-		if a.n > 0 && a.delay/a.n > limit {
-			out = append(out, fmt.Sprintf("cell %d: messages were delivered %.2f ms after they were due "+
-				"(median): the machine is too busy for this network; use fewer nodes or longer latencies",
-				i+1, a.delay/a.n))
 		}
 	}
 	return out

@@ -53,7 +53,7 @@ type Summary struct {
 func Header(e *experiment.Experiment, argv []string) results.Header {
 	return results.Header{
 		Name: e.Name, Planned: e.Most(), Retries: e.Retries, Seed: e.Seed,
-		Design: e.Columns, Metrics: append(check.MetricNames(e.Problem), busyShare), Argv: argv,
+		Design: e.Columns, Metrics: append(check.MetricNames(e.Problem), busyShare, stealShare, throttled), Argv: argv,
 	}
 }
 
@@ -217,7 +217,7 @@ func (r *run) attempts(ctx context.Context, m machine, t experiment.Trial,
 		}
 		final := row.Status != results.Invalid || attempt > r.experiment.Retries
 		if final {
-			r.cal.add(t, o)
+			r.cal.add(t, o, &row)
 			r.learn(&row)
 		}
 		r.tell(t, &row, final)
