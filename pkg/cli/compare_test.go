@@ -80,6 +80,35 @@ func TestCompare_OneMessage(t *testing.T) {
 	bench(t, "compare", "base", "new", "--fail-if", "messages > 0").want(t, Missed)
 }
 
+// TestCompare_OtherLoad: that the machine had more to do in one run stands before every
+// verdict, in each format.
+func TestCompare_OtherLoad(t *testing.T) {
+	twoRuns(t, strings.Replace(small, "sweep:\n  - {vary: nodes, over: [3, 5]}\n  - {vary: network.loss, over: [0, 0.1]}\n", "", 1))
+	for dir, figures := range map[string]string{"base": ",0.05,0.3,0,0\n", "new": ",0.25,0.95,0,40\n"} {
+		rewritten(t, dir, func(text string) string { // skew, busy_share, steal_share, throttled_ms
+			return strings.ReplaceAll(strings.ReplaceAll(text, ",sim,", ",nats,"), ",,,,\n", figures)
+		})
+	}
+	const says = "the machines had more to do in one run than in the other: lateness of messages and timers is 5 % of a " +
+		"time in the base and 25 % in the new run"
+	text := bench(t, "compare", "base", "new").want(t, Good).out
+	golden(t, "compare-load.txt", text)
+	if strings.Index(text, says) > strings.Index(text, "election_ms") {
+		t.Errorf("not before the verdicts:\n%s", text)
+	}
+	md := bench(t, "compare", "base", "new", "--format", "markdown").want(t, Good).out
+	if !strings.HasPrefix(md, "> **careful**: "+says) {
+		t.Errorf("Markdown begins with\n%.300s", md)
+	}
+	var d compare.Document
+	text = bench(t, "compare", "base", "new", "--format", "json").want(t, Good).out
+	if err := json.Unmarshal([]byte(text), &d); err != nil || len(d.Warnings) != 1 ||
+		!strings.HasPrefix(d.Warnings[0], says) || strings.Index(text, "warnings") > strings.Index(text, "rows") {
+		t.Errorf("JSON: %v, %q", err, d.Warnings)
+	}
+	has(t, bench(t, "compare", "base", "new", "--format", "junit").want(t, Good).out, `name="careful" value="`+says)
+}
+
 // TestCompare_Flags: the error and the least change are those that the flags say, and
 // what they decide is decided by them.
 func TestCompare_Flags(t *testing.T) {
