@@ -70,7 +70,7 @@ type Report struct {
 	Geomeans  []Geomean
 	Missing   []string // cells of the base that the new run lacks
 	Extra     []string // and the reverse
-	Warnings  []string // what to know before the verdicts, each a sentence: the machines differ, or their load
+	Warnings  []string // what to know before the verdicts: the machines, or their load, differ
 	Notes     []string // what to know when reading it, each a sentence
 	Failures  []string // of the gate, each a sentence that names the cell
 	// CellFailures are those of Failures that are about no row.

@@ -61,7 +61,8 @@ type (
 // Document is the report in the machine's form.
 func (r *Report) Document() Document {
 	d := Document{
-		Schema: 1, Warnings: nonNil(r.Warnings), Base: sideJSON(r.Base), New: sideJSON(r.New), Alpha: r.Alpha, Threshold: r.Threshold,
+		Schema: 1, Warnings: nonNil(r.Warnings),
+		Base: sideJSON(r.Base), New: sideJSON(r.New), Alpha: r.Alpha, Threshold: r.Threshold,
 		Tests: r.Tests, Rows: []rowJSON{}, Geomeans: []geomeanJSON{}, Missing: nonNil(r.Missing),
 		Extra: nonNil(r.Extra), Notes: nonNil(r.Notes), Failures: nonNil(r.Failures),
 		Passed: len(r.Failures) == 0,

@@ -33,8 +33,8 @@ func (r *Report) machines(m *matching, base, new *results.Table) {
 	}
 	if len(parts) > 0 {
 		r.Warnings = append(r.Warnings, "the machines had more to do in one run than in the other: "+
-			strings.Join(parts, "; ")+"; what is worse or better may be the machine's doing: run both again, "+
-			"interleaved, on an idle machine")
+			strings.Join(parts, "; ")+"; what is worse or better may be the machine's doing: run both "+
+			"again, interleaved, on an idle machine")
 	}
 }
 
@@ -104,8 +104,8 @@ func disturbances(cells []pair) string {
 	if math.Abs(share(0)-share(1)) <= mostDisturbed {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d trials are marked, repeated or invalid in the base and %d of %d in the new run",
-		count[0], of[0], count[1], of[1])
+	return fmt.Sprintf("%d of %d trials are marked, repeated or invalid in the base and %d of %d in the "+
+		"new run", count[0], of[0], count[1], of[1])
 }
 
 // machineDifference warns where times were taken on different machines.

@@ -54,9 +54,9 @@ var meanings = map[string]string{
 	"late_share":            "share of messages delivered later than their latency",
 	"sched_delay_p99_ms":    "how late the system woke a waiting probe, 99th percentile",
 	"busy_share":            "share of the machine's processor time in use during the trial",
-	"skew":                  "share of a reported time that is lateness of messages and timers, of the time that has most",
+	"skew":                  "largest share of a reported time that is lateness of messages and timers",
 	"steal_share":           "share of the machine's processor time that a hypervisor gave to others",
-	"throttled_ms":          "time for which a quota kept processors from running during the trial, over all of them",
+	"throttled_ms":          "time for which a quota kept processors from running, over all of them",
 }
 
 // unit is what a metric is measured in; its name says so.

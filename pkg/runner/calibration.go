@@ -60,9 +60,9 @@ func (c *calibration) warnings(e *experiment.Experiment) (out []string) {
 				"nobody was there to whom they could (faults_skipped)", i+1, a.skipped))
 		}
 		if a.marked > 0 {
-			out = append(out, fmt.Sprintf("cell %d: %d of %d trials with status ok are marked, since the machine "+
-				"may have lengthened their times (skew, throttled_ms, steal_share); %s; use fewer nodes, longer "+
-				"latencies or an idle machine", i+1, a.marked, a.trials, a.mark))
+			out = append(out, fmt.Sprintf("cell %d: %d of %d trials with status ok are marked, since the "+
+				"machine may have lengthened their times (skew, throttled_ms, steal_share); %s; use fewer "+
+				"nodes, longer latencies or an idle machine", i+1, a.marked, a.trials, a.mark))
 		}
 		if a.copies == 0 {
 			continue

@@ -53,7 +53,8 @@ type Summary struct {
 func Header(e *experiment.Experiment, argv []string) results.Header {
 	return results.Header{
 		Name: e.Name, Planned: e.Most(), Retries: e.Retries, Seed: e.Seed,
-		Design: e.Columns, Metrics: append(check.MetricNames(e.Problem), busyShare, stealShare, throttled), Argv: argv,
+		Design: e.Columns, Argv: argv,
+		Metrics: append(check.MetricNames(e.Problem), busyShare, stealShare, throttled),
 	}
 }
 

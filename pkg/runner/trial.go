@@ -284,8 +284,8 @@ const mostWithheld = 0.05
 func withheld(q *host.Quality, took time.Duration) string {
 	var parts []string
 	if share := float64(q.Throttled) / float64(took); took > 0 && share > mostWithheld {
-		parts = append(parts, fmt.Sprintf("throttled: a quota kept processors from running for %.0f %% of the "+
-			"trial; raise the limit of the control group", 100*share))
+		parts = append(parts, fmt.Sprintf("throttled: a quota kept processors from running for %.0f %% of "+
+			"the trial; raise the limit of the control group", 100*share))
 	}
 	if q.Stolen > mostWithheld {
 		parts = append(parts, fmt.Sprintf("steal: the hypervisor gave %.0f %% of the processors to others",
