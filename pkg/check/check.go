@@ -102,6 +102,7 @@ type Judge struct {
 	informed   time.Duration // when a process last named a leader
 	granted    []algo.ID
 	order      *precedence // nil: none is promised
+	delays     delays
 }
 
 // problem is the part of the judge that knows elections or mutual exclusion.
@@ -131,6 +132,9 @@ func NewJudge(s *harness.Setup) *Judge {
 
 // Record takes the next record.
 func (j *Judge) Record(r *trace.Record) {
+	if !j.setup.Virtual {
+		j.delays.record(r)
+	}
 	switch r.Type {
 	case trace.Send, trace.Duplicate, trace.Deliver, trace.Lose, trace.Undelivered:
 		j.message(r)

@@ -142,7 +142,7 @@ func (e *elections) started(j *Judge, r *trace.Record) {
 func (e *elections) lateness(j *Judge, r *trace.Record) time.Duration {
 	late := time.Duration(0)
 	if r.Type == trace.Elected && e.current.Begin >= 0 {
-		late = (r.Lag() - e.beginLag).Abs()
+		late = j.delays.within(e.current.Begin, e.beginLag, r.Lag())
 	}
 	if e.timed {
 		late = max(late, j.links.latest)

@@ -140,9 +140,9 @@ func (e *entries) grant(j *Judge, p algo.ID, r *trace.Record) {
 	} else {
 		e.byProcess[p-1]++
 		e.maxBypass = max(e.maxBypass, bypassed)
-		e.waits.add(at-op.Cause, r.Lag()-lag)
+		e.waits.add(at-op.Cause, j.delays.within(op.Cause, lag, r.Lag()))
 		if e.free >= 0 {
-			e.sync.add(at-e.free, r.Lag()-e.freeLag)
+			e.sync.add(at-e.free, j.delays.within(e.free, e.freeLag, r.Lag()))
 			e.handovers = append(e.handovers, at-e.free)
 		}
 	}

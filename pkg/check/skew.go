@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // Late messages and timers lengthen what a trial on real nodes reports. A time is
@@ -30,6 +32,53 @@ type span struct {
 func (s *span) add(took, late time.Duration) {
 	s.total.add(took)
 	s.of.add(late)
+}
+
+// delays are the times at which something was due on a real node and did not happen
+// yet, whatever it was: disjoint, in their order.
+type delays []delay
+
+type delay struct{ from, to time.Duration }
+
+// mostDelays bounds what is remembered: of more the older half is forgotten.
+const mostDelays = 1 << 16
+
+// record takes in what happens to a process on its own account, in the order in which
+// it happens.
+func (d *delays) record(r *trace.Record) {
+	switch r.Type {
+	case trace.Deliver, trace.Timeout, trace.Request, trace.Granted, trace.Released, trace.Elect,
+		trace.Elected, trace.Suspect, trace.Restore, trace.Do:
+	default:
+		return
+	}
+	from, list := r.Due, *d
+	if from >= r.At {
+		return
+	}
+	for len(list) > 0 && list[len(list)-1].to >= from {
+		from = min(from, list[len(list)-1].from)
+		list = list[:len(list)-1]
+	}
+	if len(list) == mostDelays {
+		list = append(list[:0], list[mostDelays/2:]...)
+	}
+	*d = append(list, delay{from, r.At})
+}
+
+// since is for how much of the time from an instant on something was delayed.
+func (d delays) since(at time.Duration) (sum time.Duration) {
+	for i := len(d) - 1; i >= 0 && d[i].to > at; i-- {
+		sum += d[i].to - max(d[i].from, at)
+	}
+	return sum
+}
+
+// within is how much of what began at an instant, at such a lag, and ends now, at another,
+// is lateness. What led from there to here lags by the difference; but if something
+// else led here, with a history of its own, it was late at most while anything was.
+func (d delays) within(from, lagThen, lagNow time.Duration) time.Duration {
+	return min((lagNow - lagThen).Abs(), d.since(from))
 }
 
 // A skew is the largest share of a reported time that lateness explains, and of which

@@ -27,7 +27,7 @@ func delayed(ms float64, seq uint64, latency, late time.Duration) []trace.Record
 
 // An entry of p1 that it wanted at 0 and was granted at 10 ms, of which so much is late.
 func waited(late time.Duration) []trace.Record {
-	return join(requested(0, 1, 0), delayed(1, 1, ms1, 0), lagging(at(10, trace.Granted, 1), 0, late),
+	return join(requested(0, 1, 0), delayed(1, 1, ms1, 0), lagging(at(10, trace.Granted, 1), late, late),
 		lagging(at(11, trace.Released, 1), 0, late))
 }
 
@@ -61,11 +61,13 @@ func TestSkew(t *testing.T) {
 		"waiting: 43 % longer":        {"mutex/test-fair", waited(3 * ms1), nil, 0.3, OK, "late: 30 % of waiting_ms is lateness of messages and timers"},
 		"waiting: half as long again": {"mutex/test-fair", waited(4 * ms1), nil, 0.4, Invalid, "the machine was late: 40 % of waiting_ms is lateness of messages and timers (33 % is bearable); use fewer nodes or longer latencies, or end what else it does"},
 		"waiting: what led to the wish": {"mutex/test-fair", join(lagging(requested(5, 1, 3), 2*ms1, 7*ms1), // meant at 3 ms, which lagged by 5
-			delayed(6, 1, ms1, 0), lagging(at(13, trace.Granted, 1), 0, 8*ms1)), nil, 0.3, OK, "late: 30 % of waiting_ms is lateness of messages and timers"},
+			delayed(6, 1, ms1, 0), lagging(at(13, trace.Granted, 1), ms1, 8*ms1)), nil, 0.3, OK, "late: 30 % of waiting_ms is lateness of messages and timers"},
+		"waiting: another's history": {"mutex/test-fair", join(requested(0, 1, 0), delayed(1, 1, ms1, 0),
+			lagging(at(10, trace.Granted, 1), ms1, 50*ms1)), nil, 0.1, OK, "late: 10 % of waiting_ms is"},
 		"waiting: hardly any": {"mutex/test-fair", join(lagging(requested(1.1, 1, 1), 100*us, 100*us), // of one that has the token
 			lagging(at(1.1, trace.Granted, 1), 100*us, 100*us), delayed(2, 1, 2*ms1, 0)), nil, 0.05, OK, ""},
 		"handing over": {"mutex/test-fair", join(requested(0, 1, 0), at(0, trace.Granted, 1), requested(0, 2, 0),
-			delayed(1, 1, ms1, 0), lagging(at(20, trace.Released, 1), 0, ms1), lagging(at(22, trace.Granted, 2), 0, 2*ms1)),
+			delayed(1, 1, ms1, 0), lagging(at(20, trace.Released, 1), 0, ms1), lagging(at(22, trace.Granted, 2), ms1, 2*ms1)),
 			nil, 0.5, Invalid, "the machine was late: 50 % of sync_delay_ms is"},
 		"one message of four": {"mutex/test-fair", join(waited(0), delayed(12, 2, ms1, 0), delayed(13, 3, ms1, 0),
 			delayed(14, 4, ms1, 2*ms1)), nil, 1.0 / 3, OK, "late: 33 % of latency_achieved_ms is"},
@@ -124,4 +126,30 @@ func TestSkew_Nothing(t *testing.T) {
 	hasMetrics(t, v, map[string]float64{"skew": math.NaN()})
 	v.JudgeTimes()
 	hasStatus(t, v, Unknown, "nobody entered the critical section")
+}
+
+// TestDelays: what was delayed at the same time counts once.
+func TestDelays(t *testing.T) {
+	t.Parallel()
+	var d delays
+	for _, r := range []struct{ due, at float64 }{{0, 0}, {1, 2}, {4, 5}, {3.5, 6}, {8, 9}, {9, 10}, {20, 20}} {
+		record := at(r.at, trace.Timeout, 1)
+		record.Due = time.Duration(r.due * float64(ms1))
+		d.record(&record)
+		host := at(r.at, trace.Crash, 1) // due at no instant
+		d.record(&host)
+	}
+	for from, want := range map[time.Duration]float64{0: 5.5, 1: 5.5, 2: 4.5, 4: 4, 5: 3, 7: 2, 9: 1, 10: 0, 99: 0} {
+		if got := ms(d.since(from * ms1)); got != want {
+			t.Errorf("since %d ms: %v ms, want %v", from, got, want)
+		}
+	}
+	for i := range 2 * mostDelays {
+		record := at(float64(100+2*i), trace.Timeout, 1)
+		record.Due = record.At - ms1
+		d.record(&record)
+	}
+	if got := ms(d.since(50 * ms1)); len(d) > mostDelays || got < mostDelays/2 {
+		t.Errorf("%d are remembered, of %v ms", len(d), got)
+	}
 }
