@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -96,9 +97,9 @@ type Resume struct {
 	AnyBinary bool
 }
 
-// Open goes on with the run at path, which may be anything that Resolve takes.
-// What a crash left of an unfinished write is removed; every trial that Append
-// accepted is there.
+// Open goes on with the run at path, which may be anything that Resolve takes, and
+// is whole. What a crash left of an unfinished write is removed, which Notes says; every
+// trial that Append accepted is there.
 func Open(path string, r Resume) (_ *Folder, err error) {
 	dir, err := Resolve(path)
 	if err != nil {
@@ -113,6 +114,10 @@ func Open(path string, r Resume) (_ *Folder, err error) {
 			err = errors.Join(err, f.Close())
 		}
 	}()
+	w, err := inspect(dir)
+	if err != nil {
+		return nil, fmt.Errorf("resume: %w", err)
+	}
 	file, err := os.OpenFile(f.path(JournalFile), os.O_RDWR, 0)
 	if err != nil {
 		return nil, fault("journal", err)
@@ -122,23 +127,15 @@ func Open(path string, r Resume) (_ *Folder, err error) {
 		return nil, errors.Join(err, file.Close())
 	}
 	f.log = log
-	if err := f.refuse(r); err != nil {
+	if err := f.refuse(r, w.config); err != nil {
 		return nil, fmt.Errorf("resume: %s: %w", dir, err)
 	}
 	return f, f.repair()
 }
 
 // refuse says why this process must not go on with the run.
-func (f *Folder) refuse(r Resume) error {
+func (f *Folder) refuse(r Resume, config []byte) error {
 	h := &f.log.header
-	config, err := os.ReadFile(f.path(ConfigFile))
-	if err != nil {
-		return fault("configuration", err)
-	}
-	if got := digest(config); got != h.Config {
-		return fmt.Errorf("%s was changed after the run began: sha256 %.12s, want %.12s; "+
-			"put it back, or start a new run", ConfigFile, got, h.Config)
-	}
 	if r.Config != nil && !bytes.Equal(r.Config, config) {
 		return fmt.Errorf("the configuration differs from that of the run, %s; "+
 			"put it back, or start a new run", difference(config, r.Config))
@@ -199,6 +196,9 @@ func (f *Folder) repair() error {
 
 // Dir returns the path of the folder.
 func (f *Folder) Dir() string { return f.dir }
+
+// Notes are what Open found, each a sentence. The manifest has them, too.
+func (f *Folder) Notes() []string { return slices.Clone(f.notes) }
 
 // Header returns what the run is.
 func (f *Folder) Header() Header { return f.log.header }

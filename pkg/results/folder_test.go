@@ -155,7 +155,7 @@ func TestOpenRefuses(t *testing.T) {
 			if err := os.Remove(f.path(ConfigFile)); err != nil {
 				t.Fatal(err)
 			}
-		}, Resume{}, "no such file"},
+		}, Resume{}, "config.resolved.yaml is missing"},
 		{"other binary", otherBinary, Resume{}, "another build of this program"},
 		{"other binary allowed", otherBinary, Resume{AnyBinary: true}, ""},
 	}

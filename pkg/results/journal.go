@@ -10,6 +10,8 @@ import (
 	"io"
 	"strconv"
 	"time"
+
+	"github.com/conclave-bench/conclave/internal/files"
 )
 
 // A Header is the first entry of a journal: what the run is. The caller of
@@ -109,7 +111,7 @@ type tail struct {
 // the scan without an error; damage before it is one.
 func scan(r io.Reader, visit func(*entry, position) error) (tail, error) {
 	var t tail
-	in := bufio.NewReaderSize(r, 1<<16)
+	in := bufio.NewReaderSize(files.Lines(r, mostLine), 1<<16)
 	for {
 		line, err := in.ReadBytes('\n')
 		if err != nil && err != io.EOF {
@@ -124,7 +126,8 @@ func scan(r io.Reader, visit func(*entry, position) error) (tail, error) {
 			return t, err
 		}
 		if e.Seq != t.lines+1 {
-			return t, fmt.Errorf("line %d: numbered %d: lines are missing or repeated", t.lines+1, e.Seq)
+			return t, fmt.Errorf("line %d: numbered %d: lines are missing or "+
+				"repeated; restore the file from a copy", t.lines+1, e.Seq)
 		}
 		at := position{t.end, int64(len(line))}
 		t.lines++

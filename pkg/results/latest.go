@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/conclave-bench/conclave/internal/files"
 )
 
 // The name that stands for the newest run of an experiment: a symbolic link,
@@ -65,7 +67,7 @@ func Resolve(path string) (string, error) {
 	run, err := os.Readlink(filepath.Join(experiment, latestName))
 	if err != nil {
 		var b []byte
-		b, err = os.ReadFile(filepath.Join(experiment, latestText))
+		b, err = files.Read(filepath.Join(experiment, latestText), files.MiB)
 		run = strings.TrimSpace(string(b))
 	}
 	if err == nil && filepath.Base(run) == run && isRun(filepath.Join(experiment, run)) {
@@ -75,9 +77,15 @@ func Resolve(path string) (string, error) {
 		"or that of an experiment with a latest run%s", path, JournalFile, runsIn(experiment))
 }
 
+// isRun says whether dir is the folder of a run, be it whole or not: one that has lost
+// its journal is still none of tables that somebody has passed on.
 func isRun(dir string) bool {
-	info, err := os.Stat(filepath.Join(dir, JournalFile))
-	return err == nil && info.Mode().IsRegular()
+	for _, name := range []string{JournalFile, ManifestFile} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // runsIn names some runs in a folder whose latest is missing.
