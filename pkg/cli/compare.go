@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/pkg/compare"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -108,12 +108,11 @@ func (f *compareFlags) options() (compare.Options, error) {
 		o.Conditions = append(o.Conditions, c)
 	}
 	if f.failFrom != "" {
-		file, err := os.Open(f.failFrom)
+		text, err := files.Read(f.failFrom, files.MiB)
 		if err != nil {
 			return o, usage("--fail-if-from: %v", err)
 		}
-		defer file.Close() // opened for reading: nothing can be lost
-		more, err := compare.ReadConditions(file, f.failFrom)
+		more, err := compare.ReadConditions(bytes.NewReader(text), f.failFrom)
 		if err != nil {
 			return o, usage("--fail-if-from: %v", err)
 		}

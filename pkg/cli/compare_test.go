@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/compare"
+	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 // twoRuns makes the folders base and new of one experiment, and works beside them.
@@ -163,7 +164,7 @@ func TestCompare_UsageErrors(t *testing.T) {
 		{[]string{"base", "new", "--fail-if", "messages > 0 where nodes=7"}, Usage, `value of nodes "7" (has: 3, 5)`},
 		{[]string{"base", "new", "--where", "node=3"}, Usage, `did you mean "nodes"?`},
 		{[]string{"base", "new", "--ignore", "transports"}, Usage, `did you mean "transport"?`},
-		{[]string{"base", "new", "--fail-if-from", os.DevNull}, Usage, "no condition in it"},
+		{[]string{"base", "new", "--fail-if-from", os.DevNull}, Usage, "want a regular file"},
 		{[]string{"base", "new", "--alpha", "2"}, Usage, "--alpha 2"},
 		{[]string{"base", "new", "--where", "nodes"}, Usage, "want COLUMN=VALUE"},
 		{[]string{"base", "new", "--format", "html"}, Usage, "table, markdown"},
@@ -178,15 +179,38 @@ func TestCompare_UsageErrors(t *testing.T) {
 // TestCompare_Incomplete: a run that was ended early says so, and how to go on.
 func TestCompare_Incomplete(t *testing.T) {
 	twoRuns(t, small)
-	path := filepath.Join("new", "manifest.json")
-	text, err := os.ReadFile(path)
+	new := endedEarly(t, "new")
+	has(t, bench(t, "compare", "base", new).want(t, Good).out, "new: the run is not complete, planned "+
+		"were 56 trials; bench run --resume "+new+" goes on with it")
+}
+
+// endedEarly is the run in dir as it would be if it had been ended before its last trial.
+func endedEarly(t *testing.T, dir string) string {
+	t.Helper()
+	_, config, err := results.ReadConfig(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cut := strings.Replace(string(text), `"complete": true`, `"complete": false`, 1)
-	if err := os.WriteFile(path, []byte(cut), 0o644); err != nil {
+	h, err := results.ReadHeader(dir)
+	if err != nil {
 		t.Fatal(err)
 	}
-	has(t, bench(t, "compare", "base", "new").want(t, Good).out,
-		"[1] new: the run is not complete, planned were 56 trials; bench run --resume new goes on with it")
+	trials, err := results.ReadTrials(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := results.Create(t.TempDir(), h, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.AppendGroup(trials[:len(trials)-1]); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Finish(results.End{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return f.Dir()
 }

@@ -182,11 +182,11 @@ func sameHost(dir, host string) error {
 // recorded loads the experiment of the run at path. The environment has no say:
 // it is the one that ran.
 func recorded(path string) (*experiment.Experiment, string, error) {
-	dir, err := results.Resolve(path)
+	dir, config, err := results.ReadConfig(path)
 	if err != nil {
 		return nil, "", err
 	}
-	e, err := experiment.Load(filepath.Join(dir, results.ConfigFile), experiment.Overrides{})
+	e, err := experiment.Parse(filepath.Join(dir, results.ConfigFile), config, experiment.Overrides{})
 	return e, dir, err
 }
 

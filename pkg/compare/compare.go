@@ -153,7 +153,7 @@ func Compare(base, new *results.Table, o Options) (*Report, error) {
 	}
 	r := &Report{
 		Base: sideOf(base), New: sideOf(new), Notes: m.notes, Alpha: o.Alpha, Threshold: o.Threshold,
-		Columns: varying(m), settings: differences(base.Path, new.Path),
+		Columns: varying(m), settings: differences(base, new),
 	}
 	for _, c := range m.missing {
 		r.Missing = append(r.Missing, title(c.Design, r.Columns))

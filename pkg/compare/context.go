@@ -22,7 +22,7 @@ func (r *Report) context(base, new *results.Table) {
 		r.Notes = append(r.Notes, text)
 	}
 	for side, t := range []*results.Table{base, new} {
-		if m, err := results.ReadManifest(t.Path); err == nil && !m.Complete {
+		if m := t.Manifest; m != nil && !m.Complete {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s: the run is not complete, planned were %d trials; "+
 				"bench run --resume %s goes on with it", []string{"base", "new"}[side], m.Planned, t.Path))
 		}

@@ -110,9 +110,8 @@ func disturbances(cells []pair) string {
 
 // machineDifference warns where times were taken on different machines.
 func machineDifference(base, new *results.Table) string {
-	a, errA := results.ReadManifest(base.Path)
-	b, errB := results.ReadManifest(new.Path)
-	if errA != nil || errB != nil || a.Where().String() == b.Where().String() ||
+	a, b := base.Manifest, new.Manifest
+	if a == nil || b == nil || a.Where().String() == b.Where().String() ||
 		!measured(base) && !measured(new) {
 		return ""
 	}

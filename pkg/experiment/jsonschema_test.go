@@ -9,6 +9,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/conclave-bench/conclave/internal/files"
 )
 
 // compiled is the schema of experiment files as an editor reads it.
@@ -46,7 +48,7 @@ func TestSchemaAcceptsGoodFiles(t *testing.T) {
 	t.Parallel()
 	s := compiled(t)
 	for _, f := range inputs(t, "good") {
-		data := must(readCapped(f))
+		data := must(files.Read(f, maxSize))
 		if err := accepts(s, f, data); err != nil {
 			t.Errorf("%s: %v", f, err)
 		}
@@ -103,10 +105,10 @@ func TestSchemaRefusesMalformedFiles(t *testing.T) {
 	refused := 0
 	for _, f := range inputs(t, "bad") {
 		name := filepath.Base(f)
-		err := accepts(s, f, must(readCapped(f)))
+		err := accepts(s, f, must(files.Read(f, maxSize)))
 		switch reason, listed := reasons[name]; {
 		case err == nil && !listed:
-			t.Errorf("%s is accepted; the loader says:\n%s", name, must(readCapped(f+".txt")))
+			t.Errorf("%s is accepted; the loader says:\n%s", name, must(files.Read(f+".txt", maxSize)))
 		case err != nil && listed:
 			t.Errorf("%s is refused after all, although %s: %v", name, reason, err)
 		case err != nil:

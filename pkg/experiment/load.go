@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
@@ -24,12 +24,17 @@ type Overrides struct {
 // any, is an *Error that holds everything that is wrong.
 func Load(path string, o Overrides) (*Experiment, error) {
 	r := &report{}
-	data, err := readCapped(path)
+	data, err := files.Read(path, maxSize)
 	if err != nil {
 		r.add(origin{source: path}, "", "cannot be read: %v", reason(err))
 		return nil, r.err()
 	}
 	return load(r, path, data, o)
+}
+
+// Parse reads an experiment from data, the content of the file at path, as Load does.
+func Parse(path string, data []byte, o Overrides) (*Experiment, error) {
+	return load(&report{}, path, data, o)
 }
 
 func load(r *report, path string, data []byte, o Overrides) (*Experiment, error) {
@@ -128,15 +133,6 @@ func (l *layers) parse(path string, data []byte) *node {
 		return nil
 	}
 	return root
-}
-
-func readCapped(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxSize+1))
 }
 
 // reason is an error of the file system without the path, which stands in front.

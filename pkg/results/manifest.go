@@ -319,17 +319,17 @@ func readManifest(path string) (*Manifest, error) {
 		return nil, fault("manifest", err)
 	}
 	m := new(Manifest)
-	bad := json.Unmarshal(b, m)
-	if bad == nil && m.Schema != Schema {
-		return nil, fmt.Errorf("manifest: %s: schema version %d, want %d; "+
-			"read it with the release that wrote it", path, m.Schema, Schema)
-	}
-	if !sealed(b) {
+	bad, whole := json.Unmarshal(b, m), sealed(b)
+	other := bad == nil && m.Schema != Schema
+	switch {
+	case other && (whole || m.Schema > Schema):
+		return nil, fmt.Errorf("manifest: %s: schema version %d, want %d; read it with the release that "+
+			"wrote it, or restore it from a copy", path, m.Schema, Schema)
+	case !whole:
 		return nil, fmt.Errorf("manifest: %s was edited or is damaged: it does not have its own checksum; "+
-			"restore it from a copy; or remove it, and bench run --resume %s derives it from the journal again",
-			path, filepath.Dir(path))
-	}
-	if bad != nil {
+			"restore it from a copy; or remove it, and bench run --resume %s derives it from the journal "+
+			"again", path, filepath.Dir(path))
+	case bad != nil:
 		return nil, fmt.Errorf("manifest: %s: %w", path, bad)
 	}
 	return m, nil

@@ -172,11 +172,12 @@ func (w *whole) damaged(file *os.File) error {
 	case t.lines > known:
 		what = fmt.Sprintf("it has %d lines, and the complete run had %d", t.lines, known)
 	default:
-		what = "its lines are whole, but not those of " + ManifestFile + ": one of the two is of another run"
+		what = "its lines are whole, but not those of " + ManifestFile +
+			": one of the two is of another run"
 	}
-	return fmt.Errorf("journal: %s: %s, and %s says that the run has %s; restore it from a copy%s; or give "+
-		"up what it lost: remove %s, and bench run --resume runs again what is missing", file.Name(), what,
-		ManifestFile, attemptsOf(w.manifest), w.tablesAlone(), ManifestFile)
+	return fmt.Errorf("journal: %s: %s, and %s says that the run has %s; restore it from a copy%s; or give up "+
+		"what it lost: remove %s, and bench run --resume %s runs again what is missing", file.Name(), what,
+		ManifestFile, attemptsOf(w.manifest), w.tablesAlone(), ManifestFile, w.dir)
 }
 
 // tablesAlone says that trials.csv survives the journal, if it does.
@@ -200,8 +201,8 @@ func (w *whole) tables() error {
 		errs = append(errs, <-found)
 	}
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("%w; or remove %s, and bench run --resume %s derives the tables from the journal again",
-			err, ManifestFile, w.dir)
+		return fmt.Errorf("%w; or remove %s, and bench run --resume %s derives the tables from the journal "+
+			"again", err, ManifestFile, w.dir)
 	}
 	return nil
 }
@@ -218,8 +219,8 @@ func (m *Manifest) vouches(name, path string) error {
 	case want == "":
 		return fmt.Errorf("%s is not among the files of %s; remove it", path, ManifestFile)
 	case got != want:
-		return fmt.Errorf("%s was edited or is damaged: sha256 %.12s, want %.12s of %s; restore it from a copy",
-			path, got, want, ManifestFile)
+		return fmt.Errorf("%s was edited or is damaged: sha256 %.12s, want %.12s of %s; restore it from a "+
+			"copy", path, got, want, ManifestFile)
 	}
 	return nil
 }
