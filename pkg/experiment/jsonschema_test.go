@@ -86,7 +86,7 @@ var unseen = map[string]string{
 		failures-downtime-nothing labels-twice latency-order latency-places latency-quantiles
 		latency-round-trips loss-burst-never loss-burst-upside-down name-device`,
 	"an override is wrong, and not the file": `
-		env-unknown set-failures set-part-of-sweep set-sweep-too set-unknown until-set`,
+		env-unknown set-failures set-part-of-sweep set-sweep-too set-twice set-unknown until-set`,
 	"a file that it names is wrong": `
 		bus-credentials topology-file-missing`,
 	"the text is wrong, and not the value": `

@@ -25,7 +25,9 @@ type Header struct {
 	Metrics []string `json:"metrics"` // columns, in the order of the tables
 	Argv    []string `json:"argv"`
 	Version string   `json:"version,omitempty"` // of the tool; empty: that of the module
-	Host    []string `json:"host,omitempty"`    // command of the host program; none: this one was the host
+	// Overrides say what did not come from the experiment file.
+	Overrides []Override `json:"overrides,omitempty"`
+	Host      []string   `json:"host,omitempty"` // command of the host program; none: this one was the host
 
 	Schema  int       `json:"schema_version"`
 	Run     string    `json:"run"`           // id: its folder within the experiment's
@@ -34,6 +36,13 @@ type Header struct {
 	Started time.Time `json:"started"`
 	Machine Machine   `json:"machine"`
 	Load    string    `json:"load_average,omitempty"` // over 1, 5 and 15 minutes, at the start
+}
+
+// An Override is a value that went over that of the experiment file.
+type Override struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+	From  string `json:"from"` // "--set", "--transport" or "environment CONCLAVE_NODES"
 }
 
 // An entry is what one line of the journal guards. Seq counts the lines from 1.

@@ -31,16 +31,18 @@ type Manifest struct {
 	Statuses map[string]int `json:"statuses"`
 	Attempts int            `json:"attempts"` // recorded in the journal
 
-	Started  string   `json:"started"`     // RFC 3339, UTC
-	Finish   string   `json:"finished_at"` // likewise: when this file was written
-	Seed     uint64   `json:"seed"`
-	Argv     []string `json:"argv"`
-	Config   string   `json:"config_sha256"`
-	Tool     Tool     `json:"tool"`
-	Machine  Machine  `json:"machine"`
-	Host     *Site    `json:"host,omitempty"`          // of the nodes, where a host program started them
-	LoadThen string   `json:"load_at_start,omitempty"` // averages over 1, 5, 15 minutes
-	LoadNow  string   `json:"load_at_end,omitempty"`
+	Started string   `json:"started"`     // RFC 3339, UTC
+	Finish  string   `json:"finished_at"` // likewise: when this file was written
+	Seed    uint64   `json:"seed"`
+	Argv    []string `json:"argv"`
+	// Overrides say what did not come from the experiment file.
+	Overrides []Override `json:"overrides"`
+	Config    string     `json:"config_sha256"`
+	Tool      Tool       `json:"tool"`
+	Machine   Machine    `json:"machine"`
+	Host      *Site      `json:"host,omitempty"`          // of the nodes, where a host program started them
+	LoadThen  string     `json:"load_at_start,omitempty"` // averages over 1, 5, 15 minutes
+	LoadNow   string     `json:"load_at_end,omitempty"`
 
 	// Stopping says how many repetitions the cells had and why, if a rule decided.
 	Stopping *Stopping `json:"stopping,omitempty"`
@@ -210,7 +212,7 @@ func (f *Folder) manifest(end End, t *tables) (*Manifest, error) {
 		Schema: Schema, Name: h.Name, Run: h.Run, Planned: h.Planned,
 		Statuses: map[string]int{}, Attempts: f.log.tail.lines - 1,
 		Started: stamp(h.Started), Finish: stamp(f.now()),
-		Seed: h.Seed, Argv: nonNil(h.Argv), Config: h.Config, Tool: thisTool(h),
+		Seed: h.Seed, Argv: nonNil(h.Argv), Overrides: append([]Override{}, h.Overrides...), Config: h.Config, Tool: thisTool(h),
 		Machine: h.Machine, LoadThen: h.Load, LoadNow: loadAverage(), Bus: end.Bus,
 		Host:        end.Host,
 		Stopping:    end.Stopping,

@@ -51,11 +51,15 @@ type Summary struct {
 
 // Header describes e to the results folder.
 func Header(e *experiment.Experiment, argv []string) results.Header {
-	return results.Header{
+	h := results.Header{
 		Name: e.Name, Planned: e.Most(), Retries: e.Retries, Seed: e.Seed,
 		Design: e.Columns, Argv: argv,
 		Metrics: append(check.MetricNames(e.Problem), busyShare, stealShare, throttled),
 	}
+	for _, o := range e.Overrides {
+		h.Overrides = append(h.Overrides, results.Override(o))
+	}
+	return h
 }
 
 // Run executes what the folder does not hold yet. When ctx ends, what is
