@@ -32,7 +32,8 @@ type Folder struct {
 
 // Create begins a run: a new folder root/<name>/<run id> with the resolved
 // configuration and the journal, which holds h, and makes root/<name>/latest
-// name it. The run id is the time in UTC, with a number where that is taken.
+// name it. It writes over nothing that it has not made, and follows no link at
+// root/<name>. The run id is the time in UTC, with a number where that is taken.
 func Create(root string, h Header, config []byte) (*Folder, error) {
 	if err := h.check(); err != nil {
 		return nil, fmt.Errorf("results folder: %w", err)
@@ -41,6 +42,9 @@ func Create(root string, h Header, config []byte) (*Folder, error) {
 	h.Config, h.Binary, h.Machine = digest(config), binaryDigest(), thisMachine()
 	h.Load = loadAverage()
 	experiment := filepath.Join(root, h.Name)
+	if err := free(experiment); err != nil {
+		return nil, fmt.Errorf("results folder: %w", err)
+	}
 	dir, err := makeRun(experiment, h.Started)
 	if err != nil {
 		return nil, fault("results folder", err)
@@ -53,7 +57,7 @@ func Create(root string, h Header, config []byte) (*Folder, error) {
 		return nil, fault("results folder", err)
 	}
 	if err := setLatest(experiment, h.Run); err != nil {
-		return nil, errors.Join(fault("results folder: latest", err), f.Close())
+		return nil, errors.Join(fault("results folder: latest", err), f.Close(), os.RemoveAll(dir))
 	}
 	return f, nil
 }

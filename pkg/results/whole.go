@@ -175,8 +175,8 @@ func (w *whole) damaged(file *os.File) error {
 		what = "its lines are whole, but not those of " + ManifestFile +
 			": one of the two is of another run"
 	}
-	return fmt.Errorf("journal: %s: %s, and %s says that the run has %s; restore it from a copy%s; or give up "+
-		"what it lost: remove %s, and bench run --resume %s runs again what is missing", file.Name(), what,
+	return fmt.Errorf("journal: %s: %s, and %s says that the run has %s; restore it from a copy%s; or give "+
+		"up what it lost: remove %s, and bench run --resume %s runs again what is missing", file.Name(), what,
 		ManifestFile, attemptsOf(w.manifest), w.tablesAlone(), ManifestFile, w.dir)
 }
 
