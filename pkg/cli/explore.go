@@ -101,7 +101,7 @@ promise is broken within the model; 130 and 143 interrupted.`,
 }
 
 // options is the search that the flags describe.
-func (f *exploreFlags) options(alg *algo.Algorithm, changed func(flag string) bool) (o explore.Options, err error) {
+func (f *exploreFlags) options(alg *algo.Algorithm) (o explore.Options, err error) {
 	if err = oneOf("faults", f.faults, faultModes); err == nil {
 		err = oneOf("progress", f.progress, progressModes)
 	}
@@ -113,8 +113,6 @@ func (f *exploreFlags) options(alg *algo.Algorithm, changed func(flag string) bo
 		return o, err
 	case f.workers < 0:
 		return o, usage("--workers %d, want 1 or more", f.workers)
-	case f.limit < 0 || f.limit == 0 && changed("time"):
-		return o, usage("--time %v, want a duration above 0, as 30s", f.limit)
 	case f.latency < 0 || f.latency > 0 && f.latency < 100*time.Microsecond || f.latency > time.Minute:
 		return o, usage("--latency %v, want 100us to 1m", f.latency)
 	case f.seed >= 1<<53:
@@ -173,7 +171,10 @@ func (s *streams) explore(c *cobra.Command, f *exploreFlags, alg *algo.Algorithm
 	if f.schedules == 0 && c.Flags().Changed("schedules") {
 		return usage("--schedules 0, want 1 or more")
 	}
-	o, err := f.options(alg, c.Flags().Changed)
+	if f.limit <= 0 && c.Flags().Changed("time") {
+		return usage("--time %v, want a duration above 0, as 30s", f.limit)
+	}
+	o, err := f.options(alg)
 	if err != nil {
 		return err
 	}

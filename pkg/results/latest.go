@@ -44,19 +44,20 @@ var runRule = lazy(`^[0-9]{8}-[0-9]{6}(-[0-9]+)?$`)
 // latest is ours, and the folder is where its name says.
 func free(experiment string) error {
 	if info, err := os.Lstat(experiment); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		return fmt.Errorf("%s is a link, and a run is put only where --out says; remove it, or name with --out "+
-			"the folder that it leads to", experiment)
+		return fmt.Errorf("%s is a link, and a run is put only where --out says; remove it, or name with "+
+			"--out the folder that it leads to", experiment)
 	}
 	link, text := filepath.Join(experiment, latestName), filepath.Join(experiment, latestText)
-	remedy := "which bench has not made, and where the newest run is named; move it away, or choose another " +
-		"folder with --out"
+	remedy := "which bench has not made, and where the newest run is named; move it away, or choose " +
+		"another folder with --out"
 	if info, err := os.Lstat(link); err == nil && info.Mode()&fs.ModeSymlink == 0 {
 		return fmt.Errorf("%s is there, %s", link, remedy)
 	}
 	if _, err := os.Lstat(text); err != nil {
 		return nil
 	}
-	if b, err := files.Read(text, files.MiB); err != nil || !runRule().MatchString(strings.TrimSpace(string(b))) {
+	b, err := files.Read(text, files.MiB)
+	if err != nil || !runRule().MatchString(strings.TrimSpace(string(b))) {
 		return fmt.Errorf("%s is there, %s", text, remedy)
 	}
 	return nil

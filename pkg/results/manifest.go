@@ -329,9 +329,9 @@ func readManifest(path string) (*Manifest, error) {
 		return nil, fmt.Errorf("manifest: %s: schema version %d, want %d; read it with the release that "+
 			"wrote it, or restore it from a copy", path, m.Schema, Schema)
 	case !whole:
-		return nil, fmt.Errorf("manifest: %s was edited or is damaged: it does not have its own checksum; "+
-			"restore it from a copy; or remove it, and bench run --resume %s derives it from the journal "+
-			"again", path, filepath.Dir(path))
+		return nil, fmt.Errorf("manifest: %s was edited or is damaged, or a build wrote it that knew no "+
+			"manifest_sha256: it does not have its own checksum; restore it from a copy; or remove it, and "+
+			"bench run --resume %s derives it from the journal again", path, filepath.Dir(path))
 	case bad != nil:
 		return nil, fmt.Errorf("manifest: %s: %w", path, bad)
 	}

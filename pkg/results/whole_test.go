@@ -210,7 +210,7 @@ func TestWhole_Refuses(t *testing.T) {
 			[]string{"trials.csv was edited or is damaged: sha256 ", "restore it from a copy; or remove manifest.json"}},
 		{"no table", SummaryFile, nil, []string{"summary.csv is missing, and manifest.json names it"}},
 		{"manifest", ManifestFile, func(s string) string { return strings.Replace(s, `"seed": 1`, `"seed": 2`, 1) },
-			[]string{"manifest.json was edited or is damaged: it does not have its own checksum; restore it"}},
+			[]string{"manifest.json was edited or is damaged", "it does not have its own checksum; restore it"}},
 		{"configuration", ConfigFile, func(s string) string { return s + "\n" },
 			[]string{"config.resolved.yaml was changed after the run began", "put it back"}},
 	}
