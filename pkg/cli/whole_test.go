@@ -152,3 +152,42 @@ func sameOrRefused(t *testing.T, what, file string, got, want told) {
 		t.Errorf("%s: no remedy in\n%s", what, got.errors)
 	}
 }
+
+// TestWhole_Agree: report, compare and export take the same folders.
+func TestWhole_Agree(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	bench(t, "run", write(t, "small.yaml", small), "--out", root, "--set", "repetitions=1").want(t, Good)
+	dir := latest(t, root, "small")
+	for _, c := range []struct {
+		name   string
+		remove []string // of the files of a finished run
+		code   int
+	}{
+		{"whole", nil, Good},
+		{"no journal", []string{results.JournalFile}, CouldNotRun},
+		{"no manifest", []string{results.ManifestFile}, Good}, // as if it had been killed
+		{"no tables", []string{results.TrialsFile, results.MessagesFile}, CouldNotRun},
+		{"no tables, no manifest", []string{results.TrialsFile, results.ManifestFile}, Good},
+		{"no configuration", []string{results.ConfigFile}, CouldNotRun},
+		{"the tables alone", []string{results.JournalFile, results.ManifestFile, results.ConfigFile}, Good},
+		{"no tables, no journal", []string{results.JournalFile, results.ManifestFile, results.TrialsFile}, CouldNotRun},
+	} {
+		folder := filepath.Join(t.TempDir(), "run")
+		if err := os.CopyFS(folder, os.DirFS(dir)); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range c.remove {
+			put(t, filepath.Join(folder, name), nil)
+		}
+		for command, r := range map[string]ran{
+			"compare": bench(t, "compare", dir, folder, "--no-fail"),
+			"export":  bench(t, "export", folder, "--format", "csv"),
+			"report":  bench(t, "report", folder),
+		} {
+			if r.code != c.code {
+				t.Errorf("%s: %s: exit code %d, want %d: %s", c.name, command, r.code, c.code, r.errors)
+			}
+		}
+	}
+}

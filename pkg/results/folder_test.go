@@ -410,3 +410,22 @@ func TestCreateFollowsNoLink(t *testing.T) {
 	must(t, err)
 	must(t, f.Close())
 }
+
+// TestOpenWritesThroughNoLink: a folder that somebody else has made cannot have a file
+// elsewhere written over.
+func TestOpenWritesThroughNoLink(t *testing.T) {
+	t.Parallel()
+	f := create(t, testHeader(1))
+	must(t, f.Close())
+	victim, link := filepath.Join(t.TempDir(), "victim"), f.path(lockFile)
+	write(t, victim, "precious")
+	must(t, os.Remove(link))
+	if err := os.Symlink(victim, link); err != nil {
+		t.Skip(err)
+	}
+	_, err := Open(f.Dir(), Resume{})
+	wantError(t, err, link+" is no regular file; remove it")
+	if got := readFile(t, victim); got != "precious" {
+		t.Errorf("the file elsewhere holds %q", got)
+	}
+}
