@@ -528,7 +528,7 @@ func TestGolden(t *testing.T) {
 		hash    uint64
 	}{
 		"election/bully":     {407, 0x4e8611bf3f12c51d},
-		"election/ring-list": {1067, 0x11b2d0837b8b5fea},
+		"election/ring-list": {1067, 0x62f07cf70ea8330a},
 		"mutex/naimi-trehel": {560, 0xe348312cccd2aa3},
 	} {
 		t.Run(id, func(t *testing.T) {
