@@ -293,7 +293,7 @@ func (s *streams) printFind(alg *algo.Algorithm, r *explore.Report, path string)
 	what := "violation"
 	if !find.InModel {
 		what = "finding"
-		fmt.Fprintf(w, "in_model=false: it %s\n", strings.Join(find.OutOfModel, "; it "))
+		fmt.Fprintf(w, "in_model=false: %s\n", strings.Join(find.OutOfModel, "; "))
 	}
 	fmt.Fprintf(w, "%s: %s: %s: %s\n", what, alg.ID, find.Rule, find.Text)
 	fmt.Fprintf(w, "  scenario:  %s, %s\n", path, plural(find.Schedule.Nodes, "process", "processes"))

@@ -54,7 +54,8 @@ func beyond(a *algo.Algorithm, p *harness.Plan, net algo.Network) (why []string)
 		formatFloat(p.Network.Duplication))
 	hazard(h.cut, survives.Partition, "does not survive a partition")
 	most, crashes := survives.CrashesOf(p.Nodes, p.Params), crashes(p)
-	say(crashes <= most, "survives %d of %d processes crashed, not %d", most, p.Nodes, crashes)
+	say(crashes <= most, "survives %d of %d processes crashed, not %d%s", most, p.Nodes, crashes,
+		unlike(most, survives.CrashesOf(p.Nodes, a.Spec.Defaults(p.Nodes, net.Latency))))
 	hazard(h.back, survives.Recovery, "does not survive the return of a crashed process")
 	say(!p.Network.Unordered || !needs.FIFO, "needs FIFO links (network.order unordered)")
 	synchronous := needs.Synchrony == algo.Synchronous
@@ -72,6 +73,14 @@ func beyond(a *algo.Algorithm, p *harness.Plan, net algo.Network) (why []string)
 		"needs a detector that is %s of all, not of the leader alone (detector.scope leader)",
 		needs.Detector)
 	return why
+}
+
+// unlike says that it is the parameters that change how many crashes are survived.
+func unlike(most, usual int) string {
+	if most == usual {
+		return ""
+	}
+	return fmt.Sprintf(" (with these parameters; with the defaults %d)", usual)
 }
 
 // hazards is what a plan does to processes and links: of each sort, where the

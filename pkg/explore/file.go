@@ -25,7 +25,7 @@ func (f *Find) File() ([]byte, error) {
 	line("# Found by bench explore, and as small as it could be made. It breaks the rule")
 	line("# %s: %s.", f.Rule, strings.ReplaceAll(f.Text, "\n", "\n# "))
 	for _, why := range f.OutOfModel {
-		line("# That is beyond the model: %s %s.", alg.ID, why)
+		line("# That is beyond the model of %s: %s.", alg.ID, why)
 	}
 	line("")
 	line("name: explore-%s", alg.Spec.Name)

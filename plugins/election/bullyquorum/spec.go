@@ -37,7 +37,8 @@ func init() {
 		Saves: []algo.Message{Promise{}},
 		Params: []algo.Param{
 			{Name: "quorum", Type: algo.Int, Min: int64(1),
-				Doc:     "processes that must support a leader, itself included; default N/2 + 1",
+				Doc: "processes that must support a leader, itself included: all others may crash; " +
+					"default N/2 + 1",
 				Default: func(net algo.Network) any { return int64(net.Nodes/2 + 1) }},
 			{Name: "claim_phase", Type: algo.Bool, Default: algo.Const(true),
 				Doc: "supporters promise the term before a leader begins"},
@@ -60,7 +61,8 @@ func init() {
 			Synchrony: algo.PartiallySynchronous, Detector: algo.EventuallyPerfect, Params: timing,
 		},
 		Survives: algo.Faults{
-			Crashes: func(n int, _ algo.Params) int { return (n - 1) / 2 }, Recovery: true, Partition: true,
+			Crashes:  func(n int, p algo.Params) int { return max(n-int(p.Int("quorum")), 0) },
+			Recovery: true, Partition: true,
 		},
 		Promises: algo.Promises{Announced: true, Leadership: algo.PerTerm},
 		Claims: []algo.Claim{{

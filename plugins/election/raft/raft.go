@@ -14,7 +14,6 @@
 package raft
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -58,9 +57,9 @@ func init() {
 					return 5 * net.Params.Duration("heartbeat")
 				}},
 			{Name: "t_election_spread", Type: algo.Duration, Min: time.Duration(0),
-				Doc: "the election timer is drawn from τ to τ and so much; default τ",
+				Doc: "the election timer is drawn from τ to τ and so much; default τ, N·d at least",
 				Default: func(net algo.Network) any {
-					return net.Params.Duration("t_election")
+					return max(net.Params.Duration("t_election"), leastSpread(net))
 				}},
 			{Name: "heartbeat_rounds", Type: algo.Int, Min: int64(0), Default: algo.Const(int64(0)),
 				Doc: "rounds of heartbeats after which a leader falls silent; 0: never"},
@@ -72,13 +71,7 @@ func init() {
 		Perpetual: true,
 		Needs: algo.Needs{
 			Synchrony: algo.PartiallySynchronous,
-			Params: func(net algo.Network, p algo.Params) error {
-				tau, beat := p.Duration("t_election"), p.Duration("heartbeat")
-				if bound := beat + 2*net.Latency; tau < bound {
-					return fmt.Errorf("t_election %v is below heartbeat + 2d = %v", tau, bound)
-				}
-				return nil
-			},
+			Params:    live,
 		},
 		Survives: algo.Faults{
 			Loss: true, Duplication: true, Partition: true, Recovery: true,

@@ -120,7 +120,7 @@ func TestElectionTimer(t *testing.T) {
 		given params
 		most  time.Duration
 	}{
-		"default": {params{"heartbeat": tau, "t_election": tau}, 2 * tau},
+		"as the paper's": {params{"heartbeat": tau, "t_election": tau, "t_election_spread": tau}, 2 * tau},
 		"narrow": {params{"heartbeat": tau, "t_election": tau, "t_election_spread": tau / 2},
 			tau + tau/2},
 		"none": {params{"heartbeat": tau, "t_election": tau, "t_election_spread": 0 * tau}, tau},

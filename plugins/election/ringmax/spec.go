@@ -2,6 +2,7 @@ package ringmax
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -35,7 +36,7 @@ func init() {
 				Default: func(net algo.Network) any { return 3*net.Latency + algo.Slack }},
 			{Name: "remember_dead", Type: algo.Bool, Default: algo.Const(false),
 				Doc: "skip a process at once that did not acknowledge earlier in this election"},
-			{Name: "hop_limit", Type: algo.Int, Min: int64(0),
+			{Name: "hop_limit", Type: algo.Int, Min: int64(0), Max: int64(math.MaxUint32),
 				Doc:     "hops after which an ELECTION is given up; default 2N; 0: never",
 				Default: func(net algo.Network) any { return int64(2 * net.Nodes) }},
 			{Name: "lap_timeout", Type: algo.Duration, Min: time.Duration(0),

@@ -55,7 +55,8 @@ func init() {
 			Params: func(net algo.Network, p algo.Params) error {
 				delta := max(net.Latency, p.Duration("ok_period"))
 				if t := p.Duration("timeout"); t <= 2*delta {
-					return fmt.Errorf("timeout %v is not above 2δ = %v", t, 2*delta)
+					return fmt.Errorf("timeout %v is not above 2δ = %v, δ the larger of ok_period and d",
+						t, 2*delta)
 				}
 				return nil
 			},

@@ -198,21 +198,23 @@ func TestSettledEpoch(t *testing.T) {
 	r.Hears(3, zabfle.CEpoch{Epoch: 2}, "discovery+ NEWEPOCH{3}>3 SAVE{3}")
 }
 
-// TestDiscoveryBound: with discovery there must be time for it.
-func TestDiscoveryBound(t *testing.T) {
+// TestBounds: with discovery there must be time for it, and whoever tells its vote again
+// must leave time for the answer: less than d/32 floods the links, and nobody decides.
+func TestBounds(t *testing.T) {
 	alg, err := algo.Lookup(id)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		discovery bool
-		t         time.Duration
+		t, resend time.Duration
 		want      string
 	}{
-		{true, 4 * ms, "<nil>"}, {false, 3 * ms, "<nil>"},
-		{true, 3 * ms, "t_discovery 3ms is below 4d = 4ms, from CEPOCH to NEWLEADER"},
+		{true, 4 * ms, 2 * ms, "<nil>"}, {false, 3 * ms, 2 * ms, "<nil>"},
+		{true, 3 * ms, 2 * ms, "t_discovery 3ms is below 4d = 4ms, from CEPOCH to NEWLEADER"},
+		{false, 4 * ms, ms, "t_resend 1ms is below 2d = 2ms: more is told again than answered"},
 	} {
-		p := algo.Params{"discovery": c.discovery, "t_discovery": c.t}
+		p := algo.Params{"discovery": c.discovery, "t_discovery": c.t, "t_resend": c.resend}
 		if got := fmt.Sprint(alg.Spec.Needs.Params(algo.Network{Latency: ms}, p)); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}

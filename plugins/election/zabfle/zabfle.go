@@ -92,6 +92,10 @@ func init() {
 				if p.Bool("discovery") && t < bound {
 					return fmt.Errorf("t_discovery %v is below 4d = %v, from CEPOCH to NEWLEADER", t, bound)
 				}
+				if t, bound := p.Duration("t_resend"), 2*net.Latency; t < bound {
+					return fmt.Errorf("t_resend %v is below 2d = %v: more is told again than answered",
+						t, bound)
+				}
 				return nil
 			},
 		},
