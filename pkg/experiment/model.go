@@ -55,7 +55,7 @@ func beyond(a *algo.Algorithm, p *harness.Plan, net algo.Network) (why []string)
 	hazard(h.cut, survives.Partition, "does not survive a partition")
 	most, crashes := survives.CrashesOf(p.Nodes, p.Params), crashes(p)
 	say(crashes <= most, "survives %d of %d processes crashed, not %d%s", most, p.Nodes, crashes,
-		unlike(most, survives.CrashesOf(p.Nodes, a.Spec.Defaults(p.Nodes, net.Latency))))
+		unlike(most, survives.CrashesOf(p.Nodes, a.Spec.Defaults(net))))
 	hazard(h.back, survives.Recovery, "does not survive the return of a crashed process")
 	say(!p.Network.Unordered || !needs.FIFO, "needs FIFO links (network.order unordered)")
 	synchronous := needs.Synchrony == algo.Synchronous

@@ -131,7 +131,7 @@ func extremes(a *algo.Algorithm, p *algo.Param, n int, d time.Duration) (out []a
 			out = append(out, v)
 		}
 	case algo.Duration:
-		usual := int64(a.Spec.Defaults(n, d)[p.Name].(time.Duration))
+		usual := int64(a.Spec.Defaults(algo.Network{Nodes: n, Latency: d, Bounded: true})[p.Name].(time.Duration))
 		for _, v := range numbers(a, p, n, d, 0, 20*usual, int64(tick), int64(d), usual/2, 2*usual) {
 			out = append(out, time.Duration(v))
 		}
@@ -177,7 +177,7 @@ func numbers(a *algo.Algorithm, p *algo.Param, n int, d time.Duration, least, mo
 		_, params := experiment.Beyond(&plan)
 		return len(params) == 0
 	}
-	if usual := whole(a.Spec.Defaults(n, d)[p.Name], 0); sound(usual) {
+	if usual := whole(a.Spec.Defaults(algo.Network{Nodes: n, Latency: d, Bounded: true})[p.Name], 0); sound(usual) {
 		for _, end := range []int64{least, most} {
 			given = append(given, edge(usual, end, sound))
 		}

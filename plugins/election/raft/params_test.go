@@ -16,7 +16,7 @@ func TestSpread(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n, want := range map[int]time.Duration{5: 130 * ms, 65: 130 * ms, 66: 132 * ms, 1000: 2 * time.Second} {
-		p := alg.Spec.Defaults(n, 2*ms)
+		p := alg.Spec.Defaults(algo.Network{Nodes: n, Latency: 2 * ms, Bounded: true})
 		if tau, spread := p.Duration("t_election"), p.Duration("t_election_spread"); tau != 130*ms || spread != want {
 			t.Errorf("n = %d: τ %v and a spread of %v, want %v", n, tau, spread, want)
 		}
