@@ -119,6 +119,9 @@ func TestRules(t *testing.T) {
 		"much too early": {
 			events{merged(5, 4), merged(3, 5), merged(1, 3), invited(1, 1)},
 			"ACCEPT 1.1 [2] to 1; elected 4"},
+		"told in a circle": {
+			events{merged(5, 4), merged(4, 5), invited(5, 5)},
+			"ACCEPT 5.1 [2] to 5; elected 5"},
 		"rule 9": {
 			events{invited(3, 3), suspect(3)},
 			"elected 0; elected 2; set pause"},
