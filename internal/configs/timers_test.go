@@ -57,7 +57,7 @@ func storm(t *testing.T, path, set string) (refused bool) {
 		return true
 	}
 	begun := time.Now()
-	_, end, _, _, err := runner.Replay(context.Background(), e, 1, runner.Options{})
+	_, end, err := runner.Replay(context.Background(), e, 1, runner.Options{}, nil)
 	if took := time.Since(begun); err != nil || took > 5*time.Second {
 		t.Errorf("%s: %s: %v after %v: %+v", path, set, err, took, end)
 	}

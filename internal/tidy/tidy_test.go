@@ -35,17 +35,18 @@ var table = []struct {
 	{"pkg/bus", nil},
 	{"pkg/trace", nil},
 	{"pkg/stats", nil},
+	{"pkg/guard", []string{"pkg/algo"}},
 	{"pkg/harness", []string{"pkg/algo", "pkg/bus", "pkg/trace"}},
-	{"pkg/sim", []string{"pkg/algo", "pkg/bus", "pkg/trace", "pkg/harness"}},
-	{"pkg/host", []string{"pkg/algo", "pkg/bus", "pkg/trace", "pkg/harness"}},
+	{"pkg/sim", []string{"pkg/algo", "pkg/bus", "pkg/trace", "pkg/guard", "pkg/harness"}},
+	{"pkg/host", []string{"pkg/algo", "pkg/bus", "pkg/trace", "pkg/guard", "pkg/harness"}},
 	{"pkg/check", []string{"pkg/algo", "pkg/bus", "pkg/trace", "pkg/harness"}},
 	{"pkg/experiment", []string{
 		"pkg/algo", "pkg/bus", "pkg/trace", "pkg/harness", "pkg/check", "internal/files",
 	}},
 	{"pkg/results", []string{"pkg/trace", "pkg/stats", "internal/files"}},
 	{"pkg/runner", []string{
-		"pkg/algo", "pkg/bus", "pkg/trace", "pkg/stats", "pkg/harness", "pkg/sim", "pkg/host", "pkg/check",
-		"pkg/experiment", "pkg/results",
+		"pkg/algo", "pkg/bus", "pkg/trace", "pkg/stats", "pkg/guard", "pkg/harness", "pkg/sim", "pkg/host",
+		"pkg/check", "pkg/experiment", "pkg/results",
 	}},
 	{"pkg/compare", []string{"pkg/stats", "pkg/experiment", "pkg/results"}},
 	{"pkg/report", []string{

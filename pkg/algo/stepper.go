@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"time"
 )
 
@@ -55,14 +56,62 @@ const (
 	Suspect
 	Restore
 	Do
+	checking // of its invariant: no event, but code of the plugin's
 )
+
+// String names the event as the plugin knows it: the method and what it is given.
+func (e Event) String() string {
+	switch e.Type {
+	case Start:
+		return "Start"
+	case Receive:
+		return fmt.Sprintf("Receive of %s from %d", e.Msg.Kind(), e.Peer)
+	case Timeout:
+		return fmt.Sprintf("Timeout of %q", e.Timer)
+	case Request:
+		return "Request"
+	case Release:
+		return "Release"
+	case Elect:
+		return "Elect"
+	case Suspect:
+		return fmt.Sprintf("Suspect of %d", e.Peer)
+	case Restore:
+		return fmt.Sprintf("Restore of %d", e.Peer)
+	case Do:
+		return fmt.Sprintf("Do of %q", e.Op)
+	case checking:
+		return "Invariant"
+	}
+	return "its constructor"
+}
 
 // A Buffer collects effects. Steppers that never step at the same time may
 // share one.
 type Buffer struct {
 	effects []Effect
 	self    []Message
+
+	beat  atomic.Uint64 // goes up when code of a plugin is called, and when it returns: odd in between
+	id    ID            // whose code
+	event Event
 }
+
+// enter notes that the code of process id is called for ev.
+func (b *Buffer) enter(id ID, ev Event) {
+	b.id, b.event = id, ev
+	b.beat.Store(b.beat.Load() + 1)
+}
+
+func (b *Buffer) leave() { b.beat.Store(b.beat.Load() + 1) }
+
+// Beat is odd while code of a plugin runs, and never comes twice. It may be called
+// by any goroutine.
+func (b *Buffer) Beat() uint64 { return b.beat.Load() }
+
+// Running is the process whose code runs, or ran last, and for which event. It is
+// for the goroutine of the Steppers, and for others when they hang.
+func (b *Buffer) Running() (ID, Event) { return b.id, b.event }
 
 // A Stepper drives one process: events in, effects out.
 type Stepper struct {
@@ -79,6 +128,9 @@ type Stepper struct {
 	now       time.Duration
 	seed      uint64
 	rng       *rand.Rand
+	logged    int // what Logf has used up of MaxLog
+	envs      [8]env
+	turn      int // of envs, in turn, so that one of a past event can be told
 }
 
 // maxSelf bounds the messages to oneself of one event: more are an endless
@@ -88,7 +140,9 @@ const maxSelf = 1 << 16
 // NewStepper makes a process of a and the stepper that drives it. Seed is that
 // of the process's own random source.
 func NewStepper(a *Algorithm, c Config, seed uint64, buf *Buffer) *Stepper {
+	buf.enter(c.ID, Event{})
 	p := a.New(c)
+	buf.leave()
 	s := &Stepper{proc: p, id: c.ID, n: ID(len(c.Peers)), buf: buf, seed: seed}
 	s.mutex, _ = p.(Mutex)
 	s.elector, _ = p.(Elector)
@@ -109,18 +163,22 @@ func (s *Stepper) Step(now time.Duration, ev Event) []Effect {
 	s.now = now
 	s.buf.effects = s.buf.effects[:0]
 	s.buf.self = s.buf.self[:0]
-	s.dispatch(ev)
+	s.buf.enter(s.id, ev)
+	s.turn = (s.turn + 1) % len(s.envs)
+	e := &s.envs[s.turn]
+	e.Stepper, e.beat = s, s.buf.beat.Load()
+	s.dispatch(e, ev)
 	for i := 0; i < len(s.buf.self); i++ {
 		if i == maxSelf {
-			panic(fmt.Sprintf("process %d sent itself %d messages in one event: an endless loop", s.id, i))
+			breach("process %d sent itself %d messages in one event: an endless loop", s.id, i)
 		}
-		s.proc.Receive((*env)(s), s.id, s.buf.self[i])
+		s.proc.Receive(e, s.id, s.buf.self[i])
 	}
+	s.buf.leave()
 	return s.buf.effects
 }
 
-func (s *Stepper) dispatch(ev Event) {
-	e := (*env)(s)
+func (s *Stepper) dispatch(e *env, ev Event) {
 	switch ev.Type {
 	case Start:
 		if p, ok := s.proc.(Starter); ok {
@@ -145,7 +203,7 @@ func (s *Stepper) dispatch(ev Event) {
 			p.Do(e, ev.Op, ev.Peer)
 			return
 		}
-		panic(fmt.Sprintf("process %d has no operation %q", s.id, ev.Op))
+		breach("process %d has no operation %q", s.id, ev.Op)
 	}
 }
 
@@ -160,7 +218,10 @@ func (s *Stepper) Invariant() error {
 	if s.checked == nil {
 		return nil
 	}
-	return s.checked.Invariant()
+	s.buf.enter(s.id, Event{Type: checking})
+	err := s.checked.Invariant()
+	s.buf.leave()
+	return err
 }
 
 // Source is the process's own random source; nil until it first draws from it.
@@ -169,12 +230,27 @@ func (s *Stepper) Source() *rand.Rand { return s.rng }
 // Process is the process that the stepper drives.
 func (s *Stepper) Process() Process { return s.proc }
 
-// env is the Stepper as the process sees it.
-type env Stepper
+// An env is the Stepper as the process sees it, during one event.
+type env struct {
+	*Stepper
+	beat uint64 // of the event
+}
 
-func (e *env) Now() time.Duration { return e.now }
+// valid panics if the event is over.
+func (e *env) valid() {
+	if e.buf.beat.Load() != e.beat {
+		breach("process %d uses an Env after its event: an Env is valid until the method that got it "+
+			"returns, and for no other goroutine", e.id)
+	}
+}
+
+func (e *env) Now() time.Duration {
+	e.valid()
+	return e.now
+}
 
 func (e *env) Rand() *rand.Rand {
+	e.valid()
 	if e.rng == nil {
 		e.rng = rand.New(rand.NewPCG(e.seed, e.seed^0x9e3779b97f4a7c15))
 	}
@@ -182,47 +258,68 @@ func (e *env) Rand() *rand.Rand {
 }
 
 func (e *env) Send(to ID, m Message) {
+	e.valid()
 	switch {
 	case to == e.id:
 		e.buf.self = append(e.buf.self, m)
 		return
 	case to == None || to > e.n:
-		panic(fmt.Sprintf("process %d sends %s to %d: no such process", e.id, m.Kind(), to))
+		breach("process %d sends %s to %d: no such process", e.id, m.Kind(), to)
 	case e.neighbors != nil:
 		if _, ok := slices.BinarySearch(e.neighbors, to); !ok {
-			panic(fmt.Sprintf("process %d sends %s to %d: not a neighbor", e.id, m.Kind(), to))
+			breach("process %d sends %s to %d: not a neighbor", e.id, m.Kind(), to)
 		}
 	}
 	e.record(Effect{Op: OpSend, Peer: to, Msg: m})
 }
 
 func (e *env) SetTimer(t Timer, after time.Duration) {
+	e.valid()
 	if e.timed == nil {
-		panic(fmt.Sprintf("process %d sets timer %q but has no Timeout", e.id, t))
+		breach("process %d sets timer %q but has no Timeout", e.id, t)
 	}
 	e.record(Effect{Op: OpSetTimer, Timer: t, After: max(after, 0)})
 }
 
-func (e *env) CancelTimer(t Timer) { e.record(Effect{Op: OpCancelTimer, Timer: t}) }
+func (e *env) CancelTimer(t Timer) {
+	e.valid()
+	e.record(Effect{Op: OpCancelTimer, Timer: t})
+}
 
 func (e *env) Granted() {
+	e.valid()
 	if e.mutex == nil {
-		panic(fmt.Sprintf("process %d: Granted is for mutual exclusion", e.id))
+		breach("process %d: Granted is for mutual exclusion", e.id)
 	}
 	e.record(Effect{Op: OpGranted})
 }
 
 func (e *env) Elected(leader ID, term uint64) {
+	e.valid()
 	if e.elector == nil {
-		panic(fmt.Sprintf("process %d: Elected is for leader election", e.id))
+		breach("process %d: Elected is for leader election", e.id)
 	}
 	e.record(Effect{Op: OpElected, Peer: leader, Term: term})
 }
 
-func (e *env) Save(v Message) { e.record(Effect{Op: OpSave, Msg: v}) }
-
-func (e *env) Logf(format string, args ...any) {
-	e.record(Effect{Op: OpLog, Text: fmt.Sprintf(format, args...)})
+func (e *env) Save(v Message) {
+	e.valid()
+	e.record(Effect{Op: OpSave, Msg: v})
 }
 
-func (e *env) record(f Effect) { e.buf.effects = append(e.buf.effects, f) }
+func (e *env) Logf(format string, args ...any) {
+	e.valid()
+	text := Cut(fmt.Sprintf(format, args...))
+	if e.logged += len(text) + lineCost; e.logged > MaxLog {
+		breach("process %d writes too much with Logf: more than %d MiB, where each line counts %d bytes "+
+			"beside its own", e.id, MaxLog>>20, lineCost)
+	}
+	e.record(Effect{Op: OpLog, Text: text})
+}
+
+func (e *env) record(f Effect) {
+	if len(e.buf.effects) == MaxEffects {
+		breach("process %d asks for more than %d things in one event: an endless loop", e.id, MaxEffects)
+	}
+	e.buf.effects = append(e.buf.effects, f)
+}

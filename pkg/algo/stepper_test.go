@@ -2,6 +2,7 @@ package algo
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -206,6 +207,16 @@ func TestStep_Panics(t *testing.T) {
 		"elected in a mutex": {mutexStepper(at(),
 			func(env Env, _ string, _ ID, _ Message) { env.Elected(1, 0) }),
 			"Elected is for leader election"},
+		"a flood": {mutexStepper(at(), func(env Env, _ string, _ ID, _ Message) {
+			for {
+				env.Send(1, signal{})
+			}
+		}), "process 2 asks for more than 131072 things in one event"},
+		"a flood of lines": {mutexStepper(at(), func(env Env, _ string, _ ID, _ Message) {
+			for {
+				env.Logf("%s", strings.Repeat("x", 2*MaxLine))
+			}
+		}), "process 2 writes too much with Logf: more than 64 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -226,12 +237,95 @@ func wantPanic(t *testing.T, want string, f func()) {
 	t.Helper()
 	defer func() {
 		t.Helper()
-		if text, ok := recover().(string); !ok || !strings.Contains(text, want) {
+		if text := fmt.Sprint(recover()); !strings.Contains(text, want) {
 			t.Errorf("panic %q, want one with %q", text, want)
 		}
 	}()
 	f()
 }
+
+// An Env that is kept is told by its next use, in an event of the same process, of
+// another one, or in none.
+func TestStep_KeptEnv(t *testing.T) {
+	t.Parallel()
+	const want = "process 2 uses an Env after its event"
+	var kept Env
+	use := func(Env, string, ID, Message) { kept.CancelTimer("x") }
+	keep := func(env Env, _ string, _ ID, _ Message) { kept = env }
+	on := func(f *action) action {
+		return func(env Env, what string, who ID, m Message) { (*f)(env, what, who, m) }
+	}
+	for name, uses := range map[string]func(s, other *Stepper){
+		"in a later event":            func(s, _ *Stepper) { s.Step(1, Event{Type: Release}) },
+		"in an event of another":      func(_, other *Stepper) { other.Step(1, Event{Type: Request}) },
+		"in no event":                 func(*Stepper, *Stepper) { kept.Send(1, signal{}) },
+		"to read the clock":           func(*Stepper, *Stepper) { kept.Now() },
+		"to draw":                     func(*Stepper, *Stepper) { kept.Rand() },
+		"when the invariant is asked": func(s, _ *Stepper) { _ = s.Invariant(); kept.Save(signal{}) },
+	} {
+		act := action(keep)
+		a := &Algorithm{mutex: func(c Config) Mutex { return &puppetMutex{puppet{Config: c, on: on(&act)}} }}
+		buf := &Buffer{}
+		s, other := NewStepper(a, at(), 1, buf), NewStepper(a, at(), 2, buf)
+		s.Step(0, Event{Type: Request})
+		act = use
+		t.Run(name, func(t *testing.T) { wantPanic(t, want, func() { uses(s, other) }) })
+	}
+}
+
+// What runs is known while it does, for whoever finds that it does not return.
+func TestBuffer_Running(t *testing.T) {
+	t.Parallel()
+	var s *Stepper
+	beats := map[uint64]bool{}
+	for _, test := range []struct {
+		ev   Event
+		want string
+	}{
+		{Event{Type: Start}, "Start"},
+		{Event{Type: Receive, Peer: 4, Msg: stamp{}}, "Receive of STAMP from 4"},
+		{Event{Type: Timeout, Timer: "x"}, `Timeout of "x"`},
+		{Event{Type: Request}, "Request"},
+		{Event{Type: Do, Op: "invite"}, `Do of "invite"`},
+	} {
+		s = mutexStepper(at(), func(Env, string, ID, Message) {
+			id, ev := s.buf.Running()
+			if id != 2 || ev.String() != test.want || s.buf.Beat()%2 == 0 {
+				t.Errorf("process %d, %s, beat %d, want process 2, %s, odd", id, ev, s.buf.Beat(), test.want)
+			}
+			beats[s.buf.Beat()] = true
+		})
+		s.Step(0, test.ev)
+		if s.buf.Beat()%2 != 0 || beats[s.buf.Beat()] {
+			t.Errorf("%s: beat %d after it", test.want, s.buf.Beat())
+		}
+	}
+}
+
+func TestPack(t *testing.T) {
+	t.Parallel()
+	codec, err := NewCodec(blob{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &Algorithm{ID: "election/x", Codec: codec}
+	const head = 2 + 3 // version, kind, and the length of the text
+	_, packed := a.Pack([]byte("before"), 1, "sends", blob{strings.Repeat("x", MaxMessage-head)})
+	if len(packed) != len("before")+MaxMessage {
+		t.Errorf("%d bytes, want the most that are allowed: %d", len(packed), MaxMessage)
+	}
+	wantPanic(t, "process 1 saves a BLOB of 65537 bytes: at most 65536 are allowed", func() {
+		a.Pack(nil, 1, "saves", blob{strings.Repeat("x", MaxMessage-head+1)})
+	})
+	wantPanic(t, "process 1 sends a SIGNAL, which the Spec of election/x does not declare", func() {
+		a.Pack(nil, 1, "sends", signal{})
+	})
+	wantPanic(t, "process 1 saves nil", func() { a.Pack(nil, 1, "saves", nil) })
+}
+
+type blob struct{ Text string }
+
+func (blob) Kind() string { return "BLOB" }
 
 func TestStep_SendsToNeighborsAndOneself(t *testing.T) {
 	t.Parallel()

@@ -190,11 +190,8 @@ func (c *Conn) Address(trial string, self uint32, n int) {
 	}
 }
 
-// ErrTooLarge is why Send refuses a payload of more than MaxFrame bytes.
-var ErrTooLarge = nats.ErrMaxPayload
-
-// Send hands payload to the network, which has copied it when Send returns. That
-// it was refused is told later, as a fault.
+// Send hands payload, of at most MaxFrame bytes, to the network, which has copied it
+// when Send returns. That it was refused is told later, as a fault.
 func (c *Conn) Send(to uint32, payload []byte) error {
 	if to == 0 || int64(to) >= int64(len(c.subjects)) {
 		return fmt.Errorf("send to p%d: no such process: addressed are 1 to %d",

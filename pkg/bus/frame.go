@@ -28,6 +28,9 @@ type Frame struct {
 
 const frameVersion = 2
 
+// maxHead is how many bytes go before a payload at most: three, and seven numbers.
+const maxHead = 3 + 7*binary.MaxVarintLen64
+
 // Flags of a frame.
 const (
 	flagDetection = 1 << iota

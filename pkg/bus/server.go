@@ -11,8 +11,9 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// MaxFrame is how many bytes the bus carries in one message.
-const MaxFrame = 64 << 10
+// MaxFrame is how many bytes the bus carries in one message: 64 KiB of an algorithm's
+// and what goes before them.
+const MaxFrame = 64<<10 + maxHead
 
 // Limits of the server. A node that is slower than these is cut off, which its
 // trial records; it never slows the others.

@@ -16,14 +16,19 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/guard"
+	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/host"
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/runner"
+	"github.com/conclave-bench/conclave/pkg/sim"
 )
 
 // The arguments by which bench starts its own binary again as a part of a run.
 const (
 	nodeRole = "__node"
 	busRole  = "__bus"
+	simRole  = "__sim"
 )
 
 // Bench is the command bench with the arguments, streams and environment of
@@ -37,9 +42,24 @@ func Bench() int {
 			return role("node", host.RunNode)
 		case busRole:
 			return role("bus", bus.ServeProcess)
+		case simRole:
+			return role("simulator", runner.Simulate)
 		}
 	}
-	return newStreams(os.Stdin, os.Stdout, os.Stderr, os.Environ()).bench(os.Args[1:])
+	s := newStreams(os.Stdin, os.Stdout, os.Stderr, os.Environ())
+	s.watchPlugins()
+	return s.bench(os.Args[1:])
+}
+
+// watchPlugins ends this process, with a word about it, when a plugin that it
+// simulates itself does not return or takes the machine's memory.
+func (s *streams) watchPlugins() {
+	guard.LimitMemory(guard.Share(1))
+	sim.OnAbandon(func(p *harness.Setup, err error) {
+		fmt.Fprintf(s.err, "bench: %s, %d nodes, %s, seed %d: %v\n", p.Algorithm, p.Nodes, p.Scenario.Kind,
+			p.Seed, err)
+		os.Exit(CouldNotRun)
+	})
 }
 
 // Node is the command node: one node of a trial.

@@ -60,8 +60,13 @@ func (o *outcome) print(w io.Writer) {
 // failures are the trials that could not be run, for standard error.
 func (o *outcome) failures() (out []string) {
 	for _, t := range o.errors {
-		out = append(out, fmt.Sprintf("trial %d could not be run: %s: %s", t.Trial,
-			o.experiment.Cells[t.Cell-1].Algorithm, t.Reason))
+		text := fmt.Sprintf("trial %d could not be run: %s: %s", t.Trial,
+			o.experiment.Cells[t.Cell-1].Algorithm, t.Reason)
+		if o.experiment.Transport == "sim" {
+			text += fmt.Sprintf("\n  what came before: bench replay %s --trial %d --events",
+				report.Quote(o.dir), t.Trial)
+		}
+		out = append(out, text)
 	}
 	if more := o.tally.errors - len(o.errors); more > 0 {
 		out = append(out, fmt.Sprintf("and %d more with status error in trials.csv", more))

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"runtime"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -18,6 +19,7 @@ func init() {
 	}
 	add("test-greedy", algo.Spec{Promises: algo.Promises{StarvationFree: true}},
 		func(algo.Config) algo.Mutex { return &greedy{} })
+	add("test-goexit", algo.Spec{}, func(algo.Config) algo.Mutex { return &leaves{} })
 	add("test-panic", algo.Spec{}, func(algo.Config) algo.Mutex { return &panics{} })
 	add("test-restless", algo.Spec{Perpetual: true, Promises: algo.Promises{StarvationFree: true}},
 		func(algo.Config) algo.Mutex { return &restless{} })
@@ -43,6 +45,11 @@ func (*greedy) Release(algo.Env)                        {}
 type panics struct{ greedy }
 
 func (*panics) Request(algo.Env) { panic("no such rule") }
+
+// leaves ends the goroutine that asks it for something.
+type leaves struct{ greedy }
+
+func (*leaves) Request(algo.Env) { runtime.Goexit() }
 
 // restless never grants and never rests.
 type restless struct{ greedy }

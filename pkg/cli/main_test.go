@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,7 +23,7 @@ var testdata, _ = filepath.Abs("testdata")
 const asBench = "CONCLAVE_TEST_AS_BENCH"
 
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && (os.Args[1] == nodeRole || os.Args[1] == busRole) ||
+	if len(os.Args) == 2 && slices.Contains([]string{nodeRole, busRole, simRole}, os.Args[1]) ||
 		os.Getenv(asBench) != "" {
 		os.Unsetenv(asBench) // or it would be taken for an override
 		os.Exit(Bench())

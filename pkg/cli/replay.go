@@ -169,14 +169,18 @@ func (s *streams) again(e *experiment.Experiment, number int, host []string) (*r
 	if err != nil {
 		return nil, err
 	}
+	if r.alg, err = algo.Lookup(r.trial.Plan.Algorithm); err != nil {
+		return nil, err
+	}
 	ctx, stop := s.interruptible(context.Background())
 	defer stop()
 	done := make(chan error, 1)
 	go func() {
 		var err error
-		r.verdict, r.end, r.records, r.alg, err = runner.Replay(ctx, e, number, runner.Options{
-			Exe: exe, NodeArgs: []string{nodeRole}, BusArgs: []string{busRole}, Host: host,
-		})
+		r.verdict, r.end, err = runner.Replay(ctx, e, number, runner.Options{
+			Exe: exe, NodeArgs: []string{nodeRole}, BusArgs: []string{busRole},
+			SimArgs: []string{simRole}, Host: host, Stderr: s.err,
+		}, &r.records)
 		done <- err
 	}()
 	if e.Transport != "sim" {

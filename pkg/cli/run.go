@@ -261,8 +261,8 @@ func (s *streams) execute(ctx context.Context, f *runFlags, e *experiment.Experi
 		return nil, err
 	}
 	options := runner.Options{
-		Exe: exe, NodeArgs: []string{nodeRole}, BusArgs: []string{busRole}, Workers: f.workers,
-		Host:     strings.Fields(f.host),
+		Exe: exe, NodeArgs: []string{nodeRole}, BusArgs: []string{busRole},
+		SimArgs: []string{simRole}, Workers: f.workers, Host: strings.Fields(f.host),
 		Progress: func(now runner.Progress) { p.tell(now, d.name(&e.Cells[now.Trial.Cell-1])) },
 	}
 	type ended struct {

@@ -17,6 +17,25 @@ import (
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
+// A plugin that does not come back ends bench verify and bench explore, which simulate
+// themselves: with exit code 1, and with its name and what it did.
+func TestVerify_Goexit(t *testing.T) {
+	t.Parallel()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range []string{"verify", "explore"} {
+		c := exec.Command(exe, verb, "mutex/test-goexit")
+		c.Env = append(os.Environ(), asBench+"=1")
+		out, _ := c.CombinedOutput() // its exit code is asked for
+		if code := c.ProcessState.ExitCode(); code != CouldNotRun {
+			t.Errorf("%s: exit code %d, want %d", verb, code, CouldNotRun)
+		}
+		has(t, string(out), "bench: mutex/test-goexit, ", ": Request: it has ended its goroutine")
+	}
+}
+
 // started starts the command as a process of its own, and returns when it has
 // said ready on standard error.
 func started(t *testing.T, ready string, args ...string) *exec.Cmd {

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -18,18 +19,20 @@ type World interface {
 	// Record notes what happened to m now. The record is the caller's again
 	// when Record returns.
 	Record(m *Member, r *trace.Record)
-	// Save keeps v for m's next incarnation.
-	Save(m *Member, v algo.Message)
+	// Save keeps packed, an encoded message, for m's next incarnation. The bytes are
+	// the caller's again when Save returns.
+	Save(m *Member, packed []byte)
 	// Done says that m's application has had all its entries.
 	Done(m *Member)
 }
 
 // An Outgoing is a message on its way to the network.
 type Outgoing struct {
-	Msg   algo.Message // nil: a heartbeat
-	Kind  uint8
-	Plane uint8
-	Depth uint32
+	Msg    algo.Message // nil: a heartbeat
+	Packed []byte       // Msg encoded; the caller's again when Send returns
+	Kind   uint8
+	Plane  uint8
+	Depth  uint32
 }
 
 // Heartbeat is the kind of the detector's own messages on its plane.
@@ -101,6 +104,7 @@ type Member struct {
 	world  World
 	step   *algo.Stepper
 	timers []timer
+	packed []byte // to encode into
 	depth  uint32
 	rec    trace.Record
 	app    application
@@ -233,8 +237,13 @@ func (m *Member) Do(now time.Duration, op string, target algo.ID) {
 	m.feed(now, algo.Event{Type: algo.Do, Op: op, Peer: target})
 }
 
-// Invariant is the process's own invariant.
-func (m *Member) Invariant() error { return m.step.Invariant() }
+// Invariant says whether the process's own invariant holds, and if not, whose.
+func (m *Member) Invariant() error {
+	if err := m.step.Invariant(); err != nil {
+		return fmt.Errorf("process %d: invariant: %w", m.ID, err)
+	}
+	return nil
+}
 
 // Process is the algorithm's process, for tests.
 func (m *Member) Process() algo.Process { return m.step.Process() }
@@ -271,7 +280,8 @@ func (m *Member) feed(now time.Duration, ev algo.Event) {
 		case algo.OpElected:
 			m.elected(now, e.Peer, e.Term)
 		case algo.OpSave:
-			m.world.Save(m, e.Msg)
+			_, m.packed = m.setup.Alg.Pack(m.packed[:0], m.ID, "saves", e.Msg)
+			m.world.Save(m, m.packed)
 		case algo.OpLog:
 			m.rec = trace.Record{At: now, Type: trace.Log, Text: e.Text}
 			m.record()
@@ -283,7 +293,9 @@ func (m *Member) feed(now time.Duration, ev algo.Event) {
 // be suspected again, so the elector is told that it is no leader: not before
 // the detector had its time to see that the named one is back.
 func (m *Member) elected(now time.Duration, leader algo.ID, term uint64) {
-	m.Leader = leader
+	if m.Leader = leader; int(leader) > m.setup.Nodes { // a breach of agreement, which the judge sees
+		m.Leader = algo.None
+	}
 	m.note(now, trace.Elected, leader, term)
 	m.det.follow(m, now)
 	if !m.doubting && !m.step.Monitors() && slices.Contains(m.suspects, leader) {
@@ -294,11 +306,9 @@ func (m *Member) elected(now time.Duration, leader algo.ID, term uint64) {
 }
 
 func (m *Member) send(to algo.ID, msg algo.Message) {
-	kind, ok := m.setup.Alg.Codec.KindOf(msg)
-	if !ok {
-		panic(m.setup.Alg.ID + " sends a " + msg.Kind() + ", which its Spec does not declare")
-	}
-	out := Outgoing{Msg: msg, Kind: kind, Plane: trace.Data, Depth: m.depth + 1}
+	var kind uint8
+	kind, m.packed = m.setup.Alg.Pack(m.packed[:0], m.ID, "sends", msg)
+	out := Outgoing{Msg: msg, Packed: m.packed, Kind: kind, Plane: trace.Data, Depth: m.depth + 1}
 	if m.setup.Alg.Auxiliary(kind) {
 		out.Plane, out.Depth = trace.Detection, m.depth
 	}
@@ -320,6 +330,9 @@ func (m *Member) timer(name algo.Timer) (*timer, uint16) {
 		if m.timers[i].name == name {
 			return &m.timers[i], uint16(slotTimers + i)
 		}
+	}
+	if len(m.timers) == algo.MaxTimers {
+		panic(algo.TooManyTimers(m.ID))
 	}
 	m.timers = append(m.timers, timer{name: name})
 	return &m.timers[len(m.timers)-1], uint16(slotTimers + len(m.timers) - 1)

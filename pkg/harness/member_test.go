@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -175,7 +176,7 @@ func TestUndeclared(t *testing.T) {
 	w := newWorld(t, mustSetup(t, "election/test-puppet", 2, Scenario{Kind: Script}, nil))
 	w.puppet(1).on = func(env algo.Env, _ string, _ algo.ID) { env.Send(2, Secret{}) }
 	defer func() {
-		text, _ := recover().(string)
+		text := fmt.Sprint(recover())
 		if !strings.Contains(text, "SECRET") || !strings.Contains(text, "election/test-puppet") {
 			t.Errorf("panic %q names neither the message nor the algorithm", text)
 		}

@@ -222,7 +222,7 @@ func (w *world) Alarm(m *Member, at time.Duration, a Alarm) {
 }
 
 func (w *world) Record(_ *Member, r *trace.Record) { w.records.Record(r) }
-func (w *world) Save(*Member, algo.Message)        {}
+func (w *world) Save(*Member, []byte)              {}
 func (w *world) Done(m *Member)                    { w.done = append(w.done, m.ID) }
 
 // notes is what was recorded of one type: "p1 at 3ms" or "p1 at 3ms of 2".

@@ -21,6 +21,9 @@ func (m *Machine) busGone() <-chan struct{} {
 	return m.bus.Done()
 }
 
+// stopPatience is how long a node may take to answer that it stops.
+const stopPatience = 2 * time.Second
+
 // stop ends the nodes and takes their farewells.
 func (t *trial) stop() {
 	waiting := 0
@@ -33,7 +36,7 @@ func (t *trial) stop() {
 			waiting++
 		}
 	}
-	deadline := time.NewTimer(2 * time.Second)
+	deadline := time.NewTimer(stopPatience)
 	defer deadline.Stop()
 	for waiting > 0 {
 		select {
@@ -43,9 +46,8 @@ func (t *trial) stop() {
 				o.from.bye = o.report.Bye
 				waiting--
 			case o.from.dead || o.from.bye != nil || o.from.failure != "":
-			case o.report.Error != "":
-				o.from.failure = o.report.Error
-				t.broke(o.from, o.report.Error)
+			case o.report.complains():
+				t.broke(o.from, o.report)
 				waiting--
 			case o.ended:
 				t.died(o.from)

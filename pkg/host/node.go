@@ -9,12 +9,14 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/guard"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -29,6 +31,7 @@ type node struct {
 	conn   *bus.Conn
 	in     <-chan *nats.Msg
 	orders <-chan order
+	saying sync.Mutex // of out: the guard may have something to say
 	out    *json.Encoder
 	tele   *Telemetry
 	alarm  *Alarm
@@ -44,7 +47,6 @@ type node struct {
 	upSince  time.Duration
 	flows    [2][]bus.Flow
 	ordinals [2][]uint64 // of the copies sent
-	payload  []byte
 	frame    []byte
 	watch    [256]bool
 	kinds    [256]bool // of messages, where watch says that they are reported
@@ -57,7 +59,8 @@ type node struct {
 	executed uint64
 	reports  uint64
 	late     time.Duration
-	failed   error
+	failed   error // of the node
+	broken   error // of the plugin
 }
 
 // A happening is what a node's queue holds: a message, an alarm, an
@@ -83,28 +86,52 @@ const (
 // told to stop, and returns. When in ends, so does the process.
 func RunNode(in io.Reader, out io.Writer) error {
 	debug.SetGCPercent(400) // short-lived, and a collection disturbs what is measured
-	lines := bufio.NewReaderSize(pollable(in), 64<<10)
+	in, out = Streams(in, out)
+	lines := bufio.NewReaderSize(in, 64<<10)
 	n := &node{out: json.NewEncoder(out)}
 	if err := n.join(lines); err != nil {
-		_ = n.out.Encode(report{Error: err.Error()})
+		_ = n.say(report{Error: err.Error()})
 		return err
 	}
+	ward := guard.Watch(&n.buf, n.abandon)
+	defer ward.Release()
+	guard.Confine(guard.Share(1))
 	orders := make(chan order, 1024)
 	n.orders = orders
-	go readOrders(lines, orders)
-	if err := n.out.Encode(report{Ready: true}); err != nil {
+	go readOrders(lines, orders, ward)
+	if err := n.say(report{Ready: true}); err != nil {
 		return err
 	}
 	err := n.run()
+	if err == nil && n.broken == nil && n.member != nil {
+		n.broken = guard.Strays(n.member.Process())
+	}
+	switch {
+	case n.broken != nil:
+		_ = n.say(report{Broken: n.broken.Error()})
+		return n.broken
+	case err != nil:
+		_ = n.say(report{Error: err.Error()})
+		return err
+	}
 	bye := farewell{Faults: n.conn.Faults(), Late: n.late}
 	if dropped, derr := n.conn.Dropped(); derr == nil && dropped > 0 {
 		bye.Faults = append(bye.Faults, fmt.Sprintf("slow consumer: %d messages dropped", dropped))
 	}
-	if err != nil {
-		_ = n.out.Encode(report{Error: err.Error()})
-		return err
-	}
-	return n.out.Encode(report{Bye: &bye})
+	return n.say(report{Bye: &bye})
+}
+
+// say tells the host something.
+func (n *node) say(r report) error {
+	n.saying.Lock()
+	defer n.saying.Unlock()
+	return n.out.Encode(r)
+}
+
+// abandon ends a node whose plugin does not return to it.
+func (n *node) abandon(err error) {
+	_ = n.say(report{Broken: err.Error()})
+	os.Exit(1)
 }
 
 // join reads who this node is and connects it.
@@ -180,11 +207,14 @@ func readLine(in *bufio.Reader, v any) error {
 
 // readOrders hands orders to the loop. The end of the input is the end of the
 // host: the node must not outlive it.
-func readOrders(in *bufio.Reader, orders chan<- order) {
+func readOrders(in *bufio.Reader, orders chan<- order, ward *guard.Ward) {
 	for {
 		var o order
 		if err := readLine(in, &o); err != nil {
 			os.Exit(0)
+		}
+		if o.Stop { // the host does not wait for long
+			ward.Hurry(stopPatience / 2)
 		}
 		orders <- o
 	}
@@ -194,7 +224,21 @@ func readOrders(in *bufio.Reader, orders chan<- order) {
 func (n *node) clock() time.Duration { return Monotonic() - n.start }
 
 // run waits for the common start and then lets things happen until Stop.
-func (n *node) run() error {
+func (n *node) run() (err error) {
+	returns := false
+	defer func() {
+		if r := recover(); r != nil {
+			n.broken = harness.Blame(n.ID, r)
+		} else if !returns {
+			n.abandon(guard.Exited(&n.buf))
+		}
+	}()
+	err = n.live()
+	returns = true
+	return err
+}
+
+func (n *node) live() error {
 	for o := range n.orders {
 		if o.Stop {
 			return nil
@@ -211,7 +255,7 @@ func (n *node) run() error {
 	}
 	n.boot()
 	faults := n.watchBus()
-	for n.failed == nil {
+	for n.failed == nil && n.broken == nil {
 		if n.collect() {
 			return n.failed
 		}
@@ -384,8 +428,8 @@ func (n *node) execute(h *happening, due time.Duration) {
 	}
 	n.share()
 	n.addPending(-1)
-	if err := n.member.Invariant(); err != nil && n.failed == nil {
-		n.failed = fmt.Errorf("invariant of process %d: %w", n.ID, err)
+	if err := n.member.Invariant(); err != nil && n.broken == nil {
+		n.broken = err
 	}
 }
 

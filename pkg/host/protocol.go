@@ -70,7 +70,11 @@ type report struct {
 	Record *trace.Record `json:"record,omitempty"`
 	Bye    *farewell     `json:"bye,omitempty"`
 	Error  string        `json:"error,omitempty"`
+	Broken string        `json:"broken,omitempty"` // likewise, and it is the plugin's fault
 }
+
+// complains says whether something went wrong on the node.
+func (r *report) complains() bool { return r.Error != "" || r.Broken != "" }
 
 // A farewell is a node's answer to Stop: whatever may have skewed the trial.
 type farewell struct {

@@ -235,3 +235,6 @@ func explainStart(err error) error {
 	}
 	return err
 }
+
+// CanSpawn says why this system cannot have child processes; nil: it can.
+func CanSpawn() error { return errNoChildren }

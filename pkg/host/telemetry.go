@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -45,8 +46,8 @@ const (
 // otherwise.
 const DefaultTelemetryLimit = 256 << 20
 
-// MaxText is how many bytes of a text AppendText keeps.
-const MaxText = 64 << 10
+// MaxText is how many bytes of a text AppendText keeps: all that a plugin may write.
+const MaxText = max(algo.MaxLine, algo.MaxMessage)
 
 // ErrTelemetryFull means that the limit of a telemetry file is reached.
 var ErrTelemetryFull = errors.New("telemetry full")

@@ -178,7 +178,7 @@ func (t *trial) join(ctx context.Context) (harness.End, error) {
 				if err := t.opened(o.from); err != nil {
 					return harness.End{}, err
 				}
-			case o.report.Error != "" || o.ended:
+			case o.report.complains() || o.ended:
 				return t.stillborn(o), nil
 			}
 		}
@@ -200,37 +200,11 @@ func (t *trial) notReady() harness.End {
 }
 
 func (t *trial) stillborn(o occurrence) harness.End {
-	why := o.report.Error
+	why := o.report.Error + o.report.Broken
 	if why == "" {
-		why = t.obituary(o.from)
+		why, _ = o.from.Obituary()
 	}
 	return harness.End{Invalid: []string{fmt.Sprintf("node p%d was not ready: %s", o.from.id, why)}}
-}
-
-// obituary is how a node ended that should not have.
-func (t *trial) obituary(c *child) string {
-	text := c.Exit().String()
-	last := strings.TrimSpace(c.Stderr())
-	for _, sign := range pluginFaults { // what was written before does not matter then
-		if i := strings.Index("\n"+last, "\n"+sign); i >= 0 {
-			last = last[i:]
-			break
-		}
-	}
-	if last != "" {
-		text += ": " + fmt.Sprintf("%.2000s", last)
-	}
-	return text
-}
-
-// pluginFaults are the beginnings of what a program says when its code failed.
-var pluginFaults = []string{
-	"panic: ", "fatal error: stack overflow", "invariant of process", messageTooLarge,
-}
-
-func isPluginFault(why string) bool {
-	return slices.ContainsFunc(pluginFaults,
-		func(sign string) bool { return strings.Contains(why, sign) })
 }
 
 // spawn starts the process of c and hands it its plan and assignment.
@@ -304,7 +278,8 @@ func parseReport(line []byte, id algo.ID, nodes int) (r report) {
 	fits := true
 	if rec := r.Record; rec != nil {
 		_, fits = trace.TypeOf(rec.Type.String())
-		fits = fits && rec.Process == uint32(id) && rec.Peer <= uint32(nodes)
+		// A leader that does not exist is the plugin's, and the judge's to see.
+		fits = fits && rec.Process == uint32(id) && (rec.Peer <= uint32(nodes) || rec.Type == trace.Elected)
 	}
 	if err != nil || !fits {
 		return report{Error: fmt.Sprintf("wrote %.80q to its standard output, which is for reports "+
@@ -460,15 +435,15 @@ func (t *trial) hear(o occurrence) {
 		if o.report.Record != nil {
 			c.heard++
 		}
-	case o.report.Error != "" && c.dead && !c.joining(): // it would not have mattered
+	case o.report.complains() && c.dead && !c.joining(): // it would not have mattered
 	case o.ended && c.failure != "": // after it said why
 	case o.ended && c.joining():
-		t.spoil("node p%d was not ready again: %s", c.id, t.obituary(c))
+		why, _ := c.Obituary()
+		t.spoil("node p%d was not ready again: %s", c.id, why)
 	case o.ended && !c.dead && c.bye == nil:
 		t.died(c)
-	case o.report.Error != "":
-		c.failure = o.report.Error
-		t.broke(c, o.report.Error)
+	case o.report.complains():
+		t.broke(c, o.report)
 	case o.report.Ready:
 		if err := t.opened(c); err != nil {
 			t.spoil("node p%d: %v", c.id, err)
@@ -498,21 +473,27 @@ func (t *trial) observe(r *trace.Record) []harness.Instruction {
 
 // died is a node whose process ended though nobody meant it to.
 func (t *trial) died(c *child) {
-	why := t.obituary(c)
+	why, plugin := c.Obituary()
 	c.failure = why
-	if isPluginFault(why) {
-		t.broke(c, why)
+	if plugin {
+		t.blame(fmt.Sprintf("process %d: %s", c.id, why))
 		return
 	}
 	t.spoil("node p%d died: %s", c.id, why)
 }
 
 // broke is a node on which the plugin failed, or what it needs of the harness.
-func (t *trial) broke(c *child, why string) {
-	if isPluginFault(why) {
-		t.finish(t.now(), harness.Broken)
-		t.end.Reason, t.end.Err = harness.Broken, fmt.Errorf("process %d: %s", c.id, why)
+func (t *trial) broke(c *child, r report) {
+	if c.failure = r.Broken; c.failure != "" {
+		t.blame(r.Broken)
 		return
 	}
-	t.spoil("node p%d: %s", c.id, why)
+	c.failure = r.Error
+	t.spoil("node p%d: %s", c.id, r.Error)
+}
+
+// blame ends the trial by a fault of the plugin.
+func (t *trial) blame(why string) {
+	t.finish(t.now(), harness.Broken)
+	t.end.Reason, t.end.Err = harness.Broken, errors.New(why)
 }

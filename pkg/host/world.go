@@ -1,8 +1,6 @@
 package host
 
 import (
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -14,19 +12,18 @@ import (
 // The node is the world of its member.
 var _ harness.World = (*node)(nil)
 
+// What an algorithm may send fits the bus.
+const _ = uint(bus.MaxFrame - algo.MaxMessage)
+
 // Send decides the message's fate and puts its copies on the bus, also those
 // that are to be lost. All sends of one event carry the event's instant.
 func (n *node) Send(_ *harness.Member, to algo.ID, out harness.Outgoing) {
-	n.payload = n.payload[:0]
-	if out.Msg != nil {
-		n.payload = n.setup.Alg.Codec.Append(n.payload, out.Kind, out.Msg)
-	}
 	sent := max(n.now, 0)
 	fate := n.setup.Network.Send(&n.flows[out.Plane][to-1], sent,
 		n.weather.On(uint32(n.ID), uint32(to), sent))
 	f := bus.Frame{
 		Plane: out.Plane, Kind: out.Kind, Incarnation: n.Incarnation, Seq: fate.Seq,
-		Sent: sent, Due: fate.Due, Lost: fate.Lost, Depth: out.Depth, Lag: n.lag, Payload: n.payload,
+		Sent: sent, Due: fate.Due, Lost: fate.Lost, Depth: out.Depth, Lag: n.lag, Payload: out.Packed,
 	}
 	for i := range n.omission {
 		if o := &n.omission[i]; o.Fits(n.ID, out.Plane, out.Kind, sent) {
@@ -39,9 +36,6 @@ func (n *node) Send(_ *harness.Member, to algo.ID, out harness.Outgoing) {
 		n.publish(trace.Duplicate, to, &f)
 	}
 }
-
-// messageTooLarge begins what a node says of a message that does not fit the bus.
-const messageTooLarge = "message too large"
 
 func (n *node) publish(t trace.Type, to algo.ID, f *bus.Frame) {
 	n.ordinals[f.Plane][to-1]++
@@ -63,12 +57,7 @@ func (n *node) publish(t trace.Type, to algo.ID, f *bus.Frame) {
 		n.word(uint32(to), peerSent).Store(stamp(n.Incarnation, f.Ordinal))
 	}
 	n.frame = f.Append(n.frame[:0])
-	err := n.conn.Send(uint32(to), n.frame)
-	if errors.Is(err, bus.ErrTooLarge) {
-		err = fmt.Errorf("%s: process %d sends %d bytes to p%d: at most %d with what goes before them",
-			messageTooLarge, n.ID, len(f.Payload), to, bus.MaxFrame)
-	}
-	if err != nil && n.failed == nil {
+	if err := n.conn.Send(uint32(to), n.frame); err != nil && n.failed == nil {
 		n.failed = err
 	}
 }
@@ -97,23 +86,17 @@ func (n *node) Record(m *harness.Member, r *trace.Record) {
 func (n *node) tell(r *trace.Record) {
 	n.reports++
 	n.tele.Word(wordReports).Store(n.reports)
-	if err := n.out.Encode(report{Record: r}); err != nil && n.failed == nil {
+	if err := n.say(report{Record: r}); err != nil && n.failed == nil {
 		n.failed = err
 	}
 }
 
-// Save writes v down with the record that says so: the host hands the last one
-// to the next incarnation.
-func (n *node) Save(m *harness.Member, v algo.Message) {
-	b, err := n.setup.Alg.Codec.Encode(nil, v)
-	if err != nil {
-		panic(err) // the plugin's Spec does not declare it
-	}
-	if len(b) > MaxText && n.failed == nil {
-		n.failed = fmt.Errorf("process %d saves %d bytes: at most %d are kept", m.ID, len(b), MaxText)
-	}
+// Save writes an encoded message down with the record that says so: the host hands
+// the last one to the next incarnation.
+func (n *node) Save(m *harness.Member, packed []byte) {
 	n.append(&trace.Record{
-		At: n.now, Type: trace.Save, Process: uint32(m.ID), Incarnation: m.Incarnation, Text: string(b),
+		At: n.now, Type: trace.Save, Process: uint32(m.ID), Incarnation: m.Incarnation,
+		Text: string(packed),
 	})
 }
 

@@ -189,9 +189,7 @@ func TestManifest(t *testing.T) {
 	t.Parallel()
 	f := create(t, testHeader(2))
 	f.now = func() time.Time { return time.Date(2026, 11, 20, 10, 15, 0, 1, time.UTC) }
-	if err := f.WriteTrace(Trace{Trial: 1}); err != nil {
-		t.Fatal(err)
-	}
+	writeTrace(t, f, Trace{Trial: 1})
 	if err := f.AppendGroup([]Trial{testTrial(1), testTrial(2)}); err != nil {
 		t.Fatal(err)
 	}

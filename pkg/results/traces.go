@@ -31,8 +31,12 @@ type traceHeader struct {
 	Schema  int      `json:"schema_version"`
 	Trial   int      `json:"trial"`
 	Attempt int      `json:"attempt"`
-	Records int      `json:"records"` // lines after this one
 	Kinds   []string `json:"kinds"`
+}
+
+// traceEnd is the last line: without it, the file is not whole.
+type traceEnd struct {
+	Records *int `json:"records"` // lines between the first one and this
 }
 
 // traceLine is a record as it stands in the file. Instants are whole
@@ -68,30 +72,67 @@ func tracePath(dir string, trial int) string {
 // isMessage says whether records of type t are about a message.
 func isMessage(t trace.Type) bool { return t >= trace.Send && t <= trace.Undelivered }
 
-// WriteTrace puts the trace of a trial in place of the trace of an earlier
-// attempt.
-func (f *Folder) WriteTrace(t Trace) error {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	err := enc.Encode(traceHeader{
-		Schema: Schema, Trial: t.Trial, Attempt: t.Attempt, Records: len(t.Records),
-		Kinds: nonNil(t.Kinds),
-	})
-	for i := range t.Records {
-		err = errors.Join(err, enc.Encode(lineOf(&t.Records[i], t.Kinds)))
+// A TraceWriter puts a trace on disk while its trial runs, so that it may be larger
+// than the memory. It is a trace.Sink. End it with Commit or Discard.
+type TraceWriter struct {
+	file  pending
+	out   *bufio.Writer
+	lines *json.Encoder
+	trial int
+	kinds []string
+	n     int
+	err   error // the first
+}
+
+// NewTrace begins the trace of an attempt at a trial of the run in dir, out of the way
+// of that of an earlier attempt.
+func NewTrace(dir string, trial, attempt int, kinds []string) (*TraceWriter, error) {
+	// Mkdir, not MkdirAll: a run whose folder vanished must not come back.
+	if err := os.Mkdir(filepath.Join(dir, TracesDir), 0o755); err != nil && !os.IsExist(err) {
+		return nil, fault("trace", err)
+	}
+	file, err := newPending(tracePath(dir, trial))
+	if err != nil {
+		return nil, fault("trace", err)
+	}
+	w := &TraceWriter{file: file, out: bufio.NewWriterSize(file, 64<<10), trial: trial, kinds: kinds}
+	w.lines = json.NewEncoder(w.out)
+	w.err = w.lines.Encode(traceHeader{Schema: Schema, Trial: trial, Attempt: attempt, Kinds: nonNil(kinds)})
+	return w, nil
+}
+
+// Record writes r down. Commit says if that failed.
+func (w *TraceWriter) Record(r *trace.Record) {
+	if w.err == nil {
+		w.err = w.lines.Encode(lineOf(r, w.kinds))
+		w.n++
+	}
+}
+
+// Len is how many records were written down.
+func (w *TraceWriter) Len() int { return w.n }
+
+// Commit puts the trace in its place, where that of an earlier attempt may be.
+func (w *TraceWriter) Commit() error {
+	defer w.file.discard()
+	err := w.err
+	if err == nil {
+		err = w.lines.Encode(traceEnd{&w.n})
+	}
+	if err == nil {
+		err = w.out.Flush()
+	}
+	if err == nil {
+		err = w.file.publish()
 	}
 	if err != nil {
-		return fmt.Errorf("trace: trial %d: %w", t.Trial, err)
-	}
-	// Mkdir, not MkdirAll: a run whose folder vanished must not come back.
-	if err := os.Mkdir(f.path(TracesDir), 0o755); err != nil && !os.IsExist(err) {
-		return fault("trace", err)
-	}
-	if err := writeFile(tracePath(f.dir, t.Trial), out.Bytes()); err != nil {
-		return fault("trace", err)
+		return fmt.Errorf("trial %d: %w", w.trial, fault("trace", err))
 	}
 	return nil
 }
+
+// Discard leaves nothing of the trace.
+func (w *TraceWriter) Discard() { w.file.discard() }
 
 func lineOf(r *trace.Record, kinds []string) *traceLine {
 	l := &traceLine{
@@ -186,10 +227,17 @@ func parseTrace(b []byte) (*Trace, error) {
 			h.Schema, Schema)
 	}
 	t := &Trace{Trial: h.Trial, Attempt: h.Attempt, Kinds: h.Kinds}
-	for in.Scan() {
-		var l traceLine
+	var l struct { // a record, or the end
+		traceLine
+		traceEnd
+	}
+	for l.traceEnd.Records == nil && in.Scan() {
+		l.traceLine = traceLine{}
 		if err := json.Unmarshal(in.Bytes(), &l); err != nil {
 			return nil, fmt.Errorf("record %d: %w", len(t.Records)+1, err)
+		}
+		if l.traceEnd.Records != nil {
+			break
 		}
 		r, err := l.record(h.Kinds)
 		if err != nil {
@@ -197,10 +245,15 @@ func parseTrace(b []byte) (*Trace, error) {
 		}
 		t.Records = append(t.Records, r)
 	}
-	if len(t.Records) != h.Records || b[len(b)-1] != '\n' {
-		return nil, fmt.Errorf("%w: %d records, want %d", errGuard, len(t.Records), h.Records)
+	switch {
+	case in.Err() != nil:
+		return nil, in.Err()
+	case l.traceEnd.Records == nil || b[len(b)-1] != '\n' || in.Scan():
+		return nil, fmt.Errorf("%w: %d records and no end", errGuard, len(t.Records))
+	case *l.traceEnd.Records != len(t.Records):
+		return nil, fmt.Errorf("%w: %d records, want %d", errGuard, len(t.Records), *l.traceEnd.Records)
 	}
-	return t, in.Err()
+	return t, nil
 }
 
 func (l *traceLine) record(kinds []string) (trace.Record, error) {

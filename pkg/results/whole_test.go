@@ -25,10 +25,10 @@ func complete(t testing.TB) *Folder {
 	spoiled := again
 	spoiled.Status, spoiled.Reason, again.Attempts = Invalid, "strangers", 2
 	for n := 1; n <= 2; n++ {
-		must(t, f.WriteTrace(Trace{Trial: n, Attempt: 1, Kinds: []string{"ELECTION"}, Records: trace.List{
+		writeTrace(t, f, Trace{Trial: n, Attempt: 1, Kinds: []string{"ELECTION"}, Records: trace.List{
 			{At: 5, Type: trace.Send, Process: 1, Peer: 2, Seq: 1, Due: 9, Bytes: 3},
 			{At: 9, Type: trace.Elected, Process: 2, Peer: 2, Arg: 1},
-		}}))
+		}})
 	}
 	must(t, f.Append(testTrial(1)))
 	must(t, f.AppendGroup([]Trial{late, spoiled, again, testTrial(4)}))

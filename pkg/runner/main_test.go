@@ -29,7 +29,7 @@ import (
 // roles are the programs that the test binary is with such a first argument. Each
 // file of tests adds its own in an init function.
 var roles = map[string]func() int{
-	"run": bench, "__node": cli.Bench, "__bus": cli.Bench, "host": cli.Node, doomedRole: doomedNode,
+	"run": bench, "replay": bench, "__node": cli.Bench, "__bus": cli.Bench, "__sim": cli.Bench, "host": cli.Node, doomedRole: doomedNode,
 }
 
 // bench is the command, for which what steers the tests would be an override.
@@ -112,7 +112,8 @@ func options(t testing.TB) runner.Options {
 	t.Helper()
 	exe, err := os.Executable()
 	must(t, err)
-	return runner.Options{Exe: exe, NodeArgs: []string{"__node"}, BusArgs: []string{"__bus"}}
+	return runner.Options{Exe: exe, NodeArgs: []string{"__node"}, BusArgs: []string{"__bus"},
+		SimArgs: []string{"__sim"}}
 }
 
 // until waits for what to come true, and says what it waited for otherwise.

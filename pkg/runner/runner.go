@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/host"
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // Options say how to run.
@@ -22,10 +24,19 @@ type Options struct {
 	Exe      string   // the program to start as nodes and as the bus
 	NodeArgs []string // arguments that make it a node
 	BusArgs  []string // arguments that make it the bus
-	Workers  int      // trials at a time in simulation
+	// SimArgs are arguments that make it simulate: Simulate is its life then. None:
+	// this process does, and shares the fate of the plugins.
+	SimArgs []string
+	Workers int // trials at a time in simulation
+	// Patience is how long one event may take a simulated plugin, where SimArgs are
+	// given; 0: ten seconds.
+	Patience time.Duration
 	// Host is the command that starts the host program, which may be on another
 	// machine; none: this process is the host, and starts the programs above.
 	Host []string
+	// Stderr is where Replay writes what a simulated plugin wrote to standard error,
+	// without what a terminal would obey; nil: nowhere.
+	Stderr io.Writer
 	// Progress is called after every attempt, never twice at a time.
 	Progress func(Progress)
 }
@@ -208,15 +219,14 @@ func (r *run) attempts(ctx context.Context, m machine, t experiment.Trial,
 		begun := time.Now()
 		plan := t.Plan
 		plan.Trial = fmt.Sprintf("%s-%d-%d", token, t.Number, attempt)
-		o, err := hosted(ctx, m, &plan, r.experiment.Trace)
+		o, err := r.traced(t, attempt, func(sink trace.Sink) (outcome, error) {
+			return hosted(ctx, m, &plan, sink)
+		})
 		if err != nil {
 			return err
 		}
 		r.inTrials += time.Since(begun)
 		row := r.row(t, attempt, o)
-		if err := r.keepTrace(t, attempt, o); err != nil {
-			return err
-		}
 		if err := r.folder.Append(row); err != nil {
 			return err
 		}

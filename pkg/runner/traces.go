@@ -8,27 +8,66 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// keepTrace stores the trial's records, where that was asked for. It comes before
-// the row: a trial whose row is on disk is never run again. What a run that was
-// killed between the two has left is replaced, or removed, when the attempt is
-// repeated.
-func (r *run) keepTrace(t experiment.Trial, attempt int, o outcome) error {
-	keep := r.experiment.Trace == "all" ||
-		r.experiment.Trace == "failures" && o.verdict.Status != check.OK
-	switch {
-	case keep && len(o.trace) > 0:
-		return r.folder.WriteTrace(results.Trace{
-			Trial: t.Number, Attempt: attempt, Kinds: o.kinds, Records: o.trace,
-		})
-	case o.quality != nil: // in simulation, a repeated attempt leaves what the first has left
-		return r.dropTrace(t.Number, attempt)
+// traced has a trial run on real nodes and keeps its records, where that was asked
+// for: they go to disk at once, and are gone again if the trial turns out not to have
+// failed. It comes before the row: a trial whose row is on disk is never run again.
+// What a run that was killed between the two has left is replaced, or removed, when
+// the attempt is repeated.
+func (r *run) traced(t experiment.Trial, attempt int,
+	run func(trace.Sink) (outcome, error)) (o outcome, err error) {
+	if r.experiment.Trace == "none" {
+		return run(nil)
 	}
-	return nil
+	w, err := newTrace(r.folder.Dir(), t.Number, attempt, t.Plan.Algorithm)
+	if err != nil {
+		return o, err
+	}
+	defer w.Discard()
+	if o, err = run(w); err != nil {
+		return o, err
+	}
+	if w.Len() > 0 && (r.experiment.Trace == "all" || o.verdict.Status != check.OK) {
+		return o, w.Commit()
+	}
+	return o, r.dropTrace(t.Number, attempt)
+}
+
+// newTrace begins a trace, with the names of the algorithm's messages.
+func newTrace(dir string, trial, attempt int, algorithm string) (*results.TraceWriter, error) {
+	alg, err := algo.Lookup(algorithm)
+	if err != nil {
+		return nil, err
+	}
+	return results.NewTrace(dir, trial, attempt, alg.Codec.Kinds())
+}
+
+// simulateTraced simulates a trial and keeps its records in the folder dir, where that
+// was asked for. A trace of failures costs nothing until there is one: the trial is
+// then run again, and is the same.
+func simulateTraced(p *harness.Plan, keep, dir string, trial int) (o outcome, err error) {
+	if keep != "all" {
+		o, err = simulated(p, nil)
+		if err != nil || keep == "none" || o.verdict.Status == check.OK {
+			return o, err
+		}
+	}
+	w, err := newTrace(dir, trial, 1, p.Algorithm)
+	if err != nil {
+		return o, err
+	}
+	defer w.Discard()
+	if o, err = simulated(p, w); err != nil || w.Len() == 0 {
+		return o, err
+	}
+	return o, w.Commit()
 }
 
 // dropTrace removes the trace of an attempt that was never recorded. The trace of

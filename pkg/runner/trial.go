@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -24,8 +23,6 @@ type outcome struct {
 	verdict check.Verdict
 	end     harness.End
 	quality *host.Quality // nil: simulated
-	trace   trace.List
-	kinds   []string
 }
 
 // The metrics of real trials that no record tells.
@@ -35,57 +32,41 @@ const (
 	throttled  = "throttled_ms"
 )
 
-// mostKept bounds the records that are held back in case a trial fails.
-const mostKept = 500_000
-
-// hosted runs one trial on real nodes.
-func hosted(ctx context.Context, m machine, p *harness.Plan, keep string) (outcome, error) {
+// hosted runs one trial on real nodes, whose records go to sink as well; nil: they do
+// not.
+func hosted(ctx context.Context, m machine, p *harness.Plan, sink trace.Sink) (o outcome, err error) {
 	setup, err := p.Setup()
 	if err != nil {
-		return outcome{}, err
-	}
-	var o outcome
-	judge := check.NewJudge(setup)
-	sink := trace.Sink(judge)
-	switch keep {
-	case "all":
-		sink = trace.Tee(judge, &o.trace)
-	case "failures":
-		sink = trace.Tee(judge, trace.SinkFunc(func(r *trace.Record) {
-			if len(o.trace) < mostKept {
-				o.trace = append(o.trace, *r)
-			}
-		}))
-	}
-	var q host.Quality
-	if o.end, q, err = m.Run(ctx, setup, sink); err != nil {
 		return o, err
 	}
-	o.quality, o.verdict, o.kinds = &q, judge.Finish(o.end), setup.Alg.Codec.Kinds()
+	judge := check.NewJudge(setup)
+	var q host.Quality
+	if o.end, q, err = m.Run(ctx, setup, both(judge, sink)); err != nil {
+		return o, err
+	}
+	o.quality, o.verdict = &q, judge.Finish(o.end)
 	o.verdict.JudgeTimes()
 	return o, nil
 }
 
-// simulated runs one trial in virtual time. A trace of failures costs nothing
-// until there is one: the trial is then run again, and is the same.
-func simulated(p *harness.Plan, keep string) (outcome, error) {
+// simulated runs one trial in virtual time, likewise.
+func simulated(p *harness.Plan, sink trace.Sink) (o outcome, err error) {
 	setup, err := p.Setup()
 	if err != nil {
-		return outcome{}, err
+		return o, err
 	}
 	setup.Virtual = true
 	judge := check.NewJudge(setup)
-	o := outcome{kinds: setup.Alg.Codec.Kinds()}
-	if keep == "all" {
-		o.end = sim.Run(setup, trace.Tee(judge, &o.trace))
-	} else {
-		o.end = sim.Run(setup, judge)
-	}
+	o.end = sim.Run(setup, both(judge, sink))
 	o.verdict = judge.Finish(o.end)
-	if keep == "failures" && o.verdict.Status != check.OK {
-		sim.Run(setup, &o.trace)
-	}
 	return o, nil
+}
+
+func both(judge *check.Judge, sink trace.Sink) trace.Sink {
+	if sink == nil {
+		return judge
+	}
+	return trace.Tee(judge, sink)
 }
 
 // A finished trial waits to be committed.
@@ -148,22 +129,11 @@ func (r *run) pool(ctx context.Context, cancel context.CancelCauseFunc,
 	var pool sync.WaitGroup
 	for range workers {
 		pool.Go(func() {
-			for t := range todo {
-				plan := t.Plan
-				plan.Trial = "sim"
-				begun := time.Now()
-				o, err := simulated(&plan, r.experiment.Trace)
+			begun := time.Now()
+			err := r.work(ctx, workers, todo, func(t experiment.Trial, o outcome) {
 				r.mu.Lock()
 				r.inTrials += time.Since(begun) / time.Duration(workers)
 				r.mu.Unlock()
-				if err == nil {
-					err = r.keepTrace(t, 1, o)
-				}
-				if err != nil {
-					cancel(err)
-					return
-				}
-				o.trace = nil // a group of them would fill the memory
 				f := finished{t, r.row(t, 1, o), o}
 				r.learn(&f.row)
 				done <- f
@@ -171,6 +141,10 @@ func (r *run) pool(ctx context.Context, cancel context.CancelCauseFunc,
 				case judged <- struct{}{}:
 				case <-ctx.Done():
 				}
+				begun = time.Now()
+			})
+			if err != nil {
+				cancel(err)
 			}
 		})
 	}
@@ -304,10 +278,10 @@ func after(d time.Duration) float64 {
 	return ms(d)
 }
 
-// Replay runs one trial of e again, with its records. In simulation it is the
-// same trial to the last event; on real nodes it has the same plan and luck.
-func Replay(ctx context.Context, e *experiment.Experiment, number int, o Options) (
-	check.Verdict, harness.End, trace.List, *algo.Algorithm, error) {
+// Replay runs one trial of e again, and hands its records to sink. In simulation it is
+// the same trial to the last event; on real nodes it has the same plan and luck.
+func Replay(ctx context.Context, e *experiment.Experiment, number int, o Options, sink trace.Sink) (
+	v check.Verdict, end harness.End, err error) {
 	var found *experiment.Trial
 	for _, t := range e.Trials() {
 		if t.Number == number {
@@ -316,26 +290,26 @@ func Replay(ctx context.Context, e *experiment.Experiment, number int, o Options
 		}
 	}
 	if found == nil {
-		return check.Verdict{}, harness.End{}, nil, nil, noTrial(number, e.Most())
+		return v, end, noTrial(number, e.Most())
 	}
 	plan := found.Plan
 	plan.Trial = "replay"
-	alg, err := algo.Lookup(plan.Algorithm)
-	if err != nil {
-		return check.Verdict{}, harness.End{}, nil, nil, err
-	}
 	var out outcome
-	if e.Transport == "sim" {
-		out, err = simulated(&plan, "all")
-		return out.verdict, out.end, out.trace, alg, err
+	switch {
+	case e.Transport != "sim":
+		m, _, err := newMachine(ctx, e, o, host.MachineConfig{
+			Nodes: plan.Nodes, Run: "replay", Pause: plan.LongestPause(),
+		})
+		if err != nil {
+			return v, end, err
+		}
+		defer m.Close()
+		out, err = hosted(ctx, m, &plan, sink)
+		return out.verdict, out.end, err
+	case o.children():
+		out, err = o.replay(ctx, found, sink)
+	default:
+		out, err = simulated(&plan, sink)
 	}
-	m, _, err := newMachine(ctx, e, o, host.MachineConfig{
-		Nodes: plan.Nodes, Run: "replay", Pause: plan.LongestPause(),
-	})
-	if err != nil {
-		return check.Verdict{}, harness.End{}, nil, nil, err
-	}
-	defer m.Close()
-	out, err = hosted(ctx, m, &plan, "all")
-	return out.verdict, out.end, out.trace, alg, err
+	return out.verdict, out.end, err
 }

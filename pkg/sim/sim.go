@@ -11,14 +11,13 @@ package sim
 import (
 	"errors"
 	"fmt"
-	"path"
-	"runtime"
 	"slices"
-	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/guard"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -31,10 +30,28 @@ const perInstant = 10_000
 // not eat the memory.
 const crowd = 10_000_000
 
-// Run executes the trial and hands every record to sink.
+// Run executes the trial and hands every record to sink. It does not return if the
+// plugin's code does not: see OnAbandon.
 func Run(setup *harness.Setup, sink trace.Sink) harness.End {
 	s := newSimulation(setup, sink)
+	ward := guard.Watch(&s.buf, s.abandon)
+	defer ward.Release()
 	return s.run()
+}
+
+// abandoned is what OnAbandon was given.
+var abandoned atomic.Pointer[func(*harness.Setup, error)]
+
+// OnAbandon says what to do about a trial whose plugin does not return to the
+// simulator, or takes all memory: err says how. That code cannot be stopped, so f is
+// to end the process. Unless it is told otherwise, Run panics in another goroutine.
+func OnAbandon(f func(setup *harness.Setup, err error)) { abandoned.Store(&f) }
+
+func (s *simulation) abandon(err error) {
+	if f := abandoned.Load(); f != nil {
+		(*f)(s.setup, err)
+	}
+	panic(fmt.Errorf("%s, %d nodes, seed %d: %w", s.setup.Algorithm, s.setup.Nodes, s.setup.Seed, err))
 }
 
 type simulation struct {
@@ -52,10 +69,9 @@ type simulation struct {
 	fitted    []uint64  // messages that each of them fits
 	watched   [256]bool // kinds of messages of which the director wants to know
 
-	buf     algo.Buffer
-	scratch []byte
-	rec     trace.Record
-	wire    trace.Record // of messages: has no text
+	buf  algo.Buffer
+	rec  trace.Record
+	wire trace.Record // of messages: has no text
 
 	inFlight  int64 // copies of algorithm messages on their way
 	crowd     int64 // most of them
@@ -110,9 +126,12 @@ func newSimulation(setup *harness.Setup, sink trace.Sink) *simulation {
 }
 
 func (s *simulation) run() (end harness.End) {
+	returns := false
 	defer func() {
 		if r := recover(); r != nil {
-			s.fail(fmt.Errorf("process %d: panic: %v, in %s", s.current, r, origin()))
+			s.fail(harness.Blame(s.current, r))
+		} else if !returns {
+			s.abandon(guard.Exited(&s.buf))
 		}
 		s.end.Pending = s.inFlight // what the last event sent included
 		s.end.Skipped = s.director.Skipped(s.end.At)
@@ -147,20 +166,8 @@ func (s *simulation) run() (end harness.End) {
 	if !s.over {
 		s.finish(s.now, harness.Stuck)
 	}
+	returns = true
 	return s.end
-}
-
-// origin is where the panic that is being recovered was raised. Unlike a stack
-// it is the same on every run.
-func origin() string {
-	pcs := make([]uintptr, 32)
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
-	for {
-		f, more := frames.Next()
-		if !strings.HasPrefix(f.Function, "runtime.") || !more {
-			return fmt.Sprintf("%s (%s:%d)", path.Base(f.Function), path.Base(f.File), f.Line)
-		}
-	}
 }
 
 // event is one to fill in: a used one, or of a new batch, whose events lie side
@@ -212,7 +219,7 @@ func (s *simulation) count(m *harness.Member, sign int) {
 
 func (s *simulation) check(m *harness.Member) {
 	if err := m.Invariant(); err != nil {
-		s.fail(fmt.Errorf("process %d: invariant: %w", m.ID, err))
+		s.fail(err)
 	}
 }
 

@@ -194,7 +194,7 @@ func TestEnds(t *testing.T) {
 			elect, harness.Broken, 0, "process 1: panic: no, in sim_test.TestEnds."},
 		"an undeclared message": {"election/test-actor",
 			func(a *actor, env algo.Env, _ string, _ algo.ID, _ algo.Message) { env.Send(3-a.ID, Rumor{}) },
-			elect, harness.Broken, 0, "sends a RUMOR, which its Spec does not declare"},
+			elect, harness.Broken, 0, "process 1 sends a RUMOR, which the Spec of "},
 		"an invariant that does not hold": {"election/test-actor",
 			func(a *actor, env algo.Env, what string, _ algo.ID, _ algo.Message) {
 				if what == "elect" && a.ID == 2 {

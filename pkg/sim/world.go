@@ -44,11 +44,9 @@ func (s *simulation) Send(m *harness.Member, to algo.ID, out harness.Outgoing) {
 	}
 	plain := true
 	if out.Msg != nil {
-		codec := s.setup.Alg.Codec
-		s.scratch = codec.Append(s.scratch[:0], out.Kind, out.Msg)
-		e.bytes = uint32(len(s.scratch))
-		if plain = codec.Plain(out.Kind); !plain {
-			e.msg = s.decode()
+		e.bytes = uint32(len(out.Packed))
+		if plain = s.setup.Alg.Codec.Plain(out.Kind); !plain {
+			e.msg = s.decode(out.Packed)
 		}
 	}
 	fate := s.setup.Network.Send(s.flow(m, out.Plane, to), s.now,
@@ -67,15 +65,15 @@ func (s *simulation) Send(m *harness.Member, to algo.ID, out harness.Outgoing) {
 		*second = *e
 		second.copy, second.due, second.lost = 1, fate.CopyDue, fate.CopyLost
 		if !plain {
-			second.msg = s.decode()
+			second.msg = s.decode(out.Packed)
 		}
 		s.message(trace.Duplicate, second)
 		s.post(second)
 	}
 }
 
-func (s *simulation) decode() algo.Message {
-	msg, _, err := s.setup.Alg.Codec.Decode(s.scratch)
+func (s *simulation) decode(packed []byte) algo.Message {
+	msg, _, err := s.setup.Alg.Codec.Decode(packed)
 	if err != nil {
 		panic(err) // what was encoded a moment ago
 	}
@@ -156,19 +154,13 @@ func (s *simulation) Alarm(m *harness.Member, at time.Duration, a harness.Alarm)
 // Record hands a record of m on.
 func (s *simulation) Record(_ *harness.Member, r *trace.Record) { s.record(r) }
 
-// Save keeps v as it is now: through its encoding, so that later changes of
-// what it refers to do not reach it.
-func (s *simulation) Save(m *harness.Member, v algo.Message) {
-	codec := s.setup.Alg.Codec
-	b, err := codec.Encode(nil, v)
-	if err != nil {
-		panic(err)
-	}
-	if s.procs[m.ID-1].saved, _, err = codec.Decode(b); err != nil {
-		panic(err)
-	}
+// Save keeps a message as it is now: later changes of what it refers to do not reach
+// it.
+func (s *simulation) Save(m *harness.Member, packed []byte) {
+	s.procs[m.ID-1].saved = s.decode(packed)
 	s.rec = trace.Record{
-		At: s.now, Type: trace.Save, Process: uint32(m.ID), Incarnation: m.Incarnation, Text: string(b),
+		At: s.now, Type: trace.Save, Process: uint32(m.ID), Incarnation: m.Incarnation,
+		Text: string(packed),
 	}
 	s.sink.Record(&s.rec)
 }

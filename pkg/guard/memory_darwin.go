@@ -1,0 +1,12 @@
+package guard
+
+import "golang.org/x/sys/unix"
+
+// physical is how much memory this machine has.
+func physical() uint64 {
+	n, err := unix.SysctlUint64("hw.memsize")
+	if err != nil {
+		return 0
+	}
+	return n
+}

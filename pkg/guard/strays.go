@@ -1,0 +1,28 @@
+package guard
+
+import (
+	"fmt"
+	"reflect"
+	"runtime"
+	"strings"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+// Strays says whether the plugin that p is a process of has started a goroutine that
+// still runs, and where.
+func Strays(p algo.Process) error {
+	t := reflect.TypeOf(p)
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	b := make([]byte, 1<<20)
+	text := string(b[:runtime.Stack(b, true)])
+	_, rest, found := strings.Cut(text, "\ncreated by "+t.PkgPath()+".")
+	if t.PkgPath() == "" || !found {
+		return nil
+	}
+	name, _, _ := strings.Cut(rest, " ")
+	return fmt.Errorf("%s has started a goroutine that outlives its event: a plugin has none of its own",
+		strings.TrimSuffix(name, "\n"))
+}

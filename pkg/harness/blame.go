@@ -1,0 +1,36 @@
+package harness
+
+import (
+	"fmt"
+	"path"
+	"runtime"
+	"strings"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+// mostBlame bounds what a plugin's panic may say, in bytes.
+const mostBlame = 2000
+
+// Blame is the error of a trial whose plugin has panicked in process p with what was
+// recovered. The deferred function that recovers it calls Blame itself. Unlike a
+// stack, the words are the same on every run and in both worlds.
+func Blame(p algo.ID, recovered any) error {
+	if b, ok := recovered.(*algo.Breach); ok {
+		return b
+	}
+	text := fmt.Sprint(recovered)
+	return fmt.Errorf("process %d: panic: %.*s, in %s", p, mostBlame, text, origin())
+}
+
+// origin is where the panic that is being recovered was raised.
+func origin() string {
+	pcs := make([]uintptr, 32)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(4, pcs)])
+	for {
+		f, more := frames.Next()
+		if !strings.HasPrefix(f.Function, "runtime.") || !more {
+			return fmt.Sprintf("%s (%s:%d)", path.Base(f.Function), path.Base(f.File), f.Line)
+		}
+	}
+}

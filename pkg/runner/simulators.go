@@ -1,0 +1,272 @@
+package runner
+
+import (
+	"bufio"
+	"context"
+	"encoding/gob"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/guard"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/host"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// children says whether simulated trials run in processes of their own.
+func (o *Options) children() bool { return len(o.SimArgs) > 0 && host.CanSpawn() == nil }
+
+// work simulates trials until there are no more, and hands each outcome to emit.
+func (r *run) work(ctx context.Context, workers int, todo <-chan experiment.Trial,
+	emit func(experiment.Trial, outcome)) error {
+	keep, dir := r.experiment.Trace, r.folder.Dir()
+	if !r.options.children() {
+		for t := range todo {
+			plan := t.Plan
+			plan.Trial = "sim"
+			o, err := simulateTraced(&plan, keep, dir, t.Number)
+			if err != nil {
+				return err
+			}
+			emit(t, o)
+		}
+		return nil
+	}
+	s := newStation(ctx, &r.options, guard.Share(workers))
+	defer s.close()
+	s.keep, s.dir = keep, dir
+	for {
+		s.take(todo)
+		if len(s.waiting) == 0 {
+			return nil
+		}
+		o, err := s.first()
+		if ctx.Err() != nil {
+			return nil // its cause is known
+		}
+		if err != nil {
+			return err
+		}
+		t := s.waiting[0]
+		s.waiting = s.waiting[1:]
+		emit(t, o)
+	}
+}
+
+// A station is the runner's end of a simulator, and of those that take its place.
+type station struct {
+	ctx       context.Context
+	options   *Options
+	memory    uint64
+	keep, dir string
+	aloud     trace.Sink // nil: records are not told
+
+	spawner *host.Spawner
+	child   *host.Child
+	kill    func() bool   // ends the watch of ctx
+	out     *bufio.Writer // to it
+	enc     *gob.Encoder
+	dec     *gob.Decoder
+	known   map[int]bool // cells whose plan it has
+	about   uint32       // the process that the last record is about, if records are told
+	said    string       // on standard error, by the last one
+	waiting []experiment.Trial
+	prompt  int // how many of them are to be answered at once, since a simulator has died
+}
+
+func newStation(ctx context.Context, o *Options, memory uint64) *station {
+	return &station{ctx: ctx, options: o, memory: memory, spawner: host.NewSpawner()}
+}
+
+func (s *station) close() {
+	s.end()
+	_ = s.spawner.Close() // its children are gone
+}
+
+// end gives the simulator up.
+func (s *station) end() {
+	if s.child != nil {
+		s.kill()
+		s.child.Close()
+		s.said, s.child = s.child.Stderr(), nil
+	}
+}
+
+// take gives the simulator what is to be done: one trial, which is waited for if nothing
+// else is under way, and as many more as are there.
+func (s *station) take(todo <-chan experiment.Trial) {
+	if len(s.waiting) > window/2 { // a system call for each would cost more than a short trial
+		return
+	}
+	for len(s.waiting) < window {
+		var t experiment.Trial
+		ok := false
+		if len(s.waiting) == 0 {
+			t, ok = <-todo
+		} else {
+			select {
+			case t, ok = <-todo:
+			default:
+			}
+		}
+		if !ok {
+			break
+		}
+		s.waiting = append(s.waiting, t)
+		if s.child != nil { // else it gets it at its start
+			s.send(&t)
+		}
+	}
+	if s.child != nil {
+		_ = s.out.Flush() // that it is gone is noticed when it does not answer
+	}
+}
+
+// start starts a simulator and gives it everything that waits.
+func (s *station) start() error {
+	child, err := s.spawner.Start(host.Command{
+		// One goroutine simulates; and one of a plugin does not get far unseen.
+		Path: s.options.Exe, Args: s.options.SimArgs, Env: append(os.Environ(), "GOMAXPROCS=1"),
+	})
+	if err != nil {
+		return err
+	}
+	s.child, s.known = child, map[int]bool{}
+	s.kill = context.AfterFunc(s.ctx, func() { child.Kill() })
+	s.out = bufio.NewWriterSize(child.Stdin, 64<<10)
+	s.enc, s.dec = gob.NewEncoder(s.out), gob.NewDecoder(bufio.NewReader(child.Stdout))
+	var a answer
+	if err := s.dec.Decode(&a); err != nil || !a.Ready {
+		why, _ := child.Obituary()
+		return fmt.Errorf("start a simulator: %s", why)
+	}
+	for i := range s.waiting {
+		s.send(&s.waiting[i])
+	}
+	_ = s.out.Flush()
+	return nil
+}
+
+func (s *station) send(t *experiment.Trial) {
+	o := order{Cell: t.Cell, Seed: t.Plan.Seed, Trial: t.Number, Keep: s.keep, Dir: s.dir,
+		Aloud: s.aloud != nil, Prompt: s.prompt > 0}
+	if !s.known[t.Cell] {
+		plan := t.Plan
+		plan.Trial = "sim"
+		var err error
+		if o.Plan, err = json.Marshal(&plan); err != nil {
+			panic(err) // plain data: nodes get it so, too
+		}
+	}
+	if len(s.known) == 0 {
+		o.Memory, o.Patience = s.memory, s.options.Patience
+	}
+	s.known[t.Cell] = true
+	_ = s.enc.Encode(&o)
+}
+
+// mostKilled is how often a trial is begun whose simulator is killed from outside.
+const mostKilled = 3
+
+// first waits for the outcome of the first trial that waits.
+func (s *station) first() (o outcome, err error) {
+	for killed := 0; ; {
+		if s.child == nil {
+			if err := s.start(); err != nil {
+				return o, err
+			}
+		}
+		a, err := s.hear()
+		if err == nil {
+			if a.Failed != "" {
+				return o, errors.New(a.Failed)
+			}
+			if a.Broken != "" {
+				s.end()
+			}
+			s.prompt = max(s.prompt-1, 0)
+			return a.outcome(), nil
+		}
+		if s.ctx.Err() != nil {
+			return o, nil
+		}
+		why, plugin := s.child.Obituary()
+		s.end()
+		switch {
+		case plugin && s.prompt == 0 && s.aloud == nil: // of which of them is not known
+			s.prompt = len(s.waiting)
+			continue
+		case plugin:
+			s.prompt = max(s.prompt-1, 0)
+			return broke(s.autopsy(why)), nil
+		}
+		if killed++; killed == mostKilled {
+			o = outcome{verdict: check.Verdict{Status: check.Invalid}}
+			o.verdict.Reason = fmt.Sprintf("the process that simulates it died %d times: %s", killed, why)
+			return o, nil
+		}
+	}
+}
+
+// broke is the outcome of a trial whose plugin has ended its process.
+func broke(why string) outcome {
+	return outcome{verdict: check.Verdict{Status: check.Error, Reason: why},
+		end: harness.End{Reason: harness.Broken}}
+}
+
+// hear waits for an answer. A simulator that has been stopped, or that says what is no
+// answer, is gone.
+func (s *station) hear() (a answer, err error) {
+	for {
+		a = answer{}
+		if err := s.dec.Decode(&a); err != nil {
+			s.child.Kill()
+			return a, err
+		}
+		if a.Record == nil {
+			return a, nil
+		}
+		s.about = a.Record.Process
+		s.aloud.Record(a.Record)
+	}
+}
+
+// autopsy has the first trial that waits simulated once more, aloud, to name the
+// process at whose event the plugin died of why.
+func (s *station) autopsy(why string) string {
+	if s.aloud != nil {
+		if s.about > 0 {
+			why = fmt.Sprintf("process %d: %s", s.about, why)
+		}
+		return why
+	}
+	again := newStation(s.ctx, s.options, s.memory)
+	again.waiting, again.aloud = s.waiting[:1], trace.SinkFunc(func(*trace.Record) {})
+	defer again.close()
+	o, err := again.first()
+	if err != nil || o.verdict.Status != check.Error {
+		return why + " (and not when the trial was simulated once more)"
+	}
+	return o.verdict.Reason
+}
+
+// replay simulates a trial in a process of its own.
+func (o *Options) replay(ctx context.Context, t *experiment.Trial, sink trace.Sink) (outcome, error) {
+	s := newStation(ctx, o, guard.Share(1))
+	defer s.close()
+	s.waiting, s.aloud = []experiment.Trial{*t}, sink
+	out, err := s.first()
+	if ctx.Err() != nil {
+		return out, context.Cause(ctx)
+	}
+	s.end()
+	if o.Stderr != nil && err == nil {
+		_, err = io.WriteString(o.Stderr, host.Harmless(s.said))
+	}
+	return out, err
+}
