@@ -62,7 +62,7 @@ func TestExplore_BeyondTheModel(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "found.yaml")
 	r := bench(t, "explore", "naimi-trehel", "--faults", "all", "--rule", "mutual-exclusion", "--schedules", "500",
 		"--out", path).want(t, Good)
-	has(t, r.out, "\nin_model=false: survives 0 of 3 processes crashed, not 1", "\nfinding: mutex/naimi-trehel: mutual-exclusion: ")
+	has(t, r.out, "\nin_model=false: survives 0 of ", "\nfinding: mutex/naimi-trehel: mutual-exclusion: ")
 	path = filepath.Join(t.TempDir(), "again.yaml")
 	out := bench(t, "explore", "naimi-trehel", "--faults", "all", "--rule", "mutual-exclusion", "--schedules", "500",
 		"--out", path, "--json").want(t, Good).out
