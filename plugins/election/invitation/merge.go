@@ -66,9 +66,15 @@ func (n *node) hand(env algo.Env, to Group) {
 	n.join(env, to)
 }
 
-// join makes this process a member of group g, or of what it has become.
+// join makes this process a member of group g, or of what it has become. If that is a
+// group of its own, it has left it, and so it looks for those who have not.
 func (n *node) join(env algo.Env, g Group) {
 	n.group, n.members = n.latest(g), nil
+	if n.leads() {
+		n.active = true
+		n.alone(env)
+		return
+	}
 	env.Elected(n.group.Leader, 0)
 	n.doubt(env) // it may be dead already
 }
@@ -94,12 +100,18 @@ func (n *node) grow(env algo.Env, more []algo.ID) {
 	n.plan(env)
 }
 
-// onAccept is rule 4.
+// onAccept is rule 4. Who joins a group that this process has handed over meanwhile
+// belongs where that went.
 func (n *node) onAccept(env algo.Env, m Accept) {
-	if m.Group == n.group {
+	switch {
+	case m.Group == n.group:
 		n.active = n.active || m.Electing
 		n.settle(env)
 		n.grow(env, m.Members)
+	case m.Group.Leader == n.ID && !n.leads():
+		for _, p := range m.Members {
+			env.Send(p, NewLeader{n.group, m.Group})
+		}
 	}
 }
 

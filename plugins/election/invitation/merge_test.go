@@ -122,6 +122,10 @@ func TestRules(t *testing.T) {
 		"told in a circle": {
 			events{merged(5, 4), merged(4, 5), invited(5, 5)},
 			"ACCEPT 5.1 [2] to 5; elected 5"},
+		"told of a group that it has left": {events{invited(3, 3), merged(3, 2)}, "elected 2; set pause"},
+		"accepted after it has joined": {
+			events{invite(1), invited(1, 1), accepted(1, 1, 5)},
+			"NEW_LEADER 1.1 for 2.1 to 1; NEW_LEADER 1.1 for 2.1 to 5"},
 		"rule 9": {
 			events{invited(3, 3), suspect(3)},
 			"elected 0; elected 2; set pause"},
