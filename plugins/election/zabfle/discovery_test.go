@@ -71,13 +71,13 @@ func discovering(t *testing.T, self, leader algo.ID, c algo.Config) *algotest.Tr
 	if saved, ok := c.Saved.(zabfle.AcceptedEpoch); ok {
 		epoch = saved.Epoch
 	}
-	r.Starts("discovery- leader=0/0 " + tellsAll(self, self, 1))
+	r.Starts("discovery- leader=0/0 " + tellsAll(self, self, 1, 1))
 	elected := zabfle.Notification{Vote: vote(leader), Clock: 1, State: zabfle.Looking}
 	if self == leader {
 		r.Hears(1, elected, polls)
 		r.Hears(2, elected, waits)
 	} else {
-		r.Hears(leader, elected, tellsAll(self, leader, 1))
+		r.Hears(leader, elected, tellsAll(self, leader, 1, 1))
 		r.Hears(3, elected, waits)
 	}
 	want := "finalize- resend- discovery+"
@@ -88,11 +88,11 @@ func discovering(t *testing.T, self, leader algo.ID, c algo.Config) *algotest.Tr
 	return r
 }
 
-// tellsAll is what self of five says when it looks, with a vote for p.
-func tellsAll(self, p algo.ID, clock int) (words string) {
+// tellsAll is what self of five says in a life when it looks, with a vote for p.
+func tellsAll(self, p algo.ID, clock int, life uint32) (words string) {
 	for q := algo.ID(1); q <= 5; q++ {
 		if q != self {
-			words += fmt.Sprintf("NOTIFICATION{{0 0 %d} %d 1}>%d ", p, clock, q)
+			words += fmt.Sprintf("NOTIFICATION{{0 0 %d} %d 1 %d}>%d ", p, clock, life, q)
 		}
 	}
 	return words + "finalize- resend+"
@@ -125,12 +125,12 @@ func TestProspectiveLeader(t *testing.T) {
 	r.Hears(1, zabfle.AckEpoch{Epoch: 9}, "")
 	// Who looks is not of those that follow any more.
 	r.Hears(2, zabfle.Notification{Vote: vote(2), Clock: 1, State: zabfle.Looking},
-		"NOTIFICATION{{0 0 5} 1 3}>2")
+		"NOTIFICATION{{0 0 5} 1 3 1}>2")
 	r.Hears(4, zabfle.AckEpoch{Epoch: 9},
 		"NEWLEADER{9}>1 NEWLEADER{9}>4 NEWLEADER{9}>3 discovery- leader=5/9")
 
 	// When it looks again it starts from nothing, but for the epochs it has heard of.
-	r.Elects("discovery- leader=0/0 " + tellsAll(5, 5, 2))
+	r.Elects("discovery- leader=0/0 " + tellsAll(5, 5, 2, 1))
 	r.Hears(1, zabfle.CEpoch{Epoch: 12}, "") // it has decided first
 	r.Hears(1, zabfle.AckEpoch{Epoch: 9}, "")
 	again := zabfle.Notification{Vote: vote(5), Clock: 2, State: zabfle.Looking}
@@ -139,7 +139,7 @@ func TestProspectiveLeader(t *testing.T) {
 	r.Hears(2, zabfle.CEpoch{Epoch: 9}, "")
 	r.Expires("finalize", "finalize- resend- discovery+")
 	r.Hears(3, zabfle.CEpoch{Epoch: 9}, "discovery+ NEWEPOCH{13}>2 NEWEPOCH{13}>3 SAVE{13}")
-	r.Expires("discovery", "discovery- leader=0/0 "+tellsAll(5, 5, 3))
+	r.Expires("discovery", "discovery- leader=0/0 "+tellsAll(5, 5, 3, 1))
 }
 
 // TestDiscoveringFollower is steps f.1.1, f.1.2 and f.2.1 at process 2.
@@ -158,7 +158,7 @@ func TestDiscoveringFollower(t *testing.T) {
 	r.Hears(1, zabfle.CEpoch{Epoch: 4}, "") // it leads nobody
 	r.Hears(5, zabfle.NewEpoch{Epoch: 6}, "SAVE{6} ACKEPOCH{6}>5")
 	r.Hears(5, zabfle.NewLeader{Epoch: 6}, "discovery- leader=5/6")
-	r.Suspects(5, "discovery- leader=0/0 "+tellsAll(2, 2, 2))
+	r.Suspects(5, "discovery- leader=0/0 "+tellsAll(2, 2, 2, 1))
 
 	// 3 is acknowledged already, to one that has failed: it follows all the same.
 	r = discovering(t, 2, 5, saved)
@@ -167,7 +167,7 @@ func TestDiscoveringFollower(t *testing.T) {
 
 	// Who hears nothing looks again.
 	r = discovering(t, 2, 5, saved)
-	r.Expires("discovery", "discovery- leader=0/0 "+tellsAll(2, 2, 2))
+	r.Expires("discovery", "discovery- leader=0/0 "+tellsAll(2, 2, 2, 1))
 	r.Hears(5, zabfle.NewEpoch{Epoch: 4}, "") // too late
 }
 
@@ -185,7 +185,7 @@ func TestSettledEpoch(t *testing.T) {
 	r.Hears(4, zabfle.NewEpoch{Epoch: 2}, "SAVE{2} ACKEPOCH{2}>4")
 
 	r = settled(4)
-	const told = "NOTIFICATION{{0 0 4} 1 3}>"
+	const told = "NOTIFICATION{{0 0 4} 1 3 0}>"
 	r.Hears(1, zabfle.AckEpoch{Epoch: 1}, "")
 	for _, p := range []algo.ID{1, 2, 2, 3, 5} {
 		looks := zabfle.Notification{Vote: vote(p), Clock: 1, State: zabfle.Looking}

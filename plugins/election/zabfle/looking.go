@@ -44,9 +44,16 @@ func (n *node) poll(env algo.Env) {
 	}
 }
 
-func (n *node) notification() Notification { return Notification{n.vote, n.clock, n.state} }
+func (n *node) notification() Notification {
+	return Notification{n.vote, n.clock, n.state, n.Incarnation}
+}
 
+// onNotification drops what comes late from a life that has ended.
 func (n *node) onNotification(env algo.Env, from algo.ID, m Notification) {
+	if m.Incarnation < n.lives[from-1] {
+		return
+	}
+	n.lives[from-1] = m.Incarnation
 	if n.state == Idle { // drawn in
 		n.look(env)
 	}
@@ -190,7 +197,8 @@ func (n *node) decide(env algo.Env) {
 // looks again if the one who looks is its leader, in another round than the one
 // that this leader is about to win.
 // A leader does not count on who looks twice, looks in a later round, or votes for
-// a third one: that one was persuaded after it had voted for this leader.
+// a third one: that one was persuaded after it had voted for this leader. The third,
+// who may count on it as well, is told if the round is this leader's.
 func (n *node) onSeeker(env algo.Env, from algo.ID, m Notification) {
 	if from == n.leader && (m.Clock != n.clock || m.Vote != n.vote) {
 		n.look(env)
@@ -204,9 +212,12 @@ func (n *node) onSeeker(env algo.Env, from algo.ID, m Notification) {
 	newcomer := m.Clock <= n.clock && m.Vote.ID == from && !slices.Contains(n.asked, from)
 	if newcomer {
 		n.asked = append(n.asked, from)
-	} else {
-		n.lose(env, from)
+		return
 	}
+	if third := m.Vote.ID; m.Clock == n.clock && third != from && third != n.ID {
+		env.Send(third, n.notification())
+	}
+	n.lose(env, from)
 }
 
 // onRival is a report to who looks no more: mostly one that comes too late. A

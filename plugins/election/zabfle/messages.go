@@ -3,11 +3,12 @@ package zabfle
 import "github.com/conclave-bench/conclave/pkg/algo"
 
 // Notification is all that processes tell each other while they look for a leader:
-// whom the sender votes for, in which round, and what it is doing.
+// whom the sender votes for, in which round, what it is doing, and in which of its lives.
 type Notification struct {
-	Vote  Vote
-	Clock uint64
-	State State
+	Vote        Vote
+	Clock       uint64
+	State       State
+	Incarnation uint32
 }
 
 // A Vote names a leader, and why: the one with the newest history.

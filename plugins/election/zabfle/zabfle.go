@@ -47,7 +47,11 @@ func init() {
 				"leader, when so many are suspected, or look or follow another, that it has no " +
 				"majority. Whose suspicion is withdrawn is told who leads, and gives way to a " +
 				"leader of a later round; whoever hears from a leader that is to give way to its own " +
-				"tells that one, and who does not lead tells whoever reports to follow it. Who joins " +
+				"tells that one, and who does not lead tells whoever reports to follow it. A leader " +
+				"that hears of a vote for another in its own round tells that one, which may have won " +
+				"by it as well; in ZooKeeper a leader gives up to which no majority connects in time. " +
+				"Notifications name their sender's incarnation, and those of one that has ended are " +
+				"dropped: ZooKeeper has a connection for each life. Who joins " +
 				"counts itself in the majority, so that a leader and one that comes back are enough " +
 				"of three; it tells whom it had voted for, and who for it. Who looks leads and " +
 				"follows no more, whatever it reported before, and who reports another round has no " +
@@ -138,6 +142,7 @@ type node struct {
 	votes    []Vote   // of this round, by ID - 1; no ID: none yet
 	reports  []report // of processes that look no more, heard since this one began to look
 	patience time.Duration
+	lives    []uint32 // the newest incarnation heard of, by ID - 1
 
 	suspects  []algo.ID // by the failure detector
 	asked     []algo.ID // looked while this process led, and were told so
@@ -161,7 +166,7 @@ type report struct {
 
 // New is idle, or where a settled leader leaves it after a first round.
 func New(c algo.Config) algo.Elector {
-	n := &node{Config: c, leader: c.Leader}
+	n := &node{Config: c, leader: c.Leader, lives: make([]uint32, len(c.Peers))}
 	switch c.Leader {
 	case algo.None:
 	case c.ID:
