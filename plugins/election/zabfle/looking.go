@@ -53,7 +53,7 @@ func (n *node) onNotification(env algo.Env, from algo.ID, m Notification) {
 	if m.Incarnation < n.lives[from-1] {
 		return
 	}
-	n.lives[from-1] = m.Incarnation
+	n.lives[from-1], n.rounds[from-1] = m.Incarnation, m.Clock
 	if n.state == Idle { // drawn in
 		n.look(env)
 	}

@@ -143,6 +143,7 @@ type node struct {
 	reports  []report // of processes that look no more, heard since this one began to look
 	patience time.Duration
 	lives    []uint32 // the newest incarnation heard of, by ID - 1
+	rounds   []uint64 // that it was in
 
 	suspects  []algo.ID // by the failure detector
 	asked     []algo.ID // looked while this process led, and were told so
@@ -166,7 +167,8 @@ type report struct {
 
 // New is idle, or where a settled leader leaves it after a first round.
 func New(c algo.Config) algo.Elector {
-	n := &node{Config: c, leader: c.Leader, lives: make([]uint32, len(c.Peers))}
+	n := &node{Config: c, leader: c.Leader, lives: make([]uint32, len(c.Peers)),
+		rounds: make([]uint64, len(c.Peers))}
 	switch c.Leader {
 	case algo.None:
 	case c.ID:
@@ -217,10 +219,13 @@ func (n *node) Suspect(env algo.Env, p algo.ID) {
 }
 
 // Restore forgets what was held against p, and tells p who leads: the network
-// may have been cut, and p have chosen another leader.
+// may have been cut, and p have chosen another leader. Who looked in a later round has
+// left for good.
 func (n *node) Restore(env algo.Env, p algo.ID) {
 	n.suspects = without(n.suspects, p)
-	n.asked, n.strangers = without(n.asked, p), without(n.strangers, p)
+	if n.asked = without(n.asked, p); n.rounds[p-1] <= n.clock {
+		n.strangers = without(n.strangers, p)
+	}
 	if n.leader != algo.None {
 		env.Send(p, n.notification())
 	}

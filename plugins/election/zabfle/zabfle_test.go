@@ -463,6 +463,16 @@ func TestLeader(t *testing.T) {
 	r.Suspects(2, "")
 	r.Suspects(3, looks4)
 
+	// Who looked in a later round has left, whatever became of a suspicion.
+	later := func(p algo.ID) zabfle.Notification {
+		return zabfle.Notification{Vote: vote(p), Clock: 2, State: zabfle.Looking}
+	}
+	r = settled(t, 4)
+	r.Hears(1, later(1), told+"1")
+	r.Hears(2, later(2), told+"2")
+	r.Restores(1, told+"1")
+	r.Hears(3, later(3), told+"3 "+looks4)
+
 	// Who votes for a third process in the leader's round was persuaded. The third may
 	// win that round as well, and nobody else may be left to tell it of this leader.
 	r = settled(t, 4)
