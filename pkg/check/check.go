@@ -159,6 +159,9 @@ func (j *Judge) message(r *trace.Record) {
 	if j.order != nil {
 		j.order.message(r)
 	}
+	if e := j.entries; e != nil && e.owners != nil {
+		e.owners.message(r)
+	}
 	if r.Plane != trace.Data {
 		if r.Type == trace.Send {
 			j.totals.Detector++

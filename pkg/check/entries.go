@@ -28,7 +28,7 @@ type entries struct {
 	entered   int
 	warm      bool          // the warm-up is over
 	measured  time.Duration // when it was
-	sentAt    Totals        // totals then
+	owners    *owners       // nil: without a warm-up, when all messages count
 	free      time.Duration // last release while someone waited; negative: none
 	handovers []time.Duration
 	byProcess []int
@@ -48,15 +48,17 @@ type others struct {
 func newEntries(s *harness.Setup) *entries {
 	return &entries{
 		setup: s, warmup: s.Scenario.Warmup, warm: s.Scenario.Warmup == 0, free: -1,
-		byProcess: make([]int, s.Nodes), tokens: newTokens(s), most: mostOthers(s),
+		byProcess: make([]int, s.Nodes), tokens: newTokens(s), most: mostOthers(s), owners: newOwners(s),
 	}
 }
 
 func (e *entries) record(j *Judge, r *trace.Record) {
 	p := algo.ID(r.Process)
+	if e.owners != nil {
+		e.owners.record(r)
+	}
 	switch r.Type {
 	case trace.Request:
-		e.warmedUp(j, r.At)
 		e.waiting = append(e.waiting, Operation{
 			Process: p, Cause: time.Duration(r.Arg), Begin: r.At, End: -1, Status: "pending",
 		})
@@ -75,22 +77,21 @@ func (e *entries) record(j *Judge, r *trace.Record) {
 		e.release(j, p, r.At)
 	case trace.Crash:
 		e.crash(p)
+		e.warmedUp(r.At)
 		e.tokens.crash(p)
 		e.recovery.fault(r.At, len(e.waiting) > 0)
 	}
 }
 
-// warmedUp ends the warm-up, if its last entry is over: at once if someone waits
-// then, otherwise with the next request, so that what an entry sends after its
-// release is not counted as the next one's.
-func (e *entries) warmedUp(j *Judge, at time.Duration) {
+// warmedUp ends the warm-up, if its last entry is over.
+func (e *entries) warmedUp(at time.Duration) {
 	if !e.warm && e.entered >= e.warmup && len(e.inside) == 0 {
-		e.warm, e.measured, e.sentAt = true, at, j.totals
+		e.warm, e.measured = true, at
+		e.owners.warm()
 	}
 }
 
 func (e *entries) grant(j *Judge, p algo.ID, at time.Duration) {
-	e.warmedUp(j, at)
 	j.granted = append(j.granted, p)
 	e.recovery.grant(at)
 	e.tokens.granted(j, p, at)
@@ -138,8 +139,8 @@ func (e *entries) release(j *Judge, p algo.ID, at time.Duration) {
 	e.inside, e.since = slices.Delete(e.inside, i, i+1), slices.Delete(e.since, i, i+1)
 	if len(e.waiting) > 0 {
 		e.free = at
-		e.warmedUp(j, at)
 	}
+	e.warmedUp(at)
 	for k := len(e.done) - 1; k >= 0; k-- { // the last entry of p
 		if op := &e.done[k]; op.Process == p {
 			if op.End == entered && op.Status == "ok" {
@@ -217,9 +218,13 @@ func (e *entries) metrics(j *Judge, end harness.End, v *Verdict, waits []float64
 	for _, d := range e.handovers {
 		handover += ms(d)
 	}
+	sent := cost{j.totals.Sent, j.totals.Bytes}
+	if e.owners != nil {
+		sent = e.owners.measured()
+	}
 	v.Metrics = []Metric{
-		{"messages_per_entry", mean(float64(j.totals.Sent-e.sentAt.Sent), n)},
-		{"bytes_per_entry", mean(float64(j.totals.Bytes-e.sentAt.Bytes), n)},
+		{"messages_per_entry", mean(float64(sent.messages), n)},
+		{"bytes_per_entry", mean(float64(sent.bytes), n)},
 		{"waiting_ms", mean(sum, n)},
 		{"waiting_p99_ms", percentile(waits, 0.99)},
 		{"turnaround_ms", mean(turnaround, len(e.leaves))},

@@ -190,6 +190,15 @@ func flights(ms float64, n int) (out []trace.Record) {
 	return out
 }
 
+// answers are flights the other way.
+func answers(ms float64, n int) []trace.Record {
+	out := flights(ms, n)
+	for i := range out {
+		out[i].Process, out[i].Peer = out[i].Peer, out[i].Process
+	}
+	return out
+}
+
 func join(parts ...any) (out []trace.Record) {
 	for _, p := range parts {
 		switch p := p.(type) {
