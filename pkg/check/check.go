@@ -322,7 +322,7 @@ func MetricNames(p algo.Problem) []string {
 		own = []string{
 			"messages_per_entry", "bytes_per_entry", "waiting_ms", "waiting_p99_ms", "turnaround_ms",
 			"sync_delay_ms", "throughput_per_s", "fairness", "max_bypass", "violations", "never_granted",
-			"tokens_lost", "tokens_doubled", "recovery_ms", "crashes", "pauses", "crash_rate_achieved",
+			"arrival_rate_requested", "arrival_rate_achieved", "tokens_lost", "tokens_doubled", "recovery_ms", "crashes", "pauses", "crash_rate_achieved",
 			"suspicion_ms", "false_suspicions",
 		}
 	}

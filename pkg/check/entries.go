@@ -24,6 +24,9 @@ type entries struct {
 	done    []Operation
 	leaves  []time.Duration // turnaround of the measured entries that are over
 
+	arrivals int // of open load: requests made, and when the last was meant
+	latest   time.Duration
+
 	warmup    int
 	entered   int
 	warm      bool          // the warm-up is over
@@ -59,6 +62,8 @@ func (e *entries) record(j *Judge, r *trace.Record) {
 	}
 	switch r.Type {
 	case trace.Request:
+		e.arrivals++
+		e.latest = max(e.latest, time.Duration(r.Arg))
 		e.waiting = append(e.waiting, Operation{
 			Process: p, Cause: time.Duration(r.Arg), Begin: r.At, End: -1, Status: "pending",
 		})
@@ -235,9 +240,28 @@ func (e *entries) metrics(j *Judge, end harness.End, v *Verdict, waits []float64
 		{"violations", float64(e.overlaps)},
 		{"never_granted", float64(len(e.waiting))},
 	}
+	if s := &j.setup.Scenario; s.Kind == harness.Open {
+		v.Metrics = append(v.Metrics, Metric{"arrival_rate_requested", s.Rate},
+			Metric{"arrival_rate_achieved", e.offered(j, end)})
+	}
 	v.Metrics = append(v.Metrics, e.tokens.metrics()...)
 	v.Metrics = append(v.Metrics, e.recovery.metrics()...)
 	v.Metrics = append(v.Metrics, j.mishaps.metrics()...)
+}
+
+// offered is how many requests per second open load made while all processes were up.
+// Where their number ends it, the span ends with the last of them, which it therefore
+// does not count: (n - 1) / t is without bias. It is unknown until all are made.
+func (e *entries) offered(j *Judge, end harness.End) float64 {
+	s := &j.setup.Scenario
+	n, span := e.arrivals, s.Duration
+	if s.Requests > 0 {
+		n, span = n-1, e.latest
+	}
+	if end.Reason != harness.Finished || n < 0 {
+		return math.NaN()
+	}
+	return ratio(float64(n)*float64(j.setup.Nodes), j.mishaps.uptime(span).Seconds())
 }
 
 // promisesGrants says whether every request is to be granted.

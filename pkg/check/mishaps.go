@@ -23,12 +23,16 @@ type mishaps struct {
 	hindered int             // processes that are
 
 	crashedAt []time.Duration
+	downtime  []span // of those that came back
 	unnoticed []bool
 	crashes   int
 	pauses    int
 	falsely   int // suspicions of those that are up
 	noticed   sum // from a crash to the first suspicion
 }
+
+// A span of time.
+type span struct{ from, to time.Duration }
 
 // A sum is that of durations, and of how many.
 type sum struct {
@@ -85,6 +89,7 @@ func (m *mishaps) record(r *trace.Record) {
 		if r.Incarnation > 0 {
 			m.elapse(r.At)
 			m.up[p], m.unnoticed[p] = true, false
+			m.downtime = append(m.downtime, span{m.crashedAt[p], r.At})
 			m.down--
 		}
 	case trace.Pause:
@@ -137,6 +142,20 @@ func (m *mishaps) excused(r *trace.Record) bool {
 // rate is how often a live process crashed, per second, counted while the rate
 // allowed it; NaN if it never did.
 func (m *mishaps) rate() float64 { return ratio(float64(m.crashes), m.exposed.Seconds()) }
+
+// uptime is how long processes were up from the start until an instant, all together.
+func (m *mishaps) uptime(until time.Duration) time.Duration {
+	total := time.Duration(len(m.up)) * until
+	for i, up := range m.up {
+		if !up {
+			total -= max(until-m.crashedAt[i], 0)
+		}
+	}
+	for _, d := range m.downtime {
+		total -= max(min(d.to, until)-d.from, 0)
+	}
+	return total
+}
 
 // metrics has the time to a suspicion if there was a crash that a detector could
 // have noticed.

@@ -255,18 +255,22 @@ func TestMetricNames(t *testing.T) {
 	t.Parallel()
 	troubled := join(at(1, trace.Crash, 3), cut(2, "1|2"), heal(3))
 	detected := func(p *harness.Plan) { p.Detector.Kind = "perfect" }
+	offered := func(p *harness.Plan) {
+		detected(p)
+		p.Scenario = harness.Scenario{Kind: harness.Open, Rate: 1, Duration: time.Second}
+	}
 	for name, test := range map[string]struct {
 		trial
 		problem algo.Problem
 		missing []string
 	}{
 		"election": {trial{id: eventual, change: detected, records: troubled}, algo.Election, nil},
-		"entries": {trial{id: "mutex/test-token", change: detected, records: troubled},
+		"entries": {trial{id: "mutex/test-token", change: offered, records: troubled},
 			algo.MutualExclusion, nil},
 		"calm election": {trial{id: eventual, change: detected}, algo.Election,
 			[]string{"suspicion_ms", "heal_ms"}},
 		"calm entries": {trial{id: fair}, algo.MutualExclusion, []string{"suspicion_ms", "recovery_ms",
-			"tokens_lost", "tokens_doubled"}},
+			"tokens_lost", "tokens_doubled", "arrival_rate_requested", "arrival_rate_achieved"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -20,6 +21,7 @@ type achieved struct {
 	copies, lost int64
 	delay, n     float64 // sum over trials of the median error of the delay, in ms
 	skipped      int     // faults
+	offered, due float64 // requests of open load, and as many as that span is worth
 }
 
 func (c *calibration) add(t experiment.Trial, o outcome) {
@@ -36,9 +38,15 @@ func (c *calibration) add(t experiment.Trial, o outcome) {
 	a.lost += totals.Missed
 	a.skipped += o.end.Skipped
 	for _, m := range o.verdict.Metrics {
-		if m.Name == "delay_error_p50_ms" && m.Value == m.Value {
+		switch {
+		case !(m.Value > 0):
+		case m.Name == "delay_error_p50_ms":
 			a.delay += m.Value
 			a.n++
+		case m.Name == "arrival_rate_achieved":
+			n := float64(len(o.verdict.Operations))
+			a.offered += n
+			a.due += n * t.Plan.Scenario.Rate / m.Value
 		}
 	}
 }
@@ -54,6 +62,10 @@ func (c *calibration) warnings(e *experiment.Experiment) (out []string) {
 		if a.skipped > 0 {
 			out = append(out, fmt.Sprintf("cell %d: %d faults did not happen: the trial was over before, or "+
 				"nobody was there to whom they could (faults_skipped)", i+1, a.skipped))
+		}
+		if math.Abs(a.offered-a.due) > 3.3*math.Sqrt(a.due) { // of a Poisson variable, 99.9 %
+			out = append(out, fmt.Sprintf("cell %d: %.0f requests were made in a time for which %.4g were asked "+
+				"for (scenario.rate %v)", i+1, a.offered, a.due, p.Scenario.Rate))
 		}
 		if a.copies == 0 {
 			continue

@@ -62,3 +62,25 @@ func TestCalibration(t *testing.T) {
 		}
 	}
 }
+
+// TestCalibration_OfferedLoad: a load that is not the one asked for is told, unless it
+// may well be chance.
+func TestCalibration_OfferedLoad(t *testing.T) {
+	t.Parallel()
+	for rate, warns := range map[float64]bool{20: false, 19: false, 21.5: false, 15.7: true, 26: true} {
+		var o outcome
+		o.verdict.Operations = make([]check.Operation, 100)
+		o.verdict.Metrics = []check.Metric{{Name: "arrival_rate_achieved", Value: rate}}
+		trial := experiment.Trial{Cell: 1}
+		trial.Plan.Scenario.Rate = 20
+		e := &experiment.Experiment{Cells: make([]experiment.Cell, 1)}
+		e.Cells[0].Plan = trial.Plan
+		var c calibration
+		for range 3 {
+			c.add(trial, o)
+		}
+		if got := c.warnings(e); len(got) > 0 != warns {
+			t.Errorf("%v per second where 20 were asked for: %q", rate, got)
+		}
+	}
+}
