@@ -228,18 +228,3 @@ func (l *Latency) Bound() (d time.Duration, bounded bool) {
 	d = l.quantile(0.999)
 	return d, l.Draw(math.MaxUint64) == d // one that does not spread
 }
-
-// Typical is the number that stands in the results' latency column: the mean
-// where the distribution is given by it or has a simple one, else the median; of
-// regions, the mean over the links of places.
-func (l *Latency) Typical() time.Duration {
-	switch l.Distribution {
-	case "uniform":
-		return (l.Min + l.Max) / 2
-	case "lognormal", "pareto", "quantiles":
-		return l.quantile(0.5)
-	case regions:
-		return l.average()
-	}
-	return l.Mean
-}

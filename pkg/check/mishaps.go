@@ -23,7 +23,9 @@ type mishaps struct {
 	hindered int             // processes that are
 
 	crashedAt []time.Duration
-	downtime  []span // of those that came back
+	downtime  []span          // of those that came back
+	goneAt    []time.Duration // when they were to crash that did
+	outages   sum             // of those that came back: how long they were to be down
 	unnoticed []bool
 	crashes   int
 	pauses    int
@@ -52,7 +54,7 @@ func newMishaps(s *harness.Setup) mishaps {
 	m := mishaps{
 		setup: s, up: make([]bool, n), most: s.Failures.Most(n), paused: make([]bool, n),
 		slow: make([]bool, n), resumed: make([]time.Duration, n), crashedAt: make([]time.Duration, n),
-		unnoticed: make([]bool, n),
+		unnoticed: make([]bool, n), goneAt: make([]time.Duration, n),
 	}
 	for i := range m.up {
 		m.up[i] = !slices.Contains(s.Crashed, s.Graph.Peers()[i])
@@ -82,7 +84,7 @@ func (m *mishaps) record(r *trace.Record) {
 		m.elapse(r.At)
 		m.hinder(p, false, false)
 		m.up[p] = false
-		m.crashedAt[p], m.unnoticed[p] = r.At, true
+		m.crashedAt[p], m.goneAt[p], m.unnoticed[p] = r.At, r.Due, true
 		m.crashes++
 		m.down++
 	case trace.Up:
@@ -90,6 +92,7 @@ func (m *mishaps) record(r *trace.Record) {
 			m.elapse(r.At)
 			m.up[p], m.unnoticed[p] = true, false
 			m.downtime = append(m.downtime, span{m.crashedAt[p], r.At})
+			m.outages.add(r.Due - m.goneAt[p])
 			m.down--
 		}
 	case trace.Pause:
@@ -164,6 +167,14 @@ func (m *mishaps) metrics() []Metric {
 		{"crashes", float64(m.crashes)},
 		{"pauses", float64(m.pauses)},
 		{"crash_rate_achieved", m.rate()},
+	}
+	if n := m.outages.n; n > 0 {
+		had := time.Duration(0)
+		for _, d := range m.downtime {
+			had += d.to - d.from
+		}
+		out = append(out, Metric{"outage_requested_ms", m.outages.mean()},
+			Metric{"outage_achieved_ms", mean(ms(had), n)})
 	}
 	if m.crashes > 0 && m.detects() {
 		out = append(out, Metric{"suspicion_ms", m.noticed.mean()})

@@ -253,7 +253,7 @@ func hasOperations(tb testing.TB, v Verdict, want ...Operation) {
 // results list, in their order; any other has some of them.
 func TestMetricNames(t *testing.T) {
 	t.Parallel()
-	troubled := join(at(1, trace.Crash, 3), cut(2, "1|2"), heal(3))
+	troubled := join(at(1, trace.Crash, 3), cut(2, "1|2"), heal(3), back(4, 3))
 	detected := func(p *harness.Plan) { p.Detector.Kind = "perfect" }
 	offered := func(p *harness.Plan) {
 		detected(p)
@@ -268,9 +268,10 @@ func TestMetricNames(t *testing.T) {
 		"entries": {trial{id: "mutex/test-token", change: offered, records: troubled},
 			algo.MutualExclusion, nil},
 		"calm election": {trial{id: eventual, change: detected}, algo.Election,
-			[]string{"suspicion_ms", "heal_ms"}},
+			[]string{"suspicion_ms", "heal_ms", "outage_requested_ms", "outage_achieved_ms"}},
 		"calm entries": {trial{id: fair}, algo.MutualExclusion, []string{"suspicion_ms", "recovery_ms",
-			"tokens_lost", "tokens_doubled", "arrival_rate_requested", "arrival_rate_achieved"}},
+			"tokens_lost", "tokens_doubled", "arrival_rate_requested", "arrival_rate_achieved",
+			"outage_requested_ms", "outage_achieved_ms"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -37,6 +37,8 @@ var knownFaults = []struct {
 		measured("arrival_rate_achieved")},
 	{Fault{"crash_rate", "crash rate (1/s per process)"}, designed("crash_rate"),
 		measured("crash_rate_achieved")},
+	{Fault{"outage_ms", "time from a crash to the return (ms)"}, requested("outage_requested_ms"),
+		measured("outage_achieved_ms")},
 }
 
 // designed is a column of the design as a number.

@@ -50,6 +50,7 @@ type traceLine struct {
 	Bytes       uint32         `json:"bytes,omitempty"`
 	Depth       uint32         `json:"depth,omitempty"`
 	Arg         uint64         `json:"arg,omitempty"`
+	Omitted     bool           `json:"omitted,omitempty"`
 	Text        string         `json:"text,omitempty"`
 }
 
@@ -94,12 +95,15 @@ func (f *Folder) WriteTrace(t Trace) error {
 func lineOf(r *trace.Record, kinds []string) *traceLine {
 	l := &traceLine{
 		At: r.At, Type: r.Type.String(), Process: r.Process, Incarnation: r.Incarnation, Peer: r.Peer,
-		Seq: r.Seq, Copy: r.Copy, Bytes: r.Bytes, Depth: r.Depth, Arg: r.Arg, Text: r.Text,
+		Seq: r.Seq, Copy: r.Copy, Bytes: r.Bytes, Depth: r.Depth, Arg: r.Arg, Omitted: r.Omitted, Text: r.Text,
 	}
 	if r.Type == trace.Save {
 		l.Text = hex.EncodeToString([]byte(r.Text)) // encoded by the algorithm's codec: any bytes
 	}
 	if !isMessage(r.Type) {
+		if r.Due != 0 {
+			l.Due = &r.Due
+		}
 		return l
 	}
 	l.Sent, l.Due = &r.Sent, &r.Due
@@ -169,7 +173,7 @@ func parseTrace(b []byte) (*Trace, error) {
 func (l *traceLine) record(kinds []string) (trace.Record, error) {
 	r := trace.Record{
 		At: l.At, Process: l.Process, Incarnation: l.Incarnation, Peer: l.Peer, Seq: l.Seq,
-		Copy: l.Copy, Bytes: l.Bytes, Depth: l.Depth, Arg: l.Arg, Text: l.Text,
+		Copy: l.Copy, Bytes: l.Bytes, Depth: l.Depth, Arg: l.Arg, Omitted: l.Omitted, Text: l.Text,
 	}
 	var known bool
 	if r.Type, known = trace.TypeOf(l.Type); !known {
@@ -183,6 +187,9 @@ func (l *traceLine) record(kinds []string) (trace.Record, error) {
 		r.Text = string(b)
 	}
 	if !isMessage(r.Type) {
+		if l.Due != nil {
+			r.Due = *l.Due
+		}
 		return r, nil
 	}
 	if l.Sent == nil || l.Due == nil {

@@ -20,7 +20,9 @@ type calibration struct {
 type achieved struct {
 	copies, lost int64
 	delay, n     float64 // sum over trials of the median error of the delay, in ms
+	held, asked  float64 // likewise of what order added to the latency, and of its mean
 	skipped      int     // faults
+	outage, down float64 // sum over trials: how long processes were to be down, and were
 	offered, due float64 // requests of open load, and as many as that span is worth
 }
 
@@ -43,6 +45,14 @@ func (c *calibration) add(t experiment.Trial, o outcome) {
 		case m.Name == "delay_error_p50_ms":
 			a.delay += m.Value
 			a.n++
+		case m.Name == "order_delay_ms":
+			a.held += m.Value
+		case m.Name == "latency_requested_ms":
+			a.asked += m.Value
+		case m.Name == "outage_requested_ms":
+			a.outage += m.Value
+		case m.Name == "outage_achieved_ms":
+			a.down += m.Value
 		case m.Name == "arrival_rate_achieved":
 			n := float64(len(o.verdict.Operations))
 			a.offered += n
@@ -67,6 +77,11 @@ func (c *calibration) warnings(e *experiment.Experiment) (out []string) {
 			out = append(out, fmt.Sprintf("cell %d: %.0f requests were made in a time for which %.4g were asked "+
 				"for (scenario.rate %v)", i+1, a.offered, a.due, p.Scenario.Rate))
 		}
+		if a.down > 1.1*a.outage {
+			out = append(out, fmt.Sprintf("cell %d: processes were down %.0f %% longer than they were to be "+
+				"(outage_achieved_ms): it takes that long to start one; longer downtimes hide it", i+1,
+				100*(a.down/a.outage-1)))
+		}
 		if a.copies == 0 {
 			continue
 		}
@@ -84,7 +99,12 @@ func (c *calibration) warnings(e *experiment.Experiment) (out []string) {
 					asked, lo, hi))
 			}
 		}
-		limit := max(0.5, 0.1*float64(p.Network.Latency.Typical())/float64(time.Millisecond))
+		if a.held > 0.1*a.asked && a.asked > 0 {
+			out = append(out, fmt.Sprintf("cell %d: latencies are %.0f %% longer than asked for, since no message may "+
+				"overtake the one before it on its link (order_delay_ms); network.order: unordered lets them",
+				i+1, 100*a.held/a.asked))
+		}
+		limit := max(0.5, 0.1*float64(p.Network.Latency.Average())/float64(time.Millisecond))
 		if a.n > 0 && a.delay/a.n > limit {
 			out = append(out, fmt.Sprintf("cell %d: messages were delivered %.2f ms after they were due "+
 				"(median): the machine is too busy for this network; use fewer nodes or longer latencies",
@@ -96,7 +116,7 @@ func (c *calibration) warnings(e *experiment.Experiment) (out []string) {
 
 // flaky says whether links are to lose more or less for a while.
 func flaky(p *harness.Plan) bool {
-	return slices.ContainsFunc(slices.Concat(p.Failures.Events, p.Scenario.Events),
+	return slices.ContainsFunc(p.Faults(),
 		func(e harness.Event) bool { return e.Do == harness.DoFlaky && e.Loss != nil })
 }
 

@@ -84,3 +84,34 @@ func TestCalibration_OfferedLoad(t *testing.T) {
 		}
 	}
 }
+
+// TestCalibration_Metrics: what trials themselves compare with what was asked for is told
+// where it is more than a tenth off.
+func TestCalibration_Metrics(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		asked, got       string
+		ask, little, far float64
+		want             string
+	}{
+		"order":   {"latency_requested_ms", "order_delay_ms", 2, 0.19, 0.5, "latencies are 25 % longer than asked for"},
+		"outages": {"outage_requested_ms", "outage_achieved_ms", 200, 219, 250, "processes were down 25 % longer"},
+	} {
+		warned := func(got float64) string {
+			var o outcome
+			o.verdict.Totals.Met = 100
+			o.verdict.Metrics = []check.Metric{{Name: test.asked, Value: test.ask}, {Name: test.got, Value: got}}
+			var c calibration
+			for range 2 {
+				c.add(experiment.Trial{Cell: 1}, o)
+			}
+			return strings.Join(c.warnings(&experiment.Experiment{Cells: make([]experiment.Cell, 1)}), "; ")
+		}
+		if got := warned(test.little); got != "" {
+			t.Errorf("%s: %q of hardly a difference", name, got)
+		}
+		if got := warned(test.far); !strings.Contains(got, test.want) {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
