@@ -92,7 +92,7 @@ func cutLognormal(median, sigma, most float64) float64 {
 }
 
 // below is the share of a standard normal variable that does not exceed z.
-func below(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
+func below(z float64) float64 { return float64(math.Erfc(-z/math.Sqrt2) / 2) }
 
 // density is that of a standard normal variable.
 func density(z float64) float64 { return math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) }

@@ -187,11 +187,11 @@ func (l *Latency) quantile(p float64) time.Duration {
 	var d float64
 	switch l.Distribution {
 	case "normal":
-		d = float64(l.Mean) + float64(l.Spread)*math.Sqrt2*math.Erfinv(2*p-1)
+		d = float64(l.Mean) + float64(float64(l.Spread)*math.Sqrt2*math.Erfinv(2*p-1))
 	case "lognormal":
 		d = float64(l.Median) * math.Exp(l.Sigma*math.Sqrt2*math.Erfinv(2*p-1))
 	case "exponential":
-		d = float64(l.Min) - float64(l.Mean-l.Min)*math.Log1p(-p)
+		d = float64(l.Min) - float64(float64(l.Mean-l.Min)*math.Log1p(-p))
 	case "pareto":
 		d = float64(l.Min) * math.Exp(-math.Log1p(-p)/l.Alpha)
 	case "constant", "uniform", "quantiles":

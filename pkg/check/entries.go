@@ -273,7 +273,7 @@ func jain(counts []int) float64 {
 	sum, squares := 0.0, 0.0
 	for _, c := range counts {
 		sum += float64(c)
-		squares += float64(c) * float64(c)
+		squares += float64(float64(c) * float64(c))
 	}
 	return sum * sum / (float64(len(counts)) * squares)
 }

@@ -97,10 +97,10 @@ func percentile(values []float64, p float64) float64 {
 		return math.NaN()
 	}
 	slices.Sort(values)
-	at := p * float64(len(values)-1)
+	at := float64(p * float64(len(values)-1)) // rounded here, on every processor
 	i := int(at)
 	if i+1 == len(values) {
 		return values[i]
 	}
-	return values[i] + (at-float64(i))*(values[i+1]-values[i])
+	return values[i] + float64((at-float64(i))*(values[i+1]-values[i]))
 }
