@@ -61,7 +61,7 @@ func (t *trial) stop() {
 		case c.bye == nil:
 			t.invalid = append(t.invalid, fmt.Sprintf("node p%d did not answer at the end: it hangs, "+
 				"or the plugin's handler does not return", c.id))
-		case c.bye.Late > 5*time.Millisecond:
+		case c.bye.missedStart():
 			t.invalid = append(t.invalid, fmt.Sprintf("node p%d started %v late", c.id, c.bye.Late))
 			t.machine.missed(c.bye.Late)
 		}
