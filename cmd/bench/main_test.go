@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -124,7 +125,8 @@ func TestRun_Interrupted(t *testing.T) {
 		if dir, err = results.Resolve(filepath.Join(root, "quick")); err != nil {
 			continue
 		}
-		if rows, err := results.ReadTrials(dir); err == nil && len(rows) > 0 {
+		valid := func(t results.Trial) bool { return t.Status != results.Invalid }
+		if rows, err := results.ReadTrials(dir); err == nil && slices.ContainsFunc(rows, valid) {
 			break
 		}
 	}

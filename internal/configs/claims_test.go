@@ -180,7 +180,7 @@ func mutexes(m *measured) {
 	}
 	plain, ft := m.of("naimi-trehel", nodes(31), "scenario=closed"),
 		m.of("naimi-trehel-ft", nodes(31), "scenario=closed")
-	m.wants(ft, per, 3*plain.values[per], 20*plain.values[per])
+	m.wants(ft, per, plain.values[per], plain.values[per])
 	waits := plain.values["waiting_ms"]
 	m.wants(m.of("ricart-agrawala", nodes(31), "scenario=closed"), "waiting_ms", 0.95*waits, 1.05*waits)
 	for _, label := range []string{"central", "raymond"} {

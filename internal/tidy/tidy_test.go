@@ -39,8 +39,10 @@ var table = []struct {
 	{"pkg/sim", []string{"pkg/algo", "pkg/bus", "pkg/trace", "pkg/harness"}},
 	{"pkg/host", []string{"pkg/algo", "pkg/bus", "pkg/trace", "pkg/harness"}},
 	{"pkg/check", []string{"pkg/algo", "pkg/bus", "pkg/trace", "pkg/harness"}},
-	{"pkg/experiment", []string{"pkg/algo", "pkg/bus", "pkg/trace", "pkg/harness", "pkg/check"}},
-	{"pkg/results", []string{"pkg/trace", "pkg/stats"}},
+	{"pkg/experiment", []string{
+		"pkg/algo", "pkg/bus", "pkg/trace", "pkg/harness", "pkg/check", "internal/files",
+	}},
+	{"pkg/results", []string{"pkg/trace", "pkg/stats", "internal/files"}},
 	{"pkg/runner", []string{
 		"pkg/algo", "pkg/bus", "pkg/trace", "pkg/stats", "pkg/harness", "pkg/sim", "pkg/host", "pkg/check",
 		"pkg/experiment", "pkg/results",
@@ -48,15 +50,16 @@ var table = []struct {
 	{"pkg/compare", []string{"pkg/stats", "pkg/experiment", "pkg/results"}},
 	{"pkg/report", []string{
 		"pkg/algo", "pkg/bus", "pkg/trace", "pkg/stats", "pkg/harness", "pkg/check", "pkg/experiment",
-		"pkg/results", "pkg/compare", "pkg/report",
+		"pkg/results", "pkg/compare", "pkg/report", "internal/files",
 	}},
 	{"pkg/explore", []string{
 		"pkg/algo", "pkg/bus", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check", "pkg/experiment",
 	}},
 	{"pkg/reproduce", []string{
 		"pkg/algo", "pkg/stats", "pkg/experiment", "pkg/results", "pkg/runner", "pkg/compare", "pkg/report",
+		"internal/files",
 	}},
-	{"pkg/cli", []string{"pkg"}},
+	{"pkg/cli", []string{"pkg", "internal/files"}},
 	{"plugins/all", []string{"plugins"}},
 	{"plugins", []string{"pkg/algo"}},
 	{"cmd", []string{"pkg", "plugins"}},

@@ -39,6 +39,7 @@ type Config struct {
 	Neighbors   []ID
 	Ring        []ID    // the ring's order, where the topology is a ring or a logical ring
 	Leader      ID      // settled before the run starts; None if none is, and after a recovery
+	LeaderDown  bool    // Leader crashed before the run starts, longer ago than any time-out
 	Holder      ID      // of the token or the privilege at the start
 	Incarnation uint32  // 0 at first, one more at every recovery
 	Saved       Message // what it last saved; nil at first

@@ -98,6 +98,10 @@ func (s *Spec) defects() error {
 	token := func(m Message) bool { return m.Kind() == s.Token }
 	check(s.Token == "" || slices.ContainsFunc(s.Messages, token),
 		"token %q is none of the messages", s.Token)
+	for _, c := range s.Claims {
+		check(slices.Contains(Sources, c.Source), "claim %q: source %q (has: %v)", c.Text, c.Source,
+			Sources)
+	}
 	seen := map[string]bool{}
 	for _, p := range s.Params {
 		check(paramName(p.Name), "bad parameter name %q", p.Name)
@@ -111,8 +115,7 @@ func (s *Spec) defects() error {
 	}
 	if len(errs) == 0 {
 		for _, n := range []int{1, 2, 3, 10, 100} {
-			net := Network{Nodes: n, Latency: time.Millisecond, Bounded: true}
-			values, _ := s.Resolve(nil, net)
+			values := s.Defaults(Network{Nodes: n, Latency: time.Millisecond, Bounded: true})
 			for _, p := range s.Params {
 				if err := p.Check(values[p.Name]); err != nil {
 					errs = append(errs, fmt.Errorf("default with %d processes: %w", n, err))

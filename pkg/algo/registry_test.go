@@ -108,6 +108,8 @@ func TestRegister_PanicsNamingTheDefect(t *testing.T) {
 			"parameter time_out declared twice"},
 		"a process that lasts": {param(func(p *Param) { p.Process = true }),
 			"time_out: a process is a whole number"},
+		"nobody's claim": {func(s *Spec) { s.Claims = []Claim{{Text: "3N"}} },
+			`claim "3N": source "" (has: [paper notes derived])`},
 		"no such token":   {func(s *Spec) { s.Token = "NUMBERS" }, `token "NUMBERS" is none of the messages`},
 		"several defects": {func(s *Spec) { s.Name, s.Summary = "-", "" }, "no one-line summary"},
 	} {

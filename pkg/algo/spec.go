@@ -21,7 +21,7 @@ type Spec struct {
 	Needs     Needs    // what the world must provide
 	Survives  Faults   // what the world may do
 	Promises  Promises // what the checkers then hold it to
-	Claims    []Claim  // complexity the paper states, checked by the conformance kit
+	Claims    []Claim  // complexity, and who states it; checked by the conformance kit
 	Breaks    string   // what happens beyond Needs and Survives, in sentences
 }
 
@@ -40,9 +40,12 @@ type Needs struct {
 	Synchrony Synchrony
 	Detector  Detector
 	Nodes     func(n int) error // nil: any n >= 1
-	// Timing says whether the time-outs keep the bounds that a synchronous
-	// algorithm's proof assumes. Nil: it has none.
-	Timing func(Network, Params) error
+	// Params says with which parameters of a process the promises do not hold, and
+	// why: time-outs below what the proof assumes of the latency, a quorum that is
+	// none, a rule switched off. The world may be as kind as it likes: with those the
+	// algorithm is beyond its model. Nil: the promises hold with all that Spec.Params
+	// allows.
+	Params func(Network, Params) error
 }
 
 // Synchrony is what an algorithm assumes about delays.
@@ -76,16 +79,19 @@ func (d Detector) String() string {
 // Faults is what an algorithm survives.
 type Faults struct {
 	Loss, Duplication, Partition bool
-	Crashes                      func(n int) int // crash-stops survived among n; nil: none
-	Recovery                     bool            // a crashed process may come back with what it saved
+	// Crashes is how many crash-stops are survived among n processes with parameters
+	// p, as process 1 sees them: Params.IntOf has those of the others. Nil: none.
+	Crashes  func(n int, p Params) int
+	Recovery bool // a crashed process may come back with what it saved
 }
 
-// CrashesOf is how many crash-stops the algorithm survives among n processes.
-func (f Faults) CrashesOf(n int) int {
+// CrashesOf is how many crash-stops the algorithm survives among n processes that
+// have the resolved parameters p.
+func (f Faults) CrashesOf(n int, p Params) int {
 	if f.Crashes == nil {
 		return 0
 	}
-	return f.Crashes(n)
+	return f.Crashes(n, p.Of(1))
 }
 
 // Promises is what an algorithm guarantees while the world keeps to Needs and
@@ -118,12 +124,13 @@ func (l Leadership) String() string {
 	return [...]string{"eventual", "at most one", "one per term", "one per group"}[l]
 }
 
-// A Network is what an algorithm may know of the links when the defaults of
-// its parameters are worked out.
+// A Network is what an algorithm may know of the links, and of the load, when the
+// defaults of its parameters are worked out.
 type Network struct {
 	Nodes   int
 	Latency time.Duration // d: the largest one-way latency; its 99.9th percentile if unbounded
 	Bounded bool          // no latency exceeds Latency
+	Hold    time.Duration // the longest stay in the critical section; its 99.9th percentile if unbounded
 	Params  Params        // the parameters that stand before this one in the Spec
 }
 
@@ -264,6 +271,23 @@ func (p Params) Duration(name string) time.Duration { return param[time.Duration
 // Enum is the value of an Enum parameter.
 func (p Params) Enum(name string) string { return param[string](p, name) }
 
+// Timeout is the longest that any process waits before it does something about it:
+// the longest Duration among p. 0: there is none.
+func (p Params) Timeout() (longest time.Duration) {
+	for _, v := range p {
+		list, ok := v.([]any)
+		if !ok {
+			list = []any{v}
+		}
+		for _, v := range list {
+			if d, ok := v.(time.Duration); ok {
+				longest = max(longest, d)
+			}
+		}
+	}
+	return longest
+}
+
 func param[T any](p Params, name string) T {
 	v, ok := p[name].(T)
 	if !ok {
@@ -298,6 +322,13 @@ func (s *Spec) Resolve(given map[string]any, net Network) (Params, []error) {
 		errs = append(errs, mistakes...)
 	}
 	return out, errs
+}
+
+// Defaults are the parameters of an experiment that sets none. The registry has
+// checked them.
+func (s *Spec) Defaults(net Network) Params {
+	values, _ := s.Resolve(nil, net)
+	return values
 }
 
 // preset is the default of p. It may differ between processes, where it follows
@@ -398,12 +429,37 @@ func (p Params) Of(id ID) Params {
 	return p
 }
 
-// A Claim is a complexity that the paper states.
+// A Claim is a complexity that somebody states of the algorithm. Whoever reads it
+// beside a measurement must know who: what the paper says can be refuted, and what
+// was worked out for this code can only be wrong.
 type Claim struct {
 	Metric string // "messages/entry", "messages/election"
 	Load   string // "light", "heavy", "worst", "best"
-	Text   string // as the paper puts it: "H(n-1) on average (Theorem 5)"
+	Text   string // as its source puts it: "H(n-1) on average (Theorem 5)"
+	Source Source
 	Bound  func(n int) (lo, hi float64)
+}
+
+// Source is who states a claim.
+type Source string
+
+// The sources of claims.
+const (
+	FromPaper Source = "paper"
+	FromNotes Source = "notes"
+	Derived   Source = "derived" // the paper gives no figure, or that of other rules
+)
+
+// Sources are all there are.
+var Sources = []Source{FromPaper, FromNotes, Derived}
+
+// Meaning is the source in words, for those who read a claim.
+func (s Source) Meaning() string {
+	return map[Source]string{
+		FromPaper: "the paper states it",
+		FromNotes: "lecture notes state it",
+		Derived:   "worked out for Conclave from the rules as they are here, or counted in simulation",
+	}[s]
 }
 
 // Exactly is the bound of a claim that leaves no room.

@@ -205,11 +205,25 @@ func TestClaims(t *testing.T) {
 
 func TestFaults_CrashesOf(t *testing.T) {
 	t.Parallel()
-	if got := (Faults{}).CrashesOf(9); got != 0 {
+	if got := (Faults{}).CrashesOf(9, nil); got != 0 {
 		t.Errorf("none stated: %d, want 0", got)
 	}
-	if got := (Faults{Crashes: func(n int) int { return (n - 1) / 2 }}).CrashesOf(9); got != 4 {
+	minority := func(n int, _ Params) int { return (n - 1) / 2 }
+	if got := (Faults{Crashes: minority}).CrashesOf(9, nil); got != 4 {
 		t.Errorf("a minority of 9 is %d, want 4", got)
+	}
+	spares := Faults{Crashes: func(n int, p Params) (spare int) {
+		for id := range ID(n) {
+			spare += int(p.IntOf("spare", id+1))
+		}
+		return spare
+	}}
+	for want, p := range map[int]Params{
+		6: {"spare": int64(2)}, 5: {"spare": []any{int64(0), int64(1), int64(4)}},
+	} {
+		if got := spares.CrashesOf(3, p); got != want {
+			t.Errorf("%v: %d, want %d", p, got, want)
+		}
 	}
 }
 

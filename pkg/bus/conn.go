@@ -112,8 +112,11 @@ func (c *Conn) options(cfg DialConfig) ([]nats.Option, error) {
 		nats.WriteBufferSize(writeBuffer),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { c.fault(err) }),
 		nats.DisconnectErrHandler(func(nc *nats.Conn, err error) {
+			if err == nil { // the server ended it, and may have said why
+				err = nc.LastError()
+			}
 			if err == nil {
-				err = errors.New("by the server")
+				err = errors.New("by the server, which did not say why")
 			}
 			c.fault(fmt.Errorf("disconnected: %w", err))
 		}),

@@ -4,12 +4,14 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -169,6 +171,57 @@ func TestConn_LossOfTheServerIsAFault(t *testing.T) {
 			t.Fatal("what is sent to a server that is gone is no error after 5s")
 		}
 	}
+}
+
+// TestConn_CutOffSaysWhy: a process that does not answer for too long is cut off, by a
+// server that says so.
+func TestConn_CutOffSaysWhy(t *testing.T) {
+	t.Parallel()
+	ids, err := NewIdentities(1)
+	must(t, err)
+	s, err := StartServer(ServerConfig{Users: users(ids), Patience: 150 * time.Millisecond})
+	must(t, err)
+	t.Cleanup(s.Close)
+	at, mute := muffled(t, s)
+	c, err := Dial(DialConfig{URL: at, Seed: ids[0].Secret(), Patience: time.Minute})
+	must(t, err)
+	t.Cleanup(c.Close)
+	mute()
+	awaitFault(t, c, "disconnected: nats: stale connection")
+	if stats, err := s.Stats(); err != nil || stats.StaleClients != 1 {
+		t.Errorf("%+v, %v; want one stale client", stats, err)
+	}
+}
+
+// muffled is a way to s that lets nothing more through to it once mute is called.
+func muffled(t *testing.T, s *Server) (at string, mute func()) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	var muted atomic.Bool
+	go func() {
+		client, err := l.Accept()
+		if err != nil {
+			return
+		}
+		server, err := net.Dial("tcp", strings.TrimPrefix(s.URL(), "nats://"))
+		if err != nil {
+			return
+		}
+		go func() {
+			_, _ = io.Copy(client, server)
+			_ = client.Close()
+		}()
+		b := make([]byte, 4096)
+		for n := 0; err == nil; n, err = client.Read(b) {
+			if !muted.Load() {
+				_, _ = server.Write(b[:n])
+			}
+		}
+		_ = server.Close()
+	}()
+	return "nats://" + l.Addr().String(), func() { muted.Store(true) }
 }
 
 // A server that comes back at the same port finds nobody: what was sent meanwhile is

@@ -22,10 +22,11 @@ type Frame struct {
 	Sent        time.Duration
 	Due         time.Duration
 	Depth       uint32
+	Lag         time.Duration // of the event that sent it: see trace.Record
 	Payload     []byte
 }
 
-const frameVersion = 1
+const frameVersion = 2
 
 // Flags of a frame.
 const (
@@ -53,6 +54,7 @@ func (f *Frame) Append(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(f.Sent))
 	b = binary.AppendUvarint(b, uint64(f.Due-f.Sent))
 	b = binary.AppendUvarint(b, uint64(f.Depth))
+	b = binary.AppendUvarint(b, uint64(f.Lag))
 	return append(b, f.Payload...)
 }
 
@@ -70,7 +72,7 @@ func (f *Frame) Parse(b []byte) error {
 		Omitted: b[1]&flagOmitted != 0}
 	f.Copy = b[1] & flagCopy / flagCopy
 	b = b[3:]
-	var numbers [6]uint64
+	var numbers [7]uint64
 	for i := range numbers {
 		x, n := binary.Uvarint(b)
 		if n <= 0 {
@@ -79,12 +81,13 @@ func (f *Frame) Parse(b []byte) error {
 		numbers[i], b = x, b[n:]
 	}
 	const most = uint64(1)<<62 - 1 // two of them are a Duration still
-	if numbers[0] >= 1<<32 || numbers[3] > most || numbers[4] > most || numbers[5] >= 1<<32 {
+	if numbers[0] >= 1<<32 || numbers[3] > most || numbers[4] > most || numbers[5] >= 1<<32 ||
+		numbers[6] > numbers[3] { // nothing can be later than all the time that there was
 		return errFrame
 	}
 	f.Incarnation, f.Seq, f.Ordinal = uint32(numbers[0]), numbers[1], numbers[2]
 	f.Sent = time.Duration(numbers[3])
 	f.Due = f.Sent + time.Duration(numbers[4])
-	f.Depth, f.Payload = uint32(numbers[5]), b
+	f.Depth, f.Lag, f.Payload = uint32(numbers[5]), time.Duration(numbers[6]), b
 	return nil
 }

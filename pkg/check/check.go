@@ -41,6 +41,7 @@ type Verdict struct {
 	Totals     Totals
 	Kinds      []Kind
 	Metrics    []Metric
+	skew       skew
 }
 
 // An Operation is an election or an entry. Times are offsets from the trial's
@@ -95,17 +96,20 @@ type Judge struct {
 	chains     chains
 	mishaps    mishaps
 	network    network
-	calmed     time.Duration // when the last process or link went on as it should
+	troubled   bool          // something has gone wrong
+	calmed     time.Duration // when the last of it was over
 	entries    *entries      // the problem, if it is mutual exclusion
 	informed   time.Duration // when a process last named a leader
 	granted    []algo.ID
 	order      *precedence // nil: none is promised
+	delays     delays
 }
 
 // problem is the part of the judge that knows elections or mutual exclusion.
 type problem interface {
 	record(j *Judge, r *trace.Record)
 	finish(j *Judge, end harness.End, v *Verdict)
+	spans() []*span // that it reports, with what of them is lateness
 }
 
 // NewJudge makes the judge of one trial.
@@ -113,6 +117,7 @@ func NewJudge(s *harness.Setup) *Judge {
 	j := &Judge{
 		setup: s, informed: -1, chains: newChains(s), mishaps: newMishaps(s),
 		network: network{nodes: uint32(s.Nodes)}, order: newPrecedence(s), links: newLinks(s),
+		troubled: len(s.Crashed) > 0,
 	}
 	for _, name := range s.Alg.Codec.Kinds()[:len(s.Alg.Spec.Messages)] {
 		j.kinds = append(j.kinds, Kind{Name: name})
@@ -128,6 +133,9 @@ func NewJudge(s *harness.Setup) *Judge {
 
 // Record takes the next record.
 func (j *Judge) Record(r *trace.Record) {
+	if !j.setup.Virtual {
+		j.delays.record(r)
+	}
 	switch r.Type {
 	case trace.Send, trace.Duplicate, trace.Deliver, trace.Lose, trace.Undelivered:
 		j.message(r)
@@ -145,8 +153,11 @@ func (j *Judge) disturb(r *trace.Record) {
 	calm := j.calm()
 	j.mishaps.record(r)
 	j.network.record(r)
-	if !calm {
-		j.calmed = r.At
+	switch {
+	case r.Type == trace.Crash, r.Type == trace.Up && r.Incarnation > 0:
+		j.strike(r.At)
+	case !calm:
+		j.troubled, j.calmed = true, r.At
 	}
 }
 
@@ -197,6 +208,7 @@ func (j *Judge) message(r *trace.Record) {
 	case trace.Lose:
 		k.Lost++
 		j.totals.Lost++
+		j.strike(r.At)
 		switch r.Arg {
 		case 0:
 			j.links.lost++
@@ -226,6 +238,10 @@ func (j *Judge) Finish(end harness.End) Verdict {
 	j.problem.finish(j, end, &v)
 	v.Metrics = append(v.Metrics, Metric{"faults_skipped", float64(end.Skipped)})
 	v.Metrics = append(v.Metrics, j.links.metrics(j.setup)...)
+	if !j.setup.Virtual {
+		v.skew = j.skew()
+		v.Metrics = append(v.Metrics, Metric{"skew", v.skew.share})
+	}
 	for _, err := range j.expect(end) {
 		j.violate(expectation, "%v", err)
 	}
@@ -317,16 +333,18 @@ func MetricNames(p algo.Problem) []string {
 	own := []string{
 		"detection_ms", "election_ms", "downtime_ms", "messages_per_election", "bytes_per_election",
 		"rounds", "leader_changes", "split_brain_ms", "availability", "heal_ms", "crashes", "pauses",
-		"crash_rate_achieved", "outage_requested_ms", "outage_achieved_ms", "suspicion_ms", "false_suspicions",
+		"crash_rate_achieved", "outage_requested_ms", "outage_achieved_ms", "suspicion_ms",
+		"false_suspicions",
 	}
 	if p == algo.MutualExclusion {
 		own = []string{
 			"messages_per_entry", "bytes_per_entry", "waiting_ms", "waiting_p99_ms", "turnaround_ms",
 			"sync_delay_ms", "throughput_per_s", "fairness", "max_bypass", "violations", "never_granted",
-			"arrival_rate_requested", "arrival_rate_achieved", "tokens_lost", "tokens_doubled", "recovery_ms", "crashes", "pauses", "crash_rate_achieved",
+			"arrival_rate_requested", "arrival_rate_achieved", "tokens_lost", "tokens_doubled", "recovery_ms",
+			"crashes", "pauses", "crash_rate_achieved",
 			"outage_requested_ms", "outage_achieved_ms", "suspicion_ms", "false_suspicions",
 		}
 	}
 	return append(own, "faults_skipped", "latency_requested_ms", "latency_drawn_ms", "order_delay_ms",
-		"latency_achieved_ms", "delay_error_p50_ms", "delay_error_p99_ms", "loss_achieved")
+		"latency_achieved_ms", "delay_error_p50_ms", "delay_error_p99_ms", "loss_achieved", "skew")
 }

@@ -42,6 +42,11 @@ type elections struct {
 	rounds    []uint32
 	done      []Operation
 	ok        int           // operations that count
+	took      span          // from the begin of those
+	down      span          // from their cause
+	beginLate time.Duration // how late the event was by which the current one began
+	beginLag  time.Duration // and its lag
+	timed     bool          // a timer has fired since
 	cause     trace.Type    // of the current one
 	apart     bool          // some link is cut
 	healedAt  time.Duration // when the network was whole again, with no agreement since; negative: none
@@ -59,6 +64,7 @@ func newElections(s *harness.Setup, net *network, m *mishaps) *elections {
 	e := &elections{
 		setup: s, network: net, mishaps: m, belief: make([]algo.ID, n), scope: make([]bool, n),
 		terms: map[uint64]algo.ID{}, healedAt: -1,
+		took: span{metric: "election_ms"}, down: span{metric: "downtime_ms"},
 	}
 	for i := range n {
 		e.belief[i], e.scope[i] = s.Leader, true
@@ -87,19 +93,20 @@ func (e *elections) begin(j *Judge, cause trace.Type, at time.Duration) {
 	e.remember(j, at)
 	e.cause = cause
 	e.settle(&e.mark)
-	e.open, e.touched, e.before = true, false, e.mark
+	e.open, e.touched, e.before, e.beginLate = true, false, e.mark, 0
 	e.current = Operation{Cause: at, Begin: -1, End: -1, Status: "pending"}
 }
 
 // close ends an operation with agreement on leader. Its messages are counted on
 // until all is quiet; those of an algorithm that never is, until now.
-func (e *elections) close(j *Judge, leader algo.ID, at time.Duration) {
+func (e *elections) close(j *Judge, leader algo.ID, r *trace.Record) {
 	e.open = false
 	if !e.touched { // a heal or a crash has made those agree that never ceased to
 		return
 	}
 	op := &e.current
-	op.Process, op.End, op.Status = leader, at, e.status(leader)
+	op.Process, op.End, op.Status = leader, r.At, e.status(leader)
+	late := e.lateness(j, r)
 	if op.Begin < 0 {
 		op.Begin = op.Cause
 	}
@@ -108,12 +115,42 @@ func (e *elections) close(j *Judge, leader algo.ID, at time.Duration) {
 		return
 	}
 	e.ok++
+	e.took.add(op.End-op.Begin, late)
+	if op.Begin > op.Cause { // else it is the cause that was late
+		late += e.beginLate
+	}
+	e.down.add(op.End-op.Cause, late)
 	e.counting = true
 	e.rounds = append(e.rounds, j.chains.longest)
 	if e.setup.Alg.Spec.Perpetual {
 		e.settle(&j.totals)
 	}
 }
+
+// started is the first event by which a process takes part in the operation.
+func (e *elections) started(j *Judge, r *trace.Record) {
+	if e.open && e.current.Begin < 0 {
+		e.current.Begin, e.beginLag, e.beginLate = r.At, r.Lag(), r.At-r.Due
+		e.timed, j.links.latest = false, 0
+	}
+}
+
+// lateness is how much longer the operation that r ends may have taken than on a
+// machine that runs everything the moment it is due: what ran late on the way from
+// its begin to its end; and if timers fired, which a late message may have
+// missed, as much as the latest message was late.
+func (e *elections) lateness(j *Judge, r *trace.Record) time.Duration {
+	late := time.Duration(0)
+	if r.Type == trace.Elected && e.current.Begin >= 0 {
+		late = j.delays.within(e.current.Begin, e.beginLag, r.Lag())
+	}
+	if e.timed {
+		late = max(late, j.links.latest)
+	}
+	return late
+}
+
+func (e *elections) spans() []*span { return []*span{&e.took, &e.down} }
 
 // status says whether the operation that ends with leader is an election that
 // counts. A return does not cause one that leaves the leader in place; and where a
@@ -228,11 +265,10 @@ func (e *elections) record(j *Judge, r *trace.Record) {
 		e.regroup(r.At)
 	case trace.Elect:
 		e.remember(j, r.At)
-		if e.open && e.current.Begin < 0 {
-			e.current.Begin = r.At
-		}
+		e.started(j, r)
 		return
 	case trace.Suspect, trace.Restore, trace.Timeout, trace.Do:
+		e.timed = e.timed || r.Type == trace.Timeout
 		e.remember(j, r.At)
 		return
 	case trace.Elected:
@@ -328,10 +364,10 @@ func (e *elections) judge(j *Judge, r *trace.Record) {
 	case now == algo.None && e.agreed != algo.None:
 		e.begin(j, r.Type, r.At)
 	case now != algo.None && e.open:
-		e.close(j, now, r.At)
+		e.close(j, now, r)
 	}
-	if e.open && e.current.Begin < 0 && r.Type == trace.Elected && r.Peer == 0 {
-		e.current.Begin = r.At
+	if r.Type == trace.Elected && r.Peer == 0 {
+		e.started(j, r)
 	}
 	if now != algo.None && now != e.last {
 		e.changes++

@@ -20,11 +20,12 @@ type entries struct {
 	since   []time.Duration // of those inside
 	waiting []Operation     // by request
 	others  []others        // of those waiting
-	most    int             // entries of others that are not too many, see starved
 	done    []Operation
 	leaves  []time.Duration // turnaround of the measured entries that are over
 
-	arrivals int // of open load: requests made, and when the last was meant
+	patience time.Duration // with those who recover from a fault
+	most     int           // entries of others that are not too many
+	arrivals int           // of open load: requests made, and when the last was meant
 	latest   time.Duration
 
 	warmup    int
@@ -33,6 +34,9 @@ type entries struct {
 	measured  time.Duration // when it was
 	owners    *owners       // nil: without a warm-up, when all messages count
 	free      time.Duration // last release while someone waited; negative: none
+	freeLag   time.Duration // of that release
+	waits     span          // of the measured entries
+	sync      span          // of the measured handovers
 	handovers []time.Duration
 	byProcess []int
 	overlaps  int
@@ -42,17 +46,22 @@ type entries struct {
 	recovery recovery
 }
 
-// others is how many grants to other processes a request has seen.
+// others is how many grants to other processes a request has seen, and the lag of the
+// instant at which it was meant.
 type others struct {
 	later   int // to requests that were made later
 	knowing int // to whoever could have known of it, see starved
+	lag     time.Duration
 }
 
 func newEntries(s *harness.Setup) *entries {
-	return &entries{
+	e := &entries{
 		setup: s, warmup: s.Scenario.Warmup, warm: s.Scenario.Warmup == 0, free: -1,
-		byProcess: make([]int, s.Nodes), tokens: newTokens(s), most: mostOthers(s), owners: newOwners(s),
+		byProcess: make([]int, s.Nodes), tokens: newTokens(s), owners: newOwners(s),
+		waits: span{metric: "waiting_ms"}, sync: span{metric: "sync_delay_ms"},
 	}
+	e.patience, e.most = Patience(s)
+	return e
 }
 
 func (e *entries) record(j *Judge, r *trace.Record) {
@@ -67,7 +76,7 @@ func (e *entries) record(j *Judge, r *trace.Record) {
 		e.waiting = append(e.waiting, Operation{
 			Process: p, Cause: time.Duration(r.Arg), Begin: r.At, End: -1, Status: "pending",
 		})
-		e.others = append(e.others, others{})
+		e.others = append(e.others, others{lag: intendedLag(r)})
 		e.recovery.request(r.At)
 		if j.order != nil {
 			j.order.request(p)
@@ -77,9 +86,9 @@ func (e *entries) record(j *Judge, r *trace.Record) {
 			j.order.up(p)
 		}
 	case trace.Granted:
-		e.grant(j, p, r.At)
+		e.grant(j, p, r)
 	case trace.Released:
-		e.release(j, p, r.At)
+		e.release(j, p, r)
 	case trace.Crash:
 		e.crash(p)
 		e.warmedUp(r.At)
@@ -96,9 +105,18 @@ func (e *entries) warmedUp(at time.Duration) {
 	}
 }
 
-func (e *entries) grant(j *Judge, p algo.ID, at time.Duration) {
+// intendedLag is the lag of the instant at which a request was meant: that of the
+// event that planned it, and none if it was meant whatever happened.
+func intendedLag(r *trace.Record) time.Duration {
+	if time.Duration(r.Arg) != r.Due {
+		return 0
+	}
+	return r.Lag() - (r.At - r.Due)
+}
+
+func (e *entries) grant(j *Judge, p algo.ID, r *trace.Record) {
+	at := r.At
 	j.granted = append(j.granted, p)
-	e.recovery.grant(at)
 	e.tokens.granted(j, p, at)
 	for i, other := range e.inside {
 		e.overlaps++
@@ -117,7 +135,8 @@ func (e *entries) grant(j *Judge, p algo.ID, at time.Duration) {
 	if j.order != nil {
 		j.order.grant(j, p, at, e.waiting[:i])
 	}
-	bypassed := e.others[i].later
+	bypassed, lag := e.others[i].later, e.others[i].lag
+	e.recovery.grant(at, op.Begin)
 	e.leave(i)
 	e.starved(j, at)
 	op.End, op.Status = at, "ok"
@@ -126,7 +145,9 @@ func (e *entries) grant(j *Judge, p algo.ID, at time.Duration) {
 	} else {
 		e.byProcess[p-1]++
 		e.maxBypass = max(e.maxBypass, bypassed)
+		e.waits.add(at-op.Cause, j.delays.within(op.Cause, lag, r.Lag()))
 		if e.free >= 0 {
+			e.sync.add(at-e.free, j.delays.within(e.free, e.freeLag, r.Lag()))
 			e.handovers = append(e.handovers, at-e.free)
 		}
 	}
@@ -135,7 +156,10 @@ func (e *entries) grant(j *Judge, p algo.ID, at time.Duration) {
 	e.inside, e.since = append(e.inside, p), append(e.since, at)
 }
 
-func (e *entries) release(j *Judge, p algo.ID, at time.Duration) {
+func (e *entries) spans() []*span { return []*span{&e.waits, &e.sync} }
+
+func (e *entries) release(j *Judge, p algo.ID, r *trace.Record) {
+	at := r.At
 	i := slices.Index(e.inside, p)
 	if i < 0 {
 		return
@@ -143,7 +167,7 @@ func (e *entries) release(j *Judge, p algo.ID, at time.Duration) {
 	entered := e.since[i]
 	e.inside, e.since = slices.Delete(e.inside, i, i+1), slices.Delete(e.since, i, i+1)
 	if len(e.waiting) > 0 {
-		e.free = at
+		e.free, e.freeLag = at, r.Lag()
 	}
 	e.warmedUp(at)
 	for k := len(e.done) - 1; k >= 0; k-- { // the last entry of p
@@ -160,6 +184,7 @@ func (e *entries) release(j *Judge, p algo.ID, at time.Duration) {
 func (e *entries) leave(i int) {
 	e.waiting = slices.Delete(e.waiting, i, i+1)
 	e.others = slices.Delete(e.others, i, i+1)
+	e.recovery.left(e.waiting)
 }
 
 // crash takes p out of wherever it is.
@@ -176,7 +201,6 @@ func (e *entries) crash(p algo.ID) {
 	}
 	if len(e.waiting) == 0 {
 		e.free = -1
-		e.recovery.deserted()
 	}
 }
 

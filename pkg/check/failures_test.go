@@ -234,7 +234,7 @@ func TestWhatIsBroken(t *testing.T) {
 func TestOutages(t *testing.T) {
 	t.Parallel()
 	due := func(ms float64, r trace.Record) trace.Record {
-		r.Due = time.Duration(ms * float64(ms1))
+		r.Arg = uint64(ms * float64(ms1))
 		return r
 	}
 	v := trial{id: eventual, nodes: 4, records: join(

@@ -14,6 +14,7 @@ type links struct {
 	lost, met int64         // copies that the network lost, and those that it did not
 	slowest   time.Duration // that a message was to be on its way
 	longest   time.Duration // that one was on its way, until it was handled
+	latest    time.Duration // that one was handled after it was due, since the judge last set it to 0
 	given     time.Duration // in all, from sending to the instant at which it was due
 	errors    sample        // from that instant to the delivery
 
@@ -39,6 +40,7 @@ func (l *links) delivered(r *trace.Record) {
 	l.given += r.Due - r.Sent
 	l.errors.add(r.At - r.Due)
 	l.longest = max(l.longest, r.At-r.Sent)
+	l.latest = max(l.latest, r.At-r.Due)
 }
 
 // metrics compares with what was asked for where no fault asks for something else.

@@ -23,7 +23,7 @@ type mishaps struct {
 	hindered int             // processes that are
 
 	crashedAt []time.Duration
-	downtime  []span          // of those that came back
+	downtime  []outage        // of those that came back
 	goneAt    []time.Duration // when they were to crash that did
 	outages   sum             // of those that came back: how long they were to be down
 	unnoticed []bool
@@ -33,8 +33,8 @@ type mishaps struct {
 	noticed   sum // from a crash to the first suspicion
 }
 
-// A span of time.
-type span struct{ from, to time.Duration }
+// An outage is from a crash to the return.
+type outage struct{ from, to time.Duration }
 
 // A sum is that of durations, and of how many.
 type sum struct {
@@ -84,15 +84,15 @@ func (m *mishaps) record(r *trace.Record) {
 		m.elapse(r.At)
 		m.hinder(p, false, false)
 		m.up[p] = false
-		m.crashedAt[p], m.goneAt[p], m.unnoticed[p] = r.At, r.Due, true
+		m.crashedAt[p], m.goneAt[p], m.unnoticed[p] = r.At, time.Duration(r.Arg), true
 		m.crashes++
 		m.down++
 	case trace.Up:
 		if r.Incarnation > 0 {
 			m.elapse(r.At)
 			m.up[p], m.unnoticed[p] = true, false
-			m.downtime = append(m.downtime, span{m.crashedAt[p], r.At})
-			m.outages.add(r.Due - m.goneAt[p])
+			m.downtime = append(m.downtime, outage{m.crashedAt[p], r.At})
+			m.outages.add(time.Duration(r.Arg) - m.goneAt[p])
 			m.down--
 		}
 	case trace.Pause:

@@ -123,7 +123,7 @@ var (
 	_ algo.Monitor = (*candidate)(nil)
 )
 
-func all(int) int { return 4 }
+func all(int, algo.Params) int { return 4 }
 
 // candidates is an exhibit of them; name is that of one without a flaw.
 func candidates(name, flaw string, least int, rule, says string, trial harness.Scenario,

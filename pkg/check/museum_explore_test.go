@@ -2,10 +2,11 @@ package check_test
 
 import (
 	"context"
+	"math/rand/v2"
 	"os"
-	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/conclave-bench/conclave/pkg/explore"
 )
@@ -18,7 +19,7 @@ func TestExploreFindsTheMuseum(t *testing.T) {
 	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
 		schedules = 1_000_000
 	}
-	for _, x := range slices.Concat(electors, mutexes) {
+	for _, x := range museum() {
 		if x.flaw == "" {
 			continue
 		}
@@ -28,7 +29,7 @@ func TestExploreFindsTheMuseum(t *testing.T) {
 				t.Skip("three thousand schedules: at night")
 			}
 			r, err := explore.Run(context.Background(), x.id(), explore.Options{
-				Faults: explore.Survived, Rule: x.rule, Seed: 1, Schedules: schedules, Workers: 1,
+				Faults: explore.Survived, Rule: x.rule, Seed: max(x.seed, 1), Schedules: schedules, Workers: 1,
 			})
 			if x.rule == "" { // it has no promise to break but that of every algorithm
 				if err == nil || !strings.Contains(err.Error(), "not deterministic") {
@@ -45,5 +46,26 @@ func TestExploreFindsTheMuseum(t *testing.T) {
 			t.Logf("schedule %d, %d processes, %d events: %s", r.Find.Number, r.Find.Schedule.Nodes,
 				len(r.Find.Schedule.Events), r.Find.Text)
 		})
+	}
+}
+
+// TestExploreFindsStarvation: what starves one process, while others ask without end, is
+// found within a minute, whatever the seed.
+func TestExploreFindsStarvation(t *testing.T) {
+	if os.Getenv("CONCLAVE_NIGHTLY") == "" {
+		t.Skip("minutes: at night")
+	}
+	for _, x := range starvers {
+		for range 5 {
+			seed := rand.Uint64N(1 << 32)
+			r, err := explore.Run(context.Background(), x.id(), explore.Options{
+				Faults: explore.Survived, Seed: seed, Time: time.Minute, Workers: 2,
+			})
+			if err != nil || r.Find == nil || r.Find.Rule != x.rule {
+				t.Errorf("%s, seed %d: %+v in %d schedules, %v", x.id(), seed, r.Find, r.Schedules, err)
+				continue
+			}
+			t.Logf("%s, seed %d: schedule %d, %v", x.id(), seed, r.Find.Number, r.Elapsed)
+		}
 	}
 }

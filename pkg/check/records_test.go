@@ -59,22 +59,24 @@ func init() {
 	token := spec("test-token", algo.Promises{StarvationFree: true}, false)
 	token.Token = "PING"
 	algo.RegisterMutex(token, func(algo.Config) algo.Mutex { return mute{} })
-	token.Name, token.Survives.Crashes = "test-new-token", func(n int) int { return n - 1 }
+	token.Name, token.Survives.Crashes = "test-new-token", func(n int, _ algo.Params) int { return n - 1 }
 	algo.RegisterMutex(token, func(algo.Config) algo.Mutex { return mute{} })
 	token.Name, token.Survives = "test-lossy-token", algo.Faults{Loss: true}
 	algo.RegisterMutex(token, func(algo.Config) algo.Mutex { return mute{} })
 	told := spec("test-told", algo.Promises{Leadership: algo.PerGroup}, false)
 	told.Needs.Detector = algo.EventuallyPerfect
 	algo.RegisterElector(told, func(algo.Config) algo.Elector { return mute{} })
+	told.Promises = algo.Promises{StarvationFree: true}
+	algo.RegisterMutex(told, func(algo.Config) algo.Mutex { return mute{} })
 	hasty := spec("test-synchronous", algo.Promises{Leadership: algo.AtMostOne}, false)
-	hasty.Needs.Synchrony, hasty.Needs.Timing = algo.Synchronous, func(n algo.Network, _ algo.Params) error {
+	hasty.Needs.Synchrony, hasty.Needs.Params = algo.Synchronous, func(n algo.Network, _ algo.Params) error {
 		if 2*n.Latency > 23*ms1 { // T = 3d + 20ms
 			return fmt.Errorf("t 23ms is below 2d = %v", 2*n.Latency)
 		}
 		return nil
 	}
 	algo.RegisterElector(hasty, func(algo.Config) algo.Elector { return mute{} })
-	hasty.Name, hasty.Needs.Timing = "test-tight", func(n algo.Network, _ algo.Params) error {
+	hasty.Name, hasty.Needs.Params = "test-tight", func(n algo.Network, _ algo.Params) error {
 		if n.Latency > ms1 {
 			return fmt.Errorf("t 2ms is below 2d = %v", 2*n.Latency)
 		}
@@ -249,7 +251,7 @@ func hasOperations(tb testing.TB, v Verdict, want ...Operation) {
 	}
 }
 
-// TestMetricNames: a trial in which everything happens has all the metrics that
+// TestMetricNames: a real trial in which everything happens has all the metrics that
 // results list, in their order; any other has some of them.
 func TestMetricNames(t *testing.T) {
 	t.Parallel()
@@ -275,7 +277,7 @@ func TestMetricNames(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test.nodes = 3
+			test.nodes, test.real = 3, true
 			var got []string
 			for _, m := range test.judge(t).Metrics {
 				got = append(got, m.Name)

@@ -1,17 +1,27 @@
 package check
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
-// recovery is how long nobody got in after something went wrong: from a crash, or
-// from the loss of a token, to the next grant. If nobody waits at that instant it
-// counts from the next request: nothing is amiss while nobody wants to enter.
+// recovery is how long who waited when something went wrong had to wait on: from a
+// crash, or from the loss of a token, until all requests are granted that waited
+// then. Those of processes that crash themselves do not count. If nobody waits at
+// that instant it counts from the next request: nothing is amiss while nobody wants
+// to enter.
 type recovery struct {
-	faults  int           // in all
-	idle    int           // faults since which nobody has waited
-	open    int           // faults since which somebody has
-	begins  time.Duration // of the open ones, added up
+	faults  int    // in all
+	idle    int    // faults since which nobody has waited
+	open    []wait // since the others, the oldest first
 	over    int
 	lasting time.Duration // of those that are over, added up
+}
+
+// A wait is that of all requests from begin or before.
+type wait struct {
+	begin   time.Duration
+	granted time.Duration // when the last of them was; negative: none yet
 }
 
 // fault is something that went wrong, while somebody waits or not.
@@ -24,27 +34,33 @@ func (r *recovery) fault(at time.Duration, waiting bool) {
 }
 
 func (r *recovery) request(at time.Duration) {
-	if r.idle == 0 {
-		return
+	for ; r.idle > 0; r.idle-- {
+		r.open = append(r.open, wait{at, -1})
 	}
-	r.begins += time.Duration(r.idle) * at
-	r.open += r.idle
-	r.idle = 0
 }
 
-func (r *recovery) grant(at time.Duration) {
-	if r.open == 0 {
-		return
+// grant is that of a request from begin.
+func (r *recovery) grant(at, begin time.Duration) {
+	for i := len(r.open) - 1; i >= 0 && r.open[i].begin >= begin; i-- {
+		r.open[i].granted = at
 	}
-	r.lasting += time.Duration(r.open)*at - r.begins
-	r.over += r.open
-	r.open, r.begins = 0, 0
 }
 
-// deserted says that nobody waits any more.
-func (r *recovery) deserted() {
-	r.idle += r.open
-	r.open, r.begins = 0, 0
+// left says whose requests still wait, the oldest first.
+func (r *recovery) left(waiting []Operation) {
+	oldest := time.Duration(math.MaxInt64)
+	if len(waiting) > 0 {
+		oldest = waiting[0].Begin
+	}
+	for len(r.open) > 0 && r.open[0].begin < oldest {
+		if w := r.open[0]; w.granted < 0 { // all that waited are dead
+			r.idle++
+		} else {
+			r.over++
+			r.lasting += w.granted - w.begin
+		}
+		r.open = r.open[1:]
+	}
 }
 
 // metrics is none if nothing went wrong.

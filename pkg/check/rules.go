@@ -8,7 +8,8 @@ var Rules = []Rule{
 	{mutualExclusion, "no two processes are in the critical section at once, and nobody unasked"},
 	{requestOrder, "where it is promised, grants follow the happened-before order of requests"},
 	{starvation, "where it is promised, no request waits while others enter more than 4n times, " +
-		"or 4n² where not all have links to all, since it could have been known"},
+		"or 4n² where not all have links to all, since it could have been known and the last fault " +
+		"found out"},
 	{deadlock, "where it is promised, no request waits while nothing moves any more"},
 	{tokenUniqueness, "there is never a second token, where the first is not to be lost"},
 	{leadership, "no two processes hold themselves leader, in one term or at all, as it is promised; " +

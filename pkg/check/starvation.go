@@ -1,23 +1,36 @@
 package check
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
 )
 
-// mostOthers is how many entries of others are not yet too many, see starved.
-func mostOthers(s *harness.Setup) int {
-	n := s.Nodes
-	if c := s.Graph.Class; c != algo.Complete && c != algo.LogicalRing {
-		return 4 * n * n
-	}
-	return 4 * n
-}
-
 // slack is what a process of a real system may take for a message.
 const slack = 20 * time.Millisecond
+
+// timeouts is how many of its longest time-outs an algorithm may take to find out
+// what a fault has done, and to make it good: each of its questions takes one at
+// most, and of those that recover here nobody asks ten in a row.
+const timeouts = 10
+
+// Patience is what others may do while a request waits, until it is starved: enter as
+// often as they like for a time after a fault, until the algorithm has dealt with
+// that (a detector says so, if it needs one, and then come its own time-outs); and
+// from then on so many times.
+func Patience(s *harness.Setup) (fault time.Duration, others int) {
+	fault = timeouts * s.Params.Timeout()
+	if s.Alg.Spec.Needs.Detector != algo.NoDetector {
+		fault += s.Detector.Bound(s.Latency)
+	}
+	n := s.Nodes
+	if c := s.Graph.Class; c != algo.Complete && c != algo.LogicalRing {
+		return fault, 4 * n * n
+	}
+	return fault, 4 * n
+}
 
 // starved objects to a request that waits while others enter again and again, where
 // every request is promised to be granted.
@@ -28,12 +41,15 @@ const slack = 20 * time.Millisecond
 // From then on it stands in a queue, where each other process has one request before
 // it, or a few where priorities collide: more than four of each are too many. Where
 // requests go from neighbor to neighbor, as in a tree, up to n queues lie on the
-// way. While processes or links are hindered nothing counts, and behind a crash or a
-// lost message not either: an algorithm finds that out by time-outs, during which
-// others may enter as often as they like.
+// way. While processes or links are hindered nothing counts.
+//
+// A request may be lost with a process or a message, and one that is made later may
+// be sent to where the dead one was. An algorithm finds that out by its time-outs,
+// during which others may enter as often as they like. So where anything has gone
+// wrong the entries count from when those can be over; and with the next fault all
+// begins anew.
 func (e *entries) starved(j *Judge, at time.Duration) {
-	if !j.promisesGrants() || !e.setup.InModel || !j.calm() || j.mishaps.crashes > 0 ||
-		j.totals.Lost+j.totals.Undeliverable > 0 {
+	if !j.promisesGrants() || !e.setup.InModel || !j.calm() {
 		return
 	}
 	travel := j.links.slowest
@@ -41,13 +57,30 @@ func (e *entries) starved(j *Judge, at time.Duration) {
 		travel += slack
 	}
 	travel *= time.Duration(e.setup.Nodes)
+	if j.troubled {
+		travel += e.patience
+	}
 	for k := range e.waiting {
 		if op := &e.waiting[k]; max(op.Begin, j.calmed)+travel <= at {
 			o := &e.others[k]
 			if o.knowing++; o.knowing == e.most+1 {
+				known := ""
+				if j.troubled {
+					known = fmt.Sprintf(" and the last fault, over at %v, found out", j.calmed)
+				}
 				j.violate(starvation, "p%d waits since %v, and at %v others have entered %d times since "+
-					"its request could have been known", op.Process, op.Begin, at, o.knowing)
+					"its request could have been known%s", op.Process, op.Begin, at, o.knowing, known)
 			}
+		}
+	}
+}
+
+// strike is a fault behind which requests may have to be made known anew.
+func (j *Judge) strike(at time.Duration) {
+	j.troubled, j.calmed = true, at
+	if e := j.entries; e != nil {
+		for k := range e.others {
+			e.others[k].knowing = 0
 		}
 	}
 }

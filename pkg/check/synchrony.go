@@ -18,13 +18,14 @@ const room = 10 * time.Millisecond
 func (j *Judge) outrun() string {
 	s, needs := j.setup, &j.setup.Alg.Spec.Needs
 	longest := j.links.longest
-	if s.Virtual || !s.InModel || needs.Synchrony != algo.Synchronous || needs.Timing == nil ||
+	if s.Virtual || !s.InModel || needs.Synchrony != algo.Synchronous || needs.Params == nil ||
 		longest <= s.Latency+room {
 		return ""
 	}
-	net := algo.Network{Nodes: s.Nodes, Latency: longest, Bounded: true}
+	net := s.Known()
+	net.Latency, net.Bounded = longest, true
 	for id := range algo.ID(s.Nodes) {
-		if err := needs.Timing(net, s.Params.Of(id+1)); err != nil {
+		if err := needs.Params(net, s.Params.Of(id+1)); err != nil {
 			return fmt.Sprintf("the machine was too slow for a synchronous algorithm: a message took %v, "+
 				"so that %v", longest.Round(10*time.Microsecond), err)
 		}

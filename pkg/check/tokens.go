@@ -38,7 +38,7 @@ func newTokens(s *harness.Setup) tokens {
 	}
 	t.kind = slices.Index(s.Alg.Codec.Kinds(), s.Alg.Spec.Token)
 	survives := &s.Alg.Spec.Survives
-	t.strict = s.InModel && !survives.Loss && survives.CrashesOf(s.Nodes) == 0
+	t.strict = s.InModel && !survives.Loss && survives.CrashesOf(s.Nodes, s.Params) == 0
 	t.held = make([]uint8, s.Nodes)
 	holder := s.Holder
 	if holder == algo.None {

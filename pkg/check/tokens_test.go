@@ -105,7 +105,7 @@ func TestTokensAtTheStart(t *testing.T) {
 	}
 }
 
-// TestRecovery: from what went wrong to the next grant, while somebody waits.
+// TestRecovery: from what went wrong until all are granted that waited then.
 func TestRecovery(t *testing.T) {
 	t.Parallel()
 	gone := at(20, trace.Lose, 2, 1) // the token, from 1 to 2
@@ -132,7 +132,15 @@ func TestRecovery(t *testing.T) {
 		"with its holder":         {join(requested(0, 2, 0), at(20, trace.Crash, 1), at(27, trace.Granted, 2)), 7, 0},
 		"another message is lost": {join(requested(0, 2, 0), again(sentOn, 1), at(20, trace.Lose, 2, 3), at(27, trace.Granted, 2)), absent, 0},
 		"two wait":                {join(requested(0, 1, 0), requested(0, 2, 0), at(10, trace.Crash, 3)), math.NaN(), 2},
-		"one waits, one died":     {join(requested(0, 1, 0), requested(0, 2, 0), at(10, trace.Crash, 2)), math.NaN(), 1},
+		"both are granted":        {join(requested(0, 1, 0), requested(0, 2, 0), at(10, trace.Crash, 3), at(12, trace.Granted, 1), at(13, trace.Released, 1), at(19, trace.Granted, 2)), 9, 0},
+		"one is, and not the other": {join(requested(0, 1, 0), requested(0, 2, 0), at(10, trace.Crash, 3), at(12, trace.Granted, 1), at(13, trace.Released, 1)),
+			math.NaN(), 1},
+		"others go on, one waits": {join(requested(0, 1, 0), at(10, trace.Crash, 3), entry(2, 11, 12, 13), entry(2, 14, 15, 16), at(90, trace.Granted, 1)), 80, 0},
+		"one is, the other died": {join(requested(0, 1, 0), requested(0, 2, 0), at(10, trace.Crash, 3), at(12, trace.Granted, 1), at(13, trace.Released, 1),
+			at(40, trace.Crash, 2), entry(1, 50, 57, 58)), (2 + 7) / 2.0, 0},
+		"each has its own": {join(requested(0, 1, 0), at(10, trace.Crash, 3), requested(11, 2, 11), at(20, trace.Crash, 3), at(25, trace.Granted, 1),
+			at(26, trace.Released, 1), at(60, trace.Granted, 2)), (15 + 40) / 2.0, 0},
+		"one waits, one died": {join(requested(0, 1, 0), requested(0, 2, 0), at(10, trace.Crash, 2)), math.NaN(), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -159,33 +167,38 @@ func TestStarvation(t *testing.T) {
 	waits := requested(0, 1, 0)
 	slowest, _ := flight(0, 2, 3, 1, 1) // of a millisecond: three of them take three
 	const early, late = 3, 20
-	says := func(since, at string) []string {
+	says := func(since, at, fault string) []string {
+		if fault != "" {
+			fault = " and the last fault, over at " + fault + ", found out"
+		}
 		return []string{fmt.Sprintf("starvation: p1 waits since %s, and at %s others have entered 13 times "+
-			"since its request could have been known", since, at)}
+			"since its request could have been known%s", since, at, fault)}
 	}
 	for name, test := range map[string]struct {
 		records []trace.Record
 		want    []string
 	}{
 		"4n times":                   {join(waits, slowest, others(early, 12)), nil},
-		"once more":                  {join(waits, slowest, others(early, 13)), says("0s", "15ms")},
-		"ever after":                 {join(waits, slowest, others(early, 30)), says("0s", "15ms")},
+		"once more":                  {join(waits, slowest, others(early, 13)), says("0s", "15ms", "")},
+		"ever after":                 {join(waits, slowest, others(early, 30)), says("0s", "15ms", "")},
 		"nobody could know":          {join(waits, slowest, others(1, 14)), nil},
-		"all at once":                {join(waits, others(0, 13)), says("0s", "12ms")},
+		"all at once":                {join(waits, others(0, 13)), says("0s", "12ms", "")},
 		"granted at last":            {join(waits, slowest, others(early, 12), at(50, trace.Granted, 1), at(50, trace.Released, 1), requested(51, 1, 51), others(60, 12)), nil},
 		"after a pause":              {join(waits, slowest, at(15, trace.Pause, 3), others(20, 12), at(40, trace.Resume, 3), others(41, 13)), nil},
-		"long after a pause":         {join(waits, slowest, at(15, trace.Pause, 3), at(17, trace.Resume, 3), others(20, 13)), says("0s", "32ms")},
+		"long after a pause":         {join(waits, slowest, at(15, trace.Pause, 3), at(17, trace.Resume, 3), others(20, 13)), says("0s", "32ms", "17ms")},
 		"while one is slow":          {join(waits, slowest, slowed(1, 3, ms1), others(late, 30)), nil},
 		"slow, and nothing was sent": {join(waits, slowed(1, 3, ms1), others(late, 30)), nil},
 		"while links are flaky":      {join(waits, slowest, flaky(1, "all"), others(late, 30)), nil},
 		"while some still are":       {join(waits, slowest, flaky(1, "1>3"), flaky(1, "3>1"), flaky(2, ""), others(late, 30)), nil},
-		"flaky no longer":            {join(waits, slowest, flaky(1, "all"), flaky(2, ""), others(5, 13)), says("0s", "17ms")},
+		"flaky no longer":            {join(waits, slowest, flaky(1, "all"), flaky(2, ""), others(5, 13)), says("0s", "17ms", "2ms")},
 		"while a link is cut":        {join(waits, slowest, cut(1, "1>3"), others(late, 30)), nil},
-		"after a heal":               {join(waits, slowest, cut(1, "1>3"), heal(2), others(5, 13)), says("0s", "17ms")},
-		"after a crash":              {join(waits, slowest, at(1, trace.Crash, 3), others(late, 30)), nil},
-		"a message is lost":          {join(waits, slowest, at(2, trace.Lose, 3, 2), others(late, 30)), nil},
-		"a message finds nobody":     {join(waits, slowest, at(2, trace.Undelivered, 3, 2), others(late, 30)), nil},
-		"two wait, one is unlucky":   {join(requested(0, 3, 0), waits, slowest, others(early, 12), at(late, trace.Granted, 3), at(late, trace.Released, 3)), says("0s", "20ms")},
+		"after a heal":               {join(waits, slowest, cut(1, "1>3"), heal(2), others(5, 13)), says("0s", "17ms", "2ms")},
+		"after a crash":              {join(waits, slowest, at(1, trace.Crash, 3), others(late, 13)), says("0s", "32ms", "1ms")},
+		"after a return":             {join(waits, slowest, at(1, trace.Crash, 3), back(18, 3), others(late, 14)), says("0s", "33ms", "18ms")},
+		"after a message was lost":   {join(waits, slowest, at(18, trace.Lose, 3, 2), others(late, 14)), says("0s", "33ms", "18ms")},
+		"crash upon crash":           {join(waits, slowest, others(4, 8), at(18, trace.Crash, 3), others(21, 12)), nil},
+		"a message finds nobody":     {join(waits, slowest, at(1, trace.Crash, 3), others(late, 6), at(26, trace.Undelivered, 3, 2), others(26, 7)), says("0s", "32ms", "1ms")},
+		"two wait, one is unlucky":   {join(requested(0, 3, 0), waits, slowest, others(early, 12), at(late, trace.Granted, 3), at(late, trace.Released, 3)), says("0s", "20ms", "")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -205,6 +218,59 @@ func TestStarvation(t *testing.T) {
 			tr.id, tr.change = fair, func(p *harness.Plan) { p.Shape = algo.Shape{Kind: "tree", Tree: "path"} }
 			if v := tr.judge(t); len(v.Violations) > 0 {
 				t.Errorf("from neighbor to neighbor: %q", v.Violations)
+			}
+		})
+	}
+}
+
+// TestStarvation_Timeouts: an algorithm has ten of its longest time-outs, and what a
+// detector takes if it needs one, to find out what a fault has done: to a request that
+// was there by then, or to one that came later.
+func TestStarvation_Timeouts(t *testing.T) {
+	t.Parallel()
+	const timeout, detects = 2, 7 // ms: 20 in all, or 28 with the latency of the detector's message
+	crash := at(1, trace.Crash, 3)
+	for name, test := range map[string]struct {
+		id     string
+		events []trace.Record // before others enter
+		from   float64        // they do, a millisecond apart
+		want   bool           // by the 13th time; by the 12th in any case not
+		down   bool           // 3 is, from the start on
+	}{
+		"nothing went wrong":               {fair, nil, 0, true, false},
+		"a crash":                          {fair, join(crash), 21, true, false},
+		"in the middle of it":              {fair, join(crash), 20, false, false},
+		"a request that came later":        {fair, join(crash, at(40, trace.Released, 1), requested(40, 1, 40)), 60, true, false},
+		"came later, and in the middle":    {fair, join(crash, at(40, trace.Released, 1), requested(40, 1, 40)), 59, false, false},
+		"another crash":                    {fair, join(crash, at(20, trace.Crash, 2)), 40, true, false},
+		"another crash, and in the middle": {fair, join(crash, at(20, trace.Crash, 2)), 39, false, false},
+		"down from the start on":           {fair, nil, 20, true, true},
+		"down, and in the middle":          {fair, nil, 19, false, true},
+		"a detector finds out":             {"mutex/test-told", join(crash), 29, true, false},
+		"a detector, and in the middle":    {"mutex/test-told", join(crash), 28, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, more := range []int{12, 13} {
+				records := join(requested(0, 1, 0), test.events)
+				if len(test.events) > 1 && test.events[1].Type == trace.Released { // the first one was let in
+					records = join(requested(0, 1, 0), at(0, trace.Granted, 1), test.events)
+				}
+				for i := range more {
+					ms := test.from + float64(i)
+					records = append(records, entry(2, ms, ms, ms+0.5)...)
+				}
+				v := trial{id: test.id, nodes: 3, records: records,
+					change: func(p *harness.Plan) {
+						p.Params = map[string]any{"patience": timeout * ms1, "ranks": []any{int64(1), ms1, ms1}}
+						p.Detector = harness.Detector{Kind: "perfect", Delay: detects * ms1}
+						if test.down {
+							p.Crashed = []algo.ID{3}
+						}
+					}, end: harness.End{Reason: harness.TimeLimit, At: 100 * ms1}}.judge(t)
+				if got := len(v.Violations) > 0; got != (test.want && more == 13) {
+					t.Errorf("%d entries: violations %q, want one: %t", more, v.Violations, !got)
+				}
 			}
 		})
 	}

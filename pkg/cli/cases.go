@@ -1,14 +1,15 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 )
@@ -84,17 +85,19 @@ func runCase(c *algotest.Reference) (word string, unseen int, text string, err e
 	return word, len(unchecked), strings.Join(notes, "; "), nil
 }
 
+// mostCases is the size of a file of cases: thousands of them.
+const mostCases = 16 * files.MiB
+
 // ownCases is the cases of algorithm id in a file, and a remark on all others.
 func ownCases(id, path string) (list []algotest.Reference, others string, err error) {
-	file, err := os.Open(path)
+	text, err := files.Read(path, mostCases)
 	if err != nil {
 		if reason := (*fs.PathError)(nil); errors.As(err, &reason) {
 			err = reason.Err
 		}
 		return nil, "", usage("%s: %v; --cases wants a file", path, err)
 	}
-	defer file.Close()
-	all, err := algotest.LoadCases(file)
+	all, err := algotest.LoadCases(bytes.NewReader(text))
 	if err != nil {
 		return nil, "", mistaken(path, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/compare"
+	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 // twoRuns makes the folders base and new of one experiment, and works beside them.
@@ -80,6 +81,35 @@ func TestCompare_OneMessage(t *testing.T) {
 	bench(t, "compare", "base", "new", "--fail-if", "messages > 0").want(t, Missed)
 }
 
+// TestCompare_OtherLoad: that the machine had more to do in one run stands before every
+// verdict, in each format.
+func TestCompare_OtherLoad(t *testing.T) {
+	twoRuns(t, strings.Replace(small, "sweep:\n  - {vary: nodes, over: [3, 5]}\n  - {vary: network.loss, over: [0, 0.1]}\n", "", 1))
+	for dir, figures := range map[string]string{"base": ",0.05,0.3,0,0\n", "new": ",0.25,0.95,0,40\n"} {
+		rewritten(t, dir, func(text string) string { // skew, busy_share, steal_share, throttled_ms
+			return strings.ReplaceAll(strings.ReplaceAll(text, ",sim,", ",nats,"), ",,,,\n", figures)
+		})
+	}
+	const says = "the machines had more to do in one run than in the other: lateness of messages and timers is 5 % of a " +
+		"time in the base and 25 % in the new run"
+	text := bench(t, "compare", "base", "new").want(t, Good).out
+	golden(t, "compare-load.txt", text)
+	if strings.Index(text, says) > strings.Index(text, "election_ms") {
+		t.Errorf("not before the verdicts:\n%s", text)
+	}
+	md := bench(t, "compare", "base", "new", "--format", "markdown").want(t, Good).out
+	if !strings.HasPrefix(md, "> **careful**: "+says) {
+		t.Errorf("Markdown begins with\n%.300s", md)
+	}
+	var d compare.Document
+	text = bench(t, "compare", "base", "new", "--format", "json").want(t, Good).out
+	if err := json.Unmarshal([]byte(text), &d); err != nil || len(d.Warnings) != 1 ||
+		!strings.HasPrefix(d.Warnings[0], says) || strings.Index(text, "warnings") > strings.Index(text, "rows") {
+		t.Errorf("JSON: %v, %q", err, d.Warnings)
+	}
+	has(t, bench(t, "compare", "base", "new", "--format", "junit").want(t, Good).out, `name="careful" value="`+says)
+}
+
 // TestCompare_Flags: the error and the least change are those that the flags say, and
 // what they decide is decided by them.
 func TestCompare_Flags(t *testing.T) {
@@ -134,7 +164,7 @@ func TestCompare_UsageErrors(t *testing.T) {
 		{[]string{"base", "new", "--fail-if", "messages > 0 where nodes=7"}, Usage, `value of nodes "7" (has: 3, 5)`},
 		{[]string{"base", "new", "--where", "node=3"}, Usage, `did you mean "nodes"?`},
 		{[]string{"base", "new", "--ignore", "transports"}, Usage, `did you mean "transport"?`},
-		{[]string{"base", "new", "--fail-if-from", os.DevNull}, Usage, "no condition in it"},
+		{[]string{"base", "new", "--fail-if-from", os.DevNull}, Usage, "want a regular file"},
 		{[]string{"base", "new", "--alpha", "2"}, Usage, "--alpha 2"},
 		{[]string{"base", "new", "--where", "nodes"}, Usage, "want COLUMN=VALUE"},
 		{[]string{"base", "new", "--format", "html"}, Usage, "table, markdown"},
@@ -149,15 +179,38 @@ func TestCompare_UsageErrors(t *testing.T) {
 // TestCompare_Incomplete: a run that was ended early says so, and how to go on.
 func TestCompare_Incomplete(t *testing.T) {
 	twoRuns(t, small)
-	path := filepath.Join("new", "manifest.json")
-	text, err := os.ReadFile(path)
+	new := endedEarly(t, "new")
+	has(t, bench(t, "compare", "base", new).want(t, Good).out, "new: the run is not complete, planned "+
+		"were 56 trials; bench run --resume "+new+" goes on with it")
+}
+
+// endedEarly is the run in dir as it would be if it had been ended before its last trial.
+func endedEarly(t *testing.T, dir string) string {
+	t.Helper()
+	_, config, err := results.ReadConfig(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cut := strings.Replace(string(text), `"complete": true`, `"complete": false`, 1)
-	if err := os.WriteFile(path, []byte(cut), 0o644); err != nil {
+	h, err := results.ReadHeader(dir)
+	if err != nil {
 		t.Fatal(err)
 	}
-	has(t, bench(t, "compare", "base", "new").want(t, Good).out,
-		"[1] new: the run is not complete, planned were 56 trials; bench run --resume new goes on with it")
+	trials, err := results.ReadTrials(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := results.Create(t.TempDir(), h, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.AppendGroup(trials[:len(trials)-1]); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Finish(results.End{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return f.Dir()
 }

@@ -193,6 +193,9 @@ func remarks(r *compare.Report) []string {
 
 func textComparison(w io.Writer, r *compare.Report) error {
 	fmt.Fprintf(w, "base  %s\nnew   %s\n", sideText(r.Base), sideText(r.New))
+	for _, text := range r.Warnings {
+		fmt.Fprintf(w, "careful: %s\n", text)
+	}
 	for _, metric := range metricsOf(r) {
 		fmt.Fprintf(w, "\n%s\n", metric)
 		comparisonTable(r, metric).write(w)
@@ -237,6 +240,9 @@ func conclusion(r *compare.Report) string {
 // markdownComparison is for a pull request: what changed in the open, all figures
 // folded away.
 func markdownComparison(w io.Writer, r *compare.Report) error {
+	for _, text := range r.Warnings {
+		fmt.Fprintf(w, "> **careful**: %s\n\n", escapeMarkdown(text))
+	}
 	fmt.Fprintf(w, "### Conclave: %s\n\n", conclusion(r))
 	for _, text := range r.Failures {
 		fmt.Fprintf(w, "- **fails**: %s\n", escapeMarkdown(text))

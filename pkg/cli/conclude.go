@@ -94,6 +94,7 @@ type (
 		Design   map[string]string       `json:"design"`
 		InModel  bool                    `json:"in_model"`
 		Statuses map[string]int          `json:"statuses"`
+		Marked   int                     `json:"marked"` // of those with status ok
 		Metrics  map[string]metricReport `json:"metrics"`
 	}
 	metricReport struct {
@@ -139,7 +140,7 @@ func (o *outcome) report(code int) runReport {
 		}
 		r.Cells = append(r.Cells, cellReport{
 			Cell: cell.Number, Design: fields(cell), InModel: cell.Plan.InModel,
-			Statuses: c.statuses, Metrics: metrics,
+			Statuses: c.statuses, Marked: c.marked, Metrics: metrics,
 		})
 	}
 	return r

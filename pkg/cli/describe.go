@@ -15,8 +15,13 @@ import (
 // The network for which defaults are shown, and the sizes for which bounds are.
 const (
 	shownLatency = 2 * time.Millisecond
+	shownHold    = time.Millisecond // elections have none
 	shownNodes   = 5
 )
+
+func shown(n int) algo.Network {
+	return algo.Network{Nodes: n, Latency: shownLatency, Hold: shownHold, Bounded: true}
+}
 
 var shownSizes = []int{3, 5, 9}
 
@@ -57,6 +62,7 @@ type claimReport struct {
 	Metric string       `json:"metric"`
 	Load   string       `json:"load"`
 	Text   string       `json:"text"`
+	Source algo.Source  `json:"source"`
 	Bounds []claimBound `json:"bounds"`
 }
 
@@ -118,9 +124,12 @@ func describe(a *algo.Algorithm) description {
 		Paper:    paperReport{p.Authors, p.Title, p.Venue, p.Year, p.DOI, p.Deviations},
 		Messages: kinds(a.Spec.Messages), Auxiliary: kinds(a.Spec.Auxiliary),
 		Token:     a.Spec.Token,
-		Perpetual: a.Spec.Perpetual, Needs: needs(&a.Spec.Needs), Survives: survives(&a.Spec.Survives),
+		Perpetual: a.Spec.Perpetual, Needs: needs(&a.Spec.Needs), Survives: survives(&a.Spec),
 		Breaks: a.Spec.Breaks, Promises: promises(a), Claims: claims(a.Spec.Claims), Params: params(&a.Spec),
 		Defaults: map[string]any{"nodes": shownNodes, "latency": shownLatency.String()},
+	}
+	if a.Problem == algo.MutualExclusion {
+		d.Defaults["hold"] = shownHold.String()
 	}
 	return d
 }
@@ -141,8 +150,8 @@ func needs(n *algo.Needs) []property {
 	if n.FIFO {
 		out[1].Value = "fifo"
 	}
-	if n.Timing != nil {
-		out[2].Value += ", with time-outs that keep its bounds"
+	if n.Params != nil {
+		out = append(out, property{"parameters", "within bounds: bench plan says where they are not"})
 	}
 	if n.Nodes != nil {
 		var allowed []string
@@ -156,12 +165,13 @@ func needs(n *algo.Needs) []property {
 	return out
 }
 
-func survives(f *algo.Faults) []property {
-	crashes := "no"
+// survives is for the defaults of the parameters.
+func survives(s *algo.Spec) []property {
+	f, crashes := &s.Survives, "no"
 	if f.Crashes != nil {
 		var parts []string
 		for _, n := range shownSizes {
-			parts = append(parts, fmt.Sprintf("%d of %d", f.Crashes(n), n))
+			parts = append(parts, fmt.Sprintf("%d of %d", f.CrashesOf(n, s.Defaults(shown(n))), n))
 		}
 		crashes = strings.Join(parts, ", ")
 	}
@@ -203,7 +213,9 @@ func promises(a *algo.Algorithm) []string {
 func claims(list []algo.Claim) []claimReport {
 	out := []claimReport{}
 	for _, c := range list {
-		r := claimReport{Metric: c.Metric, Load: c.Load, Text: c.Text, Bounds: []claimBound{}}
+		r := claimReport{
+			Metric: c.Metric, Load: c.Load, Text: c.Text, Source: c.Source, Bounds: []claimBound{},
+		}
 		for _, n := range shownSizes {
 			if c.Bound != nil {
 				low, high := c.Bound(n)
@@ -216,8 +228,7 @@ func claims(list []algo.Claim) []claimReport {
 }
 
 func params(s *algo.Spec) []paramReport {
-	net := algo.Network{Nodes: shownNodes, Latency: shownLatency, Bounded: true}
-	values, _ := s.Resolve(nil, net) // the registry has checked the defaults
+	values := s.Defaults(shown(shownNodes))
 	text := func(v any) string {
 		if v == nil {
 			return ""
@@ -268,10 +279,10 @@ func (s *streams) printDescription(d description) {
 		fmt.Fprintln(w, "\nClaims")
 	}
 	for _, c := range d.Claims {
-		fmt.Fprintf(w, "  %s, %s: %s%s\n", c.Metric, cmp.Or(c.Load, "any load"), c.Text,
-			bounds(c.Bounds))
+		fmt.Fprintf(w, "  %s, %s: %s%s\n    %s: %s\n", c.Metric, cmp.Or(c.Load, "any load"), c.Text,
+			bounds(c.Bounds), c.Source, c.Source.Meaning())
 	}
-	s.printParams(d.Params)
+	s.printParams(d)
 }
 
 func bounds(list []claimBound) string {
@@ -300,14 +311,18 @@ func (s *streams) properties(title string, list []property) {
 	t.write(s.out)
 }
 
-func (s *streams) printParams(list []paramReport) {
-	if len(list) == 0 {
+func (s *streams) printParams(d description) {
+	if len(d.Params) == 0 {
 		fmt.Fprintln(s.out, "\nParameters\n  none")
 		return
 	}
-	fmt.Fprintf(s.out, "\nParameters (defaults for %d nodes and a latency of %v)\n", shownNodes,
-		shownLatency)
-	for _, p := range list {
+	held := ""
+	if hold, ok := d.Defaults["hold"]; ok {
+		held = fmt.Sprintf(", %v in the critical section", hold)
+	}
+	fmt.Fprintf(s.out, "\nParameters (defaults for %d nodes and a latency of %v%s)\n", shownNodes,
+		shownLatency, held)
+	for _, p := range d.Params {
 		kind := p.Type
 		if len(p.Choices) > 0 {
 			kind = strings.Join(p.Choices, " or ")

@@ -113,8 +113,6 @@ func (f *exploreFlags) options(alg *algo.Algorithm) (o explore.Options, err erro
 		return o, err
 	case f.workers < 0:
 		return o, usage("--workers %d, want 1 or more", f.workers)
-	case f.limit < 0:
-		return o, usage("--time %v, want a duration above 0, as 30s", f.limit)
 	case f.latency < 0 || f.latency > 0 && f.latency < 100*time.Microsecond || f.latency > time.Minute:
 		return o, usage("--latency %v, want 100us to 1m", f.latency)
 	case f.seed >= 1<<53:
@@ -145,7 +143,7 @@ func given(alg *algo.Algorithm, set []string, nodes []int) (map[string]any, erro
 	if len(set) == 0 {
 		return nil, nil
 	}
-	over := experiment.Overrides{Set: []string{"transport=sim"}}
+	over := experiment.Overrides{Transport: "sim"}
 	params := map[string]any{}
 	for _, word := range set {
 		word = strings.TrimPrefix(word, "params.")
@@ -172,6 +170,9 @@ func given(alg *algo.Algorithm, set []string, nodes []int) (map[string]any, erro
 func (s *streams) explore(c *cobra.Command, f *exploreFlags, alg *algo.Algorithm) error {
 	if f.schedules == 0 && c.Flags().Changed("schedules") {
 		return usage("--schedules 0, want 1 or more")
+	}
+	if f.limit <= 0 && c.Flags().Changed("time") {
+		return usage("--time %v, want a duration above 0, as 30s", f.limit)
 	}
 	o, err := f.options(alg)
 	if err != nil {
@@ -292,7 +293,7 @@ func (s *streams) printFind(alg *algo.Algorithm, r *explore.Report, path string)
 	what := "violation"
 	if !find.InModel {
 		what = "finding"
-		fmt.Fprintf(w, "in_model=false: it %s\n", strings.Join(find.OutOfModel, "; it "))
+		fmt.Fprintf(w, "in_model=false: %s\n", strings.Join(find.OutOfModel, "; "))
 	}
 	fmt.Fprintf(w, "%s: %s: %s: %s\n", what, alg.ID, find.Rule, find.Text)
 	fmt.Fprintf(w, "  scenario:  %s, %s\n", path, plural(find.Schedule.Nodes, "process", "processes"))

@@ -62,7 +62,7 @@ func TestExplore_BeyondTheModel(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "found.yaml")
 	r := bench(t, "explore", "naimi-trehel", "--faults", "all", "--rule", "mutual-exclusion", "--schedules", "500",
 		"--out", path).want(t, Good)
-	has(t, r.out, "\nin_model=false: it ", "\nfinding: mutex/naimi-trehel: mutual-exclusion: ")
+	has(t, r.out, "\nin_model=false: survives 0 of 3 processes crashed, not 1", "\nfinding: mutex/naimi-trehel: mutual-exclusion: ")
 	path = filepath.Join(t.TempDir(), "again.yaml")
 	out := bench(t, "explore", "naimi-trehel", "--faults", "all", "--rule", "mutual-exclusion", "--schedules", "500",
 		"--out", path, "--json").want(t, Good).out
@@ -95,6 +95,7 @@ func TestExplore_Mistakes(t *testing.T) {
 		"workers":          {"test-greedy --workers -1", "want 1 or more"},
 		"schedules":        {"test-greedy --schedules 0", "--schedules 0, want 1 or more"},
 		"time":             {"test-greedy --time -3s", "want a duration above 0"},
+		"no time":          {"test-greedy --time 0s", "--time 0s, want a duration above 0"},
 		"latency":          {"test-greedy --latency 1ns", "want 100us to 1m"},
 		"nodes":            {"test-greedy --nodes many", "want numbers from 2 to 100"},
 		"nodes it cannot":  {"test-everything --nodes 4", "want an odd number of processes"},

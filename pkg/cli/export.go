@@ -87,7 +87,11 @@ func (s *streams) noteIncomplete(run *export.Run) {
 	if run.Header == nil {
 		return
 	}
-	if m, err := results.ReadManifest(run.Path); err != nil || !m.Complete {
+	switch m := run.Manifest; {
+	case m == nil && len(run.Trials) == run.Header.Planned:
+		s.say(fmt.Sprintf("note: %s has no %s: the run goes on, or was killed, or somebody has removed it; "+
+			"bench run --resume %s writes it", run.Path, results.ManifestFile, run.Path))
+	case m == nil || !m.Complete:
 		s.say(fmt.Sprintf("note: the run is not complete: %d of %d trials; bench run --resume %s goes on "+
 			"with it", len(run.Trials), run.Header.Planned, run.Path))
 	}

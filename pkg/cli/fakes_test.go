@@ -78,15 +78,15 @@ func everything() algo.Spec {
 				}
 				return nil
 			},
-			Timing: func(algo.Network, algo.Params) error { return nil },
+			Params: func(algo.Network, algo.Params) error { return nil },
 		},
-		Survives: algo.Faults{Loss: true, Crashes: func(n int) int { return (n - 1) / 2 }},
+		Survives: algo.Faults{Loss: true, Crashes: func(n int, _ algo.Params) int { return (n - 1) / 2 }},
 		Promises: algo.Promises{StarvationFree: true, RequestOrder: true},
 		Claims: []algo.Claim{{
-			Metric: "messages/entry", Load: "light", Text: "3(N-1)",
+			Metric: "messages/entry", Load: "light", Source: algo.FromPaper, Text: "3(N-1)",
 			Bound: algo.Exactly(func(n int) float64 { return float64(3 * (n - 1)) }),
 		}, {
-			Metric: "messages/entry", Text: "H(N-1) on average",
+			Metric: "messages/entry", Source: algo.Derived, Text: "H(N-1) on average",
 			Bound: algo.Within(0.1, func(n int) float64 { return algo.Harmonic(n - 1) }),
 		}},
 		Breaks: "When more crash than it survives, those who are left wait for a majority that cannot " +

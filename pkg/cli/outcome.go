@@ -36,6 +36,7 @@ type outcome struct {
 
 type cellOutcome struct {
 	statuses map[string]int
+	marked   int
 	values   map[string][]float64 // what its trials observed of each metric of the table
 	censored map[string]int       // how many more are known only to be larger
 }
@@ -65,7 +66,8 @@ func outcomeOf(e *experiment.Experiment, dir string) (*outcome, error) {
 		stopping: runner.NewStopping(e),
 	}
 	for i := range o.cells {
-		o.cells[i] = cellOutcome{map[string]int{}, map[string][]float64{}, map[string]int{}}
+		o.cells[i] = cellOutcome{statuses: map[string]int{}, values: map[string][]float64{},
+			censored: map[string]int{}}
 	}
 	return o, runner.EachTrial(e, dir, o.add)
 }
@@ -90,6 +92,9 @@ func (o *outcome) add(t *results.Trial) {
 	o.stopping.Add(t)
 	c := &o.cells[t.Cell-1]
 	c.statuses[t.Status]++
+	if t.Marked() {
+		c.marked++
+	}
 	o.statuses[t.Status]++
 	o.finished++
 	for _, name := range o.metrics {
@@ -216,7 +221,11 @@ func (o *outcome) count(c *cellOutcome, cell *experiment.Cell) string {
 	total := 0
 	for _, status := range results.Statuses() {
 		if n := c.statuses[status]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d", status, n))
+			part := fmt.Sprintf("%s %d", status, n)
+			if status == results.OK && c.marked > 0 {
+				part += fmt.Sprintf(" (marked %d)", c.marked)
+			}
+			parts = append(parts, part)
 			total += n
 		}
 	}

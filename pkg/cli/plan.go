@@ -9,6 +9,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/runner"
 )
 
 func (s *streams) planCommand() *cobra.Command {
@@ -25,9 +26,11 @@ show its cells: what would run, how many trials, how long that takes. Nothing is
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			e, err := f.load(s, args)
-			switch {
-			case err != nil:
+			if err != nil {
 				return err
+			}
+			s.overridden(runner.Header(e, nil).Overrides, true)
+			switch {
 			case resolved:
 				config, err := e.Resolved()
 				if err == nil {

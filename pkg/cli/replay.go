@@ -243,7 +243,7 @@ func (s *streams) printReplay(r *replay, transport string, events bool) {
 		fmt.Fprintf(w, "reason: %s\n", r.verdict.Reason)
 	}
 	if !r.cell.Plan.InModel {
-		fmt.Fprintf(w, "in_model=false: it %s\n", strings.Join(r.cell.Plan.OutOfModel, "; it "))
+		fmt.Fprintf(w, "in_model=false: %s\n", strings.Join(r.cell.Plan.OutOfModel, "; "))
 	}
 	for _, text := range r.verdict.Violations {
 		fmt.Fprintf(w, "violation: %s: %s\n", r.cell.Algorithm, text)

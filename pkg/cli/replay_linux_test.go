@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+
+	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 // TestReplay_RealNodes: what reached real nodes is fed to the same algorithm, and
@@ -39,6 +41,13 @@ trace: all
 		t.Fatal("nothing was changed")
 	}
 	if err := os.WriteFile(path, changed, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"replay", "trace"} {
+		has(t, bench(t, command, dir, "--trial", "1").want(t, CouldNotRun).errors,
+			"trial-1.ndjson was edited or is damaged")
+	}
+	if err := os.Remove(filepath.Join(dir, results.ManifestFile)); err != nil { // as if it had been killed
 		t.Fatal(err)
 	}
 	r = bench(t, "replay", dir, "--trial", "1").want(t, CouldNotRun)

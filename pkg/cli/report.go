@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -129,11 +130,16 @@ func replaceable(path string) error {
 	case !info.Mode().IsRegular():
 		return nil // a pipe or a device is written to
 	}
-	text, err := os.ReadFile(path)
+	file, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	if !strings.Contains(string(text[:min(len(text), 4096)]), `content="`+report.Generator+`"`) {
+	defer file.Close() // opened for reading: nothing can be lost
+	text, err := io.ReadAll(io.LimitReader(file, 4096))
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	if !strings.Contains(string(text), `content="`+report.Generator+`"`) {
 		return usage("%s exists and is no report of bench; name another file with --out", path)
 	}
 	return nil

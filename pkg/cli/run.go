@@ -90,12 +90,13 @@ func (s *streams) run(c *cobra.Command, f *runFlags, args []string) error {
 			return err
 		}
 	}
+	s.overridden(folder.Header().Overrides, f.quiet)
 	notes, runErr := s.execute(ctx, f, e, folder)
 	o, err := outcomeOf(e, folder.Dir())
 	if err != nil {
 		return errors.Join(runErr, err)
 	}
-	o.host, o.notes, o.tally.err = f.host, notes, runErr
+	o.host, o.notes, o.tally.err = f.host, append(folder.Notes(), notes...), runErr
 	if err := o.hold(); err != nil {
 		return err
 	}
@@ -182,11 +183,11 @@ func sameHost(dir, host string) error {
 // recorded loads the experiment of the run at path. The environment has no say:
 // it is the one that ran.
 func recorded(path string) (*experiment.Experiment, string, error) {
-	dir, err := results.Resolve(path)
+	dir, config, err := results.ReadConfig(path)
 	if err != nil {
 		return nil, "", err
 	}
-	e, err := experiment.Load(filepath.Join(dir, results.ConfigFile), experiment.Overrides{})
+	e, err := experiment.Parse(filepath.Join(dir, results.ConfigFile), config, experiment.Overrides{})
 	return e, dir, err
 }
 
@@ -217,13 +218,20 @@ func (s *streams) preamble(e *experiment.Experiment, folder *results.Folder) err
 	if finished > 0 {
 		fmt.Fprintf(s.err, "resumed     %s\n", progressOf(e, finished, planned)+" were finished")
 	}
-	for _, o := range e.Overrides {
-		fmt.Fprintf(s.err, "override    %s\n", o)
-	}
-	for _, n := range e.Notes {
+	for _, n := range slices.Concat(folder.Notes(), e.Notes) {
 		s.say("note: " + n)
 	}
 	return nil
+}
+
+// overridden says what did not come from the experiment file; if it must be quiet, what
+// does not stand on the command line, either.
+func (s *streams) overridden(all []results.Override, quiet bool) {
+	for _, o := range all {
+		if o := experiment.Override(o); !quiet || o.FromEnvironment() {
+			fmt.Fprintf(s.err, "override    %s\n", o)
+		}
+	}
 }
 
 // progressOf is how far a run is, in words: under a rule, the cells that go on may

@@ -32,11 +32,7 @@ func (f *source) register(c *cobra.Command) {
 
 // load makes the experiment.
 func (f *source) load(s *streams, args []string) (*experiment.Experiment, error) {
-	over := experiment.Overrides{Env: s.env}
-	if f.transport != "" {
-		over.Set = append(over.Set, "transport="+f.transport)
-	}
-	over.Set = append(over.Set, f.set...)
+	over := experiment.Overrides{Transport: f.transport, Set: f.set, Env: s.env}
 	switch {
 	case len(args) > 1:
 		return nil, usage("%d files: %s; want one", len(args), strings.Join(args, ", "))

@@ -70,6 +70,7 @@ type Report struct {
 	Geomeans  []Geomean
 	Missing   []string // cells of the base that the new run lacks
 	Extra     []string // and the reverse
+	Warnings  []string // what to know before the verdicts: the machines, or their load, differ
 	Notes     []string // what to know when reading it, each a sentence
 	Failures  []string // of the gate, each a sentence that names the cell
 	// CellFailures are those of Failures that are about no row.
@@ -152,7 +153,7 @@ func Compare(base, new *results.Table, o Options) (*Report, error) {
 	}
 	r := &Report{
 		Base: sideOf(base), New: sideOf(new), Notes: m.notes, Alpha: o.Alpha, Threshold: o.Threshold,
-		Columns: varying(m), settings: differences(base.Path, new.Path),
+		Columns: varying(m), settings: differences(base, new),
 	}
 	for _, c := range m.missing {
 		r.Missing = append(r.Missing, title(c.Design, r.Columns))
@@ -172,6 +173,7 @@ func Compare(base, new *results.Table, o Options) (*Report, error) {
 		r.gate(m, &o)
 	}
 	r.context(base, new)
+	r.machines(m, base, new)
 	return r, nil
 }
 

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -491,10 +489,7 @@ func TestContext(t *testing.T) {
 		base: "name: a\nnetwork: {latency: 2ms}\nsweep: [1, 2]\n",
 		new:  "name: b\nnetwork: {latency: 3ms}\nsweep: [1, 2]\nseed: 4\n",
 	} {
-		table.Path = t.TempDir()
-		if err := os.WriteFile(filepath.Join(table.Path, results.ConfigFile), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		table.Config = []byte(text)
 	}
 	notes := strings.Join(compared(t, base, new, Options{}).Notes, "\n")
 	for _, want := range []string{"network.latency: 2ms -> 3ms; seed: none -> 4",

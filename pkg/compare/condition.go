@@ -74,6 +74,7 @@ func ParseCondition(text string) (Condition, error) {
 func ReadConditions(r io.Reader, file string) ([]Condition, error) {
 	var all []Condition
 	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
 	for n := 1; lines.Scan(); n++ {
 		text, _, _ := strings.Cut(lines.Text(), "#")
 		if strings.TrimSpace(text) == "" {

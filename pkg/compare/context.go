@@ -21,11 +21,8 @@ func (r *Report) context(base, new *results.Table) {
 		}
 		r.Notes = append(r.Notes, text)
 	}
-	if text := machineDifference(base, new); text != "" {
-		r.Notes = append(r.Notes, text)
-	}
 	for side, t := range []*results.Table{base, new} {
-		if m, err := results.ReadManifest(t.Path); err == nil && !m.Complete {
+		if m := t.Manifest; m != nil && !m.Complete {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s: the run is not complete, planned were %d trials; "+
 				"bench run --resume %s goes on with it", []string{"base", "new"}[side], m.Planned, t.Path))
 		}
@@ -33,25 +30,6 @@ func (r *Report) context(base, new *results.Table) {
 			r.Notes = append(r.Notes, []string{"base", "new"}[side]+": "+text)
 		}
 	}
-}
-
-// machineDifference warns where times were taken on different machines.
-func machineDifference(base, new *results.Table) string {
-	a, errA := results.ReadManifest(base.Path)
-	b, errB := results.ReadManifest(new.Path)
-	if errA != nil || errB != nil || a.Where().String() == b.Where().String() ||
-		!measured(base) && !measured(new) {
-		return ""
-	}
-	return fmt.Sprintf("the machines differ (%v; %v): times of real processes compare only on one machine, "+
-		"best with both runs interleaved", a.Where(), b.Where())
-}
-
-// measured says whether t has trials on real processes.
-func measured(t *results.Table) bool {
-	return slices.ContainsFunc(t.Trials, func(t results.Trial) bool {
-		return slices.Contains(t.Design, results.Field{Name: "transport", Value: "nats"})
-	})
 }
 
 // Drifts says which of the main metrics rose or fell over the course of a run on

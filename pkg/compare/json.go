@@ -7,6 +7,7 @@ type (
 	// Document is a Report for programs.
 	Document struct {
 		Schema    int           `json:"schema_version"`
+		Warnings  []string      `json:"warnings"` // the machines differ, or their load
 		Base      sideJSON      `json:"base"`
 		New       sideJSON      `json:"new"`
 		Alpha     float64       `json:"alpha"`
@@ -60,7 +61,8 @@ type (
 // Document is the report in the machine's form.
 func (r *Report) Document() Document {
 	d := Document{
-		Schema: 1, Base: sideJSON(r.Base), New: sideJSON(r.New), Alpha: r.Alpha, Threshold: r.Threshold,
+		Schema: 1, Warnings: nonNil(r.Warnings),
+		Base: sideJSON(r.Base), New: sideJSON(r.New), Alpha: r.Alpha, Threshold: r.Threshold,
 		Tests: r.Tests, Rows: []rowJSON{}, Geomeans: []geomeanJSON{}, Missing: nonNil(r.Missing),
 		Extra: nonNil(r.Extra), Notes: nonNil(r.Notes), Failures: nonNil(r.Failures),
 		Passed: len(r.Failures) == 0,

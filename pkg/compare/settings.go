@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,8 +23,8 @@ type setting struct {
 // differences are the settings in which two experiments differ, those of algorithms
 // last: parameters follow from the network, and tell less than what they follow
 // from. A file on its own has no experiment beside it, and differs in nothing.
-func differences(base, new string) []setting {
-	a, b := settings(base), settings(new)
+func differences(base, new *results.Table) []setting {
+	a, b := settings(base.Config), settings(new.Config)
 	if a == nil || b == nil {
 		return nil
 	}
@@ -71,18 +69,9 @@ func designed(key string) bool {
 }
 
 // oneProgram says whether both runs are known to be of one program.
-func oneProgram(base, new string) bool {
-	a, errA := results.ReadManifest(folder(base))
-	b, errB := results.ReadManifest(folder(new))
-	return errA == nil && errB == nil && a.Tool.Binary != "" && a.Tool.Binary == b.Tool.Binary
-}
-
-// folder is that of a run, given as such or by its trials.csv.
-func folder(run string) string {
-	if filepath.Base(run) == results.TrialsFile {
-		return filepath.Dir(run)
-	}
-	return run
+func oneProgram(base, new *results.Table) bool {
+	a, b := base.Manifest, new.Manifest
+	return a != nil && b != nil && a.Tool.Binary != "" && a.Tool.Binary == b.Tool.Binary
 }
 
 // judging says whether a key is about which trials are run and what is kept of
@@ -155,11 +144,10 @@ func differenceNote(all []setting) string {
 }
 
 // settings are the leaves of the resolved experiment of a run by dotted key; nil if
-// there is none that can be read.
-func settings(run string) map[string]string {
-	text, err := os.ReadFile(filepath.Join(folder(run), results.ConfigFile))
+// it has none.
+func settings(config []byte) map[string]string {
 	var root yaml.Node
-	if err != nil || yaml.Unmarshal(text, &root) != nil || len(root.Content) == 0 {
+	if yaml.Unmarshal(config, &root) != nil || len(root.Content) == 0 {
 		return nil
 	}
 	out := map[string]string{}

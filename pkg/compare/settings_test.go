@@ -2,8 +2,6 @@ package compare
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -21,24 +19,15 @@ failures: {events: []}
 repetitions: 8
 `
 
-// experimentIn makes the folder of a run of the experiment, with old replaced, by a
-// program.
-func experimentIn(t *testing.T, old, fresh, program string) string {
+// from makes table that of a run of the experiment, with old replaced, by a program.
+func from(t *testing.T, table *results.Table, old, fresh, program string) {
 	t.Helper()
 	text := strings.Replace(plainExperiment, old, fresh, 1)
 	if text == plainExperiment && old != fresh {
 		t.Fatalf("no %q", old)
 	}
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		results.ConfigFile: text, results.JournalFile: "",
-		results.ManifestFile: `{"schema_version": 1, "tool": {"binary_sha256": "` + program + `"}}`,
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
+	table.Config = []byte(text)
+	table.Manifest = &results.Manifest{Tool: results.Tool{Binary: program}}
 }
 
 // TestCompare_OtherExperiments: a count is the program's doing only where the
@@ -77,7 +66,8 @@ func TestCompare_OtherExperiments(t *testing.T) {
 		case strings.Contains(c.name, "nobody knows"):
 			program, other = "", ""
 		}
-		base.Path, fresh.Path = experimentIn(t, "", "", program), experimentIn(t, c.old, c.fresh, other)
+		from(t, base, "", "", program)
+		from(t, fresh, c.old, c.fresh, other)
 		r := compared(t, base, fresh, Options{})
 		for _, row := range r.Rows {
 			if row.Metric != "messages" {
@@ -116,7 +106,8 @@ func TestCompare_OtherTimeLimit(t *testing.T) {
 		limit      string
 		want, back Verdict // when the short limit is the new one, and when it was the old one
 	}{{"time_limit: 5s", Worse, Better}, {"time_limit: 50ms", NoVerdict, NoVerdict}} {
-		long.Path, short.Path = experimentIn(t, "", "", "p"), experimentIn(t, "time_limit: 5s", c.limit, "p")
+		from(t, long, "", "", "p")
+		from(t, short, "time_limit: 5s", c.limit, "p")
 		if got := verdicts(compared(t, long, short, Options{}), "election_ms"); got[0] != c.want {
 			t.Errorf("%s: %v, want %v", c.limit, got[0], c.want)
 		}
@@ -131,14 +122,13 @@ func TestCompare_OtherTimeLimit(t *testing.T) {
 func TestContext_Folders(t *testing.T) {
 	for transport, want := range map[string]bool{"sim": false, "nats": true} {
 		base, fresh := run(transport, 6, nil), run(transport, 6, nil)
-		base.Path, fresh.Path = experimentIn(t, "", "", "p"), experimentIn(t, "", "", "p")
-		manifest := `{"schema_version": 1, "planned": 48, "complete": true, "machine": {"cpu": "another"}}`
-		if err := os.WriteFile(filepath.Join(fresh.Path, results.ManifestFile), []byte(manifest), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		notes := strings.Join(compared(t, base, fresh, Options{}).Notes, "\n")
-		if got := strings.Contains(notes, "the machines differ"); got != want {
-			t.Errorf("%s: notes %s", transport, notes)
+		from(t, base, "", "", "p")
+		from(t, fresh, "", "", "p")
+		fresh.Manifest.Planned, fresh.Manifest.Complete, fresh.Manifest.Machine.CPU = 48, true, "another"
+		r := compared(t, base, fresh, Options{})
+		notes := strings.Join(r.Notes, "\n")
+		if got := len(r.Warnings) == 1 && strings.HasPrefix(r.Warnings[0], "the machines differ"); got != want {
+			t.Errorf("%s: warnings %q", transport, r.Warnings)
 		}
 		if strings.Count(notes, "the run is not complete") != 1 || !strings.Contains(notes, "base: the run is not") {
 			t.Errorf("%s: of the base alone the manifest says that it is not complete: %s", transport, notes)

@@ -60,12 +60,7 @@ func (d *draft) experiment() *Experiment {
 		Name: s.Name, Problem: algo.Problem(s.Problem), Transport: s.Transport,
 		Hosting: s.Hosting, Repetitions: r.Max, Fewest: r.Min, Until: r.Until, Seed: s.Seed,
 		TimeLimit: s.TimeLimit, Trace: s.Trace, Retries: s.Retries, Allow: s.Allow, Bus: s.Bus,
-		Notes: d.notes,
-	}
-	for _, o := range slices.Concat(d.over, d.params) {
-		if text := o.at.source; !slices.Contains(e.Overrides, text) {
-			e.Overrides = append(e.Overrides, text)
-		}
+		Overrides: d.overrides, Notes: d.notes,
 	}
 	d.checkBus(s)
 	sum := newSummary(d)

@@ -46,8 +46,8 @@ type Experiment struct {
 	Columns []string
 	Cells   []Cell
 
-	Overrides []string // what the environment and the command line have set
-	Notes     []string // what an experimenter should know before the start
+	Overrides []Override // what the environment and the command line have set, in that order
+	Notes     []string   // what an experimenter should know before the start
 
 	resolved []byte
 }

@@ -196,6 +196,15 @@ func TestBeyondTheModel(t *testing.T) {
 	} {
 		same(t, text, planOf(t, text).OutOfModel, want)
 	}
+	// The fake ring-list survives fewer crashes the higher process 2's level is.
+	const ring = "problem: election\nalgorithms: [{name: ring-list, params: {level: "
+	for level, want := range map[string][]string{
+		"1": nil, "4": nil, "[9, 4, 9, 9, 9]": nil,
+		"5":               {crashed + "1 (with these parameters; with the defaults 4)"},
+		"[1, 5, 1, 1, 1]": {crashed + "1 (with these parameters; with the defaults 4)"},
+	} {
+		same(t, level, planOf(t, ring+level+"}}]\n").OutOfModel, want)
+	}
 	// The fake bully is synchronous, survives N-1 crashes and nothing else.
 	const slow = "is synchronous, and processes stand still or slow down "
 	for text, want := range map[string][]string{

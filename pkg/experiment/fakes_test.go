@@ -28,22 +28,22 @@ func init() {
 		},
 		Needs: algo.Needs{
 			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect,
-			Timing: func(n algo.Network, p algo.Params) error {
+			Params: func(n algo.Network, p algo.Params) error {
 				if p.Duration("t_answer") < 2*n.Latency {
 					return errors.New("t_answer is below 2d")
 				}
 				return nil
 			},
 		},
-		Survives: algo.Faults{Crashes: func(n int) int { return n - 1 }},
+		Survives: algo.Faults{Crashes: func(n int, _ algo.Params) int { return n - 1 }},
 	}, func(algo.Config) algo.Elector { return process{} })
 	algo.RegisterElector(algo.Spec{
 		Name: "ring-list", Summary: "needs a logical ring", Paper: paper,
 		Messages: []algo.Message{request{}}, Needs: algo.Needs{Topology: algo.LogicalRing},
 		Params: []algo.Param{{Name: "level", Type: algo.Int, Doc: "a level", PerProcess: true,
 			Default: algo.Const(int64(1))}},
-		Survives: algo.Faults{Crashes: func(n int) int { return n - 1 }, Recovery: true, Loss: true,
-			Duplication: true, Partition: true},
+		Survives: algo.Faults{Crashes: func(n int, p algo.Params) int { return n - int(p.IntOf("level", 2)) },
+			Recovery: true, Loss: true, Duplication: true, Partition: true},
 	}, func(algo.Config) algo.Elector { return process{} })
 	algo.RegisterElector(algo.Spec{
 		Name: "uni", Summary: "needs FIFO, a ring, even numbers, a perfect detector", Paper: paper,

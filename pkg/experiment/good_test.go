@@ -196,7 +196,7 @@ func TestUnreadableFiles(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"no-such.yaml": "no-such.yaml: cannot be read: no such file",
-		"testdata":     "testdata: cannot be read: is a directory",
+		"testdata":     "testdata: cannot be read: a folder, want a regular file",
 	} {
 		if _, err := Load(name, Overrides{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)

@@ -9,6 +9,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/conclave-bench/conclave/internal/files"
 )
 
 // compiled is the schema of experiment files as an editor reads it.
@@ -46,7 +48,7 @@ func TestSchemaAcceptsGoodFiles(t *testing.T) {
 	t.Parallel()
 	s := compiled(t)
 	for _, f := range inputs(t, "good") {
-		data := must(readCapped(f))
+		data := must(files.Read(f, maxSize))
 		if err := accepts(s, f, data); err != nil {
 			t.Errorf("%s: %v", f, err)
 		}
@@ -84,7 +86,7 @@ var unseen = map[string]string{
 		failures-downtime-nothing labels-twice latency-order latency-places latency-quantiles
 		latency-round-trips loss-burst-never loss-burst-upside-down name-device`,
 	"an override is wrong, and not the file": `
-		env-unknown set-failures set-part-of-sweep set-sweep-too set-unknown until-set`,
+		env-unknown set-failures set-part-of-sweep set-sweep-too set-twice set-unknown until-set`,
 	"a file that it names is wrong": `
 		bus-credentials topology-file-missing`,
 	"the text is wrong, and not the value": `
@@ -103,10 +105,10 @@ func TestSchemaRefusesMalformedFiles(t *testing.T) {
 	refused := 0
 	for _, f := range inputs(t, "bad") {
 		name := filepath.Base(f)
-		err := accepts(s, f, must(readCapped(f)))
+		err := accepts(s, f, must(files.Read(f, maxSize)))
 		switch reason, listed := reasons[name]; {
 		case err == nil && !listed:
-			t.Errorf("%s is accepted; the loader says:\n%s", name, must(readCapped(f+".txt")))
+			t.Errorf("%s is accepted; the loader says:\n%s", name, must(files.Read(f+".txt", maxSize)))
 		case err != nil && listed:
 			t.Errorf("%s is refused after all, although %s: %v", name, reason, err)
 		case err != nil:

@@ -32,7 +32,13 @@ type layers struct {
 	v      *viper.Viper
 	params []assignment // overrides of parameters: of every algorithm that has them
 	over   []assignment // overrides of other keys
+
+	overrides []Override       // as they were given
+	given     map[string]typed // by the key that the command line has set
 }
+
+// Typed is who has set a key on the command line, and to what.
+type typed struct{ source, value string }
 
 // An assignment gives one key, or a part of its value, a value.
 type assignment struct {
@@ -42,7 +48,8 @@ type assignment struct {
 }
 
 func newLayers(p *parser) *layers {
-	l := &layers{parser: p, v: viper.NewWithOptions(viper.KeyDelimiter(delimiter))}
+	l := &layers{parser: p, v: viper.NewWithOptions(viper.KeyDelimiter(delimiter)),
+		given: map[string]typed{}}
 	leaves(schema, "", func(key string, f *field) {
 		if f.def == "" {
 			return
@@ -248,36 +255,66 @@ func (l *layers) environment(env []string) {
 		if !ok || value == "" || slices.Contains(ours, name) {
 			continue
 		}
-		at := origin{source: "environment " + name}
+		at := origin{source: environment + name}
 		key := strings.ReplaceAll(strings.ToLower(rest), "__", ".")
 		if seen[key] != "" {
 			l.add(at, key, "is also set by %s; remove one", seen[key])
 			continue
 		}
 		seen[key] = name
-		l.text(at, key, value)
+		l.text(at, key, value, at.source)
 	}
 }
 
-// settings applies --set key=value.
-func (l *layers) settings(set []string) {
-	for _, s := range set {
+// settings applies --transport and --set key=value.
+func (l *layers) settings(o Overrides) {
+	if o.Transport != "" {
+		l.set("transport", o.Transport, "--transport "+clip(o.Transport), "--transport")
+	}
+	for _, s := range o.Set {
 		key, value, ok := strings.Cut(s, "=")
-		at := origin{source: "--set " + clip(s)}
-		if strings.Contains(value, "@") { // perhaps a password
-			at.source = "--set " + clip(key)
+		source := "--set " + clip(s)
+		if shown(value) == Hidden {
+			source = "--set " + clip(key)
 		}
 		if !ok || key == "" {
-			l.add(at, "", "want key=value, as --set nodes=7")
+			l.add(origin{source: source}, "", "want key=value, as --set nodes=7")
 			continue
 		}
-		l.text(at, key, value)
+		l.set(key, value, source, "--set")
 	}
 }
 
-func (l *layers) text(at origin, key, value string) {
+// set applies one of them. Which of two would count is nothing that a user should have
+// to know.
+func (l *layers) set(key, value, source, from string) {
+	at := origin{source: source}
+	if g, twice := l.given[key]; twice && g.value != value {
+		l.add(at, key, "is also set by %s; leave one of them out", g.source)
+		return
+	}
+	l.given[key] = typed{source, value}
+	l.text(at, key, value, from)
+}
+
+// shown is a value for people, who may show it to others.
+func shown(value string) string {
+	if strings.Contains(value, "@") { // perhaps a password
+		return Hidden
+	}
+	return value
+}
+
+// environment is what the origin of a value from there begins with.
+const environment = "environment "
+
+func (l *layers) text(at origin, key, value, from string) {
 	if len(value) > maxSize {
 		l.add(at, key, "a value of %d bytes, want at most %d", len(value), maxSize)
+		return
+	}
+	if strings.Count(key, ".") >= maxDepth {
+		l.add(at, key, "a key of more than %d parts", maxDepth)
 		return
 	}
 	before := len(l.mistakes)
@@ -289,4 +326,7 @@ func (l *layers) text(at origin, key, value string) {
 		return
 	}
 	l.override(assignment{key, n, at})
+	if o := (Override{key, shown(value), from}); !slices.Contains(l.overrides, o) {
+		l.overrides = append(l.overrides, o)
+	}
 }

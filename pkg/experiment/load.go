@@ -2,7 +2,7 @@ package experiment
 
 import (
 	"errors"
-	"io"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,25 +11,49 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-// Overrides is what goes over a file: --set before the environment.
+// Overrides is what goes over a file: --set and --transport before the environment. Two
+// of the command line that give one key different values are a mistake.
 type Overrides struct {
-	Set []string // "network.loss=0.1", the value in YAML
-	Env []string // as os.Environ; CONCLAVE_NETWORK__LOSS=0.1
+	Transport string   // "" leaves it
+	Set       []string // "network.loss=0.1", the value in YAML
+	Env       []string // as os.Environ; CONCLAVE_NETWORK__LOSS=0.1
+}
+
+// An Override is a value that went over that of the file.
+type Override struct {
+	Key, Value string // the value as it was given, or Hidden
+	From       string // "--set", "--transport" or "environment CONCLAVE_NODES"
+}
+
+// Hidden is in place of a value that may hold a password.
+const Hidden = "(not shown)"
+
+// FromEnvironment says whether nobody typed the override beside the command.
+func (o Override) FromEnvironment() bool { return strings.HasPrefix(o.From, environment) }
+
+func (o Override) String() string {
+	return fmt.Sprintf("%s=%s (%s)", clip(o.Key), clip(o.Value), o.From)
 }
 
 // Load reads an experiment from a file in YAML, TOML or JSON. The error, if
 // any, is an *Error that holds everything that is wrong.
 func Load(path string, o Overrides) (*Experiment, error) {
 	r := &report{}
-	data, err := readCapped(path)
+	data, err := files.Read(path, maxSize)
 	if err != nil {
 		r.add(origin{source: path}, "", "cannot be read: %v", reason(err))
 		return nil, r.err()
 	}
 	return load(r, path, data, o)
+}
+
+// Parse reads an experiment from data, the content of the file at path, as Load does.
+func Parse(path string, data []byte, o Overrides) (*Experiment, error) {
+	return load(&report{}, path, data, o)
 }
 
 func load(r *report, path string, data []byte, o Overrides) (*Experiment, error) {
@@ -49,12 +73,14 @@ func Build(algorithms []string, nodes string, o Overrides) (*Experiment, error) 
 	p := &parser{report: &report{}}
 	l := newLayers(p)
 	at := origin{source: "--algorithms"}
+	l.given["algorithms"] = typed{source: at.source}
 	items := &node{kind: list, at: at}
 	for _, a := range algorithms {
 		items.items = append(items.items, &node{kind: text, text: a, at: at})
 	}
 	root := &node{kind: block, at: at, pairs: []*pair{{name: "algorithms", at: at, value: items}}}
 	if nodes != "" {
+		l.given["nodes"] = typed{source: "--nodes " + clip(nodes)}
 		root.pairs = append(root.pairs, l.nodesFlag(nodes)...)
 	}
 	l.document(root)
@@ -130,15 +156,6 @@ func (l *layers) parse(path string, data []byte) *node {
 	return root
 }
 
-func readCapped(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxSize+1))
-}
-
 // reason is an error of the file system without the path, which stands in front.
 func reason(err error) error {
 	var pe *fs.PathError
@@ -151,7 +168,7 @@ func reason(err error) error {
 // finish applies the overrides, and makes the experiment if all is well.
 func (l *layers) finish(o Overrides, name string) (*Experiment, error) {
 	l.environment(o.Env)
-	l.settings(o.Set)
+	l.settings(o)
 	d := &draft{layers: l, leaves: l.merged()}
 	d.defaultName(name)
 	d.findAlgorithms()

@@ -29,8 +29,7 @@ func Beyond(p *harness.Plan) (faults, params []string) {
 	if err != nil {
 		return []string{err.Error()}, nil
 	}
-	d, bounded := p.Network.Latency.Bound()
-	net := algo.Network{Nodes: p.Nodes, Latency: d, Bounded: bounded}
+	net := p.Known()
 	if err := timing(&a.Spec.Needs, net, p.Params); err != nil {
 		params = []string{err.Error()}
 	}
@@ -54,8 +53,9 @@ func beyond(a *algo.Algorithm, p *harness.Plan, net algo.Network) (why []string)
 		"does not survive duplicated messages (network.duplication %v)",
 		formatFloat(p.Network.Duplication))
 	hazard(h.cut, survives.Partition, "does not survive a partition")
-	most, crashes := survives.CrashesOf(p.Nodes), crashes(p)
-	say(crashes <= most, "survives %d of %d processes crashed, not %d", most, p.Nodes, crashes)
+	most, crashes := survives.CrashesOf(p.Nodes, p.Params), crashes(p)
+	say(crashes <= most, "survives %d of %d processes crashed, not %d%s", most, p.Nodes, crashes,
+		unlike(most, survives.CrashesOf(p.Nodes, a.Spec.Defaults(net))))
 	hazard(h.back, survives.Recovery, "does not survive the return of a crashed process")
 	say(!p.Network.Unordered || !needs.FIFO, "needs FIFO links (network.order unordered)")
 	synchronous := needs.Synchrony == algo.Synchronous
@@ -73,6 +73,14 @@ func beyond(a *algo.Algorithm, p *harness.Plan, net algo.Network) (why []string)
 		"needs a detector that is %s of all, not of the leader alone (detector.scope leader)",
 		needs.Detector)
 	return why
+}
+
+// unlike says that it is the parameters that change how many crashes are survived.
+func unlike(most, usual int) string {
+	if most == usual {
+		return ""
+	}
+	return fmt.Sprintf(" (with these parameters; with the defaults %d)", usual)
 }
 
 // hazards is what a plan does to processes and links: of each sort, where the
@@ -176,7 +184,7 @@ func victims(who string, n int) int {
 
 // timing asks the Spec about the time-outs, of each process where they differ.
 func timing(needs *algo.Needs, net algo.Network, params algo.Params) error {
-	if needs.Timing == nil {
+	if needs.Params == nil {
 		return nil
 	}
 	differ := false
@@ -185,10 +193,10 @@ func timing(needs *algo.Needs, net algo.Network, params algo.Params) error {
 		differ = differ || isList
 	}
 	if !differ {
-		return needs.Timing(net, params)
+		return needs.Params(net, params)
 	}
 	for id := range algo.ID(net.Nodes) {
-		if err := needs.Timing(net, params.Of(id+1)); err != nil {
+		if err := needs.Params(net, params.Of(id+1)); err != nil {
 			return fmt.Errorf("process %d: %w", id+1, err)
 		}
 	}

@@ -35,7 +35,6 @@ func (v *variant) wrong(key, format string, args ...any) {
 func (v *variant) plan() harness.Plan {
 	s, a := v.set, v.contender.alg
 	n := s.Nodes
-	d, bounded := s.Network.Latency.Bound()
 	p := harness.Plan{
 		Algorithm: a.ID, Label: v.contender.Label, Nodes: n,
 		Network: bus.Network{Latency: s.Network.Latency, Loss: s.Network.Loss.Rate,
@@ -56,7 +55,7 @@ func (v *variant) plan() harness.Plan {
 	v.detector(&p)
 	v.scenario(&p)
 	v.failures(&p)
-	net := algo.Network{Nodes: n, Latency: d, Bounded: bounded}
+	net := p.Known()
 	before := len(v.mistakes)
 	params, errs := a.Spec.Resolve(v.params, net)
 	for _, err := range errs {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"pgregory.net/rapid"
 )
@@ -295,7 +296,7 @@ func FuzzLoad(f *testing.F) {
 		for _, path := range inputs(f, folder) {
 			for i, ext := range extensions {
 				if strings.HasSuffix(path, ext) {
-					f.Add(must(readCapped(path)), byte(i), "nodes=3")
+					f.Add(must(files.Read(path, maxSize)), byte(i), "nodes=3")
 				}
 			}
 		}

@@ -73,7 +73,10 @@ func (t *tomlReader) read() error {
 				return err
 			}
 		case unstable.Table, unstable.ArrayTable:
-			keys := t.keys(e)
+			keys, err := t.keys(e)
+			if err != nil {
+				return err
+			}
 			parent, err := t.walk(t.root, "", keys[:len(keys)-1])
 			if err != nil {
 				return err
@@ -128,9 +131,12 @@ func (t *tomlReader) walk(n *node, prefix string, keys []string) (*node, error) 
 }
 
 func (t *tomlReader) set(table *node, prefix string, e *unstable.Node, depth int) error {
-	keys := t.keys(e)
+	keys, err := t.keys(e)
+	if err != nil {
+		return err
+	}
 	at := t.here()
-	table, err := t.walk(table, prefix, keys[:len(keys)-1])
+	table, err = t.walk(table, prefix, keys[:len(keys)-1])
 	if err != nil {
 		return err
 	}
@@ -145,13 +151,16 @@ func (t *tomlReader) set(table *node, prefix string, e *unstable.Node, depth int
 	return nil
 }
 
-func (t *tomlReader) keys(e *unstable.Node) (out []string) {
+func (t *tomlReader) keys(e *unstable.Node) (out []string, err error) {
 	for it := e.Key(); it.Next(); {
 		k := it.Node()
 		out = append(out, string(k.Data))
 		t.see(k.Raw)
+		if len(out) > maxDepth {
+			return nil, fmt.Errorf("a key of more than %d parts", maxDepth)
+		}
 	}
-	return out
+	return out, nil
 }
 
 // see remembers the line of what is being read.

@@ -2,14 +2,12 @@ package experiment
 
 import (
 	"bytes"
-	"errors"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/bus"
 )
@@ -407,17 +405,7 @@ func (p *parser) edges(key string, n *node) (out [][2]algo.ID) {
 }
 
 func readEdges(path string) ([][2]algo.ID, error) {
-	if info, err := os.Stat(path); err != nil {
-		return nil, reason(err)
-	} else if !info.Mode().IsRegular() {
-		return nil, errors.New("not a regular file") // a pipe would be waited for
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, reason(err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxSize))
+	data, err := files.Read(path, maxSize)
 	if err != nil {
 		return nil, reason(err)
 	}

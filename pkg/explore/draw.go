@@ -38,8 +38,12 @@ func (m *maker) draw() *Schedule {
 		Algorithm: m.alg, Params: m.options.Params, Nodes: m.nodes(), Shape: m.shape(),
 		Seed: m.rng.Uint64N(1 << 32), // short enough to be copied by hand
 	}
-	d := m.options.Latency
-	if d == 0 {
+	d, loaded := m.options.Latency, m.alg.Problem == algo.MutualExclusion && m.chance(lulls)
+	switch {
+	case d > 0:
+	case loaded:
+		d = slow
+	default:
 		d = time.Millisecond * pick[time.Duration](m, 1, 2, 5, 10, 20, 50)
 	}
 	s.Latency = m.latency(d)
@@ -49,9 +53,12 @@ func (m *maker) draw() *Schedule {
 	}
 	m.detector(s, d)
 	t := &timing{maker: m, grid: d / 4, end: d*time.Duration(s.Nodes) + s.unit()*time.Duration(m.rng.IntN(6))}
-	if m.alg.Problem == algo.Election {
+	switch {
+	case m.alg.Problem == algo.Election:
 		m.elections(s, t)
-	} else {
+	case loaded:
+		m.load(s, t)
+	default:
 		m.entries(s, t)
 	}
 	m.crashes(s, t)
@@ -168,7 +175,7 @@ func (m *maker) process(s *Schedule) algo.ID { return algo.ID(1 + m.rng.IntN(s.N
 func (m *maker) crashes(s *Schedule, t *timing) {
 	most := 0
 	if m.options.Faults != None {
-		most = min(m.alg.Spec.Survives.CrashesOf(s.Nodes), s.Nodes-1)
+		most = min(m.alg.Spec.Survives.CrashesOf(s.Nodes, s.params()), s.Nodes-1)
 	}
 	if m.options.Faults == All {
 		most = s.Nodes - 1

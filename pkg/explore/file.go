@@ -25,7 +25,7 @@ func (f *Find) File() ([]byte, error) {
 	line("# Found by bench explore, and as small as it could be made. It breaks the rule")
 	line("# %s: %s.", f.Rule, strings.ReplaceAll(f.Text, "\n", "\n# "))
 	for _, why := range f.OutOfModel {
-		line("# That is beyond the model: %s %s.", alg.ID, why)
+		line("# That is beyond the model of %s: %s.", alg.ID, why)
 	}
 	line("")
 	line("name: explore-%s", alg.Spec.Name)
@@ -131,6 +131,8 @@ func words(e harness.Event) []string {
 			out = append(out, fmt.Sprintf(format, args...))
 		}
 	}
+	add(e.Every > 0, "every: %v", e.Every)
+	add(e.Times > 0, "times: %d", e.Times)
 	add(e.Node != algo.None, "node: %d", e.Node)
 	add(e.Groups != nil, "groups: %s", nested(e.Groups))
 	links := make([][]uint32, len(e.Links))

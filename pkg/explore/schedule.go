@@ -66,8 +66,15 @@ func (s *Schedule) Plan() (harness.Plan, error) {
 
 // network is what the defaults of parameters may look at.
 func (s *Schedule) network() algo.Network {
-	d, bounded := s.Latency.Bound()
-	return algo.Network{Nodes: s.Nodes, Latency: d, Bounded: bounded}
+	p := harness.Plan{Nodes: s.Nodes, Network: bus.Network{Latency: s.Latency},
+		Scenario: harness.Scenario{Hold: s.Hold}}
+	return p.Known()
+}
+
+// params are all of them, the defaults too.
+func (s *Schedule) params() algo.Params {
+	params, _ := s.Algorithm.Spec.Resolve(s.Params, s.network())
+	return params
 }
 
 // within says whether nothing happens in s that the algorithm does not survive.
@@ -83,8 +90,8 @@ func (s *Schedule) within() bool {
 
 // last is when the last event is over.
 func (s *Schedule) last() (at time.Duration) {
-	for _, e := range s.Events {
-		at = max(at, e.At+e.For)
+	for i := range s.Events {
+		at = max(at, over(&s.Events[i]))
 	}
 	return at
 }
@@ -96,9 +103,9 @@ func (s *Schedule) tidy() {
 	slices.SortStableFunc(s.Events, func(a, b harness.Event) int { return cmp.Compare(a.At, b.At) })
 	d, hold := s.network().Latency, s.Hold.Average()
 	requests := time.Duration(0)
-	for _, e := range s.Events {
-		if e.Do == harness.DoRequest {
-			requests++
+	for i := range s.Events {
+		if e := &s.Events[i]; e.Do == harness.DoRequest {
+			requests += time.Duration(times(e))
 		}
 	}
 	units, ends := time.Duration(200), promisesEnd(s.Algorithm)
@@ -133,14 +140,7 @@ func (s *Schedule) asks() bool {
 // unit is the time in which an algorithm thinks: its longest time-out, or what a
 // few messages take.
 func (s *Schedule) unit() time.Duration {
-	unit := 4 * s.network().Latency
-	params, _ := s.Algorithm.Spec.Resolve(s.Params, s.network())
-	for _, v := range params {
-		if d, ok := v.(time.Duration); ok {
-			unit = max(unit, min(d, time.Minute))
-		}
-	}
-	return unit
+	return max(4*s.network().Latency, min(s.params().Timeout(), time.Minute))
 }
 
 // without is s without process p; those above it move down. Nil: it cannot be

@@ -32,6 +32,7 @@ func (f *Find) shrink(ctx context.Context) error {
 	for again := true; again; {
 		before := k.best
 		k.fewer()
+		k.seldom()
 		k.smaller()
 		k.plainer()
 		k.spellOut()
@@ -101,6 +102,19 @@ func (k *shrinker) fewer() {
 	}
 }
 
+// seldom has what happens again and again happen less often.
+func (k *shrinker) seldom() {
+	for i := 0; i < len(k.best.Events); i++ {
+		for by := k.best.Events[i].Times / 2; by > 0; {
+			c := k.best.clone()
+			if c.Events[i].Times -= by; !k.try(c) {
+				by /= 2
+			}
+			by = min(by, k.best.Events[i].Times-1)
+		}
+	}
+}
+
 // smaller takes processes away, the last first.
 func (k *shrinker) smaller() {
 	for p := k.best.Nodes; p >= 1; p-- {
@@ -154,6 +168,7 @@ func (k *shrinker) sooner() {
 		}
 		k.plain(i, before, func(e *harness.Event) *time.Duration { return &e.At })
 		k.plain(i, 0, func(e *harness.Event) *time.Duration { return &e.For })
+		k.plain(i, 0, func(e *harness.Event) *time.Duration { return &e.Every })
 	}
 	if l := &k.best.Hold; l.Distribution == "constant" && odd(l.Mean) > 0 {
 		c := k.best.clone()
@@ -174,8 +189,8 @@ func (k *shrinker) plain(i int, before time.Duration, field func(*harness.Event)
 	}
 	for _, v := range values {
 		simpler := odd(v) < odd(old) || odd(v) == odd(old) && v < old
-		if v == 0 && field(&k.best.Events[i]) == &k.best.Events[i].For || !simpler {
-			continue // without for, it would be another event
+		if v == 0 && field(&k.best.Events[i]) != &k.best.Events[i].At || !simpler {
+			continue // without for or every, it would be another event
 		}
 		c := k.best.clone()
 		*field(&c.Events[i]) = v
@@ -252,7 +267,7 @@ func (s *Schedule) letters() (list []letter, sent, takes map[letter]time.Duratio
 // is that.
 func (k *shrinker) spelled(s *Schedule, step time.Duration) *Schedule {
 	list, _, takes := s.letters()
-	if step <= 0 || len(list) == 0 {
+	if step <= 0 || len(list) == 0 || len(list) >= enough { // that takes long, and names too many
 		return nil
 	}
 	count := map[time.Duration]int{}

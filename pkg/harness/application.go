@@ -41,9 +41,14 @@ func (a *application) init(m *Member) {
 // life of one incarnation. So each process has a Poisson stream of its own, and all of
 // them together are one of the whole rate.
 func (s *Setup) gap(id algo.ID, incarnation uint32, k uint64) time.Duration {
-	u := Derive(s.Seed, "workload", uint64(id), uint64(incarnation), k) << 11
+	u := s.workload(id, incarnation, k)
 	mean := float64(s.Nodes) / s.Scenario.Rate // seconds between two arrivals of one process
 	return time.Duration(-math.Log1p(-float64(u>>11)*0x1p-53) * mean * float64(time.Second))
+}
+
+// workload is the random number of the k-th request that an incarnation plans.
+func (s *Setup) workload(id algo.ID, incarnation uint32, k uint64) uint64 {
+	return Derive(s.Seed, "workload", uint64(id), uint64(incarnation), k) << 11
 }
 
 // lastArrival is the instant and the process of the last arrival of open load: the
@@ -92,7 +97,7 @@ func (a *application) plan(m *Member, from time.Duration) {
 	at := from
 	switch s.Kind {
 	case Closed:
-		at += s.Think.Draw(Derive(m.setup.Seed, "workload", uint64(m.ID), uint64(m.Incarnation), a.made) << 11)
+		at += s.Think.Draw(m.setup.workload(m.ID, m.Incarnation, a.made))
 	case Open:
 		at += m.setup.gap(m.ID, m.Incarnation, a.made)
 	}

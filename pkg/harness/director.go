@@ -77,6 +77,7 @@ type Director struct {
 	script   []line        // lines still to come that wait for quiet or a release
 	last     time.Duration // script: the last line that has an instant
 	done     int           // sequential: requests issued
+	asked    int           // script: requests so far, and those known before the start
 	released int           // entries that are over, where Watches asks for them
 	caused   bool          // elections: what is to be measured has happened
 	rounds   int           // leader-crash: elections that are over
@@ -331,16 +332,8 @@ func (d *Director) onward(now time.Duration) {
 	}
 }
 
-// served says whether every request of the script is over.
-func (d *Director) served() bool {
-	requests := 0
-	for _, e := range d.setup.Scenario.Events {
-		if e.Do == DoRequest {
-			requests++
-		}
-	}
-	return d.released >= requests
-}
+// served says whether every request of the script so far is over.
+func (d *Director) served() bool { return d.released >= d.asked }
 
 // told says whether the scenario has nothing more to say at now: one that has an
 // end of its own, or lines still to come, goes on.
@@ -430,7 +423,7 @@ func (d *Director) wait(now time.Duration, activity uint64) {
 		}
 		return
 	}
-	bound := d.setup.Detector.bound(d.setup.Latency)
+	bound := d.setup.Detector.Bound(d.setup.Latency)
 	d.stuckAt, d.patience = activity, now+2*bound+20*time.Millisecond
 	d.out = append(d.out, Instruction{At: d.patience, Do: doAlarm})
 }

@@ -112,9 +112,11 @@ func (d *Director) Foreseen() (out []Instruction) {
 		if f.first == 0 || f.On != "" || !f.settled() || f.Do != DoCut && f.Do != DoHeal && f.Do != DoFlaky {
 			continue
 		}
-		for at := f.first; at <= d.setup.TimeLimit && f.goesOn() && f.fired < maxForeseen; at += f.gap(d.setup.Seed) {
+		at := f.first
+		for at <= d.setup.TimeLimit && f.goesOn() && f.fired < maxForeseen {
 			f.fired++
 			out = append(out, d.carryOut(&f, at)...)
+			at += f.gap(d.setup.Seed)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Instruction) int { return cmp.Compare(a.At, b.At) })
@@ -295,6 +297,9 @@ func (d *Director) carryOut(f *fault, at time.Duration) (out []Instruction) {
 		}
 		for _, p := range d.targets(f) {
 			add(Instruction{Node: p, Of: of})
+			if f.Do == DoRequest {
+				d.asked++
+			}
 		}
 	}
 	return out

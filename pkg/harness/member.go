@@ -72,6 +72,13 @@ func (a Alarm) planned() bool {
 	return a.Slot < slotTimers && a.Slot != slotBeat && a.Slot != slotWatch
 }
 
+// Fixed says whether the instant of the alarm does not move with the event that asks
+// for it: an arrival of open load, a crash and its notice, the phase of heartbeats.
+func (a Alarm) Fixed(s *Setup) bool {
+	return a.Slot == slotRequest && s.Scenario.Kind == Open ||
+		a.Slot >= slotBeat && a.Slot <= slotRestore
+}
+
 // A Member is one process of the algorithm with its application and its
 // failure detector. An executor calls its methods one at a time, with the
 // instant of the event.
@@ -132,7 +139,7 @@ func (s *Setup) stepper(c algo.Config, buf *algo.Buffer) *algo.Stepper {
 
 // Start begins the process's life at now.
 func (m *Member) Start(now time.Duration) {
-	m.rec = trace.Record{At: now, Type: trace.Up, Due: m.Due}
+	m.rec = trace.Record{At: now, Type: trace.Up, Arg: uint64(m.Due)}
 	m.record()
 	m.feed(now, algo.Event{Type: algo.Start})
 	m.app.start(m, now)

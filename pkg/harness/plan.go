@@ -64,9 +64,9 @@ type Detector struct {
 // Restless says whether the detector never falls silent.
 func (d *Detector) Restless() bool { return d.Kind == "heartbeat" || d.Kind == "phi" }
 
-// bound is how long a crash can go unnoticed, where latency is the largest of the
+// Bound is how long a crash can go unnoticed, where latency is the largest of the
 // links. Phi has none: this is four times what it takes when heartbeats come in time.
-func (d *Detector) bound(latency time.Duration) time.Duration {
+func (d *Detector) Bound(latency time.Duration) time.Duration {
 	if d.Kind == "phi" {
 		return 4*(d.Interval+time.Duration(d.z()*float64(max(d.Deviation, d.Interval/4)))) + latency
 	}
@@ -180,6 +180,16 @@ func (p *Plan) Setup() (*Setup, error) {
 	return s, nil
 }
 
+// Known is what the defaults of parameters may look at. An election has no hold.
+func (p *Plan) Known() algo.Network {
+	net := algo.Network{Nodes: p.Nodes}
+	net.Latency, net.Bounded = p.Network.Latency.Bound()
+	if hold := &p.Scenario.Hold; hold.Distribution != "" {
+		net.Hold, _ = hold.Bound()
+	}
+	return net
+}
+
 // Config is what process id knows at its start. Where a token is handed round in a
 // tree, its holder is the root.
 func (s *Setup) Config(id algo.ID, incarnation uint32, saved algo.Message) algo.Config {
@@ -200,6 +210,7 @@ func (s *Setup) Config(id algo.ID, incarnation uint32, saved algo.Message) algo.
 	if incarnation > 0 {
 		c.Leader = algo.None
 	}
+	c.LeaderDown = slices.Contains(s.Crashed, c.Leader)
 	return c
 }
 

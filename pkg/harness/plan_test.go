@@ -182,8 +182,14 @@ func TestConfig(t *testing.T) {
 	if first.Leader != 3 || first.Holder != 1 || first.ID != 2 || len(first.Peers) != 3 {
 		t.Errorf("at the start: %+v", first)
 	}
+	if s.Crashed = []algo.ID{1}; first.LeaderDown || s.Config(2, 0, nil).LeaderDown {
+		t.Error("a leader that is up is down")
+	}
+	if s.Crashed = []algo.ID{3}; !s.Config(2, 0, nil).LeaderDown {
+		t.Error("a leader that crashed before the start is up")
+	}
 	back := s.Config(2, 1, Note{"saved"})
-	if back.Leader != algo.None || back.Incarnation != 1 || back.Saved != (Note{"saved"}) {
+	if back.Leader != algo.None || back.LeaderDown || back.Incarnation != 1 || back.Saved != (Note{"saved"}) {
 		t.Errorf("after a crash: %+v", back)
 	}
 	s.Holder = 2

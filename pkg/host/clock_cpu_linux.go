@@ -36,6 +36,9 @@ func parseCPU(stat []byte) (CPUTimes, error) {
 		if i != idle && i != iowait {
 			t.Busy += ticks
 		}
+		if i == steal {
+			t.Stolen = ticks
+		}
 	}
 	return t, nil
 }

@@ -140,18 +140,21 @@ func TestBucket_IsMonotonicAndInRange(t *testing.T) {
 func TestCPUTimes_BusySince(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name        string
-		before, now CPUTimes
-		want        float64
+		name         string
+		before, now  CPUTimes
+		busy, stolen float64
 	}{
-		{"half", CPUTimes{10, 100}, CPUTimes{60, 200}, 0.5},
-		{"no tick passed", CPUTimes{10, 100}, CPUTimes{10, 100}, math.NaN()},
-		{"unknown before", CPUTimes{}, CPUTimes{10, 100}, math.NaN()},
-		{"ran back", CPUTimes{10, 100}, CPUTimes{5, 200}, math.NaN()},
+		{"half", CPUTimes{10, 100, 5}, CPUTimes{60, 200, 15}, 0.5, 0.1},
+		{"no tick passed", CPUTimes{10, 100, 0}, CPUTimes{10, 100, 0}, math.NaN(), math.NaN()},
+		{"unknown before", CPUTimes{}, CPUTimes{10, 100, 5}, math.NaN(), math.NaN()},
+		{"ran back", CPUTimes{10, 100, 3}, CPUTimes{5, 200, 2}, math.NaN(), math.NaN()},
 	} {
-		got := c.now.BusySince(c.before)
-		if got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		for got, want := range map[float64]float64{
+			c.now.BusySince(c.before): c.busy, c.now.StolenSince(c.before): c.stolen,
+		} {
+			if got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+				t.Errorf("%s: %v, want %v", c.name, got, want)
+			}
 		}
 	}
 }

@@ -96,16 +96,25 @@ func (t *trial) compare(before bus.ServerStats) {
 		t.invalid = slices.Insert(t.invalid, 0, why)
 		return
 	}
+	t.invalid = append(t.invalid, unrest(before, after, t.spawned)...)
+}
+
+// unrest is what spoiled a trial of so many nodes on the bus meanwhile.
+func unrest(before, after bus.ServerStats, nodes uint64) (why []string) {
 	if n := after.SlowConsumers - before.SlowConsumers; n > 0 {
-		t.invalid = append(t.invalid, fmt.Sprintf("slow consumers on the bus: %d", n))
+		why = append(why, fmt.Sprintf("slow consumers on the bus: %d", n))
+	}
+	if n := after.StaleClients - before.StaleClients; n > 0 {
+		why = append(why, fmt.Sprintf("silent clients cut off by the bus: %d: the machine did not let them "+
+			"answer, or they hung; use fewer nodes, or end what else it does", n))
 	}
 	if n := after.StalledClients - before.StalledClients; n > 0 {
-		t.invalid = append(t.invalid, fmt.Sprintf("clients stalled by the bus: %d", n))
+		why = append(why, fmt.Sprintf("clients stalled by the bus: %d", n))
 	}
-	if n := after.TotalConnections - before.TotalConnections; n > t.spawned {
-		t.invalid = append(t.invalid, fmt.Sprintf("strangers at the bus: %d connections, but only %d nodes",
-			n, t.spawned))
+	if n := after.TotalConnections - before.TotalConnections; n > nodes {
+		why = append(why, fmt.Sprintf("strangers at the bus: %d connections, but only %d nodes", n, nodes))
 	}
+	return why
 }
 
 // skipped is how many faults did not happen.

@@ -100,7 +100,7 @@ func (t *trial) crash(c *child, due time.Duration) {
 		}
 	}
 	t.note(trace.Record{
-		At: c.downAt, Type: trace.Crash, Process: uint32(c.id), Incarnation: c.incarnation, Due: due,
+		At: c.downAt, Type: trace.Crash, Process: uint32(c.id), Incarnation: c.incarnation, Arg: uint64(due),
 	})
 }
 

@@ -163,6 +163,8 @@ func (m *Machine) URL() string {
 type Quality struct {
 	SchedDelayP99 time.Duration // how late the machine ran what was due
 	Busy          float64       // share of processor time used; NaN if unknown
+	Stolen        float64       // share of it that a hypervisor gave to others; NaN if unknown
+	Throttled     time.Duration // for which a quota kept the nodes from running, over all processors
 	ReadyTime     time.Duration // from the first start to the last node ready
 }
 
@@ -184,7 +186,7 @@ func (m *Machine) Run(ctx context.Context, s *harness.Setup, sink trace.Sink) (
 	t := newTrial(m, s, dir)
 	defer t.close()
 	cpu, _ := ReadCPU()
-	q.Busy = math.NaN()
+	q.Busy, q.Stolen = math.NaN(), math.NaN()
 	begun := Monotonic()
 	if end, err = t.join(ctx); err != nil || len(end.Invalid) > 0 {
 		return end, q, err
@@ -194,12 +196,16 @@ func (m *Machine) Run(ctx context.Context, s *harness.Setup, sink trace.Sink) (
 	if err != nil {
 		return end, q, err
 	}
+	throttled, _ := ReadThrottled()
 	clocks := readClocks(m.cfg.Wall)
 	err = t.run(ctx)
 	_, q.SchedDelayP99, _ = probe.Stop()
 	step := readClocks(m.cfg.Wall).stepSince(clocks)
 	if now, cpuErr := ReadCPU(); cpuErr == nil {
-		q.Busy = now.BusySince(cpu)
+		q.Busy, q.Stolen = now.BusySince(cpu), now.StolenSince(cpu)
+	}
+	if now, quotaErr := ReadThrottled(); quotaErr == nil {
+		q.Throttled = max(now-throttled, 0)
 	}
 	if err != nil {
 		return end, q, err

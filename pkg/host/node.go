@@ -39,6 +39,8 @@ type node struct {
 	weather  bus.Weather
 	start    time.Duration // the common start, by Monotonic
 	now      time.Duration // of the present event, since the start
+	due      time.Duration // when it was due
+	lag      time.Duration // see trace.Record.Lag
 	upSince  time.Duration
 	flows    [2][]bus.Flow
 	ordinals [2][]uint64 // of the copies sent
@@ -64,6 +66,7 @@ type happening struct {
 	what  uint8
 	from  algo.ID
 	late  time.Duration // by which the bus was late
+	lag   time.Duration // of the event that set the alarm
 	frame bus.Frame
 	alarm harness.Alarm
 	instr *harness.Instruction
@@ -213,11 +216,11 @@ func (n *node) run() error {
 			return n.failed
 		}
 		if now := n.clock(); n.queue.Due(now) {
-			_, h := n.queue.Pop()
+			due, h := n.queue.Pop()
 			if n.slow > 0 && n.dawdle(now+n.slow) {
 				return n.failed
 			}
-			n.execute(&h, n.clock())
+			n.execute(&h, due)
 			continue
 		}
 		if n.queue.Len() > 0 {
@@ -256,11 +259,13 @@ func (n *node) watchBus() <-chan error {
 
 // boot starts the process and takes its part of the timeline over.
 func (n *node) boot() {
-	n.now = n.clock()
-	n.addPending(1)
-	if n.Incarnation > 0 {
-		n.late, n.upSince = 0, n.now
+	if now := n.clock(); n.Incarnation > 0 {
+		n.late, n.upSince = 0, now
+		n.begin(now, now, 0)
+	} else {
+		n.begin(now, 0, 0)
 	}
+	n.addPending(1)
 	var saved algo.Message
 	if len(n.Saved) > 0 {
 		if saved, _, n.failed = n.setup.Alg.Codec.Decode(n.Saved); n.failed != nil {
@@ -340,7 +345,7 @@ func (n *node) arrive(msg *nats.Msg, now time.Duration) {
 	}
 	late := max(now-f.Due, 0)
 	n.queue.Push(f.Due, harness.Delivery, algo.ID(from),
-		happening{what: aMessage, from: algo.ID(from), late: late, frame: f})
+		happening{what: aMessage, from: algo.ID(from), late: late, lag: f.Lag, frame: f})
 }
 
 // possible says whether a node can have sent f: whoever has got hold of its key may
@@ -354,9 +359,18 @@ func (n *node) word(peer uint32, k int) interface{ Store(uint64) } {
 	return n.tele.Word(wordPeers + peerWords*int(peer-1) + k)
 }
 
-// execute lets one thing happen at now.
-func (n *node) execute(h *happening, now time.Duration) {
-	n.now = now
+// begin is an event that happens at now, was due then, and follows from one with
+// such a lag.
+func (n *node) begin(now, due, lag time.Duration) {
+	n.now, n.due, n.lag = now, due, lag+max(now-due, 0)
+}
+
+// execute lets one thing happen that was due then.
+func (n *node) execute(h *happening, due time.Duration) {
+	if h.what == anInstruction {
+		due = h.instr.At // an order may have come later
+	}
+	n.begin(n.clock(), due, h.lag)
 	if h.what != aMessage || h.frame.Plane != trace.Data {
 		n.addPending(1)
 	}
@@ -400,7 +414,8 @@ func (n *node) put(i int, v uint64) {
 
 // obey carries out an order.
 func (n *node) obey(o order) {
-	n.now = n.clock()
+	now := n.clock()
+	n.begin(now, now, 0)
 	switch {
 	case o.Do != nil: // an event as others are: a slow process takes its time for it
 		n.queue.Push(n.now, o.Do.Class(), n.ID, happening{what: anInstruction, instr: o.Do})

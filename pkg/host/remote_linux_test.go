@@ -274,11 +274,11 @@ func TestRemoteEnd(t *testing.T) {
 	for _, busy := range []float64{0, 0.5, math.NaN()} {
 		end := harness.End{At: 5, Reason: harness.Broken, Err: errors.New("hm"), Pending: 3, Skipped: 2,
 			Invalid: []string{"a", "b"}}
-		q := host.Quality{SchedDelayP99: 7, Busy: busy, ReadyTime: 9}
+		q := host.Quality{SchedDelayP99: 7, Busy: busy, Stolen: busy / 2, Throttled: 11, ReadyTime: 9}
 		gotEnd, gotQ, err := host.SendEnd(end, q)
 		must(t, err)
 		if math.IsNaN(busy) && math.IsNaN(gotQ.Busy) {
-			q.Busy, gotQ.Busy = 0, 0
+			q.Busy, gotQ.Busy, q.Stolen, gotQ.Stolen = 0, 0, 0, 0
 		}
 		if !reflect.DeepEqual(gotEnd, end) || gotQ != q {
 			t.Errorf("got %+v, %+v, want %+v, %+v", gotEnd, gotQ, end, q)

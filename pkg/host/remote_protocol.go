@@ -57,17 +57,22 @@ type remoteEnd struct {
 	Invalid    []string       `json:"invalid,omitempty"`
 	SchedDelay time.Duration  `json:"sched_delay_p99"`
 	Busy       *float64       `json:"busy,omitempty"`
+	Stolen     *float64       `json:"stolen,omitempty"`
+	Throttled  time.Duration  `json:"throttled,omitempty"`
 	ReadyTime  time.Duration  `json:"ready_time"`
 }
 
 func newRemoteEnd(e harness.End, q Quality) *remoteEnd {
 	r := &remoteEnd{At: e.At, Reason: e.Reason, Pending: e.Pending, Skipped: e.Skipped, Invalid: e.Invalid,
-		SchedDelay: q.SchedDelayP99, ReadyTime: q.ReadyTime}
+		SchedDelay: q.SchedDelayP99, Throttled: q.Throttled, ReadyTime: q.ReadyTime}
 	if e.Err != nil {
 		r.Err = e.Err.Error()
 	}
 	if !math.IsNaN(q.Busy) {
 		r.Busy = &q.Busy
+	}
+	if !math.IsNaN(q.Stolen) {
+		r.Stolen = &q.Stolen
 	}
 	return r
 }
@@ -77,9 +82,13 @@ func (r *remoteEnd) parts() (harness.End, Quality) {
 	if r.Err != "" {
 		e.Err = errors.New(r.Err)
 	}
-	q := Quality{SchedDelayP99: r.SchedDelay, Busy: math.NaN(), ReadyTime: r.ReadyTime}
+	q := Quality{SchedDelayP99: r.SchedDelay, Busy: math.NaN(), Stolen: math.NaN(), Throttled: r.Throttled,
+		ReadyTime: r.ReadyTime}
 	if r.Busy != nil {
 		q.Busy = *r.Busy
+	}
+	if r.Stolen != nil {
+		q.Stolen = *r.Stolen
 	}
 	return e, q
 }

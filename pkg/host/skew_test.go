@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/conclave-bench/conclave/pkg/bus"
 )
 
 func TestSkew(t *testing.T) {
@@ -29,6 +31,24 @@ func TestSkew(t *testing.T) {
 			if !strings.Contains(got[i], test.want[i]) {
 				t.Errorf("%s: %q, want %q", test.name, got[i], test.want[i])
 			}
+		}
+	}
+}
+
+// TestUnrest: whatever the bus counted during a trial is said.
+func TestUnrest(t *testing.T) {
+	t.Parallel()
+	before := bus.ServerStats{SlowConsumers: 1, StaleClients: 2, StalledClients: 3, TotalConnections: 4}
+	if got := unrest(before, before, 3); len(got) > 0 {
+		t.Errorf("nothing happened: %q", got)
+	}
+	after := bus.ServerStats{SlowConsumers: 2, StaleClients: 4, StalledClients: 6, TotalConnections: 8}
+	want := []string{"slow consumers on the bus: 1", "silent clients cut off by the bus: 2: the machine",
+		"clients stalled by the bus: 3", "strangers at the bus: 4 connections, but only 3 nodes"}
+	got := unrest(before, after, 3)
+	for i := range want {
+		if len(got) != len(want) || !strings.HasPrefix(got[i], want[i]) {
+			t.Fatalf("%q, want %q", got, want)
 		}
 	}
 }

@@ -74,7 +74,9 @@ func varied(t *testing.T, id string, n int, s harness.Scenario) harness.Plan {
 	p.Network.Latency = bus.Uniform(ms(2), ms(6))
 	a, err := algo.Lookup(id)
 	must(t, err)
-	params, errs := a.Spec.Resolve(nil, algo.Network{Nodes: n, Latency: ms(30), Bounded: true})
+	net := p.Known()
+	net.Latency = ms(30)
+	params, errs := a.Spec.Resolve(nil, net)
 	if len(errs) > 0 {
 		t.Fatal(errs[0])
 	}

@@ -26,7 +26,7 @@ func (n *node) Send(_ *harness.Member, to algo.ID, out harness.Outgoing) {
 		n.weather.On(uint32(n.ID), uint32(to), sent))
 	f := bus.Frame{
 		Plane: out.Plane, Kind: out.Kind, Incarnation: n.Incarnation, Seq: fate.Seq,
-		Sent: sent, Due: fate.Due, Lost: fate.Lost, Depth: out.Depth, Payload: n.payload,
+		Sent: sent, Due: fate.Due, Lost: fate.Lost, Depth: out.Depth, Lag: n.lag, Payload: n.payload,
 	}
 	for i := range n.omission {
 		if o := &n.omission[i]; o.Fits(n.ID, out.Plane, out.Kind, sent) {
@@ -71,12 +71,17 @@ func (n *node) publish(t trace.Type, to algo.ID, f *bus.Frame, held time.Duratio
 
 // Alarm puts an alarm of the member into the queue.
 func (n *node) Alarm(m *harness.Member, at time.Duration, a harness.Alarm) {
-	n.queue.Push(at, a.Class(), m.ID, happening{what: anAlarm, alarm: a})
+	lag := max(n.lag-max(n.now-at, 0), 0) // what it is late already will count then
+	if a.Fixed(n.setup) {
+		lag = 0
+	}
+	n.queue.Push(at, a.Class(), m.ID, happening{what: anAlarm, alarm: a, lag: lag})
 }
 
 // Record writes r down, where it survives this process, and reports it if the
 // host watches for it.
 func (n *node) Record(m *harness.Member, r *trace.Record) {
+	r.Due, r.Sent = n.due, n.lag
 	n.append(r)
 	if n.watch[r.Type] && (r.Type != trace.Up || m.Incarnation > 0) {
 		n.tell(r)

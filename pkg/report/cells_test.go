@@ -113,6 +113,14 @@ func TestNotes(t *testing.T) {
 			"the machine was busy", nil},
 		{"busy", 6, func(w *world) { w.with("faults_skipped,busy_share", "0,0.61", nil) },
 			"the machine was busy", []int{0, 1, 2, 3}},
+		{"marked", 6, func(w *world) {
+			w.edit(func(trial int, row string) string {
+				if trial == 7 {
+					return strings.Replace(row, ",ok,,", ",ok,late: 12 % of election_ms,", 1)
+				}
+				return row
+			})
+		}, "some trials are marked", []int{1}},
 		{"closed", 6, func(w *world) {
 			w.edit(func(_ int, row string) string { return strings.Replace(row, "leader-crash", "closed", 1) })
 		}, "closed load", []int{0, 1, 2, 3}},

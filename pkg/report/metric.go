@@ -31,7 +31,7 @@ var meanings = map[string]string{
 	"arrival_rate_achieved":  "requests per second that open load made",
 	"tokens_lost":            "tokens lost on the way or with their holder",
 	"tokens_doubled":         "tokens made while there was another",
-	"recovery_ms":            "a crash or the loss of the token to the next grant",
+	"recovery_ms":            "a crash or the loss of the token until all that waited then were granted",
 	"crashes":                "crashes that happened",
 	"pauses":                 "pauses that happened",
 	"crash_rate_achieved":    "crashes per live process and second, while the rate allowed one",
@@ -60,6 +60,9 @@ var meanings = map[string]string{
 	"late_share":             "share of messages delivered later than their latency",
 	"sched_delay_p99_ms":     "how late the system woke a waiting probe, 99th percentile",
 	"busy_share":             "share of the machine's processor time in use during the trial",
+	"skew":                   "largest share of a reported time that is lateness of messages and timers",
+	"steal_share":            "share of the machine's processor time that a hypervisor gave to others",
+	"throttled_ms":           "time for which a quota kept processors from running, over all of them",
 }
 
 // unit is what a metric is measured in; its name says so.

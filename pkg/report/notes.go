@@ -77,6 +77,10 @@ func (b *builder) cellNotes() {
 		{some(isInvalid),
 			"trials that the machine or the bus spoiled are not in the figures; use fewer nodes or " +
 				"an idle machine, or raise retries"},
+		{func(i int) bool { return slices.ContainsFunc(b.groups[i].Trials, (*results.Trial).Marked) },
+			"some trials are marked: the machine may have lengthened their times by a tenth or more, and " +
+				"they are in the figures; the share stands in skew, the reason in trials.csv; use fewer " +
+				"nodes, longer latencies or an idle machine"},
 		{some(isError),
 			"trials that could not be run are not in the figures; the reason stands in trials.csv"},
 		{func(i int) bool { return !b.Cells[i].InModel },

@@ -9,11 +9,11 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -27,6 +27,7 @@ const (
 	dataLimit   = 2_000_000
 	tableLimit  = 1_100_000
 	configLimit = 30_000
+	mostTable   = 64 * files.MiB // that may be pressed into tableLimit
 )
 
 var (
@@ -197,11 +198,7 @@ func (r *Run) ShownConfig() string {
 // table is trials.csv compressed, in base 64; nothing if it does not fit into room
 // bytes, or is not what was read: that of a run that was killed is older.
 func (r *Run) table(room int) string {
-	path := r.Path
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = filepath.Join(path, results.TrialsFile)
-	}
-	text, err := os.ReadFile(path)
+	text, err := files.Read(r.csv, mostTable)
 	if err != nil || bytes.Count(text, []byte("\n")) != r.Trials+1 {
 		return ""
 	}

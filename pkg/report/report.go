@@ -7,12 +7,8 @@ package report
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -46,6 +42,8 @@ type Run struct {
 	Config   string            // the resolved experiment; "": none
 	Trials   int
 	Statuses []int // by results.Statuses
+
+	csv string // the trials.csv that holds the same; "": none does
 }
 
 // A Column is a column of the design. Values are sorted by number if all of them
@@ -61,9 +59,10 @@ type Metric struct {
 	Name, Unit, Doc string
 }
 
-// A Claim is a complexity that an algorithm states of a metric.
+// A Claim is a complexity that somebody states of an algorithm's metric.
 type Claim struct {
 	Algorithm, Metric, Load, Text string
+	Source                        algo.Source
 }
 
 // A Cell is one combination of the design's values in one run.
@@ -128,11 +127,7 @@ func New(paths []string, o Options) (*Data, error) {
 			return nil, fmt.Errorf("%s: no trial is finished: there is nothing to report", path)
 		}
 		tables[i] = t
-		run, err := runOf(t)
-		if err != nil {
-			return nil, err
-		}
-		d.Runs = append(d.Runs, run)
+		d.Runs = append(d.Runs, runOf(t))
 	}
 	d.nameRuns(tables)
 	d.Title = d.Runs[0].Label
@@ -153,27 +148,13 @@ func New(paths []string, o Options) (*Data, error) {
 }
 
 // runOf gathers what is known of a run beside its table.
-func runOf(t *results.Table) (Run, error) {
-	r := Run{Path: t.Path, Trials: len(t.Trials), Statuses: make([]int, len(results.Statuses()))}
+func runOf(t *results.Table) Run {
+	r := Run{Path: t.Path, Trials: len(t.Trials), Statuses: make([]int, len(results.Statuses())),
+		Manifest: t.Manifest, Config: string(t.Config), csv: t.CSV}
 	for i := range t.Trials {
 		r.Statuses[slices.Index(results.Statuses(), t.Trials[i].Status)]++
 	}
-	m, err := results.ReadManifest(t.Path)
-	switch {
-	case err == nil:
-		r.Manifest = m
-	case errors.Is(err, fs.ErrNotExist):
-	default:
-		// A folder with nothing but tables is no run that Resolve knows.
-		if _, missing := os.Stat(filepath.Join(t.Path, results.ManifestFile)); missing == nil {
-			return r, err
-		}
-	}
-	text, err := os.ReadFile(filepath.Join(t.Path, results.ConfigFile))
-	if err == nil {
-		r.Config = string(text)
-	}
-	return r, nil
+	return r
 }
 
 // nameRuns gives each run a label of its own: the experiment's name, and where that
@@ -373,7 +354,7 @@ func (b *builder) claims() {
 			if c.Bound == nil || !known || b.Cells[i].Nodes < 2 || !fits(c.Load, g.Get("scenario")) {
 				continue
 			}
-			claim := Claim{a.ID, metric, c.Load, c.Text}
+			claim := Claim{a.ID, metric, c.Load, c.Text, c.Source}
 			at := slices.Index(b.Claims, claim)
 			if at < 0 {
 				at = len(b.Claims)

@@ -17,6 +17,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/results"
 	_ "github.com/conclave-bench/conclave/plugins/election/bully"
 )
@@ -152,9 +153,13 @@ func TestClaims(t *testing.T) {
 		t.Fatalf("claims %+v, of bully %v, of a stranger %v", d.Claims, d.Cells[1].Bounds, d.Cells[3].Bounds)
 	}
 	for _, b := range d.Cells[1].Bounds {
-		if d.Claims[b.Claim].Algorithm != "election/bully" || b.Lo > b.Hi || b.Lo < 3 {
-			t.Errorf("bound %+v of %+v", b, d.Claims[b.Claim])
+		c := d.Claims[b.Claim]
+		if c.Algorithm != "election/bully" || c.Source != algo.Derived || b.Lo > b.Hi || b.Lo < 3 {
+			t.Errorf("bound %+v of %+v", b, c)
 		}
+	}
+	if page, err := d.encode(dataLimit); err != nil || !strings.Contains(string(page), `"source":"derived"`) {
+		t.Errorf("the page does not say whose the claims are: %v", err)
 	}
 }
 

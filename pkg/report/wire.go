@@ -38,6 +38,7 @@ type (
 		Metric string `json:"metric"`
 		Load   string `json:"load"`
 		Text   string `json:"text"`
+		Source string `json:"source"`
 	}
 	wireCell struct {
 		Number   int          `json:"c"`
@@ -116,7 +117,7 @@ func (d *Data) wire(level detail) *wire {
 		w.Metrics = append(w.Metrics, wireMetric(m))
 	}
 	for _, c := range d.Claims {
-		w.Claims = append(w.Claims, wireClaim{c.Metric, c.Load, c.Text})
+		w.Claims = append(w.Claims, wireClaim{c.Metric, c.Load, c.Text, string(c.Source)})
 	}
 	for _, f := range d.Faults {
 		w.Faults = append(w.Faults, f.Title)

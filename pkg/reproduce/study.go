@@ -19,6 +19,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 )
@@ -114,7 +115,7 @@ func Names(dir string) ([]string, error) {
 // Load reads the statements of a study. An error names file, line and remedy.
 func Load(dir, name string) (*Study, error) {
 	path := filepath.Join(dir, name+suffix)
-	data, err := os.ReadFile(path)
+	data, err := files.Read(path, files.MiB)
 	if errors.Is(err, fs.ErrNotExist) {
 		names, err := Names(dir)
 		if err != nil {

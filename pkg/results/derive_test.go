@@ -221,14 +221,14 @@ func TestManifest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := encode(back); err != nil || string(again) != text {
+	if again, err := seal(back); err != nil || string(again) != text {
 		t.Errorf("a manifest read and encoded again differs: %v", err)
 	}
 	if err := Verify(f.Dir()); err != nil {
 		t.Error(err)
 	}
 	write(t, f.path(SummaryFile), "edited\n")
-	wantError(t, Verify(f.Dir()), SummaryFile, "of the manifest")
+	wantError(t, Verify(f.Dir()), SummaryFile, "of manifest.json")
 	// Nothing but the files of the run, and the lock.
 	entries, err := os.ReadDir(f.Dir())
 	if err != nil || len(entries) != 9 {

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -31,7 +32,8 @@ type Folder struct {
 
 // Create begins a run: a new folder root/<name>/<run id> with the resolved
 // configuration and the journal, which holds h, and makes root/<name>/latest
-// name it. The run id is the time in UTC, with a number where that is taken.
+// name it. It writes over nothing that it has not made, and follows no link at
+// root/<name>. The run id is the time in UTC, with a number where that is taken.
 func Create(root string, h Header, config []byte) (*Folder, error) {
 	if err := h.check(); err != nil {
 		return nil, fmt.Errorf("results folder: %w", err)
@@ -40,6 +42,9 @@ func Create(root string, h Header, config []byte) (*Folder, error) {
 	h.Config, h.Binary, h.Machine = digest(config), binaryDigest(), thisMachine()
 	h.Load = loadAverage()
 	experiment := filepath.Join(root, h.Name)
+	if err := free(experiment); err != nil {
+		return nil, fmt.Errorf("results folder: %w", err)
+	}
 	dir, err := makeRun(experiment, h.Started)
 	if err != nil {
 		return nil, fault("results folder", err)
@@ -52,7 +57,7 @@ func Create(root string, h Header, config []byte) (*Folder, error) {
 		return nil, fault("results folder", err)
 	}
 	if err := setLatest(experiment, h.Run); err != nil {
-		return nil, errors.Join(fault("results folder: latest", err), f.Close())
+		return nil, errors.Join(fault("results folder: latest", err), f.Close(), os.RemoveAll(dir))
 	}
 	return f, nil
 }
@@ -96,9 +101,9 @@ type Resume struct {
 	AnyBinary bool
 }
 
-// Open goes on with the run at path, which may be anything that Resolve takes.
-// What a crash left of an unfinished write is removed; every trial that Append
-// accepted is there.
+// Open goes on with the run at path, which may be anything that Resolve takes, and
+// is whole. What a crash left of an unfinished write is removed, which Notes says; every
+// trial that Append accepted is there.
 func Open(path string, r Resume) (_ *Folder, err error) {
 	dir, err := Resolve(path)
 	if err != nil {
@@ -113,6 +118,10 @@ func Open(path string, r Resume) (_ *Folder, err error) {
 			err = errors.Join(err, f.Close())
 		}
 	}()
+	w, err := inspect(dir)
+	if err != nil {
+		return nil, fmt.Errorf("resume: %w", err)
+	}
 	file, err := os.OpenFile(f.path(JournalFile), os.O_RDWR, 0)
 	if err != nil {
 		return nil, fault("journal", err)
@@ -122,23 +131,15 @@ func Open(path string, r Resume) (_ *Folder, err error) {
 		return nil, errors.Join(err, file.Close())
 	}
 	f.log = log
-	if err := f.refuse(r); err != nil {
+	if err := f.refuse(r, w.config); err != nil {
 		return nil, fmt.Errorf("resume: %s: %w", dir, err)
 	}
 	return f, f.repair()
 }
 
 // refuse says why this process must not go on with the run.
-func (f *Folder) refuse(r Resume) error {
+func (f *Folder) refuse(r Resume, config []byte) error {
 	h := &f.log.header
-	config, err := os.ReadFile(f.path(ConfigFile))
-	if err != nil {
-		return fault("configuration", err)
-	}
-	if got := digest(config); got != h.Config {
-		return fmt.Errorf("%s was changed after the run began: sha256 %.12s, want %.12s; "+
-			"put it back, or start a new run", ConfigFile, got, h.Config)
-	}
 	if r.Config != nil && !bytes.Equal(r.Config, config) {
 		return fmt.Errorf("the configuration differs from that of the run, %s; "+
 			"put it back, or start a new run", difference(config, r.Config))
@@ -199,6 +200,9 @@ func (f *Folder) repair() error {
 
 // Dir returns the path of the folder.
 func (f *Folder) Dir() string { return f.dir }
+
+// Notes are what Open found, each a sentence. The manifest has them, too.
+func (f *Folder) Notes() []string { return slices.Clone(f.notes) }
 
 // Header returns what the run is.
 func (f *Folder) Header() Header { return f.log.header }

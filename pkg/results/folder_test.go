@@ -155,7 +155,7 @@ func TestOpenRefuses(t *testing.T) {
 			if err := os.Remove(f.path(ConfigFile)); err != nil {
 				t.Fatal(err)
 			}
-		}, Resume{}, "no such file"},
+		}, Resume{}, "config.resolved.yaml is missing"},
 		{"other binary", otherBinary, Resume{}, "another build of this program"},
 		{"other binary allowed", otherBinary, Resume{AnyBinary: true}, ""},
 	}
@@ -354,5 +354,78 @@ func TestCreateMovesLatest(t *testing.T) {
 		if err := f.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestCreateTakesNothingAway: what bench has not made stays, and nothing is left behind
+// of a run that has no place.
+func TestCreateTakesNothingAway(t *testing.T) {
+	t.Parallel()
+	for name, make := range map[string]func(t *testing.T, experiment string) (path string){
+		"a file": func(t *testing.T, experiment string) string {
+			write(t, filepath.Join(experiment, latestName), "notes")
+			return latestName
+		},
+		"a folder": func(t *testing.T, experiment string) string {
+			must(t, os.Mkdir(filepath.Join(experiment, latestName), 0o755))
+			return latestName
+		},
+		"a text": func(t *testing.T, experiment string) string {
+			write(t, filepath.Join(experiment, latestText), "20261120-101500 was the good one\n")
+			return latestText
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			experiment := filepath.Join(root, "test")
+			must(t, os.Mkdir(experiment, 0o755))
+			there := make(t, experiment)
+			_, err := Create(root, testHeader(1), nil)
+			wantError(t, err, filepath.Join(experiment, there)+" is there, which bench has not made", "move it away")
+			left, err := os.ReadDir(experiment)
+			if err != nil || len(left) != 1 || left[0].Name() != there {
+				t.Errorf("%v, %v, want %s alone", left, err, there)
+			}
+		})
+	}
+}
+
+// TestCreateFollowsNoLink: a run is put where its name says.
+func TestCreateFollowsNoLink(t *testing.T) {
+	t.Parallel()
+	root, elsewhere := t.TempDir(), t.TempDir()
+	if err := os.Symlink(elsewhere, filepath.Join(root, "test")); err != nil {
+		t.Skip(err)
+	}
+	_, err := Create(root, testHeader(1), nil)
+	wantError(t, err, filepath.Join(root, "test")+" is a link", "--out")
+	if left, err := os.ReadDir(elsewhere); err != nil || len(left) > 0 {
+		t.Errorf("%v, %v, want nothing there", left, err)
+	}
+	if err := os.Symlink(elsewhere, filepath.Join(root, "disk")); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Create(filepath.Join(root, "disk"), testHeader(1), nil) // what --out itself names may be a link
+	must(t, err)
+	must(t, f.Close())
+}
+
+// TestOpenWritesThroughNoLink: a folder that somebody else has made cannot have a file
+// elsewhere written over.
+func TestOpenWritesThroughNoLink(t *testing.T) {
+	t.Parallel()
+	f := create(t, testHeader(1))
+	must(t, f.Close())
+	victim, link := filepath.Join(t.TempDir(), "victim"), f.path(lockFile)
+	write(t, victim, "precious")
+	must(t, os.Remove(link))
+	if err := os.Symlink(victim, link); err != nil {
+		t.Skip(err)
+	}
+	_, err := Open(f.Dir(), Resume{})
+	wantError(t, err, link+" is no regular file; remove it")
+	if got := readFile(t, victim); got != "precious" {
+		t.Errorf("the file elsewhere holds %q", got)
 	}
 }

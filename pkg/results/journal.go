@@ -10,6 +10,8 @@ import (
 	"io"
 	"strconv"
 	"time"
+
+	"github.com/conclave-bench/conclave/internal/files"
 )
 
 // A Header is the first entry of a journal: what the run is. The caller of
@@ -23,7 +25,9 @@ type Header struct {
 	Metrics []string `json:"metrics"` // columns, in the order of the tables
 	Argv    []string `json:"argv"`
 	Version string   `json:"version,omitempty"` // of the tool; empty: that of the module
-	Host    []string `json:"host,omitempty"`    // command of the host program; none: this one was the host
+	// Overrides say what did not come from the experiment file.
+	Overrides []Override `json:"overrides,omitempty"`
+	Host      []string   `json:"host,omitempty"` // command of the host program; none: this one was the host
 
 	Schema  int       `json:"schema_version"`
 	Run     string    `json:"run"`           // id: its folder within the experiment's
@@ -32,6 +36,13 @@ type Header struct {
 	Started time.Time `json:"started"`
 	Machine Machine   `json:"machine"`
 	Load    string    `json:"load_average,omitempty"` // over 1, 5 and 15 minutes, at the start
+}
+
+// An Override is a value that went over that of the experiment file.
+type Override struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+	From  string `json:"from"` // "--set", "--transport" or "environment CONCLAVE_NODES"
 }
 
 // An entry is what one line of the journal guards. Seq counts the lines from 1.
@@ -109,7 +120,7 @@ type tail struct {
 // the scan without an error; damage before it is one.
 func scan(r io.Reader, visit func(*entry, position) error) (tail, error) {
 	var t tail
-	in := bufio.NewReaderSize(r, 1<<16)
+	in := bufio.NewReaderSize(files.Lines(r, mostLine), 1<<16)
 	for {
 		line, err := in.ReadBytes('\n')
 		if err != nil && err != io.EOF {
@@ -124,7 +135,8 @@ func scan(r io.Reader, visit func(*entry, position) error) (tail, error) {
 			return t, err
 		}
 		if e.Seq != t.lines+1 {
-			return t, fmt.Errorf("line %d: numbered %d: lines are missing or repeated", t.lines+1, e.Seq)
+			return t, fmt.Errorf("line %d: numbered %d: lines are missing or "+
+				"repeated; restore the file from a copy", t.lines+1, e.Seq)
 		}
 		at := position{t.end, int64(len(line))}
 		t.lines++

@@ -182,6 +182,7 @@ func TestDamage(t *testing.T) {
 	for _, test := range tests {
 		dir := t.TempDir()
 		path := filepath.Join(dir, JournalFile)
+		write(t, filepath.Join(dir, ConfigFile), testConfig)
 		if err := os.WriteFile(path, []byte(strings.Join(test.lines, "")), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/conclave-bench/conclave/internal/files"
 )
 
 // The name that stands for the newest run of an experiment: a symbolic link,
@@ -33,6 +35,32 @@ func makeRun(experiment string, at time.Time) (string, error) {
 		}
 		id = at.UTC().Format("20060102-150405") + "-" + strconv.Itoa(n)
 	}
+}
+
+// runRule is what the ids of runs look like.
+var runRule = lazy(`^[0-9]{8}-[0-9]{6}(-[0-9]+)?$`)
+
+// free says whether a run may be put into experiment: whatever stands in the place of
+// latest is ours, and the folder is where its name says.
+func free(experiment string) error {
+	if info, err := os.Lstat(experiment); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return fmt.Errorf("%s is a link, and a run is put only where --out says; remove it, or name with "+
+			"--out the folder that it leads to", experiment)
+	}
+	link, text := filepath.Join(experiment, latestName), filepath.Join(experiment, latestText)
+	remedy := "which bench has not made, and where the newest run is named; move it away, or choose " +
+		"another folder with --out"
+	if info, err := os.Lstat(link); err == nil && info.Mode()&fs.ModeSymlink == 0 {
+		return fmt.Errorf("%s is there, %s", link, remedy)
+	}
+	if _, err := os.Lstat(text); err != nil {
+		return nil
+	}
+	b, err := files.Read(text, files.MiB)
+	if err != nil || !runRule().MatchString(strings.TrimSpace(string(b))) {
+		return fmt.Errorf("%s is there, %s", text, remedy)
+	}
+	return nil
 }
 
 // setLatest makes run the latest of experiment. A reader finds the old one or
@@ -65,7 +93,7 @@ func Resolve(path string) (string, error) {
 	run, err := os.Readlink(filepath.Join(experiment, latestName))
 	if err != nil {
 		var b []byte
-		b, err = os.ReadFile(filepath.Join(experiment, latestText))
+		b, err = files.Read(filepath.Join(experiment, latestText), files.MiB)
 		run = strings.TrimSpace(string(b))
 	}
 	if err == nil && filepath.Base(run) == run && isRun(filepath.Join(experiment, run)) {
@@ -75,9 +103,15 @@ func Resolve(path string) (string, error) {
 		"or that of an experiment with a latest run%s", path, JournalFile, runsIn(experiment))
 }
 
+// isRun says whether dir is the folder of a run, be it whole or not: one that has lost
+// its journal is still none of tables that somebody has passed on.
 func isRun(dir string) bool {
-	info, err := os.Stat(filepath.Join(dir, JournalFile))
-	return err == nil && info.Mode().IsRegular()
+	for _, name := range []string{JournalFile, ManifestFile} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // runsIn names some runs in a folder whose latest is missing.

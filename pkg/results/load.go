@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/conclave-bench/conclave/internal/files"
 )
 
 // An Outcome is how the last recorded attempt at a trial ended.
@@ -114,11 +116,15 @@ func (j *journal) read(at position) (*Trial, error) {
 // reading calls use with the journal of the run at path, which may be anything
 // that Resolve takes, and may still be running.
 func reading(path string, use func(*journal) error) error {
-	dir, err := Resolve(path)
+	w, err := inspect(path)
 	if err != nil {
 		return err
 	}
-	file, err := os.Open(filepath.Join(dir, JournalFile))
+	return w.reading(use)
+}
+
+func (w *whole) reading(use func(*journal) error) error {
+	file, err := files.Open(filepath.Join(w.dir, JournalFile))
 	if err != nil {
 		return fault("journal", err)
 	}
@@ -131,14 +137,14 @@ func reading(path string, use func(*journal) error) error {
 }
 
 // ReadHeader returns what the run at path is. This and the other readers take
-// whatever Resolve takes, lock nothing, and may be used while the run goes on.
+// whatever Resolve takes, lock nothing, and may be used while the run goes on. They
+// refuse a folder whose files are not those of its manifest and its journal.
 func ReadHeader(path string) (Header, error) {
-	var h Header
-	err := reading(path, func(j *journal) error {
-		h = j.header
-		return nil
-	})
-	return h, err
+	w, err := inspect(path)
+	if err != nil {
+		return Header{}, err
+	}
+	return w.header, nil
 }
 
 // ReadTrials returns the last attempt at every trial of the run at path, sorted

@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"github.com/gofrs/flock"
+
+	"github.com/conclave-bench/conclave/internal/files"
 )
 
 // lock takes the folder for this process, or says which process has it. The
@@ -15,6 +17,10 @@ import (
 // out.
 func lock(dir string) (*flock.Flock, error) {
 	path := filepath.Join(dir, lockFile)
+	// What a link leads to would be written over.
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("lock: %s is no regular file; remove it", path)
+	}
 	l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o644))
 	ok, err := l.TryLock()
 	if err != nil {
@@ -23,7 +29,7 @@ func lock(dir string) (*flock.Flock, error) {
 	if !ok {
 		holder := "another process"
 		// Where locks are mandatory the number cannot be read.
-		if b, err := os.ReadFile(path); err == nil && len(bytes.TrimSpace(b)) > 0 {
+		if b, err := files.Read(path, files.MiB); err == nil && len(bytes.TrimSpace(b)) > 0 {
 			holder = "process " + string(bytes.TrimSpace(b))
 		}
 		return nil, fmt.Errorf("%s is in use by %s; wait for it to end, or end it", dir, holder)

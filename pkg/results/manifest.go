@@ -3,21 +3,18 @@ package results
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/pkg/stats"
 )
 
@@ -34,16 +31,18 @@ type Manifest struct {
 	Statuses map[string]int `json:"statuses"`
 	Attempts int            `json:"attempts"` // recorded in the journal
 
-	Started  string   `json:"started"`     // RFC 3339, UTC
-	Finish   string   `json:"finished_at"` // likewise: when this file was written
-	Seed     uint64   `json:"seed"`
-	Argv     []string `json:"argv"`
-	Config   string   `json:"config_sha256"`
-	Tool     Tool     `json:"tool"`
-	Machine  Machine  `json:"machine"`
-	Host     *Site    `json:"host,omitempty"`          // of the nodes, where a host program started them
-	LoadThen string   `json:"load_at_start,omitempty"` // averages over 1, 5, 15 minutes
-	LoadNow  string   `json:"load_at_end,omitempty"`
+	Started string   `json:"started"`     // RFC 3339, UTC
+	Finish  string   `json:"finished_at"` // likewise: when this file was written
+	Seed    uint64   `json:"seed"`
+	Argv    []string `json:"argv"`
+	// Overrides say what did not come from the experiment file.
+	Overrides []Override `json:"overrides"`
+	Config    string     `json:"config_sha256"`
+	Tool      Tool       `json:"tool"`
+	Machine   Machine    `json:"machine"`
+	Host      *Site      `json:"host,omitempty"`          // of the nodes, where a host program started them
+	LoadThen  string     `json:"load_at_start,omitempty"` // averages over 1, 5, 15 minutes
+	LoadNow   string     `json:"load_at_end,omitempty"`
 
 	// Stopping says how many repetitions the cells had and why, if a rule decided.
 	Stopping *Stopping `json:"stopping,omitempty"`
@@ -55,6 +54,8 @@ type Manifest struct {
 	Intervals   string            `json:"intervals"`
 	Notes       []string          `json:"notes"`
 	Files       map[string]string `json:"sha256"`
+	// Self is the SHA-256 of this file with as many noughts in place of these digits.
+	Self string `json:"manifest_sha256"`
 }
 
 // Where is the machine whose times the run has measured.
@@ -187,7 +188,7 @@ func (f *Folder) Finish(end End) (*Manifest, error) {
 	if err != nil {
 		return nil, fault("manifest", err)
 	}
-	b, err := encode(m)
+	b, err := seal(m)
 	if err != nil {
 		return nil, fmt.Errorf("manifest: %s: %w", f.dir, err)
 	}
@@ -211,7 +212,8 @@ func (f *Folder) manifest(end End, t *tables) (*Manifest, error) {
 		Schema: Schema, Name: h.Name, Run: h.Run, Planned: h.Planned,
 		Statuses: map[string]int{}, Attempts: f.log.tail.lines - 1,
 		Started: stamp(h.Started), Finish: stamp(f.now()),
-		Seed: h.Seed, Argv: nonNil(h.Argv), Config: h.Config, Tool: thisTool(h),
+		Seed: h.Seed, Argv: nonNil(h.Argv), Overrides: append([]Override{}, h.Overrides...),
+		Config: h.Config, Tool: thisTool(h),
 		Machine: h.Machine, LoadThen: h.Load, LoadNow: loadAverage(), Bus: end.Bus,
 		Host:        end.Host,
 		Stopping:    end.Stopping,
@@ -241,35 +243,28 @@ func (f *Folder) manifest(end End, t *tables) (*Manifest, error) {
 }
 
 // digests hashes every file of the run: the tables as they were written, the
-// others from the disk.
+// others from the disk. What else lies in the folder, such as a report, is not its.
 func (f *Folder) digests(t *tables) (map[string]string, error) {
 	sums := map[string]string{}
-	err := filepath.WalkDir(f.dir, func(path string, d fs.DirEntry, err error) error {
-		name, _ := filepath.Rel(f.dir, path)
-		if err != nil || !d.Type().IsRegular() || strings.HasPrefix(d.Name(), ".") ||
-			name == ManifestFile {
-			return err
-		}
-		sums[filepath.ToSlash(name)], err = fileDigest(path)
-		return err
-	})
 	for _, s := range t.all() {
 		sums[s.name] = s.digest()
 	}
-	return sums, err
-}
-
-func fileDigest(path string) (string, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return "", err
+	names := []string{ConfigFile, JournalFile}
+	traces, err := os.ReadDir(f.path(TracesDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
-	defer file.Close() // opened for reading: nothing can be lost
-	sum := sha256.New()
-	if _, err := io.Copy(sum, file); err != nil {
-		return "", err
+	for _, e := range traces {
+		if _, ok := traceOf(TracesDir + "/" + e.Name()); ok && e.Type().IsRegular() {
+			names = append(names, TracesDir+"/"+e.Name())
+		}
 	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
+	for _, name := range names {
+		if sums[name], err = fileDigest(f.path(filepath.FromSlash(name))); err != nil {
+			return nil, err
+		}
+	}
+	return sums, nil
 }
 
 // encode keeps the order of the fields and sorts the maps, so that one manifest
@@ -283,50 +278,64 @@ func encode(m *Manifest) ([]byte, error) {
 	return b.Bytes(), err
 }
 
+// selfKey is what stands in the encoding of a manifest before its own checksum.
+const selfKey = `"manifest_sha256": "`
+
+// seal encodes m with its own checksum.
+func seal(m *Manifest) ([]byte, error) {
+	m.Self = strings.Repeat("0", 2*sha256.Size)
+	b, err := encode(m)
+	if err != nil {
+		return nil, err
+	}
+	m.Self = digest(b)
+	return encode(m)
+}
+
+// sealed says whether b is a manifest as it was written.
+func sealed(b []byte) bool {
+	b = bytes.Clone(b)
+	at := bytes.LastIndex(b, []byte(selfKey)) + len(selfKey)
+	if at < len(selfKey) || len(b) < at+2*sha256.Size {
+		return false
+	}
+	own := b[at : at+2*sha256.Size]
+	want := string(own)
+	copy(own, strings.Repeat("0", len(own)))
+	return digest(b) == want
+}
+
 // ReadManifest returns the manifest of the run at path, which may be anything
-// that Resolve takes. A run that goes on or was killed may have none: the error
-// is then fs.ErrNotExist.
+// that Resolve takes, and checks it alone. A run that goes on or was killed may have
+// none: the error is then fs.ErrNotExist.
 func ReadManifest(path string) (*Manifest, error) {
 	dir, err := Resolve(path)
 	if err != nil {
 		return nil, err
 	}
-	b, err := os.ReadFile(filepath.Join(dir, ManifestFile))
+	return readManifest(filepath.Join(dir, ManifestFile))
+}
+
+func readManifest(path string) (*Manifest, error) {
+	b, err := files.Read(path, mostManifest)
 	if err != nil {
 		return nil, fault("manifest", err)
 	}
 	m := new(Manifest)
-	if err := json.Unmarshal(b, m); err != nil {
-		return nil, fmt.Errorf("manifest: %s: %w", filepath.Join(dir, ManifestFile), err)
-	}
-	if m.Schema != Schema {
-		return nil, fmt.Errorf("manifest: %s: schema version %d, want %d; "+
-			"read it with the release that wrote it", dir, m.Schema, Schema)
+	bad, whole := json.Unmarshal(b, m), sealed(b)
+	other := bad == nil && m.Schema != Schema
+	switch {
+	case other && (whole || m.Schema > Schema):
+		return nil, fmt.Errorf("manifest: %s: schema version %d, want %d; read it with the release that "+
+			"wrote it, or restore it from a copy", path, m.Schema, Schema)
+	case !whole:
+		return nil, fmt.Errorf("manifest: %s was edited or is damaged, or a build wrote it that knew no "+
+			"manifest_sha256: it does not have its own checksum; restore it from a copy; or remove it, and "+
+			"bench run --resume %s derives it from the journal again", path, filepath.Dir(path))
+	case bad != nil:
+		return nil, fmt.Errorf("manifest: %s: %w", path, bad)
 	}
 	return m, nil
-}
-
-// Verify says which files of the run at path differ from its manifest.
-func Verify(path string) error {
-	dir, err := Resolve(path)
-	if err != nil {
-		return err
-	}
-	m, err := ReadManifest(dir)
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, name := range slices.Sorted(maps.Keys(m.Files)) {
-		got, err := fileDigest(filepath.Join(dir, filepath.FromSlash(name)))
-		if err != nil {
-			errs = append(errs, fault("verify", err))
-		} else if got != m.Files[name] {
-			errs = append(errs, fmt.Errorf("verify: %s: sha256 %.12s, want %.12s of the manifest",
-				filepath.Join(dir, name), got, m.Files[name]))
-		}
-	}
-	return errors.Join(errs...)
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

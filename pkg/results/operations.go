@@ -14,24 +14,25 @@ func EachOperation(path string, visit func(trial int, op Operation) error) error
 	if err == nil && !info.IsDir() {
 		return nil
 	}
-	dir, err := Resolve(path)
-	if err != nil {
+	if _, err := Resolve(path); err != nil {
 		return readOperations(filepath.Join(path, OperationsFile), visit)
 	}
-	// The table is many times as fast to read as the journal.
-	if m, err := ReadManifest(dir); err == nil && current(dir) {
-		name := filepath.Join(dir, OperationsFile)
-		if sum, err := fileDigest(name); err == nil && sum == m.Files[OperationsFile] {
-			return readOperations(name, visit)
-		}
+	w, err := inspect(path)
+	if err != nil {
+		return err
 	}
-	return EachTrial(dir, func(t *Trial) error {
-		for _, op := range t.Ops {
-			if err := visit(t.Trial, op); err != nil {
-				return err
+	if w.current { // the table is many times as fast to read as the journal
+		return readOperations(filepath.Join(w.dir, OperationsFile), visit)
+	}
+	return w.reading(func(j *journal) error {
+		return j.each(func(t *Trial) error {
+			for _, op := range t.Ops {
+				if err := visit(t.Trial, op); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
+			return nil
+		})
 	})
 }
 

@@ -40,11 +40,6 @@ func TestEachOperation_OneTruth(t *testing.T) {
 	if got := operations(t, alone); !reflect.DeepEqual(got, want) {
 		t.Errorf("from the table alone: %v, want %v", got, want)
 	}
-	write(t, filepath.Join(f.Dir(), OperationsFile), "older")
-	if got := operations(t, f.Dir()); !reflect.DeepEqual(got, want) {
-		t.Errorf("from the journal: %v, want %v", got, want)
-	}
-	finish(t, f)
 	if err := f.Append(testTrial(4)); err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,7 @@ type Trial struct {
 	Seed                    uint64 // below 2^53
 	Design                  []Field
 	Status                  string
-	Reason                  string // free text; made one line of printable characters
+	Reason                  string // of the status, or of a mark; made one line of printable characters
 	Attempts                int    // this one included
 	InModel                 bool
 
@@ -96,6 +96,10 @@ type Trial struct {
 	Ops     []Operation
 	Kinds   []Kind
 }
+
+// Marked says whether the trial counts, but for a reason that a reader should know: the
+// machine may have lengthened its times.
+func (t *Trial) Marked() bool { return t.Status == OK && t.Reason != "" }
 
 // DesignColumns are the columns that the design of every run begins with.
 func DesignColumns() []string {

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/conclave-bench/conclave/internal/files"
 )
 
 // A Table is a run as an analysis sees it: the last attempt at every trial, with
@@ -24,6 +26,13 @@ type Table struct {
 	Design  []string
 	Metrics []string // the metrics' columns, those between design and metrics left out
 	Trials  []Trial  // sorted by trial
+
+	// What is known beside the tables; nil if it is not.
+	Header   *Header
+	Manifest *Manifest // that of a run that was resumed and killed is older than the table
+	Config   []byte    // the resolved experiment
+
+	CSV string // the trials.csv that holds the same; "" if none does
 }
 
 // A Cell is the trials of a table that have one design.
@@ -34,84 +43,104 @@ type Cell struct {
 }
 
 // ReadTable reads the run at path: whatever Resolve takes, a folder that holds
-// only the tables, or a file like trials.csv on its own.
+// only the tables, or a file like trials.csv on its own. What lies beside a manifest has
+// the checksum that stands there.
 func ReadTable(path string) (*Table, error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.IsDir() {
-		return readTables(path, "")
+		return readAlone(path, "")
 	}
-	dir, err := Resolve(path)
+	if bare(path) {
+		return readAlone(filepath.Join(path, TrialsFile), filepath.Join(path, MessagesFile))
+	}
+	w, err := inspect(path)
 	if err != nil {
-		alone := filepath.Join(path, TrialsFile)
-		if _, missing := os.Stat(alone); missing == nil {
-			return readTables(alone, filepath.Join(path, MessagesFile))
-		}
 		return nil, err
 	}
-	if current(dir) {
-		t, err := readTables(filepath.Join(dir, TrialsFile), filepath.Join(dir, MessagesFile))
+	t := &Table{Path: w.dir, Name: w.header.Name, Config: w.config, Header: &w.header, Manifest: w.manifest}
+	if w.current {
+		t.CSV = filepath.Join(w.dir, TrialsFile)
+		err := t.read(t.CSV, filepath.Join(w.dir, MessagesFile))
 		// What a timed-out trial was waiting for is in the journal alone.
 		if err != nil || !slices.ContainsFunc(t.Trials, timedOut) {
 			return t, err
 		}
 	}
-	h, err := ReadHeader(dir)
-	if err != nil {
-		return nil, err
-	}
-	t := &Table{Path: dir, Name: h.Name, Design: h.Design, Metrics: h.Metrics}
-	err = EachTrial(dir, func(trial *Trial) error {
-		trial.Ops = nil
-		t.Trials = append(t.Trials, *trial)
-		return nil
+	t.Design, t.Metrics, t.Trials = w.header.Design, w.header.Metrics, nil
+	err = w.reading(func(j *journal) error {
+		return j.each(func(trial *Trial) error {
+			trial.Ops = nil
+			t.Trials = append(t.Trials, *trial)
+			return nil
+		})
 	})
 	return t, err
 }
 
 func timedOut(t Trial) bool { return t.Status == Timeout }
 
-// current says whether the tables in dir are those of its journal: a run that
-// was resumed and killed has older ones.
-func current(dir string) bool {
-	m, err := ReadManifest(dir)
-	if err != nil {
+// bare says whether path is a folder with tables of which no journal and no manifest
+// tells where they are from.
+func bare(path string) bool {
+	if _, err := Resolve(path); err == nil {
 		return false
 	}
-	for _, name := range []string{JournalFile, TrialsFile, MessagesFile} {
-		sum, err := fileDigest(filepath.Join(dir, name))
-		if err != nil || sum != m.Files[name] {
-			return false
-		}
-	}
-	return true
+	_, err := os.Stat(filepath.Join(path, TrialsFile))
+	return err == nil
 }
 
-// readTables reads trials.csv from path and, unless that is missing, messages.csv.
-func readTables(path, messages string) (*Table, error) {
-	t := &Table{Path: path, Name: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))}
+// readAlone reads tables without a journal: trials.csv from path and, unless that is
+// missing, messages.csv.
+func readAlone(path, messages string) (*Table, error) {
+	dir, name := filepath.Split(path)
+	t := &Table{Path: path, Name: strings.TrimSuffix(name, filepath.Ext(name)), CSV: path}
 	if messages != "" {
 		t.Path = filepath.Dir(path)
-		t.Name = nameOf(t.Path)
+		t.Name = filepath.Base(t.Path)
 	}
-	if err := t.readTrials(path); err != nil {
+	m, err := readManifest(filepath.Join(dir, ManifestFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	if messages == "" {
-		return t, nil
+	if err == nil && m.Files[name] != "" {
+		if err := m.vouches(name, path); err != nil {
+			return nil, err
+		}
+		t.Manifest = m
+	}
+	if name == TrialsFile {
+		if err := t.findConfig(filepath.Join(dir, ConfigFile)); err != nil {
+			return nil, err
+		}
+	}
+	return t, t.read(path, messages)
+}
+
+// findConfig reads the configuration that lies beside a table, if there is one.
+func (t *Table) findConfig(path string) (err error) {
+	t.Config, err = files.Read(path, mostConfig)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fault("configuration", err)
+	case t.Manifest != nil:
+		return t.Manifest.vouches(ConfigFile, path)
+	}
+	return nil
+}
+
+// read reads trials.csv from path and, unless the name is empty or the file missing,
+// messages.csv.
+func (t *Table) read(path, messages string) error {
+	if err := t.readTrials(path); err != nil || messages == "" {
+		return err
 	}
 	err := t.readMessages(messages)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	return t, err
-}
-
-// nameOf is the name of the experiment whose run dir is.
-func nameOf(dir string) string {
-	if m, err := ReadManifest(dir); err == nil {
-		return m.Name
-	}
-	return filepath.Base(dir)
+	return err
 }
 
 // byteOrderMark is what spreadsheets put in front of a table that they save.
@@ -120,12 +149,12 @@ const byteOrderMark = "\ufeff"
 // eachRow hands the rows of the table at path to visit after its header to
 // begin. An error names file, line and, where there is one, the column.
 func eachRow(path string, begin func([]string) error, visit func([]string) error) error {
-	file, err := os.Open(path)
+	file, err := files.Open(path)
 	if err != nil {
-		return err
+		return fault("table", err)
 	}
 	defer file.Close() // opened for reading: nothing can be lost
-	r := csv.NewReader(file)
+	r := csv.NewReader(files.Lines(file, mostRow))
 	r.ReuseRecord = true
 	for first := true; ; first = false {
 		row, err := r.Read()

@@ -11,8 +11,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -95,15 +97,13 @@ func (f *Folder) WriteTrace(t Trace) error {
 func lineOf(r *trace.Record, kinds []string) *traceLine {
 	l := &traceLine{
 		At: r.At, Type: r.Type.String(), Process: r.Process, Incarnation: r.Incarnation, Peer: r.Peer,
-		Seq: r.Seq, Copy: r.Copy, Bytes: r.Bytes, Depth: r.Depth, Arg: r.Arg, Omitted: r.Omitted, Text: r.Text,
+		Seq: r.Seq, Copy: r.Copy, Bytes: r.Bytes, Depth: r.Depth, Arg: r.Arg, Omitted: r.Omitted,
+		Text: r.Text,
 	}
 	if r.Type == trace.Save {
 		l.Text = hex.EncodeToString([]byte(r.Text)) // encoded by the algorithm's codec: any bytes
 	}
 	if !isMessage(r.Type) {
-		if r.Due != 0 {
-			l.Due = &r.Due
-		}
 		return l
 	}
 	l.Sent, l.Due = &r.Sent, &r.Due
@@ -120,14 +120,49 @@ func lineOf(r *trace.Record, kinds []string) *traceLine {
 }
 
 // ReadTrace returns the trace of a trial of the run at path, which may be
-// anything that Resolve takes. The error is fs.ErrNotExist where none was kept.
+// anything that Resolve takes, and is whole. The error is fs.ErrNotExist where none was kept.
 func ReadTrace(path string, trial int) (*Trace, error) {
-	dir, err := Resolve(path)
+	w, err := inspect(path)
 	if err != nil {
 		return nil, err
 	}
+	if err := w.trace(trial); err != nil {
+		return nil, fmt.Errorf("trace: %w", err)
+	}
+	return readTrace(w.dir, trial)
+}
+
+// ReadTrace returns the trace of a trial as it lies in the folder, of whatever attempt.
+func (f *Folder) ReadTrace(trial int) (*Trace, error) { return readTrace(f.dir, trial) }
+
+// trace holds the trace of a trial against the manifest, if that is of the journal.
+func (w *whole) trace(trial int) error {
+	if !w.current {
+		return nil
+	}
+	path := tracePath(w.dir, trial)
+	name := TracesDir + "/" + filepath.Base(path)
+	if _, err := os.Lstat(path); err != nil && w.manifest.Files[name] == "" {
+		return nil // none was kept
+	}
+	err := w.manifest.vouches(name, path)
+	if err != nil && !w.manifest.Complete {
+		return fmt.Errorf("%w; if the run was killed, bench run --resume %s goes on with it", err, w.dir)
+	}
+	return err
+}
+
+// traceOf is the trial of a name in a manifest, if that is the name of a trace.
+func traceOf(name string) (trial int, ok bool) {
+	number, isTrace := strings.CutPrefix(name, TracesDir+"/trial-")
+	number, isFile := strings.CutSuffix(number, ".ndjson")
+	trial, err := strconv.Atoi(number)
+	return trial, isTrace && isFile && err == nil && strconv.Itoa(trial) == number
+}
+
+func readTrace(dir string, trial int) (*Trace, error) {
 	name := tracePath(dir, trial)
-	b, err := os.ReadFile(name)
+	b, err := files.Read(name, mostTrace)
 	if err != nil {
 		return nil, fault("trace", err)
 	}
@@ -187,9 +222,6 @@ func (l *traceLine) record(kinds []string) (trace.Record, error) {
 		r.Text = string(b)
 	}
 	if !isMessage(r.Type) {
-		if l.Due != nil {
-			r.Due = *l.Due
-		}
 		return r, nil
 	}
 	if l.Sent == nil || l.Due == nil {

@@ -1,13 +1,14 @@
 package runner
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
 )
 
@@ -19,14 +20,16 @@ type calibration struct {
 
 type achieved struct {
 	copies, lost int64
-	delay, n     float64 // sum over trials of the median error of the delay, in ms
-	held, asked  float64 // likewise of what order added to the latency, and of its mean
-	skipped      int     // faults
-	outage, down float64 // sum over trials: how long processes were to be down, and were
+	held, asked  float64 // sum over trials of what order added to the latency, and of its mean
+	outage, down float64 // likewise of how long processes were to be down, and were
 	offered, due float64 // requests of open load, and as many as that span is worth
+	skipped      int     // faults
+	trials       int     // with status ok
+	marked       int     // of those
+	mark         string
 }
 
-func (c *calibration) add(t experiment.Trial, o outcome) {
+func (c *calibration) add(t experiment.Trial, o outcome, row *results.Trial) {
 	if c.cells == nil {
 		c.cells = map[int]*achieved{}
 	}
@@ -42,9 +45,6 @@ func (c *calibration) add(t experiment.Trial, o outcome) {
 	for _, m := range o.verdict.Metrics {
 		switch {
 		case !(m.Value > 0):
-		case m.Name == "delay_error_p50_ms":
-			a.delay += m.Value
-			a.n++
 		case m.Name == "order_delay_ms":
 			a.held += m.Value
 		case m.Name == "latency_requested_ms":
@@ -58,6 +58,13 @@ func (c *calibration) add(t experiment.Trial, o outcome) {
 			a.offered += n
 			a.due += n * t.Plan.Scenario.Rate / m.Value
 		}
+	}
+	if row.Status == results.OK {
+		a.trials++
+	}
+	if row.Marked() {
+		a.marked++
+		a.mark = cmp.Or(a.mark, fmt.Sprintf("trial %d: %s", row.Trial, row.Reason))
 	}
 }
 
@@ -74,13 +81,18 @@ func (c *calibration) warnings(e *experiment.Experiment) (out []string) {
 				"nobody was there to whom they could (faults_skipped)", i+1, a.skipped))
 		}
 		if math.Abs(a.offered-a.due) > 3.3*math.Sqrt(a.due) { // of a Poisson variable, 99.9 %
-			out = append(out, fmt.Sprintf("cell %d: %.0f requests were made in a time for which %.4g were asked "+
-				"for (scenario.rate %v)", i+1, a.offered, a.due, p.Scenario.Rate))
+			out = append(out, fmt.Sprintf("cell %d: %.0f requests were made in a time for which %.4g were "+
+				"asked for (scenario.rate %v)", i+1, a.offered, a.due, p.Scenario.Rate))
 		}
 		if a.down > 1.1*a.outage {
 			out = append(out, fmt.Sprintf("cell %d: processes were down %.0f %% longer than they were to be "+
 				"(outage_achieved_ms): it takes that long to start one; longer downtimes hide it", i+1,
 				100*(a.down/a.outage-1)))
+		}
+		if a.marked > 0 {
+			out = append(out, fmt.Sprintf("cell %d: %d of %d trials with status ok are marked, since the "+
+				"machine may have lengthened their times (skew, throttled_ms, steal_share); %s; use fewer "+
+				"nodes, longer latencies or an idle machine", i+1, a.marked, a.trials, a.mark))
 		}
 		if a.copies == 0 {
 			continue
@@ -100,15 +112,9 @@ func (c *calibration) warnings(e *experiment.Experiment) (out []string) {
 			}
 		}
 		if a.held > 0.1*a.asked && a.asked > 0 {
-			out = append(out, fmt.Sprintf("cell %d: latencies are %.0f %% longer than asked for, since no message may "+
-				"overtake the one before it on its link (order_delay_ms); network.order: unordered lets them",
-				i+1, 100*a.held/a.asked))
-		}
-		limit := max(0.5, 0.1*float64(p.Network.Latency.Average())/float64(time.Millisecond))
-		if a.n > 0 && a.delay/a.n > limit {
-			out = append(out, fmt.Sprintf("cell %d: messages were delivered %.2f ms after they were due "+
-				"(median): the machine is too busy for this network; use fewer nodes or longer latencies",
-				i+1, a.delay/a.n))
+			out = append(out, fmt.Sprintf("cell %d: latencies are %.0f %% longer than asked for, since no "+
+				"message may overtake the one before it on its link (order_delay_ms); network.order: "+
+				"unordered lets them", i+1, 100*a.held/a.asked))
 		}
 	}
 	return out

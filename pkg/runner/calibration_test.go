@@ -6,9 +6,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/host"
+	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 // TestCalibration: what was asked for is compared with what was achieved, over all trials
@@ -19,25 +22,24 @@ func TestCalibration(t *testing.T) {
 	const bursts = "network: {loss: {burst: {p_enter: 0.02, p_leave: 0.18, good: 0, bad: 1}}}\n"
 	for name, test := range map[string]struct {
 		text         string
-		copies, lost int64 // of each of two trials
-		late         float64
+		copies, lost int64  // of each of three trials
+		marked       string // the reason of two trials of three, all with status ok
 		skipped      int
 		want         string // the beginning of the only warning; empty: there is none
 	}{
-		"as asked for":      {"network: {loss: 0.1}\n", 1000, 105, 0.2, 0, ""},
-		"no loss":           {"network: {loss: 0.1}\n", 1000, 0, 0, 0, "cell 1: 0 of 2000 messages were lost, but a loss of 0.1 was"},
-		"too much":          {"network: {loss: 0.1}\n", 1000, 140, 0, 0, "cell 1: 280 of 2000 messages were lost"},
-		"loss unasked":      {"", 1000, 1, 0, 0, "cell 1: 2 of 2000 messages were lost, but a loss of 0 was"},
-		"few messages":      {"network: {loss: 0.1}\n", 10, 0, 0, 0, ""},
-		"links are flaky":   {flaky, 1000, 300, 0, 0, ""},
-		"bursts":            {bursts, 1000, 140, 0, 0, ""}, // would be too much of independent losses
-		"bursts, far off":   {bursts, 1000, 300, 0, 0, "cell 1: 600 of 2000 messages were lost"},
-		"late":              {"network: {latency: 2ms}\n", 1000, 0, 0.51, 0, "cell 1: messages were delivered 0.51 ms after"},
-		"just not late":     {"network: {latency: 2ms}\n", 1000, 0, 0.49, 0, ""},
-		"late for so long":  {"network: {latency: 20ms}\n", 1000, 0, 1.9, 0, ""},
-		"faults are left":   {"", 1000, 0, 0, 3, "cell 1: 6 faults did not happen"},
-		"nothing was sent":  {"network: {loss: 0.1}\n", 0, 0, 0, 0, ""},
-		"nobody knows when": {"", 1000, 0, math.NaN(), 0, ""},
+		"as asked for":    {"network: {loss: 0.1}\n", 1000, 105, "", 0, ""},
+		"no loss":         {"network: {loss: 0.1}\n", 1000, 0, "", 0, "cell 1: 0 of 3000 messages were lost, but a loss of 0.1 was"},
+		"too much":        {"network: {loss: 0.1}\n", 1000, 140, "", 0, "cell 1: 420 of 3000 messages were lost"},
+		"loss unasked":    {"", 1000, 1, "", 0, "cell 1: 3 of 3000 messages were lost, but a loss of 0 was"},
+		"few messages":    {"network: {loss: 0.1}\n", 10, 0, "", 0, ""},
+		"links are flaky": {flaky, 1000, 300, "", 0, ""},
+		"bursts":          {bursts, 1000, 140, "", 0, ""}, // would be too much of independent losses
+		"bursts, far off": {bursts, 1000, 300, "", 0, "cell 1: 900 of 3000 messages were lost"},
+		"marked": {"", 1000, 0, "late: 14 % of waiting_ms", 0, "cell 1: 2 of 3 trials with status ok are marked, " +
+			"since the machine may have lengthened their times (skew, throttled_ms, steal_share); trial 1: " +
+			"late: 14 % of waiting_ms; use fewer nodes"},
+		"faults are left":  {"", 1000, 0, "", 3, "cell 1: 9 faults did not happen"},
+		"nothing was sent": {"network: {loss: 0.1}\n", 0, 0, "", 0, ""},
 	} {
 		path := filepath.Join(t.TempDir(), "experiment.yaml")
 		text := "problem: election\nalgorithms: [bully]\n" + test.text
@@ -50,11 +52,14 @@ func TestCalibration(t *testing.T) {
 		}
 		var o outcome
 		o.verdict.Totals.Met, o.verdict.Totals.Missed = test.copies-test.lost, test.lost
-		o.verdict.Metrics = []check.Metric{{Name: "delay_error_p50_ms", Value: test.late}}
 		o.end.Skipped = test.skipped
 		var c calibration
-		for range 2 {
-			c.add(experiment.Trial{Cell: 1}, o)
+		for i := range 3 {
+			row := results.Trial{Trial: i + 1, Status: results.OK, Reason: test.marked}
+			if i == 2 {
+				row.Reason = ""
+			}
+			c.add(experiment.Trial{Cell: 1}, o, &row)
 		}
 		got := strings.Join(c.warnings(e), "; ")
 		if !strings.HasPrefix(got, test.want) || test.want == "" && got != "" || strings.Contains(got, "; cell") {
@@ -77,7 +82,7 @@ func TestCalibration_OfferedLoad(t *testing.T) {
 		e.Cells[0].Plan = trial.Plan
 		var c calibration
 		for range 3 {
-			c.add(trial, o)
+			c.add(trial, o, &results.Trial{})
 		}
 		if got := c.warnings(e); len(got) > 0 != warns {
 			t.Errorf("%v per second where 20 were asked for: %q", rate, got)
@@ -103,7 +108,7 @@ func TestCalibration_Metrics(t *testing.T) {
 			o.verdict.Metrics = []check.Metric{{Name: test.asked, Value: test.ask}, {Name: test.got, Value: got}}
 			var c calibration
 			for range 2 {
-				c.add(experiment.Trial{Cell: 1}, o)
+				c.add(experiment.Trial{Cell: 1}, o, &results.Trial{})
 			}
 			return strings.Join(c.warnings(&experiment.Experiment{Cells: make([]experiment.Cell, 1)}), "; ")
 		}
@@ -112,6 +117,36 @@ func TestCalibration_Metrics(t *testing.T) {
 		}
 		if got := warned(test.far); !strings.Contains(got, test.want) {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+// TestWithheld: processors that others had are told of, unless it was hardly any.
+func TestWithheld(t *testing.T) {
+	t.Parallel()
+	const trial = time.Second
+	for _, test := range []struct {
+		throttled time.Duration
+		stolen    float64
+		took      time.Duration
+		want      []string
+	}{
+		{0, 0, trial, nil},
+		{0, math.NaN(), trial, nil},
+		{trial / 20, 0.05, trial, nil},
+		{trial, 0, 0, nil},
+		{trial / 10, 0, trial, []string{"throttled: a quota kept processors from running for 10 % of the trial"}},
+		{0, 0.06, trial, []string{"steal: the hypervisor gave 6 % of the processors to others"}},
+		{2 * trial, 1, trial, []string{"for 200 % of the trial; ", "gave 100 % of"}},
+	} {
+		got := withheld(&host.Quality{Throttled: test.throttled, Stolen: test.stolen}, test.took)
+		for _, part := range test.want {
+			if !strings.Contains(got, part) {
+				t.Errorf("%+v: %q", test, got)
+			}
+		}
+		if got != "" && test.want == nil {
+			t.Errorf("%+v: %q, want nothing", test, got)
 		}
 	}
 }

@@ -68,15 +68,16 @@ func init() {
 	}
 }
 
-// poor is a control group whose processes have 5 % of a processor among them.
-func poor(t *testing.T) (group string) {
+// poor is a control group whose processes have a quota of processor time among them in
+// each period, both in microseconds.
+func poor(t *testing.T, quota, period int) (group string) {
 	t.Helper()
 	limits := map[string][][2]string{ // of the two versions
-		"/sys/fs/cgroup/cpu": {{"cpu.cfs_period_us", "200000"}, {"cpu.cfs_quota_us", "10000"}},
-		"/sys/fs/cgroup":     {{"cpu.max", "10000 200000"}},
+		"/sys/fs/cgroup/cpu": {{"cpu.cfs_period_us", fmt.Sprint(period)}, {"cpu.cfs_quota_us", fmt.Sprint(quota)}},
+		"/sys/fs/cgroup":     {{"cpu.max", fmt.Sprint(quota, " ", period)}},
 	}
 	for _, root := range []string{"/sys/fs/cgroup/cpu", "/sys/fs/cgroup"} {
-		dir := filepath.Join(root, fmt.Sprintf("conclave-test-%d", os.Getpid()))
+		dir := filepath.Join(root, fmt.Sprintf("conclave-test-%d-%d", os.Getpid(), quota))
 		if os.Mkdir(dir, 0o755) != nil {
 			continue
 		}
@@ -99,7 +100,7 @@ func poor(t *testing.T) (group string) {
 func TestStarved(t *testing.T) {
 	t.Parallel()
 	c := newCommand(t)
-	group := poor(t)
+	group := poor(t, 10_000, 200_000)
 	p := exec.Command(c.exe, starvedRole, group, write(t, short), "--out", c.root, "--set", "repetitions=1",
 		"--set", "retries=1", "--set", "allow.invalid=0", "--set", "scenario.settle=300ms")
 	out, err := p.CombinedOutput()
@@ -118,10 +119,70 @@ func TestStarved(t *testing.T) {
 		}
 		t.Logf("trial %d: %s", i+1, row["reason"])
 	}
-	if n := spoiledBy(t, dir, regexp.MustCompile(`the machine was starved|started .* late|not ready`)); n < 2 {
-		t.Errorf("%d attempts are marked as starved, want 2", n)
+	if n := spoiledBy(t, dir, regexp.MustCompile(`the machine was (starved|late)|started .* late|not ready`)); n < 2 {
+		t.Errorf("%d attempts are invalid for that, want 2", n)
 	}
 	c.alone()
+}
+
+// queueing is a load whose times are made of latencies and holds alone.
+const queueing = `
+name: queueing
+problem: mutex
+algorithms: [naimi-trehel]
+transport: nats
+nodes: 4
+network: {latency: 1ms}
+scenario: {kind: closed, requests: 40, hold: 1ms, think: 0s}
+repetitions: 4
+retries: 0
+allow: {invalid: 4}
+`
+
+// TestThrottled: of a run that has a quarter of a processor, in slices, no figure stands
+// without a mark that is more than a tenth longer than it should be: simulation says
+// what it should be, and an idle machine adds a twentieth of its own.
+func TestThrottled(t *testing.T) {
+	t.Parallel()
+	group := poor(t, 5000, 20_000)
+	times := func(world string) (rows []map[string]string) {
+		c := newCommand(t)
+		p := exec.Command(c.exe, starvedRole, group, write(t, queueing), "--out", c.root, "--set", "transport="+world)
+		out, err := p.CombinedOutput()
+		if p.ProcessState.ExitCode() == cannot {
+			t.Skipf("no control group to be had: %s", out)
+		}
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return table(t, c.dir(), results.TrialsFile)
+	}
+	truth := times("sim")[0]
+	disturbed := 0
+	for _, row := range times("nats") {
+		t.Logf("trial %s: %s, waiting_ms %s, skew %s, throttled_ms %s: %s", row["trial"], row["status"],
+			row["waiting_ms"], row["skew"], row["throttled_ms"], row["reason"])
+		if row["reason"] != "" {
+			disturbed++
+			continue
+		}
+		for _, metric := range []string{"waiting_ms", "sync_delay_ms", "latency_achieved_ms"} {
+			got, want := number(t, row[metric]), number(t, truth[metric])
+			if got > 1.15*want {
+				t.Errorf("trial %s: %s is %v, simulated %v, and it has no mark", row["trial"], metric, got, want)
+			}
+		}
+	}
+	if disturbed == 0 {
+		t.Error("none of the trials is marked, and none invalid")
+	}
+}
+
+func number(t *testing.T, text string) float64 {
+	t.Helper()
+	v, err := strconv.ParseFloat(text, 64)
+	must(t, err)
+	return v
 }
 
 func benchRun(args []string) int {

@@ -51,10 +51,15 @@ type Summary struct {
 
 // Header describes e to the results folder.
 func Header(e *experiment.Experiment, argv []string) results.Header {
-	return results.Header{
+	h := results.Header{
 		Name: e.Name, Planned: e.Most(), Retries: e.Retries, Seed: e.Seed,
-		Design: e.Columns, Metrics: append(check.MetricNames(e.Problem), busyShare), Argv: argv,
+		Design: e.Columns, Argv: argv,
+		Metrics: append(check.MetricNames(e.Problem), busyShare, stealShare, throttled),
 	}
+	for _, o := range e.Overrides {
+		h.Overrides = append(h.Overrides, results.Override(o))
+	}
+	return h
 }
 
 // Run executes what the folder does not hold yet. When ctx ends, what is
@@ -217,7 +222,7 @@ func (r *run) attempts(ctx context.Context, m machine, t experiment.Trial,
 		}
 		final := row.Status != results.Invalid || attempt > r.experiment.Retries
 		if final {
-			r.cal.add(t, o)
+			r.cal.add(t, o, &row)
 			r.learn(&row)
 		}
 		r.tell(t, &row, final)

@@ -34,7 +34,7 @@ func (r *run) keepTrace(t experiment.Trial, attempt int, o outcome) error {
 // dropTrace removes the trace of an attempt that was never recorded. The trace of
 // an earlier attempt stays.
 func (r *run) dropTrace(trial, attempt int) error {
-	old, err := results.ReadTrace(r.folder.Dir(), trial)
+	old, err := r.folder.ReadTrace(trial)
 	if err != nil || old.Attempt != attempt {
 		return nil
 	}

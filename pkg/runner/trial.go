@@ -2,8 +2,10 @@ package runner
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,8 +28,12 @@ type outcome struct {
 	kinds   []string
 }
 
-// busyShare is the metric of real trials that no record tells.
-const busyShare = "busy_share"
+// The metrics of real trials that no record tells.
+const (
+	busyShare  = "busy_share"
+	stealShare = "steal_share"
+	throttled  = "throttled_ms"
+)
 
 // mostKept bounds the records that are held back in case a trial fails.
 const mostKept = 500_000
@@ -56,6 +62,7 @@ func hosted(ctx context.Context, m machine, p *harness.Plan, keep string) (outco
 		return o, err
 	}
 	o.quality, o.verdict, o.kinds = &q, judge.Finish(o.end), setup.Alg.Codec.Kinds()
+	o.verdict.JudgeTimes()
 	return o, nil
 }
 
@@ -217,7 +224,7 @@ func (r *run) commit(group []finished) error {
 	}
 	for i := range group {
 		f := &group[i]
-		r.cal.add(f.trial, f.o)
+		r.cal.add(f.trial, f.o, &f.row)
 		r.tell(f.trial, &f.row, true)
 	}
 	return nil
@@ -247,7 +254,12 @@ func (r *run) row(t experiment.Trial, attempt int, o outcome) results.Trial {
 		if v.Totals.Delivered > 0 {
 			row.LateShare = float64(v.Totals.Late) / float64(v.Totals.Delivered)
 		}
-		row.Metrics = append(row.Metrics, results.Metric{Name: busyShare, Value: q.Busy})
+		row.Metrics = append(row.Metrics, results.Metric{Name: busyShare, Value: q.Busy},
+			results.Metric{Name: stealShare, Value: q.Stolen},
+			results.Metric{Name: throttled, Value: ms(q.Throttled)})
+		if why := withheld(q, o.end.At); why != "" && row.Status == results.OK {
+			row.Reason = strings.TrimPrefix(row.Reason+"; "+why, "; ")
+		}
 	}
 	for _, op := range v.Operations {
 		row.Ops = append(row.Ops, results.Operation{
@@ -261,6 +273,25 @@ func (r *run) row(t experiment.Trial, attempt int, o outcome) results.Trial {
 		})
 	}
 	return row
+}
+
+// mostWithheld is the share of a trial's processor time that others may take without a
+// mark. What of it matters shows in the trial's lateness, but for what ran at the
+// same time and is not measured.
+const mostWithheld = 0.05
+
+// withheld marks a trial, which took so long, whose processors were given to others.
+func withheld(q *host.Quality, took time.Duration) string {
+	var parts []string
+	if share := float64(q.Throttled) / float64(took); took > 0 && share > mostWithheld {
+		parts = append(parts, fmt.Sprintf("throttled: a quota kept processors from running for %.0f %% of "+
+			"the trial; raise the limit of the control group", 100*share))
+	}
+	if q.Stolen > mostWithheld {
+		parts = append(parts, fmt.Sprintf("steal: the hypervisor gave %.0f %% of the processors to others",
+			100*q.Stolen))
+	}
+	return strings.Join(parts, "; ")
 }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -19,8 +19,7 @@ func fit(tb rapid.TB, p *harness.Plan) *harness.Plan {
 		tb.Fatal(err)
 	}
 	p.Shape = algo.DefaultShape(alg.Spec.Needs.Topology)
-	d, bounded := p.Network.Latency.Bound()
-	params, errs := alg.Spec.Resolve(nil, algo.Network{Nodes: p.Nodes, Latency: d, Bounded: bounded})
+	params, errs := alg.Spec.Resolve(nil, p.Known())
 	if len(errs) > 0 {
 		tb.Fatal(errs)
 	}

@@ -396,7 +396,9 @@ func (s *simulation) crash(p algo.ID, due time.Duration) {
 	}
 	s.count(proc.member, -1)
 	proc.member, proc.upSince = nil, -1
-	s.note(trace.Record{Type: trace.Crash, Process: uint32(p), Incarnation: proc.incarnation, Due: due})
+	s.note(trace.Record{
+		Type: trace.Crash, Process: uint32(p), Incarnation: proc.incarnation, Arg: uint64(due),
+	})
 	proc.incarnation++
 	for _, e := range proc.line { // finds it down
 		s.queue.Push(s.now, e.class(), s.rank(e), e)

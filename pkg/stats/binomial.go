@@ -44,7 +44,8 @@ func betaQuantile(p, a, b float64) float64 {
 // continued fraction. It is written here because mathx.BetaInc panics where a
 // or b is more than some ten thousand, as counts of messages are.
 func betaInc(x, a, b float64) float64 {
-	front := math.Exp(lgamma(a+b) - lgamma(a) - lgamma(b) + float64(a*math.Log(x)) + float64(b*math.Log1p(-x)))
+	ways := lgamma(a+b) - lgamma(a) - lgamma(b)
+	front := math.Exp(ways + float64(a*math.Log(x)) + float64(b*math.Log1p(-x)))
 	if x < (a+1)/(a+b+2) {
 		return front * betaFraction(x, a, b) / a
 	}

@@ -205,7 +205,9 @@ func middle(x, y float64) float64 {
 }
 
 // normalQuantile is the inverse of the standard normal distribution function.
-func normalQuantile(p float64) float64 { return float64(-math.Sqrt2 * math.Erfcinv(float64(2*float64(p)))) }
+func normalQuantile(p float64) float64 {
+	return float64(-math.Sqrt2 * math.Erfcinv(float64(2*float64(p))))
+}
 
 // normal is the standard normal distribution function.
 func normal(z float64) float64 { return float64(math.Erfc(-z/math.Sqrt2) / 2) }

@@ -92,15 +92,19 @@ const (
 // A Record is one event at one process. Which fields mean something depends on
 // Type; the others are zero.
 //
-// Arg is of Elected the term; of Request the intended instant in ns; of Send and
-// Duplicate by how many ns the order of the link makes it due later than the latency
-// that was drawn; of Deliver by how many ns the bus was late; of Lose why, WithSender,
-// Omitted or Severed, if it was not the network's draw; of Slow by how many ns each
-// event takes longer.
+// Arg is of Elected the term; of Crash, and of Up behind one, the instant in ns at which
+// it was to be; of Request the intended instant in ns; of Send and Duplicate by how many
+// ns the order of the link makes it due later than the latency that was drawn; of
+// Deliver by how many ns the bus was late; of Lose why, WithSender, Omitted or Severed,
+// if it was not the network's draw; of Slow by how many ns each event takes longer.
+//
+// What happens at a real node on its own account is due at an instant, as a message
+// is, and may happen late; Sent then holds its lag. In simulation nothing is late,
+// and both are zero.
 type Record struct {
 	At          time.Duration // since the trial's common start; may be negative before it
-	Sent        time.Duration // messages: when it was handed to the network
-	Due         time.Duration // messages: when the network model wants it delivered; Crash, Up: when it was to be
+	Sent        time.Duration // messages: when it was handed to the network; others: see Lag
+	Due         time.Duration // messages: when the network model wants it delivered; others: when it was due
 	Seq         uint64        // messages: k, from 1 on, of its link, plane and sender's incarnation
 	Arg         uint64        // a number of the type's own, see the record's comment
 	Process     uint32        // whom it happened to
@@ -119,6 +123,12 @@ type Record struct {
 	// beside.
 	Text string
 }
+
+// Lag is how much earlier what r reports could have happened on a machine that runs
+// everything the moment it is due: the lateness of its event, of the event that led
+// to that one by a message or a timer, and so on. It is of what real nodes do, and
+// not of messages.
+func (r *Record) Lag() time.Duration { return r.Sent }
 
 // Size is the number of bytes of an encoded record.
 const Size = 64

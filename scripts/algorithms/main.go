@@ -59,7 +59,11 @@ func generate(root string) ([]file, error) {
 		"Every algorithm that is built in, from its own declaration: its idea, what it costs, what\n" +
 		"it survives and how it breaks beyond that, with a scenario to see it. At the end stand the\n" +
 		"[errata of the lecture notes](#errata-of-the-lecture-notes) that many of them come from.\n" +
-		"`bench describe ID` tells the same of one, with the defaults of its parameters.\n")
+		"`bench describe ID` tells the same of one, with the defaults of its parameters.\n\n" +
+		"The tables of claims say whose each formula is:\n\n")
+	for _, s := range algo.Sources {
+		fmt.Fprintf(&out, "- `%s`: %s.\n", s, s.Meaning())
+	}
 	for _, p := range []struct {
 		problem algo.Problem
 		title   string
@@ -95,7 +99,7 @@ func index(out *bytes.Buffer, p algo.Problem) {
 		}
 		s := &a.Spec
 		fmt.Fprintf(out, "| [`%s`](#%s) | %s | %s | %s | %s | %d |\n", s.Name, anchor(a.ID), s.Summary,
-			s.Needs.Topology, order(s), s.Needs.Synchrony, s.Survives.CrashesOf(5))
+			s.Needs.Topology, order(s), s.Needs.Synchrony, crashesOf5(s))
 	}
 }
 
@@ -149,16 +153,20 @@ func describe(out *bytes.Buffer, root string, a *algo.Algorithm, f Findings) err
 	out.WriteString("\n")
 	fmt.Fprintf(out, "\n*Promises.* %s.\n", promises(a))
 	if len(s.Claims) > 0 {
-		out.WriteString("\n| claim | load | as the source puts it | n = 3 | n = 5 | n = 9 |\n" +
-			"|---|---|---|---|---|---|\n")
+		out.WriteString("\n| claim | load | formula | source | n = 3 | n = 5 | n = 9 |\n" +
+			"|---|---|---|---|---|---|---|\n")
 		for _, c := range s.Claims {
-			fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s |\n", c.Metric, c.Load, c.Text,
+			fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s | %s |\n", c.Metric, c.Load, c.Text, c.Source,
 				bound(c, 3), bound(c, 5), bound(c, 9))
 		}
 	}
 	if len(s.Params) > 0 {
-		out.WriteString("\n| parameter | type | default at 5 nodes, 2 ms | meaning |\n|---|---|---|---|\n")
-		defaults, _ := s.Resolve(nil, algo.Network{Nodes: 5, Latency: 2 * time.Millisecond, Bounded: true})
+		at := "5 nodes, 2 ms"
+		if a.Problem == algo.MutualExclusion {
+			at += ", 1 ms inside"
+		}
+		fmt.Fprintf(out, "\n| parameter | type | default at %s | meaning |\n|---|---|---|---|\n", at)
+		defaults := s.Defaults(shown)
 		for _, p := range s.Params {
 			fmt.Fprintf(out, "| `%s` | %s | %v | %s |\n", p.Name, p.Type, defaults[p.Name], p.Doc)
 		}
@@ -174,6 +182,16 @@ func bound(c algo.Claim, n int) string {
 	return fmt.Sprintf("%.4g to %.4g", lo, hi)
 }
 
+// shown is the system for which defaults, and what follows from them, are shown.
+// Elections have no hold.
+var shown = algo.Network{
+	Nodes: 5, Latency: 2 * time.Millisecond, Bounded: true, Hold: time.Millisecond,
+}
+
+func crashesOf5(s *algo.Spec) int {
+	return s.Survives.CrashesOf(shown.Nodes, s.Defaults(shown))
+}
+
 func survives(s *algo.Spec) string {
 	var out []string
 	add := func(is bool, what string) {
@@ -181,8 +199,8 @@ func survives(s *algo.Spec) string {
 			out = append(out, what)
 		}
 	}
-	v := s.Survives
-	add(v.CrashesOf(5) > 0, fmt.Sprintf("%d crashes of 5", v.CrashesOf(5)))
+	v, most := s.Survives, crashesOf5(s)
+	add(most > 0, fmt.Sprintf("%d crashes of 5", most))
 	add(v.Recovery, "recovery")
 	add(v.Loss, "loss")
 	add(v.Duplication, "duplication")

@@ -41,7 +41,7 @@ func Scopes(id string) ([]Scope, error) {
 			{Nodes: 3, Initiators: Everybody(2)},
 			{Nodes: 3, Initiators: Everybody(3)},
 		}
-		if a.Spec.Survives.CrashesOf(3) > 0 {
+		if a.Spec.Survives.CrashesOf(3, a.Spec.Defaults(algo.Network{Nodes: 3, Bounded: true})) > 0 {
 			list = append(list, Scope{
 				Nodes: 3, Initiators: Everybody(2), Leader: 3, Crashed: []algo.ID{3},
 			})

@@ -1,6 +1,7 @@
 package algotest
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -41,6 +42,9 @@ func Schedule(id string, seed uint64) (harness.Plan, error) {
 		Shape: d.shape(), Detector: d.detector(), TimeLimit: 10 * time.Minute, InModel: true,
 	}
 	p.Network = d.network()
+	if err := byDefault(alg, &p); err != nil {
+		return p, err
+	}
 	if alg.Problem == algo.Election {
 		d.election(&p)
 	} else {
@@ -49,14 +53,14 @@ func Schedule(id string, seed uint64) (harness.Plan, error) {
 	if alg.Problem == algo.MutualExclusion && !alg.Spec.Promises.StarvationFree {
 		p.TimeLimit = time.Second // it may go on for ever, and may
 	}
-	bound, bounded := p.Network.Latency.Bound()
-	net := algo.Network{Nodes: p.Nodes, Latency: bound, Bounded: bounded}
-	params, errs := alg.Spec.Resolve(nil, net)
-	if len(errs) > 0 {
-		return p, errs[0]
-	}
+	return p, byDefault(alg, &p) // some know the load
+}
+
+// byDefault gives the plan the parameters of an experiment that sets none.
+func byDefault(alg *algo.Algorithm, p *harness.Plan) error {
+	params, errs := alg.Spec.Resolve(nil, p.Known())
 	p.Params = params
-	return p, nil
+	return errors.Join(errs...)
 }
 
 // draw makes the choices of one schedule.
@@ -117,8 +121,8 @@ func (d *draw) network() bus.Network {
 }
 
 // crashes is how many processes crash in this schedule.
-func (d *draw) crashes(n int) int {
-	most := min(d.alg.Spec.Survives.CrashesOf(n), n-1)
+func (d *draw) crashes(p *harness.Plan) int {
+	most := min(d.alg.Spec.Survives.CrashesOf(p.Nodes, p.Params), p.Nodes-1)
 	if most <= 0 {
 		return 0
 	}
@@ -128,7 +132,7 @@ func (d *draw) crashes(n int) int {
 // election draws how an election comes about: from nothing, or after the leader
 // crashed; with further crashes and recoveries while it goes on.
 func (d *draw) election(p *harness.Plan) {
-	crashes := d.crashes(p.Nodes)
+	crashes := d.crashes(p)
 	if crashes == 0 {
 		p.Scenario = harness.Scenario{Kind: harness.ColdStart, Initiators: 1 + d.rng.IntN(p.Nodes)}
 		return
@@ -171,7 +175,7 @@ func (d *draw) entries(p *harness.Plan) {
 	default:
 		s.Kind = harness.Closed
 	}
-	crashes := d.crashes(p.Nodes)
+	crashes := d.crashes(p)
 	if crashes == 0 {
 		return
 	}

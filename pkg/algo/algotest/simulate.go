@@ -44,9 +44,7 @@ func Plan(id string, n int, scenario harness.Scenario, given map[string]any) (ha
 	if scenario.Kind == harness.LeaderCrash {
 		p.Leader = algo.ID(n)
 	}
-	params, errs := alg.Spec.Resolve(given, algo.Network{
-		Nodes: n, Latency: time.Millisecond, Bounded: true,
-	})
+	params, errs := alg.Spec.Resolve(given, p.Known())
 	if len(errs) > 0 {
 		return p, errs[0]
 	}

@@ -32,7 +32,7 @@ func NewTranscript(t testing.TB, id string, n int, c algo.Config,
 		t.Fatal(err)
 	}
 	full := s.Config(c.ID, c.Incarnation, c.Saved)
-	full.Leader = c.Leader
+	full.Leader, full.LeaderDown = c.Leader, c.LeaderDown
 	r := &Transcript{t: t, step: algo.NewStepper(s.Alg, full, 1, &algo.Buffer{})}
 	return r
 }

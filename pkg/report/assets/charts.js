@@ -171,7 +171,7 @@ function lineSeries(line, describe) {
     data: line.points.map(p => ({ value: [p.x, p.y], text: describe(line, p) })) };
 }
 
-// What the papers claim of the cells of a line: one dotted line for each end of each claim.
+// What is claimed of the cells of a line: one dotted line for each end of each claim.
 function theorySeries(line, metric, log) {
   const claims = new Map();
   for (const p of line.points) {
@@ -187,7 +187,7 @@ function theorySeries(line, metric, log) {
   }
   return [...claims.values()].map(c => {
     const claim = D.claims[c.claim];
-    const text = `${line.name}, as claimed (${claim.load || "any load"}): ${c.end} ${claim.text}`;
+    const text = `${line.name}, as claimed (${claim.source}; ${claim.load || "any load"}): ${c.end} ${claim.text}`;
     return { type: "line", z: 2, clip: true, symbol: c.data.length > 1 ? "none" : "rect", symbolSize: [14, 2],
       lineStyle: { color: line.style.color, width: 1.5, type: [1, 3] }, itemStyle: { color: line.style.color },
       data: c.data.map(v => ({ value: v, text: `${escapeHTML(text)}<br><b>${show(v[1])}</b>` })) };

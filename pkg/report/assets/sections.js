@@ -182,7 +182,7 @@ function tableOf(panels, state, m, along) {
   const rows = [["line", "panel", along, "n", "timed out", state.statistic, "low", "high", "claimed"]];
   panels.forEach(p => p.lines.forEach(line => line.points.forEach(q => {
     const claims = (q.cell.b || []).filter(b => D.claims[b[0]].metric === m.name).map(([c, low, high]) =>
-      `${D.claims[c].load || "any load"}: ${low === high ? show(low) : show(low) + " to " + show(high)}`).join("; ");
+      `${D.claims[c].load || "any load"} (${D.claims[c].source}): ${low === high ? show(low) : show(low) + " to " + show(high)}`).join("; ");
     rows.push([line.name, p.name, state.x === null ? value(q.cell, LABEL) : q.x, q.f.n, q.f.censored, q.y, q.low, q.high, claims]);
   })));
   return rows;

@@ -7,14 +7,16 @@ import "github.com/conclave-bench/conclave/pkg/compare"
 // with whole cells.
 func Comparison(r *compare.Report) ([]byte, error) {
 	var all junitSuites
+	properties := []junitProperty{{"base", printable(r.Base.Path)}, {"new", printable(r.New.Path)}}
+	for _, text := range r.Warnings {
+		properties = append(properties, junitProperty{"careful", printable(text)})
+	}
 	suite := func(name string) *junitSuite {
 		n := len(all.Suites)
 		if n == 0 || all.Suites[n-1].Name != name {
 			all.Suites = append(all.Suites, junitSuite{
 				Package: "compare", ID: n, Name: printable(name), Timestamp: "1970-01-01T00:00:00",
-				Hostname: "localhost", Time: seconds(0), Properties: junitProperties{[]junitProperty{
-					{"base", printable(r.Base.Path)}, {"new", printable(r.New.Path)},
-				}},
+				Hostname: "localhost", Time: seconds(0), Properties: junitProperties{properties},
 			})
 			n++
 		}

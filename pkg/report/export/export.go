@@ -19,10 +19,7 @@ import (
 )
 
 // A Run is what is exported.
-type Run struct {
-	*results.Table
-	Header *results.Header // nil: there are the tables alone
-}
+type Run struct{ *results.Table }
 
 // Read reads a run from whatever results.ReadTable takes.
 func Read(path string) (*Run, error) {
@@ -30,13 +27,7 @@ func Read(path string) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Run{Table: t}
-	if _, err := results.Resolve(path); err != nil {
-		return r, nil // tables without a journal
-	}
-	h, err := results.ReadHeader(path)
-	r.Header = &h
-	return r, err
+	return &Run{t}, nil
 }
 
 // Options say what to export.

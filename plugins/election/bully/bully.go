@@ -1,5 +1,6 @@
-// Package bully is the election of Garcia-Molina (IEEE ToC 1982) as lecture
-// notes teach it: by estimate. Comments cite the numbered rules of that form.
+// Package bully is the election of Garcia-Molina (IEEE ToC 1982) as textbooks and
+// lecture notes teach it, not as the paper has it: by estimate, without halting and
+// reorganizing the others. Comments cite the numbered rules of that form.
 //
 // A process that misses the coordinator asks everybody of higher rank. If none
 // answers within T it announces itself to everybody of lower rank. If one
@@ -27,13 +28,22 @@ func init() {
 			Title:   "Elections in a distributed computing system",
 			Venue:   "IEEE Transactions on Computers C-31(1), 48-59", Year: 1982,
 			DOI: "10.1109/TC.1982.1675885",
-			Deviations: "Ranks are pairs (est, ID), since estimates may be equal. Answers name the " +
-				"attempt that they answer. A process that is electing answers but does not start " +
-				"again (suppress_duplicates; false is the literal text, with a number of messages " +
-				"exponential in n). A coordinator that is asked announces itself to all of lower " +
-				"rank again (coordinator_reply; unicast: to the asker alone). If one of lower rank " +
-				"announces itself within T of one of higher rank, whoever hears both holds an " +
-				"election: a process that came back and one that did not hear of it may have raced.",
+			Deviations: "This is the textbook form (Coulouris et al., section 15.3; lecture notes), and " +
+				"messages are counted by it. In the paper a process is down, or in the state " +
+				"Election, Reorganization or Normal. Who holds an election asks those of higher " +
+				"rank in turn whether they are there, and stops at the first that answers; that " +
+				"one does not hold an election because it was asked. If none answers, it HALTs " +
+				"all of lower rank before it announces itself to those that heed it, and makes " +
+				"them READY when they are reorganized. Here all of higher rank are asked at once, " +
+				"whoever is asked holds an election, and a single COORDINATOR ends it. What is " +
+				"not in that form either: ranks are pairs (est, ID), since estimates may be equal. " +
+				"Answers name the attempt that they answer. A process that is electing answers but " +
+				"does not start again (suppress_duplicates; false is the literal text, with a " +
+				"number of messages exponential in n). A coordinator that is asked announces " +
+				"itself to all of lower rank again (coordinator_reply; unicast: to the asker " +
+				"alone). If one of lower rank announces itself within T of one of higher rank, " +
+				"whoever hears both holds an election: a process that came back and one that did " +
+				"not hear of it may have raced.",
 		},
 		Messages: []algo.Message{Election{}, Answer{}, Coordinator{}},
 		Params: []algo.Param{
@@ -55,7 +65,7 @@ func init() {
 		},
 		Needs: algo.Needs{
 			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect,
-			Timing: func(net algo.Network, p algo.Params) error {
+			Params: func(net algo.Network, p algo.Params) error {
 				answer, coordinator := p.Duration("t_answer"), p.Duration("t_coordinator")
 				switch d := net.Latency; {
 				case answer < 2*d:
@@ -66,13 +76,15 @@ func init() {
 				return nil
 			},
 		},
-		Survives: algo.Faults{Crashes: func(n int) int { return n - 1 }, Recovery: true},
+		Survives: algo.Faults{Crashes: func(n int, _ algo.Params) int { return n - 1 }, Recovery: true},
 		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Highest: true},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "worst", Text: "N²-N-1 when the lowest detects alone",
+			Metric: "messages/election", Load: "worst", Source: algo.Derived,
+			Text:  "N²-N-1 when the lowest detects alone",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n*n - n - 1) }),
 		}, {
-			Metric: "messages/election", Load: "best", Text: "N-1 when the second highest detects alone",
+			Metric: "messages/election", Load: "best", Source: algo.Derived,
+			Text:  "N-1 when the second highest detects alone",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n - 1) }),
 		}},
 		Breaks: "Delays above the bound, or a partition, make several coordinators: one in each " +

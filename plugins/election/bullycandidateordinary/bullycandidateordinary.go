@@ -55,11 +55,14 @@ func New(c algo.Config) algo.Elector {
 }
 
 // candidate says whether p may lead. Everybody knows that of everybody.
-func (n *node) candidate(p algo.ID) bool {
-	if c := n.Params.IntOf("candidate", p); c >= 0 {
+func (n *node) candidate(p algo.ID) bool { return candidate(n.Params, p, len(n.Peers)) }
+
+// candidate says whether p of n processes may lead.
+func candidate(params algo.Params, p algo.ID, n int) bool {
+	if c := params.IntOf("candidate", p); c >= 0 {
 		return c == 1
 	}
-	return int64(p)+n.Params.Int("candidates") > int64(len(n.Peers))
+	return params.Int("candidates") > int64(n)-int64(p)
 }
 
 // delta is this process's start-up delay: the highest that is left goes first.

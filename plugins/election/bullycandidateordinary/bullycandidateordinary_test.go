@@ -377,13 +377,43 @@ func TestDefaults(t *testing.T) {
 	}
 	net := algo.Network{Nodes: 7, Latency: ms}
 	p, _ := alg.Spec.Resolve(nil, net)
-	got := fmt.Sprint(p["t_answer"], p["spacing"], p["candidates"], alg.Spec.Survives.CrashesOf(7))
+	got := fmt.Sprint(p["t_answer"], p["spacing"], p["candidates"], alg.Spec.Survives.CrashesOf(7, p))
 	if got != "23ms 46ms 4 3" {
 		t.Errorf("defaults %s", got)
 	}
 	for answer, good := range map[time.Duration]bool{2 * ms: true, 2*ms - 1: false} {
-		if err := alg.Spec.Needs.Timing(net, algo.Params{"t_answer": answer}); (err == nil) != good {
+		p["t_answer"] = answer
+		if err := alg.Spec.Needs.Params(net, p); (err == nil) != good {
 			t.Errorf("T = %v: %v", answer, err)
+		}
+	}
+}
+
+// TestSurvives: as many crashes as leave a candidate, whoever they are.
+func TestSurvives(t *testing.T) {
+	t.Parallel()
+	alg, err := algo.Lookup(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, none := int64(1), int64(0)
+	for name, test := range map[string]struct {
+		given map[string]any
+		want  int
+		ok    bool
+	}{
+		"defaults":         {nil, 2, true},
+		"one candidate":    {map[string]any{"candidates": one}, 0, true},
+		"more than all":    {map[string]any{"candidates": int64(1 << 53)}, 4, true},
+		"a list":           {map[string]any{"candidate": []any{one, one, none, none, none}}, 1, true},
+		"a list of nobody": {map[string]any{"candidate": []any{none, none, none, none, none}}, 0, false},
+		"nobody":           {map[string]any{"candidate": none}, 0, false},
+	} {
+		net := algo.Network{Nodes: 5, Latency: ms, Bounded: true}
+		p, errs := alg.Spec.Resolve(test.given, net)
+		err := alg.Spec.Needs.Params(net, p.Of(1))
+		if got := alg.Spec.Survives.CrashesOf(5, p); got != test.want || (err == nil) != test.ok || errs != nil {
+			t.Errorf("%s: survives %d crashes, %v, %v", name, got, err, errs)
 		}
 	}
 }

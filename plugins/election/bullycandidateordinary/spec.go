@@ -1,6 +1,7 @@
 package bullycandidateordinary
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -40,7 +41,8 @@ func init() {
 				Default: algo.Const(time.Duration(0)),
 				Doc:     "start-up delay of its own, on top of what spacing makes"},
 			{Name: "candidates", Type: algo.Int, Min: int64(1),
-				Doc:     "how many are candidates, those of highest ID; default n/2 + 1",
+				Doc: "how many are candidates, those of highest ID: all but one may crash; " +
+					"default n/2 + 1",
 				Default: func(net algo.Network) any { return int64(net.Nodes/2 + 1) }},
 			{Name: "candidate", Type: algo.Int, Min: int64(-1), Max: int64(1), PerProcess: true,
 				Default: algo.Const(int64(-1)),
@@ -48,18 +50,24 @@ func init() {
 		},
 		Needs: algo.Needs{
 			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect,
-			Timing: func(net algo.Network, p algo.Params) error {
+			Params: func(net algo.Network, p algo.Params) error {
 				if t := p.Duration("t_answer"); t < 2*net.Latency {
 					return fmt.Errorf("t_answer %v is below 2d = %v", t, 2*net.Latency)
+				}
+				if candidates(net.Nodes, p) == 0 {
+					return errors.New("candidate 0: nobody may lead")
 				}
 				return nil
 			},
 		},
-		// Of the n/2 + 1 candidates one must live.
-		Survives: algo.Faults{Crashes: func(n int) int { return n / 2 }, Recovery: true},
+		// One candidate must live: of n/2 + 1, by default.
+		Survives: algo.Faults{
+			Crashes:  func(n int, p algo.Params) int { return max(candidates(n, p)-1, 0) },
+			Recovery: true,
+		},
 		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "light",
+			Metric: "messages/election", Load: "light", Source: algo.Derived,
 			Text:  "2c+N-2 when an ordinary process detects alone and asks c candidates, by default n/2",
 			Bound: algo.Exactly(func(n int) float64 { return float64(2*(n/2) + n - 2) }),
 		}},
@@ -67,4 +75,14 @@ func init() {
 			"Start-up delays less than T + d apart let several rounds run. In a partition each " +
 			"part that has a candidate gets a leader.",
 	}, New)
+}
+
+// candidates is how many of n processes may lead.
+func candidates(n int, p algo.Params) (count int) {
+	for id := range algo.ID(n) {
+		if candidate(p, id+1, n) {
+			count++
+		}
+	}
+	return count
 }

@@ -51,18 +51,21 @@ func init() {
 				}},
 		},
 		Needs: algo.Needs{
-			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect, Timing: timing,
+			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect, Params: timing,
 		},
-		Survives: algo.Faults{Crashes: func(n int) int { return n - 1 }, Recovery: true},
+		Survives: algo.Faults{Crashes: func(n int, _ algo.Params) int { return n - 1 }, Recovery: true},
 		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Highest: true},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "worst", Text: "N²+N-5 when all detect at once, N > 2",
+			Metric: "messages/election", Load: "worst", Source: algo.Derived,
+			Text:  "N²+N-5 when all detect at once, N > 2",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n*n + n - 5) }),
 		}, {
-			Metric: "messages/election", Load: "light", Text: "3N-4 when the lowest detects alone, N > 2",
+			Metric: "messages/election", Load: "light", Source: algo.Derived,
+			Text:  "3N-4 when the lowest detects alone, N > 2",
 			Bound: algo.Exactly(func(n int) float64 { return float64(3*n - 4) }),
 		}, {
-			Metric: "messages/election", Load: "best", Text: "N-1 when the second highest detects alone",
+			Metric: "messages/election", Load: "best", Source: algo.Derived,
+			Text:  "N-1 when the second highest detects alone",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n - 1) }),
 		}},
 		Breaks: "An answer that is later than T makes the initiator announce itself, to those below " +
@@ -83,12 +86,11 @@ func timing(net algo.Network, p algo.Params) error {
 
 type node struct {
 	algo.Config
-	electing   bool          // from the start to the announcement
-	leader     algo.ID       // None: none is known
-	heard      algo.ID       // the highest that was heard lately: it announced itself, or answered
-	since      time.Duration // when that was
-	round      Round         // the newest one
-	responders []algo.ID     // in this round
+	electing   bool                      // from the start to the announcement
+	leader     algo.ID                   // None: none is known
+	heard      map[algo.ID]time.Duration // when a process announced itself or answered last
+	round      Round                     // the newest one
+	responders []algo.ID                 // in this round
 	t, tElect  time.Duration
 }
 
@@ -101,7 +103,8 @@ const (
 func New(c algo.Config) algo.Elector {
 	return &node{
 		Config: c, leader: c.Leader, round: Round{Incarnation: c.Incarnation},
-		t: c.Params.Duration("t_answer"), tElect: c.Params.Duration("t_elected"),
+		heard: map[algo.ID]time.Duration{},
+		t:     c.Params.Duration("t_answer"), tElect: c.Params.Duration("t_elected"),
 	}
 }
 
@@ -168,9 +171,7 @@ func (n *node) onAlive(env algo.Env, from algo.ID, m Alive) {
 		return
 	}
 	n.responders = append(n.responders, from)
-	if from > n.heard || env.Now()-n.since >= n.t {
-		n.heard, n.since = from, env.Now()
-	}
+	n.heard[from] = env.Now()
 	if n.leader > n.ID && n.leader < from {
 		n.start(env)
 	}
@@ -182,12 +183,15 @@ func (n *node) onAnswered(env algo.Env) {
 	for _, p := range n.responders {
 		highest = max(highest, p)
 	}
-	if highest == algo.None { // nobody of higher ID is alive
+	switch {
+	case highest != algo.None:
+		env.Send(highest, Grant{n.round})
+		env.SetTimer(electedTimer, n.tElect)
+	case n.raced(env, n.ID): // one that was not back yet when it was asked
+		n.start(env)
+	default: // nobody of higher ID is alive
 		n.win(env)
-		return
 	}
-	env.Send(highest, Grant{n.round})
-	env.SetTimer(electedTimer, n.tElect)
 }
 
 // win is rule 5.
@@ -215,6 +219,7 @@ func (n *node) onGrant(env algo.Env, from algo.ID) {
 
 // onElected is rule 7.
 func (n *node) onElected(env algo.Env, from algo.ID) {
+	n.heard[from] = env.Now()
 	if n.raced(env, from) {
 		n.Elect(env)
 		return
@@ -226,13 +231,17 @@ func (n *node) onElected(env algo.Env, from algo.ID) {
 // Who sent p's message may not have heard of it, or that one may be dead: an
 // election tells.
 func (n *node) raced(env algo.Env, p algo.ID) bool {
-	return p < n.heard && env.Now()-n.since < n.t
+	for _, q := range n.Peers {
+		if at, ok := n.heard[q]; ok && q > p && env.Now()-at < n.t {
+			return true
+		}
+	}
+	return false
 }
 
 // adopt ends the election here.
 func (n *node) adopt(env algo.Env, p algo.ID) {
 	n.electing, n.leader = false, p
-	n.heard, n.since = p, env.Now()
 	env.CancelTimer(answerTimer)
 	env.CancelTimer(electedTimer)
 	env.Elected(p, 0)

@@ -262,6 +262,27 @@ func TestRace(t *testing.T) {
 	s.Want(14*ms, from(3), "-T -T\" leader=3")
 }
 
+// TestRace_Several: who is heard does not hide that a lower one, still higher than this
+// process, was heard as well, and later.
+func TestRace_Several(t *testing.T) {
+	t.Parallel()
+	elected := func(p algo.ID) algo.Event { return algotest.Hear(p, bullymodified.Elected{}) }
+	grant := algotest.Hear(1, bullymodified.Grant{})
+	s := algotest.NewSolo(t, id, 5, 2, 5, 0, tight())
+	s.Want(0, elected(5), "-T -T\" leader=5")
+	s.Want(ms, algo.Event{Type: algo.Elect}, "ELECTION>3 ELECTION>4 ELECTION>5 leader=0 T=2ms")
+	s.Want(ms, alive(4, 0, 1), "") // 5 is dead, which nobody knows yet
+	s.Want(ms+ms/2, elected(4), "")
+	s.Want(2*ms+ms/2, grant, "") // of one that asked when 4 was not back yet
+	s.Want(3*ms, algotest.Expire("T"), "GRANT>4 T\"=4ms")
+
+	s = algotest.NewSolo(t, id, 5, 2, 5, 0, tight())
+	s.Want(0, elected(5), "-T -T\" leader=5")
+	s.Want(ms, algo.Event{Type: algo.Elect}, "ELECTION>3 ELECTION>4 ELECTION>5 leader=0 T=2ms")
+	s.Want(ms+ms/2, elected(4), "") // which was down when it was asked
+	s.Want(3*ms, algotest.Expire("T"), "ELECTION>3 ELECTION>4 ELECTION>5 leader=0 T=2ms")
+}
+
 // TestTooShortT: a T below the round trip makes several leaders.
 func TestTooShortT(t *testing.T) {
 	t.Parallel()
@@ -304,7 +325,7 @@ func TestTiming(t *testing.T) {
 		answer, elected time.Duration
 		good            bool
 	}{{2 * ms, 2 * ms, true}, {2*ms - 1, 2 * ms, false}, {2 * ms, 2*ms - 1, false}} {
-		err := alg.Spec.Needs.Timing(net, algo.Params{"t_answer": c.answer, "t_elected": c.elected})
+		err := alg.Spec.Needs.Params(net, algo.Params{"t_answer": c.answer, "t_elected": c.elected})
 		if (err == nil) != c.good {
 			t.Errorf("T = %v, T\" = %v: %v", c.answer, c.elected, err)
 		}

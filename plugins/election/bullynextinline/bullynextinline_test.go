@@ -411,7 +411,7 @@ func TestTiming(t *testing.T) {
 		answer, elected time.Duration
 		good            bool
 	}{{2 * ms, 4 * ms, true}, {2*ms - 1, 4 * ms, false}, {2 * ms, 4*ms - 1, false}} {
-		err := alg.Spec.Needs.Timing(net, algo.Params{"t_answer": c.answer, "t_elected": c.elected})
+		err := alg.Spec.Needs.Params(net, algo.Params{"t_answer": c.answer, "t_elected": c.elected})
 		if (err == nil) != c.good {
 			t.Errorf("T = %v, T\" = %v: %v", c.answer, c.elected, err)
 		}

@@ -40,16 +40,17 @@ func init() {
 				Doc: "how many alternatives a leader publishes"},
 		},
 		Needs: algo.Needs{
-			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect, Timing: timing,
+			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect, Params: timing,
 		},
-		Survives: algo.Faults{Crashes: func(n int) int { return n - 1 }, Recovery: true},
+		Survives: algo.Faults{Crashes: func(n int, _ algo.Params) int { return n - 1 }, Recovery: true},
 		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Highest: true},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "light",
+			Metric: "messages/election", Load: "light", Source: algo.Derived,
 			Text:  "N when one outside the list detects and the first alternative is alive",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n) }),
 		}, {
-			Metric: "messages/election", Load: "best", Text: "N-2 when the first alternative detects",
+			Metric: "messages/election", Load: "best", Source: algo.Derived,
+			Text:  "N-2 when the first alternative detects",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n - 2) }),
 		}},
 		Breaks: "A partition makes a leader in each part: the first alternative in its own, and " +

@@ -27,12 +27,17 @@ func init() {
 			Title:   "Elections in a distributed computing system",
 			Venue:   "IEEE Transactions on Computers C-31(1), 48-59", Year: 1982,
 			DOI: "10.1109/TC.1982.1675885",
-			Deviations: "The form of lecture notes: OK for an answer, COORDINATOR to all others. " +
-				"They wait without bound after an OK (t_coordinator: 0); here for T', then the " +
-				"election starts again. An OK names the attempt that it answers. A coordinator " +
-				"of lower number that announces itself is bullied, as in the paper; if it does " +
-				"so within T of one of higher number, whoever hears both holds an election: a " +
-				"process that came back and one that did not hear of it may have raced.",
+			Deviations: "This is the textbook form (Tanenbaum and van Steen, section 6.5.1; lecture " +
+				"notes), and messages are counted by it: all of higher number are asked at once, " +
+				"who says OK holds an election of its own, COORDINATOR goes to all others. The " +
+				"paper's asks them in turn and stops at the first that answers, which holds none " +
+				"because of that; who finds nobody HALTs all of lower number, announces itself, and " +
+				"makes them READY: states Election, Reorganization and Normal are missing here. The " +
+				"notes wait without bound after an OK (t_coordinator: 0); here it is for T', then " +
+				"the election starts again. An OK names the attempt that it answers. A coordinator " +
+				"of lower number that announces itself is bullied; if it does so within T of one of " +
+				"higher number, whoever hears both holds an election: a process that came back and " +
+				"one that did not hear of it may have raced.",
 		},
 		Messages: []algo.Message{Election{}, OK{}, Coordinator{}},
 		Params: []algo.Param{
@@ -47,15 +52,17 @@ func init() {
 				}},
 		},
 		Needs: algo.Needs{
-			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect, Timing: timing,
+			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect, Params: timing,
 		},
-		Survives: algo.Faults{Crashes: func(n int) int { return n - 1 }, Recovery: true},
+		Survives: algo.Faults{Crashes: func(n int, _ algo.Params) int { return n - 1 }, Recovery: true},
 		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Highest: true},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "worst", Text: "N²-N when the lowest detects alone",
+			Metric: "messages/election", Load: "worst", Source: algo.Derived,
+			Text:  "N²-N when the lowest detects alone",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n*n - n) }),
 		}, {
-			Metric: "messages/election", Load: "best", Text: "N when the second highest detects alone",
+			Metric: "messages/election", Load: "best", Source: algo.Derived,
+			Text:  "N when the second highest detects alone",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n) }),
 		}},
 		Breaks: "An OK that is later than T, or a partition, makes several coordinators. Late ones " +

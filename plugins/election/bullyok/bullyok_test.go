@@ -276,7 +276,7 @@ func TestTiming(t *testing.T) {
 	}{
 		{2 * ms, 4 * ms, true}, {2*ms - 1, 4 * ms, false}, {2 * ms, 4*ms - 1, false}, {2 * ms, 0, false},
 	} {
-		err := alg.Spec.Needs.Timing(net, algo.Params{"t_ok": c.t, "t_coordinator": c.tPrime})
+		err := alg.Spec.Needs.Params(net, algo.Params{"t_ok": c.t, "t_coordinator": c.tPrime})
 		if (err == nil) != c.good {
 			t.Errorf("T = %v, T' = %v: %v", c.t, c.tPrime, err)
 		}

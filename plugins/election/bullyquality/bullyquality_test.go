@@ -373,7 +373,7 @@ func TestTiming(t *testing.T) {
 		good                bool
 	}{{2 * ms, 4 * ms, true}, {2*ms - 1, 4 * ms, false}, {2 * ms, 4*ms - 1, false}} {
 		p := algo.Params{"t_answer": c.answer, "t_coordinator": c.coordinator}
-		if err := alg.Spec.Needs.Timing(net, p); (err == nil) != c.good {
+		if err := alg.Spec.Needs.Params(net, p); (err == nil) != c.good {
 			t.Errorf("T = %v, T' = %v: %v", c.answer, c.coordinator, err)
 		}
 	}

@@ -45,12 +45,12 @@ func init() {
 				Doc:     "whom an election asks; higher: those that the table of scores ranks higher"},
 		},
 		Needs: algo.Needs{
-			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect, Timing: timing,
+			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect, Params: timing,
 		},
-		Survives: algo.Faults{Crashes: func(n int) int { return n - 1 }, Recovery: true},
+		Survives: algo.Faults{Crashes: func(n int, _ algo.Params) int { return n - 1 }, Recovery: true},
 		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "worst",
+			Metric: "messages/election", Load: "worst", Source: algo.Derived,
 			Text: "(N-1)² + (N-1)(N-2)/2 + (N-1) when the lowest ranked detects alone",
 			Bound: algo.Exactly(func(n int) float64 {
 				return float64((n-1)*(n-1) + (n-1)*(n-2)/2 + n - 1)

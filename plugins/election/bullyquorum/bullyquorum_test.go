@@ -311,3 +311,22 @@ func weather(t *testing.T, seed uint64, calm time.Duration) algotest.Outcome {
 	}
 	return o
 }
+
+// TestSurvives: as many crashes as leave a quorum.
+func TestSurvives(t *testing.T) {
+	t.Parallel()
+	alg, err := algo.Lookup(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for quorum, want := range map[int64]int{0: 2, 3: 2, 4: 1, 5: 0, 6: 0} { // 0: the default
+		given := map[string]any{"quorum": quorum}
+		if quorum == 0 {
+			given = nil
+		}
+		p, _ := alg.Spec.Resolve(given, algo.Network{Nodes: 5, Latency: ms, Bounded: true})
+		if got := alg.Spec.Survives.CrashesOf(5, p); got != want {
+			t.Errorf("quorum %d: survives %d crashes, want %d", quorum, got, want)
+		}
+	}
+}

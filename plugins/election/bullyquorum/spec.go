@@ -37,7 +37,8 @@ func init() {
 		Saves: []algo.Message{Promise{}},
 		Params: []algo.Param{
 			{Name: "quorum", Type: algo.Int, Min: int64(1),
-				Doc:     "processes that must support a leader, itself included; default N/2 + 1",
+				Doc: "processes that must support a leader, itself included: all others may crash; " +
+					"default N/2 + 1",
 				Default: func(net algo.Network) any { return int64(net.Nodes/2 + 1) }},
 			{Name: "claim_phase", Type: algo.Bool, Default: algo.Const(true),
 				Doc: "supporters promise the term before a leader begins"},
@@ -57,14 +58,15 @@ func init() {
 				Doc: "of the state that the process holds: the newest is the best, then the least ID"},
 		},
 		Needs: algo.Needs{
-			Synchrony: algo.PartiallySynchronous, Detector: algo.EventuallyPerfect, Timing: timing,
+			Synchrony: algo.PartiallySynchronous, Detector: algo.EventuallyPerfect, Params: timing,
 		},
 		Survives: algo.Faults{
-			Crashes: func(n int) int { return (n - 1) / 2 }, Recovery: true, Partition: true,
+			Crashes:  func(n int, p algo.Params) int { return max(n-int(p.Int("quorum")), 0) },
+			Recovery: true, Partition: true,
 		},
 		Promises: algo.Promises{Announced: true, Leadership: algo.PerTerm},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "worst",
+			Metric: "messages/election", Load: "worst", Source: algo.Derived,
 			Text: "m(N-1)+m(m-1)+4(m-1) when all m = N-1 others notice the leader's crash at once",
 			Bound: algo.Exactly(func(n int) float64 {
 				m := n - 1

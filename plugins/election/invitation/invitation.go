@@ -84,10 +84,13 @@ func (n *node) Do(env algo.Env, op string, target algo.ID) {
 // Suspect is rule 9 at a member; a leader strikes p off.
 func (n *node) Suspect(env algo.Env, p algo.ID) {
 	n.suspects = append(n.suspects, p)
-	if n.leads() {
-		n.members = slices.DeleteFunc(n.members, func(q algo.ID) bool { return q == p })
-	}
+	n.strike(p)
 	n.doubt(env)
+}
+
+// strike takes p from the members of a leader.
+func (n *node) strike(p algo.ID) {
+	n.members = slices.DeleteFunc(n.members, func(q algo.ID) bool { return q == p })
 }
 
 // Restore: a leader looks for p again.
@@ -112,8 +115,7 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	case NewLeader:
 		n.onNewLeader(env, m)
 	case Recovered:
-		n.lives[from] = max(n.lives[from], m.Incarnation)
-		n.doubt(env)
+		n.onRecovered(env, from, m)
 	}
 }
 
@@ -128,6 +130,15 @@ func (n *node) Timeout(env algo.Env, t algo.Timer) {
 	if missing := n.missing(); len(missing) > 0 {
 		n.invite(env, missing[env.Rand().IntN(len(missing))])
 	}
+}
+
+// onRecovered: from is in no group but its own. A leader that had it as a member, and
+// did not notice that it was away, has to invite it again.
+func (n *node) onRecovered(env algo.Env, from algo.ID, m Recovered) {
+	n.lives[from] = max(n.lives[from], m.Incarnation)
+	n.strike(from)
+	n.plan(env)
+	n.doubt(env)
 }
 
 // alone is the body of rule 1.

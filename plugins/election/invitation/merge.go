@@ -73,14 +73,18 @@ func (n *node) join(env algo.Env, g Group) {
 	n.doubt(env) // it may be dead already
 }
 
-// latest is the group that g is part of by now, as far as this process was told.
+// latest is the group that g is part of by now, as far as this process was told. Each
+// word counts once: two leaders of which one was suspected by mistake may have told
+// that each is now the other's.
 func (n *node) latest(g Group) Group {
-	for i := 0; i < len(n.early); i++ {
-		if n.early[i].Old == g {
-			g, i = n.early[i].Group, -1
+	for {
+		i := slices.IndexFunc(n.early, func(m NewLeader) bool { return m.Old == g })
+		if i < 0 {
+			return g
 		}
+		g = n.early[i].Group
+		n.early = slices.Delete(n.early, i, i+1)
 	}
-	return g
 }
 
 // grow takes more members in.

@@ -119,6 +119,9 @@ func TestRules(t *testing.T) {
 		"much too early": {
 			events{merged(5, 4), merged(3, 5), merged(1, 3), invited(1, 1)},
 			"ACCEPT 1.1 [2] to 1; elected 4"},
+		"told in a circle": {
+			events{merged(5, 4), merged(4, 5), invited(5, 5)},
+			"ACCEPT 5.1 [2] to 5; elected 5"},
 		"rule 9": {
 			events{invited(3, 3), suspect(3)},
 			"elected 0; elected 2; set pause"},
@@ -128,6 +131,9 @@ func TestRules(t *testing.T) {
 		"it was back before": {
 			events{back(3), invited(3, 3)},
 			"ACCEPT 3.1 [2] to 3; elected 3; elected 0; elected 2; set pause"},
+		"a member is back": {then(pair, back(3), invite(3)), "INVITE 2.1 [2] to 3; set T"},
+		"a member of an electing leader is back": {then(pair, elect, suspect(1), suspect(4), suspect(5),
+			fires("pause"), back(3)), "set pause"},
 		"another is back":        {events{invited(3, 3), back(4)}, ""},
 		"another member is gone": {events{invited(3, 3), suspect(4)}, ""},
 		"in a new group": {

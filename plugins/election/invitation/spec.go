@@ -22,9 +22,10 @@ func init() {
 				"what some notes say, against their own figure). A process invites once it is made an " +
 				"initiator, meets one, returns, or loses its leader. Whoever returns tells all " +
 				"(RECOVERED), in place of the paper's periodic question to the leader: those whom it " +
-				"led have lost it, even if nobody noticed that it was away. A NEW_LEADER that comes before " +
-				"the one that it builds on waits for it. Who is found to follow a member, or a group " +
-				"that its leader no longer knows, is told the new leader at once.",
+				"led, and who led it, have lost it, even if nobody noticed that it was away. A " +
+				"NEW_LEADER that comes before the one that it builds on waits for it. Who is found to " +
+				"follow a member, or a group that its leader no longer knows, is told the new leader " +
+				"at once.",
 		},
 		Messages: []algo.Message{
 			Invite{}, Accept{}, Takeover{}, Redirect{}, Busy{}, NewLeader{},
@@ -44,7 +45,7 @@ func init() {
 		},
 		Needs: algo.Needs{
 			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect,
-			Timing: func(net algo.Network, p algo.Params) error {
+			Params: func(net algo.Network, p algo.Params) error {
 				if t := p.Duration("t_answer"); t < 2*net.Latency {
 					return fmt.Errorf("t_answer %v is below 2d = %v", t, 2*net.Latency)
 				}
@@ -52,11 +53,11 @@ func init() {
 			},
 		},
 		Survives: algo.Faults{
-			Crashes: func(n int) int { return n - 1 }, Recovery: true, Partition: true,
+			Crashes: func(n int, _ algo.Params) int { return n - 1 }, Recovery: true, Partition: true,
 		},
 		Promises: algo.Promises{Announced: true, Leadership: algo.PerGroup},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "best",
+			Metric: "messages/election", Load: "best", Source: algo.Derived,
 			Text:  "2(N-1) when one leader absorbs all others one by one",
 			Bound: algo.Exactly(func(n int) float64 { return float64(2 * (n - 1)) }),
 		}},

@@ -51,7 +51,7 @@ func init() {
 		},
 		Needs: algo.Needs{
 			Synchrony: algo.PartiallySynchronous, Detector: algo.EventuallyPerfect,
-			Timing: func(net algo.Network, p algo.Params) error {
+			Params: func(net algo.Network, p algo.Params) error {
 				if t := p.Duration("t_prepare"); t < 2*net.Latency {
 					return fmt.Errorf("t_prepare %v is below 2d = %v", t, 2*net.Latency)
 				}
@@ -60,11 +60,11 @@ func init() {
 		},
 		Survives: algo.Faults{
 			Duplication: true, Partition: true, Recovery: true,
-			Crashes: func(n int) int { return (n - 1) / 2 },
+			Crashes: func(n int, _ algo.Params) int { return (n - 1) / 2 },
 		},
 		Promises: algo.Promises{Announced: true, Leadership: algo.PerTerm},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "best",
+			Metric: "messages/election", Load: "best", Source: algo.Derived,
 			Text:  "2N-3 when the leader crashed and one prepares: N-1 PREPARE, N-2 PROMISE",
 			Bound: algo.Exactly(func(n int) float64 { return float64(2*n - 3) }),
 		}},

@@ -192,6 +192,18 @@ func TestPreVoteKeepsLeader(t *testing.T) {
 	}
 }
 
+// TestPreVoteKeepsSettledLeader: 1 does not hear the settled leader, and asks before the
+// others have heard the first heartbeat.
+func TestPreVoteKeepsSettledLeader(t *testing.T) {
+	p := script(t, 5, params{"pre_vote": true}, 60*ms,
+		harness.Event{Do: "cut", Links: [][2]uint32{{1, 5}, {5, 1}}},
+		harness.Event{Do: "election_timeout", Node: 1})
+	p.Leader = 5
+	if got := terms(run(t, p)); len(got) > 0 {
+		t.Errorf("leaderships %v, want that of 5 to go on", got)
+	}
+}
+
 func lengths(m map[algo.ID][]uint64) map[algo.ID]int {
 	out := map[algo.ID]int{}
 	for k, v := range m {

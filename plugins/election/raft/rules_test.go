@@ -1,6 +1,7 @@
 package raft_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -119,7 +120,7 @@ func TestElectionTimer(t *testing.T) {
 		given params
 		most  time.Duration
 	}{
-		"default": {params{"heartbeat": tau, "t_election": tau}, 2 * tau},
+		"as the paper's": {params{"heartbeat": tau, "t_election": tau, "t_election_spread": tau}, 2 * tau},
 		"narrow": {params{"heartbeat": tau, "t_election": tau, "t_election_spread": tau / 2},
 			tau + tau/2},
 		"none": {params{"heartbeat": tau, "t_election": tau, "t_election_spread": 0 * tau}, tau},
@@ -209,6 +210,17 @@ func TestPreVoteAsked(t *testing.T) {
 	f.Now = tau
 	f.Starts("election+")
 	f.Hears(2, raft.PreVote{Term: 1, Attempt: 8}, "PRE_VOTE_REPLY{0 8 false}>2")
+
+	// A settled leader that is up counts as heard at the start, before its first heartbeat.
+	for _, down := range []bool{false, true} {
+		s := algotest.NewTranscript(t, id, 3, algo.Config{ID: 1, Leader: 3, LeaderDown: down},
+			params{"pre_vote": true})
+		s.Starts("SAVE{1 3} election+")
+		s.Now = tau - 1
+		s.Hears(2, raft.PreVote{Term: 2, Attempt: 8}, fmt.Sprintf("PRE_VOTE_REPLY{1 8 %t}>2", down))
+		s.Now = tau
+		s.Hears(2, raft.PreVote{Term: 2, Attempt: 8}, "PRE_VOTE_REPLY{1 8 true}>2")
+	}
 
 	// A leader never grants, however long ago it heard another.
 	l := algotest.NewTranscript(t, id, 3, algo.Config{ID: 3, Leader: 3}, params{"pre_vote": true})

@@ -1,23 +1,30 @@
 package ringlist
 
-import "github.com/conclave-bench/conclave/pkg/algo"
+import (
+	"slices"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
 
 // Election goes round the ring and collects the live processes.
-type Election struct {
-	Seq  uint64 // of this hop, for its acknowledgement
-	List []algo.ID
-}
+type Election struct{ List []algo.ID }
 
-// Coordinator goes round once more and tells who won.
+// Coordinator goes round once more and tells who won, and who the members of the
+// new ring are.
 type Coordinator struct {
-	Seq       uint64
 	Leader    algo.ID
-	Converter algo.ID // made the announcement out of an Election
-	Round     Round   // of the converter's announcements
+	List      []algo.ID // of the Election
+	Converter algo.ID   // made the announcement out of it
+	Round     Round     // of the converter's announcements
 }
 
-// Ack says that hop Seq arrived. It is not a message of the algorithm.
-type Ack struct{ Seq uint64 }
+// Ack names the message that arrived, so that no message needs a number: an Election
+// by its list, an announcement by who made it when. It is not one of the algorithm's.
+type Ack struct {
+	List      []algo.ID // empty: an announcement
+	Converter algo.ID
+	Round     Round
+}
 
 // A Round numbers the announcements of one process across its crashes.
 type Round struct {
@@ -33,3 +40,16 @@ func (Coordinator) Kind() string { return "COORDINATOR" }
 
 // Kind is ACK.
 func (Ack) Kind() string { return "ACK" }
+
+// ackOf is the acknowledgement of m, an Election or a Coordinator.
+func ackOf(m algo.Message) Ack {
+	if e, ok := m.(Election); ok {
+		return Ack{List: e.List}
+	}
+	c := m.(Coordinator)
+	return Ack{Converter: c.Converter, Round: c.Round}
+}
+
+func (a Ack) equal(b Ack) bool {
+	return slices.Equal(a.List, b.List) && a.Converter == b.Converter && a.Round == b.Round
+}

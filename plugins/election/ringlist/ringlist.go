@@ -5,8 +5,9 @@
 // Everybody knows the whole ring. An ELECTION goes round and collects the IDs
 // of the live; a process that does not acknowledge within T is skipped.
 // Whoever finds itself in the list closes the lap. The largest ID in it
-// leads, and a COORDINATOR goes round to say so. The lap is closed by whoever
-// is first to see its own ID, so it ends even if the initiator died.
+// leads, and a COORDINATOR goes round to say so, and who the members of the new
+// ring are: all that the list holds. The lap is closed by whoever is first to see
+// its own ID, so it ends even if the initiator died.
 package ringlist
 
 import (
@@ -28,8 +29,10 @@ func init() {
 			Venue:   "Prentice Hall, 2nd edition", Year: 2007,
 			Deviations: "The text leaves open who removes the COORDINATOR, and what happens when the " +
 				"initiator dies: here whoever finds itself in the list closes the lap, and an " +
-				"announcement that comes round a second time is removed. Acknowledgements are counted " +
-				"apart. Simultaneous initiators are not suppressed. A process that has heard of an " +
+				"announcement that comes round a second time is removed. What members the new ring has is " +
+				"told and known, but every lap tries the whole ring, so that who came back is found. " +
+				"Acknowledgements name the message that they answer and are counted apart. " +
+				"Simultaneous initiators are not suppressed. A process that has heard of an " +
 				"election but not of its end starts again after lap_timeout, since a lap is lost when " +
 				"two neighbors crash while it passes between them.",
 		},
@@ -52,12 +55,13 @@ func init() {
 		},
 		Needs: algo.Needs{
 			Topology: algo.LogicalRing, Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect,
-			Timing: timing,
+			Params: timing,
 		},
-		Survives: algo.Faults{Crashes: func(n int) int { return n - 1 }},
+		Survives: algo.Faults{Crashes: func(n int, _ algo.Params) int { return n - 1 }},
 		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Highest: true},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "light", Text: "2N with one initiator and nobody dead",
+			Metric: "messages/election", Load: "light", Source: algo.Derived,
+			Text:  "2N with one initiator and nobody dead",
 			Bound: algo.Exactly(func(n int) float64 { return float64(2 * n) }),
 		}},
 		Breaks: "In a partition the parts become rings of their own: whoever is on the other side " +
@@ -87,7 +91,7 @@ type node struct {
 	leader   algo.ID
 	electing bool // from the start or the first ELECTION to the COORDINATOR
 	round    Round
-	seq      uint64
+	members  []algo.ID     // of the new ring: who was there when its leader was found
 	pending  []hop         // not yet acknowledged; nil message: a free place
 	dead     []algo.ID     // did not acknowledge in this election
 	handled  []handledItem // the newest announcement seen of each converter
@@ -135,25 +139,25 @@ func (n *node) Start(env algo.Env) {
 func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	switch m := m.(type) {
 	case Election:
-		n.acknowledge(env, from, m.Seq)
+		n.acknowledge(env, from, m)
 		n.onElection(env, m)
 	case Coordinator:
-		n.acknowledge(env, from, m.Seq)
+		n.acknowledge(env, from, m)
 		n.onCoordinator(env, m)
 	case Ack:
-		n.onAck(env, m)
+		n.onAck(env, from, m)
 	}
 }
 
-func (n *node) acknowledge(env algo.Env, from algo.ID, seq uint64) {
+func (n *node) acknowledge(env algo.Env, from algo.ID, m algo.Message) {
 	if from != n.ID {
-		env.Send(from, Ack{seq})
+		env.Send(from, ackOf(m))
 	}
 }
 
 // join forgets the leader, and who was dead in the election before.
 func (n *node) join(env algo.Env) {
-	n.electing, n.leader, n.dead = true, algo.None, nil
+	n.electing, n.leader, n.members, n.dead = true, algo.None, nil, nil
 	env.Elected(algo.None, 0)
 	env.SetTimer(lapTimer, n.lap)
 }
@@ -163,7 +167,7 @@ func (n *node) onElection(env algo.Env, m Election) {
 	if slices.Contains(m.List, n.ID) { // the lap is closed
 		n.round.Count++
 		n.onCoordinator(env, Coordinator{
-			Leader: slices.Max(m.List), Converter: n.ID, Round: n.round,
+			Leader: slices.Max(m.List), List: m.List, Converter: n.ID, Round: n.round,
 		})
 		return
 	}
@@ -178,7 +182,7 @@ func (n *node) onCoordinator(env algo.Env, m Coordinator) {
 	if n.seen(m.Converter, m.Round) {
 		return
 	}
-	n.electing, n.leader = false, m.Leader
+	n.electing, n.leader, n.members = false, m.Leader, m.List
 	env.CancelTimer(lapTimer)
 	env.Elected(m.Leader, 0)
 	n.forward(env, m, n.ID)
@@ -214,20 +218,10 @@ func (n *node) forward(env algo.Env, m algo.Message, p algo.ID) {
 		env.Send(to, m)
 		return
 	}
-	n.seq++
 	place := slices.IndexFunc(n.pending, func(h hop) bool { return h.msg == nil })
 	if place < 0 {
 		place = len(n.pending)
 		n.pending = append(n.pending, hop{})
-	}
-	seq := n.seq<<16 | uint64(place)
-	switch msg := m.(type) {
-	case Election:
-		msg.Seq = seq
-		m = msg
-	case Coordinator:
-		msg.Seq = seq
-		m = msg
 	}
 	n.pending[place] = hop{m, to}
 	env.Send(to, m)
@@ -239,9 +233,11 @@ func (n *node) successor(p algo.ID) algo.ID {
 }
 
 // onAck ends the wait of its hop, unless that was given up before.
-func (n *node) onAck(env algo.Env, m Ack) {
-	place := int(m.Seq & 0xffff)
-	if place < len(n.pending) && seqOf(n.pending[place].msg) == m.Seq {
+func (n *node) onAck(env algo.Env, from algo.ID, m Ack) {
+	place := slices.IndexFunc(n.pending, func(h hop) bool {
+		return h.msg != nil && h.to == from && ackOf(h.msg).equal(m)
+	})
+	if place >= 0 {
 		n.pending[place] = hop{}
 		env.CancelTimer(timer(place))
 	}
@@ -269,21 +265,15 @@ func (n *node) Timeout(env algo.Env, t algo.Timer) {
 
 func timer(place int) algo.Timer { return algo.Timer("skip " + strconv.Itoa(place)) }
 
-func seqOf(m algo.Message) uint64 {
-	switch m := m.(type) {
-	case Election:
-		return m.Seq
-	case Coordinator:
-		return m.Seq
-	}
-	return 0
-}
-
-// Invariant: who takes part in an election follows nobody, and no list that
-// goes out holds a process twice.
+// Invariant: who takes part in an election follows nobody; the leader announced is the
+// largest member of the new ring; and no list that goes out holds a process twice.
 func (n *node) Invariant() error {
 	if n.electing && n.leader != algo.None {
 		return fmt.Errorf("electing but follows %d", n.leader)
+	}
+	top := slices.Max(append([]algo.ID{algo.None}, n.members...))
+	if announced := len(n.handled) > 0; announced && n.leader != top {
+		return fmt.Errorf("follows %d of the members %v", n.leader, n.members)
 	}
 	for _, h := range n.pending {
 		if m, ok := h.msg.(Election); ok {

@@ -120,6 +120,21 @@ func TestForgetsTheDead(t *testing.T) {
 	}
 }
 
+// TestSize: both laps carry the list, with a byte for its length and one for each ID,
+// and nothing for acknowledgements. Every message has two bytes in front; an announcement
+// names leader, converter and round.
+func TestSize(t *testing.T) {
+	t.Parallel()
+	const n = 9
+	o := simulate(t, n, func(*harness.Plan) {}, elect(1)...)
+	if want := int64(n*(2+1) + n*(n+1)/2); o.Kinds[0].Bytes != want {
+		t.Errorf("ELECTION: %d bytes, want %d", o.Kinds[0].Bytes, want)
+	}
+	if want := int64(n * (2 + 1 + (1 + n) + 1 + 2)); o.Kinds[1].Bytes != want {
+		t.Errorf("COORDINATOR: %d bytes, want %d", o.Kinds[1].Bytes, want)
+	}
+}
+
 // TestFigure105 is the worked example of the notes, hop by hop: the ring 1 to 6,
 // of which 6 is dead, and 3 notices.
 func TestFigure105(t *testing.T) {
@@ -311,7 +326,7 @@ func TestTiming(t *testing.T) {
 		if len(errs) > 0 {
 			t.Fatal(errs)
 		}
-		if err := alg.Spec.Needs.Timing(net, p); (err == nil) != test.good {
+		if err := alg.Spec.Needs.Params(net, p); (err == nil) != test.good {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -10,9 +10,6 @@ import (
 	"github.com/conclave-bench/conclave/plugins/election/ringlist"
 )
 
-// hop is the number that a process gives to its k-th hop, which waits in place.
-func hop(k, place uint64) uint64 { return k<<16 | place }
-
 // rule is what happens to process 2 of the ring 1-2-3-4, which follows 4.
 type rule struct {
 	events []algo.Event
@@ -54,9 +51,14 @@ func told(effects []algo.Effect) string {
 		case ringlist.Election:
 			out = append(out, fmt.Sprintf("ELECTION %v to %d", m.List, e.Peer))
 		case ringlist.Coordinator:
-			out = append(out, fmt.Sprintf("COORDINATOR %d of %d to %d", m.Leader, m.Converter, e.Peer))
+			out = append(out, fmt.Sprintf("COORDINATOR %d in %v of %d to %d", m.Leader, m.List,
+				m.Converter, e.Peer))
 		case ringlist.Ack:
-			out = append(out, fmt.Sprintf("ack %d to %d", m.Seq, e.Peer))
+			what := fmt.Sprint(m.List)
+			if len(m.List) == 0 {
+				what = fmt.Sprintf("%d.%d of %d", m.Round.Incarnation, m.Round.Count, m.Converter)
+			}
+			out = append(out, fmt.Sprintf("ack %s to %d", what, e.Peer))
 		}
 		switch e.Op {
 		case algo.OpElected:
@@ -71,17 +73,26 @@ func told(effects []algo.Effect) string {
 }
 
 func election(list ...algo.ID) algo.Event {
-	return algotest.Hear(1, ringlist.Election{Seq: 9, List: list})
+	return algotest.Hear(1, ringlist.Election{List: list})
 }
 
+// coordinator announces the leader of a ring of two.
 func coordinator(leader, converter algo.ID, incarnation, count uint32) algo.Event {
 	return algotest.Hear(1, ringlist.Coordinator{
-		Seq: 9, Leader: leader, Converter: converter,
+		Leader: leader, List: []algo.ID{1, leader}, Converter: converter,
 		Round: ringlist.Round{Incarnation: incarnation, Count: count},
 	})
 }
 
-func acked(seq uint64) algo.Event { return algotest.Hear(3, ringlist.Ack{Seq: seq}) }
+// acked is from's acknowledgement of an ELECTION.
+func acked(from algo.ID, list ...algo.ID) algo.Event {
+	return algotest.Hear(from, ringlist.Ack{List: list})
+}
+
+// announced is 3's acknowledgement of an announcement.
+func announced(converter algo.ID, count uint32) algo.Event {
+	return algotest.Hear(3, ringlist.Ack{Converter: converter, Round: ringlist.Round{Count: count}})
+}
 
 var (
 	start   = algo.Event{Type: algo.Start}
@@ -104,38 +115,38 @@ func TestRules(t *testing.T) {
 			events(suspect, coordinator(4, 4, 0, 1), suspect),
 			"names 0; set lap; ELECTION [2] to 3; set skip 2"},
 		"an ELECTION is passed on": {events(election(4, 1)),
-			"ack 9 to 1; names 0; set lap; ELECTION [4 1 2] to 3; set skip 0"},
+			"ack [4 1] to 1; names 0; set lap; ELECTION [4 1 2] to 3; set skip 0"},
 		"and a second one, which is another's": {events(election(4, 1), election(1)),
-			"ack 9 to 1; ELECTION [1 2] to 3; set skip 1"},
+			"ack [1] to 1; ELECTION [1 2] to 3; set skip 1"},
 		"ours comes home": {events(suspect, election(2, 3, 4, 1)),
-			"ack 9 to 1; cancel lap; names 4; COORDINATOR 4 of 2 to 3; set skip 1"},
+			"ack [2 3 4 1] to 1; cancel lap; names 4; COORDINATOR 4 in [2 3 4 1] of 2 to 3; set skip 1"},
 		"a dead initiator's, which comes by again": {events(election(1), election(1, 2, 3)),
-			"ack 9 to 1; cancel lap; names 3; COORDINATOR 3 of 2 to 3; set skip 1"},
+			"ack [1 2 3] to 1; cancel lap; names 3; COORDINATOR 3 in [1 2 3] of 2 to 3; set skip 1"},
 		"the largest leads, wherever it stands": {events(suspect, election(4, 2, 3, 1)),
-			"ack 9 to 1; cancel lap; names 4; COORDINATOR 4 of 2 to 3; set skip 1"},
+			"ack [4 2 3 1] to 1; cancel lap; names 4; COORDINATOR 4 in [4 2 3 1] of 2 to 3; set skip 1"},
 		"an announcement is passed on": {events(coordinator(4, 3, 0, 1)),
-			"ack 9 to 1; cancel lap; names 4; COORDINATOR 4 of 3 to 3; set skip 0"},
-		"once": {events(coordinator(4, 3, 0, 1), coordinator(4, 3, 0, 1)), "ack 9 to 1"},
+			"ack 0.1 of 3 to 1; cancel lap; names 4; COORDINATOR 4 in [1 4] of 3 to 3; set skip 0"},
+		"once": {events(coordinator(4, 3, 0, 1), coordinator(4, 3, 0, 1)), "ack 0.1 of 3 to 1"},
 		"ours is removed when it comes home": {
-			events(suspect, election(2, 3, 4, 1), coordinator(4, 2, 0, 1)), "ack 9 to 1"},
+			events(suspect, election(2, 3, 4, 1), coordinator(4, 2, 0, 1)), "ack 0.1 of 2 to 1"},
 		"another converter's is another": {events(coordinator(4, 3, 0, 1), coordinator(4, 1, 0, 1)),
-			"ack 9 to 1; cancel lap; names 4; COORDINATOR 4 of 1 to 3; set skip 1"},
+			"ack 0.1 of 1 to 1; cancel lap; names 4; COORDINATOR 4 in [1 4] of 1 to 3; set skip 1"},
 		"the converter's next is, too": {events(coordinator(4, 3, 0, 1), coordinator(3, 3, 0, 2)),
-			"ack 9 to 1; cancel lap; names 3; COORDINATOR 3 of 3 to 3; set skip 1"},
+			"ack 0.2 of 3 to 1; cancel lap; names 3; COORDINATOR 3 in [1 3] of 3 to 3; set skip 1"},
 		"its last is not": {
-			events(coordinator(4, 3, 0, 1), coordinator(3, 3, 0, 2), coordinator(4, 3, 0, 1)), "ack 9 to 1"},
+			events(coordinator(4, 3, 0, 1), coordinator(3, 3, 0, 2), coordinator(4, 3, 0, 1)), "ack 0.1 of 3 to 1"},
 		"in its next life it counts from one again (P8)": {
 			events(coordinator(4, 3, 0, 7), coordinator(4, 3, 1, 1)),
-			"ack 9 to 1; cancel lap; names 4; COORDINATOR 4 of 3 to 3; set skip 1"},
+			"ack 1.1 of 3 to 1; cancel lap; names 4; COORDINATOR 4 in [1 4] of 3 to 3; set skip 1"},
 		"what it announced in its former life is old (P1)": {
-			events(coordinator(4, 3, 1, 1), coordinator(4, 3, 0, 7)), "ack 9 to 1"},
+			events(coordinator(4, 3, 1, 1), coordinator(4, 3, 0, 7)), "ack 0.7 of 3 to 1"},
 		"the lap is lost": {events(election(1), lost), "names 0; set lap; ELECTION [2] to 3; set skip 1"},
 		"ours is lost":    {events(suspect, lost), "names 0; set lap; ELECTION [2] to 3; set skip 1"},
 	})
 	rules(t, 3, false, map[string]rule{
 		"whoever comes back asks": {events(start), begins},
 		"and announces in its new life": {
-			events(start, election(2, 3, 4, 1), coordinator(4, 2, 2, 8)), "ack 9 to 1"},
+			events(start, election(2, 3, 4, 1), coordinator(4, 2, 2, 8)), "ack 2.8 of 2 to 1"},
 	})
 }
 
@@ -144,26 +155,33 @@ func TestSkipping(t *testing.T) {
 	t.Parallel()
 	events := func(e ...algo.Event) []algo.Event { return e }
 	rules(t, 0, false, map[string]rule{
-		"acknowledged": {events(suspect, acked(hop(1, 0))), "cancel skip 0"},
-		"its place is free": {events(suspect, acked(hop(1, 0)), election(1)),
-			"ack 9 to 1; ELECTION [1 2] to 3; set skip 0"},
-		"twice":             {events(suspect, acked(hop(1, 0)), acked(hop(1, 0))), ""},
-		"of an earlier hop": {events(suspect, acked(hop(1, 0)), election(1), acked(hop(1, 0))), ""},
-		"of no hop":         {events(suspect, acked(hop(1, 1))), ""},
-		"silent":            {events(suspect, silent), "ELECTION [2] to 4; set skip 0"},
-		"late, was skipped": {events(suspect, silent, acked(hop(1, 0))), ""},
-		"of the next hop":   {events(suspect, silent, acked(hop(2, 0))), "cancel skip 0"},
-		"two are silent":    {events(suspect, silent, silent), "ELECTION [2] to 1; set skip 0"},
+		"acknowledged": {events(suspect, acked(3, 2)), "cancel skip 0"},
+		"its place is free": {events(suspect, acked(3, 2), election(1)),
+			"ack [1] to 1; ELECTION [1 2] to 3; set skip 0"},
+		"twice":              {events(suspect, acked(3, 2), acked(3, 2)), ""},
+		"of an earlier hop":  {events(suspect, acked(3, 2), election(1), acked(3, 2)), ""},
+		"of another list":    {events(suspect, acked(3, 1, 2)), ""},
+		"of another process": {events(suspect, acked(4, 2)), ""},
+		"of an ELECTION, not of the announcement": {
+			events(suspect, coordinator(4, 4, 0, 1), acked(3, 2)), "cancel skip 0"},
+		"of the announcement": {
+			events(suspect, coordinator(4, 4, 0, 1), announced(4, 1)), "cancel skip 1"},
+		"of another announcement": {events(coordinator(4, 4, 0, 1), announced(4, 2)), ""},
+		"of another converter's":  {events(coordinator(4, 4, 0, 1), announced(1, 1)), ""},
+		"silent":                  {events(suspect, silent), "ELECTION [2] to 4; set skip 0"},
+		"late, was skipped":       {events(suspect, silent, acked(3, 2)), ""},
+		"of the next hop":         {events(suspect, silent, acked(4, 2)), "cancel skip 0"},
+		"two are silent":          {events(suspect, silent, silent), "ELECTION [2] to 1; set skip 0"},
 		"all: alone, it closes the lap and leads": {events(suspect, silent, silent, silent),
-			"cancel lap; names 2; COORDINATOR 2 of 2 to 3; set skip 0"},
+			"cancel lap; names 2; COORDINATOR 2 in [2] of 2 to 3; set skip 0"},
 		"of an announcement": {events(coordinator(4, 4, 0, 1), silent),
-			"COORDINATOR 4 of 4 to 4; set skip 0"},
+			"COORDINATOR 4 in [1 4] of 4 to 4; set skip 0"},
 		"is asked again": {events(suspect, silent, coordinator(4, 4, 0, 1)),
-			"ack 9 to 1; cancel lap; names 4; COORDINATOR 4 of 4 to 3; set skip 1"},
+			"ack 0.1 of 4 to 1; cancel lap; names 4; COORDINATOR 4 in [1 4] of 4 to 3; set skip 1"},
 	})
 	rules(t, 0, true, map[string]rule{
 		"is remembered": {events(suspect, silent, coordinator(4, 4, 0, 1)),
-			"ack 9 to 1; cancel lap; names 4; COORDINATOR 4 of 4 to 4; set skip 1"},
+			"ack 0.1 of 4 to 1; cancel lap; names 4; COORDINATOR 4 in [1 4] of 4 to 4; set skip 1"},
 		"until the next election": {events(suspect, silent, coordinator(4, 4, 0, 1), suspect),
 			"names 0; set lap; ELECTION [2] to 3; set skip 2"},
 		"if all are, nobody is told": {events(suspect, silent, silent, silent), "cancel lap; names 2"},

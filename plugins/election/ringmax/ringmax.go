@@ -30,7 +30,6 @@ type node struct {
 	closed    bool      // our own lap of this era is
 	open      []algo.ID // initiators of this era whose announcement has not come
 	done      []algo.ID // and of those whose has
-	seq       uint64
 	pending   []hop     // not yet acknowledged; nil message: a free place
 	dead      []algo.ID // did not acknowledge in this era
 	limit     uint32
@@ -78,19 +77,19 @@ func (n *node) Start(env algo.Env) {
 func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	switch m := m.(type) {
 	case Election:
-		n.acknowledge(env, from, m.Seq)
+		n.acknowledge(env, from, m)
 		n.onElection(env, from, m)
 	case Coordinator:
-		n.acknowledge(env, from, m.Seq)
+		n.acknowledge(env, from, m)
 		n.onCoordinator(env, m)
 	case Ack:
-		n.onAck(env, m)
+		n.onAck(env, from, m)
 	}
 }
 
-func (n *node) acknowledge(env algo.Env, from algo.ID, seq uint64) {
+func (n *node) acknowledge(env algo.Env, from algo.ID, m algo.Message) {
 	if from != n.ID {
-		env.Send(from, Ack{seq})
+		env.Send(from, ackOf(m))
 	}
 }
 
@@ -205,13 +204,11 @@ func (n *node) forward(env algo.Env, m algo.Message, p algo.ID) {
 		env.Send(to, m)
 		return
 	}
-	n.seq++
 	place := slices.IndexFunc(n.pending, func(h hop) bool { return h.msg == nil })
 	if place < 0 {
 		place = len(n.pending)
 		n.pending = append(n.pending, hop{})
 	}
-	m = numbered(m, n.seq<<16|uint64(place))
 	n.pending[place] = hop{m, to}
 	env.Send(to, m)
 	env.SetTimer(timer(place), n.skip)
@@ -222,13 +219,13 @@ func (n *node) successor(p algo.ID) algo.ID {
 }
 
 // onAck ends the wait of its hop, unless that was given up before.
-func (n *node) onAck(env algo.Env, m Ack) {
-	place := int(m.Seq & 0xffff)
-	if place < len(n.pending) && n.pending[place].msg != nil {
-		if seq, _ := hopOf(n.pending[place].msg); seq == m.Seq {
-			n.pending[place] = hop{}
-			env.CancelTimer(timer(place))
-		}
+func (n *node) onAck(env algo.Env, from algo.ID, m Ack) {
+	place := slices.IndexFunc(n.pending, func(h hop) bool {
+		return h.msg != nil && h.to == from && ackOf(h.msg) == m
+	})
+	if place >= 0 {
+		n.pending[place] = hop{}
+		env.CancelTimer(timer(place))
 	}
 }
 
@@ -242,7 +239,7 @@ func (n *node) Timeout(env algo.Env, t algo.Timer) {
 	place, _ := strconv.Atoi(string(t[len("skip "):]))
 	h := n.pending[place]
 	n.pending[place] = hop{}
-	if _, era := hopOf(h.msg); era == n.era {
+	if ackOf(h.msg).Era == n.era {
 		n.dead = append(n.dead, h.to)
 	}
 	n.forward(env, h.msg, h.to)

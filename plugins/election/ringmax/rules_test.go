@@ -34,6 +34,9 @@ func TestRules(t *testing.T) {
 	coordinator := func(era uint64, initiator, leader algo.ID) receive {
 		return receive{1, ringmax.Coordinator{Era: era, Initiator: initiator, Leader: leader}}
 	}
+	acked := func(from algo.ID, era uint64, initiator algo.ID, hops uint32) receive {
+		return receive{from, ringmax.Ack{Era: era, Initiator: initiator, Hops: hops}}
+	}
 	for name, test := range map[string]struct {
 		events []any
 		want   string
@@ -69,6 +72,14 @@ func TestRules(t *testing.T) {
 			"save 2; elected 0; set T'; ELECTION era 2 of 2 max 2 to 3; set skip 1"},
 		"the successor is silent": {[]any{election(1, 1, 1), timeout("skip 0")},
 			"ELECTION era 1 of 1 max 2 to 4; set skip 0"},
+		"it acknowledges": {[]any{election(1, 1, 1), acked(3, 1, 1, 2)}, "cancel skip 0"},
+		"twice":           {[]any{election(1, 1, 1), acked(3, 1, 1, 2), acked(3, 1, 1, 2)}, ""},
+		"of another lap":  {[]any{election(1, 1, 1), acked(3, 1, 4, 2)}, ""},
+		"of another hop":  {[]any{election(1, 1, 1), acked(3, 1, 1, 1)}, ""},
+		"of another era":  {[]any{election(1, 1, 1), acked(3, 2, 1, 2)}, ""},
+		"too late, it was skipped": {
+			[]any{election(1, 1, 1), timeout("skip 0"), acked(3, 1, 1, 2)}, ""},
+		"an announcement": {[]any{coordinator(5, 1, 4), acked(3, 5, 1, 0)}, "cancel skip 0"},
 		"and remembered": {[]any{election(1, 1, 1), timeout("skip 0"), election(1, 4, 4)},
 			"set T'; ELECTION era 1 of 4 max 4 to 4; set skip 1"},
 		"until its own ELECTION comes by": {

@@ -2,6 +2,7 @@ package ringmax
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -22,7 +23,8 @@ func init() {
 				"with its holder. Elections carry a number, the era: it tells an announcement from one " +
 				"that a later election has overtaken, and is saved across crashes. Whoever hears a " +
 				"smaller leader than itself, or two leaders in one era, starts afresh. " +
-				"Acknowledgements are counted apart. Simultaneous initiators are not suppressed.",
+				"Acknowledgements name the message that they answer and are counted apart. " +
+				"Simultaneous initiators are not suppressed.",
 		},
 		Messages:  []algo.Message{Election{}, Coordinator{}},
 		Auxiliary: []algo.Message{Ack{}},
@@ -34,7 +36,7 @@ func init() {
 				Default: func(net algo.Network) any { return 3*net.Latency + algo.Slack }},
 			{Name: "remember_dead", Type: algo.Bool, Default: algo.Const(false),
 				Doc: "skip a process at once that did not acknowledge earlier in this election"},
-			{Name: "hop_limit", Type: algo.Int, Min: int64(0),
+			{Name: "hop_limit", Type: algo.Int, Min: int64(0), Max: int64(math.MaxUint32),
 				Doc:     "hops after which an ELECTION is given up; default 2N; 0: never",
 				Default: func(net algo.Network) any { return int64(2 * net.Nodes) }},
 			{Name: "lap_timeout", Type: algo.Duration, Min: time.Duration(0),
@@ -45,12 +47,13 @@ func init() {
 		},
 		Needs: algo.Needs{
 			Topology: algo.LogicalRing, Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect,
-			Timing: timing,
+			Params: timing,
 		},
-		Survives: algo.Faults{Crashes: func(n int) int { return n - 1 }, Recovery: true},
+		Survives: algo.Faults{Crashes: func(n int, _ algo.Params) int { return n - 1 }, Recovery: true},
 		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Highest: true},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "light", Text: "2N with one initiator and nobody dead",
+			Metric: "messages/election", Load: "light", Source: algo.Derived,
+			Text:  "2N with one initiator and nobody dead",
 			Bound: algo.Exactly(func(n int) float64 { return float64(2 * n) }),
 		}},
 		Breaks: "A lap that dies with its holder is lost: those that took part start afresh after " +

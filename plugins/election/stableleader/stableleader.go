@@ -52,20 +52,21 @@ func init() {
 		Perpetual: true,
 		Needs: algo.Needs{
 			Synchrony: algo.PartiallySynchronous,
-			Timing: func(net algo.Network, p algo.Params) error {
+			Params: func(net algo.Network, p algo.Params) error {
 				delta := max(net.Latency, p.Duration("ok_period"))
 				if t := p.Duration("timeout"); t <= 2*delta {
-					return fmt.Errorf("timeout %v is not above 2δ = %v", t, 2*delta)
+					return fmt.Errorf("timeout %v is not above 2δ = %v, δ the larger of ok_period and d",
+						t, 2*delta)
 				}
 				return nil
 			},
 		},
 		Survives: algo.Faults{
-			Partition: true, Recovery: true, Crashes: func(n int) int { return n - 1 },
+			Partition: true, Recovery: true, Crashes: func(n int, _ algo.Params) int { return n - 1 },
 		},
 		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "best",
+			Metric: "messages/election", Load: "best", Source: algo.Derived,
 			Text: "4N-5 when the leader crashed and the next is alive: N-1 STOP, N-2 START, and " +
 				"two OK to each before it is trusted",
 			Bound: algo.Exactly(func(n int) float64 { return float64(4*n - 5) }),

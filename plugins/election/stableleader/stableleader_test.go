@@ -249,7 +249,7 @@ func TestTiming(t *testing.T) {
 	for given, want := range map[time.Duration]bool{40 * ms: false, 40*ms + 1: true} {
 		net := algo.Network{Nodes: 3, Latency: 20 * ms, Bounded: true}
 		p, _ := alg.Spec.Resolve(params{"ok_period": ms, "timeout": given}, net)
-		if err := alg.Spec.Needs.Timing(net, p); (err == nil) != want {
+		if err := alg.Spec.Needs.Params(net, p); (err == nil) != want {
 			t.Errorf("timeout %v: %v", given, fmt.Sprint(err))
 		}
 	}

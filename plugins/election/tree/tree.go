@@ -42,10 +42,12 @@ func init() {
 		Needs:    algo.Needs{Topology: algo.Tree},
 		Promises: algo.Promises{Announced: true, Leadership: algo.AtMostOne, Highest: true},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "worst", Text: "4N-4, whoever starts",
+			Metric: "messages/election", Load: "worst", Source: algo.FromNotes,
+			Text:  "4N-4, whoever starts",
 			Bound: algo.Exactly(func(n int) float64 { return float64(4*n - 4) }),
 		}, {
-			Metric: "messages/election", Load: "best", Text: "4N-4, whoever starts",
+			Metric: "messages/election", Load: "best", Source: algo.FromNotes,
+			Text:  "4N-4, whoever starts",
 			Bound: algo.Exactly(func(n int) float64 { return float64(4*n - 4) }),
 		}},
 		Breaks: "Any crash, or a lost message, blocks it: a process with a silent neighbor waits " +

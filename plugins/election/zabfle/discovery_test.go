@@ -14,8 +14,8 @@ import (
 )
 
 // TestDiscoveryCount: four messages more for each of the others, CEPOCH, NEWEPOCH,
-// ACKEPOCH and NEWLEADER, and four delays; of fewer than four processes a majority has
-// told before the leader is ready.
+// ACKEPOCH and NEWLEADER, and four delays; of two processes the other one has told
+// before the leader is ready.
 func TestDiscoveryCount(t *testing.T) {
 	for n := int64(1); n <= 9; n++ {
 		p := plan(t, int(n), params{"finalize_wait": 2 * ms, "discovery": true},
@@ -25,7 +25,7 @@ func TestDiscoveryCount(t *testing.T) {
 		switch n {
 		case 1:
 			at = 2 * ms
-		case 2, 3:
+		case 2:
 			at = 7 * ms
 		}
 		p.Scenario.Expect = &harness.Expect{Sent: &sent, Delivered: &sent, Leader: &leader,
@@ -71,14 +71,14 @@ func discovering(t *testing.T, self, leader algo.ID, c algo.Config) *algotest.Tr
 	if saved, ok := c.Saved.(zabfle.AcceptedEpoch); ok {
 		epoch = saved.Epoch
 	}
-	r.Starts("discovery- leader=0/0 finalize- " + tellsAll(self, self, 1))
+	r.Starts("discovery- leader=0/0 " + tellsAll(self, self, 1))
 	elected := zabfle.Notification{Vote: vote(leader), Clock: 1, State: zabfle.Looking}
 	if self == leader {
-		r.Hears(1, elected, "")
-		r.Hears(2, elected, "finalize+")
+		r.Hears(1, elected, polls)
+		r.Hears(2, elected, waits)
 	} else {
-		r.Hears(leader, elected, "finalize- "+tellsAll(self, leader, 1))
-		r.Hears(3, elected, "finalize+")
+		r.Hears(leader, elected, tellsAll(self, leader, 1))
+		r.Hears(3, elected, waits)
 	}
 	want := "finalize- resend- discovery+"
 	if self != leader {
@@ -95,7 +95,7 @@ func tellsAll(self, p algo.ID, clock int) (words string) {
 			words += fmt.Sprintf("NOTIFICATION{{0 0 %d} %d 1}>%d ", p, clock, q)
 		}
 	}
-	return words + "resend+"
+	return words + "finalize- resend+"
 }
 
 // TestProspectiveLeader is steps l.1.1 and l.1.2 at process 5 of five, which is one of
@@ -130,16 +130,16 @@ func TestProspectiveLeader(t *testing.T) {
 		"NEWLEADER{9}>1 NEWLEADER{9}>4 NEWLEADER{9}>3 discovery- leader=5/9")
 
 	// When it looks again it starts from nothing, but for the epochs it has heard of.
-	r.Elects("discovery- leader=0/0 finalize- " + tellsAll(5, 5, 2))
+	r.Elects("discovery- leader=0/0 " + tellsAll(5, 5, 2))
 	r.Hears(1, zabfle.CEpoch{Epoch: 12}, "") // it has decided first
 	r.Hears(1, zabfle.AckEpoch{Epoch: 9}, "")
 	again := zabfle.Notification{Vote: vote(5), Clock: 2, State: zabfle.Looking}
-	r.Hears(1, again, "") // and looks again
-	r.Hears(2, again, "finalize+")
+	r.Hears(1, again, polls) // and looks again
+	r.Hears(2, again, waits)
 	r.Hears(2, zabfle.CEpoch{Epoch: 9}, "")
 	r.Expires("finalize", "finalize- resend- discovery+")
 	r.Hears(3, zabfle.CEpoch{Epoch: 9}, "discovery+ NEWEPOCH{13}>2 NEWEPOCH{13}>3 SAVE{13}")
-	r.Expires("discovery", "discovery- leader=0/0 finalize- "+tellsAll(5, 5, 3))
+	r.Expires("discovery", "discovery- leader=0/0 "+tellsAll(5, 5, 3))
 }
 
 // TestDiscoveringFollower is steps f.1.1, f.1.2 and f.2.1 at process 2.
@@ -158,7 +158,7 @@ func TestDiscoveringFollower(t *testing.T) {
 	r.Hears(1, zabfle.CEpoch{Epoch: 4}, "") // it leads nobody
 	r.Hears(5, zabfle.NewEpoch{Epoch: 6}, "SAVE{6} ACKEPOCH{6}>5")
 	r.Hears(5, zabfle.NewLeader{Epoch: 6}, "discovery- leader=5/6")
-	r.Suspects(5, "discovery- leader=0/0 finalize- "+tellsAll(2, 2, 2))
+	r.Suspects(5, "discovery- leader=0/0 "+tellsAll(2, 2, 2))
 
 	// 3 is acknowledged already, to one that has failed: it follows all the same.
 	r = discovering(t, 2, 5, saved)
@@ -167,7 +167,7 @@ func TestDiscoveringFollower(t *testing.T) {
 
 	// Who hears nothing looks again.
 	r = discovering(t, 2, 5, saved)
-	r.Expires("discovery", "discovery- leader=0/0 finalize- "+tellsAll(2, 2, 2))
+	r.Expires("discovery", "discovery- leader=0/0 "+tellsAll(2, 2, 2))
 	r.Hears(5, zabfle.NewEpoch{Epoch: 4}, "") // too late
 }
 
@@ -198,22 +198,24 @@ func TestSettledEpoch(t *testing.T) {
 	r.Hears(3, zabfle.CEpoch{Epoch: 2}, "discovery+ NEWEPOCH{3}>3 SAVE{3}")
 }
 
-// TestDiscoveryBound: with discovery there must be time for it.
-func TestDiscoveryBound(t *testing.T) {
+// TestBounds: with discovery there must be time for it, and whoever tells its vote again
+// must leave time for the answer: less than d/32 floods the links, and nobody decides.
+func TestBounds(t *testing.T) {
 	alg, err := algo.Lookup(id)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		discovery bool
-		t         time.Duration
+		t, resend time.Duration
 		want      string
 	}{
-		{true, 4 * ms, "<nil>"}, {false, 3 * ms, "<nil>"},
-		{true, 3 * ms, "t_discovery 3ms is below 4d = 4ms, from CEPOCH to NEWLEADER"},
+		{true, 4 * ms, 2 * ms, "<nil>"}, {false, 3 * ms, 2 * ms, "<nil>"},
+		{true, 3 * ms, 2 * ms, "t_discovery 3ms is below 4d = 4ms, from CEPOCH to NEWLEADER"},
+		{false, 4 * ms, ms, "t_resend 1ms is below 2d = 2ms: more is told again than answered"},
 	} {
-		p := algo.Params{"discovery": c.discovery, "t_discovery": c.t}
-		if got := fmt.Sprint(alg.Spec.Needs.Timing(algo.Network{Latency: ms}, p)); got != c.want {
+		p := algo.Params{"discovery": c.discovery, "t_discovery": c.t, "t_resend": c.resend}
+		if got := fmt.Sprint(alg.Spec.Needs.Params(algo.Network{Latency: ms}, p)); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
 	}

@@ -15,6 +15,7 @@ func (n *node) look(env algo.Env) {
 	n.abandon(env)
 	env.Elected(algo.None, 0)
 	n.enter(env, n.of(n.ID))
+	n.poll(env)
 }
 
 // enter begins the round of the clock with this vote.
@@ -23,18 +24,24 @@ func (n *node) enter(env algo.Env, v Vote) {
 	n.change(env, v)
 }
 
-// change makes v this process's vote and tells everybody. A wait is over.
+// change makes v this process's vote and tells everybody.
 func (n *node) change(env algo.Env, v Vote) {
-	n.vote, n.waiting = v, false
-	n.votes[n.ID-1] = v
-	env.CancelTimer(finalize)
+	n.vote, n.votes[n.ID-1] = v, v
 	n.announce(env)
-	n.conclude(env)
 }
 
-func (n *node) announce(env algo.Env) {
-	algo.Broadcast(env, n.ID, n.Peers, n.notification())
-	env.SetTimer(resend, n.patience)
+func (n *node) announce(env algo.Env) { algo.Broadcast(env, n.ID, n.Peers, n.notification()) }
+
+// poll waits for the next notification, from the last one on. If a majority has this
+// process's vote, that is the wait of rule 3; if not, the votes are told again after it.
+func (n *node) poll(env algo.Env) {
+	if n.majority() {
+		env.CancelTimer(resend)
+		env.SetTimer(finalize, n.Params.Duration("finalize_wait"))
+	} else {
+		env.CancelTimer(finalize)
+		env.SetTimer(resend, n.patience)
+	}
 }
 
 func (n *node) notification() Notification { return Notification{n.vote, n.clock, n.state} }
@@ -65,7 +72,6 @@ func (n *node) onVote(env algo.Env, from algo.ID, m Notification) {
 	switch vote := n.of(n.ID); {
 	case m.Clock < n.clock:
 		env.Send(from, n.notification())
-		return
 	case m.Clock > n.clock:
 		n.clock = m.Clock
 		if vote.less(m.Vote) {
@@ -75,8 +81,10 @@ func (n *node) onVote(env algo.Env, from algo.ID, m Notification) {
 	case n.vote.less(m.Vote):
 		n.change(env, m.Vote)
 	}
-	n.votes[from-1] = m.Vote
-	n.conclude(env)
+	if m.Clock == n.clock {
+		n.votes[from-1] = m.Vote
+	}
+	n.poll(env)
 }
 
 // majority says whether a majority has this process's vote in this round.
@@ -88,17 +96,6 @@ func (n *node) majority() bool {
 		}
 	}
 	return count > len(n.Peers)/2
-}
-
-// conclude is the beginning of rule 3, and what ends the wait.
-func (n *node) conclude(env algo.Env) {
-	switch most := n.majority(); {
-	case most && !n.waiting:
-		env.SetTimer(finalize, n.Params.Duration("finalize_wait"))
-	case n.waiting && !most:
-		env.CancelTimer(finalize)
-	}
-	n.waiting = n.majority()
 }
 
 // finish is the end of rule 3. If another one that is up says that it leads in this
@@ -116,29 +113,43 @@ func (n *node) finish(env algo.Env) {
 	n.decide(env)
 }
 
-// onReport is rule 4: join if a majority, this process included, has a leader that
-// says itself that it leads. One that others still follow leads on if it came
-// back within the round.
+// onReport is rule 4: join if a majority has a leader that says itself that it leads.
 func (n *node) onReport(env algo.Env, from algo.ID, m Notification) {
 	n.votes[from-1] = Vote{} // it counts no more, unless the report is of this round
 	if m.Clock == n.clock {
 		n.votes[from-1] = m.Vote
 	}
-	n.conclude(env)
 	n.reports[from-1] = report{m.Vote, m.Clock, m.State == Leading}
-	count := 1
-	for _, r := range n.reports {
-		if r.vote == m.Vote {
-			count++
+	if n.established(m) {
+		n.join(env, m)
+	} else {
+		n.poll(env)
+	}
+}
+
+// established says whether a majority has the leader of the report m: of the votes of
+// this round, or, in whatever rounds, of those that follow and this process. One that
+// others still follow leads on if it came back within the round.
+func (n *node) established(m Notification) bool {
+	voted, follow := 0, 1
+	for i, r := range n.reports {
+		same := r.vote.sameLeader(m.Vote)
+		if same {
+			follow++
+		}
+		if n.votes[i] == m.Vote || same && r.clock == n.clock {
+			voted++
 		}
 	}
-	leader, leads := m.Vote.ID, n.clock == m.Clock
-	if leader != n.ID {
-		leads = n.reports[leader-1].leading
+	ours := m.Clock == n.clock
+	leads := ours
+	if leader := m.Vote.ID; leader != n.ID {
+		r := n.reports[leader-1]
+		leads = r.leading
+		ours = ours && r.clock == n.clock
 	}
-	if count > len(n.Peers)/2 && leads {
-		n.join(env, m)
-	}
+	half := len(n.Peers) / 2
+	return leads && (follow > half || ours && voted > half)
 }
 
 // join takes part in what others have decided. Whom this process voted for, and
@@ -161,7 +172,7 @@ func (n *node) decide(env algo.Env) {
 	if n.leader == n.ID {
 		n.state = Leading
 	}
-	n.waiting, n.asked, n.strangers = false, nil, nil
+	n.asked, n.strangers = nil, nil
 	env.CancelTimer(finalize)
 	env.CancelTimer(resend)
 	if n.Params.Bool("discovery") {
@@ -199,7 +210,8 @@ func (n *node) onSeeker(env algo.Env, from algo.ID, m Notification) {
 }
 
 // onRival is a report to who looks no more: mostly one that comes too late. A
-// leader, and who follows it, gives way to one of a later round or vote. Another
+// leader, and who follows it, gives way to one of a later round or vote; and who
+// follows, if its own leader follows another. Another
 // leader has not heard of this one, nor has who follows this process while this
 // follows: they are told. Who follows another in a leader's own round has voted for
 // it, but joined the other.
@@ -208,7 +220,7 @@ func (n *node) onRival(env algo.Env, from algo.ID, m Notification) {
 	switch {
 	case m.Vote.ID == n.leader:
 		return
-	case later:
+	case later || from == n.leader:
 		n.look(env)
 		return
 	case m.State == Leading || m.Vote.ID == n.ID:

@@ -70,3 +70,7 @@ func (v Vote) less(w Vote) bool {
 	}
 	return v.ID < w.ID
 }
+
+// sameLeader is how reports of what was decided agree: the zxid may differ, since each
+// epoch has one leader.
+func (v Vote) sameLeader(w Vote) bool { return v.ID == w.ID && v.PeerEpoch == w.PeerEpoch }

@@ -43,16 +43,19 @@ func init() {
 				"one above that. Who does not hear NEWLEADER in time looks again. Epochs and " +
 				"transactions in votes are parameters and do not grow. Which connections " +
 				"a process has is what the failure detector says: a follower looks again when " +
-				"it suspects its leader, or hears that the leader looks; a leader, when so many " +
-				"are suspected, or look or follow another, that it has no majority. Whose " +
-				"suspicion is withdrawn is told who leads, and gives way to a leader of a later " +
-				"round; whoever hears from a leader that is to give way to its own tells that one, and " +
-				"who does not lead tells whoever reports to follow it. Who " +
-				"joins counts itself in the majority, and tells whom it had voted for, and who for " +
-				"it. Who looks leads and follows no more, whatever it reported before. Who is about " +
-				"to decide, and has heard from another leader of its round or of a later one, begins " +
-				"a round behind both. A process that hears of an election before it was told to " +
-				"start takes part.",
+				"it suspects its leader, or hears that the leader looks or follows another; a " +
+				"leader, when so many are suspected, or look or follow another, that it has no " +
+				"majority. Whose suspicion is withdrawn is told who leads, and gives way to a " +
+				"leader of a later round; whoever hears from a leader that is to give way to its own " +
+				"tells that one, and who does not lead tells whoever reports to follow it. Who joins " +
+				"counts itself in the majority, so that a leader and one that comes back are enough " +
+				"of three; it tells whom it had voted for, and who for it. Who looks leads and " +
+				"follows no more, whatever it reported before, and who reports another round has no " +
+				"vote in this one. During the wait of a majority ZooKeeper drops every notification " +
+				"but one with a larger vote; here all count, since a report or a later round tells " +
+				"that the majority is gone. Who is about to decide, and has heard from another " +
+				"leader of its round or of a later one, begins a round behind both. A process that " +
+				"hears of an election before it was told to start takes part.",
 		},
 		Messages: []algo.Message{
 			Notification{}, CEpoch{}, NewEpoch{}, AckEpoch{}, NewLeader{},
@@ -60,11 +63,12 @@ func init() {
 		Saves: []algo.Message{AcceptedEpoch{}},
 		Params: []algo.Param{
 			{Name: "finalize_wait", Type: algo.Duration, Min: time.Duration(0),
-				Doc:     "how long a majority waits for a larger vote; default 3d + 20 ms",
+				Doc: "how long a majority waits for a larger vote, from the last notification on; " +
+					"default 3d + 20 ms",
 				Default: func(net algo.Network) any { return 3*net.Latency + algo.Slack }},
 			{Name: "t_resend", Type: algo.Duration, Min: time.Microsecond,
-				Doc: "after which votes are told again, doubled each time; default finalize_wait " +
-					"+ 3d + 20 ms",
+				Doc: "without a notification, after which votes are told again, doubled each time; " +
+					"default finalize_wait + 3d + 20 ms",
 				Default: func(net algo.Network) any {
 					return net.Params.Duration("finalize_wait") + 3*net.Latency + algo.Slack
 				}},
@@ -83,24 +87,28 @@ func init() {
 		},
 		Needs: algo.Needs{
 			FIFO: true, Synchrony: algo.PartiallySynchronous, Detector: algo.EventuallyPerfect,
-			Timing: func(net algo.Network, p algo.Params) error {
+			Params: func(net algo.Network, p algo.Params) error {
 				t, bound := p.Duration("t_discovery"), 4*net.Latency
 				if p.Bool("discovery") && t < bound {
 					return fmt.Errorf("t_discovery %v is below 4d = %v, from CEPOCH to NEWLEADER", t, bound)
+				}
+				if t, bound := p.Duration("t_resend"), 2*net.Latency; t < bound {
+					return fmt.Errorf("t_resend %v is below 2d = %v: more is told again than answered",
+						t, bound)
 				}
 				return nil
 			},
 		},
 		Survives: algo.Faults{
-			Duplication: true, Recovery: true, Crashes: func(n int) int { return (n - 1) / 2 },
+			Duplication: true, Recovery: true, Crashes: func(n int, _ algo.Params) int { return (n - 1) / 2 },
 		},
 		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "best",
+			Metric: "messages/election", Load: "best", Source: algo.Derived,
 			Text:  "(N-1)(2N-1) when all start together and the largest vote is heard first",
 			Bound: algo.Exactly(func(n int) float64 { return float64((n - 1) * (2*n - 1)) }),
 		}, {
-			Metric: "messages/election", Load: "worst",
+			Metric: "messages/election", Load: "worst", Source: algo.Derived,
 			Text:  "(N-1)(N+N(N-1)/2) when all start together and hear votes in ascending order",
 			Bound: algo.Exactly(func(n int) float64 { return float64((n - 1) * (n + n*(n-1)/2)) }),
 		}},
@@ -117,7 +125,8 @@ const (
 	discovery algo.Timer = "discovery"
 )
 
-// longestPatience bounds the doubling of t_resend.
+// longestPatience bounds the doubling of t_resend, as a multiple of it or of
+// finalize_wait: votes that are told again too often would restart that wait for ever.
 const longestPatience = 32
 
 type node struct {
@@ -128,7 +137,6 @@ type node struct {
 	vote     Vote
 	votes    []Vote   // of this round, by ID - 1; no ID: none yet
 	reports  []report // of processes that look no more, heard since this one began to look
-	waiting  bool     // a majority has this vote, and the wait is on
 	patience time.Duration
 
 	suspects  []algo.ID // by the failure detector
@@ -239,14 +247,15 @@ func (n *node) Timeout(env algo.Env, t algo.Timer) {
 	case discovery:
 		n.look(env)
 	default:
-		n.patience = min(2*n.patience, longestPatience*n.Params.Duration("t_resend"))
+		first, wait := n.Params.Duration("t_resend"), n.Params.Duration("finalize_wait")
+		n.patience = min(2*n.patience, longestPatience*max(first, wait))
 		n.announce(env)
+		n.poll(env)
 	}
 }
 
-// Invariant: who looks follows nobody; who looks no more follows its vote; the
-// wait is on exactly if a majority has the vote; nobody's vote is below its own; and
-// what discovery promises.
+// Invariant: who looks follows nobody; who looks no more follows its vote; nobody's vote
+// is below its own; and what discovery promises.
 func (n *node) Invariant() error {
 	switch {
 	case (n.state == Looking || n.state == Idle) != (n.leader == algo.None):
@@ -257,8 +266,6 @@ func (n *node) Invariant() error {
 		return fmt.Errorf("follows %d but votes %v", n.leader, n.vote)
 	case n.state == Looking && n.vote.less(n.of(n.ID)):
 		return fmt.Errorf("votes %v, below itself", n.vote)
-	case n.state == Looking && n.waiting != n.majority():
-		return fmt.Errorf("waiting %t with votes %v", n.waiting, n.votes)
 	}
 	return n.discovered()
 }

@@ -20,6 +20,13 @@ type params = map[string]any
 
 const ms = time.Millisecond
 
+// What a process that looks does last when it has heard a notification: a majority has
+// its vote, and it waits for a larger one; or it waits for more.
+const (
+	waits = "resend- finalize+"
+	polls = "finalize- resend+"
+)
+
 func plan(t *testing.T, n int, given params, s harness.Scenario) harness.Plan {
 	t.Helper()
 	p, err := algotest.Plan(id, n, s, given)
@@ -170,6 +177,31 @@ func TestPatience(t *testing.T) {
 	}
 }
 
+// TestPoll: both pauses begin anew with each notification, the longer one as long as it has
+// become.
+func TestPoll(t *testing.T) {
+	s := algotest.NewSolo(t, id, 5, 2, algo.None, 0, params{"t_resend": 10 * ms, "finalize_wait": 2 * ms})
+	says := func(p, leader algo.ID) algo.Event {
+		return algotest.Hear(p, zabfle.Notification{Vote: vote(leader), Clock: 1, State: zabfle.Looking})
+	}
+	const tells = "NOTIFICATION>1 NOTIFICATION>3 NOTIFICATION>4 NOTIFICATION>5 "
+	s.Want(0, algo.Event{Type: algo.Elect}, "leader=0 "+tells+"-finalize resend=10ms")
+	s.Want(4*ms, says(1, 1), "-finalize resend=10ms")
+	s.Want(14*ms, algotest.Expire("resend"), tells+"-finalize resend=20ms")
+	s.Want(15*ms, says(3, 3), tells+"-finalize resend=20ms")
+	s.Want(16*ms, says(1, 3), "-resend finalize=2ms")
+	s.Want(17*ms, says(1, 3), "-resend finalize=2ms")
+	s.Want(18*ms, says(1, 1), "-finalize resend=20ms")
+
+	// The pause outgrows the wait however short it is at first, so that the wait ends.
+	s = algotest.NewSolo(t, id, 5, 2, algo.None, 0, params{"t_resend": ms, "finalize_wait": 50 * ms})
+	s.Step(0, algo.Event{Type: algo.Elect})
+	for range 20 {
+		s.Step(0, algotest.Expire("resend"))
+	}
+	s.Want(0, says(1, 1), "-finalize resend=1.6s")
+}
+
 func weather(seed uint64) (algotest.Storm, int) {
 	n := int(1 + seed%7)
 	s := algotest.Storm{
@@ -205,28 +237,28 @@ func TestLooking(t *testing.T) {
 	}
 	tells := func(p algo.ID, clock int) string {
 		what := fmt.Sprintf("NOTIFICATION{{0 0 %d} %d 1}", p, clock)
-		return fmt.Sprintf("%s>1 %s>3 %s>4 %s>5 resend+", what, what, what, what)
+		return fmt.Sprintf("%s>1 %s>3 %s>4 %s>5 finalize- resend+", what, what, what, what)
 	}
 	r := algotest.NewTranscript(t, id, 5, algo.Config{ID: 2}, nil)
-	r.Elects("leader=0/0 finalize- " + tells(2, 1))
+	r.Elects("leader=0/0 " + tells(2, 1))
 	r.Elects("")
-	r.Hears(1, says(1, 1), "") // a smaller vote
-	r.Hears(3, says(3, 1), "finalize- "+tells(3, 1))
-	r.Hears(1, says(3, 1), "finalize+")              // a majority
-	r.Hears(4, says(3, 1), "")                       // more of it
-	r.Hears(5, says(5, 1), "finalize- "+tells(5, 1)) // a larger vote ends the wait
+	r.Hears(1, says(1, 1), polls) // a smaller vote
+	r.Hears(3, says(3, 1), tells(3, 1))
+	r.Hears(1, says(3, 1), waits)       // a majority
+	r.Hears(4, says(3, 1), waits)       // more of it
+	r.Hears(5, says(5, 1), tells(5, 1)) // a larger vote ends the wait
 	r.Expires("resend", tells(5, 1))
-	r.Hears(3, says(3, 1), "")                       // overtaken, or a second copy
-	r.Hears(4, says(4, 3), "finalize- "+tells(4, 3)) // a later round: all anew
-	r.Hears(3, says(5, 2), "NOTIFICATION{{0 0 4} 3 1}>3")
-	r.Hears(3, says(1, 5), "finalize- "+tells(2, 5)) // the vote for itself is larger
-	r.Hears(1, says(2, 5), "")
-	r.Hears(4, says(2, 5), "finalize+")
+	r.Hears(3, says(3, 1), polls)       // overtaken, or a second copy
+	r.Hears(4, says(4, 3), tells(4, 3)) // a later round: all anew
+	r.Hears(3, says(5, 2), "NOTIFICATION{{0 0 4} 3 1}>3 "+polls)
+	r.Hears(3, says(1, 5), tells(2, 5)) // the vote for itself is larger
+	r.Hears(1, says(2, 5), polls)
+	r.Hears(4, says(2, 5), waits)
 	r.Expires("finalize", "finalize- resend- leader=2/5")
 	// It leads, and says so to who looks.
 	r.Hears(5, says(5, 1), "NOTIFICATION{{0 0 2} 5 3}>5")
 	r.Hears(3, zabfle.Notification{Vote: vote(2), Clock: 5, State: zabfle.Following}, "")
-	r.Elects("leader=0/0 finalize- " + tells(2, 6))
+	r.Elects("leader=0/0 " + tells(2, 6))
 }
 
 // TestJoining is rule 4.
@@ -237,80 +269,80 @@ func TestJoining(t *testing.T) {
 	looks := func() *algotest.Transcript {
 		r := algotest.NewTranscript(t, id, 5, algo.Config{ID: 5, Incarnation: 1}, nil)
 		what := "NOTIFICATION{{0 0 5} 1 1}"
-		r.Starts(fmt.Sprintf("leader=0/0 finalize- %s>1 %s>2 %s>3 %s>4 resend+",
+		r.Starts(fmt.Sprintf("leader=0/0 %s>1 %s>2 %s>3 %s>4 finalize- resend+",
 			what, what, what, what))
 		return r
 	}
 	r := looks()
-	r.Hears(1, says(3, 7, zabfle.Following), "")
-	r.Hears(2, says(3, 7, zabfle.Following), "") // a majority with itself, but is 3 alive?
+	r.Hears(1, says(3, 7, zabfle.Following), polls)
+	r.Hears(2, says(3, 7, zabfle.Following), polls) // a majority with itself, but is 3 alive?
 	r.Hears(3, says(3, 7, zabfle.Leading), "finalize- resend- leader=3/7")
 
 	r = looks()
-	r.Hears(3, says(3, 7, zabfle.Leading), "")
-	r.Hears(1, says(2, 6, zabfle.Following), "")
+	r.Hears(3, says(3, 7, zabfle.Leading), polls)
+	r.Hears(1, says(2, 6, zabfle.Following), polls)
 	r.Hears(1, says(3, 7, zabfle.Following), "finalize- resend- leader=3/7")
 
 	// Why FIFO is needed: 3 led in round 7, but looks by now. Its older message,
 	// overtaken by the newer one, makes this process follow it.
 	r = looks()
 	newer := "NOTIFICATION{{0 0 5} 8 1}"
-	r.Hears(3, says(3, 8, zabfle.Looking), fmt.Sprintf("finalize- %s>1 %s>2 %s>3 %s>4 resend+",
+	r.Hears(3, says(3, 8, zabfle.Looking), fmt.Sprintf("%s>1 %s>2 %s>3 %s>4 finalize- resend+",
 		newer, newer, newer, newer))
-	r.Hears(3, says(3, 7, zabfle.Leading), "")
+	r.Hears(3, says(3, 7, zabfle.Leading), polls)
 	r.Hears(1, says(3, 7, zabfle.Following), "finalize- resend- leader=3/7")
 
 	// 3 led in round 7, but looks by now: it is not followed, though those who have
 	// not heard of that follow it still.
 	r = looks()
-	r.Hears(3, says(3, 7, zabfle.Leading), "")
-	r.Hears(3, says(3, 8, zabfle.Looking), fmt.Sprintf("finalize- %s>1 %s>2 %s>3 %s>4 resend+",
+	r.Hears(3, says(3, 7, zabfle.Leading), polls)
+	r.Hears(3, says(3, 8, zabfle.Looking), fmt.Sprintf("%s>1 %s>2 %s>3 %s>4 finalize- resend+",
 		newer, newer, newer, newer))
-	r.Hears(1, says(3, 7, zabfle.Following), "")
-	r.Hears(2, says(3, 7, zabfle.Following), "")
+	r.Hears(1, says(3, 7, zabfle.Following), polls)
+	r.Hears(2, says(3, 7, zabfle.Following), polls)
 
 	// Whom it had voted for is told that it joined another.
 	r = looks()
-	all := "finalize- NOTIFICATION{{0 9 2} 1 1}>1 NOTIFICATION{{0 9 2} 1 1}>2 " +
-		"NOTIFICATION{{0 9 2} 1 1}>3 NOTIFICATION{{0 9 2} 1 1}>4 resend+"
+	all := "NOTIFICATION{{0 9 2} 1 1}>1 NOTIFICATION{{0 9 2} 1 1}>2 " +
+		"NOTIFICATION{{0 9 2} 1 1}>3 NOTIFICATION{{0 9 2} 1 1}>4 finalize- resend+"
 	newest := zabfle.Vote{Zxid: 9, ID: 2}
 	r.Hears(4, zabfle.Notification{Vote: newest, Clock: 1, State: zabfle.Looking}, all)
-	r.Hears(3, says(3, 1, zabfle.Leading), "")
+	r.Hears(3, says(3, 1, zabfle.Leading), polls)
 	r.Hears(1, says(3, 1, zabfle.Following),
 		"finalize- resend- leader=3/1 NOTIFICATION{{0 0 3} 1 2}>2")
 
 	// Whom it joins needs no telling.
 	r = looks()
 	r.Hears(2, zabfle.Notification{Vote: newest, Clock: 1, State: zabfle.Looking}, all)
-	r.Hears(2, zabfle.Notification{Vote: newest, Clock: 1, State: zabfle.Leading}, "")
+	r.Hears(2, zabfle.Notification{Vote: newest, Clock: 1, State: zabfle.Leading}, polls)
 	r.Hears(1, zabfle.Notification{Vote: newest, Clock: 1, State: zabfle.Following},
-		"finalize+ finalize- resend- leader=2/1")
+		"finalize- resend- leader=2/1")
 
 	// What others report of the same round counts as their vote: for a majority...
 	r = looks()
-	r.Hears(1, says(5, 1, zabfle.Looking), "")
-	r.Hears(2, says(5, 1, zabfle.Looking), "finalize+")
-	r.Hears(2, says(3, 1, zabfle.Following), "finalize-") // ... and against it
-	r.Hears(4, says(5, 1, zabfle.Looking), "finalize+")
+	r.Hears(1, says(5, 1, zabfle.Looking), polls)
+	r.Hears(2, says(5, 1, zabfle.Looking), waits)
+	r.Hears(2, says(3, 1, zabfle.Following), polls) // ... and against it
+	r.Hears(4, says(5, 1, zabfle.Looking), waits)
 
 	// Who joined in another round votes for nobody in this one.
 	r = looks()
-	r.Hears(1, says(5, 1, zabfle.Looking), "")
-	r.Hears(2, says(5, 1, zabfle.Looking), "finalize+")
-	r.Hears(2, says(3, 7, zabfle.Following), "finalize-")
+	r.Hears(1, says(5, 1, zabfle.Looking), polls)
+	r.Hears(2, says(5, 1, zabfle.Looking), waits)
+	r.Hears(2, says(3, 7, zabfle.Following), polls)
 
 	// Who voted for this process is told that it joined another.
 	r = looks()
-	r.Hears(1, says(5, 1, zabfle.Looking), "")
-	r.Hears(2, says(5, 1, zabfle.Looking), "finalize+")
-	r.Hears(3, says(3, 7, zabfle.Leading), "")
+	r.Hears(1, says(5, 1, zabfle.Looking), polls)
+	r.Hears(2, says(5, 1, zabfle.Looking), waits)
+	r.Hears(3, says(3, 7, zabfle.Leading), waits)
 	r.Hears(4, says(3, 7, zabfle.Following), "finalize- resend- leader=3/7 "+
 		"NOTIFICATION{{0 0 3} 7 2}>1 NOTIFICATION{{0 0 3} 7 2}>2")
 
 	// Others still follow this process: only in its own round does it lead on.
 	r = looks()
-	r.Hears(1, says(5, 2, zabfle.Following), "")
-	r.Hears(2, says(5, 2, zabfle.Following), "")
+	r.Hears(1, says(5, 2, zabfle.Following), polls)
+	r.Hears(2, says(5, 2, zabfle.Following), polls)
 	r.Hears(3, says(5, 1, zabfle.Following), "finalize- resend- leader=5/1")
 }
 
@@ -322,7 +354,7 @@ func TestTwoLeaders(t *testing.T) {
 	}
 	tells := func(clock int) string {
 		what := fmt.Sprintf("NOTIFICATION{{0 0 4} %d 1}", clock)
-		return fmt.Sprintf("finalize- %s>1 %s>2 %s>3 %s>5 resend+", what, what, what, what)
+		return fmt.Sprintf("%s>1 %s>2 %s>3 %s>5 finalize- resend+", what, what, what, what)
 	}
 	for name, c := range map[string]struct {
 		other zabfle.Notification
@@ -341,9 +373,9 @@ func TestTwoLeaders(t *testing.T) {
 			r.Suspects(3, "")
 			r.Elects("leader=0/0 " + tells(1))
 			r.Hears(1, says(1, 3, zabfle.Looking), tells(3))
-			r.Hears(1, says(4, 3, zabfle.Looking), "")
-			r.Hears(2, says(4, 3, zabfle.Looking), "finalize+")
-			r.Hears(c.from, c.other, "")
+			r.Hears(1, says(4, 3, zabfle.Looking), polls)
+			r.Hears(2, says(4, 3, zabfle.Looking), waits)
+			r.Hears(c.from, c.other, waits)
 			r.Expires("finalize", c.want)
 		})
 	}
@@ -356,11 +388,11 @@ func settled(t *testing.T, self algo.ID) *algotest.Transcript {
 	return r
 }
 
-const looks2 = "leader=0/0 finalize- NOTIFICATION{{0 0 2} 2 1}>1 NOTIFICATION{{0 0 2} 2 1}>3 " +
-	"NOTIFICATION{{0 0 2} 2 1}>4 NOTIFICATION{{0 0 2} 2 1}>5 resend+"
+const looks2 = "leader=0/0 NOTIFICATION{{0 0 2} 2 1}>1 NOTIFICATION{{0 0 2} 2 1}>3 " +
+	"NOTIFICATION{{0 0 2} 2 1}>4 NOTIFICATION{{0 0 2} 2 1}>5 finalize- resend+"
 
-const looks4 = "leader=0/0 finalize- NOTIFICATION{{0 0 4} 2 1}>1 NOTIFICATION{{0 0 4} 2 1}>2 " +
-	"NOTIFICATION{{0 0 4} 2 1}>3 NOTIFICATION{{0 0 4} 2 1}>5 resend+"
+const looks4 = "leader=0/0 NOTIFICATION{{0 0 4} 2 1}>1 NOTIFICATION{{0 0 4} 2 1}>2 " +
+	"NOTIFICATION{{0 0 4} 2 1}>3 NOTIFICATION{{0 0 4} 2 1}>5 finalize- resend+"
 
 // TestFollower: what makes a follower look again.
 func TestFollower(t *testing.T) {
@@ -375,11 +407,11 @@ func TestFollower(t *testing.T) {
 	r.Suspects(4, "")
 
 	r = settled(t, 2)
-	r.Hears(4, looking(5, 1), looks2+" NOTIFICATION{{0 0 2} 2 1}>4") // it votes for another now
+	r.Hears(4, looking(5, 1), looks2+" NOTIFICATION{{0 0 2} 2 1}>4 "+polls) // it votes for another now
 	r = settled(t, 2)
-	r.Hears(4, looking(4, 2), looks2+" finalize- NOTIFICATION{{0 0 4} 2 1}>1 "+
+	r.Hears(4, looking(4, 2), looks2+" NOTIFICATION{{0 0 4} 2 1}>1 "+
 		"NOTIFICATION{{0 0 4} 2 1}>3 NOTIFICATION{{0 0 4} 2 1}>4 "+
-		"NOTIFICATION{{0 0 4} 2 1}>5 resend+")
+		"NOTIFICATION{{0 0 4} 2 1}>5 finalize- resend+")
 }
 
 // TestLeader: a leader without a majority looks again. A newcomer votes for itself
@@ -461,6 +493,8 @@ func TestRival(t *testing.T) {
 	r.Hears(3, leads, "NOTIFICATION{{0 0 4} 1 2}>3")       // its leader does not know of that one
 	r.Hears(3, rival(2, 1), "NOTIFICATION{{0 0 4} 1 2}>3") // nor does who follows this one
 	r.Hears(1, rival(5, 2), looks2)
+	r = settled(t, 2) // its leader has joined another, though that one's vote is smaller
+	r.Hears(4, rival(3, 1), looks2)
 }
 
 // TestSecondTerm: a new leadership begins with a clean slate, and does not begin
@@ -472,12 +506,12 @@ func TestSecondTerm(t *testing.T) {
 	newcomer := func(p algo.ID) zabfle.Notification {
 		return zabfle.Notification{Vote: vote(p), Clock: 1, State: zabfle.Looking}
 	}
-	const looks = "leader=0/0 finalize- NOTIFICATION{{0 0 3} 2 1}>1 NOTIFICATION{{0 0 3} 2 1}>2 resend+"
+	const looks = "leader=0/0 NOTIFICATION{{0 0 3} 2 1}>1 NOTIFICATION{{0 0 3} 2 1}>2 finalize- resend+"
 	r := algotest.NewTranscript(t, id, 3, algo.Config{ID: 3, Leader: 3}, nil)
 	r.Hears(1, newcomer(1), "NOTIFICATION{{0 0 3} 1 3}>1")
 	r.Hears(1, newcomer(1), "NOTIFICATION{{0 0 3} 1 3}>1")
 	r.Elects(looks)
-	r.Hears(1, votes(), "finalize+")
+	r.Hears(1, votes(), waits)
 	r.Expires("finalize", "finalize- resend- leader=3/2")
 	r.Hears(1, newcomer(1), "NOTIFICATION{{0 0 3} 2 3}>1")
 	r.Hears(2, newcomer(2), "NOTIFICATION{{0 0 3} 2 3}>2")
@@ -485,20 +519,20 @@ func TestSecondTerm(t *testing.T) {
 
 	r = algotest.NewTranscript(t, id, 3, algo.Config{ID: 3, Leader: 3}, nil)
 	r.Elects(looks)
-	r.Hears(1, votes(), "finalize+")
+	r.Hears(1, votes(), waits)
 	r.Suspects(1, "")
 	r.Suspects(2, "")
-	r.Expires("finalize", "finalize- resend- leader=3/2 leader=0/0 finalize- "+
-		"NOTIFICATION{{0 0 3} 3 1}>1 NOTIFICATION{{0 0 3} 3 1}>2 resend+")
+	r.Expires("finalize", "finalize- resend- leader=3/2 leader=0/0 "+
+		"NOTIFICATION{{0 0 3} 3 1}>1 NOTIFICATION{{0 0 3} 3 1}>2 finalize- resend+")
 }
 
 // TestSuspectedWinner: a leader that is suspected already is none.
 func TestSuspectedWinner(t *testing.T) {
 	r := algotest.NewTranscript(t, id, 3, algo.Config{ID: 1}, nil)
 	r.Suspects(3, "")
-	r.Elects("leader=0/0 finalize- NOTIFICATION{{0 0 1} 1 1}>2 NOTIFICATION{{0 0 1} 1 1}>3 resend+")
+	r.Elects("leader=0/0 NOTIFICATION{{0 0 1} 1 1}>2 NOTIFICATION{{0 0 1} 1 1}>3 finalize- resend+")
 	r.Hears(3, zabfle.Notification{Vote: vote(3), Clock: 1, State: zabfle.Looking},
-		"finalize- NOTIFICATION{{0 0 3} 1 1}>2 NOTIFICATION{{0 0 3} 1 1}>3 resend+ finalize+")
-	r.Expires("finalize", "finalize- resend- leader=3/1 leader=0/0 finalize- "+
-		"NOTIFICATION{{0 0 1} 2 1}>2 NOTIFICATION{{0 0 1} 2 1}>3 resend+")
+		"NOTIFICATION{{0 0 3} 1 1}>2 NOTIFICATION{{0 0 3} 1 1}>3 resend- finalize+")
+	r.Expires("finalize", "finalize- resend- leader=3/1 leader=0/0 "+
+		"NOTIFICATION{{0 0 1} 2 1}>2 NOTIFICATION{{0 0 1} 2 1}>3 finalize- resend+")
 }

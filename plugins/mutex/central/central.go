@@ -37,9 +37,11 @@ func init() {
 		// request knows from the coordinator, where it stands in the queue already.
 		Promises: algo.Promises{StarvationFree: true, RequestOrder: true},
 		Claims: []algo.Claim{
-			{Metric: "messages/entry", Load: "light", Text: "3, and 0 for the coordinator: 3(N-1)/N",
+			{Metric: "messages/entry", Load: "light", Source: algo.Derived,
+				Text:  "3, and 0 for the coordinator: 3(N-1)/N",
 				Bound: algo.Within(0.10, messages)},
-			{Metric: "messages/entry", Load: "burst", Text: "3, and 0 for the coordinator: 3(N-1)/N",
+			{Metric: "messages/entry", Load: "burst", Source: algo.Derived,
+				Text:  "3, and 0 for the coordinator: 3(N-1)/N",
 				Bound: algo.Exactly(messages)},
 		},
 		Breaks: "When the coordinator crashes the queue dies with it, and everybody waits for ever. " +

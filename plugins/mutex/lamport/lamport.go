@@ -33,8 +33,12 @@ func init() {
 		Survives: algo.Faults{Duplication: true}, // in order, a second copy says nothing new
 		Promises: algo.Promises{StarvationFree: true, RequestOrder: true},
 		Claims: []algo.Claim{
-			{Metric: "messages/entry", Load: "light", Text: "3(N-1)", Bound: algo.Exactly(messages)},
-			{Metric: "messages/entry", Load: "burst", Text: "3(N-1)", Bound: algo.Exactly(messages)},
+			{Metric: "messages/entry", Load: "light", Source: algo.Derived,
+				Text:  "3(N-1), as Ricart and Agrawala count it",
+				Bound: algo.Exactly(messages)},
+			{Metric: "messages/entry", Load: "burst", Source: algo.Derived,
+				Text:  "3(N-1), as Ricart and Agrawala count it",
+				Bound: algo.Exactly(messages)},
 		},
 		Breaks: "Where links do not keep order it is unsafe: a REPLY or RELEASE that overtakes a " +
 			"REQUEST of its sender lets two in at once. After any crash or loss whoever asks " +

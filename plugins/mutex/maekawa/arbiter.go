@@ -56,7 +56,7 @@ func (n *node) next(env algo.Env) {
 
 func (n *node) give(env algo.Env, s Stamp) {
 	n.lock = s
-	env.Send(s.ID, Locked{s})
+	env.Send(s.ID, Locked{s, n.clock})
 }
 
 // enqueue keeps those who wait in the order of their stamps.

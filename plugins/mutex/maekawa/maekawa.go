@@ -10,6 +10,10 @@
 // inquires, and whoever has failed elsewhere relinquishes: so nobody waits in a
 // circle. With quorums of size K, about the square root of N, that is 3(K-1)
 // messages for an entry without contention.
+//
+// Nobody starves, since a LOCKED carries the arbiter's clock: the next request of
+// whoever is let in comes after all that wait at any of its arbiters, and any two
+// processes have one in common.
 package maekawa
 
 import (
@@ -29,8 +33,10 @@ func init() {
 				"sent FAILED too (failed_to_displaced_waiter; false is the printed text). All messages " +
 				"carry the request's stamp, so links need no order. Where no projective plane of N " +
 				"points is known here, quorums are rows and columns of a grid, whose last row may be " +
-				"shorter. A process that comes back does not know who has its lock: it gives it to " +
-				"nobody, and asks for none.",
+				"shorter. A request's number exceeds that of every REQUEST sent, received or observed; " +
+				"observed is what an arbiter has received, by its clock, which LOCKED carries, or else " +
+				"whoever has asked often would be passed by one who has not, without end. A process " +
+				"that comes back does not know who has its lock: it gives it to nobody, and asks for none.",
 		},
 		Messages: []algo.Message{
 			Request{}, Locked{}, Failed{}, Inquire{}, Relinquish{}, Release{},
@@ -42,16 +48,17 @@ func init() {
 			{Name: "failed_to_displaced_waiter", Type: algo.Bool, Default: algo.Const(true),
 				Doc: "Sanders' correction: FAILED also to the waiter displaced from the queue's head"},
 		},
-		Needs:    algo.Needs{Timing: sound},
+		Needs:    algo.Needs{Params: sound},
 		Promises: algo.Promises{StarvationFree: true},
 		Claims: []algo.Claim{{
-			Metric: "messages/entry", Load: "light", Text: "3(K-1)",
+			Metric: "messages/entry", Load: "light", Source: algo.FromPaper, Text: "3(K-1)",
 			Bound: func(n int) (float64, float64) {
 				least, largest := sizes("auto", n)
 				return float64(3 * (least - 1)), float64(3 * (largest - 1))
 			},
 		}, {
-			Metric: "messages/entry", Load: "burst", Text: "3(K-1) to 5(K-1)",
+			Metric: "messages/entry", Load: "burst", Source: algo.FromPaper,
+			Text: "3(K-1) to 5(K-1)",
 			Bound: func(n int) (float64, float64) {
 				least, largest := sizes("auto", n)
 				return float64(3 * (least - 1)), float64(5 * (largest - 1))
@@ -68,7 +75,7 @@ func init() {
 type node struct {
 	algo.Config
 	q     []algo.ID // the quorum, ascending
-	clock uint64    // the largest seen in a stamp
+	clock uint64    // the largest of any request sent, received, or heard of from an arbiter
 
 	requester
 	arbiter
@@ -108,6 +115,7 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 		n.clock = max(n.clock, m.S.Clock)
 		n.onRequest(env, m.S)
 	case Locked:
+		n.clock = max(n.clock, m.Clock)
 		n.onLocked(env, from, m.S)
 	case Failed:
 		n.onFailed(env, from, m.S)

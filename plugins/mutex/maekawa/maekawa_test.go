@@ -168,24 +168,24 @@ func play(t *testing.T, lines []line) {
 // TestArbiter is rules 2, 6 and 8 at an arbiter that does not request.
 func TestArbiter(t *testing.T) {
 	play(t, []line{
-		{from(5, maekawa.Request{S: stamp(5, 5)}), "LOCKED{{5 5}}>5"},    // free
-		{from(6, maekawa.Request{S: stamp(6, 6)}), "FAILED{{6 6}}>6"},    // later than the lock
-		{from(7, maekawa.Request{S: stamp(4, 7)}), "INQUIRE{{5 5}}>5"},   // before it: ask
-		{from(4, maekawa.Request{S: stamp(5, 4)}), "FAILED{{5 4}}>4"},    // before it, not first
-		{from(3, maekawa.Request{S: stamp(3, 3)}), "FAILED{{4 7}}>7"},    // displaces; asked already
-		{from(5, maekawa.Relinquish{S: stamp(5, 5)}), "LOCKED{{3 3}}>3"}, // the first of all
-		{from(5, maekawa.Relinquish{S: stamp(5, 5)}), ""},                // stale
-		{from(5, maekawa.Release{S: stamp(5, 5)}), ""},                   // stale
-		{from(2, maekawa.Request{S: stamp(3, 2)}), "INQUIRE{{3 3}}>3"},   // equal clocks: by ID
-		{from(3, maekawa.Release{S: stamp(3, 3)}), "LOCKED{{3 2}}>2"},    // it was inside
-		{from(2, maekawa.Release{S: stamp(3, 2)}), "LOCKED{{4 7}}>7"},    // in the order of stamps
-		{from(7, maekawa.Release{S: stamp(4, 7)}), "LOCKED{{5 4}}>4"},    //
-		{from(4, maekawa.Release{S: stamp(5, 4)}), "LOCKED{{5 5}}>5"},    // who had relinquished
-		{from(5, maekawa.Release{S: stamp(5, 5)}), "LOCKED{{6 6}}>6"},    //
-		{from(6, maekawa.Release{S: stamp(6, 6)}), ""},                   // free again
-		{from(6, maekawa.Request{S: stamp(7, 6)}), "LOCKED{{7 6}}>6"},    //
-		{from(7, maekawa.Request{S: stamp(9, 7)}), "FAILED{{9 7}}>7"},    //
-		{from(5, maekawa.Request{S: stamp(8, 5)}), "FAILED{{8 5}}>5"},    // first of the waiting only
+		{from(5, maekawa.Request{S: stamp(5, 5)}), "LOCKED{{5 5} 5}>5"},    // free
+		{from(6, maekawa.Request{S: stamp(6, 6)}), "FAILED{{6 6}}>6"},      // later than the lock
+		{from(7, maekawa.Request{S: stamp(4, 7)}), "INQUIRE{{5 5}}>5"},     // before it: ask
+		{from(4, maekawa.Request{S: stamp(5, 4)}), "FAILED{{5 4}}>4"},      // before it, not first
+		{from(3, maekawa.Request{S: stamp(3, 3)}), "FAILED{{4 7}}>7"},      // displaces; asked already
+		{from(5, maekawa.Relinquish{S: stamp(5, 5)}), "LOCKED{{3 3} 6}>3"}, // the first of all
+		{from(5, maekawa.Relinquish{S: stamp(5, 5)}), ""},                  // stale
+		{from(5, maekawa.Release{S: stamp(5, 5)}), ""},                     // stale
+		{from(2, maekawa.Request{S: stamp(3, 2)}), "INQUIRE{{3 3}}>3"},     // equal clocks: by ID
+		{from(3, maekawa.Release{S: stamp(3, 3)}), "LOCKED{{3 2} 6}>2"},    // it was inside
+		{from(2, maekawa.Release{S: stamp(3, 2)}), "LOCKED{{4 7} 6}>7"},    // in the order of stamps
+		{from(7, maekawa.Release{S: stamp(4, 7)}), "LOCKED{{5 4} 6}>4"},    //
+		{from(4, maekawa.Release{S: stamp(5, 4)}), "LOCKED{{5 5} 6}>5"},    // who had relinquished
+		{from(5, maekawa.Release{S: stamp(5, 5)}), "LOCKED{{6 6} 6}>6"},    //
+		{from(6, maekawa.Release{S: stamp(6, 6)}), ""},                     // free again
+		{from(6, maekawa.Request{S: stamp(7, 6)}), "LOCKED{{7 6} 7}>6"},    //
+		{from(7, maekawa.Request{S: stamp(9, 7)}), "FAILED{{9 7}}>7"},      //
+		{from(5, maekawa.Request{S: stamp(8, 5)}), "FAILED{{8 5}}>5"},      // first of the waiting only
 	})
 }
 
@@ -236,12 +236,74 @@ func TestRequester(t *testing.T) {
 	}
 }
 
-// TestClock: a request is stamped later than every request seen before.
+// TestClock: a request is stamped later than every request received, and than those
+// that an arbiter has heard of, be it with a LOCKED that comes too late.
 func TestClock(t *testing.T) {
 	play(t, []line{
-		{from(5, maekawa.Request{S: stamp(7, 5)}), "LOCKED{{7 5}}>5"},
+		{from(5, maekawa.Request{S: stamp(7, 5)}), "LOCKED{{7 5} 7}>5"},
 		{algo.Event{Type: algo.Request}, "REQUEST{{8 1}}>2 REQUEST{{8 1}}>4"},
+		{from(5, maekawa.Release{S: stamp(7, 5)}), ""}, // to itself: LOCKED
+		{from(2, maekawa.Locked{S: stamp(8, 1), Clock: 20}), ""},
+		{from(4, maekawa.Locked{S: stamp(8, 1), Clock: 8}), "granted"},
+		{algo.Event{Type: algo.Release}, "RELEASE{{8 1}}>2 RELEASE{{8 1}}>4"},
+		{algo.Event{Type: algo.Request}, "REQUEST{{21 1}}>2 REQUEST{{21 1}}>4"},
+		{from(2, maekawa.Locked{S: stamp(8, 1), Clock: 30}), ""},
+		{from(3, maekawa.Request{S: stamp(22, 3)}), "FAILED{{22 3}}>3"},
+		{from(2, maekawa.Locked{S: stamp(21, 1), Clock: 21}), ""},
+		{from(4, maekawa.Locked{S: stamp(21, 1), Clock: 21}), "granted"},
+		{algo.Event{Type: algo.Release}, "RELEASE{{21 1}}>2 RELEASE{{21 1}}>4 LOCKED{{22 3} 30}>3"},
+		{algo.Event{Type: algo.Request}, "REQUEST{{31 1}}>2 REQUEST{{31 1}}>4"},
 	})
+}
+
+// TestNobodyIsPassedAgainAndAgain: one process has asked forty times, and its clock
+// runs ahead of those that are not its arbiters. When it asks together with one who
+// asks again and again, that one goes before it twice at most: with the request that
+// is under way, and the next, stamped before it could know.
+func TestNobodyIsPassedAgainAndAgain(t *testing.T) {
+	for _, n := range []int{4, 7, 9, 13} {
+		for often := range algo.ID(n) {
+			for other := range algo.ID(n) {
+				if often == other {
+					continue
+				}
+				var events []harness.Event
+				ask := func(at time.Duration, p algo.ID) {
+					events = append(events, harness.Event{At: at, Do: harness.DoRequest, Node: p + 1})
+				}
+				for i := range 40 {
+					ask(time.Duration(i)*10*ms, often)
+				}
+				for range 20 {
+					ask(500*ms, other)
+				}
+				ask(500*ms, often)
+				o, err := algotest.Simulate(algotest.Entries{Nodes: n, Events: events}.Plan(t, id))
+				if err != nil || o.Status != check.OK {
+					t.Fatalf("n = %d: %s: %s, %v", n, o.Status, o.Reason, err)
+				}
+				if passed := before(o.Operations, often+1); passed > 2 {
+					t.Errorf("n = %d: %d enters %d times before %d", n, other+1, passed, often+1)
+				}
+			}
+		}
+	}
+}
+
+// before is how often others enter while the last request of p waits.
+func before(list []check.Operation, p algo.ID) (n int) {
+	var last check.Operation
+	for _, op := range list {
+		if op.Process == p && op.Begin > last.Begin {
+			last = op
+		}
+	}
+	for _, op := range list {
+		if op.Process != p && op.End > last.Begin && op.End < last.End {
+			n++
+		}
+	}
+	return n
 }
 
 // TestOutOfModel: a plane that is not known here is said to be none, and the printed
@@ -259,7 +321,7 @@ func TestOutOfModel(t *testing.T) {
 		{7, true, "<nil>"}, {8, true, "no projective plane of 8 points"},
 		{7, false, "failed_to_displaced_waiter false"},
 	} {
-		err := alg.Spec.Needs.Timing(algo.Network{Nodes: c.n},
+		err := alg.Spec.Needs.Params(algo.Network{Nodes: c.n},
 			algo.Params{"quorums": "plane", "failed_to_displaced_waiter": c.tells})
 		if got := fmt.Sprint(err); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%+v: %s", c, got)

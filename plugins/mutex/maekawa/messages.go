@@ -18,8 +18,11 @@ func (s Stamp) precedes(r Stamp) bool {
 // Request asks an arbiter for its lock.
 type Request struct{ S Stamp }
 
-// Locked gives it.
-type Locked struct{ S Stamp }
+// Locked gives it, and tells the requester of those that it does not hear itself.
+type Locked struct {
+	S     Stamp
+	Clock uint64 // the arbiter's: no less than that of any REQUEST that it has received
+}
 
 // Failed says that the lock is another's and that this request must wait.
 type Failed struct{ S Stamp }

@@ -29,7 +29,8 @@ func init() {
 		Messages: []algo.Message{Req{}, Token{}},
 		Promises: algo.Promises{StarvationFree: true}, // Theorem 1
 		Claims: []algo.Claim{{
-			Metric: "messages/entry", Load: "light", Text: "H(n-1) on average (Theorem 5)",
+			Metric: "messages/entry", Load: "light", Source: algo.FromPaper,
+			Text:  "H(n-1) on average (Theorem 5)",
 			Bound: algo.Within(0.10, func(n int) float64 { return algo.Harmonic(n - 1) }),
 		}},
 		Breaks: "When the holder crashes, or the token is lost on its way, nobody enters any more. " +

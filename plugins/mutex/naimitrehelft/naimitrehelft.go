@@ -8,7 +8,8 @@
 // within Telec, it queries everybody for the token. If nobody has it, it becomes
 // a candidate, and the candidate with the least ID makes a new token, and a new
 // tree with itself at the root. If somebody has it, and again the next time, the
-// request has died on its way, and the holder builds the new tree.
+// request has died on its way, and whoever holds the token by then builds the new
+// tree.
 //
 // Each tree is an epoch of its own: what is left of an older one counts no more.
 package naimitrehelft
@@ -45,6 +46,8 @@ type node struct {
 	heard      uint64    // + the largest epoch of any message
 	queriers   []querier // + who asked for the token during the last Telec
 	misses     int       // + answers in a row that the token is elsewhere
+	gave       algo.ID   // + whom the token last went to from here; None: nobody, in this epoch
+	owed       bool      // + somebody wants a new tree, and we have not had the token since
 	recovering bool      // + came back, and knows no epoch that it may take part in
 
 	tWait, tElec time.Duration
@@ -104,9 +107,14 @@ func (n *node) enter(env algo.Env) {
 func (n *node) Release(env algo.Env) {
 	n.requesting, n.inside = false, false
 	if n.next != algo.None { // then we have the token: a new tree has emptied next
-		env.Send(n.next, Token{n.in()})
-		n.token, n.next = false, algo.None
+		n.give(env, n.next)
+		n.next = algo.None
 	}
+}
+
+func (n *node) give(env algo.Env, p algo.ID) {
+	n.token, n.gave = false, p
+	env.Send(p, Token{n.in()})
 }
 
 func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
@@ -154,13 +162,13 @@ func (n *node) onRequest(env algo.Env, origin algo.ID) {
 	case n.requesting: // root, waiting or inside: origin is next
 		n.next = origin
 	default: // idle root: give up the token at once
-		n.token = false
-		env.Send(origin, Token{n.in()})
+		n.give(env, origin)
 	}
 	n.last = origin
 }
 
-// onToken is rule 13. Who asked for it in the meantime is told where it is.
+// onToken is rule 13. Who asked for it in the meantime is told where it is; who
+// asked for a new tree, gets one.
 func (n *node) onToken(env algo.Env) {
 	n.token = true
 	n.rest(env)
@@ -170,7 +178,7 @@ func (n *node) onToken(env algo.Env) {
 		}
 	}
 	n.queriers = nil
-	if n.recovering { // of a request in an earlier life: its tree is no longer known here
+	if n.owed || n.recovering { // of a request in an earlier life: its tree is no longer known here
 		n.build(env)
 	}
 	if n.requesting {

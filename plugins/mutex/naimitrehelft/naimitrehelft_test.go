@@ -3,7 +3,6 @@ package naimitrehelft_test
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/conclave-bench/conclave/pkg/trace"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -15,6 +14,8 @@ import (
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
+	_ "github.com/conclave-bench/conclave/plugins/mutex/naimitrehel"
 	ft "github.com/conclave-bench/conclave/plugins/mutex/naimitrehelft"
 )
 
@@ -182,6 +183,93 @@ func TestWithoutFailures(t *testing.T) {
 	}.Run(t, id)
 }
 
+// TestSaturated: the default of Twait knows how long a queue of everybody takes, so
+// that a full load costs what it costs naimi-trehel, to the message.
+func TestSaturated(t *testing.T) {
+	for _, latency := range []bus.Latency{bus.Constant(ms), bus.Uniform(ms, 20*ms)} {
+		for _, hold := range []bus.Latency{bus.Constant(0), bus.Constant(ms), bus.Uniform(0, 40*ms)} {
+			for _, n := range []int{2, 5, 20, 50} {
+				sent := func(id string) string {
+					p, err := algotest.Plan(id, n, harness.Scenario{
+						Kind: harness.Closed, Requests: 5 * n, Hold: hold, Think: bus.Constant(0),
+					}, nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					p.Network.Latency = latency
+					params, errs := mustLookup(t, id).Spec.Resolve(nil, p.Known())
+					if errs != nil {
+						t.Fatal(errs)
+					}
+					p.Params = params
+					o, err := algotest.Simulate(p)
+					if err != nil || o.Status != check.OK {
+						t.Fatalf("%s: %s, %v", o.Status, o.Reason, err)
+					}
+					return kinds(o)
+				}
+				if got, want := sent(id), sent("mutex/naimi-trehel"); got != want {
+					t.Errorf("n = %d, latency %v, hold %v: %s, want %s", n, latency, hold, got, want)
+				}
+			}
+		}
+	}
+}
+
+func mustLookup(t *testing.T, id string) *algo.Algorithm {
+	t.Helper()
+	alg, err := algo.Lookup(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return alg
+}
+
+// TestTokenThatNeverRests: 2, 3 and 4 ask without a pause and stay inside for less
+// than two delays, so that the token is always gone when a wish for a new tree
+// comes to the one that said it was there. Whoever needs the new tree waits for
+// time-outs all the same, and not for the end of the load.
+func TestTokenThatNeverRests(t *testing.T) {
+	const elec, wait = 35 * ms, 50 * ms
+	busy := []harness.Event{request(0, 2), request(40*ms, 3), request(80*ms, 4)}
+	for range 150 {
+		busy = append(busy, request(120*ms, 2), request(120*ms, 3), request(120*ms, 4))
+	}
+	for name, c := range map[string]struct {
+		events  []harness.Event
+		process algo.ID // who waits
+		most    time.Duration
+	}{
+		// 1 is on the way from 5 to the root: two rounds of Twait, CONSULT and QUERY
+		"request died": {[]harness.Event{request(200*ms, 5), crash(202*ms, 1)}, 5, 2*(wait+elec) + 80*ms},
+		"came back":    {[]harness.Event{crash(102*ms, 5), restart(200*ms, 5), request(201*ms, 5)}, 5, 80 * ms},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for seed := range uint64(20) {
+				o := run(t, algotest.Entries{
+					Nodes: 5, Params: map[string]any{"t_elec": elec, "t_wait": wait},
+					Events: append(slices.Clone(busy), c.events...),
+				}, func(p *harness.Plan) {
+					p.Seed = seed
+					if p.Network.Latency = bus.Uniform(ms, 5*ms); seed == 0 {
+						p.Network.Latency = bus.Constant(5 * ms)
+					}
+				})
+				if o.Status != check.OK {
+					t.Fatalf("seed %d: %s: %s", seed, o.Status, o.Reason)
+				}
+				i := slices.IndexFunc(o.Operations, func(op check.Operation) bool {
+					return op.Process == c.process
+				})
+				if op := o.Operations[i]; op.End-op.Begin > c.most {
+					t.Errorf("seed %d: process %d waits %v, want %v at most", seed, op.Process,
+						op.End-op.Begin, c.most)
+				}
+			}
+		})
+	}
+}
+
 // TestCrashInside: whoever waits enters after Twait + 3 Telec at most, counted
 // from the last answer of the one inside.
 func TestCrashInside(t *testing.T) {
@@ -343,6 +431,31 @@ func TestRules(t *testing.T) {
 			{0, from(3, ft.Rebuild{In: ft.In{Epoch: 1}}),
 				"epoch 2, CANDIDATE_ELECTED>1, CANDIDATE_ELECTED>3"},
 		},
+		"8: the token is gone, and the wish goes after it": {
+			asked, {0, from(1, ft.Token{}), "no Twait, no Telec, granted"},
+			{0, from(3, ft.Request{Origin: 3}), ""},
+			{0, algo.Event{Type: algo.Release}, "TOKEN>3"},
+			{0, from(1, ft.Rebuild{}), "REBUILD>3"},
+			{0, from(1, ft.Rebuild{}), ""}, // one is under way
+			{0, request, "REQUEST>3, " + again},
+			{0, from(3, ft.Token{}), "no Twait, no Telec, epoch 1, CANDIDATE_ELECTED>1, " +
+				"CANDIDATE_ELECTED>3, granted"},
+			{0, from(3, ft.Request{In: ft.In{Epoch: 1}, Origin: 3}), ""},
+			{0, algo.Event{Type: algo.Release}, "TOKEN>3"},
+			{0, request, "REQUEST>3, " + again},
+			{0, from(3, ft.Token{In: ft.In{Epoch: 1}}), "no Twait, no Telec, granted"}, // done
+		},
+		"8: the wish overtakes the token": {
+			asked, {0, from(3, ft.Rebuild{}), ""},
+			{0, from(1, ft.Token{}), "no Twait, no Telec, epoch 1, CANDIDATE_ELECTED>1, " +
+				"CANDIDATE_ELECTED>3, granted"},
+		},
+		"8: a newer epoch is the new tree": {
+			asked, {0, from(3, ft.Rebuild{}), ""},
+			{0, from(3, ft.CandidateElected{In: ft.In{Epoch: 1}}),
+				"epoch 1, no Twait, no Telec, REQUEST>3, " + again},
+			{0, from(3, ft.Token{In: ft.In{Epoch: 1}}), "no Twait, no Telec, granted"},
+		},
 		"12: a newer epoch": {
 			asked, {0, from(1, ft.Token{}), "no Twait, no Telec, granted"},
 			{0, algo.Event{Type: algo.Release}, ""}, // the token is idle here
@@ -453,20 +566,17 @@ func TestSchedules(t *testing.T) {
 // TestTelecBound: the Spec wants Telec above three delays, and below it some
 // schedule breaks the promise.
 func TestTelecBound(t *testing.T) {
-	alg, err := algo.Lookup(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alg := mustLookup(t, id)
 	net := algo.Network{Nodes: 3, Latency: 10 * ms}
 	for elec, want := range map[time.Duration]string{
 		31 * ms: "<nil>", 30 * ms: "t_elec 30ms is not above 3d = 30ms",
 	} {
 		p := algo.Params{"t_elec": elec, "rebuild": true}
-		if got := fmt.Sprint(alg.Spec.Needs.Timing(net, p)); got != want {
+		if got := fmt.Sprint(alg.Spec.Needs.Params(net, p)); got != want {
 			t.Errorf("%v: %s, want %s", elec, got, want)
 		}
 	}
-	if alg.Spec.Needs.Timing(net, algo.Params{"t_elec": time.Second, "rebuild": false}) == nil {
+	if alg.Spec.Needs.Params(net, algo.Params{"t_elec": time.Second, "rebuild": false}) == nil {
 		t.Error("rebuild false is within the model")
 	}
 	broken := 0

@@ -56,6 +56,7 @@ func (n *node) build(env algo.Env) {
 // in it.
 func (n *node) begin(env algo.Env, epoch uint64, root algo.ID) {
 	n.epoch, n.last, n.next, n.recovering = epoch, root, algo.None, false
+	n.gave, n.owed = algo.None, false
 	env.Save(Saved{epoch})
 }
 
@@ -136,10 +137,18 @@ func (n *node) onTokenHere(env algo.Env, from algo.ID) {
 	}
 }
 
-// onRebuild is rule 8. Whoever gave the token away in the meantime ignores it.
+// onRebuild is rule 8. + Whoever gave the token away in the meantime has the wish
+// follow it, and fulfils it if the token comes here first. A token that never
+// rests would otherwise be gone each time, and the process starve.
 func (n *node) onRebuild(env algo.Env) {
-	if n.token {
+	switch {
+	case n.token:
 		n.build(env)
+	case !n.owed: // else one has passed here, and the token has not
+		n.owed = true
+		if n.gave != algo.None {
+			env.Send(n.gave, Rebuild{n.in()})
+		}
 	}
 }
 

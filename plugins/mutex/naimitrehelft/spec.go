@@ -22,7 +22,9 @@ func init() {
 				"of an older one are answered with the newer. Whoever is asked for the token while it is " +
 				"on its way answers when it comes. After a second answer that the token lives, a waiter " +
 				"has its holder build a new tree, since its request may have died with a process " +
-				"(rebuild; false is the notes' text, which starves). An observer whose candidate " +
+				"(rebuild; false is the notes' text, which starves); if the token has moved on, the " +
+				"REBUILD follows it, and whoever it has passed builds the tree when the token comes. " +
+				"Twait is by default as long as a queue of everybody takes. An observer whose candidate " +
 				"dies consults again. In a new tree pending requests are issued again. A process that " +
 				"comes back has saved its epoch, not the token, and takes part in a newer epoch alone.",
 		},
@@ -37,16 +39,18 @@ func init() {
 				Doc:     "Telec, how long to wait for answers; default 3d + 20 ms, d the largest latency",
 				Default: func(net algo.Network) any { return 3*net.Latency + algo.Slack }},
 			{Name: "t_wait", Type: algo.Duration, Min: 10 * time.Microsecond,
-				Doc: "Twait, how long to wait for the token before asking; default Telec + 3d + 20 ms",
+				Doc: "Twait, how long to wait for the token before asking; default N(h + d) + 20 ms, h the " +
+					"longest stay inside: as long as a queue of everybody takes, so that without failures " +
+					"nobody asks, and recovery takes longer the more processes there are",
 				Default: func(net algo.Network) any {
-					return net.Params.Duration("t_elec") + 3*net.Latency + algo.Slack
+					return time.Duration(net.Nodes)*(net.Hold+net.Latency) + algo.Slack
 				}},
 			{Name: "rebuild", Type: algo.Bool, Default: algo.Const(true),
 				Doc: "have a new tree built when the token lives but does not come"},
 		},
 		Needs: algo.Needs{
 			Synchrony: algo.Synchronous,
-			Timing: func(net algo.Network, p algo.Params) error {
+			Params: func(net algo.Network, p algo.Params) error {
 				switch t := p.Duration("t_elec"); {
 				case t <= 3*net.Latency:
 					return fmt.Errorf("t_elec %v is not above 3d = %v", t, 3*net.Latency)
@@ -56,18 +60,20 @@ func init() {
 				return nil
 			},
 		},
-		Survives: algo.Faults{Crashes: func(n int) int { return n - 1 }, Recovery: true},
+		Survives: algo.Faults{Crashes: func(n int, _ algo.Params) int { return n - 1 }, Recovery: true},
 		Promises: algo.Promises{StarvationFree: true},
 		Claims: []algo.Claim{{
-			Metric: "messages/entry", Load: "light", Text: "H(n-1) on average, as without failures",
+			Metric: "messages/entry", Load: "light", Source: algo.Derived,
+			Text:  "H(n-1) on average, as without failures",
 			Bound: algo.Within(0.10, func(n int) float64 { return algo.Harmonic(n - 1) }),
 		}, {
-			Metric: "messages/entry", Load: "worst", Text: "4N-3 when the idle holder died",
+			Metric: "messages/entry", Load: "worst", Source: algo.Derived,
+			Text:  "4N-3 when the idle holder died",
 			Bound: algo.Exactly(func(n int) float64 { return float64(4*n - 3) }),
 		}},
 		Breaks: "With Telec below three delays a second token is made while the first lives, and " +
 			"two are inside at once. With rebuild false, the notes' text, one whose request " +
 			"died with another process starves. Otherwise recovery only takes its time: Twait " +
-			"and three Telec.",
+			"and three Telec for a lost token, twice Twait and Telec for a lost request.",
 	}, New)
 }

@@ -33,7 +33,7 @@ func init() {
 		Needs:    algo.Needs{Topology: algo.Tree},
 		Promises: algo.Promises{StarvationFree: true},
 		Claims: []algo.Claim{{
-			Metric: "messages/entry", Load: "light",
+			Metric: "messages/entry", Load: "light", Source: algo.Derived,
 			Text:  "twice the distance to the holder; on average, in a binary tree",
 			Bound: algo.Within(0.10, messages),
 		}},

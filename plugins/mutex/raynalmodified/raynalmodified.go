@@ -48,13 +48,14 @@ func init() {
 					"the outcome does not depend on it"},
 		},
 		Perpetual: true, // unless parked
-		Needs:     algo.Needs{Timing: coprime},
+		Needs:     algo.Needs{Params: coprime},
 		Promises:  algo.Promises{StarvationFree: true},
 		Claims: []algo.Claim{{
-			Metric: "messages/entry", Load: "heavy", Text: "N-1 when everybody waits",
+			Metric: "messages/entry", Load: "heavy", Source: algo.Derived,
+			Text:  "N-1 when everybody waits",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n - 1) }),
 		}, {
-			Metric: "messages/entry", Load: "worst",
+			Metric: "messages/entry", Load: "worst", Source: algo.Derived,
 			Text:  "N(N-1) for the same process again; the notes say (N-1)², of the farthest other",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n * (n - 1)) }),
 		}},

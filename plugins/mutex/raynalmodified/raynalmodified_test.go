@@ -329,7 +329,7 @@ func TestAttributes(t *testing.T) {
 		if len(errs) > 0 {
 			t.Fatal(errs)
 		}
-		if got := fmt.Sprint(alg.Spec.Needs.Timing(net, params.Of(1))); got != c.want {
+		if got := fmt.Sprint(alg.Spec.Needs.Params(net, params.Of(1))); got != c.want {
 			t.Errorf("a = %v: %s, want %s", c.a, got, c.want)
 		}
 	}

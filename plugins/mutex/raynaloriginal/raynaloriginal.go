@@ -8,6 +8,9 @@
 // after a pause if the turn is another's. Whoever leaves multiplies its X by
 // A(i)/A(i+1), and so makes it its successor's turn without any message.
 //
+// After s passes X is A(i)^(s+1)/A(i+1)^s, without the 1 where it was 1. X outgrows
+// any number, so s stands for it in messages.
+//
 // The turn passes by leaving alone: if the process whose turn it is does not
 // want to enter, nobody else ever will, and those who want to poll for ever.
 package raynaloriginal
@@ -31,8 +34,9 @@ func init() {
 			Venue:   "Information Processing Letters 33", Year: 1989,
 			Deviations: "T is compared with Q/A when every process has replied, not before. Polls are " +
 				"numbered and replies name their poll, so that duplicates do no harm. Fractions " +
-				"have no bound: A and X outgrow any fixed width after a few laps. A request that is " +
-				"not granted polls for ever, as in the paper, unless poll_limit is set.",
+				"have no bound: A and X outgrow any fixed width after a few laps, so X travels as its " +
+				"exponent, as in raynal-modified. A request that is not granted polls for ever, as in " +
+				"the paper, unless poll_limit is set.",
 		},
 		Messages: []algo.Message{Request{}, Reply{}},
 		Params: []algo.Param{
@@ -46,10 +50,11 @@ func init() {
 			{Name: "a", Type: algo.Int, Min: int64(0), Default: algo.Const(int64(0)), PerProcess: true,
 				Doc: "A, above 1 and without a common factor; 0: process i takes the i-th odd prime"},
 		},
-		Needs:    algo.Needs{Timing: coprime},
+		Needs:    algo.Needs{Params: coprime},
 		Survives: algo.Faults{Duplication: true},
 		Claims: []algo.Claim{{
-			Metric: "messages/entry", Load: "best", Text: "2(N-1): one poll, by whoever's turn it is",
+			Metric: "messages/entry", Load: "best", Source: algo.Derived,
+			Text:  "2(N-1): one poll, by whoever's turn it is",
 			Bound: algo.Exactly(func(n int) float64 { return float64(2 * (n - 1)) }),
 		}},
 		Breaks: "If the process whose turn it is does not want to enter, nobody else ever does: who " +
@@ -102,32 +107,39 @@ const pollTimer algo.Timer = "poll"
 
 type node struct {
 	algo.Config
-	x       Fraction // X of this process
-	turn    Fraction // Q/A: it is this process's turn if T equals it
-	step    Fraction // A(i)/A(i+1), i+1 being the successor in the ring of IDs
-	a, next int64    // A of this process and of its successor
+	a       []int64  // A of every process, by ID - 1
+	s       uint64   // how often this process has passed the turn
+	x       fraction // X of this process
+	turn    fraction // Q/A: it is this process's turn if T equals it
 	wanting bool     // from the request to the grant
 	inside  bool
 	round   uint64    // number of the last poll
 	awaited []algo.ID // who has not replied to it
-	t       Fraction  // T, of the replies so far
+	t       fraction  // T, of the replies so far
 	polls   int64     // of this request
 }
 
 // New is the initialization: X is A, but 1 where the turn is first.
 func New(c algo.Config) algo.Mutex {
 	a := attributes(c.Params, len(c.Peers))
-	own, next := a[c.ID-1], a[int(c.ID)%len(a)]
-	n := &node{
-		Config: c, a: own, next: next, x: ratio(own, 1), turn: ratio(1, own), step: ratio(own, next),
-	}
-	if c.ID == c.Holder {
-		n.x = ratio(1, 1)
-	}
+	n := &node{Config: c, a: a, turn: ratio(1, a[c.ID-1])}
+	n.x = n.xOf(c.ID, 0)
 	for _, a := range a {
 		n.turn = n.turn.times(ratio(a, 1))
 	}
 	return n
+}
+
+// step is A(p)/A(p+1), p+1 being the successor in the ring of IDs.
+func (n *node) step(p algo.ID) fraction { return ratio(n.a[p-1], n.a[int(p)%len(n.a)]) }
+
+// xOf is X of process p when it has passed the turn s times.
+func (n *node) xOf(p algo.ID, s uint64) fraction {
+	x := n.step(p).power(s)
+	if p != n.Holder {
+		x = x.times(ratio(n.a[p-1], 1))
+	}
+	return x
 }
 
 // Request is rule 1.
@@ -153,13 +165,14 @@ func (n *node) poll(env algo.Env) {
 // Release is rule 3: the turn passes to the successor, and nobody is told.
 func (n *node) Release(algo.Env) {
 	n.inside = false
-	n.x = n.x.times(n.step)
+	n.s++
+	n.x = n.x.times(n.step(n.ID))
 }
 
 func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	switch m := m.(type) {
 	case Request: // rule 4
-		env.Send(from, Reply{m.Round, n.x})
+		env.Send(from, Reply{m.Round, n.s})
 	case Reply:
 		n.onReply(env, from, m)
 	}
@@ -172,7 +185,7 @@ func (n *node) onReply(env algo.Env, from algo.ID, m Reply) {
 		return
 	}
 	n.awaited = slices.Delete(n.awaited, i, i+1)
-	n.t = n.t.times(m.X)
+	n.t = n.t.times(n.xOf(from, m.S))
 	n.decide(env)
 }
 
@@ -194,15 +207,11 @@ func (n *node) decide(env algo.Env) {
 // Timeout: the pause is over.
 func (n *node) Timeout(env algo.Env, _ algo.Timer) { n.poll(env) }
 
-// Invariant: after s passes X is A(i)^(s+1)/A(i+1)^s, where the turn was first
-// A(i)^s/A(i+1)^s; and a poll is open for one who wants to enter alone.
+// Invariant: X is what s says it is, and a poll is open for one who wants to enter
+// alone.
 func (n *node) Invariant() error {
-	start := ratio(n.a, 1)
-	if n.ID == n.Holder {
-		start = ratio(1, 1)
-	}
-	if s := exponent(n.x.Den, n.next); !n.x.equals(power(n.step, s).times(start)) {
-		return fmt.Errorf("fraction X is not of the form A^(s+1)/A'^s at s = %d", s)
+	if !n.x.equals(n.xOf(n.ID, n.s)) {
+		return fmt.Errorf("fraction X is not of the form A^(s+1)/A'^s at s = %d", n.s)
 	}
 	switch {
 	case n.wanting && n.inside:

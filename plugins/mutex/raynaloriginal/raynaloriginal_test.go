@@ -242,8 +242,13 @@ func (w *world) deliver(p, from algo.ID, m algo.Message) []algo.Effect {
 // x is X of process p in lowest terms.
 func (w *world) x(p algo.ID) *big.Rat {
 	reply := w.deliver(p, p%algo.ID(len(w.procs))+1, raynaloriginal.Request{})[0].Msg
-	f := reply.(raynaloriginal.Reply).X
-	return new(big.Rat).SetFrac(new(big.Int).SetBytes(f.Num), new(big.Int).SetBytes(f.Den))
+	s := int64(reply.(raynaloriginal.Reply).S)
+	own, next := primes[len(w.procs)][p-1].(int64), primes[len(w.procs)][int(p)%len(w.procs)].(int64)
+	power := func(a, s int64) *big.Int { return new(big.Int).Exp(big.NewInt(a), big.NewInt(s), nil) }
+	if p == 1 { // it had the first turn
+		return new(big.Rat).SetFrac(power(own, s), power(next, s))
+	}
+	return new(big.Rat).SetFrac(power(own, s+1), power(next, s))
 }
 
 // poll has p poll once, with all that it leads to, and says whether p entered.
@@ -297,22 +302,20 @@ func TestExample(t *testing.T) {
 // TestReply_OfAnEarlierPoll: a second copy of a reply counts in no poll.
 func TestReply_OfAnEarlierPoll(t *testing.T) {
 	w := newWorld(t, 3, nil)
-	five, seven := raynaloriginal.Fraction{Num: []byte{5}, Den: []byte{1}},
-		raynaloriginal.Fraction{Num: []byte{7}, Den: []byte{1}}
-	granted := func(from algo.ID, round uint64, x raynaloriginal.Fraction) bool {
-		e := w.deliver(1, from, raynaloriginal.Reply{Round: round, X: x})
+	granted := func(from algo.ID, round, s uint64) bool {
+		e := w.deliver(1, from, raynaloriginal.Reply{Round: round, S: s})
 		return len(e) > 0 && e[0].Op == algo.OpGranted
 	}
 	w.step(1, algo.Event{Type: algo.Request})
-	if granted(2, 1, five) || granted(2, 1, seven) {
+	if granted(2, 1, 0) || granted(2, 1, 1) {
 		t.Fatal("entered on two replies of one process")
 	}
-	granted(3, 1, five) // 25 is not Q/3: polls again
+	granted(3, 1, 1) // 5·7²/3 is not Q/3: polls again
 	w.step(1, algo.Event{Type: algo.Timeout, Timer: "poll"})
-	if granted(3, 2, seven) || granted(2, 1, five) {
+	if granted(3, 2, 0) || granted(2, 1, 0) {
 		t.Fatal("entered on a reply of the poll before")
 	}
-	if !granted(2, 2, five) {
+	if !granted(2, 2, 0) {
 		t.Fatal("did not enter when everybody had replied")
 	}
 }
@@ -328,6 +331,16 @@ func TestManyLaps(t *testing.T) {
 			}
 			w.step(p, algo.Event{Type: algo.Release})
 		}
+	}
+}
+
+// TestBytes: X travels as how often it has been multiplied, as in raynal-modified, so
+// that what a message takes does not grow with the laps but by a byte at 128 of them.
+func TestBytes(t *testing.T) {
+	o := run(t, 5, harness.Scenario{Kind: harness.Closed, Requests: 1000,
+		Think: bus.Constant(0)}, nil)
+	if each := float64(o.Totals.Bytes) / float64(o.Totals.Sent); o.Status != check.OK || each > 5 {
+		t.Errorf("%s: %.1f bytes for a message, want 5 at most", o.Status, each)
 	}
 }
 
@@ -351,7 +364,7 @@ func TestAttributes(t *testing.T) {
 		if len(errs) > 0 {
 			t.Fatal(errs)
 		}
-		got := fmt.Sprint(alg.Spec.Needs.Timing(net, params.Of(1)))
+		got := fmt.Sprint(alg.Spec.Needs.Params(net, params.Of(1)))
 		if c.want == "" && got != "<nil>" || !strings.Contains(got, c.want) {
 			t.Errorf("a = %v: %s, want %q", c.a, got, c.want)
 		}

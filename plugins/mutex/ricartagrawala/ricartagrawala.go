@@ -33,8 +33,10 @@ func init() {
 		Survives: algo.Faults{Duplication: true},
 		Promises: algo.Promises{StarvationFree: true},
 		Claims: []algo.Claim{
-			{Metric: "messages/entry", Load: "light", Text: "2(N-1)", Bound: algo.Exactly(messages)},
-			{Metric: "messages/entry", Load: "burst", Text: "2(N-1)", Bound: algo.Exactly(messages)},
+			{Metric: "messages/entry", Load: "light", Source: algo.FromPaper,
+				Text: "2(N-1)", Bound: algo.Exactly(messages)},
+			{Metric: "messages/entry", Load: "burst", Source: algo.FromPaper,
+				Text: "2(N-1)", Bound: algo.Exactly(messages)},
 		},
 		Breaks: "Any crash blocks it, also of a process that does not want to enter, and so does a " +
 			"lost message: whoever asks afterwards lacks one reply for ever.",

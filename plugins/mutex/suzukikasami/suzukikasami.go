@@ -32,9 +32,11 @@ func init() {
 		Messages: []algo.Message{Request{}, Token{}},
 		Promises: algo.Promises{StarvationFree: true},
 		Claims: []algo.Claim{
-			{Metric: "messages/entry", Load: "light", Text: "N, and 0 for the holder: N-1 on average",
+			{Metric: "messages/entry", Load: "light", Source: algo.FromPaper,
+				Text:  "N, and 0 for the holder: N-1 on average",
 				Bound: algo.Within(0.10, messages)},
-			{Metric: "messages/entry", Load: "burst", Text: "N, and 0 for the holder: N-1",
+			{Metric: "messages/entry", Load: "burst", Source: algo.FromPaper,
+				Text:  "N, and 0 for the holder: N-1",
 				Bound: algo.Exactly(messages)},
 		},
 		Breaks: "When the holder crashes, or the token is lost on its way, there is no token any " +

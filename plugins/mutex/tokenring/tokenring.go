@@ -43,9 +43,11 @@ func init() {
 		Needs:     algo.Needs{Topology: algo.Ring},
 		Promises:  algo.Promises{StarvationFree: true},
 		Claims: []algo.Claim{
-			{Metric: "messages/entry", Load: "burst", Text: "1", Bound: algo.Exactly(perBurst)},
-			{Metric: "messages/entry", Load: "heavy", Text: "1", Bound: algo.Exactly(perBurst)},
-			{Metric: "messages/entry", Load: "light",
+			{Metric: "messages/entry", Load: "burst", Source: algo.Derived,
+				Text: "1", Bound: algo.Exactly(perBurst)},
+			{Metric: "messages/entry", Load: "heavy", Source: algo.Derived,
+				Text: "1", Bound: algo.Exactly(perBurst)},
+			{Metric: "messages/entry", Load: "light", Source: algo.Derived,
 				Text: "half a lap, (N+1)/2, if each request follows the release before; " +
 					"N for each lap without a request",
 				Bound: algo.Within(0.10, halfALap)},

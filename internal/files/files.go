@@ -1,0 +1,101 @@
+// Package files reads the files that users name, or that somebody else has put where
+// ours are expected. It reads regular files alone, for a pipe may never end and a device
+// never does, and no more of them than there is room for.
+package files
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// MiB is 2^20 bytes.
+const MiB = 1 << 20
+
+// ErrIrregular is the error of what is no regular file. A message says what it is.
+var ErrIrregular = errors.New("want a regular file")
+
+// Open opens the regular file at path, or the one that a link there leads to, for
+// reading. The error is an *fs.PathError.
+func Open(path string) (*os.File, error) {
+	// Before it is opened: to open a pipe waits for its writer.
+	info, err := os.Stat(path)
+	if err == nil {
+		err = irregular(path, info)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if info, err = f.Stat(); err == nil {
+		err = irregular(path, info)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func irregular(path string, info fs.FileInfo) error {
+	what := "a device"
+	switch mode := info.Mode(); {
+	case mode.IsRegular():
+		return nil
+	case mode.IsDir():
+		what = "a folder"
+	case mode&fs.ModeNamedPipe != 0:
+		what = "a pipe"
+	case mode&fs.ModeSocket != 0:
+		what = "a socket"
+	}
+	return &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("%s, %w", what, ErrIrregular)}
+}
+
+// Read is the whole of the regular file at path, of which more than most bytes are an
+// error. The error is an *fs.PathError.
+func Read(path string, most int64) ([]byte, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // opened for reading: nothing can be lost
+	b, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(b)) > most {
+		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("larger than %d MiB", most/MiB)}
+	}
+	return b, err
+}
+
+// Lines passes r on, and fails at a line of more than most bytes, so that whoever reads
+// line by line never holds much more than that.
+func Lines(r io.Reader, most int) io.Reader { return &lines{r: r, most: most} }
+
+type lines struct {
+	r          io.Reader
+	most, size int // of the line that goes on
+}
+
+func (l *lines) Read(b []byte) (int, error) {
+	n, err := l.r.Read(b)
+	for rest := b[:n]; ; {
+		end := bytes.IndexByte(rest, '\n')
+		if end < 0 {
+			l.size += len(rest)
+		} else {
+			l.size += end
+		}
+		if l.size > l.most {
+			return 0, fmt.Errorf("a line of more than %d MiB", l.most/MiB)
+		}
+		if end < 0 {
+			return n, err
+		}
+		l.size, rest = 0, rest[end+1:]
+	}
+}
