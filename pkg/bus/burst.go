@@ -38,7 +38,7 @@ func (b *Burst) Check() error {
 // share is the part of all messages that meet a bad state, in the long run.
 func (b *Burst) share() float64 { return b.Enter / (b.Enter + b.Leave) }
 
-func (b *Burst) mean() float64 { return b.Good + b.share()*(b.Bad-b.Good) }
+func (b *Burst) mean() float64 { return b.Good + float64(b.share()*(b.Bad-b.Good)) }
 
 func (b *Burst) loss(bad bool) float64 {
 	if bad {

@@ -96,6 +96,9 @@ type Fate struct {
 	Duplicated bool
 	CopyDue    time.Duration // of the duplicate
 	CopyLost   bool
+	// Held and CopyHeld are how much later they are due than their latencies say, so
+	// that they do not overtake.
+	Held, CopyHeld time.Duration
 }
 
 // The draws of one message. Each has its own number, so that one that is not
@@ -133,27 +136,28 @@ func (n *Network) Send(f *Flow, sent time.Duration, spell *Spell) Fate {
 			loss = *spell.Loss
 		}
 	}
-	fate := Fate{Seq: f.Sent, Due: n.due(f, sent+latency.Draw(draw(at, drawLatency)))}
+	fate := Fate{Seq: f.Sent}
+	fate.Due, fate.Held = n.due(f, sent+latency.Draw(draw(at, drawLatency)))
 	if loss > 0 {
 		fate.Lost = chance(draw(at, drawLoss), loss)
 	}
 	if n.Duplication > 0 && chance(draw(at, drawDuplication), n.Duplication) {
 		fate.Duplicated = true
-		fate.CopyDue = n.due(f, sent+latency.Draw(draw(at, drawCopyLatency)))
+		fate.CopyDue, fate.CopyHeld = n.due(f, sent+latency.Draw(draw(at, drawCopyLatency)))
 		fate.CopyLost = chance(draw(at, drawCopyLoss), loss)
 	}
 	return fate
 }
 
-// due is when a copy is delivered whose latency ends at end. On a FIFO link it
-// never overtakes the copy before it, not even one that is lost: the link does
-// not know that yet.
-func (n *Network) due(f *Flow, end time.Duration) time.Duration {
-	if !n.Unordered {
-		end = max(end, f.due)
-		f.due = end
+// due is when a copy is delivered whose latency ends at end, and how much later than
+// that. On a FIFO link it never overtakes the copy before it, not even one that is lost:
+// the link does not know that yet.
+func (n *Network) due(f *Flow, end time.Duration) (at, held time.Duration) {
+	if n.Unordered {
+		return end, 0
 	}
-	return end
+	f.due = max(end, f.due)
+	return f.due, f.due - end
 }
 
 const golden = 0x9e3779b97f4a7c15

@@ -187,11 +187,11 @@ func (l *Latency) quantile(p float64) time.Duration {
 	var d float64
 	switch l.Distribution {
 	case "normal":
-		d = float64(l.Mean) + float64(l.Spread)*math.Sqrt2*math.Erfinv(2*p-1)
+		d = float64(l.Mean) + float64(float64(l.Spread)*math.Sqrt2*math.Erfinv(2*p-1))
 	case "lognormal":
 		d = float64(l.Median) * math.Exp(l.Sigma*math.Sqrt2*math.Erfinv(2*p-1))
 	case "exponential":
-		d = float64(l.Min) - float64(l.Mean-l.Min)*math.Log1p(-p)
+		d = float64(l.Min) - float64(float64(l.Mean-l.Min)*math.Log1p(-p))
 	case "pareto":
 		d = float64(l.Min) * math.Exp(-math.Log1p(-p)/l.Alpha)
 	case "constant", "uniform", "quantiles":
@@ -227,19 +227,4 @@ func (l *Latency) Bound() (d time.Duration, bounded bool) {
 	}
 	d = l.quantile(0.999)
 	return d, l.Draw(math.MaxUint64) == d // one that does not spread
-}
-
-// Typical is the number that stands in the results' latency column: the mean
-// where the distribution is given by it or has a simple one, else the median; of
-// regions, the mean over the links of places.
-func (l *Latency) Typical() time.Duration {
-	switch l.Distribution {
-	case "uniform":
-		return (l.Min + l.Max) / 2
-	case "lognormal", "pareto", "quantiles":
-		return l.quantile(0.5)
-	case regions:
-		return l.average()
-	}
-	return l.Mean
 }

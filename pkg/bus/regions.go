@@ -102,7 +102,7 @@ func (l *Latency) farthest() *Latency {
 	out := l.between(0, 0)
 	for p := range l.Places {
 		for q := range l.Places {
-			if b := l.between(p, q); b.Typical() > out.Typical() {
+			if b := l.between(p, q); b.Average() > out.Average() {
 				out = b
 			}
 		}
@@ -110,17 +110,16 @@ func (l *Latency) farthest() *Latency {
 	return out
 }
 
-// average is the mean of what is typical of the links, one process being in each of
-// the Places.
-func (l *Latency) average() time.Duration {
+// overPlaces is the mean over the links, one process being in each of the Places.
+func (l *Latency) overPlaces() time.Duration {
 	if len(l.Places) == 1 {
-		return l.between(0, 0).Typical()
+		return l.between(0, 0).Average()
 	}
 	var sum time.Duration
 	for p := range l.Places {
 		for q := range l.Places {
 			if p != q {
-				sum += l.between(p, q).Typical()
+				sum += l.between(p, q).Average()
 			}
 		}
 	}

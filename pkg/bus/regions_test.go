@@ -117,7 +117,7 @@ func TestRegions_JitterHasMedianOne(t *testing.T) {
 	}
 }
 
-func TestRegions_BoundAndTypical(t *testing.T) {
+func TestRegions_BoundAndAverage(t *testing.T) {
 	t.Parallel()
 	const us = time.Microsecond
 	places := func(names ...string) Latency { return Latency{Distribution: regions, Places: names} }
@@ -127,7 +127,7 @@ func TestRegions_BoundAndTypical(t *testing.T) {
 	jitter.Sigma = 0.5
 	for name, test := range map[string]struct {
 		l              Latency
-		bound, typical time.Duration
+		bound, average time.Duration
 		bounded        bool
 	}{
 		"three": {places("california", "oregon", "virginia"), 42_250 * us, (22_500 + 84_500 + 82_900) * us / 6, true},
@@ -135,7 +135,7 @@ func TestRegions_BoundAndTypical(t *testing.T) {
 		"two of three together": {places("tokyo", "tokyo", "sydney"), 72_100 * us,
 			(550 + 144_200 + 144_200) * us / 6, true},
 		"own":    {own, 15 * ms, 7500 * us, true},
-		"jitter": {jitter, time.Duration(11_250_000 * math.Exp(0.5*3.0902323061678132)), 11_250 * us, false},
+		"jitter": {jitter, time.Duration(11_250_000 * math.Exp(0.5*3.0902323061678132)), time.Duration(11_250_000 * math.Exp(0.125)), false},
 	} {
 		if err := test.l.Check(); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -144,8 +144,8 @@ func TestRegions_BoundAndTypical(t *testing.T) {
 		if got, bounded := test.l.Bound(); !near(got, test.bound) || bounded != test.bounded {
 			t.Errorf("%s: bound %v, %v, want %v, %v", name, got, bounded, test.bound, test.bounded)
 		}
-		if got := test.l.Typical(); !near(got, test.typical) {
-			t.Errorf("%s: typical %v, want %v", name, got, test.typical)
+		if got := test.l.Average(); !near(got, test.average) {
+			t.Errorf("%s: average %v, want %v", name, got, test.average)
 		}
 	}
 }

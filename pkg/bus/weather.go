@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -66,24 +67,38 @@ type spell struct {
 	rest  time.Duration // from then on neither this spell nor one before it holds
 }
 
-// Add puts s into the history.
+// Add puts s into the history, behind the spells that begin at the same instant.
 func (w *Weather) Add(s Spell) {
 	next := spell{Spell: s, links: newLinkSet(s.Links), to: s.To}
 	if s.To == 0 {
 		next.to = math.MaxInt64
 	}
-	next.rest = next.to
-	if n := len(w.spells); n > 0 {
-		next.rest = max(next.rest, w.spells[n-1].rest)
+	i := w.begun(s.From)
+	w.spells = slices.Insert(w.spells, i, next)
+	for rest := time.Duration(math.MinInt64); i < len(w.spells); i++ {
+		if i > 0 {
+			rest = w.spells[i-1].rest
+		}
+		w.spells[i].rest = max(w.spells[i].to, rest)
 	}
-	w.spells = append(w.spells, next)
+}
+
+// begun is how many spells have begun by the instant at.
+func (w *Weather) begun(at time.Duration) int {
+	i, _ := slices.BinarySearchFunc(w.spells, at, func(s spell, at time.Duration) int {
+		if s.From <= at {
+			return -1
+		}
+		return 1
+	})
+	return i
 }
 
 // Fair says that there never was a spell.
 func (w *Weather) Fair() bool { return len(w.spells) == 0 }
 
 // On is the spell that a message meets that is sent from one process to another
-// at an instant; nil if there is none. Of several it is the one added last, and
+// at an instant; nil if there is none. Of several it is the one that began last, and
 // that one alone: another's loss does not join its latency.
 func (w *Weather) On(from, to uint32, at time.Duration) *Spell {
 	if w.Fair() {
@@ -93,9 +108,9 @@ func (w *Weather) On(from, to uint32, at time.Duration) *Spell {
 }
 
 func (w *Weather) find(from, to uint32, at time.Duration) *Spell {
-	for i := len(w.spells) - 1; i >= 0 && at < w.spells[i].rest; i-- {
+	for i := w.begun(at) - 1; i >= 0 && at < w.spells[i].rest; i-- {
 		s := &w.spells[i]
-		if at >= s.From && at < s.to && (s.Links == nil || s.links.has(from, to)) {
+		if at < s.to && (s.Links == nil || s.links.has(from, to)) {
 			return &s.Spell
 		}
 	}

@@ -51,8 +51,8 @@ type Verdict struct {
 //	warmup   an entry before the measured ones
 //	pending  the trial was over before
 //	crashed  an entry whose process crashed before it was granted
-//	joined   no election: a process came back and learnt who leads
-//	restart  leader-crash: an election that the return of a process caused
+//	joined   no election: a process came back, and all agree on the leader of before
+//	restart  leader-crash: the return of a process brought another leader
 //	other    leader-crash: an election that something else than a crash caused
 type Operation struct {
 	Process algo.ID // who entered, or who was elected
@@ -116,7 +116,8 @@ type problem interface {
 func NewJudge(s *harness.Setup) *Judge {
 	j := &Judge{
 		setup: s, informed: -1, chains: newChains(s), mishaps: newMishaps(s),
-		network: network{nodes: uint32(s.Nodes)}, order: newPrecedence(s), troubled: len(s.Crashed) > 0,
+		network: network{nodes: uint32(s.Nodes)}, order: newPrecedence(s), links: newLinks(s),
+		troubled: len(s.Crashed) > 0,
 	}
 	for _, name := range s.Alg.Codec.Kinds()[:len(s.Alg.Spec.Messages)] {
 		j.kinds = append(j.kinds, Kind{Name: name})
@@ -169,6 +170,9 @@ func (j *Judge) message(r *trace.Record) {
 	if j.order != nil {
 		j.order.message(r)
 	}
+	if e := j.entries; e != nil && e.owners != nil {
+		e.owners.message(r)
+	}
 	if r.Plane != trace.Data {
 		if r.Type == trace.Send {
 			j.totals.Detector++
@@ -186,9 +190,10 @@ func (j *Judge) message(r *trace.Record) {
 		k.Bytes += int64(r.Bytes)
 		j.totals.Sent++
 		j.totals.Bytes += int64(r.Bytes)
-		j.links.slowest = max(j.links.slowest, r.Due-r.Sent)
+		j.links.sent(r)
 	case trace.Duplicate:
 		j.totals.Duplicated++
+		j.links.sent(r)
 	case trace.Deliver:
 		k.Delivered++
 		j.totals.Delivered++
@@ -232,7 +237,7 @@ func (j *Judge) Finish(end harness.End) Verdict {
 	v := Verdict{Status: OK, Totals: j.totals, Kinds: j.kinds}
 	j.problem.finish(j, end, &v)
 	v.Metrics = append(v.Metrics, Metric{"faults_skipped", float64(end.Skipped)})
-	v.Metrics = append(v.Metrics, j.links.metrics()...)
+	v.Metrics = append(v.Metrics, j.links.metrics(j.setup)...)
 	if !j.setup.Virtual {
 		v.skew = j.skew()
 		v.Metrics = append(v.Metrics, Metric{"skew", v.skew.share})
@@ -328,16 +333,18 @@ func MetricNames(p algo.Problem) []string {
 	own := []string{
 		"detection_ms", "election_ms", "downtime_ms", "messages_per_election", "bytes_per_election",
 		"rounds", "leader_changes", "split_brain_ms", "availability", "heal_ms", "crashes", "pauses",
-		"crash_rate_achieved", "suspicion_ms", "false_suspicions",
+		"crash_rate_achieved", "outage_requested_ms", "outage_achieved_ms", "suspicion_ms",
+		"false_suspicions",
 	}
 	if p == algo.MutualExclusion {
 		own = []string{
 			"messages_per_entry", "bytes_per_entry", "waiting_ms", "waiting_p99_ms", "turnaround_ms",
 			"sync_delay_ms", "throughput_per_s", "fairness", "max_bypass", "violations", "never_granted",
-			"tokens_lost", "tokens_doubled", "recovery_ms", "crashes", "pauses", "crash_rate_achieved",
-			"suspicion_ms", "false_suspicions",
+			"arrival_rate_requested", "arrival_rate_achieved", "tokens_lost", "tokens_doubled", "recovery_ms",
+			"crashes", "pauses", "crash_rate_achieved",
+			"outage_requested_ms", "outage_achieved_ms", "suspicion_ms", "false_suspicions",
 		}
 	}
-	return append(own, "faults_skipped", "latency_requested_ms", "latency_achieved_ms", "delay_error_p50_ms",
-		"delay_error_p99_ms", "loss_achieved", "skew")
+	return append(own, "faults_skipped", "latency_requested_ms", "latency_drawn_ms", "order_delay_ms",
+		"latency_achieved_ms", "delay_error_p50_ms", "delay_error_p99_ms", "loss_achieved", "skew")
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -58,8 +59,51 @@ func TestLatencies(t *testing.T) {
 		records = append(records, sent, got)
 	}
 	v := trial{id: fair, nodes: 2, records: records}.judge(t)
-	hasMetrics(t, v, map[string]float64{"latency_requested_ms": 1, "latency_achieved_ms": 1.05,
-		"delay_error_p50_ms": 0.050, "delay_error_p99_ms": 0.099, "loss_achieved": 0})
+	hasMetrics(t, v, map[string]float64{"latency_requested_ms": 1, "latency_drawn_ms": 1, "order_delay_ms": 0,
+		"latency_achieved_ms": 1.05, "delay_error_p50_ms": 0.050, "delay_error_p99_ms": 0.099, "loss_achieved": 0})
+}
+
+// TestLatencies_AskedFor: the mean of the distribution stands beside what was drawn for
+// every copy, the lost ones too, and beside what the order of the link added to that.
+func TestLatencies_AskedFor(t *testing.T) {
+	t.Parallel()
+	var records []trace.Record
+	for i, drawn := range []time.Duration{4 * ms1, ms1, ms1} { // the second waits for the first
+		sent, got := flight(float64(i), 1, 2, uint64(i+1), 1)
+		sent.Due = max(sent.Sent+drawn, 4*ms1)
+		sent.Arg = uint64(sent.Due - sent.Sent - drawn)
+		got.At, got.Due = sent.Due, sent.Due
+		if i == 0 {
+			got.Type = trace.Lose
+		}
+		records = append(records, sent, got)
+	}
+	far := bus.Latency{Distribution: "regions", Places: []string{"a", "b"},
+		RoundTrips: [][]time.Duration{{ms1, 6 * ms1}, {8 * ms1, ms1}}}
+	for name, test := range map[string]struct {
+		change func(*harness.Plan)
+		want   float64
+	}{
+		"one distribution": {func(p *harness.Plan) {
+			p.Network.Latency = bus.Latency{Distribution: "exponential", Mean: 5 * ms1, Max: 5 * ms1}
+		}, 5 * (1 - math.Exp(-1))},
+		"one of the link": {func(p *harness.Plan) { p.Network.Latency = far }, 3},
+		"another for a while": {func(p *harness.Plan) {
+			p.Failures.Events = []harness.Event{{Do: harness.DoFlaky, Latency: &far}}
+		}, math.NaN()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := trial{id: fair, nodes: 2, records: records, change: test.change}.judge(t)
+			hasMetrics(t, v, map[string]float64{"latency_drawn_ms": 6.0 / 3, "order_delay_ms": (2.0 + 1) / 3,
+				"latency_achieved_ms": (3.0 + 2) / 2})
+			for _, m := range v.Metrics {
+				if m.Name == "latency_requested_ms" && math.Abs(m.Value-test.want) > 1e-6 {
+					t.Errorf("latency_requested_ms %v, want %v", m.Value, test.want)
+				}
+			}
+		})
+	}
 }
 
 // TestSampleThins: a very long sample keeps exact sums and fair quantiles.

@@ -161,7 +161,7 @@ func (e *elections) status(leader algo.ID) string {
 	case s.Kind == harness.LeaderCrash && e.cause != trace.Crash && e.cause != trace.Up:
 		return "other"
 	case e.cause != trace.Up:
-	case s.Kind == harness.LeaderCrash && (s.Elections > 1 || leader != e.last):
+	case s.Kind == harness.LeaderCrash && leader != e.last:
 		return "restart"
 	case s.Kind == harness.LeaderCrash || s.Kind == harness.Churn && leader == e.last:
 		return "joined"

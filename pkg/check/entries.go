@@ -25,12 +25,14 @@ type entries struct {
 
 	patience time.Duration // with those who recover from a fault
 	most     int           // entries of others that are not too many
+	arrivals int           // of open load: requests made, and when the last was meant
+	latest   time.Duration
 
 	warmup    int
 	entered   int
 	warm      bool          // the warm-up is over
 	measured  time.Duration // when it was
-	sentAt    Totals        // totals then
+	owners    *owners       // nil: without a warm-up, when all messages count
 	free      time.Duration // last release while someone waited; negative: none
 	freeLag   time.Duration // of that release
 	waits     span          // of the measured entries
@@ -55,7 +57,7 @@ type others struct {
 func newEntries(s *harness.Setup) *entries {
 	e := &entries{
 		setup: s, warmup: s.Scenario.Warmup, warm: s.Scenario.Warmup == 0, free: -1,
-		byProcess: make([]int, s.Nodes), tokens: newTokens(s),
+		byProcess: make([]int, s.Nodes), tokens: newTokens(s), owners: newOwners(s),
 		waits: span{metric: "waiting_ms"}, sync: span{metric: "sync_delay_ms"},
 	}
 	e.patience, e.most = Patience(s)
@@ -64,9 +66,13 @@ func newEntries(s *harness.Setup) *entries {
 
 func (e *entries) record(j *Judge, r *trace.Record) {
 	p := algo.ID(r.Process)
+	if e.owners != nil {
+		e.owners.record(r)
+	}
 	switch r.Type {
 	case trace.Request:
-		e.warmedUp(j, r.At)
+		e.arrivals++
+		e.latest = max(e.latest, time.Duration(r.Arg))
 		e.waiting = append(e.waiting, Operation{
 			Process: p, Cause: time.Duration(r.Arg), Begin: r.At, End: -1, Status: "pending",
 		})
@@ -85,17 +91,17 @@ func (e *entries) record(j *Judge, r *trace.Record) {
 		e.release(j, p, r)
 	case trace.Crash:
 		e.crash(p)
+		e.warmedUp(r.At)
 		e.tokens.crash(p)
 		e.recovery.fault(r.At, len(e.waiting) > 0)
 	}
 }
 
-// warmedUp ends the warm-up, if its last entry is over: at once if someone waits
-// then, otherwise with the next request, so that what an entry sends after its
-// release is not counted as the next one's.
-func (e *entries) warmedUp(j *Judge, at time.Duration) {
+// warmedUp ends the warm-up, if its last entry is over.
+func (e *entries) warmedUp(at time.Duration) {
 	if !e.warm && e.entered >= e.warmup && len(e.inside) == 0 {
-		e.warm, e.measured, e.sentAt = true, at, j.totals
+		e.warm, e.measured = true, at
+		e.owners.warm()
 	}
 }
 
@@ -110,7 +116,6 @@ func intendedLag(r *trace.Record) time.Duration {
 
 func (e *entries) grant(j *Judge, p algo.ID, r *trace.Record) {
 	at := r.At
-	e.warmedUp(j, at)
 	j.granted = append(j.granted, p)
 	e.tokens.granted(j, p, at)
 	for i, other := range e.inside {
@@ -163,8 +168,8 @@ func (e *entries) release(j *Judge, p algo.ID, r *trace.Record) {
 	e.inside, e.since = slices.Delete(e.inside, i, i+1), slices.Delete(e.since, i, i+1)
 	if len(e.waiting) > 0 {
 		e.free, e.freeLag = at, r.Lag()
-		e.warmedUp(j, at)
 	}
+	e.warmedUp(at)
 	for k := len(e.done) - 1; k >= 0; k-- { // the last entry of p
 		if op := &e.done[k]; op.Process == p {
 			if op.End == entered && op.Status == "ok" {
@@ -242,9 +247,13 @@ func (e *entries) metrics(j *Judge, end harness.End, v *Verdict, waits []float64
 	for _, d := range e.handovers {
 		handover += ms(d)
 	}
+	sent := cost{j.totals.Sent, j.totals.Bytes}
+	if e.owners != nil {
+		sent = e.owners.measured()
+	}
 	v.Metrics = []Metric{
-		{"messages_per_entry", mean(float64(j.totals.Sent-e.sentAt.Sent), n)},
-		{"bytes_per_entry", mean(float64(j.totals.Bytes-e.sentAt.Bytes), n)},
+		{"messages_per_entry", mean(float64(sent.messages), n)},
+		{"bytes_per_entry", mean(float64(sent.bytes), n)},
 		{"waiting_ms", mean(sum, n)},
 		{"waiting_p99_ms", percentile(waits, 0.99)},
 		{"turnaround_ms", mean(turnaround, len(e.leaves))},
@@ -255,9 +264,28 @@ func (e *entries) metrics(j *Judge, end harness.End, v *Verdict, waits []float64
 		{"violations", float64(e.overlaps)},
 		{"never_granted", float64(len(e.waiting))},
 	}
+	if s := &j.setup.Scenario; s.Kind == harness.Open {
+		v.Metrics = append(v.Metrics, Metric{"arrival_rate_requested", s.Rate},
+			Metric{"arrival_rate_achieved", e.offered(j, end)})
+	}
 	v.Metrics = append(v.Metrics, e.tokens.metrics()...)
 	v.Metrics = append(v.Metrics, e.recovery.metrics()...)
 	v.Metrics = append(v.Metrics, j.mishaps.metrics()...)
+}
+
+// offered is how many requests per second open load made while all processes were up.
+// Where their number ends it, the span ends with the last of them, which it therefore
+// does not count: (n - 1) / t is without bias. It is unknown until all are made.
+func (e *entries) offered(j *Judge, end harness.End) float64 {
+	s := &j.setup.Scenario
+	n, span := e.arrivals, s.Duration
+	if s.Requests > 0 {
+		n, span = n-1, e.latest
+	}
+	if end.Reason != harness.Finished || n < 0 {
+		return math.NaN()
+	}
+	return ratio(float64(n)*float64(j.setup.Nodes), j.mishaps.uptime(span).Seconds())
 }
 
 // promisesGrants says whether every request is to be granted.
@@ -269,7 +297,7 @@ func jain(counts []int) float64 {
 	sum, squares := 0.0, 0.0
 	for _, c := range counts {
 		sum += float64(c)
-		squares += float64(c) * float64(c)
+		squares += float64(float64(c) * float64(c))
 	}
 	return sum * sum / (float64(len(counts)) * squares)
 }

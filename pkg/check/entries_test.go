@@ -170,39 +170,34 @@ func TestFairness(t *testing.T) {
 	}
 }
 
-// TestWarmup: the first entries are neither measured nor paid for: what the last
-// of them sends after its release is its own affair, unless others wait.
+// TestWarmup: the first entries are neither measured nor paid for. What is sent for
+// those that wait at their end is paid for, whenever it is sent.
 func TestWarmup(t *testing.T) {
 	t.Parallel()
 	warm := func(p *harness.Plan) { p.Scenario.Warmup = 1 }
 	idle := join(requested(0, 1, 0), flights(1, 5), at(10, trace.Granted, 1),
-		at(20, trace.Released, 1),
-		flights(20, 7),
-		requested(30, 2, 30), flights(30, 3), at(34, trace.Granted, 2), at(35, trace.Released, 2),
-		flights(36, 1))
-	busy := join(requested(0, 1, 0), requested(0, 2, 0), flights(1, 5), at(10, trace.Granted, 1),
-		at(20, trace.Released, 1), flights(20, 7), at(34, trace.Granted, 2), at(35, trace.Released, 2),
-		flights(36, 1))
-	asked := join(requested(0, 1, 0), flights(1, 5), at(10, trace.Granted, 1), requested(15, 2, 15),
-		flights(16, 3), at(20, trace.Released, 1), flights(20, 7), at(34, trace.Granted, 2),
-		at(35, trace.Released, 2))
+		at(20, trace.Released, 1), flights(20, 7),
+		requested(30, 2, 30), answers(30, 3), at(34, trace.Granted, 2), at(35, trace.Released, 2),
+		answers(35, 1))
+	busy := join(requested(0, 1, 0), flights(0, 5), requested(0, 2, 0), answers(0, 4), at(10, trace.Granted, 1),
+		at(20, trace.Released, 1), flights(20, 1), at(34, trace.Granted, 2), at(35, trace.Released, 2),
+		answers(35, 2))
 	crashed := join(requested(0, 1, 0), flights(1, 5), at(10, trace.Granted, 1),
 		at(20, trace.Crash, 1),
-		requested(30, 2, 30), flights(30, 3), at(34, trace.Granted, 2), at(35, trace.Released, 2))
+		requested(30, 2, 30), answers(30, 3), at(34, trace.Granted, 2), at(35, trace.Released, 2))
 	for name, test := range map[string]struct {
 		records []trace.Record
 		want    map[string]float64
 	}{
 		"idle between": {idle, map[string]float64{"messages_per_entry": 4, "bytes_per_entry": 40,
-			"waiting_ms": 4, "throughput_per_s": 1 / 0.020, "turnaround_ms": 5, "fairness": 0.5,
+			"waiting_ms": 4, "throughput_per_s": 1 / 0.030, "turnaround_ms": 5, "fairness": 0.5,
 			"sync_delay_ms": math.NaN()}},
-		"one waits": {busy, map[string]float64{"messages_per_entry": 8, "bytes_per_entry": 80,
+		// p1 answers at its release what p2 has asked before
+		"one waits": {busy, map[string]float64{"messages_per_entry": 7, "bytes_per_entry": 70,
 			"waiting_ms": 34, "throughput_per_s": 1 / 0.030, "turnaround_ms": 35, "fairness": 0.5,
 			"sync_delay_ms": 14}},
-		"one asks meanwhile": {asked, map[string]float64{"messages_per_entry": 7,
-			"throughput_per_s": 1 / 0.030}},
 		"crashed inside": {crashed, map[string]float64{"messages_per_entry": 3,
-			"throughput_per_s": 1 / 0.020}},
+			"throughput_per_s": 1 / 0.030}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -212,6 +207,52 @@ func TestWarmup(t *testing.T) {
 				t.Errorf("the first entry is %s, want warmup", got)
 			}
 			hasMetrics(t, v, test.want)
+		})
+	}
+}
+
+// TestOwners: whose each message is. Every case begins with an entry of p1, the
+// warm-up, which is over before p2 and p3 ask.
+func TestOwners(t *testing.T) {
+	t.Parallel()
+	type leg struct {
+		ms       float64
+		from, to uint32
+	}
+	seq := uint64(0)
+	legs := func(list ...leg) (out []trace.Record) {
+		for _, l := range list {
+			seq++
+			sent, got := flight(l.ms, l.from, l.to, seq, 1)
+			got.At, sent.Due, got.Due = sent.At, sent.At, sent.At
+			out = append(out, sent, got)
+		}
+		return out
+	}
+	// p1 is the warm-up; p2 waits at its end; what p2 pays for is counted
+	begin := join(requested(0, 1, 0), legs(leg{0, 1, 4}), at(1, trace.Granted, 1), requested(5, 2, 5))
+	over := join(at(10, trace.Released, 1))
+	end := join(at(20, trace.Granted, 2), at(21, trace.Released, 2))
+	for name, test := range map[string]struct {
+		before, after []trace.Record // the release of p1
+		want          float64
+	}{
+		"asking":                       {legs(leg{5, 2, 1}, leg{5, 2, 3}), nil, 2},
+		"passed on":                    {legs(leg{5, 2, 3}, leg{5, 3, 4}, leg{5, 4, 1}), nil, 3},
+		"answered at once":             {legs(leg{5, 2, 3}, leg{5, 3, 2}), nil, 2},
+		"answered at last":             {legs(leg{5, 2, 1}), legs(leg{10, 1, 2}), 2},
+		"answered in full":             {legs(leg{5, 2, 1}, leg{6, 1, 2}), legs(leg{10, 1, 2}, leg{10, 1, 3}), 2},
+		"owed by way of one":           {legs(leg{5, 2, 3}, leg{5, 3, 1}), legs(leg{10, 1, 3}, leg{10, 3, 2}), 4},
+		"told by the warm-up":          {nil, legs(leg{10, 1, 2}, leg{10, 1, 3}, leg{10, 3, 4}), 0},
+		"a timer of its own":           {nil, join(at(12, trace.Timeout, 2), legs(leg{12, 2, 3}, leg{12, 3, 4})), 2},
+		"a timer of nobody's, in time": {join(at(6, trace.Timeout, 3), legs(leg{6, 3, 4})), nil, 0},
+		"a timer of nobody's":          {nil, join(at(12, trace.Timeout, 3), legs(leg{12, 3, 4})), 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := trial{id: fair, nodes: 4, records: join(begin, test.before, over, test.after, end),
+				change: func(p *harness.Plan) { p.Scenario.Warmup = 1 }}.judge(t)
+			hasMetrics(t, v, map[string]float64{"messages_per_entry": test.want})
 		})
 	}
 }

@@ -51,6 +51,9 @@ func TestFailures(t *testing.T) {
 		"one that brings another leader does": {join(at(10, trace.Crash, 3), elects(12, 2, 1, 2),
 			back(20, 3), elects(26, 3, 1, 2, 3)), churning, OK,
 			map[string]float64{"downtime_ms": 4, "leader_changes": 2}, []string{"ok", "ok"}},
+		"a heal that brings the leader of before back to all does, too": {join(cut(10, "1|2 3"), elects(20, 1, 1),
+			heal(40), elects(46, 3, 1)), churning, OK,
+			map[string]float64{"downtime_ms": 6, "leader_changes": 0}, []string{"ok"}},
 		"an election that goes on at the end is no failure": {join(at(10, trace.Crash, 3),
 			elects(12, 2, 1, 2), at(99, trace.Crash, 2)), churning, OK,
 			map[string]float64{"downtime_ms": 2}, []string{"ok", "pending"}},
@@ -70,12 +73,12 @@ func TestFailures(t *testing.T) {
 				p.Leader = 3
 				p.Scenario = harness.Scenario{Kind: harness.LeaderCrash, Elections: 2}
 			}, OK, map[string]float64{"downtime_ms": 4}, []string{"ok", "restart", "ok"}},
-		"whoever leads behind them": {join(at(10, trace.Crash, 3), elects(12, 2, 1, 2), back(20, 3),
+		"a return that leaves the leader in place, behind them": {join(at(10, trace.Crash, 3), elects(12, 2, 1, 2), back(20, 3),
 			elects(26, 2, 3)),
 			func(p *harness.Plan) {
 				p.Leader = 3
 				p.Scenario = harness.Scenario{Kind: harness.LeaderCrash, Elections: 2}
-			}, OK, map[string]float64{"downtime_ms": 2}, []string{"ok", "restart"}},
+			}, OK, map[string]float64{"downtime_ms": 2}, []string{"ok", "joined"}},
 		"a heal until all agree": {join(cut(10, "1 2|3"), elects(20, 2, 1, 2), heal(40),
 			elects(47, 3, 1, 2)), func(p *harness.Plan) {
 			churning(p)
@@ -224,4 +227,23 @@ func TestWhatIsBroken(t *testing.T) {
 			t.Errorf("%s: %s: %s", rule, v.Status, v.Reason)
 		}
 	}
+}
+
+// TestOutages: how long processes were down stands beside how long they were to be.
+// What never came back is in neither.
+func TestOutages(t *testing.T) {
+	t.Parallel()
+	due := func(ms float64, r trace.Record) trace.Record {
+		r.Arg = uint64(ms * float64(ms1))
+		return r
+	}
+	v := trial{id: eventual, nodes: 4, records: join(
+		due(10, at(10.5, trace.Crash, 1)), due(20, at(21, trace.Crash, 2)),
+		due(30, back(42, 1)), due(50, at(50, trace.Crash, 3)), due(60, back(67, 2)),
+	)}.judge(t)
+	hasMetrics(t, v, map[string]float64{
+		"outage_requested_ms": (20.0 + 40) / 2, "outage_achieved_ms": (31.5 + 46) / 2, "crashes": 3,
+	})
+	never := trial{id: eventual, nodes: 4, records: join(at(10, trace.Crash, 1))}.judge(t)
+	hasMetrics(t, never, map[string]float64{"outage_requested_ms": absent, "outage_achieved_ms": absent})
 }

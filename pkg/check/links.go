@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -14,22 +15,45 @@ type links struct {
 	slowest   time.Duration // that a message was to be on its way
 	longest   time.Duration // that one was on its way, until it was handled
 	latest    time.Duration // that one was handled after it was due, since the judge last set it to 0
-	requested time.Duration // in all, from sending to the instant at which it was due
+	given     time.Duration // in all, from sending to the instant at which it was due
 	errors    sample        // from that instant to the delivery
+
+	asked func(from, to uint32) time.Duration // mean latency of a link
+	means time.Duration                       // of the links of all copies that were sent
+	drawn sum                                 // of these copies
+	held  time.Duration                       // that order added to it
+}
+
+func newLinks(s *harness.Setup) links { return links{asked: s.Network.Means()} }
+
+func (l *links) sent(r *trace.Record) {
+	held := time.Duration(r.Arg)
+	if r.Type == trace.Send {
+		l.slowest = max(l.slowest, r.Due-r.Sent)
+	}
+	l.means += l.asked(r.Process, r.Peer)
+	l.drawn.add(r.Due - r.Sent - held)
+	l.held += held
 }
 
 func (l *links) delivered(r *trace.Record) {
-	l.requested += r.Due - r.Sent
+	l.given += r.Due - r.Sent
 	l.errors.add(r.At - r.Due)
 	l.longest = max(l.longest, r.At-r.Sent)
 	l.latest = max(l.latest, r.At-r.Due)
 }
 
-func (l *links) metrics() []Metric {
-	requested := mean(ms(l.requested), int(l.errors.n))
+// metrics compares with what was asked for where no fault asks for something else.
+func (l *links) metrics(s *harness.Setup) []Metric {
+	requested := mean(ms(l.means), l.drawn.n)
+	if slices.ContainsFunc(s.Faults(), func(e harness.Event) bool { return e.Latency != nil }) {
+		requested = math.NaN()
+	}
 	return []Metric{
 		{"latency_requested_ms", requested},
-		{"latency_achieved_ms", requested + l.errors.mean()},
+		{"latency_drawn_ms", l.drawn.mean()},
+		{"order_delay_ms", mean(ms(l.held), l.drawn.n)},
+		{"latency_achieved_ms", mean(ms(l.given), int(l.errors.n)) + l.errors.mean()},
 		{"delay_error_p50_ms", l.errors.quantile(0.50)},
 		{"delay_error_p99_ms", l.errors.quantile(0.99)},
 		{"loss_achieved", mean(float64(l.lost), int(l.lost+l.met))},
@@ -75,10 +99,10 @@ func percentile(values []float64, p float64) float64 {
 		return math.NaN()
 	}
 	slices.Sort(values)
-	at := p * float64(len(values)-1)
+	at := float64(p * float64(len(values)-1)) // rounded here, on every processor
 	i := int(at)
 	if i+1 == len(values) {
 		return values[i]
 	}
-	return values[i] + (at-float64(i))*(values[i+1]-values[i])
+	return values[i] + float64((at-float64(i))*(values[i+1]-values[i]))
 }

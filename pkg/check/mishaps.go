@@ -23,12 +23,18 @@ type mishaps struct {
 	hindered int             // processes that are
 
 	crashedAt []time.Duration
+	downtime  []outage        // of those that came back
+	goneAt    []time.Duration // when they were to crash that did
+	outages   sum             // of those that came back: how long they were to be down
 	unnoticed []bool
 	crashes   int
 	pauses    int
 	falsely   int // suspicions of those that are up
 	noticed   sum // from a crash to the first suspicion
 }
+
+// An outage is from a crash to the return.
+type outage struct{ from, to time.Duration }
 
 // A sum is that of durations, and of how many.
 type sum struct {
@@ -48,7 +54,7 @@ func newMishaps(s *harness.Setup) mishaps {
 	m := mishaps{
 		setup: s, up: make([]bool, n), most: s.Failures.Most(n), paused: make([]bool, n),
 		slow: make([]bool, n), resumed: make([]time.Duration, n), crashedAt: make([]time.Duration, n),
-		unnoticed: make([]bool, n),
+		unnoticed: make([]bool, n), goneAt: make([]time.Duration, n),
 	}
 	for i := range m.up {
 		m.up[i] = !slices.Contains(s.Crashed, s.Graph.Peers()[i])
@@ -78,13 +84,15 @@ func (m *mishaps) record(r *trace.Record) {
 		m.elapse(r.At)
 		m.hinder(p, false, false)
 		m.up[p] = false
-		m.crashedAt[p], m.unnoticed[p] = r.At, true
+		m.crashedAt[p], m.goneAt[p], m.unnoticed[p] = r.At, time.Duration(r.Arg), true
 		m.crashes++
 		m.down++
 	case trace.Up:
 		if r.Incarnation > 0 {
 			m.elapse(r.At)
 			m.up[p], m.unnoticed[p] = true, false
+			m.downtime = append(m.downtime, outage{m.crashedAt[p], r.At})
+			m.outages.add(time.Duration(r.Arg) - m.goneAt[p])
 			m.down--
 		}
 	case trace.Pause:
@@ -138,6 +146,20 @@ func (m *mishaps) excused(r *trace.Record) bool {
 // allowed it; NaN if it never did.
 func (m *mishaps) rate() float64 { return ratio(float64(m.crashes), m.exposed.Seconds()) }
 
+// uptime is how long processes were up from the start until an instant, all together.
+func (m *mishaps) uptime(until time.Duration) time.Duration {
+	total := time.Duration(len(m.up)) * until
+	for i, up := range m.up {
+		if !up {
+			total -= max(until-m.crashedAt[i], 0)
+		}
+	}
+	for _, d := range m.downtime {
+		total -= max(min(d.to, until)-d.from, 0)
+	}
+	return total
+}
+
 // metrics has the time to a suspicion if there was a crash that a detector could
 // have noticed.
 func (m *mishaps) metrics() []Metric {
@@ -145,6 +167,14 @@ func (m *mishaps) metrics() []Metric {
 		{"crashes", float64(m.crashes)},
 		{"pauses", float64(m.pauses)},
 		{"crash_rate_achieved", m.rate()},
+	}
+	if n := m.outages.n; n > 0 {
+		had := time.Duration(0)
+		for _, d := range m.downtime {
+			had += d.to - d.from
+		}
+		out = append(out, Metric{"outage_requested_ms", m.outages.mean()},
+			Metric{"outage_achieved_ms", mean(ms(had), n)})
 	}
 	if m.crashes > 0 && m.detects() {
 		out = append(out, Metric{"suspicion_ms", m.noticed.mean()})

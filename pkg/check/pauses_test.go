@@ -129,6 +129,7 @@ func TestHeals(t *testing.T) {
 		"never cut":         {join(heal(20)), absent},
 		"not healed":        {own, absent},
 		"healed":            {join(own, heal(50), all(60, 5, 1, 2)), 11},
+		"what comes later":  {join(own, heal(50), all(60, 5, 1, 2), at(80, trace.Elected, 1, 5), at(90, trace.Crash, 1)), 11},
 		"nobody noticed":    {join(cut(10, "1|2 3 4 5"), heal(20)), 0},
 		"nobody gives in":   {join(own, heal(50)), math.NaN()},
 		"not all":           {join(own, heal(50, "1>3 3>1"), all(60, 5, 1, 2)), absent},

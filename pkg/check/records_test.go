@@ -192,6 +192,15 @@ func flights(ms float64, n int) (out []trace.Record) {
 	return out
 }
 
+// answers are flights the other way.
+func answers(ms float64, n int) []trace.Record {
+	out := flights(ms, n)
+	for i := range out {
+		out[i].Process, out[i].Peer = out[i].Peer, out[i].Process
+	}
+	return out
+}
+
 func join(parts ...any) (out []trace.Record) {
 	for _, p := range parts {
 		switch p := p.(type) {
@@ -246,20 +255,25 @@ func hasOperations(tb testing.TB, v Verdict, want ...Operation) {
 // results list, in their order; any other has some of them.
 func TestMetricNames(t *testing.T) {
 	t.Parallel()
-	troubled := join(at(1, trace.Crash, 3), cut(2, "1|2"), heal(3))
+	troubled := join(at(1, trace.Crash, 3), cut(2, "1|2"), heal(3), back(4, 3))
 	detected := func(p *harness.Plan) { p.Detector.Kind = "perfect" }
+	offered := func(p *harness.Plan) {
+		detected(p)
+		p.Scenario = harness.Scenario{Kind: harness.Open, Rate: 1, Duration: time.Second}
+	}
 	for name, test := range map[string]struct {
 		trial
 		problem algo.Problem
 		missing []string
 	}{
 		"election": {trial{id: eventual, change: detected, records: troubled}, algo.Election, nil},
-		"entries": {trial{id: "mutex/test-token", change: detected, records: troubled},
+		"entries": {trial{id: "mutex/test-token", change: offered, records: troubled},
 			algo.MutualExclusion, nil},
 		"calm election": {trial{id: eventual, change: detected}, algo.Election,
-			[]string{"suspicion_ms", "heal_ms"}},
+			[]string{"suspicion_ms", "heal_ms", "outage_requested_ms", "outage_achieved_ms"}},
 		"calm entries": {trial{id: fair}, algo.MutualExclusion, []string{"suspicion_ms", "recovery_ms",
-			"tokens_lost", "tokens_doubled"}},
+			"tokens_lost", "tokens_doubled", "arrival_rate_requested", "arrival_rate_achieved",
+			"outage_requested_ms", "outage_achieved_ms"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -92,11 +92,11 @@ type skew struct {
 func (j *Judge) skew() skew {
 	l := &j.links
 	n := int(l.errors.n)
-	spans := []*span{{"latency_achieved_ms", sum{l.requested + l.errors.sum, n}, sum{l.errors.sum, n}}}
+	spans := []*span{{"latency_achieved_ms", sum{l.given + l.errors.sum, n}, sum{l.errors.sum, n}}}
 	if !j.mishaps.stalled { // else what runs late does so by plan
 		spans = append(spans, j.problem.spans()...)
 	}
-	out := skew{share: math.NaN(), latency: l.requested / time.Duration(max(n, 1))}
+	out := skew{share: math.NaN(), latency: l.given / time.Duration(max(n, 1))}
 	for _, s := range spans {
 		// What is hardly a latency long is compared with a latency.
 		whole := max(s.total.mean(), ms(out.latency))

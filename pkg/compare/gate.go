@@ -87,7 +87,7 @@ func (r *Report) mean(row *Row) {
 		i, r.Geomeans = len(r.Geomeans), append(r.Geomeans, Geomean{Metric: row.Metric})
 	}
 	g := &r.Geomeans[i]
-	logs := math.Log1p(g.Change)*float64(g.Cells) + math.Log(ratio)
+	logs := float64(math.Log1p(g.Change)*float64(g.Cells)) + math.Log(ratio)
 	g.Cells++
 	g.Change = math.Expm1(logs / float64(g.Cells))
 }

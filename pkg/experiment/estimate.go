@@ -113,9 +113,9 @@ func operations(p *harness.Plan) int {
 // cycle is the time between two entries of the whole group: bounded by the
 // critical section and its handing over, or by how often they ask.
 func cycle(p *harness.Plan) time.Duration {
-	d := p.Network.Latency.Typical()
-	alone := p.Scenario.Hold.Typical() + 2*d
-	return max(alone, (alone+p.Scenario.Think.Typical())/time.Duration(p.Nodes))
+	d := p.Network.Latency.Average()
+	alone := p.Scenario.Hold.Average() + 2*d
+	return max(alone, (alone+p.Scenario.Think.Average())/time.Duration(p.Nodes))
 }
 
 // notice is how long the detector takes to notice a crash, about. Phi waits for as
@@ -128,7 +128,7 @@ func notice(d *harness.Detector) time.Duration {
 // scenarioTime is how long a scenario takes of its own, about.
 func scenarioTime(p *harness.Plan) time.Duration {
 	s := &p.Scenario
-	d := p.Network.Latency.Typical()
+	d := p.Network.Latency.Average()
 	election := hops*d + 40*time.Millisecond // the default time-outs have that much slack
 	count := time.Duration(min(operations(p), 1e6))
 	switch s.Kind {
@@ -141,7 +141,7 @@ func scenarioTime(p *harness.Plan) time.Duration {
 	case harness.Churn:
 		return s.Duration
 	case harness.Sequential:
-		return count * (s.Hold.Typical() + 4*d)
+		return count * (s.Hold.Average() + 4*d)
 	case harness.Burst, harness.Closed:
 		if s.Duration > 0 {
 			return s.Duration

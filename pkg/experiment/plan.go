@@ -268,7 +268,7 @@ func (v *variant) load(p *harness.Plan) {
 		v.wrong("scenario.rate", "%v per second: %d requests take %.3gs, beyond the time_limit %v",
 			formatFloat(s.Rate), s.Requests, seconds, p.TimeLimit)
 	}
-	if hold := s.Hold.Typical(); requests*hold.Seconds() > p.TimeLimit.Seconds() {
+	if hold := s.Hold.Average(); requests*hold.Seconds() > p.TimeLimit.Seconds() {
 		v.wrong("scenario.hold", "%v for each of %d requests is beyond the time_limit %v",
 			hold, s.Requests, p.TimeLimit)
 	}
@@ -282,7 +282,7 @@ func (v *variant) fixed(e *Experiment, p *harness.Plan) []Field {
 	}
 	l := p.Network.Latency
 	values := []string{string(e.Problem), p.Algorithm, p.Label, e.Transport,
-		strconv.Itoa(p.Nodes), name, p.Scenario.Kind, l.Distribution, milliseconds(l.Typical()),
+		strconv.Itoa(p.Nodes), name, p.Scenario.Kind, l.Distribution, milliseconds(l.Average()),
 		formatFloat(math.Round(p.Network.LossRate()*1e9) / 1e9), formatFloat(p.Network.Duplication),
 		formatFloat(p.Failures.CrashRate)}
 	out := make([]Field, len(values))

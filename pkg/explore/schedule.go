@@ -101,7 +101,7 @@ func (s *Schedule) last() (at time.Duration) {
 // ever ends then, and so does what is not promised to end.
 func (s *Schedule) tidy() {
 	slices.SortStableFunc(s.Events, func(a, b harness.Event) int { return cmp.Compare(a.At, b.At) })
-	d, hold := s.network().Latency, s.Hold.Typical()
+	d, hold := s.network().Latency, s.Hold.Average()
 	requests := time.Duration(0)
 	for i := range s.Events {
 		if e := &s.Events[i]; e.Do == harness.DoRequest {

@@ -28,13 +28,53 @@ func (a *application) init(m *Member) {
 		return
 	}
 	a.quota = math.MaxUint64
-	if s.Requests > 0 { // in all: the first processes take one more
+	if s.Kind == Closed && s.Requests > 0 { // in all: the first processes take one more
 		n := m.setup.Nodes
 		a.quota = uint64(s.Requests / n)
 		if int(m.ID) <= s.Requests%n {
 			a.quota++
 		}
 	}
+}
+
+// gap is the time between two arrivals of open load at one process: the k-th in the
+// life of one incarnation. So each process has a Poisson stream of its own, and all of
+// them together are one of the whole rate.
+func (s *Setup) gap(id algo.ID, incarnation uint32, k uint64) time.Duration {
+	u := s.workload(id, incarnation, k)
+	mean := float64(s.Nodes) / s.Scenario.Rate // seconds between two arrivals of one process
+	return time.Duration(-math.Log1p(-float64(u>>11)*0x1p-53) * mean * float64(time.Second))
+}
+
+// workload is the random number of the k-th request that an incarnation plans.
+func (s *Setup) workload(id algo.ID, incarnation uint32, k uint64) uint64 {
+	return Derive(s.Seed, "workload", uint64(id), uint64(incarnation), k) << 11
+}
+
+// lastArrival is the instant and the process of the last arrival of open load: the
+// Requests-th of all processes together, of their first incarnations. It follows from
+// the plan alone, so that every node knows it.
+func (s *Setup) lastArrival() (at time.Duration, by algo.ID) {
+	at, by = math.MaxInt64, math.MaxUint32
+	if s.Scenario.Kind != Open || s.Scenario.Requests == 0 {
+		return at, by
+	}
+	var streams Queue[algo.ID]
+	made := make([]uint64, s.Nodes+1)
+	push := func(p algo.ID, from time.Duration) {
+		streams.Push(from+s.gap(p, 0, made[p]), Application, p, p)
+		made[p]++
+	}
+	for _, p := range s.Graph.Peers() {
+		push(p, 0)
+	}
+	for range s.Scenario.Requests {
+		if at, by = streams.Pop(); at > s.TimeLimit { // later ones will not be made
+			break
+		}
+		push(by, at)
+	}
+	return at, by
 }
 
 func (a *application) start(m *Member, now time.Duration) {
@@ -54,16 +94,15 @@ func (a *application) plan(m *Member, from time.Duration) {
 		a.finish(m)
 		return
 	}
-	u := Derive(m.setup.Seed, "workload", uint64(m.ID), uint64(m.Incarnation), a.made) << 11
 	at := from
 	switch s.Kind {
 	case Closed:
-		at += s.Think.Draw(u)
+		at += s.Think.Draw(m.setup.workload(m.ID, m.Incarnation, a.made))
 	case Open:
-		mean := float64(m.setup.Nodes) / s.Rate // seconds between two requests of one process
-		at += time.Duration(-math.Log1p(-float64(u>>11)*0x1p-53) * mean * float64(time.Second))
+		at += m.setup.gap(m.ID, m.Incarnation, a.made)
 	}
-	if s.Duration > 0 && at > s.Duration {
+	last := m.setup.lastAt
+	if s.Duration > 0 && at > s.Duration || at > last || at == last && m.ID > m.setup.lastBy {
 		a.quota = a.made
 		a.finish(m)
 		return

@@ -148,9 +148,9 @@ func (v *intervals) add(d time.Duration) {
 		old := v.last[v.at]
 		v.last[v.at] = x
 		v.at = (v.at + 1) % len(v.last)
-		v.sum, v.square = v.sum-old, v.square-old*old
+		v.sum, v.square = v.sum-old, v.square-float64(old*old)
 	}
-	v.sum, v.square = v.sum+x, v.square+x*x
+	v.sum, v.square = v.sum+x, v.square+float64(x*x)
 }
 
 // patience is the silence at which phi reaches the threshold: there a normal
@@ -158,8 +158,8 @@ func (v *intervals) add(d time.Duration) {
 func (v *intervals) patience() time.Duration {
 	n := float64(len(v.last))
 	mean := v.sum / n
-	deviation := math.Sqrt(max(v.square/n-mean*mean, 0))
-	return time.Duration(mean + v.config.z()*max(deviation, float64(v.config.Deviation)))
+	deviation := math.Sqrt(max(v.square/n-float64(mean*mean), 0))
+	return time.Duration(mean + float64(v.config.z()*max(deviation, float64(v.config.Deviation))))
 }
 
 // z is how many standard deviations above the mean the threshold of phi is.

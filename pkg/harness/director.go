@@ -435,8 +435,9 @@ func (d *Director) Stuck() bool { return d.stuck }
 func (d *Director) next(now time.Duration) {
 	e := d.script[0].Event
 	d.script = d.script[1:]
-	d.faults.list = append(d.faults.list, fault{Event: e, fired: 1})
-	d.out = append(d.out, d.carryOut(&d.faults.list[len(d.faults.list)-1], now)...)
+	f := d.faults.add(e)
+	f.fired = 1
+	d.out = append(d.out, d.carryOut(f, now)...)
 }
 
 // request is the next request of the sequential scenario.

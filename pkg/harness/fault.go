@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"slices"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -44,6 +45,9 @@ type Event struct {
 	Latency *bus.Latency  `json:"latency,omitempty"` // flaky
 	By      time.Duration `json:"by,omitempty"`      // slow: for each event
 }
+
+// Faults are the events of the plan: what goes wrong, and the lines of a script.
+func (p *Plan) Faults() []Event { return slices.Concat(p.Failures.Events, p.Scenario.Events) }
 
 // A Word is a word of the experiment file and what it means.
 type Word struct{ Name, Doc string }

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -28,9 +29,11 @@ type faults struct {
 
 type fault struct {
 	Event
-	kind  uint8 // of a message, if the event is about one
-	seen  int   // triggers
-	armed int   // of those, that led to a strike
+	index int           // its number among the director's, from 1 on
+	first time.Duration // again and again: the first instant
+	kind  uint8         // of a message, if the event is about one
+	seen  int           // triggers
+	armed int           // of those, that led to a strike
 	fired int
 }
 
@@ -40,7 +43,7 @@ func (f *faults) init(s *Setup) {
 	if f.holder == algo.None {
 		f.holder = s.Graph.Peers()[0]
 	}
-	for _, e := range slices.Concat(s.Failures.Events, s.Scenario.Events) {
+	for _, e := range s.Faults() {
 		switch e.On {
 		case "granted":
 			f.watched[trace.Granted] = true
@@ -78,8 +81,8 @@ func (d *Director) WatchedKinds() (kinds []uint8) {
 // fixed instants, and a strike for what is not. What waits for something else
 // leads to nothing yet.
 func (d *Director) planned(e Event) []Instruction {
-	d.faults.list = append(d.faults.list, fault{Event: e, kind: d.setup.kind(e.Kind)})
-	f := &d.faults.list[len(d.faults.list)-1]
+	f := d.faults.add(e)
+	f.kind = d.setup.kind(e.Kind)
 	switch {
 	case e.Do == DoLose || e.On != "":
 		return nil
@@ -87,12 +90,45 @@ func (d *Director) planned(e Event) []Instruction {
 		f.fired = 1
 		return d.carryOut(f, e.At)
 	}
-	first := e.At
-	if first == 0 || e.Rate > 0 {
-		first += f.gap(d.setup.Seed, len(d.faults.list))
+	f.first = e.At
+	if f.first == 0 || e.Rate > 0 {
+		f.first += f.gap(d.setup.Seed)
 	}
-	return []Instruction{{At: first, Do: doStrike, Fault: len(d.faults.list)}}
+	return []Instruction{{At: f.first, Do: doStrike, Fault: f.index}}
 }
+
+// add makes e one of the director's events.
+func (f *faults) add(e Event) *fault {
+	f.list = append(f.list, fault{Event: e, index: len(f.list) + 1})
+	return &f.list[len(f.list)-1]
+}
+
+// Foreseen is what will happen to links again and again, as far as it is known before
+// the start, by the time limit: in the order of the instants. The director still asks for
+// each at its instant, but whoever knows of it need not wait to be told. The Timeline
+// comes first.
+func (d *Director) Foreseen() (out []Instruction) {
+	for _, f := range d.faults.list {
+		if f.first == 0 || f.On != "" || !f.settled() || f.Do != DoCut && f.Do != DoHeal && f.Do != DoFlaky {
+			continue
+		}
+		at := f.first
+		for at <= d.setup.TimeLimit && f.goesOn() && f.fired < maxForeseen {
+			f.fired++
+			out = append(out, d.carryOut(&f, at)...)
+			at += f.gap(d.setup.Seed)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Instruction) int { return cmp.Compare(a.At, b.At) })
+	return out
+}
+
+// maxForeseen bounds what is known of one event.
+const maxForeseen = 4096
+
+// goesOn says whether an event that happens again and again has not yet done so often
+// enough.
+func (f *fault) goesOn() bool { return f.Times == 0 || f.fired < f.Times }
 
 // settled says whether it is known before the start whom the event happens to.
 func (e *Event) settled() bool {
@@ -110,11 +146,11 @@ func (e *Event) settled() bool {
 }
 
 // gap is the time to the next strike.
-func (f *fault) gap(seed uint64, index int) time.Duration {
+func (f *fault) gap(seed uint64) time.Duration {
 	if f.Rate == 0 {
 		return f.Every
 	}
-	u := float64(Derive(seed, "fault", uint64(index), uint64(f.fired))) / (1 << 53)
+	u := float64(Derive(seed, "fault", uint64(f.index), uint64(f.fired))) / (1 << 53)
 	return time.Duration(-math.Log1p(-u) / f.Rate * float64(time.Second))
 }
 
@@ -138,7 +174,11 @@ func (d *Director) Strike(now time.Duration, i Instruction) []Instruction {
 func (d *Director) strike(now, nominal time.Duration, index int) {
 	f := &d.faults.list[index-1]
 	f.fired++
-	done := d.carryOut(f, now)
+	at := now
+	if f.On == "" && f.settled() {
+		at = nominal // nobody waited to know
+	}
+	done := d.carryOut(f, at)
 	if len(done) == 0 {
 		d.faults.skipped++
 	}
@@ -146,8 +186,8 @@ func (d *Director) strike(now, nominal time.Duration, index int) {
 	for _, i := range done {
 		d.expect(i.At)
 	}
-	if (f.Every > 0 || f.Rate > 0) && (f.Times == 0 || f.fired < f.Times) {
-		next := nominal + f.gap(d.setup.Seed, index)
+	if (f.Every > 0 || f.Rate > 0) && f.goesOn() {
+		next := nominal + f.gap(d.setup.Seed)
 		d.out = append(d.out, Instruction{At: next, Do: doStrike, Fault: index})
 		if f.Times > 0 {
 			d.expect(next)
@@ -267,13 +307,7 @@ func (d *Director) carryOut(f *fault, at time.Duration) (out []Instruction) {
 
 // dice is the random source of the present strike of f.
 func (d *Director) dice(f *fault) *rand.Rand {
-	index := uint64(0)
-	for i := range d.faults.list {
-		if &d.faults.list[i] == f {
-			index = uint64(i + 1)
-		}
-	}
-	seed := Derive(d.setup.Seed, "who", index, uint64(f.fired))
+	seed := Derive(d.setup.Seed, "who", uint64(f.index), uint64(f.fired))
 	return rand.New(rand.NewPCG(seed, seed))
 }
 
@@ -574,7 +608,7 @@ func (d *Director) Skipped(end time.Duration) int {
 // LongestPause is the longest that a process is to be paused; where it is never to
 // resume, the time limit.
 func (p *Plan) LongestPause() (longest time.Duration) {
-	for _, e := range slices.Concat(p.Failures.Events, p.Scenario.Events) {
+	for _, e := range p.Faults() {
 		switch {
 		case e.Do != DoPause:
 		case e.For > 0:
@@ -598,7 +632,7 @@ type Omission struct {
 // Omissions are the rules of the plan's lose events. Whoever executes it counts the
 // messages that fit each, of all processes together.
 func (s *Setup) Omissions() (out []Omission) {
-	for _, e := range slices.Concat(s.Failures.Events, s.Scenario.Events) {
+	for _, e := range s.Faults() {
 		if e.Do != DoLose {
 			continue
 		}

@@ -88,6 +88,8 @@ func (a Alarm) Fixed(s *Setup) bool {
 type Member struct {
 	ID          algo.ID
 	Incarnation uint32
+	// Due is the instant at which a later incarnation was to be up.
+	Due time.Duration
 	// Timers is how many timers of the algorithm are pending.
 	Timers int
 	// Planned is how many alarms of the application and of the perfect detector
@@ -141,7 +143,8 @@ func (s *Setup) stepper(c algo.Config, buf *algo.Buffer) *algo.Stepper {
 
 // Start begins the process's life at now.
 func (m *Member) Start(now time.Duration) {
-	m.note(now, trace.Up, algo.None, 0)
+	m.rec = trace.Record{At: now, Type: trace.Up, Arg: uint64(m.Due)}
+	m.record()
 	m.feed(now, algo.Event{Type: algo.Start})
 	m.app.start(m, now)
 	m.det.start(m, now)

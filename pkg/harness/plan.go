@@ -141,7 +141,7 @@ var Kinds = []Kind{
 		algo.MutualExclusion, []string{"initiators", "hold"}},
 	{Closed, "every process thinks, requests, holds and releases, over and over",
 		algo.MutualExclusion, []string{"requests", "duration", "think", "hold", "warmup"}},
-	{Open, "requests arrive as a Poisson process, whatever is still waiting",
+	{Open, "requests arrive as a Poisson process, for duration or until so many came, whatever still waits",
 		algo.MutualExclusion, []string{"requests", "duration", "rate", "hold", "warmup"}},
 	{Script, "exactly the listed events; also the format of conformance cases",
 		"", []string{"leader", "holder", "crashed", "hold", "until", "events", "expect"}},
@@ -155,6 +155,8 @@ type Setup struct {
 	Params  algo.Params
 	Latency time.Duration // d: the largest latency to reckon with
 	Virtual bool          // simulated: instants are exact
+	lastAt  time.Duration // of open load: the last arrival, and whose it is
+	lastBy  algo.ID
 	// Watch, if not nil, sees every event that a process has handled, and what it
 	// asked for.
 	Watch func(now time.Duration, m *Member, ev algo.Event, asked []algo.Effect)
@@ -174,6 +176,7 @@ func (p *Plan) Setup() (*Setup, error) {
 	s := &Setup{Plan: *p, Alg: alg, Graph: graph, Params: algo.Params(p.Params)}
 	s.Latency, _ = p.Network.Latency.Bound()
 	s.Network.Seed = Derive(p.Seed, "network")
+	s.lastAt, s.lastBy = s.lastArrival()
 	return s, nil
 }
 

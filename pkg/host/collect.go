@@ -63,7 +63,7 @@ func (t *trial) stop() {
 		case c.bye == nil:
 			t.invalid = append(t.invalid, fmt.Sprintf("node p%d did not answer at the end: it hangs, "+
 				"or the plugin's handler does not return", c.id))
-		case c.bye.Late > 5*time.Millisecond:
+		case c.bye.missedStart():
 			t.invalid = append(t.invalid, fmt.Sprintf("node p%d started %v late", c.id, c.bye.Late))
 			t.machine.missed(c.bye.Late)
 		}
@@ -279,7 +279,7 @@ func (t *trial) unaccounted(r *trace.Record, outcomes map[flight][]uint8, cut ti
 		return nil
 	}
 	fate := *r
-	fate.At, fate.Process, fate.Peer, fate.Arg = r.Due, r.Peer, r.Process, 0
+	fate.At, fate.Process, fate.Peer, fate.Arg, fate.Omitted = r.Due, r.Peer, r.Process, 0, false
 	down, wasDown := t.downDuring(r.Peer, r.Sent, r.Due)
 	died := t.diedAfter(r.Process, r.Incarnation, r.Sent)
 	fate.At = max(fate.At, down)
@@ -319,7 +319,7 @@ func (t *trial) loss(r *trace.Record) (lost bool, why uint64) {
 	n.Skip(&flow, r.Seq-1)
 	fate := n.Send(&flow, r.Sent, t.weather.On(r.Process, r.Peer, r.Sent))
 	switch {
-	case r.Arg == trace.Omitted:
+	case r.Omitted:
 		return true, trace.Omitted
 	case r.Copy == 0 && fate.Lost || r.Copy == 1 && fate.CopyLost:
 		return true, 0

@@ -58,9 +58,9 @@ func (t *trial) obey(i harness.Instruction) {
 	case i.Strike():
 		t.instruct(t.director.Strike(t.now(), i), t.now())
 	case i.Do == harness.DoCrash:
-		t.crash(c)
+		t.crash(c, i.At)
 	case i.Do == harness.DoRestart:
-		t.restart(c)
+		t.restart(c, i.At)
 	case i.Do == harness.DoPause:
 		t.suspend(c)
 	case i.Do == harness.DoResume:
@@ -83,8 +83,8 @@ func (t *trial) note(r trace.Record) {
 }
 
 // crash kills the node's process. The instant is that at which the system took
-// the signal.
-func (t *trial) crash(c *child) {
+// the signal; due is that at which it was to.
+func (t *trial) crash(c *child, due time.Duration) {
 	if c.dead {
 		if c.joining() {
 			c.abandoned = true
@@ -100,16 +100,17 @@ func (t *trial) crash(c *child) {
 		}
 	}
 	t.note(trace.Record{
-		At: c.downAt, Type: trace.Crash, Process: uint32(c.id), Incarnation: c.incarnation,
+		At: c.downAt, Type: trace.Crash, Process: uint32(c.id), Incarnation: c.incarnation, Arg: uint64(due),
 	})
 }
 
-// restart starts a fresh process with nothing but what the last one had saved.
-func (t *trial) restart(c *child) {
+// restart starts a fresh process with nothing but what the last one had saved. It is up
+// once it has joined the bus: that takes a while, so it is later than due.
+func (t *trial) restart(c *child, due time.Duration) {
 	if !c.dead || c.joining() {
 		return
 	}
-	fresh := &child{id: c.id, incarnation: c.incarnation + 1, dead: true,
+	fresh := &child{id: c.id, incarnation: c.incarnation + 1, dead: true, due: due,
 		deadline: t.now() + t.machine.cfg.Ready}
 	saved := c.saved // unless it has saved something itself
 	if c.reader != nil {
@@ -185,11 +186,11 @@ func (t *trial) slow(c *child, by time.Duration) {
 	})
 }
 
-// change changes links. What the timeline holds the nodes know; they act by their
-// own clocks, and the host only notes it.
+// change changes links. What is known before the start the nodes know; they act by
+// their own clocks, and the host only notes it.
 func (t *trial) change(i harness.Instruction) {
 	at := i.At
-	known := slices.ContainsFunc(t.timeline, func(planned harness.Instruction) bool {
+	known := slices.ContainsFunc(t.links, func(planned harness.Instruction) bool {
 		return planned.Do == i.Do && planned.At == i.At
 	})
 	if !known {

@@ -317,6 +317,7 @@ func (n *node) boot() {
 		}
 	}
 	n.member = harness.NewMember(n.setup, n, n.ID, n.Incarnation, saved, &n.buf)
+	n.member.Due = n.Due
 	n.member.Start(n.now)
 	for _, i := range n.Timeline {
 		n.queue.Push(i.At, i.Class(), n.ID, happening{what: anInstruction, instr: &i})

@@ -17,6 +17,7 @@ import (
 type assignment struct {
 	ID          algo.ID               `json:"id"`
 	Incarnation uint32                `json:"incarnation,omitempty"`
+	Due         time.Duration         `json:"due,omitempty"`   // a later one: when it was to be up
 	Saved       []byte                `json:"saved,omitempty"` // encoded; what it last saved
 	Telemetry   string                `json:"telemetry"`       // path of the file to make
 	Limit       int64                 `json:"limit,omitempty"`

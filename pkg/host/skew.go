@@ -13,6 +13,12 @@ import (
 // see grace.
 const mostDelay = grace
 
+// mostLate is how late a node may be at the common start.
+const mostLate = 5 * time.Millisecond
+
+// missedStart says whether the node was too late at the common start.
+func (f *farewell) missedStart() bool { return f.Late > mostLate }
+
 // mostStep is by how much the wall clock may part from the monotonic one during a
 // trial. Two readings of one instant differ by microseconds; adjusting the clock
 // gradually is no step.

@@ -28,8 +28,9 @@ type trial struct {
 	dir       string
 	plan      []byte // a line of JSON
 	timeline  []harness.Instruction
-	nodes     []*child // by ID - 1: the present incarnation, or the last
-	former    []*child // earlier incarnations
+	links     []harness.Instruction // what is known before the start to happen to links
+	nodes     []*child              // by ID - 1: the present incarnation, or the last
+	former    []*child              // earlier incarnations
 	events    chan occurrence
 	closed    chan struct{} // nobody hears events any more
 	queue     harness.Queue[harness.Instruction]
@@ -68,6 +69,7 @@ type child struct {
 	abandoned   bool          // crashed before it was ready again
 	deadline    time.Duration // of being ready again
 	saved       []byte        // what it was started with
+	due         time.Duration // when it was to be up
 	upAt        time.Duration
 	downAt      time.Duration
 	paused      bool
@@ -97,7 +99,11 @@ func newTrial(m *Machine, s *harness.Setup, dir string) *trial {
 		closed: make(chan struct{}),
 	}
 	t.timeline = t.director.Timeline()
-	for _, i := range t.timeline {
+	t.links = slices.DeleteFunc(slices.Concat(t.timeline, t.director.Foreseen()),
+		func(i harness.Instruction) bool {
+			return i.Do != harness.DoCut && i.Do != harness.DoHeal && i.Do != harness.DoFlaky
+		})
+	for _, i := range t.links {
 		switch {
 		case i.Do == harness.DoCut || i.Do == harness.DoHeal:
 			t.cuts.Add(change(i, i.At))
@@ -218,7 +224,7 @@ func (t *trial) spawn(c *child, saved []byte) (err error) {
 	t.spawned++
 	c.telemetry = filepath.Join(t.dir, fmt.Sprintf("p%d-%d", c.id, c.incarnation))
 	a := assignment{
-		ID: c.id, Incarnation: c.incarnation, Saved: saved, Telemetry: c.telemetry,
+		ID: c.id, Incarnation: c.incarnation, Due: c.due, Saved: saved, Telemetry: c.telemetry,
 		Limit: cfg.Limit, Bus: t.machine.access(int(c.id - 1)), Tally: t.tallyPath(),
 		Kinds: t.director.WatchedKinds(),
 	}
@@ -228,14 +234,16 @@ func (t *trial) spawn(c *child, saved []byte) (err error) {
 			a.Watch = append(a.Watch, kind)
 		}
 	}
-	for _, i := range t.timeline {
+	for _, i := range t.links {
 		switch {
-		case i.Do == harness.DoCut || i.Do == harness.DoHeal:
-			a.Cuts = append(a.Cuts, change(i, i.At))
 		case i.Spell != nil:
 			a.Spells = append(a.Spells, *i.Spell)
-		case i.Class() != harness.Application || i.Node != c.id:
-		case c.incarnation == 0 || i.At >= t.now():
+		case i.Do != harness.DoFlaky:
+			a.Cuts = append(a.Cuts, change(i, i.At))
+		}
+	}
+	for _, i := range t.timeline {
+		if i.Class() == harness.Application && i.Node == c.id && (c.incarnation == 0 || i.At >= t.now()) {
 			a.Timeline = append(a.Timeline, i)
 		}
 	}

@@ -113,6 +113,41 @@ func TestTrial_Partition(t *testing.T) {
 	t.Log(crossed)
 }
 
+// TestTrial_CutsAgain: what happens to links again and again is known to the nodes before
+// the start: every time at its very instant, for every message alike.
+func TestTrial_CutsAgain(t *testing.T) {
+	p := plan(t, "election/test-chatter", 4, script(), map[string]any{"rounds": int64(60), "pause": ms(2)})
+	p.Network.Latency = bus.Uniform(0, ms(8))
+	p.Scenario.Until = ms(150)
+	p.Failures.Events = []harness.Event{
+		{Every: ms(30), Do: harness.DoCut, Groups: [][]uint32{{1, 2}}, For: ms(10)},
+	}
+	o := run(t, newMachine(t, 4), p)
+	lost := 0
+	for i := range o.Trace {
+		r := &o.Trace[i]
+		switch r.Type {
+		case trace.Cut, trace.Heal:
+			if late := r.At % ms(10); late != 0 {
+				t.Errorf("%v at %v", r.Type, r.At)
+			}
+		case trace.Deliver, trace.Lose:
+			// sent or on its way in [30 k, 30 k + 10) for a k above 0
+			begin := max(r.Due/ms(30)*ms(30), ms(30))
+			severed := (r.Peer <= 2) != (r.Process <= 2) && r.Due >= begin && r.Sent < begin+ms(10)
+			if severed != (r.Type == trace.Lose) {
+				t.Errorf("%v of p%d to p%d, sent %v, due %v", r.Type, r.Peer, r.Process, r.Sent, r.Due)
+			}
+			if severed {
+				lost++
+			}
+		}
+	}
+	if lost == 0 {
+		t.Error("no message was lost")
+	}
+}
+
 // TestTrial_CutAfterQuiet: what the timeline does not hold, the nodes are told.
 func TestTrial_CutAfterQuiet(t *testing.T) {
 	p := plan(t, "mutex/naimi-trehel", 4, script(

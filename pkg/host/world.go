@@ -30,25 +30,21 @@ func (n *node) Send(_ *harness.Member, to algo.ID, out harness.Outgoing) {
 			f.Omitted = o.Loses(n.tally.number(i).Add(1)) || f.Omitted
 		}
 	}
-	n.publish(trace.Send, to, &f)
+	n.publish(trace.Send, to, &f, fate.Held)
 	if fate.Duplicated {
 		f.Copy, f.Due, f.Lost = 1, fate.CopyDue, fate.CopyLost
-		n.publish(trace.Duplicate, to, &f)
+		n.publish(trace.Duplicate, to, &f, fate.CopyHeld)
 	}
 }
 
-func (n *node) publish(t trace.Type, to algo.ID, f *bus.Frame) {
+func (n *node) publish(t trace.Type, to algo.ID, f *bus.Frame, held time.Duration) {
 	n.ordinals[f.Plane][to-1]++
 	f.Ordinal = n.ordinals[f.Plane][to-1]
-	omitted := uint64(0)
-	if f.Omitted { // if it does not reach its receiver, the host has to know
-		omitted = trace.Omitted
-	}
 	n.message(&trace.Record{
-		Arg: omitted,
-		At:  n.now, Type: t, Process: uint32(n.ID), Peer: uint32(to), Incarnation: n.Incarnation,
+		At: n.now, Type: t, Process: uint32(n.ID), Peer: uint32(to), Incarnation: n.Incarnation,
 		Sent: f.Sent, Due: f.Due, Seq: f.Seq, Bytes: uint32(len(f.Payload)), Depth: f.Depth,
-		Plane: f.Plane, Kind: f.Kind, Copy: f.Copy,
+		Plane: f.Plane, Kind: f.Kind, Copy: f.Copy, Arg: uint64(held),
+		Omitted: f.Omitted, // if it does not reach its receiver, the host has to know
 	})
 	if f.Plane == trace.Data {
 		n.lastDue = max(n.lastDue, f.Due)

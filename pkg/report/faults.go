@@ -32,9 +32,13 @@ var knownFaults = []struct {
 }{
 	{Fault{"loss", "loss"}, designed("loss"), measured("loss_achieved")},
 	{Fault{"duplication", "duplication"}, designed("duplication"), duplicated},
-	{Fault{"latency_ms", "latency (ms)"}, drawn, measured("latency_achieved_ms")},
+	{Fault{"latency_ms", "latency (ms)"}, requested("latency_requested_ms"), measured("latency_achieved_ms")},
+	{Fault{"arrival_rate", "offered load (1/s)"}, requested("arrival_rate_requested"),
+		measured("arrival_rate_achieved")},
 	{Fault{"crash_rate", "crash rate (1/s per process)"}, designed("crash_rate"),
 		measured("crash_rate_achieved")},
+	{Fault{"outage_ms", "time from a crash to the return (ms)"}, requested("outage_requested_ms"),
+		measured("outage_achieved_ms")},
 }
 
 // designed is a column of the design as a number.
@@ -60,9 +64,11 @@ func duplicated(t *results.Trial) float64 {
 	return float64(t.Duplicated) / float64(t.Messages) // NaN if none was sent
 }
 
-// drawn is the mean latency that the model drew in the trials: the design does not say
-// what it is over all links.
-func drawn(g group) float64 { return over(g, measured("latency_requested_ms")).Mean }
+// requested is a metric that says what the trials asked for, where the design does not:
+// not of all links together, for instance.
+func requested(name string) func(group) float64 {
+	return func(g group) float64 { return over(g, measured(name)).Mean }
+}
 
 // over describes what the trials of a cell achieved.
 func over(g group, achieved func(*results.Trial) float64) stats.Summary {

@@ -91,7 +91,8 @@ func Counts() []string { return Common()[:counting] }
 // the network and the machine took is known whenever the trial ends.
 func isTime(metric string) bool {
 	switch metric {
-	case "split_brain_ms", "latency_requested_ms", "latency_achieved_ms", "delay_error_p50_ms",
+	case "split_brain_ms", "latency_requested_ms", "latency_drawn_ms", "order_delay_ms",
+		"latency_achieved_ms", "outage_requested_ms", "outage_achieved_ms", "delay_error_p50_ms",
 		"delay_error_p99_ms", "sched_delay_p99_ms", "throttled_ms":
 		return false
 	}

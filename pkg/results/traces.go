@@ -56,6 +56,7 @@ type traceLine struct {
 	Bytes       uint32         `json:"bytes,omitempty"`
 	Depth       uint32         `json:"depth,omitempty"`
 	Arg         uint64         `json:"arg,omitempty"`
+	Omitted     bool           `json:"omitted,omitempty"`
 	Text        string         `json:"text,omitempty"`
 }
 
@@ -137,7 +138,8 @@ func (w *TraceWriter) Discard() { w.file.discard() }
 func lineOf(r *trace.Record, kinds []string) *traceLine {
 	l := &traceLine{
 		At: r.At, Type: r.Type.String(), Process: r.Process, Incarnation: r.Incarnation, Peer: r.Peer,
-		Seq: r.Seq, Copy: r.Copy, Bytes: r.Bytes, Depth: r.Depth, Arg: r.Arg, Text: r.Text,
+		Seq: r.Seq, Copy: r.Copy, Bytes: r.Bytes, Depth: r.Depth, Arg: r.Arg, Omitted: r.Omitted,
+		Text: r.Text,
 	}
 	if r.Type == trace.Save {
 		l.Text = hex.EncodeToString([]byte(r.Text)) // encoded by the algorithm's codec: any bytes
@@ -259,7 +261,7 @@ func parseTrace(b []byte) (*Trace, error) {
 func (l *traceLine) record(kinds []string) (trace.Record, error) {
 	r := trace.Record{
 		At: l.At, Process: l.Process, Incarnation: l.Incarnation, Peer: l.Peer, Seq: l.Seq,
-		Copy: l.Copy, Bytes: l.Bytes, Depth: l.Depth, Arg: l.Arg, Text: l.Text,
+		Copy: l.Copy, Bytes: l.Bytes, Depth: l.Depth, Arg: l.Arg, Omitted: l.Omitted, Text: l.Text,
 	}
 	var known bool
 	if r.Type, known = trace.TypeOf(l.Type); !known {

@@ -3,6 +3,7 @@ package runner
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -19,9 +20,12 @@ type calibration struct {
 
 type achieved struct {
 	copies, lost int64
-	skipped      int // faults
-	trials       int // with status ok
-	marked       int // of those
+	held, asked  float64 // sum over trials of what order added to the latency, and of its mean
+	outage, down float64 // likewise of how long processes were to be down, and were
+	offered, due float64 // requests of open load, and as many as that span is worth
+	skipped      int     // faults
+	trials       int     // with status ok
+	marked       int     // of those
 	mark         string
 }
 
@@ -38,6 +42,23 @@ func (c *calibration) add(t experiment.Trial, o outcome, row *results.Trial) {
 	a.copies += totals.Met + totals.Missed
 	a.lost += totals.Missed
 	a.skipped += o.end.Skipped
+	for _, m := range o.verdict.Metrics {
+		switch {
+		case !(m.Value > 0):
+		case m.Name == "order_delay_ms":
+			a.held += m.Value
+		case m.Name == "latency_requested_ms":
+			a.asked += m.Value
+		case m.Name == "outage_requested_ms":
+			a.outage += m.Value
+		case m.Name == "outage_achieved_ms":
+			a.down += m.Value
+		case m.Name == "arrival_rate_achieved":
+			n := float64(len(o.verdict.Operations))
+			a.offered += n
+			a.due += n * t.Plan.Scenario.Rate / m.Value
+		}
+	}
 	if row.Status == results.OK {
 		a.trials++
 	}
@@ -58,6 +79,15 @@ func (c *calibration) warnings(e *experiment.Experiment) (out []string) {
 		if a.skipped > 0 {
 			out = append(out, fmt.Sprintf("cell %d: %d faults did not happen: the trial was over before, or "+
 				"nobody was there to whom they could (faults_skipped)", i+1, a.skipped))
+		}
+		if math.Abs(a.offered-a.due) > 3.3*math.Sqrt(a.due) { // of a Poisson variable, 99.9 %
+			out = append(out, fmt.Sprintf("cell %d: %.0f requests were made in a time for which %.4g were "+
+				"asked for (scenario.rate %v)", i+1, a.offered, a.due, p.Scenario.Rate))
+		}
+		if a.down > 1.1*a.outage {
+			out = append(out, fmt.Sprintf("cell %d: processes were down %.0f %% longer than they were to be "+
+				"(outage_achieved_ms): it takes that long to start one; longer downtimes hide it", i+1,
+				100*(a.down/a.outage-1)))
 		}
 		if a.marked > 0 {
 			out = append(out, fmt.Sprintf("cell %d: %d of %d trials with status ok are marked, since the "+
@@ -81,13 +111,18 @@ func (c *calibration) warnings(e *experiment.Experiment) (out []string) {
 					asked, lo, hi))
 			}
 		}
+		if a.held > 0.1*a.asked && a.asked > 0 {
+			out = append(out, fmt.Sprintf("cell %d: latencies are %.0f %% longer than asked for, since no "+
+				"message may overtake the one before it on its link (order_delay_ms); network.order: "+
+				"unordered lets them", i+1, 100*a.held/a.asked))
+		}
 	}
 	return out
 }
 
 // flaky says whether links are to lose more or less for a while.
 func flaky(p *harness.Plan) bool {
-	return slices.ContainsFunc(slices.Concat(p.Failures.Events, p.Scenario.Events),
+	return slices.ContainsFunc(p.Faults(),
 		func(e harness.Event) bool { return e.Do == harness.DoFlaky && e.Loss != nil })
 }
 

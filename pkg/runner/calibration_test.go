@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/host"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -62,6 +63,59 @@ func TestCalibration(t *testing.T) {
 		}
 		got := strings.Join(c.warnings(e), "; ")
 		if !strings.HasPrefix(got, test.want) || test.want == "" && got != "" || strings.Contains(got, "; cell") {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+// TestCalibration_OfferedLoad: a load that is not the one asked for is told, unless it
+// may well be chance.
+func TestCalibration_OfferedLoad(t *testing.T) {
+	t.Parallel()
+	for rate, warns := range map[float64]bool{20: false, 19: false, 21.5: false, 15.7: true, 26: true} {
+		var o outcome
+		o.verdict.Operations = make([]check.Operation, 100)
+		o.verdict.Metrics = []check.Metric{{Name: "arrival_rate_achieved", Value: rate}}
+		trial := experiment.Trial{Cell: 1}
+		trial.Plan.Scenario.Rate = 20
+		e := &experiment.Experiment{Cells: make([]experiment.Cell, 1)}
+		e.Cells[0].Plan = trial.Plan
+		var c calibration
+		for range 3 {
+			c.add(trial, o, &results.Trial{})
+		}
+		if got := c.warnings(e); len(got) > 0 != warns {
+			t.Errorf("%v per second where 20 were asked for: %q", rate, got)
+		}
+	}
+}
+
+// TestCalibration_Metrics: what trials themselves compare with what was asked for is told
+// where it is more than a tenth off.
+func TestCalibration_Metrics(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		asked, got       string
+		ask, little, far float64
+		want             string
+	}{
+		"order":   {"latency_requested_ms", "order_delay_ms", 2, 0.19, 0.5, "latencies are 25 % longer than asked for"},
+		"outages": {"outage_requested_ms", "outage_achieved_ms", 200, 219, 250, "processes were down 25 % longer"},
+	} {
+		warned := func(got float64) string {
+			var o outcome
+			o.verdict.Totals.Met = 100
+			o.verdict.Metrics = []check.Metric{{Name: test.asked, Value: test.ask}, {Name: test.got, Value: got}}
+			var c calibration
+			for range 2 {
+				c.add(experiment.Trial{Cell: 1}, o, &results.Trial{})
+			}
+			return strings.Join(c.warnings(&experiment.Experiment{Cells: make([]experiment.Cell, 1)}), "; ")
+		}
+		if got := warned(test.little); got != "" {
+			t.Errorf("%s: %q of hardly a difference", name, got)
+		}
+		if got := warned(test.far); !strings.Contains(got, test.want) {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}

@@ -22,6 +22,7 @@ type event struct {
 	depth       uint32
 	seq         uint64
 	sent, due   time.Duration
+	held        time.Duration // how much later than its latency says
 	msg         algo.Message
 	alarm       harness.Alarm
 	instr       *harness.Instruction

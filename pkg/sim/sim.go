@@ -189,19 +189,19 @@ func (s *simulation) begin() {
 	timeline := s.director.Timeline()
 	for i := range s.procs {
 		if s.procs[i].upSince >= 0 && !s.over {
-			s.boot(algo.ID(i + 1))
+			s.boot(algo.ID(i+1), 0)
 		}
 	}
 	s.instruct(timeline)
 }
 
-// boot starts the next incarnation of p.
-func (s *simulation) boot(p algo.ID) {
+// boot starts the next incarnation of p, which was to be up at the instant due.
+func (s *simulation) boot(p algo.ID, due time.Duration) {
 	proc := &s.procs[p-1]
 	proc.upSince, proc.flows, proc.slow = s.now, [2]flows{}, 0
 	s.current = p
 	m := harness.NewMember(s.setup, s, p, proc.incarnation, proc.saved, &s.buf)
-	proc.member = m
+	proc.member, m.Due = m, due
 	m.Start(s.now)
 	s.count(m, 1)
 	s.activity += m.Fed
@@ -350,9 +350,9 @@ func (s *simulation) obey(i harness.Instruction) {
 	}
 	switch i.Do {
 	case harness.DoCrash:
-		s.crash(i.Node)
+		s.crash(i.Node, i.At)
 	case harness.DoRestart:
-		s.restart(i.Node)
+		s.restart(i.Node, i.At)
 	case harness.DoPause:
 		s.pause(i.Node)
 	case harness.DoResume:
@@ -396,14 +396,16 @@ func (s *simulation) note(r trace.Record) {
 	s.record(&s.rec)
 }
 
-func (s *simulation) crash(p algo.ID) {
+func (s *simulation) crash(p algo.ID, due time.Duration) {
 	proc := &s.procs[p-1]
 	if proc.member == nil {
 		return
 	}
 	s.count(proc.member, -1)
 	proc.member, proc.upSince = nil, -1
-	s.note(trace.Record{Type: trace.Crash, Process: uint32(p), Incarnation: proc.incarnation})
+	s.note(trace.Record{
+		Type: trace.Crash, Process: uint32(p), Incarnation: proc.incarnation, Arg: uint64(due),
+	})
 	proc.incarnation++
 	for _, e := range proc.line { // finds it down
 		s.queue.Push(s.now, e.class(), s.rank(e), e)
@@ -432,13 +434,13 @@ func (s *simulation) resume(p algo.ID) {
 	s.next(proc)
 }
 
-func (s *simulation) restart(p algo.ID) {
+func (s *simulation) restart(p algo.ID, due time.Duration) {
 	proc := &s.procs[p-1]
 	if proc.member != nil {
 		return
 	}
 	proc.incarnation = max(proc.incarnation, 1) // it had a life before the trial
-	s.boot(p)
+	s.boot(p, due)
 	s.tell(func(m *harness.Member) {
 		if m.ID == p {
 			return

@@ -51,7 +51,7 @@ func (s *simulation) Send(m *harness.Member, to algo.ID, out harness.Outgoing) {
 	}
 	fate := s.setup.Network.Send(s.flow(m, out.Plane, to), s.now,
 		s.weather.On(uint32(m.ID), uint32(to), s.now))
-	e.seq, e.due, e.lost = fate.Seq, fate.Due, fate.Lost
+	e.seq, e.due, e.held, e.lost = fate.Seq, fate.Due, fate.Held, fate.Lost
 	for i := range s.omissions {
 		if o := &s.omissions[i]; o.Fits(m.ID, out.Plane, out.Kind, s.now) {
 			s.fitted[i]++
@@ -63,7 +63,7 @@ func (s *simulation) Send(m *harness.Member, to algo.ID, out harness.Outgoing) {
 	if fate.Duplicated {
 		second := s.event()
 		*second = *e
-		second.copy, second.due, second.lost = 1, fate.CopyDue, fate.CopyLost
+		second.copy, second.due, second.held, second.lost = 1, fate.CopyDue, fate.CopyHeld, fate.CopyLost
 		if !plain {
 			second.msg = s.decode(out.Packed)
 		}
@@ -111,12 +111,12 @@ func (s *simulation) message(t trace.Type, e *event) {
 	r.Incarnation, r.Depth, r.Bytes = e.incarnation, e.depth, e.bytes
 	r.Sent, r.Due, r.Seq = e.sent, e.due, e.seq
 	r.Plane, r.Kind, r.Copy = e.plane, e.kind, e.copy
-	r.Arg = 0
-	switch {
-	case t == trace.Lose:
+	r.Arg, r.Omitted = 0, false
+	switch t {
+	case trace.Lose:
 		r.Arg = e.cause()
-	case e.omitted && t != trace.Deliver:
-		r.Arg = trace.Omitted
+	case trace.Send, trace.Duplicate:
+		r.Arg, r.Omitted = uint64(e.held), e.omitted
 	}
 	s.sink.Record(r)
 	if s.watched[e.kind] && e.plane == trace.Data && s.director.Watches(t) {

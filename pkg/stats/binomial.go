@@ -11,7 +11,7 @@ func BinomialInterval(successes, trials int, confidence float64) (lo, hi float64
 		return math.NaN(), math.NaN()
 	}
 	lo, hi = 0, 1
-	tail := (1 - confidence) / 2
+	tail := float64((1 - confidence) / 2)
 	k, n := float64(successes), float64(trials)
 	if successes > 0 {
 		lo = betaQuantile(tail, k, n-k+1)
@@ -27,7 +27,7 @@ func BinomialInterval(successes, trials int, confidence float64) (lo, hi float64
 func betaQuantile(p, a, b float64) float64 {
 	lo, hi := 0.0, 1.0
 	for range 1100 { // enough to reach the smallest float64 from 1
-		mid := lo + (hi-lo)/2
+		mid := lo + float64((hi-lo)/2)
 		if mid <= lo || mid >= hi {
 			break
 		}
@@ -37,18 +37,19 @@ func betaQuantile(p, a, b float64) float64 {
 			hi = mid
 		}
 	}
-	return lo + (hi-lo)/2
+	return lo + float64((hi-lo)/2)
 }
 
 // betaInc is the regularised incomplete beta function for x in (0, 1), by its
 // continued fraction. It is written here because mathx.BetaInc panics where a
 // or b is more than some ten thousand, as counts of messages are.
 func betaInc(x, a, b float64) float64 {
-	front := math.Exp(lgamma(a+b) - lgamma(a) - lgamma(b) + a*math.Log(x) + b*math.Log1p(-x))
+	ways := lgamma(a+b) - lgamma(a) - lgamma(b)
+	front := math.Exp(ways + float64(a*math.Log(x)) + float64(b*math.Log1p(-x)))
 	if x < (a+1)/(a+b+2) {
 		return front * betaFraction(x, a, b) / a
 	}
-	return 1 - front*betaFraction(1-x, b, a)/b
+	return 1 - float64(front*betaFraction(1-x, b, a)/b)
 }
 
 // betaFraction evaluates the continued fraction by Lentz's method. The number
@@ -64,15 +65,16 @@ func betaFraction(x, a, b float64) float64 {
 	c, d := 1.0, 1/nonzero(1-(a+b)*x/(a+1))
 	h := d
 	for m := 1.0; m < steps; m++ {
-		even := m * (b - m) * x / ((a + 2*m - 1) * (a + 2*m))
-		d = 1 / nonzero(1+even*d)
+		twice := float64(2 * m)
+		even := m * (b - m) * x / ((a + twice - 1) * (a + twice))
+		d = 1 / nonzero(1+float64(even*d))
 		c = nonzero(1 + even/c)
 		h *= d * c
-		odd := -(a + m) * (a + b + m) * x / ((a + 2*m) * (a + 2*m + 1))
-		d = 1 / nonzero(1+odd*d)
+		odd := -(a + m) * (a + b + m) * x / ((a + twice) * (a + twice + 1))
+		d = 1 / nonzero(1+float64(odd*d))
 		c = nonzero(1 + odd/c)
 		h *= d * c
-		if math.Abs(d*c-1) < precision {
+		if math.Abs(float64(d*c)-1) < precision {
 			break
 		}
 	}

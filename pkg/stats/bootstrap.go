@@ -62,7 +62,7 @@ func MeanInterval(values []float64, confidence float64, seed uint64) (lo, hi flo
 		if deviation == 0 {
 			return mean
 		}
-		return mean - t*deviation
+		return mean - float64(t*deviation)
 	}
 	lo, hi = end(t[len(t)-k]), end(t[k-1])
 	return known(math.Ldexp(lo, scale)), known(math.Ldexp(hi, scale))
@@ -75,7 +75,7 @@ func moments(xs []float64) (mean, deviation float64) {
 	}
 	mean /= float64(len(xs))
 	for _, x := range xs {
-		deviation += (x - mean) * (x - mean)
+		deviation += float64((x - mean) * (x - mean))
 	}
 	return mean, math.Sqrt(deviation / float64(len(xs)))
 }
@@ -177,12 +177,12 @@ func bca(replicates []float64, figure, acceleration, confidence float64) (lo, hi
 	slices.Sort(replicates) // NaN come first
 	unknown := sort.Search(len(replicates), func(i int) bool { return !math.IsNaN(replicates[i]) })
 	sorted := replicates[unknown:]
-	bias := normalQuantile((float64(unknown)/2 + below(sorted, figure)) / float64(len(replicates)))
+	bias := normalQuantile((float64(float64(unknown)/2) + below(sorted, figure)) / float64(len(replicates)))
 	tail := normalQuantile((1 - confidence) / 2)
 	// rank counts resamples from either end, from which all looks mirrored.
 	rank := func(bias, acceleration float64) int {
 		z := bias + tail
-		share := normal(bias + z/(1-acceleration*z))
+		share := normal(bias + z/(1-float64(acceleration*z)))
 		if !(share >= 0) || acceleration*z >= 1 {
 			return 0
 		}
@@ -204,7 +204,7 @@ func below(sorted []float64, v float64) float64 {
 	if n == 0 {
 		return 0
 	}
-	off := 1e-12 * (math.Abs(v) + sorted[n-1-n/4] - sorted[n/4])
+	off := float64(1e-12 * (math.Abs(v) + sorted[n-1-n/4] - sorted[n/4]))
 	if !(off < math.MaxFloat64) { // of values that are not known
 		off = 0
 	}
@@ -228,8 +228,8 @@ func influence(xs []float64, times float64) []float64 {
 func acceleration(influence []float64) float64 {
 	squares, cubes := 0.0, 0.0
 	for _, u := range influence {
-		squares += u * u
-		cubes += u * u * u
+		squares += float64(u * u)
+		cubes += float64(u * u * u)
 	}
 	if squares == 0 {
 		return 0

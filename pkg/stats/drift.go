@@ -35,7 +35,7 @@ func Drift(values []float64) (rho, p float64) {
 	}
 	// Of all n! orders, two at least are as extreme as a perfect one.
 	least := math.Exp(math.Ln2 - lgamma(float64(n)+1))
-	return rho, max(least, betaTail(1-rho*rho, float64(n-2)/2))
+	return rho, max(least, betaTail(1-float64(rho*rho), float64(n-2)/2))
 }
 
 // betaTail is the P of a correlation whose square falls short of 1 by rest.

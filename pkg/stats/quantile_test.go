@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/aclements/go-moremath/stats"
+	mf "github.com/montanaflynn/stats"
 	"pgregory.net/rapid"
 )
 
@@ -29,6 +30,8 @@ func TestQuantileInterval(t *testing.T) {
 		{100, .9, .95, 84, 96}, {100, .25, .95, 17, 35}, {200, .95, .99, 181, 198},
 		{30, .99, .95, nan, nan}, {1000, .99, .95, 983, 997},
 		{3, .5, .75, 1, 3}, // the tails are 1/8 each, exactly
+		// and here 2^-n, which a sum of float64 comes to nearly
+		{4, .5, .875, 1, 4}, {6, .5, .96875, 1, 6}, {10, .5, .998046875, 1, 10},
 		{100, 0, .95, nan, nan}, {100, 1, .95, nan, nan}, {100, nan, .95, nan, nan},
 		{100, .5, 0, nan, nan}, {100, .5, 1, nan, nan}, {100, .5, nan, nan, nan},
 	}
@@ -94,6 +97,41 @@ func TestQuantileIntervalMissesNoMoreThanPromised(t *testing.T) {
 		// The next pair inwards would miss more often.
 		if below.CDF(lo) < (1-confidence)/2-1e-9 || 1-below.CDF(hi-2) < (1-confidence)/2-1e-9 {
 			t.Fatalf("[%v, %v] is wider than it need be", lo, hi)
+		}
+	})
+}
+
+// TestMinimumN_Exactly: where the outermost order statistics miss with exactly what is
+// allowed, no further one is asked for, though logarithms come to a little more.
+func TestMinimumN_Exactly(t *testing.T) {
+	t.Parallel()
+	for _, p := range []float64{0.5, 0.75, 0.25} {
+		for n := 2; n < 20; n++ {
+			tail := math.Pow(max(p, 1-p), float64(n)) // exact, and so is the confidence
+			confidence := 1 - 2*tail
+			if !(confidence > 0) || (1-confidence)/2 != tail {
+				continue
+			}
+			if got := MinimumN(p, confidence); got != n {
+				t.Errorf("p%v at %v: least n %d, want %d", 100*p, confidence, got, n)
+			}
+		}
+	}
+}
+
+// TestDescribe_AsTheLibrary: means, deviations and quantiles are those of the library of
+// descriptive statistics, to the last digits.
+func TestDescribe_AsTheLibrary(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		xs := rapid.SliceOfN(rapid.Float64Range(-1e6, 1e6), 2, 60).Draw(t, "values")
+		s := Describe(xs, 0)
+		deviation, _ := mf.StandardDeviationSample(xs)
+		p90, _ := mf.Percentile(xs, 90)
+		median, _ := mf.Median(xs)
+		near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-12*max(math.Abs(a), 1e-3, s.Max-s.Min) }
+		if !near(s.SD, deviation) || !near(s.P90, p90) || !near(s.Median, median) {
+			t.Fatalf("%+v of %v, want sd %v, p90 %v, median %v", s, xs, deviation, p90, median)
 		}
 	})
 }

@@ -36,7 +36,7 @@ func MannWhitney(a, b []float64) Rank {
 	twice, ties := count(x, y)
 	n, m := len(x), len(y)
 	r := Rank{
-		U:     float64(twice) / 2,
+		U:     float64(float64(twice) / 2),
 		Delta: float64(twice-n*m) / float64(n*m),
 		Exact: n <= exactLimit && m <= exactLimit || len(ties) == 1,
 	}
@@ -127,13 +127,13 @@ func deviation(n, m int, ties []int) float64 {
 	size := float64(n) + float64(m)
 	correction := 0.0
 	for _, t := range ties {
-		correction += float64(t) * (float64(t)*float64(t) - 1)
+		correction += float64(float64(t) * (float64(float64(t)*float64(t)) - 1))
 	}
 	return math.Sqrt(float64(n) * float64(m) / 12 * (size + 1 - correction/(size*(size-1))))
 }
 
 func normalP(u float64, n, m int, ties []int) float64 {
-	off := max(0, math.Abs(u-float64(n)*float64(m)/2)-0.5)
+	off := max(0, math.Abs(u-float64(float64(n)*float64(m)/2))-0.5)
 	return math.Erfc(off / deviation(n, m, ties) / math.Sqrt2)
 }
 
@@ -178,7 +178,7 @@ func tiedP(ties []int, n, twice int) float64 {
 func add(into, from []float64, places int, times float64) {
 	if places < len(into) {
 		for i, w := range from[:len(from)-places] {
-			into[places+i] += w * times
+			into[places+i] += float64(w * times)
 		}
 	}
 }
@@ -194,18 +194,20 @@ func choose(n, k int) float64 {
 
 // middle is the value halfway, also where the distance overflows.
 func middle(x, y float64) float64 {
-	switch half := (y - x) / 2; {
+	switch half := float64((y - x) / 2); {
 	case x == y:
 		return x
 	case math.IsInf(half, 0):
-		return x/2 + y/2
+		return float64(x/2) + float64(y/2)
 	default:
 		return x + half
 	}
 }
 
 // normalQuantile is the inverse of the standard normal distribution function.
-func normalQuantile(p float64) float64 { return -math.Sqrt2 * math.Erfcinv(2*p) }
+func normalQuantile(p float64) float64 {
+	return float64(-math.Sqrt2 * math.Erfcinv(float64(2*float64(p))))
+}
 
 // normal is the standard normal distribution function.
-func normal(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
+func normal(z float64) float64 { return float64(math.Erfc(-z/math.Sqrt2) / 2) }

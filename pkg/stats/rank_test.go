@@ -345,3 +345,26 @@ func TestDetectableDelta(t *testing.T) {
 		t.Errorf("found %v of them, want 0.8", power)
 	}
 }
+
+// TestMannWhitney_Limit: up to 50 values a side the test is exact, and beyond it is not.
+func TestMannWhitney_Limit(t *testing.T) {
+	t.Parallel()
+	side := func(n int, from float64) []float64 {
+		xs := upTo(n)
+		for i := range xs {
+			xs[i] = from + 2*xs[i]
+		}
+		return xs
+	}
+	for _, test := range []struct {
+		n, m  int
+		exact bool
+	}{{50, 50, true}, {50, 3, true}, {3, 50, true}, {51, 50, false}, {50, 51, false}} {
+		r := MannWhitney(side(test.n, 0), side(test.m, 7)) // the ranks of the two alternate
+		approximate := normalP(r.U, test.n, test.m, nil)
+		if r.Exact != test.exact || (r.P == approximate) == test.exact {
+			t.Errorf("%d and %d values: exact %v, P %v, by the normal distribution %v", test.n, test.m,
+				r.Exact, r.P, approximate)
+		}
+	}
+}

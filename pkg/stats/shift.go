@@ -63,8 +63,8 @@ func shiftRank(n, m int, confidence float64) int {
 	if !(tail > 0 && tail < 0.5) {
 		return 0
 	}
-	u := float64(n) * float64(m) / 2
-	k := max(0, int(u+normalQuantile(tail)*deviation(n, m, nil)+0.5))
+	u := float64(float64(n) * float64(m) / 2)
+	k := max(0, int(u+float64(normalQuantile(tail)*deviation(n, m, nil))+0.5))
 	if n > exactLimit || m > exactLimit {
 		return k
 	}

@@ -15,6 +15,10 @@
 // Quantiles are of Hyndman and Fan's type 7, linear interpolation between the
 // closest ranks at (n-1)p, which is the default of R, NumPy and Excel's
 // PERCENTILE.INC. Standard deviations are those of a sample, with n-1.
+//
+// A product that is added to something stands in a conversion to float64, which rounds
+// it: otherwise a compiler may fuse the two where the processor can, and the last digit of
+// a figure would depend on the machine. scripts/fused.sh looks for such places.
 package stats
 
 import (
@@ -77,7 +81,7 @@ func Describe(values []float64, censored int) Summary {
 		s.Mean, _ = mf.Mean(xs)
 	}
 	if n > 1 && s.Censored == 0 {
-		s.SD, _ = mf.StandardDeviationSample(xs)
+		s.SD = deviationOf(xs, s.Mean)
 	}
 	// A censored observation stands as infinity: it sorts last, and whatever
 	// is interpolated with it comes out infinite.
@@ -104,15 +108,36 @@ func known(v float64) float64 {
 // Quantile returns the p-quantile of sorted, of type 7, for p in [0, 1]. It is
 // NaN for an empty sample or any other p. Infinite members are ordinary ones.
 func Quantile(sorted []float64, p float64) float64 {
-	switch {
-	case len(sorted) == 0 || !(p >= 0 && p <= 1):
-		return math.NaN()
-	case p == 0: // which the library refuses
-		return sorted[0]
-	}
-	q, err := mf.Percentile(sorted, 100*p)
-	if err != nil {
+	if len(sorted) == 0 || !(p >= 0 && p <= 1) || math.IsNaN(sorted[0]) {
 		return math.NaN()
 	}
-	return q
+	at := float64(p * float64(len(sorted)-1))
+	i := int(at)
+	part := at - float64(i)
+	if part == 0 || sorted[i] == sorted[i+1] {
+		return sorted[i]
+	}
+	apart := sorted[i+1] - sorted[i]
+	if math.IsInf(apart, 1) { // too far for a float64, or infinite itself
+		return float64((1-part)*sorted[i]) + float64(part*sorted[i+1])
+	}
+	return sorted[i] + float64(part*apart)
+}
+
+// deviationOf is the standard deviation of a sample, scaled so that no square is too
+// large or too small for a float64.
+func deviationOf(xs []float64, mean float64) float64 {
+	largest := 0.0
+	for _, x := range xs {
+		largest = max(largest, math.Abs(x))
+	}
+	_, scale := math.Frexp(largest)
+	scale = max(scale, -1021)
+	unit := math.Ldexp(1, -scale)
+	squares := 0.0
+	for _, x := range xs {
+		off := float64(x*unit) - float64(mean*unit)
+		squares += float64(off * off)
+	}
+	return math.Ldexp(math.Sqrt(squares/float64(len(xs)-1)), scale)
 }

@@ -92,9 +92,11 @@ const (
 // A Record is one event at one process. Which fields mean something depends on
 // Type; the others are zero.
 //
-// Arg is of Elected the term; of Request the intended instant in ns; of Deliver
-// by how many ns the bus was late; of Lose why, WithSender, Omitted or
-// Severed, if it was not the network's draw; of Send Omitted, if it will be.
+// Arg is of Elected the term; of Crash, and of Up behind one, the instant in ns at which
+// it was to be; of Request the intended instant in ns; of Send and Duplicate by how many
+// ns the order of the link makes it due later than the latency that was drawn; of
+// Deliver by how many ns the bus was late; of Lose why, WithSender, Omitted or Severed,
+// if it was not the network's draw; of Slow by how many ns each event takes longer.
 //
 // What happens at a real node on its own account is due at an instant, as a message
 // is, and may happen late; Sent then holds its lag. In simulation nothing is late,
@@ -114,6 +116,7 @@ type Record struct {
 	Plane       uint8
 	Kind        uint8 // messages: index into the algorithm's list of messages
 	Copy        uint8 // messages: 0, or 1 for the network's duplicate
+	Omitted     bool  // Send and Duplicate: a scheduled fault will lose it
 	// Text is the line of a Log, the timer's name of a Timeout, the operation of a
 	// Do, the encoded value of a Save, the links of a Cut or Heal and what a Flaky
 	// changes. It is not part of the encoded record: who stores records keeps it
@@ -146,7 +149,13 @@ func (r *Record) Put(b []byte) {
 	le.PutUint32(b[52:], r.Bytes)
 	le.PutUint32(b[56:], r.Depth)
 	b[60], b[61], b[62], b[63] = byte(r.Type), r.Plane, r.Kind, r.Copy
+	if r.Omitted {
+		b[63] |= omitted
+	}
 }
+
+// omitted stands beside Copy in an encoded record.
+const omitted = 0x80
 
 // Get decodes b, which must hold Size bytes, and says whether it is a record.
 func (r *Record) Get(b []byte) error {
@@ -168,7 +177,8 @@ func (r *Record) Get(b []byte) error {
 		Type:        Type(b[60]),
 		Plane:       b[61],
 		Kind:        b[62],
-		Copy:        b[63],
+		Copy:        b[63] &^ omitted,
+		Omitted:     b[63]&omitted != 0,
 	}
 	if r.Type == None || r.Type >= types || r.Plane > Detection || r.Copy > 1 {
 		return fmt.Errorf("trace record: type %d, plane %d, copy %d: not a record", b[60], b[61], b[63])

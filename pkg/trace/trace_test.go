@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/hex"
 	"math"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -208,6 +210,49 @@ func TestHasText(t *testing.T) {
 		want := slices.Contains([]Type{Log, Timeout, Save, Cut, Heal, Flaky, Do}, i)
 		if i.HasText() != want {
 			t.Errorf("%v: has a text: %v", i, !want)
+		}
+	}
+}
+
+// TestDocumented: the format of traces, which others read, is documented in full: every
+// type of record, and every key of its line.
+func TestDocumented(t *testing.T) {
+	t.Parallel()
+	b, err := os.ReadFile("../../docs/results.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(b), "\n## traces/\n")
+	if !found {
+		t.Fatal("docs/results.md has no section traces/")
+	}
+	var named []string
+	for line := range strings.Lines(section) {
+		cells := strings.Split(line, "|")
+		if len(cells) > 2 {
+			for _, word := range strings.Split(cells[1], ",") {
+				named = append(named, strings.Trim(word, " `"))
+			}
+		}
+	}
+	for typ := Up; typ < types; typ++ {
+		if !slices.Contains(named, typ.String()) {
+			t.Errorf("docs/results.md does not say what a record of type %s is", typ)
+		}
+	}
+	source, err := os.ReadFile("../results/traces.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, line, _ := strings.Cut(string(source), "type traceLine struct {")
+	line, _, _ = strings.Cut(line, "\n}")
+	keys := regexp.MustCompile(`json:"([a-z_]+)`).FindAllStringSubmatch(line, -1)
+	if len(keys) < 10 {
+		t.Fatalf("keys %q: where are the others?", keys)
+	}
+	for _, key := range keys {
+		if !slices.Contains(named, key[1]) {
+			t.Errorf("docs/results.md does not say what %s is", key[1])
 		}
 	}
 }

@@ -49,7 +49,7 @@ func messages(n int) float64 {
 	for i := n; i > 1; i-- { // the parent of i is i/2
 		below[i]++
 		below[i/2] += below[i]
-		sum += 4 * float64(below[i]) * float64(n-below[i])
+		sum += float64(4 * below[i] * (n - below[i]))
 	}
 	return sum / float64(n) / float64(n)
 }
