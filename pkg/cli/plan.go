@@ -111,7 +111,7 @@ type planCell struct {
 }
 
 func planOf(e *experiment.Experiment) planReport {
-	least, most := estimated(e)
+	least, most := e.Estimate()
 	seconds := func(d time.Duration) float64 { return d.Round(100 * time.Millisecond).Seconds() }
 	r := planReport{
 		Schema: 1, Name: e.Name, Problem: string(e.Problem), Transport: e.Transport, Seed: e.Seed,
@@ -146,15 +146,9 @@ func between(least, most int) string {
 	return fmt.Sprintf("%d..%d", least, most)
 }
 
-// estimated is how long all trials take, at least and at most.
-func estimated(e *experiment.Experiment) (least, most time.Duration) {
-	_, most = e.Estimate()
-	return time.Duration(float64(most) * float64(e.Fewest) / float64(e.Repetitions)), most
-}
-
-// howLong is that in words.
+// howLong is how long all trials take, in words.
 func howLong(e *experiment.Experiment) string {
-	least, most := estimated(e)
+	least, most := e.Estimate()
 	if a, b := about(least), about(most); a != b {
 		return a + ", or up to " + strings.TrimPrefix(b, "about ")
 	}

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"math"
 	"runtime"
 	"time"
@@ -15,48 +16,81 @@ const (
 	nodeStart    = 5 * time.Millisecond  // processor time to start and stop a real node
 	trialFrame   = 30 * time.Millisecond // joining, draining, judging, recording
 	virtualEvent = time.Microsecond      // processor time of one simulated event
+	listed       = 30 * time.Nanosecond  // of each entry of a list that a message carries
 	hops         = 6                     // message delays and time-outs until an operation is over
 )
 
-// Estimate is roughly how long a trial takes on average, and all of them
-// together, on this machine, if no cell ends before its last repetition.
+// Estimate is roughly how long all trials take on this machine: at least, where cells end
+// as early as their repetitions allow and elections cost what claims say of the least
+// load, and at most.
 //
 // A real trial starts its nodes, so many at a time as there are processors, and
 // then lasts as long as its scenario says: the settling and the detection of a
 // crash, the requests one behind the other or as they arrive, the last line of
-// a script. A simulated one costs its events, some N messages for each
-// operation and the detector's heartbeats, and runs beside others.
-func (e *Experiment) Estimate() (perTrial, total time.Duration) {
+// a script. A simulated one costs its messages and the detector's heartbeats, and runs
+// beside others. Messages that carry lists cost their entries, of which there may be as
+// many as processes.
+func (e *Experiment) Estimate() (least, most time.Duration) {
 	cores := time.Duration(runtime.NumCPU())
+	var fewest, all time.Duration
 	for i := range e.Cells {
 		p := &e.Cells[i].Plan
 		one := min(scenarioTime(p), p.TimeLimit)
+		few, many := one, one
 		if e.Transport == "sim" {
-			events := 2*float64(operations(p)+faults(p, one))*messages(p) + heartbeats(p, one)
-			one = (50*time.Microsecond + time.Duration(events*float64(virtualEvent))) / cores
+			n := float64(operations(p) + faults(p, one))
+			lo, hi := messages(p)
+			beats := 50*time.Microsecond + time.Duration(heartbeats(p, one)*float64(virtualEvent))
+			few = beats + time.Duration(n*lo*float64(message(p)))
+			many = beats + time.Duration(n*hi*float64(message(p)))
+			least, most = max(least, few), max(most, many) // a trial is not divided
+			few, many = few/cores, many/cores
 		} else {
-			one += trialFrame + time.Duration(p.Nodes)*nodeStart/cores
+			few += trialFrame + time.Duration(p.Nodes)*nodeStart/cores
+			many = few
 		}
-		total += one * time.Duration(e.Repetitions)
+		fewest += few * time.Duration(e.Fewest)
+		all += many * time.Duration(e.Repetitions)
 	}
-	return total / time.Duration(max(len(e.Cells)*e.Repetitions, 1)), total
+	return max(least, fewest), max(most, all)
 }
 
-// messages is how many messages an operation costs, about: the most that a
-// claim of the algorithm says, or else a handful for each process.
-func messages(p *harness.Plan) (most float64) {
+// message is what sending and handling a message takes in simulation, about.
+func message(p *harness.Plan) time.Duration {
+	cost := 2 * virtualEvent
 	alg, err := algo.Lookup(p.Algorithm)
 	if err != nil {
-		return 0
+		return cost
 	}
+	for kind := range alg.Spec.Messages {
+		if !alg.Codec.Plain(uint8(kind)) { // it holds a list, or several
+			return cost + time.Duration(p.Nodes)*listed
+		}
+	}
+	return cost
+}
+
+// messages is how many messages an operation costs, about: what claims of the algorithm
+// say, or else a handful for each process. Where they say nothing of the worst case, each
+// of those who begin an election may cost as much as one alone.
+func messages(p *harness.Plan) (least, most float64) {
+	alg, err := algo.Lookup(p.Algorithm)
+	if err != nil {
+		return 0, 0
+	}
+	worst := false
 	for _, c := range alg.Spec.Claims {
 		_, hi := c.Bound(p.Nodes)
-		most = max(most, hi)
+		most, worst = max(most, hi), worst || c.Load == "worst"
 	}
 	if most == 0 {
 		most = hops * float64(p.Nodes)
 	}
-	return most
+	least = most
+	if alg.Problem == algo.Election && !worst {
+		most *= float64(cmp.Or(p.Scenario.Initiators, p.Nodes))
+	}
+	return least, most
 }
 
 // heartbeats is how many the failure detector sends in such a time, about.
