@@ -177,6 +177,9 @@ func TestBeyondTheModel(t *testing.T) {
 		event("{at: 1s, do: crash, who: all}"):                                {crashed + "5"},
 		event("{every: 1s, do: crash, who: random}"):                          {crashed + "5"},
 		event("{every: 1s, times: 3, do: crash, who: random}"):                {crashed + "3"},
+		event("{every: 1s, do: crash, who: random, for: 1s}"):                 {crashed + "1", back + "(failures crash)"},
+		event("{every: 1s, do: crash, who: random, for: 1001ms}"):             {crashed + "2", back + "(failures crash)"},
+		event("{every: 1s, times: 1, do: crash, who: random, for: 5s}"):       {crashed + "1", back + "(failures crash)"},
 		event("{on: granted, times: 2, do: crash, who: random}"):              {crashed + "2"},
 		event("{at: 1s, do: crash, who: 1}, {at: 2s, do: restart}"):           {crashed + "1", back + "(failures restart)"},
 		event("{at: 1s, do: pause, who: 1, for: 1s}"):                         nil, // asynchronous

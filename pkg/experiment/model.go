@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -125,9 +126,9 @@ func above(l *bus.Latency, d time.Duration) bool {
 	return !bounded || most > d
 }
 
-// crashes is how many processes are ever down for all that is known: those that
-// are named, one for each time that one is chosen, and by a rate as many as may be
-// down at once. Who stands still and is never resumed is as good as crashed.
+// crashes is how many processes are down at once for all that is known: those that
+// are named, one for each time that one is chosen and not back before the next, and by
+// a rate as many as it may take down. Who stands still and is never resumed is as good as crashed.
 func crashes(p *harness.Plan) int {
 	down := map[algo.ID]bool{}
 	for _, q := range p.Crashed {
@@ -158,9 +159,13 @@ func crashes(p *harness.Plan) int {
 	return min(len(down)+chosen, p.Nodes)
 }
 
-// strikes is how often an event happens at most.
+// strikes is how often an event happens at most before what it did the first time is
+// undone.
 func strikes(e *harness.Event) int {
 	switch {
+	case e.Every > 0 && e.For > 0:
+		overlap := int((e.For + e.Every - 1) / e.Every)
+		return min(overlap, cmp.Or(e.Times, overlap))
 	case e.Times > 0:
 		return e.Times
 	case e.Every > 0 || e.Rate > 0:
