@@ -23,7 +23,7 @@ type node struct {
 	group    Group
 	members  []algo.ID // of the group, ascending, the leader included; nil at others
 	pending  algo.ID   // whom this leader has invited; None: nobody
-	offered  int       // members when it did
+	offered  []algo.ID // members when it did, whom the answer counts on
 	active   bool      // electing: invites whenever it leads and somebody is missing
 	planned  bool      // the pause is running
 	count    uint32    // groups of its own so far
@@ -188,14 +188,14 @@ func (n *node) invite(env algo.Env, p algo.ID) {
 	if !n.leads() || n.pending != algo.None || slices.Contains(n.members, p) {
 		return
 	}
-	n.pending, n.offered = p, len(n.members)
+	n.pending, n.offered = p, slices.Clone(n.members)
 	env.Send(p, Invite{n.group, n.members, n.active})
 	env.SetTimer(answerTimer, n.t)
 }
 
 // settle ends the wait for an answer.
 func (n *node) settle(env algo.Env) {
-	n.pending = algo.None
+	n.pending, n.offered = algo.None, nil
 	env.CancelTimer(answerTimer)
 }
 

@@ -36,8 +36,8 @@ func (n *node) standsAgainst(from algo.ID, m Invite) bool {
 	switch theirs := len(m.Members); {
 	case n.byID:
 		return n.ID > from
-	case theirs != n.offered:
-		return n.offered > theirs
+	case theirs != len(n.offered):
+		return len(n.offered) > theirs
 	}
 	return n.ID < from
 }
@@ -95,9 +95,14 @@ func (n *node) latest(g Group) Group {
 
 // grow takes more members in.
 func (n *node) grow(env algo.Env, more []algo.ID) {
-	n.members = slices.Compact(slices.Sorted(slices.Values(slices.Concat(n.members, more))))
+	n.members = union(n.members, more)
 	env.Elected(n.ID, 0)
 	n.plan(env)
+}
+
+// union is who is in a or in b, ascending.
+func union(a, b []algo.ID) []algo.ID {
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
 }
 
 // onAccept is rule 4. Who joins a group that this process has handed over meanwhile
@@ -115,9 +120,11 @@ func (n *node) onAccept(env algo.Env, m Accept) {
 	}
 }
 
-// onTakeover is rule 5.
+// onTakeover is rule 5. Who was suspected since the invitation is told as well: the new
+// leader counts on it.
 func (n *node) onTakeover(env algo.Env, from algo.ID, m Takeover) {
 	if n.pending == from {
+		n.members = union(n.members, n.offered)
 		n.settle(env)
 		n.hand(env, m.Group)
 	}

@@ -126,6 +126,9 @@ func TestRules(t *testing.T) {
 		"accepted after it has joined": {
 			events{invite(1), invited(1, 1), accepted(1, 1, 5)},
 			"NEW_LEADER 1.1 for 2.1 to 1; NEW_LEADER 1.1 for 2.1 to 5"},
+		"taken over, with one that is suspected": {
+			then(pair, invite(4), suspect(3), takeover(4)),
+			"cancel T; NEW_LEADER 4.1 for 2.1 to 3; elected 4"},
 		"rule 9": {
 			events{invited(3, 3), suspect(3)},
 			"elected 0; elected 2; set pause"},
