@@ -29,32 +29,33 @@ var table = []struct {
 	imports []string
 }{
 	{"pkg/algo/algotest", []string{
-		"pkg/algo", "pkg/bus", "pkg/trace", "pkg/stats", "pkg/harness", "pkg/sim", "pkg/host", "pkg/check",
+		"pkg/algo", "pkg/link", "pkg/trace", "pkg/stats", "pkg/harness", "pkg/sim", "pkg/host", "pkg/check",
 	}},
 	{"pkg/algo", nil},
+	{"pkg/link", nil},
 	{"pkg/bus", nil},
 	{"pkg/trace", nil},
 	{"pkg/stats", nil},
 	{"pkg/guard", []string{"pkg/algo"}},
-	{"pkg/harness", []string{"pkg/algo", "pkg/bus", "pkg/trace"}},
-	{"pkg/sim", []string{"pkg/algo", "pkg/bus", "pkg/trace", "pkg/guard", "pkg/harness"}},
-	{"pkg/host", []string{"pkg/algo", "pkg/bus", "pkg/trace", "pkg/guard", "pkg/harness"}},
-	{"pkg/check", []string{"pkg/algo", "pkg/bus", "pkg/trace", "pkg/harness"}},
+	{"pkg/harness", []string{"pkg/algo", "pkg/link", "pkg/trace"}},
+	{"pkg/sim", []string{"pkg/algo", "pkg/link", "pkg/trace", "pkg/guard", "pkg/harness"}},
+	{"pkg/host", []string{"pkg/algo", "pkg/link", "pkg/bus", "pkg/trace", "pkg/guard", "pkg/harness"}},
+	{"pkg/check", []string{"pkg/algo", "pkg/link", "pkg/trace", "pkg/harness"}},
 	{"pkg/experiment", []string{
-		"pkg/algo", "pkg/bus", "pkg/trace", "pkg/harness", "pkg/check", "internal/files",
+		"pkg/algo", "pkg/link", "pkg/trace", "pkg/harness", "pkg/check", "internal/files",
 	}},
 	{"pkg/results", []string{"pkg/trace", "pkg/stats", "internal/files"}},
 	{"pkg/runner", []string{
-		"pkg/algo", "pkg/bus", "pkg/trace", "pkg/stats", "pkg/guard", "pkg/harness", "pkg/sim", "pkg/host",
+		"pkg/algo", "pkg/link", "pkg/bus", "pkg/trace", "pkg/stats", "pkg/guard", "pkg/harness", "pkg/sim", "pkg/host",
 		"pkg/check", "pkg/experiment", "pkg/results",
 	}},
 	{"pkg/compare", []string{"pkg/stats", "pkg/experiment", "pkg/results"}},
 	{"pkg/report", []string{
-		"pkg/algo", "pkg/bus", "pkg/trace", "pkg/stats", "pkg/harness", "pkg/check", "pkg/experiment",
+		"pkg/algo", "pkg/link", "pkg/trace", "pkg/stats", "pkg/harness", "pkg/check", "pkg/experiment",
 		"pkg/results", "pkg/compare", "pkg/report", "internal/files",
 	}},
 	{"pkg/explore", []string{
-		"pkg/algo", "pkg/bus", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check", "pkg/experiment",
+		"pkg/algo", "pkg/link", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check", "pkg/experiment",
 	}},
 	{"pkg/reproduce", []string{
 		"pkg/algo", "pkg/stats", "pkg/experiment", "pkg/results", "pkg/runner", "pkg/compare", "pkg/report",

@@ -94,7 +94,7 @@ type Judge struct {
 	problem    problem
 	links      links
 	chains     chains
-	mishaps    mishaps
+	faults     faults
 	network    network
 	troubled   bool          // something has gone wrong
 	calmed     time.Duration // when the last of it was over
@@ -115,7 +115,7 @@ type problem interface {
 // NewJudge makes the judge of one trial.
 func NewJudge(s *harness.Setup) *Judge {
 	j := &Judge{
-		setup: s, informed: -1, chains: newChains(s), mishaps: newMishaps(s),
+		setup: s, informed: -1, chains: newChains(s), faults: newFaults(s),
 		network: network{nodes: uint32(s.Nodes)}, order: newPrecedence(s), links: newLinks(s),
 		troubled: len(s.Crashed) > 0,
 	}
@@ -123,7 +123,7 @@ func NewJudge(s *harness.Setup) *Judge {
 		j.kinds = append(j.kinds, Kind{Name: name})
 	}
 	if s.Alg.Problem == algo.Election {
-		j.problem = newElections(s, &j.network, &j.mishaps)
+		j.problem = newElections(s, &j.network, &j.faults)
 	} else {
 		j.entries = newEntries(s)
 		j.problem = j.entries
@@ -151,7 +151,7 @@ func (j *Judge) Record(r *trace.Record) {
 // disturb follows what is done to processes and links.
 func (j *Judge) disturb(r *trace.Record) {
 	calm := j.calm()
-	j.mishaps.record(r)
+	j.faults.record(r)
 	j.network.record(r)
 	switch {
 	case r.Type == trace.Crash, r.Type == trace.Up && r.Incarnation > 0:
@@ -163,7 +163,7 @@ func (j *Judge) disturb(r *trace.Record) {
 
 // calm says whether no process is paused or slow, and no link cut or flaky.
 func (j *Judge) calm() bool {
-	return j.mishaps.hindered+j.network.spells == 0 && !j.network.apart
+	return j.faults.impaired+j.network.overrides == 0 && !j.network.apart
 }
 
 func (j *Judge) message(r *trace.Record) {
@@ -198,7 +198,7 @@ func (j *Judge) message(r *trace.Record) {
 		k.Delivered++
 		j.totals.Delivered++
 		j.links.met++
-		if j.mishaps.excused(r) {
+		if j.faults.excused(r) {
 			break
 		}
 		if r.Arg > 0 {
@@ -233,7 +233,7 @@ func (j *Judge) violate(rule, format string, args ...any) {
 // Finish gives the verdict.
 func (j *Judge) Finish(end harness.End) Verdict {
 	j.totals.Met, j.totals.Missed = j.links.met, j.links.lost
-	j.mishaps.elapse(end.At)
+	j.faults.elapse(end.At)
 	v := Verdict{Status: OK, Totals: j.totals, Kinds: j.kinds}
 	j.problem.finish(j, end, &v)
 	v.Metrics = append(v.Metrics, Metric{"faults_skipped", float64(end.Skipped)})
@@ -280,7 +280,7 @@ func (j *Judge) still(end harness.End) bool {
 // settled says whether the end shows what the algorithm has come to: within its
 // model nothing moves any more, nobody is paused, and no link is half cut.
 func (j *Judge) settled(end harness.End) bool {
-	return j.still(end) && j.setup.InModel && !slices.Contains(j.mishaps.paused, true) &&
+	return j.still(end) && j.setup.InModel && !slices.Contains(j.faults.paused, true) &&
 		!j.network.oneWay(end.At)
 }
 
@@ -299,7 +299,7 @@ func (j *Judge) incomplete(end harness.End, v *Verdict, promised bool, rule, wha
 	default:
 		what += " within " + end.At.String()
 	}
-	for i, paused := range j.mishaps.paused {
+	for i, paused := range j.faults.paused {
 		if paused {
 			what += fmt.Sprintf("; p%d is paused", i+1)
 		}
@@ -332,7 +332,7 @@ func mean(sum float64, n int) float64 {
 func MetricNames(p algo.Problem) []string {
 	own := []string{
 		"detection_ms", "election_ms", "downtime_ms", "messages_per_election", "bytes_per_election",
-		"rounds", "leader_changes", "split_brain_ms", "availability", "heal_ms", "crashes", "pauses",
+		"message_delays", "leader_changes", "split_brain_ms", "availability", "heal_ms", "crashes", "pauses",
 		"crash_rate_achieved", "outage_requested_ms", "outage_achieved_ms", "suspicion_ms",
 		"false_suspicions",
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -78,18 +78,18 @@ func TestLatencies_AskedFor(t *testing.T) {
 		}
 		records = append(records, sent, got)
 	}
-	far := bus.Latency{Distribution: "regions", Places: []string{"a", "b"},
+	far := link.Latency{Distribution: "regions", Places: []string{"a", "b"},
 		RoundTrips: [][]time.Duration{{ms1, 6 * ms1}, {8 * ms1, ms1}}}
 	for name, test := range map[string]struct {
 		change func(*harness.Plan)
 		want   float64
 	}{
 		"one distribution": {func(p *harness.Plan) {
-			p.Network.Latency = bus.Latency{Distribution: "exponential", Mean: 5 * ms1, Max: 5 * ms1}
+			p.Network.Latency = link.Latency{Distribution: "exponential", Mean: 5 * ms1, Max: 5 * ms1}
 		}, 5 * (1 - math.Exp(-1))},
 		"one of the link": {func(p *harness.Plan) { p.Network.Latency = far }, 3},
 		"another for a while": {func(p *harness.Plan) {
-			p.Failures.Events = []harness.Event{{Do: harness.DoFlaky, Latency: &far}}
+			p.Faults.Events = []harness.Event{{Do: harness.DoFlaky, Latency: &far}}
 		}, math.NaN()},
 	} {
 		t.Run(name, func(t *testing.T) {

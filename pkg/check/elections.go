@@ -18,7 +18,7 @@ import (
 type elections struct {
 	setup   *harness.Setup
 	network *network
-	mishaps *mishaps
+	faults  *faults
 	belief  []algo.ID // by ID - 1
 	scope   []bool    // in the largest part of a cut network
 	votes   []int     // live processes in scope that name each process; by ID, 0 for nobody
@@ -59,10 +59,10 @@ type elections struct {
 	majority  bool
 }
 
-func newElections(s *harness.Setup, net *network, m *mishaps) *elections {
+func newElections(s *harness.Setup, net *network, m *faults) *elections {
 	n := s.Nodes
 	e := &elections{
-		setup: s, network: net, mishaps: m, belief: make([]algo.ID, n), scope: make([]bool, n),
+		setup: s, network: net, faults: m, belief: make([]algo.ID, n), scope: make([]bool, n),
 		terms: map[uint64]algo.ID{}, healedAt: -1,
 		took: span{metric: "election_ms"}, down: span{metric: "downtime_ms"},
 	}
@@ -190,7 +190,7 @@ func (e *elections) recount() {
 	n := e.setup.Nodes
 	e.votes, e.support, e.live, e.alive = make([]int, n+1), make([]int, n+1), 0, 0
 	for i := range n {
-		if !e.mishaps.up[i] {
+		if !e.faults.up[i] {
 			continue
 		}
 		e.alive++
@@ -300,7 +300,7 @@ func (e *elections) elected(j *Judge, r *trace.Record) {
 	if leader != algo.None {
 		j.informed = r.At
 	}
-	if !e.mishaps.up[i] {
+	if !e.faults.up[i] {
 		return
 	}
 	e.touched = true
@@ -435,7 +435,7 @@ func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 		{"downtime_ms", mean(downtime, n)},
 		{"messages_per_election", mean(float64(e.messages), n)},
 		{"bytes_per_election", mean(float64(e.bytes), n)},
-		{"rounds", mean(rounds, n)},
+		{"message_delays", mean(rounds, n)},
 		{"leader_changes", float64(e.changes)},
 		{"split_brain_ms", ms(e.split)},
 		{"availability", ms(e.available) / total},
@@ -443,7 +443,7 @@ func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 	if e.heals.n > 0 || e.healedAt >= 0 {
 		v.Metrics = append(v.Metrics, Metric{"heal_ms", e.heals.mean()})
 	}
-	v.Metrics = append(v.Metrics, j.mishaps.metrics()...)
+	v.Metrics = append(v.Metrics, j.faults.metrics()...)
 }
 
 // lasting says whether the scenario is about a span of time and not about one

@@ -41,7 +41,7 @@ func TestElectionMetrics(t *testing.T) {
 			hasMetrics(t, v, map[string]float64{
 				"detection_ms": 10, "election_ms": 6, "downtime_ms": 16,
 				"messages_per_election": messages, "bytes_per_election": 10 * messages,
-				"leader_changes": 1, "split_brain_ms": 0, "rounds": 1,
+				"leader_changes": 1, "split_brain_ms": 0, "message_delays": 1,
 				"availability": (10 + 14) / 40.0,
 			})
 		})
@@ -190,7 +190,7 @@ func TestRounds(t *testing.T) {
 			v := trial{id: eventual, nodes: 3, records: test.records, change: func(p *harness.Plan) {
 				p.Leader, p.Network.Duplication = test.leader, 0.5
 			}}.judge(t)
-			hasMetrics(t, v, map[string]float64{"rounds": test.want})
+			hasMetrics(t, v, map[string]float64{"message_delays": test.want})
 		})
 	}
 }
@@ -333,5 +333,5 @@ func TestElectionsThatDoNotComplete(t *testing.T) {
 		t.Errorf("reason %q, want one that ends in %q", v.Reason, want)
 	}
 	hasMetrics(t, v, map[string]float64{"election_ms": math.NaN(), "messages_per_election": math.NaN(),
-		"availability": 0, "rounds": math.NaN()})
+		"availability": 0, "message_delays": math.NaN()})
 }

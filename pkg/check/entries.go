@@ -270,7 +270,7 @@ func (e *entries) metrics(j *Judge, end harness.End, v *Verdict, waits []float64
 	}
 	v.Metrics = append(v.Metrics, e.tokens.metrics()...)
 	v.Metrics = append(v.Metrics, e.recovery.metrics()...)
-	v.Metrics = append(v.Metrics, j.mishaps.metrics()...)
+	v.Metrics = append(v.Metrics, j.faults.metrics()...)
 }
 
 // offered is how many requests per second open load made while all processes were up.
@@ -285,7 +285,7 @@ func (e *entries) offered(j *Judge, end harness.End) float64 {
 	if end.Reason != harness.Finished || n < 0 {
 		return math.NaN()
 	}
-	return ratio(float64(n)*float64(j.setup.Nodes), j.mishaps.uptime(span).Seconds())
+	return ratio(float64(n)*float64(j.setup.Nodes), j.faults.uptime(span).Seconds())
 }
 
 // promisesGrants says whether every request is to be granted.

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -121,12 +121,12 @@ func TestOneWayParts(t *testing.T) {
 		"1>2 2>1 1>3 3>1 2>3 3>2": {1, 2, 3},
 	} {
 		p := harness.Plan{Algorithm: "election/test-eventual", Nodes: 3, Shape: algo.Shape{Kind: "complete"},
-			Network: bus.Network{Latency: bus.Constant(ms1)}}
+			Network: link.Network{Latency: link.Constant(ms1)}}
 		s, err := p.Setup()
 		if err != nil {
 			t.Fatal(err)
 		}
-		net, m := network{nodes: 3}, newMishaps(s)
+		net, m := network{nodes: 3}, newFaults(s)
 		r := cut(0, text)
 		net.record(&r)
 		got := newElections(s, &net, &m).parts(time.Second)[1:]

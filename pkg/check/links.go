@@ -46,7 +46,7 @@ func (l *links) delivered(r *trace.Record) {
 // metrics compares with what was asked for where no fault asks for something else.
 func (l *links) metrics(s *harness.Setup) []Metric {
 	requested := mean(ms(l.means), l.drawn.n)
-	if slices.ContainsFunc(s.Faults(), func(e harness.Event) bool { return e.Latency != nil }) {
+	if slices.ContainsFunc(s.Timeline(), func(e harness.Event) bool { return e.Latency != nil }) {
 		requested = math.NaN()
 	}
 	return []Metric{

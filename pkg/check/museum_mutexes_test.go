@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // A desk is mutual exclusion by asking process 1, which lets in one after the
@@ -211,7 +211,7 @@ func counter(name, flaw string, least int, rule, says string, spec algo.Spec,
 	spec.Promises.StarvationFree = true
 	return exhibit{
 		name: name, flaw: flaw, least: least, rule: rule, says: says, spec: spec,
-		trial: harness.Scenario{Kind: harness.Closed, Requests: 120, Think: bus.Constant(ms)},
+		trial: harness.Scenario{Kind: harness.Closed, Requests: 120, Think: link.Constant(ms)},
 		mutex: func(c algo.Config) algo.Mutex { return make(c, flaw) },
 	}
 }

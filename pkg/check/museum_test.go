@@ -10,9 +10,9 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	_ "github.com/conclave-bench/conclave/plugins/all"
 )
 
@@ -92,7 +92,7 @@ func simulate(t *testing.T, id string, seed uint64, sc harness.Scenario,
 		t.Fatal(err)
 	}
 	p.Seed, p.TimeLimit = seed, time.Minute
-	p.Network.Latency = bus.Uniform(time.Millisecond/10, 2*time.Millisecond)
+	p.Network.Latency = link.Uniform(time.Millisecond/10, 2*time.Millisecond)
 	if change != nil {
 		change(&p)
 	}
@@ -110,7 +110,7 @@ func script(p *harness.Plan) {
 	switch {
 	case p.Scenario.Kind != harness.Script:
 	case strings.HasPrefix(p.Algorithm, "mutex/"):
-		p.Network.Latency = bus.Constant(ms)
+		p.Network.Latency = link.Constant(ms)
 	default:
 		p.Leader, p.Detector = 5, harness.Detector{Kind: "heartbeat", Interval: 5 * ms, Timeout: 30 * ms}
 	}
@@ -277,7 +277,7 @@ func TestRightOnes(t *testing.T) {
 		"ring-list, deaths": {"election/ring-list", harness.Scenario{Kind: harness.Script}, deaths, 1000},
 		"naimi-trehel, closed": {"mutex/naimi-trehel",
 			harness.Scenario{Kind: harness.Closed, Requests: 40,
-				Think: bus.Uniform(0, 5*ms)}, unordered, 500},
+				Think: link.Uniform(0, 5*ms)}, unordered, 500},
 		"naimi-trehel, open": {"mutex/naimi-trehel", harness.Scenario{Kind: harness.Open, Requests: 40,
 			Rate: 500}, unordered, 500},
 	} {

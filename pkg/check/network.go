@@ -3,32 +3,32 @@ package check
 import (
 	"time"
 
-	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // network is which links are cut, and whether any are flaky.
 type network struct {
-	nodes  uint32
-	cuts   bus.Cuts
-	apart  bool // some link is cut
-	ever   bool // some link is, or was
-	spells int  // for which links are flaky
+	nodes     uint32
+	cuts      link.Cuts
+	apart     bool // some link is cut
+	ever      bool // some link is, or was
+	overrides int  // for which links are flaky
 }
 
 func (n *network) record(r *trace.Record) {
 	switch r.Type {
 	case trace.Cut, trace.Heal:
-		change, _ := bus.ParseChange(r.Text) // written by this program
+		change, _ := link.ParseChange(r.Text) // written by this program
 		change.At, change.Heal = r.At, r.Type == trace.Heal
 		n.cuts.Add(change)
 		n.apart = (!change.Heal || r.Text != "") && n.severed(r.At)
 		n.ever = n.ever || n.apart
 	case trace.Flaky:
 		if r.Text != "" {
-			n.spells++
-		} else if n.spells > 0 {
-			n.spells--
+			n.overrides++
+		} else if n.overrides > 0 {
+			n.overrides--
 		}
 	}
 }

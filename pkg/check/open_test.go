@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -18,7 +18,7 @@ import (
 func openLoad(t *testing.T, id string, seed uint64, requests int, duration time.Duration) algotest.Outcome {
 	t.Helper()
 	o := simulate(t, id, seed, harness.Scenario{Kind: harness.Open, Rate: 20, Requests: requests,
-		Duration: duration, Hold: bus.Constant(ms)}, nil)
+		Duration: duration, Hold: link.Constant(ms)}, nil)
 	if o.Status != check.OK {
 		t.Fatalf("seed %d: %s: %s", seed, o.Status, o.Reason)
 	}

@@ -15,7 +15,7 @@ func (e *elections) incomplete(j *Judge, end harness.End, v *Verdict, promises a
 			what += " ..."
 			break
 		}
-		if e.mishaps.up[i] {
+		if e.faults.up[i] {
 			what += fmt.Sprintf(" p%d names %s", i+1, name(e.belief[i]))
 		}
 	}
@@ -34,13 +34,13 @@ func (e *elections) incomplete(j *Judge, end harness.End, v *Verdict, promises a
 
 // told says whether the processes had a way to learn who is gone.
 func (e *elections) told(j *Judge) bool {
-	return e.setup.Alg.Spec.Needs.Detector == algo.NoDetector || j.mishaps.detects()
+	return e.setup.Alg.Spec.Needs.Detector == algo.NoDetector || j.faults.detects()
 }
 
 // deadNamed is a process that takes part in agreement and names one that is down.
 func (e *elections) deadNamed() algo.ID {
 	for i, p := range e.belief {
-		if e.asked(algo.ID(i+1)) && p != algo.None && !e.mishaps.up[p-1] {
+		if e.asked(algo.ID(i+1)) && p != algo.None && !e.faults.up[p-1] {
 			return algo.ID(i + 1)
 		}
 	}

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // TestWarmupCosts: what every entry costs exactly is what the measured ones cost,
@@ -16,7 +16,7 @@ func TestWarmupCosts(t *testing.T) {
 	t.Parallel()
 	closed := func(requests, warmup int, think time.Duration) harness.Scenario {
 		return harness.Scenario{Kind: harness.Closed, Requests: requests, Warmup: warmup,
-			Think: bus.Constant(think), Hold: bus.Constant(3 * ms)}
+			Think: link.Constant(think), Hold: link.Constant(3 * ms)}
 	}
 	for load, sc := range map[string]harness.Scenario{
 		"saturated, few":  closed(30, 10, 0),
@@ -25,12 +25,12 @@ func TestWarmupCosts(t *testing.T) {
 		"thinking":        closed(60, 7, 9*ms),
 		"hardly any load": closed(60, 7, 300*ms),
 		"open": {Kind: harness.Open, Rate: 90, Requests: 80, Warmup: 20,
-			Hold: bus.Constant(3 * ms)},
-		"one by one": {Kind: harness.Sequential, Requests: 30, Warmup: 11, Hold: bus.Constant(ms)},
+			Hold: link.Constant(3 * ms)},
+		"one by one": {Kind: harness.Sequential, Requests: 30, Warmup: 11, Hold: link.Constant(ms)},
 	} {
 		for id, want := range map[string]float64{"mutex/ricart-agrawala": 8, "mutex/lamport": 12} {
-			for name, latency := range map[string]bus.Latency{
-				"constant": bus.Constant(5 * ms), "random": bus.Uniform(ms/10, 10*ms),
+			for name, latency := range map[string]link.Latency{
+				"constant": link.Constant(5 * ms), "random": link.Uniform(ms/10, 10*ms),
 			} {
 				t.Run(fmt.Sprint(load, " ", id, " ", name), func(t *testing.T) {
 					t.Parallel()
@@ -45,7 +45,7 @@ func TestWarmupCosts(t *testing.T) {
 
 // costs wants the measured entries of a simulated trial to have cost so many messages
 // each.
-func costs(t *testing.T, id string, seed uint64, sc harness.Scenario, latency bus.Latency, want float64) {
+func costs(t *testing.T, id string, seed uint64, sc harness.Scenario, latency link.Latency, want float64) {
 	t.Helper()
 	o := simulate(t, id, seed, sc, func(p *harness.Plan) { p.Network.Latency = latency })
 	if o.Status != check.OK {
@@ -64,7 +64,7 @@ func costs(t *testing.T, id string, seed uint64, sc harness.Scenario, latency bu
 func TestWarmupOfATokenInDemand(t *testing.T) {
 	t.Parallel()
 	sc := harness.Scenario{Kind: harness.Closed, Requests: 105, Warmup: 5,
-		Think: bus.Constant(0), Hold: bus.Constant(3 * ms)}
-	costs(t, "mutex/suzuki-kasami", 1, sc, bus.Constant(ms), 5)
-	costs(t, "mutex/token-ring", 1, sc, bus.Constant(ms), 1.01)
+		Think: link.Constant(0), Hold: link.Constant(3 * ms)}
+	costs(t, "mutex/suzuki-kasami", 1, sc, link.Constant(ms), 5)
+	costs(t, "mutex/token-ring", 1, sc, link.Constant(ms), 1.01)
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -101,7 +101,7 @@ func (tr trial) judge(tb testing.TB) Verdict {
 	tb.Helper()
 	p := harness.Plan{
 		Algorithm: tr.id, Nodes: tr.nodes, Shape: algo.Shape{Kind: "complete"},
-		Network: bus.Network{Latency: bus.Constant(ms1)}, InModel: true, TimeLimit: time.Second,
+		Network: link.Network{Latency: link.Constant(ms1)}, InModel: true, TimeLimit: time.Second,
 	}
 	if tr.change != nil {
 		tr.change(&p)

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // TestDivision: the largest strongly connected part is that of the definition, where
@@ -18,12 +18,12 @@ func TestDivision(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 7).Draw(t, "n")
 		plan := harness.Plan{Algorithm: eventual, Nodes: n, Shape: algo.Shape{Kind: "complete"},
-			Network: bus.Network{Latency: bus.Constant(ms1)}}
+			Network: link.Network{Latency: link.Constant(ms1)}}
 		s, err := plan.Setup()
 		if err != nil {
 			t.Fatal(err)
 		}
-		net, m := network{nodes: uint32(n), ever: true}, newMishaps(s)
+		net, m := network{nodes: uint32(n), ever: true}, newFaults(s)
 		e := newElections(s, &net, &m)
 		away := rapid.SliceOfN(rapid.IntRange(0, 5), n, n).Draw(t, "away") // mostly nobody
 		for i := range away {
@@ -38,7 +38,7 @@ func TestDivision(t *testing.T) {
 			}
 		}
 		if links != nil {
-			net.cuts.Add(bus.Change{Links: links})
+			net.cuts.Add(link.Change{Links: links})
 		}
 		e.divide(0)
 		for i, want := range largest(n, e, links) {

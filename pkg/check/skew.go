@@ -93,7 +93,7 @@ func (j *Judge) skew() skew {
 	l := &j.links
 	n := int(l.errors.n)
 	spans := []*span{{"latency_achieved_ms", sum{l.given + l.errors.sum, n}, sum{l.errors.sum, n}}}
-	if !j.mishaps.stalled { // else what runs late does so by plan
+	if !j.faults.stalled { // else what runs late does so by plan
 		spans = append(spans, j.problem.spans()...)
 	}
 	out := skew{share: math.NaN(), latency: l.given / time.Duration(max(n, 1))}

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -45,7 +45,7 @@ func TestSkew(t *testing.T) {
 	end := func(lag time.Duration) trace.Record { return lagging(at(35, trace.Elected, 2, 2), 0, lag) }
 	fired := lagging(at(20, trace.Timeout, 2), 0, 0)
 	finer := func(latency time.Duration) func(*harness.Plan) {
-		return func(p *harness.Plan) { p.Network.Latency = bus.Constant(latency) }
+		return func(p *harness.Plan) { p.Network.Latency = link.Constant(latency) }
 	}
 	for name, test := range map[string]struct {
 		id      string

@@ -41,7 +41,7 @@ func Patience(s *harness.Setup) (fault time.Duration, others int) {
 // From then on it stands in a queue, where each other process has one request before
 // it, or a few where priorities collide: more than four of each are too many. Where
 // requests go from neighbor to neighbor, as in a tree, up to n queues lie on the
-// way. While processes or links are hindered nothing counts.
+// way. While processes or links are impaired nothing counts.
 //
 // A request may be lost with a process or a message, and one that is made later may
 // be sent to where the dead one was. An algorithm finds that out by its time-outs,

@@ -124,7 +124,7 @@ func TestExport_MainMetrics(t *testing.T) {
 	for name, text := range map[string]string{
 		"election": small,
 		"churn": "name: small\nproblem: election\nalgorithms: [bully]\ntransport: sim\nrepetitions: 6\n" +
-			"nodes: 3\nscenario: {kind: churn, duration: 1s}\nfailures: {crash_rate: 0.1}\n",
+			"nodes: 3\nscenario: {kind: churn, duration: 1s}\nfaults: {crash_rate: 0.1}\n",
 		"mutex": "name: small\nproblem: mutex\nalgorithms: [naimi-trehel]\ntransport: sim\nrepetitions: 6\n" +
 			"nodes: 3\nscenario: {kind: burst}\n",
 	} {

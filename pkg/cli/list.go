@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // problems are the sections of the list.
@@ -28,7 +28,7 @@ type listReport struct {
 	Scenarios     []listEntry     `json:"scenarios"`
 	Distributions []listEntry     `json:"distributions"`
 	Detectors     []listEntry     `json:"detectors"`
-	Failures      []listEntry     `json:"failures"` // what an event can do
+	Faults        []listEntry     `json:"faults"`   // what an event can do
 	Choices       []listEntry     `json:"choices"`  // whom it happens to
 	Instants      []listEntry     `json:"instants"` // when
 	Triggers      []listEntry     `json:"triggers"` // what it can wait for
@@ -68,11 +68,11 @@ func listing() listReport {
 	for _, k := range harness.Kinds {
 		r.Scenarios = append(r.Scenarios, listEntry{k.Name, k.Problem, k.Doc, k.Keys})
 	}
-	for _, d := range bus.Distributions {
+	for _, d := range link.Distributions {
 		r.Distributions = append(r.Distributions, listEntry{d.Name, "", d.Doc, d.Keys})
 	}
 	for _, v := range experiment.Verbs {
-		r.Failures = append(r.Failures, listEntry{Name: v.Name, Doc: v.Doc, Keys: v.Keys})
+		r.Faults = append(r.Faults, listEntry{Name: v.Name, Doc: v.Doc, Keys: v.Keys})
 	}
 	r.Choices, r.Instants = entriesOf(harness.Choices), entriesOf(experiment.Instants)
 	r.Triggers, r.Shapes = entriesOf(harness.Triggers), entriesOf(harness.Shapes)
@@ -91,7 +91,7 @@ func (s *streams) listCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "List algorithms, scenarios, latency distributions, detectors and failures",
+		Short: "List algorithms, scenarios, latency distributions, detectors and faults",
 		Example: `  bench list
   bench list --json`,
 		Args: noArguments,
@@ -129,7 +129,7 @@ func (s *streams) printList(r listReport) {
 	}
 	s.entries("Latency distributions", r.Distributions)
 	s.entries("Failure detectors", r.Detectors)
-	s.entries("Events of failures and scripts (do)", r.Failures)
+	s.entries("Events of faults and scripts (do)", r.Faults)
 	s.entries("Whom they happen to (who)", r.Choices)
 	s.entries("When they happen", r.Instants)
 	s.entries("What they wait for (on)", r.Triggers)

@@ -14,7 +14,7 @@ func TestOutcome_TimedOut(t *testing.T) {
 	t.Parallel()
 	root, file := t.TempDir(), write(t, "small.yaml", "name: small\nproblem: election\nalgorithms: [bully]\n"+
 		"transport: sim\nrepetitions: 6\nnodes: 3\nscenario: {kind: churn, duration: 1s}\n"+
-		"failures: {crash_rate: 0.1}\n")
+		"faults: {crash_rate: 0.1}\n")
 	bench(t, "run", file, "--out", root, "--quiet").want(t, Good)
 	e, err := experiment.Load(file, experiment.Overrides{})
 	if err != nil {

@@ -218,10 +218,10 @@ func TestReplay_Differs(t *testing.T) {
 	t.Parallel()
 	none := math.NaN()
 	r := &replay{recorded: &results.Trial{Status: results.OK, Messages: 7, Metrics: []results.Metric{
-		{Name: "rounds", Value: 3}, {Name: "election_ms", Value: 5}, {Name: "downtime_ms", Value: 6},
+		{Name: "message_delays", Value: 3}, {Name: "election_ms", Value: 5}, {Name: "downtime_ms", Value: 6},
 		{Name: "heal_ms", Value: none}, {Name: "recovery_ms", Value: none}}}}
 	r.verdict.Status, r.verdict.Totals.Sent = "ok", 8
-	r.verdict.Metrics = []check.Metric{{Name: "rounds", Value: 3}, {Name: "election_ms", Value: 5.5},
+	r.verdict.Metrics = []check.Metric{{Name: "message_delays", Value: 3}, {Name: "election_ms", Value: 5.5},
 		{Name: "recovery_ms", Value: 1}}
 	want := "messages was 7 and is 8; election_ms was 5 and is 5.5; downtime_ms was 6 and is none; " +
 		"recovery_ms was none and is 1"

@@ -23,7 +23,7 @@ func run(transport string, n int, change func(t *results.Trial, nodes int)) *res
 		for r := 1; r <= n; r++ {
 			nodes := int(design[1][0] - '0')
 			trial := results.Trial{
-				Trial: cell*n + r, Cell: cell + 1, Repetition: r, Order: len(t.Trials) + 1, Seed: uint64(r),
+				Trial: cell*n + r, Cell: cell + 1, Repetition: r, RunOrder: len(t.Trials) + 1, Seed: uint64(r),
 				Status: results.OK, Attempts: 1, InModel: true, Operations: 1, Completed: 1, Messages: 20,
 				Metrics: []results.Metric{{Name: "election_ms", Value: 30}, {Name: "messages_per_election", Value: 20}},
 				Kinds:   []results.Kind{{Kind: "ELECTION", Sent: 15}, {Kind: "COORDINATOR", Sent: 5}},
@@ -482,8 +482,8 @@ func TestMatch_Refuses(t *testing.T) {
 // TestContext: what else differs is said.
 func TestContext(t *testing.T) {
 	base, new := run("nats", 8, nil), run("nats", 8, func(trial *results.Trial, _ int) {
-		trial.Order = 4*trial.Repetition + trial.Cell
-		setTime(trial, 30+float64(trial.Order))
+		trial.RunOrder = 4*trial.Repetition + trial.Cell
+		setTime(trial, 30+float64(trial.RunOrder))
 	})
 	for table, text := range map[*results.Table]string{
 		base: "name: a\nnetwork: {latency: 2ms}\nsweep: [1, 2]\n",

@@ -53,7 +53,7 @@ func Drifts(t *results.Table) []string {
 			center := stats.Describe(values, 0).Median
 			for _, trial := range c.Trials {
 				if v, seen := trial.Observe(metric); seen == results.Observed && center > 0 {
-					points = append(points, point{trial.Order, v / center})
+					points = append(points, point{trial.RunOrder, v / center})
 				}
 			}
 		}

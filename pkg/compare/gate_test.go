@@ -217,13 +217,13 @@ func TestDrift_Small(t *testing.T) {
 		table := run("nats", 100, func(trial *results.Trial, nodes int) {
 			steady(trial, nodes)
 			order++
-			trial.Order = 4*trial.Repetition + trial.Cell
-			setTime(trial, trial.Metrics[0].Value*(1+slope*float64(trial.Order)))
+			trial.RunOrder = 4*trial.Repetition + trial.Cell
+			setTime(trial, trial.Metrics[0].Value*(1+slope*float64(trial.RunOrder)))
 		})
 		if got := Drifts(table); len(got) != want {
 			t.Errorf("slope %v: %q, want %d notes", slope, got, want)
 		}
-		all := slices.SortedFunc(slices.Values(table.Trials), func(a, b results.Trial) int { return a.Order - b.Order })
+		all := slices.SortedFunc(slices.Values(table.Trials), func(a, b results.Trial) int { return a.RunOrder - b.RunOrder })
 		times := make([]float64, len(all))
 		for i, trial := range all {
 			times[i] = trial.Metrics[0].Value

@@ -62,7 +62,7 @@ func (s *setting) tells(a, b map[string]string, oneProgram bool) bool {
 // designed says whether every run has a column for the key, swept or not.
 func designed(key string) bool {
 	columns := []string{"nodes", "topology", "scenario.kind", "network.latency", "network.loss",
-		"network.duplication", "failures.crash_rate"}
+		"network.duplication", "faults.crash_rate"}
 	return slices.ContainsFunc(columns, func(root string) bool {
 		return strings.HasPrefix(key+".", root+".")
 	})

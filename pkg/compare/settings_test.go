@@ -15,7 +15,7 @@ algorithms:
 nodes: 5
 time_limit: 5s
 detector: {kind: perfect, delay: 10ms}
-failures: {events: []}
+faults: {events: []}
 repetitions: 8
 `
 

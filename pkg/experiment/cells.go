@@ -203,8 +203,8 @@ func (v *variant) means(key string) bool {
 	case head == "scenario" && rest != "kind":
 		k := kindOf(v.set.Scenario.Kind)
 		return k != nil && slices.Contains(k.Keys, rest)
-	case key == "failures.downtime" || key == "failures.max_down":
-		return v.set.Failures.CrashRate > 0
+	case key == "faults.downtime" || key == "faults.max_down":
+		return v.set.Faults.CrashRate > 0
 	case head == "detector" && rest != "kind":
 		return slices.Contains(detectorKeys[v.set.Detector.Kind], rest)
 	}
@@ -269,7 +269,7 @@ var covered = map[string]string{
 	"nodes": "", "topology": "topology_shape", "topology.kind": "",
 	"network.loss":    "network_loss",
 	"network.latency": "network_latency", "network.latency.distribution": "",
-	"network.duplication": "", "failures.crash_rate": "", "scenario.kind": "",
+	"network.duplication": "", "faults.crash_rate": "", "scenario.kind": "",
 }
 
 // design gives every cell a value for each column.

@@ -108,8 +108,8 @@ func heartbeats(p *harness.Plan, during time.Duration) float64 {
 // faults is how many elections what goes wrong leads to within a time, about.
 func faults(p *harness.Plan, during time.Duration) int {
 	seconds := during.Seconds()
-	n := p.Failures.CrashRate * float64(p.Nodes) * seconds
-	for _, e := range p.Failures.Events {
+	n := p.Faults.CrashRate * float64(p.Nodes) * seconds
+	for _, e := range p.Faults.Events {
 		times := 1 + e.Rate*seconds
 		if e.Every > 0 {
 			times += seconds / e.Every.Seconds()

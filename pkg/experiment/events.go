@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // An event is a line of a script, or of what goes wrong, with its place.
@@ -22,6 +22,7 @@ type event struct {
 type Verb struct {
 	Name, Doc string
 	Keys      []string // that mean something, but for those that say when
+	was       string   // its name in earlier versions
 	one       []string // of those exactly one is needed; nil: none is
 	who       []string // words for whom; nil: all of harness.Choices but all-crashed
 	script    bool     // for scripts alone
@@ -47,7 +48,7 @@ var Verbs = []Verb{
 		Keys: []string{"who", "by", "for"}, one: []string{"who"}},
 	{Name: harness.DoFlaky, Doc: "links, those of who, or all have another loss or latency",
 		Keys: []string{"links", "who", "loss", "latency", "for"}},
-	{Name: harness.DoLose,
+	{Name: harness.DoDrop, was: "lose",
 		Doc:  "the count-th message of a kind is lost, and so many as times; of who: sent by those",
 		Keys: []string{"kind", "count", "times", "who"}, one: []string{"kind"}, who: []string{}},
 	{Name: harness.DoElect, Doc: "is an initiator", script: true,
@@ -126,7 +127,7 @@ func events(script bool) typ {
 		like = "{at: 5ms, do: request, node: 3}"
 	}
 	return typ{name: "a list of {at, every, rate or on; do, who, ...}",
-		def:  map[bool]string{true: "script", false: "failures"}[script],
+		def:  map[bool]string{true: "script", false: "faults"}[script],
 		json: func(d defs) object { return arrayOf(d.event(script)) },
 		read: func(p *parser, key string, n *node) any {
 			if n.kind != list {
@@ -180,7 +181,11 @@ func badVerb(s string) string {
 // whether the algorithm has it is known later.
 func (p *parser) verb(key string, n *node, do string, script bool) *Verb {
 	verb := verbOf(do)
+	was := slices.IndexFunc(Verbs, func(v Verb) bool { return v.was == do && do != "" })
 	switch {
+	case was >= 0:
+		p.add(n.get("do").at, join(key, "do"), "%s is called %s now", do, Verbs[was].Name)
+		return nil
 	case do == "":
 		if n.get("do") == nil {
 			p.add(n.at, key, "without do, as do: crash")
@@ -216,14 +221,14 @@ func (p *parser) when(key string, n *node, e *event, script bool) {
 	if v, ok := p.part(n, key, "times", count).(int64); ok {
 		e.Times = int(v)
 	}
-	if e.Do == harness.DoLose {
+	if e.Do == harness.DoDrop {
 		for _, name := range []string{"every", "rate", "after", "on", "wait"} {
-			p.nothing(key, n, name, "for lose, which is a rule from at on")
+			p.nothing(key, n, name, "for drop, which is a rule from at on")
 		}
 	} else {
 		p.instant(key, n, e, script)
 	}
-	if e.On != "" || e.Do == harness.DoLose {
+	if e.On != "" || e.Do == harness.DoDrop {
 		e.Count, e.Times = max(e.Count, 1), max(e.Times, 1)
 	}
 }
@@ -247,16 +252,16 @@ func (p *parser) instant(key string, n *node, e *event, script bool) {
 	}
 	if n.get("on") == nil {
 		p.nothing(key, n, "wait", "without on")
-		p.nothing(key, n, "count", "without on or do: lose")
+		p.nothing(key, n, "count", "without on or do: drop")
 		if given == 0 || n.get("after") != nil {
-			p.nothing(key, n, "times", "without every, rate, on or do: lose")
+			p.nothing(key, n, "times", "without every, rate, on or do: drop")
 		}
 	}
 	switch {
 	case e.On == "sent" && n.get("kind") == nil:
 		p.add(n.at, key, "on: sent without kind, as kind: TOKEN")
 	case e.On != "sent" && (e.On != "" || n.get("on") == nil):
-		p.nothing(key, n, "kind", "without on: sent or do: lose")
+		p.nothing(key, n, "kind", "without on: sent or do: drop")
 	}
 }
 
@@ -289,7 +294,7 @@ func (p *parser) what(key string, n *node, e *event, verb *Verb) {
 	}
 	e.Shape, _ = p.part(n, key, "shape", choice(wordsOf(harness.Shapes)...)).(string)
 	e.Loss = pointer[float64](p.part(n, key, "loss", number(0, 1)))
-	e.Latency = pointer[bus.Latency](p.part(n, key, "latency", lasting()))
+	e.Latency = pointer[link.Latency](p.part(n, key, "latency", lasting()))
 	e.By, _ = p.part(n, key, "by", span(time.Microsecond, time.Hour)).(time.Duration)
 	e.For, _ = p.part(n, key, "for", span(time.Microsecond, longest)).(time.Duration)
 }

@@ -68,7 +68,7 @@ var unseen = map[string]string{
 		churn-of-nothing churn-too-long cut-shape-too-few cut-shape-without-centre
 		detector-heartbeat-keys detector-keys detector-phi-keys detector-scope-of-perfect
 		detector-timeout elections-too-many events-after-the-churn events-too-late
-		failures-downtime-unused failures-max-down failures-minority-of-two failures-sweep-nothing
+		faults-downtime-unused faults-max-down faults-minority-of-two faults-sweep-nothing
 		leader-restart-alone leader-restart-keys nodes-one-leader-crash nodes-too-many-real
 		params-no-process params-list-length partition-keys partition-shape-too-few
 		partition-too-long repetitions-too-many scenario-duration scenario-hold-too-long
@@ -83,10 +83,10 @@ var unseen = map[string]string{
 		scenario-other-problem script-election-request topology-unfit until-metric-of-mutexes
 		who-inside-elections who-leader-of-mutexes who-token-holder who-token-holder-of-one`,
 	"numbers, or durations, do not fit each other": `
-		failures-downtime-nothing labels-twice latency-order latency-places latency-quantiles
+		faults-downtime-nothing labels-twice latency-order latency-places latency-quantiles
 		latency-round-trips loss-burst-never loss-burst-upside-down name-device`,
 	"an override is wrong, and not the file": `
-		env-unknown set-failures set-part-of-sweep set-sweep-too set-twice set-unknown until-set`,
+		env-unknown set-faults set-part-of-sweep set-sweep-too set-twice set-unknown until-set`,
 	"a file that it names is wrong": `
 		bus-credentials topology-file-missing`,
 	"the text is wrong, and not the value": `

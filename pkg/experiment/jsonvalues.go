@@ -3,15 +3,15 @@ package experiment
 import (
 	"slices"
 
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // spread describes a duration or a distribution of durations, of those that are
 // named.
 func (d defs) spread(constant typ, names []string) object {
 	options := []object{d.of(constant)}
-	for _, dist := range bus.Distributions {
+	for _, dist := range link.Distributions {
 		if !slices.Contains(names, dist.Name) {
 			continue
 		}
@@ -133,7 +133,7 @@ func instants(script bool) object {
 		then["not"] = given("at", "after")
 	}
 	never := refused([]string{"every", "rate", "after", "on", "wait"})
-	out := when("do", object{"const": harness.DoLose}, never)
+	out := when("do", object{"const": harness.DoDrop}, never)
 	out["else"] = then
 	return out
 }

@@ -126,6 +126,10 @@ func names(fields []field) string {
 // unknown reports a key that does not exist, with the one that was probably
 // meant: beside it first, then anywhere.
 func (l *layers) unknown(at origin, key string, beside []field) {
+	if now := renamed(key); now != "" {
+		l.add(at, key, "is called %s now", now)
+		return
+	}
 	words := strings.Split(key, ".")
 	last := words[len(words)-1]
 	prefix := strings.TrimSuffix(key, last)

@@ -46,13 +46,13 @@ algorithms: [bully, ring-list]
 thresholds:
   - {metric: downtime_ms, stat: p95, min: 250us, max: 1.5s}
   - {metric: split_brain_ms, min: -3}
-  - {metric: rounds, stat: max, max: 9, min: 9, where: {algorithm: ring-list, nodes: 5}}
+  - {metric: message_delays, stat: max, max: 9, min: 9, where: {algorithm: ring-list, nodes: 5}}
 `))
 	v := func(x float64) *float64 { return &x }
 	want := []Threshold{
 		{Metric: "downtime_ms", Stat: "p95", Min: v(0.25), Max: v(1500)},
 		{Metric: "split_brain_ms", Stat: "median", Min: v(-3)},
-		{Metric: "rounds", Stat: "max", Max: v(9), Min: v(9), Where: []Field{{"algorithm", "ring-list"}, {"nodes", "5"}}},
+		{Metric: "message_delays", Stat: "max", Max: v(9), Min: v(9), Where: []Field{{"algorithm", "ring-list"}, {"nodes", "5"}}},
 	}
 	if !reflect.DeepEqual(e.Thresholds, want) {
 		t.Errorf("%v, want %v", e.Thresholds, want)

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // outOfModel says, a sentence each, in what a plan goes beyond what the
@@ -101,27 +101,27 @@ func hazardsOf(p *harness.Plan) (h hazards) {
 	note(&h.back, "scenario leader-restart", s.Kind == harness.LeaderReturn)
 	note(&h.back, fmt.Sprintf("scenario.elections %d", s.Elections),
 		s.Kind == harness.LeaderCrash && s.Elections > 1)
-	note(&h.back, "failures.downtime "+latencyNode(p.Failures.Downtime).bare(),
-		p.Failures.CrashRate > 0 && p.Failures.Downtime.Distribution != "")
+	note(&h.back, "faults.downtime "+latencyNode(p.Faults.Downtime).bare(),
+		p.Faults.CrashRate > 0 && p.Faults.Downtime.Distribution != "")
 	d, _ := p.Network.Latency.Bound()
 	each := func(where string, events []harness.Event) {
 		for i := range events {
 			e := &events[i]
 			cause := where + " " + e.Do
 			note(&h.cut, cause, e.Do == harness.DoCut)
-			note(&h.loss, cause, e.Do == harness.DoLose || e.Loss != nil && *e.Loss > 0)
+			note(&h.loss, cause, e.Do == harness.DoDrop || e.Loss != nil && *e.Loss > 0)
 			note(&h.back, cause, e.Do == harness.DoRestart || e.Do == harness.DoCrash && e.For > 0)
 			note(&h.slow, cause, e.Do == harness.DoPause || e.Do == harness.DoSlow)
 			note(&h.late, cause, e.Latency != nil && above(e.Latency, d))
 		}
 	}
 	each("scenario", s.Events)
-	each("failures", p.Failures.Events)
+	each("faults", p.Faults.Events)
 	return h
 }
 
 // above says whether a latency can be larger than d.
-func above(l *bus.Latency, d time.Duration) bool {
+func above(l *link.Latency, d time.Duration) bool {
 	most, bounded := l.Bound()
 	return !bounded || most > d
 }
@@ -138,10 +138,10 @@ func crashes(p *harness.Plan) int {
 	if p.Scenario.Kind == harness.LeaderCrash {
 		chosen++
 	}
-	if p.Failures.CrashRate > 0 {
+	if p.Faults.CrashRate > 0 {
 		chosen += mostDown(p)
 	}
-	all := slices.Concat(p.Scenario.Events, p.Failures.Events)
+	all := slices.Concat(p.Scenario.Events, p.Faults.Events)
 	resumed := slices.ContainsFunc(all, func(e harness.Event) bool { return e.Do == harness.DoResume })
 	for i := range all {
 		e := &all[i]

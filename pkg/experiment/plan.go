@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // maxReal is how many processes can be real: the bus and the process table of
@@ -37,7 +37,7 @@ func (v *variant) plan() harness.Plan {
 	n := s.Nodes
 	p := harness.Plan{
 		Algorithm: a.ID, Label: v.contender.Label, Nodes: n,
-		Network: bus.Network{Latency: s.Network.Latency, Loss: s.Network.Loss.Rate,
+		Network: link.Network{Latency: s.Network.Latency, Loss: s.Network.Loss.Rate,
 			Burst: s.Network.Loss.Burst, Duplication: s.Network.Duplication,
 			Unordered: s.Network.Order == "unordered"},
 		TimeLimit: s.TimeLimit,
@@ -54,7 +54,7 @@ func (v *variant) plan() harness.Plan {
 	v.shape(&p)
 	v.detector(&p)
 	v.scenario(&p)
-	v.failures(&p)
+	v.faults(&p)
 	net := p.Known()
 	before := len(v.mistakes)
 	params, errs := a.Spec.Resolve(v.params, net)
@@ -284,7 +284,7 @@ func (v *variant) fixed(e *Experiment, p *harness.Plan) []Field {
 	values := []string{string(e.Problem), p.Algorithm, p.Label, e.Transport,
 		strconv.Itoa(p.Nodes), name, p.Scenario.Kind, l.Distribution, milliseconds(l.Average()),
 		formatFloat(math.Round(p.Network.LossRate()*1e9) / 1e9), formatFloat(p.Network.Duplication),
-		formatFloat(p.Failures.CrashRate)}
+		formatFloat(p.Faults.CrashRate)}
 	out := make([]Field, len(values))
 	for i, value := range values {
 		out[i] = Field{fixedColumns[i], value}

@@ -39,11 +39,11 @@ func draw(t *rapid.T) drawn {
 		"scenario.settle":     {"10ms", "20ms"},
 		"detector.delay":      {"1ms", "2ms", "3ms"},
 		"network.duplication": {"0", "1"},
-		"failures.crash_rate": {"0", "0.5", "2"},
+		"faults.crash_rate":   {"0", "0.5", "2"},
 		"scenario.elections":  {"1", "3"},
 	}
 	keys := []string{"nodes", "network.loss", "network.latency", "params.level", "scenario.settle",
-		"detector.delay", "network.duplication", "failures.crash_rate", "scenario.elections"}
+		"detector.delay", "network.duplication", "faults.crash_rate", "scenario.elections"}
 	keys = rapid.Permutation(keys).Draw(t, "keys")[:rapid.IntRange(0, 4).Draw(t, "dimensions")]
 	b.WriteString("sweep:\n")
 	for _, k := range keys {
@@ -253,17 +253,17 @@ func TestEstimateGrowsWithTheExperiment(t *testing.T) {
 		{elections, elections + "\nscenario: {kind: partition}"},
 		{elections + "\nscenario: {kind: partition, duration: 1s}",
 			elections + "\nscenario: {kind: partition}"},
-		{elections + "\nscenario: {kind: churn, duration: 1s}\nfailures: {crash_rate: 1}",
-			elections + "\nscenario: {kind: churn}\nfailures: {crash_rate: 1}"},
+		{elections + "\nscenario: {kind: churn, duration: 1s}\nfaults: {crash_rate: 1}",
+			elections + "\nscenario: {kind: churn}\nfaults: {crash_rate: 1}"},
 		{elections + "\nscenario: {kind: leader-restart}", elections + "\nscenario: {settle: 200ms}"},
 		{elections, elections + "\ndetector: {kind: phi, interval: 100ms}"},
-		{churned + "failures: {crash_rate: 0.1}", churned + "failures: {crash_rate: 10}"},
-		{churned + "failures: {crash_rate: 1}",
-			churned + "failures: {crash_rate: 1}\ndetector: {kind: heartbeat}"},
-		{churned + "failures: {crash_rate: 1}\ndetector: {kind: heartbeat, scope: leader}",
-			churned + "failures: {crash_rate: 1}\ndetector: {kind: heartbeat}"},
-		{churned + "failures: {events: [{every: 1s, times: 2, do: crash, who: leader}]}",
-			churned + "failures: {events: [{every: 1s, do: crash, who: leader}]}"},
+		{churned + "faults: {crash_rate: 0.1}", churned + "faults: {crash_rate: 10}"},
+		{churned + "faults: {crash_rate: 1}",
+			churned + "faults: {crash_rate: 1}\ndetector: {kind: heartbeat}"},
+		{churned + "faults: {crash_rate: 1}\ndetector: {kind: heartbeat, scope: leader}",
+			churned + "faults: {crash_rate: 1}\ndetector: {kind: heartbeat}"},
+		{churned + "faults: {events: [{every: 1s, times: 2, do: crash, who: leader}]}",
+			churned + "faults: {events: [{every: 1s, do: crash, who: leader}]}"},
 	} {
 		if a, b := total(pair[0]), total(pair[1]); a >= b {
 			t.Errorf("%v for\n%s\nand %v for\n%s", a, pair[0], b, pair[1])

@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 func textNode(s string) *node { return &node{kind: text, text: s} }
@@ -57,7 +57,7 @@ func unless(zero bool, n *node) *node {
 	return n
 }
 
-func latencyNode(l bus.Latency) *node {
+func latencyNode(l link.Latency) *node {
 	switch l.Distribution {
 	case "":
 		return textNode(forever)
@@ -65,7 +65,7 @@ func latencyNode(l bus.Latency) *node {
 		return spanNode(l.Mean)
 	}
 	out := pairs("distribution", textNode(l.Distribution))
-	for _, d := range bus.Distributions {
+	for _, d := range link.Distributions {
 		if d.Name != l.Distribution {
 			continue
 		}
@@ -79,7 +79,7 @@ func latencyNode(l bus.Latency) *node {
 	return out
 }
 
-func latencyPart(l *bus.Latency, key string) (n *node, zero bool) {
+func latencyPart(l *link.Latency, key string) (n *node, zero bool) {
 	switch key {
 	case "mean":
 		return spanNode(l.Mean), l.Mean == 0
@@ -165,7 +165,7 @@ func eventNode(e *event) *node {
 	count := func(n int) *node { return unless(n == 0, intNode(int64(n))) }
 	word := func(s string) *node { return unless(s == "", textNode(s)) }
 	time := func(d time.Duration) *node { return unless(d == 0, spanNode(d)) }
-	single := e.After == "" && e.Every == 0 && e.Rate == 0 && e.On == "" && e.Do != harness.DoLose
+	single := e.After == "" && e.Every == 0 && e.Rate == 0 && e.On == "" && e.Do != harness.DoDrop
 	who := word(e.Who)
 	if len(e.Nodes) > 0 {
 		who = idsNode(e.Nodes)

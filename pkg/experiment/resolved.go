@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // A summary gathers, cell by cell, what the resolved copy says: each key that
@@ -78,8 +78,8 @@ func (s *summary) note(v *variant, p *harness.Plan) {
 func (s *summary) unused(d *draft) {
 	check := func(key string, at origin) {
 		head, rest, _ := strings.Cut(key, ".")
-		if head == "failures" && !s.means[key] {
-			d.add(at, key, "means nothing with failures.crash_rate 0; remove it or set a rate")
+		if head == "faults" && !s.means[key] {
+			d.add(at, key, "means nothing with faults.crash_rate 0; remove it or set a rate")
 			return
 		}
 		if s.means[key] || s.kinds[head] == nil || rest == "kind" {
@@ -297,7 +297,7 @@ func render(key string, v any) *node {
 		return out
 	case []algo.ID:
 		return idsNode(v)
-	case bus.Latency:
+	case link.Latency:
 		return latencyNode(v)
 	case loss:
 		return lossNode(v)

@@ -11,6 +11,7 @@ import (
 // A field declares one key of the experiment file.
 type field struct {
 	name string
+	was  string // its name in earlier versions, for those who still write it
 	doc  string
 	def  string  // default, in YAML
 	note string  // what the default is, where it follows from something else
@@ -55,7 +56,7 @@ func fields() []field {
 			{name: "reuse", def: "false", typ: only(truth(), false, "false"),
 				doc: "keep node processes from trial to trial"},
 		}},
-		{name: "failures", doc: "what goes wrong in any scenario", sub: []field{
+		{name: "faults", was: "failures", doc: "what goes wrong in any scenario", sub: []field{
 			{name: "crash_rate", def: "0", typ: number(0, 1e6), doc: "crashes per live process and second"},
 			{name: "downtime", def: "500ms", typ: downtime(),
 				doc: "from such a crash to the restart; forever: there is none"},
@@ -249,6 +250,18 @@ func find(key string) (f *field, rest []string, leaf bool) {
 	return f, nil, false
 }
 
+// renamed is what a key is called now that had another name in earlier versions;
+// "" if it had none.
+func renamed(key string) string {
+	head, rest, _ := strings.Cut(key, ".")
+	for _, f := range schema {
+		if f.was == head && f.was != "" {
+			return strings.TrimSuffix(join(f.name, rest), ".")
+		}
+	}
+	return ""
+}
+
 // leaves calls visit for every leaf, in the order of the schema.
 func leaves(fields []field, prefix string, visit func(key string, f *field)) {
 	for i := range fields {
@@ -266,7 +279,7 @@ func leaves(fields []field, prefix string, visit func(key string, f *field)) {
 func sweepable(key string) bool {
 	head, _, _ := strings.Cut(key, ".")
 	switch head {
-	case "nodes", "topology", "network", "failures", "detector", "scenario", "params":
+	case "nodes", "topology", "network", "faults", "detector", "scenario", "params":
 		return true
 	}
 	return false

@@ -8,8 +8,8 @@ import (
 	"github.com/go-viper/mapstructure/v2"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // settings is the whole file decoded: every leaf by its key.
@@ -22,7 +22,7 @@ type settings struct {
 	Topology    graph
 	Network     network
 	Hosting     Hosting
-	Failures    failures
+	Faults      faultKeys
 	Detector    detector
 	Scenario    scenario
 	Sweep       []dimension
@@ -37,15 +37,15 @@ type settings struct {
 }
 
 type network struct {
-	Latency     bus.Latency
+	Latency     link.Latency
 	Loss        loss
 	Duplication float64
 	Order       string
 }
 
-type failures struct {
+type faultKeys struct {
 	CrashRate float64 `mapstructure:"crash_rate"`
-	Downtime  bus.Latency
+	Downtime  link.Latency
 	MaxDown   int `mapstructure:"max_down"`
 	Events    []event
 }
@@ -66,8 +66,8 @@ type scenario struct {
 	Shape      string
 	Duration   time.Duration
 	Requests   int
-	Think      bus.Latency
-	Hold       bus.Latency
+	Think      link.Latency
+	Hold       link.Latency
 	Rate       float64
 	Warmup     int
 	Requesters string

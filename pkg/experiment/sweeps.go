@@ -202,6 +202,10 @@ func (d *draft) change(f *field, key string, rest []string, n *node) change {
 }
 
 func (d *draft) unknownVaried(v varied) {
+	if now := renamed(v.key); now != "" {
+		d.add(v.at, v.name, "%q is called %s now", v.key, now)
+		return
+	}
 	if d.param(v.key) {
 		d.add(v.at, v.name, "unknown key %q; did you mean \"params.%s\"?", v.key, v.key)
 		return

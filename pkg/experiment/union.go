@@ -9,7 +9,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // part reads one key of a value that is a block, by its type.
@@ -53,7 +53,7 @@ func lasting() typ { return spread(false) }
 
 func spread(links bool) typ {
 	var names []string
-	for _, d := range bus.Distributions {
+	for _, d := range link.Distributions {
 		if links || d.Name != regions {
 			names = append(names, d.Name)
 		}
@@ -80,7 +80,7 @@ func spread(links bool) typ {
 					return nil
 				}
 				if d, ok := constant.read(p, key, n).(time.Duration); ok {
-					return bus.Constant(d)
+					return link.Constant(d)
 				}
 				return nil
 			}
@@ -90,12 +90,12 @@ func spread(links bool) typ {
 				return nil
 			}
 			name, _ := p.part(n, key, "distribution", kinds).(string)
-			i := slices.IndexFunc(bus.Distributions,
-				func(d bus.Distribution) bool { return d.Name == name })
+			i := slices.IndexFunc(link.Distributions,
+				func(d link.Distribution) bool { return d.Name == name })
 			if i < 0 {
 				return nil
 			}
-			return p.distribution(key, n, &bus.Distributions[i])
+			return p.distribution(key, n, &link.Distributions[i])
 		},
 		expand: func(n *node) *node {
 			if n.kind == block {
@@ -123,13 +123,13 @@ func downtime() typ {
 	t.read = func(p *parser, key string, n *node) any {
 		switch {
 		case n.kind == text && n.text == forever:
-			return bus.Latency{}
+			return link.Latency{}
 		case n.kind == text && !strings.ContainsAny(n.text, "0123456789"):
 			p.add(n.at, key, "%q, want a duration, as 500ms, {distribution: ...} or %s%s", clip(n.text),
 				forever, meant(n.text, []string{forever}))
 			return nil
 		}
-		l, ok := read(p, key, n).(bus.Latency)
+		l, ok := read(p, key, n).(link.Latency)
 		if !ok {
 			return nil
 		}
@@ -148,7 +148,7 @@ func downtime() typ {
 	return t
 }
 
-func (p *parser) distribution(key string, n *node, d *bus.Distribution) any {
+func (p *parser) distribution(key string, n *node, d *link.Distribution) any {
 	before := len(p.mistakes)
 	p.known(n, key, append([]string{"distribution"}, d.Keys...), " of "+d.Name)
 	for _, name := range d.Keys[:d.Required] {
@@ -157,7 +157,7 @@ func (p *parser) distribution(key string, n *node, d *bus.Distribution) any {
 				strings.Join(d.Keys[:d.Required], ", "))
 		}
 	}
-	l := bus.Latency{Distribution: d.Name}
+	l := link.Latency{Distribution: d.Name}
 	delay := span(0, longest)
 	l.Mean, _ = p.part(n, key, "mean", delay).(time.Duration)
 	l.Min, _ = p.part(n, key, "min", delay).(time.Duration)
@@ -215,7 +215,7 @@ func readList[T any](p *parser, key string, n *node, t typ) []T {
 // A loss is what the key network.loss says.
 type loss struct {
 	Rate  float64
-	Burst *bus.Burst // in place of Rate
+	Burst *link.Burst // in place of Rate
 }
 
 var burstKeys = []string{"p_enter", "p_leave", "good", "bad"}
@@ -262,7 +262,7 @@ func lossRate() typ {
 					p.add(b.at, key, "without %s, as %s", name, like)
 				}
 			}
-			out := &bus.Burst{Bad: 1}
+			out := &link.Burst{Bad: 1}
 			for i, to := range []*float64{&out.Enter, &out.Leave, &out.Good, &out.Bad} {
 				if v, ok := p.part(b, key, burstKeys[i], rate).(float64); ok {
 					*to = v

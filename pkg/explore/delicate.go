@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -174,7 +174,7 @@ func (m *maker) delay(s *Schedule, list moments) {
 	if takes > d && !m.asynchronous() {
 		takes = pick(m, d, d/100)
 	}
-	latency := bus.Constant(takes)
+	latency := link.Constant(takes)
 	s.Events = append(s.Events, harness.Event{
 		At: x.at.Truncate(tick), Do: harness.DoFlaky, For: tick, Latency: &latency,
 		Links: [][2]uint32{{x.process, x.peer}},

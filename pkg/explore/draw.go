@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // A maker makes schedules of one algorithm. What it makes follows from its source.
@@ -111,16 +111,16 @@ func (m *maker) shape() algo.Shape {
 
 // latency is at most d where somebody relies on that: all alike, or as different
 // as a hundred to one, most of them or few.
-func (m *maker) latency(d time.Duration) bus.Latency {
+func (m *maker) latency(d time.Duration) link.Latency {
 	switch {
 	case m.chance(4):
-		return bus.Constant(d)
+		return link.Constant(d)
 	case m.chance(3):
-		return bus.Latency{Distribution: "quantiles", Values: []time.Duration{d / 100, d / 20, d / 10, d}}
+		return link.Latency{Distribution: "quantiles", Values: []time.Duration{d / 100, d / 20, d / 10, d}}
 	case m.asynchronous() && m.chance(3):
-		return bus.Latency{Distribution: "exponential", Mean: d / 4}
+		return link.Latency{Distribution: "exponential", Mean: d / 4}
 	}
-	return bus.Uniform(d/100, d)
+	return link.Uniform(d/100, d)
 }
 
 // detector is one that the algorithm can do with: heartbeats where the living may
@@ -157,8 +157,8 @@ func (m *maker) elections(s *Schedule, t *timing) {
 func (m *maker) entries(s *Schedule, t *timing) {
 	s.Holder = pick(m, algo.None, m.process(s))
 	d := s.network().Latency
-	s.Hold = pick(m, bus.Constant(d/2), bus.Constant(d), bus.Constant(3*d), bus.Uniform(0, d),
-		bus.Constant(s.unit()/2))
+	s.Hold = pick(m, link.Constant(d/2), link.Constant(d), link.Constant(3*d), link.Uniform(0, d),
+		link.Constant(s.unit()/2))
 	requests := s.Nodes * (1 + m.rng.IntN(4))
 	if m.chance(8) {
 		requests = s.Nodes * 8
@@ -230,7 +230,7 @@ func (m *maker) hindrances(s *Schedule, t *timing) {
 		case 1:
 			e.Do, e.Node, e.By = harness.DoSlow, m.process(s), d
 		default:
-			slow := bus.Constant(pick(m, 3*d, s.unit()))
+			slow := link.Constant(pick(m, 3*d, s.unit()))
 			e.Do, e.Links, e.Latency = harness.DoFlaky, m.link(s), &slow
 		}
 		s.Events = append(s.Events, e)

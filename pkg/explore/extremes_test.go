@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // A corner is an algorithm with a parameter or two at an extreme.
@@ -239,7 +239,7 @@ func lists(values []any, n int) (out []any) {
 func (c *corner) schedule() *Schedule {
 	m := &maker{alg: c.alg, options: &Options{}, rng: rand.New(rand.NewPCG(1, 1))}
 	s := &Schedule{
-		Algorithm: c.alg, Params: c.set, Nodes: c.nodes, Shape: m.shape(), Latency: bus.Constant(c.d),
+		Algorithm: c.alg, Params: c.set, Nodes: c.nodes, Shape: m.shape(), Latency: link.Constant(c.d),
 	}
 	m.detector(s, c.d)
 	return s

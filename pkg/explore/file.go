@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // File is the schedule that was found as an experiment, in YAML; the comment says
@@ -97,7 +97,7 @@ func value(v any) string {
 	return fmt.Sprint(v)
 }
 
-func latency(l bus.Latency) string {
+func latency(l link.Latency) string {
 	switch l.Distribution {
 	case "constant":
 		return l.Mean.String()

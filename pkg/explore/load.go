@@ -4,9 +4,9 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // lulls is how many random schedules of a mutual exclusion there are for each that is
@@ -23,10 +23,10 @@ const slow = 50 * time.Millisecond
 func (m *maker) load(s *Schedule, t *timing) {
 	d := s.network().Latency
 	if m.chance(2) { // in step: who misses its turn once misses it every time
-		s.Latency = bus.Constant(d)
+		s.Latency = link.Constant(d)
 	}
 	s.Holder = pick(m, algo.None, m.process(s))
-	s.Hold = bus.Constant(pick(m, d/10, d/2, d))
+	s.Hold = link.Constant(pick(m, d/10, d/2, d))
 	p, err := s.Plan()
 	if err != nil {
 		return // whoever runs it is told

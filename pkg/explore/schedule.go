@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // A Schedule is all that decides a simulated trial: how many processes there are,
@@ -23,11 +23,11 @@ type Schedule struct {
 	Shape       algo.Shape
 	Leader      algo.ID // settled at the start: the greatest ID; None: nobody
 	Holder      algo.ID // of the token; None: the least ID
-	Latency     bus.Latency
+	Latency     link.Latency
 	Unordered   bool
 	Duplication float64
 	Detector    harness.Detector
-	Hold        bus.Latency
+	Hold        link.Latency
 	Events      []harness.Event // sorted by instant; their only trigger is an instant
 	Seed        uint64          // of the experiment of which this is the one trial
 	Until       time.Duration   // the end of what would go on for ever; 0: the schedule ends by itself
@@ -47,7 +47,7 @@ func (s *Schedule) Plan() (harness.Plan, error) {
 	alg := s.Algorithm
 	p := harness.Plan{
 		Trial: "explore", Algorithm: alg.ID, Label: alg.Spec.Name, Nodes: s.Nodes, Shape: s.Shape,
-		Network: bus.Network{
+		Network: link.Network{
 			Latency: s.Latency, Unordered: s.Unordered, Duplication: s.Duplication,
 		},
 		Detector: s.Detector, Leader: s.Leader, Holder: s.Holder, TimeLimit: s.Limit,
@@ -66,7 +66,7 @@ func (s *Schedule) Plan() (harness.Plan, error) {
 
 // network is what the defaults of parameters may look at.
 func (s *Schedule) network() algo.Network {
-	p := harness.Plan{Nodes: s.Nodes, Network: bus.Network{Latency: s.Latency},
+	p := harness.Plan{Nodes: s.Nodes, Network: link.Network{Latency: s.Latency},
 		Scenario: harness.Scenario{Hold: s.Hold}}
 	return p.Known()
 }

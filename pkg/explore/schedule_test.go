@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 const ms = time.Millisecond
@@ -28,7 +28,7 @@ func TestUnseen(t *testing.T) {
 	oneWay.Groups, oneWay.Links = nil, [][2]uint32{{1, 2}}
 	const quorum = "election/bully-quorum"
 	s := &Schedule{
-		Algorithm: mustLookup(quorum), Nodes: 3, Latency: bus.Constant(ms),
+		Algorithm: mustLookup(quorum), Nodes: 3, Latency: link.Constant(ms),
 		Detector: harness.Detector{Kind: "heartbeat", Interval: 10 * ms, Timeout: 50 * ms},
 	}
 	least := 2 * (s.unit() + 60*ms)

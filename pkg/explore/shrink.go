@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -132,7 +132,7 @@ func (k *shrinker) plainer() {
 		}
 	}
 	d := k.best.network().Latency
-	for _, l := range []bus.Latency{bus.Constant(time.Millisecond), bus.Constant(d), bus.Uniform(0, d)} {
+	for _, l := range []link.Latency{link.Constant(time.Millisecond), link.Constant(d), link.Uniform(0, d)} {
 		change(func(s *Schedule) bool {
 			old := s.Latency.Distribution
 			s.Latency = l
@@ -143,7 +143,7 @@ func (k *shrinker) plainer() {
 	change(func(s *Schedule) bool { s.Unordered = false; return k.best.Unordered })
 	change(func(s *Schedule) bool { s.Holder = algo.None; return k.best.Holder != algo.None })
 	change(func(s *Schedule) bool {
-		s.Hold = bus.Constant(d)
+		s.Hold = link.Constant(d)
 		return k.best.Hold.Distribution != "" && k.best.Hold.Distribution != "constant"
 	})
 	change(func(s *Schedule) bool {
@@ -286,7 +286,7 @@ func (k *shrinker) spelled(s *Schedule, step time.Duration) *Schedule {
 		})
 	}
 	out := s.clone()
-	out.Latency = bus.Constant(max(base, step))
+	out.Latency = link.Constant(max(base, step))
 	done := map[letter]bool{}
 	for range 300 { // each delay moves what is sent after it, so one instant after the other
 		out.tidy()
@@ -301,7 +301,7 @@ func (k *shrinker) spelled(s *Schedule, step time.Duration) *Schedule {
 		for _, l := range list[at:] {
 			if d, known := takes[l]; known && sent[l] == sent[list[at]] && !done[l] && d != out.Latency.Mean {
 				done[l] = true
-				own := bus.Constant(d)
+				own := link.Constant(d)
 				out.Events = append(out.Events, harness.Event{
 					At: sent[l], Do: harness.DoFlaky, For: tick, Latency: &own,
 					Links: [][2]uint32{{l.from, l.to}},

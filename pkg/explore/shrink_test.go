@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // eager is who enters when it likes to.
@@ -79,7 +79,7 @@ func TestSmallest(t *testing.T) {
 		s := find("mutex/test-enters-at-once", "mutual-exclusion")
 		at, first := s.Events[0].At, s.Events[0].Node
 		want := s.clone() // the seed, the hold and the limits may be any
-		want.Nodes, want.Latency, want.Holder = 2, bus.Constant(time.Millisecond), algo.None
+		want.Nodes, want.Latency, want.Holder = 2, link.Constant(time.Millisecond), algo.None
 		want.Unordered, want.Duplication, want.Detector = false, 0, harness.Detector{Kind: "none"}
 		want.Events = []harness.Event{
 			{At: at, Do: harness.DoRequest, Node: first}, {At: at, Do: harness.DoRequest, Node: 3 - first},

@@ -8,7 +8,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// application is the part of a member that wants the critical section. It
+// application is the part of a process that wants the critical section. It
 // never asks again before it has left: further requests wait in its queue, and
 // their waiting counts from the instant at which they were meant.
 type application struct {
@@ -22,7 +22,7 @@ type application struct {
 	done     bool
 }
 
-func (a *application) init(m *Member) {
+func (a *application) init(m *Process) {
 	s := &m.setup.Scenario
 	if s.Kind != Closed && s.Kind != Open {
 		return
@@ -77,7 +77,7 @@ func (s *Setup) lastArrival() (at time.Duration, by algo.ID) {
 	return at, by
 }
 
-func (a *application) start(m *Member, now time.Duration) {
+func (a *application) start(m *Process, now time.Duration) {
 	if m.setup.Alg.Problem != algo.MutualExclusion {
 		return
 	}
@@ -88,7 +88,7 @@ func (a *application) start(m *Member, now time.Duration) {
 }
 
 // plan arms the next request that the workload makes of itself, if any.
-func (a *application) plan(m *Member, from time.Duration) {
+func (a *application) plan(m *Process, from time.Duration) {
 	s := &m.setup.Scenario
 	if a.made == a.quota {
 		a.finish(m)
@@ -113,7 +113,7 @@ func (a *application) plan(m *Member, from time.Duration) {
 }
 
 // arrival is the instant of a planned request.
-func (a *application) arrival(m *Member, now time.Duration) {
+func (a *application) arrival(m *Process, now time.Duration) {
 	a.planned = false
 	intended := a.intended
 	m.Request(now, intended)
@@ -124,7 +124,7 @@ func (a *application) arrival(m *Member, now time.Duration) {
 
 // Request asks for the critical section on behalf of an application that
 // wanted it at the instant intended.
-func (m *Member) Request(now, intended time.Duration) {
+func (m *Process) Request(now, intended time.Duration) {
 	a := &m.app
 	if a.waiting || m.Inside {
 		a.queue = append(a.queue, intended)
@@ -137,7 +137,7 @@ func (m *Member) Request(now, intended time.Duration) {
 
 // granted lets the process in. One that is let in unasked or twice is recorded
 // all the same: the checker will object.
-func (a *application) granted(m *Member, now time.Duration) {
+func (a *application) granted(m *Process, now time.Duration) {
 	m.note(now, trace.Granted, algo.None, 0)
 	if !a.waiting {
 		return
@@ -148,7 +148,7 @@ func (a *application) granted(m *Member, now time.Duration) {
 	m.alarm(now+m.setup.Scenario.Hold.Draw(u), Alarm{Slot: slotRelease})
 }
 
-func (a *application) release(m *Member, now time.Duration) {
+func (a *application) release(m *Process, now time.Duration) {
 	m.Inside = false
 	m.note(now, trace.Released, algo.None, 0)
 	m.feed(now, algo.Event{Type: algo.Release})
@@ -165,13 +165,13 @@ func (a *application) release(m *Member, now time.Duration) {
 	a.finish(m)
 }
 
-// finish tells the world once that nothing more will be asked for.
-func (a *application) finish(m *Member) {
+// finish tells the runtime once that nothing more will be asked for.
+func (a *application) finish(m *Process) {
 	if k := m.setup.Scenario.Kind; k != Closed && k != Open {
 		return
 	}
 	if !a.done && !a.waiting && !m.Inside && len(a.queue) == 0 && !a.planned && a.made == a.quota {
 		a.done = true
-		m.world.Done(m)
+		m.runtime.Done(m)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// detector is a member's failure detector. The perfect one is told by the
+// detector is a process's failure detector. The perfect one is told by the
 // executor who crashed; the others find out by heartbeats over the same links
 // that the algorithm uses, on a plane of their own.
 type detector struct {
@@ -24,7 +24,7 @@ type peer struct {
 	intervals *intervals // phi
 }
 
-func (d *detector) start(m *Member, now time.Duration) {
+func (d *detector) start(m *Process, now time.Duration) {
 	if m.Incarnation == 0 { // later ones are told by the executor who is down by then
 		for _, p := range m.setup.Crashed {
 			m.Crashed(p, now)
@@ -44,7 +44,7 @@ func (d *detector) start(m *Member, now time.Duration) {
 }
 
 // trust begins to watch p, as if it had been heard of now.
-func (d *detector) trust(m *Member, p algo.ID, now time.Duration) {
+func (d *detector) trust(m *Process, p algo.ID, now time.Duration) {
 	d.peers[p-1] = peer{heardAt: now}
 	if m.setup.Detector.Kind == "phi" {
 		d.peers[p-1].intervals = newIntervals(&m.setup.Detector)
@@ -53,7 +53,7 @@ func (d *detector) trust(m *Member, p algo.ID, now time.Duration) {
 
 // follow begins to watch the leader that m names now, where nobody else is
 // watched. Whatever was held against it before counts no more.
-func (d *detector) follow(m *Member, now time.Duration) {
+func (d *detector) follow(m *Process, now time.Duration) {
 	if d.peers == nil || !m.setup.Detector.LeaderOnly || m.Leader == algo.None || m.Leader == m.ID {
 		return
 	}
@@ -63,18 +63,18 @@ func (d *detector) follow(m *Member, now time.Duration) {
 }
 
 // beat sends a heartbeat to everybody.
-func (d *detector) beat(m *Member, now time.Duration) {
+func (d *detector) beat(m *Process, now time.Duration) {
 	if !m.setup.Detector.LeaderOnly || m.Leader == m.ID {
 		for _, p := range m.setup.Graph.Peers() {
 			if p != m.ID {
-				m.world.Send(m, p, Outgoing{Kind: Heartbeat, Plane: trace.Detection})
+				m.runtime.Send(m, p, Outgoing{Kind: Heartbeat, Plane: trace.Detection})
 			}
 		}
 	}
 	m.alarm(now+m.setup.Detector.Interval, Alarm{Slot: slotBeat})
 }
 
-func (d *detector) heard(m *Member, now time.Duration, from algo.ID) {
+func (d *detector) heard(m *Process, now time.Duration, from algo.ID) {
 	if d.peers == nil {
 		return
 	}
@@ -92,7 +92,7 @@ func (d *detector) heard(m *Member, now time.Duration, from algo.ID) {
 
 // watch suspects whoever has been silent for too long, and wakes again when the
 // next could have been.
-func (d *detector) watch(m *Member, now time.Duration) {
+func (d *detector) watch(m *Process, now time.Duration) {
 	config := &m.setup.Detector
 	next := time.Duration(-1)
 	for i := range d.peers {
@@ -166,12 +166,12 @@ func (v *intervals) patience() time.Duration {
 func (d *Detector) z() float64 { return math.Sqrt2 * math.Erfcinv(2*math.Pow(10, -d.Threshold)) }
 
 // Crashed tells the perfect detector of m that p crashed at the instant at.
-func (m *Member) Crashed(p algo.ID, at time.Duration) { m.told(p, at, slotSuspect) }
+func (m *Process) Crashed(p algo.ID, at time.Duration) { m.told(p, at, slotSuspect) }
 
 // Restarted tells it that p is up again.
-func (m *Member) Restarted(p algo.ID, at time.Duration) { m.told(p, at, slotRestore) }
+func (m *Process) Restarted(p algo.ID, at time.Duration) { m.told(p, at, slotRestore) }
 
-func (m *Member) told(p algo.ID, at time.Duration, slot uint16) {
+func (m *Process) told(p algo.ID, at time.Duration, slot uint16) {
 	if m.setup.Detector.Kind == "perfect" && p != m.ID {
 		m.alarm(at+m.setup.Detector.Delay, Alarm{Slot: slot, Arg: uint32(p)})
 	}

@@ -40,11 +40,11 @@ func TestPerfectDetector(t *testing.T) {
 			[]string{"p1 at 15ms of 2", "p3 at 15ms of 2"}, nil, []string{"15ms suspect 2"}},
 		"restored": {"election/test-puppet", nil, func(w *world) {
 			w.at(5*ms, func() { w.crash(2) })
-			w.at(30*ms, func() { w.members[0].Restarted(2, w.now) })
+			w.at(30*ms, func() { w.processes[0].Restarted(2, w.now) })
 		}, []string{"p1 at 15ms of 2", "p3 at 15ms of 2"}, []string{"p1 at 40ms of 2"},
 			[]string{"40ms elect"}},
 		"a monitor is restored": {"election/test-monitor", nil, func(w *world) {
-			w.at(5*ms, func() { w.members[0].Restarted(2, w.now) })
+			w.at(5*ms, func() { w.processes[0].Restarted(2, w.now) })
 		}, nil, []string{"p1 at 15ms of 2"}, []string{"15ms restore 2"}},
 		"crashed from the start": {"election/test-puppet", func(p *Plan) { p.Crashed = []algo.ID{3} },
 			func(*world) {}, []string{"p1 at 10ms of 3", "p2 at 10ms of 3"}, nil, []string{"10ms elect"}},
@@ -61,7 +61,7 @@ func TestPerfectDetector(t *testing.T) {
 			[]string{"15ms elect", "35ms timeout later", "45ms elect", "65ms timeout later"}},
 		"naming one that is back already": {"election/test-puppet", nil, func(w *world) {
 			w.at(5*ms, func() { w.crash(3) })
-			w.at(30*ms, func() { w.members[0].Restarted(3, w.now) })
+			w.at(30*ms, func() { w.processes[0].Restarted(3, w.now) })
 			w.puppet(1).on = func(env algo.Env, what string, _ algo.ID) {
 				switch {
 				case what == "elect" && env.Now() < 40*ms:
@@ -114,7 +114,7 @@ func TestPerfectDetector(t *testing.T) {
 			same(t, "suspicions", w.notes(trace.Suspect), test.suspect)
 			same(t, "restored", w.notes(trace.Restore), test.restore)
 			same(t, "seen by p1", w.puppet(1).log, test.seen)
-			if n := w.members[0].Planned; n != 0 {
+			if n := w.processes[0].Planned; n != 0 {
 				t.Errorf("%d alarms still planned", n)
 			}
 		})
@@ -141,7 +141,7 @@ func TestSuspectInstruction(t *testing.T) {
 			w := newWorld(t, mustSetup(t, test.id, 3, Scenario{Kind: Script},
 				func(p *Plan) { p.Leader = 3 }))
 			w.start()
-			w.members[0].Obey(0, Instruction{Do: DoSuspect, Node: 1, Of: test.of})
+			w.processes[0].Obey(0, Instruction{Do: DoSuspect, Node: 1, Of: test.of})
 			same(t, "suspicion", w.notes(trace.Suspect), []string{test.suspicion})
 			same(t, "seen", w.puppet(1).log, test.seen)
 			if n := len(w.notes(trace.Elect)); n != test.initiations {
@@ -155,8 +155,8 @@ func TestOperationsOfItsOwn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, mustSetup(t, "election/test-puppet", 3, Scenario{Kind: Script}, nil))
 	w.start()
-	w.members[0].Obey(0, Instruction{Do: "invite", Node: 1, Of: 2})
-	w.members[0].Obey(ms, Instruction{Do: DoElect, Node: 1})
+	w.processes[0].Obey(0, Instruction{Do: "invite", Node: 1, Of: 2})
+	w.processes[0].Obey(ms, Instruction{Do: DoElect, Node: 1})
 	same(t, "seen", w.puppet(1).log, []string{"0s do invite 2", "1ms elect"})
 	same(t, "recorded", w.notes(trace.Do), []string{"p1 at 0s of 2"})
 }
@@ -303,7 +303,7 @@ func TestScriptSuspectsOnce(t *testing.T) {
 			w := newWorld(t, mustSetup(t, "election/test-puppet", 3, Scenario{Kind: Script}, change))
 			w.puppet(1).on = func(env algo.Env, _ string, _ algo.ID) { env.Elected(3, 0) }
 			w.start()
-			w.members[0].Obey(0, Instruction{Do: DoSuspect, Node: 1})
+			w.processes[0].Obey(0, Instruction{Do: DoSuspect, Node: 1})
 			w.run(time.Second)
 			same(t, "seen", w.puppet(1).log, []string{"0s elect"})
 		})

@@ -5,15 +5,15 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
-// Failures is what goes wrong in any scenario.
-type Failures struct {
-	CrashRate float64     `json:"crash_rate"`         // crashes per live process and second
-	Downtime  bus.Latency `json:"downtime"`           // from such a crash to the restart; zero: for ever
-	MaxDown   int         `json:"max_down,omitempty"` // processes down at once by such crashes; 0: a minority
-	Events    []Event     `json:"events,omitempty"`
+// Faults is what goes wrong in any scenario.
+type Faults struct {
+	CrashRate float64      `json:"crash_rate"`         // crashes per live process and second
+	Downtime  link.Latency `json:"downtime"`           // from such a crash to the restart; zero: for ever
+	MaxDown   int          `json:"max_down,omitempty"` // down at once by such crashes; 0: a minority
+	Events    []Event      `json:"events,omitempty"`
 }
 
 // An Event is one line of a script, or of what goes wrong. It happens at an
@@ -25,9 +25,9 @@ type Event struct {
 	Rate  float64       `json:"rate,omitempty"`  // per second, from At on: a Poisson process
 	After string        `json:"after,omitempty"` // script: quiet or release, of the lines before
 	On    string        `json:"on,omitempty"`    // elected, granted or sent
-	Kind  string        `json:"kind,omitempty"`  // on sent, lose: of the message
-	Count int           `json:"count,omitempty"` // on, lose: the how-many-th; 0: the first
-	Times int           `json:"times,omitempty"` // how often; 0: on, lose: once; every, rate: without end
+	Kind  string        `json:"kind,omitempty"`  // on sent, drop: of the message
+	Count int           `json:"count,omitempty"` // on, drop: the how-many-th; 0: the first
+	Times int           `json:"times,omitempty"` // how often; 0: on, drop: once; every, rate: without end
 	Wait  time.Duration `json:"wait,omitempty"`  // on: until it happens
 
 	Do    string        `json:"do"`
@@ -42,12 +42,12 @@ type Event struct {
 	Links   [][2]uint32   `json:"links,omitempty"`   // cut, heal, flaky: from, to; in one direction
 	Shape   string        `json:"shape,omitempty"`   // cut: one of Shapes
 	Loss    *float64      `json:"loss,omitempty"`    // flaky: probability
-	Latency *bus.Latency  `json:"latency,omitempty"` // flaky
+	Latency *link.Latency `json:"latency,omitempty"` // flaky
 	By      time.Duration `json:"by,omitempty"`      // slow: for each event
 }
 
-// Faults are the events of the plan: what goes wrong, and the lines of a script.
-func (p *Plan) Faults() []Event { return slices.Concat(p.Failures.Events, p.Scenario.Events) }
+// Timeline are the events of the plan: what goes wrong, and the lines of a script.
+func (p *Plan) Timeline() []Event { return slices.Concat(p.Faults.Events, p.Scenario.Events) }
 
 // A Word is a word of the experiment file and what it means.
 type Word struct{ Name, Doc string }

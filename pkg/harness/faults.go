@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// faults is what the director knows of what goes wrong, and of whom that depends
+// faults is what the coordinator knows of what goes wrong, and of whom that depends
 // on.
 type faults struct {
 	list    []fault
@@ -29,7 +29,7 @@ type faults struct {
 
 type fault struct {
 	Event
-	index int           // its number among the director's, from 1 on
+	index int           // its number among the coordinator's, from 1 on
 	first time.Duration // again and again: the first instant
 	kind  uint8         // of a message, if the event is about one
 	seen  int           // triggers
@@ -43,7 +43,7 @@ func (f *faults) init(s *Setup) {
 	if f.holder == algo.None {
 		f.holder = s.Graph.Peers()[0]
 	}
-	for _, e := range s.Faults() {
+	for _, e := range s.Timeline() {
 		switch e.On {
 		case "granted":
 			f.watched[trace.Granted] = true
@@ -66,9 +66,9 @@ func (s *Setup) kind(name string) uint8 {
 	return uint8(max(slices.Index(s.Alg.Codec.Kinds(), name), 0))
 }
 
-// WatchedKinds says of which kinds of messages the director wants to be told, of
+// WatchedKinds says of which kinds of messages the coordinator wants to be told, of
 // the types that it Watches.
-func (d *Director) WatchedKinds() (kinds []uint8) {
+func (d *Coordinator) WatchedKinds() (kinds []uint8) {
 	for k, watched := range d.faults.kinds {
 		if watched {
 			kinds = append(kinds, uint8(k))
@@ -80,11 +80,11 @@ func (d *Director) WatchedKinds() (kinds []uint8) {
 // planned is what an event leads to before the start: what is settled then, at
 // fixed instants, and a strike for what is not. What waits for something else
 // leads to nothing yet.
-func (d *Director) planned(e Event) []Instruction {
+func (d *Coordinator) planned(e Event) []Instruction {
 	f := d.faults.add(e)
 	f.kind = d.setup.kind(e.Kind)
 	switch {
-	case e.Do == DoLose || e.On != "":
+	case e.Do == DoDrop || e.On != "":
 		return nil
 	case e.Every == 0 && e.Rate == 0 && e.settled():
 		f.fired = 1
@@ -97,17 +97,17 @@ func (d *Director) planned(e Event) []Instruction {
 	return []Instruction{{At: f.first, Do: doStrike, Fault: f.index}}
 }
 
-// add makes e one of the director's events.
+// add makes e one of the coordinator's events.
 func (f *faults) add(e Event) *fault {
 	f.list = append(f.list, fault{Event: e, index: len(f.list) + 1})
 	return &f.list[len(f.list)-1]
 }
 
 // Foreseen is what will happen to links again and again, as far as it is known before
-// the start, by the time limit: in the order of the instants. The director still asks for
+// the start, by the time limit: in the order of the instants. The coordinator still asks for
 // each at its instant, but whoever knows of it need not wait to be told. The Timeline
 // comes first.
-func (d *Director) Foreseen() (out []Instruction) {
+func (d *Coordinator) Foreseen() (out []Instruction) {
 	for _, f := range d.faults.list {
 		if f.first == 0 || f.On != "" || !f.settled() || f.Do != DoCut && f.Do != DoHeal && f.Do != DoFlaky {
 			continue
@@ -155,7 +155,7 @@ func (f *fault) gap(seed uint64) time.Duration {
 }
 
 // Strike is the instant of an event that depends on what has happened by then.
-func (d *Director) Strike(now time.Duration, i Instruction) []Instruction {
+func (d *Coordinator) Strike(now time.Duration, i Instruction) []Instruction {
 	d.out = d.out[:0]
 	if i.Fault == 0 { // it was to be seen whether all is over
 		switch p := d.setup.Alg.Problem; {
@@ -171,7 +171,7 @@ func (d *Director) Strike(now time.Duration, i Instruction) []Instruction {
 	return d.out
 }
 
-func (d *Director) strike(now, nominal time.Duration, index int) {
+func (d *Coordinator) strike(now, nominal time.Duration, index int) {
 	f := &d.faults.list[index-1]
 	f.fired++
 	at := now
@@ -196,7 +196,7 @@ func (d *Director) strike(now, nominal time.Duration, index int) {
 }
 
 // expect keeps the scenario from ending before the instant at.
-func (d *Director) expect(at time.Duration) {
+func (d *Coordinator) expect(at time.Duration) {
 	if at <= d.last {
 		return
 	}
@@ -207,7 +207,7 @@ func (d *Director) expect(at time.Duration) {
 }
 
 // triggered lets happen what has waited for r.
-func (d *Director) triggered(r *trace.Record) {
+func (d *Coordinator) triggered(r *trace.Record) {
 	for i := range d.faults.list {
 		f := &d.faults.list[i]
 		switch {
@@ -233,7 +233,7 @@ func (d *Director) triggered(r *trace.Record) {
 }
 
 // track notes who is where.
-func (d *Director) track(r *trace.Record) {
+func (d *Coordinator) track(r *trace.Record) {
 	f, p := &d.faults, r.Process
 	switch r.Type {
 	case trace.Elected:
@@ -259,7 +259,7 @@ func (d *Director) track(r *trace.Record) {
 
 // carryOut is the instructions of an event at the instant at, and those that undo
 // it.
-func (d *Director) carryOut(f *fault, at time.Duration) (out []Instruction) {
+func (d *Coordinator) carryOut(f *fault, at time.Duration) (out []Instruction) {
 	undo := map[string]string{
 		DoCrash: DoRestart, DoPause: DoResume, DoCut: DoHeal, DoSlow: DoSlow, DoFlaky: DoFlaky,
 	}[f.Do]
@@ -267,7 +267,7 @@ func (d *Director) carryOut(f *fault, at time.Duration) (out []Instruction) {
 		i.At, i.Do = at, f.Do
 		out = append(out, i)
 		if f.For > 0 && undo != "" {
-			i.At, i.Do, i.Spell, i.By = at+f.For, undo, nil, 0
+			i.At, i.Do, i.Override, i.By = at+f.For, undo, nil, 0
 			out = append(out, i)
 		}
 	}
@@ -281,11 +281,11 @@ func (d *Director) carryOut(f *fault, at time.Duration) (out []Instruction) {
 		}
 		add(Instruction{Groups: groups, Links: links})
 	case DoFlaky:
-		s := bus.Spell{From: at, Links: d.links(f), Loss: f.Loss, Latency: f.Latency}
+		s := link.Override{From: at, Links: d.links(f), Loss: f.Loss, Latency: f.Latency}
 		if f.For > 0 {
 			s.To = at + f.For
 		}
-		add(Instruction{Spell: &s})
+		add(Instruction{Override: &s})
 	case DoCrash, DoRestart, DoPause, DoResume, DoSlow:
 		for _, p := range d.targets(f) {
 			add(Instruction{Node: p, By: f.By})
@@ -306,13 +306,13 @@ func (d *Director) carryOut(f *fault, at time.Duration) (out []Instruction) {
 }
 
 // dice is the random source of the present strike of f.
-func (d *Director) dice(f *fault) *rand.Rand {
+func (d *Coordinator) dice(f *fault) *rand.Rand {
 	seed := Derive(d.setup.Seed, "who", uint64(f.index), uint64(f.fired))
 	return rand.New(rand.NewPCG(seed, seed))
 }
 
 // targets is whom the event happens to at present.
-func (d *Director) targets(f *fault) []algo.ID {
+func (d *Coordinator) targets(f *fault) []algo.ID {
 	who := f.Who
 	switch {
 	case f.Node != algo.None:
@@ -358,7 +358,7 @@ func present(p algo.ID) []algo.ID {
 	return []algo.ID{p}
 }
 
-func (d *Director) which(is func(p algo.ID) bool) (out []algo.ID) {
+func (d *Coordinator) which(is func(p algo.ID) bool) (out []algo.ID) {
 	for _, p := range d.setup.Graph.Peers() {
 		if is(p) {
 			out = append(out, p)
@@ -368,7 +368,7 @@ func (d *Director) which(is func(p algo.ID) bool) (out []algo.ID) {
 }
 
 // some is k processes drawn at random, those of first among them.
-func (d *Director) some(f *fault, k int, first ...algo.ID) []algo.ID {
+func (d *Coordinator) some(f *fault, k int, first ...algo.ID) []algo.ID {
 	peers := d.setup.Graph.Peers()
 	out := slices.Clone(first)
 	for _, i := range d.dice(f).Perm(len(peers)) {
@@ -382,7 +382,7 @@ func (d *Director) some(f *fault, k int, first ...algo.ID) []algo.ID {
 
 // leader is the live process that last named itself leader; if there is none, the
 // one that most live processes name.
-func (d *Director) leader() algo.ID {
+func (d *Coordinator) leader() algo.ID {
 	if p := d.faults.declared; p != algo.None && d.up[p-1] && d.beliefs[p-1] == p {
 		return p
 	}
@@ -398,7 +398,7 @@ func (d *Director) leader() algo.ID {
 }
 
 // successor is the next lower live process; from the lowest on the highest.
-func (d *Director) successor() algo.ID {
+func (d *Coordinator) successor() algo.ID {
 	n := algo.ID(d.setup.Nodes)
 	leader := d.leader()
 	if leader == algo.None {
@@ -413,7 +413,7 @@ func (d *Director) successor() algo.ID {
 }
 
 // links are those that a flaky event is about; nil: all.
-func (d *Director) links(f *fault) (out [][2]uint32) {
+func (d *Coordinator) links(f *fault) (out [][2]uint32) {
 	if len(f.Links) > 0 {
 		return f.Links
 	}
@@ -436,7 +436,7 @@ func (d *Director) links(f *fault) (out [][2]uint32) {
 
 // divide is the sides, or the links, of a partition of the event's shape. Both nil:
 // it cannot be made now.
-func (d *Director) divide(f *fault) (groups [][]uint32, links [][2]uint32) {
+func (d *Coordinator) divide(f *fault) (groups [][]uint32, links [][2]uint32) {
 	peers := d.setup.Graph.Peers()
 	n := len(peers)
 	switch f.Shape {
@@ -489,7 +489,7 @@ func (d *Director) divide(f *fault) (groups [][]uint32, links [][2]uint32) {
 
 // bridges is who stays on both sides of a bridge: the middle process, unless the
 // event says otherwise.
-func (d *Director) bridges(f *fault) []algo.ID {
+func (d *Coordinator) bridges(f *fault) []algo.ID {
 	if f.Node == algo.None && len(f.Nodes) == 0 && f.Who == "" {
 		peers := d.setup.Graph.Peers()
 		return peers[len(peers)/2 : len(peers)/2+1]
@@ -535,9 +535,9 @@ func majorities(n int) (links [][2]uint32) {
 // Poisson process of all processes together, from which those arrivals are left
 // out that would hit a process that is down, or one too many. So each live process
 // crashes at the rate.
-func (d *Director) breakdowns() (out []Instruction) {
+func (d *Coordinator) breakdowns() (out []Instruction) {
 	s := d.setup
-	rate := s.Failures.CrashRate * float64(s.Nodes)
+	rate := s.Faults.CrashRate * float64(s.Nodes)
 	if rate <= 0 {
 		return nil
 	}
@@ -545,7 +545,7 @@ func (d *Director) breakdowns() (out []Instruction) {
 	if s.Scenario.Duration > 0 && s.Scenario.Kind != Partition {
 		horizon = s.Scenario.Duration
 	}
-	most := s.Failures.Most(s.Nodes)
+	most := s.Faults.Most(s.Nodes)
 	seed := Derive(s.Seed, "breakdowns")
 	rng := rand.New(rand.NewPCG(seed, seed))
 	until := make([]time.Duration, s.Nodes) // when each is up again
@@ -570,10 +570,10 @@ func (d *Director) breakdowns() (out []Instruction) {
 		}
 		until[p] = math.MaxInt64
 		out = append(out, Instruction{At: now, Do: DoCrash, Node: algo.ID(p + 1)})
-		if s.Failures.Downtime.Distribution == "" {
+		if s.Faults.Downtime.Distribution == "" {
 			continue
 		}
-		until[p] = now + max(s.Failures.Downtime.Draw(u), 1)
+		until[p] = now + max(s.Faults.Downtime.Draw(u), 1)
 		if until[p] < horizon {
 			out = append(out, Instruction{At: until[p], Do: DoRestart, Node: algo.ID(p + 1)})
 		}
@@ -581,7 +581,7 @@ func (d *Director) breakdowns() (out []Instruction) {
 }
 
 // Most is how many of n processes may be down at once by the rate of crashes.
-func (f *Failures) Most(n int) int {
+func (f *Faults) Most(n int) int {
 	if f.MaxDown > 0 {
 		return f.MaxDown
 	}
@@ -593,12 +593,12 @@ const maxBreakdowns = 1 << 20
 
 // Skipped is how many events have not happened by the end of the trial, though
 // they were to happen at a certain instant, or once something else did.
-func (d *Director) Skipped(end time.Duration) int {
+func (d *Coordinator) Skipped(end time.Duration) int {
 	skipped := d.faults.skipped
 	for i := range d.faults.list {
 		f := &d.faults.list[i]
 		late := f.fired == 1 && f.Every == 0 && f.Rate == 0 && f.On == "" && f.At > end
-		if f.After == "" && f.Do != DoLose && (f.fired == 0 || late) {
+		if f.After == "" && f.Do != DoDrop && (f.fired == 0 || late) {
 			skipped++
 		}
 	}
@@ -608,7 +608,7 @@ func (d *Director) Skipped(end time.Duration) int {
 // LongestPause is the longest that a process is to be paused; where it is never to
 // resume, the time limit.
 func (p *Plan) LongestPause() (longest time.Duration) {
-	for _, e := range p.Faults() {
+	for _, e := range p.Timeline() {
 		switch {
 		case e.Do != DoPause:
 		case e.For > 0:
@@ -629,11 +629,11 @@ type Omission struct {
 	First, Last uint64
 }
 
-// Omissions are the rules of the plan's lose events. Whoever executes it counts the
+// Omissions are the rules of the plan's drop events. Whoever executes it counts the
 // messages that fit each, of all processes together.
 func (s *Setup) Omissions() (out []Omission) {
-	for _, e := range s.Faults() {
-		if e.Do != DoLose {
+	for _, e := range s.Timeline() {
+		if e.Do != DoDrop {
 			continue
 		}
 		o := Omission{Kind: s.kind(e.Kind), Senders: e.Nodes, At: e.At, First: uint64(max(e.Count, 1))}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -18,9 +18,9 @@ func toldFaults(list []Instruction) []string {
 	for k, i := range list {
 		switch {
 		case i.Groups != nil || i.Links != nil:
-			out[k] += " " + bus.Change{Groups: i.Groups, Links: i.Links}.String()
-		case i.Spell != nil:
-			out[k] += fmt.Sprintf(" until %v: %v", i.Spell.To, *i.Spell)
+			out[k] += " " + link.Change{Groups: i.Groups, Links: i.Links}.String()
+		case i.Override != nil:
+			out[k] += fmt.Sprintf(" until %v: %v", i.Override.To, *i.Override)
 		case i.By > 0:
 			out[k] += fmt.Sprintf(" by %v", i.By)
 		}
@@ -29,7 +29,7 @@ func toldFaults(list []Instruction) []string {
 }
 
 // TestPlannedFaults: what is known before the start stands in the timeline, with
-// what undoes it; the rest asks the director at its instant.
+// what undoes it; the rest asks the coordinator at its instant.
 func TestPlannedFaults(t *testing.T) {
 	t.Parallel()
 	loss := 0.5
@@ -60,12 +60,12 @@ func TestPlannedFaults(t *testing.T) {
 		"again and again": {Event{Every: 5 * ms, Do: DoCrash, Node: 2}, []string{"5ms strike"}},
 		"from then on":    {Event{At: 3 * ms, Every: 5 * ms, Do: DoCrash, Node: 2}, []string{"3ms strike"}},
 		"in time":         {Event{On: "elected", Do: DoCrash, Who: "leader"}, nil},
-		"a rule":          {Event{Do: DoLose, Kind: "NOTE"}, nil},
+		"a rule":          {Event{Do: DoDrop, Kind: "NOTE"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := NewDirector(mustSetup(t, "election/test-puppet", 5, Scenario{Kind: Churn, Duration: time.Hour},
-				func(p *Plan) { p.Failures.Events = []Event{test.event} }))
+			d := NewCoordinator(mustSetup(t, "election/test-puppet", 5, Scenario{Kind: Churn, Duration: time.Hour},
+				func(p *Plan) { p.Faults.Events = []Event{test.event} }))
 			got := slices.DeleteFunc(d.Timeline(), Instruction.Finish)
 			same(t, "timeline", toldFaults(got), append([]string{}, test.want...))
 		})
@@ -113,9 +113,9 @@ func TestStrikes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := NewDirector(mustSetup(t, test.id, 5, Scenario{Kind: Churn, Duration: time.Hour}, func(p *Plan) {
-				p.Failures.Events = []Event{test.event}
-				p.Failures.Events[0].At = 7 * ms
+			d := NewCoordinator(mustSetup(t, test.id, 5, Scenario{Kind: Churn, Duration: time.Hour}, func(p *Plan) {
+				p.Faults.Events = []Event{test.event}
+				p.Faults.Events[0].At = 7 * ms
 				p.Leader = 5
 			}))
 			timeline := slices.DeleteFunc(d.Timeline(), Instruction.Finish)
@@ -150,9 +150,9 @@ func TestChosenAtRandom(t *testing.T) {
 		seen := map[string]int{}
 		for seed := range uint64(100) {
 			test.event.Every = ms
-			d := NewDirector(mustSetup(t, "election/test-puppet", 5,
+			d := NewCoordinator(mustSetup(t, "election/test-puppet", 5,
 				Scenario{Kind: Churn, Duration: time.Hour}, func(p *Plan) {
-					p.Failures.Events = []Event{test.event}
+					p.Faults.Events = []Event{test.event}
 					p.Seed, p.Leader = seed, 5
 				}))
 			strike := d.Timeline()[0]
@@ -209,9 +209,9 @@ func TestTriggers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test.event.Do, test.event.Who = DoCrash, "leader"
-			d := NewDirector(mustSetup(t, "election/test-puppet", 5,
+			d := NewCoordinator(mustSetup(t, "election/test-puppet", 5,
 				Scenario{Kind: Churn, Duration: time.Hour}, func(p *Plan) {
-					p.Failures.Events = []Event{test.event}
+					p.Faults.Events = []Event{test.event}
 					p.Leader = 5
 				}))
 			d.Timeline()
@@ -230,9 +230,9 @@ func TestBreakdowns(t *testing.T) {
 	t.Parallel()
 	const n, horizon = 5, 1000 * time.Second
 	for _, most := range []int{0, 1, 4} {
-		d := NewDirector(mustSetup(t, "election/test-puppet", n, Scenario{Kind: Churn, Duration: horizon},
+		d := NewCoordinator(mustSetup(t, "election/test-puppet", n, Scenario{Kind: Churn, Duration: horizon},
 			func(p *Plan) {
-				p.Failures = Failures{CrashRate: 0.5, Downtime: bus.Constant(400 * ms), MaxDown: most}
+				p.Faults = Faults{CrashRate: 0.5, Downtime: link.Constant(400 * ms), MaxDown: most}
 			}))
 		limit := most
 		if limit == 0 {
@@ -275,7 +275,7 @@ func TestScenarioFaults(t *testing.T) {
 	}
 	t.Run("leader-restart", func(t *testing.T) {
 		t.Parallel()
-		d := NewDirector(mustSetup(t, "election/test-puppet", 2, Scenario{Kind: LeaderReturn}, func(p *Plan) {
+		d := NewCoordinator(mustSetup(t, "election/test-puppet", 2, Scenario{Kind: LeaderReturn}, func(p *Plan) {
 			p.Leader, p.Crashed = 1, []algo.ID{2}
 		}))
 		same(t, "timeline", told(d.Timeline()), []string{"0s restart 2"})
@@ -291,7 +291,7 @@ func TestScenarioFaults(t *testing.T) {
 	t.Run("churn, restless", func(t *testing.T) {
 		t.Parallel()
 		s := Scenario{Kind: Churn, Duration: 20 * ms}
-		d := NewDirector(mustSetup(t, "election/test-restless", 2, s, func(p *Plan) { p.Leader = 2 }))
+		d := NewCoordinator(mustSetup(t, "election/test-restless", 2, s, func(p *Plan) { p.Leader = 2 }))
 		same(t, "timeline", told(d.Timeline()), []string{"20ms finish"})
 		for _, p := range []uint32{1, 2} {
 			r := elected(p, 2)
@@ -301,7 +301,7 @@ func TestScenarioFaults(t *testing.T) {
 	t.Run("partition", func(t *testing.T) {
 		t.Parallel()
 		s := Scenario{Kind: Partition, Shape: "halves", Duration: 20 * ms}
-		d := NewDirector(mustSetup(t, "election/test-puppet", 2, s, func(p *Plan) { p.Leader = 2 }))
+		d := NewCoordinator(mustSetup(t, "election/test-puppet", 2, s, func(p *Plan) { p.Leader = 2 }))
 		same(t, "timeline", told(d.Timeline()), []string{"0s cut", "20ms heal"})
 		same(t, "meanwhile", told(d.Quiet(5*ms, 0, false)), []string{"20ms alarm"})
 		d.Observe(&trace.Record{Type: trace.Heal, At: 20 * ms})
@@ -310,7 +310,7 @@ func TestScenarioFaults(t *testing.T) {
 	t.Run("leader-crash, twice", func(t *testing.T) {
 		t.Parallel()
 		s := Scenario{Kind: LeaderCrash, Elections: 2}
-		d := NewDirector(mustSetup(t, "election/test-puppet", 2, s, func(p *Plan) { p.Leader = 2 }))
+		d := NewCoordinator(mustSetup(t, "election/test-puppet", 2, s, func(p *Plan) { p.Leader = 2 }))
 		same(t, "timeline", told(d.Timeline()), []string{"0s crash 2"})
 		d.Observe(&trace.Record{Type: trace.Crash, Process: 2})
 		r := elected(1, 1)
@@ -332,8 +332,8 @@ func TestScenarioFaults(t *testing.T) {
 func TestOmissions(t *testing.T) {
 	t.Parallel()
 	s := mustSetup(t, "mutex/test-token", 3, Scenario{Kind: Burst}, func(p *Plan) {
-		p.Failures.Events = []Event{
-			{Do: DoLose, Kind: "NOTE"}, {Do: DoLose, Kind: "NOTE", Node: 2, Count: 3, Times: 2, At: 5 * ms},
+		p.Faults.Events = []Event{
+			{Do: DoDrop, Kind: "NOTE"}, {Do: DoDrop, Kind: "NOTE", Node: 2, Count: 3, Times: 2, At: 5 * ms},
 		}
 	})
 	all := s.Omissions()

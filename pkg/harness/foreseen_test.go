@@ -11,7 +11,7 @@ import (
 )
 
 // TestForeseen: what happens to links again and again is known before the start, each
-// time at its very instant and between the same sides as when the director is asked, late
+// time at its very instant and between the same sides as when the coordinator is asked, late
 // as that may be. What depends on what happens, and what happens to processes, is not.
 func TestForeseen(t *testing.T) {
 	t.Parallel()
@@ -33,9 +33,9 @@ func TestForeseen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := NewDirector(mustSetup(t, "election/test-puppet", 5, Scenario{Kind: Churn, Duration: time.Hour},
+			d := NewCoordinator(mustSetup(t, "election/test-puppet", 5, Scenario{Kind: Churn, Duration: time.Hour},
 				func(p *Plan) {
-					p.Failures.Events, p.TimeLimit = []Event{test.event}, 100*ms
+					p.Faults.Events, p.TimeLimit = []Event{test.event}, 100*ms
 				}))
 			pending := d.Timeline()
 			known := d.Foreseen()
@@ -46,7 +46,7 @@ func TestForeseen(t *testing.T) {
 			for len(known) > 0 && len(pending) > 0 && pending[0].At <= 100*ms {
 				i := pending[0]
 				pending = pending[1:]
-				for _, j := range d.Strike(i.At+9*ms, i) { // the director is asked late
+				for _, j := range d.Strike(i.At+9*ms, i) { // the coordinator is asked late
 					if j.Strike() && j.Fault > 0 {
 						pending = []Instruction{j}
 					} else if !j.Strike() {
@@ -79,9 +79,9 @@ func TestRandomVictims(t *testing.T) {
 			t.Parallel()
 			hit := false
 			for seed := range uint64(50) {
-				d := NewDirector(mustSetup(t, "election/test-puppet", 3, Scenario{Kind: Churn, Duration: time.Hour},
+				d := NewCoordinator(mustSetup(t, "election/test-puppet", 3, Scenario{Kind: Churn, Duration: time.Hour},
 					func(p *Plan) {
-						p.Failures.Events = []Event{{Every: ms, Do: DoPause, Who: "random"}}
+						p.Faults.Events = []Event{{Every: ms, Do: DoPause, Who: "random"}}
 						p.Seed = seed
 					}))
 				strike := d.Timeline()[0]

@@ -1,10 +1,10 @@
 // Package harness is what surrounds the processes of an algorithm, the same in
 // both worlds: the plan of a trial, the application that requests the critical
-// section, the failure detector, the director that leads a scenario, and the
+// section, the failure detector, the coordinator that leads a scenario, and the
 // rules by which their events become effects.
 //
 // It has no clock, no network and no goroutine: the simulator and the host of
-// real nodes supply those through World.
+// real nodes supply those through Runtime.
 package harness
 
 import (
@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // A Plan is all that there is to know about one trial before it starts. It
@@ -27,13 +27,13 @@ type Plan struct {
 	Params    map[string]any `json:"params"` // resolved: every parameter of the Spec
 	Nodes     int            `json:"nodes"`
 	Shape     algo.Shape     `json:"shape"`
-	Network   bus.Network    `json:"network"`
+	Network   link.Network   `json:"network"`
 	Detector  Detector       `json:"detector"`
 	Scenario  Scenario       `json:"scenario"`
 	Leader    algo.ID        `json:"leader,omitempty"` // settled at the start
 	Holder    algo.ID        `json:"holder,omitempty"` // of the token; None: the least ID
 	Crashed   []algo.ID      `json:"crashed,omitempty"`
-	Failures  Failures       `json:"failures"`
+	Faults    Faults         `json:"faults"`
 	Seed      uint64         `json:"seed"` // of everything that all algorithms share
 	TimeLimit time.Duration  `json:"time_limit"`
 	InModel   bool           `json:"in_model"`
@@ -82,8 +82,8 @@ type Scenario struct {
 	Shape      string        `json:"shape,omitempty"`      // partition: one of Shapes
 	Duration   time.Duration `json:"duration,omitempty"`   // no request after it; of partition, churn
 	Requests   int           `json:"requests,omitempty"`   // entries in all; 0: no bound
-	Think      bus.Latency   `json:"think"`                // closed: from release to the next request
-	Hold       bus.Latency   `json:"hold"`                 // in the critical section
+	Think      link.Latency  `json:"think"`                // closed: from release to the next request
+	Hold       link.Latency  `json:"hold"`                 // in the critical section
 	Rate       float64       `json:"rate,omitempty"`       // open: requests per second in all
 	Warmup     int           `json:"warmup,omitempty"`     // entries that are not measured
 	Requesters string        `json:"requesters,omitempty"` // sequential: uniform or in-turn
@@ -133,7 +133,7 @@ var Kinds = []Kind{
 		algo.Election, []string{"settle"}},
 	{Partition, "the network falls apart after the leader has settled, and heals after duration",
 		algo.Election, []string{"settle", "shape", "duration"}},
-	{Churn, "processes crash and come back for duration, as failures says",
+	{Churn, "processes crash and come back for duration, as faults says",
 		algo.Election, []string{"duration"}},
 	{Sequential, "one request at a time; the next when the network has fallen quiet",
 		algo.MutualExclusion, []string{"requests", "warmup", "hold", "requesters"}},
@@ -159,7 +159,7 @@ type Setup struct {
 	lastBy  algo.ID
 	// Watch, if not nil, sees every event that a process has handled, and what it
 	// asked for.
-	Watch func(now time.Duration, m *Member, ev algo.Event, asked []algo.Effect)
+	Watch func(now time.Duration, m *Process, ev algo.Event, asked []algo.Effect)
 }
 
 // Setup looks the plan's algorithm up and builds its graph. The plan was

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // allTypes is an algorithm with a parameter of every type, each also as a list.
@@ -71,15 +71,15 @@ func TestPlanTravelsAsJSON(t *testing.T) {
 			Trial: "t1", Algorithm: "election/test-params", Label: "l", Nodes: nodes,
 			Params:   anyParams(t, nodes),
 			Shape:    algo.Shape{Kind: "tree", Tree: "binary", Order: []algo.ID{1}, Degree: 1.5},
-			Network:  bus.Network{Latency: bus.Uniform(1, 2), Loss: 0.1, Duplication: 0.2, Unordered: true},
+			Network:  link.Network{Latency: link.Uniform(1, 2), Loss: 0.1, Duplication: 0.2, Unordered: true},
 			Detector: Detector{Kind: "heartbeat", Interval: 3, Timeout: 4},
-			Scenario: Scenario{Kind: Script, Hold: bus.Constant(5), Think: bus.Constant(6), Until: 7,
+			Scenario: Scenario{Kind: Script, Hold: link.Constant(5), Think: link.Constant(6), Until: 7,
 				Rate: 0.25, Events: []Event{
 					{At: 1, Do: "cut", Groups: [][]uint32{{1}, {2, 3}}},
 					{After: "quiet", Do: "suspect", Node: 1, Of: 2, Target: 3}},
 				Expect: &Expect{Sent: &sent, SentByKind: map[string]int64{"A": 1}, Leader: &leader,
 					CSOrder: []algo.ID{1, 2}, AllInformedAt: &at}},
-			Leader: 1, Holder: 2, Crashed: []algo.ID{3}, Failures: Failures{CrashRate: 0.5},
+			Leader: 1, Holder: 2, Crashed: []algo.ID{3}, Faults: Faults{CrashRate: 0.5},
 			Seed:      rapid.Uint64Range(0, 1<<53-1).Draw(t, "seed"),
 			TimeLimit: time.Hour, InModel: true, OutOfModel: []string{"why"}, Descending: true,
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -98,12 +98,12 @@ func mustSetup(tb testing.TB, id string, n int, sc Scenario, change func(*Plan))
 	tb.Helper()
 	p := Plan{
 		Trial: "t", Algorithm: id, Label: id, Nodes: n, Shape: algo.Shape{Kind: "complete"},
-		Network: bus.Network{Latency: bus.Constant(ms)}, Scenario: sc, Seed: 1,
+		Network: link.Network{Latency: link.Constant(ms)}, Scenario: sc, Seed: 1,
 		TimeLimit: time.Hour, InModel: true,
 	}
-	for _, l := range []*bus.Latency{&p.Scenario.Hold, &p.Scenario.Think} {
+	for _, l := range []*link.Latency{&p.Scenario.Hold, &p.Scenario.Think} {
 		if l.Distribution == "" {
-			*l = bus.Constant(ms)
+			*l = link.Constant(ms)
 		}
 	}
 	if change != nil {
@@ -117,22 +117,22 @@ func mustSetup(tb testing.TB, id string, n int, sc Scenario, change func(*Plan))
 	return s
 }
 
-// A world is the least that members need: a queue, links of constant latency,
+// A world is the least that processes need: a queue, links of constant latency,
 // and everything written down.
 type world struct {
-	setup   *Setup
-	queue   Queue[happening]
-	now     time.Duration
-	members []*Member // by ID - 1; nil: down
-	records trace.List
-	sent    []Outgoing
-	done    []algo.ID
-	lose    func(from, to algo.ID, at time.Duration) bool
-	lag     time.Duration // by which alarms are late
+	setup     *Setup
+	queue     Queue[happening]
+	now       time.Duration
+	processes []*Process // by ID - 1; nil: down
+	records   trace.List
+	sent      []Outgoing
+	done      []algo.ID
+	lose      func(from, to algo.ID, at time.Duration) bool
+	lag       time.Duration // by which alarms are late
 }
 
 type happening struct {
-	m     *Member // of an alarm
+	m     *Process // of an alarm
 	alarm Alarm
 	from  algo.ID // of a message
 	to    algo.ID
@@ -142,11 +142,11 @@ type happening struct {
 
 func newWorld(tb testing.TB, s *Setup) *world {
 	tb.Helper()
-	w := &world{setup: s, members: make([]*Member, s.Nodes)}
-	for i := range w.members {
+	w := &world{setup: s, processes: make([]*Process, s.Nodes)}
+	for i := range w.processes {
 		id := algo.ID(i + 1)
 		if !slices.Contains(s.Crashed, id) {
-			w.members[i] = NewMember(s, w, id, 0, nil, new(algo.Buffer))
+			w.processes[i] = NewProcess(s, w, id, 0, nil, new(algo.Buffer))
 		}
 	}
 	return w
@@ -154,7 +154,7 @@ func newWorld(tb testing.TB, s *Setup) *world {
 
 // puppet is the algorithm's process id.
 func (w *world) puppet(id algo.ID) *puppet {
-	switch p := w.members[id-1].Process().(type) {
+	switch p := w.processes[id-1].Plugin().(type) {
 	case *puppet:
 		return p
 	case *monitor:
@@ -166,7 +166,7 @@ func (w *world) puppet(id algo.ID) *puppet {
 }
 
 func (w *world) start() {
-	for _, m := range w.members {
+	for _, m := range w.processes {
 		if m != nil {
 			m.Start(0)
 		}
@@ -187,11 +187,11 @@ func (w *world) run(until time.Duration) {
 		case h.do != nil:
 			h.do()
 		case h.m != nil:
-			if w.members[h.m.ID-1] == h.m {
+			if w.processes[h.m.ID-1] == h.m {
 				h.m.Alarm(w.now, h.alarm)
 			}
 		default:
-			if m := w.members[h.to-1]; m != nil {
+			if m := w.processes[h.to-1]; m != nil {
 				m.Deliver(w.now, h.from, h.out.Plane, h.out.Kind, h.out.Msg, h.out.Depth)
 			}
 		}
@@ -200,15 +200,15 @@ func (w *world) run(until time.Duration) {
 }
 
 func (w *world) crash(p algo.ID) {
-	w.members[p-1] = nil
-	for _, m := range w.members {
+	w.processes[p-1] = nil
+	for _, m := range w.processes {
 		if m != nil {
 			m.Crashed(p, w.now)
 		}
 	}
 }
 
-func (w *world) Send(m *Member, to algo.ID, out Outgoing) {
+func (w *world) Send(m *Process, to algo.ID, out Outgoing) {
 	w.sent = append(w.sent, out)
 	if w.lose != nil && w.lose(m.ID, to, w.now) {
 		return
@@ -217,13 +217,13 @@ func (w *world) Send(m *Member, to algo.ID, out Outgoing) {
 		happening{from: m.ID, to: to, out: out})
 }
 
-func (w *world) Alarm(m *Member, at time.Duration, a Alarm) {
+func (w *world) Alarm(m *Process, at time.Duration, a Alarm) {
 	w.queue.Push(max(at, w.now)+w.lag, a.Class(), m.ID, happening{m: m, alarm: a})
 }
 
-func (w *world) Record(_ *Member, r *trace.Record) { w.records.Record(r) }
-func (w *world) Save(*Member, []byte)              {}
-func (w *world) Done(m *Member)                    { w.done = append(w.done, m.ID) }
+func (w *world) Record(_ *Process, r *trace.Record) { w.records.Record(r) }
+func (w *world) Save(*Process, []byte)              {}
+func (w *world) Done(m *Process)                    { w.done = append(w.done, m.ID) }
 
 // notes is what was recorded of one type: "p1 at 3ms" or "p1 at 3ms of 2".
 func (w *world) notes(t trace.Type) []string {

@@ -121,7 +121,7 @@ func unrest(before, after bus.ServerStats, nodes uint64) (why []string) {
 
 // skipped is how many faults did not happen.
 func (t *trial) skipped(at time.Duration) int {
-	count := t.director.Skipped(at)
+	count := t.coordinator.Skipped(at)
 	for i, o := range t.omissions {
 		count += o.Missed(t.tally.number(i).Load())
 	}
@@ -317,7 +317,7 @@ func (t *trial) loss(r *trace.Record) (lost bool, why uint64) {
 		n.Send(&flow, 0, nil)
 	}
 	n.Skip(&flow, r.Seq-1)
-	fate := n.Send(&flow, r.Sent, t.weather.On(r.Process, r.Peer, r.Sent))
+	fate := n.Send(&flow, r.Sent, t.overrides.On(r.Process, r.Peer, r.Sent))
 	switch {
 	case r.Omitted:
 		return true, trace.Omitted

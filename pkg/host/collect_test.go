@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -27,7 +27,7 @@ func TestMissedStart(t *testing.T) {
 // twoNodes is a trial of two, of which the second crashed at the instant down and wrote
 // its last record at the instant last.
 func twoNodes(down, last time.Duration) *trial {
-	s := &harness.Setup{Plan: harness.Plan{Nodes: 2, Network: bus.Network{Latency: bus.Constant(time.Millisecond)}}}
+	s := &harness.Setup{Plan: harness.Plan{Nodes: 2, Network: link.Network{Latency: link.Constant(time.Millisecond)}}}
 	crashed := &child{id: 2, dead: true, ready: true, downAt: down, last: last, reader: &TelemetryReader{}}
 	return &trial{
 		setup: s, nodes: []*child{{id: 1, ready: true, reader: &TelemetryReader{}}, crashed},

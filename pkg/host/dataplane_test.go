@@ -18,6 +18,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/host"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -221,7 +222,7 @@ func stack(b *testing.B, n, window, initiators int) float64 {
 	defer m.Close()
 	p := harness.Plan{
 		Trial: "dataplane", Algorithm: "election/test-pingpong", Label: "pingpong", Nodes: n,
-		Shape: algo.Shape{Kind: "complete"}, Network: bus.Network{Latency: bus.Constant(0)},
+		Shape: algo.Shape{Kind: "complete"}, Network: link.Network{Latency: link.Constant(0)},
 		Params:   map[string]any{"window": int64(window)},
 		Scenario: harness.Scenario{Kind: harness.ColdStart, Initiators: initiators},
 		Detector: harness.Detector{Kind: "none"}, Seed: 1, TimeLimit: measured, InModel: true,

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 func init() {
@@ -32,10 +32,10 @@ func BenchmarkEntries(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			m := newMachine(b, nodes)
 			p := plan(b, "mutex/"+name, nodes, harness.Scenario{
-				Kind: harness.Closed, Duration: measured, Think: bus.Constant(0), Hold: bus.Constant(0),
+				Kind: harness.Closed, Duration: measured, Think: link.Constant(0), Hold: link.Constant(0),
 			}, nil)
-			p.Network.Latency = bus.Constant(0)
-			p.Scenario.Hold = bus.Constant(0)
+			p.Network.Latency = link.Constant(0)
+			p.Scenario.Hold = link.Constant(0)
 			var ours, theirs []float64
 			for b.Loop() {
 				o := run(b, m, p)

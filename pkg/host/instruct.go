@@ -9,7 +9,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// instruct takes the director's instructions: those of a later instant into
+// instruct takes the coordinator's instructions: those of a later instant into
 // the queue, the others at once. A trial that ends with them ends at the instant
 // at, when what they answer happened, and not when the host has heard of it.
 func (t *trial) instruct(list []harness.Instruction, at time.Duration) {
@@ -34,7 +34,7 @@ func (t *trial) push(i harness.Instruction) {
 
 func (t *trial) conclude(at time.Duration) {
 	why := harness.Finished
-	if t.director.Stuck() {
+	if t.coordinator.Stuck() {
 		why = harness.Stuck
 	}
 	t.finish(at, why)
@@ -56,7 +56,7 @@ func (t *trial) obey(i harness.Instruction) {
 	case i.Alarm():
 		t.quietAt = 0
 	case i.Strike():
-		t.instruct(t.director.Strike(t.now(), i), t.now())
+		t.instruct(t.coordinator.Strike(t.now(), i), t.now())
 	case i.Do == harness.DoCrash:
 		t.crash(c, i.At)
 	case i.Do == harness.DoRestart:
@@ -74,11 +74,11 @@ func (t *trial) obey(i harness.Instruction) {
 	}
 }
 
-// note keeps a record of what the host did, and tells the director.
+// note keeps a record of what the host did, and tells the coordinator.
 func (t *trial) note(r trace.Record) {
 	t.records.Record(&r)
-	if t.director.Watches(r.Type) {
-		t.instruct(t.director.Observe(&r), max(r.At, t.heardAt))
+	if t.coordinator.Watches(r.Type) {
+		t.instruct(t.coordinator.Observe(&r), max(r.At, t.heardAt))
 	}
 }
 
@@ -202,10 +202,10 @@ func (t *trial) change(i harness.Instruction) {
 	switch i.Do {
 	case harness.DoFlaky:
 		r.Type = trace.Flaky
-		if i.Spell != nil {
-			spell := *i.Spell
-			spell.From, r.Text = at, spell.String()
-			o.Spell = &spell
+		if i.Override != nil {
+			override := *i.Override
+			override.From, r.Text = at, override.String()
+			o.Override = &override
 		}
 	default:
 		ch := change(i, at)
@@ -215,7 +215,7 @@ func (t *trial) change(i harness.Instruction) {
 			r.Type = trace.Heal
 		}
 	}
-	if !known && (o.Cut != nil || o.Spell != nil) {
+	if !known && (o.Cut != nil || o.Override != nil) {
 		t.tellAll(o)
 	}
 	t.note(r)
@@ -226,7 +226,7 @@ func (t *trial) tellAll(o order) {
 	if o.Cut != nil {
 		t.cuts.Add(*o.Cut)
 	} else {
-		t.weather.Add(*o.Spell)
+		t.overrides.Add(*o.Override)
 	}
 	t.sudden = append(t.sudden, o)
 	for _, c := range t.nodes {
@@ -236,7 +236,7 @@ func (t *trial) tellAll(o order) {
 	}
 }
 
-// lookForQuiet tells the director when the algorithm has fallen quiet. Two
+// lookForQuiet tells the coordinator when the algorithm has fallen quiet. Two
 // looks one after the other have to show the same: between them nothing can
 // have happened that neither shows (F. Mattern, Distributed Computing 2, 1987).
 func (t *trial) lookForQuiet() {
@@ -259,12 +259,12 @@ func (t *trial) lookForQuiet() {
 		return
 	}
 	now = t.now() // after the looks: what they have seen is part of the trial
-	if told {     // what the director answered has changed nothing, and nothing else will
+	if told {     // what the coordinator answered has changed nothing, and nothing else will
 		t.finish(now, harness.Stuck)
 		return
 	}
 	t.quietAt, t.quietIdle = first.activity+1, idle
-	t.instruct(t.director.Quiet(now, first.activity, idle), now)
+	t.instruct(t.coordinator.Quiet(now, first.activity, idle), now)
 }
 
 // A view is what one look at all nodes shows.

@@ -18,49 +18,50 @@ import (
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/guard"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // A node is the event loop around one process of the algorithm: one goroutine
 // that waits for messages, alarms and orders, and lets what is due happen. It
-// is the world of its member, as the simulation is of all of them.
+// is the runtime of its process, as the simulation is of all of them.
 type node struct {
 	assignment
-	setup  *harness.Setup
-	member *harness.Member
-	conn   *bus.Conn
-	in     <-chan *nats.Msg
-	orders <-chan order
-	saying sync.Mutex // of out: the guard may have something to say
-	out    *json.Encoder
-	tele   *Telemetry
-	alarm  *Alarm
-	queue  harness.Queue[happening]
-	buf    algo.Buffer
+	setup   *harness.Setup
+	process *harness.Process
+	conn    *bus.Conn
+	in      <-chan *nats.Msg
+	orders  <-chan order
+	saying  sync.Mutex // of out: the guard may have something to say
+	out     *json.Encoder
+	tele    *Telemetry
+	alarm   *Alarm
+	queue   harness.Queue[happening]
+	buf     algo.Buffer
 
-	cuts     bus.Cuts
-	weather  bus.Weather
-	start    time.Duration // the common start, by Monotonic
-	now      time.Duration // of the present event, since the start
-	due      time.Duration // when it was due
-	lag      time.Duration // see trace.Record.Lag
-	upSince  time.Duration
-	flows    [2][]bus.Flow
-	ordinals [2][]uint64 // of the copies sent
-	frame    []byte
-	watch    [256]bool
-	kinds    [256]bool // of messages, where watch says that they are reported
-	declared int       // kinds of messages that the algorithm has
-	omission []harness.Omission
-	tally    *tally        // of the messages that each omission fits
-	slow     time.Duration // what each event takes
-	pending  int
-	lastDue  time.Duration
-	executed uint64
-	reports  uint64
-	late     time.Duration
-	failed   error // of the node
-	broken   error // of the plugin
+	cuts      link.Cuts
+	overrides link.Overrides
+	start     time.Duration // the common start, by Monotonic
+	now       time.Duration // of the present event, since the start
+	due       time.Duration // when it was due
+	lag       time.Duration // see trace.Record.Lag
+	upSince   time.Duration
+	flows     [2][]link.Flow
+	ordinals  [2][]uint64 // of the copies sent
+	frame     []byte
+	watch     [256]bool
+	kinds     [256]bool // of messages, where watch says that they are reported
+	declared  int       // kinds of messages that the algorithm has
+	omission  []harness.Omission
+	tally     *tally        // of the messages that each omission fits
+	slow      time.Duration // what each event takes
+	pending   int
+	lastDue   time.Duration
+	executed  uint64
+	reports   uint64
+	late      time.Duration
+	failed    error // of the node
+	broken    error // of the plugin
 }
 
 // A happening is what a node's queue holds: a message, an alarm, an
@@ -103,8 +104,8 @@ func RunNode(in io.Reader, out io.Writer) error {
 		return err
 	}
 	err := n.run()
-	if err == nil && n.broken == nil && n.member != nil {
-		n.broken = guard.Strays(n.member.Process())
+	if err == nil && n.broken == nil && n.process != nil {
+		n.broken = guard.Strays(n.process.Plugin())
 	}
 	switch {
 	case n.broken != nil:
@@ -158,7 +159,7 @@ func (n *node) join(in *bufio.Reader) error {
 		n.cuts.Add(c)
 	}
 	for _, s := range n.Spells {
-		n.weather.Add(s)
+		n.overrides.Add(s)
 	}
 	if n.omission = n.setup.Omissions(); len(n.omission) > 0 {
 		if n.tally, err = openTally(n.Tally, len(n.omission)); err != nil {
@@ -166,7 +167,7 @@ func (n *node) join(in *bufio.Reader) error {
 		}
 	}
 	for plane := range n.flows {
-		n.flows[plane] = make([]bus.Flow, plan.Nodes)
+		n.flows[plane] = make([]link.Flow, plan.Nodes)
 		n.ordinals[plane] = make([]uint64, plan.Nodes)
 		for i := range n.flows[plane] {
 			n.flows[plane][i] = n.setup.Network.Flow(
@@ -316,9 +317,9 @@ func (n *node) boot() {
 			return
 		}
 	}
-	n.member = harness.NewMember(n.setup, n, n.ID, n.Incarnation, saved, &n.buf)
-	n.member.Due = n.Due
-	n.member.Start(n.now)
+	n.process = harness.NewProcess(n.setup, n, n.ID, n.Incarnation, saved, &n.buf)
+	n.process.Due = n.Due
+	n.process.Start(n.now)
 	for _, i := range n.Timeline {
 		n.queue.Push(i.At, i.Class(), n.ID, happening{what: anInstruction, instr: &i})
 	}
@@ -422,14 +423,14 @@ func (n *node) execute(h *happening, due time.Duration) {
 	case aMessage:
 		n.deliver(h)
 	case anAlarm:
-		n.member.Alarm(n.now, h.alarm)
+		n.process.Alarm(n.now, h.alarm)
 	case anInstruction:
-		n.member.Obey(n.now, *h.instr)
+		n.process.Obey(n.now, *h.instr)
 		n.executed++
 	}
 	n.share()
 	n.addPending(-1)
-	if err := n.member.Invariant(); err != nil && n.broken == nil {
+	if err := n.process.Invariant(); err != nil && n.broken == nil {
 		n.broken = err
 	}
 }
@@ -438,12 +439,12 @@ func (n *node) execute(h *happening, due time.Duration) {
 // the event and before the event counts as done.
 func (n *node) share() {
 	inside := uint64(0)
-	if n.member.Inside {
+	if n.process.Inside {
 		inside = 1
 	}
-	n.tele.Word(wordActivity).Store(n.member.Fed)
-	n.put(wordTimers, uint64(n.member.Timers))
-	n.put(wordPlanned, uint64(n.member.Planned))
+	n.tele.Word(wordActivity).Store(n.process.Fed)
+	n.put(wordTimers, uint64(n.process.Timers))
+	n.put(wordPlanned, uint64(n.process.Planned))
 	n.put(wordInside, inside)
 	n.put(wordExecuted, n.executed)
 }
@@ -465,13 +466,13 @@ func (n *node) obey(o order) {
 		n.queue.Push(n.now, o.Do.Class(), n.ID, happening{what: anInstruction, instr: o.Do})
 		return
 	case o.Crashed != nil:
-		n.member.Crashed(o.Crashed.Process, o.Crashed.At)
+		n.process.Crashed(o.Crashed.Process, o.Crashed.At)
 	case o.Restarted != nil:
-		n.member.Restarted(o.Restarted.Process, o.Restarted.At)
+		n.process.Restarted(o.Restarted.Process, o.Restarted.At)
 	case o.Cut != nil:
 		n.cuts.Add(*o.Cut)
-	case o.Spell != nil:
-		n.weather.Add(*o.Spell)
+	case o.Override != nil:
+		n.overrides.Add(*o.Override)
 	case o.Slow != nil:
 		n.slow = *o.Slow
 	default:
@@ -508,7 +509,7 @@ func (n *node) deliver(h *happening) {
 			return
 		}
 	}
-	n.member.Deliver(n.now, h.from, f.Plane, f.Kind, msg, f.Depth)
+	n.process.Deliver(n.now, h.from, f.Plane, f.Kind, msg, f.Depth)
 }
 
 func (n *node) outcome(t trace.Type, h *happening) {

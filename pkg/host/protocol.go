@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -25,8 +25,8 @@ type assignment struct {
 	Watch       []trace.Type          `json:"watch,omitempty"` // records to report at once
 	Kinds       []uint8               `json:"kinds,omitempty"` // of messages, where those are watched
 	Timeline    []harness.Instruction `json:"timeline,omitempty"`
-	Cuts        []bus.Change          `json:"cuts,omitempty"`
-	Spells      []bus.Spell           `json:"spells,omitempty"`
+	Cuts        []link.Change         `json:"cuts,omitempty"`
+	Spells      []link.Override       `json:"overrides,omitempty"`
 	Tally       string                `json:"tally,omitempty"` // path of the file, where messages are omitted
 }
 
@@ -53,8 +53,8 @@ type order struct {
 	Do        *harness.Instruction `json:"do,omitempty"`
 	Crashed   *news                `json:"crashed,omitempty"`
 	Restarted *news                `json:"restarted,omitempty"`
-	Cut       *bus.Change          `json:"cut,omitempty"`
-	Spell     *bus.Spell           `json:"spell,omitempty"`
+	Cut       *link.Change         `json:"cut,omitempty"`
+	Override  *link.Override       `json:"override,omitempty"`
 	Slow      *time.Duration       `json:"slow,omitempty"` // what each event takes from now on
 	Stop      bool                 `json:"stop,omitempty"`
 }

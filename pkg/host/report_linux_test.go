@@ -23,7 +23,7 @@ func FuzzReport(f *testing.F) {
 		for _, p := range []harness.Plan{ring, lock} {
 			s, err := p.Setup()
 			must(t, err)
-			d := harness.NewDirector(s)
+			d := harness.NewCoordinator(s)
 			d.Timeline()
 			for id := algo.ID(1); id <= 3; id++ {
 				r, wrong := host.ParseReport(line, id, 3)

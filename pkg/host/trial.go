@@ -14,46 +14,46 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// A trial leads one trial on real nodes: it starts them, lets the director
+// A trial leads one trial on real nodes: it starts them, lets the coordinator
 // lead, carries out what is not a node's own business, and finds quiet.
 type trial struct {
-	machine   *Machine
-	setup     *harness.Setup
-	director  *harness.Director
-	dir       string
-	plan      []byte // a line of JSON
-	timeline  []harness.Instruction
-	links     []harness.Instruction // what is known before the start to happen to links
-	nodes     []*child              // by ID - 1: the present incarnation, or the last
-	former    []*child              // earlier incarnations
-	events    chan occurrence
-	closed    chan struct{} // nobody hears events any more
-	queue     harness.Queue[harness.Instruction]
-	alarm     *Alarm
-	start     time.Duration // the common start, by Monotonic
-	records   trace.List    // what the host did
-	spawned   uint64        // nodes, each of which connects once
-	cuts      bus.Cuts
-	weather   bus.Weather
-	sudden    []order // changes of the network that are not in the timeline
-	omissions []harness.Omission
-	tally     *tally
-	heardAt   time.Duration // of the last record that a node reported
-	invalid   []string
-	pace      time.Duration // from one look for quiet to the next
-	obeyed    uint64        // instructions, but for alarms
-	planned   int           // of those, in queue
-	changeAt  time.Duration // when the last change of the network takes effect
-	quietAt   uint64        // activity when the director was last told of quiet, plus one
-	quietIdle bool          // it was told then that nothing else is planned either
-	end       harness.End
-	over      bool
-	inTime    bool // the end was known before the start
+	machine     *Machine
+	setup       *harness.Setup
+	coordinator *harness.Coordinator
+	dir         string
+	plan        []byte // a line of JSON
+	timeline    []harness.Instruction
+	links       []harness.Instruction // what is known before the start to happen to links
+	nodes       []*child              // by ID - 1: the present incarnation, or the last
+	former      []*child              // earlier incarnations
+	events      chan occurrence
+	closed      chan struct{} // nobody hears events any more
+	queue       harness.Queue[harness.Instruction]
+	alarm       *Alarm
+	start       time.Duration // the common start, by Monotonic
+	records     trace.List    // what the host did
+	spawned     uint64        // nodes, each of which connects once
+	cuts        link.Cuts
+	overrides   link.Overrides
+	sudden      []order // changes of the network that are not in the timeline
+	omissions   []harness.Omission
+	tally       *tally
+	heardAt     time.Duration // of the last record that a node reported
+	invalid     []string
+	pace        time.Duration // from one look for quiet to the next
+	obeyed      uint64        // instructions, but for alarms
+	planned     int           // of those, in queue
+	changeAt    time.Duration // when the last change of the network takes effect
+	quietAt     uint64        // activity when the coordinator was last told of quiet, plus one
+	quietIdle   bool          // it was told then that nothing else is planned either
+	end         harness.End
+	over        bool
+	inTime      bool // the end was known before the start
 }
 
 // A child is one incarnation of a node.
@@ -93,13 +93,13 @@ type occurrence struct {
 
 func newTrial(m *Machine, s *harness.Setup, dir string) *trial {
 	t := &trial{
-		machine: m, setup: s, director: harness.NewDirector(s), dir: dir,
+		machine: m, setup: s, coordinator: harness.NewCoordinator(s), dir: dir,
 		nodes:  make([]*child, s.Nodes),
 		events: make(chan occurrence, 4*s.Nodes+64),
 		closed: make(chan struct{}),
 	}
-	t.timeline = t.director.Timeline()
-	t.links = slices.DeleteFunc(slices.Concat(t.timeline, t.director.Foreseen()),
+	t.timeline = t.coordinator.Timeline()
+	t.links = slices.DeleteFunc(slices.Concat(t.timeline, t.coordinator.Foreseen()),
 		func(i harness.Instruction) bool {
 			return i.Do != harness.DoCut && i.Do != harness.DoHeal && i.Do != harness.DoFlaky
 		})
@@ -107,16 +107,16 @@ func newTrial(m *Machine, s *harness.Setup, dir string) *trial {
 		switch {
 		case i.Do == harness.DoCut || i.Do == harness.DoHeal:
 			t.cuts.Add(change(i, i.At))
-		case i.Spell != nil:
-			t.weather.Add(*i.Spell)
+		case i.Override != nil:
+			t.overrides.Add(*i.Override)
 		}
 	}
 	t.omissions = s.Omissions()
 	return t
 }
 
-func change(i harness.Instruction, at time.Duration) bus.Change {
-	return bus.Change{At: at, Heal: i.Do == harness.DoHeal, Groups: i.Groups, Links: i.Links}
+func change(i harness.Instruction, at time.Duration) link.Change {
+	return link.Change{At: at, Heal: i.Do == harness.DoHeal, Groups: i.Groups, Links: i.Links}
 }
 
 // close leaves no node behind.
@@ -226,18 +226,18 @@ func (t *trial) spawn(c *child, saved []byte) (err error) {
 	a := assignment{
 		ID: c.id, Incarnation: c.incarnation, Due: c.due, Saved: saved, Telemetry: c.telemetry,
 		Limit: cfg.Limit, Bus: t.machine.access(int(c.id - 1)), Tally: t.tallyPath(),
-		Kinds: t.director.WatchedKinds(),
+		Kinds: t.coordinator.WatchedKinds(),
 	}
 	for _, kind := range []trace.Type{trace.Elected, trace.Up, trace.Granted, trace.Released, trace.Send,
 		trace.Deliver} {
-		if t.director.Watches(kind) {
+		if t.coordinator.Watches(kind) {
 			a.Watch = append(a.Watch, kind)
 		}
 	}
 	for _, i := range t.links {
 		switch {
-		case i.Spell != nil:
-			a.Spells = append(a.Spells, *i.Spell)
+		case i.Override != nil:
+			a.Spells = append(a.Spells, *i.Override)
 		case i.Do != harness.DoFlaky:
 			a.Cuts = append(a.Cuts, change(i, i.At))
 		}
@@ -474,9 +474,9 @@ func (t *trial) hear(o occurrence) {
 
 func (t *trial) observe(r *trace.Record) []harness.Instruction {
 	if r.Type == trace.Done {
-		return t.director.Done(algo.ID(r.Process))
+		return t.coordinator.Done(algo.ID(r.Process))
 	}
-	return t.director.Observe(r)
+	return t.coordinator.Observe(r)
 }
 
 // died is a node whose process ended though nobody meant it to.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -18,7 +18,7 @@ func BenchmarkDelay(b *testing.B) {
 	p := plan(b, "election/test-murmur", 10, script(), map[string]any{
 		"messages": int64(100), "pause": ms(10),
 	})
-	p.Network.Latency = bus.Constant(ms(5))
+	p.Network.Latency = link.Constant(ms(5))
 	var late []time.Duration
 	for b.Loop() {
 		o := run(b, m, p)

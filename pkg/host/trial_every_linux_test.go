@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/sim"
 )
 
@@ -59,7 +59,7 @@ func failureFree(a *algo.Algorithm, n int) []harness.Scenario {
 	if a.Problem == algo.Election {
 		return []harness.Scenario{{Kind: harness.ColdStart}}
 	}
-	hold := bus.Constant(ms(1))
+	hold := link.Constant(ms(1))
 	return []harness.Scenario{
 		{Kind: harness.Sequential, Requests: n, Requesters: "in-turn", Hold: hold},
 		{Kind: harness.Burst, Hold: hold},
@@ -71,7 +71,7 @@ func failureFree(a *algo.Algorithm, n int) []harness.Scenario {
 func varied(t *testing.T, id string, n int, s harness.Scenario) harness.Plan {
 	t.Helper()
 	p := plan(t, id, n, s, nil)
-	p.Network.Latency = bus.Uniform(ms(2), ms(6))
+	p.Network.Latency = link.Uniform(ms(2), ms(6))
 	a, err := algo.Lookup(id)
 	must(t, err)
 	net := p.Known()

@@ -25,6 +25,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/host"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // TestTrial_ExternalServer: over TLS on both sides, as a user of an account of an
@@ -66,7 +67,7 @@ func TestTrial_ExternalServer(t *testing.T) {
 	}
 	m := newMachine(t, 3, func(c *host.MachineConfig) { c.External = external })
 	p := plan(t, "mutex/naimi-trehel", 3, harness.Scenario{
-		Kind: harness.Sequential, Requests: 20, Hold: bus.Constant(ms(1)),
+		Kind: harness.Sequential, Requests: 20, Hold: link.Constant(ms(1)),
 	}, nil)
 	o := run(t, m, p)
 	if err := same(simulate(t, p), o); err != nil || o.Status != check.OK {

@@ -8,10 +8,10 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/host"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/stats"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -35,7 +35,7 @@ var beats = harness.Detector{Kind: "heartbeat", Interval: ms(50), Timeout: ms(40
 func failing(tb testing.TB, id string, n int, s harness.Scenario, events ...harness.Event) harness.Plan {
 	tb.Helper()
 	p := plan(tb, id, n, s, nil)
-	p.Failures.Events = events
+	p.Faults.Events = events
 	p.InModel = false
 	return p
 }
@@ -114,7 +114,7 @@ func TestTrial_Slow(t *testing.T) {
 	p := failing(t, "mutex/central", 3, harness.Scenario{
 		Kind: harness.Sequential, Requests: 4, Requesters: "in-turn",
 	}, harness.Event{Do: harness.DoSlow, Node: 1, By: ms(20)})
-	p.Scenario.Hold = bus.Constant(ms(1))
+	p.Scenario.Hold = link.Constant(ms(1))
 	m := newMachine(t, 3)
 	want, got := inBothWorlds(t, m, p, func(_ trace.List, v check.Verdict) error {
 		if waiting := metric(t, v, "waiting_ms"); waiting < 20 || waiting > 40 {
@@ -131,7 +131,7 @@ func TestTrial_Slow(t *testing.T) {
 func TestTrial_LoseOnce(t *testing.T) {
 	p := failing(t, "mutex/suzuki-kasami", 4, harness.Scenario{
 		Kind: harness.Sequential, Requests: 6, Requesters: "in-turn",
-	}, harness.Event{Do: harness.DoLose, Kind: "TOKEN", Count: 2})
+	}, harness.Event{Do: harness.DoDrop, Kind: "TOKEN", Count: 2})
 	m := newMachine(t, 4)
 	want, got := simulate(t, p), run(t, m, p)
 	for world, list := range map[string]trace.List{"simulated": want.Trace, "on nodes": got.Trace} {
@@ -157,7 +157,7 @@ func TestTrial_LoseOnce(t *testing.T) {
 		t.Errorf("%d entries, %s, %d skipped: the token was not needed?", got.Completed, got.Status,
 			got.End.Skipped)
 	}
-	p.Failures.Events[0].Count = 100
+	p.Faults.Events[0].Count = 100
 	for world, skipped := range map[string]int{
 		"simulated": simulate(t, p).End.Skipped, "on nodes": run(t, m, p).End.Skipped,
 	} {
@@ -170,7 +170,7 @@ func TestTrial_LoseOnce(t *testing.T) {
 // TestTrial_Flaky: on chosen links, for a while, messages are lost and late as
 // asked for, the same ones in both worlds; elsewhere none.
 func TestTrial_Flaky(t *testing.T) {
-	loss, latency := 0.5, bus.Constant(ms(12))
+	loss, latency := 0.5, link.Constant(ms(12))
 	p := failing(t, "election/test-numbered", 3, harness.Scenario{Kind: harness.ColdStart},
 		harness.Event{Do: harness.DoFlaky, Links: [][2]uint32{{1, 2}, {3, 1}}, Loss: &loss, Latency: &latency})
 	p.Params = map[string]any{"messages": int64(300)}
@@ -251,7 +251,7 @@ func TestTrial_CrashAfterElected(t *testing.T) {
 func TestTrial_Churn(t *testing.T) {
 	t.Parallel()
 	p := failing(t, "election/bully", 5, harness.Scenario{Kind: harness.Churn, Duration: ms(2000)})
-	p.Failures = harness.Failures{CrashRate: 1, Downtime: bus.Uniform(ms(50), ms(200)), MaxDown: 2}
+	p.Faults = harness.Faults{CrashRate: 1, Downtime: link.Uniform(ms(50), ms(200)), MaxDown: 2}
 	p.Leader = 5
 	m := newMachine(t, 5)
 	count := func(list trace.List, k trace.Type) (at []time.Duration) {
@@ -302,7 +302,7 @@ func TestTrial_Elections(t *testing.T) {
 func TestTrial_MutexUnderFire(t *testing.T) {
 	t.Parallel()
 	p := failing(t, "mutex/naimi-trehel-ft", 5, harness.Scenario{
-		Kind: harness.Closed, Duration: ms(1500), Think: bus.Constant(ms(20)),
+		Kind: harness.Closed, Duration: ms(1500), Think: link.Constant(ms(20)),
 	}, harness.Event{At: ms(300), Do: harness.DoCrash, Who: "token-holder", For: ms(300)})
 	p.Detector = harness.Detector{Kind: "perfect", Delay: ms(20)}
 	m := newMachine(t, 5)

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/stats"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -48,7 +48,7 @@ func TestTrial_Conservation(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := plan(t, "election/test-chatter", 4, c.scenario, params)
-			p.Network = bus.Network{Latency: bus.Uniform(ms(1), ms(15)), Loss: 0.1, Duplication: 0.1}
+			p.Network = link.Network{Latency: link.Uniform(ms(1), ms(15)), Loss: 0.1, Duplication: 0.1}
 			if c.crashed {
 				p.Crashed = append(p.Crashed, 2)
 			}
@@ -85,7 +85,7 @@ func TestTrial_Partition(t *testing.T) {
 	p := plan(t, "election/test-chatter", 4, script(cut(40), heal(90)), map[string]any{
 		"rounds": int64(60), "pause": ms(2),
 	})
-	p.Network.Latency = bus.Uniform(0, ms(8))
+	p.Network.Latency = link.Uniform(0, ms(8))
 	crossed := map[string]int{}
 	o := run(t, newMachine(t, 4), p)
 	for i := range o.Trace {
@@ -117,9 +117,9 @@ func TestTrial_Partition(t *testing.T) {
 // the start: every time at its very instant, for every message alike.
 func TestTrial_CutsAgain(t *testing.T) {
 	p := plan(t, "election/test-chatter", 4, script(), map[string]any{"rounds": int64(60), "pause": ms(2)})
-	p.Network.Latency = bus.Uniform(0, ms(8))
+	p.Network.Latency = link.Uniform(0, ms(8))
 	p.Scenario.Until = ms(150)
-	p.Failures.Events = []harness.Event{
+	p.Faults.Events = []harness.Event{
 		{Every: ms(30), Do: harness.DoCut, Groups: [][]uint32{{1, 2}}, For: ms(10)},
 	}
 	o := run(t, newMachine(t, 4), p)
@@ -250,7 +250,7 @@ func TestTrial_NothingIsEarly(t *testing.T) {
 	p := plan(t, "election/test-chatter", 4, script(), map[string]any{
 		"rounds": int64(100), "pause": ms(2),
 	})
-	p.Network.Latency = bus.Constant(ms(5))
+	p.Network.Latency = link.Constant(ms(5))
 	o := run(t, newMachine(t, 4), p)
 	var late []time.Duration
 	for i := range o.Trace {

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/host"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -20,7 +20,7 @@ func TestTrial_Lag(t *testing.T) {
 	t.Parallel()
 	p := plan(t, "election/test-chain", 3, harness.Scenario{Kind: harness.ColdStart},
 		map[string]any{"hops": int64(8), "pause": ms(5)})
-	p.Network.Latency = bus.Uniform(ms(3), ms(7))
+	p.Network.Latency = link.Uniform(ms(3), ms(7))
 	fired := func(list trace.List) (at, lag []time.Duration) {
 		for i := range list {
 			if r := &list[i]; r.Type == trace.Timeout {

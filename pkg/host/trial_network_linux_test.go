@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -16,8 +16,8 @@ func TestTrial_BurstsAreTheSameInBothWorlds(t *testing.T) {
 	const z, n, messages = 3.2905, 4, 1000 // z: 99.9 % of a normal distribution
 	p := plan(t, "election/test-numbered", n, harness.Scenario{Kind: harness.ColdStart},
 		map[string]any{"messages": int64(messages)})
-	b := bus.Burst{Enter: 0.02, Leave: 0.2, Bad: 1} // what is lost met a bad state
-	p.Network = bus.Network{Latency: bus.Uniform(ms(1), ms(30)), Burst: &b, Unordered: true}
+	b := link.Burst{Enter: 0.02, Leave: 0.2, Bad: 1} // what is lost met a bad state
+	p.Network = link.Network{Latency: link.Uniform(ms(1), ms(30)), Burst: &b, Unordered: true}
 	want, got := simulate(t, p), run(t, newMachine(t, n), p)
 	ends := fates(t, got.Trace)
 	if !maps.Equal(fates(t, want.Trace), ends) {
@@ -30,7 +30,7 @@ func TestTrial_BurstsAreTheSameInBothWorlds(t *testing.T) {
 			continue
 		}
 		lost++
-		before := link{k.from, k.to, k.seq - 1, 0}
+		before := linkMessage{k.from, k.to, k.seq - 1, 0}
 		if ends[before].what != trace.Lose {
 			runs++
 		}
@@ -55,7 +55,7 @@ func TestTrial_BurstsAreTheSameInBothWorlds(t *testing.T) {
 func TestTrial_RegionsAreFarApart(t *testing.T) {
 	p := plan(t, "election/test-numbered", 4, harness.Scenario{Kind: harness.ColdStart},
 		map[string]any{"messages": int64(50)})
-	p.Network.Latency = bus.Latency{
+	p.Network.Latency = link.Latency{
 		Distribution: "regions", Places: []string{"california", "oregon", "virginia"},
 	}
 	want, got := simulate(t, p), run(t, newMachine(t, 4), p)
@@ -80,7 +80,7 @@ func TestTrial_LinksAreCutAndHealed(t *testing.T) {
 		harness.Event{At: ms(40), Do: harness.DoCut, Links: [][2]uint32{{1, 2}, {3, 1}}},
 		harness.Event{At: ms(80), Do: harness.DoHeal, Links: [][2]uint32{{1, 2}}},
 	), map[string]any{"rounds": int64(60), "pause": ms(2)})
-	p.Network.Latency = bus.Uniform(0, ms(8))
+	p.Network.Latency = link.Uniform(0, ms(8))
 	p.InModel = false
 	want, got := simulate(t, p), run(t, newMachine(t, 3), p)
 	for world, list := range map[string]trace.List{"simulated": want.Trace, "on nodes": got.Trace} {

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -25,7 +25,7 @@ func TestTrial_QuietIsNotFoundTooEarly(t *testing.T) {
 	} {
 		p := plan(t, "election/test-chain", 5, harness.Scenario{Kind: harness.ColdStart},
 			map[string]any{"hops": c.hops, "pause": c.pause})
-		p.Network.Latency = bus.Constant(c.latency)
+		p.Network.Latency = link.Constant(c.latency)
 		begun := time.Now()
 		o := run(t, m, p)
 		took := time.Since(begun)
@@ -46,7 +46,7 @@ func TestTrial_BeginsBeforeItIsQuiet(t *testing.T) {
 	m := newMachine(t, 4)
 	for seed := range 5 {
 		p := plan(t, "mutex/naimi-trehel", 4, harness.Scenario{
-			Kind: harness.Closed, Requests: 8, Think: bus.Uniform(ms(5), ms(20)), Hold: bus.Constant(ms(1)),
+			Kind: harness.Closed, Requests: 8, Think: link.Uniform(ms(5), ms(20)), Hold: link.Constant(ms(1)),
 		}, nil)
 		p.Seed = uint64(seed)
 		if o := run(t, m, p); o.Completed != 8 || o.Status != check.OK {
@@ -61,7 +61,7 @@ func TestTrial_UndeliverableIsWaitedFor(t *testing.T) {
 	p := plan(t, "election/test-numbered", 3, script(harness.Event{Do: harness.DoElect, Node: 1}),
 		map[string]any{"messages": int64(5)})
 	p.Crashed = append(p.Crashed, 2, 3)
-	p.Network = bus.Network{Latency: bus.Constant(ms(60)), Loss: 0.3}
+	p.Network = link.Network{Latency: link.Constant(ms(60)), Loss: 0.3}
 	o := run(t, newMachine(t, 3), p)
 	if err := same(simulate(t, p), o); err != nil || o.Totals.Undeliverable == 0 || o.Totals.Lost == 0 {
 		t.Errorf("%+v: %v", o.Totals, err)
@@ -76,7 +76,7 @@ func TestTrial_Stuck(t *testing.T) {
 	m := newMachine(t, 3)
 	for name, s := range map[string]harness.Scenario{
 		"burst":      {Kind: harness.Burst, Initiators: 1},
-		"closed":     {Kind: harness.Closed, Requests: 6, Think: bus.Constant(ms(5))},
+		"closed":     {Kind: harness.Closed, Requests: 6, Think: link.Constant(ms(5))},
 		"sequential": {Kind: harness.Sequential, Requests: 10},
 		"a line that waits for a release": script(
 			harness.Event{Do: harness.DoRequest, Node: 1},

@@ -9,9 +9,9 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -51,9 +51,9 @@ func TestTrial_BothWorldsAgree(t *testing.T) {
 		p.Leader, p.Crashed = algo.ID(n), []algo.ID{algo.ID(n)}
 		add(fmt.Sprintf("ring-list suspect n=%d", n), p)
 	}
-	p = plan(t, "mutex/naimi-trehel", 6, harness.Scenario{Kind: harness.Burst, Hold: bus.Constant(ms(2))},
+	p = plan(t, "mutex/naimi-trehel", 6, harness.Scenario{Kind: harness.Burst, Hold: link.Constant(ms(2))},
 		nil)
-	p.Network.Latency = bus.Constant(ms(25)) // all have asked before any hears of it
+	p.Network.Latency = link.Constant(ms(25)) // all have asked before any hears of it
 	add("naimi-trehel burst", p)
 
 	m := newMachine(t, 8)
@@ -97,9 +97,9 @@ func TestTrial_SequentialCountsAreExact(t *testing.T) {
 	}
 	for i, n := range []int{4, 8, 16} {
 		p := plan(t, "mutex/naimi-trehel", n, harness.Scenario{
-			Kind: harness.Sequential, Requests: requests, Hold: bus.Constant(100 * time.Microsecond),
+			Kind: harness.Sequential, Requests: requests, Hold: link.Constant(100 * time.Microsecond),
 		}, nil)
-		p.Network.Latency, p.Seed = bus.Constant(0), uint64(i+1)
+		p.Network.Latency, p.Seed = link.Constant(0), uint64(i+1)
 		p.TimeLimit = time.Minute
 		want := simulate(t, p)
 		got := run(t, m, p)
@@ -113,8 +113,8 @@ func TestTrial_SequentialCountsAreExact(t *testing.T) {
 	}
 }
 
-// A link names one copy of one message.
-type link struct {
+// A linkMessage names one copy of one message.
+type linkMessage struct {
 	from, to uint32
 	seq      uint64
 	copy     uint8
@@ -126,13 +126,13 @@ type fate struct {
 	what  trace.Type
 }
 
-func fates(t *testing.T, list trace.List) map[link]fate {
+func fates(t *testing.T, list trace.List) map[linkMessage]fate {
 	t.Helper()
-	out := map[link]fate{}
+	out := map[linkMessage]fate{}
 	for i := range list {
 		switch r := &list[i]; r.Type {
 		case trace.Deliver, trace.Lose, trace.Undelivered:
-			k := link{r.Peer, r.Process, r.Seq, r.Copy}
+			k := linkMessage{r.Peer, r.Process, r.Seq, r.Copy}
 			if _, twice := out[k]; twice {
 				t.Errorf("two ends of %+v", k)
 			}
@@ -146,8 +146,8 @@ func TestTrial_LuckIsTheSameInBothWorlds(t *testing.T) {
 	p := plan(t, "election/test-numbered", 4, harness.Scenario{Kind: harness.ColdStart},
 		map[string]any{"messages": int64(100)})
 	for _, unordered := range []bool{false, true} {
-		p.Network = bus.Network{
-			Latency: bus.Uniform(ms(1), ms(30)), Loss: 0.2, Duplication: 0.1, Unordered: unordered,
+		p.Network = link.Network{
+			Latency: link.Uniform(ms(1), ms(30)), Loss: 0.2, Duplication: 0.1, Unordered: unordered,
 		}
 		m := newMachine(t, 4)
 		want, got := simulate(t, p), run(t, m, p)

@@ -11,7 +11,7 @@ var meanings = map[string]string{
 	"downtime_ms":            "the cause, such as a crash, to agreement on a live leader",
 	"messages_per_election":  "algorithm messages sent between cause and quiet",
 	"bytes_per_election":     "their bytes",
-	"rounds":                 "the longest chain of causally ordered messages",
+	"message_delays":         "the longest chain of causally ordered messages",
 	"leader_changes":         "changes of leader seen",
 	"split_brain_ms":         "time with two or more live self-declared leaders",
 	"availability":           "share of time in which a majority of live processes agrees on a live leader",

@@ -30,7 +30,7 @@ type world struct {
 	reason                       string
 }
 
-var header = "trial,cell,repetition,order,seed,problem,algorithm,label,transport,nodes,topology,scenario," +
+var header = "trial,cell,repetition,run_order,seed,problem,algorithm,label,transport,nodes,topology,scenario," +
 	"latency_model,latency_ms,loss,duplication,crash_rate,status,reason,attempts,in_model,operations,completed," +
 	"duration_ms,messages,delivered,lost,duplicated,undeliverable,bytes,detector_messages,late_share," +
 	"sched_delay_p99_ms,election_ms,messages_per_election,loss_achieved\n"

@@ -131,7 +131,7 @@ func (t *tables) add(trial *Trial) error {
 // metrics.
 func (t *tables) trialRow(trial *Trial) []string {
 	row := append(t.trials.row[:0], strconv.Itoa(trial.Trial), strconv.Itoa(trial.Cell),
-		strconv.Itoa(trial.Repetition), strconv.Itoa(trial.Order), strconv.FormatUint(trial.Seed, 10))
+		strconv.Itoa(trial.Repetition), strconv.Itoa(trial.RunOrder), strconv.FormatUint(trial.Seed, 10))
 	for _, d := range trial.Design {
 		row = append(row, d.Value)
 	}

@@ -32,11 +32,11 @@ func TestHeaders(t *testing.T) {
 	const design = "problem,algorithm,label,transport,nodes,topology,scenario,latency_model," +
 		"latency_ms,loss,duplication,crash_rate,network_order"
 	for name, want := range map[string]string{
-		TrialsFile: "trial,cell,repetition,order,seed," + design + "," +
+		TrialsFile: "trial,cell,repetition,run_order,seed," + design + "," +
 			"status,reason,attempts,in_model,operations,completed,duration_ms," +
 			"messages,delivered,lost,duplicated,undeliverable,bytes,detector_messages," +
 			"late_share,sched_delay_p99_ms," +
-			"detection_ms,election_ms,split_brain_ms,rounds\n",
+			"detection_ms,election_ms,split_brain_ms,message_delays\n",
 		OperationsFile: "trial,operation,process,cause_ms,begin_ms,end_ms,status\n",
 		MessagesFile:   "trial,kind,sent,delivered,lost,bytes\n",
 		SummaryFile:    design + ",metric,n,censored,mean,sd,min,median,p90,p95,p99,max,ci_low,ci_high\n",
@@ -136,7 +136,7 @@ func TestSummary(t *testing.T) {
 	for i := 1; i <= 6; i++ {
 		add(1, i, OK, int64(i), Metric{"election_ms", float64(10 * i)})
 	}
-	add(1, 7, Violation, 1e6, Metric{"election_ms", 1e6}, Metric{"rounds", 3})
+	add(1, 7, Violation, 1e6, Metric{"election_ms", 1e6}, Metric{"message_delays", 3})
 	add(1, 8, Unknown, 1e6, Metric{"election_ms", 1e6})
 	add(1, 9, Error, 1e6)
 	add(2, 1, Timeout, 5000, Metric{"detection_ms", 10}, Metric{"election_ms", nan},
@@ -331,16 +331,16 @@ func BenchmarkFinish(b *testing.B) {
 func TestSummary_TimedOut(t *testing.T) {
 	t.Parallel()
 	h := Header{Metrics: []string{"detection_ms", "suspicion_ms", "election_ms", "heal_ms", "recovery_ms",
-		"split_brain_ms", "rounds"}}
+		"split_brain_ms", "message_delays"}}
 	s := newSummary(&h)
 	trial := testTrial(1)
 	trial.Status = Timeout
 	trial.Metrics = []Metric{{"detection_ms", 3}, {"suspicion_ms", 4}, {"election_ms", nan}, {"heal_ms", 5},
-		{"split_brain_ms", 6}, {"rounds", 7}} // and no recovery
+		{"split_brain_ms", 6}, {"message_delays", 7}} // and no recovery
 	s.add(&trial)
 	for name, want := range map[string][2]int{
 		"detection_ms": {1, 0}, "suspicion_ms": {1, 0}, "election_ms": {0, 1}, "heal_ms": {0, 1},
-		"recovery_ms": {0, 0}, "split_brain_ms": {0, 0}, "rounds": {0, 0},
+		"recovery_ms": {0, 0}, "split_brain_ms": {0, 0}, "message_delays": {0, 0},
 	} {
 		c := s.cells[trial.Cell]
 		if got := [2]int{len(c.values[name]), c.censored[name]}; got != want {

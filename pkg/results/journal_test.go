@@ -44,7 +44,7 @@ func equalTrials(a, b Trial) bool { return reflect.DeepEqual(settled(a), settled
 func TestTrialSurvivesTheJournal(t *testing.T) {
 	t.Parallel()
 	full := testTrial(1)
-	full.Metrics = append(full.Metrics, Metric{"rounds", nan})
+	full.Metrics = append(full.Metrics, Metric{"message_delays", nan})
 	full.Ops = append(full.Ops, Operation{9, 1e-300, math.MaxFloat64, nan, "lost"})
 	full.Status, full.Reason = Violation, `p3 "granted", p7 inside`
 	bare := testTrial(2)
@@ -203,7 +203,7 @@ func TestOtherSchemaIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := ReadTrials(dir)
-	wantError(t, err, "schema version 99, want 1", "release")
+	wantError(t, err, "schema version 99, want 2", "release")
 }
 
 func TestEveryAttemptStays(t *testing.T) {

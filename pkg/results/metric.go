@@ -109,7 +109,7 @@ func LargerIsBetter(metric string) bool {
 // one seed give it exactly the same value: messages, not times or shares of time.
 func IsCount(metric string) bool {
 	switch metric {
-	case "rounds", "leader_changes", "violations", "max_bypass", "never_granted", "tokens_lost",
+	case "message_delays", "leader_changes", "violations", "max_bypass", "never_granted", "tokens_lost",
 		"tokens_doubled", "crashes", "pauses", "false_suspicions", "faults_skipped":
 		return true
 	}

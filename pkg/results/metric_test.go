@@ -11,7 +11,7 @@ func TestObserve(t *testing.T) {
 	t.Parallel()
 	trial := testTrial(1)
 	trial.Metrics = []Metric{{"detection_ms", 3}, {"suspicion_ms", 4}, {"election_ms", nan}, {"downtime_ms", 5},
-		{"split_brain_ms", 6}, {"rounds", 7}, {"latency_achieved_ms", 8}}
+		{"split_brain_ms", 6}, {"message_delays", 7}, {"latency_achieved_ms", 8}}
 	trial.SchedDelayP99MS = 9
 	for _, tt := range []struct {
 		metric      string
@@ -22,7 +22,7 @@ func TestObserve(t *testing.T) {
 		{"election_ms", "0 0", "0 2"},
 		{"downtime_ms", "5 1", "0 2"},
 		{"split_brain_ms", "6 1", "0 0"},
-		{"rounds", "7 1", "0 0"},
+		{"message_delays", "7 1", "0 0"},
 		{"heal_ms", "0 0", "0 0"},
 		{"messages", "20 1", "0 0"},
 		{"duration_ms", "11.5 1", "0 2"},
@@ -65,7 +65,7 @@ func TestDirections(t *testing.T) {
 	for metric, want := range map[string][2]bool{ // larger is better; a count
 		"availability": {true, false}, "throughput_per_s": {true, false}, "fairness": {true, false},
 		"completed": {true, true}, "messages": {false, true}, "messages_per_entry": {false, true},
-		"bytes_per_election": {false, true}, "rounds": {false, true}, "violations": {false, true},
+		"bytes_per_election": {false, true}, "message_delays": {false, true}, "violations": {false, true},
 		"election_ms": {false, false}, "late_share": {false, false}, "loss_achieved": {false, false},
 		"split_brain_ms": {false, false}, "duration_ms": {false, false},
 	} {

@@ -17,7 +17,7 @@ type record struct {
 	Attempts      int            `json:"attempts"`
 	Cell          int            `json:"cell"`
 	Repetition    int            `json:"repetition"`
-	Order         int            `json:"order"`
+	RunOrder      int            `json:"run_order"`
 	Seed          uint64         `json:"seed"`
 	Design        []string       `json:"design"`
 	Reason        string         `json:"reason,omitempty"`
@@ -64,7 +64,7 @@ type opsRecord struct {
 func pack(t *Trial) *record {
 	r := &record{
 		Trial: t.Trial, Status: t.Status, Attempts: t.Attempts,
-		Cell: t.Cell, Repetition: t.Repetition, Order: t.Order, Seed: t.Seed,
+		Cell: t.Cell, Repetition: t.Repetition, RunOrder: t.RunOrder, Seed: t.Seed,
 		Design: make([]string, len(t.Design)), Reason: clean(t.Reason), InModel: t.InModel,
 		Operations: t.Operations, Completed: t.Completed, DurationMS: number(t.DurationMS),
 		Messages: t.Messages, Delivered: t.Delivered, Lost: t.Lost, Duplicated: t.Duplicated,
@@ -96,7 +96,7 @@ func pack(t *Trial) *record {
 func (r *record) unpack(design []string) (*Trial, error) {
 	t := &Trial{
 		Trial: r.Trial, Status: r.Status, Attempts: r.Attempts,
-		Cell: r.Cell, Repetition: r.Repetition, Order: r.Order, Seed: r.Seed,
+		Cell: r.Cell, Repetition: r.Repetition, RunOrder: r.RunOrder, Seed: r.Seed,
 		Design: make([]Field, len(design)), Reason: r.Reason, InModel: r.InModel,
 		Operations: r.Operations, Completed: r.Completed, DurationMS: float64(r.DurationMS),
 		Messages: r.Messages, Delivered: r.Delivered, Lost: r.Lost, Duplicated: r.Duplicated,

@@ -18,7 +18,7 @@ import (
 
 // Schema is the version of the folder's format, written into the journal and
 // the manifest.
-const Schema = 1
+const Schema = 2
 
 // The files of a run's folder.
 const (
@@ -73,7 +73,7 @@ type Operation struct {
 // say about it. Trial, Cell, Repetition, Order and Attempts count from 1.
 type Trial struct {
 	Trial, Cell, Repetition int
-	Order                   int    // position in execution
+	RunOrder                int    // position in execution
 	Seed                    uint64 // below 2^53
 	Design                  []Field
 	Status                  string

@@ -12,7 +12,7 @@ import (
 
 var nan = math.NaN()
 
-var testMetrics = []string{"detection_ms", "election_ms", "split_brain_ms", "rounds"}
+var testMetrics = []string{"detection_ms", "election_ms", "split_brain_ms", "message_delays"}
 
 const testConfig = "name: test\nrepetitions: 2\n"
 
@@ -28,7 +28,7 @@ func testHeader(planned int) Header {
 func testTrial(n int) Trial {
 	cell := (n-1)/2 + 1
 	t := Trial{
-		Trial: n, Cell: cell, Repetition: (n-1)%2 + 1, Order: n, Seed: 1<<53 - 1,
+		Trial: n, Cell: cell, Repetition: (n-1)%2 + 1, RunOrder: n, Seed: 1<<53 - 1,
 		Status: OK, Attempts: 1, InModel: true, Operations: 1, Completed: 1,
 		DurationMS: 10.5 + float64(n), Messages: int64(20 * n), Delivered: 19, Lost: 1, Bytes: 320,
 		LateShare: nan, SchedDelayP99MS: nan,

@@ -207,9 +207,13 @@ func (t *Table) lay(header []string) (layout, error) {
 	if at.outcome < at.design || len(header) < at.metrics ||
 		!slices.Equal(header[:at.design], identity) ||
 		!slices.Equal(header[at.outcome:at.metrics], outcome) {
-		return at, fmt.Errorf("the columns begin %s, want those of %s: %s, the design, %s, the metrics%s",
+		renamed := ""
+		if slices.Contains(header, "order") {
+			renamed = "; order is called run_order now"
+		}
+		return at, fmt.Errorf("the columns begin %s, want those of %s: %s, the design, %s, the metrics%s%s",
 			clipped(header), TrialsFile, strings.Join(identity, ", "), strings.Join(outcome, ", "),
-			separated(header))
+			separated(header), renamed)
 	}
 	t.Design, t.Metrics = header[at.design:at.outcome], header[at.metrics:]
 	return at, nil
@@ -237,7 +241,7 @@ func separated(header []string) string {
 func (at layout) trial(table *Table, row []string) (Trial, error) {
 	p := fields{names: identity, row: row}
 	t := Trial{
-		Trial: int(p.int()), Cell: int(p.int()), Repetition: int(p.int()), Order: int(p.int()),
+		Trial: int(p.int()), Cell: int(p.int()), Repetition: int(p.int()), RunOrder: int(p.int()),
 		Seed: uint64(p.int()),
 	}
 	t.Design = make([]Field, 0, len(table.Design))

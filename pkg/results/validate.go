@@ -16,7 +16,7 @@ var (
 // The columns of the tables. In trials.csv identity stands before the design, and
 // outcome between design and metrics; in summary.csv figures stand behind the design.
 var (
-	identity = []string{"trial", "cell", "repetition", "order", "seed"}
+	identity = []string{"trial", "cell", "repetition", "run_order", "seed"}
 	outcome  = []string{
 		"status", "reason", "attempts", "in_model", "operations", "completed", "duration_ms",
 		"messages", "delivered", "lost", "duplicated", "undeliverable", "bytes",
@@ -71,9 +71,9 @@ func (t *Trial) check(h *Header) error {
 	if t.Trial < 1 || t.Trial > h.Planned {
 		wrong("number %d, want 1 to %d", t.Trial, h.Planned)
 	}
-	if t.Cell < 1 || t.Repetition < 1 || t.Order < 1 || t.Attempts < 1 {
+	if t.Cell < 1 || t.Repetition < 1 || t.RunOrder < 1 || t.Attempts < 1 {
 		wrong("cell %d, repetition %d, order %d, attempts %d: each counts from 1",
-			t.Cell, t.Repetition, t.Order, t.Attempts)
+			t.Cell, t.Repetition, t.RunOrder, t.Attempts)
 	}
 	if t.Seed >= 1<<53 {
 		wrong("seed %d, want less than 2^53, which every reader of numbers keeps", t.Seed)

@@ -18,7 +18,7 @@ import (
 // of a cell, and told if it is another.
 func TestCalibration(t *testing.T) {
 	t.Parallel()
-	const flaky = "failures: {events: [{at: 0ms, do: flaky, links: [[1, 2]], loss: 0.9}]}\n"
+	const flaky = "faults: {events: [{at: 0ms, do: flaky, links: [[1, 2]], loss: 0.9}]}\n"
 	const bursts = "network: {loss: {burst: {p_enter: 0.02, p_leave: 0.18, good: 0, bad: 1}}}\n"
 	for name, test := range map[string]struct {
 		text         string

@@ -171,10 +171,10 @@ func complete(t testing.TB, dir string) {
 	for i, row := range rows {
 		p := planned[i]
 		want := fmt.Sprint(p.Number, p.Cell, p.Repetition, p.Order, p.Seed)
-		got := strings.Join([]string{row["trial"], row["cell"], row["repetition"], row["order"],
+		got := strings.Join([]string{row["trial"], row["cell"], row["repetition"], row["run_order"],
 			row["seed"]}, " ")
 		if got != want {
-			t.Fatalf("row %d of %s is trial, cell, repetition, order, seed %s, want %s", i+1,
+			t.Fatalf("row %d of %s is trial, cell, repetition, run_order, seed %s, want %s", i+1,
 				results.TrialsFile, got, want)
 		}
 		if e.Trace == "all" && row["status"] != results.Invalid { // which may have no records

@@ -209,7 +209,7 @@ func (r *run) row(t experiment.Trial, attempt int, o outcome) results.Trial {
 	v := &o.verdict
 	cell := &r.experiment.Cells[t.Cell-1]
 	row := results.Trial{
-		Trial: t.Number, Cell: t.Cell, Repetition: t.Repetition, Order: t.Order, Seed: t.Seed,
+		Trial: t.Number, Cell: t.Cell, Repetition: t.Repetition, RunOrder: t.Order, Seed: t.Seed,
 		Status: string(v.Status), Reason: v.Reason, Attempts: attempt, InModel: t.Plan.InModel,
 		Operations: len(v.Operations), Completed: v.Completed, DurationMS: ms(o.end.At),
 		Messages: v.Totals.Sent, Delivered: v.Totals.Delivered, Lost: v.Totals.Lost,

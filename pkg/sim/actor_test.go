@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/sim"
 	"github.com/conclave-bench/conclave/pkg/trace"
 	_ "github.com/conclave-bench/conclave/plugins/election/bully"
@@ -86,14 +86,14 @@ func init() {
 
 func plan(id string, n int, sc harness.Scenario, params map[string]any) *harness.Plan {
 	if sc.Hold.Distribution == "" {
-		sc.Hold = bus.Constant(ms)
+		sc.Hold = link.Constant(ms)
 	}
 	if sc.Think.Distribution == "" {
-		sc.Think = bus.Constant(ms)
+		sc.Think = link.Constant(ms)
 	}
 	return &harness.Plan{
 		Trial: "t", Algorithm: id, Label: id, Nodes: n, Shape: algo.Shape{Kind: "complete"},
-		Network: bus.Network{Latency: bus.Constant(ms)}, Scenario: sc, Params: params, Seed: 1,
+		Network: link.Network{Latency: link.Constant(ms)}, Scenario: sc, Params: params, Seed: 1,
 		TimeLimit: time.Hour, InModel: true,
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/sim"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -55,7 +55,7 @@ func gossipSetup(tb testing.TB, nodes int, limit time.Duration) *harness.Setup {
 	p := harness.Plan{
 		Trial: "t", Algorithm: "election/test-gossip", Label: "gossip", Nodes: nodes,
 		Shape:    algo.Shape{Kind: "complete"},
-		Network:  bus.Network{Latency: bus.Uniform(time.Millisecond, 2*time.Millisecond), Loss: 1e-9},
+		Network:  link.Network{Latency: link.Uniform(time.Millisecond, 2*time.Millisecond), Loss: 1e-9},
 		Scenario: harness.Scenario{Kind: harness.ColdStart},
 		Detector: harness.Detector{Kind: "none"}, Seed: 1, TimeLimit: limit, InModel: true,
 	}

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -38,7 +38,7 @@ func TestCrowd(t *testing.T) {
 	t.Parallel()
 	p := harness.Plan{
 		Algorithm: "election/test-hydra", Nodes: 2, Shape: algo.Shape{Kind: "complete"},
-		Network:  bus.Network{Latency: bus.Uniform(time.Millisecond, 2*time.Millisecond)},
+		Network:  link.Network{Latency: link.Uniform(time.Millisecond, 2*time.Millisecond)},
 		Scenario: harness.Scenario{Kind: harness.ColdStart}, TimeLimit: time.Hour,
 	}
 	setup, err := p.Setup()

@@ -17,7 +17,7 @@ type event struct {
 	omitted     bool // lost by a rule
 	served      bool // it has waited its turn at a process that was paused or slow
 	from, to    algo.ID
-	incarnation uint32 // of the sender; of an alarm's member
+	incarnation uint32 // of the sender; of an alarm's process
 	bytes       uint32
 	depth       uint32
 	seq         uint64

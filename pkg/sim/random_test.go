@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -30,12 +30,12 @@ func fit(tb rapid.TB, p *harness.Plan) *harness.Plan {
 // busy is a plan in which much happens, with a luck of its own.
 func busy(tb rapid.TB, id string) *harness.Plan {
 	p := plan(id, 6, harness.Scenario{Kind: harness.Script}, nil)
-	p.Network.Latency = bus.Uniform(ms/2, 2*ms)
+	p.Network.Latency = link.Uniform(ms/2, 2*ms)
 	p.Leader = 6
 	p.Detector = harness.Detector{Kind: "perfect", Delay: 10 * ms}
 	if id == "mutex/naimi-trehel" {
-		p.Scenario = harness.Scenario{Kind: harness.Closed, Requests: 60, Think: bus.Constant(3 * ms),
-			Hold: bus.Constant(ms)}
+		p.Scenario = harness.Scenario{Kind: harness.Closed, Requests: 60, Think: link.Constant(3 * ms),
+			Hold: link.Constant(ms)}
 		p.Leader = algo.None
 		return fit(tb, p)
 	}
@@ -47,9 +47,9 @@ func busy(tb rapid.TB, id string) *harness.Plan {
 	return fit(tb, p)
 }
 
-func anyLatency(t *rapid.T) bus.Latency {
-	return rapid.SampledFrom([]bus.Latency{
-		bus.Constant(ms), bus.Constant(0), bus.Uniform(0, 3*ms), bus.Uniform(ms/10, 10*ms),
+func anyLatency(t *rapid.T) link.Latency {
+	return rapid.SampledFrom([]link.Latency{
+		link.Constant(ms), link.Constant(0), link.Uniform(0, 3*ms), link.Uniform(ms/10, 10*ms),
 		{Distribution: "exponential", Mean: 2 * ms, Min: ms},
 		{Distribution: "normal", Mean: ms, Spread: ms},
 		{Distribution: "lognormal", Median: ms, Sigma: 1}, {Distribution: "pareto", Min: ms, Alpha: 1.5},
@@ -63,7 +63,7 @@ func anyPlan(t *rapid.T) *harness.Plan {
 	n := rapid.IntRange(1, 6).Draw(t, "nodes")
 	p := plan(id, n, harness.Scenario{Kind: harness.Script, Until: 300 * ms}, nil)
 	p.Seed = rapid.Uint64Range(0, 1<<53-1).Draw(t, "seed")
-	p.Network = bus.Network{
+	p.Network = link.Network{
 		Latency:     anyLatency(t),
 		Loss:        rapid.SampledFrom([]float64{0, 0.1, 0.9}).Draw(t, "loss"),
 		Duplication: rapid.SampledFrom([]float64{0, 0.2, 1}).Draw(t, "duplication"),

@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/guard"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -55,19 +55,19 @@ func (s *simulation) abandon(err error) {
 }
 
 type simulation struct {
-	setup    *harness.Setup
-	sink     trace.Sink
-	director *harness.Director
-	queue    harness.Queue[*event]
-	spare    []*event // to be used again
-	now      time.Duration
-	cuts     bus.Cuts
-	weather  bus.Weather
-	procs    []process
+	setup       *harness.Setup
+	sink        trace.Sink
+	coordinator *harness.Coordinator
+	queue       harness.Queue[*event]
+	spare       []*event // to be used again
+	now         time.Duration
+	cuts        link.Cuts
+	overrides   link.Overrides
+	procs       []process
 
 	omissions []harness.Omission
 	fitted    []uint64  // messages that each of them fits
-	watched   [256]bool // kinds of messages of which the director wants to know
+	watched   [256]bool // kinds of messages of which the coordinator wants to know
 
 	buf  algo.Buffer
 	rec  trace.Record
@@ -80,16 +80,16 @@ type simulation struct {
 	inside    int   // processes in the critical section
 	scheduled int   // instructions still to be carried out
 	activity  uint64
-	quietAt   uint64  // activity when the director was last told of quiet, plus one
+	quietAt   uint64  // activity when the coordinator was last told of quiet, plus one
 	quietIdle bool    // it was told then that nothing else is planned either
 	current   algo.ID // whose event is being handled
 	end       harness.End
 	over      bool
 }
 
-// A process is one member and what outlives its crashes.
+// A process is one process of the algorithm and what outlives its crashes.
 type process struct {
-	member      *harness.Member // nil: down
+	running     *harness.Process // nil: down
 	incarnation uint32
 	upSince     time.Duration
 	saved       algo.Message
@@ -103,15 +103,15 @@ type process struct {
 // flows is a process's side of its links: dense in small systems, sparse in
 // large ones, where no process can talk to everybody anyway.
 type flows struct {
-	dense  []bus.Flow
-	sparse map[algo.ID]*bus.Flow
+	dense  []link.Flow
+	sparse map[algo.ID]*link.Flow
 }
 
 const densest = 256 // processes
 
 func newSimulation(setup *harness.Setup, sink trace.Sink) *simulation {
 	s := &simulation{
-		setup: setup, sink: sink, director: harness.NewDirector(setup),
+		setup: setup, sink: sink, coordinator: harness.NewCoordinator(setup),
 		procs: make([]process, setup.Nodes), crowd: crowd,
 	}
 	for _, p := range setup.Crashed {
@@ -119,7 +119,7 @@ func newSimulation(setup *harness.Setup, sink trace.Sink) *simulation {
 	}
 	s.omissions = setup.Omissions()
 	s.fitted = make([]uint64, len(s.omissions))
-	for _, k := range s.director.WatchedKinds() {
+	for _, k := range s.coordinator.WatchedKinds() {
 		s.watched[k] = true
 	}
 	return s
@@ -134,7 +134,7 @@ func (s *simulation) run() (end harness.End) {
 			s.abandon(guard.Exited(&s.buf))
 		}
 		s.end.Pending = s.inFlight // what the last event sent included
-		s.end.Skipped = s.director.Skipped(s.end.At)
+		s.end.Skipped = s.coordinator.Skipped(s.end.At)
 		for i, o := range s.omissions {
 			s.end.Skipped += o.Missed(s.fitted[i])
 		}
@@ -186,7 +186,7 @@ func (s *simulation) event() *event {
 
 // begin starts the processes and puts the timeline into the queue.
 func (s *simulation) begin() {
-	timeline := s.director.Timeline()
+	timeline := s.coordinator.Timeline()
 	for i := range s.procs {
 		if s.procs[i].upSince >= 0 && !s.over {
 			s.boot(algo.ID(i+1), 0)
@@ -200,8 +200,8 @@ func (s *simulation) boot(p algo.ID, due time.Duration) {
 	proc := &s.procs[p-1]
 	proc.upSince, proc.flows, proc.slow = s.now, [2]flows{}, 0
 	s.current = p
-	m := harness.NewMember(s.setup, s, p, proc.incarnation, proc.saved, &s.buf)
-	proc.member, m.Due = m, due
+	m := harness.NewProcess(s.setup, s, p, proc.incarnation, proc.saved, &s.buf)
+	proc.running, m.Due = m, due
 	m.Start(s.now)
 	s.count(m, 1)
 	s.activity += m.Fed
@@ -209,7 +209,7 @@ func (s *simulation) boot(p algo.ID, due time.Duration) {
 }
 
 // count adds what m has pending to the totals, or takes it off.
-func (s *simulation) count(m *harness.Member, sign int) {
+func (s *simulation) count(m *harness.Process, sign int) {
 	s.timers += sign * m.Timers
 	s.planned += sign * m.Planned
 	if m.Inside {
@@ -217,7 +217,7 @@ func (s *simulation) count(m *harness.Member, sign int) {
 	}
 }
 
-func (s *simulation) check(m *harness.Member) {
+func (s *simulation) check(m *harness.Process) {
 	if err := m.Invariant(); err != nil {
 		s.fail(err)
 	}
@@ -236,7 +236,7 @@ func (s *simulation) finish(at time.Duration, why harness.Reason) {
 	s.end.At, s.end.Reason = at, why
 }
 
-// settle tells the director when the network has fallen quiet.
+// settle tells the coordinator when the network has fallen quiet.
 func (s *simulation) settle() {
 	for !s.over && s.inFlight == 0 && s.timers == 0 && s.inside == 0 && !s.queue.Due(s.now) {
 		idle := s.planned == 0 && s.scheduled == 0 && !s.setup.Detector.Restless()
@@ -244,17 +244,17 @@ func (s *simulation) settle() {
 			return
 		}
 		s.quietAt, s.quietIdle = s.activity+1, idle
-		s.instruct(s.director.Quiet(s.now, s.activity, idle))
+		s.instruct(s.coordinator.Quiet(s.now, s.activity, idle))
 	}
 }
 
-// instruct carries out the director's instructions: those of a later instant
+// instruct carries out the coordinator's instructions: those of a later instant
 // through the queue, finish at once.
 func (s *simulation) instruct(list []harness.Instruction) {
 	for _, i := range list {
 		if i.Finish() && i.At <= s.now {
 			why := harness.Finished
-			if s.director.Stuck() {
+			if s.coordinator.Stuck() {
 				why = harness.Stuck
 			}
 			s.finish(s.now, why)
@@ -317,7 +317,7 @@ func (s *simulation) happen(e *event) {
 	case delivery:
 		s.deliver(e)
 	case alarm:
-		m := s.procs[e.to-1].member
+		m := s.procs[e.to-1].running
 		if m != nil && m.Incarnation == e.incarnation {
 			s.step(m, func() { m.Alarm(s.now, e.alarm) })
 		}
@@ -331,7 +331,7 @@ func (s *simulation) happen(e *event) {
 }
 
 // step lets m handle one event.
-func (s *simulation) step(m *harness.Member, event func()) {
+func (s *simulation) step(m *harness.Process, event func()) {
 	s.current = m.ID
 	fed := m.Fed
 	s.count(m, -1)
@@ -344,9 +344,9 @@ func (s *simulation) step(m *harness.Member, event func()) {
 }
 
 func (s *simulation) obey(i harness.Instruction) {
-	var m *harness.Member
+	var m *harness.Process
 	if i.Node != algo.None {
-		m = s.procs[i.Node-1].member
+		m = s.procs[i.Node-1].running
 	}
 	switch i.Do {
 	case harness.DoCrash:
@@ -361,7 +361,7 @@ func (s *simulation) obey(i harness.Instruction) {
 		s.procs[i.Node-1].slow = i.By
 		s.note(trace.Record{Type: trace.Slow, Process: uint32(i.Node), Arg: uint64(i.By)})
 	case harness.DoCut, harness.DoHeal:
-		change := bus.Change{At: s.now, Heal: i.Do == harness.DoHeal, Groups: i.Groups, Links: i.Links}
+		change := link.Change{At: s.now, Heal: i.Do == harness.DoHeal, Groups: i.Groups, Links: i.Links}
 		s.cuts.Add(change)
 		kind := trace.Cut
 		if change.Heal {
@@ -370,9 +370,9 @@ func (s *simulation) obey(i harness.Instruction) {
 		s.note(trace.Record{Type: kind, Text: change.String()})
 	case harness.DoFlaky:
 		text := ""
-		if i.Spell != nil {
-			s.weather.Add(*i.Spell)
-			text = i.Spell.String()
+		if i.Override != nil {
+			s.overrides.Add(*i.Override)
+			text = i.Override.String()
 		}
 		s.note(trace.Record{Type: trace.Flaky, Text: text})
 	default:
@@ -382,7 +382,7 @@ func (s *simulation) obey(i harness.Instruction) {
 		case i.Alarm():
 			s.quietAt = 0
 		case i.Strike():
-			s.instruct(s.director.Strike(s.now, i))
+			s.instruct(s.coordinator.Strike(s.now, i))
 		case m != nil:
 			s.step(m, func() { m.Obey(s.now, i) })
 		}
@@ -398,11 +398,11 @@ func (s *simulation) note(r trace.Record) {
 
 func (s *simulation) crash(p algo.ID, due time.Duration) {
 	proc := &s.procs[p-1]
-	if proc.member == nil {
+	if proc.running == nil {
 		return
 	}
-	s.count(proc.member, -1)
-	proc.member, proc.upSince = nil, -1
+	s.count(proc.running, -1)
+	proc.running, proc.upSince = nil, -1
 	s.note(trace.Record{
 		Type: trace.Crash, Process: uint32(p), Incarnation: proc.incarnation, Arg: uint64(due),
 	})
@@ -411,13 +411,13 @@ func (s *simulation) crash(p algo.ID, due time.Duration) {
 		s.queue.Push(s.now, e.class(), s.rank(e), e)
 	}
 	proc.paused, proc.slow, proc.at, proc.line = false, 0, nil, nil
-	s.tell(func(m *harness.Member) { m.Crashed(p, s.now) })
+	s.tell(func(m *harness.Process) { m.Crashed(p, s.now) })
 }
 
 // pause stops p: whatever comes to it waits.
 func (s *simulation) pause(p algo.ID) {
 	proc := &s.procs[p-1]
-	if proc.member == nil || proc.paused {
+	if proc.running == nil || proc.paused {
 		return
 	}
 	proc.paused = true
@@ -436,30 +436,30 @@ func (s *simulation) resume(p algo.ID) {
 
 func (s *simulation) restart(p algo.ID, due time.Duration) {
 	proc := &s.procs[p-1]
-	if proc.member != nil {
+	if proc.running != nil {
 		return
 	}
 	proc.incarnation = max(proc.incarnation, 1) // it had a life before the trial
 	s.boot(p, due)
-	s.tell(func(m *harness.Member) {
+	s.tell(func(m *harness.Process) {
 		if m.ID == p {
 			return
 		}
 		m.Restarted(p, s.now)
 	})
 	for i := range s.procs {
-		if q := algo.ID(i + 1); s.procs[i].member == nil {
-			s.count(proc.member, -1)
-			proc.member.Crashed(q, s.now)
-			s.count(proc.member, 1)
+		if q := algo.ID(i + 1); s.procs[i].running == nil {
+			s.count(proc.running, -1)
+			proc.running.Crashed(q, s.now)
+			s.count(proc.running, 1)
 		}
 	}
 }
 
-// tell gives news to every live member's perfect detector.
-func (s *simulation) tell(news func(*harness.Member)) {
+// tell gives news to every live process's perfect detector.
+func (s *simulation) tell(news func(*harness.Process)) {
 	for i := range s.procs {
-		if m := s.procs[i].member; m != nil {
+		if m := s.procs[i].running; m != nil {
 			s.count(m, -1)
 			news(m)
 			s.count(m, 1)
@@ -467,10 +467,10 @@ func (s *simulation) tell(news func(*harness.Member)) {
 	}
 }
 
-// record hands r to the sink and to the director, if it wants it.
+// record hands r to the sink and to the coordinator, if it wants it.
 func (s *simulation) record(r *trace.Record) {
 	s.sink.Record(r)
-	if s.director.Watches(r.Type) {
-		s.instruct(s.director.Observe(r))
+	if s.coordinator.Watches(r.Type) {
+		s.instruct(s.coordinator.Observe(r))
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -155,7 +155,7 @@ func TestEnds(t *testing.T) {
 	}{
 		"zero latency, for ever": {"election/test-restless", pingPong, func(p *harness.Plan) {
 			elect(p)
-			p.Network.Latency = bus.Constant(0)
+			p.Network.Latency = link.Constant(0)
 		}, harness.Livelock, 0, ""},
 		"a timer of no time, for ever": {"election/test-restless",
 			func(_ *actor, env algo.Env, _ string, _ algo.ID, _ algo.Message) { env.SetTimer("t", 0) },
@@ -254,7 +254,7 @@ func TestCrash(t *testing.T) {
 			env.Logf("%s %d", what, from)
 		}
 	}
-	p := func(p *harness.Plan) { p.Network.Latency = bus.Constant(3 * ms) }
+	p := func(p *harness.Plan) { p.Network.Latency = link.Constant(3 * ms) }
 	_, list := script(t, 2, f, p,
 		harness.Event{Do: harness.DoElect, Node: 1}, // to reach 2 at 3ms, were it not for the crash
 		harness.Event{Do: harness.DoElect, Node: 2}, // reaches 1 at 3ms; its timer would fire at 4ms
@@ -308,13 +308,13 @@ func TestFates(t *testing.T) {
 		p.Scenario.Events = append(p.Scenario.Events, harness.Event{At: time.Duration(i) * ms,
 			Do: harness.DoElect, Node: algo.ID(i%3 + 1)})
 	}
-	p.Network = bus.Network{Latency: bus.Uniform(ms, 9*ms), Loss: 0.3, Duplication: 0.3}
+	p.Network = link.Network{Latency: link.Uniform(ms, 9*ms), Loss: 0.3, Duplication: 0.3}
 	_, list := run(t, p)
 	s, err := p.Setup()
 	if err != nil {
 		t.Fatal(err)
 	}
-	flows, fates := map[[2]uint32]*bus.Flow{}, map[[2]uint32][]bus.Fate{}
+	flows, fates := map[[2]uint32]*link.Flow{}, map[[2]uint32][]link.Fate{}
 	lost, copies := 0, 0
 	for _, r := range list {
 		k := [2]uint32{r.Process, r.Peer}
@@ -404,7 +404,7 @@ func TestCuts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, list := script(t, 3, f,
-				func(p *harness.Plan) { p.Network.Latency = bus.Constant(4 * ms) },
+				func(p *harness.Plan) { p.Network.Latency = link.Constant(4 * ms) },
 				harness.Event{At: 10 * ms, Do: harness.DoElect, Node: 1},
 				harness.Event{At: test.cut, Do: harness.DoCut, Groups: groups},
 				harness.Event{At: test.heal, Do: harness.DoHeal, Groups: groups})
@@ -483,7 +483,7 @@ func TestManyProcesses(t *testing.T) {
 	}
 	outcome := func(n int) (out []string) {
 		_, list := script(t, n, f, func(p *harness.Plan) {
-			p.Network.Latency = bus.Uniform(ms, 9*ms)
+			p.Network.Latency = link.Uniform(ms, 9*ms)
 			p.Network.Loss, p.Network.Duplication = 0.3, 0.3
 		}, harness.Event{Do: harness.DoElect, Node: 1},
 			harness.Event{At: 20 * ms, Do: harness.DoElect, Node: 1})
@@ -534,7 +534,7 @@ func TestGolden(t *testing.T) {
 		t.Run(id, func(t *testing.T) {
 			t.Parallel()
 			p := busy(t, id)
-			p.Network.Latency = bus.Constant(ms) // exact on every architecture
+			p.Network.Latency = link.Constant(ms) // exact on every architecture
 			if _, list := run(t, p); len(list) != want.records || hash(list) != want.hash {
 				t.Errorf("%d records, hash %#x; want %d, %#x", len(list), hash(list), want.records, want.hash)
 			}

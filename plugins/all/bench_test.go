@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/sim"
 )
 
@@ -18,12 +18,12 @@ func BenchmarkSimulatedEntries(b *testing.B) {
 	for _, name := range []string{"ricart-agrawala", "lamport", "naimi-trehel"} {
 		b.Run(name, func(b *testing.B) {
 			p, err := algotest.Plan("mutex/"+name, 10, harness.Scenario{
-				Kind: harness.Closed, Requests: 50_000, Think: bus.Constant(0),
+				Kind: harness.Closed, Requests: 50_000, Think: link.Constant(0),
 			}, nil)
 			if err != nil {
 				b.Fatal(err)
 			}
-			p.Scenario.Hold = bus.Constant(0)
+			p.Scenario.Hold = link.Constant(0)
 			s, err := p.Setup()
 			if err != nil {
 				b.Fatal(err)

@@ -9,9 +9,9 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -119,7 +119,7 @@ func partitioned(t *testing.T, id string, seed uint64, params map[string]any) ha
 		t.Fatal(err)
 	}
 	p.Seed = seed
-	p.Network.Latency = bus.Uniform(0, 10*time.Millisecond)
+	p.Network.Latency = link.Uniform(0, 10*time.Millisecond)
 	if a, _ := algo.Lookup(id); a.Spec.Needs.Detector == algo.NoDetector {
 		p.Detector = harness.Detector{Kind: "none"}
 	} else {
@@ -129,7 +129,7 @@ func partitioned(t *testing.T, id string, seed uint64, params map[string]any) ha
 	}
 	shapes := harness.Shapes
 	for range 1 + rng.IntN(3) {
-		p.Failures.Events = append(p.Failures.Events, harness.Event{
+		p.Faults.Events = append(p.Faults.Events, harness.Event{
 			At: time.Duration(rng.IntN(200)) * time.Millisecond, Rate: 2 + 8*rng.Float64(),
 			Do: harness.DoCut, Shape: shapes[rng.IntN(len(shapes))].Name,
 			For: time.Duration(10+rng.IntN(200)) * time.Millisecond,

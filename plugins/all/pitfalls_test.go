@@ -7,9 +7,9 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // TestInitiators is pitfall P4: whoever of five starts an election, together or one
@@ -74,7 +74,7 @@ func TestOvertaking(t *testing.T) {
 					t.Fatal(err)
 				}
 				hi, _ := p.Network.Latency.Bound()
-				p.Network.Latency, p.Network.Unordered = bus.Uniform(hi/100, hi), true
+				p.Network.Latency, p.Network.Unordered = link.Uniform(hi/100, hi), true
 				o, err := algotest.Simulate(p)
 				free := a.Problem == algo.MutualExclusion && !a.Spec.Promises.StarvationFree
 				if err != nil || o.Status != check.OK && o.Status != check.Unknown &&

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // A caseEvent is a line of a case's script.
@@ -125,7 +125,7 @@ func (d *drawing) scenario() (sc harness.Scenario, m *Mistake) {
 			return sc, m
 		}
 	}
-	sc = harness.Scenario{Kind: harness.Script, Hold: bus.Constant(units(d.hold()))}
+	sc = harness.Scenario{Kind: harness.Script, Hold: link.Constant(units(d.hold()))}
 	if s.Until > 0 {
 		sc.Until = end(s.Until)
 	}
@@ -153,7 +153,7 @@ func (d *drawing) scenario() (sc harness.Scenario, m *Mistake) {
 		}
 		sc.Requests += sc.Warmup
 	case s.Events == nil && s.Channels != "": // only the links matter: everybody asks again and again
-		sc.Kind, sc.Requests, sc.Think = harness.Closed, 30, bus.Uniform(0, 2*unit)
+		sc.Kind, sc.Requests, sc.Think = harness.Closed, 30, link.Uniform(0, 2*unit)
 	case d.words() != "":
 		if random[d.words()] == nil {
 			return sc, unknown("scenario.events", "scenario in words", d.words(),
@@ -317,14 +317,14 @@ func randomCrashStops(p *harness.Plan, rng *rand.Rand) {
 	}
 	p.Holder = who(rng.IntN(p.Nodes))
 	p.Network.Unordered = true
-	p.Scenario.Hold = bus.Uniform(0, 2*unit)
+	p.Scenario.Hold = link.Uniform(0, 2*unit)
 	p.TimeLimit = 5 * time.Second
 }
 
 // weather is what the case says of its links, and its random events.
 func (d *drawing) weather(p *harness.Plan) {
 	if d.Scenario.Channels != "" {
-		p.Network.Latency = bus.Uniform(unit/100, unit)
+		p.Network.Latency = link.Uniform(unit/100, unit)
 		p.Network.Unordered = strings.HasPrefix(d.Scenario.Channels, nonFIFO)
 	}
 	if words := d.words(); words != "" {

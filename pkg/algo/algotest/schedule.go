@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // Schedules is how many random schedules a test tries: a thousand, a hundred
@@ -99,17 +99,17 @@ func (d *draw) span(lo, hi time.Duration) time.Duration {
 
 // network draws latencies with a ratio up to 1:100, unordered where order is not
 // needed, and unbounded where no bound is needed.
-func (d *draw) network() bus.Network {
+func (d *draw) network() link.Network {
 	needs, survives := d.alg.Spec.Needs, d.alg.Spec.Survives
 	hi := d.span(100*time.Microsecond, 10*time.Millisecond)
-	n := bus.Network{
-		Latency: bus.Uniform(hi/100, hi), Unordered: !needs.FIFO && d.rng.IntN(2) == 0,
+	n := link.Network{
+		Latency: link.Uniform(hi/100, hi), Unordered: !needs.FIFO && d.rng.IntN(2) == 0,
 	}
 	switch {
 	case d.rng.IntN(4) == 0:
-		n.Latency = bus.Constant(hi)
+		n.Latency = link.Constant(hi)
 	case needs.Synchrony == algo.Asynchronous && d.rng.IntN(3) == 0:
-		n.Latency = bus.Latency{Distribution: "exponential", Mean: hi / 10}
+		n.Latency = link.Latency{Distribution: "exponential", Mean: hi / 10}
 	}
 	if survives.Loss && d.rng.IntN(2) == 0 {
 		n.Loss = 0.1 * d.rng.Float64()
@@ -164,8 +164,8 @@ func (d *draw) election(p *harness.Plan) {
 // are survived.
 func (d *draw) entries(p *harness.Plan) {
 	s := &p.Scenario
-	s.Hold = bus.Uniform(0, d.span(0, 5*time.Millisecond))
-	s.Think = bus.Uniform(0, d.span(0, 30*time.Millisecond))
+	s.Hold = link.Uniform(0, d.span(0, 5*time.Millisecond))
+	s.Think = link.Uniform(0, d.span(0, 30*time.Millisecond))
 	s.Requests = p.Nodes * (1 + d.rng.IntN(6))
 	switch d.rng.IntN(3) {
 	case 0:

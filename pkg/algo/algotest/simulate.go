@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/sim"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -32,11 +32,11 @@ func Plan(id string, n int, scenario harness.Scenario, given map[string]any) (ha
 	p := harness.Plan{
 		Trial: "test", Algorithm: id, Label: alg.Spec.Name, Nodes: n,
 		Shape:    algo.DefaultShape(alg.Spec.Needs.Topology),
-		Network:  bus.Network{Latency: bus.Constant(time.Millisecond)},
+		Network:  link.Network{Latency: link.Constant(time.Millisecond)},
 		Scenario: scenario, Seed: 1, TimeLimit: time.Hour, InModel: true,
 	}
 	if p.Scenario.Hold.Distribution == "" {
-		p.Scenario.Hold = bus.Constant(time.Millisecond)
+		p.Scenario.Hold = link.Constant(time.Millisecond)
 	}
 	if scenario.Kind != harness.Script {
 		p.Detector = harness.Detector{Kind: "perfect", Delay: 10 * time.Millisecond}

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // A Storm is a family of random schedules of an election: somebody starts it,
@@ -17,7 +17,7 @@ import (
 // network splits. Then the faults stop, and there is calm until the end.
 type Storm struct {
 	Span, Calm  time.Duration // faults begin within Span; the trial ends after Span + Calm
-	Latency     bus.Latency
+	Latency     link.Latency
 	Unordered   bool
 	Loss        float64
 	Duplication float64
@@ -68,7 +68,7 @@ func (s Storm) Plan(id string, n int, seed uint64) (harness.Plan, error) {
 	if s.Leader {
 		p.Leader = algo.ID(n)
 	}
-	p.Network = bus.Network{
+	p.Network = link.Network{
 		Latency: s.Latency, Unordered: s.Unordered, Loss: s.Loss, Duplication: s.Duplication,
 	}
 	p.Scenario.Events = s.events(rng, n)

@@ -44,8 +44,8 @@ func (s *scribe) line(now time.Duration, what, asked string) {
 	s.text.WriteString(strings.TrimRight(text, " ") + "\n")
 }
 
-func (s *scribe) watch(now time.Duration, m *harness.Member, ev algo.Event, asked []algo.Effect) {
-	before, after := s.states[m.ID], state(m.Process())
+func (s *scribe) watch(now time.Duration, m *harness.Process, ev algo.Event, asked []algo.Effect) {
+	before, after := s.states[m.ID], state(m.Plugin())
 	s.states[m.ID] = after
 	if ev.Type == algo.Start && len(asked) == 0 {
 		return

@@ -45,7 +45,7 @@ func stormy(t testing.TB) Trace {
 	return play(t, "election/bully", "5", "scenario={kind: churn, duration: 700ms}",
 		"detector={kind: heartbeat, interval: 20ms, timeout: 60ms}",
 		"network={latency: 2ms, loss: 0.1, duplication: 0.1}",
-		"failures={crash_rate: 2, downtime: 60ms, events: [{at: 100ms, do: pause, who: leader, for: 50ms}, "+
+		"faults={crash_rate: 2, downtime: 60ms, events: [{at: 100ms, do: pause, who: leader, for: 50ms}, "+
 			"{at: 250ms, do: partition, shape: halves, for: 100ms}]}")
 }
 

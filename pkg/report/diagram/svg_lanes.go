@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -88,7 +88,7 @@ func (c *drawing) drawBand(b *band) {
 		what = "flaky: "
 	}
 	c.legendOf("band")
-	change, err := bus.ParseChange(b.text)
+	change, err := link.ParseChange(b.text)
 	var out strings.Builder
 	for _, p := range c.procs {
 		class := "band"

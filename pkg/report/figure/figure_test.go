@@ -32,7 +32,7 @@ func sample() *report.Data {
 		},
 		Metrics: []report.Metric{
 			{Name: "election_ms", Unit: "ms"}, {Name: "messages_per_election", Unit: "messages"},
-			{Name: "availability", Unit: "share, 0 to 1"}, {Name: "rounds", Unit: "count"},
+			{Name: "availability", Unit: "share, 0 to 1"}, {Name: "message_delays", Unit: "count"},
 		},
 		Claims: []report.Claim{{Algorithm: "election/bully", Metric: "messages_per_election", Load: "worst",
 			Text: "N²"}},
@@ -253,7 +253,7 @@ func TestPictures_Names(t *testing.T) {
 	t.Parallel()
 	d := sample()
 	events := strings.Repeat("{at: 100ms, do: pause}, ", 20)
-	d.Columns[2] = report.Column{Name: "failures_events", Values: []string{events + "1", events + "2"}}
+	d.Columns[2] = report.Column{Name: "faults_events", Values: []string{events + "1", events + "2"}}
 	var names []string
 	for _, p := range pictures(d) {
 		if len(p.name) > 130 || strings.ContainsAny(p.name, " /:{},") || slices.Contains(names, p.name) {

@@ -7,9 +7,9 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 	plugin "github.com/conclave-bench/conclave/plugins/election/bullycandidateordinary"
 )
@@ -316,7 +316,7 @@ func TestFormerLife(t *testing.T) {
 			{At: 615 * ms, Do: harness.DoCrash, Node: 2, For: ms},
 		},
 	}.Plan(t, id)
-	p.Network.Latency = bus.Constant(50 * ms)
+	p.Network.Latency = link.Constant(50 * ms)
 	p.Detector = harness.Detector{Kind: "heartbeat", Interval: 100 * ms, Timeout: 200 * ms}
 	for seed := range uint64(50) { // the phases of the heartbeats
 		p.Seed = seed

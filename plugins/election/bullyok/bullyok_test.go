@@ -7,9 +7,9 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 	"github.com/conclave-bench/conclave/plugins/election/bullyok"
 )
@@ -242,7 +242,7 @@ func TestTooShortT(t *testing.T) {
 		}
 		p := b.Plan(t, id)
 		p.Seed, p.InModel = seed, false
-		p.Network.Latency = bus.Uniform(ms/100, ms)
+		p.Network.Latency = link.Uniform(ms/100, ms)
 		o, err := algotest.Simulate(p)
 		if err != nil {
 			t.Fatal(err)

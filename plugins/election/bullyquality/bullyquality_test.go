@@ -8,9 +8,9 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 	"github.com/conclave-bench/conclave/plugins/election/bullyquality"
 )
@@ -316,7 +316,7 @@ func TestTooShortT(t *testing.T) {
 		b.Params["t_answer"] = 12 * ms / 10
 		p := b.Plan(t, id)
 		p.Seed, p.InModel = seed, false
-		p.Network.Latency = bus.Uniform(ms/100, ms)
+		p.Network.Latency = link.Uniform(ms/100, ms)
 		o, err := algotest.Simulate(p)
 		if err != nil {
 			t.Fatal(err)

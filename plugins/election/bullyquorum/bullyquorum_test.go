@@ -9,9 +9,9 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 	_ "github.com/conclave-bench/conclave/plugins/election/bullyquorum"
 )
@@ -260,7 +260,7 @@ func storm(seed uint64) (algotest.Storm, int) {
 	rng := rand.New(rand.NewPCG(seed, 11))
 	n := 3 + rng.IntN(5)
 	return algotest.Storm{
-		Span: 100 * ms, Latency: bus.Uniform(ms/100, 4*ms),
+		Span: 100 * ms, Latency: link.Uniform(ms/100, 4*ms),
 		Unordered: rng.IntN(2) == 0, Crashes: (n - 1) / 2, Recovery: true, Partitions: true,
 		Cut:      30 * ms,
 		Detector: harness.Detector{Kind: "heartbeat", Interval: 4 * ms, Timeout: 10 * ms},

@@ -8,9 +8,9 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 	_ "github.com/conclave-bench/conclave/plugins/election/invitation"
 )
@@ -269,7 +269,7 @@ func TestPartitionHeals(t *testing.T) {
 		from := time.Duration(rng.Int64N(int64(60 * ms)))
 		o := run(t, 5, func(p *harness.Plan) {
 			p.Seed, p.Scenario.Until = seed, time.Second
-			p.Network.Latency = bus.Uniform(ms/100, ms)
+			p.Network.Latency = link.Uniform(ms/100, ms)
 			p.Detector = harness.Detector{Kind: "heartbeat", Interval: 5 * ms, Timeout: 15 * ms}
 		}, nil, event(0, harness.DoElect, 1), event(0, harness.DoElect, 4),
 			harness.Event{At: from, Do: harness.DoCut, Groups: split},
@@ -296,7 +296,7 @@ func TestSchedules(t *testing.T) {
 		merge := []string{"larger-group", "larger-id"}[rng.IntN(2)]
 		o := run(t, n, func(p *harness.Plan) {
 			p.Seed = seed
-			p.Network = bus.Network{Latency: bus.Uniform(ms/100, ms), Unordered: rng.IntN(2) == 0}
+			p.Network = link.Network{Latency: link.Uniform(ms/100, ms), Unordered: rng.IntN(2) == 0}
 		}, map[string]any{"merge": merge, "pause": 3 * ms}, events...)
 		if o.Status != check.OK {
 			t.Fatalf("seed %d: %s %s", seed, o.Status, o.Reason)
@@ -312,7 +312,7 @@ func TestTooShort(t *testing.T) {
 	for seed := range uint64(200) {
 		o := run(t, 6, func(p *harness.Plan) {
 			p.Seed, p.InModel, p.Scenario.Until = seed, false, 300*ms
-			p.Network.Latency = bus.Uniform(ms/100, ms)
+			p.Network.Latency = link.Uniform(ms/100, ms)
 		}, map[string]any{"t_answer": ms / 4, "pause": ms / 4}, event(0, harness.DoElect, 1),
 			event(0, harness.DoElect, 3), event(0, harness.DoElect, 5))
 		if o.Status != check.OK {

@@ -6,9 +6,9 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/plugins/election/multipaxos"
 )
 
@@ -140,7 +140,7 @@ func TestDuel(t *testing.T) {
 				{Do: "prepare", Node: 1}, {Do: "prepare", Node: 2}, {Do: "prepare", Node: 5},
 			}})
 		p.Seed = seed
-		p.Network = bus.Network{Latency: bus.Uniform(ms/10, 20*ms), Unordered: true}
+		p.Network = link.Network{Latency: link.Uniform(ms/10, 20*ms), Unordered: true}
 		run(t, p)
 	}
 }
@@ -148,7 +148,7 @@ func TestDuel(t *testing.T) {
 func weather(seed uint64) (algotest.Storm, int) {
 	n := int(1 + seed%7)
 	s := algotest.Storm{
-		Span: 300 * ms, Calm: 1500 * ms, Latency: bus.Uniform(20*time.Microsecond, 2*ms),
+		Span: 300 * ms, Calm: 1500 * ms, Latency: link.Uniform(20*time.Microsecond, 2*ms),
 		Unordered: true, Crashes: (n - 1) / 2, Recovery: seed%2 == 0, Returns: seed%4 == 0,
 		Detector: harness.Detector{Kind: "perfect", Delay: 10 * ms}, Leader: true,
 	}
@@ -160,7 +160,7 @@ func weather(seed uint64) (algotest.Storm, int) {
 		s.Duplication = 0.2
 	}
 	if seed%11 == 0 { // a majority takes longer than T
-		s.Latency, s.Calm = bus.Uniform(ms, 30*ms), 4*time.Second
+		s.Latency, s.Calm = link.Uniform(ms, 30*ms), 4*time.Second
 	}
 	return s, n
 }

@@ -9,9 +9,9 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 	_ "github.com/conclave-bench/conclave/plugins/election/raft"
 )
@@ -250,7 +250,7 @@ func TestPartialPartition(t *testing.T) {
 
 func storm() algotest.Storm {
 	return algotest.Storm{
-		Span: 600 * ms, Calm: 1500 * ms, Latency: bus.Uniform(20*time.Microsecond, 2*ms),
+		Span: 600 * ms, Calm: 1500 * ms, Latency: link.Uniform(20*time.Microsecond, 2*ms),
 		Unordered: true, Recovery: true, Params: params{},
 	}
 }
@@ -265,7 +265,7 @@ func weather(seed uint64) (algotest.Storm, int) {
 		s.Loss, s.Duplication = 0.03, 0.1
 	}
 	if seed%11 == 0 { // slow: several terms begin before anybody hears of the first
-		s.Latency = bus.Uniform(ms, 60*ms)
+		s.Latency = link.Uniform(ms, 60*ms)
 		s.Calm = 4 * time.Second
 	}
 	return s, n

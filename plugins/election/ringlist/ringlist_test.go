@@ -9,9 +9,9 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 	_ "github.com/conclave-bench/conclave/plugins/election/ringlist"
 )
@@ -293,7 +293,7 @@ func TestTooShort(t *testing.T) {
 		o := simulate(t, 5, func(p *harness.Plan) {
 			p.Seed, p.InModel, p.Scenario.Until = seed, false, 100*ms
 			p.Params["skip_timeout"] = ms / 4
-			p.Network.Latency = bus.Uniform(ms/100, ms)
+			p.Network.Latency = link.Uniform(ms/100, ms)
 		}, elect(1)...)
 		if o.Totals.Sent > 2*5 {
 			bad++

@@ -7,9 +7,9 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 	_ "github.com/conclave-bench/conclave/plugins/election/ringmax"
 )
@@ -277,7 +277,7 @@ func TestTooShort(t *testing.T) {
 	for seed := range uint64(10) {
 		o := run(t, 5, func(p *harness.Plan) {
 			p.Seed, p.InModel, p.Scenario.Until = seed, false, 50*ms
-			p.Network.Latency = bus.Uniform(ms/100, ms)
+			p.Network.Latency = link.Uniform(ms/100, ms)
 		}, map[string]any{"skip_timeout": ms / 2}, suspect(0, 1))
 		if o.Status != check.OK {
 			bad++

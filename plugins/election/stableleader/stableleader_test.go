@@ -7,9 +7,9 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 	"github.com/conclave-bench/conclave/plugins/election/stableleader"
 )
@@ -168,7 +168,7 @@ func TestColdStart(t *testing.T) {
 func weather(seed uint64) (algotest.Storm, int) {
 	n := int(1 + seed%7)
 	s := algotest.Storm{
-		Span: 400 * ms, Calm: 2 * time.Second, Latency: bus.Uniform(20*time.Microsecond, 2*ms),
+		Span: 400 * ms, Calm: 2 * time.Second, Latency: link.Uniform(20*time.Microsecond, 2*ms),
 		Unordered: true, Crashes: n - 1, Recovery: seed%2 == 0, Returns: seed%4 == 0,
 		Partitions: seed%3 == 0, Params: params{"variant": "stable"},
 	}
@@ -179,10 +179,10 @@ func weather(seed uint64) (algotest.Storm, int) {
 		s.Calm = 6 * time.Second
 	case 1:
 		s.Params["variant"] = "basic"
-		s.Latency, s.Unordered = bus.Constant(ms), false
+		s.Latency, s.Unordered = link.Constant(ms), false
 	}
 	if seed%11 == 0 { // timely only just
-		s.Latency = bus.Uniform(ms, 20*ms)
+		s.Latency = link.Uniform(ms, 20*ms)
 	}
 	return s, n
 }

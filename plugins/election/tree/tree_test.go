@@ -9,9 +9,9 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 	_ "github.com/conclave-bench/conclave/plugins/election/tree"
 )
@@ -257,7 +257,7 @@ func TestSchedules(t *testing.T) {
 		}
 		p := plan(t, n, "random", map[string]any{"est": est})
 		p.Seed = seed
-		p.Network = bus.Network{Latency: bus.Uniform(ms/100, ms), Unordered: seed%2 == 0}
+		p.Network = link.Network{Latency: link.Uniform(ms/100, ms), Unordered: seed%2 == 0}
 		for range 1 + rng.IntN(n) {
 			p.Scenario.Events = append(p.Scenario.Events, harness.Event{
 				At: time.Duration(rng.Int64N(int64(2 * ms))), Do: harness.DoElect,

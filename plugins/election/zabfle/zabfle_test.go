@@ -7,9 +7,9 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 	"github.com/conclave-bench/conclave/plugins/election/zabfle"
 )
@@ -205,7 +205,7 @@ func TestPoll(t *testing.T) {
 func weather(seed uint64) (algotest.Storm, int) {
 	n := int(1 + seed%7)
 	s := algotest.Storm{
-		Span: 300 * ms, Calm: 2 * time.Second, Latency: bus.Uniform(20*time.Microsecond, 2*ms),
+		Span: 300 * ms, Calm: 2 * time.Second, Latency: link.Uniform(20*time.Microsecond, 2*ms),
 		Crashes: (n - 1) / 2, Recovery: seed%2 == 0, Returns: seed%4 == 0,
 		Detector: harness.Detector{Kind: "perfect", Delay: 10 * ms}, Leader: seed%5 == 0,
 		Params: params{},
@@ -219,7 +219,7 @@ func weather(seed uint64) (algotest.Storm, int) {
 		s.Duplication = 0.2
 	}
 	if seed%11 == 0 { // slow: decided before all votes are heard
-		s.Latency, s.Params["finalize_wait"] = bus.Uniform(ms, 30*ms), ms
+		s.Latency, s.Params["finalize_wait"] = link.Uniform(ms, 30*ms), ms
 		s.Calm = 6 * time.Second
 	}
 	return s, n

@@ -6,9 +6,9 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // TestRestart is pitfall P28: the coordinator crashes and comes back while 3 is inside.
@@ -26,7 +26,7 @@ func TestRestart(t *testing.T) {
 		request(110*ms, 2), // 3 is inside
 	}}
 	p := c.Plan(t, id)
-	p.InModel, p.Scenario.Hold = false, bus.Constant(20*ms)
+	p.InModel, p.Scenario.Hold = false, link.Constant(20*ms)
 	o, err := algotest.Simulate(p)
 	if err != nil {
 		t.Fatal(err)

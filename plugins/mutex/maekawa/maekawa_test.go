@@ -9,9 +9,9 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/plugins/mutex/maekawa"
 )
 
@@ -96,13 +96,13 @@ func TestDisplacedWaiter(t *testing.T) {
 			stuck := 0
 			for seed := range uint64(150) {
 				p, err := algotest.Plan(id, n, harness.Scenario{
-					Kind: harness.Closed, Requests: 3 * n, Hold: bus.Uniform(0, 3*ms),
-					Think: bus.Uniform(0, 3*ms),
+					Kind: harness.Closed, Requests: 3 * n, Hold: link.Uniform(0, 3*ms),
+					Think: link.Uniform(0, 3*ms),
 				}, map[string]any{"failed_to_displaced_waiter": correct})
 				if err != nil {
 					t.Fatal(err)
 				}
-				p.Seed, p.Network.Latency = seed, bus.Uniform(ms/10, 10*ms)
+				p.Seed, p.Network.Latency = seed, link.Uniform(ms/10, 10*ms)
 				p.Network.Unordered, p.InModel = true, correct
 				o, err := algotest.Simulate(p)
 				if err != nil || correct && o.Status != check.OK {

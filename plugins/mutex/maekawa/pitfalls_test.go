@@ -7,8 +7,8 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // TestRestart is pitfall P28: 4 comes back from a crash while 3 is inside with its
@@ -31,7 +31,7 @@ func TestRestart(t *testing.T) {
 			{At: 105 * ms, Do: harness.DoCrash, Node: 4}, {At: 106 * ms, Do: harness.DoRestart, Node: 4},
 		}, test.then...)}
 		p := c.Plan(t, id)
-		p.InModel, p.Scenario.Hold = false, bus.Constant(20*ms)
+		p.InModel, p.Scenario.Hold = false, link.Constant(20*ms)
 		o, err := algotest.Simulate(p)
 		if err != nil {
 			t.Fatal(err)

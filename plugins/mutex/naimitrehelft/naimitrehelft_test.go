@@ -11,9 +11,9 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/naimitrehel"
 	ft "github.com/conclave-bench/conclave/plugins/mutex/naimitrehelft"
@@ -121,7 +121,7 @@ func TestHolderCrashed(t *testing.T) {
 func TestLongHold(t *testing.T) {
 	o := run(t, algotest.Entries{
 		Nodes: 5, Params: times(), Events: algotest.Together(1, 2), Until: 33 * ms,
-	}, func(p *harness.Plan) { p.Scenario.Hold = bus.Constant(30 * ms) })
+	}, func(p *harness.Plan) { p.Scenario.Hold = link.Constant(30 * ms) })
 	if got := kinds(o); got != "CONSULT:8 CONSULT_OK:2 REQUEST:1 TOKEN:1" {
 		t.Errorf("sent %s", got)
 	}
@@ -136,7 +136,7 @@ func TestTelecTooShort(t *testing.T) {
 	o := run(t, algotest.Entries{
 		Nodes: 3, Params: map[string]any{"t_wait": 10 * ms, "t_elec": 900 * time.Microsecond},
 		Events: algotest.Together(1, 2), Until: 25 * ms,
-	}, func(p *harness.Plan) { p.Scenario.Hold = bus.Constant(30 * ms) })
+	}, func(p *harness.Plan) { p.Scenario.Hold = link.Constant(30 * ms) })
 	if o.Status != check.Violation || len(o.Violations) != 1 {
 		t.Errorf("%s: %s, %d violations, want 1", o.Status, o.Reason, len(o.Violations))
 	}
@@ -186,12 +186,12 @@ func TestWithoutFailures(t *testing.T) {
 // TestSaturated: the default of Twait knows how long a queue of everybody takes, so
 // that a full load costs what it costs naimi-trehel, to the message.
 func TestSaturated(t *testing.T) {
-	for _, latency := range []bus.Latency{bus.Constant(ms), bus.Uniform(ms, 20*ms)} {
-		for _, hold := range []bus.Latency{bus.Constant(0), bus.Constant(ms), bus.Uniform(0, 40*ms)} {
+	for _, latency := range []link.Latency{link.Constant(ms), link.Uniform(ms, 20*ms)} {
+		for _, hold := range []link.Latency{link.Constant(0), link.Constant(ms), link.Uniform(0, 40*ms)} {
 			for _, n := range []int{2, 5, 20, 50} {
 				sent := func(id string) string {
 					p, err := algotest.Plan(id, n, harness.Scenario{
-						Kind: harness.Closed, Requests: 5 * n, Hold: hold, Think: bus.Constant(0),
+						Kind: harness.Closed, Requests: 5 * n, Hold: hold, Think: link.Constant(0),
 					}, nil)
 					if err != nil {
 						t.Fatal(err)
@@ -251,8 +251,8 @@ func TestTokenThatNeverRests(t *testing.T) {
 					Events: append(slices.Clone(busy), c.events...),
 				}, func(p *harness.Plan) {
 					p.Seed = seed
-					if p.Network.Latency = bus.Uniform(ms, 5*ms); seed == 0 {
-						p.Network.Latency = bus.Constant(5 * ms)
+					if p.Network.Latency = link.Uniform(ms, 5*ms); seed == 0 {
+						p.Network.Latency = link.Constant(5 * ms)
 					}
 				})
 				if o.Status != check.OK {
@@ -276,7 +276,7 @@ func TestCrashInside(t *testing.T) {
 	for at := 2 * ms; at < 30*ms; at += 500 * time.Microsecond {
 		o := run(t, algotest.Entries{Nodes: 4, Params: times(), Events: []harness.Event{
 			request(0, 1), request(0, 2), request(0, 3), crash(at, 1),
-		}}, func(p *harness.Plan) { p.Scenario.Hold = bus.Constant(30 * ms) })
+		}}, func(p *harness.Plan) { p.Scenario.Hold = link.Constant(30 * ms) })
 		if o.Status != check.OK || o.Completed != 3 {
 			t.Fatalf("crash at %v: %s: %s", at, o.Status, o.Reason)
 		}
@@ -313,7 +313,7 @@ func TestOlderThanOneWhoCameBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := run(t, algotest.Entries{
 				Nodes: 2, Params: times(), Events: append(slices.Clone(past), c.events...),
-			}, func(p *harness.Plan) { p.Scenario.Hold = bus.Constant(30 * ms) })
+			}, func(p *harness.Plan) { p.Scenario.Hold = link.Constant(30 * ms) })
 			if o.Status != check.OK {
 				t.Errorf("%s: %s", o.Status, o.Reason)
 			}
@@ -534,9 +534,9 @@ func random(t *testing.T, seed uint64, back bool, given map[string]any) (harness
 	}
 	p := algotest.Entries{Nodes: n, Events: events, Holder: algo.ID(1 + rng.IntN(n))}.Plan(t, id)
 	p.Seed, p.TimeLimit = seed, time.Minute
-	p.Network.Latency = bus.Uniform(ms/10, 10*ms)
+	p.Network.Latency = link.Uniform(ms/10, 10*ms)
 	p.Network.Unordered = true
-	p.Scenario.Hold = bus.Uniform(0, 20*ms)
+	p.Scenario.Hold = link.Uniform(0, 20*ms)
 	p.Params["t_elec"], p.Params["t_wait"] = 31*ms, 40*ms
 	for k, v := range given {
 		p.Params[k] = v

@@ -12,9 +12,9 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 	"github.com/conclave-bench/conclave/plugins/mutex/raynaloriginal"
 )
@@ -338,7 +338,7 @@ func TestManyLaps(t *testing.T) {
 // that what a message takes does not grow with the laps but by a byte at 128 of them.
 func TestBytes(t *testing.T) {
 	o := run(t, 5, harness.Scenario{Kind: harness.Closed, Requests: 1000,
-		Think: bus.Constant(0)}, nil)
+		Think: link.Constant(0)}, nil)
 	if each := float64(o.Totals.Bytes) / float64(o.Totals.Sent); o.Status != check.OK || each > 5 {
 		t.Errorf("%s: %.1f bytes for a message, want 5 at most", o.Status, each)
 	}
@@ -379,12 +379,12 @@ func TestSchedules(t *testing.T) {
 		n := 1 + rng.IntN(6)
 		s := harness.Scenario{
 			Kind: harness.Closed, Requests: n * (1 + rng.IntN(3)),
-			Think: bus.Uniform(0, 10*ms), Hold: bus.Uniform(0, 5*ms),
+			Think: link.Uniform(0, 10*ms), Hold: link.Uniform(0, 5*ms),
 		}
 		given := map[string]any{"poll_interval": time.Duration(1+rng.IntN(20)) * ms}
 		o := run(t, n, s, given, func(p *harness.Plan) {
 			p.Seed = seed
-			p.Network.Latency = bus.Uniform(ms/10, 10*ms)
+			p.Network.Latency = link.Uniform(ms/10, 10*ms)
 			p.Network.Unordered = true
 			p.Network.Duplication = 0.1 * float64(seed%2)
 		})

@@ -7,9 +7,9 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/tokenring"
 )
 
@@ -28,7 +28,7 @@ func TestRandomSchedules(t *testing.T) {
 	algotest.RunRandomEntries(t, id, func(p *harness.Plan) {
 		p.Params["rest"] = time.Duration(p.Seed%3) * 2 * ms
 		if p.Seed%12 == 1 {
-			p.Network.Latency = bus.Constant(0)
+			p.Network.Latency = link.Constant(0)
 		}
 	})
 }
@@ -111,7 +111,7 @@ func TestLivelock(t *testing.T) {
 		Events: []harness.Event{{At: ms, Do: harness.DoRequest, Node: 2}},
 	}
 	p := e.Plan(t, id)
-	p.Network.Latency = bus.Constant(0)
+	p.Network.Latency = link.Constant(0)
 	o, err := algotest.Simulate(p)
 	if err != nil || !strings.Contains(o.Reason, "livelock") && o.End.Reason != harness.Livelock {
 		t.Errorf("%s: %s, %v", o.Status, o.Reason, err)

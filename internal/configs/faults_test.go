@@ -1,0 +1,129 @@
+package configs
+
+import (
+	"testing"
+
+	"github.com/conclave-bench/conclave/pkg/check"
+)
+
+// faults is what the experiments below configs/faults must show.
+var faults = map[string]func(*measured){
+	"faults/crash-rate.yaml": crashRate, "faults/loss.yaml": lossSweep,
+	"faults/partition-and-heal.yaml": partitionAndHeal, "faults/flapping.yaml": flapping,
+	"faults/pause.yaml": pause, "faults/churn.yaml": requesters,
+	"faults/lost-token.yaml": lostToken, "faults/after-election.yaml": afterElection,
+	"faults/distribution.yaml": distribution, "faults/open-load.yaml": openLoad,
+}
+
+// TestFailures runs them in simulation, with few repetitions.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	for _, name := range names(t, "faults") {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			holds := faults[name]
+			if holds == nil {
+				t.Fatal("nothing looks for what it promises")
+			}
+			holds(measure(t, name))
+		})
+	}
+}
+
+func crashRate(m *measured) {
+	for _, label := range []string{"bully", "raft"} {
+		var calm, wild, crashes float64
+		for _, n := range []int{3, 5, 9} {
+			m.wants(m.of(label, nodes(n), "crash_rate=0"), "crashes", 0, 0)
+			calm += m.of(label, nodes(n), "crash_rate=0").values["availability"]
+			wild += m.of(label, nodes(n), "crash_rate=1").values["availability"]
+			crashes += m.of(label, nodes(n), "crash_rate=1").values["crashes"]
+		}
+		if crashes < 3 || wild >= calm || calm < 2.99 {
+			m.Errorf("%s: availability %v without crashes, %v with %v of them", label, calm/3, wild/3,
+				crashes)
+		}
+	}
+}
+
+func lossSweep(m *measured) {
+	for _, label := range []string{"bully", "ring-max", "raft", "stable-leader"} {
+		m.wants(m.of(label, "network_loss=0"), "loss_achieved", 0, 0)
+		if got := m.of(label, "network_loss=0.3").values["loss_achieved"]; got < 0.2 || got > 0.4 {
+			m.Errorf("%s: %v of the messages lost, want 0.3", label, got)
+		}
+	}
+}
+
+func partitionAndHeal(m *measured) {
+	m.wants(m.of("bully"), "split_brain_ms", 2000-150, 2000-60)
+	m.wants(m.of("bully"), "heal_ms", 1, 60)
+	m.wants(m.of("bully-quorum"), "split_brain_ms", 0, 0)
+	m.wants(m.of("raft"), "split_brain_ms", 0, 0)
+}
+
+func flapping(m *measured) {
+	bully, quality, stable := m.of("bully"), m.of("bully-quality"), m.of("stable-leader")
+	m.wants(bully, "leader_changes", 40, 60) // away and back, each time
+	m.wants(quality, "leader_changes", 1, 6)
+	m.wants(stable, "leader_changes", 1, 6)
+	m.wants(bully, "availability", 0.5, 0.8)
+	m.wants(quality, "availability", 0.9, 1)
+	m.wants(stable, "availability", 0.9, 1)
+}
+
+func pause(m *measured) {
+	for _, label := range []string{"bully", "raft", "stable-leader"} {
+		m.wants(m.of(label), "pauses", 1, 1)
+		m.wants(m.of(label), "leader_changes", 1, 3)
+	}
+	if m.of("bully").values["split_brain_ms"] <= 0 {
+		m.Errorf("a paused bully gives up when it goes on")
+	}
+}
+
+func requesters(m *measured) {
+	ft := m.of("naimi-trehel-ft")
+	m.wants(ft, "never_granted", 0, 0)
+	if ft.values["crashes"] < 1 || ft.values["recovery_ms"] <= 0 {
+		m.Errorf("naimi-trehel-ft: %v", ft.values)
+	}
+	if c := m.of("naimi-trehel"); c.status[check.Timeout] != fewest || c.values["never_granted"] < 1 {
+		m.Errorf("naimi-trehel: %v, %v never granted", c.status, c.values["never_granted"])
+	}
+}
+
+func lostToken(m *measured) {
+	m.wants(m.of("naimi-trehel-ft"), "tokens_lost", 1, 1)
+	m.wants(m.of("naimi-trehel-ft"), "recovery_ms", 10, 1000)
+	for _, label := range []string{"naimi-trehel", "token-ring"} {
+		c := m.of(label)
+		if c.status[check.Timeout] != fewest || c.values["tokens_lost"] != 1 {
+			m.Errorf("%s: %v, %v tokens lost", label, c.status, c.values["tokens_lost"])
+		}
+	}
+}
+
+func distribution(m *measured) {
+	for _, label := range []string{"bully", "raft", "stable-leader"} {
+		m.wants(m.of(label), "crashes", 50, 50)
+		m.wants(m.of(label), "detection_ms", 10, 250)
+	}
+}
+
+func openLoad(m *measured) {
+	calm := m.of("naimi-trehel-ft", "crash_rate=0.01")
+	wild := m.of("naimi-trehel-ft", "crash_rate=0.5")
+	m.wants(wild, "recovery_ms", 1, 1000)
+	if calm.values["waiting_p99_ms"] >= wild.values["waiting_p99_ms"] || wild.values["crashes"] < 3 {
+		m.Errorf("p99 of waiting: %v ms with few crashes, %v with many",
+			calm.values["waiting_p99_ms"], wild.values["waiting_p99_ms"])
+	}
+}
+
+func afterElection(m *measured) {
+	for _, label := range []string{"bully", "ring-list", "raft"} {
+		m.wants(m.of(label), "crashes", 2, 2)
+		m.wants(m.of(label), "faults_skipped", 0, 0)
+	}
+}

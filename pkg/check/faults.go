@@ -1,0 +1,189 @@
+package check
+
+import (
+	"slices"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// faults counts what went wrong, and how it was noticed.
+type faults struct {
+	setup    *harness.Setup
+	up       []bool // by ID - 1
+	down     int
+	most     int // processes that may be down at once by the rate of crashes
+	since    time.Duration
+	exposed  time.Duration // of all processes that could have crashed by the rate
+	paused   []bool
+	slow     []bool
+	resumed  []time.Duration // when it last went on, or was slow no longer
+	stalled  bool            // somebody was paused or slow
+	impaired int             // processes that are
+
+	crashedAt []time.Duration
+	downtime  []outage        // of those that came back
+	goneAt    []time.Duration // when they were to crash that did
+	outages   sum             // of those that came back: how long they were to be down
+	unnoticed []bool
+	crashes   int
+	pauses    int
+	falsely   int // suspicions of those that are up
+	noticed   sum // from a crash to the first suspicion
+}
+
+// An outage is from a crash to the return.
+type outage struct{ from, to time.Duration }
+
+// A sum is that of durations, and of how many.
+type sum struct {
+	total time.Duration
+	n     int
+}
+
+func (s *sum) add(d time.Duration) {
+	s.total += d
+	s.n++
+}
+
+func (s *sum) mean() float64 { return mean(ms(s.total), s.n) }
+
+func newFaults(s *harness.Setup) faults {
+	n := s.Nodes
+	m := faults{
+		setup: s, up: make([]bool, n), most: s.Faults.Most(n), paused: make([]bool, n),
+		slow: make([]bool, n), resumed: make([]time.Duration, n), crashedAt: make([]time.Duration, n),
+		unnoticed: make([]bool, n), goneAt: make([]time.Duration, n),
+	}
+	for i := range m.up {
+		m.up[i] = !slices.Contains(s.Crashed, s.Graph.Peers()[i])
+		if !m.up[i] {
+			m.down++
+		}
+	}
+	return m
+}
+
+func (m *faults) elapse(at time.Duration) {
+	if at > m.since {
+		if m.down < m.most {
+			m.exposed += time.Duration(len(m.up)-m.down) * (at - m.since)
+		}
+		m.since = at
+	}
+}
+
+func (m *faults) record(r *trace.Record) {
+	if r.Process == 0 {
+		return
+	}
+	p := r.Process - 1
+	switch r.Type {
+	case trace.Crash:
+		m.elapse(r.At)
+		m.impair(p, false, false)
+		m.up[p] = false
+		m.crashedAt[p], m.goneAt[p], m.unnoticed[p] = r.At, time.Duration(r.Arg), true
+		m.crashes++
+		m.down++
+	case trace.Up:
+		if r.Incarnation > 0 {
+			m.elapse(r.At)
+			m.up[p], m.unnoticed[p] = true, false
+			m.downtime = append(m.downtime, outage{m.crashedAt[p], r.At})
+			m.outages.add(time.Duration(r.Arg) - m.goneAt[p])
+			m.down--
+		}
+	case trace.Pause:
+		m.impair(p, true, m.slow[p])
+		m.pauses++
+	case trace.Resume:
+		m.impair(p, false, m.slow[p])
+		m.resumed[p] = r.At
+	case trace.Slow:
+		m.impair(p, m.paused[p], r.Arg > 0)
+		m.resumed[p] = r.At
+	case trace.Suspect:
+		m.suspect(r)
+	}
+}
+
+// impair notes whether process i is paused or slow from now on.
+func (m *faults) impair(i uint32, paused, slow bool) {
+	if m.paused[i] || m.slow[i] {
+		m.impaired--
+	}
+	m.paused[i], m.slow[i] = paused, slow
+	if paused || slow {
+		m.impaired++
+		m.stalled = true
+	}
+}
+
+func (m *faults) suspect(r *trace.Record) {
+	if r.Peer == 0 || !m.detects() {
+		return // a script's own
+	}
+	of := r.Peer - 1
+	switch {
+	case m.up[of] && !m.paused[of]:
+		m.falsely++
+	case m.unnoticed[of]:
+		m.unnoticed[of] = false
+		m.noticed.add(r.At - m.crashedAt[of])
+	}
+}
+
+// excused says whether a message may be late because its receiver was paused or
+// slow.
+func (m *faults) excused(r *trace.Record) bool {
+	p := r.Process - 1
+	return m.stalled && (m.slow[p] || m.paused[p] || m.resumed[p] > 0 && r.Due <= m.resumed[p])
+}
+
+// rate is how often a live process crashed, per second, counted while the rate
+// allowed it; NaN if it never did.
+func (m *faults) rate() float64 { return ratio(float64(m.crashes), m.exposed.Seconds()) }
+
+// uptime is how long processes were up from the start until an instant, all together.
+func (m *faults) uptime(until time.Duration) time.Duration {
+	total := time.Duration(len(m.up)) * until
+	for i, up := range m.up {
+		if !up {
+			total -= max(until-m.crashedAt[i], 0)
+		}
+	}
+	for _, d := range m.downtime {
+		total -= max(min(d.to, until)-d.from, 0)
+	}
+	return total
+}
+
+// metrics has the time to a suspicion if there was a crash that a detector could
+// have noticed.
+func (m *faults) metrics() []Metric {
+	out := []Metric{
+		{"crashes", float64(m.crashes)},
+		{"pauses", float64(m.pauses)},
+		{"crash_rate_achieved", m.rate()},
+	}
+	if n := m.outages.n; n > 0 {
+		had := time.Duration(0)
+		for _, d := range m.downtime {
+			had += d.to - d.from
+		}
+		out = append(out, Metric{"outage_requested_ms", m.outages.mean()},
+			Metric{"outage_achieved_ms", mean(ms(had), n)})
+	}
+	if m.crashes > 0 && m.detects() {
+		out = append(out, Metric{"suspicion_ms", m.noticed.mean()})
+	}
+	return append(out, Metric{"false_suspicions", float64(m.falsely)})
+}
+
+// detects says whether there is a failure detector.
+func (m *faults) detects() bool {
+	kind := m.setup.Detector.Kind
+	return kind != "" && kind != "none"
+}

@@ -1,0 +1,204 @@
+package experiment
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/harness"
+)
+
+// faults fills in what goes wrong, and checks it against the cell.
+func (v *variant) faults(p *harness.Plan) {
+	f := &v.set.Faults
+	if f.CrashRate > 0 {
+		p.Faults = harness.Faults{CrashRate: f.CrashRate, Downtime: f.Downtime, MaxDown: f.MaxDown}
+		switch {
+		case f.MaxDown > p.Nodes:
+			v.wrong("faults.max_down", "%d of %d nodes; want at most that", f.MaxDown, p.Nodes)
+		case mostDown(p) == 0:
+			v.wrong("faults.crash_rate", "%v, but faults.max_down 0 lets a minority be down, which "+
+				"with nodes %d is nobody; set that", formatFloat(f.CrashRate), p.Nodes)
+		}
+	}
+	for i := range f.Events {
+		v.event(&f.Events[i], p)
+		p.Faults.Events = v.put(p.Faults.Events, &f.Events[i])
+	}
+	idle := p.Faults.CrashRate == 0 && len(f.Events) == 0
+	if p.Scenario.Kind == harness.Churn && idle && !v.varies("faults") {
+		v.wrong("scenario.kind", "churn, and nothing fails; set faults.crash_rate, as 0.5, "+
+			"or faults.events")
+	}
+	listens := v.contender.alg.Spec.Needs.Detector != algo.NoDetector
+	if h := hazardsOf(p); h.cut != "" && listens && p.Detector.Kind == "perfect" {
+		v.remarks = append(v.remarks, "detector perfect never suspects the living, so that a partition "+
+			"goes unseen; heartbeat and phi see it")
+	}
+}
+
+// mostDown is how many processes can be down at once by crashes at a rate.
+func mostDown(p *harness.Plan) int {
+	if p.Faults.MaxDown > 0 {
+		return p.Faults.MaxDown
+	}
+	return (p.Nodes - 1) / 2
+}
+
+// varies says whether the sweep varies anything in a block.
+func (d *draft) varies(block string) bool {
+	return slices.ContainsFunc(d.axes, func(a axis) bool {
+		return slices.ContainsFunc(a.keys, func(s swept) bool { return covers(block, s.key) })
+	})
+}
+
+// put appends the event, unless it is about a kind of message that this algorithm
+// does not have: another of those compared does.
+func (v *variant) put(list []harness.Event, e *event) []harness.Event {
+	own := kindsOf(v.contender.alg)
+	if e.Kind == "" || slices.Contains(own, e.Kind) {
+		return append(list, e.Event)
+	}
+	v.remarks = append(v.remarks, e.key+" never happens: no message is called "+clip(e.Kind)+
+		" (has: "+strings.Join(own, ", ")+")")
+	return list
+}
+
+func kindsOf(a *algo.Algorithm) (kinds []string) {
+	for _, m := range a.Spec.Messages {
+		kinds = append(kinds, m.Kind())
+	}
+	return kinds
+}
+
+// event checks an event against the cell.
+func (v *variant) event(e *event, p *harness.Plan) {
+	v.eventProcesses(e, p)
+	v.eventTime(e, p)
+	v.eventVerb(e)
+	v.eventWho(e, p)
+	if e.Kind == "" {
+		return
+	}
+	var kinds []string
+	for _, c := range v.contenders {
+		kinds = append(kinds, kindsOf(c.alg)...)
+	}
+	if slices.Sort(kinds); !slices.Contains(kinds, e.Kind) {
+		near := ""
+		if k := algo.Nearest(strings.ToUpper(clip(e.Kind)), kinds); k != "" {
+			near = "; did you mean " + strconv.Quote(k) + "?"
+		}
+		v.add(e.at, join(e.key, "kind"), "no message is called %q%s (has: %s)", clip(e.Kind), near,
+			strings.Join(slices.Compact(kinds), ", "))
+	}
+}
+
+// eventProcesses checks that the processes named are there.
+func (v *variant) eventProcesses(e *event, p *harness.Plan) {
+	process := func(name string, id algo.ID) {
+		if int(id) > p.Nodes {
+			v.add(e.at, join(e.key, name), "process %d of %d", id, p.Nodes)
+		}
+	}
+	process(e.whom, e.Node)
+	for _, q := range e.Nodes {
+		process("who", q)
+	}
+	process("of", e.Of)
+	process("target", e.Target)
+	for _, q := range slices.Concat(e.Groups...) {
+		process("groups", algo.ID(q))
+	}
+	for _, l := range e.Links {
+		process("links", algo.ID(max(l[0], l[1])))
+	}
+}
+
+// eventTime checks that there is time for the event.
+func (v *variant) eventTime(e *event, p *harness.Plan) {
+	limit, of := p.TimeLimit, "time_limit"
+	if s := &p.Scenario; s.Kind == harness.Churn && s.Duration < limit {
+		limit, of = s.Duration, "scenario.duration"
+	}
+	for _, t := range []struct {
+		name string
+		at   time.Duration
+	}{{"at", e.At}, {"every", e.Every}, {"wait", e.Wait}} {
+		if t.at >= limit {
+			v.add(e.at, join(e.key, t.name), "%v is not before the %s %v", t.at, of, limit)
+		}
+	}
+}
+
+// eventVerb checks that what happens, and what it waits for, is of the problem.
+func (v *variant) eventVerb(e *event) {
+	a := v.contender.alg
+	problem := func(name, word string, p algo.Problem) {
+		if a.Problem != p {
+			what := map[algo.Problem]string{
+				algo.Election: "elections", algo.MutualExclusion: "mutual exclusion",
+			}[p]
+			v.add(e.at, join(e.key, name), "%s is for %s, not for %s", word, what, a.ID)
+		}
+	}
+	switch {
+	case e.Do == harness.DoElect:
+		problem("do", e.Do, algo.Election)
+	case e.Do == harness.DoRequest:
+		problem("do", e.Do, algo.MutualExclusion)
+	case verbOf(e.Do) == nil && !commanded(a):
+		has := append(verbs(true), partition)
+		v.add(e.at, join(e.key, "do"), "unknown %q%s (has: %s; %s has no operations of its own)",
+			clip(e.Do), meant(e.Do, has), strings.Join(has, ", "), a.ID)
+	}
+	switch e.On {
+	case "elected":
+		problem("on", e.On, algo.Election)
+	case "granted":
+		problem("on", e.On, algo.MutualExclusion)
+	}
+	switch e.Who {
+	case "leader", "successor-of-leader":
+		problem("who", e.Who, algo.Election)
+	case "in-critical-section":
+		problem("who", e.Who, algo.MutualExclusion)
+	case "token-holder":
+		if a.Spec.Token == "" {
+			v.add(e.at, join(e.key, "who"), "token-holder, but %s has no token that a message hands on "+
+				"(\"bench describe\" shows it)", a.ID)
+		}
+	}
+	leads := e.Shape == "majority" || e.Shape == "minority" ||
+		e.Shape != "" && e.Shape != "bridge" && slices.Contains(centred, e.Shape) &&
+			e.Who == "" && e.Node == algo.None && e.Nodes == nil
+	if leads && a.Problem != algo.Election {
+		v.add(e.at, join(e.key, "shape"), "%s is around the leader, whom %s does not have; name who, or "+
+			"write halves, random or groups", e.Shape, a.ID)
+	}
+}
+
+// leastNodes is how many processes a shape needs for a message to be stopped.
+var leastNodes = map[string]int{"majority": 3, "minority": 3, "bridge": 3, "ring": 4}
+
+// tooFew says that a network of so many nodes cannot fall apart so; "": it can.
+func tooFew(shape string, nodes int) string {
+	least := max(leastNodes[shape], 2)
+	if shape == "" || nodes >= least {
+		return ""
+	}
+	return fmt.Sprintf("%s stops no message among %d nodes; want at least %d", shape, nodes, least)
+}
+
+// eventWho checks that there is somebody to whom it can happen.
+func (v *variant) eventWho(e *event, p *harness.Plan) {
+	if text := tooFew(e.Shape, p.Nodes); text != "" {
+		v.add(e.at, join(e.key, "shape"), "%s", text)
+	}
+	if e.Who == "minority" && p.Nodes < 3 {
+		v.add(e.at, join(e.key, "who"), "a minority of %d nodes is nobody", p.Nodes)
+	}
+}

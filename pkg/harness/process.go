@@ -1,0 +1,371 @@
+package harness
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// A Runtime is what an executor provides to its processes.
+type Runtime interface {
+	// Send hands a message to the network, which decides its fate.
+	Send(m *Process, to algo.ID, msg Outgoing)
+	// Alarm asks for m.Alarm(a) at the instant at. Alarms are never taken back:
+	// m drops those that no longer count.
+	Alarm(m *Process, at time.Duration, a Alarm)
+	// Record notes what happened to m now. The record is the caller's again
+	// when Record returns.
+	Record(m *Process, r *trace.Record)
+	// Save keeps packed, an encoded message, for m's next incarnation. The bytes are
+	// the caller's again when Save returns.
+	Save(m *Process, packed []byte)
+	// Done says that m's application has had all its entries.
+	Done(m *Process)
+}
+
+// An Outgoing is a message on its way to the network.
+type Outgoing struct {
+	Msg    algo.Message // nil: a heartbeat
+	Packed []byte       // Msg encoded; the caller's again when Send returns
+	Kind   uint8
+	Plane  uint8
+	Depth  uint32
+}
+
+// Heartbeat is the kind of the detector's own messages on its plane.
+const Heartbeat = 255
+
+// IsHeartbeat says whether the record of a message is of one that is the detector's
+// own, which no algorithm sees.
+func IsHeartbeat(r *trace.Record) bool { return r.Plane == trace.Detection && r.Kind == Heartbeat }
+
+// An Alarm names why a process wants to be woken.
+type Alarm struct {
+	Slot uint16 // what for: one of the slots below, or an algorithm timer
+	Gen  uint32 // of the timer: an alarm of an older generation is void
+	Arg  uint32 // the process that a suspicion is about
+}
+
+// The slots of alarms.
+const (
+	slotRelease = iota // the application leaves the critical section
+	slotRequest        // the application asks for it
+	slotBeat           // the detector sends heartbeats
+	slotWatch          // the detector looks for silent processes
+	slotSuspect        // the perfect detector suspects Arg
+	slotRestore        // the perfect detector trusts Arg again
+	slotElect          // the process named a leader that was suspected already
+	slotTimers         // from here on: timers of the algorithm
+)
+
+// Class is the alarm's rank among the events of one instant: commands of the
+// application come last.
+func (a Alarm) Class() Class {
+	if a.Slot <= slotRequest {
+		return Application
+	}
+	return TimerExpiry
+}
+
+// planned says whether an alarm, once asked for, will change something.
+func (a Alarm) planned() bool {
+	return a.Slot < slotTimers && a.Slot != slotBeat && a.Slot != slotWatch
+}
+
+// Fixed says whether the instant of the alarm does not move with the event that asks
+// for it: an arrival of open load, a crash and its notice, the phase of heartbeats.
+func (a Alarm) Fixed(s *Setup) bool {
+	return a.Slot == slotRequest && s.Scenario.Kind == Open ||
+		a.Slot >= slotBeat && a.Slot <= slotRestore
+}
+
+// A Process is one process of the algorithm with its application and its
+// failure detector. An executor calls its methods one at a time, with the
+// instant of the event.
+type Process struct {
+	ID          algo.ID
+	Incarnation uint32
+	// Due is the instant at which a later incarnation was to be up.
+	Due time.Duration
+	// Timers is how many timers of the algorithm are pending.
+	Timers int
+	// Planned is how many alarms of the application and of the perfect detector
+	// are pending.
+	Planned int
+	// Inside is true in the critical section.
+	Inside bool
+	// Fed is how many events the algorithm has handled.
+	Fed uint64
+	// Leader is whom the process names.
+	Leader algo.ID
+
+	setup   *Setup
+	runtime Runtime
+	step    *algo.Stepper
+	timers  []timer
+	packed  []byte // to encode into
+	depth   uint32
+	rec     trace.Record
+	app     application
+	det     detector
+	// suspects are whom the detector suspects at present.
+	suspects []algo.ID
+	doubting bool // it will look at the named leader again
+}
+
+type timer struct {
+	name  algo.Timer
+	gen   uint32
+	armed bool
+}
+
+// NewProcess makes process id. Processes that never run at the same time may
+// share buf.
+func NewProcess(s *Setup, w Runtime, id algo.ID, incarnation uint32, saved algo.Message,
+	buf *algo.Buffer) *Process {
+	c := s.Config(id, incarnation, saved)
+	m := &Process{
+		ID: id, Incarnation: incarnation, Leader: c.Leader, setup: s, runtime: w,
+		step: s.stepper(c, buf),
+	}
+	m.app.init(m)
+	return m
+}
+
+// stepper makes the process that c is about, with a random source of its own.
+func (s *Setup) stepper(c algo.Config, buf *algo.Buffer) *algo.Stepper {
+	seed := Derive(s.Seed, "algorithm "+s.Label, uint64(c.ID), uint64(c.Incarnation))
+	return algo.NewStepper(s.Alg, c, seed, buf)
+}
+
+// Start begins the process's life at now.
+func (m *Process) Start(now time.Duration) {
+	m.rec = trace.Record{At: now, Type: trace.Up, Arg: uint64(m.Due)}
+	m.record()
+	m.feed(now, algo.Event{Type: algo.Start})
+	m.app.start(m, now)
+	m.det.start(m, now)
+}
+
+// Deliver hands a message to the process. Depth is the message's.
+func (m *Process) Deliver(now time.Duration, from algo.ID, plane, kind uint8, msg algo.Message,
+	depth uint32) {
+	if plane == trace.Detection && kind == Heartbeat {
+		m.det.heard(m, now, from)
+		return
+	}
+	m.depth = max(m.depth, depth)
+	m.feed(now, algo.Event{Type: algo.Receive, Peer: from, Msg: msg})
+}
+
+// Alarm is the alarm a that the process has asked for.
+func (m *Process) Alarm(now time.Duration, a Alarm) {
+	if a.planned() {
+		m.Planned--
+	}
+	switch a.Slot {
+	case slotRelease:
+		m.app.release(m, now)
+	case slotRequest:
+		m.app.arrival(m, now)
+	case slotBeat:
+		m.det.beat(m, now)
+	case slotWatch:
+		if a.Gen == m.det.gen {
+			m.det.watch(m, now)
+		}
+	case slotSuspect:
+		m.Suspect(now, algo.ID(a.Arg), false)
+	case slotRestore:
+		m.restore(now, algo.ID(a.Arg))
+	case slotElect:
+		m.doubting = false
+		if slices.Contains(m.suspects, m.Leader) {
+			m.Elect(now)
+		}
+	default:
+		t := &m.timers[a.Slot-slotTimers]
+		if t.armed && t.gen == a.Gen {
+			t.armed = false
+			m.Timers--
+			m.rec = trace.Record{At: now, Type: trace.Timeout, Text: string(t.name)}
+			m.record()
+			m.feed(now, algo.Event{Type: algo.Timeout, Timer: t.name})
+		}
+	}
+}
+
+// Elect makes the process an initiator of an election.
+func (m *Process) Elect(now time.Duration) {
+	m.note(now, trace.Elect, algo.None, 0)
+	m.feed(now, algo.Event{Type: algo.Elect})
+}
+
+// Suspect tells the process that p is gone. An elector that does not listen to
+// a detector itself becomes an initiator if p is the leader that it named, or
+// in any case if certain.
+func (m *Process) Suspect(now time.Duration, p algo.ID, certain bool) {
+	m.note(now, trace.Suspect, p, 0)
+	if !certain && !slices.Contains(m.suspects, p) { // a script's suspicion is of that instant
+		m.suspects = append(m.suspects, p)
+	}
+	switch {
+	case m.step.Monitors():
+		m.feed(now, algo.Event{Type: algo.Suspect, Peer: p})
+	case m.setup.Alg.Problem == algo.Election && (certain || m.Leader == p):
+		m.Elect(now)
+	}
+}
+
+// restore withdraws a suspicion. An elector that does not listen to a detector
+// looks for a leader anew, so that two halves find one again.
+func (m *Process) restore(now time.Duration, p algo.ID) {
+	m.note(now, trace.Restore, p, 0)
+	m.suspects = slices.DeleteFunc(m.suspects, func(q algo.ID) bool { return q == p })
+	switch {
+	case m.step.Monitors():
+		m.feed(now, algo.Event{Type: algo.Restore, Peer: p})
+	case m.setup.Alg.Problem == algo.Election:
+		m.Elect(now)
+	}
+}
+
+// Do gives the process an operation of its algorithm's own.
+func (m *Process) Do(now time.Duration, op string, target algo.ID) {
+	m.rec = trace.Record{At: now, Type: trace.Do, Peer: uint32(target), Text: op}
+	m.record()
+	m.feed(now, algo.Event{Type: algo.Do, Op: op, Peer: target})
+}
+
+// Invariant says whether the process's own invariant holds, and if not, whose.
+func (m *Process) Invariant() error {
+	if err := m.step.Invariant(); err != nil {
+		return fmt.Errorf("process %d: invariant: %w", m.ID, err)
+	}
+	return nil
+}
+
+// Plugin is the algorithm's process, for tests.
+func (m *Process) Plugin() algo.Process { return m.step.Process() }
+
+// alarm asks the runtime for a and keeps count.
+func (m *Process) alarm(at time.Duration, a Alarm) {
+	if a.planned() {
+		m.Planned++
+	}
+	m.runtime.Alarm(m, at, a)
+}
+
+// feed hands ev to the algorithm and carries out what it asks for.
+func (m *Process) feed(now time.Duration, ev algo.Event) {
+	m.Fed++
+	effects := m.step.Step(now, ev)
+	if m.setup.Watch != nil {
+		m.setup.Watch(now, m, ev, effects)
+	}
+	for i := range effects {
+		e := &effects[i]
+		switch e.Op {
+		case algo.OpSend:
+			m.send(e.Peer, e.Msg)
+		case algo.OpSetTimer:
+			m.setTimer(now, e.Timer, e.After)
+		case algo.OpCancelTimer:
+			if t, _ := m.timer(e.Timer); t.armed {
+				t.armed = false
+				m.Timers--
+			}
+		case algo.OpGranted:
+			m.app.granted(m, now)
+		case algo.OpElected:
+			m.elected(now, e.Peer, e.Term)
+		case algo.OpSave:
+			_, m.packed = m.setup.Alg.Pack(m.packed[:0], m.ID, "saves", e.Msg)
+			m.runtime.Save(m, m.packed)
+		case algo.OpLog:
+			m.rec = trace.Record{At: now, Type: trace.Log, Text: e.Text}
+			m.record()
+		}
+	}
+}
+
+// elected notes whom the process names. One that is suspected already will not
+// be suspected again, so the elector is told that it is no leader: not before
+// the detector had its time to see that the named one is back.
+func (m *Process) elected(now time.Duration, leader algo.ID, term uint64) {
+	if m.Leader = leader; int(leader) > m.setup.Nodes { // a breach of agreement, which the judge sees
+		m.Leader = algo.None
+	}
+	m.note(now, trace.Elected, leader, term)
+	m.det.follow(m, now)
+	if !m.doubting && !m.step.Monitors() && slices.Contains(m.suspects, leader) {
+		m.doubting = true
+		d := &m.setup.Detector
+		m.alarm(now+d.Delay+d.Interval, Alarm{Slot: slotElect})
+	}
+}
+
+func (m *Process) send(to algo.ID, msg algo.Message) {
+	var kind uint8
+	kind, m.packed = m.setup.Alg.Pack(m.packed[:0], m.ID, "sends", msg)
+	out := Outgoing{Msg: msg, Packed: m.packed, Kind: kind, Plane: trace.Data, Depth: m.depth + 1}
+	if m.setup.Alg.Auxiliary(kind) {
+		out.Plane, out.Depth = trace.Detection, m.depth
+	}
+	m.runtime.Send(m, to, out)
+}
+
+func (m *Process) setTimer(now time.Duration, name algo.Timer, after time.Duration) {
+	t, slot := m.timer(name)
+	t.gen++
+	if !t.armed {
+		t.armed = true
+		m.Timers++
+	}
+	m.alarm(now+after, Alarm{Slot: slot, Gen: t.gen})
+}
+
+func (m *Process) timer(name algo.Timer) (*timer, uint16) {
+	for i := range m.timers {
+		if m.timers[i].name == name {
+			return &m.timers[i], uint16(slotTimers + i)
+		}
+	}
+	if len(m.timers) == algo.MaxTimers {
+		panic(algo.TooManyTimers(m.ID))
+	}
+	m.timers = append(m.timers, timer{name: name})
+	return &m.timers[len(m.timers)-1], uint16(slotTimers + len(m.timers) - 1)
+}
+
+func (m *Process) note(now time.Duration, t trace.Type, peer algo.ID, arg uint64) {
+	m.rec = trace.Record{At: now, Type: t, Peer: uint32(peer), Arg: arg}
+	m.record()
+}
+
+func (m *Process) record() {
+	m.rec.Process, m.rec.Incarnation = uint32(m.ID), m.Incarnation
+	m.rec.Depth = m.depth
+	m.runtime.Record(m, &m.rec)
+}
+
+// Obey carries out an instruction that is about this process.
+func (m *Process) Obey(now time.Duration, i Instruction) {
+	switch i.Do {
+	case DoElect:
+		m.Elect(now)
+	case DoSuspect:
+		p := i.Of
+		if p == algo.None {
+			p = m.setup.Leader
+		}
+		m.Suspect(now, p, true)
+	case DoRequest:
+		m.Request(now, i.At)
+	default:
+		m.Do(now, i.Do, i.Of)
+	}
+}

@@ -1,0 +1,177 @@
+// Package bus is the network: what happens to a message on its way (latency,
+// loss, duplication, order, cut links), decided by one piece of code in both
+// worlds, and the NATS server and connections that carry messages between real
+// nodes.
+//
+// The model acts on messages, above TCP, since TCP turns loss into latency. It
+// is a pure function of a seed: the k-th message of a link meets the same luck
+// on sockets and in simulation, however threads interleave.
+package link
+
+import (
+	"fmt"
+	"time"
+)
+
+// A Network says what the links do to messages. All links are alike, but for the
+// latencies of regions.
+type Network struct {
+	Latency     Latency `json:"latency"`
+	Loss        float64 `json:"loss"`            // probability, independent for each message and copy
+	Burst       *Burst  `json:"burst,omitempty"` // in place of Loss
+	Duplication float64 `json:"duplication"`     // probability that the network makes a second copy
+	Unordered   bool    `json:"unordered"`       // messages of a link arrive as their latencies fall
+	Seed        uint64  `json:"seed"`
+}
+
+// Check says what is wrong with n; nil if nothing is.
+func (n *Network) Check() error {
+	if !(n.Loss >= 0 && n.Loss <= 1) {
+		return fmt.Errorf("loss: %v, want a probability from 0 to 1", n.Loss)
+	}
+	if !(n.Duplication >= 0 && n.Duplication <= 1) {
+		return fmt.Errorf("duplication: %v, want a probability from 0 to 1", n.Duplication)
+	}
+	if n.Burst != nil {
+		if n.Loss > 0 {
+			return fmt.Errorf("loss: %v and a burst: want one of them", n.Loss)
+		}
+		if err := n.Burst.Check(); err != nil {
+			return err
+		}
+	}
+	return n.Latency.Check()
+}
+
+// LossRate is the share of messages that the network loses in the long run.
+func (n *Network) LossRate() float64 {
+	if n.Burst != nil {
+		return n.Burst.mean()
+	}
+	return n.Loss
+}
+
+// A Flow is the sender's side of one directed link on one plane: how many
+// messages went, and when the last is due. The zero value is not ready: see
+// Network.Flow.
+type Flow struct {
+	Sent uint64        // messages handed to the link so far
+	due  time.Duration // of the last copy
+	base uint64
+	own  *Latency // in place of the network's: where the link has one
+	bad  bool     // bursts: the state in which the last message met the link
+}
+
+// Flow makes the state of the link from -> to on a plane, for one incarnation
+// of the sender.
+func (n *Network) Flow(plane uint8, from, incarnation, to uint32) Flow {
+	h := mix(n.Seed ^ 0x636f6e636c617665)
+	h = mix(h ^ uint64(plane)<<32 ^ uint64(from))
+	h = mix(h ^ uint64(incarnation)<<32 ^ uint64(to))
+	f := Flow{base: h}
+	if n.Latency.Distribution == regions {
+		f.own = n.Latency.link(from, to)
+	}
+	if n.Burst != nil {
+		f.bad = n.Burst.first(h)
+	}
+	return f
+}
+
+// Skip makes f, fresh from Flow, what it is after k messages, in the time that few
+// take. When they were due is lost with it: what comes next waits for none of them.
+func (n *Network) Skip(f *Flow, k uint64) {
+	f.Sent = k
+	if n.Burst != nil {
+		f.bad = n.Burst.after(f.base, k)
+	}
+}
+
+// A Fate is what becomes of one message, but for cut links and crashed
+// receivers: those are known when it is due.
+type Fate struct {
+	Seq        uint64 // k: 1 for the first message of the flow
+	Due        time.Duration
+	Lost       bool
+	Duplicated bool
+	CopyDue    time.Duration // of the duplicate
+	CopyLost   bool
+	// Held and CopyHeld are how much later they are due than their latencies say, so
+	// that they do not overtake.
+	Held, CopyHeld time.Duration
+}
+
+// The draws of one message. Each has its own number, so that one that is not
+// needed is not made and moves none of the others.
+const (
+	drawLoss = iota
+	drawLatency
+	drawDuplication
+	drawCopyLoss
+	drawCopyLatency
+	drawState // of a link with bursts: the next
+	drawFirst // and, of message 1, the one before
+	draws     = 8
+)
+
+// Send decides the fate of the next message of f, handed over at sent, in the
+// override that holds on the link then; nil if none does. Times are offsets from
+// the trial's start.
+func (n *Network) Send(f *Flow, sent time.Duration, override *Override) Fate {
+	at := f.base + f.Sent*draws*golden
+	f.Sent++
+	latency, loss := &n.Latency, n.Loss
+	if f.own != nil {
+		latency = f.own
+	}
+	if n.Burst != nil {
+		f.bad = n.Burst.next(f.bad, at)
+		loss = n.Burst.loss(f.bad)
+	}
+	if override != nil {
+		if override.Latency != nil {
+			latency = override.Latency
+		}
+		if override.Loss != nil {
+			loss = *override.Loss
+		}
+	}
+	fate := Fate{Seq: f.Sent}
+	fate.Due, fate.Held = n.due(f, sent+latency.Draw(draw(at, drawLatency)))
+	if loss > 0 {
+		fate.Lost = chance(draw(at, drawLoss), loss)
+	}
+	if n.Duplication > 0 && chance(draw(at, drawDuplication), n.Duplication) {
+		fate.Duplicated = true
+		fate.CopyDue, fate.CopyHeld = n.due(f, sent+latency.Draw(draw(at, drawCopyLatency)))
+		fate.CopyLost = chance(draw(at, drawCopyLoss), loss)
+	}
+	return fate
+}
+
+// due is when a copy is delivered whose latency ends at end, and how much later than
+// that. On a FIFO link it never overtakes the copy before it, not even one that is lost:
+// the link does not know that yet.
+func (n *Network) due(f *Flow, end time.Duration) (at, held time.Duration) {
+	if n.Unordered {
+		return end, 0
+	}
+	f.due = max(end, f.due)
+	return f.due, f.due - end
+}
+
+const golden = 0x9e3779b97f4a7c15
+
+// mix is the finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): a
+// bijection that spreads every bit of x over all bits.
+func mix(x uint64) uint64 {
+	x += golden
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+func draw(at uint64, number uint64) uint64 { return mix(at + number*golden) }
+
+// chance is true for a share p of all u. Exact at 0 and at 1.
+func chance(u uint64, p float64) bool { return float64(u>>11)*0x1p-53 < p }
