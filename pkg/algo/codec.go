@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"strings"
 	"sync"
 )
 
@@ -16,6 +17,9 @@ const CodecVersion = 1
 // own: version, index of its kind, then its fields in order, integers as
 // variable-length numbers (signed ones zigzag), strings and slices behind their
 // length. It holds no field names and no types: both ends have the Spec.
+//
+// A kind is told by its Go type, but for Raw, which is told by its name and whose body
+// is encoded as it is.
 //
 // A Codec does not change after NewCodec and may be shared.
 type Codec struct {
@@ -31,6 +35,20 @@ type kind struct {
 
 	scratch *sync.Pool // of *typ, to decode into: what becomes the message is a copy
 }
+
+// Raw is a message of the kind Name whose body nobody but the algorithm reads: for
+// algorithms that are not written in Go, or whose messages are encoded already. A Spec
+// declares such a kind as Raw{Name: "REQUEST"}, beside messages of Go types if it likes.
+// The body is a string because a message, once sent, does not change.
+type Raw struct{ Name, Body string }
+
+// Kind is r.Name.
+func (r Raw) Kind() string { return r.Name }
+
+// String is the body in quotes, as transcripts show it.
+func (r Raw) String() string { return fmt.Sprintf("{%#q}", r.Body) }
+
+var rawType = reflect.TypeFor[Raw]()
 
 type field struct {
 	op    fieldOp
@@ -53,33 +71,58 @@ const (
 	opStruct
 )
 
-// NewCodec makes the codec of these kinds of messages, given as zero values.
+// NewCodec makes the codec of these kinds of messages, given as zero values; of a Raw,
+// the name alone counts.
 func NewCodec(messages ...Message) (*Codec, error) {
 	c := &Codec{}
-	names := map[string]bool{}
+	if len(messages) > math.MaxUint8 {
+		return nil, fmt.Errorf("%d kinds of messages, at most %d", len(messages), math.MaxUint8)
+	}
 	for _, m := range messages {
 		t := reflect.TypeOf(m)
 		if t == nil || t.Kind() != reflect.Struct {
 			return nil, fmt.Errorf("message %T: want a struct value", m)
 		}
-		if names[m.Kind()] || m.Kind() == "" {
-			return nil, fmt.Errorf("message %T: kind %q is empty or taken", m, m.Kind())
+		if err := c.refuse(m.Kind(), t); err != nil {
+			return nil, err
 		}
-		names[m.Kind()] = true
-		plan, plain, err := planStruct(t, 0)
-		if err != nil {
-			return nil, fmt.Errorf("message %s: %w", m.Kind(), err)
+		k := kind{name: m.Kind(), typ: t, plain: true}
+		if t != rawType {
+			var err error
+			if k.plan, k.plain, err = planStruct(t, 0); err != nil {
+				return nil, fmt.Errorf("message %s: %w", k.name, err)
+			}
+			k.zero = reflect.Zero(t).Interface().(Message)
+			k.scratch = &sync.Pool{New: func() any { return reflect.New(t).Interface() }}
 		}
-		c.kinds = append(c.kinds, kind{
-			name: m.Kind(), typ: t, zero: reflect.Zero(t).Interface().(Message),
-			plan: plan, plain: plain,
-			scratch: &sync.Pool{New: func() any { return reflect.New(t).Interface() }},
-		})
-	}
-	if len(c.kinds) > math.MaxUint8 {
-		return nil, fmt.Errorf("%d kinds of messages, at most %d", len(c.kinds), math.MaxUint8)
+		c.kinds = append(c.kinds, k)
 	}
 	return c, nil
+}
+
+// refuse says why no kind can have this name and type, next to those that there are.
+func (c *Codec) refuse(name string, t reflect.Type) error {
+	if !kindName(name) {
+		return fmt.Errorf("message %v: kind %q: want 1 to 64 letters, digits, '_' and '-'", t, name)
+	}
+	for i := range c.kinds {
+		switch k := &c.kinds[i]; {
+		case k.name == name:
+			return fmt.Errorf("message %v: kind %q is taken", t, name)
+		case k.typ == t && t != rawType:
+			return fmt.Errorf("message %v: it is of kind %q and of kind %q, but a Go type tells one kind; "+
+				"give each kind a type of its own, or declare both as algo.Raw", t, k.name, name)
+		}
+	}
+	return nil
+}
+
+// kindName says whether s can name a kind in tables, traces and scripts.
+func kindName(s string) bool {
+	odd := func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '-'
+	}
+	return s != "" && len(s) <= 64 && strings.IndexFunc(s, odd) < 0
 }
 
 func planStruct(t reflect.Type, depth int) (plan []field, plain bool, err error) {
@@ -150,7 +193,7 @@ func (c *Codec) Kinds() []string {
 func (c *Codec) KindOf(m Message) (uint8, bool) {
 	t := reflect.TypeOf(m)
 	for i := range c.kinds {
-		if c.kinds[i].typ == t {
+		if c.kinds[i].typ == t && (t != rawType || c.kinds[i].name == m.Kind()) {
 			return uint8(i), true
 		}
 	}
@@ -164,6 +207,9 @@ func (c *Codec) Plain(kind uint8) bool { return c.kinds[kind].plain }
 // Append appends the encoding of m, whose kind is given, to b.
 func (c *Codec) Append(b []byte, kind uint8, m Message) []byte {
 	b = append(b, CodecVersion, kind)
+	if raw, ok := m.(Raw); ok {
+		return append(b, raw.Body...)
+	}
 	if len(c.kinds[kind].plan) == 0 {
 		return b
 	}
@@ -245,6 +291,9 @@ func (c *Codec) Decode(b []byte) (Message, uint8, error) {
 		return nil, 0, fmt.Errorf("message of unknown kind %d", b[1])
 	}
 	k := &c.kinds[b[1]]
+	if k.typ == rawType {
+		return Raw{k.name, string(b[2:])}, b[1], nil
+	}
 	if len(k.plan) == 0 {
 		if len(b) > 2 {
 			return nil, 0, errTrailing

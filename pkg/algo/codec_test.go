@@ -7,6 +7,7 @@ import (
 	"math"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -409,6 +410,7 @@ type (
 	deepEnough    struct{ L [][][][][][][]int }
 	noElements    struct{ L []struct{} }
 	noElements2   struct{ L [][0]int }
+	anyKind       struct{ K string }
 	nameless      struct{}
 	again         struct{}
 	notStruct     int
@@ -432,6 +434,7 @@ func (deepEnough) Kind() string    { return "M" }
 func (noElements) Kind() string    { return "M" }
 func (noElements2) Kind() string   { return "M" }
 func (nameless) Kind() string      { return "" }
+func (k anyKind) Kind() string     { return k.K }
 func (again) Kind() string         { return "SIGNAL" }
 func (notStruct) Kind() string     { return "M" }
 
@@ -442,12 +445,16 @@ func TestNewCodec_Refuses(t *testing.T) {
 		messages []Message
 		want     string
 	}{
-		"nothing":         {[]Message{nil}, "want a struct value"},
-		"pointer":         {[]Message{&stamp{}}, "*algo.stamp: want a struct value"},
-		"no struct":       {[]Message{notStruct(1)}, "algo.notStruct: want a struct value"},
-		"no kind":         {[]Message{nameless{}}, `kind "" is empty or taken`},
-		"kind twice":      {[]Message{signal{}, again{}}, `kind "SIGNAL" is empty or taken`},
-		"message twice":   {[]Message{signal{}, signal{}}, `kind "SIGNAL" is empty or taken`},
+		"nothing":       {[]Message{nil}, "want a struct value"},
+		"pointer":       {[]Message{&stamp{}}, "*algo.stamp: want a struct value"},
+		"no struct":     {[]Message{notStruct(1)}, "algo.notStruct: want a struct value"},
+		"no kind":       {[]Message{nameless{}}, `kind "": want 1 to 64 letters`},
+		"kind twice":    {[]Message{signal{}, again{}}, `kind "SIGNAL" is taken`},
+		"message twice": {[]Message{signal{}, signal{}}, `kind "SIGNAL" is taken`},
+		"odd name":      {[]Message{Raw{Name: "a,b"}}, `kind "a,b": want 1 to 64 letters`},
+		"raw twice":     {[]Message{Raw{Name: "M"}, Raw{Name: "M"}}, `kind "M" is taken`},
+		"one type": {[]Message{anyKind{"A"}, anyKind{"B"}},
+			`algo.anyKind: it is of kind "A" and of kind "B", but a Go type tells one kind`},
 		"pointer field":   {[]Message{withPointer{}}, "message M: field P: a *int cannot travel"},
 		"map":             {[]Message{withMap{}}, "field M: a map[algo.ID]int cannot travel"},
 		"unexported":      {[]Message{withHidden{}}, "field hidden is not exported"},
@@ -594,4 +601,43 @@ func BenchmarkDecode(b *testing.B) {
 			sink = m
 		}
 	})
+}
+
+// Raw messages are told by their names, beside others of Go types; their bodies are any
+// bytes.
+func TestCodec_Raw(t *testing.T) {
+	t.Parallel()
+	c, err := NewCodec(Raw{Name: "A"}, signal{}, Raw{Name: "B", Body: "of no account"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Kinds(); !slices.Equal(got, []string{"A", "SIGNAL", "B"}) {
+		t.Errorf("kinds %v", got)
+	}
+	for _, test := range []struct {
+		m    Message
+		kind uint8
+		text string
+	}{
+		{Raw{"A", ""}, 0, "\x01\x00"},
+		{Raw{"B", "\x00\xff and more"}, 2, "\x01\x02\x00\xff and more"},
+		{signal{}, 1, "\x01\x01"},
+	} {
+		b, err := c.Encode(nil, test.m)
+		if err != nil || string(b) != test.text {
+			t.Errorf("%v: encoded %q, %v, want %q", test.m, b, err, test.text)
+		}
+		if m, kind, err := c.Decode(b); m != test.m || kind != test.kind || err != nil {
+			t.Errorf("%v: decoded %v of kind %d, %v", test.m, m, kind, err)
+		}
+		if !c.Plain(test.kind) {
+			t.Errorf("%v: it shares nothing with a copy, but is not plain", test.m)
+		}
+	}
+	if _, err := c.Encode(nil, Raw{Name: "C"}); err == nil {
+		t.Error("a kind that is not declared is encoded")
+	}
+	if got := (Raw{"A", `{"term":4}`}).String(); got != "{`{\"term\":4}`}" {
+		t.Errorf("as text: %s", got)
+	}
 }

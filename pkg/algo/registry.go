@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -38,7 +39,11 @@ func (a *Algorithm) New(c Config) Process {
 // Auxiliary says whether messages of this kind are counted apart.
 func (a *Algorithm) Auxiliary(kind uint8) bool { return int(kind) >= len(a.Spec.Messages) }
 
-var registry = map[string]*Algorithm{}
+// The registry; to be read and changed under its lock.
+var (
+	registryLock sync.RWMutex
+	registry     = map[string]*Algorithm{}
+)
 
 // words says whether s is lower-case words and numbers joined by sep. By hand: it
 // runs in every node process for every plugin, and patterns are slow to compile.
@@ -57,31 +62,61 @@ func words(s string, sep byte) bool {
 
 // RegisterMutex adds a mutual-exclusion algorithm. It is called from init and
 // panics on a defect of the Spec, naming it.
-func RegisterMutex(s Spec, newProcess func(Config) Mutex) {
-	register(MutualExclusion, s, &Algorithm{mutex: newProcess}, newProcess == nil)
-}
+func RegisterMutex(s Spec, newProcess func(Config) Mutex) { must(AddMutex(s, newProcess)) }
 
 // RegisterElector adds a leader-election algorithm, likewise.
-func RegisterElector(s Spec, newProcess func(Config) Elector) {
-	register(Election, s, &Algorithm{elector: newProcess}, newProcess == nil)
+func RegisterElector(s Spec, newProcess func(Config) Elector) { must(AddElector(s, newProcess)) }
+
+func must(err error) {
+	if err != nil {
+		panic("algo: " + err.Error())
+	}
 }
 
-func register(p Problem, s Spec, a *Algorithm, noConstructor bool) {
+// AddMutex adds a mutual-exclusion algorithm that is known at run time only, such as one
+// that a file names. The error is of a defect of the Spec, or of an ID that is taken.
+//
+// An algorithm is found by its ID alone, in every process that runs a part of it: so the
+// programs that simulate, and those that are nodes, have to add it as well. AddMutex may
+// be called at any time, from any goroutine; what is listed then has it or has it not.
+func AddMutex(s Spec, newProcess func(Config) Mutex) error {
+	return add(MutualExclusion, s, &Algorithm{mutex: newProcess}, newProcess == nil)
+}
+
+// AddElector adds a leader-election algorithm, likewise.
+func AddElector(s Spec, newProcess func(Config) Elector) error {
+	return add(Election, s, &Algorithm{elector: newProcess}, newProcess == nil)
+}
+
+func add(p Problem, s Spec, a *Algorithm, noConstructor bool) error {
 	a.ID, a.Problem, a.Spec = string(p)+"/"+s.Name, p, s
 	err := s.defects()
 	if noConstructor {
 		err = errors.Join(err, errors.New("no constructor"))
 	}
-	if registry[a.ID] != nil {
-		err = errors.Join(err, errors.New("registered twice"))
-	}
 	if err == nil {
 		a.Codec, err = NewCodec(slices.Concat(s.Messages, s.Auxiliary, s.Saves)...)
 	}
+	registryLock.Lock()
+	defer registryLock.Unlock()
+	if registry[a.ID] != nil {
+		err = errors.Join(err, errors.New("registered twice"))
+	}
 	if err != nil {
-		panic(fmt.Sprintf("algo: register %s: %v", a.ID, err))
+		return fmt.Errorf("register %s: %w", a.ID, err)
 	}
 	registry[a.ID] = a
+	return nil
+}
+
+// Remove takes an algorithm out again and says whether there was one. What holds it
+// already keeps it.
+func Remove(id string) bool {
+	registryLock.Lock()
+	defer registryLock.Unlock()
+	_, ok := registry[id]
+	delete(registry, id)
+	return ok
 }
 
 func (s *Spec) defects() error {
@@ -95,7 +130,7 @@ func (s *Spec) defects() error {
 	check(s.Summary != "" && !strings.Contains(s.Summary, "\n"), "no one-line summary")
 	check(s.Paper.Title != "" && s.Paper.Authors != "" && s.Paper.Year > 0, "no paper")
 	check(len(s.Messages) > 0, "no messages")
-	token := func(m Message) bool { return m.Kind() == s.Token }
+	token := func(m Message) bool { return m != nil && m.Kind() == s.Token }
 	check(s.Token == "" || slices.ContainsFunc(s.Messages, token),
 		"token %q is none of the messages", s.Token)
 	for _, c := range s.Claims {
@@ -131,6 +166,8 @@ func paramName(s string) bool { return words(s, '_') && (s[0] < '0' || s[0] > '9
 
 // All is every registered algorithm, sorted by ID.
 func All() []*Algorithm {
+	registryLock.RLock()
+	defer registryLock.RUnlock()
 	out := make([]*Algorithm, 0, len(registry))
 	for _, a := range registry {
 		out = append(out, a)
@@ -141,7 +178,10 @@ func All() []*Algorithm {
 
 // Lookup finds an algorithm by its ID.
 func Lookup(id string) (*Algorithm, error) {
-	if a := registry[id]; a != nil {
+	registryLock.RLock()
+	a := registry[id]
+	registryLock.RUnlock()
+	if a != nil {
 		return a, nil
 	}
 	var ids []string

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -89,7 +90,7 @@ func TestRegister_PanicsNamingTheDefect(t *testing.T) {
 		"no year":         {func(s *Spec) { s.Paper.Year = 0 }, "no paper"},
 		"no messages":     {func(s *Spec) { s.Messages = nil }, "no messages"},
 		"a map":           {func(s *Spec) { s.Messages = []Message{withMap{}} }, "cannot travel"},
-		"kind twice":      {func(s *Spec) { s.Saves = []Message{stamp{}} }, `"STAMP" is empty or taken`},
+		"kind twice":      {func(s *Spec) { s.Saves = []Message{stamp{}} }, `"STAMP" is taken`},
 		"parameter name":  {param(func(p *Param) { p.Name = "time-out" }), `bad parameter name "time-`},
 		"no doc":          {param(func(p *Param) { p.Doc = "" }), "time_out: no doc or no default"},
 		"no default":      {param(func(p *Param) { p.Default = nil }), "time_out: no doc or no default"},
@@ -138,6 +139,48 @@ func TestRegister_PanicsNamingTheDefect(t *testing.T) {
 		wantPanic(t, "algo: register mutex/good-one: registered twice",
 			func() { RegisterMutex(goodSpec(), newPuppetMutex) })
 	})
+}
+
+// At run time a defect is an error, and what was added can be removed.
+func TestAdd(t *testing.T) {
+	emptyRegistry(t)
+	if err := AddMutex(Spec{Messages: []Message{nil}, Token: "T"}, nil); err == nil ||
+		!strings.Contains(err.Error(), "register mutex/: ") || !strings.Contains(err.Error(), "no paper") {
+		t.Errorf("got %v", err)
+	}
+	if err := AddElector(goodSpec(), newPuppetElector); err != nil {
+		t.Fatal(err)
+	}
+	if err := AddElector(goodSpec(), newPuppetElector); err == nil || !strings.HasSuffix(err.Error(), "registered twice") {
+		t.Errorf("added twice: %v", err)
+	}
+	if !Remove("election/good-one") || Remove("election/good-one") || len(All()) != 0 {
+		t.Errorf("after the removal there is %v", All())
+	}
+}
+
+// Everybody may add, list and look up at once: the race detector watches.
+func TestAdd_Concurrently(t *testing.T) {
+	emptyRegistry(t)
+	var wait sync.WaitGroup
+	for _, name := range []string{"a", "b", "c", "d"} {
+		wait.Go(func() {
+			s := goodSpec()
+			s.Name = name
+			for range 100 {
+				if err := AddMutex(s, newPuppetMutex); err != nil {
+					t.Error(err)
+				}
+				if a, err := Lookup("mutex/" + name); err != nil || a.Spec.Name != name {
+					t.Errorf("%s is not there: %v", name, err)
+				}
+				if len(All()) == 0 || !Remove("mutex/"+name) {
+					t.Errorf("%s has gone", name)
+				}
+			}
+		})
+	}
+	wait.Wait()
 }
 
 func registerNamed(names ...string) {
