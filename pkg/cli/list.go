@@ -69,7 +69,7 @@ func listing() listReport {
 		r.Scenarios = append(r.Scenarios, listEntry{k.Name, k.Problem, k.Doc, k.Keys})
 	}
 	for _, d := range link.Distributions {
-		r.Distributions = append(r.Distributions, listEntry{d.Name, "", d.Doc, d.Keys})
+		r.Distributions = append(r.Distributions, listEntry{d.Name, "", d.Doc, d.KeyNames()})
 	}
 	for _, v := range experiment.Verbs {
 		r.Faults = append(r.Faults, listEntry{Name: v.Name, Doc: v.Doc, Keys: v.Keys})

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"slices"
+	"time"
 
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
@@ -16,24 +17,21 @@ func (d defs) spread(constant typ, names []string) object {
 			continue
 		}
 		keys := object{"distribution": object{"const": dist.Name, "description": dist.Doc}}
-		for _, key := range dist.Keys {
-			switch key {
-			case "alpha":
-				keys[key] = number(0, 1000).json(d)
-			case "values":
-				keys[key] = arrayOf(d.of(constant))
-			case "places":
-				keys[key] = arrayOf(object{"type": "string", "pattern": `\S`})
-			case "round_trips":
-				keys[key] = arrayOf(arrayOf(d.of(constant)))
-			default:
-				keys[key] = d.of(constant)
-			}
-			if key == "sigma" && dist.Name != "normal" {
-				keys[key] = number(0, 10).json(d)
+		for _, k := range dist.Keys {
+			switch k.Of(&link.Latency{}).(type) {
+			case *time.Duration:
+				keys[k.Name] = d.of(constant)
+			case *float64:
+				keys[k.Name] = number(0, k.Most).json(d)
+			case *[]time.Duration:
+				keys[k.Name] = arrayOf(d.of(constant))
+			case *[]string:
+				keys[k.Name] = arrayOf(object{"type": "string", "pattern": `\S`})
+			case *[][]time.Duration:
+				keys[k.Name] = arrayOf(arrayOf(d.of(constant)))
 			}
 		}
-		needed := append([]string{"distribution"}, dist.Keys[:dist.Required]...)
+		needed := append([]string{"distribution"}, dist.KeyNames()[:dist.Required]...)
 		options = append(options, keyed(keys, needed...))
 	}
 	return anyOf(options...)

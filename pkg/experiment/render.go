@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -58,10 +59,10 @@ func unless(zero bool, n *node) *node {
 }
 
 func latencyNode(l link.Latency) *node {
-	switch l.Distribution {
-	case "":
+	switch {
+	case l.Distribution == "":
 		return textNode(forever)
-	case "constant":
+	case l.Fixed():
 		return spanNode(l.Mean)
 	}
 	out := pairs("distribution", textNode(l.Distribution))
@@ -69,49 +70,38 @@ func latencyNode(l link.Latency) *node {
 		if d.Name != l.Distribution {
 			continue
 		}
-		for i, key := range d.Keys {
-			n, zero := latencyPart(&l, key)
+		for i, k := range d.Keys {
+			n, zero := latencyPart(k.Of(&l))
 			if i < d.Required || !zero {
-				out.pairs = append(out.pairs, &pair{name: key, value: n})
+				out.pairs = append(out.pairs, &pair{name: k.Name, value: n})
 			}
 		}
 	}
 	return out
 }
 
-func latencyPart(l *link.Latency, key string) (n *node, zero bool) {
-	switch key {
-	case "mean":
-		return spanNode(l.Mean), l.Mean == 0
-	case "min":
-		return spanNode(l.Min), l.Min == 0
-	case "max":
-		return spanNode(l.Max), l.Max == 0
-	case "median":
-		return spanNode(l.Median), l.Median == 0
-	case "alpha":
-		return floatNode(l.Alpha), l.Alpha == 0
-	case "sigma":
-		if l.Distribution == "normal" {
-			return spanNode(l.Spread), false
-		}
-		return floatNode(l.Sigma), l.Sigma == 0
-	case "values":
-		return spansNode(l.Values), false
-	case "places":
+func latencyPart(v any) (n *node, zero bool) {
+	switch v := v.(type) {
+	case *time.Duration:
+		return spanNode(*v), *v == 0
+	case *float64:
+		return floatNode(*v), *v == 0
+	case *[]time.Duration:
+		return spansNode(*v), *v == nil
+	case *[]string:
 		out := &node{kind: list}
-		for _, place := range l.Places {
-			out.items = append(out.items, textNode(place))
+		for _, word := range *v {
+			out.items = append(out.items, textNode(word))
 		}
-		return out, false
-	case "round_trips":
+		return out, *v == nil
+	case *[][]time.Duration:
 		out := &node{kind: list}
-		for _, row := range l.RoundTrips {
+		for _, row := range *v {
 			out.items = append(out.items, spansNode(row))
 		}
-		return out, l.RoundTrips == nil
+		return out, *v == nil
 	}
-	panic("experiment: key of a latency not handled: " + key)
+	panic(fmt.Sprintf("experiment: parameter of a latency not handled: %T", v))
 }
 
 func lossNode(l loss) *node {

@@ -41,9 +41,6 @@ func wrapped(name string) func(*node) *node {
 	}
 }
 
-// regions is the distribution of latencies that says how far apart processes are.
-const regions = "regions"
-
 // latency is the latency of links: a duration, a distribution of durations, or
 // regions.
 func latency() typ { return spread(true) }
@@ -52,21 +49,21 @@ func latency() typ { return spread(true) }
 func lasting() typ { return spread(false) }
 
 func spread(links bool) typ {
-	var names []string
+	var names, others []string
 	for _, d := range link.Distributions {
-		if links || d.Name != regions {
+		if links || !d.Links() {
 			names = append(names, d.Name)
+		} else {
+			others = append(others, d.Name)
 		}
 	}
-	kinds := choice(names...)
-	if !links {
-		kinds = kinds.but(func(p *parser, key string, n *node) bool {
-			if n.text == regions {
-				p.add(n.at, key, "regions is for network.latency alone, want %s", choice(names...).name)
-			}
-			return n.text != regions
-		})
-	}
+	kinds := choice(names...).but(func(p *parser, key string, n *node) bool {
+		other := slices.Contains(others, n.text)
+		if other {
+			p.add(n.at, key, "%s is for network.latency alone, want %s", n.text, choice(names...).name)
+		}
+		return !other
+	})
 	constant := span(0, longest)
 	return typ{
 		name:    "a duration, or {distribution: " + strings.Join(names, "|") + ", ...}",
@@ -91,18 +88,18 @@ func spread(links bool) typ {
 			}
 			name, _ := p.part(n, key, "distribution", kinds).(string)
 			i := slices.IndexFunc(link.Distributions,
-				func(d link.Distribution) bool { return d.Name == name })
+				func(d *link.Distribution) bool { return d.Name == name })
 			if i < 0 {
 				return nil
 			}
-			return p.distribution(key, n, &link.Distributions[i])
+			return p.distribution(key, n, link.Distributions[i])
 		},
 		expand: func(n *node) *node {
 			if n.kind == block {
 				return n
 			}
 			c := wrapped("mean")(n)
-			return c.with("distribution", &node{kind: text, text: "constant", at: n.at})
+			return c.with("distribution", &node{kind: text, text: link.Constant(0).Distribution, at: n.at})
 		},
 	}
 }
@@ -150,39 +147,16 @@ func downtime() typ {
 
 func (p *parser) distribution(key string, n *node, d *link.Distribution) any {
 	before := len(p.mistakes)
-	p.known(n, key, append([]string{"distribution"}, d.Keys...), " of "+d.Name)
-	for _, name := range d.Keys[:d.Required] {
-		if n.get(name) == nil {
-			p.add(n.at, key, "%s without %s (needs: %s)", d.Name, name,
-				strings.Join(d.Keys[:d.Required], ", "))
-		}
-	}
+	names := d.KeyNames()
+	p.known(n, key, append([]string{"distribution"}, names...), " of "+d.Name)
 	l := link.Latency{Distribution: d.Name}
-	delay := span(0, longest)
-	l.Mean, _ = p.part(n, key, "mean", delay).(time.Duration)
-	l.Min, _ = p.part(n, key, "min", delay).(time.Duration)
-	l.Max, _ = p.part(n, key, "max", delay).(time.Duration)
-	l.Median, _ = p.part(n, key, "median", delay).(time.Duration)
-	if d.Name == "normal" {
-		l.Spread, _ = p.part(n, key, "sigma", delay).(time.Duration)
-	} else {
-		l.Sigma, _ = p.part(n, key, "sigma", number(0, 10)).(float64)
-	}
-	l.Alpha, _ = p.part(n, key, "alpha", number(0, 1000)).(float64)
-	if v := n.get("values"); v != nil {
-		l.Values = readList[time.Duration](p, join(key, "values"), v, delay)
-	}
-	if v := n.get("places"); v != nil {
-		l.Places = readList[string](p, join(key, "places"), v, words("the name of a place", anyText))
-	}
-	if v := n.get("round_trips"); v != nil && v.kind == list {
-		for i, row := range v.items {
-			l.RoundTrips = append(l.RoundTrips,
-				readList[time.Duration](p, numbered(join(key, "round_trips"), i), row, delay))
+	for i, k := range d.Keys {
+		if v := n.get(k.Name); v != nil {
+			p.latencyPart(join(key, k.Name), v, &k, &l)
+		} else if i < d.Required {
+			p.add(n.at, key, "%s without %s (needs: %s)", d.Name, k.Name,
+				strings.Join(names[:d.Required], ", "))
 		}
-	} else if v != nil {
-		p.wrong(join(key, "round_trips"), v,
-			"a list with a row for each place, as [[1ms, 80ms], [80ms, 1ms]]")
 	}
 	if len(p.mistakes) > before {
 		return nil
@@ -192,6 +166,28 @@ func (p *parser) distribution(key string, n *node, d *link.Distribution) any {
 		return nil
 	}
 	return l
+}
+
+// latencyPart reads a parameter of a distribution.
+func (p *parser) latencyPart(key string, n *node, k *link.Key, l *link.Latency) {
+	delay := span(0, longest)
+	switch to := k.Of(l).(type) {
+	case *time.Duration:
+		*to, _ = delay.read(p, key, n).(time.Duration)
+	case *float64:
+		*to, _ = number(0, k.Most).read(p, key, n).(float64)
+	case *[]time.Duration:
+		*to = readList[time.Duration](p, key, n, delay)
+	case *[]string:
+		*to = readList[string](p, key, n, words("the name of a place", anyText))
+	case *[][]time.Duration:
+		if n.kind != list {
+			p.wrong(key, n, "a list with a row for each place, as [[1ms, 80ms], [80ms, 1ms]]")
+		}
+		for i, row := range n.items {
+			*to = append(*to, readList[time.Duration](p, numbered(key, i), row, delay))
+		}
+	}
 }
 
 // readList reads a list whose items are all of type t. Nil if one is wrong.

@@ -11,7 +11,6 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
-	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // File is the schedule that was found as an experiment, in YAML; the comment says
@@ -43,7 +42,7 @@ func (f *Find) File() ([]byte, error) {
 	if s.Duplication > 0 {
 		duplication = fmt.Sprintf(", duplication: %v", s.Duplication)
 	}
-	line("network: {latency: %s%s%s}", latency(s.Latency), order, duplication)
+	line("network: {latency: %s%s%s}", s.Latency.Literal(), order, duplication)
 	line("detector: %s", detector(s.Detector))
 	line("scenario:")
 	line("  kind: script")
@@ -56,7 +55,7 @@ func (f *Find) File() ([]byte, error) {
 		}
 	}
 	if alg.Problem == algo.MutualExclusion {
-		line("  hold: %s", latency(s.Hold))
+		line("  hold: %s", s.Hold.Literal())
 	}
 	if s.Until > 0 {
 		line("  until: %v", s.Until)
@@ -97,22 +96,6 @@ func value(v any) string {
 	return fmt.Sprint(v)
 }
 
-func latency(l link.Latency) string {
-	switch l.Distribution {
-	case "constant":
-		return l.Mean.String()
-	case "uniform":
-		return fmt.Sprintf("{distribution: uniform, min: %v, max: %v}", l.Min, l.Max)
-	case "exponential":
-		return fmt.Sprintf("{distribution: exponential, mean: %v}", l.Mean)
-	}
-	var list []string
-	for _, v := range l.Values {
-		list = append(list, v.String())
-	}
-	return "{distribution: quantiles, values: [" + strings.Join(list, ", ") + "]}"
-}
-
 func detector(d harness.Detector) string {
 	switch d.Kind {
 	case "perfect":
@@ -144,7 +127,7 @@ func words(e harness.Event) []string {
 		add(true, "loss: %v", *e.Loss)
 	}
 	if e.Latency != nil {
-		add(true, "latency: %s", latency(*e.Latency))
+		add(true, "latency: %s", e.Latency.Literal())
 	}
 	add(e.By > 0, "by: %v", e.By)
 	add(e.For > 0, "for: %v", e.For)

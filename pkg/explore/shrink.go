@@ -134,9 +134,9 @@ func (k *shrinker) plainer() {
 	d := k.best.network().Latency
 	for _, l := range []link.Latency{link.Constant(time.Millisecond), link.Constant(d), link.Uniform(0, d)} {
 		change(func(s *Schedule) bool {
-			old := s.Latency.Distribution
+			old := s.Latency
 			s.Latency = l
-			return old != "constant" && old != l.Distribution
+			return !old.Fixed() && old.Distribution != l.Distribution
 		})
 	}
 	change(func(s *Schedule) bool { s.Duplication = 0; return k.best.Duplication > 0 })
@@ -144,7 +144,7 @@ func (k *shrinker) plainer() {
 	change(func(s *Schedule) bool { s.Holder = algo.None; return k.best.Holder != algo.None })
 	change(func(s *Schedule) bool {
 		s.Hold = link.Constant(d)
-		return k.best.Hold.Distribution != "" && k.best.Hold.Distribution != "constant"
+		return k.best.Hold.Distribution != "" && !k.best.Hold.Fixed()
 	})
 	change(func(s *Schedule) bool {
 		s.Detector = harness.Detector{Kind: "perfect", Delay: d}
@@ -170,7 +170,7 @@ func (k *shrinker) sooner() {
 		k.plain(i, 0, func(e *harness.Event) *time.Duration { return &e.For })
 		k.plain(i, 0, func(e *harness.Event) *time.Duration { return &e.Every })
 	}
-	if l := &k.best.Hold; l.Distribution == "constant" && odd(l.Mean) > 0 {
+	if l := &k.best.Hold; l.Fixed() && odd(l.Mean) > 0 {
 		c := k.best.clone()
 		c.Hold.Mean = l.Mean.Round(time.Millisecond)
 		k.try(c)
@@ -216,7 +216,7 @@ const most = 12
 // that are named: in steps as coarse as possible.
 func (k *shrinker) spellOut() {
 	random := k.best
-	if random.Latency.Distribution == "constant" || random.Duplication > 0 {
+	if random.Latency.Fixed() || random.Duplication > 0 {
 		return
 	}
 	d := random.network().Latency

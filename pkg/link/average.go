@@ -10,63 +10,33 @@ import (
 // between different places, one process being in each. A distribution whose mean would
 // be infinite, as pareto's with an alpha of 1, is cut off at 24 h, as its draws are.
 func (l *Latency) Average() time.Duration {
-	if l.Distribution == regions {
+	switch d := l.kind(); {
+	case d == nil: // none at all
+		return 0
+	case d.Links():
 		return l.overPlaces()
+	default:
+		least, most := l.cuts()
+		return time.Duration(math.Round(d.average(l, least, most)))
 	}
-	return time.Duration(math.Round(l.average()))
 }
 
 // Means returns the average latency of each link, from one process to another.
 func (n *Network) Means() func(from, to uint32) time.Duration {
 	l := &n.Latency
-	if l.Distribution != regions {
+	d := l.checked()
+	if !d.Links() {
 		all := l.Average()
 		return func(uint32, uint32) time.Duration { return all }
 	}
 	places := len(l.Places)
 	table := make([]time.Duration, places*places)
 	for i := range table {
-		table[i] = l.between(i/places, i%places).Average()
+		table[i] = d.between(l, i/places, i%places).Average()
 	}
 	return func(from, to uint32) time.Duration {
 		return table[int(from-1)%places*places+int(to-1)%places]
 	}
-}
-
-// average is in nanoseconds. Products in sums stand in a conversion of their own, so that
-// every processor rounds them alike.
-func (l *Latency) average() float64 {
-	least, most := float64(l.Min), float64(longest)
-	if l.Max > 0 {
-		most = float64(l.Max)
-	}
-	switch l.Distribution {
-	case "uniform":
-		return (least + float64(l.Max)) / 2
-	case "normal":
-		return cutNormal(float64(l.Mean), float64(l.Spread), least, most)
-	case "lognormal":
-		return cutLognormal(float64(l.Median), l.Sigma, most)
-	case "exponential":
-		rest := float64(l.Mean) - least // what is not fixed
-		if rest == 0 {
-			return least
-		}
-		return least - float64(rest*math.Expm1(-(most-least)/rest))
-	case "pareto":
-		logs := math.Log(most / least)
-		if l.Alpha == 1 {
-			return least + float64(least*logs)
-		}
-		return least - float64(least*math.Expm1((1-l.Alpha)*logs))/(l.Alpha-1)
-	case "quantiles":
-		sum := -float64(l.Values[0]+l.Values[len(l.Values)-1]) / 2
-		for _, v := range l.Values {
-			sum += float64(v)
-		}
-		return sum / float64(len(l.Values)-1)
-	}
-	return float64(l.Mean)
 }
 
 // cutNormal is the mean of a normal variable, where what is below least or above most

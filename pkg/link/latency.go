@@ -1,11 +1,11 @@
 package link
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/bits"
-	"slices"
+	"reflect"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -41,41 +41,37 @@ type Latency struct {
 }
 
 // Constant is the distribution of a delay that is always d.
-func Constant(d time.Duration) Latency { return Latency{Distribution: "constant", Mean: d} }
+func Constant(d time.Duration) Latency { return Latency{Distribution: constant.Name, Mean: d} }
+
+// Fixed says whether the delay is always the same: a constant.
+func (l *Latency) Fixed() bool { return l.Distribution == constant.Name }
 
 // Uniform is the distribution of a delay from lo to hi.
 func Uniform(lo, hi time.Duration) Latency {
-	return Latency{Distribution: "uniform", Min: lo, Max: hi}
-}
-
-// A Distribution documents one kind of latency.
-type Distribution struct {
-	Name, Doc string
-	Keys      []string // required first
-	Required  int
-}
-
-// Distributions is every kind of latency, in the order of the documentation.
-var Distributions = []Distribution{
-	{"constant", "every message takes mean", []string{"mean"}, 1},
-	{"uniform", "anything from min to max, equally likely", []string{"min", "max"}, 2},
-	{"normal", "bell-shaped around mean with standard deviation sigma (a duration), never below min",
-		[]string{"mean", "sigma", "min", "max"}, 2},
-	{"lognormal", "skewed to the right: median, and sigma of the logarithm (a number)",
-		[]string{"median", "sigma", "max"}, 2},
-	{"exponential", "memoryless: mean in all, of which min is fixed",
-		[]string{"mean", "min", "max"}, 1},
-	{"pareto", "heavy tail: never below min, P(more than x) = (min/x)^alpha",
-		[]string{"min", "alpha", "max"}, 2},
-	{"quantiles", "equally spaced quantiles from least to largest, straight lines between",
-		[]string{"values"}, 1},
-	{regions, "half the round trip between two places: measured (" + strings.Join(Places, ", ") +
-		") or given by round_trips, a row each; process i is in the i-th, and round again; sigma spreads it",
-		[]string{"places", "sigma", "round_trips"}, 1},
+	return Latency{Distribution: uniform.Name, Min: lo, Max: hi}
 }
 
 // longest bounds every duration of a latency, so that sums cannot overflow.
 const longest = 24 * time.Hour
+
+// kind is the distribution of l, or nil. There are few, and the common ones come first.
+func (l *Latency) kind() *Distribution {
+	for _, d := range Distributions {
+		if d.Name == l.Distribution {
+			return d
+		}
+	}
+	return nil
+}
+
+// checked is the distribution of an l that was checked.
+func (l *Latency) checked() *Distribution {
+	d := l.kind()
+	if d == nil {
+		panic(fmt.Sprintf("latency: unknown distribution %q was not checked", l.Distribution))
+	}
+	return d
+}
 
 // Check says what is wrong with l; nil if nothing is.
 func (l *Latency) Check() error {
@@ -87,32 +83,8 @@ func (l *Latency) Check() error {
 	if l.Max > 0 && l.Max < l.Min {
 		return fmt.Errorf("latency: max %v is below min %v", l.Max, l.Min)
 	}
-	switch l.Distribution {
-	case "constant", "normal":
-	case "uniform":
-		if l.Max < l.Min {
-			return fmt.Errorf("latency: uniform from %v to %v: max is below min", l.Min, l.Max)
-		}
-	case "lognormal":
-		if l.Median <= 0 || !(l.Sigma >= 0 && l.Sigma <= 10) {
-			return fmt.Errorf("latency: lognormal with median %v, sigma %v: want a median above 0 "+
-				"and a sigma from 0 to 10", l.Median, l.Sigma)
-		}
-	case "exponential":
-		if l.Mean < l.Min {
-			return fmt.Errorf("latency: exponential with mean %v below its fixed part min %v", l.Mean, l.Min)
-		}
-	case "pareto":
-		if l.Min <= 0 || !(l.Alpha > 0 && l.Alpha <= 1000) {
-			return fmt.Errorf("latency: pareto with min %v, alpha %v: want both above 0", l.Min, l.Alpha)
-		}
-	case "quantiles":
-		if len(l.Values) < 2 || !slices.IsSorted(l.Values) {
-			return fmt.Errorf("latency: quantiles %v: want two or more, ascending", l.Values)
-		}
-	case regions:
-		return l.checkRegions()
-	default:
+	d := l.kind()
+	if d == nil {
 		var names []string
 		for _, d := range Distributions {
 			names = append(names, d.Name)
@@ -120,15 +92,18 @@ func (l *Latency) Check() error {
 		return fmt.Errorf("latency: unknown distribution %q (has: %s)", l.Distribution,
 			strings.Join(names, ", "))
 	}
-	return nil
+	if d.check == nil {
+		return nil
+	}
+	return d.check(l)
 }
 
 // CheckSpan says what is wrong with l as a delay that is not of a link; nil if
 // nothing is.
 func (l *Latency) CheckSpan() error {
-	if l.Distribution == regions {
-		return errors.New("latency: regions says how far apart processes are: want a distribution that " +
-			"depends on no link")
+	if d := l.kind(); d != nil && d.Links() {
+		return fmt.Errorf("latency: %s says how far apart processes are: want a distribution that "+
+			"depends on no link", d.Name)
 	}
 	return l.Check()
 }
@@ -137,39 +112,55 @@ func (l *Latency) CheckSpan() error {
 // use whole numbers alone and so agree on every architecture. Regions has none: see
 // Network.Flow.
 func (l *Latency) Draw(u uint64) time.Duration {
-	switch l.Distribution {
-	case "constant":
-		return l.Mean
-	case "uniform":
-		return l.Min + share(u, l.Max-l.Min)
-	case "quantiles":
-		steps := uint64(len(l.Values) - 1)
-		i, rest := bits.Mul64(u, steps)
-		return l.Values[i] + share(rest, l.Values[i+1]-l.Values[i])
+	d := l.checked()
+	if d.draw != nil {
+		return d.draw(l, u)
 	}
-	return l.quantile(unit(u))
+	return l.cut(d, unit(u))
 }
 
 // text is l as it stands in a trace: "20ms", "uniform min 1ms max 3ms".
 func (l *Latency) text() string {
-	if l.Distribution == "constant" {
+	if l.Fixed() {
 		return l.Mean.String()
 	}
 	out := l.Distribution
-	say := func(name string, zero bool, value any) {
-		if !zero {
-			out += fmt.Sprintf(" %s %v", name, value)
+	for _, k := range l.checked().Keys {
+		if v := reflect.ValueOf(k.Of(l)).Elem(); !v.IsZero() {
+			out += fmt.Sprintf(" %s %v", k.Name, v.Interface())
 		}
 	}
-	say("mean", l.Mean == 0, l.Mean)
-	say("median", l.Median == 0, l.Median)
-	say("sigma", l.Spread == 0, l.Spread)
-	say("sigma", l.Sigma == 0, l.Sigma)
-	say("alpha", l.Alpha == 0, l.Alpha)
-	say("min", l.Min == 0, l.Min)
-	say("max", l.Max == 0, l.Max)
-	say("values", l.Values == nil, l.Values)
 	return out
+}
+
+// Literal is l as it stands in an experiment file: "20ms", "{distribution: uniform,
+// min: 1ms, max: 3ms}".
+func (l *Latency) Literal() string {
+	if l.Fixed() {
+		return l.Mean.String()
+	}
+	d := l.checked()
+	out := "{distribution: " + d.Name
+	for i, k := range d.Keys {
+		if v := reflect.ValueOf(k.Of(l)).Elem(); i < d.Required || !v.IsZero() {
+			out += ", " + k.Name + ": " + literal(v)
+		}
+	}
+	return out + "}"
+}
+
+func literal(v reflect.Value) string {
+	switch v.Kind() {
+	case reflect.Slice:
+		items := make([]string, v.Len())
+		for i := range items {
+			items[i] = literal(v.Index(i))
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	case reflect.String:
+		return strconv.Quote(v.String())
+	}
+	return fmt.Sprint(v.Interface())
 }
 
 // share is a part of d in proportion to u: 0 for the least u, d for the largest.
@@ -184,45 +175,40 @@ func unit(u uint64) float64 { return (float64(u>>12) + 0.5) * 0x1p-52 }
 
 // quantile is the delay that a share p of all delays does not exceed.
 func (l *Latency) quantile(p float64) time.Duration {
-	var d float64
-	switch l.Distribution {
-	case "normal":
-		d = float64(l.Mean) + float64(float64(l.Spread)*math.Sqrt2*math.Erfinv(2*p-1))
-	case "lognormal":
-		d = float64(l.Median) * math.Exp(l.Sigma*math.Sqrt2*math.Erfinv(2*p-1))
-	case "exponential":
-		d = float64(l.Min) - float64(float64(l.Mean-l.Min)*math.Log1p(-p))
-	case "pareto":
-		d = float64(l.Min) * math.Exp(-math.Log1p(-p)/l.Alpha)
-	case "constant", "uniform", "quantiles":
-		return l.Draw(uint64(p * 0x1p64))
-	case regions:
-		panic("latency: regions is of links, and this is none: it was not checked")
-	default:
-		panic(fmt.Sprintf("latency: unknown distribution %q was not checked", l.Distribution))
+	d := l.checked()
+	if d.draw != nil {
+		return d.draw(l, uint64(p*0x1p64))
 	}
-	most := float64(longest)
+	return l.cut(d, p)
+}
+
+// cut is the quantile, cut off.
+func (l *Latency) cut(d *Distribution, p float64) time.Duration {
+	if d.Links() {
+		panic("latency: " + d.Name + " is of links, and this is none: it was not checked")
+	}
+	least, most := l.cuts()
+	return time.Duration(min(max(d.quantile(l, p), least), most))
+}
+
+// cuts are the least and the largest delay: a draw beyond is set to that.
+func (l *Latency) cuts() (least, most float64) {
 	if l.Max > 0 {
-		most = float64(l.Max)
+		return float64(l.Min), float64(l.Max)
 	}
-	return time.Duration(min(max(d, float64(l.Min)), most))
+	return float64(l.Min), float64(longest)
 }
 
 // Bound is d, the largest delay that an algorithm has to reckon with, and
 // whether none is larger. Of an unbounded distribution it is the 99.9th
 // percentile; of regions, that of the longest link.
 func (l *Latency) Bound() (d time.Duration, bounded bool) {
-	switch l.Distribution {
-	case "constant":
-		return l.Mean, true
-	case "uniform":
-		return l.Max, true
-	case "quantiles":
-		return l.Values[len(l.Values)-1], true
-	case regions:
+	switch kind := l.checked(); {
+	case kind.Links():
 		return l.farthest().Bound()
-	}
-	if l.Max > 0 {
+	case kind.draw != nil:
+		return kind.draw(l, math.MaxUint64), true
+	case l.Max > 0:
 		return l.Max, true
 	}
 	d = l.quantile(0.999)

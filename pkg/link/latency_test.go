@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,7 +21,7 @@ const ms = time.Millisecond
 func anyLatency(t *rapid.T) Latency {
 	var names []string
 	for _, d := range Distributions {
-		if d.Name != regions {
+		if !d.Links() {
 			names = append(names, d.Name)
 		}
 	}
@@ -382,17 +384,72 @@ func TestDraw_PanicsIfNotChecked(t *testing.T) {
 	(&Latency{}).Draw(1)
 }
 
-func TestDistributions_AreDocumented(t *testing.T) {
+// TestDistributions: each is declared in full: what it takes, and what it does.
+func TestDistributions(t *testing.T) {
 	t.Parallel()
-	known := []string{"mean", "min", "max", "median", "sigma", "alpha", "values", "places", "round_trips"}
 	for _, d := range Distributions {
-		if d.Doc == "" || d.Required < 1 || d.Required > len(d.Keys) {
-			t.Errorf("%s: doc %q, %d of %v required", d.Name, d.Doc, d.Required, d.Keys)
+		if d.Doc == "" || d.Formula == "" || d.Mean == "" || d.Required < 1 || d.Required > len(d.Keys) {
+			t.Errorf("%s: doc %q, formula %q, mean %q, %d of %v required", d.Name, d.Doc, d.Formula,
+				d.Mean, d.Required, d.KeyNames())
 		}
-		for _, key := range d.Keys {
-			if !slices.Contains(known, key) {
-				t.Errorf("%s: key %q stands in no experiment file", d.Name, key)
+		if ways := given(d.quantile != nil) + given(d.draw != nil) + given(d.between != nil); ways != 1 {
+			t.Errorf("%s: %d of quantile, draw and between, want one", d.Name, ways)
+		}
+		if d.Links() == (d.average != nil) {
+			t.Errorf("%s: of links %v, with an average of its own %v", d.Name, d.Links(), d.average != nil)
+		}
+		for _, k := range d.Keys {
+			switch v := k.Of(&Latency{}).(type) {
+			case *time.Duration, *[]time.Duration, *[]string, *[][]time.Duration:
+			case *float64:
+				if k.Most <= 0 {
+					t.Errorf("%s: %s: from 0 to %v", d.Name, k.Name, k.Most)
+				}
+			default:
+				t.Errorf("%s: %s is a %T, which stands in no experiment file", d.Name, k.Name, v)
 			}
+		}
+	}
+}
+
+func given(is bool) int { return map[bool]int{true: 1}[is] }
+
+// TestLiteral: what an experiment file says of a latency.
+func TestLiteral(t *testing.T) {
+	t.Parallel()
+	trips := [][]time.Duration{{0, ms}, {ms, 0}}
+	for want, l := range map[string]Latency{
+		"20ms": Constant(20 * ms),
+		"{distribution: uniform, min: 0s, max: 3ms}":           Uniform(0, 3*ms),
+		"{distribution: normal, mean: 2ms, sigma: 1ms}":        {Distribution: "normal", Mean: 2 * ms, Spread: ms},
+		"{distribution: pareto, min: 1ms, alpha: 2.5}":         {Distribution: "pareto", Min: ms, Alpha: 2.5},
+		"{distribution: quantiles, values: [0s, 1ms]}":         {Distribution: "quantiles", Values: trips[0]},
+		`{distribution: regions, places: ["tokyo", "oregon"]}`: {Distribution: "regions", Places: []string{"tokyo", "oregon"}},
+		`{distribution: regions, places: ["a", "b b"], round_trips: [[0s, 1ms], [1ms, 0s]]}`: {
+			Distribution: "regions", Places: []string{"a", "b b"}, RoundTrips: trips},
+	} {
+		if got := l.Literal(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+// TestDistributions_AreDefined: docs/methodology.md defines every distribution as it is
+// declared.
+func TestDistributions_AreDefined(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/methodology.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range Distributions {
+		keys := "`" + strings.Join(d.KeyNames()[:d.Required], "`, `") + "`"
+		if more := d.KeyNames()[d.Required:]; len(more) > 0 {
+			keys += " (`" + strings.Join(more, "`, `") + "`)"
+		}
+		row := fmt.Sprintf("| `%s` | %s | %s | %s |", d.Name, keys, d.Formula, d.Mean)
+		if !strings.Contains(string(page), row+"\n") {
+			t.Errorf("docs/methodology.md, Latency: want the row\n%s", row)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func (n *Network) Flow(plane uint8, from, incarnation, to uint32) Flow {
 	h = mix(h ^ uint64(plane)<<32 ^ uint64(from))
 	h = mix(h ^ uint64(incarnation)<<32 ^ uint64(to))
 	f := Flow{base: h}
-	if n.Latency.Distribution == regions {
+	if d := n.Latency.kind(); d != nil && d.Links() {
 		f.own = n.Latency.link(from, to)
 	}
 	if n.Burst != nil {

@@ -419,7 +419,7 @@ func BenchmarkSend(b *testing.B) {
 			Distribution: "exponential", Mean: time.Millisecond}}},
 		{"uniform, bursts", Network{Latency: Uniform(0, time.Millisecond),
 			Burst: &Burst{Enter: 0.01, Leave: 0.2, Bad: 0.5}}},
-		{"regions", Network{Latency: Latency{Distribution: regions, Places: Places}}},
+		{"regions", Network{Latency: Latency{Distribution: "regions", Places: Places}}},
 	} {
 		b.Run(test.name, func(b *testing.B) {
 			f := test.n.Flow(0, 1, 0, 2)

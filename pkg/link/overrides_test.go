@@ -179,7 +179,7 @@ func TestSpellCheck(t *testing.T) {
 	t.Parallel()
 	loss := probability(0.5)
 	slow, wrong := Constant(ms), Latency{Distribution: "pareto"}
-	far := Latency{Distribution: regions, Places: Places}
+	far := Latency{Distribution: "regions", Places: Places}
 	for name, test := range map[string]struct {
 		s    Override
 		want string

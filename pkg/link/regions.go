@@ -8,9 +8,6 @@ import (
 	"time"
 )
 
-// regions is the distribution of a latency that depends on where the processes are.
-const regions = "regions"
-
 // Places are those of which the round trips are built in: regions of Amazon EC2.
 var Places = []string{
 	"california", "oregon", "virginia", "tokyo", "ireland", "sydney", "sao-paulo", "singapore",
@@ -73,12 +70,12 @@ func (l *Latency) checkRoundTrips() error {
 	return nil
 }
 
-// link is the latency of the link between two processes, l being of regions.
+// link is the latency of the link between two processes, l being of links.
 // Process 1 is in the first of Places, process 2 in the second, and after the last
 // it begins again.
 func (l *Latency) link(from, to uint32) *Latency {
 	n := uint32(len(l.Places))
-	return l.between(int((from-1)%n), int((to-1)%n))
+	return l.checked().between(l, int((from-1)%n), int((to-1)%n))
 }
 
 // between is the latency from the p-th to the q-th of Places: half of the round
@@ -92,17 +89,18 @@ func (l *Latency) between(p, q int) *Latency {
 		trip = time.Duration(math.Round(ms * float64(time.Millisecond)))
 	}
 	if l.Sigma == 0 {
-		return &Latency{Distribution: "constant", Mean: trip / 2}
+		return &Latency{Distribution: constant.Name, Mean: trip / 2}
 	}
-	return &Latency{Distribution: "lognormal", Median: trip / 2, Sigma: l.Sigma}
+	return &Latency{Distribution: lognormal.Name, Median: trip / 2, Sigma: l.Sigma}
 }
 
 // farthest is the latency of the longest link.
 func (l *Latency) farthest() *Latency {
-	out := l.between(0, 0)
+	between := l.checked().between
+	out := between(l, 0, 0)
 	for p := range l.Places {
 		for q := range l.Places {
-			if b := l.between(p, q); b.Average() > out.Average() {
+			if b := between(l, p, q); b.Average() > out.Average() {
 				out = b
 			}
 		}
@@ -112,14 +110,15 @@ func (l *Latency) farthest() *Latency {
 
 // overPlaces is the mean over the links, one process being in each of the Places.
 func (l *Latency) overPlaces() time.Duration {
+	between := l.checked().between
 	if len(l.Places) == 1 {
-		return l.between(0, 0).Average()
+		return between(l, 0, 0).Average()
 	}
 	var sum time.Duration
 	for p := range l.Places {
 		for q := range l.Places {
 			if p != q {
-				sum += l.between(p, q).Average()
+				sum += between(l, p, q).Average()
 			}
 		}
 	}

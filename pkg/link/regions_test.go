@@ -13,7 +13,7 @@ import (
 
 // anyRegions is a latency by measured round trips or by its own.
 func anyRegions(t *rapid.T) Latency {
-	l := Latency{Distribution: regions}
+	l := Latency{Distribution: "regions"}
 	if rapid.Bool().Draw(t, "jitter") {
 		l.Sigma = rapid.Float64Range(0, 10).Draw(t, "sigma")
 	}
@@ -64,10 +64,10 @@ func TestMeasured_IsATable(t *testing.T) {
 func TestFlow_HasTheLatencyOfItsPlaces(t *testing.T) {
 	t.Parallel()
 	own := Latency{
-		Distribution: regions, Places: []string{"here", "there"},
+		Distribution: "regions", Places: []string{"here", "there"},
 		RoundTrips: [][]time.Duration{{ms, 10 * ms}, {20 * ms, 3 * ms}},
 	}
-	known := Latency{Distribution: regions, Places: []string{"virginia", "tokyo", "virginia"}}
+	known := Latency{Distribution: "regions", Places: []string{"virginia", "tokyo", "virginia"}}
 	for _, test := range []struct {
 		l        Latency
 		from, to uint32
@@ -93,7 +93,7 @@ func TestFlow_HasTheLatencyOfItsPlaces(t *testing.T) {
 // TestRegions_JitterHasMedianOne: what is far stays far, and varies in proportion.
 func TestRegions_JitterHasMedianOne(t *testing.T) {
 	t.Parallel()
-	l := Latency{Distribution: regions, Places: []string{"oregon", "singapore"}, Sigma: 0.2}
+	l := Latency{Distribution: "regions", Places: []string{"oregon", "singapore"}, Sigma: 0.2}
 	n := Network{Latency: l, Unordered: true, Seed: 1}
 	f := n.Flow(0, 1, 0, 2)
 	const count = 50_001
@@ -120,7 +120,7 @@ func TestRegions_JitterHasMedianOne(t *testing.T) {
 func TestRegions_BoundAndAverage(t *testing.T) {
 	t.Parallel()
 	const us = time.Microsecond
-	places := func(names ...string) Latency { return Latency{Distribution: regions, Places: names} }
+	places := func(names ...string) Latency { return Latency{Distribution: "regions", Places: names} }
 	own := places("a", "b")
 	own.RoundTrips = [][]time.Duration{{ms, 10 * ms}, {20 * ms, 30 * ms}}
 	jitter := places("california", "oregon")
@@ -185,7 +185,7 @@ func TestRegions_SurvivesJSON(t *testing.T) {
 func TestRegionsCheck(t *testing.T) {
 	t.Parallel()
 	own := func(places []string, trips ...[]time.Duration) Latency {
-		return Latency{Distribution: regions, Places: places, RoundTrips: trips}
+		return Latency{Distribution: "regions", Places: places, RoundTrips: trips}
 	}
 	two := []string{"a", "b"}
 	for name, test := range map[string]struct {
@@ -202,8 +202,8 @@ func TestRegionsCheck(t *testing.T) {
 			`round trip from "b" to "a": 0s, want a duration above 0`},
 		"negative": {own(two, []time.Duration{-1, 1}, []time.Duration{1, 0}), `from "a" to "a": -1ns`},
 		"too long": {own(two, []time.Duration{0, longest + 1}, []time.Duration{1, 0}), "at most 24h"},
-		"sigma":    {Latency{Distribution: regions, Places: Places, Sigma: -1}, "sigma -1: want 0 to 10"},
-		"NaN":      {Latency{Distribution: regions, Places: Places, Sigma: math.NaN()}, "sigma NaN"},
+		"sigma":    {Latency{Distribution: "regions", Places: Places, Sigma: -1}, "sigma -1: want 0 to 10"},
+		"NaN":      {Latency{Distribution: "regions", Places: Places, Sigma: math.NaN()}, "sigma NaN"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
