@@ -112,7 +112,11 @@ func (l *Latency) CheckSpan() error {
 // use whole numbers alone and so agree on every architecture. Regions has none: see
 // Network.Flow.
 func (l *Latency) Draw(u uint64) time.Duration {
-	d := l.checked()
+	return l.checked().delay(l, u)
+}
+
+// delay is the draw of l, which is of d.
+func (d *Distribution) delay(l *Latency, u uint64) time.Duration {
 	if d.draw != nil {
 		return d.draw(l, u)
 	}

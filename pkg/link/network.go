@@ -59,7 +59,8 @@ type Flow struct {
 	due  time.Duration // of the last copy
 	base uint64
 	own  *Latency // in place of the network's: where the link has one
-	bad  bool     // bursts: the state in which the last message met the link
+	kind *Distribution
+	bad  bool // bursts: the state in which the last message met the link
 }
 
 // Flow makes the state of the link from -> to on a plane, for one incarnation
@@ -69,8 +70,9 @@ func (n *Network) Flow(plane uint8, from, incarnation, to uint32) Flow {
 	h = mix(h ^ uint64(plane)<<32 ^ uint64(from))
 	h = mix(h ^ uint64(incarnation)<<32 ^ uint64(to))
 	f := Flow{base: h}
-	if d := n.Latency.kind(); d != nil && d.Links() {
+	if f.kind = n.Latency.kind(); f.kind != nil && f.kind.Links() {
 		f.own = n.Latency.link(from, to)
+		f.kind = f.own.kind()
 	}
 	if n.Burst != nil {
 		f.bad = n.Burst.first(h)
@@ -120,7 +122,7 @@ const (
 func (n *Network) Send(f *Flow, sent time.Duration, override *Override) Fate {
 	at := f.base + f.Sent*draws*golden
 	f.Sent++
-	latency, loss := &n.Latency, n.Loss
+	latency, kind, loss := &n.Latency, f.kind, n.Loss
 	if f.own != nil {
 		latency = f.own
 	}
@@ -130,20 +132,20 @@ func (n *Network) Send(f *Flow, sent time.Duration, override *Override) Fate {
 	}
 	if override != nil {
 		if override.Latency != nil {
-			latency = override.Latency
+			latency, kind = override.Latency, override.Latency.kind()
 		}
 		if override.Loss != nil {
 			loss = *override.Loss
 		}
 	}
 	fate := Fate{Seq: f.Sent}
-	fate.Due, fate.Held = n.due(f, sent+latency.Draw(draw(at, drawLatency)))
+	fate.Due, fate.Held = n.due(f, sent+kind.delay(latency, draw(at, drawLatency)))
 	if loss > 0 {
 		fate.Lost = chance(draw(at, drawLoss), loss)
 	}
 	if n.Duplication > 0 && chance(draw(at, drawDuplication), n.Duplication) {
 		fate.Duplicated = true
-		fate.CopyDue, fate.CopyHeld = n.due(f, sent+latency.Draw(draw(at, drawCopyLatency)))
+		fate.CopyDue, fate.CopyHeld = n.due(f, sent+kind.delay(latency, draw(at, drawCopyLatency)))
 		fate.CopyLost = chance(draw(at, drawCopyLoss), loss)
 	}
 	return fate
