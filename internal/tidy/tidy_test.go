@@ -39,7 +39,18 @@ var table = []struct {
 	{"pkg/guard", []string{"pkg/algo"}},
 	{"pkg/harness", []string{"pkg/algo", "pkg/link", "pkg/trace"}},
 	{"pkg/sim", []string{"pkg/algo", "pkg/link", "pkg/trace", "pkg/guard", "pkg/harness"}},
-	{"pkg/host", []string{"pkg/algo", "pkg/link", "pkg/bus", "pkg/trace", "pkg/guard", "pkg/harness"}},
+	{"internal/clock", nil},
+	{"internal/proc", []string{"internal/clock"}},
+	{"internal/telemetry", []string{"pkg/algo", "pkg/trace"}},
+	{"pkg/host/control", []string{"pkg/algo", "pkg/link", "pkg/bus", "pkg/trace", "pkg/harness"}},
+	{"pkg/host/node", []string{
+		"pkg/algo", "pkg/link", "pkg/bus", "pkg/trace", "pkg/guard", "pkg/harness", "pkg/host/control",
+		"internal/clock", "internal/proc", "internal/telemetry",
+	}},
+	{"pkg/host", []string{
+		"pkg/algo", "pkg/link", "pkg/bus", "pkg/trace", "pkg/harness", "pkg/host",
+		"internal/clock", "internal/proc", "internal/telemetry",
+	}},
 	{"pkg/check", []string{"pkg/algo", "pkg/link", "pkg/trace", "pkg/harness"}},
 	{"pkg/experiment", []string{
 		"pkg/algo", "pkg/link", "pkg/trace", "pkg/harness", "pkg/check", "internal/files",
@@ -47,7 +58,7 @@ var table = []struct {
 	{"pkg/results", []string{"pkg/trace", "pkg/stats", "internal/files"}},
 	{"pkg/runner", []string{
 		"pkg/algo", "pkg/link", "pkg/bus", "pkg/trace", "pkg/stats", "pkg/guard", "pkg/harness", "pkg/sim", "pkg/host",
-		"pkg/check", "pkg/experiment", "pkg/results",
+		"pkg/check", "pkg/experiment", "pkg/results", "internal/proc",
 	}},
 	{"pkg/compare", []string{"pkg/stats", "pkg/experiment", "pkg/results"}},
 	{"pkg/report", []string{

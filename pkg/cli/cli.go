@@ -19,6 +19,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/guard"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/host"
+	"github.com/conclave-bench/conclave/pkg/host/node"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
 	"github.com/conclave-bench/conclave/pkg/sim"
@@ -39,7 +40,7 @@ func Bench() int {
 	if len(os.Args) == 2 {
 		switch os.Args[1] {
 		case nodeRole:
-			return role("node", host.RunNode)
+			return role("node", node.Run)
 		case busRole:
 			return role("bus", bus.ServeProcess)
 		case simRole:
@@ -63,12 +64,12 @@ func (s *streams) watchPlugins() {
 }
 
 // Node is the command node: one node of a trial.
-func Node() int { return node(os.Args[1:], os.Stderr) }
+func Node() int { return nodeCommand(os.Args[1:], os.Stderr) }
 
-func node(args []string, stderr io.Writer) int {
+func nodeCommand(args []string, stderr io.Writer) int {
 	switch {
 	case len(args) == 0 || args[0] == nodeRole:
-		return role("node", host.RunNode)
+		return role("node", node.Run)
 	case args[0] == busRole:
 		return role("bus", bus.ServeProcess)
 	case args[0] == "host":

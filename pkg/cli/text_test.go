@@ -204,7 +204,7 @@ func TestVersion_JSON(t *testing.T) {
 
 func TestNode(t *testing.T) {
 	var text strings.Builder
-	if code := node([]string{"hots"}, &text); code != Usage {
+	if code := nodeCommand([]string{"hots"}, &text); code != Usage {
 		t.Errorf("node hots: exit code %d", code)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/clock"
 	"github.com/conclave-bench/conclave/pkg/bus"
 )
 
@@ -16,10 +17,10 @@ func (m *Machine) Baseline() (map[string]any, error) {
 	if m.cfg.Nodes < 2 {
 		return map[string]any{}, nil
 	}
-	trial := "baseline-" + fmt.Sprint(Monotonic().Nanoseconds())
+	trial := "baseline-" + fmt.Sprint(clock.Monotonic().Nanoseconds())
 	var conns [2]*bus.Conn
 	for i := range conns {
-		c, err := bus.Dial(m.access(i).dial("baseline"))
+		c, err := bus.Dial(m.access(i).Dial("baseline"))
 		if err != nil {
 			return nil, err
 		}
@@ -45,7 +46,7 @@ func (m *Machine) Baseline() (map[string]any, error) {
 	payload := make([]byte, 32)
 	var rtt []time.Duration
 	for range trips {
-		sent := Monotonic()
+		sent := clock.Monotonic()
 		if err := conns[0].Send(2, payload); err != nil {
 			return nil, err
 		}
@@ -62,7 +63,7 @@ func (m *Machine) Baseline() (map[string]any, error) {
 		case <-deadline:
 			return nil, fmt.Errorf("no message came back within 10 s: %v", conns[0].Faults())
 		}
-		rtt = append(rtt, Monotonic()-sent)
+		rtt = append(rtt, clock.Monotonic()-sent)
 	}
 	slices.Sort(rtt)
 	return map[string]any{

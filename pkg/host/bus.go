@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/proc"
 	"github.com/conclave-bench/conclave/pkg/bus"
 )
 
@@ -23,15 +24,15 @@ const (
 type BusProcess struct {
 	URL string // where nodes connect to
 
-	child *Child
+	child *proc.Child
 	out   *bufio.Reader
 	mu    sync.Mutex // one question at a time
 }
 
 // StartBus starts a program that runs bus.ServeProcess and waits until nodes can
 // connect.
-func StartBus(sp *Spawner, exe string, args []string, cfg bus.ServerConfig) (*BusProcess, error) {
-	child, err := sp.Start(Command{Path: exe, Args: args})
+func StartBus(sp *proc.Spawner, exe string, args []string, cfg bus.ServerConfig) (*BusProcess, error) {
+	child, err := sp.Start(proc.Command{Path: exe, Args: args})
 	if err != nil {
 		return nil, fmt.Errorf("start bus process: %w", err)
 	}

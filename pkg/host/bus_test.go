@@ -9,11 +9,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/proc"
+	"github.com/conclave-bench/conclave/internal/proc/proctest"
 	"github.com/conclave-bench/conclave/pkg/bus"
 )
 
+func TestMain(m *testing.M) { proctest.Main(m) }
+
 func init() {
-	childMains["bus"] = func() {
+	proctest.Programs["bus"] = func() {
 		if err := bus.ServeProcess(os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -56,9 +60,9 @@ func TestBusProcess_EndsWhenAsked(t *testing.T) {
 }
 
 func TestStartBus_SaysWhatWentWrong(t *testing.T) {
-	sp := NewSpawner()
+	sp := proc.NewSpawner()
 	defer func() { must(t, sp.Close()) }()
-	t.Setenv(childKey, "bus")
+	t.Setenv(proctest.Key, "bus")
 	for name, c := range map[string]struct {
 		exe  string
 		args []string
@@ -83,7 +87,7 @@ func TestStartBus_SaysWhatWentWrong(t *testing.T) {
 // startBus is not for parallel tests: it sets this process's environment.
 func startBus(t *testing.T, n int) (*BusProcess, []bus.Identity) {
 	t.Helper()
-	sp := NewSpawner()
+	sp := proc.NewSpawner()
 	t.Cleanup(func() { must(t, sp.Close()) })
 	ids, err := bus.NewIdentities(n)
 	must(t, err)
@@ -91,9 +95,16 @@ func startBus(t *testing.T, n int) (*BusProcess, []bus.Identity) {
 	for _, id := range ids {
 		users = append(users, bus.User{ID: id.ID, Public: id.Public})
 	}
-	t.Setenv(childKey, "bus")
+	t.Setenv(proctest.Key, "bus")
 	b, err := StartBus(sp, os.Args[0], nil, bus.ServerConfig{Users: users})
 	must(t, err)
 	t.Cleanup(b.Close)
 	return b, ids
+}
+
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/host/control"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -21,9 +22,6 @@ func (m *Machine) busGone() <-chan struct{} {
 	return m.bus.Done()
 }
 
-// stopPatience is how long a node may take to answer that it stops.
-const stopPatience = 2 * time.Second
-
 // stop ends the nodes and takes their farewells.
 func (t *trial) stop() {
 	waiting := 0
@@ -32,11 +30,11 @@ func (t *trial) stop() {
 			if c.paused { // else it cannot answer
 				_, _ = c.Resume()
 			}
-			t.order(c, order{Stop: true})
+			t.order(c, control.Order{Stop: true})
 			waiting++
 		}
 	}
-	deadline := time.NewTimer(stopPatience)
+	deadline := time.NewTimer(control.StopPatience)
 	defer deadline.Stop()
 	for waiting > 0 {
 		select {
@@ -46,7 +44,7 @@ func (t *trial) stop() {
 				o.from.bye = o.report.Bye
 				waiting--
 			case o.from.dead || o.from.bye != nil || o.from.failure != "":
-			case o.report.complains():
+			case o.report.Complains():
 				t.broke(o.from, o.report)
 				waiting--
 			case o.ended:
@@ -63,7 +61,7 @@ func (t *trial) stop() {
 		case c.bye == nil:
 			t.invalid = append(t.invalid, fmt.Sprintf("node p%d did not answer at the end: it hangs, "+
 				"or the plugin's handler does not return", c.id))
-		case c.bye.missedStart():
+		case missedStart(c.bye.Late):
 			t.invalid = append(t.invalid, fmt.Sprintf("node p%d started %v late", c.id, c.bye.Late))
 			t.machine.missed(c.bye.Late)
 		}
@@ -123,7 +121,7 @@ func unrest(before, after bus.ServerStats, nodes uint64) (why []string) {
 func (t *trial) skipped(at time.Duration) int {
 	count := t.coordinator.Skipped(at)
 	for i, o := range t.omissions {
-		count += o.Missed(t.tally.number(i).Load())
+		count += o.Missed(t.tally.Number(i).Load())
 	}
 	return count
 }

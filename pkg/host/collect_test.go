@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/telemetry"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
@@ -18,7 +19,7 @@ func TestMissedStart(t *testing.T) {
 	for late, missed := range map[time.Duration]bool{
 		0: false, 5 * time.Millisecond: false, 5*time.Millisecond + 1: true, 49 * time.Millisecond: true,
 	} {
-		if f := (farewell{Late: late}); f.missedStart() != missed {
+		if missedStart(late) != missed {
 			t.Errorf("%v late: missed the start: %v, want %v", late, !missed, missed)
 		}
 	}
@@ -28,9 +29,9 @@ func TestMissedStart(t *testing.T) {
 // its last record at the instant last.
 func twoNodes(down, last time.Duration) *trial {
 	s := &harness.Setup{Plan: harness.Plan{Nodes: 2, Network: link.Network{Latency: link.Constant(time.Millisecond)}}}
-	crashed := &child{id: 2, dead: true, ready: true, downAt: down, last: last, reader: &TelemetryReader{}}
+	crashed := &child{id: 2, dead: true, ready: true, downAt: down, last: last, reader: &telemetry.Reader{}}
 	return &trial{
-		setup: s, nodes: []*child{{id: 1, ready: true, reader: &TelemetryReader{}}, crashed},
+		setup: s, nodes: []*child{{id: 1, ready: true, reader: &telemetry.Reader{}}, crashed},
 		records: trace.List{
 			{At: down, Type: trace.Crash, Process: 2},
 			{At: last, Type: trace.Pause, Process: 1},

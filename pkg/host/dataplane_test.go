@@ -14,10 +14,12 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
+	"github.com/conclave-bench/conclave/internal/proc"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/host"
+	"github.com/conclave-bench/conclave/pkg/host/node"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -61,7 +63,7 @@ func init() {
 	var err error
 	switch os.Args[1] {
 	case "dataplane-node":
-		err = host.RunNode(os.Stdin, os.Stdout)
+		err = node.Run(os.Stdin, os.Stdout)
 	case "dataplane-bus":
 		err = bus.ServeProcess(os.Stdin, os.Stdout)
 	case "dataplane-bare":
@@ -274,11 +276,11 @@ func bareRate(b *testing.B, n int, args func(id int) []string) float64 {
 	must(b, err)
 	defer server.Close()
 	sp := spawner(b)
-	var children []*host.Child
+	var children []*proc.Child
 	var outs []*bufio.Scanner
 	for id := 1; id <= n; id++ {
 		role := args(id)
-		c, err := sp.Start(host.Command{Path: exe, Env: []string{"GOMAXPROCS=1"}, Args: append(
+		c, err := sp.Start(proc.Command{Path: exe, Env: []string{"GOMAXPROCS=1"}, Args: append(
 			[]string{role[0], server.URL, strconv.Itoa(id), strconv.Itoa(n)}, role[1:]...)})
 		must(b, err)
 		fmt.Fprintf(c.Stdin, "%s\n", ids[id-1].Secret())
@@ -314,9 +316,9 @@ func must(tb testing.TB, err error) {
 	}
 }
 
-func spawner(b *testing.B) *host.Spawner {
+func spawner(b *testing.B) *proc.Spawner {
 	b.Helper()
-	sp := host.NewSpawner()
+	sp := proc.NewSpawner()
 	b.Cleanup(func() { _ = sp.Close() })
 	return sp
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/host/control"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -70,7 +71,7 @@ func (t *trial) obey(i harness.Instruction) {
 	case i.Do == harness.DoCut || i.Do == harness.DoHeal || i.Do == harness.DoFlaky:
 		t.change(i)
 	case !c.dead:
-		t.order(c, order{Do: &i})
+		t.order(c, control.Order{Do: &i})
 	}
 }
 
@@ -96,7 +97,7 @@ func (t *trial) crash(c *child, due time.Duration) {
 	c.downAt = c.Kill() - t.start // also if it is paused
 	for _, other := range t.nodes {
 		if !other.dead {
-			t.order(other, order{Crashed: &news{c.id, c.downAt}})
+			t.order(other, control.Order{Crashed: &control.News{Process: c.id, At: c.downAt}})
 		}
 	}
 	t.note(trace.Record{
@@ -135,9 +136,9 @@ func (t *trial) introduce(c *child) {
 		switch {
 		case other == c:
 		case other.dead:
-			t.order(c, order{Crashed: &news{other.id, c.upAt}})
+			t.order(c, control.Order{Crashed: &control.News{Process: other.id, At: c.upAt}})
 		default:
-			t.order(other, order{Restarted: &news{c.id, c.upAt}})
+			t.order(other, control.Order{Restarted: &control.News{Process: c.id, At: c.upAt}})
 		}
 	}
 }
@@ -179,7 +180,7 @@ func (t *trial) slow(c *child, by time.Duration) {
 		return
 	}
 	c.slow, c.stalledAt = c.slow || by > 0, t.now()
-	t.order(c, order{Slow: &by})
+	t.order(c, control.Order{Slow: &by})
 	t.note(trace.Record{
 		At: c.stalledAt, Type: trace.Slow, Process: uint32(c.id), Incarnation: c.incarnation,
 		Arg: uint64(by),
@@ -198,7 +199,7 @@ func (t *trial) change(i harness.Instruction) {
 		t.changeAt = at
 	}
 	r := trace.Record{At: at}
-	o := order{}
+	o := control.Order{}
 	switch i.Do {
 	case harness.DoFlaky:
 		r.Type = trace.Flaky
@@ -222,7 +223,7 @@ func (t *trial) change(i harness.Instruction) {
 }
 
 // tellAll tells the nodes of a change that they do not know yet.
-func (t *trial) tellAll(o order) {
+func (t *trial) tellAll(o control.Order) {
 	if o.Cut != nil {
 		t.cuts.Add(*o.Cut)
 	} else {
@@ -289,12 +290,12 @@ func (t *trial) look(now time.Duration) (v view, quiet bool) {
 		switch {
 		case c.joining():
 			return v, false
-		case c.reader != nil && now < time.Duration(c.reader.Word(wordLastDue)):
+		case c.reader != nil && now < time.Duration(c.reader.Word(control.WordLastDue)):
 			return v, false // if only to find its receiver down
 		case c.dead:
 			v.activity++
 			if c.reader != nil {
-				v.activity += c.reader.Word(wordActivity)
+				v.activity += c.reader.Word(control.WordActivity)
 			}
 		}
 	}
@@ -309,12 +310,12 @@ func (t *trial) look(now time.Duration) (v view, quiet bool) {
 				due++
 			}
 		}
-		if r.Word(wordPending)+r.Word(wordTimers)+r.Word(wordInside) != 0 ||
-			r.Word(wordExecuted) < due+c.orders || r.Word(wordReports) > c.heard {
+		if r.Word(control.WordPending)+r.Word(control.WordTimers)+r.Word(control.WordInside) != 0 ||
+			r.Word(control.WordExecuted) < due+c.orders || r.Word(control.WordReports) > c.heard {
 			return v, false
 		}
-		v.activity += r.Word(wordActivity)
-		v.planned += r.Word(wordPlanned)
+		v.activity += r.Word(control.WordActivity)
+		v.planned += r.Word(control.WordPlanned)
 	}
 	return v, t.nothingInFlight()
 }
@@ -331,11 +332,12 @@ func (t *trial) nothingInFlight() bool {
 			if from.reader == nil || from == to {
 				continue
 			}
-			sent := from.reader.Word(wordPeers + peerWords*int(to.id-1) + peerSent)
-			if sent == 0 || to.reader.Word(wordPeers+peerWords*i+peerGot) == sent {
+			link := control.WordPeers + control.PeerWords*int(to.id-1)
+			sent := from.reader.Word(link + control.PeerSent)
+			if sent == 0 || to.reader.Word(control.WordPeers+control.PeerWords*i+control.PeerGot) == sent {
 				continue
 			}
-			at := time.Duration(from.reader.Word(wordPeers + peerWords*int(to.id-1) + peerSentAt))
+			at := time.Duration(from.reader.Word(link + control.PeerSentAt))
 			switch {
 			case at < to.upAt: // never to come
 			case from.dead && t.now() > from.downAt+50*time.Millisecond: // died with its sender

@@ -12,8 +12,12 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/conclave-bench/conclave/internal/clock"
+	"github.com/conclave-bench/conclave/internal/proc"
+	"github.com/conclave-bench/conclave/internal/telemetry"
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/host/control"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -37,7 +41,7 @@ type MachineConfig struct {
 // neither does the death of this process.
 type Machine struct {
 	cfg        MachineConfig
-	spawner    *Spawner
+	spawner    *proc.Spawner
 	bus        *BusProcess
 	identities []bus.Identity
 	dir        string
@@ -59,15 +63,15 @@ func NewMachine(cfg MachineConfig) (*Machine, error) {
 		cfg.Wall = wallClock
 	}
 	// Three pipes and a mapped file for each node, and the bus's own.
-	if _, err := RaiseFileLimit(uint64(cfg.Nodes)*8 + 256); err != nil {
+	if _, err := proc.RaiseFileLimit(uint64(cfg.Nodes)*8 + 256); err != nil {
 		return nil, err
 	}
-	dir, lock, err := makeDir(TelemetryDir(64 << 20))
+	dir, lock, err := makeDir(telemetry.Dir(64 << 20))
 	if err != nil {
 		return nil, err
 	}
 	m := &Machine{
-		cfg: cfg, spawner: NewSpawner(), dir: dir, lock: lock,
+		cfg: cfg, spawner: proc.NewSpawner(), dir: dir, lock: lock,
 		lead: 4*time.Millisecond + time.Duration(cfg.Nodes)*100*time.Microsecond,
 	}
 	if cfg.External.URL == "" {
@@ -185,26 +189,26 @@ func (m *Machine) Run(ctx context.Context, s *harness.Setup, sink trace.Sink) (
 	defer os.RemoveAll(dir)
 	t := newTrial(m, s, dir)
 	defer t.close()
-	cpu, _ := ReadCPU()
+	cpu, _ := clock.ReadCPU()
 	q.Busy, q.Stolen = math.NaN(), math.NaN()
-	begun := Monotonic()
+	begun := clock.Monotonic()
 	if end, err = t.join(ctx); err != nil || len(end.Invalid) > 0 {
 		return end, q, err
 	}
-	q.ReadyTime = Monotonic() - begun
-	probe, err := NewProbe()
+	q.ReadyTime = clock.Monotonic() - begun
+	probe, err := clock.NewProbe()
 	if err != nil {
 		return end, q, err
 	}
-	throttled, _ := ReadThrottled()
+	throttled, _ := clock.ReadThrottled()
 	clocks := readClocks(m.cfg.Wall)
 	err = t.run(ctx)
 	_, q.SchedDelayP99, _ = probe.Stop()
 	step := readClocks(m.cfg.Wall).stepSince(clocks)
-	if now, cpuErr := ReadCPU(); cpuErr == nil {
+	if now, cpuErr := clock.ReadCPU(); cpuErr == nil {
 		q.Busy, q.Stolen = now.BusySince(cpu), now.StolenSince(cpu)
 	}
-	if now, quotaErr := ReadThrottled(); quotaErr == nil {
+	if now, quotaErr := clock.ReadThrottled(); quotaErr == nil {
 		q.Throttled = max(now-throttled, 0)
 	}
 	if err != nil {
@@ -217,18 +221,12 @@ func (m *Machine) Run(ctx context.Context, s *harness.Setup, sink trace.Sink) (
 }
 
 // access is how node i reaches the bus.
-func (m *Machine) access(i int) access {
+func (m *Machine) access(i int) control.Access {
 	if m.bus == nil {
 		e := m.cfg.External
-		return access{URL: e.URL, Seed: e.Seed, Credentials: e.CredentialsFile, User: e.User,
+		return control.Access{URL: e.URL, Seed: e.Seed, Credentials: e.CredentialsFile, User: e.User,
 			Password: e.Password, Token: e.Token, CA: e.CAFile, Cert: e.CertFile, Key: e.KeyFile,
 			Patience: m.cfg.patience()}
 	}
-	return access{URL: m.bus.URL, Seed: m.identities[i].Secret(), Patience: m.cfg.patience()}
-}
-
-func (a access) dial(name string) bus.DialConfig {
-	return bus.DialConfig{URL: a.URL, Name: name, Seed: a.Seed, CredentialsFile: a.Credentials,
-		User: a.User, Password: a.Password, Token: a.Token,
-		CAFile: a.CA, CertFile: a.Cert, KeyFile: a.Key, Patience: a.Patience}
+	return control.Access{URL: m.bus.URL, Seed: m.identities[i].Secret(), Patience: m.cfg.patience()}
 }

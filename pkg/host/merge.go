@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/telemetry"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -19,7 +20,7 @@ type merge struct {
 
 // A source is a stream of records with some of them read ahead.
 type source struct {
-	reader *TelemetryReader // nil: all that there is stands in ahead
+	reader *telemetry.Reader // nil: all that there is stands in ahead
 	next   uint64
 	ahead  []trace.Record
 	id     algo.ID

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/proc"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -22,10 +23,10 @@ import (
 type Remote struct {
 	command  []string
 	cfg      MachineConfig
-	spawner  *Spawner
+	spawner  *proc.Spawner
 	about    json.RawMessage
 	patience time.Duration // with a silent host, beyond what a trial may take
-	child    *Child        // nil: the host is to be started
+	child    *proc.Child   // nil: the host is to be started
 	lines    *bufio.Scanner
 }
 
@@ -37,7 +38,7 @@ func NewRemote(ctx context.Context, command []string, cfg MachineConfig) (*Remot
 	if cfg.Ready == 0 {
 		cfg.Ready = patienceFor(cfg.Nodes)
 	}
-	r := &Remote{command: command, cfg: cfg, spawner: NewSpawner(), patience: hostPatience}
+	r := &Remote{command: command, cfg: cfg, spawner: proc.NewSpawner(), patience: hostPatience}
 	if err := r.start(ctx); err != nil {
 		r.Close()
 		return nil, err
@@ -75,7 +76,7 @@ func (r *Remote) start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("start host: %w", err)
 	}
-	c, err := r.spawner.Start(Command{Path: path, Args: r.command[1:],
+	c, err := r.spawner.Start(proc.Command{Path: path, Args: r.command[1:],
 		Env: append(os.Environ(), "CONCLAVE_RUN="+r.cfg.Run)})
 	if err != nil {
 		return fmt.Errorf("start host: %w", err)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/proc/proctest"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/host"
@@ -76,7 +77,7 @@ func TestRemote_RunsTrialsAsAMachine(t *testing.T) {
 // hostOf is the process of the host that bears the mark.
 func hostOf(t *testing.T, marker string) int {
 	t.Helper()
-	pids, err := host.Orphans(marker)
+	pids, err := proctest.Orphans(marker)
 	must(t, err)
 	for _, pid := range pids {
 		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
@@ -113,7 +114,7 @@ func TestRemote_HostDies(t *testing.T) {
 				over <- o
 			}()
 			poll(t, 10*time.Second, func() error {
-				if pids, err := host.Orphans(marker); err != nil || len(pids) < 4 {
+				if pids, err := proctest.Orphans(marker); err != nil || len(pids) < 4 {
 					return errors.New("no nodes yet")
 				}
 				return nil

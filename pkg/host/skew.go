@@ -3,6 +3,8 @@ package host
 import (
 	"fmt"
 	"time"
+
+	"github.com/conclave-bench/conclave/internal/clock"
 )
 
 // What skews a trial without a message that tells of it: a machine that does not
@@ -16,8 +18,8 @@ const mostDelay = grace
 // mostLate is how late a node may be at the common start.
 const mostLate = 5 * time.Millisecond
 
-// missedStart says whether the node was too late at the common start.
-func (f *farewell) missedStart() bool { return f.Late > mostLate }
+// missedStart says whether a node that began so late was too late at the common start.
+func missedStart(late time.Duration) bool { return late > mostLate }
 
 // mostStep is by how much the wall clock may part from the monotonic one during a
 // trial. Two readings of one instant differ by microseconds; adjusting the clock
@@ -47,9 +49,9 @@ func wallClock() time.Duration { return time.Duration(time.Now().UnixNano()) }
 func readClocks(wall func() time.Duration) (c clocks) {
 	narrowest := time.Duration(-1)
 	for range 5 { // this process may be interrupted between the two
-		before := Monotonic()
+		before := clock.Monotonic()
 		now := wall()
-		if gap := Monotonic() - before; narrowest < 0 || gap < narrowest {
+		if gap := clock.Monotonic() - before; narrowest < 0 || gap < narrowest {
 			narrowest, c = gap, clocks{now, before}
 		}
 	}

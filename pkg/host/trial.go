@@ -13,8 +13,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/clock"
+	"github.com/conclave-bench/conclave/internal/proc"
+	"github.com/conclave-bench/conclave/internal/telemetry"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/host/control"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -34,15 +38,15 @@ type trial struct {
 	events      chan occurrence
 	closed      chan struct{} // nobody hears events any more
 	queue       harness.Queue[harness.Instruction]
-	alarm       *Alarm
+	alarm       *clock.Alarm
 	start       time.Duration // the common start, by Monotonic
 	records     trace.List    // what the host did
 	spawned     uint64        // nodes, each of which connects once
 	cuts        link.Cuts
 	overrides   link.Overrides
-	sudden      []order // changes of the network that are not in the timeline
+	sudden      []control.Order // changes of the network that are not in the timeline
 	omissions   []harness.Omission
-	tally       *tally
+	tally       *telemetry.Tally
 	heardAt     time.Duration // of the last record that a node reported
 	invalid     []string
 	pace        time.Duration // from one look for quiet to the next
@@ -58,11 +62,11 @@ type trial struct {
 
 // A child is one incarnation of a node.
 type child struct {
-	*Child
+	*proc.Child
 	id          algo.ID
 	incarnation uint32
 	telemetry   string
-	reader      *TelemetryReader
+	reader      *telemetry.Reader
 	ready       bool
 	started     bool          // its process runs, or will at the common start
 	dead        bool          // crashed by plan, or not yet started
@@ -80,14 +84,14 @@ type child struct {
 	orders      uint64        // that it has to count as executed
 	heard       uint64        // records that it reported
 	own         []harness.Instruction
-	bye         *farewell
+	bye         *control.Farewell
 	failure     string
 }
 
 // An occurrence is what the trial is told of: a node's report, or its end.
 type occurrence struct {
 	from   *child
-	report report
+	report control.Report
 	ended  bool
 }
 
@@ -137,14 +141,14 @@ func (t *trial) close() {
 		t.alarm.Close()
 	}
 	if t.tally != nil {
-		t.tally.close()
+		t.tally.Close()
 	}
 }
 
 // join starts the nodes and waits until all are ready.
 func (t *trial) join(ctx context.Context) (harness.End, error) {
 	var err error
-	if t.alarm, err = NewAlarm(); err != nil {
+	if t.alarm, err = clock.NewAlarm(); err != nil {
 		return harness.End{}, err
 	}
 	if t.plan, err = json.Marshal(&t.setup.Plan); err != nil {
@@ -152,7 +156,7 @@ func (t *trial) join(ctx context.Context) (harness.End, error) {
 	}
 	t.plan = append(t.plan, '\n')
 	if len(t.omissions) > 0 {
-		if t.tally, err = openTally(t.tallyPath(), len(t.omissions)); err != nil {
+		if t.tally, err = telemetry.OpenTally(t.tallyPath(), len(t.omissions)); err != nil {
 			return harness.End{}, err
 		}
 	}
@@ -184,7 +188,7 @@ func (t *trial) join(ctx context.Context) (harness.End, error) {
 				if err := t.opened(o.from); err != nil {
 					return harness.End{}, err
 				}
-			case o.report.complains() || o.ended:
+			case o.report.Complains() || o.ended:
 				return t.stillborn(o), nil
 			}
 		}
@@ -217,13 +221,13 @@ func (t *trial) stillborn(o occurrence) harness.End {
 func (t *trial) spawn(c *child, saved []byte) (err error) {
 	cfg := &t.machine.cfg
 	env := append([]string{"GOMAXPROCS=1", "CONCLAVE_RUN=" + cfg.Run}, cfg.Telltale...)
-	c.Child, err = t.machine.spawner.Start(Command{Path: cfg.Exe, Args: cfg.NodeArgs, Env: env})
+	c.Child, err = t.machine.spawner.Start(proc.Command{Path: cfg.Exe, Args: cfg.NodeArgs, Env: env})
 	if err != nil {
 		return fmt.Errorf("start node p%d: %w", c.id, err)
 	}
 	t.spawned++
 	c.telemetry = filepath.Join(t.dir, fmt.Sprintf("p%d-%d", c.id, c.incarnation))
-	a := assignment{
+	a := control.Assignment{
 		ID: c.id, Incarnation: c.incarnation, Due: c.due, Saved: saved, Telemetry: c.telemetry,
 		Limit: cfg.Limit, Bus: t.machine.access(int(c.id - 1)), Tally: t.tallyPath(),
 		Kinds: t.coordinator.WatchedKinds(),
@@ -237,7 +241,7 @@ func (t *trial) spawn(c *child, saved []byte) (err error) {
 	for _, i := range t.links {
 		switch {
 		case i.Override != nil:
-			a.Spells = append(a.Spells, *i.Override)
+			a.Overrides = append(a.Overrides, *i.Override)
 		case i.Do != harness.DoFlaky:
 			a.Cuts = append(a.Cuts, change(i, i.At))
 		}
@@ -270,7 +274,7 @@ func (t *trial) listen(c *child, lines []byte) {
 		open = t.happened(occurrence{from: c, report: parseReport(in.Bytes(), c.id, len(t.nodes))})
 	}
 	if errors.Is(in.Err(), bufio.ErrTooLong) {
-		t.happened(occurrence{from: c, report: report{Error: fmt.Sprintf(
+		t.happened(occurrence{from: c, report: control.Report{Error: fmt.Sprintf(
 			"wrote a line of more than %d bytes to its standard output", maxReport)}})
 	}
 	<-c.Done()
@@ -281,7 +285,7 @@ func (t *trial) listen(c *child, lines []byte) {
 const maxReport = 1 << 20
 
 // parseReport reads a line of node id, of so many. A plugin may have written it.
-func parseReport(line []byte, id algo.ID, nodes int) (r report) {
+func parseReport(line []byte, id algo.ID, nodes int) (r control.Report) {
 	err := json.Unmarshal(line, &r)
 	fits := true
 	if rec := r.Record; rec != nil {
@@ -290,7 +294,7 @@ func parseReport(line []byte, id algo.ID, nodes int) (r report) {
 		fits = fits && rec.Process == uint32(id) && (rec.Peer <= uint32(nodes) || rec.Type == trace.Elected)
 	}
 	if err != nil || !fits {
-		return report{Error: fmt.Sprintf("wrote %.80q to its standard output, which is for reports "+
+		return control.Report{Error: fmt.Sprintf("wrote %.80q to its standard output, which is for reports "+
 			"to the host: write to standard error instead", line)}
 	}
 	return r
@@ -318,15 +322,15 @@ func (t *trial) happened(o occurrence) bool {
 // opened is a node that has become ready: its telemetry can be read.
 func (t *trial) opened(c *child) (err error) {
 	c.ready, c.dead = true, false
-	c.reader, err = OpenTelemetry(c.telemetry)
+	c.reader, err = telemetry.Open(c.telemetry)
 	return err
 }
 
 // now is the time since the common start.
-func (t *trial) now() time.Duration { return Monotonic() - t.start }
+func (t *trial) now() time.Duration { return clock.Monotonic() - t.start }
 
 // order sends o to c. A node that is gone is noticed elsewhere.
-func (t *trial) order(c *child, o order) {
+func (t *trial) order(c *child, o control.Order) {
 	if !o.Stop {
 		c.orders++
 	}
@@ -347,10 +351,10 @@ const orderPatience = 2 * time.Second
 // run is the trial from the common start to its end.
 func (t *trial) run(ctx context.Context) error {
 	// Far enough ahead that every node has read its order by then.
-	t.start = Monotonic() + t.machine.lead
+	t.start = clock.Monotonic() + t.machine.lead
 	for _, c := range t.nodes {
 		if !c.dead {
-			t.order(c, order{Start: &t.start})
+			t.order(c, control.Order{Start: &t.start})
 		}
 	}
 	for _, i := range t.timeline {
@@ -443,14 +447,14 @@ func (t *trial) hear(o occurrence) {
 		if o.report.Record != nil {
 			c.heard++
 		}
-	case o.report.complains() && c.dead && !c.joining(): // it would not have mattered
+	case o.report.Complains() && c.dead && !c.joining(): // it would not have mattered
 	case o.ended && c.failure != "": // after it said why
 	case o.ended && c.joining():
 		why, _ := c.Obituary()
 		t.spoil("node p%d was not ready again: %s", c.id, why)
 	case o.ended && !c.dead && c.bye == nil:
 		t.died(c)
-	case o.report.complains():
+	case o.report.Complains():
 		t.broke(c, o.report)
 	case o.report.Ready:
 		if err := t.opened(c); err != nil {
@@ -458,7 +462,7 @@ func (t *trial) hear(o occurrence) {
 			return
 		}
 		c.upAt = t.now()
-		t.order(c, order{Start: &t.start})
+		t.order(c, control.Order{Start: &t.start})
 		for i := range t.sudden {
 			t.order(c, t.sudden[i])
 		}
@@ -491,7 +495,7 @@ func (t *trial) died(c *child) {
 }
 
 // broke is a node on which the plugin failed, or what it needs of the harness.
-func (t *trial) broke(c *child, r report) {
+func (t *trial) broke(c *child, r control.Report) {
 	if c.failure = r.Broken; c.failure != "" {
 		t.blame(r.Broken)
 		return

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/proc/proctest"
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -76,7 +77,7 @@ func during(t *testing.T, p harness.Plan, what func(m *host.Machine, telemetry s
 // nodeOf is the system's process of node id of the machine whose nodes bear the mark.
 func nodeOf(t *testing.T, marker string, id int) int {
 	t.Helper()
-	pids, err := host.Orphans(marker)
+	pids, err := proctest.Orphans(marker)
 	must(t, err)
 	for _, pid := range pids {
 		maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
@@ -139,7 +140,7 @@ func TestTrial_EverythingStands(t *testing.T) {
 		stopped := []int{c.Pid()}
 		if who == "all of them" {
 			var err error
-			stopped, err = host.Orphans(marker)
+			stopped, err = proctest.Orphans(marker)
 			must(t, err)
 		}
 		for _, sig := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT} {

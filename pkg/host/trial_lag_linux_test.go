@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/proc/proctest"
 	"github.com/conclave-bench/conclave/pkg/harness"
-	"github.com/conclave-bench/conclave/pkg/host"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -65,7 +65,7 @@ func TestTrial_Lag(t *testing.T) {
 
 // halt stops the processes that bear the mark for so long, and lets them run as long.
 func halt(marker string, d time.Duration) {
-	pids, _ := host.Orphans(marker)
+	pids, _ := proctest.Orphans(marker)
 	for _, sig := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT} {
 		for _, pid := range pids {
 			_ = syscall.Kill(pid, sig) // it may be gone

@@ -13,11 +13,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/proc"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/host"
+	"github.com/conclave-bench/conclave/pkg/host/node"
 	"github.com/conclave-bench/conclave/pkg/trace"
 
 	_ "github.com/conclave-bench/conclave/plugins/all"
@@ -39,7 +41,7 @@ func init() {
 	var err error
 	switch os.Args[1] {
 	case "trial-node":
-		err = host.RunNode(os.Stdin, os.Stdout)
+		err = node.Run(os.Stdin, os.Stdout)
 	case "trial-bus":
 		err = bus.ServeProcess(os.Stdin, os.Stdout)
 	case "trial-frail-bus":
@@ -98,7 +100,7 @@ func moody() error {
 	again := io.MultiReader(bytes.NewReader(lines[0]), bytes.NewReader(lines[1]), in)
 	mood, onlyLater := strings.CutSuffix(os.Getenv(moodKey), "-again")
 	if who.ID != 2 || onlyLater && who.Incarnation == 0 {
-		return host.RunNode(again, os.Stdout)
+		return node.Run(again, os.Stdout)
 	}
 	switch mood {
 	case "hang":
@@ -121,7 +123,7 @@ func moody() error {
 			}
 		}
 	}
-	return host.RunNode(again, os.Stdout)
+	return node.Run(again, os.Stdout)
 }
 
 // newMachine makes a machine whose nodes are this binary.
@@ -166,14 +168,14 @@ func hostAlone(takes time.Duration) (o outcome, err error) {
 
 // startHost starts this binary in such a role, and returns when its trial is under way,
 // with the telemetry of p2.
-func startHost(t *testing.T, role, marker string) (c *host.Child, telemetry string) {
+func startHost(t *testing.T, role, marker string) (c *proc.Child, telemetry string) {
 	t.Helper()
 	exe, err := os.Executable()
 	must(t, err)
-	sp := host.NewSpawner()
+	sp := proc.NewSpawner()
 	t.Cleanup(func() { must(t, sp.Close()) })
 	dir := t.TempDir()
-	c, err = sp.Start(host.Command{Path: exe, Args: []string{role},
+	c, err = sp.Start(proc.Command{Path: exe, Args: []string{role},
 		Env: append(os.Environ(), marker, startedKey+"="+dir)})
 	must(t, err)
 	awaitStart(t, dir, &telemetry)

@@ -16,6 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/conclave-bench/conclave/internal/proc/proctest"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
@@ -51,7 +52,7 @@ func mark(tb testing.TB) (string, func(*host.MachineConfig)) {
 func noneLeft(tb testing.TB, marker string) {
 	tb.Helper()
 	poll(tb, 10*time.Second, func() error {
-		if pids, err := host.Orphans(marker); err != nil || len(pids) > 0 {
+		if pids, err := proctest.Orphans(marker); err != nil || len(pids) > 0 {
 			return fmt.Errorf("left behind: %v, %v", pids, err)
 		}
 		return nil
@@ -353,7 +354,7 @@ func TestTrial_Cancelled(t *testing.T) {
 		if !errors.Is(err, why) || time.Since(begun) > 5*time.Second {
 			t.Errorf("%s: %v after %v", during, err, time.Since(begun))
 		}
-		if left, _ := host.Orphans(marker); len(left) > 0 {
+		if left, _ := proctest.Orphans(marker); len(left) > 0 {
 			t.Errorf("%s: left behind: %v", during, left)
 		}
 		m.Close()
@@ -397,7 +398,7 @@ func TestMachine_NobodyOutlivesTheHost(t *testing.T) {
 					t.Logf("the host: %v: %s", c.Exit(), c.Stderr())
 				}
 			}()
-			if all, err := host.Orphans(marker); err != nil || len(all) != 5 {
+			if all, err := proctest.Orphans(marker); err != nil || len(all) != 5 {
 				t.Errorf("host, bus and three nodes: %v, %v", all, err)
 			}
 			must(t, syscall.Kill(c.Pid(), sig))

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/telemetry"
 	"github.com/conclave-bench/conclave/pkg/host"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -257,7 +258,7 @@ func (c *command) swept(p *process) {
 		Run: "sweep"})
 	must(c.t, err)
 	m.Close()
-	name := filepath.Join(host.TelemetryDir(0), fmt.Sprintf("conclave-%d-*", p.Process.Pid))
+	name := filepath.Join(telemetry.Dir(0), fmt.Sprintf("conclave-%d-*", p.Process.Pid))
 	until(c.t, time.Second, "nothing is left behind", func() bool {
 		left, _ := filepath.Glob(name)
 		return len(left) == 0

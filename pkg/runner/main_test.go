@@ -17,7 +17,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/cli"
 	"github.com/conclave-bench/conclave/pkg/experiment"
-	"github.com/conclave-bench/conclave/pkg/host"
+	"github.com/conclave-bench/conclave/pkg/host/node"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
 	"github.com/conclave-bench/conclave/pkg/stats"
@@ -62,7 +62,7 @@ func doomedNode() int {
 	}
 	if err == nil {
 		doomed = regexp.MustCompile(os.Args[2]).MatchString(plan.Trial)
-		err = host.RunNode(io.MultiReader(strings.NewReader(line), in), os.Stdout)
+		err = node.Run(io.MultiReader(strings.NewReader(line), in), os.Stdout)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

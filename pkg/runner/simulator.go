@@ -12,11 +12,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/proc"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/guard"
 	"github.com/conclave-bench/conclave/pkg/harness"
-	"github.com/conclave-bench/conclave/pkg/host"
 	"github.com/conclave-bench/conclave/pkg/sim"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -71,7 +71,7 @@ func Simulate(in io.Reader, out io.Writer) error {
 	// memory is never touched, and so never taken.
 	ballast := make([]byte, 32<<20)
 	defer runtime.KeepAlive(ballast)
-	in, out = host.Streams(in, out)
+	in, out = proc.Streams(in, out)
 	w := bufio.NewWriter(out)
 	s := &simulator{out: w, enc: gob.NewEncoder(w), plans: map[int]*harness.Plan{}}
 	sim.OnAbandon(func(_ *harness.Setup, err error) {

@@ -10,16 +10,16 @@ import (
 	"io"
 	"os"
 
+	"github.com/conclave-bench/conclave/internal/proc"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/guard"
 	"github.com/conclave-bench/conclave/pkg/harness"
-	"github.com/conclave-bench/conclave/pkg/host"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // children says whether simulated trials run in processes of their own.
-func (o *Options) children() bool { return len(o.SimArgs) > 0 && host.CanSpawn() == nil }
+func (o *Options) children() bool { return len(o.SimArgs) > 0 && proc.CanSpawn() == nil }
 
 // work simulates trials until there are no more, and hands each outcome to emit.
 func (r *run) work(ctx context.Context, workers int, todo <-chan experiment.Trial,
@@ -66,8 +66,8 @@ type station struct {
 	keep, dir string
 	aloud     trace.Sink // nil: records are not told
 
-	spawner *host.Spawner
-	child   *host.Child
+	spawner *proc.Spawner
+	child   *proc.Child
 	kill    func() bool   // ends the watch of ctx
 	out     *bufio.Writer // to it
 	enc     *gob.Encoder
@@ -80,7 +80,7 @@ type station struct {
 }
 
 func newStation(ctx context.Context, o *Options, memory uint64) *station {
-	return &station{ctx: ctx, options: o, memory: memory, spawner: host.NewSpawner()}
+	return &station{ctx: ctx, options: o, memory: memory, spawner: proc.NewSpawner()}
 }
 
 func (s *station) close() {
@@ -129,7 +129,7 @@ func (s *station) take(todo <-chan experiment.Trial) {
 
 // start starts a simulator and gives it everything that waits.
 func (s *station) start() error {
-	child, err := s.spawner.Start(host.Command{
+	child, err := s.spawner.Start(proc.Command{
 		// One goroutine simulates; and one of a plugin does not get far unseen.
 		Path: s.options.Exe, Args: s.options.SimArgs, Env: append(os.Environ(), "GOMAXPROCS=1"),
 	})
@@ -266,7 +266,7 @@ func (o *Options) replay(ctx context.Context, t *experiment.Trial, sink trace.Si
 	}
 	s.end()
 	if o.Stderr != nil && err == nil {
-		_, err = io.WriteString(o.Stderr, host.Harmless(s.said))
+		_, err = io.WriteString(o.Stderr, proc.Harmless(s.said))
 	}
 	return out, err
 }

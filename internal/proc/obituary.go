@@ -1,0 +1,61 @@
+package proc
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// Obituary says how a child ended that runs code of plugins, and whether the plugin
+// is to blame: its code alone exits, panics in a goroutine of its own, or overflows
+// the stack. A signal is the machine's, or somebody's.
+func (c *Child) Obituary() (why string, plugin bool) {
+	return obituary(c.Exit(), c.Stderr())
+}
+
+// mostSaid bounds what is quoted from standard error, in bytes.
+const mostSaid = 2000
+
+func obituary(exit ExitStatus, stderr string) (why string, plugin bool) {
+	said := strings.TrimSpace(stderr)
+	switch {
+	case exit.Signal != "":
+	case lastWords.MatchString(said):
+		return fault(said), !machineFaults.MatchString(said)
+	default:
+		plugin = true
+		why = "it has ended its whole process: "
+	}
+	why += exit.String()
+	if said != "" {
+		why += fmt.Sprintf(": %.*s", mostSaid, said)
+	}
+	return why, plugin
+}
+
+var (
+	// lastWords is what Go says first when a program fails.
+	lastWords = regexp.MustCompile(
+		`(?m)^(panic: |fatal error: |runtime: goroutine stack exceeds|SIG[A-Z]+: )(.*)$`)
+	// machineFaults are failures that no code of a plugin brings about.
+	machineFaults = regexp.MustCompile(`failed to create new OS thread|newosproc|pthread_create failed`)
+	frames        = regexp.MustCompile(`(?m)^(\S.*)\(.*\)\n\t(\S+\.go:\d+)`)
+)
+
+// fault is what Go said when the program failed, and where: the same on every run,
+// unlike the stack behind it.
+func fault(said string) string {
+	at := lastWords.FindStringIndex(said)
+	if overflow := strings.Index(said, "\nfatal error: stack overflow"); overflow >= 0 {
+		at[0], at[1] = overflow+1, overflow+1+len("fatal error: stack overflow")
+	}
+	text := said[at[0]:at[1]]
+	for _, f := range frames.FindAllStringSubmatch(said[at[1]:], -1) {
+		if !strings.HasPrefix(f[1], "runtime.") && !strings.HasPrefix(f[1], "panic") {
+			text += fmt.Sprintf(", in %s (%s)", path.Base(f[1]), path.Base(f[2]))
+			break
+		}
+	}
+	return fmt.Sprintf("%.*s", mostSaid, text)
+}

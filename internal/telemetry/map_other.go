@@ -1,0 +1,18 @@
+//go:build !linux && !darwin
+
+package telemetry
+
+import (
+	"errors"
+	"fmt"
+	"os"
+)
+
+var errNoMapping = fmt.Errorf("map telemetry: %w: real processes need Linux or macOS; "+
+	"use transport: sim", errors.ErrUnsupported)
+
+func reserve(*os.File, int64, int) ([]byte, error) { return nil, errNoMapping }
+
+func mapReadOnly(*os.File, int) ([]byte, error) { return nil, errNoMapping }
+
+func unmap([]byte) error { return nil }

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package host
-
-// ReadCPU knows nothing on this system: the share of any two results is NaN.
-func ReadCPU() (CPUTimes, error) { return CPUTimes{}, nil }

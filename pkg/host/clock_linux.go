@@ -1,5 +1,0 @@
-package host
-
-import "golang.org/x/sys/unix"
-
-const runtimeClock = unix.CLOCK_MONOTONIC

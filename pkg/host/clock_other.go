@@ -1,9 +1,0 @@
-//go:build !linux && !darwin
-
-package host
-
-import "time"
-
-// systemClock is the wall clock here, read only when the process starts:
-// comparable between processes as far as nobody sets it meanwhile.
-func systemClock() time.Duration { return time.Duration(time.Now().UnixNano()) }
