@@ -43,10 +43,10 @@ func root(t testing.TB) string {
 	return dir
 }
 
-// documents are README.md and docs/*.md, as far as they exist.
+// documents are what is written for people, as far as it exists.
 func documents(t testing.TB) (found []document) {
 	t.Helper()
-	for _, pattern := range []string{"README.md", "docs/*.md"} {
+	for _, pattern := range []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "docs/design/*.md"} {
 		paths, err := filepath.Glob(filepath.Join(root(t), pattern))
 		must(t, err)
 		for _, path := range paths {

@@ -96,7 +96,7 @@ func Create(path string, c Config) (*Writer, error) {
 	}
 	t := &Writer{file: file, limit: uint64(c.Limit) / trace.Size}
 	if err := t.init(c); err != nil {
-		t.release()
+		_ = t.release()
 		_ = os.Remove(path)
 		return nil, fmt.Errorf("create telemetry: %s: %w", path, err)
 	}

@@ -189,7 +189,7 @@ func (s *streams) runStudy(ctx context.Context, f *reproduceFlags, study *reprod
 	if err != nil {
 		return r, err
 	}
-	defer folder.Close()
+	defer func() { _ = folder.Close() }() // whatever was finished is on disk already
 	fmt.Fprintf(s.err, "reproduce  %s: %s\n", study.Name, plural(len(e.Trials()), "trial", "trials"))
 	_, err = s.execute(ctx, &runFlags{quiet: true}, e, folder)
 	if err != nil {

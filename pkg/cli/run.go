@@ -84,7 +84,7 @@ func (s *streams) run(c *cobra.Command, f *runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer folder.Close()
+	defer func() { _ = folder.Close() }() // whatever was finished is on disk already
 	if !f.quiet {
 		if err := s.preamble(e, folder); err != nil {
 			return err
