@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -184,6 +185,5 @@ func (m *faults) metrics() []Metric {
 
 // detects says whether there is a failure detector.
 func (m *faults) detects() bool {
-	kind := m.setup.Detector.Kind
-	return kind != "" && kind != "none"
+	return m.setup.Detector.Class() != algo.NoDetector
 }

@@ -279,10 +279,8 @@ func valueDoc(key, value string) string {
 			}
 		}
 	case "detector.kind":
-		for _, d := range detectors {
-			if d.Name == value {
-				return d.Doc
-			}
+		if d := harness.DetectorOf(value); d != nil {
+			return d.Doc
 		}
 	}
 	return ""

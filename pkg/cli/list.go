@@ -49,19 +49,8 @@ type listEntry struct {
 	Keys    []string     `json:"keys"`
 }
 
-// detectors are the values of detector.kind.
-var detectors = []listEntry{
-	{Name: "none", Doc: "nobody notices a crash", Keys: []string{}},
-	{Name: "perfect", Keys: []string{"delay"},
-		Doc: "says after delay who has crashed, and never suspects the living"},
-	{Name: "heartbeat", Keys: []string{"interval", "timeout", "scope"},
-		Doc: "real messages over the same links; silence for timeout is suspicious"},
-	{Name: "phi", Keys: []string{"interval", "threshold", "window", "deviation", "scope"},
-		Doc: "the same messages; suspicious is a silence that outlasts all but 1 in 10^threshold"},
-}
-
 func listing() listReport {
-	r := listReport{Schema: 1, Detectors: detectors}
+	r := listReport{Schema: 1}
 	for _, a := range algo.All() {
 		r.Algorithms = append(r.Algorithms, listAlgorithm{a.ID, a.Problem, a.Spec.Summary})
 	}
@@ -70,6 +59,9 @@ func listing() listReport {
 	}
 	for _, d := range link.Distributions {
 		r.Distributions = append(r.Distributions, listEntry{d.Name, "", d.Doc, d.KeyNames()})
+	}
+	for _, d := range harness.Detectors {
+		r.Detectors = append(r.Detectors, listEntry{d.Name, "", d.Doc, d.KeyNames()})
 	}
 	for _, v := range experiment.Verbs {
 		r.Faults = append(r.Faults, listEntry{Name: v.Name, Doc: v.Doc, Keys: v.Keys})

@@ -129,11 +129,11 @@ func (m *maker) detector(s *Schedule, d time.Duration) {
 	needs := m.alg.Spec.Needs.Detector
 	switch {
 	case needs == algo.NoDetector:
-		s.Detector = harness.Detector{Kind: "none"}
+		s.Detector = harness.NoDetector()
 	case needs == algo.EventuallyPerfect && (m.may(m.alg.Spec.Survives.Partition) || m.chance(4)):
-		s.Detector = harness.Detector{Kind: "heartbeat", Interval: 2 * d, Timeout: 4 * d}
+		s.Detector = harness.HeartbeatDetector(2*d, 4*d)
 	default:
-		s.Detector = harness.Detector{Kind: "perfect", Delay: pick(m, 0, d, 5*d)}
+		s.Detector = harness.PerfectDetector(pick(m, 0, d, 5*d))
 	}
 }
 

@@ -43,7 +43,7 @@ func (f *Find) File() ([]byte, error) {
 		duplication = fmt.Sprintf(", duplication: %v", s.Duplication)
 	}
 	line("network: {latency: %s%s%s}", s.Latency.Literal(), order, duplication)
-	line("detector: %s", detector(s.Detector))
+	line("detector: %s", s.Detector.Literal())
 	line("scenario:")
 	line("  kind: script")
 	for _, p := range []struct {
@@ -94,16 +94,6 @@ func value(v any) string {
 		return strconv.Quote(v)
 	}
 	return fmt.Sprint(v)
-}
-
-func detector(d harness.Detector) string {
-	switch d.Kind {
-	case "perfect":
-		return fmt.Sprintf("{kind: perfect, delay: %v}", d.Delay)
-	case "heartbeat":
-		return fmt.Sprintf("{kind: heartbeat, interval: %v, timeout: %v}", d.Interval, d.Timeout)
-	}
-	return "{kind: none}"
 }
 
 // words is the keys of an event with their values.

@@ -208,7 +208,7 @@ func (s *Schedule) unseen() bool {
 	if s.Algorithm.Spec.Survives.Loss {
 		return false
 	}
-	least, healed := 2*(s.unit()+s.Detector.Delay+s.Detector.Interval+s.Detector.Timeout), time.Duration(0)
+	least, healed := 2*s.Detector.Bound(s.unit()), time.Duration(0)
 	for _, e := range s.Events {
 		switch {
 		case e.Do != harness.DoCut:

@@ -147,7 +147,7 @@ func (k *shrinker) plainer() {
 		return k.best.Hold.Distribution != "" && !k.best.Hold.Fixed()
 	})
 	change(func(s *Schedule) bool {
-		s.Detector = harness.Detector{Kind: "perfect", Delay: d}
+		s.Detector = harness.PerfectDetector(d)
 		return k.best.Detector.Restless()
 	})
 	for i := range k.best.Events {

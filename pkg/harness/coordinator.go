@@ -408,7 +408,7 @@ func (d *Coordinator) quietScript(now time.Duration, activity uint64, idle bool)
 		a := d.setup.Alg // one that never rests has not come to its end, if it rests
 		d.stuck = a.Spec.Perpetual && a.Problem == algo.MutualExclusion && !d.served()
 		d.finish()
-	case d.setup.Detector.Kind == "perfect" || d.setup.Detector.Restless():
+	case d.setup.Detector.Class() != algo.NoDetector:
 		d.wait(now, activity)
 	}
 }

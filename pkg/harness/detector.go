@@ -1,178 +1,177 @@
 package harness
 
 import (
-	"math"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// detector is a process's failure detector. The perfect one is told by the
-// executor who crashed; the others find out by heartbeats over the same links
-// that the algorithm uses, on a plane of their own.
-type detector struct {
-	peers []peer // by ID - 1; nil: there are no heartbeats
-	gen   uint32 // of the alarm to look again: an older one is void
+// A Detector is the failure detector that the harness provides: one of Detectors,
+// with its parameters.
+type Detector struct {
+	Kind     string        `json:"kind"`               // "": none
+	Delay    time.Duration `json:"delay,omitempty"`    // perfect: from the crash to the suspicion
+	Interval time.Duration `json:"interval,omitempty"` // heartbeat, phi: between two
+	Timeout  time.Duration `json:"timeout,omitempty"`  // heartbeat: silence that makes suspicious
+	// Threshold is phi's: the suspicion level that makes suspicious, the negative
+	// decimal logarithm of the chance that a heartbeat still comes.
+	Threshold float64 `json:"threshold,omitempty"`
+	Window    int     `json:"window,omitempty"` // phi: how many intervals it remembers
+	// Deviation is phi's least standard deviation of the intervals.
+	Deviation time.Duration `json:"deviation,omitempty"`
+	// LeaderOnly: only who holds itself leader sends, and only the named leader is
+	// watched. Otherwise all watch all.
+	LeaderOnly bool `json:"leader_only,omitempty"`
 }
 
-// A peer is what a detector knows of one other process.
-type peer struct {
-	heardAt   time.Duration
-	suspected bool
-	intervals *intervals // phi
+// A DetectorKind declares one failure detector: all that anybody has to know of it.
+type DetectorKind struct {
+	Name, Doc string
+	Keys      []Key
+	// Class is what an algorithm may rely on.
+	Class algo.Detector
+	// Check, if any, reports what does not go together.
+	Check func(p *Plan, problem algo.Problem, wrong Wrong)
+	// Bound is how long a crash can go unnoticed, but for the latency of a message;
+	// Notice is how long it does, about; Return is how long a return does.
+	Bound, Notice, Return func(d *Detector) time.Duration
+	// Messages is how many of its own it sends in such a time among n processes, about.
+	// Nil: none, and it falls silent.
+	Messages func(d *Detector, n int, during time.Duration) float64
+	// create makes the detector of one process.
+	create func(s *Setup) detector
 }
 
-func (d *detector) start(m *Process, now time.Duration) {
-	if m.Incarnation == 0 { // later ones are told by the executor who is down by then
-		for _, p := range m.setup.Crashed {
-			m.Crashed(p, now)
+// Detectors is every kind of failure detector, in the order of the documentation.
+var Detectors []*DetectorKind
+
+// What they do looks detectors up, so that the list cannot be made before they are.
+func init() {
+	Detectors = []*DetectorKind{
+		&noDetector, &perfectDetector, &heartbeatDetector, &phiDetector,
+	}
+}
+
+// KeyNames are the names of k.Keys.
+func (k *DetectorKind) KeyNames() []string { return named(k.Keys) }
+
+// DetectorOf is the detector of a name; nil if there is none.
+func DetectorOf(name string) *DetectorKind {
+	for _, k := range Detectors {
+		if k.Name == name {
+			return k
 		}
 	}
-	config := &m.setup.Detector
-	if !config.Restless() {
-		return
-	}
-	d.peers = make([]peer, m.setup.Nodes)
-	for i := range d.peers {
-		d.trust(m, algo.ID(i+1), now)
-	}
-	phase := Derive(m.setup.Seed, "phase", uint64(m.ID), uint64(m.Incarnation)) % uint64(config.Interval)
-	m.alarm(now+time.Duration(phase), Alarm{Slot: slotBeat})
-	d.watch(m, now)
+	return nil
 }
 
-// trust begins to watch p, as if it had been heard of now.
-func (d *detector) trust(m *Process, p algo.ID, now time.Duration) {
-	d.peers[p-1] = peer{heardAt: now}
-	if m.setup.Detector.Kind == "phi" {
-		d.peers[p-1].intervals = newIntervals(&m.setup.Detector)
-	}
+// DetectorsOf is those of a class.
+func DetectorsOf(c algo.Detector) []*DetectorKind {
+	return slices.DeleteFunc(slices.Clone(Detectors), func(k *DetectorKind) bool { return k.Class != c })
 }
 
-// follow begins to watch the leader that m names now, where nobody else is
-// watched. Whatever was held against it before counts no more.
-func (d *detector) follow(m *Process, now time.Duration) {
-	if d.peers == nil || !m.setup.Detector.LeaderOnly || m.Leader == algo.None || m.Leader == m.ID {
-		return
-	}
-	d.trust(m, m.Leader, now)
-	m.suspects = slices.DeleteFunc(m.suspects, func(p algo.ID) bool { return p == m.Leader })
-	d.watch(m, now)
-}
-
-// beat sends a heartbeat to everybody.
-func (d *detector) beat(m *Process, now time.Duration) {
-	if !m.setup.Detector.LeaderOnly || m.Leader == m.ID {
-		for _, p := range m.setup.Graph.Peers() {
-			if p != m.ID {
-				m.runtime.Send(m, p, Outgoing{Kind: Heartbeat, Plane: trace.Detection})
+// DetectorKeys is every key of a detector, each once and in an order that all of them
+// have, with the names of the detectors that have it.
+func DetectorKeys() (keys []Key, of [][]string) {
+	for _, d := range Detectors {
+		at := len(keys)
+		for _, k := range slices.Backward(d.Keys) {
+			i := slices.IndexFunc(keys, func(other Key) bool { return other.Name == k.Name })
+			if i < 0 {
+				i = at
+				keys, of = slices.Insert(keys, i, k), slices.Insert(of, i, []string(nil))
 			}
+			at, of[i] = i, append(of[i], d.Name)
 		}
 	}
-	m.alarm(now+m.setup.Detector.Interval, Alarm{Slot: slotBeat})
+	return keys, of
 }
 
-func (d *detector) heard(m *Process, now time.Duration, from algo.ID) {
-	if d.peers == nil {
-		return
+// kind is the declaration of d.
+func (d *Detector) kind() *DetectorKind {
+	if d.Kind == "" {
+		return &noDetector
 	}
-	p := &d.peers[from-1]
-	if p.intervals != nil && !p.suspected { // a silence that it was suspected for is no interval
-		p.intervals.add(now - p.heardAt)
+	k := DetectorOf(d.Kind)
+	if k == nil {
+		panic(fmt.Sprintf("harness: no detector is called %q: it was not checked", d.Kind))
 	}
-	p.heardAt = now
-	if p.suspected {
-		p.suspected = false
-		m.restore(now, from)
-		d.watch(m, now)
-	}
+	return k
 }
 
-// watch suspects whoever has been silent for too long, and wakes again when the
-// next could have been.
-func (d *detector) watch(m *Process, now time.Duration) {
-	config := &m.setup.Detector
-	next := time.Duration(-1)
-	for i := range d.peers {
-		p, id := &d.peers[i], algo.ID(i+1)
-		if id == m.ID || p.suspected || config.LeaderOnly && id != m.Leader {
-			continue
+// check says what is wrong with a d that comes from elsewhere.
+func (d *Detector) check() error {
+	if d.Kind != "" && DetectorOf(d.Kind) == nil {
+		return fmt.Errorf("plan: no detector is called %q", d.Kind)
+	}
+	return nil
+}
+
+// Class is what an algorithm may rely on.
+func (d *Detector) Class() algo.Detector { return d.kind().Class }
+
+// Restless says whether the detector never falls silent.
+func (d *Detector) Restless() bool { return d.kind().Messages != nil }
+
+// Bound is how long a crash can go unnoticed, where latency is the largest of the
+// links.
+func (d *Detector) Bound(latency time.Duration) time.Duration { return d.kind().Bound(d) + latency }
+
+// Notice is how long the detector takes to notice a crash, about.
+func (d *Detector) Notice() time.Duration { return d.kind().Notice(d) }
+
+// Messages is how many it sends in such a time among n processes, about.
+func (d *Detector) Messages(n int, during time.Duration) float64 {
+	if k := d.kind(); k.Messages != nil {
+		return k.Messages(d, n, during)
+	}
+	return 0
+}
+
+// Literal is d as it stands in an experiment file: "{kind: perfect, delay: 10ms}".
+func (d *Detector) Literal() string {
+	k, p := d.kind(), &Plan{Detector: *d}
+	out := []string{"kind: " + k.Name}
+	for _, key := range k.Keys {
+		if text := key.text(p); text != key.Default || key.Choices == nil {
+			out = append(out, key.Name+": "+text)
 		}
-		patience := config.Timeout
-		if p.intervals != nil {
-			patience = p.intervals.patience()
-		}
-		if deadline := p.heardAt + patience; deadline > now {
-			if next < 0 || deadline < next {
-				next = deadline
-			}
-			continue
-		}
-		p.suspected = true
-		m.Suspect(now, id, false)
 	}
-	if next >= 0 {
-		d.gen++
-		m.alarm(next, Alarm{Slot: slotWatch, Gen: d.gen})
-	}
+	return "{" + strings.Join(out, ", ") + "}"
 }
 
-// intervals is phi's memory of one process: the times between its heartbeats, of
-// which the last ones count (N. Hayashibara, X. Défago, R. Yared, T. Katayama, The
-// phi accrual failure detector, SRDS 2004).
-type intervals struct {
-	config *Detector
-	last   []float64 // ns; a ring
-	at     int
-	sum    float64
-	square float64
+// A detector is the failure detector of one process. It asks for alarms of its slots,
+// and tells the process what it suspects.
+type detector interface {
+	// start begins to watch.
+	start(m *Process, now time.Duration)
+	// beat and watch are its alarms; gen tells one that counts from those that are void.
+	beat(m *Process, now time.Duration)
+	watch(m *Process, now time.Duration, gen uint32)
+	// heard is a heartbeat of another process.
+	heard(m *Process, now time.Duration, from algo.ID)
+	// follow is that m names another leader.
+	follow(m *Process, now time.Duration)
+	// told is what the executor knows at the instant at: p crashed (slotSuspect), or is
+	// up again (slotRestore).
+	told(m *Process, p algo.ID, at time.Duration, slot uint16)
 }
 
-// newIntervals remembers two intervals that were never seen, so that a first
-// heartbeat that does not come is noticed: their mean is the interval, their
-// standard deviation a quarter of it.
-func newIntervals(config *Detector) *intervals {
-	v := &intervals{config: config}
-	v.add(config.Interval * 3 / 4)
-	v.add(config.Interval * 5 / 4)
-	return v
-}
+// deaf is the part of a detector that hears of nothing.
+type deaf struct{}
 
-func (v *intervals) add(d time.Duration) {
-	x := float64(d)
-	if len(v.last) < v.config.Window {
-		v.last = append(v.last, x)
-	} else {
-		old := v.last[v.at]
-		v.last[v.at] = x
-		v.at = (v.at + 1) % len(v.last)
-		v.sum, v.square = v.sum-old, v.square-float64(old*old)
-	}
-	v.sum, v.square = v.sum+x, v.square+float64(x*x)
-}
+func (deaf) start(*Process, time.Duration)                 {}
+func (deaf) beat(*Process, time.Duration)                  {}
+func (deaf) watch(*Process, time.Duration, uint32)         {}
+func (deaf) heard(*Process, time.Duration, algo.ID)        {}
+func (deaf) follow(*Process, time.Duration)                {}
+func (deaf) told(*Process, algo.ID, time.Duration, uint16) {}
 
-// patience is the silence at which phi reaches the threshold: there a normal
-// distribution of the intervals leaves 10^-threshold above.
-func (v *intervals) patience() time.Duration {
-	n := float64(len(v.last))
-	mean := v.sum / n
-	deviation := math.Sqrt(max(v.square/n-float64(mean*mean), 0))
-	return time.Duration(mean + float64(v.config.z()*max(deviation, float64(v.config.Deviation))))
-}
-
-// z is how many standard deviations above the mean the threshold of phi is.
-func (d *Detector) z() float64 { return math.Sqrt2 * math.Erfcinv(2*math.Pow(10, -d.Threshold)) }
-
-// Crashed tells the perfect detector of m that p crashed at the instant at.
-func (m *Process) Crashed(p algo.ID, at time.Duration) { m.told(p, at, slotSuspect) }
+// Crashed tells the detector of m that p crashed at the instant at, if it can know.
+func (m *Process) Crashed(p algo.ID, at time.Duration) { m.det.told(m, p, at, slotSuspect) }
 
 // Restarted tells it that p is up again.
-func (m *Process) Restarted(p algo.ID, at time.Duration) { m.told(p, at, slotRestore) }
-
-func (m *Process) told(p algo.ID, at time.Duration, slot uint16) {
-	if m.setup.Detector.Kind == "perfect" && p != m.ID {
-		m.alarm(at+m.setup.Detector.Delay, Alarm{Slot: slot, Arg: uint32(p)})
-	}
-}
+func (m *Process) Restarted(p algo.ID, at time.Duration) { m.det.told(m, p, at, slotRestore) }

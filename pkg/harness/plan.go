@@ -44,35 +44,6 @@ type Plan struct {
 	Descending bool `json:"descending,omitempty"`
 }
 
-// A Detector is the failure detector that the harness provides.
-type Detector struct {
-	Kind     string        `json:"kind"`               // none, perfect, heartbeat or phi
-	Delay    time.Duration `json:"delay,omitempty"`    // perfect: from the crash to the suspicion
-	Interval time.Duration `json:"interval,omitempty"` // heartbeat, phi: between two
-	Timeout  time.Duration `json:"timeout,omitempty"`  // heartbeat: silence that makes suspicious
-	// Threshold is phi's: the suspicion level that makes suspicious, the negative
-	// decimal logarithm of the chance that a heartbeat still comes.
-	Threshold float64 `json:"threshold,omitempty"`
-	Window    int     `json:"window,omitempty"` // phi: how many intervals it remembers
-	// Deviation is phi's least standard deviation of the intervals.
-	Deviation time.Duration `json:"deviation,omitempty"`
-	// LeaderOnly: only who holds itself leader sends, and only the named leader is
-	// watched. Otherwise all watch all.
-	LeaderOnly bool `json:"leader_only,omitempty"`
-}
-
-// Restless says whether the detector never falls silent.
-func (d *Detector) Restless() bool { return d.Kind == "heartbeat" || d.Kind == "phi" }
-
-// Bound is how long a crash can go unnoticed, where latency is the largest of the
-// links. Phi has none: this is four times what it takes when heartbeats come in time.
-func (d *Detector) Bound(latency time.Duration) time.Duration {
-	if d.Kind == "phi" {
-		return 4*(d.Interval+time.Duration(d.z()*float64(max(d.Deviation, d.Interval/4)))) + latency
-	}
-	return d.Delay + d.Interval + d.Timeout + latency
-}
-
 // A Scenario is what happens in a trial and when it is over.
 type Scenario struct {
 	Kind       string        `json:"kind"`
@@ -167,6 +138,9 @@ type Setup struct {
 func (p *Plan) Setup() (*Setup, error) {
 	alg, err := algo.Lookup(p.Algorithm)
 	if err != nil {
+		return nil, err
+	}
+	if err := p.Detector.check(); err != nil {
 		return nil, err
 	}
 	graph, err := algo.Build(p.Shape, p.Nodes, Derive(p.Seed, "topology"))

@@ -129,7 +129,7 @@ func NewProcess(s *Setup, w Runtime, id algo.ID, incarnation uint32, saved algo.
 	c := s.Config(id, incarnation, saved)
 	m := &Process{
 		ID: id, Incarnation: incarnation, Leader: c.Leader, setup: s, runtime: w,
-		step: s.stepper(c, buf),
+		step: s.stepper(c, buf), det: s.Detector.kind().create(s),
 	}
 	m.app.init(m)
 	return m
@@ -174,9 +174,7 @@ func (m *Process) Alarm(now time.Duration, a Alarm) {
 	case slotBeat:
 		m.det.beat(m, now)
 	case slotWatch:
-		if a.Gen == m.det.gen {
-			m.det.watch(m, now)
-		}
+		m.det.watch(m, now, a.Gen)
 	case slotSuspect:
 		m.Suspect(now, algo.ID(a.Arg), false)
 	case slotRestore:
@@ -304,7 +302,7 @@ func (m *Process) elected(now time.Duration, leader algo.ID, term uint64) {
 	if !m.doubting && !m.step.Monitors() && slices.Contains(m.suspects, leader) {
 		m.doubting = true
 		d := &m.setup.Detector
-		m.alarm(now+d.Delay+d.Interval, Alarm{Slot: slotElect})
+		m.alarm(now+d.kind().Return(d), Alarm{Slot: slotElect})
 	}
 }
 

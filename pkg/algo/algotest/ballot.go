@@ -44,7 +44,7 @@ func (b Ballot) Plan(t testing.TB, id string) harness.Plan {
 		p.Leader = algo.ID(b.Nodes)
 	}
 	if p.Crashed = b.Crashed; b.Detector > 0 {
-		p.Detector = harness.Detector{Kind: "perfect", Delay: b.Detector}
+		p.Detector = harness.PerfectDetector(b.Detector)
 	}
 	return p
 }

@@ -88,9 +88,9 @@ func (d *draw) shape() algo.Shape {
 
 func (d *draw) detector() harness.Detector {
 	if d.alg.Spec.Needs.Detector == algo.NoDetector {
-		return harness.Detector{Kind: "none"}
+		return harness.NoDetector()
 	}
-	return harness.Detector{Kind: "perfect", Delay: d.span(time.Millisecond, 20*time.Millisecond)}
+	return harness.PerfectDetector(d.span(time.Millisecond, 20*time.Millisecond))
 }
 
 func (d *draw) span(lo, hi time.Duration) time.Duration {

@@ -39,7 +39,7 @@ func Plan(id string, n int, scenario harness.Scenario, given map[string]any) (ha
 		p.Scenario.Hold = link.Constant(time.Millisecond)
 	}
 	if scenario.Kind != harness.Script {
-		p.Detector = harness.Detector{Kind: "perfect", Delay: 10 * time.Millisecond}
+		p.Detector = harness.PerfectDetector(10 * time.Millisecond)
 	}
 	if scenario.Kind == harness.LeaderCrash {
 		p.Leader = algo.ID(n)

@@ -1,0 +1,84 @@
+package harness
+
+import (
+	"math"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+var phiDetector = DetectorKind{
+	Name: "phi", Doc: "the same messages; suspicious is a silence that outlasts all but 1 in 10^threshold",
+	Class: algo.EventuallyPerfect,
+	Keys: []Key{keyInterval,
+		{Name: "threshold", Default: "8", Min: 0.1, Max: 100.0,
+			Doc: "a heartbeat later than 1 in 10^threshold ever is makes suspicious",
+			Of:  func(p *Plan) any { return &p.Detector.Threshold }},
+		{Name: "window", Default: "100", Min: 2, Max: 100_000,
+			Doc: "how many intervals between heartbeats it remembers",
+			Of:  func(p *Plan) any { return &p.Detector.Window }},
+		{Name: "deviation", Note: "a quarter of the interval", Min: time.Microsecond, Max: time.Hour,
+			Follows: func(p *Plan) any { return p.Detector.Interval / 4 },
+			Doc:     "the least standard deviation of the intervals that it reckons with",
+			Of:      func(p *Plan) any { return &p.Detector.Deviation }},
+		keyScope},
+	Check: checkScope,
+	Bound: func(d *Detector) time.Duration { // there is none: four times what it takes in good times
+		return 4 * (d.Interval + time.Duration(d.z()*float64(max(d.Deviation, d.Interval/4))))
+	},
+	Notice: func(d *Detector) time.Duration { // as many deviations as the threshold asks for
+		z := math.Sqrt(2 * math.Ln10 * d.Threshold)
+		return d.Interval + time.Duration(z*float64(d.Deviation))
+	},
+	Messages: beats,
+	Return:   untilBeat,
+	create: func(s *Setup) detector {
+		return &heartbeats{expect: func() silence { return newIntervals(&s.Detector) }}
+	},
+}
+
+// intervals is phi's memory of one process: the times between its heartbeats, of
+// which the last ones count (N. Hayashibara, X. Défago, R. Yared, T. Katayama, The
+// phi accrual failure detector, SRDS 2004).
+type intervals struct {
+	config *Detector
+	last   []float64 // ns; a ring
+	at     int
+	sum    float64
+	square float64
+}
+
+// newIntervals remembers two intervals that were never seen, so that a first
+// heartbeat that does not come is noticed: their mean is the interval, their
+// standard deviation a quarter of it.
+func newIntervals(config *Detector) *intervals {
+	v := &intervals{config: config}
+	v.add(config.Interval * 3 / 4)
+	v.add(config.Interval * 5 / 4)
+	return v
+}
+
+func (v *intervals) add(d time.Duration) {
+	x := float64(d)
+	if len(v.last) < v.config.Window {
+		v.last = append(v.last, x)
+	} else {
+		old := v.last[v.at]
+		v.last[v.at] = x
+		v.at = (v.at + 1) % len(v.last)
+		v.sum, v.square = v.sum-old, v.square-float64(old*old)
+	}
+	v.sum, v.square = v.sum+x, v.square+float64(x*x)
+}
+
+// patience is the silence at which phi reaches the threshold: there a normal
+// distribution of the intervals leaves 10^-threshold above.
+func (v *intervals) patience() time.Duration {
+	n := float64(len(v.last))
+	mean := v.sum / n
+	deviation := math.Sqrt(max(v.square/n-float64(mean*mean), 0))
+	return time.Duration(mean + float64(v.config.z()*max(deviation, float64(v.config.Deviation))))
+}
+
+// z is how many standard deviations above the mean the threshold of phi is.
+func (d *Detector) z() float64 { return math.Sqrt2 * math.Erfcinv(2*math.Pow(10, -d.Threshold)) }

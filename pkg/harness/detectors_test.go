@@ -1,0 +1,103 @@
+package harness
+
+import (
+	"encoding/json"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+// TestDetectors: each is declared in full, and docs/methodology.md says what it does.
+func TestDetectors(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/methodology.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range Detectors {
+		if k.Doc == "" || k.Bound == nil || k.Notice == nil || k.Return == nil || k.create == nil {
+			t.Errorf("%s: %+v, want all that is declared of a detector", k.Name, k)
+		}
+		if !strings.Contains(string(page), "\n- `"+k.Name+"`: ") {
+			t.Errorf("docs/methodology.md, Failure detectors: nothing of `%s`", k.Name)
+		}
+		for _, key := range k.Keys {
+			if key.Doc == "" || (key.Default == "") != (key.Follows != nil) {
+				t.Errorf("%s: key %s: %q by default %q", k.Name, key.Name, key.Doc, key.Default)
+			}
+			if !strings.Contains(string(page), "`"+key.Name) {
+				t.Errorf("docs/methodology.md, Failure detectors: nothing of `%s`", key.Name)
+			}
+		}
+	}
+}
+
+// TestDetectorKeys: each once, in an order that all detectors have.
+func TestDetectorKeys(t *testing.T) {
+	t.Parallel()
+	keys, of := DetectorKeys()
+	want := []string{"delay", "interval", "timeout", "threshold", "window", "deviation", "scope"}
+	if got := named(keys); !slices.Equal(got, want) {
+		t.Errorf("keys %v, want %v", got, want)
+	}
+	if want := []string{"heartbeat", "phi"}; !slices.Equal(of[1], want) || !slices.Equal(of[6], want) {
+		t.Errorf("interval is of %v, scope of %v, want %v", of[1], of[6], want)
+	}
+}
+
+// TestDetector_RoundTrip: a detector with every key set travels as JSON.
+func TestDetector_RoundTrip(t *testing.T) {
+	t.Parallel()
+	for _, k := range Detectors {
+		p := Plan{Detector: Detector{Kind: k.Name}}
+		for _, key := range k.Keys {
+			switch v := key.Of(&p).(type) {
+			case *bool:
+				*v = true
+			case *int:
+				*v = 7
+			case *float64:
+				*v = 2.5
+			case *time.Duration:
+				*v = 7 * time.Millisecond
+			default:
+				t.Errorf("%s: key %s is a %T", k.Name, key.Name, v)
+			}
+		}
+		b, err := json.Marshal(&p.Detector)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got Detector
+		if err := json.Unmarshal(b, &got); err != nil || !reflect.DeepEqual(got, p.Detector) {
+			t.Errorf("%+v became %+v (%v) by way of %s", p.Detector, got, err, b)
+		}
+	}
+	if _, err := (&Plan{Algorithm: "election/test-puppet", Nodes: 1, Shape: algo.Shape{Kind: "complete"},
+		Detector: Detector{Kind: "crystal-ball"}}).Setup(); err == nil ||
+		err.Error() != `plan: no detector is called "crystal-ball"` {
+		t.Errorf("an unknown detector: %v", err)
+	}
+}
+
+// TestDetector_Literal: what an experiment file says of a detector.
+func TestDetector_Literal(t *testing.T) {
+	t.Parallel()
+	ofLeader := HeartbeatDetector(10*ms, 40*ms)
+	ofLeader.LeaderOnly = true
+	for want, d := range map[string]Detector{
+		"{kind: none}":                                                    NoDetector(),
+		"{kind: perfect, delay: 10ms}":                                    PerfectDetector(10 * ms),
+		"{kind: heartbeat, interval: 20ms, timeout: 100ms}":               HeartbeatDetector(20*ms, 100*ms),
+		"{kind: heartbeat, interval: 10ms, timeout: 40ms, scope: leader}": ofLeader,
+	} {
+		if got := d.Literal(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
