@@ -36,6 +36,7 @@ type Verdict struct {
 	Status     Status
 	Reason     string
 	Violations []string
+	Missed     []string // what a script expects and did not come; violations as well
 	Operations []Operation
 	Completed  int
 	Totals     Totals
@@ -103,6 +104,7 @@ type Judge struct {
 	granted    []algo.ID
 	order      *precedence // nil: none is promised
 	delays     delays
+	outcome    outcome // for what a script expects
 }
 
 // problem is the part of the judge that knows elections or mutual exclusion.
@@ -135,6 +137,9 @@ func NewJudge(s *harness.Setup) *Judge {
 func (j *Judge) Record(r *trace.Record) {
 	if !j.setup.Virtual {
 		j.delays.record(r)
+	}
+	if j.setup.Scenario.Expect != nil {
+		j.outcome.keep(r)
 	}
 	switch r.Type {
 	case trace.Send, trace.Duplicate, trace.Deliver, trace.Lose, trace.Undelivered:
@@ -242,8 +247,9 @@ func (j *Judge) Finish(end harness.End) Verdict {
 		v.skew = j.skew()
 		v.Metrics = append(v.Metrics, Metric{"skew", v.skew.share})
 	}
-	for _, err := range j.expect(end) {
-		j.violate(expectation, "%v", err)
+	v.Missed = j.expect(end)
+	for _, missed := range v.Missed {
+		j.violate(expectation, "%s", missed)
 	}
 	v.Violations = j.violations
 	switch {

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -192,41 +191,55 @@ func TestVerdictsInOrderOfWeight(t *testing.T) {
 
 func TestExpect(t *testing.T) {
 	t.Parallel()
-	count := func(n int64) *int64 { return &n }
-	leader := func(p algo.ID) *algo.ID { return &p }
-	when := func(d time.Duration) *time.Duration { return &d }
+	type list = []harness.Expect
+	one, each := harness.Exactly[int64], harness.Each
+	at6 := harness.Exactly("all_informed_at", 6*ms1)
+	bounds := func(name string, lo, hi float64) harness.Expect {
+		return harness.Expect{Name: name, Want: []harness.Range{{Min: &lo, Max: &hi}}}
+	}
 	election := trial{id: eventual, nodes: 3,
 		records: join(at(0, trace.Elect, 1), flights(1, 2), all(4, 3, 1, 2, 3))}
 	mutex := trial{id: fair, nodes: 3, records: join(entry(2, 0, 0, 1), entry(1, 2, 2, 3))}
 	for name, test := range map[string]struct {
 		trial
-		want harness.Expect
+		want list
 		errs []string
 	}{
-		"nothing": {election, harness.Expect{}, nil},
-		"all of it": {election, harness.Expect{Sent: count(2), Delivered: count(2),
-			SentByKind: map[string]int64{"PING": 2, "PONG": 0}, Leader: leader(3),
-			AllInformedAt: when(6 * ms1)}, nil},
-		"sent": {election, harness.Expect{Sent: count(3)}, []string{"expectation: expected sent 3, got 2"}},
-		"delivered": {election, harness.Expect{Delivered: count(0)},
-			[]string{"expectation: expected delivered 0, got 2"}},
-		"by kind": {election, harness.Expect{SentByKind: map[string]int64{"PONG": 1, "PING": 1, "X": 0}},
-			[]string{"expectation: expected sent PING 1, got 2", "expectation: expected sent PONG 1, got 0"}},
-		"leader": {election, harness.Expect{Leader: leader(2)}, []string{"expectation: expected leader 2, got 3"}},
-		"informed": {election, harness.Expect{AllInformedAt: when(4 * ms1)},
-			[]string{"expectation: expected all_informed_at 4ms, got 6ms"}},
-		"several": {election, harness.Expect{Sent: count(1), Delivered: count(1)},
-			[]string{"expectation: expected sent 1, got 2", "expectation: expected delivered 1, got 2"}},
-		"order": {mutex, harness.Expect{CSOrder: []algo.ID{2, 1}}, nil},
-		"other order": {mutex, harness.Expect{CSOrder: []algo.ID{1, 2}},
-			[]string{"expectation: expected cs_order [1 2], got [2 1]"}},
-		"nobody": {mutex, harness.Expect{CSOrder: []algo.ID{}},
-			[]string{"expectation: expected cs_order [], got [2 1]"}},
+		"nothing": {election, nil, nil},
+		"all of it": {election, list{one("sent", 2), one("delivered", 2),
+			each("sent_by_kind", map[string]int64{"PING": 2, "PONG": 0}), one("leader", 3), at6,
+			each("leaders", map[string]int64{"1": 3, "2": 3}), one("new_leader", 3), one("most_leaders", 1),
+			one("quiescent", 1)}, nil},
+		"sent":      {election, list{one("sent", 3)}, []string{"expectation: sent: expected 3, got 2"}},
+		"delivered": {election, list{one("delivered", 0)}, []string{"expectation: delivered: expected 0, got 2"}},
+		"by kind": {election, list{each("sent_by_kind", map[string]int64{"PONG": 1, "PING": 1, "X": 0})},
+			[]string{"expectation: sent_by_kind: PING: expected 1, got 2",
+				"expectation: sent_by_kind: PONG: expected 1, got 0"}},
+		"bounds": {election, list{bounds("sent", 1, 2)}, nil},
+		"other bounds": {election, list{bounds("sent", 3, 4)},
+			[]string{"expectation: sent: expected 3 to 4, got 2"}},
+		"in time": {election, list{{Name: "sent_within", From: 9 * ms1, To: 12 * ms1,
+			Want: each("", map[string]int64{"PING": 1}).Want}},
+			[]string{"expectation: sent_within: PING: expected 1, got 0"}},
+		"leader": {election, list{one("leader", 2)}, []string{"expectation: leader: expected 2, got 3"}},
+		"leaders": {election, list{each("leaders", map[string]int64{"2": 1, "4": 1})},
+			[]string{"expectation: leaders: process 2: expected 1, got 3",
+				"expectation: leaders: process 4: expected 1, got none: there is no such process"}},
+		"informed": {election, list{harness.Exactly("all_informed_at", 4*ms1)},
+			[]string{"expectation: all_informed_at: expected 4ms, got 6ms"}},
+		"several": {election, list{one("sent", 1), one("delivered", 1)},
+			[]string{"expectation: sent: expected 1, got 2", "expectation: delivered: expected 1, got 2"}},
+		"order": {mutex, list{{Name: "cs_order", List: []int64{2, 1}}, one("entries", 2),
+			harness.Exactly("second_entry_at", 2*ms1), one("never_granted", 0), one("deadlock", 0),
+			one("violations", 0)}, nil},
+		"other order": {mutex, list{{Name: "cs_order", List: []int64{1, 2}}},
+			[]string{"expectation: cs_order: expected [1 2], got [2 1]"}},
+		"nobody": {mutex, list{{Name: "cs_order"}}, []string{"expectation: cs_order: expected [], got [2 1]"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test.change = func(p *harness.Plan) {
-				p.Scenario = harness.Scenario{Kind: harness.Script, Expect: &test.want}
+				p.Scenario = harness.Scenario{Kind: harness.Script, Expect: test.want}
 			}
 			v := test.judge(t)
 			if !slices.Equal(v.Violations, test.errs) {

@@ -1,46 +1,251 @@
 package check
 
 import (
+	"errors"
 	"fmt"
-	"maps"
+	"math"
 	"slices"
+	"strconv"
+	"time"
 
+	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// expect compares the trial with what its script expects, if it is one that
-// does.
-func (j *Judge) expect(end harness.End) (errs []error) {
-	want := j.setup.Scenario.Expect
-	if want == nil {
+// A Measure is how an expectation is written and told.
+type Measure uint8
+
+// The measures.
+const (
+	Count     Measure = iota // a whole number, at least 0
+	Number                   // any number, at least 0
+	Process                  // a process, 0 for none
+	Span                     // a duration, or an instant from the trial's start
+	Truth                    // true or false
+	Processes                // a list of processes
+	Counts                   // a list of whole numbers
+)
+
+// An Expectation declares one thing that a script can expect: a key of its expect.
+type Expectation struct {
+	Name, Doc string
+	Problem   algo.Problem // "": both
+	Measure   Measure
+	ByKind    bool // a block: a value for each kind of messages that is named
+	ByProcess bool // a block: a value for each process that is named
+	Window    bool // the block has the keys from and to as well
+
+	value func(o *outcome, e *harness.Expect, part string) (float64, error)
+	list  func(o *outcome) []int64
+}
+
+// Expectations is everything that a script can expect, in the order of the
+// documentation. Instants and durations are told to the microsecond, and are compared
+// in simulation alone: on real nodes they are never exact.
+var Expectations = []Expectation{
+	{Name: "sent", Doc: "messages sent", value: counted(func(o *outcome) int64 { return o.judge.totals.Sent })},
+	{Name: "delivered", Doc: "messages delivered",
+		value: counted(func(o *outcome) int64 { return o.judge.totals.Delivered })},
+	{Name: "sent_by_kind", Doc: "messages sent of each kind that is named", ByKind: true,
+		value: func(o *outcome, _ *harness.Expect, kind string) (float64, error) {
+			return float64(o.sent(kind, 0, math.MaxInt64)), nil
+		}},
+	{Name: "sent_within", Doc: "messages sent of each kind that is named, after `from` and until `to`",
+		ByKind: true, Window: true,
+		value: func(o *outcome, e *harness.Expect, kind string) (float64, error) {
+			return float64(o.sent(kind, e.From, e.To)), nil
+		}},
+	{Name: "leader", Doc: "whom all live processes name in the end; 0: they do not agree",
+		Problem: algo.Election, Measure: Process,
+		value: func(o *outcome, _ *harness.Expect, _ string) (float64, error) {
+			return float64(o.elections().agreed), nil
+		}},
+	{Name: "leaders", Doc: "whom each process that is named names in the end; 0: nobody",
+		Problem: algo.Election, Measure: Process, ByProcess: true, value: (*outcome).leaderOf},
+	{Name: "new_leader", Doc: "whom a live process has come to name since the start; 0: nobody",
+		Problem: algo.Election, Measure: Process, value: (*outcome).newLeader},
+	{Name: "most_leaders", Doc: "the most live processes that held themselves leader at once",
+		Problem: algo.Election, value: (*outcome).mostLeaders},
+	{Name: "leaders_of_term", Doc: "the most processes that led one and the same term",
+		Problem: algo.Election, value: (*outcome).leadersOfTerm},
+	{Name: "all_informed_at", Doc: "when a process last named a leader",
+		Problem: algo.Election, Measure: Span,
+		value: func(o *outcome, _ *harness.Expect, _ string) (float64, error) {
+			if o.judge.informed < 0 {
+				return 0, errors.New("nobody names a leader")
+			}
+			return instant(o.judge.informed), nil
+		}},
+	{Name: "cs_order", Doc: "who entered the critical section, in order",
+		Problem: algo.MutualExclusion, Measure: Processes, list: (*outcome).order},
+	{Name: "entries", Doc: "entries into the critical section", Problem: algo.MutualExclusion,
+		value: counted(func(o *outcome) int64 { return int64(len(o.judge.granted)) })},
+	{Name: "entry_at", Doc: "the instant of the first entry", Problem: algo.MutualExclusion, Measure: Span,
+		value: func(o *outcome, _ *harness.Expect, _ string) (float64, error) { return o.entryAt(1) }},
+	{Name: "second_entry_at", Doc: "the instant of the second entry",
+		Problem: algo.MutualExclusion, Measure: Span,
+		value: func(o *outcome, _ *harness.Expect, _ string) (float64, error) { return o.entryAt(2) }},
+	{Name: "response_time", Doc: "from the last request that was granted to its entry",
+		Problem: algo.MutualExclusion, Measure: Span, value: (*outcome).responseTime},
+	{Name: "sync_delay_max", Doc: "the longest from a release to the next entry, while somebody waits",
+		Problem: algo.MutualExclusion, Measure: Span,
+		value: func(o *outcome, _ *harness.Expect, _ string) (float64, error) {
+			return instant(o.longestHandover()), nil
+		}},
+	{Name: "sent_per_request", Doc: "messages sent from each request to the next",
+		Problem: algo.MutualExclusion, Measure: Counts, list: (*outcome).perRequest},
+	{Name: "last_request_cost", Doc: "messages sent since the last request",
+		Problem: algo.MutualExclusion,
+		value: func(o *outcome, _ *harness.Expect, _ string) (float64, error) {
+			each := o.perRequest()
+			if len(each) == 0 {
+				return 0, errors.New("nobody requests")
+			}
+			return float64(each[len(each)-1]), nil
+		}},
+	{Name: "mean_sent_per_request", Doc: "messages sent per request, those of the warm-up left out",
+		Problem: algo.MutualExclusion, Measure: Number, value: (*outcome).meanPerRequest},
+	{Name: "mean_sent_per_request_by_kind", Doc: "the same of each kind that is named",
+		Problem: algo.MutualExclusion, Measure: Number, ByKind: true, value: (*outcome).meanPerRequest},
+	{Name: "sent_until_entry", Doc: "messages sent before the first entry", Problem: algo.MutualExclusion,
+		value: counted(func(o *outcome) int64 { return o.sentBetween(0, 1) })},
+	{Name: "sent_until_last_entry", Doc: "messages sent before the last entry",
+		Problem: algo.MutualExclusion,
+		value:   counted(func(o *outcome) int64 { return o.sentBetween(0, len(o.judge.granted)) })},
+	{Name: "sent_between_release_and_next_entry",
+		Doc: "messages sent from the first release to the second entry", Problem: algo.MutualExclusion,
+		value: counted(func(o *outcome) int64 { return o.sentBetween(1, 2) })},
+	{Name: "never_granted", Doc: "requests of live processes that still wait in the end",
+		Problem: algo.MutualExclusion,
+		value:   counted(func(o *outcome) int64 { return int64(len(o.judge.entries.waiting)) })},
+	{Name: "deadlock", Doc: "whether nothing moves any more in the end though somebody waits",
+		Problem: algo.MutualExclusion, Measure: Truth,
+		value: holds(func(o *outcome) bool { return len(o.judge.entries.waiting) > 0 && o.judge.still(o.end) })},
+	{Name: "violations", Doc: "promises broken; those that are expected are no violation",
+		value: counted(func(o *outcome) int64 { return int64(len(o.judge.violations)) })},
+	{Name: "quiescent", Doc: "whether no message is on its way in the end", Measure: Truth,
+		value: holds(func(o *outcome) bool { return o.end.Pending == 0 })},
+}
+
+// ExpectationOf is the declaration of a name; nil if there is none.
+func ExpectationOf(name string) *Expectation {
+	i := slices.IndexFunc(Expectations, func(x Expectation) bool { return x.Name == name })
+	if i < 0 {
 		return nil
 	}
-	miss := func(what string, got, want any) {
-		errs = append(errs, fmt.Errorf("expected %s %v, got %v", what, want, got))
+	return &Expectations[i]
+}
+
+type valueFunc = func(o *outcome, e *harness.Expect, part string) (float64, error)
+
+func counted(of func(o *outcome) int64) valueFunc {
+	return func(o *outcome, _ *harness.Expect, _ string) (float64, error) { return float64(of(o)), nil }
+}
+
+func holds(of func(o *outcome) bool) valueFunc {
+	return func(o *outcome, _ *harness.Expect, _ string) (float64, error) {
+		if of(o) {
+			return 1, nil
+		}
+		return 0, nil
 	}
-	if want.Sent != nil && *want.Sent != j.totals.Sent {
-		miss("sent", j.totals.Sent, *want.Sent)
+}
+
+// instant is a time as it is compared. A process that has to act behind all else of
+// the start sets a timer of a nanosecond: for whoever expects, that is the same instant.
+func instant(d time.Duration) float64 { return float64(d.Truncate(time.Microsecond)) }
+
+// An outcome is what a trial came to, as expectations see it.
+type outcome struct {
+	judge *Judge
+	end   harness.End
+	trace []trace.Record // what can be expected, if anything is
+}
+
+// keep keeps the records that expectations look at.
+func (o *outcome) keep(r *trace.Record) {
+	switch r.Type {
+	case trace.Send:
+		if r.Plane == trace.Data {
+			o.trace = append(o.trace, *r)
+		}
+	case trace.Request, trace.Granted, trace.Released, trace.Crash, trace.Elected:
+		o.trace = append(o.trace, *r)
 	}
-	if want.Delivered != nil && *want.Delivered != j.totals.Delivered {
-		miss("delivered", j.totals.Delivered, *want.Delivered)
+}
+
+// expect is everything that did not come as the script expects. Violations that it
+// does expect are none.
+func (j *Judge) expect(end harness.End) (missed []string) {
+	o := j.outcome
+	o.judge, o.end = j, end
+	excused := false
+	for i := range j.setup.Scenario.Expect {
+		e := &j.setup.Scenario.Expect[i]
+		x := ExpectationOf(e.Name)
+		if x == nil || x.Measure == Span && !j.setup.Virtual {
+			continue
+		}
+		before := len(missed)
+		missed = append(missed, x.compare(&o, e)...)
+		excused = excused || x.Name == "violations" && len(missed) == before
 	}
-	sent := map[string]int64{}
-	for _, k := range j.kinds {
-		sent[k.Name] = k.Sent
+	if excused {
+		j.violations = nil
 	}
-	for _, kind := range slices.Sorted(maps.Keys(want.SentByKind)) {
-		if n := want.SentByKind[kind]; sent[kind] != n {
-			miss("sent "+kind, sent[kind], n)
+	return missed
+}
+
+// compare is what of one expectation did not come.
+func (x *Expectation) compare(o *outcome, e *harness.Expect) (missed []string) {
+	if x.list != nil {
+		if got := x.list(o); !slices.Equal(got, e.List) {
+			missed = append(missed, fmt.Sprintf("%s: expected %v, got %v", x.Name, e.List, got))
+		}
+		return missed
+	}
+	for i := range e.Want {
+		want := &e.Want[i]
+		what := x.Name
+		switch {
+		case x.ByProcess:
+			what += ": process " + want.Part
+		case x.ByKind:
+			what += ": " + want.Part
+		}
+		got, err := x.value(o, e, want.Part)
+		switch {
+		case err != nil:
+			missed = append(missed, fmt.Sprintf("%s: expected %s, got none: %v", what, x.Words(want), err))
+		case !want.Holds(got):
+			missed = append(missed, fmt.Sprintf("%s: expected %s, got %s", what, x.Words(want), x.word(got)))
 		}
 	}
-	if e, ok := j.problem.(*elections); ok && want.Leader != nil && e.agreed != *want.Leader {
-		miss("leader", e.agreed, *want.Leader)
+	return missed
+}
+
+// Words is a range in words: "6", "3 to 5ms", "at least 400".
+func (x *Expectation) Words(r *harness.Range) string {
+	switch {
+	case r.Min == nil && r.Max == nil:
+		return "anything"
+	case r.Min == nil:
+		return "at most " + x.word(*r.Max)
+	case r.Max == nil:
+		return "at least " + x.word(*r.Min)
+	case *r.Min == *r.Max:
+		return x.word(*r.Min)
 	}
-	if want.CSOrder != nil && !slices.Equal(j.granted, want.CSOrder) {
-		miss("cs_order", j.granted, want.CSOrder)
+	return x.word(*r.Min) + " to " + x.word(*r.Max)
+}
+
+func (x *Expectation) word(v float64) string {
+	switch x.Measure {
+	case Span:
+		return time.Duration(v).String()
+	case Truth:
+		return strconv.FormatBool(v == 1)
 	}
-	if want.AllInformedAt != nil && j.setup.Virtual && j.informed != *want.AllInformedAt {
-		miss("all_informed_at", j.informed, *want.AllInformedAt)
-	}
-	return errs
+	return strconv.FormatFloat(v, 'g', -1, 64)
 }

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"bytes"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -41,7 +42,28 @@ func accepts(s *jsonschema.Schema, path string, data []byte) error {
 	if err := read(data, &v); err != nil {
 		return err
 	}
-	return s.Validate(v)
+	return s.Validate(asJSON(v))
+}
+
+// asJSON is v with texts for keys, as JSON has them: YAML takes a process for one.
+func asJSON(v any) any {
+	switch v := v.(type) {
+	case []any:
+		for i := range v {
+			v[i] = asJSON(v[i])
+		}
+	case map[string]any:
+		for key := range v {
+			v[key] = asJSON(v[key])
+		}
+	case map[any]any:
+		out := map[string]any{}
+		for key := range v {
+			out[fmt.Sprint(key)] = asJSON(v[key])
+		}
+		return out
+	}
+	return v
 }
 
 func TestSchemaAcceptsGoodFiles(t *testing.T) {

@@ -2,8 +2,6 @@ package experiment
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -188,33 +186,6 @@ func numbersNode[T []uint32 | [2]uint32](lists []T) *node {
 		out.items = append(out.items, side)
 	}
 	return unless(len(lists) == 0, out)
-}
-
-func expectNode(e *harness.Expect) *node {
-	count := func(p *int64) *node {
-		if p == nil {
-			return nil
-		}
-		return intNode(*p)
-	}
-	out := pairs("sent", count(e.Sent), "delivered", count(e.Delivered))
-	if e.SentByKind != nil {
-		kinds := &node{kind: block}
-		for _, k := range slices.Sorted(maps.Keys(e.SentByKind)) {
-			kinds.pairs = append(kinds.pairs, &pair{name: k, value: intNode(e.SentByKind[k])})
-		}
-		out.pairs = append(out.pairs, &pair{name: "sent_by_kind", value: kinds})
-	}
-	if e.Leader != nil {
-		out.pairs = append(out.pairs, &pair{name: "leader", value: intNode(int64(*e.Leader))})
-	}
-	if e.CSOrder != nil {
-		out.pairs = append(out.pairs, &pair{name: "cs_order", value: idsNode(e.CSOrder)})
-	}
-	if e.AllInformedAt != nil {
-		out.pairs = append(out.pairs, &pair{name: "all_informed_at", value: spanNode(*e.AllInformedAt)})
-	}
-	return out
 }
 
 func scalar(tag, value string) *yaml.Node {

@@ -309,7 +309,7 @@ func render(key string, v any) *node {
 		return graphNode(v)
 	case []event:
 		return eventsNode(v)
-	case *harness.Expect:
+	case []harness.Expect:
 		return expectNode(v)
 	}
 	panic("experiment: no form for the value of " + key)

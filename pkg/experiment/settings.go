@@ -76,7 +76,7 @@ type scenario struct {
 	Crashed    []algo.ID
 	Until      time.Duration
 	Events     []event
-	Expect     *harness.Expect
+	Expect     []harness.Expect
 }
 
 // Hosting is where processes live. Only the defaults are built.

@@ -60,17 +60,7 @@ type Scenario struct {
 	Requesters string        `json:"requesters,omitempty"` // sequential: uniform or in-turn
 	Until      time.Duration `json:"until,omitempty"`      // script: the end, if it does not fall quiet
 	Events     []Event       `json:"events,omitempty"`     // script
-	Expect     *Expect       `json:"expect,omitempty"`     // script
-}
-
-// An Expect is what a script should lead to. A nil field is not checked.
-type Expect struct {
-	Sent          *int64           `json:"sent,omitempty"`
-	Delivered     *int64           `json:"delivered,omitempty"`
-	SentByKind    map[string]int64 `json:"sent_by_kind,omitempty"`
-	Leader        *algo.ID         `json:"leader,omitempty"`
-	CSOrder       []algo.ID        `json:"cs_order,omitempty"`
-	AllInformedAt *time.Duration   `json:"all_informed_at,omitempty"` // simulation only
+	Expect     []Expect      `json:"expect,omitempty"`     // script
 }
 
 // The kinds of scenarios.

@@ -53,16 +53,17 @@ func (b Ballot) Plan(t testing.TB, id string) harness.Plan {
 func (b Ballot) Run(t testing.TB, id string) Outcome {
 	t.Helper()
 	p := b.Plan(t, id)
-	want := &harness.Expect{Delivered: &b.Delivered, SentByKind: map[string]int64{}, Sent: new(int64)}
-	for kind, n := range b.Kinds {
-		want.SentByKind[kind] = n
-		*want.Sent += n
+	sent := int64(0)
+	for _, n := range b.Kinds {
+		sent += n
 	}
-	want.Leader = &b.Winner
+	p.Scenario.Expect = []harness.Expect{
+		harness.Exactly("sent", sent), harness.Each("sent_by_kind", b.Kinds),
+		harness.Exactly("delivered", b.Delivered), harness.Exactly("leader", b.Winner),
+	}
 	if b.Winner != algo.None {
-		want.AllInformedAt = &b.Informed
+		p.Scenario.Expect = append(p.Scenario.Expect, harness.Exactly("all_informed_at", b.Informed))
 	}
-	p.Scenario.Expect = want
 	p.InModel = b.Winner != algo.None // otherwise no agreement is what is expected
 	o, err := Simulate(p)
 	if err != nil {

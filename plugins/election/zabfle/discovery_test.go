@@ -28,11 +28,13 @@ func TestDiscoveryCount(t *testing.T) {
 		case 2:
 			at = 7 * ms
 		}
-		p.Scenario.Expect = &harness.Expect{Sent: &sent, Delivered: &sent, Leader: &leader,
-			AllInformedAt: &at, SentByKind: map[string]int64{
+		p.Scenario.Expect = []harness.Expect{
+			harness.Exactly("sent", sent), harness.Exactly("delivered", sent),
+			harness.Exactly("leader", leader), harness.Exactly("all_informed_at", at),
+			harness.Each("sent_by_kind", map[string]int64{
 				"NOTIFICATION": votes, "CEPOCH": n - 1, "NEWEPOCH": n - 1, "ACKEPOCH": n - 1,
 				"NEWLEADER": n - 1,
-			}}
+			})}
 		run(t, p)
 	}
 }

@@ -84,9 +84,10 @@ func TestCases(t *testing.T) {
 						harness.Event{Do: "elect", Node: algo.ID(i + 1)})
 				}
 				at := 4 * ms
-				p.Scenario.Expect = &harness.Expect{Sent: &c.sent, Delivered: &c.sent,
-					SentByKind: map[string]int64{"NOTIFICATION": c.sent}, Leader: &c.leader,
-					AllInformedAt: &at}
+				p.Scenario.Expect = []harness.Expect{
+					harness.Exactly("sent", c.sent), harness.Exactly("delivered", c.sent),
+					harness.Each("sent_by_kind", map[string]int64{"NOTIFICATION": c.sent}),
+					harness.Exactly("leader", c.leader), harness.Exactly("all_informed_at", at)}
 				run(t, p)
 			})
 		}
@@ -101,8 +102,9 @@ func TestLateJoiner(t *testing.T) {
 				Events: []harness.Event{{Do: "restart", Node: algo.ID(joiner)}}})
 			p.Leader, p.Crashed = algo.ID(n-joiner+1), []algo.ID{algo.ID(joiner)}
 			sent, at := int64(2*(n-1)), 2*ms
-			p.Scenario.Expect = &harness.Expect{Sent: &sent, Delivered: &sent, Leader: &p.Leader,
-				AllInformedAt: &at}
+			p.Scenario.Expect = []harness.Expect{
+				harness.Exactly("sent", sent), harness.Exactly("delivered", sent),
+				harness.Exactly("leader", p.Leader), harness.Exactly("all_informed_at", at)}
 			run(t, p)
 		}
 	}
