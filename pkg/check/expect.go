@@ -44,7 +44,8 @@ type Expectation struct {
 // documentation. Instants and durations are told to the microsecond, and are compared
 // in simulation alone: on real nodes they are never exact.
 var Expectations = []Expectation{
-	{Name: "sent", Doc: "messages sent", value: counted(func(o *outcome) int64 { return o.judge.totals.Sent })},
+	{Name: "sent", Doc: "messages sent",
+		value: counted(func(o *outcome) int64 { return o.judge.totals.Sent })},
 	{Name: "delivered", Doc: "messages delivered",
 		value: counted(func(o *outcome) int64 { return o.judge.totals.Delivered })},
 	{Name: "sent_by_kind", Doc: "messages sent of each kind that is named", ByKind: true,
@@ -121,7 +122,9 @@ var Expectations = []Expectation{
 		value:   counted(func(o *outcome) int64 { return int64(len(o.judge.entries.waiting)) })},
 	{Name: "deadlock", Doc: "whether nothing moves any more in the end though somebody waits",
 		Problem: algo.MutualExclusion, Measure: Truth,
-		value: holds(func(o *outcome) bool { return len(o.judge.entries.waiting) > 0 && o.judge.still(o.end) })},
+		value: holds(func(o *outcome) bool {
+			return len(o.judge.entries.waiting) > 0 && o.judge.still(o.end)
+		})},
 	{Name: "violations", Doc: "promises broken; those that are expected are no violation",
 		value: counted(func(o *outcome) int64 { return int64(len(o.judge.violations)) })},
 	{Name: "quiescent", Doc: "whether no message is on its way in the end", Measure: Truth,
