@@ -1,6 +1,9 @@
 package harness
 
 import (
+	"cmp"
+	"iter"
+	"slices"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -45,6 +48,23 @@ func (q *Queue[E]) Due(now time.Duration) bool { return len(q.keys) > 0 && q.key
 
 // Next is the instant of the first event; the queue must hold one.
 func (q *Queue[E]) Next() time.Duration { return q.keys[0].at }
+
+// Peek is the first event; the queue must hold one.
+func (q *Queue[E]) Peek() E { return q.pool[q.keys[0].slot] }
+
+// All is every event with its instant, in the order in which they will come.
+func (q *Queue[E]) All() iter.Seq2[time.Duration, E] {
+	return func(yield func(time.Duration, E) bool) {
+		keys := slices.SortedFunc(slices.Values(q.keys), func(a, b key) int {
+			return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.order, b.order))
+		})
+		for _, k := range keys {
+			if !yield(k.at, q.pool[k.slot]) {
+				return
+			}
+		}
+	}
+}
 
 // Push puts e into the queue. P is the sender of a delivery, otherwise whom the
 // event happens to.

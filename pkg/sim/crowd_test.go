@@ -47,7 +47,8 @@ func TestCrowd(t *testing.T) {
 	}
 	s := newSimulation(setup, trace.SinkFunc(func(*trace.Record) {}))
 	s.crowd = 1000
-	if end := s.run(); end.Reason != harness.Livelock || end.Pending != 1001 {
+	s.guarded(func() { s.begin(); s.proceed(time.Hour) })
+	if end := s.end; end.Reason != harness.Livelock || end.Pending != 1001 {
 		t.Errorf("ended %q with %d messages on their way, want livelock with 1001", end.Reason,
 			end.Pending)
 	}

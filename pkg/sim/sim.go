@@ -31,12 +31,14 @@ const perInstant = 10_000
 const crowd = 10_000_000
 
 // Run executes the trial and hands every record to sink. It does not return if the
-// plugin's code does not: see OnAbandon.
+// plugin's code does not: see OnAbandon. To stop on the way and look, see New.
 func Run(setup *harness.Setup, sink trace.Sink) harness.End {
 	s := newSimulation(setup, sink)
-	ward := guard.Watch(&s.buf, s.abandon)
-	defer ward.Release()
-	return s.run()
+	s.guarded(func() {
+		s.begin()
+		s.proceed(setup.TimeLimit)
+	})
+	return s.end
 }
 
 // abandoned is what OnAbandon was given.
@@ -83,6 +85,7 @@ type simulation struct {
 	quietAt   uint64  // activity when the coordinator was last told of quiet, plus one
 	quietIdle bool    // it was told then that nothing else is planned either
 	current   algo.ID // whose event is being handled
+	atInstant int     // events of the present instant
 	end       harness.End
 	over      bool
 }
@@ -125,49 +128,76 @@ func newSimulation(setup *harness.Setup, sink trace.Sink) *simulation {
 	return s
 }
 
-func (s *simulation) run() (end harness.End) {
-	returns := false
+// guarded lets the plugin's code run and answers for what it does: a panic ends the
+// trial.
+func (s *simulation) guarded(run func()) {
+	ward := guard.Watch(&s.buf, s.abandon)
+	defer ward.Release()
+	returns, over := false, s.over
 	defer func() {
 		if r := recover(); r != nil {
 			s.fail(harness.Blame(s.current, r))
 		} else if !returns {
 			s.abandon(guard.Exited(&s.buf))
 		}
-		s.end.Pending = s.inFlight // what the last event sent included
-		s.end.Skipped = s.coordinator.Skipped(s.end.At)
-		for i, o := range s.omissions {
-			s.end.Skipped += o.Missed(s.fitted[i])
+		if s.over && !over {
+			s.tally()
 		}
-		end = s.end
 	}()
-	s.begin()
-	s.settle()
-	limit, bound := s.setup.TimeLimit, perInstant*(s.setup.Nodes+1)
-	atInstant := 0
-	for !s.over && s.queue.Len() > 0 {
-		at, e := s.queue.Pop()
-		if at > limit {
-			s.finish(limit, harness.TimeLimit)
-			break
-		}
-		if at > s.now {
-			s.now, atInstant = at, 0
-		}
-		if atInstant++; atInstant > bound || s.inFlight > s.crowd {
-			s.finish(s.now, harness.Livelock)
-			break
-		}
-		s.end.Events++
-		if s.execute(e) {
-			s.spare = append(s.spare, e)
-		}
-		s.settle()
-	}
-	if !s.over {
-		s.finish(s.now, harness.Stuck)
-	}
+	run()
 	returns = true
-	return s.end
+}
+
+// tally adds to the end what is known only then.
+func (s *simulation) tally() {
+	s.end.Pending = s.inFlight // what the last event sent included
+	s.end.Skipped = s.coordinator.Skipped(s.end.At)
+	for i, o := range s.omissions {
+		s.end.Skipped += o.Missed(s.fitted[i])
+	}
+}
+
+// proceed lets events happen up to the instant until, or the end of the trial if that
+// comes first.
+func (s *simulation) proceed(until time.Duration) {
+	for s.more(until) {
+		s.advance()
+	}
+}
+
+// more says whether an event is to happen up to the instant until. If none ever is, or
+// the time limit comes first, the trial is over.
+func (s *simulation) more(until time.Duration) bool {
+	switch limit := s.setup.TimeLimit; {
+	case s.over:
+		return false
+	case s.queue.Len() == 0:
+		s.finish(s.now, harness.Stuck)
+		return false
+	case s.queue.Next() <= min(until, limit):
+		return true
+	case until >= limit:
+		s.finish(limit, harness.TimeLimit)
+	}
+	return false
+}
+
+// advance lets the next event happen, and says whether it is over: it may have to wait.
+func (s *simulation) advance() (happened bool) {
+	at, e := s.queue.Pop()
+	if at > s.now {
+		s.now, s.atInstant = at, 0
+	}
+	if s.atInstant++; s.atInstant > perInstant*(s.setup.Nodes+1) || s.inFlight > s.crowd {
+		s.finish(s.now, harness.Livelock)
+		return false
+	}
+	s.end.Events++
+	if happened = s.execute(e); happened {
+		s.spare = append(s.spare, e)
+	}
+	s.settle()
+	return happened
 }
 
 // event is one to fill in: a used one, or of a new batch, whose events lie side
@@ -184,7 +214,8 @@ func (s *simulation) event() *event {
 	return e
 }
 
-// begin starts the processes and puts the timeline into the queue.
+// begin starts the processes, puts the timeline into the queue, and tells the
+// coordinator if all is quiet from the start.
 func (s *simulation) begin() {
 	timeline := s.coordinator.Timeline()
 	for i := range s.procs {
@@ -193,6 +224,7 @@ func (s *simulation) begin() {
 		}
 	}
 	s.instruct(timeline)
+	s.settle()
 }
 
 // boot starts the next incarnation of p, which was to be up at the instant due.

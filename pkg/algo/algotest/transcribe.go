@@ -2,7 +2,6 @@ package algotest
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 	"time"
 
@@ -22,7 +21,7 @@ func Transcribe(p harness.Plan) (string, check.Verdict, error) {
 	if err != nil {
 		return "", check.Verdict{}, err
 	}
-	s := scribe{kinds: setup.Alg.Codec.Kinds(), states: map[algo.ID][]field{}}
+	s := scribe{kinds: setup.Alg.Codec.Kinds(), states: map[algo.ID][]harness.Variable{}}
 	setup.Virtual, setup.Watch = true, s.watch
 	judge := check.NewJudge(setup)
 	end := sim.Run(setup, trace.Tee(judge, &s))
@@ -33,11 +32,8 @@ func Transcribe(p harness.Plan) (string, check.Verdict, error) {
 type scribe struct {
 	text   strings.Builder
 	kinds  []string
-	states map[algo.ID][]field
+	states map[algo.ID][]harness.Variable
 }
-
-// A field is one variable of a process as text.
-type field struct{ name, value string }
 
 func (s *scribe) line(now time.Duration, what, asked string) {
 	text := fmt.Sprintf("%8s  %-36s %s", now.Round(time.Microsecond), what, asked)
@@ -45,7 +41,7 @@ func (s *scribe) line(now time.Duration, what, asked string) {
 }
 
 func (s *scribe) watch(now time.Duration, m *harness.Process, ev algo.Event, asked []algo.Effect) {
-	before, after := s.states[m.ID], state(m.Plugin())
+	before, after := s.states[m.ID], m.State()
 	s.states[m.ID] = after
 	if ev.Type == algo.Start && len(asked) == 0 {
 		return
@@ -54,7 +50,7 @@ func (s *scribe) watch(now time.Duration, m *harness.Process, ev algo.Event, ask
 	var changes []string
 	for i, f := range before {
 		if f != after[i] {
-			changes = append(changes, f.name+" "+f.value+"→"+after[i].value)
+			changes = append(changes, f.Name+" "+f.Value+"→"+after[i].Value)
 		}
 	}
 	if len(changes) > 0 {
@@ -98,18 +94,4 @@ func (s *scribe) Record(r *trace.Record) {
 	case (r.Type == trace.Lose || r.Type == trace.Undelivered) && int(r.Kind) < len(s.kinds):
 		s.line(r.At, fmt.Sprintf("† %s %d>%d", s.kinds[r.Kind], r.Peer, r.Process), "")
 	}
-}
-
-// state is the variables of a process, without what it was configured with.
-func state(p algo.Process) (out []field) {
-	v := reflect.Indirect(reflect.ValueOf(p))
-	if v.Kind() != reflect.Struct {
-		return []field{{"state", fmt.Sprint(v)}}
-	}
-	for i := range v.NumField() {
-		if f := v.Type().Field(i); f.Type != reflect.TypeFor[algo.Config]() {
-			out = append(out, field{f.Name, fmt.Sprint(v.Field(i))})
-		}
-	}
-	return out
 }

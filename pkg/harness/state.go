@@ -1,0 +1,49 @@
+package harness
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+// A Variable is one of an algorithm's own, with its value as text.
+type Variable struct{ Name, Value string }
+
+// State is the variables of the algorithm's process, in the order of its fields, without
+// what it was configured with.
+func (m *Process) State() (out []Variable) {
+	v := reflect.Indirect(reflect.ValueOf(m.step.Process()))
+	if v.Kind() != reflect.Struct {
+		return []Variable{{"state", fmt.Sprint(v)}}
+	}
+	for i := range v.NumField() {
+		if f := v.Type().Field(i); f.Type != reflect.TypeFor[algo.Config]() {
+			out = append(out, Variable{f.Name, fmt.Sprint(v.Field(i))})
+		}
+	}
+	return out
+}
+
+// About says in words what the alarm a, which m has asked for, is for, and whether it
+// still counts: a timer that was cancelled or set again does not.
+func (m *Process) About(a Alarm) (what string, counts bool) {
+	switch a.Slot {
+	case slotRelease:
+		return "release", true
+	case slotRequest:
+		return "request", true
+	case slotBeat:
+		return "heartbeats", true
+	case slotWatch:
+		return "look for silent processes", true
+	case slotSuspect:
+		return fmt.Sprintf("suspect p%d", a.Arg), true
+	case slotRestore:
+		return fmt.Sprintf("trust p%d again", a.Arg), true
+	case slotElect:
+		return "look at the leader again", true
+	}
+	t := &m.timers[a.Slot-slotTimers]
+	return fmt.Sprintf("timeout of %q", t.name), t.armed && t.gen == a.Gen
+}
