@@ -37,6 +37,9 @@ bench: ## benchmarks; each prints ratios from one interleaved run
 golden: ## rewrite golden files; read the diff before you commit it
 	$(GO) test ./pkg/experiment ./pkg/cli ./pkg/report/diagram ./pkg/report/export ./pkg/report/figure ./internal/configs -rewrite
 
+generate: ## what follows from the algorithms' declarations; read the diff
+	sh scripts/generate.sh
+
 quickstart: ## what the README promises: real nodes, under a minute
 	$(GO) run ./cmd/bench run configs/quickstart.yaml
 
@@ -71,4 +74,4 @@ mutants: ## break some plugins a line at a time; their tests must notice each
 ci: ## everything that CI runs
 	bash .ci/run
 
-.PHONY: help build test race lint tidy fuzz bench golden quickstart determinism reference refresh reproduce vulncheck browser screenshots nightly mutants ci
+.PHONY: help build test race lint tidy fuzz bench golden quickstart determinism reference refresh reproduce vulncheck browser screenshots generate nightly mutants ci

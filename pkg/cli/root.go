@@ -49,6 +49,7 @@ node processes or in simulation, judges them, and writes statistics.`,
 		s.reportCommand(),
 		s.exportCommand(),
 		s.initCommand(),
+		s.newCommand(),
 		s.schemaCommand(),
 		s.versionCommand(),
 	)
@@ -56,7 +57,10 @@ node processes or in simulation, judges them, and writes statistics.`,
 	root.SetHelpCommand(helpCommand(root))
 	root.InitDefaultCompletionCmd(args...)
 	for _, c := range root.Commands() {
-		for _, shell := range c.Commands() { // cobra's own: completion for each shell
+		if c.Name() != "completion" { // cobra's own
+			continue
+		}
+		for _, shell := range c.Commands() {
 			shell.Example = "  " + shell.CommandPath()
 		}
 	}

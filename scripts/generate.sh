@@ -1,0 +1,9 @@
+#!/bin/sh
+# Brings up to date what follows from the algorithms' declarations: transcripts of
+# the worked examples, the editors' schema, docs/algorithms.md, the sizes of small
+# worlds. Read the diff.
+set -eu
+cd "$(dirname "$0")/.."
+go test ./internal/configs -run 'TestFigures|TestSchema' -rewrite
+go run ./scripts/algorithms
+go test ./pkg/algo/algotest -run 'TestExhaustive$' -rewrite
