@@ -15,6 +15,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -41,7 +42,7 @@ type Verdict struct {
 	Completed  int
 	Totals     Totals
 	Kinds      []Kind
-	Metrics    []Metric
+	Metrics    []metric.Value // those that apply to the trial
 	skew       skew
 }
 
@@ -77,13 +78,6 @@ type Totals struct {
 type Kind struct {
 	Name                         string
 	Sent, Delivered, Lost, Bytes int64
-}
-
-// A Metric is a measured value; NaN if it did not come to one. What does not apply
-// to a trial is none of its metrics.
-type Metric struct {
-	Name  string
-	Value float64
 }
 
 // A Judge watches one trial. It is a trace.Sink.
@@ -241,11 +235,11 @@ func (j *Judge) Finish(end harness.End) Verdict {
 	j.faults.elapse(end.At)
 	v := Verdict{Status: OK, Totals: j.totals, Kinds: j.kinds}
 	j.problem.finish(j, end, &v)
-	v.Metrics = append(v.Metrics, Metric{"faults_skipped", float64(end.Skipped)})
+	v.Metrics = append(v.Metrics, metric.FaultsSkipped.Of(float64(end.Skipped)))
 	v.Metrics = append(v.Metrics, j.links.metrics(j.setup)...)
 	if !j.setup.Virtual {
 		v.skew = j.skew()
-		v.Metrics = append(v.Metrics, Metric{"skew", v.skew.share})
+		v.Metrics = append(v.Metrics, metric.Skew.Of(v.skew.share))
 	}
 	v.Missed = j.expect(end)
 	for _, missed := range v.Missed {
@@ -330,27 +324,4 @@ func mean(sum float64, n int) float64 {
 		return math.NaN()
 	}
 	return sum / float64(n)
-}
-
-// MetricNames is every metric of trials that solve problem p, in the order in
-// which results list them. A trial has those that apply to it: no time to heal if
-// the network was whole throughout.
-func MetricNames(p algo.Problem) []string {
-	own := []string{
-		"detection_ms", "election_ms", "downtime_ms", "messages_per_election", "bytes_per_election",
-		"message_delays", "leader_changes", "split_brain_ms", "availability", "heal_ms", "crashes", "pauses",
-		"crash_rate_achieved", "outage_requested_ms", "outage_achieved_ms", "suspicion_ms",
-		"false_suspicions",
-	}
-	if p == algo.MutualExclusion {
-		own = []string{
-			"messages_per_entry", "bytes_per_entry", "waiting_ms", "waiting_p99_ms", "turnaround_ms",
-			"sync_delay_ms", "throughput_per_s", "fairness", "max_bypass", "violations", "never_granted",
-			"arrival_rate_requested", "arrival_rate_achieved", "tokens_lost", "tokens_doubled", "recovery_ms",
-			"crashes", "pauses", "crash_rate_achieved",
-			"outage_requested_ms", "outage_achieved_ms", "suspicion_ms", "false_suspicions",
-		}
-	}
-	return append(own, "faults_skipped", "latency_requested_ms", "latency_drawn_ms", "order_delay_ms",
-		"latency_achieved_ms", "delay_error_p50_ms", "delay_error_p99_ms", "loss_achieved", "skew")
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -64,7 +65,7 @@ func newElections(s *harness.Setup, net *network, m *faults) *elections {
 	e := &elections{
 		setup: s, network: net, faults: m, belief: make([]algo.ID, n), scope: make([]bool, n),
 		terms: map[uint64]algo.ID{}, healedAt: -1,
-		took: span{metric: "election_ms"}, down: span{metric: "downtime_ms"},
+		took: span{metric: metric.Election}, down: span{metric: metric.Downtime},
 	}
 	for i := range n {
 		e.belief[i], e.scope[i] = s.Leader, true
@@ -429,19 +430,19 @@ func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 	if end.At > 0 {
 		total = ms(end.At)
 	}
-	v.Metrics = []Metric{
-		{"detection_ms", mean(detection, n)},
-		{"election_ms", mean(election, n)},
-		{"downtime_ms", mean(downtime, n)},
-		{"messages_per_election", mean(float64(e.messages), n)},
-		{"bytes_per_election", mean(float64(e.bytes), n)},
-		{"message_delays", mean(rounds, n)},
-		{"leader_changes", float64(e.changes)},
-		{"split_brain_ms", ms(e.split)},
-		{"availability", ms(e.available) / total},
+	v.Metrics = []metric.Value{
+		metric.Detection.Of(mean(detection, n)),
+		metric.Election.Of(mean(election, n)),
+		metric.Downtime.Of(mean(downtime, n)),
+		metric.MessagesPerElection.Of(mean(float64(e.messages), n)),
+		metric.BytesPerElection.Of(mean(float64(e.bytes), n)),
+		metric.MessageDelays.Of(mean(rounds, n)),
+		metric.LeaderChanges.Of(float64(e.changes)),
+		metric.SplitBrain.Of(ms(e.split)),
+		metric.Availability.Of(ms(e.available) / total),
 	}
 	if e.heals.n > 0 || e.healedAt >= 0 {
-		v.Metrics = append(v.Metrics, Metric{"heal_ms", e.heals.mean()})
+		v.Metrics = append(v.Metrics, metric.Heal.Of(e.heals.mean()))
 	}
 	v.Metrics = append(v.Metrics, j.faults.metrics()...)
 }

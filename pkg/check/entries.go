@@ -8,6 +8,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -58,7 +59,7 @@ func newEntries(s *harness.Setup) *entries {
 	e := &entries{
 		setup: s, warmup: s.Scenario.Warmup, warm: s.Scenario.Warmup == 0, free: -1,
 		byProcess: make([]int, s.Nodes), tokens: newTokens(s), owners: newOwners(s),
-		waits: span{metric: "waiting_ms"}, sync: span{metric: "sync_delay_ms"},
+		waits: span{metric: metric.Waiting}, sync: span{metric: metric.SyncDelay},
 	}
 	e.patience, e.most = Patience(s)
 	return e
@@ -251,22 +252,22 @@ func (e *entries) metrics(j *Judge, end harness.End, v *Verdict, waits []float64
 	if e.owners != nil {
 		sent = e.owners.measured()
 	}
-	v.Metrics = []Metric{
-		{"messages_per_entry", mean(float64(sent.messages), n)},
-		{"bytes_per_entry", mean(float64(sent.bytes), n)},
-		{"waiting_ms", mean(sum, n)},
-		{"waiting_p99_ms", percentile(waits, 0.99)},
-		{"turnaround_ms", mean(turnaround, len(e.leaves))},
-		{"sync_delay_ms", mean(handover, len(e.handovers))},
-		{"throughput_per_s", throughput},
-		{"fairness", jain(e.byProcess)},
-		{"max_bypass", float64(e.maxBypass)},
-		{"violations", float64(e.overlaps)},
-		{"never_granted", float64(len(e.waiting))},
+	v.Metrics = []metric.Value{
+		metric.MessagesPerEntry.Of(mean(float64(sent.messages), n)),
+		metric.BytesPerEntry.Of(mean(float64(sent.bytes), n)),
+		metric.Waiting.Of(mean(sum, n)),
+		metric.WaitingP99.Of(percentile(waits, 0.99)),
+		metric.Turnaround.Of(mean(turnaround, len(e.leaves))),
+		metric.SyncDelay.Of(mean(handover, len(e.handovers))),
+		metric.Throughput.Of(throughput),
+		metric.Fairness.Of(jain(e.byProcess)),
+		metric.MaxBypass.Of(float64(e.maxBypass)),
+		metric.Violations.Of(float64(e.overlaps)),
+		metric.NeverGranted.Of(float64(len(e.waiting))),
 	}
 	if s := &j.setup.Scenario; s.Kind == harness.Open {
-		v.Metrics = append(v.Metrics, Metric{"arrival_rate_requested", s.Rate},
-			Metric{"arrival_rate_achieved", e.offered(j, end)})
+		v.Metrics = append(v.Metrics, metric.ArrivalRateRequested.Of(s.Rate),
+			metric.ArrivalRateAchieved.Of(e.offered(j, end)))
 	}
 	v.Metrics = append(v.Metrics, e.tokens.metrics()...)
 	v.Metrics = append(v.Metrics, e.recovery.metrics()...)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -163,24 +164,24 @@ func (m *faults) uptime(until time.Duration) time.Duration {
 
 // metrics has the time to a suspicion if there was a crash that a detector could
 // have noticed.
-func (m *faults) metrics() []Metric {
-	out := []Metric{
-		{"crashes", float64(m.crashes)},
-		{"pauses", float64(m.pauses)},
-		{"crash_rate_achieved", m.rate()},
+func (m *faults) metrics() []metric.Value {
+	out := []metric.Value{
+		metric.Crashes.Of(float64(m.crashes)),
+		metric.Pauses.Of(float64(m.pauses)),
+		metric.CrashRateAchieved.Of(m.rate()),
 	}
 	if n := m.outages.n; n > 0 {
 		had := time.Duration(0)
 		for _, d := range m.downtime {
 			had += d.to - d.from
 		}
-		out = append(out, Metric{"outage_requested_ms", m.outages.mean()},
-			Metric{"outage_achieved_ms", mean(ms(had), n)})
+		out = append(out, metric.OutageRequested.Of(m.outages.mean()),
+			metric.OutageAchieved.Of(mean(ms(had), n)))
 	}
 	if m.crashes > 0 && m.detects() {
-		out = append(out, Metric{"suspicion_ms", m.noticed.mean()})
+		out = append(out, metric.Suspicion.Of(m.noticed.mean()))
 	}
-	return append(out, Metric{"false_suspicions", float64(m.falsely)})
+	return append(out, metric.FalseSuspicions.Of(float64(m.falsely)))
 }
 
 // detects says whether there is a failure detector.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -44,19 +45,19 @@ func (l *links) delivered(r *trace.Record) {
 }
 
 // metrics compares with what was asked for where no fault asks for something else.
-func (l *links) metrics(s *harness.Setup) []Metric {
+func (l *links) metrics(s *harness.Setup) []metric.Value {
 	requested := mean(ms(l.means), l.drawn.n)
 	if slices.ContainsFunc(s.Timeline(), func(e harness.Event) bool { return e.Latency != nil }) {
 		requested = math.NaN()
 	}
-	return []Metric{
-		{"latency_requested_ms", requested},
-		{"latency_drawn_ms", l.drawn.mean()},
-		{"order_delay_ms", mean(ms(l.held), l.drawn.n)},
-		{"latency_achieved_ms", mean(ms(l.given), int(l.errors.n)) + l.errors.mean()},
-		{"delay_error_p50_ms", l.errors.quantile(0.50)},
-		{"delay_error_p99_ms", l.errors.quantile(0.99)},
-		{"loss_achieved", mean(float64(l.lost), int(l.lost+l.met))},
+	return []metric.Value{
+		metric.LatencyRequested.Of(requested),
+		metric.LatencyDrawn.Of(l.drawn.mean()),
+		metric.OrderDelay.Of(mean(ms(l.held), l.drawn.n)),
+		metric.LatencyAchieved.Of(mean(ms(l.given), int(l.errors.n)) + l.errors.mean()),
+		metric.DelayErrorP50.Of(l.errors.quantile(0.50)),
+		metric.DelayErrorP99.Of(l.errors.quantile(0.99)),
+		metric.LossAchieved.Of(mean(float64(l.lost), int(l.lost+l.met))),
 	}
 }
 

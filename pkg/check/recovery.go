@@ -3,6 +3,8 @@ package check
 import (
 	"math"
 	"time"
+
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // recovery is how long who waited when something went wrong had to wait on: from a
@@ -64,9 +66,9 @@ func (r *recovery) left(waiting []Operation) {
 }
 
 // metrics is none if nothing went wrong.
-func (r *recovery) metrics() []Metric {
+func (r *recovery) metrics() []metric.Value {
 	if r.faults == 0 {
 		return nil
 	}
-	return []Metric{{"recovery_ms", mean(ms(r.lasting), r.over)}}
+	return []metric.Value{metric.Recovery.Of(mean(ms(r.lasting), r.over))}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -25,7 +26,7 @@ const (
 
 // A span is how long something took, in all, and how much of that is lateness.
 type span struct {
-	metric    string
+	metric    *metric.Metric
 	total, of sum // of: lateness
 }
 
@@ -85,14 +86,14 @@ func (d delays) within(from, lagThen, lagNow time.Duration) time.Duration {
 // metric; NaN if there is no such time.
 type skew struct {
 	share   float64
-	metric  string
+	metric  string        // its name
 	latency time.Duration // that was asked for, in the mean
 }
 
 func (j *Judge) skew() skew {
 	l := &j.links
 	n := int(l.errors.n)
-	spans := []*span{{"latency_achieved_ms", sum{l.given + l.errors.sum, n}, sum{l.errors.sum, n}}}
+	spans := []*span{{metric.LatencyAchieved, sum{l.given + l.errors.sum, n}, sum{l.errors.sum, n}}}
 	if !j.faults.stalled { // else what runs late does so by plan
 		spans = append(spans, j.problem.spans()...)
 	}
@@ -101,7 +102,7 @@ func (j *Judge) skew() skew {
 		// What is hardly a latency long is compared with a latency.
 		whole := max(s.total.mean(), ms(out.latency))
 		if share := max(s.of.mean(), 0) / whole; !(share <= out.share) && !math.IsNaN(share) {
-			out.share, out.metric = share, s.metric
+			out.share, out.metric = share, s.metric.Name
 		}
 	}
 	return out

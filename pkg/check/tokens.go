@@ -7,6 +7,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -139,9 +140,9 @@ func (t *tokens) crash(p algo.ID) {
 }
 
 // metrics is none where there is no token.
-func (t *tokens) metrics() []Metric {
+func (t *tokens) metrics() []metric.Value {
 	if t.kind < 0 {
 		return nil
 	}
-	return []Metric{{"tokens_lost", float64(t.lost)}, {"tokens_doubled", float64(t.doubled)}}
+	return []metric.Value{metric.TokensLost.Of(float64(t.lost)), metric.TokensDoubled.Of(float64(t.doubled))}
 }

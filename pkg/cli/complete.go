@@ -158,7 +158,7 @@ func completeMetrics(_ *cobra.Command, args []string, toComplete string) (
 	[]string, cobra.ShellCompDirective) {
 	var known []string
 	for _, t := range runsIn(args) {
-		known = append(append(known, t.Metrics...), results.Common()...)
+		known = append(known, t.Known()...)
 	}
 	return lastOf(toComplete, among(known))
 }

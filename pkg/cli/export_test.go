@@ -135,7 +135,7 @@ func TestExport_MainMetrics(t *testing.T) {
 			t.Fatal(err)
 		}
 		out := bench(t, "export", latest(t, root, "small"), "--format", "json", "--metrics",
-			strings.Join(mainMetrics(e), ",")).want(t, Good).out
+			strings.Join(briefMetrics(e), ",")).want(t, Good).out
 		var asked struct {
 			Cells []struct{ Metrics map[string]any }
 		}
@@ -144,7 +144,7 @@ func TestExport_MainMetrics(t *testing.T) {
 		}
 		lines := bench(t, "export", latest(t, root, "small"), "--format", "gobench").want(t, Good).out
 		if got := strings.Count(lines, "\nUnit "); got != len(asked.Cells[0].Metrics) {
-			t.Errorf("%s: %d units, want those of %v:\n%s", name, got, mainMetrics(e), lines)
+			t.Errorf("%s: %d units, want those of %v:\n%s", name, got, briefMetrics(e), lines)
 		}
 		for metric := range asked.Cells[0].Metrics {
 			unit := strings.ReplaceAll(strings.Replace(metric, "_ms", "-ns", 1), "_per_", "/")

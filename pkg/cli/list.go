@@ -11,6 +11,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // problems are the sections of the list.
@@ -33,12 +34,21 @@ type listReport struct {
 	Instants      []listEntry     `json:"instants"` // when
 	Triggers      []listEntry     `json:"triggers"` // what it can wait for
 	Shapes        []listEntry     `json:"shapes"`   // of partitions
+	Metrics       []listMetric    `json:"metrics"`
 }
 
 type listAlgorithm struct {
 	ID      string       `json:"id"`
 	Problem algo.Problem `json:"problem"`
 	Summary string       `json:"summary"`
+}
+
+// A listMetric is a column of trials.csv that holds a figure.
+type listMetric struct {
+	Name    string       `json:"name"`
+	Problem algo.Problem `json:"problem,omitempty"` // empty: of both
+	Unit    metric.Unit  `json:"unit"`
+	Doc     string       `json:"doc"`
 }
 
 // A listEntry is a word of the experiment file.
@@ -68,6 +78,9 @@ func listing() listReport {
 	}
 	r.Choices, r.Instants = entriesOf(harness.Choices), entriesOf(experiment.Instants)
 	r.Triggers, r.Shapes = entriesOf(harness.Triggers), entriesOf(harness.Shapes)
+	for _, m := range metric.All() {
+		r.Metrics = append(r.Metrics, listMetric{m.Name, m.Problem, m.Unit, m.Doc})
+	}
 	return r
 }
 
@@ -83,7 +96,7 @@ func (s *streams) listCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "List algorithms, scenarios, latency distributions, detectors and faults",
+		Short: "List algorithms, scenarios, latency distributions, detectors, faults and metrics",
 		Example: `  bench list
   bench list --json`,
 		Args: noArguments,
@@ -126,12 +139,35 @@ func (s *streams) printList(r listReport) {
 	s.entries("When they happen", r.Instants)
 	s.entries("What they wait for (on)", r.Triggers)
 	s.entries("Shapes of partitions (shape)", r.Shapes)
+	s.metrics("Metrics of every trial", "", r.Metrics)
+	for _, p := range problems {
+		s.metrics("Metrics of "+strings.ToLower(p.title), p.name, r.Metrics)
+	}
 	fmt.Fprintln(s.out, `"bench describe ID" tells all about an algorithm.`)
 }
 
 func (s *streams) section(t *table) {
 	t.write(s.out)
 	fmt.Fprintln(s.out)
+}
+
+func (s *streams) metrics(title string, p algo.Problem, list []listMetric) {
+	t := &table{}
+	t.column(title, false)
+	t.column("", false)
+	for _, m := range list {
+		if m.Problem != p {
+			continue
+		}
+		for i, line := range strings.Split(wrap(fmt.Sprintf("%s (%s)", m.Doc, m.Unit), 0), "\n") {
+			name := ""
+			if i == 0 {
+				name = "  " + m.Name
+			}
+			t.add(name, line)
+		}
+	}
+	s.section(t)
 }
 
 func (s *streams) entries(title string, list []listEntry) {

@@ -11,6 +11,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/compare"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
 	"github.com/conclave-bench/conclave/pkg/stats"
@@ -44,24 +45,23 @@ type cellOutcome struct {
 // mostTold bounds how many trials are told in words. All of them are counted.
 const mostTold = 10
 
-// mainMetrics are the metrics of the table; the files have them all. Where what
+// briefMetrics are the metrics of the table; the files have them all. Where what
 // goes wrong lasts, it is the span and not the single election that counts.
-func mainMetrics(e *experiment.Experiment) []string {
-	if e.Problem == algo.MutualExclusion {
-		return []string{"waiting_ms", "messages_per_entry", "messages"}
-	}
+func briefMetrics(e *experiment.Experiment) []string {
+	table := metric.Brief
 	for _, c := range e.Cells {
-		if k := c.Plan.Scenario.Kind; k == harness.Churn || k == harness.Partition {
-			return []string{"downtime_ms", "availability", "split_brain_ms", "messages"}
+		switch c.Plan.Scenario.Kind { // of elections both
+		case harness.Churn, harness.Partition:
+			table = metric.Lasting
 		}
 	}
-	return []string{"election_ms", "downtime_ms", "messages"}
+	return metric.Names(metric.Shown(e.Problem, table))
 }
 
 // outcomeOf reads what the folder holds. Its figures are those of summary.csv.
 func outcomeOf(e *experiment.Experiment, dir string) (*outcome, error) {
 	o := &outcome{
-		experiment: e, dir: dir, metrics: mainMetrics(e), cells: make([]cellOutcome, len(e.Cells)),
+		experiment: e, dir: dir, metrics: briefMetrics(e), cells: make([]cellOutcome, len(e.Cells)),
 		statuses: map[string]int{}, first: map[string]*results.Trial{}, tally: tally{allow: e.Allow},
 		stopping: runner.NewStopping(e),
 	}

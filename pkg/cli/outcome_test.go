@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -25,9 +26,9 @@ func TestOutcome_TimedOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	none := math.NaN()
-	for i, metrics := range [][]results.Metric{
-		{{Name: "downtime_ms", Value: none}, {Name: "split_brain_ms", Value: 5}, {Name: "availability", Value: 0.5}},
-		{{Name: "split_brain_ms", Value: 5}},
+	for i, metrics := range [][]metric.Value{
+		{metric.Downtime.Of(none), metric.SplitBrain.Of(5), metric.Availability.Of(0.5)},
+		{metric.SplitBrain.Of(5)},
 	} {
 		before := map[string]int{}
 		for _, m := range o.metrics {

@@ -19,6 +19,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/compare"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -207,7 +208,7 @@ func (r *replay) differences() (out []string) {
 		text(name, results.Number(was), results.Number(is))
 	}
 	text("status", old.Status, string(v.Status))
-	number("duration_ms", old.DurationMS, float64(r.end.At)/1e6)
+	number(metric.Duration.Name, old.DurationMS, float64(r.end.At)/1e6)
 	number("operations", float64(old.Operations), float64(len(v.Operations)))
 	number("completed", float64(old.Completed), float64(v.Completed))
 	number("messages", float64(old.Messages), float64(v.Totals.Sent))
@@ -218,7 +219,7 @@ func (r *replay) differences() (out []string) {
 	number("bytes", float64(old.Bytes), float64(v.Totals.Bytes))
 	number("detector_messages", float64(old.DetectorMessages), float64(v.Totals.Detector))
 	for _, m := range old.Metrics {
-		i := slices.IndexFunc(v.Metrics, func(n check.Metric) bool { return n.Name == m.Name })
+		i := slices.IndexFunc(v.Metrics, func(n metric.Value) bool { return n.Name == m.Name })
 		now := math.NaN()
 		if i >= 0 {
 			now = v.Metrics[i].Value

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -217,12 +217,12 @@ func TestReplay_Violation(t *testing.T) {
 func TestReplay_Differs(t *testing.T) {
 	t.Parallel()
 	none := math.NaN()
-	r := &replay{recorded: &results.Trial{Status: results.OK, Messages: 7, Metrics: []results.Metric{
-		{Name: "message_delays", Value: 3}, {Name: "election_ms", Value: 5}, {Name: "downtime_ms", Value: 6},
-		{Name: "heal_ms", Value: none}, {Name: "recovery_ms", Value: none}}}}
+	r := &replay{recorded: &results.Trial{Status: results.OK, Messages: 7, Metrics: []metric.Value{
+		metric.MessageDelays.Of(3), metric.Election.Of(5), metric.Downtime.Of(6),
+		metric.Heal.Of(none), metric.Recovery.Of(none)}}}
 	r.verdict.Status, r.verdict.Totals.Sent = "ok", 8
-	r.verdict.Metrics = []check.Metric{{Name: "message_delays", Value: 3}, {Name: "election_ms", Value: 5.5},
-		{Name: "recovery_ms", Value: 1}}
+	r.verdict.Metrics = []metric.Value{metric.MessageDelays.Of(3), metric.Election.Of(5.5),
+		metric.Recovery.Of(1)}
 	want := "messages was 7 and is 8; election_ms was 5 and is 5.5; downtime_ms was 6 and is none; " +
 		"recovery_ms was none and is 1"
 	if got := strings.Join(r.differences(), "; "); got != want {

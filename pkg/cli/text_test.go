@@ -10,10 +10,18 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 func TestList_Golden(t *testing.T) {
-	golden(t, "list.txt", bench(t, "list").want(t, Good).out)
+	words, metrics, _ := strings.Cut(bench(t, "list").want(t, Good).out, "Metrics of every trial\n")
+	golden(t, "list.txt", words)
+	for _, m := range metric.All() {
+		if !strings.Contains(metrics, "\n  "+m.Name+" ") && !strings.HasPrefix(metrics, "  "+m.Name+" ") {
+			t.Errorf("no line for %s", m.Name)
+		}
+	}
 }
 
 func TestDescribe_Golden(t *testing.T) {

@@ -10,12 +10,15 @@ package compare
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
 )
@@ -57,7 +60,7 @@ const (
 	Small     Verdict = "small" // beyond chance, but below the threshold
 	Worse     Verdict = "worse"
 	Better    Verdict = "better"
-	Changed   Verdict = "changed" // a count for which neither direction is better
+	Changed   Verdict = "changed" // beyond chance, of what neither direction is better
 	TooFew    Verdict = "n/a"     // too few trials for any test
 	NoVerdict Verdict = ""        // nothing to compare in one of the runs
 )
@@ -108,6 +111,7 @@ type Row struct {
 	Cell      []results.Field // the columns of the report
 	Design    []results.Field // all of them, of the base
 	Metric    string
+	of        *metric.Metric
 	Exact     bool // counts of equal seeds: Differing of Pairs trials differ
 	Pairs     int
 	Differing int
@@ -205,10 +209,13 @@ func filtered(t *results.Table, where []results.Field) *results.Table {
 
 // check refuses names that neither run knows.
 func (o *Options) check(base, new *results.Table) error {
-	known := slices.Concat(results.Common(), base.Metrics, new.Metrics)
+	known := append(base.Known(), new.Metrics...)
 	unknown := func(name string) error {
 		if slices.Contains(known, name) {
 			return nil
+		}
+		if why := cmp.Or(base.Lacks(name), new.Lacks(name)); why != "" {
+			return errors.New(why)
 		}
 		return &NameError{Kind: "metric", Name: name, Known: known}
 	}
@@ -354,14 +361,6 @@ func title(design []results.Field, columns []string) string {
 	return text
 }
 
-// mainMetrics are what a run of a problem is judged by unless told otherwise.
-func mainMetrics(problem string) []string {
-	if problem == "mutex" {
-		return []string{"waiting_ms", "sync_delay_ms", "throughput_per_s", "messages_per_entry", "violations"}
-	}
-	return []string{"election_ms", "downtime_ms", "split_brain_ms", "messages_per_election"}
-}
-
 // measure makes the rows.
 func (r *Report) measure(m *matching, o *Options) {
 	var metrics []string
@@ -375,21 +374,20 @@ func (r *Report) measure(m *matching, o *Options) {
 	add(o.Metrics...)
 	if len(o.Metrics) == 0 {
 		for _, p := range m.pairs {
-			add(mainMetrics(p.base.Get("problem"))...)
+			add(metric.Names(metric.Shown(algo.Problem(p.base.Get("problem")), metric.Main))...)
 		}
-		add("messages")
 	}
 	for _, c := range o.Conditions {
 		add(c.Metric)
 	}
 	asked := len(metrics) // of all others a row shows only if it changed
 	if len(o.Metrics) == 0 {
-		add(results.Counts()...)
+		add(metric.Names(metric.Counts())...)
 	}
-	for i, metric := range metrics {
+	for i, name := range metrics {
 		var rows []Row
 		for _, p := range m.pairs {
-			row := r.row(metric, p, o)
+			row := r.row(metric.Named(name), p, o)
 			if row != nil && row.Base.N+row.Base.Censored > 0 {
 				r.measured++
 			}
@@ -397,7 +395,7 @@ func (r *Report) measure(m *matching, o *Options) {
 				rows = append(rows, *row)
 			}
 		}
-		if slices.Contains(o.Metrics, metric) || slices.ContainsFunc(rows, Row.says) {
+		if slices.Contains(o.Metrics, name) || slices.ContainsFunc(rows, Row.says) {
 			r.Rows = append(r.Rows, rows...)
 		}
 	}
@@ -409,19 +407,19 @@ func (row Row) says() bool {
 }
 
 // row compares one metric in one pair of cells; nil if neither has it.
-func (r *Report) row(metric string, p pair, o *Options) *Row {
-	row := &Row{Metric: metric, Design: p.base.Design, Cell: chosen(p.base, r.Columns)}
+func (r *Report) row(m *metric.Metric, p pair, o *Options) *Row {
+	row := &Row{Metric: m.Name, of: m, Design: p.base.Design, Cell: chosen(p.base, r.Columns)}
 	none := math.NaN()
 	row.Change, row.ChangeLow, row.ChangeHigh = none, none, none
 	row.Delta, row.P, row.Adjusted = none, none, none
-	if results.IsCount(metric) && sameLuck(p) {
+	if m.Kind == metric.Count && sameLuck(p) {
 		if r.exact(p, o) {
 			return row.exactly(p)
 		}
 		row.sameLuck = true
 	}
-	a, censoredA := p.base.Sample(metric)
-	b, censoredB := p.new.Sample(metric)
+	a, censoredA := p.base.Sample(m.Name)
+	b, censoredB := p.new.Sample(m.Name)
 	if len(a)+censoredA+len(b)+censoredB == 0 {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -25,7 +26,7 @@ func run(transport string, n int, change func(t *results.Trial, nodes int)) *res
 			trial := results.Trial{
 				Trial: cell*n + r, Cell: cell + 1, Repetition: r, RunOrder: len(t.Trials) + 1, Seed: uint64(r),
 				Status: results.OK, Attempts: 1, InModel: true, Operations: 1, Completed: 1, Messages: 20,
-				Metrics: []results.Metric{{Name: "election_ms", Value: 30}, {Name: "messages_per_election", Value: 20}},
+				Metrics: []metric.Value{metric.Election.Of(30), metric.MessagesPerElection.Of(20)},
 				Kinds:   []results.Kind{{Kind: "ELECTION", Sent: 15}, {Kind: "COORDINATOR", Sent: 5}},
 			}
 			values := []string{"election", "election/" + design[0], design[0], transport, design[1], "complete",
@@ -208,7 +209,7 @@ func TestCompare_Times(t *testing.T) {
 func TestCompare_LargerIsBetter(t *testing.T) {
 	share := func(v float64) func(*results.Trial, int) {
 		return func(t *results.Trial, _ int) {
-			t.Metrics = []results.Metric{{Name: "availability", Value: v - float64(t.Repetition)/1e4}}
+			t.Metrics = []metric.Value{metric.Availability.Of(v - float64(t.Repetition)/1e4)}
 		}
 	}
 	r := compared(t, run("nats", 10, share(0.9)), run("nats", 10, share(0.7)),

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
 )
@@ -26,6 +28,9 @@ func (r *Report) context(base, new *results.Table) {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s: the run is not complete, planned were %d trials; "+
 				"bench run --resume %s goes on with it", []string{"base", "new"}[side], m.Planned, t.Path))
 		}
+		if text := metric.Unknown(t.Undeclared); text != "" {
+			r.Notes = append(r.Notes, []string{"base", "new"}[side]+": "+text)
+		}
 		for _, text := range Drifts(t) {
 			r.Notes = append(r.Notes, []string{"base", "new"}[side]+": "+text)
 		}
@@ -42,7 +47,8 @@ func Drifts(t *results.Table) []string {
 	}
 	cells := t.Cells()
 	var out []string
-	for _, metric := range []string{"election_ms", "waiting_ms"} {
+	for _, problem := range []algo.Problem{algo.Election, algo.MutualExclusion} {
+		metric := metric.Shown(problem, metric.Brief)[0].Name
 		type point struct {
 			order    int
 			residual float64

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -88,10 +89,10 @@ func (row *Row) exactly(p pair) *Row {
 	switch difference := row.New.Center - row.Base.Center; {
 	case row.Differing == 0:
 		row.Verdict = Same
-	case difference == 0, math.IsNaN(difference), neutral(row.Metric):
+	case difference == 0, math.IsNaN(difference):
 		row.Verdict = Changed
 	default:
-		row.Verdict = worseIf(difference > 0 != results.LargerIsBetter(row.Metric))
+		row.Verdict = row.judged(difference > 0)
 	}
 	return row
 }
@@ -105,18 +106,15 @@ func meanOf(values []float64) Figure {
 	return Figure{N: len(values), Center: sum / float64(len(values)), Low: none, High: none}
 }
 
-func worseIf(worse bool) Verdict {
-	if worse {
-		return Worse
+// judged is the verdict on a metric that has risen, or fallen.
+func (row *Row) judged(risen bool) Verdict {
+	switch {
+	case row.of.Better == metric.Neither:
+		return Changed
+	case risen == (row.of.Better == metric.Higher):
+		return Better
 	}
-	return Better
-}
-
-// neutral are counts of which neither more nor fewer is better.
-func neutral(metric string) bool {
-	return slices.Contains([]string{
-		"operations", "delivered", "lost", "duplicated", "undeliverable", "crashes", "pauses",
-	}, metric)
+	return Worse
 }
 
 // A shift is how the messages of one kind changed, in all trials together.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
 )
 
@@ -64,7 +63,7 @@ func (row *Row) verdict(o *Options) Verdict {
 	case math.Abs(row.Change) <= o.Threshold:
 		return Small
 	}
-	return worseIf(row.larger() != results.LargerIsBetter(row.Metric))
+	return row.judged(row.larger())
 }
 
 // larger says whether the new values tend to be larger. Where time-outs leave no

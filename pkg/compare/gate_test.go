@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
 )
@@ -182,7 +183,7 @@ func TestExact_Verdicts(t *testing.T) {
 // TestRows_Zero: what is zero in every trial of both runs is not shown, unless asked for.
 func TestRows_Zero(t *testing.T) {
 	zero := func(trial *results.Trial, _ int) {
-		trial.Metrics = append(trial.Metrics, results.Metric{Name: "split_brain_ms"})
+		trial.Metrics = append(trial.Metrics, metric.SplitBrain.Of(0))
 	}
 	for _, o := range []Options{{}, {Metrics: []string{"split_brain_ms"}}} {
 		base, new := run("nats", 6, zero), run("nats", 6, zero)

@@ -4,11 +4,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 // loaded is a run whose trials have these figures of the machine.
-func loaded(transport string, change func(t *results.Trial), figures ...results.Metric) *results.Table {
+func loaded(transport string, change func(t *results.Trial), figures ...metric.Value) *results.Table {
 	t := run(transport, 10, func(trial *results.Trial, _ int) {
 		trial.Metrics = append(trial.Metrics, figures...)
 		if change != nil {
@@ -22,7 +23,7 @@ func loaded(transport string, change func(t *results.Trial), figures ...results.
 // TestMachines: runs on machines that had more to do than each other are compared with
 // a warning that comes before the verdicts.
 func TestMachines(t *testing.T) {
-	figure := func(name string, v float64) results.Metric { return results.Metric{Name: name, Value: v} }
+	figure := func(name string, v float64) metric.Value { return metric.Value{Name: name, Value: v} }
 	marked := func(n int) func(*results.Trial) {
 		return func(trial *results.Trial) {
 			if trial.Repetition <= n {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // A Threshold is what a figure must not go beyond in any of the cells that it is
@@ -66,7 +68,7 @@ func thresholds() typ {
 	}
 	describe := func(d defs) object {
 		bound := amount().json(d)
-		one := keyed(object{"metric": enumOf(everyMetric()), "stat": enumOf(Stats),
+		one := keyed(object{"metric": anyMetric(), "stat": enumOf(Stats),
 			"max": bound, "min": bound, "where": object{"type": "object",
 				"additionalProperties": object{"type": []string{"string", "number", "boolean"}}},
 		}, "metric")
@@ -144,7 +146,8 @@ func (d *draft) checkThresholds(s *settings, e *Experiment) {
 		t := &s.Thresholds[i]
 		d.checkMetric(t.at.get("metric").at, join(t.key, "metric"), t.Metric, s)
 		isSpan := func(n *node) bool { return n != nil && n.kind == text }
-		if !strings.HasSuffix(t.Metric, "_ms") && (isSpan(t.at.get("max")) || isSpan(t.at.get("min"))) {
+		m := metric.Named(t.Metric)
+		if m != nil && m.Unit != metric.Milliseconds && (isSpan(t.at.get("max")) || isSpan(t.at.get("min"))) {
 			d.add(t.at.at, t.key, "a duration for %s, which is none; want a number", clip(t.Metric))
 		}
 		if !slices.ContainsFunc(e.Cells, func(c Cell) bool { return Covers(t.Where, c.Design) }) {

@@ -2,12 +2,11 @@ package experiment
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // An Until ends a cell before its last repetition, once enough is known.
@@ -51,7 +50,7 @@ func repeated() typ {
 		expand: wrapped("max"),
 		json: func(d defs) object {
 			bounds := whole(fewestUntil, mostUntil).json(d)
-			rule := keyed(object{"metric": enumOf(everyMetric()), "ci": share().json(d)}, untilKeys...)
+			rule := keyed(object{"metric": anyMetric(), "ci": share().json(d)}, untilKeys...)
 			return anyOf(count.json(d), keyed(object{"min": bounds, "max": bounds, "until": rule},
 				repetitionKeys[1:]...))
 		},
@@ -166,25 +165,11 @@ func (d *draft) checkUntil(s *settings) {
 }
 
 // checkMetric refuses a name that is no metric of the problem.
-func (d *draft) checkMetric(at origin, key, metric string, s *settings) {
-	if names := metricsOf(algo.Problem(s.Problem)); !slices.Contains(names, metric) {
-		d.add(at, key, "%q is no metric of problem %s%s (has: %s)", clip(metric), s.Problem,
-			meant(metric, names), strings.Join(names, ", "))
+func (d *draft) checkMetric(at origin, key, name string, s *settings) {
+	if why := metric.Missing(name, algo.Problem(s.Problem)); why != "" {
+		d.add(at, key, "%s", why)
 	}
 }
 
-// metricsOf are the columns of trials.csv that a rule can look at.
-func metricsOf(p algo.Problem) []string {
-	return append([]string{"duration_ms", "messages"}, check.MetricNames(p)...)
-}
-
-// everyMetric is the metrics of all problems, each once.
-func everyMetric() []string {
-	names := metricsOf(algo.Election)
-	for _, name := range metricsOf(algo.MutualExclusion) {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
+// anyMetric is the name of a metric of any problem.
+func anyMetric() object { return enumOf(metric.Names(metric.All())) }

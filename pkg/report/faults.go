@@ -3,6 +3,7 @@ package report
 import (
 	"math"
 
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
 )
@@ -30,15 +31,16 @@ var knownFaults = []struct {
 	asked    func(group) float64          // NaN: not known
 	achieved func(*results.Trial) float64 // likewise
 }{
-	{Fault{"loss", "loss"}, designed("loss"), measured("loss_achieved")},
+	{Fault{"loss", "loss"}, designed("loss"), measured(metric.LossAchieved)},
 	{Fault{"duplication", "duplication"}, designed("duplication"), duplicated},
-	{Fault{"latency_ms", "latency (ms)"}, requested("latency_requested_ms"), measured("latency_achieved_ms")},
-	{Fault{"arrival_rate", "offered load (1/s)"}, requested("arrival_rate_requested"),
-		measured("arrival_rate_achieved")},
+	{Fault{"latency_ms", "latency (ms)"}, requested(metric.LatencyRequested),
+		measured(metric.LatencyAchieved)},
+	{Fault{"arrival_rate", "offered load (1/s)"}, requested(metric.ArrivalRateRequested),
+		measured(metric.ArrivalRateAchieved)},
 	{Fault{"crash_rate", "crash rate (1/s per process)"}, designed("crash_rate"),
-		measured("crash_rate_achieved")},
-	{Fault{"outage_ms", "time from a crash to the return (ms)"}, requested("outage_requested_ms"),
-		measured("outage_achieved_ms")},
+		measured(metric.CrashRateAchieved)},
+	{Fault{"outage_ms", "time from a crash to the return (ms)"}, requested(metric.OutageRequested),
+		measured(metric.OutageAchieved)},
 }
 
 // designed is a column of the design as a number.
@@ -47,10 +49,10 @@ func designed(column string) func(group) float64 {
 }
 
 // measured is a metric of a trial, whatever its status.
-func measured(name string) func(*results.Trial) float64 {
+func measured(of *metric.Metric) func(*results.Trial) float64 {
 	return func(t *results.Trial) float64 {
 		for _, m := range t.Metrics {
-			if m.Name == name {
+			if m.Name == of.Name {
 				return m.Value
 			}
 		}
@@ -66,8 +68,8 @@ func duplicated(t *results.Trial) float64 {
 
 // requested is a metric that says what the trials asked for, where the design does not:
 // not of all links together, for instance.
-func requested(name string) func(group) float64 {
-	return func(g group) float64 { return over(g, measured(name)).Mean }
+func requested(m *metric.Metric) func(group) float64 {
+	return func(g group) float64 { return over(g, measured(m)).Mean }
 }
 
 // over describes what the trials of a cell achieved.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -56,8 +57,8 @@ func (b *builder) cellNotes() {
 	some := func(status int) func(int) bool {
 		return func(i int) bool { return b.Cells[i].Statuses[status] > 0 }
 	}
-	above := func(limit float64, metric string) func(int) bool {
-		return func(i int) bool { return b.figure(i, metric) > limit }
+	above := func(limit float64, m *metric.Metric) func(int) bool {
+		return func(i int) bool { return b.figure(i, m) > limit }
 	}
 	for _, n := range []struct {
 		when func(int) bool
@@ -86,10 +87,10 @@ func (b *builder) cellNotes() {
 		{func(i int) bool { return !b.Cells[i].InModel },
 			"in_model=false: more was done to the algorithm than it claims to survive, so what " +
 				"breaks here is a finding and not an error; bench describe says what it survives"},
-		{above(0, "faults_skipped"),
+		{above(0, metric.FaultsSkipped),
 			"some faults did not happen, since the trial was over before, or nobody was " +
 				"there to whom they could (faults_skipped); a longer scenario leaves room for them"},
-		{above(busy, "busy_share"),
+		{above(busy, metric.BusyShare),
 			"the machine was busy for more than 60 % of the time, which distorts delays; " +
 				"use fewer nodes or longer latencies"},
 		{func(i int) bool { return b.groups[i].Get("scenario") == "closed" },
@@ -111,8 +112,8 @@ func (b *builder) cellNotes() {
 }
 
 // figure is the median of a metric in a cell, NaN if there is none.
-func (d *Data) figure(cell int, metric string) float64 {
-	i := slices.IndexFunc(d.Metrics, func(m Metric) bool { return m.Name == metric })
+func (d *Data) figure(cell int, m *metric.Metric) float64 {
+	i := slices.Index(d.Metrics, m)
 	if i < 0 {
 		return math.NaN()
 	}

@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
 )
@@ -22,9 +23,9 @@ import (
 type Data struct {
 	Title      string
 	Runs       []Run
-	Columns    []Column        // of the design, whose values differ; and label
-	Same       []results.Field // columns of the design with one value everywhere
-	Metrics    []Metric        // that some cell has
+	Columns    []Column         // of the design, whose values differ; and label
+	Same       []results.Field  // columns of the design with one value everywhere
+	Metrics    []*metric.Metric // that some cell has
 	Claims     []Claim
 	Kinds      []string // of messages
 	Faults     []Fault  // that some cell asks for
@@ -52,11 +53,6 @@ type Column struct {
 	Name    string
 	Numeric bool
 	Values  []string
-}
-
-// A Metric is a column of trials.csv that holds a measured figure.
-type Metric struct {
-	Name, Unit, Doc string
 }
 
 // A Claim is a complexity that somebody states of an algorithm's metric.
@@ -266,8 +262,8 @@ func (b *builder) metricNames() []string {
 	for _, t := range b.tables {
 		add(t.Metrics...)
 	}
-	add("duration_ms")
-	add(results.Common()...)
+	add(metric.Duration.Name)
+	add(metric.Names(metric.Fixed())...)
 	return names
 }
 
@@ -301,7 +297,7 @@ func (b *builder) cells() {
 		if !any {
 			continue
 		}
-		b.Metrics = append(b.Metrics, metricOf(name))
+		b.Metrics = append(b.Metrics, metric.Named(name))
 		for i := range b.Cells {
 			b.Cells[i].Figures = append(b.Cells[i].Figures, column[i])
 		}
@@ -340,21 +336,17 @@ func (b *builder) kinds(g group, index map[string]int) []Kind {
 // claims looks up what the algorithms claim about the metrics that there are. An
 // algorithm that is not linked into this program has none.
 func (b *builder) claims() {
-	columns := map[string]string{
-		"messages/entry": "messages_per_entry", "messages/election": "messages_per_election",
-	}
 	for i, g := range b.groups {
 		a, err := algo.Lookup(g.Get("algorithm"))
 		if err != nil {
 			continue
 		}
 		for _, c := range a.Spec.Claims {
-			metric := columns[c.Metric]
-			known := slices.ContainsFunc(b.Metrics, func(m Metric) bool { return m.Name == metric })
-			if c.Bound == nil || !known || b.Cells[i].Nodes < 2 || !fits(c.Load, g.Get("scenario")) {
+			of := slices.IndexFunc(b.Metrics, func(m *metric.Metric) bool { return m.Claim == c.Metric })
+			if c.Bound == nil || of < 0 || b.Cells[i].Nodes < 2 || !fits(c.Load, g.Get("scenario")) {
 				continue
 			}
-			claim := Claim{a.ID, metric, c.Load, c.Text, c.Source}
+			claim := Claim{a.ID, b.Metrics[of].Name, c.Load, c.Text, c.Source}
 			at := slices.Index(b.Claims, claim)
 			if at < 0 {
 				at = len(b.Claims)

@@ -18,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	_ "github.com/conclave-bench/conclave/plugins/election/bully"
 )
@@ -118,13 +119,13 @@ func TestNew(t *testing.T) {
 	if !slices.Contains(d.Same, results.Field{Name: "loss", Value: "0.1"}) || len(d.Cells) != 4 {
 		t.Errorf("same %v, %d cells", d.Same, len(d.Cells))
 	}
-	if v := d.figure(0, "election_ms"); v != 35 { // 31 to 39
+	if v := d.figure(0, metric.Election); v != 35 { // 31 to 39
 		t.Errorf("median %v, want 35", v)
 	}
 	// Of nine trials three are ok, three timed out and three broke a promise: half of those
 	// that count are longer than anybody knows, and the median would be read from one.
 	c := d.Cells[3]
-	i := slices.IndexFunc(d.Metrics, func(m Metric) bool { return m.Name == "election_ms" })
+	i := slices.IndexFunc(d.Metrics, func(m *metric.Metric) bool { return m.Name == "election_ms" })
 	if f := c.Figures[i]; f.N != 3 || f.Censored != 3 || !math.IsNaN(f.Median) || f.CILow != 51 {
 		t.Errorf("election_ms of the last cell: %+v", f)
 	}
@@ -418,32 +419,5 @@ func TestPage_Large(t *testing.T) {
 	d := data(t, Options{}, w.write(t))
 	if page := written(t, d); len(page) > 5_000_000 || len(d.Cells) != 1000 {
 		t.Errorf("%d bytes for %d cells", len(page), len(d.Cells))
-	}
-}
-
-// TestMeanings: a metric that docs/results.md defines has its line here.
-func TestMeanings(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile("../../docs/results.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := 0
-	_, text, _ = bytes.Cut(text, []byte("| election metric |"))
-	text, _, _ = bytes.Cut(text, []byte("## operations.csv"))
-	for line := range strings.Lines(string(text)) {
-		cells := strings.Split(line, "|")
-		if len(cells) < 3 {
-			continue
-		}
-		for _, m := range regexp.MustCompile("`([a-z0-9_]+)`").FindAllStringSubmatch(cells[1], -1) {
-			found++
-			if meanings[m[1]] == "" {
-				t.Errorf("no meaning of %s", m[1])
-			}
-		}
-	}
-	if found < 20 {
-		t.Errorf("docs/results.md defines %d metrics: its tables are not found", found)
 	}
 }

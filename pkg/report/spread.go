@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -19,17 +21,28 @@ type Spread struct {
 	Ranks    []int     // Values[i] is the Ranks[i]-th smallest, from 1
 }
 
-// Spans are the metrics that single operations have: between which of their instants, in
-// ms. One is NaN where an instant is not known.
-var Spans = map[string]func(results.Operation) float64{
-	"detection_ms": func(o results.Operation) float64 { return o.BeginMS - o.CauseMS },
-	"election_ms":  func(o results.Operation) float64 { return o.EndMS - o.BeginMS },
-	"downtime_ms":  func(o results.Operation) float64 { return o.EndMS - o.CauseMS },
-	"waiting_ms":   func(o results.Operation) float64 { return o.EndMS - o.CauseMS },
+// Span is a metric of a single operation, in ms: NaN where an instant is not known, or if
+// single operations do not have it.
+func Span(m *metric.Metric, o results.Operation) float64 {
+	at := func(i metric.Instant) float64 {
+		switch i {
+		case metric.Cause:
+			return o.CauseMS
+		case metric.Begin:
+			return o.BeginMS
+		case metric.End:
+			return o.EndMS
+		}
+		return math.NaN()
+	}
+	return at(m.To) - at(m.From)
 }
 
-// times are those whose distribution is shown, by problem.
-var times = map[string][]string{"election": {"election_ms", "downtime_ms"}, "mutex": {"waiting_ms"}}
+// times are the metrics whose distribution over single operations is shown.
+func times(problem string) []*metric.Metric {
+	return slices.DeleteFunc(metric.Shown(algo.Problem(problem), metric.Main),
+		func(m *metric.Metric) bool { return m.From == 0 })
+}
 
 // spread reads the operations of every run and keeps the distribution of their
 // times. Both the files and the cells may be large: values stay in memory for one
@@ -53,7 +66,7 @@ func (b *builder) spread(paths []string) error {
 			if !counts {
 				return nil
 			}
-			of := times[b.groups[i].Get("problem")]
+			of := times(b.groups[i].Get("problem"))
 			switch op.Status {
 			case "pending":
 				pending[i]++
@@ -61,8 +74,8 @@ func (b *builder) spread(paths []string) error {
 				if values[i] == nil {
 					values[i] = make([][]float64, len(of))
 				}
-				for k, metric := range of {
-					if v := Spans[metric](op); !math.IsNaN(v) {
+				for k, m := range of {
+					if v := Span(m, op); !math.IsNaN(v) {
 						values[i][k] = append(values[i][k], v)
 					}
 				}
@@ -73,9 +86,9 @@ func (b *builder) spread(paths []string) error {
 			return err
 		}
 		for i, list := range values {
-			for k, metric := range times[b.groups[i].Get("problem")] {
+			for k, m := range times(b.groups[i].Get("problem")) {
 				slices.Sort(list[k])
-				s := Spread{Metric: metric, N: len(list[k]) + pending[i], Censored: pending[i]}
+				s := Spread{Metric: m.Name, N: len(list[k]) + pending[i], Censored: pending[i]}
 				s.Values, s.Ranks = thin(list[k], mostPoints)
 				b.Cells[i].Spreads = append(b.Cells[i].Spreads, s)
 			}

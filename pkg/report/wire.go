@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
 )
@@ -18,6 +20,7 @@ type (
 		Statuses   []string     `json:"statuses"`
 		Columns    []wireColumn `json:"columns"`
 		Metrics    []wireMetric `json:"metrics"`
+		Main       []int        `json:"main"` // metrics to be looked at first, the most telling one first
 		Claims     []wireClaim  `json:"claims"`
 		Kinds      []string     `json:"kinds"`
 		Faults     []string     `json:"faults"`
@@ -30,9 +33,12 @@ type (
 		Values  []string `json:"values"`
 	}
 	wireMetric struct {
-		Name string `json:"name"`
-		Unit string `json:"unit"`
-		Doc  string `json:"doc"`
+		Name  string      `json:"name"`
+		Unit  metric.Unit `json:"unit"`
+		Doc   string      `json:"doc"`
+		Wait  bool        `json:"wait,omitempty"`  // it is the time until something happens
+		Count bool        `json:"count,omitempty"` // it counts what happened
+		Spans bool        `json:"spans,omitempty"` // it is about spans of time in which things go wrong
 	}
 	wireClaim struct {
 		Metric string `json:"metric"`
@@ -108,13 +114,23 @@ func (d *Data) wire(level detail) *wire {
 	w := &wire{
 		Points: level.points, Quantiles: level.quantiles, Statuses: results.Statuses(),
 		Columns: []wireColumn{}, Metrics: []wireMetric{}, Claims: []wireClaim{},
-		Kinds: append([]string{}, d.Kinds...), Faults: []string{}, Configured: []string{},
+		Main: []int{}, Kinds: append([]string{}, d.Kinds...), Faults: []string{}, Configured: []string{},
 	}
 	for _, c := range d.Columns {
 		w.Columns = append(w.Columns, wireColumn(c))
 	}
 	for _, m := range d.Metrics {
-		w.Metrics = append(w.Metrics, wireMetric(m))
+		w.Metrics = append(w.Metrics, wireMetric{m.Name, m.Unit, m.Doc, m.Kind.Censored(),
+			m.Kind == metric.Count, m.OfSpans()})
+	}
+	for _, p := range []algo.Problem{algo.Election, algo.MutualExclusion} {
+		for _, m := range metric.Shown(p, metric.Main) {
+			i := slices.Index(d.Metrics, m)
+			if i < 0 || slices.Contains(w.Main, i) {
+				continue
+			}
+			w.Main = append(w.Main, i)
+		}
 	}
 	for _, c := range d.Claims {
 		w.Claims = append(w.Claims, wireClaim{c.Metric, c.Load, c.Text, string(c.Source)})

@@ -10,6 +10,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/compare"
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
 )
@@ -73,7 +74,7 @@ func (s *Study) Judge(e *experiment.Experiment, dir string, cut bool) ([]Row, er
 
 // known says whether there is such a metric.
 func (s *Study) known(st *Statement, e *experiment.Experiment, metrics []string) error {
-	has := append([]string{"duration_ms", timeouts}, results.Counts()...)
+	has := append([]string{metric.Duration.Name, timeouts}, metric.Names(metric.Counts())...)
 	has = append(has, metrics...)
 	for i := range e.Cells {
 		a, err := algo.Lookup(e.Cells[i].Algorithm)

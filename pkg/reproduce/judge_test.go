@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -57,7 +58,7 @@ func TestVerdicts(t *testing.T) {
 
 // trial is one that took so long, or was cut short.
 func trial(ms float64, status string) *results.Trial {
-	return &results.Trial{Status: status, Metrics: []results.Metric{{Name: "election_ms", Value: ms}},
+	return &results.Trial{Status: status, Metrics: []metric.Value{metric.Election.Of(ms)},
 		Kinds: []results.Kind{{Kind: "TOKEN", Sent: 7}}}
 }
 

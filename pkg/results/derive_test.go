@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 var tableFiles = []string{TrialsFile, OperationsFile, MessagesFile, SummaryFile}
@@ -118,7 +120,7 @@ func randomTrial(n int) Trial {
 		t.Status = OK
 	}
 	t.DurationMS = random.ExpFloat64()
-	t.Metrics = []Metric{{"election_ms", random.ExpFloat64()}}
+	t.Metrics = []metric.Value{metric.Election.Of(random.ExpFloat64())}
 	return t
 }
 
@@ -126,7 +128,7 @@ func TestSummary(t *testing.T) {
 	t.Parallel()
 	f := create(t, testHeader(14))
 	var trials []Trial
-	add := func(cell, repetition int, status string, messages int64, metrics ...Metric) {
+	add := func(cell, repetition int, status string, messages int64, metrics ...metric.Value) {
 		trial := testTrial(2 * cell)
 		trial.Trial, trial.Cell, trial.Repetition = len(trials)+1, cell, repetition
 		trial.Status, trial.Messages, trial.Metrics = status, messages, metrics
@@ -134,15 +136,15 @@ func TestSummary(t *testing.T) {
 		trials = append(trials, trial)
 	}
 	for i := 1; i <= 6; i++ {
-		add(1, i, OK, int64(i), Metric{"election_ms", float64(10 * i)})
+		add(1, i, OK, int64(i), metric.Election.Of(float64(10*i)))
 	}
-	add(1, 7, Violation, 1e6, Metric{"election_ms", 1e6}, Metric{"message_delays", 3})
-	add(1, 8, Unknown, 1e6, Metric{"election_ms", 1e6})
+	add(1, 7, Violation, 1e6, metric.Election.Of(1e6), metric.MessageDelays.Of(3))
+	add(1, 8, Unknown, 1e6, metric.Election.Of(1e6))
 	add(1, 9, Error, 1e6)
-	add(2, 1, Timeout, 5000, Metric{"detection_ms", 10}, Metric{"election_ms", nan},
-		Metric{"split_brain_ms", 4000})
-	add(2, 2, OK, 7, Metric{"detection_ms", 20}, Metric{"election_ms", 30})
-	add(3, 1, Timeout, 5000, Metric{"election_ms", nan}) // nothing was there to detect
+	add(2, 1, Timeout, 5000, metric.Detection.Of(10), metric.Election.Of(nan),
+		metric.SplitBrain.Of(4000))
+	add(2, 2, OK, 7, metric.Detection.Of(20), metric.Election.Of(30))
+	add(3, 1, Timeout, 5000, metric.Election.Of(nan)) // nothing was there to detect
 	add(4, 1, Violation, 9)
 	trials[12].Design[0].Value = "mutex"
 	if err := f.AppendGroup(trials); err != nil {
@@ -335,8 +337,8 @@ func TestSummary_TimedOut(t *testing.T) {
 	s := newSummary(&h)
 	trial := testTrial(1)
 	trial.Status = Timeout
-	trial.Metrics = []Metric{{"detection_ms", 3}, {"suspicion_ms", 4}, {"election_ms", nan}, {"heal_ms", 5},
-		{"split_brain_ms", 6}, {"message_delays", 7}} // and no recovery
+	trial.Metrics = []metric.Value{metric.Detection.Of(3), metric.Suspicion.Of(4), metric.Election.Of(nan), metric.Heal.Of(5),
+		metric.SplitBrain.Of(6), metric.MessageDelays.Of(7)} // and no recovery
 	s.add(&trial)
 	for name, want := range map[string][2]int{
 		"detection_ms": {1, 0}, "suspicion_ms": {1, 0}, "election_ms": {0, 1}, "heal_ms": {0, 1},

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // A Folder is a run's folder, open for writing and locked for this process. Its
@@ -150,6 +152,9 @@ func (f *Folder) refuse(r Resume, config []byte) error {
 				"sha256 %.12s, now %.12s; use that one, or start a new run", h.Binary, got)
 		}
 		f.notes = append(f.notes, "resumed by another build of the program, sha256 "+got)
+	}
+	if names := undeclared(h.Metrics); len(names) > 0 {
+		return errors.New(metric.Unknown(names))
 	}
 	if m := thisMachine(); !m.alike(h.Machine) {
 		f.notes = append(f.notes,

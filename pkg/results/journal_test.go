@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // settled replaces what is unequal to itself.
@@ -25,7 +27,7 @@ func settled(t Trial) Trial {
 	for _, v := range []*float64{&t.DurationMS, &t.LateShare, &t.SchedDelayP99MS} {
 		fix(v)
 	}
-	t.Metrics = append([]Metric{}, t.Metrics...)
+	t.Metrics = append([]metric.Value{}, t.Metrics...)
 	for i := range t.Metrics {
 		fix(&t.Metrics[i].Value)
 	}
@@ -44,7 +46,7 @@ func equalTrials(a, b Trial) bool { return reflect.DeepEqual(settled(a), settled
 func TestTrialSurvivesTheJournal(t *testing.T) {
 	t.Parallel()
 	full := testTrial(1)
-	full.Metrics = append(full.Metrics, Metric{"message_delays", nan})
+	full.Metrics = append(full.Metrics, metric.MessageDelays.Of(nan))
 	full.Ops = append(full.Ops, Operation{9, 1e-300, math.MaxFloat64, nan, "lost"})
 	full.Status, full.Reason = Violation, `p3 "granted", p7 inside`
 	bare := testTrial(2)

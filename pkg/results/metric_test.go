@@ -2,7 +2,10 @@ package results
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // TestObserve: who broke a promise, or was spoiled, says nothing; who timed out has seen
@@ -10,8 +13,8 @@ import (
 func TestObserve(t *testing.T) {
 	t.Parallel()
 	trial := testTrial(1)
-	trial.Metrics = []Metric{{"detection_ms", 3}, {"suspicion_ms", 4}, {"election_ms", nan}, {"downtime_ms", 5},
-		{"split_brain_ms", 6}, {"message_delays", 7}, {"latency_achieved_ms", 8}}
+	trial.Metrics = []metric.Value{metric.Detection.Of(3), metric.Suspicion.Of(4), metric.Election.Of(nan),
+		metric.Downtime.Of(5), metric.SplitBrain.Of(6), metric.MessageDelays.Of(7), metric.LatencyAchieved.Of(8)}
 	trial.SchedDelayP99MS = 9
 	for _, tt := range []struct {
 		metric      string
@@ -59,18 +62,15 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// TestDirections: what improves when it grows, and what is counted.
-func TestDirections(t *testing.T) {
+// TestFixed: a trial has a field for every fixed metric, and the columns are in the order
+// of the declarations.
+func TestFixed(t *testing.T) {
 	t.Parallel()
-	for metric, want := range map[string][2]bool{ // larger is better; a count
-		"availability": {true, false}, "throughput_per_s": {true, false}, "fairness": {true, false},
-		"completed": {true, true}, "messages": {false, true}, "messages_per_entry": {false, true},
-		"bytes_per_election": {false, true}, "message_delays": {false, true}, "violations": {false, true},
-		"election_ms": {false, false}, "late_share": {false, false}, "loss_achieved": {false, false},
-		"split_brain_ms": {false, false}, "duration_ms": {false, false},
-	} {
-		if got := [2]bool{LargerIsBetter(metric), IsCount(metric)}; got != want {
-			t.Errorf("%s: %v, want %v", metric, got, want)
-		}
+	var names []string
+	for i := range fixed {
+		names = append(names, fixed[i].metric.Name)
+	}
+	if want := metric.Names(metric.Fixed()); !slices.Equal(names, want) {
+		t.Errorf("fields\n got %q\nwant %q", names, want)
 	}
 }

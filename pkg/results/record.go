@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // A record is a Trial as the journal holds it. JSON has no NaN: a figure that
@@ -110,7 +112,7 @@ func (r *record) unpack(design []string) (*Trial, error) {
 		t.Design[i] = Field{name, r.Design[i]}
 	}
 	for _, m := range r.Metrics {
-		t.Metrics = append(t.Metrics, Metric{m.Name, float64(m.Value)})
+		t.Metrics = append(t.Metrics, metric.Value{Name: m.Name, Value: float64(m.Value)})
 	}
 	for _, k := range r.Kinds {
 		t.Kinds = append(t.Kinds, Kind(k))

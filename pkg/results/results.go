@@ -14,6 +14,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // Schema is the version of the folder's format, written into the journal and
@@ -48,12 +50,6 @@ func Statuses() []string { return []string{OK, Timeout, Violation, Unknown, Inva
 
 // A Field is one value of the design, already formatted; "" is a missing one.
 type Field struct{ Name, Value string }
-
-// A Metric is one measured figure; NaN is a missing one.
-type Metric struct {
-	Name  string
-	Value float64
-}
 
 // A Kind counts the messages of one kind in a trial, and their bytes as sent.
 type Kind struct {
@@ -92,7 +88,7 @@ type Trial struct {
 	LateShare       float64 // share of messages delivered late, 0 to 1; NaN in simulation
 	SchedDelayP99MS float64 // NaN in simulation
 
-	Metrics []Metric
+	Metrics []metric.Value // NaN is a figure that the trial could have had
 	Ops     []Operation
 	Kinds   []Kind
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 var nan = math.NaN()
@@ -32,7 +34,7 @@ func testTrial(n int) Trial {
 		Status: OK, Attempts: 1, InModel: true, Operations: 1, Completed: 1,
 		DurationMS: 10.5 + float64(n), Messages: int64(20 * n), Delivered: 19, Lost: 1, Bytes: 320,
 		LateShare: nan, SchedDelayP99MS: nan,
-		Metrics: []Metric{{"detection_ms", 10}, {"election_ms", 1.25 * float64(n)}},
+		Metrics: []metric.Value{metric.Detection.Of(10), metric.Election.Of(1.25 * float64(n))},
 		Ops:     []Operation{{3, nan, 0.000001, 12.5, OK}},
 		Kinds:   []Kind{{"ELECTION", 12, 11, 1, 192}, {"COORDINATOR", 8, 8, 0, 128}},
 	}

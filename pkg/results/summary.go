@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/stats"
 )
 
@@ -23,9 +24,19 @@ type cell struct {
 	censored map[string]int
 }
 
+// always are the fixed columns that have rows in every cell.
+func always() (names []string) {
+	for _, m := range metric.Fixed() {
+		if m.In(metric.Summary) {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
 func newSummary(h *Header) *summary {
 	return &summary{
-		metrics: append([]string{"duration_ms", "messages"}, h.Metrics...),
+		metrics: append(always(), h.Metrics...),
 		cells:   map[int]*cell{},
 		named:   map[string]map[string]bool{},
 	}
@@ -44,7 +55,10 @@ func (s *summary) add(t *Trial) {
 	}
 	named := s.named[c.problem]
 	if named == nil {
-		named = map[string]bool{"duration_ms": true, "messages": true}
+		named = map[string]bool{}
+		for _, name := range always() {
+			named[name] = true
+		}
 		s.named[c.problem] = named
 	}
 	if t.Status == OK || t.Status == Timeout {
@@ -63,7 +77,7 @@ func (s *summary) add(t *Trial) {
 }
 
 // rows hands the rows of the table to write: the cells in order, and in each
-// duration, messages and the metrics in the header's order. A metric that no
+// the fixed columns that are summarized and the metrics in the header's order. A metric that no
 // sound or timed-out trial of the problem named has no rows.
 func (s *summary) rows(write func([]string) error) error {
 	for _, number := range slices.Sorted(maps.Keys(s.cells)) {
@@ -85,8 +99,8 @@ func (s *summary) rows(write func([]string) error) error {
 func SummaryColumns() []string { return slices.Clone(figures) }
 
 // SummaryRow is what stands in them.
-func SummaryRow(metric string, d stats.Summary) []string {
-	row := []string{metric, strconv.Itoa(d.N), strconv.Itoa(d.Censored)}
+func SummaryRow(name string, d stats.Summary) []string {
+	row := []string{name, strconv.Itoa(d.N), strconv.Itoa(d.Censored)}
 	for _, v := range []float64{
 		d.Mean, d.SD, d.Min, d.Median, d.P90, d.P95, d.P99, d.Max, d.CILow, d.CIHigh,
 	} {

@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"github.com/conclave-bench/conclave/internal/files"
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // A Table is a run as an analysis sees it: the last attempt at every trial, with
@@ -25,7 +26,10 @@ type Table struct {
 	Name    string // of the experiment, as far as it can be known
 	Design  []string
 	Metrics []string // the metrics' columns, those between design and metrics left out
-	Trials  []Trial  // sorted by trial
+	// Undeclared are columns where metrics stand that this version does not declare: of
+	// another version, or of somebody else. Nothing is known of them; they are left out.
+	Undeclared []string
+	Trials     []Trial // sorted by trial
 
 	// What is known beside the tables; nil if it is not.
 	Header   *Header
@@ -66,7 +70,8 @@ func ReadTable(path string) (*Table, error) {
 			return t, err
 		}
 	}
-	t.Design, t.Metrics, t.Trials = w.header.Design, w.header.Metrics, nil
+	t.Design, t.Trials = w.header.Design, nil
+	t.Metrics, t.Undeclared = declared(w.header.Metrics), undeclared(w.header.Metrics)
 	err = w.reading(func(j *journal) error {
 		return j.each(func(trial *Trial) error {
 			trial.Ops = nil
@@ -197,7 +202,10 @@ func (t *Table) readTrials(path string) error {
 }
 
 // A layout is where the parts of a row of trials.csv begin.
-type layout struct{ design, outcome, metrics int }
+type layout struct {
+	design, outcome, metrics int
+	columns                  []string // behind outcome
+}
 
 // lay finds the parts of a header, whose design and metrics may be any.
 func (t *Table) lay(header []string) (layout, error) {
@@ -215,7 +223,8 @@ func (t *Table) lay(header []string) (layout, error) {
 			clipped(header), TrialsFile, strings.Join(identity, ", "), strings.Join(outcome, ", "),
 			separated(header), renamed)
 	}
-	t.Design, t.Metrics = header[at.design:at.outcome], header[at.metrics:]
+	t.Design, at.columns = header[at.design:at.outcome], header[at.metrics:]
+	t.Metrics, t.Undeclared = declared(at.columns), undeclared(at.columns)
 	return at, nil
 }
 
@@ -258,10 +267,13 @@ func (at layout) trial(table *Table, row []string) (Trial, error) {
 	t.Messages, t.Delivered, t.Lost, t.Duplicated = p.int(), p.int(), p.int(), p.int()
 	t.Undeliverable, t.Bytes, t.DetectorMessages = p.int(), p.int(), p.int()
 	t.LateShare, t.SchedDelayP99MS = p.float(), p.float()
-	p.names, p.row, p.next = table.Metrics, row[at.metrics:], 0
-	for _, name := range table.Metrics {
-		if v := p.float(); !math.IsNaN(v) {
-			t.Metrics = append(t.Metrics, Metric{name, v})
+	p.names, p.row, p.next = at.columns, row[at.metrics:], 0
+	for _, name := range at.columns {
+		m := metric.Named(name)
+		if m == nil {
+			p.text()
+		} else if v := p.float(); !math.IsNaN(v) {
+			t.Metrics = append(t.Metrics, m.Of(v))
 		}
 	}
 	if p.err == nil && !slices.Contains(Statuses(), t.Status) {
@@ -285,9 +297,9 @@ func (t *Table) nameCensored() {
 			continue
 		}
 		for _, name := range t.Metrics {
-			_, there := trial.metric(name)
-			if !there && has[name] && isTime(name) {
-				trial.Metrics = append(trial.Metrics, Metric{name, math.NaN()})
+			_, there := trial.value(name)
+			if m := metric.Named(name); !there && has[name] && m.Kind.Censored() {
+				trial.Metrics = append(trial.Metrics, m.Of(math.NaN()))
 			}
 		}
 	}
@@ -415,9 +427,9 @@ func (c *Cell) Get(column string) string {
 
 // Sample returns what the trials of the cell observed of a metric, in their
 // order, and how many more are known only to be larger: see Trial.Observe.
-func (c *Cell) Sample(metric string) (values []float64, censored int) {
+func (c *Cell) Sample(name string) (values []float64, censored int) {
 	for _, t := range c.Trials {
-		switch v, kind := t.Observe(metric); kind {
+		switch v, kind := t.Observe(name); kind {
 		case Observed:
 			values = append(values, v)
 		case Censored:

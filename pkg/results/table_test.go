@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 func readTable(t *testing.T, path string) *Table {
@@ -27,7 +29,7 @@ func written(t *testing.T, n int, timeout bool) *Folder {
 		trial := testTrial(i)
 		if i == 5 && timeout {
 			trial.Status, trial.Reason = Timeout, "no leader"
-			trial.Metrics = []Metric{{"detection_ms", 10}, {"election_ms", nan}}
+			trial.Metrics = []metric.Value{metric.Detection.Of(10), metric.Election.Of(nan)}
 		}
 		if err := f.Append(trial); err != nil {
 			t.Fatal(err)
@@ -160,7 +162,7 @@ func FuzzReadTable(f *testing.F) {
 			return
 		}
 		for _, c := range table.Cells() {
-			for _, name := range append(Counts(), table.Metrics...) {
+			for _, name := range table.Known() {
 				c.Sample(name)
 			}
 		}
@@ -183,16 +185,13 @@ func TestCommon(t *testing.T) {
 	rows := lines(t, f, TrialsFile)
 	head, row := strings.Split(rows[0], ","), strings.Split(rows[1], ",")
 	for _, table := range []*Table{readTable(t, f.Dir()), {Trials: []Trial{trial}}} {
-		for _, name := range Common() {
+		for _, name := range metric.Names(metric.Fixed()) {
 			v, seen := table.Trials[0].Observe(name)
 			want := row[slices.Index(head, name)]
-			if Number(v) != want || seen != Observed || IsCount(name) != slices.Contains(Counts(), name) {
+			if Number(v) != want || seen != Observed {
 				t.Errorf("%s: %v, %v, want %s", name, v, seen, want)
 			}
 		}
-	}
-	if len(Common()) != 12 || !slices.Equal(Counts(), Common()[:9]) || IsCount("late_share") {
-		t.Errorf("%v, of which count %v", Common(), Counts())
 	}
 }
 
@@ -203,7 +202,7 @@ func TestReadTable_TimedOut(t *testing.T) {
 	t.Parallel()
 	f := create(t, testHeader(2))
 	trials := []Trial{testTrial(1), testTrial(2)} // of one cell
-	trials[1].Status, trials[1].Metrics = Timeout, []Metric{{"detection_ms", 10}}
+	trials[1].Status, trials[1].Metrics = Timeout, []metric.Value{metric.Detection.Of(10)}
 	if err := f.AppendGroup(trials); err != nil {
 		t.Fatal(err)
 	}
@@ -252,4 +251,32 @@ func TestReadTable_Messages(t *testing.T) {
 		_, err := ReadTable(dir)
 		t.Run(tt.name, func(t *testing.T) { wantError(t, err, MessagesFile, tt.want) })
 	}
+}
+
+// TestUndeclared: columns of a run of another version, of which this one knows nothing,
+// are named and left out; nothing is guessed about them, and nobody goes on with the run.
+func TestUndeclared(t *testing.T) {
+	t.Parallel()
+	f := written(t, 2, false)
+	path := filepath.Join(t.TempDir(), TrialsFile)
+	rows := lines(t, f, TrialsFile)
+	write(t, path, rows[0]+",leap_ms,rounds\n"+rows[1]+",soon,3\n"+rows[2]+",,\n")
+	table := readTable(t, path)
+	if want := []string{"leap_ms", "rounds"}; !slices.Equal(table.Undeclared, want) {
+		t.Errorf("undeclared %q, want %q", table.Undeclared, want)
+	}
+	if slices.Contains(table.Metrics, "leap_ms") || !slices.Contains(table.Metrics, "election_ms") {
+		t.Errorf("metrics %q, want those that are declared", table.Metrics)
+	}
+	trial := testTrial(1)
+	trial.Metrics = append(trial.Metrics, metric.Value{Name: "leap_ms", Value: 3})
+	for _, status := range []string{OK, Timeout} {
+		trial.Status = status
+		if v, seen := trial.Observe("leap_ms"); seen != Nothing {
+			t.Errorf("%s: observes %v of what nobody knows", status, v)
+		}
+	}
+	f.log.header.Metrics = append(f.log.header.Metrics, "leap_ms", "rounds")
+	const want = "no metric of these names, and leaves them out: leap_ms, rounds is called message_delays now"
+	wantError(t, f.refuse(Resume{AnyBinary: true}, nil), want)
 }

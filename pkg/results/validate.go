@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // Names of experiments become folders, and those of columns become identifiers
@@ -17,12 +19,8 @@ var (
 // outcome between design and metrics; in summary.csv figures stand behind the design.
 var (
 	identity = []string{"trial", "cell", "repetition", "run_order", "seed"}
-	outcome  = []string{
-		"status", "reason", "attempts", "in_model", "operations", "completed", "duration_ms",
-		"messages", "delivered", "lost", "duplicated", "undeliverable", "bytes",
-		"detector_messages", "late_share", "sched_delay_p99_ms",
-	}
-	figures = []string{
+	outcome  = append([]string{"status", "reason", "attempts", "in_model"}, metric.Names(metric.Fixed())...)
+	figures  = []string{
 		"metric", "n", "censored", "mean", "sd", "min", "median", "p90", "p95", "p99", "max",
 		"ci_low", "ci_high",
 	}
@@ -55,6 +53,9 @@ func (h *Header) check() error {
 			wrong("column %q stands twice, want one of each name", name)
 		}
 		seen[name] = true
+	}
+	for _, name := range undeclared(h.Metrics) {
+		wrong("metric %q is not declared", name)
 	}
 	for _, name := range h.Design {
 		if slices.Contains(figures, name) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -21,7 +22,7 @@ func complete(t testing.TB) *Folder {
 	f := create(t, testHeader(4))
 	late, again := testTrial(2), testTrial(3)
 	late.Status, late.Reason = Timeout, "no leader"
-	late.Metrics = []Metric{{"detection_ms", 10}, {"election_ms", nan}}
+	late.Metrics = []metric.Value{metric.Detection.Of(10), metric.Election.Of(nan)}
 	spoiled := again
 	spoiled.Status, spoiled.Reason, again.Attempts = Invalid, "strangers", 2
 	for n := 1; n <= 2; n++ {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
 )
@@ -45,15 +46,15 @@ func (c *calibration) add(t experiment.Trial, o outcome, row *results.Trial) {
 	for _, m := range o.verdict.Metrics {
 		switch {
 		case !(m.Value > 0):
-		case m.Name == "order_delay_ms":
+		case m.Name == metric.OrderDelay.Name:
 			a.held += m.Value
-		case m.Name == "latency_requested_ms":
+		case m.Name == metric.LatencyRequested.Name:
 			a.asked += m.Value
-		case m.Name == "outage_requested_ms":
+		case m.Name == metric.OutageRequested.Name:
 			a.outage += m.Value
-		case m.Name == "outage_achieved_ms":
+		case m.Name == metric.OutageAchieved.Name:
 			a.down += m.Value
-		case m.Name == "arrival_rate_achieved":
+		case m.Name == metric.ArrivalRateAchieved.Name:
 			n := float64(len(o.verdict.Operations))
 			a.offered += n
 			a.due += n * t.Plan.Scenario.Rate / m.Value

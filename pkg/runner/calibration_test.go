@@ -11,6 +11,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/host"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -75,7 +76,7 @@ func TestCalibration_OfferedLoad(t *testing.T) {
 	for rate, warns := range map[float64]bool{20: false, 19: false, 21.5: false, 15.7: true, 26: true} {
 		var o outcome
 		o.verdict.Operations = make([]check.Operation, 100)
-		o.verdict.Metrics = []check.Metric{{Name: "arrival_rate_achieved", Value: rate}}
+		o.verdict.Metrics = []metric.Value{metric.ArrivalRateAchieved.Of(rate)}
 		trial := experiment.Trial{Cell: 1}
 		trial.Plan.Scenario.Rate = 20
 		e := &experiment.Experiment{Cells: make([]experiment.Cell, 1)}
@@ -105,7 +106,7 @@ func TestCalibration_Metrics(t *testing.T) {
 		warned := func(got float64) string {
 			var o outcome
 			o.verdict.Totals.Met = 100
-			o.verdict.Metrics = []check.Metric{{Name: test.asked, Value: test.ask}, {Name: test.got, Value: got}}
+			o.verdict.Metrics = []metric.Value{{Name: test.asked, Value: test.ask}, {Name: test.got, Value: got}}
 			var c calibration
 			for range 2 {
 				c.add(experiment.Trial{Cell: 1}, o, &results.Trial{})

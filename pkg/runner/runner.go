@@ -12,9 +12,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/host"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -65,7 +65,7 @@ func Header(e *experiment.Experiment, argv []string) results.Header {
 	h := results.Header{
 		Name: e.Name, Planned: e.Most(), Retries: e.Retries, Seed: e.Seed,
 		Design: e.Columns, Argv: argv,
-		Metrics: append(check.MetricNames(e.Problem), busyShare, stealShare, throttled),
+		Metrics: metric.Names(metric.Columns(e.Problem)),
 	}
 	for _, o := range e.Overrides {
 		h.Overrides = append(h.Overrides, results.Override(o))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
 	"github.com/conclave-bench/conclave/pkg/stats"
@@ -90,7 +91,7 @@ func TestRule_SameBytes(t *testing.T) {
 // A trial is a row of a cell with one metric.
 func row(repetition int, status string, value float64) *results.Trial {
 	return &results.Trial{Cell: 1, Repetition: repetition, Attempts: 1, Status: status,
-		Metrics: []results.Metric{{Name: "election_ms", Value: value}}}
+		Metrics: []metric.Value{metric.Election.Of(value)}}
 }
 
 func TestStopping(t *testing.T) {

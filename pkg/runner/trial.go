@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/host"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/sim"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -24,13 +26,6 @@ type outcome struct {
 	end     harness.End
 	quality *host.Quality // nil: simulated
 }
-
-// The metrics of real trials that no record tells.
-const (
-	busyShare  = "busy_share"
-	stealShare = "steal_share"
-	throttled  = "throttled_ms"
-)
 
 // hosted runs one trial on real nodes, whose records go to sink as well; nil: they do
 // not.
@@ -215,22 +210,18 @@ func (r *run) row(t experiment.Trial, attempt int, o outcome) results.Trial {
 		Messages: v.Totals.Sent, Delivered: v.Totals.Delivered, Lost: v.Totals.Lost,
 		Duplicated: v.Totals.Duplicated, Undeliverable: v.Totals.Undeliverable,
 		Bytes: v.Totals.Bytes, DetectorMessages: v.Totals.Detector,
-		LateShare: math.NaN(), SchedDelayP99MS: math.NaN(),
+		LateShare: math.NaN(), SchedDelayP99MS: math.NaN(), Metrics: slices.Clone(v.Metrics),
 	}
 	for _, f := range cell.Design {
 		row.Design = append(row.Design, results.Field{Name: f.Name, Value: f.Value})
-	}
-	for _, m := range v.Metrics {
-		row.Metrics = append(row.Metrics, results.Metric{Name: m.Name, Value: m.Value})
 	}
 	if q := o.quality; q != nil {
 		row.SchedDelayP99MS = ms(q.SchedDelayP99)
 		if v.Totals.Delivered > 0 {
 			row.LateShare = float64(v.Totals.Late) / float64(v.Totals.Delivered)
 		}
-		row.Metrics = append(row.Metrics, results.Metric{Name: busyShare, Value: q.Busy},
-			results.Metric{Name: stealShare, Value: q.Stolen},
-			results.Metric{Name: throttled, Value: ms(q.Throttled)})
+		row.Metrics = append(row.Metrics, metric.BusyShare.Of(q.Busy), metric.StealShare.Of(q.Stolen),
+			metric.Throttled.Of(ms(q.Throttled)))
 		if why := withheld(q, o.end.At); why != "" && row.Status == results.OK {
 			row.Reason = strings.TrimPrefix(row.Reason+"; "+why, "; ")
 		}

@@ -19,7 +19,6 @@ function figure(cell, metric) {
   return out;
 }
 
-const metricIndex = name => D.metrics.findIndex(m => m.name === name);
 const value = (cell, column) => D.columns[column].values[cell.d[column]];
 const number = (cell, column) => Number(value(cell, column));
 const title = column => column.name === "label" ? "algorithm" : column.name;

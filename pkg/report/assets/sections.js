@@ -361,7 +361,7 @@ function faults(host) {
 
 // Split brain and availability, along whatever failure was varied.
 function failures(host) {
-  const metrics = ["split_brain_ms", "availability"].map(metricIndex).filter(i => i >= 0);
+  const metrics = D.main.filter(i => D.metrics[i].spans);
   if (metrics.length === 0) {
     document.getElementById("failures").remove();
     document.querySelector('nav a[href="#failures"]').remove();
@@ -380,10 +380,11 @@ function start() {
   buildTable();
   buildDownloads();
   const host = id => document.querySelector(`#${id} .charts`);
-  const first = ["election_ms", "waiting_ms", "downtime_ms", "duration_ms"].map(metricIndex).filter(i => i >= 0);
-  const counts = ["messages_per_election", "messages_per_entry", "messages"].map(metricIndex).filter(i => i >= 0);
+  // Of times, if there is no main one, the last: the duration of a trial.
+  const first = D.main.find(i => D.metrics[i].wait) ?? D.metrics.findLastIndex(m => m.wait);
+  const count = D.main.find(i => D.metrics[i].count);
   if (D.metrics.length === 0) host("figures").append(make("p", { class: "empty" }, "No trial was ok: there is no figure to draw."));
-  else [first[0], counts[0]].forEach(metric => explorer(host("figures"), { metric: metric ?? 0, x: firstVariable() }));
+  else [first, count].forEach(metric => explorer(host("figures"), { metric: metric >= 0 ? metric : 0, x: firstVariable() }));
   distributions(host("spread"));
   kinds(host("kinds"));
   failures(host("failures"));

@@ -1,16 +1,10 @@
 "use strict";
 // The table of cells.
 
-// The metrics that an experimenter looks at first.
-const MAIN = ["election_ms", "downtime_ms", "messages_per_election", "waiting_ms", "messages_per_entry",
-  "throughput_per_s", "availability", "split_brain_ms", "messages"];
 const ROWS = 100;
 
 const table = {
-  shown: new Set(MAIN.filter(name => {
-    const i = metricIndex(name);
-    return i >= 0 && (!["availability", "split_brain_ms"].includes(name) || varies(i));
-  }).slice(0, 6)),
+  shown: new Set(D.main.filter(i => !D.metrics[i].spans || varies(i)).slice(0, 7).map(i => D.metrics[i].name)),
   key: null, descending: false, rows: ROWS,
 };
 

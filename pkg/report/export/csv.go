@@ -22,7 +22,7 @@ func writeCSV(s *selection) ([]File, error) {
 			for _, f := range c.Design {
 				row = append(row, inert(f.Value))
 			}
-			if err := w.Write(append(row, results.SummaryRow(inert(m), describe(c, m))...)); err != nil {
+			if err := w.Write(append(row, results.SummaryRow(m.Name, describe(c, m))...)); err != nil {
 				return nil, err
 			}
 		}

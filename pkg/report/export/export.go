@@ -9,11 +9,14 @@
 package export
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
 )
@@ -115,7 +118,7 @@ type selection struct {
 	run     *Run
 	cells   []*results.Cell
 	columns []string // in which cells of one label differ, in the whole run
-	metrics []string
+	metrics []*metric.Metric
 }
 
 func choose(r *Run, f *Format, o Options) (*selection, error) {
@@ -136,19 +139,21 @@ func choose(r *Run, f *Format, o Options) (*selection, error) {
 	if len(s.cells) == 0 {
 		return nil, mistake("%s: no trial to export where %s", r.Path, s.excluded())
 	}
-	known := slices.Concat(r.Metrics, results.Common())
 	for _, name := range o.Metrics {
-		if !slices.Contains(known, name) {
+		if known := r.Known(); !slices.Contains(known, name) {
+			if why := r.Lacks(name); why != "" {
+				return nil, mistake("%s", why)
+			}
 			return nil, unknown("metric", name, known)
 		}
+		s.metrics = append(s.metrics, metric.Named(name))
 	}
 	switch {
 	case len(o.Metrics) > 0:
-		s.metrics = o.Metrics
 	case f.all:
 		s.metrics = usedMetrics(r.Table)
 	default:
-		s.metrics = mainMetrics(r.Table)
+		s.metrics = briefMetrics(r.Table)
 	}
 	return s, nil
 }
@@ -182,53 +187,49 @@ func (s *selection) excluded() string {
 	return strings.Join(asked, " and ") + " (" + strings.Join(has, "; ") + ")"
 }
 
-// usedMetrics are those of summary.csv: duration, messages, and every metric that
-// some trial observes.
-func usedMetrics(t *results.Table) []string {
-	used := []string{"duration_ms", "messages"}
+// usedMetrics are those of summary.csv: the fixed ones that stand there, and every metric
+// that some trial observes.
+func usedMetrics(t *results.Table) (used []*metric.Metric) {
+	for _, m := range metric.Fixed() {
+		if m.In(metric.Summary) {
+			used = append(used, m)
+		}
+	}
 	for _, name := range t.Metrics {
 		if slices.ContainsFunc(t.Trials, func(trial results.Trial) bool {
 			_, seen := trial.Observe(name)
 			return seen != results.Nothing
 		}) {
-			used = append(used, name)
+			used = append(used, metric.Named(name))
 		}
 	}
 	return used
 }
 
-// mainMetrics are those that the table of bench run has, as far as this run has
+// briefMetrics are those that the table of bench run has, as far as this run has
 // them. Where what goes wrong lasts, it is the span and not the single election
 // that counts.
-func mainMetrics(t *results.Table) []string {
-	var names []string
-	add := func(more ...string) {
-		for _, name := range more {
-			if !slices.Contains(names, name) && (name == "messages" || slices.Contains(t.Metrics, name)) {
-				names = append(names, name)
+func briefMetrics(t *results.Table) (out []*metric.Metric) {
+	tables, known := map[algo.Problem]metric.Tables{}, t.Known()
+	for _, c := range t.Cells() {
+		if k := c.Get("scenario"); k == harness.Churn || k == harness.Partition {
+			tables[algo.Election] = metric.Lasting
+		}
+	}
+	for _, c := range t.Cells() {
+		p := algo.Problem(c.Get("problem"))
+		for _, m := range metric.Shown(p, cmp.Or(tables[p], metric.Brief)) {
+			if !slices.Contains(out, m) && slices.Contains(known, m.Name) {
+				out = append(out, m)
 			}
 		}
 	}
-	spans := false
-	for _, c := range t.Cells() {
-		spans = spans || c.Get("scenario") == "churn" || c.Get("scenario") == "partition"
-	}
-	for _, c := range t.Cells() {
-		switch {
-		case c.Get("problem") == string(algo.MutualExclusion):
-			add("waiting_ms", "messages_per_entry", "messages")
-		case spans:
-			add("downtime_ms", "availability", "split_brain_ms", "messages")
-		default:
-			add("election_ms", "downtime_ms", "messages")
-		}
-	}
-	return names
+	return out
 }
 
 // describe condenses a metric of a cell.
-func describe(c *results.Cell, metric string) stats.Summary {
-	return stats.Describe(c.Sample(metric))
+func describe(c *results.Cell, m *metric.Metric) stats.Summary {
+	return stats.Describe(c.Sample(m.Name))
 }
 
 // inModel says whether the algorithm claims to survive what the cell does to it.

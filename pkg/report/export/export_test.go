@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -67,7 +68,7 @@ func runOf(trials ...spec) *Run {
 				{Name: "label", Value: s.label}, {Name: "transport", Value: "nats"},
 				{Name: "nodes", Value: fmt.Sprint(s.nodes)},
 			},
-			Metrics: []results.Metric{{Name: "election_ms", Value: s.ms}, {Name: "availability", Value: 0.5}},
+			Metrics: []metric.Value{metric.Election.Of(s.ms), metric.Availability.Of(0.5)},
 		})
 	}
 	return r
@@ -274,13 +275,13 @@ func TestMainMetrics(t *testing.T) {
 				"messages_per_entry"},
 			Trials: []results.Trial{{Design: where("problem="+test.problem, "scenario="+test.scenario)}},
 		}
-		if got := mainMetrics(table); !slices.Equal(got, test.want) {
+		if got := metric.Names(briefMetrics(table)); !slices.Equal(got, test.want) {
 			t.Errorf("%s, %s: %v, want %v", test.problem, test.scenario, got, test.want)
 		}
 		// A cell of another scenario behind it changes nothing.
 		if test.scenario == "churn" {
 			table.Trials = append(table.Trials, results.Trial{Cell: 1, Design: where("problem=election", "scenario=cold-start")})
-			if got := mainMetrics(table); !slices.Equal(got, test.want) {
+			if got := metric.Names(briefMetrics(table)); !slices.Equal(got, test.want) {
 				t.Errorf("with another scenario: %v, want %v", got, test.want)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/report"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -34,7 +35,7 @@ func gobench(s *selection) ([]File, error) {
 	}
 	if samples == 0 {
 		return nil, fmt.Errorf("%s: no trial with status ok has a value of %s: nothing that benchstat "+
-			"could read", s.run.Path, strings.Join(s.metrics, ", "))
+			"could read", s.run.Path, strings.Join(metric.Names(s.metrics), ", "))
 	}
 	fmt.Fprintf(&b, "# %s\n", s.origin())
 	for _, f := range s.configuration() {
@@ -83,9 +84,8 @@ func simulated(c *results.Cell) bool { return c.Get("transport") == "sim" }
 func (s *selection) values(t *results.Trial) string {
 	text := ""
 	for _, m := range s.metrics {
-		if v, seen := t.Observe(m); seen == results.Observed {
-			_, convert, _ := converted(m)
-			text += " " + results.Number(convert(v)) + " " + benchUnit(m)
+		if v, seen := t.Observe(m.Name); seen == results.Observed {
+			text += " " + results.Number(converted(m, v)) + " " + benchUnit(m)
 		}
 	}
 	return text
@@ -110,21 +110,16 @@ func remark(t *results.Trial) string {
 
 // benchUnit is the unit of a metric: benchstat scales what ends in ns, and reads a
 // slash as "per".
-func benchUnit(metric string) string {
-	name, _, isTime := converted(metric)
-	parts := strings.Split(name, "_per_")
-	for i := range parts {
-		parts[i] = word(parts[i])
+func benchUnit(m *metric.Metric) string {
+	if m.Unit == metric.Milliseconds {
+		return m.Stem() + "-ns"
 	}
-	name = strings.Join(parts, "/")
-	if isTime {
-		name += "-ns"
-	}
-	return name
+	return strings.ReplaceAll(m.Name, "_per_", "/")
 }
 
-func better(metric string) string {
-	if results.LargerIsBetter(metric) {
+// better is the direction; the format knows two.
+func better(m *metric.Metric) string {
+	if m.Better == metric.Higher {
 		return "higher"
 	}
 	return "lower"
@@ -133,12 +128,12 @@ func better(metric string) string {
 // exact says whether a metric is a count that every trial of a simulated cell has
 // alike: any difference is then a fact. Where trials differ, as under loss, they
 // are a sample like any other.
-func (s *selection) exact(metric string) bool {
-	if !results.IsCount(metric) {
+func (s *selection) exact(m *metric.Metric) bool {
+	if m.Kind != metric.Count {
 		return false
 	}
 	for _, c := range s.cells {
-		values, _ := c.Sample(metric)
+		values, _ := c.Sample(m.Name)
 		if !simulated(c) || len(slices.Compact(values)) > 1 {
 			return false
 		}

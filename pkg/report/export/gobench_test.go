@@ -17,6 +17,7 @@ import (
 	"golang.org/x/perf/benchunit"
 
 	"github.com/conclave-bench/conclave/pkg/compare"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
 )
@@ -294,15 +295,15 @@ func benchstat(t *testing.T, old, fresh *Run) map[string]verdict {
 // The units are ones that benchstat scales.
 func TestGobench_Units(t *testing.T) {
 	t.Parallel()
-	for metric, want := range map[string]string{
-		"election_ms": "election-ns", "waiting_p99_ms": "waiting_p99-ns", "messages": "messages",
-		"messages_per_entry": "messages/entry", "throughput_per_s": "throughput/s", "a b": "a%20b",
+	for m, want := range map[*metric.Metric]string{
+		metric.Election: "election-ns", metric.WaitingP99: "waiting_p99-ns", metric.Messages: "messages",
+		metric.MessagesPerEntry: "messages/entry", metric.Throughput: "throughput/s",
 	} {
-		if got := benchUnit(metric); got != want {
-			t.Errorf("%s: %s, want %s", metric, got, want)
+		if got := benchUnit(m); got != want {
+			t.Errorf("%s: %s, want %s", m.Name, got, want)
 		}
 	}
-	if _, unit := benchunit.Tidy(1, benchUnit("election_ms")); unit != "election-sec" {
+	if _, unit := benchunit.Tidy(1, benchUnit(metric.Election)); unit != "election-sec" {
 		t.Errorf("election_ms ends as %s", unit)
 	}
 }

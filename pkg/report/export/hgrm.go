@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/report"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -17,19 +19,20 @@ import (
 // Here operations of one trial are counted as if they were independent: it shows a
 // distribution and its tail, and is not for inference.
 func hgrm(s *selection) ([]File, error) {
-	var metrics []string
+	var metrics []*metric.Metric
 	for _, m := range s.metrics {
-		if report.Spans[m] != nil {
+		if m.From != 0 {
 			metrics = append(metrics, m)
 		} else if len(s.Metrics) > 0 {
-			return nil, mistake("--metrics %s: no time of a single operation, which hgrm is about "+
-				"(has: detection_ms, election_ms, downtime_ms; waiting_ms)", m)
+			ofOne := slices.DeleteFunc(metric.All(), func(m *metric.Metric) bool { return m.From == 0 })
+			return nil, mistake("--metrics %s: no time of a single operation, which hgrm is about (has: %s)",
+				m.Name, strings.Join(metric.Names(ofOne), ", "))
 		}
 	}
-	values := map[int]map[string][]float64{} // by the position of the cell, and by metric
-	cellOf := map[int]int{}                  // of trials with status ok
+	values := map[int]map[*metric.Metric][]float64{} // by the position of the cell, and by metric
+	cellOf := map[int]int{}                          // of trials with status ok
 	for i, c := range s.cells {
-		values[i] = map[string][]float64{}
+		values[i] = map[*metric.Metric][]float64{}
 		for _, t := range c.Trials {
 			if t.Status == results.OK {
 				cellOf[t.Trial] = i
@@ -44,7 +47,7 @@ func hgrm(s *selection) ([]File, error) {
 			return nil
 		}
 		for _, m := range metrics {
-			if v := report.Spans[m](o); !math.IsNaN(v) {
+			if v := report.Span(m, o); !math.IsNaN(v) {
 				values[i][m] = append(values[i][m], v)
 			}
 		}
@@ -62,7 +65,7 @@ func hgrm(s *selection) ([]File, error) {
 	for i, c := range s.cells {
 		for _, m := range metrics {
 			if v := values[i][m]; len(v) > 0 {
-				names = append(names, s.name(c)+"-"+m)
+				names = append(names, s.name(c)+"-"+m.Name)
 				files = append(files, File{Data: s.histogram(c, m, v)})
 			}
 		}
@@ -79,7 +82,7 @@ func hgrm(s *selection) ([]File, error) {
 
 // histogram prints the percentiles of values. The steps between them halve each time
 // that the distance to 100 % has halved, five to each half, as HdrHistogram has it.
-func (s *selection) histogram(c *results.Cell, metric string, values []float64) []byte {
+func (s *selection) histogram(c *results.Cell, m *metric.Metric, values []float64) []byte {
 	const perHalf = 5
 	slices.Sort(values)
 	n := len(values)
@@ -104,6 +107,6 @@ func (s *selection) histogram(c *results.Cell, metric string, values []float64) 
 	fmt.Fprintf(&b, "#[Max     = %12.3f, Total count    = %12d]\n", values[n-1], n)
 	fmt.Fprintf(&b, "#[Buckets = %12d, SubBuckets     = %12d]\n", 0, 0)
 	fmt.Fprintf(&b, "# %s\n# %s: %s of completed operations in trials with status ok; trials: %s\n",
-		s.origin(), s.name(c), printable(metric), statuses(c))
+		s.origin(), s.name(c), m.Name, statuses(c))
 	return b.Bytes()
 }

@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -61,7 +62,7 @@ func TestHistogram_Properties(t *testing.T) {
 		for i, v := range micros {
 			values[i] = float64(v) / 1000
 		}
-		lines, footer := parseHistogram(t, string(s.histogram(cell, "election_ms", slices.Clone(values))))
+		lines, footer := parseHistogram(t, string(s.histogram(cell, metric.Election, slices.Clone(values))))
 		slices.Sort(values)
 		n := len(values)
 		for i, p := range lines {
@@ -98,7 +99,7 @@ func TestHistogram_Levels(t *testing.T) {
 	for i := range values {
 		values[i] = float64(i + 1)
 	}
-	lines, _ := parseHistogram(t, string(s.histogram(s.run.Cells()[0], "election_ms", values)))
+	lines, _ := parseHistogram(t, string(s.histogram(s.run.Cells()[0], metric.Election, values)))
 	for i, want := range []float64{0, .1, .2, .3, .4, .5, .55, .6, .65, .7, .75, .775, .8} {
 		if math.Abs(lines[i].level-want) > 1e-9 {
 			t.Errorf("level %d is %v, want %v", i, lines[i].level, want)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
 )
@@ -101,12 +102,12 @@ func (s *selection) columnsOfTable() []*texColumn {
 }
 
 // estimates are the three columns of a metric.
-func (s *selection) estimates(metric string) []*texColumn {
+func (s *selection) estimates(m *metric.Metric) []*texColumn {
 	median := &texColumn{name: "median", number: true}
 	low, high := &texColumn{name: "low", number: true}, &texColumn{name: "high", number: true}
 	summaries := make([]stats.Summary, len(s.cells))
 	for i, c := range s.cells {
-		summaries[i] = describe(c, metric)
+		summaries[i] = describe(c, m)
 	}
 	decimals := decimalsOf(summaries)
 	text := func(v float64) string { return strconv.FormatFloat(v, 'f', decimals, 64) }
@@ -119,7 +120,7 @@ func (s *selection) estimates(metric string) []*texColumn {
 		default:
 			median.put("n/a")
 		}
-		if !math.IsNaN(d.Median) && s.stands(i, metric, summaries) {
+		if !math.IsNaN(d.Median) && s.stands(i, m, summaries) {
 			median.cells[i] = "\\bfseries " + median.cells[i]
 		}
 		for _, end := range []struct {
@@ -164,8 +165,8 @@ func decimalsOf(summaries []stats.Summary) int {
 // stands says whether the interval of a cell is better as a whole than those of all
 // other labels in the same place. A median alone may be ahead by chance, and what broke
 // a promise is ahead of nothing.
-func (s *selection) stands(i int, metric string, summaries []stats.Summary) bool {
-	rivals, larger := 0, results.LargerIsBetter(metric)
+func (s *selection) stands(i int, m *metric.Metric, summaries []stats.Summary) bool {
+	rivals, larger := 0, m.Better == metric.Higher
 	if s.cells[i].Count(results.Violation) > 0 {
 		return false
 	}
@@ -191,7 +192,7 @@ func (s *selection) headline(b *bytes.Buffer, columns []*texColumn) {
 	first := len(columns) - 3*len(s.metrics)
 	b.WriteString(strings.Repeat("& ", first-1))
 	for _, m := range s.metrics {
-		fmt.Fprintf(b, "& \\multicolumn{3}{c}{%s} ", tex(inWords(m)))
+		fmt.Fprintf(b, "& \\multicolumn{3}{c}{%s} ", tex(titled(m)))
 	}
 	b.WriteString("\\\\\n")
 	for i := range s.metrics {
@@ -200,7 +201,7 @@ func (s *selection) headline(b *bytes.Buffer, columns []*texColumn) {
 	b.WriteString("\n")
 	names := make([]string, len(columns))
 	for i, c := range columns {
-		names[i] = "{" + tex(inWords(c.name)) + "}"
+		names[i] = "{" + tex(ofColumn(c.name)) + "}"
 	}
 	fmt.Fprintf(b, "%s \\\\\n", strings.Join(names, " & "))
 }

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -109,33 +110,36 @@ func short(text string) string {
 	return string([]rune(text)[:most]) + "..."
 }
 
-// inWords is a metric in prose: election_ms is "election (ms)".
-func inWords(metric string) string {
-	name, ms := strings.CutSuffix(metric, "_ms")
-	name, perSecond := strings.CutSuffix(name, "_per_s")
-	name = strings.ReplaceAll(name, "_", " ")
-	switch {
-	case ms:
-		name += " (ms)"
-	case perSecond:
-		name += " (1/s)"
+// titled is a metric in prose, with its unit where its name has that: election_ms is
+// "election (ms)".
+func titled(m *metric.Metric) string {
+	if name := m.Stem(); name != m.Name {
+		return inWords(name) + " (" + string(m.Unit) + ")"
 	}
-	return name
+	return inWords(m.Name)
 }
 
-// unitOf is the unit in which a metric is recorded.
-func unitOf(metric string) string {
-	switch {
-	case strings.HasSuffix(metric, "_ms"):
-		return "ms"
-	case strings.HasSuffix(metric, "_per_s"):
-		return "1/s"
-	case metric == "bytes" || strings.HasPrefix(metric, "bytes_per_"):
-		return "B"
-	case metric == "messages" || strings.HasPrefix(metric, "messages_per_"):
-		return "messages"
+// inWords is a name in prose.
+func inWords(name string) string { return strings.ReplaceAll(name, "_", " ") }
+
+// ofColumn is a column of the design in prose: those of times say so by their names.
+func ofColumn(name string) string {
+	if name, ms := strings.CutSuffix(name, "_ms"); ms {
+		return inWords(name) + " (ms)"
 	}
-	return ""
+	return inWords(name)
+}
+
+// unitOf is the unit in which a metric is recorded, in a sign or a word; a plain number
+// has none.
+func unitOf(m *metric.Metric) string {
+	switch m.Unit {
+	case metric.Bytes:
+		return "B"
+	case metric.Times, metric.Fraction, metric.Index:
+		return ""
+	}
+	return string(m.Unit)
 }
 
 // nanoseconds turns milliseconds into them, as if the point of the decimal
@@ -150,13 +154,12 @@ func nanoseconds(ms float64) float64 {
 	return v
 }
 
-// converted is a metric as others want it: times in nanoseconds, with the metric's
-// name without its unit.
-func converted(metric string) (name string, convert func(float64) float64, isTime bool) {
-	if name, ok := strings.CutSuffix(metric, "_ms"); ok {
-		return name, nanoseconds, true
+// converted is a figure as others want it: times in nanoseconds.
+func converted(m *metric.Metric, v float64) float64 {
+	if m.Unit == metric.Milliseconds {
+		return nanoseconds(v)
 	}
-	return metric, func(v float64) float64 { return v }, false
+	return v
 }
 
 func sameNumber(a, b string) bool {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/report"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -26,7 +27,7 @@ func pgfplots(s *selection) ([]File, error) {
 	for _, m := range s.metrics {
 		var data []string
 		for _, title := range titles {
-			data = append(data, m+"-"+title)
+			data = append(data, m.Name+"-"+title)
 		}
 		data = report.FileNames(data)
 		plotted := false
@@ -45,7 +46,7 @@ func pgfplots(s *selection) ([]File, error) {
 			files = files[:len(files)-len(lines)]
 			continue
 		}
-		files = append(files, File{report.FileNames([]string{m})[0] + ".tex", picture.Bytes()})
+		files = append(files, File{report.FileNames([]string{m.Name})[0] + ".tex", picture.Bytes()})
 	}
 	if len(files) == 0 {
 		return nil, s.empty()
@@ -97,7 +98,7 @@ func (s *selection) lines(axis string) []line {
 	return out
 }
 
-func (s *selection) beginAxis(b *bytes.Buffer, axis, metric string) {
+func (s *selection) beginAxis(b *bytes.Buffer, axis string, m *metric.Metric) {
 	fmt.Fprintf(b, "%% %s\n", s.origin())
 	b.WriteString("% Needs \\usepackage{pgfplots} and \\pgfplotsset{compat=1.16}. From another folder:\n" +
 		"% \\pgfplotsset{table/search path={FOLDER}}.\n" +
@@ -106,14 +107,14 @@ func (s *selection) beginAxis(b *bytes.Buffer, axis, metric string) {
 	if axis == "" {
 		label = "cell"
 	}
-	fmt.Fprintf(b, "  xlabel={%s}, ylabel={%s},\n", tex(inWords(label)), tex(inWords(metric)))
+	fmt.Fprintf(b, "  xlabel={%s}, ylabel={%s},\n", tex(ofColumn(label)), tex(titled(m)))
 	b.WriteString("  xtick=data, unbounded coords=discard,\n" +
 		"  legend pos=outer north east, legend cell align=left,\n]\n")
 }
 
 // data is the table of a line, and whether it has any point. Without an axis,
 // cells stand in their order.
-func (s *selection) data(axis string, l line, metric string) (table []byte, any bool) {
+func (s *selection) data(axis string, l line, m *metric.Metric) (table []byte, any bool) {
 	number := func(v float64) string {
 		if math.IsNaN(v) {
 			return "nan"
@@ -122,13 +123,13 @@ func (s *selection) data(axis string, l line, metric string) (table []byte, any 
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# %s\n# %s; x: %s\nx median minus plus low high n censored\n",
-		s.origin(), printable(l.title+"; "+metric), printable(axis))
+		s.origin(), printable(l.title+"; "+m.Name), printable(axis))
 	for _, c := range l.cells {
 		x := c.Get(axis)
 		if axis == "" {
 			x = strconv.Itoa(1 + slices.Index(s.cells, c))
 		}
-		d := describe(c, metric)
+		d := describe(c, m)
 		any = any || !math.IsNaN(d.Median)
 		row := []string{x}
 		for _, v := range []float64{d.Median, d.Median - d.CILow, d.CIHigh - d.Median, d.CILow, d.CIHigh} {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
 )
@@ -42,13 +43,13 @@ func github(s *selection) ([]File, error) {
 				continue
 			}
 			e := githubEntry{
-				Name: s.name(c) + " " + printable(m), Value: d.Median, Unit: unitOf(m),
+				Name: s.name(c) + " " + m.Name, Value: d.Median, Unit: unitOf(m),
 				Extra: fmt.Sprintf("median of %d trials; %s", d.N+d.Censored, statuses(c)),
 			}
 			if !math.IsNaN(d.CILow) && !math.IsNaN(d.CIHigh) {
 				e.Range = fmt.Sprintf("%s to %s", results.Number(d.CILow), results.Number(d.CIHigh))
 			}
-			if results.LargerIsBetter(m) {
+			if m.Better == metric.Higher {
 				larger = append(larger, e)
 			} else {
 				smaller = append(smaller, e)
@@ -78,7 +79,7 @@ func github(s *selection) ([]File, error) {
 // empty is the error of formats that have no word for a missing median.
 func (s *selection) empty() error {
 	return fmt.Errorf("%s: no cell has a median of %s: nothing to export; --format csv shows what there is",
-		s.run.Path, strings.Join(s.metrics, ", "))
+		s.run.Path, strings.Join(metric.Names(s.metrics), ", "))
 }
 
 // A figure of Bencher's Metric Format.
@@ -95,16 +96,16 @@ func bmf(s *selection) ([]File, error) {
 	for _, c := range s.cells {
 		measures := map[string]bmfFigure{}
 		for _, m := range s.metrics {
-			name, convert, isTime := converted(m)
-			if isTime {
-				name += "_ns"
+			name := m.Name
+			if m.Unit == metric.Milliseconds {
+				name = m.Stem() + "_ns"
 			}
 			d := describe(c, m)
 			if math.IsNaN(d.Median) {
 				continue
 			}
-			measures[slug(name)] = bmfFigure{convert(d.Median), results.Finite(convert(d.CILow)),
-				results.Finite(convert(d.CIHigh))}
+			measures[slug(name)] = bmfFigure{converted(m, d.Median), results.Finite(converted(m, d.CILow)),
+				results.Finite(converted(m, d.CIHigh))}
 		}
 		name := s.benchmarkOf(c)
 		if out[name] != nil { // only in files that bench run has not written
@@ -209,7 +210,7 @@ func writeJSON(s *selection) ([]File, error) {
 			cell.Statuses[status] = c.Count(status)
 		}
 		for _, m := range s.metrics {
-			cell.Metrics[m] = jsonOf(describe(c, m))
+			cell.Metrics[m.Name] = jsonOf(describe(c, m))
 		}
 		out.Cells = append(out.Cells, cell)
 	}

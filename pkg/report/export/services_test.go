@@ -10,6 +10,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -71,7 +72,7 @@ func TestGithub_Directions(t *testing.T) {
 			names = append(names, f.Name)
 			for _, m := range test.metrics {
 				entries := strings.Count(string(f.Data), " "+m+`"`)
-				if want := results.LargerIsBetter(m) == (f.Name == "larger-is-better.json"); want != (entries == 8) {
+				if want := (metric.Named(m).Better == metric.Higher) == (f.Name == "larger-is-better.json"); want != (entries == 8) {
 					t.Errorf("%s: %d entries of %s", f.Name, entries, m)
 				}
 			}

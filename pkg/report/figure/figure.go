@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/report"
 )
 
@@ -30,12 +31,6 @@ const (
 // mostPanels bounds how many figures a metric gets, one for each combination of
 // what has no axis of its own.
 const mostPanels = 30
-
-// mainMetrics are the metrics that are drawn: those that papers show.
-var mainMetrics = []string{
-	"election_ms", "downtime_ms", "messages_per_election", "split_brain_ms", "availability",
-	"waiting_ms", "messages_per_entry", "throughput_per_s", "sync_delay_ms", "fairness", "messages",
-}
 
 // A picture is a figure before it is in a format.
 type picture struct {
@@ -66,10 +61,10 @@ func Write(d *report.Data, dir string) (names []string, err error) {
 // pictures are the figures of d, in order.
 func pictures(d *report.Data) (out []picture) {
 	for i, m := range d.Metrics {
-		if !slices.Contains(mainMetrics, m.Name) {
+		if !m.In(metric.Main) || !happens(d, i) {
 			continue
 		}
-		for _, x := range variables(d, m.Name) {
+		for _, x := range variables(d, m) {
 			out = append(out, lineFigures(d, i, x)...)
 		}
 	}
@@ -84,12 +79,18 @@ func pictures(d *report.Data) (out []picture) {
 	return out
 }
 
+// happens says whether a metric that counts is more than 0 in some cell.
+func happens(d *report.Data, i int) bool {
+	return d.Metrics[i].Kind != metric.Count ||
+		slices.ContainsFunc(d.Cells, func(c report.Cell) bool { return c.Figures[i].Max > 0 })
+}
+
 // none is the variable of an axis that has one place for each algorithm.
 const none = -1
 
 // variables are the columns that a metric is drawn against: the number of nodes, or
 // else the column with most values; and of what fails, the rate of the failures.
-func variables(d *report.Data, metric string) []int {
+func variables(d *report.Data, m *metric.Metric) []int {
 	best, rate := none, none
 	for i, c := range d.Columns {
 		if !c.Numeric || len(c.Values) < 2 || c.Name == "label" {
@@ -103,7 +104,7 @@ func variables(d *report.Data, metric string) []int {
 			rate = i
 		}
 	}
-	if rate != none && rate != best && (metric == "split_brain_ms" || metric == "availability") {
+	if rate != none && rate != best && m.OfSpans() {
 		return []int{best, rate}
 	}
 	return []int{best}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/report"
 	"github.com/conclave-bench/conclave/pkg/stats"
 )
@@ -30,9 +31,8 @@ func sample() *report.Data {
 			{Name: "nodes", Numeric: true, Values: []string{"3", "5", "9"}},
 			{Name: "loss", Numeric: true, Values: []string{"0", "0.1"}},
 		},
-		Metrics: []report.Metric{
-			{Name: "election_ms", Unit: "ms"}, {Name: "messages_per_election", Unit: "messages"},
-			{Name: "availability", Unit: "share, 0 to 1"}, {Name: "message_delays", Unit: "count"},
+		Metrics: []*metric.Metric{
+			metric.Election, metric.MessagesPerElection, metric.Availability, metric.MessageDelays,
 		},
 		Claims: []report.Claim{{Algorithm: "election/bully", Metric: "messages_per_election", Load: "worst",
 			Text: "N²"}},
@@ -287,7 +287,7 @@ func TestVariables(t *testing.T) {
 		{[]report.Column{label, nodes, loss}, "availability", []int{1, 2}},
 		{[]report.Column{label, loss}, "availability", []int{1}},
 	} {
-		if got := variables(&report.Data{Columns: c.columns}, c.metric); !slices.Equal(got, c.want) {
+		if got := variables(&report.Data{Columns: c.columns}, metric.Named(c.metric)); !slices.Equal(got, c.want) {
 			t.Errorf("%s of %v: against %v, want %v", c.metric, c.columns, got, c.want)
 		}
 	}

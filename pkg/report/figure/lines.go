@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/report"
 )
 
@@ -88,11 +89,11 @@ func lineFigures(d *report.Data, metric, x int) (out []picture) {
 }
 
 // titled is a metric with its unit, unless its name says that already.
-func titled(m report.Metric) string {
-	if m.Unit == "messages" || m.Unit == "bytes" {
+func titled(m *metric.Metric) string {
+	if m.Unit == metric.OfMessages || m.Unit == metric.Bytes {
 		return m.Name
 	}
-	return m.Name + " (" + m.Unit + ")"
+	return m.Name + " (" + string(m.Unit) + ")"
 }
 
 var dotted = []vg.Length{0.8, 1.6}

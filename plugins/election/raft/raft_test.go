@@ -12,6 +12,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
 	_ "github.com/conclave-bench/conclave/plugins/election/raft"
 )
@@ -114,8 +115,8 @@ func TestClaim(t *testing.T) {
 		p := script(t, n, nil, 0, harness.Event{At: 10 * ms, Do: "election_timeout", Node: 1})
 		p.Leader, p.Crashed = algo.ID(n), []algo.ID{algo.ID(n)}
 		o := run(t, p)
-		i := slices.IndexFunc(o.Metrics, func(m check.Metric) bool {
-			return m.Name == "messages_per_election"
+		i := slices.IndexFunc(o.Metrics, func(m metric.Value) bool {
+			return m.Name == metric.MessagesPerElection.Name
 		})
 		if got, want := o.Metrics[i].Value, float64(4*n-6); got != want {
 			t.Errorf("n = %d: %v messages, want %v", n, got, want)

@@ -1,0 +1,54 @@
+package metric
+
+import (
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+var elections = family{problem: algo.Election}
+
+// The metrics of elections.
+var (
+	Detection = elections.declare(Metric{
+		Name: "detection_ms", Unit: Milliseconds, Kind: SinceCause, Early: true, From: Cause, To: Begin,
+		Doc: "the cause to the first process that begins an election",
+	})
+	Election = elections.declare(Metric{
+		Name: "election_ms", Unit: Milliseconds, Kind: SinceCause, From: Begin, To: End,
+		Tables: Main | Brief,
+		Doc:    "the first process begins to the last live connected one names the same live leader",
+	})
+	Downtime = elections.declare(Metric{
+		Name: "downtime_ms", Unit: Milliseconds, Kind: SinceCause, From: Cause, To: End,
+		Tables: Main | Brief | Lasting,
+		Doc:    "the cause, such as a crash, to agreement on a live leader",
+	})
+	MessagesPerElection = elections.declare(Metric{
+		Name: "messages_per_election", Unit: OfMessages, Kind: Count, Tables: Main,
+		Claim: "messages/election",
+		Doc:   "algorithm messages sent between cause and quiet",
+	})
+	BytesPerElection = elections.declare(Metric{
+		Name: "bytes_per_election", Unit: Bytes, Kind: Count,
+		Doc: "bytes of the algorithm messages sent between cause and quiet",
+	})
+	MessageDelays = elections.declare(Metric{
+		Name: "message_delays", Was: "rounds", Unit: Times, Kind: Count,
+		Doc: "the longest chain of causally ordered messages",
+	})
+	LeaderChanges = elections.declare(Metric{
+		Name: "leader_changes", Unit: Times, Kind: Count,
+		Doc: "changes of leader seen",
+	})
+	SplitBrain = elections.declare(Metric{
+		Name: "split_brain_ms", Unit: Milliseconds, Kind: InState, Tables: Main | Lasting,
+		Doc: "time with two or more live self-declared leaders",
+	})
+	Availability = elections.declare(Metric{
+		Name: "availability", Unit: Fraction, Kind: Share, Better: Higher, Tables: Main | Lasting,
+		Doc: "share of time in which a majority of live processes agrees on a live leader",
+	})
+	Heal = elections.declare(Metric{
+		Name: "heal_ms", Unit: Milliseconds, Kind: SinceCause,
+		Doc: "no link is cut any more to agreement of all live processes",
+	})
+)

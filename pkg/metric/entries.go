@@ -1,0 +1,77 @@
+package metric
+
+import (
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+var entries = family{problem: algo.MutualExclusion}
+
+// The metrics of entries into the critical section.
+var (
+	MessagesPerEntry = entries.declare(Metric{
+		Name: "messages_per_entry", Unit: OfMessages, Kind: Count, Tables: Main | Brief,
+		Claim: "messages/entry",
+		Doc:   "all algorithm messages per entry",
+	})
+	BytesPerEntry = entries.declare(Metric{
+		Name: "bytes_per_entry", Unit: Bytes, Kind: Count,
+		Doc: "bytes of all algorithm messages per entry",
+	})
+	Waiting = entries.declare(Metric{
+		Name: "waiting_ms", Unit: Milliseconds, Kind: SinceCause, From: Cause, To: End,
+		Tables: Main | Brief,
+		Doc:    "(intended) request to granted",
+	})
+	WaitingP99 = entries.declare(Metric{
+		Name: "waiting_p99_ms", Unit: Milliseconds, Kind: SinceCause,
+		Doc: "99th percentile of the waiting times of a trial",
+	})
+	Turnaround = entries.declare(Metric{
+		Name: "turnaround_ms", Unit: Milliseconds, Kind: SinceCause,
+		Doc: "request to release",
+	})
+	SyncDelay = entries.declare(Metric{
+		Name: "sync_delay_ms", Unit: Milliseconds, Kind: SinceCause, Tables: Main,
+		Doc: "release to the next grant, while someone waits",
+	})
+	Throughput = entries.declare(Metric{
+		Name: "throughput_per_s", Unit: PerSecond, Kind: Rate, Better: Higher, Tables: Main,
+		Doc: "entries per second of the trial",
+	})
+	Fairness = entries.declare(Metric{
+		Name: "fairness", Unit: Index, Kind: Share, Better: Higher, Tables: Main,
+		Doc: "Jain's index over entries per process; 1 is fair",
+	})
+	MaxBypass = entries.declare(Metric{
+		Name: "max_bypass", Unit: Times, Kind: Count,
+		Doc: "most grants to others that were asked for later",
+	})
+	Violations = entries.declare(Metric{
+		Name: "violations", Unit: Times, Kind: Count, Tables: Main,
+		Doc: "pairs of processes inside at once",
+	})
+	NeverGranted = entries.declare(Metric{
+		Name: "never_granted", Unit: Times, Kind: Count,
+		Doc: "requests of live processes that wait at the end",
+	})
+	ArrivalRateRequested = entries.declare(Metric{
+		Name: "arrival_rate_requested", Unit: PerSecond, Kind: Rate, Better: Neither,
+		Doc: "requests per second that open load asks for",
+	})
+	ArrivalRateAchieved = entries.declare(Metric{
+		Name: "arrival_rate_achieved", Unit: PerSecond, Kind: Rate, Better: Neither,
+		Doc: "requests per second that open load made",
+	})
+	TokensLost = entries.declare(Metric{
+		Name: "tokens_lost", Unit: Times, Kind: Count,
+		Doc: "tokens lost on the way or with their holder",
+	})
+	TokensDoubled = entries.declare(Metric{
+		Name: "tokens_doubled", Unit: Times, Kind: Count,
+		Doc: "tokens made while there was another",
+	})
+	Recovery = entries.declare(Metric{
+		Name: "recovery_ms", Unit: Milliseconds, Kind: SinceCause,
+		Doc: "a crash or the loss of the token until all that waited then were granted",
+	})
+)

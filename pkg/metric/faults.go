@@ -1,0 +1,39 @@
+package metric
+
+var faults family
+
+// What was done to processes, and how it was noticed.
+var (
+	Crashes = faults.declare(Metric{
+		Name: "crashes", Unit: Times, Kind: Count, Better: Neither,
+		Doc: "crashes that happened",
+	})
+	Pauses = faults.declare(Metric{
+		Name: "pauses", Unit: Times, Kind: Count, Better: Neither,
+		Doc: "pauses that happened",
+	})
+	CrashRateAchieved = faults.declare(Metric{
+		Name: "crash_rate_achieved", Unit: PerProcessSecond, Kind: Rate, Better: Neither,
+		Doc: "crashes per live process and second, while the rate allowed one",
+	})
+	OutageRequested = faults.declare(Metric{
+		Name: "outage_requested_ms", Unit: Milliseconds, Kind: Measured, Better: Neither,
+		Doc: "a crash to the return, as it was to be",
+	})
+	OutageAchieved = faults.declare(Metric{
+		Name: "outage_achieved_ms", Unit: Milliseconds, Kind: Measured, Better: Neither,
+		Doc: "a crash to the return",
+	})
+	Suspicion = faults.declare(Metric{
+		Name: "suspicion_ms", Unit: Milliseconds, Kind: SinceCause, Early: true,
+		Doc: "a crash to the first suspicion by a live process",
+	})
+	FalseSuspicions = faults.declare(Metric{
+		Name: "false_suspicions", Unit: Times, Kind: Count,
+		Doc: "suspicions of processes that are up and not paused",
+	})
+	FaultsSkipped = faults.declare(Metric{
+		Name: "faults_skipped", Unit: Times, Kind: Count,
+		Doc: "faults that were to happen and did not",
+	})
+)

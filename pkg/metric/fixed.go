@@ -1,0 +1,57 @@
+package metric
+
+// fixed are the columns of every trials.csv that hold figures. Their values are fields of
+// a trial.
+var fixed family
+
+// The fixed columns.
+var (
+	Operations = fixed.declare(Metric{
+		Name: "operations", Unit: Times, Kind: Count, Better: Neither,
+		Doc: "elections or entries that were caused",
+	})
+	Completed = fixed.declare(Metric{
+		Name: "completed", Unit: Times, Kind: Count, Better: Higher,
+		Doc: "elections or entries that came to their end",
+	})
+	Duration = fixed.declare(Metric{
+		Name: "duration_ms", Unit: Milliseconds, Kind: SinceCause, Tables: Summary,
+		Doc: "a trial, from its start to its end",
+	})
+	Messages = fixed.declare(Metric{
+		Name: "messages", Unit: OfMessages, Kind: Count, Tables: Main | Brief | Lasting | Summary,
+		Doc: "algorithm messages sent in a trial, also to crashed processes",
+	})
+	Delivered = fixed.declare(Metric{
+		Name: "delivered", Unit: OfMessages, Kind: Count, Better: Neither,
+		Doc: "algorithm messages delivered",
+	})
+	Lost = fixed.declare(Metric{
+		Name: "lost", Unit: OfMessages, Kind: Count, Better: Neither,
+		Doc: "algorithm messages lost",
+	})
+	Duplicated = fixed.declare(Metric{
+		Name: "duplicated", Unit: OfMessages, Kind: Count, Better: Neither,
+		Doc: "copies that the network made",
+	})
+	Undeliverable = fixed.declare(Metric{
+		Name: "undeliverable", Unit: OfMessages, Kind: Count, Better: Neither,
+		Doc: "algorithm messages whose receiver was down",
+	})
+	BytesSent = fixed.declare(Metric{
+		Name: "bytes", Unit: Bytes, Kind: Count,
+		Doc: "bytes of the algorithm messages sent, encoded",
+	})
+	DetectorMessages = fixed.declare(Metric{
+		Name: "detector_messages", Unit: OfMessages, Kind: Count,
+		Doc: "messages of the failure detector",
+	})
+	LateShare = fixed.declare(Metric{
+		Name: "late_share", Unit: Fraction, Kind: Share,
+		Doc: "share of messages delivered later than their latency",
+	})
+	SchedDelay = fixed.declare(Metric{
+		Name: "sched_delay_p99_ms", Unit: Milliseconds, Kind: Measured,
+		Doc: "how late the system woke a waiting probe, 99th percentile",
+	})
+)

@@ -1,0 +1,80 @@
+package metric
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+// index is the metrics by name, and by the names that they had.
+var index = sync.OnceValue(func() (all struct{ named, was map[string]*Metric }) {
+	all.named, all.was = map[string]*Metric{}, map[string]*Metric{}
+	for _, m := range All() {
+		all.named[m.Name] = m
+		if m.Was != "" {
+			all.was[m.Was] = m
+		}
+	}
+	return all
+})
+
+// Named returns the metric of that name; nil if none is declared. A run of another
+// version may have such: nobody knows what they are.
+func Named(name string) *Metric { return index().named[name] }
+
+// Renamed says what the metric of an old name is called now; "" if none was called so.
+func Renamed(name string) string {
+	if m := index().was[name]; m != nil {
+		return fmt.Sprintf("%s is called %s now", name, m.Name)
+	}
+	return ""
+}
+
+// Missing says in words why trials of a problem have no metric of that name; "" if they
+// can have it.
+func Missing(name string, p algo.Problem) string {
+	m := Named(name)
+	switch {
+	case m == nil && Renamed(name) != "":
+		return Renamed(name)
+	case m == nil:
+		text := fmt.Sprintf("%.80q is no metric", name)
+		if near := algo.Nearest(name, Names(append(Fixed(), Columns(p)...))); near != "" {
+			text += fmt.Sprintf("; did you mean %q?", near)
+		}
+		return text + " (\"bench list\" has them all)"
+	case !m.Applies(p):
+		return fmt.Sprintf("%s is a metric of problem %s, not of %s (\"bench list\" has them all)", name,
+			m.Problem, p)
+	}
+	return ""
+}
+
+// Unknown is what to say of columns that are not declared; "" if there are none.
+func Unknown(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	words := make([]string, len(names))
+	for i, name := range names {
+		words[i] = name
+		if now := Renamed(name); now != "" {
+			words[i] = now
+		}
+	}
+	return "this version of bench declares no metric of these names, and leaves them out: " +
+		strings.Join(words, ", ") + "; read them with the version that wrote them"
+}
+
+// Stem is the name without its unit: election of election_ms.
+func (m *Metric) Stem() string {
+	switch m.Unit {
+	case Milliseconds:
+		return strings.TrimSuffix(m.Name, "_ms")
+	case PerSecond:
+		return strings.TrimSuffix(m.Name, "_per_s")
+	}
+	return m.Name
+}

@@ -1,0 +1,23 @@
+package metric
+
+var machine family
+
+// How far the machine can be believed. Simulated trials have none of these.
+var (
+	Skew = machine.declare(Metric{
+		Name: "skew", Unit: Fraction, Kind: Share,
+		Doc: "largest share of a reported time that is lateness of messages and timers",
+	})
+	BusyShare = machine.declare(Metric{
+		Name: "busy_share", Unit: Fraction, Kind: Share,
+		Doc: "share of the machine's processor time in use during the trial",
+	})
+	StealShare = machine.declare(Metric{
+		Name: "steal_share", Unit: Fraction, Kind: Share,
+		Doc: "share of the machine's processor time that a hypervisor gave to others",
+	})
+	Throttled = machine.declare(Metric{
+		Name: "throttled_ms", Unit: Milliseconds, Kind: Measured,
+		Doc: "time for which a quota kept processors from running, over all of them",
+	})
+)

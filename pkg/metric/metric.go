@@ -1,0 +1,187 @@
+// Package metric declares every figure that the results have, each once: what it is
+// called, whose it is, its unit, what kind of figure it is, which way is better, where
+// it stands unless somebody asks for others, and what it means in a sentence. The
+// tables, comparisons, thresholds, reports, exports and documents read the declaration;
+// none of them knows a metric by its name.
+//
+// To add a metric, declare it in the file of its family, and have the line that
+// computes it say so: metric.SplitBrain.Of(v).
+package metric
+
+import (
+	"slices"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+// A Metric is the declaration of a figure: a column of trials.csv.
+type Metric struct {
+	// Name is the column: lower snake case, ending in _ms or _per_s where that is the unit.
+	Name string
+	// Was is what it was called before. Who uses that name is told the new one.
+	Was     string
+	Problem algo.Problem // whose trials have it; "": those of both
+	Unit    Unit
+	Kind    Kind
+	Better  Direction
+	// Early marks a SinceCause that comes before what a timed-out trial waits for in vain:
+	// a trial that has it did observe it.
+	Early bool
+	// From and To are the instants of an operation between which it lies; 0 for what single
+	// operations do not have.
+	From, To Instant
+	Tables   Tables
+	Claim    string // what the claims of an algorithm call it; "": there are none about it
+	Doc      string // what it is: a phrase; of a time, from where to where
+}
+
+// A Unit is what a metric is measured in, in words.
+type Unit string
+
+// The units.
+const (
+	Milliseconds     Unit = "ms"
+	PerSecond        Unit = "1/s"
+	PerProcessSecond Unit = "1/s per process"
+	Fraction         Unit = "share, 0 to 1"
+	Index            Unit = "index, 0 to 1"
+	Bytes            Unit = "bytes"
+	OfMessages       Unit = "messages"
+	Times            Unit = "count"
+)
+
+// A Kind is what sort of figure a metric is: what a time limit does to it, and whether
+// it is exact.
+type Kind int
+
+// The kinds, in the order in which tables show them. Of a trial that the time limit
+// ended, a SinceCause would have been longer than what was seen: it is censored.
+// Figures of the other kinds leave such a trial out.
+const (
+	SinceCause Kind = iota // the time from a cause to what follows from it
+	Share                  // a part of a whole, or an index: from 0 to 1
+	InState                // for how long a state lasted
+	Measured               // a time that messages, processes or the machine took, or were to take
+	Rate                   // so many per second
+	Count                  // what happened, in all or per operation: exact, if it was simulated
+)
+
+// Censored says whether a time limit leaves no more than a lower bound.
+func (k Kind) Censored() bool { return k == SinceCause }
+
+// A Direction is which way a metric improves.
+type Direction int
+
+// The directions.
+const (
+	Lower   Direction = iota // times, messages, bytes, what went wrong
+	Higher                   // what the algorithm is for
+	Neither                  // what was asked of it, and what was done to it
+)
+
+// An Instant is one of those that operations.csv has.
+type Instant int
+
+// The instants.
+const (
+	Cause Instant = iota + 1
+	Begin
+	End
+)
+
+// Tables are where a metric stands unless somebody asks for others.
+type Tables int
+
+// The tables.
+const (
+	// Main metrics are compared, drawn, and stand first in the report.
+	Main Tables = 1 << iota
+	// Brief is the table of bench run, and what exports have, where the scenario is one
+	// operation after the other; Lasting where it is a span of time in which things go wrong.
+	Brief
+	Lasting
+	// Summary is summary.csv; for a fixed column, as all others stand there.
+	Summary
+)
+
+// In says whether the metric stands in a table.
+func (m *Metric) In(t Tables) bool { return m.Tables&t != 0 }
+
+// OfSpans says whether the metric is about spans of time in which things go wrong, rather
+// than about operations: where nothing does, it is the same in every trial.
+func (m *Metric) OfSpans() bool { return m.In(Lasting) && !m.In(Brief) }
+
+// Applies says whether trials of a problem can have the metric.
+func (m *Metric) Applies(p algo.Problem) bool { return m.Problem == "" || m.Problem == p }
+
+// Of is the metric of a trial. NaN is a figure that does not exist: the trial could have
+// had one, and has none. What does not apply to a trial is none of its values.
+func (m *Metric) Of(v float64) Value { return Value{m.Name, v} }
+
+// A Value is a metric of a trial.
+type Value struct {
+	Name  string
+	Value float64
+}
+
+// A family is metrics that belong together, in the order of their declarations, which is
+// that of the columns.
+type family struct {
+	problem algo.Problem
+	members []*Metric
+}
+
+func (f *family) declare(m Metric) *Metric {
+	m.Problem = f.problem
+	f.members = append(f.members, &m)
+	return &m
+}
+
+// families are all of them, in the order of their columns. The first are the fixed
+// columns, which stand before the others in every table of trials.
+func families() []*family {
+	return []*family{&fixed, &elections, &entries, &faults, &network, &machine}
+}
+
+// Fixed lists the columns of trials.csv that hold figures whatever the experiment.
+func Fixed() []*Metric { return slices.Clone(fixed.members) }
+
+// Counts lists those of them that count.
+func Counts() []*Metric {
+	return slices.DeleteFunc(Fixed(), func(m *Metric) bool { return m.Kind != Count })
+}
+
+// Columns lists the metrics of trials that solve a problem, behind the fixed columns.
+func Columns(p algo.Problem) (out []*Metric) {
+	for _, f := range families()[1:] {
+		if f.problem == "" || f.problem == p {
+			out = append(out, f.members...)
+		}
+	}
+	return out
+}
+
+// All lists every metric.
+func All() (out []*Metric) {
+	for _, f := range families() {
+		out = append(out, f.members...)
+	}
+	return out
+}
+
+// Shown lists the metrics of a problem that stand in a table, in the order in which
+// tables show them.
+func Shown(p algo.Problem, t Tables) []*Metric {
+	out := slices.DeleteFunc(append(Columns(p), Fixed()...), func(m *Metric) bool { return !m.In(t) })
+	slices.SortStableFunc(out, func(a, b *Metric) int { return int(a.Kind - b.Kind) })
+	return out
+}
+
+// Names lists the names of metrics.
+func Names(metrics []*Metric) []string {
+	names := make([]string, len(metrics))
+	for i, m := range metrics {
+		names[i] = m.Name
+	}
+	return names
+}

@@ -1,0 +1,179 @@
+package metric
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+// TestDeclarations: whatever is declared is whole, its name says its unit, and nothing has
+// two names or one that another had.
+func TestDeclarations(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, m := range All() {
+		if !regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`).MatchString(m.Name) {
+			t.Errorf("%s: want lower snake case", m.Name)
+		}
+		for _, name := range []string{m.Name, m.Was} {
+			if name != "" && seen[name] {
+				t.Errorf("%s: another metric is, or was, called %s", m.Name, name)
+			}
+			seen[name] = true
+		}
+		if m.Doc == "" || strings.HasSuffix(m.Doc, ".") || m.Unit == "" {
+			t.Errorf("%s: doc %q, unit %q, want a phrase and a unit", m.Name, m.Doc, m.Unit)
+		}
+		if got := strings.HasSuffix(m.Name, "_ms"); got != (m.Unit == Milliseconds) {
+			t.Errorf("%s in %s: times, and nothing else, are milliseconds and end in _ms", m.Name, m.Unit)
+		}
+		if timed := m.Kind == SinceCause || m.Kind == InState || m.Kind == Measured; timed != (m.Unit == Milliseconds) {
+			t.Errorf("%s in %s: kind %d", m.Name, m.Unit, m.Kind)
+		}
+		if m.Early && m.Kind != SinceCause || (m.From == 0) != (m.To == 0) || m.From > m.To {
+			t.Errorf("%s: early of kind %d, or from %d to %d", m.Name, m.Kind, m.From, m.To)
+		}
+		if m.In(Brief|Lasting) && !m.In(Main) {
+			t.Errorf("%s: who is in the table of bench run is a main metric", m.Name)
+		}
+		if Named(m.Name) != m || m.Was != "" && Renamed(m.Was) != m.Was+" is called "+m.Name+" now" {
+			t.Errorf("%s is not found", m.Name)
+		}
+	}
+	for _, f := range families()[1:] {
+		for _, m := range f.members {
+			if m.In(Summary) {
+				t.Errorf("%s: all but fixed columns stand in summary.csv", m.Name)
+			}
+		}
+	}
+}
+
+// TestKinds: of metrics of every sort, what was decided.
+func TestKinds(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]struct {
+		kind   Kind
+		better Direction
+	}{
+		"availability": {Share, Higher}, "throughput_per_s": {Rate, Higher}, "fairness": {Share, Higher},
+		"completed": {Count, Higher}, "messages": {Count, Lower}, "messages_per_entry": {Count, Lower},
+		"bytes_per_election": {Count, Lower}, "message_delays": {Count, Lower}, "violations": {Count, Lower},
+		"election_ms": {SinceCause, Lower}, "late_share": {Share, Lower}, "loss_achieved": {Share, Neither},
+		"split_brain_ms": {InState, Lower}, "duration_ms": {SinceCause, Lower}, "crashes": {Count, Neither},
+		"throttled_ms": {Measured, Lower},
+	} {
+		if m := Named(name); m.Kind != want.kind || m.Better != want.better {
+			t.Errorf("%s: kind %d, better %d, want %v", name, m.Kind, m.Better, want)
+		}
+	}
+}
+
+// TestShown: the tables that nobody asked anything else of.
+func TestShown(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		problem algo.Problem
+		table   Tables
+		want    string
+	}{
+		{algo.Election, Brief, "election_ms downtime_ms messages"},
+		{algo.Election, Lasting, "downtime_ms availability split_brain_ms messages"},
+		{algo.Election, Main, "election_ms downtime_ms availability split_brain_ms messages_per_election messages"},
+		{algo.MutualExclusion, Brief, "waiting_ms messages_per_entry messages"},
+		{algo.MutualExclusion, Main, "waiting_ms sync_delay_ms fairness throughput_per_s messages_per_entry " +
+			"violations messages"},
+	} {
+		if got := strings.Join(Names(Shown(c.problem, c.table)), " "); got != c.want {
+			t.Errorf("%s %d: %s, want %s", c.problem, c.table, got, c.want)
+		}
+	}
+}
+
+func TestMissing(t *testing.T) {
+	t.Parallel()
+	const all = ` ("bench list" has them all)`
+	for name, want := range map[string]string{
+		"election_ms": "", "messages": "", "skew": "",
+		"rounds":     "rounds is called message_delays now",
+		"eletion_ms": `"eletion_ms" is no metric; did you mean "election_ms"?` + all,
+		"speed":      `"speed" is no metric` + all,
+		"waiting_ms": "waiting_ms is a metric of problem mutex, not of election" + all,
+	} {
+		if got := Missing(name, algo.Election); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestDocumented: docs/results.md has a row for every metric, in the table of its problem,
+// and docs/methodology.md says how each is measured that is no plain count; neither has
+// one that is not declared.
+func TestDocumented(t *testing.T) {
+	t.Parallel()
+	tables := map[string]algo.Problem{"column": "", "metric of both": "", "election metric": algo.Election,
+		"mutual-exclusion metric": algo.MutualExclusion}
+	columns := read(t, "results.md")
+	_, columns, _ = strings.Cut(columns, "## trials.csv")
+	columns, _, _ = strings.Cut(columns, "## operations.csv")
+	rows := firsts(columns)
+	for head, problem := range tables {
+		var want []string
+		for _, m := range All() {
+			if m.Problem == problem && slices.Contains(Fixed(), m) == (head == "column") {
+				want = append(want, m.Name)
+			}
+		}
+		got := slices.DeleteFunc(rows[head], func(name string) bool { return head == "column" && Named(name) == nil })
+		if len(rows[head]) == 0 || !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+			t.Errorf("docs/results.md, %s:\n got %q\nwant %q", head, got, want)
+		}
+	}
+	text := read(t, "methodology.md")
+	for head, names := range firsts(text) {
+		for _, name := range names {
+			if strings.HasPrefix(head, "metric") && Named(name) == nil {
+				t.Errorf("docs/methodology.md defines %s, which is not declared", name)
+			}
+		}
+	}
+	for _, m := range All()[len(Fixed()):] {
+		if !strings.Contains(text, "`"+m.Name+"`") {
+			t.Errorf("docs/methodology.md does not say how %s is measured", m.Name)
+		}
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile("../../docs/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// firsts are the names in the first cells of tables, by the head of that column.
+func firsts(text string) map[string][]string {
+	name := regexp.MustCompile("`([a-z0-9_]+)`")
+	out, head := map[string][]string{}, ""
+	for line := range strings.Lines(text) {
+		cell, is := strings.CutPrefix(line, "| ")
+		cell, _, _ = strings.Cut(cell, " |")
+		switch {
+		case !strings.HasPrefix(line, "|"):
+			head = ""
+		case is && head == "":
+			head = cell
+		case is:
+			for _, m := range name.FindAllStringSubmatch(cell, -1) {
+				out[head] = append(out[head], m[1])
+			}
+		}
+	}
+	return out
+}

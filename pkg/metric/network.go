@@ -1,0 +1,35 @@
+package metric
+
+var network family
+
+// What was asked of the network, and what it did.
+var (
+	LatencyRequested = network.declare(Metric{
+		Name: "latency_requested_ms", Unit: Milliseconds, Kind: Measured, Better: Neither,
+		Doc: "mean of the distribution of the latency, over the messages sent",
+	})
+	LatencyDrawn = network.declare(Metric{
+		Name: "latency_drawn_ms", Unit: Milliseconds, Kind: Measured, Better: Neither,
+		Doc: "mean latency that the network model drew for them",
+	})
+	OrderDelay = network.declare(Metric{
+		Name: "order_delay_ms", Unit: Milliseconds, Kind: Measured, Better: Neither,
+		Doc: "mean by which order: fifo made them due later than that",
+	})
+	LatencyAchieved = network.declare(Metric{
+		Name: "latency_achieved_ms", Unit: Milliseconds, Kind: Measured, Better: Neither,
+		Doc: "mean latency that messages had",
+	})
+	DelayErrorP50 = network.declare(Metric{
+		Name: "delay_error_p50_ms", Unit: Milliseconds, Kind: Measured,
+		Doc: "how much later than due messages were handled, median",
+	})
+	DelayErrorP99 = network.declare(Metric{
+		Name: "delay_error_p99_ms", Unit: Milliseconds, Kind: Measured,
+		Doc: "how much later than due messages were handled, 99th percentile",
+	})
+	LossAchieved = network.declare(Metric{
+		Name: "loss_achieved", Unit: Fraction, Kind: Share, Better: Neither,
+		Doc: "share of messages that the network model lost",
+	})
+)
