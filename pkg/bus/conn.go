@@ -10,6 +10,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
+
+	"github.com/conclave-bench/conclave/pkg/transport"
 )
 
 const (
@@ -20,6 +22,7 @@ const (
 	defaultPatience = 3 * time.Second
 
 	inbox       = 1 << 16 // messages that wait for the process
+	forwarded   = 1 << 10 // messages that have come to it
 	writeBuffer = 64 << 10
 	keptFaults  = 16
 	closeGrace  = time.Second
@@ -178,6 +181,36 @@ func (c *Conn) subscribe(trial string, self uint32, room int) (<-chan *nats.Msg,
 	return in, nil
 }
 
+// Join takes part in a trial: see transport.Conn.
+func (c *Conn) Join(trial string, self uint32, n int) (<-chan transport.Message, error) {
+	in, err := c.Subscribe(trial, self)
+	if err != nil {
+		return nil, err
+	}
+	c.Address(trial, self, n)
+	out := make(chan transport.Message, forwarded)
+	go c.forward(in, out)
+	return out, c.Flush(defaultDialTimeout)
+}
+
+// forward hands on what was heard, until the connection ends. What the process does not
+// take waits in in, which the Conn counts.
+func (c *Conn) forward(in <-chan *nats.Msg, out chan<- transport.Message) {
+	for {
+		select {
+		case msg := <-in:
+			from, _ := Sender(msg.Subject)
+			select {
+			case out <- transport.Message{From: from, Where: msg.Subject, Data: msg.Data}:
+			case <-c.closed:
+				return
+			}
+		case <-c.closed:
+			return
+		}
+	}
+}
+
 // Address says in which trial, and as whom, Send sends to the processes 1 to n.
 // The name of the trial must be one that Subscribe takes.
 func (c *Conn) Address(trial string, self uint32, n int) {
@@ -190,7 +223,7 @@ func (c *Conn) Address(trial string, self uint32, n int) {
 	}
 }
 
-// Send hands payload, of at most MaxFrame bytes, to the network, which has copied it
+// Send hands payload, of at most transport.MaxFrame bytes, to the network, which has copied it
 // when Send returns. That it was refused is told later, as a fault.
 func (c *Conn) Send(to uint32, payload []byte) error {
 	if to == 0 || int64(to) >= int64(len(c.subjects)) {

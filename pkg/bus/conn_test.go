@@ -17,6 +17,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"go.uber.org/goleak"
+
+	"github.com/conclave-bench/conclave/pkg/transport"
 )
 
 func TestConn_CarriesMessagesOfOneTrial(t *testing.T) {
@@ -52,7 +54,7 @@ func TestConn_CarriesMessagesOfOneTrial(t *testing.T) {
 			t.Errorf("to p%d: no error", to)
 		}
 	}
-	if err := conns[0].Send(2, make([]byte, MaxFrame+1)); err == nil {
+	if err := conns[0].Send(2, make([]byte, transport.MaxFrame+1)); err == nil {
 		t.Error("a payload beyond the limit: no error")
 	}
 	for i, c := range conns {

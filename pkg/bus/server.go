@@ -9,11 +9,9 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nkeys"
-)
 
-// MaxFrame is how many bytes the bus carries in one message: 64 KiB of an algorithm's
-// and what goes before them.
-const MaxFrame = 64<<10 + maxHead
+	"github.com/conclave-bench/conclave/pkg/transport"
+)
 
 // Limits of the server. A node that is slower than these is cut off, which its
 // trial records; it never slows the others.
@@ -111,7 +109,7 @@ func serverOptions(cfg ServerConfig) (*server.Options, error) {
 		Nkeys:          users,
 		MaxConn:        4*max(cfg.MaxNodes, len(users)) + 16,
 		MaxSubs:        maxSubscriptions,
-		MaxPayload:     orElse(cfg.MaxPayload, MaxFrame),
+		MaxPayload:     orElse(cfg.MaxPayload, transport.MaxFrame),
 		MaxPending:     orElse(cfg.MaxPending, defaultMaxPending),
 		MaxControlLine: maxControlLine,
 		WriteDeadline:  max(writeDeadline, cfg.Patience),

@@ -21,6 +21,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/host"
+	"github.com/conclave-bench/conclave/pkg/transport"
 )
 
 // spoiled fails unless the trial is invalid for that reason.
@@ -275,8 +276,8 @@ func TestTrial_Forged(t *testing.T) {
 	must(t, err)
 	defer thief.Close()
 	payload := []byte{1, 0, 7} // NUMBERED{7}
-	frame := func(change func(*bus.Frame)) []byte {
-		f := bus.Frame{Seq: 1, Ordinal: 1, Sent: 1, Due: 2, Payload: payload}
+	frame := func(change func(*transport.Frame)) []byte {
+		f := transport.Frame{Seq: 1, Ordinal: 1, Sent: 1, Due: 2, Payload: payload}
 		change(&f)
 		return f.Append(nil)
 	}
@@ -284,14 +285,14 @@ func TestTrial_Forged(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"a message":         {frame(func(*bus.Frame) {}), "p2 got message 1 of p1, which that did not send"},
-		"one far ahead":     {frame(func(f *bus.Frame) { f.Seq = 1 << 50 }), "p2 got message 1125899906842624 of p1, of "},
-		"number 0":          {frame(func(f *bus.Frame) { f.Seq = 0 }), "no process sends such"},
-		"an unknown kind":   {frame(func(f *bus.Frame) { f.Kind = 200 }), "no process sends such"},
-		"one that was lost": {frame(func(f *bus.Frame) { f.Kind, f.Lost = 200, true }), "no process sends such"},
-		"a kind in disguise": {frame(func(f *bus.Frame) { f.Kind = 1 }),
+		"a message":         {frame(func(*transport.Frame) {}), "p2 got message 1 of p1, which that did not send"},
+		"one far ahead":     {frame(func(f *transport.Frame) { f.Seq = 1 << 50 }), "p2 got message 1125899906842624 of p1, of "},
+		"number 0":          {frame(func(f *transport.Frame) { f.Seq = 0 }), "no process sends such"},
+		"an unknown kind":   {frame(func(f *transport.Frame) { f.Kind = 200 }), "no process sends such"},
+		"one that was lost": {frame(func(f *transport.Frame) { f.Kind, f.Lost = 200, true }), "no process sends such"},
+		"a kind in disguise": {frame(func(f *transport.Frame) { f.Kind = 1 }),
 			"its frame says kind 1, its payload kind 0"},
-		"an odd payload": {frame(func(f *bus.Frame) { f.Payload = []byte{9, 9} }), "message of version 9"},
+		"an odd payload": {frame(func(f *transport.Frame) { f.Payload = []byte{9, 9} }), "message of version 9"},
 		"no frame":       {[]byte("hello"), "frame: malformed"},
 	} {
 		t.Run(name, func(t *testing.T) {

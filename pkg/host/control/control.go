@@ -12,6 +12,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
+	"github.com/conclave-bench/conclave/pkg/transport"
 )
 
 // An Assignment is the second line that a node reads; the first is the plan.
@@ -45,6 +46,15 @@ type Access struct {
 	Key         string `json:"key,omitempty"`
 	// Patience is with a silent server; 0: the usual one.
 	Patience time.Duration `json:"patience,omitempty"`
+}
+
+// Connect makes a connection of such a name.
+func (a Access) Connect(name string) (transport.Conn, error) {
+	c, err := bus.Dial(a.Dial(name))
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // Dial is how a connection of such a name reaches the bus.

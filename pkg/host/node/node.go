@@ -13,18 +13,16 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/conclave-bench/conclave/internal/clock"
 	"github.com/conclave-bench/conclave/internal/proc"
 	"github.com/conclave-bench/conclave/internal/telemetry"
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/guard"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/host/control"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
+	"github.com/conclave-bench/conclave/pkg/transport"
 )
 
 // A node is the event loop around one process of the algorithm: one goroutine
@@ -34,8 +32,8 @@ type node struct {
 	control.Assignment
 	setup   *harness.Setup
 	process *harness.Process
-	conn    *bus.Conn
-	in      <-chan *nats.Msg
+	conn    transport.Conn
+	in      <-chan transport.Message
 	orders  <-chan control.Order
 	saying  sync.Mutex // of out: the guard may have something to say
 	out     *json.Encoder
@@ -76,7 +74,7 @@ type happening struct {
 	from  algo.ID
 	late  time.Duration // by which the bus was late
 	lag   time.Duration // of the event that set the alarm
-	frame bus.Frame
+	frame transport.Frame
 	alarm harness.Alarm
 	instr *harness.Instruction
 }
@@ -192,15 +190,11 @@ func (n *node) join(in *bufio.Reader) error {
 }
 
 func (n *node) connect(trial string) (err error) {
-	n.conn, err = bus.Dial(n.Bus.Dial(fmt.Sprintf("p%d", n.ID)))
-	if err != nil {
+	if n.conn, err = n.Bus.Connect(fmt.Sprintf("p%d", n.ID)); err != nil {
 		return err
 	}
-	if n.in, err = n.conn.Subscribe(trial, uint32(n.ID)); err != nil {
-		return err
-	}
-	n.conn.Address(trial, uint32(n.ID), n.setup.Nodes)
-	return n.conn.Flush(5 * time.Second)
+	n.in, err = n.conn.Join(trial, uint32(n.ID), n.setup.Nodes)
+	return err
 }
 
 func readLine(in *bufio.Reader, v any) error {
@@ -378,15 +372,15 @@ func (n *node) collect() (stop bool) {
 }
 
 // arrive puts a message that came at now into the queue, until it is due.
-func (n *node) arrive(msg *nats.Msg, now time.Duration) {
-	from, ok := bus.Sender(msg.Subject)
-	var f bus.Frame
+func (n *node) arrive(msg transport.Message, now time.Duration) {
+	from := msg.From
+	var f transport.Frame
 	err := f.Parse(msg.Data)
-	if err == nil && (!ok || from == 0 || int(from) > n.setup.Nodes || !n.possible(&f)) {
+	if err == nil && (from == 0 || int(from) > n.setup.Nodes || !n.possible(&f)) {
 		err = errors.New("no process sends such")
 	}
 	if err != nil {
-		n.failed = fmt.Errorf("message on %s is not of this trial: %w", msg.Subject, err)
+		n.failed = fmt.Errorf("message on %s is not of this trial: %w", msg.Where, err)
 		return
 	}
 	if f.Plane == trace.Data {
@@ -400,7 +394,7 @@ func (n *node) arrive(msg *nats.Msg, now time.Duration) {
 
 // possible says whether a node can have sent f: whoever has got hold of its key may
 // have sent something else.
-func (n *node) possible(f *bus.Frame) bool {
+func (n *node) possible(f *transport.Frame) bool {
 	heartbeat := f.Plane == trace.Detection && f.Kind == harness.Heartbeat
 	return f.Seq > 0 && f.Ordinal > 0 && (heartbeat || int(f.Kind) < n.declared)
 }

@@ -4,17 +4,17 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/host/control"
 	"github.com/conclave-bench/conclave/pkg/trace"
+	"github.com/conclave-bench/conclave/pkg/transport"
 )
 
 // The node is the runtime of its process.
 var _ harness.Runtime = (*node)(nil)
 
 // What an algorithm may send fits the bus.
-const _ = uint(bus.MaxFrame - algo.MaxMessage)
+const _ = uint(transport.MaxFrame - algo.MaxMessage)
 
 // Send decides the message's fate and puts its copies on the bus, also those
 // that are to be lost. All sends of one event carry the event's instant.
@@ -22,7 +22,7 @@ func (n *node) Send(_ *harness.Process, to algo.ID, out harness.Outgoing) {
 	sent := max(n.now, 0)
 	fate := n.setup.Network.Send(&n.flows[out.Plane][to-1], sent,
 		n.overrides.On(uint32(n.ID), uint32(to), sent))
-	f := bus.Frame{
+	f := transport.Frame{
 		Plane: out.Plane, Kind: out.Kind, Incarnation: n.Incarnation, Seq: fate.Seq,
 		Sent: sent, Due: fate.Due, Lost: fate.Lost, Depth: out.Depth, Lag: n.lag, Payload: out.Packed,
 	}
@@ -38,7 +38,7 @@ func (n *node) Send(_ *harness.Process, to algo.ID, out harness.Outgoing) {
 	}
 }
 
-func (n *node) publish(t trace.Type, to algo.ID, f *bus.Frame, held time.Duration) {
+func (n *node) publish(t trace.Type, to algo.ID, f *transport.Frame, held time.Duration) {
 	n.ordinals[f.Plane][to-1]++
 	f.Ordinal = n.ordinals[f.Plane][to-1]
 	n.message(&trace.Record{

@@ -1,4 +1,4 @@
-package bus
+package transport
 
 import (
 	"encoding/binary"
@@ -30,6 +30,10 @@ const frameVersion = 2
 
 // maxHead is how many bytes go before a payload at most: three, and seven numbers.
 const maxHead = 3 + 7*binary.MaxVarintLen64
+
+// MaxFrame is how many bytes a transport carries in one message: 64 KiB of an algorithm's
+// and what goes before them.
+const MaxFrame = 64<<10 + maxHead
 
 // Flags of a frame.
 const (
