@@ -33,7 +33,8 @@ var table = []struct {
 	}},
 	{"pkg/algo", nil},
 	{"pkg/link", nil},
-	{"pkg/bus", nil},
+	{"pkg/transport", nil},
+	{"pkg/bus", []string{"pkg/transport"}},
 	{"pkg/trace", nil},
 	{"pkg/stats", nil},
 	{"pkg/metric", []string{"pkg/algo"}},
@@ -43,9 +44,11 @@ var table = []struct {
 	{"internal/clock", nil},
 	{"internal/proc", []string{"internal/clock"}},
 	{"internal/telemetry", []string{"pkg/algo", "pkg/trace"}},
-	{"pkg/host/control", []string{"pkg/algo", "pkg/link", "pkg/bus", "pkg/trace", "pkg/harness"}},
+	{"pkg/host/control", []string{
+		"pkg/algo", "pkg/link", "pkg/transport", "pkg/bus", "pkg/trace", "pkg/harness",
+	}},
 	{"pkg/host/node", []string{
-		"pkg/algo", "pkg/link", "pkg/bus", "pkg/trace", "pkg/guard", "pkg/harness", "pkg/host/control",
+		"pkg/algo", "pkg/link", "pkg/transport", "pkg/trace", "pkg/guard", "pkg/harness", "pkg/host/control",
 		"internal/clock", "internal/proc", "internal/telemetry",
 	}},
 	{"pkg/host", []string{
@@ -54,16 +57,17 @@ var table = []struct {
 	}},
 	{"pkg/check", []string{"pkg/algo", "pkg/link", "pkg/metric", "pkg/trace", "pkg/harness"}},
 	{"pkg/experiment", []string{
-		"pkg/algo", "pkg/link", "pkg/metric", "pkg/trace", "pkg/harness", "pkg/check", "internal/files",
+		"pkg/algo", "pkg/link", "pkg/transport", "pkg/metric", "pkg/trace", "pkg/harness", "pkg/check", "internal/files",
 	}},
 	{"pkg/results", []string{"pkg/metric", "pkg/trace", "pkg/stats", "internal/files"}},
 	{"pkg/runner", []string{
-		"pkg/algo", "pkg/link", "pkg/bus", "pkg/trace", "pkg/stats", "pkg/guard", "pkg/harness", "pkg/sim", "pkg/host",
+		"pkg/algo", "pkg/link", "pkg/transport", "pkg/bus", "pkg/trace", "pkg/stats", "pkg/guard", "pkg/harness",
+		"pkg/sim", "pkg/host",
 		"pkg/check", "pkg/experiment", "pkg/metric", "pkg/results", "internal/proc",
 	}},
-	{"pkg/compare", []string{"pkg/algo", "pkg/metric", "pkg/stats", "pkg/experiment", "pkg/results"}},
+	{"pkg/compare", []string{"pkg/algo", "pkg/transport", "pkg/metric", "pkg/stats", "pkg/experiment", "pkg/results"}},
 	{"pkg/report", []string{
-		"pkg/algo", "pkg/link", "pkg/trace", "pkg/stats", "pkg/harness", "pkg/check", "pkg/experiment",
+		"pkg/algo", "pkg/link", "pkg/transport", "pkg/trace", "pkg/stats", "pkg/harness", "pkg/check", "pkg/experiment",
 		"pkg/metric", "pkg/results", "pkg/compare", "pkg/report", "internal/files",
 	}},
 	{"pkg/explore", []string{

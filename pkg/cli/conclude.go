@@ -62,7 +62,7 @@ func (o *outcome) failures() (out []string) {
 	for _, t := range o.errors {
 		text := fmt.Sprintf("trial %d could not be run: %s: %s", t.Trial,
 			o.experiment.Cells[t.Cell-1].Algorithm, t.Reason)
-		if o.experiment.Transport == "sim" {
+		if o.experiment.Virtual() {
 			text += fmt.Sprintf("\n  what came before: bench replay %s --trial %d --events",
 				report.Quote(o.dir), t.Trial)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/explore"
 	"github.com/conclave-bench/conclave/pkg/report"
+	"github.com/conclave-bench/conclave/pkg/transport"
 )
 
 // exploreFlags are the flags of bench explore.
@@ -143,7 +144,7 @@ func given(alg *algo.Algorithm, set []string, nodes []int) (map[string]any, erro
 	if len(set) == 0 {
 		return nil, nil
 	}
-	over := experiment.Overrides{Transport: "sim"}
+	over := experiment.Overrides{Transport: transport.Sim.Name}
 	params := map[string]any{}
 	for _, word := range set {
 		word = strings.TrimPrefix(word, "params.")

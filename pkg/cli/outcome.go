@@ -76,7 +76,7 @@ func outcomeOf(e *experiment.Experiment, dir string) (*outcome, error) {
 // whether the machine was the same throughout.
 func (o *outcome) hold() error {
 	e := o.experiment
-	if o.tally.err != nil || len(e.Thresholds) == 0 && e.Transport == "sim" {
+	if o.tally.err != nil || len(e.Thresholds) == 0 && e.Virtual() {
 		return nil
 	}
 	t, err := results.ReadTable(o.dir)

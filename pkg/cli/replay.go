@@ -90,7 +90,7 @@ func (s *streams) replay(path string, number int, f *replayFlags) error {
 		return err
 	}
 	r := &replay{}
-	if e.Transport != "sim" && !f.live {
+	if !e.Virtual() && !f.live {
 		r, err = retrace(e, dir, number)
 	} else {
 		r, err = s.again(e, number, strings.Fields(f.host))
@@ -104,7 +104,7 @@ func (s *streams) replay(path string, number int, f *replayFlags) error {
 	}
 	if len(attempts) > 0 {
 		r.recorded = &attempts[len(attempts)-1]
-		if e.Transport == "sim" {
+		if e.Virtual() {
 			r.differs = r.differences()
 		}
 	}
@@ -113,7 +113,7 @@ func (s *streams) replay(path string, number int, f *replayFlags) error {
 			return err
 		}
 	} else {
-		s.printReplay(r, e.Transport, f.events)
+		s.printReplay(r, e.Virtual(), f.events)
 	}
 	switch {
 	case len(r.differs) > 0:
@@ -184,7 +184,7 @@ func (s *streams) again(e *experiment.Experiment, number int, host []string) (*r
 		}, &r.records)
 		done <- err
 	}()
-	if e.Transport != "sim" {
+	if !e.Virtual() {
 		return r, <-done
 	}
 	select {
@@ -229,7 +229,7 @@ func (r *replay) differences() (out []string) {
 	return out
 }
 
-func (s *streams) printReplay(r *replay, transport string, events bool) {
+func (s *streams) printReplay(r *replay, virtual, events bool) {
 	w := s.out
 	if events {
 		printEvents(w, r.records, r.alg.Codec.Kinds())
@@ -266,7 +266,7 @@ func (s *streams) printReplay(r *replay, transport string, events bool) {
 	switch {
 	case r.recorded == nil:
 		fmt.Fprintln(w, "not recorded: the run, or its cell, ended before this trial")
-	case transport != "sim":
+	case !virtual:
 		fmt.Fprintf(w, "recorded: status %s, %d messages; real nodes are never quite the same\n",
 			r.recorded.Status, r.recorded.Messages)
 	case len(r.differs) == 0:

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/reproduce"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
+	"github.com/conclave-bench/conclave/pkg/transport"
 )
 
 // reproduceFlags are the flags of bench reproduce.
@@ -50,7 +52,7 @@ and 143 interrupted.`,
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.papers, "papers", "configs/papers", "`DIR` of the studies")
-	flags.StringVar(&f.transport, "transport", "sim",
+	flags.StringVar(&f.transport, "transport", transport.Sim.Name,
 		"`sim` for virtual time, or nats for real processes, few of them")
 	flags.StringVar(&f.out, "out", "results", "`DIR` in which each run gets a folder of its own")
 	flags.BoolVar(&f.list, "list", false, "list the studies and run nothing")
@@ -62,13 +64,13 @@ and 143 interrupted.`,
 
 func (s *streams) reproduce(f *reproduceFlags, args []string) error {
 	switch {
-	case f.transport != "sim" && f.transport != "nats":
+	case transport.Of(f.transport) == nil:
 		return usage("bench reproduce: --transport %q, want sim or nats", f.transport)
 	case f.json && f.markdown:
 		return usage("bench reproduce: both --json and --markdown; leave one out")
-	case f.quick && f.transport == "nats":
-		return usage("bench reproduce: --quick with --transport nats: those runs are short already; " +
-			"leave it out")
+	case f.quick && transport.Real(f.transport):
+		return usage("bench reproduce: --quick with --transport %s: those runs are short already; "+
+			"leave it out", f.transport)
 	}
 	names := args
 	if len(names) == 0 {
@@ -105,11 +107,13 @@ func (s *streams) listStudies(f *reproduceFlags, studies []*reproduce.Study) err
 	t.column("on", false)
 	t.column("paper", false)
 	for _, study := range studies {
-		worlds := "sim"
-		if study.Sockets != nil {
-			worlds = "sim, nats"
+		var on []string
+		for _, k := range slices.Backward(transport.Kinds) {
+			if k.Virtual || study.Sockets != nil {
+				on = append(on, k.Name)
+			}
 		}
-		t.add(study.Name, fmt.Sprint(len(study.Statements)), worlds, short(study.Paper))
+		t.add(study.Name, fmt.Sprint(len(study.Statements)), strings.Join(on, ", "), short(study.Paper))
 	}
 	t.write(s.out)
 	return nil
@@ -126,7 +130,7 @@ func (s *streams) runStudies(f *reproduceFlags, studies []*reproduce.Study, name
 	}
 	rows, skipped := 0, []string{}
 	for _, study := range studies {
-		if f.transport == "nats" && study.Sockets == nil {
+		if transport.Real(f.transport) && study.Sockets == nil {
 			if named {
 				return usage("bench reproduce: study %s is too large for real processes; "+
 					"leave out --transport", study.Name)
@@ -172,7 +176,7 @@ func (s *streams) runStudy(ctx context.Context, f *reproduceFlags, study *reprod
 	settings := []string{"transport=" + f.transport}
 	cut := f.quick && study.Quick != nil
 	switch {
-	case f.transport == "nats":
+	case transport.Real(f.transport):
 		settings, cut = append(settings, study.Sockets...), true
 	case cut:
 		settings = append(settings, study.Quick...)

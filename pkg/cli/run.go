@@ -111,7 +111,7 @@ func (s *streams) open(c *cobra.Command, f *runFlags, args []string) (
 		if err != nil {
 			return nil, nil, err
 		}
-		if f.workers > 0 && e.Transport != "sim" {
+		if f.workers > 0 && !e.Virtual() {
 			return nil, nil, usage("--workers with transport %s: real nodes run one trial at a time; "+
 				"leave it out, or add --transport sim", e.Transport)
 		}
@@ -156,8 +156,8 @@ func checkHost(e *experiment.Experiment, host string) error {
 	switch {
 	case host == "":
 		return nil
-	case e.Transport == "sim":
-		return usage("--host with transport sim: a simulation has no nodes; leave it out")
+	case e.Virtual():
+		return usage("--host with transport %s: a simulation has no nodes; leave it out", e.Transport)
 	case e.Bus.URL != "":
 		return usage("--host with bus.url: a host has a bus of its own; leave one of them out")
 	case len(strings.Fields(host)) == 0:

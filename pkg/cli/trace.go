@@ -140,7 +140,7 @@ func (s *streams) traced(path string, number int) (*traced, error) {
 		return r, nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
-	case e.Transport != "sim":
+	case !e.Virtual():
 		return nil, fmt.Errorf("trial %d of %s kept no trace, and real nodes do the same only once: "+
 			"run it with --set trace=all", number, dir)
 	}

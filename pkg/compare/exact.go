@@ -7,12 +7,13 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/transport"
 )
 
 // sameLuck says whether both cells were simulated with one design and the same
 // seeds, so that they can differ only if the program does.
 func sameLuck(p pair) bool {
-	if p.base.Get("transport") != "sim" {
+	if !transport.Virtual(p.base.Get("transport")) {
 		return false
 	}
 	for _, f := range p.base.Design {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
+	"github.com/conclave-bench/conclave/pkg/transport"
 )
 
 // machines warns where times of real processes were taken on different machines, or
@@ -38,7 +39,7 @@ func (r *Report) machines(m *matching, base, new *results.Table) {
 	}
 }
 
-func onNodes(c *results.Cell) bool { return c.Get("transport") == "nats" }
+func onNodes(c *results.Cell) bool { return transport.Real(c.Get("transport")) }
 
 // A load is a metric of what the machine did besides what is measured, of which the
 // runs may differ by at most least.
@@ -122,6 +123,8 @@ func machineDifference(base, new *results.Table) string {
 // measured says whether t has trials on real processes.
 func measured(t *results.Table) bool {
 	return slices.ContainsFunc(t.Trials, func(t results.Trial) bool {
-		return slices.Contains(t.Design, results.Field{Name: "transport", Value: "nats"})
+		return slices.ContainsFunc(t.Design, func(f results.Field) bool {
+			return f.Name == "transport" && transport.Real(f.Value)
+		})
 	})
 }

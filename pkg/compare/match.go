@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/transport"
 )
 
 // A pair is a cell of both runs.
@@ -110,7 +111,7 @@ func (m *matching) index(side string, t *results.Table) (map[string]*results.Cel
 func repeated(c *results.Cell) *results.Trial {
 	seen := map[uint64]bool{}
 	for _, t := range c.Trials {
-		if seen[t.Seed] && c.Get("transport") == "sim" {
+		if seen[t.Seed] && transport.Virtual(c.Get("transport")) {
 			return t
 		}
 		seen[t.Seed] = true

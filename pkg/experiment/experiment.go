@@ -15,6 +15,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/transport"
 )
 
 // The bounds of an experiment.
@@ -80,6 +81,9 @@ type Trial struct {
 	Seed       uint64
 	Plan       harness.Plan // without the token, which is each attempt's own
 }
+
+// Virtual says whether the trials are simulated.
+func (e *Experiment) Virtual() bool { return transport.Virtual(e.Transport) }
 
 // Trials is every trial in the order of execution, if no cell ends before its last
 // repetition.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/transport"
 )
 
 // Generator is what a report's page says it was made by; a program that finds it may
@@ -104,7 +105,11 @@ func (d *Data) WritePage(w io.Writer) error {
 			"style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'",
 			digest(library), digest(script)),
 	}
-	v.Virtual, v.Real = d.has("transport", "sim"), d.has("transport", "nats")
+	for _, k := range transport.Kinds {
+		if d.has("transport", k.Name) {
+			v.Virtual, v.Real = v.Virtual || k.Virtual, v.Real || !k.Virtual
+		}
+	}
 	for _, p := range []string{"election", "mutex"} {
 		if d.has("problem", p) {
 			v.Problems = append(v.Problems, p)

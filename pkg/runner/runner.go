@@ -86,11 +86,7 @@ func Run(ctx context.Context, e *experiment.Experiment, f *results.Folder, o Opt
 	r.schedule = schedule{experiment: e, stopping: r.stopping}
 	err = r.sweepTraces()
 	if first := r.next(); err == nil && len(first) > 0 {
-		if e.Transport == "sim" {
-			err = r.simulate(ctx, first)
-		} else {
-			err = r.host(ctx, first)
-		}
+		err = worldOf(e).run(ctx, r, first)
 	}
 	summary, sumErr := r.conclude()
 	return summary, errors.Join(err, sumErr)

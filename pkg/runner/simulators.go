@@ -16,6 +16,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/guard"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
+	"github.com/conclave-bench/conclave/pkg/transport"
 )
 
 // children says whether simulated trials run in processes of their own.
@@ -28,7 +29,7 @@ func (r *run) work(ctx context.Context, workers int, todo <-chan experiment.Tria
 	if !r.options.children() {
 		for t := range todo {
 			plan := t.Plan
-			plan.Trial = "sim"
+			plan.Trial = transport.Sim.Name
 			o, err := simulateTraced(&plan, keep, dir, t.Number)
 			if err != nil {
 				return err
@@ -157,7 +158,7 @@ func (s *station) send(t *experiment.Trial) {
 		Aloud: s.aloud != nil, Prompt: s.prompt > 0}
 	if !s.known[t.Cell] {
 		plan := t.Plan
-		plan.Trial = "sim"
+		plan.Trial = transport.Sim.Name
 		var err error
 		if o.Plan, err = json.Marshal(&plan); err != nil {
 			panic(err) // plain data: nodes get it so, too

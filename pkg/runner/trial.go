@@ -283,24 +283,6 @@ func Replay(ctx context.Context, e *experiment.Experiment, number int, o Options
 	if found == nil {
 		return v, end, noTrial(number, e.Most())
 	}
-	plan := found.Plan
-	plan.Trial = "replay"
-	var out outcome
-	switch {
-	case e.Transport != "sim":
-		m, _, err := newMachine(ctx, e, o, host.MachineConfig{
-			Nodes: plan.Nodes, Run: "replay", Pause: plan.LongestPause(),
-		})
-		if err != nil {
-			return v, end, err
-		}
-		defer m.Close()
-		out, err = hosted(ctx, m, &plan, sink)
-		return out.verdict, out.end, err
-	case o.children():
-		out, err = o.replay(ctx, found, sink)
-	default:
-		out, err = simulated(&plan, sink)
-	}
+	out, err := worldOf(e).replay(ctx, e, found, &o, sink)
 	return out.verdict, out.end, err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/report"
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/transport"
 )
 
 // gobench writes the format of Go's benchmarks (golang.org/design/14313): a line
@@ -78,7 +79,7 @@ func (s *selection) benchmark(c *results.Cell) string {
 	return fmt.Sprintf("%s-%d", text, procs)
 }
 
-func simulated(c *results.Cell) bool { return c.Get("transport") == "sim" }
+func simulated(c *results.Cell) bool { return transport.Virtual(c.Get("transport")) }
 
 // values are the observations of a trial, each with its unit.
 func (s *selection) values(t *results.Trial) string {

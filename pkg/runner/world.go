@@ -1,0 +1,70 @@
+package runner
+
+import (
+	"context"
+
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/host"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// A world is where trials run: what a transport that simulates needs of a runner, or one
+// with real processes.
+type world interface {
+	// run executes what the folder of r does not hold yet, todo first.
+	run(ctx context.Context, r *run, todo []experiment.Trial) error
+	// replay runs a trial again, and hands its records to sink.
+	replay(ctx context.Context, e *experiment.Experiment, t *experiment.Trial, o *Options,
+		sink trace.Sink) (outcome, error)
+}
+
+func worldOf(e *experiment.Experiment) world {
+	if e.Virtual() {
+		return simulation{}
+	}
+	return realTime{}
+}
+
+// simulation is virtual time: trials side by side, in processes of their own if they can be
+// had.
+type simulation struct{}
+
+func (simulation) run(ctx context.Context, r *run, todo []experiment.Trial) error {
+	return r.simulate(ctx, todo)
+}
+
+func (simulation) replay(ctx context.Context, _ *experiment.Experiment, t *experiment.Trial, o *Options,
+	sink trace.Sink) (outcome, error) {
+	if o.children() {
+		return o.replay(ctx, t, sink)
+	}
+	plan := replayed(t)
+	return simulated(&plan, sink)
+}
+
+// realTime is real processes: one trial at a time, on a machine.
+type realTime struct{}
+
+func (realTime) run(ctx context.Context, r *run, todo []experiment.Trial) error {
+	return r.host(ctx, todo)
+}
+
+func (realTime) replay(ctx context.Context, e *experiment.Experiment, t *experiment.Trial, o *Options,
+	sink trace.Sink) (outcome, error) {
+	plan := replayed(t)
+	m, _, err := newMachine(ctx, e, *o, host.MachineConfig{
+		Nodes: plan.Nodes, Run: plan.Trial, Pause: plan.LongestPause(),
+	})
+	if err != nil {
+		return outcome{}, err
+	}
+	defer m.Close()
+	return hosted(ctx, m, &plan, sink)
+}
+
+func replayed(t *experiment.Trial) harness.Plan {
+	plan := t.Plan
+	plan.Trial = "replay"
+	return plan
+}

@@ -1,0 +1,56 @@
+package transport
+
+import "slices"
+
+// A Kind declares one transport: all that anybody has to know of it.
+type Kind struct {
+	Name, Doc string
+	// Virtual: time is simulated. Counts are exact, the same seed gives the same trial
+	// to the last event, and trials run side by side. Otherwise processes are real, and
+	// trials run one after the other.
+	Virtual bool
+	// MaxNodes is how many processes a trial may have; 0: as many as an experiment may.
+	MaxNodes int
+	// Server says that a server elsewhere can carry the messages: the keys of bus.
+	Server bool
+}
+
+// NATS is real processes that exchange messages over a NATS server. The server and the
+// process table of one machine bear no more of them.
+var NATS = Kind{Name: "nats", Doc: "real processes on a message bus", MaxNodes: 1000, Server: true}
+
+// Sim is the simulator.
+var Sim = Kind{Name: "sim", Doc: "virtual time", Virtual: true}
+
+// Kinds is every transport, the default one first.
+var Kinds = []*Kind{&NATS, &Sim}
+
+// Of is the transport of a name; nil if there is none.
+func Of(name string) *Kind {
+	i := slices.IndexFunc(Kinds, func(k *Kind) bool { return k.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return Kinds[i]
+}
+
+// Virtual says whether a transport of such a name simulates.
+func Virtual(name string) bool {
+	k := Of(name)
+	return k != nil && k.Virtual
+}
+
+// Real says whether a transport of such a name has real processes.
+func Real(name string) bool {
+	k := Of(name)
+	return k != nil && !k.Virtual
+}
+
+// Names are those of Kinds.
+func Names() []string {
+	names := make([]string, len(Kinds))
+	for i, k := range Kinds {
+		names[i] = k.Name
+	}
+	return names
+}
