@@ -15,15 +15,15 @@ import (
 // tables of the run are there.
 type sheet struct {
 	name string
-	file pending
+	file draft
 	sum  hash.Hash
 	buf  *bufio.Writer
 	csv  *csv.Writer
 	row  []string // reused
 }
 
-func newSheet(path, name string, header []string) (*sheet, error) {
-	file, err := newPending(path)
+func newSheet(to store, name string, header []string) (*sheet, error) {
+	file, err := to.create(name)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (f *Folder) derive() (_ *tables, err error) {
 		{&t.messages, MessagesFile, messageColumns},
 		{&t.summary, SummaryFile, slices.Concat(h.Design, figures)},
 	} {
-		if *s.to, err = newSheet(f.path(s.name), s.name, s.header); err != nil {
+		if *s.to, err = newSheet(f.files, s.name, s.header); err != nil {
 			return nil, err
 		}
 	}

@@ -62,7 +62,7 @@ func TestFullDiskUnderTheJournal(t *testing.T) {
 
 func TestFullDiskUnderATable(t *testing.T) {
 	t.Parallel()
-	s, err := newSheet(filepath.Join(t.TempDir(), TrialsFile), TrialsFile, identity)
+	s, err := newSheet(&disk{t.TempDir()}, TrialsFile, identity)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,16 +19,19 @@ import (
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
-// A Folder is a run's folder, open for writing and locked for this process. Its
-// methods may be called from several goroutines.
+// A Folder is a run's folder, open for writing and locked for this process; or a run
+// whose files are in memory alone: see InMemory. Its methods may be called from several
+// goroutines.
 type Folder struct {
-	mu     sync.Mutex
-	dir    string
-	lock   *flock.Flock
-	log    *journal
-	notes  []string
-	failed error // of an append: what the disk holds after it is not known
-	now    func() time.Time
+	mu       sync.Mutex
+	dir      string // "": in memory
+	files    store
+	lock     *flock.Flock
+	log      *journal
+	notes    []string
+	manifest *Manifest // that Finish wrote last
+	failed   error     // of an append: what the disk holds after it is not known
+	now      func() time.Time
 }
 
 // Create begins a run: a new folder root/<name>/<run id> with the resolved
@@ -40,9 +42,7 @@ func Create(root string, h Header, config []byte) (*Folder, error) {
 	if err := h.check(); err != nil {
 		return nil, fmt.Errorf("results folder: %w", err)
 	}
-	h.Schema, h.Started = Schema, time.Now().UTC()
-	h.Config, h.Binary, h.Machine = digest(config), binaryDigest(), thisMachine()
-	h.Load = loadAverage()
+	h.begin(config)
 	experiment := filepath.Join(root, h.Name)
 	if err := free(experiment); err != nil {
 		return nil, fmt.Errorf("results folder: %w", err)
@@ -64,6 +64,37 @@ func Create(root string, h Header, config []byte) (*Folder, error) {
 	return f, nil
 }
 
+// begin fills in what a header says of now and here.
+func (h *Header) begin(config []byte) {
+	h.Schema, h.Started = Schema, time.Now().UTC()
+	h.Config, h.Binary, h.Machine = digest(config), binaryDigest(), thisMachine()
+	h.Load = loadAverage()
+}
+
+// InMemory begins a run like Create, but on no disk: its files are there for File, and
+// are gone with the Folder. All else is the same, to the last byte of the tables.
+func InMemory(h Header, config []byte) (*Folder, error) {
+	if err := h.check(); err != nil {
+		return nil, fmt.Errorf("results: %w", err)
+	}
+	h.begin(config)
+	h.Run = runID(h.Started)
+	m := &memory{files: map[string][]byte{ConfigFile: bytes.Clone(config)}}
+	f := &Folder{files: m, now: time.Now}
+	f.log = &journal{file: memoryLog{m}, header: h, last: map[int]slot{}}
+	return f, f.head()
+}
+
+// head writes the header.
+func (f *Folder) head() error {
+	b, err := json.Marshal(f.log.header)
+	if err != nil {
+		return err
+	}
+	_, err = f.write([]entry{{Header: b}})
+	return err
+}
+
 func begin(dir string, h Header, config []byte) (_ *Folder, err error) {
 	f := &Folder{dir: dir, now: time.Now}
 	if f.lock, err = lock(dir); err != nil {
@@ -81,12 +112,9 @@ func begin(dir string, h Header, config []byte) (_ *Folder, err error) {
 	if err != nil {
 		return nil, err
 	}
+	f.files = &disk{dir}
 	f.log = &journal{file: file, header: h, last: map[int]slot{}}
-	b, err := json.Marshal(h)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := f.write([]entry{{Header: b}}); err != nil {
+	if err := f.head(); err != nil {
 		return nil, err
 	}
 	experiment := filepath.Dir(dir)
@@ -132,7 +160,7 @@ func Open(path string, r Resume) (_ *Folder, err error) {
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	f.log = log
+	f.files, f.log = &disk{dir}, log
 	if err := f.refuse(r, w.config); err != nil {
 		return nil, fmt.Errorf("resume: %s: %w", dir, err)
 	}
@@ -203,7 +231,7 @@ func (f *Folder) repair() error {
 	return nil
 }
 
-// Dir returns the path of the folder.
+// Dir returns the path of the folder; "" for a run in memory.
 func (f *Folder) Dir() string { return f.dir }
 
 // Notes are what Open found, each a sentence. The manifest has them, too.
@@ -311,7 +339,7 @@ func (f *Folder) write(entries []entry) ([]position, error) {
 		buf = appendLine(buf, b)
 		at[i] = position{t.end + int64(start), int64(len(buf) - start)}
 	}
-	if err := f.present(); err != nil {
+	if err := f.files.present(f.log.file); err != nil {
 		return nil, err
 	}
 	if _, err := f.log.file.WriteAt(buf, t.end); err != nil {
@@ -323,23 +351,6 @@ func (f *Folder) write(entries []entry) ([]position, error) {
 	t.lines += len(entries)
 	t.end += int64(len(buf))
 	return at, nil
-}
-
-// present says whether the journal still has its name: a file that was removed
-// can be written for as long as it is open, and is lost afterwards.
-func (f *Folder) present() error {
-	open, err := f.log.file.Stat()
-	if err != nil {
-		return err
-	}
-	named, err := os.Stat(f.path(JournalFile))
-	if err == nil && !os.SameFile(open, named) {
-		err = fs.ErrNotExist
-	}
-	if err != nil {
-		return &fs.PathError{Op: "find", Path: f.path(JournalFile), Err: errVanished}
-	}
-	return nil
 }
 
 // Close gives the folder back. It writes nothing: Append has, and what it was

@@ -200,7 +200,7 @@ func otherBinary(t *testing.T, f *Folder) {
 	h := f.Header()
 	h.Binary = digest(nil)
 	write(t, f.path(JournalFile), "")
-	g := &Folder{dir: f.dir, log: &journal{file: f.log.file}}
+	g := &Folder{dir: f.dir, files: f.files, log: &journal{file: f.log.file}}
 	if _, err := g.write([]entry{{Header: mustJSON(t, h)}}); err != nil {
 		t.Fatal(err)
 	}

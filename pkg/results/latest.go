@@ -26,16 +26,19 @@ func makeRun(experiment string, at time.Time) (string, error) {
 	if err := os.MkdirAll(experiment, 0o755); err != nil {
 		return "", err
 	}
-	id := at.UTC().Format("20060102-150405")
+	id := runID(at)
 	for n := 2; ; n++ {
 		dir := filepath.Join(experiment, id)
 		err := os.Mkdir(dir, 0o755)
 		if err == nil || !errors.Is(err, fs.ErrExist) || n > 10_000 {
 			return dir, err
 		}
-		id = at.UTC().Format("20060102-150405") + "-" + strconv.Itoa(n)
+		id = runID(at) + "-" + strconv.Itoa(n)
 	}
 }
+
+// runID is what a run is called that begins at that time.
+func runID(at time.Time) string { return at.UTC().Format("20060102-150405") }
 
 // runRule is what the ids of runs look like.
 var runRule = lazy(`^[0-9]{8}-[0-9]{6}(-[0-9]+)?$`)
@@ -144,9 +147,5 @@ func writeFile(path string, b []byte) error {
 	if err != nil {
 		return err
 	}
-	defer p.discard()
-	if _, err := p.Write(b); err != nil {
-		return err
-	}
-	return p.publish()
+	return put(p, b)
 }

@@ -3,7 +3,9 @@ package results
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,7 +22,7 @@ type Outcome struct {
 // A journal is the index of a journal file: where the last attempt at each
 // trial stands. The trials themselves stay on disk, for they may be many.
 type journal struct {
-	file   *os.File
+	file   logFile
 	header Header
 	tail   tail
 	last   map[int]slot
@@ -168,10 +170,7 @@ func EachTrial(path string, visit func(*Trial) error) error {
 func ReadAttempts(path string, trial int) ([]Trial, error) {
 	var all []Trial
 	err := reading(path, func(j *journal) error {
-		if _, err := j.file.Seek(0, 0); err != nil {
-			return err
-		}
-		_, err := scan(j.file, func(e *entry, _ position) error {
+		_, err := scan(io.NewSectionReader(j.file, 0, math.MaxInt64), func(e *entry, _ position) error {
 			var r record
 			if e.Trial == nil {
 				return nil
@@ -188,4 +187,42 @@ func ReadAttempts(path string, trial int) ([]Trial, error) {
 		return err
 	})
 	return all, err
+}
+
+// EachTrial hands the last attempt at every trial that the run has so far to visit, in
+// order of the trials, and stops at its first error. Visit must not use f.
+func (f *Folder) EachTrial(visit func(*Trial) error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.log.file == nil {
+		return f.failed
+	}
+	return f.log.each(visit)
+}
+
+// Table is the run so far as an analysis sees it: what ReadTable returns once it is
+// finished.
+func (f *Folder) Table() (*Table, error) {
+	h := f.Header()
+	t := &Table{Path: f.dir, Name: h.Name, Design: h.Design, Metrics: declared(h.Metrics),
+		Undeclared: undeclared(h.Metrics), Header: &h}
+	var err error
+	if t.Config, err = f.files.read(ConfigFile, mostConfig); err != nil {
+		return nil, fault("configuration", err)
+	}
+	err = f.EachTrial(t.add)
+	f.mu.Lock()
+	t.Manifest = f.manifest
+	f.mu.Unlock()
+	return t, err
+}
+
+// File is the content of one of the run's files, by its name: TrialsFile and the other
+// tables are those that Finish wrote last. The error is fs.ErrNotExist if it wrote none.
+func (f *Folder) File(name string) ([]byte, error) {
+	b, err := f.files.read(name, mostTrace)
+	if err != nil {
+		return nil, fault("results", err)
+	}
+	return b, nil
 }

@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strconv"
@@ -176,7 +173,7 @@ func (f *Folder) Finish(end End) (*Manifest, error) {
 	if f.log.file == nil {
 		return nil, f.failed
 	}
-	if err := f.present(); err != nil {
+	if err := f.files.present(f.log.file); err != nil {
 		return nil, fault("results folder", err)
 	}
 	t, err := f.derive()
@@ -184,7 +181,7 @@ func (f *Folder) Finish(end End) (*Manifest, error) {
 		return nil, fault("tables", err)
 	}
 	defer t.discard()
-	m, err := f.manifest(end, t)
+	m, err := f.describe(end, t)
 	if err != nil {
 		return nil, fault("manifest", err)
 	}
@@ -197,16 +194,22 @@ func (f *Folder) Finish(end End) (*Manifest, error) {
 			return nil, fault("tables", err)
 		}
 	}
-	if err := writeFile(f.path(ManifestFile), b); err != nil {
+	d, err := f.files.create(ManifestFile)
+	if err == nil {
+		err = put(d, b)
+	}
+	if err != nil {
 		return nil, fault("manifest", err)
 	}
-	if err := syncDir(f.dir); err != nil {
+	if err := f.files.settle(); err != nil {
 		return nil, fault("results folder", err)
 	}
+	f.manifest = m
 	return m, nil
 }
 
-func (f *Folder) manifest(end End, t *tables) (*Manifest, error) {
+// describe makes the manifest.
+func (f *Folder) describe(end End, t *tables) (*Manifest, error) {
 	h := &f.log.header
 	m := &Manifest{
 		Schema: Schema, Name: h.Name, Run: h.Run, Planned: h.Planned,
@@ -249,18 +252,12 @@ func (f *Folder) digests(t *tables) (map[string]string, error) {
 	for _, s := range t.all() {
 		sums[s.name] = s.digest()
 	}
-	names := []string{ConfigFile, JournalFile}
-	traces, err := os.ReadDir(f.path(TracesDir))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	names, err := f.files.traces()
+	if err != nil {
 		return nil, err
 	}
-	for _, e := range traces {
-		if _, ok := traceOf(TracesDir + "/" + e.Name()); ok && e.Type().IsRegular() {
-			names = append(names, TracesDir+"/"+e.Name())
-		}
-	}
-	for _, name := range names {
-		if sums[name], err = fileDigest(f.path(filepath.FromSlash(name))); err != nil {
+	for _, name := range append(names, ConfigFile, JournalFile) {
+		if sums[name], err = f.files.digest(name); err != nil {
 			return nil, err
 		}
 	}

@@ -1,5 +1,5 @@
 // Package results keeps a run on disk: a folder whose journal is the truth, and
-// the tables that are derived from it. It does not run, judge or compare
+// the tables that are derived from it; or all of that in memory. It does not run, judge or compare
 // anything; docs/results.md describes every file and column.
 //
 // Its promises: a trial that Append has accepted survives the death of the

@@ -72,14 +72,14 @@ func ReadTable(path string) (*Table, error) {
 	}
 	t.Design, t.Trials = w.header.Design, nil
 	t.Metrics, t.Undeclared = declared(w.header.Metrics), undeclared(w.header.Metrics)
-	err = w.reading(func(j *journal) error {
-		return j.each(func(trial *Trial) error {
-			trial.Ops = nil
-			t.Trials = append(t.Trials, *trial)
-			return nil
-		})
-	})
-	return t, err
+	return t, w.reading(func(j *journal) error { return j.each(t.add) })
+}
+
+// add takes in a trial, without its operations.
+func (t *Table) add(trial *Trial) error {
+	trial.Ops = nil
+	t.Trials = append(t.Trials, *trial)
+	return nil
 }
 
 func timedOut(t Trial) bool { return t.Status == Timeout }

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -66,8 +65,11 @@ const (
 	detectionPlane = "detection"
 )
 
+// traceName is what the trace of a trial is called in the manifest.
+func traceName(trial int) string { return TracesDir + "/trial-" + strconv.Itoa(trial) + ".ndjson" }
+
 func tracePath(dir string, trial int) string {
-	return filepath.Join(dir, TracesDir, "trial-"+strconv.Itoa(trial)+".ndjson")
+	return filepath.Join(dir, filepath.FromSlash(traceName(trial)))
 }
 
 // isMessage says whether records of type t are about a message.
@@ -76,7 +78,7 @@ func isMessage(t trace.Type) bool { return t >= trace.Send && t <= trace.Undeliv
 // A TraceWriter puts a trace on disk while its trial runs, so that it may be larger
 // than the memory. It is a trace.Sink. End it with Commit or Discard.
 type TraceWriter struct {
-	file  pending
+	file  draft
 	out   *bufio.Writer
 	lines *json.Encoder
 	trial int
@@ -88,11 +90,35 @@ type TraceWriter struct {
 // NewTrace begins the trace of an attempt at a trial of the run in dir, out of the way
 // of that of an earlier attempt.
 func NewTrace(dir string, trial, attempt int, kinds []string) (*TraceWriter, error) {
-	// Mkdir, not MkdirAll: a run whose folder vanished must not come back.
-	if err := os.Mkdir(filepath.Join(dir, TracesDir), 0o755); err != nil && !os.IsExist(err) {
-		return nil, fault("trace", err)
+	return newTrace(&disk{dir}, trial, attempt, kinds)
+}
+
+// NewTrace begins the trace of an attempt at a trial, likewise.
+func (f *Folder) NewTrace(trial, attempt int, kinds []string) (*TraceWriter, error) {
+	return newTrace(f.files, trial, attempt, kinds)
+}
+
+// DropTrace removes the trace of a trial, if it is that of an attempt.
+func (f *Folder) DropTrace(trial, attempt int) error {
+	old, err := f.ReadTrace(trial)
+	if err != nil || old.Attempt != attempt {
+		return nil
 	}
-	file, err := newPending(tracePath(dir, trial))
+	return notMeant(f.files.remove(traceName(trial)))
+}
+
+// SweepTraces removes the halves of traces that a run left that was killed.
+func (f *Folder) SweepTraces() error { return notMeant(f.files.sweep()) }
+
+func notMeant(err error) error {
+	if err != nil {
+		return fmt.Errorf("remove a trace that is no longer meant: %w", err)
+	}
+	return nil
+}
+
+func newTrace(to store, trial, attempt int, kinds []string) (*TraceWriter, error) {
+	file, err := to.create(traceName(trial))
 	if err != nil {
 		return nil, fault("trace", err)
 	}
@@ -170,11 +196,11 @@ func ReadTrace(path string, trial int) (*Trace, error) {
 	if err := w.trace(trial); err != nil {
 		return nil, fmt.Errorf("trace: %w", err)
 	}
-	return readTrace(w.dir, trial)
+	return readTrace(&disk{w.dir}, w.dir, trial)
 }
 
 // ReadTrace returns the trace of a trial as it lies in the folder, of whatever attempt.
-func (f *Folder) ReadTrace(trial int) (*Trace, error) { return readTrace(f.dir, trial) }
+func (f *Folder) ReadTrace(trial int) (*Trace, error) { return readTrace(f.files, f.dir, trial) }
 
 // trace holds the trace of a trial against the manifest, if that is of the journal.
 func (w *whole) trace(trial int) error {
@@ -201,15 +227,14 @@ func traceOf(name string) (trial int, ok bool) {
 	return trial, isTrace && isFile && err == nil && strconv.Itoa(trial) == number
 }
 
-func readTrace(dir string, trial int) (*Trace, error) {
-	name := tracePath(dir, trial)
-	b, err := files.Read(name, mostTrace)
+func readTrace(from store, dir string, trial int) (*Trace, error) {
+	b, err := from.read(traceName(trial), mostTrace)
 	if err != nil {
 		return nil, fault("trace", err)
 	}
 	t, err := parseTrace(b)
 	if err != nil {
-		return nil, fmt.Errorf("trace: %s: %w", name, err)
+		return nil, fmt.Errorf("trace: %s: %w", tracePath(dir, trial), err)
 	}
 	return t, nil
 }

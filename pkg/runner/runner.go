@@ -73,18 +73,44 @@ func Header(e *experiment.Experiment, argv []string) results.Header {
 	return h
 }
 
-// Run executes what the folder does not hold yet. When ctx ends, what is
+// A Store takes in what comes of a run: a *results.Folder on disk or in memory, or what
+// passes it on. Its methods may be called from several goroutines.
+type Store interface {
+	Header() results.Header
+	// Dir is the folder for processes of their own to put traces into; "": there is none.
+	Dir() string
+	// Done are the trials that need no further attempt, Attempts how many one has had.
+	Done() map[int]results.Outcome
+	Attempts(trial int) int
+	EachTrial(visit func(*results.Trial) error) error
+	// AppendGroup keeps attempts: a trial that it has accepted is not run again.
+	AppendGroup(trials []results.Trial) error
+	NewTrace(trial, attempt int, kinds []string) (*results.TraceWriter, error)
+	DropTrace(trial, attempt int) error
+	SweepTraces() error
+	Finish(end results.End) (*results.Manifest, error)
+}
+
+var _ Store = (*results.Folder)(nil)
+
+// Run executes what the store does not hold yet. When ctx ends, what is
 // finished is kept and the error is ctx's cause.
-func Run(ctx context.Context, e *experiment.Experiment, f *results.Folder, o Options) (
+func Run(ctx context.Context, e *experiment.Experiment, f Store, o Options) (
 	Summary, error) {
-	r := &run{experiment: e, folder: f, options: o, begun: time.Now(), done: f.Done()}
+	if f.Dir() == "" && e.Trace != "none" && e.Transport == "sim" && o.children() {
+		return Summary{}, errors.New("a run in memory keeps no traces of trials that other processes " +
+			"simulate: set trace: none, or leave SimArgs out")
+	}
+	r := &run{experiment: e, store: f, options: o, begun: time.Now(), done: f.Done(),
+		stopping: NewStopping(e)}
 	r.before = len(r.done)
-	var err error
-	if r.stopping, err = ReadStopping(e, f.Dir()); err != nil {
-		return Summary{}, err
+	if e.Until != nil {
+		if err := f.EachTrial(ofCells(e, f.Dir(), r.stopping.Add)); err != nil {
+			return Summary{}, err
+		}
 	}
 	r.schedule = schedule{experiment: e, stopping: r.stopping}
-	err = r.sweepTraces()
+	err := f.SweepTraces()
 	if first := r.next(); err == nil && len(first) > 0 {
 		err = worldOf(e).run(ctx, r, first)
 	}
@@ -95,7 +121,7 @@ func Run(ctx context.Context, e *experiment.Experiment, f *results.Folder, o Opt
 // A run is one execution of a plan.
 type run struct {
 	experiment *experiment.Experiment
-	folder     *results.Folder
+	store      Store
 	options    Options
 	done       map[int]results.Outcome // before this execution
 	before     int                     // how many of them
@@ -166,7 +192,7 @@ func (r *run) conclude() (Summary, error) {
 		s.Notes = append(s.Notes, note)
 	}
 	s.Notes = append(s.Notes, r.experiment.Notes...)
-	manifest, err := r.folder.Finish(results.End{Bus: r.bus, Host: r.site, Notes: s.Notes,
+	manifest, err := r.store.Finish(results.End{Bus: r.bus, Host: r.site, Notes: s.Notes,
 		Planned: r.stopping.Planned(), Stopping: r.stopping.Record()})
 	if err != nil {
 		return s, err
@@ -183,7 +209,7 @@ func (r *run) host(ctx context.Context, todo []experiment.Trial) error {
 	}
 	token := fmt.Sprintf("%x", time.Now().UnixNano()&0xffffffff)
 	machine, site, err := newMachine(ctx, r.experiment, r.options, host.MachineConfig{
-		Nodes: most, Run: r.folder.Header().Run + "-" + token, Pause: pause,
+		Nodes: most, Run: r.store.Header().Run + "-" + token, Pause: pause,
 	})
 	if err != nil {
 		return err
@@ -208,7 +234,7 @@ func (r *run) host(ctx context.Context, todo []experiment.Trial) error {
 // attempts runs t until an attempt is valid or the retries are used up.
 func (r *run) attempts(ctx context.Context, m machine, t experiment.Trial,
 	token string) error {
-	for attempt := r.folder.Attempts(t.Number) + 1; ; attempt++ {
+	for attempt := r.store.Attempts(t.Number) + 1; ; attempt++ {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -223,7 +249,7 @@ func (r *run) attempts(ctx context.Context, m machine, t experiment.Trial,
 		}
 		r.inTrials += time.Since(begun)
 		row := r.row(t, attempt, o)
-		if err := r.folder.Append(row); err != nil {
+		if err := r.store.AppendGroup([]results.Trial{row}); err != nil {
 			return err
 		}
 		final := row.Status != results.Invalid || attempt > r.experiment.Retries

@@ -160,7 +160,7 @@ func (s *simulator) obey(o *order) (*answer, error) {
 			_ = s.say(&answer{Record: r}, true) // it fails when the runner has gone
 		}))
 	} else {
-		out, err = simulateTraced(&p, o.Keep, o.Dir, o.Trial)
+		out, err = simulateTraced(&p, o.Keep, folder(o.Dir), o.Trial)
 	}
 	if err != nil {
 		return nil, err

@@ -25,12 +25,11 @@ func (o *Options) children() bool { return len(o.SimArgs) > 0 && proc.CanSpawn()
 // work simulates trials until there are no more, and hands each outcome to emit.
 func (r *run) work(ctx context.Context, workers int, todo <-chan experiment.Trial,
 	emit func(experiment.Trial, outcome)) error {
-	keep, dir := r.experiment.Trace, r.folder.Dir()
 	if !r.options.children() {
 		for t := range todo {
 			plan := t.Plan
 			plan.Trial = transport.Sim.Name
-			o, err := simulateTraced(&plan, keep, dir, t.Number)
+			o, err := simulateTraced(&plan, r.experiment.Trace, r.store, t.Number)
 			if err != nil {
 				return err
 			}
@@ -40,7 +39,7 @@ func (r *run) work(ctx context.Context, workers int, todo <-chan experiment.Tria
 	}
 	s := newStation(ctx, &r.options, guard.Share(workers))
 	defer s.close()
-	s.keep, s.dir = keep, dir
+	s.keep, s.dir = r.experiment.Trace, r.store.Dir()
 	for {
 		s.take(todo)
 		if len(s.waiting) == 0 {

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -56,14 +57,21 @@ func ReadStopping(e *experiment.Experiment, dir string) (*Stopping, error) {
 // EachTrial hands the trials of a run of e to visit, as results.EachTrial does. One of
 // a cell that e does not have is an error.
 func EachTrial(e *experiment.Experiment, dir string, visit func(*results.Trial)) error {
-	return results.EachTrial(dir, func(t *results.Trial) error {
+	return results.EachTrial(dir, ofCells(e, dir, visit))
+}
+
+// ofCells visits trials of the cells of e; one of another is an error, which says where
+// it was.
+func ofCells(e *experiment.Experiment, where string,
+	visit func(*results.Trial)) func(*results.Trial) error {
+	return func(t *results.Trial) error {
 		if t.Cell < 1 || t.Cell > len(e.Cells) {
-			return fmt.Errorf("%s: trial %d is of cell %d, but the run has %d cells", dir, t.Trial, t.Cell,
-				len(e.Cells))
+			return fmt.Errorf("%s: trial %d is of cell %d, but the run has %d cells", cmp.Or(where, "results"),
+				t.Trial, t.Cell, len(e.Cells))
 		}
 		visit(t)
 		return nil
-	})
+	}
 }
 
 // Add takes in the last attempt at a trial. One that will be repeated says nothing.

@@ -1,13 +1,6 @@
 package runner
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
-
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -26,7 +19,7 @@ func (r *run) traced(t experiment.Trial, attempt int,
 	if r.experiment.Trace == "none" {
 		return run(nil)
 	}
-	w, err := newTrace(r.folder.Dir(), t.Number, attempt, t.Plan.Algorithm)
+	w, err := newTrace(r.store, t.Number, attempt, t.Plan.Algorithm)
 	if err != nil {
 		return o, err
 	}
@@ -37,29 +30,40 @@ func (r *run) traced(t experiment.Trial, attempt int,
 	if w.Len() > 0 && (r.experiment.Trace == "all" || o.verdict.Status != check.OK) {
 		return o, w.Commit()
 	}
-	return o, r.dropTrace(t.Number, attempt)
+	return o, r.store.DropTrace(t.Number, attempt)
+}
+
+// tracer is where traces begin: a Store, or the folder of one.
+type tracer interface {
+	NewTrace(trial, attempt int, kinds []string) (*results.TraceWriter, error)
+}
+
+// folder is the folder of a run that another process writes.
+type folder string
+
+func (dir folder) NewTrace(trial, attempt int, kinds []string) (*results.TraceWriter, error) {
+	return results.NewTrace(string(dir), trial, attempt, kinds)
 }
 
 // newTrace begins a trace, with the names of the algorithm's messages.
-func newTrace(dir string, trial, attempt int, algorithm string) (*results.TraceWriter, error) {
+func newTrace(to tracer, trial, attempt int, algorithm string) (*results.TraceWriter, error) {
 	alg, err := algo.Lookup(algorithm)
 	if err != nil {
 		return nil, err
 	}
-	return results.NewTrace(dir, trial, attempt, alg.Codec.Kinds())
+	return to.NewTrace(trial, attempt, alg.Codec.Kinds())
 }
 
-// simulateTraced simulates a trial and keeps its records in the folder dir, where that
-// was asked for. A trace of failures costs nothing until there is one: the trial is
+// simulateTraced simulates a trial and has its records kept, where that was asked for. A trace of failures costs nothing until there is one: the trial is
 // then run again, and is the same.
-func simulateTraced(p *harness.Plan, keep, dir string, trial int) (o outcome, err error) {
+func simulateTraced(p *harness.Plan, keep string, to tracer, trial int) (o outcome, err error) {
 	if keep != "all" {
 		o, err = simulated(p, nil)
 		if err != nil || keep == "none" || o.verdict.Status == check.OK {
 			return o, err
 		}
 	}
-	w, err := newTrace(dir, trial, 1, p.Algorithm)
+	w, err := newTrace(to, trial, 1, p.Algorithm)
 	if err != nil {
 		return o, err
 	}
@@ -68,36 +72,4 @@ func simulateTraced(p *harness.Plan, keep, dir string, trial int) (o outcome, er
 		return o, err
 	}
 	return o, w.Commit()
-}
-
-// dropTrace removes the trace of an attempt that was never recorded. The trace of
-// an earlier attempt stays.
-func (r *run) dropTrace(trial, attempt int) error {
-	old, err := r.folder.ReadTrace(trial)
-	if err != nil || old.Attempt != attempt {
-		return nil
-	}
-	return removeTrace(r.folder.Dir(), fmt.Sprintf("trial-%d.ndjson", trial))
-}
-
-// sweepTraces removes the halves of traces that a run left that was killed.
-func (r *run) sweepTraces() error {
-	entries, err := os.ReadDir(filepath.Join(r.folder.Dir(), results.TracesDir))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") {
-			err = errors.Join(err, removeTrace(r.folder.Dir(), e.Name()))
-		}
-	}
-	return err
-}
-
-func removeTrace(dir, name string) error {
-	err := os.Remove(filepath.Join(dir, results.TracesDir, name))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove a trace that is no longer meant: %w", err)
-	}
-	return nil
 }

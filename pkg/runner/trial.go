@@ -188,7 +188,7 @@ func (r *run) commit(group []finished) error {
 	for i := range group {
 		rows[i] = group[i].row
 	}
-	if err := r.folder.AppendGroup(rows); err != nil {
+	if err := r.store.AppendGroup(rows); err != nil {
 		return err
 	}
 	for i := range group {
