@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -31,6 +32,10 @@ func worldOf(e *experiment.Experiment) world {
 type simulation struct{}
 
 func (simulation) run(ctx context.Context, r *run, todo []experiment.Trial) error {
+	if r.store.Dir() == "" && r.experiment.Trace != "none" && r.options.children() {
+		return errors.New("a run in memory keeps no traces of trials that other processes simulate: " +
+			"set trace: none, or leave SimArgs out")
+	}
 	return r.simulate(ctx, todo)
 }
 
