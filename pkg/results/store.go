@@ -150,7 +150,8 @@ func (m *memory) read(name string, most int64) ([]byte, error) {
 	case !ok:
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	case int64(len(b)) > most:
-		return nil, &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("larger than %d MiB", most/files.MiB)}
+		return nil, &fs.PathError{Op: "read", Path: name,
+			Err: fmt.Errorf("larger than %d MiB", most/files.MiB)}
 	}
 	return bytes.Clone(b), nil
 }

@@ -66,8 +66,8 @@ func ofCells(e *experiment.Experiment, where string,
 	visit func(*results.Trial)) func(*results.Trial) error {
 	return func(t *results.Trial) error {
 		if t.Cell < 1 || t.Cell > len(e.Cells) {
-			return fmt.Errorf("%s: trial %d is of cell %d, but the run has %d cells", cmp.Or(where, "results"),
-				t.Trial, t.Cell, len(e.Cells))
+			return fmt.Errorf("%s: trial %d is of cell %d, but the run has %d cells",
+				cmp.Or(where, "results"), t.Trial, t.Cell, len(e.Cells))
 		}
 		visit(t)
 		return nil

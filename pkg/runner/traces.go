@@ -54,8 +54,9 @@ func newTrace(to tracer, trial, attempt int, algorithm string) (*results.TraceWr
 	return to.NewTrace(trial, attempt, alg.Codec.Kinds())
 }
 
-// simulateTraced simulates a trial and has its records kept, where that was asked for. A trace of failures costs nothing until there is one: the trial is
-// then run again, and is the same.
+// simulateTraced simulates a trial and has its records kept, where that was asked for. A
+// trace of failures costs nothing until there is one: the trial is then run again, and is
+// the same.
 func simulateTraced(p *harness.Plan, keep string, to tracer, trial int) (o outcome, err error) {
 	if keep != "all" {
 		o, err = simulated(p, nil)
