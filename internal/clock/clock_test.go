@@ -159,6 +159,27 @@ func TestCPUTimes_BusySince(t *testing.T) {
 	}
 }
 
+func TestPair(t *testing.T) {
+	t.Parallel()
+	then := Pair{Wall: time.Hour, Monotonic: time.Minute}
+	for _, test := range []struct{ wall, monotonic, want time.Duration }{
+		{time.Hour + 10*time.Second, time.Minute + 10*time.Second, 0},
+		{time.Hour + 10*time.Second + 5*time.Millisecond, time.Minute + 10*time.Second, 0}, // adjusted
+		{time.Hour + 10*time.Second - 5*time.Millisecond, time.Minute + 10*time.Second, 0},
+		{2 * time.Hour, time.Minute, time.Hour},
+		{0, time.Minute, -time.Hour},
+	} {
+		if got := (Pair{test.wall, test.monotonic}).StepSince(then); got != test.want {
+			t.Errorf("%v and %v later: a step of %v, want %v", test.wall-then.Wall,
+				test.monotonic-then.Monotonic, got, test.want)
+		}
+	}
+	// Unless somebody sets this machine's clock right now.
+	if step := ReadPair(Wall).StepSince(ReadPair(Wall)); step.Abs() > time.Millisecond {
+		t.Errorf("two readings one after the other are a step of %v", step)
+	}
+}
+
 func newAlarm(tb testing.TB) *Alarm {
 	tb.Helper()
 	alarm, err := NewAlarm()

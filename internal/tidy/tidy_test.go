@@ -51,9 +51,12 @@ var table = []struct {
 		"pkg/algo", "pkg/link", "pkg/transport", "pkg/trace", "pkg/guard", "pkg/harness", "pkg/host/control",
 		"internal/clock", "internal/proc", "internal/telemetry",
 	}},
+	{"pkg/host/agent", []string{
+		"pkg/algo", "pkg/trace", "pkg/host/control", "internal/clock", "internal/proc", "internal/telemetry",
+	}},
 	{"pkg/host", []string{
-		"pkg/algo", "pkg/link", "pkg/bus", "pkg/trace", "pkg/harness", "pkg/host",
-		"internal/clock", "internal/proc", "internal/telemetry",
+		"pkg/algo", "pkg/link", "pkg/bus", "pkg/trace", "pkg/harness", "pkg/host/agent", "pkg/host/control",
+		"internal/clock", "internal/proc",
 	}},
 	{"pkg/check", []string{"pkg/algo", "pkg/link", "pkg/metric", "pkg/trace", "pkg/harness"}},
 	{"pkg/experiment", []string{

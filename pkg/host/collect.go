@@ -8,120 +8,20 @@ import (
 	"slices"
 	"time"
 
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
-	"github.com/conclave-bench/conclave/pkg/host/control"
+	"github.com/conclave-bench/conclave/pkg/host/agent"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
-
-// busGone is closed when the bus has died; nil if it is not ours.
-func (m *Machine) busGone() <-chan struct{} {
-	if m.bus == nil {
-		return nil
-	}
-	return m.bus.Done()
-}
-
-// stop ends the nodes and takes their farewells.
-func (t *trial) stop() {
-	waiting := 0
-	for _, c := range t.nodes {
-		if !c.dead && c.failure == "" {
-			if c.paused { // else it cannot answer
-				_, _ = c.Resume()
-			}
-			t.order(c, control.Order{Stop: true})
-			waiting++
-		}
-	}
-	deadline := time.NewTimer(control.StopPatience)
-	defer deadline.Stop()
-	for waiting > 0 {
-		select {
-		case o := <-t.events:
-			switch {
-			case o.report.Bye != nil:
-				o.from.bye = o.report.Bye
-				waiting--
-			case o.from.dead || o.from.bye != nil || o.from.failure != "":
-			case o.report.Complains():
-				t.broke(o.from, o.report)
-				waiting--
-			case o.ended:
-				t.died(o.from)
-				waiting--
-			}
-		case <-deadline.C:
-			waiting = 0
-		}
-	}
-	for _, c := range t.nodes {
-		switch {
-		case c.dead || c.failure != "" || len(t.invalid) > 0:
-		case c.bye == nil:
-			t.invalid = append(t.invalid, fmt.Sprintf("node p%d did not answer at the end: it hangs, "+
-				"or the plugin's handler does not return", c.id))
-		case missedStart(c.bye.Late):
-			t.invalid = append(t.invalid, fmt.Sprintf("node p%d started %v late", c.id, c.bye.Late))
-			t.machine.missed(c.bye.Late)
-		}
-		if c.bye != nil {
-			for _, f := range c.bye.Faults {
-				t.invalid = append(t.invalid, fmt.Sprintf("node p%d: %s", c.id, f))
-			}
-		}
-		if c.Child != nil {
-			c.Kill()
-		}
-	}
-}
-
-// compare looks for what went wrong on the bus during the trial. That it died
-// comes first: what the nodes complain of follows from it.
-func (t *trial) compare(before bus.ServerStats) {
-	m := t.machine
-	if m.bus == nil {
-		return
-	}
-	after, err := m.bus.Stats()
-	if err != nil {
-		m.spent = true
-		why := "the bus does not answer: " + err.Error()
-		select {
-		case <-m.bus.Done():
-			why = busDied
-		case <-time.After(100 * time.Millisecond):
-		}
-		t.invalid = slices.DeleteFunc(t.invalid, func(s string) bool { return s == why })
-		t.invalid = slices.Insert(t.invalid, 0, why)
-		return
-	}
-	t.invalid = append(t.invalid, unrest(before, after, t.spawned)...)
-}
-
-// unrest is what spoiled a trial of so many nodes on the bus meanwhile.
-func unrest(before, after bus.ServerStats, nodes uint64) (why []string) {
-	if n := after.SlowConsumers - before.SlowConsumers; n > 0 {
-		why = append(why, fmt.Sprintf("slow consumers on the bus: %d", n))
-	}
-	if n := after.StaleClients - before.StaleClients; n > 0 {
-		why = append(why, fmt.Sprintf("silent clients cut off by the bus: %d: the machine did not let them "+
-			"answer, or they hung; use fewer nodes, or end what else it does", n))
-	}
-	if n := after.StalledClients - before.StalledClients; n > 0 {
-		why = append(why, fmt.Sprintf("clients stalled by the bus: %d", n))
-	}
-	if n := after.TotalConnections - before.TotalConnections; n > nodes {
-		why = append(why, fmt.Sprintf("strangers at the bus: %d connections, but only %d nodes", n, nodes))
-	}
-	return why
-}
 
 // skipped is how many faults did not happen.
 func (t *trial) skipped(at time.Duration) int {
 	count := t.coordinator.Skipped(at)
 	for i, o := range t.omissions {
-		count += o.Missed(t.tally.Number(i).Load())
+		for _, s := range t.sites {
+			if i < len(s.left.Tallies) {
+				count += o.Missed(s.left.Tallies[i])
+			}
+		}
 	}
 	return count
 }
@@ -139,6 +39,9 @@ type flight struct {
 func (t *trial) collect(sink trace.Sink) harness.End {
 	end := t.end
 	cut := end.At // what happened later is not part of the trial
+	if err := t.gather(); err != nil {
+		t.invalid = append(t.invalid, err.Error())
+	}
 	outcomes, err := t.outcomes(cut)
 	if err != nil {
 		t.invalid = append(t.invalid, err.Error())
@@ -198,10 +101,27 @@ func forged(outcomes map[flight][]uint8) error {
 	return nil
 }
 
-// children are all incarnations of all nodes that left telemetry.
-func (t *trial) children() []*child {
-	return slices.DeleteFunc(slices.Concat(t.former, t.nodes),
-		func(c *child) bool { return c == nil || c.reader == nil })
+// gather ends the nodes, and asks what they left.
+func (t *trial) gather() (err error) {
+	for _, s := range t.sites {
+		if s.left, err = s.agent.Collect(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachJournal calls f with each incarnation that wrote something down that counts: it was
+// ready, as far as the host knows.
+func (t *trial) eachJournal(f func(n *node, j *agent.Journal)) {
+	for _, s := range t.sites {
+		for i := range s.left.Journals {
+			j := &s.left.Journals[i]
+			if n := t.incarnation(j.Node); n != nil && n.ready {
+				f(n, j)
+			}
+		}
+	}
 }
 
 // outcomes notes for each link which copies met their end at the receiver.
@@ -209,52 +129,67 @@ func (t *trial) outcomes(cut time.Duration) (map[flight][]uint8, error) {
 	out := map[flight][]uint8{}
 	var errs []error
 	most := uint64(0) // messages that can have been sent: each is a record
-	for _, c := range t.children() {
-		most += c.reader.Len()
-	}
-	for _, c := range t.children() {
-		if c.reader.Full() {
-			errs = append(errs, fmt.Errorf("telemetry of p%d is full: shorten the trial", c.id))
+	t.eachJournal(func(_ *node, j *agent.Journal) { most += j.Slots })
+	var page []trace.Record
+	t.eachJournal(func(n *node, j *agent.Journal) {
+		if j.Full {
+			errs = append(errs, fmt.Errorf("telemetry of p%d is full: shorten the trial", n.ID))
 		}
-		err := c.reader.Each(func(r *trace.Record, _ string) error {
-			c.last = r.At
-			if r.At > cut || r.Type != trace.Deliver && r.Type != trace.Lose && r.Type != trace.Undelivered {
-				return nil
+		for from, done := uint64(0), false; !done; {
+			list, next, err := n.site.agent.Records(n.Ref, from, page[:0])
+			for i := range list {
+				r := &list[i]
+				n.last = r.At
+				if err2 := noteOutcome(out, r, cut, most); err2 != nil {
+					err = err2
+					break
+				}
 			}
-			if r.Seq == 0 || r.Seq > most {
-				return fmt.Errorf("p%d got message %d of p%d, of %d at most", r.Process, r.Seq, r.Peer, most)
+			if err != nil {
+				errs = append(errs, err)
 			}
-			k := flight{r.Plane, r.Peer, r.Incarnation, r.Process}
-			list := out[k]
-			if n := int(r.Seq); n > len(list) {
-				list = append(list, make([]uint8, n-len(list))...)
-				out[k] = list
-			}
-			if bit := uint8(1) << r.Copy; list[r.Seq-1]&bit == 0 {
-				list[r.Seq-1] |= bit
-				return nil
-			}
-			return fmt.Errorf("p%d got message %d of p%d twice", r.Process, r.Seq, r.Peer)
-		})
-		if err != nil {
-			errs = append(errs, err)
+			page, from, done = list, next, err != nil || next == from
 		}
-	}
+	})
 	t.postponeCrashes()
 	return out, errors.Join(errs...)
+}
+
+// noteOutcome notes the record of a copy's end, if r is one that counts.
+func noteOutcome(out map[flight][]uint8, r *trace.Record, cut time.Duration, most uint64) error {
+	if r.At > cut || r.Type != trace.Deliver && r.Type != trace.Lose && r.Type != trace.Undelivered {
+		return nil
+	}
+	if r.Seq == 0 || r.Seq > most {
+		return fmt.Errorf("p%d got message %d of p%d, of %d at most", r.Process, r.Seq, r.Peer, most)
+	}
+	k := flight{r.Plane, r.Peer, r.Incarnation, r.Process}
+	list := out[k]
+	if n := int(r.Seq); n > len(list) {
+		list = append(list, make([]uint8, n-len(list))...)
+		out[k] = list
+	}
+	if bit := uint8(1) << r.Copy; list[r.Seq-1]&bit == 0 {
+		list[r.Seq-1] |= bit
+		return nil
+	}
+	return fmt.Errorf("p%d got message %d of p%d twice", r.Process, r.Seq, r.Peer)
 }
 
 // postponeCrashes moves a crash behind the last record of the process: a
 // process on another processor may go on for some microseconds after the
 // system has taken the signal.
 func (t *trial) postponeCrashes() {
-	for _, c := range t.children() {
+	for _, n := range t.all {
+		if !n.ready {
+			continue
+		}
 		for i := range t.records {
 			r := &t.records[i]
-			if r.Type == trace.Crash && r.Process == uint32(c.id) &&
-				r.Incarnation == c.incarnation && r.At <= c.last {
-				r.At = c.last + 1
-				c.downAt = r.At
+			if r.Type == trace.Crash && r.Process == uint32(n.ID) &&
+				r.Incarnation == n.Incarnation && r.At <= n.last {
+				r.At = n.last + 1
+				n.downAt = r.At
 			}
 		}
 	}
@@ -330,14 +265,14 @@ func (t *trial) loss(r *trace.Record) (lost bool, why uint64) {
 // undone.
 func (t *trial) downDuring(p uint32, from, to time.Duration) (since time.Duration, was bool) {
 	up := time.Duration(math.MaxInt64)
-	for _, c := range slices.Backward(slices.Concat(t.former, t.nodes)) {
-		if uint32(c.id) != p || c.incarnation > 0 && !c.ready { // never came up
+	for _, n := range slices.Backward(t.all) {
+		if uint32(n.ID) != p || n.Incarnation > 0 && !n.ready { // never came up
 			continue
 		}
-		if c.dead && min(c.downAt, c.stallsSince())-grace <= to && up > from {
-			return max(c.downAt, 0), true
+		if n.dead && min(n.downAt, n.stallsSince())-grace <= to && up > from {
+			return max(n.downAt, 0), true
 		}
-		up = c.upAt
+		up = n.upAt
 	}
 	return 0, false
 }
@@ -345,14 +280,14 @@ func (t *trial) downDuring(p uint32, from, to time.Duration) (since time.Duratio
 // stalled says whether p may not have come to what was due at the end of the trial:
 // it was paused or slow.
 func (t *trial) stalled(p uint32, cut time.Duration) bool {
-	c := t.nodes[p-1]
-	return c.paused || c.slow || c.resumedAt > 0 && cut-c.resumedAt < 2*grace
+	n := t.nodes[p-1]
+	return n.paused || n.slow || n.resumedAt > 0 && cut-n.resumedAt < 2*grace
 }
 
-// stallsSince is from when on c may not have come to what was due before it crashed.
-func (c *child) stallsSince() time.Duration {
-	if c.paused || c.slow {
-		return c.stalledAt
+// stallsSince is from when on n may not have come to what was due before it crashed.
+func (n *node) stallsSince() time.Duration {
+	if n.paused || n.slow {
+		return n.stalledAt
 	}
 	return math.MaxInt64
 }
@@ -360,9 +295,9 @@ func (c *child) stallsSince() time.Duration {
 // diedAfter says whether the sender crashed so soon after sending that the
 // message may never have left it.
 func (t *trial) diedAfter(p, incarnation uint32, sent time.Duration) bool {
-	for _, c := range slices.Concat(t.former, t.nodes) {
-		if uint32(c.id) == p && c.incarnation == incarnation && c.dead {
-			return c.downAt-sent < grace
+	for _, n := range t.all {
+		if uint32(n.ID) == p && n.Incarnation == incarnation && n.dead {
+			return n.downAt-sent < grace
 		}
 	}
 	return false

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/telemetry"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/host/agent"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -29,9 +29,12 @@ func TestMissedStart(t *testing.T) {
 // its last record at the instant last.
 func twoNodes(down, last time.Duration) *trial {
 	s := &harness.Setup{Plan: harness.Plan{Nodes: 2, Network: link.Network{Latency: link.Constant(time.Millisecond)}}}
-	crashed := &child{id: 2, dead: true, ready: true, downAt: down, last: last, reader: &telemetry.Reader{}}
+	nodes := []*node{
+		{Ref: agent.Ref{ID: 1}, ready: true},
+		{Ref: agent.Ref{ID: 2}, ready: true, dead: true, downAt: down, last: last},
+	}
 	return &trial{
-		setup: s, nodes: []*child{{id: 1, ready: true, reader: &telemetry.Reader{}}, crashed},
+		setup: s, nodes: nodes, all: nodes,
 		records: trace.List{
 			{At: down, Type: trace.Crash, Process: 2},
 			{At: last, Type: trace.Pause, Process: 1},

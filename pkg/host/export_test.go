@@ -4,21 +4,15 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
-	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // Key is the secret of a process on the machine's own bus, which the tests of thefts
 // steal.
 func (m *Machine) Key(process int) []byte { return m.identities[process-1].Secret() }
 
-// ParseReport is the record that a line of node id reports, nil if none; and what is
-// wrong with the line.
-func ParseReport(line []byte, id algo.ID, nodes int) (*trace.Record, string) {
-	r := parseReport(line, id, nodes)
-	return r.Record, r.Error
-}
+// NewMachineOf is a machine whose nodes these agents start.
+var NewMachineOf = newMachine
 
 // SetPatience is for tests that wait for a host in vain.
 func (r *Remote) SetPatience(d time.Duration) { r.patience = d }

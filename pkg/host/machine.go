@@ -3,20 +3,15 @@ package host
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"runtime"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/conclave-bench/conclave/internal/clock"
 	"github.com/conclave-bench/conclave/internal/proc"
-	"github.com/conclave-bench/conclave/internal/telemetry"
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/host/agent"
 	"github.com/conclave-bench/conclave/pkg/host/control"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -41,13 +36,11 @@ type MachineConfig struct {
 // neither does the death of this process.
 type Machine struct {
 	cfg        MachineConfig
-	spawner    *proc.Spawner
+	agents     []agent.Agent // one, but in tests
+	spawner    *proc.Spawner // of the bus
 	bus        *BusProcess
 	identities []bus.Identity
-	dir        string
-	lock       *flock.Flock // of dir
-	spent      bool         // the bus is to be replaced
-	trials     int
+	spent      bool          // the bus is to be replaced
 	lead       time.Duration // from the order to start to the common start
 }
 
@@ -59,19 +52,20 @@ func NewMachine(cfg MachineConfig) (*Machine, error) {
 	if cfg.Ready == 0 {
 		cfg.Ready = patienceFor(cfg.Nodes)
 	}
-	if cfg.Wall == nil {
-		cfg.Wall = wallClock
-	}
-	// Three pipes and a mapped file for each node, and the bus's own.
-	if _, err := proc.RaiseFileLimit(uint64(cfg.Nodes)*8 + 256); err != nil {
-		return nil, err
-	}
-	dir, lock, err := makeDir(telemetry.Dir(64 << 20))
+	nodes, err := agent.NewLocal(agent.Config{
+		Exe: cfg.Exe, Args: cfg.NodeArgs, Nodes: cfg.Nodes, Ready: cfg.Ready, Wall: cfg.Wall,
+		Env: append([]string{"GOMAXPROCS=1", "CONCLAVE_RUN=" + cfg.Run}, cfg.Telltale...),
+	})
 	if err != nil {
 		return nil, err
 	}
-	m := &Machine{
-		cfg: cfg, spawner: proc.NewSpawner(), dir: dir, lock: lock,
+	return newMachine(cfg, nodes)
+}
+
+// newMachine is a machine whose nodes these agents start. They are closed with it.
+func newMachine(cfg MachineConfig, agents ...agent.Agent) (m *Machine, err error) {
+	m = &Machine{
+		cfg: cfg, agents: agents, spawner: proc.NewSpawner(),
 		lead: 4*time.Millisecond + time.Duration(cfg.Nodes)*100*time.Microsecond,
 	}
 	if cfg.External.URL == "" {
@@ -145,8 +139,9 @@ func (m *Machine) Close() {
 		m.bus.Close()
 	}
 	_ = m.spawner.Close()
-	_ = os.RemoveAll(m.dir)
-	_ = m.lock.Close()
+	for _, a := range m.agents {
+		a.Close()
+	}
 }
 
 // missed is told that a node began by so much after the common start: the
@@ -170,6 +165,40 @@ type Quality struct {
 	Stolen        float64       // share of it that a hypervisor gave to others; NaN if unknown
 	Throttled     time.Duration // for which a quota kept the nodes from running, over all processors
 	ReadyTime     time.Duration // from the first start to the last node ready
+	ClockError    time.Duration // by how much records of different machines can be out of step
+}
+
+// watch has all agents measure how well their machines run.
+func (t *trial) watch() error {
+	for _, s := range t.sites {
+		if err := s.agent.Watch(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// health says how well the machines ran, each by the worst of them, and by how much a wall
+// clock was set.
+func (t *trial) health(q *Quality) (step time.Duration, err error) {
+	worst := func(share *float64, than float64) float64 {
+		if share == nil || *share <= than {
+			return than
+		}
+		return *share // also if there was none
+	}
+	for _, s := range t.sites {
+		h, err := s.agent.Health()
+		if err != nil {
+			return 0, err
+		}
+		q.SchedDelayP99, q.Throttled = max(q.SchedDelayP99, h.SchedDelayP99), max(q.Throttled, h.Throttled)
+		q.Busy, q.Stolen = worst(h.Busy, q.Busy), worst(h.Stolen, q.Stolen)
+		if h.ClockStep.Abs() > step.Abs() {
+			step = h.ClockStep
+		}
+	}
+	return step, nil
 }
 
 // Run executes one trial and hands its records to sink in the order in which
@@ -181,43 +210,36 @@ func (m *Machine) Run(ctx context.Context, s *harness.Setup, sink trace.Sink) (
 	if err != nil {
 		return end, q, err
 	}
-	m.trials++
-	dir := filepath.Join(m.dir, fmt.Sprint(m.trials))
-	if err := os.Mkdir(dir, 0o700); err != nil {
+	q.Busy, q.Stolen = math.NaN(), math.NaN()
+	t, err := newTrial(m, s)
+	if err != nil {
 		return end, q, err
 	}
-	defer os.RemoveAll(dir)
-	t := newTrial(m, s, dir)
 	defer t.close()
-	cpu, _ := clock.ReadCPU()
-	q.Busy, q.Stolen = math.NaN(), math.NaN()
 	begun := clock.Monotonic()
+	if err = t.begin(); err != nil {
+		return end, q, err
+	}
 	if end, err = t.join(ctx); err != nil || len(end.Invalid) > 0 {
 		return end, q, err
 	}
 	q.ReadyTime = clock.Monotonic() - begun
-	probe, err := clock.NewProbe()
-	if err != nil {
+	if err = t.watch(); err != nil {
 		return end, q, err
 	}
-	throttled, _ := clock.ReadThrottled()
-	clocks := readClocks(m.cfg.Wall)
 	err = t.run(ctx)
-	_, q.SchedDelayP99, _ = probe.Stop()
-	step := readClocks(m.cfg.Wall).stepSince(clocks)
-	if now, cpuErr := clock.ReadCPU(); cpuErr == nil {
-		q.Busy, q.Stolen = now.BusySince(cpu), now.StolenSince(cpu)
-	}
-	if now, quotaErr := clock.ReadThrottled(); quotaErr == nil {
-		q.Throttled = max(now-throttled, 0)
-	}
-	if err != nil {
+	step, healthErr := t.health(&q)
+	if err = errors.Join(err, healthErr); err != nil {
 		return end, q, err
 	}
 	t.stop()
 	t.compare(before)
 	t.invalid = append(t.invalid, skew(q.SchedDelayP99, step)...)
-	return t.collect(sink), q, nil
+	end = t.collect(sink)
+	for _, s := range t.sites {
+		q.ClockError = max(q.ClockError, s.left.Clock.Bound)
+	}
+	return end, q, nil
 }
 
 // access is how node i reaches the bus.

@@ -1,12 +1,11 @@
 package host
 
 import (
-	"errors"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/telemetry"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/host/agent"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -20,21 +19,19 @@ type merge struct {
 
 // A source is a stream of records with some of them read ahead.
 type source struct {
-	reader *telemetry.Reader // nil: all that there is stands in ahead
-	next   uint64
-	ahead  []trace.Record
-	id     algo.ID
+	node  *node // nil: all that there is stands in ahead
+	next  uint64
+	page  []trace.Record
+	ahead []trace.Record // the rest of page
+	id    algo.ID
 }
-
-const readAhead = 512
 
 func newMerge(t *trial) *merge {
 	m := &merge{}
-	own := t.records
-	for _, c := range t.children() {
-		m.sources = append(m.sources, source{reader: c.reader, id: c.id})
-	}
-	m.sources = append(m.sources, source{ahead: own})
+	t.eachJournal(func(n *node, _ *agent.Journal) {
+		m.sources = append(m.sources, source{node: n, id: n.ID})
+	})
+	m.sources = append(m.sources, source{ahead: t.records})
 	for i := range m.sources {
 		m.offer(i)
 	}
@@ -48,25 +45,13 @@ func (m *merge) insert(r trace.Record) {
 	m.offer(len(m.sources) - 1)
 }
 
-var errEnough = errors.New("enough for now")
-
 // offer puts source i into the queue by its next record, if it has one.
 func (m *merge) offer(i int) {
 	s := &m.sources[i]
-	if len(s.ahead) == 0 && s.reader != nil {
-		var err error
-		s.next, err = s.reader.EachFrom(s.next, func(r *trace.Record, text string) error {
-			if len(s.ahead) == readAhead {
-				return errEnough
-			}
-			s.ahead = append(s.ahead, *r)
-			s.ahead[len(s.ahead)-1].Text = text
-			return nil
-		})
-		if err != nil && !errors.Is(err, errEnough) {
-			// A gap: seen, and told, when outcomes read all of it.
-			s.reader = nil
-		}
+	if len(s.ahead) == 0 && s.node != nil {
+		// An error is a gap: seen, and told, when outcomes read all of it.
+		s.page, s.next, _ = s.node.site.agent.Records(s.node.Ref, s.next, s.page[:0])
+		s.ahead = s.page
 	}
 	if len(s.ahead) > 0 {
 		m.queue.Push(s.ahead[0].At, harness.Delivery, s.id, i)

@@ -275,7 +275,8 @@ func TestRemoteEnd(t *testing.T) {
 	for _, busy := range []float64{0, 0.5, math.NaN()} {
 		end := harness.End{At: 5, Reason: harness.Broken, Err: errors.New("hm"), Pending: 3, Skipped: 2,
 			Invalid: []string{"a", "b"}}
-		q := host.Quality{SchedDelayP99: 7, Busy: busy, Stolen: busy / 2, Throttled: 11, ReadyTime: 9}
+		q := host.Quality{SchedDelayP99: 7, Busy: busy, Stolen: busy / 2, Throttled: 11, ReadyTime: 9,
+			ClockError: 13}
 		gotEnd, gotQ, err := host.SendEnd(end, q)
 		must(t, err)
 		if math.IsNaN(busy) && math.IsNaN(gotQ.Busy) {

@@ -60,11 +60,12 @@ type remoteEnd struct {
 	Stolen     *float64       `json:"stolen,omitempty"`
 	Throttled  time.Duration  `json:"throttled,omitempty"`
 	ReadyTime  time.Duration  `json:"ready_time"`
+	ClockError time.Duration  `json:"clock_error,omitempty"`
 }
 
 func newRemoteEnd(e harness.End, q Quality) *remoteEnd {
 	r := &remoteEnd{At: e.At, Reason: e.Reason, Pending: e.Pending, Skipped: e.Skipped, Invalid: e.Invalid,
-		SchedDelay: q.SchedDelayP99, Throttled: q.Throttled, ReadyTime: q.ReadyTime}
+		SchedDelay: q.SchedDelayP99, Throttled: q.Throttled, ReadyTime: q.ReadyTime, ClockError: q.ClockError}
 	if e.Err != nil {
 		r.Err = e.Err.Error()
 	}
@@ -83,7 +84,7 @@ func (r *remoteEnd) parts() (harness.End, Quality) {
 		e.Err = errors.New(r.Err)
 	}
 	q := Quality{SchedDelayP99: r.SchedDelay, Busy: math.NaN(), Stolen: math.NaN(), Throttled: r.Throttled,
-		ReadyTime: r.ReadyTime}
+		ReadyTime: r.ReadyTime, ClockError: r.ClockError}
 	if r.Busy != nil {
 		q.Busy = *r.Busy
 	}

@@ -3,8 +3,6 @@ package host
 import (
 	"fmt"
 	"time"
-
-	"github.com/conclave-bench/conclave/internal/clock"
 )
 
 // What skews a trial without a message that tells of it: a machine that does not
@@ -38,31 +36,4 @@ func skew(delay, step time.Duration) (why []string) {
 			step.Round(time.Millisecond)))
 	}
 	return why
-}
-
-// clocks is one instant on both clocks.
-type clocks struct{ wall, monotonic time.Duration }
-
-func wallClock() time.Duration { return time.Duration(time.Now().UnixNano()) }
-
-// readClocks reads both, as close together as they can be read.
-func readClocks(wall func() time.Duration) (c clocks) {
-	narrowest := time.Duration(-1)
-	for range 5 { // this process may be interrupted between the two
-		before := clock.Monotonic()
-		now := wall()
-		if gap := clock.Monotonic() - before; narrowest < 0 || gap < narrowest {
-			narrowest, c = gap, clocks{now, before}
-		}
-	}
-	return c
-}
-
-// stepSince is by how much the wall clock has gone further than the other since
-// then, but for what gradual adjustment may do (0.05 % on Linux).
-func (c clocks) stepSince(then clocks) time.Duration {
-	elapsed := c.monotonic - then.monotonic
-	step := c.wall - then.wall - elapsed
-	slew := elapsed / 2000
-	return min(step+slew, 0) + max(step-slew, 0)
 }

@@ -52,24 +52,3 @@ func TestUnrest(t *testing.T) {
 		}
 	}
 }
-
-func TestClocks(t *testing.T) {
-	t.Parallel()
-	then := clocks{wall: time.Hour, monotonic: time.Minute}
-	for _, test := range []struct{ wall, monotonic, want time.Duration }{
-		{time.Hour + 10*time.Second, time.Minute + 10*time.Second, 0},
-		{time.Hour + 10*time.Second + 5*time.Millisecond, time.Minute + 10*time.Second, 0}, // adjusted
-		{time.Hour + 10*time.Second - 5*time.Millisecond, time.Minute + 10*time.Second, 0},
-		{2 * time.Hour, time.Minute, time.Hour},
-		{0, time.Minute, -time.Hour},
-	} {
-		if got := (clocks{test.wall, test.monotonic}).stepSince(then); got != test.want {
-			t.Errorf("%v and %v later: a step of %v, want %v", test.wall-then.wall,
-				test.monotonic-then.monotonic, got, test.want)
-		}
-	}
-	// Unless somebody sets this machine's clock right now.
-	if step := readClocks(wallClock).stepSince(readClocks(wallClock)); step.Abs() > time.Millisecond {
-		t.Errorf("two readings one after the other are a step of %v", step)
-	}
-}

@@ -1,42 +1,36 @@
 package host
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/clock"
-	"github.com/conclave-bench/conclave/internal/proc"
-	"github.com/conclave-bench/conclave/internal/telemetry"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/host/agent"
 	"github.com/conclave-bench/conclave/pkg/host/control"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// A trial leads one trial on real nodes: it starts them, lets the coordinator
-// lead, carries out what is not a node's own business, and finds quiet.
+// A trial leads one trial on real nodes: it has agents start them, lets the coordinator
+// lead, carries out what is not a node's own business, and finds quiet. What it knows of
+// nodes it knows from their agents.
 type trial struct {
 	machine     *Machine
 	setup       *harness.Setup
 	coordinator *harness.Coordinator
-	dir         string
-	plan        []byte // a line of JSON
+	sites       []*site
 	timeline    []harness.Instruction
 	links       []harness.Instruction // what is known before the start to happen to links
-	nodes       []*child              // by ID - 1: the present incarnation, or the last
-	former      []*child              // earlier incarnations
-	events      chan occurrence
-	closed      chan struct{} // nobody hears events any more
+	nodes       []*node               // by ID - 1: the present incarnation, or the last
+	all         []*node               // all incarnations, in the order of their start
+	reports     chan agent.Report
 	queue       harness.Queue[harness.Instruction]
 	alarm       *clock.Alarm
 	start       time.Duration // the common start, by Monotonic
@@ -46,7 +40,6 @@ type trial struct {
 	overrides   link.Overrides
 	sudden      []control.Order // changes of the network that are not in the timeline
 	omissions   []harness.Omission
-	tally       *telemetry.Tally
 	heardAt     time.Duration // of the last record that a node reported
 	invalid     []string
 	pace        time.Duration // from one look for quiet to the next
@@ -60,47 +53,49 @@ type trial struct {
 	inTime      bool // the end was known before the start
 }
 
-// A child is one incarnation of a node.
-type child struct {
-	*proc.Child
-	id          algo.ID
-	incarnation uint32
-	telemetry   string
-	reader      *telemetry.Reader
-	ready       bool
-	started     bool          // its process runs, or will at the common start
-	dead        bool          // crashed by plan, or not yet started
-	abandoned   bool          // crashed before it was ready again
-	deadline    time.Duration // of being ready again
-	saved       []byte        // what it was started with
-	due         time.Duration // when it was to be up
-	upAt        time.Duration
-	downAt      time.Duration
-	paused      bool
-	slow        bool
-	stalledAt   time.Duration // since when it is paused or slow
-	resumedAt   time.Duration // 0: it was never paused
-	last        time.Duration // of its last record
-	orders      uint64        // that it has to count as executed
-	heard       uint64        // records that it reported
-	own         []harness.Instruction
-	bye         *control.Farewell
-	failure     string
+// A site is a machine with nodes: its agent, and the common start by its clock.
+type site struct {
+	agent agent.Agent
+	start time.Duration
+	left  agent.Collection // after the trial
 }
 
-// An occurrence is what the trial is told of: a node's report, or its end.
-type occurrence struct {
-	from   *child
-	report control.Report
-	ended  bool
+// since is an instant of the site's clock as one since the common start.
+func (s *site) since(at time.Duration) time.Duration { return at - s.start }
+
+// A node is one incarnation of a node.
+type node struct {
+	agent.Ref
+	site      *site
+	ready     bool
+	started   bool          // its process runs, or will at the common start
+	dead      bool          // crashed by plan, or not yet started
+	abandoned bool          // crashed before it was ready again
+	deadline  time.Duration // of being ready again
+	due       time.Duration // when it was to be up
+	upAt      time.Duration
+	downAt    time.Duration
+	paused    bool
+	slow      bool
+	stalledAt time.Duration // since when it is paused or slow
+	resumedAt time.Duration // 0: it was never paused
+	last      time.Duration // of its last record
+	orders    uint64        // that it has to count as executed
+	heard     uint64        // records that it reported
+	own       []harness.Instruction
+	counters  *agent.Counters // of the last look
+	bye       *control.Farewell
+	failure   string
 }
 
-func newTrial(m *Machine, s *harness.Setup, dir string) *trial {
+func newTrial(m *Machine, s *harness.Setup) (*trial, error) {
 	t := &trial{
-		machine: m, setup: s, coordinator: harness.NewCoordinator(s), dir: dir,
-		nodes:  make([]*child, s.Nodes),
-		events: make(chan occurrence, 4*s.Nodes+64),
-		closed: make(chan struct{}),
+		machine: m, setup: s, coordinator: harness.NewCoordinator(s),
+		nodes:   make([]*node, s.Nodes),
+		reports: make(chan agent.Report, 4*s.Nodes+64),
+	}
+	for _, a := range m.agents {
+		t.sites = append(t.sites, &site{agent: a})
 	}
 	t.timeline = t.coordinator.Timeline()
 	t.links = slices.DeleteFunc(slices.Concat(t.timeline, t.coordinator.Foreseen()),
@@ -116,59 +111,71 @@ func newTrial(m *Machine, s *harness.Setup, dir string) *trial {
 		}
 	}
 	t.omissions = s.Omissions()
-	return t
+	if len(t.omissions) > 0 && len(t.sites) > 1 {
+		return nil, errors.New("the k-th message of a kind can be omitted on one machine only, where " +
+			"all nodes count together")
+	}
+	return t, nil
 }
 
 func change(i harness.Instruction, at time.Duration) link.Change {
 	return link.Change{At: at, Heal: i.Do == harness.DoHeal, Groups: i.Groups, Links: i.Links}
 }
 
+// incarnation is the node that n means; nil if there is none.
+func (t *trial) incarnation(n agent.Ref) *node {
+	if n.ID < 1 || int(n.ID) > len(t.nodes) {
+		return nil
+	}
+	if have := t.nodes[n.ID-1]; have != nil && have.Ref == n {
+		return have
+	}
+	for _, have := range t.all {
+		if have.Ref == n {
+			return have
+		}
+	}
+	return nil
+}
+
 // close leaves no node behind.
 func (t *trial) close() {
-	close(t.closed)
-	for _, c := range append(t.former, t.nodes...) {
-		if c == nil {
-			continue
-		}
-		if c.Child != nil {
-			c.Child.Close()
-		}
-		if c.reader != nil {
-			_ = c.reader.Close()
-		}
+	for _, s := range t.sites {
+		_ = s.agent.End()
 	}
 	if t.alarm != nil {
 		t.alarm.Close()
 	}
-	if t.tally != nil {
-		t.tally.Close()
+}
+
+// begin prepares the agents for the trial.
+func (t *trial) begin() (err error) {
+	if t.alarm, err = clock.NewAlarm(); err != nil {
+		return err
 	}
+	plan, err := json.Marshal(&t.setup.Plan)
+	if err != nil {
+		return err
+	}
+	trial := agent.Trial{Plan: plan, Nodes: t.setup.Nodes, Tallies: len(t.omissions)}
+	for _, s := range t.sites {
+		if err := s.agent.Begin(trial, t.reports); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // join starts the nodes and waits until all are ready.
 func (t *trial) join(ctx context.Context) (harness.End, error) {
-	var err error
-	if t.alarm, err = clock.NewAlarm(); err != nil {
-		return harness.End{}, err
-	}
-	if t.plan, err = json.Marshal(&t.setup.Plan); err != nil {
-		return harness.End{}, err
-	}
-	t.plan = append(t.plan, '\n')
-	if len(t.omissions) > 0 {
-		if t.tally, err = telemetry.OpenTally(t.tallyPath(), len(t.omissions)); err != nil {
-			return harness.End{}, err
-		}
-	}
 	missing := 0
 	for i := range t.nodes {
-		c := &child{id: algo.ID(i + 1)}
-		t.nodes[i] = c
-		if slices.Contains(t.setup.Crashed, c.id) {
-			c.dead, c.downAt = true, -1
+		n := t.newNode(agent.Ref{ID: algo.ID(i + 1)})
+		if slices.Contains(t.setup.Crashed, n.ID) {
+			n.dead, n.downAt = true, -1
 			continue
 		}
-		if err := t.spawn(c, nil); err != nil {
+		if err := t.startNode(n); err != nil {
 			return harness.End{}, err
 		}
 		missing++
@@ -181,56 +188,52 @@ func (t *trial) join(ctx context.Context) (harness.End, error) {
 			return harness.End{}, context.Cause(ctx)
 		case <-deadline.C:
 			return t.notReady(), nil
-		case o := <-t.events:
-			switch {
-			case o.report.Ready:
+		case r := <-t.reports:
+			switch n := t.incarnation(r.Node); {
+			case n == nil:
+			case r.Ready:
 				missing--
-				if err := t.opened(o.from); err != nil {
-					return harness.End{}, err
-				}
-			case o.report.Complains() || o.ended:
-				return t.stillborn(o), nil
+				n.ready, n.dead = true, false
+			case r.Complains() || r.Ended != nil:
+				return stillborn(&r), nil
 			}
 		}
 	}
 	return harness.End{}, nil
 }
 
-func (t *trial) tallyPath() string { return filepath.Join(t.dir, "tally") }
+// newNode is the next incarnation of a process.
+func (t *trial) newNode(which agent.Ref) *node {
+	n := &node{Ref: which, site: t.sites[int(which.ID-1)%len(t.sites)]}
+	t.nodes[n.ID-1] = n
+	t.all = append(t.all, n)
+	return n
+}
 
 func (t *trial) notReady() harness.End {
 	var late []string
-	for _, c := range t.nodes {
-		if !c.dead && !c.ready {
-			late = append(late, fmt.Sprintf("p%d", c.id))
+	for _, n := range t.nodes {
+		if !n.dead && !n.ready {
+			late = append(late, fmt.Sprintf("p%d", n.ID))
 		}
 	}
 	return harness.End{Invalid: []string{fmt.Sprintf("%d of %d nodes were not ready within %v: %s",
 		len(late), len(t.nodes), t.machine.cfg.Ready, strings.Join(late, ", "))}}
 }
 
-func (t *trial) stillborn(o occurrence) harness.End {
-	why := o.report.Error + o.report.Broken
+func stillborn(r *agent.Report) harness.End {
+	why := r.Error + r.Broken
 	if why == "" {
-		why, _ = o.from.Obituary()
+		why = r.Ended.Why
 	}
-	return harness.End{Invalid: []string{fmt.Sprintf("node p%d was not ready: %s", o.from.id, why)}}
+	return harness.End{Invalid: []string{fmt.Sprintf("node p%d was not ready: %s", r.Node.ID, why)}}
 }
 
-// spawn starts the process of c and hands it its plan and assignment.
-func (t *trial) spawn(c *child, saved []byte) (err error) {
-	cfg := &t.machine.cfg
-	env := append([]string{"GOMAXPROCS=1", "CONCLAVE_RUN=" + cfg.Run}, cfg.Telltale...)
-	c.Child, err = t.machine.spawner.Start(proc.Command{Path: cfg.Exe, Args: cfg.NodeArgs, Env: env})
-	if err != nil {
-		return fmt.Errorf("start node p%d: %w", c.id, err)
-	}
-	t.spawned++
-	c.telemetry = filepath.Join(t.dir, fmt.Sprintf("p%d-%d", c.id, c.incarnation))
+// startNode has the process of n started, with its assignment.
+func (t *trial) startNode(n *node) error {
 	a := control.Assignment{
-		ID: c.id, Incarnation: c.incarnation, Due: c.due, Saved: saved, Telemetry: c.telemetry,
-		Limit: cfg.Limit, Bus: t.machine.access(int(c.id - 1)), Tally: t.tallyPath(),
-		Kinds: t.coordinator.WatchedKinds(),
+		ID: n.ID, Incarnation: n.Incarnation, Due: n.due, Limit: t.machine.cfg.Limit,
+		Bus: t.machine.access(int(n.ID - 1)), Kinds: t.coordinator.WatchedKinds(),
 	}
 	for _, kind := range []trace.Type{trace.Elected, trace.Up, trace.Granted, trace.Released, trace.Send,
 		trace.Deliver} {
@@ -247,114 +250,64 @@ func (t *trial) spawn(c *child, saved []byte) (err error) {
 		}
 	}
 	for _, i := range t.timeline {
-		if i.Class() == harness.Application && i.Node == c.id && (c.incarnation == 0 || i.At >= t.now()) {
+		if i.Class() == harness.Application && i.Node == n.ID && (n.Incarnation == 0 || i.At >= t.now()) {
 			a.Timeline = append(a.Timeline, i)
 		}
 	}
-	c.own, c.started, c.saved = a.Timeline, true, saved
-	line, err := json.Marshal(&a)
-	if err != nil {
+	n.own = a.Timeline
+	if err := n.site.agent.Start(a); err != nil {
 		return err
 	}
-	go t.listen(c, slices.Concat(t.plan, line, []byte{'\n'}))
+	n.started = true
+	t.spawned++
 	return nil
-}
-
-// listen hands a node its first lines and turns what it says, and its end, into
-// occurrences.
-func (t *trial) listen(c *child, lines []byte) {
-	// A node that does not read them is noticed by not being ready, or by its end.
-	_ = c.Stdin.SetWriteDeadline(time.Now().Add(t.machine.cfg.Ready))
-	_, _ = c.Stdin.Write(lines)
-	in := bufio.NewScanner(c.Stdout)
-	in.Buffer(nil, maxReport)
-	in.Split(wholeLines)
-	open := true
-	for open && in.Scan() {
-		open = t.happened(occurrence{from: c, report: parseReport(in.Bytes(), c.id, len(t.nodes))})
-	}
-	if errors.Is(in.Err(), bufio.ErrTooLong) {
-		t.happened(occurrence{from: c, report: control.Report{Error: fmt.Sprintf(
-			"wrote a line of more than %d bytes to its standard output", maxReport)}})
-	}
-	<-c.Done()
-	t.happened(occurrence{from: c, ended: true})
-}
-
-// maxReport bounds a line of a node's.
-const maxReport = 1 << 20
-
-// parseReport reads a line of node id, of so many. A plugin may have written it.
-func parseReport(line []byte, id algo.ID, nodes int) (r control.Report) {
-	err := json.Unmarshal(line, &r)
-	fits := true
-	if rec := r.Record; rec != nil {
-		_, fits = trace.TypeOf(rec.Type.String())
-		// A leader that does not exist is the plugin's, and the judge's to see.
-		fits = fits && rec.Process == uint32(id) && (rec.Peer <= uint32(nodes) || rec.Type == trace.Elected)
-	}
-	if err != nil || !fits {
-		return control.Report{Error: fmt.Sprintf("wrote %.80q to its standard output, which is for reports "+
-			"to the host: write to standard error instead", line)}
-	}
-	return r
-}
-
-// wholeLines splits at the ends of lines. A line that the node's death cut short
-// is none.
-func wholeLines(data []byte, _ bool) (int, []byte, error) {
-	if i := bytes.IndexByte(data, '\n'); i >= 0 {
-		return i + 1, data[:i], nil
-	}
-	return 0, nil, nil
-}
-
-// happened says whether there was anybody to be told.
-func (t *trial) happened(o occurrence) bool {
-	select {
-	case t.events <- o:
-		return true
-	case <-t.closed:
-		return false
-	}
-}
-
-// opened is a node that has become ready: its telemetry can be read.
-func (t *trial) opened(c *child) (err error) {
-	c.ready, c.dead = true, false
-	c.reader, err = telemetry.Open(c.telemetry)
-	return err
 }
 
 // now is the time since the common start.
 func (t *trial) now() time.Duration { return clock.Monotonic() - t.start }
 
-// order sends o to c. A node that is gone is noticed elsewhere.
-func (t *trial) order(c *child, o control.Order) {
-	if !o.Stop {
-		c.orders++
+// order has orders sent to n. A node that is gone is noticed elsewhere.
+func (t *trial) order(n *node, orders ...control.Order) {
+	for i := range orders {
+		if !orders[i].Stop {
+			n.orders++
+		}
 	}
-	line, err := json.Marshal(&o)
+	t.check(n.site.agent.Order(n.Ref, orders...))
+}
+
+// check ends the trial if an agent could not do what it was asked for.
+func (t *trial) check(err error) {
 	if err != nil {
-		panic(err) // plain data
-	}
-	_ = c.Stdin.SetWriteDeadline(time.Now().Add(orderPatience))
-	if _, err = c.Stdin.Write(append(line, '\n')); errors.Is(err, os.ErrDeadlineExceeded) {
-		t.spoil("node p%d has not read its orders for %v", c.id, orderPatience)
+		t.spoil("%v", err)
 	}
 }
 
-// orderPatience is how long a node may leave its orders unread when there is no
-// more room for them.
-const orderPatience = 2 * time.Second
+// fixStart chooses the common start, far enough ahead that every node has read its order
+// by then.
+func (t *trial) fixStart() error {
+	for _, s := range t.sites {
+		ahead, err := s.agent.Clock()
+		if err != nil {
+			return err
+		}
+		s.start = ahead.Offset
+	}
+	t.start = clock.Monotonic() + t.machine.lead
+	for _, s := range t.sites {
+		s.start += t.start
+	}
+	return nil
+}
 
 // run is the trial from the common start to its end.
 func (t *trial) run(ctx context.Context) error {
-	// Far enough ahead that every node has read its order by then.
-	t.start = clock.Monotonic() + t.machine.lead
-	for _, c := range t.nodes {
-		if !c.dead {
-			t.order(c, control.Order{Start: &t.start})
+	if err := t.fixStart(); err != nil {
+		return err
+	}
+	for _, n := range t.nodes {
+		if !n.dead {
+			t.order(n, control.Order{Start: &n.site.start})
 		}
 	}
 	for _, i := range t.timeline {
@@ -390,8 +343,8 @@ func (t *trial) run(ctx context.Context) error {
 			return context.Cause(ctx)
 		case <-gone:
 			t.spoil(busDied)
-		case o := <-t.events:
-			t.hear(o)
+		case r := <-t.reports:
+			t.hear(&r)
 		case <-t.alarm.C:
 		}
 	}
@@ -400,15 +353,15 @@ func (t *trial) run(ctx context.Context) error {
 
 // lookForLate ends a trial that waits in vain for a node to be up again.
 func (t *trial) lookForLate(now time.Duration) {
-	for _, c := range t.nodes {
-		if c.joining() && now > c.deadline {
-			t.spoil("node p%d was not ready again within %v", c.id, t.machine.cfg.Ready)
+	for _, n := range t.nodes {
+		if n.joining() && now > n.deadline {
+			t.spoil("node p%d was not ready again within %v", n.ID, t.machine.cfg.Ready)
 		}
 	}
 }
 
-// joining says that c is on its way up.
-func (c *child) joining() bool { return c.Child != nil && c.started && !c.ready && !c.abandoned }
+// joining says that n is on its way up.
+func (n *node) joining() bool { return n.started && !n.ready && !n.abandoned }
 
 // wake is when to look again: at the next instruction, or for quiet. The longer
 // the algorithm is busy, the less often it is looked at, so that looking does
@@ -439,40 +392,32 @@ func (t *trial) finish(at time.Duration, why harness.Reason) {
 	}
 }
 
-// hear takes a node's report, or its end.
-func (t *trial) hear(o occurrence) {
-	c := o.from
+// hear takes a report of a node, or of its end.
+func (t *trial) hear(r *agent.Report) {
+	n := t.incarnation(r.Node)
 	switch {
-	case c.abandoned || c != t.nodes[c.id-1]: // what it has to say is of a former life
-		if o.report.Record != nil {
-			c.heard++
+	case n == nil: // an agent that makes nodes up
+		t.spoil("a report of node p%d, incarnation %d, which was not started", r.Node.ID, r.Node.Incarnation)
+	case n.abandoned || n != t.nodes[n.ID-1]: // what it has to say is of a former life
+		if r.Record != nil {
+			n.heard++
 		}
-	case o.report.Complains() && c.dead && !c.joining(): // it would not have mattered
-	case o.ended && c.failure != "": // after it said why
-	case o.ended && c.joining():
-		why, _ := c.Obituary()
-		t.spoil("node p%d was not ready again: %s", c.id, why)
-	case o.ended && !c.dead && c.bye == nil:
-		t.died(c)
-	case o.report.Complains():
-		t.broke(c, o.report)
-	case o.report.Ready:
-		if err := t.opened(c); err != nil {
-			t.spoil("node p%d: %v", c.id, err)
-			return
-		}
-		c.upAt = t.now()
-		t.order(c, control.Order{Start: &t.start})
-		for i := range t.sudden {
-			t.order(c, t.sudden[i])
-		}
-		t.introduce(c)
-	case o.report.Bye != nil:
-		c.bye = o.report.Bye
-	case o.report.Record != nil:
-		c.heard++
-		t.heardAt = max(t.heardAt, o.report.Record.At)
-		t.instruct(t.observe(o.report.Record), t.heardAt)
+	case r.Complains() && n.dead && !n.joining(): // it would not have mattered
+	case r.Ended != nil && n.failure != "": // after it said why
+	case r.Ended != nil && n.joining():
+		t.spoil("node p%d was not ready again: %s", n.ID, r.Ended.Why)
+	case r.Ended != nil && !n.dead && n.bye == nil:
+		t.died(n, r.Ended)
+	case r.Complains():
+		t.broke(n, r)
+	case r.Ready:
+		t.welcome(n)
+	case r.Bye != nil:
+		n.bye = r.Bye
+	case r.Record != nil:
+		n.heard++
+		t.heardAt = max(t.heardAt, r.Record.At)
+		t.instruct(t.observe(r.Record), t.heardAt)
 	}
 }
 
@@ -484,24 +429,23 @@ func (t *trial) observe(r *trace.Record) []harness.Instruction {
 }
 
 // died is a node whose process ended though nobody meant it to.
-func (t *trial) died(c *child) {
-	why, plugin := c.Obituary()
-	c.failure = why
-	if plugin {
-		t.blame(fmt.Sprintf("process %d: %s", c.id, why))
+func (t *trial) died(n *node, how *agent.Death) {
+	n.failure = how.Why
+	if how.Plugin {
+		t.blame(fmt.Sprintf("process %d: %s", n.ID, how.Why))
 		return
 	}
-	t.spoil("node p%d died: %s", c.id, why)
+	t.spoil("node p%d died: %s", n.ID, how.Why)
 }
 
 // broke is a node on which the plugin failed, or what it needs of the harness.
-func (t *trial) broke(c *child, r control.Report) {
-	if c.failure = r.Broken; c.failure != "" {
+func (t *trial) broke(n *node, r *agent.Report) {
+	if n.failure = r.Broken; n.failure != "" {
 		t.blame(r.Broken)
 		return
 	}
-	c.failure = r.Error
-	t.spoil("node p%d: %s", c.id, r.Error)
+	n.failure = r.Error
+	t.spoil("node p%d: %s", n.ID, r.Error)
 }
 
 // blame ends the trial by a fault of the plugin.
