@@ -115,8 +115,15 @@ func TestRun_Interrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Process.Kill()
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
 	dir, deadline := "", time.Now().Add(30*time.Second)
 	for {
+		select {
+		case err := <-ended:
+			t.Fatalf("it ended before a trial was recorded: %v\n%s%s", err, out, errs)
+		default:
+		}
 		if time.Now().After(deadline) {
 			t.Fatalf("no trial was recorded\n%s", errs)
 		}
@@ -135,7 +142,7 @@ func TestRun_Interrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	var exit *exec.ExitError
-	if err := c.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 130 {
+	if err := <-ended; !errors.As(err, &exit) || exit.ExitCode() != 130 {
 		t.Errorf("%v\n%s%s", err, out, errs)
 	}
 	if took := time.Since(begun); took > 5*time.Second {

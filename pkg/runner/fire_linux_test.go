@@ -369,7 +369,7 @@ func TestSecretsStayInPipes(t *testing.T) {
 	t.Parallel()
 	c := newCommand(t)
 	p := c.start(write(t, short+"\ntrace: all\n"), "--out", c.root)
-	until(t, time.Minute, "a bus and nodes run", func() bool {
+	c.waits(p, "a bus and nodes run", func() bool {
 		return len(c.processes("__bus")) == 1 && len(c.processes("__node")) > 0
 	})
 	looked := 0

@@ -133,6 +133,24 @@ func (c *command) ends(p *process, code int, within time.Duration) {
 	}
 }
 
+// waits waits for what to come true while p runs. If p ends before, it fails at once with
+// what p said.
+func (c *command) waits(p *process, what string, come func() bool) {
+	c.t.Helper()
+	until(c.t, time.Minute, what, func() bool {
+		select {
+		case <-p.ended:
+			if !come() {
+				c.t.Fatalf("%s: it ended before, with exit code %d\n%s%s", what, p.ProcessState.ExitCode(), &p.out,
+					&p.errs)
+			}
+			return true
+		default:
+			return come()
+		}
+	})
+}
+
 // run is bench run with args, which ends with that exit code.
 func (c *command) run(code int, args ...string) *process {
 	c.t.Helper()
@@ -285,7 +303,7 @@ func TestHost(t *testing.T) {
 	c := newCommand(t)
 	c.host = c.exe + " host"
 	p := c.start(write(t, short), "--out", c.root)
-	until(t, time.Minute, "a trial is finished", func() bool { return len(finished(c.dir())) > 0 })
+	c.waits(p, "a trial is finished", func() bool { return len(finished(c.dir())) > 0 })
 	must(t, p.Process.Signal(syscall.SIGINT))
 	c.ends(p, 130, 5*time.Second)
 	c.alone()
@@ -341,7 +359,7 @@ func TestInterrupt_RealNodes(t *testing.T) {
 	t.Parallel()
 	c := newCommand(t)
 	p := c.start(write(t, short), "--out", c.root)
-	until(t, time.Minute, "a trial is finished", func() bool { return len(finished(c.dir())) > 0 })
+	c.waits(p, "a trial is finished", func() bool { return len(finished(c.dir())) > 0 })
 	must(t, p.Process.Signal(syscall.SIGINT))
 	c.ends(p, 130, 5*time.Second)
 	c.alone()
@@ -366,7 +384,7 @@ func TestTwoRunners(t *testing.T) {
 	t.Parallel()
 	c := newCommand(t)
 	first := c.start(write(t, short), "--out", c.root, "--quiet")
-	until(t, time.Minute, "the run has begun", func() bool { return c.dir() != "" })
+	c.waits(first, "the run has begun", func() bool { return c.dir() != "" })
 	second := c.run(1, "--resume", c.dir())
 	want := fmt.Sprintf("is in use by process %d", first.Process.Pid)
 	if !strings.Contains(second.errs.String(), want) {
@@ -381,7 +399,7 @@ func TestFolderVanishes(t *testing.T) {
 	t.Parallel()
 	c := newCommand(t)
 	p := c.start(write(t, short), "--out", c.root)
-	until(t, time.Minute, "a trial is finished", func() bool { return len(finished(c.dir())) > 0 })
+	c.waits(p, "a trial is finished", func() bool { return len(finished(c.dir())) > 0 })
 	dir, aside := c.dir(), filepath.Join(t.TempDir(), "aside")
 	must(t, os.Rename(dir, aside))
 	c.ends(p, 1, time.Minute)

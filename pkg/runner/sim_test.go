@@ -164,6 +164,11 @@ func TestSimulation_CommitsBeforeLong(t *testing.T) {
 	for n, t1 := 0, 0; n < 3; n++ {
 		gate <- struct{}{}
 		until(t, time.Minute, "a further trial is in the journal", func() bool {
+			select {
+			case err := <-done:
+				t.Fatalf("the run ended before: %v", err)
+			default:
+			}
 			return len(finished(f.Dir())) > t1
 		})
 		t1 = len(finished(f.Dir()))

@@ -103,23 +103,6 @@ func RatioInterval(
 	return c.interval(confidence, seed, scale)
 }
 
-// DifferenceInterval returns b's statistic minus a's, with its interval, as
-// RatioInterval does the ratio. Swapped samples give the negatives.
-func DifferenceInterval(
-	a, b []float64, statistic Statistic, confidence float64, seed uint64,
-) (difference, lo, hi float64) {
-	x, y := sample(a), sample(b)
-	if len(x) == 0 || len(y) == 0 {
-		return math.NaN(), math.NaN(), math.NaN()
-	}
-	scale := unit(x, y)
-	c := comparison{x: x, y: y, statistic: statistic, figure: func(x, y float64) float64 { return y - x }}
-	if statistic == Mean {
-		c.influence = append(influence(x, -1), influence(y, 1)...)
-	}
-	return c.interval(confidence, seed, scale)
-}
-
 // quotient is y/x, where a censored x is known to be large and no more: -Inf
 // stands for what it may be at least.
 func quotient(x, y float64) float64 {

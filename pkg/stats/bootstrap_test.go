@@ -216,16 +216,6 @@ func TestCoverage(t *testing.T) {
 			shares{.95, .95, .95}, shares{.95, .95, .95}, shares{.95, .95, .95}},
 		{"ratio of means", func(distribution) float64 { return 1 }, ratioOf(Mean),
 			shares{.89, .92, .94}, shares{.90, .91, .94}, shares{.86, .88, .90}},
-		{"difference of means", func(distribution) float64 { return 0 },
-			func(a, b []float64, seed uint64) (lo, hi float64) {
-				_, lo, hi = DifferenceInterval(a, b, Mean, 0.95, seed)
-				return lo, hi
-			}, shares{.89, .92, .94}, shares{.86, .89, .92}, shares{.84, .85, .88}},
-		{"shift", func(distribution) float64 { return 0 },
-			func(a, b []float64, _ uint64) (lo, hi float64) {
-				_, lo, hi = HodgesLehmann(a, b, 0.95)
-				return lo, hi
-			}, shares{.95, .95, .95}, shares{.95, .95, .95}, shares{.95, .95, .95}},
 	}
 	samples := 60
 	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
@@ -408,23 +398,6 @@ func TestRatioOfCensored(t *testing.T) {
 	}
 }
 
-func TestDifferenceInterval(t *testing.T) {
-	t.Parallel()
-	d, lo, hi := DifferenceInterval([]float64{1}, []float64{-3}, Mean, 0.95, 1)
-	if d != -4 || !math.IsNaN(lo) || !math.IsNaN(hi) {
-		t.Errorf("%v [%v, %v], want -4 and no interval", d, lo, hi)
-	}
-	d, lo, hi = DifferenceInterval(nil, upTo(9), Mean, 0.95, 1)
-	if !math.IsNaN(d) || !math.IsNaN(lo) || !math.IsNaN(hi) {
-		t.Errorf("%v [%v, %v] of nothing", d, lo, hi)
-	}
-	for _, s := range []Statistic{Median, Mean} {
-		if d, lo, hi := DifferenceInterval(upTo(20), upTo(20), s, 0.95, 1); d != 0 || !(lo < -1 && hi > 1) {
-			t.Errorf("statistic %v: %v [%v, %v] of equal samples", s, d, lo, hi)
-		}
-	}
-}
-
 // Everything that resamples: its figure if there is one, and the ends.
 var resampling = map[string]func(a, b []float64, seed uint64) [3]float64{
 	"mean": func(a, _ []float64, seed uint64) [3]float64 {
@@ -442,14 +415,6 @@ var resampling = map[string]func(a, b []float64, seed uint64) [3]float64{
 	"ratio of means": func(a, b []float64, seed uint64) [3]float64 {
 		r, lo, hi := RatioInterval(a, b, Mean, 0.9, seed)
 		return [3]float64{r, lo, hi}
-	},
-	"difference of medians": func(a, b []float64, seed uint64) [3]float64 {
-		d, lo, hi := DifferenceInterval(a, b, Median, 0.9, seed)
-		return [3]float64{d, lo, hi}
-	},
-	"difference of means": func(a, b []float64, seed uint64) [3]float64 {
-		d, lo, hi := DifferenceInterval(a, b, Mean, 0.9, seed)
-		return [3]float64{d, lo, hi}
 	},
 }
 
