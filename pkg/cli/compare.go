@@ -34,23 +34,25 @@ func (s *streams) compareCommand() *cobra.Command {
 	f := &compareFlags{}
 	c := &cobra.Command{
 		Use:   "compare BASE NEW",
-		Short: "Say what changed between two runs, and whether that fails",
-		Long: `Compare two runs, cell by cell and metric by metric. BASE and NEW are folders of
-results or CSV files like trials.csv.
+		Short: "Compare two runs; exit 4 on a regression",
+		Long: `Compare two runs, cell by cell and metric by metric. BASE and NEW are folders
+of results or CSV files like trials.csv.
 
-Simulations of equal seeds are compared exactly: every changed count shows, and more
-messages are worse. Everything else is compared by Mann and Whitney's test, corrected
-for the number of comparisons (Holm). A change is "worse" or "better" only if it is
-significant and larger than --threshold; "small" is significant but no larger; "~" is
-no difference that the test could tell from chance. Where the machines of real
-processes differ, or one had more to do, that is said first.
+Simulations with equal seeds are compared exactly: every changed count is
+shown, and more messages are worse. Everything else is compared by Mann and
+Whitney's test, corrected for the number of comparisons (Holm). A change is
+"worse" or "better" only if it is significant and larger than --threshold.
+"small" is significant but not larger. "~" is a difference that the test
+cannot tell from chance. If the machines of real processes differ, or one was
+busier, that is reported first.
 
-Any change for the worse exits with 4. With --fail-if, exactly what the conditions say
-does: METRIC > CHANGE or METRIC < CHANGE, where CHANGE is a percentage or a number in
-the metric's unit, and "where COLUMN=VALUE" restricts it.`,
+Any change for the worse exits with 4. With --fail-if, only the given
+conditions decide: METRIC > CHANGE or METRIC < CHANGE, where CHANGE is a
+percentage or a number in the metric's unit. "where COLUMN=VALUE" restricts a
+condition.`,
 		Example: `  bench compare results/base results/new
-  bench compare results/base results/new --fail-if 'election_ms > 10%' --alpha 0.01
-  bench compare results/base/trials.csv results/new/trials.csv --format markdown`,
+  bench compare results/base results/new --fail-if 'election_ms > 10%'
+  bench compare results/base/trials.csv results/new/trials.csv --alpha 0.01`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
@@ -62,19 +64,19 @@ the metric's unit, and "where COLUMN=VALUE" restricts it.`,
 	}
 	flags := c.Flags()
 	flags.StringArrayVar(&f.failIf, "fail-if", nil,
-		"`CONDITION` that fails, as 'election_ms > 10%'; repeatable")
-	flags.StringVar(&f.failFrom, "fail-if-from", "", "`FILE` of such conditions, one in a line")
+		"fail on `CONDITION`, as 'election_ms > 10%'; repeatable")
+	flags.StringVar(&f.failFrom, "fail-if-from", "", "read such conditions from `FILE`, one per line")
 	flags.StringSliceVar(&f.metrics, "metrics", nil,
-		"`METRICS` to compare (default: the problem's main ones)")
-	flags.StringSliceVar(&f.ignore, "ignore", nil, "`COLUMNS` that need not agree, as transport")
-	flags.StringArrayVar(&f.where, "where", nil, "`COLUMN=VALUE` of the cells to compare; repeatable")
-	flags.Float64Var(&f.alpha, "alpha", compare.DefaultAlpha, "probability of any false alarm `P`")
+		"compare `METRICS` (default: the problem's main ones)")
+	flags.StringSliceVar(&f.ignore, "ignore", nil, "ignore that `COLUMNS` differ, as transport")
+	flags.StringArrayVar(&f.where, "where", nil, "compare only cells where `COLUMN=VALUE`; repeatable")
+	flags.Float64Var(&f.alpha, "alpha", compare.DefaultAlpha, "accept a false alarm with probability `P`")
 	flags.StringVar(&f.threshold, "threshold", percentOf(compare.DefaultThreshold),
-		"least `CHANGE` that matters")
-	flags.BoolVar(&f.strict, "strict", false, "fail every changed count, and what NEW lacks")
-	flags.StringVar(&f.format, "format", "table", "`FORMAT`: "+strings.Join(compareFormats, ", "))
-	flags.BoolVar(&f.noFail, "no-fail", false, "only print what changed, as between two worlds")
-	flags.StringVar(&f.out, "out", "", "write to `FILE`, not to standard output")
+		"ignore any change below `CHANGE`")
+	flags.BoolVar(&f.strict, "strict", false, "fail on every changed count, and on what NEW lacks")
+	flags.StringVar(&f.format, "format", "table", "write `FORMAT`: "+strings.Join(compareFormats, ", "))
+	flags.BoolVar(&f.noFail, "no-fail", false, "only print what changed; exit with 0")
+	flags.StringVar(&f.out, "out", "", "write to `FILE` instead of standard output")
 	choices(c, "format", compareFormats)
 	return c
 }

@@ -89,10 +89,11 @@ func (s *streams) describeCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "describe ID",
-		Short: "Tell all about an algorithm",
-		Long: `Tell all that an algorithm says about itself: the paper and where it departs from it,
-what it needs, survives, promises and claims, its messages and parameters. ID is as
-in "bench list"; the name alone will do if no other algorithm has it.`,
+		Short: "Describe an algorithm",
+		Long: `Show what an algorithm declares about itself: its paper and how it departs
+from it, what it needs, survives, promises and claims, its messages and
+parameters. ID is as in "bench list". The name alone is enough if no other
+algorithm has it.`,
 		Example: `  bench describe election/bully
   bench describe naimi-trehel
   bench describe mutex/naimi-trehel --json`,
@@ -346,13 +347,16 @@ func (s *streams) printParams(d description) {
 	}
 }
 
-// wrap breaks text into lines of at most 88 columns, each indented.
+// columns is how wide a terminal is at least.
+const columns = 80
+
+// wrap breaks text into lines of at most so many columns, each indented.
 func wrap(text string, indent int) string {
 	margin := strings.Repeat(" ", indent)
 	var lines []string
 	line := ""
 	for _, word := range strings.Fields(text) {
-		if line != "" && indent+len(line)+1+len(word) > 88 {
+		if line != "" && indent+len(line)+1+len(word) > columns {
 			lines, line = append(lines, margin+line), ""
 		}
 		if line != "" {

@@ -47,20 +47,21 @@ func (s *streams) exploreCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explore ID",
 		Short: "Search for a schedule that breaks a promise, in simulation",
-		Long: `explore searches schedules and faults in simulation for a broken promise: at random, and
-then around the instants at which the trials themselves show that something depends on
-what comes first. What it finds it makes as small as it can, prints, and saves as an
-experiment that bench run repeats.
+		Long: `Search schedules and faults in simulation for a broken promise: first at
+random, then around the instants at which earlier trials show that the order
+of events matters. A finding is made as small as possible, printed, and saved
+as an experiment that bench run repeats.
 
-It searches what the algorithm says that it survives. With --faults all it goes beyond:
-how an algorithm breaks there is a finding, and no error. It searches for a minute,
-unless --time or --schedules says otherwise; the same seed finds the same.
+By default only faults that the algorithm claims to survive are tried. With
+--faults all, it goes beyond: how an algorithm breaks there is a finding, and
+no error. The search lasts a minute, unless --time or --schedules says
+otherwise. The same seed finds the same.
 
-With --exhaustive it walks through every schedule of the smallest systems instead, up to
-equal states, and prints how many there are.
+With --exhaustive it walks through every schedule of the smallest systems
+instead, up to equal states, and prints how many there are.
 
-Exit codes: 0 nothing found, or beyond the model alone; 1 could not run; 2 usage; 3 a
-promise is broken within the model; 130 and 143 interrupted.`,
+Exit codes: 0 nothing found, or only beyond the model; 1 could not run; 2
+usage; 3 a promise is broken within the model; 130 and 143 interrupted.`,
 		Example: `  bench explore mutex/naimi-trehel --schedules 2000
   bench explore bully --faults all --rule leadership --schedules 2000
   bench explore naimi-trehel --exhaustive`,
@@ -82,17 +83,17 @@ promise is broken within the model; 130 and 143 interrupted.`,
 	flags := c.Flags()
 	flags.Uint64Var(&f.schedules, "schedules", 0, "try `N` schedules (default: as many as --time allows)")
 	flags.DurationVar(&f.limit, "time", 0, "search for `D` (default: 1m, or until --schedules are tried)")
-	flags.IntVar(&f.workers, "workers", 0, "`N` schedules at a time (default: one per core)")
-	flags.Uint64Var(&f.seed, "seed", 1, "of the search: the same `N` finds the same")
-	flags.StringVar(&f.nodes, "nodes", "", "`N` processes, or one of several as 3,5 (default: 2 to 9)")
-	flags.DurationVar(&f.latency, "latency", 0, "`D`, the largest latency (default: several)")
-	flags.StringArrayVar(&f.set, "params", nil, "set a parameter, as `NAME=VALUE`; may be repeated")
+	flags.IntVar(&f.workers, "workers", 0, "try `N` schedules at a time (default: one per core)")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed `N` of the search; the same seed finds the same")
+	flags.StringVar(&f.nodes, "nodes", "", "use `N` processes, or one of several as 3,5 (default: 2 to 9)")
+	flags.DurationVar(&f.latency, "latency", 0, "use `D` as the largest latency (default: several)")
+	flags.StringArrayVar(&f.set, "params", nil, "set a parameter with `NAME=VALUE`; repeatable")
 	flags.StringVar(&f.faults, "faults", string(explore.Survived),
-		"`WHAT` may go wrong: "+strings.Join(faultModes, ", "))
-	flags.StringVar(&f.rule, "rule", "", "look for this `RULE` alone (default: any)")
-	flags.StringVar(&f.out, "out", "", "`FILE` for what is found (default: explore-NAME.yaml)")
+		"inject faults `WHICH`: "+strings.Join(faultModes, ", "))
+	flags.StringVar(&f.rule, "rule", "", "look only for violations of `RULE` (default: any)")
+	flags.StringVar(&f.out, "out", "", "save a finding to `FILE` (default: explore-NAME.yaml)")
 	flags.StringVar(&f.progress, "progress", "auto",
-		"`MODE` on standard error: "+strings.Join(progressModes, ", "))
+		"show progress on standard error as `MODE`: "+strings.Join(progressModes, ", "))
 	flags.BoolVar(&f.json, "json", false, "print the outcome as JSON")
 	flags.BoolVar(&f.exhaustive, "exhaustive", false, "walk through the smallest systems instead")
 	choices(c, "faults", faultModes)

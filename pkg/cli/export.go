@@ -33,28 +33,29 @@ func (s *streams) exportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export DIR",
 		Short: "Write a run in the format of another tool",
-		Long: `Write what a run measured in the format of another tool. DIR is the folder of a run,
-or of an experiment for its latest run, or a file like trials.csv. The formats:
+		Long: `Write what a run measured in the format of another tool. DIR is the folder
+of a run, or of an experiment for its latest run, or a file like trials.csv.
+The formats:
 
 ` + about.String() + `
-Figures are medians over trials with their 95 % intervals, but for gobench, which has
-every trial, and hgrm, which has every operation. docs/export.md tells more of each.`,
+Figures are medians over trials with their 95 % intervals. gobench has every
+trial instead, and hgrm every operation. docs/export.md describes each format.`,
 		Example: `  bench export results/quickstart/latest --format gobench
-  bench export results/quickstart/latest --format latex --metrics election_ms --where nodes=5
+  bench export results/quickstart/latest --format latex --where nodes=5
   bench export results/quickstart/latest --format github --out benchmarks`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error { return s.export(&f, args) },
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.format, "format", "", "`FORMAT`: "+strings.Join(names, ", "))
+	flags.StringVar(&f.format, "format", "", "write `FORMAT`: "+strings.Join(names, ", "))
 	flags.StringVar(&f.out, "out", "",
-		"`FILE` to write, or a folder for formats of several files (default: standard output)")
+		"write to `FILE`, or to a folder if the format has several files (default: standard output)")
 	flags.StringSliceVar(&f.metrics, "metrics", nil,
-		"`COLUMNS` of trials.csv (default: the main ones; all for csv and json)")
+		"`COLUMNS` of trials.csv to write (default: the main ones; all for csv and json)")
 	flags.StringArrayVar(&f.where, "where", nil,
-		"only cells where `COLUMN=VALUE`; may be repeated, and all must hold")
+		"only cells where `COLUMN=VALUE`; repeatable: all must hold")
 	flags.StringVar(&f.config, "bench-config", benchConfigs[0],
-		"`AMOUNT` of configuration in gobench: "+strings.Join(benchConfigs, ", "))
+		"write `AMOUNT` of configuration in gobench: "+strings.Join(benchConfigs, ", "))
 	choices(c, "format", names)
 	choices(c, "bench-config", benchConfigs)
 	return c

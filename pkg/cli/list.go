@@ -96,7 +96,7 @@ func (s *streams) listCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "List algorithms, scenarios, latency distributions, detectors, faults and metrics",
+		Short: "List algorithms, scenarios, faults, metrics and more",
 		Example: `  bench list
   bench list --json`,
 		Args: noArguments,

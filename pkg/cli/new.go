@@ -62,13 +62,13 @@ func (s *streams) newAlgorithmCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "algorithm ID",
 		Short: "Write a plugin that runs, its tests and its scenarios",
-		Long: `algorithm writes an algorithm that runs and whose tests pass. Replace its rules
-by yours, one at a time.
+		Long: `Write an algorithm that runs and whose tests pass. Replace its rules by yours,
+one at a time.
 
-In a clone of Conclave it writes the plugin with its test, a worked example,
-a scenario that shows how it breaks, and the line in plugins/all, and brings
-the generated files up to date. With --module it writes a module of its own
-that imports Conclave.`,
+In a clone of Conclave this writes the plugin with its tests, a worked
+example, a scenario that shows how it breaks, and the lines that link it in,
+and brings the generated files up to date. With --module it writes a module of
+your own that imports Conclave.`,
 		Example: `  bench new algorithm mutex/peterson
   bench new algorithm mutex/peterson --module example.com/own --out own`,
 		Args: func(_ *cobra.Command, args []string) error {

@@ -17,9 +17,10 @@ func (s *streams) planCommand() *cobra.Command {
 	var asJSON, resolved bool
 	c := &cobra.Command{
 		Use:   "plan [FILE]",
-		Short: "Show what an experiment would run, and check it",
-		Long: `Read an experiment as "bench run" does, say everything that is wrong with it, and
-show its cells: what would run, how many trials, how long that takes. Nothing is run.`,
+		Short: "Check an experiment and show what it would run",
+		Long: `Read an experiment as "bench run" does, report everything that is wrong with
+it, and show its cells: what would run, how many trials, and how long they
+take. Nothing is run.`,
 		Example: `  bench plan configs/quickstart.yaml
   bench plan configs/quickstart.yaml --set nodes=50 --json
   bench plan --algorithms bully --nodes 3,5,9 --resolved`,

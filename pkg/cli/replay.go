@@ -49,13 +49,13 @@ func (s *streams) replayCommand() *cobra.Command {
 	var f replayFlags
 	c := &cobra.Command{
 		Use:   "replay DIR",
-		Short: "Run one trial of a run again",
-		Long: `Run one trial again from the configuration in its folder, and print what it came to.
-A simulated trial is the same to the last event. Of a trial on real nodes the recorded
-order of messages and timers is fed to the same algorithm, step by step, which must send
-the same messages; that needs its trace (trace: all). A difference from what is recorded
-is an error (exit code 1). With --live real nodes run it again, with the same plan and
-the same luck.`,
+		Short: "Run one trial again",
+		Long: `Run one trial again from the configuration in its folder, and print its
+outcome. A simulated trial is the same to the last event. For a trial on real
+nodes, the recorded order of messages and timers is fed to the same algorithm,
+step by step, and it must send the same messages. That needs a trace (trace:
+all). A difference from the record is an error (exit code 1). With --live,
+real nodes run it again with the same plan and the same random draws.`,
 		Example: `  bench replay results/quickstart/latest --trial 3
   bench replay results/quickstart/latest --trial 3 --events
   bench replay results/quickstart/latest --trial 3 --live
@@ -69,11 +69,11 @@ the same luck.`,
 			return s.replay(args[0], number, &f)
 		},
 	}
-	c.Flags().IntVar(&number, "trial", 0, "number `N` of the trial, from 1")
+	c.Flags().IntVar(&number, "trial", 0, "the trial with number `N`, from 1")
 	c.Flags().BoolVar(&f.events, "events", false, "print every event")
 	c.Flags().BoolVar(&f.live, "live", false, "run it on real nodes again, if it was")
 	c.Flags().StringVar(&f.host, "host", "",
-		"with --live: `COMMAND` that starts the host of the nodes elsewhere")
+		"with --live: start the nodes on another machine with `COMMAND`")
 	c.Flags().BoolVar(&f.json, "json", false, "print the outcome as JSON")
 	return c
 }

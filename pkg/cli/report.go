@@ -36,14 +36,14 @@ func (s *streams) reportCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "report DIR...",
-		Short: "Write a page about one or more runs, and figures for print",
-		Long: `Write one HTML file about the runs in the folders: what was run, a table to sort and
-filter, charts, violations with their diagrams, and what to be careful with. It needs
-no network. Several runs stand side by side, told apart by a column "run". A folder
-with trials.csv alone, or the file, will do.
+		Short: "Write an HTML report of one or more runs, and figures",
+		Long: `Write one HTML file about the runs in the folders: the experiment, a table to
+sort and filter, charts, violations with their diagrams, and caveats. It needs
+no network. Several runs are shown side by side, with a column "run". A folder
+that has only trials.csv is enough, and so is the file itself.
 
-With --figures DIR the charts are written as SVG, PDF and PNG as well, as wide as a
-column of a paper.`,
+With --figures DIR the charts are also written as SVG, PDF and PNG, as wide as
+a column of a paper.`,
 		Example: `  bench report results/quickstart/latest
   bench report results/quickstart/latest --out quickstart.html --figures figures
   bench report results/quickstart/latest --out quickstart.html --json`,
@@ -58,8 +58,8 @@ column of a paper.`,
 	}
 	flags := c.Flags()
 	flags.StringVar(&out, "out", "",
-		"write the page to `FILE`; default: "+reportName+" in the run's folder, "+
-			"and here if there are several")
+		"write the page to `FILE` (default: "+reportName+" in the run's folder, "+
+			"and here if there are several)")
 	flags.StringVar(&figures, "figures", "", "also write the charts as SVG, PDF and PNG into `DIR`")
 	flags.BoolVar(&asJSON, "json", false, "print what was written as JSON")
 	return c

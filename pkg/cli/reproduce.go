@@ -29,19 +29,19 @@ func (s *streams) reproduceCommand() *cobra.Command {
 	var f reproduceFlags
 	c := &cobra.Command{
 		Use:   "reproduce [NAME...]",
-		Short: "Lay published statements beside theory and measurement",
-		Long: `Run the experiment of each study, or of those named, and judge what papers, textbooks
-and lecture notes say about it: paper, theory, measured, verdict. Measured are figures
-with their 95 % interval, or without one what all trials have. A verdict is holds,
-within so many percent, refuted, or undecided, if there are too few trials. Whatever
-a study expects to be refuted says why.
+		Short: "Reproduce published results",
+		Long: `Run the experiment of each study, or of those named, and compare published
+statements with theory and measurement. Measured figures have a 95 % interval,
+or are what all trials have in common. A verdict is "holds", "within" so many
+percent, "refuted", or "undecided" if there are too few trials. A study that
+expects a refutation says why.
 
-With --transport nats the studies that are small enough run on real processes. --quick
-cuts the long ones down to a second or two.
+With --transport nats, the studies that are small enough run on real
+processes. --quick cuts the long ones down to a second or two.
 
-Exit codes: 0 if every verdict is what its study expects; 1 could not run; 2 usage or
-configuration; 3 a violation within the model; 4 a verdict that is not expected; 130
-and 143 interrupted.`,
+Exit codes: 0 every verdict is what its study expects; 1 could not run; 2
+usage or configuration; 3 a violation within the model; 4 a verdict that is
+not expected; 130 and 143 interrupted.`,
 		Example: `  bench reproduce --list
   bench reproduce bully-best
   bench reproduce --quick --markdown`,
@@ -51,10 +51,10 @@ and 143 interrupted.`,
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.papers, "papers", "configs/papers", "`DIR` of the studies")
+	flags.StringVar(&f.papers, "papers", "configs/papers", "read the studies from `DIR`")
 	flags.StringVar(&f.transport, "transport", transport.Sim.Name,
-		"`sim` for virtual time, or nats for real processes, few of them")
-	flags.StringVar(&f.out, "out", "results", "`DIR` in which each run gets a folder of its own")
+		"run on `TRANSPORT`: sim in simulation, nats on real processes, few of them")
+	flags.StringVar(&f.out, "out", "results", "write each run into a folder of its own in `DIR`")
 	flags.BoolVar(&f.list, "list", false, "list the studies and run nothing")
 	flags.BoolVar(&f.quick, "quick", false, "cut long runs down; a few statements stay undecided")
 	flags.BoolVar(&f.json, "json", false, "print the verdicts as JSON")

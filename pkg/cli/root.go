@@ -24,8 +24,8 @@ func (s *streams) root(args []string) *cobra.Command {
 			_ = c.Help() // to standard error, which has no better place to complain
 			return exit(Usage)
 		},
-		Long: `bench runs experiments with leader-election and mutual-exclusion algorithms, on real
-node processes or in simulation, judges them, and writes statistics.`,
+		Long: `bench runs experiments with leader-election and mutual-exclusion algorithms,
+on real node processes or in simulation. It judges them and writes statistics.`,
 		Example: `  bench init experiment.yaml
   bench plan experiment.yaml
   bench run experiment.yaml --transport sim --set repetitions=6`,
@@ -54,6 +54,8 @@ node processes or in simulation, judges them, and writes statistics.`,
 		s.versionCommand(),
 	)
 	complete(root)
+	cobra.AddTemplateFunc("flags", func(f *pflag.FlagSet) string { return f.FlagUsagesWrapped(columns) })
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "Flags.FlagUsages", "Flags | flags"))
 	root.SetHelpCommand(helpCommand(root))
 	root.InitDefaultCompletionCmd(args...)
 	for _, c := range root.Commands() {

@@ -36,20 +36,22 @@ func (s *streams) runCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run [FILE]",
 		Short: "Run an experiment",
-		Long: `Run every trial of the experiment in FILE, and write what was measured into a new
-folder of results. Without FILE, --algorithms, --nodes and --set describe the
-experiment. An interrupted run keeps every finished trial; --resume goes on with it.
+		Long: `Run every trial of the experiment in FILE and write the measurements into a
+new folder. Without FILE, --algorithms, --nodes and --set describe the
+experiment. An interrupted run keeps every finished trial; --resume continues
+it.
 
-With --host the nodes run where that command starts the program node, as in
---host "ssh lab7 ./node host": the machine lab7 needs that program alone, built from
-the same commit, and no port. The command is split at blanks; no shell reads it.
+With --host, the nodes run on another machine. The option is a command that
+starts the program node there, such as --host "ssh lab7 ./node host". That
+machine needs only this program, built from the same commit, and no open port.
+The command is split at spaces; no shell reads it.
 
-Exit codes: 0 good; 1 could not run; 2 usage or configuration; 3 a violation within
-the model; 5 invalid, timed-out or undecided trials beyond what the experiment
-allows; 130 and 143 interrupted.`,
+Exit codes: 0 good; 1 could not run; 2 usage or configuration; 3 a violation
+within the model; 4 a threshold was missed; 5 more invalid, timed-out or
+undecided trials than the experiment allows; 130 and 143 interrupted.`,
 		Example: `  bench run configs/quickstart.yaml
-  bench run configs/quickstart.yaml --transport sim --set nodes=9 --set network.loss=0.01
-  bench run --algorithms election/bully,election/ring-list --nodes 3,5 --transport sim
+  bench run configs/quickstart.yaml --transport sim --set network.loss=0.01
+  bench run --algorithms bully,ring-list --nodes 3,5 --transport sim
   bench run --resume results/quickstart/latest`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -58,14 +60,14 @@ allows; 130 and 143 interrupted.`,
 	}
 	f.register(c)
 	flags := c.Flags()
-	flags.StringVar(&f.out, "out", "results", "`DIR` in which the run gets a folder of its own")
-	flags.StringVar(&f.resume, "resume", "", "go on with the run in `DIR`; takes no FILE")
-	flags.StringVar(&f.host, "host", "", "`COMMAND` that starts the host of the nodes elsewhere")
+	flags.StringVar(&f.out, "out", "results", "write the run into a folder of its own in `DIR`")
+	flags.StringVar(&f.resume, "resume", "", "continue the run in `DIR`; takes no FILE")
+	flags.StringVar(&f.host, "host", "", "start the nodes on another machine with `COMMAND`")
 	flags.IntVar(&f.workers, "workers", 0,
-		"`N` trials at a time in simulation (default: one per core)")
-	flags.BoolVar(&f.quiet, "quiet", false, "say nothing but the results and errors")
+		"simulate `N` trials at a time (default: one per core)")
+	flags.BoolVar(&f.quiet, "quiet", false, "print only results and errors")
 	flags.StringVar(&f.progress, "progress", "auto",
-		"`MODE` on standard error: "+strings.Join(progressModes, ", "))
+		"show progress on standard error as `MODE`: "+strings.Join(progressModes, ", "))
 	flags.BoolVar(&f.json, "json", false, "print the results as JSON")
 	choices(c, "progress", progressModes)
 	return c

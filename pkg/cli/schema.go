@@ -10,14 +10,15 @@ func (s *streams) schemaCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of experiment files, for editors",
-		Long: `Print the language of experiment files as a JSON Schema (draft 2020-12), with the
-algorithms and parameters that are linked in. An editor that reads it completes keys and
-marks mistakes. Put it beside your files, and write into the first line of each:
+		Long: `Print the language of experiment files as a JSON Schema (draft 2020-12), with
+the algorithms and parameters that are linked in. An editor that reads it
+completes keys and marks mistakes. Put it beside your files, and write this as
+the first line of each:
 
   # yaml-language-server: $schema=experiment.schema.json
 
-What goes beyond one value, such as a time-out that is too short for the network, it does
-not see: "bench plan FILE" does.`,
+The schema does not check rules between keys, such as a time-out that is too
+short for the network. "bench plan FILE" does.`,
 		Example: `  bench schema`,
 		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {

@@ -23,11 +23,11 @@ type source struct {
 func (f *source) register(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&f.transport, "transport", "",
-		"`nats` for real processes or sim for virtual time (default: what FILE says)")
+		"run on `TRANSPORT`: nats on real processes, sim in simulation (default: what FILE says)")
 	flags.StringArrayVar(&f.set, "set", nil,
-		"override a key of the experiment with `KEY=VALUE`, as network.loss=0.05; may be repeated")
-	flags.StringSliceVar(&f.algorithms, "algorithms", nil, "algorithms `A,B` to compare, without FILE")
-	flags.StringVar(&f.nodes, "nodes", "", "`N` processes, or several as 3,5,9, without FILE")
+		"override a key of the experiment with `KEY=VALUE`, as network.loss=0.05; repeatable")
+	flags.StringSliceVar(&f.algorithms, "algorithms", nil, "compare algorithms `A,B`, without FILE")
+	flags.StringVar(&f.nodes, "nodes", "", "with `N` processes, or several as 3,5,9, without FILE")
 }
 
 // load makes the experiment.

@@ -71,7 +71,7 @@ func TestUsageErrors(t *testing.T) {
 		{"unknown topic", "help rnu", []string{`did you mean "run"?`}},
 		{"unknown flag", "run --trasnport sim", []string{`unknown flag "--trasnport"`,
 			`did you mean "--transport"?`}},
-		{"flag without value", "run --out", []string{"bench run: flag needs an argument: --out"}},
+		{"flag without value", "run --out", []string{"bench: run: flag needs an argument: --out"}},
 		{"flag with a wrong value", "run x --workers many", []string{"--workers"}},
 		{"no experiment", "run", []string{"want FILE or --algorithms"}},
 		{"two files", "run a.yaml b.yaml", []string{"2 files"}},

@@ -28,18 +28,18 @@ func (s *streams) traceCommand() *cobra.Command {
 	var f traceFlags
 	c := &cobra.Command{
 		Use:   "trace DIR",
-		Short: "Draw what happened in a trial",
+		Short: "Draw the events of a trial",
 		Long: `Draw a trial of the run in DIR: a line for each process, and an arrow for each
-message. A trial that kept its trace (trace: all) is drawn from it; one of a
-simulation that kept none is run again for it.
+message. A trial with a trace (trace: all) is drawn from it. A simulated trial
+without one is run again.
 
-Formats: svg, a space-time diagram; shiviz, a log with vector clocks; perfetto, a
-trace for ui.perfetto.dev; mermaid, a sequence diagram of about a hundred messages;
-events, a line for each event with its number. --from and --to choose a time; --event
-chooses what could have led to the event of that number; --violation, to the first
-broken promise.`,
+Formats: svg, a space-time diagram; shiviz, a log with vector clocks;
+perfetto, a trace for ui.perfetto.dev; mermaid, a sequence diagram of about a
+hundred messages; events, a line for each event with its number. --from and
+--to select a time. --event selects what could have caused the event of that
+number, and --violation what could have caused the first broken promise.`,
 		Example: `  bench trace results/quickstart/latest --trial 3
-  bench trace results/quickstart/latest --trial 3 --from 10ms --to 60ms --out trial-3.svg
+  bench trace results/quickstart/latest --trial 3 --from 10ms --out trial-3.svg
   bench trace results/quickstart/latest --trial 3 --event 12 --format mermaid
   bench trace results/quickstart/latest --trial 3 --format shiviz --detector`,
 		Args: cobra.ArbitraryArgs,
@@ -52,15 +52,15 @@ broken promise.`,
 		},
 	}
 	flags := c.Flags()
-	flags.IntVar(&f.trial, "trial", 0, "number `N` of the trial, from 1")
-	flags.StringVar(&f.format, "format", diagram.Formats[0], "`FORMAT`: "+strings.Join(diagram.Formats, ", "))
+	flags.IntVar(&f.trial, "trial", 0, "the trial with number `N`, from 1")
+	flags.StringVar(&f.format, "format", diagram.Formats[0], "write `FORMAT`: "+strings.Join(diagram.Formats, ", "))
 	flags.StringVar(&f.out, "out", "", "write to `FILE` instead of standard output")
-	flags.DurationVar(&f.window.From, "from", 0, "the first instant to draw, as a `TIME` like 10ms")
-	flags.DurationVar(&f.window.To, "to", 0, "the last instant to draw, as a `TIME` like 60ms")
-	flags.IntVar(&f.window.Event, "event", 0, "draw what could have led to event `N` alone")
+	flags.DurationVar(&f.window.From, "from", 0, "draw from `TIME` on, as 10ms")
+	flags.DurationVar(&f.window.To, "to", 0, "draw until `TIME`, as 60ms")
+	flags.IntVar(&f.window.Event, "event", 0, "draw only what could have caused event `N`")
 	flags.BoolVar(&f.violation, "violation", false,
-		"draw what could have led to the first broken promise alone")
-	flags.BoolVar(&f.window.Detector, "detector", false, "draw messages of failure detectors, too")
+		"draw only what could have caused the first broken promise")
+	flags.BoolVar(&f.window.Detector, "detector", false, "also draw messages of failure detectors")
 	choices(c, "format", diagram.Formats)
 	return c
 }

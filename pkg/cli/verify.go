@@ -13,16 +13,17 @@ func (s *streams) verifyCommand() *cobra.Command {
 	var cases string
 	c := &cobra.Command{
 		Use:   "verify ID",
-		Short: "Hold an algorithm against the conformance kit, in simulation",
-		Long: `verify runs an algorithm through the cases that every algorithm must satisfy, in simulation:
-its declaration, determinism, safety and liveness over random schedules within its
-model, the complexity that it claims, the smallest systems, and the reference cases that
-come with bench. It exits 3 if any fails, and says which schedule repeats the failure.
+		Short: "Run the conformance tests of an algorithm",
+		Long: `Run the conformance tests of an algorithm in simulation: its declaration,
+determinism, safety and liveness over random schedules within its model, its
+claimed complexity, the smallest systems, and the reference cases that come
+with bench. It exits with 3 if any fails, and says which schedule repeats the
+failure.
 
-With --cases it runs the cases of that algorithm in a file of your own instead: exact
-scripts, and what each leads to (docs/adding-an-algorithm.md describes the format). It
-exits 3 if one comes out otherwise, and 5 if all that a case expects can only be checked
-by the algorithm's own tests.`,
+With --cases it runs the cases of that algorithm in a file of your own
+instead: exact scripts with exact outcomes (docs/adding-an-algorithm.md
+describes the format). It exits with 3 if an outcome differs, and with 5 if
+only the algorithm's own tests can check what a case expects.`,
 		Example: `  bench verify mutex/naimi-trehel --schedules 50
   bench verify bully --schedules 50
   bench verify bully --cases cases.json`,
@@ -53,8 +54,8 @@ by the algorithm's own tests.`,
 			return nil
 		},
 	}
-	c.Flags().IntVar(&schedules, "schedules", 1000, "how many random schedules to run")
-	c.Flags().StringVar(&cases, "cases", "", "a `FILE` of cases to run instead of the kit")
+	c.Flags().IntVar(&schedules, "schedules", 1000, "run `N` random schedules")
+	c.Flags().StringVar(&cases, "cases", "", "run the cases in `FILE` instead of the kit")
 	return c
 }
 

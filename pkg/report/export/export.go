@@ -69,7 +69,7 @@ func Formats() []Format {
 		{Name: "json", Doc: "the same for programs, with the statuses", all: true, write: writeJSON},
 		{Name: "latex", Doc: "a table for booktabs and siunitx", write: latex},
 		{Name: "pgfplots", Doc: "a figure for each metric and its data", Several: true, write: pgfplots},
-		{Name: "hgrm", Doc: "HdrHistogram's percentiles of single operations, a file for each cell",
+		{Name: "hgrm", Doc: "HdrHistogram's percentiles of operations, a file for each cell",
 			Several: true, write: hgrm},
 	}
 }

@@ -1,0 +1,30 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+)
+
+// TestHelp_FitsTheTerminal: no help text is wider than a terminal.
+func TestHelp_FitsTheTerminal(t *testing.T) {
+	var out strings.Builder
+	root := newStreams(nil, &out, &out, nil).root(nil)
+	for todo := []*cobra.Command{root}; len(todo) > 0; todo = todo[1:] {
+		if todo[0].Name() == "completion" { // cobra's own
+			continue
+		}
+		out.Reset()
+		if err := todo[0].Help(); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(out.String()) {
+			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > columns {
+				t.Errorf("%s --help: %d columns: %s", todo[0].CommandPath(), n, line)
+			}
+		}
+		todo = append(todo, todo[0].Commands()...)
+	}
+}
