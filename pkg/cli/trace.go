@@ -53,7 +53,8 @@ number, and --violation what could have caused the first broken promise.`,
 	}
 	flags := c.Flags()
 	flags.IntVar(&f.trial, "trial", 0, "the trial with number `N`, from 1")
-	flags.StringVar(&f.format, "format", diagram.Formats[0], "write `FORMAT`: "+strings.Join(diagram.Formats, ", "))
+	flags.StringVar(&f.format, "format", diagram.Formats[0],
+		"write `FORMAT`: "+strings.Join(diagram.Formats, ", "))
 	flags.StringVar(&f.out, "out", "", "write to `FILE` instead of standard output")
 	flags.DurationVar(&f.window.From, "from", 0, "draw from `TIME` on, as 10ms")
 	flags.DurationVar(&f.window.To, "to", 0, "draw until `TIME`, as 60ms")
