@@ -59,7 +59,9 @@ var table = []struct {
 		"internal/clock", "internal/proc",
 	}},
 	{"pkg/check", []string{"pkg/algo", "pkg/link", "pkg/metric", "pkg/trace", "pkg/harness"}},
+	{"pkg/config", nil},
 	{"pkg/experiment", []string{
+		"pkg/config",
 		"pkg/algo", "pkg/link", "pkg/transport", "pkg/metric", "pkg/trace", "pkg/harness", "pkg/check", "internal/files",
 	}},
 	{"pkg/results", []string{"pkg/metric", "pkg/trace", "pkg/stats", "internal/files"}},

@@ -189,7 +189,7 @@ func recorded(path string) (*experiment.Experiment, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	e, err := experiment.Parse(filepath.Join(dir, results.ConfigFile), config, experiment.Overrides{})
+	e, err := experiment.LoadContent(filepath.Join(dir, results.ConfigFile), config, experiment.Overrides{})
 	return e, dir, err
 }
 

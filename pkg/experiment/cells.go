@@ -2,12 +2,14 @@ package experiment
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/harness"
 )
 
@@ -15,12 +17,11 @@ import (
 type variant struct {
 	*draft
 	contender *contender
-	leaves    map[string]*leaf
+	leaves    map[string]*config.Leaf
 	params    map[string]any
-	origins   map[string]origin // of params
-	values    map[string]value  // what the sweep says, by key
-	set       *settings
-	remarks   []string // on this cell, for the experimenter
+	origins   map[string]config.Place // of params
+	values    map[string]value        // what the sweep says, by key
+	remarks   []string                // on this cell, for the experimenter
 }
 
 // A value is a swept one as it stands in the design: a duration in milliseconds,
@@ -40,54 +41,55 @@ func (d *draft) experiment() *Experiment {
 	for _, c := range d.contenders {
 		cells += d.combinations(c)
 	}
-	s, err := decode(d.leaves)
-	if err != nil {
-		d.add(d.top(), "", "%v", err)
-		return nil
-	}
+	d.settle(d.leaves, func(string) bool { return true })
 	if cells > maxCells {
-		d.add(d.leaves["sweep"].raw.at, "sweep", "more than %d cells; vary fewer keys", maxCells)
+		d.Add(d.leaves["sweep"].Raw.At, "sweep", "more than %d cells; vary fewer keys", maxCells)
 		return nil
 	}
-	r := s.Repetitions
-	if cells*r.Max > maxTrials {
-		d.add(d.leaves["repetitions"].raw.at, "repetitions", "%d of %d cells, want at most %d trials",
-			r.Max, cells, maxTrials)
+	e := d.settings.Experiment
+	if cells*e.Repetitions > maxTrials {
+		d.Add(d.leaves["repetitions"].Raw.At, "repetitions", "%d of %d cells, want at most %d trials",
+			e.Repetitions, cells, maxTrials)
 		return nil
 	}
-	d.checkUntil(s)
-	e := &Experiment{
-		Name: s.Name, Problem: algo.Problem(s.Problem), Transport: s.Transport,
-		Hosting: s.Hosting, Repetitions: r.Max, Fewest: r.Min, Until: r.Until, Seed: s.Seed,
-		TimeLimit: s.TimeLimit, Trace: s.Trace, Retries: s.Retries, Allow: s.Allow, Bus: s.Bus,
-		Overrides: d.overrides, Notes: d.notes,
-	}
-	d.checkBus(s)
+	thresholds := d.thresholds
+	d.checkUntil()
+	d.checkBus()
+	e.Overrides, e.Notes = d.overrides(), d.notes
 	sum := newSummary(d)
 	var variants []*variant
 	for _, c := range d.contenders {
 		d.each(c, func(at []int) {
-			if v := d.variant(c, at); v != nil {
-				v.addCell(e, sum)
-				variants = append(variants, v)
-			}
+			v := d.variant(c, at)
+			v.addCell(&e, sum)
+			variants = append(variants, v)
 		})
 	}
 	sum.unused(d)
-	d.distinct(e)
-	if len(d.mistakes) > 0 {
+	d.distinct(&e)
+	if d.Count() > 0 {
 		return nil
 	}
 	e.design(variants, d.axes)
-	if d.checkThresholds(s, e); len(d.mistakes) > 0 {
+	if d.checkThresholds(thresholds, &e); d.Count() > 0 {
 		return nil
 	}
-	for _, t := range s.Thresholds {
+	for _, t := range thresholds {
 		e.Thresholds = append(e.Thresholds, t.Threshold)
 	}
 	e.Algorithms = sum.algorithms()
 	e.resolved = sum.text()
-	return e
+	return &e
+}
+
+// settle puts the values of the keys that count to where they go.
+func (d *draft) settle(leaves map[string]*config.Leaf, counts func(key string) bool) {
+	*d.settings = settings{files: d.files}
+	d.Schema.Leaves(func(key string, f *config.Field) {
+		if l := leaves[key]; l != nil && l.Value != nil && counts(key) {
+			f.Of.Set(l.Value)
+		}
+	})
 }
 
 // variant applies the values at a position of the axes.
@@ -101,8 +103,8 @@ func (d *draft) variant(c *contender, at []int) *variant {
 		for j := range d.axes[i].keys {
 			s := &d.axes[i].keys[j]
 			if given, ok := s.value(k, c); ok {
-				v.params[s.param], v.origins[s.param] = given, s.raw[k].at
-				v.values[s.key] = value{formatValue(given), render("", given).bare()}
+				v.params[s.param], v.origins[s.param] = given, s.raw[k].At
+				v.values[s.key] = value{formatValue(given), writeParam(c.param(s.param), given).Bare()}
 			}
 			for _, ch := range s.sets[k] {
 				v.apply(&ch)
@@ -110,11 +112,7 @@ func (d *draft) variant(c *contender, at []int) *variant {
 		}
 	}
 	v.complete()
-	var err error
-	if v.set, err = decode(v.leaves); err != nil {
-		d.add(d.top(), "", "%v", err)
-		return nil
-	}
+	v.settle(v.leaves, v.counts)
 	return v
 }
 
@@ -130,9 +128,7 @@ func (s *swept) value(i int, c *contender) (any, bool) {
 func (v *variant) apply(c *change) {
 	l := c.leaf
 	if l == nil {
-		f, _, _ := find(c.key)
-		raw := within(f, v.leaves[c.key], c.rest, c.node)
-		l = &leaf{raw, f.typ.read(v.parser, c.key, raw)}
+		l = v.Change(c.field, c.key, v.leaves[c.key], c.rest, c.value)
 	}
 	v.leaves[c.key] = l
 	v.values[c.full()] = c.column()
@@ -140,48 +136,39 @@ func (v *variant) apply(c *change) {
 
 // column is the value as it stands in the design.
 func (c *change) column() value {
-	n := c.node
-	if c.leaf != nil && c.leaf.value != nil {
-		n = render(c.key, c.leaf.value)
+	text := c.meant().Bare()
+	out := value{text, text}
+	if d, ok := c.meant().Duration(); ok {
+		out.ms = milliseconds(d)
 	}
-	v := value{n.bare(), n.bare()}
-	if d, err := time.ParseDuration(n.text); err == nil && n.kind == text {
-		v.ms = milliseconds(d)
-	}
-	return v
+	return out
 }
 
 // complete fills in the defaults that follow from other values.
 func (v *variant) complete() {
-	fill := func(key, text string, value any) {
-		if v.leaves[key] == nil {
-			v.leaves[key] = &leaf{&node{text: text, at: byDefault}, value}
-		}
-	}
 	kind := harness.LeaderCrash
 	if v.contender.alg.Problem == algo.MutualExclusion {
 		kind = harness.Closed
 	}
-	fill("scenario.kind", kind, kind)
+	v.fill(v.leaves, "scenario.kind", kind)
 	detector := "perfect"
-	if v.leaves["scenario.kind"].value == harness.Script {
+	if v.leaves["scenario.kind"].Value == harness.Script {
 		detector = "none"
 	}
-	fill("detector.kind", detector, detector)
-	switch v.leaves["scenario.kind"].value {
+	v.fill(v.leaves, "detector.kind", detector)
+	switch v.leaves["scenario.kind"].Value {
 	case harness.Partition:
-		fill("scenario.duration", "2s", 2*time.Second)
+		v.fill(v.leaves, "scenario.duration", "2s")
 	case harness.Churn:
-		fill("scenario.duration", "5s", 5*time.Second)
+		v.fill(v.leaves, "scenario.duration", "5s")
 	}
-	if l := v.leaves["detector.interval"]; v.leaves["detector.kind"].value == "phi" {
-		interval, _ := l.value.(time.Duration)
-		fill("detector.deviation", (interval / 4).String(), interval/4)
+	if interval, ok := v.leaves["detector.interval"].Value.(time.Duration); ok {
+		v.fill(v.leaves, "detector.deviation", max(interval/4, time.Microsecond).String())
 	}
-	k := kindOf(v.leaves["scenario.kind"].value)
+	k := kindOf(v.leaves["scenario.kind"].Value)
 	if k != nil && slices.Contains(k.Keys, "requests") &&
 		(v.leaves["scenario.duration"] == nil || !slices.Contains(k.Keys, "duration")) {
-		fill("scenario.requests", "100", int64(100))
+		v.fill(v.leaves, "scenario.requests", "100")
 	}
 }
 
@@ -194,21 +181,30 @@ func kindOf(name any) *harness.Kind {
 	return nil
 }
 
-// means says whether a key changes anything in this cell.
-func (v *variant) means(key string) bool {
+// counts says whether a key goes into the plan of this cell: of a scenario's keys, and
+// a detector's, those of its kind do.
+func (v *variant) counts(key string) bool {
 	head, rest, _ := strings.Cut(key, ".")
 	switch {
-	case v.contender.alg.Problem == algo.Election && slices.Contains(ofEntries, key):
-		return v.leaves[key].explicit() // which is reported where scripts are checked
 	case head == "scenario" && rest != "kind":
-		k := kindOf(v.set.Scenario.Kind)
+		k := kindOf(v.leaves["scenario.kind"].Value)
 		return k != nil && slices.Contains(k.Keys, rest)
 	case key == "faults.downtime" || key == "faults.max_down":
-		return v.set.Faults.CrashRate > 0
+		rate, _ := v.leaves["faults.crash_rate"].Value.(float64)
+		return rate > 0
 	case head == "detector" && rest != "kind":
-		return slices.Contains(detectorKeys[v.set.Detector.Kind], rest)
+		kind, _ := v.leaves["detector.kind"].Value.(string)
+		return slices.Contains(detectorKeys[kind], rest)
 	}
 	return true
+}
+
+// means says whether a key changes anything in this cell.
+func (v *variant) means(key string) bool {
+	if v.contender.alg.Problem == algo.Election && slices.Contains(ofEntries, key) {
+		return v.leaves[key].Explicit() // which is reported where scripts are checked
+	}
+	return v.counts(key)
 }
 
 // ofEntries are the keys of a script that mean nothing in an election.
@@ -247,11 +243,11 @@ func (d *draft) distinct(e *Experiment) {
 		p := e.Cells[i].Plan
 		b, err := json.Marshal(&p)
 		if err != nil {
-			d.add(d.top(), "", "cell %d: %v", i+1, err)
+			d.Add(d.top(), "", "cell %d: %v", i+1, err)
 			continue
 		}
 		if first := seen[string(b)]; first > 0 {
-			d.add(d.leaves["sweep"].raw.at, "sweep", "cells %d and %d of %s are the same: a key that "+
+			d.Add(d.leaves["sweep"].Raw.At, "sweep", "cells %d and %d of %s are the same: a key that "+
 				"varies means nothing there; zip it with the one that it depends on", first, i+1, p.Label)
 			return
 		}
@@ -306,8 +302,8 @@ func sweptKeys(axes []axis) (keys []string, durations map[string]bool) {
 					see(s.key, is)
 				}
 				for _, c := range s.sets[i] {
-					_, err := time.ParseDuration(c.node.text)
-					see(c.full(), err == nil && c.node.kind == text)
+					_, is := c.value.Duration()
+					see(c.full(), is)
 				}
 			}
 		}
@@ -353,3 +349,22 @@ func (e *Experiment) columns(variants []*variant, keys []string, durations map[s
 		}
 	}
 }
+
+// formatValue is a parameter's value as it stands in a column of the design.
+func formatValue(v any) string {
+	switch v := v.(type) {
+	case time.Duration:
+		return milliseconds(v)
+	case float64:
+		return config.FormatFloat(v)
+	case []any:
+		words := make([]string, len(v))
+		for i, x := range v {
+			words[i] = formatValue(x)
+		}
+		return strings.Join(words, " ")
+	}
+	return fmt.Sprint(v)
+}
+
+func milliseconds(d time.Duration) string { return config.FormatFloat(float64(d) / 1e6) }

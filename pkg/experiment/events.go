@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/harness"
-	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // An event is a line of a script, or of what goes wrong, with its place.
 type event struct {
 	harness.Event
-	at   origin
+	at   config.Place
 	key  string
 	whom string // the key that names the process: node or who
 }
@@ -105,69 +105,123 @@ var Instants = []harness.Word{
 	{Name: "times", Doc: "every, rate: how often at most; on: how often from then on, by default once"},
 }
 
-// The keys of an event: those that say when, then those that say what. After and
-// what follows upon script verbs is for scripts alone.
-var (
-	whenKeys = []string{"at", "every", "rate", "on", "kind", "count", "times", "wait"}
-	whatKeys = []string{"node", "who", "groups", "links", "shape", "loss", "latency", "by", "for"}
-)
+// whatKeys are the keys of an event that say what happens, and to whom.
+var whatKeys = []string{"node", "who", "groups", "links", "shape", "loss", "latency", "by", "for"}
 
-func eventKeys(script bool) []string {
-	keys := slices.Concat(whenKeys, []string{"do"}, whatKeys)
-	if script {
-		keys = append(slices.Insert(keys, 1, "after"), "of", "target")
-	}
-	return keys
-}
-
-// events is the list of a script's lines, or of what goes wrong.
-func events(script bool) typ {
+// eventsType is the list of a script's lines, or of what goes wrong.
+func eventsType(script bool) config.Type[[]event] {
 	like := "{at: 1s, do: crash, who: leader}"
 	if script {
 		like = "{at: 5ms, do: request, node: 3}"
 	}
-	return typ{name: "a list of {at, every, rate or on; do, who, ...}",
-		def:  map[bool]string{true: "script", false: "faults"}[script],
-		json: func(d defs) object { return arrayOf(d.event(script)) },
-		read: func(p *parser, key string, n *node) any {
-			if n.kind != list {
-				p.wrong(key, n, "a list, as ["+like+"]")
-				return nil
+	line := config.Block[event]{Like: like,
+		Fields:  func(e *event) []config.Field { return eventFields(e, script) },
+		Missing: func(*config.Value, string) string { return "without do, as do: crash" },
+		Check: func(r *config.Reader, key string, v *config.Value, e *event) {
+			e.at, e.key, e.whom = v.At, key, "node"
+			if v.Get("who") != nil {
+				e.whom = "who"
 			}
-			before := len(p.mistakes)
-			out := make([]event, 0, len(n.items))
-			for i, item := range n.items {
-				k := numbered(key, i)
-				if item.kind != block {
-					p.wrong(k, item, "a block, as "+like)
-					continue
-				}
-				out = append(out, p.event(k, item, script))
-			}
-			if len(p.mistakes) > before {
-				return nil
-			}
-			return out
+			l := eventReader{r, key, v, e}
+			l.check(script)
 		}}
+	return config.Items(line.Type(), like, 0, "").Called("a list of {at, every, rate or on; do, who, ...}")
 }
 
-func (p *parser) event(key string, n *node, script bool) event {
-	p.known(n, key, eventKeys(script), "")
-	e := event{at: n.at, key: key, whom: "node"}
-	e.Do, _ = p.part(n, key, "do", words("what happens", badVerb)).(string)
-	if e.Do == partition {
-		e.Do = harness.DoCut
+// eventFields are the keys of an event: those that say when, then those that say what.
+func eventFields(e *event, script bool) []config.Field {
+	count, process := config.Whole[int](1, 1e9), processType()
+	single := e.After == "" && e.Every == 0 && e.Rate == 0 && e.On == "" && e.Do != harness.DoDrop
+	fields := []config.Field{
+		{Name: "at", Of: config.Duration(0, longest).To(&e.At), Always: single},
+		{Name: "after", Of: config.Choice("quiet", "release").To(&e.After)},
+		{Name: "every", Of: config.Duration(100*time.Microsecond, longest).To(&e.Every)},
+		{Name: "rate", Of: config.Number(1e-6, 1e4).To(&e.Rate)},
+		{Name: "on", Of: config.Choice(wordsOf(harness.Triggers)...).To(&e.On)},
+		{Name: "kind", Of: config.SomeText("a kind of message").To(&e.Kind)},
+		{Name: "count", Of: count.To(&e.Count)},
+		{Name: "times", Of: count.To(&e.Times)},
+		{Name: "wait", Of: config.Duration(0, longest).To(&e.Wait)},
+		{Name: "do", Required: true, Of: verbType(script).To(&e.Do)},
+		{Name: "node", Of: process.To(&e.Node)},
+		{Name: "who", Of: whoType(e).Through(e.named, e.name)},
+		{Name: "groups", Of: groupsType().To(&e.Groups)},
+		{Name: "links", Of: linksType().To(&e.Links)},
+		{Name: "shape", Of: config.Choice(wordsOf(harness.Shapes)...).To(&e.Shape)},
+		{Name: "loss", Of: config.Optional(config.Number(0, 1)).To(&e.Loss)},
+		{Name: "latency", Of: config.Optional(lastingType()).To(&e.Latency)},
+		{Name: "by", Of: config.Duration(time.Microsecond, time.Hour).To(&e.By)},
+		{Name: "for", Of: config.Duration(time.Microsecond, longest).To(&e.For)},
+		{Name: "of", Of: process.To(&e.Of)},
+		{Name: "target", Of: process.To(&e.Target)},
 	}
-	verb := p.verb(key, n, e.Do, script)
-	p.when(key, n, &e, script)
-	p.what(key, n, &e, verb)
-	if verb != nil {
-		p.goes(key, n, &e, verb)
-		for _, name := range slices.DeleteFunc(eventKeys(script), verb.takes) {
-			p.nothing(key, n, name, "for "+e.Do)
+	for i := range fields {
+		for _, word := range Instants {
+			if word.Name == fields[i].Name {
+				fields[i].Doc = word.Doc
+			}
 		}
 	}
-	return e
+	if !script {
+		fields = slices.DeleteFunc(fields, func(f config.Field) bool {
+			return slices.Contains([]string{"after", "of", "target"}, f.Name)
+		})
+	}
+	return fields
+}
+
+// An eventReader checks whether the keys of an event go together.
+type eventReader struct {
+	*config.Reader
+	key string
+	v   *config.Value
+	e   *event
+}
+
+func (l *eventReader) check(script bool) {
+	verb := l.verb(script)
+	l.when(script)
+	if who := l.v.Get("who"); who != nil && l.has("node") {
+		l.Add(who.At, config.Join(l.key, "who"), "beside node; want one of them")
+	}
+	if verb == nil {
+		return
+	}
+	l.what(verb)
+	for _, f := range eventFields(l.e, script) {
+		if !verb.takes(f.Name) {
+			l.nothing(f.Name, "for "+l.e.Do)
+		}
+	}
+}
+
+func (l *eventReader) has(name string) bool { return l.v.Get(name) != nil }
+
+// nothing reports a key that means nothing.
+func (l *eventReader) nothing(name, why string) {
+	if w := l.v.Get(name); w != nil {
+		l.Add(w.At, config.Join(l.key, name), "means nothing %s; remove it", why)
+	}
+}
+
+// verbType is what an event does. In a script it may be the algorithm's own: whether
+// the algorithm has it is known later.
+func verbType(script bool) config.Type[string] {
+	t := config.Words("what happens", badVerb)
+	t = config.As(t, func(s string) string {
+		if s == partition {
+			return harness.DoCut
+		}
+		return s
+	}, func(s string) string { return s })
+	words := config.Choice(append(verbs(script), partition)...).Schema
+	t.Schema = words
+	if script {
+		own := config.Object{"type": "string", "pattern": `^[a-z0-9_-]{1,64}$`,
+			"description": "an operation of the algorithm's own"}
+		t.Schema = func() config.Object { return config.AnyOf(words(), own) }
+	}
+	return t
 }
 
 func badVerb(s string) string {
@@ -177,56 +231,42 @@ func badVerb(s string) string {
 	return ""
 }
 
-// verb is what the event does. In a script it may be the algorithm's own:
-// whether the algorithm has it is known later.
-func (p *parser) verb(key string, n *node, do string, script bool) *Verb {
+// verb is what the event does; nil if that is wrong.
+func (l *eventReader) verb(script bool) *Verb {
+	do := l.e.Do
 	verb := verbOf(do)
 	was := slices.IndexFunc(Verbs, func(v Verb) bool { return v.was == do && do != "" })
+	wrong := func(format string, args ...any) {
+		l.Add(l.v.Get("do").At, config.Join(l.key, "do"), format, args...)
+	}
 	switch {
 	case was >= 0:
-		p.add(n.get("do").at, join(key, "do"), "%s is called %s now", do, Verbs[was].Name)
+		wrong("%s is called %s now", do, Verbs[was].Name)
 		return nil
-	case do == "":
-		if n.get("do") == nil {
-			p.add(n.at, key, "without do, as do: crash")
-		}
+	case do == "": // reported where it was read
 		return nil
 	case script && verb == nil:
 		return &operation
 	case script:
 	case verb == nil:
 		has := append(verbs(false), partition)
-		p.add(n.get("do").at, join(key, "do"), "%q, want one of %s%s", clip(do),
-			strings.Join(has, ", "), meant(do, has))
+		wrong("%q, want one of %s%s", config.Clip(do), strings.Join(has, ", "), l.Meant(do, has))
 	case verb.script:
-		p.add(n.get("do").at, join(key, "do"), "%s is a line of scripts: write it into scenario.events", do)
+		wrong("%s is a line of scripts: write it into scenario.events", do)
 		return nil
 	}
 	return verb
 }
 
-// when reads the keys that say when the event happens.
-func (p *parser) when(key string, n *node, e *event, script bool) {
-	e.At, _ = p.part(n, key, "at", span(0, longest)).(time.Duration)
-	e.After, _ = p.part(n, key, "after", choice("quiet", "release")).(string)
-	e.Every, _ = p.part(n, key, "every", span(100*time.Microsecond, longest)).(time.Duration)
-	e.Rate, _ = p.part(n, key, "rate", number(1e-6, 1e4)).(float64)
-	e.On, _ = p.part(n, key, "on", choice(wordsOf(harness.Triggers)...)).(string)
-	e.Kind, _ = p.part(n, key, "kind", words("a kind of message", anyText)).(string)
-	e.Wait, _ = p.part(n, key, "wait", span(0, longest)).(time.Duration)
-	count := whole(1, 1e9)
-	if v, ok := p.part(n, key, "count", count).(int64); ok {
-		e.Count = int(v)
-	}
-	if v, ok := p.part(n, key, "times", count).(int64); ok {
-		e.Times = int(v)
-	}
+// when checks the keys that say when the event happens.
+func (l *eventReader) when(script bool) {
+	e := l.e
 	if e.Do == harness.DoDrop {
 		for _, name := range []string{"every", "rate", "after", "on", "wait"} {
-			p.nothing(key, n, name, "for drop, which is a rule from at on")
+			l.nothing(name, "for drop, which is a rule from at on")
 		}
 	} else {
-		p.instant(key, n, e, script)
+		l.instant(script)
 	}
 	if e.On != "" || e.Do == harness.DoDrop {
 		e.Count, e.Times = max(e.Count, 1), max(e.Times, 1)
@@ -234,153 +274,185 @@ func (p *parser) when(key string, n *node, e *event, script bool) {
 }
 
 // instant checks that the keys that say when go together.
-func (p *parser) instant(key string, n *node, e *event, script bool) {
+func (l *eventReader) instant(script bool) {
 	starts, like := []string{"every", "rate", "on"}, "at: 500ms or on: elected"
 	if script {
 		starts, like = []string{"after", "every", "rate", "on"}, "at: 5ms or after: quiet"
 	}
 	given := 0
 	for _, name := range starts {
-		if n.get(name) != nil {
+		if l.has(name) {
 			given++
 		}
 	}
-	at := n.get("at") != nil
-	if given > 1 || given == 0 && !at || at && n.get("after") != nil {
-		p.add(n.at, key, "want one of at, %s, as %s", strings.Join(starts, ", "), like)
+	at := l.has("at")
+	if given > 1 || given == 0 && !at || at && l.has("after") {
+		l.Add(l.v.At, l.key, "want one of at, %s, as %s", strings.Join(starts, ", "), like)
 		return
 	}
-	if n.get("on") == nil {
-		p.nothing(key, n, "wait", "without on")
-		p.nothing(key, n, "count", "without on or do: drop")
-		if given == 0 || n.get("after") != nil {
-			p.nothing(key, n, "times", "without every, rate, on or do: drop")
+	if !l.has("on") {
+		l.nothing("wait", "without on")
+		l.nothing("count", "without on or do: drop")
+		if given == 0 || l.has("after") {
+			l.nothing("times", "without every, rate, on or do: drop")
 		}
 	}
 	switch {
-	case e.On == "sent" && n.get("kind") == nil:
-		p.add(n.at, key, "on: sent without kind, as kind: TOKEN")
-	case e.On != "sent" && (e.On != "" || n.get("on") == nil):
-		p.nothing(key, n, "kind", "without on: sent or do: drop")
+	case l.e.On == "sent" && !l.has("kind"):
+		l.Add(l.v.At, l.key, "on: sent without kind, as kind: TOKEN")
+	case l.e.On != "sent" && (l.e.On != "" || !l.has("on")):
+		l.nothing("kind", "without on: sent or do: drop")
 	}
 }
 
-// nothing reports a key that means nothing.
-func (p *parser) nothing(key string, n *node, name, why string) {
-	if q := n.get(name); q != nil {
-		p.add(q.at, join(key, name), "means nothing %s; remove it", why)
+// whom is to whom an event happens, as the key who says it.
+type whom struct {
+	node  algo.ID
+	nodes []algo.ID
+	word  string
+}
+
+// A single process is written as node.
+func (e *event) named() whom { return whom{nodes: e.Nodes, word: e.Who} }
+
+func (e *event) name(w whom) {
+	e.Nodes, e.Who = w.nodes, w.word
+	if w.node != algo.None {
+		e.Node = w.node
 	}
 }
 
-// what reads the keys that say what happens, and to whom.
-func (p *parser) what(key string, n *node, e *event, verb *Verb) {
-	e.Node, _ = p.part(n, key, "node", id()).(algo.ID)
-	e.Of, _ = p.part(n, key, "of", id()).(algo.ID)
-	e.Target, _ = p.part(n, key, "target", id()).(algo.ID)
-	if verb == nil {
-		verb = &Verb{}
-	}
-	if who := n.get("who"); who != nil && n.get("node") != nil {
-		p.add(who.at, join(key, "who"), "beside node; want one of them")
-	} else if who != nil {
-		e.whom = "who"
-		p.who(join(key, "who"), who, e, verb.words())
-	}
-	if g := n.get("groups"); g != nil {
-		e.Groups = p.groups(join(key, "groups"), g)
-	}
-	if l := n.get("links"); l != nil {
-		e.Links = p.links(join(key, "links"), l)
-	}
-	e.Shape, _ = p.part(n, key, "shape", choice(wordsOf(harness.Shapes)...)).(string)
-	e.Loss = pointer[float64](p.part(n, key, "loss", number(0, 1)))
-	e.Latency = pointer[link.Latency](p.part(n, key, "latency", lasting()))
-	e.By, _ = p.part(n, key, "by", span(time.Microsecond, time.Hour)).(time.Duration)
-	e.For, _ = p.part(n, key, "for", span(time.Microsecond, longest)).(time.Duration)
-}
-
-// who reads whom the event happens to: a process, several, or a word.
-func (p *parser) who(key string, n *node, e *event, words []string) {
-	want := "a process or a list of them"
-	switch len(words) {
-	case 0:
-	case 1:
-		want = "a process, a list of them, or " + words[0]
-	default:
-		want = "a process, a list of them, or one of " + strings.Join(words, ", ")
-	}
-	switch {
-	case n.kind == integer:
-		e.Node, _ = id().read(p, key, n).(algo.ID)
-	case n.kind == list && len(n.items) > 0:
-		e.Nodes = readIDs(p, key, n)
-		p.once(key, n.at, e.Nodes, map[algo.ID]bool{})
-	case n.kind == text && slices.Contains(words, n.text):
-		e.Who = n.text
-	case n.kind == text:
-		p.add(n.at, key, "%q, want %s%s", clip(n.text), want, meant(n.text, words))
-	default:
-		p.wrong(key, n, want)
-	}
+// whoType is a process, several, or a word for some, of those that go with what the
+// event does.
+func whoType(e *event) config.Type[whom] {
+	id := processType()
+	ids := config.Each(id)
+	return config.Type[whom]{Name: "a process, a list of them, or a word",
+		Read: func(r *config.Reader, key string, v *config.Value) (w whom, ok bool) {
+			var words []string
+			if verb := verbOf(e.Do); verb != nil {
+				words = verb.words()
+			} else {
+				words = (&Verb{}).words()
+			}
+			want := "a process or a list of them"
+			switch len(words) {
+			case 0:
+			case 1:
+				want = "a process, a list of them, or " + words[0]
+			default:
+				want = "a process, a list of them, or one of " + strings.Join(words, ", ")
+			}
+			switch {
+			case v.Kind == config.Int:
+				w.node, ok = id.Read(r, key, v)
+			case v.Kind == config.List && len(v.Items) > 0:
+				w.nodes, ok = ids.Read(r, key, v)
+				ok = once(r, key, v.At, w.nodes, map[algo.ID]bool{}) && ok
+			case v.Kind == config.Text && slices.Contains(words, v.Text):
+				w.word, ok = v.Text, true
+			case v.Kind == config.Text:
+				r.Add(v.At, key, "%q, want %s%s", config.Clip(v.Text), want, r.Meant(v.Text, words))
+			default:
+				r.Wrong(key, v, want)
+			}
+			return w, ok
+		},
+		Write: func(w whom) *config.Value {
+			if len(w.nodes) > 0 {
+				return ids.Write(w.nodes)
+			}
+			return config.TextOf(w.word)
+		},
+		Schema: func() config.Object {
+			return config.AnyOf(id.Schema(), ids.Schema(), config.Choice(wordsOf(harness.Choices)...).Schema())
+		}}
 }
 
 // once reports the processes that have been seen before.
-func (p *parser) once(key string, at origin, ids []algo.ID, seen map[algo.ID]bool) {
+func once(r *config.Reader, key string, at config.Place, ids []algo.ID, seen map[algo.ID]bool) bool {
+	before := r.Count()
 	for _, q := range ids {
 		if seen[q] {
-			p.add(at, key, "process %d stands twice", q)
+			r.Add(at, key, "process %d stands twice", q)
 		}
 		seen[q] = true
 	}
+	return r.Count() == before
 }
 
-func (p *parser) groups(key string, n *node) (out [][]uint32) {
-	if n.kind != list || len(n.items) == 0 {
-		p.add(n.at, key, "%s, want a list of groups, as [[1, 2], [3]]", n.plain())
-		return nil
+// groupsType is groups of processes, no process in two.
+func groupsType() config.Type[[][]uint32] {
+	group := config.Each(processType())
+	t := config.As(config.Each(group), inNumbers, inIDs)
+	t.Read = func(r *config.Reader, key string, v *config.Value) (out [][]uint32, ok bool) {
+		if v.Kind != config.List || len(v.Items) == 0 {
+			r.Add(v.At, key, "%s, want a list of groups, as [[1, 2], [3]]", v.Plain())
+			return nil, false
+		}
+		before := r.Count()
+		seen := map[algo.ID]bool{}
+		for _, item := range v.Items {
+			ids, ok := group.Read(r, key, item)
+			if ok && len(ids) == 0 {
+				r.Add(item.At, key, "an empty group; remove it")
+			}
+			once(r, key, item.At, ids, seen)
+			out = append(out, inNumbers([][]algo.ID{ids})...)
+		}
+		return out, r.Count() == before
 	}
-	seen := map[algo.ID]bool{}
-	for _, item := range n.items {
-		ids := readIDs(p, key, item)
-		if ids != nil && len(ids) == 0 {
-			p.add(item.at, key, "an empty group; remove it")
+	return t
+}
+
+func inNumbers(groups [][]algo.ID) [][]uint32 {
+	out := make([][]uint32, len(groups))
+	for i, ids := range groups {
+		for _, id := range ids {
+			out[i] = append(out[i], uint32(id))
 		}
-		p.once(key, item.at, ids, seen)
-		side := make([]uint32, len(ids))
-		for i, q := range ids {
-			side[i] = uint32(q)
-		}
-		out = append(out, side)
 	}
 	return out
 }
 
-// links reads links, each in one direction.
-func (p *parser) links(key string, n *node) (out [][2]uint32) {
-	if n.kind != list || len(n.items) == 0 {
-		p.add(n.at, key, "%s, want a list of links, each from one process to another, as [[1, 2], [2, 1]]",
-			n.plain())
-		return nil
-	}
-	for _, item := range n.items {
-		if item.kind != list || len(item.items) != 2 {
-			p.add(item.at, key, "%s, want two processes, as [1, 2]", item.plain())
-			continue
+func inIDs(groups [][]uint32) [][]algo.ID {
+	out := make([][]algo.ID, len(groups))
+	for i, numbers := range groups {
+		for _, n := range numbers {
+			out[i] = append(out[i], algo.ID(n))
 		}
-		ids := readIDs(p, key, item)
-		if ids == nil {
-			continue
-		}
-		if ids[0] == ids[1] {
-			p.add(item.at, key, "%s, want a link to another process", item.plain())
-		}
-		link := [2]uint32{uint32(ids[0]), uint32(ids[1])}
-		if slices.Contains(out, link) {
-			p.add(item.at, key, "link %s stands twice", item.plain())
-		}
-		out = append(out, link)
 	}
 	return out
+}
+
+// linksType is links, each in one direction.
+func linksType() config.Type[[][2]uint32] {
+	link := config.As(pairType("two processes, as [1, 2]"),
+		func(p [2]algo.ID) [2]uint32 { return [2]uint32{uint32(p[0]), uint32(p[1])} },
+		func(l [2]uint32) [2]algo.ID { return [2]algo.ID{algo.ID(l[0]), algo.ID(l[1])} })
+	t := config.Each(link)
+	t.Read = func(r *config.Reader, key string, v *config.Value) (out [][2]uint32, ok bool) {
+		if v.Kind != config.List || len(v.Items) == 0 {
+			r.Add(v.At, key, "%s, want a list of links, each from one process to another, as [[1, 2], [2, 1]]",
+				v.Plain())
+			return nil, false
+		}
+		before := r.Count()
+		for _, item := range v.Items {
+			l, ok := link.Read(r, key, item)
+			switch {
+			case !ok:
+				continue
+			case l[0] == l[1]:
+				r.Add(item.At, key, "%s, want a link to another process", item.Plain())
+			case slices.Contains(out, l):
+				r.Add(item.At, key, "link %s stands twice", item.Plain())
+			}
+			out = append(out, l)
+		}
+		return out, r.Count() == before
+	}
+	return t
 }
 
 // takes says whether a key means something for the verb. What says when is checked
@@ -390,11 +462,12 @@ func (v *Verb) takes(key string) bool {
 		slices.Contains(v.Keys, key) || key == "node" && slices.Contains(v.Keys, "who")
 }
 
-// goes says whether the keys of an event go with each other, and fills in whom it
+// what checks whether the keys that say what happens go together, and fills in whom it
 // happens to by default.
-func (p *parser) goes(key string, n *node, e *event, verb *Verb) {
+func (l *eventReader) what(verb *Verb) {
+	e := l.e
 	has := func(name string) bool { // a process is named by who or by node
-		return n.get(name) != nil || name == "who" && n.get("node") != nil
+		return l.has(name) || name == "who" && l.has("node")
 	}
 	given := 0
 	for _, name := range verb.one {
@@ -404,27 +477,26 @@ func (p *parser) goes(key string, n *node, e *event, verb *Verb) {
 	}
 	switch {
 	case given == 0 && len(verb.one) > 0:
-		p.add(n.at, key, "%s without %s", e.Do, either(verb.one))
+		l.Add(l.v.At, l.key, "%s without %s", e.Do, either(verb.one))
 	case given > 1:
-		p.add(n.at, key, "%s with several of %s, want one", e.Do, strings.Join(verb.one, ", "))
+		l.Add(l.v.At, l.key, "%s with several of %s, want one", e.Do, strings.Join(verb.one, ", "))
 	}
 	switch e.Do {
 	case harness.DoCut:
-		if e.Shape != "" && !slices.Contains(centred, e.Shape) || n.get("shape") == nil {
-			for _, name := range []string{"who", "node"} {
-				p.nothing(key, n, name, "without shape: "+either(centred))
-			}
+		if e.Shape != "" && !slices.Contains(centred, e.Shape) || !has("shape") {
+			l.nothing("who", "without shape: "+either(centred))
+			l.nothing("node", "without shape: "+either(centred))
 		}
 	case harness.DoSlow:
-		if n.get("by") == nil {
-			p.add(n.at, key, "slow without by, as by: 20ms")
+		if !has("by") {
+			l.Add(l.v.At, l.key, "slow without by, as by: 20ms")
 		}
 	case harness.DoFlaky:
-		if n.get("loss") == nil && n.get("latency") == nil {
-			p.add(n.at, key, "flaky without loss or latency, as loss: 0.3")
+		if !has("loss") && !has("latency") {
+			l.Add(l.v.At, l.key, "flaky without loss or latency, as loss: 0.3")
 		}
-		if n.get("links") != nil && has("who") {
-			p.add(n.at, key, "flaky with links and who, want one")
+		if has("links") && has("who") {
+			l.Add(l.v.At, l.key, "flaky with links and who, want one")
 		}
 	case harness.DoRestart, harness.DoResume:
 		if !has("who") {

@@ -7,252 +7,178 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/harness"
 )
 
-// The keys of a range, and those that an expectation has where it counts over a time.
-var (
-	rangeKeys  = []string{"min", "max", "approx", "tol"}
-	windowKeys = []string{"from", "to"}
-)
-
-// expectKeys is what a script can expect.
-func expectKeys() (names []string) {
-	for _, x := range check.Expectations {
-		names = append(names, x.Name)
-	}
-	return names
-}
-
-// expectation is what a script should lead to: a block with a key for each of
+// expectationType is what a script should lead to: a block with a key for each of
 // check.Expectations.
-func expectation() typ {
-	return typ{name: "a block of what comes out, as {sent: 5, leader: 3}",
-		json: func(d defs) object {
-			keys := object{}
+func expectationType() config.Type[[]harness.Expect] {
+	return config.Block[[]harness.Expect]{Like: "{sent: 5, leader: 3}",
+		Fields: func(list *[]harness.Expect) (fields []config.Field) {
 			for i := range check.Expectations {
 				x := &check.Expectations[i]
-				keys[x.Name] = d.expected(x)
-				keys[x.Name].(object)["description"] = x.Doc
-			}
-			return keyed(keys)
-		},
-		read: func(p *parser, key string, n *node) any {
-			if n.kind != block {
-				p.wrong(key, n, "a block, as {sent: 5, leader: 3}")
-				return nil
-			}
-			before := len(p.mistakes)
-			p.known(n, key, expectKeys(), "")
-			var out []harness.Expect
-			for i := range check.Expectations {
-				if x := &check.Expectations[i]; n.get(x.Name) != nil {
-					out = append(out, p.expected(join(key, x.Name), n.get(x.Name), x))
+				get := func() harness.Expect {
+					i := slices.IndexFunc(*list, func(e harness.Expect) bool { return e.Name == x.Name })
+					if i < 0 {
+						return harness.Expect{}
+					}
+					return (*list)[i]
 				}
+				set := func(e harness.Expect) { *list = append(*list, e) }
+				fields = append(fields, config.Field{Name: x.Name, Doc: x.Doc, Of: expectedType(x).Through(get, set)})
 			}
-			if len(p.mistakes) > before {
-				return nil
-			}
-			return out
-		}}
+			return fields
+		}}.Type().Called("a block of what comes out, as {sent: 5, leader: 3}")
+}
+
+// expectedType is one expectation.
+func expectedType(x *check.Expectation) config.Type[harness.Expect] {
+	list := func(e harness.Expect) []int64 { return e.List }
+	fromList := func(list []int64) harness.Expect { return harness.Expect{Name: x.Name, List: list} }
+	bounds := boundsType(x.Measure)
+	switch {
+	case x.Measure == check.Processes:
+		return config.As(config.Each(config.Whole[int64](1, maxID).Called("a process")), fromList, list)
+	case x.Measure == check.Counts:
+		return config.As(config.Each(config.Whole[int64](0, config.MaxInt)), fromList, list)
+	case x.ByKind || x.ByProcess:
+		return partsType(x, bounds)
+	}
+	return config.As(bounds,
+		func(r harness.Range) harness.Expect { return harness.Expect{Name: x.Name, Want: []harness.Range{r}} },
+		func(e harness.Expect) harness.Range { return e.Want[0] })
 }
 
 // measured is the type of one value.
-func measured(m check.Measure) typ {
+func measured(m check.Measure) config.Type[float64] {
+	whole := func(most int64) config.Type[float64] {
+		return config.As(config.Whole[int64](0, most),
+			func(i int64) float64 { return float64(i) }, func(f float64) int64 { return int64(f) })
+	}
 	switch m {
 	case check.Number:
-		return number(0, maxInt)
+		return config.Number(0, config.MaxInt)
 	case check.Process, check.Processes:
-		t := whole(0, maxID)
-		t.name = "a process, or 0 for none"
-		return t
+		return whole(maxID).Called("a process, or 0 for none")
 	case check.Span:
-		return span(0, longest)
+		return config.As(config.Duration(0, longest),
+			func(d time.Duration) float64 { return float64(d) }, func(f float64) time.Duration { return time.Duration(f) })
 	case check.Truth:
-		return truth()
+		return config.As(config.Truth(), func(b bool) float64 {
+			if b {
+				return 1
+			}
+			return 0
+		}, func(f float64) bool { return f == 1 })
 	}
-	return whole(0, maxInt)
+	return whole(config.MaxInt)
 }
 
-// expected reads one expectation.
-func (p *parser) expected(key string, n *node, x *check.Expectation) harness.Expect {
-	e := harness.Expect{Name: x.Name}
-	switch {
-	case x.Measure == check.Processes:
-		for _, q := range readIDs(p, key, n) {
-			e.List = append(e.List, int64(q))
-		}
-	case x.Measure == check.Counts:
-		e.List = readList[int64](p, key, n, measured(x.Measure))
-	case !x.ByKind && !x.ByProcess:
-		e.Want = []harness.Range{p.bounds(key, n, x.Measure)}
-	case n.kind != block:
-		like := "{REQUEST: 4, TOKEN: 2}"
-		if x.ByProcess {
-			like = "{1: 3, 2: 3}"
-		}
-		p.wrong(key, n, "a block, as "+like)
-	default:
-		p.parts(key, n, x, &e)
-	}
-	return e
+// ranged is a range with what it was given by.
+type ranged struct {
+	harness.Range
+	approx, tol *float64
 }
 
-// parts reads what is expected of each kind of messages, or of each process.
-func (p *parser) parts(key string, n *node, x *check.Expectation, e *harness.Expect) {
-	if x.Window {
-		at := span(0, longest)
-		e.From, _ = p.part(n, key, "from", at).(time.Duration)
-		to, given := p.part(n, key, "to", at).(time.Duration)
-		if e.To = to; given && e.From >= to || n.get("to") == nil {
-			p.add(n.at, key, "want from and to, one after the other, as {from: 20ms, to: 120ms, OK: 200}")
-		}
-	}
-	for _, q := range n.pairs {
-		if x.Window && slices.Contains(windowKeys, q.name) {
-			continue
-		}
-		if x.ByProcess && !decimal().MatchString(q.name) {
-			p.add(q.at, join(key, q.name), "want a process, as {3: ...}")
-			continue
-		}
-		want := p.bounds(join(key, q.name), q.value, x.Measure)
-		want.Part = q.name
-		e.Want = append(e.Want, want)
-	}
-	slices.SortStableFunc(e.Want, func(a, b harness.Range) int {
-		if x.ByProcess && len(a.Part) != len(b.Part) {
-			return len(a.Part) - len(b.Part)
-		}
-		return strings.Compare(a.Part, b.Part)
-	})
-}
-
-// bounds reads a value, or the bounds of one.
-func (p *parser) bounds(key string, n *node, m check.Measure) (r harness.Range) {
-	t := measured(m)
-	if n.kind != block {
-		r.Min = plainNumber(t.read(p, key, n))
-		r.Max = r.Min
-		return r
-	}
-	p.known(n, key, rangeKeys, "")
-	of := func(name string) *float64 { return plainNumber(p.part(n, key, name, t)) }
-	r.Min, r.Max = of("min"), of("max")
+// boundsType is a value, or the bounds of one.
+func boundsType(m check.Measure) config.Type[harness.Range] {
+	one := measured(m)
+	about := one
 	if m == check.Count {
-		t = number(0, maxInt) // a mean of them is no whole number
+		about = config.Number(0, config.MaxInt) // a mean of them is no whole number
 	}
-	approx, tol := of("approx"), of("tol")
-	switch {
-	case (approx == nil) != (tol == nil), approx != nil && (r.Min != nil || r.Max != nil):
-		p.add(n.at, key, "want min, max or both, or approx and tol, as {approx: 2.5, tol: 0.1}")
-	case approx != nil:
-		lo, hi := *approx-*tol, *approx+*tol
-		r.Min, r.Max = &lo, &hi
-	case r.Min == nil && r.Max == nil && len(n.pairs) == 0, r.Min != nil && r.Max != nil && *r.Min > *r.Max:
-		p.add(n.at, key, "%s, want a value, or bounds, as {min: 1, max: 3}", n.plain())
-	}
-	return r
-}
-
-// plainNumber is a value as expectations hold it; nil if there is none.
-func plainNumber(v any) *float64 {
-	var f float64
-	switch v := v.(type) {
-	case int64:
-		f = float64(v)
-	case float64:
-		f = v
-	case time.Duration:
-		f = float64(v)
-	case bool:
-		if v {
-			f = 1
-		}
-	default:
-		return nil
-	}
-	return &f
-}
-
-// expected describes one expectation.
-func (d defs) expected(x *check.Expectation) object {
-	t := measured(x.Measure)
-	one := d.of(t)
-	bounds := object{}
-	for _, name := range rangeKeys {
-		bounds[name] = one
-		if x.Measure == check.Count && (name == "approx" || name == "tol") {
-			bounds[name] = number(0, maxInt).json(d)
-		}
-	}
-	ranges := keyed(bounds)
-	ranges["minProperties"] = 1
-	both := anyOf(one, ranges)
-	switch {
-	case x.Measure == check.Processes:
-		return arrayOf(id().json(d))
-	case x.Measure == check.Counts:
-		return arrayOf(one)
-	case x.ByProcess:
-		return object{"type": "object", "patternProperties": object{"^[0-9]+$": both},
-			"additionalProperties": false}
-	case x.Window:
-		return object{"type": "object", "required": windowKeys, "additionalProperties": both,
-			"properties": object{"from": d.of(span(0, longest)), "to": d.of(span(0, longest))}}
-	case x.ByKind:
-		return object{"type": "object", "additionalProperties": both}
-	}
-	return both
-}
-
-// expectNode writes expectations down as they are read.
-func expectNode(expects []harness.Expect) *node {
-	out := &node{kind: block}
-	put := func(to *node, name string, v *node) { to.pairs = append(to.pairs, &pair{name: name, value: v}) }
-	for i := range expects {
-		e := &expects[i]
-		x := check.ExpectationOf(e.Name)
-		v := &node{kind: block}
-		switch {
-		case x.Measure == check.Processes || x.Measure == check.Counts:
-			v.kind = list
-			for _, q := range e.List {
-				v.items = append(v.items, intNode(q))
+	block := config.Block[ranged]{
+		Fields: func(r *ranged) []config.Field {
+			return []config.Field{
+				{Name: "min", Of: config.Optional(one).To(&r.Min)},
+				{Name: "max", Of: config.Optional(one).To(&r.Max)},
+				{Name: "approx", Of: config.Optional(about).To(&r.approx)},
+				{Name: "tol", Of: config.Optional(about).To(&r.tol)},
 			}
-		case !x.ByKind && !x.ByProcess:
-			v = boundsNode(x.Measure, &e.Want[0])
-		default:
+		},
+		Check: func(r *config.Reader, key string, v *config.Value, x *ranged) {
+			switch {
+			case (x.approx == nil) != (x.tol == nil), x.approx != nil && (x.Min != nil || x.Max != nil):
+				r.Add(v.At, key, "want min, max or both, or approx and tol, as {approx: 2.5, tol: 0.1}")
+			case x.approx != nil:
+				lo, hi := *x.approx-*x.tol, *x.approx+*x.tol
+				x.Min, x.Max, x.approx, x.tol = &lo, &hi, nil, nil
+			case x.Min == nil && x.Max == nil && len(v.Pairs) == 0, x.Min != nil && x.Max != nil && *x.Min > *x.Max:
+				r.Add(v.At, key, "%s, want a value, or bounds, as {min: 1, max: 3}", v.Plain())
+			}
+		}}.Type()
+	return config.Union(
+		config.As(one, func(f float64) harness.Range { return harness.Range{Min: &f, Max: &f} },
+			func(r harness.Range) float64 { return *r.Min }),
+		config.As(block, func(r ranged) harness.Range { return r.Range },
+			func(r harness.Range) ranged { return ranged{Range: r} }),
+		func(r harness.Range) bool { return r.Min != nil && r.Max != nil && *r.Min == *r.Max }, nil)
+}
+
+// windowKeys are those that an expectation has where it counts over a time.
+var windowKeys = []string{"from", "to"}
+
+// partsType is what is expected of each kind of messages, or of each process.
+func partsType(x *check.Expectation, bounds config.Type[harness.Range]) config.Type[harness.Expect] {
+	at := config.Duration(0, longest)
+	like := "{REQUEST: 4, TOKEN: 2}"
+	if x.ByProcess {
+		like = "{1: 3, 2: 3}"
+	}
+	return config.Type[harness.Expect]{Name: "a block, as " + like,
+		Read: func(r *config.Reader, key string, v *config.Value) (harness.Expect, bool) {
+			e := harness.Expect{Name: x.Name}
+			if v.Kind != config.Map {
+				r.Wrong(key, v, "a block, as "+like)
+				return e, false
+			}
+			before := r.Count()
 			if x.Window {
-				put(v, "from", spanNode(e.From))
-				put(v, "to", spanNode(e.To))
+				e.From, e.To = config.Part(r, key, v, "from", at), config.Part(r, key, v, "to", at)
+				if v.Get("to") == nil || r.Count() == before && e.From >= e.To {
+					r.Add(v.At, key, "want from and to, one after the other, as {from: 20ms, to: 120ms, OK: 200}")
+				}
 			}
-			for j := range e.Want {
-				put(v, e.Want[j].Part, boundsNode(x.Measure, &e.Want[j]))
+			for _, p := range v.Pairs {
+				if x.Window && slices.Contains(windowKeys, p.Name) {
+					continue
+				}
+				if x.ByProcess && !config.IsDecimal(p.Name) {
+					r.Add(p.At, config.Join(key, p.Name), "want a process, as {3: ...}")
+					continue
+				}
+				want, _ := bounds.Read(r, config.Join(key, p.Name), p.Value)
+				want.Part = p.Name
+				e.Want = append(e.Want, want)
 			}
-		}
-		put(out, e.Name, v)
-	}
-	return out
-}
-
-// boundsNode is a value, or its bounds.
-func boundsNode(m check.Measure, r *harness.Range) *node {
-	of := func(f *float64) *node {
-		switch {
-		case f == nil:
-			return nil
-		case m == check.Span:
-			return spanNode(time.Duration(*f))
-		case m == check.Truth:
-			return &node{kind: boolean, text: strconv.FormatBool(*f == 1)}
-		}
-		return floatNode(*f)
-	}
-	if r.Min != nil && r.Max != nil && *r.Min == *r.Max {
-		return of(r.Min)
-	}
-	return pairs("min", of(r.Min), "max", of(r.Max))
+			slices.SortStableFunc(e.Want, func(a, b harness.Range) int {
+				if x.ByProcess && len(a.Part) != len(b.Part) {
+					return len(a.Part) - len(b.Part)
+				}
+				return strings.Compare(a.Part, b.Part)
+			})
+			return e, r.Count() == before
+		},
+		Write: func(e harness.Expect) *config.Value {
+			out := config.MapOf()
+			if x.Window {
+				out.Set("from", at.Write(e.From))
+				out.Set("to", at.Write(e.To))
+			}
+			for _, want := range e.Want {
+				out.Set(want.Part, bounds.Write(want))
+			}
+			return out
+		},
+		Schema: func() config.Object {
+			out := config.Object{"type": "object", "additionalProperties": bounds.Schema()}
+			if x.Window {
+				out["required"] = windowKeys
+				out["properties"] = config.Object{"from": at.Schema(), "to": at.Schema()}
+			}
+			return out
+		}}
 }
 
 // expectations checks what a script expects against the cell.
@@ -290,7 +216,7 @@ func (v *variant) expectations(list []harness.Expect, p *harness.Plan) {
 				process(q)
 			}
 			if x.ByKind && !slices.Contains(kinds, want.Part) {
-				wrong("no message is called %q%s (has: %s)", clip(want.Part), meant(want.Part, kinds),
+				wrong("no message is called %q%s (has: %s)", config.Clip(want.Part), v.Meant(want.Part, kinds),
 					strings.Join(kinds, ", "))
 			}
 		}

@@ -53,6 +53,25 @@ type Experiment struct {
 	resolved []byte
 }
 
+// Hosting is where processes live. Only the defaults are built.
+type Hosting struct {
+	RunAs string // process
+	Reuse bool
+}
+
+// Allow is how many trials may fail before a run counts as incomplete.
+type Allow struct{ Invalid, Timeout int }
+
+// Bus is an external NATS server; without URL the embedded one serves.
+type Bus struct {
+	URL         string
+	Credentials string // path of a .creds file
+	TLS         TLS
+}
+
+// TLS names the files of an encrypted connection; "" is none.
+type TLS struct{ CA, Cert, Key string }
+
 // An Algorithm is one of those that are compared.
 type Algorithm struct {
 	ID     string         // "election/bully"

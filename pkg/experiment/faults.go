@@ -8,27 +8,27 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/harness"
 )
 
 // faults fills in what goes wrong, and checks it against the cell.
 func (v *variant) faults(p *harness.Plan) {
-	f := &v.set.Faults
+	f := &p.Faults
 	if f.CrashRate > 0 {
-		p.Faults = harness.Faults{CrashRate: f.CrashRate, Downtime: f.Downtime, MaxDown: f.MaxDown}
 		switch {
 		case f.MaxDown > p.Nodes:
 			v.wrong("faults.max_down", "%d of %d nodes; want at most that", f.MaxDown, p.Nodes)
 		case mostDown(p) == 0:
 			v.wrong("faults.crash_rate", "%v, but faults.max_down 0 lets a minority be down, which "+
-				"with nodes %d is nobody; set that", formatFloat(f.CrashRate), p.Nodes)
+				"with nodes %d is nobody; set that", config.FormatFloat(f.CrashRate), p.Nodes)
 		}
 	}
-	for i := range f.Events {
-		v.event(&f.Events[i], p)
-		p.Faults.Events = v.put(p.Faults.Events, &f.Events[i])
+	for i := range v.faultEvents {
+		v.event(&v.faultEvents[i], p)
+		f.Events = v.put(f.Events, &v.faultEvents[i])
 	}
-	idle := p.Faults.CrashRate == 0 && len(f.Events) == 0
+	idle := f.CrashRate == 0 && len(v.faultEvents) == 0
 	if p.Scenario.Kind == harness.Churn && idle && !v.varies("faults") {
 		v.wrong("scenario.kind", "churn, and nothing fails; set faults.crash_rate, as 0.5, "+
 			"or faults.events")
@@ -50,9 +50,7 @@ func mostDown(p *harness.Plan) int {
 
 // varies says whether the sweep varies anything in a block.
 func (d *draft) varies(block string) bool {
-	return slices.ContainsFunc(d.axes, func(a axis) bool {
-		return slices.ContainsFunc(a.keys, func(s swept) bool { return covers(block, s.key) })
-	})
+	return d.sweeps(func(s *swept) bool { return covers(block, s.key) })
 }
 
 // put appends the event, unless it is about a kind of message that this algorithm
@@ -62,7 +60,7 @@ func (v *variant) put(list []harness.Event, e *event) []harness.Event {
 	if e.Kind == "" || slices.Contains(own, e.Kind) {
 		return append(list, e.Event)
 	}
-	v.remarks = append(v.remarks, e.key+" never happens: no message is called "+clip(e.Kind)+
+	v.remarks = append(v.remarks, e.key+" never happens: no message is called "+config.Clip(e.Kind)+
 		" (has: "+strings.Join(own, ", ")+")")
 	return list
 }
@@ -89,10 +87,10 @@ func (v *variant) event(e *event, p *harness.Plan) {
 	}
 	if slices.Sort(kinds); !slices.Contains(kinds, e.Kind) {
 		near := ""
-		if k := algo.Nearest(strings.ToUpper(clip(e.Kind)), kinds); k != "" {
+		if k := algo.Nearest(strings.ToUpper(config.Clip(e.Kind)), kinds); k != "" {
 			near = "; did you mean " + strconv.Quote(k) + "?"
 		}
-		v.add(e.at, join(e.key, "kind"), "no message is called %q%s (has: %s)", clip(e.Kind), near,
+		v.Add(e.at, config.Join(e.key, "kind"), "no message is called %q%s (has: %s)", config.Clip(e.Kind), near,
 			strings.Join(slices.Compact(kinds), ", "))
 	}
 }
@@ -101,7 +99,7 @@ func (v *variant) event(e *event, p *harness.Plan) {
 func (v *variant) eventProcesses(e *event, p *harness.Plan) {
 	process := func(name string, id algo.ID) {
 		if int(id) > p.Nodes {
-			v.add(e.at, join(e.key, name), "process %d of %d", id, p.Nodes)
+			v.Add(e.at, config.Join(e.key, name), "process %d of %d", id, p.Nodes)
 		}
 	}
 	process(e.whom, e.Node)
@@ -129,7 +127,7 @@ func (v *variant) eventTime(e *event, p *harness.Plan) {
 		at   time.Duration
 	}{{"at", e.At}, {"every", e.Every}, {"wait", e.Wait}} {
 		if t.at >= limit {
-			v.add(e.at, join(e.key, t.name), "%v is not before the %s %v", t.at, of, limit)
+			v.Add(e.at, config.Join(e.key, t.name), "%v is not before the %s %v", t.at, of, limit)
 		}
 	}
 }
@@ -142,7 +140,7 @@ func (v *variant) eventVerb(e *event) {
 			what := map[algo.Problem]string{
 				algo.Election: "elections", algo.MutualExclusion: "mutual exclusion",
 			}[p]
-			v.add(e.at, join(e.key, name), "%s is for %s, not for %s", word, what, a.ID)
+			v.Add(e.at, config.Join(e.key, name), "%s is for %s, not for %s", word, what, a.ID)
 		}
 	}
 	switch {
@@ -152,8 +150,8 @@ func (v *variant) eventVerb(e *event) {
 		problem("do", e.Do, algo.MutualExclusion)
 	case verbOf(e.Do) == nil && !commanded(a):
 		has := append(verbs(true), partition)
-		v.add(e.at, join(e.key, "do"), "unknown %q%s (has: %s; %s has no operations of its own)",
-			clip(e.Do), meant(e.Do, has), strings.Join(has, ", "), a.ID)
+		v.Add(e.at, config.Join(e.key, "do"), "unknown %q%s (has: %s; %s has no operations of its own)",
+			config.Clip(e.Do), v.Meant(e.Do, has), strings.Join(has, ", "), a.ID)
 	}
 	switch e.On {
 	case "elected":
@@ -168,7 +166,7 @@ func (v *variant) eventVerb(e *event) {
 		problem("who", e.Who, algo.MutualExclusion)
 	case "token-holder":
 		if a.Spec.Token == "" {
-			v.add(e.at, join(e.key, "who"), "token-holder, but %s has no token that a message hands on "+
+			v.Add(e.at, config.Join(e.key, "who"), "token-holder, but %s has no token that a message hands on "+
 				"(\"bench describe\" shows it)", a.ID)
 		}
 	}
@@ -176,7 +174,7 @@ func (v *variant) eventVerb(e *event) {
 		e.Shape != "" && e.Shape != "bridge" && slices.Contains(centred, e.Shape) &&
 			e.Who == "" && e.Node == algo.None && e.Nodes == nil
 	if leads && a.Problem != algo.Election {
-		v.add(e.at, join(e.key, "shape"), "%s is around the leader, whom %s does not have; name who, or "+
+		v.Add(e.at, config.Join(e.key, "shape"), "%s is around the leader, whom %s does not have; name who, or "+
 			"write halves, random or groups", e.Shape, a.ID)
 	}
 }
@@ -196,9 +194,9 @@ func tooFew(shape string, nodes int) string {
 // eventWho checks that there is somebody to whom it can happen.
 func (v *variant) eventWho(e *event, p *harness.Plan) {
 	if text := tooFew(e.Shape, p.Nodes); text != "" {
-		v.add(e.at, join(e.key, "shape"), "%s", text)
+		v.Add(e.at, config.Join(e.key, "shape"), "%s", text)
 	}
 	if e.Who == "minority" && p.Nodes < 3 {
-		v.add(e.at, join(e.key, "who"), "a minority of %d nodes is nobody", p.Nodes)
+		v.Add(e.at, config.Join(e.key, "who"), "a minority of %d nodes is nobody", p.Nodes)
 	}
 }

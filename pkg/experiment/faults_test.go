@@ -15,7 +15,7 @@ import (
 // planOf is the plan of the first cell of such an experiment.
 func planOf(t *testing.T, text string) harness.Plan {
 	t.Helper()
-	e, err := load(&report{}, "e.yaml", []byte(text), Overrides{})
+	e, err := Parse("e.yaml", []byte(text), Overrides{})
 	if err != nil {
 		t.Fatalf("%s\n%v", text, err)
 	}
@@ -75,7 +75,7 @@ faults:
 // What one of the compared algorithms does not send cannot be lost, nor waited for.
 func TestEventsOfAnotherAlgorithmsMessagesAreLeftOut(t *testing.T) {
 	t.Parallel()
-	e, err := load(&report{}, "e.yaml", []byte("problem: election\nalgorithms: [bully, ring-list]\n"+
+	e, err := Parse("e.yaml", []byte("problem: election\nalgorithms: [bully, ring-list]\n"+
 		"faults: {events: [{do: drop, kind: TOKEN}, {do: drop, kind: REQUEST}]}\n"), Overrides{})
 	if err != nil {
 		t.Fatal(err)
@@ -229,7 +229,7 @@ func TestBeyondTheModel(t *testing.T) {
 
 func TestVerbsAreDocumented(t *testing.T) {
 	t.Parallel()
-	keys := eventKeys(true)
+	keys := keysOf(eventFields(&event{}, true))
 	for _, w := range Instants {
 		if w.Doc == "" || !slices.Contains(keys, w.Name) {
 			t.Errorf("%s: no doc, or no key", w.Name)

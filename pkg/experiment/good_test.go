@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/conclave-bench/conclave/pkg/config"
 )
 
 func mustLoad(t testing.TB, path string) *Experiment {
@@ -202,7 +204,7 @@ func TestUnreadableFiles(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}
 	}
-	large := write(t, "large.yaml", "# "+strings.Repeat("x", maxSize))
+	large := write(t, "large.yaml", "# "+strings.Repeat("x", config.MaxSize))
 	if _, err := Load(large, Overrides{}); err == nil || !strings.Contains(err.Error(), "1 MiB") {
 		t.Errorf("a large file: %v", err)
 	}

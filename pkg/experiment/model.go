@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 )
@@ -52,7 +53,7 @@ func beyond(a *algo.Algorithm, p *harness.Plan, net algo.Network) (why []string)
 	hazard(h.loss, survives.Loss, "does not survive message loss")
 	say(p.Network.Duplication == 0 || survives.Duplication,
 		"does not survive duplicated messages (network.duplication %v)",
-		formatFloat(p.Network.Duplication))
+		config.FormatFloat(p.Network.Duplication))
 	hazard(h.cut, survives.Partition, "does not survive a partition")
 	most, crashes := survives.CrashesOf(p.Nodes, p.Params), crashes(p)
 	say(crashes <= most, "survives %d of %d processes crashed, not %d%s", most, p.Nodes, crashes,
@@ -95,13 +96,13 @@ func hazardsOf(p *harness.Plan) (h hazards) {
 		}
 	}
 	s := &p.Scenario
-	note(&h.loss, "network.loss "+formatFloat(p.Network.Loss), p.Network.Loss > 0)
+	note(&h.loss, "network.loss "+config.FormatFloat(p.Network.Loss), p.Network.Loss > 0)
 	note(&h.loss, "bursts of network.loss", p.Network.LossRate() > 0)
 	note(&h.cut, "scenario partition", s.Kind == harness.Partition)
 	note(&h.back, "scenario leader-restart", s.Kind == harness.LeaderReturn)
 	note(&h.back, fmt.Sprintf("scenario.elections %d", s.Elections),
 		s.Kind == harness.LeaderCrash && s.Elections > 1)
-	note(&h.back, "faults.downtime "+latencyNode(p.Faults.Downtime).bare(),
+	note(&h.back, "faults.downtime "+downtimeType().Write(p.Faults.Downtime).Bare(),
 		p.Faults.CrashRate > 0 && p.Faults.Downtime.Distribution != "")
 	d, _ := p.Network.Latency.Bound()
 	each := func(where string, events []harness.Event) {

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/harness"
-	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // maxReal is how many processes can be real: the bus and the process table of
@@ -23,26 +23,20 @@ func (v *variant) wrong(key, format string, args ...any) {
 	at := v.top()
 	head, _, _ := strings.Cut(key, ".")
 	for _, k := range []string{key, head + ".kind"} { // what is missing, its kind calls for
-		if l := v.leaves[k]; l.explicit() {
-			at = l.raw.at
+		if l := v.leaves[k]; l.Explicit() {
+			at = l.Raw.At
 			break
 		}
 	}
-	v.add(at, key, format, args...)
+	v.Add(at, key, format, args...)
 }
 
 // plan makes the plan of a cell and reports what does not go together.
 func (v *variant) plan() harness.Plan {
-	s, a := v.set, v.contender.alg
-	n := s.Nodes
-	p := harness.Plan{
-		Algorithm: a.ID, Label: v.contender.Label, Nodes: n,
-		Network: link.Network{Latency: s.Network.Latency, Loss: s.Network.Loss.Rate,
-			Burst: s.Network.Loss.Burst, Duplication: s.Network.Duplication,
-			Unordered: s.Network.Order == "unordered"},
-		TimeLimit: s.TimeLimit,
-	}
-	if s.Transport == "nats" && n > maxReal {
+	p, a := v.settings.Plan, v.contender.alg
+	p.Algorithm, p.Label = a.ID, v.contender.Label
+	n := p.Nodes
+	if v.Transport == "nats" && n > maxReal {
 		v.wrong("nodes", "%d real processes, want at most %d; transport: sim takes up to %d",
 			n, maxReal, maxID)
 	}
@@ -56,13 +50,13 @@ func (v *variant) plan() harness.Plan {
 	v.scenario(&p)
 	v.faults(&p)
 	net := p.Known()
-	before := len(v.mistakes)
+	before := v.Count()
 	params, errs := a.Spec.Resolve(v.params, net)
 	for _, err := range errs {
-		v.add(v.paramOrigin(err), "params", "%s with %d nodes: %v", a.ID, n, err)
+		v.Add(v.paramOrigin(err), "params", "%s with %d nodes: %v", a.ID, n, err)
 	}
 	p.Params = params
-	if len(v.mistakes) == before && len(errs) == 0 {
+	if v.Count() == before && len(errs) == 0 {
 		p.OutOfModel = outOfModel(a, &p, net)
 	}
 	p.InModel = len(p.OutOfModel) == 0
@@ -70,7 +64,7 @@ func (v *variant) plan() harness.Plan {
 }
 
 // paramOrigin is where the parameter stands that an error of the Spec is about.
-func (v *variant) paramOrigin(err error) origin {
+func (v *variant) paramOrigin(err error) config.Place {
 	for _, p := range v.contender.alg.Spec.Params {
 		at, given := v.origins[p.Name]
 		if given && strings.Contains(err.Error(), "parameter "+p.Name+":") {
@@ -81,12 +75,10 @@ func (v *variant) paramOrigin(err error) origin {
 }
 
 func (v *variant) shape(p *harness.Plan) {
-	g, a := v.set.Topology, v.contender.alg
+	a := v.contender.alg
 	needs := a.Spec.Needs.Topology
-	p.Shape = g.Shape
-	if g.Auto {
-		p.Shape = algo.DefaultShape(needs)
-		p.Shape = asGraph(true, p.Shape.Kind, p.Shape).(graph).Shape
+	if p.Shape.Kind == "auto" {
+		p.Shape = complete(algo.DefaultShape(needs))
 	}
 	if edges := p.Shape.Degree * float64(p.Nodes) / 2; edges > maxBuilt {
 		v.wrong("topology", "a random graph of %.0f edges, want at most %d", edges, maxBuilt)
@@ -113,33 +105,20 @@ func representative(p *harness.Plan) int {
 }
 
 func (v *variant) detector(p *harness.Plan) {
-	d := v.set.Detector
-	p.Detector.Kind = d.Kind
-	switch d.Kind {
-	case "perfect":
-		p.Detector.Delay = d.Delay
-	case "heartbeat":
-		p.Detector.Interval, p.Detector.Timeout = d.Interval, d.Timeout
-		if d.Timeout <= d.Interval {
-			v.wrong("detector.timeout", "%v is not above the interval %v: everybody would be suspected",
-				d.Timeout, d.Interval)
-		}
-	case "phi":
-		p.Detector.Interval, p.Detector.Threshold = d.Interval, d.Threshold
-		p.Detector.Window, p.Detector.Deviation = d.Window, d.Deviation
+	d := &p.Detector
+	if d.Kind == "heartbeat" && d.Timeout <= d.Interval {
+		v.wrong("detector.timeout", "%v is not above the interval %v: everybody would be suspected",
+			d.Timeout, d.Interval)
 	}
-	p.Detector.LeaderOnly = p.Detector.Restless() && d.Scope == "leader"
-	if p.Detector.LeaderOnly && v.contender.alg.Problem != algo.Election {
+	if d.LeaderOnly && v.contender.alg.Problem != algo.Election {
 		v.wrong("detector.scope", "leader, but nobody leads in problem %s; write all",
 			v.contender.alg.Problem)
 	}
 }
 
-// scenario fills in the scenario: of its keys, those that mean something for
-// its kind.
+// scenario checks the scenario against the cell.
 func (v *variant) scenario(p *harness.Plan) {
-	s, a := v.set.Scenario, v.contender.alg
-	p.Scenario.Kind = s.Kind
+	s, a := &p.Scenario, v.contender.alg
 	k := kindOf(s.Kind)
 	if k == nil {
 		return
@@ -149,8 +128,8 @@ func (v *variant) scenario(p *harness.Plan) {
 			a.ID, a.Problem)
 		return
 	}
-	for _, key := range k.Keys {
-		v.copyKey(key, &s, p)
+	for i := range v.script {
+		s.Events = v.put(s.Events, &v.script[i])
 	}
 	switch s.Kind {
 	case harness.ColdStart, harness.Burst:
@@ -160,9 +139,9 @@ func (v *variant) scenario(p *harness.Plan) {
 	case harness.LeaderCrash, harness.LeaderReturn, harness.Partition, harness.Churn:
 		v.led(p)
 	case harness.Sequential, harness.Closed, harness.Open:
-		v.load(p)
+		v.workload(p)
 	case harness.Script:
-		v.script(p)
+		v.checkScript(p)
 	}
 }
 
@@ -202,53 +181,9 @@ func (v *variant) led(p *harness.Plan) {
 	}
 }
 
-func (v *variant) copyKey(key string, s *scenario, p *harness.Plan) {
-	to := &p.Scenario
-	switch key {
-	case "initiators":
-		to.Initiators = s.Initiators
-	case "settle":
-		to.Settle = s.Settle
-	case "elections":
-		to.Elections = s.Elections
-	case "shape":
-		to.Shape = s.Shape
-	case "duration":
-		to.Duration = s.Duration
-	case "requests":
-		to.Requests = s.Requests
-	case "think":
-		to.Think = s.Think
-	case "hold":
-		to.Hold = s.Hold
-	case "rate":
-		to.Rate = s.Rate
-	case "warmup":
-		to.Warmup = s.Warmup
-	case "requesters":
-		to.Requesters = s.Requesters
-	case "until":
-		to.Until = s.Until
-	case "leader":
-		p.Leader = s.Leader
-	case "holder":
-		p.Holder = s.Holder
-	case "crashed":
-		p.Crashed = s.Crashed
-	case "expect":
-		to.Expect = s.Expect
-	case "events":
-		for i := range s.Events {
-			to.Events = v.put(to.Events, &s.Events[i])
-		}
-	default:
-		panic("experiment: key of a scenario not handled: " + key)
-	}
-}
-
-// load checks a workload: it must be able to end in time and leave something to
+// workload checks a workload: it must be able to end in time and leave something to
 // measure.
-func (v *variant) load(p *harness.Plan) {
+func (v *variant) workload(p *harness.Plan) {
 	s := &p.Scenario
 	if s.Kind == harness.Open && s.Rate == 0 {
 		v.wrong("scenario.rate", "missing; an open workload needs it, as rate: 50")
@@ -266,7 +201,7 @@ func (v *variant) load(p *harness.Plan) {
 	requests := float64(s.Requests)
 	if seconds := requests / s.Rate; s.Rate > 0 && seconds > p.TimeLimit.Seconds() {
 		v.wrong("scenario.rate", "%v per second: %d requests take %.3gs, beyond the time_limit %v",
-			formatFloat(s.Rate), s.Requests, seconds, p.TimeLimit)
+			config.FormatFloat(s.Rate), s.Requests, seconds, p.TimeLimit)
 	}
 	if hold := s.Hold.Average(); requests*hold.Seconds() > p.TimeLimit.Seconds() {
 		v.wrong("scenario.hold", "%v for each of %d requests is beyond the time_limit %v",
@@ -283,8 +218,8 @@ func (v *variant) fixed(e *Experiment, p *harness.Plan) []Field {
 	l := p.Network.Latency
 	values := []string{string(e.Problem), p.Algorithm, p.Label, e.Transport,
 		strconv.Itoa(p.Nodes), name, p.Scenario.Kind, l.Distribution, milliseconds(l.Average()),
-		formatFloat(math.Round(p.Network.LossRate()*1e9) / 1e9), formatFloat(p.Network.Duplication),
-		formatFloat(p.Faults.CrashRate)}
+		config.FormatFloat(math.Round(p.Network.LossRate()*1e9) / 1e9), config.FormatFloat(p.Network.Duplication),
+		config.FormatFloat(p.Faults.CrashRate)}
 	out := make([]Field, len(values))
 	for i, value := range values {
 		out[i] = Field{fixedColumns[i], value}

@@ -11,6 +11,8 @@ import (
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"pgregory.net/rapid"
+
+	"github.com/conclave-bench/conclave/pkg/config"
 )
 
 // drawn is a random experiment: its text, and the lengths of its dimensions,
@@ -59,7 +61,7 @@ func draw(t *rapid.T) drawn {
 }
 
 func (d *drawn) load(t *rapid.T) *Experiment {
-	e, err := load(&report{}, "drawn.yaml", []byte(d.text), Overrides{})
+	e, err := Parse("drawn.yaml", []byte(d.text), Overrides{})
 	if err != nil {
 		t.Fatalf("%s\n%v", d.text, err)
 	}
@@ -174,7 +176,7 @@ func TestGrowingSweepKeepsItsRows(t *testing.T) {
 	t.Parallel()
 	const text = "problem: election\nalgorithms: [bully]\nsweep: [{vary: nodes, over: [%s]}]\n"
 	rows := func(over string) map[string]bool {
-		e, err := load(&report{}, "e.yaml", fmt.Appendf(nil, text, over), Overrides{})
+		e, err := Parse("e.yaml", fmt.Appendf(nil, text, over), Overrides{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +199,7 @@ func TestResolvedRoundTripOfRandomExperiments(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
 		e := d.load(t)
-		again, err := load(&report{}, "other.yaml", e.resolved, Overrides{})
+		again, err := Parse("other.yaml", e.resolved, Overrides{})
 		if err != nil {
 			t.Fatalf("%s\n%v", e.resolved, err)
 		}
@@ -209,7 +211,7 @@ func TestResolvedRoundTripOfRandomExperiments(t *testing.T) {
 
 func TestTimeoutsOfEachProcessAreChecked(t *testing.T) {
 	t.Parallel()
-	e, err := load(&report{}, "e.yaml", []byte("problem: election\nnodes: 3\nalgorithms:\n"+
+	e, err := Parse("e.yaml", []byte("problem: election\nnodes: 3\nalgorithms:\n"+
 		"  - {name: bully, params: {t_answer: [5ms, 3ms, 5ms]}}\n"), Overrides{})
 	if err != nil {
 		t.Fatal(err)
@@ -223,7 +225,7 @@ func TestTimeoutsOfEachProcessAreChecked(t *testing.T) {
 func TestEstimateGrowsWithTheExperiment(t *testing.T) {
 	t.Parallel()
 	total := func(text string) time.Duration {
-		e, err := load(&report{}, "e.yaml", []byte(text), Overrides{})
+		e, err := Parse("e.yaml", []byte(text), Overrides{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -283,9 +285,7 @@ func TestKeysAreDocumented(t *testing.T) {
 		}
 		seen[k.Path] = true
 	}
-	r := &report{}
-	newLayers(&parser{report: r})
-	if err := r.err(); err != nil {
+	if err := newDraft("x.yaml", folder{}).Err(); err != nil {
 		t.Errorf("defaults of the schema: %v", err)
 	}
 }
@@ -296,14 +296,14 @@ func FuzzLoad(f *testing.F) {
 		for _, path := range inputs(f, folder) {
 			for i, ext := range extensions {
 				if strings.HasSuffix(path, ext) {
-					f.Add(must(files.Read(path, maxSize)), byte(i), "nodes=3")
+					f.Add(must(files.Read(path, config.MaxSize)), byte(i), "nodes=3")
 				}
 			}
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte, format byte, set string) {
 		path := "fuzz" + extensions[int(format)%len(extensions)]
-		e, err := load(&report{}, path, data, Overrides{Set: []string{set},
+		e, err := Parse(path, data, Overrides{Set: []string{set},
 			Env: []string{"CONCLAVE_" + set}})
 		if err != nil {
 			for _, one := range err.(*Error).Unwrap() {
@@ -313,7 +313,7 @@ func FuzzLoad(f *testing.F) {
 			}
 			return
 		}
-		again, err := load(&report{}, "resolved.yaml", e.resolved, Overrides{})
+		again, err := Parse("resolved.yaml", e.resolved, Overrides{})
 		if err != nil {
 			t.Fatalf("%s\n%v", e.resolved, err)
 		}

@@ -5,17 +5,10 @@ import (
 	"github.com/conclave-bench/conclave/pkg/harness"
 )
 
-func pointer[T any](v any) *T {
-	if t, ok := v.(T); ok {
-		return &t
-	}
-	return nil
-}
-
-// script checks the lines of a script against the cell.
-func (v *variant) script(p *harness.Plan) {
-	s := &v.set.Scenario
-	if len(s.Events) == 0 {
+// checkScript checks the lines of a script against the cell.
+func (v *variant) checkScript(p *harness.Plan) {
+	s := &p.Scenario
+	if len(v.script) == 0 {
 		v.wrong("scenario.events", "missing; a script needs them, as [{at: 0ms, do: request, node: 1}]")
 	}
 	process := func(key string, id algo.ID) {
@@ -23,10 +16,10 @@ func (v *variant) script(p *harness.Plan) {
 			v.wrong(key, "process %d of %d", id, p.Nodes)
 		}
 	}
-	process("scenario.leader", s.Leader)
-	process("scenario.holder", s.Holder)
+	process("scenario.leader", p.Leader)
+	process("scenario.holder", p.Holder)
 	seen := map[algo.ID]bool{}
-	for _, q := range s.Crashed {
+	for _, q := range p.Crashed {
 		process("scenario.crashed", q)
 		if seen[q] {
 			v.wrong("scenario.crashed", "process %d stands twice", q)
@@ -38,13 +31,13 @@ func (v *variant) script(p *harness.Plan) {
 	}
 	if v.contender.alg.Problem == algo.Election {
 		for _, key := range ofEntries {
-			if v.leaves[key].explicit() {
+			if v.leaves[key].Explicit() {
 				v.wrong(key, "means nothing in an election; remove it")
 			}
 		}
 	}
-	for i := range s.Events {
-		v.event(&s.Events[i], p)
+	for i := range v.script {
+		v.event(&v.script[i], p)
 	}
 	if s.Expect != nil {
 		v.expectations(s.Expect, p)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
@@ -26,10 +27,10 @@ var Stats = []string{"median", "mean", "min", "max", "p90", "p95", "p99"}
 func (t Threshold) String() string {
 	var bounds []string
 	if t.Max != nil {
-		bounds = append(bounds, "at most "+formatFloat(*t.Max))
+		bounds = append(bounds, "at most "+config.FormatFloat(*t.Max))
 	}
 	if t.Min != nil {
-		bounds = append(bounds, "at least "+formatFloat(*t.Min))
+		bounds = append(bounds, "at least "+config.FormatFloat(*t.Min))
 	}
 	return t.Stat + " of " + t.Metric + " " + strings.Join(bounds, " and ")
 }
@@ -53,102 +54,102 @@ func (f Field) matches(of Field) bool {
 // A threshold as it was written.
 type threshold struct {
 	Threshold
-	at  *node
+	at  *config.Value
 	key string
 }
 
 const likeThreshold = "{metric: downtime_ms, stat: p95, max: 500}"
 
-var thresholdKeys = []string{"metric", "stat", "max", "min", "where"}
-
-// thresholds is the list of them.
-func thresholds() typ {
-	read := func(p *parser, key string, n *node) any {
-		return items(p, key, n, likeThreshold, maxKeys, "thresholds", p.threshold)
-	}
-	describe := func(d defs) object {
-		bound := amount().json(d)
-		one := keyed(object{"metric": anyMetric(), "stat": enumOf(Stats),
-			"max": bound, "min": bound, "where": object{"type": "object",
-				"additionalProperties": object{"type": []string{"string", "number", "boolean"}}},
-		}, "metric")
-		one["anyOf"] = []object{given("max"), given("min")}
-		return object{"type": "array", "maxItems": maxKeys, "items": one}
-	}
-	return typ{name: "a list of {metric, stat, max, min, where}", json: describe, read: read}
+// thresholdsType is the list of them.
+func thresholdsType() config.Type[[]threshold] {
+	bound := config.Optional(amountType())
+	one := config.Block[threshold]{Like: likeThreshold, Want: likeThreshold,
+		Fields: func(t *threshold) []config.Field {
+			return []config.Field{
+				{Name: "metric", Required: true, Of: metricType().To(&t.Metric)},
+				{Name: "stat", Default: Stats[0], Of: config.Choice(Stats...).To(&t.Stat)},
+				{Name: "max", Of: bound.To(&t.Max)},
+				{Name: "min", Of: bound.To(&t.Min)},
+				{Name: "where", Of: whereType().To(&t.Where)},
+			}
+		},
+		Check: func(r *config.Reader, key string, v *config.Value, t *threshold) {
+			t.at, t.key = v, key
+			if v.Get("max") == nil && v.Get("min") == nil {
+				r.Add(v.At, key, "without max or min, as %s", likeThreshold)
+			}
+			if t.Max != nil && t.Min != nil && *t.Min > *t.Max {
+				r.Add(v.Get("min").At, config.Join(key, "min"), "%v is above max, %v", *t.Min, *t.Max)
+			}
+		}}
+	t := config.Items(one.Type(), likeThreshold, maxKeys, "thresholds")
+	return t.Called("a list of {metric, stat, max, min, where}")
 }
 
-func (p *parser) threshold(key string, n *node) threshold {
-	t := threshold{at: n, key: key}
-	if n.kind != block {
-		p.wrong(key, n, likeThreshold)
-		return t
-	}
-	p.known(n, key, thresholdKeys, "")
-	if n.get("metric") == nil {
-		p.add(n.at, key, "without metric, as %s", likeThreshold)
-	}
-	if n.get("max") == nil && n.get("min") == nil {
-		p.add(n.at, key, "without max or min, as %s", likeThreshold)
-	}
-	t.Metric, _ = p.part(n, key, "metric", words("the name of a metric", anyText)).(string)
-	t.Stat, _ = p.part(n, key, "stat", choice(Stats...)).(string)
-	if t.Stat == "" {
-		t.Stat = Stats[0]
-	}
-	if v, ok := p.part(n, key, "max", amount()).(float64); ok {
-		t.Max = &v
-	}
-	if v, ok := p.part(n, key, "min", amount()).(float64); ok {
-		t.Min = &v
-	}
-	if t.Max != nil && t.Min != nil && *t.Min > *t.Max {
-		p.add(n.get("min").at, join(key, "min"), "%v is above max, %v", *t.Min, *t.Max)
-	}
-	w := n.get("where")
-	if w == nil {
-		return t
-	}
-	if w.kind != block {
-		p.wrong(join(key, "where"), w, "columns and values, as {algorithm: raft}")
-		return t
-	}
-	for _, q := range w.pairs {
-		if q.value.kind == block || q.value.kind == list || q.value.kind == null {
-			p.wrong(join(key, "where."+q.name), q.value, "one value")
-			continue
-		}
-		t.Where = append(t.Where, Field{q.name, q.value.text})
-	}
+// metricType is the name of a metric; whether it is one of the problem is known later.
+func metricType() config.Type[string] {
+	t := config.SomeText("the name of a metric")
+	t.Schema = config.Choice(metric.Names(metric.All())...).Schema
 	return t
 }
 
-// amount is a bound: a number in the metric's unit, or a duration, which is
+// whereType is columns of the design and their values.
+func whereType() config.Type[[]Field] {
+	return config.Type[[]Field]{Name: "columns and values, as {algorithm: raft}",
+		Read: func(r *config.Reader, key string, v *config.Value) (out []Field, ok bool) {
+			if v.Kind != config.Map {
+				r.Wrong(key, v, "columns and values, as {algorithm: raft}")
+				return nil, false
+			}
+			ok = true
+			for _, p := range v.Pairs {
+				switch p.Value.Kind {
+				case config.Map, config.List, config.Null:
+					r.Wrong(config.Join(key, p.Name), p.Value, "one value")
+					ok = false
+				}
+				out = append(out, Field{p.Name, p.Value.Text})
+			}
+			return out, ok
+		},
+		Write: func(where []Field) *config.Value {
+			out := config.MapOf()
+			for _, f := range where {
+				out.Set(f.Name, config.TextOf(f.Value))
+			}
+			return out
+		},
+		Schema: func() config.Object {
+			return config.Object{"type": "object",
+				"additionalProperties": config.Object{"type": []string{"string", "number", "boolean"}}}
+		}}
+}
+
+// amountType is a bound: a number in the metric's unit, or a duration, which is
 // milliseconds.
-func amount() typ {
-	plain, lasting := number(-1e15, 1e15), span(0, longest)
-	read := func(p *parser, key string, n *node) any {
-		if n.kind != text {
-			return plain.read(p, key, n)
+func amountType() config.Type[float64] {
+	plain, lasting := config.Number(-1e15, 1e15), config.Duration(0, longest)
+	t := plain.Called("a number in the metric's unit, or a duration")
+	t.Read = func(r *config.Reader, key string, v *config.Value) (float64, bool) {
+		if v.Kind != config.Text {
+			return plain.Read(r, key, v)
 		}
-		if d, ok := lasting.read(p, key, n).(time.Duration); ok {
-			return float64(d) / float64(time.Millisecond)
-		}
-		return nil
+		d, ok := lasting.Read(r, key, v)
+		return float64(d) / float64(time.Millisecond), ok
 	}
-	describe := func(d defs) object { return anyOf(plain.json(d), d.of(lasting)) }
-	return typ{name: "a number in the metric's unit, or a duration", json: describe, read: read}
+	t.Schema = func() config.Object { return config.AnyOf(plain.Schema(), lasting.Schema()) }
+	return t
 }
 
 // checkThresholds holds them against the cells, now that these are known.
-func (d *draft) checkThresholds(s *settings, e *Experiment) {
-	for i := range s.Thresholds {
-		t := &s.Thresholds[i]
-		d.checkMetric(t.at.get("metric").at, join(t.key, "metric"), t.Metric, s)
-		isSpan := func(n *node) bool { return n != nil && n.kind == text }
+func (d *draft) checkThresholds(thresholds []threshold, e *Experiment) {
+	for i := range thresholds {
+		t := &thresholds[i]
+		d.checkMetric(t.at.Get("metric").At, config.Join(t.key, "metric"), t.Metric)
+		isSpan := func(v *config.Value) bool { return v != nil && v.Kind == config.Text }
 		m := metric.Named(t.Metric)
-		if m != nil && m.Unit != metric.Milliseconds && (isSpan(t.at.get("max")) || isSpan(t.at.get("min"))) {
-			d.add(t.at.at, t.key, "a duration for %s, which is none; want a number", clip(t.Metric))
+		if m != nil && m.Unit != metric.Milliseconds && (isSpan(t.at.Get("max")) || isSpan(t.at.Get("min"))) {
+			d.Add(t.at.At, t.key, "a duration for %s, which is none; want a number", config.Clip(t.Metric))
 		}
 		if !slices.ContainsFunc(e.Cells, func(c Cell) bool { return Covers(t.Where, c.Design) }) {
 			d.checkWhere(t, e)
@@ -158,41 +159,21 @@ func (d *draft) checkThresholds(s *settings, e *Experiment) {
 
 // checkWhere says why a threshold is about no cell.
 func (d *draft) checkWhere(t *threshold, e *Experiment) {
-	where := t.at.get("where")
+	where := t.at.Get("where")
 	for _, f := range t.Where {
 		if !slices.Contains(e.Columns, f.Name) {
-			d.add(where.get(f.Name).at, join(t.key, "where."+f.Name), "no column of the design%s (has: %s)",
-				meant(f.Name, e.Columns), strings.Join(e.Columns, ", "))
+			d.Add(where.Get(f.Name).At, config.Join(t.key, "where."+f.Name), "no column of the design%s (has: %s)",
+				d.Meant(f.Name, e.Columns), strings.Join(e.Columns, ", "))
 			return
 		}
 	}
-	d.add(where.at, join(t.key, "where"), "no cell has %s", whereText(t.Where))
+	d.Add(where.At, config.Join(t.key, "where"), "no cell has %s", whereText(t.Where))
 }
 
 func whereText(where []Field) string {
 	words := make([]string, len(where))
 	for i, f := range where {
-		words[i] = fmt.Sprintf("%s %s", f.Name, clip(f.Value))
+		words[i] = fmt.Sprintf("%s %s", f.Name, config.Clip(f.Value))
 	}
 	return strings.Join(words, " and ")
-}
-
-func thresholdsNode(all []threshold) *node {
-	out := &node{kind: list}
-	for i := range all {
-		t := &all[i]
-		bound := func(v *float64) *node {
-			if v == nil {
-				return nil
-			}
-			return floatNode(*v)
-		}
-		where := &node{kind: block}
-		for _, f := range t.Where {
-			where.pairs = append(where.pairs, &pair{name: f.Name, value: textNode(f.Value)})
-		}
-		out.items = append(out.items, pairs("metric", textNode(t.Metric), "stat", textNode(t.Stat),
-			"max", bound(t.Max), "min", bound(t.Min), "where", unless(len(t.Where) == 0, where)))
-	}
-	return out
 }

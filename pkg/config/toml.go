@@ -1,4 +1,4 @@
-package experiment
+package config
 
 import (
 	"errors"
@@ -14,8 +14,9 @@ import (
 // readTOML parses TOML. The parser, which knows positions, builds the nodes; the
 // decoder then says whether the tables fit together. It comes second because it
 // is slow where a block has very many keys, which the first refuses.
-func readTOML(r *report, source string, data []byte) *node {
-	t := tomlReader{report: r, source: source, root: &node{kind: block, at: origin{source, 1}}}
+func readTOML(d *Diagnostics, at Place, data []byte) *Value {
+	t := tomlReader{Diagnostics: d, at: at, root: &Value{Kind: Map, At: at}}
+	before := d.Count()
 	for i, b := range data {
 		if b == '\n' {
 			t.ends = append(t.ends, i)
@@ -24,20 +25,20 @@ func readTOML(r *report, source string, data []byte) *node {
 	t.parser.Reset(data)
 	if err := t.read(); err != nil {
 		t.place(err, data)
-		r.add(t.here(), "", "not TOML: %s", strings.TrimPrefix(err.Error(), "toml: "))
+		d.Add(t.here(), "", "not TOML: %s", strings.TrimPrefix(err.Error(), "toml: "))
 		return nil
 	}
-	if len(r.mistakes) > 0 {
+	if d.Count() > before {
 		return t.root
 	}
 	var plain map[string]any
 	if err := toml.Unmarshal(data, &plain); err != nil {
-		at := origin{source: source}
+		at.Line = 0
 		var de *toml.DecodeError
 		if errors.As(err, &de) {
-			at.line, _ = de.Position()
+			at.Line, _ = de.Position()
 		}
-		r.add(at, "", "not TOML: %s", strings.TrimPrefix(err.Error(), "toml: "))
+		d.Add(at, "", "not TOML: %s", strings.TrimPrefix(err.Error(), "toml: "))
 		return nil
 	}
 	return t.root
@@ -54,11 +55,11 @@ func (t *tomlReader) place(err error, data []byte) {
 }
 
 type tomlReader struct {
-	report *report
-	source string
+	*Diagnostics
+	at     Place // its line 1
 	parser unstable.Parser
 	ends   []int // offsets of the line ends
-	root   *node
+	root   *Value
 	line   int // of the last key
 	count  int
 }
@@ -91,46 +92,46 @@ func (t *tomlReader) read() error {
 }
 
 // open is the table that a header names: the one that is there, or a new one.
-func (t *tomlReader) open(parent *node, keys []string, ofList bool) (*node, error) {
+func (t *tomlReader) open(parent *Value, keys []string, ofList bool) (*Value, error) {
 	last := keys[len(keys)-1:]
 	if !ofList {
 		return t.walk(parent, strings.Join(keys[:len(keys)-1], "."), last)
 	}
-	table := &node{kind: block, at: t.here()}
-	rows := parent.get(last[0])
+	table := &Value{Kind: Map, At: t.here()}
+	rows := parent.Get(last[0])
 	if rows == nil {
-		rows = &node{kind: list, at: t.here()}
-		putPair(t.report, parent, strings.Join(keys[:len(keys)-1], "."),
-			&pair{name: last[0], at: t.here(), value: rows})
+		rows = &Value{Kind: List, At: t.here()}
+		put(t.Diagnostics, parent, strings.Join(keys[:len(keys)-1], "."),
+			&Pair{Name: last[0], At: t.here(), Value: rows})
 	}
-	if rows.kind != list {
+	if rows.Kind != List {
 		return nil, fmt.Errorf("%s is not a list of tables", last[0])
 	}
-	rows.items = append(rows.items, table)
+	rows.Items = append(rows.Items, table)
 	return table, nil
 }
 
 // walk follows keys from n, making the tables that are not there yet. Of a list
 // of tables the last is meant.
-func (t *tomlReader) walk(n *node, prefix string, keys []string) (*node, error) {
+func (t *tomlReader) walk(n *Value, prefix string, keys []string) (*Value, error) {
 	for _, k := range keys {
-		next := n.get(k)
+		next := n.Get(k)
 		if next == nil {
-			next = &node{kind: block, at: t.here()}
-			putPair(t.report, n, prefix, &pair{name: k, at: t.here(), value: next})
+			next = &Value{Kind: Map, At: t.here()}
+			put(t.Diagnostics, n, prefix, &Pair{Name: k, At: t.here(), Value: next})
 		}
-		if next.kind == list && len(next.items) > 0 {
-			next = next.items[len(next.items)-1]
+		if next.Kind == List && len(next.Items) > 0 {
+			next = next.Items[len(next.Items)-1]
 		}
-		if next.kind != block {
+		if next.Kind != Map {
 			return nil, fmt.Errorf("%s is not a table", k)
 		}
-		n, prefix = next, join(prefix, k)
+		n, prefix = next, Join(prefix, k)
 	}
 	return n, nil
 }
 
-func (t *tomlReader) set(table *node, prefix string, e *unstable.Node, depth int) error {
+func (t *tomlReader) set(table *Value, prefix string, e *unstable.Node, depth int) error {
 	keys, err := t.keys(e)
 	if err != nil {
 		return err
@@ -140,14 +141,14 @@ func (t *tomlReader) set(table *node, prefix string, e *unstable.Node, depth int
 	if err != nil {
 		return err
 	}
-	v, err := t.value(e.Value(), join(prefix, strings.Join(keys, ".")), depth+1)
+	v, err := t.value(e.Value(), Join(prefix, strings.Join(keys, ".")), depth+1)
 	if err != nil {
 		return err
 	}
-	v.at = at
-	prefix = join(prefix, strings.Join(keys[:len(keys)-1], "."))
-	putPair(t.report, table, strings.TrimSuffix(prefix, "."),
-		&pair{name: keys[len(keys)-1], at: at, value: v})
+	v.At = at
+	prefix = Join(prefix, strings.Join(keys[:len(keys)-1], "."))
+	put(t.Diagnostics, table, strings.TrimSuffix(prefix, "."),
+		&Pair{Name: keys[len(keys)-1], At: at, Value: v})
 	return nil
 }
 
@@ -170,41 +171,41 @@ func (t *tomlReader) see(r unstable.Range) {
 	}
 }
 
-func (t *tomlReader) here() origin { return origin{t.source, max(t.line, 1)} }
+func (t *tomlReader) here() Place { return t.at.offset(max(t.line, 1)) }
 
-func (t *tomlReader) value(e *unstable.Node, key string, depth int) (*node, error) {
+func (t *tomlReader) value(e *unstable.Node, key string, depth int) (*Value, error) {
 	t.count++
-	if depth > maxDepth || t.count > maxNodes {
-		return nil, fmt.Errorf("%s: more than %d levels or %d values", key, maxDepth, maxNodes)
+	if depth > maxDepth || t.count > maxValues {
+		return nil, fmt.Errorf("%s: more than %d levels or %d values", key, maxDepth, maxValues)
 	}
 	t.see(e.Raw)
-	n := &node{kind: text, text: string(e.Data), at: t.here()}
+	n := &Value{Kind: Text, Text: string(e.Data), At: t.here()}
 	switch e.Kind {
 	case unstable.Bool:
-		n.kind = boolean
+		n.Kind = Bool
 	case unstable.Float:
-		n.kind, n.text = float, strings.ReplaceAll(n.text, "_", "")
+		n.Kind, n.Text = Float, strings.ReplaceAll(n.Text, "_", "")
 	case unstable.Integer:
-		n.kind = integer
-		i, err := strconv.ParseInt(strings.ReplaceAll(n.text, "_", ""), 0, 64)
+		n.Kind = Int
+		i, err := strconv.ParseInt(strings.ReplaceAll(n.Text, "_", ""), 0, 64)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %q is too large", key, n.text)
+			return nil, fmt.Errorf("%s: %q is too large", key, n.Text)
 		}
-		n.text = strconv.FormatInt(i, 10)
+		n.Text = strconv.FormatInt(i, 10)
 	case unstable.Array:
-		n.kind, n.text = list, ""
+		n.Kind, n.Text = List, ""
 		for it := e.Children(); it.Next(); {
 			if it.Node().Kind == unstable.Comment {
 				continue
 			}
-			item, err := t.value(it.Node(), key+"["+strconv.Itoa(len(n.items)+1)+"]", depth+1)
+			item, err := t.value(it.Node(), Item(key, len(n.Items)), depth+1)
 			if err != nil {
 				return nil, err
 			}
-			n.items = append(n.items, item)
+			n.Items = append(n.Items, item)
 		}
 	case unstable.InlineTable:
-		n.kind, n.text = block, ""
+		n.Kind, n.Text = Map, ""
 		for it := e.Children(); it.Next(); {
 			if err := t.set(n, key, it.Node(), depth+1); err != nil {
 				return nil, err

@@ -4,12 +4,17 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/conclave-bench/conclave/pkg/config"
 )
 
-// A draft is an experiment that is being put together.
+// A draft is an experiment that is being put together. Its settings are those of the
+// file, and then of one cell after the other.
 type draft struct {
-	*layers
-	leaves     map[string]*leaf // merged from all sources
+	*config.Layers
+	*settings
+	file       string                  // "" if there is none
+	leaves     map[string]*config.Leaf // merged from all sources
 	contenders []*contender
 	axes       []axis
 	notes      []string
@@ -18,7 +23,7 @@ type draft struct {
 // An axis is a dimension of the sweep, its values read and checked.
 type axis struct {
 	keys []swept
-	at   origin
+	at   config.Place
 }
 
 // length is how many values the axis has.
@@ -36,50 +41,40 @@ func (a *axis) concerns(c *contender) bool {
 type swept struct {
 	varied
 	param string // of "params.x"; "" for other keys
-	raw   []*node
+	raw   []*config.Value
 	sets  [][]change           // by value; nil for a parameter
 	given []map[*contender]any // by value; of a parameter
 }
 
 // A change is one leaf that a swept value sets, or a part of it.
 type change struct {
-	key  string // of the leaf
-	rest []string
-	node *node
-	leaf *leaf // nil if it depends on the leaf's other parts
+	key   string // of the leaf
+	field *config.Field
+	rest  []string
+	value *config.Value
+	leaf  *config.Leaf // nil if it depends on the leaf's other parts
 }
 
 func (c *change) full() string {
 	return strings.Join(append([]string{c.key}, c.rest...), ".")
 }
 
-// rank orders sources: the higher one prevails.
-func rank(o origin) int {
-	switch {
-	case strings.HasPrefix(o.source, "--set "):
-		return 2
-	case strings.HasPrefix(o.source, "environment "):
-		return 1
-	}
-	return 0
-}
-
 // findSweep reads what varies. A key that the command line or the environment
 // has set does not vary any more.
 func (d *draft) findSweep() {
 	l := d.leaves["sweep"]
-	dimensions, _ := l.value.([]dimension)
+	dimensions, _ := l.Value.([]dimension)
 	var all []varied
 	for _, dim := range dimensions {
 		a := axis{at: dim.at}
 		tuples := make([]string, len(dim.vary[0].values))
 		for _, v := range dim.vary {
-			if d.settled(l.raw.at, v) {
+			if d.settled(l.Raw.At, v) {
 				continue
 			}
 			for _, w := range all {
 				if covers(v.key, w.key) || covers(w.key, v.key) {
-					d.add(v.at, v.name, "%s is varied twice, first as %s in %s", v.key, w.key, place(w.at))
+					d.Add(v.at, v.name, "%s is varied twice, first as %s in %s", v.key, w.key, w.at.Short())
 				}
 			}
 			all = append(all, v)
@@ -98,7 +93,7 @@ func (d *draft) findSweep() {
 		for i, t := range tuples {
 			if j := slices.Index(tuples, t); j < i {
 				n := a.keys[0].raw[i]
-				d.add(n.at, a.keys[0].key, "the value %s stands twice in the sweep; remove one", n.plain())
+				d.Add(n.At, a.keys[0].key, "the value %s stands twice in the sweep; remove one", n.Plain())
 			}
 		}
 		d.axes = append(d.axes, a)
@@ -111,29 +106,37 @@ func covers(key, part string) bool {
 }
 
 // settled says whether an override of v's key takes it out of the sweep.
-func (d *draft) settled(sweep origin, v varied) bool {
-	for _, o := range slices.Concat(d.over, prefixed(d.params)) {
-		if o.key == "sweep" || rank(o.at) < rank(sweep) {
+func (d *draft) settled(sweep config.Place, v varied) bool {
+	for _, o := range slices.Concat(d.Over, prefixed(d.Open)) {
+		if o.Key == "sweep" || o.At.Layer < sweep.Layer {
 			continue
 		}
 		switch {
-		case !covers(o.key, v.key) && !covers(v.key, o.key):
-		case rank(o.at) == rank(sweep), !covers(o.key, v.key):
-			d.add(o.at, o.key, "%s is varied by the sweep (%s); change the sweep instead", v.key, v.at)
+		case !covers(o.Key, v.key) && !covers(v.key, o.Key):
+		case o.At.Layer == sweep.Layer, !covers(o.Key, v.key):
+			d.Add(o.At, o.Key, "%s is varied by the sweep (%s); change the sweep instead", v.key, v.at)
 		default:
-			d.notes = append(d.notes, o.at.String()+" replaces the sweep over "+v.key)
+			d.notes = append(d.notes, o.At.String()+" replaces the sweep over "+v.key)
 			return true
 		}
 	}
 	return false
 }
 
-func prefixed(params []assignment) []assignment {
+func prefixed(params []config.Assignment) []config.Assignment {
 	out := slices.Clone(params)
 	for i := range out {
-		out[i].key = "params." + out[i].key
+		out[i].Key = "params." + out[i].Key
 	}
 	return out
+}
+
+// meant is the value that the change sets, as it would be written with every default.
+func (c *change) meant() *config.Value {
+	if c.leaf != nil && c.leaf.Value != nil {
+		return c.field.Of.Write(c.leaf.Value)
+	}
+	return c.value
 }
 
 // signature identifies value i, however it is written.
@@ -145,11 +148,7 @@ func (s *swept) signature(i int) string {
 	}
 	var words []string
 	for _, c := range s.sets[i] {
-		text := c.node.String()
-		if c.leaf != nil && c.leaf.value != nil {
-			text = render(c.key, c.leaf.value).String()
-		}
-		words = append(words, c.full()+"="+text)
+		words = append(words, c.full()+"="+c.meant().String())
 	}
 	slices.Sort(words)
 	return strings.Join(words, "\x00")
@@ -162,61 +161,59 @@ func (d *draft) swept(v varied) (swept, bool) {
 		s.param = name
 		return s, d.sweptParam(&s)
 	}
-	f, rest, isLeaf := find(v.key)
+	f, rest, isLeaf := d.Schema.Find(v.key)
 	switch {
 	case f == nil:
 		d.unknownVaried(v)
 		return s, false
-	case !sweepable(v.key):
-		d.add(v.at, v.name, "%s cannot vary within an experiment; run it again with --set %s=...",
+	case !d.Schema.Varies(v.key):
+		d.Add(v.at, v.name, "%s cannot vary within an experiment; run it again with --set %s=...",
 			v.key, v.key)
 		return s, false
 	case v.key == "topology.path" || v.key == "topology.edges":
-		d.add(v.at, v.name, "vary topology as a whole, as over: [{kind: file, path: ...}]")
+		d.Add(v.at, v.name, "vary topology as a whole, as over: [{kind: file, path: ...}]")
 		return s, false
 	}
 	for _, n := range v.values {
+		var sets []change
 		if isLeaf {
 			key := strings.TrimSuffix(v.key, "."+strings.Join(rest, "."))
-			s.sets = append(s.sets, []change{d.change(f, key, rest, n)})
-			continue
-		}
-		var sets []change
-		for _, a := range d.flatten(f.sub, v.key, n) {
-			g, _, _ := find(a.key)
-			sets = append(sets, d.change(g, a.key, nil, a.node))
+			sets = append(sets, d.change(f, key, rest, n))
+		} else {
+			for _, a := range d.Flatten(f.Sub, v.key, n) {
+				sets = append(sets, d.change(d.Schema.Leaf(a.Key), a.Key, nil, a.Value))
+			}
 		}
 		s.sets = append(s.sets, sets)
 	}
 	return s, true
 }
 
-func (d *draft) change(f *field, key string, rest []string, n *node) change {
-	c := change{key: key, rest: rest, node: n}
-	raw := within(f, d.leaves[key], rest, n)
-	value := f.typ.read(d.parser, key, raw)
+func (d *draft) change(f *config.Field, key string, rest []string, n *config.Value) change {
+	c := change{key: key, field: f, rest: rest, value: n}
+	leaf := d.Change(f, key, d.leaves[key], rest, n)
 	if len(rest) == 0 {
-		c.leaf = &leaf{raw, value}
+		c.leaf = leaf
 	}
 	return c
 }
 
 func (d *draft) unknownVaried(v varied) {
-	if now := renamed(v.key); now != "" {
-		d.add(v.at, v.name, "%q is called %s now", v.key, now)
+	if now := d.Schema.Renamed(v.key); now != "" {
+		d.Add(v.at, v.name, "%q is called %s now", v.key, now)
 		return
 	}
 	if d.param(v.key) {
-		d.add(v.at, v.name, "unknown key %q; did you mean \"params.%s\"?", v.key, v.key)
+		d.Add(v.at, v.name, "unknown key %q; did you mean \"params.%s\"?", v.key, v.key)
 		return
 	}
 	var keys []string
-	leaves(schema, "", func(key string, _ *field) {
-		if sweepable(key) {
+	d.Schema.Leaves(func(key string, _ *config.Field) {
+		if d.Schema.Varies(key) {
 			keys = append(keys, key)
 		}
 	})
-	hint := meant(v.key, keys)
+	hint := d.Meant(v.key, keys)
 	if hint == "" {
 		for _, k := range keys {
 			if strings.HasSuffix(k, "."+v.key) {
@@ -227,7 +224,7 @@ func (d *draft) unknownVaried(v varied) {
 	if hint == "" {
 		hint = " (has: " + strings.Join(keys, ", ") + ", params.*)"
 	}
-	d.add(v.at, v.name, "unknown key %q%s", clip(v.key), hint)
+	d.Add(v.at, v.name, "unknown key %q%s", config.Clip(v.key), hint)
 }
 
 // param says whether some algorithm has the parameter.
@@ -238,7 +235,7 @@ func (d *draft) param(name string) bool {
 func (d *draft) sweptParam(s *swept) bool {
 	if !d.param(s.param) {
 		if len(d.contenders) > 0 {
-			d.add(s.at, s.name, "unknown parameter %q%s", clip(s.param), d.paramsHint(s.param))
+			d.Add(s.at, s.name, "unknown parameter %q%s", config.Clip(s.param), d.paramsHint(s.param))
 		}
 		return false
 	}
@@ -246,7 +243,7 @@ func (d *draft) sweptParam(s *swept) bool {
 		given := map[*contender]any{}
 		for _, c := range d.contenders {
 			if p := c.param(s.param); p != nil {
-				if v := d.paramValue(p, s.key, n); v != nil {
+				if v, ok := readParam(d.Reader, p, s.key, n); ok {
 					given[c] = v
 				}
 			}
@@ -293,4 +290,11 @@ func (d *draft) each(c *contender, visit func(at []int)) {
 			return
 		}
 	}
+}
+
+// sweeps says whether there is a varied key of which is is true.
+func (d *draft) sweeps(is func(s *swept) bool) bool {
+	return slices.ContainsFunc(d.axes, func(a axis) bool {
+		return slices.ContainsFunc(a.keys, func(s swept) bool { return is(&s) })
+	})
 }

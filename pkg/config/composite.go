@@ -1,0 +1,271 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Items is a list of things, of which the keys are numbered; most bounds their
+// number, or 0 does not. Like is an item as an example.
+func Items[T any](item Type[T], like string, most int, things string) Type[[]T] {
+	t := Type[[]T]{Name: "a list of " + item.Name, Write: writeAll(item)}
+	t.Read = func(r *Reader, key string, v *Value) ([]T, bool) {
+		if v.Kind != List {
+			r.Wrong(key, v, "a list, as ["+like+"]")
+			return nil, false
+		}
+		if most > 0 && len(v.Items) > most {
+			r.Add(v.At, key, "%d %s, want at most %d", len(v.Items), things, most)
+			return nil, false
+		}
+		return readAll(r, v, item, func(i int) string { return Item(key, i) })
+	}
+	t.Schema = func() Object {
+		o := Object{"type": "array", "items": item.Schema()}
+		if most > 0 {
+			o["maxItems"] = most
+		}
+		return o
+	}
+	return t
+}
+
+// Each is a list of scalars, told about under the key of the list.
+func Each[T any](item Type[T]) Type[[]T] {
+	t := Type[[]T]{Name: "a list of which each is " + item.Name, Write: writeAll(item)}
+	t.Read = func(r *Reader, key string, v *Value) ([]T, bool) {
+		if v.Kind != List {
+			r.Add(v.At, key, "%s, want %s", v.Plain(), t.Name)
+			return nil, false
+		}
+		return readAll(r, v, item, func(int) string { return key })
+	}
+	t.Schema = func() Object { return Object{"type": "array", "items": item.Schema()} }
+	return t
+}
+
+func readAll[T any](r *Reader, v *Value, item Type[T], key func(i int) string) ([]T, bool) {
+	out := make([]T, 0, len(v.Items))
+	good := true
+	for i, w := range v.Items {
+		x, ok := item.Read(r, key(i), w)
+		out, good = append(out, x), good && ok
+	}
+	if !good {
+		return nil, false
+	}
+	return out, true
+}
+
+func writeAll[T any](item Type[T]) func([]T) *Value {
+	return func(list []T) *Value {
+		out := ListOf()
+		for _, x := range list {
+			out.Items = append(out.Items, item.Write(x))
+		}
+		return out
+	}
+}
+
+// Dict is a block whose keys are data. Like is an example.
+func Dict[T any](item Type[T], like string) Type[map[string]T] {
+	return Type[map[string]T]{
+		Name: "a block, as " + like,
+		Read: func(r *Reader, key string, v *Value) (map[string]T, bool) {
+			if v.Kind != Map {
+				r.Wrong(key, v, "a block, as "+like)
+				return nil, false
+			}
+			out, good := map[string]T{}, true
+			for _, p := range v.Pairs {
+				x, ok := item.Read(r, Join(key, p.Name), p.Value)
+				out[p.Name], good = x, good && ok
+			}
+			return out, good
+		},
+		Write: func(m map[string]T) *Value {
+			out := MapOf()
+			for _, name := range slices.Sorted(maps.Keys(m)) {
+				out.Pairs = append(out.Pairs, &Pair{Name: name, Value: item.Write(m[name])})
+			}
+			return out
+		},
+		Schema: func() Object { return Object{"type": "object", "additionalProperties": item.Schema()} },
+	}
+}
+
+// Union is written as a block, or in another form: plain says of which values.
+// Expand makes a block of the other form.
+func Union[T any](other, block Type[T], plain func(T) bool, expand func(*Value) *Value) Type[T] {
+	return Type[T]{
+		Name: other.Name + ", or " + block.Name, Words: other.Words,
+		Read: func(r *Reader, key string, v *Value) (T, bool) {
+			if v.Kind == Map {
+				return block.Read(r, key, v)
+			}
+			return other.Read(r, key, v)
+		},
+		Write: func(x T) *Value {
+			if plain(x) {
+				return other.Write(x)
+			}
+			return block.Write(x)
+		},
+		Schema: func() Object { return anyOf(other.Schema(), block.Schema()) },
+		Expand: expand,
+	}
+}
+
+// A Block is a value with keys of its own.
+type Block[T any] struct {
+	// Fields are the keys, whose values go to where the argument points.
+	Fields func(*T) []Field
+	Like   string // an example
+	Want   string // what stands here, in messages; "": a block, as the example
+	// Missing is the message about a required key that is not there; nil: the usual one.
+	Missing func(v *Value, name string) string
+	// Check reports what goes beyond one key, and fills in what follows from others. Some
+	// of the keys may be wrong.
+	Check func(r *Reader, key string, v *Value, x *T)
+	// Valid is what is wrong with a value whose keys are right, after "topic: ".
+	Valid func(x *T) error
+}
+
+// Type is the block as a type.
+func (b Block[T]) Type() Type[T] {
+	var zero T
+	if b.Want == "" {
+		b.Want = "a block, as " + b.Like
+	}
+	if b.Missing == nil {
+		b.Missing = func(_ *Value, name string) string { return "without " + name + ", as " + b.Like }
+	}
+	t := Type[T]{Name: "{" + Names(b.Fields(&zero)) + "}"}
+	t.Read = func(r *Reader, key string, v *Value) (x T, ok bool) {
+		if v.Kind != Map {
+			r.Wrong(key, v, b.Want)
+			return x, false
+		}
+		before := r.Count()
+		fields := b.Fields(&x)
+		r.Unknown(key, v, fieldNames(fields), "")
+		readFields(r, key, v, fields, b.Missing)
+		if b.Check != nil {
+			b.Check(r, key, v, &x)
+		}
+		if r.Count() == before && b.Valid != nil {
+			r.invalid(key, v, b.Valid(&x))
+		}
+		return x, r.Count() == before
+	}
+	t.Write = func(x T) *Value { return MapOf(writeFields(b.Fields(&x))...) }
+	t.Schema = func() Object { return BlockSchema(b.Fields(new(T))) }
+	return t
+}
+
+// invalid reports what is wrong with a value as a whole, if anything is.
+func (r *Reader) invalid(key string, v *Value, err error) {
+	if err != nil {
+		_, text, _ := strings.Cut(err.Error(), ": ")
+		r.Add(v.At, key, "%s", text)
+	}
+}
+
+// readFields reads the keys of a block, and reports those that are missing.
+func readFields(r *Reader, key string, v *Value, fields []Field, missing func(*Value, string) string) {
+	for _, f := range fields {
+		if f.Required && v.Get(f.Name) == nil {
+			r.Add(v.At, key, "%s", missing(v, f.Name))
+		}
+	}
+	for i := range fields {
+		f := &fields[i]
+		w := v.Get(f.Name)
+		if w == nil && f.Default != "" {
+			w = r.readYAML(ByDefault, []byte(f.Default))
+		}
+		if w == nil {
+			continue
+		}
+		if x, ok := f.Of.Read(r, Join(key, f.Name), w); ok {
+			f.Of.Set(x)
+		}
+	}
+}
+
+// writeFields leaves out what is zero and need not be there.
+func writeFields(fields []Field) (pairs []*Pair) {
+	for _, f := range fields {
+		if f.Of.get == nil {
+			continue
+		}
+		if x, isZero := f.Of.get(); !isZero || f.Required || f.Always || f.Default != "" {
+			pairs = append(pairs, &Pair{Name: f.Name, Value: f.Of.Write(x)})
+		}
+	}
+	return pairs
+}
+
+// Variants is a block of which one key, the tag, says which others there are.
+type Variants[T any] struct {
+	Tag   string
+	Names []string         // the values of the tag
+	Of    func(*T) *string // where the tag goes
+	Kinds Type[string]     // of the tag; by default a Choice of the names
+	Valid func(x *T) error // as of a Block
+	// Fields are the keys of a variant besides the tag, those required first.
+	Fields func(name string, x *T) []Field
+}
+
+// Type is the block as a type.
+func (d Variants[T]) Type() Type[T] {
+	if d.Kinds.Read == nil {
+		d.Kinds = Choice(d.Names...)
+	}
+	t := Type[T]{Name: "{" + d.Tag + ": " + strings.Join(d.Names, "|") + ", ...}", Words: d.Names}
+	t.Read = func(r *Reader, key string, v *Value) (x T, ok bool) {
+		if v.Get(d.Tag) == nil {
+			r.Add(v.At, key, "no %s; write {%s: one of %s, ...}", d.Tag, d.Tag, strings.Join(d.Names, ", "))
+			return x, false
+		}
+		name := Part(r, key, v, d.Tag, d.Kinds)
+		if name == "" {
+			return x, false
+		}
+		*d.Of(&x) = name
+		before := r.Count()
+		fields := d.Fields(name, &x)
+		r.Unknown(key, v, append([]string{d.Tag}, fieldNames(fields)...), " of "+name)
+		var needed []string
+		for _, f := range fields {
+			if f.Required {
+				needed = append(needed, f.Name)
+			}
+		}
+		readFields(r, key, v, fields, func(_ *Value, missing string) string {
+			return fmt.Sprintf("%s without %s (needs: %s)", name, missing, strings.Join(needed, ", "))
+		})
+		if r.Count() == before && d.Valid != nil {
+			r.invalid(key, v, d.Valid(&x))
+		}
+		return x, r.Count() == before
+	}
+	t.Write = func(x T) *Value {
+		name := *d.Of(&x)
+		tag := &Pair{Name: d.Tag, Value: TextOf(name)}
+		return MapOf(append([]*Pair{tag}, writeFields(d.Fields(name, &x))...)...)
+	}
+	t.Schema = func() Object {
+		all := []Field{{Name: d.Tag, Required: true, Of: d.Kinds.Into(nil)}}
+		for _, name := range d.Names {
+			for _, f := range d.Fields(name, new(T)) {
+				f.Required = false
+				all = append(all, f)
+			}
+		}
+		return BlockSchema(all)
+	}
+	return t
+}

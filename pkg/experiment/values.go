@@ -1,0 +1,381 @@
+package experiment
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/config"
+	"github.com/conclave-bench/conclave/pkg/link"
+)
+
+// The bounds of single values. A bound on every duration keeps sums from overflowing.
+const (
+	longest = 24 * time.Hour
+	maxID   = 100_000
+)
+
+const namePattern = `^[a-z0-9][a-z0-9._-]{0,63}$`
+
+var (
+	nameRule = lazy(namePattern)
+	// reserved names cannot be folders on every machine.
+	reserved = lazy(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$`)
+)
+
+// lazy compiles a pattern when it is first used: this package is linked into
+// every node process, and a node's start is measured time.
+func lazy(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
+
+// nameType is the name of an experiment, or a label.
+func nameType(name string) config.Type[string] {
+	return config.Words(name, badName).Like(config.Object{"type": "string", "pattern": namePattern})
+}
+
+// badName says what is wrong with the name of an experiment or a label.
+func badName(s string) string {
+	switch {
+	case !nameRule().MatchString(s):
+		return "1 to 64 of a-z, 0-9, '.', '_' and '-', beginning with a letter or a digit"
+	case reserved().MatchString(s) || strings.HasSuffix(s, "."):
+		return "a name that a folder can have on every system"
+	}
+	return ""
+}
+
+// processType is a process.
+func processType() config.Type[algo.ID] {
+	return config.Whole[algo.ID](1, maxID).Called("a process")
+}
+
+// initiatorsType is how many processes begin; all of them is 0, as in the plan.
+func initiatorsType() config.Type[int] {
+	const all = "all"
+	count := config.Whole[int](1, maxID)
+	return config.Type[int]{Name: "a whole number of processes, or all", Words: []string{all},
+		Read: func(r *config.Reader, key string, v *config.Value) (int, bool) {
+			switch {
+			case v.Kind == config.Text && v.Text == all:
+				return 0, true
+			case v.Kind == config.Int:
+				return count.Read(r, key, v)
+			}
+			r.Wrong(key, v, "a whole number, or all")
+			return 0, false
+		},
+		Write: func(n int) *config.Value {
+			if n == 0 {
+				return config.TextOf(all)
+			}
+			return count.Write(n)
+		},
+		Schema: func() config.Object { return config.AnyOf(config.Object{"const": all}, count.Schema()) }}
+}
+
+// latencyType is the latency of links: a duration, a distribution of durations, or
+// regions.
+func latencyType() config.Type[link.Latency] { return spread(true).Named("latency") }
+
+// lastingType is a duration or a distribution of durations, of no link.
+func lastingType() config.Type[link.Latency] { return spread(false).Named("lasting") }
+
+func spread(links bool) config.Type[link.Latency] {
+	var names, others []string
+	for _, d := range link.Distributions {
+		if links || !d.Links() {
+			names = append(names, d.Name)
+		} else {
+			others = append(others, d.Name)
+		}
+	}
+	kinds := config.Choice(names...)
+	kinds = kinds.If(func(r *config.Reader, key string, v *config.Value) bool {
+		other := slices.Contains(others, v.Text)
+		if other {
+			r.Add(v.At, key, "%s is for network.latency alone, want %s", v.Text, kinds.Name)
+		}
+		return !other
+	})
+	block := config.Variants[link.Latency]{
+		Tag: "distribution", Names: names, Kinds: kinds, Fields: distributionFields,
+		Of: func(l *link.Latency) *string { return &l.Distribution }, Valid: (*link.Latency).Check}.Type()
+	constant := config.As(config.Duration(0, longest), link.Constant,
+		func(l link.Latency) time.Duration { return l.Mean })
+	constant = constant.If(func(r *config.Reader, key string, v *config.Value) bool {
+		wrong := v.Kind == config.List || v.Kind == config.Null
+		if wrong {
+			r.Wrong(key, v, "a duration or {distribution: ...}")
+		}
+		return !wrong
+	})
+	t := config.Union(constant, block, func(l link.Latency) bool { return l.Fixed() },
+		func(v *config.Value) *config.Value {
+			if v.Kind == config.Map {
+				return v
+			}
+			return config.Wrap("mean", v).With("distribution",
+				&config.Value{Kind: config.Text, Text: link.Constant(0).Distribution, At: v.At})
+		})
+	t.Name, t.Words = "a duration, or "+block.Name, names
+	return t
+}
+
+// distributionFields are the keys of a distribution, and where their values go.
+func distributionFields(name string, l *link.Latency) (fields []config.Field) {
+	i := slices.IndexFunc(link.Distributions, func(d *link.Distribution) bool { return d.Name == name })
+	d := link.Distributions[i]
+	for i, k := range d.Keys {
+		fields = append(fields, config.Field{Name: k.Name, Of: latencySlot(&k, l), Required: i < d.Required})
+	}
+	return fields
+}
+
+// latencySlot is the type of a parameter of a distribution, by the place of its value.
+func latencySlot(k *link.Key, l *link.Latency) config.Slot {
+	delay := config.Duration(0, longest)
+	switch to := k.Of(l).(type) {
+	case *float64:
+		return config.Number(0, k.Most).To(to)
+	case *[]time.Duration:
+		return config.Each(delay).To(to)
+	case *[]string:
+		return config.Each(config.SomeText("the name of a place")).To(to)
+	case *[][]time.Duration:
+		return roundTrips(delay).To(to)
+	default:
+		return delay.To(to.(*time.Duration))
+	}
+}
+
+func roundTrips(delay config.Type[time.Duration]) config.Type[[][]time.Duration] {
+	const like = "a list with a row for each place, as [[1ms, 80ms], [80ms, 1ms]]"
+	return config.Items(config.Each(delay), "", 0, "rows").If(
+		func(r *config.Reader, key string, v *config.Value) bool {
+			if v.Kind != config.List {
+				r.Wrong(key, v, like)
+			}
+			return v.Kind == config.List
+		})
+}
+
+// forever is the downtime of who does not come back.
+const forever = "forever"
+
+// downtimeType is a time that lasts, or for ever, which is none. One of nothing would
+// be no crash that anybody could see.
+func downtimeType() config.Type[link.Latency] {
+	t := lastingType()
+	lasts := t
+	t.Name += ", or " + forever
+	t.Words = append([]string{forever}, t.Words...)
+	t.Schema = func() config.Object {
+		return config.AnyOf(config.Object{"const": forever}, lasts.Schema())
+	}
+	t.Read = func(r *config.Reader, key string, v *config.Value) (l link.Latency, ok bool) {
+		switch {
+		case v.Kind == config.Text && v.Text == forever:
+			return l, true
+		case v.Kind == config.Text && !strings.ContainsAny(v.Text, "0123456789"):
+			r.Add(v.At, key, "%q, want a duration, as 500ms, {distribution: ...} or %s%s", config.Clip(v.Text),
+				forever, r.Meant(v.Text, []string{forever}))
+			return l, false
+		}
+		if l, ok = lasts.Read(r, key, v); !ok {
+			return l, false
+		}
+		d, bounded := l.Bound()
+		if ok = !bounded || d > 0; !ok {
+			r.Add(v.At, key, "%s, want a time above 0, or %s", v.Plain(), forever)
+		}
+		return l, ok
+	}
+	t.Write = func(l link.Latency) *config.Value {
+		if l.Distribution == "" {
+			return config.TextOf(forever)
+		}
+		return lasts.Write(l)
+	}
+	t.Expand = func(v *config.Value) *config.Value {
+		if v.Kind == config.Text && v.Text == forever {
+			return &config.Value{Kind: config.Map, At: v.At}
+		}
+		return lasts.Expand(v)
+	}
+	return t
+}
+
+// A loss is what the key network.loss says.
+type loss struct {
+	Rate  float64
+	Burst *link.Burst // in place of Rate
+}
+
+// lossType is a probability, or bursts of loss. In the bad state of those
+// everything is lost, and in the good one nothing, unless they say otherwise.
+func lossType() config.Type[loss] {
+	rate := config.Number(0, 1)
+	const like = "{burst: {p_enter: 0.01, p_leave: 0.1}}"
+	burst := config.Block[link.Burst]{Like: like, Want: "{p_enter: 0.01, p_leave: 0.1}",
+		Fields: func(b *link.Burst) []config.Field {
+			return []config.Field{
+				{Name: "p_enter", Of: rate.To(&b.Enter), Required: true},
+				{Name: "p_leave", Of: rate.To(&b.Leave), Required: true},
+				{Name: "good", Of: rate.To(&b.Good), Default: "0"},
+				{Name: "bad", Of: rate.To(&b.Bad), Default: "1"},
+			}
+		},
+		Valid: (*link.Burst).Check}.Type()
+	block := config.Block[loss]{
+		Missing: func(v *config.Value, _ string) string { return v.Plain() + ", want " + like },
+		Fields: func(l *loss) []config.Field {
+			return []config.Field{{Name: "burst", Required: true, Of: config.Optional(burst).To(&l.Burst)}}
+		}}.Type()
+	rates := config.As(rate, func(r float64) loss { return loss{Rate: r} }, func(l loss) float64 { return l.Rate })
+	t := config.Union(rates, block, func(l loss) bool { return l.Burst == nil },
+		func(v *config.Value) *config.Value {
+			if v.Kind == config.Map {
+				return v
+			}
+			return &config.Value{Kind: config.Map, At: v.At}
+		})
+	return t.Called(rate.Name + ", or {burst: " + burst.Name + "}")
+}
+
+var graphKinds = []string{"auto", "complete", "ring", "bidirectional-ring", "logical-ring",
+	"grid", "tree", "random", "file"}
+
+// topologyType is a kind of graph in one word, or with its keys.
+func (f *folder) topologyType() config.Type[algo.Shape] {
+	block := config.Variants[algo.Shape]{Tag: "kind", Names: graphKinds, Fields: f.graphFields,
+		Of: func(s *algo.Shape) *string { return &s.Kind }}.Type()
+	block = config.As(block, complete, complete).If(func(r *config.Reader, key string, v *config.Value) bool {
+		kind := v.Get("kind")
+		wrong := kind != nil && kind.Text == "file" && (v.Get("path") == nil) == (v.Get("edges") == nil)
+		if wrong {
+			r.Add(v.At, key, "kind file: want one of path and edges; write {kind: file, path: ...}")
+		}
+		return !wrong
+	})
+	word := config.As(config.Choice(graphKinds...),
+		func(kind string) algo.Shape { return complete(algo.Shape{Kind: kind}) },
+		func(s algo.Shape) string { return s.Kind })
+	word = word.If(func(r *config.Reader, key string, v *config.Value) bool {
+		wrong := v.Kind == config.Text && v.Text == "file"
+		if wrong {
+			r.Add(v.At, key, "file without a path; write {kind: file, path: ...}")
+		}
+		return !wrong
+	})
+	plain := func(s algo.Shape) bool {
+		return s.Kind != "tree" && s.Kind != "random" && s.Kind != "file" && s.Order == nil
+	}
+	t := config.Union(word, block, plain,
+		func(v *config.Value) *config.Value { return config.Wrap("kind", v) })
+	return t.Called(word.Name + ", or {kind: ..., ...}")
+}
+
+// graphFields are the keys that mean something for a kind of graph.
+func (f *folder) graphFields(kind string, s *algo.Shape) (fields []config.Field) {
+	add := func(name string, of config.Slot) {
+		fields = append(fields, config.Field{Name: name, Of: of})
+	}
+	order := config.Each(processType()).To(&s.Order)
+	switch kind {
+	case "ring", "bidirectional-ring", "logical-ring":
+		add("order", order)
+	case "tree":
+		add("shape", config.Choice("path", "star", "binary", "balanced", "random").To(&s.Tree))
+		add("order", order)
+	case "random":
+		add("degree", config.Number(1, 1000).To(&s.Degree))
+	case "file":
+		add("path", f.edgesType().Into(func(edges [][2]algo.ID) { s.Edges = edges }))
+		add("edges", edgeList().To(&s.Edges))
+	}
+	return fields
+}
+
+// complete fills in the defaults of a shape.
+func complete(s algo.Shape) algo.Shape {
+	if s.Kind == "tree" && s.Tree == "" {
+		s.Tree = "binary"
+	}
+	if s.Kind == "random" && s.Degree == 0 {
+		s.Degree = 4
+	}
+	return s
+}
+
+// edgeList are edges that stand in the experiment itself.
+func edgeList() config.Type[[][2]algo.ID] {
+	return config.Each(pairType("two processes")).If(func(r *config.Reader, key string, v *config.Value) bool {
+		if v.Kind != config.List {
+			r.Wrong(key, v, "a list of pairs, as [[1, 2], [2, 3]]")
+		}
+		return v.Kind == config.List
+	})
+}
+
+// pairType is two processes; want says so in messages.
+func pairType(want string) config.Type[[2]algo.ID] {
+	ids := config.Each(processType())
+	t := config.As(ids, func(ids []algo.ID) [2]algo.ID { return [2]algo.ID(ids) },
+		func(pair [2]algo.ID) []algo.ID { return pair[:] }).Called("a pair of processes")
+	return t.If(func(r *config.Reader, key string, v *config.Value) bool {
+		two := v.Kind == config.List && len(v.Items) == 2
+		if !two {
+			r.Add(v.At, key, "%s, want %s", v.Plain(), want)
+		}
+		return two
+	})
+}
+
+// maxEdges bounds the graph of a file: it stands whole in the resolved copy.
+const maxEdges = 20_000
+
+// edgesType is the path of a file of edges, of which the value is what stands there.
+func (f *folder) edgesType() config.Type[[][2]algo.ID] {
+	t := config.Type[[][2]algo.ID]{Name: "the path of a file"}
+	path := config.SomeText(t.Name)
+	t.Schema = path.Schema
+	t.Read = func(r *config.Reader, key string, v *config.Value) ([][2]algo.ID, bool) {
+		name, ok := path.Read(r, key, v)
+		if !ok {
+			return nil, false
+		}
+		edges, err := f.edges(v.At, name)
+		if err == nil && (len(edges) == 0 || len(edges) > maxEdges) {
+			err = fmt.Errorf("%d edges, want 1 to %d", len(edges), maxEdges)
+		}
+		if err != nil {
+			r.Add(v.At, key, "%s: %v", config.Clip(name), err)
+		}
+		return edges, err == nil
+	}
+	return t
+}
+
+// pathType is the path of a file, made absolute; "" is none.
+func (f *folder) pathType() config.Type[string] {
+	t := config.Words("the path of a file", func(s string) string {
+		if strings.ContainsRune(s, 0) {
+			return "a path"
+		}
+		return ""
+	})
+	read := t.Read
+	t.Read = func(r *config.Reader, key string, v *config.Value) (string, bool) {
+		name, ok := read(r, key, v)
+		if ok && name != "" {
+			name = f.path(v.At, name)
+		}
+		return name, ok
+	}
+	return t
+}
