@@ -31,7 +31,8 @@ func algorithmsType() config.Type[[]entry] {
 				{Name: "label", Of: nameType("a label").To(&e.label)},
 			}
 		}}.Type()
-	named := config.As(name, func(s string) entry { return entry{name: s} }, func(e entry) string { return e.name })
+	named := config.As(name, func(s string) entry { return entry{name: s} },
+		func(e entry) string { return e.name })
 	one := config.Union(named, block, func(entry) bool { return false }, nil)
 	item := one
 	item.Read = func(r *config.Reader, key string, v *config.Value) (entry, bool) {
@@ -50,7 +51,8 @@ func algorithmsType() config.Type[[]entry] {
 		o["properties"].(config.Object)["name"] = words
 		return config.AnyOf(words, o)
 	}
-	t := config.Items(item, "", maxKeys, "algorithms").Called("a list of algorithms, or of {name, params, label}")
+	t := config.Items(item, "", maxKeys, "algorithms")
+	t.Name = "a list of algorithms, or of {name, params, label}"
 	list := t.Schema
 	t.Schema = func() config.Object {
 		o := list()

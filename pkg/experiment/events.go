@@ -365,7 +365,8 @@ func whoType(e *event) config.Type[whom] {
 			return config.TextOf(w.word)
 		},
 		Schema: func() config.Object {
-			return config.AnyOf(id.Schema(), ids.Schema(), config.Choice(wordsOf(harness.Choices)...).Schema())
+			words := config.Choice(wordsOf(harness.Choices)...)
+			return config.AnyOf(id.Schema(), ids.Schema(), words.Schema())
 		}}
 }
 
@@ -433,8 +434,8 @@ func linksType() config.Type[[][2]uint32] {
 	t := config.Each(link)
 	t.Read = func(r *config.Reader, key string, v *config.Value) (out [][2]uint32, ok bool) {
 		if v.Kind != config.List || len(v.Items) == 0 {
-			r.Add(v.At, key, "%s, want a list of links, each from one process to another, as [[1, 2], [2, 1]]",
-				v.Plain())
+			r.Add(v.At, key, "%s, want a list of links, each from one process to another, "+
+				"as [[1, 2], [2, 1]]", v.Plain())
 			return nil, false
 		}
 		before := r.Count()

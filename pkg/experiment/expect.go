@@ -26,7 +26,8 @@ func expectationType() config.Type[[]harness.Expect] {
 					return (*list)[i]
 				}
 				set := func(e harness.Expect) { *list = append(*list, e) }
-				fields = append(fields, config.Field{Name: x.Name, Doc: x.Doc, Of: expectedType(x).Through(get, set)})
+				of := expectedType(x).Through(get, set)
+				fields = append(fields, config.Field{Name: x.Name, Doc: x.Doc, Of: of})
 			}
 			return fields
 		}}.Type().Called("a block of what comes out, as {sent: 5, leader: 3}")
@@ -46,7 +47,9 @@ func expectedType(x *check.Expectation) config.Type[harness.Expect] {
 		return partsType(x, bounds)
 	}
 	return config.As(bounds,
-		func(r harness.Range) harness.Expect { return harness.Expect{Name: x.Name, Want: []harness.Range{r}} },
+		func(r harness.Range) harness.Expect {
+			return harness.Expect{Name: x.Name, Want: []harness.Range{r}}
+		},
 		func(e harness.Expect) harness.Range { return e.Want[0] })
 }
 
@@ -63,7 +66,8 @@ func measured(m check.Measure) config.Type[float64] {
 		return whole(maxID).Called("a process, or 0 for none")
 	case check.Span:
 		return config.As(config.Duration(0, longest),
-			func(d time.Duration) float64 { return float64(d) }, func(f float64) time.Duration { return time.Duration(f) })
+			func(d time.Duration) float64 { return float64(d) },
+			func(f float64) time.Duration { return time.Duration(f) })
 	case check.Truth:
 		return config.As(config.Truth(), func(b bool) float64 {
 			if b {
@@ -104,7 +108,8 @@ func boundsType(m check.Measure) config.Type[harness.Range] {
 			case x.approx != nil:
 				lo, hi := *x.approx-*x.tol, *x.approx+*x.tol
 				x.Min, x.Max, x.approx, x.tol = &lo, &hi, nil, nil
-			case x.Min == nil && x.Max == nil && len(v.Pairs) == 0, x.Min != nil && x.Max != nil && *x.Min > *x.Max:
+			case x.Min == nil && x.Max == nil && len(v.Pairs) == 0,
+				x.Min != nil && x.Max != nil && *x.Min > *x.Max:
 				r.Add(v.At, key, "%s, want a value, or bounds, as {min: 1, max: 3}", v.Plain())
 			}
 		}}.Type()
@@ -137,7 +142,8 @@ func partsType(x *check.Expectation, bounds config.Type[harness.Range]) config.T
 			if x.Window {
 				e.From, e.To = config.Part(r, key, v, "from", at), config.Part(r, key, v, "to", at)
 				if v.Get("to") == nil || r.Count() == before && e.From >= e.To {
-					r.Add(v.At, key, "want from and to, one after the other, as {from: 20ms, to: 120ms, OK: 200}")
+					r.Add(v.At, key, "want from and to, one after the other, "+
+						"as {from: 20ms, to: 120ms, OK: 200}")
 				}
 			}
 			for _, p := range v.Pairs {
@@ -216,8 +222,8 @@ func (v *variant) expectations(list []harness.Expect, p *harness.Plan) {
 				process(q)
 			}
 			if x.ByKind && !slices.Contains(kinds, want.Part) {
-				wrong("no message is called %q%s (has: %s)", config.Clip(want.Part), v.Meant(want.Part, kinds),
-					strings.Join(kinds, ", "))
+				wrong("no message is called %q%s (has: %s)", config.Clip(want.Part),
+					v.Meant(want.Part, kinds), strings.Join(kinds, ", "))
 			}
 		}
 	}

@@ -90,8 +90,8 @@ func (v *variant) event(e *event, p *harness.Plan) {
 		if k := algo.Nearest(strings.ToUpper(config.Clip(e.Kind)), kinds); k != "" {
 			near = "; did you mean " + strconv.Quote(k) + "?"
 		}
-		v.Add(e.at, config.Join(e.key, "kind"), "no message is called %q%s (has: %s)", config.Clip(e.Kind), near,
-			strings.Join(slices.Compact(kinds), ", "))
+		v.Add(e.at, config.Join(e.key, "kind"), "no message is called %q%s (has: %s)",
+			config.Clip(e.Kind), near, strings.Join(slices.Compact(kinds), ", "))
 	}
 }
 
@@ -166,16 +166,16 @@ func (v *variant) eventVerb(e *event) {
 		problem("who", e.Who, algo.MutualExclusion)
 	case "token-holder":
 		if a.Spec.Token == "" {
-			v.Add(e.at, config.Join(e.key, "who"), "token-holder, but %s has no token that a message hands on "+
-				"(\"bench describe\" shows it)", a.ID)
+			v.Add(e.at, config.Join(e.key, "who"), "token-holder, but %s has no token that a message "+
+				"hands on (\"bench describe\" shows it)", a.ID)
 		}
 	}
 	leads := e.Shape == "majority" || e.Shape == "minority" ||
 		e.Shape != "" && e.Shape != "bridge" && slices.Contains(centred, e.Shape) &&
 			e.Who == "" && e.Node == algo.None && e.Nodes == nil
 	if leads && a.Problem != algo.Election {
-		v.Add(e.at, config.Join(e.key, "shape"), "%s is around the leader, whom %s does not have; name who, or "+
-			"write halves, random or groups", e.Shape, a.ID)
+		v.Add(e.at, config.Join(e.key, "shape"), "%s is around the leader, whom %s does not have; "+
+			"name who, or write halves, random or groups", e.Shape, a.ID)
 	}
 }
 

@@ -10,6 +10,9 @@ import (
 	"github.com/conclave-bench/conclave/pkg/harness"
 )
 
+// A field declares one key.
+type field = config.Field
+
 // settings is where the values of the keys go.
 type settings struct {
 	Experiment
@@ -25,27 +28,28 @@ type settings struct {
 // schemaOf is the language of experiment files: every key, with its type, its default,
 // what it is, and where in s its value goes. Nothing else knows the keys.
 func schemaOf(s *settings) *config.Schema {
+	whole, span, choice := config.Whole[int], config.Duration, config.Choice
 	return &config.Schema{
 		Noun: "experiment", Needs: "algorithms: [...]", Open: "params",
 		Begin: `"bench init" prints an experiment to begin with`,
-		Fields: []config.Field{
+		Fields: []field{
 			{Name: "name", Note: "the file's name", Of: nameType("a name").To(&s.Name),
 				Doc: "names the experiment and its folder of results"},
 			{Name: "problem", Note: "follows from algorithms named in full",
-				Of:  config.Choice("election", "mutex").Into(func(w string) { s.Problem = algo.Problem(w) }),
+				Of:  choice("election", "mutex").Into(func(w string) { s.Problem = algo.Problem(w) }),
 				Doc: "what the algorithms solve"},
 			{Name: "algorithms", Of: algorithmsType().To(&s.algorithms),
 				Doc: "what is compared: names, or {name, params, label}"},
-			{Name: "transport", Default: "nats", Of: config.Choice("nats", "sim").To(&s.Transport),
+			{Name: "transport", Default: "nats", Of: choice("nats", "sim").To(&s.Transport),
 				Doc: "nats: real processes on a message bus; sim: virtual time"},
-			{Name: "nodes", Default: "5", Vary: true, Of: config.Whole[int](1, maxID).To(&s.Nodes),
+			{Name: "nodes", Default: "5", Vary: true, Of: whole(1, maxID).To(&s.Nodes),
 				Doc: "how many processes"},
 			{Name: "topology", Default: "auto", Vary: true, Of: s.files.topologyType().To(&s.Shape),
 				Doc: "who may send to whom; auto: what each algorithm needs"},
 			{Name: "network", Vary: true, Doc: "what every link does", Sub: networkFields(&s.Plan)},
-			{Name: "hosting", Doc: "where processes live", Sub: []config.Field{
+			{Name: "hosting", Doc: "where processes live", Sub: []field{
 				{Name: "run_as", Default: "process", Doc: "an operating-system process for each",
-					Of: config.Only(config.Choice("process", "goroutine"), "process").To(&s.Hosting.RunAs)},
+					Of: config.Only(choice("process", "goroutine"), "process").To(&s.Hosting.RunAs)},
 				{Name: "reuse", Default: "false", Doc: "keep node processes from trial to trial",
 					Of: config.Only(config.Truth(), false).To(&s.Hosting.Reuse)},
 			}},
@@ -57,19 +61,20 @@ func schemaOf(s *settings) *config.Schema {
 			{Name: "sweep", Default: "[]", Of: sweepType().To(&s.sweep),
 				Doc: "every combination of values: a list of {vary: key, over: [...]} or {zip: [...]}"},
 			{Name: "repetitions", Default: "10", Of: repetitionsType().Into(s.repeat),
-				Doc: "trials of each cell, each with a seed of its own; or at most so many, until it is precise"},
+				Doc: "trials of each cell, each with a seed of its own; or at most so many, until it is " +
+					"precise"},
 			{Name: "seed", Default: "1", Of: config.Whole[uint64](0, config.MaxInt).To(&s.Experiment.Seed),
 				Doc: "decides every random choice"},
-			{Name: "time_limit", Default: "10s", Of: config.Duration(time.Millisecond, longest).Into(s.limit),
+			{Name: "time_limit", Default: "10s", Of: span(time.Millisecond, longest).Into(s.limit),
 				Doc: "of a trial; what has not ended by then is a timeout"},
-			{Name: "trace", Default: "failures", Of: config.Choice("none", "failures", "all").To(&s.Trace),
+			{Name: "trace", Default: "failures", Of: choice("none", "failures", "all").To(&s.Trace),
 				Doc: "of which trials every event is kept"},
-			{Name: "retries", Default: "2", Of: config.Whole[int](0, 100).To(&s.Retries),
+			{Name: "retries", Default: "2", Of: whole(0, 100).To(&s.Retries),
 				Doc: "of a trial that the machine or the bus has spoilt"},
-			{Name: "allow", Doc: "trials that may fail before the run counts as incomplete", Sub: []config.Field{
-				{Name: "invalid", Default: "0", Of: config.Whole[int](0, maxTrials).To(&s.Allow.Invalid),
+			{Name: "allow", Doc: "trials that may fail before the run counts as incomplete", Sub: []field{
+				{Name: "invalid", Default: "0", Of: whole(0, maxTrials).To(&s.Allow.Invalid),
 					Doc: "spoilt, retries included"},
-				{Name: "timeout", Default: "0", Of: config.Whole[int](0, maxTrials).To(&s.Allow.Timeout),
+				{Name: "timeout", Default: "0", Of: whole(0, maxTrials).To(&s.Allow.Timeout),
 					Doc: "not over at the time limit"},
 			}},
 			{Name: "thresholds", Default: "[]", Of: thresholdsType().To(&s.thresholds),
@@ -87,107 +92,117 @@ func (s *settings) limit(d time.Duration) {
 	s.Experiment.TimeLimit, s.Plan.TimeLimit = d, d
 }
 
-func networkFields(p *harness.Plan) []config.Field {
-	return []config.Field{
+func networkFields(p *harness.Plan) []field {
+	number, choice := config.Number, config.Choice
+	return []field{
 		{Name: "latency", Default: "2ms", Of: latencyType().To(&p.Network.Latency),
 			Doc: "one-way delay, end to end"},
-		{Name: "loss", Default: "0", Doc: "probability that a message is lost, or bursts of loss (Gilbert-Elliott)",
-			Of: lossType().Into(func(l loss) { p.Network.Loss, p.Network.Burst = l.Rate, l.Burst })},
-		{Name: "duplication", Default: "0", Of: config.Number(0, 1).To(&p.Network.Duplication),
+		{Name: "loss", Default: "0",
+			Of:  lossType().Into(func(l loss) { p.Network.Loss, p.Network.Burst = l.Rate, l.Burst }),
+			Doc: "probability that a message is lost, or bursts of loss (Gilbert-Elliott)"},
+		{Name: "duplication", Default: "0", Of: number(0, 1).To(&p.Network.Duplication),
 			Doc: "probability that a message arrives twice"},
 		{Name: "order", Default: "unset",
-			Of:  config.Choice("unset", "fifo", "unordered").Into(func(w string) { p.Network.Unordered = w == "unordered" }),
+			Of: choice("unset", "fifo", "unordered").Into(func(w string) {
+				p.Network.Unordered = w == "unordered"
+			}),
 			Doc: "whether messages of a link may overtake each other; unset: they do not"},
 	}
 }
 
-func faultFields(s *settings) []config.Field {
+func faultFields(s *settings) []field {
+	number, whole := config.Number, config.Whole[int]
 	f := &s.Faults
-	return []config.Field{
-		{Name: "crash_rate", Default: "0", Of: config.Number(0, 1e6).To(&f.CrashRate),
+	return []field{
+		{Name: "crash_rate", Default: "0", Of: number(0, 1e6).To(&f.CrashRate),
 			Doc: "crashes per live process and second"},
 		{Name: "downtime", Default: "500ms", Of: downtimeType().To(&f.Downtime),
 			Doc: "from such a crash to the restart; forever: there is none"},
-		{Name: "max_down", Default: "0", Of: config.Whole[int](0, maxID).To(&f.MaxDown),
+		{Name: "max_down", Default: "0", Of: whole(0, maxID).To(&f.MaxDown),
 			Doc: "processes down at once by such crashes; 0: a minority, less than half"},
 		{Name: "events", Default: "[]", Of: eventsType(false).To(&s.faultEvents),
 			Doc: "what goes wrong besides: crashes, pauses, partitions, lost messages"},
 	}
 }
 
-func detectorFields(d *harness.Detector) []config.Field {
-	return []config.Field{
+func detectorFields(d *harness.Detector) []field {
+	whole, span, number, choice := config.Whole[int], config.Duration, config.Number, config.Choice
+	return []field{
 		{Name: "kind", Note: "perfect; in scripts none", Doc: "how crashes are noticed",
-			Of: config.Choice("none", "perfect", "heartbeat", "phi").To(&d.Kind)},
-		{Name: "delay", Default: "10ms", Of: config.Duration(0, time.Hour).To(&d.Delay),
+			Of: choice("none", "perfect", "heartbeat", "phi").To(&d.Kind)},
+		{Name: "delay", Default: "10ms", Of: span(0, time.Hour).To(&d.Delay),
 			Doc: "perfect: from the crash to the suspicion"},
-		{Name: "interval", Default: "20ms", Of: config.Duration(100*time.Microsecond, time.Hour).To(&d.Interval),
+		{Name: "interval", Default: "20ms", Of: span(100*time.Microsecond, time.Hour).To(&d.Interval),
 			Doc: "heartbeat, phi: between two heartbeats"},
-		{Name: "timeout", Default: "100ms", Of: config.Duration(100*time.Microsecond, time.Hour).To(&d.Timeout),
+		{Name: "timeout", Default: "100ms", Of: span(100*time.Microsecond, time.Hour).To(&d.Timeout),
 			Doc: "heartbeat: the silence after which a process is suspected"},
-		{Name: "threshold", Default: "8", Of: config.Number(0.1, 100).To(&d.Threshold),
+		{Name: "threshold", Default: "8", Of: number(0.1, 100).To(&d.Threshold),
 			Doc: "phi: a heartbeat later than 1 in 10^threshold ever is makes suspicious"},
-		{Name: "window", Default: "100", Of: config.Whole[int](2, 100_000).To(&d.Window),
+		{Name: "window", Default: "100", Of: whole(2, 100_000).To(&d.Window),
 			Doc: "phi: how many intervals between heartbeats it remembers"},
 		{Name: "deviation", Note: "a quarter of the interval",
-			Of:  config.Duration(time.Microsecond, time.Hour).To(&d.Deviation),
+			Of:  span(time.Microsecond, time.Hour).To(&d.Deviation),
 			Doc: "phi: the least standard deviation of the intervals that it reckons with"},
 		{Name: "scope", Default: "all",
-			Of:  config.Choice("all", "leader").Into(func(w string) { d.LeaderOnly = w == "leader" }),
+			Of:  choice("all", "leader").Into(func(w string) { d.LeaderOnly = w == "leader" }),
 			Doc: "heartbeat, phi: all watch all, or the named leader alone sends and is watched"},
 	}
 }
 
-func scenarioFields(s *settings) []config.Field {
+func scenarioFields(s *settings) []field {
+	whole, span, number, choice := config.Whole[int], config.Duration, config.Number, config.Choice
 	p, sc := &s.Plan, &s.Scenario
 	kinds := make([]string, len(harness.Kinds))
 	for i, k := range harness.Kinds {
 		kinds[i] = k.Name
 	}
-	return []config.Field{
-		{Name: "kind", Note: "election: leader-crash; mutex: closed", Of: config.Choice(kinds...).To(&sc.Kind),
+	return []field{
+		{Name: "kind", Note: "election: leader-crash; mutex: closed", Of: choice(kinds...).To(&sc.Kind),
 			Doc: "see \"bench list\""},
 		{Name: "initiators", Default: "all", Of: initiatorsType().To(&sc.Initiators),
 			Doc: "how many processes begin at once: a number, or all"},
-		{Name: "settle", Default: "50ms", Of: config.Duration(0, time.Hour).To(&sc.Settle),
+		{Name: "settle", Default: "50ms", Of: span(0, time.Hour).To(&sc.Settle),
 			Doc: "at least so long before something happens to the leader; at most twice"},
-		{Name: "elections", Default: "1", Of: config.Whole[int](1, 100_000).To(&sc.Elections),
+		{Name: "elections", Default: "1", Of: whole(1, 100_000).To(&sc.Elections),
 			Doc: "leader-crash: how often the leader crashes, each time from a settled state"},
-		{Name: "shape", Default: "halves", Of: config.Choice(wordsOf(harness.Shapes)...).To(&sc.Shape),
+		{Name: "shape", Default: "halves", Of: choice(wordsOf(harness.Shapes)...).To(&sc.Shape),
 			Doc: "partition: how the network falls apart"},
 		{Name: "duration", Note: "partition 2s, churn 5s, else no bound",
-			Of:  config.Duration(time.Millisecond, longest).To(&sc.Duration),
+			Of:  span(time.Millisecond, longest).To(&sc.Duration),
 			Doc: "of the partition, of the churn; no new request after it"},
-		{Name: "requests", Note: "100, unless there is a duration", Of: config.Whole[int](1, 1e9).To(&sc.Requests),
+		{Name: "requests", Note: "100, unless there is a duration", Of: whole(1, 1e9).To(&sc.Requests),
 			Doc: "entries in all"},
-		{Name: "think", Default: "10ms", Of: lastingType().To(&sc.Think), Doc: "from release to the next request"},
+		{Name: "think", Default: "10ms", Of: lastingType().To(&sc.Think),
+			Doc: "from release to the next request"},
 		{Name: "hold", Default: "1ms", Of: lastingType().To(&sc.Hold), Doc: "time in the critical section"},
-		{Name: "rate", Note: "none: to be given", Of: config.Number(1e-6, 1e6).To(&sc.Rate),
+		{Name: "rate", Note: "none: to be given", Of: number(1e-6, 1e6).To(&sc.Rate),
 			Doc: "requests per second, of all processes together"},
-		{Name: "warmup", Default: "0", Of: config.Whole[int](0, 1e9).To(&sc.Warmup),
+		{Name: "warmup", Default: "0", Of: whole(0, 1e9).To(&sc.Warmup),
 			Doc: "entries that are not measured"},
-		{Name: "requesters", Default: "uniform", Of: config.Choice("uniform", "in-turn").To(&sc.Requesters),
+		{Name: "requesters", Default: "uniform", Of: choice("uniform", "in-turn").To(&sc.Requesters),
 			Doc: "who requests next"},
 		{Name: "leader", Note: "none", Of: processType().To(&p.Leader), Doc: "settled at the start"},
 		{Name: "holder", Note: "the least process", Of: processType().To(&p.Holder),
 			Doc: "of the token at the start"},
-		{Name: "crashed", Note: "nobody", Of: config.Each(processType()).Called("a list of processes").To(&p.Crashed),
+		{Name: "crashed", Note: "nobody",
+			Of:  config.Each(processType()).Called("a list of processes").To(&p.Crashed),
 			Doc: "down at the start"},
-		{Name: "until", Note: "when all is quiet", Of: config.Duration(time.Microsecond, longest).To(&sc.Until),
+		{Name: "until", Note: "when all is quiet", Of: span(time.Microsecond, longest).To(&sc.Until),
 			Doc: "the end, for algorithms that never fall quiet"},
 		{Name: "events", Default: "[]", Of: eventsType(true).To(&s.script), Doc: "what happens when"},
-		{Name: "expect", Note: "nothing", Of: expectationType().To(&sc.Expect), Doc: "what it should lead to"},
+		{Name: "expect", Note: "nothing", Of: expectationType().To(&sc.Expect),
+			Doc: "what it should lead to"},
 	}
 }
 
-func (s *settings) busFields() []config.Field {
+func (s *settings) busFields() []field {
 	b := &s.Bus
 	file := s.files.pathType
-	return []config.Field{
+	return []field{
 		{Name: "url", Default: `""`, Of: busURL().To(&b.URL),
 			Doc: "as nats://host:4222; empty: the embedded server"},
 		{Name: "credentials", Default: `""`, Of: file().To(&b.Credentials), Doc: "path of a .creds file"},
-		{Name: "tls", Doc: "encryption", Sub: []config.Field{
+		{Name: "tls", Doc: "encryption", Sub: []field{
 			{Name: "ca", Default: `""`, Of: file().To(&b.TLS.CA), Doc: "path of the authority's certificate"},
 			{Name: "cert", Default: `""`, Of: file().To(&b.TLS.Cert), Doc: "path of our certificate"},
 			{Name: "key", Default: `""`, Of: file().To(&b.TLS.Key), Doc: "path of its key"},

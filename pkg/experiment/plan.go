@@ -218,7 +218,8 @@ func (v *variant) fixed(e *Experiment, p *harness.Plan) []Field {
 	l := p.Network.Latency
 	values := []string{string(e.Problem), p.Algorithm, p.Label, e.Transport,
 		strconv.Itoa(p.Nodes), name, p.Scenario.Kind, l.Distribution, milliseconds(l.Average()),
-		config.FormatFloat(math.Round(p.Network.LossRate()*1e9) / 1e9), config.FormatFloat(p.Network.Duplication),
+		config.FormatFloat(math.Round(p.Network.LossRate()*1e9) / 1e9),
+		config.FormatFloat(p.Network.Duplication),
 		config.FormatFloat(p.Faults.CrashRate)}
 	out := make([]Field, len(values))
 	for i, value := range values {

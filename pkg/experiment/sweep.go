@@ -83,8 +83,9 @@ func variedType() config.Type[varied] {
 			return "want both vary and over, as {vary: nodes, over: [3, 5]}"
 		},
 		Fields: func(w *varied) []config.Field {
+			key := keyType().Into(func(s string) { w.key = strings.TrimSpace(s) })
 			return []config.Field{
-				{Name: "vary", Required: true, Of: keyType().Into(func(s string) { w.key = strings.TrimSpace(s) })},
+				{Name: "vary", Required: true, Of: key},
 				{Name: "over", Required: true, Of: overType().To(&w.values)},
 			}
 		},

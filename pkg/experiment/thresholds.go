@@ -162,8 +162,9 @@ func (d *draft) checkWhere(t *threshold, e *Experiment) {
 	where := t.at.Get("where")
 	for _, f := range t.Where {
 		if !slices.Contains(e.Columns, f.Name) {
-			d.Add(where.Get(f.Name).At, config.Join(t.key, "where."+f.Name), "no column of the design%s (has: %s)",
-				d.Meant(f.Name, e.Columns), strings.Join(e.Columns, ", "))
+			d.Add(where.Get(f.Name).At, config.Join(t.key, "where."+f.Name),
+				"no column of the design%s (has: %s)", d.Meant(f.Name, e.Columns),
+				strings.Join(e.Columns, ", "))
 			return
 		}
 	}

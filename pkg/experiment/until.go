@@ -46,7 +46,9 @@ func repetitionsType() config.Type[repetitions] {
 	})
 	bounds := config.Whole[int](fewestUntil, mostUntil)
 	rule := config.Block[repetitions]{
-		Missing: func(_ *config.Value, name string) string { return "without " + name + ", want " + likeUntil },
+		Missing: func(_ *config.Value, name string) string {
+			return "without " + name + ", want " + likeUntil
+		},
 		Fields: func(r *repetitions) []config.Field {
 			return []config.Field{
 				{Name: "min", Of: bounds.To(&r.Min)},

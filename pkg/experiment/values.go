@@ -182,8 +182,8 @@ func downtimeType() config.Type[link.Latency] {
 		case v.Kind == config.Text && v.Text == forever:
 			return l, true
 		case v.Kind == config.Text && !strings.ContainsAny(v.Text, "0123456789"):
-			r.Add(v.At, key, "%q, want a duration, as 500ms, {distribution: ...} or %s%s", config.Clip(v.Text),
-				forever, r.Meant(v.Text, []string{forever}))
+			r.Add(v.At, key, "%q, want a duration, as 500ms, {distribution: ...} or %s%s",
+				config.Clip(v.Text), forever, r.Meant(v.Text, []string{forever}))
 			return l, false
 		}
 		if l, ok = lasts.Read(r, key, v); !ok {
@@ -236,7 +236,8 @@ func lossType() config.Type[loss] {
 		Fields: func(l *loss) []config.Field {
 			return []config.Field{{Name: "burst", Required: true, Of: config.Optional(burst).To(&l.Burst)}}
 		}}.Type()
-	rates := config.As(rate, func(r float64) loss { return loss{Rate: r} }, func(l loss) float64 { return l.Rate })
+	rates := config.As(rate, func(r float64) loss { return loss{Rate: r} },
+		func(l loss) float64 { return l.Rate })
 	t := config.Union(rates, block, func(l loss) bool { return l.Burst == nil },
 		func(v *config.Value) *config.Value {
 			if v.Kind == config.Map {
@@ -314,7 +315,8 @@ func complete(s algo.Shape) algo.Shape {
 
 // edgeList are edges that stand in the experiment itself.
 func edgeList() config.Type[[][2]algo.ID] {
-	return config.Each(pairType("two processes")).If(func(r *config.Reader, key string, v *config.Value) bool {
+	t := config.Each(pairType("two processes"))
+	return t.If(func(r *config.Reader, key string, v *config.Value) bool {
 		if v.Kind != config.List {
 			r.Wrong(key, v, "a list of pairs, as [[1, 2], [2, 3]]")
 		}
