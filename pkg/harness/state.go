@@ -17,8 +17,17 @@ func (m *Process) State() (out []Variable) {
 	if v.Kind() != reflect.Struct {
 		return []Variable{{"state", fmt.Sprint(v)}}
 	}
+	return variables(v)
+}
+
+// variables is the fields of a process, and of the shared rules that it embeds.
+func variables(v reflect.Value) (out []Variable) {
 	for i := range v.NumField() {
-		if f := v.Type().Field(i); f.Type != reflect.TypeFor[algo.Config]() {
+		switch f := v.Type().Field(i); {
+		case f.Type == reflect.TypeFor[algo.Config]():
+		case f.Anonymous && f.IsExported() && f.Type.Kind() == reflect.Struct:
+			out = append(out, variables(v.Field(i))...)
+		default:
 			out = append(out, Variable{f.Name, fmt.Sprint(v.Field(i))})
 		}
 	}

@@ -1,6 +1,7 @@
 // Package ringlist is the ring election that collects a list, as Tanenbaum
 // teaches it: a fault-tolerant descendant of Le Lann's (1977), and not
-// Chang-Roberts. Comments cite the numbered rules of ring-list elections.
+// Chang-Roberts. Comments cite the numbered rules of ring-list elections; rule 2, how
+// the dead are skipped, is package ring.
 //
 // Everybody knows the whole ring. An ELECTION goes round and collects the IDs
 // of the live; a process that does not acknowledge within T is skipped.
@@ -13,10 +14,10 @@ package ringlist
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/plugins/election/ring"
 )
 
 func init() {
@@ -39,23 +40,18 @@ func init() {
 		Messages:  []algo.Message{Election{}, Coordinator{}},
 		Auxiliary: []algo.Message{Ack{}},
 		Params: []algo.Param{
-			{Name: "skip_timeout", Type: algo.Duration, Min: time.Duration(0),
-				Doc: "T, how long to wait for an acknowledgement; default 3d + 20 ms, d the largest latency",
-				Default: func(net algo.Network) any {
-					return 3*net.Latency + algo.Slack
-				}},
+			ring.SkipTimeout(),
 			{Name: "lap_timeout", Type: algo.Duration, Min: time.Microsecond,
 				Doc: "how long an election may take before its participants start again; " +
 					"default 2n (T + d), as if all were skipped twice",
 				Default: func(net algo.Network) any {
-					return twoLaps(net, net.Params.Duration("skip_timeout"))
+					return ring.TwoLaps(net, net.Params.Duration("skip_timeout"))
 				}},
-			{Name: "remember_dead", Type: algo.Bool, Default: algo.Const(false),
-				Doc: "skip a process at once that did not acknowledge earlier in this election"},
+			ring.RememberDead(),
 		},
 		Needs: algo.Needs{
 			Topology: algo.LogicalRing, Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect,
-			Params: timing,
+			Params: ring.Timing,
 		},
 		Survives: algo.Faults{Crashes: func(n int, _ algo.Params) int { return n - 1 }},
 		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Highest: true},
@@ -70,40 +66,15 @@ func init() {
 	}, New)
 }
 
-// twoLaps is how long an election can take: two laps, each skipping all others.
-func twoLaps(net algo.Network, skip time.Duration) time.Duration {
-	return time.Duration(2*net.Nodes) * (skip + net.Latency)
-}
-
-func timing(net algo.Network, p algo.Params) error {
-	skip, lap := p.Duration("skip_timeout"), p.Duration("lap_timeout")
-	switch most := twoLaps(net, skip); {
-	case skip < 2*net.Latency:
-		return fmt.Errorf("skip_timeout %v is below 2d = %v", skip, 2*net.Latency)
-	case lap < most:
-		return fmt.Errorf("lap_timeout %v is below 2N (T + d) = %v", lap, most)
-	}
-	return nil
-}
-
 type node struct {
 	algo.Config
 	leader   algo.ID
 	electing bool // from the start or the first ELECTION to the COORDINATOR
 	round    Round
-	members  []algo.ID     // of the new ring: who was there when its leader was found
-	pending  []hop         // not yet acknowledged; nil message: a free place
-	dead     []algo.ID     // did not acknowledge in this election
-	handled  []handledItem // the newest announcement seen of each converter
-	skip     time.Duration
-	lap      time.Duration
-	remember bool
-}
-
-// A hop is a message that waits for its acknowledgement.
-type hop struct {
-	msg algo.Message
-	to  algo.ID
+	members  []algo.ID // of the new ring: who was there when its leader was found
+	ring.Hops
+	handled []handledItem // the newest announcement seen of each converter
+	lap     time.Duration
 }
 
 type handledItem struct {
@@ -115,8 +86,7 @@ type handledItem struct {
 func New(c algo.Config) algo.Elector {
 	return &node{
 		Config: c, leader: c.Leader, round: Round{Incarnation: c.Incarnation},
-		skip: c.Params.Duration("skip_timeout"), lap: c.Params.Duration("lap_timeout"),
-		remember: c.Params.Bool("remember_dead"),
+		Hops: ring.New(c), lap: c.Params.Duration("lap_timeout"),
 	}
 }
 
@@ -126,7 +96,7 @@ func (n *node) Elect(env algo.Env) {
 		return
 	}
 	n.join(env)
-	n.forward(env, Election{List: []algo.ID{n.ID}}, n.ID)
+	n.Forward(env, Election{List: []algo.ID{n.ID}}, n.ID)
 }
 
 // Start: whoever comes back does not know the leader and asks round the ring.
@@ -139,25 +109,20 @@ func (n *node) Start(env algo.Env) {
 func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	switch m := m.(type) {
 	case Election:
-		n.acknowledge(env, from, m)
+		n.Acknowledge(env, from, ackOf(m))
 		n.onElection(env, m)
 	case Coordinator:
-		n.acknowledge(env, from, m)
+		n.Acknowledge(env, from, ackOf(m))
 		n.onCoordinator(env, m)
 	case Ack:
 		n.onAck(env, from, m)
 	}
 }
 
-func (n *node) acknowledge(env algo.Env, from algo.ID, m algo.Message) {
-	if from != n.ID {
-		env.Send(from, ackOf(m))
-	}
-}
-
 // join forgets the leader, and who was dead in the election before.
 func (n *node) join(env algo.Env) {
-	n.electing, n.leader, n.members, n.dead = true, algo.None, nil, nil
+	n.electing, n.leader, n.members = true, algo.None, nil
+	n.ForgetDead()
 	env.Elected(algo.None, 0)
 	env.SetTimer(lapTimer, n.lap)
 }
@@ -174,7 +139,7 @@ func (n *node) onElection(env algo.Env, m Election) {
 	if !n.electing {
 		n.join(env)
 	}
-	n.forward(env, Election{List: append(slices.Clone(m.List), n.ID)}, n.ID)
+	n.Forward(env, Election{List: append(slices.Clone(m.List), n.ID)}, n.ID)
 }
 
 // onCoordinator is rule 5: adopt and pass on, once.
@@ -185,7 +150,7 @@ func (n *node) onCoordinator(env algo.Env, m Coordinator) {
 	n.electing, n.leader, n.members = false, m.Leader, m.List
 	env.CancelTimer(lapTimer)
 	env.Elected(m.Leader, 0)
-	n.forward(env, m, n.ID)
+	n.Forward(env, m, n.ID)
 }
 
 // seen says whether the announcement was handled before, and notes it.
@@ -207,40 +172,9 @@ func (r Round) after(q Round) bool {
 	return r.Incarnation > q.Incarnation || r.Incarnation == q.Incarnation && r.Count > q.Count
 }
 
-// forward is rule 2: send m to the first process after p that is not known to
-// be dead. When all others are, that is this process itself.
-func (n *node) forward(env algo.Env, m algo.Message, p algo.ID) {
-	to := n.successor(p)
-	for n.remember && to != n.ID && slices.Contains(n.dead, to) {
-		to = n.successor(to)
-	}
-	if to == n.ID {
-		env.Send(to, m)
-		return
-	}
-	place := slices.IndexFunc(n.pending, func(h hop) bool { return h.msg == nil })
-	if place < 0 {
-		place = len(n.pending)
-		n.pending = append(n.pending, hop{})
-	}
-	n.pending[place] = hop{m, to}
-	env.Send(to, m)
-	env.SetTimer(timer(place), n.skip)
-}
-
-func (n *node) successor(p algo.ID) algo.ID {
-	return n.Ring[(slices.Index(n.Ring, p)+1)%len(n.Ring)]
-}
-
-// onAck ends the wait of its hop, unless that was given up before.
+// onAck ends the wait of its hop.
 func (n *node) onAck(env algo.Env, from algo.ID, m Ack) {
-	place := slices.IndexFunc(n.pending, func(h hop) bool {
-		return h.msg != nil && h.to == from && ackOf(h.msg).equal(m)
-	})
-	if place >= 0 {
-		n.pending[place] = hop{}
-		env.CancelTimer(timer(place))
-	}
+	n.Acknowledged(env, from, func(sent algo.Message) bool { return ackOf(sent).equal(m) })
 }
 
 // lapTimer runs from the first that is heard of an election to its end.
@@ -254,16 +188,12 @@ func (n *node) Timeout(env algo.Env, t algo.Timer) {
 		n.Elect(env)
 		return
 	}
-	place, _ := strconv.Atoi(string(t[len("skip "):]))
-	h := n.pending[place]
-	n.pending[place] = hop{}
-	if !slices.Contains(n.dead, h.to) {
-		n.dead = append(n.dead, h.to)
+	m, silent := n.GiveUp(t)
+	if !n.IsDead(silent) {
+		n.Bury(silent)
 	}
-	n.forward(env, h.msg, h.to)
+	n.Forward(env, m, silent)
 }
-
-func timer(place int) algo.Timer { return algo.Timer("skip " + strconv.Itoa(place)) }
 
 // Invariant: who takes part in an election follows nobody; the leader announced is the
 // largest member of the new ring; and no list that goes out holds a process twice.
@@ -275,8 +205,8 @@ func (n *node) Invariant() error {
 	if announced := len(n.handled) > 0; announced && n.leader != top {
 		return fmt.Errorf("follows %d of the members %v", n.leader, n.members)
 	}
-	for _, h := range n.pending {
-		if m, ok := h.msg.(Election); ok {
+	for _, m := range n.Waiting() {
+		if m, ok := m.(Election); ok {
 			list := slices.Sorted(slices.Values(m.List))
 			if len(slices.Compact(list)) != len(m.List) {
 				return fmt.Errorf("list %v holds a process twice", m.List)

@@ -1,6 +1,7 @@
 // Package ringmax is the ring election that carries one ID, a variation that
 // Petrov mentions in Database Internals (2019, chapter 10). Comments cite the
-// numbered rules of ring-list elections, which it shares.
+// numbered rules of ring-list elections; rule 2, how the dead are skipped, is package
+// ring.
 //
 // Everybody knows the whole ring. An ELECTION goes round and keeps the largest
 // ID that it has met; a process that does not acknowledge within T is skipped.
@@ -16,10 +17,10 @@ package ringmax
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/plugins/election/ring"
 )
 
 type node struct {
@@ -30,25 +31,16 @@ type node struct {
 	closed    bool      // our own lap of this era is
 	open      []algo.ID // initiators of this era whose announcement has not come
 	done      []algo.ID // and of those whose has
-	pending   []hop     // not yet acknowledged; nil message: a free place
-	dead      []algo.ID // did not acknowledge in this era
-	limit     uint32
-	skip, lap time.Duration
-	remember  bool
-}
-
-// A hop is a message that waits for its acknowledgement.
-type hop struct {
-	msg algo.Message
-	to  algo.ID
+	ring.Hops
+	limit uint32
+	lap   time.Duration
 }
 
 // New starts with the leader that is settled, if one is, or in the era saved.
 func New(c algo.Config) algo.Elector {
 	n := &node{
 		Config: c, leader: c.Leader, announced: true, limit: uint32(c.Params.Int("hop_limit")),
-		skip: c.Params.Duration("skip_timeout"), lap: c.Params.Duration("lap_timeout"),
-		remember: c.Params.Bool("remember_dead"),
+		Hops: ring.New(c), lap: c.Params.Duration("lap_timeout"),
 	}
 	if saved, ok := c.Saved.(Era); ok {
 		n.era = saved.N
@@ -61,7 +53,7 @@ const lapTimer algo.Timer = "T'"
 // Elect is rule 1. A suspicion during an election changes nothing; but it may
 // have been withdrawn, so that somebody who was dead is not.
 func (n *node) Elect(env algo.Env) {
-	n.dead = nil
+	n.ForgetDead()
 	if n.announced {
 		n.start(env, n.era+1)
 	}
@@ -77,19 +69,13 @@ func (n *node) Start(env algo.Env) {
 func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	switch m := m.(type) {
 	case Election:
-		n.acknowledge(env, from, m)
+		n.Acknowledge(env, from, ackOf(m))
 		n.onElection(env, from, m)
 	case Coordinator:
-		n.acknowledge(env, from, m)
+		n.Acknowledge(env, from, ackOf(m))
 		n.onCoordinator(env, m)
 	case Ack:
 		n.onAck(env, from, m)
-	}
-}
-
-func (n *node) acknowledge(env algo.Env, from algo.ID, m algo.Message) {
-	if from != n.ID {
-		env.Send(from, ackOf(m))
 	}
 }
 
@@ -97,13 +83,14 @@ func (n *node) acknowledge(env algo.Env, from algo.ID, m algo.Message) {
 func (n *node) start(env algo.Env, era uint64) {
 	n.enter(env, era)
 	n.await(env, n.ID)
-	n.forward(env, Election{Era: era, Initiator: n.ID, Max: n.ID, Hops: 1}, n.ID)
+	n.Forward(env, Election{Era: era, Initiator: n.ID, Max: n.ID, Hops: 1}, n.ID)
 }
 
 // enter begins an era: what belonged to older ones is void.
 func (n *node) enter(env algo.Env, era uint64) {
 	n.era, n.leader = era, algo.None
-	n.announced, n.closed, n.open, n.done, n.dead = false, false, nil, nil, nil
+	n.announced, n.closed, n.open, n.done = false, false, nil, nil
+	n.ForgetDead()
 	env.Save(Era{era})
 	env.Elected(algo.None, 0)
 }
@@ -151,10 +138,10 @@ func (n *node) pass(env algo.Env, m Election) {
 	if !slices.Contains(n.open, m.Initiator) && !slices.Contains(n.done, m.Initiator) {
 		n.await(env, m.Initiator)
 	}
-	n.dead = slices.DeleteFunc(n.dead, func(p algo.ID) bool { return p == m.Initiator })
+	n.Revive(m.Initiator)
 	m.Max = max(m.Max, n.ID)
 	m.Hops++
-	n.forward(env, m, n.ID)
+	n.Forward(env, m, n.ID)
 }
 
 // onCoordinator is rule 5: adopt and pass on, once. The initiator removes it.
@@ -181,7 +168,7 @@ func (n *node) announce(env algo.Env, m Coordinator) {
 	}
 	n.announced, n.leader = true, m.Leader
 	env.Elected(m.Leader, 0)
-	n.forward(env, m, n.ID)
+	n.Forward(env, m, n.ID)
 }
 
 // finish ends the wait for p's announcement.
@@ -193,40 +180,9 @@ func (n *node) finish(env algo.Env, p algo.ID) {
 	}
 }
 
-// forward is rule 2: send m to the first process after p that is not known to
-// be dead. When all others are, that is this process itself.
-func (n *node) forward(env algo.Env, m algo.Message, p algo.ID) {
-	to := n.successor(p)
-	for n.remember && to != n.ID && slices.Contains(n.dead, to) {
-		to = n.successor(to)
-	}
-	if to == n.ID {
-		env.Send(to, m)
-		return
-	}
-	place := slices.IndexFunc(n.pending, func(h hop) bool { return h.msg == nil })
-	if place < 0 {
-		place = len(n.pending)
-		n.pending = append(n.pending, hop{})
-	}
-	n.pending[place] = hop{m, to}
-	env.Send(to, m)
-	env.SetTimer(timer(place), n.skip)
-}
-
-func (n *node) successor(p algo.ID) algo.ID {
-	return n.Ring[(slices.Index(n.Ring, p)+1)%len(n.Ring)]
-}
-
-// onAck ends the wait of its hop, unless that was given up before.
+// onAck ends the wait of its hop.
 func (n *node) onAck(env algo.Env, from algo.ID, m Ack) {
-	place := slices.IndexFunc(n.pending, func(h hop) bool {
-		return h.msg != nil && h.to == from && ackOf(h.msg) == m
-	})
-	if place >= 0 {
-		n.pending[place] = hop{}
-		env.CancelTimer(timer(place))
-	}
+	n.Acknowledged(env, from, func(sent algo.Message) bool { return ackOf(sent) == m })
 }
 
 // Timeout: the message died with its holder, so start afresh; or, rule 2, the
@@ -236,16 +192,12 @@ func (n *node) Timeout(env algo.Env, t algo.Timer) {
 		n.start(env, n.era+1)
 		return
 	}
-	place, _ := strconv.Atoi(string(t[len("skip "):]))
-	h := n.pending[place]
-	n.pending[place] = hop{}
-	if ackOf(h.msg).Era == n.era {
-		n.dead = append(n.dead, h.to)
+	m, silent := n.GiveUp(t)
+	if ackOf(m).Era == n.era {
+		n.Bury(silent)
 	}
-	n.forward(env, h.msg, h.to)
+	n.Forward(env, m, silent)
 }
-
-func timer(place int) algo.Timer { return algo.Timer("skip " + strconv.Itoa(place)) }
 
 // Invariant: a process without an announcement follows nobody and waits for
 // one; no lap is both open and done; no message forgets the ID of its holder.
@@ -258,8 +210,8 @@ func (n *node) Invariant() error {
 			return fmt.Errorf("era %d: the lap of %d is open and done", n.era, p)
 		}
 	}
-	for _, h := range n.pending {
-		if m, ok := h.msg.(Election); ok && m.Max < n.ID {
+	for _, m := range n.Waiting() {
+		if m, ok := m.(Election); ok && m.Max < n.ID {
 			return fmt.Errorf("the maximum %d is below %d, which it has passed", m.Max, n.ID)
 		}
 	}

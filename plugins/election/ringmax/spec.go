@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/plugins/election/ring"
 )
 
 func init() {
@@ -30,19 +31,14 @@ func init() {
 		Auxiliary: []algo.Message{Ack{}},
 		Saves:     []algo.Message{Era{}},
 		Params: []algo.Param{
-			{Name: "skip_timeout", Type: algo.Duration, Min: time.Duration(0),
-				Doc: "T, how long to wait for an acknowledgement; " +
-					"default 3d + 20 ms, d the largest latency",
-				Default: func(net algo.Network) any { return 3*net.Latency + algo.Slack }},
-			{Name: "remember_dead", Type: algo.Bool, Default: algo.Const(false),
-				Doc: "skip a process at once that did not acknowledge earlier in this election"},
+			ring.SkipTimeout(), ring.RememberDead(),
 			{Name: "hop_limit", Type: algo.Int, Min: int64(0), Max: int64(math.MaxUint32),
 				Doc:     "hops after which an ELECTION is given up; default 2N; 0: never",
 				Default: func(net algo.Network) any { return int64(2 * net.Nodes) }},
 			{Name: "lap_timeout", Type: algo.Duration, Min: time.Duration(0),
 				Doc: "T', how long to wait for the announcement; default 2N(T + d) + 20 ms; 0: for ever",
 				Default: func(net algo.Network) any {
-					return twoLaps(net, net.Params.Duration("skip_timeout")) + algo.Slack
+					return ring.TwoLaps(net, net.Params.Duration("skip_timeout")) + algo.Slack
 				}},
 		},
 		Needs: algo.Needs{
@@ -62,24 +58,15 @@ func init() {
 	}, New)
 }
 
-// twoLaps is how long an election can take: two laps, each skipping all others.
-func twoLaps(net algo.Network, skip time.Duration) time.Duration {
-	return time.Duration(2*net.Nodes) * (skip + net.Latency)
-}
-
+// timing says whether the time-outs and hop_limit are large enough.
 func timing(net algo.Network, p algo.Params) error {
-	skip, lap := p.Duration("skip_timeout"), p.Duration("lap_timeout")
-	switch most := twoLaps(net, skip); {
-	case skip < 2*net.Latency:
-		return fmt.Errorf("skip_timeout %v is below 2d = %v", skip, 2*net.Latency)
-	case lap == 0:
-		return fmt.Errorf("lap_timeout 0: a message that dies with its holder is never replaced")
-	case lap < most:
-		return fmt.Errorf("lap_timeout %v is below 2N(T + d) = %v", lap, most)
-	case p.Int("hop_limit") == 0:
+	switch err, limit := ring.Timing(net, p), p.Int("hop_limit"); {
+	case err != nil:
+		return err
+	case limit == 0:
 		return fmt.Errorf("hop_limit 0: the message of an initiator that dies circulates for ever")
-	case p.Int("hop_limit") < int64(net.Nodes):
-		return fmt.Errorf("hop_limit %d is below N = %d", p.Int("hop_limit"), net.Nodes)
+	case limit < int64(net.Nodes):
+		return fmt.Errorf("hop_limit %d is below N = %d", limit, net.Nodes)
 	}
 	return nil
 }

@@ -20,10 +20,10 @@ package raynalmodified
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/plugins/mutex/raynal"
 )
 
 func init() {
@@ -48,7 +48,7 @@ func init() {
 					"the outcome does not depend on it"},
 		},
 		Perpetual: true, // unless parked
-		Needs:     algo.Needs{Params: coprime},
+		Needs:     algo.Needs{Params: raynal.Coprime},
 		Promises:  algo.Promises{StarvationFree: true},
 		Claims: []algo.Claim{{
 			Metric: "messages/entry", Load: "heavy", Source: algo.Derived,
@@ -63,46 +63,6 @@ func init() {
 			"waits for ever. It never rests: an idle system exchanges N-1 messages in each " +
 			"message delay, unless park is set.",
 	}, New)
-}
-
-// coprime says whether the numbers A are fit for the proof.
-func coprime(net algo.Network, p algo.Params) error {
-	a := attributes(p, net.Nodes)
-	for i := range a {
-		if a[i] == 1 {
-			return fmt.Errorf("a of process %d is 1", i+1)
-		}
-		for j := range i {
-			if gcd(a[i], a[j]) > 1 {
-				return fmt.Errorf("a of processes %d and %d, %d and %d, have a common factor",
-					j+1, i+1, a[j], a[i])
-			}
-		}
-	}
-	return nil
-}
-
-func gcd(x, y int64) int64 {
-	for y != 0 {
-		x, y = y, x%y
-	}
-	return x
-}
-
-// attributes is A of each of n processes, by ID - 1.
-func attributes(p algo.Params, n int) []int64 {
-	primes, a := []int64{}, make([]int64, n)
-	for c := int64(3); len(primes) < n; c += 2 {
-		if !slices.ContainsFunc(primes, func(p int64) bool { return c%p == 0 }) {
-			primes = append(primes, c)
-		}
-	}
-	for i := range a {
-		if a[i] = p.IntOf("a", algo.ID(i+1)); a[i] == 0 {
-			a[i] = primes[i]
-		}
-	}
-	return a
 }
 
 const firstTurn algo.Timer = "first turn"

@@ -309,32 +309,6 @@ func TestWakeup_Overtaken(t *testing.T) {
 	}
 }
 
-func TestAttributes(t *testing.T) {
-	alg, err := algo.Lookup(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		a    []any
-		want string
-	}{
-		{[]any{int64(4), int64(9), int64(25)}, "<nil>"},
-		{[]any{int64(0), int64(0), int64(0)}, "<nil>"},
-		{[]any{int64(4), int64(1), int64(25)}, "a of process 2 is 1"},
-		{[]any{int64(9), int64(4), int64(6)},
-			"a of processes 1 and 3, 9 and 6, have a common factor"},
-	} {
-		net := algo.Network{Nodes: 3, Latency: ms}
-		params, errs := alg.Spec.Resolve(map[string]any{"a": c.a}, net)
-		if len(errs) > 0 {
-			t.Fatal(errs)
-		}
-		if got := fmt.Sprint(alg.Spec.Needs.Params(net, params.Of(1))); got != c.want {
-			t.Errorf("a = %v: %s, want %s", c.a, got, c.want)
-		}
-	}
-}
-
 // TestConformance is the kit with fewer schedules: the turn goes round through
 // all of each. TestRandomSchedules has the others.
 func TestConformance(t *testing.T) {

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/plugins/mutex/raynal"
 )
 
 func init() {
@@ -50,7 +51,7 @@ func init() {
 			{Name: "a", Type: algo.Int, Min: int64(0), Default: algo.Const(int64(0)), PerProcess: true,
 				Doc: "A, above 1 and without a common factor; 0: process i takes the i-th odd prime"},
 		},
-		Needs:    algo.Needs{Params: coprime},
+		Needs:    algo.Needs{Params: raynal.Coprime},
 		Survives: algo.Faults{Duplication: true},
 		Claims: []algo.Claim{{
 			Metric: "messages/entry", Load: "best", Source: algo.Derived,
@@ -61,46 +62,6 @@ func init() {
 			"wants to polls for ever, a livelock. Any crash has that effect too, since a poll " +
 			"needs every reply.",
 	}, New)
-}
-
-// coprime says whether the numbers A are fit for the proof.
-func coprime(net algo.Network, p algo.Params) error {
-	a := attributes(p, net.Nodes)
-	for i := range a {
-		if a[i] == 1 {
-			return fmt.Errorf("a of process %d is 1", i+1)
-		}
-		for j := range i {
-			if x, y := a[i], a[j]; gcd(x, y) > 1 {
-				return fmt.Errorf("a of processes %d and %d, %d and %d, have a common factor",
-					j+1, i+1, y, x)
-			}
-		}
-	}
-	return nil
-}
-
-func gcd(x, y int64) int64 {
-	for y != 0 {
-		x, y = y, x%y
-	}
-	return x
-}
-
-// attributes is A of each of n processes, by ID - 1.
-func attributes(p algo.Params, n int) []int64 {
-	primes, a := []int64{}, make([]int64, n)
-	for c := int64(3); len(primes) < n; c += 2 {
-		if !slices.ContainsFunc(primes, func(p int64) bool { return c%p == 0 }) {
-			primes = append(primes, c)
-		}
-	}
-	for i := range a {
-		if a[i] = p.IntOf("a", algo.ID(i+1)); a[i] == 0 {
-			a[i] = primes[i]
-		}
-	}
-	return a
 }
 
 const pollTimer algo.Timer = "poll"
@@ -121,7 +82,7 @@ type node struct {
 
 // New is the initialization: X is A, but 1 where the turn is first.
 func New(c algo.Config) algo.Mutex {
-	a := attributes(c.Params, len(c.Peers))
+	a := raynal.Attributes(c.Params, len(c.Peers))
 	n := &node{Config: c, a: a, turn: ratio(1, a[c.ID-1])}
 	n.x = n.xOf(c.ID, 0)
 	for _, a := range a {

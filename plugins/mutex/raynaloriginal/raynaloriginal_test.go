@@ -344,33 +344,6 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-func TestAttributes(t *testing.T) {
-	alg, err := algo.Lookup(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		a    []any
-		want string
-	}{
-		{[]any{int64(4), int64(9), int64(25)}, ""},
-		{[]any{int64(0), int64(0), int64(0)}, ""},
-		{[]any{int64(4), int64(1), int64(25)}, "a of process 2 is 1"},
-		{[]any{int64(9), int64(4), int64(6)}, "1 and 3, 9 and 6, have a common factor"},
-		{[]any{int64(7), int64(0), int64(0)}, "1 and 3, 7 and 7, have a common factor"},
-	} {
-		net := algo.Network{Nodes: 3, Latency: ms}
-		params, errs := alg.Spec.Resolve(map[string]any{"a": c.a}, net)
-		if len(errs) > 0 {
-			t.Fatal(errs)
-		}
-		got := fmt.Sprint(alg.Spec.Needs.Params(net, params.Of(1)))
-		if c.want == "" && got != "<nil>" || !strings.Contains(got, c.want) {
-			t.Errorf("a = %v: %s, want %q", c.a, got, c.want)
-		}
-	}
-}
-
 // TestSchedules: delays in a ratio of 1 to 100, overtaking, duplicates. Where
 // everybody wants to enter equally often, everybody does.
 func TestSchedules(t *testing.T) {
