@@ -24,7 +24,7 @@ var pitfalls = []struct {
 	{"P1", "a stale reply of an earlier round", []string{
 		"election/bully TestRules: an answer to an earlier attempt is stale (P1)",
 		"election/bully TestRules: an answer after the declaration changes nothing (P1)",
-		"election/bullyok TestLateOK",
+		"election/bully TestLateOK",
 		"election/bullymodified TestLateAlive",
 		"election/bullynextinline TestAnswererDies",
 		"election/bullynextinline TestFull",
@@ -56,7 +56,7 @@ var pitfalls = []struct {
 	{"P4", "simultaneous initiators", []string{
 		"all TestInitiators",
 		"election/bully TestInitiators",
-		"election/bullyok TestAllDetect",
+		"election/bully TestAllDetect",
 		"election/bullymodified TestSeveralDetect",
 		"election/bullynextinline TestAllDetect",
 		"election/bullyquorum TestCounts",
@@ -67,7 +67,7 @@ var pitfalls = []struct {
 	}},
 	{"P5", "a suspicion during an election", []string{
 		"election/bully TestRules: a suspicion during an election is ignored (P5)",
-		"election/bullyok TestSecondSuspicion",
+		"election/bully TestSecondSuspicion",
 		"election/bullymodified TestSecondSuspicion",
 		"election/bullynextinline TestSuspicion",
 		"election/bullycandidateordinary TestSecondSuspicion",
@@ -96,7 +96,7 @@ var pitfalls = []struct {
 	{"P8", "a restart that uses counters again", []string{
 		"election/bully TestRules: counters go on after a crash, old answers are ignored (P8)",
 		"election/bully TestStaleAnswerInAWholeRun",
-		"election/bullyok TestReturnWithinT",
+		"election/bully TestReturnWithinT",
 		"election/bullymodified TestReturnWithinT",
 		"election/bullynextinline TestReturnWithinT",
 		"election/bullycandidateordinary TestAnswer",
@@ -116,13 +116,13 @@ var pitfalls = []struct {
 	}},
 	{"P10", "a responder that dies after answering", []string{
 		"election/bully TestFigure181",
-		"election/bullyok TestResponderDies",
+		"election/bully TestResponderDies",
 		"election/bullymodified TestGrantedDies",
 		"election/bullynextinline TestAnswererDies",
 	}},
 	{"P11", "a coordinator that dies during its broadcast", []string{
 		"election/bully TestDeclarationCutShort",
-		"election/bullyok TestDiesAnnouncing",
+		"election/bully TestDiesAnnouncing",
 		"election/bullymodified TestDiesAnnouncing",
 		"election/bullynextinline TestDiesAnnouncing",
 		"election/bullycandidateordinary TestDiesAnnouncing",
@@ -132,7 +132,7 @@ var pitfalls = []struct {
 		"election/bully TestRules: a lower coordinator is bullied (P12)",
 		"election/bully TestRules: a lower coordinator, the top (P12)",
 		"election/bully TestLowerCoordinator",
-		"election/bullyok TestCoordinator",
+		"election/bully TestCoordinator",
 		"election/bullynextinline TestLower",
 		"election/bullyquality TestCoordinator",
 	}},

@@ -6,7 +6,6 @@ import (
 	_ "github.com/conclave-bench/conclave/plugins/election/bullycandidateordinary"
 	_ "github.com/conclave-bench/conclave/plugins/election/bullymodified"
 	_ "github.com/conclave-bench/conclave/plugins/election/bullynextinline"
-	_ "github.com/conclave-bench/conclave/plugins/election/bullyok"
 	_ "github.com/conclave-bench/conclave/plugins/election/bullyquality"
 	_ "github.com/conclave-bench/conclave/plugins/election/bullyquorum"
 	_ "github.com/conclave-bench/conclave/plugins/election/invitation"

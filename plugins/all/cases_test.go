@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -76,15 +74,7 @@ func TestReferences_AreRunByThePlugins(t *testing.T) {
 		if err != nil || len(list) == 0 {
 			continue
 		}
-		folder := strings.ReplaceAll(a.Spec.Name, "-", "")
-		files, err := filepath.Glob(filepath.Join("..", string(a.Problem), folder, "*_test.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !slices.ContainsFunc(files, func(name string) bool {
-			text, err := os.ReadFile(name)
-			return err == nil && strings.Contains(string(text), "algotest.Cases(t, id")
-		}) {
+		if text, id := testsOf(t, a); !strings.Contains(text, "algotest.Cases(t, "+id) {
 			t.Errorf("%s has %d cases: its tests call algotest.Cases(t, id)", a.ID, len(list))
 		}
 	}

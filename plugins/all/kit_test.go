@@ -1,9 +1,10 @@
 package all
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -37,23 +38,33 @@ func TestConformance(t *testing.T) {
 // runsKit looks into the tests of an algorithm.
 func runsKit(t *testing.T, a *algo.Algorithm) bool {
 	t.Helper()
-	folder := strings.ReplaceAll(a.Spec.Name, "-", "")
-	files, err := filepath.Glob(filepath.Join("..", string(a.Problem), folder, "*_test.go"))
+	text, id := testsOf(t, a)
+	return strings.Contains(text, "algotest.Run(t, "+id+")") || strings.Contains(text, "algotest.Verify("+id+",")
+}
+
+// testsOf is the tests in the folder where an algorithm's file stands, and the constant
+// that is its ID there.
+func testsOf(t *testing.T, a *algo.Algorithm) (text, id string) {
+	t.Helper()
+	file := strings.ReplaceAll(a.Spec.Name, "-", "") + ".go"
+	own, err := filepath.Glob(filepath.Join("..", string(a.Problem), "*", file))
+	if err != nil || len(own) != 1 {
+		t.Fatalf("%d files %s, want one: %v", len(own), file, err)
+	}
+	files, err := filepath.Glob(filepath.Join(filepath.Dir(own[0]), "*_test.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
+		part, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, call := range []string{
-			"algotest.Run(t, id)", "algotest.Verify(id,", fmt.Sprintf("algotest.Run(t, %q)", a.ID),
-		} {
-			if strings.Contains(string(text), call) {
-				return true
-			}
-		}
+		text += string(part)
 	}
-	return false
+	found := regexp.MustCompile(`(\w+) += ` + regexp.QuoteMeta(strconv.Quote(a.ID)) + "\n").FindStringSubmatch(text)
+	if found == nil {
+		t.Fatalf("its tests have no constant for %q", a.ID)
+	}
+	return text, found[1]
 }

@@ -250,14 +250,25 @@ func split(text string) (about, idea, more string) {
 	return strings.TrimSuffix(about, ".") + ".", idea, more
 }
 
-// packageComment is how the plugin's own package comment describes it.
+// packageComment is how the plugin describes itself: the comment that begins its file,
+// which stands in the folder of its name or in that of a relative.
 func packageComment(root string, a *algo.Algorithm) (string, error) {
-	name := strings.ReplaceAll(a.Spec.Name, "-", "")
-	file := filepath.Join(root, "plugins", string(a.Problem), name, name+".go")
-	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments|parser.PackageClauseOnly)
+	file := strings.ReplaceAll(a.Spec.Name, "-", "") + ".go"
+	found, err := filepath.Glob(filepath.Join(root, "plugins", string(a.Problem), "*", file))
 	if err != nil {
 		return "", err
 	}
-	text := strings.TrimSpace(f.Doc.Text())
-	return strings.TrimPrefix(text, "Package "), nil
+	if len(found) != 1 {
+		return "", fmt.Errorf("%s: %d files %s in the folders of plugins/%s, want one",
+			a.ID, len(found), file, a.Problem)
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), found[0], nil,
+		parser.ParseComments|parser.PackageClauseOnly)
+	if err != nil {
+		return "", err
+	}
+	if len(f.Comments) == 0 {
+		return "", fmt.Errorf("%s: begin it with a comment that says what %s is", found[0], a.ID)
+	}
+	return strings.TrimPrefix(strings.TrimSpace(f.Comments[0].Text()), "Package "), nil
 }

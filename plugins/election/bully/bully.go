@@ -1,6 +1,7 @@
 // Package bully is the election of Garcia-Molina (IEEE ToC 1982) as textbooks and
 // lecture notes teach it, not as the paper has it: by estimate, without halting and
-// reorganizing the others. Comments cite the numbered rules of that form.
+// reorganizing the others. Comments cite the numbered rules of that form. What differs
+// in another one, bully-ok, has a prime; bullyok.go says what that is.
 //
 // A process that misses the coordinator asks everybody of higher rank. If none
 // answers within T it announces itself to everybody of lower rank. If one
@@ -111,6 +112,7 @@ type node struct {
 	open        []uint32      // attempts without an answer: with suppression, one at most
 	suppress    bool
 	unicast     bool
+	ok          bool // it is bully-ok
 	t, tPrime   time.Duration
 }
 
@@ -126,8 +128,11 @@ func New(c algo.Config) algo.Elector {
 
 const coordinatorTimer algo.Timer = "T'"
 
-// above says whether p ranks above q: by estimate, then by ID.
+// above says whether p ranks above q: by estimate, then by ID; in bully-ok by ID alone.
 func (n *node) above(p, q algo.ID) bool {
+	if n.ok {
+		return p > q
+	}
 	if e, other := n.Params.IntOf("est", p), n.Params.IntOf("est", q); e != other {
 		return e > other
 	}
@@ -155,7 +160,9 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	case Election:
 		n.onElection(env, from, m)
 	case Answer:
-		n.onAnswer(env, m)
+		n.onAnswer(env, m.Attempt)
+	case OK:
+		n.onAnswer(env, m.Attempt)
 	case Coordinator:
 		n.onCoordinator(env, from)
 	}
@@ -190,9 +197,13 @@ func (n *node) start(env algo.Env) {
 	env.SetTimer(n.answerTimer(n.attempts), n.t)
 }
 
-// onElection is rule 2: answer always; hold an election only if idle.
+// onElection is rules 2 and 2': answer always; hold an election only if idle.
 func (n *node) onElection(env algo.Env, from algo.ID, m Election) {
-	env.Send(from, Answer(m))
+	if n.ok {
+		env.Send(from, OK(m))
+	} else {
+		env.Send(from, Answer(m))
+	}
 	switch {
 	case n.status != idle && n.suppress: // duplicate suppression
 	case n.coordinator == n.ID && n.unicast:
@@ -202,16 +213,18 @@ func (n *node) onElection(env algo.Env, from algo.ID, m Election) {
 	}
 }
 
-// onAnswer is rule 3: leave the election to whoever answered.
-func (n *node) onAnswer(env algo.Env, m Answer) {
-	i := slices.Index(n.open, m.Count)
-	if i < 0 || m.Incarnation != n.Incarnation { // of an earlier attempt
+// onAnswer is rules 3 and 3': leave the election to whoever answered.
+func (n *node) onAnswer(env algo.Env, to Attempt) {
+	i := slices.Index(n.open, to.Count)
+	if i < 0 || to.Incarnation != n.Incarnation { // an earlier attempt
 		return
 	}
 	n.open = slices.Delete(n.open, i, i+1)
-	env.CancelTimer(n.answerTimer(m.Count))
+	env.CancelTimer(n.answerTimer(to.Count))
 	n.status = waiting
-	env.SetTimer(coordinatorTimer, n.tPrime)
+	if n.tPrime > 0 || !n.ok { // 0 in bully-ok: for ever
+		env.SetTimer(coordinatorTimer, n.tPrime)
+	}
 }
 
 // onSilence is rule 4: T is over and nobody of higher rank answered.
@@ -220,13 +233,14 @@ func (n *node) onSilence(env algo.Env, t algo.Timer) {
 	n.declare(env)
 }
 
-// declare makes this process the coordinator: rule 4.
+// declare makes this process the coordinator: rule 4, which tells those of lower rank,
+// and 4', which tells all others.
 func (n *node) declare(env algo.Env) {
 	n.status, n.coordinator = idle, n.ID
 	env.CancelTimer(coordinatorTimer)
 	env.Elected(n.ID, 0)
 	for _, p := range n.Peers {
-		if n.above(n.ID, p) {
+		if n.above(n.ID, p) || n.ok && p != n.ID {
 			env.Send(p, Coordinator{})
 		}
 	}
@@ -258,14 +272,16 @@ func (n *node) answerTimer(attempt uint32) algo.Timer {
 	return algo.Timer("T of attempt " + strconv.Itoa(int(attempt)))
 }
 
-// Invariant: who is electing waits for an answer, who is not idle follows
-// nobody, and with suppression there is one attempt at a time.
+// Invariant: with suppression there is one attempt at a time, and who takes part in it
+// follows nobody. Who has taken part in one follows nobody below itself.
 func (n *node) Invariant() error {
 	switch {
 	case n.suppress && (n.status == electing) != (len(n.open) == 1):
 		return fmt.Errorf("status %d with %d attempts without an answer", n.status, len(n.open))
 	case n.suppress && n.status != idle && n.coordinator != algo.None:
 		return fmt.Errorf("status %d but follows %d", n.status, n.coordinator)
+	case n.status == idle && n.attempts > 0 && n.above(n.ID, n.coordinator):
+		return fmt.Errorf("follows %d after attempt %d", n.coordinator, n.attempts)
 	}
 	return nil
 }

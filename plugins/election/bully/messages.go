@@ -6,6 +6,9 @@ type Election struct{ Attempt }
 // Answer says that its sender is, in answer to Attempt.
 type Answer struct{ Attempt }
 
+// OK is the Answer of bully-ok: its sender takes the election over.
+type OK struct{ Attempt }
+
 // Coordinator announces its sender.
 type Coordinator struct{}
 
@@ -21,6 +24,9 @@ func (Election) Kind() string { return "ELECTION" }
 
 // Kind is ANSWER.
 func (Answer) Kind() string { return "ANSWER" }
+
+// Kind is OK.
+func (OK) Kind() string { return "OK" }
 
 // Kind is COORDINATOR.
 func (Coordinator) Kind() string { return "COORDINATOR" }

@@ -1,4 +1,4 @@
-package bullyok_test
+package bully_test
 
 import (
 	"fmt"
@@ -11,20 +11,17 @@ import (
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
-	"github.com/conclave-bench/conclave/plugins/election/bullyok"
+	"github.com/conclave-bench/conclave/plugins/election/bully"
 )
 
-const (
-	id = "election/bully-ok"
-	ms = time.Millisecond
-)
+const okID = "election/bully-ok"
 
-func TestConformance(t *testing.T) {
+func TestConformance_OK(t *testing.T) {
 	t.Parallel()
-	algotest.Run(t, id)
+	algotest.Run(t, okID)
 }
 
-func TestCases(t *testing.T) { algotest.Cases(t, id) }
+func TestCases_OK(t *testing.T) { algotest.Cases(t, okID) }
 
 // tight are the time-outs of the unit-delay model.
 func tight() map[string]any {
@@ -58,7 +55,7 @@ func TestOneDetects(t *testing.T) {
 						Nodes: n, Crashed: []algo.ID{algo.ID(n)}, Suspects: []algo.ID{algo.ID(r)},
 						Params: params, Kinds: kinds(up*(up+1)/2, up*(up-1)/2, n-1),
 						Delivered: int64(up*up + n - 1 - up - 1), Winner: algo.ID(n - 1), Informed: informed,
-					}.Run(t, id)
+					}.Run(t, okID)
 					if want := int64(up*up + n - 1); o.Totals.Sent != want {
 						t.Errorf("sent %d, want %d", o.Totals.Sent, want)
 					}
@@ -87,7 +84,7 @@ func TestAllDetect(t *testing.T) {
 				Nodes: n, Crashed: []algo.ID{algo.ID(n)}, Suspects: who, Params: tight(),
 				Kinds:     kinds(n*(n-1)/2, (n-1)*(n-2)/2, n-1),
 				Delivered: int64(n * (n - 2)), Winner: algo.ID(n - 1), Informed: informed,
-			}.Run(t, id)
+			}.Run(t, okID)
 		}
 	}
 }
@@ -107,15 +104,15 @@ func TestResponderDies(t *testing.T) {
 	t.Parallel()
 	b := dies(literal())
 	b.Kinds, b.Delivered = kinds(6, 3, 0), 6
-	if o := b.Run(t, id); o.Status != check.Timeout {
+	if o := b.Run(t, okID); o.Status != check.Timeout {
 		t.Errorf("%s: %s, want a time-out", o.Status, o.Reason)
 	}
-	if o, _ := algotest.Simulate(b.Plan(t, id)); o.Status != check.Violation {
+	if o, _ := algotest.Simulate(b.Plan(t, okID)); o.Status != check.Violation {
 		t.Errorf("%s: it was promised that somebody leads", o.Status)
 	}
 	b = dies(tight())
 	b.Kinds, b.Delivered, b.Winner, b.Informed = kinds(11, 4, 3), 9, 2, 10*ms
-	b.Run(t, id)
+	b.Run(t, okID)
 }
 
 // TestDiesAnnouncing: the winner dies when only some have been told.
@@ -135,7 +132,7 @@ func TestDiesAnnouncing(t *testing.T) {
 				harness.Event{At: 12*ms + ms/2, Do: harness.DoCut, Groups: [][]uint32{miss, {4}}},
 				harness.Event{At: 14 * ms, Do: harness.DoHeal})
 		}
-		o, err := algotest.Simulate(b.Plan(t, id))
+		o, err := algotest.Simulate(b.Plan(t, okID))
 		if n := len(o.Operations); err != nil || o.Status != check.OK || o.Operations[n-1].Process != 3 {
 			t.Errorf("%d told: %s: %s: %v, %v", told, o.Status, o.Reason, o.Operations, err)
 		}
@@ -149,7 +146,7 @@ func TestTopReturns(t *testing.T) {
 		Nodes: 5, Leader: 4, Crashed: []algo.ID{5}, Params: tight(),
 		Events: []harness.Event{{Do: harness.DoRestart, Node: 5}},
 		Kinds:  kinds(0, 0, 4), Delivered: 4, Winner: 5, Informed: ms,
-	}.Run(t, id)
+	}.Run(t, okID)
 }
 
 // TestSecondSuspicion during an election changes nothing.
@@ -160,7 +157,7 @@ func TestSecondSuspicion(t *testing.T) {
 			Nodes: 5, Crashed: []algo.ID{5}, Suspects: []algo.ID{1}, Params: tight(),
 			Events: []harness.Event{{At: at * ms / 2, Do: harness.DoSuspect, Node: 1}},
 			Kinds:  kinds(10, 6, 4), Delivered: 15, Winner: 4, Informed: 4 * ms,
-		}.Run(t, id)
+		}.Run(t, okID)
 	}
 }
 
@@ -168,11 +165,11 @@ func TestSecondSuspicion(t *testing.T) {
 // first attempt come; they are not taken for OKs to its second.
 func TestReturnWithinT(t *testing.T) {
 	t.Parallel()
-	s := algotest.NewSolo(t, id, 3, 2, 3, 1, tight())
+	s := algotest.NewSolo(t, okID, 3, 2, 3, 1, tight())
 	s.Want(0, algo.Event{Type: algo.Start}, "ELECTION>3 leader=0 T=2ms")
-	s.Want(ms, algotest.Hear(3, bullyok.OK{Attempt: bullyok.Attempt{Count: 1}}), "")
-	s.Want(ms, algotest.Hear(3, bullyok.OK{
-		Attempt: bullyok.Attempt{Incarnation: 1, Count: 1}}), "-T T'=4ms")
+	s.Want(ms, algotest.Hear(3, bully.OK{Attempt: bully.Attempt{Count: 1}}), "")
+	s.Want(ms, algotest.Hear(3, bully.OK{
+		Attempt: bully.Attempt{Incarnation: 1, Count: 1}}), "-T T'=4ms")
 }
 
 // TestLateOK: one to an attempt that is over neither ends the next one nor makes
@@ -180,12 +177,12 @@ func TestReturnWithinT(t *testing.T) {
 func TestLateOK(t *testing.T) {
 	t.Parallel()
 	ok := func(count uint32) algo.Event {
-		return algotest.Hear(3, bullyok.OK{Attempt: bullyok.Attempt{Count: count}})
+		return algotest.Hear(3, bully.OK{Attempt: bully.Attempt{Count: count}})
 	}
 	elect := algo.Event{Type: algo.Elect}
-	s := algotest.NewSolo(t, id, 3, 2, 3, 0, tight())
+	s := algotest.NewSolo(t, okID, 3, 2, 3, 0, tight())
 	s.Want(0, elect, "ELECTION>3 leader=0 T=2ms")
-	s.Want(2*ms, algotest.Expire("T"), "-T -T' leader=2 COORDINATOR>1 COORDINATOR>3")
+	s.Want(2*ms, algotest.Expire("T"), "-T' leader=2 COORDINATOR>1 COORDINATOR>3")
 	s.Want(3*ms, ok(1), "")
 	s.Want(4*ms, elect, "ELECTION>3 leader=0 T=2ms")
 	s.Want(4*ms, ok(1), "")
@@ -198,11 +195,11 @@ func TestLateOK(t *testing.T) {
 // TestElection: a process that is asked says OK and holds one election at a time.
 func TestElection(t *testing.T) {
 	t.Parallel()
-	asked := algotest.Hear(1, bullyok.Election{Attempt: bullyok.Attempt{Incarnation: 7, Count: 9}})
-	s := algotest.NewSolo(t, id, 3, 2, 3, 0, tight())
+	asked := algotest.Hear(1, bully.Election{Attempt: bully.Attempt{Incarnation: 7, Count: 9}})
+	s := algotest.NewSolo(t, okID, 3, 2, 3, 0, tight())
 	s.Want(0, asked, "OK>1 ELECTION>3 leader=0 T=2ms")
 	s.Want(ms, asked, "OK>1")
-	s.Want(ms, algotest.Hear(3, bullyok.Coordinator{}), "-T -T' leader=3")
+	s.Want(ms, algotest.Hear(3, bully.Coordinator{}), "-T -T' leader=3")
 	s.Want(ms, asked, "OK>1 ELECTION>3 leader=0 T=2ms")
 }
 
@@ -210,13 +207,13 @@ func TestElection(t *testing.T) {
 // decides; later the lower one is believed.
 func TestCoordinator(t *testing.T) {
 	t.Parallel()
-	from := func(p algo.ID) algo.Event { return algotest.Hear(p, bullyok.Coordinator{}) }
-	s := algotest.NewSolo(t, id, 5, 5, 4, 0, tight())
-	s.Want(0, from(2), "-T -T' leader=5 COORDINATOR>1 COORDINATOR>2 COORDINATOR>3 COORDINATOR>4")
-	s = algotest.NewSolo(t, id, 5, 1, 5, 0, tight())
-	s.Want(0, from(4), "-T -T' leader=4") // nobody of higher number announced itself lately
-	s.Want(9*ms, from(5), "-T -T' leader=5")
-	s.Want(11*ms, from(4), "-T -T' leader=4")
+	from := func(p algo.ID) algo.Event { return algotest.Hear(p, bully.Coordinator{}) }
+	s := algotest.NewSolo(t, okID, 5, 5, 4, 0, tight())
+	s.Want(0, from(2), "-T' leader=5 COORDINATOR>1 COORDINATOR>2 COORDINATOR>3 COORDINATOR>4")
+	s = algotest.NewSolo(t, okID, 5, 1, 5, 0, tight())
+	s.Want(0, from(4), "-T' leader=4") // nobody of higher number announced itself lately
+	s.Want(9*ms, from(5), "-T' leader=5")
+	s.Want(11*ms, from(4), "-T' leader=4")
 	s.Want(11*ms, from(3), "ELECTION>2 ELECTION>3 ELECTION>4 ELECTION>5 leader=0 T=2ms")
 }
 
@@ -224,11 +221,11 @@ func TestCoordinator(t *testing.T) {
 // the higher one does not end the election in which that one will answer.
 func TestRaceWhileElecting(t *testing.T) {
 	t.Parallel()
-	s := algotest.NewSolo(t, id, 3, 1, 3, 0, tight())
-	s.Want(9*ms, algotest.Hear(3, bullyok.Coordinator{}), "-T -T' leader=3")
+	s := algotest.NewSolo(t, okID, 3, 1, 3, 0, tight())
+	s.Want(9*ms, algotest.Hear(3, bully.Coordinator{}), "-T' leader=3")
 	s.Want(10*ms, algo.Event{Type: algo.Elect}, "ELECTION>2 ELECTION>3 leader=0 T=2ms")
-	s.Want(10*ms, algotest.Hear(2, bullyok.Coordinator{}), "")
-	s.Want(11*ms, algotest.Hear(2, bullyok.Coordinator{}), "-T -T' leader=2")
+	s.Want(10*ms, algotest.Hear(2, bully.Coordinator{}), "")
+	s.Want(11*ms, algotest.Hear(2, bully.Coordinator{}), "-T -T' leader=2")
 }
 
 // TestTooShortT: a T below the round trip makes several coordinators.
@@ -240,7 +237,7 @@ func TestTooShortT(t *testing.T) {
 			Nodes: 5, Crashed: []algo.ID{5}, Suspects: []algo.ID{1, 2, 3, 4},
 			Params: map[string]any{"t_ok": 12 * ms / 10, "t_coordinator": 4 * ms},
 		}
-		p := b.Plan(t, id)
+		p := b.Plan(t, okID)
 		p.Seed, p.InModel = seed, false
 		p.Network.Latency = link.Uniform(ms/100, ms)
 		o, err := algotest.Simulate(p)
@@ -265,7 +262,7 @@ func TestTooShortT(t *testing.T) {
 // TestTiming: what the time-outs must keep to.
 func TestTiming(t *testing.T) {
 	t.Parallel()
-	alg, err := algo.Lookup(id)
+	alg, err := algo.Lookup(okID)
 	if err != nil {
 		t.Fatal(err)
 	}
