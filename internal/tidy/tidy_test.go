@@ -84,9 +84,10 @@ var table = []struct {
 	}},
 	{"pkg/cli", []string{"pkg", "internal/files"}},
 	{"plugins/all", []string{"plugins"}},
-	{"plugins/election/ring", []string{"pkg/algo"}},
+	{"plugins/election/timeout", []string{"pkg/algo"}},
+	{"plugins/election/ring", []string{"pkg/algo", "plugins/election/timeout"}},
+	{"plugins/election", []string{"pkg/algo", "plugins/election/ring", "plugins/election/timeout"}},
 	{"plugins/mutex/raynal", []string{"pkg/algo"}},
-	{"plugins/election", []string{"pkg/algo", "plugins/election/ring"}},
 	{"plugins/mutex", []string{"pkg/algo", "plugins/mutex/raynal"}},
 	{"cmd", []string{"pkg", "plugins"}},
 	{"internal/docs", nil}, // its tests link everything
@@ -96,7 +97,7 @@ var table = []struct {
 
 // shared are the folders beside the plugins that hold rules of several of them. They
 // register no algorithm.
-var shared = []string{"plugins/election/ring", "plugins/mutex/raynal"}
+var shared = []string{"plugins/election/ring", "plugins/election/timeout", "plugins/mutex/raynal"}
 
 // strict are the rooms that import the standard library and our own packages
 // as listed, and nothing of anybody else's.

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/plugins/election/timeout"
 )
 
 func init() {
@@ -50,12 +51,10 @@ func init() {
 		Params: []algo.Param{
 			{Name: "t_answer", Type: algo.Duration, Min: time.Duration(0),
 				Doc:     "T, how long to wait for an answer; default 3d + 20 ms, d the largest latency",
-				Default: func(net algo.Network) any { return 3*net.Latency + algo.Slack }},
+				Default: timeout.RoundTrip},
 			{Name: "t_coordinator", Type: algo.Duration, Min: time.Duration(0),
-				Doc: "T', how long to wait for the announcement after an answer; default T + 3d + 20 ms",
-				Default: func(net algo.Network) any {
-					return net.Params.Duration("t_answer") + 3*net.Latency + algo.Slack
-				}},
+				Doc:     "T', how long to wait for the announcement after an answer; default T + 3d + 20 ms",
+				Default: timeout.RoundTripAfter("t_answer")},
 			{Name: "suppress_duplicates", Type: algo.Bool, Default: algo.Const(true),
 				Doc: "a process that is electing does not start again when asked"},
 			{Name: "coordinator_reply", Type: algo.Enum, Choices: []string{"broadcast", "unicast"},
@@ -66,16 +65,7 @@ func init() {
 		},
 		Needs: algo.Needs{
 			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect,
-			Params: func(net algo.Network, p algo.Params) error {
-				answer, coordinator := p.Duration("t_answer"), p.Duration("t_coordinator")
-				switch d := net.Latency; {
-				case answer < 2*d:
-					return fmt.Errorf("t_answer %v is below 2d = %v", answer, 2*d)
-				case coordinator < answer+2*d:
-					return fmt.Errorf("t_coordinator %v is below T + 2d = %v", coordinator, answer+2*d)
-				}
-				return nil
-			},
+			Params: timeout.BothCover("t_answer", "t_coordinator"),
 		},
 		Survives: algo.Faults{Crashes: func(n int, _ algo.Params) int { return n - 1 }, Recovery: true},
 		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Highest: true},

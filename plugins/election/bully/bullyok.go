@@ -12,10 +12,10 @@ package bully
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/plugins/election/timeout"
 )
 
 func init() {
@@ -43,13 +43,11 @@ func init() {
 		Params: []algo.Param{
 			{Name: "t_ok", Type: algo.Duration, Min: time.Duration(0),
 				Doc:     "T, how long to wait for an OK; default 3d + 20 ms, d the largest latency",
-				Default: func(net algo.Network) any { return 3*net.Latency + algo.Slack }},
+				Default: timeout.RoundTrip},
 			{Name: "t_coordinator", Type: algo.Duration, Min: time.Duration(0),
 				Doc: "T', how long to wait for the announcement after an OK; 0: for ever, as in lecture " +
 					"notes; default T + 3d + 20 ms",
-				Default: func(net algo.Network) any {
-					return net.Params.Duration("t_ok") + 3*net.Latency + algo.Slack
-				}},
+				Default: timeout.RoundTripAfter("t_ok")},
 		},
 		Needs: algo.Needs{
 			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect, Params: timingOK,
@@ -74,16 +72,13 @@ func init() {
 
 // timingOK is T >= 2d and T' >= T + 2d.
 func timingOK(net algo.Network, p algo.Params) error {
-	ok, coordinator := p.Duration("t_ok"), p.Duration("t_coordinator")
-	switch d := net.Latency; {
-	case ok < 2*d:
-		return fmt.Errorf("t_ok %v is below 2d = %v", ok, 2*d)
-	case coordinator == 0:
-		return errors.New("t_coordinator 0: waits for ever if all that said OK die")
-	case coordinator < ok+2*d:
-		return fmt.Errorf("t_coordinator %v is below T + 2d = %v", coordinator, ok+2*d)
+	if err := timeout.Covers(net, p, "t_ok"); err != nil {
+		return err
 	}
-	return nil
+	if p.Duration("t_coordinator") == 0 {
+		return errors.New("t_coordinator 0: waits for ever if all that said OK die")
+	}
+	return timeout.CoversAfter(net, p, "t_ok", "t_coordinator")
 }
 
 // NewOK is New for this form.

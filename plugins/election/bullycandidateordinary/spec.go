@@ -2,10 +2,10 @@ package bullycandidateordinary
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/plugins/election/timeout"
 )
 
 func init() {
@@ -31,12 +31,10 @@ func init() {
 		Params: []algo.Param{
 			{Name: "t_answer", Type: algo.Duration, Min: time.Duration(0),
 				Doc:     "T, how long to collect answers; default 3d + 20 ms, d the largest latency",
-				Default: func(net algo.Network) any { return 3*net.Latency + algo.Slack }},
+				Default: timeout.RoundTrip},
 			{Name: "spacing", Type: algo.Duration, Min: time.Duration(0),
-				Doc: "start-up delay for each process of higher ID; default T + 3d + 20 ms",
-				Default: func(net algo.Network) any {
-					return net.Params.Duration("t_answer") + 3*net.Latency + algo.Slack
-				}},
+				Doc:     "start-up delay for each process of higher ID; default T + 3d + 20 ms",
+				Default: timeout.RoundTripAfter("t_answer")},
 			{Name: "delta", Type: algo.Duration, Min: time.Duration(0), PerProcess: true,
 				Default: algo.Const(time.Duration(0)),
 				Doc:     "start-up delay of its own, on top of what spacing makes"},
@@ -51,8 +49,8 @@ func init() {
 		Needs: algo.Needs{
 			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect,
 			Params: func(net algo.Network, p algo.Params) error {
-				if t := p.Duration("t_answer"); t < 2*net.Latency {
-					return fmt.Errorf("t_answer %v is below 2d = %v", t, 2*net.Latency)
+				if err := timeout.Covers(net, p, "t_answer"); err != nil {
+					return err
 				}
 				if candidates(net.Nodes, p) == 0 {
 					return errors.New("candidate 0: nobody may lead")

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/plugins/election/timeout"
 )
 
 func init() {
@@ -43,12 +44,10 @@ func init() {
 		Params: []algo.Param{
 			{Name: "t_answer", Type: algo.Duration, Min: time.Duration(0),
 				Doc:     "T, how long to collect answers; default 3d + 20 ms, d the largest latency",
-				Default: func(net algo.Network) any { return 3*net.Latency + algo.Slack }},
+				Default: timeout.RoundTrip},
 			{Name: "t_elected", Type: algo.Duration, Min: time.Duration(0),
-				Doc: "T\", how long to wait for the announcement after a GRANT; default T + 3d + 20 ms",
-				Default: func(net algo.Network) any {
-					return net.Params.Duration("t_answer") + 3*net.Latency + algo.Slack
-				}},
+				Doc:     "T\", how long to wait for the announcement after a GRANT; default T + 3d + 20 ms",
+				Default: timeout.RoundTripAfter("t_answer")},
 		},
 		Needs: algo.Needs{
 			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect, Params: timing,
@@ -76,12 +75,10 @@ func init() {
 
 // timing: both time-outs cover a round trip.
 func timing(net algo.Network, p algo.Params) error {
-	for _, name := range []string{"t_answer", "t_elected"} {
-		if t := p.Duration(name); t < 2*net.Latency {
-			return fmt.Errorf("%s %v is below 2d = %v", name, t, 2*net.Latency)
-		}
+	if err := timeout.Covers(net, p, "t_answer"); err != nil {
+		return err
 	}
-	return nil
+	return timeout.Covers(net, p, "t_elected")
 }
 
 type node struct {

@@ -1,10 +1,10 @@
 package bullynextinline
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/plugins/election/timeout"
 )
 
 func init() {
@@ -30,17 +30,16 @@ func init() {
 		Params: []algo.Param{
 			{Name: "t_answer", Type: algo.Duration, Min: time.Duration(0),
 				Doc:     "T, how long to wait for an answer; default 3d + 20 ms, d the largest latency",
-				Default: func(net algo.Network) any { return 3*net.Latency + algo.Slack }},
+				Default: timeout.RoundTrip},
 			{Name: "t_elected", Type: algo.Duration, Min: time.Duration(0),
-				Doc: "T\", how long to wait for the announcement after an answer; default T + 3d + 20 ms",
-				Default: func(net algo.Network) any {
-					return net.Params.Duration("t_answer") + 3*net.Latency + algo.Slack
-				}},
+				Doc:     "T\", how long to wait for the announcement after an answer; default T + 3d + 20 ms",
+				Default: timeout.RoundTripAfter("t_answer")},
 			{Name: "list_length", Type: algo.Int, Min: int64(0), Default: algo.Const(int64(2)),
 				Doc: "how many alternatives a leader publishes"},
 		},
 		Needs: algo.Needs{
-			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect, Params: timing,
+			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect,
+			Params: timeout.BothCover("t_answer", "t_elected"), // which a full election takes
 		},
 		Survives: algo.Faults{Crashes: func(n int, _ algo.Params) int { return n - 1 }, Recovery: true},
 		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Highest: true},
@@ -57,16 +56,4 @@ func init() {
 			"where all alternatives are out of reach the winner of a full election. A heal " +
 			"alone does not end it.",
 	}, New)
-}
-
-// timing is T >= 2d and T" >= T + 2d, which a full election takes.
-func timing(net algo.Network, p algo.Params) error {
-	answer, elected := p.Duration("t_answer"), p.Duration("t_elected")
-	switch d := net.Latency; {
-	case answer < 2*d:
-		return fmt.Errorf("t_answer %v is below 2d = %v", answer, 2*d)
-	case elected < answer+2*d:
-		return fmt.Errorf("t_elected %v is below T + 2d = %v", elected, answer+2*d)
-	}
-	return nil
 }

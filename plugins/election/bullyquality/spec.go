@@ -1,10 +1,10 @@
 package bullyquality
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/plugins/election/timeout"
 )
 
 func init() {
@@ -28,12 +28,10 @@ func init() {
 		Params: []algo.Param{
 			{Name: "t_answer", Type: algo.Duration, Min: time.Duration(0),
 				Doc:     "T, how long to wait for an answer; default 3d + 20 ms, d the largest latency",
-				Default: func(net algo.Network) any { return 3*net.Latency + algo.Slack }},
+				Default: timeout.RoundTrip},
 			{Name: "t_coordinator", Type: algo.Duration, Min: time.Duration(0),
-				Doc: "T', how long to wait for the announcement after an answer; default T + 3d + 20 ms",
-				Default: func(net algo.Network) any {
-					return net.Params.Duration("t_answer") + 3*net.Latency + algo.Slack
-				}},
+				Doc:     "T', how long to wait for the announcement after an answer; default T + 3d + 20 ms",
+				Default: timeout.RoundTripAfter("t_answer")},
 			{Name: "score", Type: algo.Int, Default: algo.Const(int64(0)), PerProcess: true,
 				Doc: "quality at the start: uptime, load and the like; the higher the better"},
 			{Name: "bucket", Type: algo.Int, Min: int64(1), Default: algo.Const(int64(1)),
@@ -45,7 +43,8 @@ func init() {
 				Doc:     "whom an election asks; higher: those that the table of scores ranks higher"},
 		},
 		Needs: algo.Needs{
-			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect, Params: timing,
+			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect,
+			Params: timeout.BothCover("t_answer", "t_coordinator"),
 		},
 		Survives: algo.Faults{Crashes: func(n int, _ algo.Params) int { return n - 1 }, Recovery: true},
 		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual},
@@ -60,16 +59,4 @@ func init() {
 			"does not end it. With hysteresis 0 a coordinator is not defended, and any change " +
 			"of the scores may replace it at the next election.",
 	}, New)
-}
-
-// timing is T >= 2d and T' >= T + 2d.
-func timing(net algo.Network, p algo.Params) error {
-	answer, coordinator := p.Duration("t_answer"), p.Duration("t_coordinator")
-	switch d := net.Latency; {
-	case answer < 2*d:
-		return fmt.Errorf("t_answer %v is below 2d = %v", answer, 2*d)
-	case coordinator < answer+2*d:
-		return fmt.Errorf("t_coordinator %v is below T + 2d = %v", coordinator, answer+2*d)
-	}
-	return nil
 }

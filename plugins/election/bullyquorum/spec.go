@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/plugins/election/timeout"
 )
 
 func init() {
@@ -47,13 +48,11 @@ func init() {
 			{Name: "t_answer", Type: algo.Duration, Min: time.Duration(0),
 				Doc: "T, how long to wait for answers to a PROBE; " +
 					"default 3d + 20 ms, d the largest latency",
-				Default: func(net algo.Network) any { return 3*net.Latency + algo.Slack }},
+				Default: timeout.RoundTrip},
 			{Name: "backoff", Type: algo.Duration, Min: time.Microsecond,
 				Doc: "a process without a leader probes again after a random time " +
 					"of once to twice this; default T + 3d + 20 ms",
-				Default: func(net algo.Network) any {
-					return net.Params.Duration("t_answer") + 3*net.Latency + algo.Slack
-				}},
+				Default: timeout.RoundTripAfter("t_answer")},
 			{Name: "version", Type: algo.Int, Default: algo.Const(int64(0)), PerProcess: true,
 				Doc: "of the state that the process holds: the newest is the best, then the least ID"},
 		},

@@ -1,10 +1,10 @@
 package invitation
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/plugins/election/timeout"
 )
 
 func init() {
@@ -35,7 +35,7 @@ func init() {
 			{Name: "t_answer", Type: algo.Duration, Min: time.Duration(0),
 				Doc: "T, how long to wait for the answer to an INVITE; " +
 					"default 3d + 20 ms, d the largest latency",
-				Default: func(net algo.Network) any { return 3*net.Latency + algo.Slack }},
+				Default: timeout.RoundTrip},
 			{Name: "pause", Type: algo.Duration, Min: time.Microsecond,
 				Doc:     "between two invitations of a leader: a random time below this; default T",
 				Default: func(net algo.Network) any { return net.Params.Duration("t_answer") }},
@@ -46,10 +46,7 @@ func init() {
 		Needs: algo.Needs{
 			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect,
 			Params: func(net algo.Network, p algo.Params) error {
-				if t := p.Duration("t_answer"); t < 2*net.Latency {
-					return fmt.Errorf("t_answer %v is below 2d = %v", t, 2*net.Latency)
-				}
-				return nil
+				return timeout.Covers(net, p, "t_answer")
 			},
 		},
 		Survives: algo.Faults{

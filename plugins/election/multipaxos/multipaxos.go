@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/plugins/election/timeout"
 )
 
 func init() {
@@ -42,7 +43,7 @@ func init() {
 		Params: []algo.Param{
 			{Name: "t_prepare", Type: algo.Duration, Min: time.Microsecond,
 				Doc:     "T, how long to wait for a majority; 3d + 20 ms by default",
-				Default: func(net algo.Network) any { return 3*net.Latency + algo.Slack }},
+				Default: timeout.RoundTrip},
 			{Name: "backoff", Type: algo.Duration, Min: time.Duration(0),
 				Doc: "a duel's loser waits for T and up to this, at random; default 2T",
 				Default: func(net algo.Network) any {
@@ -52,10 +53,7 @@ func init() {
 		Needs: algo.Needs{
 			Synchrony: algo.PartiallySynchronous, Detector: algo.EventuallyPerfect,
 			Params: func(net algo.Network, p algo.Params) error {
-				if t := p.Duration("t_prepare"); t < 2*net.Latency {
-					return fmt.Errorf("t_prepare %v is below 2d = %v", t, 2*net.Latency)
-				}
-				return nil
+				return timeout.Covers(net, p, "t_prepare")
 			},
 		},
 		Survives: algo.Faults{

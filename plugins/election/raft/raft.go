@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/plugins/election/timeout"
 )
 
 func init() {
@@ -48,9 +49,7 @@ func init() {
 			{Name: "heartbeat", Type: algo.Duration, Min: time.Microsecond,
 				Doc: "between two heartbeats of a leader; default 3d + 20 ms, d the largest " +
 					"latency",
-				Default: func(net algo.Network) any {
-					return 3*net.Latency + algo.Slack
-				}},
+				Default: timeout.RoundTrip},
 			{Name: "t_election", Type: algo.Duration, Min: time.Microsecond,
 				Doc: "τ: the least that the election timer is set to; default five heartbeats",
 				Default: func(net algo.Network) any {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/plugins/election/timeout"
 )
 
 // Hops are the messages of one process to its successors. Embed it.
@@ -122,7 +123,7 @@ func timer(place int) algo.Timer { return algo.Timer("skip " + strconv.Itoa(plac
 func SkipTimeout() algo.Param {
 	return algo.Param{Name: "skip_timeout", Type: algo.Duration, Min: time.Duration(0),
 		Doc:     "T, how long to wait for an acknowledgement; default 3d + 20 ms, d the largest latency",
-		Default: func(net algo.Network) any { return 3*net.Latency + algo.Slack }}
+		Default: timeout.RoundTrip}
 }
 
 // RememberDead is the parameter that saves a T for each dead process in each lap.
@@ -139,9 +140,9 @@ func TwoLaps(net algo.Network, skip time.Duration) time.Duration {
 // Timing says whether skip_timeout covers a round trip, and lap_timeout two laps.
 func Timing(net algo.Network, p algo.Params) error {
 	skip, lap := p.Duration("skip_timeout"), p.Duration("lap_timeout")
-	switch most := TwoLaps(net, skip); {
-	case skip < 2*net.Latency:
-		return fmt.Errorf("skip_timeout %v is below 2d = %v", skip, 2*net.Latency)
+	switch err, most := timeout.Covers(net, p, "skip_timeout"), TwoLaps(net, skip); {
+	case err != nil:
+		return err
 	case lap == 0:
 		return fmt.Errorf("lap_timeout 0: a message that dies with its holder is never replaced")
 	case lap < most:

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/plugins/election/timeout"
 )
 
 func init() {
@@ -69,13 +70,11 @@ func init() {
 			{Name: "finalize_wait", Type: algo.Duration, Min: time.Duration(0),
 				Doc: "how long a majority waits for a larger vote, from the last notification on; " +
 					"default 3d + 20 ms",
-				Default: func(net algo.Network) any { return 3*net.Latency + algo.Slack }},
+				Default: timeout.RoundTrip},
 			{Name: "t_resend", Type: algo.Duration, Min: time.Microsecond,
 				Doc: "without a notification, after which votes are told again, doubled each time; " +
 					"default finalize_wait + 3d + 20 ms",
-				Default: func(net algo.Network) any {
-					return net.Params.Duration("finalize_wait") + 3*net.Latency + algo.Slack
-				}},
+				Default: timeout.RoundTripAfter("finalize_wait")},
 			{Name: "discovery", Type: algo.Bool, Default: algo.Const(false),
 				Doc: "who is elected leads when a majority has acknowledged a new epoch"},
 			{Name: "t_discovery", Type: algo.Duration, Min: time.Microsecond,
