@@ -82,10 +82,7 @@ func TestTwoLeadersInATerm(t *testing.T) {
 // led counts the terms that somebody led in a trial. None may have two leaders.
 func led(t *testing.T, p harness.Plan) (terms int, err error) {
 	t.Helper()
-	o, err := algotest.Simulate(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := algotest.MustSimulate(t, p)
 	if p.InModel && (o.Status == check.Violation || o.Status == check.Error) {
 		return 0, fmt.Errorf("%s: %s", o.Status, o.Reason)
 	}
@@ -114,10 +111,7 @@ func partitioned(t *testing.T, id string, seed uint64, params map[string]any) ha
 			At: time.Duration(rng.IntN(50)) * time.Millisecond, Do: harness.DoElect, Node: algo.ID(i + 1),
 		})
 	}
-	p, err := algotest.Plan(id, n, s, params)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := algotest.MustPlan(t, id, n, s, params)
 	p.Seed = seed
 	p.Network.Latency = link.Uniform(0, 10*time.Millisecond)
 	if a, _ := algo.Lookup(id); a.Spec.Needs.Detector == algo.NoDetector {

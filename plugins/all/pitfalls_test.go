@@ -49,10 +49,7 @@ func agree(t *testing.T, a *algo.Algorithm, n int, events []harness.Event) {
 	if a.Spec.Perpetual {
 		s.Until = 2 * time.Second
 	}
-	p, err := algotest.Plan(a.ID, n, s, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := algotest.MustPlan(t, a.ID, n, s, nil)
 	if o, err := algotest.Simulate(p); err != nil || o.Status != check.OK || o.Completed == 0 {
 		t.Errorf("%s: %s, %v: %v", o.Status, o.Reason, err, fmt.Sprint(events))
 	}

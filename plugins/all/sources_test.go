@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 )
 
 // TestSources: whose the claims are that are not derived. A claim of another's is
@@ -37,10 +38,7 @@ func TestSources(t *testing.T) {
 func TestTextbookForms(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"election/bully", "election/bully-ok"} {
-		a, err := algo.Lookup(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := algotest.Lookup(t, id)
 		missing := []string{"textbook form", "messages are counted by it", "in turn", "HALT", "READY", "Reorganization"}
 		missing = slices.DeleteFunc(missing, func(word string) bool {
 			return strings.Contains(a.Spec.Paper.Deviations, word)

@@ -40,20 +40,13 @@ func (e election) run(t *testing.T) algotest.Outcome {
 	for name, v := range e.params {
 		params[name] = v
 	}
-	p, err := algotest.Plan(id, e.nodes, harness.Scenario{Kind: harness.Script, Events: e.events},
+	p := algotest.MustPlan(t, id, e.nodes, harness.Scenario{Kind: harness.Script, Events: e.events},
 		params)
-	if err != nil {
-		t.Fatal(err)
-	}
 	p.Leader, p.Crashed = e.leader, e.crashed
 	if e.change != nil {
 		e.change(&p)
 	}
-	o, err := algotest.Simulate(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
+	return algotest.MustSimulate(t, p)
 }
 
 // A tally is what an election comes to.
@@ -323,10 +316,7 @@ func TestTimeoutTooShort(t *testing.T) {
 // solo is process self of n, driven by hand: what it asks for, in words.
 func solo(t *testing.T, self algo.ID, n int, incarnation uint32) func(algo.Event) string {
 	t.Helper()
-	alg, err := algo.Lookup(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alg := algotest.Lookup(t, id)
 	params, errs := alg.Spec.Resolve(map[string]any{"t_answer": 2 * ms, "t_coordinator": 4 * ms},
 		algo.Network{Nodes: n, Latency: ms, Bounded: true})
 	if errs != nil {

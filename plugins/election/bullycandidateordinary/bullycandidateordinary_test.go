@@ -347,34 +347,13 @@ func TestDoubt(t *testing.T) {
 // in the order of delays goes on.
 func TestDiesAnnouncing(t *testing.T) {
 	t.Parallel()
-	for told := range 4 {
-		miss := make([]uint32, 0, 3)
-		for p := told + 1; p <= 3; p++ {
-			miss = append(miss, uint32(p))
-		}
-		b := algotest.Ballot{ // all suspect 5 at 10 ms, 4 announces itself at 12 ms
-			Nodes: 5, Crashed: []algo.ID{5}, Detector: 10 * ms, Params: params(3*ms, 3),
-			Events: []harness.Event{{At: 12*ms + ms/2, Do: harness.DoCrash, Node: 4}},
-		}
-		if len(miss) > 0 {
-			b.Events = append(b.Events,
-				harness.Event{At: 12*ms + ms/2, Do: harness.DoCut, Groups: [][]uint32{miss, {4}}},
-				harness.Event{At: 14 * ms, Do: harness.DoHeal})
-		}
-		o, err := algotest.Simulate(b.Plan(t, id))
-		if n := len(o.Operations); err != nil || o.Status != check.OK || o.Operations[n-1].Process != 3 {
-			t.Errorf("%d told: %s: %s: %v, %v", told, o.Status, o.Reason, o.Operations, err)
-		}
-	}
+	algotest.RunDyingWinners(t, id, 12*ms, params(3*ms, 3))
 }
 
 // TestDefaults: of n processes n/2 + 1 are candidates, and T covers a round trip.
 func TestDefaults(t *testing.T) {
 	t.Parallel()
-	alg, err := algo.Lookup(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alg := algotest.Lookup(t, id)
 	net := algo.Network{Nodes: 7, Latency: ms}
 	p, _ := alg.Spec.Resolve(nil, net)
 	got := fmt.Sprint(p["t_answer"], p["spacing"], p["candidates"], alg.Spec.Survives.CrashesOf(7, p))
@@ -392,10 +371,7 @@ func TestDefaults(t *testing.T) {
 // TestSurvives: as many crashes as leave a candidate, whoever they are.
 func TestSurvives(t *testing.T) {
 	t.Parallel()
-	alg, err := algo.Lookup(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alg := algotest.Lookup(t, id)
 	one, none := int64(1), int64(0)
 	for name, test := range map[string]struct {
 		given map[string]any

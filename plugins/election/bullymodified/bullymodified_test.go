@@ -8,10 +8,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
-	"github.com/conclave-bench/conclave/pkg/link"
-	"github.com/conclave-bench/conclave/pkg/trace"
 	"github.com/conclave-bench/conclave/plugins/election/bullymodified"
 )
 
@@ -112,25 +109,7 @@ func TestGrantedDies(t *testing.T) {
 // TestDiesAnnouncing: the winner dies when only some have been told.
 func TestDiesAnnouncing(t *testing.T) {
 	t.Parallel()
-	for told := range 4 {
-		miss := make([]uint32, 0, 3)
-		for p := told + 1; p <= 3; p++ {
-			miss = append(miss, uint32(p))
-		}
-		b := algotest.Ballot{ // all suspect 5 at 10 ms, 4 announces itself at 12 ms
-			Nodes: 5, Crashed: []algo.ID{5}, Detector: 10 * ms, Params: tight(),
-			Events: []harness.Event{{At: 12*ms + ms/2, Do: harness.DoCrash, Node: 4}},
-		}
-		if len(miss) > 0 {
-			b.Events = append(b.Events,
-				harness.Event{At: 12*ms + ms/2, Do: harness.DoCut, Groups: [][]uint32{miss, {4}}},
-				harness.Event{At: 14 * ms, Do: harness.DoHeal})
-		}
-		o, err := algotest.Simulate(b.Plan(t, id))
-		if n := len(o.Operations); err != nil || o.Status != check.OK || o.Operations[n-1].Process != 3 {
-			t.Errorf("%d told: %s: %s: %v, %v", told, o.Status, o.Reason, o.Operations, err)
-		}
-	}
+	algotest.RunDyingWinners(t, id, 12*ms, tight())
 }
 
 // TestReturns: the top announces itself at once to all of lower ID. The lowest that
@@ -286,52 +265,11 @@ func TestRace_Several(t *testing.T) {
 // TestTooShortT: a T below the round trip makes several leaders.
 func TestTooShortT(t *testing.T) {
 	t.Parallel()
-	several := 0
-	for seed := range uint64(300) {
-		p := algotest.Ballot{
-			Nodes: 5, Crashed: []algo.ID{5}, Suspects: []algo.ID{1, 2, 3, 4},
-			Params: map[string]any{"t_answer": 12 * ms / 10, "t_elected": 4 * ms},
-		}.Plan(t, id)
-		p.Seed, p.InModel = seed, false
-		p.Network.Latency = link.Uniform(ms/100, ms)
-		o, err := algotest.Simulate(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		declared := map[uint32]bool{}
-		for _, r := range o.Trace {
-			if r.Type == trace.Elected && r.Process == r.Peer {
-				declared[r.Process] = true
-			}
-		}
-		if len(declared) > 1 {
-			several++
-		}
-	}
-	if several == 0 {
-		t.Error("300 runs with T = 1.2d, and never two leaders")
-	}
+	algotest.RunHasty(t, id, map[string]any{"t_answer": 12 * ms / 10, "t_elected": 4 * ms})
 }
 
 // TestTiming: what the time-outs must keep to.
 func TestTiming(t *testing.T) {
 	t.Parallel()
-	alg, err := algo.Lookup(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	net := algo.Network{Nodes: 5, Latency: ms}
-	for _, c := range []struct {
-		answer, elected time.Duration
-		good            bool
-	}{{2 * ms, 2 * ms, true}, {2*ms - 1, 2 * ms, false}, {2 * ms, 2*ms - 1, false}} {
-		err := alg.Spec.Needs.Params(net, algo.Params{"t_answer": c.answer, "t_elected": c.elected})
-		if (err == nil) != c.good {
-			t.Errorf("T = %v, T\" = %v: %v", c.answer, c.elected, err)
-		}
-	}
-	params, _ := alg.Spec.Resolve(nil, net)
-	if got := fmt.Sprint(params["t_answer"], params["t_elected"]); got != "23ms 46ms" {
-		t.Errorf("defaults %s", got)
-	}
+	algotest.RunTimeOuts(t, id, "t_answer", "t_elected", false)
 }

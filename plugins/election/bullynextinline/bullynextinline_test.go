@@ -1,7 +1,6 @@
 package bullynextinline_test
 
 import (
-	"fmt"
 	"maps"
 	"testing"
 	"time"
@@ -378,46 +377,11 @@ func TestReturnWithinT(t *testing.T) {
 // TestDiesAnnouncing: the successor dies when only some have been told.
 func TestDiesAnnouncing(t *testing.T) {
 	t.Parallel()
-	for told := range 4 {
-		miss := make([]uint32, 0, 3)
-		for p := told + 1; p <= 3; p++ {
-			miss = append(miss, uint32(p))
-		}
-		b := algotest.Ballot{ // all suspect 5 at 10 ms, and 4 announces itself at once
-			Nodes: 5, Crashed: []algo.ID{5}, Detector: 10 * ms, Params: list(2),
-			Events: []harness.Event{{At: 10*ms + ms/2, Do: harness.DoCrash, Node: 4}},
-		}
-		if len(miss) > 0 {
-			b.Events = append(b.Events,
-				harness.Event{At: 10*ms + ms/2, Do: harness.DoCut, Groups: [][]uint32{miss, {4}}},
-				harness.Event{At: 12 * ms, Do: harness.DoHeal})
-		}
-		o, err := algotest.Simulate(b.Plan(t, id))
-		if n := len(o.Operations); err != nil || o.Status != check.OK || o.Operations[n-1].Process != 3 {
-			t.Errorf("%d told: %s: %s: %v, %v", told, o.Status, o.Reason, o.Operations, err)
-		}
-	}
+	algotest.RunDyingWinners(t, id, 10*ms, list(2)) // 4 does so at once
 }
 
 // TestTiming: what the time-outs must keep to.
 func TestTiming(t *testing.T) {
 	t.Parallel()
-	alg, err := algo.Lookup(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	net := algo.Network{Nodes: 5, Latency: ms}
-	for _, c := range []struct {
-		answer, elected time.Duration
-		good            bool
-	}{{2 * ms, 4 * ms, true}, {2*ms - 1, 4 * ms, false}, {2 * ms, 4*ms - 1, false}} {
-		err := alg.Spec.Needs.Params(net, algo.Params{"t_answer": c.answer, "t_elected": c.elected})
-		if (err == nil) != c.good {
-			t.Errorf("T = %v, T\" = %v: %v", c.answer, c.elected, err)
-		}
-	}
-	params, _ := alg.Spec.Resolve(nil, net)
-	if got := fmt.Sprint(params["t_answer"], params["t_elected"]); got != "23ms 46ms" {
-		t.Errorf("defaults %s", got)
-	}
+	algotest.RunTimeOuts(t, id, "t_answer", "t_elected", true)
 }

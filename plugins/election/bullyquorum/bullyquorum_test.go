@@ -54,19 +54,12 @@ func run(t *testing.T, n int, change func(*harness.Plan), given map[string]any,
 	for k, v := range given {
 		params[k] = v
 	}
-	p, err := algotest.Plan(id, n, harness.Scenario{Kind: harness.Script, Events: events}, params)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := algotest.MustPlan(t, id, n, harness.Scenario{Kind: harness.Script, Events: events}, params)
 	p.Leader, p.TimeLimit = 1, time.Minute
 	if change != nil {
 		change(&p)
 	}
-	o, err := algotest.Simulate(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
+	return algotest.MustSimulate(t, p)
 }
 
 func kinds(o algotest.Outcome) map[string]int64 {
@@ -305,20 +298,13 @@ func weather(t *testing.T, seed uint64, calm time.Duration) algotest.Outcome {
 	for q := 1; p.Leader == algo.None && q <= n; q++ { // everybody knows that nobody leads
 		p.Scenario.Events = append(p.Scenario.Events, event(0, harness.DoElect, algo.ID(q)))
 	}
-	o, err := algotest.Simulate(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
+	return algotest.MustSimulate(t, p)
 }
 
 // TestSurvives: as many crashes as leave a quorum.
 func TestSurvives(t *testing.T) {
 	t.Parallel()
-	alg, err := algo.Lookup(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alg := algotest.Lookup(t, id)
 	for quorum, want := range map[int64]int{0: 2, 3: 2, 4: 1, 5: 0, 6: 0} { // 0: the default
 		given := map[string]any{"quorum": quorum}
 		if quorum == 0 {

@@ -24,10 +24,7 @@ type (
 // last event makes it do.
 func TestRules(t *testing.T) {
 	t.Parallel()
-	alg, err := algo.Lookup(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alg := algotest.Lookup(t, id)
 	params, _ := alg.Spec.Resolve(nil, algo.Network{Nodes: 5, Latency: ms, Bounded: true})
 	round := func(k uint32) bullyquorum.Round { return bullyquorum.Round{Count: k} }
 	reply := func(from algo.ID, k uint32, promised uint64, leader algo.ID) receive {
@@ -211,10 +208,7 @@ func TestFirstLeader(t *testing.T) {
 // not to one that comes back to it.
 func TestFormerLife(t *testing.T) {
 	t.Parallel()
-	alg, err := algo.Lookup(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alg := algotest.Lookup(t, id)
 	params, _ := alg.Spec.Resolve(nil, algo.Network{Nodes: 5, Latency: ms, Bounded: true})
 	s := algo.NewStepper(alg, algo.Config{
 		ID: 2, Peers: []algo.ID{1, 2, 3, 4, 5}, Neighbors: []algo.ID{1, 2, 3, 4, 5}, Params: params,

@@ -40,19 +40,12 @@ func run(t *testing.T, n int, change func(*harness.Plan), given map[string]any,
 	for k, v := range given {
 		params[k] = v
 	}
-	p, err := algotest.Plan(id, n, harness.Scenario{Kind: harness.Script, Events: events}, params)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := algotest.MustPlan(t, id, n, harness.Scenario{Kind: harness.Script, Events: events}, params)
 	p.TimeLimit = time.Minute
 	if change != nil {
 		change(&p)
 	}
-	o, err := algotest.Simulate(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
+	return algotest.MustSimulate(t, p)
 }
 
 func detect(p *harness.Plan) { p.Detector = harness.Detector{Kind: "perfect", Delay: 5 * ms} }
@@ -124,10 +117,7 @@ func TestMerges(t *testing.T) {
 func TestCounts(t *testing.T) {
 	t.Parallel()
 	for n := 2; n <= 16; n++ {
-		p, err := algotest.Plan(id, n, harness.Scenario{Kind: harness.ColdStart, Initiators: 1}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := algotest.MustPlan(t, id, n, harness.Scenario{Kind: harness.ColdStart, Initiators: 1}, nil)
 		o, err := algotest.Simulate(p)
 		if err != nil || o.Status != check.OK || o.Totals.Sent != int64(2*(n-1)) {
 			t.Errorf("n = %d: %s %s, %d sent, want 2(N-1): %v", n, o.Status, o.Reason, o.Totals.Sent, err)

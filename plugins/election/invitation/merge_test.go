@@ -6,16 +6,14 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 	"github.com/conclave-bench/conclave/plugins/election/invitation"
 )
 
 // TestRules feeds process 2 of five and looks at what the last event makes it do.
 func TestRules(t *testing.T) {
 	t.Parallel()
-	alg, err := algo.Lookup(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alg := algotest.Lookup(t, id)
 	params, _ := alg.Spec.Resolve(nil, algo.Network{Nodes: 5, Latency: ms, Bounded: true})
 	receive := func(from algo.ID, m algo.Message) algo.Event {
 		return algo.Event{Type: algo.Receive, Peer: from, Msg: m}

@@ -20,20 +20,14 @@ const ms = time.Millisecond
 
 func plan(t *testing.T, n int, s harness.Scenario) harness.Plan {
 	t.Helper()
-	p, err := algotest.Plan(id, n, s, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := algotest.MustPlan(t, id, n, s, nil)
 	return p
 }
 
 func run(t *testing.T, p harness.Plan) algotest.Outcome {
 	t.Helper()
 	p.TimeLimit = time.Minute
-	o, err := algotest.Simulate(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := algotest.MustSimulate(t, p)
 	if o.Status != check.OK {
 		t.Errorf("n = %d: %s: %s", p.Nodes, o.Status, o.Violations)
 	}
@@ -120,11 +114,8 @@ func TestMinority(t *testing.T) {
 // other for ever, unless each waits a random time.
 func TestPatience(t *testing.T) {
 	for backoff, want := range map[time.Duration]check.Status{0: check.Timeout, 50 * ms: check.OK} {
-		p, err := algotest.Plan(id, 5, harness.Scenario{Kind: harness.ColdStart, Initiators: 2},
+		p := algotest.MustPlan(t, id, 5, harness.Scenario{Kind: harness.ColdStart, Initiators: 2},
 			params{"t_prepare": ms * 3 / 2, "backoff": backoff})
-		if err != nil {
-			t.Fatal(err)
-		}
 		p.TimeLimit = time.Second
 		if o, err := algotest.Simulate(p); err != nil || o.Status != want {
 			t.Errorf("backoff %v: %s %s %v, want %s", backoff, o.Status, o.Reason, err, want)

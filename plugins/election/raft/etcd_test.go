@@ -51,10 +51,7 @@ type flight struct {
 // newNetwork makes n processes with what they saved, by ID - 1.
 func newNetwork(t *testing.T, n int, given params, saved []raft.Stable) *network {
 	t.Helper()
-	alg, err := algo.Lookup(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alg := algotest.Lookup(t, id)
 	resolved, errs := alg.Spec.Resolve(given, algo.Network{Nodes: n, Latency: ms, Bounded: true})
 	if len(errs) > 0 {
 		t.Fatal(errs)

@@ -6,15 +6,13 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 )
 
 // TestSpread: the timer is drawn from τ to 2τ, and from more if that is needed.
 func TestSpread(t *testing.T) {
 	t.Parallel()
-	alg, err := algo.Lookup(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alg := algotest.Lookup(t, id)
 	for n, want := range map[int]time.Duration{5: 130 * ms, 65: 130 * ms, 66: 132 * ms, 1000: 2 * time.Second} {
 		p := alg.Spec.Defaults(algo.Network{Nodes: n, Latency: 2 * ms, Bounded: true})
 		if tau, spread := p.Duration("t_election"), p.Duration("t_election_spread"); tau != 130*ms || spread != want {
@@ -27,10 +25,7 @@ func TestSpread(t *testing.T) {
 // what the least spread is for.
 func TestParams(t *testing.T) {
 	t.Parallel()
-	alg, err := algo.Lookup(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alg := algotest.Lookup(t, id)
 	for name, test := range map[string]struct {
 		nodes int
 		given map[string]any

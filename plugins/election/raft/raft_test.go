@@ -26,22 +26,15 @@ const ms = time.Millisecond
 func script(t *testing.T, n int, given params, until time.Duration,
 	events ...harness.Event) harness.Plan {
 	t.Helper()
-	p, err := algotest.Plan(id, n, harness.Scenario{
+	p := algotest.MustPlan(t, id, n, harness.Scenario{
 		Kind: harness.Script, Until: until, Events: events,
 	}, given)
-	if err != nil {
-		t.Fatal(err)
-	}
 	return p
 }
 
 func run(t *testing.T, p harness.Plan) algotest.Outcome {
 	t.Helper()
-	o, err := algotest.Simulate(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
+	return algotest.MustSimulate(t, p)
 }
 
 // TestConformance is the kit with fewer schedules: TestSchedules has a thousand of
@@ -133,11 +126,8 @@ func TestScenarios(t *testing.T) {
 				continue // no majority is left
 			}
 			for _, preVote := range []bool{false, true} {
-				p, err := algotest.Plan(id, n, harness.Scenario{Kind: kind, Settle: 50 * ms},
+				p := algotest.MustPlan(t, id, n, harness.Scenario{Kind: kind, Settle: 50 * ms},
 					params{"pre_vote": preVote})
-				if err != nil {
-					t.Fatal(err)
-				}
 				p.TimeLimit = 10 * time.Second
 				if o := run(t, p); o.Status != check.OK || o.Completed != 1 {
 					t.Errorf("%s, n = %d, pre-vote %t: %s %s", kind, n, preVote, o.Status, o.Reason)

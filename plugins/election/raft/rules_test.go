@@ -143,10 +143,7 @@ func TestElectionTimer(t *testing.T) {
 // newStepper is process 1 of three.
 func newStepper(t *testing.T, given params) *algo.Stepper {
 	t.Helper()
-	alg, err := algo.Lookup(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alg := algotest.Lookup(t, id)
 	c := algo.Config{ID: 1, Peers: algotest.Everybody(3), Neighbors: algotest.Everybody(3)}
 	c.Params, _ = alg.Spec.Resolve(given, algo.Network{Nodes: 3, Latency: ms, Bounded: true})
 	return algo.NewStepper(alg, c, 1, &algo.Buffer{})

@@ -29,16 +29,10 @@ func TestCases(t *testing.T) { algotest.Cases(t, id) }
 func simulate(t *testing.T, n int, change func(*harness.Plan),
 	events ...harness.Event) algotest.Outcome {
 	t.Helper()
-	p, err := algotest.Plan(id, n, harness.Scenario{Kind: harness.Script, Events: events},
+	p := algotest.MustPlan(t, id, n, harness.Scenario{Kind: harness.Script, Events: events},
 		map[string]any{"skip_timeout": 2 * ms})
-	if err != nil {
-		t.Fatal(err)
-	}
 	change(&p)
-	o, err := algotest.Simulate(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := algotest.MustSimulate(t, p)
 	if o.End.Err != nil {
 		t.Error(o.End.Err)
 	}
@@ -307,43 +301,18 @@ func TestTooShort(t *testing.T) {
 // TestTiming: what the time-outs must keep to.
 func TestTiming(t *testing.T) {
 	t.Parallel()
-	alg, err := algo.Lookup(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	net := algo.Network{Nodes: 5, Latency: ms, Bounded: true}
-	for name, test := range map[string]struct {
-		given map[string]any
-		good  bool
-	}{
-		"defaults":      {nil, true},
-		"skip below 2d": {map[string]any{"skip_timeout": 2*ms - 1}, false},
-		"skip of 2d":    {map[string]any{"skip_timeout": 2 * ms}, true},
-		"lap below":     {map[string]any{"skip_timeout": 2 * ms, "lap_timeout": 30*ms - 1}, false},
-		"lap":           {map[string]any{"skip_timeout": 2 * ms, "lap_timeout": 30 * ms}, true},
-	} {
-		p, errs := alg.Spec.Resolve(test.given, net)
-		if len(errs) > 0 {
-			t.Fatal(errs)
-		}
-		if err := alg.Spec.Needs.Params(net, p); (err == nil) != test.good {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
+	algotest.RunFits(t, id, map[string]map[string]any{
+		"defaults":   nil,
+		"skip of 2d": {"skip_timeout": 2 * ms},
+		"lap":        {"skip_timeout": 2 * ms, "lap_timeout": 30 * ms},
+	}, map[string]map[string]any{
+		"skip below 2d": {"skip_timeout": 2*ms - 1},
+		"lap below":     {"skip_timeout": 2 * ms, "lap_timeout": 30*ms - 1},
+	})
 }
 
 // TestSchedules: the kit's schedules, with the dead remembered.
 func TestSchedules(t *testing.T) {
 	t.Parallel()
-	for seed := range algotest.Schedules() {
-		p, err := algotest.Schedule(id, seed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.Params["remember_dead"] = true
-		o, err := algotest.Simulate(p)
-		if err != nil || o.Status != check.OK && o.Status != check.Unknown {
-			t.Fatalf("schedule %d: %s: %s, %v", seed, o.Status, o.Reason, err)
-		}
-	}
+	algotest.RunSchedules(t, id, func(p *harness.Plan) { p.Params["remember_dead"] = true })
 }

@@ -19,10 +19,7 @@ type rule struct {
 // rules feeds the events of each rule to a process of its own.
 func rules(t *testing.T, incarnation uint32, remember bool, table map[string]rule) {
 	t.Helper()
-	alg, err := algo.Lookup(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alg := algotest.Lookup(t, id)
 	params, _ := alg.Spec.Resolve(map[string]any{"remember_dead": remember},
 		algo.Network{Nodes: 4, Latency: ms, Bounded: true})
 	for name, test := range table {

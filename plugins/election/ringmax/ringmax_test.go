@@ -40,19 +40,12 @@ func run(t *testing.T, n int, change func(*harness.Plan), given map[string]any,
 	for k, v := range given {
 		params[k] = v
 	}
-	p, err := algotest.Plan(id, n, harness.Scenario{Kind: harness.Script, Events: events}, params)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := algotest.MustPlan(t, id, n, harness.Scenario{Kind: harness.Script, Events: events}, params)
 	p.Leader = algo.ID(n)
 	if change != nil {
 		change(&p)
 	}
-	o, err := algotest.Simulate(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
+	return algotest.MustSimulate(t, p)
 }
 
 // down has the processes crashed from the start.
@@ -290,50 +283,23 @@ func TestTooShort(t *testing.T) {
 
 func TestTiming(t *testing.T) {
 	t.Parallel()
-	alg, err := algo.Lookup(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	net := algo.Network{Nodes: 5, Latency: ms, Bounded: true}
-	for name, test := range map[string]struct {
-		given map[string]any
-		good  bool
-	}{
-		"defaults":          {nil, true},
-		"skip below 2d":     {map[string]any{"skip_timeout": 2*ms - 1}, false},
-		"skip of 2d":        {map[string]any{"skip_timeout": 2 * ms}, true},
-		"lap below":         {map[string]any{"skip_timeout": 2 * ms, "lap_timeout": 30*ms - 1}, false},
-		"lap":               {map[string]any{"skip_timeout": 2 * ms, "lap_timeout": 30 * ms}, true},
-		"lap of 0":          {map[string]any{"lap_timeout": time.Duration(0)}, false},
-		"no limit":          {map[string]any{"hop_limit": int64(0)}, false},
-		"limit below a lap": {map[string]any{"hop_limit": int64(4)}, false},
-		"limit of a lap":    {map[string]any{"hop_limit": int64(5)}, true},
-	} {
-		p, errs := alg.Spec.Resolve(test.given, net)
-		if len(errs) > 0 {
-			t.Fatal(errs)
-		}
-		if err := alg.Spec.Needs.Params(net, p); (err == nil) != test.good {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
+	algotest.RunFits(t, id, map[string]map[string]any{
+		"defaults":       nil,
+		"skip of 2d":     {"skip_timeout": 2 * ms},
+		"lap":            {"skip_timeout": 2 * ms, "lap_timeout": 30 * ms},
+		"limit of a lap": {"hop_limit": int64(5)},
+	}, map[string]map[string]any{
+		"skip below 2d":     {"skip_timeout": 2*ms - 1},
+		"lap below":         {"skip_timeout": 2 * ms, "lap_timeout": 30*ms - 1},
+		"lap of 0":          {"lap_timeout": time.Duration(0)},
+		"no limit":          {"hop_limit": int64(0)},
+		"limit below a lap": {"hop_limit": int64(4)},
+	})
 }
 
 // TestSchedules: random delays and overtaking, crashes and restarts at random
 // instants: no promise is broken and every run comes to its end.
 func TestSchedules(t *testing.T) {
 	t.Parallel()
-	for seed := range algotest.Schedules() {
-		p, err := algotest.Schedule(id, seed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if seed%3 == 0 {
-			p.Params["remember_dead"] = true
-		}
-		o, err := algotest.Simulate(p)
-		if err != nil || o.Status != check.OK && o.Status != check.Unknown {
-			t.Fatalf("seed %d: %s %s: %v", seed, o.Status, o.Reason, err)
-		}
-	}
+	algotest.RunSchedules(t, id, func(p *harness.Plan) { p.Params["remember_dead"] = p.Seed%3 == 0 })
 }

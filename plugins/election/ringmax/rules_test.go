@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 	"github.com/conclave-bench/conclave/plugins/election/ringmax"
 )
 
@@ -22,10 +23,7 @@ type timeout algo.Timer
 // what the last event makes it do.
 func TestRules(t *testing.T) {
 	t.Parallel()
-	alg, err := algo.Lookup(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alg := algotest.Lookup(t, id)
 	params, _ := alg.Spec.Resolve(map[string]any{"remember_dead": true},
 		algo.Network{Nodes: 4, Latency: ms, Bounded: true})
 	election := func(era uint64, initiator, largest algo.ID) receive {

@@ -26,15 +26,9 @@ func unit() params { return params{"ok_period": ms, "timeout": 3 * ms} }
 func simulate(t *testing.T, n int, given params, s harness.Scenario,
 	leader algo.ID) algotest.Outcome {
 	t.Helper()
-	p, err := algotest.Plan(id, n, s, given)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := algotest.MustPlan(t, id, n, s, given)
 	p.Leader, p.TimeLimit = leader, time.Minute
-	o, err := algotest.Simulate(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := algotest.MustSimulate(t, p)
 	if o.Status != check.OK {
 		t.Errorf("n = %d: %s: %s", n, o.Status, o.Reason)
 	}
@@ -242,10 +236,7 @@ func TestVariants(t *testing.T) {
 
 // TestTiming: the paper wants a time-out of more than 2δ.
 func TestTiming(t *testing.T) {
-	alg, err := algo.Lookup(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alg := algotest.Lookup(t, id)
 	for given, want := range map[time.Duration]bool{40 * ms: false, 40*ms + 1: true} {
 		net := algo.Network{Nodes: 3, Latency: 20 * ms, Bounded: true}
 		p, _ := alg.Spec.Resolve(params{"ok_period": ms, "timeout": given}, net)

@@ -42,10 +42,7 @@ func plan(t *testing.T, n int, shape string, given map[string]any,
 	for _, p := range initiators {
 		events = append(events, harness.Event{Do: harness.DoElect, Node: p})
 	}
-	p, err := algotest.Plan(id, n, harness.Scenario{Kind: harness.Script, Events: events}, given)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := algotest.MustPlan(t, id, n, harness.Scenario{Kind: harness.Script, Events: events}, given)
 	p.Shape.Tree = shape
 	return p
 }
@@ -53,10 +50,7 @@ func plan(t *testing.T, n int, shape string, given map[string]any,
 // check4N holds a run against the count, the leader and one decision each.
 func check4N(t *testing.T, p harness.Plan, leader algo.ID) algotest.Outcome {
 	t.Helper()
-	o, err := algotest.Simulate(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := algotest.MustSimulate(t, p)
 	n := int64(p.Nodes)
 	wakeups, tokens := o.Kinds[0].Sent, o.Kinds[1].Sent
 	if o.Status != check.OK || o.Operations[0].Process != leader ||
@@ -198,10 +192,7 @@ func TestOnce(t *testing.T) {
 // hear the last WAKEUP, all TOKENs are there before it starts.
 func TestTokensBeforeTheStart(t *testing.T) {
 	t.Parallel()
-	alg, err := algo.Lookup(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alg := algotest.Lookup(t, id)
 	params, _ := alg.Spec.Resolve(nil, algo.Network{Nodes: 4})
 	s := algo.NewStepper(alg, algo.Config{
 		ID: 1, Peers: []algo.ID{1, 2, 3, 4}, Neighbors: []algo.ID{algo.None, 2, 3, 4}, Params: params,

@@ -203,10 +203,7 @@ func TestSettledEpoch(t *testing.T) {
 // TestBounds: with discovery there must be time for it, and whoever tells its vote again
 // must leave time for the answer: less than d/32 floods the links, and nobody decides.
 func TestBounds(t *testing.T) {
-	alg, err := algo.Lookup(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alg := algotest.Lookup(t, id)
 	for _, c := range []struct {
 		discovery bool
 		t, resend time.Duration
@@ -262,10 +259,7 @@ func TestDiscoverySchedules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := algotest.Simulate(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := algotest.MustSimulate(t, p)
 		if o.Status == check.Error || !wild && o.Status != check.OK && o.Status != check.Unknown {
 			t.Fatalf("storm %d, n = %d: %s: %s", seed, n, o.Status, o.Reason)
 		}

@@ -29,20 +29,14 @@ const (
 
 func plan(t *testing.T, n int, given params, s harness.Scenario) harness.Plan {
 	t.Helper()
-	p, err := algotest.Plan(id, n, s, given)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := algotest.MustPlan(t, id, n, s, given)
 	p.TimeLimit = time.Minute
 	return p
 }
 
 func run(t *testing.T, p harness.Plan) algotest.Outcome {
 	t.Helper()
-	o, err := algotest.Simulate(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := algotest.MustSimulate(t, p)
 	if o.Status != check.OK {
 		t.Errorf("n = %d: %s: %s %v", p.Nodes, o.Status, o.Reason, o.Violations)
 	}
@@ -162,10 +156,7 @@ func TestPatience(t *testing.T) {
 			{At: 1500 * ms, Do: "crash", Node: 2}, {At: 1600 * ms, Do: "elect", Node: 1},
 		}})
 	p.Crashed = []algo.ID{3}
-	o, err := algotest.Simulate(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := algotest.MustSimulate(t, p)
 	var at []int64
 	for _, r := range o.Trace {
 		if r.Type == trace.Send && r.Process == 1 && r.Peer == 2 {

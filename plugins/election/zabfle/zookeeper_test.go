@@ -172,10 +172,7 @@ func TestZooKeeperPredicate(t *testing.T) {
 // or too long, is refused before it comes to the process. A real node ends the trial as an
 // error then, where ZooKeeper skips the message, since nobody but the algorithm sends any.
 func TestZooKeeperMalformed(t *testing.T) {
-	alg, err := algo.Lookup(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alg := algotest.Lookup(t, id)
 	whole, err := alg.Codec.Encode(nil, note(zabfle.Looking, 1, 300, 2, 7))
 	if err != nil {
 		t.Fatal(err)

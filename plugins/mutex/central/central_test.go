@@ -110,10 +110,7 @@ func TestSecondCopies(t *testing.T) {
 // TestCoordinator: it is one of the processes.
 func TestCoordinator(t *testing.T) {
 	t.Parallel()
-	a, err := algo.Lookup(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := algotest.Lookup(t, id)
 	for coordinator, want := range map[int64]string{
 		0: "parameter coordinator: 0 is below its minimum 1", 1: "", 3: "",
 		4: "parameter coordinator: 4 is no process (has: 1 to 3)",

@@ -71,10 +71,7 @@ func TestHandOver(t *testing.T) {
 	for n := range kOf {
 		events := algotest.Together(algotest.Everybody(n)...)
 		p := algotest.Entries{Nodes: n, Events: events}.Plan(t, id)
-		o, err := algotest.Simulate(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := algotest.MustSimulate(t, p)
 		var entries []time.Duration
 		for _, op := range o.Operations {
 			entries = append(entries, op.End)
@@ -95,13 +92,10 @@ func TestDisplacedWaiter(t *testing.T) {
 		for _, correct := range []bool{true, false} {
 			stuck := 0
 			for seed := range uint64(150) {
-				p, err := algotest.Plan(id, n, harness.Scenario{
+				p := algotest.MustPlan(t, id, n, harness.Scenario{
 					Kind: harness.Closed, Requests: 3 * n, Hold: link.Uniform(0, 3*ms),
 					Think: link.Uniform(0, 3*ms),
 				}, map[string]any{"failed_to_displaced_waiter": correct})
-				if err != nil {
-					t.Fatal(err)
-				}
 				p.Seed, p.Network.Latency = seed, link.Uniform(ms/10, 10*ms)
 				p.Network.Unordered, p.InModel = true, correct
 				o, err := algotest.Simulate(p)
@@ -309,10 +303,7 @@ func before(list []check.Operation, p algo.ID) (n int) {
 // TestOutOfModel: a plane that is not known here is said to be none, and the printed
 // text to deadlock.
 func TestOutOfModel(t *testing.T) {
-	alg, err := algo.Lookup(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alg := algotest.Lookup(t, id)
 	for _, c := range []struct {
 		n     int
 		tells bool

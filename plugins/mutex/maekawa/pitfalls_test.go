@@ -32,10 +32,7 @@ func TestRestart(t *testing.T) {
 		}, test.then...)}
 		p := c.Plan(t, id)
 		p.InModel, p.Scenario.Hold = false, link.Constant(20*ms)
-		o, err := algotest.Simulate(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := algotest.MustSimulate(t, p)
 		var entries []string
 		for _, op := range o.Operations {
 			if op.Status == "ok" {

@@ -104,10 +104,7 @@ func TestWorkedExample(t *testing.T) {
 	t.Parallel()
 	nodes := make([]*node, 6)
 	steps := make([]*algo.Stepper, 6)
-	alg, err := algo.Lookup(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alg := algotest.Lookup(t, id)
 	for p := algo.ID(1); p <= 5; p++ {
 		c := algo.Config{ID: p, Peers: algotest.Everybody(5), Neighbors: algotest.Everybody(5), Holder: 5}
 		steps[p] = algo.NewStepper(alg, c, 1, new(algo.Buffer))
@@ -354,11 +351,8 @@ func TestMean(t *testing.T) {
 	for _, n := range []int{4, 16, 64} {
 		t.Run(fmt.Sprintf("N=%d", n), func(t *testing.T) {
 			t.Parallel()
-			p, err := algotest.Plan(id, n, harness.Scenario{Kind: harness.Sequential, Requests: 20_500,
+			p := algotest.MustPlan(t, id, n, harness.Scenario{Kind: harness.Sequential, Requests: 20_500,
 				Warmup: 500, Requesters: "uniform"}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
 			o, err := algotest.Simulate(p)
 			if err != nil || o.Status != check.OK || o.Completed != 20_500 {
 				t.Fatalf("%v, %s: %s, %d entries", err, o.Status, o.Reason, o.Completed)

@@ -48,11 +48,7 @@ func run(t *testing.T, c algotest.Entries, change func(*harness.Plan)) algotest.
 	if change != nil {
 		change(&p)
 	}
-	o, err := algotest.Simulate(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
+	return algotest.MustSimulate(t, p)
 }
 
 // kinds is the messages sent, as "KIND:count ...".
@@ -190,12 +186,9 @@ func TestSaturated(t *testing.T) {
 		for _, hold := range []link.Latency{link.Constant(0), link.Constant(ms), link.Uniform(0, 40*ms)} {
 			for _, n := range []int{2, 5, 20, 50} {
 				sent := func(id string) string {
-					p, err := algotest.Plan(id, n, harness.Scenario{
+					p := algotest.MustPlan(t, id, n, harness.Scenario{
 						Kind: harness.Closed, Requests: 5 * n, Hold: hold, Think: link.Constant(0),
 					}, nil)
-					if err != nil {
-						t.Fatal(err)
-					}
 					p.Network.Latency = latency
 					params, errs := mustLookup(t, id).Spec.Resolve(nil, p.Known())
 					if errs != nil {
@@ -218,10 +211,7 @@ func TestSaturated(t *testing.T) {
 
 func mustLookup(t *testing.T, id string) *algo.Algorithm {
 	t.Helper()
-	alg, err := algo.Lookup(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alg := algotest.Lookup(t, id)
 	return alg
 }
 

@@ -78,12 +78,9 @@ func TestTogether(t *testing.T) {
 // almost four messages.
 func TestSaturation(t *testing.T) {
 	t.Parallel()
-	p, err := algotest.Plan(id, 10, harness.Scenario{
+	p := algotest.MustPlan(t, id, 10, harness.Scenario{
 		Kind: harness.Closed, Requests: 1000, Warmup: 100,
 	}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	p.Shape, p.Scenario.Think.Distribution = tree("star"), "constant"
 	o, err := algotest.Simulate(p)
 	if err != nil || o.Status != check.OK {

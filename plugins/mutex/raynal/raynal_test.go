@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/raynalmodified"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/raynaloriginal"
 )
@@ -14,10 +15,7 @@ import (
 func TestAttributes(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"mutex/raynal-original", "mutex/raynal-modified"} {
-		alg, err := algo.Lookup(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		alg := algotest.Lookup(t, id)
 		for _, c := range []struct {
 			a    []any
 			want string

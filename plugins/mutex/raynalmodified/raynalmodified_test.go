@@ -27,11 +27,7 @@ func primes(n int) map[string]any {
 
 func simulate(t *testing.T, c algotest.Entries) algotest.Outcome {
 	t.Helper()
-	o, err := algotest.Simulate(c.Plan(t, id))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
+	return algotest.MustSimulate(t, c.Plan(t, id))
 }
 
 // sentBetween counts the messages from the i-th release, or from the start, to

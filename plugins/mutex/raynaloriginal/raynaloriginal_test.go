@@ -28,19 +28,12 @@ const (
 func run(t testing.TB, n int, s harness.Scenario, given map[string]any,
 	change ...func(*harness.Plan)) algotest.Outcome {
 	t.Helper()
-	p, err := algotest.Plan(id, n, s, given)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := algotest.MustPlan(t, id, n, s, given)
 	p.TimeLimit = 10 * time.Second
 	for _, c := range change {
 		c(&p)
 	}
-	out, err := algotest.Simulate(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return algotest.MustSimulate(t, p)
 }
 
 func request(at time.Duration, p algo.ID) harness.Event {
@@ -174,10 +167,7 @@ func TestPollLimit(t *testing.T) {
 }
 
 func TestPollInterval(t *testing.T) {
-	alg, err := algo.Lookup(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alg := algotest.Lookup(t, id)
 	for d, want := range map[time.Duration]time.Duration{0: ms, 3 * ms: 6 * ms} {
 		params, _ := alg.Spec.Resolve(nil, algo.Network{Nodes: 2, Latency: d})
 		if got := params.Duration("poll_interval"); got != want {
@@ -216,10 +206,7 @@ type world struct {
 
 func newWorld(t *testing.T, n int, given map[string]any) *world {
 	t.Helper()
-	p, err := algotest.Plan(id, n, script(request(0, 1)), given)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := algotest.MustPlan(t, id, n, script(request(0, 1)), given)
 	setup, err := p.Setup()
 	if err != nil {
 		t.Fatal(err)

@@ -121,10 +121,7 @@ func TestLivelock(t *testing.T) {
 // TestRest_Default: it follows from the latency.
 func TestRest_Default(t *testing.T) {
 	t.Parallel()
-	alg, err := algo.Lookup(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alg := algotest.Lookup(t, id)
 	for latency, want := range map[time.Duration]time.Duration{0: ms, ns: 0, ms: 0} {
 		params, errs := alg.Spec.Resolve(nil, algo.Network{Nodes: 3, Latency: latency})
 		if got := params.Duration("rest"); got != want || errs != nil {
