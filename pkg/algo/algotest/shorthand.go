@@ -3,6 +3,7 @@ package algotest
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -142,6 +143,11 @@ func (s Situations) Want(name string, events []algo.Event, want string) {
 	if got != want {
 		s.t.Errorf("%s:\n got %s\nwant %s", name, got, want)
 	}
+}
+
+// Then is events and more behind them.
+func Then(events []algo.Event, more ...algo.Event) []algo.Event {
+	return slices.Concat(events, more)
 }
 
 // Tell is effects in words: "ELECTION [2] to 3; set T; cancel T'; elected 3 in 1; save 4".

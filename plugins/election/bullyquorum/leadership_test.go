@@ -2,7 +2,6 @@ package bullyquorum_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -10,91 +9,87 @@ import (
 	"github.com/conclave-bench/conclave/plugins/election/bullyquorum"
 )
 
-type (
-	receive struct {
-		from algo.ID
-		msg  algo.Message
-	}
-	timeout algo.Timer
-	suspect algo.ID
-	restore algo.ID
+var (
+	suspect = algotest.Suspected
+	restore = algotest.Restored
 )
 
 // TestRules feeds process 2 of five, which nobody leads, and looks at what the
 // last event makes it do.
 func TestRules(t *testing.T) {
 	t.Parallel()
-	alg := algotest.Lookup(t, id)
-	params, _ := alg.Spec.Resolve(nil, algo.Network{Nodes: 5, Latency: ms, Bounded: true})
+	s := algotest.NewSituations(t, id, 5, algo.Config{ID: 2}, nil, contents)
+	elect, abdicate := algo.Event{Type: algo.Elect}, algotest.Commanded("abdicate")
+	timeout, then := algotest.Expire, algotest.Then
 	round := func(k uint32) bullyquorum.Round { return bullyquorum.Round{Count: k} }
-	reply := func(from algo.ID, k uint32, promised uint64, leader algo.ID) receive {
-		return receive{from, bullyquorum.ProbeReply{Round: round(k), Promised: promised, Leader: leader}}
+	reply := func(from algo.ID, k uint32, promised uint64, leader algo.ID) algo.Event {
+		return algotest.Hear(from, bullyquorum.ProbeReply{Round: round(k), Promised: promised, Leader: leader})
 	}
-	join := func(from algo.ID, promised uint64) receive {
-		return receive{from, bullyquorum.Join{Promised: promised}}
+	join := func(from algo.ID, promised uint64) algo.Event {
+		return algotest.Hear(from, bullyquorum.Join{Promised: promised})
 	}
-	claim := func(from algo.ID, term uint64) receive {
-		return receive{from, bullyquorum.Claim{Term: term}}
+	claim := func(from algo.ID, term uint64) algo.Event {
+		return algotest.Hear(from, bullyquorum.Claim{Term: term})
 	}
-	ok := func(from algo.ID, term uint64) receive {
-		return receive{from, bullyquorum.ClaimOK{Term: term}}
+	ok := func(from algo.ID, term uint64) algo.Event {
+		return algotest.Hear(from, bullyquorum.ClaimOK{Term: term})
 	}
-	probe := func(from algo.ID, k uint32) receive {
-		return receive{from, bullyquorum.Probe{Round: round(k)}}
+	probe := func(from algo.ID, k uint32) algo.Event {
+		return algotest.Hear(from, bullyquorum.Probe{Round: round(k)})
 	}
-	elected := func(from algo.ID, term uint64, k uint32) receive {
-		return receive{from, bullyquorum.Elected{Term: term, Round: round(k)}}
+	elected := func(from algo.ID, term uint64, k uint32) algo.Event {
+		return algotest.Hear(from, bullyquorum.Elected{Term: term, Round: round(k)})
 	}
 	const (
 		start  = "elected 0; PROBE to 1; PROBE to 3; PROBE to 4; PROBE to 5; cancel backoff; set T"
 		settle = "; cancel T; cancel backoff; elected "
 	)
 	// 2 is the best of those that answer, and claims a term with 3 and 4.
-	best := []any{"elect", reply(3, 1, 4, 0), reply(4, 1, 0, 0), timeout("T")}
+	best := []algo.Event{elect, reply(3, 1, 4, 0), reply(4, 1, 0, 0), timeout("T")}
 	claims := then(best, join(3, 4), join(4, 0))
 	leads := then(claims, ok(3, 5), ok(4, 5))
 	for name, test := range map[string]struct {
-		events []any
+		events []algo.Event
 		want   string
 	}{
-		"rule 1":                    {[]any{"elect"}, start},
-		"electing already":          {[]any{"elect", "elect"}, ""},
-		"abdicate, but not leading": {[]any{"abdicate"}, ""},
-		"probed without a leader":   {[]any{probe(3, 1)}, "PROBE_REPLY 0 of 0 to 3; " + start},
-		"probed while probing":      {[]any{"elect", probe(3, 1)}, "PROBE_REPLY 0 of 0 to 3"},
+		"rule 1":                    {[]algo.Event{elect}, start},
+		"electing already":          {[]algo.Event{elect, elect}, ""},
+		"abdicate, but not leading": {[]algo.Event{abdicate}, ""},
+		"probed without a leader":   {[]algo.Event{probe(3, 1)}, "PROBE_REPLY 0 of 0 to 3; " + start},
+		"probed while probing":      {[]algo.Event{elect, probe(3, 1)}, "PROBE_REPLY 0 of 0 to 3"},
 		"probed while following": {
-			[]any{elected(3, 1, 1), probe(4, 1)},
+			[]algo.Event{elected(3, 1, 1), probe(4, 1)},
 			"PROBE_REPLY 1 of 3 to 4"},
 		"by the leader": {
-			[]any{elected(3, 1, 1), probe(3, 2)},
+			[]algo.Event{elected(3, 1, 1), probe(3, 2)},
 			"PROBE_REPLY 1 of 0 to 3; " + start},
 		"by it, before it was elected": {
-			[]any{elected(3, 1, 1), probe(3, 1)},
+			[]algo.Event{elected(3, 1, 1), probe(3, 1)},
 			"PROBE_REPLY 1 of 3 to 3"},
 		"no quorum answers": {
-			[]any{"elect", reply(3, 1, 0, 0), timeout("T")},
+			[]algo.Event{elect, reply(3, 1, 0, 0), timeout("T")},
 			"set backoff"},
 		"one of them twice": {
-			[]any{"elect", reply(3, 1, 0, 0), reply(3, 1, 0, 0), timeout("T")},
+			[]algo.Event{elect, reply(3, 1, 0, 0), reply(3, 1, 0, 0), timeout("T")},
 			"set backoff"},
 		"one in answer to an earlier round": {
-			[]any{"elect", timeout("T"), timeout("backoff"), reply(1, 1, 0, 0), reply(3, 2, 0, 0),
+			[]algo.Event{elect, timeout("T"), timeout("backoff"), reply(1, 1, 0, 0), reply(3, 2, 0, 0),
 				timeout("T")},
 			"set backoff"},
 		"a better one answers": {
-			[]any{"elect", reply(4, 1, 0, 0), reply(1, 1, 0, 0), timeout("T")}, "set backoff; JOIN 0 to 1"},
+			[]algo.Event{elect, reply(4, 1, 0, 0), reply(1, 1, 0, 0), timeout("T")}, "set backoff; JOIN 0 to 1"},
 		"a leader answers": {
-			[]any{"elect", reply(1, 1, 9, 0), reply(4, 1, 1, 4), timeout("T")}, "set backoff; FOLLOW to 4"},
+			[]algo.Event{elect, reply(1, 1, 9, 0), reply(4, 1, 1, 4), timeout("T")}, "set backoff; FOLLOW to 4"},
 		"two leaders answer": {
-			[]any{"elect", reply(4, 1, 3, 4), reply(5, 1, 7, 5), reply(1, 1, 1, 1), timeout("T")},
+			[]algo.Event{elect, reply(4, 1, 3, 4), reply(5, 1, 7, 5), reply(1, 1, 1, 1), timeout("T")},
 			"set backoff; FOLLOW to 5"},
 		"a follower of somebody out of reach": {
-			[]any{"elect", reply(3, 1, 1, 5), reply(4, 1, 1, 5), timeout("T")}, "set backoff"},
+			[]algo.Event{elect, reply(3, 1, 1, 5), reply(4, 1, 1, 5), timeout("T")}, "set backoff"},
 		"joined by too few":  {then(best, join(3, 4)), ""},
 		"by one twice":       {then(best, join(3, 4), join(3, 4)), ""},
 		"joined by a quorum": {claims, "save 5; CLAIM 5 to 3; CLAIM 5 to 4"},
 		"before T is over": {
-			[]any{"elect", join(3, 4), join(4, 0), reply(3, 1, 0, 0), reply(4, 1, 0, 0), timeout("T")},
+			[]algo.Event{elect, join(3, 4), join(4, 0), reply(3, 1, 0, 0), reply(4, 1, 0, 0), timeout("T")},
 			"set backoff; save 5; CLAIM 5 to 3; CLAIM 5 to 4"},
 		"and then another": {then(claims, join(5, 0)), "CLAIM 5 to 5"},
 		"by a quorum of another round": {
@@ -102,7 +97,7 @@ func TestRules(t *testing.T) {
 				timeout("T"), join(4, 0)),
 			""},
 		"not the best": {
-			[]any{"elect", join(3, 0), join(4, 0), reply(1, 1, 0, 0), reply(4, 1, 0, 0),
+			[]algo.Event{elect, join(3, 0), join(4, 0), reply(1, 1, 0, 0), reply(4, 1, 0, 0),
 				timeout("T"), join(5, 0)},
 			""},
 		"too few promise":            {then(claims, ok(3, 5)), ""},
@@ -121,18 +116,18 @@ func TestRules(t *testing.T) {
 			settle[2:] + "2 in 5; ELECTED 5 to 3; ELECTED 5 to 4"},
 		"who joins later": {then(leads, join(5, 0)), "ELECTED 5 to 5"},
 		"who follows": {
-			then(leads, receive{5, bullyquorum.Follow{}}),
+			then(leads, algotest.Hear(5, bullyquorum.Follow{})),
 			"ELECTED 5 to 5"},
-		"who follows one that does not lead": {then(best, receive{5, bullyquorum.Follow{}}), ""},
+		"who follows one that does not lead": {then(best, algotest.Hear(5, bullyquorum.Follow{})), ""},
 		"who comes back":                     {then(leads, suspect(1), restore(1)), "ELECTED 5 to 1"},
 		"one comes back to one that has led": {
-			then(leads, "abdicate", suspect(1), restore(1)),
+			then(leads, abdicate, suspect(1), restore(1)),
 			"PROBE to 1"},
-		"or not":              {[]any{"elect", suspect(1), restore(1)}, ""},
-		"to one that waits":   {[]any{suspect(1), restore(1)}, start},
-		"to one that follows": {[]any{elected(3, 1, 1), suspect(1), restore(1)}, ""},
+		"or not":              {[]algo.Event{elect, suspect(1), restore(1)}, ""},
+		"to one that waits":   {[]algo.Event{suspect(1), restore(1)}, start},
+		"to one that follows": {[]algo.Event{elected(3, 1, 1), suspect(1), restore(1)}, ""},
 		"to one that leads again": {
-			then(leads, "abdicate", reply(3, 2, 5, 0), reply(4, 2, 5, 0), timeout("T"),
+			then(leads, abdicate, reply(3, 2, 5, 0), reply(4, 2, 5, 0), timeout("T"),
 				join(3, 5), join(4, 5), ok(3, 6), ok(4, 6), suspect(1), restore(1)),
 			"ELECTED 6 to 1"},
 		"a minority is lost": {then(leads, suspect(1), suspect(5), suspect(5)), ""},
@@ -142,25 +137,25 @@ func TestRules(t *testing.T) {
 		"the quorum is not lost": {
 			then(leads, suspect(1), suspect(5), restore(1), suspect(4)),
 			""},
-		"abdicate": {then(leads, "abdicate"), start},
+		"abdicate": {then(leads, abdicate), start},
 		"a claim": {
-			[]any{"elect", claim(3, 1)},
+			[]algo.Event{elect, claim(3, 1)},
 			"save 1; CLAIM_OK 1 to 3"},
-		"of a term that is promised": {[]any{"elect", claim(3, 1), claim(4, 1)}, ""},
+		"of a term that is promised": {[]algo.Event{elect, claim(3, 1), claim(4, 1)}, ""},
 		"of a newer one": {
-			[]any{"elect", claim(3, 1), claim(4, 2)},
+			[]algo.Event{elect, claim(3, 1), claim(4, 2)},
 			"save 2; CLAIM_OK 2 to 4"},
-		"at a follower":            {[]any{elected(3, 1, 1), claim(4, 7)}, ""},
+		"at a follower":            {[]algo.Event{elected(3, 1, 1), claim(4, 7)}, ""},
 		"at one who claims itself": {then(claims, claim(1, 6), ok(3, 5), ok(4, 5)), ""},
 		"who then claims again": {
 			then(claims, claim(1, 6), join(5, 0)),
 			"save 7; CLAIM 7 to 3; CLAIM 7 to 4; CLAIM 7 to 5"},
 		"elected": {
-			[]any{"elect", elected(3, 1, 1)},
+			[]algo.Event{elect, elected(3, 1, 1)},
 			"save 1" + settle + "3 in 1"},
-		"elected again":              {[]any{elected(3, 1, 1), elected(3, 1, 1)}, ""},
-		"another operation":          {then(leads, "frobnicate"), ""},
-		"elected, of an older term":  {[]any{elected(3, 2, 1), elected(4, 1, 1)}, ""},
+		"elected again":              {[]algo.Event{elected(3, 1, 1), elected(3, 1, 1)}, ""},
+		"another operation":          {then(leads, algotest.Commanded("frobnicate")), ""},
+		"elected, of an older term":  {[]algo.Event{elected(3, 2, 1), elected(4, 1, 1)}, ""},
 		"one who leads an older one": {then(leads, elected(1, 4, 1)), "ELECTED 5 to 1"},
 		"the same":                   {then(leads, elected(1, 5, 1)), ""},
 		"one who leads a newer one": {
@@ -168,29 +163,17 @@ func TestRules(t *testing.T) {
 			"save 7" + settle + "3 in 7; PROBE to 1; PROBE to 3; PROBE to 4; PROBE to 5"},
 		"and then one comes back": {then(leads, elected(3, 7, 1), suspect(1), restore(1)), "PROBE to 1"},
 		"of a newer term": {
-			[]any{elected(3, 1, 1), elected(4, 2, 1)},
+			[]algo.Event{elected(3, 1, 1), elected(4, 2, 1)},
 			"save 2" + settle + "4 in 2"},
 		"less than promised, but back": {
-			[]any{elected(3, 1, 1), suspect(3), restore(3), claim(4, 7), elected(3, 1, 1)},
+			[]algo.Event{elected(3, 1, 1), suspect(3), restore(3), claim(4, 7), elected(3, 1, 1)},
 			settle[2:] + "3 in 1"},
-		"overtaken by its end":    {[]any{"elect", probe(3, 2), elected(3, 1, 1)}, ""},
-		"of one who is suspected": {[]any{"elect", suspect(3), elected(3, 1, 1)}, ""},
-		"the leader is suspected": {[]any{elected(3, 1, 1), suspect(3)}, start},
-		"another is":              {[]any{elected(3, 1, 1), suspect(4)}, ""},
+		"overtaken by its end":    {[]algo.Event{elect, probe(3, 2), elected(3, 1, 1)}, ""},
+		"of one who is suspected": {[]algo.Event{elect, suspect(3), elected(3, 1, 1)}, ""},
+		"the leader is suspected": {[]algo.Event{elected(3, 1, 1), suspect(3)}, start},
+		"another is":              {[]algo.Event{elected(3, 1, 1), suspect(4)}, ""},
 	} {
-		s := algo.NewStepper(alg, algo.Config{
-			ID: 2, Peers: []algo.ID{1, 2, 3, 4, 5}, Neighbors: []algo.ID{1, 2, 3, 4, 5}, Params: params,
-		}, 1, &algo.Buffer{})
-		got := ""
-		for _, e := range test.events {
-			got = told(s.Step(0, turn(e)))
-			if err := s.Invariant(); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
-		if got != test.want {
-			t.Errorf("%s:\n got %s\nwant %s", name, got, test.want)
-		}
+		s.Want(name, test.events, test.want)
 	}
 }
 
@@ -199,83 +182,35 @@ func TestFirstLeader(t *testing.T) {
 	t.Parallel()
 	s := algotest.NewSolo(t, id, 3, 3, 3, 0, nil)
 	s.Want(0, algo.Event{Type: algo.Start}, "saves")
-	s.Want(0, algo.Event{Type: algo.Do, Op: "abdicate"}, "leader=0 PROBE>1 PROBE>2 -backoff T=23ms")
-	s.Want(0, turn(suspect(1)), "")
-	s.Want(0, turn(restore(1)), "PROBE>1")
+	s.Want(0, algotest.Commanded("abdicate"), "leader=0 PROBE>1 PROBE>2 -backoff T=23ms")
+	s.Want(0, suspect(1), "")
+	s.Want(0, restore(1), "PROBE>1")
 }
 
 // TestFormerLife: a process that comes back may have led, and says that it does
 // not to one that comes back to it.
 func TestFormerLife(t *testing.T) {
 	t.Parallel()
-	alg := algotest.Lookup(t, id)
-	params, _ := alg.Spec.Resolve(nil, algo.Network{Nodes: 5, Latency: ms, Bounded: true})
-	s := algo.NewStepper(alg, algo.Config{
-		ID: 2, Peers: []algo.ID{1, 2, 3, 4, 5}, Neighbors: []algo.ID{1, 2, 3, 4, 5}, Params: params,
-		Incarnation: 1, Saved: bullyquorum.Promise{Term: 4},
-	}, 1, &algo.Buffer{})
-	s.Step(0, algo.Event{Type: algo.Start})
-	s.Step(0, turn(suspect(1)))
-	if got := told(s.Step(0, turn(restore(1)))); got != "PROBE to 1" {
-		t.Errorf("got %q, want PROBE to 1", got)
-	}
+	algotest.NewSituations(t, id, 5, algo.Config{
+		ID: 2, Incarnation: 1, Saved: bullyquorum.Promise{Term: 4},
+	}, nil, contents).Want("it comes back", []algo.Event{{Type: algo.Start}, suspect(1), restore(1)}, "PROBE to 1")
 }
 
-// then is what follows events.
-func then(events []any, more ...any) []any {
-	return append(events[:len(events):len(events)], more...)
-}
-
-// turn makes an event of what stands in the table.
-func turn(e any) algo.Event {
-	switch e := e.(type) {
-	case receive:
-		return algo.Event{Type: algo.Receive, Peer: e.from, Msg: e.msg}
-	case timeout:
-		return algo.Event{Type: algo.Timeout, Timer: algo.Timer(e)}
-	case suspect:
-		return algo.Event{Type: algo.Suspect, Peer: algo.ID(e)}
-	case restore:
-		return algo.Event{Type: algo.Restore, Peer: algo.ID(e)}
+// contents is what a message holds, in words.
+func contents(m algo.Message) string {
+	switch m := m.(type) {
+	case bullyquorum.ProbeReply:
+		return fmt.Sprintf("%d of %d", m.Promised, m.Leader)
+	case bullyquorum.Join:
+		return fmt.Sprint(m.Promised)
+	case bullyquorum.Claim:
+		return fmt.Sprint(m.Term)
+	case bullyquorum.ClaimOK:
+		return fmt.Sprint(m.Term)
+	case bullyquorum.Elected:
+		return fmt.Sprint(m.Term)
+	case bullyquorum.Promise:
+		return fmt.Sprint(m.Term)
 	}
-	if e == "elect" {
-		return algo.Event{Type: algo.Elect}
-	}
-	return algo.Event{Type: algo.Do, Op: e.(string)}
-}
-
-// told is the effects in words.
-func told(effects []algo.Effect) string {
-	var out []string
-	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
-	for _, e := range effects {
-		switch e.Op {
-		case algo.OpElected:
-			if say("elected %d", e.Peer); e.Term > 0 {
-				out[len(out)-1] += fmt.Sprintf(" in %d", e.Term)
-			}
-		case algo.OpSetTimer:
-			say("set %s", e.Timer)
-		case algo.OpCancelTimer:
-			say("cancel %s", e.Timer)
-		case algo.OpSave:
-			say("save %d", e.Msg.(bullyquorum.Promise).Term)
-		case algo.OpSend:
-			what := ""
-			switch m := e.Msg.(type) {
-			case bullyquorum.ProbeReply:
-				what = fmt.Sprintf(" %d of %d", m.Promised, m.Leader)
-			case bullyquorum.Join:
-				what = fmt.Sprintf(" %d", m.Promised)
-			case bullyquorum.Claim:
-				what = fmt.Sprintf(" %d", m.Term)
-			case bullyquorum.ClaimOK:
-				what = fmt.Sprintf(" %d", m.Term)
-			case bullyquorum.Elected:
-				what = fmt.Sprintf(" %d", m.Term)
-			}
-			say("%s%s to %d", e.Msg.Kind(), what, e.Peer)
-		}
-	}
-	return strings.Join(out, "; ")
+	return ""
 }

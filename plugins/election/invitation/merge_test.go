@@ -2,7 +2,6 @@ package invitation_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -13,45 +12,36 @@ import (
 // TestRules feeds process 2 of five and looks at what the last event makes it do.
 func TestRules(t *testing.T) {
 	t.Parallel()
-	alg := algotest.Lookup(t, id)
-	params, _ := alg.Spec.Resolve(nil, algo.Network{Nodes: 5, Latency: ms, Bounded: true})
-	receive := func(from algo.ID, m algo.Message) algo.Event {
-		return algo.Event{Type: algo.Receive, Peer: from, Msg: m}
-	}
+	s := algotest.NewSituations(t, id, 5, algo.Config{ID: 2}, nil, contents)
 	group := func(p algo.ID) invitation.Group { return invitation.Group{Leader: p, Count: 1} }
 	ours := invitation.Group{Leader: 2, Count: 1}
 	invited := func(from algo.ID, members ...algo.ID) algo.Event {
-		return receive(from, invitation.Invite{Group: group(from), Members: members})
+		return algotest.Hear(from, invitation.Invite{Group: group(from), Members: members})
 	}
 	accepted := func(from algo.ID, members ...algo.ID) algo.Event {
-		return receive(from, invitation.Accept{Group: ours, Members: members})
+		return algotest.Hear(from, invitation.Accept{Group: ours, Members: members})
 	}
 	takeover := func(from algo.ID) algo.Event {
-		return receive(from, invitation.Takeover{Group: group(from)})
+		return algotest.Hear(from, invitation.Takeover{Group: group(from)})
 	}
 	redirect := func(from, to algo.ID) algo.Event {
-		return receive(from, invitation.Redirect{Group: group(to)})
+		return algotest.Hear(from, invitation.Redirect{Group: group(to)})
 	}
 	merged := func(old, to algo.ID) algo.Event {
-		return receive(old, invitation.NewLeader{Group: group(to), Old: group(old)})
+		return algotest.Hear(old, invitation.NewLeader{Group: group(to), Old: group(old)})
 	}
 	back := func(p algo.ID) algo.Event {
-		return receive(p, invitation.Recovered{Incarnation: 1})
+		return algotest.Hear(p, invitation.Recovered{Incarnation: 1})
 	}
-	busy := func(from algo.ID) algo.Event { return receive(from, invitation.Busy{}) }
+	busy := func(from algo.ID) algo.Event { return algotest.Hear(from, invitation.Busy{}) }
 	does := func(op string, target algo.ID) algo.Event {
 		return algo.Event{Type: algo.Do, Op: op, Peer: target}
 	}
 	invite := func(target algo.ID) algo.Event { return does("invite", target) }
-	fires := func(t algo.Timer) algo.Event { return algo.Event{Type: algo.Timeout, Timer: t} }
-	suspect := func(p algo.ID) algo.Event { return algo.Event{Type: algo.Suspect, Peer: p} }
-	restore := func(p algo.ID) algo.Event { return algo.Event{Type: algo.Restore, Peer: p} }
+	fires, suspect, restore, then := algotest.Expire, algotest.Suspected, algotest.Restored, algotest.Then
 	elect, start := algo.Event{Type: algo.Elect}, algo.Event{Type: algo.Start}
 	pair := []algo.Event{invite(3), accepted(3, 3)} // 2 leads 2 and 3
 	type events = []algo.Event
-	then := func(before events, more ...algo.Event) events {
-		return append(before[:len(before):len(before)], more...)
-	}
 	for name, test := range map[string]struct {
 		events events
 		want   string
@@ -70,10 +60,10 @@ func TestRules(t *testing.T) {
 		"or is invited": {events{elect, invite(3), fires("pause")}, ""},
 		"accepted":      {pair, "cancel T; elected 2"},
 		"of another group": {
-			events{invite(3), receive(3, invitation.Accept{Group: group(4), Members: []algo.ID{3}})},
+			events{invite(3), algotest.Hear(3, invitation.Accept{Group: group(4), Members: []algo.ID{3}})},
 			""},
 		"accepted by an initiator": {
-			events{invite(3), receive(3, invitation.Accept{
+			events{invite(3), algotest.Hear(3, invitation.Accept{
 				Group: ours, Members: []algo.ID{3}, Electing: true})},
 			"cancel T; elected 2; set pause"},
 		"no answer":           {events{invite(3), fires("T")}, "cancel T"},
@@ -153,19 +143,7 @@ func TestRules(t *testing.T) {
 				fires("pause")),
 			"INVITE 2.1 [2] to 3; set T"},
 	} {
-		s := algo.NewStepper(alg, algo.Config{
-			ID: 2, Peers: []algo.ID{1, 2, 3, 4, 5}, Neighbors: []algo.ID{1, 2, 3, 4, 5}, Params: params,
-		}, 1, &algo.Buffer{})
-		got := told(s.Step(0, start))
-		for _, e := range test.events {
-			got = told(s.Step(0, e))
-			if err := s.Invariant(); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
-		if got != test.want {
-			t.Errorf("%s:\n got %s\nwant %s", name, got, test.want)
-		}
+		s.Want(name, then(events{start}, test.events...), test.want)
 	}
 }
 
@@ -180,34 +158,20 @@ func TestReturn(t *testing.T) {
 	}
 }
 
-// told is the effects in words.
-func told(effects []algo.Effect) string {
-	name := func(g invitation.Group) string { return fmt.Sprintf(" %d.%d", g.Leader, g.Count) }
-	var out []string
-	for _, e := range effects {
-		switch e.Op {
-		case algo.OpElected:
-			out = append(out, fmt.Sprintf("elected %d", e.Peer))
-		case algo.OpSetTimer:
-			out = append(out, "set "+string(e.Timer))
-		case algo.OpCancelTimer:
-			out = append(out, "cancel "+string(e.Timer))
-		case algo.OpSend:
-			what := ""
-			switch m := e.Msg.(type) {
-			case invitation.Invite:
-				what = fmt.Sprint(name(m.Group), " ", m.Members)
-			case invitation.Accept:
-				what = fmt.Sprint(name(m.Group), " ", m.Members)
-			case invitation.Takeover:
-				what = name(m.Group)
-			case invitation.Redirect:
-				what = name(m.Group)
-			case invitation.NewLeader:
-				what = name(m.Group) + " for" + name(m.Old)
-			}
-			out = append(out, fmt.Sprintf("%s%s to %d", e.Msg.Kind(), what, e.Peer))
-		}
+// contents is what a message holds, in words.
+func contents(m algo.Message) string {
+	name := func(g invitation.Group) string { return fmt.Sprintf("%d.%d", g.Leader, g.Count) }
+	switch m := m.(type) {
+	case invitation.Invite:
+		return fmt.Sprint(name(m.Group), " ", m.Members)
+	case invitation.Accept:
+		return fmt.Sprint(name(m.Group), " ", m.Members)
+	case invitation.Takeover:
+		return name(m.Group)
+	case invitation.Redirect:
+		return name(m.Group)
+	case invitation.NewLeader:
+		return name(m.Group) + " for " + name(m.Old)
 	}
-	return strings.Join(out, "; ")
+	return ""
 }

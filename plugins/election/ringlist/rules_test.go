@@ -2,7 +2,6 @@ package ringlist_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -19,54 +18,27 @@ type rule struct {
 // rules feeds the events of each rule to a process of its own.
 func rules(t *testing.T, incarnation uint32, remember bool, table map[string]rule) {
 	t.Helper()
-	alg := algotest.Lookup(t, id)
-	params, _ := alg.Spec.Resolve(map[string]any{"remember_dead": remember},
-		algo.Network{Nodes: 4, Latency: ms, Bounded: true})
+	s := algotest.NewSituations(t, id, 4, algo.Config{ID: 2, Leader: 4, Incarnation: incarnation},
+		map[string]any{"remember_dead": remember}, contents)
 	for name, test := range table {
-		s := algo.NewStepper(alg, algo.Config{
-			ID: 2, Peers: algotest.Everybody(4), Neighbors: algotest.Everybody(4),
-			Ring: algotest.Everybody(4), Leader: 4, Incarnation: incarnation, Params: params,
-		}, 1, &algo.Buffer{})
-		got := ""
-		for _, ev := range test.events {
-			got = told(s.Step(0, ev))
-			if err := s.Invariant(); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
-		if got != test.want {
-			t.Errorf("%s:\n got %s\nwant %s", name, got, test.want)
-		}
+		s.Want(name, test.events, test.want)
 	}
 }
 
-// told is the effects in words.
-func told(effects []algo.Effect) string {
-	var out []string
-	for _, e := range effects {
-		switch m := e.Msg.(type) {
-		case ringlist.Election:
-			out = append(out, fmt.Sprintf("ELECTION %v to %d", m.List, e.Peer))
-		case ringlist.Coordinator:
-			out = append(out, fmt.Sprintf("COORDINATOR %d in %v of %d to %d", m.Leader, m.List,
-				m.Converter, e.Peer))
-		case ringlist.Ack:
-			what := fmt.Sprint(m.List)
-			if len(m.List) == 0 {
-				what = fmt.Sprintf("%d.%d of %d", m.Round.Incarnation, m.Round.Count, m.Converter)
-			}
-			out = append(out, fmt.Sprintf("ack %s to %d", what, e.Peer))
+// contents is what a message holds, in words.
+func contents(m algo.Message) string {
+	switch m := m.(type) {
+	case ringlist.Election:
+		return fmt.Sprint(m.List)
+	case ringlist.Coordinator:
+		return fmt.Sprintf("%d in %v of %d", m.Leader, m.List, m.Converter)
+	case ringlist.Ack:
+		if len(m.List) > 0 {
+			return fmt.Sprint(m.List)
 		}
-		switch e.Op {
-		case algo.OpElected:
-			out = append(out, fmt.Sprintf("names %d", e.Peer))
-		case algo.OpSetTimer:
-			out = append(out, "set "+string(e.Timer))
-		case algo.OpCancelTimer:
-			out = append(out, "cancel "+string(e.Timer))
-		}
+		return fmt.Sprintf("%d.%d of %d", m.Round.Incarnation, m.Round.Count, m.Converter)
 	}
-	return strings.Join(out, "; ")
+	return ""
 }
 
 func election(list ...algo.ID) algo.Event {
@@ -102,7 +74,7 @@ var (
 func TestRules(t *testing.T) {
 	t.Parallel()
 	events := func(e ...algo.Event) []algo.Event { return e }
-	const begins = "names 0; set lap; ELECTION [2] to 3; set skip 0"
+	const begins = "elected 0; set lap; ELECTION [2] to 3; set skip 0"
 	rules(t, 0, false, map[string]rule{
 		"the first start is quiet":            {events(start), ""},
 		"a suspicion starts a lap":            {events(suspect), begins},
@@ -110,40 +82,40 @@ func TestRules(t *testing.T) {
 		"nor one on the way of another's lap": {events(election(1), suspect), ""},
 		"it does when the election is over": {
 			events(suspect, coordinator(4, 4, 0, 1), suspect),
-			"names 0; set lap; ELECTION [2] to 3; set skip 2"},
+			"elected 0; set lap; ELECTION [2] to 3; set skip 2"},
 		"an ELECTION is passed on": {events(election(4, 1)),
-			"ack [4 1] to 1; names 0; set lap; ELECTION [4 1 2] to 3; set skip 0"},
+			"ACK [4 1] to 1; elected 0; set lap; ELECTION [4 1 2] to 3; set skip 0"},
 		"and a second one, which is another's": {events(election(4, 1), election(1)),
-			"ack [1] to 1; ELECTION [1 2] to 3; set skip 1"},
+			"ACK [1] to 1; ELECTION [1 2] to 3; set skip 1"},
 		"ours comes home": {events(suspect, election(2, 3, 4, 1)),
-			"ack [2 3 4 1] to 1; cancel lap; names 4; COORDINATOR 4 in [2 3 4 1] of 2 to 3; set skip 1"},
+			"ACK [2 3 4 1] to 1; cancel lap; elected 4; COORDINATOR 4 in [2 3 4 1] of 2 to 3; set skip 1"},
 		"a dead initiator's, which comes by again": {events(election(1), election(1, 2, 3)),
-			"ack [1 2 3] to 1; cancel lap; names 3; COORDINATOR 3 in [1 2 3] of 2 to 3; set skip 1"},
+			"ACK [1 2 3] to 1; cancel lap; elected 3; COORDINATOR 3 in [1 2 3] of 2 to 3; set skip 1"},
 		"the largest leads, wherever it stands": {events(suspect, election(4, 2, 3, 1)),
-			"ack [4 2 3 1] to 1; cancel lap; names 4; COORDINATOR 4 in [4 2 3 1] of 2 to 3; set skip 1"},
+			"ACK [4 2 3 1] to 1; cancel lap; elected 4; COORDINATOR 4 in [4 2 3 1] of 2 to 3; set skip 1"},
 		"an announcement is passed on": {events(coordinator(4, 3, 0, 1)),
-			"ack 0.1 of 3 to 1; cancel lap; names 4; COORDINATOR 4 in [1 4] of 3 to 3; set skip 0"},
-		"once": {events(coordinator(4, 3, 0, 1), coordinator(4, 3, 0, 1)), "ack 0.1 of 3 to 1"},
+			"ACK 0.1 of 3 to 1; cancel lap; elected 4; COORDINATOR 4 in [1 4] of 3 to 3; set skip 0"},
+		"once": {events(coordinator(4, 3, 0, 1), coordinator(4, 3, 0, 1)), "ACK 0.1 of 3 to 1"},
 		"ours is removed when it comes home": {
-			events(suspect, election(2, 3, 4, 1), coordinator(4, 2, 0, 1)), "ack 0.1 of 2 to 1"},
+			events(suspect, election(2, 3, 4, 1), coordinator(4, 2, 0, 1)), "ACK 0.1 of 2 to 1"},
 		"another converter's is another": {events(coordinator(4, 3, 0, 1), coordinator(4, 1, 0, 1)),
-			"ack 0.1 of 1 to 1; cancel lap; names 4; COORDINATOR 4 in [1 4] of 1 to 3; set skip 1"},
+			"ACK 0.1 of 1 to 1; cancel lap; elected 4; COORDINATOR 4 in [1 4] of 1 to 3; set skip 1"},
 		"the converter's next is, too": {events(coordinator(4, 3, 0, 1), coordinator(3, 3, 0, 2)),
-			"ack 0.2 of 3 to 1; cancel lap; names 3; COORDINATOR 3 in [1 3] of 3 to 3; set skip 1"},
+			"ACK 0.2 of 3 to 1; cancel lap; elected 3; COORDINATOR 3 in [1 3] of 3 to 3; set skip 1"},
 		"its last is not": {
-			events(coordinator(4, 3, 0, 1), coordinator(3, 3, 0, 2), coordinator(4, 3, 0, 1)), "ack 0.1 of 3 to 1"},
+			events(coordinator(4, 3, 0, 1), coordinator(3, 3, 0, 2), coordinator(4, 3, 0, 1)), "ACK 0.1 of 3 to 1"},
 		"in its next life it counts from one again (P8)": {
 			events(coordinator(4, 3, 0, 7), coordinator(4, 3, 1, 1)),
-			"ack 1.1 of 3 to 1; cancel lap; names 4; COORDINATOR 4 in [1 4] of 3 to 3; set skip 1"},
+			"ACK 1.1 of 3 to 1; cancel lap; elected 4; COORDINATOR 4 in [1 4] of 3 to 3; set skip 1"},
 		"what it announced in its former life is old (P1)": {
-			events(coordinator(4, 3, 1, 1), coordinator(4, 3, 0, 7)), "ack 0.7 of 3 to 1"},
-		"the lap is lost": {events(election(1), lost), "names 0; set lap; ELECTION [2] to 3; set skip 1"},
-		"ours is lost":    {events(suspect, lost), "names 0; set lap; ELECTION [2] to 3; set skip 1"},
+			events(coordinator(4, 3, 1, 1), coordinator(4, 3, 0, 7)), "ACK 0.7 of 3 to 1"},
+		"the lap is lost": {events(election(1), lost), "elected 0; set lap; ELECTION [2] to 3; set skip 1"},
+		"ours is lost":    {events(suspect, lost), "elected 0; set lap; ELECTION [2] to 3; set skip 1"},
 	})
 	rules(t, 3, false, map[string]rule{
 		"whoever comes back asks": {events(start), begins},
 		"and announces in its new life": {
-			events(start, election(2, 3, 4, 1), coordinator(4, 2, 2, 8)), "ack 2.8 of 2 to 1"},
+			events(start, election(2, 3, 4, 1), coordinator(4, 2, 2, 8)), "ACK 2.8 of 2 to 1"},
 	})
 }
 
@@ -154,7 +126,7 @@ func TestSkipping(t *testing.T) {
 	rules(t, 0, false, map[string]rule{
 		"acknowledged": {events(suspect, acked(3, 2)), "cancel skip 0"},
 		"its place is free": {events(suspect, acked(3, 2), election(1)),
-			"ack [1] to 1; ELECTION [1 2] to 3; set skip 0"},
+			"ACK [1] to 1; ELECTION [1 2] to 3; set skip 0"},
 		"twice":              {events(suspect, acked(3, 2), acked(3, 2)), ""},
 		"of an earlier hop":  {events(suspect, acked(3, 2), election(1), acked(3, 2)), ""},
 		"of another list":    {events(suspect, acked(3, 1, 2)), ""},
@@ -170,17 +142,17 @@ func TestSkipping(t *testing.T) {
 		"of the next hop":         {events(suspect, silent, acked(4, 2)), "cancel skip 0"},
 		"two are silent":          {events(suspect, silent, silent), "ELECTION [2] to 1; set skip 0"},
 		"all: alone, it closes the lap and leads": {events(suspect, silent, silent, silent),
-			"cancel lap; names 2; COORDINATOR 2 in [2] of 2 to 3; set skip 0"},
+			"cancel lap; elected 2; COORDINATOR 2 in [2] of 2 to 3; set skip 0"},
 		"of an announcement": {events(coordinator(4, 4, 0, 1), silent),
 			"COORDINATOR 4 in [1 4] of 4 to 4; set skip 0"},
 		"is asked again": {events(suspect, silent, coordinator(4, 4, 0, 1)),
-			"ack 0.1 of 4 to 1; cancel lap; names 4; COORDINATOR 4 in [1 4] of 4 to 3; set skip 1"},
+			"ACK 0.1 of 4 to 1; cancel lap; elected 4; COORDINATOR 4 in [1 4] of 4 to 3; set skip 1"},
 	})
 	rules(t, 0, true, map[string]rule{
 		"is remembered": {events(suspect, silent, coordinator(4, 4, 0, 1)),
-			"ack 0.1 of 4 to 1; cancel lap; names 4; COORDINATOR 4 in [1 4] of 4 to 4; set skip 1"},
+			"ACK 0.1 of 4 to 1; cancel lap; elected 4; COORDINATOR 4 in [1 4] of 4 to 4; set skip 1"},
 		"until the next election": {events(suspect, silent, coordinator(4, 4, 0, 1), suspect),
-			"names 0; set lap; ELECTION [2] to 3; set skip 2"},
-		"if all are, nobody is told": {events(suspect, silent, silent, silent), "cancel lap; names 2"},
+			"elected 0; set lap; ELECTION [2] to 3; set skip 2"},
+		"if all are, nobody is told": {events(suspect, silent, silent, silent), "cancel lap; elected 2"},
 	})
 }
