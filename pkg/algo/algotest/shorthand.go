@@ -47,18 +47,6 @@ func MustSimulate(t testing.TB, p harness.Plan) Outcome {
 	return o
 }
 
-// RunScript simulates events among n processes in the unit-delay model, the plan as
-// change leaves it (nil: as it is).
-func RunScript(t testing.TB, id string, n int, given map[string]any, change func(*harness.Plan),
-	events ...harness.Event) Outcome {
-	t.Helper()
-	p := MustPlan(t, id, n, harness.Scenario{Kind: harness.Script, Events: events}, given)
-	if change != nil {
-		change(&p)
-	}
-	return MustSimulate(t, p)
-}
-
 // With is the parameters base, with those of given instead.
 func With(base, given map[string]any) map[string]any {
 	out := maps.Clone(base)
@@ -71,6 +59,12 @@ func At(at time.Duration, do string, p algo.ID) harness.Event {
 	return harness.Event{At: at, Do: do, Node: p}
 }
 
+// Crash is p's crash at that instant.
+func Crash(at time.Duration, p algo.ID) harness.Event { return At(at, harness.DoCrash, p) }
+
+// Restart is p's return.
+func Restart(at time.Duration, p algo.ID) harness.Event { return At(at, harness.DoRestart, p) }
+
 // Each is the event do at the start for each process.
 func Each(do string, processes ...algo.ID) (out []harness.Event) {
 	for _, p := range processes {
@@ -80,7 +74,7 @@ func Each(do string, processes ...algo.ID) (out []harness.Event) {
 }
 
 // Last is who was elected, or entered, last: None if nobody was.
-func (o *Outcome) Last() algo.ID {
+func (o Outcome) Last() algo.ID {
 	if len(o.Operations) == 0 {
 		return algo.None
 	}
@@ -88,7 +82,7 @@ func (o *Outcome) Last() algo.ID {
 }
 
 // LastNamed is the instant in which a process last named a leader.
-func (o *Outcome) LastNamed() (at time.Duration) {
+func (o Outcome) LastNamed() (at time.Duration) {
 	for _, r := range o.Trace {
 		if r.Type == trace.Elected && r.Peer != 0 {
 			at = r.At
@@ -98,7 +92,7 @@ func (o *Outcome) LastNamed() (at time.Duration) {
 }
 
 // Messages is the messages that the algorithm sent: "0s ELECTION 1>2, 1ms ANSWER 2>1".
-func (o *Outcome) Messages() string {
+func (o Outcome) Messages() string {
 	var out []string
 	for _, r := range o.Trace {
 		if r.Type == trace.Send && r.Plane == trace.Data {
@@ -106,6 +100,12 @@ func (o *Outcome) Messages() string {
 		}
 	}
 	return strings.Join(out, ", ")
+}
+
+// Feed hands the process of a transcript any event, and compares.
+func (r *Transcript) Feed(ev algo.Event, want string) {
+	r.t.Helper()
+	r.feed(ev, want)
 }
 
 // Situations are of one process, each brought about anew by events.

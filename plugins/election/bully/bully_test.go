@@ -24,6 +24,11 @@ func TestConformance(t *testing.T) { algotest.Run(t, id) }
 
 func TestCases(t *testing.T) { algotest.Cases(t, id) }
 
+// fast are the time-outs of the unit-delay model.
+func fast() map[string]any {
+	return map[string]any{"t_answer": 2 * ms, "t_coordinator": 4 * ms}
+}
+
 // An election is a script in the unit-delay model with T = 2, T' = 4.
 type election struct {
 	nodes   int
@@ -36,12 +41,8 @@ type election struct {
 
 func (e election) run(t *testing.T) algotest.Outcome {
 	t.Helper()
-	params := map[string]any{"t_answer": 2 * ms, "t_coordinator": 4 * ms}
-	for name, v := range e.params {
-		params[name] = v
-	}
 	p := algotest.MustPlan(t, id, e.nodes, harness.Scenario{Kind: harness.Script, Events: e.events},
-		params)
+		algotest.With(fast(), e.params))
 	p.Leader, p.Crashed = e.leader, e.crashed
 	if e.change != nil {
 		e.change(&p)
@@ -63,37 +64,18 @@ func (e election) wants(t *testing.T, want tally) {
 	if o.Status != check.OK {
 		t.Errorf("%s: %s", o.Status, o.Reason)
 	}
-	last := o.Operations[len(o.Operations)-1]
+	last := o.Last()
 	got := tally{
 		int(o.Kinds[0].Sent), int(o.Kinds[1].Sent), int(o.Kinds[2].Sent),
-		int(o.Totals.Sent - o.Totals.Delivered), last.Process, lastNamed(o),
+		int(o.Totals.Sent - o.Totals.Delivered), last, o.LastNamed(),
 	}
 	if got != want {
 		t.Errorf("\n got %+v\nwant %+v", got, want)
 	}
 }
 
-func lastNamed(o algotest.Outcome) (at time.Duration) {
-	for _, r := range o.Trace {
-		if r.Type == trace.Elected && r.Peer != 0 {
-			at = r.At
-		}
-	}
-	return at
-}
-
-func suspect(processes ...algo.ID) (out []harness.Event) {
-	for _, p := range processes {
-		out = append(out, harness.Event{Do: harness.DoSuspect, Node: p})
-	}
-	return out
-}
-
-func upTo(n int) (out []algo.ID) {
-	for p := range n {
-		out = append(out, algo.ID(p+1))
-	}
-	return out
+func suspect(processes ...algo.ID) []harness.Event {
+	return algotest.Each(harness.DoSuspect, processes...)
 }
 
 // TestCounts is the table of exact counts, for N = 3 to 8 and every detector r.
@@ -135,7 +117,7 @@ func TestCounts(t *testing.T) {
 		t.Run(fmt.Sprintf("N=%d: all detect at once", n), func(t *testing.T) {
 			t.Parallel()
 			e := dead
-			e.events = suspect(upTo(n - 1)...)
+			e.events = suspect(algotest.Everybody(n - 1)...)
 			e.wants(t, tally{n * (n - 1) / 2, (n - 1) * (n - 2) / 2, n - 2, n - 1, second, 3 * ms})
 		})
 		t.Run(fmt.Sprintf("N=%d: the lowest restarts", n), func(t *testing.T) {
@@ -179,18 +161,11 @@ func TestFigure181(t *testing.T) {
 6ms ELECTION 1>2, 6ms ELECTION 1>3, 6ms ELECTION 1>4,
 7ms ANSWER 2>1, 7ms ELECTION 2>3, 7ms ELECTION 2>4,
 9ms COORDINATOR 2>1`
-	var got []string
-	for _, r := range o.Trace {
-		if r.Type == trace.Send {
-			got = append(got, fmt.Sprintf("%v %s %d>%d", r.At, o.Kinds[r.Kind].Name, r.Process, r.Peer))
-		}
-	}
-	if text := strings.ReplaceAll(strings.TrimSpace(want), "\n", " "); strings.Join(got,
-		", ") != text {
-		t.Errorf("messages\n got %s\nwant %s", strings.Join(got, ", "), text)
+	if text := strings.ReplaceAll(strings.TrimSpace(want), "\n", " "); o.Messages() != text {
+		t.Errorf("messages\n got %s\nwant %s", o.Messages(), text)
 	}
 	if o.Status != check.OK || o.Totals.Sent != 16 || o.Totals.Delivered != 9 ||
-		o.Operations[0].Process != 2 || lastNamed(o) != 10*ms {
+		o.Operations[0].Process != 2 || o.LastNamed() != 10*ms {
 		t.Errorf("%s, %d sent, %d delivered, %+v", o.Status, o.Totals.Sent, o.Totals.Delivered,
 			o.Operations)
 	}
@@ -287,10 +262,10 @@ func TestDeclarationCutShort(t *testing.T) {
 						heard++
 					}
 				}
-				last := o.Operations[len(o.Operations)-1]
-				if heard != k || o.Status != check.OK || last.Process != algo.ID(n-2) {
+				last := o.Last()
+				if heard != k || o.Status != check.OK || last != algo.ID(n-2) {
 					t.Errorf("%d heard of it, %s: %s, leader %d; want %d, ok, %d", heard, o.Status, o.Reason,
-						last.Process, k, n-2)
+						last, k, n-2)
 				}
 			})
 		}
@@ -313,48 +288,6 @@ func TestTimeoutTooShort(t *testing.T) {
 	}
 }
 
-// solo is process self of n, driven by hand: what it asks for, in words.
-func solo(t *testing.T, self algo.ID, n int, incarnation uint32) func(algo.Event) string {
-	t.Helper()
-	alg := algotest.Lookup(t, id)
-	params, errs := alg.Spec.Resolve(map[string]any{"t_answer": 2 * ms, "t_coordinator": 4 * ms},
-		algo.Network{Nodes: n, Latency: ms, Bounded: true})
-	if errs != nil {
-		t.Fatal(errs)
-	}
-	peers := upTo(n)
-	s := algo.NewStepper(alg, algo.Config{ID: self, Peers: peers, Neighbors: peers, Params: params,
-		Incarnation: incarnation}, 1, new(algo.Buffer))
-	return func(ev algo.Event) string {
-		var words []string
-		for _, e := range s.Step(0, ev) {
-			switch e.Op {
-			case algo.OpSend:
-				words = append(words, fmt.Sprintf("%s%v to %d", e.Msg.Kind(), e.Msg, e.Peer))
-			case algo.OpSetTimer:
-				words = append(words, fmt.Sprintf("set %s", e.Timer))
-			case algo.OpCancelTimer:
-				words = append(words, fmt.Sprintf("cancel %s", e.Timer))
-			case algo.OpElected:
-				words = append(words, fmt.Sprintf("names %d", e.Peer))
-				if e.Term != 0 {
-					t.Errorf("names %d in term %d, but has no terms", e.Peer, e.Term)
-				}
-			}
-		}
-		if err := s.Invariant(); err != nil {
-			t.Error(err)
-		}
-		return strings.Join(words, ", ")
-	}
-}
-
-func hear(p algo.ID, m algo.Message) algo.Event {
-	return algo.Event{Type: algo.Receive, Peer: p, Msg: m}
-}
-
-func expire(timer algo.Timer) algo.Event { return algo.Event{Type: algo.Timeout, Timer: timer} }
-
 var elect = algo.Event{Type: algo.Elect}
 
 // TestRules drives one process of three, number 2 unless the name says other,
@@ -375,63 +308,61 @@ func TestRules(t *testing.T) {
 		steps       []step
 	}{
 		"an answer to an earlier attempt is stale (P1)": {2, 0, []step{
-			{elect, "ELECTION{{0 1}} to 3, names 0, set T"},
-			{hear(3, answer(0, 1)), "cancel T, set T'"},
-			{expire("T'"), "ELECTION{{0 2}} to 3, names 0, set T"},
-			{hear(3, answer(0, 1)), ""},
-			{expire("T"), "cancel T', names 2, COORDINATOR{} to 1"},
+			{elect, "ELECTION{{0 1}}>3 leader=0/0 T+"},
+			{algotest.Hear(3, answer(0, 1)), "T- T'+"},
+			{algotest.Expire("T'"), "ELECTION{{0 2}}>3 leader=0/0 T+"},
+			{algotest.Hear(3, answer(0, 1)), ""},
+			{algotest.Expire("T"), "T'- leader=2/0 COORDINATOR{}>1"},
 		}},
 		"an answer after the declaration changes nothing (P1)": {2, 0, []step{
-			{elect, "ELECTION{{0 1}} to 3, names 0, set T"},
-			{expire("T"), "cancel T', names 2, COORDINATOR{} to 1"},
-			{hear(3, answer(0, 1)), ""},
+			{elect, "ELECTION{{0 1}}>3 leader=0/0 T+"},
+			{algotest.Expire("T"), "T'- leader=2/0 COORDINATOR{}>1"},
+			{algotest.Hear(3, answer(0, 1)), ""},
 		}},
 		"a second answer changes nothing": {1, 0, []step{
-			{elect, "ELECTION{{0 1}} to 2, ELECTION{{0 1}} to 3, names 0, set T"},
-			{hear(2, answer(0, 1)), "cancel T, set T'"},
-			{hear(3, answer(0, 1)), ""},
+			{elect, "ELECTION{{0 1}}>2 ELECTION{{0 1}}>3 leader=0/0 T+"},
+			{algotest.Hear(2, answer(0, 1)), "T- T'+"},
+			{algotest.Hear(3, answer(0, 1)), ""},
 		}},
 		"a suspicion during an election is ignored (P5)": {2, 0, []step{
-			{elect, "ELECTION{{0 1}} to 3, names 0, set T"},
+			{elect, "ELECTION{{0 1}}>3 leader=0/0 T+"},
 			{elect, ""},
-			{hear(3, answer(0, 1)), "cancel T, set T'"},
+			{algotest.Hear(3, answer(0, 1)), "T- T'+"},
 			{elect, ""},
 		}},
 		"counters go on after a crash, old answers are ignored (P8)": {2, 1, []step{
-			{algo.Event{Type: algo.Start}, "ELECTION{{1 1}} to 3, names 0, set T"},
-			{hear(3, answer(0, 1)), ""},
-			{hear(3, answer(1, 1)), "cancel T, set T'"},
+			{algo.Event{Type: algo.Start}, "ELECTION{{1 1}}>3 leader=0/0 T+"},
+			{algotest.Hear(3, answer(0, 1)), ""},
+			{algotest.Hear(3, answer(1, 1)), "T- T'+"},
 		}},
 		"the first start is quiet": {2, 0, []step{{algo.Event{Type: algo.Start}, ""}}},
 		"a lower coordinator is bullied (P12)": {2, 0, []step{
-			{hear(1, bully.Coordinator{}), "ELECTION{{0 1}} to 3, names 0, set T"},
+			{algotest.Hear(1, bully.Coordinator{}), "ELECTION{{0 1}}>3 leader=0/0 T+"},
 		}},
 		"a lower coordinator, the top (P12)": {3, 0, []step{
-			{hear(1, bully.Coordinator{}), "cancel T', names 3, COORDINATOR{} to 1, COORDINATOR{} to 2"},
+			{algotest.Hear(1, bully.Coordinator{}), "T'- leader=3/0 COORDINATOR{}>1 COORDINATOR{}>2"},
 		}},
 		"a higher coordinator ends the election": {2, 0, []step{
-			{elect, "ELECTION{{0 1}} to 3, names 0, set T"},
-			{hear(3, bully.Coordinator{}), "cancel T, cancel T', names 3"},
+			{elect, "ELECTION{{0 1}}>3 leader=0/0 T+"},
+			{algotest.Hear(3, bully.Coordinator{}), "T- T'- leader=3/0"},
 		}},
 		"duplicates are suppressed": {2, 0, []step{
-			{hear(1, question), "ANSWER{{0 7}} to 1, ELECTION{{0 1}} to 3, names 0, set T"},
-			{hear(1, question), "ANSWER{{0 7}} to 1"},
-			{hear(3, answer(0, 1)), "cancel T, set T'"},
-			{hear(1, question), "ANSWER{{0 7}} to 1"},
+			{algotest.Hear(1, question), "ANSWER{{0 7}}>1 ELECTION{{0 1}}>3 leader=0/0 T+"},
+			{algotest.Hear(1, question), "ANSWER{{0 7}}>1"},
+			{algotest.Hear(3, answer(0, 1)), "T- T'+"},
+			{algotest.Hear(1, question), "ANSWER{{0 7}}>1"},
 		}},
 		"the coordinator is asked": {3, 0, []step{
-			{elect, "cancel T', names 3, COORDINATOR{} to 1, COORDINATOR{} to 2"},
-			{hear(1, question), "ANSWER{{0 7}} to 1, cancel T', names 3, " +
-				"COORDINATOR{} to 1, COORDINATOR{} to 2"},
+			{elect, "T'- leader=3/0 COORDINATOR{}>1 COORDINATOR{}>2"},
+			{algotest.Hear(1, question), "ANSWER{{0 7}}>1 T'- leader=3/0 " +
+				"COORDINATOR{}>1 COORDINATOR{}>2"},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			do := solo(t, test.self, 3, test.incarnation)
-			for i, s := range test.steps {
-				if got := do(s.event); got != s.want {
-					t.Errorf("step %d\n got %s\nwant %s", i+1, got, s.want)
-				}
+			r := algotest.NewTranscript(t, id, 3, algo.Config{ID: test.self, Incarnation: test.incarnation}, fast())
+			for _, s := range test.steps {
+				r.Feed(s.event, s.want)
 			}
 		})
 	}
@@ -490,7 +421,7 @@ func TestStaleAnswerInAWholeRun(t *testing.T) {
 	o := election{nodes: 3, leader: 3, crashed: []algo.ID{3}, events: append(suspect(1),
 		harness.Event{At: ms / 2, Do: harness.DoCrash, Node: 1},
 		harness.Event{At: 3 * ms / 4, Do: harness.DoRestart, Node: 1})}.run(t)
-	if last := o.Operations[len(o.Operations)-1]; o.Status != check.OK || last.Process != 2 {
-		t.Errorf("%s: %s, leader %d, want 2", o.Status, o.Reason, last.Process)
+	if last := o.Last(); o.Status != check.OK || last != 2 {
+		t.Errorf("%s: %s, leader %d, want 2", o.Status, o.Reason, last)
 	}
 }

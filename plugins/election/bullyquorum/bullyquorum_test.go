@@ -36,9 +36,7 @@ func named(list trace.List) map[uint32]uint32 {
 	return out
 }
 
-func event(at time.Duration, do string, p algo.ID) harness.Event {
-	return harness.Event{At: at, Do: do, Node: p}
-}
+var event = algotest.At
 
 func cut(at time.Duration, groups ...[]uint32) harness.Event {
 	return harness.Event{At: at, Do: harness.DoCut, Groups: groups}
@@ -50,10 +48,7 @@ func heal(at time.Duration) harness.Event { return harness.Event{At: at, Do: har
 func run(t *testing.T, n int, change func(*harness.Plan), given map[string]any,
 	events ...harness.Event) algotest.Outcome {
 	t.Helper()
-	params := map[string]any{"t_answer": 2 * ms}
-	for k, v := range given {
-		params[k] = v
-	}
+	params := algotest.With(map[string]any{"t_answer": 2 * ms}, given)
 	p := algotest.MustPlan(t, id, n, harness.Scenario{Kind: harness.Script, Events: events}, params)
 	p.Leader, p.TimeLimit = 1, time.Minute
 	if change != nil {

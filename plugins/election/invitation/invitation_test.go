@@ -28,18 +28,13 @@ func invite(at time.Duration, p, target algo.ID) harness.Event {
 	return harness.Event{At: at, Do: "invite", Node: p, Target: target}
 }
 
-func event(at time.Duration, do string, p algo.ID) harness.Event {
-	return harness.Event{At: at, Do: do, Node: p}
-}
+var event = algotest.At
 
 // run is a script in the unit-delay model with T = 2d.
 func run(t *testing.T, n int, change func(*harness.Plan), given map[string]any,
 	events ...harness.Event) algotest.Outcome {
 	t.Helper()
-	params := map[string]any{"t_answer": 2 * ms}
-	for k, v := range given {
-		params[k] = v
-	}
+	params := algotest.With(map[string]any{"t_answer": 2 * ms}, given)
 	p := algotest.MustPlan(t, id, n, harness.Scenario{Kind: harness.Script, Events: events}, params)
 	p.TimeLimit = time.Minute
 	if change != nil {
@@ -162,7 +157,7 @@ func TestCrossed(t *testing.T) {
 				}
 				events = append(events, invite(20*ms, left, right), invite(20*ms+gap, right, left))
 				o := run(t, a+b, nil, map[string]any{"merge": merge}, events...)
-				if o.Status != check.OK || o.Operations[len(o.Operations)-1].Process != algo.ID(want) {
+				if o.Status != check.OK || o.Last() != algo.ID(want) {
 					t.Errorf("%s, sizes %v, %v apart: %s %s, %s, want %d",
 						merge, sizes, gap, o.Status, o.Reason, named(o), want)
 				}
@@ -203,7 +198,7 @@ func TestMemberReturns(t *testing.T) {
 			detect(p)
 			p.Leader = 1
 		}, nil, event(0, harness.DoCrash, 4), event(away, harness.DoRestart, 4))
-		if o.Status != check.OK || o.Operations[len(o.Operations)-1].Process != 1 {
+		if o.Status != check.OK || o.Last() != 1 {
 			t.Errorf("away for %v: %s %s: %v", away, o.Status, o.Reason, o.Operations)
 		}
 	}

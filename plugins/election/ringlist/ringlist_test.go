@@ -39,11 +39,8 @@ func simulate(t *testing.T, n int, change func(*harness.Plan),
 	return o
 }
 
-func elect(processes ...algo.ID) (out []harness.Event) {
-	for _, p := range processes {
-		out = append(out, harness.Event{Do: harness.DoElect, Node: p})
-	}
-	return out
+func elect(processes ...algo.ID) []harness.Event {
+	return algotest.Each(harness.DoElect, processes...)
 }
 
 // TestCounts: 2kn messages are delivered for k initiators among n live processes,
@@ -66,11 +63,11 @@ func TestCounts(t *testing.T) {
 					t.Parallel()
 					o := simulate(t, n, func(p *harness.Plan) { p.Crashed = crashed }, elect(live[:k]...)...)
 					delivered, lost := int64(2*k*len(live)), int64(2*k*len(crashed))
-					last := o.Operations[len(o.Operations)-1]
-					if o.Status != check.OK || last.Process != live[len(live)-1] ||
+					last := o.Last()
+					if o.Status != check.OK || last != live[len(live)-1] ||
 						o.Totals.Delivered != delivered || o.Totals.Sent != delivered+lost {
 						t.Errorf("%s %s: leader %d, %d sent, %d delivered; want %d, %d, %d", o.Status, o.Reason,
-							last.Process, o.Totals.Sent, o.Totals.Delivered, live[len(live)-1], delivered+lost,
+							last, o.Totals.Sent, o.Totals.Delivered, live[len(live)-1], delivered+lost,
 							delivered)
 					}
 				})
@@ -108,9 +105,9 @@ func TestForgetsTheDead(t *testing.T) {
 		p.Crashed = []algo.ID{4}
 	}, append(elect(3), harness.Event{After: "quiet", Do: harness.DoRestart, Node: 4},
 		harness.Event{After: "quiet", Do: harness.DoElect, Node: 3})...)
-	last := o.Operations[len(o.Operations)-1]
-	if o.Status != check.OK || last.Process != 4 {
-		t.Errorf("%s %s: leader %d, want 4", o.Status, o.Reason, last.Process)
+	last := o.Last()
+	if o.Status != check.OK || last != 4 {
+		t.Errorf("%s %s: leader %d, want 4", o.Status, o.Reason, last)
 	}
 }
 
@@ -138,14 +135,8 @@ func TestFigure105(t *testing.T) {
 	const want = `0s ELECTION 3>4, 1ms ELECTION 4>5, 2ms ELECTION 5>6, 4ms ELECTION 5>1,
 5ms ELECTION 1>2, 6ms ELECTION 2>3, 7ms COORDINATOR 3>4, 8ms COORDINATOR 4>5,
 9ms COORDINATOR 5>6, 11ms COORDINATOR 5>1, 12ms COORDINATOR 1>2, 13ms COORDINATOR 2>3`
-	var got []string
-	for _, r := range o.Trace {
-		if r.Type == trace.Send && r.Plane == trace.Data {
-			got = append(got, fmt.Sprintf("%v %s %d>%d", r.At, o.Kinds[r.Kind].Name, r.Process, r.Peer))
-		}
-	}
-	if text := strings.ReplaceAll(want, "\n", " "); strings.Join(got, ", ") != text {
-		t.Errorf("messages\n got %s\nwant %s", strings.Join(got, ", "), text)
+	if got := o.Messages(); got != strings.ReplaceAll(want, "\n", " ") {
+		t.Errorf("messages\n got %s\nwant %s", got, want)
 	}
 	if o.Status != check.OK || o.Operations[0].Process != 5 {
 		t.Errorf("%s %s: %+v, want leader 5", o.Status, o.Reason, o.Operations)
@@ -190,10 +181,10 @@ func TestDeathMidLap(t *testing.T) {
 				if victim == initiator && half == 0 && crashed == nil {
 					continue // nobody starts, and the leader is well
 				}
-				last := o.Operations[len(o.Operations)-1]
-				if o.Status != check.OK || last.Process != want {
+				last := o.Last()
+				if o.Status != check.OK || last != want {
 					t.Errorf("crashed %v, %d dies at %v: %s %s: leader %d, want %d", crashed, victim, at, o.Status,
-						o.Reason, last.Process, want)
+						o.Reason, last, want)
 				}
 			}
 		}
@@ -230,11 +221,11 @@ func TestInitiators(t *testing.T) {
 				}
 			}
 			o := simulate(t, n, func(*harness.Plan) {}, events...)
-			last := o.Operations[len(o.Operations)-1]
-			if want := int64(2 * n * len(events)); o.Status != check.OK || last.Process != n ||
+			last := o.Last()
+			if want := int64(2 * n * len(events)); o.Status != check.OK || last != n ||
 				o.Totals.Sent != want {
 				t.Errorf("initiators %b, stagger %v: %s %s, leader %d, %d sent; want %d sent", set, stagger,
-					o.Status, o.Reason, last.Process, o.Totals.Sent, want)
+					o.Status, o.Reason, last, o.Totals.Sent, want)
 			}
 		}
 	}
@@ -260,8 +251,8 @@ func TestConverterDies(t *testing.T) {
 		at := 4*ms + time.Duration(half)*ms/2
 		o := simulate(t, 4, func(*harness.Plan) {}, append(elect(2),
 			harness.Event{At: at, Do: harness.DoCrash, Node: 2})...)
-		if last := o.Operations[len(o.Operations)-1]; o.Status != check.OK || last.Process != 4 {
-			t.Errorf("at %v: %s %s: leader %d, want 4", at, o.Status, o.Reason, last.Process)
+		if last := o.Last(); o.Status != check.OK || last != 4 {
+			t.Errorf("at %v: %s %s: leader %d, want 4", at, o.Status, o.Reason, last)
 		}
 	}
 }

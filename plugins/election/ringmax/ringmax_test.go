@@ -20,26 +20,20 @@ const (
 )
 
 func suspect(at time.Duration, p algo.ID) harness.Event {
-	return harness.Event{At: at, Do: harness.DoSuspect, Node: p}
+	return algotest.At(at, harness.DoSuspect, p)
 }
 
-func crash(at time.Duration, p algo.ID) harness.Event {
-	return harness.Event{At: at, Do: harness.DoCrash, Node: p}
-}
-
-func restart(at time.Duration, p algo.ID) harness.Event {
-	return harness.Event{At: at, Do: harness.DoRestart, Node: p}
-}
+var (
+	crash   = algotest.Crash
+	restart = algotest.Restart
+)
 
 // run is a script in the unit-delay model, with the highest of n as settled
 // leader, and T = 2d unless given.
 func run(t *testing.T, n int, change func(*harness.Plan), given map[string]any,
 	events ...harness.Event) algotest.Outcome {
 	t.Helper()
-	params := map[string]any{"skip_timeout": 2 * ms}
-	for k, v := range given {
-		params[k] = v
-	}
+	params := algotest.With(map[string]any{"skip_timeout": 2 * ms}, given)
 	p := algotest.MustPlan(t, id, n, harness.Scenario{Kind: harness.Script, Events: events}, params)
 	p.Leader = algo.ID(n)
 	if change != nil {
@@ -55,11 +49,11 @@ func down(ids ...algo.ID) func(*harness.Plan) {
 
 func want(t *testing.T, o algotest.Outcome, leader algo.ID, sent, delivered int64) {
 	t.Helper()
-	last := o.Operations[len(o.Operations)-1]
-	if o.Status != check.OK || last.Process != leader || o.Totals.Sent != sent ||
+	last := o.Last()
+	if o.Status != check.OK || last != leader || o.Totals.Sent != sent ||
 		o.Totals.Delivered != delivered {
 		t.Errorf("%s %s: leader %d, sent %d, delivered %d; want %d, %d, %d", o.Status, o.Reason,
-			last.Process, o.Totals.Sent, o.Totals.Delivered, leader, sent, delivered)
+			last, o.Totals.Sent, o.Totals.Delivered, leader, sent, delivered)
 	}
 }
 
@@ -159,7 +153,7 @@ func TestOrphan(t *testing.T) {
 		"both":        nil,
 	} {
 		o := run(t, 6, down(6), given, orphan...)
-		if o.Status != check.OK || o.Operations[len(o.Operations)-1].Process != 5 {
+		if o.Status != check.OK || o.Last() != 5 {
 			t.Errorf("%s: %s %s", name, o.Status, o.Reason)
 		}
 	}
@@ -222,9 +216,9 @@ func TestMissedByTheLap(t *testing.T) {
 	for at := time.Duration(0); at < 40*ms; at += ms / 2 {
 		for n := 3; n <= 6; n++ {
 			o := run(t, n, down(algo.ID(n)), nil, suspect(0, 1), restart(at, algo.ID(n)))
-			last := o.Operations[len(o.Operations)-1]
-			if o.Status != check.OK || last.Process != algo.ID(n) {
-				t.Errorf("n = %d, back at %v: %s %s, leader %d", n, at, o.Status, o.Reason, last.Process)
+			last := o.Last()
+			if o.Status != check.OK || last != algo.ID(n) {
+				t.Errorf("n = %d, back at %v: %s %s, leader %d", n, at, o.Status, o.Reason, last)
 			}
 		}
 	}
@@ -257,7 +251,7 @@ func TestAlone(t *testing.T) {
 	// The last survivor holds the message of a dead initiator.
 	o = run(t, 3, nil, map[string]any{"hop_limit": int64(0)},
 		suspect(0, 1), crash(1*ms, 1), crash(1*ms, 3))
-	if o.Status != check.OK || o.Operations[len(o.Operations)-1].Process != 2 {
+	if o.Status != check.OK || o.Last() != 2 {
 		t.Errorf("last survivor: %s %s", o.Status, o.Reason)
 	}
 }

@@ -25,16 +25,6 @@ func TestConformance(t *testing.T) { algotest.Run(t, id) }
 
 func TestCases(t *testing.T) { algotest.Cases(t, id) }
 
-// decided is the instant of the last decision.
-func decided(o algotest.Outcome) (at time.Duration) {
-	for _, r := range o.Trace {
-		if r.Type == trace.Elected && r.Peer != 0 {
-			at = r.At
-		}
-	}
-	return at
-}
-
 func plan(t *testing.T, n int, shape string, given map[string]any,
 	initiators ...algo.ID) harness.Plan {
 	t.Helper()
@@ -105,9 +95,9 @@ func TestCounts(t *testing.T) {
 				p := plan(t, n, shape, nil, initiators...)
 				p.Seed = seed
 				o := check4N(t, p, algo.ID(n))
-				if d := diameter(t, p); decided(o) > time.Duration(3*d+1)*ms {
+				if d := diameter(t, p); o.LastNamed() > time.Duration(3*d+1)*ms {
 					t.Errorf("n = %d, %s, %v: decided at %v, diameter %d",
-						n, shape, initiators, decided(o), d)
+						n, shape, initiators, o.LastNamed(), d)
 				}
 			}
 		}
@@ -119,18 +109,18 @@ func TestTime(t *testing.T) {
 	t.Parallel()
 	for n := 3; n <= 9; n++ {
 		d := time.Duration(n - 1)
-		if at := decided(check4N(t, plan(t, n, "path", nil, 1), algo.ID(n))); at != 2*d*ms {
+		if at := check4N(t, plan(t, n, "path", nil, 1), algo.ID(n)).LastNamed(); at != 2*d*ms {
 			t.Errorf("path of %d from its end: %v, want %v", n, at, 2*d*ms)
 		}
 		var all []algo.ID
 		for p := range n {
 			all = append(all, algo.ID(p+1))
 		}
-		if at := decided(check4N(t, plan(t, n, "path", nil, all...), algo.ID(n))); at != (d+1)*ms {
+		if at := check4N(t, plan(t, n, "path", nil, all...), algo.ID(n)).LastNamed(); at != (d+1)*ms {
 			t.Errorf("path of %d, all initiators: %v, want %v", n, at, (d+1)*ms)
 		}
 	}
-	if at := decided(check4N(t, plan(t, 2, "path", nil, 1), 2)); at != 3*ms {
+	if at := check4N(t, plan(t, 2, "path", nil, 1), 2).LastNamed(); at != 3*ms {
 		t.Errorf("two processes: %v, want 2D + 1 = 3ms", at)
 	}
 }
@@ -153,7 +143,7 @@ func TestSmallestTrace(t *testing.T) {
 	if strings.Join(got, ", ") != strings.Join(want, ", ") {
 		t.Errorf("sent\n got %v\nwant %v", got, want)
 	}
-	if at := decided(o); at != 4*ms {
+	if at := o.LastNamed(); at != 4*ms {
 		t.Errorf("last decision at %v, want 4ms", at)
 	}
 }

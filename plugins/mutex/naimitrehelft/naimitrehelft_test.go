@@ -30,16 +30,13 @@ func TestConformance(t *testing.T) { algotest.Run(t, id) }
 func times() map[string]any { return map[string]any{"t_wait": 10 * ms, "t_elec": 4 * ms} }
 
 func request(at time.Duration, p algo.ID) harness.Event {
-	return harness.Event{At: at, Do: harness.DoRequest, Node: p}
+	return algotest.At(at, harness.DoRequest, p)
 }
 
-func crash(at time.Duration, p algo.ID) harness.Event {
-	return harness.Event{At: at, Do: harness.DoCrash, Node: p}
-}
-
-func restart(at time.Duration, p algo.ID) harness.Event {
-	return harness.Event{At: at, Do: harness.DoRestart, Node: p}
-}
+var (
+	crash   = algotest.Crash
+	restart = algotest.Restart
+)
 
 func run(t *testing.T, c algotest.Entries, change func(*harness.Plan)) algotest.Outcome {
 	t.Helper()

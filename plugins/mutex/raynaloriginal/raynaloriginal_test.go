@@ -37,18 +37,11 @@ func run(t testing.TB, n int, s harness.Scenario, given map[string]any,
 }
 
 func request(at time.Duration, p algo.ID) harness.Event {
-	return harness.Event{At: at, Do: "request", Node: p}
+	return algotest.At(at, harness.DoRequest, p)
 }
 
 func script(events ...harness.Event) harness.Scenario {
 	return harness.Scenario{Kind: harness.Script, Events: events}
-}
-
-func everybody(n int) (events []harness.Event) {
-	for p := range n {
-		events = append(events, request(0, algo.ID(p+1)))
-	}
-	return events
 }
 
 func order(o algotest.Outcome) (ids []algo.ID) {
@@ -159,7 +152,7 @@ func TestBlocks_WithoutAnEnd(t *testing.T) {
 
 // TestPollLimit counts the polls of each request anew.
 func TestPollLimit(t *testing.T) {
-	events := append(everybody(2), harness.Event{After: "quiet", Do: "request", Node: 2})
+	events := append(algotest.Each(harness.DoRequest, algotest.Everybody(2)...), harness.Event{After: "quiet", Do: "request", Node: 2})
 	o := run(t, 2, script(events...), map[string]any{"poll_limit": int64(2)})
 	if got := polls(o, 2); o.Status != check.Timeout || !slices.Equal(got, []int{1, 4}) {
 		t.Errorf("%s: %s, polls %v, want 1 4", o.Status, o.Reason, got)
@@ -180,7 +173,7 @@ func TestPollInterval(t *testing.T) {
 func TestCounts(t *testing.T) {
 	for n := 1; n <= 8; n++ {
 		for _, interval := range []time.Duration{ms, 2 * ms} {
-			o := run(t, n, script(everybody(n)...), map[string]any{"poll_interval": interval})
+			o := run(t, n, script(algotest.Each(harness.DoRequest, algotest.Everybody(n)...)...), map[string]any{"poll_interval": interval})
 			if want := int64(n*n*n - n); o.Totals.Sent != want || o.Status != check.OK {
 				t.Errorf("n = %d: %d sent, want N^3-N = %d (%s %s)",
 					n, o.Totals.Sent, want, o.Status, o.Reason)
@@ -191,7 +184,7 @@ func TestCounts(t *testing.T) {
 
 // TestHolder: the turn may be anybody's at first, and goes round from there.
 func TestHolder(t *testing.T) {
-	o := run(t, 4, script(everybody(4)...), nil, func(p *harness.Plan) { p.Holder = 3 })
+	o := run(t, 4, script(algotest.Each(harness.DoRequest, algotest.Everybody(4)...)...), nil, func(p *harness.Plan) { p.Holder = 3 })
 	if got := order(o); !slices.Equal(got, []algo.ID{3, 4, 1, 2}) {
 		t.Errorf("order %v, want 3 4 1 2", got)
 	}
