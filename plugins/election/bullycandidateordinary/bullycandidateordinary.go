@@ -129,7 +129,7 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 func (n *node) Timeout(env algo.Env, t algo.Timer) {
 	switch t {
 	case deltaTimer:
-		n.ask(env)
+		n.askCandidates(env)
 	case answerTimer:
 		n.decide(env)
 	case doubtTimer:
@@ -146,8 +146,8 @@ func (n *node) begin(env algo.Env, failed algo.ID) {
 	env.SetTimer(deltaTimer, n.delta())
 }
 
-// ask is rule 2.
-func (n *node) ask(env algo.Env) {
+// askCandidates is rule 2.
+func (n *node) askCandidates(env algo.Env) {
 	n.newest++
 	n.round = Round{n.newest, n.ID, n.Incarnation}
 	n.responders = nil

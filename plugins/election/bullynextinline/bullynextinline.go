@@ -113,13 +113,13 @@ func (n *node) Restore(env algo.Env, p algo.ID) {
 	n.suspects = without(n.suspects, p)
 	n.back = append(without(n.back, p), p)
 	if n.leader != algo.None {
-		n.tell(env)
+		n.tellReturned(env)
 	}
 }
 
-// tell those that are back who leads. The leader itself is told when it no
+// tellReturned tells those that are back who leads. The leader itself is told when it no
 // longer is: some who were asked to replace it may do so yet.
-func (n *node) tell(env algo.Env) {
+func (n *node) tellReturned(env algo.Env) {
 	for _, p := range n.back {
 		if p != n.leader {
 			env.Send(p, Elected{n.epoch, n.list})
@@ -249,7 +249,7 @@ func (n *node) onElected(env algo.Env, from algo.ID, m Elected) {
 		n.onLower(env, m.Epoch)
 	default:
 		n.settle(env, m.Epoch, m.List)
-		n.tell(env)
+		n.tellReturned(env)
 		if slices.Contains(n.suspects, n.leader) { // it is back, or it died again
 			env.SetTimer(doubtTimer, n.tElected)
 		}

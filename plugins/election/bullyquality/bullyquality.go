@@ -177,7 +177,7 @@ func (n *node) start(env algo.Env) {
 func (n *node) onElection(env algo.Env, from algo.ID, m Election) {
 	if (rank{m.Score, from}).above(n.rank()) {
 		if n.status == electing {
-			n.wait(env)
+			n.awaitCoordinator(env)
 		}
 		return
 	}
@@ -188,11 +188,11 @@ func (n *node) onElection(env algo.Env, from algo.ID, m Election) {
 // onAnswer is rule 3.
 func (n *node) onAnswer(env algo.Env, m Answer) {
 	if n.status == electing && m.Attempt == n.attempt {
-		n.wait(env)
+		n.awaitCoordinator(env)
 	}
 }
 
-func (n *node) wait(env algo.Env) {
+func (n *node) awaitCoordinator(env algo.Env) {
 	n.status = waiting
 	env.CancelTimer(answerTimer)
 	env.SetTimer(coordinatorTimer, n.tPrime)

@@ -133,7 +133,7 @@ func (n *node) Restore(env algo.Env, p algo.ID) {
 	if n.mode == probing {
 		n.returned = append(n.returned, p)
 	}
-	switch n.tell(env, p); {
+	switch n.announceTo(env, p); {
 	case n.led && n.mode != leading:
 		env.Send(p, Probe{n.round})
 	case n.mode == follower && n.leader == algo.None: // p may know of one
@@ -156,7 +156,7 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	case Elected:
 		n.onElected(env, from, m)
 	case Follow:
-		n.tell(env, from)
+		n.announceTo(env, from)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 // onJoin is rule 4, and rule 8 at a leader.
 func (n *node) onJoin(env algo.Env, from algo.ID, m Join) {
-	n.tell(env, from)
+	n.announceTo(env, from)
 	if n.mode != probing || slices.Contains(n.joins, from) {
 		return
 	}
@@ -69,17 +69,17 @@ func (n *node) lead(env algo.Env, term uint64) {
 	n.settle(env, leading, n.ID, term)
 	n.led = true
 	for _, p := range n.joins {
-		n.tell(env, p)
+		n.announceTo(env, p)
 	}
 	for _, p := range n.returned {
 		if !slices.Contains(n.joins, p) {
-			n.tell(env, p)
+			n.announceTo(env, p)
 		}
 	}
 }
 
-// tell is rule 8: a leader announces itself.
-func (n *node) tell(env algo.Env, p algo.ID) {
+// announceTo is rule 8: a leader announces itself.
+func (n *node) announceTo(env algo.Env, p algo.ID) {
 	if n.mode == leading {
 		env.Send(p, Elected{n.term, n.round})
 	}
@@ -91,7 +91,7 @@ func (n *node) tell(env algo.Env, p algo.ID) {
 // hears of an older one tells it: that may have suspected it when it was elected.
 func (n *node) onElected(env algo.Env, from algo.ID, m Elected) {
 	if m.Term < n.term {
-		n.tell(env, from)
+		n.announceTo(env, from)
 	}
 	if m.Term <= n.term || n.probed[from-1].after(m.Round) || slices.Contains(n.suspects, from) {
 		return

@@ -62,7 +62,7 @@ func (n *node) Start(env algo.Env) {
 		return
 	}
 	n.active = n.Incarnation > 0
-	n.alone(env)
+	n.leadAlone(env)
 	if n.Incarnation > 0 {
 		algo.Broadcast(env, n.ID, n.Peers, Recovered{n.Incarnation})
 	}
@@ -141,8 +141,8 @@ func (n *node) onRecovered(env algo.Env, from algo.ID, m Recovered) {
 	n.doubt(env)
 }
 
-// alone is the body of rule 1.
-func (n *node) alone(env algo.Env) {
+// leadAlone is the body of rule 1.
+func (n *node) leadAlone(env algo.Env) {
 	n.count++
 	n.group = Group{n.ID, n.Incarnation, n.count}
 	n.members, n.early = []algo.ID{n.ID}, nil
@@ -158,7 +158,7 @@ func (n *node) doubt(env algo.Env) {
 	if !n.leads() && lost {
 		env.Elected(algo.None, 0)
 		n.active = true
-		n.alone(env)
+		n.leadAlone(env)
 	}
 }
 

@@ -53,11 +53,11 @@ func (n *node) yields(from algo.ID, m Invite) bool {
 // accept joins the inviter's group, with all members.
 func (n *node) accept(env algo.Env, from algo.ID, m Invite) {
 	env.Send(from, Accept{m.Group, n.members, n.active})
-	n.hand(env, m.Group)
+	n.handOver(env, m.Group)
 }
 
-// hand tells the other members of the new group and becomes a member itself.
-func (n *node) hand(env algo.Env, to Group) {
+// handOver tells the other members of the new group and becomes a member itself.
+func (n *node) handOver(env algo.Env, to Group) {
 	for _, p := range n.members {
 		if p != n.ID && p != to.Leader {
 			env.Send(p, NewLeader{to, n.group})
@@ -72,7 +72,7 @@ func (n *node) join(env algo.Env, g Group) {
 	n.group, n.members = n.latest(g), nil
 	if n.leads() {
 		n.active = true
-		n.alone(env)
+		n.leadAlone(env)
 		return
 	}
 	env.Elected(n.group.Leader, 0)
@@ -126,7 +126,7 @@ func (n *node) onTakeover(env algo.Env, from algo.ID, m Takeover) {
 	if n.pending == from {
 		n.members = union(n.members, n.offered)
 		n.settle(env)
-		n.hand(env, m.Group)
+		n.handOver(env, m.Group)
 	}
 }
 

@@ -156,7 +156,7 @@ func (n *node) prepare(env algo.Env) {
 	env.Elected(algo.None, 0)
 	algo.Broadcast(env, n.ID, n.Peers, Prepare{n.promised})
 	n.later(env)
-	n.count(env)
+	n.countPromises(env)
 }
 
 // promise binds this process to heed no ballot lower than b, also after a crash.
@@ -193,11 +193,11 @@ func (n *node) onPrepare(env algo.Env, from algo.ID, m Prepare) {
 func (n *node) onPromise(env algo.Env, from algo.ID, m Promise) {
 	if n.role == proposer && m.Ballot == n.promised && !slices.Contains(n.promises, from) {
 		n.promises = append(n.promises, from)
-		n.count(env)
+		n.countPromises(env)
 	}
 }
 
-func (n *node) count(env algo.Env) {
+func (n *node) countPromises(env algo.Env) {
 	if len(n.promises) > len(n.Peers)/2 {
 		n.role, n.leader = leader, n.ID
 		env.CancelTimer(retry)

@@ -200,7 +200,7 @@ func (n *node) campaign(env algo.Env) {
 	n.persist(env)
 	n.stand(env, candidate)
 	algo.Broadcast(env, n.ID, n.Peers, RequestVote{n.term, n.log})
-	n.count(env)
+	n.countVotes(env)
 }
 
 // stand makes this process a candidate, or a pre-candidate, with one vote.
@@ -237,12 +237,12 @@ func (n *node) onVoteReply(env algo.Env, from algo.ID, m VoteReply) {
 	n.observe(env, m.Term)
 	if n.role == candidate && m.OK && m.Term == n.term && !slices.Contains(n.votes, from) {
 		n.votes = append(n.votes, from)
-		n.count(env)
+		n.countVotes(env)
 	}
 }
 
-// count makes this process the leader if it has a majority: rule 5.
-func (n *node) count(env algo.Env) {
+// countVotes makes this process the leader if it has a majority: rule 5.
+func (n *node) countVotes(env algo.Env) {
 	if len(n.votes) < n.majority {
 		return
 	}

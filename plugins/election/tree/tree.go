@@ -92,7 +92,7 @@ func New(c algo.Config) algo.Elector {
 // Elect is rule 1 at an initiator.
 func (n *node) Elect(env algo.Env) {
 	if !n.sentWake {
-		n.wake(env)
+		n.wakeNeighbors(env)
 		n.progress(env) // rule 6: without neighbors there is nobody to wait for
 	}
 }
@@ -106,8 +106,8 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	}
 }
 
-// wake is the body of rule 1.
-func (n *node) wake(env algo.Env) {
+// wakeNeighbors is the body of rule 1.
+func (n *node) wakeNeighbors(env algo.Env) {
 	n.sentWake = true
 	env.Elected(algo.None, 0)
 	algo.Broadcast(env, n.ID, n.neighbors, Wakeup{})
@@ -117,7 +117,7 @@ func (n *node) wake(env algo.Env) {
 func (n *node) onWakeup(env algo.Env) {
 	n.wakes++
 	if !n.sentWake {
-		n.wake(env)
+		n.wakeNeighbors(env)
 	}
 	n.progress(env)
 }

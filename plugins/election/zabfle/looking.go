@@ -6,8 +6,8 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-// look is rule 1: a new round, with a vote for itself.
-func (n *node) look(env algo.Env) {
+// lookForLeader is rule 1: a new round, with a vote for itself.
+func (n *node) lookForLeader(env algo.Env) {
 	n.state, n.leader = Looking, algo.None
 	n.clock++
 	n.reports = make([]report, len(n.Peers))
@@ -55,7 +55,7 @@ func (n *node) onNotification(env algo.Env, from algo.ID, m Notification) {
 	}
 	n.lives[from-1], n.rounds[from-1] = m.Incarnation, m.Clock
 	if n.state == Idle { // drawn in
-		n.look(env)
+		n.lookForLeader(env)
 	}
 	if m.State == Looking { // it follows nobody
 		n.quorum = without(n.quorum, from)
@@ -113,7 +113,7 @@ func (n *node) finish(env algo.Env) {
 		if r.leading && r.clock >= n.clock && r.vote.ID != n.vote.ID &&
 			!slices.Contains(n.suspects, n.Peers[i]) {
 			n.clock = r.clock
-			n.look(env)
+			n.lookForLeader(env)
 			return
 		}
 	}
@@ -188,9 +188,9 @@ func (n *node) decide(env algo.Env) {
 		env.Elected(n.leader, n.clock)
 	}
 	if slices.Contains(n.suspects, n.leader) {
-		n.look(env)
+		n.lookForLeader(env)
 	}
-	n.stand(env)
+	n.checkMajority(env)
 }
 
 // onSeeker is the end of rule 2: who looks no more answers with its vote. It
@@ -201,7 +201,7 @@ func (n *node) decide(env algo.Env) {
 // who may count on it as well, is told if the round is this leader's.
 func (n *node) onSeeker(env algo.Env, from algo.ID, m Notification) {
 	if from == n.leader && (m.Clock != n.clock || m.Vote != n.vote) {
-		n.look(env)
+		n.lookForLeader(env)
 		n.onVote(env, from, m)
 		return
 	}
@@ -232,7 +232,7 @@ func (n *node) onRival(env algo.Env, from algo.ID, m Notification) {
 	case m.Vote.ID == n.leader:
 		return
 	case later || from == n.leader:
-		n.look(env)
+		n.lookForLeader(env)
 		return
 	case m.State == Leading || m.Vote.ID == n.ID:
 		env.Send(from, n.notification())
@@ -246,12 +246,12 @@ func (n *node) onRival(env algo.Env, from algo.ID, m Notification) {
 func (n *node) lose(env algo.Env, p algo.ID) {
 	if !slices.Contains(n.strangers, p) {
 		n.strangers = append(n.strangers, p)
-		n.stand(env)
+		n.checkMajority(env)
 	}
 }
 
-// stand makes a leader look that has lost its majority.
-func (n *node) stand(env algo.Env) {
+// checkMajority makes a leader look that has lost its majority.
+func (n *node) checkMajority(env algo.Env) {
 	lost := len(n.strangers)
 	for _, p := range n.suspects {
 		if !slices.Contains(n.strangers, p) {
@@ -259,6 +259,6 @@ func (n *node) stand(env algo.Env) {
 		}
 	}
 	if n.state == Leading && len(n.Peers)-lost <= len(n.Peers)/2 {
-		n.look(env)
+		n.lookForLeader(env)
 	}
 }

@@ -193,7 +193,7 @@ func (n *node) of(p algo.ID) Vote {
 func (n *node) Start(env algo.Env) {
 	switch {
 	case n.Incarnation > 0:
-		n.look(env)
+		n.lookForLeader(env)
 	case n.accepted > 0:
 		env.Save(AcceptedEpoch{n.accepted})
 	}
@@ -202,7 +202,7 @@ func (n *node) Start(env algo.Env) {
 // Elect is rule 1, unless this process looks already.
 func (n *node) Elect(env algo.Env) {
 	if n.state != Looking {
-		n.look(env)
+		n.lookForLeader(env)
 	}
 }
 
@@ -212,9 +212,9 @@ func (n *node) Suspect(env algo.Env, p algo.ID) {
 		n.suspects = append(n.suspects, p)
 	}
 	if p == n.leader {
-		n.look(env)
+		n.lookForLeader(env)
 	}
-	n.stand(env)
+	n.checkMajority(env)
 }
 
 // Restore forgets what was held against p, and tells p who leads: the network
@@ -254,7 +254,7 @@ func (n *node) Timeout(env algo.Env, t algo.Timer) {
 	case finalize:
 		n.finish(env)
 	case discovery:
-		n.look(env)
+		n.lookForLeader(env)
 	default:
 		first, wait := n.Params.Duration("t_resend"), n.Params.Duration("finalize_wait")
 		n.patience = min(2*n.patience, longestPatience*max(first, wait))

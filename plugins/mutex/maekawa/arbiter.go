@@ -11,7 +11,7 @@ import (
 // onRequest is rule 2.
 func (n *node) onRequest(env algo.Env, s Stamp) {
 	if n.lock == (Stamp{}) {
-		n.give(env, s)
+		n.giveLock(env, s)
 		return
 	}
 	first := s.precedes(n.lock) && (len(n.waiting) == 0 || s.precedes(n.waiting[0]))
@@ -50,11 +50,11 @@ func (n *node) next(env algo.Env) {
 	if len(n.waiting) > 0 {
 		s := n.waiting[0]
 		n.waiting = slices.Delete(n.waiting, 0, 1)
-		n.give(env, s)
+		n.giveLock(env, s)
 	}
 }
 
-func (n *node) give(env algo.Env, s Stamp) {
+func (n *node) giveLock(env algo.Env, s Stamp) {
 	n.lock = s
 	env.Send(s.ID, Locked{s, n.clock})
 }

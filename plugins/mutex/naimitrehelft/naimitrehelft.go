@@ -95,7 +95,7 @@ func (n *node) Request(env algo.Env) {
 func (n *node) issue(env algo.Env) {
 	env.Send(n.last, Request{n.in(), n.ID})
 	n.last = n.ID
-	n.await(env)
+	n.awaitToken(env)
 }
 
 func (n *node) enter(env algo.Env) {
@@ -107,12 +107,12 @@ func (n *node) enter(env algo.Env) {
 func (n *node) Release(env algo.Env) {
 	n.requesting, n.inside = false, false
 	if n.next != algo.None { // then we have the token: a new tree has emptied next
-		n.give(env, n.next)
+		n.giveToken(env, n.next)
 		n.next = algo.None
 	}
 }
 
-func (n *node) give(env algo.Env, p algo.ID) {
+func (n *node) giveToken(env algo.Env, p algo.ID) {
 	n.token, n.gave = false, p
 	env.Send(p, Token{n.in()})
 }
@@ -162,7 +162,7 @@ func (n *node) onRequest(env algo.Env, origin algo.ID) {
 	case n.requesting: // root, waiting or inside: origin is next
 		n.next = origin
 	default: // idle root: give up the token at once
-		n.give(env, origin)
+		n.giveToken(env, origin)
 	}
 	n.last = origin
 }
@@ -171,7 +171,7 @@ func (n *node) onRequest(env algo.Env, origin algo.ID) {
 // asked for a new tree, gets one.
 func (n *node) onToken(env algo.Env) {
 	n.token = true
-	n.rest(env)
+	n.stopWaiting(env)
 	for _, q := range n.queriers {
 		if q.until >= env.Now() {
 			env.Send(q.id, TokenHere{n.in()})

@@ -6,22 +6,22 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-// await begins, or begins again, to wait for the token.
-func (n *node) await(env algo.Env) {
+// awaitToken begins, or begins again, to wait for the token.
+func (n *node) awaitToken(env algo.Env) {
 	n.state = waiting
 	env.CancelTimer(elecTimer)
 	env.SetTimer(waitTimer, n.tWait)
 }
 
-// rest ends whatever the process was waiting for.
-func (n *node) rest(env algo.Env) {
+// stopWaiting ends whatever the process was waiting for.
+func (n *node) stopWaiting(env algo.Env) {
 	n.state, n.misses = normal, 0
 	env.CancelTimer(waitTimer)
 	env.CancelTimer(elecTimer)
 }
 
-// ask sends m to everybody and waits for answers.
-func (n *node) ask(env algo.Env, s state, m algo.Message) {
+// askAll sends m to everybody and waits for answers.
+func (n *node) askAll(env algo.Env, s state, m algo.Message) {
 	n.state = s
 	algo.Broadcast(env, n.ID, n.Peers, m)
 	env.SetTimer(elecTimer, n.tElec)
@@ -31,14 +31,14 @@ func (n *node) ask(env algo.Env, s state, m algo.Message) {
 func (n *node) Timeout(env algo.Env, _ algo.Timer) {
 	switch n.state {
 	case waiting, observer: // rule 2; + rule 10, when the candidate died
-		n.ask(env, consulting, Consult{n.in()})
+		n.askAll(env, consulting, Consult{n.in()})
 	case consulting: // rule 5: we are in nobody's queue
-		n.ask(env, querying, Query{n.in()})
+		n.askAll(env, querying, Query{n.in()})
 	case querying: // rule 9: nobody has the token
-		n.ask(env, candidate, Election{n.in()})
+		n.askAll(env, candidate, Election{n.in()})
 	case candidate: // rule 11
 		n.token = true
-		n.rest(env)
+		n.stopWaiting(env)
 		n.build(env)
 		if n.requesting {
 			n.enter(env)
@@ -65,7 +65,7 @@ func (n *node) begin(env algo.Env, epoch uint64, root algo.ID) {
 func (n *node) adopt(env algo.Env, epoch uint64, from algo.ID) {
 	n.begin(env, epoch, from)
 	n.token = false
-	n.rest(env)
+	n.stopWaiting(env)
 }
 
 // current is the + of rule 1: it adopts a newer epoch first, and says whether m
@@ -109,7 +109,7 @@ func (n *node) onConsult(env algo.Env, from algo.ID) {
 func (n *node) onConsultOK(env algo.Env) {
 	if n.state == consulting {
 		n.misses = 0
-		n.await(env)
+		n.awaitToken(env)
 	}
 }
 
@@ -131,7 +131,7 @@ func (n *node) onTokenHere(env algo.Env, from algo.ID) {
 		return
 	}
 	n.misses++
-	n.await(env)
+	n.awaitToken(env)
 	if n.misses >= 2 && n.rebuilds || n.recovering {
 		env.Send(from, Rebuild{n.in()})
 	}
@@ -168,6 +168,6 @@ func (n *node) onElection(env algo.Env, from algo.ID) {
 // newer epoch, or of the holder, who will begin one, or becomes a candidate.
 func (n *node) Start(env algo.Env) {
 	if n.recovering {
-		n.ask(env, querying, Query{n.in()})
+		n.askAll(env, querying, Query{n.in()})
 	}
 }

@@ -98,12 +98,12 @@ func (n *node) Start(env algo.Env) {
 }
 
 // Timeout is the end of that moment.
-func (n *node) Timeout(env algo.Env, _ algo.Timer) { n.test(env) }
+func (n *node) Timeout(env algo.Env, _ algo.Timer) { n.testTurn(env) }
 
 // Request is rule 4.
 func (n *node) Request(env algo.Env) {
 	n.asked = true
-	n.test(env)
+	n.testTurn(env)
 	if n.asked && n.park { // the turn is somebody else's, who may have kept it
 		algo.Broadcast(env, n.ID, n.Peers, Wakeup{n.s[n.ID-1]})
 	}
@@ -112,14 +112,14 @@ func (n *node) Request(env algo.Env) {
 // Release is rule 5.
 func (n *node) Release(env algo.Env) {
 	n.inside = false
-	n.leave(env)
+	n.leaveTurn(env)
 }
 
 func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	switch m := m.(type) {
 	case Inform: // rule 2
 		n.s[from-1] = m.S
-		n.test(env)
+		n.testTurn(env)
 	case Wakeup:
 		n.onWakeup(env, from, m.S)
 	}
@@ -129,19 +129,19 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 func (n *node) onWakeup(env algo.Env, from algo.ID, s uint64) {
 	if w := &n.wakeups[from-1]; !w.came || s > w.s {
 		*w = wakeup{true, s}
-		n.test(env)
+		n.testTurn(env)
 	}
 }
 
-// test is rule 3: enter, or pass on what is not wanted.
-func (n *node) test(env algo.Env) {
+// testTurn is rule 3: enter, or pass on what is not wanted.
+func (n *node) testTurn(env algo.Env) {
 	switch {
 	case n.inside || !n.myTurn():
 	case n.asked:
 		n.asked, n.inside = false, true
 		env.Granted()
 	default:
-		n.leave(env)
+		n.leaveTurn(env)
 	}
 }
 
@@ -164,10 +164,10 @@ func (n *node) myTurn() bool {
 	return true
 }
 
-// leave passes the turn on, unless it is to be kept.
-func (n *node) leave(env algo.Env) {
+// leaveTurn passes the turn on, unless it is to be kept.
+func (n *node) leaveTurn(env algo.Env) {
 	if !n.park || n.awaited() {
-		n.pass(env)
+		n.passTurn(env)
 	}
 }
 
@@ -182,8 +182,8 @@ func (n *node) awaited() bool {
 	return false
 }
 
-// pass is rule 1. With one process the turn is its own again.
-func (n *node) pass(env algo.Env) {
+// passTurn is rule 1. With one process the turn is its own again.
+func (n *node) passTurn(env algo.Env) {
 	n.s[n.ID-1]++
 	algo.Broadcast(env, n.ID, n.Peers, Inform{n.s[n.ID-1]})
 }

@@ -100,7 +100,7 @@ func (n *node) Request(env algo.Env) {
 }
 
 // Release is rule 3: pass the token on, so that nobody enters twice in a lap.
-func (n *node) Release(env algo.Env) { n.pass(env) }
+func (n *node) Release(env algo.Env) { n.passToken(env) }
 
 func (n *node) Receive(env algo.Env, _ algo.ID, m algo.Message) {
 	switch m.(type) {
@@ -118,20 +118,20 @@ func (n *node) onToken(env algo.Env) {
 	case n.rest > 0:
 		env.SetTimer(resting, n.rest)
 	default:
-		n.pass(env)
+		n.passToken(env)
 	}
 }
 
 // Timeout is the end of a rest: nobody asked.
-func (n *node) Timeout(env algo.Env, _ algo.Timer) { n.pass(env) }
+func (n *node) Timeout(env algo.Env, _ algo.Timer) { n.passToken(env) }
 
 func (n *node) enter(env algo.Env) {
 	n.asked = false
 	env.Granted()
 }
 
-// pass sends the token to the successor; who is alone keeps it.
-func (n *node) pass(env algo.Env) {
+// passToken sends the token to the successor; who is alone keeps it.
+func (n *node) passToken(env algo.Env) {
 	if next := n.Neighbors[0]; next != n.ID {
 		n.holds = false
 		env.Send(next, Token{})
