@@ -30,24 +30,12 @@ func fast() map[string]any {
 }
 
 // An election is a script in the unit-delay model with T = 2, T' = 4.
-type election struct {
-	nodes   int
-	leader  algo.ID
-	crashed []algo.ID
-	events  []harness.Event
-	params  map[string]any
-	change  func(*harness.Plan)
-}
+type election algotest.Ballot
 
 func (e election) run(t *testing.T) algotest.Outcome {
 	t.Helper()
-	p := algotest.MustPlan(t, id, e.nodes, harness.Scenario{Kind: harness.Script, Events: e.events},
-		algotest.With(fast(), e.params))
-	p.Leader, p.Crashed = e.leader, e.crashed
-	if e.change != nil {
-		e.change(&p)
-	}
-	return algotest.MustSimulate(t, p)
+	e.Params = algotest.With(fast(), e.Params)
+	return algotest.MustSimulate(t, algotest.Ballot(e).Plan(t, id))
 }
 
 // A tally is what an election comes to.
@@ -57,21 +45,16 @@ type tally struct {
 	informed                            time.Duration
 }
 
-// wants runs the election and compares. It must end well.
+// wants runs the election and compares.
 func (e election) wants(t *testing.T, want tally) {
 	t.Helper()
-	o := e.run(t)
-	if o.Status != check.OK {
-		t.Errorf("%s: %s", o.Status, o.Reason)
+	e.Params = algotest.With(fast(), e.Params)
+	e.Kinds = map[string]int64{
+		"ELECTION": int64(want.election), "ANSWER": int64(want.answer), "COORDINATOR": int64(want.coordinator),
 	}
-	last := o.Last()
-	got := tally{
-		int(o.Kinds[0].Sent), int(o.Kinds[1].Sent), int(o.Kinds[2].Sent),
-		int(o.Totals.Sent - o.Totals.Delivered), last, o.LastNamed(),
-	}
-	if got != want {
-		t.Errorf("\n got %+v\nwant %+v", got, want)
-	}
+	e.Delivered = int64(want.election + want.answer + want.coordinator - want.lost)
+	e.Winner, e.Informed = want.leader, want.informed
+	algotest.Ballot(e).Run(t, id)
 }
 
 func suspect(processes ...algo.ID) []harness.Event {
@@ -83,7 +66,7 @@ func TestCounts(t *testing.T) {
 	t.Parallel()
 	for n := 3; n <= 8; n++ {
 		top, second := algo.ID(n), algo.ID(n-1)
-		dead := election{nodes: n, leader: top, crashed: []algo.ID{top}}
+		dead := election{Nodes: n, Leader: top, Crashed: []algo.ID{top}}
 		for r := 1; r < n; r++ {
 			t.Run(fmt.Sprintf("N=%d: %d detects", n, r), func(t *testing.T) {
 				t.Parallel()
@@ -92,7 +75,7 @@ func TestCounts(t *testing.T) {
 				if r == n-1 {
 					want.informed = 3 * ms
 				}
-				e.events = suspect(algo.ID(r))
+				e.Events = suspect(algo.ID(r))
 				e.wants(t, want)
 				if sent := want.election + want.answer + want.coordinator; sent != (n-r)*(n-r)+n-2 ||
 					r == 1 && sent != n*n-n-1 || r == n-1 && sent != n-1 {
@@ -104,8 +87,8 @@ func TestCounts(t *testing.T) {
 				asked := (n - r) * (n - r + 1) / 2
 				for reply, coordinator := range map[string]int{"broadcast": (n - r) * (n - 1),
 					"unicast": n - r} {
-					e := election{nodes: n, leader: top, params: map[string]any{"coordinator_reply": reply},
-						events: []harness.Event{{Do: harness.DoElect, Node: algo.ID(r)}}}
+					e := election{Nodes: n, Leader: top, Params: map[string]any{"coordinator_reply": reply},
+						Events: []harness.Event{{Do: harness.DoElect, Node: algo.ID(r)}}}
 					informed := 3 * ms // by the reply to the others, who ask at 1
 					if r == n-1 {
 						informed = 2 * ms
@@ -117,7 +100,7 @@ func TestCounts(t *testing.T) {
 		t.Run(fmt.Sprintf("N=%d: all detect at once", n), func(t *testing.T) {
 			t.Parallel()
 			e := dead
-			e.events = suspect(algotest.Everybody(n - 1)...)
+			e.Events = suspect(algotest.Everybody(n - 1)...)
 			e.wants(t, tally{n * (n - 1) / 2, (n - 1) * (n - 2) / 2, n - 2, n - 1, second, 3 * ms})
 		})
 		t.Run(fmt.Sprintf("N=%d: the lowest restarts", n), func(t *testing.T) {
@@ -125,22 +108,22 @@ func TestCounts(t *testing.T) {
 			pairs := n * (n - 1) / 2
 			for reply, coordinator := range map[string]int{"broadcast": (n - 1) * (n - 1),
 				"unicast": n - 1} {
-				e := election{nodes: n, leader: top, crashed: []algo.ID{1},
-					params: map[string]any{"coordinator_reply": reply},
-					events: []harness.Event{{Do: harness.DoRestart, Node: 1}}}
+				e := election{Nodes: n, Leader: top, Crashed: []algo.ID{1},
+					Params: map[string]any{"coordinator_reply": reply},
+					Events: []harness.Event{{Do: harness.DoRestart, Node: 1}}}
 				e.wants(t, tally{pairs, pairs, coordinator, 0, top, 3 * ms})
 			}
 		})
 		t.Run(fmt.Sprintf("N=%d: the top restarts", n), func(t *testing.T) {
 			t.Parallel()
-			e := election{nodes: n, leader: second, crashed: []algo.ID{top},
-				events: []harness.Event{{Do: harness.DoRestart, Node: top}}}
+			e := election{Nodes: n, Leader: second, Crashed: []algo.ID{top},
+				Events: []harness.Event{{Do: harness.DoRestart, Node: top}}}
 			e.wants(t, tally{0, 0, n - 1, 0, top, ms})
 		})
 		t.Run(fmt.Sprintf("N=%d: the literal rules", n), func(t *testing.T) {
 			t.Parallel()
 			e := dead
-			e.events, e.params = suspect(1), map[string]any{"suppress_duplicates": false}
+			e.Events, e.Params = suspect(1), map[string]any{"suppress_duplicates": false}
 			e.wants(t, tally{1<<(n-1) - 1, 1<<(n-2) - 1, (n - 2) << (n - 3), 1 << (n - 2), second,
 				time.Duration(n+1) * ms})
 		})
@@ -152,7 +135,7 @@ func TestCounts(t *testing.T) {
 // itself. It is also the test that a process that answers may die (P10).
 func TestFigure181(t *testing.T) {
 	t.Parallel()
-	o := election{nodes: 4, leader: 4, crashed: []algo.ID{4}, events: append(suspect(1),
+	o := election{Nodes: 4, Leader: 4, Crashed: []algo.ID{4}, Events: append(suspect(1),
 		harness.Event{At: 3 * ms, Do: harness.DoCrash, Node: 3})}.run(t)
 	const want = `
 0s ELECTION 1>2, 0s ELECTION 1>3, 0s ELECTION 1>4,
@@ -187,7 +170,7 @@ func TestInitiators(t *testing.T) {
 					lowest = p
 				}
 			}
-			o := election{nodes: n, leader: n, crashed: []algo.ID{n}, events: events}.run(t)
+			o := election{Nodes: n, Leader: n, Crashed: []algo.ID{n}, Events: events}.run(t)
 			if want := int64((n-lowest)*(n-lowest) + n - 2); o.Status != check.OK ||
 				o.Operations[0].Process != n-1 || o.Totals.Sent != want {
 				t.Errorf("initiators %b, stagger %v: %s %s, leader %d, %d sent; want leader %d, %d sent", set,
@@ -201,8 +184,8 @@ func TestInitiators(t *testing.T) {
 func TestEqualEstimates(t *testing.T) {
 	t.Parallel()
 	for detector := algo.ID(1); detector <= 3; detector++ {
-		e := election{nodes: 4, leader: 4, crashed: []algo.ID{4}, events: suspect(detector),
-			params: map[string]any{"est": []any{int64(7), int64(9), int64(9), int64(12)}}}
+		e := election{Nodes: 4, Leader: 4, Crashed: []algo.ID{4}, Events: suspect(detector),
+			Params: map[string]any{"est": []any{int64(7), int64(9), int64(9), int64(12)}}}
 		o := e.run(t)
 		if o.Status != check.OK || o.Operations[0].Process != 3 {
 			t.Errorf("%d detects: %s: %s, leader %d, want 3", detector, o.Status, o.Reason,
@@ -210,8 +193,8 @@ func TestEqualEstimates(t *testing.T) {
 		}
 	}
 	// The order of IDs is not the order of ranks: 1 is the top here.
-	o := election{nodes: 4, leader: 1, crashed: []algo.ID{1}, events: suspect(4),
-		params: map[string]any{"est": []any{int64(12), int64(9), int64(9), int64(7)}}}.run(t)
+	o := election{Nodes: 4, Leader: 1, Crashed: []algo.ID{1}, Events: suspect(4),
+		Params: map[string]any{"est": []any{int64(12), int64(9), int64(9), int64(7)}}}.run(t)
 	if o.Status != check.OK || o.Operations[0].Process != 3 || o.Totals.Sent != 11 {
 		t.Errorf("%s: %s, leader %d, %d sent, want 3 and 11", o.Status, o.Reason,
 			o.Operations[0].Process, o.Totals.Sent)
@@ -251,10 +234,8 @@ func TestDeclarationCutShort(t *testing.T) {
 				events = append(events, harness.Event{At: 7 * ms / 2, Do: harness.DoCrash,
 					Node: algo.ID(winner)},
 					harness.Event{At: 7 * ms / 2, Do: harness.DoHeal})
-				e := election{nodes: n, leader: algo.ID(n), crashed: []algo.ID{algo.ID(n)}, events: events,
-					change: func(p *harness.Plan) {
-						p.Detector = harness.Detector{Kind: "perfect", Delay: 10 * ms}
-					}}
+				e := election{Nodes: n, Leader: algo.ID(n), Crashed: []algo.ID{algo.ID(n)}, Events: events,
+					Detector: 10 * ms}
 				o := e.run(t)
 				heard := 0
 				for _, r := range o.Trace {
@@ -275,8 +256,8 @@ func TestDeclarationCutShort(t *testing.T) {
 // TestTimeoutTooShort: with T below the round trip every process declares itself.
 func TestTimeoutTooShort(t *testing.T) {
 	t.Parallel()
-	o := election{nodes: 4, leader: 4, crashed: []algo.ID{4}, events: suspect(1),
-		params: map[string]any{"t_answer": 19 * ms / 10}}.run(t)
+	o := election{Nodes: 4, Leader: 4, Crashed: []algo.ID{4}, Events: suspect(1),
+		Params: map[string]any{"t_answer": 19 * ms / 10}}.run(t)
 	split := 0.0
 	for _, m := range o.Metrics {
 		if m.Name == "split_brain_ms" {
@@ -406,7 +387,7 @@ func TestRacedAnnouncements(t *testing.T) {
 // expires counts; the expiry does not (P36).
 func TestAnswerAtTheLastInstant(t *testing.T) {
 	t.Parallel()
-	o := election{nodes: 3, leader: 3, crashed: []algo.ID{3}, events: suspect(1)}.run(t)
+	o := election{Nodes: 3, Leader: 3, Crashed: []algo.ID{3}, Events: suspect(1)}.run(t)
 	for _, r := range o.Trace {
 		if r.Type == trace.Timeout && r.Process == 1 {
 			t.Errorf("T of process 1 fired at %v, in the instant of the answer", r.At)
@@ -418,7 +399,7 @@ func TestAnswerAtTheLastInstant(t *testing.T) {
 // its former life changes nothing (P8).
 func TestStaleAnswerInAWholeRun(t *testing.T) {
 	t.Parallel()
-	o := election{nodes: 3, leader: 3, crashed: []algo.ID{3}, events: append(suspect(1),
+	o := election{Nodes: 3, Leader: 3, Crashed: []algo.ID{3}, Events: append(suspect(1),
 		harness.Event{At: ms / 2, Do: harness.DoCrash, Node: 1},
 		harness.Event{At: 3 * ms / 4, Do: harness.DoRestart, Node: 1})}.run(t)
 	if last := o.Last(); o.Status != check.OK || last != 2 {
