@@ -212,7 +212,7 @@ func (n *node) onAnswer(env algo.Env, to Attempt) {
 	n.open = slices.Delete(n.open, i, i+1)
 	env.CancelTimer(n.answerTimer(to.Count))
 	n.status = waiting
-	if n.tPrime > 0 || !n.ok { // 0 in bully-ok: for ever
+	if n.tPrime != 0 || !n.ok { // 0 in bully-ok: for ever
 		env.SetTimer(coordinatorTimer, n.tPrime)
 	}
 }

@@ -349,6 +349,18 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// TestNoPatience: a T' of 0 is over at once; in bully-ok it never is.
+func TestNoPatience(t *testing.T) {
+	t.Parallel()
+	answered := bully.Attempt{Count: 1}
+	s := algotest.NewSolo(t, id, 3, 2, 3, 0, map[string]any{"t_coordinator": 0 * ms, "t_answer": 2 * ms})
+	s.Want(0, elect, "ELECTION>3 leader=0 T=2ms")
+	s.Want(ms, algotest.Hear(3, bully.Answer{Attempt: answered}), "-T T'=0s")
+	s = algotest.NewSolo(t, okID, 3, 2, 3, 0, literal())
+	s.Want(0, elect, "ELECTION>3 leader=0 T=2ms")
+	s.Want(ms, algotest.Hear(3, bully.OK{Attempt: answered}), "-T")
+}
+
 // TestRacedAnnouncements: what one of lower rank sent before it heard of one that
 // came back may arrive last. Within T it is not believed but starts an election;
 // later it is, as the higher one may have died.
