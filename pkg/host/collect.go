@@ -34,15 +34,15 @@ type flight struct {
 	to                uint32
 }
 
-// collect merges what the nodes wrote down with what the host did, finds out
+// mergeRecords merges what the nodes wrote down with what the host did, finds out
 // what became of every message, and hands all of it on in order.
-func (t *trial) collect(sink trace.Sink) harness.End {
+func (t *trial) mergeRecords(sink trace.Sink) harness.End {
 	end := t.end
 	cut := end.At // what happened later is not part of the trial
-	if err := t.gather(); err != nil {
+	if err := t.collectJournals(); err != nil {
 		t.invalid = append(t.invalid, err.Error())
 	}
-	outcomes, err := t.outcomes(cut)
+	outcomes, err := t.readOutcomes(cut)
 	if err != nil {
 		t.invalid = append(t.invalid, err.Error())
 	}
@@ -77,7 +77,7 @@ func (t *trial) collect(sink trace.Sink) harness.End {
 	if more := vanished - mostVanished; more > 0 {
 		end.Invalid = append(end.Invalid, fmt.Sprintf("and %d more messages vanished", more))
 	}
-	if err := forged(outcomes); err != nil {
+	if err := checkForged(outcomes); err != nil {
 		end.Invalid = append(end.Invalid, err.Error())
 	}
 	if end.Reason == harness.Finished && !t.inTime || end.Reason == harness.Stuck {
@@ -89,8 +89,8 @@ func (t *trial) collect(sink trace.Sink) harness.End {
 // mostVanished is how many messages that vanished are named.
 const mostVanished = 5
 
-// forged says if something came to a receiver that its sender did not send.
-func forged(outcomes map[flight][]uint8) error {
+// checkForged says if something came to a receiver that its sender did not send.
+func checkForged(outcomes map[flight][]uint8) error {
 	for k, list := range outcomes {
 		for i, left := range list {
 			if left != 0 {
@@ -101,8 +101,8 @@ func forged(outcomes map[flight][]uint8) error {
 	return nil
 }
 
-// gather ends the nodes, and asks what they left.
-func (t *trial) gather() (err error) {
+// collectJournals ends the nodes, and asks what they left.
+func (t *trial) collectJournals() (err error) {
 	for _, s := range t.sites {
 		if s.left, err = s.agent.Collect(); err != nil {
 			return err
@@ -124,8 +124,8 @@ func (t *trial) eachJournal(f func(n *node, j *agent.Journal)) {
 	}
 }
 
-// outcomes notes for each link which copies met their end at the receiver.
-func (t *trial) outcomes(cut time.Duration) (map[flight][]uint8, error) {
+// readOutcomes notes for each link which copies met their end at the receiver.
+func (t *trial) readOutcomes(cut time.Duration) (map[flight][]uint8, error) {
 	out := map[flight][]uint8{}
 	var errs []error
 	most := uint64(0) // messages that can have been sent: each is a record
@@ -216,7 +216,7 @@ func (t *trial) unaccounted(r *trace.Record, outcomes map[flight][]uint8, cut ti
 	down, wasDown := t.downDuring(r.Peer, r.Sent, r.Due)
 	died := t.diedAfter(r.Process, r.Incarnation, r.Sent)
 	fate.At = max(fate.At, down)
-	lost, why := t.loss(r)
+	lost, why := t.lossOf(r)
 	switch {
 	case fate.At > cut:
 	case (wasDown || died) && lost:
@@ -232,7 +232,7 @@ func (t *trial) unaccounted(r *trace.Record, outcomes map[flight][]uint8, cut ti
 		m.insert(fate)
 		return nil
 	}
-	if fate.At > cut-grace || t.stalled(r.Peer, cut) {
+	if fate.At > cut-grace || t.wasStalled(r.Peer, cut) {
 		if r.Plane == trace.Data {
 			end.Pending++
 		}
@@ -242,8 +242,8 @@ func (t *trial) unaccounted(r *trace.Record, outcomes map[flight][]uint8, cut ti
 		r.Seq, r.Process, r.Peer, r.Sent)
 }
 
-// loss says whether the copy was lost, and why, as its receiver would have noticed.
-func (t *trial) loss(r *trace.Record) (lost bool, why uint64) {
+// lossOf says whether the copy was lost, and why, as its receiver would have noticed.
+func (t *trial) lossOf(r *trace.Record) (lost bool, why uint64) {
 	n := &t.setup.Network
 	flow := n.Flow(r.Plane, r.Process, r.Incarnation, r.Peer)
 	for n.Burst != nil && flow.Sent < r.Seq-1 { // what a link loses depends on what went before
@@ -277,9 +277,9 @@ func (t *trial) downDuring(p uint32, from, to time.Duration) (since time.Duratio
 	return 0, false
 }
 
-// stalled says whether p may not have come to what was due at the end of the trial:
+// wasStalled says whether p may not have come to what was due at the end of the trial:
 // it was paused or slow.
-func (t *trial) stalled(p uint32, cut time.Duration) bool {
+func (t *trial) wasStalled(p uint32, cut time.Duration) bool {
 	n := t.nodes[p-1]
 	return n.paused || n.slow || n.resumedAt > 0 && cut-n.resumedAt < 2*grace
 }

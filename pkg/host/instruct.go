@@ -11,23 +11,23 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// instruct takes the coordinator's instructions: those of a later instant into
+// obeyInstructions takes the coordinator's instructions: those of a later instant into
 // the queue, the others at once. A trial that ends with them ends at the instant
 // at, when what they answer happened, and not when the host has heard of it.
-func (t *trial) instruct(list []harness.Instruction, at time.Duration) {
+func (t *trial) obeyInstructions(list []harness.Instruction, at time.Duration) {
 	for _, i := range list {
 		switch {
 		case i.At > t.now():
-			t.push(i)
+			t.pushInstruction(i)
 		case i.Finish():
 			t.conclude(at)
 		default:
-			t.obey(i)
+			t.obeyInstruction(i)
 		}
 	}
 }
 
-func (t *trial) push(i harness.Instruction) {
+func (t *trial) pushInstruction(i harness.Instruction) {
 	if !i.Alarm() {
 		t.planned++
 	}
@@ -42,7 +42,7 @@ func (t *trial) conclude(at time.Duration) {
 	t.finish(at, why)
 }
 
-func (t *trial) obey(i harness.Instruction) {
+func (t *trial) obeyInstruction(i harness.Instruction) {
 	t.pace = 0
 	var n *node
 	if i.Node != algo.None {
@@ -58,67 +58,67 @@ func (t *trial) obey(i harness.Instruction) {
 	case i.Alarm():
 		t.quietAt = 0
 	case i.Strike():
-		t.instruct(t.coordinator.Strike(t.now(), i), t.now())
+		t.obeyInstructions(t.coordinator.Strike(t.now(), i), t.now())
 	case i.Do == harness.DoCrash:
-		t.crash(n, i.At)
+		t.crashNode(n, i.At)
 	case i.Do == harness.DoRestart:
-		t.restart(n, i.At)
+		t.restartNode(n, i.At)
 	case i.Do == harness.DoPause:
-		t.suspend(n)
+		t.pauseNode(n)
 	case i.Do == harness.DoResume:
-		t.resume(n)
+		t.resumeNode(n)
 	case i.Do == harness.DoSlow:
-		t.slow(n, i.By)
+		t.slowNode(n, i.By)
 	case i.Do == harness.DoCut || i.Do == harness.DoHeal || i.Do == harness.DoFlaky:
-		t.change(i)
+		t.changeLinks(i)
 	case !n.dead:
-		t.order(n, control.Order{Do: &i})
+		t.orderNode(n, control.Order{Do: &i})
 	}
 }
 
-// note keeps a record of what the host did, and tells the coordinator.
-func (t *trial) note(r trace.Record) {
+// noteRecord keeps a record of what the host did, and tells the coordinator.
+func (t *trial) noteRecord(r trace.Record) {
 	t.records.Record(&r)
 	if t.coordinator.Watches(r.Type) {
-		t.instruct(t.coordinator.Observe(&r), max(r.At, t.heardAt))
+		t.obeyInstructions(t.coordinator.Observe(&r), max(r.At, t.heardAt))
 	}
 }
 
-// crash kills the node's process. The instant is that at which the system took
+// crashNode kills the node's process. The instant is that at which the system took
 // the signal; due is that at which it was to.
-func (t *trial) crash(n *node, due time.Duration) {
+func (t *trial) crashNode(n *node, due time.Duration) {
 	if n.dead {
 		if n.joining() {
 			n.abandoned = true
 			_, err := n.site.agent.Kill(n.Ref)
-			t.check(err)
+			t.checkAgent(err)
 		}
 		return
 	}
 	n.dead = true
 	at, err := n.site.agent.Kill(n.Ref) // also if it is paused
-	t.check(err)
+	t.checkAgent(err)
 	n.downAt = n.site.since(at)
-	t.orderAll(control.Order{Crashed: &control.News{Process: n.ID, At: n.downAt}})
-	t.note(trace.Record{
+	t.orderNodes(control.Order{Crashed: &control.News{Process: n.ID, At: n.downAt}})
+	t.noteRecord(trace.Record{
 		At: n.downAt, Type: trace.Crash, Process: uint32(n.ID), Incarnation: n.Incarnation, Arg: uint64(due),
 	})
 }
 
-// restart starts a fresh process with nothing but what the last one had saved. It is up
+// restartNode starts a fresh process with nothing but what the last one had saved. It is up
 // once it has joined the bus: that takes a while, so it is later than due.
-func (t *trial) restart(n *node, due time.Duration) {
+func (t *trial) restartNode(n *node, due time.Duration) {
 	if !n.dead || n.joining() {
 		return
 	}
 	fresh := t.newNode(agent.Ref{ID: n.ID, Incarnation: n.Incarnation + 1})
 	fresh.dead, fresh.due, fresh.deadline = true, due, t.now()+t.machine.cfg.Ready
-	t.check(t.startNode(fresh))
+	t.checkAgent(t.startNode(fresh))
 }
 
-// welcome takes in a node that is up again: it hears what has changed meanwhile and who is
+// welcomeNode takes in a node that is up again: it hears what has changed meanwhile and who is
 // down, and the other detectors hear of it.
-func (t *trial) welcome(n *node) {
+func (t *trial) welcomeNode(n *node) {
 	n.ready, n.dead, n.upAt = true, false, t.now()
 	orders := append([]control.Order{{Start: &n.site.start}}, t.sudden...)
 	for _, other := range t.nodes {
@@ -126,70 +126,70 @@ func (t *trial) welcome(n *node) {
 			orders = append(orders, control.Order{Crashed: &control.News{Process: other.ID, At: n.upAt}})
 		}
 	}
-	t.order(n, orders...)
+	t.orderNode(n, orders...)
 	for _, other := range t.nodes {
 		if other != n && !other.dead {
-			t.order(other, control.Order{Restarted: &control.News{Process: n.ID, At: n.upAt}})
+			t.orderNode(other, control.Order{Restarted: &control.News{Process: n.ID, At: n.upAt}})
 		}
 	}
 }
 
-// orderAll orders the same of every node that is up.
-func (t *trial) orderAll(o control.Order) {
+// orderNodes orders the same of every node that is up.
+func (t *trial) orderNodes(o control.Order) {
 	for _, n := range t.nodes {
 		if !n.dead {
-			t.order(n, o)
+			t.orderNode(n, o)
 		}
 	}
 }
 
-// suspend stops the node's process. Nobody is told.
-func (t *trial) suspend(n *node) {
+// pauseNode stops the node's process. Nobody is told.
+func (t *trial) pauseNode(n *node) {
 	if n.dead || n.paused {
 		return
 	}
 	at, err := n.site.agent.Pause(n.Ref)
 	if err != nil {
-		t.check(err)
+		t.checkAgent(err)
 		return
 	}
 	n.paused, n.stalledAt = true, n.site.since(at)
-	t.note(trace.Record{
+	t.noteRecord(trace.Record{
 		At: n.stalledAt, Type: trace.Pause, Process: uint32(n.ID), Incarnation: n.Incarnation,
 	})
 }
 
-func (t *trial) resume(n *node) {
+func (t *trial) resumeNode(n *node) {
 	if n.dead || !n.paused {
 		return
 	}
 	at, err := n.site.agent.Resume(n.Ref)
 	if err != nil {
-		t.check(err)
+		t.checkAgent(err)
 		return
 	}
 	n.paused, n.resumedAt = false, n.site.since(at)
-	t.note(trace.Record{
+	t.noteRecord(trace.Record{
 		At: n.resumedAt, Type: trace.Resume, Process: uint32(n.ID), Incarnation: n.Incarnation,
 	})
 }
 
-// slow makes each event take the node so long.
-func (t *trial) slow(n *node, by time.Duration) {
+// slowNode makes each event take the node so long.
+func (t *trial) slowNode(n *node, by time.Duration) {
 	if n.dead {
 		return
 	}
 	n.slow, n.stalledAt = n.slow || by > 0, t.now()
-	t.order(n, control.Order{Slow: &by})
-	t.note(trace.Record{
+	t.orderNode(n, control.Order{Slow: &by})
+	t.noteRecord(trace.Record{
 		At: n.stalledAt, Type: trace.Slow, Process: uint32(n.ID), Incarnation: n.Incarnation,
 		Arg: uint64(by),
 	})
 }
 
-// change changes links. What is known before the start the nodes know; they act by
+// changeLinks changes links. What is known before the start the nodes know; they act by
 // their own clocks, and the host only notes it.
-func (t *trial) change(i harness.Instruction) {
+func (t *trial) changeLinks(i harness.Instruction) {
 	at := i.At
 	known := slices.ContainsFunc(t.links, func(planned harness.Instruction) bool {
 		return planned.Do == i.Do && planned.At == i.At
@@ -209,7 +209,7 @@ func (t *trial) change(i harness.Instruction) {
 			o.Override = &override
 		}
 	default:
-		ch := change(i, at)
+		ch := linkChange(i, at)
 		o.Cut = &ch
 		r.Type, r.Text = trace.Cut, ch.String()
 		if ch.Heal {
@@ -217,18 +217,18 @@ func (t *trial) change(i harness.Instruction) {
 		}
 	}
 	if !known && (o.Cut != nil || o.Override != nil) {
-		t.changeAll(o)
+		t.orderChange(o)
 	}
-	t.note(r)
+	t.noteRecord(r)
 }
 
-// changeAll tells the nodes of a change that they do not know yet.
-func (t *trial) changeAll(o control.Order) {
+// orderChange tells the nodes of a change that they do not know yet.
+func (t *trial) orderChange(o control.Order) {
 	if o.Cut != nil {
 		t.cuts.Add(*o.Cut)
 	} else {
 		t.overrides.Add(*o.Override)
 	}
 	t.sudden = append(t.sudden, o)
-	t.orderAll(o)
+	t.orderNodes(o)
 }

@@ -1,3 +1,6 @@
+// Package host leads trials on real nodes: it has agents start them, tells them what the
+// coordinator of the scenario wants, finds out when all is quiet, and accounts for every
+// message. The bus is its own as well. A Remote has all of that done on another machine.
 package host
 
 import (
@@ -26,7 +29,7 @@ type MachineConfig struct {
 	Telltale []string // further environment of the children, for tests
 	External bus.DialConfig
 	Ready    time.Duration        // how long nodes may take to be ready; 0: 10 s and 20 ms a node
-	Limit    int64                // bytes of records that a node may write; 0: DefaultTelemetryLimit
+	Limit    int64                // bytes of records that a node may write; 0: 256 MiB
 	Pause    time.Duration        // the longest that a node is to be paused: nobody may take it for dead
 	Wall     func() time.Duration // the wall clock, for tests; nil: the system's
 }
@@ -168,39 +171,6 @@ type Quality struct {
 	ClockError    time.Duration // by how much records of different machines can be out of step
 }
 
-// watch has all agents measure how well their machines run.
-func (t *trial) watch() error {
-	for _, s := range t.sites {
-		if err := s.agent.Watch(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// health says how well the machines ran, each by the worst of them, and by how much a wall
-// clock was set.
-func (t *trial) health(q *Quality) (step time.Duration, err error) {
-	worst := func(share *float64, than float64) float64 {
-		if share == nil || *share <= than {
-			return than
-		}
-		return *share // also if there was none
-	}
-	for _, s := range t.sites {
-		h, err := s.agent.Health()
-		if err != nil {
-			return 0, err
-		}
-		q.SchedDelayP99, q.Throttled = max(q.SchedDelayP99, h.SchedDelayP99), max(q.Throttled, h.Throttled)
-		q.Busy, q.Stolen = worst(h.Busy, q.Busy), worst(h.Stolen, q.Stolen)
-		if h.ClockStep.Abs() > step.Abs() {
-			step = h.ClockStep
-		}
-	}
-	return step, nil
-}
-
 // Run executes one trial and hands its records to sink in the order in which
 // they happened. An error means that the trial could not be run at all; one
 // that was run and skewed has reasons in End.Invalid.
@@ -217,25 +187,25 @@ func (m *Machine) Run(ctx context.Context, s *harness.Setup, sink trace.Sink) (
 	}
 	defer t.close()
 	begun := clock.Monotonic()
-	if err = t.begin(); err != nil {
+	if err = t.beginAtAgents(); err != nil {
 		return end, q, err
 	}
-	if end, err = t.join(ctx); err != nil || len(end.Invalid) > 0 {
+	if end, err = t.startNodes(ctx); err != nil || len(end.Invalid) > 0 {
 		return end, q, err
 	}
 	q.ReadyTime = clock.Monotonic() - begun
-	if err = t.watch(); err != nil {
+	if err = t.watchMachines(); err != nil {
 		return end, q, err
 	}
 	err = t.run(ctx)
-	step, healthErr := t.health(&q)
+	step, healthErr := t.readHealth(&q)
 	if err = errors.Join(err, healthErr); err != nil {
 		return end, q, err
 	}
-	t.stop()
-	t.compare(before)
+	t.stopNodes()
+	t.compareBus(before)
 	t.invalid = append(t.invalid, skew(q.SchedDelayP99, step)...)
-	end = t.collect(sink)
+	end = t.mergeRecords(sink)
 	for _, s := range t.sites {
 		q.ClockError = max(q.ClockError, s.left.Clock.Bound)
 	}

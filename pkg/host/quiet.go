@@ -18,7 +18,7 @@ func (t *trial) lookForQuiet() {
 	if now < t.changeAt {
 		return
 	}
-	first, ok := t.look(now)
+	first, ok := t.takeView(now)
 	if !ok {
 		return
 	}
@@ -28,7 +28,7 @@ func (t *trial) lookForQuiet() {
 	if told && (!idle || t.queue.Len() > 0) {
 		return
 	}
-	second, ok := t.look(now)
+	second, ok := t.takeView(now)
 	if !ok || first != second {
 		return
 	}
@@ -38,7 +38,7 @@ func (t *trial) lookForQuiet() {
 		return
 	}
 	t.quietAt, t.quietIdle = first.activity+1, idle
-	t.instruct(t.coordinator.Quiet(now, first.activity, idle), now)
+	t.obeyInstructions(t.coordinator.Quiet(now, first.activity, idle), now)
 }
 
 // A view is what one look at all nodes shows.
@@ -48,9 +48,9 @@ type view struct {
 	scheduled int // instructions of the timeline still to come
 }
 
-// look looks at what the nodes count, and says whether all of them are quiet. Links come
+// takeView looks at what the nodes count, and says whether all of them are quiet. Links come
 // last, and only if nothing else speaks against it: there are many.
-func (t *trial) look(now time.Duration) (v view, quiet bool) {
+func (t *trial) takeView(now time.Duration) (v view, quiet bool) {
 	for _, n := range t.nodes {
 		if n.joining() {
 			return v, false
@@ -100,7 +100,7 @@ func (t *trial) readCounters(links bool) bool {
 	for _, s := range t.sites {
 		list, err := s.agent.Counters(links)
 		if err != nil {
-			t.check(err)
+			t.checkAgent(err)
 			return false
 		}
 		for i := range list {

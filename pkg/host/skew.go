@@ -37,3 +37,36 @@ func skew(delay, step time.Duration) (why []string) {
 	}
 	return why
 }
+
+// watchMachines has all agents measure how well their machines run.
+func (t *trial) watchMachines() error {
+	for _, s := range t.sites {
+		if err := s.agent.Watch(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readHealth says how well the machines ran, each by the worst of them, and by how much a wall
+// clock was set.
+func (t *trial) readHealth(q *Quality) (step time.Duration, err error) {
+	worst := func(share *float64, than float64) float64 {
+		if share == nil || *share <= than {
+			return than
+		}
+		return *share // also if there was none
+	}
+	for _, s := range t.sites {
+		h, err := s.agent.Health()
+		if err != nil {
+			return 0, err
+		}
+		q.SchedDelayP99, q.Throttled = max(q.SchedDelayP99, h.SchedDelayP99), max(q.Throttled, h.Throttled)
+		q.Busy, q.Stolen = worst(h.Busy, q.Busy), worst(h.Stolen, q.Stolen)
+		if h.ClockStep.Abs() > step.Abs() {
+			step = h.ClockStep
+		}
+	}
+	return step, nil
+}

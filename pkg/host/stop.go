@@ -17,15 +17,15 @@ func (m *Machine) busGone() <-chan struct{} {
 	return m.bus.Done()
 }
 
-// stop ends the nodes and takes their farewells.
-func (t *trial) stop() {
+// stopNodes ends the nodes and takes their farewells.
+func (t *trial) stopNodes() {
 	waiting := 0
 	for _, n := range t.nodes {
 		if !n.dead && n.failure == "" {
 			if n.paused { // else it cannot answer
 				_, _ = n.site.agent.Resume(n.Ref)
 			}
-			t.order(n, control.Order{Stop: true})
+			t.orderNode(n, control.Order{Stop: true})
 			waiting++
 		}
 	}
@@ -42,10 +42,10 @@ func (t *trial) stop() {
 				waiting--
 			case n.dead || n.bye != nil || n.failure != "":
 			case r.Complains():
-				t.broke(n, &r)
+				t.nodeBroke(n, &r)
 				waiting--
 			case r.Ended != nil:
-				t.died(n, r.Ended)
+				t.nodeDied(n, r.Ended)
 				waiting--
 			}
 		case <-deadline.C:
@@ -75,9 +75,9 @@ func (t *trial) judgeFarewell(n *node) {
 	}
 }
 
-// compare looks for what went wrong on the bus during the trial. That it died
+// compareBus looks for what went wrong on the bus during the trial. That it died
 // comes first: what the nodes complain of follows from it.
-func (t *trial) compare(before bus.ServerStats) {
+func (t *trial) compareBus(before bus.ServerStats) {
 	m := t.machine
 	if m.bus == nil {
 		return

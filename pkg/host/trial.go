@@ -105,7 +105,7 @@ func newTrial(m *Machine, s *harness.Setup) (*trial, error) {
 	for _, i := range t.links {
 		switch {
 		case i.Do == harness.DoCut || i.Do == harness.DoHeal:
-			t.cuts.Add(change(i, i.At))
+			t.cuts.Add(linkChange(i, i.At))
 		case i.Override != nil:
 			t.overrides.Add(*i.Override)
 		}
@@ -118,7 +118,7 @@ func newTrial(m *Machine, s *harness.Setup) (*trial, error) {
 	return t, nil
 }
 
-func change(i harness.Instruction, at time.Duration) link.Change {
+func linkChange(i harness.Instruction, at time.Duration) link.Change {
 	return link.Change{At: at, Heal: i.Do == harness.DoHeal, Groups: i.Groups, Links: i.Links}
 }
 
@@ -148,8 +148,8 @@ func (t *trial) close() {
 	}
 }
 
-// begin prepares the agents for the trial.
-func (t *trial) begin() (err error) {
+// beginAtAgents prepares the agents for the trial.
+func (t *trial) beginAtAgents() (err error) {
 	if t.alarm, err = clock.NewAlarm(); err != nil {
 		return err
 	}
@@ -166,8 +166,8 @@ func (t *trial) begin() (err error) {
 	return nil
 }
 
-// join starts the nodes and waits until all are ready.
-func (t *trial) join(ctx context.Context) (harness.End, error) {
+// startNodes starts the nodes and waits until all are ready.
+func (t *trial) startNodes(ctx context.Context) (harness.End, error) {
 	missing := 0
 	for i := range t.nodes {
 		n := t.newNode(agent.Ref{ID: algo.ID(i + 1)})
@@ -246,7 +246,7 @@ func (t *trial) startNode(n *node) error {
 		case i.Override != nil:
 			a.Overrides = append(a.Overrides, *i.Override)
 		case i.Do != harness.DoFlaky:
-			a.Cuts = append(a.Cuts, change(i, i.At))
+			a.Cuts = append(a.Cuts, linkChange(i, i.At))
 		}
 	}
 	for _, i := range t.timeline {
@@ -266,18 +266,18 @@ func (t *trial) startNode(n *node) error {
 // now is the time since the common start.
 func (t *trial) now() time.Duration { return clock.Monotonic() - t.start }
 
-// order has orders sent to n. A node that is gone is noticed elsewhere.
-func (t *trial) order(n *node, orders ...control.Order) {
+// orderNode has orders sent to n. A node that is gone is noticed elsewhere.
+func (t *trial) orderNode(n *node, orders ...control.Order) {
 	for i := range orders {
 		if !orders[i].Stop {
 			n.orders++
 		}
 	}
-	t.check(n.site.agent.Order(n.Ref, orders...))
+	t.checkAgent(n.site.agent.Order(n.Ref, orders...))
 }
 
-// check ends the trial if an agent could not do what it was asked for.
-func (t *trial) check(err error) {
+// checkAgent ends the trial if an agent could not do what it was asked for.
+func (t *trial) checkAgent(err error) {
 	if err != nil {
 		t.spoil("%v", err)
 	}
@@ -307,12 +307,12 @@ func (t *trial) run(ctx context.Context) error {
 	}
 	for _, n := range t.nodes {
 		if !n.dead {
-			t.order(n, control.Order{Start: &n.site.start})
+			t.orderNode(n, control.Order{Start: &n.site.start})
 		}
 	}
 	for _, i := range t.timeline {
 		if i.Class() == harness.Control {
-			t.push(i)
+			t.pushInstruction(i)
 		}
 	}
 	gone := t.machine.busGone()
@@ -323,7 +323,7 @@ func (t *trial) run(ctx context.Context) error {
 			if !i.Alarm() {
 				t.planned--
 			}
-			t.obey(i)
+			t.obeyInstruction(i)
 		}
 		if t.over {
 			break
@@ -344,7 +344,7 @@ func (t *trial) run(ctx context.Context) error {
 		case <-gone:
 			t.spoil(busDied)
 		case r := <-t.reports:
-			t.hear(&r)
+			t.hearReport(&r)
 		case <-t.alarm.C:
 		}
 	}
@@ -392,8 +392,8 @@ func (t *trial) finish(at time.Duration, why harness.Reason) {
 	}
 }
 
-// hear takes a report of a node, or of its end.
-func (t *trial) hear(r *agent.Report) {
+// hearReport takes a report of a node, or of its end.
+func (t *trial) hearReport(r *agent.Report) {
 	n := t.incarnation(r.Node)
 	switch {
 	case n == nil: // an agent that makes nodes up
@@ -407,49 +407,49 @@ func (t *trial) hear(r *agent.Report) {
 	case r.Ended != nil && n.joining():
 		t.spoil("node p%d was not ready again: %s", n.ID, r.Ended.Why)
 	case r.Ended != nil && !n.dead && n.bye == nil:
-		t.died(n, r.Ended)
+		t.nodeDied(n, r.Ended)
 	case r.Complains():
-		t.broke(n, r)
+		t.nodeBroke(n, r)
 	case r.Ready:
-		t.welcome(n)
+		t.welcomeNode(n)
 	case r.Bye != nil:
 		n.bye = r.Bye
 	case r.Record != nil:
 		n.heard++
 		t.heardAt = max(t.heardAt, r.Record.At)
-		t.instruct(t.observe(r.Record), t.heardAt)
+		t.obeyInstructions(t.observeRecord(r.Record), t.heardAt)
 	}
 }
 
-func (t *trial) observe(r *trace.Record) []harness.Instruction {
+func (t *trial) observeRecord(r *trace.Record) []harness.Instruction {
 	if r.Type == trace.Done {
 		return t.coordinator.Done(algo.ID(r.Process))
 	}
 	return t.coordinator.Observe(r)
 }
 
-// died is a node whose process ended though nobody meant it to.
-func (t *trial) died(n *node, how *agent.Death) {
+// nodeDied is a node whose process ended though nobody meant it to.
+func (t *trial) nodeDied(n *node, how *agent.Death) {
 	n.failure = how.Why
 	if how.Plugin {
-		t.blame(fmt.Sprintf("process %d: %s", n.ID, how.Why))
+		t.blamePlugin(fmt.Sprintf("process %d: %s", n.ID, how.Why))
 		return
 	}
 	t.spoil("node p%d died: %s", n.ID, how.Why)
 }
 
-// broke is a node on which the plugin failed, or what it needs of the harness.
-func (t *trial) broke(n *node, r *agent.Report) {
+// nodeBroke is a node on which the plugin failed, or what it needs of the harness.
+func (t *trial) nodeBroke(n *node, r *agent.Report) {
 	if n.failure = r.Broken; n.failure != "" {
-		t.blame(r.Broken)
+		t.blamePlugin(r.Broken)
 		return
 	}
 	n.failure = r.Error
 	t.spoil("node p%d: %s", n.ID, r.Error)
 }
 
-// blame ends the trial by a fault of the plugin.
-func (t *trial) blame(why string) {
+// blamePlugin ends the trial by a fault of the plugin.
+func (t *trial) blamePlugin(why string) {
 	t.finish(t.now(), harness.Broken)
 	t.end.Reason, t.end.Err = harness.Broken, errors.New(why)
 }

@@ -93,8 +93,8 @@ func Run(in io.Reader, out io.Writer) error {
 	in, out = proc.Streams(in, out)
 	lines := bufio.NewReaderSize(in, 64<<10)
 	n := &node{out: json.NewEncoder(out)}
-	if err := n.join(lines); err != nil {
-		_ = n.say(control.Report{Error: err.Error()})
+	if err := n.joinTrial(lines); err != nil {
+		_ = n.sayToHost(control.Report{Error: err.Error()})
 		return err
 	}
 	ward := guard.Watch(&n.buf, n.abandon)
@@ -103,7 +103,7 @@ func Run(in io.Reader, out io.Writer) error {
 	orders := make(chan control.Order, 1024)
 	n.orders = orders
 	go readOrders(lines, orders, ward)
-	if err := n.say(control.Report{Ready: true}); err != nil {
+	if err := n.sayToHost(control.Report{Ready: true}); err != nil {
 		return err
 	}
 	err := n.run()
@@ -112,21 +112,21 @@ func Run(in io.Reader, out io.Writer) error {
 	}
 	switch {
 	case n.broken != nil:
-		_ = n.say(control.Report{Broken: n.broken.Error()})
+		_ = n.sayToHost(control.Report{Broken: n.broken.Error()})
 		return n.broken
 	case err != nil:
-		_ = n.say(control.Report{Error: err.Error()})
+		_ = n.sayToHost(control.Report{Error: err.Error()})
 		return err
 	}
 	bye := control.Farewell{Faults: n.conn.Faults(), Late: n.late}
 	if dropped, derr := n.conn.Dropped(); derr == nil && dropped > 0 {
 		bye.Faults = append(bye.Faults, fmt.Sprintf("slow consumer: %d messages dropped", dropped))
 	}
-	return n.say(control.Report{Bye: &bye})
+	return n.sayToHost(control.Report{Bye: &bye})
 }
 
-// say tells the host something.
-func (n *node) say(r control.Report) error {
+// sayToHost tells the host something.
+func (n *node) sayToHost(r control.Report) error {
 	n.saying.Lock()
 	defer n.saying.Unlock()
 	return n.out.Encode(r)
@@ -134,12 +134,12 @@ func (n *node) say(r control.Report) error {
 
 // abandon ends a node whose plugin does not return to it.
 func (n *node) abandon(err error) {
-	_ = n.say(control.Report{Broken: err.Error()})
+	_ = n.sayToHost(control.Report{Broken: err.Error()})
 	os.Exit(1)
 }
 
-// join reads who this node is and connects it.
-func (n *node) join(in *bufio.Reader) error {
+// joinTrial reads who this node is and connects it.
+func (n *node) joinTrial(in *bufio.Reader) error {
 	var plan harness.Plan
 	if err := readLine(in, &plan); err != nil {
 		return fmt.Errorf("read plan: %w", err)
@@ -233,12 +233,12 @@ func (n *node) run() (err error) {
 			n.abandon(guard.Exited(&n.buf))
 		}
 	}()
-	err = n.live()
+	err = n.handleEvents()
 	returns = true
 	return err
 }
 
-func (n *node) live() error {
+func (n *node) handleEvents() error {
 	for o := range n.orders {
 		if o.Stop {
 			return nil
@@ -253,18 +253,18 @@ func (n *node) live() error {
 		n.alarm.Set(n.start)
 		<-n.alarm.C
 	}
-	n.boot()
+	n.startProcess()
 	faults := n.watchBus()
 	for n.failed == nil && n.broken == nil {
-		if n.collect() {
+		if n.takeArrived() {
 			return n.failed
 		}
 		if now := n.clock(); n.queue.Due(now) {
 			due, h := n.queue.Pop()
-			if n.slow > 0 && n.dawdle(now+n.slow) {
+			if n.slow > 0 && n.waitUntil(now+n.slow) {
 				return n.failed
 			}
-			n.execute(&h, due)
+			n.executeDue(&h, due)
 			continue
 		}
 		if n.queue.Len() > 0 {
@@ -272,13 +272,13 @@ func (n *node) live() error {
 		}
 		select {
 		case msg := <-n.in:
-			n.arrive(msg, n.clock())
+			n.queueMessage(msg, n.clock())
 		case <-n.alarm.C:
 		case o := <-n.orders:
 			if o.Stop {
 				return n.failed
 			}
-			n.obey(o)
+			n.obeyOrder(o)
 		case fault := <-faults:
 			return fault
 		}
@@ -301,13 +301,13 @@ func (n *node) watchBus() <-chan error {
 	return out
 }
 
-// boot starts the process and takes its part of the timeline over.
-func (n *node) boot() {
+// startProcess starts the process and takes its part of the timeline over.
+func (n *node) startProcess() {
 	if now := n.clock(); n.Incarnation > 0 {
 		n.late, n.upSince = 0, now
-		n.begin(now, now, 0)
+		n.beginEvent(now, now, 0)
 	} else {
-		n.begin(now, 0, 0)
+		n.beginEvent(now, 0, 0)
 	}
 	n.addPending(1)
 	var saved algo.Message
@@ -323,12 +323,12 @@ func (n *node) boot() {
 		n.queue.Push(i.At, i.Class(), n.ID, happening{what: anInstruction, instr: &i})
 	}
 	n.executed++ // the order to start
-	n.share()
+	n.shareState()
 	n.addPending(-1)
 }
 
-// dawdle lets time pass until an instant, and says whether the node is to stop.
-func (n *node) dawdle(until time.Duration) (stop bool) {
+// waitUntil lets time pass until an instant, and says whether the node is to stop.
+func (n *node) waitUntil(until time.Duration) (stop bool) {
 	for n.clock() < until {
 		n.alarm.Set(n.start + until)
 		select {
@@ -337,7 +337,7 @@ func (n *node) dawdle(until time.Duration) (stop bool) {
 			if o.Stop {
 				return true
 			}
-			n.obey(o)
+			n.obeyOrder(o)
 		}
 	}
 	return false
@@ -351,14 +351,14 @@ func (n *node) addPending(d int) {
 	n.tele.Word(control.WordPending).Store(uint64(n.pending))
 }
 
-// collect takes in what has arrived, without waiting, so that messages that are
+// takeArrived takes in what has arrived, without waiting, so that messages that are
 // due are delivered in the order in which they are due. It says whether the node
 // is to stop.
-func (n *node) collect() (stop bool) {
+func (n *node) takeArrived() (stop bool) {
 	if waiting := len(n.in); waiting > 0 {
 		now := n.clock()
 		for range waiting {
-			n.arrive(<-n.in, now)
+			n.queueMessage(<-n.in, now)
 		}
 	}
 	for range len(n.orders) {
@@ -366,17 +366,17 @@ func (n *node) collect() (stop bool) {
 		if o.Stop {
 			return true
 		}
-		n.obey(o)
+		n.obeyOrder(o)
 	}
 	return false
 }
 
-// arrive puts a message that came at now into the queue, until it is due.
-func (n *node) arrive(msg transport.Message, now time.Duration) {
+// queueMessage puts a message that came at now into the queue, until it is due.
+func (n *node) queueMessage(msg transport.Message, now time.Duration) {
 	from := msg.From
 	var f transport.Frame
 	err := f.Parse(msg.Data)
-	if err == nil && (from == 0 || int(from) > n.setup.Nodes || !n.possible(&f)) {
+	if err == nil && (from == 0 || int(from) > n.setup.Nodes || !n.canBeSent(&f)) {
 		err = errors.New("no process sends such")
 	}
 	if err != nil {
@@ -385,36 +385,36 @@ func (n *node) arrive(msg transport.Message, now time.Duration) {
 	}
 	if f.Plane == trace.Data {
 		n.addPending(1)
-		n.word(from, control.PeerGot).Store(control.Stamp(f.Incarnation, f.Ordinal))
+		n.peerWord(from, control.PeerGot).Store(control.Stamp(f.Incarnation, f.Ordinal))
 	}
 	late := max(now-f.Due, 0)
 	n.queue.Push(f.Due, harness.Delivery, algo.ID(from),
 		happening{what: aMessage, from: algo.ID(from), late: late, lag: f.Lag, frame: f})
 }
 
-// possible says whether a node can have sent f: whoever has got hold of its key may
+// canBeSent says whether a node can have sent f: whoever has got hold of its key may
 // have sent something else.
-func (n *node) possible(f *transport.Frame) bool {
+func (n *node) canBeSent(f *transport.Frame) bool {
 	heartbeat := f.Plane == trace.Detection && f.Kind == harness.Heartbeat
 	return f.Seq > 0 && f.Ordinal > 0 && (heartbeat || int(f.Kind) < n.declared)
 }
 
-func (n *node) word(peer uint32, k int) interface{ Store(uint64) } {
+func (n *node) peerWord(peer uint32, k int) interface{ Store(uint64) } {
 	return n.tele.Word(control.WordPeers + control.PeerWords*int(peer-1) + k)
 }
 
-// begin is an event that happens at now, was due then, and follows from one with
+// beginEvent is an event that happens at now, was due then, and follows from one with
 // such a lag.
-func (n *node) begin(now, due, lag time.Duration) {
+func (n *node) beginEvent(now, due, lag time.Duration) {
 	n.now, n.due, n.lag = now, due, lag+max(now-due, 0)
 }
 
-// execute lets one thing happen that was due then.
-func (n *node) execute(h *happening, due time.Duration) {
+// executeDue lets one thing happen that was due then.
+func (n *node) executeDue(h *happening, due time.Duration) {
 	if h.what == anInstruction {
 		due = h.instr.At // an order may have come later
 	}
-	n.begin(n.clock(), due, h.lag)
+	n.beginEvent(n.clock(), due, h.lag)
 	if h.what != aMessage || h.frame.Plane != trace.Data {
 		n.addPending(1)
 	}
@@ -427,39 +427,39 @@ func (n *node) execute(h *happening, due time.Duration) {
 		n.process.Obey(n.now, *h.instr)
 		n.executed++
 	}
-	n.share()
+	n.shareState()
 	n.addPending(-1)
 	if err := n.process.Invariant(); err != nil && n.broken == nil {
 		n.broken = err
 	}
 }
 
-// share writes the state that quiet is found by. It comes after the sends of
+// shareState writes the state that quiet is found by. It comes after the sends of
 // the event and before the event counts as done.
-func (n *node) share() {
+func (n *node) shareState() {
 	inside := uint64(0)
 	if n.process.Inside {
 		inside = 1
 	}
 	n.tele.Word(control.WordActivity).Store(n.process.Fed)
-	n.put(control.WordTimers, uint64(n.process.Timers))
-	n.put(control.WordPlanned, uint64(n.process.Planned))
-	n.put(control.WordInside, inside)
-	n.put(control.WordExecuted, n.executed)
+	n.storeWord(control.WordTimers, uint64(n.process.Timers))
+	n.storeWord(control.WordPlanned, uint64(n.process.Planned))
+	n.storeWord(control.WordInside, inside)
+	n.storeWord(control.WordExecuted, n.executed)
 }
 
-// put stores v in word i, if it stands there not yet: a store that all
+// storeWord stores v in word i, if it stands there not yet: a store that all
 // processors have to see costs ten times a look.
-func (n *node) put(i int, v uint64) {
+func (n *node) storeWord(i int, v uint64) {
 	if w := n.tele.Word(i); w.Load() != v {
 		w.Store(v)
 	}
 }
 
-// obey carries out an order.
-func (n *node) obey(o control.Order) {
+// obeyOrder carries out an order.
+func (n *node) obeyOrder(o control.Order) {
 	now := n.clock()
-	n.begin(now, now, 0)
+	n.beginEvent(now, now, 0)
 	switch {
 	case o.Do != nil: // an event as others are: a slow process takes its time for it
 		n.queue.Push(n.now, o.Do.Class(), n.ID, happening{what: anInstruction, instr: o.Do})
@@ -478,7 +478,7 @@ func (n *node) obey(o control.Order) {
 		return
 	}
 	n.executed++
-	n.share()
+	n.shareState()
 }
 
 // deliver is the instant at which a message is due, or later if the machine is
@@ -488,13 +488,13 @@ func (n *node) deliver(h *happening) {
 	switch {
 	case f.Lost || f.Omitted ||
 		!n.cuts.Whole() && n.cuts.Severed(uint32(h.from), uint32(n.ID), f.Sent, f.Due):
-		n.outcome(trace.Lose, h)
+		n.recordOutcome(trace.Lose, h)
 		return
 	case f.Sent < n.upSince: // down at an instant of its way
-		n.outcome(trace.Undelivered, h)
+		n.recordOutcome(trace.Undelivered, h)
 		return
 	}
-	n.outcome(trace.Deliver, h)
+	n.recordOutcome(trace.Deliver, h)
 	var msg algo.Message
 	if f.Plane == trace.Data || f.Kind != harness.Heartbeat {
 		var err error
@@ -511,7 +511,7 @@ func (n *node) deliver(h *happening) {
 	n.process.Deliver(n.now, h.from, f.Plane, f.Kind, msg, f.Depth)
 }
 
-func (n *node) outcome(t trace.Type, h *happening) {
+func (n *node) recordOutcome(t trace.Type, h *happening) {
 	f := &h.frame
 	late := time.Duration(0)
 	switch { // of a message that was lost, Arg says something else
@@ -522,23 +522,23 @@ func (n *node) outcome(t trace.Type, h *happening) {
 	case t == trace.Lose && !f.Lost:
 		late = trace.Severed
 	}
-	n.message(&trace.Record{
+	n.recordMessage(&trace.Record{
 		At: n.now, Type: t, Process: uint32(n.ID), Peer: uint32(h.from), Incarnation: f.Incarnation,
 		Sent: f.Sent, Due: f.Due, Seq: f.Seq, Bytes: uint32(len(f.Payload)), Depth: f.Depth,
 		Plane: f.Plane, Kind: f.Kind, Copy: f.Copy, Arg: uint64(late),
 	})
 }
 
-// message writes r down, which is about a message, and reports it if the host
+// recordMessage writes r down, which is about a message, and reports it if the host
 // watches for such.
-func (n *node) message(r *trace.Record) {
-	n.append(r)
+func (n *node) recordMessage(r *trace.Record) {
+	n.writeRecord(r)
 	if n.watch[r.Type] && n.kinds[r.Kind] && r.Plane == trace.Data {
-		n.tell(r)
+		n.reportRecord(r)
 	}
 }
 
-func (n *node) append(r *trace.Record) {
+func (n *node) writeRecord(r *trace.Record) {
 	var err error
 	if r.Type.HasText() {
 		err = n.tele.AppendText(r, r.Text)

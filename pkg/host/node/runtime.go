@@ -31,17 +31,17 @@ func (n *node) Send(_ *harness.Process, to algo.ID, out harness.Outgoing) {
 			f.Omitted = o.Loses(n.tally.Number(i).Add(1)) || f.Omitted
 		}
 	}
-	n.publish(trace.Send, to, &f, fate.Held)
+	n.publishCopy(trace.Send, to, &f, fate.Held)
 	if fate.Duplicated {
 		f.Copy, f.Due, f.Lost = 1, fate.CopyDue, fate.CopyLost
-		n.publish(trace.Duplicate, to, &f, fate.CopyHeld)
+		n.publishCopy(trace.Duplicate, to, &f, fate.CopyHeld)
 	}
 }
 
-func (n *node) publish(t trace.Type, to algo.ID, f *transport.Frame, held time.Duration) {
+func (n *node) publishCopy(t trace.Type, to algo.ID, f *transport.Frame, held time.Duration) {
 	n.ordinals[f.Plane][to-1]++
 	f.Ordinal = n.ordinals[f.Plane][to-1]
-	n.message(&trace.Record{
+	n.recordMessage(&trace.Record{
 		At: n.now, Type: t, Process: uint32(n.ID), Peer: uint32(to), Incarnation: n.Incarnation,
 		Sent: f.Sent, Due: f.Due, Seq: f.Seq, Bytes: uint32(len(f.Payload)), Depth: f.Depth,
 		Plane: f.Plane, Kind: f.Kind, Copy: f.Copy, Arg: uint64(held),
@@ -50,8 +50,8 @@ func (n *node) publish(t trace.Type, to algo.ID, f *transport.Frame, held time.D
 	if f.Plane == trace.Data {
 		n.lastDue = max(n.lastDue, f.Due)
 		n.tele.Word(control.WordLastDue).Store(uint64(n.lastDue))
-		n.word(uint32(to), control.PeerSentAt).Store(uint64(f.Sent))
-		n.word(uint32(to), control.PeerSent).Store(control.Stamp(n.Incarnation, f.Ordinal))
+		n.peerWord(uint32(to), control.PeerSentAt).Store(uint64(f.Sent))
+		n.peerWord(uint32(to), control.PeerSent).Store(control.Stamp(n.Incarnation, f.Ordinal))
 	}
 	n.frame = f.Append(n.frame[:0])
 	if err := n.conn.Send(uint32(to), n.frame); err != nil && n.failed == nil {
@@ -72,18 +72,18 @@ func (n *node) Alarm(m *harness.Process, at time.Duration, a harness.Alarm) {
 // host watches for it.
 func (n *node) Record(m *harness.Process, r *trace.Record) {
 	r.Due, r.Sent = n.due, n.lag
-	n.append(r)
+	n.writeRecord(r)
 	if n.watch[r.Type] && (r.Type != trace.Up || m.Incarnation > 0) {
-		n.tell(r)
+		n.reportRecord(r)
 	}
 }
 
-// tell reports r to the host. The count comes first, so that the host knows of
+// reportRecord reports r to the host. The count comes first, so that the host knows of
 // a report that it has not read yet.
-func (n *node) tell(r *trace.Record) {
+func (n *node) reportRecord(r *trace.Record) {
 	n.reports++
 	n.tele.Word(control.WordReports).Store(n.reports)
-	if err := n.say(control.Report{Record: r}); err != nil && n.failed == nil {
+	if err := n.sayToHost(control.Report{Record: r}); err != nil && n.failed == nil {
 		n.failed = err
 	}
 }
@@ -91,7 +91,7 @@ func (n *node) tell(r *trace.Record) {
 // Save writes an encoded message down with the record that says so: the host hands
 // the last one to the next incarnation.
 func (n *node) Save(m *harness.Process, packed []byte) {
-	n.append(&trace.Record{
+	n.writeRecord(&trace.Record{
 		At: n.now, Type: trace.Save, Process: uint32(m.ID), Incarnation: m.Incarnation,
 		Text: string(packed),
 	})
@@ -102,6 +102,6 @@ func (n *node) Done(m *harness.Process) {
 	r := trace.Record{
 		At: n.now, Type: trace.Done, Process: uint32(m.ID), Incarnation: m.Incarnation,
 	}
-	n.append(&r)
-	n.tell(&r)
+	n.writeRecord(&r)
+	n.reportRecord(&r)
 }
