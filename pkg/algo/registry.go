@@ -24,13 +24,19 @@ type Algorithm struct {
 	Problem Problem
 	Spec    Spec
 	Codec   *Codec // of its messages, auxiliary messages and saves, in that order
-	mutex   func(Config) Mutex
-	elector func(Config) Elector
+	// Observed: it runs elsewhere, and is seen from outside alone: who asks, enters, leaves
+	// and is elected. Its messages are not, and it has no process to make.
+	Observed bool
+	mutex    func(Config) Mutex
+	elector  func(Config) Elector
 }
 
-// New makes one process.
+// New makes one process. It panics with a Breach if the algorithm is only observed.
 func (a *Algorithm) New(c Config) Process {
-	if a.mutex != nil {
+	switch {
+	case a.Observed:
+		breach("%s is only observed: what it does is judged, and it cannot be run", a.ID)
+	case a.mutex != nil:
 		return a.mutex(c)
 	}
 	return a.elector(c)
@@ -88,9 +94,24 @@ func AddElector(s Spec, newProcess func(Config) Elector) error {
 	return add(Election, s, &Algorithm{elector: newProcess}, newProcess == nil)
 }
 
+// AddObserved adds a subject that solves problem p and is only observed, such as the locks
+// of a service: records of what is seen of it are judged like those of an algorithm, and
+// nothing is said of messages. Its Spec declares none.
+func AddObserved(p Problem, s Spec) error {
+	return add(p, s, &Algorithm{Observed: true}, false)
+}
+
 func add(p Problem, s Spec, a *Algorithm, noConstructor bool) error {
 	a.ID, a.Problem, a.Spec = string(p)+"/"+s.Name, p, s
 	err := s.defects()
+	if messages := len(s.Messages) + len(s.Auxiliary); a.Observed && messages > 0 {
+		err = errors.Join(err, errors.New("it is only observed, but declares messages"))
+	} else if !a.Observed && len(s.Messages) == 0 {
+		err = errors.Join(err, errors.New("no messages"))
+	}
+	if p != Election && p != MutualExclusion {
+		err = errors.Join(err, fmt.Errorf("problem %q", p))
+	}
 	if noConstructor {
 		err = errors.Join(err, errors.New("no constructor"))
 	}
@@ -129,7 +150,6 @@ func (s *Spec) defects() error {
 	check(words(s.Name, '-'), "bad name %q, want lower-case words joined by '-'", s.Name)
 	check(s.Summary != "" && !strings.Contains(s.Summary, "\n"), "no one-line summary")
 	check(s.Paper.Title != "" && s.Paper.Authors != "" && s.Paper.Year > 0, "no paper")
-	check(len(s.Messages) > 0, "no messages")
 	token := func(m Message) bool { return m != nil && m.Kind() == s.Token }
 	check(s.Token == "" || slices.ContainsFunc(s.Messages, token),
 		"token %q is none of the messages", s.Token)

@@ -159,6 +159,33 @@ func TestAdd(t *testing.T) {
 	}
 }
 
+// What is only observed has neither messages nor processes.
+func TestAddObserved(t *testing.T) {
+	emptyRegistry(t)
+	s := goodSpec()
+	if err := AddObserved(MutualExclusion, s); err == nil ||
+		!strings.Contains(err.Error(), "only observed, but declares messages") {
+		t.Errorf("got %v", err)
+	}
+	s.Messages, s.Auxiliary, s.Saves = nil, nil, nil
+	if err := AddObserved("consensus", s); err == nil || !strings.Contains(err.Error(), `"consensus"`) {
+		t.Errorf("got %v", err)
+	}
+	if err := AddObserved(MutualExclusion, s); err != nil {
+		t.Fatal(err)
+	}
+	a, err := Lookup("mutex/good-one")
+	if err != nil || !a.Observed || len(a.Codec.Kinds()) > 0 {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	defer func() {
+		if b, ok := recover().(*Breach); !ok || !strings.Contains(b.Error(), "mutex/good-one is only observed") {
+			t.Errorf("got %v", b)
+		}
+	}()
+	a.New(at())
+}
+
 // Everybody may add, list and look up at once: the race detector watches.
 func TestAdd_Concurrently(t *testing.T) {
 	emptyRegistry(t)

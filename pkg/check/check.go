@@ -40,10 +40,13 @@ type Verdict struct {
 	Missed     []string // what a script expects and did not come; violations as well
 	Operations []Operation
 	Completed  int
-	Totals     Totals
-	Kinds      []Kind
-	Metrics    []metric.Value // those that apply to the trial
-	skew       skew
+	// Unseen: the subject's messages are not seen. Totals, Kinds and the metrics of messages
+	// say nothing.
+	Unseen  bool
+	Totals  Totals
+	Kinds   []Kind
+	Metrics []metric.Value // those that apply to the trial
+	skew    skew
 }
 
 // An Operation is an election or an entry. Times are offsets from the trial's
@@ -166,6 +169,9 @@ func (j *Judge) calm() bool {
 }
 
 func (j *Judge) message(r *trace.Record) {
+	if j.setup.Alg.Observed { // then they are not its own
+		return
+	}
 	if j.order != nil {
 		j.order.message(r)
 	}
@@ -241,6 +247,11 @@ func (j *Judge) Finish(end harness.End) Verdict {
 		v.skew = j.skew()
 		v.Metrics = append(v.Metrics, metric.Skew.Of(v.skew.share))
 	}
+	if v.Unseen = j.setup.Alg.Observed; v.Unseen {
+		v.Metrics = slices.DeleteFunc(v.Metrics, func(m metric.Value) bool {
+			return metric.Named(m.Name).Traffic
+		})
+	}
 	v.Missed = j.expect(end)
 	for _, missed := range v.Missed {
 		j.violate(expectation, "%s", missed)
@@ -260,7 +271,7 @@ func (j *Judge) Finish(end harness.End) Verdict {
 		v.Status, v.Violations = Invalid, nil
 		return v
 	}
-	if t := &j.totals; v.Status != Error &&
+	if t := &j.totals; v.Status != Error && !v.Unseen &&
 		t.Sent+t.Duplicated != t.Delivered+t.Lost+t.Undeliverable+end.Pending {
 		v.Status = Error
 		v.Reason = fmt.Sprintf("messages do not add up: %d sent + %d duplicated, but %d delivered + "+

@@ -23,16 +23,16 @@ var (
 		Doc:    "the cause, such as a crash, to agreement on a live leader",
 	})
 	MessagesPerElection = elections.declare(Metric{
-		Name: "messages_per_election", Unit: OfMessages, Kind: Count, Tables: Main,
+		Name: "messages_per_election", Traffic: true, Unit: OfMessages, Kind: Count, Tables: Main,
 		Claim: "messages/election",
 		Doc:   "algorithm messages sent between cause and quiet",
 	})
 	BytesPerElection = elections.declare(Metric{
-		Name: "bytes_per_election", Unit: Bytes, Kind: Count,
+		Name: "bytes_per_election", Traffic: true, Unit: Bytes, Kind: Count,
 		Doc: "bytes of the algorithm messages sent between cause and quiet",
 	})
 	MessageDelays = elections.declare(Metric{
-		Name: "message_delays", Was: "rounds", Unit: Times, Kind: Count,
+		Name: "message_delays", Traffic: true, Was: "rounds", Unit: Times, Kind: Count,
 		Doc: "the longest chain of causally ordered messages",
 	})
 	LeaderChanges = elections.declare(Metric{

@@ -9,12 +9,12 @@ var entries = family{problem: algo.MutualExclusion}
 // The metrics of entries into the critical section.
 var (
 	MessagesPerEntry = entries.declare(Metric{
-		Name: "messages_per_entry", Unit: OfMessages, Kind: Count, Tables: Main | Brief,
+		Name: "messages_per_entry", Traffic: true, Unit: OfMessages, Kind: Count, Tables: Main | Brief,
 		Claim: "messages/entry",
 		Doc:   "all algorithm messages per entry",
 	})
 	BytesPerEntry = entries.declare(Metric{
-		Name: "bytes_per_entry", Unit: Bytes, Kind: Count,
+		Name: "bytes_per_entry", Traffic: true, Unit: Bytes, Kind: Count,
 		Doc: "bytes of all algorithm messages per entry",
 	})
 	Waiting = entries.declare(Metric{
@@ -63,11 +63,11 @@ var (
 		Doc: "requests per second that open load made",
 	})
 	TokensLost = entries.declare(Metric{
-		Name: "tokens_lost", Unit: Times, Kind: Count,
+		Name: "tokens_lost", Traffic: true, Unit: Times, Kind: Count,
 		Doc: "tokens lost on the way or with their holder",
 	})
 	TokensDoubled = entries.declare(Metric{
-		Name: "tokens_doubled", Unit: Times, Kind: Count,
+		Name: "tokens_doubled", Traffic: true, Unit: Times, Kind: Count,
 		Doc: "tokens made while there was another",
 	})
 	Recovery = entries.declare(Metric{

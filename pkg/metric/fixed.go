@@ -19,35 +19,35 @@ var (
 		Doc: "a trial, from its start to its end",
 	})
 	Messages = fixed.declare(Metric{
-		Name: "messages", Unit: OfMessages, Kind: Count, Tables: Main | Brief | Lasting | Summary,
+		Name: "messages", Traffic: true, Unit: OfMessages, Kind: Count, Tables: Main | Brief | Lasting | Summary,
 		Doc: "algorithm messages sent in a trial, also to crashed processes",
 	})
 	Delivered = fixed.declare(Metric{
-		Name: "delivered", Unit: OfMessages, Kind: Count, Better: Neither,
+		Name: "delivered", Traffic: true, Unit: OfMessages, Kind: Count, Better: Neither,
 		Doc: "algorithm messages delivered",
 	})
 	Lost = fixed.declare(Metric{
-		Name: "lost", Unit: OfMessages, Kind: Count, Better: Neither,
+		Name: "lost", Traffic: true, Unit: OfMessages, Kind: Count, Better: Neither,
 		Doc: "algorithm messages lost",
 	})
 	Duplicated = fixed.declare(Metric{
-		Name: "duplicated", Unit: OfMessages, Kind: Count, Better: Neither,
+		Name: "duplicated", Traffic: true, Unit: OfMessages, Kind: Count, Better: Neither,
 		Doc: "copies that the network made",
 	})
 	Undeliverable = fixed.declare(Metric{
-		Name: "undeliverable", Unit: OfMessages, Kind: Count, Better: Neither,
+		Name: "undeliverable", Traffic: true, Unit: OfMessages, Kind: Count, Better: Neither,
 		Doc: "algorithm messages whose receiver was down",
 	})
 	BytesSent = fixed.declare(Metric{
-		Name: "bytes", Unit: Bytes, Kind: Count,
+		Name: "bytes", Traffic: true, Unit: Bytes, Kind: Count,
 		Doc: "bytes of the algorithm messages sent, encoded",
 	})
 	DetectorMessages = fixed.declare(Metric{
-		Name: "detector_messages", Unit: OfMessages, Kind: Count,
+		Name: "detector_messages", Traffic: true, Unit: OfMessages, Kind: Count,
 		Doc: "messages of the failure detector",
 	})
 	LateShare = fixed.declare(Metric{
-		Name: "late_share", Unit: Fraction, Kind: Share,
+		Name: "late_share", Traffic: true, Unit: Fraction, Kind: Share,
 		Doc: "share of messages delivered later than their latency",
 	})
 	SchedDelay = fixed.declare(Metric{

@@ -27,6 +27,9 @@ type Metric struct {
 	// Early marks a SinceCause that comes before what a timed-out trial waits for in vain:
 	// a trial that has it did observe it.
 	Early bool
+	// Traffic marks what is about the algorithm's messages. A subject that is only observed
+	// has none of it: its messages are not seen.
+	Traffic bool
 	// From and To are the instants of an operation between which it lies; 0 for what single
 	// operations do not have.
 	From, To Instant
@@ -128,11 +131,12 @@ type Value struct {
 // that of the columns.
 type family struct {
 	problem algo.Problem
+	traffic bool // all of them are
 	members []*Metric
 }
 
 func (f *family) declare(m Metric) *Metric {
-	m.Problem = f.problem
+	m.Problem, m.Traffic = f.problem, m.Traffic || f.traffic
 	f.members = append(f.members, &m)
 	return &m
 }

@@ -1,6 +1,6 @@
 package metric
 
-var network family
+var network = family{traffic: true}
 
 // What was asked of the network, and what it did.
 var (

@@ -137,10 +137,15 @@ func (t *tables) trialRow(trial *Trial) []string {
 	}
 	row = append(row, trial.Status, trial.Reason, strconv.Itoa(trial.Attempts),
 		strconv.FormatBool(trial.InModel), strconv.Itoa(trial.Operations),
-		strconv.Itoa(trial.Completed), Number(trial.DurationMS), decimal(trial.Messages),
-		decimal(trial.Delivered), decimal(trial.Lost), decimal(trial.Duplicated),
-		decimal(trial.Undeliverable), decimal(trial.Bytes), decimal(trial.DetectorMessages),
-		Number(trial.LateShare), Number(trial.SchedDelayP99MS))
+		strconv.Itoa(trial.Completed), Number(trial.DurationMS))
+	for _, n := range trial.traffic() {
+		text := ""
+		if !trial.Unseen {
+			text = decimal(*n)
+		}
+		row = append(row, text)
+	}
+	row = append(row, Number(trial.LateShare), Number(trial.SchedDelayP99MS))
 	for _, name := range t.metrics {
 		value := ""
 		for _, m := range trial.Metrics {
@@ -152,6 +157,12 @@ func (t *tables) trialRow(trial *Trial) []string {
 	}
 	t.trials.row = row
 	return row
+}
+
+// traffic is where the counts of messages are, in the order of their columns.
+func (t *Trial) traffic() [7]*int64 {
+	return [...]*int64{&t.Messages, &t.Delivered, &t.Lost, &t.Duplicated, &t.Undeliverable, &t.Bytes,
+		&t.DetectorMessages}
 }
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }

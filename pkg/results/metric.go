@@ -51,6 +51,9 @@ func (t *Trial) value(name string) (float64, bool) {
 	}
 	for i := range fixed {
 		if fixed[i].metric.Name == name {
+			if t.Unseen && fixed[i].metric.Traffic {
+				return math.NaN(), false
+			}
 			return fixed[i].of(t), true
 		}
 	}

@@ -34,6 +34,7 @@ type record struct {
 	Undeliverable int64          `json:"undeliverable"`
 	Bytes         int64          `json:"bytes"`
 	Detector      int64          `json:"detector_messages"`
+	Unseen        bool           `json:"unseen,omitempty"`
 	LateShare     number         `json:"late_share"`
 	SchedDelayP99 number         `json:"sched_delay_p99_ms"`
 	Metrics       []metricRecord `json:"metrics,omitempty"`
@@ -71,6 +72,7 @@ func pack(t *Trial) *record {
 		Operations: t.Operations, Completed: t.Completed, DurationMS: number(t.DurationMS),
 		Messages: t.Messages, Delivered: t.Delivered, Lost: t.Lost, Duplicated: t.Duplicated,
 		Undeliverable: t.Undeliverable, Bytes: t.Bytes, Detector: t.DetectorMessages,
+		Unseen:    t.Unseen,
 		LateShare: number(t.LateShare), SchedDelayP99: number(t.SchedDelayP99MS),
 	}
 	for i, f := range t.Design {
@@ -103,6 +105,7 @@ func (r *record) unpack(design []string) (*Trial, error) {
 		Operations: r.Operations, Completed: r.Completed, DurationMS: float64(r.DurationMS),
 		Messages: r.Messages, Delivered: r.Delivered, Lost: r.Lost, Duplicated: r.Duplicated,
 		Undeliverable: r.Undeliverable, Bytes: r.Bytes, DetectorMessages: r.Detector,
+		Unseen:    r.Unseen,
 		LateShare: float64(r.LateShare), SchedDelayP99MS: float64(r.SchedDelayP99),
 	}
 	if len(r.Design) != len(design) {

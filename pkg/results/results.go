@@ -84,6 +84,8 @@ type Trial struct {
 	// failure detector, sent.
 	Messages, Delivered, Lost, Duplicated, Undeliverable, Bytes int64
 	DetectorMessages                                            int64
+	// Unseen: messages are not seen, so that these mean nothing, and are empty in the tables.
+	Unseen bool
 
 	LateShare       float64 // share of messages delivered late, 0 to 1; NaN in simulation
 	SchedDelayP99MS float64 // NaN in simulation

@@ -13,6 +13,7 @@ import (
 // has them.
 type summary struct {
 	metrics []string
+	fixed   int // of them: the first
 	cells   map[int]*cell
 	named   map[string]map[string]bool // metrics, by problem
 }
@@ -24,7 +25,7 @@ type cell struct {
 	censored map[string]int
 }
 
-// always are the fixed columns that have rows in every cell.
+// always are the fixed columns that have rows in every cell, if their figures are there.
 func always() (names []string) {
 	for _, m := range metric.Fixed() {
 		if m.In(metric.Summary) {
@@ -35,10 +36,11 @@ func always() (names []string) {
 }
 
 func newSummary(h *Header) *summary {
+	fixed := always()
 	return &summary{
-		metrics: append(always(), h.Metrics...),
-		cells:   map[int]*cell{},
-		named:   map[string]map[string]bool{},
+		metrics: append(fixed, h.Metrics...), fixed: len(fixed),
+		cells: map[int]*cell{},
+		named: map[string]map[string]bool{},
 	}
 }
 
@@ -56,10 +58,10 @@ func (s *summary) add(t *Trial) {
 	named := s.named[c.problem]
 	if named == nil {
 		named = map[string]bool{}
-		for _, name := range always() {
-			named[name] = true
-		}
 		s.named[c.problem] = named
+	}
+	for _, name := range s.metrics[:s.fixed] {
+		named[name] = named[name] || !t.Unseen || !metric.Named(name).Traffic
 	}
 	if t.Status == OK || t.Status == Timeout {
 		for _, m := range t.Metrics {

@@ -264,8 +264,14 @@ func (at layout) trial(table *Table, row []string) (Trial, error) {
 	t.Status, t.Reason = p.text(), p.text()
 	t.Attempts, t.InModel = int(p.int()), p.truth()
 	t.Operations, t.Completed, t.DurationMS = int(p.int()), int(p.int()), p.float()
-	t.Messages, t.Delivered, t.Lost, t.Duplicated = p.int(), p.int(), p.int(), p.int()
-	t.Undeliverable, t.Bytes, t.DetectorMessages = p.int(), p.int(), p.int()
+	t.Unseen = p.row[p.next] == ""
+	for _, n := range t.traffic() {
+		if t.Unseen {
+			p.empty()
+		} else {
+			*n = p.int()
+		}
+	}
 	t.LateShare, t.SchedDelayP99MS = p.float(), p.float()
 	p.names, p.row, p.next = at.columns, row[at.metrics:], 0
 	for _, name := range at.columns {
@@ -359,6 +365,13 @@ func (p *fields) int() int64 {
 		p.wrong("a whole number")
 	}
 	return v
+}
+
+// empty is for a field that has to be.
+func (p *fields) empty() {
+	if p.text() != "" {
+		p.wrong("nothing, as in the columns of messages before")
+	}
 }
 
 func (p *fields) truth() bool {

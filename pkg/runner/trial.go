@@ -209,7 +209,7 @@ func (r *run) row(t experiment.Trial, attempt int, o outcome) results.Trial {
 		Operations: len(v.Operations), Completed: v.Completed, DurationMS: ms(o.end.At),
 		Messages: v.Totals.Sent, Delivered: v.Totals.Delivered, Lost: v.Totals.Lost,
 		Duplicated: v.Totals.Duplicated, Undeliverable: v.Totals.Undeliverable,
-		Bytes: v.Totals.Bytes, DetectorMessages: v.Totals.Detector,
+		Bytes: v.Totals.Bytes, DetectorMessages: v.Totals.Detector, Unseen: v.Unseen,
 		LateShare: math.NaN(), SchedDelayP99MS: math.NaN(), Metrics: slices.Clone(v.Metrics),
 	}
 	for _, f := range cell.Design {
