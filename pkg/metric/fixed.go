@@ -19,8 +19,9 @@ var (
 		Doc: "a trial, from its start to its end",
 	})
 	Messages = fixed.declare(Metric{
-		Name: "messages", Traffic: true, Unit: OfMessages, Kind: Count, Tables: Main | Brief | Lasting | Summary,
-		Doc: "algorithm messages sent in a trial, also to crashed processes",
+		Name: "messages", Traffic: true, Unit: OfMessages, Kind: Count,
+		Tables: Main | Brief | Lasting | Summary,
+		Doc:    "algorithm messages sent in a trial, also to crashed processes",
 	})
 	Delivered = fixed.declare(Metric{
 		Name: "delivered", Traffic: true, Unit: OfMessages, Kind: Count, Better: Neither,
