@@ -113,6 +113,11 @@ func (d *draft) variant(c *contender, at []int) *variant {
 	}
 	v.complete()
 	v.settle(v.leaves, v.counts)
+	if k := harness.DetectorOf(v.Detector.Kind); k != nil {
+		for i := range k.Keys {
+			v.follow("detector.", &k.Keys[i])
+		}
+	}
 	return v
 }
 
@@ -162,9 +167,6 @@ func (v *variant) complete() {
 	case harness.Churn:
 		v.fill(v.leaves, "scenario.duration", "5s")
 	}
-	if interval, ok := v.leaves["detector.interval"].Value.(time.Duration); ok {
-		v.fill(v.leaves, "detector.deviation", max(interval/4, time.Microsecond).String())
-	}
 	k := kindOf(v.leaves["scenario.kind"].Value)
 	if k != nil && slices.Contains(k.Keys, "requests") &&
 		(v.leaves["scenario.duration"] == nil || !slices.Contains(k.Keys, "duration")) {
@@ -181,6 +183,15 @@ func kindOf(name any) *harness.Kind {
 	return nil
 }
 
+// follow gives a key of the harness the value that follows from others in the plan.
+func (v *variant) follow(prefix string, k *harness.Key) {
+	key := prefix + k.Name
+	if k.Follows != nil && v.leaves[key] == nil {
+		v.fill(v.leaves, key, fmt.Sprint(k.Follows(&v.Plan)))
+		v.Schema.Leaf(key).Of.Set(v.leaves[key].Value)
+	}
+}
+
 // counts says whether a key goes into the plan of this cell: of a scenario's keys, and
 // a detector's, those of its kind do.
 func (v *variant) counts(key string) bool {
@@ -194,7 +205,8 @@ func (v *variant) counts(key string) bool {
 		return rate > 0
 	case head == "detector" && rest != "kind":
 		kind, _ := v.leaves["detector.kind"].Value.(string)
-		return slices.Contains(detectorKeys[kind], rest)
+		d := harness.DetectorOf(kind)
+		return d != nil && slices.Contains(d.KeyNames(), rest)
 	}
 	return true
 }
@@ -209,11 +221,6 @@ func (v *variant) means(key string) bool {
 
 // ofEntries are the keys of a script that mean nothing in an election.
 var ofEntries = []string{"scenario.holder", "scenario.hold"}
-
-var detectorKeys = map[string][]string{
-	"none": nil, "perfect": {"delay"}, "heartbeat": {"interval", "timeout", "scope"},
-	"phi": {"interval", "threshold", "window", "deviation", "scope"},
-}
 
 // addCell makes the plan and puts the cell behind the others.
 func (v *variant) addCell(e *Experiment, sum *summary) {

@@ -56,7 +56,7 @@ func schemaOf(s *settings) *config.Schema {
 			{Name: "faults", Was: "failures", Vary: true, Doc: "what goes wrong in any scenario",
 				Sub: faultFields(s)},
 			{Name: "detector", Vary: true, Doc: "the failure detector that the harness provides",
-				Sub: detectorFields(&s.Detector)},
+				Sub: detectorFields(&s.Plan)},
 			{Name: "scenario", Vary: true, Doc: "what happens in a trial", Sub: scenarioFields(s)},
 			{Name: "sweep", Default: "[]", Of: sweepType().To(&s.sweep),
 				Doc: "every combination of values: a list of {vary: key, over: [...]} or {zip: [...]}"},
@@ -125,27 +125,33 @@ func faultFields(s *settings) []field {
 	}
 }
 
-func detectorFields(d *harness.Detector) []field {
-	whole, span, number, choice := config.Whole[int], config.Duration, config.Number, config.Choice
-	return []field{
-		{Name: "kind", Note: "perfect; in scripts none", Doc: "how crashes are noticed",
-			Of: choice("none", "perfect", "heartbeat", "phi").To(&d.Kind)},
-		{Name: "delay", Default: "10ms", Of: span(0, time.Hour).To(&d.Delay),
-			Doc: "perfect: from the crash to the suspicion"},
-		{Name: "interval", Default: "20ms", Of: span(100*time.Microsecond, time.Hour).To(&d.Interval),
-			Doc: "heartbeat, phi: between two heartbeats"},
-		{Name: "timeout", Default: "100ms", Of: span(100*time.Microsecond, time.Hour).To(&d.Timeout),
-			Doc: "heartbeat: the silence after which a process is suspected"},
-		{Name: "threshold", Default: "8", Of: number(0.1, 100).To(&d.Threshold),
-			Doc: "phi: a heartbeat later than 1 in 10^threshold ever is makes suspicious"},
-		{Name: "window", Default: "100", Of: whole(2, 100_000).To(&d.Window),
-			Doc: "phi: how many intervals between heartbeats it remembers"},
-		{Name: "deviation", Note: "a quarter of the interval",
-			Of:  span(time.Microsecond, time.Hour).To(&d.Deviation),
-			Doc: "phi: the least standard deviation of the intervals that it reckons with"},
-		{Name: "scope", Default: "all",
-			Of:  choice("all", "leader").Into(func(w string) { d.LeaderOnly = w == "leader" }),
-			Doc: "heartbeat, phi: all watch all, or the named leader alone sends and is watched"},
+func detectorFields(p *harness.Plan) []field {
+	var kinds []string
+	for _, k := range harness.Detectors {
+		kinds = append(kinds, k.Name)
+	}
+	fields := []field{{Name: "kind", Note: "perfect; in scripts none", Doc: "how crashes are noticed",
+		Of: config.Choice(kinds...).To(&p.Detector.Kind)}}
+	keys, of := harness.DetectorKeys()
+	for i := range keys {
+		k := &keys[i]
+		fields = append(fields, field{Name: k.Name, Default: k.Default, Note: k.Note, Of: keySlot(k, p),
+			Doc: strings.Join(of[i], ", ") + ": " + k.Doc})
+	}
+	return fields
+}
+
+// keySlot is the type of a key that the harness declares, by the place of its value.
+func keySlot(k *harness.Key, p *harness.Plan) config.Slot {
+	switch to := k.Of(p).(type) {
+	case *bool:
+		return config.Choice(k.Choices...).Into(func(w string) { *to = w == k.Choices[1] })
+	case *int:
+		return config.Whole[int](int64(k.Min.(int)), int64(k.Max.(int))).To(to)
+	case *float64:
+		return config.Number(k.Min.(float64), k.Max.(float64)).To(to)
+	default:
+		return config.Duration(k.Min.(time.Duration), k.Max.(time.Duration)).To(to.(*time.Duration))
 	}
 }
 

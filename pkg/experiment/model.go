@@ -65,9 +65,7 @@ func beyond(a *algo.Algorithm, p *harness.Plan, net algo.Network) (why []string)
 		p.Network.Latency.Distribution)
 	hazard(h.late, !synchronous, "is synchronous, and a latency is larger than d for a while")
 	hazard(h.slow, !synchronous, "is synchronous, and processes stand still or slow down")
-	have := map[string]algo.Detector{
-		"perfect": algo.Perfect, "heartbeat": algo.EventuallyPerfect, "phi": algo.EventuallyPerfect,
-	}[p.Detector.Kind]
+	have := p.Detector.Class()
 	// In a script the suspicions are lines of the script.
 	say(have >= needs.Detector || p.Scenario.Kind == harness.Script && p.Detector.Kind == "none",
 		"needs a detector that is %s (detector.kind %s)", needs.Detector, p.Detector.Kind)

@@ -105,14 +105,8 @@ func representative(p *harness.Plan) int {
 }
 
 func (v *variant) detector(p *harness.Plan) {
-	d := &p.Detector
-	if d.Kind == "heartbeat" && d.Timeout <= d.Interval {
-		v.wrong("detector.timeout", "%v is not above the interval %v: everybody would be suspected",
-			d.Timeout, d.Interval)
-	}
-	if d.LeaderOnly && v.contender.alg.Problem != algo.Election {
-		v.wrong("detector.scope", "leader, but nobody leads in problem %s; write all",
-			v.contender.alg.Problem)
+	if k := harness.DetectorOf(p.Detector.Kind); k != nil && k.Check != nil {
+		k.Check(p, v.contender.alg.Problem, v.wrong)
 	}
 }
 

@@ -92,9 +92,11 @@ func (s *summary) checkUsed(key string, at config.Place) {
 		return
 	}
 	kind := s.kinds[head][0]
-	has := detectorKeys[kind]
+	var has []string
 	if k := kindOf(kind); k != nil {
 		has = k.Keys
+	} else if d := harness.DetectorOf(kind); d != nil {
+		has = d.KeyNames()
 	}
 	list := "no keys"
 	if len(has) > 0 {
