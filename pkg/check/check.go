@@ -285,7 +285,7 @@ func (j *Judge) Finish(end harness.End) Verdict {
 func (j *Judge) still(end harness.End) bool {
 	s := &j.setup.Scenario
 	return end.Reason == harness.Stuck || end.Reason == harness.Finished &&
-		s.Until == 0 && s.Kind != harness.Churn && !j.setup.Alg.Spec.Perpetual
+		s.Until == 0 && !s.Declared().Timed && !j.setup.Alg.Spec.Perpetual
 }
 
 // settled says whether the end shows what the algorithm has come to: within its

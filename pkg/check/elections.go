@@ -157,14 +157,14 @@ func (e *elections) spans() []*span { return []*span{&e.took, &e.down} }
 // counts. A return does not cause one that leaves the leader in place; and where a
 // crash of the leader is what is measured, nothing else causes one that does.
 func (e *elections) status(leader algo.ID) string {
-	s := &e.setup.Scenario
+	k := e.setup.Scenario.Declared()
 	switch {
-	case s.Kind == harness.LeaderCrash && e.cause != trace.Crash && e.cause != trace.Up:
+	case k.Crashes && e.cause != trace.Crash && e.cause != trace.Up:
 		return "other"
 	case e.cause != trace.Up:
-	case s.Kind == harness.LeaderCrash && leader != e.last:
+	case k.Crashes && leader != e.last:
 		return "restart"
-	case s.Kind == harness.LeaderCrash || s.Kind == harness.Churn && leader == e.last:
+	case k.Crashes || k.Timed && leader == e.last:
 		return "joined"
 	}
 	return "ok"
@@ -343,7 +343,7 @@ func (e *elections) onlyOne(j *Judge, p algo.ID, at time.Duration) {
 // anew has an election that is to be measured begin with the crash that falls into
 // another one.
 func (e *elections) anew(j *Judge, at time.Duration) {
-	if e.open && e.cause != trace.Crash && e.setup.Scenario.Kind == harness.LeaderCrash {
+	if e.open && e.cause != trace.Crash && e.setup.Scenario.Declared().Crashes {
 		e.cause, e.before = trace.Crash, j.totals
 		e.current.Cause, e.current.Begin = at, -1
 		j.chains.mark()
@@ -450,6 +450,6 @@ func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 // lasting says whether the scenario is about a span of time and not about one
 // election: none is needed then, and one may be going on at the end.
 func (e *elections) lasting() bool {
-	k := e.setup.Scenario.Kind
-	return k == harness.Churn || k == harness.Partition && !e.open
+	k := e.setup.Scenario.Declared()
+	return k.Timed || k.Lasting && !e.open
 }

@@ -265,7 +265,7 @@ func (e *entries) metrics(j *Judge, end harness.End, v *Verdict, waits []float64
 		metric.Violations.Of(float64(e.overlaps)),
 		metric.NeverGranted.Of(float64(len(e.waiting))),
 	}
-	if s := &j.setup.Scenario; s.Kind == harness.Open {
+	if s := &j.setup.Scenario; s.Declared().Arrivals {
 		v.Metrics = append(v.Metrics, metric.ArrivalRateRequested.Of(s.Rate),
 			metric.ArrivalRateAchieved.Of(e.offered(j, end)))
 	}

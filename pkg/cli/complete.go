@@ -273,10 +273,8 @@ func settable() []experiment.Key {
 func valueDoc(key, value string) string {
 	switch key {
 	case "scenario.kind":
-		for _, k := range harness.Kinds {
-			if k.Name == value {
-				return k.Doc
-			}
+		if k := harness.KindOf(value); k != nil {
+			return k.Doc
 		}
 	case "detector.kind":
 		if d := harness.DetectorOf(value); d != nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/compare"
 	"github.com/conclave-bench/conclave/pkg/experiment"
-	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
@@ -50,8 +49,7 @@ const mostTold = 10
 func briefMetrics(e *experiment.Experiment) []string {
 	table := metric.Brief
 	for _, c := range e.Cells {
-		switch c.Plan.Scenario.Kind { // of elections both
-		case harness.Churn, harness.Partition:
+		if c.Plan.Scenario.Declared().Lasting {
 			table = metric.Lasting
 		}
 	}

@@ -23,58 +23,19 @@ type application struct {
 }
 
 func (a *application) init(m *Process) {
-	s := &m.setup.Scenario
-	if s.Kind != Closed && s.Kind != Open {
+	l := m.setup.scenario.load
+	if l == nil {
 		return
 	}
 	a.quota = math.MaxUint64
-	if s.Kind == Closed && s.Requests > 0 { // in all: the first processes take one more
-		n := m.setup.Nodes
-		a.quota = uint64(s.Requests / n)
-		if int(m.ID) <= s.Requests%n {
-			a.quota++
-		}
+	if l.quota != nil {
+		a.quota = l.quota(m.setup, m.ID)
 	}
-}
-
-// gap is the time between two arrivals of open load at one process: the k-th in the
-// life of one incarnation. So each process has a Poisson stream of its own, and all of
-// them together are one of the whole rate.
-func (s *Setup) gap(id algo.ID, incarnation uint32, k uint64) time.Duration {
-	u := s.workload(id, incarnation, k)
-	mean := float64(s.Nodes) / s.Scenario.Rate // seconds between two arrivals of one process
-	return time.Duration(-math.Log1p(-float64(u>>11)*0x1p-53) * mean * float64(time.Second))
 }
 
 // workload is the random number of the k-th request that an incarnation plans.
 func (s *Setup) workload(id algo.ID, incarnation uint32, k uint64) uint64 {
 	return Derive(s.Seed, "workload", uint64(id), uint64(incarnation), k) << 11
-}
-
-// lastArrival is the instant and the process of the last arrival of open load: the
-// Requests-th of all processes together, of their first incarnations. It follows from
-// the plan alone, so that every node knows it.
-func (s *Setup) lastArrival() (at time.Duration, by algo.ID) {
-	at, by = math.MaxInt64, math.MaxUint32
-	if s.Scenario.Kind != Open || s.Scenario.Requests == 0 {
-		return at, by
-	}
-	var streams Queue[algo.ID]
-	made := make([]uint64, s.Nodes+1)
-	push := func(p algo.ID, from time.Duration) {
-		streams.Push(from+s.gap(p, 0, made[p]), Application, p, p)
-		made[p]++
-	}
-	for _, p := range s.Graph.Peers() {
-		push(p, 0)
-	}
-	for range s.Scenario.Requests {
-		if at, by = streams.Pop(); at > s.TimeLimit { // later ones will not be made
-			break
-		}
-		push(by, at)
-	}
-	return at, by
 }
 
 func (a *application) start(m *Process, now time.Duration) {
@@ -95,11 +56,8 @@ func (a *application) plan(m *Process, from time.Duration) {
 		return
 	}
 	at := from
-	switch s.Kind {
-	case Closed:
-		at += s.Think.Draw(m.setup.workload(m.ID, m.Incarnation, a.made))
-	case Open:
-		at += m.setup.gap(m.ID, m.Incarnation, a.made)
+	if l := m.setup.scenario.load; l != nil {
+		at += l.gap(m.setup, m.ID, m.Incarnation, a.made)
 	}
 	last := m.setup.lastAt
 	if s.Duration > 0 && at > s.Duration || at > last || at == last && m.ID > m.setup.lastBy {
@@ -117,7 +75,7 @@ func (a *application) arrival(m *Process, now time.Duration) {
 	a.planned = false
 	intended := a.intended
 	m.Request(now, intended)
-	if m.setup.Scenario.Kind == Open { // only now: planning may find that this was the last
+	if m.setup.scenario.Arrivals { // only now: planning may find that this was the last
 		a.plan(m, intended)
 	}
 }
@@ -158,7 +116,7 @@ func (a *application) release(m *Process, now time.Duration) {
 		m.Request(now, intended)
 		return
 	}
-	if m.setup.Scenario.Kind == Closed {
+	if k := m.setup.scenario; k.load != nil && !k.Arrivals {
 		a.plan(m, now)
 		return
 	}
@@ -167,7 +125,7 @@ func (a *application) release(m *Process, now time.Duration) {
 
 // finish tells the runtime once that nothing more will be asked for.
 func (a *application) finish(m *Process) {
-	if k := m.setup.Scenario.Kind; k != Closed && k != Open {
+	if m.setup.scenario.load == nil {
 		return
 	}
 	if !a.done && !a.waiting && !m.Inside && len(a.queue) == 0 && !a.planned && a.made == a.quota {

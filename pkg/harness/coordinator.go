@@ -74,14 +74,11 @@ type Coordinator struct {
 	busy    []bool // of those; by ID - 1
 
 	faults   faults
-	script   []line        // lines still to come that wait for quiet or a release
-	last     time.Duration // script: the last line that has an instant
-	done     int           // sequential: requests issued
-	asked    int           // script: requests so far, and those known before the start
+	scene    scene
+	last     time.Duration // the last instant that is known
+	asked    int           // requests of the script so far, and those known before the start
 	released int           // entries that are over, where Watches asks for them
 	caused   bool          // elections: what is to be measured has happened
-	rounds   int           // leader-crash: elections that are over
-	victim   algo.ID       // leader-crash: who crashed last; None: it is back
 
 	stuckAt  uint64        // activity when the trial fell quiet without an end
 	patience time.Duration // until when a detector may still notice something
@@ -89,15 +86,12 @@ type Coordinator struct {
 	over     bool
 }
 
-// A line is a line of a script that waits for quiet or a release.
-type line struct {
-	Event
-	notBefore time.Duration // the last instant among the lines before it
-}
-
 // NewCoordinator makes the coordinator of a trial.
 func NewCoordinator(s *Setup) *Coordinator {
-	d := &Coordinator{setup: s, beliefs: make([]algo.ID, s.Nodes), up: make([]bool, s.Nodes)}
+	d := &Coordinator{
+		setup: s, scene: s.scenario.scene(), caused: s.scenario.cause == nil,
+		beliefs: make([]algo.ID, s.Nodes), up: make([]bool, s.Nodes),
+	}
 	for i := range d.up {
 		d.beliefs[i], d.up[i] = s.Leader, true
 	}
@@ -108,11 +102,6 @@ func NewCoordinator(s *Setup) *Coordinator {
 	for i, up := range d.up {
 		d.employ(i, up)
 	}
-	switch s.Scenario.Kind {
-	case LeaderCrash, LeaderReturn, Partition:
-	default:
-		d.caused = true
-	}
 	d.faults.init(s)
 	return d
 }
@@ -121,45 +110,7 @@ func NewCoordinator(s *Setup) *Coordinator {
 // that each node can act by its own clock. Sorted by instant; instructions of
 // one instant stand in the order of the scenario.
 func (d *Coordinator) Timeline() []Instruction {
-	s := &d.setup.Scenario
-	var out []Instruction
-	switch s.Kind {
-	case ColdStart, Burst:
-		verb := map[string]string{ColdStart: DoElect, Burst: DoRequest}[s.Kind]
-		for _, p := range d.initiators() {
-			out = append(out, Instruction{Do: verb, Node: p})
-		}
-	case LeaderCrash:
-		d.victim = d.setup.Leader
-		out = append(out, Instruction{At: d.settling(), Do: DoCrash, Node: d.victim})
-	case LeaderReturn:
-		for _, p := range d.setup.Crashed {
-			out = append(out, Instruction{At: d.settling(), Do: DoRestart, Node: p})
-		}
-	case Churn:
-		out = append(out, Instruction{At: s.Duration, Do: doFinish})
-	case Sequential:
-		if d.setup.Alg.Spec.Perpetual { // no quiet will come: each release leads to the next
-			out = append(out, d.request(0))
-		}
-	case Script:
-		for _, e := range s.Events {
-			if e.After != "" {
-				d.script = append(d.script, line{e, d.last})
-				continue
-			}
-			for _, i := range d.planned(e) {
-				out = append(out, i)
-				d.last = max(d.last, i.At)
-			}
-		}
-		switch {
-		case s.Until > 0:
-			out = append(out, Instruction{At: s.Until, Do: doFinish})
-		case d.setup.Alg.Spec.Perpetual && d.last > 0: // what it is to come to may be there before
-			out = append(out, Instruction{At: d.last + 1, Do: doStrike})
-		}
-	}
+	out := d.scene.plan(d)
 	out = append(out, d.mishaps()...)
 	slices.SortStableFunc(out, func(a, b Instruction) int { return int(a.At - b.At) })
 	return out
@@ -167,13 +118,7 @@ func (d *Coordinator) Timeline() []Instruction {
 
 // mishaps is what goes wrong besides, as far as it is known before the start.
 func (d *Coordinator) mishaps() (out []Instruction) {
-	s := &d.setup.Scenario
-	list := d.setup.Faults.Events
-	if s.Kind == Partition {
-		list = append(slices.Clone(list), Event{
-			At: d.settling(), Do: DoCut, Shape: s.Shape, For: s.Duration,
-		})
-	}
+	list := slices.Concat(d.setup.Faults.Events, d.scene.events(d))
 	for _, e := range list {
 		out = append(out, d.planned(e)...)
 	}
@@ -193,15 +138,23 @@ func (f *fault) ends() bool { return f.Every == 0 && f.Rate == 0 || f.Times > 0 
 
 // settling is until when nothing happens to a settled leader: a span drawn from one
 // as long as the least, so that what then happens falls at a random phase of
-// whatever the processes do periodically.
-func (d *Coordinator) settling() time.Duration {
+// whatever the processes do periodically. Rounds count from 0.
+func (d *Coordinator) settling(round int) time.Duration {
 	least := d.setup.Scenario.Settle
 	seed := Derive(d.setup.Seed, "crash")
-	if d.rounds > 0 {
-		seed = Derive(d.setup.Seed, "crash", uint64(d.rounds))
+	if round > 0 {
+		seed = Derive(d.setup.Seed, "crash", uint64(round))
 	}
 	u := float64(seed) / (1 << 53)
 	return least + time.Duration(u*float64(least))
+}
+
+// atOnce has all initiators do the same at the start.
+func (d *Coordinator) atOnce(verb string) (out []Instruction) {
+	for _, p := range d.initiators() {
+		out = append(out, Instruction{Do: verb, Node: p})
+	}
+	return out
 }
 
 // initiators are the processes that start together: all, or a random choice.
@@ -229,10 +182,7 @@ func (d *Coordinator) Watches(t trace.Type) bool {
 	case trace.Crash, trace.Up, trace.Pause, trace.Resume, trace.Heal:
 		return true
 	case trace.Released:
-		s := &d.setup.Scenario
-		return d.faults.watched[t] || d.setup.Alg.Spec.Perpetual && s.Kind != Closed && s.Kind != Open ||
-			s.Kind == Script && slices.ContainsFunc(s.Events,
-				func(e Event) bool { return e.After == "release" })
+		return d.faults.watched[t] || d.scene.watches(d)
 	}
 	return d.faults.watched[t]
 }
@@ -245,29 +195,24 @@ func (d *Coordinator) Observe(r *trace.Record) []Instruction {
 	case trace.Elected:
 		d.beliefs[r.Process-1] = algo.ID(r.Peer)
 		if d.setup.Alg.Spec.Perpetual && d.settled() && d.told(r.At) {
-			d.roundOver(r.At)
+			d.scene.agreed(d, r.At)
 		}
 	case trace.Crash:
 		d.up[r.Process-1] = false
 		d.employ(int(r.Process-1), false)
-		d.caused = d.caused || d.setup.Scenario.Kind == LeaderCrash
+		d.caused = d.caused || slices.Contains(d.setup.scenario.cause, r.Type)
 	case trace.Up:
 		d.up[r.Process-1] = true
 		if r.Incarnation > 0 {
 			d.beliefs[r.Process-1] = algo.None
 			d.employ(int(r.Process-1), true)
-			k := d.setup.Scenario.Kind
-			d.caused = d.caused || k == LeaderReturn || k == LeaderCrash
+			d.caused = d.caused || slices.Contains(d.setup.scenario.cause, r.Type)
 		}
 	case trace.Heal:
 		d.caused = true
 	case trace.Released:
 		d.released++
-		if len(d.script) > 0 && d.script[0].After == "release" && r.At >= d.script[0].notBefore {
-			d.next(r.At)
-		} else if d.setup.Alg.Spec.Perpetual {
-			d.onward(r.At)
-		}
+		d.scene.released(d, r.At)
 	}
 	if !d.over {
 		d.triggered(r)
@@ -275,31 +220,9 @@ func (d *Coordinator) Observe(r *trace.Record) []Instruction {
 	return d.out
 }
 
-// roundOver is agreement after what was to be measured. A leader-crash may repeat:
-// the crashed one comes back, and when all agree again the leader of then crashes.
-func (d *Coordinator) roundOver(now time.Duration) {
-	s := &d.setup.Scenario
-	if s.Kind != LeaderCrash || s.Elections < 2 {
-		d.finish()
-		return
-	}
-	d.caused = false
-	if d.victim != algo.None {
-		if d.rounds++; d.rounds == s.Elections {
-			d.finish()
-			return
-		}
-		d.out = append(d.out, Instruction{At: now + s.Settle, Do: DoRestart, Node: d.victim})
-		d.victim = algo.None
-		return
-	}
-	d.victim = d.leader()
-	d.out = append(d.out, Instruction{At: now + d.settling(), Do: DoCrash, Node: d.victim})
-}
-
 // employ notes that the application of a process has entries to come, or none.
 func (d *Coordinator) employ(i int, busy bool) {
-	if k := d.setup.Scenario.Kind; k != Closed && k != Open || d.busy[i] == busy {
+	if d.setup.scenario.load == nil || d.busy[i] == busy {
 		return
 	}
 	if d.busy[i] = busy; busy {
@@ -312,34 +235,10 @@ func (d *Coordinator) employ(i int, busy bool) {
 	}
 }
 
-// onward is what a release leads to where no quiet ever comes.
-func (d *Coordinator) onward(now time.Duration) {
-	switch s := &d.setup.Scenario; s.Kind {
-	case Sequential:
-		if d.done < s.Requests {
-			d.out = append(d.out, d.request(now))
-		} else {
-			d.finish()
-		}
-	case Burst:
-		if k := s.Initiators; d.released == k || k == 0 && d.released == d.setup.Nodes {
-			d.finish()
-		}
-	case Script:
-		if d.served() && d.told(now) {
-			d.finish()
-		}
-	}
-}
-
-// served says whether every request of the script so far is over.
-func (d *Coordinator) served() bool { return d.released >= d.asked }
-
 // told says whether the scenario has nothing more to say at now: one that has an
 // end of its own, or lines still to come, goes on.
 func (d *Coordinator) told(now time.Duration) bool {
-	s := &d.setup.Scenario
-	return len(d.script) == 0 && s.Until == 0 && s.Kind != Churn && now >= d.last
+	return d.scene.told() && d.setup.Scenario.Until == 0 && now >= d.last
 }
 
 // Done is told that the application of p has had all its entries, or never will.
@@ -356,32 +255,7 @@ func (d *Coordinator) Done(p algo.ID) []Instruction {
 // value of activity, and again after each alarm.
 func (d *Coordinator) Quiet(now time.Duration, activity uint64, idle bool) []Instruction {
 	d.out = d.out[:0]
-	switch d.setup.Scenario.Kind {
-	case Sequential:
-		if d.done < d.setup.Scenario.Requests {
-			d.out = append(d.out, d.request(now))
-		} else {
-			d.finish()
-		}
-	case Script:
-		d.quietScript(now, activity, idle)
-	case Burst:
-		d.finish()
-	case Closed, Open:
-		if d.undone == 0 {
-			d.finish()
-		}
-	case Churn: // ends at its instant
-	default:
-		switch {
-		case now < d.last:
-			d.out = append(d.out, Instruction{At: d.last, Do: doAlarm})
-		case d.settled():
-			d.roundOver(now)
-		case d.caused && d.setup.Detector.Restless():
-			d.wait(now, activity)
-		}
-	}
+	d.scene.quiet(d, now, activity, idle)
 	if idle && len(d.out) == 0 {
 		d.stuck = true
 		d.finish()
@@ -389,36 +263,12 @@ func (d *Coordinator) Quiet(now time.Duration, activity uint64, idle bool) []Ins
 	return d.out
 }
 
-// quietScript issues the line that waits for quiet, once the lines before it are
-// done. Behind the last line the script ends when no suspicion is to come either.
-func (d *Coordinator) quietScript(now time.Duration, activity uint64, idle bool) {
-	if len(d.script) > 0 && d.script[0].After == "quiet" {
-		if at := d.script[0].notBefore; now < at {
-			d.out = append(d.out, Instruction{At: at, Do: doAlarm})
-		} else {
-			d.next(now)
-		}
-		return
-	}
-	switch {
-	case d.setup.Scenario.Until > 0:
-	case now < d.last:
-		d.out = append(d.out, Instruction{At: d.last, Do: doAlarm})
-	case idle && len(d.script) == 0:
-		a := d.setup.Alg // one that never rests has not come to its end, if it rests
-		d.stuck = a.Spec.Perpetual && a.Problem == algo.MutualExclusion && !d.served()
-		d.finish()
-	case d.setup.Detector.Class() != algo.NoDetector:
-		d.wait(now, activity)
-	}
-}
-
 // wait gives a detector that never rests time to notice. If nothing has moved
-// by then, nothing ever will.
-func (d *Coordinator) wait(now time.Duration, activity uint64) {
+// by then, nothing ever will, and the trial is stuck or at its end.
+func (d *Coordinator) wait(now time.Duration, activity uint64, stuck bool) {
 	if d.patience > 0 && d.stuckAt == activity {
 		if now >= d.patience {
-			d.stuck = d.setup.Scenario.Kind != Script || len(d.script) > 0
+			d.stuck = stuck
 			d.finish()
 		}
 		return
@@ -430,29 +280,6 @@ func (d *Coordinator) wait(now time.Duration, activity uint64) {
 
 // Stuck says that the trial ended because nothing moved any more.
 func (d *Coordinator) Stuck() bool { return d.stuck }
-
-// next issues the line of the script whose turn has come.
-func (d *Coordinator) next(now time.Duration) {
-	e := d.script[0].Event
-	d.script = d.script[1:]
-	f := d.faults.add(e)
-	f.fired = 1
-	d.out = append(d.out, d.carryOut(f, now)...)
-}
-
-// request is the next request of the sequential scenario.
-func (d *Coordinator) request(now time.Duration) Instruction {
-	n := uint64(d.setup.Nodes)
-	p := uint64(d.done) % n
-	if d.setup.Scenario.Requesters != "in-turn" {
-		p = Derive(d.setup.Seed, "requester", uint64(d.done)) % n
-	}
-	d.done++
-	for i := uint64(0); i < n && !d.up[p]; i++ { // the dead do not ask
-		p = (p + 1) % n
-	}
-	return Instruction{At: now, Do: DoRequest, Node: algo.ID(p + 1)}
-}
 
 // settled says that every live process names the same live leader, after what
 // is to be measured has happened.

@@ -161,8 +161,8 @@ func (d *Coordinator) Strike(now time.Duration, i Instruction) []Instruction {
 		switch p := d.setup.Alg.Problem; {
 		case !d.setup.Alg.Spec.Perpetual || !d.told(now):
 		case p == algo.Election && d.settled():
-			d.roundOver(now)
-		case p == algo.MutualExclusion && d.setup.Scenario.Kind == Script && d.served():
+			d.scene.agreed(d, now)
+		case p == algo.MutualExclusion && d.scene.served(d):
 			d.finish()
 		}
 		return d.out
@@ -542,7 +542,7 @@ func (d *Coordinator) breakdowns() (out []Instruction) {
 		return nil
 	}
 	horizon := s.TimeLimit
-	if s.Scenario.Duration > 0 && s.Scenario.Kind != Partition {
+	if s.Scenario.Duration > 0 && !s.scenario.Cuts {
 		horizon = s.Scenario.Duration
 	}
 	most := s.Faults.Most(s.Nodes)

@@ -63,61 +63,17 @@ type Scenario struct {
 	Expect     []Expect      `json:"expect,omitempty"`     // script
 }
 
-// The kinds of scenarios.
-const (
-	ColdStart    = "cold-start"
-	LeaderCrash  = "leader-crash"
-	LeaderReturn = "leader-restart"
-	Partition    = "partition"
-	Churn        = "churn"
-	Sequential   = "sequential"
-	Burst        = "burst"
-	Closed       = "closed"
-	Open         = "open"
-	Script       = "script"
-)
-
-// A Kind documents one kind of scenario.
-type Kind struct {
-	Name, Doc string
-	Problem   algo.Problem // "": both
-	Keys      []string     // of the scenario block that mean something
-}
-
-// Kinds is every kind of scenario, in the order of the documentation.
-var Kinds = []Kind{
-	{ColdStart, "k initiators start an election at the same instant; nobody leads before",
-		algo.Election, []string{"initiators"}},
-	{LeaderCrash, "the settled leader crashes, at a random phase of every periodic timer",
-		algo.Election, []string{"settle", "elections"}},
-	{LeaderReturn, "the highest process, down at the start, comes back while the next one leads",
-		algo.Election, []string{"settle"}},
-	{Partition, "the network falls apart after the leader has settled, and heals after duration",
-		algo.Election, []string{"settle", "shape", "duration"}},
-	{Churn, "processes crash and come back for duration, as faults says",
-		algo.Election, []string{"duration"}},
-	{Sequential, "one request at a time; the next when the network has fallen quiet",
-		algo.MutualExclusion, []string{"requests", "warmup", "hold", "requesters"}},
-	{Burst, "k processes request at the same instant",
-		algo.MutualExclusion, []string{"initiators", "hold"}},
-	{Closed, "every process thinks, requests, holds and releases, over and over",
-		algo.MutualExclusion, []string{"requests", "duration", "think", "hold", "warmup"}},
-	{Open, "requests arrive as a Poisson process, for duration or until so many came, whatever still waits",
-		algo.MutualExclusion, []string{"requests", "duration", "rate", "hold", "warmup"}},
-	{Script, "exactly the listed events; also the format of conformance cases",
-		"", []string{"leader", "holder", "crashed", "hold", "until", "events", "expect"}},
-}
-
 // A Setup is a plan with all that follows from it worked out.
 type Setup struct {
 	Plan
-	Alg     *algo.Algorithm
-	Graph   *algo.Graph
-	Params  algo.Params
-	Latency time.Duration // d: the largest latency to reckon with
-	Virtual bool          // simulated: instants are exact
-	lastAt  time.Duration // of open load: the last arrival, and whose it is
-	lastBy  algo.ID
+	Alg      *algo.Algorithm
+	Graph    *algo.Graph
+	Params   algo.Params
+	Latency  time.Duration // d: the largest latency to reckon with
+	Virtual  bool          // simulated: instants are exact
+	scenario *Kind
+	lastAt   time.Duration // of open load: the last arrival, and whose it is
+	lastBy   algo.ID
 	// Watch, if not nil, sees every event that a process has handled, and what it
 	// asked for.
 	Watch func(now time.Duration, m *Process, ev algo.Event, asked []algo.Effect)
@@ -133,11 +89,15 @@ func (p *Plan) Setup() (*Setup, error) {
 	if err := p.Detector.check(); err != nil {
 		return nil, err
 	}
+	if err := p.Scenario.check(); err != nil {
+		return nil, err
+	}
 	graph, err := algo.Build(p.Shape, p.Nodes, Derive(p.Seed, "topology"))
 	if err != nil {
 		return nil, err
 	}
-	s := &Setup{Plan: *p, Alg: alg, Graph: graph, Params: algo.Params(p.Params)}
+	s := &Setup{Plan: *p, scenario: p.Scenario.Declared(), Alg: alg, Graph: graph,
+		Params: algo.Params(p.Params)}
 	s.Latency, _ = p.Network.Latency.Bound()
 	s.Network.Seed = Derive(p.Seed, "network")
 	s.lastAt, s.lastBy = s.lastArrival()

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -93,7 +94,7 @@ func (b *builder) cellNotes() {
 		{above(busy, metric.BusyShare),
 			"the machine was busy for more than 60 % of the time, which distorts delays; " +
 				"use fewer nodes or longer latencies"},
-		{func(i int) bool { return b.groups[i].Get("scenario") == "closed" },
+		{func(i int) bool { k := harness.KindOf(b.groups[i].Get("scenario")); return k != nil && k.Omits },
 			"closed load: whoever waits asks for nothing else, so waiting times leave out the " +
 				"requests that slowness kept back; scenario open counts them"},
 	} {

@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
@@ -363,11 +364,6 @@ func (b *builder) claims() {
 // fits says whether a claim about a load says something about a scenario: the
 // cases of an election may come up in any, and the loads of entries are scenarios.
 func fits(load, scenario string) bool {
-	switch scenario {
-	case "sequential":
-		return load != "heavy" && load != "burst"
-	case "burst":
-		return load != "light"
-	}
-	return true
+	k := harness.KindOf(scenario)
+	return k == nil || !slices.Contains(k.Never, load)
 }

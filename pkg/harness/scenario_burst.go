@@ -1,0 +1,27 @@
+package harness
+
+import (
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+var burst = Kind{
+	Name: Burst, Doc: "k processes request at the same instant",
+	Problem: algo.MutualExclusion, Keys: []string{"initiators", "hold"},
+	Never: []string{"light"},
+	scene: func() scene { return together{} },
+}
+
+type together struct{ plain }
+
+func (together) plan(d *Coordinator) []Instruction { return d.atOnce(DoRequest) }
+
+func (together) quiet(d *Coordinator, _ time.Duration, _ uint64, _ bool) { d.finish() }
+
+func (together) released(d *Coordinator, _ time.Duration) {
+	k := d.setup.Scenario.Initiators
+	if d.setup.Alg.Spec.Perpetual && (d.released == k || k == 0 && d.released == d.setup.Nodes) {
+		d.finish()
+	}
+}

@@ -1,0 +1,24 @@
+package harness
+
+import (
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+var churn = Kind{
+	Name: Churn, Doc: "processes crash and come back for duration, as faults says",
+	Problem: algo.Election, Keys: []string{"duration"},
+	Lasting: true, Timed: true,
+	scene: func() scene { return churning{} },
+}
+
+type churning struct{ plain }
+
+func (churning) plan(d *Coordinator) []Instruction {
+	return []Instruction{{At: d.setup.Scenario.Duration, Do: doFinish}}
+}
+
+func (churning) quiet(*Coordinator, time.Duration, uint64, bool) {} // it ends at its instant
+
+func (churning) told() bool { return false }

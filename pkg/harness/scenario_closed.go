@@ -1,0 +1,31 @@
+package harness
+
+import (
+	"math"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+var closedLoad = Kind{
+	Name: Closed, Doc: "every process thinks, requests, holds and releases, over and over",
+	Problem: algo.MutualExclusion, Keys: []string{"requests", "duration", "think", "hold", "warmup"},
+	Omits: true,
+	load: &load{
+		quota: func(s *Setup, id algo.ID) uint64 {
+			requests := s.Scenario.Requests
+			if requests == 0 {
+				return math.MaxUint64
+			}
+			quota := uint64(requests / s.Nodes)
+			if int(id) <= requests%s.Nodes { // in all: the first processes take one more
+				quota++
+			}
+			return quota
+		},
+		gap: func(s *Setup, id algo.ID, incarnation uint32, k uint64) time.Duration {
+			return s.Scenario.Think.Draw(s.workload(id, incarnation, k))
+		},
+	},
+	scene: func() scene { return loaded{} },
+}

@@ -1,0 +1,47 @@
+package harness
+
+import (
+	"math"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+var openLoad = Kind{
+	Name:    Open,
+	Doc:     "requests arrive as a Poisson process, for duration or until so many came, whatever still waits",
+	Problem: algo.MutualExclusion, Keys: []string{"requests", "duration", "rate", "hold", "warmup"},
+	Arrivals: true, load: &load{gap: poisson, last: lastOfPoisson},
+	scene: func() scene { return loaded{} },
+}
+
+// poisson is the time between two arrivals at one process: the k-th in the life of one
+// incarnation. So each process has a Poisson stream of its own, and all of them together
+// are one of the whole rate.
+func poisson(s *Setup, id algo.ID, incarnation uint32, k uint64) time.Duration {
+	u := s.workload(id, incarnation, k)
+	mean := float64(s.Nodes) / s.Scenario.Rate // seconds between two arrivals of one process
+	return time.Duration(-math.Log1p(-float64(u>>11)*0x1p-53) * mean * float64(time.Second))
+}
+
+// lastOfPoisson is the instant and the process of the last arrival: the Requests-th of
+// all processes together, of their first incarnations. It follows from the plan alone,
+// so that every node knows it.
+func lastOfPoisson(s *Setup) (at time.Duration, by algo.ID) {
+	var streams Queue[algo.ID]
+	made := make([]uint64, s.Nodes+1)
+	push := func(p algo.ID, from time.Duration) {
+		streams.Push(from+poisson(s, p, 0, made[p]), Application, p, p)
+		made[p]++
+	}
+	for _, p := range s.Graph.Peers() {
+		push(p, 0)
+	}
+	for range s.Scenario.Requests {
+		if at, by = streams.Pop(); at > s.TimeLimit { // later ones will not be made
+			break
+		}
+		push(by, at)
+	}
+	return at, by
+}

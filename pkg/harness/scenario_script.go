@@ -1,0 +1,98 @@
+package harness
+
+import (
+	"slices"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+var scripted = Kind{
+	Name: Script, Doc: "exactly the listed events; also the format of conformance cases",
+	Keys:  []string{"leader", "holder", "crashed", "hold", "until", "events", "expect"},
+	scene: func() scene { return &scriptedScene{} },
+}
+
+type scriptedScene struct {
+	plain
+	lines []line // still to come, that wait for quiet or a release
+}
+
+// A line is a line of a script that waits for quiet or a release.
+type line struct {
+	Event
+	notBefore time.Duration // the last instant among the lines before it
+}
+
+func (c *scriptedScene) plan(d *Coordinator) (out []Instruction) {
+	s := &d.setup.Scenario
+	for _, e := range s.Events {
+		if e.After != "" {
+			c.lines = append(c.lines, line{e, d.last})
+			continue
+		}
+		for _, i := range d.planned(e) {
+			out = append(out, i)
+			d.last = max(d.last, i.At)
+		}
+	}
+	switch {
+	case s.Until > 0:
+		out = append(out, Instruction{At: s.Until, Do: doFinish})
+	case d.setup.Alg.Spec.Perpetual && d.last > 0: // what it is to come to may be there before
+		out = append(out, Instruction{At: d.last + 1, Do: doStrike})
+	}
+	return out
+}
+
+func (c *scriptedScene) watches(d *Coordinator) bool {
+	return d.setup.Alg.Spec.Perpetual || slices.ContainsFunc(d.setup.Scenario.Events,
+		func(e Event) bool { return e.After == "release" })
+}
+
+func (c *scriptedScene) released(d *Coordinator, now time.Duration) {
+	switch {
+	case len(c.lines) > 0 && c.lines[0].After == "release" && now >= c.lines[0].notBefore:
+		c.next(d, now)
+	case d.setup.Alg.Spec.Perpetual && c.served(d) && d.told(now):
+		d.finish()
+	}
+}
+
+// next issues the line whose turn has come.
+func (c *scriptedScene) next(d *Coordinator, now time.Duration) {
+	e := c.lines[0].Event
+	c.lines = c.lines[1:]
+	f := d.faults.add(e)
+	f.fired = 1
+	d.out = append(d.out, d.carryOut(f, now)...)
+}
+
+// quiet issues the line that waits for quiet, once the lines before it are done. Behind
+// the last line the script ends when no suspicion is to come either.
+func (c *scriptedScene) quiet(d *Coordinator, now time.Duration, activity uint64, idle bool) {
+	if len(c.lines) > 0 && c.lines[0].After == "quiet" {
+		if at := c.lines[0].notBefore; now < at {
+			d.out = append(d.out, Instruction{At: at, Do: doAlarm})
+		} else {
+			c.next(d, now)
+		}
+		return
+	}
+	switch {
+	case d.setup.Scenario.Until > 0:
+	case now < d.last:
+		d.out = append(d.out, Instruction{At: d.last, Do: doAlarm})
+	case idle && len(c.lines) == 0:
+		a := d.setup.Alg // one that never rests has not come to its end, if it rests
+		d.stuck = a.Spec.Perpetual && a.Problem == algo.MutualExclusion && !c.served(d)
+		d.finish()
+	case d.setup.Detector.Class() != algo.NoDetector:
+		d.wait(now, activity, len(c.lines) > 0)
+	}
+}
+
+func (c *scriptedScene) told() bool { return len(c.lines) == 0 }
+
+// served says whether every request so far is over.
+func (c *scriptedScene) served(d *Coordinator) bool { return d.released >= d.asked }
