@@ -70,7 +70,7 @@ var table = []struct {
 		"pkg/sim", "pkg/host",
 		"pkg/check", "pkg/experiment", "pkg/metric", "pkg/results", "internal/proc",
 	}},
-	{"pkg/compare", []string{"pkg/algo", "pkg/transport", "pkg/metric", "pkg/stats", "pkg/experiment", "pkg/results"}},
+	{"pkg/compare", []string{"pkg/algo", "pkg/transport", "pkg/metric", "pkg/trace", "pkg/stats", "pkg/experiment", "pkg/results"}},
 	{"pkg/report", []string{
 		"pkg/algo", "pkg/link", "pkg/transport", "pkg/trace", "pkg/stats", "pkg/harness", "pkg/check", "pkg/experiment",
 		"pkg/metric", "pkg/results", "pkg/compare", "pkg/report", "internal/files",
@@ -79,7 +79,7 @@ var table = []struct {
 		"pkg/algo", "pkg/link", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check", "pkg/experiment",
 	}},
 	{"pkg/reproduce", []string{
-		"pkg/algo", "pkg/metric", "pkg/stats", "pkg/experiment", "pkg/results", "pkg/runner", "pkg/compare", "pkg/report",
+		"pkg/algo", "pkg/metric", "pkg/trace", "pkg/stats", "pkg/experiment", "pkg/results", "pkg/runner", "pkg/compare", "pkg/report",
 		"internal/files",
 	}},
 	{"pkg/cli", []string{"pkg", "internal/files"}},

@@ -44,7 +44,7 @@ type Verdict struct {
 	// say nothing.
 	Unseen  bool
 	Totals  Totals
-	Kinds   []Kind
+	Kinds   []trace.MessageCount
 	Metrics []metric.Value // those that apply to the trial
 	skew    skew
 }
@@ -77,16 +77,10 @@ type Totals struct {
 	Late int64
 }
 
-// A Kind counts the messages of one kind.
-type Kind struct {
-	Name                         string
-	Sent, Delivered, Lost, Bytes int64
-}
-
 // A Judge watches one trial. It is a trace.Sink.
 type Judge struct {
 	setup      *harness.Setup
-	kinds      []Kind
+	kinds      []trace.MessageCount
 	totals     Totals
 	violations []string
 	problem    problem
@@ -119,7 +113,7 @@ func NewJudge(s *harness.Setup) *Judge {
 		troubled: len(s.Crashed) > 0,
 	}
 	for _, name := range s.Alg.Codec.Kinds()[:len(s.Alg.Spec.Messages)] {
-		j.kinds = append(j.kinds, Kind{Name: name})
+		j.kinds = append(j.kinds, trace.MessageCount{Name: name})
 	}
 	if s.Alg.Problem == algo.Election {
 		j.problem = newElections(s, &j.network, &j.faults)

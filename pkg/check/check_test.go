@@ -43,7 +43,8 @@ func TestTotals(t *testing.T) {
 	if v.Totals != want {
 		t.Errorf("totals %+v, want %+v", v.Totals, want)
 	}
-	if want := []Kind{{"PING", 5, 2, 3, 50}, {"PONG", 1, 0, 0, 10}}; !slices.Equal(v.Kinds, want) {
+	if want := []trace.MessageCount{{Name: "PING", Sent: 5, Delivered: 2, Lost: 3, Bytes: 50},
+		{Name: "PONG", Sent: 1, Bytes: 10}}; !slices.Equal(v.Kinds, want) {
 		t.Errorf("kinds %+v, want %+v", v.Kinds, want)
 	}
 	hasMetrics(t, v, map[string]float64{"loss_achieved": 1.0 / 5})

@@ -200,7 +200,7 @@ func filtered(t *results.Table, where []results.Field) *results.Table {
 	f := *t
 	f.Trials = nil
 	for _, trial := range t.Trials {
-		if covers(where, trial.Design) {
+		if metric.Covers(where, trial.Design) {
 			f.Trials = append(f.Trials, trial)
 		}
 	}
@@ -257,7 +257,7 @@ func columnsIn(known []string, where []results.Field) error {
 // through is not a gate.
 func (o *Options) covered(m *matching) error {
 	for _, c := range o.Conditions {
-		if slices.ContainsFunc(m.pairs, func(p pair) bool { return covers(c.Where, p.base.Design) }) {
+		if slices.ContainsFunc(m.pairs, func(p pair) bool { return metric.Covers(c.Where, p.base.Design) }) {
 			continue
 		}
 		_, where, _ := strings.Cut(c.text, "where ")
@@ -267,7 +267,7 @@ func (o *Options) covered(m *matching) error {
 		}
 		for _, f := range c.Where {
 			one := []results.Field{f}
-			if slices.ContainsFunc(m.pairs, func(p pair) bool { return covers(one, p.base.Design) }) {
+			if slices.ContainsFunc(m.pairs, func(p pair) bool { return metric.Covers(one, p.base.Design) }) {
 				continue
 			}
 			wrong = &NameError{Kind: "value of " + f.Name, Name: f.Value}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // run makes a table: for each algorithm and size a cell of n trials, each of
@@ -27,7 +28,7 @@ func run(transport string, n int, change func(t *results.Trial, nodes int)) *res
 				Trial: cell*n + r, Cell: cell + 1, Repetition: r, RunOrder: len(t.Trials) + 1, Seed: uint64(r),
 				Status: results.OK, Attempts: 1, InModel: true, Operations: 1, Completed: 1, Messages: 20,
 				Metrics: []metric.Value{metric.Election.Of(30), metric.MessagesPerElection.Of(20)},
-				Kinds:   []results.Kind{{Kind: "ELECTION", Sent: 15}, {Kind: "COORDINATOR", Sent: 5}},
+				Kinds:   []trace.MessageCount{{Name: "ELECTION", Sent: 15}, {Name: "COORDINATOR", Sent: 5}},
 			}
 			values := []string{"election", "election/" + design[0], design[0], transport, design[1], "complete",
 				"leader-crash", "constant", "2", "0", "0", "0", "7"}
@@ -73,7 +74,7 @@ func setTime(t *results.Trial, ms float64) { t.Metrics[0].Value = ms }
 func addMessage(t *results.Trial) {
 	t.Messages++
 	t.Metrics[1].Value++
-	t.Kinds = []results.Kind{{Kind: "ELECTION", Sent: 16}, {Kind: "COORDINATOR", Sent: 5}}
+	t.Kinds = []trace.MessageCount{{Name: "ELECTION", Sent: 16}, {Name: "COORDINATOR", Sent: 5}}
 }
 
 // TestCompare_TheSame: nothing differs, and nothing fails.
@@ -131,7 +132,7 @@ func TestCompare_SameSums(t *testing.T) {
 		case is("raft", 5, trial) && trial.Repetition == 2:
 			trial.Messages--
 		case is("bully", 3, trial) && trial.Repetition == 3:
-			trial.Kinds = []results.Kind{{Kind: "ELECTION", Sent: 14}, {Kind: "COORDINATOR", Sent: 6}}
+			trial.Kinds = []trace.MessageCount{{Name: "ELECTION", Sent: 14}, {Name: "COORDINATOR", Sent: 6}}
 		}
 	})
 	r := compared(t, run("sim", 10, nil), moved, Options{Strict: true})

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -93,11 +92,6 @@ func ReadConditions(r io.Reader, file string) ([]Condition, error) {
 		return nil, fmt.Errorf("%s: no condition in it, want one in a line, as \"election_ms > 10%%\"", file)
 	}
 	return all, nil
-}
-
-// covers says whether a cell of that design has all the values of where.
-func covers(where, design []results.Field) bool {
-	return experiment.Covers(fields(where), fields(design))
 }
 
 // exceeds says whether a change from base by difference is beyond the limit. A

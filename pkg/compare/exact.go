@@ -7,6 +7,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
 	"github.com/conclave-bench/conclave/pkg/transport"
 )
 
@@ -128,12 +129,12 @@ type shift struct {
 func shifts(p pair) []shift {
 	var out []shift
 	listed := [2]bool{}
-	add := func(kinds []results.Kind, side int) {
+	add := func(kinds []trace.MessageCount, side int) {
 		for _, k := range kinds {
 			listed[side] = true
-			i := slices.IndexFunc(out, func(s shift) bool { return s.kind == k.Kind })
+			i := slices.IndexFunc(out, func(s shift) bool { return s.kind == k.Name })
 			if i < 0 {
-				i, out = len(out), append(out, shift{kind: k.Kind})
+				i, out = len(out), append(out, shift{kind: k.Name})
 			}
 			if side == 0 {
 				out[i].base += k.Sent

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/stats"
 )
 
@@ -107,7 +108,7 @@ func (r *Report) gate(m *matching, o *Options) {
 			continue
 		}
 		for _, c := range o.Conditions {
-			if c.Metric == row.Metric && covers(c.Where, row.Design) && row.breaks(&c, o.Alpha) {
+			if c.Metric == row.Metric && metric.Covers(c.Where, row.Design) && row.breaks(&c, o.Alpha) {
 				fail(row, row.describe(m)+fmt.Sprintf(" (%s)", c))
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
 )
@@ -35,7 +36,7 @@ func Misses(t *results.Table, thresholds []experiment.Threshold) []Miss {
 	columns := varying(every)
 	for _, threshold := range thresholds {
 		for _, c := range cells {
-			if !experiment.Covers(threshold.Where, fields(c.Design)) {
+			if !metric.Covers(threshold.Where, c.Design) {
 				continue
 			}
 			m := Miss{Cell: title(c.Design, columns), Number: c.Number, Threshold: threshold}
@@ -43,14 +44,6 @@ func Misses(t *results.Table, thresholds []experiment.Threshold) []Miss {
 				out = append(out, m)
 			}
 		}
-	}
-	return out
-}
-
-func fields(design []results.Field) []experiment.Field {
-	out := make([]experiment.Field, len(design))
-	for i, f := range design {
-		out[i] = experiment.Field(f)
 	}
 	return out
 }

@@ -352,7 +352,8 @@ func (e *Experiment) columns(variants []*variant, keys []string, durations map[s
 		cell.Design = v.fixed(e, &cell.Plan)
 		for j, k := range shown {
 			cell.Design = append(cell.Design,
-				Field{e.Columns[len(fixedColumns)+j], v.values[k].of(durations[k] && covered[k] == "")})
+				Field{Name: e.Columns[len(fixedColumns)+j],
+					Value: v.values[k].of(durations[k] && covered[k] == "")})
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/transport"
 )
 
@@ -89,7 +90,7 @@ type Cell struct {
 }
 
 // A Field is one value of the design, formatted; "" is a missing one.
-type Field struct{ Name, Value string }
+type Field = metric.Field
 
 // A Trial is one seeded repetition of a cell.
 type Trial struct {

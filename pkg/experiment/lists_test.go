@@ -52,7 +52,8 @@ thresholds:
 	want := []Threshold{
 		{Metric: "downtime_ms", Stat: "p95", Min: v(0.25), Max: v(1500)},
 		{Metric: "split_brain_ms", Stat: "median", Min: v(-3)},
-		{Metric: "message_delays", Stat: "max", Max: v(9), Min: v(9), Where: []Field{{"algorithm", "ring-list"}, {"nodes", "5"}}},
+		{Metric: "message_delays", Stat: "max", Max: v(9), Min: v(9),
+			Where: []Field{{Name: "algorithm", Value: "ring-list"}, {Name: "nodes", Value: "5"}}},
 	}
 	if !reflect.DeepEqual(e.Thresholds, want) {
 		t.Errorf("%v, want %v", e.Thresholds, want)
@@ -63,26 +64,5 @@ thresholds:
 	again := mustLoad(t, write(t, "resolved.yaml", string(must(e.Resolved()))))
 	if !reflect.DeepEqual(again.Thresholds, want) {
 		t.Errorf("in the resolved copy: %v, want %v", again.Thresholds, want)
-	}
-}
-
-func TestCovers(t *testing.T) {
-	t.Parallel()
-	design := []Field{{"algorithm", "election/raft"}, {"label", "mine/raft"}, {"nodes", "5"}}
-	for _, tt := range []struct {
-		where []Field
-		want  bool
-	}{
-		{nil, true},
-		{[]Field{{"algorithm", "raft"}}, true},
-		{[]Field{{"algorithm", "election/raft"}, {"nodes", "5"}}, true},
-		{[]Field{{"algorithm", "raft"}, {"nodes", "3"}}, false},
-		{[]Field{{"algorithm", "aft"}}, false},
-		{[]Field{{"label", "raft"}}, false}, // only an algorithm has a short name
-		{[]Field{{"loss", "5"}}, false},
-	} {
-		if got := Covers(tt.where, design); got != tt.want {
-			t.Errorf("%v: %v", tt.where, got)
-		}
 	}
 }

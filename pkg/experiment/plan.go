@@ -217,7 +217,7 @@ func (v *variant) fixed(e *Experiment, p *harness.Plan) []Field {
 		config.FormatFloat(p.Faults.CrashRate)}
 	out := make([]Field, len(values))
 	for i, value := range values {
-		out[i] = Field{fixedColumns[i], value}
+		out[i] = Field{Name: fixedColumns[i], Value: value}
 	}
 	return out
 }

@@ -35,22 +35,6 @@ func (t Threshold) String() string {
 	return t.Stat + " of " + t.Metric + " " + strings.Join(bounds, " and ")
 }
 
-// Covers says whether a cell of that design has all the values of where. Of an
-// algorithm, "raft" means "election/raft".
-func Covers(where, design []Field) bool {
-	for _, want := range where {
-		if !slices.ContainsFunc(design, want.matches) {
-			return false
-		}
-	}
-	return true
-}
-
-func (f Field) matches(of Field) bool {
-	return f.Name == of.Name && (f.Value == of.Value ||
-		f.Name == "algorithm" && strings.HasSuffix(of.Value, "/"+f.Value))
-}
-
 // A threshold as it was written.
 type threshold struct {
 	Threshold
@@ -108,7 +92,7 @@ func whereType() config.Type[[]Field] {
 					r.Wrong(config.Join(key, p.Name), p.Value, "one value")
 					ok = false
 				}
-				out = append(out, Field{p.Name, p.Value.Text})
+				out = append(out, Field{Name: p.Name, Value: p.Value.Text})
 			}
 			return out, ok
 		},
@@ -151,7 +135,7 @@ func (d *draft) checkThresholds(thresholds []threshold, e *Experiment) {
 		if m != nil && m.Unit != metric.Milliseconds && (isSpan(t.at.Get("max")) || isSpan(t.at.Get("min"))) {
 			d.Add(t.at.At, t.key, "a duration for %s, which is none; want a number", config.Clip(t.Metric))
 		}
-		if !slices.ContainsFunc(e.Cells, func(c Cell) bool { return Covers(t.Where, c.Design) }) {
+		if !slices.ContainsFunc(e.Cells, func(c Cell) bool { return metric.Covers(t.Where, c.Design) }) {
 			d.checkWhere(t, e)
 		}
 	}

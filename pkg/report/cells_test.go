@@ -49,7 +49,7 @@ func TestCells(t *testing.T) {
 		}
 	}
 	for i := range d.Cells { // one trial of the last is ok, three of the others
-		if got, want := d.Cells[i].Kinds, []Kind{{0, 8, 7, 1, 50}, {1, 4, 3, 1, 49}}; !slices.Equal(got, want) {
+		if got, want := d.Cells[i].Kinds, []MessageCount{{0, 8, 7, 1, 50}, {1, 4, 3, 1, 49}}; !slices.Equal(got, want) {
 			t.Errorf("cell %d: kinds %v, want %v", i, got, want)
 		}
 	}

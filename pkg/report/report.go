@@ -72,15 +72,15 @@ type Cell struct {
 	Statuses []int           // trials, by results.Statuses
 	Figures  []stats.Summary // by Data.Metrics; its N and Censored are 0 where there is none
 	Spreads  []Spread
-	Kinds    []Kind
+	Kinds    []MessageCount
 	Bounds   []Bound
 	Achieved []Achieved
 	Notes    []int // indexes of Data.Notes
 }
 
-// A Kind is how many messages of a kind a trial of the cell sends, on average over
+// A MessageCount is how many messages of a kind a trial of the cell sends, on average over
 // the trials with status ok.
-type Kind struct {
+type MessageCount struct {
 	Kind                         int // index of Data.Kinds
 	Sent, Delivered, Lost, Bytes float64
 }
@@ -306,24 +306,24 @@ func (b *builder) cells() {
 }
 
 // kinds averages what the sound trials of a cell sent.
-func (b *builder) kinds(g group, index map[string]int) []Kind {
-	var out []Kind
+func (b *builder) kinds(g group, index map[string]int) []MessageCount {
+	var out []MessageCount
 	sound := float64(g.Count(results.OK))
 	for _, t := range g.Trials {
 		if t.Status != results.OK {
 			continue
 		}
 		for _, k := range t.Kinds {
-			at, known := index[k.Kind]
+			at, known := index[k.Name]
 			if !known {
 				at = len(b.Kinds)
-				index[k.Kind] = at
-				b.Kinds = append(b.Kinds, k.Kind)
+				index[k.Name] = at
+				b.Kinds = append(b.Kinds, k.Name)
 			}
-			i := slices.IndexFunc(out, func(o Kind) bool { return o.Kind == at })
+			i := slices.IndexFunc(out, func(o MessageCount) bool { return o.Kind == at })
 			if i < 0 {
 				i = len(out)
-				out = append(out, Kind{Kind: at})
+				out = append(out, MessageCount{Kind: at})
 			}
 			out[i].Sent += float64(k.Sent) / sound
 			out[i].Delivered += float64(k.Delivered) / sound

@@ -10,6 +10,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // TestVerdicts: the interval decides, not the estimate.
@@ -59,7 +60,7 @@ func TestVerdicts(t *testing.T) {
 // trial is one that took so long, or was cut short.
 func trial(ms float64, status string) *results.Trial {
 	return &results.Trial{Status: status, Metrics: []metric.Value{metric.Election.Of(ms)},
-		Kinds: []results.Kind{{Kind: "TOKEN", Sent: 7}}}
+		Kinds: []trace.MessageCount{{Name: "TOKEN", Sent: 7}}}
 }
 
 // TestEstimates: what is censored counts as longer, and what is not measured not at all.

@@ -82,7 +82,7 @@ func sample(trials []*results.Trial, metric string) (values []float64, censored 
 
 func sent(t *results.Trial, kind string) float64 {
 	for _, k := range t.Kinds {
-		if k.Kind == kind {
+		if k.Name == kind {
 			return float64(k.Sent)
 		}
 	}

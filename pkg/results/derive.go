@@ -118,7 +118,7 @@ func (t *tables) add(trial *Trial) error {
 	}
 	s = t.messages
 	for _, k := range trial.Kinds {
-		s.row = append(s.row[:0], number, k.Kind, decimal(k.Sent), decimal(k.Delivered),
+		s.row = append(s.row[:0], number, k.Name, decimal(k.Sent), decimal(k.Delivered),
 			decimal(k.Lost), decimal(k.Bytes))
 		if err := s.csv.Write(s.row); err != nil {
 			return err

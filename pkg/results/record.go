@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // A record is a Trial as the journal holds it. JSON has no NaN: a figure that
@@ -48,7 +49,7 @@ type metricRecord struct {
 }
 
 type kindRecord struct {
-	Kind      string `json:"kind"`
+	Name      string `json:"kind"`
 	Sent      int64  `json:"sent"`
 	Delivered int64  `json:"delivered"`
 	Lost      int64  `json:"lost"`
@@ -82,7 +83,7 @@ func pack(t *Trial) *record {
 		r.Metrics = append(r.Metrics, metricRecord{m.Name, number(m.Value)})
 	}
 	for _, k := range t.Kinds {
-		k.Kind = clean(k.Kind)
+		k.Name = clean(k.Name)
 		r.Kinds = append(r.Kinds, kindRecord(k))
 	}
 	if n := len(t.Ops); n > 0 {
@@ -112,13 +113,13 @@ func (r *record) unpack(design []string) (*Trial, error) {
 		return nil, fmt.Errorf("trial %d: %d design values, want %d", r.Trial, len(r.Design), len(design))
 	}
 	for i, name := range design {
-		t.Design[i] = Field{name, r.Design[i]}
+		t.Design[i] = Field{Name: name, Value: r.Design[i]}
 	}
 	for _, m := range r.Metrics {
 		t.Metrics = append(t.Metrics, metric.Value{Name: m.Name, Value: float64(m.Value)})
 	}
 	for _, k := range r.Kinds {
-		t.Kinds = append(t.Kinds, Kind(k))
+		t.Kinds = append(t.Kinds, trace.MessageCount(k))
 	}
 	o := r.Ops
 	if o == nil {

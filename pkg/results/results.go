@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // Schema is the version of the folder's format, written into the journal and
@@ -49,13 +50,7 @@ const (
 func Statuses() []string { return []string{OK, Timeout, Violation, Unknown, Invalid, Error} }
 
 // A Field is one value of the design, already formatted; "" is a missing one.
-type Field struct{ Name, Value string }
-
-// A Kind counts the messages of one kind in a trial, and their bytes as sent.
-type Kind struct {
-	Kind                         string
-	Sent, Delivered, Lost, Bytes int64
-}
+type Field = metric.Field
 
 // An Operation is an election or an entry. Its instants are milliseconds since
 // the common start of its trial; NaN is one that never came.
@@ -92,7 +87,7 @@ type Trial struct {
 
 	Metrics []metric.Value // NaN is a figure that the trial could have had
 	Ops     []Operation
-	Kinds   []Kind
+	Kinds   []trace.MessageCount
 }
 
 // Marked says whether the trial counts, but for a reason that a reader should know: the

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 var nan = math.NaN()
@@ -36,12 +37,13 @@ func testTrial(n int) Trial {
 		LateShare: nan, SchedDelayP99MS: nan,
 		Metrics: []metric.Value{metric.Detection.Of(10), metric.Election.Of(1.25 * float64(n))},
 		Ops:     []Operation{{3, nan, 0.000001, 12.5, OK}},
-		Kinds:   []Kind{{"ELECTION", 12, 11, 1, 192}, {"COORDINATOR", 8, 8, 0, 128}},
+		Kinds: []trace.MessageCount{{Name: "ELECTION", Sent: 12, Delivered: 11, Lost: 1, Bytes: 192},
+			{Name: "COORDINATOR", Sent: 8, Delivered: 8, Bytes: 128}},
 	}
 	values := []string{"election", "election/bully", "bully", "sim", fmt.Sprint(2 + cell),
 		"complete", "leader-crash", "constant", "2", "0", "0", "0", "fifo"}
 	for i, name := range testHeader(1).Design {
-		t.Design = append(t.Design, Field{name, values[i]})
+		t.Design = append(t.Design, Field{Name: name, Value: values[i]})
 	}
 	return t
 }

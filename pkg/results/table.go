@@ -16,6 +16,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // A Table is a run as an analysis sees it: the last attempt at every trial, with
@@ -255,7 +256,7 @@ func (at layout) trial(table *Table, row []string) (Trial, error) {
 	}
 	t.Design = make([]Field, 0, len(table.Design))
 	for i, name := range table.Design {
-		t.Design = append(t.Design, Field{name, row[at.design+i]})
+		t.Design = append(t.Design, Field{Name: name, Value: row[at.design+i]})
 		if strings.ContainsFunc(row[at.design+i], unicode.IsControl) {
 			return t, fmt.Errorf("column %s: %q, want no control character", name, row[at.design+i])
 		}
@@ -319,7 +320,9 @@ func (t *Table) readMessages(path string) error {
 	return eachRow(path, exactly(messageColumns), func(row []string) error {
 		p := fields{names: messageColumns, row: row}
 		trial := index[p.int()]
-		k := Kind{p.text(), p.int(), p.int(), p.int(), p.int()}
+		k := trace.MessageCount{
+			Name: p.text(), Sent: p.int(), Delivered: p.int(), Lost: p.int(), Bytes: p.int(),
+		}
 		if p.err == nil && trial == nil {
 			return fmt.Errorf("trial %s is not in %s", row[0], TrialsFile)
 		}

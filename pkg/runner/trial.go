@@ -211,9 +211,7 @@ func (r *run) row(t experiment.Trial, attempt int, o outcome) results.Trial {
 		Duplicated: v.Totals.Duplicated, Undeliverable: v.Totals.Undeliverable,
 		Bytes: v.Totals.Bytes, DetectorMessages: v.Totals.Detector, Unseen: v.Unseen,
 		LateShare: math.NaN(), SchedDelayP99MS: math.NaN(), Metrics: slices.Clone(v.Metrics),
-	}
-	for _, f := range cell.Design {
-		row.Design = append(row.Design, results.Field{Name: f.Name, Value: f.Value})
+		Design: cell.Design, Kinds: v.Kinds,
 	}
 	if q := o.quality; q != nil {
 		row.SchedDelayP99MS = ms(q.SchedDelayP99)
@@ -230,11 +228,6 @@ func (r *run) row(t experiment.Trial, attempt int, o outcome) results.Trial {
 		row.Ops = append(row.Ops, results.Operation{
 			Process: uint32(op.Process), CauseMS: ms(op.Cause), BeginMS: after(op.Begin),
 			EndMS: after(op.End), Status: op.Status,
-		})
-	}
-	for _, k := range v.Kinds {
-		row.Kinds = append(row.Kinds, results.Kind{
-			Kind: k.Name, Sent: k.Sent, Delivered: k.Delivered, Lost: k.Lost, Bytes: k.Bytes,
 		})
 	}
 	return row

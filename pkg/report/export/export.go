@@ -129,7 +129,7 @@ func choose(r *Run, f *Format, o Options) (*selection, error) {
 		}
 	}
 	for _, c := range r.Cells() {
-		if holds(c, o.Where) {
+		if metric.Covers(o.Where, c.Design) {
 			s.cells = append(s.cells, c)
 		}
 	}
@@ -156,19 +156,6 @@ func choose(r *Run, f *Format, o Options) (*selection, error) {
 		s.metrics = briefMetrics(r.Table)
 	}
 	return s, nil
-}
-
-// holds says whether a cell fulfils all conditions. Numbers are equal if their
-// values are, and "raft" means "election/raft".
-func holds(c *results.Cell, where []results.Field) bool {
-	for _, w := range where {
-		has := c.Get(w.Name)
-		if has != w.Value && !sameNumber(has, w.Value) &&
-			!(w.Name == "algorithm" && strings.HasSuffix(has, "/"+w.Value)) {
-			return false
-		}
-	}
-	return true
 }
 
 // excluded tells the conditions, and what values the columns have.

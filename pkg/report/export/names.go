@@ -162,12 +162,6 @@ func converted(m *metric.Metric, v float64) float64 {
 	return v
 }
 
-func sameNumber(a, b string) bool {
-	x, errX := strconv.ParseFloat(a, 64)
-	y, errY := strconv.ParseFloat(b, 64)
-	return errX == nil && errY == nil && x == y
-}
-
 // isNumber says whether text is a plain decimal fraction.
 func isNumber(text string) bool {
 	digits := strings.TrimPrefix(text, "-")

@@ -70,7 +70,7 @@ func cell(label, nodes, loss, n int) report.Cell {
 		Figures: figures,
 		Spreads: []report.Spread{{Metric: "election_ms", N: 5, Censored: 1, Values: []float64{0, 1, 5, 700},
 			Ranks: []int{1, 2, 3, 4}}},
-		Kinds: []report.Kind{{Kind: 0, Sent: 8, Delivered: 5}, {Kind: 1, Sent: 0.5}},
+		Kinds: []report.MessageCount{{Kind: 0, Sent: 8, Delivered: 5}, {Kind: 1, Sent: 0.5}},
 		Achieved: []report.Achieved{
 			{Asked: 0.1 * float64(loss), Mean: 0.09*float64(loss) + float64(label)/100, Most: 0.3},
 			{Fault: 1, Asked: 2, Mean: 2.5, Most: 4},

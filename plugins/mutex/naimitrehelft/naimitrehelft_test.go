@@ -63,7 +63,7 @@ func kinds(o algotest.Outcome) string {
 // regenerated counts how often a candidate won: at the end of its Telec it
 // announces an epoch.
 func regenerated(o algotest.Outcome) (n int) {
-	announced := slices.IndexFunc(o.Kinds, func(k check.Kind) bool {
+	announced := slices.IndexFunc(o.Kinds, func(k trace.MessageCount) bool {
 		return k.Name == "CANDIDATE_ELECTED"
 	})
 	for i := 1; i < len(o.Trace); i++ {
