@@ -249,9 +249,17 @@ var pitfalls = []struct {
 
 // TestPitfalls: each pitfall has its tests, and they exist.
 func TestPitfalls(t *testing.T) {
-	cases, err := os.ReadFile(filepath.Join(root(t), "pkg/algo/algotest/testdata/cases.json"))
+	files, err := filepath.Glob(filepath.Join(root(t), "pkg/algo/algotest/testdata/cases/*/*.yaml"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	var cases []byte
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases = append(cases, text...)
 	}
 	tests := map[string]map[string][]string{} // strings in each test function of each folder
 	for i, p := range pitfalls {
@@ -268,7 +276,7 @@ func TestPitfalls(t *testing.T) {
 				continue
 			}
 			if where == "case" {
-				if !bytes.Contains(cases, []byte(`"id": "`+test+`"`)) {
+				if !bytes.Contains(cases, []byte("\ncase: "+test+"\n")) {
 					t.Errorf("%s: the reference has no case %s: name the test that took its place", p.id, test)
 				}
 				continue

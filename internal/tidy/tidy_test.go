@@ -29,7 +29,7 @@ var table = []struct {
 	imports []string
 }{
 	{"pkg/algo/algotest", []string{
-		"pkg/algo", "pkg/link", "pkg/trace", "pkg/stats", "pkg/harness", "pkg/sim", "pkg/host", "pkg/check",
+		"pkg/algo", "pkg/link", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check", "pkg/experiment",
 	}},
 	{"pkg/algo", nil},
 	{"pkg/link", nil},
@@ -100,7 +100,8 @@ var table = []struct {
 var shared = []string{"plugins/election/ring", "plugins/election/timeout", "plugins/mutex/raynal"}
 
 // strict are the rooms that import the standard library and our own packages
-// as listed, and nothing of anybody else's.
+// as listed, and nothing of anybody else's. The conformance kit finds its cases in a
+// stream of YAML besides.
 var strict = []string{"pkg/algo", "plugins", "pkg/harness", "pkg/trace", "pkg/sim", "pkg/check"}
 
 type pkg struct {
@@ -165,6 +166,7 @@ func TestImportTable(t *testing.T) {
 				return under(ours, room)
 			}):
 				t.Errorf("%s imports %s: %s may import %v of ours", path, ours, table[i].room, table[i].imports)
+			case path == "pkg/algo/algotest" && imp == "go.yaml.in/yaml/v3":
 			case !found && strings.Contains(strings.Split(imp, "/")[0], ".") &&
 				slices.ContainsFunc(strict, func(room string) bool { return under(path, room) }):
 				t.Errorf("%s imports %s: %s keeps to the standard library", path, imp, table[i].room)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -67,8 +66,7 @@ const (
 // runCase runs a case. The error is of one that cannot be run.
 func runCase(c *algotest.Reference) (word string, unseen int, text string, err error) {
 	unchecked, missed := c.Run()
-	var m *algotest.Mistake
-	if all := (algotest.Mistakes)(nil); errors.As(missed, &m) || errors.As(missed, &all) {
+	if all := (algotest.Mistakes)(nil); errors.As(missed, &all) {
 		return "", 0, "", missed
 	}
 	var notes []string
@@ -76,7 +74,7 @@ func runCase(c *algotest.Reference) (word string, unseen int, text string, err e
 	case missed != nil:
 		word = failed
 		notes = append(notes, strings.Split(missed.Error(), "\n")...)
-	case len(unchecked) == len(c.Expect):
+	case unchecked != nil && !c.Expects():
 		word = unknown
 	}
 	if unchecked != nil {
@@ -97,18 +95,24 @@ func ownCases(id, path string) (list []algotest.Reference, others string, err er
 		}
 		return nil, "", usage("%s: %v; --cases wants a file", path, err)
 	}
-	all, err := algotest.LoadCases(bytes.NewReader(text))
+	all, err := algotest.LoadCases(path, text)
 	if err != nil {
 		return nil, "", mistaken(path, err)
 	}
 	count := map[string]int{}
-	var found algotest.Mistakes
+	var found, one algotest.Mistakes
+	statistical := 0
 	for i := range all {
-		if c := &all[i]; c.AlgorithmID() != id {
-			count[c.AlgorithmID()]++
-		} else {
+		switch c := &all[i]; {
+		case c.Algorithm != id:
+			count[c.Algorithm]++
+		case c.Untranslated():
+			statistical++
+		default:
+			if errors.As(c.Load(), &one) {
+				found = append(found, one...)
+			}
 			list = append(list, *c)
-			found = append(found, c.Mistakes()...)
 		}
 	}
 	var parts []string
@@ -129,24 +133,24 @@ func ownCases(id, path string) (list []algotest.Reference, others string, err er
 		return nil, "", usage("%s: no case of %s; it has cases of %s", path, id, rest)
 	case rest != "":
 		others = fmt.Sprintf("\nnot run, %s of other algorithms: %s",
-			plural(len(all)-len(list), "case", "cases"), rest)
+			plural(len(all)-len(list)-statistical, "case", "cases"), rest)
+	}
+	if statistical > 0 {
+		others += fmt.Sprintf("\nnot run, %s of form statistical: write them as experiments "+
+			"(docs/adding-an-algorithm.md)", plural(statistical, "case", "cases"))
 	}
 	return list, others, nil
 }
 
 // mistaken is the usage error of a file that cannot be meant.
 func mistaken(path string, err error) error {
-	var one *algotest.Mistake
 	var all algotest.Mistakes
-	switch {
-	case errors.As(err, &all):
-		lines := make([]string, len(all))
-		for i, m := range all {
-			lines[i] = m.In(path)
-		}
-		return usage("%s", strings.Join(lines, "\n"))
-	case errors.As(err, &one):
-		return usage("%s", one.In(path))
+	if !errors.As(err, &all) {
+		return usage("%s: %v", path, err)
 	}
-	return usage("%s: %v", path, err)
+	lines := make([]string, len(all))
+	for i, m := range all {
+		lines[i] = m.In(path)
+	}
+	return usage("%s", strings.Join(lines, "\n"))
 }

@@ -199,7 +199,7 @@ func (v *variant) counts(key string) bool {
 	switch {
 	case head == "scenario" && rest != "kind":
 		k := kindOf(v.leaves["scenario.kind"].Value)
-		return k != nil && slices.Contains(k.Keys, rest)
+		return k != nil && (rest == "expect" || slices.Contains(k.Keys, rest))
 	case key == "faults.downtime" || key == "faults.max_down":
 		rate, _ := v.leaves["faults.crash_rate"].Value.(float64)
 		return rate > 0

@@ -222,8 +222,8 @@ func (v *variant) expectations(list []harness.Expect, p *harness.Plan) {
 				process(q)
 			}
 			if x.ByKind && !slices.Contains(kinds, want.Part) {
-				wrong("no message is called %q%s (has: %s)", config.Clip(want.Part),
-					v.Meant(want.Part, kinds), strings.Join(kinds, ", "))
+				wrong("no message is called %q (has: %s)", config.Clip(want.Part),
+					strings.Join(kinds, ", "))
 			}
 		}
 	}

@@ -195,9 +195,12 @@ func scenarioFields(s *settings) []field {
 			Doc: "down at the start"},
 		{Name: "until", Note: "when all is quiet", Of: span(time.Microsecond, longest).To(&sc.Until),
 			Doc: "the end, for algorithms that never fall quiet"},
+		{Name: "ties", Default: "ascending",
+			Of:  choice("ascending", "descending").Into(func(w string) { p.Descending = w == "descending" }),
+			Doc: "simulation: who comes first of the senders whose messages are due at one instant"},
 		{Name: "events", Default: "[]", Of: eventsType(true).To(&s.script), Doc: "what happens when"},
 		{Name: "expect", Note: "nothing", Of: expectationType().To(&sc.Expect),
-			Doc: "what it should lead to"},
+			Doc: "what it should lead to, in any scenario"},
 	}
 }
 

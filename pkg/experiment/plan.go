@@ -125,6 +125,7 @@ func (v *variant) scenario(p *harness.Plan) {
 	for i := range v.script {
 		s.Events = v.put(s.Events, &v.script[i])
 	}
+	v.expectations(s.Expect, p)
 	switch s.Kind {
 	case harness.ColdStart, harness.Burst:
 		if s.Initiators > p.Nodes {

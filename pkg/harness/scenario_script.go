@@ -9,7 +9,7 @@ import (
 
 var scripted = Kind{
 	Name: Script, Doc: "exactly the listed events; also the format of conformance cases",
-	Keys:  []string{"leader", "holder", "crashed", "hold", "until", "events", "expect"},
+	Keys:  []string{"leader", "holder", "crashed", "hold", "until", "ties", "events", "expect"},
 	scene: func() scene { return &scriptedScene{} },
 }
 

@@ -9,10 +9,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
-	"github.com/conclave-bench/conclave/pkg/trace"
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/harness"
 )
+
+// A Result is what came out of a case: one trial if it is exact, many if it is
+// statistical.
+type Result struct {
+	Plan   harness.Plan // of the last
+	Trials []Outcome    // of many without their records
+}
 
 // Checks are what only the algorithm's own tests can look at: an expectation
 // by name, and what is wrong with what came out.
@@ -44,138 +51,79 @@ func Cases(t *testing.T, id string, own ...Checks) {
 	}
 }
 
-// Mistakes is what is wrong with the case itself, if it cannot be run or compared
-// as it stands.
-func (c *Reference) Mistakes() (found Mistakes) {
-	add := func(m *Mistake) {
-		m.Line, m.Case = c.Line, c.ID
-		found = append(found, m)
-	}
-	if _, m := c.plan(0); m != nil {
-		add(m)
-	}
-	alg, err := algo.Lookup(c.AlgorithmID())
-	if err != nil {
-		return found // plan has said so
-	}
-	if len(c.Expect) == 0 {
-		add(wrong("expect", `nothing, want what the case leads to, as {"sent": 6}`))
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.Expect)) {
-		key := "expect." + name
-		e, ok := expect(alg, name)
-		if !ok {
-			if near := algo.Nearest(name, slices.Collect(maps.Keys(expectations))); near != "" {
-				add(wrong(key, "unknown expectation; did you mean %q?", near))
-			}
-			continue
-		}
-		if err := e.read(c.Expect[name]); err != nil {
-			add(wrong(key, "%v", err))
-		} else if name == "sent_by_kind" {
-			kinds := alg.Codec.Kinds()[:len(alg.Spec.Messages)]
-			want, _ := kindBounds(c.Expect[name]) // it was read
-			for _, kind := range slices.Sorted(maps.Keys(want)) {
-				if !slices.Contains(kinds, kind) {
-					add(unknown(key, "message", kind, kinds))
-				}
-			}
-		}
-	}
-	return found
-}
-
-// expect is what an expectation of that name means for algorithm alg.
-func expect(alg *algo.Algorithm, name string) (expectation, bool) {
-	if e, ok := expectations[name]; ok {
-		return e, true
-	}
-	return ofKind(alg, name)
-}
-
 // Run runs the case. It returns the expectations that nothing here can check, and
 // all that is not as expected, joined; Mistakes if the case cannot be run at all.
 func (c *Reference) Run(own ...Checks) (unchecked []string, err error) {
-	if m := c.Mistakes(); m != nil {
-		return nil, m
+	if err := c.Load(); err != nil {
+		return nil, err
 	}
-	alg, err := algo.Lookup(c.AlgorithmID())
+	r, missed, err := simulate(c.Experiment)
 	if err != nil {
 		return nil, err
 	}
-	r, err := c.simulate()
-	if err != nil {
-		return nil, err
+	var errs []error
+	switch {
+	case !c.Negative:
+		errs = missed
+	case missed == nil:
+		errs = append(errs, fmt.Errorf("%d trials lead to what is expected, and one at least must not: "+
+			"the case is negative", len(r.Trials)))
 	}
-	errs := []error{r.broken()}
-	for _, name := range slices.Sorted(maps.Keys(c.Expect)) {
-		e, ok := expect(alg, name)
+	if c.sound != nil {
+		_, missed, err := simulate(c.sound)
+		if err != nil {
+			return nil, err
+		}
+		for _, err := range missed {
+			errs = append(errs, fmt.Errorf("with %s: %w", strings.Join(c.Unless, ", "), err))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Inside)) {
+		seen := false
 		for _, checks := range own {
 			if f := checks[name]; f != nil {
-				e.check, ok = f, true
+				seen = true
+				if err := f(r, c.own(name)); err != nil {
+					errs = append(errs, fmt.Errorf("%s: %w", name, err))
+				}
 			}
 		}
-		if !ok {
+		if !seen {
 			unchecked = append(unchecked, name)
-			continue
-		}
-		if err := e.check(r, c.Expect[name]); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", name, err))
-		}
-		if sound := c.sound(); sound != nil {
-			r, err := sound.simulate()
-			if err != nil {
-				return nil, err
-			}
-			if err := e.check(r, json.RawMessage("0")); err != nil {
-				errs = append(errs, fmt.Errorf("%s: as the algorithm should be used: %w", name, err))
-			}
 		}
 	}
 	return unchecked, errors.Join(errs...)
 }
 
-// sound is the case with links and parameters as the algorithm needs them, if it
-// counts over many trials how often it fails without: there it must never fail.
-func (c *Reference) sound() *Reference {
-	if !c.negative() || c.Scenario.Channels == "" {
-		return nil
-	}
-	s := *c
-	s.Scenario.Params = nil
-	s.Scenario.Channels = strings.TrimPrefix(s.Scenario.Channels, nonFIFO)
-	return &s
-}
-
-// simulate runs the trials of the case.
-func (c *Reference) simulate() (*Result, error) {
-	r := Result{Case: c}
-	for seed := range c.seeds() {
-		p, err := c.Plan(seed)
+// simulate runs the trials of an experiment. Missed is what of the first that does not
+// lead to what is expected, promises included, came otherwise.
+func simulate(e *experiment.Experiment) (r *Result, missed []error, err error) {
+	r = &Result{}
+	for _, t := range e.Trials() {
+		t.Plan.Trial = "case"
+		o, err := Simulate(t.Plan)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		o, err := Simulate(p)
-		if err != nil {
-			return nil, err
+		if o.Status == check.Error || o.Status == check.Invalid {
+			return nil, nil, fmt.Errorf("%s: %s", o.Status, o.Reason)
 		}
-		if r.Plan = p; c.Scenario.Channels != "" { // many: keep what is counted
-			o.Trace = slices.Clip(slices.DeleteFunc(o.Trace,
-				func(rec trace.Record) bool { return rec.Plane == trace.Detection }))
+		if missed == nil {
+			which := ""
+			if e.Most() > 1 {
+				which = fmt.Sprintf(" (trial %d of %d)", t.Number, e.Most())
+			}
+			for _, text := range o.Missed {
+				missed = append(missed, errors.New(text+which))
+			}
+			if n := len(o.Violations) - len(o.Missed); n > 0 {
+				missed = append(missed, errors.New(o.Violations[0]+which))
+			}
 		}
-		r.Trials = append(r.Trials, o)
+		if e.Most() > 1 {
+			o.Trace = nil
+		}
+		r.Plan, r.Trials = t.Plan, append(r.Trials, o)
 	}
-	return &r, nil
-}
-
-// broken is what no case expects: a trial that could not be run, or a promise that
-// was broken within the model.
-func (r *Result) broken() error {
-	for _, o := range r.Trials {
-		if o.Status == check.Error || o.Status == check.Invalid ||
-			o.Status == check.Violation && r.Plan.InModel {
-			return fmt.Errorf("%s: %s", o.Status, o.Reason)
-		}
-	}
-	return nil
+	return r, missed, nil
 }

@@ -2,94 +2,67 @@ package algotest
 
 import (
 	"bytes"
-	_ "embed" // the cases
+	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"reflect"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
-	"time"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/experiment"
 )
 
-//go:embed testdata/cases.json
-var embedded []byte
+//go:embed testdata/cases
+var embedded embed.FS
 
-// unit is one time unit of a case.
-const unit = time.Millisecond
-
-// A Reference is one conformance case: a scenario in the unit-delay model and what it
-// leads to, to the message. Its times are in units of a message's delay.
-// docs/adding-an-algorithm.md describes the format.
+// A Reference is one conformance case: an experiment in simulation, mostly an exact
+// script, and what it leads to, to the message. docs/adding-an-algorithm.md describes
+// the form.
 type Reference struct {
-	ID        string
-	Algorithm string // without its kind: "bully"
-	Kind      algo.Problem
-	Topology  struct {
-		Type    string
-		N       json.RawMessage // a number, or "3..7": one of these in each random scenario
-		Order   json.RawMessage // of a ring, or of a tree from its root: a list of processes
-		Edges   json.RawMessage // a list of pairs
-		Shape   string          // of a tree: "path, holder 1", "star centre 1", "binary heap"
-		Quorums string          // of a quorum algorithm: "grid 3x3"
-	}
-	Params   map[string]any
-	Scenario struct {
-		Crashed      []algo.ID
-		Leader       algo.ID `json:"initial_leader"`
-		TokenAt      algo.ID `json:"token_at"`
-		Partition    [][]uint32
-		Hold         *float64        `json:"cs_duration"`
-		Until        float64         `json:"run_until"`
-		Window       []float64       // from, to: of what is counted over a span
-		Events       json.RawMessage // in words where they are random
-		Workload     string
-		Channels     string // in words: random delays, and many seeds
-		Params       map[string]any
-		Order        string         `json:"same_instant_order"`
-		Candidates   []algo.ID      // of bully-candidate-ordinary
-		FailoverList []algo.ID      `json:"failover_list"` // of bully-next-in-line
-		Score, Delta map[string]any // parameters, by process
-	}
-	Expect  map[string]json.RawMessage
-	Formula string
-	Note    string
-	Form    string // exact or statistical
+	About     `yaml:",inline"`
+	Algorithm string // its ID: "election/bully"
+	Line      int    // of the file, where the case begins
 
-	Line    int      `json:"-"` // of the file, where the case begins
-	unbuilt []string // what it says that nothing here understands
+	path string // of the file
+	text []byte // the experiment, in the lines where it stands in the file
+	old  bool   // the text was made from a case of the old form, and has no lines in the file
+	// Experiment is what the case runs. It is nil before the first call of Load.
+	Experiment *experiment.Experiment
+	sound      *experiment.Experiment // with the settings of Unless
 }
 
-// What a case may say, level by level. What stands behind the bar is for its
-// readers alone.
-const (
-	fileKeys     = "cases | title model count"
-	caseKeys     = "id algorithm kind topology params scenario expect | formula note form basis source"
-	topologyKeys = "type n order edges shape quorums | K diameter"
-	scenarioKeys = "crashed initial_leader token_at partition cs_duration run_until window events " +
-		"workload channels params same_instant_order candidates failover_list score delta | " +
-		"names ordinary repeat"
-	eventKeys = "t when op node of target groups | note"
-)
+// About is what a case says beside its experiment.
+type About struct {
+	ID      string `yaml:"case"`
+	Source  string // the paper or the notes that it comes from
+	Formula string // the count in general, or what the case shows
+	Note    string
+	Basis   string // of the numbers: simulation or derivation
+	Form    string // exact or statistical
+	// Negative: the case documents a weakness. One of its trials at least must break what
+	// it expects; and none may with the settings of Unless, in the form of --set.
+	Negative bool
+	Unless   []string
+	// Inside are expectations that only the algorithm's own tests can look at.
+	Inside map[string]any
+}
 
-// unbuilt are keys of cases of algorithms that are not here: such a case can be
-// read, but not run.
-const unbuilt = "direction anonymous n_known weights centre tree capture_order failed operation"
-
-func names(text string) []string { return strings.Fields(strings.ReplaceAll(text, "|", "")) }
-
-// AlgorithmID is that of the algorithm that the case is about.
-func (c *Reference) AlgorithmID() string { return string(c.Kind) + "/" + c.Algorithm }
+// aboutKeys are the keys of About in a file.
+var aboutKeys = []string{
+	"case", "source", "formula", "note", "basis", "form", "negative", "unless", "inside",
+}
 
 // A Mistake is something in a file of cases that cannot be meant.
 type Mistake struct {
 	Line int    // of the file; 0: unknown
 	Case string // its ID
-	Key  string // "scenario.events[2].op"
+	Key  string // "scenario.events[2].do"
 	Text string // what is wrong, and what to write instead
 }
 
@@ -121,171 +94,259 @@ func (m Mistakes) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// wrong is a mistake at a key of a case.
-func wrong(key, format string, args ...any) *Mistake {
-	return &Mistake{Key: key, Text: fmt.Sprintf(format, args...)}
-}
-
-// unknown is the mistake of a word that is none of those.
-func unknown(key, what, word string, has []string) *Mistake {
-	if near := algo.Nearest(word, has); near != "" {
-		return wrong(key, "unknown %s %q; did you mean %q?", what, word, near)
-	}
-	return wrong(key, "unknown %s %q (has: %s)", what, word, strings.Join(has, ", "))
-}
-
-// LoadCases reads a file of cases, {"cases": [...]}. Its error is Mistakes, unless
-// r cannot be read.
-func LoadCases(r io.Reader) ([]Reference, error) {
-	text, err := io.ReadAll(r)
-	if err != nil {
-		return nil, fmt.Errorf("cases: %w", err)
-	}
-	l := loader{text: text}
-	l.file()
-	if len(l.found) > 0 {
-		return nil, l.found
-	}
-	return l.cases, nil
+func (m *Mistakes) add(line int, id, key, format string, args ...any) {
+	*m = append(*m, &Mistake{line, id, key, fmt.Sprintf(format, args...)})
 }
 
 // ReferenceCases is the repository's own cases of algorithm id.
 func ReferenceCases(id string) ([]Reference, error) {
-	all, err := LoadCases(bytes.NewReader(embedded))
-	return slices.DeleteFunc(all, func(c Reference) bool { return c.AlgorithmID() != id }), err
-}
-
-// A loader reads one file.
-type loader struct {
-	text  []byte
-	cases []Reference
-	found Mistakes
-	line  int
-	id    string // of the case that is being read
-}
-
-func (l *loader) add(m *Mistake) {
-	m.Line, m.Case = l.line, l.id
-	l.found = append(l.found, m)
-}
-
-// at sets the line to that of an offset.
-func (l *loader) at(offset int64) {
-	l.line = 1 + bytes.Count(l.text[:min(offset, int64(len(l.text)))], []byte("\n"))
-}
-
-func (l *loader) file() {
-	l.at(0)
-	var top struct{ Cases []json.RawMessage }
-	err := json.Unmarshal(l.text, &top)
-	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
-		l.at(syntax.Offset)
-		l.add(wrong("", "not JSON: %v", err))
-		return
+	path := "testdata/cases/" + id + ".yaml"
+	text, err := embedded.ReadFile(path)
+	if err != nil {
+		return nil, nil // there are none
 	}
-	if err != nil || top.Cases == nil {
-		l.add(wrong("cases", `missing, or no list, want {"cases": [{"id": "X-1", ...}]}`))
-		return
+	return LoadCases(path, text)
+}
+
+// LoadCases reads cases from the text of the file at path: a stream of experiments in
+// YAML, or a file of the old form, {"cases": [...]} in JSON. Its error is Mistakes.
+// Whether a case can be run is found by Load.
+func LoadCases(path string, text []byte) (list []Reference, err error) {
+	var found Mistakes
+	if strings.EqualFold(filepath.Ext(path), ".json") {
+		list, found = oldCases(text)
+	} else {
+		list, found = newCases(text)
 	}
-	l.object("", l.text, fileKeys)
-	in := json.NewDecoder(bytes.NewReader(l.text)) // once more, for the lines
-	_, _ = in.Token()
-	for in.More() {
-		var raw json.RawMessage
-		if key, _ := in.Token(); key != "cases" {
-			_ = in.Decode(&raw)
+	first := map[string]int{}
+	for i := range list {
+		c := &list[i]
+		c.path = path
+		if line := first[c.ID]; line > 0 {
+			found.add(c.Line, c.ID, "case", "stands twice, first in line %d", line)
+		} else if c.Algorithm != "" {
+			first[c.ID] = c.Line
+		}
+	}
+	if found != nil {
+		return nil, found
+	}
+	return list, nil
+}
+
+// newCases reads a stream of experiments. One without a case before the first that has
+// one holds the keys that all share.
+func newCases(text []byte) (list []Reference, found Mistakes) {
+	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+	if i := bytes.IndexAny(text, "\r\u0085\u2028\u2029"); i >= 0 { // which YAML takes for a new line
+		found.add(1+bytes.Count(text[:i], []byte("\n")), "", "", "a line break that is none; want newlines")
+		return nil, found
+	}
+	lines := strings.Split(string(text), "\n")
+	in := yaml.NewDecoder(bytes.NewReader(text))
+	var shared []key
+	for {
+		var doc yaml.Node
+		if err := in.Decode(&doc); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			line, what := yamlMistake(err)
+			found.add(line, "", "", "not YAML: %s", what)
+			break
+		}
+		root := doc.Content[0]
+		if root.Kind != yaml.MappingNode {
+			found.add(min(root.Line, len(lines)), "", "", "want the keys of a case, as \"case: X-1\"")
 			continue
 		}
-		_, _ = in.Token()
-		for in.More() {
-			rest := bytes.TrimLeft(l.text[in.InputOffset():], " \t\r\n,")
-			l.at(int64(len(l.text) - len(rest)))
-			_ = in.Decode(&raw)
-			l.one(raw)
+		keys, line := keysOf(root, lines)
+		if line > 0 {
+			found.add(line, "", "", "two keys in one line; want each in a line of its own")
+			continue
 		}
-		_, _ = in.Token()
+		own := slices.ContainsFunc(keys, func(k key) bool { return k.name == "case" })
+		switch {
+		case own:
+			c, mistakes := newCase(append(without(shared, keys), keys...), lines)
+			found = append(found, mistakes...)
+			list = append(list, c)
+		case list == nil && shared == nil:
+			shared = keys
+		default:
+			found.add(root.Line, "", "case", "missing, want the ID of the case, as X-1")
+		}
 	}
+	if list == nil && found == nil {
+		found.add(1, "", "", "no case, want experiments with lines \"---\" between them")
+	}
+	return list, found
 }
 
-// one reads a case.
-func (l *loader) one(raw json.RawMessage) {
-	var id struct{ ID string }
-	_ = json.Unmarshal(raw, &id) // a wrong type is found below
-	l.id = id.ID
-	defer func() { l.id = "" }()
-	c := Reference{Line: l.line}
-	before := len(l.found)
-	top := l.object("", raw, caseKeys)
-	for _, key := range []string{"id", "algorithm", "kind", "topology", "scenario", "expect"} {
-		if top != nil && top[key] == nil {
-			l.add(wrong(key, "missing"))
-		}
-	}
-	inner := []map[string]json.RawMessage{
-		l.object("topology", top["topology"], topologyKeys+" "+unbuilt),
-		l.object("scenario", top["scenario"], scenarioKeys+" "+unbuilt),
-	}
-	for _, key := range names(unbuilt) {
-		if inner[0][key] != nil || inner[1][key] != nil {
-			c.unbuilt = append(c.unbuilt, key)
-		}
-	}
-	var events []json.RawMessage
-	_ = json.Unmarshal(inner[1]["events"], &events) // nothing, if they are words
-	for i, e := range events {
-		l.object(fmt.Sprintf("scenario.events[%d]", i), e, eventKeys)
-	}
-	if len(l.found) > before {
-		return
-	}
-	if typed := (*json.UnmarshalTypeError)(nil); errors.As(json.Unmarshal(raw, &c), &typed) {
-		l.add(wrong(strings.ToLower(typed.Field), "got %s, want %s", typed.Value, typeName(typed.Type)))
-		return
-	}
-	if c.Kind != algo.Election && c.Kind != algo.MutualExclusion {
-		l.add(unknown("kind", "kind", string(c.Kind),
-			[]string{string(algo.Election), string(algo.MutualExclusion)}))
-	}
-	if i := slices.IndexFunc(l.cases, func(o Reference) bool { return o.ID == c.ID }); i >= 0 {
-		l.add(wrong("id", "stands twice, first in line %d", l.cases[i].Line))
-	}
-	for name, want := range c.Expect { // on one line, as it is told
-		var flat bytes.Buffer
-		_ = json.Compact(&flat, want)
-		c.Expect[name] = flat.Bytes()
-	}
-	l.cases = append(l.cases, c)
+// A key is one of a document's, with the lines that it takes.
+type key struct {
+	name       string
+	value      *yaml.Node
+	start, end int // from 1; end is the first line behind it
 }
 
-// object is the parts of a JSON object that has no other keys than those.
-func (l *loader) object(key string, raw json.RawMessage, known string) map[string]json.RawMessage {
-	if raw == nil {
+// keysOf is the keys of a document; line is one in which two of them stand, if any do.
+func keysOf(root *yaml.Node, lines []string) (keys []key, line int) {
+	for i := 0; i < len(root.Content); i += 2 {
+		k := key{name: root.Content[i].Value, value: root.Content[i+1], start: root.Content[i].Line}
+		if n := len(keys); n > 0 {
+			if keys[n-1].start == k.start {
+				return nil, k.start
+			}
+			keys[n-1].end = k.start
+		}
+		for k.end = k.start + 1; k.end <= len(lines) && lines[k.end-1] != "---"; k.end++ {
+		}
+		keys = append(keys, k)
+	}
+	return keys, 0
+}
+
+// without is the keys that others do not give.
+func without(keys, others []key) []key {
+	return slices.DeleteFunc(slices.Clone(keys), func(k key) bool {
+		return slices.ContainsFunc(others, func(o key) bool { return o.name == k.name })
+	})
+}
+
+// newCase makes a case of its keys. Those of its experiment stay in their lines, so that
+// whatever is wrong with them is told with its line; all others become empty.
+func newCase(keys []key, lines []string) (c Reference, found Mistakes) {
+	kept := make([]string, len(lines))
+	about := &yaml.Node{Kind: yaml.MappingNode}
+	var algorithms struct{ Problem, Name string }
+	for _, k := range keys {
+		if k.name == "case" {
+			c.Line = k.start
+		}
+		if slices.Contains(aboutKeys, k.name) {
+			about.Content = append(about.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: k.name}, k.value)
+			continue
+		}
+		copy(kept[k.start-1:k.end-1], lines[k.start-1:k.end-1])
+		switch k.name {
+		case "problem":
+			algorithms.Problem = k.value.Value + "/"
+		case "algorithms":
+			algorithms.Name = firstName(k.value)
+		}
+	}
+	if err := about.Decode(&c.About); err != nil {
+		line, what := yamlMistake(err)
+		found.add(max(line, c.Line), c.ID, "", "%s", what)
+	}
+	if c.Algorithm = algorithms.Name; !strings.Contains(c.Algorithm, "/") {
+		c.Algorithm = algorithms.Problem + c.Algorithm
+	}
+	c.text = []byte(strings.Join(kept, "\n"))
+	return c, found
+}
+
+// firstName is the name of the first algorithm of a list.
+func firstName(list *yaml.Node) string {
+	if list.Kind != yaml.SequenceNode || len(list.Content) == 0 {
+		return ""
+	}
+	var named struct{ Name string }
+	if list.Content[0].Decode(&named) == nil && named.Name != "" {
+		return named.Name
+	}
+	return list.Content[0].Value
+}
+
+// yamlMistake is an error of the YAML parser: its line, and what it says.
+func yamlMistake(err error) (line int, what string) {
+	what = strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:\n  ")
+	what, _, _ = strings.Cut(what, "\n")
+	if rest, found := strings.CutPrefix(what, "line "); found {
+		number, text, _ := strings.Cut(rest, ": ")
+		if line, err = strconv.Atoi(number); err == nil {
+			what = text
+		}
+	}
+	return max(line, 1), what
+}
+
+// Load makes the experiment of the case. Its error is Mistakes: all that is wrong with
+// the case itself, so that it cannot be run as it stands.
+func (c *Reference) Load() error {
+	if c.Experiment != nil {
 		return nil
 	}
-	var parts map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &parts); err != nil || parts == nil {
-		l.add(wrong(key, `want a block, as {"key": ...}`))
-		return nil
+	var found Mistakes
+	if _, err := algo.Lookup(c.Algorithm); err != nil {
+		found.add(c.Line, c.ID, "algorithms", "%v", err)
+		return found
 	}
-	for _, name := range slices.Sorted(maps.Keys(parts)) {
-		if has := names(known); !slices.Contains(has, name) {
-			l.add(unknown(key, "key", name, has))
-		}
+	if c.Untranslated() {
+		found.add(c.Line, c.ID, "form",
+			"statistical: write it as an experiment (docs/adding-an-algorithm.md)")
+		return found
 	}
-	return parts
+	if !slices.Contains([]string{"", "exact", "statistical"}, c.Form) {
+		found.add(c.Line, c.ID, "form", "%q, want exact or statistical", c.Form)
+	}
+	e := c.parse(&found, nil)
+	if e != nil && c.Unless != nil {
+		c.sound = c.parse(&found, c.Unless)
+	}
+	if e != nil && c.Inside == nil && e.Cells[0].Plan.Scenario.Expect == nil {
+		found.add(c.Line, c.ID, "scenario.expect", "nothing, want what the case leads to, as {sent: 6}")
+	}
+	if c.Unless != nil && !c.Negative {
+		found.add(c.Line, c.ID, "unless", "is for a case that is negative: true")
+	}
+	if found != nil {
+		return found
+	}
+	c.Experiment = e
+	return nil
 }
 
-// typeName is what JSON calls a value of that type.
-func typeName(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.String:
-		return "a text"
-	case reflect.Uint32:
-		return "a process, as 3"
-	case reflect.Float64:
-		return "a number"
-	case reflect.Slice:
-		return "a list"
+// Untranslated says whether the case is a statistical one of the old form. It describes
+// in words what is random, so that nothing here can run it.
+func (c *Reference) Untranslated() bool { return c.old && c.Form == "statistical" }
+
+// Expects says whether anything of what a loaded case expects can be checked here.
+func (c *Reference) Expects() bool {
+	return c.Experiment != nil && c.Experiment.Cells[0].Plan.Scenario.Expect != nil
+}
+
+// parse reads the case's experiment, with some settings changed.
+func (c *Reference) parse(found *Mistakes, set []string) *experiment.Experiment {
+	path := "case.yaml" // which names the experiment
+	e, err := experiment.Parse(path, c.text, experiment.Overrides{Set: set})
+	if err == nil {
+		return e
 	}
-	return `a block, as {"key": ...}`
+	var all *experiment.Error
+	if !errors.As(err, &all) {
+		found.add(c.Line, c.ID, "", "%v", err)
+		return nil
+	}
+	for _, m := range all.Mistakes {
+		line, text := m.Line, m.Text
+		if c.old || line == 0 {
+			line = c.Line
+		}
+		if m.Source != path {
+			text = m.Source + ": " + text
+		}
+		found.add(line, c.ID, m.Key, "%s", text)
+	}
+	return nil
+}
+
+// Own is what the case expects that only the algorithm's own tests can look at: an
+// expectation by name, as JSON.
+func (c *Reference) own(name string) json.RawMessage {
+	text, err := json.Marshal(c.Inside[name])
+	if err != nil {
+		return json.RawMessage("null")
+	}
+	return text
 }

@@ -2,358 +2,164 @@ package algotest_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
-	"io"
 	"slices"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	_ "github.com/conclave-bench/conclave/plugins/election/bully"
-	_ "github.com/conclave-bench/conclave/plugins/election/bullynextinline"
-	_ "github.com/conclave-bench/conclave/plugins/mutex/naimitrehel"
-	_ "github.com/conclave-bench/conclave/plugins/mutex/raymond"
-	_ "github.com/conclave-bench/conclave/plugins/mutex/tokenring"
 )
 
-// good is a case of three processes that holds.
-const good = `{"id": "X-1", "algorithm": "bully", "kind": "election",
- "topology": {"type": "complete", "n": 3}, "params": {"t_answer": 2, "t_coordinator": 4},
- "scenario": {"crashed": [3], "initial_leader": 3,
-	"events": [{"t": 0, "op": "suspect", "node": 1}]},
- "expect": {"sent": 5, "delivered": {"min": 3, "max": 3}, "leader": 2, "all_informed_at": 4,
-  "sent_by_kind": {"ANSWER": 1, "COORDINATOR": {"max": 1}, "ELECTION": 3}}}`
+// stream is a file of cases: what they share, and three of them.
+const stream = `# Cases of bully.
+problem: election
+algorithms: [{name: bully, params: {t_answer: 2ms, t_coordinator: 4ms}}]
+transport: sim
+network: {latency: 1ms}
+repetitions: 1
+basis: derivation
+---
+case: Y-1
+formula: N^2-N-1
+nodes: 3
+scenario:
+  kind: script
+  leader: 3
+  crashed: [3]
+  events:
+    - {at: 0ms, do: suspect, node: 1}
+  expect: {sent: 5, leader: 2, all_informed_at: 4ms}
+---
+# a comment
+case: Y-2
+basis: simulation
+algorithms: [bully]
+nodes: 3
+scenario:
+  kind: script
+  events:
+    - {at: 0ms, do: elect, node: 1}
+  expect: {leader: 3}
+inside: {beauty: 1}
+---
+case: Y-3
+form: statistical
+negative: true
+unless: [network.loss=0]
+nodes: 3
+network: {latency: 1ms, loss: 0.5}
+repetitions: 20
+scenario:
+  kind: script
+  events:
+    - {at: 0ms, do: elect, node: 1}
+  expect: {delivered: {min: 4}}
+`
 
-const entries = `{"id": "X-2", "algorithm": "naimi-trehel", "kind": "mutex",
- "topology": {"type": "complete", "n": 3}, "params": {"initial_token": 1},
- "scenario": {"events": [{"t": 0, "op": "request", "node": 2}, {"t": 0, "op": "request", "node": 3},
-  {"op": "request", "node": 3, "when": "network quiescent"}]},
- "expect": {"sent": 5, "cs_order": [2, 3, 3], "entries": 3, "sync_delay_max": 1, "response_time": 0,
-  "last_request_cost": 0, "sent_per_request": [1, 4, 0], "violations": 0}}`
-
-const ring = `{"id": "X-3", "algorithm": "token-ring", "kind": "mutex",
- "topology": {"type": "ring", "n": 3, "order": [2, 1, 3]},
- "scenario": {"token_at": 3, "events": [{"t": 0, "op": "request", "node": 1}]},
- "expect": {"sent_until_entry": 2, "entry_at": 2}}`
-
-const tree = `{"id": "X-4", "algorithm": "raymond", "kind": "mutex",
- "topology": {"type": "tree", "n": 3, "shape": "star, holder 2"},
- "scenario": {"events": [{"t": 0, "op": "request", "node": 3}]}, "expect": {"sent": 4}}`
-
-const line = `{"id": "X-5", "algorithm": "bully-next-in-line", "kind": "election",
- "topology": {"type": "complete", "n": 4},
- "scenario": {"crashed": [4], "initial_leader": 4, "failover_list": [3, 2],
-  "events": [{"t": 0, "op": "suspect", "node": 1}]}, "expect": {"leader": 3}}`
-
-// changed is text with one piece of it replaced.
-func changed(t *testing.T, text, old, fresh string) string {
-	t.Helper()
-	out := strings.Replace(text, old, fresh, 1)
-	if out == text && old != fresh {
-		t.Fatalf("%q does not stand in the case", old)
-	}
-	return out
-}
-
-func load(text string) ([]algotest.Reference, error) {
-	return algotest.LoadCases(strings.NewReader(`{"cases": [` + text + `]}`))
-}
-
-// TestReferences: a case that holds passes, and what comes out otherwise is told.
-func TestReferences(t *testing.T) {
+// TestLoadCases: a stream of experiments is read, with what its cases share and what they
+// say of themselves, and each can be run.
+func TestLoadCases(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct {
-		text, old, fresh string
-		want             []string
-	}{
-		"good":         {good, "", "", nil},
-		"good entries": {entries, "", "", nil},
-		"good ring":    {ring, "", "", nil},
-		"good tree":    {tree, "", "", nil},
-		"good list":    {line, "", "", nil},
-		"sent":         {good, `"sent": 5`, `"sent": 6`, []string{"sent: expected 6, got 5"}},
-		"a bound": {good, `"min": 3, "max": 3`, `"min": 4`,
-			[]string{`delivered: expected {"min":4}, got 3`}},
-		"a mean": {good, `{"min": 3, "max": 3}`, `{"approx": 4, "tol": 0.5}`,
-			[]string{`expected {"approx":4,"tol":0.5}, got 3`}},
-		"a mean that holds": {good, `{"min": 3, "max": 3}`, `{"approx": 4, "tol": 1}`, nil},
-		"leader": {good, `"leader": 2`, `"leader": 1`,
-			[]string{"leader: process 1: expected 1, got 2"}},
-		"no leader": {good, `"leader": 2`, `"leader": null`,
-			[]string{"leader: process 1: expected 0, got 2"}},
-		"informed": {good, `"all_informed_at": 4`, `"all_informed_at": 3`,
-			[]string{"expected 3, got 4"}},
-		"informed in time": {good, `"all_informed_at": 4`, `"all_informed_within": 4`, nil},
-		"informed late": {good, `"all_informed_at": 4`, `"all_informed_within": 3`,
-			[]string{"all_informed_within: expected 3 at most, got 4"}},
-		"nobody informed": {good, `[{"t": 0, "op": "suspect", "node": 1}]`, `[]`,
-			[]string{"all_informed_at: expected 4, got none: nobody names a leader"}},
-		"a kind":           {good, `"ANSWER": 1`, `"ANSWER": 2`, []string{"ANSWER: expected 2, got 1"}},
-		"a kind forgotten": {good, `"ANSWER": 1, `, ``, []string{"ANSWER: expected 0, got 1"}},
-		"a kind in a window": {good, `"sent": 5`, `"ANSWER": 2, "ELECTION_total": 4`,
-			[]string{"ANSWER: expected 2, got 1", "ELECTION_total: expected 4, got 3"}},
-		"the model's time-outs": {good, `{"t_answer": 2, "t_coordinator": 4}`, `{}`, nil},
-		"a time-out": {good, `"t_answer": 2`, `"t_answer": 3`,
-			[]string{"all_informed_at: expected 4, got 5"}},
-		"by process": {good, `"params": {`, `"params": {"est": {"1": 7}, `,
-			[]string{"leader: process 1: expected 2, got 1"}},
-		"order": {entries, "[2, 3, 3]", "[3, 2, 3]",
-			[]string{"cs_order: expected [3 2 3], got [2 3 3]"}},
-		"hand-over": {entries, `"sync_delay_max": 1`, `"sync_delay_max": 2`,
-			[]string{"sync_delay_max: expected 2, got 1"}},
-		"holder": {entries, `"initial_token": 1`, `"initial_token": 2`,
-			[]string{"sent: expected 5, got 2", "sent_per_request: expected [1 4 0], got [0 2 0]"}},
-		"no entry": {ring, `"node": 1`, `"node": 2}, {"t": 0, "op": "crash", "node": 3`,
-			[]string{"entry_at: expected 2, got none: entry 1 has not come"}},
-		"an order of the ring":   {ring, `[2, 1, 3]`, `[1, 2, 3]`, []string{"entry_at: expected 2, got 1"}},
-		"a moment too late":      {ring, `"entry_at": 2`, `"entry_at": 1.999`, []string{"entry_at: "}},
-		"a tree from elsewhere":  {tree, `holder 2`, `holder 1`, []string{"sent: expected 4, got 2"}},
-		"until the last instant": {ring, `"token_at": 3`, `"token_at": 3, "run_until": 2`, nil},
-		"until before it": {ring, `"token_at": 3`, `"token_at": 3, "run_until": 1.9`,
-			[]string{"entry_at"}},
-		"several": {entries, `"sent": 5, "cs_order": [2`, `"sent": 6, "cs_order": [1`,
-			[]string{"sent: ", "cs_order: "}},
-		"a negative test":             {good, `"id": "X-1"`, `"id": "X-1", "note": "negative test"`, nil},
-		"what its readers alone need": {good, `"id": "X-1"`, `"id": "X-1", "basis": "x"`, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			list, err := load(changed(t, test.text, test.old, test.fresh))
-			if err != nil || len(list) != 1 {
-				t.Fatalf("%d cases, %v", len(list), err)
-			}
-			unchecked, err := list[0].Run()
-			if unchecked != nil || (err != nil) != (test.want != nil) {
-				t.Fatalf("not checked: %v, error %v, want %q", unchecked, err, test.want)
-			}
-			for _, want := range test.want {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("error %q does not say %q", err, want)
-				}
-			}
-		})
+	list, err := algotest.LoadCases("bully.yaml", []byte(stream))
+	if err != nil || len(list) != 3 {
+		t.Fatalf("%d cases, %v", len(list), err)
+	}
+	for i, want := range []struct {
+		id, basis string
+		line      int
+		unchecked []string
+	}{{"Y-1", "derivation", 9, nil}, {"Y-2", "simulation", 21, []string{"beauty"}},
+		{"Y-3", "derivation", 32, nil}} {
+		c := &list[i]
+		if c.ID != want.id || c.Basis != want.basis || c.Line != want.line ||
+			c.Algorithm != "election/bully" {
+			t.Errorf("%+v, want %+v", c, want)
+		}
+		if unchecked, err := c.Run(); err != nil || !slices.Equal(unchecked, want.unchecked) {
+			t.Errorf("%s: %v, not checked: %v", c.ID, err, unchecked)
+		}
 	}
 }
 
-// TestMistakes: what cannot be meant is told with its line, its case, its key and what
-// to write instead, and is not taken for an outcome.
-func TestMistakes(t *testing.T) {
+// TestLoadCases_Mistakes: what is wrong in a stream is told with its line, whether the
+// case says it or all share it.
+func TestLoadCases_Mistakes(t *testing.T) {
 	t.Parallel()
-	event := `{"t": 0, "op": "suspect", "node": 1}`
-	for name, test := range map[string]struct{ text, old, fresh, want string }{
-		"no JSON":          {good, `"leader": 2,`, `"leader": 2`, "line 5: not JSON: invalid character"},
-		"an end too early": {good, `"ELECTION": 3}}}`, `"ELECTION": 3`, "not JSON: "},
-		"a key": {good, `"topology"`, `"toplogy"`,
-			`line 1: X-1: unknown key "toplogy"; did you mean "topology"?`},
-		"a key in capitals": {good, `"expect"`, `"Expect"`,
-			`line 1: X-1: unknown key "Expect"; did you mean "expect"?`},
-		"a key of the topology": {good, `"n": 3`, `"m": 3`, `X-1: topology: unknown key "m"`},
-		"a key of the scenario": {good, `"crashed"`, `"crahsed"`,
-			`scenario: unknown key "crahsed"; did you mean "crashed"?`},
-		"a key of an event": {good, `"node": 1`, `"nodes": 1`,
-			`X-1: scenario.events[0]: unknown key "nodes"; did you mean "node"?`},
-		"no ID":             {good, `"id": "X-1", `, ``, "line 1: id: missing"},
-		"no expectation":    {good, `"expect"`, `"note": "", "formula"`, "expect: missing"},
-		"expecting nothing": {tree, `"sent": 4`, ``, `expect: nothing, want what the case leads to`},
-		"a list for a block": {good, `"params": {"t_answer": 2, "t_coordinator": 4}`, `"params": [2]`,
-			"params: got array, want a block"},
-		"a block for a list": {good, event, `7`, `scenario.events[0]: want a block`},
-		"a text for a process": {good, `"initial_leader": 3`, `"initial_leader": "three"`,
-			"scenario.initial_leader: got string, want a process, as 3"},
-		"a fraction of one": {good, `"crashed": [3]`, `"crashed": [2.5]`,
-			"scenario.crashed: got number 2.5, want a process, as 3"},
-		"a kind": {good, `"kind": "election"`, `"kind": "elektion"`,
-			`kind: unknown kind "elektion"; did you mean "election"?`},
-		"an algorithm": {good, `"bully"`, `"buly"`,
-			`algorithm: unknown algorithm "election/buly"; did you mean "election/bully"?`},
-		"a size":     {good, `"n": 3`, `"n": 0`, "topology.n: 0, want a number of processes from 1 to 10000"},
-		"many sizes": {good, `"n": 3`, `"n": "3..7"`, `topology.n: "3..7" is for random events alone`},
-		"a topology": {good, `"complete"`, `"complet"`,
-			`topology.type: unknown topology "complet"; did you mean "complete"?`},
-		"another topology": {good, `"complete"`, `"ring"`,
-			"topology.type: ring, but election/bully needs a graph that is complete"},
-		"no tree": {tree, `"star, holder 2"`, `"bush"`, `topology.shape: "bush", want a path`},
-		"an order": {ring, `[2, 1, 3]`, `[2, 1]`,
-			"topology: topology: order [2 1] does not name each of 1..3 once"},
-		"edges": {ring, `"type": "ring"`, `"type": "graph", "edges": [[1]]`, "topology"},
-		"what is not built": {ring, `"type": "ring"`, `"type": "ring", "anonymous": true`,
-			"anonymous: nothing here understands this yet"},
-		"who crashed": {good, `"crashed": [3]`, `"crashed": [4]`,
-			"scenario.crashed: process 4 of 3, want one from 1 to 3"},
-		"a holder": {ring, `"token_at": 3`, `"token_at": 4`, "holder: process 4 of 3"},
-		"a side": {good, `"crashed": [3]`, `"partition": [[1], [9]]`,
-			"scenario.partition: process 9 of 3"},
-		"a parameter": {good, `"t_answer"`, `"t_anwser"`,
-			`params.t_anwser: unknown parameter "t_anwser"; did you mean "t_answer"?`},
-		"a remark that is wrong": {good, `"t_answer": 2`, `"announce": "all-others"`,
-			"params.announce: all-others, but here it is always lower-ranked"},
-		"a time-out of text": {good, `"t_answer": 2`, `"t_answer": "long"`,
-			`params.t_answer: "long", want a number of time units`},
-		"a time-out below 0": {good, `"t_answer": 2`, `"t_answer": -2`, "params: parameter t_answer"},
-		"a flag of text": {good, `"t_answer": 2`, `"suppress_duplicates": "no"`,
-			"params: parameter suppress_duplicates"},
-		"whose value": {good, `"t_answer": 2`, `"est": {"four": 1}`,
-			`params.est: "four", want a process, as {"3": ...}`},
-		"nobody's value": {good, `"t_answer": 2`, `"est": {"4": 1}`, "params.est: process 4 of 3"},
-		"a token of nobody": {entries, `"initial_token": 1`, `"initial_token": "1"`,
-			"params.initial_token: 1, want a process"},
-		"events in words": {good, `[` + event + `]`, `"something"`,
-			`scenario.events: unknown scenario in words "something"`},
-		"no events": {good, "\"initial_leader\": 3,\n\t\"events\": [" + event + "]", `"initial_leader": 3`,
-			"scenario.events: want a list"},
-		"an operation": {good, `"op": "suspect"`, `"op": "suspct"`,
-			`scenario.events[0].op: unknown operation "suspct"; did you mean "suspect"?`},
-		"another problem's": {good, `"op": "suspect"`, `"op": "request"`,
-			`scenario.events[0].op: unknown operation "request" (has: suspect, `},
-		"neither t nor when": {good, `"t": 0, `, ``, "scenario.events[0]: want one of t and when"},
-		"both t and when": {entries, `"t": 0`, `"t": 0, "when": "network quiescent"`,
-			"want one of t and when"},
-		"when": {entries, "network quiescent", "network quescent",
-			`scenario.events[2].when: unknown condition "network quescent"; did you mean`},
-		"before the start": {good, `"t": 0`, `"t": -1`,
-			"scenario.events[0].t: -1, want a time from 0 to 1000000"},
-		"nobody": {good, `, "node": 1`, ``,
-			"scenario.events[0].node: process 0 of 3, want one from 1 to 3"},
-		"another one suspects": {good, `"node": 1`, `"node": 1, "of": 8`,
-			"scenario.events[0]: process 8 of 3"},
-		"a cut without sides": {good, event, `{"t": 0, "op": "cut"}`,
-			"scenario.events[0]: want groups and no node"},
-		"a cut of nobody": {good, event, `{"t": 0, "op": "cut", "groups": [[7]]}`,
-			"scenario.events[0].groups: process 7 of 3"},
-		"boot later": {good, event, `{"t": 2, "op": "boot", "node": 1}`, "want boot at t 0"},
-		"links": {good, `"crashed": [3]`, `"channels": "random delay"`,
-			`scenario.channels: "random delay", want "random delays"`},
-		"a workload": {entries, `"events": [`, `"workload": "many requests", "events": [`,
-			`scenario.workload: "many requests", want "20000 sequential`},
-		"a window": {good, `"crashed": [3]`, `"window": [3]`, "scenario.window: [3], want [from, to]"},
-		"an order of senders": {good, `"crashed": [3]`, `"same_instant_order": "random"`,
-			"scenario.same_instant_order: unknown order"},
-		"a time below 0": {good, `"crashed": [3]`, `"run_until": -1`, "scenario.run_until: -1, want a time"},
-		"an expectation": {good, `"sent"`, `"snet"`,
-			`expect.snet: unknown expectation; did you mean "sent"?`},
-		"a number of text":    {good, `"sent": 5`, `"sent": "five"`, `expect.sent: "five", want a number`},
-		"a number of nothing": {good, `"sent": 5`, `"sent": null`, "expect.sent: null, want a number"},
-		"a bound misspelt": {good, `{"min": 3, "max": 3}`, `{"mni": 3}`,
-			`expect.delivered: {"mni":3}, want a number`},
-		"bounds crossed": {good, `{"min": 3, "max": 3}`, `{"min": 4, "max": 3}`,
-			"want a number, or bounds"},
-		"no bound": {good, `{"min": 3, "max": 3}`, `{}`, "want a number, or bounds"},
-		"a message": {good, `"ANSWER": 1`, `"ANSWR": 1`,
-			`expect.sent_by_kind: unknown message "ANSWR"; did you mean "ANSWER"?`},
-		"a number of messages": {good, `"ANSWER": 1`, `"ANSWER": "1"`,
-			`expect.sent_by_kind: ANSWER: "1", want a number`},
-		"a leader of text": {good, `"leader": 2`, `"leader": "two"`,
-			"expect.leader: \"two\", want a process, or null"},
-		"leaders of no side": {good, `"leader": 2`, `"leaders": {"1,2": 2}`, "expect.leaders: "},
-		"an order of entries": {entries, "[2, 3, 3]", "[2, \"3\"]",
-			"expect.cs_order: [2,\"3\"], want a list of numbers"},
-		"candidates elsewhere": {good, `"crashed": [3]`, `"candidates": [1]`,
-			`params.candidate: unknown parameter "candidate"`},
-		"a fail-over list": {line, `[3, 2]`, `[2, 3]`, "scenario.failover_list: [2 3], want the highest " +
-			"processes after the leader, falling, as [3 2]"},
+	for name, test := range map[string]struct{ old, fresh, want string }{
+		"a key":           {"leader: 3", "leadr: 3", "14: Y-1: scenario.leadr: unknown key"},
+		"a process":       {"node: 1", "node: 9", "17: Y-1: scenario.events[1].node: process 9 of 3"},
+		"a shared key":    {"transport: sim", "transport: sym", "4: Y-1: transport: "},
+		"an algorithm":    {"name: bully", "name: buly", `unknown algorithm "election/buly"`},
+		"no ID":           {"case: Y-2", "cse: Y-2", "21: case: missing"},
+		"an ID again":     {"Y-2", "Y-1", "21: Y-1: case: stands twice, first in line 9"},
+		"a form":          {"form: statistical", "form: statstical", `32: Y-3: form: "statstical", want exact or`},
+		"no expectation":  {"expect: {sent: 5, leader: 2, all_informed_at: 4ms}", "until: 9ms", "nothing, want what"},
+		"an expectation":  {"sent: 5", "snet: 5", `18: Y-1: scenario.expect.snet: unknown key; did you mean "sent"?`},
+		"unless":          {"negative: true", "negative: false", "32: Y-3: unless: is for a case that is negative"},
+		"unless of what":  {"network.loss=0", "network.los=0", "Y-3: "},
+		"no truth":        {"negative: true", "negative: [1]", "34: Y-3: cannot unmarshal"},
+		"not YAML":        {"nodes: 3", "nodes: [3", "not YAML: "},
+		"no keys":         {"case: Y-1", "- case: Y-1", "not YAML: "},
+		"two in one line": {stream, "{case: Y-1, nodes: 3}", "1: two keys in one line"},
+		"nothing":         {stream, "", "1: no case, want experiments"},
+		"a list":          {stream, "[1]", "1: want the keys of a case"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			list, err := load(changed(t, test.text, test.old, test.fresh))
-			if err == nil {
-				_, err = list[0].Run()
+			list, err := algotest.LoadCases("bully.yaml", []byte(changed(t, stream, test.old, test.fresh)))
+			for i := range list {
+				err = errors.Join(err, list[i].Load())
 			}
 			var found algotest.Mistakes
 			if !errors.As(err, &found) || !strings.Contains(err.Error(), test.want) {
-				t.Fatalf("error %v, want the mistake %q", err, test.want)
+				t.Fatalf("%v does not say %q", err, test.want)
 			}
-			for _, m := range found {
-				if in := m.In("a.json"); !strings.HasPrefix(in, "a.json:") || m.Line < 1 {
-					t.Errorf("%q has no place", in)
-				}
+			if in := found[0].In("a.yaml"); !strings.HasPrefix(in, "a.yaml:") || found[0].Line < 1 {
+				t.Errorf("%q has no place", in)
 			}
 		})
 	}
 }
 
-// TestMistakes_All: all that is wrong is told at once, each with its line.
-func TestMistakes_All(t *testing.T) {
+// TestNegative: a negative case fails if all goes well, or if it does not where it must.
+func TestNegative(t *testing.T) {
 	t.Parallel()
-	_, err := load("\n" + changed(t, good, "topology", "a") + ",\n" + changed(t, good, "scenario", "b") +
-		",\n\n" + good + "," + good)
-	for _, want := range []string{
-		`line 2: X-1: unknown key "a"`, "line 2: X-1: topology: missing",
-		`line 8: X-1: unknown key "b"`, `line 8: X-1: scenario: missing`,
-		"line 20: X-1: id: stands twice, first in line 15",
+	for name, test := range map[string]struct{ old, fresh, want string }{
+		"it never breaks":         {"loss: 0.5", "loss: 0", "20 trials lead to what is expected"},
+		"it breaks all the same":  {"network.loss=0]", "network.loss=0.4]", "with network.loss=0.4: delivered: "},
+		"it is not said to break": {"negative: true\nunless: [network.loss=0]", "note: x", "of 20)"},
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v does not say %q", err, want)
+		list, err := algotest.LoadCases("bully.yaml", []byte(changed(t, stream, test.old, test.fresh)))
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-}
-
-// TestOwnChecks: an algorithm's tests can add expectations and replace them. What
-// nobody can check is told, and is no failure.
-func TestOwnChecks(t *testing.T) {
-	t.Parallel()
-	list, err := load(changed(t, good, `"sent": 5`, `"sent": 99, "beauty": 1`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	unchecked, err := list[0].Run()
-	if !slices.Equal(unchecked, []string{"beauty"}) || !strings.Contains(err.Error(), "sent: ") {
-		t.Errorf("not checked: %v; %v", unchecked, err)
-	}
-	ugly := errors.New("ugly")
-	unchecked, err = list[0].Run(algotest.Checks{
-		"beauty": func(*algotest.Result, json.RawMessage) error { return ugly },
-		"sent":   func(*algotest.Result, json.RawMessage) error { return nil },
-	})
-	if unchecked != nil || !errors.Is(err, ugly) || strings.Contains(err.Error(), "sent") {
-		t.Errorf("not checked: %v; error %v, want that of the own check alone", unchecked, err)
-	}
-}
-
-func TestFilesThatAreNone(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"":                           "line 1: not JSON",
-		"[]":                         "cases: missing, or no list",
-		"{}":                         "cases: missing, or no list",
-		`{"cases": 1}`:               "cases: missing, or no list",
-		`{"cases": null}`:            "cases: missing, or no list",
-		`{"cases": [1]}`:             "line 1: want a block",
-		`{"cases": [], "titel": ""}`: `unknown key "titel"; did you mean "title"?`,
-		"{\"cases\": [\n]]":          "line 2: not JSON",
-	} {
-		if _, err := algotest.LoadCases(strings.NewReader(text)); err == nil ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", text, err, want)
+		if _, err := list[2].Run(); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v does not say %q", name, err, test.want)
 		}
-	}
-	var found algotest.Mistakes
-	_, err := algotest.LoadCases(iotest.ErrReader(io.ErrClosedPipe))
-	if !errors.Is(err, io.ErrClosedPipe) || errors.As(err, &found) {
-		t.Errorf("%v, want the reader's error", err)
-	}
-	list, err := algotest.LoadCases(strings.NewReader(
-		`{"title": "cases", "model": {}, "count": 1, "cases": [` + "\n" + good + `]}`))
-	if err != nil || len(list) != 1 || list[0].Line != 2 || list[0].AlgorithmID() != "election/bully" {
-		t.Errorf("%+v, %v", list, err)
 	}
 }
 
 // FuzzLoadCases: a file of cases is read, or every mistake has a line.
 func FuzzLoadCases(f *testing.F) {
+	f.Add([]byte(stream))
+	f.Add([]byte("a: 1\n---\ncase: 1\n---\n- x"))
 	f.Add([]byte(`{"cases":[{"id":"X","algorithm":"bully","n":3,"expect":{"sent":1}}]}`))
 	f.Add([]byte(`{"cases":[{}]}`))
 	f.Add([]byte(`{"cases":{}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		_, err := algotest.LoadCases(bytes.NewReader(text))
-		var all algotest.Mistakes
-		if err != nil && !errors.As(err, &all) {
-			t.Errorf("%v is no list of mistakes", err)
-		}
-		for _, m := range all {
-			if m.Line < 0 || m.Line > bytes.Count(text, []byte("\n"))+1 {
-				t.Errorf("mistake in line %d: %v", m.Line, m)
+		for _, path := range []string{"x.yaml", "x.json"} {
+			list, err := algotest.LoadCases(path, text)
+			for i := range list {
+				err = errors.Join(err, list[i].Load())
+			}
+			var all algotest.Mistakes
+			if err != nil && !errors.As(err, &all) {
+				t.Errorf("%v is no list of mistakes", err)
+			}
+			for _, m := range all {
+				if m.Line < 0 || m.Line > bytes.Count(text, []byte("\n"))+1 {
+					t.Errorf("mistake in line %d: %v", m.Line, m)
+				}
 			}
 		}
 	})

@@ -133,9 +133,10 @@ func TestDocument(t *testing.T) {
 	sources := read("messages.go") + read("ricartagrawala.go") + read("ricartagrawala_test.go") +
 		read("../../all/all.go")
 	document := read("../../../docs/adding-an-algorithm.md")
-	_, quoted, _ := strings.Cut(document, "```json\n")
+	_, quoted, _ := strings.Cut(document, "## 9. ")
+	_, quoted, _ = strings.Cut(quoted, "```yaml\n")
 	quoted, _, _ = strings.Cut(quoted, "```")
-	if cases := read("../../../docs/ricart-agrawala-cases.json"); quoted == "" ||
+	if cases := read("../../../docs/ricart-agrawala-cases.yaml"); quoted == "" ||
 		!strings.Contains(cases, quoted) {
 		t.Errorf("the document quotes a case that is not in the file:\n%s", quoted)
 	}
