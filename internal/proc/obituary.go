@@ -22,7 +22,7 @@ func obituary(exit ExitStatus, stderr string) (why string, plugin bool) {
 	switch {
 	case exit.Signal != "":
 	case lastWords.MatchString(said):
-		return fault(said), !machineFaults.MatchString(said)
+		return lastSaid(said), !machineFaults.MatchString(said)
 	default:
 		plugin = true
 		why = "it has ended its whole process: "
@@ -43,9 +43,9 @@ var (
 	frames        = regexp.MustCompile(`(?m)^(\S.*)\(.*\)\n\t(\S+\.go:\d+)`)
 )
 
-// fault is what Go said when the program failed, and where: the same on every run,
+// lastSaid is what Go said when the program failed, and where: the same on every run,
 // unlike the stack behind it.
-func fault(said string) string {
+func lastSaid(said string) string {
 	at := lastWords.FindStringIndex(said)
 	if overflow := strings.Index(said, "\nfatal error: stack overflow"); overflow >= 0 {
 		at[0], at[1] = overflow+1, overflow+1+len("fatal error: stack overflow")

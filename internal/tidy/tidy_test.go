@@ -29,7 +29,7 @@ var table = []struct {
 	imports []string
 }{
 	{"pkg/algo/algotest", []string{
-		"pkg/algo", "pkg/link", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check", "pkg/experiment",
+		"pkg/algo", "pkg/link", "pkg/trace", "pkg/fault", "pkg/harness", "pkg/sim", "pkg/check", "pkg/experiment",
 	}},
 	{"pkg/algo", nil},
 	{"pkg/link", nil},
@@ -39,44 +39,50 @@ var table = []struct {
 	{"pkg/stats", nil},
 	{"pkg/metric", []string{"pkg/algo"}},
 	{"pkg/guard", []string{"pkg/algo"}},
-	{"pkg/harness", []string{"pkg/algo", "pkg/link", "pkg/trace"}},
-	{"pkg/sim", []string{"pkg/algo", "pkg/link", "pkg/trace", "pkg/guard", "pkg/harness"}},
+	{"pkg/fault", []string{"pkg/algo", "pkg/link", "pkg/trace"}},
+	{"pkg/harness", []string{"pkg/algo", "pkg/link", "pkg/trace", "pkg/fault"}},
+	{"pkg/sim", []string{"pkg/algo", "pkg/link", "pkg/trace", "pkg/guard", "pkg/fault", "pkg/harness"}},
 	{"internal/clock", nil},
 	{"internal/proc", []string{"internal/clock"}},
 	{"internal/telemetry", []string{"pkg/algo", "pkg/trace"}},
 	{"pkg/host/control", []string{
-		"pkg/algo", "pkg/link", "pkg/transport", "pkg/bus", "pkg/trace", "pkg/harness",
+		"pkg/algo", "pkg/link", "pkg/transport", "pkg/bus", "pkg/trace", "pkg/fault", "pkg/harness",
 	}},
 	{"pkg/host/node", []string{
-		"pkg/algo", "pkg/link", "pkg/transport", "pkg/trace", "pkg/guard", "pkg/harness", "pkg/host/control",
+		"pkg/algo", "pkg/link", "pkg/transport", "pkg/trace", "pkg/guard", "pkg/fault",
+		"pkg/harness", "pkg/host/control",
 		"internal/clock", "internal/proc", "internal/telemetry",
 	}},
 	{"pkg/host/agent", []string{
 		"pkg/algo", "pkg/trace", "pkg/host/control", "internal/clock", "internal/proc", "internal/telemetry",
 	}},
 	{"pkg/host", []string{
-		"pkg/algo", "pkg/link", "pkg/bus", "pkg/trace", "pkg/harness", "pkg/host/agent", "pkg/host/control",
+		"pkg/algo", "pkg/link", "pkg/bus", "pkg/trace", "pkg/fault",
+		"pkg/harness", "pkg/host/agent", "pkg/host/control",
 		"internal/clock", "internal/proc",
 	}},
-	{"pkg/check", []string{"pkg/algo", "pkg/link", "pkg/metric", "pkg/trace", "pkg/harness"}},
+	{"pkg/check", []string{"pkg/algo", "pkg/link", "pkg/metric", "pkg/trace", "pkg/fault", "pkg/harness"}},
 	{"pkg/config", nil},
 	{"pkg/experiment", []string{
 		"pkg/config",
-		"pkg/algo", "pkg/link", "pkg/transport", "pkg/metric", "pkg/trace", "pkg/harness", "pkg/check", "internal/files",
+		"pkg/algo", "pkg/link", "pkg/transport", "pkg/metric", "pkg/trace", "pkg/fault",
+		"pkg/harness", "pkg/check", "internal/files",
 	}},
 	{"pkg/results", []string{"pkg/metric", "pkg/trace", "pkg/stats", "internal/files"}},
 	{"pkg/runner", []string{
-		"pkg/algo", "pkg/link", "pkg/transport", "pkg/bus", "pkg/trace", "pkg/stats", "pkg/guard", "pkg/harness",
+		"pkg/algo", "pkg/link", "pkg/transport", "pkg/bus", "pkg/trace", "pkg/stats", "pkg/guard", "pkg/fault",
+		"pkg/harness",
 		"pkg/sim", "pkg/host",
 		"pkg/check", "pkg/experiment", "pkg/metric", "pkg/results", "internal/proc",
 	}},
 	{"pkg/compare", []string{"pkg/algo", "pkg/transport", "pkg/metric", "pkg/trace", "pkg/stats", "pkg/experiment", "pkg/results"}},
 	{"pkg/report", []string{
-		"pkg/algo", "pkg/link", "pkg/transport", "pkg/trace", "pkg/stats", "pkg/harness", "pkg/check", "pkg/experiment",
+		"pkg/algo", "pkg/link", "pkg/transport", "pkg/trace", "pkg/stats", "pkg/fault",
+		"pkg/harness", "pkg/check", "pkg/experiment",
 		"pkg/metric", "pkg/results", "pkg/compare", "pkg/report", "internal/files",
 	}},
 	{"pkg/explore", []string{
-		"pkg/algo", "pkg/link", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check", "pkg/experiment",
+		"pkg/algo", "pkg/link", "pkg/trace", "pkg/fault", "pkg/harness", "pkg/sim", "pkg/check", "pkg/experiment",
 	}},
 	{"pkg/reproduce", []string{
 		"pkg/algo", "pkg/metric", "pkg/trace", "pkg/stats", "pkg/experiment", "pkg/results", "pkg/runner", "pkg/compare", "pkg/report",

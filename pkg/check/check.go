@@ -157,7 +157,7 @@ func (j *Judge) disturb(r *trace.Record) {
 	}
 }
 
-// calm says whether no process is paused or slow, and no link cut or flaky.
+// calm says whether nothing is done to any process, and no link is cut or flaky.
 func (j *Judge) calm() bool {
 	return j.faults.impaired+j.network.overrides == 0 && !j.network.apart
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -20,9 +21,10 @@ type faults struct {
 	exposed  time.Duration // of all processes that could have crashed by the rate
 	paused   []bool
 	slow     []bool
-	resumed  []time.Duration // when it last went on, or was slow no longer
-	stalled  bool            // somebody was paused or slow
-	impaired int             // processes that are
+	others   [][]*fault.State // what else each is in
+	resumed  []time.Duration  // when it last went on, or was slow no longer
+	stalled  bool             // somebody was paused or slow
+	impaired int              // processes that are, and those to which something else is done
 
 	crashedAt []time.Duration
 	downtime  []outage        // of those that came back
@@ -55,7 +57,8 @@ func newFaults(s *harness.Setup) faults {
 	n := s.Nodes
 	m := faults{
 		setup: s, up: make([]bool, n), most: s.Faults.Most(n), paused: make([]bool, n),
-		slow: make([]bool, n), resumed: make([]time.Duration, n), crashedAt: make([]time.Duration, n),
+		slow: make([]bool, n), others: make([][]*fault.State, n),
+		resumed: make([]time.Duration, n), crashedAt: make([]time.Duration, n),
 		unnoticed: make([]bool, n), goneAt: make([]time.Duration, n),
 	}
 	for i := range m.up {
@@ -85,6 +88,7 @@ func (m *faults) record(r *trace.Record) {
 	case trace.Crash:
 		m.elapse(r.At)
 		m.impair(p, false, false)
+		m.alter(p, nil)
 		m.up[p] = false
 		m.crashedAt[p], m.goneAt[p], m.unnoticed[p] = r.At, time.Duration(r.Arg), true
 		m.crashes++
@@ -106,8 +110,27 @@ func (m *faults) record(r *trace.Record) {
 	case trace.Slow:
 		m.impair(p, m.paused[p], r.Arg > 0)
 		m.resumed[p] = r.At
+	case trace.Fault:
+		if state, over := fault.StateOf(r); state != nil {
+			others := slices.DeleteFunc(slices.Clone(m.others[p]),
+				func(s *fault.State) bool { return s == state })
+			if !over {
+				others = append(others, state)
+			}
+			m.alter(p, others)
+		}
 	case trace.Suspect:
 		m.suspect(r)
+	}
+}
+
+// alter notes what process i is in from now on, besides being paused or slow.
+func (m *faults) alter(i uint32, others []*fault.State) {
+	if len(m.others[i]) > 0 {
+		m.impaired--
+	}
+	if m.others[i] = others; len(others) > 0 {
+		m.impaired++
 	}
 }
 

@@ -63,7 +63,7 @@ func again(p algo.ID, at, every time.Duration, times int) harness.Event {
 }
 
 var starvers = []exhibit{
-	starving("mutex/maekawa", "learns from requests alone", 20, "p1 waits since",
+	starving("mutex/maekawa", "learns from requests alone", 6, "p1 waits since",
 		func(m algo.Mutex) algo.Mutex { return deaf{m} },
 		again(1, ms, 10*ms, 40), again(5, 401*ms, ms, 60), again(1, 402*ms, ms, 1)),
 	starving("mutex/naimi-trehel-ft", "dismisses a late wish", 29, "p4 waits since 20ms",

@@ -9,6 +9,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -73,23 +74,28 @@ func listing() listReport {
 	for _, d := range harness.Detectors {
 		r.Detectors = append(r.Detectors, listEntry{d.Name, "", d.Doc, d.KeyNames()})
 	}
-	for _, v := range experiment.Verbs {
-		r.Faults = append(r.Faults, listEntry{Name: v.Name, Doc: v.Doc, Keys: v.Keys})
+	for _, f := range fault.All() {
+		r.Faults = append(r.Faults, listEntry{Name: f.Name, Doc: f.Doc, Keys: f.Keys()})
 	}
-	r.Choices, r.Instants = entriesOf(harness.Choices), entriesOf(experiment.Instants)
-	r.Triggers, r.Shapes = entriesOf(harness.Triggers), entriesOf(harness.Shapes)
+	add := func(list *[]listEntry, name, doc string) {
+		*list = append(*list, listEntry{Name: name, Doc: doc, Keys: []string{}})
+	}
+	for _, c := range fault.Choices {
+		add(&r.Choices, c.Name, c.Doc)
+	}
+	for _, w := range experiment.Instants {
+		add(&r.Instants, w.Name, w.Doc)
+	}
+	for _, t := range fault.Triggers {
+		add(&r.Triggers, t.Name, t.Doc)
+	}
+	for _, l := range fault.Shapes {
+		add(&r.Shapes, l.Name, l.Doc)
+	}
 	for _, m := range metric.All() {
 		r.Metrics = append(r.Metrics, listMetric{m.Name, m.Problem, m.Unit, m.Doc})
 	}
 	return r
-}
-
-func entriesOf(words []harness.Word) []listEntry {
-	out := make([]listEntry, len(words))
-	for i, w := range words {
-		out[i] = listEntry{Name: w.Name, Doc: w.Doc, Keys: []string{}}
-	}
-	return out
 }
 
 func (s *streams) listCommand() *cobra.Command {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/config"
-	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/fault"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the expected texts anew; read the diff")
@@ -80,8 +80,8 @@ func elided(text string) string { return longList.ReplaceAllString(text, "$1, ..
 func TestListsOfWordsAreWhole(t *testing.T) {
 	t.Parallel()
 	for text, words := range map[string][]string{
-		"faults: {events: [{at: 1s, do: zzzzzz}]}":             append(verbs(false), partition),
-		"faults: {events: [{at: 1s, do: cut, shape: zzzzzz}]}": wordsOf(harness.Shapes),
+		"faults: {events: [{at: 1s, do: zzzzzz}]}":             fault.Names(false),
+		"faults: {events: [{at: 1s, do: cut, shape: zzzzzz}]}": fault.ShapeNames(),
 		"scenario: {zzzzzz: 1}":                                keysOf(scenarioFields(&settings{})),
 	} {
 		_, err := Parse("x.yaml", []byte(bully+text), Overrides{})

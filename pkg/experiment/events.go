@@ -7,6 +7,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
+	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
 )
 
@@ -18,82 +19,11 @@ type event struct {
 	whom string // the key that names the process: node or who
 }
 
-// A Verb documents what an event can do.
-type Verb struct {
-	Name, Doc string
-	Keys      []string // that mean something, but for those that say when
-	was       string   // its name in earlier versions
-	one       []string // of those exactly one is needed; nil: none is
-	who       []string // words for whom; nil: all of harness.Choices but all-crashed
-	script    bool     // for scripts alone
-}
-
-// Verbs is what an event can do, in the order of the documentation. An algorithm
-// may have operations of its own besides, which scripts can call.
-var Verbs = []Verb{
-	{Name: harness.DoCrash, Doc: "loses all but what it saved; for: comes back after that",
-		Keys: []string{"who", "for"}, one: []string{"who"}},
-	{Name: harness.DoRestart, Doc: "comes back with what it saved; without who: all that are down",
-		Keys: []string{"who"}, who: []string{"all-crashed"}},
-	{Name: harness.DoPause, Doc: "stands still and does not know it; for: goes on after that",
-		Keys: []string{"who", "for"}, one: []string{"who"}},
-	{Name: harness.DoResume, Doc: "goes on; without who: all",
-		Keys: []string{"who"}, who: []string{"all"}},
-	{Name: harness.DoCut, Doc: "no message passes between groups, or on links, or across a shape",
-		Keys: []string{"groups", "links", "shape", "who", "for"},
-		one:  []string{"groups", "links", "shape"}},
-	{Name: harness.DoHeal, Doc: "messages pass again: between groups, on links, or everywhere",
-		Keys: []string{"groups", "links"}},
-	{Name: harness.DoSlow, Doc: "each event takes it longer, by so much",
-		Keys: []string{"who", "by", "for"}, one: []string{"who"}},
-	{Name: harness.DoFlaky, Doc: "links, those of who, or all have another loss or latency",
-		Keys: []string{"links", "who", "loss", "latency", "for"}},
-	{Name: harness.DoDrop, was: "lose",
-		Doc:  "the count-th message of a kind is lost, and so many as times; of who: sent by those",
-		Keys: []string{"kind", "count", "times", "who"}, one: []string{"kind"}, who: []string{}},
-	{Name: harness.DoElect, Doc: "is an initiator", script: true,
-		Keys: []string{"node"}, one: []string{"node"}},
-	{Name: harness.DoSuspect, Doc: "suspects another, by default the leader", script: true,
-		Keys: []string{"node", "of"}, one: []string{"node"}},
-	{Name: harness.DoRequest, Doc: "requests the critical section", script: true,
-		Keys: []string{"node"}, one: []string{"node"}},
-}
-
-// operation is a verb that is the algorithm's own, as far as scripts know.
-var operation = Verb{Keys: []string{"node", "target"}, one: []string{"node"}, script: true}
-
-// partition is another word for cut.
-const partition = "partition"
-
-// verbOf is the verb of a name; nil if there is none.
-func verbOf(name string) *Verb {
-	i := slices.IndexFunc(Verbs, func(v Verb) bool { return v.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &Verbs[i]
-}
-
-// verbs is the names of the verbs that scripts, or all scenarios, have.
-func verbs(script bool) (names []string) {
-	for _, v := range Verbs {
-		if script || !v.script {
-			names = append(names, v.Name)
-		}
-	}
-	return names
-}
-
-// words is the words for whom the verb can happen to.
-func (v *Verb) words() []string {
-	if v.who != nil {
-		return v.who
-	}
-	return slices.DeleteFunc(wordsOf(harness.Choices), func(s string) bool { return s == "all-crashed" })
-}
+// A Word is a word of the experiment file and what it means.
+type Word struct{ Name, Doc string }
 
 // Instants documents the keys that say when an event happens.
-var Instants = []harness.Word{
+var Instants = []Word{
 	{Name: "at", Doc: "at an instant; with every, rate and on: not before it"},
 	{Name: "every", Doc: "again and again, so long apart"},
 	{Name: "rate", Doc: "again and again at random, so often per second: a Poisson process"},
@@ -104,9 +34,6 @@ var Instants = []harness.Word{
 	{Name: "wait", Doc: "on: so long after it"},
 	{Name: "times", Doc: "every, rate: how often at most; on: how often from then on, by default once"},
 }
-
-// whatKeys are the keys of an event that say what happens, and to whom.
-var whatKeys = []string{"node", "who", "groups", "links", "shape", "loss", "latency", "by", "for"}
 
 // eventsType is the list of a script's lines, or of what goes wrong.
 func eventsType(script bool) config.Type[[]event] {
@@ -131,29 +58,24 @@ func eventsType(script bool) config.Type[[]event] {
 // eventFields are the keys of an event: those that say when, then those that say what.
 func eventFields(e *event, script bool) []config.Field {
 	count, process := config.Whole[int](1, 1e9), processType()
-	single := e.After == "" && e.Every == 0 && e.Rate == 0 && e.On == "" && e.Do != harness.DoDrop
+	single := e.After == "" && !e.Again() && e.On == "" && !e.isRule()
 	fields := []config.Field{
 		{Name: "at", Of: config.Duration(0, longest).To(&e.At), Always: single},
 		{Name: "after", Of: config.Choice("quiet", "release").To(&e.After)},
 		{Name: "every", Of: config.Duration(100*time.Microsecond, longest).To(&e.Every)},
 		{Name: "rate", Of: config.Number(1e-6, 1e4).To(&e.Rate)},
-		{Name: "on", Of: config.Choice(wordsOf(harness.Triggers)...).To(&e.On)},
+		{Name: "on", Of: config.Choice(fault.TriggerNames()...).To(&e.On)},
 		{Name: "kind", Of: config.SomeText("a kind of message").To(&e.Kind)},
 		{Name: "count", Of: count.To(&e.Count)},
 		{Name: "times", Of: count.To(&e.Times)},
 		{Name: "wait", Of: config.Duration(0, longest).To(&e.Wait)},
 		{Name: "do", Required: true, Of: verbType(script).To(&e.Do)},
 		{Name: "node", Of: process.To(&e.Node)},
-		{Name: "who", Of: whoType(e).Through(e.named, e.name)},
-		{Name: "groups", Of: groupsType().To(&e.Groups)},
-		{Name: "links", Of: linksType().To(&e.Links)},
-		{Name: "shape", Of: config.Choice(wordsOf(harness.Shapes)...).To(&e.Shape)},
-		{Name: "loss", Of: config.Optional(config.Number(0, 1)).To(&e.Loss)},
-		{Name: "latency", Of: config.Optional(lastingType()).To(&e.Latency)},
-		{Name: "by", Of: config.Duration(time.Microsecond, time.Hour).To(&e.By)},
-		{Name: "for", Of: config.Duration(time.Microsecond, longest).To(&e.For)},
-		{Name: "of", Of: process.To(&e.Of)},
-		{Name: "target", Of: process.To(&e.Target)},
+	}
+	for _, a := range fault.Keys(script) {
+		if a.Type != fault.TypeWhen && a.Type != fault.TypeNode {
+			fields = append(fields, config.Field{Name: a.Name, Of: argument(e, &a)})
+		}
 	}
 	for i := range fields {
 		for _, word := range Instants {
@@ -164,10 +86,75 @@ func eventFields(e *event, script bool) []config.Field {
 	}
 	if !script {
 		fields = slices.DeleteFunc(fields, func(f config.Field) bool {
-			return slices.Contains([]string{"after", "of", "target"}, f.Name)
+			return f.Name == "after"
 		})
 	}
 	return fields
+}
+
+// argument is where an argument of the faults goes. Its bounds are those of what the event
+// does, which is read before.
+func argument(e *event, a *fault.Arg) config.Slot {
+	switch a.Type {
+	case fault.TypeWho:
+		return whoType(e).Through(e.named, e.name)
+	case fault.TypeGroups:
+		return groupsType().To(&e.Groups)
+	case fault.TypeLinks:
+		return linksType().To(&e.Links)
+	case fault.TypeShape:
+		return config.Choice(fault.ShapeNames()...).To(&e.Shape)
+	case fault.TypeLatency:
+		return config.Optional(lastingType()).To(&e.Latency)
+	case fault.TypeFor:
+		return config.Duration(time.Microsecond, longest).To(&e.For)
+	case fault.TypeProcess:
+		if a.Name == "target" {
+			return processType().To(&e.Target)
+		}
+		return processType().To(&e.Of)
+	}
+	name := a.Name
+	return config.Optional(valueType(e, a)).Through(func() *float64 {
+		if v, given := e.Args[name]; given {
+			return &v
+		}
+		return nil
+	}, func(v *float64) {
+		if e.Args == nil {
+			e.Args = fault.Args{}
+		}
+		e.Args[name] = *v
+	})
+}
+
+// valueType is the type of an argument that is a number or a duration.
+func valueType(e *event, a *fault.Arg) config.Type[float64] {
+	of := func(a *fault.Arg) config.Type[float64] {
+		if a.Type == fault.TypeNumber {
+			return config.Number(a.Min, a.Max)
+		}
+		return config.As(config.Duration(time.Duration(a.Min), time.Duration(a.Max)),
+			func(d time.Duration) float64 { return float64(d) },
+			func(x float64) time.Duration { return time.Duration(x) })
+	}
+	t := of(a)
+	t.Read = func(r *config.Reader, key string, v *config.Value) (float64, bool) {
+		if f := fault.Named(e.Do); f != nil && f.Arg(a.Name) != nil {
+			return of(f.Arg(a.Name)).Read(r, key, v)
+		}
+		return of(a).Read(r, key, v)
+	}
+	if a.Type == fault.TypeNumber { // another fault may have other bounds
+		return t.Like(config.Object{"type": "number"})
+	}
+	return t.Like(config.Object{"type": "string"})
+}
+
+// isRule says whether nobody carries the event out.
+func (e *event) isRule() bool {
+	f := fault.Named(e.Do)
+	return f != nil && f.Rule != nil
 }
 
 // An eventReader checks whether the keys of an event go together.
@@ -179,18 +166,22 @@ type eventReader struct {
 }
 
 func (l *eventReader) check(script bool) {
-	verb := l.verb(script)
+	if was := fault.Renamed(l.e.Do); was != nil {
+		l.Add(l.v.Get("do").At, config.Join(l.key, "do"), "%s is called %s now", l.e.Do, was.Name)
+		return
+	}
+	f := l.fault(script)
 	l.when(script)
 	if who := l.v.Get("who"); who != nil && l.has("node") {
 		l.Add(who.At, config.Join(l.key, "who"), "beside node; want one of them")
 	}
-	if verb == nil {
+	if f == nil {
 		return
 	}
-	l.what(verb)
-	for _, f := range eventFields(l.e, script) {
-		if !verb.takes(f.Name) {
-			l.nothing(f.Name, "for "+l.e.Do)
+	l.what(f)
+	for _, a := range append(fault.Keys(script), fault.Arg{Name: "node"}) {
+		if a.Type != fault.TypeWhen && !f.Takes(a.Name) {
+			l.nothing(a.Name, "for "+l.e.Do)
 		}
 	}
 }
@@ -209,12 +200,12 @@ func (l *eventReader) nothing(name, why string) {
 func verbType(script bool) config.Type[string] {
 	t := config.Words("what happens", badVerb)
 	t = config.As(t, func(s string) string {
-		if s == partition {
-			return harness.DoCut
+		if f := fault.Named(s); f != nil {
+			return f.Name
 		}
 		return s
 	}, func(s string) string { return s })
-	words := config.Choice(append(verbs(script), partition)...).Schema
+	words := config.Choice(fault.Names(script)...).Schema
 	t.Schema = words
 	if script {
 		own := config.Object{"type": "string", "pattern": `^[a-z0-9_-]{1,64}$`,
@@ -231,44 +222,40 @@ func badVerb(s string) string {
 	return ""
 }
 
-// verb is what the event does; nil if that is wrong.
-func (l *eventReader) verb(script bool) *Verb {
+// fault is what the event does; nil if that is wrong.
+func (l *eventReader) fault(script bool) *fault.Fault {
 	do := l.e.Do
-	verb := verbOf(do)
-	was := slices.IndexFunc(Verbs, func(v Verb) bool { return v.was == do && do != "" })
+	f := fault.Named(do)
 	wrong := func(format string, args ...any) {
 		l.Add(l.v.Get("do").At, config.Join(l.key, "do"), format, args...)
 	}
 	switch {
-	case was >= 0:
-		wrong("%s is called %s now", do, Verbs[was].Name)
-		return nil
 	case do == "": // reported where it was read
 		return nil
-	case script && verb == nil:
-		return &operation
+	case script && f == nil:
+		return fault.Operation
 	case script:
-	case verb == nil:
-		has := append(verbs(false), partition)
+	case f == nil:
+		has := fault.Names(false)
 		wrong("%q, want one of %s%s", config.Clip(do), strings.Join(has, ", "), l.Meant(do, has))
-	case verb.script:
+	case f.Script:
 		wrong("%s is a line of scripts: write it into scenario.events", do)
 		return nil
 	}
-	return verb
+	return f
 }
 
 // when checks the keys that say when the event happens.
 func (l *eventReader) when(script bool) {
 	e := l.e
-	if e.Do == harness.DoDrop {
+	if e.isRule() {
 		for _, name := range []string{"every", "rate", "after", "on", "wait"} {
-			l.nothing(name, "for drop, which is a rule from at on")
+			l.nothing(name, "for "+e.Do+", which is a rule from at on")
 		}
 	} else {
 		l.instant(script)
 	}
-	if e.On != "" || e.Do == harness.DoDrop {
+	if e.On != "" || e.isRule() {
 		e.Count, e.Times = max(e.Count, 1), max(e.Times, 1)
 	}
 }
@@ -297,10 +284,11 @@ func (l *eventReader) instant(script bool) {
 			l.nothing("times", "without every, rate, on or do: drop")
 		}
 	}
+	t := fault.TriggerNamed(l.e.On)
 	switch {
-	case l.e.On == "sent" && !l.has("kind"):
-		l.Add(l.v.At, l.key, "on: sent without kind, as kind: TOKEN")
-	case l.e.On != "sent" && (l.e.On != "" || !l.has("on")):
+	case t != nil && t.Kind && !l.has("kind"):
+		l.Add(l.v.At, l.key, "on: %s without kind, as kind: TOKEN", l.e.On)
+	case t != nil && !t.Kind, t == nil && !l.has("on"):
 		l.nothing("kind", "without on: sent or do: drop")
 	}
 }
@@ -329,12 +317,11 @@ func whoType(e *event) config.Type[whom] {
 	ids := config.Each(id)
 	return config.Type[whom]{Name: "a process, a list of them, or a word",
 		Read: func(r *config.Reader, key string, v *config.Value) (w whom, ok bool) {
-			var words []string
-			if verb := verbOf(e.Do); verb != nil {
-				words = verb.words()
-			} else {
-				words = (&Verb{}).words()
+			f := fault.Named(e.Do)
+			if f == nil {
+				f = &fault.Fault{}
 			}
+			words := f.Choices()
 			want := "a process or a list of them"
 			switch len(words) {
 			case 0:
@@ -365,7 +352,7 @@ func whoType(e *event) config.Type[whom] {
 			return config.TextOf(w.word)
 		},
 		Schema: func() config.Object {
-			words := config.Choice(wordsOf(harness.Choices)...)
+			words := config.Choice(fault.ChoiceNames()...)
 			return config.AnyOf(id.Schema(), ids.Schema(), words.Schema())
 		}}
 }
@@ -456,58 +443,46 @@ func linksType() config.Type[[][2]uint32] {
 	return t
 }
 
-// takes says whether a key means something for the verb. What says when is checked
-// apart, and node is another word for who.
-func (v *Verb) takes(key string) bool {
-	return !slices.Contains(whatKeys, key) && key != "of" && key != "target" ||
-		slices.Contains(v.Keys, key) || key == "node" && slices.Contains(v.Keys, "who")
-}
-
 // what checks whether the keys that say what happens go together, and fills in whom it
 // happens to by default.
-func (l *eventReader) what(verb *Verb) {
+func (l *eventReader) what(f *fault.Fault) {
 	e := l.e
-	has := func(name string) bool { // a process is named by who or by node
-		return l.has(name) || name == "who" && l.has("node")
+	given := func(names ...string) (count int) {
+		for _, name := range names { // a process is named by who or by node
+			if l.has(name) || name == "who" && l.has("node") {
+				count++
+			}
+		}
+		return count
 	}
-	given := 0
-	for _, name := range verb.one {
-		if has(name) {
-			given++
+	add := func(format string, args ...any) { l.Add(l.v.At, l.key, format, args...) }
+	switch count := given(f.One...); {
+	case count == 0 && len(f.One) > 0:
+		add("%s without %s", e.Do, either(f.One))
+	case count > 1:
+		add("%s with several of %s, want one", e.Do, strings.Join(f.One, ", "))
+	}
+	if len(f.Any) > 0 && given(f.Any...) == 0 {
+		add("%s without %s, as %s: %s", e.Do, either(f.Any), f.Any[0], f.Arg(f.Any[0]).Example)
+	}
+	if given(f.Apart...) > 1 {
+		add("%s with %s, want one", e.Do, strings.Join(f.Apart, " and "))
+	}
+	for _, a := range f.Args {
+		if a.Needed && !l.has(a.Name) {
+			add("%s without %s, as %s: %s", e.Do, a.Name, a.Name, a.Example)
 		}
 	}
-	switch {
-	case given == 0 && len(verb.one) > 0:
-		l.Add(l.v.At, l.key, "%s without %s", e.Do, either(verb.one))
-	case given > 1:
-		l.Add(l.v.At, l.key, "%s with several of %s, want one", e.Do, strings.Join(verb.one, ", "))
+	if f.Takes("shape") {
+		if s := fault.ShapeNamed(e.Shape); !l.has("shape") || s != nil && s.Centre == "" {
+			l.nothing("who", "without shape: "+either(fault.Centred()))
+			l.nothing("node", "without shape: "+either(fault.Centred()))
+		}
 	}
-	switch e.Do {
-	case harness.DoCut:
-		if e.Shape != "" && !slices.Contains(centred, e.Shape) || !has("shape") {
-			l.nothing("who", "without shape: "+either(centred))
-			l.nothing("node", "without shape: "+either(centred))
-		}
-	case harness.DoSlow:
-		if !has("by") {
-			l.Add(l.v.At, l.key, "slow without by, as by: 20ms")
-		}
-	case harness.DoFlaky:
-		if !has("loss") && !has("latency") {
-			l.Add(l.v.At, l.key, "flaky without loss or latency, as loss: 0.3")
-		}
-		if has("links") && has("who") {
-			l.Add(l.v.At, l.key, "flaky with links and who, want one")
-		}
-	case harness.DoRestart, harness.DoResume:
-		if !has("who") {
-			e.Who = verb.who[0]
-		}
+	if f.Default != "" && given("who") == 0 {
+		e.Who = f.Default
 	}
 }
-
-// centred are the shapes with somebody in the middle.
-var centred = []string{"isolate", "deaf", "mute", "bridge"}
 
 // either is words as alternatives: "a, b or c".
 func either(words []string) string {

@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
+	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
 )
 
@@ -34,7 +34,7 @@ func (v *variant) faults(p *harness.Plan) {
 			"or faults.events")
 	}
 	listens := v.contender.alg.Spec.Needs.Detector != algo.NoDetector
-	if h := hazardsOf(p); h.cut != "" && listens && p.Detector.Kind == "perfect" {
+	if h := hazardsOf(p); h[fault.Partition] != "" && listens && p.Detector.Kind == "perfect" {
 		v.remarks = append(v.remarks, "detector perfect never suspects the living, so that a partition "+
 			"goes unseen; heartbeat and phi see it")
 	}
@@ -136,59 +136,45 @@ func (v *variant) eventTime(e *event, p *harness.Plan) {
 func (v *variant) eventVerb(e *event) {
 	a := v.contender.alg
 	problem := func(name, word string, p algo.Problem) {
-		if a.Problem != p {
+		if p != "" && a.Problem != p {
 			what := map[algo.Problem]string{
 				algo.Election: "elections", algo.MutualExclusion: "mutual exclusion",
 			}[p]
 			v.Add(e.at, config.Join(e.key, name), "%s is for %s, not for %s", word, what, a.ID)
 		}
 	}
+	f, t := fault.Named(e.Do), fault.TriggerNamed(e.On)
 	switch {
-	case e.Do == harness.DoElect:
-		problem("do", e.Do, algo.Election)
-	case e.Do == harness.DoRequest:
-		problem("do", e.Do, algo.MutualExclusion)
-	case verbOf(e.Do) == nil && !commanded(a):
-		has := append(verbs(true), partition)
+	case f != nil:
+		problem("do", e.Do, f.Problem)
+	case !commanded(a):
+		has := fault.Names(true)
 		v.Add(e.at, config.Join(e.key, "do"), "unknown %q%s (has: %s; %s has no operations of its own)",
 			config.Clip(e.Do), v.Meant(e.Do, has), strings.Join(has, ", "), a.ID)
 	}
-	switch e.On {
-	case "elected":
-		problem("on", e.On, algo.Election)
-	case "granted":
-		problem("on", e.On, algo.MutualExclusion)
+	if t != nil {
+		problem("on", e.On, t.Problem)
 	}
-	switch e.Who {
-	case "leader", "successor-of-leader":
-		problem("who", e.Who, algo.Election)
-	case "in-critical-section":
-		problem("who", e.Who, algo.MutualExclusion)
-	case "token-holder":
-		if a.Spec.Token == "" {
-			v.Add(e.at, config.Join(e.key, "who"), "token-holder, but %s has no token that a message "+
-				"hands on (\"bench describe\" shows it)", a.ID)
+	if c := fault.ChoiceNamed(e.Who); c != nil {
+		problem("who", e.Who, c.Problem)
+		if c.Token && a.Spec.Token == "" {
+			v.Add(e.at, config.Join(e.key, "who"), "%s, but %s has no token that a message "+
+				"hands on (\"bench describe\" shows it)", e.Who, a.ID)
 		}
 	}
-	leads := e.Shape == "majority" || e.Shape == "minority" ||
-		e.Shape != "" && e.Shape != "bridge" && slices.Contains(centred, e.Shape) &&
-			e.Who == "" && e.Node == algo.None && e.Nodes == nil
-	if leads && a.Problem != algo.Election {
+	l := fault.ShapeNamed(e.Shape)
+	if l != nil && l.AroundLeader(&e.Event) && a.Problem != algo.Election {
 		v.Add(e.at, config.Join(e.key, "shape"), "%s is around the leader, whom %s does not have; "+
 			"name who, or write halves, random or groups", e.Shape, a.ID)
 	}
 }
 
-// leastNodes is how many processes a shape needs for a message to be stopped.
-var leastNodes = map[string]int{"majority": 3, "minority": 3, "bridge": 3, "ring": 4}
-
 // tooFew says that a network of so many nodes cannot fall apart so; "": it can.
 func tooFew(shape string, nodes int) string {
-	least := max(leastNodes[shape], 2)
-	if shape == "" || nodes >= least {
-		return ""
+	if l := fault.ShapeNamed(shape); l != nil {
+		return l.TooFew(nodes)
 	}
-	return fmt.Sprintf("%s stops no message among %d nodes; want at least %d", shape, nodes, least)
+	return ""
 }
 
 // eventWho checks that there is somebody to whom it can happen.
@@ -196,7 +182,7 @@ func (v *variant) eventWho(e *event, p *harness.Plan) {
 	if text := tooFew(e.Shape, p.Nodes); text != "" {
 		v.Add(e.at, config.Join(e.key, "shape"), "%s", text)
 	}
-	if e.Who == "minority" && p.Nodes < 3 {
-		v.Add(e.at, config.Join(e.key, "who"), "a minority of %d nodes is nobody", p.Nodes)
+	if c := fault.ChoiceNamed(e.Who); c != nil && p.Nodes < c.Least {
+		v.Add(e.at, config.Join(e.key, "who"), "a %s of %d nodes is nobody", c.Name, p.Nodes)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 )
@@ -56,11 +57,11 @@ faults:
 				Do: harness.DoCrash, Who: "leader", For: time.Second},
 			{Every: time.Second, At: 100 * time.Millisecond, Do: harness.DoCut, Shape: "bridge",
 				Nodes: []algo.ID{1, 2}},
-			{At: time.Second, Do: harness.DoFlaky, Links: [][2]uint32{{1, 2}}, Loss: &half,
+			{At: time.Second, Do: harness.DoFlaky, Links: [][2]uint32{{1, 2}}, Args: fault.Args{"loss": half},
 				Latency: &late, For: time.Second},
 			{Do: harness.DoDrop, Kind: "REQUEST", Count: 2, Times: 3, Node: 4},
 			{At: 2 * time.Second, Do: harness.DoRestart, Who: "all-crashed"},
-			{Rate: 3, Do: harness.DoSlow, Who: "minority", By: 5 * time.Millisecond},
+			{Rate: 3, Do: harness.DoSlow, Who: "minority", Args: fault.By(5 * time.Millisecond)},
 		},
 	})
 	same(t, "leader", p.Leader, algo.ID(5))
@@ -235,18 +236,18 @@ func TestVerbsAreDocumented(t *testing.T) {
 			t.Errorf("%s: no doc, or no key", w.Name)
 		}
 	}
-	for _, v := range Verbs {
-		if v.Doc == "" || len(v.Keys) == 0 {
-			t.Errorf("%s: no doc or no keys", v.Name)
+	for _, f := range fault.All() {
+		if f.Doc == "" || len(f.Args) == 0 {
+			t.Errorf("%s: no doc or no arguments", f.Name)
 		}
-		for _, k := range slices.Concat(v.Keys, v.one) {
-			if !slices.Contains(keys, k) || !slices.Contains(v.Keys, k) {
-				t.Errorf("%s: key %s is none", v.Name, k)
+		for _, k := range slices.Concat(f.Keys(), f.One, f.Any, f.Apart) {
+			if !slices.Contains(keys, k) || !slices.Contains(f.Keys(), k) {
+				t.Errorf("%s: key %s is none", f.Name, k)
 			}
 		}
-		for _, w := range v.words() {
-			if !slices.Contains(wordsOf(harness.Choices), w) {
-				t.Errorf("%s: %s is no choice", v.Name, w)
+		for _, w := range f.Choices() {
+			if fault.ChoiceNamed(w) == nil {
+				t.Errorf("%s: %s is no choice", f.Name, w)
 			}
 		}
 	}

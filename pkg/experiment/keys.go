@@ -7,6 +7,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
+	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
 )
 
@@ -171,7 +172,7 @@ func scenarioFields(s *settings) []field {
 			Doc: "at least so long before something happens to the leader; at most twice"},
 		{Name: "elections", Default: "1", Of: whole(1, 100_000).To(&sc.Elections),
 			Doc: "leader-crash: how often the leader crashes, each time from a settled state"},
-		{Name: "shape", Default: "halves", Of: choice(wordsOf(harness.Shapes)...).To(&sc.Shape),
+		{Name: "shape", Default: "halves", Of: choice(fault.ShapeNames()...).To(&sc.Shape),
 			Doc: "partition: how the network falls apart"},
 		{Name: "duration", Note: "partition 2s, churn 5s, else no bound",
 			Of:  span(time.Millisecond, longest).To(&sc.Duration),
@@ -240,14 +241,6 @@ func busURL() config.Type[string] {
 		}
 		return true
 	})
-}
-
-func wordsOf(words []harness.Word) []string {
-	names := make([]string, len(words))
-	for i, w := range words {
-		names[i] = w.Name
-	}
-	return names
 }
 
 // Keys documents every key of the file.

@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
+	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
-	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // outOfModel says, a sentence each, in what a plan goes beyond what the
@@ -50,21 +49,23 @@ func beyond(a *algo.Algorithm, p *harness.Plan, net algo.Network) (why []string)
 		say(cause == "" || ok, "%s (%s)", what, cause)
 	}
 	h := hazardsOf(p)
-	hazard(h.loss, survives.Loss, "does not survive message loss")
+	hazard(h[fault.Loss], survives.Loss, "does not survive message loss")
 	say(p.Network.Duplication == 0 || survives.Duplication,
 		"does not survive duplicated messages (network.duplication %v)",
 		config.FormatFloat(p.Network.Duplication))
-	hazard(h.cut, survives.Partition, "does not survive a partition")
+	hazard(h[fault.Partition], survives.Partition, "does not survive a partition")
 	most, crashes := survives.CrashesOf(p.Nodes, p.Params), crashes(p)
 	say(crashes <= most, "survives %d of %d processes crashed, not %d%s", most, p.Nodes, crashes,
 		unlike(most, survives.CrashesOf(p.Nodes, a.Spec.Defaults(net))))
-	hazard(h.back, survives.Recovery, "does not survive the return of a crashed process")
+	hazard(h[fault.Recovery], survives.Recovery, "does not survive the return of a crashed process")
 	say(!p.Network.Unordered || !needs.FIFO, "needs FIFO links (network.order unordered)")
 	synchronous := needs.Synchrony == algo.Synchronous
 	say(!synchronous || net.Bounded, "is synchronous, and the latency is unbounded (network.latency %s)",
 		p.Network.Latency.Distribution)
-	hazard(h.late, !synchronous, "is synchronous, and a latency is larger than d for a while")
-	hazard(h.slow, !synchronous, "is synchronous, and processes stand still or slow down")
+	hazard(h[fault.LinkDelay], !synchronous, "is synchronous, and a latency is larger than d for a while")
+	hazard(h[fault.Speed], !synchronous, "is synchronous, and processes stand still or slow down")
+	hazard(h[fault.ClockRates], !synchronous, "is synchronous, and a clock runs at a rate of its own")
+	hazard(h[fault.ClockReads], !synchronous, "is synchronous, and a clock is off")
 	have := p.Detector.Class()
 	// In a script the suspicions are lines of the script.
 	say(have >= needs.Detector || p.Scenario.Kind == harness.Script && p.Detector.Kind == "none",
@@ -83,46 +84,37 @@ func unlike(most, usual int) string {
 	return fmt.Sprintf(" (with these parameters; with the defaults %d)", usual)
 }
 
-// hazards is what a plan does to processes and links: of each sort, where the
-// experiment first says so; "": nowhere.
-type hazards struct{ loss, cut, back, late, slow string }
+// hazards is which assumptions a plan breaks: of each, where the experiment first says so.
+type hazards map[fault.Assumption]string
 
-func hazardsOf(p *harness.Plan) (h hazards) {
-	note := func(to *string, cause string, is bool) {
-		if is && *to == "" {
-			*to = cause
+func hazardsOf(p *harness.Plan) hazards {
+	h := hazards{}
+	note := func(a fault.Assumption, cause string, is bool) {
+		if is && h[a] == "" {
+			h[a] = cause
 		}
 	}
 	s := &p.Scenario
-	note(&h.loss, "network.loss "+config.FormatFloat(p.Network.Loss), p.Network.Loss > 0)
-	note(&h.loss, "bursts of network.loss", p.Network.LossRate() > 0)
-	note(&h.cut, "scenario partition", s.Kind == harness.Partition)
-	note(&h.back, "scenario leader-restart", s.Kind == harness.LeaderReturn)
-	note(&h.back, fmt.Sprintf("scenario.elections %d", s.Elections),
+	note(fault.Loss, "network.loss "+config.FormatFloat(p.Network.Loss), p.Network.Loss > 0)
+	note(fault.Loss, "bursts of network.loss", p.Network.LossRate() > 0)
+	note(fault.Partition, "scenario partition", s.Kind == harness.Partition)
+	note(fault.Recovery, "scenario leader-restart", s.Kind == harness.LeaderReturn)
+	note(fault.Recovery, fmt.Sprintf("scenario.elections %d", s.Elections),
 		s.Kind == harness.LeaderCrash && s.Elections > 1)
-	note(&h.back, "faults.downtime "+downtimeType().Write(p.Faults.Downtime).Bare(),
+	note(fault.Recovery, "faults.downtime "+downtimeType().Write(p.Faults.Downtime).Bare(),
 		p.Faults.CrashRate > 0 && p.Faults.Downtime.Distribution != "")
 	d, _ := p.Network.Latency.Bound()
 	each := func(where string, events []harness.Event) {
 		for i := range events {
 			e := &events[i]
-			cause := where + " " + e.Do
-			note(&h.cut, cause, e.Do == harness.DoCut)
-			note(&h.loss, cause, e.Do == harness.DoDrop || e.Loss != nil && *e.Loss > 0)
-			note(&h.back, cause, e.Do == harness.DoRestart || e.Do == harness.DoCrash && e.For > 0)
-			note(&h.slow, cause, e.Do == harness.DoPause || e.Do == harness.DoSlow)
-			note(&h.late, cause, e.Latency != nil && above(e.Latency, d))
+			for a := range e.Broken(d).Each() {
+				note(a, where+" "+e.Do, true)
+			}
 		}
 	}
 	each("scenario", s.Events)
 	each("faults", p.Faults.Events)
 	return h
-}
-
-// above says whether a latency can be larger than d.
-func above(l *link.Latency, d time.Duration) bool {
-	most, bounded := l.Bound()
-	return !bounded || most > d
 }
 
 // crashes is how many processes are down at once for all that is known: those that
@@ -141,10 +133,9 @@ func crashes(p *harness.Plan) int {
 		chosen += mostDown(p)
 	}
 	all := slices.Concat(p.Scenario.Events, p.Faults.Events)
-	resumed := slices.ContainsFunc(all, func(e harness.Event) bool { return e.Do == harness.DoResume })
 	for i := range all {
 		e := &all[i]
-		if e.Do != harness.DoCrash && (e.Do != harness.DoPause || e.For > 0 || resumed) {
+		if f := fault.Named(e.Do); f == nil || f.Down == nil || !f.Down(e, all) {
 			continue
 		}
 		for _, q := range slices.Concat(e.Nodes, []algo.ID{e.Node}) {
@@ -175,13 +166,8 @@ func strikes(e *harness.Event) int {
 
 // victims is how many of n processes a word stands for.
 func victims(who string, n int) int {
-	switch who {
-	case "all":
-		return n
-	case "majority":
-		return n/2 + 1
-	case "minority":
-		return (n - 1) / 2
+	if c := fault.ChoiceNamed(who); c != nil && c.Size != nil {
+		return c.Size(n)
 	}
 	return 1
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -115,25 +116,15 @@ func (m *maker) change(s *Schedule, list moments) {
 	}
 	add := func(e harness.Event) { s.Events = append(s.Events, e) }
 	switch m.rng.IntN(8) {
-	case 0, 1:
-		switch {
-		case m.may(survives.Crashes != nil) && m.chance(2):
-			e := harness.Event{At: at, Do: harness.DoCrash, Node: p}
-			if m.may(survives.Recovery) && !m.chance(3) {
-				e.For = until
-			}
+	case 0, 1, 2:
+		d := m.dice(s, func() time.Duration { return at }, func() time.Duration { return until })
+		d.Process = func() algo.ID { return p }
+		if m.may(survives.Crashes != nil) && m.chance(3) {
+			add(d.Of(fault.Named(fault.Crash)))
+		} else if e, ok := d.Any(); ok {
 			add(e)
-		case m.may(survives.Partition):
-			add(m.cut(s, at, until))
-		case m.may(survives.Loss):
-			loss := 1.0
-			add(harness.Event{At: at, Do: harness.DoFlaky, Loss: &loss, For: until, Links: m.link(s)})
-		default:
+		} else {
 			s.Seed = m.rng.Uint64N(1 << 32)
-		}
-	case 2:
-		if m.asynchronous() {
-			add(harness.Event{At: at, Do: harness.DoPause, Node: p, For: until})
 		}
 	case 3, 4:
 		m.delay(s, list)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 )
@@ -62,8 +63,8 @@ func (m *maker) draw() *Schedule {
 		m.entries(s, t)
 	}
 	m.crashes(s, t)
-	m.hindrances(s, t)
-	if !s.asks() { // whoever is up tries it last
+	s.Events = append(s.Events, m.dice(s, t.at, t.some).Swarm()...) // all of it passes
+	if !s.asks() {                                                  // whoever is up tries it last
 		s.Events = append(s.Events, harness.Event{At: s.last(), Do: harness.DoElect, Node: s.survivor()})
 	}
 	s.tidy()
@@ -188,11 +189,10 @@ func (m *maker) crashes(s *Schedule, t *timing) {
 		victims[0] = s.Nodes - 1 // so that there is something to elect for
 	}
 	for _, v := range victims {
+		d := m.dice(s, t.at, t.some)
+		d.Process = func() algo.ID { return algo.ID(v + 1) }
 		for range 1 + m.rng.IntN(2) {
-			e := harness.Event{At: t.at(), Do: harness.DoCrash, Node: algo.ID(v + 1)}
-			if m.may(m.alg.Spec.Survives.Recovery) && !m.chance(3) {
-				e.For = t.some()
-			}
+			e := d.Of(fault.Named(fault.Crash))
 			s.Events = append(s.Events, e)
 			if e.For == 0 {
 				break
@@ -201,61 +201,23 @@ func (m *maker) crashes(s *Schedule, t *timing) {
 	}
 }
 
-// hindrances draws what is done to links, and to processes that do not notice.
-// All of it passes.
-func (m *maker) hindrances(s *Schedule, t *timing) {
+// dice draws faults for s, and none that the algorithm does not survive, unless all may
+// happen.
+func (m *maker) dice(s *Schedule, at, span func() time.Duration) *fault.Draw {
+	d := &fault.Draw{
+		Rand: m.rng, Nodes: s.Nodes, Latency: s.network().Latency, Unit: s.unit(),
+		At: at, Span: span, Process: func() algo.ID { return m.process(s) },
+	}
 	survives := &m.alg.Spec.Survives
-	if m.may(survives.Partition) {
-		for range m.rng.IntN(4) {
-			s.Events = append(s.Events, m.cut(s, t.at(), t.some()))
+	for a, may := range map[fault.Assumption]bool{
+		fault.Loss: m.may(survives.Loss), fault.Partition: m.may(survives.Partition),
+		fault.Recovery:  m.may(survives.Recovery),
+		fault.LinkDelay: m.asynchronous(), fault.Speed: m.asynchronous(),
+		fault.ClockRates: m.asynchronous(), fault.ClockReads: m.asynchronous(),
+	} {
+		if may {
+			d.Allowed |= a
 		}
 	}
-	if m.may(survives.Loss) && m.chance(2) {
-		loss := pick(m, 0.05, 0.3, 1)
-		e := harness.Event{At: t.at(), Do: harness.DoFlaky, Loss: &loss, For: t.some()}
-		if m.chance(2) {
-			e.Links = m.link(s)
-		}
-		s.Events = append(s.Events, e)
-	}
-	if !m.asynchronous() {
-		return
-	}
-	d := s.network().Latency
-	for range m.rng.IntN(3) {
-		e := harness.Event{At: t.at(), For: t.some()}
-		switch m.rng.IntN(3) {
-		case 0:
-			e.Do, e.Node = harness.DoPause, m.process(s)
-		case 1:
-			e.Do, e.Node, e.By = harness.DoSlow, m.process(s), d
-		default:
-			slow := link.Constant(pick(m, 3*d, s.unit()))
-			e.Do, e.Links, e.Latency = harness.DoFlaky, m.link(s), &slow
-		}
-		s.Events = append(s.Events, e)
-	}
-}
-
-// cut divides the processes in two, or cuts one link in one direction.
-func (m *maker) cut(s *Schedule, at, lasts time.Duration) harness.Event {
-	e := harness.Event{At: at, Do: harness.DoCut, For: lasts}
-	if m.chance(4) {
-		e.Links = m.link(s)
-		return e
-	}
-	size := 1 + m.rng.IntN(s.Nodes-1)
-	var side []uint32
-	for _, p := range m.rng.Perm(s.Nodes)[:size] {
-		side = append(side, uint32(p+1))
-	}
-	slices.Sort(side)
-	e.Groups = [][]uint32{side}
-	return e
-}
-
-// link is one, in one direction.
-func (m *maker) link(s *Schedule) [][2]uint32 {
-	two := m.rng.Perm(s.Nodes)
-	return [][2]uint32{{uint32(two[0] + 1), uint32(two[1] + 1)}}
+	return d
 }

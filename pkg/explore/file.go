@@ -10,6 +10,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
 )
 
@@ -113,13 +114,15 @@ func words(e harness.Event) []string {
 		links[i] = l[:]
 	}
 	add(e.Links != nil, "links: %s", nested(links))
-	if e.Loss != nil {
-		add(true, "loss: %v", *e.Loss)
-	}
 	if e.Latency != nil {
 		add(true, "latency: %s", e.Latency.Literal())
 	}
-	add(e.By > 0, "by: %v", e.By)
+	if f := fault.Named(e.Do); f != nil {
+		for _, a := range f.Args {
+			_, given := e.Args[a.Name]
+			add(given, "%s: %s", a.Name, a.Text(e.Args))
+		}
+	}
 	add(e.For > 0, "for: %v", e.For)
 	return out
 }

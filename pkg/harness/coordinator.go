@@ -6,61 +6,8 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
-
-// An Instruction is one thing that the coordinator wants done.
-type Instruction struct {
-	At       time.Duration  `json:"at"` // offset from the start; in the past: at once
-	Do       string         `json:"do"` // a verb below, or an operation of the algorithm's own
-	Node     algo.ID        `json:"node,omitempty"`
-	Of       algo.ID        `json:"of,omitempty"`       // suspect: whom; otherwise the operation's target
-	Groups   [][]uint32     `json:"groups,omitempty"`   // cut, heal
-	Links    [][2]uint32    `json:"links,omitempty"`    // cut, heal
-	Override *link.Override `json:"override,omitempty"` // flaky; its From is the instant
-	By       time.Duration  `json:"by,omitempty"`       // slow: for each event; 0: no longer
-	Fault    int            `json:"fault,omitempty"`    // strike: which of the coordinator's events
-}
-
-// The verbs of instructions and of scripts.
-const (
-	DoElect   = "elect"
-	DoSuspect = "suspect"
-	DoRequest = "request"
-	DoCrash   = "crash"
-	DoRestart = "restart"
-	DoPause   = "pause"  // it does nothing, but is not told so
-	DoResume  = "resume" // it goes on
-	DoCut     = "cut"
-	DoHeal    = "heal"
-	DoSlow    = "slow"   // each event takes it a while
-	DoFlaky   = "flaky"  // links lose more, or take longer
-	DoDrop    = "drop"   // a certain message is dropped: a rule, never an instruction
-	doStrike  = "strike" // ask the coordinator whom an event happens to
-	doAlarm   = "alarm"  // tell the coordinator that the instant has come
-	doFinish  = "finish" // end the trial
-)
-
-// Class is the instruction's rank among the events of one instant: what changes
-// the network comes first, commands to a process last.
-func (i Instruction) Class() Class {
-	switch i.Do {
-	case DoCrash, DoRestart, DoPause, DoResume, DoCut, DoHeal, DoSlow, DoFlaky, doStrike, doAlarm,
-		doFinish:
-		return Control
-	}
-	return Application
-}
-
-// Alarm says whether the coordinator only wants to be called at the instant.
-func (i Instruction) Alarm() bool { return i.Do == doAlarm }
-
-// Strike says whether the coordinator is to be asked what to do: see Coordinator.Strike.
-func (i Instruction) Strike() bool { return i.Do == doStrike }
-
-// Finish says whether the trial is over.
-func (i Instruction) Finish() bool { return i.Do == doFinish }
 
 // A Coordinator leads one trial through its scenario. Like an algorithm it is a
 // state machine: it is told what happens and answers with instructions.
@@ -124,7 +71,7 @@ func (d *Coordinator) mishaps() (out []Instruction) {
 	}
 	last := d.last
 	for _, i := range out {
-		if i.Fault == 0 || d.faults.list[i.Fault-1].ends() {
+		if i.Fault == 0 || d.faults.list[i.Fault-1].Ends() {
 			last = max(last, i.At)
 		}
 	}
@@ -132,9 +79,6 @@ func (d *Coordinator) mishaps() (out []Instruction) {
 	d.expect(last)
 	return slices.Concat(out, d.out, d.breakdowns())
 }
-
-// ends says whether the event does not happen again and again without end.
-func (f *fault) ends() bool { return f.Every == 0 && f.Rate == 0 || f.Times > 0 }
 
 // settling is until when nothing happens to a settled leader: a span drawn from one
 // as long as the least, so that what then happens falls at a random phase of

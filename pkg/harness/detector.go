@@ -149,8 +149,10 @@ type detector interface {
 	// start begins to watch.
 	start(m *Process, now time.Duration)
 	// beat and watch are its alarms; gen tells one that counts from those that are void.
-	beat(m *Process, now time.Duration)
+	beat(m *Process, now time.Duration, gen uint32)
 	watch(m *Process, now time.Duration, gen uint32)
+	// rewind is that the clock of m runs at another rate from now on.
+	rewind(m *Process, now time.Duration)
 	// heard is a heartbeat of another process.
 	heard(m *Process, now time.Duration, from algo.ID)
 	// follow is that m names another leader.
@@ -164,7 +166,8 @@ type detector interface {
 type deaf struct{}
 
 func (deaf) start(*Process, time.Duration)                 {}
-func (deaf) beat(*Process, time.Duration)                  {}
+func (deaf) beat(*Process, time.Duration, uint32)          {}
+func (deaf) rewind(*Process, time.Duration)                {}
 func (deaf) watch(*Process, time.Duration, uint32)         {}
 func (deaf) heard(*Process, time.Duration, algo.ID)        {}
 func (deaf) follow(*Process, time.Duration)                {}

@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // faults is what the coordinator knows of what goes wrong, and of whom that depends
 // on.
 type faults struct {
-	list    []fault
+	list    []occasion
 	skipped int // times that there was nobody to whom it could happen
 
 	paused   []bool // by ID - 1
@@ -27,7 +27,7 @@ type faults struct {
 	kinds   [256]bool // of messages, where their records are watched
 }
 
-type fault struct {
+type occasion struct {
 	Event
 	index int           // its number among the coordinator's, from 1 on
 	first time.Duration // again and again: the first instant
@@ -44,18 +44,18 @@ func (f *faults) init(s *Setup) {
 		f.holder = s.Graph.Peers()[0]
 	}
 	for _, e := range s.Timeline() {
-		switch e.On {
-		case "granted":
-			f.watched[trace.Granted] = true
-		case "sent":
-			f.watched[trace.Send] = true
-			f.kinds[s.kind(e.Kind)] = true
+		if t := fault.TriggerNamed(e.On); t != nil {
+			f.watched[t.Record] = true
+			if t.Kind {
+				f.kinds[s.kind(e.Kind)] = true
+			}
 		}
-		switch e.Who {
-		case "token-holder":
+		c := fault.ChoiceNamed(e.Who)
+		if c != nil && c.Token {
 			f.watched[trace.Deliver] = true
 			f.kinds[s.kind(s.Alg.Spec.Token)] = true
-		case "in-critical-section":
+		}
+		if c != nil && c.Sections {
 			f.watched[trace.Granted], f.watched[trace.Released] = true, true
 		}
 	}
@@ -84,9 +84,9 @@ func (d *Coordinator) planned(e Event) []Instruction {
 	f := d.faults.add(e)
 	f.kind = d.setup.kind(e.Kind)
 	switch {
-	case e.Do == DoDrop || e.On != "":
+	case isRule(&e) || e.On != "":
 		return nil
-	case e.Every == 0 && e.Rate == 0 && e.settled():
+	case !e.Again() && e.Settled():
 		f.fired = 1
 		return d.carryOut(f, e.At)
 	}
@@ -98,8 +98,8 @@ func (d *Coordinator) planned(e Event) []Instruction {
 }
 
 // add makes e one of the coordinator's events.
-func (f *faults) add(e Event) *fault {
-	f.list = append(f.list, fault{Event: e, index: len(f.list) + 1})
+func (f *faults) add(e Event) *occasion {
+	f.list = append(f.list, occasion{Event: e, index: len(f.list) + 1})
 	return &f.list[len(f.list)-1]
 }
 
@@ -109,7 +109,8 @@ func (f *faults) add(e Event) *fault {
 // comes first.
 func (d *Coordinator) Foreseen() (out []Instruction) {
 	for _, f := range d.faults.list {
-		if f.first == 0 || f.On != "" || !f.settled() || f.Do != DoCut && f.Do != DoHeal && f.Do != DoFlaky {
+		if kind := fault.Named(f.Do); f.first == 0 || f.On != "" || !f.Settled() || kind == nil ||
+			kind.Network == nil {
 			continue
 		}
 		at := f.first
@@ -128,25 +129,10 @@ const maxForeseen = 4096
 
 // goesOn says whether an event that happens again and again has not yet done so often
 // enough.
-func (f *fault) goesOn() bool { return f.Times == 0 || f.fired < f.Times }
-
-// settled says whether it is known before the start whom the event happens to.
-func (e *Event) settled() bool {
-	switch e.Shape {
-	case "halves", "ring", "random":
-		return true
-	case "bridge":
-		return e.Who == ""
-	case "isolate", "deaf", "mute":
-		return e.Node != algo.None || len(e.Nodes) > 0
-	case "majority", "minority":
-		return false
-	}
-	return e.Who == "" && (e.Do != DoRestart || e.Node != algo.None || len(e.Nodes) > 0)
-}
+func (f *occasion) goesOn() bool { return f.Times == 0 || f.fired < f.Times }
 
 // gap is the time to the next strike.
-func (f *fault) gap(seed uint64) time.Duration {
+func (f *occasion) gap(seed uint64) time.Duration {
 	if f.Rate == 0 {
 		return f.Every
 	}
@@ -175,7 +161,7 @@ func (d *Coordinator) strike(now, nominal time.Duration, index int) {
 	f := &d.faults.list[index-1]
 	f.fired++
 	at := now
-	if f.On == "" && f.settled() {
+	if f.On == "" && f.Settled() {
 		at = nominal // nobody waited to know
 	}
 	done := d.carryOut(f, at)
@@ -186,7 +172,7 @@ func (d *Coordinator) strike(now, nominal time.Duration, index int) {
 	for _, i := range done {
 		d.expect(i.At)
 	}
-	if (f.Every > 0 || f.Rate > 0) && f.goesOn() {
+	if f.Again() && f.goesOn() {
 		next := nominal + f.gap(d.setup.Seed)
 		d.out = append(d.out, Instruction{At: next, Do: doStrike, Fault: index})
 		if f.Times > 0 {
@@ -210,13 +196,7 @@ func (d *Coordinator) expect(at time.Duration) {
 func (d *Coordinator) triggered(r *trace.Record) {
 	for i := range d.faults.list {
 		f := &d.faults.list[i]
-		switch {
-		case f.On == "" || f.armed >= max(f.Times, 1):
-			continue
-		case f.On == "elected" && r.Type == trace.Elected && r.Process == r.Peer:
-		case f.On == "granted" && r.Type == trace.Granted:
-		case f.On == "sent" && r.Type == trace.Send && r.Plane == trace.Data && r.Kind == f.kind:
-		default:
+		if f.On == "" || f.armed >= max(f.Times, 1) || !fault.TriggerNamed(f.On).Pulled(r, f.kind) {
 			continue
 		}
 		if f.seen++; f.seen < max(f.Count, 1) || r.At < f.At {
@@ -259,125 +239,33 @@ func (d *Coordinator) track(r *trace.Record) {
 
 // carryOut is the instructions of an event at the instant at, and those that undo
 // it.
-func (d *Coordinator) carryOut(f *fault, at time.Duration) (out []Instruction) {
-	undo := map[string]string{
-		DoCrash: DoRestart, DoPause: DoResume, DoCut: DoHeal, DoSlow: DoSlow, DoFlaky: DoFlaky,
-	}[f.Do]
-	add := func(i Instruction) {
-		i.At, i.Do = at, f.Do
-		out = append(out, i)
-		if f.For > 0 && undo != "" {
-			i.At, i.Do, i.Override, i.By = at+f.For, undo, nil, 0
-			out = append(out, i)
-		}
-	}
-	switch f.Do {
-	case DoCut, DoHeal:
-		groups, links := f.Groups, f.Links
-		if f.Shape != "" {
-			if groups, links = d.divide(f); groups == nil && links == nil {
-				return nil
-			}
-		}
-		add(Instruction{Groups: groups, Links: links})
-	case DoFlaky:
-		s := link.Override{From: at, Links: d.links(f), Loss: f.Loss, Latency: f.Latency}
-		if f.For > 0 {
-			s.To = at + f.For
-		}
-		add(Instruction{Override: &s})
-	case DoCrash, DoRestart, DoPause, DoResume, DoSlow:
-		for _, p := range d.targets(f) {
-			add(Instruction{Node: p, By: f.By})
-		}
-	default:
-		of := f.Of
-		if f.Target != algo.None {
-			of = f.Target
-		}
-		for _, p := range d.targets(f) {
-			add(Instruction{Node: p, Of: of})
-			if f.Do == DoRequest {
-				d.asked++
-			}
+func (d *Coordinator) carryOut(f *occasion, at time.Duration) []Instruction {
+	out := f.Instructions(situation{d, f}, at)
+	for i := range out {
+		if out[i].Do == DoRequest {
+			d.asked++
 		}
 	}
 	return out
 }
 
-// dice is the random source of the present strike of f.
-func (d *Coordinator) dice(f *fault) *rand.Rand {
-	seed := Derive(d.setup.Seed, "who", uint64(f.index), uint64(f.fired))
+// A situation is the coordinator as the strike of an event sees it.
+type situation struct {
+	d *Coordinator
+	f *occasion
+}
+
+func (s situation) Peers() []algo.ID      { return s.d.setup.Graph.Peers() }
+func (s situation) Up(p algo.ID) bool     { return s.d.up[p-1] }
+func (s situation) Paused(p algo.ID) bool { return s.d.faults.paused[p-1] }
+func (s situation) Inside(p algo.ID) bool { return s.d.faults.inside[p-1] }
+func (s situation) Leader() algo.ID       { return s.d.leader() }
+func (s situation) Holder() algo.ID       { return s.d.faults.holder }
+
+// Dice is the random source of the present strike.
+func (s situation) Dice() *rand.Rand {
+	seed := Derive(s.d.setup.Seed, "who", uint64(s.f.index), uint64(s.f.fired))
 	return rand.New(rand.NewPCG(seed, seed))
-}
-
-// targets is whom the event happens to at present.
-func (d *Coordinator) targets(f *fault) []algo.ID {
-	who := f.Who
-	switch {
-	case f.Node != algo.None:
-		return []algo.ID{f.Node}
-	case len(f.Nodes) > 0:
-		return f.Nodes
-	case who == "" && f.Do == DoRestart:
-		who = "all-crashed"
-	case who == "" && f.Do == DoResume:
-		who = "all"
-	}
-	peers := d.setup.Graph.Peers()
-	half := len(peers) / 2
-	switch who {
-	case "random":
-		live := d.which(func(p algo.ID) bool { return d.up[p-1] && !d.faults.paused[p-1] })
-		if len(live) == 0 {
-			return nil
-		}
-		return []algo.ID{live[d.dice(f).IntN(len(live))]}
-	case "leader":
-		return present(d.leader())
-	case "token-holder":
-		return present(d.faults.holder)
-	case "in-critical-section":
-		return d.which(func(p algo.ID) bool { return d.faults.inside[p-1] })
-	case "successor-of-leader":
-		return present(d.successor())
-	case "majority":
-		return d.some(f, half+1)
-	case "minority":
-		return d.some(f, (len(peers)-1)/2)
-	case "all-crashed":
-		return d.which(func(p algo.ID) bool { return !d.up[p-1] })
-	}
-	return peers
-}
-
-func present(p algo.ID) []algo.ID {
-	if p == algo.None {
-		return nil
-	}
-	return []algo.ID{p}
-}
-
-func (d *Coordinator) which(is func(p algo.ID) bool) (out []algo.ID) {
-	for _, p := range d.setup.Graph.Peers() {
-		if is(p) {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
-// some is k processes drawn at random, those of first among them.
-func (d *Coordinator) some(f *fault, k int, first ...algo.ID) []algo.ID {
-	peers := d.setup.Graph.Peers()
-	out := slices.Clone(first)
-	for _, i := range d.dice(f).Perm(len(peers)) {
-		if len(out) < k && !slices.Contains(out, peers[i]) {
-			out = append(out, peers[i])
-		}
-	}
-	slices.Sort(out)
-	return out
 }
 
 // leader is the live process that last named itself leader; if there is none, the
@@ -395,140 +283,6 @@ func (d *Coordinator) leader() algo.ID {
 		}
 	}
 	return best
-}
-
-// successor is the next lower live process; from the lowest on the highest.
-func (d *Coordinator) successor() algo.ID {
-	n := algo.ID(d.setup.Nodes)
-	leader := d.leader()
-	if leader == algo.None {
-		return algo.None
-	}
-	for k := range n - 1 {
-		if p := (leader+n-2-k)%n + 1; d.up[p-1] {
-			return p
-		}
-	}
-	return algo.None
-}
-
-// links are those that a flaky event is about; nil: all.
-func (d *Coordinator) links(f *fault) (out [][2]uint32) {
-	if len(f.Links) > 0 {
-		return f.Links
-	}
-	if f.Node == algo.None && len(f.Nodes) == 0 && f.Who == "" {
-		return nil
-	}
-	chosen := d.targets(f)
-	for _, p := range d.setup.Graph.Peers() {
-		for _, q := range chosen {
-			if p != q {
-				out = append(out, [2]uint32{uint32(p), uint32(q)})
-				if !slices.Contains(chosen, p) {
-					out = append(out, [2]uint32{uint32(q), uint32(p)})
-				}
-			}
-		}
-	}
-	return out
-}
-
-// divide is the sides, or the links, of a partition of the event's shape. Both nil:
-// it cannot be made now.
-func (d *Coordinator) divide(f *fault) (groups [][]uint32, links [][2]uint32) {
-	peers := d.setup.Graph.Peers()
-	n := len(peers)
-	switch f.Shape {
-	case "halves":
-		return [][]uint32{numbers(peers[:n/2])}, nil
-	case "random":
-		rng := d.dice(f)
-		return [][]uint32{numbers(d.some(f, 1+rng.IntN(max(n-1, 1))))}, nil
-	case "majority", "minority":
-		size := n/2 + 1
-		if f.Shape == "minority" {
-			size = (n - 1) / 2
-		}
-		leader := d.leader()
-		if leader == algo.None || size == 0 {
-			return nil, nil
-		}
-		return [][]uint32{numbers(d.some(f, size, leader))}, nil
-	case "ring":
-		return nil, majorities(n)
-	case "bridge":
-		return nil, bridge(peers, d.bridges(f))
-	}
-	who := []algo.ID{d.leader()}
-	if f.Node != algo.None || len(f.Nodes) > 0 || f.Who != "" {
-		who = d.targets(f)
-	}
-	if len(who) == 0 || who[0] == algo.None {
-		return nil, nil
-	}
-	if f.Shape == "isolate" {
-		for _, p := range who {
-			groups = append(groups, []uint32{uint32(p)})
-		}
-		return groups, nil
-	}
-	for _, p := range peers {
-		for _, q := range who {
-			switch {
-			case p == q:
-			case f.Shape == "deaf":
-				links = append(links, [2]uint32{uint32(p), uint32(q)})
-			default:
-				links = append(links, [2]uint32{uint32(q), uint32(p)})
-			}
-		}
-	}
-	return nil, links
-}
-
-// bridges is who stays on both sides of a bridge: the middle process, unless the
-// event says otherwise.
-func (d *Coordinator) bridges(f *fault) []algo.ID {
-	if f.Node == algo.None && len(f.Nodes) == 0 && f.Who == "" {
-		peers := d.setup.Graph.Peers()
-		return peers[len(peers)/2 : len(peers)/2+1]
-	}
-	return d.targets(f)
-}
-
-func numbers(ids []algo.ID) []uint32 {
-	out := make([]uint32, len(ids))
-	for i, p := range ids {
-		out[i] = uint32(p)
-	}
-	return out
-}
-
-// bridge is the links between the lower and the upper half, but for those of
-// middle.
-func bridge(peers, middle []algo.ID) (links [][2]uint32) {
-	rest := slices.DeleteFunc(slices.Clone(peers), func(p algo.ID) bool { return slices.Contains(middle, p) })
-	for _, p := range rest[:len(rest)/2] {
-		for _, q := range rest[len(rest)/2:] {
-			links = append(links, [2]uint32{uint32(p), uint32(q)}, [2]uint32{uint32(q), uint32(p)})
-		}
-	}
-	return links
-}
-
-// majorities is the links that are cut where each process sees itself and its
-// nearest by number on both sides of a circle, a majority in all.
-func majorities(n int) (links [][2]uint32) {
-	reach := (n/2 + 1) / 2
-	for p := range n {
-		for q := range n {
-			if apart := min((p-q+n)%n, (q-p+n)%n); apart > reach {
-				links = append(links, [2]uint32{uint32(p + 1), uint32(q + 1)})
-			}
-		}
-	}
-	return links
 }
 
 // breakdowns are the crashes that come at a rate, and the returns from them: a
@@ -597,66 +351,10 @@ func (d *Coordinator) Skipped(end time.Duration) int {
 	skipped := d.faults.skipped
 	for i := range d.faults.list {
 		f := &d.faults.list[i]
-		late := f.fired == 1 && f.Every == 0 && f.Rate == 0 && f.On == "" && f.At > end
-		if f.After == "" && f.Do != DoDrop && (f.fired == 0 || late) {
+		late := f.fired == 1 && !f.Again() && f.On == "" && f.At > end
+		if f.After == "" && !isRule(&f.Event) && (f.fired == 0 || late) {
 			skipped++
 		}
 	}
 	return skipped
-}
-
-// LongestPause is the longest that a process is to be paused; where it is never to
-// resume, the time limit.
-func (p *Plan) LongestPause() (longest time.Duration) {
-	for _, e := range p.Timeline() {
-		switch {
-		case e.Do != DoPause:
-		case e.For > 0:
-			longest = max(longest, e.For)
-		default:
-			longest = p.TimeLimit
-		}
-	}
-	return longest
-}
-
-// An Omission is a rule by which certain messages are lost: the First-th to the
-// Last-th that fits.
-type Omission struct {
-	Kind        uint8
-	Senders     []algo.ID // nil: all
-	At          time.Duration
-	First, Last uint64
-}
-
-// Omissions are the rules of the plan's drop events. Whoever executes it counts the
-// messages that fit each, of all processes together.
-func (s *Setup) Omissions() (out []Omission) {
-	for _, e := range s.Timeline() {
-		if e.Do != DoDrop {
-			continue
-		}
-		o := Omission{Kind: s.kind(e.Kind), Senders: e.Nodes, At: e.At, First: uint64(max(e.Count, 1))}
-		if e.Node != algo.None {
-			o.Senders = []algo.ID{e.Node}
-		}
-		o.Last = o.First + uint64(max(e.Times, 1)) - 1
-		out = append(out, o)
-	}
-	return out
-}
-
-// Fits says whether the rule counts the message.
-func (o *Omission) Fits(from algo.ID, plane, kind uint8, sent time.Duration) bool {
-	return plane == trace.Data && kind == o.Kind && sent >= o.At &&
-		(len(o.Senders) == 0 || slices.Contains(o.Senders, from))
-}
-
-// Loses says whether the k-th message that fits is lost.
-func (o *Omission) Loses(k uint64) bool { return k >= o.First && k <= o.Last }
-
-// Missed is how many messages the rule was to lose and did not, if so many have
-// fitted it.
-func (o *Omission) Missed(fitted uint64) int {
-	return int(o.Last - max(min(fitted, o.Last), o.First-1))
 }

@@ -41,13 +41,15 @@ func untilBeat(d *Detector) time.Duration { return d.Interval }
 type heartbeats struct {
 	deaf
 	expect func() silence
-	peers  []peer // by ID - 1; nil before the start
-	gen    uint32 // of the alarm to look again: an older one is void
+	peers  []peer        // by ID - 1; nil before the start
+	gen    uint32        // of the alarm to look again: an older one is void
+	beats  uint32        // of the alarm to send, likewise
+	due    time.Duration // when it sends, by the process's clock
 }
 
 // A peer is what is known of one other process.
 type peer struct {
-	heardAt   time.Duration
+	heardAt   time.Duration // by the process's clock
 	suspected bool
 	silence   silence
 }
@@ -63,17 +65,17 @@ type silence interface {
 func (d *heartbeats) start(m *Process, now time.Duration) {
 	d.peers = make([]peer, m.setup.Nodes)
 	for i := range d.peers {
-		d.trust(algo.ID(i+1), now)
+		d.trust(m, algo.ID(i+1), now)
 	}
 	phase := Derive(m.setup.Seed, "phase", uint64(m.ID), uint64(m.Incarnation)) %
 		uint64(m.setup.Detector.Interval)
-	m.alarm(now+time.Duration(phase), Alarm{Slot: slotBeat})
+	d.beatIn(m, now, time.Duration(phase))
 	d.look(m, now)
 }
 
 // trust begins to watch p, as if it had been heard of now.
-func (d *heartbeats) trust(p algo.ID, now time.Duration) {
-	d.peers[p-1] = peer{heardAt: now, silence: d.expect()}
+func (d *heartbeats) trust(m *Process, p algo.ID, now time.Duration) {
+	d.peers[p-1] = peer{heardAt: m.clock.advance(now), silence: d.expect()}
 }
 
 // follow begins to watch the leader that m names now, where nobody else is
@@ -82,13 +84,16 @@ func (d *heartbeats) follow(m *Process, now time.Duration) {
 	if d.peers == nil || !m.setup.Detector.LeaderOnly || m.Leader == algo.None || m.Leader == m.ID {
 		return
 	}
-	d.trust(m.Leader, now)
+	d.trust(m, m.Leader, now)
 	m.suspects = slices.DeleteFunc(m.suspects, func(p algo.ID) bool { return p == m.Leader })
 	d.look(m, now)
 }
 
 // beat sends a heartbeat to everybody.
-func (d *heartbeats) beat(m *Process, now time.Duration) {
+func (d *heartbeats) beat(m *Process, now time.Duration, gen uint32) {
+	if gen != d.beats {
+		return
+	}
 	if !m.setup.Detector.LeaderOnly || m.Leader == m.ID {
 		for _, p := range m.setup.Graph.Peers() {
 			if p != m.ID {
@@ -96,7 +101,19 @@ func (d *heartbeats) beat(m *Process, now time.Duration) {
 			}
 		}
 	}
-	m.alarm(now+m.setup.Detector.Interval, Alarm{Slot: slotBeat})
+	d.beatIn(m, now, m.setup.Detector.Interval)
+}
+
+// beatIn has the next heartbeats sent after a span.
+func (d *heartbeats) beatIn(m *Process, now, span time.Duration) {
+	d.due = m.clock.advance(now) + span
+	m.alarm(m.clock.when(d.due), Alarm{Slot: slotBeat, Gen: d.beats})
+}
+
+func (d *heartbeats) rewind(m *Process, now time.Duration) {
+	d.beats++
+	m.alarm(m.clock.when(d.due), Alarm{Slot: slotBeat, Gen: d.beats})
+	d.look(m, now)
 }
 
 func (d *heartbeats) heard(m *Process, now time.Duration, from algo.ID) {
@@ -105,9 +122,9 @@ func (d *heartbeats) heard(m *Process, now time.Duration, from algo.ID) {
 	}
 	p := &d.peers[from-1]
 	if !p.suspected { // a silence that it was suspected for is no interval
-		p.silence.add(now - p.heardAt)
+		p.silence.add(m.clock.advance(now) - p.heardAt)
 	}
-	p.heardAt = now
+	p.heardAt = m.clock.advance(now)
 	if p.suspected {
 		p.suspected = false
 		m.restore(now, from)
@@ -124,13 +141,13 @@ func (d *heartbeats) watch(m *Process, now time.Duration, gen uint32) {
 // look suspects whoever has been silent for too long, and wakes again when the next
 // could have been.
 func (d *heartbeats) look(m *Process, now time.Duration) {
-	next := time.Duration(-1)
+	next, clock := time.Duration(-1), m.clock.advance(now)
 	for i := range d.peers {
 		p, id := &d.peers[i], algo.ID(i+1)
 		if id == m.ID || p.suspected || m.setup.Detector.LeaderOnly && id != m.Leader {
 			continue
 		}
-		if deadline := p.heardAt + p.silence.patience(); deadline > now {
+		if deadline := p.heardAt + p.silence.patience(); deadline > clock {
 			if next < 0 || deadline < next {
 				next = deadline
 			}
@@ -141,6 +158,6 @@ func (d *heartbeats) look(m *Process, now time.Duration) {
 	}
 	if next >= 0 {
 		d.gen++
-		m.alarm(next, Alarm{Slot: slotWatch, Gen: d.gen})
+		m.alarm(m.clock.when(next), Alarm{Slot: slotWatch, Gen: d.gen})
 	}
 }

@@ -111,6 +111,7 @@ type Process struct {
 	rec     trace.Record
 	app     application
 	det     detector
+	clock   clock
 	// suspects are whom the detector suspects at present.
 	suspects []algo.ID
 	doubting bool // it will look at the named leader again
@@ -118,6 +119,7 @@ type Process struct {
 
 type timer struct {
 	name  algo.Timer
+	due   time.Duration // what the process's clock will have advanced by then
 	gen   uint32
 	armed bool
 }
@@ -172,7 +174,7 @@ func (m *Process) Alarm(now time.Duration, a Alarm) {
 	case slotRequest:
 		m.app.arrival(m, now)
 	case slotBeat:
-		m.det.beat(m, now)
+		m.det.beat(m, now, a.Gen)
 	case slotWatch:
 		m.det.watch(m, now, a.Gen)
 	case slotSuspect:
@@ -202,10 +204,13 @@ func (m *Process) Elect(now time.Duration) {
 	m.feed(now, algo.Event{Type: algo.Elect})
 }
 
-// Suspect tells the process that p is gone. An elector that does not listen to
+// Suspect tells the process that p is gone; None: the leader of the start. An elector that does not listen to
 // a detector itself becomes an initiator if p is the leader that it named, or
 // in any case if certain.
 func (m *Process) Suspect(now time.Duration, p algo.ID, certain bool) {
+	if p == algo.None {
+		p = m.setup.Leader
+	}
 	m.note(now, trace.Suspect, p, 0)
 	if !certain && !slices.Contains(m.suspects, p) { // a script's suspicion is of that instant
 		m.suspects = append(m.suspects, p)
@@ -260,7 +265,7 @@ func (m *Process) alarm(at time.Duration, a Alarm) {
 // feed hands ev to the algorithm and carries out what it asks for.
 func (m *Process) feed(now time.Duration, ev algo.Event) {
 	m.Fed++
-	effects := m.step.Step(now, ev)
+	effects := m.step.Step(m.clock.shows(now), ev)
 	if m.setup.Watch != nil {
 		m.setup.Watch(now, m, ev, effects)
 	}
@@ -323,7 +328,8 @@ func (m *Process) setTimer(now time.Duration, name algo.Timer, after time.Durati
 		t.armed = true
 		m.Timers++
 	}
-	m.alarm(now+after, Alarm{Slot: slot, Gen: t.gen})
+	t.due = m.clock.advance(now) + after
+	m.alarm(m.clock.when(t.due), Alarm{Slot: slot, Gen: t.gen})
 }
 
 func (m *Process) timer(name algo.Timer) (*timer, uint16) {
@@ -352,18 +358,9 @@ func (m *Process) record() {
 
 // Obey carries out an instruction that is about this process.
 func (m *Process) Obey(now time.Duration, i Instruction) {
-	switch i.Do {
-	case DoElect:
-		m.Elect(now)
-	case DoSuspect:
-		p := i.Of
-		if p == algo.None {
-			p = m.setup.Leader
-		}
-		m.Suspect(now, p, true)
-	case DoRequest:
-		m.Request(now, i.At)
-	default:
-		m.Do(now, i.Do, i.Of)
+	if i.Recorded() {
+		m.rec = trace.Record{At: now, Type: trace.Fault, Text: i.Text()}
+		m.record()
 	}
+	i.Obey(m, now)
 }

@@ -406,12 +406,12 @@ func TestClasses(t *testing.T) {
 		}
 	}
 	for _, do := range []string{DoCrash, DoRestart, DoCut, DoHeal, doAlarm, doFinish} {
-		if (Instruction{Do: do}).Class() != Control {
+		if ClassOf(&Instruction{Do: do}) != Control {
 			t.Errorf("%s is not control", do)
 		}
 	}
 	for _, do := range []string{DoElect, DoSuspect, DoRequest, "invite"} {
-		if (Instruction{Do: do}).Class() != Application {
+		if ClassOf(&Instruction{Do: do}) != Application {
 			t.Errorf("%s is not of the application", do)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -56,10 +57,26 @@ type retracing struct {
 // not yet in the records, and which timers it has set.
 type retraced struct {
 	step   *algo.Stepper // nil: down, or not up yet
+	clock  clock
 	asked  []algo.Effect
-	timers map[algo.Timer]time.Duration
+	timers map[algo.Timer]time.Duration // when they are due, by the clock
 	saved  []byte
 }
+
+// clockwork is what a fault does to a process that is retraced: what else it does stands in
+// records of its own.
+type clockwork struct {
+	p *retraced
+}
+
+var _ fault.Process = (*clockwork)(nil)
+
+func (c *clockwork) ClockRate(now time.Duration, rate float64) { c.p.clock.run(now, rate) }
+func (c *clockwork) ClockOffset(_, by time.Duration)           { c.p.clock.offset = by }
+func (c *clockwork) Elect(time.Duration)                       {}
+func (c *clockwork) Suspect(time.Duration, algo.ID, bool)      {}
+func (c *clockwork) Request(time.Duration, time.Duration)      {}
+func (c *clockwork) Do(time.Duration, string, algo.ID)         {}
 
 func (r *retracing) differ(at time.Duration, p algo.ID, format string, args ...any) {
 	if r.found++; len(r.told) < mostTold {
@@ -90,6 +107,10 @@ func (r *retracing) record(rec *trace.Record) {
 		r.suspicion(rec)
 	case trace.Do:
 		r.feed(rec, algo.Event{Type: algo.Do, Op: rec.Text, Peer: peer})
+	case trace.Fault:
+		if f, i := fault.Parse(rec.Text); f != nil {
+			i.Obey(&clockwork{p: &r.processes[id]}, rec.At)
+		}
 	case trace.Send:
 		r.send(rec)
 	case trace.Granted:
@@ -119,6 +140,7 @@ func (r *retracing) up(rec *trace.Record) {
 			r.differ(rec.At, id, "what it saved cannot be read: %v", err)
 		}
 	}
+	p.clock = clock{}
 	p.timers, p.asked = map[algo.Timer]time.Duration{}, nil
 	p.step = r.setup.stepper(r.setup.Config(id, rec.Incarnation, saved), &r.buf)
 	r.feed(rec, algo.Event{Type: algo.Start})
@@ -136,10 +158,10 @@ func (r *retracing) feed(rec *trace.Record, ev algo.Event) {
 	r.nothingLeft(id, rec.At, "then "+rec.Type.String())
 	r.fed++
 	p.asked = p.asked[:0]
-	for _, e := range p.step.Step(rec.At, ev) {
+	for _, e := range p.step.Step(p.clock.shows(rec.At), ev) {
 		switch e.Op {
 		case algo.OpSetTimer:
-			p.timers[e.Timer] = rec.At + e.After
+			p.timers[e.Timer] = p.clock.advance(rec.At) + e.After
 		case algo.OpCancelTimer:
 			delete(p.timers, e.Timer)
 		default:
@@ -247,8 +269,8 @@ func (r *retracing) timeout(rec *trace.Record) {
 	case p.step == nil:
 	case !set:
 		r.differ(rec.At, id, "timer %s fires, which the algorithm has not set", name)
-	case rec.At < due:
-		r.differ(rec.At, id, "timer %s fires before it is due, at %v", name, due)
+	case p.clock.advance(rec.At) < due:
+		r.differ(rec.At, id, "timer %s fires before it is due, at %v", name, p.clock.when(due))
 	}
 	delete(p.timers, name)
 	r.feed(rec, algo.Event{Type: algo.Timeout, Timer: name})

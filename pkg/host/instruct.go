@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/host/agent"
 	"github.com/conclave-bench/conclave/pkg/host/control"
@@ -31,7 +32,7 @@ func (t *trial) pushInstruction(i harness.Instruction) {
 	if !i.Alarm() {
 		t.planned++
 	}
-	t.queue.Push(i.At, i.Class(), i.Node, i)
+	t.queue.Push(i.At, harness.ClassOf(&i), i.Node, i)
 }
 
 func (t *trial) conclude(at time.Duration) {
@@ -44,7 +45,7 @@ func (t *trial) conclude(at time.Duration) {
 
 func (t *trial) obeyInstruction(i harness.Instruction) {
 	t.pace = 0
-	var n *node
+	var n *node // nil: it is about no process
 	if i.Node != algo.None {
 		n = t.nodes[i.Node-1]
 	}
@@ -59,22 +60,25 @@ func (t *trial) obeyInstruction(i harness.Instruction) {
 		t.quietAt = 0
 	case i.Strike():
 		t.obeyInstructions(t.coordinator.Strike(t.now(), i), t.now())
-	case i.Do == harness.DoCrash:
-		t.crashNode(n, i.At)
-	case i.Do == harness.DoRestart:
-		t.restartNode(n, i.At)
-	case i.Do == harness.DoPause:
-		t.pauseNode(n)
-	case i.Do == harness.DoResume:
-		t.resumeNode(n)
-	case i.Do == harness.DoSlow:
-		t.slowNode(n, i.By)
-	case i.Do == harness.DoCut || i.Do == harness.DoHeal || i.Do == harness.DoFlaky:
+	case i.OfLinks():
 		t.changeLinks(i)
+	case !i.Inside():
+		i.Apply(outside{t})
 	case !n.dead:
 		t.orderNode(n, control.Order{Do: &i})
 	}
 }
+
+// outside is the trial as a fault acts on it.
+type outside struct{ t *trial }
+
+var _ fault.World = outside{}
+
+func (o outside) Crash(p algo.ID, due time.Duration)   { o.t.crashNode(o.t.nodes[p-1], due) }
+func (o outside) Restart(p algo.ID, due time.Duration) { o.t.restartNode(o.t.nodes[p-1], due) }
+func (o outside) Pause(p algo.ID)                      { o.t.pauseNode(o.t.nodes[p-1]) }
+func (o outside) Resume(p algo.ID)                     { o.t.resumeNode(o.t.nodes[p-1]) }
+func (o outside) Slow(p algo.ID, by time.Duration)     { o.t.slowNode(o.t.nodes[p-1], by) }
 
 // noteRecord keeps a record of what the host did, and tells the coordinator.
 func (t *trial) noteRecord(r trace.Record) {
@@ -198,26 +202,10 @@ func (t *trial) changeLinks(i harness.Instruction) {
 		at = t.now() + time.Millisecond // the same instant at every node
 		t.changeAt = at
 	}
-	r := trace.Record{At: at}
-	o := control.Order{}
-	switch i.Do {
-	case harness.DoFlaky:
-		r.Type = trace.Flaky
-		if i.Override != nil {
-			override := *i.Override
-			override.From, r.Text = at, override.String()
-			o.Override = &override
-		}
-	default:
-		ch := linkChange(i, at)
-		o.Cut = &ch
-		r.Type, r.Text = trace.Cut, ch.String()
-		if ch.Heal {
-			r.Type = trace.Heal
-		}
-	}
-	if !known && (o.Cut != nil || o.Override != nil) {
-		t.orderChange(o)
+	r, e := i.Network(at)
+	r.At = at
+	if !known && (e.Change != nil || e.Override != nil) {
+		t.orderChange(control.Order{Cut: e.Change, Override: e.Override})
 	}
 	t.noteRecord(r)
 }

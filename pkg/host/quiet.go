@@ -62,7 +62,7 @@ func (t *trial) takeView(now time.Duration) (v view, quiet bool) {
 	v.activity = t.obeyed
 	for _, i := range t.timeline {
 		switch {
-		case i.Class() == harness.Control:
+		case !i.Inside():
 		case i.At <= now:
 			v.activity++
 		default:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/clock"
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/host/agent"
 	"github.com/conclave-bench/conclave/pkg/host/control"
@@ -39,7 +40,7 @@ type trial struct {
 	cuts        link.Cuts
 	overrides   link.Overrides
 	sudden      []control.Order // changes of the network that are not in the timeline
-	omissions   []harness.Omission
+	omissions   []fault.Omission
 	heardAt     time.Duration // of the last record that a node reported
 	invalid     []string
 	pace        time.Duration // from one look for quiet to the next
@@ -100,14 +101,14 @@ func newTrial(m *Machine, s *harness.Setup) (*trial, error) {
 	t.timeline = t.coordinator.Timeline()
 	t.links = slices.DeleteFunc(slices.Concat(t.timeline, t.coordinator.Foreseen()),
 		func(i harness.Instruction) bool {
-			return i.Do != harness.DoCut && i.Do != harness.DoHeal && i.Do != harness.DoFlaky
+			return !i.OfLinks()
 		})
 	for _, i := range t.links {
-		switch {
-		case i.Do == harness.DoCut || i.Do == harness.DoHeal:
-			t.cuts.Add(linkChange(i, i.At))
-		case i.Override != nil:
-			t.overrides.Add(*i.Override)
+		switch _, e := i.Network(i.At); {
+		case e.Change != nil:
+			t.cuts.Add(*e.Change)
+		case e.Override != nil:
+			t.overrides.Add(*e.Override)
 		}
 	}
 	t.omissions = s.Omissions()
@@ -116,10 +117,6 @@ func newTrial(m *Machine, s *harness.Setup) (*trial, error) {
 			"all nodes count together")
 	}
 	return t, nil
-}
-
-func linkChange(i harness.Instruction, at time.Duration) link.Change {
-	return link.Change{At: at, Heal: i.Do == harness.DoHeal, Groups: i.Groups, Links: i.Links}
 }
 
 // incarnation is the node that n means; nil if there is none.
@@ -242,15 +239,15 @@ func (t *trial) startNode(n *node) error {
 		}
 	}
 	for _, i := range t.links {
-		switch {
-		case i.Override != nil:
-			a.Overrides = append(a.Overrides, *i.Override)
-		case i.Do != harness.DoFlaky:
-			a.Cuts = append(a.Cuts, linkChange(i, i.At))
+		switch _, e := i.Network(i.At); {
+		case e.Change != nil:
+			a.Cuts = append(a.Cuts, *e.Change)
+		case e.Override != nil:
+			a.Overrides = append(a.Overrides, *e.Override)
 		}
 	}
 	for _, i := range t.timeline {
-		if i.Class() == harness.Application && i.Node == n.ID && (n.Incarnation == 0 || i.At >= t.now()) {
+		if i.Inside() && i.Node == n.ID && (n.Incarnation == 0 || i.At >= t.now()) {
 			a.Timeline = append(a.Timeline, i)
 		}
 	}
@@ -311,7 +308,7 @@ func (t *trial) run(ctx context.Context) error {
 		}
 	}
 	for _, i := range t.timeline {
-		if i.Class() == harness.Control {
+		if !i.Inside() {
 			t.pushInstruction(i)
 		}
 	}

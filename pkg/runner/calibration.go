@@ -123,8 +123,10 @@ func (c *calibration) warnings(e *experiment.Experiment) (out []string) {
 
 // flaky says whether links are to lose more or less for a while.
 func flaky(p *harness.Plan) bool {
-	return slices.ContainsFunc(p.Timeline(),
-		func(e harness.Event) bool { return e.Do == harness.DoFlaky && e.Loss != nil })
+	return slices.ContainsFunc(p.Timeline(), func(e harness.Event) bool {
+		_, loses := e.Args["loss"]
+		return loses
+	})
 }
 
 func noTrial(number, planned int) error {

@@ -40,7 +40,7 @@ func (e *event) process() algo.ID {
 	if e.what != instruction {
 		return e.to
 	}
-	if e.instr.Class() == harness.Application {
+	if e.instr.Inside() {
 		return e.instr.Node
 	}
 	return algo.None
@@ -54,7 +54,7 @@ func (e *event) class() harness.Class {
 	case alarm:
 		return e.alarm.Class()
 	}
-	return e.instr.Class()
+	return harness.ClassOf(e.instr)
 }
 
 // cause is why a message is lost.

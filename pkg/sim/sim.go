@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/guard"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
@@ -67,7 +68,7 @@ type simulation struct {
 	overrides   link.Overrides
 	procs       []process
 
-	omissions []harness.Omission
+	omissions []fault.Omission
 	fitted    []uint64  // messages that each of them fits
 	watched   [256]bool // kinds of messages of which the coordinator wants to know
 
@@ -89,6 +90,9 @@ type simulation struct {
 	end       harness.End
 	over      bool
 }
+
+// The simulation is the world that faults act on.
+var _ fault.World = (*simulation)(nil)
 
 // A process is one process of the algorithm and what outlives its crashes.
 type process struct {
@@ -298,7 +302,7 @@ func (s *simulation) instruct(list []harness.Instruction) {
 		at := max(i.At, s.now)
 		e := s.event()
 		*e = event{what: instruction, instr: &i}
-		s.queue.Push(at, i.Class(), i.Node, e)
+		s.queue.Push(at, harness.ClassOf(&i), i.Node, e)
 	}
 }
 
@@ -380,45 +384,32 @@ func (s *simulation) obey(i harness.Instruction) {
 	if i.Node != algo.None {
 		m = s.procs[i.Node-1].running
 	}
-	switch i.Do {
-	case harness.DoCrash:
-		s.crash(i.Node, i.At)
-	case harness.DoRestart:
-		s.restart(i.Node, i.At)
-	case harness.DoPause:
-		s.pause(i.Node)
-	case harness.DoResume:
-		s.resume(i.Node)
-	case harness.DoSlow:
-		s.procs[i.Node-1].slow = i.By
-		s.note(trace.Record{Type: trace.Slow, Process: uint32(i.Node), Arg: uint64(i.By)})
-	case harness.DoCut, harness.DoHeal:
-		change := link.Change{At: s.now, Heal: i.Do == harness.DoHeal, Groups: i.Groups, Links: i.Links}
-		s.cuts.Add(change)
-		kind := trace.Cut
-		if change.Heal {
-			kind = trace.Heal
-		}
-		s.note(trace.Record{Type: kind, Text: change.String()})
-	case harness.DoFlaky:
-		text := ""
-		if i.Override != nil {
-			s.overrides.Add(*i.Override)
-			text = i.Override.String()
-		}
-		s.note(trace.Record{Type: trace.Flaky, Text: text})
-	default:
-		switch {
-		case i.Finish():
-			s.finish(s.now, harness.Finished)
-		case i.Alarm():
-			s.quietAt = 0
-		case i.Strike():
-			s.instruct(s.coordinator.Strike(s.now, i))
-		case m != nil:
-			s.step(m, func() { m.Obey(s.now, i) })
-		}
+	switch {
+	case i.Finish():
+		s.finish(s.now, harness.Finished)
+	case i.Alarm():
+		s.quietAt = 0
+	case i.Strike():
+		s.instruct(s.coordinator.Strike(s.now, i))
+	case i.OfLinks():
+		s.change(&i)
+	case !i.Inside():
+		i.Apply(s)
+	case m != nil:
+		s.step(m, func() { m.Obey(s.now, i) })
 	}
+}
+
+// change is what happens to links now.
+func (s *simulation) change(i *harness.Instruction) {
+	r, e := i.Network(s.now)
+	switch {
+	case e.Change != nil:
+		s.cuts.Add(*e.Change)
+	case e.Override != nil:
+		s.overrides.Add(*e.Override)
+	}
+	s.note(r)
 }
 
 // note records what the harness does now.
@@ -428,7 +419,8 @@ func (s *simulation) note(r trace.Record) {
 	s.record(&s.rec)
 }
 
-func (s *simulation) crash(p algo.ID, due time.Duration) {
+// Crash ends p.
+func (s *simulation) Crash(p algo.ID, due time.Duration) {
 	proc := &s.procs[p-1]
 	if proc.running == nil {
 		return
@@ -446,8 +438,8 @@ func (s *simulation) crash(p algo.ID, due time.Duration) {
 	s.tell(func(m *harness.Process) { m.Crashed(p, s.now) })
 }
 
-// pause stops p: whatever comes to it waits.
-func (s *simulation) pause(p algo.ID) {
+// Pause stops p: whatever comes to it waits.
+func (s *simulation) Pause(p algo.ID) {
 	proc := &s.procs[p-1]
 	if proc.running == nil || proc.paused {
 		return
@@ -456,7 +448,8 @@ func (s *simulation) pause(p algo.ID) {
 	s.note(trace.Record{Type: trace.Pause, Process: uint32(p), Incarnation: proc.incarnation})
 }
 
-func (s *simulation) resume(p algo.ID) {
+// Resume has p go on with what waited.
+func (s *simulation) Resume(p algo.ID) {
 	proc := &s.procs[p-1]
 	if !proc.paused {
 		return
@@ -466,7 +459,8 @@ func (s *simulation) resume(p algo.ID) {
 	s.next(proc)
 }
 
-func (s *simulation) restart(p algo.ID, due time.Duration) {
+// Restart starts the next incarnation of p.
+func (s *simulation) Restart(p algo.ID, due time.Duration) {
 	proc := &s.procs[p-1]
 	if proc.running != nil {
 		return
@@ -486,6 +480,12 @@ func (s *simulation) restart(p algo.ID, due time.Duration) {
 			s.count(proc.running, 1)
 		}
 	}
+}
+
+// Slow makes each event take p so long; 0: no time.
+func (s *simulation) Slow(p algo.ID, by time.Duration) {
+	s.procs[p-1].slow = by
+	s.note(trace.Record{Type: trace.Slow, Process: uint32(p), Arg: uint64(by)})
 }
 
 // tell gives news to every live process's perfect detector.

@@ -171,7 +171,7 @@ func (s *simulation) describe(at time.Duration, e *event) Event {
 		if len(i.Groups)+len(i.Links) > 0 {
 			d.What += " " + link.Change{Groups: i.Groups, Links: i.Links}.String()
 		}
-		d.Void = i.Class() == harness.Application && s.procs[i.Node-1].running == nil
+		d.Void = i.Inside() && s.procs[i.Node-1].running == nil
 	}
 	return d
 }

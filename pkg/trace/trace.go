@@ -42,6 +42,7 @@ const (
 	Done             // the application of Process has had all its entries
 	Slow             // Process takes Arg ns longer for each event from now on; 0: no longer
 	Flaky            // links have other properties from now on: Text; without Text no longer
+	Fault            // Process is under the fault Text, with its arguments; without them no longer
 	types            // how many there are
 )
 
@@ -49,6 +50,7 @@ var typeNames = [types]string{
 	"none", "up", "crash", "send", "duplicate", "deliver", "lose", "undelivered", "request", "granted",
 	"released", "elect", "elected", "suspect", "restore", "timeout", "cut", "heal", "cause", "save",
 	"log", "do", "pause", "resume", "done", "slow", "flaky",
+	"fault",
 }
 
 func (t Type) String() string {
@@ -79,7 +81,7 @@ func TypeOf(name string) (Type, bool) {
 // is then their Arg.
 func (t Type) HasText() bool {
 	return t == Log || t == Timeout || t == Save || t == Cut || t == Heal || t == Flaky ||
-		t == Do
+		t == Do || t == Fault
 }
 
 // What Arg says of a message that was not lost by the network's draw.
@@ -118,9 +120,9 @@ type Record struct {
 	Copy        uint8 // messages: 0, or 1 for the network's duplicate
 	Omitted     bool  // Send and Duplicate: a scheduled fault will lose it
 	// Text is the line of a Log, the timer's name of a Timeout, the operation of a
-	// Do, the encoded value of a Save, the links of a Cut or Heal and what a Flaky
-	// changes. It is not part of the encoded record: who stores records keeps it
-	// beside.
+	// Do, the encoded value of a Save, the links of a Cut or Heal, what a Flaky
+	// changes, and the name and arguments of a Fault. It is not part of the encoded
+	// record: who stores records keeps it beside.
 	Text string
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -121,7 +122,7 @@ func partitioned(t *testing.T, id string, seed uint64, params map[string]any) ha
 			Kind: "heartbeat", Interval: 10 * time.Millisecond, Timeout: 40 * time.Millisecond,
 		}
 	}
-	shapes := harness.Shapes
+	shapes := fault.Shapes
 	for range 1 + rng.IntN(3) {
 		p.Faults.Events = append(p.Faults.Events, harness.Event{
 			At: time.Duration(rng.IntN(200)) * time.Millisecond, Rate: 2 + 8*rng.Float64(),

@@ -17,6 +17,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/proc"
 	"github.com/conclave-bench/conclave/internal/telemetry"
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/guard"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/host/control"
@@ -55,7 +56,7 @@ type node struct {
 	watch     [256]bool
 	kinds     [256]bool // of messages, where watch says that they are reported
 	declared  int       // kinds of messages that the algorithm has
-	omission  []harness.Omission
+	omission  []fault.Omission
 	tally     *telemetry.Tally // of the messages that each omission fits
 	slow      time.Duration    // what each event takes
 	pending   int
@@ -279,8 +280,8 @@ func (n *node) handleEvents() error {
 				return n.failed
 			}
 			n.obeyOrder(o)
-		case fault := <-faults:
-			return fault
+		case broken := <-faults:
+			return broken
 		}
 	}
 	return n.failed
@@ -320,7 +321,7 @@ func (n *node) startProcess() {
 	n.process.Due = n.Due
 	n.process.Start(n.now)
 	for _, i := range n.Timeline {
-		n.queue.Push(i.At, i.Class(), n.ID, happening{what: anInstruction, instr: &i})
+		n.queue.Push(i.At, harness.ClassOf(&i), n.ID, happening{what: anInstruction, instr: &i})
 	}
 	n.executed++ // the order to start
 	n.shareState()
@@ -462,7 +463,7 @@ func (n *node) obeyOrder(o control.Order) {
 	n.beginEvent(now, now, 0)
 	switch {
 	case o.Do != nil: // an event as others are: a slow process takes its time for it
-		n.queue.Push(n.now, o.Do.Class(), n.ID, happening{what: anInstruction, instr: o.Do})
+		n.queue.Push(n.now, harness.ClassOf(o.Do), n.ID, happening{what: anInstruction, instr: o.Do})
 		return
 	case o.Crashed != nil:
 		n.process.Crashed(o.Crashed.Process, o.Crashed.At)

@@ -236,7 +236,7 @@ func TestSentence(t *testing.T) {
 		if _, known := trace.TypeOf(i.String()); !known {
 			break
 		}
-		text := sentence(&trace.Record{Type: i, Process: 1, Peer: 2, Arg: 1, Text: "x"}, []string{"A"})
+		text := sentence(&trace.Record{Type: i, Process: 1, Peer: 2, Arg: 1, Text: "skew by 1s"}, []string{"A"})
 		if other, twice := seen[text]; twice || strings.HasPrefix(text, "p1: ") {
 			t.Errorf("%v: %q, which says nothing of its own (%v)", i, text, other)
 		}

@@ -136,8 +136,10 @@ func (p *perfetto) states(q uint32) {
 	for _, s := range lane.down {
 		p.slice("down", p.tid(q, trackFault), s.from, s.to, nil)
 	}
-	for _, s := range lane.paused {
-		p.slice("paused", p.tid(q, trackFault), s.from, s.to, nil)
+	for _, s := range lane.states {
+		if s.Sign == "pause" { // the others may overlap
+			p.slice("paused", p.tid(q, trackFault), s.from, s.to, nil)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -54,12 +55,17 @@ const forever = time.Duration(math.MaxInt64)
 // A lane is the states that a process goes through.
 type lane struct {
 	down    []span
-	paused  []span
-	slow    []span
-	waits   []span // for the critical section
+	states  []state // what faults put it into
+	waits   []span  // for the critical section
 	inside  []span
 	leaders []belief
 	begins  time.Duration // when it joined
+}
+
+// A state is a span in which a process is what a fault made it.
+type state struct {
+	span
+	*fault.State
 }
 
 // A belief is a span in which a process takes another, or itself, for the leader.
@@ -100,7 +106,7 @@ func tell(t *Trace) *story {
 	}
 	s.lanes = make([]lane, s.nodes)
 	c := cursor{
-		story: s, open: map[copyKey]int{}, now: make([]state, s.nodes),
+		story: s, open: map[copyKey]int{}, now: make([]present, s.nodes),
 		end: s.records[len(s.records)-1].At,
 	}
 	c.start(t.Leader)
@@ -122,15 +128,16 @@ func tell(t *Trace) *story {
 type cursor struct {
 	*story
 	open  map[copyKey]int // messages by what names them
-	now   []state
+	now   []present
 	bands []band
 	end   time.Duration
 }
 
-// state is what a process is in the middle of.
-type state struct {
-	downSince, pausedSince, slowSince, waitSince, insideSince *span
-	belief                                                    *belief
+// present is what a process is in the middle of.
+type present struct {
+	downSince, waitSince, insideSince *span
+	states                            []state
+	belief                            *belief
 }
 
 // start is how things are before the first record: everybody up names the leader;
@@ -167,21 +174,19 @@ func (c *cursor) record(i int, r *trace.Record) {
 	}
 	lane, st := &c.lanes[r.Process-1], &c.now[r.Process-1]
 	here := func() *span { return &span{from: r.At, record: i} }
+	if s, over := fault.StateOf(r); s != nil {
+		c.leave(r.Process, s, r.At)
+		if !over {
+			st.states = append(st.states, state{*here(), s})
+		}
+		return
+	}
 	switch r.Type {
 	case trace.Crash:
 		c.stop(r.Process, r.At)
 		st.downSince = here()
 	case trace.Up:
 		c.close(&lane.down, &st.downSince, r.At)
-	case trace.Pause:
-		st.pausedSince = here()
-	case trace.Resume:
-		c.close(&lane.paused, &st.pausedSince, r.At)
-	case trace.Slow:
-		c.close(&lane.slow, &st.slowSince, r.At)
-		if r.Arg > 0 {
-			st.slowSince = here()
-		}
 	case trace.Request:
 		st.waitSince = here()
 	case trace.Granted:
@@ -209,6 +214,19 @@ func (c *cursor) close(list *[]span, open **span, at time.Duration) {
 	}
 }
 
+// leave ends the state of p; nil: all of them.
+func (c *cursor) leave(p uint32, which *fault.State, at time.Duration) {
+	lane, st := &c.lanes[p-1], &c.now[p-1]
+	st.states = slices.DeleteFunc(st.states, func(s state) bool {
+		ended := which == nil || s.State == which
+		if ended {
+			s.to = at
+			lane.states = append(lane.states, s)
+		}
+		return ended
+	})
+}
+
 func (c *cursor) believe(p uint32, at time.Duration) {
 	if st := &c.now[p-1]; st.belief != nil {
 		if st.belief.to = at; at > st.belief.from {
@@ -222,8 +240,7 @@ func (c *cursor) believe(p uint32, at time.Duration) {
 func (c *cursor) stop(p uint32, at time.Duration) {
 	lane, st := &c.lanes[p-1], &c.now[p-1]
 	c.believe(p, at)
-	c.close(&lane.paused, &st.pausedSince, at)
-	c.close(&lane.slow, &st.slowSince, at)
+	c.leave(p, nil, at)
 	c.close(&lane.waits, &st.waitSince, at)
 	c.close(&lane.inside, &st.insideSince, at)
 }

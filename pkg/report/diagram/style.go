@@ -44,6 +44,7 @@ paint-order:stroke}
 .st .two{fill:none;stroke:var(--bad);stroke-width:2}
 .st .pause{stroke:var(--hot);stroke-width:13;stroke-dasharray:1.5 3}
 .st .slow{stroke:var(--hot);stroke-width:7;stroke-dasharray:1 5}
+.st .fault{stroke:var(--hot);stroke-width:7;stroke-dasharray:5 1}
 .st .late{stroke:var(--hot);stroke-width:4}
 .st .mark{fill:var(--fg)}
 .st .tri{fill:var(--dim)}

@@ -150,8 +150,9 @@ func (c *drawing) drawLanes() {
 		}
 		c.line(p, "lane", at, c.to)
 		c.spans(p, lane.waits, "wait", "waits for the critical section")
-		c.spans(p, lane.paused, "pause", "is paused")
-		c.spans(p, lane.slow, "slow", "is slow")
+		for _, s := range lane.states {
+			c.spans(p, []span{s.span}, s.Sign, s.Words)
+		}
 		for _, s := range lane.inside {
 			if x0, x1, seen := c.stretch(s); seen {
 				c.legendOf("cs")

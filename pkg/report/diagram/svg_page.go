@@ -165,6 +165,7 @@ var legendEntries = []struct{ sign, sample, text string }{
 	{"up", signOf(trace.Up, 0), "is up again"},
 	{"pause", `<path class="pause" d="M2 0H30"/>`, "is paused"},
 	{"slow", `<path class="slow" d="M2 0H30"/>`, "is slow"},
+	{"fault", `<path class="fault" d="M2 0H30"/>`, "is under another fault"},
 	{"band", `<path class="band" d="M2 -7H30v14H2z"/><path class="edge" d="M2 -7v14"/>`,
 		"links are cut or flaky"},
 	{"break", `<path class="lane" d="M2 0H13M19 0H30"/><path class="gap" d="M15 -5l-4 10m5 0l4 -10"/>`,

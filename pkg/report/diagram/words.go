@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -28,10 +29,6 @@ func sentence(r *trace.Record, kinds []string) string {
 			return p + " is up again"
 		}
 		return p + " is up"
-	case trace.Cut:
-		return "links are cut: " + r.Text
-	case trace.Heal:
-		return strings.TrimSuffix("links heal: "+r.Text, ": ")
 	case trace.Cause:
 		return "what is measured begins"
 	case trace.Elected:
@@ -46,16 +43,9 @@ func sentence(r *trace.Record, kinds []string) string {
 		return p + " suspects " + q
 	case trace.Restore:
 		return p + " trusts " + q + " again"
-	case trace.Slow:
-		if r.Arg == 0 {
-			return p + " is slow no longer"
-		}
-		return fmt.Sprintf("%s takes %v longer for each event", p, time.Duration(r.Arg))
-	case trace.Flaky:
-		if r.Text == "" {
-			return "links are flaky no longer"
-		}
-		return "links are flaky: " + r.Text
+	}
+	if text := fault.Sentence(r); text != "" {
+		return text
 	}
 	if verb, ok := verbs[r.Type]; ok {
 		return p + " " + verb
@@ -65,14 +55,11 @@ func sentence(r *trace.Record, kinds []string) string {
 
 // verbs are the records that are about one process and nothing else.
 var verbs = map[trace.Type]string{
-	trace.Crash:    "crashes",
 	trace.Request:  "requests the critical section",
 	trace.Granted:  "enters the critical section",
 	trace.Released: "leaves the critical section",
 	trace.Elect:    "is made an initiator",
 	trace.Save:     "saves its state",
-	trace.Pause:    "is paused",
-	trace.Resume:   "goes on",
 	trace.Done:     "has had all its entries",
 }
 

@@ -1,0 +1,30 @@
+package fault
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// Crash is the name of the fault by which a process loses all but what it saved.
+const Crash = "crash"
+
+func init() {
+	Register(Fault{
+		Name: Crash, Doc: "loses all but what it saved; for: comes back after that",
+		Args: []Arg{who, lasts}, One: []string{"who"},
+		Outside: func(w World, i *Instruction) { w.Crash(i.Node, i.At) },
+		Undo:    Restart,
+		Breaks: func(e *Event, _ time.Duration) Assumption {
+			if e.For > 0 {
+				return Recovery
+			}
+			return 0
+		},
+		Down:   func(*Event, []Event) bool { return true },
+		Record: trace.Crash,
+		Words:  func(r *trace.Record, _ Args) string { return fmt.Sprintf("p%d crashes", r.Process) },
+		Draw:   drawCrash,
+	})
+}

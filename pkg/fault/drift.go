@@ -1,0 +1,36 @@
+package fault
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+func init() {
+	Register(Fault{
+		Name: "drift", Doc: "its clock and its timers run factor times as fast; for: as before after that",
+		Args: []Arg{who, {Name: "factor", Type: TypeNumber, Min: 0.01, Max: 100, Needed: true,
+			Example: "1.1"}, lasts},
+		One: []string{"who"},
+		Inside: func(p Process, now time.Duration, i *Instruction) {
+			rate := 1.0
+			if !i.Undo {
+				rate = i.Args["factor"]
+			}
+			p.ClockRate(now, rate)
+		},
+		Breaks: func(*Event, time.Duration) Assumption { return ClockRates },
+		State:  &State{"fault", "has a clock that is too fast or too slow"},
+		Words: func(r *trace.Record, a Args) string {
+			if a == nil {
+				return fmt.Sprintf("the clock of p%d runs as all others again", r.Process)
+			}
+			return fmt.Sprintf("the clock of p%d runs %v times as fast", r.Process, a["factor"])
+		},
+		Draw: func(d *Draw) Event {
+			factor := pick(d, 0.2, 0.5, 0.9, 1.1, 2, 5)
+			return Event{Node: d.Process(), For: d.Span(), Args: Args{"factor": factor}}
+		},
+	})
+}

@@ -1,0 +1,238 @@
+package fault
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// An Event is one line of a script, or of what goes wrong. It happens at an
+// instant (At; again and again with Every or Rate), after a line of the script
+// (After), or when something else has happened (On).
+type Event struct {
+	At    time.Duration `json:"at"`
+	Every time.Duration `json:"every,omitempty"` // from At on
+	Rate  float64       `json:"rate,omitempty"`  // per second, from At on: a Poisson process
+	After string        `json:"after,omitempty"` // script: quiet or release, of the lines before
+	On    string        `json:"on,omitempty"`    // one of Triggers
+	Kind  string        `json:"kind,omitempty"`  // on sent, drop: of the message
+	Count int           `json:"count,omitempty"` // on, drop: the how-many-th; 0: the first
+	Times int           `json:"times,omitempty"` // how often; 0: on, drop: once; every, rate: without end
+	Wait  time.Duration `json:"wait,omitempty"`  // on: until it happens
+
+	Do    string        `json:"do"`
+	Node  algo.ID       `json:"node,omitempty"`
+	Nodes []algo.ID     `json:"nodes,omitempty"` // several
+	Who   string        `json:"who,omitempty"`   // in place of them: one of Choices
+	For   time.Duration `json:"for,omitempty"`   // then it is undone; 0: it is not
+
+	Of      algo.ID       `json:"of,omitempty"`      // suspect: whom
+	Target  algo.ID       `json:"target,omitempty"`  // of an operation of the algorithm's own
+	Groups  [][]uint32    `json:"groups,omitempty"`  // cut, heal
+	Links   [][2]uint32   `json:"links,omitempty"`   // cut, heal, flaky: from, to; in one direction
+	Shape   string        `json:"shape,omitempty"`   // cut: one of Shapes
+	Latency *link.Latency `json:"latency,omitempty"` // flaky
+	Args    Args          `json:"args,omitempty"`    // of the fault's own; never changed in place
+}
+
+// Named says whether the event says by number to whom it happens.
+func (e *Event) Named() bool { return e.Node != algo.None || len(e.Nodes) > 0 }
+
+// Aimed says whether the event says to whom it happens, by number or by a word.
+func (e *Event) Aimed() bool { return e.Named() || e.Who != "" }
+
+// Again says whether the event happens again and again.
+func (e *Event) Again() bool { return e.Every > 0 || e.Rate > 0 }
+
+// Ends says whether the event does not happen again and again without end.
+func (e *Event) Ends() bool { return !e.Again() || e.Times > 0 }
+
+// Settled says whether it is known before the start whom the event happens to.
+func (e *Event) Settled() bool {
+	if s := ShapeNamed(e.Shape); s != nil {
+		return s.settled(e)
+	}
+	f := of(e.Do)
+	return e.Who == "" && (e.Named() || f.Default == "" || f.Default == "all")
+}
+
+// Broken is what the event breaks of an algorithm's model, where a message takes at most d.
+func (e *Event) Broken(d time.Duration) Assumption {
+	if f := Named(e.Do); f != nil && f.Breaks != nil {
+		return f.Breaks(e, d)
+	}
+	return 0
+}
+
+// An Arg is an argument of a fault: a key of its event.
+type Arg struct {
+	Name     string
+	Type     Type
+	Min, Max float64 // of a Number, and of a Duration in ns
+	Needed   bool
+	Example  string // of a value
+}
+
+// A Type says what an argument's value is.
+type Type uint8
+
+// The types. Numbers and durations stand in Event.Args, the others in fields of their own.
+const (
+	TypeWhen   Type = iota // it says when as well: kind, count, times
+	TypeNode               // a process
+	TypeWho                // a process, several, or one of Choices
+	TypeGroups             // sides
+	TypeLinks              // each in one direction
+	TypeShape              // one of Shapes
+	TypeNumber
+	TypeLatency  // a duration or a distribution
+	TypeDuration // with a sign
+	TypeFor      // until it is undone
+	TypeProcess  // a process that is not the one to which it happens
+)
+
+// Valued says whether the argument's value stands in Event.Args.
+func (a *Arg) Valued() bool { return a.Type == TypeNumber || a.Type == TypeDuration }
+
+// Arguments that several faults have.
+var (
+	who   = Arg{Name: "who", Type: TypeWho}
+	node  = Arg{Name: "node", Type: TypeNode}
+	links = Arg{Name: "links", Type: TypeLinks}
+	lasts = Arg{Name: "for", Type: TypeFor}
+)
+
+// Args are the values of arguments by name: numbers, and durations in nanoseconds.
+type Args map[string]float64
+
+// Duration is an argument that is one.
+func (a Args) Duration(name string) time.Duration { return time.Duration(a[name]) }
+
+// By are the arguments of what happens by so much.
+func By(d time.Duration) Args { return Args{"by": float64(d)} }
+
+// An Instruction is one thing that the coordinator wants done.
+type Instruction struct {
+	At       time.Duration  `json:"at"` // offset from the start; in the past: at once
+	Do       string         `json:"do"` // a fault, or an operation of the algorithm's own
+	Undo     bool           `json:"undo,omitempty"`
+	Node     algo.ID        `json:"node,omitempty"`
+	Of       algo.ID        `json:"of,omitempty"`       // suspect: whom; otherwise the operation's target
+	Groups   [][]uint32     `json:"groups,omitempty"`   // cut, heal
+	Links    [][2]uint32    `json:"links,omitempty"`    // cut, heal
+	Override *link.Override `json:"override,omitempty"` // flaky; its From is the instant
+	Args     Args           `json:"args,omitempty"`
+	Fault    int            `json:"fault,omitempty"` // strike: which of the coordinator's events
+}
+
+// What the coordinator asks of the executor besides.
+const (
+	Strike = "strike" // ask the coordinator whom an event happens to
+	Alarm  = "alarm"  // tell the coordinator that the instant has come
+	Finish = "finish" // end the trial
+)
+
+// Alarm says whether the coordinator only wants to be called at the instant.
+func (i Instruction) Alarm() bool { return i.Do == Alarm }
+
+// Strike says whether the coordinator is to be asked what to do.
+func (i Instruction) Strike() bool { return i.Do == Strike }
+
+// Finish says whether the trial is over.
+func (i Instruction) Finish() bool { return i.Do == Finish }
+
+// internal says whether nothing happens to processes or links.
+func (i Instruction) internal() bool { return i.Alarm() || i.Strike() || i.Finish() }
+
+// Control says whether the instruction comes before all else of its instant: what goes
+// wrong does, and what an application is told to do comes last.
+func (i Instruction) Control() bool { return i.internal() || !of(i.Do).Script }
+
+// Inside says whether the process carries the instruction out itself.
+func (i Instruction) Inside() bool { return !i.internal() && of(i.Do).Inside != nil }
+
+// OfLinks says whether the instruction is about links.
+func (i Instruction) OfLinks() bool { return !i.internal() && of(i.Do).Network != nil }
+
+// Network is what the instruction makes of the links from the instant at on, and the record
+// of that, without the instant at which it happens.
+func (i *Instruction) Network(at time.Duration) (trace.Record, Effect) {
+	f := of(i.Do)
+	e := f.Network(i, at)
+	return trace.Record{Type: f.Record, Text: e.text()}, e
+}
+
+// Apply carries the instruction out on a process from outside.
+func (i *Instruction) Apply(w World) { of(i.Do).Outside(w, i) }
+
+// Obey has the process carry the instruction out.
+func (i *Instruction) Obey(p Process, now time.Duration) { of(i.Do).Inside(p, now, i) }
+
+// Recorded says whether the process is to leave a Fault record with the instruction's Text:
+// what has no type of record of its own.
+func (i Instruction) Recorded() bool {
+	f := of(i.Do)
+	return f.Inside != nil && !f.Script
+}
+
+// Text is the instruction as it stands in a record: "drift factor 1.1", and "drift" where
+// it is undone.
+func (i Instruction) Text() string {
+	words := []string{i.Do}
+	if !i.Undo {
+		for _, a := range of(i.Do).Args {
+			if v, ok := i.Args[a.Name]; ok {
+				words = append(words, a.Name, a.text(v))
+			}
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func (a *Arg) text(v float64) string {
+	if a.Type == TypeDuration {
+		return time.Duration(v).String()
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// Text is the value of the argument in words.
+func (a *Arg) Text(args Args) string { return a.text(args[a.Name]) }
+
+// Parse reads what Text wrote. The fault is nil if it is not of this program.
+func Parse(text string) (f *Fault, i Instruction) {
+	words := strings.Fields(text)
+	if len(words) == 0 || len(words)%2 == 0 {
+		return nil, i
+	}
+	if f = Named(words[0]); f == nil {
+		return nil, i
+	}
+	i = Instruction{Do: f.Name, Undo: len(words) == 1}
+	for pair := range slices.Chunk(words[1:], 2) {
+		a := f.Arg(pair[0])
+		if a == nil {
+			return nil, i
+		}
+		v, err := strconv.ParseFloat(pair[1], 64)
+		if a.Type == TypeDuration {
+			var d time.Duration
+			d, err = time.ParseDuration(pair[1])
+			v = float64(d)
+		}
+		if err != nil || math.IsNaN(v) {
+			return nil, i
+		}
+		if i.Args == nil {
+			i.Args = Args{}
+		}
+		i.Args[a.Name] = v
+	}
+	return f, i
+}

@@ -1,0 +1,91 @@
+package fault
+
+import (
+	"slices"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// Flaky is the name of the fault by which links lose more, or take longer.
+const Flaky = "flaky"
+
+func init() {
+	Register(Fault{
+		Name: Flaky, Doc: "links, those of who, or all have another loss or latency",
+		Args: []Arg{links, who, {Name: "loss", Type: TypeNumber, Max: 1, Example: "0.3"},
+			{Name: "latency", Type: TypeLatency}, lasts},
+		Any: []string{"loss", "latency"}, Apart: []string{"links", "who"},
+		Network: func(i *Instruction, at time.Duration) Effect {
+			if i.Override == nil {
+				return Effect{}
+			}
+			o := *i.Override
+			o.From = at
+			return Effect{Override: &o}
+		},
+		Aim: func(s Situation, e *Event, at time.Duration) (Instruction, bool) {
+			o := link.Override{From: at, Latency: e.Latency}
+			if loss, ok := e.Args["loss"]; ok {
+				o.Loss = &loss
+			}
+			if e.For > 0 {
+				o.To = at + e.For
+			}
+			if o.Links = e.Links; len(e.Links) == 0 && e.Aimed() {
+				o.Links = around(s.Peers(), e.targets(s))
+			}
+			return Instruction{Override: &o}, o.Links != nil || !e.Aimed()
+		},
+		Breaks: func(e *Event, d time.Duration) (broken Assumption) {
+			if e.Args["loss"] > 0 {
+				broken |= Loss
+			}
+			if e.Latency != nil {
+				if most, bounded := e.Latency.Bound(); !bounded || most > d {
+					broken |= LinkDelay
+				}
+			}
+			return broken
+		},
+		Record: trace.Flaky,
+		Words: func(r *trace.Record, _ Args) string {
+			if r.Text == "" {
+				return "links are flaky no longer"
+			}
+			return "links are flaky: " + r.Text
+		},
+		Draw: drawFlaky,
+	})
+}
+
+// around are the links to and from the chosen ones.
+func around[P ~uint32](peers, chosen []P) (links [][2]uint32) {
+	for _, p := range peers {
+		for _, q := range chosen {
+			if p != q {
+				links = append(links, [2]uint32{uint32(p), uint32(q)})
+				if !slices.Contains(chosen, p) {
+					links = append(links, [2]uint32{uint32(q), uint32(p)})
+				}
+			}
+		}
+	}
+	return links
+}
+
+// drawFlaky is loss on all links or on one, or one link that takes long.
+func drawFlaky(d *Draw) Event {
+	e := Event{For: d.Span()}
+	if d.Allowed&Loss != 0 && (d.Allowed&LinkDelay == 0 || d.chance(2)) {
+		e.Args = Args{"loss": pick(d, 0.05, 0.3, 1)}
+		if d.chance(2) {
+			e.Links = d.link()
+		}
+		return e
+	}
+	slow := link.Constant(pick(d, 3*d.Latency, d.Unit))
+	e.Links, e.Latency = d.link(), &slow
+	return e
+}

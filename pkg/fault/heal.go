@@ -1,0 +1,29 @@
+package fault
+
+import (
+	"strings"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// Heal is the name of the fault by which messages pass again.
+const Heal = "heal"
+
+func init() {
+	Register(Fault{
+		Name: Heal, Doc: "messages pass again: between groups, on links, or everywhere",
+		Args: []Arg{{Name: "groups", Type: TypeGroups}, links},
+		Network: func(i *Instruction, at time.Duration) Effect {
+			return Effect{Change: &link.Change{At: at, Heal: true, Groups: i.Groups, Links: i.Links}}
+		},
+		Aim: func(_ Situation, e *Event, _ time.Duration) (Instruction, bool) {
+			return Instruction{Groups: e.Groups, Links: e.Links}, true
+		},
+		Record: trace.Heal,
+		Words: func(r *trace.Record, _ Args) string {
+			return strings.TrimSuffix("links heal: "+r.Text, ": ")
+		},
+	})
+}

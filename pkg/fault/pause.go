@@ -1,0 +1,31 @@
+package fault
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// Pause is the name of the fault by which a process does nothing, but is not told so.
+const Pause = "pause"
+
+var paused = &State{"pause", "is paused"}
+
+func init() {
+	Register(Fault{
+		Name: Pause, Doc: "stands still and does not know it; for: goes on after that",
+		Args: []Arg{who, lasts}, One: []string{"who"},
+		Outside: func(w World, i *Instruction) { w.Pause(i.Node) },
+		Undo:    Resume,
+		Breaks:  func(*Event, time.Duration) Assumption { return Speed },
+		Down: func(e *Event, all []Event) bool { // never resumed: as good as crashed
+			return e.For == 0 && !slices.ContainsFunc(all, func(o Event) bool { return o.Do == Resume })
+		},
+		Stops:  true,
+		Record: trace.Pause, State: paused,
+		Words: func(r *trace.Record, _ Args) string { return fmt.Sprintf("p%d is paused", r.Process) },
+		Draw:  func(d *Draw) Event { return Event{Node: d.Process(), For: d.Span()} },
+	})
+}

@@ -1,0 +1,120 @@
+package fault
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+// A Situation is what a coordinator knows when an event strikes.
+type Situation interface {
+	Peers() []algo.ID
+	Up(p algo.ID) bool
+	Paused(p algo.ID) bool
+	Inside(p algo.ID) bool // in the critical section
+	Leader() algo.ID       // see the Choice leader
+	Holder() algo.ID       // to whom the token last came
+	// Dice is the random source of this strike, from its beginning.
+	Dice() *rand.Rand
+}
+
+// Instructions are what the event leads to at the instant at, and what undoes it. None: there
+// is nobody to whom it could happen.
+func (e *Event) Instructions(s Situation, at time.Duration) (out []Instruction) {
+	f := of(e.Do)
+	add := func(i Instruction) {
+		i.At, i.Do = at, e.Do
+		out = append(out, i)
+		if e.For > 0 && f.Takes("for") {
+			i.At, i.Override, i.Args = at+e.For, nil, nil
+			if i.Undo = f.Undo == ""; !i.Undo {
+				i.Do = f.Undo
+			}
+			out = append(out, i)
+		}
+	}
+	if f.Aim != nil {
+		if i, ok := f.Aim(s, e, at); ok {
+			add(i)
+		}
+		return out
+	}
+	other := e.Of
+	if e.Target != algo.None {
+		other = e.Target
+	}
+	for _, p := range e.targets(s) {
+		add(Instruction{Node: p, Of: other, Args: e.Args})
+	}
+	return out
+}
+
+// targets is whom the event happens to at present.
+func (e *Event) targets(s Situation) []algo.ID {
+	switch {
+	case e.Node != algo.None:
+		return []algo.ID{e.Node}
+	case len(e.Nodes) > 0:
+		return e.Nodes
+	}
+	who := e.Who
+	if who == "" {
+		who = of(e.Do).Default
+	}
+	if c := ChoiceNamed(who); c != nil {
+		return c.Find(s)
+	}
+	return s.Peers()
+}
+
+// which are the processes that something is true of.
+func which(s Situation, is func(p algo.ID) bool) (out []algo.ID) {
+	for _, p := range s.Peers() {
+		if is(p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// some is k processes drawn at random, those of first among them.
+func some(s Situation, k int, first ...algo.ID) []algo.ID {
+	peers := s.Peers()
+	out := slices.Clone(first)
+	for _, i := range s.Dice().Perm(len(peers)) {
+		if len(out) < k && !slices.Contains(out, peers[i]) {
+			out = append(out, peers[i])
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func present(p algo.ID) []algo.ID {
+	if p == algo.None {
+		return nil
+	}
+	return []algo.ID{p}
+}
+
+// between are the links from each of some processes to each of others, or from those.
+func between(from, to []algo.ID) (links [][2]uint32) {
+	for _, p := range from {
+		for _, q := range to {
+			if p != q {
+				links = append(links, [2]uint32{uint32(p), uint32(q)})
+			}
+		}
+	}
+	return links
+}
+
+func numbers(ids []algo.ID) []uint32 {
+	out := make([]uint32, len(ids))
+	for i, p := range ids {
+		out[i] = uint32(p)
+	}
+	return out
+}

@@ -1,0 +1,20 @@
+package fault
+
+import (
+	"fmt"
+
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// Resume is the name of the fault by which a paused process goes on.
+const Resume = "resume"
+
+func init() {
+	Register(Fault{
+		Name: Resume, Doc: "goes on; without who: all",
+		Args: []Arg{who}, Who: []string{"all"}, Default: "all",
+		Outside: func(w World, i *Instruction) { w.Resume(i.Node) },
+		Record:  trace.Resume, State: paused, Over: func(*trace.Record) bool { return true },
+		Words: func(r *trace.Record, _ Args) string { return fmt.Sprintf("p%d goes on", r.Process) },
+	})
+}

@@ -1,0 +1,48 @@
+package fault
+
+import (
+	"slices"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// A Trigger is what an event can wait for: a value of on.
+type Trigger struct {
+	Name, Doc string
+	Problem   algo.Problem // of whose algorithms it can happen; "": of both
+	Kind      bool         // the event says of which kind of message
+	Record    trace.Type
+	Fits      func(r *trace.Record, kind uint8) bool // nil: every such record
+}
+
+// Triggers is what an event can wait for.
+var Triggers = []Trigger{
+	{Name: "elected", Doc: "a process names itself leader", Problem: algo.Election, Record: trace.Elected,
+		Fits: func(r *trace.Record, _ uint8) bool { return r.Process == r.Peer }},
+	{Name: "granted", Doc: "a process enters the critical section", Problem: algo.MutualExclusion,
+		Record: trace.Granted},
+	{Name: "sent", Doc: "a process sends a message of kind", Kind: true, Record: trace.Send,
+		Fits: func(r *trace.Record, kind uint8) bool { return r.Plane == trace.Data && r.Kind == kind }},
+}
+
+// TriggerNamed is the trigger of that name; nil if there is none.
+func TriggerNamed(name string) *Trigger {
+	if i := slices.IndexFunc(Triggers, func(t Trigger) bool { return t.Name == name }); i >= 0 {
+		return &Triggers[i]
+	}
+	return nil
+}
+
+// Pulled says whether r is what the trigger waits for.
+func (t *Trigger) Pulled(r *trace.Record, kind uint8) bool {
+	return r.Type == t.Record && (t.Fits == nil || t.Fits(r, kind))
+}
+
+// TriggerNames are the names of Triggers.
+func TriggerNames() (names []string) {
+	for i := range Triggers {
+		names = append(names, Triggers[i].Name)
+	}
+	return names
+}
