@@ -38,7 +38,7 @@ func TestVerifyCases_Golden(t *testing.T) {
 		variant(t, "IN-PART", `"leader": 2`, `"beauty": 1`),
 		variant(t, "OTHER", `"bully"`, `"ring-list"`),
 		variant(t, "OTHER-2", `"bully"`, `"ring-list"`, `"topology"`, `"params": {"x": 1}, "topology"`),
-		variant(t, "ELSEWHERE", `"bully"`, `"bulli"`))
+		variant(t, "ELSEWHERE", `"bully"`, `"bulli"`, `"events"`, `"tree"`))
 	r := bench(t, "verify", "bully", "--cases", file).want(t, Violated)
 	golden(t, "verify-cases.txt", r.out)
 	if r.errors != "" {

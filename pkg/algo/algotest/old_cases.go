@@ -132,15 +132,18 @@ func (c *oldCase) read(raw json.RawMessage) {
 		}
 	}
 	var err error
-	_, inWords := c.scenario["events"].(string)
-	switch random := inWords || c.scenario["channels"] != nil || c.scenario["workload"] != nil; {
-	case random:
-		c.Form = "statistical" // it says in words what is random
-	case c.scenario["events"] == nil:
-		c.wrong("scenario.events", `missing, want a list, as [{"t": 0, "op": "request", "node": 3}]`)
+	if c.alg, err = algo.Lookup(c.Algorithm); err != nil || c.found != nil {
+		return // cases of other algorithms are counted
 	}
-	if c.alg, err = algo.Lookup(c.Algorithm); err != nil || c.found != nil || c.Form == "statistical" {
-		return // such cases are counted
+	_, inWords := c.scenario["events"].(string)
+	if inWords || c.scenario["channels"] != nil || c.scenario["workload"] != nil {
+		c.Form = "statistical" // it says in words what is random
+	}
+	if c.Form == "statistical" {
+		return // such cases are counted as well
+	}
+	if c.scenario["events"] == nil {
+		c.wrong("scenario.events", `missing, want a list, as [{"t": 0, "op": "request", "node": 3}]`)
 	}
 	for _, key := range strings.Fields(unbuilt) {
 		if c.topology[key] != nil || c.scenario[key] != nil {
