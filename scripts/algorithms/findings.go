@@ -118,8 +118,8 @@ Many of the algorithms come from five sets of lecture notes: **A** on the electi
 sites (bully by estimate, and trees), **B** and **D** on leader election in databases
 (bully and its variations, invitations, rings, quorums), **C** on distributed mutual
 exclusion (Naimi-Trehel and Raynal), **E** (here EN) on the election of a coordinator
-(bully and ring). Not all that they say holds. Each line names a scenario that shows it,
-and what that prints; a test runs them all.
+(bully and ring). Not everything they say is true. Each row names a scenario that shows the
+error, and what it prints; a test runs them all.
 
 | erratum | the notes say | but | scenario | prints |
 |---|---|---|---|---|

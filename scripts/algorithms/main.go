@@ -56,11 +56,12 @@ func generate(root string) ([]file, error) {
 	}
 	out.WriteString("# Algorithms\n\n" +
 		"<!-- Written by go run ./scripts/algorithms: do not edit. -->\n\n" +
-		"Every algorithm that is built in, from its own declaration: its idea, what it costs, what\n" +
-		"it survives and how it breaks beyond that, with a scenario to see it. At the end stand the\n" +
+		"Every built-in algorithm, from its own declaration: its idea, what it costs, what\n" +
+		"it survives and how it breaks beyond that, with a scenario that shows it. At the end are the\n" +
 		"[errata of the lecture notes](#errata-of-the-lecture-notes) that many of them come from.\n" +
-		"`bench describe ID` tells the same of one, with the defaults of its parameters.\n\n" +
-		"The tables of claims say whose each formula is:\n\n")
+		"`bench describe ID` prints the same for one algorithm, with the defaults of its parameters.\n" +
+		"The README has a [glossary](../README.md#words).\n\n" +
+		"The tables of claims name the source of each formula:\n\n")
 	for _, s := range algo.Sources {
 		fmt.Fprintf(&out, "- `%s`: %s.\n", s, s.Meaning())
 	}
