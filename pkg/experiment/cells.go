@@ -151,23 +151,16 @@ func (c *change) column() value {
 
 // complete fills in the defaults that follow from other values.
 func (v *variant) complete() {
-	kind := harness.LeaderCrash
-	if v.contender.alg.Problem == algo.MutualExclusion {
-		kind = harness.Closed
-	}
-	v.fill(v.leaves, "scenario.kind", kind)
-	detector := "perfect"
-	if v.leaves["scenario.kind"].Value == harness.Script {
-		detector = "none"
-	}
-	v.fill(v.leaves, "detector.kind", detector)
-	switch v.leaves["scenario.kind"].Value {
-	case harness.Partition:
-		v.fill(v.leaves, "scenario.duration", "2s")
-	case harness.Churn:
-		v.fill(v.leaves, "scenario.duration", "5s")
-	}
+	v.fill(v.leaves, "scenario.kind", harness.UsualKind(v.contender.alg.Problem))
 	k := kindOf(v.leaves["scenario.kind"].Value)
+	detector := harness.PerfectDetector(0)
+	if k != nil && k.Scripted {
+		detector = harness.NoDetector()
+	}
+	v.fill(v.leaves, "detector.kind", detector.Kind)
+	if k != nil && k.Duration > 0 {
+		v.fill(v.leaves, "scenario.duration", k.Duration.String())
+	}
 	if k != nil && slices.Contains(k.Keys, "requests") &&
 		(v.leaves["scenario.duration"] == nil || !slices.Contains(k.Keys, "duration")) {
 		v.fill(v.leaves, "scenario.requests", "100")
@@ -175,12 +168,8 @@ func (v *variant) complete() {
 }
 
 func kindOf(name any) *harness.Kind {
-	for i := range harness.Kinds {
-		if harness.Kinds[i].Name == name {
-			return &harness.Kinds[i]
-		}
-	}
-	return nil
+	text, _ := name.(string)
+	return harness.KindOf(text)
 }
 
 // follow gives a key of the harness the value that follows from others in the plan.

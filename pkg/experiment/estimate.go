@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"cmp"
-	"math"
 	"runtime"
 	"time"
 
@@ -37,10 +36,11 @@ func (e *Experiment) Estimate() (least, most time.Duration) {
 		p := &e.Cells[i].Plan
 		one := min(scenarioTime(p), p.TimeLimit)
 		few, many := one, one
-		if e.Transport == "sim" {
-			n := float64(operations(p) + faults(p, one))
+		if e.Virtual() {
+			n := float64(p.Operations() + faults(p, one))
 			lo, hi := messages(p)
-			beats := 50*time.Microsecond + time.Duration(heartbeats(p, one)*float64(virtualEvent))
+			beats := 50*time.Microsecond +
+				time.Duration(p.Detector.Messages(p.Nodes, one)*float64(virtualEvent))
 			few = beats + time.Duration(n*lo*float64(message(p)))
 			many = beats + time.Duration(n*hi*float64(message(p)))
 			least, most = max(least, few), max(most, many) // a trial is not divided
@@ -93,18 +93,6 @@ func messages(p *harness.Plan) (least, most float64) {
 	return least, most
 }
 
-// heartbeats is how many the failure detector sends in such a time, about.
-func heartbeats(p *harness.Plan, during time.Duration) float64 {
-	if !p.Detector.Restless() {
-		return 0
-	}
-	each := float64(during) / float64(p.Detector.Interval) * float64(p.Nodes-1)
-	if p.Detector.LeaderOnly {
-		return each
-	}
-	return each * float64(p.Nodes)
-}
-
 // faults is how many elections what goes wrong leads to within a time, about.
 func faults(p *harness.Plan, during time.Duration) int {
 	seconds := during.Seconds()
@@ -122,76 +110,8 @@ func faults(p *harness.Plan, during time.Duration) int {
 	return int(min(n, 1e6))
 }
 
-// operations is how many elections or entries a trial has, about.
-func operations(p *harness.Plan) int {
-	s := &p.Scenario
-	switch {
-	case s.Kind == harness.Burst && s.Initiators == 0:
-		return p.Nodes
-	case s.Kind == harness.Burst:
-		return s.Initiators
-	case s.Requests > 0:
-		return s.Requests
-	case s.Kind == harness.Open:
-		return int(s.Rate*s.Duration.Seconds()) + 1
-	case s.Kind == harness.Closed:
-		return int(s.Duration/max(cycle(p), time.Microsecond)) + 1
-	case s.Kind == harness.LeaderCrash:
-		return s.Elections
-	case s.Kind == harness.Partition:
-		return 2
-	}
-	return 1 + len(s.Events)
-}
-
-// cycle is the time between two entries of the whole group: bounded by the
-// critical section and its handing over, or by how often they ask.
-func cycle(p *harness.Plan) time.Duration {
-	d := p.Network.Latency.Average()
-	alone := p.Scenario.Hold.Average() + 2*d
-	return max(alone, (alone+p.Scenario.Think.Average())/time.Duration(p.Nodes))
-}
-
-// notice is how long the detector takes to notice a crash, about. Phi waits for as
-// many deviations as its threshold asks for.
-func notice(d *harness.Detector) time.Duration {
-	z := math.Sqrt(2 * math.Ln10 * d.Threshold)
-	return d.Delay + d.Interval + d.Timeout + time.Duration(z*float64(d.Deviation))
-}
-
 // scenarioTime is how long a scenario takes of its own, about.
 func scenarioTime(p *harness.Plan) time.Duration {
-	s := &p.Scenario
-	d := p.Network.Latency.Average()
-	election := hops*d + 40*time.Millisecond // the default time-outs have that much slack
-	count := time.Duration(min(operations(p), 1e6))
-	switch s.Kind {
-	case harness.LeaderCrash:
-		return time.Duration(s.Elections) * (s.Settle*3/2 + notice(&p.Detector) + election)
-	case harness.LeaderReturn:
-		return s.Settle*3/2 + election
-	case harness.Partition:
-		return s.Settle*3/2 + s.Duration + notice(&p.Detector) + election
-	case harness.Churn:
-		return s.Duration
-	case harness.Sequential:
-		return count * (s.Hold.Average() + 4*d)
-	case harness.Burst, harness.Closed:
-		if s.Duration > 0 {
-			return s.Duration
-		}
-		return count * cycle(p)
-	case harness.Open:
-		if s.Duration > 0 {
-			return s.Duration
-		}
-		return time.Duration(float64(s.Requests) / s.Rate * float64(time.Second))
-	case harness.Script:
-		last := s.Until
-		for _, e := range s.Events {
-			last = max(last, e.At)
-		}
-		return last + election
-	}
-	return election
+	// The default time-outs have that much slack.
+	return p.Takes(hops*p.Network.Latency.Average() + 40*time.Millisecond)
 }

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,14 +30,14 @@ func (v *variant) faults(p *harness.Plan) {
 		f.Events = v.put(f.Events, &v.faultEvents[i])
 	}
 	idle := f.CrashRate == 0 && len(v.faultEvents) == 0
-	if p.Scenario.Kind == harness.Churn && idle && !v.varies("faults") {
-		v.wrong("scenario.kind", "churn, and nothing fails; set faults.crash_rate, as 0.5, "+
-			"or faults.events")
+	if p.Scenario.Declared().Timed && idle && !v.varies("faults") {
+		v.wrong("scenario.kind", "%s, and nothing fails; set faults.crash_rate, as 0.5, "+
+			"or faults.events", p.Scenario.Kind)
 	}
 	listens := v.contender.alg.Spec.Needs.Detector != algo.NoDetector
-	if h := hazardsOf(p); h[fault.Partition] != "" && listens && p.Detector.Kind == "perfect" {
-		v.remarks = append(v.remarks, "detector perfect never suspects the living, so that a partition "+
-			"goes unseen; heartbeat and phi see it")
+	if h := hazardsOf(p); h[fault.Partition] != "" && listens && p.Detector.Class() == algo.Perfect {
+		v.remarks = append(v.remarks, fmt.Sprintf("detector %s never suspects the living, so that a "+
+			"partition goes unseen; %s see it", p.Detector.Kind, strings.Join(seeing(), " and ")))
 	}
 }
 
@@ -119,7 +120,7 @@ func (v *variant) eventProcesses(e *event, p *harness.Plan) {
 // eventTime checks that there is time for the event.
 func (v *variant) eventTime(e *event, p *harness.Plan) {
 	limit, of := p.TimeLimit, "time_limit"
-	if s := &p.Scenario; s.Kind == harness.Churn && s.Duration < limit {
+	if s := &p.Scenario; s.Declared().Timed && s.Duration < limit {
 		limit, of = s.Duration, "scenario.duration"
 	}
 	for _, t := range []struct {
@@ -185,4 +186,12 @@ func (v *variant) eventWho(e *event, p *harness.Plan) {
 	if c := fault.ChoiceNamed(e.Who); c != nil && p.Nodes < c.Least {
 		v.Add(e.at, config.Join(e.key, "who"), "a %s of %d nodes is nobody", c.Name, p.Nodes)
 	}
+}
+
+// seeing are the detectors that may suspect the living.
+func seeing() (names []string) {
+	for _, k := range harness.DetectorsOf(algo.EventuallyPerfect) {
+		names = append(names, k.Name)
+	}
+	return names
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
+	"github.com/conclave-bench/conclave/pkg/transport"
 )
 
 // A folder is where the files are that an experiment names: beside the experiment,
@@ -59,7 +60,7 @@ func reason(err error) error {
 // checkBus checks the files that a connection to an external bus needs.
 func (d *draft) checkBus() {
 	b := &d.Bus
-	if d.Transport != "nats" {
+	if t := transport.Of(d.Transport); t == nil || !t.Server {
 		return
 	}
 	for _, f := range []struct {

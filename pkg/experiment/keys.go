@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/transport"
 )
 
 // A field declares one key.
@@ -41,8 +43,9 @@ func schemaOf(s *settings) *config.Schema {
 				Doc: "what the algorithms solve"},
 			{Name: "algorithms", Of: algorithmsType().To(&s.algorithms),
 				Doc: "what is compared: names, or {name, params, label}"},
-			{Name: "transport", Default: "nats", Of: choice("nats", "sim").To(&s.Transport),
-				Doc: "nats: real processes on a message bus; sim: virtual time"},
+			{Name: "transport", Default: transport.Kinds[0].Name,
+				Of:  choice(transport.Names()...).To(&s.Transport),
+				Doc: transportDoc()},
 			{Name: "nodes", Default: "5", Vary: true, Of: whole(1, maxID).To(&s.Nodes),
 				Doc: "how many processes"},
 			{Name: "topology", Default: "auto", Vary: true, Of: s.files.topologyType().To(&s.Shape),
@@ -159,12 +162,15 @@ func keySlot(k *harness.Key, p *harness.Plan) config.Slot {
 func scenarioFields(s *settings) []field {
 	whole, span, number, choice := config.Whole[int], config.Duration, config.Number, config.Choice
 	p, sc := &s.Plan, &s.Scenario
-	kinds := make([]string, len(harness.Kinds))
+	kinds, lasting := make([]string, len(harness.Kinds)), ""
 	for i, k := range harness.Kinds {
-		kinds[i] = k.Name
+		if kinds[i] = k.Name; k.Duration > 0 {
+			lasting += fmt.Sprintf("%s %v, ", k.Name, k.Duration)
+		}
 	}
 	return []field{
-		{Name: "kind", Note: "election: leader-crash; mutex: closed", Of: choice(kinds...).To(&sc.Kind),
+		{Name: "kind", Note: fmt.Sprintf("election: %s; mutex: %s", harness.UsualKind(algo.Election),
+			harness.UsualKind(algo.MutualExclusion)), Of: choice(kinds...).To(&sc.Kind),
 			Doc: "see \"bench list\""},
 		{Name: "initiators", Default: "all", Of: initiatorsType().To(&sc.Initiators),
 			Doc: "how many processes begin at once: a number, or all"},
@@ -174,7 +180,7 @@ func scenarioFields(s *settings) []field {
 			Doc: "leader-crash: how often the leader crashes, each time from a settled state"},
 		{Name: "shape", Default: "halves", Of: choice(fault.ShapeNames()...).To(&sc.Shape),
 			Doc: "partition: how the network falls apart"},
-		{Name: "duration", Note: "partition 2s, churn 5s, else no bound",
+		{Name: "duration", Note: lasting + "else no bound",
 			Of:  span(time.Millisecond, longest).To(&sc.Duration),
 			Doc: "of the partition, of the churn; no new request after it"},
 		{Name: "requests", Note: "100, unless there is a duration", Of: whole(1, 1e9).To(&sc.Requests),
@@ -245,3 +251,12 @@ func busURL() config.Type[string] {
 
 // Keys documents every key of the file.
 func Keys() []config.Key { return schemaOf(&settings{}).Keys() }
+
+// transportDoc is what each transport is.
+func transportDoc() string {
+	var out []string
+	for _, k := range transport.Kinds {
+		out = append(out, k.Name+": "+k.Doc)
+	}
+	return strings.Join(out, "; ")
+}

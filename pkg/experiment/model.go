@@ -68,7 +68,7 @@ func beyond(a *algo.Algorithm, p *harness.Plan, net algo.Network) (why []string)
 	hazard(h[fault.ClockReads], !synchronous, "is synchronous, and a clock is off")
 	have := p.Detector.Class()
 	// In a script the suspicions are lines of the script.
-	say(have >= needs.Detector || p.Scenario.Kind == harness.Script && p.Detector.Kind == "none",
+	say(have >= needs.Detector || p.Scenario.Declared().Scripted && have == algo.NoDetector,
 		"needs a detector that is %s (detector.kind %s)", needs.Detector, p.Detector.Kind)
 	say(!p.Detector.LeaderOnly || needs.Detector == algo.NoDetector,
 		"needs a detector that is %s of all, not of the leader alone (detector.scope leader)",
@@ -97,10 +97,12 @@ func hazardsOf(p *harness.Plan) hazards {
 	s := &p.Scenario
 	note(fault.Loss, "network.loss "+config.FormatFloat(p.Network.Loss), p.Network.Loss > 0)
 	note(fault.Loss, "bursts of network.loss", p.Network.LossRate() > 0)
-	note(fault.Partition, "scenario partition", s.Kind == harness.Partition)
-	note(fault.Recovery, "scenario leader-restart", s.Kind == harness.LeaderReturn)
-	note(fault.Recovery, fmt.Sprintf("scenario.elections %d", s.Elections),
-		s.Kind == harness.LeaderCrash && s.Elections > 1)
+	k := s.Declared()
+	note(fault.Partition, "scenario "+k.Name, k.Cuts)
+	if k.Returns != nil {
+		cause := k.Returns(p)
+		note(fault.Recovery, cause, cause != "")
+	}
 	note(fault.Recovery, "faults.downtime "+downtimeType().Write(p.Faults.Downtime).Bare(),
 		p.Faults.CrashRate > 0 && p.Faults.Downtime.Distribution != "")
 	d, _ := p.Network.Latency.Bound()
@@ -126,7 +128,7 @@ func crashes(p *harness.Plan) int {
 		down[q] = true
 	}
 	chosen := 0
-	if p.Scenario.Kind == harness.LeaderCrash {
+	if p.Scenario.Declared().Crashes {
 		chosen++
 	}
 	if p.Faults.CrashRate > 0 {

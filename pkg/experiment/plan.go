@@ -4,16 +4,12 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/transport"
 )
-
-// maxReal is how many processes can be real: the bus and the process table of
-// one machine bear no more.
-const maxReal = 1000
 
 // maxBuilt bounds the edges of a graph that is drawn at random.
 const maxBuilt = 2_000_000
@@ -36,9 +32,9 @@ func (v *variant) plan() harness.Plan {
 	p, a := v.settings.Plan, v.contender.alg
 	p.Algorithm, p.Label = a.ID, v.contender.Label
 	n := p.Nodes
-	if v.Transport == "nats" && n > maxReal {
-		v.wrong("nodes", "%d real processes, want at most %d; transport: sim takes up to %d",
-			n, maxReal, maxID)
+	if t := transport.Of(v.Transport); t != nil && t.MaxNodes > 0 && n > t.MaxNodes {
+		v.wrong("nodes", "%d real processes, want at most %d; transport: %s takes up to %d",
+			n, t.MaxNodes, transport.Sim.Name, maxID)
 	}
 	if a.Spec.Needs.Nodes != nil {
 		if err := a.Spec.Needs.Nodes(n); err != nil {
@@ -126,81 +122,17 @@ func (v *variant) scenario(p *harness.Plan) {
 		s.Events = v.put(s.Events, &v.script[i])
 	}
 	v.expectations(s.Expect, p)
-	switch s.Kind {
-	case harness.ColdStart, harness.Burst:
-		if s.Initiators > p.Nodes {
-			v.wrong("scenario.initiators", "%d of %d nodes; write all", s.Initiators, p.Nodes)
-		}
-	case harness.LeaderCrash, harness.LeaderReturn, harness.Partition, harness.Churn:
-		v.led(p)
-	case harness.Sequential, harness.Closed, harness.Open:
-		v.workload(p)
-	case harness.Script:
-		v.checkScript(p)
+	if k.Place != nil {
+		k.Place(p)
 	}
-}
-
-// led checks a scenario in which somebody leads at the start and something
-// happens then, at the latest when twice the settling has passed.
-func (v *variant) led(p *harness.Plan) {
-	s := &p.Scenario
-	p.Leader = algo.ID(p.Nodes)
-	what := map[string]string{
-		harness.LeaderCrash:  "the leader crashes",
-		harness.LeaderReturn: "the highest process comes back to another leader",
-		harness.Partition:    "the network falls apart",
-	}[s.Kind]
-	if s.Kind == harness.LeaderReturn {
-		p.Crashed, p.Leader = []algo.ID{p.Leader}, p.Leader-1
+	if k.Check != nil {
+		k.Check(p, v.wrong)
 	}
-	if what != "" && p.Nodes < 2 {
-		v.wrong("nodes", "%d, and %s; want at least 2", p.Nodes, what)
-	} else if text := tooFew(s.Shape, p.Nodes); text != "" {
+	if text := tooFew(s.Shape, p.Nodes); text != "" && p.Nodes > 1 {
 		v.wrong("scenario.shape", "%s", text)
 	}
-	if 2*s.Settle >= p.TimeLimit {
-		v.wrong("scenario.settle", "%v: twice that may pass until %s, which is not before the "+
-			"time_limit %v", s.Settle, what, p.TimeLimit)
-		return
-	}
-	if crashes := time.Duration(s.Elections); crashes > 1 && crashes*s.Settle >= p.TimeLimit {
-		v.wrong("scenario.elections", "%d, a settle of %v before each: not within the time_limit %v",
-			s.Elections, s.Settle, p.TimeLimit)
-	}
-	if end := 2*s.Settle + s.Duration; s.Duration >= p.TimeLimit {
-		v.wrong("scenario.duration", "%v is not below the time_limit %v; raise that", s.Duration,
-			p.TimeLimit)
-	} else if s.Duration > 0 && end >= p.TimeLimit {
-		v.wrong("scenario.duration", "%v, perhaps not before two settles of %v: that ends at %v, which "+
-			"is not before the time_limit %v; raise that", s.Duration, s.Settle, end, p.TimeLimit)
-	}
-}
-
-// workload checks a workload: it must be able to end in time and leave something to
-// measure.
-func (v *variant) workload(p *harness.Plan) {
-	s := &p.Scenario
-	if s.Kind == harness.Open && s.Rate == 0 {
-		v.wrong("scenario.rate", "missing; an open workload needs it, as rate: 50")
-	}
-	if s.Requests > 0 && s.Warmup >= s.Requests {
-		v.wrong("scenario.warmup", "%d of %d requests: nothing is left to measure", s.Warmup, s.Requests)
-	}
-	if s.Duration >= p.TimeLimit {
-		v.wrong("scenario.duration", "%v is not below the time_limit %v; raise that", s.Duration,
-			p.TimeLimit)
-	}
-	if s.Duration > 0 {
-		return
-	}
-	requests := float64(s.Requests)
-	if seconds := requests / s.Rate; s.Rate > 0 && seconds > p.TimeLimit.Seconds() {
-		v.wrong("scenario.rate", "%v per second: %d requests take %.3gs, beyond the time_limit %v",
-			config.FormatFloat(s.Rate), s.Requests, seconds, p.TimeLimit)
-	}
-	if hold := s.Hold.Average(); requests*hold.Seconds() > p.TimeLimit.Seconds() {
-		v.wrong("scenario.hold", "%v for each of %d requests is beyond the time_limit %v",
-			hold, s.Requests, p.TimeLimit)
+	if k.Scripted {
+		v.checkScript(p)
 	}
 }
 

@@ -3,6 +3,7 @@ package harness
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -29,6 +30,24 @@ type Kind struct {
 	Problem   algo.Problem // "": both
 	Keys      []string     // of the scenario block that mean something
 
+	// Usual: it is what is run of its problem where no other is named.
+	Usual bool
+	// Duration is that of the scenario unless another is given; 0: there is none.
+	Duration time.Duration
+	// Place, if any, says who leads and who is down at the start.
+	Place func(p *Plan)
+	// Check, if any, reports what does not go together.
+	Check func(p *Plan, wrong Wrong)
+	// Returns, if any, is where the experiment says that a crashed process comes back;
+	// "": none does.
+	Returns func(p *Plan) string
+	// Operations is how many elections or entries there are, about.
+	Operations func(p *Plan) int
+	// Takes is how long all takes, about, where an election takes so long.
+	Takes func(p *Plan, election time.Duration) time.Duration
+
+	// Scripted: its events are lines of a script, and so are suspicions.
+	Scripted bool
 	// Crashes: the scenario crashes the leader, and nothing else is measured.
 	Crashes bool
 	// Cuts: the scenario cuts the network; its duration is that of the cut.
@@ -75,7 +94,15 @@ func KindOf(name string) *Kind {
 }
 
 // nameless is a scenario in which nothing happens by itself.
-var nameless = Kind{scene: func() scene { return plain{} }}
+var nameless = Kind{
+	Operations: once,
+	Takes:      anElection,
+	scene:      func() scene { return plain{} },
+}
+
+func once(*Plan) int { return 1 }
+
+func anElection(_ *Plan, election time.Duration) time.Duration { return election }
 
 // check says what is wrong with an s that comes from elsewhere.
 func (s *Scenario) check() error {
@@ -169,4 +196,103 @@ func (loaded) quiet(d *Coordinator, _ time.Duration, _ uint64, _ bool) {
 	if d.undone == 0 {
 		d.finish()
 	}
+}
+
+// UsualKind is the scenario of a problem where none is named.
+func UsualKind(p algo.Problem) string {
+	for i := range Kinds {
+		if Kinds[i].Usual && Kinds[i].Problem == p {
+			return Kinds[i].Name
+		}
+	}
+	return ""
+}
+
+// leads has the highest process lead at the start.
+func leads(p *Plan) { p.Leader = algo.ID(p.Nodes) }
+
+// checkLed checks a scenario in which somebody leads at the start and something happens
+// then, at the latest when twice the settling has passed: what, in a sentence.
+func checkLed(what string) func(p *Plan, wrong Wrong) {
+	return func(p *Plan, wrong Wrong) {
+		s := &p.Scenario
+		if what != "" && p.Nodes < 2 {
+			wrong("nodes", "%d, and %s; want at least 2", p.Nodes, what)
+		}
+		if 2*s.Settle >= p.TimeLimit {
+			wrong("scenario.settle", "%v: twice that may pass until %s, which is not before the "+
+				"time_limit %v", s.Settle, what, p.TimeLimit)
+			return
+		}
+		if crashes := time.Duration(s.Elections); crashes > 1 && crashes*s.Settle >= p.TimeLimit {
+			wrong("scenario.elections", "%d, a settle of %v before each: not within the time_limit %v",
+				s.Elections, s.Settle, p.TimeLimit)
+		}
+		if end := 2*s.Settle + s.Duration; s.Duration >= p.TimeLimit {
+			wrong("scenario.duration", "%v is not below the time_limit %v; raise that", s.Duration,
+				p.TimeLimit)
+		} else if s.Duration > 0 && end >= p.TimeLimit {
+			wrong("scenario.duration", "%v, perhaps not before two settles of %v: that ends at %v, which "+
+				"is not before the time_limit %v; raise that", s.Duration, s.Settle, end, p.TimeLimit)
+		}
+	}
+}
+
+// checkInitiators checks how many begin together.
+func checkInitiators(p *Plan, wrong Wrong) {
+	if k := p.Scenario.Initiators; k > p.Nodes {
+		wrong("scenario.initiators", "%d of %d nodes; write all", k, p.Nodes)
+	}
+}
+
+// checkLoad checks a load: it must be able to end in time and leave something to
+// measure.
+func checkLoad(p *Plan, wrong Wrong) {
+	s := &p.Scenario
+	if s.Requests > 0 && s.Warmup >= s.Requests {
+		wrong("scenario.warmup", "%d of %d requests: nothing is left to measure", s.Warmup, s.Requests)
+	}
+	if s.Duration >= p.TimeLimit {
+		wrong("scenario.duration", "%v is not below the time_limit %v; raise that", s.Duration,
+			p.TimeLimit)
+	}
+	if s.Duration > 0 {
+		return
+	}
+	requests := float64(s.Requests)
+	if seconds := requests / s.Rate; s.Rate > 0 && seconds > p.TimeLimit.Seconds() {
+		wrong("scenario.rate", "%v per second: %d requests take %.3gs, beyond the time_limit %v",
+			strconv.FormatFloat(s.Rate, 'f', -1, 64), s.Requests, seconds, p.TimeLimit)
+	}
+	if hold := s.Hold.Average(); requests*hold.Seconds() > p.TimeLimit.Seconds() {
+		wrong("scenario.hold", "%v for each of %d requests is beyond the time_limit %v",
+			hold, s.Requests, p.TimeLimit)
+	}
+}
+
+// cycle is the time between two entries of the whole group, about: bounded by the
+// critical section and its handing over, or by how often they ask.
+func (p *Plan) cycle() time.Duration {
+	d := p.Network.Latency.Average()
+	alone := p.Scenario.Hold.Average() + 2*d
+	return max(alone, (alone+p.Scenario.Think.Average())/time.Duration(p.Nodes))
+}
+
+// inTurn is how long a load takes whose entries follow one upon the other, about.
+func inTurn(p *Plan, _ time.Duration) time.Duration {
+	if p.Scenario.Duration > 0 {
+		return p.Scenario.Duration
+	}
+	return p.count() * p.cycle()
+}
+
+// count is the operations, as a factor that cannot overflow.
+func (p *Plan) count() time.Duration { return time.Duration(min(p.Operations(), 1e6)) }
+
+// Operations is how many elections or entries a trial has, about.
+func (p *Plan) Operations() int { return p.Scenario.Declared().Operations(p) }
+
+// Takes is how long a trial takes, about, where an election takes so long.
+func (p *Plan) Takes(election time.Duration) time.Duration {
+	return p.Scenario.Declared().Takes(p, election)
 }

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -9,7 +10,9 @@ import (
 var burst = Kind{
 	Name: Burst, Doc: "k processes request at the same instant",
 	Problem: algo.MutualExclusion, Keys: []string{"initiators", "hold"},
-	Never: []string{"light"},
+	Never:      []string{"light"},
+	Check:      checkInitiators,
+	Operations: func(p *Plan) int { return cmp.Or(p.Scenario.Initiators, p.Nodes) }, Takes: inTurn,
 	scene: func() scene { return together{} },
 }
 

@@ -10,6 +10,8 @@ var churn = Kind{
 	Name: Churn, Doc: "processes crash and come back for duration, as faults says",
 	Problem: algo.Election, Keys: []string{"duration"},
 	Lasting: true, Timed: true,
+	Duration: 5 * time.Second, Place: leads, Check: checkLed(""), Operations: once,
+	Takes: func(p *Plan, _ time.Duration) time.Duration { return p.Scenario.Duration },
 	scene: func() scene { return churning{} },
 }
 

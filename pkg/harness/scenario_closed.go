@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -10,7 +11,11 @@ import (
 var closedLoad = Kind{
 	Name: Closed, Doc: "every process thinks, requests, holds and releases, over and over",
 	Problem: algo.MutualExclusion, Keys: []string{"requests", "duration", "think", "hold", "warmup"},
-	Omits: true,
+	Usual: true, Omits: true, Check: checkLoad, Takes: inTurn,
+	Operations: func(p *Plan) int {
+		s := &p.Scenario
+		return cmp.Or(s.Requests, int(s.Duration/max(p.cycle(), time.Microsecond))+1)
+	},
 	load: &load{
 		quota: func(s *Setup, id algo.ID) uint64 {
 			requests := s.Scenario.Requests

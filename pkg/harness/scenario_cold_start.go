@@ -6,6 +6,7 @@ var coldStart = Kind{
 	Name:    ColdStart,
 	Doc:     "k initiators start an election at the same instant; nobody leads before",
 	Problem: algo.Election, Keys: []string{"initiators"},
+	Check: checkInitiators, Operations: once, Takes: anElection,
 	scene: func() scene { return fromNothing{} },
 }
 

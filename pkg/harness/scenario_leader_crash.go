@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -12,6 +13,18 @@ var leaderCrash = Kind{
 	Doc:     "the settled leader crashes, at a random phase of every periodic timer",
 	Problem: algo.Election, Keys: []string{"settle", "elections"},
 	Crashes: true, cause: []trace.Type{trace.Crash, trace.Up},
+	Usual: true, Place: leads, Check: checkLed("the leader crashes"),
+	Returns: func(p *Plan) string {
+		if p.Scenario.Elections > 1 {
+			return fmt.Sprintf("scenario.elections %d", p.Scenario.Elections)
+		}
+		return ""
+	},
+	Operations: func(p *Plan) int { return p.Scenario.Elections },
+	Takes: func(p *Plan, election time.Duration) time.Duration {
+		s := &p.Scenario
+		return time.Duration(s.Elections) * (s.Settle*3/2 + p.Detector.Notice() + election)
+	},
 	scene: func() scene { return &crashing{} },
 }
 

@@ -1,6 +1,8 @@
 package harness
 
 import (
+	"time"
+
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -9,7 +11,11 @@ var leaderReturn = Kind{
 	Name:    LeaderReturn,
 	Doc:     "the highest process, down at the start, comes back while the next one leads",
 	Problem: algo.Election, Keys: []string{"settle"},
-	cause: []trace.Type{trace.Up},
+	cause:   []trace.Type{trace.Up},
+	Place:   func(p *Plan) { p.Crashed, p.Leader = []algo.ID{algo.ID(p.Nodes)}, algo.ID(p.Nodes)-1 },
+	Check:   checkLed("the highest process comes back to another leader"),
+	Returns: func(*Plan) string { return "scenario " + LeaderReturn }, Operations: once,
+	Takes: func(p *Plan, election time.Duration) time.Duration { return p.Scenario.Settle*3/2 + election },
 	scene: func() scene { return returning{} },
 }
 

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -12,6 +13,23 @@ var openLoad = Kind{
 	Doc:     "requests arrive as a Poisson process, for duration or until so many came, whatever still waits",
 	Problem: algo.MutualExclusion, Keys: []string{"requests", "duration", "rate", "hold", "warmup"},
 	Arrivals: true, load: &load{gap: poisson, last: lastOfPoisson},
+	Check: func(p *Plan, wrong Wrong) {
+		if p.Scenario.Rate == 0 {
+			wrong("scenario.rate", "missing; an open workload needs it, as rate: 50")
+		}
+		checkLoad(p, wrong)
+	},
+	Operations: func(p *Plan) int {
+		s := &p.Scenario
+		return cmp.Or(s.Requests, int(s.Rate*s.Duration.Seconds())+1)
+	},
+	Takes: func(p *Plan, _ time.Duration) time.Duration {
+		s := &p.Scenario
+		if s.Duration > 0 {
+			return s.Duration
+		}
+		return time.Duration(float64(s.Requests) / s.Rate * float64(time.Second))
+	},
 	scene: func() scene { return loaded{} },
 }
 

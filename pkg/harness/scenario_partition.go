@@ -1,6 +1,8 @@
 package harness
 
 import (
+	"time"
+
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -10,6 +12,12 @@ var partition = Kind{
 	Doc:     "the network falls apart after the leader has settled, and heals after duration",
 	Problem: algo.Election, Keys: []string{"settle", "shape", "duration"},
 	Cuts: true, Lasting: true, cause: []trace.Type{trace.Heal},
+	Duration: 2 * time.Second, Place: leads, Check: checkLed("the network falls apart"),
+	Operations: func(*Plan) int { return 2 },
+	Takes: func(p *Plan, election time.Duration) time.Duration {
+		s := &p.Scenario
+		return s.Settle*3/2 + s.Duration + p.Detector.Notice() + election
+	},
 	scene: func() scene { return fallingApart{} },
 }
 

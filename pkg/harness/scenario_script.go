@@ -9,7 +9,16 @@ import (
 
 var scripted = Kind{
 	Name: Script, Doc: "exactly the listed events; also the format of conformance cases",
-	Keys:  []string{"leader", "holder", "crashed", "hold", "until", "ties", "events", "expect"},
+	Keys:       []string{"leader", "holder", "crashed", "hold", "until", "ties", "events", "expect"},
+	Scripted:   true,
+	Operations: func(p *Plan) int { return 1 + len(p.Scenario.Events) },
+	Takes: func(p *Plan, election time.Duration) time.Duration {
+		last := p.Scenario.Until
+		for _, e := range p.Scenario.Events {
+			last = max(last, e.At)
+		}
+		return last + election
+	},
 	scene: func() scene { return &scriptedScene{} },
 }
 

@@ -9,7 +9,12 @@ import (
 var sequential = Kind{
 	Name: Sequential, Doc: "one request at a time; the next when the network has fallen quiet",
 	Problem: algo.MutualExclusion, Keys: []string{"requests", "warmup", "hold", "requesters"},
-	Never: []string{"heavy", "burst"},
+	Never:      []string{"heavy", "burst"},
+	Check:      checkLoad,
+	Operations: func(p *Plan) int { return p.Scenario.Requests },
+	Takes: func(p *Plan, _ time.Duration) time.Duration {
+		return p.count() * (p.Scenario.Hold.Average() + 4*p.Network.Latency.Average())
+	},
 	scene: func() scene { return &inSequence{} },
 }
 
