@@ -1,0 +1,97 @@
+package host_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/fault"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// A watch notes what its clock shows, again and again after the same span.
+type watch struct{ algo.Config }
+
+func (w *watch) Start(env algo.Env)                      { w.Timeout(env, "look") }
+func (w *watch) Elect(algo.Env)                          {}
+func (w *watch) Receive(algo.Env, algo.ID, algo.Message) {}
+func (w *watch) Timeout(env algo.Env, _ algo.Timer) {
+	env.Logf("%d", env.Now())
+	env.SetTimer("look", ms(50))
+}
+
+func init() {
+	algo.RegisterElector(algo.Spec{
+		Name: "test-watch", Summary: "notes what its clock shows", Perpetual: true,
+		Paper:    algo.Paper{Authors: "test", Title: "test", Year: 2026},
+		Messages: []algo.Message{Numbered{}},
+	}, func(c algo.Config) algo.Elector { return &watch{c} })
+}
+
+// A reading is what a clock shows by the faults in the records, and how often it was looked
+// at.
+type reading struct {
+	rate          float64
+	from, showed  time.Duration
+	offset        time.Duration
+	looks, faults int
+}
+
+func (r *reading) at(now time.Duration) time.Duration {
+	return r.showed + time.Duration(r.rate*float64(now-r.from)) + r.offset
+}
+
+// TestTrial_Clocks: drift and skew do the same to clocks and timers in both worlds. Process 1
+// is left alone; the clock of 2 runs twice as fast from 75 ms to 275 ms, so that it is looked
+// at four times more; that of 3 is an hour behind in that time, which no timer notices.
+func TestTrial_Clocks(t *testing.T) {
+	p := failing(t, "election/test-watch", 3, harness.Scenario{Kind: harness.Script, Until: ms(425),
+		Events: []harness.Event{{At: ms(1), Do: harness.DoElect, Node: 1}}},
+		harness.Event{At: ms(75), Do: "drift", Node: 2, Args: fault.Args{"factor": 2}, For: ms(200)},
+		harness.Event{At: ms(75), Do: "skew", Node: 3, Args: fault.By(-time.Hour), For: ms(200)})
+	inBothWorlds(t, newMachine(t, 3), p, func(list trace.List, _ check.Verdict) error {
+		clocks := [3]reading{{rate: 1}, {rate: 1}, {rate: 1}}
+		for _, r := range list {
+			if r.Process == 0 {
+				continue
+			}
+			c := &clocks[r.Process-1]
+			switch r.Type {
+			case trace.Fault:
+				f, i := fault.Parse(r.Text)
+				if f == nil {
+					return fmt.Errorf("p%d is under %q", r.Process, r.Text)
+				}
+				c.faults++
+				if f.Name == "skew" {
+					c.offset = i.Args.Duration("by")
+					break
+				}
+				c.showed, c.from = c.at(r.At)-c.offset, r.At
+				if c.rate = i.Args["factor"]; i.Undo {
+					c.rate = 1
+				}
+			case trace.Log:
+				var shows time.Duration
+				if _, err := fmt.Sscan(r.Text, &shows); err != nil {
+					return err
+				}
+				c.looks++
+				if want := c.at(r.At); math.Abs(float64(shows-want)) > 10 {
+					return fmt.Errorf("at %v the clock of p%d shows %v, want %v", r.At, r.Process, shows, want)
+				}
+			}
+		}
+		for i, want := range [3]reading{{looks: 9}, {looks: 13, faults: 2}, {looks: 9, faults: 2}} {
+			if c := clocks[i]; c.looks != want.looks || c.faults != want.faults {
+				return fmt.Errorf("p%d looked %d times at its clock and was under %d faults, want %d and %d",
+					i+1, c.looks, c.faults, want.looks, want.faults)
+			}
+		}
+		return nil
+	})
+}
