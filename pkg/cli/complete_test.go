@@ -38,12 +38,12 @@ func TestComplete(t *testing.T) {
 		d    cobra.ShellCompDirective
 		want []string // all of them
 	}{
-		{"describe election/", words, []string{"election/bully", "election/ring-list"}},
-		{"describe bu", words, []string{"bully"}},
+		{"describe election/", words, []string{"election/bully", "election/bully-ok", "election/ring-list"}},
+		{"describe bu", words, []string{"bully", "bully-ok"}},
 		{"describe bully _", words, nil},
 		{"verify mutex/n", words, []string{"mutex/naimi-trehel"}},
 		{"run --algorithms ri", more, []string{"ring-list"}},
-		{"run --algorithms bully,", more, []string{"bully,election/ring-list"}},
+		{"run --algorithms bully,", more, []string{"bully,election/bully-ok", "bully,election/ring-list"}},
 		{"plan --algorithms mutex/test-greedy,mutex/n", more,
 			[]string{"mutex/test-greedy,mutex/naimi-trehel"}},
 		{"run --set network.lo", more, []string{"network.loss="}},

@@ -4,11 +4,10 @@ import (
 	"os"
 
 	"github.com/conclave-bench/conclave/pkg/cli"
-
-	_ "github.com/conclave-bench/conclave/plugins/all" // and algorithms of your own
 )
 
-// A command with algorithms of your own is a main of one line, and an import for each.
+// A command with algorithms of your own is a main of one line, and a blank import for each
+// package that registers some, such as plugins/all.
 func ExampleBench() {
 	main := func() { os.Exit(cli.Bench()) }
 	_ = main
