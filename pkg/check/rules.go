@@ -3,22 +3,21 @@ package check
 // A Rule is what a checker enforces.
 type Rule struct{ Name, Sentence string }
 
-// Rules are what trials are held to. A violation begins with the name of its rule.
+// Rules are what trials are judged by. A violation begins with the name of its rule.
 var Rules = []Rule{
-	{mutualExclusion, "no two processes are in the critical section at once, and nobody unasked"},
-	{requestOrder, "where it is promised, grants follow the happened-before order of requests"},
-	{starvation, "where it is promised, no request waits while others enter more than 4n times, " +
-		"or 4n² where not all have links to all, since it could have been known and the last fault " +
-		"found out"},
-	{deadlock, "where it is promised, no request waits while nothing moves any more"},
+	{mutualExclusion, "no two processes are in the critical section at once, and none without a request"},
+	{requestOrder, "if promised, grants follow the happened-before order of requests"},
+	{starvation, "if promised, no request waits while others enter more than 4n times (4n² where not all " +
+		"have links to all), counted from when it could have been known and the last fault found out"},
+	{deadlock, "if promised, no request waits when nothing moves any more"},
 	{tokenUniqueness, "there is never a second token, where the first is not to be lost"},
-	{leadership, "no two processes hold themselves leader, in one term or at all, as it is promised; " +
-		"of groups, when nothing moves any more, each has a leader that names itself"},
+	{leadership, "no two processes consider themselves leader, in one term or at all, as promised; for " +
+		"groups, when nothing moves any more, each has a leader that names itself"},
 	{agreement, "when nothing moves any more, every live connected process names the same leader"},
 	{leaderAlive, "when nothing moves any more, nobody names a process that is down"},
-	{highest, "where it is promised, the leader is the live connected process of the highest number"},
+	{highest, "if promised, the leader is the live connected process with the highest number"},
 	{afterHeal, "when nothing moves any more after a heal, the parts have one leader again"},
-	{expectation, "a script leads to what it expects"},
+	{expectation, "a script has the outcome that it expects"},
 }
 
 // The names of the rules.
