@@ -10,7 +10,8 @@ var Rules = []Rule{
 	{starvation, "if promised, no request waits while others enter more than 4n times (4n² where not all " +
 		"have links to all), counted from when it could have been known and the last fault found out"},
 	{deadlock, "if promised, no request waits when nothing moves any more"},
-	{tokenUniqueness, "there is never a second token, where the first is not to be lost"},
+	{tokenUniqueness, "if the algorithm survives neither crashes nor lost messages, there is never a " +
+		"second token"},
 	{leadership, "no two processes consider themselves leader, in one term or at all, as promised; for " +
 		"groups, when nothing moves any more, each has a leader that names itself"},
 	{agreement, "when nothing moves any more, every live connected process names the same leader"},
