@@ -12,6 +12,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/pkg/compare"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -125,13 +126,13 @@ func (f *compareFlags) options() (compare.Options, error) {
 }
 
 // readWhere reads the values of --where.
-func readWhere(where []string) (out []results.Field, err error) {
+func readWhere(where []string) (out []metric.Field, err error) {
 	for _, text := range where {
 		name, value, ok := strings.Cut(text, "=")
 		if !ok || name == "" {
 			return nil, usage("--where %q, want COLUMN=VALUE, as nodes=5", text)
 		}
-		out = append(out, results.Field{Name: name, Value: value})
+		out = append(out, metric.Field{Name: name, Value: value})
 	}
 	return out, nil
 }

@@ -37,7 +37,7 @@ type Options struct {
 	Threshold float64  // least change of a median that matters, as a fraction; 0: any
 	Metrics   []string // empty: the main ones of each problem
 	Ignore    []string // columns of the design by which cells are not told apart
-	Where     []results.Field
+	Where     []metric.Field
 	// Conditions replace the default gate, which is any change for the worse.
 	Conditions []Condition
 	// Strict fails a changed count also when it is for the better or when the
@@ -108,8 +108,8 @@ type Figure struct {
 
 // A Row compares one metric in one cell.
 type Row struct {
-	Cell      []results.Field // the columns of the report
-	Design    []results.Field // all of them, of the base
+	Cell      []metric.Field // the columns of the report
+	Design    []metric.Field // all of them, of the base
 	Metric    string
 	of        *metric.Metric
 	Exact     bool // counts of equal seeds: Differing of Pairs trials differ
@@ -181,7 +181,7 @@ func Compare(base, new *results.Table, o Options) (*Report, error) {
 	return r, nil
 }
 
-func because(where []results.Field) string {
+func because(where []metric.Field) string {
 	if len(where) == 0 {
 		return ""
 	}
@@ -190,8 +190,8 @@ func because(where []results.Field) string {
 
 // filtered is t with the trials for which all of where holds. A column that the other
 // run alone has, because it was swept there, chooses among the other's trials.
-func filtered(t *results.Table, where []results.Field) *results.Table {
-	where = slices.DeleteFunc(slices.Clone(where), func(f results.Field) bool {
+func filtered(t *results.Table, where []metric.Field) *results.Table {
+	where = slices.DeleteFunc(slices.Clone(where), func(f metric.Field) bool {
 		return !slices.Contains(t.Design, f.Name)
 	})
 	if len(where) == 0 {
@@ -229,7 +229,7 @@ func (o *Options) check(base, new *results.Table) error {
 		return fmt.Errorf("--where: %w", err)
 	}
 	for _, name := range o.Ignore {
-		if err := columnsIn(columns, []results.Field{{Name: name}}); err != nil {
+		if err := columnsIn(columns, []metric.Field{{Name: name}}); err != nil {
 			return fmt.Errorf("--ignore: %w", err)
 		}
 	}
@@ -244,7 +244,7 @@ func (o *Options) check(base, new *results.Table) error {
 	return nil
 }
 
-func columnsIn(known []string, where []results.Field) error {
+func columnsIn(known []string, where []metric.Field) error {
 	for _, f := range where {
 		if !slices.Contains(known, f.Name) {
 			return &NameError{Kind: "column", Name: f.Name, Known: known}
@@ -266,7 +266,7 @@ func (o *Options) covered(m *matching) error {
 			wrong.Known = append(wrong.Known, title(p.base.Design, varying(m)))
 		}
 		for _, f := range c.Where {
-			one := []results.Field{f}
+			one := []metric.Field{f}
 			if slices.ContainsFunc(m.pairs, func(p pair) bool { return metric.Covers(one, p.base.Design) }) {
 				continue
 			}
@@ -341,7 +341,7 @@ func follows(m *matching, column string) bool {
 }
 
 // title names a cell in a sentence.
-func title(design []results.Field, columns []string) string {
+func title(design []metric.Field, columns []string) string {
 	text := ""
 	for _, name := range columns {
 		for _, f := range design {
@@ -479,10 +479,10 @@ func figure(values []float64, censored int) Figure {
 	return Figure{N: d.N, Censored: d.Censored, Center: d.Median, Low: d.CILow, High: d.CIHigh}
 }
 
-func chosen(c *results.Cell, columns []string) []results.Field {
-	out := make([]results.Field, 0, len(columns))
+func chosen(c *results.Cell, columns []string) []metric.Field {
+	out := make([]metric.Field, 0, len(columns))
 	for _, name := range columns {
-		out = append(out, results.Field{Name: name, Value: c.Get(name)})
+		out = append(out, metric.Field{Name: name, Value: c.Get(name)})
 	}
 	return out
 }

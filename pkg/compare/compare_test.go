@@ -33,7 +33,7 @@ func run(transport string, n int, change func(t *results.Trial, nodes int)) *res
 			values := []string{"election", "election/" + design[0], design[0], transport, design[1], "complete",
 				"leader-crash", "constant", "2", "0", "0", "0", "7"}
 			for i, name := range t.Design {
-				trial.Design = append(trial.Design, results.Field{Name: name, Value: values[i]})
+				trial.Design = append(trial.Design, metric.Field{Name: name, Value: values[i]})
 			}
 			if change != nil {
 				change(&trial, nodes)
@@ -356,7 +356,7 @@ func TestMatch(t *testing.T) {
 	if r = compared(t, run("sim", 6, nil), run("nats", 6, nil), Options{Ignore: []string{"transport"}}); len(r.Rows) != 12 {
 		t.Errorf("across transports: %d rows", len(r.Rows))
 	}
-	where := Options{Where: []results.Field{{Name: "algorithm", Value: "raft"}}}
+	where := Options{Where: []metric.Field{{Name: "algorithm", Value: "raft"}}}
 	if r = compared(t, run("sim", 2, nil), run("sim", 2, nil), where); len(r.Rows) != 6 {
 		t.Errorf("where: %d rows, want 6", len(r.Rows))
 	}
@@ -458,13 +458,13 @@ func TestMatch_Refuses(t *testing.T) {
 			"transport is sim in BASE and nats in NEW"},
 		{"alike", run("sim", 2, nil), run("sim", 2, nil), Options{Ignore: []string{"nodes"}},
 			"cells 1 and 2 of BASE (run) differ only in columns that are ignored"},
-		{"swept in one, chosen", fixed, swept, Options{Where: []results.Field{{Name: "params_y", Value: "3"}}},
+		{"swept in one, chosen", fixed, swept, Options{Where: []metric.Field{{Name: "params_y", Value: "3"}}},
 			"NEW (run): no trial to compare after --where"},
 		{"swept in one", fixed, swept, Options{}, "column params_y is in NEW (run) alone, where it varies (1, 2)"},
 		{"no such column", fixed, fixed, Options{Ignore: []string{"node"}}, `--ignore: unknown column "node"`},
-		{"nothing left", fixed, fixed, Options{Where: []results.Field{{Name: "nodes", Value: "9"}}},
+		{"nothing left", fixed, fixed, Options{Where: []metric.Field{{Name: "nodes", Value: "9"}}},
 			"BASE (run): no trial to compare after --where"},
-		{"where no such column", fixed, fixed, Options{Where: []results.Field{{Name: "node", Value: "3"}}},
+		{"where no such column", fixed, fixed, Options{Where: []metric.Field{{Name: "node", Value: "3"}}},
 			`--where: unknown column "node"`},
 		{"condition about no value", fixed, fixed, condition("messages > 0 where nodes=9"),
 			`unknown value of nodes "9"`},

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // A Condition fails a comparison: a metric that changed by more than Limit, such
@@ -19,7 +19,7 @@ type Condition struct {
 	Less    bool    // than Limit, not more
 	Limit   float64 // of the change: in the metric's unit, or as a fraction of the base
 	Percent bool    // Limit is a fraction: 0.1 for 10 %
-	Where   []results.Field
+	Where   []metric.Field
 	text    string
 }
 
@@ -63,7 +63,7 @@ func ParseCondition(text string) (Condition, error) {
 		if !ok || name == "" {
 			return wrong("%q is not COLUMN=VALUE", word)
 		}
-		c.Where = append(c.Where, results.Field{Name: name, Value: value})
+		c.Where = append(c.Where, metric.Field{Name: name, Value: value})
 	}
 	return c, nil
 }

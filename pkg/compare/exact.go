@@ -18,7 +18,7 @@ func sameLuck(p pair) bool {
 		return false
 	}
 	for _, f := range p.base.Design {
-		if slices.ContainsFunc(p.new.Design, func(g results.Field) bool {
+		if slices.ContainsFunc(p.new.Design, func(g metric.Field) bool {
 			return g.Name == f.Name && g.Value != f.Value
 		}) {
 			return false

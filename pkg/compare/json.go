@@ -1,6 +1,9 @@
 package compare
 
-import "github.com/conclave-bench/conclave/pkg/results"
+import (
+	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/results"
+)
 
 // The machine's form of a comparison. A figure that does not exist is null.
 type (
@@ -93,7 +96,7 @@ func (f Figure) json() figureJSON {
 	return figureJSON{f.N, f.Censored, finite(f.Center), finite(f.Low), finite(f.High)}
 }
 
-func designMap(design []results.Field) map[string]string {
+func designMap(design []metric.Field) map[string]string {
 	m := make(map[string]string, len(design))
 	for _, f := range design {
 		m[f.Name] = f.Value

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
 	"github.com/conclave-bench/conclave/pkg/transport"
@@ -123,7 +124,7 @@ func machineDifference(base, new *results.Table) string {
 // measured says whether t has trials on real processes.
 func measured(t *results.Table) bool {
 	return slices.ContainsFunc(t.Trials, func(t results.Trial) bool {
-		return slices.ContainsFunc(t.Design, func(f results.Field) bool {
+		return slices.ContainsFunc(t.Design, func(f metric.Field) bool {
 			return f.Name == "transport" && transport.Real(f.Value)
 		})
 	})

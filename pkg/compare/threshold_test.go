@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -20,8 +21,8 @@ func TestMisses(t *testing.T) {
 		}
 	})
 	bound := func(v float64) *float64 { return &v }
-	raft := []experiment.Field{{Name: "algorithm", Value: "raft"}}
-	bully := []experiment.Field{{Name: "algorithm", Value: "election/bully"}}
+	raft := []metric.Field{{Name: "algorithm", Value: "raft"}}
+	bully := []metric.Field{{Name: "algorithm", Value: "election/bully"}}
 	for _, tt := range []struct {
 		name string
 		t    experiment.Threshold
@@ -36,11 +37,11 @@ func TestMisses(t *testing.T) {
 			[]string{"raft, nodes=3: p95 of election_ms at most 1000000, but it is beyond the time limit: 2 of 10",
 				"raft, nodes=5: p95 of election_ms at most 1000000, but no trial of 10 has a value"}},
 		{"the median is known", experiment.Threshold{Metric: "election_ms", Stat: "median", Max: bound(40),
-			Where: append([]experiment.Field{{Name: "nodes", Value: "3"}}, raft...)}, nil},
+			Where: append([]metric.Field{{Name: "nodes", Value: "3"}}, raft...)}, nil},
 		{"met exactly", experiment.Threshold{Metric: "messages", Stat: "min", Min: bound(20), Max: bound(20), Where: bully},
 			nil},
 		{"no upper bound", experiment.Threshold{Metric: "election_ms", Stat: "max", Min: bound(40),
-			Where: append([]experiment.Field{{Name: "nodes", Value: "3"}}, raft...)}, nil},
+			Where: append([]metric.Field{{Name: "nodes", Value: "3"}}, raft...)}, nil},
 	} {
 		got := Misses(table, []experiment.Threshold{tt.t})
 		if len(got) != len(tt.want) {

@@ -11,6 +11,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // A variant is one cell while it is being put together.
@@ -341,7 +342,7 @@ func (e *Experiment) columns(variants []*variant, keys []string, durations map[s
 		cell.Design = v.fixed(e, &cell.Plan)
 		for j, k := range shown {
 			cell.Design = append(cell.Design,
-				Field{Name: e.Columns[len(fixedColumns)+j],
+				metric.Field{Name: e.Columns[len(fixedColumns)+j],
 					Value: v.values[k].of(durations[k] && covered[k] == "")})
 		}
 	}

@@ -85,12 +85,9 @@ type Cell struct {
 	Number    int // from 1
 	Algorithm string
 	Label     string
-	Design    []Field      // a value for each of the experiment's Columns
-	Plan      harness.Plan // of its trials, without token and seed; shared, not to be modified
+	Design    []metric.Field // a value for each of the experiment's Columns
+	Plan      harness.Plan   // of its trials, without token and seed; shared, not to be modified
 }
-
-// A Field is one value of the design, formatted; "" is a missing one.
-type Field = metric.Field
 
 // A Trial is one seeded repetition of a cell.
 type Trial struct {

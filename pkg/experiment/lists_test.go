@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // Each list holds so many items, and one more is told as what it is.
@@ -53,7 +55,7 @@ thresholds:
 		{Metric: "downtime_ms", Stat: "p95", Min: v(0.25), Max: v(1500)},
 		{Metric: "split_brain_ms", Stat: "median", Min: v(-3)},
 		{Metric: "message_delays", Stat: "max", Max: v(9), Min: v(9),
-			Where: []Field{{Name: "algorithm", Value: "ring-list"}, {Name: "nodes", Value: "5"}}},
+			Where: []metric.Field{{Name: "algorithm", Value: "ring-list"}, {Name: "nodes", Value: "5"}}},
 	}
 	if !reflect.DeepEqual(e.Thresholds, want) {
 		t.Errorf("%v, want %v", e.Thresholds, want)

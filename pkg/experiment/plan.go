@@ -8,6 +8,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/transport"
 )
 
@@ -137,7 +138,7 @@ func (v *variant) scenario(p *harness.Plan) {
 }
 
 // fixed is the values of the fixed columns.
-func (v *variant) fixed(e *Experiment, p *harness.Plan) []Field {
+func (v *variant) fixed(e *Experiment, p *harness.Plan) []metric.Field {
 	name := p.Shape.Kind
 	if g, err := algo.Build(p.Shape, representative(p), 1); err == nil {
 		name = g.Name
@@ -148,9 +149,9 @@ func (v *variant) fixed(e *Experiment, p *harness.Plan) []Field {
 		config.FormatFloat(math.Round(p.Network.LossRate()*1e9) / 1e9),
 		config.FormatFloat(p.Network.Duplication),
 		config.FormatFloat(p.Faults.CrashRate)}
-	out := make([]Field, len(values))
+	out := make([]metric.Field, len(values))
 	for i, value := range values {
-		out[i] = Field{Name: fixedColumns[i], Value: value}
+		out[i] = metric.Field{Name: fixedColumns[i], Value: value}
 	}
 	return out
 }

@@ -14,9 +14,9 @@ import (
 // about; bench run exits 4 if one does.
 type Threshold struct {
 	Metric   string
-	Stat     string   // one of Stats
-	Max, Min *float64 // in the metric's unit; nil: no bound
-	Where    []Field  // columns of the design and their values; empty: every cell
+	Stat     string         // one of Stats
+	Max, Min *float64       // in the metric's unit; nil: no bound
+	Where    []metric.Field // columns of the design and their values; empty: every cell
 }
 
 // Stats are the figures of a sample that a threshold can be about; the first is
@@ -78,9 +78,9 @@ func metricType() config.Type[string] {
 }
 
 // whereType is columns of the design and their values.
-func whereType() config.Type[[]Field] {
-	return config.Type[[]Field]{Name: "columns and values, as {algorithm: raft}",
-		Read: func(r *config.Reader, key string, v *config.Value) (out []Field, ok bool) {
+func whereType() config.Type[[]metric.Field] {
+	return config.Type[[]metric.Field]{Name: "columns and values, as {algorithm: raft}",
+		Read: func(r *config.Reader, key string, v *config.Value) (out []metric.Field, ok bool) {
 			if v.Kind != config.Map {
 				r.Wrong(key, v, "columns and values, as {algorithm: raft}")
 				return nil, false
@@ -92,11 +92,11 @@ func whereType() config.Type[[]Field] {
 					r.Wrong(config.Join(key, p.Name), p.Value, "one value")
 					ok = false
 				}
-				out = append(out, Field{Name: p.Name, Value: p.Value.Text})
+				out = append(out, metric.Field{Name: p.Name, Value: p.Value.Text})
 			}
 			return out, ok
 		},
-		Write: func(where []Field) *config.Value {
+		Write: func(where []metric.Field) *config.Value {
 			out := config.MapOf()
 			for _, f := range where {
 				out.Set(f.Name, config.TextOf(f.Value))
@@ -155,7 +155,7 @@ func (d *draft) checkWhere(t *threshold, e *Experiment) {
 	d.Add(where.At, config.Join(t.key, "where"), "no cell has %s", whereText(t.Where))
 }
 
-func whereText(where []Field) string {
+func whereText(where []metric.Field) string {
 	words := make([]string, len(where))
 	for i, f := range where {
 		words[i] = fmt.Sprintf("%s %s", f.Name, config.Clip(f.Value))

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/files"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/transport"
 )
@@ -73,7 +74,7 @@ type view struct {
 
 type runView struct {
 	*Run
-	Facts  []results.Field
+	Facts  []metric.Field
 	Counts []statusCount
 	Table  string // trials.csv, compressed, in base 64
 	File   string
@@ -152,17 +153,17 @@ func digest(text string) string {
 
 // has says whether a column of the design has a value somewhere.
 func (d *Data) has(column, value string) bool {
-	return slices.Contains(d.Same, results.Field{Name: column, Value: value}) ||
+	return slices.Contains(d.Same, metric.Field{Name: column, Value: value}) ||
 		slices.ContainsFunc(d.Columns, func(c Column) bool {
 			return c.Name == column && slices.Contains(c.Values, value)
 		})
 }
 
 // facts are what is known of how a run was made, and on what.
-func facts(r *Run) (out []results.Field) {
+func facts(r *Run) (out []metric.Field) {
 	add := func(name, value string) {
 		if strings.TrimSpace(value) != "" {
-			out = append(out, results.Field{Name: name, Value: value})
+			out = append(out, metric.Field{Name: name, Value: value})
 		}
 	}
 	add("folder", r.Path)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -38,7 +39,7 @@ func TestFacts(t *testing.T) {
 		Machine: results.Machine{CPU: "a processor", Cores: 2, MemoryBytes: 3 << 29, OS: "linux", Arch: "amd64"},
 	}}
 	got := facts(&r)
-	for _, want := range []results.Field{
+	for _, want := range []metric.Field{
 		{Name: "folder", Value: "results/a"}, {Name: "command", Value: "bench run a.yaml"}, {Name: "seed", Value: "7"},
 		{Name: "trials", Value: "3 of 4 finished, 5 attempts"},
 		{Name: "program", Value: "v1 abc with uncommitted changes go1.26"},
@@ -49,7 +50,7 @@ func TestFacts(t *testing.T) {
 		}
 	}
 	// What is not known has no row.
-	if slices.ContainsFunc(got, func(f results.Field) bool { return f.Name == "limits" || f.Name == "system" }) {
+	if slices.ContainsFunc(got, func(f metric.Field) bool { return f.Name == "limits" || f.Name == "system" }) {
 		t.Errorf("empty facts: %v", got)
 	}
 }

@@ -25,7 +25,7 @@ type Data struct {
 	Title      string
 	Runs       []Run
 	Columns    []Column         // of the design, whose values differ; and label
-	Same       []results.Field  // columns of the design with one value everywhere
+	Same       []metric.Field   // columns of the design with one value everywhere
 	Metrics    []*metric.Metric // that some cell has
 	Claims     []Claim
 	Kinds      []string // of messages
@@ -237,7 +237,7 @@ func (b *builder) columns() {
 			}
 			b.Columns = append(b.Columns, c)
 		case c.Values[0] != "":
-			b.Same = append(b.Same, results.Field{Name: name, Value: c.Values[0]})
+			b.Same = append(b.Same, metric.Field{Name: name, Value: c.Values[0]})
 		}
 	}
 }

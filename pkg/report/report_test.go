@@ -116,7 +116,7 @@ func TestNew(t *testing.T) {
 	if fmt.Sprint(d.Columns) != fmt.Sprint(want) {
 		t.Errorf("columns %v, want %v", d.Columns, want)
 	}
-	if !slices.Contains(d.Same, results.Field{Name: "loss", Value: "0.1"}) || len(d.Cells) != 4 {
+	if !slices.Contains(d.Same, metric.Field{Name: "loss", Value: "0.1"}) || len(d.Cells) != 4 {
 		t.Errorf("same %v, %d cells", d.Same, len(d.Cells))
 	}
 	if v := d.figure(0, metric.Election); v != 35 { // 31 to 39

@@ -102,7 +102,7 @@ func (r *record) unpack(design []string) (*Trial, error) {
 	t := &Trial{
 		Trial: r.Trial, Status: r.Status, Attempts: r.Attempts,
 		Cell: r.Cell, Repetition: r.Repetition, RunOrder: r.RunOrder, Seed: r.Seed,
-		Design: make([]Field, len(design)), Reason: r.Reason, InModel: r.InModel,
+		Design: make([]metric.Field, len(design)), Reason: r.Reason, InModel: r.InModel,
 		Operations: r.Operations, Completed: r.Completed, DurationMS: float64(r.DurationMS),
 		Messages: r.Messages, Delivered: r.Delivered, Lost: r.Lost, Duplicated: r.Duplicated,
 		Undeliverable: r.Undeliverable, Bytes: r.Bytes, DetectorMessages: r.Detector,
@@ -113,7 +113,7 @@ func (r *record) unpack(design []string) (*Trial, error) {
 		return nil, fmt.Errorf("trial %d: %d design values, want %d", r.Trial, len(r.Design), len(design))
 	}
 	for i, name := range design {
-		t.Design[i] = Field{Name: name, Value: r.Design[i]}
+		t.Design[i] = metric.Field{Name: name, Value: r.Design[i]}
 	}
 	for _, m := range r.Metrics {
 		t.Metrics = append(t.Metrics, metric.Value{Name: m.Name, Value: float64(m.Value)})

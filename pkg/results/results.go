@@ -49,9 +49,6 @@ const (
 // Statuses lists the statuses in the order in which reports show them.
 func Statuses() []string { return []string{OK, Timeout, Violation, Unknown, Invalid, Error} }
 
-// A Field is one value of the design, already formatted; "" is a missing one.
-type Field = metric.Field
-
 // An Operation is an election or an entry. Its instants are milliseconds since
 // the common start of its trial; NaN is one that never came.
 type Operation struct {
@@ -66,7 +63,7 @@ type Trial struct {
 	Trial, Cell, Repetition int
 	RunOrder                int    // position in execution
 	Seed                    uint64 // below 2^53
-	Design                  []Field
+	Design                  []metric.Field
 	Status                  string
 	Reason                  string // of the status, or of a mark; made one line of printable characters
 	Attempts                int    // this one included

@@ -43,7 +43,7 @@ func testTrial(n int) Trial {
 	values := []string{"election", "election/bully", "bully", "sim", fmt.Sprint(2 + cell),
 		"complete", "leader-crash", "constant", "2", "0", "0", "0", "fifo"}
 	for i, name := range testHeader(1).Design {
-		t.Design = append(t.Design, Field{Name: name, Value: values[i]})
+		t.Design = append(t.Design, metric.Field{Name: name, Value: values[i]})
 	}
 	return t
 }

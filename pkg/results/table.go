@@ -43,7 +43,7 @@ type Table struct {
 // A Cell is the trials of a table that have one design.
 type Cell struct {
 	Number int // of its first trial
-	Design []Field
+	Design []metric.Field
 	Trials []*Trial // by repetition
 }
 
@@ -254,9 +254,9 @@ func (at layout) trial(table *Table, row []string) (Trial, error) {
 		Trial: int(p.int()), Cell: int(p.int()), Repetition: int(p.int()), RunOrder: int(p.int()),
 		Seed: uint64(p.int()),
 	}
-	t.Design = make([]Field, 0, len(table.Design))
+	t.Design = make([]metric.Field, 0, len(table.Design))
 	for i, name := range table.Design {
-		t.Design = append(t.Design, Field{Name: name, Value: row[at.design+i]})
+		t.Design = append(t.Design, metric.Field{Name: name, Value: row[at.design+i]})
 		if strings.ContainsFunc(row[at.design+i], unicode.IsControl) {
 			return t, fmt.Errorf("column %s: %q, want no control character", name, row[at.design+i])
 		}
@@ -422,7 +422,7 @@ func (t *Table) Cells() []*Cell {
 }
 
 // designKey is the values of a design; none of them holds a control character.
-func designKey(design []Field) string {
+func designKey(design []metric.Field) string {
 	var b strings.Builder
 	for _, f := range design {
 		b.WriteString(f.Value)

@@ -82,7 +82,7 @@ func (t *Trial) check(h *Header) error {
 	if !slices.Contains(Statuses(), t.Status) {
 		wrong("status %q, want one of %q", t.Status, Statuses())
 	}
-	named := func(f Field, name string) bool { return f.Name == name }
+	named := func(f metric.Field, name string) bool { return f.Name == name }
 	if !slices.EqualFunc(t.Design, h.Design, named) {
 		wrong("design %v, want the columns %q", t.Design, h.Design)
 	}

@@ -5,13 +5,13 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/compare"
-	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // TestComparison: what fails the gate fails the test case, and nothing else does.
 func TestComparison(t *testing.T) {
 	t.Parallel()
-	design := []results.Field{{Name: "label", Value: "bully"}, {Name: "nodes", Value: "3"}}
+	design := []metric.Field{{Name: "label", Value: "bully"}, {Name: "nodes", Value: "3"}}
 	r := &compare.Report{
 		Columns: []string{"label", "nodes"},
 		Rows: []compare.Row{

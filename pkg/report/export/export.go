@@ -35,9 +35,9 @@ func Read(path string) (*Run, error) {
 
 // Options say what to export.
 type Options struct {
-	Metrics []string        // empty: those that the format has by default
-	Where   []results.Field // columns of the design and their values, all of which must hold
-	Full    bool            // gobench: the whole configuration as keys
+	Metrics []string       // empty: those that the format has by default
+	Where   []metric.Field // columns of the design and their values, all of which must hold
+	Full    bool           // gobench: the whole configuration as keys
 	// PromisesEnd says whether an algorithm promises that what is begun ends, so
 	// that junit calls a time-out an error; nil: all do.
 	PromisesEnd func(algorithm string) bool

@@ -63,7 +63,7 @@ func runOf(trials ...spec) *Run {
 			Trial: i + 1, Cell: 1, Repetition: i + 1, Seed: uint64(i), Status: s.status, Reason: s.reason,
 			Attempts: 1, InModel: !s.outside, Operations: 1, Completed: 1, DurationMS: 100, Messages: 12,
 			LateShare: math.NaN(), SchedDelayP99MS: math.NaN(),
-			Design: []results.Field{
+			Design: []metric.Field{
 				{Name: "problem", Value: "election"}, {Name: "algorithm", Value: "election/" + s.label},
 				{Name: "label", Value: s.label}, {Name: "transport", Value: "nats"},
 				{Name: "nodes", Value: fmt.Sprint(s.nodes)},
@@ -122,10 +122,10 @@ func one(t testing.TB, r *Run, format string, o Options) string {
 	return string(write(t, r, format, o)[0].Data)
 }
 
-func where(pairs ...string) (out []results.Field) {
+func where(pairs ...string) (out []metric.Field) {
 	for _, p := range pairs {
 		name, value, _ := strings.Cut(p, "=")
-		out = append(out, results.Field{Name: name, Value: value})
+		out = append(out, metric.Field{Name: name, Value: value})
 	}
 	return out
 }
@@ -183,9 +183,9 @@ func TestSelection(t *testing.T) {
 	rows := func(o Options) int {
 		return strings.Count(one(t, r, "csv", o), "\n") - 1
 	}
-	metric := []string{"election_ms"}
+	election := []string{"election_ms"}
 	for _, test := range []struct {
-		where []results.Field
+		where []metric.Field
 		cells int
 	}{
 		{nil, 8},
@@ -193,7 +193,7 @@ func TestSelection(t *testing.T) {
 		{where("algorithm=bully"), 4},
 		{where("algorithm=election/bully", "nodes=5", "loss=0.10"), 1},
 	} {
-		if got := rows(Options{Metrics: metric, Where: test.where}); got != test.cells {
+		if got := rows(Options{Metrics: election, Where: test.where}); got != test.cells {
 			t.Errorf("%v: %d cells, want %d", test.where, got, test.cells)
 		}
 	}

@@ -144,11 +144,11 @@ func (s *selection) exact(m *metric.Metric) bool {
 
 // configuration is what stands at the top of the file. Simulated figures are the
 // same on every machine.
-func (s *selection) configuration() []results.Field {
-	var out []results.Field
+func (s *selection) configuration() []metric.Field {
+	var out []metric.Field
 	add := func(key, value string) {
 		if value = strings.TrimSpace(printable(value)); value != "" {
-			out = append(out, results.Field{Name: key, Value: value})
+			out = append(out, metric.Field{Name: key, Value: value})
 		}
 	}
 	h := s.run.Header

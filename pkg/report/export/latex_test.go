@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
 )
@@ -223,7 +224,7 @@ func TestPgfplots_Axis(t *testing.T) {
 	t.Parallel()
 	r := small(t)
 	for _, test := range []struct {
-		where  []results.Field
+		where  []metric.Field
 		label  string
 		points int
 	}{

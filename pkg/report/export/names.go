@@ -50,8 +50,8 @@ func varying(t *results.Table) []string {
 // place is where a cell lies among those of its label: the number of nodes, and
 // what else the run varies. It does not depend on the selection, so that the same
 // experiment gives the same names every time, which is what others match by.
-func (s *selection) place(c *results.Cell) []results.Field {
-	var out []results.Field
+func (s *selection) place(c *results.Cell) []metric.Field {
+	var out []metric.Field
 	for _, f := range c.Design {
 		if f.Name == "nodes" || slices.Contains(s.columns, f.Name) {
 			out = append(out, f)
