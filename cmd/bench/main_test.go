@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // asBench in the environment makes the test binary the command.
@@ -94,10 +95,10 @@ func TestRun_OnRealNodes(t *testing.T) {
 		t.Fatalf("%v\n%s%s", err, out, errs)
 	}
 	m, err := results.ReadManifest(filepath.Join(root, "quick", "latest"))
-	if err != nil || !m.Complete || m.Statuses[results.OK]+m.Statuses[results.Invalid] != 4 {
+	if err != nil || !m.Complete || m.Statuses[trace.OK]+m.Statuses[trace.Invalid] != 4 {
 		t.Errorf("manifest: %+v, %v", m, err)
 	}
-	if m.Statuses[results.OK] == 0 {
+	if m.Statuses[trace.OK] == 0 {
 		t.Errorf("no trial is ok:\n%s%s", out, errs)
 	}
 	none(t, m.Run)
@@ -132,7 +133,7 @@ func TestRun_Interrupted(t *testing.T) {
 		if dir, err = results.Resolve(filepath.Join(root, "quick")); err != nil {
 			continue
 		}
-		valid := func(t results.Trial) bool { return t.Status != results.Invalid }
+		valid := func(t results.Trial) bool { return t.Status != trace.Invalid }
 		if rows, err := results.ReadTrials(dir); err == nil && slices.ContainsFunc(rows, valid) {
 			break
 		}

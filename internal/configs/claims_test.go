@@ -8,7 +8,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // claims is what each experiment must show, by file: what its first lines promise.
@@ -45,7 +45,7 @@ type measured struct {
 // A cell is one combination of swept values.
 type cell struct {
 	name   string // the label and the design: "bully nodes=5 scenario=cold-start"
-	status map[check.Status]int
+	status map[trace.Status]int
 	values map[string]float64
 }
 
@@ -61,7 +61,7 @@ func measure(t *testing.T, name string) *measured {
 	m := &measured{t, make([]cell, len(e.Cells))}
 	for i := range m.cells {
 		c := &m.cells[i]
-		c.name, c.status, c.values = e.Cells[i].Label, map[check.Status]int{}, map[string]float64{}
+		c.name, c.status, c.values = e.Cells[i].Label, map[trace.Status]int{}, map[string]float64{}
 		for _, f := range e.Cells[i].Design {
 			c.name += " " + f.Name + "=" + f.Value
 		}
@@ -113,7 +113,7 @@ func (m *measured) wants(c *cell, metric string, lo, hi float64) {
 	if got := c.values[metric]; !(got >= lo-1e-9 && got <= hi+1e-9) {
 		m.Errorf("%s: %s is %.4g, want %.4g to %.4g", c.name, metric, got, lo, hi)
 	}
-	if len(c.status) != 1 || c.status[check.OK] == 0 {
+	if len(c.status) != 1 || c.status[trace.OK] == 0 {
 		m.Errorf("%s: %v", c.name, c.status)
 	}
 }
@@ -136,7 +136,7 @@ func elections(m *measured) {
 			if got := math.Log2(m.growth(label, "messages", 17)); math.Abs(got-power) > 0.5 {
 				m.Errorf("%s: messages grow with the power %.2f of the nodes, want %g", label, got, power)
 			}
-			if got := m.of(label, nodes(33)).status[check.OK]; got != fewest {
+			if got := m.of(label, nodes(33)).status[trace.OK]; got != fewest {
 				m.Errorf("%s: %d trials of %d are ok", label, got, fewest)
 			}
 			switch grows := m.growth(label, "election_ms", 3) > 1.5; label {
@@ -236,7 +236,7 @@ func logarithm(m *measured) {
 
 func raynalBlocks(m *measured) {
 	c := m.of("original")
-	if c.status[check.Timeout] != 1 || c.values["messages"] < 2000 {
+	if c.status[trace.TimedOut] != 1 || c.values["messages"] < 2000 {
 		m.Errorf("original: %v after %v messages, want a time-out after thousands", c.status,
 			c.values["messages"])
 	}

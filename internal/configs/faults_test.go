@@ -3,7 +3,7 @@ package configs
 import (
 	"testing"
 
-	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // faults is what the experiments below configs/faults must show.
@@ -88,7 +88,7 @@ func requesters(m *measured) {
 	if ft.values["crashes"] < 1 || ft.values["recovery_ms"] <= 0 {
 		m.Errorf("naimi-trehel-ft: %v", ft.values)
 	}
-	if c := m.of("naimi-trehel"); c.status[check.Timeout] != fewest || c.values["never_granted"] < 1 {
+	if c := m.of("naimi-trehel"); c.status[trace.TimedOut] != fewest || c.values["never_granted"] < 1 {
 		m.Errorf("naimi-trehel: %v, %v never granted", c.status, c.values["never_granted"])
 	}
 }
@@ -98,7 +98,7 @@ func lostToken(m *measured) {
 	m.wants(m.of("naimi-trehel-ft"), "recovery_ms", 10, 1000)
 	for _, label := range []string{"naimi-trehel", "token-ring"} {
 		c := m.of(label)
-		if c.status[check.Timeout] != fewest || c.values["tokens_lost"] != 1 {
+		if c.status[trace.TimedOut] != fewest || c.values["tokens_lost"] != 1 {
 			m.Errorf("%s: %v, %v tokens lost", label, c.status, c.values["tokens_lost"])
 		}
 	}

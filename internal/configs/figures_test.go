@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/trace"
 	_ "github.com/conclave-bench/conclave/plugins/all"
 )
 
@@ -57,7 +57,7 @@ func TestFigures(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if verdict.Status != check.OK || !e.Cells[0].Plan.InModel {
+			if verdict.Status != trace.OK || !e.Cells[0].Plan.InModel {
 				t.Errorf("%s: %s", verdict.Status, verdict.Reason)
 			}
 			transcript := filepath.Join(folder, strings.TrimSuffix(name, ".yaml")+".txt")

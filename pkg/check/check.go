@@ -19,26 +19,13 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// A Status is the outcome of a trial.
-type Status string
-
-// The statuses.
-const (
-	OK        Status = "ok"
-	Timeout   Status = "timeout"   // an operation did not complete, and was not promised to, or not in time
-	Violation Status = "violation" // a promise was broken
-	Unknown   Status = "unknown"   // too little happened to tell
-	Invalid   Status = "invalid"   // the harness skewed the trial
-	Error     Status = "error"     // the trial could not be run
-)
-
 // A Verdict is what a trial came to.
 type Verdict struct {
-	Status     Status
+	Status     trace.Status
 	Reason     string
 	Violations []string
 	Missed     []string // what a script expects and did not come; violations as well
-	Operations []Operation
+	Operations []trace.Operation
 	Completed  int
 	// Unseen: the subject's messages are not seen. Totals, Kinds and the metrics of messages
 	// say nothing.
@@ -47,24 +34,6 @@ type Verdict struct {
 	Kinds   []trace.MessageCount
 	Metrics []metric.Value // those that apply to the trial
 	skew    skew
-}
-
-// An Operation is an election or an entry. Times are offsets from the trial's
-// start; a negative one has not come. Its status is
-//
-//	ok       it came to its end, and counts
-//	warmup   an entry before the measured ones
-//	pending  the trial was over before
-//	crashed  an entry whose process crashed before it was granted
-//	joined   no election: a process came back, and all agree on the leader of before
-//	restart  leader-crash: the return of a process brought another leader
-//	other    leader-crash: an election that something else than a crash caused
-type Operation struct {
-	Process algo.ID // who entered, or who was elected
-	Cause   time.Duration
-	Begin   time.Duration
-	End     time.Duration
-	Status  string
 }
 
 // Totals counts messages of the algorithm, and the detector's apart.
@@ -233,7 +202,7 @@ func (j *Judge) violate(rule, format string, args ...any) {
 func (j *Judge) Finish(end harness.End) Verdict {
 	j.totals.Met, j.totals.Missed = j.links.met, j.links.lost
 	j.faults.elapse(end.At)
-	v := Verdict{Status: OK, Totals: j.totals, Kinds: j.kinds}
+	v := Verdict{Status: trace.OK, Totals: j.totals, Kinds: j.kinds}
 	j.problem.finish(j, end, &v)
 	v.Metrics = append(v.Metrics, metric.FaultsSkipped.Of(float64(end.Skipped)))
 	v.Metrics = append(v.Metrics, j.links.metrics(j.setup)...)
@@ -253,21 +222,21 @@ func (j *Judge) Finish(end harness.End) Verdict {
 	v.Violations = j.violations
 	switch {
 	case len(end.Invalid) > 0:
-		v.Status, v.Reason = Invalid, strings.Join(end.Invalid, "; ")
+		v.Status, v.Reason = trace.Invalid, strings.Join(end.Invalid, "; ")
 		return v
 	case end.Err != nil:
-		v.Status, v.Reason = Error, end.Err.Error()
+		v.Status, v.Reason = trace.Failed, end.Err.Error()
 	case len(j.violations) > 0:
-		v.Status, v.Reason = Violation, j.violations[0]
+		v.Status, v.Reason = trace.Violated, j.violations[0]
 	}
-	if why := j.outrun(); why != "" && (v.Status == Violation || v.Status == Timeout) {
+	if why := j.outrun(); why != "" && (v.Status == trace.Violated || v.Status == trace.TimedOut) {
 		v.Reason = why + "; it came to: " + v.Reason
-		v.Status, v.Violations = Invalid, nil
+		v.Status, v.Violations = trace.Invalid, nil
 		return v
 	}
-	if t := &j.totals; v.Status != Error && !v.Unseen &&
+	if t := &j.totals; v.Status != trace.Failed && !v.Unseen &&
 		t.Sent+t.Duplicated != t.Delivered+t.Lost+t.Undeliverable+end.Pending {
-		v.Status = Error
+		v.Status = trace.Failed
 		v.Reason = fmt.Sprintf("messages do not add up: %d sent + %d duplicated, but %d delivered + "+
 			"%d lost + %d undeliverable + %d pending", t.Sent, t.Duplicated, t.Delivered, t.Lost,
 			t.Undeliverable, end.Pending)
@@ -309,7 +278,7 @@ func (j *Judge) incomplete(end harness.End, v *Verdict, promised bool, rule, wha
 			what += fmt.Sprintf("; p%d is paused", i+1)
 		}
 	}
-	v.Status, v.Reason = Timeout, what
+	v.Status, v.Reason = trace.TimedOut, what
 }
 
 // ms is d in milliseconds.

@@ -34,7 +34,7 @@ func TestTotals(t *testing.T) {
 		of(harness.Heartbeat, trace.Detection, trace.Lose, 0),
 	}
 	v := trial{id: fair, nodes: 2, records: records, end: harness.End{Pending: 1}}.judge(t)
-	if v.Status != Unknown {
+	if v.Status != trace.Unknown {
 		t.Errorf("status %s (%s), want unknown", v.Status, v.Reason)
 	}
 	want := Totals{Sent: 6, Delivered: 2, Lost: 3, Duplicated: 1, Undeliverable: 1, Bytes: 60,
@@ -166,21 +166,21 @@ func TestVerdictsInOrderOfWeight(t *testing.T) {
 	invalid := []string{"the bus died", "telemetry of p1 is full"}
 	for name, test := range map[string]struct {
 		trial
-		status Status
+		status trace.Status
 		reason string
 	}{
-		"good":                 {trial{id: fair, records: entry(1, 0, 0, 1)}, OK, ""},
-		"a violation":          {trial{id: fair, records: overlap}, Violation, violated},
-		"messages are missing": {trial{id: fair, records: missing}, Error, lost},
+		"good":                 {trial{id: fair, records: entry(1, 0, 0, 1)}, trace.OK, ""},
+		"a violation":          {trial{id: fair, records: overlap}, trace.Violated, violated},
+		"messages are missing": {trial{id: fair, records: missing}, trace.Failed, lost},
 		"pending ones are counted": {trial{id: fair, records: missing, end: harness.End{Pending: 1}},
-			Violation, violated},
+			trace.Violated, violated},
 		"broken": {trial{id: fair, records: missing,
 			end: harness.End{Reason: harness.Broken, Err: broken}},
-			Error, "process 1: invariant: no"},
+			trace.Failed, "process 1: invariant: no"},
 		"invalid wins": {trial{id: fair, records: missing, end: harness.End{Reason: harness.Broken,
-			Err: broken, Invalid: invalid}}, Invalid, "the bus died; telemetry of p1 is full"},
+			Err: broken, Invalid: invalid}}, trace.Invalid, "the bus died; telemetry of p1 is full"},
 		"a violation out of model is one": {trial{id: fair, records: overlap,
-			change: func(p *harness.Plan) { p.InModel = false }}, Violation, violated},
+			change: func(p *harness.Plan) { p.InModel = false }}, trace.Violated, violated},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -246,7 +246,7 @@ func TestExpect(t *testing.T) {
 			if !slices.Equal(v.Violations, test.errs) {
 				t.Errorf("mismatches %q, want %q", v.Violations, test.errs)
 			}
-			if got := v.Status == Violation; got != (test.errs != nil) {
+			if got := v.Status == trace.Violated; got != (test.errs != nil) {
 				t.Errorf("status %s with mismatches %q", v.Status, test.errs)
 			}
 		})

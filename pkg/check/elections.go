@@ -31,7 +31,7 @@ type elections struct {
 	changes int
 	terms   map[uint64]algo.ID // the leader of each term, where terms mean something
 
-	current   Operation
+	current   trace.Operation
 	open      bool
 	touched   bool          // somebody named a leader or none during it
 	before    Totals        // when the operation was caused
@@ -41,7 +41,7 @@ type elections struct {
 	messages  int64         // of the operations that are over
 	bytes     int64
 	rounds    []uint32
-	done      []Operation
+	done      []trace.Operation
 	ok        int           // operations that count
 	took      span          // from the begin of those
 	down      span          // from their cause
@@ -75,7 +75,7 @@ func newElections(s *harness.Setup, net *network, m *faults) *elections {
 	e.last, e.marked = s.Leader, -1
 	if e.agreed == algo.None {
 		e.open = true
-		e.current = Operation{Begin: -1, End: -1, Status: "pending"}
+		e.current = trace.Operation{Begin: -1, End: -1, Status: trace.Pending}
 	}
 	return e
 }
@@ -95,7 +95,7 @@ func (e *elections) begin(j *Judge, cause trace.Type, at time.Duration) {
 	e.cause = cause
 	e.settle(&e.mark)
 	e.open, e.touched, e.before, e.beginLate = true, false, e.mark, 0
-	e.current = Operation{Cause: at, Begin: -1, End: -1, Status: "pending"}
+	e.current = trace.Operation{Cause: at, Begin: -1, End: -1, Status: trace.Pending}
 }
 
 // close ends an operation with agreement on leader. Its messages are counted on
@@ -106,13 +106,13 @@ func (e *elections) close(j *Judge, leader algo.ID, r *trace.Record) {
 		return
 	}
 	op := &e.current
-	op.Process, op.End, op.Status = leader, r.At, e.status(leader)
+	op.Process, op.End, op.Status = uint32(leader), r.At, e.status(leader)
 	late := e.lateness(j, r)
 	if op.Begin < 0 {
 		op.Begin = op.Cause
 	}
 	e.done = append(e.done, *op)
-	if op.Status != "ok" {
+	if op.Status != trace.Completed {
 		return
 	}
 	e.ok++
@@ -156,18 +156,18 @@ func (e *elections) spans() []*span { return []*span{&e.took, &e.down} }
 // status says whether the operation that ends with leader is an election that
 // counts. A return does not cause one that leaves the leader in place; and where a
 // crash of the leader is what is measured, nothing else causes one that does.
-func (e *elections) status(leader algo.ID) string {
+func (e *elections) status(leader algo.ID) trace.Progress {
 	k := e.setup.Scenario.Declared()
 	switch {
 	case k.Crashes && e.cause != trace.Crash && e.cause != trace.Up:
-		return "other"
+		return trace.Unasked
 	case e.cause != trace.Up:
 	case k.Crashes && leader != e.last:
-		return "restart"
+		return trace.Restarted
 	case k.Crashes || k.Timed && leader == e.last:
-		return "joined"
+		return trace.Joined
 	}
-	return "ok"
+	return trace.Completed
 }
 
 // settle adds the messages of the last operation, up to now, to the sum.
@@ -397,7 +397,7 @@ func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 	e.settle(&j.totals)
 	var detection, election, downtime float64
 	for _, op := range e.done {
-		if op.Status != "ok" {
+		if op.Status != trace.Completed {
 			continue
 		}
 		detection += ms(op.Begin - op.Cause)
@@ -416,9 +416,9 @@ func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 		e.incomplete(j, end, v, spec.Promises)
 	case n == 0 && e.lasting() && end.Reason == harness.Finished: // all agreed all the time
 	case n == 0:
-		v.Status, v.Reason = Unknown, "no election took place"
+		v.Status, v.Reason = trace.Unknown, "no election took place"
 	case end.Reason != harness.Finished:
-		v.Status, v.Reason = Timeout, "the scenario did not come to its end within "+end.At.String()
+		v.Status, v.Reason = trace.TimedOut, "the scenario did not come to its end within "+end.At.String()
 	default:
 		e.judgeHighest(j)
 	}

@@ -36,8 +36,8 @@ func TestElectionMetrics(t *testing.T) {
 			t.Parallel()
 			v := trial{id: id, nodes: 3, change: led(3), records: records,
 				end: harness.End{At: 40 * ms1}}.judge(t)
-			hasStatus(t, v, OK, "")
-			hasOperations(t, v, Operation{2, 10 * ms1, 20 * ms1, 26 * ms1, "ok"})
+			hasStatus(t, v, trace.OK, "")
+			hasOperations(t, v, op(2, 10*ms1, 20*ms1, 26*ms1, "ok"))
 			hasMetrics(t, v, map[string]float64{
 				"detection_ms": 10, "election_ms": 6, "downtime_ms": 16,
 				"messages_per_election": messages, "bytes_per_election": 10 * messages,
@@ -54,38 +54,38 @@ func TestOperationsOfElections(t *testing.T) {
 	for name, test := range map[string]struct {
 		leader  algo.ID
 		records []trace.Record
-		want    []Operation
-		status  Status
+		want    []trace.Operation
+		status  trace.Status
 		metrics map[string]float64
 	}{
 		"cold start": {0, join(at(0, trace.Elect, 1), all(4, 3, 1, 2, 3)),
-			[]Operation{{3, 0, 0, 6 * ms1, "ok"}}, OK, map[string]float64{"leader_changes": 1}},
+			[]trace.Operation{op(3, 0, 0, 6*ms1, "ok")}, trace.OK, map[string]float64{"leader_changes": 1}},
 		"cold start, late": {0, join(at(3, trace.Elect, 1), all(4, 3, 1, 2, 3)),
-			[]Operation{{3, 0, 3 * ms1, 6 * ms1, "ok"}}, OK, map[string]float64{"detection_ms": 3}},
+			[]trace.Operation{op(3, 0, 3*ms1, 6*ms1, "ok")}, trace.OK, map[string]float64{"detection_ms": 3}},
 		"nobody reported when it began": {0, all(4, 3, 1, 2, 3),
-			[]Operation{{3, 0, 0, 6 * ms1, "ok"}}, OK, nil},
-		"a follower crashes": {3, []trace.Record{at(5, trace.Crash, 1)}, nil, Unknown, nil},
+			[]trace.Operation{op(3, 0, 0, 6*ms1, "ok")}, trace.OK, nil},
+		"a follower crashes": {3, []trace.Record{at(5, trace.Crash, 1)}, nil, trace.Unknown, nil},
 		"the last that disagreed crashes": {0, join(all(4, 3, 2, 3), at(9, trace.Crash, 1)),
-			[]Operation{{3, 0, 0, 9 * ms1, "ok"}}, OK, nil},
+			[]trace.Operation{op(3, 0, 0, 9*ms1, "ok")}, trace.OK, nil},
 		"an initiator though the leader lives": {3, join(at(5, trace.Elect, 1),
 			at(5, trace.Elected, 1, 0),
-			at(7, trace.Elected, 1, 3)), []Operation{{3, 5 * ms1, 5 * ms1, 7 * ms1, "ok"}}, OK,
+			at(7, trace.Elected, 1, 3)), []trace.Operation{op(3, 5*ms1, 5*ms1, 7*ms1, "ok")}, trace.OK,
 			map[string]float64{"leader_changes": 0}},
-		"an initiator that says nothing": {3, []trace.Record{at(5, trace.Elect, 1)}, nil, Unknown, nil},
+		"an initiator that says nothing": {3, []trace.Record{at(5, trace.Elect, 1)}, nil, trace.Unknown, nil},
 		"one returns": {3, join(at(5, trace.Crash, 1),
 			trace.Record{At: 9 * ms1, Type: trace.Up, Process: 1,
 				Incarnation: 1}, at(9, trace.Elected, 1, 0), at(11, trace.Elected, 1, 3)),
-			[]Operation{{3, 9 * ms1, 9 * ms1, 11 * ms1, "ok"}}, OK, nil},
+			[]trace.Operation{op(3, 9*ms1, 9*ms1, 11*ms1, "ok")}, trace.OK, nil},
 		"twice": {3, join(at(10, trace.Crash, 3), all(20, 2, 1, 2), at(40, trace.Crash, 2),
-			at(44, trace.Elected, 1, 1)), []Operation{{2, 10 * ms1, 10 * ms1, 21 * ms1, "ok"},
-			{1, 40 * ms1, 40 * ms1, 44 * ms1, "ok"}}, OK,
+			at(44, trace.Elected, 1, 1)), []trace.Operation{op(2, 10*ms1, 10*ms1, 21*ms1, "ok"),
+			op(1, 40*ms1, 40*ms1, 44*ms1, "ok")}, trace.OK,
 			map[string]float64{"leader_changes": 2, "downtime_ms": (11 + 4) / 2.0}},
 		"agreement on a dead one is none": {3, join(at(10, trace.Crash, 3), all(12, 3, 1, 2)),
-			[]Operation{{0, 10 * ms1, -1, -1, "pending"}}, Violation, nil},
+			[]trace.Operation{op(0, 10*ms1, -1, -1, "pending")}, trace.Violated, nil},
 		"a leader that does not exist": {0, all(4, 9, 1, 2, 3),
-			[]Operation{{0, 0, -1, -1, "pending"}}, Violation, nil},
+			[]trace.Operation{op(0, 0, -1, -1, "pending")}, trace.Violated, nil},
 		"what the dead name does not count": {0, join(at(1, trace.Crash, 1), all(4, 3, 2, 3),
-			at(7, trace.Elected, 1, 1)), []Operation{{3, 0, 0, 5 * ms1, "ok"}}, OK, nil},
+			at(7, trace.Elected, 1, 1)), []trace.Operation{op(3, 0, 0, 5*ms1, "ok")}, trace.OK, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -201,36 +201,36 @@ func TestPartition(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		records []trace.Record
-		want    []Operation
+		want    []trace.Operation
 		metrics map[string]float64
 	}{
 		"the minority elects its own": {join(cut(10, "1 2|3 4 5"), all(20, 2, 1, 2), heal(50),
-			all(59, 5, 1, 2)), []Operation{{5, 50 * ms1, 50 * ms1, 60 * ms1, "ok"}},
+			all(59, 5, 1, 2)), []trace.Operation{op(5, 50*ms1, 50*ms1, 60*ms1, "ok")},
 			map[string]float64{"split_brain_ms": 60 - 21, "availability": 1, "leader_changes": 0}},
 		"the majority elects its own": {join(cut(10, "1 2 3|4 5"), all(20, 3, 3, 2, 1), heal(50),
-			all(60, 5, 1, 2, 3)), []Operation{{3, 10 * ms1, 10 * ms1, 22 * ms1, "ok"},
-			{5, 50 * ms1, 50 * ms1, 62 * ms1, "ok"}},
+			all(60, 5, 1, 2, 3)), []trace.Operation{op(3, 10*ms1, 10*ms1, 22*ms1, "ok"),
+			op(5, 50*ms1, 50*ms1, 62*ms1, "ok")},
 			// 5 has three voices or more until 22, when 3 has three; from 60 on 5 again.
 			map[string]float64{"split_brain_ms": 62 - 20, "availability": 1, "leader_changes": 2}},
 		"the leader has gone, and nobody has three voices": {join(cut(10, "1 2 3|4 5"),
 			at(20, trace.Elected, 1, 0), at(21, trace.Elected, 2, 0), at(22, trace.Elected, 3, 0),
-			all(30, 3, 3, 2, 1)), []Operation{{3, 10 * ms1, 20 * ms1, 32 * ms1, "ok"}},
+			all(30, 3, 3, 2, 1)), []trace.Operation{op(3, 10*ms1, 20*ms1, 32*ms1, "ok")},
 			map[string]float64{"split_brain_ms": 50, "availability": (22 + 48) / 80.0,
 				"detection_ms": 10, "downtime_ms": 22}},
 		"the largest part of the living": {join(cut(10, "1 2 3|4 5"), at(15, trace.Elected, 1, 0),
 			at(20, trace.Crash, 1), at(20, trace.Crash, 2)),
-			[]Operation{{5, 10 * ms1, 15 * ms1, 20 * ms1, "ok"}}, nil},
+			[]trace.Operation{op(5, 10*ms1, 15*ms1, 20*ms1, "ok")}, nil},
 		"healed before anybody noticed": {join(cut(10, "1 2 3|4 5"), heal(30), at(40, trace.Crash, 5),
-			all(50, 4, 1, 2, 3, 4)), []Operation{{4, 40 * ms1, 40 * ms1, 53 * ms1, "ok"}},
+			all(50, 4, 1, 2, 3, 4)), []trace.Operation{op(4, 40*ms1, 40*ms1, 53*ms1, "ok")},
 			map[string]float64{"leader_changes": 1}},
 		"three ways, a tie": {join(cut(10, "1 2|3 4|5"), all(20, 2, 1, 2)),
-			[]Operation{{2, 10 * ms1, 10 * ms1, 21 * ms1, "ok"}}, nil},
+			[]trace.Operation{op(2, 10*ms1, 10*ms1, 21*ms1, "ok")}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			v := trial{id: eventual, nodes: 5, change: led(5), records: test.records,
 				end: harness.End{At: 80 * ms1}}.judge(t)
-			hasStatus(t, v, OK, "")
+			hasStatus(t, v, trace.OK, "")
 			hasOperations(t, v, test.want...)
 			hasMetrics(t, v, test.metrics)
 		})
@@ -275,9 +275,9 @@ func TestLeadership(t *testing.T) {
 			if !slices.Equal(v.Violations, test.want) {
 				t.Errorf("violations %q, want %q", v.Violations, test.want)
 			}
-			status := OK
+			status := trace.OK
 			if test.want != nil {
-				status = Violation
+				status = trace.Violated
 			}
 			if v.Status != status {
 				t.Errorf("status %s (%s), want %s", v.Status, v.Reason, status)
@@ -297,29 +297,29 @@ func TestElectionsThatDoNotComplete(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		trial
-		status Status
+		status trace.Status
 		reason string
 	}{
 		"stuck": {trial{id: eventual, records: disagree, end: harness.End{Reason: harness.Stuck}},
-			Violation, "agreement: " + what + ", and nothing moves any more"},
+			trace.Violated, "agreement: " + what + ", and nothing moves any more"},
 		"out of model": {trial{id: eventual, records: disagree, change: outside,
-			end: harness.End{Reason: harness.Stuck}}, Timeout, what + "; nothing moves any more"},
+			end: harness.End{Reason: harness.Stuck}}, trace.TimedOut, what + "; nothing moves any more"},
 		"a leader for each group is enough": {trial{id: "election/test-group", records: disagree,
-			end: harness.End{Reason: harness.Stuck}}, Timeout, what + "; nothing moves any more"},
+			end: harness.End{Reason: harness.Stuck}}, trace.TimedOut, what + "; nothing moves any more"},
 		"time limit": {trial{id: eventual, records: disagree,
-			end: harness.End{Reason: harness.TimeLimit, At: time.Second}}, Timeout, what + " within 1s"},
-		"until": {trial{id: eventual, records: disagree, change: until}, Timeout, what + " within 5ms"},
+			end: harness.End{Reason: harness.TimeLimit, At: time.Second}}, trace.TimedOut, what + " within 1s"},
+		"until": {trial{id: eventual, records: disagree, change: until}, trace.TimedOut, what + " within 5ms"},
 		"restless, finished": {trial{id: "election/test-restless", records: disagree},
-			Timeout, what + " within 5ms"},
+			trace.TimedOut, what + " within 5ms"},
 		"livelock": {trial{id: eventual, records: disagree, end: harness.End{Reason: harness.Livelock}},
-			Timeout, what + "; livelock: messages without end at 5ms"},
+			trace.TimedOut, what + "; livelock: messages without end at 5ms"},
 		"never quiet": {trial{id: eventual, records: all(1, 3, 1, 2, 3),
 			end: harness.End{Reason: harness.TimeLimit, At: time.Second}},
-			Timeout, "the scenario did not come to its end within 1s"},
-		"nothing happened": {trial{id: eventual, change: led(3)}, Unknown, "no election took place"},
+			trace.TimedOut, "the scenario did not come to its end within 1s"},
+		"nothing happened": {trial{id: eventual, change: led(3)}, trace.Unknown, "no election took place"},
 		"all are dead": {trial{id: eventual, records: join(at(1, trace.Crash, 1), at(1, trace.Crash, 2),
 			at(1, trace.Crash, 3)), end: harness.End{Reason: harness.Stuck}},
-			Violation, "agreement: no agreement on a leader:, and nothing moves any more"},
+			trace.Violated, "agreement: no agreement on a leader:, and nothing moves any more"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -328,7 +328,7 @@ func TestElectionsThatDoNotComplete(t *testing.T) {
 		})
 	}
 	v := trial{id: eventual, nodes: 10, end: harness.End{At: 1}}.judge(t)
-	if want := "p8 names none ... within 1ns"; v.Status != Violation && len(v.Reason) > 0 &&
+	if want := "p8 names none ... within 1ns"; v.Status != trace.Violated && len(v.Reason) > 0 &&
 		v.Reason[max(0, len(v.Reason)-len(want)):] != want {
 		t.Errorf("reason %q, want one that ends in %q", v.Reason, want)
 	}

@@ -18,10 +18,10 @@ import (
 type entries struct {
 	setup   *harness.Setup
 	inside  []algo.ID
-	since   []time.Duration // of those inside
-	waiting []Operation     // by request
-	others  []others        // of those waiting
-	done    []Operation
+	since   []time.Duration   // of those inside
+	waiting []trace.Operation // by request
+	others  []others          // of those waiting
+	done    []trace.Operation
 	leaves  []time.Duration // turnaround of the measured entries that are over
 
 	patience time.Duration // with those who recover from a fault
@@ -74,8 +74,8 @@ func (e *entries) record(j *Judge, r *trace.Record) {
 	case trace.Request:
 		e.arrivals++
 		e.latest = max(e.latest, time.Duration(r.Arg))
-		e.waiting = append(e.waiting, Operation{
-			Process: p, Cause: time.Duration(r.Arg), Begin: r.At, End: -1, Status: "pending",
+		e.waiting = append(e.waiting, trace.Operation{
+			Process: r.Process, Cause: time.Duration(r.Arg), Begin: r.At, End: -1, Status: trace.Pending,
 		})
 		e.others = append(e.others, others{lag: intendedLag(r)})
 		e.recovery.request(r.At)
@@ -124,7 +124,7 @@ func (e *entries) grant(j *Judge, p algo.ID, r *trace.Record) {
 		j.violate(mutualExclusion, "p%d granted at %v while p%d is inside since %v",
 			p, at, other, e.since[i])
 	}
-	i := slices.IndexFunc(e.waiting, func(o Operation) bool { return o.Process == p })
+	i := slices.IndexFunc(e.waiting, func(o trace.Operation) bool { return algo.ID(o.Process) == p })
 	if i < 0 {
 		j.violate(mutualExclusion, "p%d granted at %v without a request", p, at)
 		return
@@ -140,9 +140,9 @@ func (e *entries) grant(j *Judge, p algo.ID, r *trace.Record) {
 	e.recovery.grant(at, op.Begin)
 	e.leave(i)
 	e.starved(j, at)
-	op.End, op.Status = at, "ok"
+	op.End, op.Status = at, trace.Completed
 	if e.entered++; e.entered <= e.warmup {
-		op.Status = "warmup"
+		op.Status = trace.Warmup
 	} else {
 		e.byProcess[p-1]++
 		e.maxBypass = max(e.maxBypass, bypassed)
@@ -172,8 +172,8 @@ func (e *entries) release(j *Judge, p algo.ID, r *trace.Record) {
 	}
 	e.warmedUp(at)
 	for k := len(e.done) - 1; k >= 0; k-- { // the last entry of p
-		if op := &e.done[k]; op.Process == p {
-			if op.End == entered && op.Status == "ok" {
+		if op := &e.done[k]; algo.ID(op.Process) == p {
+			if op.End == entered && op.Status == trace.Completed {
 				e.leaves = append(e.leaves, at-op.Cause)
 			}
 			break
@@ -194,8 +194,8 @@ func (e *entries) crash(p algo.ID) {
 		e.inside, e.since = slices.Delete(e.inside, i, i+1), slices.Delete(e.since, i, i+1)
 	}
 	for i := len(e.waiting) - 1; i >= 0; i-- {
-		if op := e.waiting[i]; op.Process == p {
-			op.Status = "crashed"
+		if op := e.waiting[i]; algo.ID(op.Process) == p {
+			op.Status = trace.Crashed
 			e.done = append(e.done, op)
 			e.leave(i)
 		}
@@ -210,10 +210,10 @@ func (e *entries) finish(j *Judge, end harness.End, v *Verdict) {
 	var waits []float64
 	sum := 0.0
 	for _, op := range e.done {
-		if op.Status == "ok" || op.Status == "warmup" {
+		if op.Status == trace.Completed || op.Status == trace.Warmup {
 			v.Completed++
 		}
-		if op.Status == "ok" {
+		if op.Status == trace.Completed {
 			waits = append(waits, ms(op.End-op.Cause))
 			sum += ms(op.End - op.Cause)
 		}
@@ -229,9 +229,9 @@ func (e *entries) finish(j *Judge, end harness.End, v *Verdict) {
 			op.Process, op.Begin)
 		j.incomplete(end, v, j.promisesGrants(), deadlock, what)
 	case v.Completed == 0:
-		v.Status, v.Reason = Unknown, "nobody entered the critical section"
+		v.Status, v.Reason = trace.Unknown, "nobody entered the critical section"
 	case end.Reason != harness.Finished:
-		v.Status, v.Reason = Timeout, "the scenario did not come to its end within "+end.At.String()
+		v.Status, v.Reason = trace.TimedOut, "the scenario did not come to its end within "+end.At.String()
 	}
 }
 

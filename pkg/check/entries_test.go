@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -53,9 +52,9 @@ func TestMutualExclusion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			v := trial{id: fair, nodes: 8, records: test.records}.judge(t)
-			status := OK
+			status := trace.OK
 			if test.violations > 0 {
-				status = Violation
+				status = trace.Violated
 			}
 			hasStatus(t, v, status, test.reason)
 			if len(v.Violations) != test.violations {
@@ -92,10 +91,10 @@ func TestEntryMetrics(t *testing.T) {
 		flights(4, 6), at(10, trace.Released, 1), at(12, trace.Granted, 2), at(22, trace.Released, 2),
 		at(25, trace.Granted, 3), at(30, trace.Released, 3))
 	v := trial{id: fair, nodes: 4, records: records, end: harness.End{At: 50 * ms1}}.judge(t)
-	hasStatus(t, v, OK, "")
+	hasStatus(t, v, trace.OK, "")
 	hasOperations(t, v,
-		Operation{1, 0, 0, 0, "ok"}, Operation{2, 1 * ms1, 2 * ms1, 12 * ms1, "ok"},
-		Operation{3, 3 * ms1, 3 * ms1, 25 * ms1, "ok"})
+		op(1, 0, 0, 0, "ok"), op(2, 1*ms1, 2*ms1, 12*ms1, "ok"),
+		op(3, 3*ms1, 3*ms1, 25*ms1, "ok"))
 	hasMetrics(t, v, map[string]float64{
 		"messages_per_entry": 6.0 / 3, "bytes_per_entry": 60.0 / 3,
 		"waiting_ms": (0 + 11 + 22) / 3.0, "waiting_p99_ms": 11 + 0.98*11,
@@ -127,7 +126,7 @@ func TestSyncDelay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			v := trial{id: fair, nodes: 3, records: test.records}.judge(t)
-			hasStatus(t, v, OK, "")
+			hasStatus(t, v, trace.OK, "")
 			hasMetrics(t, v, map[string]float64{"sync_delay_ms": test.want})
 		})
 	}
@@ -268,30 +267,30 @@ func TestEntriesThatDoNotComplete(t *testing.T) {
 	outside := func(p *harness.Plan) { p.InModel = false }
 	for name, test := range map[string]struct {
 		trial
-		status Status
+		status trace.Status
 		reason string
 	}{
 		"stuck": {trial{id: fair, records: waiting, end: harness.End{Reason: harness.Stuck}},
-			Violation, "deadlock: " + what + ", and nothing moves any more"},
-		"finished": {trial{id: fair, records: waiting}, Violation, "deadlock: " + what + ", and nothing moves any more"},
+			trace.Violated, "deadlock: " + what + ", and nothing moves any more"},
+		"finished": {trial{id: fair, records: waiting}, trace.Violated, "deadlock: " + what + ", and nothing moves any more"},
 		"stuck, out of model": {trial{id: fair, records: waiting, change: outside,
-			end: harness.End{Reason: harness.Stuck}}, Timeout, what + "; nothing moves any more"},
+			end: harness.End{Reason: harness.Stuck}}, trace.TimedOut, what + "; nothing moves any more"},
 		"stuck, not promised": {trial{id: unfair, records: waiting,
 			end: harness.End{Reason: harness.Stuck}},
-			Timeout, what + "; nothing moves any more"},
+			trace.TimedOut, what + "; nothing moves any more"},
 		"time limit": {trial{id: fair, records: waiting,
-			end: harness.End{Reason: harness.TimeLimit, At: time.Second}}, Timeout, what + " within 1s"},
+			end: harness.End{Reason: harness.TimeLimit, At: time.Second}}, trace.TimedOut, what + " within 1s"},
 		"livelock": {trial{id: fair, records: waiting, end: harness.End{Reason: harness.Livelock}},
-			Timeout, what + "; livelock: messages without end at 6ms"},
-		"until": {trial{id: fair, records: waiting, change: until}, Timeout, what + " within 6ms"},
+			trace.TimedOut, what + "; livelock: messages without end at 6ms"},
+		"until": {trial{id: fair, records: waiting, change: until}, trace.TimedOut, what + " within 6ms"},
 		"time limit, all granted": {trial{id: fair, records: entry(1, 0, 0, 5),
 			end: harness.End{Reason: harness.TimeLimit, At: time.Second}},
-			Timeout, "the scenario did not come to its end within 1s"},
-		"nothing happened": {trial{id: fair}, Unknown, "nobody entered the critical section"},
+			trace.TimedOut, "the scenario did not come to its end within 1s"},
+		"nothing happened": {trial{id: fair}, trace.Unknown, "nobody entered the critical section"},
 		"it crashed waiting": {trial{id: fair, records: join(entry(1, 0, 0, 5), requested(6, 2, 6),
-			at(7, trace.Crash, 2))}, OK, ""},
+			at(7, trace.Crash, 2))}, trace.OK, ""},
 		"alone, and crashed": {trial{id: fair, records: join(requested(6, 2, 6), at(7, trace.Crash, 2))},
-			Unknown, "nobody entered the critical section"},
+			trace.Unknown, "nobody entered the critical section"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -301,6 +300,6 @@ func TestEntriesThatDoNotComplete(t *testing.T) {
 	}
 	v := trial{id: fair, nodes: 2, records: join(entry(1, 0, 0, 5), requested(6, 2, 6),
 		at(7, trace.Crash, 2), requested(8, 1, 8))}.judge(t)
-	hasOperations(t, v, Operation{1, 0, 0, 0, "ok"}, Operation{2, 6 * ms1, 6 * ms1, -1, "crashed"},
-		Operation{algo.ID(1), 8 * ms1, 8 * ms1, -1, "pending"})
+	hasOperations(t, v, op(1, 0, 0, 0, "ok"), op(2, 6*ms1, 6*ms1, -1, "crashed"),
+		op(1, 8*ms1, 8*ms1, -1, "pending"))
 }

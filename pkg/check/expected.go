@@ -93,11 +93,11 @@ func (o *outcome) order() (out []int64) {
 
 // operation is the k-th request, in the order in which they were over, which must have
 // been granted.
-func (o *outcome) operation(k int) (Operation, error) {
-	if list := o.judge.entries.done; k > 0 && k <= len(list) && list[k-1].Status == "ok" {
+func (o *outcome) operation(k int) (trace.Operation, error) {
+	if list := o.judge.entries.done; k > 0 && k <= len(list) && list[k-1].Status == trace.Completed {
 		return list[k-1], nil
 	}
-	return Operation{}, fmt.Errorf("entry %d has not come", k)
+	return trace.Operation{}, fmt.Errorf("entry %d has not come", k)
 }
 
 func (o *outcome) entryAt(k int) (float64, error) {

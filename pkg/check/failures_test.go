@@ -36,35 +36,35 @@ func TestFailures(t *testing.T) {
 	for name, test := range map[string]struct {
 		records []trace.Record
 		change  func(*harness.Plan)
-		status  Status
+		status  trace.Status
 		metrics map[string]float64
 		ops     []string // their statuses
 	}{
-		"nothing goes wrong": {nil, churning, OK, map[string]float64{
+		"nothing goes wrong": {nil, churning, trace.OK, map[string]float64{
 			"election_ms": nan, "availability": 1, "crashes": 0, "crash_rate_achieved": 0}, nil},
 		"a crash of the leader counts": {join(at(10, trace.Crash, 3), at(14, trace.Suspect, 1, 3),
-			elects(15, 2, 1, 2)), churning, OK, map[string]float64{"downtime_ms": 5, "crashes": 1,
+			elects(15, 2, 1, 2)), churning, trace.OK, map[string]float64{"downtime_ms": 5, "crashes": 1,
 			"suspicion_ms": 4, "false_suspicions": 0, "availability": 0.95}, []string{"ok"}},
 		"a return that changes nothing does not": {join(at(10, trace.Crash, 1), back(20, 1),
-			elects(23, 3, 1)), churning, OK, map[string]float64{"downtime_ms": nan,
+			elects(23, 3, 1)), churning, trace.OK, map[string]float64{"downtime_ms": nan,
 			"leader_changes": 0, "crashes": 1}, []string{"joined"}},
 		"one that brings another leader does": {join(at(10, trace.Crash, 3), elects(12, 2, 1, 2),
-			back(20, 3), elects(26, 3, 1, 2, 3)), churning, OK,
+			back(20, 3), elects(26, 3, 1, 2, 3)), churning, trace.OK,
 			map[string]float64{"downtime_ms": 4, "leader_changes": 2}, []string{"ok", "ok"}},
 		"a heal that brings the leader of before back to all does, too": {join(cut(10, "1|2 3"), elects(20, 1, 1),
-			heal(40), elects(46, 3, 1)), churning, OK,
+			heal(40), elects(46, 3, 1)), churning, trace.OK,
 			map[string]float64{"downtime_ms": 6, "leader_changes": 0}, []string{"ok"}},
 		"an election that goes on at the end is no failure": {join(at(10, trace.Crash, 3),
-			elects(12, 2, 1, 2), at(99, trace.Crash, 2)), churning, OK,
+			elects(12, 2, 1, 2), at(99, trace.Crash, 2)), churning, trace.OK,
 			map[string]float64{"downtime_ms": 2}, []string{"ok", "pending"}},
 		"the living are suspected": {join(at(10, trace.Suspect, 1, 3), at(20, trace.Crash, 3),
-			at(25, trace.Suspect, 2, 3), at(27, trace.Suspect, 1, 3), elects(30, 2, 1, 2)), churning, OK,
+			at(25, trace.Suspect, 2, 3), at(27, trace.Suspect, 1, 3), elects(30, 2, 1, 2)), churning, trace.OK,
 			map[string]float64{"false_suspicions": 1, "suspicion_ms": 5}, []string{"ok"}},
 		"a paused one is not suspected falsely": {join(at(10, trace.Pause, 3), at(12, trace.Suspect, 1, 3),
-			at(50, trace.Resume, 3), at(60, trace.Suspect, 1, 3)), churning, OK,
+			at(50, trace.Resume, 3), at(60, trace.Suspect, 1, 3)), churning, trace.OK,
 			map[string]float64{"false_suspicions": 1}, nil},
 		"a paused leader does not lead": {join(at(10, trace.Pause, 3), elects(20, 2, 1, 2),
-			at(50, trace.Resume, 3), elects(60, 2, 3)), churning, OK,
+			at(50, trace.Resume, 3), elects(60, 2, 3)), churning, trace.OK,
 			map[string]float64{"pauses": 1, "split_brain_ms": 10, "downtime_ms": 10, "crashes": 0,
 				"availability": 0.9}, []string{"ok", "ok"}},
 		"again and again: returns prepare the next": {join(at(10, trace.Crash, 3), elects(12, 2, 1, 2),
@@ -72,18 +72,18 @@ func TestFailures(t *testing.T) {
 			func(p *harness.Plan) {
 				p.Leader = 3
 				p.Scenario = harness.Scenario{Kind: harness.LeaderCrash, Elections: 2}
-			}, OK, map[string]float64{"downtime_ms": 4}, []string{"ok", "restart", "ok"}},
+			}, trace.OK, map[string]float64{"downtime_ms": 4}, []string{"ok", "restart", "ok"}},
 		"a return that leaves the leader in place, behind them": {join(at(10, trace.Crash, 3), elects(12, 2, 1, 2), back(20, 3),
 			elects(26, 2, 3)),
 			func(p *harness.Plan) {
 				p.Leader = 3
 				p.Scenario = harness.Scenario{Kind: harness.LeaderCrash, Elections: 2}
-			}, OK, map[string]float64{"downtime_ms": 2}, []string{"ok", "joined"}},
+			}, trace.OK, map[string]float64{"downtime_ms": 2}, []string{"ok", "joined"}},
 		"a heal until all agree": {join(cut(10, "1 2|3"), elects(20, 2, 1, 2), heal(40),
 			elects(47, 3, 1, 2)), func(p *harness.Plan) {
 			churning(p)
 			p.Scenario.Kind = harness.Partition
-		}, OK, map[string]float64{"heal_ms": 7, "split_brain_ms": 27}, []string{"ok", "ok"}},
+		}, trace.OK, map[string]float64{"heal_ms": 7, "split_brain_ms": 27}, []string{"ok", "ok"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -93,7 +93,7 @@ func TestFailures(t *testing.T) {
 			hasMetrics(t, v, test.metrics)
 			var ops []string
 			for _, o := range v.Operations {
-				ops = append(ops, o.Status)
+				ops = append(ops, string(o.Status))
 			}
 			if len(ops) != len(test.ops) {
 				t.Fatalf("operations %v, want %v", ops, test.ops)
@@ -146,18 +146,18 @@ func TestHighest(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*harness.Plan)
 		more   []trace.Record
-		status Status
+		status trace.Status
 		reason string
 	}{
-		"a lower one":   {nil, nil, Violation, "highest: p2 leads at the end, but p3 is live"},
-		"it is down":    {func(p *harness.Plan) { p.Crashed = []algo.ID{3} }, nil, OK, ""},
-		"it is paused":  {nil, join(at(2, trace.Pause, 3)), OK, ""},
-		"it is cut off": {nil, join(cut(2, "3")), OK, ""},
-		"out of model":  {func(p *harness.Plan) { p.InModel = false }, nil, OK, ""},
+		"a lower one":   {nil, nil, trace.Violated, "highest: p2 leads at the end, but p3 is live"},
+		"it is down":    {func(p *harness.Plan) { p.Crashed = []algo.ID{3} }, nil, trace.OK, ""},
+		"it is paused":  {nil, join(at(2, trace.Pause, 3)), trace.OK, ""},
+		"it is cut off": {nil, join(cut(2, "3")), trace.OK, ""},
+		"out of model":  {func(p *harness.Plan) { p.InModel = false }, nil, trace.OK, ""},
 		"ranks are other than numbers": {func(p *harness.Plan) {
 			p.Params = map[string]any{"est": []any{int64(3), int64(2), int64(1)}}
-		}, nil, OK, ""},
-		"it lasts": {func(p *harness.Plan) { p.Scenario.Kind = harness.Churn }, nil, OK, ""},
+		}, nil, trace.OK, ""},
+		"it lasts": {func(p *harness.Plan) { p.Scenario.Kind = harness.Churn }, nil, trace.OK, ""},
 	} {
 		v := trial{id: "election/test-highest", nodes: 3, records: join(list, test.more),
 			change: test.change}.judge(t)
@@ -223,7 +223,7 @@ func TestWhatIsBroken(t *testing.T) {
 	} {
 		v := trial{id: "election/test-eventual", nodes: 3, records: records,
 			end: harness.End{Reason: harness.Stuck}}.judge(t)
-		if v.Status != Violation || !strings.HasPrefix(v.Reason, rule+": ") {
+		if v.Status != trace.Violated || !strings.HasPrefix(v.Reason, rule+": ") {
 			t.Errorf("%s: %s: %s", rule, v.Status, v.Reason)
 		}
 	}

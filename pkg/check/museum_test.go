@@ -13,6 +13,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/trace"
 	_ "github.com/conclave-bench/conclave/plugins/all"
 )
 
@@ -130,7 +131,7 @@ func TestMuseum(t *testing.T) {
 					break
 				}
 				o := simulate(t, x.id(), seed, x.trial, script)
-				if x.flaw == "" && o.Status != check.OK {
+				if x.flaw == "" && o.Status != trace.OK {
 					t.Fatalf("seed %d: %s: %s", seed, o.Status, o.Reason)
 				}
 				if slices.ContainsFunc(o.Violations, func(text string) bool {
@@ -210,7 +211,7 @@ func TestNoFalseAlarm(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if o, err := algotest.Simulate(p); err != nil || len(o.Violations) > 0 || o.Status == check.Error {
+				if o, err := algotest.Simulate(p); err != nil || len(o.Violations) > 0 || o.Status == trace.Failed {
 					t.Fatalf("schedule %d: %s: %s: %v", 1<<32+seed, o.Status, o.Violations, err)
 				}
 			}
@@ -284,8 +285,8 @@ func TestRightOnes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for seed := range test.seeds {
-				if o := simulate(t, test.id, seed, test.sc, test.change); o.Status != check.OK &&
-					o.Status != check.Unknown {
+				if o := simulate(t, test.id, seed, test.sc, test.change); o.Status != trace.OK &&
+					o.Status != trace.Unknown {
 					t.Errorf("seed %d: %s: %s", seed, o.Status, o.Reason)
 				}
 			}

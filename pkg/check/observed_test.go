@@ -36,7 +36,7 @@ func TestObserved(t *testing.T) {
 		id      string
 		change  func(*harness.Plan)
 		records []trace.Record
-		status  Status
+		status  trace.Status
 		reason  string
 		measure *metric.Metric
 		want    float64
@@ -44,17 +44,17 @@ func TestObserved(t *testing.T) {
 		"locks": {"mutex/test-observed", burst, []trace.Record{
 			at(1, trace.Request, 1), at(1, trace.Request, 2), at(2, trace.Granted, 1),
 			at(4, trace.Released, 1), at(5, trace.Granted, 2), at(6, trace.Released, 2),
-		}, OK, "", metric.SyncDelay, 1},
+		}, trace.OK, "", metric.SyncDelay, 1},
 		"two inside": {"mutex/test-observed", burst, []trace.Record{
 			at(1, trace.Request, 1), at(1, trace.Request, 2), at(2, trace.Granted, 1),
 			at(3, trace.Granted, 2), at(4, trace.Released, 1), at(6, trace.Released, 2),
-		}, Violation, "mutual-exclusion", metric.Violations, 1},
+		}, trace.Violated, "mutual-exclusion", metric.Violations, 1},
 		"leader": {"election/test-observed", start, []trace.Record{
 			at(1, trace.Elect, 1), electedIn(3, 2, 2, 0), electedIn(4, 1, 2, 0),
-		}, OK, "", metric.Election, 3},
+		}, trace.OK, "", metric.Election, 3},
 		"two leaders": {"election/test-observed", start, []trace.Record{
 			at(1, trace.Elect, 1), electedIn(3, 2, 2, 0), electedIn(4, 1, 1, 0), electedIn(6, 1, 2, 0),
-		}, Violation, "leadership", metric.SplitBrain, 2},
+		}, trace.Violated, "leadership", metric.SplitBrain, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

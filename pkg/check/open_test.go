@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -19,7 +18,7 @@ func openLoad(t *testing.T, id string, seed uint64, requests int, duration time.
 	t.Helper()
 	o := simulate(t, id, seed, harness.Scenario{Kind: harness.Open, Rate: 20, Requests: requests,
 		Duration: duration, Hold: link.Constant(ms)}, nil)
-	if o.Status != check.OK {
+	if o.Status != trace.OK {
 		t.Fatalf("seed %d: %s: %s", seed, o.Status, o.Reason)
 	}
 	return o

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // TestWarmupCosts: what every entry costs exactly is what the measured ones cost,
@@ -48,7 +48,7 @@ func TestWarmupCosts(t *testing.T) {
 func costs(t *testing.T, id string, seed uint64, sc harness.Scenario, latency link.Latency, want float64) {
 	t.Helper()
 	o := simulate(t, id, seed, sc, func(p *harness.Plan) { p.Network.Latency = latency })
-	if o.Status != check.OK {
+	if o.Status != trace.OK {
 		t.Fatalf("%s, seed %d: %s: %s", id, seed, o.Status, o.Reason)
 	}
 	for _, m := range o.Metrics {

@@ -18,30 +18,30 @@ func TestPauses(t *testing.T) {
 	others := all(20, 4, 4, 3, 2, 1)
 	for name, test := range map[string]struct {
 		records []trace.Record
-		want    []Operation
+		want    []trace.Operation
 		metrics map[string]float64
 	}{
 		"a follower": {join(at(10, trace.Pause, 1), at(30, trace.Resume, 1), at(40, trace.Crash, 5),
-			all(50, 4, 1, 2, 3, 4)), []Operation{{4, 40 * ms1, 40 * ms1, 53 * ms1, "ok"}},
+			all(50, 4, 1, 2, 3, 4)), []trace.Operation{op(4, 40*ms1, 40*ms1, 53*ms1, "ok")},
 			map[string]float64{"availability": (40 + 48) / 100.0, "split_brain_ms": 0}},
 		"the leader": {join(at(10, trace.Pause, 5), others, at(60, trace.Resume, 5),
-			at(65, trace.Elected, 5, 4)), []Operation{{4, 10 * ms1, 10 * ms1, 23 * ms1, "ok"},
-			{4, 60 * ms1, 60 * ms1, 65 * ms1, "ok"}},
+			at(65, trace.Elected, 5, 4)), []trace.Operation{op(4, 10*ms1, 10*ms1, 23*ms1, "ok"),
+			op(4, 60*ms1, 60*ms1, 65*ms1, "ok")},
 			map[string]float64{"split_brain_ms": 5, "leader_changes": 1, "availability": (10 + 78) / 100.0}},
 		"the leader, and nobody notices": {join(at(10, trace.Pause, 5), at(60, trace.Resume, 5),
-			at(70, trace.Crash, 5)), []Operation{{0, 70 * ms1, -1, -1, "pending"}},
+			at(70, trace.Crash, 5)), []trace.Operation{op(0, 70*ms1, -1, -1, "pending")},
 			map[string]float64{"availability": (10 + 10) / 100.0}},
 		"one that missed the election": {join(at(10, trace.Pause, 1), at(15, trace.Crash, 5),
 			all(20, 4, 4, 3, 2), at(40, trace.Resume, 1), at(45, trace.Elected, 1, 4)),
-			[]Operation{{4, 15 * ms1, 15 * ms1, 22 * ms1, "ok"},
-				{4, 40 * ms1, 40 * ms1, 45 * ms1, "ok"}}, nil},
+			[]trace.Operation{op(4, 15*ms1, 15*ms1, 22*ms1, "ok"),
+				op(4, 40*ms1, 40*ms1, 45*ms1, "ok")}, nil},
 		"its last word comes late": {join(at(15, trace.Crash, 5), at(20, trace.Elected, 4, 4),
 			at(21, trace.Pause, 1), at(21.5, trace.Elected, 1, 1), all(22, 4, 3, 2),
 			at(40, trace.Resume, 1), at(41, trace.Elected, 1, 4)),
-			[]Operation{{4, 15 * ms1, 15 * ms1, 23 * ms1, "ok"},
-				{4, 40 * ms1, 40 * ms1, 41 * ms1, "ok"}}, map[string]float64{"split_brain_ms": 1}},
+			[]trace.Operation{op(4, 15*ms1, 15*ms1, 23*ms1, "ok"),
+				op(4, 40*ms1, 40*ms1, 41*ms1, "ok")}, map[string]float64{"split_brain_ms": 1}},
 		"and then it crashes": {join(at(10, trace.Pause, 5), at(12, trace.Crash, 5), others),
-			[]Operation{{4, 10 * ms1, 10 * ms1, 23 * ms1, "ok"}}, nil},
+			[]trace.Operation{op(4, 10*ms1, 10*ms1, 23*ms1, "ok")}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -83,13 +83,13 @@ func TestPausedLeaders(t *testing.T) {
 // TestDirectedCuts: those have to agree that reach each other, there and back.
 func TestDirectedCuts(t *testing.T) {
 	t.Parallel()
-	lost := func(at time.Duration) []Operation {
-		return []Operation{{0, at, -1, -1, "pending"}}
+	lost := func(at time.Duration) []trace.Operation {
+		return []trace.Operation{op(0, at, -1, -1, "pending")}
 	}
 	const lowToHigh = "1>3 1>4 1>5 2>3 2>4 2>5"
 	for name, test := range map[string]struct {
 		records []trace.Record
-		want    []Operation
+		want    []trace.Operation
 	}{
 		"one link in one direction": {join(cut(10, "5>1")), nil},
 		"one link":                  {join(cut(10, "5>1 1>5")), nil},
@@ -158,21 +158,21 @@ func TestLeaderCrashes(t *testing.T) {
 		leader  algo.ID
 		records []trace.Record
 		want    []string
-		status  Status
+		status  trace.Status
 		metrics map[string]float64
 	}{
-		"one": {3, first, []string{"ok"}, OK, map[string]float64{"detection_ms": 10, "election_ms": 6,
+		"one": {3, first, []string{"ok"}, trace.OK, map[string]float64{"detection_ms": 10, "election_ms": 6,
 			"downtime_ms": 16, "messages_per_election": 3}},
-		"and its return": {3, join(first, back), []string{"ok", "restart"}, OK, map[string]float64{
+		"and its return": {3, join(first, back), []string{"ok", "restart"}, trace.OK, map[string]float64{
 			"detection_ms": 10, "election_ms": 6, "downtime_ms": 16, "messages_per_election": 3}},
-		"two": {3, join(first, back, second), []string{"ok", "restart", "ok"}, OK, map[string]float64{
+		"two": {3, join(first, back, second), []string{"ok", "restart", "ok"}, trace.OK, map[string]float64{
 			"detection_ms": (10 + 0) / 2.0, "election_ms": (6 + 11) / 2.0, "downtime_ms": (16 + 11) / 2.0,
 			"messages_per_election": (3 + 5) / 2.0}},
-		"while another is going on": {3, join(at(5, trace.Elected, 1, 0), flights(6, 9), first), []string{"ok"}, OK,
+		"while another is going on": {3, join(at(5, trace.Elected, 1, 0), flights(6, 9), first), []string{"ok"}, trace.OK,
 			map[string]float64{"detection_ms": 10, "downtime_ms": 16, "messages_per_election": 3}},
-		"nobody led at first": {0, join(all(1, 3, 1, 2, 3), first), []string{"other", "ok"}, OK,
+		"nobody led at first": {0, join(all(1, 3, 1, 2, 3), first), []string{"other", "ok"}, trace.OK,
 			map[string]float64{"downtime_ms": 16}},
-		"nobody but a follower": {0, join(all(1, 3, 1, 2, 3)), []string{"other"}, Unknown,
+		"nobody but a follower": {0, join(all(1, 3, 1, 2, 3)), []string{"other"}, trace.Unknown,
 			map[string]float64{"downtime_ms": math.NaN()}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -182,7 +182,7 @@ func TestLeaderCrashes(t *testing.T) {
 			}}.judge(t)
 			var got []string
 			for _, op := range v.Operations {
-				got = append(got, op.Status)
+				got = append(got, string(op.Status))
 			}
 			if !slices.Equal(got, test.want) || v.Status != test.status {
 				t.Errorf("%s (%s): operations %q, want %s: %q", v.Status, v.Reason, got, test.status, test.want)

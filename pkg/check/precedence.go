@@ -98,7 +98,7 @@ func (o *precedence) request(p algo.ID) {
 }
 
 // grant wants no request of those who still wait to have happened before p's.
-func (o *precedence) grant(j *Judge, p algo.ID, at time.Duration, waiting []Operation) {
+func (o *precedence) grant(j *Judge, p algo.ID, at time.Duration, waiting []trace.Operation) {
 	for _, w := range waiting {
 		if i := w.Process - 1; o.asked[p-1][i] == o.made[i] {
 			j.violate(requestOrder,

@@ -238,14 +238,14 @@ func hasMetrics(tb testing.TB, v Verdict, want map[string]float64) {
 	}
 }
 
-func hasStatus(tb testing.TB, v Verdict, status Status, reason string) {
+func hasStatus(tb testing.TB, v Verdict, status trace.Status, reason string) {
 	tb.Helper()
 	if v.Status != status || v.Reason != reason {
 		tb.Errorf("%s: %q, want %s: %q", v.Status, v.Reason, status, reason)
 	}
 }
 
-func hasOperations(tb testing.TB, v Verdict, want ...Operation) {
+func hasOperations(tb testing.TB, v Verdict, want ...trace.Operation) {
 	tb.Helper()
 	if !slices.Equal(v.Operations, want) {
 		tb.Errorf("operations\n got %+v\nwant %+v", v.Operations, want)
@@ -292,4 +292,8 @@ func TestMetrics(t *testing.T) {
 			}
 		})
 	}
+}
+
+func op(process uint32, cause, begin, end time.Duration, status trace.Progress) trace.Operation {
+	return trace.Operation{Process: process, Cause: cause, Begin: begin, End: end, Status: status}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // recovery is how long who waited when something went wrong had to wait on: from a
@@ -49,7 +50,7 @@ func (r *recovery) grant(at, begin time.Duration) {
 }
 
 // left says whose requests still wait, the oldest first.
-func (r *recovery) left(waiting []Operation) {
+func (r *recovery) left(waiting []trace.Operation) {
 	oldest := time.Duration(math.MaxInt64)
 	if len(waiting) > 0 {
 		oldest = waiting[0].Begin

@@ -114,12 +114,12 @@ func (j *Judge) skew() skew {
 func (v *Verdict) JudgeTimes() {
 	what := fmt.Sprintf("%.0f %% of %s is lateness of messages and timers", 100*v.skew.share, v.skew.metric)
 	switch {
-	case v.Status != OK && v.Status != Timeout:
+	case v.Status != trace.OK && v.Status != trace.TimedOut:
 	case v.skew.share > spoiled && v.skew.latency >= finest:
-		v.Status = Invalid
+		v.Status = trace.Invalid
 		v.Reason = fmt.Sprintf("the machine was late: %s (%.0f %% is bearable); use fewer nodes or longer "+
 			"latencies, or end what else it does", what, 100*spoiled)
-	case v.skew.share > marked && v.Status == OK:
+	case v.skew.share > marked && v.Status == trace.OK:
 		v.Reason = "late: " + what
 	}
 }

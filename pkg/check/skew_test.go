@@ -52,42 +52,42 @@ func TestSkew(t *testing.T) {
 		records []trace.Record
 		change  func(*harness.Plan)
 		skew    float64
-		status  Status
+		status  trace.Status
 		reason  string
 	}{
-		"waiting: nothing is late":    {"mutex/test-fair", waited(0), nil, 0, OK, ""},
-		"waiting: 9 % longer":         {"mutex/test-fair", waited(830 * us), nil, 0.083, OK, ""},
-		"waiting: 11 % longer":        {"mutex/test-fair", waited(ms1), nil, 0.1, OK, "late: 10 % of waiting_ms is lateness of messages and timers"},
-		"waiting: 43 % longer":        {"mutex/test-fair", waited(3 * ms1), nil, 0.3, OK, "late: 30 % of waiting_ms is lateness of messages and timers"},
-		"waiting: half as long again": {"mutex/test-fair", waited(4 * ms1), nil, 0.4, Invalid, "the machine was late: 40 % of waiting_ms is lateness of messages and timers (33 % is bearable); use fewer nodes or longer latencies, or end what else it does"},
+		"waiting: nothing is late":    {"mutex/test-fair", waited(0), nil, 0, trace.OK, ""},
+		"waiting: 9 % longer":         {"mutex/test-fair", waited(830 * us), nil, 0.083, trace.OK, ""},
+		"waiting: 11 % longer":        {"mutex/test-fair", waited(ms1), nil, 0.1, trace.OK, "late: 10 % of waiting_ms is lateness of messages and timers"},
+		"waiting: 43 % longer":        {"mutex/test-fair", waited(3 * ms1), nil, 0.3, trace.OK, "late: 30 % of waiting_ms is lateness of messages and timers"},
+		"waiting: half as long again": {"mutex/test-fair", waited(4 * ms1), nil, 0.4, trace.Invalid, "the machine was late: 40 % of waiting_ms is lateness of messages and timers (33 % is bearable); use fewer nodes or longer latencies, or end what else it does"},
 		"waiting: what led to the wish": {"mutex/test-fair", join(lagging(requested(5, 1, 3), 2*ms1, 7*ms1), // meant at 3 ms, which lagged by 5
-			delayed(6, 1, ms1, 0), lagging(at(13, trace.Granted, 1), ms1, 8*ms1)), nil, 0.3, OK, "late: 30 % of waiting_ms is lateness of messages and timers"},
+			delayed(6, 1, ms1, 0), lagging(at(13, trace.Granted, 1), ms1, 8*ms1)), nil, 0.3, trace.OK, "late: 30 % of waiting_ms is lateness of messages and timers"},
 		"waiting: another's history": {"mutex/test-fair", join(requested(0, 1, 0), delayed(1, 1, ms1, 0),
-			lagging(at(10, trace.Granted, 1), ms1, 50*ms1)), nil, 0.1, OK, "late: 10 % of waiting_ms is"},
+			lagging(at(10, trace.Granted, 1), ms1, 50*ms1)), nil, 0.1, trace.OK, "late: 10 % of waiting_ms is"},
 		"waiting: hardly any": {"mutex/test-fair", join(lagging(requested(1.1, 1, 1), 100*us, 100*us), // of one that has the token
-			lagging(at(1.1, trace.Granted, 1), 100*us, 100*us), delayed(2, 1, 2*ms1, 0)), nil, 0.05, OK, ""},
+			lagging(at(1.1, trace.Granted, 1), 100*us, 100*us), delayed(2, 1, 2*ms1, 0)), nil, 0.05, trace.OK, ""},
 		"handing over": {"mutex/test-fair", join(requested(0, 1, 0), at(0, trace.Granted, 1), requested(0, 2, 0),
 			delayed(1, 1, ms1, 0), lagging(at(20, trace.Released, 1), 0, ms1), lagging(at(22, trace.Granted, 2), ms1, 2*ms1)),
-			nil, 0.5, Invalid, "the machine was late: 50 % of sync_delay_ms is"},
+			nil, 0.5, trace.Invalid, "the machine was late: 50 % of sync_delay_ms is"},
 		"one message of four": {"mutex/test-fair", join(waited(0), delayed(12, 2, ms1, 0), delayed(13, 3, ms1, 0),
-			delayed(14, 4, ms1, 2*ms1)), nil, 1.0 / 3, OK, "late: 33 % of latency_achieved_ms is"},
+			delayed(14, 4, ms1, 2*ms1)), nil, 1.0 / 3, trace.OK, "late: 33 % of latency_achieved_ms is"},
 		"one message of four, very": {"mutex/test-fair", join(waited(0), delayed(12, 2, ms1, 0), delayed(13, 3, ms1, 0),
-			delayed(14, 4, ms1, 50*ms1)), nil, 50.0 / 54, Invalid, "the machine was late: 93 % of latency_achieved_ms is"},
+			delayed(14, 4, ms1, 50*ms1)), nil, 50.0 / 54, trace.Invalid, "the machine was late: 93 % of latency_achieved_ms is"},
 		"less than a machine can do": {"mutex/test-fair", join(requested(0, 1, 0), delayed(1, 1, 50*us, 150*us),
-			lagging(at(10, trace.Granted, 1), 0, ms1)), finer(50 * us), 0.75, OK, "late: 75 % of latency_achieved_ms is"},
+			lagging(at(10, trace.Granted, 1), 0, ms1)), finer(50 * us), 0.75, trace.OK, "late: 75 % of latency_achieved_ms is"},
 		"no latency at all": {"mutex/test-fair", join(requested(0, 1, 0), delayed(1, 1, 0, 150*us),
-			lagging(at(10, trace.Granted, 1), 0, ms1)), finer(0), 1, OK, "late: 100 % of latency_achieved_ms is"},
+			lagging(at(10, trace.Granted, 1), 0, ms1)), finer(0), 1, trace.OK, "late: 100 % of latency_achieved_ms is"},
 
-		"election: nothing is late":      {eventual, elected(begin(0, 0), end(0)), nil, 0, OK, ""},
-		"election: late all along":       {eventual, elected(begin(0, 50*ms1), end(50*ms1)), nil, 0, OK, ""},
-		"election: on its way":           {eventual, elected(begin(0, ms1), end(9*ms1)), nil, 0.4, Invalid, "the machine was late: 40 % of election_ms is"},
-		"election: begins too late":      {eventual, elected(begin(9*ms1, 9*ms1), end(11*ms1)), nil, 11.0 / 30, Invalid, "the machine was late: 37 % of downtime_ms is"},
-		"election: a message beside it":  {eventual, elected(begin(0, 0), end(0), delayed(16, 3, 10*ms1, 8*ms1)), nil, 8.0 / 38, OK, "late: 21 % of latency_achieved_ms"},
-		"election: a timer did not wait": {eventual, elected(begin(0, 0), end(0), fired, delayed(16, 3, 10*ms1, 8*ms1)), nil, 0.4, Invalid, "the machine was late: 40 % of election_ms is"},
+		"election: nothing is late":      {eventual, elected(begin(0, 0), end(0)), nil, 0, trace.OK, ""},
+		"election: late all along":       {eventual, elected(begin(0, 50*ms1), end(50*ms1)), nil, 0, trace.OK, ""},
+		"election: on its way":           {eventual, elected(begin(0, ms1), end(9*ms1)), nil, 0.4, trace.Invalid, "the machine was late: 40 % of election_ms is"},
+		"election: begins too late":      {eventual, elected(begin(9*ms1, 9*ms1), end(11*ms1)), nil, 11.0 / 30, trace.Invalid, "the machine was late: 37 % of downtime_ms is"},
+		"election: a message beside it":  {eventual, elected(begin(0, 0), end(0), delayed(16, 3, 10*ms1, 8*ms1)), nil, 8.0 / 38, trace.OK, "late: 21 % of latency_achieved_ms"},
+		"election: a timer did not wait": {eventual, elected(begin(0, 0), end(0), fired, delayed(16, 3, 10*ms1, 8*ms1)), nil, 0.4, trace.Invalid, "the machine was late: 40 % of election_ms is"},
 		"election: by plan": {eventual, join(at(0, trace.Pause, 1), at(0, trace.Resume, 1),
-			elected(begin(0, ms1), end(9*ms1))), nil, 0, OK, ""},
+			elected(begin(0, ms1), end(9*ms1))), nil, 0, trace.OK, ""},
 		"a broken promise": {"election/test-one", join(delayed(1, 1, ms1, 9*ms1), at(11, trace.Elected, 1, 1), at(12, trace.Elected, 2, 2)),
-			nil, 0.9, Violation, "leadership: p2 holds itself leader at 12ms, while another does"},
+			nil, 0.9, trace.Violated, "leadership: p2 holds itself leader at 12ms, while another does"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -106,8 +106,8 @@ func TestSkew(t *testing.T) {
 					hasMetrics(t, v, map[string]float64{"skew": absent})
 				}
 				switch {
-				case !real || test.status == Violation:
-					if v.Status != plain || v.Status == Invalid {
+				case !real || test.status == trace.Violated:
+					if v.Status != plain || v.Status == trace.Invalid {
 						t.Errorf("%s: %s", v.Status, v.Reason)
 					}
 				case v.Status != test.status || len(v.Reason) < len(test.reason) ||
@@ -125,7 +125,7 @@ func TestSkew_Nothing(t *testing.T) {
 	v := trial{id: "mutex/test-fair", nodes: 2, real: true}.judge(t)
 	hasMetrics(t, v, map[string]float64{"skew": math.NaN()})
 	v.JudgeTimes()
-	hasStatus(t, v, Unknown, "nobody entered the critical section")
+	hasStatus(t, v, trace.Unknown, "nobody entered the critical section")
 }
 
 // TestDelays: what was delayed at the same time counts once.

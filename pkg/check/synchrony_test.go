@@ -20,15 +20,15 @@ func TestOutrun(t *testing.T) {
 		took   time.Duration
 		real   bool
 		change func(*harness.Plan)
-		want   Status
+		want   trace.Status
 	}{
-		"too slow":            {"test-synchronous", 12 * ms1, true, nil, Invalid},
-		"in time":             {"test-synchronous", 11 * ms1, true, nil, Violation},
-		"no time to spare":    {"test-tight", 11 * ms1, true, nil, Violation}, // its own fault
-		"in simulation":       {"test-synchronous", 12 * ms1, false, nil, Violation},
-		"whatever the delays": {"test-one", 12 * ms1, true, nil, Violation},
+		"too slow":            {"test-synchronous", 12 * ms1, true, nil, trace.Invalid},
+		"in time":             {"test-synchronous", 11 * ms1, true, nil, trace.Violated},
+		"no time to spare":    {"test-tight", 11 * ms1, true, nil, trace.Violated}, // its own fault
+		"in simulation":       {"test-synchronous", 12 * ms1, false, nil, trace.Violated},
+		"whatever the delays": {"test-one", 12 * ms1, true, nil, trace.Violated},
 		"beyond its model": {"test-synchronous", 12 * ms1, true,
-			func(p *harness.Plan) { p.InModel = false }, Violation},
+			func(p *harness.Plan) { p.InModel = false }, trace.Violated},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -40,7 +40,7 @@ func TestOutrun(t *testing.T) {
 			if v.Status != test.want {
 				t.Errorf("%s: %s", v.Status, v.Reason)
 			}
-			if want := broken + leaders; v.Status == Invalid && v.Reason != want {
+			if want := broken + leaders; v.Status == trace.Invalid && v.Reason != want {
 				t.Errorf("%q, want %q", v.Reason, want)
 			}
 		})

@@ -8,7 +8,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/compare"
 	"github.com/conclave-bench/conclave/pkg/report/export"
-	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 func printComparison(w io.Writer, r *compare.Report, format string) error {
@@ -171,7 +171,7 @@ func legend(r *compare.Report) string {
 
 func sideText(s compare.Side) string {
 	var words []string
-	for _, status := range results.Statuses() {
+	for _, status := range trace.Statuses() {
 		if n := s.Statuses[status]; n > 0 {
 			words = append(words, fmt.Sprintf("%s %d", status, n))
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/report"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // warnings are the notes of the run and what its statuses call for, each with
@@ -27,12 +28,12 @@ func (o *outcome) warnings() []string {
 	say(t.timeouts > e.Allow.Timeout, "%s within the model did not end (allow.timeout is %d; "+
 		"time_limit is %v): %s; raise time_limit if they only needed longer",
 		plural(t.timeouts, "trial", "trials"), e.Allow.Timeout, e.TimeLimit,
-		o.example(results.Timeout))
+		o.example(trace.TimedOut))
 	say(t.invalid > e.Allow.Invalid, "%s stayed invalid after %s (allow.invalid is %d): %s; use "+
 		"fewer nodes or an idle machine, or raise retries", plural(t.invalid, "trial", "trials"),
-		plural(e.Retries, "retry", "retries"), e.Allow.Invalid, o.example(results.Invalid))
+		plural(e.Retries, "retry", "retries"), e.Allow.Invalid, o.example(trace.Invalid))
 	say(t.unknown > 0, "%s could not be judged: %s; a longer scenario gives something to judge",
-		plural(t.unknown, "trial", "trials"), o.example(results.Unknown))
+		plural(t.unknown, "trial", "trials"), o.example(trace.Unknown))
 	return out
 }
 
@@ -77,16 +78,16 @@ func (o *outcome) failures() (out []string) {
 // The machine's form of the end of a run. A figure that does not exist is null.
 type (
 	runReport struct {
-		Schema   int            `json:"schema_version"`
-		Name     string         `json:"name"`
-		Dir      string         `json:"dir"`
-		Seed     uint64         `json:"seed"`
-		Planned  int            `json:"planned"`
-		Finished int            `json:"finished"`
-		Complete bool           `json:"complete"`
-		ExitCode int            `json:"exit_code"`
-		Statuses map[string]int `json:"statuses"`
-		Cells    []cellReport   `json:"cells"`
+		Schema   int                  `json:"schema_version"`
+		Name     string               `json:"name"`
+		Dir      string               `json:"dir"`
+		Seed     uint64               `json:"seed"`
+		Planned  int                  `json:"planned"`
+		Finished int                  `json:"finished"`
+		Complete bool                 `json:"complete"`
+		ExitCode int                  `json:"exit_code"`
+		Statuses map[trace.Status]int `json:"statuses"`
+		Cells    []cellReport         `json:"cells"`
 		// Stopping says why each cell ended, if a rule decided.
 		Stopping   *results.Stopping `json:"stopping,omitempty"`
 		Violations []trialReport     `json:"violations"`
@@ -98,7 +99,7 @@ type (
 		Cell     int                     `json:"cell"`
 		Design   map[string]string       `json:"design"`
 		InModel  bool                    `json:"in_model"`
-		Statuses map[string]int          `json:"statuses"`
+		Statuses map[trace.Status]int    `json:"statuses"`
 		Marked   int                     `json:"marked"` // of those with status ok
 		Metrics  map[string]metricReport `json:"metrics"`
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
 	"github.com/conclave-bench/conclave/pkg/stats"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // An outcome is what a run came to, cell by cell.
@@ -23,11 +24,11 @@ type outcome struct {
 	host       string   // command of the host program; "" without
 	metrics    []string // of the table
 	cells      []cellOutcome
-	statuses   map[string]int
+	statuses   map[trace.Status]int
 	finished   int
-	violations []results.Trial           // within the model, the first of them
-	errors     []results.Trial           // likewise
-	first      map[string]*results.Trial // that counts against the run, by status
+	violations []results.Trial                 // within the model, the first of them
+	errors     []results.Trial                 // likewise
+	first      map[trace.Status]*results.Trial // that counts against the run, by status
 	tally      tally
 	notes      []string
 	stopping   *runner.Stopping
@@ -35,7 +36,7 @@ type outcome struct {
 }
 
 type cellOutcome struct {
-	statuses map[string]int
+	statuses map[trace.Status]int
 	marked   int
 	values   map[string][]float64 // what its trials observed of each metric of the table
 	censored map[string]int       // how many more are known only to be larger
@@ -60,11 +61,11 @@ func briefMetrics(e *experiment.Experiment) []string {
 func outcomeOf(e *experiment.Experiment, dir string) (*outcome, error) {
 	o := &outcome{
 		experiment: e, dir: dir, metrics: briefMetrics(e), cells: make([]cellOutcome, len(e.Cells)),
-		statuses: map[string]int{}, first: map[string]*results.Trial{}, tally: tally{allow: e.Allow},
+		statuses: map[trace.Status]int{}, first: map[trace.Status]*results.Trial{}, tally: tally{allow: e.Allow},
 		stopping: runner.NewStopping(e),
 	}
 	for i := range o.cells {
-		o.cells[i] = cellOutcome{statuses: map[string]int{}, values: map[string][]float64{},
+		o.cells[i] = cellOutcome{statuses: map[trace.Status]int{}, values: map[string][]float64{},
 			censored: map[string]int{}}
 	}
 	return o, runner.EachTrial(e, dir, o.add)
@@ -104,21 +105,21 @@ func (o *outcome) add(t *results.Trial) {
 		}
 	}
 	switch t.Status {
-	case results.OK:
-	case results.Timeout:
+	case trace.OK:
+	case trace.TimedOut:
 		if t.InModel && promisesEnd(o.experiment.Cells[t.Cell-1].Algorithm) {
 			o.tally.timeouts++
 			o.note(t)
 		}
-	case results.Violation:
+	case trace.Violated:
 		if t.InModel {
 			o.tally.violations++
 			o.violations = keep(o.violations, t)
 		}
-	case results.Error:
+	case trace.Failed:
 		o.tally.errors++
 		o.errors = keep(o.errors, t)
-	case results.Invalid:
+	case trace.Invalid:
 		o.tally.invalid++
 		o.note(t)
 	default:
@@ -134,7 +135,7 @@ func (o *outcome) note(t *results.Trial) {
 }
 
 // example is the first trial of a status, for a warning about all of them.
-func (o *outcome) example(status string) string {
+func (o *outcome) example(status trace.Status) string {
 	t := o.first[status]
 	if t == nil || t.Reason == "" {
 		return "the reason stands in trials.csv"
@@ -195,7 +196,7 @@ func (o *outcome) table() *table {
 	for i := range o.cells {
 		c, cell := &o.cells[i], &o.experiment.Cells[i]
 		row := append([]string{cell.Label}, d.values(cell)...)
-		row = append(row, fmt.Sprint(c.statuses[results.OK]))
+		row = append(row, fmt.Sprint(c.statuses[trace.OK]))
 		for _, m := range o.metrics {
 			row = append(row, estimate(c.describe(m)))
 		}
@@ -217,10 +218,10 @@ func ended(c *results.Stopped) string {
 func (o *outcome) count(c *cellOutcome, cell *experiment.Cell) string {
 	var parts []string
 	total := 0
-	for _, status := range results.Statuses() {
+	for _, status := range trace.Statuses() {
 		if n := c.statuses[status]; n > 0 {
 			part := fmt.Sprintf("%s %d", status, n)
-			if status == results.OK && c.marked > 0 {
+			if status == trace.OK && c.marked > 0 {
 				part += fmt.Sprintf(" (marked %d)", c.marked)
 			}
 			parts = append(parts, part)

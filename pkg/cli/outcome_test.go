@@ -7,6 +7,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // A trial that timed out says of each metric what it says in summary.csv: nothing of a
@@ -34,7 +35,7 @@ func TestOutcome_TimedOut(t *testing.T) {
 		for _, m := range o.metrics {
 			before[m] = o.cells[0].describe(m).N
 		}
-		o.add(&results.Trial{Trial: 6 + i, Cell: 1, Repetition: 6 + i, Status: results.Timeout, Messages: 9,
+		o.add(&results.Trial{Trial: 6 + i, Cell: 1, Repetition: 6 + i, Status: trace.TimedOut, Messages: 9,
 			Metrics: metrics})
 		for _, m := range o.metrics {
 			want := 0
@@ -47,7 +48,7 @@ func TestOutcome_TimedOut(t *testing.T) {
 			}
 		}
 	}
-	if o.cells[0].statuses[results.Timeout] != 2 || o.cells[0].describe("availability").N != 6 {
+	if o.cells[0].statuses[trace.TimedOut] != 2 || o.cells[0].describe("availability").N != 6 {
 		t.Errorf("%+v", o.cells[0])
 	}
 }

@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // progressModes are the values of --progress.
@@ -115,12 +115,12 @@ type bar struct {
 	cell    string
 	begun   time.Time
 	painted time.Time
-	trouble map[string]int
+	trouble map[trace.Status]int
 }
 
 func (s *streams) newBar(f *os.File) *bar {
 	b := &bar{file: f, streams: s, done: make(chan struct{}), begun: time.Now(),
-		trouble: map[string]int{}}
+		trouble: map[trace.Status]int{}}
 	s.err = b
 	go b.tick()
 	return b
@@ -156,7 +156,7 @@ func (b *bar) tell(now runner.Progress, cell string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.now, b.cell = now, cell
-	if now.Result.Status != results.OK {
+	if now.Result.Status != trace.OK {
 		b.trouble[now.Result.Status]++
 	}
 	if time.Since(b.painted) >= 100*time.Millisecond {
@@ -204,7 +204,7 @@ func (b *bar) line(elapsed time.Duration, width int) string {
 	if b.now.Left > 0 {
 		text += " eta " + span(b.now.Left)
 	}
-	for _, status := range results.Statuses() {
+	for _, status := range trace.Statuses() {
 		if n := b.trouble[status]; n > 0 {
 			text += fmt.Sprintf(" %s %d", status, n)
 		}

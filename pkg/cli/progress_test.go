@@ -12,9 +12,10 @@ import (
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
 	"github.com/conclave-bench/conclave/pkg/stats"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-func at(finished int, status string) runner.Progress {
+func at(finished int, status trace.Status) runner.Progress {
 	return runner.Progress{Finished: finished, Planned: 240, Elapsed: 37 * time.Second,
 		Left: 250 * time.Second, Result: &results.Trial{Status: status, Attempts: 1}}
 }
@@ -60,7 +61,7 @@ func TestJSONProgress(t *testing.T) {
 
 func TestBar_LineFitsTheTerminal(t *testing.T) {
 	b := &bar{now: at(120, "ok"), cell: "bully/nodes=9/loss=0.05",
-		trouble: map[string]int{results.Timeout: 3}}
+		trouble: map[trace.Status]int{trace.TimedOut: 3}}
 	has(t, b.line(37*time.Second, 120),
 		"[##########----------] 120/240 37s eta 4m10s timeout 3 bully/nodes=9")
 	for width := range 100 {

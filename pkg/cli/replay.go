@@ -119,9 +119,9 @@ func (s *streams) replay(path string, number int, f *replayFlags) error {
 	case len(r.differs) > 0:
 		return fmt.Errorf("trial %d is not what %s has recorded: %s; that was another program, "+
 			"or something is not deterministic", number, dir, strings.Join(r.differs, "; "))
-	case r.verdict.Status == check.Error:
+	case r.verdict.Status == trace.Failed:
 		return fmt.Errorf("trial %d could not be run: %s", number, r.verdict.Reason)
-	case r.verdict.Status == check.Violation && r.cell.Plan.InModel:
+	case r.verdict.Status == trace.Violated && r.cell.Plan.InModel:
 		return exit(Violated)
 	}
 	return nil
@@ -207,7 +207,7 @@ func (r *replay) differences() (out []string) {
 	number := func(name string, was, is float64) {
 		text(name, results.Number(was), results.Number(is))
 	}
-	text("status", old.Status, string(v.Status))
+	text("status", string(old.Status), string(v.Status))
 	number(metric.Duration.Name, old.DurationMS, float64(r.end.At)/1e6)
 	number("operations", float64(old.Operations), float64(len(v.Operations)))
 	number("completed", float64(old.Completed), float64(v.Completed))
@@ -298,13 +298,13 @@ type replayReport struct {
 	Seed       uint64              `json:"seed"`
 	Design     map[string]string   `json:"design"`
 	InModel    bool                `json:"in_model"`
-	Status     string              `json:"status"`
+	Status     trace.Status        `json:"status"`
 	Reason     string              `json:"reason"`
 	Violations []string            `json:"violations"`
 	DurationMS float64             `json:"duration_ms"`
 	Messages   int64               `json:"messages"`
 	Metrics    map[string]*float64 `json:"metrics"`
-	Recorded   string              `json:"recorded_status"`
+	Recorded   trace.Status        `json:"recorded_status"`
 	Retraced   int                 `json:"retraced_events,omitempty"`
 	Differs    []string            `json:"differs"`
 }
@@ -312,7 +312,7 @@ type replayReport struct {
 func (r *replay) report() replayReport {
 	out := replayReport{
 		Schema: 1, Trial: r.trial.Number, Cell: r.trial.Cell, Seed: r.trial.Seed,
-		Design: fields(r.cell), InModel: r.cell.Plan.InModel, Status: string(r.verdict.Status),
+		Design: fields(r.cell), InModel: r.cell.Plan.InModel, Status: r.verdict.Status,
 		Reason: r.verdict.Reason, Violations: append([]string{}, r.verdict.Violations...),
 		DurationMS: float64(r.end.At) / 1e6, Messages: r.verdict.Totals.Sent,
 		Metrics: map[string]*float64{}, Differs: append([]string{}, r.differs...),

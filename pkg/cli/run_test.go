@@ -12,6 +12,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 var tables = []string{results.TrialsFile, results.OperationsFile, results.MessagesFile,
@@ -217,7 +218,7 @@ func TestReplay_Violation(t *testing.T) {
 func TestReplay_Differs(t *testing.T) {
 	t.Parallel()
 	none := math.NaN()
-	r := &replay{recorded: &results.Trial{Status: results.OK, Messages: 7, Metrics: []metric.Value{
+	r := &replay{recorded: &results.Trial{Status: trace.OK, Messages: 7, Metrics: []metric.Value{
 		metric.MessageDelays.Of(3), metric.Election.Of(5), metric.Downtime.Of(6),
 		metric.Heal.Of(none), metric.Recovery.Of(none)}}}
 	r.verdict.Status, r.verdict.Totals.Sent = "ok", 8

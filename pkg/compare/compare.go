@@ -21,6 +21,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // What bench compare takes unless told otherwise. Medians of identical programs on
@@ -97,7 +98,7 @@ func (r *Report) Title(row *Row) string { return title(row.Design, r.Columns) }
 type Side struct {
 	Path, Name string
 	Trials     int
-	Statuses   map[string]int // trials by status
+	Statuses   map[trace.Status]int // trials by status
 }
 
 // A Figure is what one run says about a metric in a cell. NaN: there is no such figure.
@@ -289,7 +290,7 @@ type NameError struct {
 func (e *NameError) Error() string { return fmt.Sprintf("unknown %s %q", e.Kind, e.Name) }
 
 func sideOf(t *results.Table) Side {
-	s := Side{Path: t.Path, Name: t.Name, Trials: len(t.Trials), Statuses: map[string]int{}}
+	s := Side{Path: t.Path, Name: t.Name, Trials: len(t.Trials), Statuses: map[trace.Status]int{}}
 	for _, trial := range t.Trials {
 		s.Statuses[trial.Status]++
 	}

@@ -26,7 +26,7 @@ func run(transport string, n int, change func(t *results.Trial, nodes int)) *res
 			nodes := int(design[1][0] - '0')
 			trial := results.Trial{
 				Trial: cell*n + r, Cell: cell + 1, Repetition: r, RunOrder: len(t.Trials) + 1, Seed: uint64(r),
-				Status: results.OK, Attempts: 1, InModel: true, Operations: 1, Completed: 1, Messages: 20,
+				Status: trace.OK, Attempts: 1, InModel: true, Operations: 1, Completed: 1, Messages: 20,
 				Metrics: []metric.Value{metric.Election.Of(30), metric.MessagesPerElection.Of(20)},
 				Kinds:   []trace.MessageCount{{Name: "ELECTION", Sent: 15}, {Name: "COORDINATOR", Sent: 5}},
 			}
@@ -235,7 +235,7 @@ func TestCompare_Timeouts(t *testing.T) {
 	hang := func(trial *results.Trial, nodes int) {
 		setTime(trial, 30+float64(trial.Repetition))
 		if is("raft", 5, trial) && trial.Repetition > 6 {
-			trial.Status, trial.Metrics[0].Value = results.Timeout, math.NaN()
+			trial.Status, trial.Metrics[0].Value = trace.TimedOut, math.NaN()
 		}
 	}
 	fine := func(trial *results.Trial, _ int) { setTime(trial, 30+float64(trial.Repetition)) }
@@ -259,7 +259,7 @@ func TestCompare_Timeouts(t *testing.T) {
 func TestCompare_Violations(t *testing.T) {
 	broken := run("nats", 10, func(trial *results.Trial, _ int) {
 		if is("bully", 3, trial) && trial.Repetition == 1 {
-			trial.Status = results.Violation
+			trial.Status = trace.Violated
 		}
 	})
 	r := compared(t, run("nats", 10, nil), broken, Options{})
@@ -370,7 +370,7 @@ func TestMatch(t *testing.T) {
 // TestCompare_NothingLeft: a run of which nothing came, or less than before, does
 // not pass for want of figures.
 func TestCompare_NothingLeft(t *testing.T) {
-	spoiled := func(status string, upTo int) func(*results.Trial, int) {
+	spoiled := func(status trace.Status, upTo int) func(*results.Trial, int) {
 		return func(trial *results.Trial, nodes int) {
 			if is("raft", 5, trial) && trial.Repetition <= upTo {
 				trial.Status = status
@@ -384,14 +384,14 @@ func TestCompare_NothingLeft(t *testing.T) {
 		conditions      []Condition
 		want            []string
 	}{
-		{"all spoiled", "nats", spoiled(results.Invalid, 10), nil,
+		{"all spoiled", "nats", spoiled(trace.Invalid, 10), nil,
 			[]string{"raft, nodes=5: no trial is ok: ok 10 -> 0, invalid 0 -> 10"}},
-		{"a few spoiled", "nats", spoiled(results.Invalid, 3), nil, nil},
-		{"a few timed out", "sim", spoiled(results.Timeout, 1), nil,
+		{"a few spoiled", "nats", spoiled(trace.Invalid, 3), nil, nil},
+		{"a few timed out", "sim", spoiled(trace.TimedOut, 1), nil,
 			[]string{"raft, nodes=5: fewer trials are ok: ok 10 -> 9, timeout 0 -> 1"}},
-		{"a condition on nothing", "nats", spoiled(results.Invalid, 10), []Condition{c},
+		{"a condition on nothing", "nats", spoiled(trace.Invalid, 10), []Condition{c},
 			[]string{"raft, nodes=5: messages: 20 -> none: no trial of the new run has a value (messages > 0)"}},
-		{"an exact condition on nothing", "sim", spoiled(results.Timeout, 10), []Condition{c},
+		{"an exact condition on nothing", "sim", spoiled(trace.TimedOut, 10), []Condition{c},
 			[]string{"raft, nodes=5: messages: 20 -> none: no trial of the new run has a value (messages > 0)"}},
 	} {
 		r := compared(t, run(one.transport, 10, nil), run(one.transport, 10, one.change),
@@ -410,7 +410,7 @@ func TestCompare_NothingLeft(t *testing.T) {
 	uneven := func(trial *results.Trial, _ int) { trial.Messages = int64(10 * trial.Repetition) }
 	r = compared(t, run("sim", 3, uneven), run("sim", 3, func(trial *results.Trial, nodes int) {
 		uneven(trial, nodes)
-		spoiled(results.Timeout, 1)(trial, nodes)
+		spoiled(trace.TimedOut, 1)(trial, nodes)
 	}), Options{})
 	if got := verdicts(r, "messages"); got[3] != Changed {
 		t.Errorf("a trial less, the others equal: %v", got)
@@ -438,7 +438,7 @@ func TestMatch_Refuses(t *testing.T) {
 		swept.Trials[i].Design[12].Name = "params_y"
 	}
 	fixed := only(run("sim", 2, nil), func(*results.Trial) bool { return true })
-	broken := run("sim", 2, func(t *results.Trial, _ int) { t.Status = results.Invalid })
+	broken := run("sim", 2, func(t *results.Trial, _ int) { t.Status = trace.Invalid })
 	twice := run("sim", 2, nil)
 	twice.Trials = slices.Concat(twice.Trials, twice.Trials)
 	condition := func(text string) Options {

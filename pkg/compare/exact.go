@@ -157,7 +157,7 @@ func (s shift) String() string { return fmt.Sprintf("%s %+d", s.kind, s.new-s.ba
 
 // statusChange says how the statuses of two cells differ, "" if they do not.
 func statusChange(p pair) (text string) {
-	for _, status := range results.Statuses() {
+	for _, status := range trace.Statuses() {
 		a, b := p.base.Count(status), p.new.Count(status)
 		// A longer run has more of each.
 		if a*len(p.new.Trials) == b*len(p.base.Trials) {
@@ -175,18 +175,18 @@ func statusChange(p pair) (text string) {
 // less that timed out is chance on real processes, and a fact where counts are
 // exact.
 func setback(p pair, exact bool) string {
-	if p.new.Count(results.Violation)*len(p.base.Trials) > p.base.Count(results.Violation)*len(p.new.Trials) {
+	if p.new.Count(trace.Violated)*len(p.base.Trials) > p.base.Count(trace.Violated)*len(p.new.Trials) {
 		return "more violations"
 	}
-	if p.base.Count(results.OK) > 0 && p.new.Count(results.OK) == 0 {
+	if p.base.Count(trace.OK) > 0 && p.new.Count(trace.OK) == 0 {
 		return "no trial is ok"
 	}
 	lost := 0
 	for _, t := range trialPairs(p) {
-		if t[0].Status == results.OK {
+		if t[0].Status == trace.OK {
 			lost++
 		}
-		if t[1].Status == results.OK {
+		if t[1].Status == trace.OK {
 			lost--
 		}
 	}

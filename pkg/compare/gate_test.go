@@ -11,6 +11,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 func condition(t *testing.T, text string) []Condition {
@@ -62,7 +63,7 @@ func hung(but int) func(*results.Trial, int) {
 	return func(trial *results.Trial, _ int) {
 		setTime(trial, 30+float64(trial.Repetition))
 		if is("raft", 5, trial) && trial.Repetition > but {
-			trial.Status = results.Timeout
+			trial.Status = trace.TimedOut
 			setTime(trial, math.NaN())
 		}
 	}
@@ -87,7 +88,7 @@ func TestGate_TimeoutsTheOtherWay(t *testing.T) {
 func TestRow_Timeouts(t *testing.T) {
 	constant := func(change func(*results.Trial, int)) func(*results.Trial, int) {
 		return func(trial *results.Trial, nodes int) {
-			if change(trial, nodes); trial.Status == results.OK {
+			if change(trial, nodes); trial.Status == trace.OK {
 				setTime(trial, 30)
 			}
 		}
@@ -110,7 +111,7 @@ func TestRow_Timeouts(t *testing.T) {
 func TestGate_Strict(t *testing.T) {
 	one := run("sim", 10, func(trial *results.Trial, _ int) {
 		if is("bully", 3, trial) && trial.Repetition == 2 {
-			trial.Status = results.Violation
+			trial.Status = trace.Violated
 		}
 	})
 	r := compared(t, one, run("sim", 10, nil), Options{Strict: true})
@@ -130,7 +131,7 @@ func TestGate_Strict(t *testing.T) {
 func TestGate_LongerRun(t *testing.T) {
 	often := func(trial *results.Trial, _ int) {
 		if is("bully", 3, trial) && trial.Repetition%10 == 1 {
-			trial.Status = results.Violation
+			trial.Status = trace.Violated
 		}
 	}
 	if r := compared(t, run("nats", 10, often), run("nats", 20, often), Options{}); len(r.Failures) != 0 {
@@ -152,7 +153,7 @@ func TestExact_Verdicts(t *testing.T) {
 		{"more bytes", "bytes", nil, func(t *results.Trial) { t.Bytes++ }, Worse, 1},
 		{"fewer completed", "completed", nil, func(t *results.Trial) { t.Completed = 0 }, Worse, 1},
 		{"zero, and nothing at all", "messages", func(t *results.Trial) { t.Messages = 0 },
-			func(t *results.Trial) { t.Messages, t.Status = 0, results.Violation }, Changed, 1},
+			func(t *results.Trial) { t.Messages, t.Status = 0, trace.Violated }, Changed, 1},
 	} {
 		change := func(one func(*results.Trial)) func(*results.Trial, int) {
 			return func(trial *results.Trial, _ int) {
@@ -173,7 +174,7 @@ func TestExact_Verdicts(t *testing.T) {
 		}
 	}
 	// A cell without any value has changed, for better or worse.
-	gone := func(trial *results.Trial, _ int) { trial.Status = results.Violation }
+	gone := func(trial *results.Trial, _ int) { trial.Status = trace.Violated }
 	r := compared(t, run("sim", 6, nil), run("sim", 6, gone), Options{})
 	if got := verdicts(r, "messages"); !reflect.DeepEqual(got, []Verdict{Changed, Changed, Changed, Changed}) {
 		t.Errorf("nothing left: %v", got)

@@ -3,6 +3,7 @@ package compare
 import (
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // The machine's form of a comparison. A figure that does not exist is null.
@@ -25,10 +26,10 @@ type (
 		Passed    bool          `json:"passed"`
 	}
 	sideJSON struct {
-		Path     string         `json:"path"`
-		Name     string         `json:"name"`
-		Trials   int            `json:"trials"`
-		Statuses map[string]int `json:"statuses"`
+		Path     string               `json:"path"`
+		Name     string               `json:"name"`
+		Trials   int                  `json:"trials"`
+		Statuses map[trace.Status]int `json:"statuses"`
 	}
 	rowJSON struct {
 		Design     map[string]string `json:"design"`

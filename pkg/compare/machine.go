@@ -9,6 +9,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
+	"github.com/conclave-bench/conclave/pkg/trace"
 	"github.com/conclave-bench/conclave/pkg/transport"
 )
 
@@ -96,7 +97,7 @@ func disturbances(cells []pair) string {
 		for side, c := range []*results.Cell{p.base, p.new} {
 			of[side] += len(c.Trials)
 			for _, t := range c.Trials {
-				if t.Marked() || t.Attempts > 1 || t.Status == results.Invalid {
+				if t.Marked() || t.Attempts > 1 || t.Status == trace.Invalid {
 					count[side]++
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 const plainExperiment = `name: a
@@ -99,7 +100,7 @@ func TestCompare_OtherExperiments(t *testing.T) {
 func TestCompare_OtherTimeLimit(t *testing.T) {
 	long := run("nats", 10, func(trial *results.Trial, _ int) { setTime(trial, 100+float64(trial.Repetition)) })
 	short := run("nats", 10, func(trial *results.Trial, _ int) {
-		trial.Status = results.Timeout
+		trial.Status = trace.TimedOut
 		setTime(trial, math.NaN())
 	})
 	for _, c := range []struct {

@@ -8,6 +8,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 func TestMisses(t *testing.T) {
@@ -15,9 +16,9 @@ func TestMisses(t *testing.T) {
 		setTime(trial, float64(10*nodes+trial.Repetition)) // 31 to 40, 51 to 60
 		switch {
 		case is("raft", 3, trial) && trial.Repetition > 8:
-			trial.Status, trial.Metrics[0].Value = results.Timeout, math.NaN()
+			trial.Status, trial.Metrics[0].Value = trace.TimedOut, math.NaN()
 		case is("raft", 5, trial):
-			trial.Status = results.Violation
+			trial.Status = trace.Violated
 		}
 	})
 	bound := func(v float64) *float64 { return &v }

@@ -92,9 +92,9 @@ func breaches(a *algo.Algorithm, v *check.Verdict) (out []breach) {
 		out = append(out, breach{rule, text})
 	}
 	switch {
-	case v.Status == check.Error:
+	case v.Status == trace.Failed:
 		out = append(out, breach{broken, v.Reason})
-	case v.Status == check.Timeout && promisesEnd(a):
+	case v.Status == trace.TimedOut && promisesEnd(a):
 		out = append(out, breach{noEnd, v.Reason})
 	}
 	return out

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/proc/proctest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/host"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -130,7 +129,7 @@ func TestRemote_HostDies(t *testing.T) {
 				t.Error(err)
 			}
 			noneLeft(t, marker)
-			if o := run(t, r, culpritPlan(t, "none", ms(10))); o.Status == check.Invalid {
+			if o := run(t, r, culpritPlan(t, "none", ms(10))); o.Status == trace.Invalid {
 				t.Errorf("the next trial: %s", o.Reason)
 			}
 			if again := hostOf(t, marker); again == pid {

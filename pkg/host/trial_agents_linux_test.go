@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/host"
 	"github.com/conclave-bench/conclave/pkg/host/agent"
@@ -175,7 +174,7 @@ func TestTrial_SeveralAgents(t *testing.T) {
 		p := plan(t, "mutex/naimi-trehel", 4, harness.Scenario{Kind: harness.Sequential, Requests: 12}, nil)
 		want := simulate(t, p)
 		o := run(t, distantMachine(t, 4), p)
-		if o.Status != check.OK || o.Completed != 12 || o.Totals.Sent != want.Totals.Sent {
+		if o.Status != trace.OK || o.Completed != 12 || o.Totals.Sent != want.Totals.Sent {
 			t.Errorf("%s: %d entries with %d messages, want %d", o.Status, o.Completed, o.Totals.Sent,
 				want.Totals.Sent)
 		}

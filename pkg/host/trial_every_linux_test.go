@@ -11,6 +11,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/sim"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // seeds is over how many simulated trials a trial on nodes is held against: a
@@ -101,7 +102,7 @@ func ensemble(t *testing.T, p harness.Plan) bounds {
 		judge := check.NewJudge(s)
 		end := sim.Run(s, judge)
 		v := judge.Finish(end)
-		if v.Status != check.OK {
+		if v.Status != trace.OK {
 			t.Fatalf("simulated with seed %d: %s: %s", p.Seed, v.Status, v.Reason)
 		}
 		if all == nil {
@@ -119,7 +120,7 @@ func ensemble(t *testing.T, p harness.Plan) bounds {
 
 // holds says whether the counts of o lie within the bounds.
 func (b bounds) holds(o outcome) error {
-	if o.Status != check.OK {
+	if o.Status != trace.OK {
 		return fmt.Errorf("on nodes: %s: %s", o.Status, o.Reason)
 	}
 	for i, k := range o.Kinds {

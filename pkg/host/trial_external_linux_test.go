@@ -22,10 +22,10 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/conclave-bench/conclave/pkg/bus"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/host"
 	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // TestTrial_ExternalServer: over TLS on both sides, as a user of an account of an
@@ -70,7 +70,7 @@ func TestTrial_ExternalServer(t *testing.T) {
 		Kind: harness.Sequential, Requests: 20, Hold: link.Constant(ms(1)),
 	}, nil)
 	o := run(t, m, p)
-	if err := same(simulate(t, p), o); err != nil || o.Status != check.OK {
+	if err := same(simulate(t, p), o); err != nil || o.Status != trace.OK {
 		t.Errorf("%s: %s: %v", o.Status, o.Reason, err)
 	}
 	if len(children(t, "trial-bus")) > 0 {

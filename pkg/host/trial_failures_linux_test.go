@@ -69,7 +69,7 @@ func TestTrial_SplitBrain(t *testing.T) {
 		if lo, hi := whole-400.0-150, float64(whole-400+50)+40; split < lo || split > hi {
 			return fmt.Errorf("%.1f ms of split brain, want %.0f to %.0f", split, lo, hi)
 		}
-		if v.Status != check.OK {
+		if v.Status != trace.OK {
 			return fmt.Errorf("%s: %s", v.Status, v.Reason)
 		}
 		return nil
@@ -154,7 +154,7 @@ func TestTrial_LoseOnce(t *testing.T) {
 	if err := same(want, got); err != nil {
 		t.Error(err)
 	}
-	if got.Completed != 2 || got.Status != check.Timeout || got.End.Skipped != 0 {
+	if got.Completed != 2 || got.Status != trace.TimedOut || got.End.Skipped != 0 {
 		t.Errorf("%d entries, %s, %d skipped: the token was not needed?", got.Completed, got.Status,
 			got.End.Skipped)
 	}
@@ -240,7 +240,7 @@ func TestTrial_CrashAfterElected(t *testing.T) {
 		if !slices.Equal(crashes, []algo.ID{4, 3}) || took < ms(40) || took > ms(60) {
 			return fmt.Errorf("crashed %v, the second %v after its election", crashes, took)
 		}
-		if v.Status != check.OK || len(v.Operations) != 2 {
+		if v.Status != trace.OK || len(v.Operations) != 2 {
 			return fmt.Errorf("%s: %s; %d elections", v.Status, v.Reason, len(v.Operations))
 		}
 		return nil
@@ -292,7 +292,7 @@ func TestTrial_Elections(t *testing.T) {
 	m := newMachine(t, 4)
 	want, got := simulate(t, p), run(t, m, p)
 	for world, o := range map[string]check.Verdict{"simulated": want.Verdict, "on nodes": got.Verdict} {
-		if o.Status != check.OK || o.Completed < 4 {
+		if o.Status != trace.OK || o.Completed < 4 {
 			t.Errorf("%s: %s: %s; %d elections", world, o.Status, o.Reason, o.Completed)
 		}
 	}

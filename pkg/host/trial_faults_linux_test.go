@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/stats"
@@ -53,7 +52,7 @@ func TestTrial_Conservation(t *testing.T) {
 				p.Crashed = append(p.Crashed, 2)
 			}
 			o := run(t, m, p)
-			if o.Status == check.Error { // that is what the judge says if the sum is wrong
+			if o.Status == trace.Failed { // that is what the judge says if the sum is wrong
 				t.Fatal(o.Reason)
 			}
 			total := o.Totals

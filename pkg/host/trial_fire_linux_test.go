@@ -18,16 +18,16 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/proc/proctest"
 	"github.com/conclave-bench/conclave/pkg/bus"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/host"
+	"github.com/conclave-bench/conclave/pkg/trace"
 	"github.com/conclave-bench/conclave/pkg/transport"
 )
 
 // spoiled fails unless the trial is invalid for that reason.
 func spoiled(o outcome, want string) error {
 	all := strings.Join(o.End.Invalid, "; ")
-	if !strings.Contains(all, want) || o.Status != check.Invalid {
+	if !strings.Contains(all, want) || o.Status != trace.Invalid {
 		return fmt.Errorf("%s, %q, want invalid, %q", o.Status, all, want)
 	}
 	return nil

@@ -19,10 +19,10 @@ import (
 	"github.com/conclave-bench/conclave/internal/proc/proctest"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 	"github.com/conclave-bench/conclave/pkg/bus"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/host"
 	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // culpritPlan is a trial of three in which process 2 does a bad thing after 20 ms
@@ -91,7 +91,7 @@ func TestTrial_NodeThatDoesNotJoin(t *testing.T) {
 				if len(o.End.Invalid) != 1 || !strings.Contains(o.End.Invalid[0], want) {
 					return fmt.Errorf("%q, want %q", o.End.Invalid, want)
 				}
-				if o.Status != check.Invalid {
+				if o.Status != trace.Invalid {
 					return fmt.Errorf("%s: %s", o.Status, o.Reason)
 				}
 				return nil
@@ -155,14 +155,14 @@ func TestTrial_PluginsMisdeeds(t *testing.T) {
 				o := once(t, m, culpritPlan(t, c.deed, ms(300)))
 				invalid := strings.Join(o.End.Invalid, "; ")
 				if c.broken == "" {
-					spoilt := o.Status == check.Invalid
-					if !strings.Contains(invalid, c.invalid) || spoilt != (c.invalid != "") || o.Status == check.Error {
+					spoilt := o.Status == trace.Invalid
+					if !strings.Contains(invalid, c.invalid) || spoilt != (c.invalid != "") || o.Status == trace.Failed {
 						return fmt.Errorf("%s, %q, want %q", o.Status, invalid, c.invalid)
 					}
 					return nil
 				}
 				if o.End.Err == nil || !strings.Contains(o.End.Err.Error(), c.broken) ||
-					o.End.Reason != harness.Broken || o.Status != check.Error || invalid != "" {
+					o.End.Reason != harness.Broken || o.Status != trace.Failed || invalid != "" {
 					return fmt.Errorf("%s, %s, %v, %q, want %q", o.Status, o.End.Reason, o.End.Err, invalid,
 						c.broken)
 				}
@@ -185,7 +185,7 @@ func TestTrial_HandlerThatDoesNotReturn(t *testing.T) {
 	poll(t, 30*time.Second, func() error {
 		o := once(t, m, p)
 		const want = `process 2: Timeout of "deed": it does not return: `
-		if o.Status != check.Error || !strings.HasPrefix(o.Reason, want) {
+		if o.Status != trace.Failed || !strings.HasPrefix(o.Reason, want) {
 			return fmt.Errorf("%s: %s, want %s", o.Status, o.Reason, want)
 		}
 		return nil
@@ -210,7 +210,7 @@ func TestTrial_TelemetryIsFull(t *testing.T) {
 	poll(t, 20*time.Second, func() error {
 		o := once(t, m, culpritPlan(t, "records", ms(100)))
 		if all := strings.Join(o.End.Invalid, "; "); !strings.Contains(all, "telemetry full") ||
-			o.Status != check.Invalid {
+			o.Status != trace.Invalid {
 			return fmt.Errorf("%s, %q", o.Status, all)
 		}
 		return nil

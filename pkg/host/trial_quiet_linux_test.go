@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -49,7 +48,7 @@ func TestTrial_BeginsBeforeItIsQuiet(t *testing.T) {
 			Kind: harness.Closed, Requests: 8, Think: link.Uniform(ms(5), ms(20)), Hold: link.Constant(ms(1)),
 		}, nil)
 		p.Seed = uint64(seed)
-		if o := run(t, m, p); o.Completed != 8 || o.Status != check.OK {
+		if o := run(t, m, p); o.Completed != 8 || o.Status != trace.OK {
 			t.Errorf("seed %d: %d of 8 entries, %s: %s", seed, o.Completed, o.Status, o.Reason)
 		}
 	}
@@ -101,7 +100,7 @@ func TestTrial_TimeLimit(t *testing.T) {
 	})
 	p.TimeLimit = ms(150)
 	o := run(t, newMachine(t, 3), p)
-	if o.End.Reason != harness.TimeLimit || o.End.At != ms(150) || o.Status == check.Error {
+	if o.End.Reason != harness.TimeLimit || o.End.At != ms(150) || o.Status == trace.Failed {
 		t.Errorf("%+v, %s: %s", o.End, o.Status, o.Reason)
 	}
 	for i := range o.Trace {

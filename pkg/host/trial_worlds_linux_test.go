@@ -9,7 +9,6 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -106,7 +105,7 @@ func TestTrial_SequentialCountsAreExact(t *testing.T) {
 		if err := same(want, got); err != nil {
 			t.Errorf("n=%d: %v", n, err)
 		}
-		if got.Completed != requests || got.Status != check.OK {
+		if got.Completed != requests || got.Status != trace.OK {
 			t.Errorf("n=%d: %d of %d entries, %s: %s", n, got.Completed, requests, got.Status, got.Reason)
 		}
 		t.Logf("n=%d: %v for an entry and its quiet", n, got.End.At/time.Duration(requests))

@@ -6,6 +6,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // A Fault is something that a run asks for and that chance deals out. An inert one must
@@ -76,7 +77,7 @@ func requested(m *metric.Metric) func(group) float64 {
 func over(g group, achieved func(*results.Trial) float64) stats.Summary {
 	var values []float64
 	for _, t := range g.Trials {
-		if t.Status != results.Invalid && t.Status != results.Error {
+		if t.Status != trace.Invalid && t.Status != trace.Failed {
 			values = append(values, achieved(t)) // NaN is left out
 		}
 	}

@@ -10,16 +10,17 @@ import (
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // Statuses by their place in Cell.Statuses.
 var (
-	isOK      = slices.Index(results.Statuses(), results.OK)
-	isTimeout = slices.Index(results.Statuses(), results.Timeout)
-	isBroken  = slices.Index(results.Statuses(), results.Violation)
-	isUnknown = slices.Index(results.Statuses(), results.Unknown)
-	isInvalid = slices.Index(results.Statuses(), results.Invalid)
-	isError   = slices.Index(results.Statuses(), results.Error)
+	isOK      = slices.Index(trace.Statuses(), trace.OK)
+	isTimeout = slices.Index(trace.Statuses(), trace.TimedOut)
+	isBroken  = slices.Index(trace.Statuses(), trace.Violated)
+	isUnknown = slices.Index(trace.Statuses(), trace.Unknown)
+	isInvalid = slices.Index(trace.Statuses(), trace.Invalid)
+	isError   = slices.Index(trace.Statuses(), trace.Failed)
 )
 
 // enough is how many observations an interval of the median takes.
@@ -134,7 +135,7 @@ func (b *builder) violations(diagram Diagram) {
 	for _, inModel := range []bool{true, false} {
 		for _, g := range b.groups {
 			for _, t := range g.Trials {
-				if t.Status != results.Violation || t.InModel != inModel {
+				if t.Status != trace.Violated || t.InModel != inModel {
 					continue
 				}
 				b.Violated++

@@ -16,6 +16,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
 	"github.com/conclave-bench/conclave/pkg/transport"
 )
 
@@ -81,7 +82,7 @@ type runView struct {
 }
 
 type statusCount struct {
-	Status string
+	Status trace.Status
 	Count  int
 }
 
@@ -126,7 +127,7 @@ func (d *Data) WritePage(w io.Writer) error {
 		r := &d.Runs[i]
 		run := runView{Run: r, Facts: facts(r), Table: r.table(room)}
 		run.File = strings.NewReplacer(" ", "-", "(", "", ")", "").Replace(r.Label) + "-" + results.TrialsFile
-		for k, status := range results.Statuses() {
+		for k, status := range trace.Statuses() {
 			if r.Statuses[k] > 0 {
 				run.Counts = append(run.Counts, statusCount{status, r.Statuses[k]})
 			}

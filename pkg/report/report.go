@@ -17,6 +17,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // Data is what a report shows: all of it comes from the folders of the runs, but
@@ -43,7 +44,7 @@ type Run struct {
 	Manifest *results.Manifest // nil: a table alone, or a run that was killed
 	Config   string            // the resolved experiment; "": none
 	Trials   int
-	Statuses []int // by results.Statuses
+	Statuses []int // by trace.Statuses
 
 	csv string // the trials.csv that holds the same; "": none does
 }
@@ -69,7 +70,7 @@ type Cell struct {
 	Label    string
 	Nodes    int
 	InModel  bool
-	Statuses []int           // trials, by results.Statuses
+	Statuses []int           // trials, by trace.Statuses
 	Figures  []stats.Summary // by Data.Metrics; its N and Censored are 0 where there is none
 	Spreads  []Spread
 	Kinds    []MessageCount
@@ -146,10 +147,10 @@ func New(paths []string, o Options) (*Data, error) {
 
 // runOf gathers what is known of a run beside its table.
 func runOf(t *results.Table) Run {
-	r := Run{Path: t.Path, Trials: len(t.Trials), Statuses: make([]int, len(results.Statuses())),
+	r := Run{Path: t.Path, Trials: len(t.Trials), Statuses: make([]int, len(trace.Statuses())),
 		Manifest: t.Manifest, Config: string(t.Config), csv: t.CSV}
 	for i := range t.Trials {
-		r.Statuses[slices.Index(results.Statuses(), t.Trials[i].Status)]++
+		r.Statuses[slices.Index(trace.Statuses(), t.Trials[i].Status)]++
 	}
 	return r
 }
@@ -276,13 +277,13 @@ func (b *builder) cells() {
 		first := g.Trials[0]
 		c := Cell{
 			Number: g.Number, Label: g.Get("label"), InModel: first.InModel,
-			Statuses: make([]int, len(results.Statuses())),
+			Statuses: make([]int, len(trace.Statuses())),
 		}
 		c.Nodes, _ = strconv.Atoi(g.Get("nodes"))
 		for _, column := range b.Columns {
 			c.Design = append(c.Design, slices.Index(column.Values, g.value(column.Name, b.Data)))
 		}
-		for i, status := range results.Statuses() {
+		for i, status := range trace.Statuses() {
 			c.Statuses[i] = g.Count(status)
 		}
 		c.Kinds = b.kinds(g, index)
@@ -308,9 +309,9 @@ func (b *builder) cells() {
 // kinds averages what the sound trials of a cell sent.
 func (b *builder) kinds(g group, index map[string]int) []MessageCount {
 	var out []MessageCount
-	sound := float64(g.Count(results.OK))
+	sound := float64(g.Count(trace.OK))
 	for _, t := range g.Trials {
-		if t.Status != results.OK {
+		if t.Status != trace.OK {
 			continue
 		}
 		for _, k := range t.Kinds {

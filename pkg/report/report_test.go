@@ -20,6 +20,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
 	_ "github.com/conclave-bench/conclave/plugins/election/bully"
 )
 
@@ -48,9 +49,9 @@ func newWorld(each int) *world {
 	}{{"bully", 3}, {"bully", 5}, {"stranger", 3}, {"stranger", 5}} {
 		for k := range each {
 			n++
-			status := results.OK
+			status := trace.OK
 			if c.algorithm == "stranger" && c.nodes == 5 {
-				status = []string{results.OK, results.Timeout, results.Violation}[k%3]
+				status = []trace.Status{trace.OK, trace.TimedOut, trace.Violated}[k%3]
 			}
 			w.add(n, cell+1, k+1, c.algorithm, c.nodes, status)
 		}
@@ -58,20 +59,20 @@ func newWorld(each int) *world {
 	return w
 }
 
-func (w *world) add(trial, cell, repetition int, algorithm string, nodes int, status string) {
+func (w *world) add(trial, cell, repetition int, algorithm string, nodes int, status trace.Status) {
 	reason, figure, end := "", fmt.Sprint(10*nodes+repetition), fmt.Sprint(20+repetition)
 	done := "ok"
 	switch status {
-	case results.Timeout:
+	case trace.TimedOut:
 		figure, end, done = "", "", "pending"
-	case results.Violation:
+	case trace.Violated:
 		reason = `"` + strings.ReplaceAll(w.reason, `"`, `""`) + `"`
 	}
 	fmt.Fprintf(&w.trials,
 		"%d,%d,%d,%d,7,election,election/%s,%s,sim,%d,complete,leader-crash,constant,2,0.1,0,0,%s,%s,1,%v,"+
 			"1,1,100,12,10,2,0,0,99,0,,,%s,5,0.125\n", trial, cell, repetition, trial, algorithm, algorithm,
 		nodes,
-		status, reason, status != results.Violation, figure)
+		status, reason, status != trace.Violated, figure)
 	fmt.Fprintf(&w.operations, "%d,1,2,5,10,%s,%s\n", trial, end, done)
 	fmt.Fprintf(&w.messages, "%d,ELECTION,8,7,1,50\n%d,ANSWER,4,3,1,49\n", trial, trial)
 }
@@ -174,7 +175,7 @@ func TestFaults(t *testing.T) {
 			return row + ",latency_requested_ms,latency_achieved_ms"
 		}
 		if trial == 11 {
-			row = strings.Replace(row, ","+results.Timeout+",", ","+results.Invalid+",", 1)
+			row = strings.Replace(row, ",timeout,", ",invalid,", 1)
 		}
 		k := (trial - 1) % 3
 		return strings.NewReplacer(",0.1,0,0,", ",0.1,0.25,0,", ",12,10,2,0,",
@@ -411,7 +412,7 @@ func TestPage_Large(t *testing.T) {
 	w.operations.WriteString("trial,operation,process,cause_ms,begin_ms,end_ms,status\n")
 	w.messages.WriteString("trial,kind,sent,delivered,lost,bytes\n")
 	for n := range 10_000 {
-		w.add(n+1, n/10+1, n%10+1, fmt.Sprint("a", n/100), 3+n/10%10, results.OK)
+		w.add(n+1, n/10+1, n%10+1, fmt.Sprint("a", n/100), 3+n/10%10, trace.OK)
 		for k := range 10 {
 			fmt.Fprintf(&w.operations, "%d,%d,1,0,0.5,%d.%d,ok\n", n+1, k+2, 1+n%97, n%89)
 		}

@@ -3,10 +3,12 @@ package report
 import (
 	"math"
 	"slices"
+	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // A Spread is the distribution of a time over the operations of a cell's trials
@@ -23,19 +25,23 @@ type Spread struct {
 
 // Span is a metric of a single operation, in ms: NaN where an instant is not known, or if
 // single operations do not have it.
-func Span(m *metric.Metric, o results.Operation) float64 {
-	at := func(i metric.Instant) float64 {
+func Span(m *metric.Metric, o trace.Operation) float64 {
+	at := func(i metric.Instant) time.Duration {
 		switch i {
 		case metric.Cause:
-			return o.CauseMS
+			return o.Cause
 		case metric.Begin:
-			return o.BeginMS
+			return o.Begin
 		case metric.End:
-			return o.EndMS
+			return o.End
 		}
+		return -1
+	}
+	from, to := at(m.From), at(m.To)
+	if from < 0 || to < 0 {
 		return math.NaN()
 	}
-	return at(m.To) - at(m.From)
+	return float64(to-from) / float64(time.Millisecond)
 }
 
 // times are the metrics whose distribution over single operations is shown.
@@ -55,22 +61,22 @@ func (b *builder) spread(paths []string) error {
 				continue
 			}
 			for _, t := range g.Trials {
-				if t.Status == results.OK || t.Status == results.Timeout {
+				if t.Status == trace.OK || t.Status == trace.TimedOut {
 					cellOf[t.Trial] = i
 				}
 			}
 		}
 		values, pending := map[int][][]float64{}, map[int]int{}
-		err := results.EachOperation(path, func(trial int, op results.Operation) error {
+		err := results.EachOperation(path, func(trial int, op trace.Operation) error {
 			i, counts := cellOf[trial]
 			if !counts {
 				return nil
 			}
 			of := times(b.groups[i].Get("problem"))
 			switch op.Status {
-			case "pending":
+			case trace.Pending:
 				pending[i]++
-			case "ok":
+			case trace.Completed:
 				if values[i] == nil {
 					values[i] = make([][]float64, len(of))
 				}

@@ -8,24 +8,24 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/metric"
-	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // The data as the page reads it: short keys, since there may be thousands of cells.
 type (
 	wire struct {
-		Points     int          `json:"points"` // most of a distribution
-		Quantiles  bool         `json:"quantiles"`
-		Statuses   []string     `json:"statuses"`
-		Columns    []wireColumn `json:"columns"`
-		Metrics    []wireMetric `json:"metrics"`
-		Main       []int        `json:"main"` // metrics to be looked at first, the most telling one first
-		Claims     []wireClaim  `json:"claims"`
-		Kinds      []string     `json:"kinds"`
-		Faults     []string     `json:"faults"`
-		Cells      []wireCell   `json:"cells"`
-		Configured []string     `json:"same"` // name, value, name, value, ...
+		Points     int            `json:"points"` // most of a distribution
+		Quantiles  bool           `json:"quantiles"`
+		Statuses   []trace.Status `json:"statuses"`
+		Columns    []wireColumn   `json:"columns"`
+		Metrics    []wireMetric   `json:"metrics"`
+		Main       []int          `json:"main"` // metrics to be looked at first, the most telling one first
+		Claims     []wireClaim    `json:"claims"`
+		Kinds      []string       `json:"kinds"`
+		Faults     []string       `json:"faults"`
+		Cells      []wireCell     `json:"cells"`
+		Configured []string       `json:"same"` // name, value, name, value, ...
 	}
 	wireColumn struct {
 		Name    string   `json:"name"`
@@ -112,7 +112,7 @@ func (d *Data) encode(limit int) ([]byte, error) {
 
 func (d *Data) wire(level detail) *wire {
 	w := &wire{
-		Points: level.points, Quantiles: level.quantiles, Statuses: results.Statuses(),
+		Points: level.points, Quantiles: level.quantiles, Statuses: trace.Statuses(),
 		Columns: []wireColumn{}, Metrics: []wireMetric{}, Claims: []wireClaim{},
 		Main: []int{}, Kinds: append([]string{}, d.Kinds...), Faults: []string{}, Configured: []string{},
 	}

@@ -58,7 +58,7 @@ func TestVerdicts(t *testing.T) {
 }
 
 // trial is one that took so long, or was cut short.
-func trial(ms float64, status string) *results.Trial {
+func trial(ms float64, status trace.Status) *results.Trial {
 	return &results.Trial{Status: status, Metrics: []metric.Value{metric.Election.Of(ms)},
 		Kinds: []trace.MessageCount{{Name: "TOKEN", Sent: 7}}}
 }
@@ -68,11 +68,11 @@ func TestEstimates(t *testing.T) {
 	t.Parallel()
 	var trials []*results.Trial
 	for i := range 9 {
-		trials = append(trials, trial(float64(10+i), results.OK))
+		trials = append(trials, trial(float64(10+i), trace.OK))
 	}
-	trials = append(trials, trial(99, results.Violation))
-	cut := append(trials[:9:9], trial(math.NaN(), results.Timeout), trial(math.NaN(), results.Timeout),
-		trial(math.NaN(), results.Timeout))
+	trials = append(trials, trial(99, trace.Violated))
+	cut := append(trials[:9:9], trial(math.NaN(), trace.TimedOut), trial(math.NaN(), trace.TimedOut),
+		trial(math.NaN(), trace.TimedOut))
 	for _, c := range []struct {
 		stat, metric string
 		trials       []*results.Trial

@@ -9,6 +9,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // timeouts is a metric beyond the columns of trials.csv: 1 for a trial that the time
@@ -58,14 +59,14 @@ func parseStat(text string) (stat, error) {
 func sample(trials []*results.Trial, metric string) (values []float64, censored int) {
 	for _, t := range trials {
 		switch {
-		case metric == timeouts && (t.Status == results.OK || t.Status == results.Timeout):
+		case metric == timeouts && (t.Status == trace.OK || t.Status == trace.TimedOut):
 			v := 0.0
-			if t.Status == results.Timeout {
+			if t.Status == trace.TimedOut {
 				v = 1
 			}
 			values = append(values, v)
 		case metric == strings.ToUpper(metric):
-			if t.Status == results.OK {
+			if t.Status == trace.OK {
 				values = append(values, sent(t, metric))
 			}
 		default:

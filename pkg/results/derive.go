@@ -111,7 +111,7 @@ func (t *tables) add(trial *Trial) error {
 	s := t.operations
 	for i, o := range trial.Ops {
 		s.row = append(s.row[:0], number, strconv.Itoa(i+1), strconv.FormatUint(uint64(o.Process), 10),
-			Number(o.CauseMS), Number(o.BeginMS), Number(o.EndMS), o.Status)
+			Number(inMS(o.Cause)), Number(inMS(o.Begin)), Number(inMS(o.End)), string(o.Status))
 		if err := s.csv.Write(s.row); err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func (t *tables) trialRow(trial *Trial) []string {
 	for _, d := range trial.Design {
 		row = append(row, d.Value)
 	}
-	row = append(row, trial.Status, trial.Reason, strconv.Itoa(trial.Attempts),
+	row = append(row, string(trial.Status), trial.Reason, strconv.Itoa(trial.Attempts),
 		strconv.FormatBool(trial.InModel), strconv.Itoa(trial.Operations),
 		strconv.Itoa(trial.Completed), Number(trial.DurationMS))
 	for _, n := range trial.traffic() {

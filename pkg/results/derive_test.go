@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 var tableFiles = []string{TrialsFile, OperationsFile, MessagesFile, SummaryFile}
@@ -53,7 +54,7 @@ func TestRows(t *testing.T) {
 	t.Parallel()
 	f := create(t, testHeader(2))
 	one := testTrial(1)
-	one.Status, one.Reason = Violation, "p3 \"inside\",\nand p7"
+	one.Status, one.Reason = trace.Violated, "p3 \"inside\",\nand p7"
 	one.LateShare, one.SchedDelayP99MS = 0.25, 0.000012
 	one.InModel = false
 	if err := f.Append(one); err != nil {
@@ -87,7 +88,7 @@ func TestTablesDependOnTheTrialsAlone(t *testing.T) {
 			last := randomTrial(n + 1)
 			if round > 0 && n%7 == 0 {
 				spoiled := testTrial(n + 1)
-				spoiled.Status = Invalid
+				spoiled.Status = trace.Invalid
 				group = append(group, spoiled)
 			}
 			last.Attempts = 2
@@ -115,9 +116,9 @@ func TestTablesDependOnTheTrialsAlone(t *testing.T) {
 func randomTrial(n int) Trial {
 	random := rand.New(rand.NewPCG(uint64(n), 7))
 	t := testTrial(n)
-	t.Status = Statuses()[random.IntN(len(Statuses()))]
-	if t.Status == Invalid {
-		t.Status = OK
+	t.Status = trace.Statuses()[random.IntN(len(trace.Statuses()))]
+	if t.Status == trace.Invalid {
+		t.Status = trace.OK
 	}
 	t.DurationMS = random.ExpFloat64()
 	t.Metrics = []metric.Value{metric.Election.Of(random.ExpFloat64())}
@@ -128,7 +129,7 @@ func TestSummary(t *testing.T) {
 	t.Parallel()
 	f := create(t, testHeader(14))
 	var trials []Trial
-	add := func(cell, repetition int, status string, messages int64, metrics ...metric.Value) {
+	add := func(cell, repetition int, status trace.Status, messages int64, metrics ...metric.Value) {
 		trial := testTrial(2 * cell)
 		trial.Trial, trial.Cell, trial.Repetition = len(trials)+1, cell, repetition
 		trial.Status, trial.Messages, trial.Metrics = status, messages, metrics
@@ -136,16 +137,16 @@ func TestSummary(t *testing.T) {
 		trials = append(trials, trial)
 	}
 	for i := 1; i <= 6; i++ {
-		add(1, i, OK, int64(i), metric.Election.Of(float64(10*i)))
+		add(1, i, trace.OK, int64(i), metric.Election.Of(float64(10*i)))
 	}
-	add(1, 7, Violation, 1e6, metric.Election.Of(1e6), metric.MessageDelays.Of(3))
-	add(1, 8, Unknown, 1e6, metric.Election.Of(1e6))
-	add(1, 9, Error, 1e6)
-	add(2, 1, Timeout, 5000, metric.Detection.Of(10), metric.Election.Of(nan),
+	add(1, 7, trace.Violated, 1e6, metric.Election.Of(1e6), metric.MessageDelays.Of(3))
+	add(1, 8, trace.Unknown, 1e6, metric.Election.Of(1e6))
+	add(1, 9, trace.Failed, 1e6)
+	add(2, 1, trace.TimedOut, 5000, metric.Detection.Of(10), metric.Election.Of(nan),
 		metric.SplitBrain.Of(4000))
-	add(2, 2, OK, 7, metric.Detection.Of(20), metric.Election.Of(30))
-	add(3, 1, Timeout, 5000, metric.Election.Of(nan)) // nothing was there to detect
-	add(4, 1, Violation, 9)
+	add(2, 2, trace.OK, 7, metric.Detection.Of(20), metric.Election.Of(30))
+	add(3, 1, trace.TimedOut, 5000, metric.Election.Of(nan)) // nothing was there to detect
+	add(4, 1, trace.Violated, 9)
 	trials[12].Design[0].Value = "mutex"
 	if err := f.AppendGroup(trials); err != nil {
 		t.Fatal(err)
@@ -295,8 +296,9 @@ func TestLargeTrial(t *testing.T) {
 	trial := testTrial(1)
 	trial.Ops = nil
 	for i := range operations {
-		at := float64(i) / 7
-		trial.Ops = append(trial.Ops, Operation{uint32(i%50 + 1), at, at + 0.1, at + 1, OK})
+		at := time.Duration(i) * time.Second / 7
+		trial.Ops = append(trial.Ops, trace.Operation{Process: uint32(i%50 + 1), Cause: at,
+			Begin: at + time.Second/10, End: at + time.Second, Status: trace.Completed})
 	}
 	if err := f.Append(trial); err != nil {
 		t.Fatal(err)
@@ -336,7 +338,7 @@ func TestSummary_TimedOut(t *testing.T) {
 		"split_brain_ms", "message_delays"}}
 	s := newSummary(&h)
 	trial := testTrial(1)
-	trial.Status = Timeout
+	trial.Status = trace.TimedOut
 	trial.Metrics = []metric.Value{metric.Detection.Of(3), metric.Suspicion.Of(4), metric.Election.Of(nan), metric.Heal.Of(5),
 		metric.SplitBrain.Of(6), metric.MessageDelays.Of(7)} // and no recovery
 	s.add(&trial)

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // parts are what this program does when a test starts it as a second process.
@@ -96,7 +98,7 @@ func TestKilledRunGoesOn(t *testing.T) {
 	defer f.Close()
 	done := f.Done()
 	for n := 1; n <= accepted; n++ {
-		if done[n] != (Outcome{OK, 1}) {
+		if done[n] != (Outcome{trace.OK, 1}) {
 			t.Errorf("trial %d is %v, want it done: it was accepted", n, done[n])
 		}
 	}
@@ -209,28 +211,28 @@ func otherBinary(t *testing.T, f *Folder) {
 func TestFinishedTrialsTakeNoAttempt(t *testing.T) {
 	t.Parallel()
 	f := create(t, testHeader(2))
-	attempt := func(n int, status string) error {
+	attempt := func(n int, status trace.Status) error {
 		trial := testTrial(1)
 		trial.Attempts, trial.Status = n, status
 		return f.Append(trial)
 	}
 	for n := 1; n <= 2; n++ {
-		if err := attempt(n, Invalid); err != nil {
+		if err := attempt(n, trace.Invalid); err != nil {
 			t.Fatal(err)
 		}
 		if len(f.Done()) > 0 || f.Attempts(1) != n {
 			t.Errorf("done %v after %d attempts, want none: a retry is left", f.Done(), f.Attempts(1))
 		}
 	}
-	wantError(t, attempt(2, OK), "attempt 2 after attempt 2")
-	if err := attempt(3, Invalid); err != nil {
+	wantError(t, attempt(2, trace.OK), "attempt 2 after attempt 2")
+	if err := attempt(3, trace.Invalid); err != nil {
 		t.Fatal(err)
 	}
-	if f.Done()[1] != (Outcome{Invalid, 3}) {
+	if f.Done()[1] != (Outcome{trace.Invalid, 3}) {
 		t.Errorf("done %v, want trial 1, whose retries are used up", f.Done())
 	}
-	wantError(t, attempt(4, OK), "trial 1: it is finished (invalid after attempt 3)")
-	if m := finish(t, f); m.Finished != 1 || m.Complete || m.Statuses[Invalid] != 1 {
+	wantError(t, attempt(4, trace.OK), "trial 1: it is finished (invalid after attempt 3)")
+	if m := finish(t, f); m.Finished != 1 || m.Complete || m.Statuses[trace.Invalid] != 1 {
 		t.Errorf("manifest %+v, want 1 of 2 finished", m)
 	}
 }

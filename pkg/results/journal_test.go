@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // settled replaces what is unequal to itself.
@@ -31,13 +32,6 @@ func settled(t Trial) Trial {
 	for i := range t.Metrics {
 		fix(&t.Metrics[i].Value)
 	}
-	t.Ops = append([]Operation{}, t.Ops...)
-	for i := range t.Ops {
-		o := &t.Ops[i]
-		fix(&o.CauseMS)
-		fix(&o.BeginMS)
-		fix(&o.EndMS)
-	}
 	return t
 }
 
@@ -47,8 +41,8 @@ func TestTrialSurvivesTheJournal(t *testing.T) {
 	t.Parallel()
 	full := testTrial(1)
 	full.Metrics = append(full.Metrics, metric.MessageDelays.Of(nan))
-	full.Ops = append(full.Ops, Operation{9, 1e-300, math.MaxFloat64, nan, "lost"})
-	full.Status, full.Reason = Violation, `p3 "granted", p7 inside`
+	full.Ops = append(full.Ops, trace.Operation{Process: 9, Cause: 1, Begin: 1<<52 - 1, End: -1, Status: "lost"})
+	full.Status, full.Reason = trace.Violated, `p3 "granted", p7 inside`
 	bare := testTrial(2)
 	bare.Metrics, bare.Ops, bare.Kinds = nil, nil, nil
 	f := create(t, testHeader(2))
@@ -212,7 +206,7 @@ func TestEveryAttemptStays(t *testing.T) {
 	t.Parallel()
 	f := create(t, testHeader(2))
 	spoiled, again := testTrial(1), testTrial(1)
-	spoiled.Status, spoiled.Reason, again.Attempts = Invalid, "bus was stalled", 2
+	spoiled.Status, spoiled.Reason, again.Attempts = trace.Invalid, "bus was stalled", 2
 	if err := f.AppendGroup([]Trial{spoiled, testTrial(2), again}); err != nil {
 		t.Fatal(err)
 	}
@@ -221,10 +215,10 @@ func TestEveryAttemptStays(t *testing.T) {
 		t.Errorf("attempts %+v, %v, want two", all, err)
 	}
 	last, err := ReadTrials(f.Dir())
-	if err != nil || len(last) != 2 || last[0].Status != OK {
+	if err != nil || len(last) != 2 || last[0].Status != trace.OK {
 		t.Errorf("trials %+v, %v, want the last attempts", last, err)
 	}
-	if m := finish(t, f); m.Attempts != 3 || m.Statuses[OK] != 2 || m.Statuses[Invalid] != 0 {
+	if m := finish(t, f); m.Attempts != 3 || m.Statuses[trace.OK] != 2 || m.Statuses[trace.Invalid] != 0 {
 		t.Errorf("manifest: %d attempts, %v, want 3 and two ok", m.Attempts, m.Statuses)
 	}
 }

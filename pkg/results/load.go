@@ -11,11 +11,12 @@ import (
 	"slices"
 
 	"github.com/conclave-bench/conclave/internal/files"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // An Outcome is how the last recorded attempt at a trial ended.
 type Outcome struct {
-	Status   string
+	Status   trace.Status
 	Attempts int
 }
 
@@ -45,7 +46,7 @@ func load(file *os.File) (*journal, error) {
 		}
 		var head struct {
 			Trial    int
-			Status   string
+			Status   trace.Status
 			Attempts int
 		}
 		if err := json.Unmarshal(e.Trial, &head); err != nil {
@@ -82,7 +83,7 @@ func (j *journal) begin(header []byte) error {
 func (j *journal) trials() []int { return slices.Sorted(maps.Keys(j.last)) }
 
 // final says whether o needs no further attempt.
-func (h *Header) final(o Outcome) bool { return o.Status != Invalid || o.Attempts > h.Retries }
+func (h *Header) final(o Outcome) bool { return o.Status != trace.Invalid || o.Attempts > h.Retries }
 
 // each hands the last attempt at every trial to visit, in order of the trials,
 // one at a time in memory.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/pkg/stats"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // A Manifest describes a run as a whole. It is written last: the files that it
@@ -25,8 +26,8 @@ type Manifest struct {
 	Planned  int    `json:"planned"`  // what no cell needs is not planned
 	Finished int    `json:"finished"` // trials that need no further attempt
 	// Statuses counts the rows of trials.csv, every status included.
-	Statuses map[string]int `json:"statuses"`
-	Attempts int            `json:"attempts"` // recorded in the journal
+	Statuses map[trace.Status]int `json:"statuses"`
+	Attempts int                  `json:"attempts"` // recorded in the journal
 
 	Started string   `json:"started"`     // RFC 3339, UTC
 	Finish  string   `json:"finished_at"` // likewise: when this file was written
@@ -213,7 +214,7 @@ func (f *Folder) describe(end End, t *tables) (*Manifest, error) {
 	h := &f.log.header
 	m := &Manifest{
 		Schema: Schema, Name: h.Name, Run: h.Run, Planned: h.Planned,
-		Statuses: map[string]int{}, Attempts: f.log.tail.lines - 1,
+		Statuses: map[trace.Status]int{}, Attempts: f.log.tail.lines - 1,
 		Started: stamp(h.Started), Finish: stamp(f.now()),
 		Seed: h.Seed, Argv: nonNil(h.Argv), Overrides: append([]Override{}, h.Overrides...),
 		Config: h.Config, Tool: thisTool(h),
@@ -230,7 +231,7 @@ func (f *Folder) describe(end End, t *tables) (*Manifest, error) {
 	if m.Bus == nil {
 		m.Bus = map[string]any{}
 	}
-	for _, status := range Statuses() {
+	for _, status := range trace.Statuses() {
 		m.Statuses[status] = 0
 	}
 	for _, s := range f.log.last {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // An Observation is what a trial can say about a metric.
@@ -24,7 +25,7 @@ const (
 // that is not declared nobody knows that, and it says nothing. The value is 0 unless
 // there is one.
 func (t *Trial) Observe(name string) (float64, Observation) {
-	if t.Status != OK && t.Status != Timeout {
+	if t.Status != trace.OK && t.Status != trace.TimedOut {
 		return 0, Nothing
 	}
 	m := metric.Named(name)
@@ -34,9 +35,9 @@ func (t *Trial) Observe(name string) (float64, Observation) {
 	v, named := t.value(name)
 	known := named && !math.IsNaN(v) && !math.IsInf(v, 0)
 	switch {
-	case known && (t.Status == OK || m.Early):
+	case known && (t.Status == trace.OK || m.Early):
 		return v, Observed
-	case named && t.Status == Timeout && m.Kind.Censored():
+	case named && t.Status == trace.TimedOut && m.Kind.Censored():
 		return 0, Censored
 	}
 	return 0, Nothing

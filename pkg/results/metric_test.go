@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // TestObserve: who broke a promise, or was spoiled, says nothing; who timed out has seen
@@ -34,12 +35,12 @@ func TestObserve(t *testing.T) {
 		{"sched_delay_p99_ms", "9 1", "0 0"},
 		{"no_such_ms", "0 0", "0 0"},
 	} {
-		for _, status := range Statuses() {
+		for _, status := range trace.Statuses() {
 			want := "0 0"
 			switch trial.Status = status; status {
-			case OK:
+			case trace.OK:
 				want = tt.ok
-			case Timeout:
+			case trace.TimedOut:
 				want = tt.timeout
 			}
 			if got := fmt.Sprint(trial.Observe(tt.metric)); got != want {

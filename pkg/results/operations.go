@@ -3,13 +3,17 @@ package results
 import (
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // EachOperation hands the operations of the run at path to visit, trial by
 // trial. Path is what ReadTable takes; a file like trials.csv has none.
-func EachOperation(path string, visit func(trial int, op Operation) error) error {
+func EachOperation(path string, visit func(trial int, op trace.Operation) error) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.IsDir() {
 		return nil
@@ -37,14 +41,14 @@ func EachOperation(path string, visit func(trial int, op Operation) error) error
 }
 
 // readOperations reads operations.csv, which people may not have passed on.
-func readOperations(path string, visit func(int, Operation) error) error {
+func readOperations(path string, visit func(int, trace.Operation) error) error {
 	err := eachRow(path, exactly(operationColumns), func(row []string) error {
 		p := fields{names: operationColumns, row: row}
 		trial := int(p.int())
 		p.int() // its number follows from the order
-		op := Operation{
-			Process: uint32(p.int()), CauseMS: p.float(), BeginMS: p.float(), EndMS: p.float(),
-			Status: p.text(),
+		op := trace.Operation{
+			Process: uint32(p.int()), Cause: instant(p.float()), Begin: instant(p.float()),
+			End: instant(p.float()), Status: trace.Progress(p.text()),
 		}
 		if p.err != nil {
 			return p.err
@@ -55,4 +59,20 @@ func readOperations(path string, visit func(int, Operation) error) error {
 		return nil
 	}
 	return err
+}
+
+// inMS is an instant of an operation as the files have it; NaN is one that has not come.
+func inMS(at time.Duration) float64 {
+	if at < 0 {
+		return math.NaN()
+	}
+	return float64(at) / float64(time.Millisecond)
+}
+
+// instant is what inMS wrote.
+func instant(ms float64) time.Duration {
+	if math.IsNaN(ms) {
+		return -1
+	}
+	return time.Duration(math.Round(ms * float64(time.Millisecond)))
 }

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 type seen struct {
@@ -16,9 +18,9 @@ type seen struct {
 // operations reads those of the run at path, in a form that knows NaN.
 func operations(t *testing.T, path string) (out []seen) {
 	t.Helper()
-	err := EachOperation(path, func(trial int, op Operation) error {
-		out = append(out, seen{trial, strings.Join([]string{Number(op.CauseMS), Number(op.BeginMS),
-			Number(op.EndMS), op.Status, Number(float64(op.Process))}, " ")})
+	err := EachOperation(path, func(trial int, op trace.Operation) error {
+		out = append(out, seen{trial, strings.Join([]string{Number(inMS(op.Cause)), Number(inMS(op.Begin)),
+			Number(inMS(op.End)), string(op.Status), Number(float64(op.Process))}, " ")})
 		return nil
 	})
 	if err != nil {
@@ -63,11 +65,11 @@ func TestEachOperation_Refuses(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, OperationsFile), tt.text)
-		err := EachOperation(dir, func(int, Operation) error { return nil })
+		err := EachOperation(dir, func(int, trace.Operation) error { return nil })
 		t.Run(tt.name, func(t *testing.T) { wantError(t, err, OperationsFile, tt.want) })
 	}
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, OperationsFile), head+"1,1,1,0,1,2,ok\n")
-	err := EachOperation(dir, func(int, Operation) error { return os.ErrClosed })
+	err := EachOperation(dir, func(int, trace.Operation) error { return os.ErrClosed })
 	wantError(t, err, os.ErrClosed.Error())
 }

@@ -16,7 +16,7 @@ import (
 // operations by column, since a trial may have tens of thousands of them.
 type record struct {
 	Trial         int            `json:"trial"`
-	Status        string         `json:"status"`
+	Status        trace.Status   `json:"status"`
 	Attempts      int            `json:"attempts"`
 	Cell          int            `json:"cell"`
 	Repetition    int            `json:"repetition"`
@@ -57,11 +57,11 @@ type kindRecord struct {
 }
 
 type opsRecord struct {
-	Process []uint32 `json:"process"`
-	Cause   numbers  `json:"cause_ms"`
-	Begin   numbers  `json:"begin_ms"`
-	End     numbers  `json:"end_ms"`
-	Status  []string `json:"status"`
+	Process []uint32         `json:"process"`
+	Cause   numbers          `json:"cause_ms"`
+	Begin   numbers          `json:"begin_ms"`
+	End     numbers          `json:"end_ms"`
+	Status  []trace.Progress `json:"status"`
 }
 
 // pack makes a record of t, with its texts cleaned.
@@ -88,10 +88,10 @@ func pack(t *Trial) *record {
 	}
 	if n := len(t.Ops); n > 0 {
 		r.Ops = &opsRecord{make([]uint32, n), make(numbers, n), make(numbers, n), make(numbers, n),
-			make([]string, n)}
+			make([]trace.Progress, n)}
 		for i, o := range t.Ops {
-			r.Ops.Process[i], r.Ops.Status[i] = o.Process, clean(o.Status)
-			r.Ops.Cause[i], r.Ops.Begin[i], r.Ops.End[i] = o.CauseMS, o.BeginMS, o.EndMS
+			r.Ops.Process[i], r.Ops.Status[i] = o.Process, o.Status
+			r.Ops.Cause[i], r.Ops.Begin[i], r.Ops.End[i] = inMS(o.Cause), inMS(o.Begin), inMS(o.End)
 		}
 	}
 	return r
@@ -129,9 +129,10 @@ func (r *record) unpack(design []string) (*Trial, error) {
 	if len(o.Cause) != n || len(o.Begin) != n || len(o.End) != n || len(o.Status) != n {
 		return nil, fmt.Errorf("trial %d: columns of operations differ in length", r.Trial)
 	}
-	t.Ops = make([]Operation, n)
+	t.Ops = make([]trace.Operation, n)
 	for i := range t.Ops {
-		t.Ops[i] = Operation{o.Process[i], o.Cause[i], o.Begin[i], o.End[i], o.Status[i]}
+		t.Ops[i] = trace.Operation{Process: o.Process[i], Cause: instant(o.Cause[i]), Begin: instant(o.Begin[i]),
+			End: instant(o.End[i]), Status: o.Status[i]}
 	}
 	return t, nil
 }

@@ -36,27 +36,6 @@ const (
 	lockFile       = ".lock"
 )
 
-// The statuses of a trial.
-const (
-	OK        = "ok"        // it ran to its end and kept every promise
-	Timeout   = "timeout"   // the time limit ended it
-	Violation = "violation" // a promise was broken
-	Unknown   = "unknown"   // the checker could not decide
-	Invalid   = "invalid"   // the harness spoiled it; repeated while retries last
-	Error     = "error"     // it could not be run
-)
-
-// Statuses lists the statuses in the order in which reports show them.
-func Statuses() []string { return []string{OK, Timeout, Violation, Unknown, Invalid, Error} }
-
-// An Operation is an election or an entry. Its instants are milliseconds since
-// the common start of its trial; NaN is one that never came.
-type Operation struct {
-	Process                 uint32
-	CauseMS, BeginMS, EndMS float64
-	Status                  string
-}
-
 // A Trial is one attempt at a planned trial, with everything that the tables
 // say about it. Trial, Cell, Repetition, Order and Attempts count from 1.
 type Trial struct {
@@ -64,7 +43,7 @@ type Trial struct {
 	RunOrder                int    // position in execution
 	Seed                    uint64 // below 2^53
 	Design                  []metric.Field
-	Status                  string
+	Status                  trace.Status
 	Reason                  string // of the status, or of a mark; made one line of printable characters
 	Attempts                int    // this one included
 	InModel                 bool
@@ -83,13 +62,13 @@ type Trial struct {
 	SchedDelayP99MS float64 // NaN in simulation
 
 	Metrics []metric.Value // NaN is a figure that the trial could have had
-	Ops     []Operation
+	Ops     []trace.Operation
 	Kinds   []trace.MessageCount
 }
 
 // Marked says whether the trial counts, but for a reason that a reader should know: the
 // machine may have lengthened its times.
-func (t *Trial) Marked() bool { return t.Status == OK && t.Reason != "" }
+func (t *Trial) Marked() bool { return t.Status == trace.OK && t.Reason != "" }
 
 // DesignColumns are the columns that the design of every run begins with.
 func DesignColumns() []string {

@@ -32,11 +32,11 @@ func testTrial(n int) Trial {
 	cell := (n-1)/2 + 1
 	t := Trial{
 		Trial: n, Cell: cell, Repetition: (n-1)%2 + 1, RunOrder: n, Seed: 1<<53 - 1,
-		Status: OK, Attempts: 1, InModel: true, Operations: 1, Completed: 1,
+		Status: trace.OK, Attempts: 1, InModel: true, Operations: 1, Completed: 1,
 		DurationMS: 10.5 + float64(n), Messages: int64(20 * n), Delivered: 19, Lost: 1, Bytes: 320,
 		LateShare: nan, SchedDelayP99MS: nan,
 		Metrics: []metric.Value{metric.Detection.Of(10), metric.Election.Of(1.25 * float64(n))},
-		Ops:     []Operation{{3, nan, 0.000001, 12.5, OK}},
+		Ops:     []trace.Operation{{Process: 3, Cause: -1, Begin: 1, End: 12_500_000, Status: trace.Completed}},
 		Kinds: []trace.MessageCount{{Name: "ELECTION", Sent: 12, Delivered: 11, Lost: 1, Bytes: 192},
 			{Name: "COORDINATOR", Sent: 8, Delivered: 8, Bytes: 128}},
 	}

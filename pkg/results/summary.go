@@ -7,6 +7,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/stats"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // A summary gathers the values of each metric in each cell, as Trial.Observe
@@ -63,7 +64,7 @@ func (s *summary) add(t *Trial) {
 	for _, name := range s.metrics[:s.fixed] {
 		named[name] = named[name] || !t.Unseen || !metric.Named(name).Traffic
 	}
-	if t.Status == OK || t.Status == Timeout {
+	if t.Status == trace.OK || t.Status == trace.TimedOut {
 		for _, m := range t.Metrics {
 			named[m.Name] = true
 		}

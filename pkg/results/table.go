@@ -83,7 +83,7 @@ func (t *Table) add(trial *Trial) error {
 	return nil
 }
 
-func timedOut(t Trial) bool { return t.Status == Timeout }
+func timedOut(t Trial) bool { return t.Status == trace.TimedOut }
 
 // bare says whether path is a folder with tables of which no journal and no manifest
 // tells where they are from.
@@ -262,7 +262,7 @@ func (at layout) trial(table *Table, row []string) (Trial, error) {
 		}
 	}
 	p.names, p.row, p.next = outcome, row[at.outcome:], 0
-	t.Status, t.Reason = p.text(), p.text()
+	t.Status, t.Reason = trace.Status(p.text()), p.text()
 	t.Attempts, t.InModel = int(p.int()), p.truth()
 	t.Operations, t.Completed, t.DurationMS = int(p.int()), int(p.int()), p.float()
 	t.Unseen = p.row[p.next] == ""
@@ -283,8 +283,8 @@ func (at layout) trial(table *Table, row []string) (Trial, error) {
 			t.Metrics = append(t.Metrics, m.Of(v))
 		}
 	}
-	if p.err == nil && !slices.Contains(Statuses(), t.Status) {
-		p.err = fmt.Errorf("status %q, want one of %s", t.Status, strings.Join(Statuses(), ", "))
+	if p.err == nil && !slices.Contains(trace.Statuses(), t.Status) {
+		p.err = fmt.Errorf("status %q, want one of %q", t.Status, trace.Statuses())
 	}
 	return t, p.err
 }
@@ -300,7 +300,7 @@ func (t *Table) nameCensored() {
 	}
 	for i := range t.Trials {
 		trial := &t.Trials[i]
-		if trial.Status != Timeout {
+		if trial.Status != trace.TimedOut {
 			continue
 		}
 		for _, name := range t.Metrics {
@@ -456,7 +456,7 @@ func (c *Cell) Sample(name string) (values []float64, censored int) {
 }
 
 // Count returns how many trials of the cell have the status.
-func (c *Cell) Count(status string) (n int) {
+func (c *Cell) Count(status trace.Status) (n int) {
 	for _, t := range c.Trials {
 		if t.Status == status {
 			n++

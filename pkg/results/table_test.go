@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 func readTable(t *testing.T, path string) *Table {
@@ -28,7 +29,7 @@ func written(t *testing.T, n int, timeout bool) *Folder {
 	for i := 1; i <= n; i++ {
 		trial := testTrial(i)
 		if i == 5 && timeout {
-			trial.Status, trial.Reason = Timeout, "no leader"
+			trial.Status, trial.Reason = trace.TimedOut, "no leader"
 			trial.Metrics = []metric.Value{metric.Detection.Of(10), metric.Election.Of(nan)}
 		}
 		if err := f.Append(trial); err != nil {
@@ -96,7 +97,7 @@ func TestReadTable_Alone(t *testing.T) {
 		if !reflect.DeepEqual(values, []float64{120}) || censored != 0 {
 			t.Errorf("%s: messages %v and %d censored, want 120 and none", path, values, censored)
 		}
-		if cells[2].Count(Timeout) != 1 || cells[2].Count(OK) != 1 {
+		if cells[2].Count(trace.TimedOut) != 1 || cells[2].Count(trace.OK) != 1 {
 			t.Errorf("%s: statuses are not counted", path)
 		}
 	}
@@ -202,7 +203,7 @@ func TestReadTable_TimedOut(t *testing.T) {
 	t.Parallel()
 	f := create(t, testHeader(2))
 	trials := []Trial{testTrial(1), testTrial(2)} // of one cell
-	trials[1].Status, trials[1].Metrics = Timeout, []metric.Value{metric.Detection.Of(10)}
+	trials[1].Status, trials[1].Metrics = trace.TimedOut, []metric.Value{metric.Detection.Of(10)}
 	if err := f.AppendGroup(trials); err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +271,7 @@ func TestUndeclared(t *testing.T) {
 	}
 	trial := testTrial(1)
 	trial.Metrics = append(trial.Metrics, metric.Value{Name: "leap_ms", Value: 3})
-	for _, status := range []string{OK, Timeout} {
+	for _, status := range []trace.Status{trace.OK, trace.TimedOut} {
 		trial.Status = status
 		if v, seen := trial.Observe("leap_ms"); seen != Nothing {
 			t.Errorf("%s: observes %v of what nobody knows", status, v)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // Names of experiments become folders, and those of columns become identifiers
@@ -79,8 +80,8 @@ func (t *Trial) check(h *Header) error {
 	if t.Seed >= 1<<53 {
 		wrong("seed %d, want less than 2^53, which every reader of numbers keeps", t.Seed)
 	}
-	if !slices.Contains(Statuses(), t.Status) {
-		wrong("status %q, want one of %q", t.Status, Statuses())
+	if !slices.Contains(trace.Statuses(), t.Status) {
+		wrong("status %q, want one of %q", t.Status, trace.Statuses())
 	}
 	named := func(f metric.Field, name string) bool { return f.Name == name }
 	if !slices.EqualFunc(t.Design, h.Design, named) {

@@ -21,10 +21,10 @@ func complete(t testing.TB) *Folder {
 	t.Helper()
 	f := create(t, testHeader(4))
 	late, again := testTrial(2), testTrial(3)
-	late.Status, late.Reason = Timeout, "no leader"
+	late.Status, late.Reason = trace.TimedOut, "no leader"
 	late.Metrics = []metric.Value{metric.Detection.Of(10), metric.Election.Of(nan)}
 	spoiled := again
-	spoiled.Status, spoiled.Reason, again.Attempts = Invalid, "strangers", 2
+	spoiled.Status, spoiled.Reason, again.Attempts = trace.Invalid, "strangers", 2
 	for n := 1; n <= 2; n++ {
 		writeTrace(t, f, Trace{Trial: n, Attempt: 1, Kinds: []string{"ELECTION"}, Records: trace.List{
 			{At: 5, Type: trace.Send, Process: 1, Peer: 2, Seq: 1, Due: 9, Bytes: 3},
@@ -76,7 +76,7 @@ var readers = map[string]func(dir string) (string, error){
 		return fmt.Sprintf("%+v", h), err
 	},
 	"operations": func(dir string) (out string, err error) {
-		err = EachOperation(dir, func(trial int, op Operation) error {
+		err = EachOperation(dir, func(trial int, op trace.Operation) error {
 			out += fmt.Sprintf("%d %+v\n", trial, op)
 			return nil
 		})

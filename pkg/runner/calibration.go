@@ -11,6 +11,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // calibration compares what the network model was asked for with what it did,
@@ -60,7 +61,7 @@ func (c *calibration) add(t experiment.Trial, o outcome, row *results.Trial) {
 			a.due += n * t.Plan.Scenario.Rate / m.Value
 		}
 	}
-	if row.Status == results.OK {
+	if row.Status == trace.OK {
 		a.trials++
 	}
 	if row.Marked() {

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/host"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // TestCalibration: what was asked for is compared with what was achieved, over all trials
@@ -56,7 +56,7 @@ func TestCalibration(t *testing.T) {
 		o.end.Skipped = test.skipped
 		var c calibration
 		for i := range 3 {
-			row := results.Trial{Trial: i + 1, Status: results.OK, Reason: test.marked}
+			row := results.Trial{Trial: i + 1, Status: trace.OK, Reason: test.marked}
 			if i == 2 {
 				row.Reason = ""
 			}
@@ -75,7 +75,7 @@ func TestCalibration_OfferedLoad(t *testing.T) {
 	t.Parallel()
 	for rate, warns := range map[float64]bool{20: false, 19: false, 21.5: false, 15.7: true, 26: true} {
 		var o outcome
-		o.verdict.Operations = make([]check.Operation, 100)
+		o.verdict.Operations = make([]trace.Operation, 100)
 		o.verdict.Metrics = []metric.Value{metric.ArrivalRateAchieved.Of(rate)}
 		trial := experiment.Trial{Cell: 1}
 		trial.Plan.Scenario.Rate = 20

@@ -23,6 +23,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // The roles of a bench under limits: its arguments follow.
@@ -114,7 +115,7 @@ func TestStarved(t *testing.T) {
 	for i, row := range table(t, dir, results.TrialsFile) {
 		attempts, err := results.ReadAttempts(dir, i+1)
 		must(t, err)
-		if row["status"] != results.Invalid || len(attempts) != 2 {
+		if trace.Status(row["status"]) != trace.Invalid || len(attempts) != 2 {
 			t.Errorf("trial %d: %s after %d attempts", i+1, row["status"], len(attempts))
 		}
 		t.Logf("trial %d: %s", i+1, row["reason"])
@@ -278,7 +279,7 @@ func spoiledBy(t *testing.T, dir string, reason *regexp.Regexp) (n int) {
 		attempts, err := results.ReadAttempts(dir, i+1)
 		must(t, err)
 		for _, a := range attempts {
-			if a.Status == results.Invalid && reason.MatchString(a.Reason) {
+			if a.Status == trace.Invalid && reason.MatchString(a.Reason) {
 				n++
 			}
 		}
@@ -297,7 +298,7 @@ func TestCrashLoop(t *testing.T) {
 	o.NodeArgs = []string{doomedRole, "."}
 	s, err := runner.Run(context.Background(), e, f, o)
 	must(t, errors.Join(err, f.Close()))
-	if m := s.Manifest; m.Attempts != 200 || m.Statuses[results.Invalid] != 100 {
+	if m := s.Manifest; m.Attempts != 200 || m.Statuses[trace.Invalid] != 100 {
 		t.Errorf("%d attempts, %v; want 200, all invalid", m.Attempts, m.Statuses)
 	}
 	checkExit(t, f.Dir(), 5)

@@ -21,6 +21,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // A deed is what a hostile plugin does when process 2 is to begin an election.
@@ -199,11 +200,11 @@ func TestHostile_BothWorlds(t *testing.T) {
 			must(t, err)
 			name := e.Cells[cell-1].Plan.Params["deed"].(string)
 			reasons[transport][name] = row["status"] + ": " + row["reason"]
-			want, status := deeds[name].want, results.Error
+			want, status := deeds[name].want, trace.Failed
 			if want == "" || deeds[name].broken {
-				status = results.Violation // nobody is elected, at the least
+				status = trace.Violated // nobody is elected, at the least
 			}
-			if row["status"] != status || !regexp.MustCompile(want).MatchString(row["reason"]) {
+			if trace.Status(row["status"]) != status || !regexp.MustCompile(want).MatchString(row["reason"]) {
 				t.Errorf("%s: %s: %s: %s, want %s: %s", transport, name, row["status"], row["reason"], status, want)
 			}
 		}
@@ -257,7 +258,7 @@ func TestSimulatorIsKilled(t *testing.T) {
 	var got []string
 	for _, row := range table(t, f.Dir(), results.TrialsFile) {
 		got = append(got, row["status"])
-		if want := "the process that simulates it died 3 times: SIGKILL"; row["status"] == results.Invalid &&
+		if want := "the process that simulates it died 3 times: SIGKILL"; trace.Status(row["status"]) == trace.Invalid &&
 			row["reason"] != want {
 			t.Errorf("%q, want %q", row["reason"], want)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 func init() {
@@ -136,18 +137,18 @@ func checkAttempts(t *testing.T, dir string, trial int, dead bool,
 		if !spoiled(trial, i+1) {
 			continue
 		}
-		if a.Status != results.Invalid || !strings.Contains(a.Reason, "died: SIGKILL") {
+		if a.Status != trace.Invalid || !strings.Contains(a.Reason, "died: SIGKILL") {
 			t.Errorf("trial %d, attempt %d: %s, %s; want invalid, a node died", trial, i+1, a.Status,
 				a.Reason)
 		}
 	}
 	last := attempts[len(attempts)-1]
 	row := table(t, dir, results.TrialsFile)[trial-1]
-	want := results.OK
+	want := trace.OK
 	if dead {
-		want = results.Invalid
+		want = trace.Invalid
 	}
-	if dead && len(attempts) != 3 || last.Status != want || row["status"] != want {
+	if dead && len(attempts) != 3 || last.Status != want || trace.Status(row["status"]) != want {
 		t.Errorf("trial %d: %d attempts, the last %s (%s), the row %s, want %s", trial, len(attempts),
 			last.Status, last.Reason, row["status"], want)
 	}

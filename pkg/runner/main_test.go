@@ -21,6 +21,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
 	"github.com/conclave-bench/conclave/pkg/stats"
+	"github.com/conclave-bench/conclave/pkg/trace"
 	_ "github.com/conclave-bench/conclave/plugins/election/bully"
 	_ "github.com/conclave-bench/conclave/plugins/election/ringlist"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/naimitrehel"
@@ -177,7 +178,7 @@ func complete(t testing.TB, dir string) {
 			t.Fatalf("row %d of %s is trial, cell, repetition, run_order, seed %s, want %s", i+1,
 				results.TrialsFile, got, want)
 		}
-		if e.Trace == "all" && row["status"] != results.Invalid { // which may have no records
+		if e.Trace == "all" && trace.Status(row["status"]) != trace.Invalid { // which may have no records
 			if _, err := results.ReadTrace(dir, p.Number); err != nil {
 				t.Errorf("trial %d: %v", p.Number, err)
 			}
@@ -205,9 +206,9 @@ func needed(t testing.TB, e *experiment.Experiment, dir string) (out []experimen
 			switch {
 			case row == nil:
 				t.Fatalf("repetition %d of cell %d is not there, and it is needed", r, p.Cell)
-			case row["status"] == results.OK && err == nil:
+			case trace.Status(row["status"]) == trace.OK && err == nil:
 				values[p.Cell] = append(values[p.Cell], v)
-			case row["status"] == results.Timeout: // of a metric that is a time
+			case trace.Status(row["status"]) == trace.TimedOut: // of a metric that is a time
 				censored[p.Cell]++
 			}
 			d := stats.Describe(values[p.Cell], censored[p.Cell])
@@ -223,8 +224,8 @@ func needed(t testing.TB, e *experiment.Experiment, dir string) (out []experimen
 func finished(dir string) map[string]string {
 	found := map[string]string{}
 	_ = results.EachTrial(dir, func(t *results.Trial) error {
-		if t.Status != results.Invalid {
-			found[strconv.Itoa(t.Trial)] = t.Status
+		if t.Status != trace.Invalid {
+			found[strconv.Itoa(t.Trial)] = string(t.Status)
 		}
 		return nil
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // A run in memory has the files of one on disk, byte for byte, and is read alike.
@@ -56,15 +57,15 @@ func TestInMemory(t *testing.T) {
 		len(table.Trials) != len(disk.Trials) || string(table.Config) != string(disk.Config) {
 		t.Error("the tables differ")
 	}
-	var operations []results.Operation
-	must(t, results.EachOperation(f.Dir(), func(_ int, o results.Operation) error {
+	var operations []trace.Operation
+	must(t, results.EachOperation(f.Dir(), func(_ int, o trace.Operation) error {
 		operations = append(operations, o)
 		return nil
 	}))
 	must(t, m.EachTrial(func(trial *results.Trial) error {
 		for _, o := range trial.Ops {
 			// An instant that never came is NaN, which is not even itself.
-			if w := operations[0]; o.Process != w.Process || o.Status != w.Status || o.CauseMS != w.CauseMS {
+			if w := operations[0]; o.Process != w.Process || o.Status != w.Status || o.Cause != w.Cause {
 				t.Fatalf("trial %d: operation %+v, on disk %+v", trial.Trial, o, w)
 			}
 			operations = operations[1:]
@@ -75,7 +76,7 @@ func TestInMemory(t *testing.T) {
 		t.Errorf("%d operations are on disk alone", len(operations))
 	}
 	for _, w := range disk.Trials {
-		if w.Status != results.OK {
+		if w.Status != trace.OK {
 			trace, err := m.ReadTrace(w.Trial)
 			must(t, err)
 			if len(trace.Records) == 0 {

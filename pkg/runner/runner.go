@@ -248,7 +248,7 @@ func (r *run) attempts(ctx context.Context, m machine, t experiment.Trial,
 		if err := r.store.AppendGroup([]results.Trial{row}); err != nil {
 			return err
 		}
-		final := row.Status != results.Invalid || attempt > r.experiment.Retries
+		final := row.Status != trace.Invalid || attempt > r.experiment.Retries
 		if final {
 			r.cal.add(t, o, &row)
 			r.learn(&row)

@@ -95,7 +95,7 @@ func TestTraces(t *testing.T) {
 		must(t, err)
 		count := map[bool]int{}
 		for i, row := range table(t, f.Dir(), results.TrialsFile) {
-			failed := row["status"] != results.OK
+			failed := trace.Status(row["status"]) != trace.OK
 			count[failed]++
 			_, err := results.ReadTrace(f.Dir(), i+1)
 			if kept := asked == "all" || asked == "failures" && failed; (err == nil) != kept {
@@ -125,7 +125,7 @@ func TestTraces_RealNodes(t *testing.T) {
 	for i, row := range table(t, f.Dir(), results.TrialsFile) {
 		kept, err := results.ReadTrace(f.Dir(), i+1)
 		// An attempt before, which a busy machine has spoiled, may have left its own.
-		if row["status"] == results.OK && err == nil && fmt.Sprint(kept.Attempt) == row["attempts"] {
+		if trace.Status(row["status"]) == trace.OK && err == nil && fmt.Sprint(kept.Attempt) == row["attempts"] {
 			t.Errorf("trial %d is ok, and its trace is kept", i+1)
 		}
 	}

@@ -189,7 +189,7 @@ func (a *answer) outcome() outcome {
 	o := outcome{verdict: a.Verdict, end: harness.End{At: a.At, Reason: a.Reason, Skipped: a.Skipped,
 		Pending: a.Pending, Events: a.Events}}
 	if a.Broken != "" {
-		o.verdict.Status, o.verdict.Reason = check.Error, a.Broken
+		o.verdict.Status, o.verdict.Reason = trace.Failed, a.Broken
 		o.end.Reason = cmp.Or(o.end.Reason, harness.Broken)
 	}
 	return o

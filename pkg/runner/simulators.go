@@ -206,7 +206,7 @@ func (s *station) first() (o outcome, err error) {
 			return broke(s.autopsy(why)), nil
 		}
 		if killed++; killed == mostKilled {
-			o = outcome{verdict: check.Verdict{Status: check.Invalid}}
+			o = outcome{verdict: check.Verdict{Status: trace.Invalid}}
 			o.verdict.Reason = fmt.Sprintf("the process that simulates it died %d times: %s", killed, why)
 			return o, nil
 		}
@@ -215,7 +215,7 @@ func (s *station) first() (o outcome, err error) {
 
 // broke is the outcome of a trial whose plugin has ended its process.
 func broke(why string) outcome {
-	return outcome{verdict: check.Verdict{Status: check.Error, Reason: why},
+	return outcome{verdict: check.Verdict{Status: trace.Failed, Reason: why},
 		end: harness.End{Reason: harness.Broken}}
 }
 
@@ -249,7 +249,7 @@ func (s *station) autopsy(why string) string {
 	again.waiting, again.aloud = s.waiting[:1], trace.SinkFunc(func(*trace.Record) {})
 	defer again.close()
 	o, err := again.first()
-	if err != nil || o.verdict.Status != check.Error {
+	if err != nil || o.verdict.Status != trace.Failed {
 		return why + " (and not when the trial was simulated once more)"
 	}
 	return o.verdict.Reason

@@ -10,6 +10,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // A Stopping decides for each cell after which repetition enough is known. It goes
@@ -77,7 +78,7 @@ func ofCells(e *experiment.Experiment, where string,
 // Add takes in the last attempt at a trial. One that will be repeated says nothing.
 func (s *Stopping) Add(t *results.Trial) {
 	e := s.experiment
-	if e.Until == nil || t.Status == results.Invalid && t.Attempts <= e.Retries {
+	if e.Until == nil || t.Status == trace.Invalid && t.Attempts <= e.Retries {
 		return
 	}
 	c := &s.cells[t.Cell-1]

@@ -13,6 +13,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
 	"github.com/conclave-bench/conclave/pkg/stats"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // ruled has cells that are precise soon, later, and never.
@@ -89,7 +90,7 @@ func TestRule_SameBytes(t *testing.T) {
 }
 
 // A trial is a row of a cell with one metric.
-func row(repetition int, status string, value float64) *results.Trial {
+func row(repetition int, status trace.Status, value float64) *results.Trial {
 	return &results.Trial{Cell: 1, Repetition: repetition, Attempts: 1, Status: status,
 		Metrics: []metric.Value{metric.Election.Of(value)}}
 }
@@ -102,11 +103,11 @@ func TestStopping(t *testing.T) {
 	must(t, err)
 	ok := func(values ...float64) (rows []*results.Trial) {
 		for i, v := range values {
-			rows = append(rows, row(i+1, results.OK, v))
+			rows = append(rows, row(i+1, trace.OK, v))
 		}
 		return rows
 	}
-	with := func(rows []*results.Trial, status string, repetition int) []*results.Trial {
+	with := func(rows []*results.Trial, status trace.Status, repetition int) []*results.Trial {
 		rows[repetition-1] = row(repetition, status, rows[repetition-1].Metrics[0].Value)
 		return rows
 	}
@@ -117,7 +118,7 @@ func TestStopping(t *testing.T) {
 		return out
 	}
 	invalid := func(attempts int) *results.Trial {
-		again := row(6, results.Invalid, math.NaN())
+		again := row(6, trace.Invalid, math.NaN())
 		again.Attempts = attempts
 		return again
 	}
@@ -135,9 +136,9 @@ func TestStopping(t *testing.T) {
 		"about nothing":   {ok(-1, -1, 0, 0, 1, 1), 6, "", 9, math.NaN()},
 		"in any order":    {backwards(ok(9, 9, 10, 10, 11, 11)), 6, results.Precise, 6, 0.1},
 		"with a gap":      {ok(9, 9, 10, 10, 11, 11)[1:], 0, "", 9, math.NaN()},
-		"a timeout is larger than all": {with(ok(9, 9, 10, 10, 11, 11), results.Timeout, 1), 6, "", 9,
+		"a timeout is larger than all": {with(ok(9, 9, 10, 10, 11, 11), trace.TimedOut, 1), 6, "", 9,
 			math.NaN()},
-		"a violation is none":         {with(ok(9, 9, 10, 10, 11, 11), results.Violation, 1), 6, "", 9, math.NaN()},
+		"a violation is none":         {with(ok(9, 9, 10, 10, 11, 11), trace.Violated, 1), 6, "", 9, math.NaN()},
 		"invalid, to be repeated":     {append(ok(9, 9, 10, 10, 11), invalid(1)), 5, "", 9, math.NaN()},
 		"invalid, one retry is left":  {append(ok(9, 9, 10, 10, 11), invalid(2)), 5, "", 9, math.NaN()},
 		"invalid for good":            {append(ok(9, 9, 10, 10, 11), invalid(3)), 6, "", 9, math.NaN()},
@@ -194,7 +195,7 @@ func TestStopping_Note(t *testing.T) {
 	for r := 1; r <= 60; r++ {
 		for cell, value := range []float64{5, float64(r), math.NaN()} {
 			if s.Needs(cell+1, r) {
-				trial := row(r, results.OK, value)
+				trial := row(r, trace.OK, value)
 				trial.Cell = cell + 1
 				s.Add(trial)
 			}
@@ -226,7 +227,7 @@ func TestRule_Coverage(t *testing.T) {
 			var values []float64
 			for r := 1; s.Needs(1, r); r++ {
 				values = append(values, 100+10*rng.NormFloat64())
-				s.Add(row(r, results.OK, values[r-1]))
+				s.Add(row(r, trace.OK, values[r-1]))
 			}
 			if d := stats.Describe(values, 0); d.CILow <= 100 && 100 <= d.CIHigh {
 				hit++

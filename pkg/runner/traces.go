@@ -2,7 +2,6 @@ package runner
 
 import (
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -27,7 +26,7 @@ func (r *run) traced(t experiment.Trial, attempt int,
 	if o, err = run(w); err != nil {
 		return o, err
 	}
-	if w.Len() > 0 && (r.experiment.Trace == "all" || o.verdict.Status != check.OK) {
+	if w.Len() > 0 && (r.experiment.Trace == "all" || o.verdict.Status != trace.OK) {
 		return o, w.Commit()
 	}
 	return o, r.store.DropTrace(t.Number, attempt)
@@ -60,7 +59,7 @@ func newTrace(to tracer, trial, attempt int, algorithm string) (*results.TraceWr
 func simulateTraced(p *harness.Plan, keep string, to tracer, trial int) (o outcome, err error) {
 	if keep != "all" {
 		o, err = simulated(p, nil)
-		if err != nil || keep == "none" || o.verdict.Status == check.OK {
+		if err != nil || keep == "none" || o.verdict.Status == trace.OK {
 			return o, err
 		}
 	}

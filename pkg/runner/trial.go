@@ -205,13 +205,13 @@ func (r *run) row(t experiment.Trial, attempt int, o outcome) results.Trial {
 	cell := &r.experiment.Cells[t.Cell-1]
 	row := results.Trial{
 		Trial: t.Number, Cell: t.Cell, Repetition: t.Repetition, RunOrder: t.Order, Seed: t.Seed,
-		Status: string(v.Status), Reason: v.Reason, Attempts: attempt, InModel: t.Plan.InModel,
+		Status: v.Status, Reason: v.Reason, Attempts: attempt, InModel: t.Plan.InModel,
 		Operations: len(v.Operations), Completed: v.Completed, DurationMS: ms(o.end.At),
 		Messages: v.Totals.Sent, Delivered: v.Totals.Delivered, Lost: v.Totals.Lost,
 		Duplicated: v.Totals.Duplicated, Undeliverable: v.Totals.Undeliverable,
 		Bytes: v.Totals.Bytes, DetectorMessages: v.Totals.Detector, Unseen: v.Unseen,
 		LateShare: math.NaN(), SchedDelayP99MS: math.NaN(), Metrics: slices.Clone(v.Metrics),
-		Design: cell.Design, Kinds: v.Kinds,
+		Design: cell.Design, Ops: v.Operations, Kinds: v.Kinds,
 	}
 	if q := o.quality; q != nil {
 		row.SchedDelayP99MS = ms(q.SchedDelayP99)
@@ -220,15 +220,9 @@ func (r *run) row(t experiment.Trial, attempt int, o outcome) results.Trial {
 		}
 		row.Metrics = append(row.Metrics, metric.BusyShare.Of(q.Busy), metric.StealShare.Of(q.Stolen),
 			metric.Throttled.Of(ms(q.Throttled)))
-		if why := withheld(q, o.end.At); why != "" && row.Status == results.OK {
+		if why := withheld(q, o.end.At); why != "" && row.Status == trace.OK {
 			row.Reason = strings.TrimPrefix(row.Reason+"; "+why, "; ")
 		}
-	}
-	for _, op := range v.Operations {
-		row.Ops = append(row.Ops, results.Operation{
-			Process: uint32(op.Process), CauseMS: ms(op.Cause), BeginMS: after(op.Begin),
-			EndMS: after(op.End), Status: op.Status,
-		})
 	}
 	return row
 }
@@ -253,14 +247,6 @@ func withheld(q *host.Quality, took time.Duration) string {
 }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
-// after is an instant in ms; NaN for one that has not come.
-func after(d time.Duration) float64 {
-	if d < 0 {
-		return math.NaN()
-	}
-	return ms(d)
-}
 
 // Replay runs one trial of e again, and hands its records to sink. In simulation it is
 // the same trial to the last event; on real nodes it has the same plan and luck.

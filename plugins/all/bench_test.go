@@ -9,6 +9,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/sim"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // BenchmarkSimulatedEntries is how many entries a second are simulated and judged,
@@ -33,7 +34,7 @@ func BenchmarkSimulatedEntries(b *testing.B) {
 			for b.Loop() {
 				judge := check.NewJudge(s)
 				v := judge.Finish(sim.Run(s, judge))
-				if v.Status != check.OK {
+				if v.Status != trace.OK {
 					b.Fatal(v.Status, v.Reason)
 				}
 				entries += v.Completed

@@ -9,7 +9,6 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
@@ -84,7 +83,7 @@ func TestTwoLeadersInATerm(t *testing.T) {
 func led(t *testing.T, p harness.Plan) (terms int, err error) {
 	t.Helper()
 	o := algotest.MustSimulate(t, p)
-	if p.InModel && (o.Status == check.Violation || o.Status == check.Error) {
+	if p.InModel && (o.Status == trace.Violated || o.Status == trace.Failed) {
 		return 0, fmt.Errorf("%s: %s", o.Status, o.Reason)
 	}
 	leaders := map[uint64]uint32{}

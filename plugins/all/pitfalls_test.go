@@ -7,9 +7,9 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // TestInitiators is pitfall P4: whoever of five starts an election, together or one
@@ -50,7 +50,7 @@ func agree(t *testing.T, a *algo.Algorithm, n int, events []harness.Event) {
 		s.Until = 2 * time.Second
 	}
 	p := algotest.MustPlan(t, a.ID, n, s, nil)
-	if o, err := algotest.Simulate(p); err != nil || o.Status != check.OK || o.Completed == 0 {
+	if o, err := algotest.Simulate(p); err != nil || o.Status != trace.OK || o.Completed == 0 {
 		t.Errorf("%s: %s, %v: %v", o.Status, o.Reason, err, fmt.Sprint(events))
 	}
 }
@@ -74,8 +74,8 @@ func TestOvertaking(t *testing.T) {
 				p.Network.Latency, p.Network.Unordered = link.Uniform(hi/100, hi), true
 				o, err := algotest.Simulate(p)
 				free := a.Problem == algo.MutualExclusion && !a.Spec.Promises.StarvationFree
-				if err != nil || o.Status != check.OK && o.Status != check.Unknown &&
-					(o.Status != check.Timeout || !free) {
+				if err != nil || o.Status != trace.OK && o.Status != trace.Unknown &&
+					(o.Status != trace.TimedOut || !free) {
 					t.Fatalf("schedule %d: %s: %s, %v", seed, o.Status, o.Reason, err)
 				}
 			}

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // A Result is what came out of a case: one trial if it is exact, many if it is
@@ -105,7 +105,7 @@ func simulate(e *experiment.Experiment) (r *Result, missed []error, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if o.Status == check.Error || o.Status == check.Invalid {
+		if o.Status == trace.Failed || o.Status == trace.Invalid {
 			return nil, nil, fmt.Errorf("%s: %s", o.Status, o.Reason)
 		}
 		if missed == nil {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -70,13 +69,13 @@ func (c Entries) Run(t testing.TB, id string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.Status != check.OK {
+	if o.Status != trace.OK {
 		t.Errorf("%s: %s", o.Status, o.Reason)
 	}
 	var order []algo.ID
 	var waiting []time.Duration
 	for _, op := range o.Operations {
-		order, waiting = append(order, op.Process), append(waiting, op.End-op.Begin)
+		order, waiting = append(order, algo.ID(op.Process)), append(waiting, op.End-op.Begin)
 	}
 	kinds := map[string]int64{}
 	for _, k := range o.Kinds {
@@ -154,7 +153,7 @@ func RunRandomEntries(t *testing.T, id string, change func(*harness.Plan)) {
 		if change != nil {
 			change(&p)
 		}
-		if o, err := Simulate(p); err != nil || o.Status != check.OK {
+		if o, err := Simulate(p); err != nil || o.Status != trace.OK {
 			t.Fatalf("schedule %d, %d processes: %s: %s, %v", seed, p.Nodes, o.Status, o.Reason, err)
 		}
 	}
@@ -162,9 +161,9 @@ func RunRandomEntries(t *testing.T, id string, change func(*harness.Plan)) {
 
 // CountRandomEntries simulates as many random plans, changed so that they are
 // out of the algorithm's model, and counts how they ended.
-func CountRandomEntries(t *testing.T, id string, change func(*harness.Plan)) map[check.Status]int {
+func CountRandomEntries(t *testing.T, id string, change func(*harness.Plan)) map[trace.Status]int {
 	t.Helper()
-	count := map[check.Status]int{}
+	count := map[trace.Status]int{}
 	for seed := range Schedules() {
 		p := randomEntries(t, id, seed)
 		p.InModel = false

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -213,14 +212,14 @@ func (k *kit) all() {
 func (k *kit) note(seed uint64, o Outcome) {
 	k.completed += o.Completed
 	for _, op := range o.Operations {
-		if op.Status == "ok" {
-			k.entered[op.Process] = true
+		if op.Status == trace.Completed {
+			k.entered[algo.ID(op.Process)] = true
 		}
 	}
 	switch o.Status {
-	case check.Violation, check.Error:
+	case trace.Violated, trace.Failed:
 		k.broken = append(k.broken, failure(k.id, seed, o))
-	case check.Timeout:
+	case trace.TimedOut:
 		if len(k.stuck) < mostTold {
 			k.stuck = append(k.stuck, failure(k.id, seed, o))
 		}
@@ -302,7 +301,7 @@ func (k *kit) measure(c algo.Claim, n int) (got float64, ok bool, err error) {
 			got = m.Value
 		}
 	}
-	return got, o.Status == check.OK, nil
+	return got, o.Status == trace.OK, nil
 }
 
 // small runs the sizes at which loops over others are empty.
@@ -322,7 +321,7 @@ func (k *kit) small() error {
 		plan.TimeLimit = 5 * time.Second
 		o, err := Simulate(plan)
 		promised := k.alg.Problem == algo.Election || k.alg.Spec.Promises.StarvationFree
-		if err != nil || promised && o.Status != check.OK {
+		if err != nil || promised && o.Status != trace.OK {
 			return fmt.Errorf("n = %d: %s: %s: %v", n, o.Status, o.Reason, err)
 		}
 	}

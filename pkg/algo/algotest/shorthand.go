@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -78,7 +77,7 @@ func (o Outcome) Last() algo.ID {
 	if len(o.Operations) == 0 {
 		return algo.None
 	}
-	return o.Operations[len(o.Operations)-1].Process
+	return algo.ID(o.Operations[len(o.Operations)-1].Process)
 }
 
 // LastNamed is the instant in which a process last named a leader.
@@ -261,7 +260,7 @@ func RunDyingWinners(t testing.TB, id string, announces time.Duration, given map
 				harness.Event{At: announces + 2*ms, Do: harness.DoHeal})
 		}
 		o := MustSimulate(t, b.Plan(t, id))
-		if o.Status != check.OK || o.Last() != 3 {
+		if o.Status != trace.OK || o.Last() != 3 {
 			t.Errorf("%d told: %s: %s: %v", told, o.Status, o.Reason, o.Operations)
 		}
 	}
@@ -316,7 +315,7 @@ func RunSchedules(t testing.TB, id string, change func(*harness.Plan)) {
 			t.Fatal(err)
 		}
 		change(&p)
-		if o := MustSimulate(t, p); o.Status != check.OK && o.Status != check.Unknown {
+		if o := MustSimulate(t, p); o.Status != trace.OK && o.Status != trace.Unknown {
 			t.Fatalf("schedule %d: %s: %s", seed, o.Status, o.Reason)
 		}
 	}

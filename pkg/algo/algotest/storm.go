@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // A Storm is a family of random schedules of an election: somebody starts it,
@@ -46,9 +46,9 @@ func RunStorms(t *testing.T, id string, draw func(seed uint64) (Storm, int)) {
 			t.Fatal(err)
 		}
 		o, err := Simulate(p)
-		if o.Status == check.Unknown {
+		if o.Status == trace.Unknown {
 			calm++
-		} else if err != nil || o.Status != check.OK {
+		} else if err != nil || o.Status != trace.OK {
 			t.Fatalf("storm %d, n = %d: %s: %s: %v", seed, n, o.Status, o.Reason, err)
 		}
 	}

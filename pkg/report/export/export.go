@@ -19,6 +19,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // A Run is what is exported.
@@ -227,7 +228,7 @@ func inModel(c *results.Cell) bool {
 // statuses tells how the trials of a cell ended, as "ok 5, timeout 2".
 func statuses(c *results.Cell) string {
 	var parts []string
-	for _, status := range results.Statuses() {
+	for _, status := range trace.Statuses() {
 		if n := c.Count(status); n > 0 {
 			parts = append(parts, fmt.Sprintf("%s %d", status, n))
 		}

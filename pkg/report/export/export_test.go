@@ -14,6 +14,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write testdata anew; read the difference first")
@@ -45,7 +46,7 @@ func small(t testing.TB) *Run {
 type spec struct {
 	label   string
 	nodes   int
-	status  string
+	status  trace.Status
 	reason  string
 	outside bool // of the algorithm's model
 	ms      float64
@@ -77,7 +78,7 @@ func runOf(trials ...spec) *Run {
 // sample is the trials of one cell with these values.
 func sample(label string, values ...float64) (out []spec) {
 	for _, v := range values {
-		out = append(out, spec{label: label, nodes: 3, status: results.OK, ms: v})
+		out = append(out, spec{label: label, nodes: 3, status: trace.OK, ms: v})
 	}
 	return out
 }
@@ -93,10 +94,10 @@ func hostileRun() *Run {
 	var all []spec
 	for _, text := range hostile {
 		for i := range 6 {
-			all = append(all, spec{label: text, nodes: 3, status: results.OK, ms: float64(i + 1)})
+			all = append(all, spec{label: text, nodes: 3, status: trace.OK, ms: float64(i + 1)})
 		}
-		all = append(all, spec{label: text, nodes: 3, status: results.Violation, reason: text},
-			spec{label: text, nodes: 3, status: results.Invalid, reason: text})
+		all = append(all, spec{label: text, nodes: 3, status: trace.Violated, reason: text},
+			spec{label: text, nodes: 3, status: trace.Invalid, reason: text})
 	}
 	r := runOf(all...)
 	r.Name = `../"run"`
@@ -236,7 +237,7 @@ func wants(t testing.TB, err error, says string) {
 // Formats that have no word for a missing figure say that there is none.
 func TestNothingToExport(t *testing.T) {
 	t.Parallel()
-	r := runOf(spec{label: "a", nodes: 3, status: results.Violation, reason: "two leaders"})
+	r := runOf(spec{label: "a", nodes: 3, status: trace.Violated, reason: "two leaders"})
 	for name, says := range map[string]string{
 		"gobench": "no trial with status ok", "github": "no cell has a median", "bmf": "no cell has a median",
 		"pgfplots": "no cell has a median", "hgrm": "hgrm needs the operations",

@@ -9,6 +9,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/report"
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
 	"github.com/conclave-bench/conclave/pkg/transport"
 )
 
@@ -26,7 +27,7 @@ func gobench(s *selection) ([]File, error) {
 		name := s.benchmark(c)
 		for _, t := range c.Trials {
 			values := s.values(t)
-			if t.Status != results.OK || values == "" {
+			if t.Status != trace.OK || values == "" {
 				fmt.Fprintf(&lines, "# %s: trial %d: %s\n", name, t.Trial, remark(t))
 				continue
 			}
@@ -94,13 +95,13 @@ func (s *selection) values(t *results.Trial) string {
 
 // remark says why a trial has no line.
 func remark(t *results.Trial) string {
-	text := t.Status
+	text := string(t.Status)
 	switch {
-	case t.Status == results.OK:
+	case t.Status == trace.OK:
 		return "ok, and none of these metrics applies to it"
-	case t.Status == results.Timeout:
+	case t.Status == trace.TimedOut:
 		text = "timeout: its times are censored, larger than those of the others"
-	case t.Status == results.Violation && !t.InModel:
+	case t.Status == trace.Violated && !t.InModel:
 		text = "violation, in_model=false"
 	}
 	if t.Reason != "" {

@@ -20,6 +20,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // benchmarks reads text as benchstat does, and refuses what it would complain of.
@@ -47,7 +48,7 @@ func TestGobench_RoundTrip(t *testing.T) {
 		next := 0
 		for _, c := range r.Cells() {
 			for _, trial := range c.Trials {
-				if trial.Status != results.OK {
+				if trial.Status != trace.OK {
 					continue
 				}
 				if next == len(got) {
@@ -111,8 +112,8 @@ func TestGobench_NamesDiffer(t *testing.T) {
 func TestGobench_Remarks(t *testing.T) {
 	t.Parallel()
 	r := runOf(append(sample("a", 1, 2),
-		spec{label: "a", nodes: 3, status: results.Timeout, reason: "no leader", ms: math.NaN()},
-		spec{label: "a", nodes: 3, status: results.Violation, reason: "two leaders", outside: true},
+		spec{label: "a", nodes: 3, status: trace.TimedOut, reason: "no leader", ms: math.NaN()},
+		spec{label: "a", nodes: 3, status: trace.Violated, reason: "two leaders", outside: true},
 	)...)
 	text := one(t, r, "gobench", Options{})
 	for _, want := range []string{

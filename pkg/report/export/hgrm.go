@@ -10,6 +10,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/report"
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // hgrm writes the text that HdrHistogram's own tools print and its plotter reads: the
@@ -34,16 +35,16 @@ func hgrm(s *selection) ([]File, error) {
 	for i, c := range s.cells {
 		values[i] = map[*metric.Metric][]float64{}
 		for _, t := range c.Trials {
-			if t.Status == results.OK {
+			if t.Status == trace.OK {
 				cellOf[t.Trial] = i
 			}
 		}
 	}
 	recorded := false
-	err := results.EachOperation(s.run.Path, func(trial int, o results.Operation) error {
+	err := results.EachOperation(s.run.Path, func(trial int, o trace.Operation) error {
 		recorded = true
 		i, wanted := cellOf[trial]
-		if !wanted || o.Status != results.OK {
+		if !wanted || o.Status != trace.Completed {
 			return nil
 		}
 		for _, m := range metrics {

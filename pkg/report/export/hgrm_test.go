@@ -14,6 +14,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // A percentile is a line of the text, as HdrHistogram's plotter reads it.
@@ -120,7 +121,7 @@ func TestHgrm_Operations(t *testing.T) {
 		c := r.Cells()[i]
 		lines, _ := parseHistogram(t, string(f.Data))
 		total += lines[len(lines)-1].count
-		if got, want := lines[len(lines)-1].count, c.Count(results.OK); got < want {
+		if got, want := lines[len(lines)-1].count, c.Count(trace.OK); got < want {
 			t.Errorf("%s: %d operations of %d trials", f.Name, got, want)
 		}
 		values, _ := c.Sample("election_ms")

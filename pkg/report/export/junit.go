@@ -10,6 +10,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/report"
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // The elements of a JUnit report, in the order and with the attributes that the
@@ -135,7 +136,7 @@ func (s *selection) add(suite *junitSuite, c *results.Cell) {
 	suite.Out.Text += fmt.Sprintf("%s: %s\n", name, statuses(c))
 	switch p := s.problem(c); {
 	case p == nil:
-	case p.Type == problemOf[results.Violation]:
+	case p.Type == problemOf[trace.Violated]:
 		test.Failure = p
 		suite.Failures++
 	default:
@@ -148,9 +149,9 @@ func (s *selection) add(suite *junitSuite, c *results.Cell) {
 func seconds(v float64) string { return strconv.FormatFloat(v, 'f', 6, 64) }
 
 // problemOf is how statuses are called there.
-var problemOf = map[string]string{
-	results.Violation: "Violation", results.Error: "Error", results.Invalid: "InvalidTrial",
-	results.Timeout: "Timeout", results.Unknown: "Unknown",
+var problemOf = map[trace.Status]string{
+	trace.Violated: "Violation", trace.Failed: "Error", trace.Invalid: "InvalidTrial",
+	trace.TimedOut: "Timeout", trace.Unknown: "Unknown",
 }
 
 // mostTold bounds how many trials a problem tells of. All of them are counted.
@@ -158,8 +159,8 @@ const mostTold = 10
 
 // problem is what is wrong with a cell: the gravest, or nil.
 func (s *selection) problem(c *results.Cell) *junitProblem {
-	for _, status := range []string{
-		results.Violation, results.Error, results.Invalid, results.Timeout, results.Unknown,
+	for _, status := range []trace.Status{
+		trace.Violated, trace.Failed, trace.Invalid, trace.TimedOut, trace.Unknown,
 	} {
 		var text strings.Builder
 		message, count := "", 0
@@ -201,9 +202,9 @@ func (s *selection) problem(c *results.Cell) *junitProblem {
 // algorithm does not promise it cannot break.
 func (s *selection) counts(t *results.Trial, algorithm string) bool {
 	switch t.Status {
-	case results.Violation:
+	case trace.Violated:
 		return t.InModel
-	case results.Timeout:
+	case trace.TimedOut:
 		return t.InModel && (s.PromisesEnd == nil || s.PromisesEnd(algorithm))
 	}
 	return true

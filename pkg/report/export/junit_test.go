@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // The rules of the schema of Ant's reports, as far as a report may have them:
@@ -185,20 +185,20 @@ func TestJUnit_Outcomes(t *testing.T) {
 		message       string
 	}{
 		{"good", sample("a", 1), "", "", ""},
-		{"violation", []spec{{label: "a", status: results.Violation, reason: "two leaders"}},
+		{"violation", []spec{{label: "a", status: trace.Violated, reason: "two leaders"}},
 			"failure", "Violation", "1 of 1 trials: two leaders"},
-		{"violation out of the model", []spec{{label: "a", status: results.Violation, outside: true}}, "", "", ""},
-		{"violation and error", []spec{{label: "a", status: results.Error}, {label: "a", status: results.Violation}},
+		{"violation out of the model", []spec{{label: "a", status: trace.Violated, outside: true}}, "", "", ""},
+		{"violation and error", []spec{{label: "a", status: trace.Failed}, {label: "a", status: trace.Violated}},
 			"failure", "Violation", "1 of 2 trials: no reason is recorded"},
-		{"invalid", []spec{{label: "a", status: results.Invalid, reason: "slow consumer"}},
+		{"invalid", []spec{{label: "a", status: trace.Invalid, reason: "slow consumer"}},
 			"error", "InvalidTrial", "1 of 1 trials: slow consumer"},
-		{"error", []spec{{label: "a", status: results.Error, reason: "no bus"}}, "error", "Error", "1 of 1 trials: no bus"},
-		{"unknown", []spec{{label: "a", status: results.Unknown, reason: "undecided"}},
+		{"error", []spec{{label: "a", status: trace.Failed, reason: "no bus"}}, "error", "Error", "1 of 1 trials: no bus"},
+		{"unknown", []spec{{label: "a", status: trace.Unknown, reason: "undecided"}},
 			"error", "Unknown", "1 of 1 trials: undecided"},
-		{"timeout", []spec{{label: "a", status: results.Timeout, reason: "no leader"}},
+		{"timeout", []spec{{label: "a", status: trace.TimedOut, reason: "no leader"}},
 			"error", "Timeout", "1 of 1 trials: no leader"},
-		{"timeout out of the model", []spec{{label: "a", status: results.Timeout, outside: true}}, "", "", ""},
-		{"timeout of what promises no end", []spec{{label: "endless", status: results.Timeout}}, "", "", ""},
+		{"timeout out of the model", []spec{{label: "a", status: trace.TimedOut, outside: true}}, "", "", ""},
+		{"timeout of what promises no end", []spec{{label: "endless", status: trace.TimedOut}}, "", "", ""},
 	} {
 		r := runOf(test.trials...)
 		text := one(t, r, "junit", Options{PromisesEnd: promises})
@@ -235,7 +235,7 @@ func TestJUnit_TellsHowToReproduce(t *testing.T) {
 	t.Parallel()
 	var trials []spec
 	for range mostTold + 5 {
-		trials = append(trials, spec{label: "a", nodes: 3, status: results.Violation, reason: "two leaders ]]> & <x>"})
+		trials = append(trials, spec{label: "a", nodes: 3, status: trace.Violated, reason: "two leaders ]]> & <x>"})
 	}
 	r := runOf(trials...)
 	r.Header, r.Path = small(t).Header, "my results/made"

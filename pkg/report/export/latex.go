@@ -11,6 +11,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // latex writes a tabular for the packages booktabs and siunitx: a row for each
@@ -92,7 +93,7 @@ func (s *selection) columnsOfTable() []*texColumn {
 	}
 	count := &texColumn{name: "n", number: true}
 	for _, c := range s.cells {
-		count.add(strconv.Itoa(c.Count(results.OK)))
+		count.add(strconv.Itoa(c.Count(trace.OK)))
 	}
 	all = append(all, count)
 	for _, m := range s.metrics {
@@ -167,7 +168,7 @@ func decimalsOf(summaries []stats.Summary) int {
 // a promise is ahead of nothing.
 func (s *selection) stands(i int, m *metric.Metric, summaries []stats.Summary) bool {
 	rivals, larger := 0, m.Better == metric.Higher
-	if s.cells[i].Count(results.Violation) > 0 {
+	if s.cells[i].Count(trace.Violated) > 0 {
 		return false
 	}
 	for j, d := range summaries {

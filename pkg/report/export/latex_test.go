@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/metric"
-	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // rowsOf are the rows of a table between two rules, split into their fields.
@@ -115,9 +115,9 @@ func TestLaTeX_Estimates(t *testing.T) {
 		trials = append(trials, s)
 	}
 	for i := range 6 {
-		s := spec{label: "late", nodes: 7, status: results.OK, ms: float64(i)}
+		s := spec{label: "late", nodes: 7, status: trace.OK, ms: float64(i)}
 		if i > 3 {
-			s.status, s.ms = results.Timeout, math.NaN()
+			s.status, s.ms = trace.TimedOut, math.NaN()
 		}
 		trials = append(trials, s)
 	}
@@ -167,7 +167,7 @@ func TestLaTeX_NoWinnerThatBrokeAPromise(t *testing.T) {
 	if !bold() {
 		t.Error("the faster one is not bold")
 	}
-	trials = append(trials, spec{label: "fast", nodes: 3, status: results.Violation})
+	trials = append(trials, spec{label: "fast", nodes: 3, status: trace.Violated})
 	if bold() {
 		t.Error("what broke a promise is bold")
 	}

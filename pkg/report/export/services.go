@@ -10,6 +10,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/stats"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // indented encodes v for programs, and for people who look at it.
@@ -163,7 +164,7 @@ type (
 		Design   map[string]string      `json:"design"`
 		InModel  bool                   `json:"in_model"`
 		Trials   int                    `json:"trials"`
-		Statuses map[string]int         `json:"statuses"`
+		Statuses map[trace.Status]int   `json:"statuses"`
 		Metrics  map[string]jsonSummary `json:"metrics"`
 	}
 	jsonSummary struct {
@@ -201,12 +202,12 @@ func writeJSON(s *selection) ([]File, error) {
 	for _, c := range s.cells {
 		cell := jsonCell{
 			Cell: c.Number, Name: s.name(c), Design: map[string]string{}, InModel: inModel(c),
-			Trials: len(c.Trials), Statuses: map[string]int{}, Metrics: map[string]jsonSummary{},
+			Trials: len(c.Trials), Statuses: map[trace.Status]int{}, Metrics: map[string]jsonSummary{},
 		}
 		for _, f := range c.Design {
 			cell.Design[f.Name] = f.Value
 		}
-		for _, status := range results.Statuses() {
+		for _, status := range trace.Statuses() {
 			cell.Statuses[status] = c.Count(status)
 		}
 		for _, m := range s.metrics {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
 	"github.com/conclave-bench/conclave/plugins/election/bully"
@@ -147,7 +146,7 @@ func TestFigure181(t *testing.T) {
 	if text := strings.ReplaceAll(strings.TrimSpace(want), "\n", " "); o.Messages() != text {
 		t.Errorf("messages\n got %s\nwant %s", o.Messages(), text)
 	}
-	if o.Status != check.OK || o.Totals.Sent != 16 || o.Totals.Delivered != 9 ||
+	if o.Status != trace.OK || o.Totals.Sent != 16 || o.Totals.Delivered != 9 ||
 		o.Operations[0].Process != 2 || o.LastNamed() != 10*ms {
 		t.Errorf("%s, %d sent, %d delivered, %+v", o.Status, o.Totals.Sent, o.Totals.Delivered,
 			o.Operations)
@@ -171,7 +170,7 @@ func TestInitiators(t *testing.T) {
 				}
 			}
 			o := election{Nodes: n, Leader: n, Crashed: []algo.ID{n}, Events: events}.run(t)
-			if want := int64((n-lowest)*(n-lowest) + n - 2); o.Status != check.OK ||
+			if want := int64((n-lowest)*(n-lowest) + n - 2); o.Status != trace.OK ||
 				o.Operations[0].Process != n-1 || o.Totals.Sent != want {
 				t.Errorf("initiators %b, stagger %v: %s %s, leader %d, %d sent; want leader %d, %d sent", set,
 					stagger, o.Status, o.Reason, o.Operations[0].Process, o.Totals.Sent, n-1, want)
@@ -187,7 +186,7 @@ func TestEqualEstimates(t *testing.T) {
 		e := election{Nodes: 4, Leader: 4, Crashed: []algo.ID{4}, Events: suspect(detector),
 			Params: map[string]any{"est": []any{int64(7), int64(9), int64(9), int64(12)}}}
 		o := e.run(t)
-		if o.Status != check.OK || o.Operations[0].Process != 3 {
+		if o.Status != trace.OK || o.Operations[0].Process != 3 {
 			t.Errorf("%d detects: %s: %s, leader %d, want 3", detector, o.Status, o.Reason,
 				o.Operations[0].Process)
 		}
@@ -195,7 +194,7 @@ func TestEqualEstimates(t *testing.T) {
 	// The order of IDs is not the order of ranks: 1 is the top here.
 	o := election{Nodes: 4, Leader: 1, Crashed: []algo.ID{1}, Events: suspect(4),
 		Params: map[string]any{"est": []any{int64(12), int64(9), int64(9), int64(7)}}}.run(t)
-	if o.Status != check.OK || o.Operations[0].Process != 3 || o.Totals.Sent != 11 {
+	if o.Status != trace.OK || o.Operations[0].Process != 3 || o.Totals.Sent != 11 {
 		t.Errorf("%s: %s, leader %d, %d sent, want 3 and 11", o.Status, o.Reason,
 			o.Operations[0].Process, o.Totals.Sent)
 	}
@@ -244,7 +243,7 @@ func TestDeclarationCutShort(t *testing.T) {
 					}
 				}
 				last := o.Last()
-				if heard != k || o.Status != check.OK || last != algo.ID(n-2) {
+				if heard != k || o.Status != trace.OK || last != algo.ID(n-2) {
 					t.Errorf("%d heard of it, %s: %s, leader %d; want %d, ok, %d", heard, o.Status, o.Reason,
 						last, k, n-2)
 				}
@@ -414,7 +413,7 @@ func TestStaleAnswerInAWholeRun(t *testing.T) {
 	o := election{Nodes: 3, Leader: 3, Crashed: []algo.ID{3}, Events: append(suspect(1),
 		harness.Event{At: ms / 2, Do: harness.DoCrash, Node: 1},
 		harness.Event{At: 3 * ms / 4, Do: harness.DoRestart, Node: 1})}.run(t)
-	if last := o.Last(); o.Status != check.OK || last != 2 {
+	if last := o.Last(); o.Status != trace.OK || last != 2 {
 		t.Errorf("%s: %s, leader %d, want 2", o.Status, o.Reason, last)
 	}
 }

@@ -6,8 +6,8 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
 	"github.com/conclave-bench/conclave/plugins/election/bully"
 )
 
@@ -101,10 +101,10 @@ func TestResponderDies(t *testing.T) {
 	t.Parallel()
 	b := dies(literal())
 	b.Kinds, b.Delivered = kinds(6, 3, 0), 6
-	if o := b.Run(t, okID); o.Status != check.Timeout {
+	if o := b.Run(t, okID); o.Status != trace.TimedOut {
 		t.Errorf("%s: %s, want a time-out", o.Status, o.Reason)
 	}
-	if o, _ := algotest.Simulate(b.Plan(t, okID)); o.Status != check.Violation {
+	if o, _ := algotest.Simulate(b.Plan(t, okID)); o.Status != trace.Violated {
 		t.Errorf("%s: it was promised that somebody leads", o.Status)
 	}
 	b = dies(tight())

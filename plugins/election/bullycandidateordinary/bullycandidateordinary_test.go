@@ -7,7 +7,6 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -119,7 +118,7 @@ func TestNoCandidate(t *testing.T) {
 	p := b.Plan(t, id)
 	p.InModel, p.Scenario.Until = false, 1000*ms
 	o, err := algotest.Simulate(p)
-	if err != nil || o.Status != check.Timeout || o.Completed != 0 {
+	if err != nil || o.Status != trace.TimedOut || o.Completed != 0 {
 		t.Errorf("%s: %s, %v, want a time-out", o.Status, o.Reason, err)
 	}
 	var asked []time.Duration
@@ -135,7 +134,7 @@ func TestNoCandidate(t *testing.T) {
 
 	b.Events = []harness.Event{{At: 30 * ms, Do: harness.DoRestart, Node: 3}}
 	o, err = algotest.Simulate(b.Plan(t, id))
-	if err != nil || o.Status != check.OK || o.Completed != 1 || o.Operations[0].Process != 3 {
+	if err != nil || o.Status != trace.OK || o.Completed != 1 || o.Operations[0].Process != 3 {
 		t.Errorf("%s: %s: %v, %v", o.Status, o.Reason, o.Operations, err)
 	}
 }
@@ -321,7 +320,7 @@ func TestFormerLife(t *testing.T) {
 	for seed := range uint64(50) { // the phases of the heartbeats
 		p.Seed = seed
 		o, err := algotest.Simulate(p)
-		if err != nil || o.Status != check.OK {
+		if err != nil || o.Status != trace.OK {
 			t.Errorf("seed %d: %s: %s, %v", seed, o.Status, o.Reason, err)
 		}
 	}

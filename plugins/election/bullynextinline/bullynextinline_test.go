@@ -7,7 +7,6 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
 	"github.com/conclave-bench/conclave/plugins/election/bullynextinline"
@@ -197,7 +196,7 @@ func TestNewList(t *testing.T) {
 		},
 	}.Plan(t, id))
 	// Twice the first alternative takes over at once, and all the others ask it.
-	if err != nil || o.Status != check.OK || o.Totals.Sent != 3*4+3*3+1 || o.Completed != 2 {
+	if err != nil || o.Status != trace.OK || o.Totals.Sent != 3*4+3*3+1 || o.Completed != 2 {
 		t.Errorf("%s: %s: %d sent in %d elections, %v", o.Status, o.Reason, o.Totals.Sent, o.Completed, err)
 	}
 }
@@ -364,7 +363,7 @@ func TestReturnWithinT(t *testing.T) {
 			{At: 6 * ms, Do: harness.DoRestart, Node: 3}, // epoch 2: newer than what the others know
 		},
 	}.Plan(t, id))
-	if err != nil || o.Status != check.OK || o.Totals.Sent != 4 {
+	if err != nil || o.Status != trace.OK || o.Totals.Sent != 4 {
 		t.Errorf("%s: %s: %d sent, %v", o.Status, o.Reason, o.Totals.Sent, err)
 	}
 	for _, r := range o.Trace {

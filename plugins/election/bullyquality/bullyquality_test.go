@@ -7,8 +7,8 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
 	"github.com/conclave-bench/conclave/plugins/election/bullyquality"
 )
 
@@ -138,8 +138,8 @@ func TestHysteresis(t *testing.T) {
 			},
 		}
 		o, err := algotest.Simulate(b.Plan(t, id))
-		if n := len(o.Operations); err != nil || o.Status != check.OK ||
-			o.Operations[n-1].Process != c.winner {
+		if n := len(o.Operations); err != nil || o.Status != trace.OK ||
+			algo.ID(o.Operations[n-1].Process) != c.winner {
 			t.Errorf("%+v: %s: %s: %v, %v", c, o.Status, o.Reason, o.Operations, err)
 		}
 	}
@@ -295,7 +295,7 @@ func TestRandomScores(t *testing.T) {
 	t.Parallel()
 	for seed := range algotest.Schedules() {
 		o, err := algotest.Simulate(random(t, seed))
-		if err != nil || o.Status != check.OK {
+		if err != nil || o.Status != trace.OK {
 			t.Fatalf("seed %d: %s: %s, %v", seed, o.Status, o.Reason, err)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -86,7 +85,7 @@ func TestCounts(t *testing.T) {
 				want, at = want+2*(m-1), 6*ms
 			}
 			op := o.Operations[0]
-			if o.Status != check.OK || op.Process != 2 || o.Totals.Sent != want || op.End != at {
+			if o.Status != trace.OK || op.Process != 2 || o.Totals.Sent != want || op.End != at {
 				t.Errorf("n = %d, claims %t: %s %s, leader %d at %v, %d sent %v; want 2 at %v, %d",
 					n, claims, o.Status, o.Reason, op.Process, op.End, o.Totals.Sent, kinds(o), at, want)
 			}
@@ -104,7 +103,7 @@ func TestSplit(t *testing.T) {
 			cut(0, []uint32{1, 2}, []uint32{3, 4, 5}),
 			event(0, "abdicate", 1), event(0, harness.DoSuspect, 2), event(0, harness.DoSuspect, 3),
 			event(0, harness.DoSuspect, 4), event(0, harness.DoSuspect, 5), heal(100*ms))
-		if got := fmt.Sprint(named(o.Trace)); got != "map[1:3 2:3 3:3 4:3 5:3]" || o.Status != check.OK {
+		if got := fmt.Sprint(named(o.Trace)); got != "map[1:3 2:3 3:3 4:3 5:3]" || o.Status != trace.OK {
 			t.Errorf("claims %t: %s %s: %s", claims, o.Status, o.Reason, got)
 		}
 		leads := map[uint32]bool{}
@@ -133,7 +132,7 @@ func TestNewestState(t *testing.T) {
 		"two of it": {[]any{int64(9), int64(4), int64(6), int64(5), int64(6)}, 3},
 	} {
 		o := run(t, 5, detect, map[string]any{"version": test.versions}, event(0, harness.DoCrash, 1))
-		if got := o.Operations[0].Process; o.Status != check.OK || got != test.want {
+		if got := algo.ID(o.Operations[0].Process); o.Status != trace.OK || got != test.want {
 			t.Errorf("%s: %s %s: leader %d, want %d", name, o.Status, o.Reason, got, test.want)
 		}
 	}
@@ -156,7 +155,7 @@ func TestSettledTerm(t *testing.T) {
 			saved++
 		}
 	}
-	if o.Status != check.OK || saved != 3 {
+	if o.Status != trace.OK || saved != 3 {
 		t.Errorf("%s %s: %d have saved the settled term", o.Status, o.Reason, saved)
 	}
 }
@@ -167,7 +166,7 @@ func TestAbdicate(t *testing.T) {
 	t.Parallel()
 	for n := 1; n <= 6; n++ {
 		o := run(t, n, nil, nil, event(0, "abdicate", 1), event(0, "abdicate", algo.ID(n)))
-		if o.Status != check.OK || o.Operations[0].Process != 1 {
+		if o.Status != trace.OK || o.Operations[0].Process != 1 {
 			t.Errorf("n = %d: %s %s", n, o.Status, o.Reason)
 		}
 	}
@@ -179,7 +178,7 @@ func TestAbdicate(t *testing.T) {
 func TestQuorumLost(t *testing.T) {
 	t.Parallel()
 	o := run(t, 5, detect, nil, event(0, harness.DoCrash, 4), event(0, harness.DoCrash, 5))
-	if o.Status != check.Unknown || o.Totals.Sent != 0 {
+	if o.Status != trace.Unknown || o.Totals.Sent != 0 {
 		t.Errorf("two of five dead: %s %s, %d sent", o.Status, o.Reason, o.Totals.Sent)
 	}
 	down := []harness.Event{
@@ -190,7 +189,7 @@ func TestQuorumLost(t *testing.T) {
 		t.Errorf("three of five dead: %s, %v", got, kinds(o))
 	}
 	o = run(t, 5, detect, nil, append(down, event(300*ms, harness.DoRestart, 4))...)
-	if got := fmt.Sprint(named(o.Trace)); o.Status != check.OK || got != "map[1:1 2:1 4:1]" {
+	if got := fmt.Sprint(named(o.Trace)); o.Status != trace.OK || got != "map[1:1 2:1 4:1]" {
 		t.Errorf("one is back: %s %s: %s", o.Status, o.Reason, got)
 	}
 }
@@ -200,7 +199,7 @@ func TestLateComer(t *testing.T) {
 	t.Parallel()
 	o := run(t, 5, func(p *harness.Plan) { p.Crashed = []algo.ID{5} }, nil,
 		event(0, harness.DoRestart, 5))
-	if got := kinds(o); o.Status != check.OK || got["FOLLOW"] != 1 || got["ELECTED"] != 1 ||
+	if got := kinds(o); o.Status != trace.OK || got["FOLLOW"] != 1 || got["ELECTED"] != 1 ||
 		got["JOIN"] != 0 || o.Operations[0].Process != 1 || o.Operations[0].End != 4*ms {
 		t.Errorf("%s %s: %v %v", o.Status, o.Reason, got, o.Operations)
 	}
@@ -219,7 +218,7 @@ func TestSuspicionDuringElection(t *testing.T) {
 		events = append(events, event(at, harness.DoSuspect, 3), event(at, harness.DoElect, 2))
 	}
 	b := run(t, 5, dead, nil, events...)
-	if a.Totals != b.Totals || b.Status != check.OK {
+	if a.Totals != b.Totals || b.Status != trace.OK {
 		t.Errorf("%+v, without the suspicions %+v", b.Totals, a.Totals)
 	}
 }
@@ -265,10 +264,10 @@ func TestStorms(t *testing.T) {
 	elections := 0
 	for seed := range seeds {
 		o := weather(t, seed, 500*ms)
-		if o.Status == check.Timeout { // the back-off is random: luck may come late
+		if o.Status == trace.TimedOut { // the back-off is random: luck may come late
 			o = weather(t, seed, 10*time.Second)
 		}
-		if o.Status != check.OK && o.Status != check.Unknown {
+		if o.Status != trace.OK && o.Status != trace.Unknown {
 			t.Fatalf("storm %d: %s: %s", seed, o.Status, o.Reason)
 		}
 		elections += o.Completed

@@ -8,7 +8,6 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -114,7 +113,7 @@ func TestCounts(t *testing.T) {
 	for n := 2; n <= 16; n++ {
 		p := algotest.MustPlan(t, id, n, harness.Scenario{Kind: harness.ColdStart, Initiators: 1}, nil)
 		o, err := algotest.Simulate(p)
-		if err != nil || o.Status != check.OK || o.Totals.Sent != int64(2*(n-1)) {
+		if err != nil || o.Status != trace.OK || o.Totals.Sent != int64(2*(n-1)) {
 			t.Errorf("n = %d: %s %s, %d sent, want 2(N-1): %v", n, o.Status, o.Reason, o.Totals.Sent, err)
 		}
 	}
@@ -126,7 +125,7 @@ func TestCounts(t *testing.T) {
 			}
 		}
 		o := run(t, n, nil, nil, events...)
-		if want := int64(n/2*log + n - 1); o.Status != check.OK || o.Totals.Sent != want {
+		if want := int64(n/2*log + n - 1); o.Status != trace.OK || o.Totals.Sent != want {
 			t.Errorf("n = %d, balanced: %s %s, %d sent, want %d", n, o.Status, o.Reason, o.Totals.Sent, want)
 		}
 	}
@@ -157,7 +156,7 @@ func TestCrossed(t *testing.T) {
 				}
 				events = append(events, invite(20*ms, left, right), invite(20*ms+gap, right, left))
 				o := run(t, a+b, nil, map[string]any{"merge": merge}, events...)
-				if o.Status != check.OK || o.Last() != algo.ID(want) {
+				if o.Status != trace.OK || o.Last() != algo.ID(want) {
 					t.Errorf("%s, sizes %v, %v apart: %s %s, %s, want %d",
 						merge, sizes, gap, o.Status, o.Reason, named(o), want)
 				}
@@ -171,7 +170,7 @@ func TestLargerID(t *testing.T) {
 	t.Parallel()
 	o := run(t, 4, nil, map[string]any{"merge": "larger-id"},
 		invite(0, 1, 2), invite(0, 3, 4), invite(4*ms, 2, 4))
-	if o.Status != check.OK || named(o) != "map[1:4 2:4 3:4 4:4]" {
+	if o.Status != trace.OK || named(o) != "map[1:4 2:4 3:4 4:4]" {
 		t.Errorf("%s %s: %s", o.Status, o.Reason, named(o))
 	}
 }
@@ -184,7 +183,7 @@ func TestLeaderDies(t *testing.T) {
 			detect(p)
 			p.Leader = algo.ID(n)
 		}, nil, event(0, harness.DoCrash, algo.ID(n)), event(500*ms, harness.DoRestart, algo.ID(n)))
-		if o.Status != check.OK || len(o.Operations) < 2 {
+		if o.Status != trace.OK || len(o.Operations) < 2 {
 			t.Errorf("n = %d: %s %s: %v", n, o.Status, o.Reason, o.Operations)
 		}
 	}
@@ -198,7 +197,7 @@ func TestMemberReturns(t *testing.T) {
 			detect(p)
 			p.Leader = 1
 		}, nil, event(0, harness.DoCrash, 4), event(away, harness.DoRestart, 4))
-		if o.Status != check.OK || o.Last() != 1 {
+		if o.Status != trace.OK || o.Last() != 1 {
 			t.Errorf("away for %v: %s %s: %v", away, o.Status, o.Reason, o.Operations)
 		}
 	}
@@ -259,7 +258,7 @@ func TestPartitionHeals(t *testing.T) {
 		}, nil, event(0, harness.DoElect, 1), event(0, harness.DoElect, 4),
 			harness.Event{At: from, Do: harness.DoCut, Groups: split},
 			harness.Event{At: from + 40*ms, Do: harness.DoHeal, Groups: split})
-		if o.Status != check.OK {
+		if o.Status != trace.OK {
 			t.Errorf("seed %d: %s %s", seed, o.Status, o.Reason)
 		}
 	}
@@ -283,7 +282,7 @@ func TestSchedules(t *testing.T) {
 			p.Seed = seed
 			p.Network = link.Network{Latency: link.Uniform(ms/100, ms), Unordered: rng.IntN(2) == 0}
 		}, map[string]any{"merge": merge, "pause": 3 * ms}, events...)
-		if o.Status != check.OK {
+		if o.Status != trace.OK {
 			t.Fatalf("seed %d: %s %s", seed, o.Status, o.Reason)
 		}
 	}
@@ -300,7 +299,7 @@ func TestTooShort(t *testing.T) {
 			p.Network.Latency = link.Uniform(ms/100, ms)
 		}, map[string]any{"t_answer": ms / 4, "pause": ms / 4}, event(0, harness.DoElect, 1),
 			event(0, harness.DoElect, 3), event(0, harness.DoElect, 5))
-		if o.Status != check.OK {
+		if o.Status != trace.OK {
 			bad++
 		}
 	}

@@ -6,9 +6,9 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/trace"
 	"github.com/conclave-bench/conclave/plugins/election/multipaxos"
 )
 
@@ -28,7 +28,7 @@ func run(t *testing.T, p harness.Plan) algotest.Outcome {
 	t.Helper()
 	p.TimeLimit = time.Minute
 	o := algotest.MustSimulate(t, p)
-	if o.Status != check.OK {
+	if o.Status != trace.OK {
 		t.Errorf("n = %d: %s: %s", p.Nodes, o.Status, o.Violations)
 	}
 	return o
@@ -113,7 +113,7 @@ func TestMinority(t *testing.T) {
 // TestPatience: where T is shorter than it takes to win, two proposers outbid each
 // other for ever, unless each waits a random time.
 func TestPatience(t *testing.T) {
-	for backoff, want := range map[time.Duration]check.Status{0: check.Timeout, 50 * ms: check.OK} {
+	for backoff, want := range map[time.Duration]trace.Status{0: trace.TimedOut, 50 * ms: trace.OK} {
 		p := algotest.MustPlan(t, id, 5, harness.Scenario{Kind: harness.ColdStart, Initiators: 2},
 			params{"t_prepare": ms * 3 / 2, "backoff": backoff})
 		p.TimeLimit = time.Second

@@ -9,7 +9,6 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -85,7 +84,7 @@ func TestCases(t *testing.T) {
 					harness.Exactly("sent", c.sent), harness.Exactly("delivered", delivered),
 					harness.Each("sent_by_kind", kinds), harness.Exactly("leader", leader),
 					harness.Exactly("all_informed_at", c.at)}
-				if o := run(t, p); o.Status != check.OK {
+				if o := run(t, p); o.Status != trace.OK {
 					t.Errorf("%s: %v", o.Status, o.Violations)
 				}
 			})
@@ -129,7 +128,7 @@ func TestScenarios(t *testing.T) {
 				p := algotest.MustPlan(t, id, n, harness.Scenario{Kind: kind, Settle: 50 * ms},
 					params{"pre_vote": preVote})
 				p.TimeLimit = 10 * time.Second
-				if o := run(t, p); o.Status != check.OK || o.Completed != 1 {
+				if o := run(t, p); o.Status != trace.OK || o.Completed != 1 {
 					t.Errorf("%s, n = %d, pre-vote %t: %s %s", kind, n, preVote, o.Status, o.Reason)
 				}
 			}
@@ -175,7 +174,7 @@ func TestPreVoteKeepsLeader(t *testing.T) {
 			harness.Event{At: 100 * ms, Do: "cut", Groups: [][]uint32{{3}}},
 			harness.Event{At: 1500 * ms, Do: "heal"})
 		o := run(t, p)
-		if o.Status != check.OK {
+		if o.Status != trace.OK {
 			t.Fatal(o.Status, o.Reason)
 		}
 		kept := maps.Equal(map[algo.ID]int{1: 1}, lengths(terms(o)))
@@ -218,7 +217,7 @@ func TestNoDoubleVote(t *testing.T) {
 			harness.Event{At: crash + 1, Do: "restart", Node: 2},
 			harness.Event{At: 3 * ms, Do: "election_timeout", Node: 3})
 		o := run(t, p)
-		if o.Status == check.Violation || len(terms(o)) != 1 {
+		if o.Status == trace.Violated || len(terms(o)) != 1 {
 			t.Errorf("crash at %v: %s, leaderships %v", crash, o.Reason, terms(o))
 		}
 	}
@@ -234,7 +233,7 @@ func TestPartialPartition(t *testing.T) {
 				harness.Event{Do: "heal", Groups: [][]uint32{{3}}})
 			p.Seed = seed + 1
 			o := run(t, p)
-			if len(terms(o)) == 0 || o.Status == check.Violation {
+			if len(terms(o)) == 0 || o.Status == trace.Violated {
 				t.Errorf("seed %d: %s, leaderships %v", p.Seed, o.Reason, terms(o))
 			}
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -64,7 +63,7 @@ func TestCounts(t *testing.T) {
 					o := simulate(t, n, func(p *harness.Plan) { p.Crashed = crashed }, elect(live[:k]...)...)
 					delivered, lost := int64(2*k*len(live)), int64(2*k*len(crashed))
 					last := o.Last()
-					if o.Status != check.OK || last != live[len(live)-1] ||
+					if o.Status != trace.OK || last != live[len(live)-1] ||
 						o.Totals.Delivered != delivered || o.Totals.Sent != delivered+lost {
 						t.Errorf("%s %s: leader %d, %d sent, %d delivered; want %d, %d, %d", o.Status, o.Reason,
 							last, o.Totals.Sent, o.Totals.Delivered, live[len(live)-1], delivered+lost,
@@ -88,7 +87,7 @@ func TestRememberDead(t *testing.T) {
 				}
 			}, elect(1)...)
 			live := int64(n - dead)
-			if o.Status != check.OK || o.Totals.Delivered != 2*live || o.Totals.Sent != 2*live+int64(dead) {
+			if o.Status != trace.OK || o.Totals.Delivered != 2*live || o.Totals.Sent != 2*live+int64(dead) {
 				t.Errorf("N=%d, %d dead: %s, %d sent, %d delivered; want %d, %d", n, dead, o.Status,
 					o.Totals.Sent, o.Totals.Delivered, 2*live+int64(dead), 2*live)
 			}
@@ -106,7 +105,7 @@ func TestForgetsTheDead(t *testing.T) {
 	}, append(elect(3), harness.Event{After: "quiet", Do: harness.DoRestart, Node: 4},
 		harness.Event{After: "quiet", Do: harness.DoElect, Node: 3})...)
 	last := o.Last()
-	if o.Status != check.OK || last != 4 {
+	if o.Status != trace.OK || last != 4 {
 		t.Errorf("%s %s: leader %d, want 4", o.Status, o.Reason, last)
 	}
 }
@@ -138,7 +137,7 @@ func TestFigure105(t *testing.T) {
 	if got := o.Messages(); got != strings.ReplaceAll(want, "\n", " ") {
 		t.Errorf("messages\n got %s\nwant %s", got, want)
 	}
-	if o.Status != check.OK || o.Operations[0].Process != 5 {
+	if o.Status != trace.OK || o.Operations[0].Process != 5 {
 		t.Errorf("%s %s: %+v, want leader 5", o.Status, o.Reason, o.Operations)
 	}
 }
@@ -182,7 +181,7 @@ func TestDeathMidLap(t *testing.T) {
 					continue // nobody starts, and the leader is well
 				}
 				last := o.Last()
-				if o.Status != check.OK || last != want {
+				if o.Status != trace.OK || last != want {
 					t.Errorf("crashed %v, %d dies at %v: %s %s: leader %d, want %d", crashed, victim, at, o.Status,
 						o.Reason, last, want)
 				}
@@ -200,7 +199,7 @@ func TestAlone(t *testing.T) {
 				p.Crashed = append(p.Crashed, algo.ID(q))
 			}
 		}, elect(1)...)
-		if o.Status != check.OK || o.Operations[0].Process != 1 || o.Totals.Delivered != 0 {
+		if o.Status != trace.OK || o.Operations[0].Process != 1 || o.Totals.Delivered != 0 {
 			t.Errorf("N=%d: %s %s: %+v", n, o.Status, o.Reason, o.Totals)
 		}
 	}
@@ -222,7 +221,7 @@ func TestInitiators(t *testing.T) {
 			}
 			o := simulate(t, n, func(*harness.Plan) {}, events...)
 			last := o.Last()
-			if want := int64(2 * n * len(events)); o.Status != check.OK || last != n ||
+			if want := int64(2 * n * len(events)); o.Status != trace.OK || last != n ||
 				o.Totals.Sent != want {
 				t.Errorf("initiators %b, stagger %v: %s %s, leader %d, %d sent; want %d sent", set, stagger,
 					o.Status, o.Reason, last, o.Totals.Sent, want)
@@ -238,7 +237,7 @@ func TestSuspicionDuringElection(t *testing.T) {
 		return harness.Event{At: at, Do: harness.DoSuspect, Node: p}
 	}
 	o := simulate(t, 4, func(*harness.Plan) {}, again(0, 1), again(ms/2, 1), again(3*ms/2, 2))
-	if o.Status != check.OK || o.Totals.Sent != 8 {
+	if o.Status != trace.OK || o.Totals.Sent != 8 {
 		t.Errorf("%s %s: %d sent, want 8", o.Status, o.Reason, o.Totals.Sent)
 	}
 }
@@ -251,7 +250,7 @@ func TestConverterDies(t *testing.T) {
 		at := 4*ms + time.Duration(half)*ms/2
 		o := simulate(t, 4, func(*harness.Plan) {}, append(elect(2),
 			harness.Event{At: at, Do: harness.DoCrash, Node: 2})...)
-		if last := o.Last(); o.Status != check.OK || last != 4 {
+		if last := o.Last(); o.Status != trace.OK || last != 4 {
 			t.Errorf("at %v: %s %s: leader %d, want 4", at, o.Status, o.Reason, last)
 		}
 	}

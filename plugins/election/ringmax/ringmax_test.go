@@ -7,7 +7,6 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -50,7 +49,7 @@ func down(ids ...algo.ID) func(*harness.Plan) {
 func want(t *testing.T, o algotest.Outcome, leader algo.ID, sent, delivered int64) {
 	t.Helper()
 	last := o.Last()
-	if o.Status != check.OK || last != leader || o.Totals.Sent != sent ||
+	if o.Status != trace.OK || last != leader || o.Totals.Sent != sent ||
 		o.Totals.Delivered != delivered {
 		t.Errorf("%s %s: leader %d, sent %d, delivered %d; want %d, %d, %d", o.Status, o.Reason,
 			last, o.Totals.Sent, o.Totals.Delivered, leader, sent, delivered)
@@ -143,7 +142,7 @@ func TestOrphan(t *testing.T) {
 	forever := func(p *harness.Plan) { p.Crashed, p.Scenario.Until = []algo.ID{6}, 3*time.Second }
 	literal := map[string]any{"hop_limit": int64(0), "lap_timeout": time.Duration(0)}
 	o := run(t, 6, forever, literal, orphan...)
-	if o.Status != check.Timeout || o.Totals.Sent < 2000 || o.End.At != 3*time.Second {
+	if o.Status != trace.TimedOut || o.Totals.Sent < 2000 || o.End.At != 3*time.Second {
 		t.Errorf("literal text: %s, %d sent: want a message that circulates for ever",
 			o.Status, o.Totals.Sent)
 	}
@@ -153,7 +152,7 @@ func TestOrphan(t *testing.T) {
 		"both":        nil,
 	} {
 		o := run(t, 6, down(6), given, orphan...)
-		if o.Status != check.OK || o.Last() != 5 {
+		if o.Status != trace.OK || o.Last() != 5 {
 			t.Errorf("%s: %s %s", name, o.Status, o.Reason)
 		}
 	}
@@ -185,7 +184,7 @@ func TestInitiatorDies(t *testing.T) {
 					events = append(events, restart(at+gap+2*ms, 3))
 				}
 				o := run(t, 6, detect, nil, events...)
-				if o.Status != check.OK && o.Status != check.Unknown { // nobody but 3 and 4 knew of it
+				if o.Status != trace.OK && o.Status != trace.Unknown { // nobody but 3 and 4 knew of it
 					t.Errorf("3 at %v, %d %v later: %s %s", at, other, gap, o.Status, o.Reason)
 				}
 			}
@@ -203,7 +202,7 @@ func TestStaleEra(t *testing.T) {
 			eras++
 		}
 	}
-	if o.Status != check.OK || eras < 2 {
+	if o.Status != trace.OK || eras < 2 {
 		t.Errorf("%s %s: 2 took part in %d eras, want one in each life at least",
 			o.Status, o.Reason, eras)
 	}
@@ -217,7 +216,7 @@ func TestMissedByTheLap(t *testing.T) {
 		for n := 3; n <= 6; n++ {
 			o := run(t, n, down(algo.ID(n)), nil, suspect(0, 1), restart(at, algo.ID(n)))
 			last := o.Last()
-			if o.Status != check.OK || last != algo.ID(n) {
+			if o.Status != trace.OK || last != algo.ID(n) {
 				t.Errorf("n = %d, back at %v: %s %s, leader %d", n, at, o.Status, o.Reason, last)
 			}
 		}
@@ -251,7 +250,7 @@ func TestAlone(t *testing.T) {
 	// The last survivor holds the message of a dead initiator.
 	o = run(t, 3, nil, map[string]any{"hop_limit": int64(0)},
 		suspect(0, 1), crash(1*ms, 1), crash(1*ms, 3))
-	if o.Status != check.OK || o.Last() != 2 {
+	if o.Status != trace.OK || o.Last() != 2 {
 		t.Errorf("last survivor: %s %s", o.Status, o.Reason)
 	}
 }
@@ -266,7 +265,7 @@ func TestTooShort(t *testing.T) {
 			p.Seed, p.InModel, p.Scenario.Until = seed, false, 50*ms
 			p.Network.Latency = link.Uniform(ms/100, ms)
 		}, map[string]any{"skip_timeout": ms / 2}, suspect(0, 1))
-		if o.Status != check.OK {
+		if o.Status != trace.OK {
 			bad++
 		}
 	}

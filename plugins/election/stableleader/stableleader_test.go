@@ -7,7 +7,6 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -29,7 +28,7 @@ func simulate(t *testing.T, n int, given params, s harness.Scenario,
 	p := algotest.MustPlan(t, id, n, s, given)
 	p.Leader, p.TimeLimit = leader, time.Minute
 	o := algotest.MustSimulate(t, p)
-	if o.Status != check.OK {
+	if o.Status != trace.OK {
 		t.Errorf("n = %d: %s: %s", n, o.Status, o.Reason)
 	}
 	return o
@@ -107,7 +106,7 @@ func TestFailover(t *testing.T) {
 			// The last OK comes at 121 ms. Each dead leader costs a time-out, the new one two OK.
 			at := 121*ms + time.Duration(dead)*3*ms + 2*ms
 			op := o.Operations[1]
-			if op.Process != algo.ID(dead+1) || op.End != at {
+			if op.Process != uint32(dead+1) || op.End != at {
 				t.Errorf("n = %d, %d dead: %+v, want process %d at %v", n, dead, op, dead+1, at)
 			}
 		}

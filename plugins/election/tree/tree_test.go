@@ -9,7 +9,6 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -43,7 +42,7 @@ func check4N(t *testing.T, p harness.Plan, leader algo.ID) algotest.Outcome {
 	o := algotest.MustSimulate(t, p)
 	n := int64(p.Nodes)
 	wakeups, tokens := o.Kinds[0].Sent, o.Kinds[1].Sent
-	if o.Status != check.OK || o.Operations[0].Process != leader ||
+	if o.Status != trace.OK || algo.ID(o.Operations[0].Process) != leader ||
 		wakeups != 2*n-2 || tokens != 2*n-2 {
 		t.Errorf("n = %d, %s, seed %d: %s %s, leader %v, WAKEUP %d, TOKEN %d; want %d, and %d of each",
 			n, p.Shape.Tree, p.Seed, o.Status, o.Reason, o.Operations, wakeups, tokens, leader, 2*n-2)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
 	"github.com/conclave-bench/conclave/plugins/election/zabfle"
@@ -260,7 +259,7 @@ func TestDiscoverySchedules(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := algotest.MustSimulate(t, p)
-		if o.Status == check.Error || !wild && o.Status != check.OK && o.Status != check.Unknown {
+		if o.Status == trace.Failed || !wild && o.Status != trace.OK && o.Status != trace.Unknown {
 			t.Fatalf("storm %d, n = %d: %s: %s", seed, n, o.Status, o.Reason)
 		}
 		e := epochs{}

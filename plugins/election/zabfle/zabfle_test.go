@@ -7,7 +7,6 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -37,7 +36,7 @@ func plan(t *testing.T, n int, given params, s harness.Scenario) harness.Plan {
 func run(t *testing.T, p harness.Plan) algotest.Outcome {
 	t.Helper()
 	o := algotest.MustSimulate(t, p)
-	if o.Status != check.OK {
+	if o.Status != trace.OK {
 		t.Errorf("n = %d: %s: %s %v", p.Nodes, o.Status, o.Reason, o.Violations)
 	}
 	return o

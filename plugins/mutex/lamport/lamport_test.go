@@ -6,8 +6,8 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
 	"github.com/conclave-bench/conclave/plugins/mutex/lamport"
 )
 
@@ -44,7 +44,7 @@ func TestWithoutFIFO(t *testing.T) {
 	count := algotest.CountRandomEntries(t, id, func(p *harness.Plan) {
 		p.Network.Unordered, p.Network.Duplication = true, 0
 	})
-	if count[check.Violation] == 0 {
+	if count[trace.Violated] == 0 {
 		t.Errorf("no violation: %v", count)
 	}
 }
@@ -60,7 +60,7 @@ func TestCrashInside(t *testing.T) {
 	p := c.Plan(t, id)
 	p.InModel = false
 	o, err := algotest.Simulate(p)
-	if err != nil || o.Status != check.Timeout || o.Completed != 1 {
+	if err != nil || o.Status != trace.TimedOut || o.Completed != 1 {
 		t.Errorf("%s: %s, %d entries, %v", o.Status, o.Reason, o.Completed, err)
 	}
 }

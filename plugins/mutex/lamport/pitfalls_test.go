@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // TestRestart is pitfall P28: 2 crashes and comes back while 3 is inside. It has lost
@@ -12,7 +12,7 @@ import (
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	o := algotest.RunRestartInside(t, id, 2)
-	if o.Status != check.Timeout || o.Completed != 4 || o.Operations[3].Process != 3 {
+	if o.Status != trace.TimedOut || o.Completed != 4 || o.Operations[3].Process != 3 {
 		t.Errorf("%s: %s, entries %v; want those of 1, 2, 3 and 3, and no more",
 			o.Status, o.Reason, o.Operations)
 	}

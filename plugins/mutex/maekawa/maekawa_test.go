@@ -9,9 +9,9 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/trace"
 	"github.com/conclave-bench/conclave/plugins/mutex/maekawa"
 )
 
@@ -56,7 +56,7 @@ func TestEverybody(t *testing.T) {
 	for n, sent := range map[int]int64{7: 50, 9: 136, 13: 144, 21: 316, 25: 776} {
 		events := algotest.Together(algotest.Everybody(n)...)
 		o, err := algotest.Simulate(algotest.Entries{Nodes: n, Events: events}.Plan(t, id))
-		if err != nil || o.Status != check.OK || o.Completed != n {
+		if err != nil || o.Status != trace.OK || o.Completed != n {
 			t.Fatalf("n = %d: %s: %s, %d entries, %v", n, o.Status, o.Reason, o.Completed, err)
 		}
 		least := int64(3 * (kOf[n] - 1) * n)
@@ -99,10 +99,10 @@ func TestDisplacedWaiter(t *testing.T) {
 				p.Seed, p.Network.Latency = seed, link.Uniform(ms/10, 10*ms)
 				p.Network.Unordered, p.InModel = true, correct
 				o, err := algotest.Simulate(p)
-				if err != nil || correct && o.Status != check.OK {
+				if err != nil || correct && o.Status != trace.OK {
 					t.Fatalf("n = %d, seed %d: %s: %s, %v", n, seed, o.Status, o.Reason, err)
 				}
-				if o.Status == check.Timeout && strings.Contains(o.Reason, "nothing moves any more") {
+				if o.Status == trace.TimedOut && strings.Contains(o.Reason, "nothing moves any more") {
 					stuck++
 				}
 			}
@@ -273,7 +273,7 @@ func TestNobodyIsPassedAgainAndAgain(t *testing.T) {
 				}
 				ask(500*ms, often)
 				o, err := algotest.Simulate(algotest.Entries{Nodes: n, Events: events}.Plan(t, id))
-				if err != nil || o.Status != check.OK {
+				if err != nil || o.Status != trace.OK {
 					t.Fatalf("n = %d: %s: %s, %v", n, o.Status, o.Reason, err)
 				}
 				if passed := before(o.Operations, often+1); passed > 2 {
@@ -285,15 +285,15 @@ func TestNobodyIsPassedAgainAndAgain(t *testing.T) {
 }
 
 // before is how often others enter while the last request of p waits.
-func before(list []check.Operation, p algo.ID) (n int) {
-	var last check.Operation
+func before(list []trace.Operation, p algo.ID) (n int) {
+	var last trace.Operation
 	for _, op := range list {
-		if op.Process == p && op.Begin > last.Begin {
+		if algo.ID(op.Process) == p && op.Begin > last.Begin {
 			last = op
 		}
 	}
 	for _, op := range list {
-		if op.Process != p && op.End > last.Begin && op.End < last.End {
+		if algo.ID(op.Process) != p && op.End > last.Begin && op.End < last.End {
 			n++
 		}
 	}
@@ -329,7 +329,7 @@ func TestCrashInside(t *testing.T) {
 	}}.Plan(t, id)
 	p.InModel = false
 	o, err := algotest.Simulate(p)
-	if err != nil || o.Status != check.Timeout ||
+	if err != nil || o.Status != trace.TimedOut ||
 		!strings.Contains(o.Reason, "1 requests not granted") {
 		t.Errorf("%s: %s, %v", o.Status, o.Reason, err)
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 const (
@@ -258,12 +258,12 @@ func TestCrash(t *testing.T) {
 	for name, c := range map[string]struct {
 		victim algo.ID
 		at     time.Duration
-		want   check.Status
+		want   trace.Status
 	}{
-		"idle holder":          {1, 0, check.Timeout},
-		"inside":               {4, 3*ms - ms/2, check.Timeout},
-		"the old root, passed": {1, 8 * ms, check.Timeout}, // 2 still asks it
-		"idle":                 {3, 0, check.OK},
+		"idle holder":          {1, 0, trace.TimedOut},
+		"inside":               {4, 3*ms - ms/2, trace.TimedOut},
+		"the old root, passed": {1, 8 * ms, trace.TimedOut}, // 2 still asks it
+		"idle":                 {3, 0, trace.OK},
 	} {
 		e := algotest.Entries{Nodes: 4, Holder: 1, Events: []harness.Event{
 			{Do: harness.DoRequest, Node: 4}, // inside from 2 to 3
@@ -283,9 +283,9 @@ func TestCrash(t *testing.T) {
 // second one; it gets the one that is there if its own request finds the way.
 func TestRestart(t *testing.T) {
 	t.Parallel()
-	for holder, want := range map[algo.ID]check.Status{
-		1: check.OK,      // asks 2
-		3: check.Timeout, // asks 1, whose father it is itself
+	for holder, want := range map[algo.ID]trace.Status{
+		1: trace.OK,       // asks 2
+		3: trace.TimedOut, // asks 1, whose father it is itself
 	} {
 		p := algotest.Entries{Nodes: 3, Holder: holder, Events: []harness.Event{
 			{Do: harness.DoRequest, Node: 2}, // inside from 2 to 3
@@ -354,7 +354,7 @@ func TestMean(t *testing.T) {
 			p := algotest.MustPlan(t, id, n, harness.Scenario{Kind: harness.Sequential, Requests: 20_500,
 				Warmup: 500, Requesters: "uniform"}, nil)
 			o, err := algotest.Simulate(p)
-			if err != nil || o.Status != check.OK || o.Completed != 20_500 {
+			if err != nil || o.Status != trace.OK || o.Completed != 20_500 {
 				t.Fatalf("%v, %s: %s, %d entries", err, o.Status, o.Reason, o.Completed)
 			}
 			want := algo.Harmonic(n - 1)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -103,7 +102,7 @@ func TestHolderCrashed(t *testing.T) {
 			o.Totals.Delivered != int64(4*(n-2)) {
 			t.Errorf("n = %d: %s, %d delivered, want %s, %d", n, got, o.Totals.Delivered, want, 4*(n-2))
 		}
-		if o.Status != check.OK || o.Operations[0].End != 22*ms {
+		if o.Status != trace.OK || o.Operations[0].End != 22*ms {
 			t.Errorf("n = %d: %s: %s, entry at %v", n, o.Status, o.Reason, o.Operations[0].End)
 		}
 	}
@@ -118,7 +117,7 @@ func TestLongHold(t *testing.T) {
 	if got := kinds(o); got != "CONSULT:8 CONSULT_OK:2 REQUEST:1 TOKEN:1" {
 		t.Errorf("sent %s", got)
 	}
-	if o.Status != check.OK || o.Operations[0].Process != 1 || o.Operations[1].Process != 2 {
+	if o.Status != trace.OK || o.Operations[0].Process != 1 || o.Operations[1].Process != 2 {
 		t.Errorf("%s: %s, entries %v", o.Status, o.Reason, o.Operations)
 	}
 }
@@ -130,7 +129,7 @@ func TestTelecTooShort(t *testing.T) {
 		Nodes: 3, Params: map[string]any{"t_wait": 10 * ms, "t_elec": 900 * time.Microsecond},
 		Events: algotest.Together(1, 2), Until: 25 * ms,
 	}, func(p *harness.Plan) { p.Scenario.Hold = link.Constant(30 * ms) })
-	if o.Status != check.Violation || len(o.Violations) != 1 {
+	if o.Status != trace.Violated || len(o.Violations) != 1 {
 		t.Errorf("%s: %s, %d violations, want 1", o.Status, o.Reason, len(o.Violations))
 	}
 	if got := kinds(o); !strings.Contains(got, "CANDIDATE_ELECTED:2 ") {
@@ -145,7 +144,7 @@ func TestHolderBack(t *testing.T) {
 		o := run(t, algotest.Entries{Nodes: 3, Params: given, Events: []harness.Event{
 			crash(0, 1), request(0, 2), restart(200*ms, 1), request(201*ms, 1), request(201*ms, 2),
 		}}, nil)
-		if o.Status != check.OK || o.Completed != 3 {
+		if o.Status != trace.OK || o.Completed != 3 {
 			t.Errorf("%s: %s, %d entries, want 3", o.Status, o.Reason, o.Completed)
 		}
 		// one to everybody when the token is regenerated; two answers to the question
@@ -166,7 +165,7 @@ func TestWithoutFailures(t *testing.T) {
 	for n := 2; n <= 8; n++ {
 		p := algotest.Entries{Nodes: n, Events: algotest.Together(algotest.Everybody(n)...)}.Plan(t, id)
 		o, err := algotest.Simulate(p)
-		if err != nil || o.Status != check.OK || o.Totals.Sent != int64(3*n-4) {
+		if err != nil || o.Status != trace.OK || o.Totals.Sent != int64(3*n-4) {
 			t.Errorf("n = %d: %s: %s, %d sent, want 3N-4 = %d", n, o.Status, o.Reason, o.Totals.Sent, 3*n-4)
 		}
 	}
@@ -193,7 +192,7 @@ func TestSaturated(t *testing.T) {
 					}
 					p.Params = params
 					o, err := algotest.Simulate(p)
-					if err != nil || o.Status != check.OK {
+					if err != nil || o.Status != trace.OK {
 						t.Fatalf("%s: %s, %v", o.Status, o.Reason, err)
 					}
 					return kinds(o)
@@ -242,11 +241,11 @@ func TestTokenThatNeverRests(t *testing.T) {
 						p.Network.Latency = link.Constant(5 * ms)
 					}
 				})
-				if o.Status != check.OK {
+				if o.Status != trace.OK {
 					t.Fatalf("seed %d: %s: %s", seed, o.Status, o.Reason)
 				}
-				i := slices.IndexFunc(o.Operations, func(op check.Operation) bool {
-					return op.Process == c.process
+				i := slices.IndexFunc(o.Operations, func(op trace.Operation) bool {
+					return algo.ID(op.Process) == c.process
 				})
 				if op := o.Operations[i]; op.End-op.Begin > c.most {
 					t.Errorf("seed %d: process %d waits %v, want %v at most", seed, op.Process,
@@ -264,7 +263,7 @@ func TestCrashInside(t *testing.T) {
 		o := run(t, algotest.Entries{Nodes: 4, Params: times(), Events: []harness.Event{
 			request(0, 1), request(0, 2), request(0, 3), crash(at, 1),
 		}}, func(p *harness.Plan) { p.Scenario.Hold = link.Constant(30 * ms) })
-		if o.Status != check.OK || o.Completed != 3 {
+		if o.Status != trace.OK || o.Completed != 3 {
 			t.Fatalf("crash at %v: %s: %s", at, o.Status, o.Reason)
 		}
 		if wait := o.Operations[1].End - at; wait > 10*ms+3*4*ms+2*ms {
@@ -301,11 +300,11 @@ func TestOlderThanOneWhoCameBack(t *testing.T) {
 			o := run(t, algotest.Entries{
 				Nodes: 2, Params: times(), Events: append(slices.Clone(past), c.events...),
 			}, func(p *harness.Plan) { p.Scenario.Hold = link.Constant(30 * ms) })
-			if o.Status != check.OK {
+			if o.Status != trace.OK {
 				t.Errorf("%s: %s", o.Status, o.Reason)
 			}
 			for i, op := range o.Operations {
-				if op.Process != c.order[i] || op.End != c.at[i] {
+				if algo.ID(op.Process) != c.order[i] || op.End != c.at[i] {
 					t.Errorf("entry %d by %d at %v, want %d at %v", i+1, op.Process, op.End,
 						c.order[i], c.at[i])
 				}
@@ -542,7 +541,7 @@ func TestSchedules(t *testing.T) {
 					continue
 				}
 				o, err := algotest.Simulate(p)
-				if err != nil || o.Status != check.OK && o.Status != check.Unknown {
+				if err != nil || o.Status != trace.OK && o.Status != trace.Unknown {
 					t.Fatalf("seed %d, n = %d: %s: %s, %v", seed, p.Nodes, o.Status, o.Reason, err)
 				}
 			}
@@ -572,7 +571,7 @@ func TestTelecBound(t *testing.T) {
 		p.InModel, p.TimeLimit = false, 5*time.Second
 		if o, err := algotest.Simulate(p); err != nil {
 			t.Fatal(err)
-		} else if o.Status == check.Violation {
+		} else if o.Status == trace.Violated {
 			broken++
 		}
 	}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/raymond"
 )
 
@@ -83,7 +83,7 @@ func TestSaturation(t *testing.T) {
 	}, nil)
 	p.Shape, p.Scenario.Think.Distribution = tree("star"), "constant"
 	o, err := algotest.Simulate(p)
-	if err != nil || o.Status != check.OK {
+	if err != nil || o.Status != trace.OK {
 		t.Fatalf("%s: %s, %v", o.Status, o.Reason, err)
 	}
 	if got := o.Metrics[0].Value; got < 3.5 || got > 4 {
@@ -95,8 +95,8 @@ func TestSaturation(t *testing.T) {
 // back; if a process between them crashes, the others cannot ask any more.
 func TestCrash(t *testing.T) {
 	t.Parallel()
-	for victim, want := range map[algo.ID]check.Status{
-		1: check.Timeout, 2: check.Timeout, 4: check.OK,
+	for victim, want := range map[algo.ID]trace.Status{
+		1: trace.TimedOut, 2: trace.TimedOut, 4: trace.OK,
 	} {
 		c := algotest.Entries{Nodes: 4, Shape: tree("path"), Holder: 1, Events: []harness.Event{
 			{Do: harness.DoCrash, Node: victim},
@@ -125,7 +125,7 @@ func TestRestart(t *testing.T) {
 	}}
 	p := c.Plan(t, id)
 	p.InModel = false
-	if o, err := algotest.Simulate(p); err != nil || o.Status != check.OK {
+	if o, err := algotest.Simulate(p); err != nil || o.Status != trace.OK {
 		t.Errorf("%s: %s, %v", o.Status, o.Reason, err)
 	}
 }

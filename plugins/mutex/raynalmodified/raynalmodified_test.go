@@ -9,7 +9,6 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
 	"github.com/conclave-bench/conclave/plugins/mutex/raynalmodified"
@@ -125,7 +124,7 @@ func TestIdle(t *testing.T) {
 			t.Errorf("n = %d: %d sent, %d entries, %d on their way, want %d, 0, some",
 				n, o.Totals.Sent, o.Completed, o.End.Pending, want)
 		}
-		if o.End.At != c.Until || o.Status != check.Unknown {
+		if o.End.At != c.Until || o.Status != trace.Unknown {
 			t.Errorf("n = %d: %s at %v: %s", n, o.Status, o.End.At, o.Reason)
 		}
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -126,7 +125,7 @@ func TestBlocks(t *testing.T) {
 			t.Errorf("n = %d: %d entries, %d sent, want 0, %d or more",
 				n, o.Completed, o.Totals.Sent, least)
 		}
-		if o.Status != check.Timeout || !strings.Contains(o.Reason, "1 requests not granted") {
+		if o.Status != trace.TimedOut || !strings.Contains(o.Reason, "1 requests not granted") {
 			t.Errorf("n = %d: %s: %s", n, o.Status, o.Reason)
 		}
 	}
@@ -138,11 +137,11 @@ func TestBlocks_WithoutAnEnd(t *testing.T) {
 	s := harness.Scenario{Kind: harness.Sequential, Requests: 3, Requesters: "in-turn"}
 	limit := func(p *harness.Plan) { p.Holder, p.TimeLimit = 2, time.Second }
 	o := run(t, 3, s, nil, limit)
-	if o.Status != check.Timeout || !strings.HasSuffix(o.Reason, "within 1s") {
+	if o.Status != trace.TimedOut || !strings.HasSuffix(o.Reason, "within 1s") {
 		t.Errorf("%s: %s", o.Status, o.Reason)
 	}
 	o = run(t, 3, s, map[string]any{"poll_limit": int64(5)}, limit)
-	if o.Status != check.Timeout || !strings.HasSuffix(o.Reason, "nothing moves any more") {
+	if o.Status != trace.TimedOut || !strings.HasSuffix(o.Reason, "nothing moves any more") {
 		t.Errorf("%s: %s", o.Status, o.Reason)
 	}
 	if got := polls(o, 3); !slices.Equal(got, []int{5, 1, 1}) || o.Completed != 2 {
@@ -154,7 +153,7 @@ func TestBlocks_WithoutAnEnd(t *testing.T) {
 func TestPollLimit(t *testing.T) {
 	events := append(algotest.Each(harness.DoRequest, algotest.Everybody(2)...), harness.Event{After: "quiet", Do: "request", Node: 2})
 	o := run(t, 2, script(events...), map[string]any{"poll_limit": int64(2)})
-	if got := polls(o, 2); o.Status != check.Timeout || !slices.Equal(got, []int{1, 4}) {
+	if got := polls(o, 2); o.Status != trace.TimedOut || !slices.Equal(got, []int{1, 4}) {
 		t.Errorf("%s: %s, polls %v, want 1 4", o.Status, o.Reason, got)
 	}
 }
@@ -174,7 +173,7 @@ func TestCounts(t *testing.T) {
 	for n := 1; n <= 8; n++ {
 		for _, interval := range []time.Duration{ms, 2 * ms} {
 			o := run(t, n, script(algotest.Each(harness.DoRequest, algotest.Everybody(n)...)...), map[string]any{"poll_interval": interval})
-			if want := int64(n*n*n - n); o.Totals.Sent != want || o.Status != check.OK {
+			if want := int64(n*n*n - n); o.Totals.Sent != want || o.Status != trace.OK {
 				t.Errorf("n = %d: %d sent, want N^3-N = %d (%s %s)",
 					n, o.Totals.Sent, want, o.Status, o.Reason)
 			}
@@ -319,7 +318,7 @@ func TestManyLaps(t *testing.T) {
 func TestBytes(t *testing.T) {
 	o := run(t, 5, harness.Scenario{Kind: harness.Closed, Requests: 1000,
 		Think: link.Constant(0)}, nil)
-	if each := float64(o.Totals.Bytes) / float64(o.Totals.Sent); o.Status != check.OK || each > 5 {
+	if each := float64(o.Totals.Bytes) / float64(o.Totals.Sent); o.Status != trace.OK || each > 5 {
 		t.Errorf("%s: %.1f bytes for a message, want 5 at most", o.Status, each)
 	}
 }
@@ -341,7 +340,7 @@ func TestSchedules(t *testing.T) {
 			p.Network.Unordered = true
 			p.Network.Duplication = 0.1 * float64(seed%2)
 		})
-		if o.Status != check.OK || o.Completed != s.Requests {
+		if o.Status != trace.OK || o.Completed != s.Requests {
 			t.Fatalf("seed %d, n = %d: %s: %s, %d of %d entries", seed, n, o.Status, o.Reason,
 				o.Completed, s.Requests)
 		}

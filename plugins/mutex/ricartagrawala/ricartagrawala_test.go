@@ -8,8 +8,8 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
 	ra "github.com/conclave-bench/conclave/plugins/mutex/ricartagrawala"
 )
 
@@ -60,7 +60,7 @@ func TestCrashInside(t *testing.T) {
 	p := c.Plan(t, id)
 	p.InModel = false
 	o, err := algotest.Simulate(p)
-	if err != nil || o.Status != check.Timeout || o.Completed != 1 {
+	if err != nil || o.Status != trace.TimedOut || o.Completed != 1 {
 		t.Errorf("%s: %s, %d entries, %v", o.Status, o.Reason, o.Completed, err)
 	}
 }

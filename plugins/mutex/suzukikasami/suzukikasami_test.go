@@ -6,8 +6,8 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
 	sk "github.com/conclave-bench/conclave/plugins/mutex/suzukikasami"
 )
 
@@ -55,7 +55,7 @@ func TestFairScan(t *testing.T) {
 // the crash of an idle process that has no token hurts nobody.
 func TestCrash(t *testing.T) {
 	t.Parallel()
-	for victim, want := range map[algo.ID]check.Status{1: check.Timeout, 3: check.OK} {
+	for victim, want := range map[algo.ID]trace.Status{1: trace.TimedOut, 3: trace.OK} {
 		c := algotest.Entries{Nodes: 4, Holder: 1, Events: []harness.Event{
 			{Do: harness.DoCrash, Node: victim},
 			{At: ms, Do: harness.DoRestart, Node: victim},

@@ -7,9 +7,9 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/trace"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/tokenring"
 )
 
@@ -96,7 +96,7 @@ func TestIdle(t *testing.T) {
 	for n, want := range map[int]int64{1: 0, 2: 100, 5: 100} {
 		p := algotest.Entries{Nodes: n, Until: 100 * ms}.Plan(t, id)
 		o, err := algotest.Simulate(p)
-		if err != nil || o.Totals.Sent != want || o.Status != check.Unknown {
+		if err != nil || o.Totals.Sent != want || o.Status != trace.Unknown {
 			t.Errorf("n = %d: %d messages, %s: %s, %v", n, o.Totals.Sent, o.Status, o.Reason, err)
 		}
 	}
@@ -144,7 +144,7 @@ func TestCrash(t *testing.T) {
 			{At: 61 * ms, Do: harness.DoRequest, Node: 3},
 		}, Until: time.Second}.Plan(t, id)
 		p.InModel = false
-		if o, err := algotest.Simulate(p); err != nil || o.Status != check.Timeout || o.Completed != 1 {
+		if o, err := algotest.Simulate(p); err != nil || o.Status != trace.TimedOut || o.Completed != 1 {
 			t.Errorf("crash of %d: %s: %s, %d entries, %v", victim, o.Status, o.Reason, o.Completed, err)
 		}
 	}
