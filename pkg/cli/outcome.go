@@ -61,7 +61,8 @@ func briefMetrics(e *experiment.Experiment) []string {
 func outcomeOf(e *experiment.Experiment, dir string) (*outcome, error) {
 	o := &outcome{
 		experiment: e, dir: dir, metrics: briefMetrics(e), cells: make([]cellOutcome, len(e.Cells)),
-		statuses: map[trace.Status]int{}, first: map[trace.Status]*results.Trial{}, tally: tally{allow: e.Allow},
+		statuses: map[trace.Status]int{}, first: map[trace.Status]*results.Trial{},
+		tally:    tally{allow: e.Allow},
 		stopping: runner.NewStopping(e),
 	}
 	for i := range o.cells {

@@ -131,8 +131,8 @@ func (r *record) unpack(design []string) (*Trial, error) {
 	}
 	t.Ops = make([]trace.Operation, n)
 	for i := range t.Ops {
-		t.Ops[i] = trace.Operation{Process: o.Process[i], Cause: instant(o.Cause[i]), Begin: instant(o.Begin[i]),
-			End: instant(o.End[i]), Status: o.Status[i]}
+		t.Ops[i] = trace.Operation{Process: o.Process[i], Status: o.Status[i],
+			Cause: instant(o.Cause[i]), Begin: instant(o.Begin[i]), End: instant(o.End[i])}
 	}
 	return t, nil
 }

@@ -137,7 +137,7 @@ func TestReadTable_Refuses(t *testing.T) {
 			`line 2: column transport: "si\nm", want no control character`},
 		{"a word for a number", strings.Replace(good, "\n1,1,1,1,", "\n1,1,x,1,", 1),
 			`line 2: column repetition: "x", want a whole number`},
-		{"an unknown status", strings.Replace(good, ",ok,", ",fine,", 1), `status "fine", want one of ok`},
+		{"an unknown status", strings.Replace(good, ",ok,", ",fine,", 1), `status "fine", want one of ["ok"`},
 		{"infinite", strings.Replace(good, ",11.5,", ",+Inf,", 1), "column duration_ms"},
 		{"a short row", head + "\n1,2,3\n", "line 2"},
 		{"an open quote", head + "\n\"" + rows, "line 2"},
