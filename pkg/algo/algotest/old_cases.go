@@ -35,10 +35,10 @@ const (
 // An oldCase is one on its way to becoming an experiment.
 type oldCase struct {
 	*Reference
-	found                      Mistakes
-	raw                        map[string]json.RawMessage
-	topology, scenario, params object
-	alg                        *algo.Algorithm
+	found              Mistakes
+	raw                map[string]json.RawMessage
+	topology, scenario object
+	alg                *algo.Algorithm
 }
 
 type object = map[string]any
