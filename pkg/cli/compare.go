@@ -128,11 +128,11 @@ func (f *compareFlags) options() (compare.Options, error) {
 // readWhere reads the values of --where.
 func readWhere(where []string) (out []metric.Field, err error) {
 	for _, text := range where {
-		name, value, ok := strings.Cut(text, "=")
-		if !ok || name == "" {
+		f, ok := metric.ReadField(text)
+		if !ok {
 			return nil, usage("--where %q, want COLUMN=VALUE, as nodes=5", text)
 		}
-		out = append(out, metric.Field{Name: name, Value: value})
+		out = append(out, f)
 	}
 	return out, nil
 }
@@ -140,18 +140,14 @@ func readWhere(where []string) (out []metric.Field, err error) {
 // fraction reads a share: 5% or 0.05. Who writes 5 means the first, and gets an
 // error rather than 500 %.
 func fraction(text string) (float64, error) {
-	number, percent := strings.CutSuffix(text, "%")
-	v, err := strconv.ParseFloat(number, 64)
-	if err != nil || !(v >= 0) || v > 1e6 {
+	a, ok := metric.ReadAmount(text)
+	switch {
+	case !ok || a.Value < 0 || a.Value > 1e6:
 		return 0, fmt.Errorf("no share")
+	case !a.Percent && a.Value > 1:
+		return 0, fmt.Errorf("that is %v times", a.Value)
 	}
-	if !percent && v > 1 {
-		return 0, fmt.Errorf("that is %v times", v)
-	}
-	if percent {
-		v /= 100
-	}
-	return v, nil
+	return a.Value, nil
 }
 
 func (s *streams) compare(f *compareFlags, base, new string) error {

@@ -4,9 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -15,12 +13,11 @@ import (
 // A Condition fails a comparison: a metric that changed by more than Limit, such
 // as "election_ms > 10%" or "throughput_per_s < -5% where algorithm=mutex/maekawa".
 type Condition struct {
-	Metric  string
-	Less    bool    // than Limit, not more
-	Limit   float64 // of the change: in the metric's unit, or as a fraction of the base
-	Percent bool    // Limit is a fraction: 0.1 for 10 %
-	Where   []metric.Field
-	text    string
+	Metric string
+	Less   bool          // than Limit, not more
+	Limit  metric.Amount // of the change; a part is one of the base
+	Where  []metric.Field
+	text   string
 }
 
 // String is the condition as it was written.
@@ -49,21 +46,16 @@ func ParseCondition(text string) (Condition, error) {
 		return wrong("not of that form")
 	}
 	c.Metric, c.Less = words[0], words[1] == "<"
-	number, percent := strings.CutSuffix(words[2], "%")
-	v, err := strconv.ParseFloat(number, 64)
-	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+	var ok bool
+	if c.Limit, ok = metric.ReadAmount(words[2]); !ok {
 		return wrong("%q is no number", words[2])
 	}
-	c.Limit, c.Percent = v, percent
-	if percent {
-		c.Limit = v / 100
-	}
 	for _, word := range rest {
-		name, value, ok := strings.Cut(word, "=")
-		if !ok || name == "" {
+		f, ok := metric.ReadField(word)
+		if !ok {
 			return wrong("%q is not COLUMN=VALUE", word)
 		}
-		c.Where = append(c.Where, metric.Field{Name: name, Value: value})
+		c.Where = append(c.Where, f)
 	}
 	return c, nil
 }
@@ -97,10 +89,7 @@ func ReadConditions(r io.Reader, file string) ([]Condition, error) {
 // exceeds says whether a change from base by difference is beyond the limit. A
 // change from nothing is beyond every percentage.
 func (c *Condition) exceeds(base, difference float64) bool {
-	limit := c.Limit
-	if c.Percent {
-		limit *= math.Abs(base)
-	}
+	limit := c.Limit.Of(base)
 	if c.Less {
 		return difference < limit
 	}

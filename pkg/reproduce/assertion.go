@@ -3,10 +3,10 @@ package reproduce
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // A relation is how a measured figure is to stand to a stated one.
@@ -28,8 +28,8 @@ var relations = []relation{exactly, about, within, atMost, atLeast, lessThan}
 // "less than label bully".
 type assertion struct {
 	relation relation
-	percent  float64 // of within
-	number   float64 // if formula and label are empty
+	room     metric.Amount // of within
+	number   float64       // if formula and label are empty
 	formula  string
 	label    string // of another algorithm, in the cell that is otherwise the same
 	text     string // as it was written
@@ -49,19 +49,19 @@ func parseAssertion(text string) (*assertion, error) {
 		return nil, fmt.Errorf("%q begins with none of: %s", text, join(relations))
 	}
 	if a.relation == within {
-		share, of, ok := strings.Cut(rest, " % of ")
-		p, err := strconv.ParseFloat(share, 64)
-		if !ok || err != nil || !(p > 0) {
+		share, of, _ := strings.Cut(rest, " of ")
+		p, ok := metric.ReadAmount(share)
+		if !ok || !p.Percent || p.Value <= 0 {
 			return nil, fmt.Errorf("%q, want as: within 5 %% of 287", text)
 		}
-		a.percent, rest = p, of
+		a.room, rest = p, of
 	}
 	if label, ok := strings.CutPrefix(rest, ofLabel); ok {
 		a.label = label
 		return a, nil
 	}
-	if v, err := strconv.ParseFloat(rest, 64); err == nil && !math.IsNaN(v) && !math.IsInf(v, 0) {
-		a.number = v
+	if n, ok := metric.ReadAmount(rest); ok && !n.Percent {
+		a.number = n.Value
 		return a, nil
 	}
 	if formulas[rest] == nil {
@@ -140,7 +140,7 @@ func (a *assertion) judge(e Estimate, lo, hi float64) Verdict {
 	case lessThan:
 		return decide(top < lo-slack, e.Low >= hi-slack)
 	}
-	room := a.percent/100*math.Abs(hi) + slack
+	room := a.room.Of(hi) + slack
 	if v := decide(e.Low >= lo-room && top <= hi+room, e.Low > hi+room || top < lo-room); v != Holds {
 		return v
 	}
