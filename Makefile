@@ -1,7 +1,7 @@
 # The targets explain themselves: "make" prints what stands behind the ##.
 .DEFAULT_GOAL := help
 GO ?= go
-CONCURRENT := ./internal/clock ./internal/proc/... ./internal/telemetry ./pkg/host/... ./pkg/bus/... ./pkg/runner/... ./pkg/results/... ./pkg/cli/...
+CONCURRENT := ./internal/clock ./internal/proc/... ./internal/telemetry ./internal/host/... ./pkg/bus/... ./pkg/runner/... ./pkg/results/... ./pkg/cli/...
 
 help: ## print the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,10 +33,10 @@ fuzz: ## 100 000 inputs for each decoder and loader
 	sh scripts/fuzz.sh 100000x
 
 bench: ## benchmarks; each prints ratios from one interleaved run
-	$(GO) test -run '^$$' -bench . -benchtime 200ms ./pkg/... 
+	$(GO) test -run '^$$' -bench . -benchtime 200ms ./pkg/... ./internal/...
 
 golden: ## rewrite golden files; read the diff before you commit it
-	$(GO) test ./pkg/experiment ./pkg/cli ./pkg/report/diagram ./pkg/report/export ./pkg/report/figure ./internal/configs -rewrite
+	$(GO) test ./pkg/experiment ./pkg/cli ./internal/report/diagram ./internal/report/export ./internal/report/figure ./internal/configs -rewrite
 
 generate: ## what follows from the algorithms' declarations; read the diff
 	sh scripts/generate.sh

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/conclave-bench/conclave/pkg/reproduce"
+	"github.com/conclave-bench/conclave/internal/reproduce"
 )
 
 // TestReproduced: docs/reproduced.md is what bench reproduce prints. By day the studies

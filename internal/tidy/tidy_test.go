@@ -33,62 +33,62 @@ var table = []struct {
 	}},
 	{"pkg/algo", nil},
 	{"pkg/link", nil},
-	{"pkg/transport", nil},
-	{"pkg/bus", []string{"pkg/transport"}},
+	{"internal/transport", nil},
+	{"pkg/bus", []string{"internal/transport"}},
 	{"pkg/trace", nil},
-	{"pkg/stats", nil},
+	{"internal/stats", nil},
 	{"pkg/metric", []string{"pkg/algo"}},
-	{"pkg/guard", []string{"pkg/algo"}},
+	{"internal/guard", []string{"pkg/algo"}},
 	{"pkg/fault", []string{"pkg/algo", "pkg/link", "pkg/trace"}},
 	{"pkg/harness", []string{"pkg/algo", "pkg/link", "pkg/trace", "pkg/fault"}},
-	{"pkg/sim", []string{"pkg/algo", "pkg/link", "pkg/trace", "pkg/guard", "pkg/fault", "pkg/harness"}},
+	{"pkg/sim", []string{"pkg/algo", "pkg/link", "pkg/trace", "internal/guard", "pkg/fault", "pkg/harness"}},
 	{"internal/clock", nil},
 	{"internal/proc", []string{"internal/clock"}},
 	{"internal/telemetry", []string{"pkg/algo", "pkg/trace"}},
-	{"pkg/host/control", []string{
-		"pkg/algo", "pkg/link", "pkg/transport", "pkg/bus", "pkg/trace", "pkg/fault", "pkg/harness",
+	{"internal/host/control", []string{
+		"pkg/algo", "pkg/link", "internal/transport", "pkg/bus", "pkg/trace", "pkg/fault", "pkg/harness",
 	}},
-	{"pkg/host/node", []string{
-		"pkg/algo", "pkg/link", "pkg/transport", "pkg/trace", "pkg/guard", "pkg/fault",
-		"pkg/harness", "pkg/host/control",
+	{"internal/host/node", []string{
+		"pkg/algo", "pkg/link", "internal/transport", "pkg/trace", "internal/guard", "pkg/fault",
+		"pkg/harness", "internal/host/control",
 		"internal/clock", "internal/proc", "internal/telemetry",
 	}},
-	{"pkg/host/agent", []string{
-		"pkg/algo", "pkg/trace", "pkg/host/control", "internal/clock", "internal/proc", "internal/telemetry",
+	{"internal/host/agent", []string{
+		"pkg/algo", "pkg/trace", "internal/host/control", "internal/clock", "internal/proc", "internal/telemetry",
 	}},
-	{"pkg/host", []string{
+	{"internal/host", []string{
 		"pkg/algo", "pkg/link", "pkg/bus", "pkg/trace", "pkg/fault",
-		"pkg/harness", "pkg/host/agent", "pkg/host/control",
+		"pkg/harness", "internal/host/agent", "internal/host/control",
 		"internal/clock", "internal/proc",
 	}},
 	{"pkg/check", []string{"pkg/algo", "pkg/link", "pkg/metric", "pkg/trace", "pkg/fault", "pkg/harness"}},
 	{"pkg/config", nil},
 	{"pkg/experiment", []string{
 		"pkg/config",
-		"pkg/algo", "pkg/link", "pkg/transport", "pkg/metric", "pkg/trace", "pkg/fault",
+		"pkg/algo", "pkg/link", "internal/transport", "pkg/metric", "pkg/trace", "pkg/fault",
 		"pkg/harness", "pkg/check", "internal/files",
 	}},
-	{"pkg/results", []string{"pkg/metric", "pkg/trace", "pkg/stats", "internal/files"}},
+	{"pkg/results", []string{"pkg/metric", "pkg/trace", "internal/stats", "internal/files"}},
 	{"pkg/runner", []string{
-		"pkg/algo", "pkg/link", "pkg/transport", "pkg/bus", "pkg/trace", "pkg/stats", "pkg/guard", "pkg/fault",
+		"pkg/algo", "pkg/link", "internal/transport", "pkg/bus", "pkg/trace", "internal/stats", "internal/guard", "pkg/fault",
 		"pkg/harness",
-		"pkg/sim", "pkg/host",
+		"pkg/sim", "internal/host",
 		"pkg/check", "pkg/experiment", "pkg/metric", "pkg/results", "internal/proc",
 	}},
-	{"pkg/compare", []string{"pkg/algo", "pkg/transport", "pkg/metric", "pkg/trace", "pkg/stats", "pkg/experiment", "pkg/results"}},
-	{"pkg/report", []string{
-		"pkg/algo", "pkg/link", "pkg/transport", "pkg/trace", "pkg/stats", "pkg/fault",
+	{"internal/compare", []string{"pkg/algo", "internal/transport", "pkg/metric", "pkg/trace", "internal/stats", "pkg/experiment", "pkg/results"}},
+	{"internal/report", []string{
+		"pkg/algo", "pkg/link", "internal/transport", "pkg/trace", "internal/stats", "pkg/fault",
 		"pkg/harness", "pkg/check", "pkg/experiment",
-		"pkg/metric", "pkg/results", "pkg/compare", "pkg/report", "internal/files",
+		"pkg/metric", "pkg/results", "internal/compare", "internal/report", "internal/files",
 	}},
-	{"pkg/explore", []string{
+	{"internal/explore", []string{
 		"pkg/algo", "pkg/link", "pkg/trace", "pkg/fault", "pkg/harness", "pkg/sim", "pkg/check", "pkg/experiment",
 	}},
-	{"pkg/reproduce", []string{
-		"pkg/algo", "pkg/metric", "pkg/trace", "pkg/stats", "pkg/experiment", "pkg/results", "pkg/runner", "pkg/compare", "pkg/report",
+	{"internal/reproduce", []string{
+		"pkg/algo", "pkg/metric", "pkg/trace", "internal/stats", "pkg/experiment", "pkg/results", "pkg/runner", "internal/compare", "internal/report",
 		"internal/files",
 	}},
-	{"pkg/cli", []string{"pkg", "internal/files"}},
+	{"pkg/cli", []string{"pkg", "internal"}},
 	{"plugins/all", []string{"plugins"}},
 	{"plugins/election/timeout", []string{"pkg/algo"}},
 	{"plugins/election/ring", []string{"pkg/algo", "plugins/election/timeout"}},
@@ -98,7 +98,7 @@ var table = []struct {
 	{"cmd", []string{"pkg", "plugins"}},
 	{"internal/docs", nil}, // its tests link everything
 	{"internal", nil},
-	{"scripts", []string{"pkg", "plugins"}},
+	{"scripts", []string{"pkg", "plugins", "internal"}},
 }
 
 // shared are the folders beside the plugins that hold rules of several of them. They

@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
-	"github.com/conclave-bench/conclave/pkg/transport"
+	"github.com/conclave-bench/conclave/internal/transport"
 )
 
 const (

@@ -18,7 +18,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"go.uber.org/goleak"
 
-	"github.com/conclave-bench/conclave/pkg/transport"
+	"github.com/conclave-bench/conclave/internal/transport"
 )
 
 func TestConn_CarriesMessagesOfOneTrial(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/conclave-bench/conclave/pkg/explore"
+	"github.com/conclave-bench/conclave/internal/explore"
 )
 
 // TestExploreFindsTheMuseum: a search that knows nothing but their Specs finds every

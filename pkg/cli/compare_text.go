@@ -6,8 +6,8 @@ import (
 	"math"
 	"strings"
 
-	"github.com/conclave-bench/conclave/pkg/compare"
-	"github.com/conclave-bench/conclave/pkg/report/export"
+	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/report/export"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 

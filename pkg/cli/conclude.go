@@ -6,9 +6,9 @@ import (
 	"io"
 	"slices"
 
-	"github.com/conclave-bench/conclave/pkg/report"
+	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/results"
-	"github.com/conclave-bench/conclave/pkg/stats"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 

@@ -3,7 +3,7 @@ package cli
 import (
 	"io"
 
-	"github.com/conclave-bench/conclave/pkg/report/diagram"
+	"github.com/conclave-bench/conclave/internal/report/diagram"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/report/export"
 	"github.com/conclave-bench/conclave/pkg/experiment"
-	"github.com/conclave-bench/conclave/pkg/report/export"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 

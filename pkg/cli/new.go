@@ -20,7 +20,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/pkg/report"
+	"github.com/conclave-bench/conclave/internal/report"
 )
 
 // core is the module of Conclave itself.

@@ -9,9 +9,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
-	"github.com/conclave-bench/conclave/pkg/stats"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 

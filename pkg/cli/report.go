@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/pkg/report"
-	"github.com/conclave-bench/conclave/pkg/report/diagram"
-	drawing "github.com/conclave-bench/conclave/pkg/report/figure"
+	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/report/diagram"
+	drawing "github.com/conclave-bench/conclave/internal/report/figure"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 

@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/pkg/report"
-	"github.com/conclave-bench/conclave/pkg/reproduce"
+	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/reproduce"
+	"github.com/conclave-bench/conclave/internal/transport"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
-	"github.com/conclave-bench/conclave/pkg/transport"
 )
 
 // reproduceFlags are the flags of bench reproduce.

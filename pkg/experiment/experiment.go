@@ -13,10 +13,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/transport"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
-	"github.com/conclave-bench/conclave/pkg/transport"
 )
 
 // The bounds of an experiment.

@@ -9,9 +9,9 @@ import (
 	"runtime"
 
 	"github.com/conclave-bench/conclave/internal/files"
+	"github.com/conclave-bench/conclave/internal/transport"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
-	"github.com/conclave-bench/conclave/pkg/transport"
 )
 
 // A folder is where the files are that an experiment names: beside the experiment,

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/files"
-	"github.com/conclave-bench/conclave/pkg/stats"
+	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 

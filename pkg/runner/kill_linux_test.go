@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/host"
 	"github.com/conclave-bench/conclave/internal/telemetry"
-	"github.com/conclave-bench/conclave/pkg/host"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 

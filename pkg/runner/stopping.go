@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
-	"github.com/conclave-bench/conclave/pkg/stats"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 

@@ -1,0 +1,489 @@
+// Package compare says what changed between two runs: cell by cell and metric by
+// metric, how much, how sure that is, and whether it fails a gate.
+//
+// Where both runs are simulations of one experiment with the same seeds, counts are
+// compared exactly, trial by trial: a difference is the program's doing and needs no
+// test. Everything else is compared by the ranks of its trials (Mann and Whitney),
+// corrected for the number of comparisons (Holm), and called a change only when it
+// is significant and larger than a practical threshold.
+package compare
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// What bench compare takes unless told otherwise. Medians of identical programs on
+// real processes were seen to differ by 8 % from run to run on a busy machine of two
+// cores; a threshold below that raises alarms about the machine.
+const (
+	DefaultAlpha     = 0.05
+	DefaultThreshold = 0.10
+)
+
+// Options say how to compare.
+type Options struct {
+	Alpha     float64  // family-wise probability of a false alarm; 0: DefaultAlpha
+	Threshold float64  // least change of a median that matters, as a fraction; 0: any
+	Metrics   []string // empty: the main ones of each problem
+	Ignore    []string // columns of the design by which cells are not told apart
+	Where     []metric.Field
+	// Conditions replace the default gate, which is any change for the worse.
+	Conditions []Condition
+	// Strict fails a changed count also when it is for the better or when the
+	// experiments differ, and a cell of the base that the new run lacks.
+	Strict bool
+	NoGate bool // nothing fails
+}
+
+// bootstrapSeed is one for all, so that equal runs compare equal.
+const bootstrapSeed = 0
+
+// A Verdict is what one comparison came to.
+type Verdict string
+
+// The verdicts. Worse and better are beyond chance and beyond the threshold; in
+// an exact comparison any difference is.
+const (
+	Same      Verdict = "="     // equal in every trial
+	Unclear   Verdict = "~"     // no difference that the test could tell from chance
+	Small     Verdict = "small" // beyond chance, but below the threshold
+	Worse     Verdict = "worse"
+	Better    Verdict = "better"
+	Changed   Verdict = "changed" // beyond chance, of what neither direction is better
+	TooFew    Verdict = "n/a"     // too few trials for any test
+	NoVerdict Verdict = ""        // nothing to compare in one of the runs
+)
+
+// A Report is the comparison of two runs.
+type Report struct {
+	Base, New Side
+	Columns   []string // of the design, in which the compared cells differ
+	Rows      []Row    // metric by metric, cells in the order of the base
+	Geomeans  []Geomean
+	Missing   []string // cells of the base that the new run lacks
+	Extra     []string // and the reverse
+	Warnings  []string // what to know before the verdicts: the machines, or their load, differ
+	Notes     []string // what to know when reading it, each a sentence
+	Failures  []string // of the gate, each a sentence that names the cell
+	// CellFailures are those of Failures that are about no row.
+	CellFailures []CellFailure
+	Gated        bool // what is worse fails
+	Tests        int  // comparisons that Holm's correction counts
+	Alpha        float64
+	Threshold    float64 // as the Options have it
+
+	measured int       // rows whose base has values
+	settings []setting // in which the experiments differ
+}
+
+// A CellFailure is what fails about a cell, whatever the metric.
+type CellFailure struct{ Cell, Text string }
+
+// Title names the row's cell.
+func (r *Report) Title(row *Row) string { return title(row.Design, r.Columns) }
+
+// A Side is one of the two runs.
+type Side struct {
+	Path, Name string
+	Trials     int
+	Statuses   map[trace.Status]int // trials by status
+}
+
+// A Figure is what one run says about a metric in a cell. NaN: there is no such figure.
+type Figure struct {
+	N, Censored       int
+	Center, Low, High float64 // median and its 95 % interval; of an exact comparison the mean
+}
+
+// A Row compares one metric in one cell.
+type Row struct {
+	Cell      []metric.Field // the columns of the report
+	Design    []metric.Field // all of them, of the base
+	Metric    string
+	of        *metric.Metric
+	Exact     bool // counts of equal seeds: Differing of Pairs trials differ
+	Pairs     int
+	Differing int
+
+	Base, New Figure
+	// NaN in what follows is a figure that does not exist.
+	Change                float64 // of the center, as a fraction of the base's
+	ChangeLow, ChangeHigh float64 // 95 % interval, by the bootstrap
+	Delta                 float64 // Cliff's: 1 if every new value is larger than every old one
+	P, Adjusted           float64 // of Mann and Whitney's test, before and after Holm's correction
+
+	sameLuck bool // a count of equal seeds, but of experiments that differ
+
+	Verdict Verdict
+	Failure string // of the gate, in words; "": none
+}
+
+// A Geomean is the geometric mean of a metric's ratios over all cells that have one.
+type Geomean struct {
+	Metric string
+	Cells  int
+	Change float64 // as a fraction
+}
+
+// Compare compares two runs. The error says why they cannot be compared.
+func Compare(base, new *results.Table, o Options) (*Report, error) {
+	if o.Alpha == 0 {
+		o.Alpha = DefaultAlpha
+	}
+	if err := o.check(base, new); err != nil {
+		return nil, err
+	}
+	base, new = filtered(base, o.Where), filtered(new, o.Where)
+	for side, t := range []*results.Table{base, new} {
+		if len(t.Trials) == 0 {
+			return nil, fmt.Errorf("%s (%s): no trial to compare%s", []string{"BASE", "NEW"}[side], t.Path,
+				because(o.Where))
+		}
+	}
+	m, err := match(base, new, o.Ignore)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{
+		Base: sideOf(base), New: sideOf(new), Notes: m.notes, Alpha: o.Alpha, Threshold: o.Threshold,
+		Columns: varying(m), settings: differences(base, new),
+	}
+	for _, c := range m.missing {
+		r.Missing = append(r.Missing, title(c.Design, r.Columns))
+	}
+	for _, c := range m.extra {
+		r.Extra = append(r.Extra, title(c.Design, r.Columns))
+	}
+	if err := o.covered(m); err != nil {
+		return nil, err
+	}
+	if r.measure(m, &o); r.measured == 0 {
+		return nil, fmt.Errorf("nothing to compare with: no trial of BASE (%s) has a value in the cells "+
+			"that both runs have; a base needs trials with status ok", base.Path)
+	}
+	r.judge(&o)
+	if r.Gated = !o.NoGate; r.Gated {
+		r.gate(m, &o)
+	}
+	r.context(base, new)
+	r.machines(m, base, new)
+	return r, nil
+}
+
+func because(where []metric.Field) string {
+	if len(where) == 0 {
+		return ""
+	}
+	return " after --where; its values are in trials.csv"
+}
+
+// filtered is t with the trials for which all of where holds. A column that the other
+// run alone has, because it was swept there, chooses among the other's trials.
+func filtered(t *results.Table, where []metric.Field) *results.Table {
+	where = slices.DeleteFunc(slices.Clone(where), func(f metric.Field) bool {
+		return !slices.Contains(t.Design, f.Name)
+	})
+	if len(where) == 0 {
+		return t
+	}
+	f := *t
+	f.Trials = nil
+	for _, trial := range t.Trials {
+		if metric.Covers(where, trial.Design) {
+			f.Trials = append(f.Trials, trial)
+		}
+	}
+	return &f
+}
+
+// check refuses names that neither run knows.
+func (o *Options) check(base, new *results.Table) error {
+	known := append(base.Known(), new.Metrics...)
+	unknown := func(name string) error {
+		if slices.Contains(known, name) {
+			return nil
+		}
+		if why := cmp.Or(base.Lacks(name), new.Lacks(name)); why != "" {
+			return errors.New(why)
+		}
+		return &NameError{Kind: "metric", Name: name, Known: known}
+	}
+	for _, name := range o.Metrics {
+		if err := unknown(name); err != nil {
+			return err
+		}
+	}
+	columns := slices.Concat(base.Design, new.Design)
+	if err := columnsIn(columns, o.Where); err != nil {
+		return fmt.Errorf("--where: %w", err)
+	}
+	for _, name := range o.Ignore {
+		if err := columnsIn(columns, []metric.Field{{Name: name}}); err != nil {
+			return fmt.Errorf("--ignore: %w", err)
+		}
+	}
+	for _, c := range o.Conditions {
+		if err := unknown(c.Metric); err != nil {
+			return fmt.Errorf("condition %q: %w", c.text, err)
+		}
+		if err := columnsIn(columns, c.Where); err != nil {
+			return fmt.Errorf("condition %q: %w", c.text, err)
+		}
+	}
+	return nil
+}
+
+func columnsIn(known []string, where []metric.Field) error {
+	for _, f := range where {
+		if !slices.Contains(known, f.Name) {
+			return &NameError{Kind: "column", Name: f.Name, Known: known}
+		}
+	}
+	return nil
+}
+
+// covered refuses conditions that are about no cell: a gate that nothing passes
+// through is not a gate.
+func (o *Options) covered(m *matching) error {
+	for _, c := range o.Conditions {
+		if slices.ContainsFunc(m.pairs, func(p pair) bool { return metric.Covers(c.Where, p.base.Design) }) {
+			continue
+		}
+		_, where, _ := strings.Cut(c.text, "where ")
+		wrong := &NameError{Kind: "combination", Name: where}
+		for _, p := range m.pairs {
+			wrong.Known = append(wrong.Known, title(p.base.Design, varying(m)))
+		}
+		for _, f := range c.Where {
+			one := []metric.Field{f}
+			if slices.ContainsFunc(m.pairs, func(p pair) bool { return metric.Covers(one, p.base.Design) }) {
+				continue
+			}
+			wrong = &NameError{Kind: "value of " + f.Name, Name: f.Value}
+			for _, p := range m.pairs {
+				wrong.Known = append(wrong.Known, p.base.Get(f.Name))
+			}
+		}
+		return fmt.Errorf("condition %q: %w", c.text, wrong)
+	}
+	return nil
+}
+
+// A NameError is a name that neither run knows, or a value that no cell of both has.
+type NameError struct {
+	Kind, Name string
+	Known      []string
+}
+
+func (e *NameError) Error() string { return fmt.Sprintf("unknown %s %q", e.Kind, e.Name) }
+
+func sideOf(t *results.Table) Side {
+	s := Side{Path: t.Path, Name: t.Name, Trials: len(t.Trials), Statuses: map[trace.Status]int{}}
+	for _, trial := range t.Trials {
+		s.Statuses[trial.Status]++
+	}
+	return s
+}
+
+// varying are the columns by which a reader tells the compared cells apart, but
+// for those that follow from the label.
+func varying(m *matching) []string {
+	var out []string
+	for _, name := range m.key {
+		first := ""
+		if len(m.pairs) > 0 {
+			first = m.pairs[0].base.Get(name)
+		}
+		differs := func(c *results.Cell) bool { return c.Get(name) != first }
+		if slices.ContainsFunc(m.pairs, func(p pair) bool { return differs(p.base) }) ||
+			slices.ContainsFunc(m.missing, differs) || slices.ContainsFunc(m.extra, differs) {
+			out = append(out, name)
+		}
+	}
+	if slices.Contains(out, "label") {
+		out = slices.DeleteFunc(out, func(s string) bool { return s != "label" && follows(m, s) })
+	}
+	if len(out) == 0 {
+		out = []string{"label"}
+	}
+	return out
+}
+
+// follows says whether a column has one value for each label.
+func follows(m *matching, column string) bool {
+	value := map[string]string{}
+	one := func(c *results.Cell) bool {
+		label, v := c.Get("label"), c.Get(column)
+		if old, seen := value[label]; seen && old != v {
+			return false
+		}
+		value[label] = v
+		return true
+	}
+	for _, p := range m.pairs {
+		if !one(p.base) || !one(p.new) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(m.missing, func(c *results.Cell) bool { return !one(c) }) &&
+		!slices.ContainsFunc(m.extra, func(c *results.Cell) bool { return !one(c) })
+}
+
+// title names a cell in a sentence.
+func title(design []metric.Field, columns []string) string {
+	text := ""
+	for _, name := range columns {
+		for _, f := range design {
+			if f.Name != name {
+				continue
+			}
+			if text != "" {
+				text += ", "
+			}
+			if name == "label" || name == "algorithm" {
+				text += f.Value
+			} else {
+				text += name + "=" + f.Value
+			}
+		}
+	}
+	return text
+}
+
+// measure makes the rows.
+func (r *Report) measure(m *matching, o *Options) {
+	var metrics []string
+	add := func(names ...string) {
+		for _, name := range names {
+			if !slices.Contains(metrics, name) {
+				metrics = append(metrics, name)
+			}
+		}
+	}
+	add(o.Metrics...)
+	if len(o.Metrics) == 0 {
+		for _, p := range m.pairs {
+			add(metric.Names(metric.Shown(algo.Problem(p.base.Get("problem")), metric.Main))...)
+		}
+	}
+	for _, c := range o.Conditions {
+		add(c.Metric)
+	}
+	asked := len(metrics) // of all others a row shows only if it changed
+	if len(o.Metrics) == 0 {
+		add(metric.Names(metric.Counts())...)
+	}
+	for i, name := range metrics {
+		var rows []Row
+		for _, p := range m.pairs {
+			row := r.row(metric.Named(name), p, o)
+			if row != nil && row.Base.N+row.Base.Censored > 0 {
+				r.measured++
+			}
+			if row != nil && (i < asked || row.Verdict != Same && row.Exact) {
+				rows = append(rows, *row)
+			}
+		}
+		if slices.Contains(o.Metrics, name) || slices.ContainsFunc(rows, Row.says) {
+			r.Rows = append(r.Rows, rows...)
+		}
+	}
+}
+
+// says is whether there is anything to see: not zero in every trial of both runs.
+func (row Row) says() bool {
+	return row.Verdict != Same || row.Base.Center != 0
+}
+
+// row compares one metric in one pair of cells; nil if neither has it.
+func (r *Report) row(m *metric.Metric, p pair, o *Options) *Row {
+	row := &Row{Metric: m.Name, of: m, Design: p.base.Design, Cell: chosen(p.base, r.Columns)}
+	none := math.NaN()
+	row.Change, row.ChangeLow, row.ChangeHigh = none, none, none
+	row.Delta, row.P, row.Adjusted = none, none, none
+	if m.Kind == metric.Count && sameLuck(p) {
+		if r.exact(p, o) {
+			return row.exactly(p)
+		}
+		row.sameLuck = true
+	}
+	a, censoredA := p.base.Sample(m.Name)
+	b, censoredB := p.new.Sample(m.Name)
+	if len(a)+censoredA+len(b)+censoredB == 0 {
+		return nil
+	}
+	row.Base, row.New = figure(a, censoredA), figure(b, censoredB)
+	row.Change = row.New.Center/row.Base.Center - 1
+	if len(a)+censoredA == 0 || len(b)+censoredB == 0 {
+		return row
+	}
+	if censoredA == censoredB && (slices.Equal(a, b) || censoredA == 0 && constant(a, b)) {
+		row.Verdict, row.Change = Same, 0
+		return row
+	}
+	if shorter := shorterLimit(r.settings); shorter < 0 && censoredA > 0 || shorter > 0 && censoredB > 0 {
+		return row
+	}
+	rank := stats.MannWhitney(withCensored(a, censoredA), withCensored(b, censoredB))
+	row.Delta, row.P = rank.Delta, rank.P
+	if censoredA+censoredB == 0 {
+		_, lo, hi := stats.RatioInterval(a, b, stats.Median, stats.Confidence, bootstrapSeed)
+		row.ChangeLow, row.ChangeHigh = lo-1, hi-1
+	}
+	return row
+}
+
+// constant says whether there is one value only, so that there is nothing to test.
+func constant(a, b []float64) bool {
+	differs := func(v float64) bool { return v != a[0] }
+	return !slices.ContainsFunc(a, differs) && !slices.ContainsFunc(b, differs)
+}
+
+// withCensored adds the observations known only to be larger than all others.
+func withCensored(values []float64, censored int) []float64 {
+	all := slices.Clone(values)
+	for range censored {
+		all = append(all, math.Inf(1))
+	}
+	return all
+}
+
+// shorterLimit says which run had the shorter time limit: -1 the base, +1 the new
+// one, 0 neither. What timed out there may have been less than what the other had the
+// time to see; how much less cannot be known, for the limit counts from the start of
+// a trial, and not from where a metric begins.
+func shorterLimit(all []setting) int {
+	for _, s := range all {
+		a, errA := time.ParseDuration(s.base)
+		b, errB := time.ParseDuration(s.new)
+		if s.key == "time_limit" && errA == nil && errB == nil {
+			return cmp.Compare(a, b)
+		}
+	}
+	return 0
+}
+
+func figure(values []float64, censored int) Figure {
+	d := stats.Describe(values, censored)
+	return Figure{N: d.N, Censored: d.Censored, Center: d.Median, Low: d.CILow, High: d.CIHigh}
+}
+
+func chosen(c *results.Cell, columns []string) []metric.Field {
+	out := make([]metric.Field, 0, len(columns))
+	for _, name := range columns {
+		out = append(out, metric.Field{Name: name, Value: c.Get(name)})
+	}
+	return out
+}

@@ -1,0 +1,205 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/pkg/metric"
+)
+
+// judge corrects the tests for their number and gives each row its verdict.
+func (r *Report) judge(o *Options) {
+	p := make([]float64, len(r.Rows))
+	for i := range r.Rows {
+		p[i] = r.Rows[i].P
+		if !math.IsNaN(p[i]) {
+			r.Tests++
+		}
+	}
+	for i, adjusted := range stats.Holm(p) {
+		row := &r.Rows[i]
+		row.Adjusted = adjusted
+		if row.Verdict == NoVerdict && !math.IsNaN(row.P) {
+			row.Verdict = row.verdict(o)
+		}
+	}
+	for _, row := range r.Rows {
+		r.mean(&row)
+	}
+	r.weakness(o.Alpha)
+}
+
+// weakness notes that there are too few trials for as many tests: whoever reads
+// "no difference" should know that none could have been found.
+func (r *Report) weakness(alpha float64) {
+	least := math.Inf(1)
+	for i := range r.Rows {
+		if row := &r.Rows[i]; !math.IsNaN(row.P) {
+			least = min(least, stats.MinP(row.Base.N+row.Base.Censored, row.New.N+row.New.Censored))
+		}
+	}
+	tests := float64(r.Tests)
+	if r.Tests == 0 || least*tests <= alpha {
+		return
+	}
+	n := 1
+	for stats.MinP(n, n)*tests > alpha {
+		n++
+	}
+	r.Notes = append(r.Notes, fmt.Sprintf("too few trials: no difference, however large, could have been "+
+		"found among so many (tests: %d); it takes %d trials on each side: raise repetitions, or compare "+
+		"less with --metrics or --where", r.Tests, n))
+}
+
+func (row *Row) verdict(o *Options) Verdict {
+	n, m := row.Base.N+row.Base.Censored, row.New.N+row.New.Censored
+	switch {
+	case stats.MinP(n, m) > o.Alpha:
+		return TooFew
+	case !(row.Adjusted <= o.Alpha):
+		return Unclear
+	case math.Abs(row.Change) <= o.Threshold:
+		return Small
+	}
+	return row.judged(row.larger())
+}
+
+// larger says whether the new values tend to be larger. Where time-outs leave no
+// median, the ranks still tell.
+func (row *Row) larger() bool {
+	if math.IsNaN(row.Change) {
+		return row.Delta > 0
+	}
+	return row.New.Center > row.Base.Center
+}
+
+// mean takes the row into the geometric mean of its metric.
+func (r *Report) mean(row *Row) {
+	ratio := row.Change + 1
+	if !(ratio > 0) || math.IsInf(ratio, 0) {
+		return
+	}
+	i := slices.IndexFunc(r.Geomeans, func(g Geomean) bool { return g.Metric == row.Metric })
+	if i < 0 {
+		i, r.Geomeans = len(r.Geomeans), append(r.Geomeans, Geomean{Metric: row.Metric})
+	}
+	g := &r.Geomeans[i]
+	logs := float64(math.Log1p(g.Change)*float64(g.Cells)) + math.Log(ratio)
+	g.Cells++
+	g.Change = math.Expm1(logs / float64(g.Cells))
+}
+
+// gate finds what fails.
+func (r *Report) gate(m *matching, o *Options) {
+	fail := func(row *Row, why string) {
+		row.Failure = why
+		name := title(row.Design, r.Columns)
+		r.Failures = append(r.Failures, fmt.Sprintf("%s: %s: %s", name, row.Metric, why))
+	}
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		if len(o.Conditions) == 0 {
+			if row.Verdict == Worse || o.Strict && row.Exact && row.Differing > 0 {
+				fail(row, row.describe(m))
+			}
+			continue
+		}
+		for _, c := range o.Conditions {
+			if c.Metric == row.Metric && metric.Covers(c.Where, row.Design) && row.breaks(&c, o.Alpha) {
+				fail(row, row.describe(m)+fmt.Sprintf(" (%s)", c))
+			}
+		}
+	}
+	r.gateCells(m, o)
+}
+
+// gateCells finds what fails about whole cells, whatever the metric.
+func (r *Report) gateCells(m *matching, o *Options) {
+	fail := func(cell, format string, args ...any) {
+		text := fmt.Sprintf(format, args...)
+		r.CellFailures = append(r.CellFailures, CellFailure{cell, text})
+		r.Failures = append(r.Failures, cell+": "+text)
+	}
+	for _, p := range m.pairs {
+		name := title(p.base.Design, r.Columns)
+		text, worse := statusChange(p), setback(p, r.exact(p, o))
+		switch {
+		case worse != "" && len(o.Conditions) == 0:
+			fail(name, "%s: %s", worse, text)
+		case o.Strict && sameLuck(p) && text != "":
+			fail(name, "statuses changed: %s", text)
+		case text != "":
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: statuses: %s", name, text))
+		}
+		if kinds := shifts(p); o.Strict && sameLuck(p) && len(kinds) > 0 {
+			fail(name, "messages by kind: %s", listed(kinds))
+		}
+		if n := len(trialPairs(p)); o.Strict && sameLuck(p) && n < len(p.base.Trials) {
+			fail(name, "the new run lacks trials: %d of %d have a partner", n, len(p.base.Trials))
+		}
+	}
+	if o.Strict {
+		for _, name := range r.Missing {
+			fail(name, "the new run has no such cell")
+		}
+	}
+}
+
+// breaks says whether the row fails a condition: beyond chance, unless it is
+// exact, and beyond the limit.
+func (row *Row) breaks(c *Condition, alpha float64) bool {
+	if row.New.N+row.New.Censored == 0 { // nothing keeps a condition by being absent
+		return row.Base.N+row.Base.Censored > 0
+	}
+	difference := row.New.Center - row.Base.Center
+	if row.Exact {
+		return row.Differing > 0 && c.exceeds(row.Base.Center, difference)
+	}
+	if !(row.Adjusted <= alpha) {
+		return false
+	}
+	if math.IsNaN(difference) { // time-outs have taken a median away
+		return row.Delta > 0 != c.Less && row.New.Censored != row.Base.Censored
+	}
+	return c.exceeds(row.Base.Center, difference)
+}
+
+// describe says in words what changed.
+func (row *Row) describe(m *matching) string {
+	if row.New.N+row.New.Censored == 0 {
+		return fmt.Sprintf("%s -> none: no trial of the new run has a value", median(row.Base))
+	}
+	if row.Exact {
+		text := fmt.Sprintf("%s -> %s in the mean (%s), in %d of %d trials", Number(row.Base.Center),
+			Number(row.New.Center), Percent(row.Change), row.Differing, row.Pairs)
+		for _, p := range m.pairs {
+			if kinds := shifts(p); len(kinds) > 0 && slices.Equal(p.base.Design, row.Design) {
+				return text + ": " + listed(kinds)
+			}
+		}
+		return text
+	}
+	text := fmt.Sprintf("%s -> %s (%s", median(row.Base), median(row.New), Percent(row.Change))
+	if !math.IsNaN(row.ChangeLow) {
+		text += fmt.Sprintf(" [%s, %s]", Percent(row.ChangeLow), Percent(row.ChangeHigh))
+	}
+	return text + fmt.Sprintf("), p %s after correction", P(row.Adjusted))
+}
+
+func median(f Figure) string {
+	if math.IsNaN(f.Center) && f.Censored > 0 {
+		return "beyond the time limit"
+	}
+	return Number(f.Center)
+}
+
+func listed(kinds []shift) string {
+	words := make([]string, len(kinds))
+	for i, k := range kinds {
+		words[i] = k.String()
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,80 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+// A Miss is a threshold that a cell did not keep.
+type Miss struct {
+	Cell      string // its columns that differ between cells
+	Number    int    // of the cell
+	Threshold experiment.Threshold
+	Value     float64 // NaN: there is none
+	Why       string  // in words: by how much, or why there is no value
+}
+
+// String is the miss in a sentence.
+func (m Miss) String() string {
+	return fmt.Sprintf("%s: %v, but %s", m.Cell, m.Threshold, m.Why)
+}
+
+// Misses holds the cells of a run against thresholds. A figure that does not exist
+// misses: a gate that nothing passed through is not a gate.
+func Misses(t *results.Table, thresholds []experiment.Threshold) []Miss {
+	var out []Miss
+	cells := t.Cells()
+	every := &matching{key: t.Design}
+	for _, c := range cells {
+		every.pairs = append(every.pairs, pair{c, c})
+	}
+	columns := varying(every)
+	for _, threshold := range thresholds {
+		for _, c := range cells {
+			if !metric.Covers(threshold.Where, c.Design) {
+				continue
+			}
+			m := Miss{Cell: title(c.Design, columns), Number: c.Number, Threshold: threshold}
+			if m.Value, m.Why = held(c, &threshold); m.Why != "" {
+				out = append(out, m)
+			}
+		}
+	}
+	return out
+}
+
+// held is the figure of a cell, and what is wrong with it.
+func held(c *results.Cell, t *experiment.Threshold) (v float64, why string) {
+	values, censored := c.Sample(t.Metric)
+	d := stats.Describe(values, censored)
+	v = map[string]float64{"median": d.Median, "mean": d.Mean, "min": d.Min, "max": d.Max, "p90": d.P90,
+		"p95": d.P95, "p99": d.P99}[t.Stat]
+	switch {
+	case math.IsNaN(v) && d.Censored > 0 && t.Max == nil:
+		return v, "" // what timed out is larger than any other, so that no lower bound can be missed
+	case math.IsNaN(v) && d.Censored > 0:
+		return v, fmt.Sprintf("it is beyond the time limit: %d of %d trials timed out", d.Censored,
+			d.N+d.Censored)
+	case math.IsNaN(v):
+		return v, fmt.Sprintf("no trial of %d has a value", len(c.Trials))
+	case t.Max != nil && v > *t.Max:
+		return v, beyond(v, *t.Max, "more")
+	case t.Min != nil && v < *t.Min:
+		return v, beyond(v, *t.Min, "less")
+	}
+	return v, ""
+}
+
+// beyond says how far v is from a bound.
+func beyond(v, bound float64, direction string) string {
+	text := fmt.Sprintf("it is %s: %s %s", Number(v), Number(math.Abs(v-bound)), direction)
+	if bound > 0 {
+		text += fmt.Sprintf(" (%s)", Percent(v/bound-1))
+	}
+	return text
+}

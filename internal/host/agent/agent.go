@@ -1,0 +1,154 @@
+// Package agent starts, orders, stops, counts and collects the nodes of one machine. It
+// knows nothing of scenarios: somebody else leads the trial, and may lead several agents.
+package agent
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/conclave-bench/conclave/internal/host/control"
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// An Agent does on its machine what a trial asks for, one trial at a time. All that it is
+// told and all that it answers is plain data, so that it may stand at the other end of a
+// pipe; only the channel of reports is this process's own.
+//
+// Instants that an agent is given or returns are of its own clock; see Clock. Those in what
+// a node reports and records are since the common start, which the node has been told in
+// its Order to start.
+//
+// One goroutine calls an agent. An error means that the agent could not do it at all, and
+// ends the trial. A node that is gone takes orders and signals as if it were there: its end
+// is a Report.
+type Agent interface {
+	// Begin prepares a trial. Until its End, what its nodes say, and their own ends, go to
+	// reports, for each node in the order in which it happened.
+	Begin(t Trial, reports chan<- Report) error
+	// Start starts a node. The paths in its assignment are the agent's to say, and so is
+	// what the former incarnation of its process has saved.
+	Start(a control.Assignment) error
+	// Order hands orders to a node, all at once.
+	Order(n Ref, orders ...control.Order) error
+	// Kill ends a node at once, also a paused one. The instant is right after the system
+	// took the signal.
+	Kill(n Ref) (at time.Duration, err error)
+	// Pause stops a node's process, as Kill ends it.
+	Pause(n Ref) (at time.Duration, err error)
+	// Resume lets it go on. The instant is right before.
+	Resume(n Ref) (at time.Duration, err error)
+
+	// Counters is what all nodes of the trial that have reported to be ready count, in any
+	// order, also those that were killed; with links, if asked for. It may end with a node
+	// that is busy and was not killed: then nothing is quiet, whatever the others count.
+	// It is valid until the next call. The nodes go on meanwhile: two answers that are
+	// equal say that nothing has happened between the end of the first and the beginning
+	// of the second.
+	Counters(links bool) ([]Counters, error)
+
+	// Watch begins to measure how well the machine runs; Health is what it found, and
+	// ends it.
+	Watch() error
+	Health() (Health, error)
+
+	// Collect ends the nodes that are left and says what each has written down.
+	Collect() (Collection, error)
+	// Records appends to list some of the records of a node, from a place in its journal
+	// on, and says where to go on: where it began, at the end. The first place is 0. A
+	// text in a record may be any bytes.
+	Records(n Ref, from uint64, list []trace.Record) (more []trace.Record, next uint64, err error)
+
+	// Clock compares the clocks.
+	Clock() (Clock, error)
+
+	// End ends the trial and leaves nothing of it, wherever it was. It may be called twice.
+	End() error
+	// Close ends whatever the agent started.
+	Close()
+}
+
+// A Trial is what an agent has to know of one.
+type Trial struct {
+	Plan    json.RawMessage `json:"plan"`  // for the nodes
+	Nodes   int             `json:"nodes"` // of the trial, on all machines
+	Tallies int             `json:"tallies,omitempty"`
+}
+
+// A Ref is one incarnation of a node: the first has number 0.
+type Ref struct {
+	ID          algo.ID `json:"id"`
+	Incarnation uint32  `json:"incarnation,omitempty"`
+}
+
+// A Report is what an agent tells of a node: what the node said, or that it has ended.
+type Report struct {
+	Node Ref `json:"node"`
+	control.Report
+	Ended *Death `json:"ended,omitempty"`
+}
+
+// A Death says how a node's process ended, by itself or not.
+type Death struct {
+	Why    string `json:"why"`
+	Plugin bool   `json:"plugin,omitempty"` // a plugin is to blame
+}
+
+// Counters are what one incarnation of a node counts.
+type Counters struct {
+	Node     Ref           `json:"node"`
+	Activity uint64        `json:"activity"` // events that the algorithm has handled
+	Timers   uint64        `json:"timers"`   // of the algorithm, pending
+	Planned  uint64        `json:"planned"`  // alarms of the application and of the perfect detector
+	Inside   bool          `json:"inside"`   // the critical section
+	Pending  uint64        `json:"pending"`  // messages that wait for their instant; the present event
+	Executed uint64        `json:"executed"` // instructions of its timeline, and orders
+	Reports  uint64        `json:"reports"`  // records reported
+	LastDue  time.Duration `json:"last_due"` // of the last algorithm message sent, since the common start
+	Links    []Link        `json:"links,omitempty"`
+}
+
+// Busy says whether the algorithm has something to do, or something to wait for.
+func (c *Counters) Busy() bool { return c.Pending > 0 || c.Timers > 0 || c.Inside }
+
+// A Link is the account of messages of the algorithm between a node and a peer.
+// Those without any are left out; the others come by the peer's ID.
+type Link struct {
+	Peer   algo.ID       `json:"peer"`
+	Sent   uint64        `json:"sent,omitempty"`    // the last copy sent to the peer: control.Stamp
+	SentAt time.Duration `json:"sent_at,omitempty"` // when, since the common start
+	Got    uint64        `json:"got,omitempty"`     // the last copy that came from the peer
+}
+
+// Health says how far what was measured on a machine can be believed.
+type Health struct {
+	SchedDelayP99 time.Duration `json:"sched_delay_p99"`  // how late it ran what was due
+	Busy          *float64      `json:"busy,omitempty"`   // of processor time since Begin; nil: unknown
+	Stolen        *float64      `json:"stolen,omitempty"` // share of it that others were given
+	Throttled     time.Duration `json:"throttled"`        // for which a quota kept the nodes from running
+	ClockStep     time.Duration `json:"clock_step"`       // by which somebody set the wall clock
+}
+
+// A Collection is what the nodes of an agent left.
+type Collection struct {
+	Journals []Journal `json:"journals"` // of those that were ready, in the order of their start
+	Tallies  []uint64  `json:"tallies,omitempty"`
+	// Clock is a comparison after the trial. With the one before, it says to what an instant
+	// in a record comes by the clock of whoever leads, and how far that can be wrong.
+	Clock Clock `json:"clock"`
+}
+
+// A Journal says how much a node wrote down.
+type Journal struct {
+	Node  Ref    `json:"node"`
+	Slots uint64 `json:"slots"`          // no less than the records
+	Full  bool   `json:"full,omitempty"` // what it did after the last one is not known
+}
+
+// A Clock says by how much the clock of an agent is ahead of that of whoever asks, and by
+// how much that can be wrong. Where both are processes of one machine it is zero: they have
+// one clock.
+type Clock struct {
+	Offset time.Duration `json:"offset"`
+	Bound  time.Duration `json:"bound"` // half the width of the interval that holds the offset
+}

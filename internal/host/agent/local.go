@@ -1,0 +1,271 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/conclave-bench/conclave/internal/clock"
+	"github.com/conclave-bench/conclave/internal/host/control"
+	"github.com/conclave-bench/conclave/internal/proc"
+	"github.com/conclave-bench/conclave/internal/telemetry"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// A Config says how to run nodes on this machine.
+type Config struct {
+	Exe   string               // the program to start as a node
+	Args  []string             // arguments that make it one
+	Env   []string             // environment of the nodes, and all of it
+	Nodes int                  // the most that a trial has
+	Ready time.Duration        // how long a node may take to read what it is
+	Wall  func() time.Duration // the wall clock, for tests; nil: the system's
+}
+
+// A Local is the agent of this machine, in this process. It leaves nothing behind when it
+// is closed, and neither does the death of this process.
+type Local struct {
+	cfg     Config
+	spawner *proc.Spawner
+	dir     string       // of the telemetry of all trials
+	lock    *flock.Flock // of dir
+	trials  int
+	session *session // nil: no trial
+}
+
+var _ Agent = (*Local)(nil)
+
+// A session is a trial as its agent sees it.
+type session struct {
+	Trial
+	dir      string
+	reports  chan<- Report
+	over     chan struct{} // nobody hears reports any more
+	nodes    []*node       // in the order of their start
+	byRef    map[Ref]*node
+	tally    *telemetry.Tally
+	watch    watch
+	counters []Counters
+	links    []Link
+}
+
+// NewLocal returns an agent. Close it.
+func NewLocal(cfg Config) (*Local, error) {
+	if cfg.Wall == nil {
+		cfg.Wall = clock.Wall
+	}
+	// Three pipes and a mapped file for each node, and a bus's own.
+	if _, err := proc.RaiseFileLimit(uint64(cfg.Nodes)*8 + 256); err != nil {
+		return nil, err
+	}
+	dir, lock, err := makeDir(telemetry.Dir(64 << 20))
+	if err != nil {
+		return nil, err
+	}
+	return &Local{cfg: cfg, spawner: proc.NewSpawner(), dir: dir, lock: lock}, nil
+}
+
+// Close implements Agent.
+func (l *Local) Close() {
+	_ = l.End()
+	_ = l.spawner.Close()
+	_ = os.RemoveAll(l.dir)
+	_ = l.lock.Close()
+}
+
+// Begin implements Agent.
+func (l *Local) Begin(t Trial, reports chan<- Report) error {
+	if err := l.End(); err != nil {
+		return err
+	}
+	l.trials++
+	s := &session{
+		Trial: t, dir: filepath.Join(l.dir, fmt.Sprint(l.trials)), reports: reports,
+		over: make(chan struct{}), byRef: map[Ref]*node{},
+	}
+	if err := os.Mkdir(s.dir, 0o700); err != nil {
+		return err
+	}
+	l.session = s
+	s.watch.begin()
+	if t.Tallies == 0 {
+		return nil
+	}
+	var err error
+	s.tally, err = telemetry.OpenTally(s.tallyPath(), t.Tallies)
+	return err
+}
+
+func (s *session) tallyPath() string { return filepath.Join(s.dir, "tally") }
+
+// End implements Agent.
+func (l *Local) End() error {
+	s := l.session
+	if s == nil {
+		return nil
+	}
+	l.session = nil
+	close(s.over)
+	s.watch.end()
+	for _, n := range s.nodes {
+		n.child.Close()
+		if r := n.reader.Load(); r != nil {
+			_ = r.Close()
+		}
+	}
+	if s.tally != nil {
+		s.tally.Close()
+	}
+	return os.RemoveAll(s.dir)
+}
+
+// Start implements Agent.
+func (l *Local) Start(a control.Assignment) (err error) {
+	s := l.session
+	n := &node{Ref: Ref{a.ID, a.Incarnation}}
+	n.telemetry = filepath.Join(s.dir, fmt.Sprintf("p%d-%d", a.ID, a.Incarnation))
+	n.saved = s.savedBy(a.ID)
+	a.Telemetry, a.Tally, a.Saved = n.telemetry, s.tallyPath(), n.saved
+	line, err := json.Marshal(&a)
+	if err != nil {
+		return err
+	}
+	n.child, err = l.spawner.Start(proc.Command{Path: l.cfg.Exe, Args: l.cfg.Args, Env: l.cfg.Env})
+	if err != nil {
+		return fmt.Errorf("start node p%d: %w", a.ID, err)
+	}
+	s.nodes, s.byRef[n.Ref] = append(s.nodes, n), n
+	// A node that does not read them is noticed by not being ready, or by its end.
+	_ = n.child.Stdin.SetWriteDeadline(time.Now().Add(l.cfg.Ready))
+	go s.listen(n, slices.Concat([]byte(s.Plan), []byte{'\n'}, line, []byte{'\n'}))
+	return nil
+}
+
+// node is the one that n means.
+func (l *Local) node(n Ref) (*node, error) {
+	if l.session != nil {
+		if have := l.session.byRef[n]; have != nil {
+			return have, nil
+		}
+	}
+	return nil, fmt.Errorf("no node p%d, incarnation %d", n.ID, n.Incarnation)
+}
+
+// orderPatience is how long a node may leave its orders unread when there is no
+// more room for them.
+const orderPatience = 2 * time.Second
+
+// Order implements Agent.
+func (l *Local) Order(to Ref, orders ...control.Order) error {
+	n, err := l.node(to)
+	if err != nil {
+		return err
+	}
+	var lines []byte
+	for i := range orders {
+		line, err := json.Marshal(&orders[i])
+		if err != nil {
+			return err
+		}
+		lines = append(append(lines, line...), '\n')
+	}
+	_ = n.child.Stdin.SetWriteDeadline(time.Now().Add(orderPatience))
+	if _, err = n.child.Stdin.Write(lines); errors.Is(err, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("node p%d has not read its orders for %v", to.ID, orderPatience)
+	}
+	return nil
+}
+
+// Kill implements Agent.
+func (l *Local) Kill(which Ref) (time.Duration, error) {
+	n, err := l.node(which)
+	if err != nil {
+		return 0, err
+	}
+	n.killed = true
+	return n.child.Kill(), nil
+}
+
+// Pause implements Agent.
+func (l *Local) Pause(which Ref) (time.Duration, error) {
+	n, err := l.node(which)
+	if err != nil {
+		return 0, err
+	}
+	at, err := n.child.Pause()
+	if err != nil {
+		err = fmt.Errorf("node p%d: %w", which.ID, err)
+	}
+	return at, err
+}
+
+// Resume implements Agent.
+func (l *Local) Resume(which Ref) (time.Duration, error) {
+	n, err := l.node(which)
+	if err != nil {
+		return 0, err
+	}
+	at := clock.Monotonic() // before the node can do anything
+	if _, err = n.child.Resume(); err != nil {
+		err = fmt.Errorf("node p%d: %w", which.ID, err)
+	}
+	return at, err
+}
+
+// Collect implements Agent.
+func (l *Local) Collect() (c Collection, err error) {
+	s := l.session
+	for _, n := range s.nodes {
+		n.child.Kill()
+	}
+	for _, n := range s.nodes {
+		if r := n.reader.Load(); r != nil {
+			c.Journals = append(c.Journals, Journal{Node: n.Ref, Slots: r.Len(), Full: r.Full()})
+		}
+	}
+	for i := range s.Tallies {
+		c.Tallies = append(c.Tallies, s.tally.Number(i).Load())
+	}
+	c.Clock, err = l.Clock()
+	return c, err
+}
+
+// pageSize is how many records Records appends at most.
+const pageSize = 512
+
+var errPageFull = errors.New("the page is full")
+
+// Records implements Agent.
+func (l *Local) Records(of Ref, from uint64, list []trace.Record) ([]trace.Record, uint64, error) {
+	n, err := l.node(of)
+	if err != nil {
+		return list, from, err
+	}
+	reader := n.reader.Load()
+	if reader == nil {
+		return list, from, nil // it was never ready
+	}
+	left := pageSize
+	next, err := reader.EachFrom(from, func(r *trace.Record, text string) error {
+		if left == 0 {
+			return errPageFull
+		}
+		left--
+		list = append(list, *r)
+		list[len(list)-1].Text = text
+		return nil
+	})
+	if errors.Is(err, errPageFull) {
+		err = nil
+	}
+	return list, next, err
+}
+
+// Clock implements Agent.
+func (l *Local) Clock() (Clock, error) { return Clock{}, nil }

@@ -1,0 +1,125 @@
+package agent
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/conclave-bench/conclave/internal/host/control"
+	"github.com/conclave-bench/conclave/internal/proc"
+	"github.com/conclave-bench/conclave/internal/telemetry"
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// A node is one incarnation of a node, with its process.
+type node struct {
+	Ref
+	child     *proc.Child
+	telemetry string                           // path
+	reader    atomic.Pointer[telemetry.Reader] // nil until it is ready
+	saved     []byte                           // what it was started with
+	killed    bool                             // by an order
+}
+
+// savedBy is what the last incarnation of a process saved, or was started with if it
+// saved nothing. It waits for the end of that, which was killed: a moment.
+func (s *session) savedBy(id algo.ID) []byte {
+	var former *node
+	for _, n := range s.nodes {
+		if n.ID == id {
+			former = n
+		}
+	}
+	if former == nil {
+		return nil
+	}
+	saved := former.saved
+	if r := former.reader.Load(); r != nil {
+		<-former.child.Done()
+		_ = r.Each(func(rec *trace.Record, text string) error {
+			if rec.Type == trace.Save {
+				saved = []byte(text)
+			}
+			return nil
+		})
+	}
+	return saved
+}
+
+// listen hands a node its first lines and turns what it says, and its end, into
+// reports.
+func (s *session) listen(n *node, lines []byte) {
+	_, _ = n.child.Stdin.Write(lines)
+	in := bufio.NewScanner(n.child.Stdout)
+	in.Buffer(nil, maxReport)
+	in.Split(wholeLines)
+	heard := true
+	for heard && in.Scan() {
+		r := parseReport(in.Bytes(), n.ID, s.Nodes)
+		if r.Ready {
+			r = s.openTelemetry(n)
+		}
+		heard = s.report(Report{Node: n.Ref, Report: r})
+	}
+	if errors.Is(in.Err(), bufio.ErrTooLong) {
+		s.report(Report{Node: n.Ref, Report: control.Report{Error: fmt.Sprintf(
+			"wrote a line of more than %d bytes to its standard output", maxReport)}})
+	}
+	<-n.child.Done()
+	why, plugin := n.child.Obituary()
+	s.report(Report{Node: n.Ref, Ended: &Death{Why: why, Plugin: plugin}})
+}
+
+// openTelemetry opens what a node that is ready writes down.
+func (s *session) openTelemetry(n *node) control.Report {
+	r, err := telemetry.Open(n.telemetry)
+	if err != nil {
+		return control.Report{Error: err.Error()}
+	}
+	if !n.reader.CompareAndSwap(nil, r) { // it has said so before
+		_ = r.Close()
+	}
+	return control.Report{Ready: true}
+}
+
+// report says whether there was anybody to be told.
+func (s *session) report(r Report) bool {
+	select {
+	case s.reports <- r:
+		return true
+	case <-s.over:
+		return false
+	}
+}
+
+// maxReport bounds a line of a node's.
+const maxReport = 1 << 20
+
+// parseReport reads a line of node id, of so many. A plugin may have written it.
+func parseReport(line []byte, id algo.ID, nodes int) (r control.Report) {
+	err := json.Unmarshal(line, &r)
+	fits := true
+	if rec := r.Record; rec != nil {
+		_, fits = trace.TypeOf(rec.Type.String())
+		// A leader that does not exist is the plugin's, and the judge's to see.
+		fits = fits && rec.Process == uint32(id) && (rec.Peer <= uint32(nodes) || rec.Type == trace.Elected)
+	}
+	if err != nil || !fits {
+		return control.Report{Error: fmt.Sprintf("wrote %.80q to its standard output, which is for reports "+
+			"to the host: write to standard error instead", line)}
+	}
+	return r
+}
+
+// wholeLines splits at the ends of lines. A line that the node's death cut short
+// is none.
+func wholeLines(data []byte, _ bool) (int, []byte, error) {
+	if i := bytes.IndexByte(data, '\n'); i >= 0 {
+		return i + 1, data[:i], nil
+	}
+	return 0, nil, nil
+}

@@ -1,0 +1,134 @@
+// Package control is the control plane of a trial on real nodes: what the side that
+// leads and a node say to each other. It is lines of JSON over the node's standard
+// input and output. Input that ends is the death of the side that leads, and the
+// node's.
+package control
+
+import (
+	"time"
+
+	"github.com/conclave-bench/conclave/internal/transport"
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// An Assignment is the second line that a node reads; the first is the plan.
+type Assignment struct {
+	ID          algo.ID               `json:"id"`
+	Incarnation uint32                `json:"incarnation,omitempty"`
+	Due         time.Duration         `json:"due,omitempty"`   // a later one: when it was to be up
+	Saved       []byte                `json:"saved,omitempty"` // encoded; what it last saved
+	Telemetry   string                `json:"telemetry"`       // path of the file to make
+	Limit       int64                 `json:"limit,omitempty"`
+	Bus         Access                `json:"bus"`
+	Watch       []trace.Type          `json:"watch,omitempty"` // records to report at once
+	Kinds       []uint8               `json:"kinds,omitempty"` // of messages, where those are watched
+	Timeline    []harness.Instruction `json:"timeline,omitempty"`
+	Cuts        []link.Change         `json:"cuts,omitempty"`
+	Overrides   []link.Override       `json:"overrides,omitempty"`
+	Tally       string                `json:"tally,omitempty"` // path of the file, where messages are omitted
+}
+
+// Access is how to reach the bus. It holds secrets: it goes through the pipe,
+// never through arguments or the environment, and is never printed.
+type Access struct {
+	URL         string `json:"url"`
+	Seed        []byte `json:"seed,omitempty"`        // of the node's own key
+	Credentials string `json:"credentials,omitempty"` // path of a .creds file
+	User        string `json:"user,omitempty"`
+	Password    string `json:"password,omitempty"`
+	Token       string `json:"token,omitempty"`
+	CA          string `json:"ca,omitempty"`
+	Cert        string `json:"cert,omitempty"`
+	Key         string `json:"key,omitempty"`
+	// Patience is with a silent server; 0: the usual one.
+	Patience time.Duration `json:"patience,omitempty"`
+}
+
+// Connect makes a connection of such a name.
+func (a Access) Connect(name string) (transport.Conn, error) {
+	c, err := bus.Dial(a.Dial(name))
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Dial is how a connection of such a name reaches the bus.
+func (a Access) Dial(name string) bus.DialConfig {
+	return bus.DialConfig{URL: a.URL, Name: name, Seed: a.Seed, CredentialsFile: a.Credentials,
+		User: a.User, Password: a.Password, Token: a.Token,
+		CAFile: a.CA, CertFile: a.Cert, KeyFile: a.Key, Patience: a.Patience}
+}
+
+// An Order tells a node what to do. Every order but Stop is counted in the
+// node's word executed, Start when the process has begun.
+type Order struct {
+	Start     *time.Duration       `json:"start,omitempty"` // the common start, an instant of Monotonic
+	Do        *harness.Instruction `json:"do,omitempty"`
+	Crashed   *News                `json:"crashed,omitempty"`
+	Restarted *News                `json:"restarted,omitempty"`
+	Cut       *link.Change         `json:"cut,omitempty"`
+	Override  *link.Override       `json:"override,omitempty"`
+	Slow      *time.Duration       `json:"slow,omitempty"` // what each event takes from now on
+	Stop      bool                 `json:"stop,omitempty"`
+}
+
+// News is what a perfect detector is told.
+type News struct {
+	Process algo.ID       `json:"process"`
+	At      time.Duration `json:"at"`
+}
+
+// A Report is what a node tells its host.
+type Report struct {
+	Ready  bool          `json:"ready,omitempty"`
+	Record *trace.Record `json:"record,omitempty"`
+	Bye    *Farewell     `json:"bye,omitempty"`
+	Error  string        `json:"error,omitempty"`
+	Broken string        `json:"broken,omitempty"` // likewise, and it is the plugin's fault
+}
+
+// Complains says whether something went wrong on the node.
+func (r *Report) Complains() bool { return r.Error != "" || r.Broken != "" }
+
+// A Farewell is a node's answer to Stop: whatever may have skewed the trial.
+type Farewell struct {
+	Faults []string      `json:"faults,omitempty"` // of the connection
+	Late   time.Duration `json:"late,omitempty"`   // by how much it missed the common start
+}
+
+// The words that a node shares with its host, for finding quiet. Word
+// PeerWords*i + WordPeers + k is about process i+1.
+const (
+	WordActivity = iota // events that the algorithm has handled
+	WordTimers          // of the algorithm, pending
+	WordPlanned         // alarms of the application and of the perfect detector
+	WordInside          // 1 in the critical section
+	WordPending         // copies of algorithm messages that wait for their instant; the present event
+	WordExecuted        // instructions of the timeline, and orders
+	WordReports         // records reported
+	WordLastDue         // when the last algorithm message that was sent is due, in ns since the start
+	WordPeers
+)
+
+const (
+	PeerSent   = iota // ordinal of the last copy sent to the peer, stamped
+	PeerSentAt        // when, in ns since the start
+	PeerGot           // ordinal of the last copy that came from the peer, stamped
+	PeerWords
+)
+
+// Stamp joins an ordinal with the incarnation of the sender that it belongs to.
+func Stamp(incarnation uint32, ordinal uint64) uint64 {
+	return uint64(incarnation)<<40 | ordinal&(1<<40-1)
+}
+
+// Words is how many words a node shares in a trial of so many.
+func Words(nodes int) int { return WordPeers + PeerWords*nodes }
+
+// StopPatience is how long a node may take to answer that it stops.
+const StopPatience = 2 * time.Second

@@ -1,0 +1,222 @@
+package host
+
+import (
+	"slices"
+	"time"
+
+	"github.com/conclave-bench/conclave/internal/host/agent"
+	"github.com/conclave-bench/conclave/internal/host/control"
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/fault"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// obeyInstructions takes the coordinator's instructions: those of a later instant into
+// the queue, the others at once. A trial that ends with them ends at the instant
+// at, when what they answer happened, and not when the host has heard of it.
+func (t *trial) obeyInstructions(list []harness.Instruction, at time.Duration) {
+	for _, i := range list {
+		switch {
+		case i.At > t.now():
+			t.pushInstruction(i)
+		case i.Finish():
+			t.conclude(at)
+		default:
+			t.obeyInstruction(i)
+		}
+	}
+}
+
+func (t *trial) pushInstruction(i harness.Instruction) {
+	if !i.Alarm() {
+		t.planned++
+	}
+	t.queue.Push(i.At, harness.ClassOf(&i), i.Node, i)
+}
+
+func (t *trial) conclude(at time.Duration) {
+	why := harness.Finished
+	if t.coordinator.Stuck() {
+		why = harness.Stuck
+	}
+	t.finish(at, why)
+}
+
+func (t *trial) obeyInstruction(i harness.Instruction) {
+	t.pace = 0
+	var n *node // nil: it is about no process
+	if i.Node != algo.None {
+		n = t.nodes[i.Node-1]
+	}
+	if !i.Alarm() {
+		t.obeyed++ // also if its process is down: the scenario has moved on
+	}
+	switch {
+	case i.Finish(): // at its instant; what follows from a record ends in instruct
+		t.inTime = true
+		t.conclude(i.At)
+	case i.Alarm():
+		t.quietAt = 0
+	case i.Strike():
+		t.obeyInstructions(t.coordinator.Strike(t.now(), i), t.now())
+	case i.OfLinks():
+		t.changeLinks(i)
+	case !i.Inside():
+		i.Apply(outside{t})
+	case !n.dead:
+		t.orderNode(n, control.Order{Do: &i})
+	}
+}
+
+// outside is the trial as a fault acts on it.
+type outside struct{ t *trial }
+
+var _ fault.World = outside{}
+
+func (o outside) Crash(p algo.ID, due time.Duration)   { o.t.crashNode(o.t.nodes[p-1], due) }
+func (o outside) Restart(p algo.ID, due time.Duration) { o.t.restartNode(o.t.nodes[p-1], due) }
+func (o outside) Pause(p algo.ID)                      { o.t.pauseNode(o.t.nodes[p-1]) }
+func (o outside) Resume(p algo.ID)                     { o.t.resumeNode(o.t.nodes[p-1]) }
+func (o outside) Slow(p algo.ID, by time.Duration)     { o.t.slowNode(o.t.nodes[p-1], by) }
+
+// noteRecord keeps a record of what the host did, and tells the coordinator.
+func (t *trial) noteRecord(r trace.Record) {
+	t.records.Record(&r)
+	if t.coordinator.Watches(r.Type) {
+		t.obeyInstructions(t.coordinator.Observe(&r), max(r.At, t.heardAt))
+	}
+}
+
+// crashNode kills the node's process. The instant is that at which the system took
+// the signal; due is that at which it was to.
+func (t *trial) crashNode(n *node, due time.Duration) {
+	if n.dead {
+		if n.joining() {
+			n.abandoned = true
+			_, err := n.site.agent.Kill(n.Ref)
+			t.checkAgent(err)
+		}
+		return
+	}
+	n.dead = true
+	at, err := n.site.agent.Kill(n.Ref) // also if it is paused
+	t.checkAgent(err)
+	n.downAt = n.site.since(at)
+	t.orderNodes(control.Order{Crashed: &control.News{Process: n.ID, At: n.downAt}})
+	t.noteRecord(trace.Record{
+		At: n.downAt, Type: trace.Crash, Process: uint32(n.ID), Incarnation: n.Incarnation, Arg: uint64(due),
+	})
+}
+
+// restartNode starts a fresh process with nothing but what the last one had saved. It is up
+// once it has joined the bus: that takes a while, so it is later than due.
+func (t *trial) restartNode(n *node, due time.Duration) {
+	if !n.dead || n.joining() {
+		return
+	}
+	fresh := t.newNode(agent.Ref{ID: n.ID, Incarnation: n.Incarnation + 1})
+	fresh.dead, fresh.due, fresh.deadline = true, due, t.now()+t.machine.cfg.Ready
+	t.checkAgent(t.startNode(fresh))
+}
+
+// welcomeNode takes in a node that is up again: it hears what has changed meanwhile and who is
+// down, and the other detectors hear of it.
+func (t *trial) welcomeNode(n *node) {
+	n.ready, n.dead, n.upAt = true, false, t.now()
+	orders := append([]control.Order{{Start: &n.site.start}}, t.sudden...)
+	for _, other := range t.nodes {
+		if other.dead {
+			orders = append(orders, control.Order{Crashed: &control.News{Process: other.ID, At: n.upAt}})
+		}
+	}
+	t.orderNode(n, orders...)
+	for _, other := range t.nodes {
+		if other != n && !other.dead {
+			t.orderNode(other, control.Order{Restarted: &control.News{Process: n.ID, At: n.upAt}})
+		}
+	}
+}
+
+// orderNodes orders the same of every node that is up.
+func (t *trial) orderNodes(o control.Order) {
+	for _, n := range t.nodes {
+		if !n.dead {
+			t.orderNode(n, o)
+		}
+	}
+}
+
+// pauseNode stops the node's process. Nobody is told.
+func (t *trial) pauseNode(n *node) {
+	if n.dead || n.paused {
+		return
+	}
+	at, err := n.site.agent.Pause(n.Ref)
+	if err != nil {
+		t.checkAgent(err)
+		return
+	}
+	n.paused, n.stalledAt = true, n.site.since(at)
+	t.noteRecord(trace.Record{
+		At: n.stalledAt, Type: trace.Pause, Process: uint32(n.ID), Incarnation: n.Incarnation,
+	})
+}
+
+func (t *trial) resumeNode(n *node) {
+	if n.dead || !n.paused {
+		return
+	}
+	at, err := n.site.agent.Resume(n.Ref)
+	if err != nil {
+		t.checkAgent(err)
+		return
+	}
+	n.paused, n.resumedAt = false, n.site.since(at)
+	t.noteRecord(trace.Record{
+		At: n.resumedAt, Type: trace.Resume, Process: uint32(n.ID), Incarnation: n.Incarnation,
+	})
+}
+
+// slowNode makes each event take the node so long.
+func (t *trial) slowNode(n *node, by time.Duration) {
+	if n.dead {
+		return
+	}
+	n.slow, n.stalledAt = n.slow || by > 0, t.now()
+	t.orderNode(n, control.Order{Slow: &by})
+	t.noteRecord(trace.Record{
+		At: n.stalledAt, Type: trace.Slow, Process: uint32(n.ID), Incarnation: n.Incarnation,
+		Arg: uint64(by),
+	})
+}
+
+// changeLinks changes links. What is known before the start the nodes know; they act by
+// their own clocks, and the host only notes it.
+func (t *trial) changeLinks(i harness.Instruction) {
+	at := i.At
+	known := slices.ContainsFunc(t.links, func(planned harness.Instruction) bool {
+		return planned.Do == i.Do && planned.At == i.At
+	})
+	if !known {
+		at = t.now() + time.Millisecond // the same instant at every node
+		t.changeAt = at
+	}
+	r, e := i.Network(at)
+	r.At = at
+	if !known && (e.Change != nil || e.Override != nil) {
+		t.orderChange(control.Order{Cut: e.Change, Override: e.Override})
+	}
+	t.noteRecord(r)
+}
+
+// orderChange tells the nodes of a change that they do not know yet.
+func (t *trial) orderChange(o control.Order) {
+	if o.Cut != nil {
+		t.cuts.Add(*o.Cut)
+	} else {
+		t.overrides.Add(*o.Override)
+	}
+	t.sudden = append(t.sudden, o)
+	t.orderNodes(o)
+}

@@ -1,0 +1,552 @@
+// Package node is real time for one process of an algorithm: the event loop of a node.
+package node
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/conclave-bench/conclave/internal/clock"
+	"github.com/conclave-bench/conclave/internal/guard"
+	"github.com/conclave-bench/conclave/internal/host/control"
+	"github.com/conclave-bench/conclave/internal/proc"
+	"github.com/conclave-bench/conclave/internal/telemetry"
+	"github.com/conclave-bench/conclave/internal/transport"
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/fault"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// A node is the event loop around one process of the algorithm: one goroutine
+// that waits for messages, alarms and orders, and lets what is due happen. It
+// is the runtime of its process, as the simulation is of all of them.
+type node struct {
+	control.Assignment
+	setup   *harness.Setup
+	process *harness.Process
+	conn    transport.Conn
+	in      <-chan transport.Message
+	orders  <-chan control.Order
+	saying  sync.Mutex // of out: the guard may have something to say
+	out     *json.Encoder
+	tele    *telemetry.Writer
+	alarm   *clock.Alarm
+	queue   harness.Queue[happening]
+	buf     algo.Buffer
+
+	cuts      link.Cuts
+	overrides link.Overrides
+	start     time.Duration // the common start, by Monotonic
+	now       time.Duration // of the present event, since the start
+	due       time.Duration // when it was due
+	lag       time.Duration // see trace.Record.Lag
+	upSince   time.Duration
+	flows     [2][]link.Flow
+	ordinals  [2][]uint64 // of the copies sent
+	frame     []byte
+	watch     [256]bool
+	kinds     [256]bool // of messages, where watch says that they are reported
+	declared  int       // kinds of messages that the algorithm has
+	omission  []fault.Omission
+	tally     *telemetry.Tally // of the messages that each omission fits
+	slow      time.Duration    // what each event takes
+	pending   int
+	lastDue   time.Duration
+	executed  uint64
+	reports   uint64
+	late      time.Duration
+	failed    error // of the node
+	broken    error // of the plugin
+}
+
+// A happening is what a node's queue holds: a message, an alarm, an
+// instruction.
+type happening struct {
+	what  uint8
+	from  algo.ID
+	late  time.Duration // by which the bus was late
+	lag   time.Duration // of the event that set the alarm
+	frame transport.Frame
+	alarm harness.Alarm
+	instr *harness.Instruction
+}
+
+const (
+	aMessage uint8 = iota
+	anAlarm
+	anInstruction
+)
+
+// Run is the life of a node: it reads its plan and its assignment from in,
+// joins the bus, says that it is ready, runs from the common start until it is
+// told to stop, and returns. When in ends, so does the process.
+func Run(in io.Reader, out io.Writer) error {
+	debug.SetGCPercent(400) // short-lived, and a collection disturbs what is measured
+	in, out = proc.Streams(in, out)
+	lines := bufio.NewReaderSize(in, 64<<10)
+	n := &node{out: json.NewEncoder(out)}
+	if err := n.joinTrial(lines); err != nil {
+		_ = n.sayToHost(control.Report{Error: err.Error()})
+		return err
+	}
+	ward := guard.Watch(&n.buf, n.abandon)
+	defer ward.Release()
+	guard.Confine(guard.Share(1))
+	orders := make(chan control.Order, 1024)
+	n.orders = orders
+	go readOrders(lines, orders, ward)
+	if err := n.sayToHost(control.Report{Ready: true}); err != nil {
+		return err
+	}
+	err := n.run()
+	if err == nil && n.broken == nil && n.process != nil {
+		n.broken = guard.Strays(n.process.Plugin())
+	}
+	switch {
+	case n.broken != nil:
+		_ = n.sayToHost(control.Report{Broken: n.broken.Error()})
+		return n.broken
+	case err != nil:
+		_ = n.sayToHost(control.Report{Error: err.Error()})
+		return err
+	}
+	bye := control.Farewell{Faults: n.conn.Faults(), Late: n.late}
+	if dropped, derr := n.conn.Dropped(); derr == nil && dropped > 0 {
+		bye.Faults = append(bye.Faults, fmt.Sprintf("slow consumer: %d messages dropped", dropped))
+	}
+	return n.sayToHost(control.Report{Bye: &bye})
+}
+
+// sayToHost tells the host something.
+func (n *node) sayToHost(r control.Report) error {
+	n.saying.Lock()
+	defer n.saying.Unlock()
+	return n.out.Encode(r)
+}
+
+// abandon ends a node whose plugin does not return to it.
+func (n *node) abandon(err error) {
+	_ = n.sayToHost(control.Report{Broken: err.Error()})
+	os.Exit(1)
+}
+
+// joinTrial reads who this node is and connects it.
+func (n *node) joinTrial(in *bufio.Reader) error {
+	var plan harness.Plan
+	if err := readLine(in, &plan); err != nil {
+		return fmt.Errorf("read plan: %w", err)
+	}
+	if err := readLine(in, &n.Assignment); err != nil {
+		return fmt.Errorf("read assignment: %w", err)
+	}
+	var err error
+	if n.setup, err = plan.Setup(); err != nil {
+		return err
+	}
+	n.declared = len(n.setup.Alg.Codec.Kinds())
+	for _, t := range n.Watch {
+		n.watch[t] = true
+	}
+	for _, k := range n.Kinds {
+		n.kinds[k] = true
+	}
+	for _, c := range n.Cuts {
+		n.cuts.Add(c)
+	}
+	for _, s := range n.Overrides {
+		n.overrides.Add(s)
+	}
+	if n.omission = n.setup.Omissions(); len(n.omission) > 0 {
+		if n.tally, err = telemetry.OpenTally(n.Tally, len(n.omission)); err != nil {
+			return err
+		}
+	}
+	for plane := range n.flows {
+		n.flows[plane] = make([]link.Flow, plan.Nodes)
+		n.ordinals[plane] = make([]uint64, plan.Nodes)
+		for i := range n.flows[plane] {
+			n.flows[plane][i] = n.setup.Network.Flow(
+				uint8(plane), uint32(n.ID), n.Incarnation, uint32(i+1))
+		}
+	}
+	n.tele, err = telemetry.Create(n.Telemetry, telemetry.Config{
+		Process: uint32(n.ID), Incarnation: n.Incarnation, Words: control.Words(plan.Nodes), Limit: n.Limit,
+	})
+	if err != nil {
+		return err
+	}
+	if n.alarm, err = clock.NewAlarm(); err != nil {
+		return err
+	}
+	return n.connect(plan.Trial)
+}
+
+func (n *node) connect(trial string) (err error) {
+	if n.conn, err = n.Bus.Connect(fmt.Sprintf("p%d", n.ID)); err != nil {
+		return err
+	}
+	n.in, err = n.conn.Join(trial, uint32(n.ID), n.setup.Nodes)
+	return err
+}
+
+func readLine(in *bufio.Reader, v any) error {
+	line, err := in.ReadBytes('\n')
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(line, v)
+}
+
+// readOrders hands orders to the loop. The end of the input is the end of the
+// host: the node must not outlive it.
+func readOrders(in *bufio.Reader, orders chan<- control.Order, ward *guard.Ward) {
+	for {
+		var o control.Order
+		if err := readLine(in, &o); err != nil {
+			os.Exit(0)
+		}
+		if o.Stop { // the host does not wait for long
+			ward.Hurry(control.StopPatience / 2)
+		}
+		orders <- o
+	}
+}
+
+// clock is the time since the common start.
+func (n *node) clock() time.Duration { return clock.Monotonic() - n.start }
+
+// run waits for the common start and then lets things happen until Stop.
+func (n *node) run() (err error) {
+	returns := false
+	defer func() {
+		if r := recover(); r != nil {
+			n.broken = harness.Blame(n.ID, r)
+		} else if !returns {
+			n.abandon(guard.Exited(&n.buf))
+		}
+	}()
+	err = n.handleEvents()
+	returns = true
+	return err
+}
+
+func (n *node) handleEvents() error {
+	for o := range n.orders {
+		if o.Stop {
+			return nil
+		}
+		if o.Start != nil {
+			n.start = *o.Start
+			break
+		}
+	}
+	n.late = max(n.clock(), 0)
+	for wait := -n.clock(); wait > 0; wait = -n.clock() {
+		n.alarm.Set(n.start)
+		<-n.alarm.C
+	}
+	n.startProcess()
+	faults := n.watchBus()
+	for n.failed == nil && n.broken == nil {
+		if n.takeArrived() {
+			return n.failed
+		}
+		if now := n.clock(); n.queue.Due(now) {
+			due, h := n.queue.Pop()
+			if n.slow > 0 && n.waitUntil(now+n.slow) {
+				return n.failed
+			}
+			n.executeDue(&h, due)
+			continue
+		}
+		if n.queue.Len() > 0 {
+			n.alarm.Set(n.start + n.queue.Next())
+		}
+		select {
+		case msg := <-n.in:
+			n.queueMessage(msg, n.clock())
+		case <-n.alarm.C:
+		case o := <-n.orders:
+			if o.Stop {
+				return n.failed
+			}
+			n.obeyOrder(o)
+		case broken := <-faults:
+			return broken
+		}
+	}
+	return n.failed
+}
+
+// watchBus tells of a fault of the connection, which spoils the trial, so that it
+// does not go on for nothing.
+func (n *node) watchBus() <-chan error {
+	out := make(chan error, 1)
+	go func() {
+		for range time.Tick(250 * time.Millisecond) {
+			if faults := n.conn.Faults(); len(faults) > 0 {
+				out <- errors.New(strings.Join(faults, "; "))
+				return
+			}
+		}
+	}()
+	return out
+}
+
+// startProcess starts the process and takes its part of the timeline over.
+func (n *node) startProcess() {
+	if now := n.clock(); n.Incarnation > 0 {
+		n.late, n.upSince = 0, now
+		n.beginEvent(now, now, 0)
+	} else {
+		n.beginEvent(now, 0, 0)
+	}
+	n.addPending(1)
+	var saved algo.Message
+	if len(n.Saved) > 0 {
+		if saved, _, n.failed = n.setup.Alg.Codec.Decode(n.Saved); n.failed != nil {
+			return
+		}
+	}
+	n.process = harness.NewProcess(n.setup, n, n.ID, n.Incarnation, saved, &n.buf)
+	n.process.Due = n.Due
+	n.process.Start(n.now)
+	for _, i := range n.Timeline {
+		n.queue.Push(i.At, harness.ClassOf(&i), n.ID, happening{what: anInstruction, instr: &i})
+	}
+	n.executed++ // the order to start
+	n.shareState()
+	n.addPending(-1)
+}
+
+// waitUntil lets time pass until an instant, and says whether the node is to stop.
+func (n *node) waitUntil(until time.Duration) (stop bool) {
+	for n.clock() < until {
+		n.alarm.Set(n.start + until)
+		select {
+		case <-n.alarm.C:
+		case o := <-n.orders:
+			if o.Stop {
+				return true
+			}
+			n.obeyOrder(o)
+		}
+	}
+	return false
+}
+
+// addPending counts what keeps the algorithm from being quiet: messages that
+// wait for their instant, and whatever goes on at present, so that no state is
+// taken for quiet while the words that tell of it change one by one.
+func (n *node) addPending(d int) {
+	n.pending += d
+	n.tele.Word(control.WordPending).Store(uint64(n.pending))
+}
+
+// takeArrived takes in what has arrived, without waiting, so that messages that are
+// due are delivered in the order in which they are due. It says whether the node
+// is to stop.
+func (n *node) takeArrived() (stop bool) {
+	if waiting := len(n.in); waiting > 0 {
+		now := n.clock()
+		for range waiting {
+			n.queueMessage(<-n.in, now)
+		}
+	}
+	for range len(n.orders) {
+		o := <-n.orders
+		if o.Stop {
+			return true
+		}
+		n.obeyOrder(o)
+	}
+	return false
+}
+
+// queueMessage puts a message that came at now into the queue, until it is due.
+func (n *node) queueMessage(msg transport.Message, now time.Duration) {
+	from := msg.From
+	var f transport.Frame
+	err := f.Parse(msg.Data)
+	if err == nil && (from == 0 || int(from) > n.setup.Nodes || !n.canBeSent(&f)) {
+		err = errors.New("no process sends such")
+	}
+	if err != nil {
+		n.failed = fmt.Errorf("message on %s is not of this trial: %w", msg.Where, err)
+		return
+	}
+	if f.Plane == trace.Data {
+		n.addPending(1)
+		n.peerWord(from, control.PeerGot).Store(control.Stamp(f.Incarnation, f.Ordinal))
+	}
+	late := max(now-f.Due, 0)
+	n.queue.Push(f.Due, harness.Delivery, algo.ID(from),
+		happening{what: aMessage, from: algo.ID(from), late: late, lag: f.Lag, frame: f})
+}
+
+// canBeSent says whether a node can have sent f: whoever has got hold of its key may
+// have sent something else.
+func (n *node) canBeSent(f *transport.Frame) bool {
+	heartbeat := f.Plane == trace.Detection && f.Kind == harness.Heartbeat
+	return f.Seq > 0 && f.Ordinal > 0 && (heartbeat || int(f.Kind) < n.declared)
+}
+
+func (n *node) peerWord(peer uint32, k int) interface{ Store(uint64) } {
+	return n.tele.Word(control.WordPeers + control.PeerWords*int(peer-1) + k)
+}
+
+// beginEvent is an event that happens at now, was due then, and follows from one with
+// such a lag.
+func (n *node) beginEvent(now, due, lag time.Duration) {
+	n.now, n.due, n.lag = now, due, lag+max(now-due, 0)
+}
+
+// executeDue lets one thing happen that was due then.
+func (n *node) executeDue(h *happening, due time.Duration) {
+	if h.what == anInstruction {
+		due = h.instr.At // an order may have come later
+	}
+	n.beginEvent(n.clock(), due, h.lag)
+	if h.what != aMessage || h.frame.Plane != trace.Data {
+		n.addPending(1)
+	}
+	switch h.what {
+	case aMessage:
+		n.deliver(h)
+	case anAlarm:
+		n.process.Alarm(n.now, h.alarm)
+	case anInstruction:
+		n.process.Obey(n.now, *h.instr)
+		n.executed++
+	}
+	n.shareState()
+	n.addPending(-1)
+	if err := n.process.Invariant(); err != nil && n.broken == nil {
+		n.broken = err
+	}
+}
+
+// shareState writes the state that quiet is found by. It comes after the sends of
+// the event and before the event counts as done.
+func (n *node) shareState() {
+	inside := uint64(0)
+	if n.process.Inside {
+		inside = 1
+	}
+	n.tele.Word(control.WordActivity).Store(n.process.Fed)
+	n.storeWord(control.WordTimers, uint64(n.process.Timers))
+	n.storeWord(control.WordPlanned, uint64(n.process.Planned))
+	n.storeWord(control.WordInside, inside)
+	n.storeWord(control.WordExecuted, n.executed)
+}
+
+// storeWord stores v in word i, if it stands there not yet: a store that all
+// processors have to see costs ten times a look.
+func (n *node) storeWord(i int, v uint64) {
+	if w := n.tele.Word(i); w.Load() != v {
+		w.Store(v)
+	}
+}
+
+// obeyOrder carries out an order.
+func (n *node) obeyOrder(o control.Order) {
+	now := n.clock()
+	n.beginEvent(now, now, 0)
+	switch {
+	case o.Do != nil: // an event as others are: a slow process takes its time for it
+		n.queue.Push(n.now, harness.ClassOf(o.Do), n.ID, happening{what: anInstruction, instr: o.Do})
+		return
+	case o.Crashed != nil:
+		n.process.Crashed(o.Crashed.Process, o.Crashed.At)
+	case o.Restarted != nil:
+		n.process.Restarted(o.Restarted.Process, o.Restarted.At)
+	case o.Cut != nil:
+		n.cuts.Add(*o.Cut)
+	case o.Override != nil:
+		n.overrides.Add(*o.Override)
+	case o.Slow != nil:
+		n.slow = *o.Slow
+	default:
+		return
+	}
+	n.executed++
+	n.shareState()
+}
+
+// deliver is the instant at which a message is due, or later if the machine is
+// slow.
+func (n *node) deliver(h *happening) {
+	f := &h.frame
+	switch {
+	case f.Lost || f.Omitted ||
+		!n.cuts.Whole() && n.cuts.Severed(uint32(h.from), uint32(n.ID), f.Sent, f.Due):
+		n.recordOutcome(trace.Lose, h)
+		return
+	case f.Sent < n.upSince: // down at an instant of its way
+		n.recordOutcome(trace.Undelivered, h)
+		return
+	}
+	n.recordOutcome(trace.Deliver, h)
+	var msg algo.Message
+	if f.Plane == trace.Data || f.Kind != harness.Heartbeat {
+		var err error
+		var kind uint8
+		msg, kind, err = n.setup.Alg.Codec.Decode(f.Payload)
+		if err == nil && kind != f.Kind {
+			err = fmt.Errorf("its frame says kind %d, its payload kind %d", f.Kind, kind)
+		}
+		if err != nil {
+			n.failed = fmt.Errorf("message of process %d: %w", h.from, err)
+			return
+		}
+	}
+	n.process.Deliver(n.now, h.from, f.Plane, f.Kind, msg, f.Depth)
+}
+
+func (n *node) recordOutcome(t trace.Type, h *happening) {
+	f := &h.frame
+	late := time.Duration(0)
+	switch { // of a message that was lost, Arg says something else
+	case t == trace.Deliver:
+		late = h.late
+	case t == trace.Lose && f.Omitted:
+		late = trace.Omitted
+	case t == trace.Lose && !f.Lost:
+		late = trace.Severed
+	}
+	n.recordMessage(&trace.Record{
+		At: n.now, Type: t, Process: uint32(n.ID), Peer: uint32(h.from), Incarnation: f.Incarnation,
+		Sent: f.Sent, Due: f.Due, Seq: f.Seq, Bytes: uint32(len(f.Payload)), Depth: f.Depth,
+		Plane: f.Plane, Kind: f.Kind, Copy: f.Copy, Arg: uint64(late),
+	})
+}
+
+// recordMessage writes r down, which is about a message, and reports it if the host
+// watches for such.
+func (n *node) recordMessage(r *trace.Record) {
+	n.writeRecord(r)
+	if n.watch[r.Type] && n.kinds[r.Kind] && r.Plane == trace.Data {
+		n.reportRecord(r)
+	}
+}
+
+func (n *node) writeRecord(r *trace.Record) {
+	var err error
+	if r.Type.HasText() {
+		err = n.tele.AppendText(r, r.Text)
+	} else {
+		err = n.tele.Append(r)
+	}
+	if err != nil && n.failed == nil {
+		n.failed = err
+	}
+}

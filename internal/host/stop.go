@@ -1,0 +1,117 @@
+package host
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/conclave-bench/conclave/internal/host/control"
+	"github.com/conclave-bench/conclave/pkg/bus"
+)
+
+// busGone is closed when the bus has died; nil if it is not ours.
+func (m *Machine) busGone() <-chan struct{} {
+	if m.bus == nil {
+		return nil
+	}
+	return m.bus.Done()
+}
+
+// stopNodes ends the nodes and takes their farewells.
+func (t *trial) stopNodes() {
+	waiting := 0
+	for _, n := range t.nodes {
+		if !n.dead && n.failure == "" {
+			if n.paused { // else it cannot answer
+				_, _ = n.site.agent.Resume(n.Ref)
+			}
+			t.orderNode(n, control.Order{Stop: true})
+			waiting++
+		}
+	}
+	deadline := time.NewTimer(control.StopPatience)
+	defer deadline.Stop()
+	for waiting > 0 {
+		select {
+		case r := <-t.reports:
+			n := t.incarnation(r.Node)
+			switch {
+			case n == nil:
+			case r.Bye != nil:
+				n.bye = r.Bye
+				waiting--
+			case n.dead || n.bye != nil || n.failure != "":
+			case r.Complains():
+				t.nodeBroke(n, &r)
+				waiting--
+			case r.Ended != nil:
+				t.nodeDied(n, r.Ended)
+				waiting--
+			}
+		case <-deadline.C:
+			waiting = 0
+		}
+	}
+	for _, n := range t.nodes {
+		t.judgeFarewell(n)
+	}
+}
+
+// judgeFarewell looks for what skewed the trial on a node, by what it said at the end.
+func (t *trial) judgeFarewell(n *node) {
+	switch {
+	case n.dead || n.failure != "" || len(t.invalid) > 0:
+	case n.bye == nil:
+		t.invalid = append(t.invalid, fmt.Sprintf("node p%d did not answer at the end: it hangs, "+
+			"or the plugin's handler does not return", n.ID))
+	case missedStart(n.bye.Late):
+		t.invalid = append(t.invalid, fmt.Sprintf("node p%d started %v late", n.ID, n.bye.Late))
+		t.machine.missed(n.bye.Late)
+	}
+	if n.bye != nil {
+		for _, f := range n.bye.Faults {
+			t.invalid = append(t.invalid, fmt.Sprintf("node p%d: %s", n.ID, f))
+		}
+	}
+}
+
+// compareBus looks for what went wrong on the bus during the trial. That it died
+// comes first: what the nodes complain of follows from it.
+func (t *trial) compareBus(before bus.ServerStats) {
+	m := t.machine
+	if m.bus == nil {
+		return
+	}
+	after, err := m.bus.Stats()
+	if err != nil {
+		m.spent = true
+		why := "the bus does not answer: " + err.Error()
+		select {
+		case <-m.bus.Done():
+			why = busDied
+		case <-time.After(100 * time.Millisecond):
+		}
+		t.invalid = slices.DeleteFunc(t.invalid, func(s string) bool { return s == why })
+		t.invalid = slices.Insert(t.invalid, 0, why)
+		return
+	}
+	t.invalid = append(t.invalid, unrest(before, after, t.spawned)...)
+}
+
+// unrest is what spoiled a trial of so many nodes on the bus meanwhile.
+func unrest(before, after bus.ServerStats, nodes uint64) (why []string) {
+	if n := after.SlowConsumers - before.SlowConsumers; n > 0 {
+		why = append(why, fmt.Sprintf("slow consumers on the bus: %d", n))
+	}
+	if n := after.StaleClients - before.StaleClients; n > 0 {
+		why = append(why, fmt.Sprintf("silent clients cut off by the bus: %d: the machine did not let them "+
+			"answer, or they hung; use fewer nodes, or end what else it does", n))
+	}
+	if n := after.StalledClients - before.StalledClients; n > 0 {
+		why = append(why, fmt.Sprintf("clients stalled by the bus: %d", n))
+	}
+	if n := after.TotalConnections - before.TotalConnections; n > nodes {
+		why = append(why, fmt.Sprintf("strangers at the bus: %d connections, but only %d nodes", n, nodes))
+	}
+	return why
+}

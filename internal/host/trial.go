@@ -1,0 +1,452 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/conclave-bench/conclave/internal/clock"
+	"github.com/conclave-bench/conclave/internal/host/agent"
+	"github.com/conclave-bench/conclave/internal/host/control"
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/fault"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// A trial leads one trial on real nodes: it has agents start them, lets the coordinator
+// lead, carries out what is not a node's own business, and finds quiet. What it knows of
+// nodes it knows from their agents.
+type trial struct {
+	machine     *Machine
+	setup       *harness.Setup
+	coordinator *harness.Coordinator
+	sites       []*site
+	timeline    []harness.Instruction
+	links       []harness.Instruction // what is known before the start to happen to links
+	nodes       []*node               // by ID - 1: the present incarnation, or the last
+	all         []*node               // all incarnations, in the order of their start
+	reports     chan agent.Report
+	queue       harness.Queue[harness.Instruction]
+	alarm       *clock.Alarm
+	start       time.Duration // the common start, by Monotonic
+	records     trace.List    // what the host did
+	spawned     uint64        // nodes, each of which connects once
+	cuts        link.Cuts
+	overrides   link.Overrides
+	sudden      []control.Order // changes of the network that are not in the timeline
+	omissions   []fault.Omission
+	heardAt     time.Duration // of the last record that a node reported
+	invalid     []string
+	pace        time.Duration // from one look for quiet to the next
+	obeyed      uint64        // instructions, but for alarms
+	planned     int           // of those, in queue
+	changeAt    time.Duration // when the last change of the network takes effect
+	quietAt     uint64        // activity when the coordinator was last told of quiet, plus one
+	quietIdle   bool          // it was told then that nothing else is planned either
+	end         harness.End
+	over        bool
+	inTime      bool // the end was known before the start
+}
+
+// A site is a machine with nodes: its agent, and the common start by its clock.
+type site struct {
+	agent agent.Agent
+	start time.Duration
+	left  agent.Collection // after the trial
+}
+
+// since is an instant of the site's clock as one since the common start.
+func (s *site) since(at time.Duration) time.Duration { return at - s.start }
+
+// A node is one incarnation of a node.
+type node struct {
+	agent.Ref
+	site      *site
+	ready     bool
+	started   bool          // its process runs, or will at the common start
+	dead      bool          // crashed by plan, or not yet started
+	abandoned bool          // crashed before it was ready again
+	deadline  time.Duration // of being ready again
+	due       time.Duration // when it was to be up
+	upAt      time.Duration
+	downAt    time.Duration
+	paused    bool
+	slow      bool
+	stalledAt time.Duration // since when it is paused or slow
+	resumedAt time.Duration // 0: it was never paused
+	last      time.Duration // of its last record
+	orders    uint64        // that it has to count as executed
+	heard     uint64        // records that it reported
+	own       []harness.Instruction
+	counters  *agent.Counters // of the last look
+	bye       *control.Farewell
+	failure   string
+}
+
+func newTrial(m *Machine, s *harness.Setup) (*trial, error) {
+	t := &trial{
+		machine: m, setup: s, coordinator: harness.NewCoordinator(s),
+		nodes:   make([]*node, s.Nodes),
+		reports: make(chan agent.Report, 4*s.Nodes+64),
+	}
+	for _, a := range m.agents {
+		t.sites = append(t.sites, &site{agent: a})
+	}
+	t.timeline = t.coordinator.Timeline()
+	t.links = slices.DeleteFunc(slices.Concat(t.timeline, t.coordinator.Foreseen()),
+		func(i harness.Instruction) bool {
+			return !i.OfLinks()
+		})
+	for _, i := range t.links {
+		switch _, e := i.Network(i.At); {
+		case e.Change != nil:
+			t.cuts.Add(*e.Change)
+		case e.Override != nil:
+			t.overrides.Add(*e.Override)
+		}
+	}
+	t.omissions = s.Omissions()
+	if len(t.omissions) > 0 && len(t.sites) > 1 {
+		return nil, errors.New("the k-th message of a kind can be omitted on one machine only, where " +
+			"all nodes count together")
+	}
+	return t, nil
+}
+
+// incarnation is the node that n means; nil if there is none.
+func (t *trial) incarnation(n agent.Ref) *node {
+	if n.ID < 1 || int(n.ID) > len(t.nodes) {
+		return nil
+	}
+	if have := t.nodes[n.ID-1]; have != nil && have.Ref == n {
+		return have
+	}
+	for _, have := range t.all {
+		if have.Ref == n {
+			return have
+		}
+	}
+	return nil
+}
+
+// close leaves no node behind.
+func (t *trial) close() {
+	for _, s := range t.sites {
+		_ = s.agent.End()
+	}
+	if t.alarm != nil {
+		t.alarm.Close()
+	}
+}
+
+// beginAtAgents prepares the agents for the trial.
+func (t *trial) beginAtAgents() (err error) {
+	if t.alarm, err = clock.NewAlarm(); err != nil {
+		return err
+	}
+	plan, err := json.Marshal(&t.setup.Plan)
+	if err != nil {
+		return err
+	}
+	trial := agent.Trial{Plan: plan, Nodes: t.setup.Nodes, Tallies: len(t.omissions)}
+	for _, s := range t.sites {
+		if err := s.agent.Begin(trial, t.reports); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startNodes starts the nodes and waits until all are ready.
+func (t *trial) startNodes(ctx context.Context) (harness.End, error) {
+	missing := 0
+	for i := range t.nodes {
+		n := t.newNode(agent.Ref{ID: algo.ID(i + 1)})
+		if slices.Contains(t.setup.Crashed, n.ID) {
+			n.dead, n.downAt = true, -1
+			continue
+		}
+		if err := t.startNode(n); err != nil {
+			return harness.End{}, err
+		}
+		missing++
+	}
+	deadline := time.NewTimer(t.machine.cfg.Ready)
+	defer deadline.Stop()
+	for missing > 0 {
+		select {
+		case <-ctx.Done():
+			return harness.End{}, context.Cause(ctx)
+		case <-deadline.C:
+			return t.notReady(), nil
+		case r := <-t.reports:
+			switch n := t.incarnation(r.Node); {
+			case n == nil:
+			case r.Ready:
+				missing--
+				n.ready, n.dead = true, false
+			case r.Complains() || r.Ended != nil:
+				return stillborn(&r), nil
+			}
+		}
+	}
+	return harness.End{}, nil
+}
+
+// newNode is the next incarnation of a process.
+func (t *trial) newNode(which agent.Ref) *node {
+	n := &node{Ref: which, site: t.sites[int(which.ID-1)%len(t.sites)]}
+	t.nodes[n.ID-1] = n
+	t.all = append(t.all, n)
+	return n
+}
+
+func (t *trial) notReady() harness.End {
+	var late []string
+	for _, n := range t.nodes {
+		if !n.dead && !n.ready {
+			late = append(late, fmt.Sprintf("p%d", n.ID))
+		}
+	}
+	return harness.End{Invalid: []string{fmt.Sprintf("%d of %d nodes were not ready within %v: %s",
+		len(late), len(t.nodes), t.machine.cfg.Ready, strings.Join(late, ", "))}}
+}
+
+func stillborn(r *agent.Report) harness.End {
+	why := r.Error + r.Broken
+	if why == "" {
+		why = r.Ended.Why
+	}
+	return harness.End{Invalid: []string{fmt.Sprintf("node p%d was not ready: %s", r.Node.ID, why)}}
+}
+
+// startNode has the process of n started, with its assignment.
+func (t *trial) startNode(n *node) error {
+	a := control.Assignment{
+		ID: n.ID, Incarnation: n.Incarnation, Due: n.due, Limit: t.machine.cfg.Limit,
+		Bus: t.machine.access(int(n.ID - 1)), Kinds: t.coordinator.WatchedKinds(),
+	}
+	for _, kind := range []trace.Type{trace.Elected, trace.Up, trace.Granted, trace.Released, trace.Send,
+		trace.Deliver} {
+		if t.coordinator.Watches(kind) {
+			a.Watch = append(a.Watch, kind)
+		}
+	}
+	for _, i := range t.links {
+		switch _, e := i.Network(i.At); {
+		case e.Change != nil:
+			a.Cuts = append(a.Cuts, *e.Change)
+		case e.Override != nil:
+			a.Overrides = append(a.Overrides, *e.Override)
+		}
+	}
+	for _, i := range t.timeline {
+		if i.Inside() && i.Node == n.ID && (n.Incarnation == 0 || i.At >= t.now()) {
+			a.Timeline = append(a.Timeline, i)
+		}
+	}
+	n.own = a.Timeline
+	if err := n.site.agent.Start(a); err != nil {
+		return err
+	}
+	n.started = true
+	t.spawned++
+	return nil
+}
+
+// now is the time since the common start.
+func (t *trial) now() time.Duration { return clock.Monotonic() - t.start }
+
+// orderNode has orders sent to n. A node that is gone is noticed elsewhere.
+func (t *trial) orderNode(n *node, orders ...control.Order) {
+	for i := range orders {
+		if !orders[i].Stop {
+			n.orders++
+		}
+	}
+	t.checkAgent(n.site.agent.Order(n.Ref, orders...))
+}
+
+// checkAgent ends the trial if an agent could not do what it was asked for.
+func (t *trial) checkAgent(err error) {
+	if err != nil {
+		t.spoil("%v", err)
+	}
+}
+
+// fixStart chooses the common start, far enough ahead that every node has read its order
+// by then.
+func (t *trial) fixStart() error {
+	for _, s := range t.sites {
+		ahead, err := s.agent.Clock()
+		if err != nil {
+			return err
+		}
+		s.start = ahead.Offset
+	}
+	t.start = clock.Monotonic() + t.machine.lead
+	for _, s := range t.sites {
+		s.start += t.start
+	}
+	return nil
+}
+
+// run is the trial from the common start to its end.
+func (t *trial) run(ctx context.Context) error {
+	if err := t.fixStart(); err != nil {
+		return err
+	}
+	for _, n := range t.nodes {
+		if !n.dead {
+			t.orderNode(n, control.Order{Start: &n.site.start})
+		}
+	}
+	for _, i := range t.timeline {
+		if !i.Inside() {
+			t.pushInstruction(i)
+		}
+	}
+	gone := t.machine.busGone()
+	for !t.over {
+		now := t.now()
+		for !t.over && t.queue.Due(now) {
+			_, i := t.queue.Pop()
+			if !i.Alarm() {
+				t.planned--
+			}
+			t.obeyInstruction(i)
+		}
+		if t.over {
+			break
+		}
+		if now >= t.setup.TimeLimit {
+			t.finish(t.setup.TimeLimit, harness.TimeLimit)
+			break
+		}
+		t.lookForQuiet()
+		t.lookForLate(now)
+		if t.over {
+			break
+		}
+		t.alarm.Set(t.start + t.wake(now))
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-gone:
+			t.spoil(busDied)
+		case r := <-t.reports:
+			t.hearReport(&r)
+		case <-t.alarm.C:
+		}
+	}
+	return nil
+}
+
+// lookForLate ends a trial that waits in vain for a node to be up again.
+func (t *trial) lookForLate(now time.Duration) {
+	for _, n := range t.nodes {
+		if n.joining() && now > n.deadline {
+			t.spoil("node p%d was not ready again within %v", n.ID, t.machine.cfg.Ready)
+		}
+	}
+}
+
+// joining says that n is on its way up.
+func (n *node) joining() bool { return n.started && !n.ready && !n.abandoned }
+
+// wake is when to look again: at the next instruction, or for quiet. The longer
+// the algorithm is busy, the less often it is looked at, so that looking does
+// not take the processor from it.
+func (t *trial) wake(now time.Duration) time.Duration {
+	n := time.Duration(len(t.nodes))
+	t.pace = min(t.pace*5/4, max(time.Millisecond, n*n*200*time.Nanosecond))
+	t.pace = max(t.pace, 100*time.Microsecond)
+	at := now + t.pace
+	if t.queue.Len() > 0 {
+		at = min(at, t.queue.Next())
+	}
+	return max(min(at, t.setup.TimeLimit), 0)
+}
+
+const busDied = "the bus died"
+
+// spoil ends the trial because the harness skewed it.
+func (t *trial) spoil(format string, args ...any) {
+	t.invalid = append(t.invalid, fmt.Sprintf(format, args...))
+	t.finish(t.now(), harness.Broken)
+}
+
+func (t *trial) finish(at time.Duration, why harness.Reason) {
+	if !t.over {
+		t.over = true
+		t.end = harness.End{At: at, Reason: why}
+	}
+}
+
+// hearReport takes a report of a node, or of its end.
+func (t *trial) hearReport(r *agent.Report) {
+	n := t.incarnation(r.Node)
+	switch {
+	case n == nil: // an agent that makes nodes up
+		t.spoil("a report of node p%d, incarnation %d, which was not started", r.Node.ID, r.Node.Incarnation)
+	case n.abandoned || n != t.nodes[n.ID-1]: // what it has to say is of a former life
+		if r.Record != nil {
+			n.heard++
+		}
+	case r.Complains() && n.dead && !n.joining(): // it would not have mattered
+	case r.Ended != nil && n.failure != "": // after it said why
+	case r.Ended != nil && n.joining():
+		t.spoil("node p%d was not ready again: %s", n.ID, r.Ended.Why)
+	case r.Ended != nil && !n.dead && n.bye == nil:
+		t.nodeDied(n, r.Ended)
+	case r.Complains():
+		t.nodeBroke(n, r)
+	case r.Ready:
+		t.welcomeNode(n)
+	case r.Bye != nil:
+		n.bye = r.Bye
+	case r.Record != nil:
+		n.heard++
+		t.heardAt = max(t.heardAt, r.Record.At)
+		t.obeyInstructions(t.observeRecord(r.Record), t.heardAt)
+	}
+}
+
+func (t *trial) observeRecord(r *trace.Record) []harness.Instruction {
+	if r.Type == trace.Done {
+		return t.coordinator.Done(algo.ID(r.Process))
+	}
+	return t.coordinator.Observe(r)
+}
+
+// nodeDied is a node whose process ended though nobody meant it to.
+func (t *trial) nodeDied(n *node, how *agent.Death) {
+	n.failure = how.Why
+	if how.Plugin {
+		t.blamePlugin(fmt.Sprintf("process %d: %s", n.ID, how.Why))
+		return
+	}
+	t.spoil("node p%d died: %s", n.ID, how.Why)
+}
+
+// nodeBroke is a node on which the plugin failed, or what it needs of the harness.
+func (t *trial) nodeBroke(n *node, r *agent.Report) {
+	if n.failure = r.Broken; n.failure != "" {
+		t.blamePlugin(r.Broken)
+		return
+	}
+	n.failure = r.Error
+	t.spoil("node p%d: %s", n.ID, r.Error)
+}
+
+// blamePlugin ends the trial by a fault of the plugin.
+func (t *trial) blamePlugin(why string) {
+	t.finish(t.now(), harness.Broken)
+	t.end.Reason, t.end.Err = harness.Broken, errors.New(why)
+}

@@ -1,0 +1,168 @@
+package host_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nkeys"
+
+	"github.com/conclave-bench/conclave/internal/host"
+	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// TestTrial_ExternalServer: over TLS on both sides, as a user of an account of an
+// operator, which is how NATS is run by those who sell it.
+func TestTrial_ExternalServer(t *testing.T) {
+	dir := t.TempDir()
+	serverTLS := certificates(t, dir)
+	operator, account, user := keyPair(t, nkeys.CreateOperator), keyPair(t, nkeys.CreateAccount),
+		keyPair(t, nkeys.CreateUser)
+	resolver := &server.MemAccResolver{}
+	unlimited := map[string]any{"subs": -1, "conn": -1, "leaf": -1, "imports": -1, "exports": -1,
+		"data": -1, "payload": -1, "wildcards": true}
+	must(t, resolver.Store(public(t, account), token(t, operator, account, map[string]any{
+		"type": "account", "version": 2, "limits": unlimited,
+	})))
+	seed, err := user.Seed()
+	must(t, err)
+	creds := filepath.Join(dir, "user.creds")
+	must(t, os.WriteFile(creds, fmt.Appendf(nil, "-----BEGIN NATS USER JWT-----\n%s\n"+
+		"------END NATS USER JWT------\n\n-----BEGIN USER NKEY SEED-----\n%s\n"+
+		"------END USER NKEY SEED------\n", token(t, account, user, map[string]any{
+		"type": "user", "version": 2, "pub": map[string]any{}, "sub": map[string]any{},
+		"subs": -1, "data": -1, "payload": -1,
+	}), seed), 0o600))
+	ns, err := server.NewServer(&server.Options{
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true,
+		TLSConfig: serverTLS, TLSTimeout: 5, TLSVerify: true,
+		TrustedKeys: []string{public(t, operator)}, AccountResolver: resolver,
+	})
+	must(t, err)
+	go ns.Start()
+	defer func() { ns.Shutdown(); ns.WaitForShutdown() }()
+	if !ns.ReadyForConnections(10 * time.Second) {
+		t.Fatal("the server is not ready")
+	}
+	external := bus.DialConfig{
+		URL: "tls://" + ns.Addr().String(), CredentialsFile: creds, CAFile: filepath.Join(dir, "ca.pem"),
+		CertFile: filepath.Join(dir, "cert.pem"), KeyFile: filepath.Join(dir, "key.pem"),
+	}
+	m := newMachine(t, 3, func(c *host.MachineConfig) { c.External = external })
+	p := plan(t, "mutex/naimi-trehel", 3, harness.Scenario{
+		Kind: harness.Sequential, Requests: 20, Hold: link.Constant(ms(1)),
+	}, nil)
+	o := run(t, m, p)
+	if err := same(simulate(t, p), o); err != nil || o.Status != trace.OK {
+		t.Errorf("%s: %s: %v", o.Status, o.Reason, err)
+	}
+	if len(children(t, "trial-bus")) > 0 {
+		t.Error("a bus of its own runs beside")
+	}
+	if figures, err := m.Baseline(); err != nil || figures["round_trip_p50_us"] == nil {
+		t.Errorf("baseline: %v, %v", figures, err)
+	} else {
+		t.Logf("baseline over TLS: %v", figures)
+	}
+}
+
+func TestMachine_Baseline(t *testing.T) {
+	figures, err := newMachine(t, 2).Baseline()
+	must(t, err)
+	p50, _ := figures["round_trip_p50_us"].(float64)
+	p99, _ := figures["round_trip_p99_us"].(float64)
+	if p50 <= 0 || p99 < p50 {
+		t.Errorf("%v", figures)
+	}
+	if figures, err := newMachine(t, 1).Baseline(); err != nil || len(figures) > 0 {
+		t.Errorf("alone: %v, %v", figures, err)
+	}
+}
+
+func keyPair(t *testing.T, create func() (nkeys.KeyPair, error)) nkeys.KeyPair {
+	t.Helper()
+	pair, err := create()
+	must(t, err)
+	return pair
+}
+
+func public(t *testing.T, pair nkeys.KeyPair) string {
+	t.Helper()
+	key, err := pair.PublicKey()
+	must(t, err)
+	return key
+}
+
+// token is a JWT in which issuer says of subject what claims say.
+func token(t *testing.T, issuer, subject nkeys.KeyPair, claims map[string]any) string {
+	t.Helper()
+	encode := base64.RawURLEncoding.EncodeToString
+	body, err := json.Marshal(map[string]any{
+		"jti": "TEST", "iat": time.Now().Unix(), "iss": public(t, issuer), "sub": public(t, subject),
+		"name": "test", "nats": claims,
+	})
+	must(t, err)
+	text := encode([]byte(`{"typ":"JWT","alg":"ed25519-nkey"}`)) + "." + encode(body)
+	signature, err := issuer.Sign([]byte(text))
+	must(t, err)
+	return text + "." + encode(signature)
+}
+
+// certificates writes ca.pem, cert.pem and key.pem, good for both sides, and
+// returns the server's.
+func certificates(t *testing.T, dir string) *tls.Config {
+	t.Helper()
+	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	must(t, err)
+	ca := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"}, IsCA: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		KeyUsage: x509.KeyUsageCertSign, BasicConstraintsValid: true,
+	}
+	caDER, err := x509.CreateCertificate(rand.Reader, ca, ca, &caKey.PublicKey, caKey)
+	must(t, err)
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	must(t, err)
+	leaf := &x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "127.0.0.1"},
+		NotBefore: ca.NotBefore, NotAfter: ca.NotAfter, IPAddresses: []net.IP{{127, 0, 0, 1}},
+		KeyUsage:    x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, leaf, ca, &key.PublicKey, caKey)
+	must(t, err)
+	keyDER, err := x509.MarshalECPrivateKey(key)
+	must(t, err)
+	write := func(name, kind string, der []byte) {
+		text := pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
+		must(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
+	}
+	write("ca.pem", "CERTIFICATE", caDER)
+	write("cert.pem", "CERTIFICATE", der)
+	write("key.pem", "EC PRIVATE KEY", keyDER)
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: caDER}))
+	pair, err := tls.LoadX509KeyPair(filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"))
+	must(t, err)
+	return &tls.Config{
+		Certificates: []tls.Certificate{pair}, ClientCAs: pool,
+		ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS12,
+	}
+}

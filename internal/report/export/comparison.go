@@ -1,0 +1,43 @@
+package export
+
+import "github.com/conclave-bench/conclave/internal/compare"
+
+// Comparison is a comparison as a JUnit report: a suite for each metric with a test
+// case for each cell, which fails where the gate does, and a suite for what is wrong
+// with whole cells.
+func Comparison(r *compare.Report) ([]byte, error) {
+	var all junitSuites
+	properties := []junitProperty{{"base", printable(r.Base.Path)}, {"new", printable(r.New.Path)}}
+	for _, text := range r.Warnings {
+		properties = append(properties, junitProperty{"careful", printable(text)})
+	}
+	suite := func(name string) *junitSuite {
+		n := len(all.Suites)
+		if n == 0 || all.Suites[n-1].Name != name {
+			all.Suites = append(all.Suites, junitSuite{
+				Package: "compare", ID: n, Name: printable(name), Timestamp: "1970-01-01T00:00:00",
+				Hostname: "localhost", Time: seconds(0), Properties: junitProperties{properties},
+			})
+			n++
+		}
+		return &all.Suites[n-1]
+	}
+	add := func(metric, cell, failure, kind string) {
+		s := suite(metric)
+		test := junitCase{Class: "compare." + s.Name, Name: printable(cell), Time: seconds(0)}
+		s.Tests++
+		if failure != "" {
+			s.Failures++
+			test.Failure = &junitProblem{Message: printable(failure), Type: kind, Text: printable(failure)}
+		}
+		s.Cases = append(s.Cases, test)
+	}
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		add(row.Metric, r.Title(row), row.Failure, "Regression")
+	}
+	for _, f := range r.CellFailures {
+		add("cells", f.Cell, f.Text, "Cell")
+	}
+	return all.encode()
+}

@@ -1,0 +1,39 @@
+package export
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/pkg/metric"
+)
+
+// TestComparison: what fails the gate fails the test case, and nothing else does.
+func TestComparison(t *testing.T) {
+	t.Parallel()
+	design := []metric.Field{{Name: "label", Value: "bully"}, {Name: "nodes", Value: "3"}}
+	r := &compare.Report{
+		Columns: []string{"label", "nodes"},
+		Rows: []compare.Row{
+			{Metric: "election_ms", Design: design},
+			{Metric: "election_ms", Design: design, Failure: "28 -> 40 <slow> ]]> & \x01"},
+			{Metric: "messages", Design: design},
+		},
+		CellFailures: []compare.CellFailure{{Cell: "bully, nodes=3", Text: "more violations: ok 10 -> 9"}},
+	}
+	b, err := Comparison(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(b)
+	valid(t, parseXML(t, text))
+	if strings.Count(text, "<failure") != 2 || strings.Count(text, "<testcase") != 4 ||
+		strings.Count(text, "<testsuite ") != 3 {
+		t.Errorf("want 3 suites, 4 cases, 2 failures:\n%s", text)
+	}
+	for _, want := range []string{"28 -&gt; 40 &lt;slow&gt;", "more violations: ok 10", `name="election_ms"`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in:\n%s", want, text)
+		}
+	}
+}

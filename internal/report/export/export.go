@@ -1,0 +1,255 @@
+// Package export writes what a run measured in the formats of other tools:
+// benchstat, JUnit, two services that watch benchmarks, LaTeX, HdrHistogram's
+// plotter, and plain tables. It only reads the run; docs/export.md says what each
+// format is for.
+//
+// A figure is always the median over trials with its interval, as stats.Describe
+// has them. One that does not exist is left out, or is what the format has for a
+// missing value: no interval is invented.
+package export
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// A Run is what is exported.
+type Run struct{ *results.Table }
+
+// Read reads a run from whatever results.ReadTable takes.
+func Read(path string) (*Run, error) {
+	t, err := results.ReadTable(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Run{t}, nil
+}
+
+// Options say what to export.
+type Options struct {
+	Metrics []string       // empty: those that the format has by default
+	Where   []metric.Field // columns of the design and their values, all of which must hold
+	Full    bool           // gobench: the whole configuration as keys
+	// PromisesEnd says whether an algorithm promises that what is begun ends, so
+	// that junit calls a time-out an error; nil: all do.
+	PromisesEnd func(algorithm string) bool
+}
+
+// A File is a part of what a format consists of.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// A Format is one of the formats.
+type Format struct {
+	Name, Doc string
+	Several   bool // it may take more than one file
+	all       bool // it has all metrics by default, else the main ones
+	write     func(*selection) ([]File, error)
+}
+
+// Formats are the formats, in the order in which they are listed.
+func Formats() []Format {
+	return []Format{
+		{Name: "gobench", Doc: "Go benchmarks, a line for each trial: benchstat reads them", write: gobench},
+		{Name: "junit", Doc: "a test report in XML, a test case for each cell", write: junit},
+		{Name: "github", Doc: "github-action-benchmark, a file for each direction", Several: true,
+			write: github},
+		{Name: "bmf", Doc: "Bencher Metric Format", write: bmf},
+		{Name: "csv", Doc: "a tidy summary, a row for each metric of a cell", all: true, write: writeCSV},
+		{Name: "json", Doc: "the same for programs, with the statuses", all: true, write: writeJSON},
+		{Name: "latex", Doc: "a table for booktabs and siunitx", write: latex},
+		{Name: "pgfplots", Doc: "a figure for each metric and its data", Several: true, write: pgfplots},
+		{Name: "hgrm", Doc: "HdrHistogram's percentiles of operations, a file for each cell",
+			Several: true, write: hgrm},
+	}
+}
+
+// A Mistake is one in what was asked for, not in the run.
+type Mistake struct{ text string }
+
+func (m *Mistake) Error() string { return m.text }
+
+func mistake(format string, args ...any) error { return &Mistake{fmt.Sprintf(format, args...)} }
+
+// Find returns the format of that name.
+func Find(name string) (*Format, error) {
+	var names []string
+	for _, f := range Formats() {
+		if f.Name == name {
+			return &f, nil
+		}
+		names = append(names, f.Name)
+	}
+	return nil, unknown("format", name, names)
+}
+
+// unknown refuses a name, and suggests the one that was meant.
+func unknown(kind, name string, known []string) error {
+	hint := ""
+	if near := algo.Nearest(name, known); near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	}
+	return mistake("unknown %s %q%s (has: %s)", kind, name, hint, strings.Join(known, ", "))
+}
+
+// Write returns the files of the run in that format. The error is a *Mistake
+// where another selection would do.
+func (f *Format) Write(r *Run, o Options) ([]File, error) {
+	s, err := choose(r, f, o)
+	if err != nil {
+		return nil, err
+	}
+	return f.write(s)
+}
+
+// A selection is the part of a run that is exported.
+type selection struct {
+	Options
+	run     *Run
+	cells   []*results.Cell
+	columns []string // in which cells of one label differ, in the whole run
+	metrics []*metric.Metric
+}
+
+func choose(r *Run, f *Format, o Options) (*selection, error) {
+	s := &selection{Options: o, run: r, columns: varying(r.Table)}
+	for _, w := range o.Where {
+		if !slices.Contains(r.Design, w.Name) {
+			return nil, unknown("column", w.Name, r.Design)
+		}
+	}
+	for _, c := range r.Cells() {
+		if metric.Covers(o.Where, c.Design) {
+			s.cells = append(s.cells, c)
+		}
+	}
+	if len(s.cells) == 0 && len(r.Trials) == 0 {
+		return nil, fmt.Errorf("%s: no trial to export; bench run --resume goes on with a run", r.Path)
+	}
+	if len(s.cells) == 0 {
+		return nil, mistake("%s: no trial to export where %s", r.Path, s.excluded())
+	}
+	for _, name := range o.Metrics {
+		if known := r.Known(); !slices.Contains(known, name) {
+			if why := r.Lacks(name); why != "" {
+				return nil, mistake("%s", why)
+			}
+			return nil, unknown("metric", name, known)
+		}
+		s.metrics = append(s.metrics, metric.Named(name))
+	}
+	switch {
+	case len(o.Metrics) > 0:
+	case f.all:
+		s.metrics = usedMetrics(r.Table)
+	default:
+		s.metrics = briefMetrics(r.Table)
+	}
+	return s, nil
+}
+
+// excluded tells the conditions, and what values the columns have.
+func (s *selection) excluded() string {
+	var asked, has []string
+	for _, w := range s.Where {
+		asked = append(asked, w.Name+"="+w.Value)
+		var values []string
+		for _, c := range s.run.Cells() {
+			if v := c.Get(w.Name); !slices.Contains(values, v) {
+				values = append(values, v)
+			}
+		}
+		has = append(has, fmt.Sprintf("%s is %s", w.Name, strings.Join(values, ", ")))
+	}
+	return strings.Join(asked, " and ") + " (" + strings.Join(has, "; ") + ")"
+}
+
+// usedMetrics are those of summary.csv: the fixed ones that stand there, and every metric
+// that some trial observes.
+func usedMetrics(t *results.Table) (used []*metric.Metric) {
+	for _, m := range metric.Fixed() {
+		if m.In(metric.Summary) {
+			used = append(used, m)
+		}
+	}
+	for _, name := range t.Metrics {
+		if slices.ContainsFunc(t.Trials, func(trial results.Trial) bool {
+			_, seen := trial.Observe(name)
+			return seen != results.Nothing
+		}) {
+			used = append(used, metric.Named(name))
+		}
+	}
+	return used
+}
+
+// briefMetrics are those that the table of bench run has, as far as this run has
+// them. Where what goes wrong lasts, it is the span and not the single election
+// that counts.
+func briefMetrics(t *results.Table) (out []*metric.Metric) {
+	tables, known := map[algo.Problem]metric.Tables{}, t.Known()
+	for _, c := range t.Cells() {
+		if k := harness.KindOf(c.Get("scenario")); k != nil && k.Lasting {
+			tables[algo.Election] = metric.Lasting
+		}
+	}
+	for _, c := range t.Cells() {
+		p := algo.Problem(c.Get("problem"))
+		for _, m := range metric.Shown(p, cmp.Or(tables[p], metric.Brief)) {
+			if !slices.Contains(out, m) && slices.Contains(known, m.Name) {
+				out = append(out, m)
+			}
+		}
+	}
+	return out
+}
+
+// describe condenses a metric of a cell.
+func describe(c *results.Cell, m *metric.Metric) stats.Summary {
+	return stats.Describe(c.Sample(m.Name))
+}
+
+// inModel says whether the algorithm claims to survive what the cell does to it.
+func inModel(c *results.Cell) bool {
+	return !slices.ContainsFunc(c.Trials, func(t *results.Trial) bool { return !t.InModel })
+}
+
+// statuses tells how the trials of a cell ended, as "ok 5, timeout 2".
+func statuses(c *results.Cell) string {
+	var parts []string
+	for _, status := range trace.Statuses() {
+		if n := c.Count(status); n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", status, n))
+		}
+	}
+	text := strings.Join(parts, ", ")
+	if !inModel(c) {
+		text += " (in_model=false)"
+	}
+	return text
+}
+
+// origin is one line that says which run this is.
+func (s *selection) origin() string {
+	text := "conclave"
+	h := s.run.Header
+	if h == nil {
+		return text + ", run " + printable(s.run.Name)
+	}
+	if h.Version != "" {
+		text += " " + printable(h.Version)
+	}
+	return fmt.Sprintf("%s, run %s/%s, seed %d, config sha256 %.12s", text, printable(h.Name),
+		printable(h.Run), h.Seed, printable(h.Config))
+}

@@ -1,0 +1,233 @@
+package export
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// latex writes a tabular for the packages booktabs and siunitx: a row for each
+// cell, and for each metric the median and the ends of its interval, aligned at
+// the decimal point. The caption and what floats around it are the author's.
+func latex(s *selection) ([]File, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%% %s\n", s.origin())
+	b.WriteString("% Needs \\usepackage{booktabs,siunitx}.\n" +
+		"% Medians over trials with their 95 % intervals, by order statistics; n: trials with status ok.\n" +
+		"% Bold: the whole interval is better than those of all others in the same place.\n")
+	columns := s.columnsOfTable()
+	b.WriteString("\\begin{tabular}{%\n")
+	for _, c := range columns {
+		fmt.Fprintf(&b, "  %s%% %s\n", c.format(), printable(c.name))
+	}
+	b.WriteString("}\n\\toprule\n")
+	s.headline(&b, columns)
+	b.WriteString("\\midrule\n")
+	for row := range s.cells {
+		fields := make([]string, len(columns))
+		for i, c := range columns {
+			fields[i] = c.cells[row]
+		}
+		fmt.Fprintf(&b, "%s \\\\ %% %s\n", strings.Join(fields, " & "), statuses(s.cells[row]))
+	}
+	b.WriteString("\\bottomrule\n\\end{tabular}\n")
+	return []File{{s.base() + ".tex", b.Bytes()}}, nil
+}
+
+// A texColumn is a column of the table, whose cells are what stands in the source.
+type texColumn struct {
+	name          string
+	cells         []string
+	number        bool
+	whole, behind int // digits before and behind the decimal point
+}
+
+// format declares the column. Bold digits need the weight to be detected.
+func (c *texColumn) format() string {
+	if !c.number {
+		return "l"
+	}
+	return fmt.Sprintf("S[table-format=%d.%d,detect-weight]", c.whole, c.behind)
+}
+
+// add adds a number as it is to be printed.
+func (c *texColumn) add(text string) {
+	whole, behind, _ := strings.Cut(text, ".")
+	c.whole, c.behind = max(c.whole, len(whole)), max(c.behind, len(behind))
+	c.cells = append(c.cells, text)
+}
+
+// put adds what is no number, in braces, which keep siunitx from reading it.
+func (c *texColumn) put(text string) { c.cells = append(c.cells, "{"+text+"}") }
+
+func (s *selection) columnsOfTable() []*texColumn {
+	label := &texColumn{name: "label"}
+	for _, c := range s.cells {
+		label.cells = append(label.cells, tex(head(c)))
+	}
+	all := []*texColumn{label}
+	for _, name := range s.columns {
+		column := &texColumn{name: name}
+		column.number = !slices.ContainsFunc(s.cells, func(c *results.Cell) bool {
+			return c.Get(name) != "" && !isNumber(c.Get(name))
+		})
+		for _, c := range s.cells {
+			switch {
+			case !column.number:
+				column.cells = append(column.cells, tex(c.Get(name)))
+			case c.Get(name) == "":
+				column.put("")
+			default:
+				column.add(c.Get(name))
+			}
+		}
+		all = append(all, column)
+	}
+	count := &texColumn{name: "n", number: true}
+	for _, c := range s.cells {
+		count.add(strconv.Itoa(c.Count(trace.OK)))
+	}
+	all = append(all, count)
+	for _, m := range s.metrics {
+		all = append(all, s.estimates(m)...)
+	}
+	return all
+}
+
+// estimates are the three columns of a metric.
+func (s *selection) estimates(m *metric.Metric) []*texColumn {
+	median := &texColumn{name: "median", number: true}
+	low, high := &texColumn{name: "low", number: true}, &texColumn{name: "high", number: true}
+	summaries := make([]stats.Summary, len(s.cells))
+	for i, c := range s.cells {
+		summaries[i] = describe(c, m)
+	}
+	decimals := decimalsOf(summaries)
+	text := func(v float64) string { return strconv.FormatFloat(v, 'f', decimals, 64) }
+	for i, d := range summaries {
+		switch {
+		case !math.IsNaN(d.Median):
+			median.add(text(d.Median))
+		case d.Censored > 0:
+			median.put("timeout")
+		default:
+			median.put("n/a")
+		}
+		if !math.IsNaN(d.Median) && s.stands(i, m, summaries) {
+			median.cells[i] = "\\bfseries " + median.cells[i]
+		}
+		for _, end := range []struct {
+			column *texColumn
+			v      float64
+		}{{low, d.CILow}, {high, d.CIHigh}} {
+			switch {
+			case !math.IsNaN(end.v):
+				end.column.add(text(end.v))
+			case !math.IsNaN(d.CILow): // open: it lies among the time-outs
+				end.column.put("\\ldots")
+			default:
+				end.column.put("n/a")
+			}
+		}
+	}
+	return []*texColumn{median, low, high}
+}
+
+// decimalsOf is how many decimals figures need, so that the smallest median has four
+// digits: three at most, and no more than it takes to write all of them.
+func decimalsOf(summaries []stats.Summary) int {
+	smallest := math.Inf(1)
+	for _, d := range summaries {
+		if v := math.Abs(d.Median); v > 0 {
+			smallest = min(smallest, v)
+		}
+	}
+	if math.IsInf(smallest, 1) {
+		return 0
+	}
+	most, needed := min(max(3-int(math.Floor(math.Log10(smallest))), 0), 3), 0
+	for _, d := range summaries {
+		for _, v := range []float64{d.Median, d.CILow, d.CIHigh} {
+			_, digits, _ := strings.Cut(strconv.FormatFloat(v, 'f', most, 64), ".")
+			needed = max(needed, len(strings.TrimRight(digits, "0")))
+		}
+	}
+	return needed
+}
+
+// stands says whether the interval of a cell is better as a whole than those of all
+// other labels in the same place. A median alone may be ahead by chance, and what broke
+// a promise is ahead of nothing.
+func (s *selection) stands(i int, m *metric.Metric, summaries []stats.Summary) bool {
+	rivals, larger := 0, m.Better == metric.Higher
+	if s.cells[i].Count(trace.Violated) > 0 {
+		return false
+	}
+	for j, d := range summaries {
+		if i == j || !s.samePlace(s.cells[i], s.cells[j]) {
+			continue
+		}
+		rivals++
+		if larger && !(summaries[i].CILow > d.CIHigh) || !larger && !(summaries[i].CIHigh < d.CILow) {
+			return false // also where an end does not exist
+		}
+	}
+	return rivals > 0
+}
+
+// samePlace says whether two cells differ in what follows from their labels alone.
+func (s *selection) samePlace(a, b *results.Cell) bool {
+	return slices.Equal(s.place(a), s.place(b))
+}
+
+// headline writes the metrics above their three columns, and the names of columns.
+func (s *selection) headline(b *bytes.Buffer, columns []*texColumn) {
+	first := len(columns) - 3*len(s.metrics)
+	b.WriteString(strings.Repeat("& ", first-1))
+	for _, m := range s.metrics {
+		fmt.Fprintf(b, "& \\multicolumn{3}{c}{%s} ", tex(titled(m)))
+	}
+	b.WriteString("\\\\\n")
+	for i := range s.metrics {
+		fmt.Fprintf(b, "\\cmidrule(lr){%d-%d}", first+3*i+1, first+3*i+3)
+	}
+	b.WriteString("\n")
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = "{" + tex(ofColumn(c.name)) + "}"
+	}
+	fmt.Fprintf(b, "%s \\\\\n", strings.Join(names, " & "))
+}
+
+// texSpecial is what LaTeX would not print as it stands. A bracket at the start of
+// a row would be taken for an option of the line above.
+var texSpecial = map[rune]string{
+	'\\': `\textbackslash{}`, '{': `\{`, '}': `\}`, '$': `\$`, '&': `\&`, '#': `\#`, '%': `\%`, '_': `\_`,
+	'^': `\textasciicircum{}`, '~': `\textasciitilde{}`, '<': `\textless{}`, '>': `\textgreater{}`,
+	'|': `\textbar{}`, '"': `{''}`, '[': `{[}`, ']': `{]}`, '*': `{*}`,
+}
+
+// tex escapes text for LaTeX. What is not ASCII is named by its code point, for
+// which fonts have which signs is not for us to know.
+func tex(text string) string {
+	var b strings.Builder
+	for _, r := range printable(text) {
+		switch special := texSpecial[r]; {
+		case special != "":
+			b.WriteString(special)
+		case r > '~':
+			fmt.Fprintf(&b, "U+%04X", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,219 @@
+package report
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	_ "embed" // the page's assets
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/conclave-bench/conclave/internal/files"
+	"github.com/conclave-bench/conclave/internal/transport"
+	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// Generator is what a report's page says it was made by; a program that finds it may
+// replace the page.
+const Generator = "Conclave bench report"
+
+// What the parts of a page may take, in bytes, so that the page stays below five
+// million; the chart library takes 1.1 million.
+const (
+	dataLimit   = 2_000_000
+	tableLimit  = 1_100_000
+	configLimit = 30_000
+	mostTable   = 64 * files.MiB // that may be pressed into tableLimit
+)
+
+var (
+	//go:embed assets/echarts.min.js
+	library string
+	//go:embed assets/NOTICE
+	libraryNotice string
+	//go:embed assets/page.html
+	pageText string
+	//go:embed assets/page.css
+	style string
+	//go:embed assets/base.js
+	baseScript string
+	//go:embed assets/table.js
+	tableScript string
+	//go:embed assets/charts.js
+	chartScript string
+	//go:embed assets/sections.js
+	sectionScript string
+
+	page = template.Must(template.New("page").Funcs(template.FuncMap{
+		"plus": func(a, b int) int { return a + b },
+	}).Parse(pageText))
+)
+
+// A view is the data and what else the page's template shows.
+type view struct {
+	*Data
+	Generator, Notice string
+	Policy            string
+	Style             template.CSS
+	Library, Script   template.JS
+	Encoded           template.JS
+	RunViews          []runView
+	Violations        []violationView
+	Untold            int
+	Virtual, Real     bool // time
+	Problems          []string
+	Algorithms        int
+	Trials            int
+}
+
+type runView struct {
+	*Run
+	Facts  []metric.Field
+	Counts []statusCount
+	Table  string // trials.csv, compressed, in base 64
+	File   string
+}
+
+type statusCount struct {
+	Status trace.Status
+	Count  int
+}
+
+type violationView struct {
+	Violation
+	Run   string
+	Image template.URL
+}
+
+// WritePage writes the page of d to w.
+func (d *Data) WritePage(w io.Writer) error {
+	encoded, err := d.encode(dataLimit)
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	script := strings.Join([]string{baseScript, tableScript, chartScript, sectionScript}, "\n")
+	v := view{
+		Data: d, Generator: Generator, Notice: libraryNotice, Style: template.CSS(style),
+		Library: template.JS(library), Script: template.JS(script), Encoded: template.JS(encoded),
+		// Scripts are named by their sums: nothing else runs, whatever a text holds.
+		Policy: fmt.Sprintf("default-src 'none'; script-src 'sha256-%s' 'sha256-%s'; "+
+			"style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'",
+			digest(library), digest(script)),
+	}
+	for _, k := range transport.Kinds {
+		if d.has("transport", k.Name) {
+			v.Virtual, v.Real = v.Virtual || k.Virtual, v.Real || !k.Virtual
+		}
+	}
+	for _, p := range []string{"election", "mutex"} {
+		if d.has("problem", p) {
+			v.Problems = append(v.Problems, p)
+		}
+	}
+	for _, c := range d.Columns {
+		if c.Name == "label" {
+			v.Algorithms = len(c.Values)
+		}
+	}
+	room := tableLimit
+	for i := range d.Runs {
+		r := &d.Runs[i]
+		run := runView{Run: r, Facts: facts(r), Table: r.table(room)}
+		run.File = strings.NewReplacer(" ", "-", "(", "", ")", "").Replace(r.Label) + "-" + results.TrialsFile
+		for k, status := range trace.Statuses() {
+			if r.Statuses[k] > 0 {
+				run.Counts = append(run.Counts, statusCount{status, r.Statuses[k]})
+			}
+		}
+		room -= len(run.Table)
+		v.Trials += r.Trials
+		v.RunViews = append(v.RunViews, run)
+	}
+	for _, x := range d.Violations {
+		image := ""
+		if x.Diagram != nil {
+			image = "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(x.Diagram)
+		}
+		v.Violations = append(v.Violations, violationView{x, d.Runs[x.Run].Label, template.URL(image)})
+	}
+	v.Untold = d.Violated - len(d.Violations)
+	return page.Execute(w, &v)
+}
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// has says whether a column of the design has a value somewhere.
+func (d *Data) has(column, value string) bool {
+	return slices.Contains(d.Same, metric.Field{Name: column, Value: value}) ||
+		slices.ContainsFunc(d.Columns, func(c Column) bool {
+			return c.Name == column && slices.Contains(c.Values, value)
+		})
+}
+
+// facts are what is known of how a run was made, and on what.
+func facts(r *Run) (out []metric.Field) {
+	add := func(name, value string) {
+		if strings.TrimSpace(value) != "" {
+			out = append(out, metric.Field{Name: name, Value: value})
+		}
+	}
+	add("folder", r.Path)
+	m := r.Manifest
+	if m == nil {
+		return out
+	}
+	add("command", strings.Join(m.Argv, " "))
+	add("seed", fmt.Sprint(m.Seed))
+	add("trials", fmt.Sprintf("%d of %d finished, %d attempts", m.Finished, m.Planned, m.Attempts))
+	add("begun, ended", m.Started+", "+m.Finish)
+	commit := m.Tool.Commit
+	if m.Tool.Dirty {
+		commit += " with uncommitted changes"
+	}
+	add("program", strings.TrimSpace(fmt.Sprintf("%s %s %s", m.Tool.Version, commit, m.Tool.Go)))
+	h := m.Where()
+	add("machine", fmt.Sprintf("%s, %d cores, %.1f GiB, %s/%s", h.CPU, h.Cores,
+		float64(h.MemoryBytes)/(1<<30), h.OS, h.Arch))
+	add("system", strings.TrimSpace(h.Distro+" "+h.Kernel))
+	add("clock, governor", strings.Trim(h.Clock+", "+h.Governor, ", "))
+	add("limits", strings.TrimSpace(h.CPULimit+" "+h.MemoryLimit))
+	add("load before, after", strings.Trim(m.LoadThen+"; "+m.LoadNow, "; "))
+	add("quantiles", m.Percentiles)
+	add("intervals", m.Intervals)
+	add("configuration", "sha256 "+m.Config)
+	return out
+}
+
+// ShownConfig is the resolved experiment, unless it is as long as a book.
+func (r *Run) ShownConfig() string {
+	if len(r.Config) > configLimit {
+		return r.Config[:configLimit] + "\n... and more: " + filepath.Join(r.Path, results.ConfigFile)
+	}
+	return r.Config
+}
+
+// table is trials.csv compressed, in base 64; nothing if it does not fit into room
+// bytes, or is not what was read: that of a run that was killed is older.
+func (r *Run) table(room int) string {
+	text, err := files.Read(r.csv, mostTable)
+	if err != nil || bytes.Count(text, []byte("\n")) != r.Trials+1 {
+		return ""
+	}
+	var packed bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // a level that there is
+	_, err = z.Write(text)
+	if err != nil || z.Close() != nil || base64.StdEncoding.EncodedLen(packed.Len()) > room {
+		return ""
+	}
+	return base64.StdEncoding.EncodeToString(packed.Bytes())
+}
