@@ -238,21 +238,21 @@ func (k *shrinker) spellOut() {
 	}
 }
 
-// A letter is one message of a trial: the how-many-th that an incarnation of one
+// A messageID names one message of a trial: the n-th that an incarnation of one
 // process sent to another.
-type letter struct {
+type messageID struct {
 	from, to, incarnation uint32
 	seq                   uint64
 }
 
-// letters are the messages of the algorithm that s leads to, as they are sent.
-func (s *Schedule) letters() (list []letter, sent, takes map[letter]time.Duration) {
-	sent, takes = map[letter]time.Duration{}, map[letter]time.Duration{}
+// messages are the messages of the algorithm that s leads to, as they are sent.
+func (s *Schedule) messages() (list []messageID, sent, takes map[messageID]time.Duration) {
+	sent, takes = map[messageID]time.Duration{}, map[messageID]time.Duration{}
 	_, err := s.run("", trace.SinkFunc(func(r *trace.Record) {
 		if r.Type != trace.Send || r.Plane != trace.Data || len(list) == cap(list) && len(list) >= enough {
 			return
 		}
-		l := letter{r.Process, r.Peer, r.Incarnation, r.Seq}
+		l := messageID{r.Process, r.Peer, r.Incarnation, r.Seq}
 		list = append(list, l)
 		sent[l], takes[l] = r.Sent, r.Due-r.Sent
 	}))
@@ -266,7 +266,7 @@ func (s *Schedule) letters() (list []letter, sent, takes map[letter]time.Duratio
 // and the others by name. Where nobody may rely on less than the largest delay, it
 // is that.
 func (k *shrinker) spelled(s *Schedule, step time.Duration) *Schedule {
-	list, _, takes := s.letters()
+	list, _, takes := s.messages()
 	if step <= 0 || len(list) == 0 || len(list) >= enough { // that takes long, and names too many
 		return nil
 	}
@@ -287,11 +287,11 @@ func (k *shrinker) spelled(s *Schedule, step time.Duration) *Schedule {
 	}
 	out := s.clone()
 	out.Latency = link.Constant(max(base, step))
-	done := map[letter]bool{}
+	done := map[messageID]bool{}
 	for range 300 { // each delay moves what is sent after it, so one instant after the other
 		out.tidy()
-		list, sent, _ := out.letters()
-		at := slices.IndexFunc(list, func(l letter) bool {
+		list, sent, _ := out.messages()
+		at := slices.IndexFunc(list, func(l messageID) bool {
 			d, known := takes[l]
 			return known && !done[l] && d != out.Latency.Mean
 		})

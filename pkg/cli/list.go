@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -120,18 +121,16 @@ func (s *streams) listCommand() *cobra.Command {
 
 func (s *streams) printList(r listReport) {
 	for _, p := range problems {
-		t := &table{}
-		t.column(p.title, false)
-		t.column("", false)
+		var list []listEntry
 		for _, a := range r.Algorithms {
 			if a.Problem == p.name {
-				t.add("  "+a.ID, a.Summary)
+				list = append(list, listEntry{Name: a.ID, Doc: a.Summary})
 			}
 		}
-		if t.rows == nil {
-			t.add("  (none is linked in)", "")
+		if list == nil {
+			list = []listEntry{{Name: "(none is linked in)"}}
 		}
-		s.section(t)
+		s.entries(p.title, list)
 	}
 	for _, p := range problems {
 		s.entries("Scenarios of "+strings.ToLower(p.title), slices.DeleteFunc(
@@ -158,30 +157,26 @@ func (s *streams) section(t *table) {
 }
 
 func (s *streams) metrics(title string, p algo.Problem, list []listMetric) {
-	t := &table{}
-	t.column(title, false)
-	t.column("", false)
+	var of []listEntry
 	for _, m := range list {
-		if m.Problem != p {
-			continue
-		}
-		for i, line := range strings.Split(wrap(fmt.Sprintf("%s (%s)", m.Doc, m.Unit), 0), "\n") {
-			name := ""
-			if i == 0 {
-				name = "  " + m.Name
-			}
-			t.add(name, line)
+		if m.Problem == p {
+			of = append(of, listEntry{Name: m.Name, Doc: fmt.Sprintf("%s (%s)", m.Doc, m.Unit)})
 		}
 	}
-	s.section(t)
+	s.entries(title, of)
 }
 
 func (s *streams) entries(title string, list []listEntry) {
 	t := &table{}
 	t.column(title, false)
 	t.column("", false)
+	names := utf8.RuneCountInString(title)
 	for _, e := range list {
-		for i, line := range strings.Split(wrap(e.Doc, 0), "\n") {
+		names = max(names, len("  ")+len(e.Name))
+	}
+	for _, e := range list {
+		for i, line := range strings.Split(wrap(e.Doc, names+2), "\n") {
+			line = strings.TrimLeft(line, " ")
 			name := ""
 			if i == 0 {
 				name = "  " + e.Name

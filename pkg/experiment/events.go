@@ -25,14 +25,14 @@ type Word struct{ Name, Doc string }
 // Instants documents the keys that say when an event happens.
 var Instants = []Word{
 	{Name: "at", Doc: "at an instant; with every, rate and on: not before it"},
-	{Name: "every", Doc: "again and again, so long apart"},
-	{Name: "rate", Doc: "again and again at random, so often per second: a Poisson process"},
+	{Name: "every", Doc: "periodically, with this period"},
+	{Name: "rate", Doc: "at random, this often per second: a Poisson process"},
 	{Name: "after", Doc: "scripts: once all is quiet after the lines before, or at a release"},
 	{Name: "on", Doc: "when something else happens"},
 	{Name: "kind", Doc: "on sent: of the message"},
-	{Name: "count", Doc: "on: the how-many-th time it does; by default the first"},
-	{Name: "wait", Doc: "on: so long after it"},
-	{Name: "times", Doc: "every, rate: how often at most; on: how often from then on, by default once"},
+	{Name: "count", Doc: "on: fire on the n-th occurrence; by default the first"},
+	{Name: "wait", Doc: "on: this long after it"},
+	{Name: "times", Doc: "every, rate: at most so often; on: so often from then on, by default once"},
 }
 
 // eventsType is the list of a script's lines, or of what goes wrong.

@@ -12,7 +12,7 @@ const Crash = "crash"
 
 func init() {
 	Register(Fault{
-		Name: Crash, Doc: "loses all but what it saved; for: comes back after that",
+		Name: Crash, Doc: "loses all but what it saved; for: restarts after that",
 		Args: []Arg{who, lasts}, One: []string{"who"},
 		Outside: func(w World, i *Instruction) { w.Crash(i.Node, i.At) },
 		Undo:    Restart,

@@ -14,7 +14,7 @@ const Cut = "cut"
 func init() {
 	Register(Fault{
 		Name: Cut, Also: "partition",
-		Doc: "no message passes between groups, or on links, or across a shape",
+		Doc: "cuts the links between groups, the given links, or a shape",
 		Args: []Arg{{Name: "groups", Type: TypeGroups}, links, {Name: "shape", Type: TypeShape}, who,
 			lasts},
 		One: []string{"groups", "links", "shape"},

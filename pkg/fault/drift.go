@@ -9,7 +9,7 @@ import (
 
 func init() {
 	Register(Fault{
-		Name: "drift", Doc: "its clock and its timers run factor times as fast; for: as before after that",
+		Name: "drift", Doc: "its clock and its timers run factor times as fast; for: until then",
 		Args: []Arg{who, {Name: "factor", Type: TypeNumber, Min: 0.01, Max: 100, Needed: true,
 			Example: "1.1"}, lasts},
 		One: []string{"who"},

@@ -14,7 +14,7 @@ const Drop = "drop"
 func init() {
 	Register(Fault{
 		Name: Drop, Was: "lose",
-		Doc: "the count-th message of a kind is lost, and so many as times; of who: sent by those",
+		Doc: "drops the count-th message of a kind and the times-1 after it; who: its sender",
 		Args: []Arg{{Name: "kind", Type: TypeWhen}, {Name: "count", Type: TypeWhen},
 			{Name: "times", Type: TypeWhen}, who},
 		One: []string{"kind"}, Who: []string{},

@@ -13,7 +13,7 @@ const Flaky = "flaky"
 
 func init() {
 	Register(Fault{
-		Name: Flaky, Doc: "links, those of who, or all have another loss or latency",
+		Name: Flaky, Doc: "overrides loss or latency on links, on those of who, or on all",
 		Args: []Arg{links, who, {Name: "loss", Type: TypeNumber, Max: 1, Example: "0.3"},
 			{Name: "latency", Type: TypeLatency}, lasts},
 		Any: []string{"loss", "latency"}, Apart: []string{"links", "who"},

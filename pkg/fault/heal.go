@@ -13,7 +13,7 @@ const Heal = "heal"
 
 func init() {
 	Register(Fault{
-		Name: Heal, Doc: "messages pass again: between groups, on links, or everywhere",
+		Name: Heal, Doc: "restores links: between groups, the given ones, or all",
 		Args: []Arg{{Name: "groups", Type: TypeGroups}, links},
 		Network: func(i *Instruction, at time.Duration) Effect {
 			return Effect{Change: &link.Change{At: at, Heal: true, Groups: i.Groups, Links: i.Links}}

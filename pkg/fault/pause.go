@@ -15,7 +15,7 @@ var paused = &State{"pause", "is paused"}
 
 func init() {
 	Register(Fault{
-		Name: Pause, Doc: "stands still and does not know it; for: goes on after that",
+		Name: Pause, Doc: "is suspended (SIGSTOP) without noticing; for: resumes after that",
 		Args: []Arg{who, lasts}, One: []string{"who"},
 		Outside: func(w World, i *Instruction) { w.Pause(i.Node) },
 		Undo:    Resume,

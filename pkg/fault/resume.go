@@ -11,7 +11,7 @@ const Resume = "resume"
 
 func init() {
 	Register(Fault{
-		Name: Resume, Doc: "goes on; without who: all",
+		Name: Resume, Doc: "resumes; without who: all",
 		Args: []Arg{who}, Who: []string{"all"}, Default: "all",
 		Outside: func(w World, i *Instruction) { w.Resume(i.Node) },
 		Record:  trace.Resume, State: paused, Over: func(*trace.Record) bool { return true },

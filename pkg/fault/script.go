@@ -15,7 +15,7 @@ const (
 
 func init() {
 	Register(Fault{
-		Name: Elect, Doc: "is an initiator", Script: true, Problem: algo.Election,
+		Name: Elect, Doc: "starts an election", Script: true, Problem: algo.Election,
 		Args: []Arg{node}, One: []string{"node"},
 		Inside: func(p Process, now time.Duration, _ *Instruction) { p.Elect(now) },
 	})

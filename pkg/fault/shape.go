@@ -29,7 +29,7 @@ const (
 // Shapes is how a network can fall apart.
 var Shapes = []Layout{
 	{Name: "halves",
-		Doc: "the lower half of the processes against the rest, which is the larger by one if odd",
+		Doc: "the lower half of the processes against the rest; if odd, the rest is larger",
 		Divide: func(s Situation, _ []algo.ID) ([][]uint32, [][2]uint32) {
 			peers := s.Peers()
 			return [][]uint32{numbers(peers[:len(peers)/2])}, nil
@@ -49,11 +49,11 @@ var Shapes = []Layout{
 			}
 			return groups, nil
 		}},
-	{Name: "deaf", Doc: "nothing comes to who (the leader); what it sends does arrive", Centre: theLeader,
+	{Name: "deaf", Doc: "who (the leader) receives nothing; what it sends arrives", Centre: theLeader,
 		Divide: func(s Situation, who []algo.ID) ([][]uint32, [][2]uint32) {
 			return nil, between(s.Peers(), who)
 		}},
-	{Name: "mute", Doc: "nothing of what who (the leader) sends arrives; what others send it does",
+	{Name: "mute", Doc: "nothing that who (the leader) sends arrives; it receives everything",
 		Centre: theLeader,
 		Divide: func(s Situation, who []algo.ID) (_ [][]uint32, links [][2]uint32) {
 			for _, l := range between(s.Peers(), who) {
@@ -61,11 +61,11 @@ var Shapes = []Layout{
 			}
 			return nil, links
 		}},
-	{Name: "bridge", Doc: "halves, but who (the middle one) talks to both", Least: 3, Centre: theMiddle,
+	{Name: "bridge", Doc: "halves, but who (the middle one) reaches both", Least: 3, Centre: theMiddle,
 		Divide: func(s Situation, who []algo.ID) ([][]uint32, [][2]uint32) {
 			return nil, bridge(s.Peers(), who)
 		}},
-	{Name: "ring", Doc: "each process talks to a majority, its nearest by number, and no two to the same",
+	{Name: "ring", Doc: "each process reaches its nearest by number, a different majority for each",
 		Least: 4,
 		Divide: func(s Situation, _ []algo.ID) ([][]uint32, [][2]uint32) {
 			return nil, majorities(len(s.Peers()))

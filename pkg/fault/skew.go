@@ -9,7 +9,7 @@ import (
 
 func init() {
 	Register(Fault{
-		Name: "skew", Doc: "its clock is ahead by so much, or behind; for: it is right again after that",
+		Name: "skew", Doc: "its clock is ahead by this much, or behind if negative; for: until then",
 		Args: []Arg{who, {Name: "by", Type: TypeDuration, Min: -float64(time.Hour), Max: float64(time.Hour),
 			Needed: true, Example: "20ms"}, lasts},
 		One: []string{"who"},

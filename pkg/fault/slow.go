@@ -12,7 +12,7 @@ const Slow = "slow"
 
 func init() {
 	Register(Fault{
-		Name: Slow, Doc: "each event takes it longer, by so much",
+		Name: Slow, Doc: "every event takes it an extra time",
 		Args: []Arg{who, {Name: "by", Type: TypeDuration, Min: float64(time.Microsecond),
 			Max: float64(time.Hour), Needed: true, Example: "20ms"}, lasts},
 		One:     []string{"who"},

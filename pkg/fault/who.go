@@ -28,7 +28,7 @@ var Choices = []Choice{
 			}
 			return []algo.ID{live[s.Dice().IntN(len(live))]}
 		}},
-	{Name: "leader", Doc: "the live process that last named itself leader, else whom most name",
+	{Name: "leader", Doc: "the live process that last named itself leader, or else the one that most name",
 		Problem: algo.Election,
 		Find:    func(s Situation) []algo.ID { return present(s.Leader()) }},
 	{Name: "token-holder", Doc: "the process that the token last came to", Token: true,

@@ -7,7 +7,7 @@ import (
 )
 
 var heartbeatDetector = DetectorKind{
-	Name: "heartbeat", Doc: "real messages over the same links; silence for timeout is suspicious",
+	Name: "heartbeat", Doc: "real messages over the same links; a silence of timeout is suspected",
 	Class: algo.EventuallyPerfect,
 	Keys: []Key{keyInterval, {Name: "timeout", Default: "100ms", Min: 100 * time.Microsecond,
 		Max: time.Hour, Doc: "the silence after which a process is suspected",

@@ -7,7 +7,7 @@ import (
 )
 
 var perfectDetector = DetectorKind{
-	Name: "perfect", Doc: "says after delay who has crashed, and never suspects the living",
+	Name: "perfect", Doc: "reports a crash after delay, and never suspects a live process",
 	Class: algo.Perfect,
 	Keys: []Key{{Name: "delay", Default: "10ms", Min: time.Duration(0), Max: time.Hour,
 		Doc: "from the crash to the suspicion",

@@ -8,7 +8,7 @@ import (
 )
 
 var phiDetector = DetectorKind{
-	Name: "phi", Doc: "the same messages; suspicious is a silence that outlasts all but 1 in 10^threshold",
+	Name: "phi", Doc: "the same messages; suspects a silence longer than all but 1 in 10^threshold",
 	Class: algo.EventuallyPerfect,
 	Keys: []Key{keyInterval,
 		{Name: "threshold", Default: "8", Min: 0.1, Max: 100.0,

@@ -7,7 +7,7 @@ import (
 )
 
 var churn = Kind{
-	Name: Churn, Doc: "processes crash and come back for duration, as faults says",
+	Name: Churn, Doc: "processes crash and restart for duration, as the block faults says",
 	Problem: algo.Election, Keys: []string{"duration"},
 	Lasting: true, Timed: true,
 	Duration: 5 * time.Second, Place: leads, Check: checkLed(""), Operations: once,

@@ -9,7 +9,7 @@ import (
 )
 
 var closedLoad = Kind{
-	Name: Closed, Doc: "every process thinks, requests, holds and releases, over and over",
+	Name: Closed, Doc: "every process thinks, requests, holds and releases, repeatedly",
 	Problem: algo.MutualExclusion, Keys: []string{"requests", "duration", "think", "hold", "warmup"},
 	Usual: true, Omits: true, Check: checkLoad, Takes: inTurn,
 	Operations: func(p *Plan) int {

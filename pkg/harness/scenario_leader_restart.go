@@ -9,7 +9,7 @@ import (
 
 var leaderReturn = Kind{
 	Name:    LeaderReturn,
-	Doc:     "the highest process, down at the start, comes back while the next one leads",
+	Doc:     "the highest process, down at the start, restarts while the next one leads",
 	Problem: algo.Election, Keys: []string{"settle"},
 	cause:   []trace.Type{trace.Up},
 	Place:   func(p *Plan) { p.Crashed, p.Leader = []algo.ID{algo.ID(p.Nodes)}, algo.ID(p.Nodes)-1 },

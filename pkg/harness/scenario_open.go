@@ -10,7 +10,7 @@ import (
 
 var openLoad = Kind{
 	Name:    Open,
-	Doc:     "requests arrive as a Poisson process, for duration or until so many came, whatever still waits",
+	Doc:     "requests arrive as a Poisson process, for duration or until requests have come",
 	Problem: algo.MutualExclusion, Keys: []string{"requests", "duration", "rate", "hold", "warmup"},
 	Arrivals: true, load: &load{gap: poisson, last: lastOfPoisson},
 	Check: func(p *Plan, wrong Wrong) {

@@ -8,7 +8,7 @@ import (
 )
 
 var scripted = Kind{
-	Name: Script, Doc: "exactly the listed events; also the format of conformance cases",
+	Name: Script, Doc: "exactly the listed events; reference cases are written like this",
 	Keys:       []string{"leader", "holder", "crashed", "hold", "until", "ties", "events", "expect"},
 	Scripted:   true,
 	Operations: func(p *Plan) int { return 1 + len(p.Scenario.Events) },

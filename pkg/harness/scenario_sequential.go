@@ -7,7 +7,7 @@ import (
 )
 
 var sequential = Kind{
-	Name: Sequential, Doc: "one request at a time; the next when the network has fallen quiet",
+	Name: Sequential, Doc: "one request at a time; the next when the network is quiet",
 	Problem: algo.MutualExclusion, Keys: []string{"requests", "warmup", "hold", "requesters"},
 	Never:      []string{"heavy", "burst"},
 	Check:      checkLoad,

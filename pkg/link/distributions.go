@@ -88,7 +88,7 @@ var constant = Distribution{
 }
 
 var uniform = Distribution{
-	Name: "uniform", Doc: "anything from min to max, equally likely",
+	Name: "uniform", Doc: "any value from min to max, equally likely",
 	Formula: "min + p (max − min)", Mean: "(min + max) / 2",
 	Keys: []Key{keyMin, keyMax}, Required: 2,
 	check: func(l *Latency) error {

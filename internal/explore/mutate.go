@@ -43,25 +43,25 @@ func (list *moments) Record(r *trace.Record) {
 	}
 }
 
-// any is one of the moments. Each sort is as likely as each other: what happens
+// pick is one of the moments. Each class is as likely as each other: what happens
 // seldom is where algorithms are wrong.
-func (m *maker) any(list moments, fits func(*moment) bool) *moment {
-	type sort struct {
+func (m *maker) pick(list moments, fits func(*moment) bool) *moment {
+	type class struct {
 		what trace.Type
 		kind uint8
 	}
-	var sorts []sort
+	var classes []class
 	for i := range list {
 		if x := &list[i]; fits == nil || fits(x) {
-			if k := (sort{x.what, x.kind}); !slices.Contains(sorts, k) {
-				sorts = append(sorts, k)
+			if k := (class{x.what, x.kind}); !slices.Contains(classes, k) {
+				classes = append(classes, k)
 			}
 		}
 	}
-	if len(sorts) == 0 {
+	if len(classes) == 0 {
 		return nil
 	}
-	k := sorts[m.rng.IntN(len(sorts))]
+	k := classes[m.rng.IntN(len(classes))]
 	var chosen *moment
 	seen := 0
 	for i := range list {
@@ -100,7 +100,7 @@ func (m *maker) vary(s *Schedule, list moments) *Schedule {
 }
 
 func (m *maker) change(s *Schedule, list moments) {
-	x := m.any(list, nil)
+	x := m.pick(list, nil)
 	if x == nil {
 		s.Seed++
 		return
@@ -111,7 +111,7 @@ func (m *maker) change(s *Schedule, list moments) {
 		p = algo.ID(x.peer)
 	}
 	until := s.unit()
-	if y := m.any(list, func(y *moment) bool { return y.at > x.at }); y != nil && !m.chance(3) {
+	if y := m.pick(list, func(y *moment) bool { return y.at > x.at }); y != nil && !m.chance(3) {
 		until = max(m.beside(y.at)-at, tick)
 	}
 	add := func(e harness.Event) { s.Events = append(s.Events, e) }
@@ -152,11 +152,11 @@ func (m *maker) command(p algo.ID, at time.Duration) harness.Event {
 // delay has one message come right before, with or after something else that
 // happens to its receiver.
 func (m *maker) delay(s *Schedule, list moments) {
-	x := m.any(list, func(x *moment) bool { return x.what == trace.Send && x.process != x.peer })
+	x := m.pick(list, func(x *moment) bool { return x.what == trace.Send && x.process != x.peer })
 	if x == nil {
 		return
 	}
-	y := m.any(list, func(y *moment) bool { return y.process == x.peer && y.at > x.at })
+	y := m.pick(list, func(y *moment) bool { return y.process == x.peer && y.at > x.at })
 	if y == nil {
 		return
 	}
