@@ -2,8 +2,6 @@ package config
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 )
 
@@ -66,33 +64,6 @@ func writeAll[T any](item Type[T]) func([]T) *Value {
 			out.Items = append(out.Items, item.Write(x))
 		}
 		return out
-	}
-}
-
-// Dict is a block whose keys are data. Like is an example.
-func Dict[T any](item Type[T], like string) Type[map[string]T] {
-	return Type[map[string]T]{
-		Name: "a block, as " + like,
-		Read: func(r *Reader, key string, v *Value) (map[string]T, bool) {
-			if v.Kind != Map {
-				r.Wrong(key, v, "a block, as "+like)
-				return nil, false
-			}
-			out, good := map[string]T{}, true
-			for _, p := range v.Pairs {
-				x, ok := item.Read(r, Join(key, p.Name), p.Value)
-				out[p.Name], good = x, good && ok
-			}
-			return out, good
-		},
-		Write: func(m map[string]T) *Value {
-			out := MapOf()
-			for _, name := range slices.Sorted(maps.Keys(m)) {
-				out.Pairs = append(out.Pairs, &Pair{Name: name, Value: item.Write(m[name])})
-			}
-			return out
-		},
-		Schema: func() Object { return Object{"type": "object", "additionalProperties": item.Schema()} },
 	}
 }
 

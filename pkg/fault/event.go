@@ -97,9 +97,6 @@ const (
 	TypeProcess  // a process that is not the one to which it happens
 )
 
-// Valued says whether the argument's value stands in Event.Args.
-func (a *Arg) Valued() bool { return a.Type == TypeNumber || a.Type == TypeDuration }
-
 // Arguments that several faults have.
 var (
 	who   = Arg{Name: "who", Type: TypeWho}
