@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -54,7 +55,7 @@ on real node processes or in simulation. It judges them and writes statistics.`,
 		s.versionCommand(),
 	)
 	complete(root)
-	cobra.AddTemplateFunc("flags", func(f *pflag.FlagSet) string { return f.FlagUsagesWrapped(columns) })
+	wrapFlags()
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "Flags.FlagUsages", "Flags | flags"))
 	root.SetHelpCommand(helpCommand(root))
 	root.InitDefaultCompletionCmd(args...)
@@ -79,6 +80,12 @@ on real node processes or in simulation. It judges them and writes statistics.`,
 	})
 	return root
 }
+
+// wrapFlags gives cobra's templates, which all commands of a program share, what
+// keeps the flags within a terminal.
+var wrapFlags = sync.OnceFunc(func() {
+	cobra.AddTemplateFunc("flags", func(f *pflag.FlagSet) string { return f.FlagUsagesWrapped(columns) })
+})
 
 // helpCommand is cobra's own, but an unknown topic is an error.
 func helpCommand(root *cobra.Command) *cobra.Command {
