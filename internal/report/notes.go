@@ -95,7 +95,10 @@ func (b *builder) cellNotes() {
 		{above(busy, metric.BusyShare),
 			"the machine was busy for more than 60 % of the time, which distorts delays; " +
 				"use fewer nodes or longer latencies"},
-		{func(i int) bool { k := harness.KindOf(b.groups[i].Get("scenario")); return k != nil && k.Omits },
+		{func(i int) bool {
+			k := harness.ScenarioOf(b.groups[i].Get("scenario"))
+			return k != nil && k.Omits
+		},
 			"closed load: whoever waits asks for nothing else, so waiting times leave out the " +
 				"requests that slowness kept back; scenario open counts them"},
 	} {

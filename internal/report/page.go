@@ -107,7 +107,7 @@ func (d *Data) WritePage(w io.Writer) error {
 			"style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'",
 			digest(library), digest(script)),
 	}
-	for _, k := range transport.Kinds {
+	for _, k := range transport.All {
 		if d.has("transport", k.Name) {
 			v.Virtual, v.Real = v.Virtual || k.Virtual, v.Real || !k.Virtual
 		}

@@ -365,6 +365,6 @@ func (b *builder) claims() {
 // fits says whether a claim about a load says something about a scenario: the
 // cases of an election may come up in any, and the loads of entries are scenarios.
 func fits(load, scenario string) bool {
-	k := harness.KindOf(scenario)
+	k := harness.ScenarioOf(scenario)
 	return k == nil || !slices.Contains(k.Never, load)
 }

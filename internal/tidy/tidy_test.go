@@ -25,7 +25,7 @@ const module = "github.com/conclave-bench/conclave/"
 // other people's modules are not meant, but for algo and the plugins, which
 // import nothing else at all.
 var table = []struct {
-	room    string
+	folder  string
 	imports []string
 }{
 	{"pkg/algo/algotest", []string{
@@ -105,7 +105,7 @@ var table = []struct {
 // register no algorithm.
 var shared = []string{"plugins/election/ring", "plugins/election/timeout", "plugins/mutex/raynal"}
 
-// strict are the rooms that import the standard library and our own packages
+// strict are the folders whose packages import the standard library and our own packages
 // as listed, and nothing of anybody else's. The conformance kit finds its cases in a
 // stream of YAML besides.
 var strict = []string{"pkg/algo", "plugins", "pkg/harness", "pkg/trace", "pkg/sim", "pkg/check"}
@@ -150,32 +150,32 @@ func root(t *testing.T) string {
 	return dir
 }
 
-func under(path, room string) bool { return path == room || strings.HasPrefix(path, room+"/") }
+func under(path, folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
 
 func TestImportTable(t *testing.T) {
 	for _, p := range list(t) {
 		path := strings.TrimPrefix(p.ImportPath, module)
 		i := slices.IndexFunc(table, func(row struct {
-			room    string
+			folder  string
 			imports []string
 		}) bool {
-			return under(path, row.room)
+			return under(path, row.folder)
 		})
 		if i < 0 {
-			t.Errorf("%s stands in no room: give it one in the import table, and in docs/ARCHITECTURE.md", path)
+			t.Errorf("%s is not in the import table: name it there, and in docs/ARCHITECTURE.md", path)
 			continue
 		}
 		for _, imp := range p.Imports {
 			ours, found := strings.CutPrefix(imp, module)
 			switch {
-			case found && !slices.ContainsFunc(table[i].imports, func(room string) bool {
-				return under(ours, room)
+			case found && !slices.ContainsFunc(table[i].imports, func(folder string) bool {
+				return under(ours, folder)
 			}):
-				t.Errorf("%s imports %s: %s may import %v of ours", path, ours, table[i].room, table[i].imports)
+				t.Errorf("%s imports %s: %s may import %v of ours", path, ours, table[i].folder, table[i].imports)
 			case path == "pkg/algo/algotest" && imp == "go.yaml.in/yaml/v3":
 			case !found && strings.Contains(strings.Split(imp, "/")[0], ".") &&
-				slices.ContainsFunc(strict, func(room string) bool { return under(path, room) }):
-				t.Errorf("%s imports %s: %s keeps to the standard library", path, imp, table[i].room)
+				slices.ContainsFunc(strict, func(folder string) bool { return under(path, folder) }):
+				t.Errorf("%s imports %s: %s keeps to the standard library", path, imp, table[i].folder)
 			}
 		}
 	}

@@ -273,7 +273,7 @@ func settable() []experiment.Key {
 func valueDoc(key, value string) string {
 	switch key {
 	case "scenario.kind":
-		if k := harness.KindOf(value); k != nil {
+		if k := harness.ScenarioOf(value); k != nil {
 			return k.Doc
 		}
 	case "detector.kind":

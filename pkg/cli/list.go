@@ -66,7 +66,7 @@ func listing() listReport {
 	for _, a := range algo.All() {
 		r.Algorithms = append(r.Algorithms, listAlgorithm{a.ID, a.Problem, a.Spec.Summary})
 	}
-	for _, k := range harness.Kinds {
+	for _, k := range harness.Scenarios {
 		r.Scenarios = append(r.Scenarios, listEntry{k.Name, k.Problem, k.Doc, k.Keys})
 	}
 	for _, d := range link.Distributions {

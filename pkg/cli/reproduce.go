@@ -108,7 +108,7 @@ func (s *streams) listStudies(f *reproduceFlags, studies []*reproduce.Study) err
 	t.column("paper", false)
 	for _, study := range studies {
 		var on []string
-		for _, k := range slices.Backward(transport.Kinds) {
+		for _, k := range slices.Backward(transport.All) {
 			if k.Virtual || study.Sockets != nil {
 				on = append(on, k.Name)
 			}

@@ -152,7 +152,7 @@ func (c *change) column() value {
 
 // complete fills in the defaults that follow from other values.
 func (v *variant) complete() {
-	v.fill(v.leaves, "scenario.kind", harness.UsualKind(v.contender.alg.Problem))
+	v.fill(v.leaves, "scenario.kind", harness.UsualScenario(v.contender.alg.Problem))
 	k := kindOf(v.leaves["scenario.kind"].Value)
 	detector := harness.PerfectDetector(0)
 	if k != nil && k.Scripted {
@@ -168,9 +168,9 @@ func (v *variant) complete() {
 	}
 }
 
-func kindOf(name any) *harness.Kind {
+func kindOf(name any) *harness.ScenarioKind {
 	text, _ := name.(string)
-	return harness.KindOf(text)
+	return harness.ScenarioOf(text)
 }
 
 // follow gives a key of the harness the value that follows from others in the plan.

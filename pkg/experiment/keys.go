@@ -43,7 +43,7 @@ func schemaOf(s *settings) *config.Schema {
 				Doc: "what the algorithms solve"},
 			{Name: "algorithms", Of: algorithmsType().To(&s.algorithms),
 				Doc: "what is compared: names, or {name, params, label}"},
-			{Name: "transport", Default: transport.Kinds[0].Name,
+			{Name: "transport", Default: transport.All[0].Name,
 				Of:  choice(transport.Names()...).To(&s.Transport),
 				Doc: transportDoc()},
 			{Name: "nodes", Default: "5", Vary: true, Of: whole(1, maxID).To(&s.Nodes),
@@ -162,15 +162,15 @@ func keySlot(k *harness.Key, p *harness.Plan) config.Slot {
 func scenarioFields(s *settings) []field {
 	whole, span, number, choice := config.Whole[int], config.Duration, config.Number, config.Choice
 	p, sc := &s.Plan, &s.Scenario
-	kinds, lasting := make([]string, len(harness.Kinds)), ""
-	for i, k := range harness.Kinds {
+	kinds, lasting := make([]string, len(harness.Scenarios)), ""
+	for i, k := range harness.Scenarios {
 		if kinds[i] = k.Name; k.Duration > 0 {
 			lasting += fmt.Sprintf("%s %v, ", k.Name, k.Duration)
 		}
 	}
 	return []field{
-		{Name: "kind", Note: fmt.Sprintf("election: %s; mutex: %s", harness.UsualKind(algo.Election),
-			harness.UsualKind(algo.MutualExclusion)), Of: choice(kinds...).To(&sc.Kind),
+		{Name: "kind", Note: fmt.Sprintf("election: %s; mutex: %s", harness.UsualScenario(algo.Election),
+			harness.UsualScenario(algo.MutualExclusion)), Of: choice(kinds...).To(&sc.Kind),
 			Doc: "see \"bench list\""},
 		{Name: "initiators", Default: "all", Of: initiatorsType().To(&sc.Initiators),
 			Doc: "how many processes begin at once: a number, or all"},
@@ -255,7 +255,7 @@ func Keys() []config.Key { return schemaOf(&settings{}).Keys() }
 // transportDoc is what each transport is.
 func transportDoc() string {
 	var out []string
-	for _, k := range transport.Kinds {
+	for _, k := range transport.All {
 		out = append(out, k.Name+": "+k.Doc)
 	}
 	return strings.Join(out, "; ")

@@ -71,7 +71,7 @@ type Setup struct {
 	Params   algo.Params
 	Latency  time.Duration // d: the largest latency to reckon with
 	Virtual  bool          // simulated: instants are exact
-	scenario *Kind
+	scenario *ScenarioKind
 	lastAt   time.Duration // of open load: the last arrival, and whose it is
 	lastBy   algo.ID
 	// Watch, if not nil, sees every event that a process has handled, and what it

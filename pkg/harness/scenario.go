@@ -24,8 +24,8 @@ const (
 	Script       = "script"
 )
 
-// A Kind declares one kind of scenario: all that anybody has to know of it.
-type Kind struct {
+// A ScenarioKind declares one kind of scenario: all that anybody has to know of it.
+type ScenarioKind struct {
 	Name, Doc string
 	Problem   algo.Problem // "": both
 	Keys      []string     // of the scenario block that mean something
@@ -74,27 +74,27 @@ type Kind struct {
 	scene func() scene
 }
 
-// Kinds is every kind of scenario, in the order of the documentation.
-var Kinds []Kind
+// Scenarios is every kind of scenario, in the order of the documentation.
+var Scenarios []ScenarioKind
 
-// What they do looks kinds up, so that the list cannot be made before they are.
+// What they do looks scenarios up, so that the list cannot be made before they are.
 func init() {
-	Kinds = []Kind{coldStart, leaderCrash, leaderReturn, partition, churn,
+	Scenarios = []ScenarioKind{coldStart, leaderCrash, leaderReturn, partition, churn,
 		sequential, burst, closedLoad, openLoad, scripted}
 }
 
-// KindOf is the scenario of a name; nil if there is none.
-func KindOf(name string) *Kind {
-	for i := range Kinds {
-		if Kinds[i].Name == name {
-			return &Kinds[i]
+// ScenarioOf is the scenario of a name; nil if there is none.
+func ScenarioOf(name string) *ScenarioKind {
+	for i := range Scenarios {
+		if Scenarios[i].Name == name {
+			return &Scenarios[i]
 		}
 	}
 	return nil
 }
 
 // nameless is a scenario in which nothing happens by itself.
-var nameless = Kind{
+var nameless = ScenarioKind{
 	Operations: once,
 	Takes:      anElection,
 	scene:      func() scene { return plain{} },
@@ -106,18 +106,18 @@ func anElection(_ *Plan, election time.Duration) time.Duration { return election
 
 // check says what is wrong with an s that comes from elsewhere.
 func (s *Scenario) check() error {
-	if s.Kind != "" && KindOf(s.Kind) == nil {
+	if s.Kind != "" && ScenarioOf(s.Kind) == nil {
 		return fmt.Errorf("plan: no scenario is called %q", s.Kind)
 	}
 	return nil
 }
 
 // Declared is the kind of s, which a Setup has checked.
-func (s *Scenario) Declared() *Kind {
+func (s *Scenario) Declared() *ScenarioKind {
 	if s.Kind == "" {
 		return &nameless
 	}
-	k := KindOf(s.Kind)
+	k := ScenarioOf(s.Kind)
 	if k == nil {
 		panic(fmt.Sprintf("harness: no scenario is called %q: it was not checked", s.Kind))
 	}
@@ -198,11 +198,11 @@ func (loaded) quiet(d *Coordinator, _ time.Duration, _ uint64, _ bool) {
 	}
 }
 
-// UsualKind is the scenario of a problem where none is named.
-func UsualKind(p algo.Problem) string {
-	for i := range Kinds {
-		if Kinds[i].Usual && Kinds[i].Problem == p {
-			return Kinds[i].Name
+// UsualScenario is the scenario of a problem where none is named.
+func UsualScenario(p algo.Problem) string {
+	for i := range Scenarios {
+		if Scenarios[i].Usual && Scenarios[i].Problem == p {
+			return Scenarios[i].Name
 		}
 	}
 	return ""

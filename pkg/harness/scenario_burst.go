@@ -7,7 +7,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-var burst = Kind{
+var burst = ScenarioKind{
 	Name: Burst, Doc: "k processes request at the same instant",
 	Problem: algo.MutualExclusion, Keys: []string{"initiators", "hold"},
 	Never:      []string{"light"},

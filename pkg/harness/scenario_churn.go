@@ -6,7 +6,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-var churn = Kind{
+var churn = ScenarioKind{
 	Name: Churn, Doc: "processes crash and restart for duration, as the block faults says",
 	Problem: algo.Election, Keys: []string{"duration"},
 	Lasting: true, Timed: true,

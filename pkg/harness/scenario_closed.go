@@ -8,7 +8,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-var closedLoad = Kind{
+var closedLoad = ScenarioKind{
 	Name: Closed, Doc: "every process thinks, requests, holds and releases, repeatedly",
 	Problem: algo.MutualExclusion, Keys: []string{"requests", "duration", "think", "hold", "warmup"},
 	Usual: true, Omits: true, Check: checkLoad, Takes: inTurn,

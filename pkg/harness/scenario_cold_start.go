@@ -2,7 +2,7 @@ package harness
 
 import "github.com/conclave-bench/conclave/pkg/algo"
 
-var coldStart = Kind{
+var coldStart = ScenarioKind{
 	Name:    ColdStart,
 	Doc:     "k initiators start an election at the same instant; nobody leads before",
 	Problem: algo.Election, Keys: []string{"initiators"},

@@ -8,7 +8,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-var leaderCrash = Kind{
+var leaderCrash = ScenarioKind{
 	Name:    LeaderCrash,
 	Doc:     "the settled leader crashes, at a random phase of every periodic timer",
 	Problem: algo.Election, Keys: []string{"settle", "elections"},

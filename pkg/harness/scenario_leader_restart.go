@@ -7,7 +7,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-var leaderReturn = Kind{
+var leaderReturn = ScenarioKind{
 	Name:    LeaderReturn,
 	Doc:     "the highest process, down at the start, restarts while the next one leads",
 	Problem: algo.Election, Keys: []string{"settle"},

@@ -8,7 +8,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-var openLoad = Kind{
+var openLoad = ScenarioKind{
 	Name:    Open,
 	Doc:     "requests arrive as a Poisson process, for duration or until requests have come",
 	Problem: algo.MutualExclusion, Keys: []string{"requests", "duration", "rate", "hold", "warmup"},

@@ -7,7 +7,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-var partition = Kind{
+var partition = ScenarioKind{
 	Name:    Partition,
 	Doc:     "the network falls apart after the leader has settled, and heals after duration",
 	Problem: algo.Election, Keys: []string{"settle", "shape", "duration"},

@@ -7,7 +7,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-var scripted = Kind{
+var scripted = ScenarioKind{
 	Name: Script, Doc: "exactly the listed events; reference cases are written like this",
 	Keys:       []string{"leader", "holder", "crashed", "hold", "until", "ties", "events", "expect"},
 	Scripted:   true,

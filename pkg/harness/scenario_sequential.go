@@ -6,7 +6,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-var sequential = Kind{
+var sequential = ScenarioKind{
 	Name: Sequential, Doc: "one request at a time; the next when the network is quiet",
 	Problem: algo.MutualExclusion, Keys: []string{"requests", "warmup", "hold", "requesters"},
 	Never:      []string{"heavy", "burst"},

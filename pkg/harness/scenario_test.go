@@ -9,9 +9,9 @@ import (
 // TestScenarios: each is declared in full, and an unknown one is refused.
 func TestScenarios(t *testing.T) {
 	t.Parallel()
-	for i := range Kinds {
-		k := &Kinds[i]
-		if k.Name == "" || k.Doc == "" || k.Keys == nil || k.scene == nil || KindOf(k.Name) != k {
+	for i := range Scenarios {
+		k := &Scenarios[i]
+		if k.Name == "" || k.Doc == "" || k.Keys == nil || k.scene == nil || ScenarioOf(k.Name) != k {
 			t.Errorf("%s: %+v, want all that is declared of a scenario", k.Name, k)
 		}
 		if k.load != nil && k.Problem != algo.MutualExclusion || k.Arrivals && k.load == nil {

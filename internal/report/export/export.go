@@ -200,7 +200,7 @@ func usedMetrics(t *results.Table) (used []*metric.Metric) {
 func briefMetrics(t *results.Table) (out []*metric.Metric) {
 	tables, known := map[algo.Problem]metric.Tables{}, t.Known()
 	for _, c := range t.Cells() {
-		if k := harness.KindOf(c.Get("scenario")); k != nil && k.Lasting {
+		if k := harness.ScenarioOf(c.Get("scenario")); k != nil && k.Lasting {
 			tables[algo.Election] = metric.Lasting
 		}
 	}

@@ -5,7 +5,7 @@ import "testing"
 // TestKinds: each transport is declared in full, under a name of its own.
 func TestKinds(t *testing.T) {
 	t.Parallel()
-	for _, k := range Kinds {
+	for _, k := range All {
 		if k.Name == "" || k.Doc == "" || Of(k.Name) != k {
 			t.Errorf("%+v: want a name of its own, and a sentence", k)
 		}

@@ -2,8 +2,8 @@ package transport
 
 import "slices"
 
-// A Kind declares one transport: all that anybody has to know of it.
-type Kind struct {
+// A Spec declares one transport: all that anybody has to know of it.
+type Spec struct {
 	Name, Doc string
 	// Virtual: time is simulated. Counts are exact, the same seed gives the same trial
 	// to the last event, and trials run side by side. Otherwise processes are real, and
@@ -17,21 +17,21 @@ type Kind struct {
 
 // NATS is real processes that exchange messages over a NATS server. The server and the
 // process table of one machine bear no more of them.
-var NATS = Kind{Name: "nats", Doc: "real processes on a message bus", MaxNodes: 1000, Server: true}
+var NATS = Spec{Name: "nats", Doc: "real processes on a message bus", MaxNodes: 1000, Server: true}
 
 // Sim is the simulator.
-var Sim = Kind{Name: "sim", Doc: "virtual time", Virtual: true}
+var Sim = Spec{Name: "sim", Doc: "virtual time", Virtual: true}
 
-// Kinds is every transport, the default one first.
-var Kinds = []*Kind{&NATS, &Sim}
+// All is every transport, the default one first.
+var All = []*Spec{&NATS, &Sim}
 
 // Of is the transport of a name; nil if there is none.
-func Of(name string) *Kind {
-	i := slices.IndexFunc(Kinds, func(k *Kind) bool { return k.Name == name })
+func Of(name string) *Spec {
+	i := slices.IndexFunc(All, func(k *Spec) bool { return k.Name == name })
 	if i < 0 {
 		return nil
 	}
-	return Kinds[i]
+	return All[i]
 }
 
 // Virtual says whether a transport of such a name simulates.
@@ -46,10 +46,10 @@ func Real(name string) bool {
 	return k != nil && !k.Virtual
 }
 
-// Names are those of Kinds.
+// Names are those of All.
 func Names() []string {
-	names := make([]string, len(Kinds))
-	for i, k := range Kinds {
+	names := make([]string, len(All))
+	for i, k := range All {
 		names[i] = k.Name
 	}
 	return names
