@@ -69,10 +69,12 @@ var table = []struct {
 		"pkg/harness", "pkg/check", "internal/files",
 	}},
 	{"pkg/results", []string{"pkg/metric", "pkg/trace", "internal/stats", "internal/files"}},
+	{"pkg/runner/nodes", []string{
+		"pkg/bus", "internal/host", "pkg/harness", "pkg/trace", "pkg/experiment", "pkg/results", "pkg/runner",
+	}},
 	{"pkg/runner", []string{
-		"pkg/algo", "pkg/link", "internal/transport", "pkg/bus", "pkg/trace", "internal/stats", "internal/guard", "pkg/fault",
-		"pkg/harness",
-		"pkg/sim", "internal/host",
+		"pkg/algo", "pkg/link", "internal/transport", "pkg/trace", "internal/stats", "internal/guard", "pkg/fault",
+		"pkg/harness", "pkg/sim",
 		"pkg/check", "pkg/experiment", "pkg/metric", "pkg/results", "internal/proc",
 	}},
 	{"internal/compare", []string{"pkg/algo", "internal/transport", "pkg/metric", "pkg/trace", "internal/stats", "pkg/experiment", "pkg/results"}},

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/guard"
@@ -22,6 +23,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
+	"github.com/conclave-bench/conclave/pkg/runner/nodes"
 	"github.com/conclave-bench/conclave/pkg/sim"
 )
 
@@ -98,6 +100,25 @@ func serveMachine(in io.Reader, out io.Writer) error {
 	}
 	cfg := host.MachineConfig{Exe: exe, NodeArgs: []string{nodeRole}, BusArgs: []string{busRole}}
 	return host.ServeMachine(in, out, cfg, results.ThisSite())
+}
+
+// executable is this program, to be started again as nodes. On Linux it is the
+// file that runs, even if a new build has taken its place meanwhile.
+func executable() (string, error) {
+	const self = "/proc/self/exe"
+	if runtime.GOOS == "linux" {
+		if _, err := os.Stat(self); err == nil {
+			return self, nil
+		}
+	}
+	return os.Executable()
+}
+
+// programs are this one in all its roles, for the runner.
+func programs() (runner.Options, error) {
+	exe, err := executable()
+	return runner.Options{Machine: nodes.Machine, Exe: exe, NodeArgs: []string{nodeRole},
+		BusArgs: []string{busRole}, SimArgs: []string{simRole}}, err
 }
 
 // role runs a part of a run that talks to its parent over its standard streams.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -11,6 +10,34 @@ import (
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
+
+// conclude prints what a run came to and returns its exit code as an error.
+func (s *streams) conclude(o *outcome, asJSON bool) error {
+	code := o.tally.code()
+	if asJSON {
+		if err := writeJSON(s.out, o.report(code)); err != nil {
+			return err
+		}
+	} else if o.finished > 0 {
+		o.print(s.out)
+	}
+	for _, text := range o.failures() {
+		s.say(text)
+	}
+	if o.tally.err != nil {
+		s.say(o.tally.err.Error())
+		again := "bench run --resume " + report.Quote(o.dir)
+		if o.host != "" {
+			again += " --host " + report.Quote(o.host)
+		}
+		s.say(fmt.Sprintf("%s are kept; go on with: %s",
+			progressOf(o.experiment, o.finished, o.stopping.Planned()), again))
+	}
+	if code == Good {
+		return nil
+	}
+	return exit(code)
+}
 
 // warnings are the notes of the run and what its statuses call for, each with
 // its remedy.
@@ -164,12 +191,4 @@ func (o *outcome) trials(list []results.Trial) []trialReport {
 			t.Reason})
 	}
 	return out
-}
-
-// writeJSON writes v for programs, and for people who look at it.
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }

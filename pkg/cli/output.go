@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 )
@@ -34,4 +36,12 @@ func writeWhole(path string, text []byte) error {
 		return err
 	}
 	return os.Rename(file.Name(), path)
+}
+
+// writeJSON writes v for programs, and for people who look at it.
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,24 +14,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/compare"
-	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
-	"github.com/conclave-bench/conclave/pkg/runner"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // A replay is one trial that was run again.
 type replay struct {
-	trial    experiment.Trial
-	cell     *experiment.Cell
-	verdict  check.Verdict
-	end      harness.End
-	records  trace.List
-	alg      *algo.Algorithm
+	trial *experiment.Trial
+	cell  *experiment.Cell
+	*rerun
+	kinds    []string       // of its messages
 	recorded *results.Trial // nil: the run has none
 	fed      int            // events of real nodes that were fed to the algorithm; 0: it was run again
 	differs  []string       // from what is recorded
@@ -90,10 +84,18 @@ func (s *streams) replay(path string, number int, f *replayFlags) error {
 		return err
 	}
 	r := &replay{}
+	if r.trial, r.cell, err = trialOf(e, number); err != nil {
+		return err
+	}
+	setup, err := r.trial.Plan.Setup()
+	if err != nil {
+		return err
+	}
+	r.kinds = setup.Alg.Codec.Kinds()
 	if !e.Virtual() && !f.live {
-		r, err = retrace(e, dir, number)
+		err = r.retrace(setup, dir)
 	} else {
-		r, err = s.again(e, number, strings.Fields(f.host))
+		r.rerun, err = s.again(e, r.trial, strings.Fields(f.host))
 	}
 	if err != nil {
 		return err
@@ -127,72 +129,19 @@ func (s *streams) replay(path string, number int, f *replayFlags) error {
 	return nil
 }
 
-// retrace feeds what reached the real nodes of a trial to the same algorithm.
-func retrace(e *experiment.Experiment, dir string, number int) (*replay, error) {
-	r, err := trialOf(e, number)
-	if err != nil {
-		return nil, err
-	}
-	kept, err := results.ReadTrace(dir, number)
+// retrace feeds what reached the real nodes of the trial to the same algorithm.
+func (r *replay) retrace(setup *harness.Setup, dir string) error {
+	kept, err := results.ReadTrace(dir, r.trial.Number)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usage("trial %d kept no trace to retrace: run the experiment with --set trace=all, "+
-			"or run the trial on real nodes again with --live", number)
+		return usage("trial %d kept no trace to retrace: run the experiment with --set trace=all, "+
+			"or run the trial on real nodes again with --live", r.trial.Number)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	setup, err := r.trial.Plan.Setup()
-	if err != nil {
-		return nil, err
-	}
-	r.alg, r.records = setup.Alg, kept.Records
+	r.rerun = &rerun{records: kept.Records}
 	r.fed, r.differs = harness.Retrace(setup, kept.Records)
-	return r, nil
-}
-
-// trialOf is the trial of that number.
-func trialOf(e *experiment.Experiment, number int) (*replay, error) {
-	for _, t := range e.Trials() {
-		if t.Number == number {
-			return &replay{trial: t, cell: &e.Cells[t.Cell-1]}, nil
-		}
-	}
-	return nil, usage("--trial %d: the run has trials 1 to %d", number, e.Most())
-}
-
-// again runs the trial. A simulation cannot be cut short and is left behind.
-func (s *streams) again(e *experiment.Experiment, number int, host []string) (*replay, error) {
-	exe, err := executable()
-	if err != nil {
-		return nil, err
-	}
-	r, err := trialOf(e, number)
-	if err != nil {
-		return nil, err
-	}
-	if r.alg, err = algo.Lookup(r.trial.Plan.Algorithm); err != nil {
-		return nil, err
-	}
-	ctx, stop := s.interruptible(context.Background())
-	defer stop()
-	done := make(chan error, 1)
-	go func() {
-		var err error
-		r.verdict, r.end, err = runner.Replay(ctx, e, number, runner.Options{
-			Exe: exe, NodeArgs: []string{nodeRole}, BusArgs: []string{busRole},
-			SimArgs: []string{simRole}, Host: host, Stderr: s.err,
-		}, &r.records)
-		done <- err
-	}()
-	if !e.Virtual() {
-		return r, <-done
-	}
-	select {
-	case err := <-done:
-		return r, err
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
+	return nil
 }
 
 // differences says in what the replay is not what was recorded.
@@ -232,7 +181,7 @@ func (r *replay) differences() (out []string) {
 func (s *streams) printReplay(r *replay, virtual, events bool) {
 	w := s.out
 	if events {
-		printEvents(w, r.records, r.alg.Codec.Kinds())
+		printEvents(w, r.records, r.kinds)
 		fmt.Fprintln(w)
 	}
 	fmt.Fprintf(w, "trial %d: cell %d, %s, %d nodes, %s, repetition %d, seed %d\n", r.trial.Number,

@@ -13,9 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/report"
-	"github.com/conclave-bench/conclave/internal/report/diagram"
 	drawing "github.com/conclave-bench/conclave/internal/report/figure"
-	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 // reportName is the file that bench report writes unless it is told another.
@@ -143,27 +141,4 @@ func replaceable(path string) error {
 		return usage("%s exists and is no report of bench; name another file with --out", path)
 	}
 	return nil
-}
-
-// brokenPromise draws what led to the first broken promise of a trial, or all of it
-// where no single event broke one.
-func (s *streams) brokenPromise(dir string, number int) ([]byte, error) {
-	if _, err := os.Stat(filepath.Join(dir, results.ConfigFile)); err != nil {
-		return nil, err // tables alone, without an experiment
-	}
-	r, err := s.traced(dir, number)
-	if err != nil {
-		return nil, err
-	}
-	var w diagram.Window
-	if event, err := firstBroken(r); err == nil {
-		w.Event = event
-	}
-	d, err := diagram.New(r.drawn, w)
-	if err != nil {
-		return nil, err
-	}
-	var out bytes.Buffer
-	_, err = d.SVG(&out)
-	return out.Bytes(), err
 }

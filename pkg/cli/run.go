@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -182,17 +179,6 @@ func sameHost(dir, host string) error {
 		report.Quote(strings.Join(h.Host, " ")))
 }
 
-// recorded loads the experiment of the run at path. The environment has no say:
-// it is the one that ran.
-func recorded(path string) (*experiment.Experiment, string, error) {
-	dir, config, err := results.ReadConfig(path)
-	if err != nil {
-		return nil, "", err
-	}
-	e, err := experiment.LoadContent(filepath.Join(dir, results.ConfigFile), config, experiment.Overrides{})
-	return e, dir, err
-}
-
 // preamble says what is going to run before anything does.
 func (s *streams) preamble(e *experiment.Experiment, folder *results.Folder) error {
 	known, err := runner.ReadStopping(e, folder.Dir())
@@ -258,15 +244,12 @@ func (s *streams) execute(ctx context.Context, f *runFlags, e *experiment.Experi
 	}
 	d, p := designOf(e), s.newProgress(mode)
 	defer p.close()
-	exe, err := executable()
+	options, err := programs()
 	if err != nil {
 		return nil, err
 	}
-	options := runner.Options{
-		Exe: exe, NodeArgs: []string{nodeRole}, BusArgs: []string{busRole},
-		SimArgs: []string{simRole}, Workers: f.workers, Host: strings.Fields(f.host),
-		Progress: func(now runner.Progress) { p.tell(now, d.name(&e.Cells[now.Trial.Cell-1])) },
-	}
+	options.Workers, options.Host = f.workers, strings.Fields(f.host)
+	options.Progress = func(now runner.Progress) { p.tell(now, d.name(&e.Cells[now.Trial.Cell-1])) }
 	type ended struct {
 		sum runner.Summary
 		err error
@@ -295,44 +278,4 @@ func (s *streams) execute(ctx context.Context, f *runFlags, e *experiment.Experi
 		_, err = folder.Finish(end)
 	}
 	return notes, errors.Join(context.Cause(ctx), err)
-}
-
-// executable is this program, to be started again as nodes. On Linux it is the
-// file that runs, even if a new build has taken its place meanwhile.
-func executable() (string, error) {
-	const self = "/proc/self/exe"
-	if runtime.GOOS == "linux" {
-		if _, err := os.Stat(self); err == nil {
-			return self, nil
-		}
-	}
-	return os.Executable()
-}
-
-// conclude prints what a run came to and returns its exit code as an error.
-func (s *streams) conclude(o *outcome, asJSON bool) error {
-	code := o.tally.code()
-	if asJSON {
-		if err := writeJSON(s.out, o.report(code)); err != nil {
-			return err
-		}
-	} else if o.finished > 0 {
-		o.print(s.out)
-	}
-	for _, text := range o.failures() {
-		s.say(text)
-	}
-	if o.tally.err != nil {
-		s.say(o.tally.err.Error())
-		again := "bench run --resume " + report.Quote(o.dir)
-		if o.host != "" {
-			again += " --host " + report.Quote(o.host)
-		}
-		s.say(fmt.Sprintf("%s are kept; go on with: %s",
-			progressOf(o.experiment, o.finished, o.stopping.Planned()), again))
-	}
-	if code == Good {
-		return nil
-	}
-	return exit(code)
 }

@@ -218,7 +218,7 @@ func TestReplay_Violation(t *testing.T) {
 func TestReplay_Differs(t *testing.T) {
 	t.Parallel()
 	none := math.NaN()
-	r := &replay{recorded: &results.Trial{Status: trace.OK, Messages: 7, Metrics: []metric.Value{
+	r := &replay{rerun: &rerun{}, recorded: &results.Trial{Status: trace.OK, Messages: 7, Metrics: []metric.Value{
 		metric.MessageDelays.Of(3), metric.Election.Of(5), metric.Downtime.Of(6),
 		metric.Heal.Of(none), metric.Recovery.Of(none)}}}
 	r.verdict.Status, r.verdict.Totals.Sent = "ok", 8

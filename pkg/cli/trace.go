@@ -4,15 +4,20 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/report/diagram"
+	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // traceFlags are the flags of bench trace.
@@ -86,8 +91,12 @@ func (s *streams) trace(c *cobra.Command, f *traceFlags, path string) error {
 		return err
 	}
 	if f.violation {
-		if w.Event, err = firstBroken(r); err != nil {
+		if w.Event, err = r.broken(); err != nil {
 			return err
+		}
+		if w.Event == 0 {
+			return usage("--violation: no event of trial %d breaks a promise; what is only missing at the "+
+				"end, such as a leader, has no event: choose a time with --from", f.trial)
 		}
 	}
 	d, err := diagram.New(r.drawn, *w)
@@ -124,15 +133,14 @@ func (s *streams) traced(path string, number int) (*traced, error) {
 	if err != nil {
 		return nil, err
 	}
-	one, err := trialOf(e, number)
+	t, cell, err := trialOf(e, number)
 	if err != nil {
 		return nil, err
 	}
-	plan := &one.cell.Plan
-	r := &traced{trial: &one.trial, drawn: diagram.Trace{
-		Title: fmt.Sprintf("%s, trial %d: %s, %s, %s", e.Name, number, one.cell.Algorithm,
-			plural(plan.Nodes, "process", "processes"), plan.Scenario.Kind),
-		Nodes: plan.Nodes, Leader: uint32(one.trial.Plan.Leader),
+	r := &traced{trial: t, drawn: diagram.Trace{
+		Title: fmt.Sprintf("%s, trial %d: %s, %s, %s", e.Name, number, cell.Algorithm,
+			plural(t.Plan.Nodes, "process", "processes"), t.Plan.Scenario.Kind),
+		Nodes: t.Plan.Nodes, Leader: uint32(t.Plan.Leader),
 	}}
 	kept, err := results.ReadTrace(dir, number)
 	switch {
@@ -145,28 +153,49 @@ func (s *streams) traced(path string, number int) (*traced, error) {
 		return nil, fmt.Errorf("trial %d of %s kept no trace, and real nodes do the same only once: "+
 			"run it with --set trace=all", number, dir)
 	}
-	again, err := s.again(e, number, nil)
+	alg, err := algo.Lookup(t.Plan.Algorithm)
 	if err != nil {
 		return nil, err
 	}
-	r.drawn.Kinds, r.drawn.Records = again.alg.Codec.Kinds(), again.records
+	again, err := s.again(e, t, nil)
+	if err != nil {
+		return nil, err
+	}
+	r.drawn.Kinds, r.drawn.Records = alg.Codec.Kinds(), again.records
 	return r, nil
 }
 
-// firstBroken is the event, from 1 on, at which a promise was broken for the first
-// time.
-func firstBroken(r *traced) (int, error) {
+// broken is the event, from 1 on, at which a promise was broken for the first time; 0 if
+// no event has broken one.
+func (r *traced) broken() (int, error) {
 	setup, err := r.trial.Plan.Setup()
 	if err != nil {
 		return 0, err
 	}
-	judge := check.NewJudge(setup)
-	for i := range r.drawn.Records {
-		judge.Record(&r.drawn.Records[i])
-		if judge.Broken() != "" {
-			return i + 1, nil
-		}
+	return check.FirstBroken(setup, r.drawn.Records) + 1, nil
+}
+
+// brokenPromise draws what led to the first broken promise of a trial, or all of it
+// where no single event broke one.
+func (s *streams) brokenPromise(dir string, number int) ([]byte, error) {
+	if _, err := os.Stat(filepath.Join(dir, results.ConfigFile)); err != nil {
+		return nil, err // tables alone, without an experiment
 	}
-	return 0, usage("--violation: no event of trial %d breaks a promise; what is only missing at the end, "+
-		"such as a leader, has no event: choose a time with --from", r.trial.Number)
+	r, err := s.traced(dir, number)
+	if err != nil {
+		return nil, err
+	}
+	event, _ := r.broken() // 0, which is all of it, where that cannot be known
+	d, err := diagram.New(r.drawn, diagram.Window{Event: event})
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	_, err = d.SVG(&out)
+	return out.Bytes(), err
+}
+
+// printEvents writes what happened, a line for each record, with its number.
+func printEvents(w io.Writer, list trace.List, kinds []string) {
+	_ = diagram.WriteEvents(w, list, kinds, nil) // the error stays in w until the end
 }

@@ -129,7 +129,3 @@ func flaky(p *harness.Plan) bool {
 		return loses
 	})
 }
-
-func noTrial(number, planned int) error {
-	return fmt.Errorf("no trial %d: the run has trials 1 to %d", number, planned)
-}

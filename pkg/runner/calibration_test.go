@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/host"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -140,7 +139,7 @@ func TestWithheld(t *testing.T) {
 		{0, 0.06, trial, []string{"steal: the hypervisor gave 6 % of the processors to others"}},
 		{2 * trial, 1, trial, []string{"for 200 % of the trial; ", "gave 100 % of"}},
 	} {
-		got := withheld(&host.Quality{Throttled: test.throttled, Stolen: test.stolen}, test.took)
+		got := withheld(&Quality{Throttled: test.throttled, Stolen: test.stolen}, test.took)
 		for _, part := range test.want {
 			if !strings.Contains(got, part) {
 				t.Errorf("%+v: %q", test, got)

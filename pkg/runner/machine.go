@@ -3,54 +3,49 @@ package runner
 import (
 	"cmp"
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
+	"time"
 
-	"github.com/conclave-bench/conclave/internal/host"
-	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// A machine runs trials on real nodes: this process, or a host program.
-type machine interface {
+// A Machine runs trials on real nodes. Whoever wants one hands it in, as package nodes
+// makes it: this package knows none, and so links no bus.
+type Machine interface {
+	// Baseline measures the bus alone.
 	Baseline() (map[string]any, error)
-	Run(context.Context, *harness.Setup, trace.Sink) (harness.End, host.Quality, error)
+	// Run executes one trial and hands its records to sink.
+	Run(context.Context, *harness.Setup, trace.Sink) (harness.End, Quality, error)
 	Close()
 }
 
-var (
-	_ machine = (*host.Machine)(nil)
-	_ machine = (*host.Remote)(nil)
-)
+// Quality is what the machine did besides, during a trial.
+type Quality struct {
+	SchedDelayP99 time.Duration // how late the machine ran what was due
+	Busy          float64       // share of processor time used; NaN if unknown
+	Stolen        float64       // share of it that a hypervisor gave to others; NaN if unknown
+	Throttled     time.Duration // for which a quota kept the nodes from running, over all processors
+}
 
-// newMachine is the one that o asks for; cfg says how large. The site is that of the
-// host program; nil if this process is the host.
-func newMachine(ctx context.Context, e *experiment.Experiment, o Options, cfg host.MachineConfig) (
-	machine, *results.Site, error) {
-	if len(o.Host) > 0 {
-		m, err := host.NewRemote(ctx, o.Host, cfg)
-		if err != nil {
-			return nil, nil, err
-		}
-		site := &results.Site{}
-		if err := json.Unmarshal(m.About(), site); err != nil {
-			m.Close()
-			return nil, nil, fmt.Errorf("start host: what it says of itself: %w", err)
-		}
-		return m, site, nil
+// Room is what a run needs of its machine.
+type Room struct {
+	Nodes int           // the most that a trial has
+	Run   string        // marks what the machine starts
+	Pause time.Duration // the longest that a node is to be paused
+}
+
+// machine is the one that o has for the trials of e. The site is that of the host program;
+// nil if this process is the host.
+func (o *Options) machine(ctx context.Context, e *experiment.Experiment, r Room) (
+	Machine, *results.Site, error) {
+	if o.Machine == nil {
+		return nil, nil, errors.New("this program has no machine for real nodes; use transport: sim")
 	}
-	b := e.Bus
-	cfg.Exe, cfg.NodeArgs, cfg.BusArgs = o.Exe, o.NodeArgs, o.BusArgs
-	cfg.External = bus.DialConfig{URL: b.URL, CredentialsFile: b.Credentials, CAFile: b.TLS.CA,
-		CertFile: b.TLS.Cert, KeyFile: b.TLS.Key}
-	m, err := host.NewMachine(cfg)
-	if err != nil { // a nil *host.Machine is no nil machine
-		return nil, nil, err
-	}
-	return m, nil, nil
+	return o.Machine(ctx, e, *o, r)
 }
 
 // otherProgram warns where the host may run other code than this process: its

@@ -21,6 +21,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
+	"github.com/conclave-bench/conclave/pkg/runner/nodes"
 	"github.com/conclave-bench/conclave/pkg/trace"
 	_ "github.com/conclave-bench/conclave/plugins/election/bully"
 	_ "github.com/conclave-bench/conclave/plugins/election/ringlist"
@@ -113,7 +114,7 @@ func options(t testing.TB) runner.Options {
 	t.Helper()
 	exe, err := os.Executable()
 	must(t, err)
-	return runner.Options{Exe: exe, NodeArgs: []string{"__node"}, BusArgs: []string{"__bus"},
+	return runner.Options{Machine: nodes.Machine, Exe: exe, NodeArgs: []string{"__node"}, BusArgs: []string{"__bus"},
 		SimArgs: []string{"__sim"}}
 }
 

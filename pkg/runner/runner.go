@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/host"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -21,6 +20,9 @@ import (
 
 // Options say how to run.
 type Options struct {
+	// Machine is where trials on real nodes run: nodes.Machine. nil: nowhere. The site is
+	// that of its host program; nil if this process is the host.
+	Machine  func(context.Context, *experiment.Experiment, Options, Room) (Machine, *results.Site, error)
 	Exe      string   // the program to start as nodes and as the bus
 	NodeArgs []string // arguments that make it a node
 	BusArgs  []string // arguments that make it the bus
@@ -204,7 +206,7 @@ func (r *run) host(ctx context.Context, todo []experiment.Trial) error {
 		most, pause = max(most, c.Plan.Nodes), max(pause, c.Plan.LongestPause())
 	}
 	token := fmt.Sprintf("%x", time.Now().UnixNano()&0xffffffff)
-	machine, site, err := newMachine(ctx, r.experiment, r.options, host.MachineConfig{
+	machine, site, err := r.options.machine(ctx, r.experiment, Room{
 		Nodes: most, Run: r.store.Header().Run + "-" + token, Pause: pause,
 	})
 	if err != nil {
@@ -228,7 +230,7 @@ func (r *run) host(ctx context.Context, todo []experiment.Trial) error {
 }
 
 // attempts runs t until an attempt is valid or the retries are used up.
-func (r *run) attempts(ctx context.Context, m machine, t experiment.Trial,
+func (r *run) attempts(ctx context.Context, m Machine, t experiment.Trial,
 	token string) error {
 	for attempt := r.store.Attempts(t.Number) + 1; ; attempt++ {
 		if ctx.Err() != nil {

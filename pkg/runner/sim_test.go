@@ -178,12 +178,16 @@ func TestSimulation_CommitsBeforeLong(t *testing.T) {
 	complete(t, f.Dir())
 }
 
-func TestRun_UnknownTrial(t *testing.T) {
+// A program that was given no machine says so, whatever it is to run on one.
+func TestRealNodes_NoMachine(t *testing.T) {
 	t.Parallel()
-	e, _ := created(t, sweep, t.TempDir())
-	_, _, err := runner.Replay(context.Background(), e, 161, runner.Options{}, nil)
-	if want := "no trial 161: the run has trials 1 to 160"; err == nil || err.Error() != want {
-		t.Errorf("%v, want %q", err, want)
+	e, f := created(t, strings.Replace(sweep, "transport: sim", "transport: nats", 1), t.TempDir())
+	_, err := runner.Run(context.Background(), e, f, runner.Options{})
+	_, _, again := runner.Replay(context.Background(), e, &e.Trials()[0], runner.Options{}, nil)
+	for _, err := range []error{err, again} {
+		if err == nil || !strings.Contains(err.Error(), "no machine for real nodes") {
+			t.Errorf("%v, want that there is no machine", err)
+		}
 	}
 }
 
@@ -203,7 +207,7 @@ func TestReplay_IsTheSame(t *testing.T) {
 		kept, err := results.ReadTrace(f.Dir(), trial.Number)
 		must(t, err)
 		var got trace.List
-		_, _, err = runner.Replay(context.Background(), e, trial.Number, o, &got)
+		_, _, err = runner.Replay(context.Background(), e, &trial, o, &got)
 		must(t, err)
 		if len(got) != len(kept.Records) {
 			t.Fatalf("trial %d: %d records, want %d", trial.Number, len(got), len(kept.Records))

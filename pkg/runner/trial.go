@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/host"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -24,18 +23,18 @@ import (
 type outcome struct {
 	verdict check.Verdict
 	end     harness.End
-	quality *host.Quality // nil: simulated
+	quality *Quality // nil: simulated
 }
 
 // hosted runs one trial on real nodes, whose records go to sink as well; nil: they do
 // not.
-func hosted(ctx context.Context, m machine, p *harness.Plan, sink trace.Sink) (o outcome, err error) {
+func hosted(ctx context.Context, m Machine, p *harness.Plan, sink trace.Sink) (o outcome, err error) {
 	setup, err := p.Setup()
 	if err != nil {
 		return o, err
 	}
 	judge := check.NewJudge(setup)
-	var q host.Quality
+	var q Quality
 	if o.end, q, err = m.Run(ctx, setup, both(judge, sink)); err != nil {
 		return o, err
 	}
@@ -233,7 +232,7 @@ func (r *run) row(t experiment.Trial, attempt int, o outcome) results.Trial {
 const mostWithheld = 0.05
 
 // withheld marks a trial, which took so long, whose processors were given to others.
-func withheld(q *host.Quality, took time.Duration) string {
+func withheld(q *Quality, took time.Duration) string {
 	var parts []string
 	if share := float64(q.Throttled) / float64(took); took > 0 && share > mostWithheld {
 		parts = append(parts, fmt.Sprintf("throttled: a quota kept processors from running for %.0f %% of "+
@@ -248,20 +247,10 @@ func withheld(q *host.Quality, took time.Duration) string {
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// Replay runs one trial of e again, and hands its records to sink. In simulation it is
+// Replay runs a trial of e again, and hands its records to sink. In simulation it is
 // the same trial to the last event; on real nodes it has the same plan and luck.
-func Replay(ctx context.Context, e *experiment.Experiment, number int, o Options, sink trace.Sink) (
-	v check.Verdict, end harness.End, err error) {
-	var found *experiment.Trial
-	for _, t := range e.Trials() {
-		if t.Number == number {
-			found = &t
-			break
-		}
-	}
-	if found == nil {
-		return v, end, noTrial(number, e.Most())
-	}
-	out, err := worldOf(e).replay(ctx, e, found, &o, sink)
+func Replay(ctx context.Context, e *experiment.Experiment, t *experiment.Trial, o Options,
+	sink trace.Sink) (check.Verdict, harness.End, error) {
+	out, err := worldOf(e).replay(ctx, e, t, &o, sink)
 	return out.verdict, out.end, err
 }

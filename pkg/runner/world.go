@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/conclave-bench/conclave/internal/host"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -58,9 +57,7 @@ func (realTime) run(ctx context.Context, r *run, todo []experiment.Trial) error 
 func (realTime) replay(ctx context.Context, e *experiment.Experiment, t *experiment.Trial, o *Options,
 	sink trace.Sink) (outcome, error) {
 	plan := replayed(t)
-	m, _, err := newMachine(ctx, e, *o, host.MachineConfig{
-		Nodes: plan.Nodes, Run: plan.Trial, Pause: plan.LongestPause(),
-	})
+	m, _, err := o.machine(ctx, e, Room{Nodes: plan.Nodes, Run: plan.Trial, Pause: plan.LongestPause()})
 	if err != nil {
 		return outcome{}, err
 	}

@@ -15,7 +15,7 @@ func TestWasm(t *testing.T) {
 	}
 	t.Parallel()
 	args := []string{"list", "-deps"}
-	for _, name := range []string{"pkg/sim", "pkg/check", "pkg/experiment", "pkg/results", "plugins/all"} {
+	for _, name := range []string{"pkg/sim", "pkg/check", "pkg/experiment", "pkg/results", "pkg/runner", "plugins/all"} {
 		args = append(args, "github.com/conclave-bench/conclave/"+name)
 	}
 	run := func(args ...string) string {

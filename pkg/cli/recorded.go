@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/runner"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// recorded loads the experiment of the run at path. The environment has no say:
+// it is the one that ran.
+func recorded(path string) (*experiment.Experiment, string, error) {
+	dir, config, err := results.ReadConfig(path)
+	if err != nil {
+		return nil, "", err
+	}
+	e, err := experiment.LoadContent(filepath.Join(dir, results.ConfigFile), config, experiment.Overrides{})
+	return e, dir, err
+}
+
+// trialOf is the trial of that number, and its cell.
+func trialOf(e *experiment.Experiment, number int) (*experiment.Trial, *experiment.Cell, error) {
+	for _, t := range e.Trials() {
+		if t.Number == number {
+			return &t, &e.Cells[t.Cell-1], nil
+		}
+	}
+	return nil, nil, usage("--trial %d: the run has trials 1 to %d", number, e.Most())
+}
+
+// A rerun is what a trial came to that was run again.
+type rerun struct {
+	verdict check.Verdict
+	end     harness.End
+	records trace.List
+}
+
+// again runs a trial of e. A simulation cannot be cut short and is left behind.
+func (s *streams) again(e *experiment.Experiment, t *experiment.Trial, host []string) (*rerun, error) {
+	options, err := programs()
+	if err != nil {
+		return nil, err
+	}
+	options.Host, options.Stderr = host, s.err
+	ctx, stop := s.interruptible(context.Background())
+	defer stop()
+	r, done := &rerun{}, make(chan error, 1)
+	go func() {
+		var err error
+		r.verdict, r.end, err = runner.Replay(ctx, e, t, options, &r.records)
+		done <- err
+	}()
+	if !e.Virtual() {
+		return r, <-done
+	}
+	select {
+	case err := <-done:
+		return r, err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
