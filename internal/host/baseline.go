@@ -20,7 +20,9 @@ func (m *Machine) Baseline() (map[string]any, error) {
 	trial := "baseline-" + fmt.Sprint(clock.Monotonic().Nanoseconds())
 	var conns [2]*bus.Conn
 	for i := range conns {
-		c, err := bus.Dial(m.access(i).Dial("baseline"))
+		access := m.access(i)
+		access.Name = "baseline"
+		c, err := bus.Dial(access)
 		if err != nil {
 			return nil, err
 		}

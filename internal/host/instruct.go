@@ -63,22 +63,14 @@ func (t *trial) obeyInstruction(i harness.Instruction) {
 	case i.OfLinks():
 		t.changeLinks(i)
 	case !i.Inside():
-		i.Apply(outside{t})
+		i.Apply(t)
 	case !n.dead:
 		t.orderNode(n, control.Order{Do: &i})
 	}
 }
 
-// outside is the trial as a fault acts on it.
-type outside struct{ t *trial }
-
-var _ fault.World = outside{}
-
-func (o outside) Crash(p algo.ID, due time.Duration)   { o.t.crashNode(o.t.nodes[p-1], due) }
-func (o outside) Restart(p algo.ID, due time.Duration) { o.t.restartNode(o.t.nodes[p-1], due) }
-func (o outside) Pause(p algo.ID)                      { o.t.pauseNode(o.t.nodes[p-1]) }
-func (o outside) Resume(p algo.ID)                     { o.t.resumeNode(o.t.nodes[p-1]) }
-func (o outside) Slow(p algo.ID, by time.Duration)     { o.t.slowNode(o.t.nodes[p-1], by) }
+// The trial is the world that faults act on.
+var _ fault.World = (*trial)(nil)
 
 // noteRecord keeps a record of what the host did, and tells the coordinator.
 func (t *trial) noteRecord(r trace.Record) {
@@ -88,9 +80,10 @@ func (t *trial) noteRecord(r trace.Record) {
 	}
 }
 
-// crashNode kills the node's process. The instant is that at which the system took
+// Crash kills the node's process. The instant is that at which the system took
 // the signal; due is that at which it was to.
-func (t *trial) crashNode(n *node, due time.Duration) {
+func (t *trial) Crash(p algo.ID, due time.Duration) {
+	n := t.nodes[p-1]
 	if n.dead {
 		if n.joining() {
 			n.abandoned = true
@@ -109,9 +102,10 @@ func (t *trial) crashNode(n *node, due time.Duration) {
 	})
 }
 
-// restartNode starts a fresh process with nothing but what the last one had saved. It is up
+// Restart starts a fresh process with nothing but what the last one had saved. It is up
 // once it has joined the bus: that takes a while, so it is later than due.
-func (t *trial) restartNode(n *node, due time.Duration) {
+func (t *trial) Restart(p algo.ID, due time.Duration) {
+	n := t.nodes[p-1]
 	if !n.dead || n.joining() {
 		return
 	}
@@ -147,8 +141,9 @@ func (t *trial) orderNodes(o control.Order) {
 	}
 }
 
-// pauseNode stops the node's process. Nobody is told.
-func (t *trial) pauseNode(n *node) {
+// Pause stops the node's process. Nobody is told.
+func (t *trial) Pause(p algo.ID) {
+	n := t.nodes[p-1]
 	if n.dead || n.paused {
 		return
 	}
@@ -163,7 +158,9 @@ func (t *trial) pauseNode(n *node) {
 	})
 }
 
-func (t *trial) resumeNode(n *node) {
+// Resume lets the node's process go on.
+func (t *trial) Resume(p algo.ID) {
+	n := t.nodes[p-1]
 	if n.dead || !n.paused {
 		return
 	}
@@ -178,8 +175,9 @@ func (t *trial) resumeNode(n *node) {
 	})
 }
 
-// slowNode makes each event take the node so long.
-func (t *trial) slowNode(n *node, by time.Duration) {
+// Slow makes each event take the node so long.
+func (t *trial) Slow(p algo.ID, by time.Duration) {
+	n := t.nodes[p-1]
 	if n.dead {
 		return
 	}
@@ -204,19 +202,11 @@ func (t *trial) changeLinks(i harness.Instruction) {
 	}
 	r, e := i.Network(at)
 	r.At = at
-	if !known && (e.Change != nil || e.Override != nil) {
-		t.orderChange(control.Order{Cut: e.Change, Override: e.Override})
+	if !known && e != (fault.Effect{}) { // the nodes have to be told
+		e.Apply(&t.cuts, &t.overrides)
+		o := control.Order{Links: &e}
+		t.sudden = append(t.sudden, o)
+		t.orderNodes(o)
 	}
 	t.noteRecord(r)
-}
-
-// orderChange tells the nodes of a change that they do not know yet.
-func (t *trial) orderChange(o control.Order) {
-	if o.Cut != nil {
-		t.cuts.Add(*o.Cut)
-	} else {
-		t.overrides.Add(*o.Override)
-	}
-	t.sudden = append(t.sudden, o)
-	t.orderNodes(o)
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/clock"
 	"github.com/conclave-bench/conclave/internal/host/agent"
-	"github.com/conclave-bench/conclave/internal/host/control"
 	"github.com/conclave-bench/conclave/internal/proc"
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -163,12 +162,16 @@ func (m *Machine) URL() string {
 
 // A Quality says how far a trial's figures can be believed.
 type Quality struct {
-	SchedDelayP99 time.Duration // how late the machine ran what was due
-	Busy          float64       // share of processor time used; NaN if unknown
-	Stolen        float64       // share of it that a hypervisor gave to others; NaN if unknown
-	Throttled     time.Duration // for which a quota kept the nodes from running, over all processors
-	ReadyTime     time.Duration // from the first start to the last node ready
-	ClockError    time.Duration // by how much records of different machines can be out of step
+	// SchedDelayP99 is how late the machine ran what was due.
+	SchedDelayP99 time.Duration `json:"sched_delay_p99"`
+	Busy          float64       `json:"-"` // share of processor time used; NaN if unknown
+	Stolen        float64       `json:"-"` // share of it that a hypervisor gave to others; NaN if unknown
+	// Throttled is for how long a quota kept the nodes from running, over all processors.
+	Throttled time.Duration `json:"throttled,omitempty"`
+	// ReadyTime is from the first start to the last node ready.
+	ReadyTime time.Duration `json:"ready_time"`
+	// ClockError is by how much records of different machines can be out of step.
+	ClockError time.Duration `json:"clock_error,omitempty"`
 }
 
 // Run executes one trial and hands its records to sink in the order in which
@@ -213,12 +216,11 @@ func (m *Machine) Run(ctx context.Context, s *harness.Setup, sink trace.Sink) (
 }
 
 // access is how node i reaches the bus.
-func (m *Machine) access(i int) control.Access {
-	if m.bus == nil {
-		e := m.cfg.External
-		return control.Access{URL: e.URL, Seed: e.Seed, Credentials: e.CredentialsFile, User: e.User,
-			Password: e.Password, Token: e.Token, CA: e.CAFile, Cert: e.CertFile, Key: e.KeyFile,
-			Patience: m.cfg.patience()}
+func (m *Machine) access(i int) bus.DialConfig {
+	access := m.cfg.External
+	if m.bus != nil {
+		access = bus.DialConfig{URL: m.bus.URL, Seed: m.identities[i].Secret()}
 	}
-	return control.Access{URL: m.bus.URL, Seed: m.identities[i].Secret(), Patience: m.cfg.patience()}
+	access.Patience = m.cfg.patience()
+	return access
 }

@@ -47,25 +47,17 @@ type reply struct {
 	Error    string          `json:"error,omitempty"` // what could not be done at all
 }
 
-// remoteEnd is an End and a Quality without what JSON cannot say.
+// remoteEnd is an End and a Quality, and what of them JSON cannot say: an error, and NaN.
 type remoteEnd struct {
-	At         time.Duration  `json:"at"`
-	Reason     harness.Reason `json:"reason,omitempty"`
-	Err        string         `json:"err,omitempty"`
-	Pending    int64          `json:"pending,omitempty"`
-	Skipped    int            `json:"skipped,omitempty"`
-	Invalid    []string       `json:"invalid,omitempty"`
-	SchedDelay time.Duration  `json:"sched_delay_p99"`
-	Busy       *float64       `json:"busy,omitempty"`
-	Stolen     *float64       `json:"stolen,omitempty"`
-	Throttled  time.Duration  `json:"throttled,omitempty"`
-	ReadyTime  time.Duration  `json:"ready_time"`
-	ClockError time.Duration  `json:"clock_error,omitempty"`
+	harness.End
+	Quality
+	Err    string   `json:"err,omitempty"`
+	Busy   *float64 `json:"busy,omitempty"`
+	Stolen *float64 `json:"stolen,omitempty"`
 }
 
 func newRemoteEnd(e harness.End, q Quality) *remoteEnd {
-	r := &remoteEnd{At: e.At, Reason: e.Reason, Pending: e.Pending, Skipped: e.Skipped, Invalid: e.Invalid,
-		SchedDelay: q.SchedDelayP99, Throttled: q.Throttled, ReadyTime: q.ReadyTime, ClockError: q.ClockError}
+	r := &remoteEnd{End: e, Quality: q}
 	if e.Err != nil {
 		r.Err = e.Err.Error()
 	}
@@ -79,12 +71,11 @@ func newRemoteEnd(e harness.End, q Quality) *remoteEnd {
 }
 
 func (r *remoteEnd) parts() (harness.End, Quality) {
-	e := harness.End{At: r.At, Reason: r.Reason, Pending: r.Pending, Skipped: r.Skipped, Invalid: r.Invalid}
+	e, q := r.End, r.Quality
 	if r.Err != "" {
 		e.Err = errors.New(r.Err)
 	}
-	q := Quality{SchedDelayP99: r.SchedDelay, Busy: math.NaN(), Stolen: math.NaN(), Throttled: r.Throttled,
-		ReadyTime: r.ReadyTime, ClockError: r.ClockError}
+	q.Busy, q.Stolen = math.NaN(), math.NaN()
 	if r.Busy != nil {
 		q.Busy = *r.Busy
 	}

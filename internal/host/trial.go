@@ -29,6 +29,7 @@ type trial struct {
 	sites       []*site
 	timeline    []harness.Instruction
 	links       []harness.Instruction // what is known before the start to happen to links
+	known       []fault.Effect        // of those
 	nodes       []*node               // by ID - 1: the present incarnation, or the last
 	all         []*node               // all incarnations, in the order of their start
 	reports     chan agent.Report
@@ -104,12 +105,9 @@ func newTrial(m *Machine, s *harness.Setup) (*trial, error) {
 			return !i.OfLinks()
 		})
 	for _, i := range t.links {
-		switch _, e := i.Network(i.At); {
-		case e.Change != nil:
-			t.cuts.Add(*e.Change)
-		case e.Override != nil:
-			t.overrides.Add(*e.Override)
-		}
+		_, e := i.Network(i.At)
+		e.Apply(&t.cuts, &t.overrides)
+		t.known = append(t.known, e)
 	}
 	t.omissions = s.Omissions()
 	if len(t.omissions) > 0 && len(t.sites) > 1 {
@@ -230,20 +228,12 @@ func stillborn(r *agent.Report) harness.End {
 func (t *trial) startNode(n *node) error {
 	a := control.Assignment{
 		ID: n.ID, Incarnation: n.Incarnation, Due: n.due, Limit: t.machine.cfg.Limit,
-		Bus: t.machine.access(int(n.ID - 1)), Kinds: t.coordinator.WatchedKinds(),
+		Bus: t.machine.access(int(n.ID - 1)), Kinds: t.coordinator.WatchedKinds(), Links: t.known,
 	}
 	for _, kind := range []trace.Type{trace.Elected, trace.Up, trace.Granted, trace.Released, trace.Send,
 		trace.Deliver} {
 		if t.coordinator.Watches(kind) {
 			a.Watch = append(a.Watch, kind)
-		}
-	}
-	for _, i := range t.links {
-		switch _, e := i.Network(i.At); {
-		case e.Change != nil:
-			a.Cuts = append(a.Cuts, *e.Change)
-		case e.Override != nil:
-			a.Overrides = append(a.Overrides, *e.Override)
 		}
 	}
 	for _, i := range t.timeline {

@@ -46,10 +46,10 @@ var table = []struct {
 	{"internal/proc", []string{"internal/clock"}},
 	{"internal/telemetry", []string{"pkg/algo", "pkg/trace"}},
 	{"internal/host/control", []string{
-		"pkg/algo", "pkg/link", "internal/transport", "pkg/bus", "pkg/trace", "pkg/fault", "pkg/harness",
+		"pkg/algo", "pkg/bus", "pkg/trace", "pkg/fault", "pkg/harness",
 	}},
 	{"internal/host/node", []string{
-		"pkg/algo", "pkg/link", "internal/transport", "pkg/trace", "internal/guard", "pkg/fault",
+		"pkg/algo", "pkg/link", "internal/transport", "pkg/bus", "pkg/trace", "internal/guard", "pkg/fault",
 		"pkg/harness", "internal/host/control",
 		"internal/clock", "internal/proc", "internal/telemetry",
 	}},

@@ -29,21 +29,25 @@ const (
 )
 
 // A DialConfig says which server to connect to, and as whom: by the Seed of an
-// Identity, or, at a server elsewhere, by a credentials file, a user or a token.
+// Identity, or, at a server elsewhere, by a credentials file, a user or a token. It holds
+// secrets: as JSON it goes to a node through its pipe, never through arguments or the
+// environment, and printed it shows none.
 type DialConfig struct {
-	URL  string
-	Name string // for the server's own lists
+	URL  string `json:"url"`
+	Name string `json:"-"` // for the server's own lists
 
-	Seed            []byte
-	CredentialsFile string
-	User, Password  string
-	Token           string
+	Seed            []byte `json:"seed,omitempty"`
+	CredentialsFile string `json:"credentials,omitempty"`
+	User            string `json:"user,omitempty"`
+	Password        string `json:"password,omitempty"`
+	Token           string `json:"token,omitempty"`
 
-	CAFile            string // TLS: whom to believe
-	CertFile, KeyFile string // TLS: how to prove who we are
+	CAFile   string `json:"ca,omitempty"`   // TLS: whom to believe
+	CertFile string `json:"cert,omitempty"` // TLS: how to prove who we are
+	KeyFile  string `json:"key,omitempty"`
 
-	Timeout  time.Duration // for connecting; 0: 5 s
-	Patience time.Duration // with a silent server; 0: 3 s
+	Timeout  time.Duration `json:"-"`                  // for connecting; 0: 5 s
+	Patience time.Duration `json:"patience,omitempty"` // with a silent server; 0: 3 s
 }
 
 // String says where to and as what, and no secret.

@@ -111,8 +111,18 @@ type State struct {
 // An Effect is what a fault makes of the network: a Change, or an Override, or nothing
 // more, where an override ends by itself.
 type Effect struct {
-	Change   *link.Change
-	Override *link.Override
+	Change   *link.Change   `json:"change,omitempty"`
+	Override *link.Override `json:"override,omitempty"`
+}
+
+// Apply puts the effect into the history of the links.
+func (e Effect) Apply(cuts *link.Cuts, overrides *link.Overrides) {
+	switch {
+	case e.Change != nil:
+		cuts.Add(*e.Change)
+	case e.Override != nil:
+		overrides.Add(*e.Override)
+	}
 }
 
 func (e Effect) text() string {

@@ -2,19 +2,19 @@ package harness
 
 import "time"
 
-// An End is how a trial ended.
+// An End is how a trial ended. As JSON it is without its Err.
 type End struct {
-	At      time.Duration
-	Reason  Reason
-	Err     error  // what a Broken trial broke
-	Pending int64  // algorithm messages still on their way
-	Events  uint64 // executed: simulation only
+	At      time.Duration `json:"at"`
+	Reason  Reason        `json:"reason,omitempty"`
+	Err     error         `json:"-"`                 // what a Broken trial broke
+	Pending int64         `json:"pending,omitempty"` // algorithm messages still on their way
+	Events  uint64        `json:"events,omitempty"`  // executed: simulation only
 	// Skipped is how many faults did not happen: nobody was there to whom they
 	// could, or the trial was over before.
-	Skipped int
+	Skipped int `json:"skipped,omitempty"`
 	// Invalid says how the harness skewed the trial, a reason each. Such a trial
 	// is neither slow nor wrong: it says nothing.
-	Invalid []string
+	Invalid []string `json:"invalid,omitempty"`
 }
 
 // A Reason says why a trial ended.

@@ -403,12 +403,7 @@ func (s *simulation) obey(i harness.Instruction) {
 // change is what happens to links now.
 func (s *simulation) change(i *harness.Instruction) {
 	r, e := i.Network(s.now)
-	switch {
-	case e.Change != nil:
-		s.cuts.Add(*e.Change)
-	case e.Override != nil:
-		s.overrides.Add(*e.Override)
-	}
+	e.Apply(&s.cuts, &s.overrides)
 	s.note(r)
 }
 

@@ -7,11 +7,10 @@ package control
 import (
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/transport"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
-	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -23,45 +22,12 @@ type Assignment struct {
 	Saved       []byte                `json:"saved,omitempty"` // encoded; what it last saved
 	Telemetry   string                `json:"telemetry"`       // path of the file to make
 	Limit       int64                 `json:"limit,omitempty"`
-	Bus         Access                `json:"bus"`
+	Bus         bus.DialConfig        `json:"bus"`
 	Watch       []trace.Type          `json:"watch,omitempty"` // records to report at once
 	Kinds       []uint8               `json:"kinds,omitempty"` // of messages, where those are watched
 	Timeline    []harness.Instruction `json:"timeline,omitempty"`
-	Cuts        []link.Change         `json:"cuts,omitempty"`
-	Overrides   []link.Override       `json:"overrides,omitempty"`
+	Links       []fault.Effect        `json:"links,omitempty"`
 	Tally       string                `json:"tally,omitempty"` // path of the file, where messages are omitted
-}
-
-// Access is how to reach the bus. It holds secrets: it goes through the pipe,
-// never through arguments or the environment, and is never printed.
-type Access struct {
-	URL         string `json:"url"`
-	Seed        []byte `json:"seed,omitempty"`        // of the node's own key
-	Credentials string `json:"credentials,omitempty"` // path of a .creds file
-	User        string `json:"user,omitempty"`
-	Password    string `json:"password,omitempty"`
-	Token       string `json:"token,omitempty"`
-	CA          string `json:"ca,omitempty"`
-	Cert        string `json:"cert,omitempty"`
-	Key         string `json:"key,omitempty"`
-	// Patience is with a silent server; 0: the usual one.
-	Patience time.Duration `json:"patience,omitempty"`
-}
-
-// Connect makes a connection of such a name.
-func (a Access) Connect(name string) (transport.Conn, error) {
-	c, err := bus.Dial(a.Dial(name))
-	if err != nil {
-		return nil, err
-	}
-	return c, nil
-}
-
-// Dial is how a connection of such a name reaches the bus.
-func (a Access) Dial(name string) bus.DialConfig {
-	return bus.DialConfig{URL: a.URL, Name: name, Seed: a.Seed, CredentialsFile: a.Credentials,
-		User: a.User, Password: a.Password, Token: a.Token,
-		CAFile: a.CA, CertFile: a.Cert, KeyFile: a.Key, Patience: a.Patience}
 }
 
 // An Order tells a node what to do. Every order but Stop is counted in the
@@ -71,8 +37,7 @@ type Order struct {
 	Do        *harness.Instruction `json:"do,omitempty"`
 	Crashed   *News                `json:"crashed,omitempty"`
 	Restarted *News                `json:"restarted,omitempty"`
-	Cut       *link.Change         `json:"cut,omitempty"`
-	Override  *link.Override       `json:"override,omitempty"`
+	Links     *fault.Effect        `json:"links,omitempty"`
 	Slow      *time.Duration       `json:"slow,omitempty"` // what each event takes from now on
 	Stop      bool                 `json:"stop,omitempty"`
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/telemetry"
 	"github.com/conclave-bench/conclave/internal/transport"
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
@@ -159,11 +160,8 @@ func (n *node) joinTrial(in *bufio.Reader) error {
 	for _, k := range n.Kinds {
 		n.kinds[k] = true
 	}
-	for _, c := range n.Cuts {
-		n.cuts.Add(c)
-	}
-	for _, s := range n.Overrides {
-		n.overrides.Add(s)
+	for _, e := range n.Links {
+		e.Apply(&n.cuts, &n.overrides)
 	}
 	if n.omission = n.setup.Omissions(); len(n.omission) > 0 {
 		if n.tally, err = telemetry.OpenTally(n.Tally, len(n.omission)); err != nil {
@@ -191,9 +189,12 @@ func (n *node) joinTrial(in *bufio.Reader) error {
 }
 
 func (n *node) connect(trial string) (err error) {
-	if n.conn, err = n.Bus.Connect(fmt.Sprintf("p%d", n.ID)); err != nil {
+	n.Bus.Name = fmt.Sprintf("p%d", n.ID)
+	conn, err := bus.Dial(n.Bus)
+	if err != nil {
 		return err
 	}
+	n.conn = conn
 	n.in, err = n.conn.Join(trial, uint32(n.ID), n.setup.Nodes)
 	return err
 }
@@ -469,10 +470,8 @@ func (n *node) obeyOrder(o control.Order) {
 		n.process.Crashed(o.Crashed.Process, o.Crashed.At)
 	case o.Restarted != nil:
 		n.process.Restarted(o.Restarted.Process, o.Restarted.At)
-	case o.Cut != nil:
-		n.cuts.Add(*o.Cut)
-	case o.Override != nil:
-		n.overrides.Add(*o.Override)
+	case o.Links != nil:
+		o.Links.Apply(&n.cuts, &n.overrides)
 	case o.Slow != nil:
 		n.slow = *o.Slow
 	default:
