@@ -240,3 +240,12 @@ func (d Variants[T]) Type() Type[T] {
 	}
 	return t
 }
+
+// Part reads one key of a block by its type; the zero value if it is not there or
+// wrong.
+func Part[T any](r *Reader, key string, v *Value, name string, t Type[T]) (x T) {
+	if w := v.Get(name); w != nil {
+		x, _ = t.Read(r, Join(key, name), w)
+	}
+	return x
+}

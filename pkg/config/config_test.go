@@ -77,7 +77,7 @@ func near(word string, names []string) string {
 // loaded is a server of a file, an environment and assignments of the command line.
 func loaded(file, text string, env []string, sets ...string) (*server, *Layers, error) {
 	s := &server{}
-	l := NewLayers(&Reader{Diagnostics: &Diagnostics{}, Schema: schemaOf(s), Nearest: near})
+	l := NewLayers(schemaOf(s), near, nil)
 	if root := l.Parse(file, []byte(text)); root != nil {
 		l.Document(root)
 	}

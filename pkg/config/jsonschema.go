@@ -6,23 +6,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-
-	"go.yaml.in/yaml/v3"
 )
-
-// An Object is a part of a JSON Schema.
-type Object map[string]any
-
-// def is the key under which a part says its name: it stands in several places,
-// and the schema says it once.
-const def = "$def"
-
-func enum(words []string) Object { return Object{"enum": words} }
-
-func anyOf(options ...Object) Object { return Object{"anyOf": options} }
-
-// AnyOf is what one of some types accepts.
-func AnyOf(options ...Object) Object { return anyOf(options...) }
 
 // JSON describes the language in JSON Schema, draft 2020-12: for editors, which
 // complete keys and mark mistakes by it. It follows from the declarations of keys
@@ -130,13 +114,4 @@ func (f *Field) schema() Object {
 		o["default"] = plainValue(f.Default)
 	}
 	return o
-}
-
-// plainValue is YAML as JSON has it; of text that is no YAML, the text.
-func plainValue(text string) any {
-	var v any
-	if err := yaml.Unmarshal([]byte(text), &v); err != nil {
-		return text
-	}
-	return v
 }

@@ -37,6 +37,7 @@ type Override struct {
 // at dots or convert values; and it knows no places. The rest is done here.
 type Layers struct {
 	*Reader
+	Schema *Schema
 	// Open are the overrides of keys in the schema's open block, without its name;
 	// Over are the others.
 	Open, Over []Assignment
@@ -52,11 +53,15 @@ const delimiter = "\x00"
 
 func viperKey(key string) string { return strings.ReplaceAll(key, ".", delimiter) }
 
-// NewLayers holds the defaults of the reader's schema.
-func NewLayers(r *Reader) *Layers {
-	l := &Layers{Reader: r, v: viper.NewWithOptions(viper.KeyDelimiter(delimiter)),
+// NewLayers holds the defaults of a schema. Nearest is the name among names that a word most
+// probably meant, and several what to do about a list in place of one value; "" if nothing.
+func NewLayers(s *Schema, nearest func(word string, names []string) string,
+	several func(key string, v *Value) string) *Layers {
+	r := &Reader{Diagnostics: &Diagnostics{}, noun: s.Noun, nearest: nearest, several: several,
+		isLeaf: func(key string) bool { return s.Leaf(key) != nil }}
+	l := &Layers{Reader: r, Schema: s, v: viper.NewWithOptions(viper.KeyDelimiter(delimiter)),
 		given: map[string]Override{}}
-	r.Schema.Leaves(func(key string, f *Field) {
+	s.Leaves(func(key string, f *Field) {
 		if f.Default != "" {
 			l.v.SetDefault(viperKey(key), l.leaf(f, key, l.readYAML(ByDefault, []byte(f.Default))))
 		}
@@ -142,7 +147,7 @@ func (l *Layers) unknown(at Place, key string, beside []Field) {
 		return
 	}
 	last := key[strings.LastIndexByte(key, '.')+1:]
-	near := l.nearest(last, fieldNames(beside))
+	near := l.near(last, fieldNames(beside))
 	if near != "" {
 		near = strings.TrimSuffix(key, last) + near
 	} else {

@@ -163,22 +163,6 @@ func Whole[T integer](lo, hi int64) Type[T] {
 	return t.Like(Object{"type": "integer", "minimum": lo, "maximum": hi})
 }
 
-var decimal = lazy(`^[+-]?(0|[1-9][0-9]*)$`)
-
-// IsDecimal says whether s is a whole number in plain decimal digits.
-func IsDecimal(s string) bool { return decimal().MatchString(s) }
-
-// decimal refuses the other ways to write a whole number: 010 is 8 in YAML,
-// which few who write it mean.
-func (r *Reader) decimal(key string, v *Value) bool {
-	if v.Kind != Int || IsDecimal(v.Text) {
-		return true
-	}
-	r.Add(v.At, key, "%s, want a whole number in plain decimal digits (0 in front makes it octal)",
-		v.Plain())
-	return false
-}
-
 // Number is a finite number within bounds; an infinite upper one is none.
 func Number(lo, hi float64) Type[float64] {
 	t := Type[float64]{Name: "a number", Write: FloatOf}
@@ -276,11 +260,6 @@ func Duration(lo, hi time.Duration) Type[time.Duration] {
 		"examples": []string{"5ms"}}).Named("duration")
 }
 
-func isNumber(s string) bool {
-	_, err := strconv.ParseFloat(s, 64)
-	return err == nil
-}
-
 // tidied is the remedy for a duration that is almost one.
 func tidied(s string) string {
 	t := strings.ToLower(strings.Join(strings.Fields(s), ""))
@@ -375,3 +354,17 @@ func SomeText(name string) Type[string] {
 		return ""
 	}).Like(Object{"type": "string", "pattern": `\S`})
 }
+
+// An Object is a part of a JSON Schema.
+type Object map[string]any
+
+func enum(words []string) Object { return Object{"enum": words} }
+
+func anyOf(options ...Object) Object { return Object{"anyOf": options} }
+
+// AnyOf is what one of some types accepts.
+func AnyOf(options ...Object) Object { return anyOf(options...) }
+
+// def is the key under which a part says its name: it stands in several places,
+// and the schema says it once.
+const def = "$def"

@@ -2,9 +2,11 @@ package config
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -211,3 +213,28 @@ func Join(key, name string) string {
 
 // Item is the name of the i-th item of a list, counted from 0.
 func Item(key string, i int) string { return key + "[" + strconv.Itoa(i+1) + "]" }
+
+// plainValue is YAML as JSON has it; of text that is no YAML, the text.
+func plainValue(text string) any {
+	var v any
+	if err := yaml.Unmarshal([]byte(text), &v); err != nil {
+		return text
+	}
+	return v
+}
+
+// lazy compiles a pattern when it is first used: who never reads a configuration
+// does not pay for it at its start.
+func lazy(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
+
+func isNumber(s string) bool {
+	_, err := strconv.ParseFloat(s, 64)
+	return err == nil
+}
+
+var decimal = lazy(`^[+-]?(0|[1-9][0-9]*)$`)
+
+// IsDecimal says whether s is a whole number in plain decimal digits.
+func IsDecimal(s string) bool { return decimal().MatchString(s) }

@@ -5,19 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
-
-// lazy compiles a pattern when it is first used: who never reads a configuration
-// does not pay for it at its start.
-func lazy(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
-}
 
 // behind is how the parser's own mistakes begin, which count lines from 0; those
 // of the scanner count from 1.
@@ -37,7 +29,7 @@ func (r *Reader) readYAML(at Place, data []byte) *Value {
 	if err == nil {
 		if err2 := dec.Decode(&second); err2 == nil {
 			r.Add(at.offset(second.Line), "", "a second document; want one %s in a file: "+
-				"remove what follows the line \"---\"", r.Schema.Noun)
+				"remove what follows the line \"---\"", r.noun)
 			return nil
 		} else if !errors.Is(err2, io.EOF) {
 			err = err2

@@ -415,10 +415,10 @@ func inIDs(groups [][]uint32) [][]algo.ID {
 
 // linksType is links, each in one direction.
 func linksType() config.Type[[][2]uint32] {
-	link := config.As(pairType("two processes, as [1, 2]"),
+	one := config.As(pairType("two processes, as [1, 2]"),
 		func(p [2]algo.ID) [2]uint32 { return [2]uint32{uint32(p[0]), uint32(p[1])} },
 		func(l [2]uint32) [2]algo.ID { return [2]algo.ID{algo.ID(l[0]), algo.ID(l[1])} })
-	t := config.Each(link)
+	t := config.Each(one)
 	t.Read = func(r *config.Reader, key string, v *config.Value) (out [][2]uint32, ok bool) {
 		if v.Kind != config.List || len(v.Items) == 0 {
 			r.Add(v.At, key, "%s, want a list of links, each from one process to another, "+
@@ -427,7 +427,7 @@ func linksType() config.Type[[][2]uint32] {
 		}
 		before := r.Count()
 		for _, item := range v.Items {
-			l, ok := link.Read(r, key, item)
+			l, ok := one.Read(r, key, item)
 			switch {
 			case !ok:
 				continue

@@ -78,14 +78,14 @@ func Parse(name string, data []byte, o Overrides) (*Experiment, error) {
 // newDraft is an experiment of defaults.
 func newDraft(file string, at folder) *draft {
 	s := &settings{files: at}
-	r := &config.Reader{Diagnostics: &config.Diagnostics{}, Schema: schemaOf(s), Nearest: algo.Nearest}
-	r.Remedy = func(key string, v *config.Value) string {
-		if !r.Schema.Varies(key) {
+	schema := schemaOf(s)
+	several := func(key string, v *config.Value) string {
+		if !schema.Varies(key) {
 			return ""
 		}
 		return "; to try several, write sweep: [{vary: " + key + ", over: " + config.Clip(v.Bare()) + "}]"
 	}
-	return &draft{Layers: config.NewLayers(r), settings: s, file: file}
+	return &draft{Layers: config.NewLayers(schema, algo.Nearest, several), settings: s, file: file}
 }
 
 func (d *draft) load(data []byte, o Overrides) (*Experiment, error) {
