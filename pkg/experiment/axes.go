@@ -8,57 +8,6 @@ import (
 	"github.com/conclave-bench/conclave/pkg/config"
 )
 
-// A draft is an experiment that is being put together. Its settings are those of the
-// file, and then of one cell after the other.
-type draft struct {
-	*config.Layers
-	*settings
-	file       string                  // "" if there is none
-	leaves     map[string]*config.Leaf // merged from all sources
-	contenders []*contender
-	axes       []axis
-	notes      []string
-}
-
-// An axis is a dimension of the sweep, its values read and checked.
-type axis struct {
-	keys []swept
-	at   config.Place
-}
-
-// length is how many values the axis has.
-func (a *axis) length() int { return len(a.keys[0].raw) }
-
-// concerns says whether the axis changes anything for c: one that varies only a
-// parameter that c does not have has a single, missing value there.
-func (a *axis) concerns(c *contender) bool {
-	return slices.ContainsFunc(a.keys, func(s swept) bool {
-		return s.param == "" || c.param(s.param) != nil
-	})
-}
-
-// swept is one varied key with what each value changes.
-type swept struct {
-	varied
-	param string // of "params.x"; "" for other keys
-	raw   []*config.Value
-	sets  [][]change           // by value; nil for a parameter
-	given []map[*contender]any // by value; of a parameter
-}
-
-// A change is one leaf that a swept value sets, or a part of it.
-type change struct {
-	key   string // of the leaf
-	field *config.Field
-	rest  []string
-	value *config.Value
-	leaf  *config.Leaf // nil if it depends on the leaf's other parts
-}
-
-func (c *change) full() string {
-	return strings.Join(append([]string{c.key}, c.rest...), ".")
-}
-
 // findSweep reads what varies. A key that the command line or the environment
 // has set does not vary any more.
 func (d *draft) findSweep() {
@@ -100,11 +49,6 @@ func (d *draft) findSweep() {
 	}
 }
 
-// covers says whether part is key, or a part of it.
-func covers(key, part string) bool {
-	return key == part || strings.HasPrefix(part, key+".")
-}
-
 // settled says whether an override of v's key takes it out of the sweep.
 func (d *draft) settled(sweep config.Place, v varied) bool {
 	for _, o := range slices.Concat(d.Over, prefixed(d.Open)) {
@@ -129,29 +73,6 @@ func prefixed(params []config.Assignment) []config.Assignment {
 		out[i].Key = "params." + out[i].Key
 	}
 	return out
-}
-
-// meant is the value that the change sets, as it would be written with every default.
-func (c *change) meant() *config.Value {
-	if c.leaf != nil && c.leaf.Value != nil {
-		return c.field.Of.Write(c.leaf.Value)
-	}
-	return c.value
-}
-
-// signature identifies value i, however it is written.
-func (s *swept) signature(i int) string {
-	if s.param != "" {
-		for _, v := range s.given[i] {
-			return formatValue(v) // one type for all, or they differ anyway
-		}
-	}
-	var words []string
-	for _, c := range s.sets[i] {
-		words = append(words, c.full()+"="+c.meant().String())
-	}
-	slices.Sort(words)
-	return strings.Join(words, "\x00")
 }
 
 // swept checks a varied key and each of its values.
@@ -227,11 +148,6 @@ func (d *draft) unknownVaried(v varied) {
 	d.Add(v.at, v.name, "unknown key %q%s", config.Clip(v.key), hint)
 }
 
-// param says whether some algorithm has the parameter.
-func (d *draft) param(name string) bool {
-	return slices.ContainsFunc(d.contenders, func(c *contender) bool { return c.param(name) != nil })
-}
-
 func (d *draft) sweptParam(s *swept) bool {
 	if !d.param(s.param) {
 		if len(d.contenders) > 0 {
@@ -290,11 +206,4 @@ func (d *draft) each(c *contender, visit func(at []int)) {
 			return
 		}
 	}
-}
-
-// sweeps says whether there is a varied key of which is is true.
-func (d *draft) sweeps(is func(s *swept) bool) bool {
-	return slices.ContainsFunc(d.axes, func(a axis) bool {
-		return slices.ContainsFunc(a.keys, func(s swept) bool { return is(&s) })
-	})
 }

@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -185,46 +184,4 @@ func partsType(x *check.Expectation, bounds config.Type[harness.Range]) config.T
 			}
 			return out
 		}}
-}
-
-// expectations checks what a script expects against the cell.
-func (v *variant) expectations(list []harness.Expect, p *harness.Plan) {
-	var kinds []string
-	for _, c := range v.contenders {
-		for _, m := range c.alg.Spec.Messages {
-			kinds = append(kinds, m.Kind())
-		}
-	}
-	for i := range list {
-		e := &list[i]
-		x := check.ExpectationOf(e.Name)
-		wrong := func(format string, args ...any) {
-			v.wrong("scenario.expect", e.Name+": "+format, args...)
-		}
-		process := func(q float64) {
-			if q > float64(p.Nodes) {
-				wrong("process %v of %d", q, p.Nodes)
-			}
-		}
-		if x.Problem != "" && x.Problem != v.contender.alg.Problem {
-			wrong("means nothing for problem %s; remove it", v.contender.alg.Problem)
-		}
-		for _, q := range e.List {
-			if x.Measure == check.Processes {
-				process(float64(q))
-			}
-		}
-		for _, want := range e.Want {
-			if x.Measure == check.Process && want.Max != nil {
-				process(*want.Max)
-			}
-			if q, err := strconv.ParseFloat(want.Part, 64); x.ByProcess && err == nil {
-				process(q)
-			}
-			if x.ByKind && !slices.Contains(kinds, want.Part) {
-				wrong("no message is called %q (has: %s)", config.Clip(want.Part),
-					strings.Join(kinds, ", "))
-			}
-		}
-	}
 }

@@ -9,12 +9,15 @@ package experiment
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/transport"
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
@@ -158,3 +161,59 @@ func (e *Experiment) Hash() string {
 	sum := sha256.Sum256(e.resolved)
 	return hex.EncodeToString(sum[:])
 }
+
+// A Threshold is what a figure must not go beyond in any of the cells that it is
+// about; bench run exits 4 if one does.
+type Threshold struct {
+	Metric   string
+	Stat     string         // one of Stats
+	Max, Min *float64       // in the metric's unit; nil: no bound
+	Where    []metric.Field // columns of the design and their values; empty: every cell
+}
+
+// String is the threshold in words.
+func (t Threshold) String() string {
+	var bounds []string
+	if t.Max != nil {
+		bounds = append(bounds, "at most "+config.FormatFloat(*t.Max))
+	}
+	if t.Min != nil {
+		bounds = append(bounds, "at least "+config.FormatFloat(*t.Min))
+	}
+	return t.Stat + " of " + t.Metric + " " + strings.Join(bounds, " and ")
+}
+
+// Stats are the figures of a sample that a threshold can be about; the first is
+// meant where none is named.
+var Stats = []string{"median", "mean", "min", "max", "p90", "p95", "p99"}
+
+// An Until ends a cell before its last repetition, once enough is known.
+type Until struct {
+	Metric string
+	// CI is the half-width of the 95 % interval of the metric's median, relative
+	// to the median, at which a cell is precise: above 0, and 1 at most.
+	CI float64
+}
+
+// An Override is a value that went over that of the file.
+type Override struct {
+	Key, Value string // the value as it was given, or Hidden
+	From       string // "--set", "--transport" or "environment CONCLAVE_NODES"
+}
+
+// FromEnvironment says whether nobody typed the override beside the command.
+func (o Override) FromEnvironment() bool { return strings.HasPrefix(o.From, "environment ") }
+
+func (o Override) String() string {
+	return fmt.Sprintf("%s=%s (%s)", config.Clip(o.Key), config.Clip(o.Value), o.From)
+}
+
+// Hidden is in place of a value that may hold a password.
+const Hidden = "(not shown)"
+
+// An Error is everything that is wrong with an experiment, and a Mistake one thing.
+type (
+	Error   = config.Error
+	Mistake = config.Mistake
+	Key     = config.Key
+)

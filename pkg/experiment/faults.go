@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -39,19 +40,6 @@ func (v *variant) faults(p *harness.Plan) {
 		v.remarks = append(v.remarks, fmt.Sprintf("detector %s never suspects the living, so that a "+
 			"partition goes unseen; %s see it", p.Detector.Kind, strings.Join(seeing(), " and ")))
 	}
-}
-
-// mostDown is how many processes can be down at once by crashes at a rate.
-func mostDown(p *harness.Plan) int {
-	if p.Faults.MaxDown > 0 {
-		return p.Faults.MaxDown
-	}
-	return (p.Nodes - 1) / 2
-}
-
-// varies says whether the sweep varies anything in a block.
-func (d *draft) varies(block string) bool {
-	return d.sweeps(func(s *swept) bool { return covers(block, s.key) })
 }
 
 // put appends the event, unless it is about a kind of message that this algorithm
@@ -194,4 +182,97 @@ func seeing() (names []string) {
 		names = append(names, k.Name)
 	}
 	return names
+}
+
+// expectations checks what a script expects against the cell.
+func (v *variant) expectations(list []harness.Expect, p *harness.Plan) {
+	var kinds []string
+	for _, c := range v.contenders {
+		for _, m := range c.alg.Spec.Messages {
+			kinds = append(kinds, m.Kind())
+		}
+	}
+	for i := range list {
+		e := &list[i]
+		x := check.ExpectationOf(e.Name)
+		wrong := func(format string, args ...any) {
+			v.wrong("scenario.expect", e.Name+": "+format, args...)
+		}
+		process := func(q float64) {
+			if q > float64(p.Nodes) {
+				wrong("process %v of %d", q, p.Nodes)
+			}
+		}
+		if x.Problem != "" && x.Problem != v.contender.alg.Problem {
+			wrong("means nothing for problem %s; remove it", v.contender.alg.Problem)
+		}
+		for _, q := range e.List {
+			if x.Measure == check.Processes {
+				process(float64(q))
+			}
+		}
+		for _, want := range e.Want {
+			if x.Measure == check.Process && want.Max != nil {
+				process(*want.Max)
+			}
+			if q, err := strconv.ParseFloat(want.Part, 64); x.ByProcess && err == nil {
+				process(q)
+			}
+			if x.ByKind && !slices.Contains(kinds, want.Part) {
+				wrong("no message is called %q (has: %s)", config.Clip(want.Part),
+					strings.Join(kinds, ", "))
+			}
+		}
+	}
+}
+
+// checkScript checks the lines of a script against the cell.
+func (v *variant) checkScript(p *harness.Plan) {
+	s := &p.Scenario
+	if len(v.script) == 0 && s.Until == 0 {
+		v.wrong("scenario.events", "missing; a script needs them, as [{at: 0ms, do: request, node: 1}], "+
+			"or until")
+	}
+	process := func(key string, id algo.ID) {
+		if int(id) > p.Nodes {
+			v.wrong(key, "process %d of %d", id, p.Nodes)
+		}
+	}
+	process("scenario.leader", p.Leader)
+	process("scenario.holder", p.Holder)
+	seen := map[algo.ID]bool{}
+	for _, q := range p.Crashed {
+		process("scenario.crashed", q)
+		if seen[q] {
+			v.wrong("scenario.crashed", "process %d stands twice", q)
+		}
+		seen[q] = true
+	}
+	if s.Until > p.TimeLimit {
+		v.wrong("scenario.until", "%v is beyond the time_limit %v", s.Until, p.TimeLimit)
+	}
+	if v.contender.alg.Problem == algo.Election {
+		for _, key := range ofEntries {
+			if v.leaves[key].Explicit() {
+				v.wrong(key, "means nothing in an election; remove it")
+			}
+		}
+	}
+	for i := range v.script {
+		v.event(&v.script[i], p)
+	}
+}
+
+// commanded says whether processes of a have operations of their own. Only a
+// process can tell, so one is made, alone in the world.
+func commanded(a *algo.Algorithm) bool {
+	params, _ := a.Spec.Resolve(nil, algo.Network{Nodes: 1, Bounded: true})
+	shape := algo.DefaultShape(a.Spec.Needs.Topology)
+	graph, err := algo.Build(shape, 1, 1)
+	if err != nil {
+		return false
+	}
+	_, ok := a.New(algo.Config{ID: 1, Peers: graph.Peers(), Neighbors: graph.Neighbors(1),
+		Ring: graph.Ring, Holder: 1, Params: params}).(algo.Commanded)
+	return ok
 }

@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"runtime"
 
 	"github.com/conclave-bench/conclave/internal/files"
-	"github.com/conclave-bench/conclave/internal/transport"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
 )
@@ -55,43 +52,4 @@ func reason(err error) error {
 		return pe.Err
 	}
 	return err
-}
-
-// checkBus checks the files that a connection to an external bus needs.
-func (d *draft) checkBus() {
-	b := &d.Bus
-	if t := transport.Of(d.Transport); t == nil || !t.Server {
-		return
-	}
-	for _, f := range []struct {
-		key, path string
-		secret    bool
-	}{{"bus.credentials", b.Credentials, true}, {"bus.tls.ca", b.TLS.CA, false},
-		{"bus.tls.cert", b.TLS.Cert, false}, {"bus.tls.key", b.TLS.Key, true}} {
-		if f.path == "" {
-			continue
-		}
-		raw := d.leaves[f.key].Raw
-		if b.URL == "" {
-			d.Add(raw.At, f.key, "without bus.url; the embedded server has credentials of its own")
-			continue
-		}
-		if d.files.memory {
-			d.Add(raw.At, f.key, "%s: %v", raw.Plain(), errMemory)
-			continue
-		}
-		info, err := os.Stat(f.path)
-		switch {
-		case err != nil:
-			d.Add(raw.At, f.key, "%s cannot be read: %v", raw.Plain(), reason(err))
-		case info.IsDir():
-			d.Add(raw.At, f.key, "%s is a folder", raw.Plain())
-		case f.secret && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-			d.Add(raw.At, f.key, "%s can be read by others (mode %v); run chmod 600",
-				raw.Plain(), info.Mode().Perm())
-		}
-	}
-	if (b.TLS.Cert == "") != (b.TLS.Key == "") {
-		d.Add(d.top(), "bus.tls", "want both cert and key, or neither")
-	}
 }

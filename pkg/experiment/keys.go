@@ -1,8 +1,8 @@
 package experiment
 
 import (
+	_ "embed"
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
 
@@ -31,6 +31,7 @@ type settings struct {
 // schemaOf is the language of experiment files: every key, with its type, its default,
 // what it is, and where in s its value goes. Nothing else knows the keys.
 func schemaOf(s *settings) *config.Schema {
+	anew := func() *config.Schema { return schemaOf(&settings{}) }
 	whole, span, choice := config.Whole[int], config.Duration, config.Choice
 	return &config.Schema{
 		Noun: "experiment", Needs: "algorithms: [...]", Open: "params",
@@ -62,7 +63,7 @@ func schemaOf(s *settings) *config.Schema {
 			{Name: "detector", Vary: true, Doc: "the failure detector that the harness provides",
 				Sub: detectorFields(&s.Plan)},
 			{Name: "scenario", Vary: true, Doc: "what happens in a trial", Sub: scenarioFields(s)},
-			{Name: "sweep", Default: "[]", Of: sweepType().To(&s.sweep),
+			{Name: "sweep", Default: "[]", Of: sweepType(anew).To(&s.sweep),
 				Doc: "every combination of values: a list of {vary: key, over: [...]} or {zip: [...]}"},
 			{Name: "repetitions", Default: "10", Of: repetitionsType().Into(s.repeat),
 				Doc: "trials of each cell, each with a seed of its own; or at most so many, until it is " +
@@ -226,29 +227,6 @@ func (s *settings) busFields() []field {
 	}
 }
 
-// busURL is where an external server listens. A password in it would end up in
-// results and logs.
-func busURL() config.Type[string] {
-	t := config.Words("the address of a NATS server", func(s string) string {
-		if s == "" {
-			return ""
-		}
-		u, err := url.Parse(s)
-		if err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls" {
-			return "an address as nats://host:4222"
-		}
-		return ""
-	}).Like(config.Object{"type": "string", "pattern": `^$|^(nats|tls)://[^/@][^@]*$`})
-	return t.If(func(r *config.Reader, key string, v *config.Value) bool {
-		if strings.Contains(v.Text, "@") {
-			r.Add(v.At, key, "holds a user or a password, which would show in results; "+
-				"put it into a file and name that in bus.credentials")
-			return false
-		}
-		return true
-	})
-}
-
 // Keys documents every key of the file.
 func Keys() []config.Key { return schemaOf(&settings{}).Keys() }
 
@@ -260,3 +238,21 @@ func transportDoc() string {
 	}
 	return strings.Join(out, "; ")
 }
+
+// JSONSchema describes the language of experiment files in JSON Schema, draft
+// 2020-12: for editors, which complete keys and mark mistakes by it. It knows the
+// algorithms that are linked in. A file that it accepts may still be wrong, in
+// what goes beyond one value: Load has the last word.
+func JSONSchema() ([]byte, error) {
+	return schemaOf(&settings{}).JSON(config.Object{
+		"title":       "An experiment of Conclave",
+		"description": "What \"bench run\" takes, in YAML, TOML or JSON.",
+		"required":    []string{"algorithms"},
+	})
+}
+
+//go:embed template.yaml
+var template string
+
+// Template is a commented experiment to begin with. It loads as it is.
+func Template() string { return template }

@@ -1,25 +1,12 @@
 package experiment
 
 import (
-	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/files"
-	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
 )
-
-// An Error is everything that is wrong with an experiment, and a Mistake one thing.
-type (
-	Error   = config.Error
-	Mistake = config.Mistake
-	Key     = config.Key
-)
-
-// maxKeys bounds the lists of an experiment file.
-const maxKeys = config.MaxKeys
 
 // Overrides is what goes over a file: --set and --transport before the environment. Two
 // of the command line that give one key different values are a mistake.
@@ -32,25 +19,6 @@ type Overrides struct {
 // ours are variables that mean something else: the mark of child processes, and
 // what makes the tests thorough.
 var ours = []string{"CONCLAVE_RUN", "CONCLAVE_NIGHTLY", "CONCLAVE_SCHEDULES"}
-
-// An Override is a value that went over that of the file.
-type Override struct {
-	Key, Value string // the value as it was given, or Hidden
-	From       string // "--set", "--transport" or "environment CONCLAVE_NODES"
-}
-
-// Hidden is in place of a value that may hold a password.
-const Hidden = "(not shown)"
-
-// FromEnvironment says whether nobody typed the override beside the command.
-func (o Override) FromEnvironment() bool { return strings.HasPrefix(o.From, "environment ") }
-
-func (o Override) String() string {
-	return fmt.Sprintf("%s=%s (%s)", config.Clip(o.Key), config.Clip(o.Value), o.From)
-}
-
-// secret says whether a value must not be shown: it may hold a password.
-func secret(value string) bool { return strings.Contains(value, "@") }
 
 // Load reads an experiment from a file in YAML, TOML or JSON. The error, if
 // any, is an *Error that holds everything that is wrong.
@@ -73,19 +41,6 @@ func LoadContent(path string, data []byte, o Overrides) (*Experiment, error) {
 // The name stands in messages, and its extension says whether data is YAML, TOML or JSON.
 func Parse(name string, data []byte, o Overrides) (*Experiment, error) {
 	return newDraft(name, folder{memory: true}).load(data, o)
-}
-
-// newDraft is an experiment of defaults.
-func newDraft(file string, at folder) *draft {
-	s := &settings{files: at}
-	schema := schemaOf(s)
-	several := func(key string, v *config.Value) string {
-		if !schema.Varies(key) {
-			return ""
-		}
-		return "; to try several, write sweep: [{vary: " + key + ", over: " + config.Clip(v.Bare()) + "}]"
-	}
-	return &draft{Layers: config.NewLayers(schema, algo.Nearest, several), settings: s, file: file}
 }
 
 func (d *draft) load(data []byte, o Overrides) (*Experiment, error) {
@@ -177,20 +132,6 @@ func (d *draft) finish(o Overrides, name string) (*Experiment, error) {
 	return e, nil
 }
 
-// overrides are those that were given, without what nobody may see.
-func (d *draft) overrides() (out []Override) {
-	for _, g := range d.Layers.Overrides {
-		o := Override{g.Key, g.Value, g.From.Source}
-		if secret(o.Value) {
-			o.Value = Hidden
-		}
-		if !slices.Contains(out, o) {
-			out = append(out, o)
-		}
-	}
-	return out
-}
-
 // defaultName names the experiment after its file.
 func (d *draft) defaultName(name string) {
 	if d.leaves["name"] != nil {
@@ -202,15 +143,4 @@ func (d *draft) defaultName(name string) {
 		name = "experiment"
 	}
 	d.fill(d.leaves, "name", name)
-}
-
-// fill gives a key that nobody has set the value that follows from others.
-func (d *draft) fill(leaves map[string]*config.Leaf, key, text string) {
-	if leaves[key] == nil {
-		v := &config.Value{Kind: config.Text, Text: text, At: config.ByDefault}
-		if config.IsDecimal(text) && key != "name" {
-			v.Kind = config.Int
-		}
-		leaves[key] = d.Change(d.Schema.Leaf(key), key, nil, nil, v)
-	}
 }

@@ -194,3 +194,11 @@ func timing(needs *algo.Needs, net algo.Network, params algo.Params) error {
 	}
 	return nil
 }
+
+// mostDown is how many processes can be down at once by crashes at a rate.
+func mostDown(p *harness.Plan) int {
+	if p.Faults.MaxDown > 0 {
+		return p.Faults.MaxDown
+	}
+	return (p.Nodes - 1) / 2
+}

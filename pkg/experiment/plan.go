@@ -1,32 +1,15 @@
 package experiment
 
 import (
-	"math"
-	"strconv"
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/transport"
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/harness"
-	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // maxBuilt bounds the edges of a graph that is drawn at random.
 const maxBuilt = 2_000_000
-
-// wrong reports a value of this cell, at the place that set it.
-func (v *variant) wrong(key, format string, args ...any) {
-	at := v.top()
-	head, _, _ := strings.Cut(key, ".")
-	for _, k := range []string{key, head + ".kind"} { // what is missing, its kind calls for
-		if l := v.leaves[k]; l.Explicit() {
-			at = l.Raw.At
-			break
-		}
-	}
-	v.Add(at, key, format, args...)
-}
 
 // plan makes the plan of a cell and reports what does not go together.
 func (v *variant) plan() harness.Plan {
@@ -60,17 +43,6 @@ func (v *variant) plan() harness.Plan {
 	return p
 }
 
-// paramOrigin is where the parameter stands that an error of the Spec is about.
-func (v *variant) paramOrigin(err error) config.Place {
-	for _, p := range v.contender.alg.Spec.Params {
-		at, given := v.origins[p.Name]
-		if given && strings.Contains(err.Error(), "parameter "+p.Name+":") {
-			return at
-		}
-	}
-	return v.contender.at
-}
-
 func (v *variant) shape(p *harness.Plan) {
 	a := v.contender.alg
 	needs := a.Spec.Needs.Topology
@@ -90,15 +62,6 @@ func (v *variant) shape(p *harness.Plan) {
 		v.wrong("topology", "%s is no %s graph, which %s needs; write topology: auto",
 			built.Name, needs, a.ID)
 	}
-}
-
-// representative is a number of nodes whose graph has the class and the name of
-// the plan's: the plan's own only where the shape names processes.
-func representative(p *harness.Plan) int {
-	if p.Shape.Order != nil || p.Shape.Kind == "file" {
-		return p.Nodes
-	}
-	return 1
 }
 
 func (v *variant) detector(p *harness.Plan) {
@@ -135,23 +98,4 @@ func (v *variant) scenario(p *harness.Plan) {
 	if k.Scripted {
 		v.checkScript(p)
 	}
-}
-
-// fixed is the values of the fixed columns.
-func (v *variant) fixed(e *Experiment, p *harness.Plan) []metric.Field {
-	name := p.Shape.Kind
-	if g, err := algo.Build(p.Shape, representative(p), 1); err == nil {
-		name = g.Name
-	}
-	l := p.Network.Latency
-	values := []string{string(e.Problem), p.Algorithm, p.Label, e.Transport,
-		strconv.Itoa(p.Nodes), name, p.Scenario.Kind, l.Distribution, milliseconds(l.Average()),
-		config.FormatFloat(math.Round(p.Network.LossRate()*1e9) / 1e9),
-		config.FormatFloat(p.Network.Duplication),
-		config.FormatFloat(p.Faults.CrashRate)}
-	out := make([]metric.Field, len(values))
-	for i, value := range values {
-		out[i] = metric.Field{Name: fixedColumns[i], Value: value}
-	}
-	return out
 }

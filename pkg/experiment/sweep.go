@@ -28,8 +28,8 @@ type varied struct {
 }
 
 // sweepType is the list of dimensions.
-func sweepType() config.Type[[]dimension] {
-	one := variedType()
+func sweepType(schema func() *config.Schema) config.Type[[]dimension] {
+	one := variedType(schema)
 	item := config.Type[dimension]{Name: "{vary, over} or {zip: [{vary, over}, ...]}",
 		Read: func(r *config.Reader, key string, v *config.Value) (dimension, bool) {
 			return readDimension(r, key, v, one)
@@ -77,13 +77,13 @@ func readDimension(r *config.Reader, key string, v *config.Value, one config.Typ
 	return d, r.Count() == before
 }
 
-func variedType() config.Type[varied] {
+func variedType(schema func() *config.Schema) config.Type[varied] {
 	return config.Block[varied]{Want: "{vary: key, over: [...]}",
 		Missing: func(*config.Value, string) string {
 			return "want both vary and over, as {vary: nodes, over: [3, 5]}"
 		},
 		Fields: func(w *varied) []config.Field {
-			key := keyType().Into(func(s string) { w.key = strings.TrimSpace(s) })
+			key := keyType(schema).Into(func(s string) { w.key = strings.TrimSpace(s) })
 			return []config.Field{
 				{Name: "vary", Required: true, Of: key},
 				{Name: "over", Required: true, Of: overType().To(&w.values)},
@@ -101,11 +101,11 @@ func variedType() config.Type[varied] {
 }
 
 // keyType is a key that may vary.
-func keyType() config.Type[string] {
+func keyType(schema func() *config.Schema) config.Type[string] {
 	t := config.SomeText("a key")
 	t.Schema = func() config.Object {
 		var keys, parts []string
-		schema := schemaOf(&settings{})
+		schema := schema()
 		for _, f := range schema.Fields {
 			if f.Vary && f.Sub != nil {
 				keys = append(keys, f.Name)

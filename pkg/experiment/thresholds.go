@@ -1,39 +1,11 @@
 package experiment
 
 import (
-	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
-
-// A Threshold is what a figure must not go beyond in any of the cells that it is
-// about; bench run exits 4 if one does.
-type Threshold struct {
-	Metric   string
-	Stat     string         // one of Stats
-	Max, Min *float64       // in the metric's unit; nil: no bound
-	Where    []metric.Field // columns of the design and their values; empty: every cell
-}
-
-// Stats are the figures of a sample that a threshold can be about; the first is
-// meant where none is named.
-var Stats = []string{"median", "mean", "min", "max", "p90", "p95", "p99"}
-
-// String is the threshold in words.
-func (t Threshold) String() string {
-	var bounds []string
-	if t.Max != nil {
-		bounds = append(bounds, "at most "+config.FormatFloat(*t.Max))
-	}
-	if t.Min != nil {
-		bounds = append(bounds, "at least "+config.FormatFloat(*t.Min))
-	}
-	return t.Stat + " of " + t.Metric + " " + strings.Join(bounds, " and ")
-}
 
 // A threshold as it was written.
 type threshold struct {
@@ -66,7 +38,7 @@ func thresholdsType() config.Type[[]threshold] {
 				r.Add(v.Get("min").At, config.Join(key, "min"), "%v is above max, %v", *t.Min, *t.Max)
 			}
 		}}
-	t := config.Items(one.Type(), likeThreshold, maxKeys, "thresholds")
+	t := config.Items(one.Type(), likeThreshold, config.MaxKeys, "thresholds")
 	return t.Called("a list of {metric, stat, max, min, where}")
 }
 
@@ -123,42 +95,4 @@ func amountType() config.Type[float64] {
 	}
 	t.Schema = func() config.Object { return config.AnyOf(plain.Schema(), lasting.Schema()) }
 	return t
-}
-
-// checkThresholds holds them against the cells, now that these are known.
-func (d *draft) checkThresholds(thresholds []threshold, e *Experiment) {
-	for i := range thresholds {
-		t := &thresholds[i]
-		d.checkMetric(t.at.Get("metric").At, config.Join(t.key, "metric"), t.Metric)
-		isSpan := func(v *config.Value) bool { return v != nil && v.Kind == config.Text }
-		m := metric.Named(t.Metric)
-		if m != nil && m.Unit != metric.Milliseconds && (isSpan(t.at.Get("max")) || isSpan(t.at.Get("min"))) {
-			d.Add(t.at.At, t.key, "a duration for %s, which is none; want a number", config.Clip(t.Metric))
-		}
-		if !slices.ContainsFunc(e.Cells, func(c Cell) bool { return metric.Covers(t.Where, c.Design) }) {
-			d.checkWhere(t, e)
-		}
-	}
-}
-
-// checkWhere says why a threshold is about no cell.
-func (d *draft) checkWhere(t *threshold, e *Experiment) {
-	where := t.at.Get("where")
-	for _, f := range t.Where {
-		if !slices.Contains(e.Columns, f.Name) {
-			d.Add(where.Get(f.Name).At, config.Join(t.key, "where."+f.Name),
-				"no column of the design%s (has: %s)", d.Meant(f.Name, e.Columns),
-				strings.Join(e.Columns, ", "))
-			return
-		}
-	}
-	d.Add(where.At, config.Join(t.key, "where"), "no cell has %s", whereText(t.Where))
-}
-
-func whereText(where []metric.Field) string {
-	words := make([]string, len(where))
-	for i, f := range where {
-		words[i] = fmt.Sprintf("%s %s", f.Name, config.Clip(f.Value))
-	}
-	return strings.Join(words, " and ")
 }

@@ -1,17 +1,6 @@
 package experiment
 
-import (
-	"github.com/conclave-bench/conclave/pkg/config"
-	"github.com/conclave-bench/conclave/pkg/metric"
-)
-
-// An Until ends a cell before its last repetition, once enough is known.
-type Until struct {
-	Metric string
-	// CI is the half-width of the 95 % interval of the metric's median, relative
-	// to the median, at which a cell is precise: above 0, and 1 at most.
-	CI float64
-}
+import "github.com/conclave-bench/conclave/pkg/config"
 
 // repetitions is what the key of that name says: how many each cell has, or a
 // rule by which it has at least Min.
@@ -80,24 +69,4 @@ func untilType() config.Type[Until] {
 				{Name: "ci", Required: true, Of: config.Share().To(&u.CI)},
 			}
 		}}.Type()
-}
-
-// checkUntil says whether trials of the problem have the metric of the rule.
-func (d *draft) checkUntil() {
-	u := d.Until
-	if u == nil {
-		return
-	}
-	at := d.leaves["repetitions"].Raw.At
-	if n := d.leaves["repetitions"].Raw.Get("until"); n != nil && n.Get("metric") != nil {
-		at = n.Get("metric").At
-	}
-	d.checkMetric(at, "repetitions.until.metric", u.Metric)
-}
-
-// checkMetric refuses a name that is no metric of the problem.
-func (d *draft) checkMetric(at config.Place, key, name string) {
-	if why := metric.Missing(name, d.Problem); why != "" {
-		d.Add(at, key, "%s", why)
-	}
 }

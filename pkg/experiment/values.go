@@ -1,7 +1,7 @@
 package experiment
 
 import (
-	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -251,118 +251,6 @@ func lossType() config.Type[loss] {
 var graphKinds = []string{"auto", "complete", "ring", "bidirectional-ring", "logical-ring",
 	"grid", "tree", "random", "file"}
 
-// topologyType is a kind of graph in one word, or with its keys.
-func (f *folder) topologyType() config.Type[algo.Shape] {
-	block := config.Variants[algo.Shape]{Tag: "kind", Names: graphKinds, Fields: f.graphFields,
-		Of: func(s *algo.Shape) *string { return &s.Kind }}.Type()
-	block = config.As(block, complete, complete).If(func(r *config.Reader, key string, v *config.Value) bool {
-		kind := v.Get("kind")
-		wrong := kind != nil && kind.Text == "file" && (v.Get("path") == nil) == (v.Get("edges") == nil)
-		if wrong {
-			r.Add(v.At, key, "kind file: want one of path and edges; write {kind: file, path: ...}")
-		}
-		return !wrong
-	})
-	word := config.As(config.Choice(graphKinds...),
-		func(kind string) algo.Shape { return complete(algo.Shape{Kind: kind}) },
-		func(s algo.Shape) string { return s.Kind })
-	word = word.If(func(r *config.Reader, key string, v *config.Value) bool {
-		wrong := v.Kind == config.Text && v.Text == "file"
-		if wrong {
-			r.Add(v.At, key, "file without a path; write {kind: file, path: ...}")
-		}
-		return !wrong
-	})
-	plain := func(s algo.Shape) bool {
-		return s.Kind != "tree" && s.Kind != "random" && s.Kind != "file" && s.Order == nil
-	}
-	t := config.Union(word, block, plain,
-		func(v *config.Value) *config.Value { return config.Wrap("kind", v) })
-	return t.Called(word.Name + ", or {kind: ..., ...}")
-}
-
-// graphFields are the keys that mean something for a kind of graph.
-func (f *folder) graphFields(kind string, s *algo.Shape) (fields []config.Field) {
-	add := func(name string, of config.Slot) {
-		fields = append(fields, config.Field{Name: name, Of: of})
-	}
-	order := config.Each(processType()).To(&s.Order)
-	switch kind {
-	case "ring", "bidirectional-ring", "logical-ring":
-		add("order", order)
-	case "tree":
-		add("shape", config.Choice("path", "star", "binary", "balanced", "random").To(&s.Tree))
-		add("order", order)
-	case "random":
-		add("degree", config.Number(1, 1000).To(&s.Degree))
-	case "file":
-		add("path", f.edgesType().Into(func(edges [][2]algo.ID) { s.Edges = edges }))
-		add("edges", edgeList().To(&s.Edges))
-	}
-	return fields
-}
-
-// complete fills in the defaults of a shape.
-func complete(s algo.Shape) algo.Shape {
-	if s.Kind == "tree" && s.Tree == "" {
-		s.Tree = "binary"
-	}
-	if s.Kind == "random" && s.Degree == 0 {
-		s.Degree = 4
-	}
-	return s
-}
-
-// edgeList are edges that stand in the experiment itself.
-func edgeList() config.Type[[][2]algo.ID] {
-	t := config.Each(pairType("two processes"))
-	return t.If(func(r *config.Reader, key string, v *config.Value) bool {
-		if v.Kind != config.List {
-			r.Wrong(key, v, "a list of pairs, as [[1, 2], [2, 3]]")
-		}
-		return v.Kind == config.List
-	})
-}
-
-// pairType is two processes; want says so in messages.
-func pairType(want string) config.Type[[2]algo.ID] {
-	ids := config.Each(processType())
-	t := config.As(ids, func(ids []algo.ID) [2]algo.ID { return [2]algo.ID(ids) },
-		func(pair [2]algo.ID) []algo.ID { return pair[:] }).Called("a pair of processes")
-	return t.If(func(r *config.Reader, key string, v *config.Value) bool {
-		two := v.Kind == config.List && len(v.Items) == 2
-		if !two {
-			r.Add(v.At, key, "%s, want %s", v.Plain(), want)
-		}
-		return two
-	})
-}
-
-// maxEdges bounds the graph of a file: it stands whole in the resolved copy.
-const maxEdges = 20_000
-
-// edgesType is the path of a file of edges, of which the value is what stands there.
-func (f *folder) edgesType() config.Type[[][2]algo.ID] {
-	t := config.Type[[][2]algo.ID]{Name: "the path of a file"}
-	path := config.SomeText(t.Name)
-	t.Schema = path.Schema
-	t.Read = func(r *config.Reader, key string, v *config.Value) ([][2]algo.ID, bool) {
-		name, ok := path.Read(r, key, v)
-		if !ok {
-			return nil, false
-		}
-		edges, err := f.edges(v.At, name)
-		if err == nil && (len(edges) == 0 || len(edges) > maxEdges) {
-			err = fmt.Errorf("%d edges, want 1 to %d", len(edges), maxEdges)
-		}
-		if err != nil {
-			r.Add(v.At, key, "%s: %v", config.Clip(name), err)
-		}
-		return edges, err == nil
-	}
-	return t
-}
-
 // pathType is the path of a file, made absolute; "" is none.
 func (f *folder) pathType() config.Type[string] {
 	t := config.Words("the path of a file", func(s string) string {
@@ -380,4 +268,27 @@ func (f *folder) pathType() config.Type[string] {
 		return name, ok
 	}
 	return t
+}
+
+// busURL is where an external server listens. A password in it would end up in
+// results and logs.
+func busURL() config.Type[string] {
+	t := config.Words("the address of a NATS server", func(s string) string {
+		if s == "" {
+			return ""
+		}
+		u, err := url.Parse(s)
+		if err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls" {
+			return "an address as nats://host:4222"
+		}
+		return ""
+	}).Like(config.Object{"type": "string", "pattern": `^$|^(nats|tls)://[^/@][^@]*$`})
+	return t.If(func(r *config.Reader, key string, v *config.Value) bool {
+		if strings.Contains(v.Text, "@") {
+			r.Add(v.At, key, "holds a user or a password, which would show in results; "+
+				"put it into a file and name that in bus.credentials")
+			return false
+		}
+		return true
+	})
 }

@@ -1,0 +1,110 @@
+package experiment
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/conclave-bench/conclave/internal/transport"
+	"github.com/conclave-bench/conclave/pkg/config"
+	"github.com/conclave-bench/conclave/pkg/metric"
+)
+
+// checkThresholds holds them against the cells, now that these are known.
+func (d *draft) checkThresholds(thresholds []threshold, e *Experiment) {
+	for i := range thresholds {
+		t := &thresholds[i]
+		d.checkMetric(t.at.Get("metric").At, config.Join(t.key, "metric"), t.Metric)
+		isSpan := func(v *config.Value) bool { return v != nil && v.Kind == config.Text }
+		m := metric.Named(t.Metric)
+		if m != nil && m.Unit != metric.Milliseconds && (isSpan(t.at.Get("max")) || isSpan(t.at.Get("min"))) {
+			d.Add(t.at.At, t.key, "a duration for %s, which is none; want a number", config.Clip(t.Metric))
+		}
+		if !slices.ContainsFunc(e.Cells, func(c Cell) bool { return metric.Covers(t.Where, c.Design) }) {
+			d.checkWhere(t, e)
+		}
+	}
+}
+
+// checkWhere says why a threshold is about no cell.
+func (d *draft) checkWhere(t *threshold, e *Experiment) {
+	where := t.at.Get("where")
+	for _, f := range t.Where {
+		if !slices.Contains(e.Columns, f.Name) {
+			d.Add(where.Get(f.Name).At, config.Join(t.key, "where."+f.Name),
+				"no column of the design%s (has: %s)", d.Meant(f.Name, e.Columns),
+				strings.Join(e.Columns, ", "))
+			return
+		}
+	}
+	d.Add(where.At, config.Join(t.key, "where"), "no cell has %s", whereText(t.Where))
+}
+
+func whereText(where []metric.Field) string {
+	words := make([]string, len(where))
+	for i, f := range where {
+		words[i] = fmt.Sprintf("%s %s", f.Name, config.Clip(f.Value))
+	}
+	return strings.Join(words, " and ")
+}
+
+// checkUntil says whether trials of the problem have the metric of the rule.
+func (d *draft) checkUntil() {
+	u := d.Until
+	if u == nil {
+		return
+	}
+	at := d.leaves["repetitions"].Raw.At
+	if n := d.leaves["repetitions"].Raw.Get("until"); n != nil && n.Get("metric") != nil {
+		at = n.Get("metric").At
+	}
+	d.checkMetric(at, "repetitions.until.metric", u.Metric)
+}
+
+// checkMetric refuses a name that is no metric of the problem.
+func (d *draft) checkMetric(at config.Place, key, name string) {
+	if why := metric.Missing(name, d.Problem); why != "" {
+		d.Add(at, key, "%s", why)
+	}
+}
+
+// checkBus checks the files that a connection to an external bus needs.
+func (d *draft) checkBus() {
+	b := &d.Bus
+	if t := transport.Of(d.Transport); t == nil || !t.Server {
+		return
+	}
+	for _, f := range []struct {
+		key, path string
+		secret    bool
+	}{{"bus.credentials", b.Credentials, true}, {"bus.tls.ca", b.TLS.CA, false},
+		{"bus.tls.cert", b.TLS.Cert, false}, {"bus.tls.key", b.TLS.Key, true}} {
+		if f.path == "" {
+			continue
+		}
+		raw := d.leaves[f.key].Raw
+		if b.URL == "" {
+			d.Add(raw.At, f.key, "without bus.url; the embedded server has credentials of its own")
+			continue
+		}
+		if d.files.memory {
+			d.Add(raw.At, f.key, "%s: %v", raw.Plain(), errMemory)
+			continue
+		}
+		info, err := os.Stat(f.path)
+		switch {
+		case err != nil:
+			d.Add(raw.At, f.key, "%s cannot be read: %v", raw.Plain(), reason(err))
+		case info.IsDir():
+			d.Add(raw.At, f.key, "%s is a folder", raw.Plain())
+		case f.secret && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+			d.Add(raw.At, f.key, "%s can be read by others (mode %v); run chmod 600",
+				raw.Plain(), info.Mode().Perm())
+		}
+	}
+	if (b.TLS.Cert == "") != (b.TLS.Key == "") {
+		d.Add(d.top(), "bus.tls", "want both cert and key, or neither")
+	}
+}

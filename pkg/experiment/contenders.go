@@ -1,0 +1,179 @@
+package experiment
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/config"
+)
+
+// findAlgorithms looks the algorithms up and reads their parameters.
+func (d *draft) findAlgorithms() {
+	l := d.leaves["algorithms"]
+	if l == nil {
+		d.Add(d.top(), "algorithms",
+			"missing, want a list, as [bully, ring-list] (\"bench list\" shows all)")
+		return
+	}
+	entries, _ := l.Value.([]entry)
+	problem := d.problem(entries)
+	labels := map[string]config.Place{}
+	for _, e := range entries {
+		a := d.contender(e, problem)
+		if a == nil {
+			continue
+		}
+		if first, twice := labels[a.Label]; twice {
+			d.Add(e.at, e.key, "label %q stands twice, first in %s; give one another, as "+
+				"{name: %s, label: ...}", a.Label, first.Short(), e.name)
+		}
+		labels[a.Label] = e.at
+		d.contenders = append(d.contenders, a)
+	}
+	for _, o := range d.Open {
+		d.overrideParam(o)
+	}
+}
+
+// problem is the one that the file names, or that of the names in full.
+func (d *draft) problem(entries []entry) string {
+	if l := d.leaves["problem"]; l != nil {
+		s, _ := l.Value.(string)
+		return s
+	}
+	found := ""
+	for _, e := range entries {
+		head, _, full := strings.Cut(e.name, "/")
+		if full && (head == "election" || head == "mutex") && found == "" {
+			found = head
+		}
+	}
+	if found == "" && len(entries) > 0 {
+		hint := "write problem: election or problem: mutex"
+		for _, a := range algo.All() {
+			if a.Spec.Name == entries[0].name {
+				hint = "write problem: " + string(a.Problem)
+				break
+			}
+		}
+		d.Add(entries[0].at, "problem", "missing, and %s is not a name in full; %s",
+			config.Clip(entries[0].name), hint)
+	}
+	if found != "" {
+		d.fill(d.leaves, "problem", found)
+	}
+	return found
+}
+
+func (d *draft) contender(e entry, problem string) *contender {
+	if e.name == "" || problem == "" && !strings.Contains(e.name, "/") {
+		return nil
+	}
+	full := e.name
+	if !strings.Contains(full, "/") {
+		full = problem + "/" + full
+	}
+	if head, _, _ := strings.Cut(full, "/"); problem != "" && head != problem &&
+		(head == "election" || head == "mutex") {
+		d.Add(e.at, e.key, "%s, but the problem is %s; an experiment has one", config.Clip(full), problem)
+		return nil
+	}
+	a, err := algo.Lookup(full)
+	if err != nil {
+		d.Add(e.at, e.key, "%s", d.unknownAlgorithm(full, problem))
+		return nil
+	}
+	c := &contender{Algorithm: Algorithm{ID: a.ID, Label: e.label, Params: map[string]any{}},
+		alg: a, at: e.at, key: e.key, origins: map[string]config.Place{}}
+	if c.Label == "" {
+		c.Label = a.Spec.Name
+	}
+	if e.params != nil && e.params.Kind == config.Map {
+		for _, q := range e.params.Pairs {
+			d.giveParam(c, q.Name, config.Join(e.key, "params."+q.Name), q.At, q.Value)
+		}
+	}
+	return c
+}
+
+func (d *draft) unknownAlgorithm(full, problem string) string {
+	ids := []string{}
+	for _, a := range algo.All() {
+		if problem == "" || string(a.Problem) == problem {
+			ids = append(ids, a.ID)
+		}
+	}
+	near := ""
+	if len(full) <= 64 {
+		near = algo.Nearest(strings.ToLower(full), ids)
+	}
+	_, short, _ := strings.Cut(full, "/")
+	if near == "" {
+		for _, a := range algo.All() {
+			if a.Spec.Name == short {
+				near = a.ID
+			}
+		}
+	}
+	text := "unknown algorithm " + strconv.Quote(config.Clip(full))
+	if near != "" {
+		return text + "; did you mean " + strconv.Quote(near) + "?"
+	}
+	return text + " (\"bench list\" shows all: " + strings.Join(ids, ", ") + ")"
+}
+
+// overrideParam sets a parameter of every algorithm that has it.
+func (d *draft) overrideParam(o config.Assignment) {
+	found := false
+	for _, c := range d.contenders {
+		if c.param(o.Key) != nil {
+			found = true
+			d.giveParam(c, o.Key, "params."+o.Key, o.At, o.Value)
+		}
+	}
+	if !found && len(d.contenders) > 0 {
+		d.Add(o.At, "params."+o.Key, "unknown parameter%s", d.paramsHint(o.Key))
+	}
+}
+
+// paramsHint says which parameters there are.
+func (d *draft) paramsHint(name string) string {
+	var all, have []string
+	for _, c := range d.contenders {
+		var own []string
+		for _, p := range c.alg.Spec.Params {
+			own = append(own, p.Name)
+		}
+		all = append(all, own...)
+		text := c.alg.ID + " has none"
+		if len(own) > 0 {
+			text = c.alg.ID + " has: " + strings.Join(own, ", ")
+		}
+		if !slices.Contains(have, text) {
+			have = append(have, text)
+		}
+	}
+	return d.Meant(name, all) + " (" + strings.Join(have, "; ") + ")"
+}
+
+func (d *draft) giveParam(c *contender, name, key string, at config.Place, v *config.Value) {
+	p := c.param(name)
+	if p == nil {
+		var names []string
+		for _, q := range c.alg.Spec.Params {
+			names = append(names, q.Name)
+		}
+		has := "it has none"
+		if len(names) > 0 {
+			has = "has: " + strings.Join(names, ", ")
+		}
+		d.Add(at, key, "unknown parameter of %s%s (%s)", c.alg.ID, d.Meant(name, names), has)
+		return
+	}
+	if x, ok := readParam(d.Reader, p, key, v); ok {
+		c.Params[name] = x
+		c.origins[name] = v.At
+	}
+}

@@ -1,0 +1,139 @@
+package experiment
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/config"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/metric"
+)
+
+// fixedColumns are the first ones of every design.
+var fixedColumns = []string{"problem", "algorithm", "label", "transport", "nodes", "topology",
+	"scenario", "latency_model", "latency_ms", "loss", "duplication", "crash_rate"}
+
+// covered are the keys that the fixed columns show, and the column that shows
+// one whole where the fixed ones do not tell two values apart.
+var covered = map[string]string{
+	"nodes": "", "topology": "topology_shape", "topology.kind": "",
+	"network.loss":    "network_loss",
+	"network.latency": "network_latency", "network.latency.distribution": "",
+	"network.duplication": "", "faults.crash_rate": "", "scenario.kind": "",
+}
+
+// design gives every cell a value for each column.
+func (e *Experiment) design(variants []*variant, axes []axis) {
+	keys, durations := sweptKeys(axes)
+	e.columns(variants, keys, durations, false)
+	seen := map[string]bool{}
+	for i := range e.Cells {
+		b, _ := json.Marshal(e.Cells[i].Design)
+		if seen[string(b)] {
+			e.columns(variants, keys, durations, true)
+			return
+		}
+		seen[string(b)] = true
+	}
+}
+
+// sweptKeys are the keys of the sweep in order, and whether all their values are
+// durations.
+func sweptKeys(axes []axis) (keys []string, durations map[string]bool) {
+	durations = map[string]bool{}
+	see := func(key string, isDuration bool) {
+		was, ok := durations[key]
+		if !ok {
+			keys = append(keys, key)
+		}
+		durations[key] = isDuration && (was || !ok)
+	}
+	for _, a := range axes {
+		for _, s := range a.keys {
+			for i := range s.raw {
+				for _, v := range s.givenInOrder(i) {
+					_, is := v.(time.Duration)
+					see(s.key, is)
+				}
+				for _, c := range s.sets[i] {
+					_, is := c.value.Duration()
+					see(c.full(), is)
+				}
+			}
+		}
+	}
+	return keys, durations
+}
+
+func (s *swept) givenInOrder(i int) (out []any) {
+	if s.param == "" {
+		return nil
+	}
+	for _, v := range s.given[i] {
+		out = append(out, v)
+	}
+	return out
+}
+
+// columns fills in the design; all adds the columns that show values whole.
+func (e *Experiment) columns(variants []*variant, keys []string, durations map[string]bool,
+	all bool) {
+	e.Columns = slices.Clone(fixedColumns)
+	var shown []string
+	for _, k := range keys {
+		column, fixed := covered[k]
+		switch {
+		case !fixed:
+			column = strings.ReplaceAll(k, ".", "_")
+			if durations[k] {
+				column += "_ms"
+			}
+		case column == "" || !all:
+			continue
+		}
+		shown = append(shown, k)
+		e.Columns = append(e.Columns, column)
+	}
+	for i, v := range variants {
+		cell := &e.Cells[i]
+		cell.Design = v.fixed(e, &cell.Plan)
+		for j, k := range shown {
+			cell.Design = append(cell.Design,
+				metric.Field{Name: e.Columns[len(fixedColumns)+j],
+					Value: v.values[k].of(durations[k] && covered[k] == "")})
+		}
+	}
+}
+
+// fixed is the values of the fixed columns.
+func (v *variant) fixed(e *Experiment, p *harness.Plan) []metric.Field {
+	name := p.Shape.Kind
+	if g, err := algo.Build(p.Shape, representative(p), 1); err == nil {
+		name = g.Name
+	}
+	l := p.Network.Latency
+	values := []string{string(e.Problem), p.Algorithm, p.Label, e.Transport,
+		strconv.Itoa(p.Nodes), name, p.Scenario.Kind, l.Distribution, milliseconds(l.Average()),
+		config.FormatFloat(math.Round(p.Network.LossRate()*1e9) / 1e9),
+		config.FormatFloat(p.Network.Duplication),
+		config.FormatFloat(p.Faults.CrashRate)}
+	out := make([]metric.Field, len(values))
+	for i, value := range values {
+		out[i] = metric.Field{Name: fixedColumns[i], Value: value}
+	}
+	return out
+}
+
+// representative is a number of nodes whose graph has the class and the name of
+// the plan's: the plan's own only where the shape names processes.
+func representative(p *harness.Plan) int {
+	if p.Shape.Order != nil || p.Shape.Kind == "file" {
+		return p.Nodes
+	}
+	return 1
+}

@@ -1,0 +1,178 @@
+package experiment
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/config"
+	"github.com/conclave-bench/conclave/pkg/harness"
+)
+
+// A variant is one cell while it is being put together.
+type variant struct {
+	*draft
+	contender *contender
+	leaves    map[string]*config.Leaf
+	params    map[string]any
+	origins   map[string]config.Place // of params
+	values    map[string]value        // what the sweep says, by key
+	remarks   []string                // on this cell, for the experimenter
+}
+
+// A value is a swept one as it stands in the design: a duration in milliseconds,
+// or with its unit where not all values of its key are durations.
+type value struct{ ms, plain string }
+
+func (v value) of(ms bool) string {
+	if ms {
+		return v.ms
+	}
+	return v.plain
+}
+
+// settle puts the values of the keys that count to where they go.
+func (d *draft) settle(leaves map[string]*config.Leaf, counts func(key string) bool) {
+	*d.settings = settings{files: d.files}
+	d.Schema.Leaves(func(key string, f *config.Field) {
+		if l := leaves[key]; l != nil && l.Value != nil && counts(key) {
+			f.Of.Set(l.Value)
+		}
+	})
+}
+
+// variant applies the values at a position of the axes.
+func (d *draft) variant(c *contender, at []int) *variant {
+	v := &variant{draft: d, contender: c, leaves: maps.Clone(d.leaves),
+		params: maps.Clone(c.Params), origins: maps.Clone(c.origins), values: map[string]value{}}
+	for i, k := range at {
+		if k < 0 {
+			continue
+		}
+		for j := range d.axes[i].keys {
+			s := &d.axes[i].keys[j]
+			if given, ok := s.value(k, c); ok {
+				v.params[s.param], v.origins[s.param] = given, s.raw[k].At
+				v.values[s.key] = value{formatValue(given), writeParam(c.param(s.param), given).Bare()}
+			}
+			for _, ch := range s.sets[k] {
+				v.apply(&ch)
+			}
+		}
+	}
+	v.complete()
+	v.settle(v.leaves, v.counts)
+	if k := harness.DetectorOf(v.Detector.Kind); k != nil {
+		for i := range k.Keys {
+			v.follow("detector.", &k.Keys[i])
+		}
+	}
+	return v
+}
+
+func (v *variant) apply(c *change) {
+	l := c.leaf
+	if l == nil {
+		l = v.Change(c.field, c.key, v.leaves[c.key], c.rest, c.value)
+	}
+	v.leaves[c.key] = l
+	v.values[c.full()] = c.column()
+}
+
+// column is the value as it stands in the design.
+func (c *change) column() value {
+	text := c.meant().Bare()
+	out := value{text, text}
+	if d, ok := c.meant().Duration(); ok {
+		out.ms = milliseconds(d)
+	}
+	return out
+}
+
+// complete fills in the defaults that follow from other values.
+func (v *variant) complete() {
+	v.fill(v.leaves, "scenario.kind", harness.UsualScenario(v.contender.alg.Problem))
+	k := kindOf(v.leaves["scenario.kind"].Value)
+	detector := harness.PerfectDetector(0)
+	if k != nil && k.Scripted {
+		detector = harness.NoDetector()
+	}
+	v.fill(v.leaves, "detector.kind", detector.Kind)
+	if k != nil && k.Duration > 0 {
+		v.fill(v.leaves, "scenario.duration", k.Duration.String())
+	}
+	if k != nil && slices.Contains(k.Keys, "requests") &&
+		(v.leaves["scenario.duration"] == nil || !slices.Contains(k.Keys, "duration")) {
+		v.fill(v.leaves, "scenario.requests", "100")
+	}
+}
+
+func kindOf(name any) *harness.ScenarioKind {
+	text, _ := name.(string)
+	return harness.ScenarioOf(text)
+}
+
+// follow gives a key of the harness the value that follows from others in the plan.
+func (v *variant) follow(prefix string, k *harness.Key) {
+	key := prefix + k.Name
+	if k.Follows != nil && v.leaves[key] == nil {
+		v.fill(v.leaves, key, fmt.Sprint(k.Follows(&v.Plan)))
+		v.Schema.Leaf(key).Of.Set(v.leaves[key].Value)
+	}
+}
+
+// counts says whether a key goes into the plan of this cell: of a scenario's keys, and
+// a detector's, those of its kind do.
+func (v *variant) counts(key string) bool {
+	head, rest, _ := strings.Cut(key, ".")
+	switch {
+	case head == "scenario" && rest != "kind":
+		k := kindOf(v.leaves["scenario.kind"].Value)
+		return k != nil && (rest == "expect" || slices.Contains(k.Keys, rest))
+	case key == "faults.downtime" || key == "faults.max_down":
+		rate, _ := v.leaves["faults.crash_rate"].Value.(float64)
+		return rate > 0
+	case head == "detector" && rest != "kind":
+		kind, _ := v.leaves["detector.kind"].Value.(string)
+		d := harness.DetectorOf(kind)
+		return d != nil && slices.Contains(d.KeyNames(), rest)
+	}
+	return true
+}
+
+// means says whether a key changes anything in this cell.
+func (v *variant) means(key string) bool {
+	if v.contender.alg.Problem == algo.Election && slices.Contains(ofEntries, key) {
+		return v.leaves[key].Explicit() // which is reported where scripts are checked
+	}
+	return v.counts(key)
+}
+
+// ofEntries are the keys of a script that mean nothing in an election.
+var ofEntries = []string{"scenario.holder", "scenario.hold"}
+
+// wrong reports a value of this cell, at the place that set it.
+func (v *variant) wrong(key, format string, args ...any) {
+	at := v.top()
+	head, _, _ := strings.Cut(key, ".")
+	for _, k := range []string{key, head + ".kind"} { // what is missing, its kind calls for
+		if l := v.leaves[k]; l.Explicit() {
+			at = l.Raw.At
+			break
+		}
+	}
+	v.Add(at, key, format, args...)
+}
+
+// paramOrigin is where the parameter stands that an error of the Spec is about.
+func (v *variant) paramOrigin(err error) config.Place {
+	for _, p := range v.contender.alg.Spec.Params {
+		at, given := v.origins[p.Name]
+		if given && strings.Contains(err.Error(), "parameter "+p.Name+":") {
+			return at
+		}
+	}
+	return v.contender.at
+}
