@@ -81,7 +81,7 @@ func TestListsOfWordsAreWhole(t *testing.T) {
 	t.Parallel()
 	for text, words := range map[string][]string{
 		"faults: {events: [{at: 1s, do: zzzzzz}]}":             fault.Names(false),
-		"faults: {events: [{at: 1s, do: cut, shape: zzzzzz}]}": fault.ShapeNames(),
+		"faults: {events: [{at: 1s, do: cut, shape: zzzzzz}]}": fault.Shapes.Names(),
 		"scenario: {zzzzzz: 1}":                                keysOf(scenarioFields(&settings{})),
 	} {
 		_, err := Parse("x.yaml", []byte(bully+text), Overrides{})

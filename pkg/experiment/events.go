@@ -64,7 +64,7 @@ func eventFields(e *event, script bool) []config.Field {
 		{Name: "after", Of: config.Choice("quiet", "release").To(&e.After)},
 		{Name: "every", Of: config.Duration(100*time.Microsecond, longest).To(&e.Every)},
 		{Name: "rate", Of: config.Number(1e-6, 1e4).To(&e.Rate)},
-		{Name: "on", Of: config.Choice(fault.TriggerNames()...).To(&e.On)},
+		{Name: "on", Of: config.Choice(fault.Triggers.Names()...).To(&e.On)},
 		{Name: "kind", Of: config.SomeText("a kind of message").To(&e.Kind)},
 		{Name: "count", Of: count.To(&e.Count)},
 		{Name: "times", Of: count.To(&e.Times)},
@@ -103,7 +103,7 @@ func argument(e *event, a *fault.Arg) config.Slot {
 	case fault.TypeLinks:
 		return linksType().To(&e.Links)
 	case fault.TypeShape:
-		return config.Choice(fault.ShapeNames()...).To(&e.Shape)
+		return config.Choice(fault.Shapes.Names()...).To(&e.Shape)
 	case fault.TypeLatency:
 		return config.Optional(lastingType()).To(&e.Latency)
 	case fault.TypeFor:
@@ -284,7 +284,7 @@ func (l *eventReader) instant(script bool) {
 			l.nothing("times", "without every, rate, on or do: drop")
 		}
 	}
-	t := fault.TriggerNamed(l.e.On)
+	t := fault.Triggers.Named(l.e.On)
 	switch {
 	case t != nil && t.Kind && !l.has("kind"):
 		l.Add(l.v.At, l.key, "on: %s without kind, as kind: TOKEN", l.e.On)
@@ -352,7 +352,7 @@ func whoType(e *event) config.Type[whom] {
 			return config.TextOf(w.word)
 		},
 		Schema: func() config.Object {
-			words := config.Choice(fault.ChoiceNames()...)
+			words := config.Choice(fault.Choices.Names()...)
 			return config.AnyOf(id.Schema(), ids.Schema(), words.Schema())
 		}}
 }
@@ -474,7 +474,7 @@ func (l *eventReader) what(f *fault.Fault) {
 		}
 	}
 	if f.Takes("shape") {
-		if s := fault.ShapeNamed(e.Shape); !l.has("shape") || s != nil && s.Centre == "" {
+		if s := fault.Shapes.Named(e.Shape); !l.has("shape") || s != nil && s.Centre == "" {
 			l.nothing("who", "without shape: "+either(fault.Centred()))
 			l.nothing("node", "without shape: "+either(fault.Centred()))
 		}

@@ -132,7 +132,7 @@ func (v *variant) eventVerb(e *event) {
 			v.Add(e.at, config.Join(e.key, name), "%s is for %s, not for %s", word, what, a.ID)
 		}
 	}
-	f, t := fault.Named(e.Do), fault.TriggerNamed(e.On)
+	f, t := fault.Named(e.Do), fault.Triggers.Named(e.On)
 	switch {
 	case f != nil:
 		problem("do", e.Do, f.Problem)
@@ -144,14 +144,14 @@ func (v *variant) eventVerb(e *event) {
 	if t != nil {
 		problem("on", e.On, t.Problem)
 	}
-	if c := fault.ChoiceNamed(e.Who); c != nil {
+	if c := fault.Choices.Named(e.Who); c != nil {
 		problem("who", e.Who, c.Problem)
 		if c.Token && a.Spec.Token == "" {
 			v.Add(e.at, config.Join(e.key, "who"), "%s, but %s has no token that a message "+
 				"hands on (\"bench describe\" shows it)", e.Who, a.ID)
 		}
 	}
-	l := fault.ShapeNamed(e.Shape)
+	l := fault.Shapes.Named(e.Shape)
 	if l != nil && l.AroundLeader(&e.Event) && a.Problem != algo.Election {
 		v.Add(e.at, config.Join(e.key, "shape"), "%s is around the leader, whom %s does not have; "+
 			"name who, or write halves, random or groups", e.Shape, a.ID)
@@ -160,7 +160,7 @@ func (v *variant) eventVerb(e *event) {
 
 // tooFew says that a network of so many nodes cannot fall apart so; "": it can.
 func tooFew(shape string, nodes int) string {
-	if l := fault.ShapeNamed(shape); l != nil {
+	if l := fault.Shapes.Named(shape); l != nil {
 		return l.TooFew(nodes)
 	}
 	return ""
@@ -171,7 +171,7 @@ func (v *variant) eventWho(e *event, p *harness.Plan) {
 	if text := tooFew(e.Shape, p.Nodes); text != "" {
 		v.Add(e.at, config.Join(e.key, "shape"), "%s", text)
 	}
-	if c := fault.ChoiceNamed(e.Who); c != nil && p.Nodes < c.Least {
+	if c := fault.Choices.Named(e.Who); c != nil && p.Nodes < c.Least {
 		v.Add(e.at, config.Join(e.key, "who"), "a %s of %d nodes is nobody", c.Name, p.Nodes)
 	}
 }

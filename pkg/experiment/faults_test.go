@@ -246,7 +246,7 @@ func TestVerbsAreDocumented(t *testing.T) {
 			}
 		}
 		for _, w := range f.Choices() {
-			if fault.ChoiceNamed(w) == nil {
+			if fault.Choices.Named(w) == nil {
 				t.Errorf("%s: %s is no choice", f.Name, w)
 			}
 		}

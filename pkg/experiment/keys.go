@@ -179,7 +179,7 @@ func scenarioFields(s *settings) []field {
 			Doc: "at least so long before something happens to the leader; at most twice"},
 		{Name: "elections", Default: "1", Of: whole(1, 100_000).To(&sc.Elections),
 			Doc: "leader-crash: how often the leader crashes, each time from a settled state"},
-		{Name: "shape", Default: "halves", Of: choice(fault.ShapeNames()...).To(&sc.Shape),
+		{Name: "shape", Default: "halves", Of: choice(fault.Shapes.Names()...).To(&sc.Shape),
 			Doc: "partition: how the network falls apart"},
 		{Name: "duration", Note: lasting + "else no bound",
 			Of:  span(time.Millisecond, longest).To(&sc.Duration),

@@ -168,7 +168,7 @@ func strikes(e *harness.Event) int {
 
 // victims is how many of n processes a word stands for.
 func victims(who string, n int) int {
-	if c := fault.ChoiceNamed(who); c != nil && c.Size != nil {
+	if c := fault.Choices.Named(who); c != nil && c.Size != nil {
 		return c.Size(n)
 	}
 	return 1

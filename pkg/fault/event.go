@@ -55,7 +55,7 @@ func (e *Event) Ends() bool { return !e.Again() || e.Times > 0 }
 
 // Settled says whether it is known before the start whom the event happens to.
 func (e *Event) Settled() bool {
-	if s := ShapeNamed(e.Shape); s != nil {
+	if s := Shapes.Named(e.Shape); s != nil {
 		return s.settled(e)
 	}
 	f := of(e.Do)

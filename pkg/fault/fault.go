@@ -236,7 +236,7 @@ func (f *Fault) Choices() []string {
 	if f.Who != nil {
 		return f.Who
 	}
-	return slices.DeleteFunc(ChoiceNames(), func(s string) bool { return s == "all-crashed" })
+	return slices.DeleteFunc(Choices.Names(), func(s string) bool { return s == "all-crashed" })
 }
 
 // Names are those of All that faults have, or that lines of scripts have too.

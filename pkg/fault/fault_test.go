@@ -37,8 +37,8 @@ func TestDocumented(t *testing.T) {
 		}
 	}
 	same(t, "faults", first(table(t, text, "| fault |")), faults)
-	same(t, "shapes", first(table(t, text, "| shape |")), append(fault.ShapeNames(), "groups", "links"))
-	for _, name := range slices.Concat(fault.ChoiceNames(), fault.TriggerNames()) {
+	same(t, "shapes", first(table(t, text, "| shape |")), append(fault.Shapes.Names(), "groups", "links"))
+	for _, name := range slices.Concat(fault.Choices.Names(), fault.Triggers.Names()) {
 		if !strings.Contains(text, "`"+name+"`") && !strings.Contains(text, ": "+name+"`") {
 			t.Errorf("docs/methodology.md does not say who or what %s is", name)
 		}

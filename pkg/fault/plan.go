@@ -63,7 +63,7 @@ func (e *Event) targets(s Situation) []algo.ID {
 	if who == "" {
 		who = of(e.Do).Default
 	}
-	if c := ChoiceNamed(who); c != nil {
+	if c := Choices.Named(who); c != nil {
 		return c.Find(s)
 	}
 	return s.Peers()

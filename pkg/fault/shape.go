@@ -26,8 +26,10 @@ const (
 	theMiddle = "the middle one"
 )
 
+func (l Layout) word() string { return l.Name }
+
 // Shapes is how a network can fall apart.
-var Shapes = []Layout{
+var Shapes = Words[Layout]{
 	{Name: "halves",
 		Doc: "the lower half of the processes against the rest; if odd, the rest is larger",
 		Divide: func(s Situation, _ []algo.ID) ([][]uint32, [][2]uint32) {
@@ -75,14 +77,6 @@ var Shapes = []Layout{
 			size := 1 + s.Dice().IntN(max(len(s.Peers())-1, 1))
 			return [][]uint32{numbers(some(s, size))}, nil
 		}},
-}
-
-// ShapeNamed is the shape of that name; nil if there is none.
-func ShapeNamed(name string) *Layout {
-	if i := slices.IndexFunc(Shapes, func(l Layout) bool { return l.Name == name }); i >= 0 {
-		return &Shapes[i]
-	}
-	return nil
 }
 
 // Centred are the names of the shapes with somebody in the middle.
@@ -137,7 +131,7 @@ func (l *Layout) middle(s Situation, e *Event) []algo.ID {
 
 // divide is the sides or the links of the event's shape; false: it cannot be made now.
 func (e *Event) divide(s Situation) (groups [][]uint32, links [][2]uint32, ok bool) {
-	l := ShapeNamed(e.Shape)
+	l := Shapes.Named(e.Shape)
 	who := l.middle(s, e)
 	if l.Centre == theLeader && len(who) == 0 {
 		return nil, nil, false
@@ -178,12 +172,4 @@ func majorities(n int) (links [][2]uint32) {
 		}
 	}
 	return links
-}
-
-// ShapeNames are the names of Shapes.
-func ShapeNames() (names []string) {
-	for i := range Shapes {
-		names = append(names, Shapes[i].Name)
-	}
-	return names
 }

@@ -1,8 +1,6 @@
 package fault
 
 import (
-	"slices"
-
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -16,8 +14,10 @@ type Trigger struct {
 	Fits      func(r *trace.Record, kind uint8) bool // nil: every such record
 }
 
+func (t Trigger) word() string { return t.Name }
+
 // Triggers is what an event can wait for.
-var Triggers = []Trigger{
+var Triggers = Words[Trigger]{
 	{Name: "elected", Doc: "a process names itself leader", Problem: algo.Election, Record: trace.Elected,
 		Fits: func(r *trace.Record, _ uint8) bool { return r.Process == r.Peer }},
 	{Name: "granted", Doc: "a process enters the critical section", Problem: algo.MutualExclusion,
@@ -26,23 +26,7 @@ var Triggers = []Trigger{
 		Fits: func(r *trace.Record, kind uint8) bool { return r.Plane == trace.Data && r.Kind == kind }},
 }
 
-// TriggerNamed is the trigger of that name; nil if there is none.
-func TriggerNamed(name string) *Trigger {
-	if i := slices.IndexFunc(Triggers, func(t Trigger) bool { return t.Name == name }); i >= 0 {
-		return &Triggers[i]
-	}
-	return nil
-}
-
 // Pulled says whether r is what the trigger waits for.
 func (t *Trigger) Pulled(r *trace.Record, kind uint8) bool {
 	return r.Type == t.Record && (t.Fits == nil || t.Fits(r, kind))
-}
-
-// TriggerNames are the names of Triggers.
-func TriggerNames() (names []string) {
-	for i := range Triggers {
-		names = append(names, Triggers[i].Name)
-	}
-	return names
 }

@@ -1,10 +1,6 @@
 package fault
 
-import (
-	"slices"
-
-	"github.com/conclave-bench/conclave/pkg/algo"
-)
+import "github.com/conclave-bench/conclave/pkg/algo"
 
 // A Choice is a word for whom an event happens to, found out at its instant.
 type Choice struct {
@@ -18,8 +14,10 @@ type Choice struct {
 	Find func(s Situation) []algo.ID
 }
 
+func (c Choice) word() string { return c.Name }
+
 // Choices is whom an event can happen to.
-var Choices = []Choice{
+var Choices = Words[Choice]{
 	{Name: "random", Doc: "a live process, drawn at random",
 		Find: func(s Situation) []algo.ID {
 			live := which(s, func(p algo.ID) bool { return s.Up(p) && !s.Paused(p) })
@@ -50,14 +48,6 @@ var Choices = []Choice{
 		Find: func(s Situation) []algo.ID { return s.Peers() }},
 }
 
-// ChoiceNamed is the choice of that name; nil if there is none.
-func ChoiceNamed(name string) *Choice {
-	if i := slices.IndexFunc(Choices, func(c Choice) bool { return c.Name == name }); i >= 0 {
-		return &Choices[i]
-	}
-	return nil
-}
-
 func majority(n int) int { return n/2 + 1 }
 
 func minority(n int) int { return (n - 1) / 2 }
@@ -74,12 +64,4 @@ func successor(s Situation) algo.ID {
 		}
 	}
 	return algo.None
-}
-
-// ChoiceNames are the names of Choices.
-func ChoiceNames() (names []string) {
-	for i := range Choices {
-		names = append(names, Choices[i].Name)
-	}
-	return names
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -219,7 +220,7 @@ func (d *Coordinator) wait(now time.Duration, activity uint64, stuck bool) {
 	}
 	bound := d.setup.Detector.Bound(d.setup.Latency)
 	d.stuckAt, d.patience = activity, now+2*bound+20*time.Millisecond
-	d.out = append(d.out, Instruction{At: d.patience, Do: doAlarm})
+	d.out = append(d.out, Instruction{At: d.patience, Do: fault.Alarm})
 }
 
 // Stuck says that the trial ended because nothing moved any more.
@@ -244,6 +245,6 @@ func (d *Coordinator) settled() bool {
 func (d *Coordinator) finish() {
 	if !d.over {
 		d.over = true
-		d.out = append(d.out, Instruction{Do: doFinish})
+		d.out = append(d.out, Instruction{Do: fault.Finish})
 	}
 }

@@ -90,25 +90,19 @@ func DetectorKeys() (keys []Key, of [][]string) {
 	return keys, of
 }
 
-// kind is the declaration of d.
-func (d *Detector) kind() *DetectorKind {
+// declared is the kind of d, which may come from elsewhere.
+func (d *Detector) declared() (*DetectorKind, error) {
 	if d.Kind == "" {
-		return &noDetector
+		return &noDetector, nil
 	}
-	k := DetectorOf(d.Kind)
-	if k == nil {
-		panic(fmt.Sprintf("harness: no detector is called %q: it was not checked", d.Kind))
+	if k := DetectorOf(d.Kind); k != nil {
+		return k, nil
 	}
-	return k
+	return nil, fmt.Errorf("plan: no detector is called %q", d.Kind)
 }
 
-// check says what is wrong with a d that comes from elsewhere.
-func (d *Detector) check() error {
-	if d.Kind != "" && DetectorOf(d.Kind) == nil {
-		return fmt.Errorf("plan: no detector is called %q", d.Kind)
-	}
-	return nil
-}
+// kind is the kind of d, which a Setup has checked.
+func (d *Detector) kind() *DetectorKind { return checked(d.declared()) }
 
 // Class is what an algorithm may rely on.
 func (d *Detector) Class() algo.Detector { return d.kind().Class }

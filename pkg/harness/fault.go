@@ -36,9 +36,6 @@ const (
 	DoSlow    = fault.Slow
 	DoFlaky   = fault.Flaky
 	DoDrop    = fault.Drop
-	doStrike  = fault.Strike
-	doAlarm   = fault.Alarm
-	doFinish  = fault.Finish
 )
 
 // ClassOf is the instruction's rank among the events of one instant: what changes

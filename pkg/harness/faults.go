@@ -44,13 +44,13 @@ func (f *faults) init(s *Setup) {
 		f.holder = s.Graph.Peers()[0]
 	}
 	for _, e := range s.Timeline() {
-		if t := fault.TriggerNamed(e.On); t != nil {
+		if t := fault.Triggers.Named(e.On); t != nil {
 			f.watched[t.Record] = true
 			if t.Kind {
 				f.kinds[s.kind(e.Kind)] = true
 			}
 		}
-		c := fault.ChoiceNamed(e.Who)
+		c := fault.Choices.Named(e.Who)
 		if c != nil && c.Token {
 			f.watched[trace.Deliver] = true
 			f.kinds[s.kind(s.Alg.Spec.Token)] = true
@@ -94,7 +94,7 @@ func (d *Coordinator) planned(e Event) []Instruction {
 	if f.first == 0 || e.Rate > 0 {
 		f.first += f.gap(d.setup.Seed)
 	}
-	return []Instruction{{At: f.first, Do: doStrike, Fault: f.index}}
+	return []Instruction{{At: f.first, Do: fault.Strike, Fault: f.index}}
 }
 
 // add makes e one of the coordinator's events.
@@ -174,7 +174,7 @@ func (d *Coordinator) strike(now, nominal time.Duration, index int) {
 	}
 	if f.Again() && f.goesOn() {
 		next := nominal + f.gap(d.setup.Seed)
-		d.out = append(d.out, Instruction{At: next, Do: doStrike, Fault: index})
+		d.out = append(d.out, Instruction{At: next, Do: fault.Strike, Fault: index})
 		if f.Times > 0 {
 			d.expect(next)
 		}
@@ -188,7 +188,7 @@ func (d *Coordinator) expect(at time.Duration) {
 	}
 	d.last = at
 	if d.setup.Alg.Spec.Perpetual && d.setup.Alg.Problem == algo.Election {
-		d.out = append(d.out, Instruction{At: at, Do: doStrike})
+		d.out = append(d.out, Instruction{At: at, Do: fault.Strike})
 	}
 }
 
@@ -196,7 +196,7 @@ func (d *Coordinator) expect(at time.Duration) {
 func (d *Coordinator) triggered(r *trace.Record) {
 	for i := range d.faults.list {
 		f := &d.faults.list[i]
-		if f.On == "" || f.armed >= max(f.Times, 1) || !fault.TriggerNamed(f.On).Pulled(r, f.kind) {
+		if f.On == "" || f.armed >= max(f.Times, 1) || !fault.Triggers.Named(f.On).Pulled(r, f.kind) {
 			continue
 		}
 		if f.seen++; f.seen < max(f.Count, 1) || r.At < f.At {
@@ -204,7 +204,7 @@ func (d *Coordinator) triggered(r *trace.Record) {
 		}
 		f.armed++
 		if f.Wait > 0 {
-			d.out = append(d.out, Instruction{At: r.At + f.Wait, Do: doStrike, Fault: i + 1})
+			d.out = append(d.out, Instruction{At: r.At + f.Wait, Do: fault.Strike, Fault: i + 1})
 			d.expect(r.At + f.Wait)
 			continue
 		}

@@ -86,17 +86,18 @@ func (p *Plan) Setup() (*Setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.Detector.check(); err != nil {
+	if _, err := p.Detector.declared(); err != nil {
 		return nil, err
 	}
-	if err := p.Scenario.check(); err != nil {
+	scenario, err := p.Scenario.declared()
+	if err != nil {
 		return nil, err
 	}
 	graph, err := algo.Build(p.Shape, p.Nodes, Derive(p.Seed, "topology"))
 	if err != nil {
 		return nil, err
 	}
-	s := &Setup{Plan: *p, scenario: p.Scenario.Declared(), Alg: alg, Graph: graph,
+	s := &Setup{Plan: *p, scenario: scenario, Alg: alg, Graph: graph,
 		Params: algo.Params(p.Params)}
 	s.Latency, _ = p.Network.Latency.Bound()
 	s.Network.Seed = Derive(p.Seed, "network")
@@ -158,20 +159,12 @@ func rooted(g *algo.Graph, id, root algo.ID) []algo.ID {
 func Derive(seed uint64, purpose string, parts ...uint64) uint64 {
 	h := seed ^ 0xcbf29ce484222325
 	for i := range len(purpose) {
-		h = mix(h ^ uint64(purpose[i]))
+		h = link.Mix(h ^ uint64(purpose[i]))
 	}
 	for _, p := range parts {
-		h = mix(h ^ p)
+		h = link.Mix(h ^ p)
 	}
-	return mix(h) >> 11
-}
-
-// mix is the finalizer of SplitMix64.
-func mix(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
+	return link.Mix(h) >> 11
 }
 
 // UnmarshalJSON reads a plan and gives its parameters back the types that the

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -405,7 +406,7 @@ func TestClasses(t *testing.T) {
 			t.Errorf("slot %d: class %d, want %d", slot, got, want)
 		}
 	}
-	for _, do := range []string{DoCrash, DoRestart, DoCut, DoHeal, doAlarm, doFinish} {
+	for _, do := range []string{DoCrash, DoRestart, DoCut, DoHeal, fault.Alarm, fault.Finish} {
 		if ClassOf(&Instruction{Do: do}) != Control {
 			t.Errorf("%s is not control", do)
 		}

@@ -63,20 +63,16 @@ type retraced struct {
 	saved  []byte
 }
 
-// clockwork is what a fault does to a process that is retraced: what else it does stands in
-// records of its own.
-type clockwork struct {
-	p *retraced
-}
+// A fault sets the clock of a process that is retraced. What else it does stands in records
+// of its own.
+var _ fault.Process = (*retraced)(nil)
 
-var _ fault.Process = (*clockwork)(nil)
-
-func (c *clockwork) ClockRate(now time.Duration, rate float64) { c.p.clock.run(now, rate) }
-func (c *clockwork) ClockOffset(_, by time.Duration)           { c.p.clock.offset = by }
-func (c *clockwork) Elect(time.Duration)                       {}
-func (c *clockwork) Suspect(time.Duration, algo.ID, bool)      {}
-func (c *clockwork) Request(time.Duration, time.Duration)      {}
-func (c *clockwork) Do(time.Duration, string, algo.ID)         {}
+func (p *retraced) ClockRate(now time.Duration, rate float64) { p.clock.run(now, rate) }
+func (p *retraced) ClockOffset(_, by time.Duration)           { p.clock.offset = by }
+func (*retraced) Elect(time.Duration)                         {}
+func (*retraced) Suspect(time.Duration, algo.ID, bool)        {}
+func (*retraced) Request(time.Duration, time.Duration)        {}
+func (*retraced) Do(time.Duration, string, algo.ID)           {}
 
 func (r *retracing) differ(at time.Duration, p algo.ID, format string, args ...any) {
 	if r.found++; len(r.told) < mostTold {
@@ -109,7 +105,7 @@ func (r *retracing) record(rec *trace.Record) {
 		r.feed(rec, algo.Event{Type: algo.Do, Op: rec.Text, Peer: peer})
 	case trace.Fault:
 		if f, i := fault.Parse(rec.Text); f != nil {
-			i.Obey(&clockwork{p: &r.processes[id]}, rec.At)
+			i.Obey(&r.processes[id], rec.At)
 		}
 	case trace.Send:
 		r.send(rec)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -104,24 +105,26 @@ func once(*Plan) int { return 1 }
 
 func anElection(_ *Plan, election time.Duration) time.Duration { return election }
 
-// check says what is wrong with an s that comes from elsewhere.
-func (s *Scenario) check() error {
-	if s.Kind != "" && ScenarioOf(s.Kind) == nil {
-		return fmt.Errorf("plan: no scenario is called %q", s.Kind)
+// declared is the kind of s, which may come from elsewhere.
+func (s *Scenario) declared() (*ScenarioKind, error) {
+	if s.Kind == "" {
+		return &nameless, nil
 	}
-	return nil
+	if k := ScenarioOf(s.Kind); k != nil {
+		return k, nil
+	}
+	return nil, fmt.Errorf("plan: no scenario is called %q", s.Kind)
 }
 
 // Declared is the kind of s, which a Setup has checked.
-func (s *Scenario) Declared() *ScenarioKind {
-	if s.Kind == "" {
-		return &nameless
+func (s *Scenario) Declared() *ScenarioKind { return checked(s.declared()) }
+
+// checked is a declaration that is there.
+func checked[T any](declared *T, err error) *T {
+	if err != nil {
+		panic(fmt.Errorf("it was not checked: %w", err))
 	}
-	k := ScenarioOf(s.Kind)
-	if k == nil {
-		panic(fmt.Sprintf("harness: no scenario is called %q: it was not checked", s.Kind))
-	}
-	return k
+	return declared
 }
 
 // A scene is what a scenario does in one trial: the part of the coordinator that
@@ -159,7 +162,7 @@ func (plain) served(*Coordinator) bool               { return false }
 func (plain) quiet(d *Coordinator, now time.Duration, activity uint64, _ bool) {
 	switch {
 	case now < d.last:
-		d.out = append(d.out, Instruction{At: d.last, Do: doAlarm})
+		d.out = append(d.out, Instruction{At: d.last, Do: fault.Alarm})
 	case d.settled():
 		d.scene.agreed(d, now)
 	case d.caused && d.setup.Detector.Restless():

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/fault"
 )
 
 var churn = ScenarioKind{
@@ -18,7 +19,7 @@ var churn = ScenarioKind{
 type churning struct{ plain }
 
 func (churning) plan(d *Coordinator) []Instruction {
-	return []Instruction{{At: d.setup.Scenario.Duration, Do: doFinish}}
+	return []Instruction{{At: d.setup.Scenario.Duration, Do: fault.Finish}}
 }
 
 func (churning) quiet(*Coordinator, time.Duration, uint64, bool) {} // it ends at its instant

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/fault"
 )
 
 var scripted = ScenarioKind{
@@ -47,9 +48,9 @@ func (c *scriptedScene) plan(d *Coordinator) (out []Instruction) {
 	}
 	switch {
 	case s.Until > 0:
-		out = append(out, Instruction{At: s.Until, Do: doFinish})
+		out = append(out, Instruction{At: s.Until, Do: fault.Finish})
 	case d.setup.Alg.Spec.Perpetual && d.last > 0: // what it is to come to may be there before
-		out = append(out, Instruction{At: d.last + 1, Do: doStrike})
+		out = append(out, Instruction{At: d.last + 1, Do: fault.Strike})
 	}
 	return out
 }
@@ -82,7 +83,7 @@ func (c *scriptedScene) next(d *Coordinator, now time.Duration) {
 func (c *scriptedScene) quiet(d *Coordinator, now time.Duration, activity uint64, idle bool) {
 	if len(c.lines) > 0 && c.lines[0].After == "quiet" {
 		if at := c.lines[0].notBefore; now < at {
-			d.out = append(d.out, Instruction{At: at, Do: doAlarm})
+			d.out = append(d.out, Instruction{At: at, Do: fault.Alarm})
 		} else {
 			c.next(d, now)
 		}
@@ -91,7 +92,7 @@ func (c *scriptedScene) quiet(d *Coordinator, now time.Duration, activity uint64
 	switch {
 	case d.setup.Scenario.Until > 0:
 	case now < d.last:
-		d.out = append(d.out, Instruction{At: d.last, Do: doAlarm})
+		d.out = append(d.out, Instruction{At: d.last, Do: fault.Alarm})
 	case idle && len(c.lines) == 0:
 		a := d.setup.Alg // one that never rests has not come to its end, if it rests
 		d.stuck = a.Spec.Perpetual && a.Problem == algo.MutualExclusion && !c.served(d)

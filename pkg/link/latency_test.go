@@ -261,7 +261,7 @@ func TestDraw_LuckIsFixed(t *testing.T) {
 			}
 			h := fnv.New64a()
 			for k := range uint64(10_000) {
-				h.Write(binary.LittleEndian.AppendUint64(nil, uint64(test.l.Draw(mix(k)))))
+				h.Write(binary.LittleEndian.AppendUint64(nil, uint64(test.l.Draw(Mix(k)))))
 			}
 			if got := h.Sum64(); got != test.want {
 				t.Errorf("hash of 10000 draws %#x, want %#x", got, test.want)

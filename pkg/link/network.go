@@ -1,7 +1,5 @@
-// Package bus is the network: what happens to a message on its way (latency,
-// loss, duplication, order, cut links), decided by one piece of code in both
-// worlds, and the NATS server and connections that carry messages between real
-// nodes.
+// Package link is the model of the network: what happens to a message on its way (latency,
+// loss, duplication, order, cut links), decided by one piece of code in both worlds.
 //
 // The model acts on messages, above TCP, since TCP turns loss into latency. It
 // is a pure function of a seed: the k-th message of a link meets the same luck
@@ -66,9 +64,9 @@ type Flow struct {
 // Flow makes the state of the link from -> to on a plane, for one incarnation
 // of the sender.
 func (n *Network) Flow(plane uint8, from, incarnation, to uint32) Flow {
-	h := mix(n.Seed ^ 0x636f6e636c617665)
-	h = mix(h ^ uint64(plane)<<32 ^ uint64(from))
-	h = mix(h ^ uint64(incarnation)<<32 ^ uint64(to))
+	h := Mix(n.Seed ^ 0x636f6e636c617665)
+	h = Mix(h ^ uint64(plane)<<32 ^ uint64(from))
+	h = Mix(h ^ uint64(incarnation)<<32 ^ uint64(to))
 	f := Flow{base: h}
 	if f.kind = n.Latency.kind(); f.kind != nil && f.kind.Links() {
 		f.own = n.Latency.link(from, to)
@@ -164,16 +162,16 @@ func (n *Network) due(f *Flow, end time.Duration) (at, held time.Duration) {
 
 const golden = 0x9e3779b97f4a7c15
 
-// mix is the finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): a
+// Mix is the finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): a
 // bijection that spreads every bit of x over all bits.
-func mix(x uint64) uint64 {
+func Mix(x uint64) uint64 {
 	x += golden
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
 }
 
-func draw(at uint64, number uint64) uint64 { return mix(at + number*golden) }
+func draw(at uint64, number uint64) uint64 { return Mix(at + number*golden) }
 
 // chance is true for a share p of all u. Exact at 0 and at 1.
 func chance(u uint64, p float64) bool { return float64(u>>11)*0x1p-53 < p }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A Override is a span of time in which links are not as they are otherwise. What
+// An Override is a span of time in which links are not as they are otherwise. What
 // it does not name stays as it is.
 type Override struct {
 	From    time.Duration `json:"from"`
@@ -94,7 +94,7 @@ func (w *Overrides) begun(at time.Duration) int {
 	return i
 }
 
-// Empty says that there never was a override.
+// Empty says that there never was an override.
 func (w *Overrides) Empty() bool { return len(w.overrides) == 0 }
 
 // On is the override that a message meets that is sent from one process to another

@@ -158,18 +158,13 @@ func (s *simulation) Record(_ *harness.Process, r *trace.Record) { s.record(r) }
 // it.
 func (s *simulation) Save(m *harness.Process, packed []byte) {
 	s.procs[m.ID-1].saved = s.decode(packed)
-	s.rec = trace.Record{
-		At: s.now, Type: trace.Save, Process: uint32(m.ID), Incarnation: m.Incarnation,
-		Text: string(packed),
-	}
-	s.sink.Record(&s.rec)
+	s.note(trace.Record{
+		Type: trace.Save, Process: uint32(m.ID), Incarnation: m.Incarnation, Text: string(packed),
+	})
 }
 
 // Done tells the coordinator that m's application has finished.
 func (s *simulation) Done(m *harness.Process) {
-	s.rec = trace.Record{
-		At: s.now, Type: trace.Done, Process: uint32(m.ID), Incarnation: m.Incarnation,
-	}
-	s.sink.Record(&s.rec)
+	s.note(trace.Record{Type: trace.Done, Process: uint32(m.ID), Incarnation: m.Incarnation})
 	s.instruct(s.coordinator.Done(m.ID))
 }

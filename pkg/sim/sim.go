@@ -462,12 +462,7 @@ func (s *simulation) Restart(p algo.ID, due time.Duration) {
 	}
 	proc.incarnation = max(proc.incarnation, 1) // it had a life before the trial
 	s.boot(p, due)
-	s.tell(func(m *harness.Process) {
-		if m.ID == p {
-			return
-		}
-		m.Restarted(p, s.now)
-	})
+	s.tell(func(m *harness.Process) { m.Restarted(p, s.now) })
 	for i := range s.procs {
 		if q := algo.ID(i + 1); s.procs[i].running == nil {
 			s.count(proc.running, -1)
