@@ -439,7 +439,7 @@ func (r *Report) row(m *metric.Metric, p pair, o *Options) *Row {
 	rank := stats.MannWhitney(withCensored(a, censoredA), withCensored(b, censoredB))
 	row.Delta, row.P = rank.Delta, rank.P
 	if censoredA+censoredB == 0 {
-		_, lo, hi := stats.RatioInterval(a, b, stats.Median, stats.Confidence, bootstrapSeed)
+		_, lo, hi := stats.RatioInterval(a, b, stats.Confidence, bootstrapSeed)
 		row.ChangeLow, row.ChangeHigh = lo-1, hi-1
 	}
 	return row

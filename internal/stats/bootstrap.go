@@ -6,21 +6,11 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sort"
-
-	mf "github.com/montanaflynn/stats"
-)
-
-// A Statistic condenses a sample to one figure.
-type Statistic int
-
-const (
-	Median Statistic = iota
-	Mean
 )
 
 // MinimumBootstrap is the size below which a sample has no bootstrap interval:
 // five values have only 126 different resamples, too few for tails of 2.5 %.
-// It is MinimumN(0.5, 0.95), so that a median and its ratio appear together.
+// A median has one from as many on, so that a median and its ratio appear together.
 const MinimumBootstrap = 6
 
 // MeanInterval returns the interval of the mean by the studentized bootstrap (Efron
@@ -80,27 +70,36 @@ func moments(xs []float64) (mean, deviation float64) {
 	return mean, math.Sqrt(deviation / float64(len(xs)))
 }
 
-// RatioInterval returns the ratio of b's statistic to a's, and its BCa interval,
+// RatioInterval returns the ratio of b's median to a's, and its bias-corrected interval,
 // both samples resampled on their own. It is for values that have ratios: if one
 // is negative, or a side is empty, everything is NaN, and so is the ratio to zero.
 // Below MinimumBootstrap values on a side there is no interval. An end is NaN
 // where it would be read from a resample with zero below the line or with a
-// censored statistic, where no resample reaches, and unless confidence lies between 0
+// censored median, where no resample reaches, and unless confidence lies between 0
 // and 1. Swapped samples give the reciprocals.
-func RatioInterval(
-	a, b []float64, statistic Statistic, confidence float64, seed uint64,
-) (ratio, lo, hi float64) {
+func RatioInterval(a, b []float64, confidence float64, seed uint64) (ratio, lo, hi float64) {
 	x, y := sample(a), sample(b)
+	ratio, lo, hi = math.NaN(), math.NaN(), math.NaN()
 	if len(x) == 0 || len(y) == 0 || x[0] < 0 || y[0] < 0 {
-		return math.NaN(), math.NaN(), math.NaN()
+		return ratio, lo, hi
 	}
 	scale := -unit(x)
 	scale += unit(y)
-	c := comparison{x: x, y: y, statistic: statistic, figure: quotient}
-	if statistic == Mean {
-		c.influence = append(influence(x, -Mean.of(y)), influence(y, Mean.of(x))...)
+	ratio = quotient(Quantile(x, 0.5), Quantile(y, 0.5))
+	if min(len(x), len(y)) >= MinimumBootstrap {
+		// Each sample keeps its luck when they are swapped.
+		luckX, luckY := uint64(1), uint64(2)
+		if slices.Compare(x, y) > 0 {
+			luckX, luckY = luckY, luckX
+		}
+		n := resamples(len(x)+len(y), confidence)
+		replicates := newDraw(seed, luckX).medians(x, n)
+		for i, m := range newDraw(seed, luckY).medians(y, n) {
+			replicates[i] = quotient(replicates[i], m)
+		}
+		lo, hi = biasCorrected(replicates, ratio, confidence)
 	}
-	return c.interval(confidence, seed, scale)
+	return known(math.Ldexp(ratio, scale)), known(math.Ldexp(lo, scale)), known(math.Ldexp(hi, scale))
 }
 
 // quotient is y/x, where a censored x is known to be large and no more: -Inf
@@ -112,47 +111,12 @@ func quotient(x, y float64) float64 {
 	return y / x
 }
 
-// A comparison condenses each of two samples, and both statistics to one figure.
-type comparison struct {
-	x, y      []float64 // ascending
-	statistic Statistic
-	figure    func(x, y float64) float64
-	influence []float64 // of each value on the figure; none for medians
-}
-
-// interval returns the figure and its interval, times two to the power of scale.
-func (c comparison) interval(confidence float64, seed uint64, scale int) (figure, lo, hi float64) {
-	figure, lo, hi = c.figure(c.statistic.of(c.x), c.statistic.of(c.y)), math.NaN(), math.NaN()
-	if min(len(c.x), len(c.y)) >= MinimumBootstrap {
-		// Each sample keeps its luck when they are swapped.
-		luckX, luckY := uint64(1), uint64(2)
-		if slices.Compare(c.x, c.y) > 0 {
-			luckX, luckY = luckY, luckX
-		}
-		n := resamples(len(c.x)+len(c.y), confidence)
-		replicates := newDraw(seed, luckX).replicates(c.statistic, c.x, n)
-		for i, y := range newDraw(seed, luckY).replicates(c.statistic, c.y, n) {
-			replicates[i] = c.figure(replicates[i], y)
-		}
-		lo, hi = bca(replicates, figure, acceleration(c.influence), confidence)
-	}
-	return known(math.Ldexp(figure, scale)), known(math.Ldexp(lo, scale)), known(math.Ldexp(hi, scale))
-}
-
-// of returns the statistic of sorted.
-func (s Statistic) of(sorted []float64) float64 {
-	if s == Median {
-		return Quantile(sorted, 0.5)
-	}
-	mean, _ := mf.Mean(sorted)
-	return mean
-}
-
-// bca returns the bias-corrected and accelerated interval (Efron, Better Bootstrap
-// Confidence Intervals, JASA 82, 1987) from replicates of a figure, which it sorts. Those
-// that are NaN may be anything; they are taken to be small for the lower end and
+// biasCorrected returns the interval that Efron corrects for bias (Better Bootstrap
+// Confidence Intervals, JASA 82, 1987) from replicates of a figure, which it sorts. There is no
+// acceleration, for the jackknife of a median converges to nothing. Replicates that
+// are NaN may be anything; they are taken to be small for the lower end and
 // large for the upper one.
-func bca(replicates []float64, figure, acceleration, confidence float64) (lo, hi float64) {
+func biasCorrected(replicates []float64, figure, confidence float64) (lo, hi float64) {
 	lo, hi = math.NaN(), math.NaN()
 	if math.IsNaN(figure) || !(confidence > 0 && confidence < 1) {
 		return lo, hi
@@ -163,18 +127,14 @@ func bca(replicates []float64, figure, acceleration, confidence float64) (lo, hi
 	bias := normalQuantile((float64(float64(unknown)/2) + below(sorted, figure)) / float64(len(replicates)))
 	tail := normalQuantile((1 - confidence) / 2)
 	// rank counts resamples from either end, from which all looks mirrored.
-	rank := func(bias, acceleration float64) int {
-		z := bias + tail
-		share := normal(bias + z/(1-float64(acceleration*z)))
-		if !(share >= 0) || acceleration*z >= 1 {
-			return 0
-		}
+	rank := func(bias float64) int {
+		share := normal(bias + (bias + tail))
 		return int(share*float64(len(replicates)+1)*(1+rounding)) - unknown
 	}
-	if k := rank(bias, acceleration); k >= 1 && k <= len(sorted) {
+	if k := rank(bias); k >= 1 && k <= len(sorted) {
 		lo = known(sorted[k-1])
 	}
-	if k := rank(-bias, -acceleration); k >= 1 && k <= len(sorted) {
+	if k := rank(-bias); k >= 1 && k <= len(sorted) {
 		hi = known(sorted[len(sorted)-k])
 	}
 	return lo, hi
@@ -194,30 +154,6 @@ func below(sorted []float64, v float64) float64 {
 	less := sort.Search(n, func(i int) bool { return sorted[i] >= v-off })
 	upTo := sort.Search(n, func(i int) bool { return sorted[i] > v+off })
 	return float64(less+upTo) / 2
-}
-
-// influence returns what each value of xs does to the mean, times a factor.
-func influence(xs []float64, times float64) []float64 {
-	mean := Mean.of(xs)
-	u := make([]float64, len(xs))
-	for i, x := range xs {
-		u[i] = (x - mean) / float64(len(xs)) * times
-	}
-	return u
-}
-
-// acceleration is Efron's a, from the influence of each value on the figure. For
-// medians there is none, for the jackknife of a median converges to nothing.
-func acceleration(influence []float64) float64 {
-	squares, cubes := 0.0, 0.0
-	for _, u := range influence {
-		squares += float64(u * u)
-		cubes += float64(u * u * u)
-	}
-	if squares == 0 {
-		return 0
-	}
-	return cubes / (6 * math.Pow(squares, 1.5))
 }
 
 // resamples returns how many resamples of n values to draw: such that 25 lie beyond
@@ -258,20 +194,12 @@ func (d draw) index(n int) int {
 	return int(i)
 }
 
-// replicates returns the statistic of so many resamples of sorted.
-func (d draw) replicates(s Statistic, sorted []float64, times int) []float64 {
+// medians returns those of so many resamples of sorted.
+func (d draw) medians(sorted []float64, times int) []float64 {
 	out := make([]float64, times)
 	n := len(sorted)
 	taken := make([]int, n)
 	for i := range out {
-		if s == Mean {
-			sum := 0.0
-			for range n {
-				sum += sorted[d.index(n)]
-			}
-			out[i] = sum / float64(n)
-			continue
-		}
 		clear(taken)
 		for range n {
 			taken[d.index(n)]++

@@ -8,8 +8,8 @@ import (
 // QuantileInterval returns the pair of order statistics of sorted that covers
 // the p-quantile of its distribution with at least the given confidence,
 // whatever the distribution: each end misses with at most half of what is
-// left. Both are NaN where no pair does: below MinimumN(p, confidence)
-// observations. Infinite members are ordinary ones.
+// left. Both are NaN where no pair does: at 95 % below 6
+// observations for the median, 36 for p90, 72 for p95, 368 for p99 and 3688 for p99.9. Infinite members are ordinary ones.
 //
 // David and Nagaraja, Order Statistics, 3rd edition (2003), section 7.1: how
 // many of n observations lie below the p-quantile is binomial (n, p), so that
@@ -38,22 +38,6 @@ func rank(n int, p, tail float64) int {
 // rounding is allowed for where an exact probability meets its limit, as that
 // of 3 observations all below the median, 1/8, does at a confidence of 0.75.
 const rounding = 1e-9
-
-// MinimumN returns the least number of observations for which QuantileInterval
-// has an interval: the outermost two must lie outside with (1-confidence)/2 each.
-// At 95 % it is 6 for the median, 36 for p90, 72 for p95, 368 for p99 and 3688
-// for p99.9. Where no number will do, it is the largest int.
-func MinimumN(p, confidence float64) int {
-	tail := (1 - confidence) / 2
-	if !(p > 0 && p < 1 && tail > 0 && tail < 0.5) {
-		return math.MaxInt
-	}
-	n := math.Ceil(math.Log(tail)/math.Log(max(p, 1-p)) - rounding)
-	if !(n < math.MaxInt32) { // so near to 0 or 1 that the logarithm vanishes
-		return math.MaxInt
-	}
-	return max(int(n), 1)
-}
 
 func lgamma(x float64) float64 {
 	v, _ := math.Lgamma(x)

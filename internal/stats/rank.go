@@ -66,23 +66,6 @@ func MinP(n1, n2 int) float64 {
 	return min(1, 2/choose(n1+n2, n1))
 }
 
-// DetectableDelta returns the Cliff's delta that MannWhitney, at level alpha, finds
-// with the given power in samples of these sizes, by Noether's formula (1987):
-// what "no difference detected" leaves open. It is NaN where even a complete
-// separation might be missed.
-func DetectableDelta(n1, n2 int, alpha, power float64) float64 {
-	if n1 < 1 || n2 < 1 || !(alpha > 0 && alpha < 1 && power > 0 && power < 1) || MinP(n1, n2) > alpha {
-		return math.NaN()
-	}
-	z := normalQuantile(power) - normalQuantile(alpha/2)
-	a, b := float64(n1), float64(n2)
-	delta := 2 * z * math.Sqrt((a+b)/(12*a*b))
-	if !(delta > 0 && delta <= 1) {
-		return math.NaN()
-	}
-	return delta
-}
-
 // sample returns the values that are not missing, in ascending order. No metric
 // is -Inf; it is taken for missing too.
 func sample(values []float64) []float64 {
