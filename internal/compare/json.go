@@ -79,7 +79,7 @@ func (r *Report) Document() Document {
 			method = "exact"
 		}
 		d.Rows = append(d.Rows, rowJSON{
-			Design: designMap(row.Design), Metric: row.Metric, Method: method, Base: row.Base.json(),
+			Design: metric.ByName(row.Design), Metric: row.Metric, Method: method, Base: row.Base.json(),
 			New: row.New.json(), Change: finite(row.Change), ChangeLow: finite(row.ChangeLow),
 			ChangeHigh: finite(row.ChangeHigh), Delta: finite(row.Delta), P: finite(row.P),
 			Adjusted: finite(row.Adjusted), Pairs: row.Pairs, Differing: row.Differing,
@@ -95,14 +95,6 @@ func (r *Report) Document() Document {
 func (f Figure) json() figureJSON {
 	finite := results.Finite
 	return figureJSON{f.N, f.Censored, finite(f.Center), finite(f.Low), finite(f.High)}
-}
-
-func designMap(design []metric.Field) map[string]string {
-	m := make(map[string]string, len(design))
-	for _, f := range design {
-		m[f.Name] = f.Value
-	}
-	return m
 }
 
 func nonNil(list []string) []string { return append([]string{}, list...) }

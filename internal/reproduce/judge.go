@@ -90,7 +90,7 @@ func (s *Study) known(st *Statement, e *experiment.Experiment, metrics []string)
 	if slices.Contains(has, st.Metric) {
 		return nil
 	}
-	return s.mistake(st.line, "metric: there is no %q%s (has: %s)", st.Metric, meant(st.Metric, has),
+	return s.mistake(st.line, "metric: there is no %q%s (has: %s)", st.Metric, algo.Hint(st.Metric, has),
 		strings.Join(has, ", "))
 }
 

@@ -121,7 +121,7 @@ func Load(dir, name string) (*Study, error) {
 		if err != nil {
 			return nil, err
 		}
-		return nil, mistake(dir, 0, "no study %q%s (has: %s)", name, meant(name, names),
+		return nil, mistake(dir, 0, "no study %q%s (has: %s)", name, algo.Hint(name, names),
 			strings.Join(names, ", "))
 	} else if err != nil {
 		return nil, err
@@ -207,14 +207,6 @@ func mistake(path string, line int, format string, args ...any) error {
 // mistake is one in the statements; line 0 is none in particular.
 func (s *Study) mistake(line int, format string, args ...any) error {
 	return mistake(filepath.Join(s.dir, s.Name+suffix), line, format, args...)
-}
-
-// meant suggests the name that word most probably stands for; "" if none is near.
-func meant(word string, names []string) string {
-	if near := algo.Nearest(word, names); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
-	}
-	return ""
 }
 
 // Experiment loads the experiment of the study. The environment has no say in it: a

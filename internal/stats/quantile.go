@@ -8,8 +8,9 @@ import (
 // QuantileInterval returns the pair of order statistics of sorted that covers
 // the p-quantile of its distribution with at least the given confidence,
 // whatever the distribution: each end misses with at most half of what is
-// left. Both are NaN where no pair does: at 95 % below 6
-// observations for the median, 36 for p90, 72 for p95, 368 for p99 and 3688 for p99.9. Infinite members are ordinary ones.
+// left. Both are NaN where no pair does: at 95 % below 6 observations for the
+// median, 36 for p90, 72 for p95, 368 for p99 and 3688 for p99.9. Infinite
+// members are ordinary ones.
 //
 // David and Nagaraja, Order Statistics, 3rd edition (2003), section 7.1: how
 // many of n observations lie below the p-quantile is binomial (n, p), so that

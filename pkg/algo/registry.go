@@ -208,12 +208,16 @@ func Lookup(id string) (*Algorithm, error) {
 	for _, a := range All() {
 		ids = append(ids, a.ID)
 	}
-	hint := ""
-	if near := Nearest(id, ids); near != "" {
-		hint = fmt.Sprintf("; did you mean %q?", near)
-	}
 	return nil, fmt.Errorf("unknown algorithm %q%s (\"bench list\" shows all: %s)",
-		id, hint, strings.Join(ids, ", "))
+		id, Hint(id, ids), strings.Join(ids, ", "))
+}
+
+// Hint suggests the nearest of the names in the words of an error; "" if none is near.
+func Hint(word string, names []string) string {
+	if near := Nearest(word, names); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
 }
 
 // Nearest is the name among names that word most probably meant, or "" if none

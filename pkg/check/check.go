@@ -281,6 +281,18 @@ func (j *Judge) incomplete(end harness.End, v *Verdict, promised bool, rule, wha
 	v.Status, v.Reason = trace.TimedOut, what
 }
 
+// PromisesEnd says whether an algorithm promises that what is begun ends: else a time-out
+// is a figure like any other. One that is not linked in (nil) is taken to promise it.
+func PromisesEnd(a *algo.Algorithm) bool {
+	switch {
+	case a == nil:
+		return true
+	case a.Problem == algo.MutualExclusion:
+		return a.Spec.Promises.StarvationFree
+	}
+	return a.Spec.Promises.Leadership != algo.PerGroup
+}
+
 // ms is d in milliseconds.
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/files"
+	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -164,7 +165,7 @@ func (s *streams) compare(f *compareFlags, base, new string) error {
 	if errors.As(err, &unknown) {
 		hint := ""
 		if !isNumber(unknown.Name) {
-			hint = meant(unknown.Name, unknown.Known)
+			hint = algo.Hint(unknown.Name, unknown.Known)
 		}
 		return usage("%v%s (has: %s)", err, hint, strings.Join(distinct(unknown.Known), ", "))
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/conclave-bench/conclave/internal/transport"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -89,8 +90,11 @@ func valuesOf(flag, called string) completion {
 	case flag == "where":
 		return completeWhere
 	case flag == "transport":
-		return cobra.FixedCompletions([]string{"nats\treal processes on a message bus", "sim\tvirtual time"},
-			cobra.ShellCompDirectiveNoFileComp)
+		var out []string
+		for _, k := range transport.All {
+			out = append(out, described(k.Name, k.Doc))
+		}
+		return cobra.FixedCompletions(out, cobra.ShellCompDirectiveNoFileComp)
 	case called == "DIR":
 		return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
 	case called == "FILE":
@@ -255,11 +259,7 @@ func settable() []experiment.Key {
 				k.Values = []string{"true", "false"}
 			}
 			if i, twice := at[p.Name]; twice {
-				for _, v := range k.Values {
-					if !slices.Contains(out[i].Values, v) {
-						out[i].Values = append(slices.Clip(out[i].Values), v)
-					}
-				}
+				out[i].Values = distinct(slices.Concat(out[i].Values, k.Values))
 				continue
 			}
 			at[p.Name] = len(out)

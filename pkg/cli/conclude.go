@@ -7,6 +7,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -172,7 +173,7 @@ func (o *outcome) report(code int) runReport {
 			metrics[name] = metricOf(c.describe(name))
 		}
 		r.Cells = append(r.Cells, cellReport{
-			Cell: cell.Number, Design: fields(cell), InModel: cell.Plan.InModel,
+			Cell: cell.Number, Design: metric.ByName(cell.Design), InModel: cell.Plan.InModel,
 			Statuses: c.statuses, Marked: c.marked, Metrics: metrics,
 		})
 	}

@@ -61,12 +61,3 @@ func (d design) name(c *experiment.Cell) string {
 	}
 	return b.String()
 }
-
-// fields is the whole design of a cell by column.
-func fields(c *experiment.Cell) map[string]string {
-	out := make(map[string]string, len(c.Design))
-	for _, f := range c.Design {
-		out[f.Name] = f.Value
-	}
-	return out
-}

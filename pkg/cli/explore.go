@@ -224,8 +224,7 @@ func (f *exploreFlags) vacant() error {
 // nothing tells that nothing was found.
 func (s *streams) nothing(f *exploreFlags, alg *algo.Algorithm, r *explore.Report) error {
 	if f.json {
-		return writeJSON(s.out, exploreReport{Schema: 1, Algorithm: alg.ID, Seed: f.seed,
-			Schedules: r.Schedules, PerSecond: perSecond(r.Schedules, r.Elapsed), Trace: []string{}})
+		return writeJSON(s.out, f.report(alg, r, ""))
 	}
 	fmt.Fprintf(s.out, "%s: no broken promise in %d schedules (%.0f per second)\n", alg.ID, r.Schedules,
 		perSecond(r.Schedules, r.Elapsed))
@@ -249,6 +248,20 @@ type exploreReport struct {
 	Trace      []string `json:"trace"`
 }
 
+// report is the machine's form of a search, and of what it found and saved.
+func (f *exploreFlags) report(alg *algo.Algorithm, r *explore.Report, path string) exploreReport {
+	out := exploreReport{Schema: 1, Algorithm: alg.ID, Seed: f.seed, Schedules: r.Schedules,
+		PerSecond: perSecond(r.Schedules, r.Elapsed), File: path, Trace: []string{}}
+	if find := r.Find; find != nil {
+		var trace strings.Builder
+		printEvents(&trace, find.Records, alg.Codec.Kinds())
+		out.Rule, out.Text, out.Number, out.InModel = find.Rule, find.Text, find.Number, find.InModel
+		out.OutOfModel = append([]string{}, find.OutOfModel...)
+		out.Trace = strings.Split(strings.TrimSuffix(trace.String(), "\n"), "\n")
+	}
+	return out
+}
+
 // found saves and tells what was found.
 func (s *streams) found(f *exploreFlags, alg *algo.Algorithm, r *explore.Report) error {
 	find := r.Find
@@ -260,15 +273,7 @@ func (s *streams) found(f *exploreFlags, alg *algo.Algorithm, r *explore.Report)
 		return fmt.Errorf("what was found cannot be repeated from the file: %w", err)
 	}
 	if f.json {
-		var trace strings.Builder
-		printEvents(&trace, find.Records, alg.Codec.Kinds())
-		err := writeJSON(s.out, exploreReport{
-			Schema: 1, Algorithm: alg.ID, Seed: f.seed, Schedules: r.Schedules,
-			PerSecond: perSecond(r.Schedules, r.Elapsed), Rule: find.Rule, Text: find.Text,
-			Number: find.Number, InModel: find.InModel, OutOfModel: append([]string{}, find.OutOfModel...),
-			File: path, Trace: strings.Split(strings.TrimSuffix(trace.String(), "\n"), "\n"),
-		})
-		if err != nil {
+		if err := writeJSON(s.out, f.report(alg, r, path)); err != nil {
 			return err
 		}
 	} else {
@@ -316,15 +321,14 @@ func (f *exploreFlags) save(alg *algo.Algorithm, find *explore.Find) (string, er
 				path = fmt.Sprintf("explore-%s-%d.yaml", alg.Spec.Name, number)
 			}
 		}
-		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		err := writeNew(path, text)
 		if errors.Is(err, fs.ErrExist) && f.out == "" {
 			continue
 		}
 		if err != nil {
 			return "", fmt.Errorf("the scenario that was found cannot be saved: %w", err)
 		}
-		_, err = file.Write(text)
-		return path, errors.Join(err, file.Close())
+		return path, nil
 	}
 }
 

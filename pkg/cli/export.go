@@ -100,7 +100,7 @@ func (s *streams) noteIncomplete(run *export.Run) {
 
 // parse reads the flags, as far as they do not depend on the run.
 func (f *exportFlags) parse(args []string) (*export.Format, export.Options, error) {
-	o := export.Options{Metrics: f.metrics, Full: f.config == "full", PromisesEnd: promisesEnd}
+	o := export.Options{Metrics: f.metrics, Full: f.config == "full"}
 	if len(args) != 1 {
 		return nil, o, usage("bench export: %d folders, want one, as "+
 			"bench export results/quickstart/latest --format gobench", len(args))

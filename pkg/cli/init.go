@@ -38,19 +38,15 @@ func (s *streams) initCommand() *cobra.Command {
 }
 
 func (s *streams) writeTemplate(path string, force bool) error {
-	mode := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	write := writeNew
 	if force {
-		mode = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+		write = func(path string, text []byte) error { return os.WriteFile(path, text, 0o644) }
 	}
-	f, err := os.OpenFile(path, mode, 0o644)
+	err := write(path, []byte(experiment.Template()))
 	if errors.Is(err, fs.ErrExist) {
 		return usage("init: %s exists; --force replaces it", path)
 	}
 	if err != nil {
-		return fmt.Errorf("init: %w", err)
-	}
-	_, err = io.WriteString(f, experiment.Template())
-	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("init: %w", err)
 	}
 	fmt.Fprintf(s.err, "wrote %s; run it with: bench run %s\n", path, report.Quote(path))

@@ -151,11 +151,6 @@ func (s *streams) printList(r listReport) {
 	fmt.Fprintln(s.out, `"bench describe ID" tells all about an algorithm.`)
 }
 
-func (s *streams) section(t *table) {
-	t.write(s.out)
-	fmt.Fprintln(s.out)
-}
-
 func (s *streams) metrics(title string, p algo.Problem, list []listMetric) {
 	var of []listEntry
 	for _, m := range list {
@@ -187,5 +182,6 @@ func (s *streams) entries(title string, list []listEntry) {
 			t.add("", "  keys: "+strings.Join(e.Keys, ", "))
 		}
 	}
-	s.section(t)
+	t.write(s.out)
+	fmt.Fprintln(s.out)
 }

@@ -292,15 +292,11 @@ func (s *streams) create(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("new: %w", err)
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	err := writeNew(path, text)
 	if errors.Is(err, fs.ErrExist) {
 		return usage("new: %s exists; remove it, or choose another name", path)
 	}
 	if err != nil {
-		return fmt.Errorf("new: %w", err)
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("new: %w", err)
 	}
 	fmt.Fprintf(s.err, "wrote %s\n", path)

@@ -10,6 +10,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -108,7 +109,8 @@ func (o *outcome) add(t *results.Trial) {
 	switch t.Status {
 	case trace.OK:
 	case trace.TimedOut:
-		if t.InModel && promisesEnd(o.experiment.Cells[t.Cell-1].Algorithm) {
+		alg, _ := algo.Lookup(o.experiment.Cells[t.Cell-1].Algorithm) // linked in, or nothing would have run
+		if t.InModel && check.PromisesEnd(alg) {
 			o.tally.timeouts++
 			o.note(t)
 		}
@@ -158,19 +160,6 @@ func keep(list []results.Trial, t *results.Trial) []results.Trial {
 		list = append(list, *t)
 	}
 	return list
-}
-
-// promisesEnd says whether an algorithm promises that what is begun ends: else
-// a time-out is a figure like any other.
-func promisesEnd(id string) bool {
-	a, err := algo.Lookup(id)
-	if err != nil {
-		return true
-	}
-	if a.Problem == algo.MutualExclusion {
-		return a.Spec.Promises.StarvationFree
-	}
-	return a.Spec.Promises.Leadership != algo.PerGroup
 }
 
 // describe condenses a metric of a cell.

@@ -1,11 +1,12 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/conclave-bench/conclave/internal/report"
 )
 
 // output writes text to the file at path, or to standard output if path is empty.
@@ -38,10 +39,21 @@ func writeWhole(path string, text []byte) error {
 	return os.Rename(file.Name(), path)
 }
 
-// writeJSON writes v for programs, and for people who look at it.
+// writeJSON writes v for programs.
 func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
+	b, err := report.JSON(v)
+	if err == nil {
+		_, err = w.Write(b)
+	}
+	return err
+}
+
+// writeNew makes a file that is not there yet, else the error is fs.ErrExist.
+func writeNew(path string, text []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
 }

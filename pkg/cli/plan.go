@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
 )
@@ -125,7 +126,7 @@ func planOf(e *experiment.Experiment) planReport {
 	}
 	for i := range e.Cells {
 		c := &e.Cells[i]
-		r.Cells = append(r.Cells, planCell{c.Number, fields(c), c.Plan.InModel,
+		r.Cells = append(r.Cells, planCell{c.Number, metric.ByName(c.Design), c.Plan.InModel,
 			append([]string{}, c.Plan.OutOfModel...)})
 	}
 	return r

@@ -261,7 +261,7 @@ type replayReport struct {
 func (r *replay) report() replayReport {
 	out := replayReport{
 		Schema: 1, Trial: r.trial.Number, Cell: r.trial.Cell, Seed: r.trial.Seed,
-		Design: fields(r.cell), InModel: r.cell.Plan.InModel, Status: r.verdict.Status,
+		Design: metric.ByName(r.cell.Design), InModel: r.cell.Plan.InModel, Status: r.verdict.Status,
 		Reason: r.verdict.Reason, Violations: append([]string{}, r.verdict.Violations...),
 		DurationMS: float64(r.end.At) / 1e6, Messages: r.verdict.Totals.Sent,
 		Metrics: map[string]*float64{}, Differs: append([]string{}, r.differs...),

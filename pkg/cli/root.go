@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"strings"
 	"sync"
 
@@ -119,7 +118,7 @@ func unknownVerb(root *cobra.Command, verb string) error {
 			names = append(names, c.Name())
 		}
 	}
-	return usage("unknown command %q%s (has: %s)", verb, meant(verb, names), strings.Join(names, ", "))
+	return usage("unknown command %q%s (has: %s)", verb, algo.Hint(verb, names), strings.Join(names, ", "))
 }
 
 // flagError says what is wrong with the flags of c.
@@ -135,14 +134,6 @@ func flagError(c *cobra.Command, err error) error {
 	if !ok {
 		return usage("%s: %s", c.CommandPath(), text)
 	}
-	return usage("%s: unknown flag %q%s (has: %s)", c.CommandPath(), word, meant(word, names),
+	return usage("%s: unknown flag %q%s (has: %s)", c.CommandPath(), word, algo.Hint(word, names),
 		strings.Join(names, ", "))
-}
-
-// meant suggests the name that word most probably stands for; "" if none is near.
-func meant(word string, names []string) string {
-	if near := algo.Nearest(word, names); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
-	}
-	return ""
 }

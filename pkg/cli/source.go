@@ -86,7 +86,7 @@ func similar(name string) string {
 	for _, a := range algo.All() {
 		ids, names = append(ids, a.ID), append(names, a.Spec.Name)
 	}
-	if hint := meant(name, ids); hint != "" {
+	if hint := algo.Hint(name, ids); hint != "" {
 		return hint
 	}
 	if near := algo.Nearest(name[strings.LastIndexByte(name, '/')+1:], names); near != "" {

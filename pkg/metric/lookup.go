@@ -40,11 +40,8 @@ func Missing(name string, p algo.Problem) string {
 	case m == nil && Renamed(name) != "":
 		return Renamed(name)
 	case m == nil:
-		text := fmt.Sprintf("%.80q is no metric", name)
-		if near := algo.Nearest(name, Names(append(Fixed(), Columns(p)...))); near != "" {
-			text += fmt.Sprintf("; did you mean %q?", near)
-		}
-		return text + " (\"bench list\" has them all)"
+		return fmt.Sprintf("%.80q is no metric%s (\"bench list\" has them all)", name,
+			algo.Hint(name, Names(append(Fixed(), Columns(p)...))))
 	case !m.Applies(p):
 		return fmt.Sprintf("%s is a metric of problem %s, not of %s (\"bench list\" has them all)", name,
 			m.Problem, p)

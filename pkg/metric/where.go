@@ -9,6 +9,15 @@ import (
 // A Field is one value of a cell's design, formatted; "" is a missing one.
 type Field struct{ Name, Value string }
 
+// ByName is a design as a map.
+func ByName(design []Field) map[string]string {
+	out := make(map[string]string, len(design))
+	for _, f := range design {
+		out[f.Name] = f.Value
+	}
+	return out
+}
+
 // Covers says whether a cell of that design has all the values of where. Numbers are
 // equal if their values are, and of an algorithm "raft" means "election/raft".
 func Covers(where, design []Field) bool {

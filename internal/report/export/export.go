@@ -39,9 +39,6 @@ type Options struct {
 	Metrics []string       // empty: those that the format has by default
 	Where   []metric.Field // columns of the design and their values, all of which must hold
 	Full    bool           // gobench: the whole configuration as keys
-	// PromisesEnd says whether an algorithm promises that what is begun ends, so
-	// that junit calls a time-out an error; nil: all do.
-	PromisesEnd func(algorithm string) bool
 }
 
 // A File is a part of what a format consists of.
@@ -96,11 +93,7 @@ func Find(name string) (*Format, error) {
 
 // unknown refuses a name, and suggests the one that was meant.
 func unknown(kind, name string, known []string) error {
-	hint := ""
-	if near := algo.Nearest(name, known); near != "" {
-		hint = fmt.Sprintf("; did you mean %q?", near)
-	}
-	return mistake("unknown %s %q%s (has: %s)", kind, name, hint, strings.Join(known, ", "))
+	return mistake("unknown %s %q%s (has: %s)", kind, name, algo.Hint(name, known), strings.Join(known, ", "))
 }
 
 // Write returns the files of the run in that format. The error is a *Mistake

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/conclave-bench/conclave/pkg/trace"
+	_ "github.com/conclave-bench/conclave/plugins/election/invitation" // each group has a leader
 )
 
 // The rules of the schema of Ant's reports, as far as a report may have them:
@@ -177,7 +178,6 @@ func (c *complaints) of(text string) int {
 
 func TestJUnit_Outcomes(t *testing.T) {
 	t.Parallel()
-	promises := func(algorithm string) bool { return algorithm != "election/endless" }
 	for _, test := range []struct {
 		name          string
 		trials        []spec
@@ -198,10 +198,10 @@ func TestJUnit_Outcomes(t *testing.T) {
 		{"timeout", []spec{{label: "a", status: trace.TimedOut, reason: "no leader"}},
 			"error", "Timeout", "1 of 1 trials: no leader"},
 		{"timeout out of the model", []spec{{label: "a", status: trace.TimedOut, outside: true}}, "", "", ""},
-		{"timeout of what promises no end", []spec{{label: "endless", status: trace.TimedOut}}, "", "", ""},
+		{"timeout of what promises no end", []spec{{label: "invitation", status: trace.TimedOut}}, "", "", ""},
 	} {
 		r := runOf(test.trials...)
-		text := one(t, r, "junit", Options{PromisesEnd: promises})
+		text := one(t, r, "junit", Options{})
 		suite := parseXML(t, text).children[0]
 		valid(t, suite)
 		cases := slices.DeleteFunc(slices.Clone(suite.children), func(e *element) bool { return e.name != "testcase" })

@@ -1,27 +1,16 @@
 package export
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
-
-// indented encodes v for programs, and for people who look at it.
-func indented(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	err := e.Encode(v)
-	return b.Bytes(), err
-}
 
 // An entry of github-action-benchmark, whose tools customSmallerIsBetter and
 // customBiggerIsBetter take a list of them.
@@ -65,7 +54,7 @@ func github(s *selection) ([]File, error) {
 		if len(f.entries) == 0 {
 			continue
 		}
-		b, err := indented(f.entries)
+		b, err := report.JSON(f.entries)
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +109,7 @@ func bmf(s *selection) ([]File, error) {
 	if len(out) == 0 {
 		return nil, s.empty()
 	}
-	b, err := indented(out)
+	b, err := report.JSON(out)
 	return []File{{s.base() + ".json", b}}, err
 }
 
@@ -201,11 +190,8 @@ func writeJSON(s *selection) ([]File, error) {
 	}
 	for _, c := range s.cells {
 		cell := jsonCell{
-			Cell: c.Number, Name: s.name(c), Design: map[string]string{}, InModel: inModel(c),
+			Cell: c.Number, Name: s.name(c), Design: metric.ByName(c.Design), InModel: inModel(c),
 			Trials: len(c.Trials), Statuses: map[trace.Status]int{}, Metrics: map[string]jsonSummary{},
-		}
-		for _, f := range c.Design {
-			cell.Design[f.Name] = f.Value
 		}
 		for _, status := range trace.Statuses() {
 			cell.Statuses[status] = c.Count(status)
@@ -215,7 +201,7 @@ func writeJSON(s *selection) ([]File, error) {
 		}
 		out.Cells = append(out.Cells, cell)
 	}
-	b, err := indented(out)
+	b, err := report.JSON(out)
 	return []File{{s.base() + ".json", b}}, err
 }
 
