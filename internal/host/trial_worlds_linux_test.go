@@ -3,6 +3,7 @@ package host_test
 import (
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -90,9 +91,9 @@ func same(want algotest.Outcome, got outcome) error {
 // first valid trial must agree to the last byte.
 func TestTrial_SequentialCountsAreExact(t *testing.T) {
 	m := newMachine(t, 16)
-	requests := 300
-	if testing.Short() {
-		requests = 60
+	requests := 100
+	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+		requests = 300
 	}
 	for i, n := range []int{4, 8, 16} {
 		p := plan(t, "mutex/naimi-trehel", n, harness.Scenario{
