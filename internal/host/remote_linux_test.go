@@ -203,9 +203,9 @@ func TestRemote_NoHost(t *testing.T) {
 			invalid: `the host died: it wrote "hm"`},
 		"lies": {command: shell(hello + `read line; echo '{"records":"AAAA"}'; sleep 60`),
 			invalid: "the host died: it sent a damaged record: trace record: 3 bytes, want 64"},
-		"cannot": {command: shell(hello + `read line; echo '{"error":"too many open files"}'; sleep 60`),
+		"cannot": {command: shell(hello + `read line; echo '{"error":"too many open files"}'; cat`),
 			trial: "the host: too many open files"},
-		"says nothing": {command: shell(hello + `read line; echo '{}'; sleep 60`),
+		"says nothing": {command: shell(hello + `read line; echo '{}'; cat`),
 			trial: "the host: no end of the trial in its answer"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -182,7 +182,7 @@ func TestTrial_SeveralAgents(t *testing.T) {
 	t.Run("faults", func(t *testing.T) {
 		p := plan(t, "election/test-saver", 4, script(crash(52), restart(200),
 			harness.Event{At: ms(300), Do: harness.DoPause, Node: 3, For: ms(200)}),
-			map[string]any{"ticks": int64(200), "pause": ms(5)})
+			map[string]any{"ticks": int64(120), "pause": ms(5)})
 		p.InModel = false
 		o := run(t, distantMachine(t, 4), p)
 		at, saved := map[trace.Type]time.Duration{}, 0

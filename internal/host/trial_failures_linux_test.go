@@ -57,7 +57,7 @@ func inBothWorlds(t *testing.T, m *host.Machine, p harness.Plan,
 // that it takes to notice and to elect until the cut is healed; then there is one.
 func TestTrial_SplitBrain(t *testing.T) {
 	t.Parallel()
-	const whole = 1500
+	const whole = 900
 	p := failing(t, "election/bully", 5, harness.Scenario{
 		Kind: harness.Partition, Shape: "halves", Settle: ms(50), Duration: ms(whole),
 	})
@@ -85,11 +85,11 @@ func TestTrial_SplitBrain(t *testing.T) {
 func TestTrial_Pause(t *testing.T) {
 	t.Parallel()
 	p := failing(t, "election/bully", 4, script(), harness.Event{
-		At: ms(100), Do: harness.DoPause, Who: "leader", For: ms(1200),
+		At: ms(100), Do: harness.DoPause, Who: "leader", For: ms(900),
 	})
 	p.Leader, p.Detector = 4, beats
-	p.Scenario.Until = ms(2500)
-	m := newMachine(t, 4, func(c *host.MachineConfig) { c.Pause = ms(1200) })
+	p.Scenario.Until = ms(1800)
+	m := newMachine(t, 4, func(c *host.MachineConfig) { c.Pause = ms(900) })
 	inBothWorlds(t, m, p, func(list trace.List, v check.Verdict) error {
 		var at []time.Duration
 		for _, r := range list {
@@ -100,7 +100,7 @@ func TestTrial_Pause(t *testing.T) {
 				return fmt.Errorf("p4 handled a message at %v, stopped since %v", r.At, at[0])
 			}
 		}
-		if len(at) != 2 || at[1]-at[0] < ms(1190) || at[1]-at[0] > ms(1300) {
+		if len(at) != 2 || at[1]-at[0] < ms(890) || at[1]-at[0] > ms(1000) {
 			return fmt.Errorf("stopped and resumed at %v", at)
 		}
 		if changes := metric(t, v, "leader_changes"); changes < 2 {
@@ -251,7 +251,7 @@ func TestTrial_CrashAfterElected(t *testing.T) {
 // instants as simulated.
 func TestTrial_Churn(t *testing.T) {
 	t.Parallel()
-	p := failing(t, "election/bully", 5, harness.Scenario{Kind: harness.Churn, Duration: ms(2000)})
+	p := failing(t, "election/bully", 5, harness.Scenario{Kind: harness.Churn, Duration: ms(1500)})
 	p.Faults = harness.Faults{CrashRate: 1, Downtime: link.Uniform(ms(50), ms(200)), MaxDown: 2}
 	p.Leader = 5
 	m := newMachine(t, 5)
@@ -303,7 +303,7 @@ func TestTrial_Elections(t *testing.T) {
 func TestTrial_MutexUnderFire(t *testing.T) {
 	t.Parallel()
 	p := failing(t, "mutex/naimi-trehel-ft", 5, harness.Scenario{
-		Kind: harness.Closed, Duration: ms(1500), Think: link.Constant(ms(20)),
+		Kind: harness.Closed, Duration: ms(1000), Think: link.Constant(ms(20)),
 	}, harness.Event{At: ms(300), Do: harness.DoCrash, Who: "token-holder", For: ms(300)})
 	p.Detector = harness.Detector{Kind: "perfect", Delay: ms(20)}
 	m := newMachine(t, 5)

@@ -190,8 +190,8 @@ func ups(list trace.List) (out []uint32) {
 // TestTrial_RestartHasOnlyWhatWasSaved runs in both worlds.
 func TestTrial_RestartHasOnlyWhatWasSaved(t *testing.T) {
 	t.Parallel()
-	p := plan(t, "election/test-saver", 3, script(crash(52), restart(80), crash(600), restart(650)),
-		map[string]any{"ticks": int64(200), "pause": ms(5)})
+	p := plan(t, "election/test-saver", 3, script(crash(52), restart(80), crash(400), restart(450)),
+		map[string]any{"ticks": int64(120), "pause": ms(5)})
 	real := run(t, newMachine(t, 3), p, func(o outcome) error {
 		if !slices.Equal(ups(o.Trace), []uint32{0, 1, 2}) {
 			return fmt.Errorf("incarnations %v: it was crashed again before it was up", ups(o.Trace))
@@ -234,14 +234,17 @@ func TestTrial_RestartHasOnlyWhatWasSaved(t *testing.T) {
 // TestTrial_TimelineReachesTheNextIncarnation: an instruction for a process that
 // crashed and is up again by then is carried out.
 func TestTrial_TimelineReachesTheNextIncarnation(t *testing.T) {
+	t.Parallel()
 	p := plan(t, "mutex/naimi-trehel", 3, script(crash(20), restart(40),
 		harness.Event{At: ms(30), Do: harness.DoRequest, Node: 2}, // down: nobody asks
 		harness.Event{At: ms(1000), Do: harness.DoRequest, Node: 2},
 	), nil)
 	p.Crashed, p.InModel = nil, false
-	o := run(t, newMachine(t, 3), p)
-	if err := same(simulate(t, p), o); err != nil || o.Completed != 1 {
-		t.Errorf("%d entries: %v", o.Completed, err)
+	want := simulate(t, p)
+	// A busy machine may crash p2 so late that it has requested before.
+	o := run(t, newMachine(t, 3), p, func(o outcome) error { return same(want, o) })
+	if o.Completed != 1 {
+		t.Errorf("%d entries", o.Completed)
 	}
 }
 

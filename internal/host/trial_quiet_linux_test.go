@@ -19,8 +19,8 @@ func TestTrial_QuietIsNotFoundTooEarly(t *testing.T) {
 		hops           int64
 	}{
 		{ms(15), ms(40), 8},
-		{0, 50 * time.Microsecond, 3000},
-		{200 * time.Microsecond, 0, 1000},
+		{0, 50 * time.Microsecond, 1500},
+		{200 * time.Microsecond, 0, 500},
 	} {
 		p := plan(t, "election/test-chain", 5, harness.Scenario{Kind: harness.ColdStart},
 			map[string]any{"hops": c.hops, "pause": c.pause})
@@ -42,6 +42,7 @@ func TestTrial_QuietIsNotFoundTooEarly(t *testing.T) {
 // TestTrial_BeginsBeforeItIsQuiet: the first look must not take a process that has
 // not begun for one that has nothing to do.
 func TestTrial_BeginsBeforeItIsQuiet(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t, 4)
 	for seed := range 5 {
 		p := plan(t, "mutex/naimi-trehel", 4, harness.Scenario{
@@ -116,7 +117,7 @@ func TestTrial_QuietSeesTheWholeTrial(t *testing.T) {
 	m := newMachine(t, 3)
 	p := plan(t, "election/test-numbered", 3, harness.Scenario{Kind: harness.ColdStart},
 		map[string]any{"messages": int64(3)})
-	trials := 30
+	trials := 15
 	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
 		trials = 1000
 	}

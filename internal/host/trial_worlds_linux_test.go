@@ -17,7 +17,7 @@ import (
 
 // slow is time-outs that no machine is too slow for. How many messages an
 // election takes does not depend on them.
-var slow = map[string]any{"t_answer": ms(400), "t_coordinator": ms(900)}
+var slow = map[string]any{"t_answer": ms(250), "t_coordinator": ms(600)}
 
 func TestTrial_BothWorldsAgree(t *testing.T) {
 	t.Parallel()

@@ -227,12 +227,12 @@ func TestKill_NodesBusesAndHosts(t *testing.T) {
 			seed := uint64(time.Now().UnixNano())
 			t.Logf("seed of the instants: %d", seed)
 			rng := rand.New(rand.NewPCG(seed, 0))
-			text := strings.NewReplacer("repetitions: 12", "repetitions: 25",
-				"invalid: 12", "invalid: 0", "retries: 9", "retries: 50").Replace(short)
+			text := strings.NewReplacer("repetitions: 6", "repetitions: 8",
+				"invalid: 6", "invalid: 0", "retries: 9", "retries: 50").Replace(short)
 			file := write(t, text)
 			apart := 200 * time.Millisecond
 			if role == "host" { // which takes longest to be replaced
-				c.host, apart = c.exe+" host", time.Second
+				c.host, apart = c.exe+" host", 500*time.Millisecond
 			}
 			marked, killed, sweeps := 0, 0, 0
 			for n := times(3, 50); killed < n; sweeps++ {
@@ -409,8 +409,8 @@ func TestSecretsStayInPipes(t *testing.T) {
 func TestMemory(t *testing.T) {
 	nightly(t)
 	for _, world := range []string{"nats", "sim"} {
-		text := strings.NewReplacer("repetitions: 12", "repetitions: 2000", "invalid: 12",
-			"invalid: 2000", "transport: nats", "transport: "+world).Replace(short)
+		text := strings.NewReplacer("repetitions: 6", "repetitions: 2000", "invalid: 6",
+			"invalid: 2000", "settle: 50ms", "settle: 5ms", "transport: nats", "transport: "+world).Replace(short)
 		e, f := created(t, text, t.TempDir())
 		o := options(t)
 		var heap []uint64 // after every hundred trials

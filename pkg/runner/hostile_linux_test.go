@@ -57,7 +57,7 @@ var deeds = map[string]deed{
 		debug.SetMaxStack(4 << 20) // else it takes a gigabyte
 		h.n = deeper(0)
 	}, want: "process 2: fatal error: stack overflow, in runner_test.deeper"},
-	"hoard": {do: func(h *hostile, _ algo.Env) { h.hoard = make([]byte, 1<<45) },
+	"hoard": {do: func(h *hostile, _ algo.Env) { h.hoard = make([]byte, 1<<41) },
 		want: "process 2: fatal error: "},
 	"panic elsewhere": {do: func(*hostile, algo.Env) {
 		go panic("lost its head elsewhere")
@@ -171,7 +171,7 @@ network: {latency: 1ms}
 scenario: {kind: cold-start}
 sweep: [{vary: params.deed, over: ["%s"]}]
 repetitions: 1
-time_limit: 1s
+time_limit: 500ms
 retries: 9
 trace: %s
 `, transport, strings.Join(names, `", "`), trace)
@@ -191,7 +191,7 @@ func TestHostile_BothWorlds(t *testing.T) {
 	for _, transport := range []string{"sim", "nats"} {
 		e, f := created(t, badly(transport, "all"), t.TempDir())
 		o := options(t)
-		o.Workers, o.Patience = 2, 1500*time.Millisecond
+		o.Workers, o.Patience = 2, time.Second
 		_, err := runner.Run(context.Background(), e, f, o)
 		must(t, err)
 		reasons[transport] = map[string]string{}
@@ -225,7 +225,7 @@ func TestHostile_SameBytes(t *testing.T) {
 		t.Skip("starts processes")
 	}
 	t.Parallel()
-	text := strings.Replace(badly("sim", "none"), "repetitions: 1", "repetitions: 8", 1)
+	text := strings.Replace(badly("sim", "none"), "repetitions: 1", "repetitions: 4", 1)
 	text = regexp.MustCompile(`over: \[.*\]\}`).ReplaceAllString(text, `over: [none, "exit 0", overflow, panic]}`)
 	var want map[string]string
 	for _, workers := range []int{1, 3} {

@@ -160,15 +160,16 @@ func TestInvalidTrials_AttemptsCountOn(t *testing.T) {
 		t.Skip("starts processes")
 	}
 	t.Parallel()
-	e, f := created(t, strings.Replace(doomedTrials, "ALLOW", "4", 1), t.TempDir())
+	text := strings.NewReplacer("ALLOW", "2", "repetitions: 4", "repetitions: 2").Replace(doomedTrials)
+	e, f := created(t, text, t.TempDir())
 	o := options(t)
 	o.NodeArgs = []string{doomedRole, `.`}
-	for left := 3 * 4; left > 0; left-- {
+	for left := 3 * 2; left > 0; left-- {
 		ctx, stop := context.WithCancelCause(context.Background())
 		enough := errors.New("enough")
 		o.Progress = func(runner.Progress) { stop(enough) }
 		s, err := runner.Run(ctx, e, f, o)
-		if left > 1 && !errors.Is(err, enough) || s.Manifest.Attempts != 13-left {
+		if left > 1 && !errors.Is(err, enough) || s.Manifest.Attempts != 7-left {
 			t.Fatalf("%d attempts are left, %d were made: %v", left-1, s.Manifest.Attempts, err)
 		}
 		must(t, f.Close())

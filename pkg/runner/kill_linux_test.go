@@ -19,7 +19,8 @@ import (
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
-// short is a sweep of trials on real nodes, each a few hundredths of a second.
+// short is a sweep of trials on real nodes, each a tenth of a second: long enough for
+// something to be done to it meanwhile.
 const short = `
 name: short
 problem: election
@@ -27,10 +28,10 @@ algorithms: [bully]
 transport: nats
 nodes: 3
 network: {latency: 1ms}
-scenario: {kind: leader-crash, settle: 5ms}
-repetitions: 12
+scenario: {kind: leader-crash, settle: 50ms}
+repetitions: 6
 retries: 9
-allow: {invalid: 12}
+allow: {invalid: 6}
 `
 
 // virtual is a sweep in simulation that takes long enough to be killed: writing
@@ -338,20 +339,20 @@ func TestHost(t *testing.T) {
 
 func TestKill_Simulation(t *testing.T) {
 	t.Parallel()
-	newCommand(t).killLoopAlike(virtual, times(8, 200))
+	newCommand(t).killLoopAlike(virtual, times(4, 200))
 }
 
 // A run that was killed decides again as it would have without that.
 func TestKill_Rule(t *testing.T) {
 	t.Parallel()
 	slow := strings.Replace(ruled, "trace: none", "trace: all", 1) // long enough to be killed
-	newCommand(t).killLoopAlike(slow, times(3, 200))
+	newCommand(t).killLoopAlike(slow, times(2, 200))
 }
 
 func TestKill_RuleOnRealNodes(t *testing.T) {
 	t.Parallel()
-	text := strings.Replace(short, "repetitions: 12",
-		"repetitions: {min: 6, max: 10, until: {metric: election_ms, ci: 2%}}", 1)
+	text := strings.Replace(short, "repetitions: 6",
+		"repetitions: {min: 6, max: 8, until: {metric: election_ms, ci: 2%}}", 1)
 	newCommand(t).killLoop(text, times(1, 50))
 }
 

@@ -87,7 +87,8 @@ func TestSimulation_SameBytes(t *testing.T) {
 func TestTraces(t *testing.T) {
 	t.Parallel()
 	for _, asked := range []string{"none", "failures", "all"} {
-		e, f := created(t, strings.Replace(sweep, "trace: failures", "trace: "+asked, 1), t.TempDir())
+		text := strings.NewReplacer("trace: failures", "trace: "+asked, "repetitions: 20", "repetitions: 5").Replace(sweep)
+		e, f := created(t, text, t.TempDir())
 		traces := filepath.Join(f.Dir(), results.TracesDir)
 		half := filepath.Join(traces, ".trial-1.ndjson123")
 		must(t, errors.Join(os.MkdirAll(traces, 0o755), os.WriteFile(half, nil, 0o644)))
