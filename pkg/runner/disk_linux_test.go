@@ -60,7 +60,7 @@ algorithms: [bully]
 transport: sim
 nodes: 4
 scenario: {kind: leader-crash}
-repetitions: 700
+repetitions: 600
 `
 
 func TestDiskFull(t *testing.T) {
@@ -98,7 +98,7 @@ func TestDiskFull(t *testing.T) {
 			}
 			dir := c.dir()
 			n := len(finished(dir))
-			if want := fmt.Sprintf("%d of 700 trials are kept", n); n == 0 || n == 700 ||
+			if want := fmt.Sprintf("%d of 600 trials are kept", n); n == 0 || n == 600 ||
 				!strings.Contains(errs.String(), want) {
 				t.Errorf("no %q in:\n%s", want, &errs)
 			}

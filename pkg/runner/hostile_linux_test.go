@@ -225,7 +225,7 @@ func TestHostile_SameBytes(t *testing.T) {
 		t.Skip("starts processes")
 	}
 	t.Parallel()
-	text := strings.Replace(badly("sim", "none"), "repetitions: 1", "repetitions: 4", 1)
+	text := strings.Replace(badly("sim", "none"), "repetitions: 1", "repetitions: 3", 1)
 	text = regexp.MustCompile(`over: \[.*\]\}`).ReplaceAllString(text, `over: [none, "exit 0", overflow, panic]}`)
 	var want map[string]string
 	for _, workers := range []int{1, 3} {

@@ -54,8 +54,8 @@ transport: nats
 nodes: 3
 network: {latency: 20ms}    # a busy machine is late, too: see TestSkew of pkg/check
 scenario: {kind: leader-crash, settle: 5ms}
-repetitions: 4
-retries: 2
+repetitions: 3
+retries: 3
 allow: {invalid: ALLOW}
 trace: all
 `
@@ -95,11 +95,11 @@ func TestInvalidTrials(t *testing.T) {
 			if told != s.Manifest.Attempts {
 				t.Errorf("told of %d attempts, want %d", told, s.Manifest.Attempts)
 			}
-			for trial := 1; trial <= 4; trial++ {
+			for trial := 1; trial <= 3; trial++ {
 				checkAttempts(t, f.Dir(), trial, slices.Contains(test.dead, trial), test.spoiled)
 			}
 			for _, row := range table(t, f.Dir(), results.SummaryFile) {
-				if row["metric"] == "election_ms" && row["n"] != strconv.Itoa(4-len(test.dead)) {
+				if row["metric"] == "election_ms" && row["n"] != strconv.Itoa(3-len(test.dead)) {
 					t.Errorf("%s is a mean over %s trials", row["metric"], row["n"])
 				}
 			}
@@ -148,7 +148,7 @@ func checkAttempts(t *testing.T, dir string, trial int, dead bool,
 	if dead {
 		want = trace.Invalid
 	}
-	if dead && len(attempts) != 3 || last.Status != want || trace.Status(row["status"]) != want {
+	if dead && len(attempts) != 4 || last.Status != want || trace.Status(row["status"]) != want {
 		t.Errorf("trial %d: %d attempts, the last %s (%s), the row %s, want %s", trial, len(attempts),
 			last.Status, last.Reason, row["status"], want)
 	}
@@ -160,16 +160,16 @@ func TestInvalidTrials_AttemptsCountOn(t *testing.T) {
 		t.Skip("starts processes")
 	}
 	t.Parallel()
-	text := strings.NewReplacer("ALLOW", "2", "repetitions: 4", "repetitions: 2").Replace(doomedTrials)
+	text := strings.NewReplacer("ALLOW", "2", "repetitions: 3", "repetitions: 2").Replace(doomedTrials)
 	e, f := created(t, text, t.TempDir())
 	o := options(t)
 	o.NodeArgs = []string{doomedRole, `.`}
-	for left := 3 * 2; left > 0; left-- {
+	for left := 4 * 2; left > 0; left-- {
 		ctx, stop := context.WithCancelCause(context.Background())
 		enough := errors.New("enough")
 		o.Progress = func(runner.Progress) { stop(enough) }
 		s, err := runner.Run(ctx, e, f, o)
-		if left > 1 && !errors.Is(err, enough) || s.Manifest.Attempts != 7-left {
+		if left > 1 && !errors.Is(err, enough) || s.Manifest.Attempts != 9-left {
 			t.Fatalf("%d attempts are left, %d were made: %v", left-1, s.Manifest.Attempts, err)
 		}
 		must(t, f.Close())
@@ -186,7 +186,6 @@ func TestNothingLeaks(t *testing.T) {
 		t.Skip("starts processes, and looks for them in /proc")
 	}
 	text := strings.Replace(doomedTrials, "ALLOW", "100", 1)
-	text = strings.Replace(text, "repetitions: 4", "repetitions: 3", 1)
 	sweep := func() {
 		e, f := created(t, text, t.TempDir())
 		_, err := runner.Run(context.Background(), e, f, options(t))
@@ -199,7 +198,7 @@ func TestNothingLeaks(t *testing.T) {
 	}
 	sweep() // what is made once and kept
 	files, routines := open(), runtime.NumGoroutine()
-	for range times(3, 50) {
+	for range times(2, 50) {
 		sweep()
 	}
 	until(t, 10*time.Second, "as many files and goroutines as before", func() bool {

@@ -286,7 +286,7 @@ func (c *command) swept(p *process) {
 
 func TestKill_RealNodes(t *testing.T) {
 	t.Parallel()
-	newCommand(t).killLoop(short, times(4, 200))
+	newCommand(t).killLoop(short, times(3, 200))
 }
 
 // The runner's death is that of the host, and of all that it has started.
