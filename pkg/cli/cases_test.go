@@ -110,9 +110,9 @@ func TestVerifyCases_Mistakes(t *testing.T) {
 		cases []string
 		says  []string
 	}{
-		"keys": {[]string{holds, variant(t, "A", `"crashed"`, `"crahsed"`), variant(t, "B", `"op"`, `"do"`)},
-			[]string{`cases.json:6: A: scenario: unknown key "crahsed"; did you mean "crashed"?`,
-				`cases.json:10: B: scenario.events[0]: unknown key "do"`}},
+		"keys": {[]string{holds, variant(t, "A", `"crashed"`, `"crahsed"`), variant(t, "B", `"op"`, `"du"`)},
+			[]string{`cases.json:6: A: scenario.crahsed: unknown key; did you mean "scenario.crashed"?`,
+				`cases.json:10: B: scenario.events[1].du: unknown key; did you mean "do"?`}},
 		"values": {[]string{holds, variant(t, "A", `"node": 1`, `"node": 4`),
 			variant(t, "B", `"sent": 5`, `"sent": "5"`), variant(t, "C", `"ANSWER"`, `"ANSWR"`)},
 			[]string{"cases.json:6: A: scenario.events[1].node: process 4 of 3",

@@ -143,20 +143,20 @@ func TestMistakes(t *testing.T) {
 		"no JSON":          {good, `"leader": 2,`, `"leader": 2`, "line 5: not JSON: invalid character"},
 		"an end too early": {good, `"ELECTION": 3}}}`, `"ELECTION": 3`, "not JSON: "},
 		"a key": {good, `"topology"`, `"toplogy"`,
-			`line 1: X-1: unknown key "toplogy"; did you mean "topology"?`},
+			`line 1: X-1: toplogy: unknown key; did you mean "topology"?`},
 		"a key in capitals": {good, `"expect"`, `"Expect"`,
-			`line 1: X-1: unknown key "Expect"; did you mean "expect"?`},
-		"a key of the topology": {good, `"n": 3`, `"m": 3`, `X-1: topology: unknown key "m"`},
+			`line 1: X-1: Expect: unknown key; did you mean "scenario.expect"?`},
+		"a key of the topology": {good, `"n": 3`, `"m": 3`, `X-1: topology.m: unknown key`},
 		"a key of the scenario": {good, `"crashed"`, `"crahsed"`,
-			`scenario: unknown key "crahsed"; did you mean "crashed"?`},
+			`scenario.crahsed: unknown key; did you mean "scenario.crashed"?`},
 		"a key of an event": {good, `"node": 1`, `"nodes": 1`,
-			`X-1: scenario.events[0]: unknown key "nodes"; did you mean "node"?`},
+			`X-1: scenario.events[1].nodes: unknown key; did you mean "node"?`},
 		"no ID":             {good, `"id": "X-1", `, ``, "line 1: id: missing"},
-		"no expectation":    {good, `"expect"`, `"note": "", "formula"`, "expect: missing"},
+		"no expectation":    {good, `"expect"`, `"note": "", "formula"`, "formula: object, want it as in"},
 		"expecting nothing": {tree, `"sent": 4`, ``, `expect: nothing, want what the case leads to`},
 		"a list for a block": {good, `"params": {"t_answer": 2, "t_coordinator": 4}`, `"params": [2]`,
-			`params: want a block`},
-		"a block for a list": {good, event, `7`, `scenario.events[0]: want a block`},
+			`params: array, want it as in`},
+		"a block for a list": {good, event, `7`, `scenario.events[1]: 7, want a block`},
 		"a text for a process": {good, `"initial_leader": 3`, `"initial_leader": "three"`,
 			`scenario.leader: "three", want a whole number`},
 		"a fraction of one": {good, `"crashed": [3]`, `"crashed": [2.5]`,
@@ -170,15 +170,15 @@ func TestMistakes(t *testing.T) {
 		"many sizes": {good, `"n": 3`, `"n": "3..7"`,
 			`nodes: "3..7", want a whole number`},
 		"a topology": {good, `"complete"`, `"complet"`,
-			`topology.type: unknown topology "complet" (has: complete, ring`},
+			`topology.kind: "complet", want one of auto, complete, ring`},
 		"another topology": {good, `"complete"`, `"ring"`,
-			`topology: bidirectional-ring is no complete graph, which election/bully needs`},
-		"no tree": {tree, `"star, holder 2"`, `"bush"`, `topology.shape: "bush", want a path`},
+			`topology: ring is no complete graph, which election/bully needs`},
+		"no tree": {tree, `"star, holder 2"`, `"bush"`, `topology.shape: "bush", want one of path, star`},
 		"an order": {ring, `[2, 1, 3]`, `[2, 1]`,
 			`topology: with 3 nodes: order [2 1] does not name each of 1..3 once`},
 		"edges": {ring, `"type": "ring"`, `"type": "graph", "edges": [[1]]`, "topology"},
 		"what is not built": {ring, `"type": "ring"`, `"type": "ring", "anonymous": true`,
-			"anonymous: nothing here understands this yet"},
+			"topology.anonymous: unknown key"},
 		"who crashed": {good, `"crashed": [3]`, `"crashed": [4]`,
 			`scenario.crashed: process 4 of 3`},
 		"a holder": {ring, `"token_at": 3`, `"token_at": 4`, "holder: process 4 of 3"},
@@ -187,7 +187,7 @@ func TestMistakes(t *testing.T) {
 		"a parameter": {good, `"t_answer"`, `"t_anwser"`,
 			`params.t_anwser: unknown parameter of election/bully; did you mean "t_answer"?`},
 		"a remark that is wrong": {good, `"t_answer": 2`, `"announce": "all-others"`,
-			"params.announce: all-others, but here it is always lower-ranked"},
+			"params.announce: unknown parameter of election/bully"},
 		"a time-out of text": {good, `"t_answer": 2`, `"t_answer": "long"`,
 			`params.t_answer: "long", want a duration`},
 		"a time-out below 0": {good, `"t_answer": 2`, `"t_answer": -2`,
@@ -203,7 +203,7 @@ func TestMistakes(t *testing.T) {
 		"events in words": {good, `[` + event + `]`, `"something"`,
 			`X-1: form: statistical`},
 		"no events": {good, "\"initial_leader\": 3,\n\t\"events\": [" + event + "]", `"initial_leader": 3`,
-			`scenario.events: missing, want a list`},
+			`scenario.events: missing; a script needs them, as [`},
 		"an operation": {good, `"op": "suspect"`, `"op": "suspct"`,
 			`scenario.events[1].do: unknown "suspct"; did you mean "suspect"?`},
 		"another problem's": {good, `"op": "suspect"`, `"op": "request"`,
@@ -213,7 +213,7 @@ func TestMistakes(t *testing.T) {
 		"both t and when": {entries, `"t": 0`, `"t": 0, "when": "network quiescent"`,
 			`want one of at, after`},
 		"when": {entries, "network quiescent", "network quescent",
-			`scenario.events[2].when: "network quescent", want "network quiescent" or`},
+			`scenario.events[3].after: "network quescent", want one of quiet, release`},
 		"before the start": {good, `"t": 0`, `"t": -1`,
 			`scenario.events[1].at: -1ms, want a duration`},
 		"nobody": {good, `, "node": 1`, ``,
@@ -224,18 +224,18 @@ func TestMistakes(t *testing.T) {
 			`scenario.events[1]: cut without groups, links or shape`},
 		"a cut of nobody": {good, event, `{"t": 0, "op": "cut", "groups": [[7]]}`,
 			`scenario.events[1].groups: process 7 of 3`},
-		"boot later": {good, event, `{"t": 2, "op": "boot", "node": 1}`, "want boot at t 0"},
+		"boot later": {good, event, `{"t": 2, "op": "boot", "node": 1}`, `scenario.events[1].do: unknown "boot"`},
 		"links": {good, `"crashed": [3]`, `"channels": "random delay"`,
 			`X-1: form: statistical`},
 		"a workload": {entries, `"events": [`, `"workload": "many requests", "events": [`,
 			`X-2: form: statistical: write it as an experiment`},
-		"a window": {good, `"crashed": [3]`, `"window": [3]`, "scenario.window: [3], want [from, to]"},
+		"a window": {good, `"crashed": [3]`, `"window": [3]`, "scenario.window: unknown key"},
 		"an order of senders": {good, `"crashed": [3]`, `"same_instant_order": "random"`,
-			`scenario.same_instant_order: want "ascending sender id"`},
+			`scenario.ties: "random", want one of ascending, descending`},
 		"a time below 0": {good, `"crashed": [3]`, `"run_until": -1`,
-			`scenario.until: -999µs, want a duration`},
+			`scenario.until: -0.999ms, want a duration`},
 		"an expectation": {good, `"sent"`, `"snet"`,
-			`expect.snet: unknown expectation; did you mean "sent"?`},
+			`expect.snet: unknown key; did you mean "sent"?`},
 		"a number of text": {good, `"sent": 5`, `"sent": "five"`,
 			`expect.sent: "five", want a whole number`},
 		"a number of nothing": {good, `"sent": 5`, `"sent": null`,
@@ -281,13 +281,23 @@ func TestMistakes(t *testing.T) {
 // TestMistakes_All: all that is wrong is told at once, each with its line.
 func TestMistakes_All(t *testing.T) {
 	t.Parallel()
-	_, err := load("\n" + changed(t, good, "topology", "a") + ",\n" + changed(t, good, "scenario", "b") +
-		",\n\n" + good + "," + good)
+	list, err := load("\n" + changed(t, good, `"X-1"`, `7`) + "," + good + ",\n\n" + good)
 	for _, want := range []string{
-		`line 2: X-1: unknown key "a"`, "line 2: X-1: topology: missing",
-		`line 8: X-1: unknown key "b"`, `line 8: X-1: scenario: missing`,
-		"line 20: X-1: case: stands twice, first in line 15",
+		"line 2: id: number, want", "line 14: X-1: case: stands twice, first in line 7",
 	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not say %q", err, want)
+		}
+	}
+	if list != nil {
+		t.Errorf("%d cases", len(list))
+	}
+	list, err = load("\n" + changed(t, changed(t, good, `"crashed"`, `"a"`), `"sent"`, `"snet"`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = list[0].Run()
+	for _, want := range []string{"line 2: X-1: scenario.a: unknown key", "line 2: X-1: scenario.expect.snet: "} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not say %q", err, want)
 		}
@@ -323,14 +333,13 @@ func TestOwnChecks(t *testing.T) {
 func TestFilesThatAreNone(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"":                           "line 1: not JSON",
-		"[]":                         "cases: missing, or no list",
-		"{}":                         "cases: missing, or no list",
-		`{"cases": 1}`:               "cases: missing, or no list",
-		`{"cases": null}`:            "cases: missing, or no list",
-		`{"cases": [1]}`:             "line 1: want a block",
-		`{"cases": [], "titel": ""}`: `unknown key "titel"; did you mean "title"?`,
-		"{\"cases\": [\n]]":          "line 2: not JSON",
+		"":                  "line 1: not JSON",
+		"[]":                "cases: missing, or no list",
+		"{}":                "cases: missing, or no list",
+		`{"cases": 1}`:      "cases: missing, or no list",
+		`{"cases": null}`:   "cases: missing, or no list",
+		`{"cases": [1]}`:    "line 1: number, want it as in",
+		"{\"cases\": [\n]]": "line 2: not JSON",
 	} {
 		if _, err := algotest.LoadCases("x.json", []byte(text)); err == nil ||
 			!strings.Contains(err.Error(), want) {
