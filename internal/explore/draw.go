@@ -18,6 +18,12 @@ type maker struct {
 	rng     *rand.Rand
 }
 
+// Draw is a random schedule of an algorithm, within the bounds of the options. What is drawn
+// follows from the source.
+func Draw(alg *algo.Algorithm, options *Options, rng *rand.Rand) *Schedule {
+	return (&maker{alg: alg, options: options, rng: rng}).draw()
+}
+
 // chance is true once in so many times.
 func (m *maker) chance(in int) bool { return m.rng.IntN(in) == 0 }
 

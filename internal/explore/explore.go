@@ -231,7 +231,7 @@ func (f *Find) conclude() error {
 		return err
 	}
 	f.Records = nil
-	b, err := judge(&p, f.Schedule.unseen(), f.Rule, trace.SinkFunc(func(r *trace.Record) {
+	b, err := judge(&p, f.Schedule.Unseen(), f.Rule, trace.SinkFunc(func(r *trace.Record) {
 		if !harness.IsHeartbeat(r) {
 			f.Records.Record(r)
 		}

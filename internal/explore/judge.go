@@ -58,7 +58,7 @@ func (s *Schedule) run(rule string, sink trace.Sink) (*breach, error) {
 	if err != nil {
 		return nil, err
 	}
-	return judge(&p, s.unseen(), rule, sink)
+	return judge(&p, s.Unseen(), rule, sink)
 }
 
 // judge simulates the plan; where only safety is promised, nothing else counts.

@@ -201,10 +201,10 @@ func (s *Schedule) without(p algo.ID) *Schedule {
 	return out
 }
 
-// unseen says whether links are cut in a way that amounts to the loss of messages:
+// Unseen says whether links are cut in a way that amounts to the loss of messages:
 // too shortly for who is behind them to be missed, in one direction, or one cut
 // upon the other. Who does not survive loss then promises safety, and no more.
-func (s *Schedule) unseen() bool {
+func (s *Schedule) Unseen() bool {
 	if s.Algorithm.Spec.Survives.Loss {
 		return false
 	}

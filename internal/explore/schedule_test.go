@@ -48,7 +48,7 @@ func TestUnseen(t *testing.T) {
 	} {
 		c := s.clone()
 		c.Algorithm, c.Events = mustLookup(test.id), test.events
-		if got := c.unseen(); got != test.want {
+		if got := c.Unseen(); got != test.want {
 			t.Errorf("%s: %t, want %t", name, got, test.want)
 		}
 	}

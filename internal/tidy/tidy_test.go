@@ -30,6 +30,7 @@ var table = []struct {
 }{
 	{"pkg/algo/algotest", []string{
 		"pkg/algo", "pkg/link", "pkg/trace", "pkg/fault", "pkg/harness", "pkg/sim", "pkg/check", "pkg/experiment",
+		"internal/explore",
 	}},
 	{"pkg/algo", nil},
 	{"pkg/link", nil},

@@ -207,7 +207,7 @@ func TestNoFalseAlarm(t *testing.T) {
 		t.Run(a.ID, func(t *testing.T) {
 			t.Parallel()
 			for seed := range seeds {
-				p, err := algotest.Schedule(a.ID, 1<<32+seed) // others than the kit's
+				p, err := algotest.Schedule(a.ID, 1<<32+seed, nil) // others than the kit's
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -66,7 +66,7 @@ func TestOvertaking(t *testing.T) {
 		t.Run(a.ID, func(t *testing.T) {
 			t.Parallel()
 			for seed := range uint64(100) {
-				p, err := algotest.Schedule(a.ID, seed)
+				p, err := algotest.Schedule(a.ID, seed, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

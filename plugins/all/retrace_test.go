@@ -24,7 +24,7 @@ func TestRetrace(t *testing.T) {
 			t.Parallel()
 			fed := 0
 			for seed := range uint64(12) {
-				p, err := algotest.Schedule(a.ID, seed)
+				p, err := algotest.Schedule(a.ID, seed, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -2,7 +2,6 @@ package algotest
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -125,54 +124,19 @@ func (o *Outcome) perRequest() (each []int64, longest time.Duration) {
 	return each, longest
 }
 
-// randomEntries is Schedule's plan of that seed, with any process for the holder
-// and any order of the topology.
-func randomEntries(t *testing.T, id string, seed uint64) harness.Plan {
-	t.Helper()
-	p, err := Schedule(id, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rng := rand.New(rand.NewPCG(seed, 0x656e7472696573))
-	p.Holder = algo.ID(1 + rng.IntN(p.Nodes))
-	if p.Shape.Kind != "complete" {
-		for _, i := range rng.Perm(p.Nodes) {
-			p.Shape.Order = append(p.Shape.Order, algo.ID(i+1))
-		}
-	}
-	return p
-}
-
-// RunRandomEntries simulates random plans within the model of algorithm id, each
-// as change leaves it (nil: as it is). No promise may be broken, and every
-// request must be granted.
-func RunRandomEntries(t *testing.T, id string, change func(*harness.Plan)) {
-	t.Helper()
-	for seed := range Schedules() {
-		p := randomEntries(t, id, seed)
-		if change != nil {
-			change(&p)
-		}
-		if o, err := Simulate(p); err != nil || o.Status != trace.OK {
-			t.Fatalf("schedule %d, %d processes: %s: %s, %v", seed, p.Nodes, o.Status, o.Reason, err)
-		}
-	}
-}
-
-// CountRandomEntries simulates as many random plans, changed so that they are
-// out of the algorithm's model, and counts how they ended.
-func CountRandomEntries(t *testing.T, id string, change func(*harness.Plan)) map[trace.Status]int {
+// CountOutOfModel simulates random schedules, changed so that they are out of the
+// algorithm's model, and counts how they ended.
+func CountOutOfModel(t *testing.T, id string, change func(*harness.Plan)) map[trace.Status]int {
 	t.Helper()
 	count := map[trace.Status]int{}
 	for seed := range Schedules() {
-		p := randomEntries(t, id, seed)
-		p.InModel = false
-		change(&p)
-		o, err := Simulate(p)
+		p, err := Schedule(id, seed, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		count[o.Status]++
+		p.InModel = false
+		change(&p)
+		count[MustSimulate(t, p).Status]++
 	}
 	return count
 }

@@ -167,7 +167,7 @@ func hash(list trace.List) uint64 {
 
 func (k *kit) determinism() error {
 	for seed := range uint64(20) {
-		plan, err := Schedule(k.id, seed)
+		plan, err := Schedule(k.id, seed, nil)
 		if err != nil {
 			return err
 		}
@@ -196,7 +196,7 @@ const mostTold = 3
 func (k *kit) all() {
 	k.once.Do(func() {
 		for seed := range uint64(k.schedules) {
-			plan, err := Schedule(k.id, seed)
+			plan, err := Schedule(k.id, seed, nil)
 			if err == nil {
 				var o Outcome
 				if o, err = Simulate(plan); err == nil {

@@ -304,19 +304,3 @@ func RunRestartInside(t testing.TB, id string, victim algo.ID) Outcome {
 	p.InModel, p.Scenario.Hold = false, link.Constant(20*ms)
 	return MustSimulate(t, p)
 }
-
-// RunSchedules simulates the schedules of the kit, each as change leaves it. None may
-// end otherwise than well, unless nothing was decided.
-func RunSchedules(t testing.TB, id string, change func(*harness.Plan)) {
-	t.Helper()
-	for seed := range Schedules() {
-		p, err := Schedule(id, seed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		change(&p)
-		if o := MustSimulate(t, p); o.Status != trace.OK && o.Status != trace.Unknown {
-			t.Fatalf("schedule %d: %s: %s", seed, o.Status, o.Reason)
-		}
-	}
-}

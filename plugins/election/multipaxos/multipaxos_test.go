@@ -137,30 +137,6 @@ func TestDuel(t *testing.T) {
 	}
 }
 
-func weather(seed uint64) (algotest.Storm, int) {
-	n := int(1 + seed%7)
-	s := algotest.Storm{
-		Span: 300 * ms, Calm: 1500 * ms, Latency: link.Uniform(20*time.Microsecond, 2*ms),
-		Unordered: true, Crashes: (n - 1) / 2, Recovery: seed%2 == 0, Returns: seed%4 == 0,
-		Detector: harness.Detector{Kind: "perfect", Delay: 10 * ms}, Leader: true,
-	}
-	if seed%3 == 0 {
-		s.Partitions, s.Cut = true, 150*ms // so that both sides notice
-		s.Detector = harness.Detector{Kind: "heartbeat", Interval: 10 * ms, Timeout: 40 * ms}
-	}
-	if seed%6 == 1 {
-		s.Duplication = 0.2
-	}
-	if seed%11 == 0 { // a majority takes longer than T
-		s.Latency, s.Calm = link.Uniform(ms, 30*ms), 4*time.Second
-	}
-	return s, n
-}
-
-// TestSchedules: whatever happens, one leader of each ballot; and when it is
-// over, one leader that all name.
-func TestSchedules(t *testing.T) { algotest.RunStorms(t, id, weather) }
-
 func ballot(counter uint64, id algo.ID) multipaxos.Ballot {
 	return multipaxos.Ballot{Counter: counter, ID: id}
 }

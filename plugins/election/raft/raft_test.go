@@ -10,7 +10,6 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 	"github.com/conclave-bench/conclave/pkg/harness"
-	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
 	_ "github.com/conclave-bench/conclave/plugins/election/raft"
@@ -240,29 +239,8 @@ func TestPartialPartition(t *testing.T) {
 	}
 }
 
-func storm() algotest.Storm {
-	return algotest.Storm{
-		Span: 600 * ms, Calm: 1500 * ms, Latency: link.Uniform(20*time.Microsecond, 2*ms),
-		Unordered: true, Recovery: true, Params: params{},
-	}
-}
-
-func weather(seed uint64) (algotest.Storm, int) {
-	s, n := storm(), int(1+seed%7)
-	s.Params["pre_vote"] = seed%2 == 0
-	s.Crashes = (n - 1) / 2
-	s.Partitions = seed%3 > 0
-	s.Returns = seed%4 == 0
-	if seed%5 == 0 {
-		s.Loss, s.Duplication = 0.03, 0.1
-	}
-	if seed%11 == 0 { // slow: several terms begin before anybody hears of the first
-		s.Latency = link.Uniform(ms, 60*ms)
-		s.Calm = 4 * time.Second
-	}
-	return s, n
-}
-
 // TestSchedules: whatever happens, one leader in each term; and when it is over,
-// one leader that all name.
-func TestSchedules(t *testing.T) { algotest.RunStorms(t, id, weather) }
+// one leader that all name. The kit's schedules have no vote before the vote.
+func TestSchedules(t *testing.T) {
+	algotest.RunSchedules(t, id, func(uint64) map[string]any { return params{"pre_vote": true} }, nil)
+}

@@ -304,5 +304,7 @@ func TestTiming(t *testing.T) {
 // TestSchedules: the kit's schedules, with the dead remembered.
 func TestSchedules(t *testing.T) {
 	t.Parallel()
-	algotest.RunSchedules(t, id, func(p *harness.Plan) { p.Params["remember_dead"] = true })
+	algotest.RunSchedules(t, id, func(uint64) map[string]any {
+		return map[string]any{"remember_dead": true}
+	}, nil)
 }

@@ -294,5 +294,7 @@ func TestTiming(t *testing.T) {
 // instants: no promise is broken and every run comes to its end.
 func TestSchedules(t *testing.T) {
 	t.Parallel()
-	algotest.RunSchedules(t, id, func(p *harness.Plan) { p.Params["remember_dead"] = p.Seed%3 == 0 })
+	algotest.RunSchedules(t, id, func(seed uint64) map[string]any {
+		return map[string]any{"remember_dead": seed%3 == 0}
+	}, nil)
 }

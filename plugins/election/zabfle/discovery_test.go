@@ -243,24 +243,21 @@ func TestEveryOrder(t *testing.T) {
 func TestDiscoverySchedules(t *testing.T) {
 	t.Parallel()
 	elected := uint64(0)
-	for seed := uint64(1); seed <= algotest.Schedules(); seed++ {
-		s, n := weather(seed)
-		s.Params["discovery"], s.Params["t_discovery"] = true, 50*ms
-		if seed%11 == 0 { // slow
-			s.Params["t_discovery"] = 150 * ms
-		}
+	for seed := range algotest.Schedules() {
+		p := weather(t, seed, params{"discovery": true})
 		wild := seed%5 == 2 // beyond the model
 		if wild {
-			s.Loss, s.Unordered, s.Duplication = 0.1, true, 0.2
-			s.Crashes, s.Recovery = n-1, true
-		}
-		p, err := s.Plan(id, n, seed)
-		if err != nil {
-			t.Fatal(err)
+			p.InModel = false
+			p.Network.Loss, p.Network.Unordered, p.Network.Duplication = 0.1, true, 0.2
+			for q := 1; q < p.Nodes; q++ { // back at random, or soon
+				p.Scenario.Events = append(p.Scenario.Events, harness.Event{
+					At: time.Duration(q*q) * 7 * ms, For: 50 * ms, Do: harness.DoCrash, Node: algo.ID(q),
+				})
+			}
 		}
 		o := algotest.MustSimulate(t, p)
 		if o.Status == trace.Failed || !wild && o.Status != trace.OK && o.Status != trace.Unknown {
-			t.Fatalf("storm %d, n = %d: %s: %s", seed, n, o.Status, o.Reason)
+			t.Fatalf("schedule %d: %s: %s", seed, o.Status, o.Reason)
 		}
 		e := epochs{}
 		if p.Leader != algo.None {
@@ -270,7 +267,7 @@ func TestDiscoverySchedules(t *testing.T) {
 		for _, r := range o.Trace {
 			if r.Type == trace.Elected {
 				if err := e.elected(algo.ID(r.Process), algo.ID(r.Peer), r.Arg); err != nil {
-					t.Fatalf("storm %d, n = %d, at %v: %v", seed, n, r.At, err)
+					t.Fatalf("schedule %d, at %v: %v", seed, r.At, err)
 				}
 			}
 		}
@@ -279,7 +276,7 @@ func TestDiscoverySchedules(t *testing.T) {
 		}
 	}
 	if elected < algotest.Schedules()*9/10 {
-		t.Errorf("elections in %d storms of %d: nothing was tried", elected, algotest.Schedules())
+		t.Errorf("elections in %d schedules of %d: nothing was tried", elected, algotest.Schedules())
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 	"github.com/conclave-bench/conclave/pkg/harness"
-	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 	"github.com/conclave-bench/conclave/plugins/election/zabfle"
 )
@@ -194,31 +193,39 @@ func TestPoll(t *testing.T) {
 	s.Want(0, says(1, 1), "-finalize resend=1.6s")
 }
 
-func weather(seed uint64) (algotest.Storm, int) {
-	n := int(1 + seed%7)
-	s := algotest.Storm{
-		Span: 300 * ms, Calm: 2 * time.Second, Latency: link.Uniform(20*time.Microsecond, 2*ms),
-		Crashes: (n - 1) / 2, Recovery: seed%2 == 0, Returns: seed%4 == 0,
-		Detector: harness.Detector{Kind: "perfect", Delay: 10 * ms}, Leader: seed%5 == 0,
-		Params: params{},
+// weather is a random schedule: one of the kit's, every third with a partition besides that
+// lasts until both sides have noticed it.
+func weather(t *testing.T, seed uint64, given params) harness.Plan {
+	t.Helper()
+	p, err := algotest.Schedule(id, seed, given)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if seed%3 == 0 {
-		s.Partitions, s.Cut = true, 150*ms // so that both sides notice
-		s.Leader = true                    // otherwise a side may know of nothing
-		s.Detector = harness.Detector{Kind: "heartbeat", Interval: 10 * ms, Timeout: 40 * ms}
+	if d := p.Known().Latency; seed%3 == 0 {
+		p.Leader = algo.ID(p.Nodes) // otherwise a side may know of nothing
+		p.Detector = harness.HeartbeatDetector(2*d, 8*d)
+		p.Scenario.Events = append(p.Scenario.Events, harness.Event{
+			At: time.Duration(seed%50) * d, For: 40 * d, Do: harness.DoCut,
+			Groups: [][]uint32{{1, uint32(p.Nodes)}},
+		})
 	}
-	if seed%6 == 1 {
-		s.Duplication = 0.2
-	}
-	if seed%11 == 0 { // slow: decided before all votes are heard
-		s.Latency, s.Params["finalize_wait"] = link.Uniform(ms, 30*ms), ms
-		s.Calm = 6 * time.Second
-	}
-	return s, n
+	return p
 }
 
-// TestSchedules: once faults stop, all name one leader, and keep it.
-func TestSchedules(t *testing.T) { algotest.RunStorms(t, id, weather) }
+// TestSchedules: once faults stop, all name one leader, and keep it; and where some are decided
+// before all votes are heard.
+func TestSchedules(t *testing.T) {
+	for seed := range algotest.Schedules() {
+		var given params
+		if seed%11 == 0 {
+			given = params{"finalize_wait": ms}
+		}
+		o := algotest.MustSimulate(t, weather(t, seed, given))
+		if o.Status != trace.OK && o.Status != trace.Unknown {
+			t.Fatalf("schedule %d: %s: %s", seed, o.Status, o.Reason)
+		}
+	}
+}
 
 func vote(p algo.ID) zabfle.Vote { return zabfle.Vote{ID: p} }
 

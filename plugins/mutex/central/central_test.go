@@ -19,9 +19,9 @@ func TestCases(t *testing.T) { algotest.Cases(t, id) }
 
 // TestRandomSchedules: with any process for the coordinator.
 func TestRandomSchedules(t *testing.T) {
-	algotest.RunRandomEntries(t, id, func(p *harness.Plan) {
-		p.Params["coordinator"] = int64(p.Holder)
-	})
+	algotest.RunSchedules(t, id, func(seed uint64) map[string]any {
+		return map[string]any{"coordinator": int64(1 + seed%2)}
+	}, nil)
 }
 
 // TestCounts: 3 messages an entry, 2 of them before it; none for the

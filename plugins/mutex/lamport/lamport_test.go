@@ -17,8 +17,6 @@ func TestConformance(t *testing.T) { algotest.Run(t, id) }
 
 func TestCases(t *testing.T) { algotest.Cases(t, id) }
 
-func TestRandomSchedules(t *testing.T) { algotest.RunRandomEntries(t, id, nil) }
-
 // TestCounts: 3(N-1) messages for each entry, however many ask at once. Entries
 // follow the order of the requests, one message apart.
 func TestCounts(t *testing.T) {
@@ -41,7 +39,7 @@ func TestCounts(t *testing.T) {
 
 // TestWithoutFIFO: mutual exclusion fails where messages overtake each other.
 func TestWithoutFIFO(t *testing.T) {
-	count := algotest.CountRandomEntries(t, id, func(p *harness.Plan) {
+	count := algotest.CountOutOfModel(t, id, func(p *harness.Plan) {
 		p.Network.Unordered, p.Network.Duplication = true, 0
 	})
 	if count[trace.Violated] == 0 {

@@ -23,10 +23,9 @@ const (
 func TestConformance(t *testing.T) { algotest.Run(t, id) }
 
 func TestRandomSchedules(t *testing.T) {
-	algotest.RunRandomEntries(t, id, func(p *harness.Plan) {
-		p.Network.Unordered = true
-		p.Params["quorums"] = []string{"auto", "grid"}[p.Seed%2]
-	})
+	algotest.RunSchedules(t, id, func(seed uint64) map[string]any {
+		return map[string]any{"quorums": []string{"auto", "grid"}[seed%2]}
+	}, func(p *harness.Plan) { p.Network.Unordered = true })
 }
 
 // TestReference is every case of the reference.

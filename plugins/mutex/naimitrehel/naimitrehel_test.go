@@ -21,8 +21,6 @@ const (
 
 func TestConformance(t *testing.T) { algotest.Run(t, id) }
 
-func TestRandomSchedules(t *testing.T) { algotest.RunRandomEntries(t, id, nil) }
-
 // TestCases adds to the common checks those that look into the processes.
 func TestCases(t *testing.T) {
 	algotest.Cases(t, id, algotest.Checks{

@@ -20,8 +20,6 @@ func TestConformance(t *testing.T) { algotest.Run(t, id) }
 
 func TestCases(t *testing.T) { algotest.Cases(t, id) }
 
-func TestRandomSchedules(t *testing.T) { algotest.RunRandomEntries(t, id, nil) }
-
 func tree(shape string) algo.Shape { return algo.Shape{Kind: "tree", Tree: shape} }
 
 // TestDistance: an entry costs two messages for each link on the way to the idle

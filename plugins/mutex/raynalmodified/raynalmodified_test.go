@@ -314,5 +314,7 @@ func TestConformance(t *testing.T) {
 
 // TestRandomSchedules: any holder, overtaking, with the turn parked and not.
 func TestRandomSchedules(t *testing.T) {
-	algotest.RunRandomEntries(t, id, func(p *harness.Plan) { p.Params["park"] = p.Seed%8 != 0 })
+	algotest.RunSchedules(t, id, func(seed uint64) map[string]any {
+		return map[string]any{"park": seed%8 != 0}
+	}, nil)
 }

@@ -19,8 +19,6 @@ func TestConformance(t *testing.T) { algotest.Run(t, id) }
 
 func TestCases(t *testing.T) { algotest.Cases(t, id) }
 
-func TestRandomSchedules(t *testing.T) { algotest.RunRandomEntries(t, id, nil) }
-
 // TestCounts: 2(N-1) messages for each entry, however many ask at once. Alone,
 // the replies are there after a round trip; together, entries follow the order
 // of the stamps, and each waits one message for the one before.

@@ -20,8 +20,6 @@ func TestConformance(t *testing.T) { algotest.Run(t, id) }
 
 func TestCases(t *testing.T) { algotest.Cases(t, id) }
 
-func TestRandomSchedules(t *testing.T) { algotest.RunRandomEntries(t, id, nil) }
-
 // TestCounts: N messages for an entry, N-1 of them requests, and none for the
 // holder. Together, the token goes round once, one message from entry to entry.
 func TestCounts(t *testing.T) {

@@ -25,9 +25,10 @@ func TestCases(t *testing.T) { algotest.Cases(t, id) }
 
 // TestRandomSchedules: with and without a rest, and with links that take no time.
 func TestRandomSchedules(t *testing.T) {
-	algotest.RunRandomEntries(t, id, func(p *harness.Plan) {
-		p.Params["rest"] = time.Duration(p.Seed%3) * 2 * ms
-		if p.Seed%12 == 1 {
+	algotest.RunSchedules(t, id, func(seed uint64) map[string]any {
+		return map[string]any{"rest": time.Duration(seed%3) * 2 * ms}
+	}, func(p *harness.Plan) {
+		if p.Params["rest"] == 2*ms && p.Seed%4 == 1 {
 			p.Network.Latency = link.Constant(0)
 		}
 	})
