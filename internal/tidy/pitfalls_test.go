@@ -153,7 +153,7 @@ var pitfalls = []struct {
 	}},
 	{"P18", "a quorum counted over stale JOINs", []string{
 		"case QUORUM-08",
-		"election/bullyquorum TestStorms",
+		"election/bullyquorum TestSchedules",
 		"election/bullyquorum TestRules: by a quorum of another round",
 	}},
 	{"P19", "a partial partition", []string{

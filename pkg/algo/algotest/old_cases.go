@@ -93,7 +93,8 @@ func oldCases(text []byte) (list []Reference, found Mistakes) {
 		c, wrong := oldCase{line: lineOf(at)}, (*json.UnmarshalTypeError)(nil)
 		if errors.As(json.Unmarshal(raw, &c), &wrong) {
 			key := strings.ToLower(wrong.Field[strings.LastIndex(wrong.Field, ".")+1:])
-			c.found.add(c.line, c.ID, key, `%s, want it as in {"id": "X-1", "params": {...}, ...}`, wrong.Value)
+			c.found.add(c.line, c.ID, key, `%s, want it as in {"id": "X-1", "params": {...}, ...}`,
+				wrong.Value)
 		} else if c.ID == "" {
 			c.found.add(c.line, "", "id", `missing, want {"id": "X-1", ...}`)
 		}

@@ -23,7 +23,8 @@ type Outcome struct {
 
 // Plan is the plan of a trial of algorithm id with n processes in the unit-delay
 // model: constant latency of 1 ms, no loss, a perfect detector after 10 ms in
-// scenarios other than scripts. Given are the parameters to set.
+// scenarios other than scripts, and whoever the scenario says leads or is down at the start.
+// Given are the parameters to set.
 func Plan(id string, n int, scenario harness.Scenario, given map[string]any) (harness.Plan, error) {
 	alg, err := algo.Lookup(id)
 	if err != nil {
@@ -38,11 +39,12 @@ func Plan(id string, n int, scenario harness.Scenario, given map[string]any) (ha
 	if p.Scenario.Hold.Distribution == "" {
 		p.Scenario.Hold = link.Constant(time.Millisecond)
 	}
-	if scenario.Kind != harness.Script {
+	kind := harness.ScenarioOf(scenario.Kind)
+	if kind == nil || !kind.Scripted {
 		p.Detector = harness.PerfectDetector(10 * time.Millisecond)
 	}
-	if scenario.Kind == harness.LeaderCrash {
-		p.Leader = algo.ID(n)
+	if kind != nil && kind.Place != nil {
+		kind.Place(&p)
 	}
 	params, errs := alg.Spec.Resolve(given, p.Known())
 	if len(errs) > 0 {
