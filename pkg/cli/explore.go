@@ -63,7 +63,7 @@ instead, up to equal states, and prints how many there are.
 Exit codes: 0 nothing found, or only beyond the model; 1 could not run; 2
 usage; 3 a promise is broken within the model; 130 and 143 interrupted.`,
 		Example: `  bench explore mutex/naimi-trehel --schedules 2000
-  bench explore bully --faults all --rule leadership --schedules 2000
+  bench explore bully --faults all --rule leadership --schedules 200
   bench explore naimi-trehel --exhaustive`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {

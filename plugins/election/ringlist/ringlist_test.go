@@ -272,7 +272,6 @@ func TestAcknowledgedAtTheLastInstant(t *testing.T) {
 // living, so that a hop is sent to two of them and two laps take more than 2N.
 func TestTooShort(t *testing.T) {
 	t.Parallel()
-	bad := 0
 	for seed := range uint64(20) {
 		o := simulate(t, 5, func(p *harness.Plan) {
 			p.Seed, p.InModel, p.Scenario.Until = seed, false, 100*ms
@@ -280,12 +279,10 @@ func TestTooShort(t *testing.T) {
 			p.Network.Latency = link.Uniform(ms/100, ms)
 		}, elect(1)...)
 		if o.Totals.Sent > 2*5 {
-			bad++
+			return // one is enough
 		}
 	}
-	if bad == 0 {
-		t.Error("no run suffers from a time-out below the round trip")
-	}
+	t.Error("no run suffers from a time-out below the round trip")
 }
 
 // TestTiming: what the time-outs must keep to.
