@@ -29,6 +29,14 @@ func JSON(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
+// Plural is a number of things in words.
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
 // FileNames gives each of the texts a name of a file of its own, of not many more than 120
 // characters, without anything that a shell, a file system or LaTeX takes amiss.
 func FileNames(texts []string) []string {

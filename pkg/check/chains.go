@@ -22,6 +22,14 @@ type copies struct {
 	seq                   uint64
 }
 
+// copiesOf names the message that r is about, at its sender or at its receiver.
+func copiesOf(r *trace.Record) copies {
+	if r.Type == trace.Send || r.Type == trace.Duplicate {
+		return copies{r.Process, r.Incarnation, r.Peer, r.Seq}
+	}
+	return copies{r.Peer, r.Incarnation, r.Process, r.Seq}
+}
+
 func newChains(s *harness.Setup) chains {
 	return chains{at: make([]uint32, s.Nodes), doubled: s.Network.Duplication > 0}
 }
@@ -42,9 +50,9 @@ func (c *chains) record(r *trace.Record) {
 	case r.Type == trace.Send:
 		depth := c.at[r.Process-1] + 1
 		c.longest = max(c.longest, depth)
-		c.flying[copies{r.Process, r.Incarnation, r.Peer, r.Seq}] = depth
+		c.flying[copiesOf(r)] = depth
 	case r.Type == trace.Deliver && c.since:
-		k := copies{r.Peer, r.Incarnation, r.Process, r.Seq}
+		k := copiesOf(r)
 		c.at[r.Process-1] = max(c.at[r.Process-1], c.flying[k])
 		if !c.doubled {
 			delete(c.flying, k)

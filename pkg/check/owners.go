@@ -97,15 +97,15 @@ func (o *owners) message(r *trace.Record) {
 	if harness.IsHeartbeat(r) {
 		return
 	}
+	key := passage{copiesOf(r), r.Plane}
 	if r.Type == trace.Send {
 		owner := o.send(r)
-		o.flying[passage{copies{r.Process, r.Incarnation, r.Peer, r.Seq}, r.Plane}] = owner
+		o.flying[key] = owner
 		if r.Plane == trace.Data {
 			o.costs[owner].add(cost{1, int64(r.Bytes)}, 1)
 		}
 		return
 	}
-	key := passage{copies{r.Peer, r.Incarnation, r.Process, r.Seq}, r.Plane} // at the receiver
 	if r.Type == trace.Deliver {
 		o.deliver(r, o.flying[key])
 	}

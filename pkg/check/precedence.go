@@ -56,12 +56,11 @@ func (o *precedence) message(r *trace.Record) {
 	if harness.IsHeartbeat(r) {
 		return
 	}
+	key := passage{copiesOf(r), r.Plane}
 	if r.Type == trace.Send {
-		key := passage{copies{r.Process, r.Incarnation, r.Peer, r.Seq}, r.Plane}
 		o.flying[key] = o.known[r.Process-1]
 		return
 	}
-	key := passage{copies{r.Peer, r.Incarnation, r.Process, r.Seq}, r.Plane} // at the receiver
 	if r.Type == trace.Deliver {
 		o.learn(int(r.Process-1), o.flying[key])
 	}

@@ -60,17 +60,15 @@ func (t *tokens) message(j *Judge, r *trace.Record) (lost bool) {
 			t.another(j, p, r.At, "sends")
 		}
 		t.held[r.Process-1]--
-		t.flying = append(t.flying, transit{
-			copies: copies{r.Process, r.Incarnation, r.Peer, r.Seq}, left: 1,
-		})
+		t.flying = append(t.flying, transit{copies: copiesOf(r), left: 1})
 		return false
 	case trace.Duplicate:
-		if f := t.find(r.Process, r.Incarnation, r.Peer, r.Seq); f != nil {
+		if f := t.find(copiesOf(r)); f != nil {
 			f.left++
 		}
 		return false
 	}
-	f := t.find(r.Peer, r.Incarnation, r.Process, r.Seq)
+	f := t.find(copiesOf(r))
 	if f == nil {
 		return false
 	}
@@ -91,10 +89,9 @@ func (t *tokens) message(j *Judge, r *trace.Record) (lost bool) {
 	return lost
 }
 
-func (t *tokens) find(from, incarnation, to uint32, seq uint64) *transit {
+func (t *tokens) find(message copies) *transit {
 	for i := range t.flying {
-		f := &t.flying[i]
-		if f.seq == seq && f.from == from && f.to == to && f.incarnation == incarnation {
+		if f := &t.flying[i]; f.copies == message {
 			return f
 		}
 	}

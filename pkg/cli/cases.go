@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/files"
+	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 )
@@ -43,9 +44,9 @@ func (s *streams) verifyCases(id, path string) error {
 		}
 	}
 	if unseen > 0 {
-		parts = append(parts, plural(unseen, "expectation", "expectations")+" not checked here")
+		parts = append(parts, report.Plural(unseen, "expectation", "expectations")+" not checked here")
 	}
-	fmt.Fprintf(s.out, "%s: %s: %s%s\n", id, plural(len(list), "case", "cases"),
+	fmt.Fprintf(s.out, "%s: %s: %s%s\n", id, report.Plural(len(list), "case", "cases"),
 		strings.Join(parts, ", "), others)
 	switch {
 	case count[failed] > 0:
@@ -133,11 +134,11 @@ func ownCases(id, path string) (list []algotest.Reference, others string, err er
 		return nil, "", usage("%s: no case of %s; it has cases of %s", path, id, rest)
 	case rest != "":
 		others = fmt.Sprintf("\nnot run, %s of other algorithms: %s",
-			plural(len(all)-len(list)-statistical, "case", "cases"), rest)
+			report.Plural(len(all)-len(list)-statistical, "case", "cases"), rest)
 	}
 	if statistical > 0 {
 		others += fmt.Sprintf("\nnot run, %s of form statistical: write them as experiments "+
-			"(docs/adding-an-algorithm.md)", plural(statistical, "case", "cases"))
+			"(docs/adding-an-algorithm.md)", report.Plural(statistical, "case", "cases"))
 	}
 	return list, others, nil
 }

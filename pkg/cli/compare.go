@@ -12,6 +12,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/files"
+	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -59,7 +60,7 @@ condition.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
 				return usage("bench compare: %s, want two: the base and the new run",
-					plural(len(args), "argument", "arguments"))
+					report.Plural(len(args), "argument", "arguments"))
 			}
 			return s.compare(f, args[0], args[1])
 		},

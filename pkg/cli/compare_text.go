@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/report/export"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -156,7 +157,7 @@ func legend(r *compare.Report) string {
 	}
 	if r.Tests > 0 {
 		parts = append(parts, fmt.Sprintf("p: Mann-Whitney, corrected for %s (Holm); worse, better: "+
-			"p at most %v and more than %s; ~: no difference found", plural(r.Tests, "test", "tests"),
+			"p at most %v and more than %s; ~: no difference found", report.Plural(r.Tests, "test", "tests"),
 			r.Alpha, percentOf(r.Threshold)))
 	}
 	if few > 0 {
@@ -176,7 +177,8 @@ func sideText(s compare.Side) string {
 			words = append(words, fmt.Sprintf("%s %d", status, n))
 		}
 	}
-	return fmt.Sprintf("%s: %s (%s)", s.Path, plural(s.Trials, "trial", "trials"), strings.Join(words, ", "))
+	return fmt.Sprintf("%s: %s (%s)", s.Path, report.Plural(s.Trials, "trial", "trials"),
+		strings.Join(words, ", "))
 }
 
 // remarks are the cells without a partner and the notes.

@@ -55,13 +55,13 @@ func (o *outcome) warnings() []string {
 	t := &o.tally
 	say(t.timeouts > e.Allow.Timeout, "%s within the model did not end (allow.timeout is %d; "+
 		"time_limit is %v): %s; raise time_limit if they only needed longer",
-		plural(t.timeouts, "trial", "trials"), e.Allow.Timeout, e.TimeLimit,
+		report.Plural(t.timeouts, "trial", "trials"), e.Allow.Timeout, e.TimeLimit,
 		o.example(trace.TimedOut))
 	say(t.invalid > e.Allow.Invalid, "%s stayed invalid after %s (allow.invalid is %d): %s; use "+
-		"fewer nodes or an idle machine, or raise retries", plural(t.invalid, "trial", "trials"),
-		plural(e.Retries, "retry", "retries"), e.Allow.Invalid, o.example(trace.Invalid))
+		"fewer nodes or an idle machine, or raise retries", report.Plural(t.invalid, "trial", "trials"),
+		report.Plural(e.Retries, "retry", "retries"), e.Allow.Invalid, o.example(trace.Invalid))
 	say(t.unknown > 0, "%s could not be judged: %s; a longer scenario gives something to judge",
-		plural(t.unknown, "trial", "trials"), o.example(trace.Unknown))
+		report.Plural(t.unknown, "trial", "trials"), o.example(trace.Unknown))
 	return out
 }
 
@@ -82,7 +82,7 @@ func (o *outcome) print(w io.Writer) {
 	}
 	if more := o.tally.violations - len(o.violations); more > 0 {
 		fmt.Fprintf(w, "and %s with status violation in trials.csv\n",
-			plural(more, "more trial", "more"))
+			report.Plural(more, "more trial", "more"))
 	}
 }
 

@@ -303,7 +303,7 @@ func (s *streams) printFind(alg *algo.Algorithm, r *explore.Report, path string)
 		fmt.Fprintf(w, "in_model=false: %s\n", strings.Join(find.OutOfModel, "; "))
 	}
 	fmt.Fprintf(w, "%s: %s: %s: %s\n", what, alg.ID, find.Rule, find.Text)
-	fmt.Fprintf(w, "  scenario:  %s, %s\n", path, plural(find.Schedule.Nodes, "process", "processes"))
+	fmt.Fprintf(w, "  scenario:  %s, %s\n", path, report.Plural(find.Schedule.Nodes, "process", "processes"))
 	fmt.Fprintf(w, "  reproduce: bench run %s\n", report.Quote(path))
 }
 

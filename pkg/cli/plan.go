@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -55,7 +56,7 @@ take. Nothing is run.`,
 
 func (s *streams) printPlan(e *experiment.Experiment) {
 	fmt.Fprintf(s.out, "experiment  %s: %s, %s\n", e.Name, e.Problem, e.Transport)
-	fmt.Fprintf(s.out, "trials      %s x %s = %s\n", plural(len(e.Cells), "cell", "cells"),
+	fmt.Fprintf(s.out, "trials      %s x %s = %s\n", report.Plural(len(e.Cells), "cell", "cells"),
 		repetitions(e), between(e.Least(), e.Most()))
 	if u := e.Until; u != nil {
 		fmt.Fprintf(s.out, "until       %s is known to %s in a cell\n", u.Metric, results.Percent(u.CI))
@@ -137,7 +138,7 @@ func repetitions(e *experiment.Experiment) string {
 	if e.Until != nil {
 		return between(e.Fewest, e.Repetitions) + " repetitions"
 	}
-	return plural(e.Repetitions, "repetition", "repetitions")
+	return report.Plural(e.Repetitions, "repetition", "repetitions")
 }
 
 // between is a number that is known within bounds.

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -229,12 +230,12 @@ func (r *replay) printRetraced(w io.Writer) {
 		fmt.Fprintf(w, "recorded: status %s, %d messages\n", r.recorded.Status, r.recorded.Messages)
 	}
 	fmt.Fprintf(w, "retraced: %s that reached its processes, in the recorded order: ",
-		plural(r.fed, "event", "events"))
+		report.Plural(r.fed, "event", "events"))
 	if len(r.differs) == 0 {
 		fmt.Fprintln(w, "the algorithm asks for the same")
 		return
 	}
-	fmt.Fprintf(w, "%s\n", plural(len(r.differs), "difference", "differences"))
+	fmt.Fprintf(w, "%s\n", report.Plural(len(r.differs), "difference", "differences"))
 	for _, text := range r.differs {
 		fmt.Fprintf(w, "  %s\n", text)
 	}

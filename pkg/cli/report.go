@@ -95,10 +95,10 @@ func (s *streams) report(paths []string, out, figures string, asJSON bool) error
 	if asJSON {
 		return writeJSON(s.out, r)
 	}
-	fmt.Fprintf(s.out, "%s: %s of %s, %.1f MB\n", out, plural(len(d.Cells), "cell", "cells"),
-		plural(len(d.Runs), "run", "runs"), float64(r.Bytes)/1e6)
+	fmt.Fprintf(s.out, "%s: %s of %s, %.1f MB\n", out, report.Plural(len(d.Cells), "cell", "cells"),
+		report.Plural(len(d.Runs), "run", "runs"), float64(r.Bytes)/1e6)
 	if figures != "" {
-		fmt.Fprintf(s.out, "%s: %s\n", figures, plural(len(r.Figures), "figure", "figures"))
+		fmt.Fprintf(s.out, "%s: %s\n", figures, report.Plural(len(r.Figures), "figure", "figures"))
 	}
 	return nil
 }

@@ -157,7 +157,7 @@ func (s *streams) runStudies(f *reproduceFlags, studies []*reproduce.Study, name
 			return err
 		}
 	} else {
-		fmt.Fprintf(s.out, "%s, %d not as expected\n", plural(rows, "verdict", "verdicts"), sum.missed)
+		fmt.Fprintf(s.out, "%s, %d not as expected\n", report.Plural(rows, "verdict", "verdicts"), sum.missed)
 	}
 	if len(skipped) > 0 {
 		s.say("in simulation only: " + strings.Join(skipped, ", "))
@@ -194,7 +194,7 @@ func (s *streams) runStudy(ctx context.Context, f *reproduceFlags, study *reprod
 		return r, err
 	}
 	defer func() { _ = folder.Close() }() // whatever was finished is on disk already
-	fmt.Fprintf(s.err, "reproduce  %s: %s\n", study.Name, plural(len(e.Trials()), "trial", "trials"))
+	fmt.Fprintf(s.err, "reproduce  %s: %s\n", study.Name, report.Plural(len(e.Trials()), "trial", "trials"))
 	_, err = s.execute(ctx, &runFlags{quiet: true}, e, folder)
 	if err != nil {
 		return r, err

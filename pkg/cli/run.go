@@ -190,13 +190,13 @@ func (s *streams) preamble(e *experiment.Experiment, folder *results.Folder) err
 	if _, all := e.Estimate(); finished > 0 {
 		how = about(time.Duration(float64(all) * float64(planned-finished) / float64(e.Most())))
 	}
-	trials := plural(planned, "trial", "trials")
+	trials := report.Plural(planned, "trial", "trials")
 	if e.Until != nil {
 		trials = between(e.Least(), e.Most()) + " trials"
 	}
 	b := thisBuild()
 	fmt.Fprintf(s.err, "experiment  %s: %s, %s, %s x %s = %s, %s\n", e.Name, e.Problem, e.Transport,
-		plural(len(e.Cells), "cell", "cells"), repetitions(e), trials, how)
+		report.Plural(len(e.Cells), "cell", "cells"), repetitions(e), trials, how)
 	fmt.Fprintf(s.err, "seed        %d\n", e.Seed)
 	fmt.Fprintf(s.err, "version     %s, %s\n", b.Version, b.commit())
 	fmt.Fprintf(s.err, "results     %s (every default: %s)\n", folder.Dir(), results.ConfigFile)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/report/diagram"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
@@ -139,7 +140,7 @@ func (s *streams) traced(path string, number int) (*traced, error) {
 	}
 	r := &traced{trial: t, drawn: diagram.Trace{
 		Title: fmt.Sprintf("%s, trial %d: %s, %s, %s", e.Name, number, cell.Algorithm,
-			plural(t.Plan.Nodes, "process", "processes"), t.Plan.Scenario.Kind),
+			report.Plural(t.Plan.Nodes, "process", "processes"), t.Plan.Scenario.Kind),
 		Nodes: t.Plan.Nodes, Leader: uint32(t.Plan.Leader),
 	}}
 	kept, err := results.ReadTrace(dir, number)

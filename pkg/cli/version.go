@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
@@ -67,7 +68,7 @@ func (s *streams) versionCommand() *cobra.Command {
 				return writeJSON(s.out, b)
 			}
 			fmt.Fprintf(s.out, "conclave %s\n%s\n%s %s\n%s\n", b.Version, b.commit(), b.Go, b.Platform,
-				plural(b.Algorithms, "algorithm", "algorithms"))
+				report.Plural(b.Algorithms, "algorithm", "algorithms"))
 			return nil
 		},
 	}

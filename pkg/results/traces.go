@@ -72,9 +72,6 @@ func tracePath(dir string, trial int) string {
 	return filepath.Join(dir, filepath.FromSlash(traceName(trial)))
 }
 
-// isMessage says whether records of type t are about a message.
-func isMessage(t trace.Type) bool { return t >= trace.Send && t <= trace.Undelivered }
-
 // A TraceWriter puts a trace on disk while its trial runs, so that it may be larger
 // than the memory. It is a trace.Sink. End it with Commit or Discard.
 type TraceWriter struct {
@@ -170,7 +167,7 @@ func lineOf(r *trace.Record, kinds []string) *traceLine {
 	if r.Type == trace.Save {
 		l.Text = hex.EncodeToString([]byte(r.Text)) // encoded by the algorithm's codec: any bytes
 	}
-	if !isMessage(r.Type) {
+	if !r.Type.IsMessage() {
 		return l
 	}
 	l.Sent, l.Due = &r.Sent, &r.Due
@@ -299,7 +296,7 @@ func (l *traceLine) record(kinds []string) (trace.Record, error) {
 		}
 		r.Text = string(b)
 	}
-	if !isMessage(r.Type) {
+	if !r.Type.IsMessage() {
 		return r, nil
 	}
 	if l.Sent == nil || l.Due == nil {

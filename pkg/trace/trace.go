@@ -85,6 +85,9 @@ func (t Type) HasText() bool {
 		t == Do || t == Fault
 }
 
+// IsMessage says whether records of type t are about a message.
+func (t Type) IsMessage() bool { return t >= Send && t <= Undelivered }
+
 // What Arg says of a message that was not lost by the network's draw.
 const (
 	WithSender = 1 // it died with its sender

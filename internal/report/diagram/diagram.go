@@ -85,10 +85,7 @@ func New(t Trace, w Window) (*Diagram, error) {
 	return d, nil
 }
 
-// isMessage says whether records of type t are about a message.
-func isMessage(t trace.Type) bool { return t >= trace.Send && t <= trace.Undelivered }
-
-func detection(r *trace.Record) bool { return isMessage(r.Type) && r.Plane == trace.Detection }
+func detection(r *trace.Record) bool { return r.Type.IsMessage() && r.Plane == trace.Detection }
 
 // own says whether r is an event of its process: something that it did or noticed.
 // The others are done to the network, or to a message whose receiver knows nothing
@@ -127,7 +124,7 @@ func (d *Diagram) processes() (out []uint32) {
 	for i := range d.kept {
 		if r := &d.trace.Records[i]; d.kept[i] && r.Process > 0 && r.Type != trace.Up {
 			out = append(out, r.Process)
-			if isMessage(r.Type) {
+			if r.Type.IsMessage() {
 				out = append(out, r.Peer)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -32,7 +33,8 @@ func (d *Diagram) mermaid(w io.Writer) ([]string, error) {
 	var notes []string
 	if len(drawn) < len(lines) {
 		notes = append(notes, fmt.Sprintf("drawn are %d of %s, since Mermaid takes few: choose others with "+
-			"--from, --to and --event", messages(drawn), plural(messages(lines), "message", "messages")))
+			"--from, --to and --event", messages(drawn),
+			report.Plural(messages(lines), "message", "messages")))
 	}
 	var who []uint32
 	for _, l := range drawn {

@@ -164,7 +164,7 @@ func (c *cursor) start(leader uint32) {
 }
 
 func (c *cursor) record(i int, r *trace.Record) {
-	if isMessage(r.Type) {
+	if r.Type.IsMessage() {
 		c.message(i, r)
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -291,7 +292,7 @@ func (c *drawing) counts() string {
 	for _, m := range c.arrows {
 		n[m.fate]++
 	}
-	text := plural(len(c.arrows), "message", "messages")
+	text := report.Plural(len(c.arrows), "message", "messages")
 	var parts []string
 	for _, f := range []fate{delivered, lost, undelivered, pending} {
 		if n[f] > 0 {

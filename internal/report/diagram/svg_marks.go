@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -216,7 +217,7 @@ func (c *drawing) drawMessages() {
 	}
 	if unnamed > 0 {
 		c.leaveOut("%s no room for a name: colour and dash tell the kind, and pointing at an arrow tells all",
-			plural(unnamed, "message has", "messages have"))
+			report.Plural(unnamed, "message has", "messages have"))
 	}
 }
 

@@ -134,10 +134,3 @@ func oneLine(text string) string {
 		return r
 	}, text)
 }
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
