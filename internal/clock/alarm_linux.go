@@ -60,13 +60,7 @@ func (a *Alarm) wait(file *os.File) {
 // other; if that instant is past, at once.
 func (a *Alarm) Set(at time.Duration) {
 	// Zero would disarm the timer, and a negative instant is refused.
-	a.arm(unix.ItimerSpec{Value: unix.NsecToTimespec(max(1, int64(at)))})
-}
-
-// Stop makes the alarm ring no more until it is set again.
-func (a *Alarm) Stop() { a.arm(unix.ItimerSpec{}) }
-
-func (a *Alarm) arm(spec unix.ItimerSpec) {
+	spec := unix.ItimerSpec{Value: unix.NsecToTimespec(max(1, int64(at)))}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.file == nil {

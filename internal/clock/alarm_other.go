@@ -45,24 +45,11 @@ func (a *Alarm) Set(at time.Duration) {
 	if a.closed {
 		return
 	}
-	a.drain()
-	a.timer.Reset(at - Monotonic())
-}
-
-// Stop makes the alarm ring no more until it is set again.
-func (a *Alarm) Stop() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.drain()
-	a.timer.Stop()
-}
-
-// drain drops a ring that was not taken: it belongs to the old instant.
-func (a *Alarm) drain() {
-	select {
+	select { // a ring that was not taken belongs to the old instant
 	case <-a.ring:
 	default:
 	}
+	a.timer.Reset(at - Monotonic())
 }
 
 // Close stops the alarm for good.

@@ -69,20 +69,12 @@ func TestAlarm_SetMovesTheInstant(t *testing.T) {
 	}
 }
 
-func TestAlarm_StopAndClose(t *testing.T) {
+func TestAlarm_Close(t *testing.T) {
 	t.Parallel()
 	alarm := newAlarm(t)
-	alarm.Set(Monotonic() + 2*time.Millisecond)
-	alarm.Stop()
-	select {
-	case <-alarm.C:
-		t.Error("rang after Stop")
-	case <-time.After(10 * time.Millisecond):
-	}
 	alarm.Close()
 	alarm.Close()
 	alarm.Set(0)
-	alarm.Stop()
 	select {
 	case <-alarm.C:
 		t.Error("rang after Close")

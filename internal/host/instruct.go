@@ -80,6 +80,13 @@ func (t *trial) noteRecord(r trace.Record) {
 	}
 }
 
+// noteNode keeps a record of what the host did to a node.
+func (t *trial) noteNode(n *node, at time.Duration, what trace.Type, arg time.Duration) {
+	t.noteRecord(trace.Record{
+		At: at, Type: what, Process: uint32(n.ID), Incarnation: n.Incarnation, Arg: uint64(arg),
+	})
+}
+
 // Crash kills the node's process. The instant is that at which the system took
 // the signal; due is that at which it was to.
 func (t *trial) Crash(p algo.ID, due time.Duration) {
@@ -97,9 +104,7 @@ func (t *trial) Crash(p algo.ID, due time.Duration) {
 	t.checkAgent(err)
 	n.downAt = n.site.since(at)
 	t.orderNodes(control.Order{Crashed: &control.News{Process: n.ID, At: n.downAt}})
-	t.noteRecord(trace.Record{
-		At: n.downAt, Type: trace.Crash, Process: uint32(n.ID), Incarnation: n.Incarnation, Arg: uint64(due),
-	})
+	t.noteNode(n, n.downAt, trace.Crash, due)
 }
 
 // Restart starts a fresh process with nothing but what the last one had saved. It is up
@@ -153,9 +158,7 @@ func (t *trial) Pause(p algo.ID) {
 		return
 	}
 	n.paused, n.stalledAt = true, n.site.since(at)
-	t.noteRecord(trace.Record{
-		At: n.stalledAt, Type: trace.Pause, Process: uint32(n.ID), Incarnation: n.Incarnation,
-	})
+	t.noteNode(n, n.stalledAt, trace.Pause, 0)
 }
 
 // Resume lets the node's process go on.
@@ -170,9 +173,7 @@ func (t *trial) Resume(p algo.ID) {
 		return
 	}
 	n.paused, n.resumedAt = false, n.site.since(at)
-	t.noteRecord(trace.Record{
-		At: n.resumedAt, Type: trace.Resume, Process: uint32(n.ID), Incarnation: n.Incarnation,
-	})
+	t.noteNode(n, n.resumedAt, trace.Resume, 0)
 }
 
 // Slow makes each event take the node so long.
@@ -183,10 +184,7 @@ func (t *trial) Slow(p algo.ID, by time.Duration) {
 	}
 	n.slow, n.stalledAt = n.slow || by > 0, t.now()
 	t.orderNode(n, control.Order{Slow: &by})
-	t.noteRecord(trace.Record{
-		At: n.stalledAt, Type: trace.Slow, Process: uint32(n.ID), Incarnation: n.Incarnation,
-		Arg: uint64(by),
-	})
+	t.noteNode(n, n.stalledAt, trace.Slow, by)
 }
 
 // changeLinks changes links. What is known before the start the nodes know; they act by

@@ -5,6 +5,7 @@ package proc
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"syscall"
 )
@@ -33,3 +34,8 @@ func exitSignal(*os.ProcessState) string { return "" }
 func isTooManyFiles(error) bool { return false }
 
 func isTooManyProcesses(error) bool { return false }
+
+// RaiseFileLimit has nothing to raise on this system.
+func RaiseFileLimit(need uint64) (have uint64, err error) { return need, nil }
+
+func pollable(f io.Reader) io.Reader { return f }

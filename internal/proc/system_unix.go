@@ -4,6 +4,8 @@ package proc
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"syscall"
 
@@ -35,3 +37,39 @@ func isTooManyFiles(err error) bool {
 }
 
 func isTooManyProcesses(err error) bool { return errors.Is(err, syscall.EAGAIN) }
+
+// RaiseFileLimit makes sure that this process may have need files open at once,
+// and returns how many it may have.
+func RaiseFileLimit(need uint64) (have uint64, err error) {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return 0, fmt.Errorf("read limit of open files: %w", err)
+	}
+	if have = limit.Cur; have >= need {
+		return have, nil
+	}
+	// A system may allow less than the hard limit that it names.
+	for _, wanted := range []uint64{limit.Max, need} {
+		raised := unix.Rlimit{Cur: wanted, Max: limit.Max}
+		if wanted <= limit.Max && unix.Setrlimit(unix.RLIMIT_NOFILE, &raised) == nil {
+			have = wanted
+			break
+		}
+	}
+	if have < need {
+		return have, fmt.Errorf("limit of open files: %d needed, %d allowed (hard limit %d): raise "+
+			"it with \"ulimit -Hn %d\" as root, LimitNOFILE= (systemd) or --ulimit nofile= (docker), "+
+			"or use fewer nodes", need, have, limit.Max, need)
+	}
+	return have, nil
+}
+
+// pollable makes the runtime wait for f as it waits for sockets: a read that
+// blocks a thread would cost a switch of threads for every order.
+func pollable(f io.Reader) io.Reader {
+	file, ok := f.(*os.File)
+	if !ok || unix.SetNonblock(int(file.Fd()), true) != nil {
+		return f
+	}
+	return os.NewFile(file.Fd(), file.Name())
+}

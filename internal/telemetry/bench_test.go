@@ -67,7 +67,7 @@ func BenchmarkTelemetryRead(b *testing.B) {
 		must(b, w.Append(&trace.Record{Type: trace.Send}))
 	}
 	for b.Loop() {
-		must(b, r.Each(func(*trace.Record, string) error { return nil }))
+		must(b, r.Each(func(*trace.Record) error { return nil }))
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/10_000, "ns/record")
 }

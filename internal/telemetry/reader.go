@@ -89,19 +89,16 @@ func (r *Reader) Len() uint64 { return r.count.Load() }
 func (r *Reader) Full() bool { return r.refuse.Load() != 0 }
 
 // Each calls visit with every record, as EachFrom does from slot 0.
-func (r *Reader) Each(visit func(rec *trace.Record, text string) error) error {
+func (r *Reader) Each(visit func(rec *trace.Record) error) error {
 	_, err := r.EachFrom(0, visit)
 	return err
 }
 
 // EachFrom calls visit with every record from slot i on that had been written
-// when it was called, and returns the slot to go on from. Only a record of a type
-// that HasText has one. The record is valid during the call alone. EachFrom stops
-// at the first error of visit, and returns it as it is, and at the first slot that
-// does not hold what it must.
-func (r *Reader) EachFrom(
-	i uint64, visit func(rec *trace.Record, text string) error,
-) (next uint64, err error) {
+// when it was called, and returns the slot to go on from. The record is valid during
+// the call alone. EachFrom stops at the first error of visit, and returns it as it is,
+// and at the first slot that does not hold what it must.
+func (r *Reader) EachFrom(i uint64, visit func(rec *trace.Record) error) (next uint64, err error) {
 	n, err := r.readable()
 	if err != nil {
 		return i, err
@@ -122,14 +119,14 @@ func (r *Reader) EachFrom(
 		if err := rec.Get(slot[:]); err != nil {
 			return i, r.damaged(i, err)
 		}
-		text, slots := "", uint64(1)
+		slots := uint64(1)
 		if rec.Type.HasText() {
-			if text, err = readText(in, rec.Arg, n-i-1); err != nil {
+			if rec.Text, err = readText(in, rec.Arg, n-i-1); err != nil {
 				return i, r.damaged(i, err)
 			}
 			slots += textSlots(rec.Arg)
 		}
-		if err := visit(&rec, text); err != nil {
+		if err := visit(&rec); err != nil {
 			return i, err
 		}
 		i += slots

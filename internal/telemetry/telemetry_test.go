@@ -55,7 +55,7 @@ func TestTelemetry_OutlivesASigkill(t *testing.T) {
 	must(t, err)
 	defer func() { must(t, r.Close()) }()
 	n := uint64(0)
-	must(t, r.Each(func(rec *trace.Record, _ string) error {
+	must(t, r.Each(func(rec *trace.Record) error {
 		if rec.Seq != n {
 			t.Fatalf("record %d where %d was due", rec.Seq, n)
 		}
@@ -85,7 +85,7 @@ func TestTelemetry_ReadsWhatWasWritten(t *testing.T) {
 		want = append(want, "")
 		if i%50 == 0 {
 			text := texts[i/50%uint64(len(texts))]
-			must(t, w.AppendText(&trace.Record{Type: trace.Log, Seq: i}, text))
+			must(t, w.Append(&trace.Record{Type: trace.Log, Seq: i, Text: text}))
 			if len(text) > MaxText {
 				text = text[:MaxText-len("... (cut)")] + "... (cut)"
 			}
@@ -93,12 +93,12 @@ func TestTelemetry_ReadsWhatWasWritten(t *testing.T) {
 		}
 	}
 	var got []string
-	must(t, r.Each(func(rec *trace.Record, text string) error {
-		if (rec.Type == trace.Log) != (rec.Arg == uint64(len(text)) && rec.Seq%50 == 0 &&
+	must(t, r.Each(func(rec *trace.Record) error {
+		if (rec.Type == trace.Log) != (rec.Arg == uint64(len(rec.Text)) && rec.Seq%50 == 0 &&
 			rec.Type != trace.Send) {
-			t.Fatalf("record %d: %+v with a text of %d bytes", len(got), *rec, len(text))
+			t.Fatalf("record %d: %+v with a text of %d bytes", len(got), *rec, len(rec.Text))
 		}
-		got = append(got, text)
+		got = append(got, rec.Text)
 		return nil
 	}))
 	if len(got) != len(want) {
@@ -131,7 +131,7 @@ func TestTelemetry_CanBeFollowed(t *testing.T) {
 			t.Fatalf("after 10s: %d of %d records", seen, n)
 		}
 		var err error
-		next, err = r.EachFrom(next, func(rec *trace.Record, _ string) error {
+		next, err = r.EachFrom(next, func(rec *trace.Record) error {
 			if rec.Seq != seen {
 				t.Fatalf("record %d where %d was due", rec.Seq, seen)
 			}
@@ -142,7 +142,7 @@ func TestTelemetry_CanBeFollowed(t *testing.T) {
 	}
 	must(t, <-written)
 	stop := errors.New("enough")
-	if at, err := r.EachFrom(4, func(*trace.Record, string) error { return stop }); at != 4 ||
+	if at, err := r.EachFrom(4, func(*trace.Record) error { return stop }); at != 4 ||
 		err != stop {
 		t.Errorf("visit fails: stopped at %d, %v; want 4 and its own error", at, err)
 	}
@@ -159,7 +159,7 @@ func TestTelemetry_LimitIsReported(t *testing.T) {
 	if r.Full() {
 		t.Error("full before the limit")
 	}
-	if err := w.AppendText(&trace.Record{Type: trace.Log}, "x"); !errors.Is(err, ErrFull) {
+	if err := w.Append(&trace.Record{Type: trace.Log, Text: "x"}); !errors.Is(err, ErrFull) {
 		t.Errorf("beyond the limit: %v", err)
 	}
 	if err := w.Append(&trace.Record{Type: trace.Up}); !errors.Is(err, ErrFull) {
@@ -189,7 +189,7 @@ func TestTelemetry_SpaceRunsOut(t *testing.T) {
 	if !r.Full() || r.Len() != segmentSlots {
 		t.Errorf("full %v, %d records", r.Full(), r.Len())
 	}
-	must(t, r.Each(func(*trace.Record, string) error { return nil }))
+	must(t, r.Each(func(*trace.Record) error { return nil }))
 }
 
 func TestTelemetry_Close(t *testing.T) {
@@ -287,9 +287,9 @@ func readTelemetry(tb testing.TB, content []byte) error {
 	for i := range r.Words() {
 		r.Word(i)
 	}
-	return r.Each(func(rec *trace.Record, text string) error {
-		if len(text) > MaxText {
-			tb.Errorf("text of %d bytes", len(text))
+	return r.Each(func(rec *trace.Record) error {
+		if len(rec.Text) > MaxText {
+			tb.Errorf("text of %d bytes", len(rec.Text))
 		}
 		return nil
 	})

@@ -47,7 +47,7 @@ const (
 // otherwise.
 const DefaultLimit = 256 << 20
 
-// MaxText is how many bytes of a text AppendText keeps: all that a plugin may write.
+// MaxText is how many bytes of a text Append keeps: all that a plugin may write.
 const MaxText = max(algo.MaxLine, algo.MaxMessage)
 
 // ErrFull means that the limit of a telemetry file is reached.
@@ -61,8 +61,8 @@ type Config struct {
 	Limit       int64 // bytes of records; 0: DefaultLimit
 }
 
-// A Writer is the node's end of a telemetry file. Append, AppendText and Close
-// belong to one goroutine; words may be used by any.
+// A Writer is the node's end of a telemetry file. Append and Close belong to
+// one goroutine; words may be used by any.
 type Writer struct {
 	file    *os.File
 	header  []byte
@@ -148,55 +148,35 @@ func (t *Writer) Words() int { return len(t.words) }
 // Len is how many slots have been written.
 func (t *Writer) Len() uint64 { return t.n }
 
-// Append writes r, with its Text if its type has one: see AppendText. Once it has
-// failed, with ErrFull or because the disk is full, it always fails: what
-// was written has no gap, and the file tells the host that something is missing at
-// its end.
+// Append writes r and, if its type has one, its Text, in slots of its own behind it: the
+// Arg becomes its length in bytes. A text of more than MaxText bytes is cut. Once Append
+// has failed, with ErrFull or because the disk is full, it always fails: what was written
+// has no gap, and the file tells the host that something is missing at its end.
 func (t *Writer) Append(r *trace.Record) error {
+	text, slots := "", uint64(1)
 	if r.Type.HasText() {
-		return t.AppendText(r, r.Text)
+		if text = r.Text; len(text) > MaxText {
+			const note = "... (cut)"
+			text = text[:MaxText-len(note)] + note
+		}
+		r.Arg = uint64(len(text))
+		slots += textSlots(r.Arg)
 	}
-	if t.err != nil || t.n >= t.limit {
+	if t.err != nil || slots > t.limit-t.n {
 		return t.refuse(ErrFull)
 	}
-	slot, err := t.slot(t.n)
-	if err != nil {
-		return t.refuse(err)
-	}
-	r.Put(slot)
-	t.n++
-	t.count.Store(t.n)
-	return nil
-}
-
-// AppendText writes r, whose type is one that has a text, and whose Arg becomes the
-// length of text in bytes, and text in slots of its own behind it. A text of more
-// than MaxText bytes is cut.
-func (t *Writer) AppendText(r *trace.Record, text string) error {
-	if !r.Type.HasText() {
-		panic(fmt.Sprintf("telemetry: AppendText: a record of type %v has no text", r.Type))
-	}
-	if len(text) > MaxText {
-		const note = "... (cut)"
-		text = text[:MaxText-len(note)] + note
-	}
-	slots := textSlots(uint64(len(text)))
-	if t.err != nil || 1+slots > t.limit-t.n {
-		return t.refuse(ErrFull)
-	}
-	slot, err := t.slot(t.n)
-	if err != nil {
-		return t.refuse(err)
-	}
-	r.Arg = uint64(len(text))
-	r.Put(slot)
 	for i := range slots {
-		if slot, err = t.slot(t.n + 1 + i); err != nil {
+		slot, err := t.slot(t.n + i)
+		if err != nil {
 			return t.refuse(err)
 		}
-		text = text[copy(slot, text):]
+		if i == 0 {
+			r.Put(slot)
+		} else {
+			text = text[copy(slot, text):]
+		}
 	}
-	t.n += 1 + slots
+	t.n += slots
 	t.count.Store(t.n)
 	return nil
 }

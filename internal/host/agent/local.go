@@ -252,13 +252,12 @@ func (l *Local) Records(of Ref, from uint64, list []trace.Record) ([]trace.Recor
 		return list, from, nil // it was never ready
 	}
 	left := pageSize
-	next, err := reader.EachFrom(from, func(r *trace.Record, text string) error {
+	next, err := reader.EachFrom(from, func(r *trace.Record) error {
 		if left == 0 {
 			return errPageFull
 		}
 		left--
 		list = append(list, *r)
-		list[len(list)-1].Text = text
 		return nil
 	})
 	if errors.Is(err, errPageFull) {

@@ -40,9 +40,9 @@ func (s *session) savedBy(id algo.ID) []byte {
 	saved := former.saved
 	if r := former.reader.Load(); r != nil {
 		<-former.child.Done()
-		_ = r.Each(func(rec *trace.Record, text string) error {
+		_ = r.Each(func(rec *trace.Record) error {
 			if rec.Type == trace.Save {
-				saved = []byte(text)
+				saved = []byte(rec.Text)
 			}
 			return nil
 		})

@@ -539,13 +539,7 @@ func (n *node) recordMessage(r *trace.Record) {
 }
 
 func (n *node) writeRecord(r *trace.Record) {
-	var err error
-	if r.Type.HasText() {
-		err = n.tele.AppendText(r, r.Text)
-	} else {
-		err = n.tele.Append(r)
-	}
-	if err != nil && n.failed == nil {
+	if err := n.tele.Append(r); err != nil && n.failed == nil {
 		n.failed = err
 	}
 }

@@ -1,7 +1,0 @@
-//go:build !unix
-
-package proc
-
-import "io"
-
-func pollable(f io.Reader) io.Reader { return f }
