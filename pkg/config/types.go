@@ -96,6 +96,55 @@ func (t Type[T]) If(passes func(r *Reader, key string, v *Value) bool) Type[T] {
 	return t
 }
 
+// Want reads with t what is of a kind; of anything else it says what it wants.
+func (t Type[T]) Want(kind Kind, want string) Type[T] {
+	return t.If(func(r *Reader, key string, v *Value) bool {
+		if v.Kind != kind {
+			r.Wrong(key, v, want)
+		}
+		return v.Kind == kind
+	})
+}
+
+// Unless reads with t what nothing speaks against; why says what does.
+func (t Type[T]) Unless(why func(v *Value) string) Type[T] {
+	return t.If(func(r *Reader, key string, v *Value) bool {
+		text := why(v)
+		if text != "" {
+			r.Add(v.At, key, "%s", text)
+		}
+		return text == ""
+	})
+}
+
+// Or is t, or a word that means x, which is written for what is so.
+func (t Type[T]) Or(word string, x T, is func(T) bool) Type[T] {
+	out := t
+	out.Name, out.Words = t.Name+", or "+word, append([]string{word}, t.Words...)
+	out.Read = func(r *Reader, key string, v *Value) (T, bool) {
+		if v.Kind == Text && v.Text == word {
+			return x, true
+		}
+		return t.Read(r, key, v)
+	}
+	out.Write = func(y T) *Value {
+		if is(y) {
+			return TextOf(word)
+		}
+		return t.Write(y)
+	}
+	out.Schema = func() Object { return anyOf(Object{"const": word}, t.Schema()) }
+	if t.Expand != nil {
+		out.Expand = func(v *Value) *Value {
+			if v.Kind == Text && v.Text == word {
+				return &Value{Kind: Map, At: v.At}
+			}
+			return t.Expand(v)
+		}
+	}
+	return out
+}
+
 // Only allows a single value of what will be a larger range.
 func Only[T comparable](t Type[T], only T) Type[T] {
 	text := t.Write(only).Bare()

@@ -3,7 +3,6 @@ package experiment
 import (
 	"slices"
 
-	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
 )
 
@@ -38,7 +37,7 @@ func algorithmsType() config.Type[[]entry] {
 	}
 	item.Schema = func() config.Object {
 		var names []string
-		for _, a := range algo.All() {
+		for _, a := range runnable() {
 			names = append(names, a.ID, a.Spec.Name)
 		}
 		slices.Sort(names)

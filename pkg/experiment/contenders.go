@@ -52,7 +52,7 @@ func (d *draft) problem(entries []entry) string {
 	}
 	if found == "" && len(entries) > 0 {
 		hint := "write problem: election or problem: mutex"
-		for _, a := range algo.All() {
+		for _, a := range runnable() {
 			if a.Spec.Name == entries[0].name {
 				hint = "write problem: " + string(a.Problem)
 				break
@@ -85,6 +85,11 @@ func (d *draft) contender(e entry, problem string) *contender {
 		d.Add(e.at, e.key, "%s", d.unknownAlgorithm(full, problem))
 		return nil
 	}
+	if a.Observed {
+		d.Add(e.at, e.key, "%s cannot be run: it runs elsewhere, and is only observed; name another "+
+			"(\"bench list\" shows all)", a.ID)
+		return nil
+	}
 	c := &contender{Algorithm: Algorithm{ID: a.ID, Label: e.label, Params: map[string]any{}},
 		alg: a, at: e.at, key: e.key, origins: map[string]config.Place{}}
 	if c.Label == "" {
@@ -100,7 +105,7 @@ func (d *draft) contender(e entry, problem string) *contender {
 
 func (d *draft) unknownAlgorithm(full, problem string) string {
 	ids := []string{}
-	for _, a := range algo.All() {
+	for _, a := range runnable() {
 		if problem == "" || string(a.Problem) == problem {
 			ids = append(ids, a.ID)
 		}
@@ -111,7 +116,7 @@ func (d *draft) unknownAlgorithm(full, problem string) string {
 	}
 	_, short, _ := strings.Cut(full, "/")
 	if near == "" {
-		for _, a := range algo.All() {
+		for _, a := range runnable() {
 			if a.Spec.Name == short {
 				near = a.ID
 			}

@@ -358,7 +358,7 @@ func whoType(e *event) config.Type[whom] {
 }
 
 // once reports the processes that have been seen before.
-func once(r *config.Reader, key string, at config.Place, ids []algo.ID, seen map[algo.ID]bool) bool {
+func once[ID ~uint32](r *config.Reader, key string, at config.Place, ids []ID, seen map[ID]bool) bool {
 	before := r.Count()
 	for _, q := range ids {
 		if seen[q] {
@@ -371,53 +371,31 @@ func once(r *config.Reader, key string, at config.Place, ids []algo.ID, seen map
 
 // groupsType is groups of processes, no process in two.
 func groupsType() config.Type[[][]uint32] {
-	group := config.Each(processType())
-	t := config.As(config.Each(group), inNumbers, inIDs)
+	group := config.Each(numberType[uint32]())
+	t := config.Each(group)
 	t.Read = func(r *config.Reader, key string, v *config.Value) (out [][]uint32, ok bool) {
 		if v.Kind != config.List || len(v.Items) == 0 {
 			r.Add(v.At, key, "%s, want a list of groups, as [[1, 2], [3]]", v.Plain())
 			return nil, false
 		}
 		before := r.Count()
-		seen := map[algo.ID]bool{}
+		seen := map[uint32]bool{}
 		for _, item := range v.Items {
 			ids, ok := group.Read(r, key, item)
 			if ok && len(ids) == 0 {
 				r.Add(item.At, key, "an empty group; remove it")
 			}
 			once(r, key, item.At, ids, seen)
-			out = append(out, inNumbers([][]algo.ID{ids})...)
+			out = append(out, ids)
 		}
 		return out, r.Count() == before
 	}
 	return t
 }
 
-func inNumbers(groups [][]algo.ID) [][]uint32 {
-	out := make([][]uint32, len(groups))
-	for i, ids := range groups {
-		for _, id := range ids {
-			out[i] = append(out[i], uint32(id))
-		}
-	}
-	return out
-}
-
-func inIDs(groups [][]uint32) [][]algo.ID {
-	out := make([][]algo.ID, len(groups))
-	for i, numbers := range groups {
-		for _, n := range numbers {
-			out[i] = append(out[i], algo.ID(n))
-		}
-	}
-	return out
-}
-
 // linksType is links, each in one direction.
 func linksType() config.Type[[][2]uint32] {
-	one := config.As(pairType("two processes, as [1, 2]"),
-		func(p [2]algo.ID) [2]uint32 { return [2]uint32{uint32(p[0]), uint32(p[1])} },
-		func(l [2]uint32) [2]algo.ID { return [2]algo.ID{algo.ID(l[0]), algo.ID(l[1])} })
+	one := pairType[uint32]("two processes, as [1, 2]")
 	t := config.Each(one)
 	t.Read = func(r *config.Reader, key string, v *config.Value) (out [][2]uint32, ok bool) {
 		if v.Kind != config.List || len(v.Items) == 0 {

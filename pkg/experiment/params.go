@@ -4,12 +4,18 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
 )
+
+// runnable is every algorithm that an experiment can name.
+func runnable() []*algo.Algorithm {
+	return slices.DeleteFunc(slices.Clone(algo.All()), func(a *algo.Algorithm) bool { return a.Observed })
+}
 
 // paramsType is a block of parameters, which are read when the algorithm is known.
 func paramsType() config.Type[*config.Value] {
@@ -23,7 +29,7 @@ func paramsType() config.Type[*config.Value] {
 		},
 		Schema: func() config.Object {
 			var fields []config.Field
-			for _, a := range algo.All() {
+			for _, a := range runnable() {
 				for i := range a.Spec.Params {
 					p := &a.Spec.Params[i]
 					fields = append(fields, config.Field{Name: p.Name, Doc: p.Doc, Of: paramSlot(p)})

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
 )
 
@@ -119,7 +118,7 @@ func keyType(schema func() *config.Schema) config.Type[string] {
 				}
 			}
 		})
-		for _, a := range algo.All() {
+		for _, a := range runnable() {
 			for _, p := range a.Spec.Params {
 				keys = append(keys, "params."+p.Name)
 			}

@@ -11,23 +11,21 @@ import (
 func (f *folder) topologyType() config.Type[algo.Shape] {
 	block := config.Variants[algo.Shape]{Tag: "kind", Names: graphKinds, Fields: f.graphFields,
 		Of: func(s *algo.Shape) *string { return &s.Kind }}.Type()
-	block = config.As(block, complete, complete).If(func(r *config.Reader, key string, v *config.Value) bool {
+	block = config.As(block, complete, complete).Unless(func(v *config.Value) string {
 		kind := v.Get("kind")
-		wrong := kind != nil && kind.Text == "file" && (v.Get("path") == nil) == (v.Get("edges") == nil)
-		if wrong {
-			r.Add(v.At, key, "kind file: want one of path and edges; write {kind: file, path: ...}")
+		if kind != nil && kind.Text == "file" && (v.Get("path") == nil) == (v.Get("edges") == nil) {
+			return "kind file: want one of path and edges; write {kind: file, path: ...}"
 		}
-		return !wrong
+		return ""
 	})
 	word := config.As(config.Choice(graphKinds...),
 		func(kind string) algo.Shape { return complete(algo.Shape{Kind: kind}) },
 		func(s algo.Shape) string { return s.Kind })
-	word = word.If(func(r *config.Reader, key string, v *config.Value) bool {
-		wrong := v.Kind == config.Text && v.Text == "file"
-		if wrong {
-			r.Add(v.At, key, "file without a path; write {kind: file, path: ...}")
+	word = word.Unless(func(v *config.Value) string {
+		if v.Kind == config.Text && v.Text == "file" {
+			return "file without a path; write {kind: file, path: ...}"
 		}
-		return !wrong
+		return ""
 	})
 	plain := func(s algo.Shape) bool {
 		return s.Kind != "tree" && s.Kind != "random" && s.Kind != "file" && s.Order == nil
@@ -71,26 +69,19 @@ func complete(s algo.Shape) algo.Shape {
 
 // edgeList are edges that stand in the experiment itself.
 func edgeList() config.Type[[][2]algo.ID] {
-	t := config.Each(pairType("two processes"))
-	return t.If(func(r *config.Reader, key string, v *config.Value) bool {
-		if v.Kind != config.List {
-			r.Wrong(key, v, "a list of pairs, as [[1, 2], [2, 3]]")
-		}
-		return v.Kind == config.List
-	})
+	pairs := config.Each(pairType[algo.ID]("two processes"))
+	return pairs.Want(config.List, "a list of pairs, as [[1, 2], [2, 3]]")
 }
 
 // pairType is two processes; want says so in messages.
-func pairType(want string) config.Type[[2]algo.ID] {
-	ids := config.Each(processType())
-	t := config.As(ids, func(ids []algo.ID) [2]algo.ID { return [2]algo.ID(ids) },
-		func(pair [2]algo.ID) []algo.ID { return pair[:] }).Called("a pair of processes")
-	return t.If(func(r *config.Reader, key string, v *config.Value) bool {
-		two := v.Kind == config.List && len(v.Items) == 2
-		if !two {
-			r.Add(v.At, key, "%s, want %s", v.Plain(), want)
+func pairType[ID ~uint32](want string) config.Type[[2]ID] {
+	t := config.As(config.Each(numberType[ID]()), func(ids []ID) [2]ID { return [2]ID(ids) },
+		func(pair [2]ID) []ID { return pair[:] }).Called("a pair of processes")
+	return t.Unless(func(v *config.Value) string {
+		if v.Kind != config.List || len(v.Items) != 2 {
+			return v.Plain() + ", want " + want
 		}
-		return two
+		return ""
 	})
 }
 

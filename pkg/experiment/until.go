@@ -27,12 +27,7 @@ func repetitionsType() config.Type[repetitions] {
 	count := config.Whole[int](1, mostRepetitions)
 	fixed := config.As(count, func(n int) repetitions { return repetitions{Min: n, Max: n} },
 		func(r repetitions) int { return r.Max })
-	fixed = fixed.If(func(r *config.Reader, key string, v *config.Value) bool {
-		if v.Kind != config.Int {
-			r.Wrong(key, v, "a whole number, or "+likeUntil)
-		}
-		return v.Kind == config.Int
-	})
+	fixed = fixed.Want(config.Int, "a whole number, or "+likeUntil)
 	bounds := config.Whole[int](fewestUntil, mostUntil)
 	rule := config.Block[repetitions]{
 		Missing: func(_ *config.Value, name string) string {

@@ -50,32 +50,17 @@ func badName(s string) string {
 }
 
 // processType is a process.
-func processType() config.Type[algo.ID] {
-	return config.Whole[algo.ID](1, maxID).Called("a process")
+func processType() config.Type[algo.ID] { return numberType[algo.ID]() }
+
+// numberType is a process by its number.
+func numberType[ID ~uint32]() config.Type[ID] {
+	return config.Whole[ID](1, maxID).Called("a process")
 }
 
 // initiatorsType is how many processes begin; all of them is 0, as in the plan.
 func initiatorsType() config.Type[int] {
-	const all = "all"
-	count := config.Whole[int](1, maxID)
-	return config.Type[int]{Name: "a whole number of processes, or all", Words: []string{all},
-		Read: func(r *config.Reader, key string, v *config.Value) (int, bool) {
-			switch {
-			case v.Kind == config.Text && v.Text == all:
-				return 0, true
-			case v.Kind == config.Int:
-				return count.Read(r, key, v)
-			}
-			r.Wrong(key, v, "a whole number, or all")
-			return 0, false
-		},
-		Write: func(n int) *config.Value {
-			if n == 0 {
-				return config.TextOf(all)
-			}
-			return count.Write(n)
-		},
-		Schema: func() config.Object { return config.AnyOf(config.Object{"const": all}, count.Schema()) }}
+	count := config.Whole[int](1, maxID).Want(config.Int, "a whole number, or all")
+	return count.Or("all", 0, func(n int) bool { return n == 0 }).Called("a whole number of processes, or all")
 }
 
 // latencyType is the latency of links: a duration, a distribution of durations, or
@@ -95,12 +80,11 @@ func spread(links bool) config.Type[link.Latency] {
 		}
 	}
 	kinds := config.Choice(names...)
-	kinds = kinds.If(func(r *config.Reader, key string, v *config.Value) bool {
-		other := slices.Contains(others, v.Text)
-		if other {
-			r.Add(v.At, key, "%s is for network.latency alone, want %s", v.Text, kinds.Name)
+	kinds = kinds.Unless(func(v *config.Value) string {
+		if slices.Contains(others, v.Text) {
+			return v.Text + " is for network.latency alone, want " + kinds.Name
 		}
-		return !other
+		return ""
 	})
 	block := config.Variants[link.Latency]{
 		Tag: "distribution", Names: names, Kinds: kinds, Fields: distributionFields,
@@ -155,13 +139,7 @@ func latencySlot(k *link.Key, l *link.Latency) config.Slot {
 
 func roundTrips(delay config.Type[time.Duration]) config.Type[[][]time.Duration] {
 	const like = "a list with a row for each place, as [[1ms, 80ms], [80ms, 1ms]]"
-	return config.Items(config.Each(delay), "", 0, "rows").If(
-		func(r *config.Reader, key string, v *config.Value) bool {
-			if v.Kind != config.List {
-				r.Wrong(key, v, like)
-			}
-			return v.Kind == config.List
-		})
+	return config.Items(config.Each(delay), "", 0, "rows").Want(config.List, like)
 }
 
 // forever is the downtime of who does not come back.
@@ -172,16 +150,8 @@ const forever = "forever"
 func downtimeType() config.Type[link.Latency] {
 	t := lastingType()
 	lasts := t
-	t.Name += ", or " + forever
-	t.Words = append([]string{forever}, t.Words...)
-	t.Schema = func() config.Object {
-		return config.AnyOf(config.Object{"const": forever}, lasts.Schema())
-	}
 	t.Read = func(r *config.Reader, key string, v *config.Value) (l link.Latency, ok bool) {
-		switch {
-		case v.Kind == config.Text && v.Text == forever:
-			return l, true
-		case v.Kind == config.Text && !strings.ContainsAny(v.Text, "0123456789"):
+		if v.Kind == config.Text && !strings.ContainsAny(v.Text, "0123456789") {
 			r.Add(v.At, key, "%q, want a duration, as 500ms, {distribution: ...} or %s%s",
 				config.Clip(v.Text), forever, r.Meant(v.Text, []string{forever}))
 			return l, false
@@ -195,19 +165,7 @@ func downtimeType() config.Type[link.Latency] {
 		}
 		return l, ok
 	}
-	t.Write = func(l link.Latency) *config.Value {
-		if l.Distribution == "" {
-			return config.TextOf(forever)
-		}
-		return lasts.Write(l)
-	}
-	t.Expand = func(v *config.Value) *config.Value {
-		if v.Kind == config.Text && v.Text == forever {
-			return &config.Value{Kind: config.Map, At: v.At}
-		}
-		return lasts.Expand(v)
-	}
-	return t
+	return t.Or(forever, link.Latency{}, func(l link.Latency) bool { return l.Distribution == "" })
 }
 
 // A loss is what the key network.loss says.
@@ -283,12 +241,11 @@ func busURL() config.Type[string] {
 		}
 		return ""
 	}).Like(config.Object{"type": "string", "pattern": `^$|^(nats|tls)://[^/@][^@]*$`})
-	return t.If(func(r *config.Reader, key string, v *config.Value) bool {
+	return t.Unless(func(v *config.Value) string {
 		if strings.Contains(v.Text, "@") {
-			r.Add(v.At, key, "holds a user or a password, which would show in results; "+
-				"put it into a file and name that in bus.credentials")
-			return false
+			return "holds a user or a password, which would show in results; " +
+				"put it into a file and name that in bus.credentials"
 		}
-		return true
+		return ""
 	})
 }
