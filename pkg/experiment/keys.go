@@ -9,7 +9,6 @@ import (
 	"github.com/conclave-bench/conclave/internal/transport"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
-	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
 )
 
@@ -139,77 +138,34 @@ func detectorFields(p *harness.Plan) []field {
 		Of: config.Choice(kinds...).To(&p.Detector.Kind)}}
 	keys, of := harness.DetectorKeys()
 	for i := range keys {
-		k := &keys[i]
-		fields = append(fields, field{Name: k.Name, Default: k.Default, Note: k.Note, Of: keySlot(k, p),
-			Doc: strings.Join(of[i], ", ") + ": " + k.Doc})
+		f := keyField(&keys[i], p)
+		f.Doc = strings.Join(of[i], ", ") + ": " + f.Doc
+		fields = append(fields, f)
 	}
 	return fields
 }
 
-// keySlot is the type of a key that the harness declares, by the place of its value.
-func keySlot(k *harness.Key, p *harness.Plan) config.Slot {
-	switch to := k.Of(p).(type) {
-	case *bool:
-		return config.Choice(k.Choices...).Into(func(w string) { *to = w == k.Choices[1] })
-	case *int:
-		return config.Whole[int](int64(k.Min.(int)), int64(k.Max.(int))).To(to)
-	case *float64:
-		return config.Number(k.Min.(float64), k.Max.(float64)).To(to)
-	default:
-		return config.Duration(k.Min.(time.Duration), k.Max.(time.Duration)).To(to.(*time.Duration))
-	}
+// keyField is a key that the harness declares, as one of ours.
+func keyField(k *harness.Key, p *harness.Plan) field {
+	return field{Name: k.Name, Default: k.Default, Note: k.Note, Doc: k.Doc,
+		Of: slotOf(k.Of(p), k.Min, k.Max, k.Choices)}
 }
 
 func scenarioFields(s *settings) []field {
-	whole, span, number, choice := config.Whole[int], config.Duration, config.Number, config.Choice
-	p, sc := &s.Plan, &s.Scenario
-	kinds, lasting := make([]string, len(harness.Scenarios)), ""
-	for i, k := range harness.Scenarios {
-		if kinds[i] = k.Name; k.Duration > 0 {
-			lasting += fmt.Sprintf("%s %v, ", k.Name, k.Duration)
-		}
+	var kinds []string
+	for _, k := range harness.Scenarios {
+		kinds = append(kinds, k.Name)
 	}
-	return []field{
-		{Name: "kind", Note: fmt.Sprintf("election: %s; mutex: %s", harness.UsualScenario(algo.Election),
-			harness.UsualScenario(algo.MutualExclusion)), Of: choice(kinds...).To(&sc.Kind),
-			Doc: "see \"bench list\""},
-		{Name: "initiators", Default: "all", Of: initiatorsType().To(&sc.Initiators),
-			Doc: "how many processes begin at once: a number, or all"},
-		{Name: "settle", Default: "50ms", Of: span(0, time.Hour).To(&sc.Settle),
-			Doc: "at least so long before something happens to the leader; at most twice"},
-		{Name: "elections", Default: "1", Of: whole(1, 100_000).To(&sc.Elections),
-			Doc: "leader-crash: how often the leader crashes, each time from a settled state"},
-		{Name: "shape", Default: "halves", Of: choice(fault.Shapes.Names()...).To(&sc.Shape),
-			Doc: "partition: how the network falls apart"},
-		{Name: "duration", Note: lasting + "else no bound",
-			Of:  span(time.Millisecond, longest).To(&sc.Duration),
-			Doc: "of the partition, of the churn; no new request after it"},
-		{Name: "requests", Note: "100, unless there is a duration", Of: whole(1, 1e9).To(&sc.Requests),
-			Doc: "entries in all"},
-		{Name: "think", Default: "10ms", Of: lastingType().To(&sc.Think),
-			Doc: "from release to the next request"},
-		{Name: "hold", Default: "1ms", Of: lastingType().To(&sc.Hold), Doc: "time in the critical section"},
-		{Name: "rate", Note: "none: to be given", Of: number(1e-6, 1e6).To(&sc.Rate),
-			Doc: "requests per second, of all processes together"},
-		{Name: "warmup", Default: "0", Of: whole(0, 1e9).To(&sc.Warmup),
-			Doc: "entries that are not measured"},
-		{Name: "requesters", Default: "uniform", Of: choice("uniform", "in-turn").To(&sc.Requesters),
-			Doc: "who requests next"},
-		{Name: "leader", Note: "none", Of: processType().To(&p.Leader), Doc: "settled at the start"},
-		{Name: "holder", Note: "the least process", Of: processType().To(&p.Holder),
-			Doc: "of the token at the start"},
-		{Name: "crashed", Note: "nobody",
-			Of:  config.Each(processType()).Called("a list of processes").To(&p.Crashed),
-			Doc: "down at the start"},
-		{Name: "until", Note: "when all is quiet", Of: span(time.Microsecond, longest).To(&sc.Until),
-			Doc: "the end, for algorithms that never fall quiet"},
-		{Name: "ties", Default: "ascending",
-			Of:  choice("ascending", "descending").Into(func(w string) { p.Descending = w == "descending" }),
-			Doc: "simulation: who comes first of the senders whose messages are due at one instant"},
-		{Name: "events", Default: "[]", Of: eventsType(true).To(&s.script), Doc: "what happens when"},
-		{Name: "expect", Note: "nothing", Of: expectationType().To(&sc.Expect),
-			Doc: "what it should lead to, in any scenario"},
+	fields := []field{{Name: "kind", Note: fmt.Sprintf("election: %s; mutex: %s",
+		harness.UsualScenario(algo.Election), harness.UsualScenario(algo.MutualExclusion)),
+		Of: config.Choice(kinds...).To(&s.Scenario.Kind), Doc: "see \"bench list\""}}
+	for _, k := range harness.ScenarioKeys() {
+		fields = append(fields, keyField(&k, &s.Plan))
 	}
+	return append(fields,
+		field{Name: "events", Default: "[]", Of: eventsType(true).To(&s.script), Doc: "what happens when"},
+		field{Name: "expect", Note: "nothing", Of: expectationType().To(&s.Scenario.Expect),
+			Doc: "what it should lead to, in any scenario"})
 }
 
 func (s *settings) busFields() []field {

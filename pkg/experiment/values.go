@@ -57,12 +57,6 @@ func numberType[ID ~uint32]() config.Type[ID] {
 	return config.Whole[ID](1, maxID).Called("a process")
 }
 
-// initiatorsType is how many processes begin; all of them is 0, as in the plan.
-func initiatorsType() config.Type[int] {
-	count := config.Whole[int](1, maxID).Want(config.Int, "a whole number, or all")
-	return count.Or("all", 0, func(n int) bool { return n == 0 }).Called("a whole number of processes, or all")
-}
-
 // latencyType is the latency of links: a duration, a distribution of durations, or
 // regions.
 func latencyType() config.Type[link.Latency] { return spread(true).Named("latency") }
@@ -115,31 +109,52 @@ func distributionFields(name string, l *link.Latency) (fields []config.Field) {
 	i := slices.IndexFunc(link.Distributions, func(d *link.Distribution) bool { return d.Name == name })
 	d := link.Distributions[i]
 	for i, k := range d.Keys {
-		fields = append(fields, config.Field{Name: k.Name, Of: latencySlot(&k, l), Required: i < d.Required})
+		var lo, hi any = 0.0, k.Most
+		if _, lasts := k.Of(l).(*time.Duration); lasts {
+			lo, hi = time.Duration(0), longest
+		}
+		of := slotOf(k.Of(l), lo, hi, nil)
+		fields = append(fields, config.Field{Name: k.Name, Of: of, Required: i < d.Required})
 	}
 	return fields
 }
 
-// latencySlot is the type of a parameter of a distribution, by the place of its value.
-func latencySlot(k *link.Key, l *link.Latency) config.Slot {
-	delay := config.Duration(0, longest)
-	switch to := k.Of(l).(type) {
+// slotOf is the type of a declared key, by the place of its value.
+func slotOf(to, lo, hi any, words []string) config.Slot {
+	switch to := to.(type) {
+	case *bool:
+		return config.Choice(words...).Into(func(w string) { *to = w == words[1] })
+	case *string:
+		return config.Choice(words...).To(to)
+	case *int:
+		count := config.Whole[int](int64(lo.(int)), int64(hi.(int)))
+		if len(words) > 0 { // one that stands for 0
+			return count.Want(config.Int, "a whole number, or "+words[0]).
+				Or(words[0], 0, func(n int) bool { return n == 0 }).
+				Called("a whole number of processes, or " + words[0]).To(to)
+		}
+		return count.To(to)
 	case *float64:
-		return config.Number(0, k.Most).To(to)
+		return config.Number(lo.(float64), hi.(float64)).To(to)
+	case *link.Latency:
+		return lastingType().To(to)
+	case *algo.ID:
+		return processType().To(to)
+	case *[]algo.ID:
+		return config.Each(processType()).Called("a list of processes").To(to)
 	case *[]time.Duration:
-		return config.Each(delay).To(to)
+		return config.Each(config.Duration(0, longest)).To(to)
+	case *[][]time.Duration:
+		return roundTrips().To(to)
 	case *[]string:
 		return config.Each(config.SomeText("the name of a place")).To(to)
-	case *[][]time.Duration:
-		return roundTrips(delay).To(to)
-	default:
-		return delay.To(to.(*time.Duration))
 	}
+	return config.Duration(lo.(time.Duration), hi.(time.Duration)).To(to.(*time.Duration))
 }
 
-func roundTrips(delay config.Type[time.Duration]) config.Type[[][]time.Duration] {
+func roundTrips() config.Type[[][]time.Duration] {
 	const like = "a list with a row for each place, as [[1ms, 80ms], [80ms, 1ms]]"
-	return config.Items(config.Each(delay), "", 0, "rows").Want(config.List, like)
+	return config.Items(config.Each(config.Duration(0, longest)), "", 0, "rows").Want(config.List, like)
 }
 
 // forever is the downtime of who does not come back.

@@ -15,7 +15,8 @@ type Key struct {
 	Follows       func(p *Plan) any
 	// Min and Max bound a number or a duration.
 	Min, Max any
-	// Choices are the words that it takes; of a bool, those for false and for true.
+	// Choices are the words that it takes; of a bool, those for false and for true, and of a
+	// whole number the one for 0.
 	Choices []string
 	// Of is where the value stands in a plan, a pointer. Its type is that of the key.
 	Of func(p *Plan) any

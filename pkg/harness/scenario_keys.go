@@ -1,0 +1,62 @@
+package harness
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/fault"
+)
+
+// ScenarioKeys is every key of a scenario but its kind and what happens in it, in the order
+// of the documentation.
+func ScenarioKeys() []Key {
+	lasting := ""
+	for _, k := range Scenarios {
+		if k.Duration > 0 {
+			lasting += fmt.Sprintf("%s %v, ", k.Name, k.Duration)
+		}
+	}
+	const day = 24 * time.Hour
+	return []Key{
+		{Name: "initiators", Default: "all", Min: 1, Max: 100_000, Choices: []string{"all"},
+			Doc: "how many processes begin at once: a number, or all",
+			Of:  func(p *Plan) any { return &p.Scenario.Initiators }},
+		{Name: "settle", Default: "50ms", Min: time.Duration(0), Max: time.Hour,
+			Doc: "at least so long before something happens to the leader; at most twice",
+			Of:  func(p *Plan) any { return &p.Scenario.Settle }},
+		{Name: "elections", Default: "1", Min: 1, Max: 100_000,
+			Doc: "leader-crash: how often the leader crashes, each time from a settled state",
+			Of:  func(p *Plan) any { return &p.Scenario.Elections }},
+		{Name: "shape", Default: "halves", Choices: fault.Shapes.Names(),
+			Doc: "partition: how the network falls apart",
+			Of:  func(p *Plan) any { return &p.Scenario.Shape }},
+		{Name: "duration", Note: lasting + "else no bound", Min: time.Millisecond, Max: day,
+			Doc: "of the partition, of the churn; no new request after it",
+			Of:  func(p *Plan) any { return &p.Scenario.Duration }},
+		{Name: "requests", Note: "100, unless there is a duration", Min: 1, Max: int(1e9),
+			Doc: "entries in all", Of: func(p *Plan) any { return &p.Scenario.Requests }},
+		{Name: "think", Default: "10ms", Doc: "from release to the next request",
+			Of: func(p *Plan) any { return &p.Scenario.Think }},
+		{Name: "hold", Default: "1ms", Doc: "time in the critical section",
+			Of: func(p *Plan) any { return &p.Scenario.Hold }},
+		{Name: "rate", Note: "none: to be given", Min: 1e-6, Max: 1e6,
+			Doc: "requests per second, of all processes together",
+			Of:  func(p *Plan) any { return &p.Scenario.Rate }},
+		{Name: "warmup", Default: "0", Min: 0, Max: int(1e9), Doc: "entries that are not measured",
+			Of: func(p *Plan) any { return &p.Scenario.Warmup }},
+		{Name: "requesters", Default: "uniform", Choices: []string{"uniform", "in-turn"},
+			Doc: "who requests next", Of: func(p *Plan) any { return &p.Scenario.Requesters }},
+		{Name: "leader", Note: "none", Doc: "settled at the start",
+			Of: func(p *Plan) any { return &p.Leader }},
+		{Name: "holder", Note: "the least process", Doc: "of the token at the start",
+			Of: func(p *Plan) any { return &p.Holder }},
+		{Name: "crashed", Note: "nobody", Doc: "down at the start",
+			Of: func(p *Plan) any { return &p.Crashed }},
+		{Name: "until", Note: "when all is quiet", Min: time.Microsecond, Max: day,
+			Doc: "the end, for algorithms that never fall quiet",
+			Of:  func(p *Plan) any { return &p.Scenario.Until }},
+		{Name: "ties", Default: "ascending", Choices: []string{"ascending", "descending"},
+			Doc: "simulation: who comes first of the senders whose messages are due at one instant",
+			Of:  func(p *Plan) any { return &p.Descending }},
+	}
+}
