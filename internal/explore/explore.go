@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -243,7 +242,7 @@ func (f *Find) conclude() error {
 		return f.Schedule.moody()
 	}
 	f.Text = b.text
-	faults, params := experiment.Beyond(&p)
+	faults, params := p.Beyond()
 	f.OutOfModel = append(faults, params...)
 	f.InModel = len(f.OutOfModel) == 0
 	return nil

@@ -174,7 +174,7 @@ func numbers(a *algo.Algorithm, p *algo.Param, n int, d time.Duration, least, mo
 		if err != nil {
 			return false
 		}
-		_, params := experiment.Beyond(&plan)
+		_, params := plan.Beyond()
 		return len(params) == 0
 	}
 	if usual := whole(a.Spec.Defaults(algo.Network{Nodes: n, Latency: d, Bounded: true})[p.Name], 0); sound(usual) {
@@ -259,7 +259,7 @@ func (w *walk) visit(c *corner) {
 		c.Errorf("%v: %v", c, err)
 		return
 	}
-	if _, why := experiment.Beyond(&p); len(why) > 0 {
+	if _, why := p.Beyond(); len(why) > 0 {
 		w.beyond++
 		if !slices.ContainsFunc(c.alg.Spec.Params, func(p algo.Param) bool {
 			return c.set[p.Name] != nil && strings.Contains(why[0], p.Name)
@@ -310,7 +310,7 @@ func (w *walk) search(c *corner) {
 		if err != nil {
 			c.Fatalf("%v: %v", c, err)
 		}
-		if _, params := experiment.Beyond(&p); len(params) > 0 || !s.within() {
+		if _, params := p.Beyond(); len(params) > 0 || !s.within() {
 			continue
 		}
 		w.tried++

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 )
@@ -84,7 +83,7 @@ func (s *Schedule) within() bool {
 	if err != nil {
 		return false
 	}
-	faults, _ := experiment.Beyond(&p)
+	faults, _ := p.Beyond()
 	return len(faults) == 0
 }
 

@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -149,6 +150,23 @@ func (e *Experiment) Block(repetition, before int, needs func(cell int) bool) []
 		out = append(out, t)
 	}
 	return out
+}
+
+// Estimate is roughly how long all trials take on this machine: at least, where cells end
+// as early as their repetitions allow and elections cost what claims say of the least
+// load, and at most. Simulated trials run beside others.
+func (e *Experiment) Estimate() (least, most time.Duration) {
+	var fewest, all time.Duration
+	for i := range e.Cells {
+		few, many := e.Cells[i].Plan.Cost(e.Virtual())
+		if e.Virtual() {
+			least, most = max(least, few), max(most, many) // a trial is not divided
+			few, many = few/time.Duration(runtime.NumCPU()), many/time.Duration(runtime.NumCPU())
+		}
+		fewest += few * time.Duration(e.Fewest)
+		all += many * time.Duration(e.Repetitions)
+	}
+	return max(least, fewest), max(most, all)
 }
 
 // Resolved is the experiment as a file with every default written out. It loads

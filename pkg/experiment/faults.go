@@ -21,7 +21,7 @@ func (v *variant) faults(p *harness.Plan) {
 		switch {
 		case f.MaxDown > p.Nodes:
 			v.wrong("faults.max_down", "%d of %d nodes; want at most that", f.MaxDown, p.Nodes)
-		case mostDown(p) == 0:
+		case p.MostDown() == 0:
 			v.wrong("faults.crash_rate", "%v, but faults.max_down 0 lets a minority be down, which "+
 				"with nodes %d is nobody; set that", config.FormatFloat(f.CrashRate), p.Nodes)
 		}
@@ -36,7 +36,7 @@ func (v *variant) faults(p *harness.Plan) {
 			"or faults.events", p.Scenario.Kind)
 	}
 	listens := v.contender.alg.Spec.Needs.Detector != algo.NoDetector
-	if h := hazardsOf(p); h[fault.Partition] != "" && listens && p.Detector.Class() == algo.Perfect {
+	if p.Parted() != "" && listens && p.Detector.Class() == algo.Perfect {
 		v.remarks = append(v.remarks, fmt.Sprintf("detector %s never suspects the living, so that a "+
 			"partition goes unseen; %s see it", p.Detector.Kind, strings.Join(seeing(), " and ")))
 	}

@@ -37,7 +37,8 @@ func (v *variant) plan() harness.Plan {
 	}
 	p.Params = params
 	if v.Count() == before && len(errs) == 0 {
-		p.OutOfModel = outOfModel(a, &p, net)
+		faults, params := p.Beyond()
+		p.OutOfModel = append(faults, params...)
 	}
 	p.InModel = len(p.OutOfModel) == 0
 	return p

@@ -1,4 +1,4 @@
-package experiment
+package harness
 
 import (
 	"cmp"
@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/harness"
 )
 
 // What the estimate reckons with. It is for planning an afternoon, not for
@@ -19,44 +18,30 @@ const (
 	hops         = 6                     // message delays and time-outs until an operation is over
 )
 
-// Estimate is roughly how long all trials take on this machine: at least, where cells end
-// as early as their repetitions allow and elections cost what claims say of the least
-// load, and at most.
+// Cost is roughly how long a trial takes on this machine, at least and at most: where
+// elections cost what claims say of the least load, and of the worst.
 //
 // A real trial starts its nodes, so many at a time as there are processors, and
 // then lasts as long as its scenario says: the settling and the detection of a
 // crash, the requests one behind the other or as they arrive, the last line of
-// a script. A simulated one costs its messages and the detector's heartbeats, and runs
-// beside others. Messages that carry lists cost their entries, of which there may be as
-// many as processes.
-func (e *Experiment) Estimate() (least, most time.Duration) {
-	cores := time.Duration(runtime.NumCPU())
-	var fewest, all time.Duration
-	for i := range e.Cells {
-		p := &e.Cells[i].Plan
-		one := min(scenarioTime(p), p.TimeLimit)
-		few, many := one, one
-		if e.Virtual() {
-			n := float64(p.Operations() + faults(p, one))
-			lo, hi := messages(p)
-			beats := 50*time.Microsecond +
-				time.Duration(p.Detector.Messages(p.Nodes, one)*float64(virtualEvent))
-			few = beats + time.Duration(n*lo*float64(message(p)))
-			many = beats + time.Duration(n*hi*float64(message(p)))
-			least, most = max(least, few), max(most, many) // a trial is not divided
-			few, many = few/cores, many/cores
-		} else {
-			few += trialFrame + time.Duration(p.Nodes)*nodeStart/cores
-			many = few
-		}
-		fewest += few * time.Duration(e.Fewest)
-		all += many * time.Duration(e.Repetitions)
+// a script. A simulated one costs its messages and the detector's heartbeats. Messages that
+// carry lists cost their entries, of which there may be as many as processes.
+func (p *Plan) Cost(virtual bool) (least, most time.Duration) {
+	// The default time-outs have that much slack.
+	one := min(p.Takes(hops*p.Network.Latency.Average()+40*time.Millisecond), p.TimeLimit)
+	if !virtual {
+		one += trialFrame + time.Duration(p.Nodes)*nodeStart/time.Duration(runtime.NumCPU())
+		return one, one
 	}
-	return max(least, fewest), max(most, all)
+	n := float64(p.Operations() + p.strikes(one))
+	lo, hi := p.messages()
+	beats := 50*time.Microsecond + time.Duration(p.Detector.Messages(p.Nodes, one)*float64(virtualEvent))
+	each := float64(p.message())
+	return beats + time.Duration(n*lo*each), beats + time.Duration(n*hi*each)
 }
 
 // message is what sending and handling a message takes in simulation, about.
-func message(p *harness.Plan) time.Duration {
+func (p *Plan) message() time.Duration {
 	cost := 2 * virtualEvent
 	alg, err := algo.Lookup(p.Algorithm)
 	if err != nil {
@@ -73,7 +58,7 @@ func message(p *harness.Plan) time.Duration {
 // messages is how many messages an operation costs, about: what claims of the algorithm
 // say, or else a handful for each process. Where they say nothing of the worst case, each
 // of those who begin an election may cost as much as one alone.
-func messages(p *harness.Plan) (least, most float64) {
+func (p *Plan) messages() (least, most float64) {
 	alg, err := algo.Lookup(p.Algorithm)
 	if err != nil {
 		return 0, 0
@@ -93,8 +78,8 @@ func messages(p *harness.Plan) (least, most float64) {
 	return least, most
 }
 
-// faults is how many elections what goes wrong leads to within a time, about.
-func faults(p *harness.Plan, during time.Duration) int {
+// strikes is how many elections what goes wrong leads to within a time, about.
+func (p *Plan) strikes(during time.Duration) int {
 	seconds := during.Seconds()
 	n := p.Faults.CrashRate * float64(p.Nodes) * seconds
 	for _, e := range p.Faults.Events {
@@ -108,10 +93,4 @@ func faults(p *harness.Plan, during time.Duration) int {
 		n += times
 	}
 	return int(min(n, 1e6))
-}
-
-// scenarioTime is how long a scenario takes of its own, about.
-func scenarioTime(p *harness.Plan) time.Duration {
-	// The default time-outs have that much slack.
-	return p.Takes(hops*p.Network.Latency.Average() + 40*time.Millisecond)
 }

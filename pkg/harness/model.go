@@ -1,31 +1,20 @@
-package experiment
+package harness
 
 import (
 	"cmp"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/fault"
-	"github.com/conclave-bench/conclave/pkg/harness"
 )
 
-// outOfModel says, a sentence each, in what a plan goes beyond what the
-// algorithm needs and survives. What breaks there is a finding, not an error of
-// the algorithm.
-func outOfModel(a *algo.Algorithm, p *harness.Plan, net algo.Network) []string {
-	why := beyond(a, p, net)
-	if err := timing(&a.Spec.Needs, net, p.Params); err != nil {
-		why = append(why, err.Error())
-	}
-	return why
-}
-
-// Beyond is outOfModel of a plan from elsewhere: faults is what goes beyond the
-// algorithm's model in what happens to it, and params what does in its parameters.
-func Beyond(p *harness.Plan) (faults, params []string) {
+// Beyond says, a sentence each, in what the plan goes beyond what its algorithm needs and
+// survives: in what happens to it, and in its parameters. What breaks there is a finding, not
+// an error of the algorithm.
+func (p *Plan) Beyond() (faults, params []string) {
 	a, err := algo.Lookup(p.Algorithm)
 	if err != nil {
 		return []string{err.Error()}, nil
@@ -34,11 +23,11 @@ func Beyond(p *harness.Plan) (faults, params []string) {
 	if err := timing(&a.Spec.Needs, net, p.Params); err != nil {
 		params = []string{err.Error()}
 	}
-	return beyond(a, p, net), params
+	return p.beyond(a, net), params
 }
 
-// beyond is what outOfModel says of everything but the parameters.
-func beyond(a *algo.Algorithm, p *harness.Plan, net algo.Network) (why []string) {
+// beyond is what Beyond says of everything but the parameters.
+func (p *Plan) beyond(a *algo.Algorithm, net algo.Network) (why []string) {
 	needs, survives := &a.Spec.Needs, &a.Spec.Survives
 	say := func(ok bool, format string, args ...any) {
 		if !ok {
@@ -48,14 +37,14 @@ func beyond(a *algo.Algorithm, p *harness.Plan, net algo.Network) (why []string)
 	hazard := func(cause string, ok bool, what string) {
 		say(cause == "" || ok, "%s (%s)", what, cause)
 	}
-	h := hazardsOf(p)
+	h := p.hazards()
 	hazard(h[fault.Loss], survives.Loss, "does not survive message loss")
 	say(p.Network.Duplication == 0 || survives.Duplication,
 		"does not survive duplicated messages (network.duplication %v)",
-		config.FormatFloat(p.Network.Duplication))
+		decimal(p.Network.Duplication))
 	hazard(h[fault.Partition], survives.Partition, "does not survive a partition")
-	most, crashes := survives.CrashesOf(p.Nodes, p.Params), crashes(p)
-	say(crashes <= most, "survives %d of %d processes crashed, not %d%s", most, p.Nodes, crashes,
+	most, down := survives.CrashesOf(p.Nodes, p.Params), p.crashes()
+	say(down <= most, "survives %d of %d processes crashed, not %d%s", most, p.Nodes, down,
 		unlike(most, survives.CrashesOf(p.Nodes, a.Spec.Defaults(net))))
 	hazard(h[fault.Recovery], survives.Recovery, "does not survive the return of a crashed process")
 	say(!p.Network.Unordered || !needs.FIFO, "needs FIFO links (network.order unordered)")
@@ -87,7 +76,10 @@ func unlike(most, usual int) string {
 // hazards is which assumptions a plan breaks: of each, where the experiment first says so.
 type hazards map[fault.Assumption]string
 
-func hazardsOf(p *harness.Plan) hazards {
+// Parted is where the plan first says that links are cut; "": nowhere.
+func (p *Plan) Parted() string { return p.hazards()[fault.Partition] }
+
+func (p *Plan) hazards() hazards {
 	h := hazards{}
 	note := func(a fault.Assumption, cause string, is bool) {
 		if is && h[a] == "" {
@@ -95,7 +87,7 @@ func hazardsOf(p *harness.Plan) hazards {
 		}
 	}
 	s := &p.Scenario
-	note(fault.Loss, "network.loss "+config.FormatFloat(p.Network.Loss), p.Network.Loss > 0)
+	note(fault.Loss, "network.loss "+decimal(p.Network.Loss), p.Network.Loss > 0)
 	note(fault.Loss, "bursts of network.loss", p.Network.LossRate() > 0)
 	k := s.Declared()
 	note(fault.Partition, "scenario "+k.Name, k.Cuts)
@@ -103,10 +95,11 @@ func hazardsOf(p *harness.Plan) hazards {
 		cause := k.Returns(p)
 		note(fault.Recovery, cause, cause != "")
 	}
-	note(fault.Recovery, "faults.downtime "+downtimeType().Write(p.Faults.Downtime).Bare(),
-		p.Faults.CrashRate > 0 && p.Faults.Downtime.Distribution != "")
+	if down := &p.Faults.Downtime; p.Faults.CrashRate > 0 && down.Distribution != "" {
+		note(fault.Recovery, "faults.downtime "+down.Literal(), true)
+	}
 	d, _ := p.Network.Latency.Bound()
-	each := func(where string, events []harness.Event) {
+	each := func(where string, events []Event) {
 		for i := range events {
 			e := &events[i]
 			for a := range e.Broken(d).Each() {
@@ -122,7 +115,7 @@ func hazardsOf(p *harness.Plan) hazards {
 // crashes is how many processes are down at once for all that is known: those that
 // are named, one for each time that one is chosen and not back before the next, and by
 // a rate as many as it may take down. Who stands still and is never resumed is as good as crashed.
-func crashes(p *harness.Plan) int {
+func (p *Plan) crashes() int {
 	down := map[algo.ID]bool{}
 	for _, q := range p.Crashed {
 		down[q] = true
@@ -132,7 +125,7 @@ func crashes(p *harness.Plan) int {
 		chosen++
 	}
 	if p.Faults.CrashRate > 0 {
-		chosen += mostDown(p)
+		chosen += p.MostDown()
 	}
 	all := slices.Concat(p.Scenario.Events, p.Faults.Events)
 	for i := range all {
@@ -153,7 +146,7 @@ func crashes(p *harness.Plan) int {
 
 // strikes is how often an event happens at most before what it did the first time is
 // undone.
-func strikes(e *harness.Event) int {
+func strikes(e *Event) int {
 	switch {
 	case e.Every > 0 && e.For > 0:
 		overlap := int((e.For + e.Every - 1) / e.Every)
@@ -195,10 +188,13 @@ func timing(needs *algo.Needs, net algo.Network, params algo.Params) error {
 	return nil
 }
 
-// mostDown is how many processes can be down at once by crashes at a rate.
-func mostDown(p *harness.Plan) int {
+// MostDown is how many processes can be down at once by crashes at a rate.
+func (p *Plan) MostDown() int {
 	if p.Faults.MaxDown > 0 {
 		return p.Faults.MaxDown
 	}
 	return (p.Nodes - 1) / 2
 }
+
+// decimal writes a number in plain decimal digits.
+func decimal(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
