@@ -143,20 +143,24 @@ func (d *draft) overrideParam(o config.Assignment) {
 	}
 }
 
+// params are the names of the parameters, and what there is to say of them.
+func (c *contender) params() (names []string, has string) {
+	for _, p := range c.alg.Spec.Params {
+		names = append(names, p.Name)
+	}
+	if len(names) == 0 {
+		return nil, "has none"
+	}
+	return names, "has: " + strings.Join(names, ", ")
+}
+
 // paramsHint says which parameters there are.
 func (d *draft) paramsHint(name string) string {
 	var all, have []string
 	for _, c := range d.contenders {
-		var own []string
-		for _, p := range c.alg.Spec.Params {
-			own = append(own, p.Name)
-		}
+		own, has := c.params()
 		all = append(all, own...)
-		text := c.alg.ID + " has none"
-		if len(own) > 0 {
-			text = c.alg.ID + " has: " + strings.Join(own, ", ")
-		}
-		if !slices.Contains(have, text) {
+		if text := c.alg.ID + " " + has; !slices.Contains(have, text) {
 			have = append(have, text)
 		}
 	}
@@ -166,13 +170,9 @@ func (d *draft) paramsHint(name string) string {
 func (d *draft) giveParam(c *contender, name, key string, at config.Place, v *config.Value) {
 	p := c.param(name)
 	if p == nil {
-		var names []string
-		for _, q := range c.alg.Spec.Params {
-			names = append(names, q.Name)
-		}
-		has := "it has none"
-		if len(names) > 0 {
-			has = "has: " + strings.Join(names, ", ")
+		names, has := c.params()
+		if len(names) == 0 {
+			has = "it " + has
 		}
 		d.Add(at, key, "unknown parameter of %s%s (%s)", c.alg.ID, d.Meant(name, names), has)
 		return

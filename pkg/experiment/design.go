@@ -56,9 +56,11 @@ func sweptKeys(axes []axis) (keys []string, durations map[string]bool) {
 	for _, a := range axes {
 		for _, s := range a.keys {
 			for i := range s.raw {
-				for _, v := range s.givenInOrder(i) {
-					_, is := v.(time.Duration)
-					see(s.key, is)
+				if s.param != "" {
+					for _, v := range s.given[i] {
+						_, is := v.(time.Duration)
+						see(s.key, is)
+					}
 				}
 				for _, c := range s.sets[i] {
 					_, is := c.value.Duration()
@@ -68,16 +70,6 @@ func sweptKeys(axes []axis) (keys []string, durations map[string]bool) {
 		}
 	}
 	return keys, durations
-}
-
-func (s *swept) givenInOrder(i int) (out []any) {
-	if s.param == "" {
-		return nil
-	}
-	for _, v := range s.given[i] {
-		out = append(out, v)
-	}
-	return out
 }
 
 // columns fills in the design; all adds the columns that show values whole.

@@ -134,9 +134,7 @@ func valueType(e *event, a *fault.Arg) config.Type[float64] {
 		if a.Type == fault.TypeNumber {
 			return config.Number(a.Min, a.Max)
 		}
-		return config.As(config.Duration(time.Duration(a.Min), time.Duration(a.Max)),
-			func(d time.Duration) float64 { return float64(d) },
-			func(x float64) time.Duration { return time.Duration(x) })
+		return inFloat(config.Duration(time.Duration(a.Min), time.Duration(a.Max)))
 	}
 	t := of(a)
 	t.Read = func(r *config.Reader, key string, v *config.Value) (float64, bool) {

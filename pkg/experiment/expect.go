@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/config"
@@ -57,8 +56,7 @@ func expectedType(x *check.Expectation) config.Type[harness.Expect] {
 // measured is the type of one value.
 func measured(m check.Measure) config.Type[float64] {
 	whole := func(most int64) config.Type[float64] {
-		return config.As(config.Whole[int64](0, most),
-			func(i int64) float64 { return float64(i) }, func(f float64) int64 { return int64(f) })
+		return inFloat(config.Whole[int64](0, most))
 	}
 	switch m {
 	case check.Number:
@@ -66,9 +64,7 @@ func measured(m check.Measure) config.Type[float64] {
 	case check.Process, check.Processes:
 		return whole(maxID).Called("a process, or 0 for none")
 	case check.Span:
-		return config.As(config.Duration(0, longest),
-			func(d time.Duration) float64 { return float64(d) },
-			func(f float64) time.Duration { return time.Duration(f) })
+		return inFloat(config.Duration(0, longest))
 	case check.Truth:
 		return config.As(config.Truth(), func(b bool) float64 {
 			if b {

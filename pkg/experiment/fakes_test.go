@@ -70,6 +70,12 @@ func init() {
 		Params: []algo.Param{{Name: "first", Type: algo.Int, Doc: "a process", Min: int64(1),
 			Process: true, Default: algo.Const(int64(1))}},
 	}, func(algo.Config) algo.Mutex { return commandedProcess{} })
+	if err := algo.AddObserved(algo.MutualExclusion, algo.Spec{
+		Name: "observed", Summary: "runs elsewhere", Paper: paper,
+		Promises: algo.Promises{StarvationFree: true},
+	}); err != nil {
+		panic(err)
+	}
 }
 
 type request struct{}

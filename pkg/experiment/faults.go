@@ -54,6 +54,14 @@ func (v *variant) put(list []harness.Event, e *event) []harness.Event {
 	return list
 }
 
+// messages are the kinds of all that are compared.
+func (d *draft) messages() (kinds []string) {
+	for _, c := range d.contenders {
+		kinds = append(kinds, kindsOf(c.alg)...)
+	}
+	return kinds
+}
+
 func kindsOf(a *algo.Algorithm) (kinds []string) {
 	for _, m := range a.Spec.Messages {
 		kinds = append(kinds, m.Kind())
@@ -70,10 +78,7 @@ func (v *variant) event(e *event, p *harness.Plan) {
 	if e.Kind == "" {
 		return
 	}
-	var kinds []string
-	for _, c := range v.contenders {
-		kinds = append(kinds, kindsOf(c.alg)...)
-	}
+	kinds := v.messages()
 	if slices.Sort(kinds); !slices.Contains(kinds, e.Kind) {
 		near := ""
 		if k := algo.Nearest(strings.ToUpper(config.Clip(e.Kind)), kinds); k != "" {
@@ -186,12 +191,7 @@ func seeing() (names []string) {
 
 // expectations checks what a script expects against the cell.
 func (v *variant) expectations(list []harness.Expect, p *harness.Plan) {
-	var kinds []string
-	for _, c := range v.contenders {
-		for _, m := range c.alg.Spec.Messages {
-			kinds = append(kinds, m.Kind())
-		}
-	}
+	kinds := v.messages()
 	for i := range list {
 		e := &list[i]
 		x := check.ExpectationOf(e.Name)

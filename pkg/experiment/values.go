@@ -27,6 +27,11 @@ var (
 	reserved = lazy(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$`)
 )
 
+// inFloat is a type of whole numbers, or of durations, as the declarations hold them.
+func inFloat[T ~int64](t config.Type[T]) config.Type[float64] {
+	return config.As(t, func(x T) float64 { return float64(x) }, func(f float64) T { return T(f) })
+}
+
 // lazy compiles a pattern when it is first used: this package is linked into
 // every node process, and a node's start is measured time.
 func lazy(pattern string) func() *regexp.Regexp {
