@@ -367,56 +367,54 @@ func once[ID ~uint32](r *config.Reader, key string, at config.Place, ids []ID, s
 	return r.Count() == before
 }
 
-// groupsType is groups of processes, no process in two.
-func groupsType() config.Type[[][]uint32] {
-	group := config.Each(numberType[uint32]())
-	t := config.Each(group)
-	t.Read = func(r *config.Reader, key string, v *config.Value) (out [][]uint32, ok bool) {
+// listed is a list that is not empty; check compares an item with those before it.
+func listed[T any](item config.Type[T], want string,
+	check func(r *config.Reader, key string, v *config.Value, x T, before []T)) config.Type[[]T] {
+	t := config.Each(item)
+	t.Read = func(r *config.Reader, key string, v *config.Value) (out []T, ok bool) {
 		if v.Kind != config.List || len(v.Items) == 0 {
-			r.Add(v.At, key, "%s, want a list of groups, as [[1, 2], [3]]", v.Plain())
+			r.Add(v.At, key, "%s, want %s", v.Plain(), want)
 			return nil, false
 		}
 		before := r.Count()
-		seen := map[uint32]bool{}
-		for _, item := range v.Items {
-			ids, ok := group.Read(r, key, item)
-			if ok && len(ids) == 0 {
-				r.Add(item.At, key, "an empty group; remove it")
+		for _, w := range v.Items {
+			if x, ok := item.Read(r, key, w); ok {
+				check(r, key, w, x, out)
+				out = append(out, x)
 			}
-			once(r, key, item.At, ids, seen)
-			out = append(out, ids)
 		}
 		return out, r.Count() == before
 	}
 	return t
 }
 
+// groupsType is groups of processes, no process in two.
+func groupsType() config.Type[[][]uint32] {
+	return listed(config.Each(numberType[uint32]()), "a list of groups, as [[1, 2], [3]]",
+		func(r *config.Reader, key string, v *config.Value, ids []uint32, before [][]uint32) {
+			if len(ids) == 0 {
+				r.Add(v.At, key, "an empty group; remove it")
+			}
+			seen := map[uint32]bool{}
+			for _, q := range slices.Concat(before...) {
+				seen[q] = true
+			}
+			once(r, key, v.At, ids, seen)
+		})
+}
+
 // linksType is links, each in one direction.
 func linksType() config.Type[[][2]uint32] {
-	one := pairType[uint32]("two processes, as [1, 2]")
-	t := config.Each(one)
-	t.Read = func(r *config.Reader, key string, v *config.Value) (out [][2]uint32, ok bool) {
-		if v.Kind != config.List || len(v.Items) == 0 {
-			r.Add(v.At, key, "%s, want a list of links, each from one process to another, "+
-				"as [[1, 2], [2, 1]]", v.Plain())
-			return nil, false
-		}
-		before := r.Count()
-		for _, item := range v.Items {
-			l, ok := one.Read(r, key, item)
+	return listed(pairType[uint32]("two processes, as [1, 2]"),
+		"a list of links, each from one process to another, as [[1, 2], [2, 1]]",
+		func(r *config.Reader, key string, v *config.Value, l [2]uint32, before [][2]uint32) {
 			switch {
-			case !ok:
-				continue
 			case l[0] == l[1]:
-				r.Add(item.At, key, "%s, want a link to another process", item.Plain())
-			case slices.Contains(out, l):
-				r.Add(item.At, key, "link %s stands twice", item.Plain())
+				r.Add(v.At, key, "%s, want a link to another process", v.Plain())
+			case slices.Contains(before, l):
+				r.Add(v.At, key, "link %s stands twice", v.Plain())
 			}
-			out = append(out, l)
-		}
-		return out, r.Count() == before
-	}
-	return t
+		})
 }
 
 // what checks whether the keys that say what happens go together, and fills in whom it
