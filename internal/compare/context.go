@@ -24,15 +24,16 @@ func (r *Report) context(base, new *results.Table) {
 		r.Notes = append(r.Notes, text)
 	}
 	for side, t := range []*results.Table{base, new} {
+		name := []string{"base", "new"}[side]
 		if m := t.Manifest; m != nil && !m.Complete {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s: the run is not complete, planned were %d trials; "+
-				"bench run --resume %s goes on with it", []string{"base", "new"}[side], m.Planned, t.Path))
+				"bench run --resume %s goes on with it", name, m.Planned, t.Path))
 		}
 		if text := metric.Unknown(t.Undeclared); text != "" {
-			r.Notes = append(r.Notes, []string{"base", "new"}[side]+": "+text)
+			r.Notes = append(r.Notes, name+": "+text)
 		}
 		for _, text := range Drifts(t) {
-			r.Notes = append(r.Notes, []string{"base", "new"}[side]+": "+text)
+			r.Notes = append(r.Notes, name+": "+text)
 		}
 	}
 }

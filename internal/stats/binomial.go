@@ -42,7 +42,8 @@ func betaQuantile(p, a, b float64) float64 {
 
 // betaInc is the regularised incomplete beta function for x in (0, 1), by its
 // continued fraction. It is written here because mathx.BetaInc panics where a
-// or b is more than some ten thousand, as counts of messages are.
+// or b is more than some ten thousand, as counts of messages are, and
+// gonum's RegIncBeta stops too early there: at 10^8 it is a quarter off.
 func betaInc(x, a, b float64) float64 {
 	ways := lgamma(a+b) - lgamma(a) - lgamma(b)
 	front := math.Exp(ways + float64(a*math.Log(x)) + float64(b*math.Log1p(-x)))
