@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -92,13 +91,7 @@ func DetectorKeys() (keys []Key, of [][]string) {
 
 // declared is the kind of d, which may come from elsewhere.
 func (d *Detector) declared() (*DetectorKind, error) {
-	if d.Kind == "" {
-		return &noDetector, nil
-	}
-	if k := DetectorOf(d.Kind); k != nil {
-		return k, nil
-	}
-	return nil, fmt.Errorf("plan: no detector is called %q", d.Kind)
+	return declaration("detector", d.Kind, &noDetector, DetectorOf)
 }
 
 // kind is the kind of d, which a Setup has checked.

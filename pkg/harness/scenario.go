@@ -107,17 +107,22 @@ func anElection(_ *Plan, election time.Duration) time.Duration { return election
 
 // declared is the kind of s, which may come from elsewhere.
 func (s *Scenario) declared() (*ScenarioKind, error) {
-	if s.Kind == "" {
-		return &nameless, nil
-	}
-	if k := ScenarioOf(s.Kind); k != nil {
-		return k, nil
-	}
-	return nil, fmt.Errorf("plan: no scenario is called %q", s.Kind)
+	return declaration("scenario", s.Kind, &nameless, ScenarioOf)
 }
 
 // Declared is the kind of s, which a Setup has checked.
 func (s *Scenario) Declared() *ScenarioKind { return checked(s.declared()) }
+
+// declaration is that of a name in a plan; "" stands for none.
+func declaration[K any](what, name string, none *K, of func(name string) *K) (*K, error) {
+	if name == "" {
+		return none, nil
+	}
+	if k := of(name); k != nil {
+		return k, nil
+	}
+	return nil, fmt.Errorf("plan: no %s is called %q", what, name)
+}
 
 // checked is a declaration that is there.
 func checked[T any](declared *T, err error) *T {
