@@ -285,7 +285,8 @@ func (c *oldCase) value(p *algo.Param, v any) any {
 // algorithm's own tests.
 func (c *oldCase) readExpect() map[string]any {
 	want, others := c.out["expect"], object{}
-	for name, v := range want {
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		v := want[name]
 		block, _ := v.(object)
 		switch x := check.ExpectationOf(name); {
 		case x == nil:
