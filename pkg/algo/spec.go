@@ -21,6 +21,7 @@ type Spec struct {
 	Needs     Needs    // what the world must provide
 	Survives  Faults   // what the world may do
 	Promises  Promises // what the checkers then hold it to
+	Service   Service  // of an election: when a service that rests on its leader is up
 	Claims    []Claim  // complexity, and who states it; checked by the conformance kit
 	Breaks    string   // what happens beyond Needs and Survives, in sentences
 }
@@ -123,6 +124,27 @@ const (
 func (l Leadership) String() string {
 	return [...]string{"eventual", "at most one", "one per term", "one per group"}[l]
 }
+
+// A Service says when one that rests on the elected leader is up: which outages the
+// problem of an algorithm means.
+type Service uint8
+
+// The definitions, from the one that asks every process to the one that asks the clients.
+const (
+	// Agreed: every live process that is connected with the others names one live leader.
+	Agreed Service = iota
+	// Led: a process holds itself leader, and a majority of all processes that it reaches
+	// in both directions names it, itself among them.
+	Led
+	// Served: a request would be answered. A client beside a live process sends it to whom
+	// its process names, who answers if it holds itself leader and reaches a majority of all.
+	Served
+)
+
+// Services lists them.
+func Services() []Service { return []Service{Agreed, Led, Served} }
+
+func (s Service) String() string { return [...]string{"agreed", "led", "served"}[s] }
 
 // A Network is what an algorithm may know of the links, and of the load, when the
 // defaults of its parameters are worked out.

@@ -1,7 +1,7 @@
 package check
 
 import (
-	"math"
+	"slices"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -24,15 +24,24 @@ type elections struct {
 	scope   []bool    // in the largest part of a cut network
 	votes   []int     // live processes in scope that name each process; by ID, 0 for nobody
 	live    int       // processes in scope that are up
-	support []int     // live processes, in scope or not, that name each process
-	alive   int
+
+	// Of all processes, in scope or not:
+	alive    int       // up
+	support  []int     // up, and naming each process
+	standing int       // up and not paused
+	named    []int     // those of them that name each process
+	leaders  []algo.ID // those of them that hold themselves leader
+
 	agreed  algo.ID // the leader that there is agreement on; None: there is none
-	last    algo.ID // the leader before
+	last    algo.ID // the last one that there was agreement on
+	prior   algo.ID // that of before the operation
+	led     algo.ID // the leader that reaches a majority of all processes that name it
 	changes int
 	terms   map[uint64]algo.ID // the leader of each term, where terms mean something
 
 	current   trace.Operation
 	open      bool
+	closing   *closing      // it has ended, unless it goes on at this very instant
 	touched   bool          // somebody named a leader or none during it
 	before    Totals        // when the operation was caused
 	marked    time.Duration // when something came to a process that may cause the next one
@@ -44,20 +53,37 @@ type elections struct {
 	done      []trace.Operation
 	ok        int           // operations that count
 	took      span          // from the begin of those
-	down      span          // from their cause
 	beginLate time.Duration // how late the event was by which the current one began
 	beginLag  time.Duration // and its lag
 	timed     bool          // a timer has fired since
-	cause     trace.Type    // of the current one
 	apart     bool          // some link is cut
 	healedAt  time.Duration // when the network was whole again, with no agreement since; negative: none
 	heals     sum           // from there to agreement
-	duplicate bool          // two live processes hold themselves leader
 
-	since     time.Duration // of the spans below
-	split     time.Duration
-	available time.Duration
-	majority  bool
+	since    time.Duration
+	split    time.Duration // while two live processes held themselves leader
+	outages  map[algo.Service]*outages
+	clients  clients
+	woke     []waking    // what last had each process act on its own account, by ID - 1
+	doubts   [][]algo.ID // whom the detector of each suspects wrongly
+	unneeded int         // operations that nothing called for
+	demoted  int         // leaders that gave up for nothing
+}
+
+// A waking is what had a process act otherwise than by a message, and what an election is
+// put down to that follows at once.
+type waking struct {
+	at     time.Duration
+	origin trace.Origin
+}
+
+// closing is the end of an operation, as it was at that instant.
+type closing struct {
+	leader algo.ID
+	at     time.Duration
+	late   time.Duration
+	totals Totals
+	delays uint32 // the longest chain of messages
 }
 
 func newElections(s *harness.Setup, net *network, m *faults) *elections {
@@ -65,7 +91,11 @@ func newElections(s *harness.Setup, net *network, m *faults) *elections {
 	e := &elections{
 		setup: s, network: net, faults: m, belief: make([]algo.ID, n), scope: make([]bool, n),
 		terms: map[uint64]algo.ID{}, healedAt: -1,
-		took: span{metric: metric.Election}, down: span{metric: metric.Downtime},
+		took: span{metric: metric.Election}, outages: map[algo.Service]*outages{},
+		woke: make([]waking, n), doubts: make([][]algo.ID, n),
+	}
+	for _, of := range []*metric.Outages{metric.Agreed, metric.Led, metric.Served} {
+		e.outages[of.Service] = newOutages(of, e.measured)
 	}
 	for i := range n {
 		e.belief[i], e.scope[i] = s.Leader, true
@@ -75,8 +105,9 @@ func newElections(s *harness.Setup, net *network, m *faults) *elections {
 	e.last, e.marked = s.Leader, -1
 	if e.agreed == algo.None {
 		e.open = true
-		e.current = trace.Operation{Begin: -1, End: -1, Status: trace.Pending}
+		e.current = trace.Operation{Begin: -1, End: -1, Origin: trace.AtStart, Status: trace.Pending}
 	}
+	e.follow(0, func() trace.Origin { return trace.AtStart }, nil)
 	return e
 }
 
@@ -90,41 +121,50 @@ func (e *elections) remember(j *Judge, at time.Duration) {
 
 // begin opens an operation. What its first process sent before it said that it
 // trusts nobody is part of it.
-func (e *elections) begin(j *Judge, cause trace.Type, at time.Duration) {
+func (e *elections) begin(j *Judge, r *trace.Record, origin trace.Origin) {
+	at := r.At
 	e.remember(j, at)
-	e.cause = cause
+	e.prior = e.last
 	e.settle(&e.mark)
 	e.open, e.touched, e.before, e.beginLate = true, false, e.mark, 0
-	e.current = trace.Operation{Cause: at, Begin: -1, End: -1, Status: trace.Pending}
+	e.current = trace.Operation{Cause: at, Begin: -1, End: -1, Origin: origin, Status: trace.Pending}
 }
 
-// close ends an operation with agreement on leader. Its messages are counted on
-// until all is quiet; those of an algorithm that never is, until now.
+// close ends an operation with agreement on leader, if that lasts: what is lost again at
+// the same instant goes on. Its messages are counted on until all is quiet; those of an
+// algorithm that never is, until now.
 func (e *elections) close(j *Judge, leader algo.ID, r *trace.Record) {
 	e.open = false
-	if !e.touched { // a heal or a crash has made those agree that never ceased to
+	if e.touched { // else a heal or a crash has made those agree that never ceased to
+		e.closing = &closing{leader, r.At, e.lateness(j, r), j.totals, j.chains.longest}
+	}
+}
+
+// conclude counts the operation that is over. One that ended where it began is none: no
+// time passed without agreement.
+func (e *elections) conclude() {
+	c, op := e.closing, &e.current
+	e.closing = nil
+	if c.at == op.Cause && op.Origin != trace.AtStart && op.Origin != trace.Asked {
 		return
 	}
-	op := &e.current
-	op.Process, op.End, op.Status = uint32(leader), r.At, e.status(leader)
-	late := e.lateness(j, r)
+	op.Process, op.End, op.Status = uint32(c.leader), c.at, e.status(c.leader)
 	if op.Begin < 0 {
 		op.Begin = op.Cause
 	}
 	e.done = append(e.done, *op)
+	if op.Origin == trace.Mistrusted || op.Origin == trace.Unneeded {
+		e.unneeded++
+	}
 	if op.Status != trace.Completed {
 		return
 	}
 	e.ok++
-	e.took.add(op.End-op.Begin, late)
-	if op.Begin > op.Cause { // else it is the cause that was late
-		late += e.beginLate
-	}
-	e.down.add(op.End-op.Cause, late)
+	e.took.add(op.End-op.Begin, c.late)
 	e.counting = true
-	e.rounds = append(e.rounds, j.chains.longest)
+	e.rounds = append(e.rounds, c.delays)
 	if e.setup.Alg.Spec.Perpetual {
-		e.settle(&j.totals)
+		e.settle(&c.totals)
 	}
 }
 
@@ -151,21 +191,44 @@ func (e *elections) lateness(j *Judge, r *trace.Record) time.Duration {
 	return late
 }
 
-func (e *elections) spans() []*span { return []*span{&e.took, &e.down} }
+// downLate is lateness from the cause on, which may have been noticed late.
+func (e *elections) downLate(j *Judge, r *trace.Record) time.Duration {
+	late := e.lateness(j, r)
+	if e.current.Begin > e.current.Cause { // else it is the cause that was late
+		late += e.beginLate
+	}
+	return late
+}
 
-// status says whether the operation that ends with leader is an election that
-// counts. A return does not cause one that leaves the leader in place; and where a
-// crash of the leader is what is measured, nothing else causes one that does.
+func (e *elections) spans() []*span {
+	down := e.outages[e.setup.Alg.Spec.Service].lost
+	down.metric = metric.Downtime
+	return []*span{&e.took, &down}
+}
+
+// measured says whether an outage of that origin is what the scenario is about: of one
+// that lasts the loss of the leader, not what processes do to each other in spite of it.
+func (e *elections) measured(o trace.Origin) bool {
+	switch k := e.setup.Scenario.Declared(); {
+	case k.Crashes:
+		return o == trace.LeaderCrashed || o == trace.OtherCrashed
+	case k.Lasting:
+		return o.Loss()
+	}
+	return true
+}
+
+// status says whether the operation that ends with leader is an election that counts. A
+// return does not cause one that leaves the leader in place.
 func (e *elections) status(leader algo.ID) trace.Progress {
-	k := e.setup.Scenario.Declared()
+	k, origin := e.setup.Scenario.Declared(), e.current.Origin
 	switch {
-	case k.Crashes && e.cause != trace.Crash && e.cause != trace.Up:
-		return trace.Unasked
-	case e.cause != trace.Up:
-	case k.Crashes && leader != e.last:
+	case origin == trace.CameBack && (k.Crashes || k.Lasting) && leader != e.prior:
 		return trace.Restarted
-	case k.Crashes || k.Timed && leader == e.last:
+	case origin == trace.CameBack && (k.Crashes || k.Lasting):
 		return trace.Joined
+	case !e.measured(origin):
+		return trace.Unasked
 	}
 	return trace.Completed
 }
@@ -189,19 +252,28 @@ func (e *elections) regroup(at time.Duration) {
 // change.
 func (e *elections) recount() {
 	n := e.setup.Nodes
-	e.votes, e.support, e.live, e.alive = make([]int, n+1), make([]int, n+1), 0, 0
-	for i := range n {
+	e.votes, e.support, e.named = make([]int, n+1), make([]int, n+1), make([]int, n+1)
+	e.live, e.alive, e.standing, e.leaders = 0, 0, 0, e.leaders[:0]
+	for i, belief := range e.belief {
 		if !e.faults.up[i] {
 			continue
 		}
 		e.alive++
-		e.support[e.belief[i]]++
-		if e.asked(algo.ID(i + 1)) {
+		e.support[belief]++
+		p := algo.ID(i + 1)
+		if !e.present(uint32(p)) {
+			continue
+		}
+		e.standing++
+		e.named[belief]++
+		if belief == p {
+			e.leaders = append(e.leaders, p)
+		}
+		if e.scope[i] {
 			e.live++
-			e.votes[e.belief[i]]++
+			e.votes[belief]++
 		}
 	}
-	e.majority, e.duplicate = e.widely(), e.leaders() > 1
 }
 
 // agreement is the leader that all name; hint is one to look at first.
@@ -224,26 +296,6 @@ func (e *elections) agreedOn(p algo.ID) bool {
 	return p != algo.None && e.live > 0 && e.votes[p] == e.live && e.asked(p)
 }
 
-// widely says whether a majority of the live processes agrees on a live leader.
-func (e *elections) widely() bool {
-	for p := 1; p < len(e.support); p++ {
-		if 2*e.support[p] > e.alive && e.present(uint32(p)) {
-			return true
-		}
-	}
-	return false
-}
-
-// leaders counts the live processes that hold themselves leader.
-func (e *elections) leaders() (count int) {
-	for i := range e.belief {
-		if e.belief[i] == algo.ID(i+1) && e.present(uint32(i+1)) {
-			count++
-		}
-	}
-	return count
-}
-
 func (e *elections) record(j *Judge, r *trace.Record) {
 	e.elapse(r.At)
 	p := algo.ID(r.Process)
@@ -252,43 +304,88 @@ func (e *elections) record(j *Judge, r *trace.Record) {
 		if r.Incarnation == 0 {
 			return
 		}
-		e.belief[p-1] = algo.None
+		e.belief[p-1], e.doubts[p-1], e.woke[p-1] = algo.None, nil, waking{}
 		j.chains.up(r.Process)
 		e.regroup(r.At)
-	case trace.Pause, trace.Resume:
+		e.judge(j, r, false)
+	case trace.Resume:
 		e.regroup(r.At)
 		e.onlyOne(j, p, r.At)
-	case trace.Crash:
+		e.judge(j, r, false)
+	case trace.Crash, trace.Pause:
+		led := slices.Contains(e.leaders, p) || e.last == p
 		e.regroup(r.At)
-		e.anew(j, r.At)
+		e.judge(j, r, led)
+		if led || r.Type == trace.Crash && e.setup.Scenario.Declared().Crashes {
+			e.anew(j, r.At)
+		}
 	case trace.Cut, trace.Heal:
 		e.rejoin(r.At)
 		e.regroup(r.At)
+		e.judge(j, r, false)
 	case trace.Elect:
-		e.remember(j, r.At)
+		e.wake(j, r, trace.Asked)
 		e.started(j, r)
-		return
-	case trace.Suspect, trace.Restore, trace.Timeout, trace.Do:
-		e.timed = e.timed || r.Type == trace.Timeout
-		e.remember(j, r.At)
-		return
+	case trace.Do:
+		e.wake(j, r, trace.Asked)
+	case trace.Suspect:
+		e.wake(j, r, e.suspects(p, algo.ID(r.Peer), r.At))
+	case trace.Restore:
+		e.wake(j, r, e.restores(p, algo.ID(r.Peer)))
+	case trace.Timeout:
+		e.timed = true
+		e.wake(j, r, trace.Mistrusted)
 	case trace.Elected:
 		e.elected(j, r)
-	default:
-		return
+		e.judge(j, r, false)
 	}
-	e.judge(j, r)
+}
+
+// wake notes that a process acts otherwise than by a message, and so may begin the next
+// operation. Of several reasons at one instant the first is that of the others.
+func (e *elections) wake(j *Judge, r *trace.Record, origin trace.Origin) {
+	e.remember(j, r.At)
+	if w := &e.woke[r.Process-1]; w.at != r.At || w.origin == "" {
+		*w = waking{r.At, origin}
+	}
+}
+
+// suspects says what an election is put down to that p begins since its detector suspects q.
+func (e *elections) suspects(p, q algo.ID, at time.Duration) trace.Origin {
+	switch {
+	case q == algo.None || !e.present(uint32(q)):
+		return trace.OtherCrashed
+	case e.network.apart && e.cut(p, q, at):
+		return trace.Parted
+	}
+	if !slices.Contains(e.doubts[p-1], q) {
+		e.doubts[p-1] = append(e.doubts[p-1], q)
+	}
+	return trace.Mistrusted
+}
+
+// restores is the same for one that it suspects no longer.
+func (e *elections) restores(p, q algo.ID) trace.Origin {
+	if i := slices.Index(e.doubts[p-1], q); i >= 0 {
+		e.doubts[p-1] = slices.Delete(e.doubts[p-1], i, i+1)
+		return trace.Mistrusted
+	}
+	if i := q - 1; q != algo.None && (e.faults.crashedAt[i] > 0 || e.faults.resumed[i] > 0) {
+		return trace.CameBack
+	}
+	return trace.Mended
 }
 
 // elapse adds the span since the last change to what was true during it.
 func (e *elections) elapse(at time.Duration) {
 	at = max(at, 0)
-	if e.duplicate {
+	if e.closing != nil && at > e.closing.at {
+		e.conclude()
+	}
+	if len(e.leaders) > 1 {
 		e.split += at - e.since
 	}
-	if e.majority {
-		e.available += at - e.since
-	}
+	e.clients.elapse(at)
 	e.since = at
 }
 
@@ -315,44 +412,87 @@ func (e *elections) elected(j *Judge, r *trace.Record) {
 	if e.belief[i] = leader; old == leader {
 		return
 	}
+	here, p := e.present(r.Process), algo.ID(r.Process)
+	if here && old == p && (e.led == p || e.agreed == p) && e.reaches(p, r.At) {
+		e.demoted++
+	}
 	e.support[old]--
 	e.support[leader]++
-	if e.asked(algo.ID(r.Process)) {
+	if here {
+		e.named[old]--
+		e.named[leader]++
+	}
+	if e.asked(p) {
 		e.votes[old]--
 		e.votes[leader]++
 	}
-	if algo.ID(r.Process) == leader || algo.ID(r.Process) == old {
-		e.duplicate = e.leaders() > 1
-		e.onlyOne(j, algo.ID(r.Process), r.At)
-	}
-	// Only these two counts changed, so no other leader can have gained a majority.
-	if e.majority || 2*e.support[leader] > e.alive {
-		e.majority = e.widely()
+	switch {
+	case !here:
+	case old == p:
+		e.leaders = slices.DeleteFunc(e.leaders, func(h algo.ID) bool { return h == p })
+	case leader == p:
+		e.leaders = append(e.leaders, p)
+		e.onlyOne(j, p, r.At)
 	}
 }
 
 // onlyOne objects if p has become one leader of several, where that is promised never
 // to happen.
 func (e *elections) onlyOne(j *Judge, p algo.ID, at time.Duration) {
-	if e.duplicate && e.belief[p-1] == p && e.present(uint32(p)) &&
+	if len(e.leaders) > 1 && slices.Contains(e.leaders, p) &&
 		e.setup.Alg.Spec.Promises.Leadership == algo.AtMostOne {
 		j.violate(leadership, "p%d holds itself leader at %v, while another does", p, at)
 	}
 }
 
-// anew has an election that is to be measured begin with the crash that falls into
-// another one.
+// anew has what is measured begin now, if something else is going on: the leader of
+// before is gone as well.
 func (e *elections) anew(j *Judge, at time.Duration) {
-	if e.open && e.cause != trace.Crash && e.setup.Scenario.Declared().Crashes {
-		e.cause, e.before = trace.Crash, j.totals
-		e.current.Cause, e.current.Begin = at, -1
+	if e.open && !e.measured(e.current.Origin) {
+		e.before = j.totals
+		e.current.Origin, e.current.Cause, e.current.Begin = trace.LeaderCrashed, at, -1
 		j.chains.mark()
+	}
+	for _, o := range e.outages {
+		o.lose(at)
 	}
 }
 
-// judge opens an operation when agreement is lost and closes it when there is
-// agreement again.
-func (e *elections) judge(j *Judge, r *trace.Record) {
+// origin says why there is no leader any more, if that is so since r; led says whether
+// the process that r is about was one.
+func (e *elections) origin(r *trace.Record, led bool) trace.Origin {
+	switch r.Type {
+	case trace.Crash, trace.Pause:
+		if led {
+			return trace.LeaderCrashed
+		}
+		return trace.OtherCrashed
+	case trace.Up, trace.Resume:
+		return trace.CameBack
+	case trace.Cut:
+		return trace.Parted
+	case trace.Heal:
+		return trace.Mended
+	}
+	w := e.woke[r.Process-1]
+	switch {
+	case e.open && !e.current.Origin.Loss(): // what began that is not over
+		return e.current.Origin
+	case w.at == r.At && w.origin != "" && w.origin != trace.Mistrusted:
+		return w.origin
+	case e.network.apart:
+		return trace.Parted
+	case 2*e.standing <= e.setup.Nodes:
+		return trace.OtherCrashed
+	case w.at == r.At && w.origin == trace.Mistrusted, slices.Contains(e.doubts[r.Process-1], e.last):
+		return trace.Mistrusted
+	}
+	return trace.Unneeded
+}
+
+// judge opens an operation when agreement is lost and closes it when there is agreement
+// again, and follows the outages.
+func (e *elections) judge(j *Judge, r *trace.Record, led bool) {
 	now := e.agreed
 	if !e.agreedOn(now) {
 		hint := algo.None
@@ -362,8 +502,10 @@ func (e *elections) judge(j *Judge, r *trace.Record) {
 		now = e.agreement(hint)
 	}
 	switch {
+	case now == algo.None && e.agreed != algo.None && e.closing != nil: // at this instant
+		e.closing, e.open = nil, true
 	case now == algo.None && e.agreed != algo.None:
-		e.begin(j, r.Type, r.At)
+		e.begin(j, r, e.origin(r, led))
 	case now != algo.None && e.open:
 		e.close(j, now, r)
 	}
@@ -379,6 +521,17 @@ func (e *elections) judge(j *Judge, r *trace.Record) {
 		e.healedAt = -1
 	}
 	e.agreed = now
+	e.follow(r.At, func() trace.Origin { return e.origin(r, led) },
+		func() time.Duration { return e.downLate(j, r) })
+}
+
+// follow has the outages follow what is so from now on.
+func (e *elections) follow(at time.Duration, origin func() trace.Origin, late func() time.Duration) {
+	leader, asking, answered := e.survey(at)
+	e.led, e.clients.asking, e.clients.answered = leader, asking, answered
+	e.outages[algo.Agreed].follow(e.agreed != algo.None, at, origin, late)
+	e.outages[algo.Led].follow(leader != algo.None, at, origin, late)
+	e.outages[algo.Served].follow(answered > 0, at, origin, late)
 }
 
 // rejoin notes when the network becomes whole again.
@@ -394,15 +547,16 @@ func (e *elections) rejoin(at time.Duration) {
 
 func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 	e.elapse(end.At)
+	if e.closing != nil {
+		e.conclude()
+	}
 	e.settle(&j.totals)
-	var detection, election, downtime float64
+	var detection, election float64
 	for _, op := range e.done {
-		if op.Status != trace.Completed {
-			continue
+		if op.Status == trace.Completed {
+			detection += ms(op.Begin - op.Cause)
+			election += ms(op.End - op.Begin)
 		}
-		detection += ms(op.Begin - op.Cause)
-		election += ms(op.End - op.Begin)
-		downtime += ms(op.End - op.Cause)
 	}
 	n := e.ok
 	v.Operations, v.Completed = e.done, len(e.done)
@@ -426,25 +580,45 @@ func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 	for _, r := range e.rounds {
 		rounds += float64(r)
 	}
-	total := math.NaN()
-	if end.At > 0 {
-		total = ms(end.At)
-	}
+	headline, outages := e.outaged(end.At)
 	v.Metrics = []metric.Value{
 		metric.Detection.Of(mean(detection, n)),
 		metric.Election.Of(mean(election, n)),
-		metric.Downtime.Of(mean(downtime, n)),
+		metric.Downtime.Of(headline[0].Value),
 		metric.MessagesPerElection.Of(mean(float64(e.messages), n)),
 		metric.BytesPerElection.Of(mean(float64(e.bytes), n)),
 		metric.MessageDelays.Of(mean(rounds, n)),
 		metric.LeaderChanges.Of(float64(e.changes)),
 		metric.SplitBrain.Of(ms(e.split)),
-		metric.Availability.Of(ms(e.available) / total),
+		metric.Availability.Of(headline[1].Value),
 	}
 	if e.heals.n > 0 || e.healedAt >= 0 {
 		v.Metrics = append(v.Metrics, metric.Heal.Of(e.heals.mean()))
 	}
+	v.Metrics = append(v.Metrics, outages...)
+	v.Metrics = append(v.Metrics,
+		metric.UnneededElections.Of(ratio(float64(e.unneeded), end.At.Seconds())),
+		metric.UnjustifiedDemotions.Of(ratio(float64(e.demoted), end.At.Seconds())))
 	v.Metrics = append(v.Metrics, j.faults.metrics()...)
+}
+
+// outaged are the metrics of all definitions of an outage, and those of the one that the
+// problem of the algorithm means.
+func (e *elections) outaged(end time.Duration) (headline, all []metric.Value) {
+	for _, service := range algo.Services() {
+		o := e.outages[service]
+		o.finish(end)
+		share := ratio(ms(end-o.total), ms(end))
+		if service == algo.Served {
+			share = ratio(float64(e.clients.received), float64(e.clients.sent))
+		}
+		values := o.metrics(share)
+		if service == e.setup.Alg.Spec.Service {
+			headline = values
+		}
+		all = append(all, values...)
+	}
+	return headline, all
 }
 
 // lasting says whether the scenario is about a span of time and not about one

@@ -128,30 +128,6 @@ func TestMessagesOfOperations(t *testing.T) {
 	}
 }
 
-// TestAvailability: a majority is more than half of the living.
-func TestAvailability(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		records []trace.Record
-		want    float64
-	}{
-		"half":           {all(0, 4, 4, 3), 0},
-		"more than half": {all(0, 4, 4, 3, 2), 0.98},
-		"half of those that are left": {join(at(0, trace.Elected, 4, 4), at(10, trace.Crash, 1),
-			at(20, trace.Crash, 2)), 0},
-		"both that are left": {join(at(0, trace.Crash, 1), all(10, 4, 4, 3)),
-			(100 - 11) / 100.0},
-		"the leader is not alive": {join(all(0, 4, 3, 2, 1), at(10, trace.Crash, 4)), (10 - 2) / 100.0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			v := trial{id: eventual, nodes: 4, records: test.records,
-				end: harness.End{At: 100 * ms1, Reason: harness.TimeLimit}}.judge(t)
-			hasMetrics(t, v, map[string]float64{"availability": test.want})
-		})
-	}
-}
-
 // TestRounds: the longest chain is counted from the operation's cause, whatever
 // depth the records have reached before.
 func TestRounds(t *testing.T) {
@@ -206,16 +182,17 @@ func TestPartition(t *testing.T) {
 	}{
 		"the minority elects its own": {join(cut(10, "1 2|3 4 5"), all(20, 2, 1, 2), heal(50),
 			all(59, 5, 1, 2)), []trace.Operation{op(5, 50*ms1, 50*ms1, 60*ms1, "ok")},
-			map[string]float64{"split_brain_ms": 60 - 21, "availability": 1, "leader_changes": 0}},
+			map[string]float64{"split_brain_ms": 60 - 21, "availability": 70 / 80.0, "availability_led": 1, "leader_changes": 0}},
 		"the majority elects its own": {join(cut(10, "1 2 3|4 5"), all(20, 3, 3, 2, 1), heal(50),
 			all(60, 5, 1, 2, 3)), []trace.Operation{op(3, 10*ms1, 10*ms1, 22*ms1, "ok"),
 			op(5, 50*ms1, 50*ms1, 62*ms1, "ok")},
-			// 5 has three voices or more until 22, when 3 has three; from 60 on 5 again.
-			map[string]float64{"split_brain_ms": 62 - 20, "availability": 1, "leader_changes": 2}},
+			// 5 has three voices within reach until 10, 3 has them from 22 to 60, when it names 5.
+			map[string]float64{"split_brain_ms": 62 - 20, "availability": (10 + 28 + 18) / 80.0,
+				"availability_led": (10 + 58) / 80.0, "leader_changes": 2}},
 		"the leader has gone, and nobody has three voices": {join(cut(10, "1 2 3|4 5"),
 			at(20, trace.Elected, 1, 0), at(21, trace.Elected, 2, 0), at(22, trace.Elected, 3, 0),
 			all(30, 3, 3, 2, 1)), []trace.Operation{op(3, 10*ms1, 20*ms1, 32*ms1, "ok")},
-			map[string]float64{"split_brain_ms": 50, "availability": (22 + 48) / 80.0,
+			map[string]float64{"split_brain_ms": 50, "availability": (10 + 48) / 80.0,
 				"detection_ms": 10, "downtime_ms": 22}},
 		"the largest part of the living": {join(cut(10, "1 2 3|4 5"), at(15, trace.Elected, 1, 0),
 			at(20, trace.Crash, 1), at(20, trace.Crash, 2)),

@@ -48,12 +48,12 @@ func TestFailures(t *testing.T) {
 		"a return that changes nothing does not": {join(at(10, trace.Crash, 1), back(20, 1),
 			elects(23, 3, 1)), churning, trace.OK, map[string]float64{"downtime_ms": nan,
 			"leader_changes": 0, "crashes": 1}, []string{"joined"}},
-		"one that brings another leader does": {join(at(10, trace.Crash, 3), elects(12, 2, 1, 2),
+		"one that brings another leader is no loss of one": {join(at(10, trace.Crash, 3), elects(12, 2, 1, 2),
 			back(20, 3), elects(26, 3, 1, 2, 3)), churning, trace.OK,
-			map[string]float64{"downtime_ms": 4, "leader_changes": 2}, []string{"ok", "ok"}},
-		"a heal that brings the leader of before back to all does, too": {join(cut(10, "1|2 3"), elects(20, 1, 1),
+			map[string]float64{"downtime_ms": 2, "leader_changes": 2}, []string{"ok", "restart"}},
+		"a heal is none": {join(cut(10, "1|2 3"), elects(20, 1, 1),
 			heal(40), elects(46, 3, 1)), churning, trace.OK,
-			map[string]float64{"downtime_ms": 6, "leader_changes": 0}, []string{"ok"}},
+			map[string]float64{"downtime_ms": nan, "leader_changes": 0}, []string{"other"}},
 		"an election that goes on at the end is no failure": {join(at(10, trace.Crash, 3),
 			elects(12, 2, 1, 2), at(99, trace.Crash, 2)), churning, trace.OK,
 			map[string]float64{"downtime_ms": 2}, []string{"ok", "pending"}},
@@ -66,7 +66,7 @@ func TestFailures(t *testing.T) {
 		"a paused leader does not lead": {join(at(10, trace.Pause, 3), elects(20, 2, 1, 2),
 			at(50, trace.Resume, 3), elects(60, 2, 3)), churning, trace.OK,
 			map[string]float64{"pauses": 1, "split_brain_ms": 10, "downtime_ms": 10, "crashes": 0,
-				"availability": 0.9}, []string{"ok", "ok"}},
+				"availability": 0.8}, []string{"ok", "joined"}},
 		"again and again: returns prepare the next": {join(at(10, trace.Crash, 3), elects(12, 2, 1, 2),
 			back(20, 3), elects(26, 3, 1, 2, 3), at(40, trace.Crash, 3), elects(46, 2, 1, 2)),
 			func(p *harness.Plan) {
@@ -83,7 +83,7 @@ func TestFailures(t *testing.T) {
 			elects(47, 3, 1, 2)), func(p *harness.Plan) {
 			churning(p)
 			p.Scenario.Kind = harness.Partition
-		}, trace.OK, map[string]float64{"heal_ms": 7, "split_brain_ms": 27}, []string{"ok", "ok"}},
+		}, trace.OK, map[string]float64{"heal_ms": 7, "split_brain_ms": 27}, []string{"ok", "other"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

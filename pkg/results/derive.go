@@ -111,7 +111,8 @@ func (t *tables) add(trial *Trial) error {
 	s := t.operations
 	for i, o := range trial.Ops {
 		s.row = append(s.row[:0], number, strconv.Itoa(i+1), strconv.FormatUint(uint64(o.Process), 10),
-			Number(inMS(o.Cause)), Number(inMS(o.Begin)), Number(inMS(o.End)), string(o.Status))
+			Number(inMS(o.Cause)), Number(inMS(o.Begin)), Number(inMS(o.End)), string(o.Status),
+			string(o.Origin))
 		if err := s.csv.Write(s.row); err != nil {
 			return err
 		}

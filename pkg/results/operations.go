@@ -48,7 +48,7 @@ func readOperations(path string, visit func(int, trace.Operation) error) error {
 		p.int() // its number follows from the order
 		op := trace.Operation{
 			Process: uint32(p.int()), Cause: instant(p.float()), Begin: instant(p.float()),
-			End: instant(p.float()), Status: trace.Progress(p.text()),
+			End: instant(p.float()), Status: trace.Progress(p.text()), Origin: trace.Origin(p.text()),
 		}
 		if p.err != nil {
 			return p.err

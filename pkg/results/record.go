@@ -62,6 +62,7 @@ type opsRecord struct {
 	Begin   numbers          `json:"begin_ms"`
 	End     numbers          `json:"end_ms"`
 	Status  []trace.Progress `json:"status"`
+	Origin  []trace.Origin   `json:"cause,omitempty"` // of elections
 }
 
 // pack makes a record of t, with its texts cleaned.
@@ -88,9 +89,15 @@ func pack(t *Trial) *record {
 	}
 	if n := len(t.Ops); n > 0 {
 		r.Ops = &opsRecord{make([]uint32, n), make(numbers, n), make(numbers, n), make(numbers, n),
-			make([]trace.Progress, n)}
+			make([]trace.Progress, n), nil}
+		if t.Ops[0].Origin != "" {
+			r.Ops.Origin = make([]trace.Origin, n)
+		}
 		for i, o := range t.Ops {
 			r.Ops.Process[i], r.Ops.Status[i] = o.Process, o.Status
+			if r.Ops.Origin != nil {
+				r.Ops.Origin[i] = o.Origin
+			}
 			r.Ops.Cause[i], r.Ops.Begin[i], r.Ops.End[i] = inMS(o.Cause), inMS(o.Begin), inMS(o.End)
 		}
 	}
@@ -126,13 +133,17 @@ func (r *record) unpack(design []string) (*Trial, error) {
 		return t, nil
 	}
 	n := len(o.Process)
-	if len(o.Cause) != n || len(o.Begin) != n || len(o.End) != n || len(o.Status) != n {
+	if len(o.Cause) != n || len(o.Begin) != n || len(o.End) != n || len(o.Status) != n ||
+		len(o.Origin) != n && o.Origin != nil {
 		return nil, fmt.Errorf("trial %d: columns of operations differ in length", r.Trial)
 	}
 	t.Ops = make([]trace.Operation, n)
 	for i := range t.Ops {
 		t.Ops[i] = trace.Operation{Process: o.Process[i], Status: o.Status[i],
 			Cause: instant(o.Cause[i]), Begin: instant(o.Begin[i]), End: instant(o.End[i])}
+		if o.Origin != nil {
+			t.Ops[i].Origin = o.Origin[i]
+		}
 	}
 	return t, nil
 }

@@ -21,7 +21,7 @@ import (
 
 // Schema is the version of the folder's format, written into the journal and
 // the manifest.
-const Schema = 2
+const Schema = 3
 
 // The files of a run's folder.
 const (

@@ -23,7 +23,40 @@ func Statuses() []Status { return []Status{OK, TimedOut, Violated, Unknown, Inva
 type Operation struct {
 	Process           uint32 // who entered, or who was elected
 	Cause, Begin, End time.Duration
+	Origin            Origin // of an election: what began it
 	Status            Progress
+}
+
+// An Origin is what began an election: by what agreement on a leader was lost.
+type Origin string
+
+// The origins. A leader that is suspended counts as crashed: to the others it is gone.
+const (
+	LeaderCrashed Origin = "leader-crash"    // the leader crashed, or was suspended
+	OtherCrashed  Origin = "crash"           // another process did, and with it a majority was gone
+	CameBack      Origin = "return"          // a process came back, was resumed, or is trusted again
+	Parted        Origin = "partition"       // links were cut
+	Mended        Origin = "heal"            // links were healed
+	Mistrusted    Origin = "false-suspicion" // a process gave up a leader that was live and in reach
+	Unneeded      Origin = "unneeded"        // nothing had happened to the leader, and nobody suspected it
+	AtStart       Origin = "start"           // there was none to begin with
+	Asked         Origin = "script"          // a process was told to begin, or to do an operation
+)
+
+// Origins lists them in the order in which reports show them.
+func Origins() []Origin {
+	return []Origin{LeaderCrashed, OtherCrashed, Parted, AtStart, Asked, CameBack, Mended, Mistrusted, Unneeded}
+}
+
+// Loss says whether something was taken from the processes without which there is no leader:
+// the leader, or a majority, or any leader at all at the start. The other origins are what
+// processes do to each other although their leader is there.
+func (o Origin) Loss() bool {
+	switch o {
+	case LeaderCrashed, OtherCrashed, Parted, AtStart, Asked:
+		return true
+	}
+	return false
 }
 
 // A Progress is how far an operation came.
@@ -36,6 +69,6 @@ const (
 	Pending   Progress = "pending" // the trial was over before
 	Crashed   Progress = "crashed" // an entry whose process crashed before it was granted
 	Joined    Progress = "joined"  // no election: a process came back, and all agree on the leader of before
-	Restarted Progress = "restart" // leader-crash: the return of a process brought another leader
-	Unasked   Progress = "other"   // leader-crash: an election that something else than a crash caused
+	Restarted Progress = "restart" // the return of a process brought another leader, and is not what is measured
+	Unasked   Progress = "other"   // an election that began with something else than what is measured
 )

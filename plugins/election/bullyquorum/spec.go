@@ -64,6 +64,7 @@ func init() {
 			Recovery: true, Partition: true,
 		},
 		Promises: algo.Promises{Announced: true, Leadership: algo.PerTerm},
+		Service:  algo.Led,
 		Claims: []algo.Claim{{
 			Metric: "messages/election", Load: "worst", Source: algo.Derived,
 			Text: "m(N-1)+m(m-1)+4(m-1) when all m = N-1 others notice the leader's crash at once",

@@ -61,6 +61,7 @@ func init() {
 			Crashes: func(n int, _ algo.Params) int { return (n - 1) / 2 },
 		},
 		Promises: algo.Promises{Announced: true, Leadership: algo.PerTerm},
+		Service:  algo.Led,
 		Claims: []algo.Claim{{
 			Metric: "messages/election", Load: "best", Source: algo.Derived,
 			Text:  "2N-3 when the leader crashed and one prepares: N-1 PREPARE, N-2 PROMISE",

@@ -77,6 +77,7 @@ func init() {
 			Crashes: func(n int, _ algo.Params) int { return (n - 1) / 2 },
 		},
 		Promises: algo.Promises{Announced: true, Leadership: algo.PerTerm}, // Election Safety
+		Service:  algo.Led,
 		Claims: []algo.Claim{{
 			Metric: "messages/election", Load: "best", Source: algo.Derived,
 			Text:  "4N-6 when the leader crashed and one candidate wins, first heartbeat included",

@@ -106,6 +106,7 @@ func init() {
 			Duplication: true, Recovery: true, Crashes: func(n int, _ algo.Params) int { return (n - 1) / 2 },
 		},
 		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual},
+		Service:  algo.Led,
 		Claims: []algo.Claim{{
 			Metric: "messages/election", Load: "best", Source: algo.Derived,
 			Text:  "(N-1)(2N-1) when all start together and the largest vote is heard first",

@@ -1,0 +1,176 @@
+package check
+
+import (
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// outages follow one definition of when a leader is there. What ends and begins again at
+// one instant is one outage; one that ends where it began is none, since no time passed
+// without a leader.
+type outages struct {
+	of      *metric.Outages
+	measure func(trace.Origin) bool // whether an outage of that origin is what is measured
+
+	down    bool
+	ended   bool          // it is over, unless it goes on at this very instant
+	from    time.Duration // when the present or last one began
+	until   time.Duration // of one that has ended
+	late    time.Duration // how much of it is lateness
+	counted time.Duration // from where the downtime counts
+	origin  trace.Origin
+
+	n       int
+	total   time.Duration // of all
+	longest time.Duration
+	lost    span // of those that are measured and came to their end
+}
+
+func newOutages(of *metric.Outages, measure func(trace.Origin) bool) *outages {
+	return &outages{of: of, measure: measure, lost: span{metric: of.Downtime}}
+}
+
+// follow takes note of whether a leader is there from now on. Origin is why it is not,
+// and late by how much the event came late that says that it is; they are asked only
+// when that changes.
+func (o *outages) follow(there bool, at time.Duration, origin func() trace.Origin,
+	late func() time.Duration) {
+	if o.ended && at > o.until {
+		o.settle()
+	}
+	switch {
+	case there && o.down:
+		o.down, o.ended, o.until, o.late = false, true, at, late()
+	case there || o.down:
+	case o.ended: // at this instant
+		o.down, o.ended = true, false
+	default:
+		o.down, o.from, o.counted, o.origin = true, at, at, origin()
+	}
+}
+
+// lose has an outage count from now on that something else began: the leader that there
+// was before is gone as well.
+func (o *outages) lose(at time.Duration) {
+	if o.down && !o.origin.Loss() {
+		o.origin, o.counted = trace.LeaderCrashed, at
+	}
+}
+
+// settle counts the outage that is over.
+func (o *outages) settle() {
+	o.ended = false
+	if o.until == o.from && o.origin != trace.AtStart && o.origin != trace.Asked {
+		return
+	}
+	o.add(o.until)
+	if o.measure(o.origin) {
+		o.lost.add(o.until-o.counted, o.late)
+	}
+}
+
+func (o *outages) add(until time.Duration) {
+	o.n++
+	o.total += until - o.from
+	o.longest = max(o.longest, until-o.from)
+}
+
+// finish is the end of the trial.
+func (o *outages) finish(at time.Duration) {
+	if o.ended {
+		o.settle()
+	}
+	if o.down {
+		o.add(max(at, o.from))
+	}
+}
+
+// metrics are those of the definition; share is its availability.
+func (o *outages) metrics(share float64) []metric.Value {
+	return []metric.Value{
+		o.of.Downtime.Of(o.lost.total.mean()),
+		o.of.Availability.Of(share),
+		o.of.Longest.Of(ms(o.longest)),
+		o.of.Number.Of(float64(o.n)),
+	}
+}
+
+// clients are virtual: beside each process that is up one sends a request at every whole
+// millisecond to whomever its process believes to lead.
+type clients struct {
+	since          time.Duration
+	asking         int // of those that are there
+	answered       int
+	sent, received int64
+}
+
+// every is how often a client asks.
+const every = time.Millisecond
+
+// elapse counts the requests up to an instant, that one left out.
+func (c *clients) elapse(at time.Duration) {
+	if at <= c.since {
+		return
+	}
+	n := int64((at+every-1)/every - (c.since+every-1)/every)
+	c.since = at
+	c.sent += n * int64(c.asking)
+	c.received += n * int64(c.answered)
+}
+
+// survey is who would answer whom at an instant: who leads a majority of all processes
+// that it reaches, if anybody; and how many clients there are and get an answer.
+func (e *elections) survey(at time.Duration) (leader algo.ID, asking, answered int) {
+	n := e.setup.Nodes
+	for _, p := range e.leaders {
+		reached, names, served := e.standing, e.named[p], e.support[p]
+		if e.network.apart {
+			reached, names, served = 1, 1, 1
+			for q := algo.ID(1); int(q) <= n; q++ {
+				if q == p || e.cut(p, q, at) || !e.faults.up[q-1] {
+					continue
+				}
+				follows := e.belief[q-1] == p
+				if follows {
+					served++
+				}
+				if e.present(uint32(q)) {
+					reached++
+					if follows {
+						names++
+					}
+				}
+			}
+		}
+		if 2*names > n {
+			leader = p
+		}
+		if 2*reached > n {
+			answered += served
+		}
+	}
+	return leader, e.alive, answered
+}
+
+// cut says whether messages between two processes are cut off in some direction.
+func (e *elections) cut(p, q algo.ID, at time.Duration) bool {
+	return e.network.cuts.Severed(uint32(p), uint32(q), at, at) ||
+		e.network.cuts.Severed(uint32(q), uint32(p), at, at)
+}
+
+// reaches says whether p reaches a majority of all processes in both directions.
+func (e *elections) reaches(p algo.ID, at time.Duration) bool {
+	reached := e.standing
+	if e.network.apart {
+		reached = 1
+		for q := algo.ID(1); int(q) <= e.setup.Nodes; q++ {
+			if q != p && e.present(uint32(q)) && !e.cut(p, q, at) {
+				reached++
+			}
+		}
+	}
+	return 2*reached > e.setup.Nodes
+}

@@ -1,0 +1,128 @@
+package check
+
+import (
+	"testing"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// TestAvailability: what each definition asks for. Four processes, nobody leads at first; a
+// client beside each asks at 0, 1, ... 99.
+func TestAvailability(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		leader              algo.ID
+		records             []trace.Record
+		agreed, led, served float64
+	}{
+		"half":           {0, all(0, 4, 4, 3), 0, 0, (1 + 99*2) / 400.0},
+		"more than half": {0, all(0, 4, 4, 3, 2), 0, 0.98, (1 + 2 + 98*3) / 400.0},
+		"all":            {0, all(0, 4, 4, 3, 2, 1), 0.97, 0.98, (1 + 2 + 3 + 97*4) / 400.0},
+		"half of those that are left": {0, join(at(0, trace.Elected, 4, 4), at(10, trace.Crash, 1),
+			at(20, trace.Crash, 2)), 0, 0, 20 / (40 + 30 + 80*2.0)},
+		"all that are left, but no majority": {4, join(at(10, trace.Crash, 1), at(20, trace.Crash, 2)),
+			1, 0.2, (40 + 30) / (40 + 30 + 80*2.0)},
+		"the named one does not lead": {0, join(all(0, 4, 3, 2, 1), at(10, trace.Crash, 4)), 0, 0, 0},
+		"cut off from a minority":     {4, join(cut(10, "1|2 3 4")), 1, 1, (10*4 + 90*3) / 400.0},
+		"one link":                    {4, join(cut(10, "1>4 4>1")), 1, 1, (10*4 + 90*3) / 400.0},
+		"one direction of it":         {4, join(cut(10, "1>4")), 1, 1, (10*4 + 90*3) / 400.0},
+		"cut off with a minority":     {4, join(cut(10, "1 2 3|4")), 0.1, 0.1, 0.1},
+		"no majority anywhere":        {4, join(cut(10, "1 2|3 4")), 0.1, 0.1, 0.1},
+		"suspended":                   {4, join(at(10, trace.Pause, 4), at(50, trace.Resume, 4)), 0.6, 0.6, 0.6},
+		"a suspended follower":        {4, join(at(10, trace.Pause, 1), at(50, trace.Resume, 1)), 1, 1, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := trial{id: eventual, nodes: 4, records: test.records, change: led(test.leader),
+				end: harness.End{At: 100 * ms1, Reason: harness.TimeLimit}}.judge(t)
+			hasMetrics(t, v, map[string]float64{"availability": test.agreed,
+				"availability_agreed": test.agreed, "availability_led": test.led,
+				"availability_served": test.served})
+		})
+	}
+}
+
+func began(by trace.Origin, o trace.Operation) trace.Operation {
+	o.Origin = by
+	return o
+}
+
+// TestOrigins: what began an election, whether it counts in a scenario that lasts, and what
+// the outages come to. Process 3 of three leads at first.
+func TestOrigins(t *testing.T) {
+	t.Parallel()
+	type figures map[string]float64
+	for name, test := range map[string]struct {
+		records []trace.Record
+		want    []trace.Operation
+		metrics figures
+	}{
+		"the leader crashes": {join(at(10, trace.Crash, 3), all(20, 2, 1, 2)),
+			[]trace.Operation{began("leader-crash", op(2, 10*ms1, 10*ms1, 21*ms1, "ok"))},
+			figures{"downtime_ms": 11, "downtime_led_ms": 11, "longest_outage_agreed_ms": 11,
+				"outages_agreed": 1, "unneeded_elections_per_s": 0, "unjustified_demotions_per_s": 0}},
+		"it is suspended": {join(at(10, trace.Pause, 3), all(20, 2, 1, 2)),
+			[]trace.Operation{began("leader-crash", op(2, 10*ms1, 10*ms1, 21*ms1, "ok"))}, nil},
+		"the largest part is without it": {join(cut(10, "1 2|3"), all(20, 2, 1, 2)),
+			[]trace.Operation{began("partition", op(2, 10*ms1, 10*ms1, 21*ms1, "ok"))}, nil},
+		"a return": {join(at(10, trace.Crash, 1), back(20, 1), at(24, trace.Elected, 1, 3)),
+			[]trace.Operation{began("return", op(3, 20*ms1, 20*ms1, 24*ms1, "joined"))},
+			figures{"outages_agreed": 1, "longest_outage_agreed_ms": 4, "outages_led": 0,
+				"longest_outage_led_ms": 0, "availability_led": 1}},
+		"a heal": {join(cut(10, "1|2 3"), at(15, trace.Elected, 1, 1), heal(20),
+			at(24, trace.Elected, 1, 3)),
+			[]trace.Operation{began("heal", op(3, 20*ms1, 20*ms1, 24*ms1, "other"))}, nil},
+		"the detector errs": {join(at(10, trace.Suspect, 1, 3), at(10, trace.Elected, 1, 0),
+			at(14, trace.Elected, 1, 3)),
+			[]trace.Operation{began("false-suspicion", op(3, 10*ms1, 10*ms1, 14*ms1, "other"))},
+			figures{"unneeded_elections_per_s": 10, "unjustified_demotions_per_s": 0}},
+		"it erred some time before": {join(at(10, trace.Suspect, 1, 3), at(12, trace.Elected, 1, 0),
+			at(14, trace.Elected, 1, 3)),
+			[]trace.Operation{began("false-suspicion", op(3, 12*ms1, 12*ms1, 14*ms1, "other"))}, nil},
+		"it trusts again": {join(at(10, trace.Suspect, 1, 3), at(11, trace.Restore, 1, 3),
+			at(12, trace.Elected, 1, 0), at(14, trace.Elected, 1, 3)),
+			[]trace.Operation{began("unneeded", op(3, 12*ms1, 12*ms1, 14*ms1, "other"))}, nil},
+		"a time-out of its own": {join(at(10, trace.Timeout, 1), at(10, trace.Elected, 1, 0),
+			at(14, trace.Elected, 1, 3)),
+			[]trace.Operation{began("false-suspicion", op(3, 10*ms1, 10*ms1, 14*ms1, "other"))}, nil},
+		"another takes over": {all(10, 2, 2, 1, 3),
+			[]trace.Operation{began("unneeded", op(2, 10*ms1, 10*ms1, 12*ms1, "other"))},
+			// 2 leads a majority from 11 on, so that nobody takes leadership from 3.
+			figures{"unneeded_elections_per_s": 10, "unjustified_demotions_per_s": 0,
+				"leader_changes": 1}},
+		"the leader gives up": {join(at(10, trace.Elected, 3, 0), all(12, 2, 2, 1, 3)),
+			[]trace.Operation{began("unneeded", op(2, 10*ms1, 10*ms1, 14*ms1, "other"))},
+			figures{"unjustified_demotions_per_s": 10}},
+		"it gives up where it reaches no majority": {join(at(5, trace.Crash, 1), at(5, trace.Crash, 2),
+			at(10, trace.Elected, 3, 0), at(20, trace.Elected, 3, 3)),
+			[]trace.Operation{began("crash", op(3, 10*ms1, 10*ms1, 20*ms1, "ok"))},
+			figures{"unjustified_demotions_per_s": 0, "unneeded_elections_per_s": 0}},
+		"asked to": {join(at(10, trace.Elect, 1), at(10, trace.Elected, 1, 0),
+			at(14, trace.Elected, 1, 3)),
+			[]trace.Operation{began("script", op(3, 10*ms1, 10*ms1, 14*ms1, "ok"))}, nil},
+		"at one instant again and again": {join(at(10, trace.Crash, 1), back(20, 1),
+			at(20, trace.Elected, 1, 3), at(20, trace.Elected, 1, 0), at(20, trace.Elected, 1, 3),
+			at(20, trace.Elected, 1, 0), at(25, trace.Elected, 1, 3)),
+			[]trace.Operation{began("return", op(3, 20*ms1, 20*ms1, 25*ms1, "joined"))},
+			figures{"outages_agreed": 1, "longest_outage_agreed_ms": 5}},
+		"at one instant and no more": {join(at(10, trace.Crash, 1), back(20, 1),
+			at(20, trace.Elected, 1, 3)), nil, figures{"outages_agreed": 0, "availability": 1}},
+		"the leader crashes meanwhile": {join(at(10, trace.Crash, 1), back(20, 1), at(22, trace.Crash, 3),
+			all(30, 2, 2, 1)),
+			[]trace.Operation{began("leader-crash", op(2, 22*ms1, 22*ms1, 31*ms1, "ok"))},
+			figures{"downtime_ms": 9, "outages_agreed": 1, "longest_outage_agreed_ms": 11}},
+		"it goes on at the end": {join(at(10, trace.Crash, 3)),
+			[]trace.Operation{began("leader-crash", op(0, 10*ms1, -1, -1, "pending"))},
+			figures{"outages_agreed": 1, "longest_outage_agreed_ms": 90, "availability": 0.1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := trial{id: eventual, nodes: 3, change: churning, records: test.records,
+				end: harness.End{At: 100 * ms1}}.judge(t)
+			hasOperations(t, v, test.want...)
+			hasMetrics(t, v, test.metrics)
+		})
+	}
+}

@@ -1,0 +1,72 @@
+package metric
+
+import "github.com/conclave-bench/conclave/pkg/algo"
+
+// Outages are the metrics of one definition of when a service that rests on a leader is up.
+type Outages struct {
+	Service  algo.Service
+	Downtime *Metric // from the loss of a leader to the end of the outage, in the mean
+	// Availability is a share of the time, or, where clients ask, of their requests.
+	Availability    *Metric
+	Longest, Number *Metric // of all outages, whatever began them
+}
+
+func declareOutages(s algo.Service, downtime, availability, down string) *Outages {
+	of := s.String()
+	return &Outages{
+		Service: s,
+		Downtime: elections.declare(Metric{
+			Name: "downtime_" + of + "_ms", Unit: Milliseconds, Kind: SinceCause, From: Cause, To: End,
+			Doc: downtime,
+		}),
+		Availability: elections.declare(Metric{
+			Name: "availability_" + of, Unit: Fraction, Kind: Share, Better: Higher, Doc: availability,
+		}),
+		Longest: elections.declare(Metric{
+			Name: "longest_outage_" + of + "_ms", Unit: Milliseconds, Kind: InState,
+			Doc: "the longest time in which " + down,
+		}),
+		Number: elections.declare(Metric{
+			Name: "outages_" + of, Unit: Times, Kind: Count,
+			Doc: "times in which " + down,
+		}),
+	}
+}
+
+// The definitions. docs/outages.md says what each is blind to.
+var (
+	Agreed = declareOutages(algo.Agreed,
+		"the loss of the leader to agreement of all live connected processes on a live one",
+		"share of time in which all live connected processes name one live leader",
+		"not all live connected processes named one live leader")
+	Led = declareOutages(algo.Led,
+		"the loss of the leader or of a majority to a leader that a majority of all processes follows",
+		"share of time in which a leader reaches a majority of all processes that name it",
+		"no leader reached a majority of all processes that named it")
+	Served = declareOutages(algo.Served,
+		"the loss of the leader or of a majority to the first request that would be answered",
+		"share of the requests answered, one a millisecond beside each live process",
+		"no client beside a live process would have been answered")
+)
+
+// OutagesOf are the metrics of a definition.
+func OutagesOf(s algo.Service) *Outages {
+	for _, o := range []*Outages{Agreed, Led, Served} {
+		if o.Service == s {
+			return o
+		}
+	}
+	return Agreed
+}
+
+// The metrics of elections that nothing called for.
+var (
+	UnneededElections = elections.declare(Metric{
+		Name: "unneeded_elections_per_s", Unit: PerSecond, Kind: Rate,
+		Doc: "elections that began although the leader was live and in reach",
+	})
+	UnjustifiedDemotions = elections.declare(Metric{
+		Name: "unjustified_demotions_per_s", Unit: PerSecond, Kind: Rate,
+		Doc: "leaders that gave up, or were replaced, while they reached a majority of all processes",
+	})
+)
