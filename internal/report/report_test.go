@@ -40,7 +40,7 @@ var header = "trial,cell,repetition,run_order,seed,problem,algorithm,label,trans
 func newWorld(each int) *world {
 	w := &world{reason: hostile}
 	w.trials.WriteString(header)
-	w.operations.WriteString("trial,operation,process,cause_ms,begin_ms,end_ms,status\n")
+	w.operations.WriteString("trial,operation,process,cause_ms,begin_ms,end_ms,status,cause\n")
 	w.messages.WriteString("trial,kind,sent,delivered,lost,bytes\n")
 	n := 0
 	for cell, c := range []struct {
@@ -73,7 +73,7 @@ func (w *world) add(trial, cell, repetition int, algorithm string, nodes int, st
 			"1,1,100,12,10,2,0,0,99,0,,,%s,5,0.125\n", trial, cell, repetition, trial, algorithm, algorithm,
 		nodes,
 		status, reason, status != trace.Violated, figure)
-	fmt.Fprintf(&w.operations, "%d,1,2,5,10,%s,%s\n", trial, end, done)
+	fmt.Fprintf(&w.operations, "%d,1,2,5,10,%s,%s,leader-crash\n", trial, end, done)
 	fmt.Fprintf(&w.messages, "%d,ELECTION,8,7,1,50\n%d,ANSWER,4,3,1,49\n", trial, trial)
 }
 
@@ -409,12 +409,12 @@ func TestPage_Large(t *testing.T) {
 	t.Parallel()
 	w := &world{}
 	w.trials.WriteString(header)
-	w.operations.WriteString("trial,operation,process,cause_ms,begin_ms,end_ms,status\n")
+	w.operations.WriteString("trial,operation,process,cause_ms,begin_ms,end_ms,status,cause\n")
 	w.messages.WriteString("trial,kind,sent,delivered,lost,bytes\n")
 	for n := range 10_000 {
 		w.add(n+1, n/10+1, n%10+1, fmt.Sprint("a", n/100), 3+n/10%10, trace.OK)
 		for k := range 10 {
-			fmt.Fprintf(&w.operations, "%d,%d,1,0,0.5,%d.%d,ok\n", n+1, k+2, 1+n%97, n%89)
+			fmt.Fprintf(&w.operations, "%d,%d,1,0,0.5,%d.%d,ok,start\n", n+1, k+2, 1+n%97, n%89)
 		}
 	}
 	d := data(t, Options{}, w.write(t))

@@ -193,7 +193,8 @@ func promises(a *algo.Algorithm) []string {
 	p := &a.Spec.Promises
 	out := []string{"at most one process in the critical section"}
 	if a.Problem == algo.Election {
-		out = []string{"leadership: " + p.Leadership.String()}
+		out = []string{"leadership: " + p.Leadership.String(),
+			"downtime_ms and availability: those of outages as " + a.Spec.Service.String()}
 	}
 	for _, q := range []struct {
 		holds bool

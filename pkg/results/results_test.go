@@ -36,7 +36,8 @@ func testTrial(n int) Trial {
 		DurationMS: 10.5 + float64(n), Messages: int64(20 * n), Delivered: 19, Lost: 1, Bytes: 320,
 		LateShare: nan, SchedDelayP99MS: nan,
 		Metrics: []metric.Value{metric.Detection.Of(10), metric.Election.Of(1.25 * float64(n))},
-		Ops:     []trace.Operation{{Process: 3, Cause: -1, Begin: 1, End: 12_500_000, Status: trace.Completed}},
+		Ops: []trace.Operation{{Process: 3, Cause: -1, Begin: 1, End: 12_500_000, Status: trace.Completed,
+			Origin: trace.LeaderCrashed}},
 		Kinds: []trace.MessageCount{{Name: "ELECTION", Sent: 12, Delivered: 11, Lost: 1, Bytes: 192},
 			{Name: "COORDINATOR", Sent: 8, Delivered: 8, Bytes: 128}},
 	}

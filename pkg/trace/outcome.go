@@ -45,7 +45,8 @@ const (
 
 // Origins lists them in the order in which reports show them.
 func Origins() []Origin {
-	return []Origin{LeaderCrashed, OtherCrashed, Parted, AtStart, Asked, CameBack, Mended, Mistrusted, Unneeded}
+	return []Origin{LeaderCrashed, OtherCrashed, Parted, AtStart, Asked, CameBack, Mended, Mistrusted,
+		Unneeded}
 }
 
 // Loss says whether something was taken from the processes without which there is no leader:
@@ -68,7 +69,7 @@ const (
 	Warmup    Progress = "warmup"  // an entry before the measured ones
 	Pending   Progress = "pending" // the trial was over before
 	Crashed   Progress = "crashed" // an entry whose process crashed before it was granted
-	Joined    Progress = "joined"  // no election: a process came back, and all agree on the leader of before
-	Restarted Progress = "restart" // the return of a process brought another leader, and is not what is measured
+	Joined    Progress = "joined"  // a process came back, and all agree on the leader of before
+	Restarted Progress = "restart" // a process came back, and brought another leader
 	Unasked   Progress = "other"   // an election that began with something else than what is measured
 )
