@@ -120,6 +120,8 @@ func TestComplete_Runs(t *testing.T) {
 		{"export 3/small --metrics elec", more, []string{"election_ms"}},
 		{"export 3/small --metrics election_ms,duration_ms,d", more, []string{
 			"election_ms,duration_ms,detection_ms", "election_ms,duration_ms,downtime_ms",
+			"election_ms,duration_ms,downtime_agreed_ms", "election_ms,duration_ms,downtime_led_ms",
+			"election_ms,duration_ms,downtime_served_ms",
 			"election_ms,duration_ms,delay_error_p50_ms", "election_ms,duration_ms,delay_error_p99_ms",
 			"election_ms,duration_ms,delivered", "election_ms,duration_ms,duplicated",
 			"election_ms,duration_ms,detector_messages"}},
