@@ -27,9 +27,9 @@ type faults struct {
 	impaired int              // processes that are, and those to which something else is done
 
 	crashedAt []time.Duration
-	downtime  []outage        // of those that came back
+	downtime  []absence        // of those that came back
 	goneAt    []time.Duration // when they were to crash that did
-	outages   sum             // of those that came back: how long they were to be down
+	away      sum             // of those that came back: how long they were to be down
 	unnoticed []bool
 	crashes   int
 	pauses    int
@@ -37,8 +37,8 @@ type faults struct {
 	noticed   sum // from a crash to the first suspicion
 }
 
-// An outage is from a crash to the return.
-type outage struct{ from, to time.Duration }
+// An absence is from a crash to the return.
+type absence struct{ from, to time.Duration }
 
 // A sum is that of durations, and of how many.
 type sum struct {
@@ -97,8 +97,8 @@ func (m *faults) record(r *trace.Record) {
 		if r.Incarnation > 0 {
 			m.elapse(r.At)
 			m.up[p], m.unnoticed[p] = true, false
-			m.downtime = append(m.downtime, outage{m.crashedAt[p], r.At})
-			m.outages.add(time.Duration(r.Arg) - m.goneAt[p])
+			m.downtime = append(m.downtime, absence{m.crashedAt[p], r.At})
+			m.away.add(time.Duration(r.Arg) - m.goneAt[p])
 			m.down--
 		}
 	case trace.Pause:
@@ -193,12 +193,12 @@ func (m *faults) metrics() []metric.Value {
 		metric.Pauses.Of(float64(m.pauses)),
 		metric.CrashRateAchieved.Of(m.rate()),
 	}
-	if n := m.outages.n; n > 0 {
+	if n := m.away.n; n > 0 {
 		had := time.Duration(0)
 		for _, d := range m.downtime {
 			had += d.to - d.from
 		}
-		out = append(out, metric.OutageRequested.Of(m.outages.mean()),
+		out = append(out, metric.OutageRequested.Of(m.away.mean()),
 			metric.OutageAchieved.Of(mean(ms(had), n)))
 	}
 	if m.crashes > 0 && m.detects() {
