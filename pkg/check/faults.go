@@ -27,7 +27,7 @@ type faults struct {
 	impaired int              // processes that are, and those to which something else is done
 
 	crashedAt []time.Duration
-	downtime  []absence        // of those that came back
+	downtime  []absence       // of those that came back
 	goneAt    []time.Duration // when they were to crash that did
 	away      sum             // of those that came back: how long they were to be down
 	unnoticed []bool
