@@ -3,9 +3,11 @@
 //
 // Where both runs are simulations of one experiment with the same seeds, counts are
 // compared exactly, trial by trial: a difference is the program's doing and needs no
-// test. Everything else is compared by the ranks of its trials (Mann and Whitney),
-// corrected for the number of comparisons (Holm), and called a change only when it
-// is significant and larger than a practical threshold.
+// test. Everything else is compared in pairs of trials that met the same luck, by the
+// signed ranks of their differences (Wilcoxon), or, where there are no such pairs, by the
+// ranks of all trials (Mann and Whitney). That is corrected for the number of comparisons
+// (Holm), and called a change only when it is significant and larger than a practical
+// threshold.
 package compare
 
 import (
@@ -50,6 +52,34 @@ type Options struct {
 // bootstrapSeed is one for all, so that equal runs compare equal.
 const bootstrapSeed = 0
 
+// A Test is how a row was compared.
+type Test string
+
+// The tests.
+const (
+	Exact  Test = "exact"
+	Pairs  Test = "pairs"
+	Ranks  Test = "ranks"
+	NoTest Test = "" // nothing to test: equal in every trial, or nothing to compare with
+)
+
+// Tests are those that a row can be compared by.
+func Tests() []Test { return []Test{Pairs, Ranks, Exact} }
+
+// String says what the test compares.
+func (t Test) String() string {
+	switch t {
+	case Exact:
+		return "counts of simulations with equal seeds, in the mean; n: trials that differ"
+	case Pairs:
+		return "trials of equal seeds, by the signs of their differences (signed ranks); change: the median " +
+			"of theirs (Hodges-Lehmann); n: pairs that differ"
+	case Ranks:
+		return "trials without partners, by their ranks (Mann-Whitney); change: that of the medians"
+	}
+	return "nothing to test"
+}
+
 // A Verdict is what one comparison came to.
 type Verdict string
 
@@ -91,6 +121,17 @@ type Report struct {
 // A CellFailure is what fails about a cell, whatever the metric.
 type CellFailure struct{ Cell, Text string }
 
+// Findings are the differences beyond chance that pairs of trials show, in words.
+func (r *Report) Findings() (out []string) {
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		if row.Paired != nil && slices.Contains([]Verdict{Small, Worse, Better, Changed}, row.Verdict) {
+			out = append(out, fmt.Sprintf("%s: %s: %v", r.Title(row), row.Metric, row.Paired))
+		}
+	}
+	return out
+}
+
 // Title names the row's cell.
 func (r *Report) Title(row *Row) string { return title(row.Design, r.Columns) }
 
@@ -119,12 +160,15 @@ type Row struct {
 
 	Base, New Figure
 	// NaN in what follows is a figure that does not exist.
-	Change                float64 // of the center, as a fraction of the base's
-	ChangeLow, ChangeHigh float64 // 95 % interval, by the bootstrap
+	Change                float64 // as a fraction: of the centre, of pairs the median of their changes
+	ChangeLow, ChangeHigh float64 // 95 % interval, by the bootstrap; of pairs by the test
 	Delta                 float64 // Cliff's: 1 if every new value is larger than every old one
-	P, Adjusted           float64 // of Mann and Whitney's test, before and after Holm's correction
+	P, Adjusted           float64 // of the test, before and after Holm's correction
+	Test                  Test
+	Paired                *Pairing // where Test is Pairs
 
 	sameLuck bool // a count of equal seeds, but of experiments that differ
+	cells    pair // what Paired is of
 
 	Verdict Verdict
 	Failure string // of the gate, in words; "": none
@@ -436,13 +480,26 @@ func (r *Report) row(m *metric.Metric, p pair, o *Options) *Row {
 	if shorter := shorterLimit(r.settings); shorter < 0 && censoredA > 0 || shorter > 0 && censoredB > 0 {
 		return row
 	}
+	if paired := Pair(p.base, p.new, m); paired.enough(o.Alpha) {
+		row.Test, row.Paired, row.P = Pairs, &paired, paired.P
+		row.Change, row.ChangeLow, row.ChangeHigh = paired.change(row.Base.Center)
+		row.Delta = stats.MannWhitney(withCensored(a, censoredA), withCensored(b, censoredB)).Delta
+		row.cells = p
+		return row
+	}
+	row.byRanks(a, censoredA, b, censoredB)
+	return row
+}
+
+// byRanks compares the trials as if none had a partner.
+func (row *Row) byRanks(a []float64, censoredA int, b []float64, censoredB int) {
 	rank := stats.MannWhitney(withCensored(a, censoredA), withCensored(b, censoredB))
-	row.Delta, row.P = rank.Delta, rank.P
+	row.Delta, row.P, row.Test, row.Paired = rank.Delta, rank.P, Ranks, nil
+	row.Change, row.ChangeLow, row.ChangeHigh = row.New.Center/row.Base.Center-1, math.NaN(), math.NaN()
 	if censoredA+censoredB == 0 {
 		_, lo, hi := stats.RatioInterval(a, b, stats.Confidence, bootstrapSeed)
 		row.ChangeLow, row.ChangeHigh = lo-1, hi-1
 	}
-	return row
 }
 
 // constant says whether there is one value only, so that there is nothing to test.

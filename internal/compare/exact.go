@@ -55,7 +55,7 @@ func trialPairs(p pair) [][2]*results.Trial {
 
 // exactly compares the counts of one metric, trial by trial.
 func (row *Row) exactly(p pair) *Row {
-	row.Exact = true
+	row.Exact, row.Test = true, Exact
 	var a, b, bothA, bothB []float64
 	for _, t := range trialPairs(p) {
 		x, seenX := t[0].Observe(row.Metric)

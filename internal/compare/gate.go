@@ -12,6 +12,7 @@ import (
 
 // judge corrects the tests for their number and gives each row its verdict.
 func (r *Report) judge(o *Options) {
+	r.choose(o.Alpha)
 	p := make([]float64, len(r.Rows))
 	for i := range r.Rows {
 		p[i] = r.Rows[i].P
@@ -32,32 +33,57 @@ func (r *Report) judge(o *Options) {
 	r.weakness(o.Alpha)
 }
 
+// choose compares rows by ranks whose pairs are too few to be significant among so many
+// tests, whatever they show, where ranks can be. That is a matter of numbers, and not of
+// what was found, so that it costs no false alarm; that ranks know nothing of shared luck
+// makes them blunter, never wrong.
+func (r *Report) choose(alpha float64) {
+	tests := 0.0
+	for i := range r.Rows {
+		if !math.IsNaN(r.Rows[i].P) {
+			tests++
+		}
+	}
+	few, enough := 0, 0
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		n, m := row.Base.N+row.Base.Censored, row.New.N+row.New.Censored
+		if row.Paired == nil || row.minP()*tests <= alpha || stats.MinP(n, m)*tests > alpha {
+			continue
+		}
+		few, enough = few+1, max(enough, row.enough(alpha/tests))
+		a, censoredA := row.cells.base.Sample(row.Metric)
+		b, censoredB := row.cells.new.Sample(row.Metric)
+		row.byRanks(a, censoredA, b, censoredB)
+	}
+	if few > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("too few pairs to be beyond chance among so many (tests: %.0f): "+
+			"compared by ranks, which do not see small changes; pairs need %d trials on each side: raise "+
+			"repetitions, or compare less with --metrics or --where", tests, enough))
+	}
+}
+
 // weakness notes that there are too few trials for as many tests: whoever reads
 // "no difference" should know that none could have been found.
 func (r *Report) weakness(alpha float64) {
-	least := math.Inf(1)
+	var likeliest *Row // to find anything
 	for i := range r.Rows {
-		if row := &r.Rows[i]; !math.IsNaN(row.P) {
-			least = min(least, stats.MinP(row.Base.N+row.Base.Censored, row.New.N+row.New.Censored))
+		if row := &r.Rows[i]; !math.IsNaN(row.P) && (likeliest == nil || row.minP() < likeliest.minP()) {
+			likeliest = row
 		}
 	}
 	tests := float64(r.Tests)
-	if r.Tests == 0 || least*tests <= alpha {
+	if r.Tests == 0 || likeliest.minP()*tests <= alpha {
 		return
-	}
-	n := 1
-	for stats.MinP(n, n)*tests > alpha {
-		n++
 	}
 	r.Notes = append(r.Notes, fmt.Sprintf("too few trials: no difference, however large, could have been "+
 		"found among so many (tests: %d); it takes %d trials on each side: raise repetitions, or compare "+
-		"less with --metrics or --where", r.Tests, n))
+		"less with --metrics or --where", r.Tests, likeliest.enough(alpha/tests)))
 }
 
 func (row *Row) verdict(o *Options) Verdict {
-	n, m := row.Base.N+row.Base.Censored, row.New.N+row.New.Censored
 	switch {
-	case stats.MinP(n, m) > o.Alpha:
+	case row.minP() > o.Alpha:
 		return TooFew
 	case !(row.Adjusted <= o.Alpha):
 		return Unclear
@@ -70,6 +96,9 @@ func (row *Row) verdict(o *Options) Verdict {
 // larger says whether the new values tend to be larger. Where time-outs leave no
 // median, the ranks still tell.
 func (row *Row) larger() bool {
+	if row.Paired != nil {
+		return row.Paired.larger()
+	}
 	if math.IsNaN(row.Change) {
 		return row.Delta > 0
 	}
@@ -154,7 +183,7 @@ func (row *Row) breaks(c *Condition, alpha float64) bool {
 	if row.New.N+row.New.Censored == 0 { // nothing keeps a condition by being absent
 		return row.Base.N+row.Base.Censored > 0
 	}
-	difference := row.New.Center - row.Base.Center
+	difference := row.difference(c.Limit.Percent)
 	if row.Exact {
 		return row.Differing > 0 && c.exceeds(row.Base.Center, difference)
 	}
@@ -182,11 +211,15 @@ func (row *Row) describe(m *matching) string {
 		}
 		return text
 	}
+	if row.Paired != nil {
+		return fmt.Sprintf("%s -> %s: %v, p %s after correction", median(row.Base), median(row.New),
+			row.Paired, P(row.Adjusted))
+	}
 	text := fmt.Sprintf("%s -> %s (%s", median(row.Base), median(row.New), Percent(row.Change))
 	if !math.IsNaN(row.ChangeLow) {
 		text += fmt.Sprintf(" [%s, %s]", Percent(row.ChangeLow), Percent(row.ChangeHigh))
 	}
-	return text + fmt.Sprintf("), p %s after correction", P(row.Adjusted))
+	return text + fmt.Sprintf("), p %s by ranks after correction", P(row.Adjusted))
 }
 
 func median(f Figure) string {

@@ -1,6 +1,8 @@
 package compare
 
 import (
+	"cmp"
+
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -34,7 +36,7 @@ type (
 	rowJSON struct {
 		Design     map[string]string `json:"design"`
 		Metric     string            `json:"metric"`
-		Method     string            `json:"method"` // exact or ranks
+		Method     string            `json:"method"` // exact, pairs or ranks; of equal values also ranks
 		Base       figureJSON        `json:"base"`
 		New        figureJSON        `json:"new"`
 		Change     *float64          `json:"change"`
@@ -45,6 +47,7 @@ type (
 		Adjusted   *float64          `json:"p_adjusted"`
 		Pairs      int               `json:"pairs,omitempty"`
 		Differing  int               `json:"differing,omitempty"`
+		Paired     *pairedJSON       `json:"paired,omitempty"` // where method is pairs
 		Verdict    Verdict           `json:"verdict"`
 		Failed     bool              `json:"failed"`
 	}
@@ -54,6 +57,15 @@ type (
 		Center   *float64 `json:"center"` // median; of an exact comparison the mean
 		Low      *float64 `json:"ci_low"`
 		High     *float64 `json:"ci_high"`
+	}
+	pairedJSON struct {
+		Shift     *float64 `json:"shift"` // in the metric's unit
+		ShiftLow  *float64 `json:"shift_low"`
+		ShiftHigh *float64 `json:"shift_high"`
+		Exactly   bool     `json:"exactly"`  // all pairs differ by one amount or one factor
+		Censored  int      `json:"censored"` // pairs of which the order alone is known
+		Left      int      `json:"left_out"` // trials without a partner, and pairs that say nothing
+		Says      string   `json:"says"`
 	}
 	geomeanJSON struct {
 		Metric string  `json:"metric"`
@@ -74,15 +86,12 @@ func (r *Report) Document() Document {
 	finite := results.Finite
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		method := "ranks"
-		if row.Exact {
-			method = "exact"
-		}
+		pairs, differing := row.pairs()
 		d.Rows = append(d.Rows, rowJSON{
-			Design: metric.ByName(row.Design), Metric: row.Metric, Method: method, Base: row.Base.json(),
+			Design: metric.ByName(row.Design), Metric: row.Metric, Method: string(cmp.Or(row.Test, Ranks)), Base: row.Base.json(),
 			New: row.New.json(), Change: finite(row.Change), ChangeLow: finite(row.ChangeLow),
 			ChangeHigh: finite(row.ChangeHigh), Delta: finite(row.Delta), P: finite(row.P),
-			Adjusted: finite(row.Adjusted), Pairs: row.Pairs, Differing: row.Differing,
+			Adjusted: finite(row.Adjusted), Pairs: pairs, Differing: differing, Paired: row.Paired.json(),
 			Verdict: row.Verdict, Failed: row.Failure != "",
 		})
 	}
@@ -90,6 +99,23 @@ func (r *Report) Document() Document {
 		d.Geomeans = append(d.Geomeans, geomeanJSON(g))
 	}
 	return d
+}
+
+// pairs are how many pairs were compared, and how many of them differ; none if no pairs were.
+func (row *Row) pairs() (all, differing int) {
+	if p := row.Paired; p != nil {
+		return p.N, p.N - p.Equal
+	}
+	return row.Pairs, row.Differing
+}
+
+func (p *Pairing) json() *pairedJSON {
+	if p == nil {
+		return nil
+	}
+	finite := results.Finite
+	return &pairedJSON{finite(p.Shift), finite(p.ShiftLow), finite(p.ShiftHigh), p.SameRatio || p.SameShift,
+		p.Censored, p.Left, p.String()}
 }
 
 func (f Figure) json() figureJSON {

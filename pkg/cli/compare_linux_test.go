@@ -11,6 +11,71 @@ import (
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
+// TestCompare_FalsePairsOnSockets compares two labels of one algorithm on real processes,
+// which met the same luck: 200 times, 20 of 80 pairs whose sides are chosen by lot.
+func TestCompare_FalsePairsOnSockets(t *testing.T) {
+	if os.Getenv("CONCLAVE_NIGHTLY") == "" {
+		t.Skip("runs 160 trials on real processes; set CONCLAVE_NIGHTLY=1")
+	}
+	dir := t.TempDir()
+	file := write(t, "pairs.yaml", `
+name: pairs
+problem: election
+algorithms: [bully, {name: bully, label: again}]
+nodes: 5
+scenario: {kind: leader-crash, settle: 20ms}
+repetitions: 80
+allow: {invalid: 80}
+`)
+	bench(t, "run", file, "--out", dir).want(t, Good)
+	all, err := results.ReadTable(latest(t, dir, "pairs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const pairs, size = 200, 20
+	comparisons, alarms, failed := 0, 0, 0
+	draw := rand.New(rand.NewPCG(1, 2))
+	for range pairs {
+		base, new := *all, *all
+		base.Trials, new.Trials = nil, nil
+		order, side := draw.Perm(80), draw.Perm(80)
+		for _, trial := range all.Trials {
+			i := trial.Repetition - 1
+			switch first := (trial.Cell == 1) == (side[i]%2 == 0); {
+			case order[i] >= size:
+			case first:
+				base.Trials = append(base.Trials, trial)
+			default:
+				new.Trials = append(new.Trials, trial)
+			}
+		}
+		for _, trials := range [][]results.Trial{base.Trials, new.Trials} {
+			for i := range trials { // of one cell
+				trials[i].Cell, trials[i].Design = 1, all.Trials[0].Design
+			}
+		}
+		r, err := compare.Compare(&base, &new, compare.Options{Metrics: []string{"election_ms"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := r.Rows[0]
+		if row.Test == compare.Pairs {
+			comparisons++
+		}
+		if row.P <= compare.DefaultAlpha {
+			alarms++
+		}
+		if len(r.Failures) > 0 {
+			failed++
+		}
+	}
+	t.Logf("%d of %d comparisons of pairs are false alarms; %d fail", alarms, comparisons, failed)
+	if comparisons < pairs || alarms > pairs/20+11 || failed > alarms { // 3.5 standard errors
+		t.Errorf("%d of %d comparisons of pairs are false alarms, want 5 %% at most but for chance; %d fail", alarms,
+			comparisons, failed)
+	}
+}
+
 // TestCompare_FalseAlarmsOnSockets compares trials of one run on real processes
 // with other trials of the same run, two thousand times: whatever is found then is
 // a false alarm.

@@ -38,6 +38,7 @@ func comparisonTable(r *compare.Report, metric string) *table {
 	t.column("base", true)
 	t.column("new", true)
 	t.column("change", true)
+	t.column("test", false)
 	t.column("p", true)
 	t.column("n", true)
 	t.column("verdict", false)
@@ -50,14 +51,14 @@ func comparisonTable(r *compare.Report, metric string) *table {
 		for _, f := range row.Cell {
 			cells = append(cells, f.Value)
 		}
-		t.add(append(cells, figureText(row.Base), figureText(row.New), changeText(row), probability(row),
-			sizes(row), string(row.Verdict))...)
+		t.add(append(cells, figureText(row.Base), figureText(row.New), changeText(row),
+			string(row.Test), probability(row), sizes(row), string(row.Verdict))...)
 	}
 	for _, g := range r.Geomeans {
 		if g.Metric == metric && g.Cells > 1 {
 			cells := make([]string, len(r.Columns))
 			cells[0] = "geomean"
-			t.add(append(cells, "", "", compare.Percent(g.Change), "", "", "")...)
+			t.add(append(cells, "", "", compare.Percent(g.Change), "", "", "", "")...)
 		}
 	}
 	return t
@@ -92,25 +93,39 @@ func changeText(row *compare.Row) string {
 		return ""
 	}
 	text := compare.Percent(row.Change)
-	if !math.IsNaN(row.ChangeLow) && !math.IsNaN(row.ChangeHigh) {
+	if p := row.Paired; p != nil && p.SameRatio {
+		return text + " exactly"
+	}
+	if !math.IsNaN(row.ChangeLow) || !math.IsNaN(row.ChangeHigh) {
 		text += fmt.Sprintf(" [%s, %s]", compare.Percent(row.ChangeLow), compare.Percent(row.ChangeHigh))
 	}
 	return text
 }
 
 func probability(row *compare.Row) string {
-	switch {
-	case row.Exact:
-		return "exact"
-	case math.IsNaN(row.Adjusted):
+	if math.IsNaN(row.Adjusted) {
 		return ""
 	}
 	return compare.P(row.Adjusted)
 }
 
 // sizes are the trials behind a row: of the base and, if they differ, of the new
-// run; of an exact comparison how many of the pairs differ.
+// run; of a comparison of pairs how many of them differ.
 func sizes(row *compare.Row) string {
+	if p := row.Paired; p != nil {
+		text := fmt.Sprintf("%d/%d", p.N-p.Equal, p.N)
+		var but []string
+		if p.Censored > 0 {
+			but = append(but, fmt.Sprintf("%d timed out", p.Censored))
+		}
+		if p.Left > 0 {
+			but = append(but, fmt.Sprintf("%d left out", p.Left))
+		}
+		if len(but) > 0 {
+			text += " (" + strings.Join(but, ", ") + ")"
+		}
+		return text
+	}
 	if row.Exact {
 		return fmt.Sprintf("%d/%d", row.Differing, row.Pairs)
 	}
@@ -140,32 +155,30 @@ func metricsOf(r *compare.Report) []string {
 
 // legend says what the figures are.
 func legend(r *compare.Report) string {
-	exact, tested, few := 0, 0, 0
+	used := map[compare.Test]int{}
+	few := 0
 	for i := range r.Rows {
-		if r.Rows[i].Exact {
-			exact++
-		} else {
-			tested++
-		}
+		used[r.Rows[i].Test]++
 		if r.Rows[i].Verdict == compare.TooFew {
 			few++
 		}
 	}
 	var parts []string
-	if tested > 0 {
+	if len(r.Rows) > used[compare.Exact] {
 		parts = append(parts, "figures: median over trials [95 % interval]; =: equal in every trial")
 	}
 	if r.Tests > 0 {
-		parts = append(parts, fmt.Sprintf("p: Mann-Whitney, corrected for %s (Holm); worse, better: "+
+		parts = append(parts, fmt.Sprintf("p: corrected for %s (Holm); worse, better: "+
 			"p at most %v and more than %s; ~: no difference found", report.Plural(r.Tests, "test", "tests"),
 			r.Alpha, percentOf(r.Threshold)))
 	}
+	for _, t := range compare.Tests() {
+		if used[t] > 0 {
+			parts = append(parts, fmt.Sprintf("%s: %v", string(t), t))
+		}
+	}
 	if few > 0 {
 		parts = append(parts, "n/a: too few trials for any test; raise repetitions")
-	}
-	if exact > 0 {
-		parts = append(parts, "exact: counts of simulations with equal seeds, in the mean; "+
-			"n: trials that differ")
 	}
 	return strings.Join(parts, "\n")
 }
@@ -203,6 +216,9 @@ func textComparison(w io.Writer, r *compare.Report) error {
 		comparisonTable(r, metric).write(w)
 	}
 	fmt.Fprintf(w, "\n%s\n", legend(r))
+	for _, text := range r.Findings() {
+		fmt.Fprintln(w, text)
+	}
 	for i, text := range remarks(r) {
 		fmt.Fprintf(w, "[%d] %s\n", i+1, text)
 	}
@@ -250,6 +266,12 @@ func markdownComparison(w io.Writer, r *compare.Report) error {
 		fmt.Fprintf(w, "- **fails**: %s\n", escapeMarkdown(text))
 	}
 	if len(r.Failures) > 0 {
+		fmt.Fprintln(w)
+	}
+	for _, text := range r.Findings() {
+		fmt.Fprintf(w, "- %s\n", escapeMarkdown(text))
+	}
+	if len(r.Findings()) > 0 {
 		fmt.Fprintln(w)
 	}
 	changed := *r

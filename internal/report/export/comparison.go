@@ -1,9 +1,14 @@
 package export
 
-import "github.com/conclave-bench/conclave/internal/compare"
+import (
+	"slices"
+
+	"github.com/conclave-bench/conclave/internal/compare"
+)
 
 // Comparison is a comparison as a JUnit report: a suite for each metric with a test
-// case for each cell, which fails where the gate does, and a suite for what is wrong
+// case for each cell, which fails where the gate does, and what it was compared by in its
+// output; and a suite for what is wrong
 // with whole cells.
 func Comparison(r *compare.Report) ([]byte, error) {
 	var all junitSuites
@@ -32,9 +37,19 @@ func Comparison(r *compare.Report) ([]byte, error) {
 		}
 		s.Cases = append(s.Cases, test)
 	}
+	tests := map[string][]compare.Test{}
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		add(row.Metric, r.Title(row), row.Failure, "Regression")
+		tests[row.Metric] = append(tests[row.Metric], row.Test)
+	}
+	for i := range all.Suites {
+		s := &all.Suites[i]
+		for _, t := range compare.Tests() {
+			if slices.Contains(tests[s.Name], t) {
+				s.Out.Text += string(t) + ": " + t.String() + "\n"
+			}
+		}
 	}
 	for _, f := range r.CellFailures {
 		add("cells", f.Cell, f.Text, "Cell")

@@ -1,0 +1,150 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+// A Pairing is what the trials of two cells that met the same luck say about a metric.
+// The cells may be of two runs, or two algorithms or settings of one run: all cells of a
+// repetition share its seed, and with it the network, the faults and the workload.
+type Pairing struct {
+	stats.Paired
+	of *metric.Metric
+}
+
+// Pair compares b with a, trial by trial. A trial without a partner of its seed is counted
+// in Left. Where there are no pairs, N is 0.
+func Pair(a, b *results.Cell, m *metric.Metric) Pairing {
+	pairs := luckyPairs(a, b)
+	x, y := make([]float64, len(pairs)), make([]float64, len(pairs))
+	for i, p := range pairs {
+		x[i], y[i] = observed(p[0], m), observed(p[1], m)
+	}
+	p := Pairing{stats.Pairs(x, y, stats.Confidence), m}
+	p.Left += max(len(a.Trials), len(b.Trials)) - len(pairs)
+	return p
+}
+
+// luckyPairs are the trials of equal seeds. A seed that stands more than once, as it may
+// on real nodes, pairs the first with the first.
+func luckyPairs(a, b *results.Cell) (pairs [][2]*results.Trial) {
+	fresh := map[uint64][]*results.Trial{}
+	for _, t := range b.Trials {
+		fresh[t.Seed] = append(fresh[t.Seed], t)
+	}
+	for _, t := range a.Trials {
+		if others := fresh[t.Seed]; len(others) > 0 {
+			pairs = append(pairs, [2]*results.Trial{t, others[0]})
+			fresh[t.Seed] = others[1:]
+		}
+	}
+	return pairs
+}
+
+// observed is a trial's value for tests: +Inf if censored, NaN if there is none.
+func observed(t *results.Trial, m *metric.Metric) float64 {
+	switch v, seen := t.Observe(m.Name); seen {
+	case results.Observed:
+		return v
+	case results.Censored:
+		return math.Inf(1)
+	}
+	return math.NaN()
+}
+
+// enough says whether the pairs can be significant at all, and are most of the trials:
+// with fewer, the ranks of all trials say more.
+func (p *Pairing) enough(alpha float64) bool {
+	return stats.MinPairedP(p.N) <= alpha && p.N >= p.Left
+}
+
+// larger says whether the second values tend to be larger.
+func (p *Pairing) larger() bool { return 2*p.Rises > p.N-p.Equal }
+
+// change is the relative change with its interval: of the quotients, or, where a value is
+// not positive, of the differences in terms of the base's centre.
+func (p *Pairing) change(center float64) (change, lo, hi float64) {
+	if !math.IsNaN(p.Ratio) || !math.IsNaN(p.RatioLow) || !math.IsNaN(p.RatioHigh) {
+		return p.Ratio - 1, p.RatioLow - 1, p.RatioHigh - 1
+	}
+	if !(center > 0) {
+		return math.NaN(), math.NaN(), math.NaN()
+	}
+	return p.Shift / center, p.ShiftLow / center, p.ShiftHigh / center
+}
+
+// String says in words by how much the second values differ: "slower by exactly 1%".
+func (p *Pairing) String() string {
+	up, down := "higher", "lower"
+	if p.of.Kind == metric.SinceCause {
+		up, down = "slower", "faster"
+	}
+	direction := up
+	if !p.larger() {
+		direction = down
+	}
+	unit := ""
+	if p.of.Unit == metric.Milliseconds {
+		unit = " ms"
+	}
+	differ := fmt.Sprintf("in %d of %d pairs", p.N-p.Equal, p.N)
+	percent := Number(100*math.Abs(p.Ratio-1)) + "%"
+	shift := Number(math.Abs(p.Shift)) + unit
+	// An estimate may be of no change although most pairs that differ do so in one direction.
+	told := func(estimate, none float64) bool {
+		return p.larger() && estimate > none || !p.larger() && estimate < none
+	}
+	switch {
+	case p.N == p.Equal:
+		return "equal in every pair"
+	case p.SameRatio:
+		return fmt.Sprintf("%s by exactly %s, %s", direction, percent, differ)
+	case p.SameShift && math.IsNaN(p.Ratio):
+		return fmt.Sprintf("%s by exactly %s, %s", direction, shift, differ)
+	case p.SameShift:
+		return fmt.Sprintf("%s by exactly %s (%s in the median), %s", direction, shift, percent, differ)
+	case told(p.Ratio, 1) && math.IsNaN(p.RatioLow+p.RatioHigh):
+		return fmt.Sprintf("%s by %s in the median, %s", direction, percent, differ)
+	case told(p.Ratio, 1):
+		return fmt.Sprintf("%s by %s in the median [%s, %s], %s", direction, percent,
+			Percent(p.RatioLow-1), Percent(p.RatioHigh-1), differ)
+	case told(p.Shift, 0):
+		return fmt.Sprintf("%s by %s in the median, %s", direction, shift, differ)
+	}
+	return fmt.Sprintf("%s in %d of %d pairs that differ, of %d", direction,
+		max(p.Rises, p.N-p.Equal-p.Rises), p.N-p.Equal, p.N)
+}
+
+// minP is the least P that the row's test could have given.
+func (row *Row) minP() float64 {
+	if row.Paired != nil {
+		return stats.MinPairedP(row.Paired.N)
+	}
+	return stats.MinP(row.Base.N+row.Base.Censored, row.New.N+row.New.Censored)
+}
+
+// enough is the smallest number of trials on each side whose least P, by the row's test,
+// is at most p.
+func (row *Row) enough(p float64) int {
+	n := 1
+	for row.Paired != nil && stats.MinPairedP(n) > p || row.Paired == nil && stats.MinP(n, n) > p {
+		n++
+	}
+	return n
+}
+
+// difference is by how much the row's centre changed, in the metric's unit.
+func (row *Row) difference(percent bool) float64 {
+	switch {
+	case row.Paired == nil || row.Base.Center == 0 && percent:
+		return row.New.Center - row.Base.Center
+	case percent:
+		return row.Change * row.Base.Center
+	}
+	return row.Paired.Shift
+}
