@@ -47,6 +47,9 @@ type Options struct {
 	// experiments differ, and a cell of the base that the new run lacks.
 	Strict bool
 	NoGate bool // nothing fails
+	// Prove, if it is positive, replaces the default gate: nothing passes unless it is shown
+	// to be no worse than by this part of the base.
+	Prove float64
 }
 
 // bootstrapSeed is one for all, so that equal runs compare equal.
@@ -72,8 +75,8 @@ func (t Test) String() string {
 	case Exact:
 		return "counts of simulations with equal seeds, in the mean; n: trials that differ"
 	case Pairs:
-		return "trials of equal seeds, by the signs of their differences (signed ranks); change: the median " +
-			"of theirs (Hodges-Lehmann); n: pairs that differ"
+		return "trials of equal seeds, by the signs of their differences (signed ranks); " +
+			"change: the median of theirs (Hodges-Lehmann); n: pairs that differ"
 	case Ranks:
 		return "trials without partners, by their ranks (Mann-Whitney); change: that of the medians"
 	}
@@ -107,12 +110,14 @@ type Report struct {
 	Warnings  []string // what to know before the verdicts: the machines, or their load, differ
 	Notes     []string // what to know when reading it, each a sentence
 	Failures  []string // of the gate, each a sentence that names the cell
+	Open      []string // what was to be proved, and is neither proved nor refuted; likewise
 	// CellFailures are those of Failures that are about no row.
 	CellFailures []CellFailure
 	Gated        bool // what is worse fails
 	Tests        int  // comparisons that Holm's correction counts
 	Alpha        float64
 	Threshold    float64 // as the Options have it
+	Prove        float64 // likewise
 
 	measured int       // rows whose base has values
 	settings []setting // in which the experiments differ
@@ -168,10 +173,12 @@ type Row struct {
 	Paired                *Pairing // where Test is Pairs
 
 	sameLuck bool // a count of equal seeds, but of experiments that differ
-	cells    pair // what Paired is of
+	cells    pair
+	lucky    bool // most trials have a partner of the same seed
 
 	Verdict Verdict
 	Failure string // of the gate, in words; "": none
+	Proof   Proof  // of what was to be proved
 }
 
 // A Geomean is the geometric mean of a metric's ratios over all cells that have one.
@@ -202,6 +209,7 @@ func Compare(base, new *results.Table, o Options) (*Report, error) {
 	}
 	r := &Report{
 		Base: sideOf(base), New: sideOf(new), Notes: m.notes, Alpha: o.Alpha, Threshold: o.Threshold,
+		Prove:   o.Prove,
 		Columns: varying(m), settings: differences(base, new),
 	}
 	for _, c := range m.missing {
@@ -453,7 +461,7 @@ func (row Row) says() bool {
 
 // row compares one metric in one pair of cells; nil if neither has it.
 func (r *Report) row(m *metric.Metric, p pair, o *Options) *Row {
-	row := &Row{Metric: m.Name, of: m, Design: p.base.Design, Cell: chosen(p.base, r.Columns)}
+	row := &Row{Metric: m.Name, of: m, Design: p.base.Design, Cell: chosen(p.base, r.Columns), cells: p}
 	none := math.NaN()
 	row.Change, row.ChangeLow, row.ChangeHigh = none, none, none
 	row.Delta, row.P, row.Adjusted = none, none, none
@@ -475,6 +483,7 @@ func (r *Report) row(m *metric.Metric, p pair, o *Options) *Row {
 	}
 	if censoredA == censoredB && (slices.Equal(a, b) || censoredA == 0 && constant(a, b)) {
 		row.Verdict, row.Change = Same, 0
+		row.lucky = 2*len(luckyPairs(p.base, p.new)) >= max(len(p.base.Trials), len(p.new.Trials))
 		return row
 	}
 	if shorter := shorterLimit(r.settings); shorter < 0 && censoredA > 0 || shorter > 0 && censoredB > 0 {
@@ -484,7 +493,6 @@ func (r *Report) row(m *metric.Metric, p pair, o *Options) *Row {
 		row.Test, row.Paired, row.P = Pairs, &paired, paired.P
 		row.Change, row.ChangeLow, row.ChangeHigh = paired.change(row.Base.Center)
 		row.Delta = stats.MannWhitney(withCensored(a, censoredA), withCensored(b, censoredB)).Delta
-		row.cells = p
 		return row
 	}
 	row.byRanks(a, censoredA, b, censoredB)

@@ -12,7 +12,9 @@ import (
 
 // judge corrects the tests for their number and gives each row its verdict.
 func (r *Report) judge(o *Options) {
-	r.choose(o.Alpha)
+	if o.Prove == 0 { // whose intervals need no correction
+		r.choose(o.Alpha)
+	}
 	p := make([]float64, len(r.Rows))
 	for i := range r.Rows {
 		p[i] = r.Rows[i].P
@@ -30,7 +32,9 @@ func (r *Report) judge(o *Options) {
 	for _, row := range r.Rows {
 		r.mean(&row)
 	}
-	r.weakness(o.Alpha)
+	if o.Prove == 0 {
+		r.weakness(o.Alpha)
+	}
 }
 
 // choose compares rows by ranks whose pairs are too few to be significant among so many
@@ -47,8 +51,7 @@ func (r *Report) choose(alpha float64) {
 	few, enough := 0, 0
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		n, m := row.Base.N+row.Base.Censored, row.New.N+row.New.Censored
-		if row.Paired == nil || row.minP()*tests <= alpha || stats.MinP(n, m)*tests > alpha {
+		if row.Paired == nil || row.minP()*tests <= alpha || row.minRankP()*tests > alpha {
 			continue
 		}
 		few, enough = few+1, max(enough, row.enough(alpha/tests))
@@ -57,9 +60,9 @@ func (r *Report) choose(alpha float64) {
 		row.byRanks(a, censoredA, b, censoredB)
 	}
 	if few > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("too few pairs to be beyond chance among so many (tests: %.0f): "+
-			"compared by ranks, which do not see small changes; pairs need %d trials on each side: raise "+
-			"repetitions, or compare less with --metrics or --where", tests, enough))
+		r.Notes = append(r.Notes, fmt.Sprintf("too few pairs to be beyond chance among so many (tests: "+
+			"%.0f): compared by ranks, which do not see small changes; pairs need %d trials on each side: "+
+			"raise repetitions, or compare less with --metrics or --where", tests, enough))
 	}
 }
 
@@ -68,7 +71,8 @@ func (r *Report) choose(alpha float64) {
 func (r *Report) weakness(alpha float64) {
 	var likeliest *Row // to find anything
 	for i := range r.Rows {
-		if row := &r.Rows[i]; !math.IsNaN(row.P) && (likeliest == nil || row.minP() < likeliest.minP()) {
+		row := &r.Rows[i]
+		if !math.IsNaN(row.P) && (likeliest == nil || row.minP() < likeliest.minP()) {
 			likeliest = row
 		}
 	}
@@ -127,6 +131,11 @@ func (r *Report) gate(m *matching, o *Options) {
 		row.Failure = why
 		name := title(row.Design, r.Columns)
 		r.Failures = append(r.Failures, fmt.Sprintf("%s: %s: %s", name, row.Metric, why))
+	}
+	if o.Prove > 0 {
+		r.prove(o, fail)
+		r.gateCells(m, o)
+		return
 	}
 	for i := range r.Rows {
 		row := &r.Rows[i]

@@ -25,6 +25,8 @@ type (
 		Extra     []string      `json:"extra"`
 		Notes     []string      `json:"notes"`
 		Failures  []string      `json:"failures"`
+		Prove     *float64      `json:"prove"` // the margin; null: nothing was to be proved
+		Open      []string      `json:"inconclusive"`
 		Passed    bool          `json:"passed"`
 	}
 	sideJSON struct {
@@ -50,6 +52,8 @@ type (
 		Paired     *pairedJSON       `json:"paired,omitempty"` // where method is pairs
 		Verdict    Verdict           `json:"verdict"`
 		Failed     bool              `json:"failed"`
+		Proof      Outcome           `json:"proof,omitempty"`
+		Needs      int               `json:"needs,omitempty"` // trials on each side to decide
 	}
 	figureJSON struct {
 		N        int      `json:"n"`
@@ -81,18 +85,23 @@ func (r *Report) Document() Document {
 		Base: sideJSON(r.Base), New: sideJSON(r.New), Alpha: r.Alpha, Threshold: r.Threshold,
 		Tests: r.Tests, Rows: []rowJSON{}, Geomeans: []geomeanJSON{}, Missing: nonNil(r.Missing),
 		Extra: nonNil(r.Extra), Notes: nonNil(r.Notes), Failures: nonNil(r.Failures),
-		Passed: len(r.Failures) == 0,
+		Open: nonNil(r.Open), Passed: len(r.Failures)+len(r.Open) == 0,
+	}
+	if r.Prove > 0 {
+		d.Prove = &r.Prove
 	}
 	finite := results.Finite
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		pairs, differing := row.pairs()
 		d.Rows = append(d.Rows, rowJSON{
-			Design: metric.ByName(row.Design), Metric: row.Metric, Method: string(cmp.Or(row.Test, Ranks)), Base: row.Base.json(),
+			Design: metric.ByName(row.Design), Metric: row.Metric,
+			Method: string(cmp.Or(row.Test, Ranks)), Base: row.Base.json(),
 			New: row.New.json(), Change: finite(row.Change), ChangeLow: finite(row.ChangeLow),
 			ChangeHigh: finite(row.ChangeHigh), Delta: finite(row.Delta), P: finite(row.P),
 			Adjusted: finite(row.Adjusted), Pairs: pairs, Differing: differing, Paired: row.Paired.json(),
 			Verdict: row.Verdict, Failed: row.Failure != "",
+			Proof: row.Proof.Outcome, Needs: row.Proof.Needs,
 		})
 	}
 	for _, g := range r.Geomeans {
@@ -101,7 +110,7 @@ func (r *Report) Document() Document {
 	return d
 }
 
-// pairs are how many pairs were compared, and how many of them differ; none if no pairs were.
+// pairs are how many pairs were compared, and how many of them differ; none if none were.
 func (row *Row) pairs() (all, differing int) {
 	if p := row.Paired; p != nil {
 		return p.N, p.N - p.Equal
@@ -114,8 +123,8 @@ func (p *Pairing) json() *pairedJSON {
 		return nil
 	}
 	finite := results.Finite
-	return &pairedJSON{finite(p.Shift), finite(p.ShiftLow), finite(p.ShiftHigh), p.SameRatio || p.SameShift,
-		p.Censored, p.Left, p.String()}
+	return &pairedJSON{finite(p.Shift), finite(p.ShiftLow), finite(p.ShiftHigh),
+		p.SameRatio || p.SameShift, p.Censored, p.Left, p.String()}
 }
 
 func (f Figure) json() figureJSON {

@@ -125,6 +125,10 @@ func (row *Row) minP() float64 {
 	if row.Paired != nil {
 		return stats.MinPairedP(row.Paired.N)
 	}
+	return row.minRankP()
+}
+
+func (row *Row) minRankP() float64 {
 	return stats.MinP(row.Base.N+row.Base.Censored, row.New.N+row.New.Censored)
 }
 

@@ -124,8 +124,8 @@ func biasCorrected(replicates []float64, figure, confidence float64) (lo, hi flo
 	slices.Sort(replicates) // NaN come first
 	unknown := sort.Search(len(replicates), func(i int) bool { return !math.IsNaN(replicates[i]) })
 	sorted := replicates[unknown:]
-	bias := normalQuantile((float64(float64(unknown)/2) + below(sorted, figure)) / float64(len(replicates)))
-	tail := normalQuantile((1 - confidence) / 2)
+	bias := NormalQuantile((float64(float64(unknown)/2) + below(sorted, figure)) / float64(len(replicates)))
+	tail := NormalQuantile((1 - confidence) / 2)
 	// rank counts resamples from either end, from which all looks mirrored.
 	rank := func(bias float64) int {
 		share := normal(bias + (bias + tail))

@@ -233,7 +233,7 @@ func signRank(n int, confidence float64) int {
 	averages := n * (n + 1) / 2
 	if n > exactLimit {
 		deviation := math.Sqrt(float64(averages) * float64(2*n+1) / 12)
-		return max(0, int(float64(averages)/2+0.5+float64(normalQuantile(tail)*deviation)))
+		return max(0, int(float64(averages)/2+0.5+float64(NormalQuantile(tail)*deviation)))
 	}
 	ways := make([]float64, averages+1)
 	ways[0] = 1

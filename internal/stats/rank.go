@@ -187,8 +187,8 @@ func middle(x, y float64) float64 {
 	}
 }
 
-// normalQuantile is the inverse of the standard normal distribution function.
-func normalQuantile(p float64) float64 {
+// NormalQuantile is the inverse of the standard normal distribution function.
+func NormalQuantile(p float64) float64 {
 	return float64(-math.Sqrt2 * math.Erfcinv(float64(2*float64(p))))
 }
 

@@ -323,7 +323,7 @@ func TestMannWhitney_Power(t *testing.T) {
 	t.Parallel()
 	const pairs, n = 600, 25
 	// Of normal distributions, delta is 2Φ(shift/√2) - 1.
-	shift := math.Sqrt2 * normalQuantile((1+0.4575)/2)
+	shift := math.Sqrt2 * NormalQuantile((1+0.4575)/2)
 	random := rand.New(rand.NewPCG(5, 6))
 	found := 0
 	for range pairs {

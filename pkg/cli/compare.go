@@ -26,6 +26,7 @@ type compareFlags struct {
 	where           []string
 	alpha           float64
 	threshold       string
+	prove           string
 	strict          bool
 	format, out     string
 	noFail          bool
@@ -42,8 +43,10 @@ func (s *streams) compareCommand() *cobra.Command {
 of results or CSV files like trials.csv.
 
 Simulations with equal seeds are compared exactly: every changed count is
-shown, and more messages are worse. Everything else is compared by Mann and
-Whitney's test, corrected for the number of comparisons (Holm). A change is
+shown, and more messages are worse. Everything else is compared in pairs of
+trials with equal seeds, by the signs of their differences, or, if there are
+too few pairs, by Mann and Whitney's test of all trials. Each row says which,
+and all are corrected for the number of comparisons (Holm). A change is
 "worse" or "better" only if it is significant and larger than --threshold.
 "small" is significant but not larger. "~" is a difference that the test
 cannot tell from chance. If the machines of real processes differ, or one was
@@ -52,9 +55,17 @@ busier, that is reported first.
 Any change for the worse exits with 4. With --fail-if, only the given
 conditions decide: METRIC > CHANGE or METRIC < CHANGE, where CHANGE is a
 percentage or a number in the metric's unit. "where COLUMN=VALUE" restricts a
-condition.`,
+condition.
+
+That no difference was found is no proof that there is none. With --prove 5%,
+a run passes only if the whole interval of every change says that nothing is
+worse by more than 5 %. Where an interval allows both, the code is 5, and the
+text says how many trials would decide.
+
+` + exitHelp("compare", "0", "1", "2", "4", "5"),
 		Example: `  bench compare results/base results/new
   bench compare results/base results/new --fail-if 'election_ms > 10%'
+  bench compare results/base results/new --prove 5%
   bench compare results/base/trials.csv results/new/trials.csv --alpha 0.01`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -76,6 +87,8 @@ condition.`,
 	flags.Float64Var(&f.alpha, "alpha", compare.DefaultAlpha, "accept a false alarm with probability `P`")
 	flags.StringVar(&f.threshold, "threshold", percentOf(compare.DefaultThreshold),
 		"ignore any change below `CHANGE`")
+	flags.StringVar(&f.prove, "prove", "",
+		"pass only what is shown to be worse by no more than `CHANGE`")
 	flags.BoolVar(&f.strict, "strict", false, "fail on every changed count, and on what NEW lacks")
 	flags.StringVar(&f.format, "format", "table", "write `FORMAT`: "+strings.Join(compareFormats, ", "))
 	flags.BoolVar(&f.noFail, "no-fail", false, "only print what changed; exit with 0")
@@ -91,6 +104,9 @@ func (f *compareFlags) options() (compare.Options, error) {
 	if f.noFail && (f.strict || len(f.failIf) > 0 || f.failFrom != "") {
 		return compare.Options{}, usage("--no-fail with --strict or --fail-if: one of them")
 	}
+	if f.prove != "" && (f.noFail || f.strict || len(f.failIf) > 0 || f.failFrom != "") {
+		return compare.Options{}, usage("--prove with --no-fail, --strict or --fail-if: one of them")
+	}
 	o := compare.Options{
 		Alpha: f.alpha, Metrics: f.metrics, Ignore: f.ignore, Strict: f.strict, NoGate: f.noFail,
 	}
@@ -98,6 +114,11 @@ func (f *compareFlags) options() (compare.Options, error) {
 	if o.Threshold, err = fraction(f.threshold); err != nil {
 		return o, usage("--threshold %s: %v, want a percentage as 5%%, or a fraction as 0.05", f.threshold,
 			err)
+	}
+	if f.prove != "" {
+		if o.Prove, err = fraction(f.prove); err != nil || o.Prove == 0 || o.Prove >= 1 {
+			return o, usage("--prove %s: want a percentage between 0%% and 100%%, as 5%%", f.prove)
+		}
 	}
 	if !(f.alpha > 0 && f.alpha < 1) {
 		return o, usage("--alpha %v: want a probability between 0 and 1, as 0.05", f.alpha)
@@ -180,7 +201,7 @@ func (s *streams) compare(f *compareFlags, base, new string) error {
 	if err := s.output(f.out, text.Bytes()); err != nil {
 		return fmt.Errorf("compare: %w", err)
 	}
-	if len(r.Failures) == 0 {
+	if len(r.Failures)+len(r.Open) == 0 {
 		return nil
 	}
 	for _, text := range r.Warnings {
@@ -189,7 +210,13 @@ func (s *streams) compare(f *compareFlags, base, new string) error {
 	for _, text := range r.Failures {
 		s.say("fails: " + text)
 	}
-	return exit(Missed)
+	for _, text := range r.Open {
+		s.say("inconclusive: " + text)
+	}
+	if len(r.Failures) > 0 {
+		return exit(Missed)
+	}
+	return exit(Incomplete)
 }
 
 // distinct is list without what stands in it before.

@@ -134,6 +134,30 @@ func TestCompare_Flags(t *testing.T) {
 	has(t, compared("--threshold", "0.5%"), "and more than 0.5%; ~", "4 worse; fails: 4\n")
 }
 
+// TestCompare_Prove: what is shown passes, what is refuted fails, and what is neither is
+// told apart from both by its exit code, with the number of trials that would decide.
+func TestCompare_Prove(t *testing.T) {
+	t.Chdir(t.TempDir())
+	file := write(t, "small.yaml", strings.Replace(small, "network.loss, over: [0, 0.1]", "network.latency, over: [2ms]", 1))
+	for name, set := range map[string]string{"base": "seed=1", "same": "seed=1", "other": "seed=2", "new": "detector.delay=20ms"} {
+		bench(t, "run", file, "--set", set, "--out", name).want(t, Good)
+	}
+	r := bench(t, "compare", "base/small", "same/small", "--prove", "5%").want(t, Good)
+	has(t, r.out, "no difference; passes: nothing is worse by more than 5%")
+	r = bench(t, "compare", "base/small", "new/small", "--prove", "5%", "--metrics", "downtime_ms").want(t, Missed)
+	has(t, r.errors, "fails: bully, nodes=3: downtime_ms: 38 -> 48 (+26.32% [")
+	r = bench(t, "compare", "base/small", "other/small", "--prove", "1%", "--metrics", "availability").want(t, Incomplete)
+	has(t, r.errors, "inconclusive: bully, nodes=3: availability: ", " on each side would decide")
+	has(t, r.out, "inconclusive: bully, nodes=3", "; inconclusive: ")
+	has(t, bench(t, "compare", "base/small", "other/small", "--prove", "1%", "--format", "junit").want(t, Incomplete).out,
+		`type="Inconclusive"`, "<system-out>")
+	var d compare.Document
+	text := bench(t, "compare", "base/small", "other/small", "--prove", "1%", "--format", "json").want(t, Incomplete).out
+	if err := json.Unmarshal([]byte(text), &d); err != nil || d.Passed || len(d.Open) == 0 || *d.Prove != 0.01 {
+		t.Errorf("%v: %+v", err, d)
+	}
+}
+
 func TestCompare_File(t *testing.T) {
 	twoRuns(t, small)
 	conditions := write(t, "gate.txt", "# no message more\nmessages > 0\nelection_ms > 5%\n")
@@ -166,6 +190,8 @@ func TestCompare_UsageErrors(t *testing.T) {
 		{[]string{"base", "new", "--ignore", "transports"}, Usage, `did you mean "transport"?`},
 		{[]string{"base", "new", "--fail-if-from", os.DevNull}, Usage, "want a regular file"},
 		{[]string{"base", "new", "--alpha", "2"}, Usage, "--alpha 2"},
+		{[]string{"base", "new", "--prove", "5"}, Usage, "--prove 5: want a percentage"},
+		{[]string{"base", "new", "--prove", "5%", "--strict"}, Usage, "one of them"},
 		{[]string{"base", "new", "--where", "nodes"}, Usage, "want COLUMN=VALUE"},
 		{[]string{"base", "new", "--format", "html"}, Usage, "table, markdown"},
 		{[]string{"base", "nowhere"}, CouldNotRun, "nowhere: no run there"},

@@ -222,6 +222,9 @@ func textComparison(w io.Writer, r *compare.Report) error {
 	for i, text := range remarks(r) {
 		fmt.Fprintf(w, "[%d] %s\n", i+1, text)
 	}
+	for _, text := range r.Open {
+		fmt.Fprintf(w, "inconclusive: %s\n", text)
+	}
 	_, err := fmt.Fprintf(w, "%s\n", conclusion(r))
 	return err
 }
@@ -247,10 +250,16 @@ func conclusion(r *compare.Report) string {
 		text = "no difference"
 	}
 	if len(r.Failures) > 0 {
-		return fmt.Sprintf("%s; fails: %d", text, len(r.Failures))
+		text += fmt.Sprintf("; fails: %d", len(r.Failures))
 	}
-	if !r.Gated {
+	if len(r.Open) > 0 {
+		text += fmt.Sprintf("; inconclusive: %d", len(r.Open))
+	}
+	switch {
+	case !r.Gated || len(r.Failures)+len(r.Open) > 0:
 		return text
+	case r.Prove > 0:
+		return text + "; passes: nothing is worse by more than " + percentOf(r.Prove)
 	}
 	return text + "; passes"
 }
@@ -265,7 +274,10 @@ func markdownComparison(w io.Writer, r *compare.Report) error {
 	for _, text := range r.Failures {
 		fmt.Fprintf(w, "- **fails**: %s\n", escapeMarkdown(text))
 	}
-	if len(r.Failures) > 0 {
+	for _, text := range r.Open {
+		fmt.Fprintf(w, "- **inconclusive**: %s\n", escapeMarkdown(text))
+	}
+	if len(r.Failures)+len(r.Open) > 0 {
 		fmt.Fprintln(w)
 	}
 	for _, text := range r.Findings() {

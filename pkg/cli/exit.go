@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -16,8 +19,59 @@ const (
 	Usage       = 2 // of the command, or a mistake in the configuration
 	Violated    = 3 // a promise was broken within the model
 	Missed      = 4 // a threshold, or a regression
-	Incomplete  = 5 // invalid, timed-out or undecided trials beyond what is allowed
+	Incomplete  = 5 // invalid, timed-out or undecided trials beyond what is allowed; nothing proved
 )
+
+// exitCodes are what the codes mean: in general, and to commands that mean something of
+// their own by them. README.md and the help texts say it in these words.
+var exitCodes = []struct {
+	codes, means string
+	to           map[string]string
+}{
+	{"0", "good", map[string]string{
+		"compare":   "nothing is worse, or with --prove, all is proved",
+		"explore":   "nothing found, or only beyond the model",
+		"reproduce": "every verdict is what its study expects",
+	}},
+	{"1", "could not run", nil},
+	{"2", "usage or configuration; every mistake in the file is reported with its line",
+		map[string]string{"run": "usage or configuration", "compare": "usage", "explore": "usage",
+			"reproduce": "usage or configuration"}},
+	{"3", "a promise was broken within the model", nil},
+	{"4", "a threshold was missed; `bench compare`: something is worse; `bench reproduce`: a verdict " +
+		"is not the expected one", map[string]string{
+		"run":       "a threshold was missed",
+		"compare":   "something is worse",
+		"reproduce": "a verdict is not the expected one",
+	}},
+	{"5", "incomplete or unknown: more invalid or timed-out trials than allowed; " +
+		"`bench compare --prove`: neither proved nor refuted",
+		map[string]string{
+			"run":     "more invalid, timed-out or undecided trials than the experiment allows",
+			"compare": "with --prove, something is neither proved nor refuted",
+		}},
+	{"130, 143", "interrupted; finished trials are kept", nil},
+}
+
+// exitHelp says what those codes mean that a command can end with.
+func exitHelp(command string, codes ...string) string {
+	var parts []string
+	for _, e := range exitCodes {
+		if slices.Contains(codes, e.codes) {
+			parts = append(parts, e.codes+" "+cmp.Or(e.to[command], e.means))
+		}
+	}
+	text := "Exit codes:"
+	width := len(text)
+	for _, word := range strings.Fields(strings.Join(parts, "; ") + ".") {
+		if width+1+len(word) > 78 {
+			text, width = text+"\n"+word, len(word)
+			continue
+		}
+		text, width = text+" "+word, width+1+len(word)
+	}
+	return text
+}
 
 // An exit ends a command that has said everything with a code.
 type exit int

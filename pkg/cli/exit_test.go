@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
 	"syscall"
 	"testing"
 
@@ -116,4 +117,18 @@ scenario: {kind: script, events: [{at: 0ms, do: crash, node: 2}]}
 			has(t, r.out, c.says...)
 		})
 	}
+}
+
+// TestExitCodes_Readme: the table of README.md is the declaration.
+func TestExitCodes_Readme(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := "| exit code | means |\n|---|---|\n"
+	for _, e := range exitCodes {
+		table += "| " + e.codes + " | " + e.means + " |\n"
+	}
+	has(t, string(text), table)
+	has(t, bench(t, "compare", "--help").want(t, Good).out, "5 with --prove, something is neither\nproved")
 }

@@ -60,8 +60,7 @@ otherwise. The same seed finds the same.
 With --exhaustive it walks through every schedule of the smallest systems
 instead, up to equal states, and prints how many there are.
 
-Exit codes: 0 nothing found, or only beyond the model; 1 could not run; 2
-usage; 3 a promise is broken within the model; 130 and 143 interrupted.`,
+` + exitHelp("explore", "0", "1", "2", "3", "130, 143"),
 		Example: `  bench explore mutex/naimi-trehel --schedules 2000
   bench explore bully --faults all --rule leadership --schedules 200
   bench explore naimi-trehel --exhaustive`,

@@ -39,9 +39,7 @@ expects a refutation says why.
 With --transport nats, the studies that are small enough run on real
 processes. --quick cuts the long ones down to a second or two.
 
-Exit codes: 0 every verdict is what its study expects; 1 could not run; 2
-usage or configuration; 3 a violation within the model; 4 a verdict that is
-not expected; 130 and 143 interrupted.`,
+` + exitHelp("reproduce", "0", "1", "2", "3", "4", "130, 143"),
 		Example: `  bench reproduce --list
   bench reproduce bully-best
   bench reproduce --quick --markdown`,

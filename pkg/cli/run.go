@@ -43,9 +43,7 @@ starts the program node there, such as --host "ssh lab7 ./node host". That
 machine needs only this program, built from the same commit, and no open port.
 The command is split at spaces; no shell reads it.
 
-Exit codes: 0 good; 1 could not run; 2 usage or configuration; 3 a violation
-within the model; 4 a threshold was missed; 5 more invalid, timed-out or
-undecided trials than the experiment allows; 130 and 143 interrupted.`,
+` + exitHelp("run", "0", "1", "2", "3", "4", "5", "130, 143"),
 		Example: `  bench run configs/quickstart.yaml
   bench run configs/quickstart.yaml --transport sim --set network.loss=0.01
   bench run --algorithms bully,ring-list --nodes 3,5 --transport sim

@@ -40,7 +40,11 @@ func Comparison(r *compare.Report) ([]byte, error) {
 	tests := map[string][]compare.Test{}
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		add(row.Metric, r.Title(row), row.Failure, "Regression")
+		if row.Proof.Outcome == compare.Inconclusive {
+			add(row.Metric, r.Title(row), row.Proof.Why, "Inconclusive")
+		} else {
+			add(row.Metric, r.Title(row), row.Failure, "Regression")
+		}
 		tests[row.Metric] = append(tests[row.Metric], row.Test)
 	}
 	for i := range all.Suites {
