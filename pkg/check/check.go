@@ -64,6 +64,8 @@ type Judge struct {
 	granted    []algo.ID
 	order      *precedence // nil: none is promised
 	delays     delays
+	load       []int64 // messages that each process sent or handled, by ID - 1
+	saves      int64
 	outcome    outcome // for what a script expects
 }
 
@@ -79,7 +81,10 @@ func NewJudge(s *harness.Setup) *Judge {
 	j := &Judge{
 		setup: s, informed: -1, chains: newChains(s), faults: newFaults(s),
 		network: network{nodes: uint32(s.Nodes)}, order: newPrecedence(s), links: newLinks(s),
-		troubled: len(s.Crashed) > 0,
+		troubled: len(s.Crashed) > 0, load: make([]int64, s.Nodes),
+	}
+	if j.faults.detects() && !s.Detector.LeaderOnly {
+		j.faults.mistakes = &mistakes{setup: &j.faults, since: map[pair]time.Duration{}}
 	}
 	for _, name := range s.Alg.Codec.Kinds()[:len(s.Alg.Spec.Messages)] {
 		j.kinds = append(j.kinds, trace.MessageCount{Name: name})
@@ -104,7 +109,9 @@ func (j *Judge) Record(r *trace.Record) {
 	switch r.Type {
 	case trace.Send, trace.Duplicate, trace.Deliver, trace.Lose, trace.Undelivered:
 		j.message(r)
-	case trace.Log, trace.Save, trace.Done:
+	case trace.Save:
+		j.saves++
+	case trace.Log, trace.Done:
 	case trace.Request, trace.Granted, trace.Released, trace.Elect, trace.Elected, trace.Timeout:
 		j.problem.record(j, r) // nothing is done to anybody
 	default:
@@ -154,6 +161,7 @@ func (j *Judge) message(r *trace.Record) {
 	k := &j.kinds[r.Kind]
 	switch r.Type {
 	case trace.Send:
+		j.load[r.Process-1]++
 		k.Sent++
 		k.Bytes += int64(r.Bytes)
 		j.totals.Sent++
@@ -163,6 +171,7 @@ func (j *Judge) message(r *trace.Record) {
 		j.totals.Duplicated++
 		j.links.sent(r)
 	case trace.Deliver:
+		j.load[r.Process-1]++
 		k.Delivered++
 		j.totals.Delivered++
 		j.links.met++
@@ -202,9 +211,18 @@ func (j *Judge) violate(rule, format string, args ...any) {
 func (j *Judge) Finish(end harness.End) Verdict {
 	j.totals.Met, j.totals.Missed = j.links.met, j.links.lost
 	j.faults.elapse(end.At)
+	if j.faults.mistakes != nil {
+		j.faults.mistakes.elapse(end.At)
+	}
 	v := Verdict{Status: trace.OK, Totals: j.totals, Kinds: j.kinds}
 	j.problem.finish(j, end, &v)
 	v.Metrics = append(v.Metrics, metric.FaultsSkipped.Of(float64(end.Skipped)))
+	total := int64(0)
+	for _, n := range j.load {
+		total += n
+	}
+	v.Metrics = append(v.Metrics, metric.Saves.Of(float64(j.saves)),
+		metric.BusiestShare.Of(ratio(float64(slices.Max(j.load)), float64(total))))
 	v.Metrics = append(v.Metrics, j.links.metrics(j.setup)...)
 	if !j.setup.Virtual {
 		v.skew = j.skew()

@@ -33,8 +33,9 @@ type faults struct {
 	unnoticed []bool
 	crashes   int
 	pauses    int
-	falsely   int // suspicions of those that are up
-	noticed   sum // from a crash to the first suspicion
+	falsely   int       // suspicions of those that are up
+	noticed   sum       // from a crash to the first suspicion
+	mistakes  *mistakes // nil: no detector watches everybody
 }
 
 // An absence is from a crash to the return.
@@ -70,6 +71,9 @@ func newFaults(s *harness.Setup) faults {
 	return m
 }
 
+// present says whether p is up and not paused.
+func (m *faults) present(p uint32) bool { return m.up[p-1] && !m.paused[p-1] }
+
 func (m *faults) elapse(at time.Duration) {
 	if at > m.since {
 		if m.down < m.most {
@@ -82,6 +86,9 @@ func (m *faults) elapse(at time.Duration) {
 func (m *faults) record(r *trace.Record) {
 	if r.Process == 0 {
 		return
+	}
+	if m.mistakes != nil {
+		m.mistakes.record(r)
 	}
 	p := r.Process - 1
 	switch r.Type {
@@ -204,7 +211,11 @@ func (m *faults) metrics() []metric.Value {
 	if m.crashes > 0 && m.detects() {
 		out = append(out, metric.Suspicion.Of(m.noticed.mean()))
 	}
-	return append(out, metric.FalseSuspicions.Of(float64(m.falsely)))
+	out = append(out, metric.FalseSuspicions.Of(float64(m.falsely)))
+	if m.mistakes != nil {
+		out = append(out, m.mistakes.metrics()...)
+	}
+	return out
 }
 
 // detects says whether there is a failure detector.

@@ -262,7 +262,8 @@ func hasOperations(tb testing.TB, v Verdict, want ...trace.Operation) {
 // results list, in their order; any other has some of them.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
-	troubled := join(at(1, trace.Crash, 3), cut(2, "1|2"), heal(3), back(4, 3))
+	troubled := join(at(0.1, trace.Suspect, 1, 2), at(0.2, trace.Restore, 1, 2),
+		at(1, trace.Crash, 3), cut(2, "1|2"), heal(3), back(4, 3))
 	detected := func(p *harness.Plan) { p.Detector.Kind = "perfect" }
 	offered := func(p *harness.Plan) {
 		detected(p)
@@ -277,10 +278,11 @@ func TestMetrics(t *testing.T) {
 		"entries": {trial{id: "mutex/test-token", change: offered, records: troubled},
 			algo.MutualExclusion, nil},
 		"calm election": {trial{id: eventual, change: detected}, algo.Election,
-			[]string{"suspicion_ms", "heal_ms", "outage_requested_ms", "outage_achieved_ms"}},
+			[]string{"suspicion_ms", "heal_ms", "outage_requested_ms", "outage_achieved_ms", "mistake_duration_ms", "mistake_recurrence_ms"}},
 		"calm entries": {trial{id: fair}, algo.MutualExclusion, []string{"suspicion_ms", "recovery_ms",
 			"tokens_lost", "tokens_doubled", "arrival_rate_requested", "arrival_rate_achieved",
-			"outage_requested_ms", "outage_achieved_ms"}},
+			"outage_requested_ms", "outage_achieved_ms", "mistake_duration_ms", "mistake_recurrence_ms",
+			"query_accuracy"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -30,7 +30,7 @@ func (e *elections) divide(now time.Duration) {
 }
 
 // present says whether p is up and not paused.
-func (e *elections) present(p uint32) bool { return e.faults.up[p-1] && !e.faults.paused[p-1] }
+func (e *elections) present(p uint32) bool { return e.faults.present(p) }
 
 // parts is the part of each process, by ID: its least member. Of one part are those
 // that reach each other in both directions, by way of others if these are present. So

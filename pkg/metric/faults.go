@@ -32,6 +32,18 @@ var (
 		Name: "false_suspicions", Unit: Times, Kind: Count,
 		Doc: "suspicions of processes that are up and not paused",
 	})
+	MistakeDuration = faults.declare(Metric{
+		Name: "mistake_duration_ms", Unit: Milliseconds, Kind: InState,
+		Doc: "a false suspicion of one process by another to its end, in the mean",
+	})
+	MistakeRecurrence = faults.declare(Metric{
+		Name: "mistake_recurrence_ms", Unit: Milliseconds, Kind: Measured, Better: Higher,
+		Doc: "from a false suspicion to the next of the same process by the same other one, in the mean",
+	})
+	QueryAccuracy = faults.declare(Metric{
+		Name: "query_accuracy", Unit: Fraction, Kind: Share, Better: Higher,
+		Doc: "share of time in which a live process does not suspect another live one",
+	})
 	FaultsSkipped = faults.declare(Metric{
 		Name: "faults_skipped", Unit: Times, Kind: Count,
 		Doc: "faults that were to happen and did not",

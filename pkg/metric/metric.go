@@ -144,7 +144,7 @@ func (f *family) declare(m Metric) *Metric {
 // families are all of them, in the order of their columns. The first are the fixed
 // columns, which stand before the others in every table of trials.
 func families() []*family {
-	return []*family{&fixed, &elections, &entries, &faults, &network, &machine}
+	return []*family{&fixed, &elections, &entries, &faults, &processes, &network, &machine}
 }
 
 // Fixed lists the columns of trials.csv that hold figures whatever the experiment.
