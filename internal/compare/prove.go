@@ -111,12 +111,9 @@ func (row *Row) unharmed() bool {
 		row.of.Better == metric.Higher && p.ShiftLow >= 0)
 }
 
-// power is the probability with which the number of trials that is told would decide.
-const power = 0.8
-
 // deciding is how many trials on each side would decide, if the change is what it seems:
 // as the interval shrinks with the root of n, its half is then small enough to miss the
-// margin with probability power. 0: none would.
+// margin with probability Power. 0: none would.
 func (row *Row) deciding(margin float64) int {
 	scale := math.Log1p
 	if row.ChangeLow <= -1 {
@@ -128,7 +125,7 @@ func (row *Row) deciding(margin float64) int {
 	}
 	half := (scale(row.ChangeHigh) - scale(row.ChangeLow)) / 2
 	room := math.Abs(scale(bound) - scale(row.Change))
-	factor := 1 + stats.NormalQuantile(power)/stats.NormalQuantile((1+stats.Confidence)/2)
+	factor := 1 + stats.NormalQuantile(Power)/stats.NormalQuantile((1+stats.Confidence)/2)
 	n := float64(min(row.Base.N, row.New.N))
 	if row.Paired != nil {
 		n = float64(row.Paired.N)

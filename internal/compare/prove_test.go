@@ -96,7 +96,7 @@ func TestProve_Zero(t *testing.T) {
 // TestProve_Errors: a change of just the margin is waved through, and one of nothing is
 // called worse, no oftener than the level allows; and the number that is told does decide.
 func TestProve_Errors(t *testing.T) {
-	const runs = 300
+	const runs = 150
 	draw := rand.New(rand.NewPCG(9, 9))
 	made := func(n int, factor float64) *results.Table {
 		all := run("nats", n, func(trial *results.Trial, _ int) {

@@ -17,17 +17,28 @@ import (
 func (s *streams) planCommand() *cobra.Command {
 	var f source
 	var asJSON, resolved bool
+	var d detectFlags
 	c := &cobra.Command{
 		Use:   "plan [FILE]",
 		Short: "Check an experiment and show what it would run",
 		Long: `Read an experiment as "bench run" does, report everything that is wrong with
 it, and show its cells: what would run, how many trials, and how long they
-take. Nothing is run.`,
+take. Nothing is run.
+
+With --detect 5%, also say how many repetitions bench compare needs to find
+that a metric became worse by 5 %, with a probability of 80 %. This follows
+from a pilot: a run in DIR, or a few simulated repetitions, which know nothing
+of a machine's noise.`,
 		Example: `  bench plan configs/quickstart.yaml
   bench plan configs/quickstart.yaml --set nodes=50 --json
+  bench plan configs/ci.yaml --detect 5%
   bench plan --algorithms bully --nodes 3,5,9 --resolved`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
+			by, err := d.change()
+			if err != nil {
+				return err
+			}
 			e, err := f.load(s, args)
 			if err != nil {
 				return err
@@ -40,14 +51,27 @@ take. Nothing is run.`,
 					_, err = s.out.Write(config)
 				}
 				return err
-			case asJSON:
-				return writeJSON(s.out, planOf(e))
+			}
+			var found *detection
+			if by > 0 {
+				if found, err = s.detect(c.Context(), &f, args, &d, e, by); err != nil {
+					return err
+				}
+			}
+			if asJSON {
+				plan := planOf(e)
+				plan.Detect = found.document()
+				return writeJSON(s.out, plan)
 			}
 			s.printPlan(e)
+			if found != nil {
+				s.printDetection(found, e)
+			}
 			return nil
 		},
 	}
 	f.register(c)
+	d.register(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print the plan as JSON")
 	c.Flags().BoolVar(&resolved, "resolved", false,
 		"print the experiment with every default written out instead")
@@ -84,21 +108,22 @@ func (s *streams) printPlan(e *experiment.Experiment) {
 }
 
 type planReport struct {
-	Schema      int        `json:"schema_version"`
-	Name        string     `json:"name"`
-	Problem     string     `json:"problem"`
-	Transport   string     `json:"transport"`
-	Seed        uint64     `json:"seed"`
-	Repetitions int        `json:"repetitions"` // of each cell, at most
-	Fewest      int        `json:"min_repetitions"`
-	Until       *planUntil `json:"until"` // null: no cell ends before its last repetition
-	Trials      int        `json:"trials"`
-	LeastTrials int        `json:"min_trials"`
-	EstimateS   float64    `json:"estimate_s"` // of all trials
-	LeastS      float64    `json:"min_estimate_s"`
-	Config      string     `json:"config_sha256"`
-	Cells       []planCell `json:"cells"`
-	Notes       []string   `json:"notes"`
+	Schema      int         `json:"schema_version"`
+	Name        string      `json:"name"`
+	Problem     string      `json:"problem"`
+	Transport   string      `json:"transport"`
+	Seed        uint64      `json:"seed"`
+	Repetitions int         `json:"repetitions"` // of each cell, at most
+	Fewest      int         `json:"min_repetitions"`
+	Until       *planUntil  `json:"until"` // null: no cell ends before its last repetition
+	Trials      int         `json:"trials"`
+	LeastTrials int         `json:"min_trials"`
+	EstimateS   float64     `json:"estimate_s"` // of all trials
+	LeastS      float64     `json:"min_estimate_s"`
+	Config      string      `json:"config_sha256"`
+	Cells       []planCell  `json:"cells"`
+	Notes       []string    `json:"notes"`
+	Detect      *detectJSON `json:"detect,omitempty"` // with --detect
 }
 
 type planUntil struct {
