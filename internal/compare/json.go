@@ -38,7 +38,7 @@ type (
 	rowJSON struct {
 		Design     map[string]string `json:"design"`
 		Metric     string            `json:"metric"`
-		Method     string            `json:"method"` // exact, pairs or ranks; of equal values also ranks
+		Method     string            `json:"method"` // exact, pairs, ranks; none: nothing to test
 		Base       figureJSON        `json:"base"`
 		New        figureJSON        `json:"new"`
 		Change     *float64          `json:"change"`
@@ -66,6 +66,7 @@ type (
 		Shift     *float64 `json:"shift"` // in the metric's unit
 		ShiftLow  *float64 `json:"shift_low"`
 		ShiftHigh *float64 `json:"shift_high"`
+		Tendency  float64  `json:"tendency"` // -1 to 1, by the ranks: all fall, all rise
 		Exactly   bool     `json:"exactly"`  // all pairs differ by one amount or one factor
 		Censored  int      `json:"censored"` // pairs of which the order alone is known
 		Left      int      `json:"left_out"` // trials without a partner, and pairs that say nothing
@@ -96,7 +97,7 @@ func (r *Report) Document() Document {
 		pairs, differing := row.pairs()
 		d.Rows = append(d.Rows, rowJSON{
 			Design: metric.ByName(row.Design), Metric: row.Metric,
-			Method: string(cmp.Or(row.Test, Ranks)), Base: row.Base.json(),
+			Method: string(cmp.Or(row.Test, "none")), Base: row.Base.json(),
 			New: row.New.json(), Change: finite(row.Change), ChangeLow: finite(row.ChangeLow),
 			ChangeHigh: finite(row.ChangeHigh), Delta: finite(row.Delta), P: finite(row.P),
 			Adjusted: finite(row.Adjusted), Pairs: pairs, Differing: differing, Paired: row.Paired.json(),
@@ -123,7 +124,7 @@ func (p *Pairing) json() *pairedJSON {
 		return nil
 	}
 	finite := results.Finite
-	return &pairedJSON{finite(p.Shift), finite(p.ShiftLow), finite(p.ShiftHigh),
+	return &pairedJSON{finite(p.Shift), finite(p.ShiftLow), finite(p.ShiftHigh), p.Tendency,
 		p.SameRatio || p.SameShift, p.Censored, p.Left, p.String()}
 }
 

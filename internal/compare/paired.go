@@ -64,7 +64,7 @@ func (p *Pairing) enough(alpha float64) bool {
 }
 
 // larger says whether the second values tend to be larger.
-func (p *Pairing) larger() bool { return 2*p.Rises > p.N-p.Equal }
+func (p *Pairing) larger() bool { return p.Tendency > 0 }
 
 // change is the relative change with its interval: of the quotients, or, where a value is
 // not positive, of the differences in terms of the base's centre.
@@ -116,8 +116,11 @@ func (p *Pairing) String() string {
 	case told(p.Shift, 0):
 		return fmt.Sprintf("%s by %s in the median, %s", direction, shift, differ)
 	}
-	return fmt.Sprintf("%s in %d of %d pairs that differ, of %d", direction,
-		max(p.Rises, p.N-p.Equal-p.Rises), p.N-p.Equal, p.N)
+	many := p.Rises
+	if !p.larger() {
+		many = p.N - p.Equal - p.Rises
+	}
+	return fmt.Sprintf("%s in %d of %d pairs that differ, of %d", direction, many, p.N-p.Equal, p.N)
 }
 
 // minP is the least P that the row's test could have given.

@@ -101,6 +101,25 @@ func TestPairs_Timeouts(t *testing.T) {
 	}
 }
 
+// TestPair_Direction: a few large falls outweigh many small rises, and the words follow
+// the ranks as the verdict does.
+func TestPair_Direction(t *testing.T) {
+	table := run("nats", 20, uneven(func(ms float64, t *results.Trial) float64 {
+		switch {
+		case t.Design[2].Value == "bully":
+			return ms
+		case t.Repetition > 11:
+			return ms * (0.5 - 0.01*float64(t.Repetition))
+		}
+		return ms * (1 + 0.001*float64(t.Repetition))
+	}))
+	cells := table.Cells()
+	p := Pair(cells[0], cells[2], metric.Election)
+	if got := p.String(); p.Rises != 11 || p.larger() || !strings.HasPrefix(got, "faster by ") || p.Ratio > 1 {
+		t.Errorf("%s: %+v", got, p)
+	}
+}
+
 // TestPair_OfOneRun: algorithms of one run met the same luck, too.
 func TestPair_OfOneRun(t *testing.T) {
 	table := run("sim", 10, uneven(func(ms float64, t *results.Trial) float64 {

@@ -16,6 +16,10 @@ type Paired struct {
 
 	// P is of the two-sided test that the sign of each difference is a matter of chance.
 	P float64
+	// Tendency is the sum of the ranks of rises less that of falls, as a part of all (the
+	// matched-pairs rank biserial correlation of Kerby, Comprehensive Psychology 3, 2014): 1 if
+	// every second member is larger, -1 if every one is smaller, 0 if nothing differs.
+	Tendency float64
 	// Shift is the median of the differences by Hodges and Lehmann, Ratio that of the
 	// quotients, each with its interval. A figure that does not exist is NaN: an interval of
 	// so few pairs, a quotient where a member is not positive, what censoring hides.
@@ -76,7 +80,7 @@ func Pairs(a, b []float64, confidence float64) Paired {
 		}
 	}
 	if p.N > 0 {
-		p.P = signP(signed)
+		p.P, p.Tendency = signP(signed)
 	}
 	p.Shift, p.ShiftLow, p.ShiftHigh = shifts.estimate(confidence)
 	p.SameShift = shifts.same(func(v float64) float64 { return v })
@@ -112,8 +116,8 @@ func MinPairedP(n int) float64 {
 	return math.Ldexp(1, 1-n)
 }
 
-// signP is the P of the signed ranks of differences that are not zero.
-func signP(differences []float64) float64 {
+// signP is the P of the signed ranks of differences that are not zero, and their tendency.
+func signP(differences []float64) (p, tendency float64) {
 	d := slices.DeleteFunc(slices.Clone(differences), func(v float64) bool { return v == 0 })
 	slices.SortFunc(d, func(a, b float64) int {
 		switch a, b := math.Abs(a), math.Abs(b); {
@@ -141,18 +145,19 @@ func signP(differences []float64) float64 {
 		i = end
 	}
 	if len(d) == 0 {
-		return 1
+		return 1, 0
 	}
+	tendency = float64(2*rising-total) / float64(total)
 	least := min(rising, total-rising)
 	if len(d) <= exactLimit {
-		return min(1, 2*sumsUpTo(ranks, least))
+		return min(1, 2*sumsUpTo(ranks, least)), tendency
 	}
 	squares := 0.0
 	for _, r := range ranks {
 		squares += float64(float64(r) * float64(r))
 	}
 	off := max(0, float64(total)/2-float64(least)-1) // 1 for continuity: twice a half
-	return math.Erfc(off / (math.Sqrt(squares) / 2) / math.Sqrt2)
+	return math.Erfc(off / (math.Sqrt(squares) / 2) / math.Sqrt2), tendency
 }
 
 // sumsUpTo is the probability that a random subset of ranks has a sum of most at most.

@@ -24,8 +24,9 @@ func TestPairs_HollanderAndWolfe(t *testing.T) {
 	for i := range d {
 		d[i] = after[i] - before[i]
 	}
-	if p := signP(d); !nearly(p, 20.0/512) {
-		t.Errorf("P %v, want 20/512", p)
+	// V is 5 of 45.
+	if p, tendency := signP(d); !nearly(p, 20.0/512) || !nearly(tendency, -35.0/45) {
+		t.Errorf("P %v, want 20/512; tendency %v", p, tendency)
 	}
 	p := Pairs(before, after, 0.95)
 	if !nearly(p.Shift, -0.46) || !nearly(p.ShiftLow, -0.786) || !nearly(p.ShiftHigh, -0.010) || p.N != 9 || p.Rises != 2 {
@@ -180,7 +181,7 @@ func TestSignP_Normal(t *testing.T) {
 	for i := len(d) - 1; i > len(d)-12; i-- { // one more falls in each turn
 		d[i], falling = -d[i], falling+ranks[i]
 		exact := min(1, 2*sumsUpTo(ranks, min(falling, 51*26-falling)))
-		if got := signP(d); exact > 1e-4 && (got < 0.98*exact || got > 1.6*exact) || got > 1e-4 && exact < 1e-5 {
+		if got, _ := signP(d); exact > 1e-4 && (got < 0.98*exact || got > 1.6*exact) || got > 1e-4 && exact < 1e-5 {
 			t.Errorf("%d fall: P %v, exact %v", len(d)-i, got, exact)
 		}
 	}
