@@ -31,7 +31,7 @@ from a pilot: a run in DIR, or a few simulated repetitions, which know nothing
 of a machine's noise.`,
 		Example: `  bench plan configs/quickstart.yaml
   bench plan configs/quickstart.yaml --set nodes=50 --json
-  bench plan configs/ci.yaml --detect 5%
+  bench plan configs/quickstart.yaml --detect 5%
   bench plan --algorithms bully --nodes 3,5,9 --resolved`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
