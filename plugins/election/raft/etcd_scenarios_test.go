@@ -26,7 +26,7 @@ const lease = "who leads, or has heard a leader within τ, refuses (dissertation
 // TestEtcd is the scenarios of raft_test.go and testdata in which several processes hear
 // each other.
 func TestEtcd(t *testing.T) {
-	for _, s := range slices.Concat(elections, duels, preVotes) {
+	for _, s := range slices.Concat(elections, duels, preVotes, checkQuorum) {
 		name := s.name
 		if s.preVote {
 			name += ", pre-vote"
@@ -161,6 +161,33 @@ var preVotes = []scenario{
 		steps: []step{campaign(1), is("1@1 1@1 1@1"), wait, campaign(3), is("1@1 1@1 -@1"),
 			campaign(2), is("2@2 2@2 2@2")},
 		differs: lease + ". 2 is elected by 3"},
+}
+
+// both is etcd's CheckQuorum.
+var both = params{"check_quorum": true, "stickiness": true}
+
+var checkQuorum = []scenario{
+	{name: "TestLeaderStepdownWhenQuorumActive", nodes: 3, given: both, steps: []step{
+		campaign(1), is("1@1 1@1 1@1"), look(1), beat(1), look(1), beat(1), look(1), is("1@1 1@1 1@1")}},
+	{name: "TestLeaderStepdownWhenQuorumLost, checkquorum.txt", nodes: 3, given: both, steps: []step{
+		campaign(1), look(1), is("1@1 1@1 1@1"), isolate(1), beat(1), look(1), is("-@1 1@1 1@1")}},
+	{name: "TestLeaderStepdownWhenQuorumLost", nodes: 1, given: both, steps: []step{
+		campaign(1), look(1), look(1), is("1@1")}, differs: "one of one is a majority, and stays"},
+	{name: "TestLeaderSupersedingWithCheckQuorum", nodes: 3, given: both, steps: []step{
+		campaign(1), is("1@1 1@1 1@1"), campaign(3), is("1@1 1@1 -@2"),
+		wait, campaign(3), is("3@3 3@3 3@3")}},
+	{name: "TestLeaderElectionWithCheckQuorum", nodes: 3, given: both, steps: []step{
+		campaign(1), is("1@1 1@1 1@1"), wait, campaign(3), is("3@2 3@2 3@2")}},
+	{name: "TestFreeStuckCandidateWithCheckQuorum", nodes: 3, given: both, steps: []step{
+		campaign(1), isolate(1), campaign(3), is("1@1 1@1 -@2"), campaign(3), is("1@1 1@1 -@3"),
+		heal, beat(1), is("-@3 1@1 -@3"), campaign(3), is("3@4 3@4 3@4")}},
+	{name: "TestDisruptiveFollower", nodes: 3, given: both, saved: saved(3, 1), steps: []step{
+		campaign(1), is("1@2 1@2 1@2"), isolate(3), campaign(3), is("1@2 1@2 -@3"),
+		heal, beat(1), is("-@3 1@2 -@3")}},
+	{name: "TestPreVoteWithCheckQuorum", nodes: 3, preVote: true, given: both, saved: saved(3, 1),
+		steps: []step{campaign(1), isolate(1), campaign(3), is("1@2 1@2 -@2"),
+			wait, campaign(2), is("1@2 2@3 2@3")},
+		differs: "3 grants when τ is over; etcd's at once, since it follows nobody by then"},
 }
 
 // TestEtcdAnyState is TestVoteFromAnyState, TestPreVoteFromAnyState, TestAllServerStepdown

@@ -19,12 +19,9 @@ import (
 //   - logs that grow, are replicated, committed, compacted or sent as snapshots, reads, and
 //     flow control: where a log ends is a parameter. So LeaderElectionOverwriteNewerLogs ends
 //     with the leader, and OldMessages with the answer.
-//   - CheckQuorum: LeaderStepdownWhenQuorum{Active,Lost}, LeaderSupersedingWithCheckQuorum,
-//     LeaderElectionWithCheckQuorum, FreeStuckCandidateWithCheckQuorum,
-//     NonPromotableVoterWithCheckQuorum, checkquorum.txt: a leader does not count who answers.
 //   - transfer (LeaderTransfer*, TransferNonMember) and forget_leader*.txt: no such messages.
 //   - learners and changes of membership (Learner*, AddNode*, RemoveNode*, Promotable,
-//     ConfChange*, confchange_*.txt): everybody votes, always.
+//     ConfChange*, confchange_*.txt, NonPromotableVoterWithCheckQuorum): everybody votes, always.
 //   - PreVoteMigration*: all processes have the same parameters.
 //   - StateTransition forces states that no event leads to; async_storage_writes*.txt delays
 //     what here is on stable storage when the event is over.
@@ -136,6 +133,9 @@ func campaign(processes ...algo.ID) step {
 
 // beat lets p's heartbeat timer expire, etcd's MsgBeat.
 func beat(p algo.ID) step { return act(algotest.Expire("heartbeat"), p) }
+
+// look lets p's timer expire by which it checks its quorum, etcd's MsgCheckQuorum.
+func look(p algo.ID) step { return act(algotest.Expire("quorum"), p) }
 
 // hear hands process 1 a message that nobody has sent.
 func hear(from algo.ID, m algo.Message) step { return act(algotest.Hear(from, m), 1) }

@@ -17,8 +17,7 @@ func (n *node) askBefore(env algo.Env) {
 
 // onPreVote is rule 2. It changes no state; a refusal tells of a higher term.
 func (n *node) onPreVote(env algo.Env, from algo.ID, m PreVote) {
-	quiet := n.role != leader && env.Now()-n.heard >= n.tau
-	ok := m.Term > n.term && !m.Log.behind(n.log) && quiet
+	ok := m.Term > n.term && !m.Log.behind(n.log) && !n.led(env)
 	env.Send(from, PreVoteReply{n.term, m.Attempt, ok})
 }
 

@@ -1,7 +1,8 @@
 // Package raft is the election part of Raft, by Ongaro and Ousterhout (USENIX
-// ATC 2014), with the pre-vote of Ongaro's dissertation as an option. Comments
-// cite numbered rules: 1 and 2 are the dissertation's section 9.6, 3 to 7 the
-// paper's section 5.2 and its Figure 2.
+// ATC 2014), with the pre-vote of Ongaro's dissertation, its sticky leaders and its
+// leaders that check their quorum as options. Comments cite numbered rules: 1 and 2 are
+// the dissertation's section 9.6, 3 to 7 the paper's section 5.2 and its Figure 2, 8 the
+// dissertation's section 6.2, and 9 its section 4.2.3.
 //
 // Time is divided into terms. A follower that hears no leader for a random time
 // enters the next term and asks everybody for their vote. Each process gives
@@ -10,7 +11,10 @@
 // has a majority leads, and says so with heartbeats until a higher term is
 // heard of. With pre-vote a process first asks whether it would be elected, and
 // enters a new term only then: one that was cut off returns without unseating
-// a leader that the others hear well.
+// a leader that the others hear well. A sticky process heeds no request for its vote
+// while it hears a leader. A leader that checks its quorum gives up when it has not
+// heard from a majority for an election time-out: otherwise those that hear it, but
+// cannot do without a process that it does not reach, would keep it for ever.
 package raft
 
 import (
@@ -46,6 +50,10 @@ func init() {
 		Params: []algo.Param{
 			{Name: "pre_vote", Type: algo.Bool, Default: algo.Const(false),
 				Doc: "ask whether one would be elected before entering a new term"},
+			{Name: "check_quorum", Type: algo.Bool, Default: algo.Const(false),
+				Doc: "a leader gives up if no majority answers it for τ"},
+			{Name: "stickiness", Type: algo.Bool, Default: algo.Const(false),
+				Doc: "ignore requests for a vote within τ of hearing a leader, and while leading"},
 			{Name: "heartbeat", Type: algo.Duration, Min: time.Microsecond,
 				Doc: "between two heartbeats of a leader; default 3d + 20 ms, d the largest " +
 					"latency",
@@ -101,6 +109,7 @@ const (
 const (
 	electionTimer  algo.Timer = "election"
 	heartbeatTimer algo.Timer = "heartbeat"
+	quorumTimer    algo.Timer = "quorum"
 )
 
 type node struct {
@@ -114,8 +123,11 @@ type node struct {
 	attempt  uint64        // the last pre-vote: incarnation, then a count
 	heard    time.Duration // when a valid leader was heard last
 
-	rounds   int64 // of heartbeats in this leadership
+	rounds   int64     // of heartbeats in this leadership
+	answered []algo.ID // who has answered one since the leader last looked, itself included
 	preVote  bool
+	checks   bool // its quorum
+	sticky   bool
 	majority int
 
 	beat, tau, spread time.Duration
@@ -128,6 +140,7 @@ func New(c algo.Config) algo.Elector {
 		Config: c, leader: c.Leader, majority: len(c.Peers)/2 + 1,
 		log:     Log{c.Params.Int("last_term"), c.Params.Int("last_index")},
 		preVote: c.Params.Bool("pre_vote"), attempt: uint64(c.Incarnation) << 32,
+		checks: c.Params.Bool("check_quorum"), sticky: c.Params.Bool("stickiness"),
 		beat: c.Params.Duration("heartbeat"), tau: c.Params.Duration("t_election"),
 		spread: c.Params.Duration("t_election_spread"),
 	}
@@ -149,6 +162,7 @@ func (n *node) Start(env algo.Env) {
 	if n.leader == n.ID {
 		n.role = leader
 		n.beatHeart(env)
+		n.look(env)
 		return
 	}
 	if n.Incarnation > 0 || n.leader != algo.None && !n.LeaderDown {
@@ -178,15 +192,17 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	case AppendEntries:
 		n.onAppendEntries(env, from, m)
 	case AppendReply:
-		n.observe(env, m.Term)
+		n.onAppendReply(env, from, m)
 	}
 }
 
-// Timeout is rule 1, and for the leader's timer the second half of rule 5.
+// Timeout is rule 1, and for the leader's timers the second half of rule 5 and rule 8.
 func (n *node) Timeout(env algo.Env, t algo.Timer) {
 	switch {
 	case t == heartbeatTimer:
 		n.beatHeart(env)
+	case t == quorumTimer:
+		n.checkQuorum(env)
 	case n.preVote:
 		n.askBefore(env)
 	default:
@@ -212,8 +228,12 @@ func (n *node) stand(env algo.Env, as role) {
 	env.Elected(algo.None, 0)
 }
 
-// onRequestVote is rule 4: one vote a term, for no log that is behind our own.
+// onRequestVote is rule 4: one vote a term, for no log that is behind our own. Before it
+// comes rule 9: whoever hears a leader does not even enter the term.
 func (n *node) onRequestVote(env algo.Env, from algo.ID, m RequestVote) {
+	if n.sticky && m.Term > n.term && n.led(env) {
+		return
+	}
 	n.observe(env, m.Term)
 	free := n.votedFor == algo.None || n.votedFor == from
 	ok := m.Term == n.term && free && !m.Log.behind(n.log)
@@ -250,6 +270,7 @@ func (n *node) countVotes(env algo.Env) {
 	n.role, n.leader, n.rounds = leader, n.ID, 0
 	env.CancelTimer(electionTimer)
 	n.beatHeart(env)
+	n.look(env)
 	env.Elected(n.ID, n.term)
 }
 
@@ -284,14 +305,22 @@ func (n *node) observe(env algo.Env, term uint64) {
 	}
 	n.term, n.votedFor = term, algo.None
 	n.persist(env)
-	if n.role == leader {
-		env.CancelTimer(heartbeatTimer)
-		n.restartTimer(env)
-	}
+	n.retire(env)
 	n.role = follower
 	if n.leader != algo.None {
 		n.leader = algo.None
 		env.Elected(algo.None, 0)
+	}
+}
+
+// retire stops what a leader does.
+func (n *node) retire(env algo.Env) {
+	if n.role == leader {
+		env.CancelTimer(heartbeatTimer)
+		if n.checks {
+			env.CancelTimer(quorumTimer)
+		}
+		n.restartTimer(env)
 	}
 }
 

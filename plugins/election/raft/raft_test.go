@@ -240,7 +240,10 @@ func TestPartialPartition(t *testing.T) {
 }
 
 // TestSchedules: whatever happens, one leader in each term; and when it is over,
-// one leader that all name. The kit's schedules have no vote before the vote.
+// one leader that all name, with each choice of options: the kit's schedules have none.
 func TestSchedules(t *testing.T) {
-	algotest.RunSchedules(t, id, func(uint64) map[string]any { return params{"pre_vote": true} }, nil)
+	algotest.RunSchedules(t, id, func(seed uint64) map[string]any {
+		which := 1 + seed%7
+		return params{"pre_vote": which&1 != 0, "check_quorum": which&2 != 0, "stickiness": which&4 != 0}
+	}, nil)
 }

@@ -225,3 +225,67 @@ func TestPreVoteAsked(t *testing.T) {
 	l.Now = 5 * tau
 	l.Hears(2, raft.PreVote{Term: 2, Attempt: 8}, "PRE_VOTE_REPLY{1 8 false}>2")
 }
+
+// TestCheckQuorum is rule 8: a majority answers in every τ, or the leader gives up.
+func TestCheckQuorum(t *testing.T) {
+	t.Parallel()
+	r := algotest.NewTranscript(t, id, 5, algo.Config{ID: 1}, params{"check_quorum": true})
+	r.Starts("election+")
+	r.Elects("SAVE{1 1} election+ leader=0/0 REQUEST_VOTE{1 {0 0}}>2 REQUEST_VOTE{1 {0 0}}>3 " +
+		"REQUEST_VOTE{1 {0 0}}>4 REQUEST_VOTE{1 {0 0}}>5")
+	r.Hears(2, raft.VoteReply{Term: 1, OK: true}, "")
+	beats1 := strings.ReplaceAll(beats4, "{4}", "{1}")
+	r.Hears(3, raft.VoteReply{Term: 1, OK: true}, "election- "+beats1+" quorum+ leader=1/1")
+	r.Hears(2, raft.AppendReply{Term: 1}, "")
+	r.Hears(2, raft.AppendReply{Term: 1}, "") // one process, whatever it says
+	r.Hears(3, raft.AppendReply{Term: 1}, "")
+	r.Expires("quorum", "quorum+")
+	r.Hears(4, raft.AppendReply{Term: 1}, "")
+	r.Hears(5, raft.AppendReply{Term: 0}, "") // to a leader of the past
+	r.Expires("quorum", "heartbeat- quorum- election+ leader=0/0")
+	r.Hears(5, raft.AppendReply{Term: 1}, "")
+	r.Elects("SAVE{2 1} election+ leader=0/0 REQUEST_VOTE{2 {0 0}}>2 REQUEST_VOTE{2 {0 0}}>3 " +
+		"REQUEST_VOTE{2 {0 0}}>4 REQUEST_VOTE{2 {0 0}}>5")
+
+	// A leader that is settled does so as well, and stops when a higher term is heard of.
+	l := algotest.NewTranscript(t, id, 3, algo.Config{ID: 3, Leader: 3}, params{"check_quorum": true})
+	l.Starts("SAVE{1 3} APPEND_ENTRIES{1}>1 APPEND_ENTRIES{1}>2 heartbeat+ quorum+")
+	l.Hears(1, raft.AppendReply{Term: 2}, "SAVE{2 0} heartbeat- quorum- election+ leader=0/0")
+
+	s := newStepper(t, params{"check_quorum": true})
+	s.Step(0, algotest.Expire("election"))
+	for _, e := range s.Step(0, algotest.Hear(2, raft.VoteReply{Term: 1, OK: true})) {
+		if e.Op == algo.OpSetTimer && e.Timer == "quorum" && e.After != 5*23*ms {
+			t.Errorf("it looks after %v, want τ", e.After)
+		}
+	}
+}
+
+// TestStickiness is rule 9, for who follows, leads, or is a candidate.
+func TestStickiness(t *testing.T) {
+	t.Parallel()
+	const tau = 5 * 23 * time.Millisecond
+	sticky := params{"stickiness": true}
+	asks := raft.RequestVote{Term: 2}
+	const enters = "SAVE{2 0} leader=0/0 SAVE{2 2} election+ VOTE_REPLY{2 true}>2"
+	f := algotest.NewTranscript(t, id, 3, algo.Config{ID: 1, Leader: 3}, sticky)
+	f.Starts("SAVE{1 3} election+")
+	f.Hears(2, asks, "")
+	f.Hears(2, raft.RequestVote{Term: 1}, "VOTE_REPLY{1 false}>2") // its own term is told
+	f.Now = tau - 1
+	f.Hears(2, asks, "")
+	f.Now = tau
+	f.Hears(2, asks, enters)
+
+	l := algotest.NewTranscript(t, id, 3, algo.Config{ID: 3, Leader: 3}, sticky)
+	l.Starts("SAVE{1 3} APPEND_ENTRIES{1}>1 APPEND_ENTRIES{1}>2 heartbeat+")
+	l.Now = 5 * tau
+	l.Hears(2, asks, "")
+	l.Hears(2, raft.AppendEntries{Term: 2},
+		"SAVE{2 0} heartbeat- election+ leader=0/0 APPEND_REPLY{2}>2 election+ leader=2/2")
+
+	c := algotest.NewTranscript(t, id, 3, algo.Config{ID: 1}, sticky)
+	c.Starts("election+")
+	c.Elects("SAVE{1 1} election+ leader=0/0 REQUEST_VOTE{1 {0 0}}>2 REQUEST_VOTE{1 {0 0}}>3")
+	c.Hears(2, asks, "SAVE{2 0} SAVE{2 2} election+ VOTE_REPLY{2 true}>2")
+}
