@@ -73,6 +73,7 @@ func (m *maker) draw() *Schedule {
 	if !s.asks() {                                                  // whoever is up tries it last
 		s.Events = append(s.Events, harness.Event{At: s.last(), Do: harness.DoElect, Node: s.survivor()})
 	}
+	m.patient(s)
 	s.tidy()
 	return s
 }

@@ -103,6 +103,10 @@ type Promises struct {
 	Announced      bool // every process, not the leader alone, learns the leader
 	Leadership     Leadership
 	Highest        bool // in the end the highest live process leads, unless parameters rank them
+	// Live says while which links are whole n processes with parameters p, as process 1 sees
+	// them, come to a leader, and how soon. Nil: nothing is promised but by Leadership, when
+	// nothing moves any more.
+	Live func(n int, p Params) Liveness
 }
 
 // Leadership is the kind of agreement that an election algorithm promises.

@@ -60,6 +60,7 @@ type Judge struct {
 	troubled   bool          // something has gone wrong
 	calmed     time.Duration // when the last of it was over
 	entries    *entries      // the problem, if it is mutual exclusion
+	elections  *elections    // the problem, if it is leader election
 	informed   time.Duration // when a process last named a leader
 	granted    []algo.ID
 	order      *precedence // nil: none is promised
@@ -90,7 +91,10 @@ func NewJudge(s *harness.Setup) *Judge {
 		j.kinds = append(j.kinds, trace.MessageCount{Name: name})
 	}
 	if s.Alg.Problem == algo.Election {
-		j.problem = newElections(s, &j.network, &j.faults)
+		j.elections = newElections(s, &j.network, &j.faults)
+		j.problem = j.elections
+		j.elections.disturbed(j, 0, true)
+		j.elections.missed(j, 0)
 	} else {
 		j.entries = newEntries(s)
 		j.problem = j.entries
@@ -102,6 +106,9 @@ func NewJudge(s *harness.Setup) *Judge {
 func (j *Judge) Record(r *trace.Record) {
 	if !j.setup.Virtual {
 		j.delays.record(r)
+		if j.elections != nil && j.late(r) {
+			j.elections.disturbed(j, r.At, false)
+		}
 	}
 	if j.setup.Scenario.Expect != nil {
 		j.outcome.keep(r)
@@ -130,6 +137,9 @@ func (j *Judge) disturb(r *trace.Record) {
 		j.strike(r.At)
 	case !calm:
 		j.troubled, j.calmed = true, r.At
+	}
+	if j.elections != nil {
+		j.elections.disturbed(j, r.At, true)
 	}
 }
 
@@ -186,6 +196,9 @@ func (j *Judge) message(r *trace.Record) {
 		k.Lost++
 		j.totals.Lost++
 		j.strike(r.At)
+		if j.elections != nil && r.Arg != trace.Severed {
+			j.elections.disturbed(j, r.At, false)
+		}
 		switch r.Arg {
 		case 0:
 			j.links.lost++

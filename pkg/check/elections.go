@@ -64,6 +64,8 @@ type elections struct {
 	split    time.Duration // while two live processes held themselves leader
 	outages  map[algo.Service]*outages
 	clients  clients
+	vigil    vigil
+	there    bool        // a leader, as Spec.Service defines one
 	woke     []waking    // what last had each process act on its own account, by ID - 1
 	doubts   [][]algo.ID // whom the detector of each suspects wrongly
 	unneeded int         // operations that nothing called for
@@ -92,7 +94,7 @@ func newElections(s *harness.Setup, net *network, m *faults) *elections {
 		setup: s, network: net, faults: m, belief: make([]algo.ID, n), scope: make([]bool, n),
 		terms: map[uint64]algo.ID{}, healedAt: -1,
 		took: span{metric: metric.Election}, outages: map[algo.Service]*outages{},
-		woke: make([]waking, n), doubts: make([][]algo.ID, n),
+		woke: make([]waking, n), doubts: make([][]algo.ID, n), vigil: newVigil(s),
 	}
 	for _, of := range []*metric.Outages{metric.Agreed, metric.Led, metric.Served} {
 		e.outages[of.Service] = newOutages(of, e.measured)
@@ -297,6 +299,7 @@ func (e *elections) agreedOn(p algo.ID) bool {
 }
 
 func (e *elections) record(j *Judge, r *trace.Record) {
+	e.overdue(j, r.At)
 	e.elapse(r.At)
 	p := algo.ID(r.Process)
 	switch r.Type {
@@ -326,6 +329,7 @@ func (e *elections) record(j *Judge, r *trace.Record) {
 	case trace.Elect:
 		e.wake(j, r, trace.Asked)
 		e.started(j, r)
+		e.disturbed(j, r.At, false)
 	case trace.Do:
 		e.wake(j, r, trace.Asked)
 	case trace.Suspect:
@@ -523,6 +527,7 @@ func (e *elections) judge(j *Judge, r *trace.Record, led bool) {
 	e.agreed = now
 	e.follow(r.At, func() trace.Origin { return e.origin(r, led) },
 		func() time.Duration { return e.downLate(j, r) })
+	e.missed(j, r.At)
 }
 
 // follow has the outages follow what is so from now on.
@@ -532,6 +537,7 @@ func (e *elections) follow(at time.Duration, origin func() trace.Origin, late fu
 	e.outages[algo.Agreed].follow(e.agreed != algo.None, at, origin, late)
 	e.outages[algo.Led].follow(leader != algo.None, at, origin, late)
 	e.outages[algo.Served].follow(answered > 0, at, origin, late)
+	e.there = [...]bool{e.agreed != algo.None, leader != algo.None, answered > 0}[e.setup.Alg.Spec.Service]
 }
 
 // rejoin notes when the network becomes whole again.
@@ -546,6 +552,7 @@ func (e *elections) rejoin(at time.Duration) {
 }
 
 func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
+	e.overdue(j, end.At)
 	e.elapse(end.At)
 	if e.closing != nil {
 		e.conclude()

@@ -177,4 +177,5 @@ var electors = []exhibit{
 	candidates("", "does not reunite", 100, "after-heal", "p1 names p2 p2 names p2", parts,
 		algo.Promises{}),
 	candidates("", "answers in a maps order", 0, "", "", cold, algo.Promises{}),
+	overconfident(),
 }

@@ -16,6 +16,9 @@ var Rules = []Rule{
 		"groups, when nothing moves any more, each has a leader that names itself"},
 	{agreement, "when nothing moves any more, every live connected process names the same leader"},
 	{leaderAlive, "when nothing moves any more, nobody names a process that is down"},
+	{liveness, "if promised, there is a leader, by the definition of an outage that the Spec names: none " +
+		"is missing for longer than the time-outs of the promise while the processes are connected as " +
+		"it wants it and nothing else happens to a process, a link or a message"},
 	{highest, "if promised, the leader is the live connected process with the highest number"},
 	{afterHeal, "when nothing moves any more after a heal, the parts have one leader again"},
 	{expectation, "a script has the outcome that it expects"},
@@ -31,6 +34,7 @@ const (
 	leadership      = "leadership"
 	agreement       = "agreement"
 	leaderAlive     = "leader-alive"
+	liveness        = "liveness"
 	highest         = "highest"
 	afterHeal       = "after-heal"
 	expectation     = "expectation"

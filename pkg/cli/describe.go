@@ -194,7 +194,8 @@ func promises(a *algo.Algorithm) []string {
 	out := []string{"at most one process in the critical section"}
 	if a.Problem == algo.Election {
 		out = []string{"leadership: " + p.Leadership.String(),
-			"downtime_ms and availability: those of outages as " + a.Spec.Service.String()}
+			"downtime_ms and availability: those of outages as " + a.Spec.Service.String(),
+			"liveness: " + alive(&a.Spec)}
 	}
 	for _, q := range []struct {
 		holds bool
@@ -210,6 +211,15 @@ func promises(a *algo.Algorithm) []string {
 		}
 	}
 	return out
+}
+
+// alive is the promise of a leader for the defaults of the parameters.
+func alive(s *algo.Spec) string {
+	l := s.LiveOf(shownNodes, s.Defaults(shown(shownNodes)))
+	if l.Under == algo.Unpromised {
+		return l.Text()
+	}
+	return fmt.Sprintf("%s (%d processes, defaults)", l.Text(), shownNodes)
 }
 
 func claims(list []algo.Claim) []claimReport {

@@ -43,6 +43,7 @@ func (p *Plan) beyond(a *algo.Algorithm, net algo.Network) (why []string) {
 		"does not survive duplicated messages (network.duplication %v)",
 		decimal(p.Network.Duplication))
 	hazard(h[fault.Partition], survives.Partition, "does not survive a partition")
+	why = append(why, p.unconnected(&a.Spec, h[fault.Partition])...)
 	most, down := survives.CrashesOf(p.Nodes, p.Params), p.crashes()
 	say(down <= most, "survives %d of %d processes crashed, not %d%s", most, p.Nodes, down,
 		unlike(most, survives.CrashesOf(p.Nodes, a.Spec.Defaults(net))))

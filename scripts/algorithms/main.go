@@ -223,7 +223,8 @@ func promises(a *algo.Algorithm) string {
 		if p.Highest {
 			out = append(out, "the highest live process leads, unless parameters rank them")
 		}
-		return strings.Join(out, "; ")
+		live := a.Spec.LiveOf(shown.Nodes, a.Spec.Defaults(shown))
+		return strings.Join(append(out, live.Text()), "; ")
 	}
 	out = append(out, "Mutual exclusion")
 	if p.StarvationFree {

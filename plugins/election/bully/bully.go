@@ -68,7 +68,7 @@ func init() {
 			Params: timeout.BothCover("t_answer", "t_coordinator"),
 		},
 		Survives: algo.Faults{Crashes: func(n int, _ algo.Params) int { return n - 1 }, Recovery: true},
-		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Highest: true},
+		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Highest: true, Live: algo.Steady},
 		Claims: []algo.Claim{{
 			Metric: "messages/election", Load: "worst", Source: algo.Derived,
 			Text:  "N²-N-1 when the lowest detects alone",

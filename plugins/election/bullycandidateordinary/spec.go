@@ -63,7 +63,7 @@ func init() {
 			Crashes:  func(n int, p algo.Params) int { return max(candidates(n, p)-1, 0) },
 			Recovery: true,
 		},
-		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual},
+		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Live: algo.Steady},
 		Claims: []algo.Claim{{
 			Metric: "messages/election", Load: "light", Source: algo.Derived,
 			Text:  "2c+N-2 when an ordinary process detects alone and asks c candidates, by default n/2",

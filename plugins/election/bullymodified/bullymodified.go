@@ -53,7 +53,7 @@ func init() {
 			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect, Params: timing,
 		},
 		Survives: algo.Faults{Crashes: func(n int, _ algo.Params) int { return n - 1 }, Recovery: true},
-		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Highest: true},
+		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Highest: true, Live: algo.Steady},
 		Claims: []algo.Claim{{
 			Metric: "messages/election", Load: "worst", Source: algo.Derived,
 			Text:  "N²+N-5 when all detect at once, N > 2",

@@ -42,7 +42,7 @@ func init() {
 			Params: timeout.BothCover("t_answer", "t_elected"), // which a full election takes
 		},
 		Survives: algo.Faults{Crashes: func(n int, _ algo.Params) int { return n - 1 }, Recovery: true},
-		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Highest: true},
+		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Highest: true, Live: algo.Steady},
 		Claims: []algo.Claim{{
 			Metric: "messages/election", Load: "light", Source: algo.Derived,
 			Text:  "N when one outside the list detects and the first alternative is alive",

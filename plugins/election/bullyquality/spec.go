@@ -47,7 +47,7 @@ func init() {
 			Params: timeout.BothCover("t_answer", "t_coordinator"),
 		},
 		Survives: algo.Faults{Crashes: func(n int, _ algo.Params) int { return n - 1 }, Recovery: true},
-		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual},
+		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Live: algo.Steady},
 		Claims: []algo.Claim{{
 			Metric: "messages/election", Load: "worst", Source: algo.Derived,
 			Text: "(N-1)² + (N-1)(N-2)/2 + (N-1) when the lowest ranked detects alone",

@@ -63,7 +63,7 @@ func init() {
 			Crashes:  func(n int, p algo.Params) int { return max(n-int(p.Int("quorum")), 0) },
 			Recovery: true, Partition: true,
 		},
-		Promises: algo.Promises{Announced: true, Leadership: algo.PerTerm},
+		Promises: algo.Promises{Announced: true, Leadership: algo.PerTerm, Live: live},
 		Service:  algo.Led,
 		Claims: []algo.Claim{{
 			Metric: "messages/election", Load: "worst", Source: algo.Derived,
@@ -93,4 +93,14 @@ func timing(net algo.Network, p algo.Params) error {
 		return fmt.Errorf("backoff %v is below 4d = %v, from JOIN to ELECTED", backoff, 4*d)
 	}
 	return nil
+}
+
+// live: the best in reach is joined by all that reach it. Who is the best to some of them
+// only is joined by too few, round after round; so is anybody where the quorum is more
+// than a majority, and a majority is all there is.
+func live(n int, p algo.Params) algo.Liveness {
+	if p.Int("quorum") != int64(n/2+1) {
+		return algo.Liveness{}
+	}
+	return algo.Liveness{Under: algo.InParts, Timeouts: 100 * n}
 }

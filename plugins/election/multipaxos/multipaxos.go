@@ -60,7 +60,7 @@ func init() {
 			Duplication: true, Partition: true, Recovery: true,
 			Crashes: func(n int, _ algo.Params) int { return (n - 1) / 2 },
 		},
-		Promises: algo.Promises{Announced: true, Leadership: algo.PerTerm},
+		Promises: algo.Promises{Announced: true, Leadership: algo.PerTerm, Live: live},
 		Service:  algo.Led,
 		Claims: []algo.Claim{{
 			Metric: "messages/election", Load: "best", Source: algo.Derived,
@@ -72,6 +72,14 @@ func init() {
 			"it is the acceptors who tell them apart, and whoever acts on leadership alone is " +
 			"not protected.",
 	}, New)
+}
+
+// live: who proposes is elected if no other proposes within a round trip, which the random
+// backoff brings about in the end. The paper leaves it to time-outs that there is one
+// proposer: where some see the leader and some do not, and neither are a majority, nobody
+// takes over.
+func live(n int, _ algo.Params) algo.Liveness {
+	return algo.Liveness{Under: algo.InParts, Timeouts: 100 * n}
 }
 
 type role uint8

@@ -18,7 +18,6 @@
 package raft
 
 import (
-	"slices"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -84,7 +83,8 @@ func init() {
 			Loss: true, Duplication: true, Partition: true, Recovery: true,
 			Crashes: func(n int, _ algo.Params) int { return (n - 1) / 2 },
 		},
-		Promises: algo.Promises{Announced: true, Leadership: algo.PerTerm}, // Election Safety
+		// Election Safety
+		Promises: algo.Promises{Announced: true, Leadership: algo.PerTerm, Live: connected},
 		Service:  algo.Led,
 		Claims: []algo.Claim{{
 			Metric: "messages/election", Load: "best", Source: algo.Derived,
@@ -93,7 +93,11 @@ func init() {
 		}},
 		Breaks: "Without a majority nobody is elected. Time-outs that are short for the delays call " +
 			"the next election before the votes of this one are in, and nobody ever leads. A " +
-			"leader that is cut off believes that it leads until it hears of a higher term.",
+			"leader that is cut off believes that it leads until it hears of a higher term. With " +
+			"pre_vote or stickiness, and without check_quorum, a leader that reaches too few is kept " +
+			"as long as a process hears it that the others cannot do without: a leader is promised " +
+			"then only where the parts of the network are whole. With pre_vote and check_quorum " +
+			"one process that reaches a majority is enough, if no log is behind.",
 	}, New)
 }
 
@@ -226,52 +230,6 @@ func (n *node) stand(env algo.Env, as role) {
 	n.votes = append(n.votes[:0], n.ID)
 	n.restartTimer(env)
 	env.Elected(algo.None, 0)
-}
-
-// onRequestVote is rule 4: one vote a term, for no log that is behind our own. Before it
-// comes rule 9: whoever hears a leader does not even enter the term.
-func (n *node) onRequestVote(env algo.Env, from algo.ID, m RequestVote) {
-	if n.sticky && m.Term > n.term && n.led(env) {
-		return
-	}
-	n.observe(env, m.Term)
-	free := n.votedFor == algo.None || n.votedFor == from
-	ok := m.Term == n.term && free && !m.Log.behind(n.log)
-	if ok {
-		n.votedFor = from
-		n.persist(env)
-		n.restartTimer(env)
-	}
-	env.Send(from, VoteReply{n.term, ok})
-}
-
-// behind says whether l is less up to date than own.
-func (l Log) behind(own Log) bool {
-	if l.LastTerm != own.LastTerm {
-		return l.LastTerm < own.LastTerm
-	}
-	return l.LastIndex < own.LastIndex
-}
-
-// onVoteReply is the first half of rule 5. A vote of an earlier term is none.
-func (n *node) onVoteReply(env algo.Env, from algo.ID, m VoteReply) {
-	n.observe(env, m.Term)
-	if n.role == candidate && m.OK && m.Term == n.term && !slices.Contains(n.votes, from) {
-		n.votes = append(n.votes, from)
-		n.countVotes(env)
-	}
-}
-
-// countVotes makes this process the leader if it has a majority: rule 5.
-func (n *node) countVotes(env algo.Env) {
-	if len(n.votes) < n.majority {
-		return
-	}
-	n.role, n.leader, n.rounds = leader, n.ID, 0
-	env.CancelTimer(electionTimer)
-	n.beatHeart(env)
-	n.look(env)
-	env.Elected(n.ID, n.term)
 }
 
 func (n *node) beatHeart(env algo.Env) {

@@ -54,7 +54,7 @@ func init() {
 			Params: ring.Timing,
 		},
 		Survives: algo.Faults{Crashes: func(n int, _ algo.Params) int { return n - 1 }},
-		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Highest: true},
+		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Highest: true, Live: algo.Steady},
 		Claims: []algo.Claim{{
 			Metric: "messages/election", Load: "light", Source: algo.Derived,
 			Text:  "2N with one initiator and nobody dead",

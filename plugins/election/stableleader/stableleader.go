@@ -64,7 +64,7 @@ func init() {
 		Survives: algo.Faults{
 			Partition: true, Recovery: true, Crashes: func(n int, _ algo.Params) int { return n - 1 },
 		},
-		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual},
+		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Live: algo.Steady},
 		Claims: []algo.Claim{{
 			Metric: "messages/election", Load: "best", Source: algo.Derived,
 			Text: "4N-5 when the leader crashed and the next is alive: N-1 STOP, N-2 START, and " +

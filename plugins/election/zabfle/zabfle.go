@@ -105,7 +105,7 @@ func init() {
 		Survives: algo.Faults{
 			Duplication: true, Recovery: true, Crashes: func(n int, _ algo.Params) int { return (n - 1) / 2 },
 		},
-		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual},
+		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Live: live},
 		Service:  algo.Led,
 		Claims: []algo.Claim{{
 			Metric: "messages/election", Load: "best", Source: algo.Derived,
@@ -128,6 +128,12 @@ const (
 	resend    algo.Timer = "resend"
 	discovery algo.Timer = "discovery"
 )
+
+// live: what is told again waits for longestPatience times as long in the end, and once
+// after that for each process may have to be told.
+func live(n int, _ algo.Params) algo.Liveness {
+	return algo.Liveness{Under: algo.InParts, Timeouts: 4 * longestPatience * n}
+}
 
 // longestPatience bounds the doubling of t_resend, as a multiple of it or of
 // finalize_wait: votes that are told again too often would restart that wait for ever.

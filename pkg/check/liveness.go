@@ -1,0 +1,115 @@
+package check
+
+import (
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// A vigil waits for a leader where the Spec promises one: while the processes are connected
+// as the promise wants it, and nothing happens that could delay an election, so long a time
+// passes only where nobody will ever lead. Whatever happens to a process, a link or a
+// message begins it anew.
+type vigil struct {
+	promise algo.Liveness
+	within  time.Duration // how long a leader may be missing; 0: for ever
+
+	connected bool          // as the promise wants it
+	missing   bool          // there is no leader, as Spec.Service defines one
+	since     time.Duration // when that began
+	disturbed time.Duration // when something happened last
+	due       time.Duration // when there has to be a leader; negative: nobody waits
+}
+
+func newVigil(s *harness.Setup) vigil {
+	v := vigil{due: -1, connected: true}
+	if s.InModel {
+		v.promise, v.within = s.Live(&s.Alg.Spec)
+	}
+	return v
+}
+
+// disturbed begins the vigil anew. Links says whether who reaches whom may have changed.
+func (e *elections) disturbed(j *Judge, at time.Duration, links bool) {
+	v := &e.vigil
+	if v.within == 0 {
+		return
+	}
+	e.overdue(j, at)
+	v.disturbed = max(at, 0)
+	if links {
+		v.connected = e.connected(at)
+	}
+	e.wait(j)
+}
+
+// missed takes note of whether there is a leader from now on.
+func (e *elections) missed(j *Judge, at time.Duration) {
+	v, there := &e.vigil, e.there
+	if v.within == 0 {
+		return
+	}
+	if v.missing = !there; there || v.due < 0 {
+		v.since = max(at, 0)
+	}
+	e.wait(j)
+}
+
+// wait works out when there has to be a leader. Before anybody has begun an election none
+// need come, unless the processes begin one by themselves.
+func (e *elections) wait(j *Judge) {
+	v := &e.vigil
+	begun := e.setup.Alg.Spec.Perpetual || e.open && e.current.Begin >= 0
+	if v.due = -1; v.missing && v.connected && begun && j.untouched() && e.seen() {
+		v.due = max(v.since, v.disturbed) + v.within
+	}
+}
+
+// overdue objects to a leader that is still missing, once.
+func (e *elections) overdue(j *Judge, at time.Duration) {
+	v := &e.vigil
+	if v.due < 0 || at <= v.due {
+		return
+	}
+	j.violate(liveness, "no leader (%s) from %v to %v, while %s and nothing else happened, for longer "+
+		"than the %v promised", e.setup.Alg.Spec.Service, max(v.since, v.disturbed), at, v.promise.Under,
+		v.within)
+	v.within, v.due = 0, -1
+}
+
+// connected says whether the processes are connected as the promise wants it.
+func (e *elections) connected(at time.Duration) bool {
+	n, majority := e.setup.Nodes, e.setup.Alg.Spec.Service != algo.Agreed
+	if up := n - e.faults.down; !e.network.apart { // all of them reach each other
+		return up > 0 && (!majority || 2*up > n)
+	}
+	return e.vigil.promise.Under.Holds(n, majority, func(p, q algo.ID) bool {
+		return e.faults.up[p-1] && e.faults.up[q-1] &&
+			!e.network.cuts.Severed(uint32(p), uint32(q), at, at)
+	})
+}
+
+// seen says whether the processes have a way to learn what happened: a detector, if they
+// need one, and none that never suspects the living where links are cut.
+func (e *elections) seen() bool {
+	if e.setup.Alg.Spec.Needs.Detector == algo.NoDetector {
+		return true
+	}
+	class := e.setup.Detector.Class()
+	return class != algo.NoDetector && !(e.network.apart && class == algo.Perfect)
+}
+
+// untouched says whether nothing is done to any process, and all links that are not cut are
+// as the model says.
+func (j *Judge) untouched() bool { return j.faults.impaired+j.network.overrides == 0 }
+
+// late says whether something happened on a real machine so long after it was due that
+// time-outs may not allow for it.
+func (j *Judge) late(r *trace.Record) bool {
+	if j.setup.Virtual || r.At-r.Due <= room {
+		return false
+	}
+	return r.Type == trace.Deliver || r.Type == trace.Timeout
+}
