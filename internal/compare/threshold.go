@@ -25,18 +25,21 @@ func (m Miss) String() string {
 }
 
 // Misses holds the cells of a run against thresholds. A figure that does not exist
-// misses: a gate that nothing passed through is not a gate.
-func Misses(t *results.Table, thresholds []experiment.Threshold) []Miss {
-	var out []Miss
+// misses: a gate that nothing passed through is not a gate. What those over operations
+// came to is told whether they are kept or not.
+func Misses(t *results.Table, thresholds []experiment.Threshold) (out []Miss, told []Held, err error) {
 	cells := t.Cells()
 	every := &matching{key: t.Design}
 	for _, c := range cells {
 		every.pairs = append(every.pairs, pair{c, c})
 	}
 	columns := varying(every)
+	out, told, err = overOperations(t, thresholds, func(c *results.Cell) string {
+		return title(c.Design, columns)
+	})
 	for _, threshold := range thresholds {
 		for _, c := range cells {
-			if !metric.Covers(threshold.Where, c.Design) {
+			if threshold.Over == experiment.OverOperations || !metric.Covers(threshold.Where, c.Design) {
 				continue
 			}
 			m := Miss{Cell: title(c.Design, columns), Number: c.Number, Threshold: threshold}
@@ -45,15 +48,14 @@ func Misses(t *results.Table, thresholds []experiment.Threshold) []Miss {
 			}
 		}
 	}
-	return out
+	return out, told, err
 }
 
 // held is the figure of a cell, and what is wrong with it.
 func held(c *results.Cell, t *experiment.Threshold) (v float64, why string) {
 	values, censored := c.Sample(t.Metric)
 	d := stats.Describe(values, censored)
-	v = map[string]float64{"median": d.Median, "mean": d.Mean, "min": d.Min, "max": d.Max, "p90": d.P90,
-		"p95": d.P95, "p99": d.P99}[t.Stat]
+	v = figureOf(d, t.Stat)
 	switch {
 	case math.IsNaN(v) && d.Censored > 0 && t.Max == nil:
 		return v, "" // what timed out is larger than any other, so that no lower bound can be missed
@@ -68,6 +70,12 @@ func held(c *results.Cell, t *experiment.Threshold) (v float64, why string) {
 		return v, beyond(v, *t.Min, "less")
 	}
 	return v, ""
+}
+
+// figureOf is the figure of a sample that a threshold calls by that name.
+func figureOf(d stats.Summary, stat string) float64 {
+	return map[string]float64{"median": d.Median, "mean": d.Mean, "min": d.Min, "max": d.Max, "p90": d.P90,
+		"p95": d.P95, "p99": d.P99}[stat]
 }
 
 // beyond says how far v is from a bound.

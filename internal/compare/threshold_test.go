@@ -44,7 +44,7 @@ func TestMisses(t *testing.T) {
 		{"no upper bound", experiment.Threshold{Metric: "election_ms", Stat: "max", Min: bound(40),
 			Where: append([]metric.Field{{Name: "nodes", Value: "3"}}, raft...)}, nil},
 	} {
-		got := Misses(table, []experiment.Threshold{tt.t})
+		got, _, _ := Misses(table, []experiment.Threshold{tt.t})
 		if len(got) != len(tt.want) {
 			t.Errorf("%s: %v, want %d misses", tt.name, got, len(tt.want))
 			continue
@@ -65,7 +65,7 @@ func TestMisses_Stats(t *testing.T) {
 	want := map[string]float64{"median": 30.5, "mean": 38.5, "min": 1, "max": 100, "p90": 82.9, "p95": 91.45, "p99": 98.29}
 	for _, stat := range experiment.Stats {
 		none := -1.0
-		misses := Misses(table, []experiment.Threshold{{Metric: "election_ms", Stat: stat, Max: &none}})
+		misses, _, _ := Misses(table, []experiment.Threshold{{Metric: "election_ms", Stat: stat, Max: &none}})
 		if len(misses) != 4 || math.Abs(misses[0].Value-want[stat]) > 1e-9 {
 			t.Errorf("%s: %+v, want %v", stat, misses, want[stat])
 		}

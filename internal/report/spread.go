@@ -3,7 +3,6 @@ package report
 import (
 	"math"
 	"slices"
-	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -23,31 +22,9 @@ type Spread struct {
 	Ranks    []int     // Values[i] is the Ranks[i]-th smallest, from 1
 }
 
-// Span is a metric of a single operation, in ms: NaN where an instant is not known, or if
-// single operations do not have it.
-func Span(m *metric.Metric, o trace.Operation) float64 {
-	at := func(i metric.Instant) time.Duration {
-		switch i {
-		case metric.Cause:
-			return o.Cause
-		case metric.Begin:
-			return o.Begin
-		case metric.End:
-			return o.End
-		}
-		return -1
-	}
-	from, to := at(m.From), at(m.To)
-	if from < 0 || to < 0 {
-		return math.NaN()
-	}
-	return float64(to-from) / float64(time.Millisecond)
-}
-
 // times are the metrics whose distribution over single operations is shown.
 func times(problem string) []*metric.Metric {
-	return slices.DeleteFunc(metric.Shown(algo.Problem(problem), metric.Main),
-		func(m *metric.Metric) bool { return m.From == 0 })
+	return metric.OfOperations(algo.Problem(problem))
 }
 
 // spread reads the operations of every run and keeps the distribution of their
@@ -81,7 +58,7 @@ func (b *builder) spread(paths []string) error {
 					values[i] = make([][]float64, len(of))
 				}
 				for k, m := range of {
-					if v := Span(m, op); !math.IsNaN(v) {
+					if v := results.Span(m, op); !math.IsNaN(v) {
 						values[i][k] = append(values[i][k], v)
 					}
 				}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -77,6 +78,9 @@ func (o *outcome) print(w io.Writer) {
 		fmt.Fprintf(w, "violation: %s: %s\n  reproduce: bench replay %s --trial %d\n",
 			o.experiment.Cells[t.Cell-1].Algorithm, t.Reason, report.Quote(o.dir), t.Trial)
 	}
+	for i := range o.held {
+		fmt.Fprintf(w, "over operations: %v\n", &o.held[i])
+	}
 	for _, m := range o.misses {
 		fmt.Fprintf(w, "threshold: %v\n", m)
 	}
@@ -121,7 +125,9 @@ type (
 		Violations []trialReport     `json:"violations"`
 		Errors     []trialReport     `json:"errors"`
 		Misses     []missReport      `json:"thresholds_missed"`
-		Warnings   []string          `json:"warnings"`
+		// Held are the figures of all thresholds over operations.
+		Held     []heldReport `json:"over_operations,omitempty"`
+		Warnings []string     `json:"warnings"`
 	}
 	cellReport struct {
 		Cell     int                     `json:"cell"`
@@ -145,6 +151,19 @@ type (
 		Value  *float64 `json:"value"` // null: it does not exist
 		Text   string   `json:"text"`
 	}
+	heldReport struct {
+		Cell       int      `json:"cell"`
+		Metric     string   `json:"metric"`
+		Stat       string   `json:"stat"`
+		Value      *float64 `json:"value"` // null: it does not exist
+		CILow      *float64 `json:"ci_low"`
+		CIHigh     *float64 `json:"ci_high"`
+		Operations int      `json:"operations"`
+		Pending    int      `json:"pending"`
+		Trials     int      `json:"trials"`
+		Effect     *float64 `json:"design_effect"`
+		Text       string   `json:"text"`
+	}
 	trialReport struct {
 		Trial     int    `json:"trial"`
 		Cell      int    `json:"cell"`
@@ -165,6 +184,9 @@ func (o *outcome) report(code int) runReport {
 		r.Misses = append(r.Misses, missReport{m.Number, m.Threshold.Metric, m.Threshold.Stat,
 			results.Finite(m.Value), m.String()})
 	}
+	for i := range o.held {
+		r.Held = append(r.Held, heldOf(&o.held[i]))
+	}
 	r.Complete = r.Finished == r.Planned
 	for i := range o.cells {
 		cell, c := &e.Cells[i], &o.cells[i]
@@ -183,6 +205,16 @@ func (o *outcome) report(code int) runReport {
 func metricOf(s stats.Summary) metricReport {
 	return metricReport{s.N, s.Censored, results.Finite(s.Median), results.Finite(s.CILow),
 		results.Finite(s.CIHigh)}
+}
+
+func heldOf(h *compare.Held) heldReport {
+	t, finite := &h.Tail, results.Finite
+	r := heldReport{Cell: h.Number, Metric: h.Threshold.Metric, Stat: h.Threshold.Stat, Value: finite(h.Value),
+		Operations: t.N, Pending: t.Censored, Trials: t.Groups, Effect: finite(t.Effect), Text: h.String()}
+	if h.Quantile() {
+		r.CILow, r.CIHigh = finite(t.Low), finite(t.High)
+	}
+	return r
 }
 
 func (o *outcome) trials(list []results.Trial) []trialReport {

@@ -34,6 +34,7 @@ type outcome struct {
 	notes      []string
 	stopping   *runner.Stopping
 	misses     []compare.Miss // of the thresholds
+	held       []compare.Held // those over operations, kept or not
 }
 
 type cellOutcome struct {
@@ -82,7 +83,7 @@ func (o *outcome) hold() error {
 	}
 	t, err := results.ReadTable(o.dir)
 	if err == nil {
-		o.misses = compare.Misses(t, e.Thresholds)
+		o.misses, o.held, err = compare.Misses(t, e.Thresholds)
 		o.tally.missed = len(o.misses)
 		o.notes = append(o.notes, compare.Drifts(t)...)
 	}

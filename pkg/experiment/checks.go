@@ -22,6 +22,11 @@ func (d *draft) checkThresholds(thresholds []threshold, e *Experiment) {
 		if m != nil && m.Unit != metric.Milliseconds && (isSpan(t.at.Get("max")) || isSpan(t.at.Get("min"))) {
 			d.Add(t.at.At, t.key, "a duration for %s, which is none; want a number", config.Clip(t.Metric))
 		}
+		if t.Over == OverOperations && m != nil && m.Applies(d.Problem) {
+			if why := m.NotOfOperations(d.Problem); why != "" {
+				d.Add(t.at.Get("over").At, config.Join(t.key, "over"), "%s", why)
+			}
+		}
 		if !slices.ContainsFunc(e.Cells, func(c Cell) bool { return metric.Covers(t.Where, c.Design) }) {
 			d.checkWhere(t, e)
 		}

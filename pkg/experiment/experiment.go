@@ -185,6 +185,7 @@ func (e *Experiment) Hash() string {
 type Threshold struct {
 	Metric   string
 	Stat     string         // one of Stats
+	Over     string         // what it is a figure of: one of Overs, empty for the first
 	Max, Min *float64       // in the metric's unit; nil: no bound
 	Where    []metric.Field // columns of the design and their values; empty: every cell
 }
@@ -198,8 +199,19 @@ func (t Threshold) String() string {
 	if t.Min != nil {
 		bounds = append(bounds, "at least "+config.FormatFloat(*t.Min))
 	}
-	return t.Stat + " of " + t.Metric + " " + strings.Join(bounds, " and ")
+	over := ""
+	if t.Over == OverOperations {
+		over = " over " + OverOperations
+	}
+	return t.Stat + " of " + t.Metric + over + " " + strings.Join(bounds, " and ")
 }
+
+// OverOperations has a threshold judge the operations of all trials of a cell, and not
+// the trials, of which each has the mean over its operations.
+const OverOperations = "operations"
+
+// Overs are what a threshold can be a figure of; the first is meant where none is named.
+var Overs = []string{"trials", OverOperations}
 
 // Stats are the figures of a sample that a threshold can be about; the first is
 // meant where none is named.

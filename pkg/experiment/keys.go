@@ -82,7 +82,7 @@ func schemaOf(s *settings) *config.Schema {
 					Doc: "not over at the time limit"},
 			}},
 			{Name: "thresholds", Default: "[]", Of: thresholdsType().To(&s.thresholds),
-				Doc: "what a figure must not go beyond: a list of {metric, stat, max, min, where}"},
+				Doc: "what a figure must not go beyond: a list of {metric, stat, over, max, min, where}"},
 			{Name: "bus", Doc: "an external NATS server in place of the embedded one", Sub: s.busFields()},
 		},
 	}

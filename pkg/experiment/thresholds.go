@@ -24,6 +24,7 @@ func thresholdsType() config.Type[[]threshold] {
 			return []config.Field{
 				{Name: "metric", Required: true, Of: metricType().To(&t.Metric)},
 				{Name: "stat", Default: Stats[0], Of: config.Choice(Stats...).To(&t.Stat)},
+				{Name: "over", Default: Overs[0], Of: config.Choice(Overs...).To(&t.Over)},
 				{Name: "max", Of: bound.To(&t.Max)},
 				{Name: "min", Of: bound.To(&t.Min)},
 				{Name: "where", Of: whereType().To(&t.Where)},
@@ -39,7 +40,7 @@ func thresholdsType() config.Type[[]threshold] {
 			}
 		}}
 	t := config.Items(one.Type(), likeThreshold, config.MaxKeys, "thresholds")
-	return t.Called("a list of {metric, stat, max, min, where}")
+	return t.Called("a list of {metric, stat, over, max, min, where}")
 }
 
 // metricType is the name of a metric; whether it is one of the problem is known later.

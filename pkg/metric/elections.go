@@ -18,7 +18,7 @@ var (
 		Doc:    "the first process begins to the last live connected one names the same live leader",
 	})
 	Downtime = elections.declare(Metric{
-		Name: "downtime_ms", Unit: Milliseconds, Kind: SinceCause, From: Cause, To: End,
+		Name: "downtime_ms", Unit: Milliseconds, Kind: SinceCause,
 		Tables: Main | Brief | Lasting,
 		Doc:    "the cause, such as a crash, to agreement on a live leader",
 	})

@@ -13,10 +13,14 @@ type Outages struct {
 
 func declareOutages(s algo.Service, downtime, availability, down string) *Outages {
 	of := s.String()
+	var from, to Instant // of the operations, which end with agreement
+	if s == algo.Agreed {
+		from, to = Cause, End
+	}
 	return &Outages{
 		Service: s,
 		Downtime: elections.declare(Metric{
-			Name: "downtime_" + of + "_ms", Unit: Milliseconds, Kind: SinceCause, From: Cause, To: End,
+			Name: "downtime_" + of + "_ms", Unit: Milliseconds, Kind: SinceCause, From: from, To: to,
 			Doc: downtime,
 		}),
 		Availability: elections.declare(Metric{

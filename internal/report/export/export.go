@@ -152,6 +152,9 @@ func choose(r *Run, f *Format, o Options) (*selection, error) {
 	return s, nil
 }
 
+// solved is the problem of all cells of a run.
+func (s *selection) solved() algo.Problem { return algo.Problem(s.cells[0].Get("problem")) }
+
 // excluded tells the conditions, and what values the columns have.
 func (s *selection) excluded() string {
 	var asked, has []string

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -22,12 +21,13 @@ import (
 func hgrm(s *selection) ([]File, error) {
 	var metrics []*metric.Metric
 	for _, m := range s.metrics {
-		if m.From != 0 {
+		switch why := m.NotOfOperations(s.solved()); {
+		case why == "":
 			metrics = append(metrics, m)
-		} else if len(s.Metrics) > 0 {
-			ofOne := slices.DeleteFunc(metric.All(), func(m *metric.Metric) bool { return m.From == 0 })
-			return nil, mistake("--metrics %s: no time of a single operation, which hgrm is about (has: %s)",
-				m.Name, strings.Join(metric.Names(ofOne), ", "))
+		case len(s.Metrics) > 0:
+			return nil, mistake("--metrics %s: hgrm is about single operations: %s", m.Name, why)
+		case m == metric.Downtime:
+			metrics = append(metrics, metric.Agreed.Downtime)
 		}
 	}
 	values := map[int]map[*metric.Metric][]float64{} // by the position of the cell, and by metric
@@ -48,7 +48,7 @@ func hgrm(s *selection) ([]File, error) {
 			return nil
 		}
 		for _, m := range metrics {
-			if v := report.Span(m, o); !math.IsNaN(v) {
+			if v := results.Span(m, o); !math.IsNaN(v) {
 				values[i][m] = append(values[i][m], v)
 			}
 		}

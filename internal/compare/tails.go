@@ -1,0 +1,141 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+// A Held is what a threshold over operations came to in a cell that it is about.
+type Held struct {
+	Cell      string // its columns that differ between cells
+	Number    int    // of the cell
+	Threshold experiment.Threshold
+	Value     float64 // of all operations together; NaN: it does not exist
+	Tail      stats.Tail
+}
+
+// quantiles are the statistics that are quantiles, and so have intervals over operations.
+var quantiles = map[string]float64{"median": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
+
+// Quantile says whether the figure is a quantile, and so may have an interval.
+func (h *Held) Quantile() bool { return quantiles[h.Threshold.Stat] > 0 }
+
+// String says what the figure rests on.
+func (h *Held) String() string {
+	name := h.Threshold.Stat + " of " + h.Threshold.Metric
+	if h.Cell != "" {
+		name = h.Cell + ": " + name
+	}
+	return fmt.Sprintf("%s: %s over %s", name, Number(h.Value), Resting(&h.Tail, h.Threshold.Stat))
+}
+
+// Resting says how many operations and trials a figure rests on, with its interval and the
+// design effect.
+func Resting(t *stats.Tail, stat string) string {
+	text := fmt.Sprintf("%d operations in %d trials", t.N, t.Groups)
+	if t.Censored > 0 {
+		text += fmt.Sprintf(" (%d still pending, taken as longer than all others)", t.Censored)
+	}
+	if _, is := quantiles[stat]; is {
+		text += ", " + IntervalText(t)
+	}
+	if !math.IsNaN(t.Effect) {
+		text += ", design effect " + Number(t.Effect)
+	}
+	return text
+}
+
+// IntervalText is the interval of a quantile over operations, or why there is none.
+func IntervalText(t *stats.Tail) string {
+	if t.Refused() {
+		return "interval n/a: " + Refusal(t)
+	}
+	end := func(v float64) string {
+		if math.IsNaN(v) {
+			return "..."
+		}
+		return Number(v)
+	}
+	return fmt.Sprintf("95 %% interval [%s, %s]", end(t.Low), end(t.High))
+}
+
+// Refusal says why the operations are too few for a quantile, and how many it takes.
+func Refusal(t *stats.Tail) string {
+	if t.Groups < stats.MinimumGroups {
+		return fmt.Sprintf("trials: %d, and it takes %d", t.Groups, max(t.GroupsNeeded(), stats.MinimumGroups))
+	}
+	return fmt.Sprintf("worth %s independent operations, and it takes %d: about %d trials like these",
+		Number(math.Floor(t.Independent)), t.Needed, t.GroupsNeeded())
+}
+
+// overOperations holds the cells of a run against the thresholds over operations.
+func overOperations(t *results.Table, thresholds []experiment.Threshold, title func(*results.Cell) string) (
+	[]Miss, []Held, error) {
+	var metrics []*metric.Metric
+	for _, threshold := range thresholds {
+		if m := metric.Named(threshold.Metric); threshold.Over == experiment.OverOperations && m != nil {
+			metrics = append(metrics, m)
+		}
+	}
+	if len(metrics) == 0 {
+		return nil, nil, nil
+	}
+	slices.SortFunc(metrics, func(a, b *metric.Metric) int { return strings.Compare(a.Name, b.Name) })
+	spans, err := t.ReadSpans(slices.Compact(metrics))
+	if err != nil {
+		return nil, nil, err
+	}
+	var misses []Miss
+	var all []Held
+	for _, threshold := range thresholds {
+		for _, c := range t.Cells() {
+			if threshold.Over != experiment.OverOperations || !metric.Covers(threshold.Where, c.Design) {
+				continue
+			}
+			h := Held{Cell: title(c), Number: c.Number, Threshold: threshold}
+			why := h.hold(spans.Of(c, metric.Named(threshold.Metric)))
+			all = append(all, h)
+			if why != "" {
+				misses = append(misses, Miss{h.Cell, h.Number, threshold, h.Value, why})
+			}
+		}
+	}
+	return misses, all, nil
+}
+
+// hold finds the figure of the operations, and says what is wrong with it.
+func (h *Held) hold(groups [][]float64) (why string) {
+	t := &h.Threshold
+	p, quantile := quantiles[t.Stat]
+	if !quantile {
+		p = 0.5
+	}
+	h.Tail = stats.GroupedQuantile(groups, p, stats.Confidence)
+	h.Value = h.Tail.Value
+	if !quantile {
+		h.Value = figureOf(stats.Describe(slices.Concat(groups...), h.Tail.Censored), t.Stat)
+	}
+	rests := Resting(&h.Tail, t.Stat)
+	switch {
+	case h.Tail.N == 0:
+		return "no trial has an operation that counts"
+	case math.IsNaN(h.Value) && t.Max == nil:
+		return "" // what is pending is longer than any other: no lower bound can be missed
+	case math.IsNaN(h.Value):
+		return "it is beyond what was seen: " + rests
+	case t.Max != nil && h.Value > *t.Max:
+		return beyond(h.Value, *t.Max, "more") + ", over " + rests
+	case t.Min != nil && h.Value < *t.Min:
+		return beyond(h.Value, *t.Min, "less") + ", over " + rests
+	case quantile && h.Tail.Refused():
+		return fmt.Sprintf("it is not known: %s of too few, %s", Number(h.Value), rests)
+	}
+	return ""
+}
