@@ -207,7 +207,7 @@ func TestSpread(t *testing.T) {
 	if len(s) != 2 || s[0].N != 6 || s[0].Censored != 3 || !slices.Equal(s[0].Values, []float64{11, 14, 17}) {
 		t.Fatalf("spreads %+v", s)
 	}
-	if s[1].Metric != "downtime_ms" || !slices.Equal(s[1].Values, []float64{16, 19, 22}) {
+	if s[1].Metric != "downtime_agreed_ms" || !slices.Equal(s[1].Values, []float64{16, 19, 22}) {
 		t.Errorf("spread %+v", s[1])
 	}
 }

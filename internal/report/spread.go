@@ -24,7 +24,8 @@ type Spread struct {
 
 // times are the metrics whose distribution over single operations is shown.
 func times(problem string) []*metric.Metric {
-	return metric.OfOperations(algo.Problem(problem))
+	return slices.DeleteFunc(metric.OfOperations(algo.Problem(problem)),
+		func(m *metric.Metric) bool { return m.Early })
 }
 
 // spread reads the operations of every run and keeps the distribution of their

@@ -3,7 +3,6 @@ package stats
 import (
 	"math"
 	"slices"
-	"sort"
 )
 
 // A Tail is a quantile of operations that come in groups, such as the elections of
@@ -63,7 +62,7 @@ func GroupedQuantile(groups [][]float64, p, confidence float64) Tail {
 	all, sizes := pooled(groups)
 	nan := math.NaN()
 	t := Tail{N: len(all), Groups: len(sizes), Value: nan, Low: nan, High: nan, Effect: nan, Independent: nan,
-		Needed: leastN(p, confidence)}
+		Needed: minimumN(p, confidence)}
 	for _, x := range all {
 		if math.IsInf(x.value, 1) {
 			t.Censored++
@@ -95,14 +94,6 @@ func GroupedQuantile(groups [][]float64, p, confidence float64) Tail {
 		t.Low, t.High = known(sorted[below-1]), known(sorted[t.N-above])
 	}
 	return t
-}
-
-// leastN is the least number of observations for which QuantileInterval has an interval.
-func leastN(p, confidence float64) int {
-	return sort.Search(math.MaxInt32, func(n int) bool {
-		tail := (1 - confidence) / 2
-		return rank(n, p, tail) > 0 && rank(n, 1-p, tail) > 0
-	})
 }
 
 // A member is a value and the group that it is of.

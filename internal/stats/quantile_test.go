@@ -44,22 +44,6 @@ func TestQuantileInterval(t *testing.T) {
 	}
 }
 
-// minimumN is the least number of observations for which QuantileInterval
-// has an interval: the outermost two must lie outside with (1-confidence)/2 each.
-// At 95 % it is 6 for the median, 36 for p90, 72 for p95, 368 for p99 and 3688
-// for p99.9. Where no number will do, it is the largest int.
-func minimumN(p, confidence float64) int {
-	tail := (1 - confidence) / 2
-	if !(p > 0 && p < 1 && tail > 0 && tail < 0.5) {
-		return math.MaxInt
-	}
-	n := math.Ceil(math.Log(tail)/math.Log(max(p, 1-p)) - rounding)
-	if !(n < math.MaxInt32) { // so near to 0 or 1 that the logarithm vanishes
-		return math.MaxInt
-	}
-	return max(int(n), 1)
-}
-
 func TestMinimumN(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -246,6 +246,36 @@ func TestRun_Thresholds(t *testing.T) {
 	has(t, r.out, `"exit_code": 4`, `"thresholds_missed": [`, `"value": 19,`)
 }
 
+// TestRun_TailOfOperations: the mean over the entries of a trial hides what each of them
+// took; over: operations judges those.
+func TestRun_TailOfOperations(t *testing.T) {
+	t.Parallel()
+	const file = `name: tail
+problem: mutex
+algorithms: [naimi-trehel]
+transport: sim
+nodes: 5
+network: {latency: {distribution: exponential, mean: 2ms}}
+scenario: {kind: open, rate: 40, duration: 2s, hold: 5ms}
+repetitions: 20
+seed: 3
+trace: none
+thresholds:
+  - {metric: waiting_ms, stat: p99, max: 12}
+`
+	out := t.TempDir()
+	bench(t, "run", write(t, "means.yaml", file), "--out", out).want(t, Good)
+	operations := strings.Replace(file, "max: 12", "max: 12, over: operations", 1)
+	r := bench(t, "run", write(t, "tail.yaml", operations), "--out", out).want(t, Missed)
+	const rests = "over 1536 operations in 20 trials, 95 % interval [18.05, 26.69], design effect 1.454"
+	has(t, r.out, "over operations: naimi-trehel: p99 of waiting_ms: 20.56 "+rests,
+		"threshold: naimi-trehel: p99 of waiting_ms over operations at most 12, but it is 20.56: 8.564 more (+71.36%), "+rests)
+	// A bound above it is kept, and the figure is told all the same.
+	r = bench(t, "run", write(t, "kept.yaml", strings.Replace(operations, "max: 12", "max: 100", 1)),
+		"--out", out, "--json").want(t, Good)
+	has(t, r.out, `"over_operations": [`, `"trials": 20,`, `"design_effect": 1.`)
+}
+
 // A host is for nodes, and what a folder says of one is never executed unasked.
 func TestRun_Host(t *testing.T) {
 	file := "../../configs/ci.yaml"

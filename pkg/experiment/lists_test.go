@@ -46,21 +46,21 @@ func TestThresholds(t *testing.T) {
 problem: election
 algorithms: [bully, ring-list]
 thresholds:
-  - {metric: downtime_ms, stat: p95, min: 250us, max: 1.5s}
+  - {metric: downtime_agreed_ms, stat: p95, over: operations, min: 250us, max: 1.5s}
   - {metric: split_brain_ms, min: -3}
   - {metric: message_delays, stat: max, max: 9, min: 9, where: {algorithm: ring-list, nodes: 5}}
 `))
 	v := func(x float64) *float64 { return &x }
 	want := []Threshold{
-		{Metric: "downtime_ms", Stat: "p95", Min: v(0.25), Max: v(1500)},
-		{Metric: "split_brain_ms", Stat: "median", Min: v(-3)},
-		{Metric: "message_delays", Stat: "max", Max: v(9), Min: v(9),
+		{Metric: "downtime_agreed_ms", Stat: "p95", Over: OverOperations, Min: v(0.25), Max: v(1500)},
+		{Metric: "split_brain_ms", Stat: "median", Over: "trials", Min: v(-3)},
+		{Metric: "message_delays", Stat: "max", Over: "trials", Max: v(9), Min: v(9),
 			Where: []metric.Field{{Name: "algorithm", Value: "ring-list"}, {Name: "nodes", Value: "5"}}},
 	}
 	if !reflect.DeepEqual(e.Thresholds, want) {
 		t.Errorf("%v, want %v", e.Thresholds, want)
 	}
-	if got := e.Thresholds[0].String(); got != "p95 of downtime_ms at most 1500 and at least 0.25" {
+	if got := e.Thresholds[0].String(); got != "p95 of downtime_agreed_ms over operations at most 1500 and at least 0.25" {
 		t.Errorf("in words: %s", got)
 	}
 	again := mustLoad(t, write(t, "resolved.yaml", string(must(e.Resolved()))))
