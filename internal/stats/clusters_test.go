@@ -128,7 +128,7 @@ func TestGroupedQuantile_Covers(t *testing.T) {
 	}
 	for _, d := range designs {
 		random := rand.New(rand.NewPCG(1, 2))
-		truth := math.Exp(normalQuantile(d.p))
+		truth := math.Exp(NormalQuantile(d.p))
 		hit, naive, answered := 0.0, 0.0, 0.0
 		for range times {
 			groups := correlated(random, d.groups, d.size, d.rho)
