@@ -151,3 +151,48 @@ func TestGroupedQuantile_Covers(t *testing.T) {
 		}
 	}
 }
+
+// TestQuantileRatio: a shift of all operations alike is found exactly in pairs; without
+// them the interval covers it, and no difference where there is none.
+func TestQuantileRatio(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(3, 4))
+	a := correlated(random, 20, 20, .3)
+	b := make([][]float64, len(a))
+	for i, g := range a {
+		for _, v := range g {
+			b[i] = append(b[i], 1.01*v)
+		}
+	}
+	ratio, lo, hi := QuantileRatio(a, b, .95, .95, true, 0)
+	if !near(ratio, 1.01) || !near(lo, 1.01) || !near(hi, 1.01) {
+		t.Errorf("%v [%v, %v], want 1.01 exactly", ratio, lo, hi)
+	}
+	ratio, lo, hi = QuantileRatio(a, b, .95, .95, false, 0)
+	if !near(ratio, 1.01) || !(lo < .9) || !(hi > 1.1) {
+		t.Errorf("%v [%v, %v], want 1.01 and a wide interval", ratio, lo, hi)
+	}
+	if _, lo, hi := QuantileRatio(a[:5], b, .95, .95, false, 0); !math.IsNaN(lo) || !math.IsNaN(hi) {
+		t.Errorf("[%v, %v] of five groups", lo, hi)
+	}
+	b[0] = slices.Repeat([]float64{math.Inf(1)}, 40)
+	if ratio, _, hi := QuantileRatio(a, b, .95, .95, false, 0); !math.IsNaN(ratio) || !math.IsNaN(hi) {
+		t.Errorf("%v [.., %v], want neither: more than a twentieth is pending", ratio, hi)
+	}
+	if ratio, _, _ := QuantileRatio(nil, b, .95, .95, false, 0); !math.IsNaN(ratio) {
+		t.Errorf("%v to nothing", ratio)
+	}
+	const times = 60
+	hit, replicates := 0, 0
+	for range times {
+		a, b := correlated(random, 20, 10, .3), correlated(random, 20, 10, .3)
+		_, lo, hi := QuantileRatio(a, b, .9, .95, false, 0)
+		replicates++
+		if lo <= 1 && 1 <= hi {
+			hit++
+		}
+	}
+	if hit < times*9/10 {
+		t.Errorf("covers %d of %d", hit, replicates)
+	}
+}
