@@ -69,7 +69,8 @@ func IntervalText(t *stats.Tail) string {
 // Refusal says why the operations are too few for a quantile, and how many it takes.
 func Refusal(t *stats.Tail) string {
 	if t.Groups < stats.MinimumGroups {
-		return fmt.Sprintf("trials: %d, and it takes %d", t.Groups, max(t.GroupsNeeded(), stats.MinimumGroups))
+		return fmt.Sprintf("trials: %d, and it takes %d", t.Groups,
+			max(t.GroupsNeeded(), stats.MinimumGroups))
 	}
 	return fmt.Sprintf("worth %s independent operations, and it takes %d: about %d trials like these",
 		Number(math.Floor(t.Independent)), t.Needed, t.GroupsNeeded())

@@ -15,7 +15,8 @@ import (
 // are their members if they are equally many: what shifts all of them alike is found
 // exactly. The interval is corrected for bias. There is none below MinimumGroups groups on
 // a side, and an end is NaN where censored members leave it open.
-func QuantileRatio(a, b [][]float64, p, confidence float64, paired bool, seed uint64) (ratio, lo, hi float64) {
+func QuantileRatio(a, b [][]float64, p, confidence float64, paired bool, seed uint64) (
+	ratio, lo, hi float64) {
 	x, y := arrange(a), arrange(b)
 	nan := math.NaN()
 	if len(x.sorted) == 0 || len(y.sorted) == 0 || x.sorted[0] < 0 || y.sorted[0] < 0 {

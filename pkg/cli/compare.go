@@ -14,6 +14,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -27,6 +28,7 @@ type compareFlags struct {
 	alpha           float64
 	threshold       string
 	prove           string
+	over, stat      string
 	strict          bool
 	format, out     string
 	noFail          bool
@@ -62,10 +64,16 @@ a run passes only if the whole interval of every change says that nothing is
 worse by more than 5 %. Where an interval allows both, the code is 5, and the
 text says how many trials would decide.
 
+A trial's time is the mean over its operations, which hides a slow one. With
+--over operations, a quantile of all operations is compared, p95 or that of
+--stat. The verdict is that of an interval that respects that operations of
+one trial belong together.
+
 ` + exitHelp("compare", "0", "1", "2", "4", "5"),
 		Example: `  bench compare results/base results/new
   bench compare results/base results/new --fail-if 'election_ms > 10%'
   bench compare results/base results/new --prove 5%
+  bench compare results/base results/new --over operations --stat p95
   bench compare results/base/trials.csv results/new/trials.csv --alpha 0.01`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -89,11 +97,16 @@ text says how many trials would decide.
 		"ignore any change below `CHANGE`")
 	flags.StringVar(&f.prove, "prove", "",
 		"pass only what is shown to be worse by no more than `CHANGE`")
+	flags.StringVar(&f.over, "over", experiment.Overs[0], "compare `WHAT`: trials, or all operations of them")
+	flags.StringVar(&f.stat, "stat", "", "with --over operations, compare `QUANTILE` (default: "+
+		compare.TailStats[0]+")")
 	flags.BoolVar(&f.strict, "strict", false, "fail on every changed count, and on what NEW lacks")
 	flags.StringVar(&f.format, "format", "table", "write `FORMAT`: "+strings.Join(compareFormats, ", "))
 	flags.BoolVar(&f.noFail, "no-fail", false, "only print what changed; exit with 0")
 	flags.StringVar(&f.out, "out", "", "write to `FILE` instead of standard output")
 	choices(c, "format", compareFormats)
+	choices(c, "over", experiment.Overs)
+	choices(c, "stat", compare.TailStats)
 	return c
 }
 
@@ -124,6 +137,12 @@ func (f *compareFlags) options() (compare.Options, error) {
 		return o, usage("--alpha %v: want a probability between 0 and 1, as 0.05", f.alpha)
 	}
 	if err := oneOf("format", f.format, compareFormats); err != nil {
+		return o, err
+	}
+	if err := oneOf("over", f.over, experiment.Overs); err != nil {
+		return o, err
+	}
+	if err := f.tails(); err != nil {
 		return o, err
 	}
 	for _, text := range f.failIf {
@@ -182,17 +201,12 @@ func (s *streams) compare(f *compareFlags, base, new string) error {
 	if err != nil {
 		return err
 	}
-	r, err := compare.Compare(old, fresh, o)
-	var unknown *compare.NameError
-	if errors.As(err, &unknown) {
-		hint := ""
-		if !isNumber(unknown.Name) {
-			hint = algo.Hint(unknown.Name, unknown.Known)
-		}
-		return usage("%v%s (has: %s)", err, hint, strings.Join(distinct(unknown.Known), ", "))
+	if f.over == experiment.OverOperations {
+		return s.compareTails(f, old, fresh, o)
 	}
+	r, err := compare.Compare(old, fresh, o)
 	if err != nil {
-		return err
+		return unknownName(err)
 	}
 	var text bytes.Buffer
 	if err := printComparison(&text, r, f.format); err != nil {
@@ -217,6 +231,19 @@ func (s *streams) compare(f *compareFlags, base, new string) error {
 		return exit(Missed)
 	}
 	return exit(Incomplete)
+}
+
+// unknownName makes a mistake in a flag of a name that neither run knows.
+func unknownName(err error) error {
+	var unknown *compare.NameError
+	if !errors.As(err, &unknown) {
+		return err
+	}
+	hint := ""
+	if !isNumber(unknown.Name) {
+		hint = algo.Hint(unknown.Name, unknown.Known)
+	}
+	return usage("%v%s (has: %s)", err, hint, strings.Join(distinct(unknown.Known), ", "))
 }
 
 // distinct is list without what stands in it before.

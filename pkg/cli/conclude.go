@@ -209,8 +209,10 @@ func metricOf(s stats.Summary) metricReport {
 
 func heldOf(h *compare.Held) heldReport {
 	t, finite := &h.Tail, results.Finite
-	r := heldReport{Cell: h.Number, Metric: h.Threshold.Metric, Stat: h.Threshold.Stat, Value: finite(h.Value),
-		Operations: t.N, Pending: t.Censored, Trials: t.Groups, Effect: finite(t.Effect), Text: h.String()}
+	r := heldReport{
+		Cell: h.Number, Metric: h.Threshold.Metric, Stat: h.Threshold.Stat, Value: finite(h.Value),
+		Operations: t.N, Pending: t.Censored, Trials: t.Groups, Effect: finite(t.Effect), Text: h.String(),
+	}
 	if h.Quantile() {
 		r.CILow, r.CIHigh = finite(t.Low), finite(t.High)
 	}

@@ -23,8 +23,9 @@ func (m *Metric) NotOfOperations(p algo.Problem) string {
 	}
 	switch m {
 	case Downtime, Led.Downtime, Served.Downtime:
-		return "operations end with the agreement of all live processes, which is not where " + m.Name +
-			" ends for every algorithm; take " + Agreed.Downtime.Name
+		return "operations end with the agreement of all live processes, which is not where " +
+			m.Name + " ends for every algorithm; take " + Agreed.Downtime.Name
 	}
-	return "a single operation has no " + m.Name + " (has: " + strings.Join(Names(OfOperations(p)), ", ") + ")"
+	return "a single operation has no " + m.Name + " (has: " +
+		strings.Join(Names(OfOperations(p)), ", ") + ")"
 }

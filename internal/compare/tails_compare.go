@@ -1,0 +1,225 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+// TailStats are the quantiles over operations that two runs can be compared by; the first
+// is meant where none is named.
+var TailStats = []string{"p95", "median", "p90", "p99"}
+
+// A TailRow compares a quantile over the operations of one cell.
+type TailRow struct {
+	Cell         string // its columns that differ between cells
+	Design       []metric.Field
+	Metric, Stat string
+	Base, New    stats.Tail
+	Change       float64 // as a fraction of the base's
+	Low, High    float64 // its interval, NaN where there is none
+	Paired       bool    // trials of equal seeds were drawn together
+	Verdict      Verdict
+	Why          string // of a verdict n/a
+	Failure      string // of the gate, in words; "": none
+}
+
+// A TailReport is the comparison of two runs over operations.
+type TailReport struct {
+	Base, New  Side
+	Rows       []TailRow
+	Confidence float64  // of each interval
+	Notes      []string // what to know when reading it
+	Failures   []string
+	Threshold  float64
+}
+
+// CompareTails compares a quantile over all operations of each cell. The verdict is that of
+// the interval of the change: it is one for all rows together, since the error that is
+// accepted is divided by their number (Bonferroni).
+func CompareTails(base, new *results.Table, stat string, o Options) (*TailReport, error) {
+	if o.Alpha == 0 {
+		o.Alpha = DefaultAlpha
+	}
+	if err := o.check(base, new); err != nil {
+		return nil, err
+	}
+	base, new = filtered(base, o.Where), filtered(new, o.Where)
+	m, err := match(base, new, o.Ignore)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.covered(m); err != nil {
+		return nil, err
+	}
+	metrics, err := o.tailMetrics(m)
+	if err != nil {
+		return nil, err
+	}
+	old, err := base.ReadSpans(metrics)
+	if err != nil {
+		return nil, err
+	}
+	fresh, err := new.ReadSpans(metrics)
+	if err != nil {
+		return nil, err
+	}
+	r := &TailReport{Base: sideOf(base), New: sideOf(new), Notes: m.notes, Threshold: o.Threshold}
+	r.Confidence = 1 - o.Alpha/float64(max(len(metrics)*len(m.pairs), 1))
+	columns := varying(m)
+	for _, side := range []struct {
+		cells []*results.Cell
+		which string
+	}{{m.missing, "BASE"}, {m.extra, "NEW"}} {
+		for _, c := range side.cells {
+			r.Notes = append(r.Notes, fmt.Sprintf("%s is in %s alone", title(c.Design, columns), side.which))
+		}
+	}
+	for _, of := range metrics {
+		for _, p := range m.pairs {
+			if !of.Applies(algo.Problem(p.base.Get("problem"))) {
+				continue
+			}
+			row := TailRow{Cell: title(p.base.Design, columns), Design: p.base.Design, Metric: of.Name,
+				Stat: stat}
+			row.compare(p, old.Of(p.base, of), fresh.Of(p.new, of), r.Confidence)
+			row.judge(of, &o)
+			if row.Failure != "" && !o.NoGate {
+				r.Failures = append(r.Failures, row.Cell+": "+row.Failure)
+			}
+			r.Rows = append(r.Rows, row)
+		}
+	}
+	return r, nil
+}
+
+// tailMetrics are those that were asked for, or the main ones that single operations have.
+func (o *Options) tailMetrics(m *matching) (out []*metric.Metric, err error) {
+	problem := algo.Problem(m.pairs[0].base.Get("problem"))
+	names := slices.Clone(o.Metrics)
+	for _, c := range o.Conditions {
+		if !slices.Contains(names, c.Metric) {
+			names = append(names, c.Metric)
+		}
+	}
+	for _, name := range names {
+		of := metric.Named(name)
+		if why := of.NotOfOperations(problem); why != "" {
+			return nil, errors.New(why)
+		}
+		out = append(out, of)
+	}
+	if len(out) == 0 {
+		out = slices.DeleteFunc(metric.OfOperations(problem), func(m *metric.Metric) bool { return m.Early })
+	}
+	return out, nil
+}
+
+// compare finds the figures of both sides and the interval of their ratio.
+func (row *TailRow) compare(p pair, a, b [][]float64, confidence float64) {
+	q := quantiles[row.Stat]
+	row.Base = stats.GroupedQuantile(a, q, stats.Confidence)
+	row.New = stats.GroupedQuantile(b, q, stats.Confidence)
+	row.Low, row.High = math.NaN(), math.NaN()
+	if x, y, all := inPairs(p, a, b); all {
+		a, b, row.Paired = x, y, true
+	}
+	ratio, lo, hi := stats.QuantileRatio(a, b, q, confidence, row.Paired, bootstrapSeed)
+	row.Change = ratio - 1
+	for _, side := range []struct {
+		of   *stats.Tail
+		name string
+	}{{&row.Base, "base"}, {&row.New, "new"}} {
+		switch {
+		case side.of.N == 0:
+			row.Why = "no operation of the " + side.name + " run counts"
+		case side.of.Refused():
+			row.Why = fmt.Sprintf("the operations of the %s run are too few: %s", side.name, Refusal(side.of))
+		}
+	}
+	if row.Why == "" {
+		row.Low, row.High = lo-1, hi-1
+	}
+}
+
+// inPairs are the operations of trials of equal seeds, and whether those are all.
+func inPairs(p pair, a, b [][]float64) (x, y [][]float64, all bool) {
+	ofBase, ofNew := byTrial(p.base, a), byTrial(p.new, b)
+	for _, t := range luckyPairs(p.base, p.new) {
+		if len(ofBase[t[0]]) > 0 && len(ofNew[t[1]]) > 0 {
+			x, y = append(x, ofBase[t[0]]), append(y, ofNew[t[1]])
+		}
+	}
+	return x, y, len(x) > 0 && len(x) == len(ofBase) && len(y) == len(ofNew)
+}
+
+// byTrial finds the operations of a trial, if it has any.
+func byTrial(c *results.Cell, groups [][]float64) map[*results.Trial][]float64 {
+	out := map[*results.Trial][]float64{}
+	for i, t := range c.Trials {
+		if len(groups[i]) > 0 {
+			out[t] = groups[i]
+		}
+	}
+	return out
+}
+
+// judge gives the row its verdict, by its interval, and says what fails.
+func (row *TailRow) judge(m *metric.Metric, o *Options) {
+	beyondChance := row.Low > 0 || row.High < 0
+	switch {
+	case row.Why != "":
+		row.Verdict = TooFew
+	case math.IsNaN(row.Low) && math.IsNaN(row.High):
+		row.Verdict, row.Why = TooFew, "pending operations leave the change open"
+	case row.Change == 0 && row.Low == 0 && row.High == 0:
+		row.Verdict = Same
+	case !beyondChance:
+		row.Verdict = Unclear
+	case math.Abs(row.Change) <= o.Threshold:
+		row.Verdict = Small
+	case (row.Low > 0) == (m.Better == metric.Lower):
+		row.Verdict = Worse
+	default:
+		row.Verdict = Better
+	}
+	if len(o.Conditions) == 0 {
+		if row.Verdict == Worse {
+			row.Failure = row.String()
+		}
+		return
+	}
+	for _, c := range o.Conditions {
+		lost := row.New.N == 0 && row.Base.N > 0
+		if c.Metric == row.Metric && metric.Covers(c.Where, row.Design) &&
+			(lost || beyondChance && c.exceeds(row.Base.Value, row.New.Value-row.Base.Value)) {
+			row.Failure = fmt.Sprintf("%v (%s)", row, c)
+		}
+	}
+}
+
+// String says what changed, and what it rests on.
+func (row *TailRow) String() string {
+	text := fmt.Sprintf("%s of %s over operations: %s -> %s", row.Stat, row.Metric, Number(row.Base.Value),
+		Number(row.New.Value))
+	if row.Why != "" {
+		return text + ": " + row.Why
+	}
+	return text + " (" + row.ChangeText() + ")"
+}
+
+// ChangeText is the change with its interval.
+func (row *TailRow) ChangeText() string {
+	text := Percent(row.Change)
+	if math.IsNaN(row.Low) && math.IsNaN(row.High) {
+		return text
+	}
+	return fmt.Sprintf("%s [%s]", text, strings.Join([]string{Percent(row.Low), Percent(row.High)}, ", "))
+}
