@@ -233,6 +233,12 @@ func (e *entries) finish(j *Judge, end harness.End, v *Verdict) {
 	case end.Reason != harness.Finished:
 		v.Status, v.Reason = trace.TimedOut, "the scenario did not come to its end within "+end.At.String()
 	}
+	if !j.setup.Scenario.Declared().Arrivals || v.Status != trace.OK && v.Status != trace.TimedOut {
+		return
+	}
+	if why := overload(v.Operations); why != "" {
+		v.Status, v.Reason = trace.Unstable, why
+	}
 }
 
 func (e *entries) metrics(j *Judge, end harness.End, v *Verdict, waits []float64, sum float64) {

@@ -63,6 +63,8 @@ func (o *outcome) warnings() []string {
 		report.Plural(e.Retries, "retry", "retries"), e.Allow.Invalid, o.example(trace.Invalid))
 	say(t.unknown > 0, "%s could not be judged: %s; a longer scenario gives something to judge",
 		report.Plural(t.unknown, "trial", "trials"), o.example(trace.Unknown))
+	say(o.statuses[trace.Unstable] > 0, "%s had more requests than were granted, and count in no figure: %s",
+		report.Plural(o.statuses[trace.Unstable], "trial", "trials"), o.example(trace.Unstable))
 	return out
 }
 

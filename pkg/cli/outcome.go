@@ -126,6 +126,8 @@ func (o *outcome) add(t *results.Trial) {
 	case trace.Invalid:
 		o.tally.invalid++
 		o.note(t)
+	case trace.Unstable:
+		o.note(t)
 	default:
 		o.tally.unknown++
 		o.note(t)

@@ -202,7 +202,7 @@ func TestManifest(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !m.Complete || m.Finished != 2 || m.Finish != "2026-11-20T10:15:00.000000001Z" ||
-		m.Notes[0] != "<busy> machine" || len(m.Statuses) != 6 || m.Tool.Go == "" || m.Machine.Cores < 1 {
+		m.Notes[0] != "<busy> machine" || len(m.Statuses) != 7 || m.Tool.Go == "" || m.Machine.Cores < 1 {
 		t.Errorf("manifest %+v", m)
 	}
 	text := readFile(t, f.Dir(), ManifestFile)

@@ -15,19 +15,19 @@ import (
 // The roles of a bench whose disk is small: the first argument is the place of
 // the results.
 const (
-	limitedRole = "__limited" // no file may exceed 512 KiB
+	limitedRole = "__limited" // no file may exceed 768 KiB
 	tmpfsRole   = "__tmpfs"   // it is a file system of its own of 512 KiB
 )
 
 func init() {
 	roles[limitedRole] = func() int {
-		limit := syscall.Rlimit{Cur: 512 << 10, Max: 512 << 10}
+		limit := syscall.Rlimit{Cur: 768 << 10, Max: 768 << 10}
 		err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit)
 		return smallDisk(err, func(string) error { return nil })
 	}
 	roles[tmpfsRole] = func() int {
 		dir := os.Args[2]
-		err := unix.Mount("none", dir, "tmpfs", 0, "size=512k")
+		err := unix.Mount("none", dir, "tmpfs", 0, "size=768k")
 		return smallDisk(err, func(to string) error { return os.CopyFS(to, os.DirFS(dir)) })
 	}
 }

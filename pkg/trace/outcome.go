@@ -11,12 +11,13 @@ const (
 	TimedOut Status = "timeout"   // an operation did not complete, and was not promised to, or not in time
 	Violated Status = "violation" // a promise was broken
 	Unknown  Status = "unknown"   // too little happened to tell
+	Unstable Status = "unstable"  // open load came faster than it was served: no time of it is steady
 	Invalid  Status = "invalid"   // the harness skewed it; repeated while retries last
 	Failed   Status = "error"     // it could not be run
 )
 
 // Statuses lists them in the order in which reports show them.
-func Statuses() []Status { return []Status{OK, TimedOut, Violated, Unknown, Invalid, Failed} }
+func Statuses() []Status { return []Status{OK, TimedOut, Violated, Unknown, Unstable, Invalid, Failed} }
 
 // An Operation is an election or an entry. Its instants are offsets from the start of the
 // trial; a negative one has not come.

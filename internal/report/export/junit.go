@@ -154,6 +154,7 @@ func seconds(v float64) string { return strconv.FormatFloat(v, 'f', 6, 64) }
 var problemOf = map[trace.Status]string{
 	trace.Violated: "Violation", trace.Failed: "Error", trace.Invalid: "InvalidTrial",
 	trace.TimedOut: "Timeout", trace.Unknown: "Unknown",
+	trace.Unstable: "Unstable",
 }
 
 // mostTold bounds how many trials a problem tells of. All of them are counted.
@@ -163,6 +164,7 @@ const mostTold = 10
 func (s *selection) problem(c *results.Cell) *junitProblem {
 	for _, status := range []trace.Status{
 		trace.Violated, trace.Failed, trace.Invalid, trace.TimedOut, trace.Unknown,
+		trace.Unstable,
 	} {
 		var text strings.Builder
 		message, count := "", 0
