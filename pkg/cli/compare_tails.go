@@ -35,7 +35,7 @@ func (f *compareFlags) tails() error {
 	case f.strict:
 		return usage("--strict with --over operations: it is about counts of trials; leave one of them out")
 	case f.prove != "":
-		return usage("--prove with --over operations: it is about trials; read the interval of "+
+		return usage("--prove with --over operations: it is about trials; read the interval of " +
 			"the change, or leave one of them out")
 	case !slices.Contains([]string{"table", "json"}, f.format):
 		return usage("--format %s with --over operations: want one of table, json", f.format)
