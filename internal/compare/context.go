@@ -15,7 +15,7 @@ import (
 func (r *Report) context(base, new *results.Table) {
 	if text := differenceNote(r.settings); text != "" {
 		if slices.ContainsFunc(r.Rows, func(row Row) bool { return !row.Exact && row.sameLuck }) {
-			text += "; counts that this concerns are compared by ranks, too: what differs need not be " +
+			text += "; counts that this concerns are compared as times are: what differs need not be " +
 				"the program's doing"
 		}
 		if shorterLimit(r.settings) != 0 {
