@@ -58,8 +58,15 @@ func (s *Spec) LiveOf(n int, p Params) Liveness {
 // Within is how long a leader may be missing with parameters p, where a message takes at
 // most d.
 func (l Liveness) Within(p Params, d time.Duration) time.Duration {
-	return time.Duration(l.Timeouts) * max(p.Timeout(), 4*d)
+	unit := max(p.Timeout(), 4*d)
+	if limit := forever / time.Duration(max(l.Timeouts, 1)); unit > limit {
+		return forever
+	}
+	return time.Duration(l.Timeouts) * unit
 }
+
+// forever is longer than any trial, and may be added to an instant.
+const forever = 100 * 365 * 24 * time.Hour
 
 // Holds says whether n processes are so connected: link says whether a message of p reaches
 // q, or p itself if they are the same. Where a majority is needed a part without one counts

@@ -129,4 +129,7 @@ func TestLiveOf(t *testing.T) {
 		b != 200*time.Millisecond {
 		t.Errorf("%v and %v, want 50 s and 200 ms", a, b)
 	}
+	if a := l.Within(algo.Params{"t": time.Duration(1<<63 - 1)}, 0); a < 24*time.Hour || a+a < a {
+		t.Errorf("%v for the longest time-out", a)
+	}
 }

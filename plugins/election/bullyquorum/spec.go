@@ -102,5 +102,5 @@ func live(n int, p algo.Params) algo.Liveness {
 	if p.Int("quorum") != int64(n/2+1) {
 		return algo.Liveness{}
 	}
-	return algo.Liveness{Under: algo.InParts, Timeouts: 100 * n}
+	return algo.Liveness{Under: algo.InParts, Timeouts: 30 * n}
 }

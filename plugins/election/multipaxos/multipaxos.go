@@ -74,12 +74,20 @@ func init() {
 	}, New)
 }
 
-// live: who proposes is elected if no other proposes within a round trip, which the random
-// backoff brings about in the end. The paper leaves it to time-outs that there is one
-// proposer: where some see the leader and some do not, and neither are a majority, nobody
-// takes over.
-func live(n int, _ algo.Params) algo.Liveness {
-	return algo.Liveness{Under: algo.InParts, Timeouts: 100 * n}
+// live: who proposes is elected if no other proposes until it hears of that, within d. With a
+// backoff of 2T or more, T being 2d at least, another does with a probability of 1/4 or less,
+// and a round takes two backoffs at most: so many fail with a probability of less than 1e-9.
+// The paper leaves it to time-outs that there is one proposer: where some see the leader and
+// some do not, and neither are a majority, nobody takes over.
+func live(n int, p algo.Params) algo.Liveness {
+	timeouts := 2 * 20.8 // ln 1e9 = 20.7
+	for range n - 1 {
+		timeouts *= 4.0 / 3
+	}
+	if p.Duration("backoff") < 2*p.Duration("t_prepare") || timeouts > 100_000 {
+		return algo.Liveness{}
+	}
+	return algo.Liveness{Under: algo.InParts, Timeouts: int(timeouts) + 10}
 }
 
 type role uint8
