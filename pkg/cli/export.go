@@ -10,12 +10,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/report/export"
+	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 // exportFlags are the flags of bench export.
 type exportFlags struct {
 	format, out, config string
+	over                string
 	metrics, where      []string
 }
 
@@ -42,6 +44,7 @@ Figures are medians over trials with their 95 % intervals. gobench has every
 trial instead, and hgrm every operation. docs/export.md describes each format.`,
 		Example: `  bench export results/quickstart/latest --format gobench
   bench export results/quickstart/latest --format latex --where nodes=5
+  bench export results/quickstart/latest --format csv --over operations
   bench export results/quickstart/latest --format github --out benchmarks`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error { return s.export(&f, args) },
@@ -54,9 +57,12 @@ trial instead, and hgrm every operation. docs/export.md describes each format.`,
 		"`COLUMNS` of trials.csv to write (default: the main ones; all for csv and json)")
 	flags.StringArrayVar(&f.where, "where", nil,
 		"only cells where `COLUMN=VALUE`; repeatable: all must hold")
+	flags.StringVar(&f.over, "over", experiment.Overs[0],
+		"`WHAT` figures are over: trials; or operations, for their quantiles in csv and json")
 	flags.StringVar(&f.config, "bench-config", benchConfigs[0],
 		"write `AMOUNT` of configuration in gobench: "+strings.Join(benchConfigs, ", "))
 	choices(c, "format", names)
+	choices(c, "over", experiment.Overs)
 	choices(c, "bench-config", benchConfigs)
 	return c
 }
@@ -116,6 +122,10 @@ func (f *exportFlags) parse(args []string) (*export.Format, export.Options, erro
 	if err != nil {
 		return nil, o, usage("bench export: %v", err)
 	}
+	if err := oneOf("over", f.over, experiment.Overs); err != nil {
+		return nil, o, err
+	}
+	o.Operations = f.over == experiment.OverOperations
 	if err := oneOf("bench-config", f.config, benchConfigs); err != nil {
 		return nil, o, err
 	}

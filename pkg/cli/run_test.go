@@ -274,6 +274,21 @@ thresholds:
 	r = bench(t, "run", write(t, "kept.yaml", strings.Replace(operations, "max: 12", "max: 100", 1)),
 		"--out", out, "--json").want(t, Good)
 	has(t, r.out, `"over_operations": [`, `"trials": 20,`, `"design_effect": 1.`)
+
+	slow := filepath.Join(out, "slow")
+	bench(t, "run", write(t, "kept.yaml", strings.Replace(file, "hold: 5ms", "hold: 6ms", 1)), "--out", slow,
+		"--set", "thresholds=[]").want(t, Good)
+	base, fresh := filepath.Join(out, "tail"), filepath.Join(slow, "tail")
+	r = bench(t, "compare", base, fresh, "--over", "operations", "--threshold", "2%").want(t, Missed)
+	has(t, r.out, "p95 of waiting_ms", "1536 in 20 trials", "trials of equal seeds were drawn together", "worse")
+	has(t, r.errors, "fails: naimi-trehel: p95 of waiting_ms over operations: ")
+	bench(t, "compare", base, fresh, "--over", "operations", "--fail-if", "waiting_ms > 90%").want(t, Good)
+	bench(t, "compare", base, fresh, "--over", "operations", "--format", "json", "--no-fail").want(t, Good)
+	for _, flags := range [][]string{{"--stat", "p95"}, {"--over", "faults"}, {"--over", "operations", "--strict"},
+		{"--over", "operations", "--stat", "p98"}, {"--over", "operations", "--prove", "5%"},
+		{"--over", "operations", "--metrics", "messages"}, {"--over", "operations", "--format", "junit"}} {
+		bench(t, append([]string{"compare", base, fresh}, flags...)...).want(t, Usage)
+	}
 }
 
 // A host is for nodes, and what a folder says of one is never executed unasked.

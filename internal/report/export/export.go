@@ -39,6 +39,9 @@ type Options struct {
 	Metrics []string       // empty: those that the format has by default
 	Where   []metric.Field // columns of the design and their values, all of which must hold
 	Full    bool           // gobench: the whole configuration as keys
+	// Operations has quantiles over all operations of a cell take the place of figures over
+	// trials: in csv and json.
+	Operations bool
 }
 
 // A File is a part of what a format consists of.
@@ -53,6 +56,7 @@ type Format struct {
 	Several   bool // it may take more than one file
 	all       bool // it has all metrics by default, else the main ones
 	write     func(*selection) ([]File, error)
+	tails     func(*selection) ([]File, error) // over operations; nil: it has none
 }
 
 // Formats are the formats, in the order in which they are listed.
@@ -63,8 +67,10 @@ func Formats() []Format {
 		{Name: "github", Doc: "github-action-benchmark, a file for each direction", Several: true,
 			write: github},
 		{Name: "bmf", Doc: "Bencher Metric Format", write: bmf},
-		{Name: "csv", Doc: "a tidy summary, a row for each metric of a cell", all: true, write: writeCSV},
-		{Name: "json", Doc: "the same for programs, with the statuses", all: true, write: writeJSON},
+		{Name: "csv", Doc: "a tidy summary, a row for each metric of a cell", all: true, write: writeCSV,
+			tails: operationsCSV},
+		{Name: "json", Doc: "the same for programs, with the statuses", all: true, write: writeJSON,
+			tails: operationsJSON},
 		{Name: "latex", Doc: "a table for booktabs and siunitx", write: latex},
 		{Name: "pgfplots", Doc: "a figure for each metric and its data", Several: true, write: pgfplots},
 		{Name: "hgrm", Doc: "HdrHistogram's percentiles of operations, a file for each cell",
@@ -102,6 +108,13 @@ func (f *Format) Write(r *Run, o Options) ([]File, error) {
 	s, err := choose(r, f, o)
 	if err != nil {
 		return nil, err
+	}
+	if o.Operations && f.tails == nil {
+		return nil, mistake("--over operations: %s has figures over trials alone; want csv or json, or "+
+			"hgrm for the whole distribution", f.Name)
+	}
+	if o.Operations {
+		return f.tails(s)
 	}
 	return f.write(s)
 }
