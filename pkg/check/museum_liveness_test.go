@@ -63,7 +63,7 @@ func TestQuorumLoss(t *testing.T) {
 		recovers bool // within the promised time
 		outOfIt  bool
 	}{
-		"as in the paper": {nil, algo.MajorityConnected, true, true},
+		"as in the paper": {nil, algo.InParts, true, true},
 		"pre-vote":        {map[string]any{"pre_vote": true}, algo.InParts, false, true},
 		"sticky":          {map[string]any{"stickiness": true}, algo.InParts, false, true},
 		"pre-vote and check-quorum": {map[string]any{"pre_vote": true, "check_quorum": true},
@@ -108,6 +108,7 @@ func TestExploreFindsNoLiveness(t *testing.T) {
 	for name, params := range map[string]map[string]any{
 		"as in the paper":           nil,
 		"pre-vote":                  {"pre_vote": true},
+		"check-quorum":              {"check_quorum": true},
 		"pre-vote and check-quorum": {"pre_vote": true, "check_quorum": true},
 	} {
 		r, err := explore.Run(context.Background(), "election/raft", explore.Options{Params: params,

@@ -30,7 +30,7 @@ func TestUnconnected(t *testing.T) {
 		"nothing":               {"raft", pv, nil, ""},
 		"one way":               {"raft", pv, links(5*time.Second, [2]uint32{1, 2}), "from 1s to 6s"},
 		"for a moment":          {"raft", pv, links(time.Second, [2]uint32{1, 2}), ""},
-		"a majority is left":    {"raft", nil, links(5*time.Second, [2]uint32{1, 2}), ""},
+		"a majority is left":    {"raft", map[string]any{"check_quorum": true}, links(5*time.Second, [2]uint32{1, 2}), ""},
 		"halves":                {"raft", pv, shape("halves"), ""},
 		"a bridge":              {"raft", pv, shape("bridge"), "from 1s to 6s"},
 		"a ring":                {"raft", nil, shape("ring"), "from 1s to 6s"},

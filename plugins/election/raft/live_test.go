@@ -20,13 +20,13 @@ func TestLive(t *testing.T) {
 	}
 	behind := on("pre_vote", "check_quorum")
 	behind["last_index"] = list(1, 2, 2, 2, 2)
-	older := on()
+	older := on("check_quorum")
 	older["last_term"] = list(2, 2, 2, 2, 1)
 	for name, test := range map[string]struct {
 		given params
 		want  algo.Liveness
 	}{
-		"as in the paper":          {nil, algo.Liveness{Under: algo.MajorityConnected, Timeouts: 500}},
+		"as in the paper":          {nil, algo.Liveness{Under: algo.InParts, Timeouts: 100}},
 		"check_quorum":             {on("check_quorum"), algo.Liveness{Under: algo.MajorityConnected, Timeouts: 500}},
 		"pre_vote":                 {on("pre_vote"), algo.Liveness{Under: algo.InParts, Timeouts: 100}},
 		"stickiness":               {on("stickiness"), algo.Liveness{Under: algo.InParts, Timeouts: 100}},

@@ -32,11 +32,13 @@ func live(net algo.Network, p algo.Params) error {
 }
 
 // connected is while which links a leader is promised. The paper (section 2) wants a majority
-// that can communicate, and nothing else. But who hears a leader refuses everybody under
-// pre-vote and stickiness: a leader that reaches too few, and one of the majority, has to
-// give up by itself. Where it does, and nobody enters a new term without a majority behind
-// it, one process that reaches a majority is enough (Ng, Haridi, Carbone, Omni-Paxos,
-// EuroSys 2023, sections 2 and 7), unless its log is behind.
+// that can communicate. That is enough where nobody else reaches them. A leader that they
+// hear, and that does not hear them, keeps them from electing another, unless it gives up by
+// itself; under pre-vote and stickiness one is enough that is heard by one of them. With
+// check_quorum it gives up, and a majority is enough, whatever it exchanges with the rest.
+// And if nobody enters a new term without a majority behind it, by pre-vote, one process
+// that reaches a majority is enough (Ng, Haridi, Carbone, Omni-Paxos, EuroSys 2023), unless
+// its log is behind.
 //
 // A round lasts at most τ and the spread, two of the longest time-outs. With a spread of N·d
 // or more the first of a majority to stand is elected with a probability of (1 - 1/N)^(N-1) >
@@ -53,7 +55,7 @@ func connected(n int, p algo.Params) algo.Liveness {
 	preVote, checks := p.Bool("pre_vote"), p.Bool("check_quorum")
 	l := algo.Liveness{Under: algo.MajorityConnected, Timeouts: 100}
 	switch {
-	case (preVote || p.Bool("stickiness")) && !checks:
+	case !checks:
 		l.Under = algo.InParts
 	case preVote && same:
 		l.Under = algo.QuorumConnected

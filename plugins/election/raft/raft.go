@@ -93,11 +93,11 @@ func init() {
 		}},
 		Breaks: "Without a majority nobody is elected. Time-outs that are short for the delays call " +
 			"the next election before the votes of this one are in, and nobody ever leads. A " +
-			"leader that is cut off believes that it leads until it hears of a higher term. With " +
-			"pre_vote or stickiness, and without check_quorum, a leader that reaches too few is kept " +
-			"as long as a process hears it that the others cannot do without: a leader is promised " +
-			"then only where the parts of the network are whole. With pre_vote and check_quorum " +
-			"one process that reaches a majority is enough, if no log is behind.",
+			"leader that is cut off believes that it leads until it hears of a higher term. Without " +
+			"check_quorum a leader that reaches others and does not hear them is kept, under " +
+			"pre_vote and stickiness also one that reaches too few: a leader is promised then only " +
+			"where the parts of the network are whole. With check_quorum a connected majority is " +
+			"enough, and with pre_vote as well one process that reaches a majority, if no log is behind.",
 	}, New)
 }
 
