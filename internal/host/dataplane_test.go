@@ -55,7 +55,11 @@ func init() {
 		Name: "test-pingpong", Summary: "keeps a window of messages in flight",
 		Paper:    algo.Paper{Authors: "test", Title: "test", Year: 2026},
 		Messages: []algo.Message{Pong{}}, Perpetual: true,
-		Params: []algo.Param{{Name: "window", Type: algo.Int, Doc: "messages", Default: algo.Const(int64(16))}},
+		Params: []algo.Param{
+			{Name: "window", Type: algo.Int, Doc: "messages", Default: algo.Const(int64(16))},
+			{Name: "lap", Type: algo.Duration, Doc: "of a message", Default: algo.Const(time.Millisecond)},
+		},
+		Periods: []algo.Period{{Param: "lap", Timer: "lap"}},
 	}, func(c algo.Config) algo.Elector { return &pingpong{c} })
 	if len(os.Args) < 2 {
 		return

@@ -29,6 +29,9 @@ func init() {
 		Name: "test-watch", Summary: "notes what its clock shows", Perpetual: true,
 		Paper:    algo.Paper{Authors: "test", Title: "test", Year: 2026},
 		Messages: []algo.Message{Numbered{}},
+		Params: []algo.Param{{Name: "look", Type: algo.Duration, Doc: "between two looks",
+			Default: algo.Const(ms(50))}},
+		Periods: []algo.Period{{Param: "look", Timer: "look"}},
 	}, func(c algo.Config) algo.Elector { return &watch{c} })
 }
 

@@ -115,6 +115,9 @@ func add(p Problem, s Spec, a *Algorithm, noConstructor bool) error {
 	if noConstructor {
 		err = errors.Join(err, errors.New("no constructor"))
 	}
+	if p == Election && s.Perpetual && !a.Observed && len(s.Periods) == 0 {
+		err = errors.Join(err, errors.New("perpetual, but Periods does not say what a leader repeats"))
+	}
 	if err == nil {
 		a.Codec, err = NewCodec(slices.Concat(s.Messages, s.Auxiliary, s.Saves)...)
 	}
@@ -167,6 +170,14 @@ func (s *Spec) defects() error {
 			errs = append(errs, err)
 		}
 		seen[p.Name] = true
+	}
+	check(s.Perpetual || len(s.Periods) == 0, "periods, but it is not perpetual: once there is a "+
+		"leader it falls quiet")
+	for _, d := range s.Periods {
+		i := slices.IndexFunc(s.Params, func(p Param) bool { return p.Name == d.Param })
+		check(i >= 0 && s.Params[i].Type == Duration && !s.Params[i].PerProcess,
+			"period %q is no duration among the parameters that all processes share", d.Param)
+		check(d.Timer != "", "period %q: no timer", d.Param)
 	}
 	if len(errs) == 0 {
 		for _, n := range []int{1, 2, 3, 10, 100} {

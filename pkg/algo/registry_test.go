@@ -72,6 +72,9 @@ func TestRegister_PanicsNamingTheDefect(t *testing.T) {
 	param := func(change func(*Param)) func(*Spec) {
 		return func(s *Spec) { change(&s.Params[0]) }
 	}
+	repeats := func(p Period) func(*Spec) {
+		return func(s *Spec) { s.Perpetual, s.Periods = true, []Period{p} }
+	}
 	for name, test := range map[string]struct {
 		spoil func(*Spec)
 		want  string
@@ -111,7 +114,17 @@ func TestRegister_PanicsNamingTheDefect(t *testing.T) {
 			"time_out: a process is a whole number"},
 		"nobody's claim": {func(s *Spec) { s.Claims = []Claim{{Text: "3N"}} },
 			`claim "3N": source "" (has: [paper notes derived])`},
-		"no such token":   {func(s *Spec) { s.Token = "NUMBERS" }, `token "NUMBERS" is none of the messages`},
+		"no such token":       {func(s *Spec) { s.Token = "NUMBERS" }, `token "NUMBERS" is none of the messages`},
+		"a period of nothing": {repeats(Period{"beat", "beat"}), `period "beat" is no duration`},
+		"a period that differs": {func(s *Spec) {
+			s.Params[0].PerProcess = true
+			repeats(Period{"time_out", "beat"})(s)
+		}, `period "time_out" is no duration`},
+		"a period without a timer": {repeats(Period{Param: "time_out"}), `period "time_out": no timer`},
+		"a period of one that falls quiet": {func(s *Spec) {
+			repeats(Period{"time_out", "beat"})(s)
+			s.Perpetual = false
+		}, "periods, but it is not perpetual"},
 		"several defects": {func(s *Spec) { s.Name, s.Summary = "-", "" }, "no one-line summary"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -126,6 +139,16 @@ func TestRegister_PanicsNamingTheDefect(t *testing.T) {
 			}
 		})
 	}
+	t.Run("perpetual without a period", func(t *testing.T) { // of mutexes nobody asks for one
+		emptyRegistry(t)
+		s := goodSpec()
+		s.Perpetual = true
+		RegisterMutex(s, newPuppetMutex)
+		wantPanic(t, "algo: register election/good-one: perpetual, but Periods does not say what",
+			func() { RegisterElector(s, newPuppetElector) })
+		s.Periods = []Period{{"time_out", "beat"}}
+		RegisterElector(s, newPuppetElector)
+	})
 	t.Run("no constructor", func(t *testing.T) {
 		emptyRegistry(t)
 		wantPanic(t, "algo: register mutex/good-one: no constructor",

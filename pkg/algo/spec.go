@@ -17,6 +17,7 @@ type Spec struct {
 	Saves     []Message // a zero value of each type handed to Env.Save that is not a message
 	Params    []Param
 	Perpetual bool     // never falls quiet: heartbeats, a circulating token
+	Periods   []Period // of an election that is Perpetual: what a leader repeats meanwhile
 	Token     string   // the kind of message that hands the token on; "": there is none
 	Needs     Needs    // what the world must provide
 	Survives  Faults   // what the world may do
@@ -24,6 +25,15 @@ type Spec struct {
 	Service   Service  // of an election: when a service that rests on its leader is up
 	Claims    []Claim  // complexity, and who states it; checked by the conformance kit
 	Breaks    string   // what happens beyond Needs and Survives, in sentences
+}
+
+// A Period is what a leader does again and again for as long as nothing happens, such as
+// sending heartbeats. How long an outage lasts depends on how much of it had passed when
+// the leader crashed, so scenarios let that happen at any phase of it. What is repeated
+// only until there is a leader is none.
+type Period struct {
+	Param string // how often: a Duration parameter, the same for every process
+	Timer Timer  // the timer that is set to it
 }
 
 // A Paper is where the rules come from.

@@ -38,11 +38,17 @@ func (mute) Release(algo.Env)                        {}
 
 func init() {
 	spec := func(name string, promises algo.Promises, perpetual bool) algo.Spec {
-		return algo.Spec{
+		s := algo.Spec{
 			Name: name, Summary: "never runs", Promises: promises, Perpetual: perpetual,
 			Paper:    algo.Paper{Authors: "test", Title: "test", Year: 2026},
 			Messages: []algo.Message{Ping{}, Pong{}},
 		}
+		if perpetual {
+			s.Params = []algo.Param{{Name: "beat", Type: algo.Duration, Doc: "the period",
+				Default: algo.Const(10 * ms1)}}
+			s.Periods = []algo.Period{{Param: "beat", Timer: "beat"}}
+		}
+		return s
 	}
 	for name, leadership := range map[string]algo.Leadership{
 		"test-eventual": algo.Eventual, "test-one": algo.AtMostOne, "test-term": algo.PerTerm,

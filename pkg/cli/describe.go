@@ -35,6 +35,7 @@ type description struct {
 	Auxiliary []string       `json:"auxiliary_messages"`
 	Token     string         `json:"token"` // the kind of message that hands it on
 	Perpetual bool           `json:"perpetual"`
+	Periods   []string       `json:"periods"` // parameters: how often a leader repeats something
 	Needs     []property     `json:"needs"`
 	Survives  []property     `json:"survives"`
 	Breaks    string         `json:"breaks"`
@@ -128,6 +129,10 @@ func describe(a *algo.Algorithm) description {
 		Perpetual: a.Spec.Perpetual, Needs: needs(&a.Spec.Needs), Survives: survives(&a.Spec),
 		Breaks: a.Spec.Breaks, Promises: promises(a), Claims: claims(a.Spec.Claims), Params: params(&a.Spec),
 		Defaults: map[string]any{"nodes": shownNodes, "latency": shownLatency.String()},
+		Periods:  []string{},
+	}
+	for _, period := range a.Spec.Periods {
+		d.Periods = append(d.Periods, period.Param)
 	}
 	if a.Problem == algo.MutualExclusion {
 		d.Defaults["hold"] = shownHold.String()
@@ -280,6 +285,9 @@ func (s *streams) printDescription(d description) {
 	}
 	if d.Perpetual {
 		fmt.Fprintln(w, "  never falls quiet")
+	}
+	for _, name := range d.Periods {
+		fmt.Fprintf(w, "  a leader repeats something every %s\n", name)
 	}
 	s.properties("Needs", d.Needs)
 	s.properties("Survives", d.Survives)

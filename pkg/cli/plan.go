@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,7 +87,11 @@ func (s *streams) printPlan(e *experiment.Experiment) {
 		fmt.Fprintf(s.out, "until       %s is known to %s in a cell\n", u.Metric, results.Percent(u.CI))
 	}
 	fmt.Fprintf(s.out, "time        %s\n", howLong(e))
-	fmt.Fprintf(s.out, "seed        %d\n\n", e.Seed)
+	fmt.Fprintf(s.out, "seed        %d\n", e.Seed)
+	if text := settling(e); text != "" {
+		fmt.Fprintf(s.out, "settle      %s\n", text)
+	}
+	fmt.Fprintln(s.out)
 	t, d := &table{}, designOf(e)
 	t.column("cell", true)
 	t.column("algorithm", false)
@@ -105,6 +110,24 @@ func (s *streams) printPlan(e *experiment.Experiment) {
 		}
 		fmt.Fprintf(s.out, "[%d] %s\n", i+1, n)
 	}
+}
+
+// settling is how long the leader of each cell lives at least, in words; "": nothing is
+// done to one.
+func settling(e *experiment.Experiment) string {
+	var all []time.Duration
+	for i := range e.Cells {
+		if settle := e.Cells[i].Plan.Scenario.Settle; settle > 0 {
+			all = append(all, settle)
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	if least, most := slices.Min(all), slices.Max(all); least < most {
+		return fmt.Sprintf("%v to %v: at least two of what the leader repeats", least, most)
+	}
+	return all[0].String()
 }
 
 type planReport struct {
@@ -136,6 +159,10 @@ type planCell struct {
 	Design     map[string]string `json:"design"`
 	InModel    bool              `json:"in_model"`
 	OutOfModel []string          `json:"out_of_model"`
+	// SettleMS is how long the leader lives at least before something happens to it; null:
+	// nothing does. PeriodMS is the longest of what it repeats; null: it repeats nothing.
+	SettleMS *float64 `json:"settle_ms"`
+	PeriodMS *float64 `json:"period_ms"`
 }
 
 func planOf(e *experiment.Experiment) planReport {
@@ -153,9 +180,19 @@ func planOf(e *experiment.Experiment) planReport {
 	for i := range e.Cells {
 		c := &e.Cells[i]
 		r.Cells = append(r.Cells, planCell{c.Number, metric.ByName(c.Design), c.Plan.InModel,
-			append([]string{}, c.Plan.OutOfModel...)})
+			append([]string{}, c.Plan.OutOfModel...), inMS(c.Plan.Scenario.Settle),
+			inMS(c.Plan.Period().Length)})
 	}
 	return r
+}
+
+// inMS is a span in milliseconds; nil where there is none.
+func inMS(d time.Duration) *float64 {
+	if d == 0 {
+		return nil
+	}
+	ms := float64(d) / float64(time.Millisecond)
+	return &ms
 }
 
 // repetitions is how many each cell has, in words.

@@ -60,6 +60,13 @@ func init() {
 		Name: "any", Summary: "runs on any connected graph", Paper: paper,
 		Messages: []algo.Message{request{}}, Needs: algo.Needs{Topology: algo.Connected},
 	}, func(algo.Config) algo.Elector { return process{} })
+	algo.RegisterElector(algo.Spec{
+		Name: "beating", Summary: "a leader repeats something", Paper: paper,
+		Messages: []algo.Message{request{}}, Perpetual: true,
+		Params: []algo.Param{{Name: "heartbeat", Type: algo.Duration, Doc: "how often",
+			Default: func(n algo.Network) any { return 3*n.Latency + 20*time.Millisecond }}},
+		Periods: []algo.Period{{Param: "heartbeat", Timer: "beat"}},
+	}, func(algo.Config) algo.Elector { return process{} })
 	algo.RegisterMutex(algo.Spec{
 		Name: "naimi-trehel", Summary: "needs nothing, survives nothing", Paper: paper,
 		Messages: []algo.Message{request{}, token{}}, Token: token{}.Kind(),

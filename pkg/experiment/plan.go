@@ -27,15 +27,16 @@ func (v *variant) plan() harness.Plan {
 	}
 	v.shape(&p)
 	v.detector(&p)
+	net := p.Known()
+	params, errs := a.Spec.Resolve(v.params, net)
+	p.Params = params
+	v.settling(&p)
 	v.scenario(&p)
 	v.faults(&p)
-	net := p.Known()
 	before := v.Count()
-	params, errs := a.Spec.Resolve(v.params, net)
 	for _, err := range errs {
 		v.Add(v.paramOrigin(err), "params", "%s with %d nodes: %v", a.ID, n, err)
 	}
-	p.Params = params
 	if v.Count() == before && len(errs) == 0 {
 		faults, params := p.Beyond()
 		p.OutOfModel = append(faults, params...)
@@ -68,6 +69,15 @@ func (v *variant) shape(p *harness.Plan) {
 func (v *variant) detector(p *harness.Plan) {
 	if k := harness.DetectorOf(p.Detector.Kind); k != nil && k.Check != nil {
 		k.Check(p, v.contender.alg.Problem, v.wrong)
+	}
+}
+
+// settling fills in how long the leader settles, which follows from the parameters.
+func (v *variant) settling(p *harness.Plan) {
+	const key = "scenario.settle"
+	if p.Scenario.Settle == 0 && v.counts(key) {
+		p.Scenario.Settle = p.LeastSettle()
+		v.fill(v.leaves, key, p.Scenario.Settle.String())
 	}
 }
 

@@ -24,12 +24,13 @@ type common struct {
 	value   any
 	text    string
 	differs bool
+	given   bool // by somebody, in some cell
 }
 
 func (c *common) add(written *config.Value, value any) *common {
 	text := written.String()
 	if c == nil {
-		return &common{written, value, text, false}
+		return &common{written: written, value: value, text: text}
 	}
 	c.differs = c.differs || c.text != text
 	return c
@@ -49,6 +50,7 @@ func (s *summary) note(v *variant, p *harness.Plan) {
 		}
 		s.means[key] = true
 		s.values[key] = s.values[key].add(f.Of.Write(l.Value), l.Value)
+		s.values[key].given = s.values[key].given || l.Explicit()
 	})
 	for head, kind := range map[string]string{"scenario": p.Scenario.Kind, "detector": p.Detector.Kind} {
 		if !slices.Contains(s.kinds[head], kind) {
@@ -140,6 +142,7 @@ func (s *summary) text() []byte {
 
 func (s *summary) block(fields []config.Field, prefix string) *config.Value {
 	out := config.Tall(config.MapOf())
+	var derived []string
 	for i := range fields {
 		f := &fields[i]
 		key := config.Join(prefix, f.Name)
@@ -155,13 +158,21 @@ func (s *summary) block(fields []config.Field, prefix string) *config.Value {
 			v = f.Of.Write(s.leaves[key].Value)
 		case s.values[key] != nil && !s.values[key].differs && !s.sweptKey(key):
 			v = lines(s.values[key].written)
+		case s.values[key] != nil && s.values[key].differs && !s.values[key].given:
+			derived = append(derived, f.Name)
 		}
 		if v != nil && (v.Kind != config.Map || len(v.Pairs) > 0) {
 			out.Set(f.Name, v)
 		}
 	}
+	if len(derived) > 0 {
+		out.Comment = followed + strings.Join(derived, ", ") + "."
+	}
 	return out
 }
+
+// followed begins a comment on what has no one value.
+const followed = "Follow from what varies: "
 
 // lines is v on one line, or a list of blocks on a line each.
 func lines(v *config.Value) *config.Value {
@@ -191,7 +202,7 @@ func (s *summary) entries() *config.Value {
 			e.Set("params", params)
 		}
 		if len(derived) > 0 {
-			e.Comment = "Follow from what varies: " + strings.Join(derived, ", ") + "."
+			e.Comment = followed + strings.Join(derived, ", ") + "."
 		}
 		out.Items = append(out.Items, e)
 	}

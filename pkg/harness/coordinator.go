@@ -81,17 +81,21 @@ func (d *Coordinator) mishaps() (out []Instruction) {
 	return slices.Concat(out, d.out, d.breakdowns())
 }
 
-// settling is until when nothing happens to a settled leader: a span drawn from one
-// as long as the least, so that what then happens falls at a random phase of
-// whatever the processes do periodically. Rounds count from 0.
+// settling is until when nothing happens to a settled leader: the least, and a part of the
+// spread, so that what then happens falls at a random phase of whatever the leader does
+// periodically. The phase is one random number, and in which of the periods another: so it
+// does not depend on how many these are. Rounds count from 0.
 func (d *Coordinator) settling(round int) time.Duration {
-	least := d.setup.Scenario.Settle
-	seed := Derive(d.setup.Seed, "crash")
-	if round > 0 {
-		seed = Derive(d.setup.Seed, "crash", uint64(round))
+	draw := func(purpose string) float64 {
+		seed := Derive(d.setup.Seed, purpose)
+		if round > 0 {
+			seed = Derive(d.setup.Seed, purpose, uint64(round))
+		}
+		return float64(seed) / (1 << 53)
 	}
-	u := float64(seed) / (1 << 53)
-	return least + time.Duration(u*float64(least))
+	each, times := d.setup.spread()
+	whole := time.Duration(draw("crash period") * float64(times))
+	return d.setup.Scenario.Settle + whole*each + time.Duration(draw("crash")*float64(each))
 }
 
 // atOnce has all initiators do the same at the start.

@@ -37,6 +37,8 @@ type DetectorKind struct {
 	// Bound is how long a crash can go unnoticed, but for the latency of a message;
 	// Notice is how long it does, about; Return is how long a return does.
 	Bound, Notice, Return func(d *Detector) time.Duration
+	// Period is how often each process sends a heartbeat. Nil: it does not.
+	Period func(d *Detector) time.Duration
 	// Messages is how many of its own it sends in such a time among n processes, about.
 	// Nil: none, and it falls silent.
 	Messages func(d *Detector, n int, during time.Duration) float64

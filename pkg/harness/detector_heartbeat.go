@@ -23,6 +23,7 @@ var heartbeatDetector = DetectorKind{
 	Notice:   func(d *Detector) time.Duration { return d.Interval + d.Timeout },
 	Messages: beats,
 	Return:   untilBeat,
+	Period:   func(d *Detector) time.Duration { return d.Interval },
 	create: func(s *Setup) detector {
 		timeout := fixed(s.Detector.Timeout)
 		return &heartbeats{expect: func() silence { return timeout }}

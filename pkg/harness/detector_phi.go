@@ -32,6 +32,7 @@ var phiDetector = DetectorKind{
 	},
 	Messages: beats,
 	Return:   untilBeat,
+	Period:   func(d *Detector) time.Duration { return d.Interval },
 	create: func(s *Setup) detector {
 		return &heartbeats{expect: func() silence { return newIntervals(&s.Detector) }}
 	},

@@ -274,11 +274,17 @@ func TestScenarioFaults(t *testing.T) {
 	elected := func(p, leader uint32) trace.Record {
 		return trace.Record{Type: trace.Elected, Process: p, Peer: leader}
 	}
+	atOnce := func(t *testing.T, s Scenario, change func(*Plan)) *Coordinator {
+		setup := mustSetup(t, "election/test-puppet", 2, s, change)
+		setup.Scenario.Settle = 0
+		return NewCoordinator(setup)
+	}
+	leads := func(p *Plan) { p.Leader = 2 }
 	t.Run("leader-restart", func(t *testing.T) {
 		t.Parallel()
-		d := NewCoordinator(mustSetup(t, "election/test-puppet", 2, Scenario{Kind: LeaderReturn}, func(p *Plan) {
+		d := atOnce(t, Scenario{Kind: LeaderReturn}, func(p *Plan) {
 			p.Leader, p.Crashed = 1, []algo.ID{2}
-		}))
+		})
 		same(t, "timeline", told(d.Timeline()), []string{"0s restart 2"})
 		same(t, "before", told(d.Quiet(0, 0, false)), []string{})
 		d.Observe(&trace.Record{Type: trace.Up, Process: 2, Incarnation: 1})
@@ -301,8 +307,7 @@ func TestScenarioFaults(t *testing.T) {
 	})
 	t.Run("partition", func(t *testing.T) {
 		t.Parallel()
-		s := Scenario{Kind: Partition, Shape: "halves", Duration: 20 * ms}
-		d := NewCoordinator(mustSetup(t, "election/test-puppet", 2, s, func(p *Plan) { p.Leader = 2 }))
+		d := atOnce(t, Scenario{Kind: Partition, Shape: "halves", Duration: 20 * ms}, leads)
 		same(t, "timeline", told(d.Timeline()), []string{"0s cut", "20ms heal"})
 		same(t, "meanwhile", told(d.Quiet(5*ms, 0, false)), []string{"20ms alarm"})
 		d.Observe(&trace.Record{Type: trace.Heal, At: 20 * ms})
@@ -310,8 +315,7 @@ func TestScenarioFaults(t *testing.T) {
 	})
 	t.Run("leader-crash, twice", func(t *testing.T) {
 		t.Parallel()
-		s := Scenario{Kind: LeaderCrash, Elections: 2}
-		d := NewCoordinator(mustSetup(t, "election/test-puppet", 2, s, func(p *Plan) { p.Leader = 2 }))
+		d := atOnce(t, Scenario{Kind: LeaderCrash, Elections: 2}, leads)
 		same(t, "timeline", told(d.Timeline()), []string{"0s crash 2"})
 		d.Observe(&trace.Record{Type: trace.Crash, Process: 2})
 		r := elected(1, 1)

@@ -48,7 +48,7 @@ type Plan struct {
 type Scenario struct {
 	Kind       string        `json:"kind"`
 	Initiators int           `json:"initiators,omitempty"` // cold-start, burst: how many; 0: all
-	Settle     time.Duration `json:"settle,omitempty"`     // the least time before the crash, restart or cut
+	Settle     time.Duration `json:"settle,omitempty"`     // before the crash, restart or cut; 0: LeastSettle
 	Elections  int           `json:"elections,omitempty"`  // leader-crash: how many in a row; 0: one
 	Shape      string        `json:"shape,omitempty"`      // partition: one of Shapes
 	Duration   time.Duration `json:"duration,omitempty"`   // no request after it; of partition, churn
@@ -99,6 +99,9 @@ func (p *Plan) Setup() (*Setup, error) {
 	}
 	s := &Setup{Plan: *p, scenario: scenario, Alg: alg, Graph: graph,
 		Params: algo.Params(p.Params)}
+	if s.Scenario.Settle == 0 && slices.Contains(scenario.Keys, "settle") {
+		s.Scenario.Settle = s.LeastSettle()
+	}
 	s.Latency, _ = p.Network.Latency.Bound()
 	s.Network.Seed = Derive(p.Seed, "network")
 	s.lastAt, s.lastBy = s.lastArrival()

@@ -47,6 +47,8 @@ type ScenarioKind struct {
 	// Takes is how long all takes, about, where an election takes so long.
 	Takes func(p *Plan, election time.Duration) time.Duration
 
+	// Draws is what begins an election at an instant that the scenario draws; "": nothing does.
+	Draws trace.Origin
 	// Scripted: its events are lines of a script, and so are suspicions.
 	Scripted bool
 	// Crashes: the scenario crashes the leader, and nothing else is measured.
@@ -220,28 +222,30 @@ func UsualScenario(p algo.Problem) string {
 func leads(p *Plan) { p.Leader = algo.ID(p.Nodes) }
 
 // checkLed checks a scenario in which somebody leads at the start and something happens
-// then, at the latest when twice the settling has passed: what, in a sentence.
+// then, at the latest when the settling and its spread have passed: what, in a sentence.
 func checkLed(what string) func(p *Plan, wrong Wrong) {
 	return func(p *Plan, wrong Wrong) {
 		s := &p.Scenario
 		if what != "" && p.Nodes < 2 {
 			wrong("nodes", "%d, and %s; want at least 2", p.Nodes, what)
 		}
-		if 2*s.Settle >= p.TimeLimit {
-			wrong("scenario.settle", "%v: twice that may pass until %s, which is not before the "+
-				"time_limit %v", s.Settle, what, p.TimeLimit)
+		checkSettle(p, wrong)
+		latest := p.latest()
+		if latest >= p.TimeLimit {
+			wrong("scenario.settle", "%v: up to %v may pass until %s, which is not before the "+
+				"time_limit %v; raise that", s.Settle, latest, what, p.TimeLimit)
 			return
 		}
 		if crashes := time.Duration(s.Elections); crashes > 1 && crashes*s.Settle >= p.TimeLimit {
 			wrong("scenario.elections", "%d, a settle of %v before each: not within the time_limit %v",
 				s.Elections, s.Settle, p.TimeLimit)
 		}
-		if end := 2*s.Settle + s.Duration; s.Duration >= p.TimeLimit {
+		if end := latest + s.Duration; s.Duration >= p.TimeLimit {
 			wrong("scenario.duration", "%v is not below the time_limit %v; raise that", s.Duration,
 				p.TimeLimit)
 		} else if s.Duration > 0 && end >= p.TimeLimit {
-			wrong("scenario.duration", "%v, perhaps not before two settles of %v: that ends at %v, which "+
-				"is not before the time_limit %v; raise that", s.Duration, s.Settle, end, p.TimeLimit)
+			wrong("scenario.duration", "%v, perhaps not before %v have passed: that ends at %v, which "+
+				"is not before the time_limit %v; raise that", s.Duration, latest, end, p.TimeLimit)
 		}
 	}
 }

@@ -12,7 +12,7 @@ var leaderCrash = ScenarioKind{
 	Name:    LeaderCrash,
 	Doc:     "the settled leader crashes, at a random phase of every periodic timer",
 	Problem: algo.Election, Keys: []string{"settle", "elections"},
-	Crashes: true, cause: []trace.Type{trace.Crash, trace.Up},
+	Crashes: true, Draws: trace.LeaderCrashed, cause: []trace.Type{trace.Crash, trace.Up},
 	Usual: true, Place: leads, Check: checkLed("the leader crashes"),
 	Returns: func(p *Plan) string {
 		if p.Scenario.Elections > 1 {
@@ -23,7 +23,7 @@ var leaderCrash = ScenarioKind{
 	Operations: func(p *Plan) int { return p.Scenario.Elections },
 	Takes: func(p *Plan, election time.Duration) time.Duration {
 		s := &p.Scenario
-		return time.Duration(s.Elections) * (s.Settle*3/2 + p.Detector.Notice() + election)
+		return time.Duration(s.Elections) * (p.middle() + p.Detector.Notice() + election)
 	},
 	scene: func() scene { return &crashing{} },
 }

@@ -11,12 +11,12 @@ var partition = ScenarioKind{
 	Name:    Partition,
 	Doc:     "the network falls apart after the leader has settled, and heals after duration",
 	Problem: algo.Election, Keys: []string{"settle", "shape", "duration"},
-	Cuts: true, Lasting: true, cause: []trace.Type{trace.Heal},
+	Cuts: true, Lasting: true, Draws: trace.Parted, cause: []trace.Type{trace.Heal},
 	Duration: 2 * time.Second, Place: leads, Check: checkLed("the network falls apart"),
 	Operations: func(*Plan) int { return 2 },
 	Takes: func(p *Plan, election time.Duration) time.Duration {
 		s := &p.Scenario
-		return s.Settle*3/2 + s.Duration + p.Detector.Notice() + election
+		return p.middle() + s.Duration + p.Detector.Notice() + election
 	},
 	scene: func() scene { return fallingApart{} },
 }

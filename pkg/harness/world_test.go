@@ -75,11 +75,17 @@ func (l *lock) Release(env algo.Env) { l.event(env, 0, "release") }
 
 func init() {
 	spec := func(name string, perpetual bool) algo.Spec {
-		return algo.Spec{
+		s := algo.Spec{
 			Name: name, Summary: "does what its test says", Perpetual: perpetual,
 			Paper:    algo.Paper{Authors: "test", Title: "test", Year: 2026},
 			Messages: []algo.Message{Note{}}, Auxiliary: []algo.Message{Hint{}},
 		}
+		if perpetual {
+			s.Params = []algo.Param{{Name: "beat", Type: algo.Duration, Doc: "the period",
+				Default: algo.Const(ms)}}
+			s.Periods = []algo.Period{{Param: "beat", Timer: "beat"}}
+		}
+		return s
 	}
 	elector := func(c algo.Config) algo.Elector { return &puppet{Config: c} }
 	mutex := func(c algo.Config) algo.Mutex { return &lock{puppet{Config: c}} }

@@ -74,13 +74,19 @@ func init() {
 		return &actor{Config: c, act: acts.list[c.Params.Int("act")]}
 	}
 	for name, perpetual := range map[string]bool{"test-actor": false, "test-restless": true} {
-		algo.RegisterElector(algo.Spec{
+		s := algo.Spec{
 			Name: name, Summary: "does what its test says", Perpetual: perpetual,
 			Paper:    algo.Paper{Authors: "test", Title: "test", Year: 2026},
 			Messages: []algo.Message{Note{}, List{}},
 			Params: []algo.Param{{Name: "act", Type: algo.Int, Doc: "which act",
 				Default: algo.Const(int64(0))}},
-		}, make)
+		}
+		if perpetual {
+			s.Params = append(s.Params, algo.Param{Name: "beat", Type: algo.Duration, Doc: "the period",
+				Default: algo.Const(ms)})
+			s.Periods = []algo.Period{{Param: "beat", Timer: "beat"}}
+		}
+		algo.RegisterElector(s, make)
 	}
 }
 

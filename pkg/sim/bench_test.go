@@ -47,6 +47,9 @@ func init() {
 		Name: "test-gossip", Summary: "passes messages on for ever",
 		Paper:    algo.Paper{Authors: "test", Title: "test", Year: 2026},
 		Messages: []algo.Message{Rumor{}}, Perpetual: true,
+		Params: []algo.Param{{Name: "lap", Type: algo.Duration, Doc: "of a message",
+			Default: algo.Const(time.Millisecond)}},
+		Periods: []algo.Period{{Param: "lap", Timer: "lap"}},
 	}, func(c algo.Config) algo.Elector { return &gossip{Config: c} })
 }
 

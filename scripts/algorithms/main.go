@@ -142,6 +142,9 @@ func describe(out *bytes.Buffer, root string, a *algo.Algorithm, f Findings) err
 	if s.Perpetual {
 		out.WriteString(" Never falls quiet.")
 	}
+	for _, period := range s.Periods {
+		fmt.Fprintf(out, " A leader repeats something every `%s`.", period.Param)
+	}
 	fmt.Fprintf(out, "\n\n*Needs.* %s; order %s; %s; detector: %s.\n", s.Needs.Topology, order(s),
 		s.Needs.Synchrony, s.Needs.Detector)
 	fmt.Fprintf(out, "\n*Survives.* %s.\n", survives(s))

@@ -75,6 +75,7 @@ func init() {
 				Doc: "index of the last entry of a process's log"},
 		},
 		Perpetual: true,
+		Periods:   []algo.Period{{Param: "heartbeat", Timer: heartbeatTimer}},
 		Needs: algo.Needs{
 			Synchrony: algo.PartiallySynchronous,
 			Params:    live,

@@ -50,6 +50,7 @@ func init() {
 					"instead of STOP, and to whoever says OK in a round of the past"},
 		},
 		Perpetual: true,
+		Periods:   []algo.Period{{Param: "ok_period", Timer: period}},
 		Needs: algo.Needs{
 			Synchrony: algo.PartiallySynchronous,
 			Params: func(net algo.Network, p algo.Params) error {

@@ -1,0 +1,72 @@
+package harness
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+// shortestSettle is the least that a leader settles for where nothing is repeated.
+const shortestSettle = 50 * time.Millisecond
+
+// A Period is the longest of what a settled leader repeats, on account of its algorithm or of
+// its failure detector.
+type Period struct {
+	Length time.Duration // 0: nothing is repeated
+	Of     string        // what says how long it is
+	Timer  algo.Timer    // that fires every period; "": the detector sends its heartbeats
+}
+
+// Period is that of p.
+func (p *Plan) Period() (longest Period) {
+	if alg, err := algo.Lookup(p.Algorithm); err == nil {
+		for _, d := range alg.Spec.Periods {
+			if length, _ := p.Params[d.Param].(time.Duration); length > longest.Length {
+				longest = Period{length, fmt.Sprintf("params.%s of %s", d.Param, p.Algorithm), d.Timer}
+			}
+		}
+	}
+	if k, err := p.Detector.declared(); err == nil && k.Period != nil {
+		if length := k.Period(&p.Detector); length > longest.Length {
+			longest = Period{length, "the heartbeats of detector " + k.Name, ""}
+		}
+	}
+	return longest
+}
+
+// LeastSettle is how long a leader settles unless the scenario says otherwise: two periods,
+// so that it has done at least once all that it repeats.
+func (p *Plan) LeastSettle() time.Duration { return max(shortestSettle, 2*p.Period().Length) }
+
+// spread is the span, behind the settling, from which the instant is drawn at which something
+// happens to the leader: as many whole periods as are no shorter than the settling, but for
+// what rounding does. A point drawn uniformly from whole periods is at a uniform phase of
+// them, whenever the leader's timer began. Where nothing is repeated it is one span, as
+// long as the settling.
+func (p *Plan) spread() (each time.Duration, times int) {
+	settle, period := p.Scenario.Settle, p.Period().Length
+	if period == 0 {
+		return settle, 1
+	}
+	return period, max(int((settle+period-1-period/1000)/period), 1)
+}
+
+// latest is the end of that span, and middle what its instants are on average.
+func (p *Plan) latest() time.Duration {
+	each, times := p.spread()
+	return p.Scenario.Settle + time.Duration(times)*each
+}
+
+func (p *Plan) middle() time.Duration { return (p.Scenario.Settle + p.latest()) / 2 }
+
+// checkSettle refuses a settling in which a leader may not have done twice what it repeats.
+// Where a scenario has none, nothing happens to a leader at an instant that it draws.
+func checkSettle(p *Plan, wrong Wrong) {
+	period := p.Period()
+	if least := 2 * period.Length; p.Scenario.Settle > 0 && p.Scenario.Settle < least {
+		wrong("scenario.settle", "%v is shorter than two periods of %v (%s), so that the leader would not "+
+			"be at a random phase of what it repeats; write at least %v, or leave it out", p.Scenario.Settle,
+			period.Length, period.Of, least)
+	}
+}
