@@ -73,6 +73,7 @@ type Judge struct {
 // problem is the part of the judge that knows elections or mutual exclusion.
 type problem interface {
 	record(j *Judge, r *trace.Record)
+	beat(r *trace.Record) // a message of the detector
 	finish(j *Judge, end harness.End, v *Verdict)
 	spans() []*span // that it reports, with what of them is lateness
 }
@@ -161,6 +162,7 @@ func (j *Judge) message(r *trace.Record) {
 	if r.Plane != trace.Data {
 		if r.Type == trace.Send {
 			j.totals.Detector++
+			j.problem.beat(r)
 		}
 		return
 	}

@@ -60,6 +60,7 @@ type elections struct {
 	healedAt  time.Duration // when the network was whole again, with no agreement since; negative: none
 	heals     sum           // from there to agreement
 
+	phases   phases
 	since    time.Duration
 	split    time.Duration // while two live processes held themselves leader
 	outages  map[algo.Service]*outages
@@ -94,7 +95,8 @@ func newElections(s *harness.Setup, net *network, m *faults) *elections {
 		setup: s, network: net, faults: m, belief: make([]algo.ID, n), scope: make([]bool, n),
 		terms: map[uint64]algo.ID{}, healedAt: -1,
 		took: span{metric: metric.Election}, outages: map[algo.Service]*outages{},
-		woke: make([]waking, n), doubts: make([][]algo.ID, n), vigil: newVigil(s),
+		woke: make([]waking, n), doubts: make([][]algo.ID, n),
+		vigil: newVigil(s), phases: newPhases(s),
 	}
 	for _, of := range []*metric.Outages{metric.Agreed, metric.Led, metric.Served} {
 		e.outages[of.Service] = newOutages(of, e.measured)
@@ -129,7 +131,8 @@ func (e *elections) begin(j *Judge, r *trace.Record, origin trace.Origin) {
 	e.prior = e.last
 	e.settle(&e.mark)
 	e.open, e.touched, e.before, e.beginLate = true, false, e.mark, 0
-	e.current = trace.Operation{Cause: at, Begin: -1, End: -1, Origin: origin, Status: trace.Pending}
+	e.current = trace.Operation{Cause: at, Begin: -1, End: -1, Origin: origin, Status: trace.Pending,
+		Phase: e.phases.at(r, e.prior)}
 }
 
 // close ends an operation with agreement on leader, if that lasts: what is lost again at
@@ -320,7 +323,7 @@ func (e *elections) record(j *Judge, r *trace.Record) {
 		e.regroup(r.At)
 		e.judge(j, r, led)
 		if led || r.Type == trace.Crash && e.setup.Scenario.Declared().Crashes {
-			e.anew(j, r.At)
+			e.anew(j, r)
 		}
 	case trace.Cut, trace.Heal:
 		e.rejoin(r.At)
@@ -339,11 +342,14 @@ func (e *elections) record(j *Judge, r *trace.Record) {
 	case trace.Timeout:
 		e.timed = true
 		e.wake(j, r, trace.Mistrusted)
+		e.phases.record(r)
 	case trace.Elected:
 		e.elected(j, r)
 		e.judge(j, r, false)
 	}
 }
+
+func (e *elections) beat(r *trace.Record) { e.phases.record(r) }
 
 // wake notes that a process acts otherwise than by a message, and so may begin the next
 // operation. Of several reasons at one instant the first is that of the others.
@@ -451,14 +457,15 @@ func (e *elections) onlyOne(j *Judge, p algo.ID, at time.Duration) {
 
 // anew has what is measured begin now, if something else is going on: the leader of
 // before is gone as well.
-func (e *elections) anew(j *Judge, at time.Duration) {
+func (e *elections) anew(j *Judge, r *trace.Record) {
 	if e.open && !e.measured(e.current.Origin) {
 		e.before = j.totals
-		e.current.Origin, e.current.Cause, e.current.Begin = trace.LeaderCrashed, at, -1
+		e.current.Origin, e.current.Cause, e.current.Begin = trace.LeaderCrashed, r.At, -1
+		e.current.Phase = e.phases.at(r, e.last)
 		j.chains.mark()
 	}
 	for _, o := range e.outages {
-		o.lose(at)
+		o.lose(r.At)
 	}
 }
 

@@ -157,6 +157,8 @@ func (e *entries) grant(j *Judge, p algo.ID, r *trace.Record) {
 	e.inside, e.since = append(e.inside, p), append(e.since, at)
 }
 
+func (e *entries) beat(*trace.Record) {}
+
 func (e *entries) spans() []*span { return []*span{&e.waits, &e.sync} }
 
 func (e *entries) release(j *Judge, p algo.ID, r *trace.Record) {

@@ -112,7 +112,7 @@ func (t *tables) add(trial *Trial) error {
 	for i, o := range trial.Ops {
 		s.row = append(s.row[:0], number, strconv.Itoa(i+1), strconv.FormatUint(uint64(o.Process), 10),
 			Number(inMS(o.Cause)), Number(inMS(o.Begin)), Number(inMS(o.End)), string(o.Status),
-			string(o.Origin))
+			string(o.Origin), Number(orNaN(o.Phase)))
 		if err := s.csv.Write(s.row); err != nil {
 			return err
 		}

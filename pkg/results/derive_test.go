@@ -40,7 +40,7 @@ func TestHeaders(t *testing.T) {
 			"messages,delivered,lost,duplicated,undeliverable,bytes,detector_messages," +
 			"late_share,sched_delay_p99_ms," +
 			"detection_ms,election_ms,split_brain_ms,message_delays\n",
-		OperationsFile: "trial,operation,process,cause_ms,begin_ms,end_ms,status,cause\n",
+		OperationsFile: "trial,operation,process,cause_ms,begin_ms,end_ms,status,cause,phase\n",
 		MessagesFile:   "trial,kind,sent,delivered,lost,bytes\n",
 		SummaryFile:    design + ",metric,n,censored,mean,sd,min,median,p90,p95,p99,max,ci_low,ci_high\n",
 	} {
@@ -66,7 +66,7 @@ func TestRows(t *testing.T) {
 			`election,election/bully,bully,sim,3,complete,leader-crash,constant,2,0,0,0,fifo,` +
 			`violation,"p3 ""inside"", and p7",1,false,1,1,11.5,20,19,1,0,0,320,0,` +
 			`0.25,0.000012,10,1.25,,`,
-		OperationsFile: "1,1,3,,0.000001,12.5,ok,leader-crash",
+		OperationsFile: "1,1,3,,0.000001,12.5,ok,leader-crash,",
 		MessagesFile:   "1,ELECTION,12,11,1,192",
 	} {
 		if got := lines(t, f, name); len(got) < 2 || got[1] != want {

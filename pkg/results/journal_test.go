@@ -41,7 +41,7 @@ func TestTrialSurvivesTheJournal(t *testing.T) {
 	t.Parallel()
 	full := testTrial(1)
 	full.Metrics = append(full.Metrics, metric.MessageDelays.Of(nan))
-	full.Ops = append(full.Ops, trace.Operation{Process: 9, Cause: 1, Begin: 1<<52 - 1, End: -1, Status: "lost", Origin: "none known"})
+	full.Ops = append(full.Ops, trace.Operation{Process: 9, Cause: 1, Begin: 1<<52 - 1, End: -1, Status: "lost", Origin: "none known", Phase: 0.25})
 	full.Status, full.Reason = trace.Violated, `p3 "granted", p7 inside`
 	bare := testTrial(2)
 	bare.Metrics, bare.Ops, bare.Kinds = nil, nil, nil

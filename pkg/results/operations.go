@@ -50,6 +50,9 @@ func readOperations(path string, visit func(int, trace.Operation) error) error {
 			Process: uint32(p.int()), Cause: instant(p.float()), Begin: instant(p.float()),
 			End: instant(p.float()), Status: trace.Progress(p.text()), Origin: trace.Origin(p.text()),
 		}
+		if phase := p.float(); phase > 0 { // else it is empty
+			op.Phase = phase
+		}
 		if p.err != nil {
 			return p.err
 		}
@@ -59,6 +62,14 @@ func readOperations(path string, visit func(int, trace.Operation) error) error {
 		return nil
 	}
 	return err
+}
+
+// orNaN is v unless it is 0, which stands for what there is not.
+func orNaN(v float64) float64 {
+	if v == 0 {
+		return math.NaN()
+	}
+	return v
 }
 
 // inMS is an instant of an operation as the files have it; NaN is one that has not come.

@@ -57,10 +57,10 @@ func TestEachOperation_OneTruth(t *testing.T) {
 }
 
 func TestEachOperation_Refuses(t *testing.T) {
-	head := "trial,operation,process,cause_ms,begin_ms,end_ms,status,cause\n"
+	head := "trial,operation,process,cause_ms,begin_ms,end_ms,status,cause,phase\n"
 	for _, tt := range []struct{ name, text, want string }{
 		{"other columns", "a,b\n1,2\n", "want"},
-		{"a word for a number", head + "1,1,x,0,1,2,ok,\n",
+		{"a word for a number", head + "1,1,x,0,1,2,ok,,\n",
 			`line 2: column process: "x", want a whole number`},
 	} {
 		dir := t.TempDir()
@@ -69,7 +69,7 @@ func TestEachOperation_Refuses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) { wantError(t, err, OperationsFile, tt.want) })
 	}
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, OperationsFile), head+"1,1,1,0,1,2,ok,\n")
+	write(t, filepath.Join(dir, OperationsFile), head+"1,1,1,0,1,2,ok,,\n")
 	err := EachOperation(dir, func(int, trace.Operation) error { return os.ErrClosed })
 	wantError(t, err, os.ErrClosed.Error())
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -63,6 +64,7 @@ type opsRecord struct {
 	End     numbers          `json:"end_ms"`
 	Status  []trace.Progress `json:"status"`
 	Origin  []trace.Origin   `json:"cause,omitempty"` // of elections
+	Phase   numbers          `json:"phase,omitempty"` // of those that have one; 0: this one has none
 }
 
 // pack makes a record of t, with its texts cleaned.
@@ -89,11 +91,17 @@ func pack(t *Trial) *record {
 	}
 	if n := len(t.Ops); n > 0 {
 		r.Ops = &opsRecord{make([]uint32, n), make(numbers, n), make(numbers, n), make(numbers, n),
-			make([]trace.Progress, n), nil}
+			make([]trace.Progress, n), nil, nil}
 		if t.Ops[0].Origin != "" {
 			r.Ops.Origin = make([]trace.Origin, n)
 		}
+		if slices.ContainsFunc(t.Ops, func(o trace.Operation) bool { return o.Phase > 0 }) {
+			r.Ops.Phase = make(numbers, n)
+		}
 		for i, o := range t.Ops {
+			if r.Ops.Phase != nil {
+				r.Ops.Phase[i] = o.Phase
+			}
 			r.Ops.Process[i], r.Ops.Status[i] = o.Process, o.Status
 			if r.Ops.Origin != nil {
 				r.Ops.Origin[i] = o.Origin
@@ -134,7 +142,7 @@ func (r *record) unpack(design []string) (*Trial, error) {
 	}
 	n := len(o.Process)
 	if len(o.Cause) != n || len(o.Begin) != n || len(o.End) != n || len(o.Status) != n ||
-		len(o.Origin) != n && o.Origin != nil {
+		len(o.Origin) != n && o.Origin != nil || len(o.Phase) != n && o.Phase != nil {
 		return nil, fmt.Errorf("trial %d: columns of operations differ in length", r.Trial)
 	}
 	t.Ops = make([]trace.Operation, n)
@@ -143,6 +151,9 @@ func (r *record) unpack(design []string) (*Trial, error) {
 			Cause: instant(o.Cause[i]), Begin: instant(o.Begin[i]), End: instant(o.End[i])}
 		if o.Origin != nil {
 			t.Ops[i].Origin = o.Origin[i]
+		}
+		if o.Phase != nil {
+			t.Ops[i].Phase = o.Phase[i]
 		}
 	}
 	return t, nil

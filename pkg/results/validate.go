@@ -26,7 +26,7 @@ var (
 		"ci_low", "ci_high",
 	}
 	operationColumns = []string{
-		"trial", "operation", "process", "cause_ms", "begin_ms", "end_ms", "status", "cause",
+		"trial", "operation", "process", "cause_ms", "begin_ms", "end_ms", "status", "cause", "phase",
 	}
 	messageColumns = []string{"trial", "kind", "sent", "delivered", "lost", "bytes"}
 )

@@ -26,6 +26,10 @@ type Operation struct {
 	Cause, Begin, End time.Duration
 	Origin            Origin // of an election: what began it
 	Status            Progress
+	// Phase is, of an election, the share of its longest period that the leader of before had
+	// behind it at the cause: above 0, and up to 1, or little more if its timer was late. 0:
+	// there was none, or it repeated nothing.
+	Phase float64
 }
 
 // An Origin is what began an election: by what agreement on a leader was lost.
