@@ -73,6 +73,7 @@ type Cell struct {
 	Statuses []int           // trials, by trace.Statuses
 	Figures  []stats.Summary // by Data.Metrics; its N and Censored are 0 where there is none
 	Spreads  []Spread
+	Phases   *Phases // nil: none is known
 	Kinds    []MessageCount
 	Bounds   []Bound
 	Achieved []Achieved

@@ -17,6 +17,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -40,7 +41,7 @@ var header = "trial,cell,repetition,run_order,seed,problem,algorithm,label,trans
 func newWorld(each int) *world {
 	w := &world{reason: hostile}
 	w.trials.WriteString(header)
-	w.operations.WriteString("trial,operation,process,cause_ms,begin_ms,end_ms,status,cause\n")
+	w.operations.WriteString("trial,operation,process,cause_ms,begin_ms,end_ms,status,cause,phase\n")
 	w.messages.WriteString("trial,kind,sent,delivered,lost,bytes\n")
 	n := 0
 	for cell, c := range []struct {
@@ -73,8 +74,33 @@ func (w *world) add(trial, cell, repetition int, algorithm string, nodes int, st
 			"1,1,100,12,10,2,0,0,99,0,,,%s,5,0.125\n", trial, cell, repetition, trial, algorithm, algorithm,
 		nodes,
 		status, reason, status != trace.Violated, figure)
-	fmt.Fprintf(&w.operations, "%d,1,2,5,10,%s,%s,leader-crash\n", trial, end, done)
+	fmt.Fprintf(&w.operations, "%d,1,2,5,10,%s,%s,leader-crash,%g\n", trial, end, done,
+		float64(trial%4+1)/4)
 	fmt.Fprintf(&w.messages, "%d,ELECTION,8,7,1,50\n%d,ANSWER,4,3,1,49\n", trial, trial)
+}
+
+// TestPhases: the phases of each cell are counted and tested, whatever became of the
+// elections; those of trials that broke a promise are not.
+func TestPhases(t *testing.T) {
+	t.Parallel()
+	d := data(t, Options{}, newWorld(24).write(t))
+	for i, want := range []Phases{
+		{stats.Uniformity{N: 24, Bins: []int{6, 6, 6, 6}, P: 1}, 1},
+		{stats.Uniformity{N: 24, Bins: []int{6, 6, 6, 6}, P: 1}, 1},
+		{stats.Uniformity{N: 24, Bins: []int{6, 6, 6, 6}, P: 1}, 1},
+		{stats.Uniformity{N: 16, Bins: []int{4, 4, 4, 4}, P: math.NaN(), ChiSquare: math.NaN()}, math.NaN()},
+	} {
+		got := d.Cells[i].Phases
+		if got == nil || fmt.Sprint(*got) != fmt.Sprint(want) {
+			t.Errorf("cell %d: %+v, want %+v", i+1, got, want)
+		}
+	}
+	page := written(t, d)
+	for _, part := range []string{`"p":{"n":24,"b":[6,6,6,6],"t":[0,1,1]}`, `"p":{"n":16,"b":[4,4,4,4],"t":[null,null,null]}`} {
+		if !strings.Contains(page, part) {
+			t.Errorf("the page has no %s", part)
+		}
+	}
 }
 
 // write puts the tables into a folder.
@@ -409,12 +435,12 @@ func TestPage_Large(t *testing.T) {
 	t.Parallel()
 	w := &world{}
 	w.trials.WriteString(header)
-	w.operations.WriteString("trial,operation,process,cause_ms,begin_ms,end_ms,status,cause\n")
+	w.operations.WriteString("trial,operation,process,cause_ms,begin_ms,end_ms,status,cause,phase\n")
 	w.messages.WriteString("trial,kind,sent,delivered,lost,bytes\n")
 	for n := range 10_000 {
 		w.add(n+1, n/10+1, n%10+1, fmt.Sprint("a", n/100), 3+n/10%10, trace.OK)
 		for k := range 10 {
-			fmt.Fprintf(&w.operations, "%d,%d,1,0,0.5,%d.%d,ok,start\n", n+1, k+2, 1+n%97, n%89)
+			fmt.Fprintf(&w.operations, "%d,%d,1,0,0.5,%d.%d,ok,start,\n", n+1, k+2, 1+n%97, n%89)
 		}
 	}
 	d := data(t, Options{}, w.write(t))

@@ -32,6 +32,8 @@ func times(problem string) []*metric.Metric {
 // times. Both the files and the cells may be large: values stay in memory for one
 // run at a time.
 func (b *builder) spread(paths []string) error {
+	phases := map[int][]float64{} // by cell
+	defer func() { b.phases(phases) }()
 	for run, path := range paths {
 		cellOf := map[int]int{} // by trial
 		for i, g := range b.groups {
@@ -49,6 +51,9 @@ func (b *builder) spread(paths []string) error {
 			i, counts := cellOf[trial]
 			if !counts {
 				return nil
+			}
+			if b.groups[i].phased(op) {
+				phases[i] = append(phases[i], op.Phase)
 			}
 			of := times(b.groups[i].Get("problem"))
 			switch op.Status {

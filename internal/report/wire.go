@@ -54,9 +54,15 @@ type (
 		Figures  []figures    `json:"f"`
 		Spreads  []wireSpread `json:"e,omitempty"`
 		Kinds    []figures    `json:"k,omitempty"` // kind, sent, delivered, lost, bytes
+		Phases   *wirePhases  `json:"p,omitempty"`
 		Bounds   []figures    `json:"b,omitempty"` // claim, low, high
 		Achieved []figures    `json:"a,omitempty"` // fault, asked, mean, least, most
 		Notes    []int        `json:"w,omitempty"`
+	}
+	wirePhases struct {
+		N    int     `json:"n"`
+		Bins []int   `json:"b"`
+		Test figures `json:"t"` // chi-square, p, and p corrected for all cells
 	}
 	wireSpread struct {
 		Metric   string  `json:"m"`
@@ -156,6 +162,9 @@ func (c *Cell) wire(level detail) wireCell {
 	}
 	for _, s := range c.Spreads {
 		w.Spreads = append(w.Spreads, s.wire(level.points))
+	}
+	if p := c.Phases; p != nil {
+		w.Phases = &wirePhases{p.N, p.Bins, figures{p.ChiSquare, p.P, p.Holm}}
 	}
 	for _, k := range c.Kinds {
 		w.Kinds = append(w.Kinds, figures{float64(k.Kind), k.Sent, k.Delivered, k.Lost, k.Bytes})

@@ -282,6 +282,50 @@ function drawSpread(f, cells, pick, state, tail) {
     ...lines.map(l => [l.name, l.s.n, l.s.x || 0, l.s.v[0], quantile(l, 0.5), quantile(l, 0.9), quantile(l, 0.99), l.s.v[l.s.v.length - 1]])];
 }
 
+// A histogram for each algorithm, of the phase at which something happened to its leader.
+function phases(host) {
+  if (!D.cells.some(cell => cell.p)) {
+    document.getElementById("phase").remove();
+    document.querySelector('nav a[href="#phase"]').remove();
+    return;
+  }
+  const f = buildFigure(host, "phase", "Operations by phase", true, draw);
+  const pick = holds(f, column => column.name === "nodes" ? column.values.length - 1 : 0);
+
+  function draw(fig, cells) {
+    const [list, at] = pick(cells);
+    const shown = list.filter(cell => cell.p).slice(0, MOST_LINES);
+    if (shown.length === 0) {
+      nothing(fig, "No cell shown has a leader that repeats something.");
+      return;
+    }
+    const c = ink(), tested = D.cells.filter(cell => cell.p && cell.p.t[1] !== null).length;
+    const verdict = cell => {
+      const [chi, p, holm] = cell.p.t;
+      return p === null ? `n ${cell.p.n}: too few to test` : `n ${cell.p.n}, χ² ${show(chi)} with ${cell.p.b.length - 1} degrees of freedom, ` +
+        `p ${show(p)}` + (tested > 1 ? `, ${show(holm)} for ${tested} cells together` : "");
+    };
+    const panels = make("div", { class: "panels" + (shown.length === 1 ? " one" : "") });
+    fig.body.append(panels);
+    shown.forEach(cell => {
+      const name = value(cell, LABEL), bins = cell.p.b, each = cell.p.n / bins.length;
+      const holder = make("div", {}, make("p", { class: "panel-title" }, `${name}: ${verdict(cell)}`));
+      panels.append(holder);
+      plot(holder, { grid: { left: 14, right: 16, top: 12, bottom: 14 }, tooltip: tooltip(item => item.data.text || ""),
+        xAxis: axis("share of the period", { type: "category", data: bins.map((_, i) => show((i + 0.5) / bins.length)) }),
+        yAxis: verticalAxis("operations", Math.max(...bins, each), 0, { zero: true }),
+        series: [{ type: "bar", barCategoryGap: "4%", itemStyle: { color: styleOf(cell.d[LABEL], null).color },
+          data: bins.map((k, i) => ({ value: k, text: `${escapeHTML(name)}<br>phase ${show(i / bins.length)} to ${show((i + 1) / bins.length)}: <b>${k}</b>` })),
+          markLine: { silent: true, symbol: "none", label: { show: false }, lineStyle: { color: c.soft, type: [3, 3] }, data: [{ yAxis: each }] } }],
+      }, `Phase of the leader, ${name}: the same as a table below`);
+    });
+    fig.caption.textContent = (at ? `At ${at}. ` : "") + "Horizontal: the middle of each bin. Vertical: operations, linear from 0; the dashed line is what " +
+      "a uniform phase gives on average. Pearson's χ², five operations a bin at least. A timer that was late counts with the last bin.";
+    fig.rows = () => [["algorithm", "from", "to", "operations", "p"], ...shown.flatMap(cell => cell.p.b.map((k, i) =>
+      [value(cell, LABEL), i / cell.p.b.length, (i + 1) / cell.p.b.length, k, cell.p.t[1]]))];
+  }
+}
+
 // A bar for each algorithm, of its kinds of messages.
 function kinds(host) {
   const measures = ["sent", "delivered", "lost", "bytes"];
@@ -386,6 +430,7 @@ function start() {
   if (D.metrics.length === 0) host("figures").append(make("p", { class: "empty" }, "No trial was ok: there is no figure to draw."));
   else [first, count].forEach(metric => explorer(host("figures"), { metric: metric >= 0 ? metric : 0, x: firstVariable() }));
   distributions(host("spread"));
+  phases(host("phase"));
   kinds(host("kinds"));
   failures(host("failures"));
   faults(host("faults"));

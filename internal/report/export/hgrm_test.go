@@ -140,8 +140,8 @@ func TestHgrm_MistakesOfAFile(t *testing.T) {
 	must(t, os.CopyFS(dir, os.DirFS("testdata/small")))
 	path := filepath.Join(dir, results.OperationsFile)
 	for text, says := range map[string]string{
-		"trial,operation,process,cause_ms,begin_ms,end_ms,status,cause\n1,1,2,soon,,,ok,\n": `line 2: column cause_ms: "soon"`,
-		"trial,operation,process,cause_ms,begin_ms,end_ms,status,cause\nx,1,2,,,,ok,\n":     `line 2: column trial: "x"`,
+		"trial,operation,process,cause_ms,begin_ms,end_ms,status,cause,phase\n1,1,2,soon,,,ok,,\n": `line 2: column cause_ms: "soon"`,
+		"trial,operation,process,cause_ms,begin_ms,end_ms,status,cause,phase\nx,1,2,,,,ok,,\n":     `line 2: column trial: "x"`,
 		"trial,operation\n": `columns ["trial" "operation"], want ["trial"`,
 	} {
 		must(t, os.WriteFile(path, []byte(text), 0o644))
