@@ -13,14 +13,20 @@ import (
 
 func init() {
 	live := func(name string, under algo.Connectivity, detector algo.Detector, service algo.Service) {
-		algo.RegisterElector(algo.Spec{
+		s := algo.Spec{
 			Name: name, Summary: "never runs", Perpetual: detector == algo.NoDetector, Service: service,
 			Paper:    algo.Paper{Authors: "test", Title: "test", Year: 2026},
 			Messages: []algo.Message{Ping{}}, Needs: algo.Needs{Detector: detector},
 			Promises: algo.Promises{Leadership: algo.PerGroup, Live: func(int, algo.Params) algo.Liveness {
 				return algo.Liveness{Under: under, Timeouts: 5}
 			}},
-		}, func(algo.Config) algo.Elector { return mute{} })
+		}
+		if s.Perpetual {
+			s.Params = []algo.Param{{Name: "beat", Type: algo.Duration, Doc: "the period",
+				Default: algo.Const(10 * ms1)}}
+			s.Periods = []algo.Period{{Param: "beat", Timer: "beat"}}
+		}
+		algo.RegisterElector(s, func(algo.Config) algo.Elector { return mute{} })
 	}
 	live("test-parts", algo.InParts, algo.NoDetector, algo.Agreed)
 	live("test-majority", algo.MajorityConnected, algo.NoDetector, algo.Led)
