@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -181,4 +182,16 @@ func itemName(list string, i int, item *yaml.Node) string {
 		}
 	}
 	return strconv.Itoa(i + 1)
+}
+
+// TimeLimit is that of the trials of a cell in ms, as far as the run says it; else 0.
+func TimeLimit(t *results.Table, c *results.Cell) float64 {
+	if ms, err := strconv.ParseFloat(c.Get("time_limit"), 64); err == nil {
+		return ms
+	}
+	limit, err := time.ParseDuration(settings(t.Config)["time_limit"])
+	if err != nil {
+		return 0
+	}
+	return float64(limit) / float64(time.Millisecond)
 }

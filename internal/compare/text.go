@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/conclave-bench/conclave/internal/stats"
 )
 
 // Number is v with about four significant digits, "n/a" if there is none, and with
@@ -54,3 +56,47 @@ func P(p float64) string {
 	}
 	return strconv.FormatFloat(p, 'f', 3, 64)
 }
+
+// Estimate is a median with its interval, for a row that says of so many trials that they
+// count. An end that the sample does not have, because trials timed out, stays open.
+func Estimate(s stats.Summary, trials int) string {
+	if s.N+s.Censored == 0 {
+		return "n/a"
+	}
+	end := func(v float64) string {
+		if math.IsNaN(v) {
+			return "..."
+		}
+		return Number(v)
+	}
+	text := end(s.Median)
+	if math.IsNaN(s.Median) {
+		text = "timeout"
+	}
+	if math.IsNaN(s.CILow) && math.IsNaN(s.CIHigh) {
+		text += " [n/a]"
+	} else {
+		text += fmt.Sprintf(" [%s, %s]", end(s.CILow), end(s.CIHigh))
+	}
+	if own := OwnN(s, trials); own != "" {
+		text += " n=" + own
+	}
+	return text
+}
+
+// OwnN is the n of a figure where it is not that of its row, so many trials: how many of
+// them have a value and, where trials timed out, how many more are known only to be larger,
+// as 20+10. It is empty where the row says it, and where there is no figure.
+func OwnN(s stats.Summary, trials int) string {
+	switch {
+	case s.Censored > 0:
+		return fmt.Sprintf("%d+%d", s.N, s.Censored)
+	case s.N > 0 && s.N != trials:
+		return strconv.Itoa(s.N)
+	}
+	return ""
+}
+
+// OwnNote explains what OwnN writes beside a figure.
+const OwnNote = "n=A beside a figure: it has a value in A trials, not in all n of the row; n=A+B: B more " +
+	"timed out, and count as larger than all of them"

@@ -33,6 +33,9 @@ type Data struct {
 	Faults     []Fault  // that some cell asks for
 	Cells      []Cell
 	Notes      []string // footnotes: what to be careful with, and its remedy
+	Rankings   []Ranking
+	Replaced   []Replaced
+	Restricted []RestrictedRow
 	Violations []Violation
 	Violated   int // trials with status violation; Violations tells the first of them
 }
@@ -136,9 +139,12 @@ func New(paths []string, o Options) (*Data, error) {
 	b := builder{Data: d, tables: tables}
 	b.columns()
 	b.cells()
-	if err := b.spread(paths); err != nil {
+	if err := b.spread(); err != nil {
 		return nil, err
 	}
+	b.rankings()
+	b.replaced()
+	b.restricted()
 	b.claims()
 	b.faults()
 	b.violations(o.Diagram)

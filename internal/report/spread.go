@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -12,14 +13,34 @@ import (
 
 // A Spread is the distribution of a time over the operations of a cell's trials
 // with status ok or timeout, each operation counted for itself. Operations that
-// were still going on when their trial ended are longer than all others: the
-// distribution function ends below 1.
+// were still going on when their trial ended last at least until then.
 type Spread struct {
 	Metric   string
 	N        int // operations, Censored included
 	Censored int
 	Values   []float64 // ascending
-	Ranks    []int     // Values[i] is the Ranks[i]-th smallest, from 1
+	Ranks    []int     // Values[i] is the Ranks[i]-th smallest of those that ended, from 1
+	// Steps are Kaplan and Meier's estimate at Values, where operations were cut off; nil:
+	// the empirical distribution function is that already.
+	Steps []stats.Step
+	// Restricted is the restricted mean, if an operation of some cell was cut off.
+	Restricted *Restricted
+}
+
+// At is the share of operations that take no longer than Values[i].
+func (s *Spread) At(i int) float64 {
+	if s.Steps != nil {
+		return 1 - s.Steps[i].Share
+	}
+	return float64(s.Ranks[i]) / float64(s.N)
+}
+
+// Still is the share of operations that take at least Values[i].
+func (s *Spread) Still(i int) float64 {
+	if s.Steps != nil {
+		return s.Steps[i].Before
+	}
+	return float64(s.N-s.Ranks[i]+1) / float64(s.N)
 }
 
 // times are the metrics whose distribution over single operations is shown.
@@ -31,59 +52,67 @@ func times(problem string) []*metric.Metric {
 // spread reads the operations of every run and keeps the distribution of their
 // times. Both the files and the cells may be large: values stay in memory for one
 // run at a time.
-func (b *builder) spread(paths []string) error {
+func (b *builder) spread() error {
 	phases := map[int][]float64{} // by cell
 	defer func() { b.phases(phases) }()
-	for run, path := range paths {
-		cellOf := map[int]int{} // by trial
+	for run, t := range b.tables {
+		var cells []*results.Cell
+		var at []int // of them, in Data.Cells
 		for i, g := range b.groups {
-			if g.run != run {
-				continue
-			}
-			for _, t := range g.Trials {
-				if t.Status == trace.OK || t.Status == trace.TimedOut {
-					cellOf[t.Trial] = i
-				}
+			if g.run == run {
+				cells, at = append(cells, g.Cell), append(at, i)
 			}
 		}
-		values, pending := map[int][][]float64{}, map[int]int{}
-		err := results.EachOperation(path, func(trial int, op trace.Operation) error {
-			i, counts := cellOf[trial]
-			if !counts {
-				return nil
-			}
-			if b.groups[i].phased(op) {
+		spells, err := ReadSpells(t, cells, func(cell int, op trace.Operation) {
+			if i := at[cell]; b.groups[i].phased(op) {
 				phases[i] = append(phases[i], op.Phase)
 			}
-			of := times(b.groups[i].Get("problem"))
-			switch op.Status {
-			case trace.Pending:
-				pending[i]++
-			case trace.Completed:
-				if values[i] == nil {
-					values[i] = make([][]float64, len(of))
-				}
-				for k, m := range of {
-					if v := results.Span(m, op); !math.IsNaN(v) {
-						values[i][k] = append(values[i][k], v)
-					}
-				}
-			}
-			return nil
 		})
 		if err != nil {
 			return err
 		}
-		for i, list := range values {
-			for k, m := range times(b.groups[i].Get("problem")) {
-				slices.Sort(list[k])
-				s := Spread{Metric: m.Name, N: len(list[k]) + pending[i], Censored: pending[i]}
-				s.Values, s.Ranks = thin(list[k], mostPoints)
-				b.Cells[i].Spreads = append(b.Cells[i].Spreads, s)
+		restricted := spells.Restricted()
+		for i, c := range spells.cells {
+			for k, m := range c.metrics {
+				if s := spells.spread(i, k); s != nil {
+					if r, there := restricted[i][m]; there {
+						s.Restricted = &r
+					}
+					b.Cells[at[i]].Spreads = append(b.Cells[at[i]].Spreads, *s)
+				}
 			}
 		}
 	}
 	return nil
+}
+
+// spread condenses a metric's times in a cell; nil if there are none.
+func (s *Spells) spread(cell, k int) *Spread {
+	out := &Spread{Metric: s.cells[cell].metrics[k].Name, N: len(s.cells[cell].spells[k])}
+	var ended []float64
+	for _, spell := range s.cells[cell].spells[k] {
+		if spell.Cut {
+			out.Censored++
+		} else {
+			ended = append(ended, spell.Length)
+		}
+	}
+	if len(ended) == 0 {
+		return nil
+	}
+	slices.Sort(ended)
+	if out.Censored == 0 {
+		out.Values, out.Ranks = thin(ended, mostPoints)
+		return out
+	}
+	steps := s.survival(cell, k).Steps
+	for _, rank := range thinned(len(steps), mostPoints) {
+		step := steps[rank-1]
+		upTo, _ := slices.BinarySearch(ended, math.Nextafter(step.At, math.Inf(1)))
+		out.Steps = append(out.Steps, step)
+		out.Values, out.Ranks = append(out.Values, step.At), append(out.Ranks, upTo)
+	}
+	return out
 }
 
 // mostPoints is how many points of a distribution are kept for a figure in print,

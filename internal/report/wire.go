@@ -70,6 +70,11 @@ type (
 		Censored int     `json:"x,omitempty"`
 		Values   figures `json:"v"`
 		Ranks    []int   `json:"r,omitempty"` // absent: 1, 2, 3, ...
+		// Where operations were cut off: shares by Kaplan and Meier.
+		Gone  figures `json:"g,omitempty"` // that took no longer than the value
+		Still figures `json:"b,omitempty"` // that took at least as long
+		Low   figures `json:"l,omitempty"` // interval of Gone
+		High  figures `json:"h,omitempty"`
 	}
 )
 
@@ -198,8 +203,13 @@ func short(s stats.Summary, level detail) figures {
 func (s *Spread) wire(points int) wireSpread {
 	w := wireSpread{Metric: s.Metric, N: s.N, Censored: s.Censored, Values: figures{}}
 	for _, rank := range thinned(len(s.Values), points) {
-		w.Values = append(w.Values, s.Values[rank-1])
-		w.Ranks = append(w.Ranks, s.Ranks[rank-1])
+		i := rank - 1
+		w.Values = append(w.Values, s.Values[i])
+		w.Ranks = append(w.Ranks, s.Ranks[i])
+		if s.Steps != nil {
+			w.Gone, w.Still = append(w.Gone, s.At(i)), append(w.Still, s.Still(i))
+			w.Low, w.High = append(w.Low, 1-s.Steps[i].High), append(w.High, 1-s.Steps[i].Low)
+		}
 	}
 	// Sorted and distinct, they are 1, 2, 3, ... if the last is as many as they are.
 	if n := len(w.Ranks); n > 0 && w.Ranks[n-1] == n {

@@ -72,6 +72,10 @@ func (o *outcome) warnings() []string {
 func (o *outcome) print(w io.Writer) {
 	o.table().write(w)
 	fmt.Fprintf(w, "\nn: trials with status ok; figures: median over trials [95 %% interval]\n")
+	if o.hasOwnN() {
+		fmt.Fprintln(w, compare.OwnNote)
+	}
+	o.rank(w)
 	fmt.Fprintf(w, "results: %s\n", o.dir)
 	for i, text := range o.warnings() {
 		fmt.Fprintf(w, "[%d] %s\n", i+1, text)
@@ -90,6 +94,33 @@ func (o *outcome) print(w io.Writer) {
 		fmt.Fprintf(w, "and %s with status violation in trials.csv\n",
 			report.Plural(more, "more trial", "more"))
 	}
+}
+
+// mostRanked is how many sentences of the ranking the terminal gets.
+const mostRanked = 12
+
+// rank says which algorithms are the faster.
+func (o *outcome) rank(w io.Writer) {
+	if o.ranking == nil {
+		return
+	}
+	sentences, more := o.ranking.Sentences(mostRanked)
+	fmt.Fprintln(w, o.ranking.Head())
+	for _, text := range sentences {
+		fmt.Fprintln(w, "  "+text)
+	}
+	if more > 0 {
+		fmt.Fprintf(w, "  and %d more: bench report %s\n", more, report.Quote(o.dir))
+	}
+}
+
+// hasOwnN says whether a figure of the table has another n than its row.
+func (o *outcome) hasOwnN() bool {
+	return slices.ContainsFunc(o.cells, func(c cellOutcome) bool {
+		return slices.ContainsFunc(o.metrics, func(m string) bool {
+			return compare.OwnN(c.describe(m), c.statuses[trace.OK]) != ""
+		})
+	})
 }
 
 // failures are the trials that could not be run, for standard error.
@@ -130,6 +161,28 @@ type (
 		// Held are the figures of all thresholds over operations.
 		Held     []heldReport `json:"over_operations,omitempty"`
 		Warnings []string     `json:"warnings"`
+		// Ranking compares each two algorithms, if there are several.
+		Ranking *rankingReport `json:"ranking,omitempty"`
+	}
+	rankingReport struct {
+		Metric string       `json:"metric"`
+		Tests  int          `json:"tests"` // that the correction counts
+		Pairs  []duelReport `json:"pairs"`
+		Notes  []string     `json:"notes"`
+	}
+	duelReport struct {
+		Place    map[string]string `json:"place"`
+		Slower   string            `json:"slower"`
+		Faster   string            `json:"faster"`
+		Shown    bool              `json:"shown"` // that they differ
+		SameLuck bool              `json:"same_luck"`
+		N        int               `json:"n"`
+		Ratio    *float64          `json:"ratio"`      // null: there is none, or
+		Apart    *float64          `json:"difference"` // this stands in its place
+		Low      *float64          `json:"ci_low"`
+		High     *float64          `json:"ci_high"`
+		P        *float64          `json:"p"` // corrected
+		Text     string            `json:"text"`
 	}
 	cellReport struct {
 		Cell     int                     `json:"cell"`
@@ -190,6 +243,7 @@ func (o *outcome) report(code int) runReport {
 		r.Held = append(r.Held, heldOf(&o.held[i]))
 	}
 	r.Complete = r.Finished == r.Planned
+	r.Ranking = rankingOf(o.ranking)
 	for i := range o.cells {
 		cell, c := &e.Cells[i], &o.cells[i]
 		metrics := map[string]metricReport{}
@@ -202,6 +256,25 @@ func (o *outcome) report(code int) runReport {
 		})
 	}
 	return r
+}
+
+func rankingOf(r *compare.Ranking) *rankingReport {
+	if r == nil {
+		return nil
+	}
+	out := &rankingReport{r.Metric.Name, r.Tests, []duelReport{}, append([]string{}, r.Notes...)}
+	for _, d := range r.Duels {
+		one := duelReport{
+			Place: metric.ByName(d.Place), Slower: d.Slow, Faster: d.Fast, Shown: d.Shown(),
+			SameLuck: d.Paired, N: d.N, Ratio: results.Finite(d.Ratio), Low: results.Finite(d.Low),
+			High: results.Finite(d.High), P: results.Finite(d.Adjusted), Text: d.String(),
+		}
+		if d.Apart {
+			one.Ratio, one.Apart = nil, one.Ratio
+		}
+		out.Pairs = append(out.Pairs, one)
+	}
+	return out
 }
 
 func metricOf(s stats.Summary) metricReport {

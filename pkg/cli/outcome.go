@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -33,8 +32,9 @@ type outcome struct {
 	tally      tally
 	notes      []string
 	stopping   *runner.Stopping
-	misses     []compare.Miss // of the thresholds
-	held       []compare.Held // those over operations, kept or not
+	misses     []compare.Miss   // of the thresholds
+	held       []compare.Held   // those over operations, kept or not
+	ranking    *compare.Ranking // of the algorithms; nil: there is none
 }
 
 type cellOutcome struct {
@@ -74,11 +74,12 @@ func outcomeOf(e *experiment.Experiment, dir string) (*outcome, error) {
 	return o, runner.EachTrial(e, dir, o.add)
 }
 
-// hold holds the finished run against the thresholds of its experiment, and looks
-// whether the machine was the same throughout.
+// hold holds the finished run against the thresholds of its experiment, looks whether the
+// machine was the same throughout, ranks the algorithms, and says what the trials that had
+// to be repeated may have hidden.
 func (o *outcome) hold() error {
 	e := o.experiment
-	if o.tally.err != nil || len(e.Thresholds) == 0 && e.Virtual() {
+	if o.tally.err != nil || len(e.Thresholds) == 0 && e.Virtual() && len(e.Algorithms) < 2 {
 		return nil
 	}
 	t, err := results.ReadTable(o.dir)
@@ -86,6 +87,8 @@ func (o *outcome) hold() error {
 		o.misses, o.held, err = compare.Misses(t, e.Thresholds)
 		o.tally.missed = len(o.misses)
 		o.notes = append(o.notes, compare.Drifts(t)...)
+		o.notes = append(o.notes, compare.ReplacedNotes(t)...)
+		o.ranking = compare.Rank(t)
 	}
 	return err
 }
@@ -191,7 +194,7 @@ func (o *outcome) table() *table {
 		row := append([]string{cell.Label}, d.values(cell)...)
 		row = append(row, fmt.Sprint(c.statuses[trace.OK]))
 		for _, m := range o.metrics {
-			row = append(row, estimate(c.describe(m)))
+			row = append(row, compare.Estimate(c.describe(m), c.statuses[trace.OK]))
 		}
 		if rule != nil {
 			row = append(row, ended(&rule.Cells[i]))
@@ -233,26 +236,4 @@ func (o *outcome) count(c *cellOutcome, cell *experiment.Cell) string {
 		text += " (in_model=false)"
 	}
 	return text
-}
-
-// estimate is a median with its interval. An end that the sample does not have,
-// because trials timed out, stays open.
-func estimate(s stats.Summary) string {
-	if s.N+s.Censored == 0 {
-		return "n/a"
-	}
-	end := func(v float64) string {
-		if math.IsNaN(v) {
-			return "..."
-		}
-		return compare.Number(v)
-	}
-	middle := end(s.Median)
-	if math.IsNaN(s.Median) {
-		middle = "timeout"
-	}
-	if math.IsNaN(s.CILow) && math.IsNaN(s.CIHigh) {
-		return middle + " [n/a]"
-	}
-	return fmt.Sprintf("%s [%s, %s]", middle, end(s.CILow), end(s.CIHigh))
 }

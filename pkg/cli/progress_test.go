@@ -3,13 +3,11 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
-	"math"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
-	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -70,33 +68,4 @@ func TestBar_LineFitsTheTerminal(t *testing.T) {
 		}
 	}
 	has(t, (&bar{}).line(0, 80), "starting")
-}
-
-// A figure of the table is a median with its interval, whose ends are open where
-// trials timed out.
-func TestEstimate(t *testing.T) {
-	none := math.NaN()
-	for _, c := range []struct {
-		s    stats.Summary
-		want string
-	}{
-		{stats.Summary{N: 7, Median: 28.07, CILow: 1, CIHigh: 104.24}, "28.07 [1, 104.2]"},
-		{stats.Summary{N: 5, Median: 2, CILow: none, CIHigh: none}, "2 [n/a]"},
-		{stats.Summary{N: 7, Censored: 1, Median: 2, CILow: 1, CIHigh: none}, "2 [1, ...]"},
-		{stats.Summary{N: 5, Censored: 9, Median: none, CILow: 8, CIHigh: none}, "timeout [8, ...]"},
-		{stats.Summary{Censored: 3, Median: none, CILow: none, CIHigh: none}, "timeout [n/a]"},
-		{stats.Summary{Median: none, CILow: none, CIHigh: none}, "n/a"},
-	} {
-		if got := estimate(c.s); got != c.want {
-			t.Errorf("%+v: %q, want %q", c.s, got, c.want)
-		}
-	}
-	for v, want := range map[float64]string{
-		0: "0", 0.0125: "0.013", 1: "1", 28.07: "28.07", 38.1: "38.1", 104.24: "104.2", 1511: "1511",
-		12345.6: "12346", -3.25: "-3.25", 99999999: "99999999",
-	} {
-		if got := estimate(stats.Summary{N: 1, Median: v, CILow: none, CIHigh: none}); got != want+" [n/a]" {
-			t.Errorf("%v: %q, want %q", v, got, want)
-		}
-	}
 }

@@ -40,6 +40,9 @@ func (d *draft) experiment() *Experiment {
 	if d.Count() > 0 {
 		return nil
 	}
+	if text := e.atDefaults(); text != "" {
+		e.Notes = append(e.Notes, text)
+	}
 	e.design(variants, d.axes)
 	if d.checkThresholds(thresholds, &e); d.Count() > 0 {
 		return nil

@@ -6,6 +6,9 @@ import (
 
 var elections = family{problem: algo.Election}
 
+// slowerToRecover is for downtimes by any definition.
+const slowerToRecover = "recovers %s slower than"
+
 // The metrics of elections.
 var (
 	Detection = elections.declare(Metric{
@@ -19,8 +22,8 @@ var (
 	})
 	Downtime = elections.declare(Metric{
 		Name: "downtime_ms", Unit: Milliseconds, Kind: SinceCause,
-		Tables: Main | Brief | Lasting,
-		Doc:    "the cause, such as a crash, to agreement on a live leader",
+		Tables: Main | Brief | Lasting, Slower: slowerToRecover,
+		Doc: "the cause, such as a crash, to agreement on a live leader",
 	})
 	MessagesPerElection = elections.declare(Metric{
 		Name: "messages_per_election", Traffic: true, Unit: OfMessages, Kind: Count, Tables: Main,

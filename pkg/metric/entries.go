@@ -19,8 +19,8 @@ var (
 	})
 	Waiting = entries.declare(Metric{
 		Name: "waiting_ms", Unit: Milliseconds, Kind: SinceCause, From: Cause, To: End,
-		Tables: Main | Brief,
-		Doc:    "(intended) request to granted",
+		Tables: Main | Brief, Slower: "waits %s longer than",
+		Doc: "(intended) request to granted",
 	})
 	WaitingP99 = entries.declare(Metric{
 		Name: "waiting_p99_ms", Unit: Milliseconds, Kind: SinceCause,

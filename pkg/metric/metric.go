@@ -34,8 +34,11 @@ type Metric struct {
 	// operations do not have.
 	From, To Instant
 	Tables   Tables
-	Claim    string // what the claims of an algorithm call it; "": there are none about it
-	Doc      string // what it is: a phrase; of a time, from where to where
+	// Slower is what an algorithm does that has more of it than another, with a verb for how
+	// much: algorithms are ranked by the first main metric that has it.
+	Slower string
+	Claim  string // what the claims of an algorithm call it; "": there are none about it
+	Doc    string // what it is: a phrase; of a time, from where to where
 }
 
 // A Unit is what a metric is measured in, in words.
@@ -188,4 +191,14 @@ func Names(metrics []*Metric) []string {
 		names[i] = m.Name
 	}
 	return names
+}
+
+// Ranked is the time by which the algorithms of a problem are ranked; nil if there is none.
+func Ranked(p algo.Problem) *Metric {
+	for _, m := range Shown(p, Main) {
+		if m.Slower != "" {
+			return m
+		}
+	}
+	return nil
 }

@@ -21,7 +21,7 @@ func declareOutages(s algo.Service, downtime, availability, down string) *Outage
 		Service: s,
 		Downtime: elections.declare(Metric{
 			Name: "downtime_" + of + "_ms", Unit: Milliseconds, Kind: SinceCause, From: from, To: to,
-			Doc: downtime,
+			Slower: slowerToRecover, Doc: downtime,
 		}),
 		Availability: elections.declare(Metric{
 			Name: "availability_" + of, Unit: Fraction, Kind: Share, Better: Higher, Doc: availability,

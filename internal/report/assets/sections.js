@@ -244,7 +244,12 @@ function drawSpread(f, cells, pick, state, tail) {
   const log = tail || state.log;
   lines.forEach(l => {
     const n = l.s.n;
-    l.points = l.s.v.map((v, i) => ({ v, rank: l.s.r ? l.s.r[i] : i + 1, n })).filter(p => !log || p.v > 0);
+    // Where operations were cut off, the shares are Kaplan and Meier's.
+    l.points = l.s.v.map((v, i) => {
+      const rank = l.s.r ? l.s.r[i] : i + 1;
+      return l.s.g ? { v, gone: l.s.g[i], still: l.s.b[i], low: l.s.l[i], high: l.s.h[i] }
+        : { v, gone: rank / n, still: (n - rank + 1) / n, low: null, high: null };
+    }).filter(p => !log || p.v > 0);
     l.name = value(l.cell, LABEL);
     l.style = styleOf(l.cell.d[LABEL], null);
   });
@@ -252,10 +257,11 @@ function drawSpread(f, cells, pick, state, tail) {
   const high = Math.max(...values), low = Math.min(...values);
   const most = Math.max(...lines.map(l => l.s.n));
   const c = ink();
-  // A point of the tail stands at n / (how many took at least as long).
-  const xy = p => tail ? [p.n / (p.n - p.rank + 1), p.v] : [p.v, p.rank / p.n];
+  // A point of the tail stands at 1 / (the share that took at least as long).
+  const xy = p => tail ? [1 / p.still, p.v] : [p.v, p.gone];
+  const within = p => p.low === null || p.high === null ? "" : ` [${show(100 * p.low)}, ${show(100 * p.high)}]`;
   const text = (l, p) => `${escapeHTML(l.name)}<br>${show(p.v)} ms<br>` + (tail
-    ? `${show(100 * (p.n - p.rank + 1) / p.n)} % took at least as long` : `${show(100 * p.rank / p.n)} % took no longer`);
+    ? `${show(100 * p.still)} % took at least as long` : `${show(100 * p.gone)}${within(p)} % took no longer`);
   const time = `${state.metric} (ms)`;
   const share = axis("share of operations", { type: "value", min: 0, max: 1, nameGap: 40,
     splitLine: gridLine() });
@@ -276,8 +282,9 @@ function drawSpread(f, cells, pick, state, tail) {
   }, `${f.head.textContent} of ${state.metric}: the same as a table below`);
   f.caption.textContent = (at ? `At ${at}. ` : "") + (tail
     ? `Horizontal: percentile, reversed logarithmic from 0. Vertical: ${time}, linear from 0.`
-    : `Horizontal: ${time}, ${log ? "logarithmic" : "linear"} from ${show(log ? low / 1.1 : 0)}. Vertical: share, linear from 0.`);
-  const quantile = (l, p) => { const q = l.s.v.findIndex((_, i) => (l.s.r ? l.s.r[i] : i + 1) >= p * l.s.n); return q < 0 ? null : l.s.v[q]; };
+    : `Horizontal: ${time}, ${log ? "logarithmic" : "linear"} from ${show(log ? low / 1.1 : 0)}. Vertical: share, linear from 0.`) +
+    (lines.some(l => l.s.g) ? " Where operations were cut off by the end of their trial, the curve is the estimate of Kaplan and Meier." : "");
+  const quantile = (l, p) => { const q = l.s.v.findIndex((_, i) => (l.s.g ? l.s.g[i] : (l.s.r ? l.s.r[i] : i + 1) / l.s.n) >= p); return q < 0 ? null : l.s.v[q]; };
   f.rows = () => [["algorithm", "operations", "not ended", "fastest", "50 %", "90 %", "99 %", "slowest that ended"],
     ...lines.map(l => [l.name, l.s.n, l.s.x || 0, l.s.v[0], quantile(l, 0.5), quantile(l, 0.9), quantile(l, 0.99), l.s.v[l.s.v.length - 1]])];
 }

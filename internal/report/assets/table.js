@@ -33,9 +33,15 @@ function tableColumns() {
 function figureText(f) {
   if (!f) return ["n/a", ""];
   const middle = f.median === null ? "timeout" : show(f.median);
-  if (f.low === null && f.high === null) return [middle, ""];
+  if (f.low === null && f.high === null) return [middle, " [n/a]"];
   const end = v => v === null ? "..." : show(v);
   return [middle, ` [${end(f.low)}, ${end(f.high)}]`];
+}
+
+// The n of a figure, where it is not the number of trials with status ok of its row.
+function ownN(f, cell) {
+  if (!f || f.censored === 0 && f.n === cell.s[D.statuses.indexOf("ok")]) return "";
+  return f.censored ? ` n=${f.n}+${f.censored}` : ` n=${f.n}`;
 }
 
 function drawTable(cells) {
@@ -81,8 +87,9 @@ function tableRow(cell, columns) {
       }
       return e;
     }
-    const [middle, interval] = figureText(figure(cell, c.figure));
-    return make(tag, attributes, middle, make("span", { class: "ci" }, interval));
+    const f = figure(cell, c.figure);
+    const [middle, interval] = figureText(f);
+    return make(tag, attributes, middle, make("span", { class: "ci" }, interval + ownN(f, cell)));
   }));
 }
 

@@ -6,23 +6,57 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
-// writeCSV writes the rows of summary.csv for the selection.
+// restrictedColumns stand behind those of summary.csv.
+var restrictedColumns = []string{"restricted_mean", "restricted_low", "restricted_high", "restricted_to"}
+
+// restricted are the restricted means of the selected cells, by metric. How far they reach
+// depends on the whole run and not on the selection.
+func (s *selection) restricted() ([]map[*metric.Metric]report.Restricted, error) {
+	all := s.run.Cells()
+	spells, err := report.ReadSpells(s.run.Table, all, nil)
+	if err != nil {
+		return nil, err
+	}
+	var out []map[*metric.Metric]report.Restricted
+	for i, of := range spells.Restricted() {
+		selected := func(c *results.Cell) bool { return slices.Equal(c.Design, all[i].Design) }
+		if slices.ContainsFunc(s.cells, selected) {
+			out = append(out, of)
+		}
+	}
+	return out, nil
+}
+
+// writeCSV writes the rows of summary.csv for the selection, and the restricted means.
 func writeCSV(s *selection) ([]File, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
-	if err := w.Write(slices.Concat(s.run.Design, results.SummaryColumns())); err != nil {
+	restricted, err := s.restricted()
+	if err != nil {
 		return nil, err
 	}
-	for _, c := range s.cells {
+	if err := w.Write(slices.Concat(s.run.Design, results.SummaryColumns(), restrictedColumns)); err != nil {
+		return nil, err
+	}
+	for i, c := range s.cells {
 		for _, m := range s.metrics {
 			var row []string
 			for _, f := range c.Design {
 				row = append(row, inert(f.Value))
 			}
-			if err := w.Write(append(row, results.SummaryRow(m.Name, describe(c, m))...)); err != nil {
+			row = append(row, results.SummaryRow(m.Name, describe(c, m))...)
+			if r, there := restricted[i][m]; there {
+				row = append(row, results.Number(r.Mean), results.Number(r.Low), results.Number(r.High),
+					results.Number(r.To))
+			} else {
+				row = append(row, "", "", "", "")
+			}
+			if err := w.Write(row); err != nil {
 				return nil, err
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -71,6 +72,7 @@ func Formats() []Format {
 			tails: operationsCSV},
 		{Name: "json", Doc: "the same for programs, with the statuses", all: true, write: writeJSON,
 			tails: operationsJSON},
+		{Name: "markdown", Doc: "a table and who is faster, for a forge or a wiki", write: markdown},
 		{Name: "latex", Doc: "a table for booktabs and siunitx", write: latex},
 		{Name: "pgfplots", Doc: "a figure for each metric and its data", Several: true, write: pgfplots},
 		{Name: "hgrm", Doc: "HdrHistogram's percentiles of operations, a file for each cell",
@@ -129,7 +131,7 @@ type selection struct {
 }
 
 func choose(r *Run, f *Format, o Options) (*selection, error) {
-	s := &selection{Options: o, run: r, columns: varying(r.Table)}
+	s := &selection{Options: o, run: r, columns: compare.Varying(r.Table)}
 	for _, w := range o.Where {
 		if !slices.Contains(r.Design, w.Name) {
 			return nil, unknown("column", w.Name, r.Design)

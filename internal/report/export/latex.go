@@ -2,12 +2,14 @@ package export
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -21,15 +23,16 @@ func latex(s *selection) ([]File, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%% %s\n", s.origin())
 	b.WriteString("% Needs \\usepackage{booktabs,siunitx}.\n" +
-		"% Medians over trials with their 95 % intervals, by order statistics; n: trials with status ok.\n" +
+		"% Medians over trials with their 95 % intervals, by order statistics; n: trials with status ok;\n" +
+		"% below a metric: those of them with a value, and behind a + those that timed out.\n" +
 		"% Bold: the whole interval is better than those of all others in the same place.\n")
-	columns := s.columnsOfTable()
+	columns, metrics := s.columnsOfTable()
 	b.WriteString("\\begin{tabular}{%\n")
 	for _, c := range columns {
 		fmt.Fprintf(&b, "  %s%% %s\n", c.format(), printable(c.name))
 	}
 	b.WriteString("}\n\\toprule\n")
-	s.headline(&b, columns)
+	s.headline(&b, columns, metrics)
 	b.WriteString("\\midrule\n")
 	for row := range s.cells {
 		fields := make([]string, len(columns))
@@ -68,12 +71,13 @@ func (c *texColumn) add(text string) {
 // put adds what is no number, in braces, which keep siunitx from reading it.
 func (c *texColumn) put(text string) { c.cells = append(c.cells, "{"+text+"}") }
 
-func (s *selection) columnsOfTable() []*texColumn {
+// columnsOfTable are all columns, and those of each metric.
+func (s *selection) columnsOfTable() (all []*texColumn, metrics [][]*texColumn) {
 	label := &texColumn{name: "label"}
 	for _, c := range s.cells {
 		label.cells = append(label.cells, tex(head(c)))
 	}
-	all := []*texColumn{label}
+	all = []*texColumn{label}
 	for _, name := range s.columns {
 		column := &texColumn{name: name}
 		column.number = !slices.ContainsFunc(s.cells, func(c *results.Cell) bool {
@@ -97,12 +101,14 @@ func (s *selection) columnsOfTable() []*texColumn {
 	}
 	all = append(all, count)
 	for _, m := range s.metrics {
-		all = append(all, s.estimates(m)...)
+		metrics = append(metrics, s.estimates(m))
+		all = append(all, metrics[len(metrics)-1]...)
 	}
-	return all
+	return all, metrics
 }
 
-// estimates are the three columns of a metric.
+// estimates are the columns of a metric: three, and a fourth where its n is not that of
+// the rows.
 func (s *selection) estimates(m *metric.Metric) []*texColumn {
 	median := &texColumn{name: "median", number: true}
 	low, high := &texColumn{name: "low", number: true}, &texColumn{name: "high", number: true}
@@ -138,7 +144,29 @@ func (s *selection) estimates(m *metric.Metric) []*texColumn {
 			}
 		}
 	}
-	return []*texColumn{median, low, high}
+	columns := []*texColumn{median, low, high}
+	if own := s.ownN(summaries); own != nil {
+		columns = append(columns, own)
+	}
+	return columns
+}
+
+// ownN is the column with the n of a metric; nil if every row says it already.
+func (s *selection) ownN(summaries []stats.Summary) *texColumn {
+	column, differs := &texColumn{name: "n", number: true}, false
+	for i, d := range summaries {
+		own := compare.OwnN(d, s.cells[i].Count(trace.OK))
+		differs = differs || own != ""
+		if text := cmp.Or(own, strconv.Itoa(d.N)); d.Censored > 0 {
+			column.put(text)
+		} else {
+			column.add(text)
+		}
+	}
+	if !differs {
+		return nil
+	}
+	return column
 }
 
 // decimalsOf is how many decimals figures need, so that the smallest median has four
@@ -188,16 +216,20 @@ func (s *selection) samePlace(a, b *results.Cell) bool {
 	return slices.Equal(s.place(a), s.place(b))
 }
 
-// headline writes the metrics above their three columns, and the names of columns.
-func (s *selection) headline(b *bytes.Buffer, columns []*texColumn) {
-	first := len(columns) - 3*len(s.metrics)
+// headline writes the metrics above their columns, and the names of columns.
+func (s *selection) headline(b *bytes.Buffer, columns []*texColumn, metrics [][]*texColumn) {
+	first := len(columns)
+	for _, of := range metrics {
+		first -= len(of)
+	}
 	b.WriteString(strings.Repeat("& ", first-1))
-	for _, m := range s.metrics {
-		fmt.Fprintf(b, "& \\multicolumn{3}{c}{%s} ", tex(titled(m)))
+	for i, m := range s.metrics {
+		fmt.Fprintf(b, "& \\multicolumn{%d}{c}{%s} ", len(metrics[i]), tex(titled(m)))
 	}
 	b.WriteString("\\\\\n")
-	for i := range s.metrics {
-		fmt.Fprintf(b, "\\cmidrule(lr){%d-%d}", first+3*i+1, first+3*i+3)
+	for _, of := range metrics {
+		fmt.Fprintf(b, "\\cmidrule(lr){%d-%d}", first+1, first+len(of))
+		first += len(of)
 	}
 	b.WriteString("\n")
 	names := make([]string, len(columns))

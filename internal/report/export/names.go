@@ -8,43 +8,17 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 // head is what a cell is called first of all: its label.
-func head(c *results.Cell) string {
-	for _, column := range []string{"label", "algorithm"} {
-		if v := c.Get(column); v != "" {
-			return v
-		}
-	}
-	return "all"
-}
+func head(c *results.Cell) string { return compare.LabelOf(c) }
 
 // isHead are the columns that the head stands for.
 func isHead(column string) bool {
 	return column == "label" || column == "algorithm" || column == "problem"
-}
-
-// varying finds the columns in which cells of one label differ. What follows from
-// the algorithm, such as its topology, is not among them.
-func varying(t *results.Table) []string {
-	var out []string
-	for i, name := range t.Design {
-		first := map[string]string{}
-		differs := func(c *results.Cell) bool {
-			was, seen := first[head(c)]
-			if !seen {
-				first[head(c)] = c.Design[i].Value
-			}
-			return seen && was != c.Design[i].Value
-		}
-		if name != "label" && slices.ContainsFunc(t.Cells(), differs) {
-			out = append(out, name)
-		}
-	}
-	return out
 }
 
 // place is where a cell lies among those of its label: the number of nodes, and

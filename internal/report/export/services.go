@@ -166,6 +166,14 @@ type (
 		CI        jsonInterval    `json:"ci"`
 		Quantiles jsonPercentiles `json:"quantiles"`
 		Max       *float64        `json:"max"`
+		// Restricted is the restricted mean over single operations, where some of the run were
+		// cut off.
+		Restricted *jsonRestricted `json:"restricted,omitempty"`
+	}
+	jsonRestricted struct {
+		Mean *float64     `json:"mean"`
+		CI   jsonInterval `json:"ci"`
+		To   *float64     `json:"to"`
 	}
 	jsonInterval struct {
 		Low  *float64 `json:"low"`
@@ -188,7 +196,11 @@ func writeJSON(s *selection) ([]File, error) {
 	if h := s.run.Header; h != nil {
 		out.Run, out.Seed = h.Run, &h.Seed
 	}
-	for _, c := range s.cells {
+	restricted, err := s.restricted()
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range s.cells {
 		cell := jsonCell{
 			Cell: c.Number, Name: s.name(c), Design: metric.ByName(c.Design), InModel: inModel(c),
 			Trials: len(c.Trials), Statuses: map[trace.Status]int{}, Metrics: map[string]jsonSummary{},
@@ -197,7 +209,13 @@ func writeJSON(s *selection) ([]File, error) {
 			cell.Statuses[status] = c.Count(status)
 		}
 		for _, m := range s.metrics {
-			cell.Metrics[m.Name] = jsonOf(describe(c, m))
+			d := jsonOf(describe(c, m))
+			if r, there := restricted[i][m]; there {
+				known := results.Finite
+				d.Restricted = &jsonRestricted{known(r.Mean), jsonInterval{known(r.Low), known(r.High)},
+					known(r.To)}
+			}
+			cell.Metrics[m.Name] = d
 		}
 		out.Cells = append(out.Cells, cell)
 	}

@@ -150,7 +150,7 @@ func TestJSON_AgreesWithCSV(t *testing.T) {
 		return results.Number(*v)
 	}
 	figures := results.SummaryColumns()
-	compared, first := 0, len(rows[0])-len(figures)
+	compared, first := 0, len(rows[0])-len(figures)-len(restrictedColumns)
 	for _, row := range rows[1:] {
 		for _, c := range got.Cells {
 			if c.Design["label"] != row[2] || c.Design["nodes"] != row[4] || c.Design["loss"] != row[9] {
@@ -163,6 +163,13 @@ func TestJSON_AgreesWithCSV(t *testing.T) {
 				if text(v) != row[first+3+i] {
 					t.Errorf("%s %s: %s is %q, but %q in the table", c.Name, row[first], figures[3+i], text(v),
 						row[first+3+i])
+				}
+			}
+			if r := m.Restricted; r != nil {
+				for i, v := range []*float64{r.Mean, r.CI.Low, r.CI.High, r.To} {
+					if at := first + len(figures) + i; text(v) != row[at] {
+						t.Errorf("%s %s: %s is %q, but %q in the table", c.Name, row[first], restrictedColumns[i], text(v), row[at])
+					}
 				}
 			}
 		}

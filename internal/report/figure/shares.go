@@ -62,14 +62,13 @@ func (b *bounds) add(s *report.Spread, l look, ecdf, tail *plot.Plot) {
 	var steps, slow plotter.XYs
 	n, last := float64(s.N), 0.0
 	for i, v := range s.Values {
-		rank := float64(s.Ranks[i])
-		slow = append(slow, plotter.XY{X: n / (n - rank + 1), Y: v})
+		slow = append(slow, plotter.XY{X: 1 / s.Still(i), Y: v})
 		if v > 0 {
 			b.low = min(b.low, v)
-			steps = append(steps, plotter.XY{X: v, Y: last}, plotter.XY{X: v, Y: rank / n})
+			steps = append(steps, plotter.XY{X: v, Y: last}, plotter.XY{X: v, Y: s.At(i)})
 		}
 		b.high = max(b.high, v)
-		last = rank / n
+		last = s.At(i)
 	}
 	b.size = max(b.size, n)
 	ecdf.Add(&plotter.Line{XYs: steps, LineStyle: l.line()})

@@ -1,0 +1,40 @@
+package compare
+
+import (
+	"math"
+	"testing"
+
+	"github.com/conclave-bench/conclave/internal/stats"
+)
+
+// A figure is a median with its interval, whose ends are open where trials timed out, and
+// with its n where that is not the row's: a median of one trial never looks like one of thirty.
+func TestEstimate(t *testing.T) {
+	none := math.NaN()
+	for _, c := range []struct {
+		s      stats.Summary
+		trials int
+		want   string
+	}{
+		{stats.Summary{N: 7, Median: 28.07, CILow: 1, CIHigh: 104.24}, 7, "28.07 [1, 104.2]"},
+		{stats.Summary{N: 7, Median: 28.07, CILow: 1, CIHigh: 104.24}, 30, "28.07 [1, 104.2] n=7"},
+		{stats.Summary{N: 5, Median: 2, CILow: none, CIHigh: none}, 5, "2 [n/a]"},
+		{stats.Summary{N: 1, Median: 32, CILow: none, CIHigh: none}, 30, "32 [n/a] n=1"},
+		{stats.Summary{N: 7, Censored: 1, Median: 2, CILow: 1, CIHigh: none}, 7, "2 [1, ...] n=7+1"},
+		{stats.Summary{N: 5, Censored: 9, Median: none, CILow: 8, CIHigh: none}, 5, "timeout [8, ...] n=5+9"},
+		{stats.Summary{Censored: 3, Median: none, CILow: none, CIHigh: none}, 0, "timeout [n/a] n=0+3"},
+		{stats.Summary{Median: none, CILow: none, CIHigh: none}, 4, "n/a"},
+	} {
+		if got := Estimate(c.s, c.trials); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.s, got, c.want)
+		}
+	}
+	for v, want := range map[float64]string{
+		0: "0", 0.0125: "0.013", 1: "1", 28.07: "28.07", 38.1: "38.1", 104.24: "104.2", 1511: "1511",
+		12345.6: "12346", -3.25: "-3.25", 99999999: "99999999",
+	} {
+		if got := Number(v); got != want {
+			t.Errorf("%v: %q, want %q", v, got, want)
+		}
+	}
+}

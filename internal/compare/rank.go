@@ -1,0 +1,389 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// A Ranking says of the algorithms of one run which is the faster, by how much and how
+// sure that is: of each two that were run in the same place of the sweep.
+type Ranking struct {
+	Metric *metric.Metric
+	Why    string // why by this metric and not by the one that leads the tables; "": it does
+	Duels  []*Duel
+	Notes  []string // what is not ranked, and why
+	Tests  int      // comparisons that Holm's correction counts
+}
+
+// A Duel compares two algorithms that differ in nothing but their label.
+type Duel struct {
+	Place      []metric.Field // where they were run, of what the run varies
+	Slow, Fast string         // labels; where no difference is shown, as they came out
+	Best       bool           // one of them has the smallest median in this place
+	Paired     bool           // pairs of trials that met the same luck are compared
+	N, NFast   int            // trials of Slow, and of Fast; of pairs the same
+	Left       int            // trials without a partner
+	Cut        int            // of those compared, how many the time limit ended
+	// Ratio is that of Slow to Fast, or, if Apart, the difference in the metric's unit. Low
+	// and High are the ends of its 95 % interval. NaN: it does not exist.
+	Ratio, Low, High float64
+	Apart            bool
+	Exact            bool // every pair differs by Ratio
+	Equal            bool // no pair differs
+	P, Adjusted      float64
+
+	of    *metric.Metric
+	tests int
+}
+
+// mostDuels bounds how many there are: nobody reads more, and each takes its time.
+const mostDuels = 2000
+
+// Rank ranks the algorithms of a run. It is nil if nothing is to be ranked: there is one
+// algorithm alone, or no time by which algorithms of the problem are ranked.
+func Rank(t *results.Table) *Ranking {
+	r := &Ranking{}
+	if r.Metric, r.Why = rankedBy(t); r.Metric == nil {
+		return nil
+	}
+	var places [][]metric.Field
+	groups := map[string][]*results.Cell{}
+	columns := Varying(t)
+	all := 0
+	for _, c := range t.Cells() {
+		place := chosen(c, columns)
+		key := title(place, columns)
+		if groups[key] == nil {
+			places = append(places, place)
+		}
+		all += len(groups[key])
+		groups[key] = append(groups[key], c)
+	}
+	switch {
+	case all == 0:
+		return nil
+	case all > mostDuels:
+		r.Notes = append(r.Notes, fmt.Sprintf("%d pairs of algorithms are too many to be ranked "+
+			"(more than %d)", all, mostDuels))
+		return r
+	}
+	for _, place := range places {
+		r.group(place, groups[title(place, columns)])
+	}
+	if len(r.Duels)+len(r.Notes) == 0 {
+		return nil
+	}
+	p := make([]float64, len(r.Duels))
+	for i, d := range r.Duels {
+		p[i] = d.P
+		if !math.IsNaN(d.P) {
+			r.Tests++
+		}
+	}
+	for i, adjusted := range stats.Holm(p) {
+		r.Duels[i].Adjusted, r.Duels[i].tests = adjusted, r.Tests
+	}
+	return r
+}
+
+// Varying finds the columns in which cells of one label differ. What follows from the
+// algorithm, such as its topology, is not among them.
+func Varying(t *results.Table) []string {
+	var out []string
+	cells := t.Cells()
+	for i, name := range t.Design {
+		first := map[string]string{}
+		differs := func(c *results.Cell) bool {
+			was, seen := first[LabelOf(c)]
+			if !seen {
+				first[LabelOf(c)] = c.Design[i].Value
+			}
+			return seen && was != c.Design[i].Value
+		}
+		if name != "label" && slices.ContainsFunc(cells, differs) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// LabelOf is what a cell is called first of all.
+func LabelOf(c *results.Cell) string {
+	return cmp.Or(c.Get("label"), c.Get("algorithm"), "all")
+}
+
+// rankedBy is the metric that the algorithms of a run are ranked by. Where they mean
+// different outages by their downtime, it is a downtime that means one thing for all.
+func rankedBy(t *results.Table) (*metric.Metric, string) {
+	var problem algo.Problem
+	services := map[algo.Service]bool{}
+	for _, c := range t.Cells() {
+		p := algo.Problem(c.Get("problem"))
+		if problem != "" && p != problem {
+			return nil, ""
+		}
+		problem = p
+		service := algo.Agreed // of one that is not linked in nobody knows
+		if a, err := algo.Lookup(c.Get("algorithm")); err == nil {
+			service = a.Spec.Service
+		}
+		services[service] = true
+	}
+	m, known := metric.Ranked(problem), t.Known()
+	if m == metric.Downtime && len(services) > 1 && slices.Contains(known, metric.Agreed.Downtime.Name) {
+		return metric.Agreed.Downtime, fmt.Sprintf("by %s, since %s means different outages for different "+
+			"algorithms here", metric.Agreed.Downtime.Name, m.Name)
+	}
+	if m == nil || !slices.Contains(known, m.Name) {
+		return nil, ""
+	}
+	return m, ""
+}
+
+// group compares each two of the cells of one place, the smaller median first.
+func (r *Ranking) group(place []metric.Field, cells []*results.Cell) {
+	type entrant struct {
+		*results.Cell
+		median float64
+	}
+	var list []entrant
+	var without []string
+	for _, c := range cells {
+		values, censored := c.Sample(r.Metric.Name)
+		broken := c.Count(trace.Violated)
+		switch {
+		case broken > 0:
+			r.Notes = append(r.Notes, fmt.Sprintf("%s%s is not ranked: it broke a promise (trials: %d)",
+				at(place), LabelOf(c), broken))
+		case len(values)+censored == 0:
+			without = append(without, fmt.Sprintf("%s%s is not ranked: no trial has a value of %s", at(place),
+				LabelOf(c), r.Metric.Name))
+		default:
+			m := stats.Describe(values, censored).Median
+			if math.IsNaN(m) { // among the time-outs
+				m = math.Inf(1)
+			}
+			list = append(list, entrant{c, m})
+		}
+	}
+	if len(list) > 0 { // else there was nothing to recover from
+		r.Notes = append(r.Notes, without...)
+	}
+	slices.SortStableFunc(list, func(a, b entrant) int { return cmp.Compare(a.median, b.median) })
+	for i, fast := range list {
+		for _, slow := range list[i+1:] {
+			d := duel(fast.Cell, slow.Cell, r.Metric)
+			d.Place, d.Best = place, i == 0
+			r.Duels = append(r.Duels, d)
+		}
+	}
+}
+
+// duel compares two cells.
+func duel(fast, slow *results.Cell, m *metric.Metric) *Duel {
+	p := Pair(fast, slow, m)
+	if p.enough(DefaultAlpha) {
+		d := ofPairs(fast, slow, p)
+		if d.Ratio < 1 && !d.Apart || d.Ratio < 0 || math.IsNaN(d.Ratio) && !p.larger() {
+			d = ofPairs(slow, fast, Pair(slow, fast, m))
+		}
+		return d
+	}
+	return ofRanks(fast, slow, m)
+}
+
+func ofPairs(fast, slow *results.Cell, p Pairing) *Duel {
+	d := &Duel{
+		Slow: LabelOf(slow), Fast: LabelOf(fast), Paired: true, N: p.N, NFast: p.N, Left: p.Left,
+		Cut:   p.Censored,
+		Ratio: p.Ratio, Low: p.RatioLow, High: p.RatioHigh, Exact: p.SameRatio,
+		Equal: p.Equal == p.N, P: p.P, of: p.of,
+	}
+	noRatio := math.IsNaN(p.Ratio) && math.IsNaN(p.RatioLow) && math.IsNaN(p.RatioHigh)
+	if noRatio || p.SameShift && !p.SameRatio {
+		d.Apart, d.Ratio, d.Low, d.High, d.Exact = true, p.Shift, p.ShiftLow, p.ShiftHigh, p.SameShift
+	}
+	return d
+}
+
+// ofRanks compares cells whose trials have no partners.
+func ofRanks(fast, slow *results.Cell, m *metric.Metric) *Duel {
+	a, censoredA := fast.Sample(m.Name)
+	b, censoredB := slow.Sample(m.Name)
+	a, b = withCensored(a, censoredA), withCensored(b, censoredB)
+	d := &Duel{
+		Slow: LabelOf(slow), Fast: LabelOf(fast), N: len(b), NFast: len(a), Cut: censoredA + censoredB, of: m,
+	}
+	d.Ratio, d.Low, d.High = stats.RatioInterval(a, b, stats.Confidence, bootstrapSeed)
+	d.P = stats.MannWhitney(a, b).P
+	if min(d.N, d.NFast) < stats.MinimumBootstrap {
+		d.P = math.NaN() // no test could tell anything
+	}
+	return d
+}
+
+// none is what Ratio is where there is no difference.
+func (d *Duel) none() float64 {
+	if d.Apart {
+		return 0
+	}
+	return 1
+}
+
+// apart says whether the interval leaves no room for equality.
+func (d *Duel) apart() bool { return d.Low > d.none() || d.High < d.none() }
+
+// Shown says whether a difference is shown: the interval excludes equality, and the test
+// is significant among all that were made.
+func (d *Duel) Shown() bool { return d.apart() && d.Adjusted <= DefaultAlpha }
+
+// String is the sentence.
+func (d *Duel) String() string {
+	where := at(d.Place)
+	switch {
+	case d.Equal && d.Paired:
+		return fmt.Sprintf("%sno difference between %s and %s in any of %d trials%s", where, d.Fast, d.Slow,
+			d.N, d.luck())
+	case math.IsNaN(d.P):
+		return fmt.Sprintf("%sno verdict on %s and %s: %s, and an interval takes %d", where, d.Fast, d.Slow,
+			d.sizes(), stats.MinimumBootstrap)
+	case d.Shown():
+		verb := fmt.Sprintf(d.of.Slower, d.amount())
+		return where + d.Slow + " " + verb + " " + d.Fast + ", " + d.sizes() + d.luck()
+	}
+	text := fmt.Sprintf("%sno difference shown between %s and %s (%s), %s%s", where, d.Slow, d.Fast,
+		d.estimate(), d.sizes(), d.luck())
+	if d.apart() {
+		text += fmt.Sprintf("; the interval alone would show one, but p is %s after correction for %d "+
+			"comparisons", P(d.Adjusted), d.tests)
+		if least := d.leastN(); least > d.N {
+			text += fmt.Sprintf(", of which %d trials could show one", least)
+		}
+	}
+	return text
+}
+
+// leastN is how many pairs a significant difference takes among so many comparisons.
+func (d *Duel) leastN() int {
+	n := 1
+	for d.Paired && stats.MinPairedP(n)*float64(d.tests) > DefaultAlpha {
+		n++
+	}
+	return n
+}
+
+// amount is by how much: "1.3 [1.2, 1.4] times", "exactly 2 ms".
+func (d *Duel) amount() string {
+	unit := " times"
+	if d.Apart {
+		unit = " ms"
+	}
+	switch {
+	case d.Exact:
+		return "exactly " + Number(d.Ratio) + unit
+	case math.IsNaN(d.Ratio):
+		return "at least " + d.number(d.Low) + unit
+	}
+	return d.withInterval() + unit
+}
+
+func (d *Duel) withInterval() string {
+	if math.IsNaN(d.Low) && math.IsNaN(d.High) {
+		return d.number(d.Ratio) + " [n/a]"
+	}
+	return fmt.Sprintf("%s [%s, %s]", d.number(d.Ratio), d.number(d.Low), d.number(d.High))
+}
+
+// estimate is the same where no difference is shown.
+func (d *Duel) estimate() string {
+	if d.Apart {
+		return "apart " + d.withInterval() + " ms"
+	}
+	return "ratio " + d.withInterval()
+}
+
+// number has as many digits as tell the ends of the interval from no difference.
+func (d *Duel) number(v float64) string {
+	if math.IsNaN(v) {
+		return "..."
+	}
+	if d.Apart {
+		return Number(v)
+	}
+	decimals := 2
+	for _, end := range []float64{d.Low, d.High} {
+		for d.apart() && decimals < 6 && end != 1 && math.Abs(end-1) < 0.5*math.Pow(10, -float64(decimals)) {
+			decimals++
+		}
+	}
+	if math.Abs(v) >= 100 {
+		return Number(v)
+	}
+	text := strconv.FormatFloat(v, 'f', decimals, 64)
+	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
+}
+
+func (d *Duel) sizes() string {
+	text := fmt.Sprintf("n = %d each", d.N)
+	if d.N != d.NFast {
+		text = fmt.Sprintf("n = %d and %d", d.N, d.NFast)
+	}
+	if d.Left > 0 {
+		text += fmt.Sprintf(" (%d more cannot be paired)", d.Left)
+	}
+	if d.Cut > 0 {
+		text += fmt.Sprintf(" (%d cut off by the time limit)", d.Cut)
+	}
+	return text
+}
+
+func (d *Duel) luck() string {
+	if d.Paired {
+		return ", same luck"
+	}
+	return ""
+}
+
+// at names a place in front of a sentence.
+func at(place []metric.Field) string {
+	if len(place) == 0 {
+		return ""
+	}
+	columns := make([]string, len(place))
+	for i, f := range place {
+		columns[i] = f.Name
+	}
+	return title(place, columns) + ": "
+}
+
+// Head says what the sentences are about.
+func (r *Ranking) Head() string {
+	return fmt.Sprintf("%s: %s", cmp.Or(r.Why, "by "+r.Metric.Name), r.Metric.Doc)
+}
+
+// Sentences are at most so many of the sentences: first those about the fastest of each
+// place. More says how many there are besides.
+func (r *Ranking) Sentences(most int) (out []string, more int) {
+	for _, best := range []bool{true, false} {
+		for _, d := range r.Duels {
+			if d.Best == best {
+				out = append(out, d.String())
+			}
+		}
+	}
+	out = append(out, r.Notes...)
+	if len(out) > most {
+		return out[:most], len(out) - most
+	}
+	return out, 0
+}

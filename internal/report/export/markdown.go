@@ -1,0 +1,90 @@
+package export
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// mostSentences is how many of the ranking a page gets.
+const mostSentences = 100
+
+// markdown writes the table of bench run, and what it says of the algorithms.
+func markdown(s *selection) ([]File, error) {
+	var b bytes.Buffer
+	columns := slices.Concat([]string{"algorithm"}, s.columns, []string{"n"}, metric.Names(s.metrics),
+		[]string{"trials"})
+	line := func(fields []string) {
+		for i, f := range fields {
+			fields[i] = inText(f)
+		}
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(fields, " | "))
+	}
+	line(slices.Clone(columns))
+	marks := slices.Repeat([]string{"---"}, len(columns))
+	for i := 1 + len(s.columns); i < len(columns)-1; i++ {
+		marks[i] = "---:"
+	}
+	fmt.Fprintf(&b, "| %s |\n", strings.Join(marks, " | "))
+	own := false
+	for _, c := range s.cells {
+		row := []string{head(c)}
+		for _, name := range s.columns {
+			row = append(row, c.Get(name))
+		}
+		row = append(row, strconv.Itoa(c.Count(trace.OK)))
+		for _, m := range s.metrics {
+			d := describe(c, m)
+			own = own || compare.OwnN(d, c.Count(trace.OK)) != ""
+			row = append(row, compare.Estimate(d, c.Count(trace.OK)))
+		}
+		line(append(row, statuses(c)))
+	}
+	b.WriteString("\nn: trials with status ok; figures: median over trials [95 % interval]")
+	if own {
+		b.WriteString("; " + compare.OwnNote)
+	}
+	b.WriteString(".\n")
+	if r := s.ranking(); r != nil {
+		fmt.Fprintf(&b, "\n%s:\n\n", inText(r.Head()))
+		sentences, more := r.Sentences(mostSentences)
+		for _, text := range sentences {
+			fmt.Fprintf(&b, "- %s\n", inText(text))
+		}
+		if more > 0 {
+			fmt.Fprintf(&b, "- and %d more, which --where COLUMN=VALUE selects\n", more)
+		}
+	}
+	fmt.Fprintf(&b, "\n<sub>%s</sub>\n", inText(s.origin()))
+	return []File{{s.base() + ".md", b.Bytes()}}, nil
+}
+
+// ranking is that of the selected cells.
+func (s *selection) ranking() *compare.Ranking {
+	t := *s.run.Table
+	t.Trials = nil
+	for _, c := range s.cells {
+		for _, trial := range c.Trials {
+			t.Trials = append(t.Trials, *trial)
+		}
+	}
+	return compare.Rank(&t)
+}
+
+// inText escapes what Markdown or HTML would take for its own.
+func inText(text string) string {
+	var b strings.Builder
+	for _, r := range printable(text) {
+		if strings.ContainsRune("\\`*_<>&#|", r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

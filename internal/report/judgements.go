@@ -1,0 +1,113 @@
+package report
+
+import (
+	"math"
+	"strings"
+
+	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/metric"
+)
+
+// A Ranking says of the algorithms of a run which is the faster.
+type Ranking struct {
+	Run       string // label; "" if there is one run alone
+	Head      string
+	Sentences []string
+	More      int // there are besides
+}
+
+// A Replaced row is what trials that the machine spoilt may have hidden of a metric.
+type Replaced struct {
+	Cell              int
+	Name, Metric      string
+	Trials, Count     int
+	Median, Low, High string
+}
+
+// A RestrictedRow is the restricted mean of a metric in a cell.
+type RestrictedRow struct {
+	Cell           int
+	Name, Metric   string
+	N, Censored    int
+	Mean, Interval string
+	Horizon        string
+}
+
+// What the page tells at most of each of these.
+const (
+	mostSentences  = 300
+	mostReplaced   = 200
+	mostRestricted = 200
+)
+
+// rankings ranks the algorithms of each run.
+func (b *builder) rankings() {
+	for i, t := range b.tables {
+		r := compare.Rank(t)
+		if r == nil {
+			continue
+		}
+		out := Ranking{Head: r.Head()}
+		out.Sentences, out.More = r.Sentences(mostSentences)
+		if len(b.Runs) > 1 {
+			out.Run = b.Runs[i].Label
+		}
+		b.Rankings = append(b.Rankings, out)
+	}
+}
+
+// cellName is what tells a cell from the others.
+func (b *builder) cellName(cell int) string {
+	var parts []string
+	for i, c := range b.Columns {
+		if v := c.Values[b.Cells[cell].Design[i]]; v != "" && (len(c.Values) > 1 || c.Name == "label") {
+			if c.Name != "label" {
+				v = c.Name + "=" + v
+			}
+			parts = append(parts, v)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// replaced gathers the cells some of whose trials had to be repeated.
+func (b *builder) replaced() {
+	for i, g := range b.groups {
+		for _, m := range metric.Shown(algo.Problem(g.Get("problem")), metric.Main) {
+			r := compare.ReplacedOf(g.Cell, m)
+			if r.Replaced == 0 || math.IsNaN(r.Low) && math.IsNaN(r.High) || len(b.Replaced) == mostReplaced {
+				continue
+			}
+			b.Replaced = append(b.Replaced, Replaced{b.Cells[i].Number, b.cellName(i), m.Name, r.Trials,
+				r.Replaced, orTimeout(r.Median), orTimeout(r.Low), orTimeout(r.High)})
+		}
+	}
+}
+
+// restricted gathers the restricted means.
+func (b *builder) restricted() {
+	for i := range b.Cells {
+		for _, s := range b.Cells[i].Spreads {
+			r := s.Restricted
+			if r == nil || math.IsNaN(r.Mean) || len(b.Restricted) == mostRestricted {
+				continue
+			}
+			row := RestrictedRow{Cell: b.Cells[i].Number, Name: b.cellName(i), Metric: s.Metric, N: s.N,
+				Censored: s.Censored, Mean: compare.Number(r.Mean), Interval: "n/a",
+				Horizon: compare.Number(r.To)}
+			if !math.IsNaN(r.Low) {
+				row.Interval = compare.Number(r.Low) + ", " + compare.Number(r.High)
+			}
+			b.Restricted = append(b.Restricted, row)
+		}
+	}
+}
+
+// orTimeout is a median that may lie among the time-outs.
+func orTimeout(v float64) string {
+	if math.IsNaN(v) {
+		return "timeout"
+	}
+	return compare.Number(v)
+}

@@ -1,0 +1,156 @@
+package report
+
+import (
+	"cmp"
+	"math"
+	"time"
+
+	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// Spells are the times of single operations of a run, cell by cell. Those that were going on
+// when their trial ended are known to last at least until then.
+type Spells struct {
+	cells []ofCell
+}
+
+type ofCell struct {
+	metrics []*metric.Metric
+	spells  [][]stats.Spell // by metrics
+	several bool            // some trial has more than one
+}
+
+// ReadSpells reads the operations of a run, whose cells these are. Only trials with status ok
+// or timeout have any. A trial with status timeout that fell quiet before its time limit
+// would have been as it was at the limit, too. Each, if not nil, is told of every operation of
+// such trials.
+func ReadSpells(t *results.Table, cells []*results.Cell,
+	each func(cell int, op trace.Operation)) (*Spells, error) {
+	s := &Spells{cells: make([]ofCell, len(cells))}
+	type place struct {
+		cell int
+		ends float64 // ms
+		seen bool
+	}
+	places := map[int]*place{} // by trial
+	longest := 0.0             // for tables of which nobody knows the time limit
+	for i := range t.Trials {
+		longest = max(longest, t.Trials[i].DurationMS)
+	}
+	for i, c := range cells {
+		s.cells[i].metrics = times(c.Get("problem"))
+		s.cells[i].spells = make([][]stats.Spell, len(s.cells[i].metrics))
+		limit := cmp.Or(compare.TimeLimit(t, c), longest)
+		for _, trial := range c.Trials {
+			switch trial.Status {
+			case trace.OK:
+				places[trial.Trial] = &place{cell: i, ends: trial.DurationMS}
+			case trace.TimedOut:
+				places[trial.Trial] = &place{cell: i, ends: max(trial.DurationMS, limit)}
+			}
+		}
+	}
+	err := results.EachOperation(t.Path, func(trial int, op trace.Operation) error {
+		p := places[trial]
+		if p != nil && each != nil {
+			each(p.cell, op)
+		}
+		pending := op.Status == trace.Pending && (op.Origin == "" || op.Origin.Loss())
+		if p == nil || op.Status != trace.Completed && !pending {
+			return nil
+		}
+		c := &s.cells[p.cell]
+		c.several = c.several || p.seen
+		p.seen = true
+		for k, m := range c.metrics {
+			if spell, known := spellOf(m, op, pending, p.ends); known {
+				c.spells[k] = append(c.spells[k], spell)
+			}
+		}
+		return nil
+	})
+	return s, err
+}
+
+// spellOf is a metric of an operation of a trial that ended then.
+func spellOf(m *metric.Metric, op trace.Operation, pending bool, ends float64) (stats.Spell, bool) {
+	if v := results.Span(m, op); !math.IsNaN(v) {
+		return stats.Spell{Length: v}, true
+	}
+	if !pending {
+		return stats.Spell{}, false
+	}
+	// What it waits for comes at the end of the trial, or later.
+	last := time.Duration(ends * float64(time.Millisecond))
+	if op.Begin < 0 {
+		op.Begin = last
+	}
+	op.End = last
+	v := results.Span(m, op)
+	return stats.Spell{Length: max(0, v), Cut: true}, !math.IsNaN(v)
+}
+
+// Restricted is a restricted mean: that of the smaller of a time and To. NaN: it does not
+// exist, or, of the interval, it is not known, as where a trial has several operations.
+type Restricted struct{ Mean, Low, High, To float64 }
+
+// survival estimates the distribution of a metric's times in a cell.
+func (s *Spells) survival(cell, k int) stats.Survival {
+	v := stats.KaplanMeier(s.cells[cell].spells[k], stats.Confidence)
+	if s.cells[cell].several { // operations of one trial are not independent
+		for i := range v.Steps {
+			v.Steps[i].Low, v.Steps[i].High = math.NaN(), math.NaN()
+		}
+	}
+	return v
+}
+
+// horizon is how far restricted means of a metric reach: as far as the estimates of all
+// cells do, so that they can be compared. NaN: nothing was cut off, and means will do.
+func (s *Spells) horizon(m *metric.Metric) float64 {
+	to := math.Inf(1)
+	for i := range s.cells {
+		for k, of := range s.cells[i].metrics {
+			if v := stats.KaplanMeier(s.cells[i].spells[k], stats.Confidence); of == m && v.Cut > 0 {
+				to = min(to, v.Horizon())
+			}
+		}
+	}
+	if math.IsInf(to, 1) {
+		return math.NaN()
+	}
+	return to
+}
+
+// Restricted are the restricted means of each cell, by metric, of the metrics of which some
+// cell has a time that was cut off.
+func (s *Spells) Restricted() []map[*metric.Metric]Restricted {
+	out := make([]map[*metric.Metric]Restricted, len(s.cells))
+	horizons := map[*metric.Metric]float64{}
+	for i := range s.cells {
+		out[i] = map[*metric.Metric]Restricted{}
+		for k, m := range s.cells[i].metrics {
+			to, known := horizons[m]
+			if !known {
+				to = s.horizon(m)
+				horizons[m] = to
+			}
+			if math.IsNaN(to) {
+				continue
+			}
+			v := stats.KaplanMeier(s.cells[i].spells[k], stats.Confidence)
+			r := Restricted{To: to}
+			if r.Mean, r.Low, r.High = v.RestrictedMean(to, stats.Confidence); s.cells[i].several {
+				r.Low, r.High = math.NaN(), math.NaN()
+			}
+			if v.N > 0 {
+				out[i][m] = r
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,172 @@
+package stats
+
+import (
+	"math"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// remissions are the weeks of remission of 21 patients under 6-mercaptopurine (Freireich and
+// others, Blood 21, 1963), the example of most textbooks; negative: cut off.
+var remissions = []float64{6, 6, 6, -6, 7, -9, 10, -10, -11, 13, 16, -17, -19, -20, 22, 23, -25, -32, -32, -34, -35}
+
+func spells(weeks []float64) (out []Spell) {
+	for _, w := range weeks {
+		out = append(out, Spell{math.Abs(w), w < 0})
+	}
+	return out
+}
+
+// TestKaplanMeier_Freireich: the estimates as fractions, and Greenwood's standard errors,
+// by hand; Klein and Moeschberger (2003), table 4.1, have them with four digits. The restricted mean to
+// 35 weeks is 13856/595, its standard error 2.8275, as R's survfit prints them.
+func TestKaplanMeier_Freireich(t *testing.T) {
+	s := KaplanMeier(spells(remissions), 0.95)
+	want := []struct {
+		at, share, se float64
+		risk, ended   int
+	}{
+		{6, 6.0 / 7, 0.0763603548, 21, 3}, {7, 96.0 / 119, 0.0869352852, 17, 1}, {10, 64.0 / 85, 0.0963496530, 15, 1},
+		{13, 176.0 / 255, 0.1068147078, 12, 1}, {16, 32.0 / 51, 0.1140538653, 11, 1},
+		{22, 64.0 / 119, 0.1282337517, 7, 1}, {23, 160.0 / 357, 0.1345914568, 6, 1},
+	}
+	if s.N != 21 || s.Cut != 12 || len(s.Steps) != len(want) || s.Horizon() != 35 {
+		t.Fatalf("%+v", s)
+	}
+	before := 1.0
+	for i, w := range want {
+		e := s.Steps[i]
+		if e.At != w.at || e.AtRisk != w.risk || e.Ended != w.ended || !nearly(e.Share, w.share) || !nearly(e.Before, before) {
+			t.Errorf("step %d: %+v, want %+v", i, e, w)
+		}
+		before = w.share
+		// log(-log S) plus and minus 1.96 se / (S |log S|)
+		off := 1.959963985 * w.se / w.share / -math.Log(w.share)
+		for end, v := range map[float64]float64{e.Low: math.Pow(w.share, math.Exp(off)), e.High: math.Pow(w.share, math.Exp(-off))} {
+			if math.Abs(end-v) > 1e-7 {
+				t.Errorf("at %v: an end at %v, want %v", w.at, end, v)
+			}
+		}
+	}
+	mean, lo, hi := s.RestrictedMean(35, 0.95)
+	if !nearly(mean, 13856.0/595) || math.Abs((hi-lo)/2/1.959963985-2.8274676) > 1e-6 {
+		t.Errorf("restricted mean %v [%v, %v]", mean, lo, hi)
+	}
+	if mean, _, _ := s.RestrictedMean(6, 0.95); mean != 6 {
+		t.Errorf("to 6 weeks: %v: nobody left before", mean)
+	}
+	for t0, w := range map[float64]float64{0: 1, 5.9: 1, 6: 6.0 / 7, 9: 96.0 / 119, 35: 160.0 / 357} {
+		if got := s.Beyond(t0); !nearly(got, w) {
+			t.Errorf("beyond %v: %v, want %v", t0, got, w)
+		}
+	}
+	if mean, _, _ := s.RestrictedMean(35.1, 0.95); !math.IsNaN(mean) || !math.IsNaN(s.Beyond(36)) {
+		t.Error("figures beyond the horizon")
+	}
+}
+
+func TestKaplanMeier(t *testing.T) {
+	for name, test := range map[string]struct {
+		weeks         []float64
+		to, mean      float64
+		horizon, last float64
+	}{
+		"nothing":              {nil, 1, nan, 0, nan},
+		"all ended":            {[]float64{1, 2, 3}, 10, 2, inf, 0},
+		"restricted":           {[]float64{1, 2, 30}, 6, 3, inf, 0},
+		"none ended":           {[]float64{-4, -7}, 7, 7, 7, 1},
+		"cut at an end":        {[]float64{2, -2}, 2, 2, 2, 0.5},
+		"cut before all":       {[]float64{-1, 2, 4}, 4, 3, inf, 0},
+		"missing, and endless": {[]float64{nan, 2, 4, inf}, 4, 3, inf, 0},
+	} {
+		s := KaplanMeier(spells(test.weeks), 0.95)
+		mean, _, _ := s.RestrictedMean(test.to, 0.95)
+		last := s.Beyond(min(test.to, s.Horizon()))
+		if test.to > 4 && math.IsInf(test.horizon, 1) {
+			last = s.Beyond(1e9)
+		}
+		if s.Horizon() != test.horizon || !alike(mean, test.mean) || !alike(last, test.last) {
+			t.Errorf("%s: horizon %v, mean %v, last %v, want %+v", name, s.Horizon(), mean, last, test)
+		}
+	}
+}
+
+func alike(a, b float64) bool { return same(a, b) || nearly(a, b) }
+
+// TestKaplanMeier_Empirical: where nothing is cut off before the horizon, the estimate is
+// the empirical distribution function, and the restricted mean that of what is cut off there.
+func TestKaplanMeier_Empirical(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lengths := rapid.SliceOfN(rapid.IntRange(0, 12), 1, 20).Draw(t, "lengths")
+		limit := float64(rapid.IntRange(1, 12).Draw(t, "limit"))
+		var all []Spell
+		sum := 0.0
+		for _, v := range lengths {
+			length := float64(v)
+			all = append(all, Spell{min(length, limit), length > limit})
+			sum += min(length, limit)
+		}
+		s := KaplanMeier(all, 0.95)
+		for at := 0.0; at <= limit; at++ {
+			longer := 0
+			for _, v := range lengths {
+				if float64(v) > at {
+					longer++
+				}
+			}
+			if got := s.Beyond(at); !nearly(got, float64(longer)/float64(len(lengths))) {
+				t.Fatalf("beyond %v: %v of %v", at, got, lengths)
+			}
+		}
+		if mean, lo, hi := s.RestrictedMean(limit, 0.95); !nearly(mean, sum/float64(len(lengths))) || lo > mean || hi < mean {
+			t.Fatalf("mean %v [%v, %v], want %v", mean, lo, hi, sum/float64(len(lengths)))
+		}
+	})
+}
+
+// TestKaplanMeier_Coverage: how often the intervals hold what is true, of exponential spells
+// with mean 1 that are cut off by other exponential ones with mean 2. docs/methodology.md
+// has the table of a nightly run.
+func TestKaplanMeier_Coverage(t *testing.T) {
+	samples := 300
+	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+		samples = 20000
+	}
+	for _, n := range []int{10, 30, 100} {
+		r := rand.New(rand.NewPCG(uint64(n), 3))
+		curve, mean, asked := 0, 0, 0
+		const at, to = 0.5, 1.0
+		for range samples {
+			all := make([]Spell, n)
+			for i := range all {
+				length, watched := r.ExpFloat64(), max(2*r.ExpFloat64(), to*float64((i+1)/n)) // one to the horizon
+				all[i] = Spell{min(length, watched), length > watched}
+			}
+			s := KaplanMeier(all, 0.95)
+			if s.Horizon() < to {
+				continue
+			}
+			asked++
+			var e Step
+			for _, step := range s.Steps {
+				if step.At <= at {
+					e = step
+				}
+			}
+			if truth := math.Exp(-at); e.Low <= truth && truth <= e.High {
+				curve++
+			}
+			if _, lo, hi := s.RestrictedMean(to, 0.95); lo <= 1-math.Exp(-to) && 1-math.Exp(-to) <= hi {
+				mean++
+			}
+		}
+		c, m := float64(curve)/float64(asked), float64(mean)/float64(asked)
+		t.Logf("n=%d: share %.3f, restricted mean %.3f, of %d", n, c, m, asked)
+		if slack := 4 * math.Sqrt(0.05*0.95/float64(asked)); c < 0.93-slack || m < 0.89-slack || n > 10 && m < 0.93-slack {
+			t.Errorf("n=%d: intervals hold the share in %.3f and the mean in %.3f", n, c, m)
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package experiment
+
+import (
+	"reflect"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/harness"
+)
+
+// atDefaults says in one line that algorithms are compared at the defaults of what decides
+// how soon each of them notices a crash, and how often it is wrong; "" if they are not.
+func (e *Experiment) atDefaults() string {
+	noticing := map[string]bool{} // algorithms, and whether one of their time-outs is at its default
+	timeouts, detector := false, false
+	for i := range e.Cells {
+		c := &e.Cells[i]
+		a, err := algo.Lookup(c.Algorithm)
+		if err != nil || a.Spec.Survives.Crashes == nil || c.Plan.Scenario.Kind == "script" {
+			continue
+		}
+		noticing[c.Algorithm] = true
+		timeouts = timeouts || defaultTimeouts(a, &c.Plan)
+		if a.Spec.Needs.Detector != algo.NoDetector || a.Problem == algo.Election {
+			detector = detector || defaultDetector(&c.Plan)
+		}
+	}
+	const why = " at their defaults, which are not tuned to equal false suspicions: times compare those, too"
+	switch {
+	case len(noticing) < 2:
+		return ""
+	case timeouts && detector:
+		return "time-outs and detectors are" + why
+	case timeouts:
+		return "time-outs are" + why
+	}
+	return ""
+}
+
+// defaultTimeouts says whether one of the algorithm's durations is its default.
+func defaultTimeouts(a *algo.Algorithm, p *harness.Plan) bool {
+	defaults := a.Spec.Defaults(p.Known())
+	for _, param := range a.Spec.Params {
+		if param.Type == algo.Duration && reflect.DeepEqual(p.Params[param.Name], defaults[param.Name]) {
+			return true
+		}
+	}
+	return false
+}
+
+// defaultDetector says whether all durations of the detector are the defaults of its kind.
+func defaultDetector(p *harness.Plan) bool {
+	kind := harness.DetectorOf(p.Detector.Kind)
+	if kind == nil {
+		return false
+	}
+	for i := range kind.Keys {
+		k := &kind.Keys[i]
+		set, isDuration := k.Of(p).(*time.Duration)
+		if preset, err := time.ParseDuration(k.Default); isDuration && err == nil && *set != preset {
+			return false
+		}
+	}
+	return true
+}
