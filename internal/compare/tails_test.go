@@ -20,10 +20,10 @@ func withOperations(t *testing.T, n int, of func(trial int) []string) *results.T
 	table := run("sim", n, nil)
 	table.Path = t.TempDir()
 	var b strings.Builder
-	b.WriteString("trial,operation,process,cause_ms,begin_ms,end_ms,status,cause\n")
+	b.WriteString("trial,operation,process,cause_ms,begin_ms,end_ms,status,cause,phase\n")
 	for _, trial := range table.Trials {
 		for i, row := range of(trial.Trial) {
-			fmt.Fprintf(&b, "%d,%d,1,%s\n", trial.Trial, i+1, row)
+			fmt.Fprintf(&b, "%d,%d,1,%s,\n", trial.Trial, i+1, row)
 		}
 	}
 	if err := os.WriteFile(filepath.Join(table.Path, results.OperationsFile), []byte(b.String()), 0o600); err != nil {

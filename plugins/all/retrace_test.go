@@ -144,7 +144,7 @@ func TestRetrace_Differences(t *testing.T) {
 				i++
 			}
 			return slices.Insert(l, i, trace.Record{At: l[i].At, Type: trace.Crash, Process: l[i].Process})
-		}, "the records have that it sends REQUEST_VOTE to p2, and the algorithm asks for nothing more"},
+		}, "the records have that it sends APPEND_ENTRIES to p1, and the algorithm asks for nothing more"},
 		"wherever one looks": {func(l trace.List) trace.List {
 			for i := range l {
 				l[i].Bytes++

@@ -11,7 +11,9 @@
 // has a majority leads, and says so with heartbeats until a higher term is
 // heard of. With pre-vote a process first asks whether it would be elected, and
 // enters a new term only then: one that was cut off returns without unseating
-// a leader that the others hear well. A sticky process heeds no request for its vote
+// a leader that the others hear well.
+//
+// A sticky process heeds no request for its vote
 // while it hears a leader. A leader that checks its quorum gives up when it has not
 // heard from a majority for an election time-out: otherwise those that hear it, but
 // cannot do without a process that it does not reach, would keep it for ever.
