@@ -217,6 +217,8 @@ func (e *elections) measured(o trace.Origin) bool {
 	switch k := e.setup.Scenario.Declared(); {
 	case k.Crashes:
 		return o == trace.LeaderCrashed || o == trace.OtherCrashed
+	case k.Cuts: // and heals what it cut
+		return o.Loss() || o == trace.Mended
 	case k.Lasting:
 		return o.Loss()
 	}
