@@ -101,7 +101,7 @@ func (n *Need) plan(by, alpha float64, virtual bool) {
 		return
 	}
 	share := exceeding(withCensored(values, censored), factor)
-	z := stats.NormalQuantile(1-alpha/2) + stats.NormalQuantile(Power)
+	z := stats.NormalQuantile(1-float64(alpha/2)) + stats.NormalQuantile(Power)
 	const most = 1e6
 	ranks := math.Ceil(z * z / (6 * (share - 0.5) * (share - 0.5)))
 	if !(ranks <= most) {

@@ -156,7 +156,7 @@ func signP(differences []float64) (p, tendency float64) {
 	for _, r := range ranks {
 		squares += float64(float64(r) * float64(r))
 	}
-	off := max(0, float64(total)/2-float64(least)-1) // 1 for continuity: twice a half
+	off := max(0, float64(float64(total)/2)-float64(least)-1) // 1 for continuity: twice a half
 	return math.Erfc(off / (math.Sqrt(squares) / 2) / math.Sqrt2), tendency
 }
 
@@ -238,7 +238,7 @@ func signRank(n int, confidence float64) int {
 	averages := n * (n + 1) / 2
 	if n > exactLimit {
 		deviation := math.Sqrt(float64(averages) * float64(2*n+1) / 12)
-		return max(0, int(float64(averages)/2+0.5+float64(NormalQuantile(tail)*deviation)))
+		return max(0, int(float64(float64(averages)/2)+0.5+float64(NormalQuantile(tail)*deviation)))
 	}
 	ways := make([]float64, averages+1)
 	ways[0] = 1

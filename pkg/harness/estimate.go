@@ -83,7 +83,7 @@ func (p *Plan) strikes(during time.Duration) int {
 	seconds := during.Seconds()
 	n := p.Faults.CrashRate * float64(p.Nodes) * seconds
 	for _, e := range p.Faults.Events {
-		times := 1 + e.Rate*seconds
+		times := 1 + float64(e.Rate*seconds)
 		if e.Every > 0 {
 			times += seconds / e.Every.Seconds()
 		}
