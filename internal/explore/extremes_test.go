@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
@@ -330,7 +331,7 @@ func (w *walk) search(c *corner) {
 // patience is for how long a trial may go on: much longer than any time-out, if it is
 // to come to an end.
 func (c *corner) patience() time.Duration {
-	if !promisesEnd(c.alg) {
+	if !check.PromisesEnd(c.alg) {
 		return time.Second
 	}
 	return (400*c.schedule().unit() + time.Minute).Truncate(time.Millisecond)

@@ -94,19 +94,10 @@ func breaches(a *algo.Algorithm, v *check.Verdict) (out []breach) {
 	switch {
 	case v.Status == trace.Failed:
 		out = append(out, breach{broken, v.Reason})
-	case v.Status == trace.TimedOut && promisesEnd(a):
+	case v.Status == trace.TimedOut && check.PromisesEnd(a):
 		out = append(out, breach{noEnd, v.Reason})
 	}
 	return out
-}
-
-// promisesEnd says whether what is asked of the algorithm is to come about in the
-// end.
-func promisesEnd(a *algo.Algorithm) bool {
-	if a.Problem == algo.Election {
-		return a.Spec.Promises.Leadership != algo.PerGroup
-	}
-	return a.Spec.Promises.StarvationFree
 }
 
 // hash stands for a trace.

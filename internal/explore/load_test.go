@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -16,7 +17,7 @@ import (
 func TestLoad(t *testing.T) {
 	t.Parallel()
 	for _, a := range algo.All() {
-		if a.Problem != algo.MutualExclusion || !promisesEnd(a) || strings.HasPrefix(a.Spec.Name, "test-") {
+		if a.Problem != algo.MutualExclusion || !check.PromisesEnd(a) || strings.HasPrefix(a.Spec.Name, "test-") {
 			continue
 		}
 		t.Run(a.ID, func(t *testing.T) {

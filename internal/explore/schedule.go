@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 )
@@ -107,7 +108,7 @@ func (s *Schedule) tidy() {
 			requests += time.Duration(times(e))
 		}
 	}
-	units, ends := time.Duration(200), promisesEnd(s.Algorithm)
+	units, ends := time.Duration(200), check.PromisesEnd(s.Algorithm)
 	if !ends {
 		units, requests = 20, 0
 	}

@@ -86,7 +86,7 @@ func NewJudge(s *harness.Setup) *Judge {
 		troubled: len(s.Crashed) > 0, load: make([]int64, s.Nodes),
 	}
 	if j.faults.detects() && !s.Detector.LeaderOnly {
-		j.faults.mistakes = &mistakes{setup: &j.faults, since: map[pair]time.Duration{}}
+		j.faults.mistakes = &mistakes{faults: &j.faults, since: map[pair]time.Duration{}}
 	}
 	for _, name := range s.Alg.Codec.Kinds()[:len(s.Alg.Spec.Messages)] {
 		j.kinds = append(j.kinds, trace.MessageCount{Name: name})

@@ -98,8 +98,8 @@ func newElections(s *harness.Setup, net *network, m *faults) *elections {
 		woke: make([]waking, n), doubts: make([][]algo.ID, n),
 		vigil: newVigil(s), phases: newPhases(s),
 	}
-	for _, of := range []*metric.Outages{metric.Agreed, metric.Led, metric.Served} {
-		e.outages[of.Service] = newOutages(of, e.measured)
+	for _, service := range algo.Services() {
+		e.outages[service] = newOutages(metric.OutagesOf(service), e.measured)
 	}
 	for i := range n {
 		e.belief[i], e.scope[i] = s.Leader, true
@@ -425,7 +425,7 @@ func (e *elections) elected(j *Judge, r *trace.Record) {
 		return
 	}
 	here, p := e.present(r.Process), algo.ID(r.Process)
-	if here && old == p && (e.led == p || e.agreed == p) && e.reaches(p, r.At) {
+	if here && old == p && (e.led == p || e.agreed == p) && e.majority(e.around(p, r.At).reached) {
 		e.demoted++
 	}
 	e.support[old]--
@@ -495,7 +495,7 @@ func (e *elections) origin(r *trace.Record, led bool) trace.Origin {
 		return w.origin
 	case e.network.apart:
 		return trace.Parted
-	case 2*e.standing <= e.setup.Nodes:
+	case !e.majority(e.standing):
 		return trace.OtherCrashed
 	case w.at == r.At && w.origin == trace.Mistrusted, slices.Contains(e.doubts[r.Process-1], e.last):
 		return trace.Mistrusted
@@ -541,8 +541,8 @@ func (e *elections) judge(j *Judge, r *trace.Record, led bool) {
 
 // follow has the outages follow what is so from now on.
 func (e *elections) follow(at time.Duration, origin func() trace.Origin, late func() time.Duration) {
-	leader, asking, answered := e.survey(at)
-	e.led, e.clients.asking, e.clients.answered = leader, asking, answered
+	leader, answered := e.survey(at)
+	e.led, e.clients.asking, e.clients.answered = leader, e.alive, answered
 	e.outages[algo.Agreed].follow(e.agreed != algo.None, at, origin, late)
 	e.outages[algo.Led].follow(leader != algo.None, at, origin, late)
 	e.outages[algo.Served].follow(answered > 0, at, origin, late)

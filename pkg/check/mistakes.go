@@ -14,13 +14,13 @@ import (
 // is up suspects another which is, and neither is paused. That one which came back is
 // suspected until it is heard of is none.
 type mistakes struct {
-	setup *faults
-	at    time.Duration
-	live  time.Duration // of all pairs of processes that are up, added up
-	wrong time.Duration // while the first suspects the second
-	since map[pair]time.Duration
-	made  int
-	over  sum
+	faults *faults
+	at     time.Duration
+	live   time.Duration // of all pairs of processes that are up, added up
+	wrong  time.Duration // while the first suspects the second
+	since  map[pair]time.Duration
+	made   int
+	over   sum
 }
 
 // A pair is a process, and one that it watches.
@@ -32,8 +32,8 @@ func (m *mistakes) elapse(at time.Duration) {
 		return
 	}
 	up := 0
-	for p := range m.setup.up {
-		if m.setup.present(uint32(p) + 1) {
+	for p := range m.faults.up {
+		if m.faults.present(uint32(p) + 1) {
 			up++
 		}
 	}
@@ -47,7 +47,7 @@ func (m *mistakes) record(r *trace.Record) {
 	switch r.Type {
 	case trace.Suspect:
 		p := pair{r.Process, r.Peer}
-		if _, already := m.since[p]; already || r.Peer == 0 || !m.setup.present(r.Peer) {
+		if _, already := m.since[p]; already || r.Peer == 0 || !m.faults.present(r.Peer) {
 			return
 		}
 		m.elapse(r.At)

@@ -122,55 +122,56 @@ func (c *clients) elapse(at time.Duration) {
 }
 
 // survey is who would answer whom at an instant: who leads a majority of all processes
-// that it reaches, if anybody; and how many clients there are and get an answer.
-func (e *elections) survey(at time.Duration) (leader algo.ID, asking, answered int) {
-	n := e.setup.Nodes
+// that it reaches, if anybody, and how many clients get an answer.
+func (e *elections) survey(at time.Duration) (leader algo.ID, answered int) {
 	for _, p := range e.leaders {
-		reached, names, served := e.standing, e.named[p], e.support[p]
-		if e.network.apart {
-			reached, names, served = 1, 1, 1
-			for q := algo.ID(1); int(q) <= n; q++ {
-				if q == p || e.cut(p, q, at) || !e.faults.up[q-1] {
-					continue
-				}
-				follows := e.belief[q-1] == p
-				if follows {
-					served++
-				}
-				if e.present(uint32(q)) {
-					reached++
-					if follows {
-						names++
-					}
-				}
-			}
-		}
-		if 2*names > n {
+		c := e.around(p, at)
+		if e.majority(c.named) {
 			leader = p
 		}
-		if 2*reached > n {
-			answered += served
+		if e.majority(c.reached) {
+			answered += c.served
 		}
 	}
-	return leader, e.alive, answered
+	return leader, answered
+}
+
+// majority says whether so many are one of all processes.
+func (e *elections) majority(n int) bool { return 2*n > e.setup.Nodes }
+
+// A circle is the processes that a leader reaches in both directions, itself among them.
+type circle struct {
+	reached int // up and not paused
+	named   int // those of them that name it
+	served  int // up, paused or not, and naming it: their clients ask it
+}
+
+func (e *elections) around(p algo.ID, at time.Duration) circle {
+	if !e.network.apart {
+		return circle{e.standing, e.named[p], e.support[p]}
+	}
+	c := circle{1, 1, 1}
+	for i, belief := range e.belief {
+		q := algo.ID(i + 1)
+		if q == p || !e.faults.up[i] || e.cut(p, q, at) {
+			continue
+		}
+		if belief == p {
+			c.served++
+		}
+		if !e.present(uint32(q)) {
+			continue
+		}
+		c.reached++
+		if belief == p {
+			c.named++
+		}
+	}
+	return c
 }
 
 // cut says whether messages between two processes are cut off in some direction.
 func (e *elections) cut(p, q algo.ID, at time.Duration) bool {
 	return e.network.cuts.Severed(uint32(p), uint32(q), at, at) ||
 		e.network.cuts.Severed(uint32(q), uint32(p), at, at)
-}
-
-// reaches says whether p reaches a majority of all processes in both directions.
-func (e *elections) reaches(p algo.ID, at time.Duration) bool {
-	reached := e.standing
-	if e.network.apart {
-		reached = 1
-		for q := algo.ID(1); int(q) <= e.setup.Nodes; q++ {
-			if q != p && e.present(uint32(q)) && !e.cut(p, q, at) {
-				reached++
-			}
-		}
-	}
-	return 2*reached > e.setup.Nodes
 }

@@ -48,12 +48,6 @@ const (
 	Asked         Origin = "script"          // a process was told to begin, or to do an operation
 )
 
-// Origins lists them in the order in which reports show them.
-func Origins() []Origin {
-	return []Origin{LeaderCrashed, OtherCrashed, Parted, AtStart, Asked, CameBack, Mended, Mistrusted,
-		Unneeded}
-}
-
 // Loss says whether something was taken from the processes without which there is no leader:
 // the leader, or a majority, or any leader at all at the start. The other origins are what
 // processes do to each other although their leader is there.
