@@ -25,6 +25,9 @@ func (r *Report) context(base, new *results.Table) {
 	}
 	for side, t := range []*results.Table{base, new} {
 		name := []string{"base", "new"}[side]
+		if m := t.Manifest; m != nil && m.Shard != nil {
+			r.Warnings = append(r.Warnings, name+": "+m.Shard.Note())
+		}
 		if m := t.Manifest; m != nil && !m.Complete {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s: the run is not complete, planned were %d trials; "+
 				"bench run --resume %s goes on with it", name, m.Planned, t.Path))

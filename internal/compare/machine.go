@@ -114,12 +114,24 @@ func disturbances(cells []pair) string {
 // machineDifference warns where times were taken on different machines.
 func machineDifference(base, new *results.Table) string {
 	a, b := base.Manifest, new.Manifest
-	if a == nil || b == nil || a.Where().String() == b.Where().String() ||
-		!measured(base) && !measured(new) {
+	if a == nil || b == nil || !measured(base) && !measured(new) {
 		return ""
 	}
-	return fmt.Sprintf("the machines differ (%v; %v): times of real processes compare only on one machine, "+
-		"best with both runs interleaved", a.Where(), b.Where())
+	was, now := machineNames(a), machineNames(b)
+	if was == now {
+		return ""
+	}
+	return fmt.Sprintf("the machines differ (%s; %s): times of real processes compare only on one machine, "+
+		"best with both runs interleaved", was, now)
+}
+
+// machineNames describes the machines of a run.
+func machineNames(m *results.Manifest) string {
+	var names []string
+	for _, machine := range m.Machines() {
+		names = append(names, machine.String())
+	}
+	return strings.Join(names, " and ")
 }
 
 // measured says whether t has trials on real processes.

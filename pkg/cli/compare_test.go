@@ -213,7 +213,7 @@ func TestCompare_Incomplete(t *testing.T) {
 // endedEarly is the run in dir as it would be if it had been ended before its last trial.
 func endedEarly(t *testing.T, dir string) string {
 	t.Helper()
-	_, config, err := results.ReadConfig(dir)
+	_, _, config, err := results.ReadConfig(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 // The exit codes.
@@ -90,12 +91,13 @@ func classify(err error) int {
 	var (
 		config  *experiment.Error
 		mistake *usageError
+		shards  *results.MergeError
 		stopped *interruption
 	)
 	switch {
 	case errors.As(err, &stopped):
 		return stopped.code()
-	case errors.As(err, &config), errors.As(err, &mistake):
+	case errors.As(err, &config), errors.As(err, &mistake), errors.As(err, &shards):
 		return Usage
 	}
 	return CouldNotRun
@@ -128,6 +130,7 @@ type tally struct {
 	timeouts   int   // within the model, of algorithms that promise an end
 	invalid    int
 	unknown    int
+	part       bool // of a run: what is too much or too little is known of the whole
 	allow      experiment.Allow
 }
 
@@ -145,6 +148,7 @@ func (t *tally) code() int {
 		return Violated
 	case t.missed > 0:
 		return Missed
+	case t.part:
 	case t.invalid > t.allow.Invalid, t.timeouts > t.allow.Timeout, t.unknown > 0:
 		return Incomplete
 	}

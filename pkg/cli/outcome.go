@@ -22,6 +22,7 @@ type outcome struct {
 	experiment *experiment.Experiment
 	dir        string
 	host       string   // command of the host program; "" without
+	machine    string   // as --machine calls it; "" without
 	metrics    []string // of the table
 	cells      []cellOutcome
 	statuses   map[trace.Status]int
@@ -79,6 +80,11 @@ func outcomeOf(e *experiment.Experiment, dir string) (*outcome, error) {
 // to be repeated may have hidden.
 func (o *outcome) hold() error {
 	e := o.experiment
+	if e.Shard.Of > 0 {
+		o.tally.part = true
+		o.notes = append(o.notes, results.Shard{Index: e.Shard.Index, Of: e.Shard.Of}.Note())
+		return nil
+	}
 	if o.tally.err != nil || len(e.Thresholds) == 0 && e.Virtual() && len(e.Algorithms) < 2 {
 		return nil
 	}

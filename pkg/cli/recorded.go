@@ -15,11 +15,14 @@ import (
 // recorded loads the experiment of the run at path. The environment has no say:
 // it is the one that ran.
 func recorded(path string) (*experiment.Experiment, string, error) {
-	dir, config, err := results.ReadConfig(path)
+	dir, h, config, err := results.ReadConfig(path)
 	if err != nil {
 		return nil, "", err
 	}
 	e, err := experiment.LoadContent(filepath.Join(dir, results.ConfigFile), config, experiment.Overrides{})
+	if err == nil && h.Shard != nil {
+		e, err = e.Only(experiment.Shard{Index: h.Shard.Index, Of: h.Shard.Of})
+	}
 	return e, dir, err
 }
 
@@ -30,7 +33,10 @@ func trialOf(e *experiment.Experiment, number int) (*experiment.Trial, *experime
 			return &t, &e.Cells[t.Cell-1], nil
 		}
 	}
-	return nil, nil, usage("--trial %d: the run has trials 1 to %d", number, e.Most())
+	if e.Shard.Of > 0 && number > 0 && number <= len(e.Cells)*e.Repetitions {
+		return nil, nil, usage("--trial %d is not in shard %v; look in the others", number, e.Shard)
+	}
+	return nil, nil, usage("--trial %d: the run has trials 1 to %d", number, len(e.Cells)*e.Repetitions)
 }
 
 // A rerun is what a trial came to that was run again.

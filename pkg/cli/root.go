@@ -37,6 +37,7 @@ on real node processes or in simulation. It judges them and writes statistics.`,
 	root.SetErr(s.err)
 	root.AddCommand(
 		s.runCommand(),
+		s.mergeCommand(),
 		s.planCommand(),
 		s.listCommand(),
 		s.describeCommand(),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +23,8 @@ type runFlags struct {
 	out      string
 	resume   string
 	host     string
+	shard    string
+	machine  string
 	workers  int
 	quiet    bool
 	progress string
@@ -43,10 +46,16 @@ starts the program node there, such as --host "ssh lab7 ./node host". That
 machine needs only this program, built from the same commit, and no open port.
 The command is split at spaces; no shell reads it.
 
+With --shard 3/8, only the third of eight parts runs, which no other machine
+has to know of: repetitions 3, 11, 19 and so on of every cell. Its folder is
+DIR/NAME/shard-3-of-8; where that is there already, the shard goes on. When
+all have ended, "bench merge" makes one run of them.
+
 ` + exitHelp("run", "0", "1", "2", "3", "4", "5", "130, 143"),
 		Example: `  bench run configs/quickstart.yaml
   bench run configs/quickstart.yaml --transport sim --set network.loss=0.01
   bench run --algorithms bully,ring-list --nodes 3,5 --transport sim
+  bench run configs/quickstart.yaml --shard 1/4
   bench run --resume results/quickstart/latest`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -58,6 +67,10 @@ The command is split at spaces; no shell reads it.
 	flags.StringVar(&f.out, "out", "results", "write the run into a folder of its own in `DIR`")
 	flags.StringVar(&f.resume, "resume", "", "continue the run in `DIR`; takes no FILE")
 	flags.StringVar(&f.host, "host", "", "start the nodes on another machine with `COMMAND`")
+	flags.StringVar(&f.shard, "shard", "",
+		"run part `I/N` alone, I from 1 to N (K+1/N is for a K from 0)")
+	flags.StringVar(&f.machine, "machine", "",
+		"call the machine of a shard `NAME` in the results (default: its host name)")
 	flags.IntVar(&f.workers, "workers", 0,
 		"simulate `N` trials at a time (default: one per core)")
 	flags.BoolVar(&f.quiet, "quiet", false, "print only results and errors")
@@ -93,7 +106,8 @@ func (s *streams) run(c *cobra.Command, f *runFlags, args []string) error {
 	if err != nil {
 		return errors.Join(runErr, err)
 	}
-	o.host, o.notes, o.tally.err = f.host, append(folder.Notes(), notes...), runErr
+	o.host, o.machine = f.host, f.machine
+	o.notes, o.tally.err = append(folder.Notes(), notes...), runErr
 	if err := o.hold(); err != nil {
 		return err
 	}
@@ -119,12 +133,19 @@ func (s *streams) open(c *cobra.Command, f *runFlags, args []string) (
 		if err != nil {
 			return nil, nil, err
 		}
+		if f.shard != "" {
+			if e, err = f.part(e); err != nil {
+				return nil, nil, err
+			}
+		} else if f.machine != "" {
+			return nil, nil, usage("--machine without --shard: only a shard names its machine; leave it out")
+		}
 		header := runner.Header(e, s.argv)
 		header.Host = strings.Fields(f.host)
-		folder, err := results.Create(f.out, header, config)
+		folder, err := f.folder(e, header, config)
 		return e, folder, err
 	}
-	for _, name := range []string{"transport", "set", "algorithms", "nodes", "out"} {
+	for _, name := range []string{"transport", "set", "algorithms", "nodes", "out", "shard"} {
 		if c.Flags().Changed(name) {
 			return nil, nil, usage("--%s with --resume: a run goes on as it began; leave it out", name)
 		}
@@ -137,7 +158,7 @@ func (s *streams) open(c *cobra.Command, f *runFlags, args []string) (
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := sameHost(dir, f.host); err != nil {
+	if err := f.sameHost(dir); err != nil {
 		return nil, nil, err
 	}
 	config, err := e.Resolved()
@@ -163,18 +184,89 @@ func checkHost(e *experiment.Experiment, host string) error {
 	return nil
 }
 
+// part is the shard of e that is asked for.
+func (f *runFlags) part(e *experiment.Experiment) (*experiment.Experiment, error) {
+	shard, err := experiment.ParseShard(f.shard)
+	if err != nil {
+		return nil, usage("--shard %v", err)
+	}
+	if e, err = e.Only(shard); err != nil {
+		return nil, usage("--shard: %v", err)
+	}
+	if e.Virtual() && f.machine != "" {
+		return nil, usage("--machine with transport %s: a simulation is the same on every machine; leave it out",
+			e.Transport)
+	}
+	return e, nil
+}
+
+// folder makes the folder of a new run, or opens that of a shard that was begun: whoever
+// starts jobs again need not know how far one had come.
+func (f *runFlags) folder(e *experiment.Experiment, h results.Header, config []byte) (
+	*results.Folder, error) {
+	if h.Shard == nil {
+		return results.Create(f.out, h, config)
+	}
+	if !e.Virtual() {
+		name, err := f.machineName()
+		if err != nil {
+			return nil, err
+		}
+		h.Shard.Host = name
+	}
+	dir := results.ShardDir(f.out, h.Name, *h.Shard)
+	if _, err := results.Resolve(dir); err != nil {
+		return results.Create(f.out, h, config)
+	}
+	if err := f.sameHost(dir); err != nil {
+		return nil, err
+	}
+	folder, err := results.Open(dir, results.Resume{Config: config})
+	if err != nil {
+		err = fmt.Errorf("shard %v is there already: %w, in another folder (--out)", h.Shard, err)
+	}
+	return folder, err
+}
+
+// machineName is what the machine that measures a shard is called.
+func (f *runFlags) machineName() (string, error) {
+	switch {
+	case f.machine != "":
+		return f.machine, nil
+	case f.host != "":
+		return "", usage("--shard with --host: want the name of that machine, as --machine lab7")
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		return "", usage("--shard: this machine does not tell its name: %v; give it one with --machine", err)
+	}
+	return name, nil
+}
+
 // sameHost makes sure that a run goes on where it began. The command in its folder
 // is never executed by itself: somebody else may have written it.
-func sameHost(dir, host string) error {
+func (f *runFlags) sameHost(dir string) error {
 	h, err := results.ReadHeader(dir)
-	if err != nil || slices.Equal(h.Host, strings.Fields(host)) {
+	if err != nil {
 		return err
 	}
-	if len(h.Host) == 0 {
+	began := report.Quote(strings.Join(h.Host, " "))
+	switch {
+	case slices.Equal(h.Host, strings.Fields(f.host)):
+	case len(h.Host) == 0:
 		return usage("--host with --resume: the run began without one; leave it out")
+	default:
+		return usage("--resume: the run began on another host; add --host %s", began)
 	}
-	return usage("--resume: the run began on another host; add --host %s",
-		report.Quote(strings.Join(h.Host, " ")))
+	if h.Shard == nil || h.Shard.Host == "" {
+		return nil
+	}
+	name, err := f.machineName()
+	if err == nil && name != h.Shard.Host {
+		return usage("shard %v began on machine %q, and this is %q: a repetition is not divided over machines; "+
+			"go on there, or remove %s and run the shard again", h.Shard, h.Shard.Host, name, report.Quote(dir))
+	}
+	return err
 }
 
 // preamble says what is going to run before anything does.
@@ -195,6 +287,10 @@ func (s *streams) preamble(e *experiment.Experiment, folder *results.Folder) err
 	b := thisBuild()
 	fmt.Fprintf(s.err, "experiment  %s: %s, %s, %s x %s = %s, %s\n", e.Name, e.Problem, e.Transport,
 		report.Plural(len(e.Cells), "cell", "cells"), repetitions(e), trials, how)
+	if e.Shard.Of > 0 {
+		fmt.Fprintf(s.err, "shard       %v: %s of each cell\n", e.Shard, report.Plural(e.PerCell(), "repetition",
+			"repetitions"))
+	}
 	fmt.Fprintf(s.err, "seed        %d\n", e.Seed)
 	fmt.Fprintf(s.err, "version     %s, %s\n", b.Version, b.commit())
 	fmt.Fprintf(s.err, "results     %s (every default: %s)\n", folder.Dir(), results.ConfigFile)

@@ -55,6 +55,8 @@ type Experiment struct {
 	Overrides []Override // what the environment and the command line have set, in that order
 	Notes     []string   // what an experimenter should know before the start
 
+	Shard Shard // the part of the plan that is meant; zero: all of it
+
 	resolved []byte
 }
 
@@ -107,7 +109,7 @@ type Trial struct {
 func (e *Experiment) Virtual() bool { return transport.Virtual(e.Transport) }
 
 // Trials is every trial in the order of execution, if no cell ends before its last
-// repetition.
+// repetition; of a shard, its own.
 func (e *Experiment) Trials() []Trial {
 	out := make([]Trial, 0, e.Most())
 	for r := 1; r <= e.Repetitions; r++ {
@@ -117,17 +119,26 @@ func (e *Experiment) Trials() []Trial {
 }
 
 // Most is how many trials there are at most.
-func (e *Experiment) Most() int { return len(e.Cells) * e.Repetitions }
+func (e *Experiment) Most() int { return len(e.Cells) * e.PerCell() }
 
 // Least is how many trials there are at least.
-func (e *Experiment) Least() int { return len(e.Cells) * e.Fewest }
+func (e *Experiment) Least() int { return len(e.Cells) * e.Shard.share(e.Fewest) }
+
+// PerCell is how many trials each cell has at most.
+func (e *Experiment) PerCell() int { return e.Shard.share(e.Repetitions) }
 
 // Block is the trials of one repetition, when so many trials were before it: each
 // cell that needs it stands there once, in an order drawn from the seed, so that a
 // machine that grows slower does not do so at the expense of one cell. All cells of
 // a repetition share its seed, and so their luck. Needs is asked for each cell by
-// its number; nil: all need it.
+// its number; nil: all need it. There is none for a shard that the block is not in.
 func (e *Experiment) Block(repetition, before int, needs func(cell int) bool) []Trial {
+	if e.Shard.Of > 0 {
+		if !e.Shard.has(repetition) {
+			return nil
+		}
+		before = (repetition - 1) * len(e.Cells) // as in the whole plan
+	}
 	order := make([]int, len(e.Cells))
 	for i := range order {
 		order[i] = i
@@ -163,8 +174,8 @@ func (e *Experiment) Estimate() (least, most time.Duration) {
 			least, most = max(least, few), max(most, many) // a trial is not divided
 			few, many = few/time.Duration(runtime.NumCPU()), many/time.Duration(runtime.NumCPU())
 		}
-		fewest += few * time.Duration(e.Fewest)
-		all += many * time.Duration(e.Repetitions)
+		fewest += few * time.Duration(e.Shard.share(e.Fewest))
+		all += many * time.Duration(e.PerCell())
 	}
 	return max(least, fewest), max(most, all)
 }

@@ -49,6 +49,7 @@ func (s *sheet) digest() string { return hex.EncodeToString(s.sum.Sum(nil)) }
 type tables struct {
 	trials, operations, messages, summary *sheet
 	metrics                               []string
+	hosts                                 bool // there is a column of them
 }
 
 func (t *tables) all() []*sheet {
@@ -66,7 +67,11 @@ func (t *tables) discard() {
 // derive writes the tables of the journal beside the old ones.
 func (f *Folder) derive() (_ *tables, err error) {
 	h := &f.log.header
-	t := &tables{metrics: h.Metrics}
+	t := &tables{metrics: h.Metrics, hosts: h.hosts()}
+	first := identity
+	if t.hosts {
+		first = append(slices.Clone(identity), hostColumn)
+	}
 	defer func() {
 		if err != nil {
 			t.discard()
@@ -77,7 +82,7 @@ func (f *Folder) derive() (_ *tables, err error) {
 		name   string
 		header []string
 	}{
-		{&t.trials, TrialsFile, slices.Concat(identity, h.Design, outcome, h.Metrics)},
+		{&t.trials, TrialsFile, slices.Concat(first, h.Design, outcome, h.Metrics)},
 		{&t.operations, OperationsFile, operationColumns},
 		{&t.messages, MessagesFile, messageColumns},
 		{&t.summary, SummaryFile, slices.Concat(h.Design, figures)},
@@ -133,6 +138,9 @@ func (t *tables) add(trial *Trial) error {
 func (t *tables) trialRow(trial *Trial) []string {
 	row := append(t.trials.row[:0], strconv.Itoa(trial.Trial), strconv.Itoa(trial.Cell),
 		strconv.Itoa(trial.Repetition), strconv.Itoa(trial.RunOrder), strconv.FormatUint(trial.Seed, 10))
+	if t.hosts {
+		row = append(row, trial.Host)
+	}
 	for _, d := range trial.Design {
 		row = append(row, d.Value)
 	}

@@ -37,7 +37,8 @@ type Folder struct {
 // Create begins a run: a new folder root/<name>/<run id> with the resolved
 // configuration and the journal, which holds h, and makes root/<name>/latest
 // name it. It writes over nothing that it has not made, and follows no link at
-// root/<name>. The run id is the time in UTC, with a number where that is taken.
+// root/<name>. The run id is the time in UTC, with a number where that is taken. A shard
+// is in the folder ShardDir, and is never the latest.
 func Create(root string, h Header, config []byte) (*Folder, error) {
 	if err := h.check(); err != nil {
 		return nil, fmt.Errorf("results folder: %w", err)
@@ -47,12 +48,25 @@ func Create(root string, h Header, config []byte) (*Folder, error) {
 	if err := free(experiment); err != nil {
 		return nil, fmt.Errorf("results folder: %w", err)
 	}
-	dir, err := makeRun(experiment, h.Started)
+	var dir string
+	var err error
+	if h.Shard != nil {
+		dir = ShardDir(root, h.Name, *h.Shard)
+		err = makeShard(dir)
+	} else {
+		dir, err = makeRun(experiment, h.Started)
+	}
 	if err != nil {
 		return nil, fault("results folder", err)
 	}
 	h.Run = filepath.Base(dir)
 	f, err := begin(dir, h, config)
+	if h.Shard != nil {
+		if err != nil { // another process may have begun it
+			return nil, fault("results folder", err)
+		}
+		return f, nil
+	}
 	if err != nil {
 		// The folder is this call's own, and nothing in it is worth keeping.
 		_ = os.RemoveAll(dir)
@@ -183,6 +197,9 @@ func (f *Folder) refuse(r Resume, config []byte) error {
 	}
 	if names := undeclared(h.Metrics); len(names) > 0 {
 		return errors.New(metric.Unknown(names))
+	}
+	if len(h.Parts) > 0 && len(f.log.last) < h.Planned {
+		return errors.New("it is what was left of a merge that was ended; remove it, and merge the shards again")
 	}
 	if m := thisMachine(); !m.alike(h.Machine) {
 		f.notes = append(f.notes,

@@ -28,6 +28,7 @@ type Header struct {
 	// Overrides say what did not come from the experiment file.
 	Overrides []Override `json:"overrides,omitempty"`
 	Host      []string   `json:"host,omitempty"` // command of the host program; none: this one was the host
+	Shard     *Shard     `json:"shard,omitempty"`
 
 	Schema  int       `json:"schema_version"`
 	Run     string    `json:"run"`           // id: its folder within the experiment's
@@ -36,6 +37,12 @@ type Header struct {
 	Started time.Time `json:"started"`
 	Machine Machine   `json:"machine"`
 	Load    string    `json:"load_average,omitempty"` // over 1, 5 and 15 minutes, at the start
+	Parts   []Part    `json:"shards,omitempty"`       // of a run that was merged: what it was merged from
+}
+
+// hosts says whether the trials name their machines.
+func (h *Header) hosts() bool {
+	return h.Shard != nil && h.Shard.Host != "" || len(h.Parts) > 0 && h.Parts[0].Host != ""
 }
 
 // An Override is a value that went over that of the experiment file.

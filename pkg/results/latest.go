@@ -37,6 +37,19 @@ func makeRun(experiment string, at time.Time) (string, error) {
 	}
 }
 
+// makeShard makes the folder of a shard, or takes one that was made and holds no run yet.
+// It has a name of its own, so that whoever starts the shard again finds it.
+func makeShard(dir string) error {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return err
+	}
+	err := os.Mkdir(dir, 0o755)
+	if errors.Is(err, fs.ErrExist) && !isRun(dir) {
+		return nil
+	}
+	return err
+}
+
 // runID is what a run is called that begins at that time.
 func runID(at time.Time) string { return at.UTC().Format("20060102-150405") }
 

@@ -44,12 +44,8 @@ func load(file *os.File) (*journal, error) {
 		case e.Trial == nil:
 			return fmt.Errorf("neither header nor trial")
 		}
-		var head struct {
-			Trial    int
-			Status   trace.Status
-			Attempts int
-		}
-		if err := json.Unmarshal(e.Trial, &head); err != nil {
+		head, err := headOf(e.Trial)
+		if err != nil {
 			return err
 		}
 		j.last[head.Trial] = slot{at, Outcome{head.Status, head.Attempts}}

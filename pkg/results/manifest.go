@@ -42,6 +42,9 @@ type Manifest struct {
 	LoadThen  string     `json:"load_at_start,omitempty"` // averages over 1, 5, 15 minutes
 	LoadNow   string     `json:"load_at_end,omitempty"`
 
+	Shard *Shard `json:"shard,omitempty"`  // where the run is one
+	Parts []Part `json:"shards,omitempty"` // of a run that was merged
+
 	// Stopping says how many repetitions the cells had and why, if a rule decided.
 	Stopping *Stopping `json:"stopping,omitempty"`
 
@@ -219,7 +222,8 @@ func (f *Folder) describe(end End, t *tables) (*Manifest, error) {
 		Seed: h.Seed, Argv: nonNil(h.Argv), Overrides: append([]Override{}, h.Overrides...),
 		Config: h.Config, Tool: thisTool(h),
 		Machine: h.Machine, LoadThen: h.Load, LoadNow: loadAverage(), Bus: end.Bus,
-		Host:        end.Host,
+		Host:  end.Host,
+		Shard: h.Shard, Parts: h.Parts,
 		Stopping:    end.Stopping,
 		Percentiles: stats.QuantileType,
 		Intervals:   "of the median, by order statistics, 95 %",
@@ -230,6 +234,12 @@ func (f *Folder) describe(end End, t *tables) (*Manifest, error) {
 	}
 	if m.Bus == nil {
 		m.Bus = map[string]any{}
+	}
+	if m.Shard != nil {
+		m.Notes = append(m.Notes, m.Shard.Note())
+	}
+	if len(m.Parts) > 0 {
+		m.LoadNow = "" // of the machine that merged, which measured nothing
 	}
 	for _, status := range trace.Statuses() {
 		m.Statuses[status] = 0

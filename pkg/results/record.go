@@ -23,6 +23,7 @@ type record struct {
 	Repetition    int            `json:"repetition"`
 	RunOrder      int            `json:"run_order"`
 	Seed          uint64         `json:"seed"`
+	Host          string         `json:"host,omitempty"`
 	Design        []string       `json:"design"`
 	Reason        string         `json:"reason,omitempty"`
 	InModel       bool           `json:"in_model"`
@@ -71,7 +72,7 @@ type opsRecord struct {
 func pack(t *Trial) *record {
 	r := &record{
 		Trial: t.Trial, Status: t.Status, Attempts: t.Attempts,
-		Cell: t.Cell, Repetition: t.Repetition, RunOrder: t.RunOrder, Seed: t.Seed,
+		Cell: t.Cell, Repetition: t.Repetition, RunOrder: t.RunOrder, Seed: t.Seed, Host: clean(t.Host),
 		Design: make([]string, len(t.Design)), Reason: clean(t.Reason), InModel: t.InModel,
 		Operations: t.Operations, Completed: t.Completed, DurationMS: number(t.DurationMS),
 		Messages: t.Messages, Delivered: t.Delivered, Lost: t.Lost, Duplicated: t.Duplicated,
@@ -116,7 +117,7 @@ func pack(t *Trial) *record {
 func (r *record) unpack(design []string) (*Trial, error) {
 	t := &Trial{
 		Trial: r.Trial, Status: r.Status, Attempts: r.Attempts,
-		Cell: r.Cell, Repetition: r.Repetition, RunOrder: r.RunOrder, Seed: r.Seed,
+		Cell: r.Cell, Repetition: r.Repetition, RunOrder: r.RunOrder, Seed: r.Seed, Host: r.Host,
 		Design: make([]metric.Field, len(design)), Reason: r.Reason, InModel: r.InModel,
 		Operations: r.Operations, Completed: r.Completed, DurationMS: float64(r.DurationMS),
 		Messages: r.Messages, Delivered: r.Delivered, Lost: r.Lost, Duplicated: r.Duplicated,

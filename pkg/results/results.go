@@ -42,6 +42,7 @@ type Trial struct {
 	Trial, Cell, Repetition int
 	RunOrder                int    // position in execution
 	Seed                    uint64 // below 2^53
+	Host                    string // of a shard on real nodes: the machine's name; "": it does not matter
 	Design                  []metric.Field
 	Status                  trace.Status
 	Reason                  string // of the status, or of a mark; made one line of printable characters

@@ -205,16 +205,20 @@ func (t *Table) readTrials(path string) error {
 // A layout is where the parts of a row of trials.csv begin.
 type layout struct {
 	design, outcome, metrics int
+	hosts                    bool     // in front of the design
 	columns                  []string // behind outcome
 }
 
 // lay finds the parts of a header, whose design and metrics may be any.
 func (t *Table) lay(header []string) (layout, error) {
 	at := layout{design: len(identity)}
+	if at.hosts = slices.Index(header, hostColumn) == at.design; at.hosts {
+		at.design++
+	}
 	at.outcome = slices.Index(header, outcome[0])
 	at.metrics = at.outcome + len(outcome)
 	if at.outcome < at.design || len(header) < at.metrics ||
-		!slices.Equal(header[:at.design], identity) ||
+		!slices.Equal(header[:len(identity)], identity) ||
 		!slices.Equal(header[at.outcome:at.metrics], outcome) {
 		renamed := ""
 		if slices.Contains(header, "order") {
@@ -253,6 +257,9 @@ func (at layout) trial(table *Table, row []string) (Trial, error) {
 	t := Trial{
 		Trial: int(p.int()), Cell: int(p.int()), Repetition: int(p.int()), RunOrder: int(p.int()),
 		Seed: uint64(p.int()),
+	}
+	if at.hosts {
+		t.Host = row[len(identity)]
 	}
 	t.Design = make([]metric.Field, 0, len(table.Design))
 	for i, name := range table.Design {

@@ -257,12 +257,12 @@ func Verify(path string) error {
 	return errors.Join(errs...)
 }
 
-// ReadConfig returns the folder of the run at path, and its resolved configuration,
-// once the folder was found whole.
-func ReadConfig(path string) (dir string, config []byte, err error) {
+// ReadConfig returns the folder of the run at path, what the run is, and its resolved
+// configuration, once the folder was found whole.
+func ReadConfig(path string) (dir string, h Header, config []byte, err error) {
 	w, err := inspect(path)
 	if err != nil {
-		return "", nil, err
+		return "", h, nil, err
 	}
-	return w.dir, w.config, nil
+	return w.dir, w.header, w.config, nil
 }

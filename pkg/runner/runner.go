@@ -65,12 +65,15 @@ type Summary struct {
 // Header describes e to the results folder.
 func Header(e *experiment.Experiment, argv []string) results.Header {
 	h := results.Header{
-		Name: e.Name, Planned: e.Most(), Retries: e.Retries, Seed: e.Seed,
+		Name: e.Name, Planned: len(e.Cells) * e.Repetitions, Retries: e.Retries, Seed: e.Seed,
 		Design: e.Columns, Argv: argv,
 		Metrics: metric.Names(metric.Columns(e.Problem)),
 	}
 	for _, o := range e.Overrides {
 		h.Overrides = append(h.Overrides, results.Override(o))
+	}
+	if e.Shard.Of > 0 {
+		h.Shard = &results.Shard{Index: e.Shard.Index, Of: e.Shard.Of}
 	}
 	return h
 }

@@ -142,7 +142,7 @@ func (s *Stopping) Repetitions(cell int) int {
 	if c := &s.cells[cell-1]; c.ended != "" {
 		return c.finished
 	}
-	return s.experiment.Repetitions
+	return s.experiment.PerCell()
 }
 
 // Record is the rule and what came of it; nil without a rule.

@@ -212,6 +212,9 @@ func (r *run) row(t experiment.Trial, attempt int, o outcome) results.Trial {
 		LateShare: math.NaN(), SchedDelayP99MS: math.NaN(), Metrics: slices.Clone(v.Metrics),
 		Design: cell.Design, Ops: v.Operations, Kinds: v.Kinds,
 	}
+	if s := r.store.Header().Shard; s != nil {
+		row.Host = s.Host
+	}
 	if q := o.quality; q != nil {
 		row.SchedDelayP99MS = ms(q.SchedDelayP99)
 		if v.Totals.Delivered > 0 {

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+func (s *streams) mergeCommand() *cobra.Command {
+	var out string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "merge DIR...",
+		Short: "Make one run of its shards",
+		Long: `Make one run of all shards of an experiment, which "bench run --shard" has
+run on several machines. DIR is the folder of a shard, or that of an
+experiment with its shards in it. The run gets a folder of its own, and the
+shards stay.
+
+A simulated run that is merged is the run in one piece, byte for byte. In one
+on real nodes, column host says on which machine each trial ran.
+
+Shards of different experiments, programs or divisions are refused, and so is
+a shard that is missing, not at its end, or there twice. Then nothing is
+written, and the commands are printed that run what is missing.
+
+` + exitHelp("run", "0", "1", "2", "3", "4", "5"),
+		Example: `  bench merge results/quickstart
+  bench merge lab1/quickstart lab2/quickstart --out results`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("bench merge: want the folders of shards, as results/quickstart")
+			}
+			return s.merge(args, out, asJSON)
+		},
+	}
+	c.Flags().StringVar(&out, "out", "results", "write the run into a folder of its own in `DIR`")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the results as JSON")
+	return c
+}
+
+// merge ends as the run in one piece would have.
+func (s *streams) merge(paths []string, out string, asJSON bool) error {
+	dir, err := results.Merge(paths, out, s.argv)
+	var refused *results.MergeError
+	if errors.As(err, &refused) {
+		s.say(refused.Error())
+		for _, command := range refused.Again {
+			words := make([]string, len(command))
+			for i, word := range command {
+				words[i] = report.Quote(word)
+			}
+			fmt.Fprintf(s.err, "  %s\n", strings.Join(words, " "))
+		}
+		return exit(classify(err))
+	}
+	if err != nil {
+		return err
+	}
+	e, dir, err := recorded(dir)
+	if err != nil {
+		return err
+	}
+	o, err := outcomeOf(e, dir)
+	if err != nil {
+		return err
+	}
+	m, err := results.ReadManifest(dir)
+	if err != nil {
+		return err
+	}
+	o.notes = m.Notes
+	if err := o.hold(); err != nil {
+		return err
+	}
+	return s.conclude(o, asJSON)
+}

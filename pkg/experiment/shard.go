@@ -1,0 +1,62 @@
+package experiment
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A Shard is a part of a plan that another machine may run: the blocks Index, Index + Of,
+// Index + 2·Of and so on. A block, which is one repetition of every cell, is never
+// divided, so that what is compared with each other was measured on one machine.
+type Shard struct{ Index, Of int } // 1 <= Index <= Of
+
+const likeShard = "want I/N, where I counts from 1 to N, as 3/8; or K+1/N, where K counts from 0"
+
+// ParseShard reads a shard as "3/8". "2+1/8" is the same, for whoever has a number
+// that counts from 0 and no shell that could add.
+func ParseShard(text string) (Shard, error) {
+	first, of, ok := strings.Cut(text, "/")
+	first, fromZero := strings.CutSuffix(first, "+1")
+	i, err := strconv.Atoi(first)
+	if fromZero {
+		i++
+	}
+	n, bad := strconv.Atoi(of)
+	if !ok || err != nil || bad != nil || i < 1 || i > n {
+		return Shard{}, fmt.Errorf("%q is no shard, %s", text, likeShard)
+	}
+	return Shard{i, n}, nil
+}
+
+func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Of) }
+
+// has says whether a block is in the shard.
+func (s Shard) has(block int) bool { return (block-s.Index)%s.Of == 0 }
+
+// share is how many of so many blocks are in the shard.
+func (s Shard) share(blocks int) int {
+	if s.Of == 0 {
+		return blocks
+	}
+	return (blocks - s.Index + s.Of) / s.Of
+}
+
+// Only is e with the trials of a shard alone. Their numbers, seeds and positions in
+// execution are those that they have in e.
+func (e *Experiment) Only(s Shard) (*Experiment, error) {
+	switch {
+	case s.Index < 1 || s.Index > s.Of:
+		return nil, fmt.Errorf("shard %v, %s", s, likeShard)
+	case e.Until != nil:
+		return nil, fmt.Errorf("shard %v: repetitions has a rule (until), by which a cell ends when the "+
+			"repetitions before say so, and no shard knows them all; want a number, as "+
+			"--set repetitions=%d", s, e.Repetitions)
+	case s.Of > e.Repetitions:
+		return nil, fmt.Errorf("shard %v: there are %d repetitions, and each stays on one machine; want at "+
+			"most %d shards, or more repetitions", s, e.Repetitions, e.Repetitions)
+	}
+	part := *e
+	part.Shard = s
+	return &part, nil
+}
