@@ -200,7 +200,7 @@ func repetitions(e *experiment.Experiment) string {
 	if e.Until != nil {
 		return between(e.Fewest, e.Repetitions) + " repetitions"
 	}
-	return report.Plural(e.Repetitions, "repetition", "repetitions")
+	return report.Plural(e.PerCell(), "repetition", "repetitions")
 }
 
 // between is a number that is known within bounds.

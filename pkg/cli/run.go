@@ -288,8 +288,7 @@ func (s *streams) preamble(e *experiment.Experiment, folder *results.Folder) err
 	fmt.Fprintf(s.err, "experiment  %s: %s, %s, %s x %s = %s, %s\n", e.Name, e.Problem, e.Transport,
 		report.Plural(len(e.Cells), "cell", "cells"), repetitions(e), trials, how)
 	if e.Shard.Of > 0 {
-		fmt.Fprintf(s.err, "shard       %v: %s of each cell\n", e.Shard, report.Plural(e.PerCell(), "repetition",
-			"repetitions"))
+		fmt.Fprintf(s.err, "shard       %v of %d repetitions\n", e.Shard, e.Repetitions)
 	}
 	fmt.Fprintf(s.err, "seed        %d\n", e.Seed)
 	fmt.Fprintf(s.err, "version     %s, %s\n", b.Version, b.commit())
