@@ -264,7 +264,8 @@ func (f *runFlags) sameHost(dir string) error {
 	name, err := f.machineName()
 	if err == nil && name != h.Shard.Host {
 		return usage("shard %v began on machine %q, and this is %q: a repetition is not divided over machines; "+
-			"go on there, or remove %s and run the shard again", h.Shard, h.Shard.Host, name, report.Quote(dir))
+			"go on there, or remove %s and run the shard again; --machine %s if this is that one", h.Shard,
+			h.Shard.Host, name, report.Quote(dir), report.Quote(h.Shard.Host))
 	}
 	return err
 }

@@ -159,6 +159,9 @@ func noneMissing(pieces []*piece) error {
 			if len(p.header.Host) > 0 {
 				command = append(command, "--host", strings.Join(p.header.Host, " "))
 			}
+			if name := p.shard().Host; name != "" {
+				command = append(command, "--machine", name)
+			}
 			e.Again = append(e.Again, command)
 		}
 	}
@@ -176,16 +179,20 @@ func listing(shards []string) string {
 	return "shards " + strings.Join(shards, ", ") + " are"
 }
 
-// again is the command that ran a shard, for another one.
-func again(h *Header, index int) []string {
-	command := slices.Clone(h.Argv)
+// again is the command that ran a shard, for another one, on whatever machine.
+func again(h *Header, index int) (command []string) {
 	value := Shard{Index: index, Of: h.Shard.Of}.String()
-	for i, word := range command {
-		switch {
-		case word == "--shard" && i+1 < len(command):
-			command[i+1] = value
+	for i := 0; i < len(h.Argv); i++ {
+		switch word := h.Argv[i]; {
+		case word == "--shard":
+			command = append(command, word, value)
+			i++
 		case strings.HasPrefix(word, "--shard="):
-			command[i] = "--shard=" + value
+			command = append(command, "--shard="+value)
+		case word == "--machine":
+			i++
+		case !strings.HasPrefix(word, "--machine="):
+			command = append(command, word)
 		}
 	}
 	return command
