@@ -54,7 +54,7 @@ func (o *outcome) warnings() []string {
 			out = append(out, fmt.Sprintf(format, args...))
 		}
 	}
-	say(e.Repetitions < 6 && e.Shard.Of == 0, "an interval of the median needs 6 trials in a cell, and there are %d; "+
+	say(e.Repetitions < 6, "an interval of the median needs 6 trials in a cell, and there are %d; "+
 		"set repetitions to 6 or more", e.Repetitions)
 	t := &o.tally
 	say(t.timeouts > e.Allow.Timeout, "%s within the model did not end (allow.timeout is %d; "+

@@ -31,7 +31,7 @@ written, and the commands are printed that run what is missing.
 
 ` + exitHelp("run", "0", "1", "2", "3", "4", "5"),
 		Example: `  bench merge results/quickstart
-  bench merge lab1/quickstart lab2/quickstart --out results`,
+  bench merge results/quickstart --out merged --json`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {

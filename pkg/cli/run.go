@@ -194,8 +194,8 @@ func (f *runFlags) part(e *experiment.Experiment) (*experiment.Experiment, error
 		return nil, usage("--shard: %v", err)
 	}
 	if e.Virtual() && f.machine != "" {
-		return nil, usage("--machine with transport %s: a simulation is the same on every machine; leave it out",
-			e.Transport)
+		return nil, usage("--machine with transport %s: a simulation is the same on every machine; "+
+			"leave it out", e.Transport)
 	}
 	return e, nil
 }
@@ -263,9 +263,9 @@ func (f *runFlags) sameHost(dir string) error {
 	}
 	name, err := f.machineName()
 	if err == nil && name != h.Shard.Host {
-		return usage("shard %v began on machine %q, and this is %q: a repetition is not divided over machines; "+
-			"go on there, or remove %s and run the shard again; --machine %s if this is that one", h.Shard,
-			h.Shard.Host, name, report.Quote(dir), report.Quote(h.Shard.Host))
+		return usage("shard %v began on machine %q, and this is %q: a repetition is not divided over "+
+			"machines; go on there, or remove %s and run the shard again; or add --machine %s if this is "+
+			"that one", h.Shard, h.Shard.Host, name, report.Quote(dir), report.Quote(h.Shard.Host))
 	}
 	return err
 }

@@ -136,6 +136,9 @@ func TestExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	bench(t, "run", "configs/quickstart.yaml").want(t, Good)
+	for _, shard := range []string{"1/4", "2/4", "3/4", "4/4"} {
+		bench(t, "run", "configs/quickstart.yaml", "--shard", shard).want(t, Good)
+	}
 	for _, folder := range []string{"results/base", "results/new"} {
 		if err := os.CopyFS(folder, os.DirFS(latest(t, "results", "quickstart"))); err != nil {
 			t.Fatal(err)

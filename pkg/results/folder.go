@@ -199,7 +199,8 @@ func (f *Folder) refuse(r Resume, config []byte) error {
 		return errors.New(metric.Unknown(names))
 	}
 	if len(h.Parts) > 0 && len(f.log.last) < h.Planned {
-		return errors.New("it is what was left of a merge that was ended; remove it, and merge the shards again")
+		return errors.New("it is what was left of a merge that was killed; remove it, and merge the shards " +
+			"again")
 	}
 	if m := thisMachine(); !m.alike(h.Machine) {
 		f.notes = append(f.notes,

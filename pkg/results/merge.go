@@ -67,8 +67,8 @@ func gather(paths []string) (pieces []*piece, err error) {
 		found := []string{filepath.Clean(path)}
 		if !isRun(path) {
 			if found = shardsIn(path); len(found) == 0 {
-				return nil, unlike("%s: no shard there, want the folder of one, as bench run --shard makes it, "+
-					"or of an experiment with its shards%s", path, experimentsIn(path))
+				return nil, unlike("%s: no shard there, want the folder of one, as bench run --shard makes "+
+					"it, or of an experiment with its shards%s", path, experimentsIn(path))
 			}
 		}
 		dirs = append(dirs, found...)
@@ -112,8 +112,9 @@ func oneRun(pieces []*piece) error {
 	}
 	for _, p := range pieces {
 		if other := p.header.Binary; other != a.header.Binary {
-			return unlike("%s and %s were run by different programs: sha256 %.12s and %.12s; move one of them "+
-				"away, and run it again by the program of the others", a.dir, p.dir, a.header.Binary, other)
+			return unlike("%s and %s were run by different programs: sha256 %.12s and %.12s; move one of "+
+				"them away, and run it again by the program of the others", a.dir, p.dir, a.header.Binary,
+				other)
 		}
 	}
 	if got := binaryDigest(); got != a.header.Binary && got != "" && a.header.Binary != "" {
@@ -205,15 +206,15 @@ func everyTrial(pieces []*piece) error {
 	for _, p := range pieces {
 		for _, n := range p.log.trials() {
 			if other := of[n]; other != nil {
-				return unlike("%s and %s have both run trial %d: their plans overlap; run both again", other.dir,
-					p.dir, n)
+				return unlike("%s and %s have both run trial %d: their plans overlap; run both again",
+					other.dir, p.dir, n)
 			}
 			of[n] = p
 		}
 	}
 	if planned := pieces[0].header.Planned; len(of) != planned {
-		return unlike("the shards have %d trials, and the experiment has %d: their plans leave a gap; run all "+
-			"shards again", len(of), planned)
+		return unlike("the shards have %d trials, and the experiment has %d: their plans leave a gap; run "+
+			"all shards again", len(of), planned)
 	}
 	return nil
 }

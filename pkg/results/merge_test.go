@@ -128,7 +128,9 @@ func TestMerge(t *testing.T) {
 // leaves nothing behind.
 func TestMerge_Refuses(t *testing.T) {
 	t.Parallel()
-	one := func(t *testing.T, root string) string { return ended(t, shard(t, root, Shard{1, 2, ""}, testConfig, 1, 3)) }
+	one := func(t *testing.T, root string) string {
+		return ended(t, shard(t, root, Shard{1, 2, ""}, testConfig, 1, 3))
+	}
 	for name, c := range map[string]struct {
 		other func(t *testing.T, root string) (dir string)
 		want  string
