@@ -37,7 +37,8 @@ type elections struct {
 	prior   algo.ID // that of before the operation
 	led     algo.ID // the leader that reaches a majority of all processes that name it
 	changes int
-	terms   map[uint64]algo.ID // the leader of each term, where terms mean something
+	leads   map[uint64]algo.ID // the leader of each term, where one is promised
+	terms   terms              // likewise
 
 	current   trace.Operation
 	open      bool
@@ -93,7 +94,7 @@ func newElections(s *harness.Setup, net *network, m *faults) *elections {
 	n := s.Nodes
 	e := &elections{
 		setup: s, network: net, faults: m, belief: make([]algo.ID, n), scope: make([]bool, n),
-		terms: map[uint64]algo.ID{}, healedAt: -1,
+		leads: map[uint64]algo.ID{}, terms: newTerms(n), healedAt: -1,
 		took: span{metric: metric.Election}, outages: map[algo.Service]*outages{},
 		woke: make([]waking, n), doubts: make([][]algo.ID, n),
 		vigil: newVigil(s), phases: newPhases(s),
@@ -165,6 +166,7 @@ func (e *elections) conclude() {
 		return
 	}
 	e.ok++
+	e.terms.add(op.Cause, op.End)
 	e.took.add(op.End-op.Begin, c.late)
 	e.counting = true
 	e.rounds = append(e.rounds, c.delays)
@@ -321,6 +323,7 @@ func (e *elections) record(j *Judge, r *trace.Record) {
 		e.onlyOne(j, p, r.At)
 		e.judge(j, r, false)
 	case trace.Crash, trace.Pause:
+		e.terms.gone(p)
 		led := slices.Contains(e.leaders, p) || e.last == p
 		e.regroup(r.At)
 		e.judge(j, r, led)
@@ -414,11 +417,15 @@ func (e *elections) elected(j *Judge, r *trace.Record) {
 		return
 	}
 	e.touched = true
-	if algo.ID(r.Process) == leader && e.setup.Alg.Spec.Promises.Leadership == algo.PerTerm {
-		if other := e.terms[r.Arg]; other != algo.None && other != leader {
-			j.violate(leadership, "p%d leads term %d at %v, which p%d led", leader, r.Arg, r.At, other)
+	if e.perTerm() {
+		e.terms.elected(r, leader == algo.None && e.present(r.Process) &&
+			e.majority(e.around(algo.ID(r.Process), r.At).reached))
+		if algo.ID(r.Process) == leader {
+			if other := e.leads[r.Arg]; other != algo.None && other != leader {
+				j.violate(leadership, "p%d leads term %d at %v, which p%d led", leader, r.Arg, r.At, other)
+			}
+			e.leads[r.Arg] = leader
 		}
-		e.terms[r.Arg] = leader
 	}
 	old := e.belief[i]
 	if e.belief[i] = leader; old == leader {
@@ -447,6 +454,9 @@ func (e *elections) elected(j *Judge, r *trace.Record) {
 		e.onlyOne(j, p, r.At)
 	}
 }
+
+// perTerm says whether terms mean something: in each there is one leader at most.
+func (e *elections) perTerm() bool { return e.setup.Alg.Spec.Promises.Leadership == algo.PerTerm }
 
 // onlyOne objects if p has become one leader of several, where that is promised never
 // to happen.
@@ -567,6 +577,9 @@ func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 		e.conclude()
 	}
 	e.settle(&j.totals)
+	if e.open && e.measured(e.current.Origin) {
+		e.terms.pending(e.current.Cause, end.At)
+	}
 	var detection, election float64
 	for _, op := range e.done {
 		if op.Status == trace.Completed {
@@ -610,6 +623,9 @@ func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 	}
 	if e.heals.n > 0 || e.healedAt >= 0 {
 		v.Metrics = append(v.Metrics, metric.Heal.Of(e.heals.mean()))
+	}
+	if e.perTerm() {
+		v.Metrics = append(v.Metrics, e.terms.metrics(n)...)
 	}
 	v.Metrics = append(v.Metrics, outages...)
 	v.Metrics = append(v.Metrics,

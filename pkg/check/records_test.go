@@ -280,11 +280,12 @@ func TestMetrics(t *testing.T) {
 		problem algo.Problem
 		missing []string
 	}{
-		"election": {trial{id: eventual, change: detected, records: troubled}, algo.Election, nil},
+		"election": {trial{id: "election/test-term", change: detected, records: troubled}, algo.Election, nil},
 		"entries": {trial{id: "mutex/test-token", change: offered, records: troubled},
 			algo.MutualExclusion, nil},
 		"calm election": {trial{id: eventual, change: detected}, algo.Election,
-			[]string{"suspicion_ms", "heal_ms", "outage_requested_ms", "outage_achieved_ms", "mistake_duration_ms", "mistake_recurrence_ms"}},
+			[]string{"suspicion_ms", "heal_ms", "outage_requested_ms", "outage_achieved_ms",
+				"mistake_duration_ms", "mistake_recurrence_ms", "terms_per_election", "split_vote_share"}},
 		"calm entries": {trial{id: fair}, algo.MutualExclusion, []string{"suspicion_ms", "recovery_ms",
 			"tokens_lost", "tokens_doubled", "arrival_rate_requested", "arrival_rate_achieved",
 			"outage_requested_ms", "outage_achieved_ms", "mistake_duration_ms", "mistake_recurrence_ms",

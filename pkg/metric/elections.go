@@ -54,4 +54,12 @@ var (
 		Name: "heal_ms", Unit: Milliseconds, Kind: SinceCause,
 		Doc: "no link is cut any more to agreement of all live processes",
 	})
+	TermsPerElection = elections.declare(Metric{
+		Name: "terms_per_election", Unit: Times, Kind: Count,
+		Doc: "terms in which a process stood, begun between cause and agreement",
+	})
+	SplitVoteShare = elections.declare(Metric{
+		Name: "split_vote_share", Unit: Fraction, Kind: Share,
+		Doc: "share of those terms in which nobody was elected",
+	})
 )

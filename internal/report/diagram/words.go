@@ -64,7 +64,10 @@ var verbs = map[trace.Type]string{
 }
 
 func elected(p, q string, r *trace.Record) string {
-	if r.Peer == 0 {
+	switch {
+	case r.Peer == 0 && r.Arg > 0:
+		return fmt.Sprintf("%s stands for election in term %d", p, r.Arg)
+	case r.Peer == 0:
 		return p + " names no leader"
 	}
 	if r.Peer == r.Process {

@@ -395,6 +395,9 @@ func (w *small) granted(k int) {
 }
 
 func (w *small) elected(k int, l leadership) {
+	if l.of == algo.None {
+		l.term = 0 // in which it stands: that leads to nothing
+	}
 	w.procs[k].leads = l
 	own := algo.ID(k + 1)
 	switch {

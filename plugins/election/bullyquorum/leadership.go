@@ -30,6 +30,7 @@ func (n *node) gather(env algo.Env) {
 	}
 	term := max(n.seen, n.promised) + 1
 	n.promise(env, term)
+	env.Elected(algo.None, term) // it stands
 	if !n.claims || n.quorum == 1 {
 		n.lead(env, term)
 		return

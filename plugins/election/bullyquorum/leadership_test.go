@@ -87,10 +87,10 @@ func TestRules(t *testing.T) {
 			[]algo.Event{elect, reply(3, 1, 1, 5), reply(4, 1, 1, 5), timeout("T")}, "set backoff"},
 		"joined by too few":  {then(best, join(3, 4)), ""},
 		"by one twice":       {then(best, join(3, 4), join(3, 4)), ""},
-		"joined by a quorum": {claims, "save 5; CLAIM 5 to 3; CLAIM 5 to 4"},
+		"joined by a quorum": {claims, "save 5; elected 0 in 5; CLAIM 5 to 3; CLAIM 5 to 4"},
 		"before T is over": {
 			[]algo.Event{elect, join(3, 4), join(4, 0), reply(3, 1, 0, 0), reply(4, 1, 0, 0), timeout("T")},
-			"set backoff; save 5; CLAIM 5 to 3; CLAIM 5 to 4"},
+			"set backoff; save 5; elected 0 in 5; CLAIM 5 to 3; CLAIM 5 to 4"},
 		"and then another": {then(claims, join(5, 0)), "CLAIM 5 to 5"},
 		"by a quorum of another round": {
 			then(best, join(3, 4), timeout("backoff"), reply(3, 2, 0, 0), reply(4, 2, 0, 0),
@@ -149,7 +149,7 @@ func TestRules(t *testing.T) {
 		"at one who claims itself": {then(claims, claim(1, 6), ok(3, 5), ok(4, 5)), ""},
 		"who then claims again": {
 			then(claims, claim(1, 6), join(5, 0)),
-			"save 7; CLAIM 7 to 3; CLAIM 7 to 4; CLAIM 7 to 5"},
+			"save 7; elected 0 in 7; CLAIM 7 to 3; CLAIM 7 to 4; CLAIM 7 to 5"},
 		"elected": {
 			[]algo.Event{elect, elected(3, 1, 1)},
 			"save 1" + settle + "3 in 1"},

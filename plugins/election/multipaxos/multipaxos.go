@@ -170,7 +170,7 @@ func (n *node) prepare(env algo.Env) {
 	n.role, n.leader = proposer, algo.None
 	n.promises = append(n.promises[:0], n.ID)
 	n.promise(env, Ballot{n.promised.Counter + 1, n.ID})
-	env.Elected(algo.None, 0)
+	env.Elected(algo.None, n.term())
 	algo.Broadcast(env, n.ID, n.Peers, Prepare{n.promised})
 	n.later(env)
 	n.countPromises(env)

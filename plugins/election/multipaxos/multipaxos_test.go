@@ -145,7 +145,7 @@ func ballot(counter uint64, id algo.ID) multipaxos.Ballot {
 func TestProposer(t *testing.T) {
 	r := algotest.NewTranscript(t, id, 5, algo.Config{ID: 2, Leader: 5}, nil)
 	r.Starts("SAVE{{1 5}}")
-	prepare := "SAVE{{2 2}} leader=0/0 PREPARE{{2 2}}>1 PREPARE{{2 2}}>3 PREPARE{{2 2}}>4 " +
+	prepare := "SAVE{{2 2}} leader=0/11 PREPARE{{2 2}}>1 PREPARE{{2 2}}>3 PREPARE{{2 2}}>4 " +
 		"PREPARE{{2 2}}>5 retry+"
 	r.Elects(prepare)
 	r.Elects("")
@@ -160,7 +160,7 @@ func TestProposer(t *testing.T) {
 	r.Hears(4, multipaxos.Nack{Ballot: ballot(2, 2), Promised: ballot(7, 4)}, "")
 	r.Hears(4, multipaxos.Promise{Ballot: ballot(2, 2)}, "") // too late
 	r.Elects("")
-	r.Expires("retry", "SAVE{{8 2}} leader=0/0 PREPARE{{8 2}}>1 PREPARE{{8 2}}>3 PREPARE{{8 2}}>4 "+
+	r.Expires("retry", "SAVE{{8 2}} leader=0/41 PREPARE{{8 2}}>1 PREPARE{{8 2}}>3 PREPARE{{8 2}}>4 "+
 		"PREPARE{{8 2}}>5 retry+")
 	r.Hears(4, multipaxos.Nack{Ballot: ballot(2, 2), Promised: ballot(7, 4)}, "") // later still
 	r.Hears(1, multipaxos.Nack{Ballot: ballot(8, 2), Promised: ballot(8, 3)},
@@ -177,13 +177,13 @@ func TestMissedPrepare(t *testing.T) {
 	back := algo.Config{ID: 3, Incarnation: 1, Saved: multipaxos.Stable{Promised: ballot(4, 5)}}
 	nack := multipaxos.Nack{Ballot: ballot(5, 3), Promised: ballot(7, 5)}
 	late := multipaxos.Prepare{Ballot: ballot(6, 2)}
-	const prepares = "SAVE{{5 3}} leader=0/0 PREPARE{{5 3}}>1 PREPARE{{5 3}}>2 PREPARE{{5 3}}>4 " +
+	const prepares = "SAVE{{5 3}} leader=0/27 PREPARE{{5 3}}>1 PREPARE{{5 3}}>2 PREPARE{{5 3}}>4 " +
 		"PREPARE{{5 3}}>5 retry+"
 	r := algotest.NewTranscript(t, id, 5, back, nil)
 	r.Starts(prepares)
 	r.Hears(2, late, "SAVE{{6 2}} retry- leader=2/31 PROMISE{{6 2}}>2")
 	r.Hears(1, nack, "SAVE{{7 5}} leader=0/0 retry+")
-	r.Expires("retry", "SAVE{{8 3}} leader=0/0 PREPARE{{8 3}}>1 PREPARE{{8 3}}>2 PREPARE{{8 3}}>4 "+
+	r.Expires("retry", "SAVE{{8 3}} leader=0/42 PREPARE{{8 3}}>1 PREPARE{{8 3}}>2 PREPARE{{8 3}}>4 "+
 		"PREPARE{{8 3}}>5 retry+")
 	r = algotest.NewTranscript(t, id, 5, back, nil)
 	r.Starts(prepares)
@@ -199,9 +199,9 @@ func TestLeaderGivesWay(t *testing.T) {
 	r.Hears(1, multipaxos.Prepare{Ballot: ballot(1, 1)}, "NACK{{1 1} {1 3}}>1")
 	r.Hears(1, multipaxos.Prepare{Ballot: ballot(2, 1)},
 		"SAVE{{2 1}} retry- leader=1/6 PROMISE{{2 1}}>1")
-	r.Elects("SAVE{{3 3}} leader=0/0 PREPARE{{3 3}}>1 PREPARE{{3 3}}>2 retry+")
+	r.Elects("SAVE{{3 3}} leader=0/11 PREPARE{{3 3}}>1 PREPARE{{3 3}}>2 retry+")
 	r.Hears(1, multipaxos.Promise{Ballot: ballot(3, 3)}, "retry- leader=3/11")
-	r.Elects("SAVE{{4 3}} leader=0/0 PREPARE{{4 3}}>1 PREPARE{{4 3}}>2 retry+")
+	r.Elects("SAVE{{4 3}} leader=0/14 PREPARE{{4 3}}>1 PREPARE{{4 3}}>2 retry+")
 }
 
 // TestKeepsPromise: what was promised before a crash binds after it, and the
@@ -212,9 +212,9 @@ func TestKeepsPromise(t *testing.T) {
 	}, nil)
 	r.Hears(3, multipaxos.Prepare{Ballot: ballot(5, 3)}, "NACK{{5 3} {6 2}}>3")
 	r.Hears(1, multipaxos.Promise{Ballot: ballot(6, 2)}, "")
-	r.Starts("SAVE{{7 2}} leader=0/0 PREPARE{{7 2}}>1 PREPARE{{7 2}}>3 retry+")
+	r.Starts("SAVE{{7 2}} leader=0/22 PREPARE{{7 2}}>1 PREPARE{{7 2}}>3 retry+")
 	// A refused ballot tells how high to go next.
 	r.Hears(3, multipaxos.Prepare{Ballot: ballot(9, 3)},
 		"SAVE{{9 3}} retry- leader=3/29 PROMISE{{9 3}}>3")
-	r.Elects("SAVE{{10 2}} leader=0/0 PREPARE{{10 2}}>1 PREPARE{{10 2}}>3 retry+")
+	r.Elects("SAVE{{10 2}} leader=0/31 PREPARE{{10 2}}>1 PREPARE{{10 2}}>3 retry+")
 }

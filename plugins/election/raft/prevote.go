@@ -10,7 +10,7 @@ import (
 // askBefore is rule 1 with pre-vote: the term stays as it is.
 func (n *node) askBefore(env algo.Env) {
 	n.attempt++
-	n.stand(env, preCandidate)
+	n.stand(env, preCandidate, 0)
 	algo.Broadcast(env, n.ID, n.Peers, PreVote{n.term + 1, n.log, n.attempt})
 	n.preCount(env)
 }

@@ -222,17 +222,18 @@ func (n *node) campaign(env algo.Env) {
 	n.term++
 	n.votedFor = n.ID
 	n.persist(env)
-	n.stand(env, candidate)
+	n.stand(env, candidate, n.term)
 	algo.Broadcast(env, n.ID, n.Peers, RequestVote{n.term, n.log})
 	n.countVotes(env)
 }
 
-// stand makes this process a candidate, or a pre-candidate, with one vote.
-func (n *node) stand(env algo.Env, as role) {
+// stand makes this process a candidate in term, or a pre-candidate, which stands in none:
+// 0. It has one vote.
+func (n *node) stand(env algo.Env, as role, term uint64) {
 	n.role, n.leader = as, algo.None
 	n.votes = append(n.votes[:0], n.ID)
 	n.restartTimer(env)
-	env.Elected(algo.None, 0)
+	env.Elected(algo.None, term)
 }
 
 func (n *node) beatHeart(env algo.Env) {

@@ -23,7 +23,7 @@ func newRule(t *testing.T, preVote bool) *algotest.Transcript {
 
 func same() raft.Log { return raft.Log{LastTerm: 2, LastIndex: 7} }
 
-const asks4 = "SAVE{4 1} election+ leader=0/0 REQUEST_VOTE{4 {2 7}}>2 REQUEST_VOTE{4 {2 7}}>3 " +
+const asks4 = "SAVE{4 1} election+ leader=0/4 REQUEST_VOTE{4 {2 7}}>2 REQUEST_VOTE{4 {2 7}}>3 " +
 	"REQUEST_VOTE{4 {2 7}}>4 REQUEST_VOTE{4 {2 7}}>5"
 
 const beats4 = "APPEND_ENTRIES{4}>2 APPEND_ENTRIES{4}>3 APPEND_ENTRIES{4}>4 " +
@@ -86,11 +86,11 @@ func TestFollow(t *testing.T) {
 	r.Hears(3, raft.AppendEntries{Term: 5},
 		"SAVE{5 0} leader=0/0 APPEND_REPLY{5}>3 election+ leader=3/5")
 	r.Hears(2, raft.VoteReply{Term: 6}, "SAVE{6 0} leader=0/0")
-	const asks7 = "SAVE{7 1} election+ leader=0/0 REQUEST_VOTE{7 {2 7}}>2 REQUEST_VOTE{7 {2 7}}>3 " +
+	const asks7 = "SAVE{7 1} election+ leader=0/7 REQUEST_VOTE{7 {2 7}}>2 REQUEST_VOTE{7 {2 7}}>3 " +
 		"REQUEST_VOTE{7 {2 7}}>4 REQUEST_VOTE{7 {2 7}}>5"
 	r.Elects(asks7)
 	r.Hears(2, raft.VoteReply{Term: 8}, "SAVE{8 0}") // no candidate any more, but a follower
-	r.Elects(strings.ReplaceAll(asks7, "{7 ", "{9 "))
+	r.Elects(strings.ReplaceAll(asks7, "7 ", "9 "))
 }
 
 // TestSettled: whoever leads from the start does so in term 1, with all votes.
@@ -107,7 +107,7 @@ func TestSettled(t *testing.T) {
 func TestFirst(t *testing.T) {
 	r := algotest.NewTranscript(t, id, 3, algo.Config{ID: 1}, nil)
 	r.Starts("election+")
-	r.Elects("SAVE{1 1} election+ leader=0/0 REQUEST_VOTE{1 {0 0}}>2 REQUEST_VOTE{1 {0 0}}>3")
+	r.Elects("SAVE{1 1} election+ leader=0/1 REQUEST_VOTE{1 {0 0}}>2 REQUEST_VOTE{1 {0 0}}>3")
 	r = algotest.NewTranscript(t, id, 3, algo.Config{ID: 2, Leader: 1}, nil)
 	r.Starts("SAVE{1 1} election+")
 	r.Hears(1, raft.AppendEntries{Term: 1}, "APPEND_REPLY{1}>1 election+")
@@ -231,7 +231,7 @@ func TestCheckQuorum(t *testing.T) {
 	t.Parallel()
 	r := algotest.NewTranscript(t, id, 5, algo.Config{ID: 1}, params{"check_quorum": true})
 	r.Starts("election+")
-	r.Elects("SAVE{1 1} election+ leader=0/0 REQUEST_VOTE{1 {0 0}}>2 REQUEST_VOTE{1 {0 0}}>3 " +
+	r.Elects("SAVE{1 1} election+ leader=0/1 REQUEST_VOTE{1 {0 0}}>2 REQUEST_VOTE{1 {0 0}}>3 " +
 		"REQUEST_VOTE{1 {0 0}}>4 REQUEST_VOTE{1 {0 0}}>5")
 	r.Hears(2, raft.VoteReply{Term: 1, OK: true}, "")
 	beats1 := strings.ReplaceAll(beats4, "{4}", "{1}")
@@ -244,7 +244,7 @@ func TestCheckQuorum(t *testing.T) {
 	r.Hears(5, raft.AppendReply{Term: 0}, "") // to a leader of the past
 	r.Expires("quorum", "heartbeat- quorum- election+ leader=0/0")
 	r.Hears(5, raft.AppendReply{Term: 1}, "")
-	r.Elects("SAVE{2 1} election+ leader=0/0 REQUEST_VOTE{2 {0 0}}>2 REQUEST_VOTE{2 {0 0}}>3 " +
+	r.Elects("SAVE{2 1} election+ leader=0/2 REQUEST_VOTE{2 {0 0}}>2 REQUEST_VOTE{2 {0 0}}>3 " +
 		"REQUEST_VOTE{2 {0 0}}>4 REQUEST_VOTE{2 {0 0}}>5")
 
 	// A leader that is settled does so as well, and stops when a higher term is heard of.
@@ -286,6 +286,6 @@ func TestStickiness(t *testing.T) {
 
 	c := algotest.NewTranscript(t, id, 3, algo.Config{ID: 1}, sticky)
 	c.Starts("election+")
-	c.Elects("SAVE{1 1} election+ leader=0/0 REQUEST_VOTE{1 {0 0}}>2 REQUEST_VOTE{1 {0 0}}>3")
+	c.Elects("SAVE{1 1} election+ leader=0/1 REQUEST_VOTE{1 {0 0}}>2 REQUEST_VOTE{1 {0 0}}>3")
 	c.Hears(2, asks, "SAVE{2 0} SAVE{2 2} election+ VOTE_REPLY{2 true}>2")
 }
