@@ -168,6 +168,7 @@ type Quality struct {
 	Stolen        float64       `json:"-"` // share of it that a hypervisor gave to others; NaN if unknown
 	// Throttled is for how long a quota kept the nodes from running, over all processors.
 	Throttled time.Duration `json:"throttled,omitempty"`
+	Usage     harness.Usage `json:"usage,omitzero"`
 	// ReadyTime is from the first start to the last node ready.
 	ReadyTime time.Duration `json:"ready_time"`
 	// ClockError is by how much records of different machines can be out of step.
@@ -212,6 +213,7 @@ func (m *Machine) Run(ctx context.Context, s *harness.Setup, sink trace.Sink) (
 	for _, s := range t.sites {
 		q.ClockError = max(q.ClockError, s.left.Clock.Bound)
 	}
+	q.Usage = t.usage()
 	return end, q, nil
 }
 

@@ -275,7 +275,8 @@ func TestRemoteEnd(t *testing.T) {
 		end := harness.End{At: 5, Reason: harness.Broken, Err: errors.New("hm"), Pending: 3, Skipped: 2,
 			Invalid: []string{"a", "b"}}
 		q := host.Quality{SchedDelayP99: 7, Busy: busy, Stolen: busy / 2, Throttled: 11, ReadyTime: 9,
-			ClockError: 13}
+			ClockError: 13, Usage: harness.Usage{CPU: 17, BusiestCPU: 15, Switches: 19, BusiestSwitches: 14,
+				Involuntary: 3}}
 		gotEnd, gotQ, err := host.SendEnd(end, q)
 		must(t, err)
 		if math.IsNaN(busy) && math.IsNaN(gotQ.Busy) {

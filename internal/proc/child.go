@@ -22,6 +22,8 @@ type Child struct {
 	mu   sync.Mutex // so that no signal goes to a number that has a new owner
 	gone bool       // reaped: pid means nothing any more
 	exit ExitStatus
+
+	usage Usage
 }
 
 // An ExitStatus says how a process ended.
@@ -129,5 +131,6 @@ func (c *Child) reap(process *os.Process) {
 	c.exit = ExitStatus{Code: -1, At: at, Signal: "unknown"}
 	if err == nil {
 		c.exit.Code, c.exit.Signal = state.ExitCode(), exitSignal(state)
+		c.usage = usageOf(state)
 	}
 }

@@ -31,6 +31,11 @@ func signalGroup(int, syscall.Signal) error { return errNoChildren }
 
 func exitSignal(*os.ProcessState) string { return "" }
 
+// ReadUsage is not known on this system.
+func ReadUsage() Usage { return Usage{} }
+
+func usageOf(*os.ProcessState) Usage { return Usage{} }
+
 func isTooManyFiles(error) bool { return false }
 
 func isTooManyProcesses(error) bool { return false }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -30,6 +31,26 @@ func exitSignal(state *os.ProcessState) string {
 		return unix.SignalName(status.Signal())
 	}
 	return ""
+}
+
+// ReadUsage is what this process has used until now; zero if that is not known.
+func ReadUsage() Usage {
+	var r syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {
+		return Usage{}
+	}
+	return newUsage(&r)
+}
+
+func newUsage(r *syscall.Rusage) Usage {
+	return Usage{time.Duration(r.Utime.Nano() + r.Stime.Nano()), uint64(r.Nvcsw), uint64(r.Nivcsw)}
+}
+
+func usageOf(state *os.ProcessState) Usage {
+	if r, ok := state.SysUsage().(*syscall.Rusage); ok {
+		return newUsage(r)
+	}
+	return Usage{}
 }
 
 func isTooManyFiles(err error) bool {

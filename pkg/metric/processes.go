@@ -12,4 +12,24 @@ var (
 		Name: "busiest_share", Unit: Fraction, Kind: Share, Traffic: true,
 		Doc: "share of all messages sent or handled that the busiest process sent or handled",
 	})
+	CPU = processes.declare(Metric{
+		Name: "cpu_per_operation_ms", Unit: Milliseconds, Kind: Measured,
+		Doc: "processor time of a node per operation, mean over the nodes",
+	})
+	BusiestCPU = processes.declare(Metric{
+		Name: "busiest_cpu_per_operation_ms", Unit: Milliseconds, Kind: Measured,
+		Doc: "processor time per operation of the node that used most",
+	})
+	Switches = processes.declare(Metric{
+		Name: "context_switches_per_operation", Unit: Times, Kind: Count,
+		Doc: "context switches of a node per operation, mean over the nodes",
+	})
+	BusiestSwitches = processes.declare(Metric{
+		Name: "busiest_context_switches_per_operation", Unit: Times, Kind: Count,
+		Doc: "context switches per operation of the node that had most",
+	})
+	InvoluntarySwitches = processes.declare(Metric{
+		Name: "involuntary_switches_per_operation", Unit: Times, Kind: Count,
+		Doc: "times per operation that a node lost the processor to another, mean over the nodes",
+	})
 )

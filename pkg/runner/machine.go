@@ -29,6 +29,7 @@ type Quality struct {
 	Busy          float64       // share of processor time used; NaN if unknown
 	Stolen        float64       // share of it that a hypervisor gave to others; NaN if unknown
 	Throttled     time.Duration // for which a quota kept the nodes from running, over all processors
+	Usage         harness.Usage
 }
 
 // Room is what a run needs of its machine.

@@ -222,11 +222,26 @@ func (r *run) row(t experiment.Trial, attempt int, o outcome) results.Trial {
 		}
 		row.Metrics = append(row.Metrics, metric.BusyShare.Of(q.Busy), metric.StealShare.Of(q.Stolen),
 			metric.Throttled.Of(ms(q.Throttled)))
+		if row.Completed > 0 && q.Usage.CPU > 0 && !v.Unseen {
+			row.Metrics = append(row.Metrics, usage(&q.Usage, t.Plan.Nodes, row.Completed)...)
+		}
 		if why := withheld(q, o.end.At); why != "" && row.Status == trace.OK {
 			row.Reason = strings.TrimPrefix(row.Reason+"; "+why, "; ")
 		}
 	}
 	return row
+}
+
+// usage is what the nodes used for each operation.
+func usage(u *harness.Usage, nodes, operations int) []metric.Value {
+	each := func(sum float64) float64 { return sum / float64(operations) }
+	mean := func(sum float64) float64 { return each(sum / float64(nodes)) }
+	return []metric.Value{
+		metric.CPU.Of(mean(ms(u.CPU))), metric.BusiestCPU.Of(each(ms(u.BusiestCPU))),
+		metric.Switches.Of(mean(float64(u.Switches))),
+		metric.BusiestSwitches.Of(each(float64(u.BusiestSwitches))),
+		metric.InvoluntarySwitches.Of(mean(float64(u.Involuntary))),
+	}
 }
 
 // mostWithheld is the share of a trial's processor time that others may take without a

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/host/control"
+	"github.com/conclave-bench/conclave/internal/proc"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -138,11 +139,14 @@ type Collection struct {
 	Clock Clock `json:"clock"`
 }
 
-// A Journal says how much a node wrote down.
+// A Journal says how much a node wrote down, and what it used.
 type Journal struct {
 	Node  Ref    `json:"node"`
 	Slots uint64 `json:"slots"`          // no less than the records
 	Full  bool   `json:"full,omitempty"` // what it did after the last one is not known
+	// Usage is what it used from the start of its process until it was told to stop, or was
+	// killed; zero if that is not known.
+	Usage proc.Usage `json:"usage"`
 }
 
 // A Clock says by how much the clock of an agent is ahead of that of whoever asks, and by

@@ -226,7 +226,8 @@ func (l *Local) Collect() (c Collection, err error) {
 	}
 	for _, n := range s.nodes {
 		if r := n.reader.Load(); r != nil {
-			c.Journals = append(c.Journals, Journal{Node: n.Ref, Slots: r.Len(), Full: r.Full()})
+			c.Journals = append(c.Journals,
+				Journal{Node: n.Ref, Slots: r.Len(), Full: r.Full(), Usage: n.usage(r)})
 		}
 	}
 	for i := range s.Tallies {

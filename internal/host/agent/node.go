@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/conclave-bench/conclave/internal/host/control"
 	"github.com/conclave-bench/conclave/internal/proc"
@@ -48,6 +49,23 @@ func (s *session) savedBy(id algo.ID) []byte {
 		})
 	}
 	return saved
+}
+
+// usage is what the process of n has used since it started. Of one that was killed the
+// system knows what it used in its whole life. It waits for the end of n.
+func (n *node) usage(r *telemetry.Reader) proc.Usage {
+	before, after := readUsage(r, control.WordBefore), readUsage(r, control.WordAfter)
+	if after.CPU == 0 {
+		after = n.child.Usage()
+	}
+	if before.CPU == 0 || after.CPU < before.CPU { // it did not start, or nothing is known
+		return proc.Usage{}
+	}
+	return after.Since(before)
+}
+
+func readUsage(r *telemetry.Reader, word int) proc.Usage {
+	return proc.Usage{CPU: time.Duration(r.Word(word)), Voluntary: r.Word(word + 1), Involuntary: r.Word(word + 2)}
 }
 
 // listen hands a node its first lines and turns what it says, and its end, into

@@ -77,6 +77,12 @@ const (
 	WordExecuted        // instructions of the timeline, and orders
 	WordReports         // records reported
 	WordLastDue         // when the last algorithm message that was sent is due, in ns since the start
+	WordBefore          // what the node had used when its process started: processor time in ns,
+	_                   // voluntary context switches,
+	_                   // and involuntary ones
+	WordAfter           // likewise at its end; zero if it was killed
+	_
+	_
 	WordPeers
 )
 

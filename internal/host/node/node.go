@@ -109,6 +109,7 @@ func Run(in io.Reader, out io.Writer) error {
 		return err
 	}
 	err := n.run()
+	n.shareUsage(control.WordAfter)
 	if err == nil && n.broken == nil && n.process != nil {
 		n.broken = guard.Strays(n.process.Plugin())
 	}
@@ -255,6 +256,7 @@ func (n *node) handleEvents() error {
 		n.alarm.Set(n.start)
 		<-n.alarm.C
 	}
+	n.shareUsage(control.WordBefore)
 	n.startProcess()
 	faults := n.watchBus()
 	for n.failed == nil && n.broken == nil {
@@ -448,6 +450,15 @@ func (n *node) shareState() {
 	n.storeWord(control.WordPlanned, uint64(n.process.Planned))
 	n.storeWord(control.WordInside, inside)
 	n.storeWord(control.WordExecuted, n.executed)
+}
+
+// shareUsage writes down what this node has used until now. The processor time comes last:
+// where there is none, the others may be missing.
+func (n *node) shareUsage(word int) {
+	u := proc.ReadUsage()
+	n.tele.Word(word + 1).Store(u.Voluntary)
+	n.tele.Word(word + 2).Store(u.Involuntary)
+	n.tele.Word(word).Store(uint64(u.CPU))
 }
 
 // storeWord stores v in word i, if it stands there not yet: a store that all

@@ -30,7 +30,7 @@ func (m lent) Run(ctx context.Context, s *harness.Setup, sink trace.Sink) (
 	harness.End, runner.Quality, error) {
 	end, q, err := m.machine.Run(ctx, s, sink)
 	return end, runner.Quality{SchedDelayP99: q.SchedDelayP99, Busy: q.Busy, Stolen: q.Stolen,
-		Throttled: q.Throttled}, err
+		Throttled: q.Throttled, Usage: q.Usage}, err
 }
 
 // Machine is for runner.Options: a host program if o names one, else this process.

@@ -1,0 +1,13 @@
+package harness
+
+import "time"
+
+// A Usage is what the nodes of a trial have used from the common start, or their return,
+// until they were told to stop, or were killed. Zero: it is not known.
+type Usage struct {
+	CPU             time.Duration `json:"cpu"` // processor time of all, in user mode and in the system
+	BusiestCPU      time.Duration `json:"busiest_cpu"`
+	Switches        uint64        `json:"switches"` // context switches of all
+	BusiestSwitches uint64        `json:"busiest_switches"`
+	Involuntary     uint64        `json:"involuntary"` // those that nobody waited for
+}
