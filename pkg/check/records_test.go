@@ -299,7 +299,9 @@ func TestMetrics(t *testing.T) {
 				got = append(got, m.Name)
 			}
 			// What the machine did, no record tells.
-			missing := append(test.missing, metric.BusyShare.Name, metric.StealShare.Name, metric.Throttled.Name)
+			missing := append(test.missing, metric.CPU.Name, metric.BusiestCPU.Name, metric.Switches.Name,
+				metric.BusiestSwitches.Name, metric.InvoluntarySwitches.Name,
+				metric.BusyShare.Name, metric.StealShare.Name, metric.Throttled.Name)
 			want := slices.DeleteFunc(metric.Names(metric.Columns(test.problem)),
 				func(name string) bool { return slices.Contains(missing, name) })
 			if !slices.Equal(got, want) {

@@ -65,7 +65,9 @@ func (n *node) usage(r *telemetry.Reader) proc.Usage {
 }
 
 func readUsage(r *telemetry.Reader, word int) proc.Usage {
-	return proc.Usage{CPU: time.Duration(r.Word(word)), Voluntary: r.Word(word + 1), Involuntary: r.Word(word + 2)}
+	return proc.Usage{
+		CPU: time.Duration(r.Word(word)), Voluntary: r.Word(word + 1), Involuntary: r.Word(word + 2),
+	}
 }
 
 // listen hands a node its first lines and turns what it says, and its end, into
