@@ -476,7 +476,7 @@ func (r *Report) row(m *metric.Metric, p pair, o *Options) *Row {
 	if len(a)+censoredA+len(b)+censoredB == 0 {
 		return nil
 	}
-	row.Base, row.New = figure(a, censoredA), figure(b, censoredB)
+	row.Base, row.New = figure(p.base.Describe(m.Name)), figure(p.new.Describe(m.Name))
 	row.Change = row.New.Center/row.Base.Center - 1
 	if len(a)+censoredA == 0 || len(b)+censoredB == 0 {
 		return row
@@ -540,8 +540,7 @@ func shorterLimit(all []setting) int {
 	return 0
 }
 
-func figure(values []float64, censored int) Figure {
-	d := stats.Describe(values, censored)
+func figure(d stats.Summary) Figure {
 	return Figure{N: d.N, Censored: d.Censored, Center: d.Median, Low: d.CILow, High: d.CIHigh}
 }
 

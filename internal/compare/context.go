@@ -32,6 +32,7 @@ func (r *Report) context(base, new *results.Table) {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s: the run is not complete, planned were %d trials; "+
 				"bench run --resume %s goes on with it", name, m.Planned, t.Path))
 		}
+		r.Notes = append(r.Notes, untilNote(name, t)...)
 		if text := metric.Unknown(t.Undeclared); text != "" {
 			r.Notes = append(r.Notes, name+": "+text)
 		}
@@ -39,6 +40,16 @@ func (r *Report) context(base, new *results.Table) {
 			r.Notes = append(r.Notes, name+": "+text)
 		}
 	}
+}
+
+// untilNote says that the trials of a run decided how many they are, if they did.
+func untilNote(name string, t *results.Table) []string {
+	rule := t.Until()
+	if rule == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: its trials decided how many they are, by %s: %s", name, rule.Metric,
+		rule.Promise())}
 }
 
 // Drifts says which of the main metrics rose or fell over the course of a run on

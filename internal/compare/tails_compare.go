@@ -72,6 +72,7 @@ func CompareTails(base, new *results.Table, stat string, o Options) (*TailReport
 		return nil, err
 	}
 	r := &TailReport{Base: sideOf(base), New: sideOf(new), Notes: m.notes, Threshold: o.Threshold}
+	r.Notes = slices.Concat(r.Notes, untilNote("base", base), untilNote("new", new))
 	r.Confidence = 1 - o.Alpha/float64(max(len(metrics)*len(m.pairs), 1))
 	columns := varying(m)
 	for _, side := range []struct {

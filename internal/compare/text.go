@@ -57,6 +57,14 @@ func P(p float64) string {
 	return strconv.FormatFloat(p, 'f', 3, 64)
 }
 
+// FigureNote says what the figures of a table are.
+func FigureNote(m stats.Method) string {
+	if m == stats.Anytime {
+		return "median over trials [95 % interval, anytime: it holds whenever a cell stops]"
+	}
+	return "median over trials [95 % interval]"
+}
+
 // Estimate is a median with its interval, for a row that says of so many trials that they
 // count. An end that the sample does not have, because trials timed out, stays open.
 func Estimate(s stats.Summary, trials int) string {

@@ -299,8 +299,7 @@ func (b *builder) cells() {
 	for _, name := range b.metricNames() {
 		column, any := make([]stats.Summary, len(b.groups)), false
 		for i, g := range b.groups {
-			values, censored := g.Sample(name)
-			column[i] = stats.Describe(values, censored)
+			column[i] = g.Describe(name)
 			any = any || column[i].N > 0
 		}
 		if !any {

@@ -34,6 +34,23 @@ const QuantileType = "type 7 (Hyndman and Fan; the default of R, NumPy and Excel
 // Confidence is the level of the intervals in a Summary.
 const Confidence = 0.95
 
+// A Method is how the interval of a median is found.
+type Method string
+
+// The methods.
+const (
+	FixedN  Method = "fixed-n" // QuantileInterval: n does not depend on the observations
+	Anytime Method = "anytime" // MedianSequence: the observations may say when to stop
+)
+
+// Words say what the interval is.
+func (m Method) Words() string {
+	if m == Anytime {
+		return "by a confidence sequence, which holds whenever a cell stops"
+	}
+	return "by order statistics"
+}
+
 // A Summary condenses one sample. A figure that does not exist, or cannot be
 // known because of censoring, is NaN.
 type Summary struct {
@@ -44,6 +61,7 @@ type Summary struct {
 	Min, Median        float64
 	P90, P95, P99, Max float64
 	CILow, CIHigh      float64 // of the median, at level Confidence
+	Method             Method  // of that interval
 }
 
 // Describe condenses values, to which censored further observations belong
@@ -62,7 +80,11 @@ type Summary struct {
 //
 // SD needs two values; the interval needs six observations, below which no pair
 // of order statistics covers the median with 95 %.
-func Describe(values []float64, censored int) Summary {
+func Describe(values []float64, censored int) Summary { return FixedN.Describe(values, censored) }
+
+// Describe condenses values as the function of that name does, with an interval by the
+// method.
+func (m Method) Describe(values []float64, censored int) Summary {
 	xs := make([]float64, 0, len(values)+max(censored, 0))
 	for _, v := range values {
 		if !math.IsNaN(v) && !math.IsInf(v, 0) {
@@ -72,7 +94,7 @@ func Describe(values []float64, censored int) Summary {
 	slices.Sort(xs)
 	n := len(xs)
 	nan := math.NaN()
-	s := Summary{N: n, Censored: max(censored, 0), Mean: nan, SD: nan, Min: nan, Max: nan}
+	s := Summary{N: n, Censored: max(censored, 0), Mean: nan, SD: nan, Min: nan, Max: nan, Method: m}
 	if n > 0 {
 		s.Min = xs[0]
 	}
@@ -93,6 +115,9 @@ func Describe(values []float64, censored int) Summary {
 	s.P95 = known(Quantile(xs, 0.95))
 	s.P99 = known(Quantile(xs, 0.99))
 	lo, hi := QuantileInterval(xs, 0.5, Confidence)
+	if m == Anytime {
+		lo, hi = MedianSequence(xs, Confidence)
+	}
 	s.CILow, s.CIHigh = known(lo), known(hi)
 	return s
 }

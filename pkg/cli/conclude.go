@@ -74,7 +74,8 @@ func (o *outcome) warnings() []string {
 // print writes the end of a run for people.
 func (o *outcome) print(w io.Writer) {
 	o.table().write(w)
-	fmt.Fprintf(w, "\nn: trials with status ok; figures: median over trials [95 %% interval]\n")
+	fmt.Fprintf(w, "\nn: trials with status ok; figures: %s\n",
+		compare.FigureNote(o.stopping.Rule().Method()))
 	if o.hasOwnN() {
 		fmt.Fprintln(w, compare.OwnNote)
 	}

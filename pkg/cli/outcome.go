@@ -39,6 +39,7 @@ type outcome struct {
 }
 
 type cellOutcome struct {
+	method   stats.Method
 	statuses map[trace.Status]int
 	marked   int
 	values   map[string][]float64 // what its trials observed of each metric of the table
@@ -69,8 +70,8 @@ func outcomeOf(e *experiment.Experiment, dir string) (*outcome, error) {
 		stopping: runner.NewStopping(e),
 	}
 	for i := range o.cells {
-		o.cells[i] = cellOutcome{statuses: map[trace.Status]int{}, values: map[string][]float64{},
-			censored: map[string]int{}}
+		o.cells[i] = cellOutcome{method: o.stopping.Rule().Method(), statuses: map[trace.Status]int{},
+			values: map[string][]float64{}, censored: map[string]int{}}
 	}
 	return o, runner.EachTrial(e, dir, o.add)
 }
@@ -176,7 +177,7 @@ func keep(list []results.Trial, t *results.Trial) []results.Trial {
 
 // describe condenses a metric of a cell.
 func (c *cellOutcome) describe(metric string) stats.Summary {
-	return stats.Describe(c.values[metric], c.censored[metric])
+	return c.method.Describe(c.values[metric], c.censored[metric])
 }
 
 // table is a row for each cell: what differs between them, and the figures that
@@ -203,7 +204,7 @@ func (o *outcome) table() *table {
 			row = append(row, compare.Estimate(c.describe(m), c.statuses[trace.OK]))
 		}
 		if rule != nil {
-			row = append(row, ended(&rule.Cells[i]))
+			row = append(row, ended(&rule.Rule, &rule.Cells[i]))
 		}
 		t.add(append(row, o.count(c, cell))...)
 	}
@@ -211,8 +212,12 @@ func (o *outcome) table() *table {
 }
 
 // ended says why a cell ended under the rule, and how wide its interval is.
-func ended(c *results.Stopped) string {
-	return cmp.Or(c.Stopped, "not yet") + " " + c.Precision()
+func ended(rule *results.Rule, c *results.Stopped) string {
+	text := cmp.Or(c.Stopped, "not yet") + " " + c.Precision()
+	if rule.Anytime {
+		text += " " + string(stats.Anytime)
+	}
+	return text
 }
 
 // count is how the trials of a cell ended, and whether the algorithm was asked

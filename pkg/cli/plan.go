@@ -84,7 +84,11 @@ func (s *streams) printPlan(e *experiment.Experiment) {
 	fmt.Fprintf(s.out, "trials      %s x %s = %s\n", report.Plural(len(e.Cells), "cell", "cells"),
 		repetitions(e), between(e.Least(), e.Most()))
 	if u := e.Until; u != nil {
-		fmt.Fprintf(s.out, "until       %s is known to %s in a cell\n", u.Metric, results.Percent(u.CI))
+		holds := ""
+		if u.Anytime {
+			holds = ", and that holds whenever it stops (anytime)"
+		}
+		fmt.Fprintf(s.out, "until       %s is known to %s in a cell%s\n", u.Metric, results.Percent(u.CI), holds)
 	}
 	fmt.Fprintf(s.out, "time        %s\n", howLong(e))
 	fmt.Fprintf(s.out, "seed        %d\n", e.Seed)
@@ -150,8 +154,9 @@ type planReport struct {
 }
 
 type planUntil struct {
-	Metric string  `json:"metric"`
-	CI     float64 `json:"ci"`
+	Metric  string  `json:"metric"`
+	CI      float64 `json:"ci"`
+	Anytime bool    `json:"anytime"`
 }
 
 type planCell struct {
@@ -175,7 +180,7 @@ func planOf(e *experiment.Experiment) planReport {
 		Notes: append([]string{}, e.Notes...),
 	}
 	if u := e.Until; u != nil {
-		r.Until = &planUntil{u.Metric, u.CI}
+		r.Until = &planUntil{u.Metric, u.CI, u.Anytime}
 	}
 	for i := range e.Cells {
 		c := &e.Cells[i]

@@ -3,10 +3,12 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -23,7 +25,7 @@ func TestPlan_Until(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r.Repetitions != 20 || r.Fewest != 6 || r.Trials != 160 || r.LeastTrials != 48 ||
-		r.LeastS > r.EstimateS || r.Until == nil || *r.Until != (planUntil{"election_ms", 0.015}) {
+		r.LeastS > r.EstimateS || r.Until == nil || *r.Until != (planUntil{"election_ms", 0.015, false}) {
 		t.Errorf("plan: %+v", r)
 	}
 }
@@ -67,4 +69,59 @@ func TestRun_Until(t *testing.T) {
 	if len(r.Warnings) == 0 || !strings.HasPrefix(r.Warnings[0], "repetitions: ") {
 		t.Errorf("warnings %q in %s", r.Warnings, filepath.Base(dir))
 	}
+}
+
+// With anytime all intervals of a run are those of the confidence sequence, and say so.
+func TestRun_Anytime(t *testing.T) {
+	t.Parallel()
+	path, root := write(t, "until.yaml", strings.Replace(until, "max: 20", "max: 60", 1)), t.TempDir()
+	set := []string{"--set", "repetitions.until.anytime=true", "--set", "repetitions.until.ci=20%"}
+	has(t, bench(t, append([]string{"plan", path}, set...)...).want(t, Good).out,
+		"known to ±20 % in a cell, and that holds whenever it stops (anytime)")
+	ran := bench(t, append([]string{"run", path, "--out", root}, set...)...).want(t, Good)
+	has(t, ran.out, "% anytime", "[95 % interval, anytime: it holds whenever a cell stops]",
+		"intervals hold whenever a cell stops (anytime), but tests take n for fixed")
+	dir := latest(t, root, "until")
+	m, err := results.ReadManifest(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !m.Stopping.Anytime || !strings.Contains(m.Intervals, "by a confidence sequence") {
+		t.Errorf("intervals %s, %+v", m.Intervals, m.Stopping)
+	}
+	table, err := results.ReadTable(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	summary := contents(t, dir)[results.SummaryFile]
+	early := 0
+	for i, c := range table.Cells() {
+		stop, want := m.Stopping.Cells[i], stats.Anytime.Describe(c.Sample("election_ms"))
+		if stop.Stopped == results.Precise && stop.Repetitions < 60 {
+			early++
+		}
+		var line []string
+		for _, f := range c.Design {
+			line = append(line, f.Value)
+		}
+		line = append(line, results.SummaryRow("election_ms", want)...)
+		if has(t, summary, strings.Join(line, ",")+"\n"); !math.IsNaN(want.CIHigh) && line[len(line)-1] != "anytime" {
+			t.Errorf("cell %d: %v", i+1, line)
+		}
+		if half := (want.CIHigh - want.CILow) / 2 / want.Median; stop.HalfWidth != nil && half != *stop.HalfWidth {
+			t.Errorf("cell %d: half-width %v, shown is %v", i+1, *stop.HalfWidth, half)
+		}
+	}
+	if early == 0 {
+		t.Errorf("no cell ended early: %+v", m.Stopping.Cells)
+	}
+	has(t, bench(t, "export", dir, "--format", "markdown").want(t, Good).out, "anytime: it holds whenever")
+	has(t, bench(t, "export", dir, "--format", "json").want(t, Good).out, `"intervals": "anytime"`)
+	has(t, bench(t, "export", dir, "--format", "latex").want(t, Good).out, "by a confidence sequence")
+
+	plain := t.TempDir()
+	has(t, bench(t, "run", path, "--out", plain).want(t, Good).out, "until: {anytime: true} has intervals that hold")
+	both := bench(t, "compare", latest(t, plain, "until"), dir, "--no-fail").want(t, Good).out
+	has(t, both, "base: its trials decided how many they are, by election_ms: intervals and tests take n for fixed",
+		"new: its trials decided how many they are, by election_ms: intervals hold whenever")
 }

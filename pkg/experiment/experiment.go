@@ -234,6 +234,9 @@ type Until struct {
 	// CI is the half-width of the 95 % interval of the metric's median, relative
 	// to the median, at which a cell is precise: above 0, and 1 at most.
 	CI float64
+	// Anytime says that the interval is of a confidence sequence, as all of the run are then:
+	// it holds with 95 % although the cell ended because of it.
+	Anytime bool
 }
 
 // An Override is a value that went over that of the file.

@@ -122,7 +122,7 @@ func TestTemplateLoadsWithItsCommentedLines(t *testing.T) {
 	e := mustLoad(t, write(t, "template.yaml", text))
 	f := &e.Cells[0].Plan.Faults
 	if len(f.Events) != 4 || f.CrashRate != 1 || len(e.Cells) != 6 || e.Fewest != 10 ||
-		e.Repetitions != 100 || *e.Until != (Until{"election_ms", 0.05}) {
+		e.Repetitions != 100 || *e.Until != (Until{"election_ms", 0.05, true}) {
 		t.Errorf("%d cells, failures %+v, until %+v", len(e.Cells), f, e.Until)
 	}
 }

@@ -14,9 +14,11 @@ const (
 	// mostUntil bounds the repetitions under a rule, which looks at a cell's whole
 	// sample after each of them.
 	mostUntil = 10_000
-	// fewestUntil is the least sample whose median has an interval of 95 %.
-	fewestUntil  = 6
-	usualMinimum = 10
+	// fewestUntil is the least sample whose median has an interval of 95 %, and
+	// fewestAnytime the least of a confidence sequence.
+	fewestUntil   = 6
+	fewestAnytime = 9
+	usualMinimum  = 10
 )
 
 const likeUntil = "{min: 10, max: 100, until: {metric: election_ms, ci: 5%}}"
@@ -48,10 +50,14 @@ func repetitionsType() config.Type[repetitions] {
 			if x.Max > 0 && x.Min > x.Max {
 				r.Add(least.At, config.Join(key, "min"), "%d is above max, %d", x.Min, x.Max)
 			}
+			if most := v.Get("max"); x.Until != nil && x.Until.Anytime && x.Max > 0 && x.Max < fewestAnytime {
+				r.Add(most.At, config.Join(key, "max"), "%d, want %d or more with anytime: fewer have no interval "+
+					"that holds at every stop", x.Max, fewestAnytime)
+			}
 		}}
 	t := config.Union(fixed, rule.Type(), func(r repetitions) bool { return r.Until == nil },
 		func(v *config.Value) *config.Value { return config.Wrap("max", v) })
-	return t.Called(count.Name + ", or {min, max, until: {metric, ci}}")
+	return t.Called(count.Name + ", or {min, max, until: {metric, ci, anytime}}")
 }
 
 // untilType is the rule; whether there is such a metric is known later.
@@ -62,6 +68,7 @@ func untilType() config.Type[Until] {
 			return []config.Field{
 				{Name: "metric", Required: true, Of: metricType().To(&u.Metric)},
 				{Name: "ci", Required: true, Of: config.Share().To(&u.CI)},
+				{Name: "anytime", Of: config.Truth().To(&u.Anytime)},
 			}
 		}}.Type()
 }

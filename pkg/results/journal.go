@@ -29,6 +29,7 @@ type Header struct {
 	Overrides []Override `json:"overrides,omitempty"`
 	Host      []string   `json:"host,omitempty"` // command of the host program; none: this one was the host
 	Shard     *Shard     `json:"shard,omitempty"`
+	Until     *Rule      `json:"until,omitempty"` // nil: no trial decides how many there are
 
 	Schema  int       `json:"schema_version"`
 	Run     string    `json:"run"`           // id: its folder within the experiment's

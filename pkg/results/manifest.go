@@ -127,14 +127,37 @@ type End struct {
 	Host     *Site // of the nodes, where a host program started them
 }
 
+// A Rule says when a cell has had enough repetitions.
+type Rule struct {
+	Metric     string  `json:"metric"`
+	CI         float64 `json:"ci"` // half-width of the interval over the median, at most
+	Confidence float64 `json:"confidence"`
+	Anytime    bool    `json:"anytime,omitempty"` // that interval is of a confidence sequence
+	Min        int     `json:"min"`               // repetitions before the first look
+	Max        int     `json:"max"`
+}
+
+// Method is how the intervals of a run under the rule are found; without one, n is fixed.
+func (r *Rule) Method() stats.Method {
+	if r != nil && r.Anytime {
+		return stats.Anytime
+	}
+	return stats.FixedN
+}
+
+// Promise is what the figures of a run under the rule hold, in words.
+func (r *Rule) Promise() string {
+	if r.Anytime {
+		return "intervals hold whenever a cell stops (anytime), but tests take n for fixed (docs/stopping.md)"
+	}
+	return "intervals and tests take n for fixed, and are wrong more often than they say where the trials " +
+		"decide it (docs/stopping.md): until: {anytime: true} has intervals that hold"
+}
+
 // A Stopping is the rule by which the cells of a run ended, and what came of it.
 type Stopping struct {
-	Metric     string    `json:"metric"`
-	CI         float64   `json:"ci"` // half-width of the interval over the median, at most
-	Confidence float64   `json:"confidence"`
-	Min        int       `json:"min"` // repetitions before the first look
-	Max        int       `json:"max"`
-	Cells      []Stopped `json:"cells"`
+	Rule
+	Cells []Stopped `json:"cells"`
 }
 
 // The reasons for which a cell ends.
@@ -226,7 +249,7 @@ func (f *Folder) describe(end End, t *tables) (*Manifest, error) {
 		Shard: h.Shard, Parts: h.Parts,
 		Stopping:    end.Stopping,
 		Percentiles: stats.QuantileType,
-		Intervals:   "of the median, by order statistics, 95 %",
+		Intervals:   fmt.Sprintf("of the median, %s, 95 %%", h.Until.Method().Words()),
 		Notes:       append(nonNil(f.notes), end.Notes...),
 	}
 	if end.Planned > 0 {

@@ -2,6 +2,7 @@ package results
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 
@@ -13,6 +14,7 @@ import (
 // A summary gathers the values of each metric in each cell, as Trial.Observe
 // has them.
 type summary struct {
+	method  stats.Method
 	metrics []string
 	fixed   int // of them: the first
 	cells   map[int]*cell
@@ -39,7 +41,7 @@ func always() (names []string) {
 func newSummary(h *Header) *summary {
 	fixed := always()
 	return &summary{
-		metrics: append(fixed, h.Metrics...), fixed: len(fixed),
+		method: h.Until.Method(), metrics: append(fixed, h.Metrics...), fixed: len(fixed),
 		cells: map[int]*cell{},
 		named: map[string]map[string]bool{},
 	}
@@ -89,7 +91,7 @@ func (s *summary) rows(write func([]string) error) error {
 			if !s.named[c.problem][name] {
 				continue
 			}
-			d := stats.Describe(c.values[name], c.censored[name])
+			d := s.method.Describe(c.values[name], c.censored[name])
 			if err := write(slices.Concat(c.design, SummaryRow(name, d))); err != nil {
 				return err
 			}
@@ -109,5 +111,8 @@ func SummaryRow(name string, d stats.Summary) []string {
 	} {
 		row = append(row, Number(v))
 	}
-	return row
+	if math.IsNaN(d.CILow) && math.IsNaN(d.CIHigh) {
+		return append(row, "")
+	}
+	return append(row, string(d.Method))
 }

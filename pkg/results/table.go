@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"github.com/conclave-bench/conclave/internal/files"
+	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -45,6 +46,8 @@ type Cell struct {
 	Number int // of its first trial
 	Design []metric.Field
 	Trials []*Trial // by repetition
+
+	method stats.Method
 }
 
 // ReadTable reads the run at path: whatever Resolve takes, a folder that holds
@@ -411,16 +414,29 @@ func (p *fields) float() float64 {
 	return v
 }
 
+// Until is the rule by which the cells of the run ended; nil: there was none, or nothing
+// beside the table tells.
+func (t *Table) Until() *Rule {
+	switch {
+	case t.Header != nil && t.Header.Until != nil:
+		return t.Header.Until
+	case t.Manifest != nil && t.Manifest.Stopping != nil: // of a table alone, or of an older run
+		return &t.Manifest.Stopping.Rule
+	}
+	return nil
+}
+
 // Cells groups the trials by design, in the order of the table.
 func (t *Table) Cells() []*Cell {
 	var cells []*Cell
+	method := t.Until().Method()
 	index := map[string]*Cell{}
 	for i := range t.Trials {
 		trial := &t.Trials[i]
 		key := designKey(trial.Design)
 		c := index[key]
 		if c == nil {
-			c = &Cell{Number: trial.Cell, Design: trial.Design}
+			c = &Cell{Number: trial.Cell, Design: trial.Design, method: method}
 			cells, index[key] = append(cells, c), c
 		}
 		c.Trials = append(c.Trials, trial)
@@ -461,6 +477,10 @@ func (c *Cell) Sample(name string) (values []float64, censored int) {
 	}
 	return values, censored
 }
+
+// Describe condenses what the trials of the cell observed of a metric. The interval of the
+// median is by the method of the run.
+func (c *Cell) Describe(name string) stats.Summary { return c.method.Describe(c.Sample(name)) }
 
 // Count returns how many trials of the cell have the status.
 func (c *Cell) Count(status trace.Status) (n int) {

@@ -23,7 +23,7 @@ var (
 	outcome  = append([]string{"status", "reason", "attempts", "in_model"}, metric.Names(metric.Fixed())...)
 	figures  = []string{
 		"metric", "n", "censored", "mean", "sd", "min", "median", "p90", "p95", "p99", "max",
-		"ci_low", "ci_high",
+		"ci_low", "ci_high", "ci_method",
 	}
 	hostColumn       = "host" // behind identity, where trials name their machines
 	operationColumns = []string{

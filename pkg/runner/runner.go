@@ -67,7 +67,7 @@ func Header(e *experiment.Experiment, argv []string) results.Header {
 	h := results.Header{
 		Name: e.Name, Planned: len(e.Cells) * e.Repetitions, Retries: e.Retries, Seed: e.Seed,
 		Design: e.Columns, Argv: argv,
-		Metrics: metric.Names(metric.Columns(e.Problem)),
+		Metrics: metric.Names(metric.Columns(e.Problem)), Until: ruleOf(e),
 	}
 	for _, o := range e.Overrides {
 		h.Overrides = append(h.Overrides, results.Override(o))

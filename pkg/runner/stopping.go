@@ -19,6 +19,7 @@ import (
 // alike.
 type Stopping struct {
 	experiment *experiment.Experiment
+	rule       *results.Rule // nil: none
 	cells      []sample
 }
 
@@ -26,7 +27,7 @@ type Stopping struct {
 type sample struct {
 	early    map[int]observed // finished before an earlier repetition was
 	finished int              // repetitions without a gap
-	values   []float64
+	values   []float64        // sorted, since they are looked at again and again
 	censored int
 	ended    string // why no further repetition is needed; "": one is
 	width    float64
@@ -39,11 +40,21 @@ type observed struct {
 
 // NewStopping begins with no trial at all.
 func NewStopping(e *experiment.Experiment) *Stopping {
-	s := &Stopping{experiment: e, cells: make([]sample, len(e.Cells))}
+	s := &Stopping{experiment: e, rule: ruleOf(e), cells: make([]sample, len(e.Cells))}
 	for i := range s.cells {
 		s.cells[i] = sample{early: map[int]observed{}, width: math.NaN()}
 	}
 	return s
+}
+
+// ruleOf is the rule of an experiment in the words of its results; nil: it has none.
+func ruleOf(e *experiment.Experiment) *results.Rule {
+	u := e.Until
+	if u == nil {
+		return nil
+	}
+	return &results.Rule{Metric: u.Metric, CI: u.CI, Confidence: stats.Confidence, Anytime: u.Anytime,
+		Min: e.Fewest, Max: e.Repetitions}
 }
 
 // ReadStopping goes by what the folder of a run holds.
@@ -93,28 +104,29 @@ func (s *Stopping) Add(t *results.Trial) {
 		c.finished++
 		switch next.kind {
 		case results.Observed:
-			c.values = append(c.values, next.value)
+			at, _ := slices.BinarySearch(c.values, next.value)
+			c.values = slices.Insert(c.values, at, next.value)
 		case results.Censored:
 			c.censored++
 		}
 		if c.finished >= e.Fewest {
-			c.look(e)
+			c.look(s.rule)
 		}
 	}
 }
 
 // look says whether the cell has come to its end.
-func (c *sample) look(e *experiment.Experiment) {
-	d := stats.Describe(c.values, c.censored)
+func (c *sample) look(rule *results.Rule) {
+	d := rule.Method().Describe(c.values, c.censored)
 	half, middle := (d.CIHigh-d.CILow)/2, math.Abs(d.Median)
 	c.width = half / middle
 	if half == 0 {
 		c.width = 0 // also around a median of 0
 	}
 	switch {
-	case half <= e.Until.CI*middle:
+	case half <= rule.CI*middle:
 		c.ended = results.Precise
-	case c.finished == e.Repetitions:
+	case c.finished == rule.Max:
 		c.ended = results.AtMost
 	}
 }
@@ -145,14 +157,15 @@ func (s *Stopping) Repetitions(cell int) int {
 	return s.experiment.PerCell()
 }
 
+// Rule is what the cells end by; nil: each has all its repetitions.
+func (s *Stopping) Rule() *results.Rule { return s.rule }
+
 // Record is the rule and what came of it; nil without a rule.
 func (s *Stopping) Record() *results.Stopping {
-	e := s.experiment
-	if e.Until == nil {
+	if s.rule == nil {
 		return nil
 	}
-	out := &results.Stopping{Metric: e.Until.Metric, CI: e.Until.CI, Confidence: stats.Confidence,
-		Min: e.Fewest, Max: e.Repetitions}
+	out := &results.Stopping{Rule: *s.rule}
 	for i := range s.cells {
 		c := &s.cells[i]
 		out.Cells = append(out.Cells, results.Stopped{Cell: i + 1, Repetitions: c.finished, Stopped: c.ended,
@@ -197,7 +210,7 @@ func (s *Stopping) Note() string {
 	if len(open) > 0 {
 		text += "; not at its end: cell " + listed(open)
 	}
-	return text
+	return text + "; " + r.Promise()
 }
 
 func listed(words []string) string {

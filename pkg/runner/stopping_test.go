@@ -2,13 +2,10 @@ package runner_test
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
-	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -206,37 +203,5 @@ func TestStopping_Note(t *testing.T) {
 		if !strings.Contains(s.Note(), want) {
 			t.Errorf("no %q in %q", want, s.Note())
 		}
-	}
-}
-
-// What docs/methodology.md says of the price of the rule: who looks again and again,
-// and stops when the interval is narrow, stops a little too often on samples that are
-// narrow by chance.
-func TestRule_Coverage(t *testing.T) {
-	t.Parallel()
-	const text = "problem: election\nalgorithms: [bully]\n" +
-		"repetitions: {min: %d, max: 100, until: {metric: election_ms, ci: 5%%}}\n"
-	rng := rand.New(rand.NewPCG(1, 2))
-	runs := times(1000, 20_000)
-	coverage := func(least int) float64 {
-		e, err := experiment.Load(write(t, fmt.Sprintf(text, least)), experiment.Overrides{})
-		must(t, err)
-		hit := 0
-		for range runs {
-			s := runner.NewStopping(e)
-			var values []float64
-			for r := 1; s.Needs(1, r); r++ {
-				values = append(values, 100+10*rng.NormFloat64())
-				s.Add(row(r, trace.OK, values[r-1]))
-			}
-			if d := stats.Describe(values, 0); d.CILow <= 100 && 100 <= d.CIHigh {
-				hit++
-			}
-		}
-		return float64(hit) / float64(runs)
-	}
-	if early, late := coverage(6), coverage(30); early < 0.905 || early > 0.945 || late < 0.935 {
-		t.Errorf("intervals cover the median in %v of the cells, want about 0.925; with a least of 30 in %v, "+
-			"want about 0.95", early, late)
 	}
 }

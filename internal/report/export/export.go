@@ -228,7 +228,7 @@ func briefMetrics(t *results.Table) (out []*metric.Metric) {
 
 // describe condenses a metric of a cell.
 func describe(c *results.Cell, m *metric.Metric) stats.Summary {
-	return stats.Describe(c.Sample(m.Name))
+	return c.Describe(m.Name)
 }
 
 // inModel says whether the algorithm claims to survive what the cell does to it.

@@ -23,7 +23,8 @@ func latex(s *selection) ([]File, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%% %s\n", s.origin())
 	b.WriteString("% Needs \\usepackage{booktabs,siunitx}.\n" +
-		"% Medians over trials with their 95 % intervals, by order statistics; n: trials with status ok;\n" +
+		"% Medians over trials with their 95 % intervals, " + s.run.Until().Method().Words() +
+		"; n: trials with status ok;\n" +
 		"% below a metric: those of them with a value, and behind a + those that timed out.\n" +
 		"% Bold: the whole interval is better than those of all others in the same place.\n")
 	columns, metrics := s.columnsOfTable()

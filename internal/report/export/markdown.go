@@ -46,7 +46,7 @@ func markdown(s *selection) ([]File, error) {
 		}
 		line(append(row, statuses(c)))
 	}
-	b.WriteString("\nn: trials with status ok; figures: median over trials [95 % interval]")
+	b.WriteString("\nn: trials with status ok; figures: " + compare.FigureNote(s.run.Until().Method()))
 	if own {
 		b.WriteString("; " + compare.OwnNote)
 	}

@@ -145,6 +145,7 @@ type (
 		Seed        *uint64    `json:"seed"`
 		Confidence  float64    `json:"confidence"` // of the intervals, of the median
 		Percentiles string     `json:"percentiles"`
+		Intervals   string     `json:"intervals"` // how they are found
 		Cells       []jsonCell `json:"cells"`
 	}
 	jsonCell struct {
@@ -191,7 +192,7 @@ type (
 func writeJSON(s *selection) ([]File, error) {
 	out := jsonRun{
 		Schema: jsonSchema, Name: s.run.Name, Confidence: stats.Confidence,
-		Percentiles: stats.QuantileType, Cells: []jsonCell{},
+		Percentiles: stats.QuantileType, Intervals: string(s.run.Until().Method()), Cells: []jsonCell{},
 	}
 	if h := s.run.Header; h != nil {
 		out.Run, out.Seed = h.Run, &h.Seed
