@@ -88,7 +88,8 @@ func (s *streams) printPlan(e *experiment.Experiment) {
 		if u.Anytime {
 			holds = ", and that holds whenever it stops (anytime)"
 		}
-		fmt.Fprintf(s.out, "until       %s is known to %s in a cell%s\n", u.Metric, results.Percent(u.CI), holds)
+		fmt.Fprintf(s.out, "until       %s is known to %s in a cell%s\n", u.Metric, results.Percent(u.CI),
+			holds)
 	}
 	fmt.Fprintf(s.out, "time        %s\n", howLong(e))
 	fmt.Fprintf(s.out, "seed        %d\n", e.Seed)

@@ -115,6 +115,10 @@ func TestRun_Anytime(t *testing.T) {
 	if early == 0 {
 		t.Errorf("no cell ended early: %+v", m.Stopping.Cells)
 	}
+	if alone, err := results.ReadTable(filepath.Join(dir, results.TrialsFile)); err != nil ||
+		!alone.Until().Anytime || alone.Cells()[0].Describe("election_ms").Method != stats.Anytime {
+		t.Errorf("%v: the table alone does not know by what its trials ended", err)
+	}
 	has(t, bench(t, "export", dir, "--format", "markdown").want(t, Good).out, "anytime: it holds whenever")
 	has(t, bench(t, "export", dir, "--format", "json").want(t, Good).out, `"intervals": "anytime"`)
 	has(t, bench(t, "export", dir, "--format", "latex").want(t, Good).out, "by a confidence sequence")

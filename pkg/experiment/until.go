@@ -51,8 +51,8 @@ func repetitionsType() config.Type[repetitions] {
 				r.Add(least.At, config.Join(key, "min"), "%d is above max, %d", x.Min, x.Max)
 			}
 			if most := v.Get("max"); x.Until != nil && x.Until.Anytime && x.Max > 0 && x.Max < fewestAnytime {
-				r.Add(most.At, config.Join(key, "max"), "%d, want %d or more with anytime: fewer have no interval "+
-					"that holds at every stop", x.Max, fewestAnytime)
+				r.Add(most.At, config.Join(key, "max"), "%d, want %d or more with anytime: fewer have no "+
+					"interval that holds at every stop", x.Max, fewestAnytime)
 			}
 		}}
 	t := config.Union(fixed, rule.Type(), func(r repetitions) bool { return r.Until == nil },
