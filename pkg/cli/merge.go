@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +15,7 @@ import (
 func (s *streams) mergeCommand() *cobra.Command {
 	var out string
 	var asJSON bool
+	var wait time.Duration
 	c := &cobra.Command{
 		Use:   "merge DIR...",
 		Short: "Make one run of its shards",
@@ -37,18 +39,27 @@ written, and the commands are printed that run what is missing.
 			if len(args) == 0 {
 				return usage("bench merge: want the folders of shards, as results/quickstart")
 			}
-			return s.merge(args, out, asJSON)
+			return s.merge(args, out, asJSON, wait)
 		},
 	}
 	c.Flags().StringVar(&out, "out", "results", "write the run into a folder of its own in `DIR`")
+	c.Flags().DurationVar(&wait, "wait", 0, "wait up to `TIME`, as 12h, for shards that have not ended")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the results as JSON")
 	return c
 }
 
+// look is how often merge looks for shards that it waits for.
+const look = time.Second
+
 // merge ends as the run in one piece would have.
-func (s *streams) merge(paths []string, out string, asJSON bool) error {
-	dir, err := results.Merge(paths, out, s.argv)
+func (s *streams) merge(paths []string, out string, asJSON bool, wait time.Duration) error {
+	deadline := time.Now().Add(wait)
 	var refused *results.MergeError
+	dir, err := results.Merge(paths, out, s.argv)
+	for errors.As(err, &refused) && refused.Later && time.Now().Before(deadline) {
+		time.Sleep(min(look, time.Until(deadline)))
+		dir, err = results.Merge(paths, out, s.argv)
+	}
 	if errors.As(err, &refused) {
 		s.say(refused.Error())
 		for _, command := range refused.Again {

@@ -45,6 +45,15 @@ func TestMerge_EndToEnd(t *testing.T) {
 			t.Errorf("no %q in what merge prints:\n%s", line, r.out)
 		}
 	}
+	done := make(chan ran)
+	late := filepath.Join(root, "late")
+	go func() { done <- bench(t, "merge", filepath.Join(late, "small"), "--out", late, "--wait", "5m") }()
+	for _, shard := range []string{"1/2", "2/2"} {
+		bench(t, "run", file, "--shard", shard, "--out", late).want(t, Good)
+	}
+	(<-done).want(t, Missed)
+	same(t, "merged later", contents(t, latest(t, late, "small")), want)
+
 	var report runReport
 	out := bench(t, "merge", filepath.Join(parts, "small"), "--out", filepath.Join(root, "again"), "--json").
 		want(t, Missed).out

@@ -22,6 +22,8 @@ type MergeError struct {
 	Text string
 	// Again are commands, if any, that run what is missing.
 	Again [][]string
+	// Later says that the folders may be that run before long: shards may be running.
+	Later bool
 }
 
 func (e *MergeError) Error() string { return e.Text }
@@ -67,8 +69,9 @@ func gather(paths []string) (pieces []*piece, err error) {
 		found := []string{filepath.Clean(path)}
 		if !isRun(path) {
 			if found = shardsIn(path); len(found) == 0 {
-				return nil, unlike("%s: no shard there, want the folder of one, as bench run --shard makes "+
-					"it, or of an experiment with its shards%s", path, experimentsIn(path))
+				return nil, &MergeError{Later: true, Text: fmt.Sprintf("%s: no shard there, want the folder of "+
+					"one, as bench run --shard makes it, or of an experiment with its shards%s", path,
+					experimentsIn(path))}
 			}
 		}
 		dirs = append(dirs, found...)
@@ -136,7 +139,7 @@ func eachOnce(pieces []*piece) error {
 
 // noneMissing refuses a division of which a shard is not there, or not at its end.
 func noneMissing(pieces []*piece) error {
-	e, of := &MergeError{}, pieces[0].shard().Of
+	e, of := &MergeError{Later: true}, pieces[0].shard().Of
 	there := map[int]bool{}
 	var missing []string
 	for _, p := range pieces {
