@@ -63,7 +63,10 @@ type manifest struct {
 			Spec struct {
 				Containers []struct {
 					Command, Args []string
-					VolumeMounts  []struct{ Name, MountPath string } `yaml:"volumeMounts"`
+					VolumeMounts  []struct {
+						Name string
+						Path string `yaml:"mountPath"`
+					} `yaml:"volumeMounts"`
 				}
 			}
 		}
@@ -91,15 +94,22 @@ func TestKubernetes(t *testing.T) {
 		args := slices.Clone(c.Args)
 		for i := range args {
 			args[i] = strings.ReplaceAll(args[i], "$(JOB_COMPLETION_INDEX)", strconv.Itoa(index))
+			flag, value, ok := strings.Cut(args[i], "=")
+			if !ok {
+				flag, value = "", args[i]
+			}
 			for _, v := range c.VolumeMounts {
-				args[i] = strings.ReplaceAll(args[i], v.MountPath+"/", filepath.Join(p.dir, v.Name)+"/")
-				if strings.HasSuffix(args[i], "="+v.MountPath) {
-					args[i] = strings.TrimSuffix(args[i], v.MountPath) + filepath.Join(p.dir, v.Name)
+				if rest, in := strings.CutPrefix(value, v.Path); in && (rest == "" || rest[0] == '/') {
+					value = filepath.Join(p.dir, v.Name) + rest
+					break
 				}
+			}
+			if args[i] = value; ok {
+				args[i] = flag + "=" + value
 			}
 		}
 		cmd := exec.CommandContext(t.Context(), "bench", args...)
-		cmd.Path = filepath.Join(strings.SplitN(path(p.env), string(os.PathListSeparator), 2)[0], "bench")
+		cmd.Path = filepath.Join(strings.SplitN(searched(p.env), string(os.PathListSeparator), 2)[0], "bench")
 		cmd.Err, cmd.Dir = nil, p.dir
 		cmd.Env = append(slices.Clone(p.env), "JOB_COMPLETION_INDEX="+strconv.Itoa(index), "CONCLAVE_REPETITIONS=8")
 		out, err := cmd.CombinedOutput()
@@ -129,8 +139,8 @@ func job(t *testing.T, folder, name string) *manifest {
 	return m
 }
 
-// path is the value of PATH in env, in which the last one counts.
-func path(env []string) (found string) {
+// searched is the value of PATH in env, in which the last one counts.
+func searched(env []string) (found string) {
 	for _, v := range env {
 		if value, ok := strings.CutPrefix(v, "PATH="); ok {
 			found = value

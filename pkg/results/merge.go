@@ -69,8 +69,8 @@ func gather(paths []string) (pieces []*piece, err error) {
 		found := []string{filepath.Clean(path)}
 		if !isRun(path) {
 			if found = shardsIn(path); len(found) == 0 {
-				return nil, &MergeError{Later: true, Text: fmt.Sprintf("%s: no shard there, want the folder of "+
-					"one, as bench run --shard makes it, or of an experiment with its shards%s", path,
+				return nil, &MergeError{Later: true, Text: fmt.Sprintf("%s: no shard there, want the folder "+
+					"of one, as bench run --shard makes it, or of an experiment with its shards%s", path,
 					experimentsIn(path))}
 			}
 		}

@@ -58,7 +58,7 @@ func TestManifests(t *testing.T) {
 				t.Errorf("%s mounts config map %s, which is not there", job.Name, v.ConfigMap.Name)
 			}
 		}
-		if *job.Spec.CompletionMode != batch.IndexedCompletion {
+		if mode := job.Spec.CompletionMode; mode == nil || *mode != batch.IndexedCompletion {
 			continue
 		}
 		want := fmt.Sprintf("--shard=$(JOB_COMPLETION_INDEX)+1/%d", *job.Spec.Completions)
