@@ -35,7 +35,6 @@ type elections struct {
 	agreed  algo.ID // the leader that there is agreement on; None: there is none
 	last    algo.ID // the last one that there was agreement on
 	prior   algo.ID // that of before the operation
-	led     algo.ID // the leader that reaches a majority of all processes that name it
 	changes int
 	leads   map[uint64]algo.ID // the leader of each term, where one is promised
 	terms   terms              // likewise
@@ -61,17 +60,17 @@ type elections struct {
 	healedAt  time.Duration // when the network was whole again, with no agreement since; negative: none
 	heals     sum           // from there to agreement
 
-	phases   phases
-	since    time.Duration
-	split    time.Duration // while two live processes held themselves leader
-	outages  map[algo.Service]*outages
-	clients  clients
-	vigil    vigil
-	there    bool        // a leader, as Spec.Service defines one
-	woke     []waking    // what last had each process act on its own account, by ID - 1
-	doubts   [][]algo.ID // whom the detector of each suspects wrongly
-	unneeded int         // operations that nothing called for
-	demoted  int         // leaders that gave up for nothing
+	phases  phases
+	since   time.Duration
+	split   time.Duration // while two live processes held themselves leader
+	outages map[algo.Service]*outages
+	clients clients
+	vigil   vigil
+	there   bool                 // a leader, as Spec.Service defines one
+	woke    []waking             // what last had each process act on its own account, by ID - 1
+	doubts  []map[algo.ID]waking // whom the detector of each suspects: since when, and why
+	ruled   []bool               // leaders that lost no majority since one followed them
+	demoted int                  // leaders that gave up for nothing
 }
 
 // A waking is what had a process act otherwise than by a message, and what an election is
@@ -96,7 +95,7 @@ func newElections(s *harness.Setup, net *network, m *faults) *elections {
 		setup: s, network: net, faults: m, belief: make([]algo.ID, n), scope: make([]bool, n),
 		leads: map[uint64]algo.ID{}, terms: newTerms(n), healedAt: -1,
 		took: span{metric: metric.Election}, outages: map[algo.Service]*outages{},
-		woke: make([]waking, n), doubts: make([][]algo.ID, n),
+		woke: make([]waking, n), doubts: make([]map[algo.ID]waking, n), ruled: make([]bool, n),
 		vigil: newVigil(s), phases: newPhases(s),
 	}
 	for _, service := range algo.Services() {
@@ -133,7 +132,15 @@ func (e *elections) begin(j *Judge, r *trace.Record, origin trace.Origin) {
 	e.settle(&e.mark)
 	e.open, e.touched, e.before, e.beginLate = true, false, e.mark, 0
 	e.current = trace.Operation{Cause: at, Begin: -1, End: -1, Origin: origin, Status: trace.Pending,
-		Phase: e.phases.at(r, e.prior)}
+		Phase: e.phase(r)}
+}
+
+// phase is that of the leader of before when r happens, if it still leads.
+func (e *elections) phase(r *trace.Record) float64 {
+	if e.last == algo.None || e.belief[e.last-1] != e.last {
+		return 0
+	}
+	return e.phases.at(r, e.last)
 }
 
 // close ends an operation with agreement on leader, if that lasts: what is lost again at
@@ -159,9 +166,6 @@ func (e *elections) conclude() {
 		op.Begin = op.Cause
 	}
 	e.done = append(e.done, *op)
-	if op.Origin == trace.Mistrusted || op.Origin == trace.Unneeded {
-		e.unneeded++
-	}
 	if op.Status != trace.Completed {
 		return
 	}
@@ -325,6 +329,7 @@ func (e *elections) record(j *Judge, r *trace.Record) {
 	case trace.Crash, trace.Pause:
 		e.terms.gone(p)
 		led := slices.Contains(e.leaders, p) || e.last == p
+		e.ruled[p-1] = false
 		e.regroup(r.At)
 		e.judge(j, r, led)
 		if led || r.Type == trace.Crash && e.setup.Scenario.Declared().Crashes {
@@ -367,26 +372,30 @@ func (e *elections) wake(j *Judge, r *trace.Record, origin trace.Origin) {
 
 // suspects says what an election is put down to that p begins since its detector suspects q.
 func (e *elections) suspects(p, q algo.ID, at time.Duration) trace.Origin {
+	origin := trace.Mistrusted
 	switch {
 	case q == algo.None || !e.present(uint32(q)):
-		return trace.OtherCrashed
+		origin = trace.OtherCrashed
 	case e.network.apart && e.cut(p, q, at):
-		return trace.Parted
+		origin = trace.Parted
 	}
-	if !slices.Contains(e.doubts[p-1], q) {
-		e.doubts[p-1] = append(e.doubts[p-1], q)
+	if e.doubts[p-1] == nil {
+		e.doubts[p-1] = map[algo.ID]waking{}
 	}
-	return trace.Mistrusted
+	e.doubts[p-1][q] = waking{at, origin}
+	return origin
 }
 
 // restores is the same for one that it suspects no longer.
 func (e *elections) restores(p, q algo.ID) trace.Origin {
-	if i := slices.Index(e.doubts[p-1], q); i >= 0 {
-		e.doubts[p-1] = slices.Delete(e.doubts[p-1], i, i+1)
-		return trace.Mistrusted
-	}
-	if i := q - 1; q != algo.None && (e.faults.crashedAt[i] > 0 || e.faults.resumed[i] > 0) {
+	doubt := e.doubts[p-1][q]
+	delete(e.doubts[p-1], q)
+	switch i := q - 1; {
+	case doubt.origin == trace.OtherCrashed,
+		q != algo.None && max(e.faults.crashedAt[i], e.faults.resumed[i]) > doubt.at:
 		return trace.CameBack
+	case doubt.origin == trace.Mistrusted:
+		return trace.Mistrusted
 	}
 	return trace.Mended
 }
@@ -432,8 +441,11 @@ func (e *elections) elected(j *Judge, r *trace.Record) {
 		return
 	}
 	here, p := e.present(r.Process), algo.ID(r.Process)
-	if here && old == p && (e.led == p || e.agreed == p) && e.majority(e.around(p, r.At).reached) {
-		e.demoted++
+	if old == p {
+		if e.ruled[i] {
+			e.demoted++
+		}
+		e.ruled[i] = false
 	}
 	e.support[old]--
 	e.support[leader]++
@@ -473,7 +485,7 @@ func (e *elections) anew(j *Judge, r *trace.Record) {
 	if e.open && !e.measured(e.current.Origin) {
 		e.before = j.totals
 		e.current.Origin, e.current.Cause, e.current.Begin = trace.LeaderCrashed, r.At, -1
-		e.current.Phase = e.phases.at(r, e.last)
+		e.current.Phase = e.phase(r)
 		j.chains.mark()
 	}
 	for _, o := range e.outages {
@@ -507,7 +519,7 @@ func (e *elections) origin(r *trace.Record, led bool) trace.Origin {
 		return trace.Parted
 	case !e.majority(e.standing):
 		return trace.OtherCrashed
-	case w.at == r.At && w.origin == trace.Mistrusted, slices.Contains(e.doubts[r.Process-1], e.last):
+	case w.at == r.At && w.origin == trace.Mistrusted, e.doubts[r.Process-1][e.last].origin == trace.Mistrusted:
 		return trace.Mistrusted
 	}
 	return trace.Unneeded
@@ -552,7 +564,7 @@ func (e *elections) judge(j *Judge, r *trace.Record, led bool) {
 // follow has the outages follow what is so from now on.
 func (e *elections) follow(at time.Duration, origin func() trace.Origin, late func() time.Duration) {
 	leader, answered := e.survey(at)
-	e.led, e.clients.asking, e.clients.answered = leader, e.alive, answered
+	e.clients.asking, e.clients.answered = e.alive, answered
 	e.outages[algo.Agreed].follow(e.agreed != algo.None, at, origin, late)
 	e.outages[algo.Led].follow(leader != algo.None, at, origin, late)
 	e.outages[algo.Served].follow(answered > 0, at, origin, late)
@@ -605,6 +617,12 @@ func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 	default:
 		e.judgeHighest(j)
 	}
+	unneeded := 0
+	for _, op := range v.Operations {
+		if op.Origin == trace.Mistrusted || op.Origin == trace.Unneeded {
+			unneeded++
+		}
+	}
 	rounds := 0.0
 	for _, r := range e.rounds {
 		rounds += float64(r)
@@ -629,7 +647,7 @@ func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 	}
 	v.Metrics = append(v.Metrics, outages...)
 	v.Metrics = append(v.Metrics,
-		metric.UnneededElections.Of(ratio(float64(e.unneeded), end.At.Seconds())),
+		metric.UnneededElections.Of(ratio(float64(unneeded), end.At.Seconds())),
 		metric.UnjustifiedDemotions.Of(ratio(float64(e.demoted), end.At.Seconds())))
 	v.Metrics = append(v.Metrics, j.faults.metrics()...)
 }

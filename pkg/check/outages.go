@@ -122,16 +122,18 @@ func (c *clients) elapse(at time.Duration) {
 }
 
 // survey is who would answer whom at an instant: who leads a majority of all processes
-// that it reaches, if anybody, and how many clients get an answer.
+// that it reaches, if anybody, and how many clients get an answer. It notes who ruled.
 func (e *elections) survey(at time.Duration) (leader algo.ID, answered int) {
 	for _, p := range e.leaders {
 		c := e.around(p, at)
 		if e.majority(c.named) {
 			leader = p
 		}
-		if e.majority(c.reached) {
+		reaches := e.majority(c.reached)
+		if reaches {
 			answered += c.served
 		}
+		e.ruled[p-1] = reaches && (e.ruled[p-1] || leader == p || e.agreed == p)
 	}
 	return leader, answered
 }

@@ -2,6 +2,7 @@ package check
 
 import (
 	"testing"
+	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -90,9 +91,32 @@ func TestOrigins(t *testing.T) {
 			[]trace.Operation{began("false-suspicion", op(3, 10*ms1, 10*ms1, 14*ms1, "other"))}, nil},
 		"another takes over": {all(10, 2, 2, 1, 3),
 			[]trace.Operation{began("unneeded", op(2, 10*ms1, 10*ms1, 12*ms1, "other"))},
-			// 2 leads a majority from 11 on, so that nobody takes leadership from 3.
-			figures{"unneeded_elections_per_s": 10, "unjustified_demotions_per_s": 0,
+			// Whether 3 hears of it first or last.
+			figures{"unneeded_elections_per_s": 10, "unjustified_demotions_per_s": 10,
 				"leader_changes": 1}},
+		"another took over while it was cut off": {join(cut(10, "1 2|3"), all(20, 2, 1, 2), heal(30),
+			at(34, trace.Elected, 3, 2)), []trace.Operation{
+			began("partition", op(2, 10*ms1, 10*ms1, 21*ms1, "ok")),
+			began("heal", op(2, 30*ms1, 30*ms1, 34*ms1, "other"))},
+			figures{"unjustified_demotions_per_s": 0}},
+		"another took over while it was suspended": {join(at(10, trace.Pause, 3), all(20, 2, 1, 2),
+			at(30, trace.Resume, 3), at(34, trace.Elected, 3, 2)), []trace.Operation{
+			began("leader-crash", op(2, 10*ms1, 10*ms1, 21*ms1, "ok")),
+			began("return", op(2, 30*ms1, 30*ms1, 34*ms1, "joined"))},
+			figures{"unjustified_demotions_per_s": 0}},
+		"trusted again after a heal, long after a crash": {join(at(4, trace.Crash, 2), back(6, 2),
+			at(8, trace.Elected, 2, 3), cut(10, "1|2 3"), at(12, trace.Suspect, 1, 2), heal(20),
+			at(22, trace.Restore, 1, 2), at(22, trace.Elected, 1, 0), at(24, trace.Elected, 1, 3)),
+			[]trace.Operation{began("return", op(3, 6*ms1, 6*ms1, 8*ms1, "joined")),
+				began("heal", op(3, 22*ms1, 22*ms1, 24*ms1, "other"))}, nil},
+		"trusted again after a return": {join(at(4, trace.Crash, 2), at(5, trace.Suspect, 1, 2), back(6, 2),
+			at(8, trace.Elected, 2, 3), at(9, trace.Restore, 1, 2), at(9, trace.Elected, 1, 0),
+			at(10, trace.Elected, 1, 3)),
+			[]trace.Operation{began("return", op(3, 6*ms1, 6*ms1, 8*ms1, "joined")),
+				began("return", op(3, 9*ms1, 9*ms1, 10*ms1, "joined"))}, nil},
+		"nothing called for it, and it goes on at the end": {join(at(10, trace.Elected, 1, 0)),
+			[]trace.Operation{began("unneeded", op(0, 10*ms1, 10*ms1, -1, "pending"))},
+			figures{"unneeded_elections_per_s": 10}},
 		"the leader gives up": {join(at(10, trace.Elected, 3, 0), all(12, 2, 2, 1, 3)),
 			[]trace.Operation{began("unneeded", op(2, 10*ms1, 10*ms1, 14*ms1, "other"))},
 			figures{"unjustified_demotions_per_s": 10}},
@@ -125,5 +149,17 @@ func TestOrigins(t *testing.T) {
 			hasOperations(t, v, test.want...)
 			hasMetrics(t, v, test.metrics)
 		})
+	}
+}
+
+// TestPhase_OfALeader: who leads no longer repeats nothing.
+func TestPhase_OfALeader(t *testing.T) {
+	t.Parallel()
+	for leader, want := range map[algo.ID]float64{2: 0.5, 1: 0, algo.None: 0} {
+		e := elections{last: 2, belief: []algo.ID{2, leader}, phases: phases{
+			period: harness.Period{Length: 20 * ms1}, last: []time.Duration{-1, 5 * ms1}}}
+		if got := e.phase(&trace.Record{Type: trace.Crash, Process: 2, At: 15 * ms1}); got != want {
+			t.Errorf("2 names %d when it crashes: phase %v, want %v", leader, got, want)
+		}
 	}
 }

@@ -23,7 +23,7 @@ var (
 	Downtime = elections.declare(Metric{
 		Name: "downtime_ms", Unit: Milliseconds, Kind: SinceCause,
 		Tables: Main | Brief | Lasting, Slower: slowerToRecover,
-		Doc: "the cause, such as a crash, to agreement on a live leader",
+		Doc: "the loss of the leader to the end of the outage, as the algorithm's Spec defines one",
 	})
 	MessagesPerElection = elections.declare(Metric{
 		Name: "messages_per_election", Traffic: true, Unit: OfMessages, Kind: Count, Tables: Main,
@@ -48,7 +48,7 @@ var (
 	})
 	Availability = elections.declare(Metric{
 		Name: "availability", Unit: Fraction, Kind: Share, Better: Higher, Tables: Main | Lasting,
-		Doc: "share of time in which a majority of live processes agrees on a live leader",
+		Doc: "share of time, or of requests, without an outage, as the algorithm's Spec defines one",
 	})
 	Heal = elections.declare(Metric{
 		Name: "heal_ms", Unit: Milliseconds, Kind: SinceCause,
