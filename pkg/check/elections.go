@@ -519,7 +519,8 @@ func (e *elections) origin(r *trace.Record, led bool) trace.Origin {
 		return trace.Parted
 	case !e.majority(e.standing):
 		return trace.OtherCrashed
-	case w.at == r.At && w.origin == trace.Mistrusted, e.doubts[r.Process-1][e.last].origin == trace.Mistrusted:
+	case w.at == r.At && w.origin == trace.Mistrusted,
+		e.doubts[r.Process-1][e.last].origin == trace.Mistrusted:
 		return trace.Mistrusted
 	}
 	return trace.Unneeded
