@@ -173,6 +173,14 @@ func (s *Spec) defects() error {
 	}
 	check(s.Perpetual || len(s.Periods) == 0, "periods, but it is not perpetual: once there is a "+
 		"leader it falls quiet")
+	tunes := map[Tuning]int{}
+	for _, p := range s.Params {
+		tunes[p.Tunes]++
+		check(p.Tunes == Fixed || p.Type == Duration && !p.PerProcess, "parameter %s: tuned, but no duration "+
+			"that all processes share", p.Name)
+		check(p.Tunes != Spread || tunes[Patience] > 0, "parameter %s: a spread, and no patience before it", p.Name)
+	}
+	check(tunes[Patience] <= 1 && tunes[Spread] <= 1, "several parameters that are tuned alike")
 	for _, d := range s.Periods {
 		i := slices.IndexFunc(s.Params, func(p Param) bool { return p.Name == d.Param })
 		check(i >= 0 && s.Params[i].Type == Duration && !s.Params[i].PerProcess,

@@ -199,7 +199,33 @@ type Param struct {
 	Default         func(Network) any
 	Min, Max        any  // inclusive; nil: no bound
 	PerProcess      bool // may also be a list in ID order: ranks, estimates, delays
+	Tunes           Tuning
 	Process         bool // it names a process: an Int that is not above how many there are
+}
+
+// A Tuning is what "bench tune" may do with a parameter.
+type Tuning uint8
+
+// What a parameter is to the detection of crashes.
+const (
+	// Fixed: nothing. A cost, such as how often heartbeats are sent, is fixed as well.
+	Fixed Tuning = iota
+	// Patience is a Duration, the same for every process: the silence after which a leader is
+	// given up. The longer, the fewer mistakes, and the longer an outage.
+	Patience
+	// Spread is the Duration up to which a random time is added to Patience, a parameter that
+	// stands before it.
+	Spread
+)
+
+// Tuned is the parameter that tunes in that way; nil if there is none.
+func (s *Spec) Tuned(as Tuning) *Param {
+	for i := range s.Params {
+		if s.Params[i].Tunes == as {
+			return &s.Params[i]
+		}
+	}
+	return nil
 }
 
 // Const is the default of a parameter that does not depend on the network.

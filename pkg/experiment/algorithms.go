@@ -4,14 +4,27 @@ import (
 	"slices"
 
 	"github.com/conclave-bench/conclave/pkg/config"
+	"github.com/conclave-bench/conclave/pkg/harness"
 )
 
 // An entry is one item of the list algorithms, as it was written.
 type entry struct {
 	name, label string
 	params      *config.Value // nil: none
+	detector    *config.Value // nil: that of the experiment
 	at          config.Place
 	key         string
+}
+
+// ownDetectorType is the failure detector of one algorithm: keys of the block detector,
+// which are read when the others are known.
+func ownDetectorType() config.Type[*config.Value] {
+	return config.Type[*config.Value]{Name: "a block, as {kind: heartbeat, timeout: 50ms}",
+		Write: func(v *config.Value) *config.Value { return v },
+		Read:  func(_ *config.Reader, _ string, v *config.Value) (*config.Value, bool) { return v, true },
+		Schema: func() config.Object {
+			return config.BlockSchema(detectorFields(&harness.Plan{}))
+		}}
 }
 
 // algorithmsType is the list of what is compared.
@@ -24,6 +37,7 @@ func algorithmsType() config.Type[[]entry] {
 				{Name: "name", Required: true, Of: name.To(&e.name)},
 				{Name: "params", Of: paramsType().To(&e.params)},
 				{Name: "label", Of: nameType("a label").To(&e.label)},
+				{Name: "detector", Of: ownDetectorType().To(&e.detector)},
 			}
 		}}.Type()
 	named := config.As(name, func(s string) entry { return entry{name: s} },
@@ -47,7 +61,7 @@ func algorithmsType() config.Type[[]entry] {
 		return config.AnyOf(words, o)
 	}
 	t := config.Items(item, "", config.MaxKeys, "algorithms")
-	t.Name = "a list of algorithms, or of {name, params, label}"
+	t.Name = "a list of algorithms, or of {name, params, label, detector}"
 	list := t.Schema
 	t.Schema = func() config.Object {
 		o := list()

@@ -57,6 +57,7 @@ func (d *draft) experiment() *Experiment {
 
 // addCell makes the plan and puts the cell behind the others.
 func (v *variant) addCell(e *Experiment, sum *summary) {
+	v.checkOwn()
 	plan := v.plan()
 	e.Cells = append(e.Cells, Cell{
 		Number: len(e.Cells) + 1, Algorithm: plan.Algorithm, Label: plan.Label, Plan: plan,

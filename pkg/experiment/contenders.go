@@ -100,6 +100,12 @@ func (d *draft) contender(e entry, problem string) *contender {
 			d.giveParam(c, q.Name, config.Join(e.key, "params."+q.Name), q.At, q.Value)
 		}
 	}
+	if e.detector != nil {
+		f, _, _ := d.Schema.Find("detector")
+		for _, a := range d.Flatten(f.Sub, "detector", e.detector) {
+			c.own = append(c.own, d.change(d.Schema.Leaf(a.Key), a.Key, nil, a.Value))
+		}
+	}
 	return c
 }
 

@@ -27,6 +27,7 @@ type contender struct {
 	at      config.Place
 	key     string
 	origins map[string]config.Place // of the parameters given
+	own     []change                // of the failure detector
 }
 
 // param is the declaration of a parameter; nil if there is none of that name.

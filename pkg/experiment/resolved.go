@@ -16,6 +16,8 @@ type summary struct {
 	params map[*contender]map[string]*common
 	means  map[string]bool // keys that mean something to some cell
 	kinds  map[string][]string
+	// detectors are, where some algorithm has one of its own, those of all.
+	detectors map[*contender]*config.Value
 }
 
 // A common value is the one of all cells so far; differs if there is none.
@@ -38,11 +40,15 @@ func (c *common) add(written *config.Value, value any) *common {
 
 func newSummary(d *draft) *summary {
 	return &summary{draft: d, values: map[string]*common{}, means: map[string]bool{},
-		params: map[*contender]map[string]*common{}, kinds: map[string][]string{}}
+		params: map[*contender]map[string]*common{}, kinds: map[string][]string{},
+		detectors: map[*contender]*config.Value{}}
 }
 
 // note adds a cell.
 func (s *summary) note(v *variant, p *harness.Plan) {
+	if s.owned() {
+		s.detectors[v.contender] = v.asWritten()
+	}
 	s.Schema.Leaves(func(key string, f *config.Field) {
 		l := v.leaves[key]
 		if l == nil || l.Value == nil || key == "sweep" || key == "algorithms" || !v.means(key) {
@@ -64,6 +70,41 @@ func (s *summary) note(v *variant, p *harness.Plan) {
 	}
 	for name, value := range p.Params {
 		own[name] = own[name].add(writeParam(v.contender.param(name), value), value)
+	}
+}
+
+// owned says whether some algorithm has a failure detector of its own.
+func (d *draft) owned() bool {
+	return slices.ContainsFunc(d.contenders, func(c *contender) bool { return c.own != nil })
+}
+
+// asWritten is the failure detector of the cell as the file would say it.
+func (v *variant) asWritten() *config.Value {
+	out := config.MapOf()
+	f, _, _ := v.Schema.Find("detector")
+	for i := range f.Sub {
+		key := "detector." + f.Sub[i].Name
+		if l := v.leaves[key]; l != nil && l.Value != nil && v.counts(key) {
+			out.Set(f.Sub[i].Name, f.Sub[i].Of.Write(l.Value))
+		}
+	}
+	return out
+}
+
+// checkOwn reports what an algorithm's own failure detector says in vain.
+func (v *variant) checkOwn() {
+	for i := range v.contender.own {
+		own := &v.contender.own[i]
+		at := own.value.At
+		if v.varies("detector") {
+			v.Add(at, own.key, "of %s alone, and the sweep varies the detector; leave one of them out, or "+
+				"list the algorithm several times, with labels", v.contender.Label)
+			return
+		}
+		if k := harness.DetectorOf(v.Detector.Kind); k != nil && !v.counts(own.key) {
+			v.Add(at, own.key, "means nothing for kind %s (has: %s); remove it or name another kind", k.Name,
+				strings.Join(k.KeyNames(), ", "))
+		}
 	}
 }
 
@@ -152,6 +193,7 @@ func (s *summary) block(fields []config.Field, prefix string) *config.Value {
 			v = s.entries()
 		case key == "sweep":
 			v = s.sweep()
+		case key == "detector" && len(s.detectors) > 0: // stands with each algorithm
 		case f.Sub != nil:
 			v = s.block(f.Sub, key)
 		case s.partly(key):
@@ -200,6 +242,9 @@ func (s *summary) entries() *config.Value {
 		e.Set("label", config.TextOf(a.Label))
 		if len(params.Pairs) > 0 {
 			e.Set("params", params)
+		}
+		if own := s.detectors[s.contenders[i]]; own != nil {
+			e.Set("detector", own)
 		}
 		if len(derived) > 0 {
 			e.Comment = followed + strings.Join(derived, ", ") + "."

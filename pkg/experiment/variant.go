@@ -47,6 +47,12 @@ func (d *draft) settle(leaves map[string]*config.Leaf, counts func(key string) b
 func (d *draft) variant(c *contender, at []int) *variant {
 	v := &variant{draft: d, contender: c, leaves: maps.Clone(d.leaves),
 		params: maps.Clone(c.Params), origins: maps.Clone(c.origins), values: map[string]value{}}
+	for i := range c.own {
+		own := &c.own[i]
+		if l := v.leaves[own.key]; !l.Explicit() || l.Raw.At.Layer <= own.value.At.Layer {
+			v.leaves[own.key] = own.leaf
+		}
+	}
 	for i, k := range at {
 		if k < 0 {
 			continue

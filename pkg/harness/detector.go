@@ -56,6 +56,14 @@ func init() {
 	}
 }
 
+// Tuned is the key that "bench tune" may set; nil if there is none.
+func (k *DetectorKind) Tuned() *Key {
+	if i := slices.IndexFunc(k.Keys, func(key Key) bool { return key.Tunes }); i >= 0 {
+		return &k.Keys[i]
+	}
+	return nil
+}
+
 // KeyNames are the names of k.Keys.
 func (k *DetectorKind) KeyNames() []string { return named(k.Keys) }
 

@@ -18,6 +18,9 @@ type Key struct {
 	// Choices are the words that it takes; of a bool, those for false and for true, and of a
 	// whole number the one for 0.
 	Choices []string
+	// Tunes marks how long a silence is borne: the more, the fewer mistakes, and the later a
+	// crash is noticed. "bench tune" looks for its value.
+	Tunes bool
 	// Of is where the value stands in a plan, a pointer. Its type is that of the key.
 	Of func(p *Plan) any
 }

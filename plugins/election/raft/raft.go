@@ -59,12 +59,12 @@ func init() {
 				Doc: "between two heartbeats of a leader; default 3d + 20 ms, d the largest " +
 					"latency",
 				Default: timeout.RoundTrip},
-			{Name: "t_election", Type: algo.Duration, Min: time.Microsecond,
+			{Name: "t_election", Type: algo.Duration, Min: time.Microsecond, Tunes: algo.Patience,
 				Doc: "τ: the least that the election timer is set to; default five heartbeats",
 				Default: func(net algo.Network) any {
 					return 5 * net.Params.Duration("heartbeat")
 				}},
-			{Name: "t_election_spread", Type: algo.Duration, Min: time.Duration(0),
+			{Name: "t_election_spread", Type: algo.Duration, Min: time.Duration(0), Tunes: algo.Spread,
 				Doc: "the election timer is drawn from τ to τ and so much; default τ, N·d at least",
 				Default: func(net algo.Network) any {
 					return max(net.Params.Duration("t_election"), leastSpread(net))

@@ -39,7 +39,7 @@ func init() {
 			{Name: "ok_period", Type: algo.Duration, Min: time.Microsecond,
 				Doc:     "δ, between two OK of a leader; default d + 20 ms, d the largest latency",
 				Default: func(net algo.Network) any { return net.Latency + algo.Slack }},
-			{Name: "timeout", Type: algo.Duration, Min: time.Microsecond,
+			{Name: "timeout", Type: algo.Duration, Min: time.Microsecond, Tunes: algo.Patience,
 				Doc: "silence after which a leader is given up, more than 2δ; default 3δ",
 				Default: func(net algo.Network) any {
 					return 3 * net.Params.Duration("ok_period")
