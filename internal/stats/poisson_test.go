@@ -1,0 +1,66 @@
+package stats
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestPoissonInterval: the limits that tables of Garwood's interval have, and those of chi-square.
+func TestPoissonInterval(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ events, confidence, lo, hi float64 }{
+		{0, 0.95, 0, 3.6889}, {1, 0.95, 0.0253, 5.5716}, {2, 0.95, 0.2422, 7.2247}, {10, 0.95, 4.7954, 18.3904},
+		{50, 0.95, 37.1110, 65.9188}, {100, 0.95, 81.3640, 121.6268}, {0, 0.9, 0, 2.9957}, {3, 0.99, 0.3379, 10.9775},
+	} {
+		if lo, hi := PoissonInterval(c.events, c.confidence); math.Abs(lo-c.lo) > 6e-4 || math.Abs(hi-c.hi) > 6e-4 {
+			t.Errorf("%v events, %v: [%.4f, %.4f], want [%.4f, %.4f]", c.events, c.confidence, lo, hi, c.lo, c.hi)
+		}
+		term, sum := math.Exp(-c.hi), 0.0 // so few events, or fewer, where the mean is the upper limit
+		for k := 0.0; k <= c.events; k++ {
+			sum += term
+			term *= c.hi / (k + 1)
+		}
+		if tail := (1 - c.confidence) / 2; math.Abs(sum/tail-1) > 1e-3 {
+			t.Errorf("%v events at a mean of %v: %v, want %v", c.events, c.hi, sum, tail)
+		}
+	}
+	// far out it is that of the normal distribution
+	if lo, hi := PoissonInterval(1e6, 0.95); math.Abs(lo-998041) > 5 || math.Abs(hi-1001962) > 5 {
+		t.Errorf("a million events: [%v, %v]", lo, hi)
+	}
+	if lo, _ := PoissonInterval(2.5, 0.95); !(lo > 0.2422 && lo < 0.6187) {
+		t.Errorf("2.5 events: from %v on, want between those of 2 and of 3", lo)
+	}
+	for _, events := range []float64{-1, math.NaN(), math.Inf(1)} {
+		if lo, hi := PoissonInterval(events, 0.95); !math.IsNaN(lo) || !math.IsNaN(hi) {
+			t.Errorf("%v events: [%v, %v]", events, lo, hi)
+		}
+	}
+}
+
+// TestDispersion: 1 for a Poisson process, the mean size of its clusters where events come in them.
+func TestDispersion(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	plain, clusters := make([]float64, 4000), make([]float64, 4000)
+	for i := range plain {
+		for range 300 {
+			if random.Float64() < 0.01 {
+				plain[i]++
+				clusters[i] += 5
+			}
+		}
+	}
+	if d := Dispersion(plain); d > 1.1 {
+		t.Errorf("of a Poisson process %v, want about 1", d)
+	}
+	if d := Dispersion(clusters); d < 4.5 || d > 5.5 {
+		t.Errorf("of clusters of five %v, want about 5", d)
+	}
+	for _, counts := range [][]float64{nil, {3}, {0, 0, 0}, {2, 2, 2}} {
+		if d := Dispersion(counts); d != 1 {
+			t.Errorf("of %v %v, want 1", counts, d)
+		}
+	}
+}
