@@ -81,5 +81,18 @@ func (v *intervals) patience() time.Duration {
 	return time.Duration(mean + float64(v.config.z()*max(deviation, float64(v.config.Deviation))))
 }
 
-// z is how many standard deviations above the mean the threshold of phi is.
-func (d *Detector) z() float64 { return math.Sqrt2 * math.Erfcinv(2*math.Pow(10, -d.Threshold)) }
+// z is how many standard deviations above the mean the threshold of phi is. Erfcinv goes by
+// way of 1 - x, of which nothing is left above a threshold of 15: there Newton's method finds
+// where the logarithm of what a normal distribution leaves above is that of the threshold.
+func (d *Detector) z() float64 {
+	if d.Threshold <= 12 {
+		return math.Sqrt2 * math.Erfcinv(2*math.Pow(10, -d.Threshold))
+	}
+	z := math.Sqrt(2 * math.Ln10 * d.Threshold) // somewhat above; the logarithm is concave
+	for range 6 {
+		above := math.Erfc(z/math.Sqrt2) / 2
+		density := math.Exp(float64(-z*z)/2) / math.Sqrt(2*math.Pi)
+		z += (math.Log(above) + float64(math.Ln10*d.Threshold)) * above / density
+	}
+	return z
+}

@@ -123,3 +123,18 @@ func TestLeaderOnly(t *testing.T) {
 		t.Errorf("heartbeats sent: %v", senders)
 	}
 }
+
+// TestPhi_Threshold: at every threshold that may be set, a normal distribution leaves
+// 10^-threshold above so many deviations.
+func TestPhi_Threshold(t *testing.T) {
+	t.Parallel()
+	last := 0.0
+	for threshold := 1.0; threshold <= 100; threshold += 0.25 {
+		d := Detector{Threshold: threshold}
+		z := d.z()
+		if left := -math.Log10(math.Erfc(z/math.Sqrt2) / 2); !(math.Abs(left-threshold) < 1e-4) || z <= last {
+			t.Errorf("threshold %v: %v deviations, after %v: 10^-%v is left", threshold, z, last, left)
+		}
+		last = z
+	}
+}
