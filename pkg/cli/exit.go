@@ -37,7 +37,7 @@ var exitCodes = []struct {
 	{"1", "could not run", nil},
 	{"2", "usage or configuration; every mistake in the file is reported with its line",
 		map[string]string{"run": "usage or configuration", "compare": "usage", "explore": "usage",
-			"reproduce": "usage or configuration"}},
+			"reproduce": "usage or configuration", "tune": "usage or configuration"}},
 	{"3", "a promise was broken within the model", nil},
 	{"4", "a threshold was missed; `bench compare`: something is worse; `bench reproduce`: a verdict " +
 		"is not the expected one", map[string]string{
@@ -50,6 +50,7 @@ var exitCodes = []struct {
 		map[string]string{
 			"run":     "more invalid, timed-out or undecided trials than the experiment allows",
 			"compare": "with --prove, something is neither proved nor refuted",
+			"tune":    "for some algorithm no setting was found",
 		}},
 	{"130, 143", "interrupted; finished trials are kept", nil},
 }

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -27,7 +28,7 @@ func (e *Experiment) atDefaults() string {
 	}
 	const why = " at their defaults, which are not tuned to equal false suspicions: times compare those, too"
 	switch {
-	case len(noticing) < 2:
+	case len(noticing) < 2, e.tuned():
 		return ""
 	case timeouts && detector:
 		return "time-outs and detectors are" + why
@@ -62,4 +63,20 @@ func defaultDetector(p *harness.Plan) bool {
 		}
 	}
 	return true
+}
+
+// tuned says whether each cell sets what decides how long its leader's silence is borne, as
+// the file that bench tune writes does.
+func (e *Experiment) tuned() bool {
+	return !slices.ContainsFunc(e.Cells, func(c Cell) bool {
+		a, err := algo.Lookup(c.Algorithm)
+		if err != nil {
+			return true
+		}
+		if patience := a.Spec.Tuned(algo.Patience); patience != nil {
+			return reflect.DeepEqual(c.Plan.Params[patience.Name], a.Spec.Defaults(c.Plan.Known())[patience.Name])
+		}
+		key := harness.DetectorOf(c.Plan.Detector.Kind).Tuned()
+		return key == nil || key.IsDefault(&c.Plan)
+	})
 }

@@ -43,6 +43,15 @@ func (k *Key) text(p *Plan) string {
 	panic(fmt.Sprintf("harness: key %s is a %T, which has no text", k.Name, k.Of(p)))
 }
 
+// IsDefault says whether p has what the file need not say.
+func (k *Key) IsDefault(p *Plan) bool {
+	text := k.text(p)
+	if d, err := time.ParseDuration(k.Default); err == nil {
+		return text == d.String()
+	}
+	return text == k.Default
+}
+
 func named(keys []Key) []string {
 	names := make([]string, len(keys))
 	for i, k := range keys {

@@ -1,0 +1,90 @@
+package tune
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"strconv"
+
+	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+// The outcomes for an algorithm.
+const (
+	Found       = "found"
+	Unknown     = "undecided"
+	Unreachable = "unreachable"
+)
+
+// Outcome is one of Found, Unknown and Unreachable.
+func (r *Result) Outcome() string {
+	switch {
+	case r.Best >= 0:
+		return Found
+	case r.Needs > 0:
+		return Unknown
+	}
+	return Unreachable
+}
+
+// Why says why nothing was found, and what to do; "" if something was.
+func (r *Result) Why(o *Options) string {
+	switch r.Outcome() {
+	case Found:
+		return ""
+	case Unknown:
+		return fmt.Sprintf("cannot be decided in %s hours of quiet running; give --hours %s",
+			compare.Number(o.Hours), compare.Number(round(1.05*r.Needs)))
+	}
+	best := -1
+	for i := range r.Points {
+		if best < 0 || r.Points[i].Rate < r.Points[best].Rate {
+			best = i
+		}
+	}
+	if best < 0 {
+		return "nothing was measured"
+	}
+	p := &r.Points[best]
+	return fmt.Sprintf("not reachable in the range: at least %s [%s, %s] false elections per hour, with %s; "+
+		"give a larger --span or --budget", compare.Number(p.Rate), compare.Number(p.RateLow),
+		compare.Number(p.RateHigh), p.Settings)
+}
+
+// csvColumns are those of tune.csv.
+var csvColumns = []string{"label", "algorithm", "settings", "in_model", "verdict", "front", "chosen",
+	"downtime_ms", "downtime_low", "downtime_high", "n", "censored",
+	"quiet_hours", "false_elections", "dispersion", "false_elections_per_hour", "false_elections_low",
+	"false_elections_high", "mistake_duration_ms", "mistake_recurrence_ms", "query_accuracy",
+	"messages_per_s", "detector_messages_per_s"}
+
+// CSV has a row for every setting that was measured. docs/tuning.md says what its columns are.
+func CSV(found []Result) ([]byte, error) {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	if err := w.Write(csvColumns); err != nil {
+		return nil, err
+	}
+	for i := range found {
+		r := &found[i]
+		for j := range r.Points {
+			p := &r.Points[j]
+			row := []string{r.Label, r.Algorithm, p.Settings, strconv.FormatBool(p.InModel), string(p.Verdict),
+				strconv.FormatBool(p.Front), strconv.FormatBool(j == r.Best)}
+			number := func(values ...float64) {
+				for _, v := range values {
+					row = append(row, results.Number(v))
+				}
+			}
+			number(p.Downtime, p.Low, p.High, float64(p.N), float64(p.Censored), p.Hours, float64(p.Mistakes),
+				p.Dispersion, p.Rate, p.RateLow, p.RateHigh, p.Duration, p.Recurrence, p.Accuracy, p.Messages,
+				p.Heartbeats)
+			if err := w.Write(row); err != nil {
+				return nil, err
+			}
+		}
+	}
+	w.Flush()
+	return b.Bytes(), w.Error()
+}
