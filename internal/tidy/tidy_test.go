@@ -91,6 +91,10 @@ var table = []struct {
 		"pkg/algo", "pkg/metric", "pkg/trace", "internal/stats", "pkg/experiment", "pkg/results", "pkg/runner", "internal/compare", "internal/report",
 		"internal/files",
 	}},
+	{"internal/tune", []string{
+		"pkg/algo", "pkg/metric", "pkg/trace", "internal/stats", "pkg/fault", "pkg/harness", "pkg/experiment", "pkg/results",
+		"internal/compare",
+	}},
 	{"pkg/cli", []string{"pkg", "internal"}},
 	{"plugins/all", []string{"plugins"}},
 	{"plugins/election/timeout", []string{"pkg/algo"}},

@@ -131,6 +131,10 @@ func Tune(ctx context.Context, e *experiment.Experiment, o Options) ([]Result, e
 				return append(out, s.conclude()), err // of what there is
 			}
 		}
+		if len(s.result.Points) == 0 {
+			return out, refuse("%s: no setting of %s from 1/%v to %v times that of the experiment is allowed: %v",
+				c.Label, c.Dial, o.Span, o.Span, s.refused)
+		}
 		out = append(out, s.conclude())
 	}
 	return out, nil
@@ -148,25 +152,18 @@ type search struct {
 func (s *search) along(ctx context.Context, spread float64) error {
 	low, high := math.NaN(), math.NaN() // the longest that is not within the budget, the shortest that is
 	steps := int(math.Round(math.Log2(s.Span)))
-	tried := 0
 	for j := -steps; j <= steps && math.IsNaN(high); j++ {
 		value := round(s.contender.base * math.Exp2(float64(j)))
 		p, err := s.measure(ctx, value, spread)
 		switch {
 		case err != nil:
 			return err
-		case p == nil:
-		case p.Verdict == Within:
+		case p != nil && p.Verdict == Within:
 			high = value
 			s.result.Edge = s.result.Edge || j == -steps
-			tried++
 		default:
 			low = value
-			tried++
 		}
-	}
-	if tried == 0 && s.refused != nil && len(s.result.Points) == 0 {
-		return fmt.Errorf("%s: no setting of %s is allowed: %w", s.contender.Label, s.contender.Dial, s.refused)
 	}
 	for !math.IsNaN(low) && !math.IsNaN(high) && high/low > finest {
 		value := round(math.Sqrt(low * high))

@@ -275,8 +275,7 @@ func (t *tuned) print(s *streams) {
 	table.column("n", true)
 	table.column("downtime_ms", true)
 	table.column("false per hour", true)
-	table.column("setting", false)
-	var without []string
+	var settings, without []string
 	for i := range t.found {
 		r := &t.found[i]
 		if r.Best < 0 {
@@ -284,12 +283,9 @@ func (t *tuned) print(s *streams) {
 			continue
 		}
 		p := &r.Points[r.Best]
-		settings := strings.Fields(p.Settings)
 		table.add(r.Label, fmt.Sprint(p.N), interval(p.Downtime, p.Low, p.High),
-			interval(p.Rate, p.RateLow, p.RateHigh), settings[0])
-		for _, more := range settings[1:] {
-			table.add("", "", "", "", more)
-		}
+			interval(p.Rate, p.RateLow, p.RateHigh))
+		settings = append(settings, r.Label+": "+p.Settings)
 		if r.Edge {
 			without = append(without, r.Label+": the shortest setting is within the budget already; a larger "+
 				"--span finds shorter ones")
@@ -299,7 +295,7 @@ func (t *tuned) print(s *streams) {
 		table.write(s.out)
 		fmt.Fprintln(s.out)
 	}
-	for _, text := range without {
+	for _, text := range slices.Concat(settings, without) {
 		fmt.Fprintln(s.out, strings.TrimLeft(wrap(text, 2), " "))
 	}
 	fmt.Fprintf(s.out, "results: %s (%s)\n", t.dir, strings.Join(t.files, ", "))

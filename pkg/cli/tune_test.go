@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// noisy is an experiment in which detectors make mistakes.
+const noisy = `
+name: noisy
+problem: election
+algorithms: [bully, {name: ring-list, label: ring, detector: {kind: phi}}]
+nodes: 3
+network: {latency: {distribution: exponential, mean: 1ms}, loss: 0.01}
+detector: {kind: heartbeat}
+repetitions: 10
+`
+
+// TestTune: a search ends with a table, a CSV file, figures, and an experiment that runs. It is
+// simulated, although the file does not say so.
+func TestTune(t *testing.T) {
+	t.Chdir(t.TempDir())
+	file := write(t, "noisy.yaml", noisy)
+	r := bench(t, "tune", file, "--budget", "3000", "--span", "4").want(t, Good)
+	has(t, r.out, "budget      3000 false elections per hour", "detector.timeout=", "detector.threshold=",
+		"compare: bench run results/noisy-tune/")
+	has(t, r.errors, "bully detector.timeout=25ms: downtime_ms ", ": over", ": within")
+	for line := range strings.Lines(r.out) {
+		if !strings.HasPrefix(line, "results: ") && utf8.RuneCountInString(line) > columns+1 {
+			t.Errorf("%d columns: %s", utf8.RuneCountInString(line)-1, line)
+		}
+	}
+	dir := filepath.Join("results", "noisy-tune", "latest")
+	for _, name := range []string{"front.svg", "front.pdf", "front.png"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() < 1000 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	rows, err := csv.NewReader(strings.NewReader(string(must(os.ReadFile(filepath.Join(dir, "tune.csv")))))).ReadAll()
+	if err != nil || len(rows) < 7 {
+		t.Fatalf("tune.csv: %v, %d rows", err, len(rows))
+	}
+	page := string(must(os.ReadFile(filepath.Join(testdata, "..", "..", "..", "docs", "tuning.md"))))
+	for _, column := range rows[0] {
+		has(t, page, "`"+column+"`")
+	}
+	chosen := slices.Index(rows[0], "chosen")
+	n := 0
+	for _, row := range rows[1:] {
+		if row[chosen] == "true" {
+			n++
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d settings chosen, want 2", n)
+	}
+	again := bench(t, "run", filepath.Join(dir, "tuned.yaml")).want(t, Good)
+	has(t, again.out, "bully", "ring")
+	if strings.Contains(again.out, "at their defaults") {
+		t.Errorf("the tuned experiment:\n%s", again.out)
+	}
+	has(t, bench(t, "run", file, "--transport", "sim").want(t, Good).out, "at their defaults")
+
+	var report tuneReport
+	r = bench(t, "tune", file, "--budget", "3000", "--span", "4", "--json", "--quiet").want(t, Good)
+	if err := json.Unmarshal([]byte(r.out), &report); err != nil || r.errors != "" {
+		t.Fatalf("%v: %s%s", err, r.out, r.errors)
+	}
+	if len(report.Algorithms) != 2 || report.Budget != 3000 || report.Algorithms[0].Best == nil ||
+		report.Algorithms[0].Outcome != "found" || len(report.Algorithms[0].Points) < 3 ||
+		len(report.Algorithms[0].Points)+len(report.Algorithms[1].Points) != len(rows)-1 {
+		t.Errorf("%+v", report)
+	}
+}
+
+// TestTune_Refused: what cannot be tuned, and flags that mean nothing, are said with a remedy.
+func TestTune_Refused(t *testing.T) {
+	t.Chdir(t.TempDir())
+	file := write(t, "noisy.yaml", noisy)
+	for want, args := range map[string][]string{
+		"want 0.001 to 1000000":         {"--budget", "0"},
+		"want 2 to 1024":                {"--span", "1"},
+		"want shares above 0":           {"--spread", "0"},
+		"say with --hours how long":     {"--transport", "nats"},
+		"leave out the sweep":           {"--set", "sweep=[{vary: nodes, over: [3, 5]}]"},
+		"write scenario: {kind: leader": {"--set", "scenario.kind=cold-start"},
+		"want 0.001 to 100000":          {"--hours", "-1"},
+	} {
+		has(t, bench(t, append([]string{"tune", file}, args...)...).want(t, Usage).errors, want)
+	}
+	has(t, bench(t, "tune", "--algorithms", "bully").want(t, Usage).errors, "detector perfect makes no mistake")
+	has(t, bench(t, "tune").want(t, Usage).errors, "no experiment: want FILE")
+	if left, _ := filepath.Glob("results/*"); len(left) > 0 {
+		t.Errorf("a refusal left %q", left)
+	}
+	r := bench(t, "tune", file, "--hours", "0.001", "--span", "2", "--quiet").want(t, Incomplete)
+	has(t, r.out, "bully: cannot be decided in 0.001 hours of quiet running; give --hours")
+}
