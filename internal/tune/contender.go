@@ -70,7 +70,8 @@ func Contenders(e *experiment.Experiment) ([]*Contender, error) {
 func tunable(e *experiment.Experiment) error {
 	switch {
 	case e.Problem != algo.Election:
-		return refuse("%s is about %s, where no leader is given up: only elections are tuned", e.Name, e.Problem)
+		return refuse("%s is about %s, where no leader is given up: only elections are tuned", e.Name,
+			e.Problem)
 	case len(e.Cells) > len(e.Algorithms):
 		return refuse("%s has %d cells: a setting is looked for in one; leave out the sweep, or add "+
 			"--set sweep=[] and what it varies, as --set nodes=5", e.Name, len(e.Cells))
@@ -82,8 +83,8 @@ func tunable(e *experiment.Experiment) error {
 	}
 	for i := range p.Faults.Events {
 		if f := fault.Named(p.Faults.Events[i].Do); f != nil && f.Down != nil {
-			return refuse("faults.events: %s takes a process away, and mistakes are counted while none is gone; "+
-				"leave it out", f.Name)
+			return refuse("faults.events: %s takes a process away, and mistakes are counted while none is "+
+				"gone; leave it out", f.Name)
 		}
 	}
 	return nil
@@ -118,8 +119,8 @@ func (c *Contender) find(p *harness.Plan) error {
 	kind := harness.DetectorOf(p.Detector.Kind)
 	key := kind.Tuned()
 	if key == nil {
-		return refuse("%s: nothing can be tuned: it has no time-out for its leader, and detector %s makes no "+
-			"mistake; write detector: {kind: heartbeat}, or kind: phi", c.Label, kind.Name)
+		return refuse("%s: nothing can be tuned: it has no time-out for its leader, and detector %s makes "+
+			"no mistake; write detector: {kind: heartbeat}, or kind: phi", c.Label, kind.Name)
 	}
 	c.Dial, c.key = "detector."+key.Name, key.Name
 	switch v := key.Of(p).(type) {

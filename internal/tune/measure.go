@@ -49,7 +49,8 @@ func (q *Quiet) add(trials []results.Trial, warm time.Duration) {
 		}
 		mistakes := 0
 		for _, op := range t.Ops {
-			if (op.Origin == trace.Mistrusted || op.Origin == trace.Unneeded) && (op.End < 0 || op.Cause >= warm) {
+			needless := op.Origin == trace.Mistrusted || op.Origin == trace.Unneeded
+			if needless && (op.End < 0 || op.Cause >= warm) {
 				mistakes++
 			}
 		}

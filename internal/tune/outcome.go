@@ -70,8 +70,8 @@ func CSV(found []Result) ([]byte, error) {
 		r := &found[i]
 		for j := range r.Points {
 			p := &r.Points[j]
-			row := []string{r.Label, r.Algorithm, p.Settings, strconv.FormatBool(p.InModel), string(p.Verdict),
-				strconv.FormatBool(p.Front), strconv.FormatBool(j == r.Best)}
+			row := []string{r.Label, r.Algorithm, p.Settings, strconv.FormatBool(p.InModel),
+				string(p.Verdict), strconv.FormatBool(p.Front), strconv.FormatBool(j == r.Best)}
 			number := func(values ...float64) {
 				for _, v := range values {
 					row = append(row, results.Number(v))

@@ -132,8 +132,8 @@ func Tune(ctx context.Context, e *experiment.Experiment, o Options) ([]Result, e
 			}
 		}
 		if len(s.result.Points) == 0 {
-			return out, refuse("%s: no setting of %s from 1/%v to %v times that of the experiment is allowed: %v",
-				c.Label, c.Dial, o.Span, o.Span, s.refused)
+			return out, refuse("%s: no setting of %s from 1/%v to %v times that of the experiment is "+
+				"allowed: %v", c.Label, c.Dial, o.Span, o.Span, s.refused)
 		}
 		out = append(out, s.conclude())
 	}
@@ -245,11 +245,13 @@ func (s *search) conclude() Result {
 	r := s.result
 	for i := range r.Points {
 		p := &r.Points[i]
-		if p.Verdict == Within && !math.IsNaN(p.Downtime) && (r.Best < 0 || p.Downtime < r.Points[r.Best].Downtime) {
+		if p.Verdict == Within && !math.IsNaN(p.Downtime) &&
+			(r.Best < 0 || p.Downtime < r.Points[r.Best].Downtime) {
 			r.Best = i
 		}
 		p.Front = !math.IsNaN(p.Downtime) && !slices.ContainsFunc(r.Points, func(q Point) bool {
-			return q.Downtime <= p.Downtime && q.Rate <= p.Rate && (q.Downtime < p.Downtime || q.Rate < p.Rate)
+			return q.Downtime <= p.Downtime && q.Rate <= p.Rate &&
+				(q.Downtime < p.Downtime || q.Rate < p.Rate)
 		})
 	}
 	if r.Best >= 0 {

@@ -176,9 +176,10 @@ func (s *Spec) defects() error {
 	tunes := map[Tuning]int{}
 	for _, p := range s.Params {
 		tunes[p.Tunes]++
-		check(p.Tunes == Fixed || p.Type == Duration && !p.PerProcess, "parameter %s: tuned, but no duration "+
-			"that all processes share", p.Name)
-		check(p.Tunes != Spread || tunes[Patience] > 0, "parameter %s: a spread, and no patience before it", p.Name)
+		check(p.Tunes == Fixed || p.Type == Duration && !p.PerProcess,
+			"parameter %s: tuned, but no duration that all processes share", p.Name)
+		check(p.Tunes != Spread || tunes[Patience] > 0,
+			"parameter %s: a spread, and no patience before it", p.Name)
 	}
 	check(tunes[Patience] <= 1 && tunes[Spread] <= 1, "several parameters that are tuned alike")
 	for _, d := range s.Periods {

@@ -125,6 +125,13 @@ func TestRegister_PanicsNamingTheDefect(t *testing.T) {
 			repeats(Period{"time_out", "beat"})(s)
 			s.Perpetual = false
 		}, "periods, but it is not perpetual"},
+		"a patience that differs": {param(func(p *Param) { p.Tunes, p.PerProcess = Patience, true }),
+			"time_out: tuned, but no duration that all"},
+		"a spread of nothing": {param(func(p *Param) { p.Tunes = Spread }), "a spread, and no patience before it"},
+		"two patiences": {func(s *Spec) {
+			s.Params = append(s.Params, s.Params[0])
+			s.Params[1].Name, s.Params[0].Tunes, s.Params[1].Tunes = "other", Patience, Patience
+		}, "several parameters that are tuned alike"},
 		"several defects": {func(s *Spec) { s.Name, s.Summary = "-", "" }, "no one-line summary"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -83,6 +83,7 @@ type paramReport struct {
 	Max        string   `json:"max"`
 	PerProcess bool     `json:"per_process"`
 	Process    bool     `json:"process"`
+	Tuned      bool     `json:"tuned"` // by bench tune
 	Doc        string   `json:"doc"`
 }
 
@@ -259,6 +260,7 @@ func params(s *algo.Spec) []paramReport {
 			Choices: append([]string{}, p.Choices...),
 			Default: text(values[p.Name]), Min: text(p.Min), Max: text(p.Max),
 			PerProcess: p.PerProcess, Process: p.Process, Doc: p.Doc,
+			Tuned: p.Tunes != algo.Fixed,
 		})
 	}
 	return out
@@ -358,6 +360,9 @@ func (s *streams) printParams(d description) {
 		}
 		if p.Process {
 			kind += ", at most the number of nodes"
+		}
+		if p.Tuned {
+			kind += ", set by bench tune"
 		}
 		if p.PerProcess {
 			kind += ", or a list with one for each process"

@@ -67,7 +67,8 @@ experiment for bench run that compares the algorithms at equal mistakes.
 	}
 	f.register(c)
 	flags := c.Flags()
-	flags.Lookup("transport").Usage = "measure on `TRANSPORT`: sim in simulation (the default), nats on real processes"
+	flags.Lookup("transport").Usage = "measure on `TRANSPORT`: sim in simulation (the default), nats on " +
+		"real processes"
 	flags.Float64Var(&f.budget, "budget", 1, "allow `R` false elections per hour")
 	flags.Float64Var(&f.hours, "hours", 0,
 		"run a setting quietly for `H` hours at most (default: 21.2 / R, and of that a quarter decides)")
@@ -90,7 +91,7 @@ func (f *tuneFlags) options() (o tune.Options, err error) {
 	case !(f.span >= 2 && f.span <= 1024):
 		return o, usage("--span %v, want 2 to 1024", f.span)
 	case f.hours == 0 && transport.Real(f.transport):
-		return o, usage("--transport %s: real processes run as long as the clock on the wall, for %s per setting "+
+		return o, usage("--transport %s: real processes run by the clock on the wall, for %s per setting "+
 			"at this budget; say with --hours how long they may", f.transport,
 			about(time.Duration(tune.Hours(f.budget)*float64(time.Hour))))
 	}
@@ -136,8 +137,8 @@ func (s *streams) tune(f *tuneFlags, args []string) error {
 	if !f.quiet {
 		s.overridden(runner.Header(e, nil).Overrides, true)
 		o.Told = func(c *tune.Contender, p *tune.Point) {
-			fmt.Fprintf(s.err, "%s %s: downtime_ms %s, false elections per hour %s: %s\n", c.Label, p.Settings,
-				compare.Number(p.Downtime), interval(p.Rate, p.RateLow, p.RateHigh), p.Verdict)
+			fmt.Fprintf(s.err, "%s %s: downtime_ms %s, false elections per hour %s: %s\n", c.Label,
+				p.Settings, compare.Number(p.Downtime), interval(p.Rate, p.RateLow, p.RateHigh), p.Verdict)
 		}
 	}
 	found, err := tune.Tune(ctx, e, o)
@@ -234,8 +235,8 @@ func (t *tuned) write(argv []string) error {
 		return err
 	}
 	t.files = append(t.files, tunePoints)
-	yaml, err := tune.Tuned(t.found, fmt.Sprintf("# Algorithms at equal mistakes: at most %s false elections per "+
-		"hour. Found by:\n# %s\n", compare.Number(t.options.Budget), strings.Join(argv, " ")))
+	yaml, err := tune.Tuned(t.found, fmt.Sprintf("# Algorithms at equal mistakes: at most %s false "+
+		"elections per hour. Found by:\n# %s\n", compare.Number(t.options.Budget), strings.Join(argv, " ")))
 	if yaml != nil && err == nil {
 		t.files = append(t.files, tuneExperiment)
 		err = writeWhole(filepath.Join(t.dir, tuneExperiment), yaml)
@@ -249,8 +250,8 @@ func (t *tuned) write(argv []string) error {
 		front := figure.Front{Name: r.Label}
 		for j := range r.Points {
 			if p := &r.Points[j]; p.Front {
-				front.Points = append(front.Points,
-					figure.Tradeoff{X: p.Rate, XLow: p.RateLow, XHigh: p.RateHigh, Y: p.Downtime, YLow: p.Low, YHigh: p.High})
+				front.Points = append(front.Points, figure.Tradeoff{X: p.Rate, XLow: p.RateLow,
+					XHigh: p.RateHigh, Y: p.Downtime, YLow: p.Low, YHigh: p.High})
 			}
 		}
 		fronts = append(fronts, front)
@@ -287,8 +288,8 @@ func (t *tuned) print(s *streams) {
 			interval(p.Rate, p.RateLow, p.RateHigh))
 		settings = append(settings, r.Label+": "+p.Settings)
 		if r.Edge {
-			without = append(without, r.Label+": the shortest setting is within the budget already; a larger "+
-				"--span finds shorter ones")
+			without = append(without, r.Label+": the shortest setting is within the budget already; a "+
+				"larger --span finds shorter ones")
 		}
 	}
 	if len(table.rows) > 0 {
@@ -355,9 +356,9 @@ func (t *tuned) report() tuneReport {
 		for j := range f.Points {
 			p := &f.Points[j]
 			a.Points = append(a.Points, tunePoint{p.Settings, string(p.Verdict), p.Front, p.InModel,
-				results.Finite(p.Downtime), results.Finite(p.Low), results.Finite(p.High), p.N, p.Hours, p.Mistakes,
-				p.Rate, p.RateLow, p.RateHigh, results.Finite(p.Duration), results.Finite(p.Recurrence),
-				results.Finite(p.Accuracy)})
+				results.Finite(p.Downtime), results.Finite(p.Low), results.Finite(p.High), p.N, p.Hours,
+				p.Mistakes, p.Rate, p.RateLow, p.RateHigh, results.Finite(p.Duration),
+				results.Finite(p.Recurrence), results.Finite(p.Accuracy)})
 		}
 		if f.Best >= 0 {
 			a.Best = &a.Points[f.Best]

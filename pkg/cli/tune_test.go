@@ -100,5 +100,5 @@ func TestTune_Refused(t *testing.T) {
 		t.Errorf("a refusal left %q", left)
 	}
 	r := bench(t, "tune", file, "--hours", "0.001", "--span", "2", "--quiet").want(t, Incomplete)
-	has(t, r.out, "bully: cannot be decided in 0.001 hours of quiet running; give --hours")
+	has(t, r.out, "bully: cannot be decided in 0.001 hours of quiet running; give")
 }

@@ -40,7 +40,7 @@ func (d *draft) experiment() *Experiment {
 	if d.Count() > 0 {
 		return nil
 	}
-	if text := e.atDefaults(); text != "" {
+	if text := e.atDefaults(d.owned()); text != "" {
 		e.Notes = append(e.Notes, text)
 	}
 	e.design(variants, d.axes)

@@ -10,8 +10,9 @@ import (
 )
 
 // atDefaults says in one line that algorithms are compared at the defaults of what decides
-// how soon each of them notices a crash, and how often it is wrong; "" if they are not.
-func (e *Experiment) atDefaults() string {
+// how soon each of them notices a crash, and how often it is wrong; "" if they are not. Owned is
+// whether some have failure detectors of their own.
+func (e *Experiment) atDefaults(owned bool) string {
 	noticing := map[string]bool{} // algorithms, and whether one of their time-outs is at its default
 	timeouts, detector := false, false
 	for i := range e.Cells {
@@ -28,7 +29,7 @@ func (e *Experiment) atDefaults() string {
 	}
 	const why = " at their defaults, which are not tuned to equal false suspicions: times compare those, too"
 	switch {
-	case len(noticing) < 2, e.tuned():
+	case len(noticing) < 2, e.tuned(owned):
 		return ""
 	case timeouts && detector:
 		return "time-outs and detectors are" + why
@@ -65,18 +66,19 @@ func defaultDetector(p *harness.Plan) bool {
 	return true
 }
 
-// tuned says whether each cell sets what decides how long its leader's silence is borne, as
-// the file that bench tune writes does.
-func (e *Experiment) tuned() bool {
+// tuned says whether each algorithm sets how long its leader's silence is borne, as in the file
+// that bench tune writes. A detector that all share is not tuned to any of them.
+func (e *Experiment) tuned(owned bool) bool {
 	return !slices.ContainsFunc(e.Cells, func(c Cell) bool {
 		a, err := algo.Lookup(c.Algorithm)
 		if err != nil {
 			return true
 		}
 		if patience := a.Spec.Tuned(algo.Patience); patience != nil {
-			return reflect.DeepEqual(c.Plan.Params[patience.Name], a.Spec.Defaults(c.Plan.Known())[patience.Name])
+			preset := a.Spec.Defaults(c.Plan.Known())[patience.Name]
+			return reflect.DeepEqual(c.Plan.Params[patience.Name], preset)
 		}
 		key := harness.DetectorOf(c.Plan.Detector.Kind).Tuned()
-		return key == nil || key.IsDefault(&c.Plan)
+		return !owned || key == nil || key.IsDefault(&c.Plan)
 	})
 }

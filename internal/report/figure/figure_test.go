@@ -351,3 +351,35 @@ func TestWrite_OneDuration(t *testing.T) {
 		t.Errorf("figures %v", names)
 	}
 }
+
+// TestWriteFronts: a front is a line in every format, with the budget; a rate of 0 stands at the
+// left end, and what has no figure is left out.
+func TestWriteFronts(t *testing.T) {
+	t.Parallel()
+	nan := math.NaN()
+	fronts := []Front{
+		{"raft", []Tradeoff{{0, 0, 0.7, 210, 190, 230}, {12, 8, 17, 140, 120, 150}, {9000, 8000, 10_000, 40, nan, nan}}},
+		{"nothing", []Tradeoff{{3, 1, 5, nan, nan, nan}}},
+	}
+	dir := t.TempDir()
+	names, err := WriteFronts(dir, "front", "false elections per hour", "downtime_ms", 1, fronts)
+	if err != nil || !slices.Equal(names, []string{"front.svg", "front.pdf", "front.png"}) {
+		t.Fatalf("%q, %v", names, err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "front.svg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"raft", "budget", "false elections per hour, log", "downtime_ms", ">0.1<", ">1e4<"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("no %q in the figure", want)
+		}
+	}
+	p, any := frontPicture("front", "x", "y", 1, fronts)
+	if !any || p.plot.X.Min != 0.1 || p.plot.X.Max != 100_000 || p.plot.Y.Max != 250 {
+		t.Errorf("axes from %v to %v, and up to %v", p.plot.X.Min, p.plot.X.Max, p.plot.Y.Max)
+	}
+	if names, err := WriteFronts(dir, "none", "x", "y", 1, fronts[1:]); names != nil || err != nil {
+		t.Errorf("a figure of nothing: %q, %v", names, err)
+	}
+}
