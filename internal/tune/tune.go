@@ -283,10 +283,9 @@ func (q *Quiet) judge(budget float64) Verdict {
 }
 
 // needs is the hours at which the interval would end at the budget if the rate stays what it
-// is; 0: it would not in a thousand times as long.
+// is; 0: it would not in a thousand times as long as a setting without mistakes takes.
 func (p *Point) needs(budget float64) float64 {
-	for times := 1.0; times <= 1000; times *= 1.1 {
-		hours := p.Hours * times
+	for hours := p.Hours; p.Rate < budget && hours < 1000*Hours(budget); hours *= 1.1 {
 		_, hi := stats.PoissonInterval(p.Rate*hours/p.Dispersion, confidence)
 		if hi*p.Dispersion/hours <= budget {
 			return hours

@@ -205,6 +205,10 @@ func TestTune_Not(t *testing.T) {
 		!strings.Contains(r.Why(&o), "cannot be decided in 1 hours of quiet running; give --hours ") {
 		t.Errorf("%s, needs %v: %s", r.Outcome(), r.Needs, r.Why(&o))
 	}
+	o.Hours = 0.001
+	if r := found(t, &law{perHour: never}, o); r.Outcome() != Unknown || r.Needs < 5.29 || r.Needs > 5.9 {
+		t.Errorf("after four seconds: %s, needs %v", r.Outcome(), r.Needs)
+	}
 	o.Hours = round(1.05 * r.Needs) // what it says would do, does
 	if r = found(t, &law{perHour: never}, o); r.Outcome() != Found {
 		t.Errorf("with the hours that it asked for: %s", r.Outcome())

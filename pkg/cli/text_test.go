@@ -147,6 +147,9 @@ func TestExamples(t *testing.T) {
 	if err := os.WriteFile("cases.json", []byte(`{"cases": [`+holds+`]}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(filepath.Join("configs", "tuning.yaml"), []byte(noisy), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	for name, text := range map[string]string{ // a clone, as far as bench new looks
 		"go.mod": "module " + core + "\n", "plugins/all/all.go": "import (\n)\n",
 		"scripts/algorithms/findings.yaml": "breaks:\n  - algorithm: a\n", "scripts/generate.sh": "",

@@ -60,8 +60,8 @@ Pareto front of downtime and mistakes as a figure, and ` + tuneExperiment + `: a
 experiment for bench run that compares the algorithms at equal mistakes.
 
 ` + exitHelp("tune", "0", "1", "2", "3", "5", "130, 143"),
-		Example: `  bench tune configs/tuning.yaml --budget 60
-  bench tune configs/tuning.yaml --set network.loss=0.05 --json`,
+		Example: `  bench tune configs/tuning.yaml --budget 1000
+  bench tune configs/tuning.yaml --budget 1000 --span 4 --json`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error { return s.tune(&f, args) },
 	}
