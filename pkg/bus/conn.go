@@ -42,8 +42,9 @@ type DialConfig struct {
 	Password        string `json:"password,omitempty"`
 	Token           string `json:"token,omitempty"`
 
-	CAFile   string `json:"ca,omitempty"`   // TLS: whom to believe
-	CertFile string `json:"cert,omitempty"` // TLS: how to prove who we are
+	TLS      *TLS   `json:"tls,omitempty"`  // made for this run; or of files:
+	CAFile   string `json:"ca,omitempty"`   // whom to believe
+	CertFile string `json:"cert,omitempty"` // how to prove who we are
 	KeyFile  string `json:"key,omitempty"`
 
 	Timeout  time.Duration `json:"-"`                  // for connecting; 0: 5 s
@@ -153,6 +154,13 @@ func appendCredentials(options []nats.Option, cfg DialConfig) ([]nats.Option, er
 	}
 	if cfg.Token != "" {
 		options = append(options, nats.Token(cfg.Token))
+	}
+	if cfg.TLS != nil {
+		secured, err := cfg.TLS.Client()
+		if err != nil {
+			return nil, err
+		}
+		options = append(options, nats.Secure(secured))
 	}
 	if cfg.CAFile != "" {
 		options = append(options, nats.RootCAs(cfg.CAFile))

@@ -3,6 +3,8 @@ package bus
 import (
 	"errors"
 	"fmt"
+	"net"
+	"net/url"
 	"strconv"
 	"sync"
 	"time"
@@ -31,7 +33,9 @@ type User struct {
 	Public string `json:"public"` // of its Identity
 }
 
-// A ServerConfig is without secrets. Its zero values are good, but for the users.
+// A ServerConfig says what a server is to be. Its zero values are good, but for the users. It
+// is without secrets where the server listens to its own machine alone; else it goes to its
+// server through a pipe, never through arguments or the environment.
 type ServerConfig struct {
 	Host       string `json:"host,omitempty"`        // to listen on; empty: 127.0.0.1
 	Port       int    `json:"port,omitempty"`        // 0: any that is free
@@ -43,6 +47,16 @@ type ServerConfig struct {
 
 	// With a client that is silent, in ns; 0: 3 s. A node may be paused for less.
 	Patience time.Duration `json:"patience,omitempty"`
+
+	TLS     *TLS     `json:"tls,omitempty"`     // of clients and routes; wanted where Host is not loopback
+	Cluster *Cluster `json:"cluster,omitempty"` // nil: the server is alone
+}
+
+// A Cluster is several servers, which carry messages from each one's clients to all others'.
+// Who knows its secret, and has a certificate of its authority, is a member.
+type Cluster struct {
+	Secret string   `json:"secret"`
+	Routes []string `json:"routes,omitempty"` // of the members that are there already: see Server.Route
 }
 
 // Server is a NATS server in this process.
@@ -63,7 +77,8 @@ type ServerStats struct {
 	OutMsgs          int64  `json:"out_msgs"`
 	InBytes          int64  `json:"in_bytes"`
 	OutBytes         int64  `json:"out_bytes"`
-	Errors           uint64 `json:"errors"` // that it logged: refused clients and such
+	Routes           int    `json:"routes,omitempty"` // to other members of the cluster, open now
+	Errors           uint64 `json:"errors"`           // that it logged: refused clients and such
 	LastError        string `json:"last_error,omitempty"`
 }
 
@@ -125,8 +140,45 @@ func serverOptions(cfg ServerConfig) (*server.Options, error) {
 	if int64(o.MaxPayload) > o.MaxPending {
 		return nil, fmt.Errorf("max_payload %d: more than max_pending %d", o.MaxPayload, o.MaxPending)
 	}
-	return o, nil
+	return o, secure(o, cfg)
 }
+
+// secure sets what a server needs that more than its own machine reaches.
+func secure(o *server.Options, cfg ServerConfig) (err error) {
+	if ip := net.ParseIP(o.Host); cfg.TLS == nil && (ip == nil || !ip.IsLoopback()) {
+		return fmt.Errorf("listen on %s without TLS: only the loopback address may do that", o.Host)
+	}
+	if cfg.TLS != nil {
+		o.TLS, o.TLSTimeout = true, authTimeout.Seconds()
+		if o.TLSConfig, err = cfg.TLS.Server(false); err != nil {
+			return err
+		}
+	}
+	c := cfg.Cluster
+	if c == nil {
+		return nil
+	}
+	if cfg.TLS == nil || c.Secret == "" {
+		return errors.New("a cluster needs TLS and a secret")
+	}
+	o.Cluster = server.ClusterOpts{Name: clusterName, Host: o.Host, Port: server.RANDOM_PORT,
+		Username: clusterName, Password: c.Secret, AuthTimeout: o.AuthTimeout, TLSTimeout: o.TLSTimeout,
+		NoAdvertise: true, PoolSize: -1, Compression: server.CompressionOpts{Mode: server.CompressionOff},
+		ConnectRetries: routeTries}
+	if o.Cluster.TLSConfig, err = cfg.TLS.Server(true); err != nil {
+		return err
+	}
+	for _, at := range c.Routes {
+		o.Routes = append(o.Routes, &url.URL{Scheme: "nats-route", Host: at,
+			User: url.UserPassword(clusterName, c.Secret)})
+	}
+	return nil
+}
+
+const (
+	clusterName = "conclave"
+	routeTries  = 5
+)
 
 func orElse[T comparable](value, otherwise T) T {
 	var zero T
@@ -160,6 +212,28 @@ func natsUsers(cfg ServerConfig) ([]*server.NkeyUser, error) {
 // URL is where clients connect to.
 func (s *Server) URL() string { return s.nats.ClientURL() }
 
+// Route is where other members of the cluster connect to, as host:port; empty if the server
+// is alone.
+func (s *Server) Route() string {
+	if a := s.nats.ClusterAddr(); a != nil {
+		return a.String()
+	}
+	return ""
+}
+
+// Deaf lists the processes of a trial of so many to which the server would not pass on a
+// message: they have not joined it, here or at another member of the cluster, or that has
+// not come round yet.
+func (s *Server) Deaf(trial string, nodes int) (deaf []uint32) {
+	account := s.nats.GlobalAccount()
+	for id := uint32(1); int(id) <= nodes; id++ {
+		if account.Interest(subject(trial, 0, id)) == 0 {
+			deaf = append(deaf, id)
+		}
+	}
+	return deaf
+}
+
 // Stats is what the server has seen until now.
 func (s *Server) Stats() (ServerStats, error) {
 	v, err := s.nats.Varz(nil)
@@ -172,7 +246,7 @@ func (s *Server) Stats() (ServerStats, error) {
 		SlowConsumers: v.SlowConsumers, StalledClients: v.StalledClients,
 		StaleClients: v.StaleConnections,
 		InMsgs:       v.InMsgs, OutMsgs: v.OutMsgs, InBytes: v.InBytes, OutBytes: v.OutBytes,
-		Errors: errs, LastError: last,
+		Routes: v.Routes, Errors: errs, LastError: last,
 	}, nil
 }
 

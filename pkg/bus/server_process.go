@@ -12,16 +12,18 @@ import (
 // some 80 bytes.
 const maxConfigLine = 16 << 20
 
-// A ServerReply is the first line that a server process prints: either of the two.
+// A ServerReply is the first line that a server process prints: where it is, or why it is not.
 type ServerReply struct {
 	URL   string `json:"url,omitempty"`
+	Route string `json:"route,omitempty"` // of a member of a cluster: see Server.Route
 	Error string `json:"error,omitempty"`
 }
 
 // ServeProcess is a process that is nothing but a server. It reads its ServerConfig
 // from the first line of stdin and prints a ServerReply, each in JSON on one line;
-// then it answers every line "stats" with its ServerStats. It ends when stdin does,
-// so that it does not outlive whoever started it.
+// then it answers every line "stats" with its ServerStats, and every line "deaf TRIAL N"
+// with a list: see Server.Deaf. It ends when stdin does, so that it does not outlive whoever
+// started it.
 func ServeProcess(stdin io.Reader, stdout io.Writer) error {
 	lines := bufio.NewScanner(stdin)
 	lines.Buffer(nil, maxConfigLine)
@@ -31,16 +33,13 @@ func ServeProcess(stdin io.Reader, stdout io.Writer) error {
 		return errors.Join(err, out.Encode(ServerReply{Error: err.Error()}))
 	}
 	defer s.Close()
-	if err := out.Encode(ServerReply{URL: s.URL()}); err != nil {
+	if err := out.Encode(ServerReply{URL: s.URL(), Route: s.Route()}); err != nil {
 		return fmt.Errorf("serve bus: %w", err)
 	}
 	for lines.Scan() {
-		if lines.Text() != "stats" {
-			return fmt.Errorf("serve bus: %.80q: expected \"stats\" or the end", lines.Text())
-		}
-		stats, err := s.Stats()
+		answer, err := s.answer(lines.Text())
 		if err == nil {
-			err = out.Encode(stats)
+			err = out.Encode(answer)
 		}
 		if err != nil {
 			return fmt.Errorf("serve bus: %w", err)
@@ -50,6 +49,19 @@ func ServeProcess(stdin io.Reader, stdout io.Writer) error {
 		return fmt.Errorf("serve bus: %w", err)
 	}
 	return nil
+}
+
+// answer answers a question to a server process.
+func (s *Server) answer(question string) (any, error) {
+	if question == "stats" {
+		return s.Stats()
+	}
+	var trial string
+	var nodes int
+	if _, err := fmt.Sscanf(question, "deaf %s %d", &trial, &nodes); err != nil {
+		return nil, fmt.Errorf("%.80q: expected \"stats\", \"deaf TRIAL N\" or the end", question)
+	}
+	return s.Deaf(trial, nodes), checkTrial(trial)
 }
 
 func startFromLine(lines *bufio.Scanner) (*Server, error) {

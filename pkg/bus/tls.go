@@ -1,0 +1,140 @@
+package bus
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"time"
+)
+
+// A TLS is how one party of a run proves who it is, and whom it believes: PEM. The key is a
+// secret: it goes to its owner through a pipe, and printed it is not shown.
+type TLS struct {
+	CA   []byte `json:"ca"`
+	Cert []byte `json:"cert,omitempty"` // empty: a client that proves itself otherwise
+	Key  []byte `json:"key,omitempty"`
+}
+
+// String shows no secret.
+func (t TLS) String() string { return fmt.Sprintf("TLS with %d certificates", bytes.Count(t.Cert, pemBegin)) }
+
+// GoString is what %#v prints.
+func (t TLS) GoString() string { return t.String() }
+
+var pemBegin = []byte("-----BEGIN CERTIFICATE")
+
+// An Authority signs the certificates of one run, and is forgotten with it.
+type Authority struct {
+	cert   *x509.Certificate
+	key    *ecdsa.PrivateKey
+	public []byte // PEM
+	serial int64
+}
+
+// Certificates are believed from two days before they are made, since the wall clocks of
+// the machines may differ, and for 90 days: no run takes longer.
+const (
+	certBefore = 48 * time.Hour
+	certAfter  = 90 * 24 * time.Hour
+)
+
+// NewAuthority makes an authority for a run.
+func NewAuthority() (*Authority, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("make certificates: %w", err)
+	}
+	a := &Authority{key: key}
+	t := a.template("conclave")
+	t.IsCA, t.BasicConstraintsValid, t.KeyUsage = true, true, x509.KeyUsageCertSign
+	der, err := x509.CreateCertificate(rand.Reader, t, t, &key.PublicKey, key)
+	if err == nil {
+		a.cert, err = x509.ParseCertificate(der)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make certificates: %w", err)
+	}
+	a.public = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	return a, nil
+}
+
+func (a *Authority) template(name string) *x509.Certificate {
+	a.serial++
+	return &x509.Certificate{
+		SerialNumber: big.NewInt(a.serial), Subject: pkix.Name{CommonName: name},
+		NotBefore: time.Now().Add(-certBefore), NotAfter: time.Now().Add(certAfter),
+	}
+}
+
+// Believer is for a client that proves who it is by its Identity.
+func (a *Authority) Believer() *TLS { return &TLS{CA: a.public} }
+
+// Issue makes the certificate of a party that is reached at an address: a name or an IP. It
+// may be the client or the server of a connection.
+func (a *Authority) Issue(address string) (*TLS, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("make certificate of %s: %w", address, err)
+	}
+	t := a.template(address)
+	t.KeyUsage = x509.KeyUsageDigitalSignature
+	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
+	if ip := net.ParseIP(address); ip != nil {
+		t.IPAddresses = []net.IP{ip}
+	} else {
+		t.DNSNames = []string{address}
+	}
+	der, err := x509.CreateCertificate(rand.Reader, t, a.cert, &key.PublicKey, a.key)
+	if err != nil {
+		return nil, fmt.Errorf("make certificate of %s: %w", address, err)
+	}
+	secret, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		return nil, fmt.Errorf("make certificate of %s: %w", address, err)
+	}
+	return &TLS{CA: a.public,
+		Cert: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		Key:  pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: secret}),
+	}, nil
+}
+
+// Server is the configuration of a listener. Where mutual, a client has to have a
+// certificate of the same authority.
+func (t *TLS) Server(mutual bool) (*tls.Config, error) {
+	c, err := t.Client()
+	if err != nil {
+		return nil, err
+	}
+	if len(c.Certificates) == 0 {
+		return nil, errors.New("TLS: a server needs a certificate")
+	}
+	if mutual {
+		c.ClientAuth, c.ClientCAs = tls.RequireAndVerifyClientCert, c.RootCAs
+	}
+	return c, nil
+}
+
+// Client is the configuration of who connects.
+func (t *TLS) Client() (*tls.Config, error) {
+	c := &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: x509.NewCertPool()}
+	if !c.RootCAs.AppendCertsFromPEM(t.CA) {
+		return nil, errors.New("TLS: the certificate of the authority cannot be read")
+	}
+	if len(t.Cert) > 0 {
+		pair, err := tls.X509KeyPair(t.Cert, t.Key)
+		if err != nil {
+			return nil, fmt.Errorf("TLS: %w", err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
+}
