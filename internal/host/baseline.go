@@ -20,7 +20,7 @@ func (m *Machine) Baseline() (map[string]any, error) {
 	trial := "baseline-" + fmt.Sprint(clock.Monotonic().Nanoseconds())
 	var conns [2]*bus.Conn
 	for i := range conns {
-		access := m.access(i)
+		access := m.access(i, 0)
 		access.Name = "baseline"
 		c, err := bus.Dial(access)
 		if err != nil {

@@ -38,6 +38,12 @@ type flight struct {
 // what became of every message, and hands all of it on in order.
 func (t *trial) mergeRecords(sink trace.Sink) harness.End {
 	end := t.end
+	t.compareClocks(end.At)
+	if !t.inTime && end.Reason != harness.TimeLimit { // it ended with a record, which was noted by another clock
+		for _, s := range t.sites {
+			end.At = max(end.At, s.mapped(t.end.At))
+		}
+	}
 	cut := end.At // what happened later is not part of the trial
 	if err := t.collectJournals(); err != nil {
 		t.invalid = append(t.invalid, err.Error())
@@ -136,7 +142,7 @@ func (t *trial) readOutcomes(cut time.Duration) (map[flight][]uint8, error) {
 			errs = append(errs, fmt.Errorf("telemetry of p%d is full: shorten the trial", n.ID))
 		}
 		for from, done := uint64(0), false; !done; {
-			list, next, err := n.site.agent.Records(n.Ref, from, page[:0])
+			list, next, err := t.recordsOf(n, from, page[:0])
 			for i := range list {
 				r := &list[i]
 				n.last = r.At

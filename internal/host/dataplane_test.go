@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/conclave-bench/conclave/internal/host"
+	"github.com/conclave-bench/conclave/internal/host/agent"
 	"github.com/conclave-bench/conclave/internal/host/node"
 	"github.com/conclave-bench/conclave/internal/proc"
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -275,7 +276,7 @@ func bareRate(b *testing.B, n int, args func(id int) []string) float64 {
 	for _, id := range ids {
 		users = append(users, bus.User{ID: id.ID, Public: id.Public})
 	}
-	server, err := host.StartBus(spawner(b), exe, []string{"dataplane-bus"},
+	server, err := agent.StartBus(spawner(b), exe, []string{"dataplane-bus"},
 		bus.ServerConfig{MaxNodes: n, Users: users})
 	must(b, err)
 	defer server.Close()

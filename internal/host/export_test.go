@@ -17,13 +17,6 @@ var NewMachineOf = newMachine
 // SetPatience is for tests that wait for a host in vain.
 func (r *Remote) SetPatience(d time.Duration) { r.patience = d }
 
-// EachRecord and AppendRecord are the encoding of records between a host and its
-// runner.
-var (
-	EachRecord   = eachRecord
-	AppendRecord = appendRecord
-)
-
 // SendEnd is what a runner gets of the end of a trial.
 func SendEnd(e harness.End, q Quality) (harness.End, Quality, error) {
 	line, err := json.Marshal(newRemoteEnd(e, q))

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -122,8 +123,12 @@ func (t *trial) Restart(p algo.ID, due time.Duration) {
 // welcomeNode takes in a node that is up again: it hears what has changed meanwhile and who is
 // down, and the other detectors hear of it.
 func (t *trial) welcomeNode(n *node) {
-	n.ready, n.dead, n.upAt = true, false, t.now()
-	orders := append([]control.Order{{Start: &n.site.start}}, t.sudden...)
+	n.ready = true
+	if end, err := t.awaitHearing(context.Background()); err != nil || len(end.Invalid) > 0 {
+		t.spoil("node p%d is up again: %v", n.ID, end.Invalid)
+	}
+	n.dead, n.upAt = false, t.now()
+	orders := append([]control.Order{n.site.startOrder()}, t.sudden...)
 	for _, other := range t.nodes {
 		if other.dead {
 			orders = append(orders, control.Order{Crashed: &control.News{Process: other.ID, At: n.upAt}})

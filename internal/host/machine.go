@@ -4,15 +4,17 @@
 package host
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
+	"fmt"
 	"math"
 	"runtime"
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/clock"
 	"github.com/conclave-bench/conclave/internal/host/agent"
-	"github.com/conclave-bench/conclave/internal/proc"
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -31,19 +33,29 @@ type MachineConfig struct {
 	Limit    int64                // bytes of records that a node may write; 0: 256 MiB
 	Pause    time.Duration        // the longest that a node is to be paused: nobody may take it for dead
 	Wall     func() time.Duration // the wall clock, for tests; nil: the system's
+
+	Placement Placement // of processes, where there are several hosts
 }
 
-// A Machine runs trials on real node processes of this machine, one at a time.
+// A Machine runs trials on real node processes, of this machine or of several, one at a time.
 // It owns the bus and whatever it started: Close leaves nothing behind, and
 // neither does the death of this process.
 type Machine struct {
 	cfg        MachineConfig
-	agents     []agent.Agent // one, but in tests
-	spawner    *proc.Spawner // of the bus
-	bus        *BusProcess
+	hosts      []Host
+	urls       []string // of the bus at each host; nil: the bus is not ours
 	identities []bus.Identity
-	spent      bool          // the bus is to be replaced
-	lead       time.Duration // from the order to start to the common start
+	authority  *bus.Authority // of the certificates; nil: one host, which nobody else reaches
+	secret     string         // of the bus's cluster
+	spent      bool           // the bus is to be replaced
+	lead       time.Duration  // from the order to start to the common start
+}
+
+// A Host is a machine with nodes.
+type Host struct {
+	Agent   agent.Agent
+	Address string // at which the other hosts reach it; empty: there are none
+	Slots   int    // processes that it may have; 0: any number
 }
 
 // NewMachine starts the bus, unless an external one takes its place.
@@ -55,20 +67,28 @@ func NewMachine(cfg MachineConfig) (*Machine, error) {
 		cfg.Ready = patienceFor(cfg.Nodes)
 	}
 	nodes, err := agent.NewLocal(agent.Config{
-		Exe: cfg.Exe, Args: cfg.NodeArgs, Nodes: cfg.Nodes, Ready: cfg.Ready, Wall: cfg.Wall,
+		Exe: cfg.Exe, Args: cfg.NodeArgs, Bus: cfg.BusArgs, Nodes: cfg.Nodes, Ready: cfg.Ready, Wall: cfg.Wall,
 		Env: append([]string{"GOMAXPROCS=1", "CONCLAVE_RUN=" + cfg.Run}, cfg.Telltale...),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return newMachine(cfg, nodes)
+	return newMachine(cfg, Host{Agent: nodes})
 }
 
-// newMachine is a machine whose nodes these agents start. They are closed with it.
-func newMachine(cfg MachineConfig, agents ...agent.Agent) (m *Machine, err error) {
+// newMachine is a machine whose nodes these hosts start. Their agents are closed with it.
+func newMachine(cfg MachineConfig, hosts ...Host) (m *Machine, err error) {
 	m = &Machine{
-		cfg: cfg, agents: agents, spawner: proc.NewSpawner(),
+		cfg: cfg, hosts: hosts,
 		lead: 4*time.Millisecond + time.Duration(cfg.Nodes)*100*time.Microsecond,
+	}
+	if len(hosts) > 1 { // the order has to come to the other hosts first
+		m.lead += 20 * time.Millisecond
+		if m.authority, err = bus.NewAuthority(); err != nil {
+			m.Close()
+			return nil, err
+		}
+		m.secret = rand.Text()
 	}
 	if cfg.External.URL == "" {
 		if m.identities, err = bus.NewIdentities(cfg.Nodes); err == nil {
@@ -95,28 +115,83 @@ func (c *MachineConfig) patience() time.Duration {
 	return 2*c.Pause + 5*time.Second
 }
 
-func (m *Machine) startBus() (err error) {
+// startBus starts the bus: a server on each host, joined by routes.
+func (m *Machine) startBus() error {
 	users := make([]bus.User, len(m.identities))
 	for i, id := range m.identities {
 		users[i] = bus.User{ID: id.ID, Public: id.Public}
 	}
-	b, err := StartBus(m.spawner, m.cfg.Exe, m.cfg.BusArgs,
-		bus.ServerConfig{MaxNodes: m.cfg.Nodes, Users: users, Patience: m.cfg.patience()})
-	if err == nil {
-		m.bus = b
+	m.urls = make([]string, len(m.hosts))
+	var routes []string
+	for i, h := range m.hosts {
+		cfg := bus.ServerConfig{MaxNodes: m.cfg.Nodes, Users: users, Patience: m.cfg.patience()}
+		if m.authority != nil {
+			proof, err := m.authority.Issue(h.Address)
+			if err != nil {
+				return err
+			}
+			cfg.Host, cfg.TLS = h.Address, proof
+			cfg.Cluster = &bus.Cluster{Secret: m.secret, Routes: routes}
+		}
+		reply, err := h.Agent.StartBus(cfg)
+		if err != nil {
+			return m.of(h, err)
+		}
+		m.urls[i], routes = reply.URL, append(routes, reply.Route)
 	}
-	return err
+	return m.awaitRoutes()
+}
+
+// awaitRoutes waits until each server of the bus has a route to all others.
+func (m *Machine) awaitRoutes() error {
+	deadline := time.Now().Add(m.cfg.Ready)
+	for _, h := range m.hosts {
+		for {
+			s, err := h.Agent.BusStats()
+			if err != nil {
+				return m.of(h, err)
+			}
+			missing := len(m.hosts) - 1 - s.Routes
+			if missing <= 0 {
+				break
+			}
+			if time.Now().After(deadline) {
+				return fmt.Errorf("the bus on %s reaches %d of %d other hosts after %v (%s): can the hosts connect to "+
+					"each other at the addresses that the hosts file gives?", h.Agent.Name(), s.Routes,
+					len(m.hosts)-1, m.cfg.Ready, cmp.Or(s.LastError, "no error"))
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	}
+	return nil
+}
+
+// of says on which host something failed, if there are several.
+func (m *Machine) of(h Host, err error) error {
+	if err == nil || len(m.hosts) == 1 {
+		return err
+	}
+	return fmt.Errorf("%s: %w", h.Agent.Name(), err)
+}
+
+// busStats is what the servers of the bus have seen until now; nil if it is not ours.
+func (m *Machine) busStats() (list []bus.ServerStats, err error) {
+	for i := range m.urls {
+		s, err := m.hosts[i].Agent.BusStats()
+		if err != nil {
+			return nil, m.of(m.hosts[i], err)
+		}
+		list = append(list, s)
+	}
+	return list, nil
 }
 
 // ready replaces a bus that has died or does not answer, and says what the bus
 // has seen until now.
-func (m *Machine) ready() (s bus.ServerStats, err error) {
-	if m.bus == nil {
-		return s, nil
-	}
+func (m *Machine) ready() (s []bus.ServerStats, err error) {
 	for try := 0; ; try++ {
 		if !m.spent {
-			if s, err = m.bus.Stats(); err == nil {
+			if s, err = m.busStats(); err == nil {
 				return s, nil
 			}
 		}
@@ -124,7 +199,6 @@ func (m *Machine) ready() (s bus.ServerStats, err error) {
 			return s, err
 		}
 		m.spent = true
-		m.bus.Close()
 		if err = m.startBus(); err == nil {
 			m.spent = false
 		}
@@ -137,12 +211,8 @@ const busTries = 3
 
 // Close ends everything that the machine started.
 func (m *Machine) Close() {
-	if m.bus != nil {
-		m.bus.Close()
-	}
-	_ = m.spawner.Close()
-	for _, a := range m.agents {
-		a.Close()
+	for _, h := range m.hosts {
+		h.Agent.Close()
 	}
 }
 
@@ -154,10 +224,10 @@ func (m *Machine) missed(late time.Duration) {
 
 // URL is where the bus listens, for information.
 func (m *Machine) URL() string {
-	if m.bus == nil {
+	if m.urls == nil {
 		return m.cfg.External.URL
 	}
-	return m.bus.URL
+	return m.urls[0]
 }
 
 // A Quality says how far a trial's figures can be believed.
@@ -171,7 +241,8 @@ type Quality struct {
 	Usage     harness.Usage `json:"usage,omitzero"`
 	// ReadyTime is from the first start to the last node ready.
 	ReadyTime time.Duration `json:"ready_time"`
-	// ClockError is by how much records of different machines can be out of step.
+	// ClockError is by how much an instant in a record can be wrong, by the clock of whoever
+	// led the trial: half the width of the interval that holds the truth, on the worst host.
 	ClockError time.Duration `json:"clock_error,omitempty"`
 }
 
@@ -210,18 +281,19 @@ func (m *Machine) Run(ctx context.Context, s *harness.Setup, sink trace.Sink) (
 	t.compareBus(before)
 	t.invalid = append(t.invalid, skew(q.SchedDelayP99, step)...)
 	end = t.mergeRecords(sink)
-	for _, s := range t.sites {
-		q.ClockError = max(q.ClockError, s.left.Clock.Bound)
-	}
 	q.Usage = t.usage()
+	q.ClockError = t.clockError
 	return end, q, nil
 }
 
-// access is how node i reaches the bus.
-func (m *Machine) access(i int) bus.DialConfig {
+// access is how node i reaches the bus from a host.
+func (m *Machine) access(i, host int) bus.DialConfig {
 	access := m.cfg.External
-	if m.bus != nil {
-		access = bus.DialConfig{URL: m.bus.URL, Seed: m.identities[i].Secret()}
+	if m.urls != nil {
+		access = bus.DialConfig{URL: m.urls[host], Seed: m.identities[i].Secret()}
+		if m.authority != nil {
+			access.TLS = m.authority.Believer()
+		}
 	}
 	access.Patience = m.cfg.patience()
 	return access

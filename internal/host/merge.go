@@ -12,6 +12,7 @@ import (
 // A merge hands out the records of all nodes and of the host in the order of
 // their instants. A node's own are in order already.
 type merge struct {
+	trial   *trial
 	queue   harness.Queue[int] // the sources, by their next record
 	sources []source
 	rec     trace.Record
@@ -27,7 +28,7 @@ type source struct {
 }
 
 func newMerge(t *trial) *merge {
-	m := &merge{}
+	m := &merge{trial: t}
 	t.eachJournal(func(n *node, _ *agent.Journal) {
 		m.sources = append(m.sources, source{node: n, id: n.ID})
 	})
@@ -50,7 +51,7 @@ func (m *merge) offer(i int) {
 	s := &m.sources[i]
 	if len(s.ahead) == 0 && s.node != nil {
 		// An error is a gap: seen, and told, when outcomes read all of it.
-		s.page, s.next, _ = s.node.site.agent.Records(s.node.Ref, s.next, s.page[:0])
+		s.page, s.next, _ = m.trial.recordsOf(s.node, s.next, s.page[:0])
 		s.ahead = s.page
 	}
 	if len(s.ahead) > 0 {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/host/agent"
 	"github.com/conclave-bench/conclave/internal/proc"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -137,7 +138,7 @@ func (r *Remote) ask(ctx context.Context, within time.Duration, sink trace.Sink,
 			}
 			return a, nil
 		}
-		if err := eachRecord(a.Records, sink); err != nil {
+		if err := agent.EachRecord(a.Records, sink); err != nil {
 			return a, fmt.Errorf("%w: it sent a damaged record: %w", errGone, err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/host"
+	"github.com/conclave-bench/conclave/internal/host/agent"
 	"github.com/conclave-bench/conclave/internal/proc/proctest"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -296,16 +297,16 @@ func TestRecordsBetweenHostAndRunner(t *testing.T) {
 	}
 	var b []byte
 	for i := range all {
-		b = host.AppendRecord(b, &all[i])
+		b = agent.AppendRecord(b, &all[i])
 	}
 	var got trace.List
-	must(t, host.EachRecord(b, &got))
+	must(t, agent.EachRecord(b, &got))
 	if !reflect.DeepEqual(got, all) {
 		t.Errorf("got %+v, want %+v", got, all)
 	}
 	for cut := 1; cut < len(b); cut++ {
 		var some trace.List
-		err := host.EachRecord(b[:cut], &some)
+		err := agent.EachRecord(b[:cut], &some)
 		whole := cut == trace.Size+4 || cut == 2*(trace.Size+4)+3
 		if (err == nil) != whole || !reflect.DeepEqual(some, all[:len(some)]) && len(some) > 0 {
 			t.Errorf("the first %d bytes: %v, %+v", cut, err, some)
@@ -316,14 +317,14 @@ func TestRecordsBetweenHostAndRunner(t *testing.T) {
 // FuzzEachRecord: whatever a host sends, its records are read or refused.
 func FuzzEachRecord(f *testing.F) {
 	r := trace.Record{Type: trace.Log, Process: 1, Text: "hm"}
-	f.Add(host.AppendRecord(host.AppendRecord(nil, &r), &trace.Record{Type: trace.Up}))
+	f.Add(agent.AppendRecord(agent.AppendRecord(nil, &r), &trace.Record{Type: trace.Up}))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var list trace.List
-		err := host.EachRecord(b, &list)
+		err := agent.EachRecord(b, &list)
 		var again []byte
 		for i := range list {
-			again = host.AppendRecord(again, &list[i])
+			again = agent.AppendRecord(again, &list[i])
 		}
 		if !strings.HasPrefix(string(b), string(again)) || err == nil && len(again) != len(b) {
 			t.Errorf("%d bytes were read as %d records, which are %d bytes: %v", len(b), len(list), len(again), err)

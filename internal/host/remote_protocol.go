@@ -1,15 +1,12 @@
 package host
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/harness"
-	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // The protocol between a runner and a host program: lines of JSON over the
@@ -42,7 +39,7 @@ type remoteConfig struct {
 type reply struct {
 	About    json.RawMessage `json:"about,omitempty"` // the machine and the program: to Config
 	Baseline map[string]any  `json:"baseline,omitempty"`
-	Records  []byte          `json:"records,omitempty"` // see appendRecord
+	Records  []byte          `json:"records,omitempty"` // see agent.AppendRecord
 	End      *remoteEnd      `json:"end,omitempty"`
 	Error    string          `json:"error,omitempty"` // what could not be done at all
 }
@@ -83,35 +80,4 @@ func (r *remoteEnd) parts() (harness.End, Quality) {
 		q.Stolen = *r.Stolen
 	}
 	return e, q
-}
-
-// appendRecord appends r: its fixed part, the length of its text in four bytes,
-// its text.
-func appendRecord(b []byte, r *trace.Record) []byte {
-	at := len(b)
-	b = append(b, make([]byte, trace.Size)...)
-	r.Put(b[at:])
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(r.Text)))
-	return append(b, r.Text...)
-}
-
-// eachRecord hands the records in b to sink, all or up to the first that is none.
-func eachRecord(b []byte, sink trace.Sink) error {
-	for len(b) > 0 {
-		var r trace.Record
-		if err := r.Get(b); err != nil {
-			return err
-		}
-		b = b[trace.Size:]
-		if len(b) < 4 {
-			return fmt.Errorf("trace record: the length of its text is cut off")
-		}
-		size := binary.LittleEndian.Uint32(b)
-		if b = b[4:]; uint64(size) > uint64(len(b)) {
-			return fmt.Errorf("trace record: a text of %d bytes, of which %d are there", size, len(b))
-		}
-		r.Text, b = string(b[:size]), b[size:]
-		sink.Record(&r)
-	}
-	return nil
 }

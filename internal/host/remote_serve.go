@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/conclave-bench/conclave/internal/host/agent"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -138,7 +139,7 @@ func (s *server) run(ctx context.Context, p *harness.Plan) (*remoteEnd, error) {
 		some = some[:0]
 	}
 	end, q, err := s.machine.Run(ctx, setup, trace.SinkFunc(func(r *trace.Record) {
-		if some = appendRecord(some, r); len(some) >= mostRecords {
+		if some = agent.AppendRecord(some, r); len(some) >= mostRecords {
 			send()
 		}
 	}))

@@ -1,21 +1,15 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/host/agent"
 	"github.com/conclave-bench/conclave/internal/host/control"
 	"github.com/conclave-bench/conclave/pkg/bus"
 )
-
-// busGone is closed when the bus has died; nil if it is not ours.
-func (m *Machine) busGone() <-chan struct{} {
-	if m.bus == nil {
-		return nil
-	}
-	return m.bus.Done()
-}
 
 // stopNodes ends the nodes and takes their farewells.
 func (t *trial) stopNodes() {
@@ -36,6 +30,9 @@ func (t *trial) stopNodes() {
 		case r := <-t.reports:
 			n := t.incarnation(r.Node)
 			switch {
+			case r.Lost != "":
+				t.lose(r.Lost)
+				waiting = 0
 			case n == nil:
 			case r.Bye != nil:
 				n.bye = r.Bye
@@ -77,29 +74,31 @@ func (t *trial) judgeFarewell(n *node) {
 
 // compareBus looks for what went wrong on the bus during the trial. That it died
 // comes first: what the nodes complain of follows from it.
-func (t *trial) compareBus(before bus.ServerStats) {
-	m := t.machine
-	if m.bus == nil {
-		return
-	}
-	after, err := m.bus.Stats()
+func (t *trial) compareBus(before []bus.ServerStats) {
+	after, err := t.machine.busStats()
 	if err != nil {
-		m.spent = true
-		why := "the bus does not answer: " + err.Error()
-		select {
-		case <-m.bus.Done():
-			why = busDied
-		case <-time.After(100 * time.Millisecond):
+		why := err.Error()
+		if !errors.Is(err, agent.ErrBusDied) {
+			why = "the bus does not answer: " + why
 		}
+		t.machine.spent = true
 		t.invalid = slices.DeleteFunc(t.invalid, func(s string) bool { return s == why })
 		t.invalid = slices.Insert(t.invalid, 0, why)
 		return
 	}
-	t.invalid = append(t.invalid, unrest(before, after, t.spawned)...)
+	for i, s := range t.sites[:len(after)] {
+		for _, why := range unrest(before[i], after[i], s.spawned) {
+			t.invalid = append(t.invalid, t.machine.of(t.machine.hosts[i], errors.New(why)).Error())
+		}
+	}
 }
 
-// unrest is what spoiled a trial of so many nodes on the bus meanwhile.
+// unrest is what spoiled a trial of so many nodes on a server of the bus meanwhile.
 func unrest(before, after bus.ServerStats, nodes uint64) (why []string) {
+	if before.Routes != after.Routes {
+		why = append(why, fmt.Sprintf("the bus lost a route to another host: it had %d and has %d", before.Routes,
+			after.Routes))
+	}
 	if n := after.SlowConsumers - before.SlowConsumers; n > 0 {
 		why = append(why, fmt.Sprintf("slow consumers on the bus: %d", n))
 	}

@@ -27,6 +27,7 @@ type trial struct {
 	setup       *harness.Setup
 	coordinator *harness.Coordinator
 	sites       []*site
+	place       []int // of each process by ID - 1, the index of its site
 	timeline    []harness.Instruction
 	links       []harness.Instruction // what is known before the start to happen to links
 	known       []fault.Effect        // of those
@@ -37,7 +38,6 @@ type trial struct {
 	alarm       *clock.Alarm
 	start       time.Duration // the common start, by Monotonic
 	records     trace.List    // what the host did
-	spawned     uint64        // nodes, each of which connects once
 	cuts        link.Cuts
 	overrides   link.Overrides
 	sudden      []control.Order // changes of the network that are not in the timeline
@@ -53,17 +53,8 @@ type trial struct {
 	end         harness.End
 	over        bool
 	inTime      bool // the end was known before the start
+	clockError  time.Duration
 }
-
-// A site is a machine with nodes: its agent, and the common start by its clock.
-type site struct {
-	agent agent.Agent
-	start time.Duration
-	left  agent.Collection // after the trial
-}
-
-// since is an instant of the site's clock as one since the common start.
-func (s *site) since(at time.Duration) time.Duration { return at - s.start }
 
 // A node is one incarnation of a node.
 type node struct {
@@ -96,8 +87,12 @@ func newTrial(m *Machine, s *harness.Setup) (*trial, error) {
 		nodes:   make([]*node, s.Nodes),
 		reports: make(chan agent.Report, 4*s.Nodes+64),
 	}
-	for _, a := range m.agents {
-		t.sites = append(t.sites, &site{agent: a})
+	for i, h := range m.hosts {
+		t.sites = append(t.sites, &site{index: i, agent: h.Agent})
+	}
+	var err error
+	if t.place, err = m.place(s); err != nil {
+		return nil, err
 	}
 	t.timeline = t.coordinator.Timeline()
 	t.links = slices.DeleteFunc(slices.Concat(t.timeline, t.coordinator.Foreseen()),
@@ -185,6 +180,8 @@ func (t *trial) startNodes(ctx context.Context) (harness.End, error) {
 			return t.notReady(), nil
 		case r := <-t.reports:
 			switch n := t.incarnation(r.Node); {
+			case r.Lost != "":
+				return harness.End{Invalid: []string{r.Lost}}, nil
 			case n == nil:
 			case r.Ready:
 				missing--
@@ -194,12 +191,12 @@ func (t *trial) startNodes(ctx context.Context) (harness.End, error) {
 			}
 		}
 	}
-	return harness.End{}, nil
+	return t.awaitHearing(ctx)
 }
 
 // newNode is the next incarnation of a process.
 func (t *trial) newNode(which agent.Ref) *node {
-	n := &node{Ref: which, site: t.sites[int(which.ID-1)%len(t.sites)]}
+	n := &node{Ref: which, site: t.sites[t.place[which.ID-1]]}
 	t.nodes[n.ID-1] = n
 	t.all = append(t.all, n)
 	return n
@@ -228,7 +225,7 @@ func stillborn(r *agent.Report) harness.End {
 func (t *trial) startNode(n *node) error {
 	a := control.Assignment{
 		ID: n.ID, Incarnation: n.Incarnation, Due: n.due, Limit: t.machine.cfg.Limit,
-		Bus: t.machine.access(int(n.ID - 1)), Kinds: t.coordinator.WatchedKinds(), Links: t.known,
+		Bus: t.machine.access(int(n.ID-1), n.site.index), Kinds: t.coordinator.WatchedKinds(), Links: t.known,
 	}
 	for _, kind := range []trace.Type{trace.Elected, trace.Up, trace.Granted, trace.Released, trace.Send,
 		trace.Deliver} {
@@ -246,7 +243,7 @@ func (t *trial) startNode(n *node) error {
 		return err
 	}
 	n.started = true
-	t.spawned++
+	n.site.spawned++
 	return nil
 }
 
@@ -270,23 +267,6 @@ func (t *trial) checkAgent(err error) {
 	}
 }
 
-// fixStart chooses the common start, far enough ahead that every node has read its order
-// by then.
-func (t *trial) fixStart() error {
-	for _, s := range t.sites {
-		ahead, err := s.agent.Clock()
-		if err != nil {
-			return err
-		}
-		s.start = ahead.Offset
-	}
-	t.start = clock.Monotonic() + t.machine.lead
-	for _, s := range t.sites {
-		s.start += t.start
-	}
-	return nil
-}
-
 // run is the trial from the common start to its end.
 func (t *trial) run(ctx context.Context) error {
 	if err := t.fixStart(); err != nil {
@@ -294,7 +274,7 @@ func (t *trial) run(ctx context.Context) error {
 	}
 	for _, n := range t.nodes {
 		if !n.dead {
-			t.orderNode(n, control.Order{Start: &n.site.start})
+			t.orderNode(n, n.site.startOrder())
 		}
 	}
 	for _, i := range t.timeline {
@@ -302,7 +282,6 @@ func (t *trial) run(ctx context.Context) error {
 			t.pushInstruction(i)
 		}
 	}
-	gone := t.machine.busGone()
 	for !t.over {
 		now := t.now()
 		for !t.over && t.queue.Due(now) {
@@ -328,8 +307,6 @@ func (t *trial) run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-gone:
-			t.spoil(busDied)
 		case r := <-t.reports:
 			t.hearReport(&r)
 		case <-t.alarm.C:
@@ -364,12 +341,19 @@ func (t *trial) wake(now time.Duration) time.Duration {
 	return max(min(at, t.setup.TimeLimit), 0)
 }
 
-const busDied = "the bus died"
-
 // spoil ends the trial because the harness skewed it.
 func (t *trial) spoil(format string, args ...any) {
 	t.invalid = append(t.invalid, fmt.Sprintf(format, args...))
 	t.finish(t.now(), harness.Broken)
+}
+
+// lose ends the trial because what it cannot do without is gone. All that nodes complain of
+// later follows from that.
+func (t *trial) lose(what string) {
+	t.finish(t.now(), harness.Broken)
+	if !slices.Contains(t.invalid, what) {
+		t.invalid = slices.Insert(t.invalid, 0, what)
+	}
 }
 
 func (t *trial) finish(at time.Duration, why harness.Reason) {
@@ -383,6 +367,8 @@ func (t *trial) finish(at time.Duration, why harness.Reason) {
 func (t *trial) hearReport(r *agent.Report) {
 	n := t.incarnation(r.Node)
 	switch {
+	case r.Lost != "":
+		t.lose(r.Lost)
 	case n == nil: // an agent that makes nodes up
 		t.spoil("a report of node p%d, incarnation %d, which was not started", r.Node.ID, r.Node.Incarnation)
 	case n.abandoned || n != t.nodes[n.ID-1]: // what it has to say is of a former life

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/clock"
 	"github.com/conclave-bench/conclave/internal/host/control"
 	"github.com/conclave-bench/conclave/internal/proc"
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -16,14 +18,24 @@ import (
 // told and all that it answers is plain data, so that it may stand at the other end of a
 // pipe; only the channel of reports is this process's own.
 //
-// Instants that an agent is given or returns are of its own clock; see Clock. Those in what
+// Instants that an agent is given or returns are of its own clock; see Line. Those in what
 // a node reports and records are since the common start, which the node has been told in
-// its Order to start.
+// its Order to start, as the node's clock was believed to run then.
 //
 // One goroutine calls an agent. An error means that the agent could not do it at all, and
 // ends the trial. A node that is gone takes orders and signals as if it were there: its end
 // is a Report.
 type Agent interface {
+	// Name is that of the machine, for people.
+	Name() string
+	// StartBus starts the server that the nodes here connect to, in place of the one before,
+	// and says where it is. The server of a machine of several is a member of a cluster.
+	StartBus(cfg bus.ServerConfig) (bus.ServerReply, error)
+	// BusStats is what that server has seen. After an error it is to be replaced.
+	BusStats() (bus.ServerStats, error)
+	// Deaf lists the processes of a trial of so many that a message from here would not
+	// reach yet.
+	Deaf(trial string, nodes int) ([]uint32, error)
 	// Begin prepares a trial. Until its End, what its nodes say, and their own ends, go to
 	// reports, for each node in the order in which it happened.
 	Begin(t Trial, reports chan<- Report) error
@@ -60,8 +72,9 @@ type Agent interface {
 	// text in a record may be any bytes.
 	Records(n Ref, from uint64, list []trace.Record) (more []trace.Record, next uint64, err error)
 
-	// Clock compares the clocks.
-	Clock() (Clock, error)
+	// Line is how the clock of the agent runs beside that of whoever asks, from an instant of
+	// the latter to another one: what is known before a trial, of now, or after it.
+	Line(from, to time.Duration) (clock.Line, error)
 
 	// End ends the trial and leaves nothing of it, wherever it was. It may be called twice.
 	End() error
@@ -82,11 +95,13 @@ type Ref struct {
 	Incarnation uint32  `json:"incarnation,omitempty"`
 }
 
-// A Report is what an agent tells of a node: what the node said, or that it has ended.
+// A Report is what an agent tells of a node: what the node said, or that it has ended. One
+// with Lost is of no node.
 type Report struct {
 	Node Ref `json:"node"`
 	control.Report
 	Ended *Death `json:"ended,omitempty"`
+	Lost  string `json:"lost,omitempty"` // what the trial cannot do without is gone: the bus, the agent
 }
 
 // A Death says how a node's process ended, by itself or not.
@@ -134,9 +149,6 @@ type Health struct {
 type Collection struct {
 	Journals []Journal `json:"journals"` // of those that were ready, in the order of their start
 	Tallies  []uint64  `json:"tallies,omitempty"`
-	// Clock is a comparison after the trial. With the one before, it says to what an instant
-	// in a record comes by the clock of whoever leads, and how far that can be wrong.
-	Clock Clock `json:"clock"`
 }
 
 // A Journal says how much a node wrote down, and what it used.
@@ -147,12 +159,4 @@ type Journal struct {
 	// Usage is what it used from the start of its process until it was told to stop, or was
 	// killed; zero if that is not known.
 	Usage proc.Usage `json:"usage"`
-}
-
-// A Clock says by how much the clock of an agent is ahead of that of whoever asks, and by
-// how much that can be wrong. Where both are processes of one machine it is zero: they have
-// one clock.
-type Clock struct {
-	Offset time.Duration `json:"offset"`
-	Bound  time.Duration `json:"bound"` // half the width of the interval that holds the offset
 }

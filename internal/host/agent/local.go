@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/host/control"
 	"github.com/conclave-bench/conclave/internal/proc"
 	"github.com/conclave-bench/conclave/internal/telemetry"
+	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -22,6 +24,8 @@ import (
 type Config struct {
 	Exe   string               // the program to start as a node
 	Args  []string             // arguments that make it one
+	Bus   []string             // arguments that make it the bus
+	Name  string               // of the machine; empty: "this machine"
 	Env   []string             // environment of the nodes, and all of it
 	Nodes int                  // the most that a trial has
 	Ready time.Duration        // how long a node may take to read what it is
@@ -36,7 +40,8 @@ type Local struct {
 	dir     string       // of the telemetry of all trials
 	lock    *flock.Flock // of dir
 	trials  int
-	session *session // nil: no trial
+	session *session    // nil: no trial
+	bus     *BusProcess // nil: the nodes connect elsewhere
 }
 
 var _ Agent = (*Local)(nil)
@@ -74,6 +79,7 @@ func NewLocal(cfg Config) (*Local, error) {
 // Close implements Agent.
 func (l *Local) Close() {
 	_ = l.End()
+	l.closeBus()
 	_ = l.spawner.Close()
 	_ = os.RemoveAll(l.dir)
 	_ = l.lock.Close()
@@ -93,6 +99,9 @@ func (l *Local) Begin(t Trial, reports chan<- Report) error {
 		return err
 	}
 	l.session = s
+	if l.bus != nil {
+		go s.watchBus(l.bus.Done())
+	}
 	s.watch.begin()
 	if t.Tallies == 0 {
 		return nil
@@ -100,6 +109,15 @@ func (l *Local) Begin(t Trial, reports chan<- Report) error {
 	var err error
 	s.tally, err = telemetry.OpenTally(s.tallyPath(), t.Tallies)
 	return err
+}
+
+// watchBus tells of the death of the bus.
+func (s *session) watchBus(gone <-chan struct{}) {
+	select {
+	case <-gone:
+		s.report(Report{Lost: ErrBusDied.Error()})
+	case <-s.over:
+	}
 }
 
 func (s *session) tallyPath() string { return filepath.Join(s.dir, "tally") }
@@ -233,8 +251,7 @@ func (l *Local) Collect() (c Collection, err error) {
 	for i := range s.Tallies {
 		c.Tallies = append(c.Tallies, s.tally.Number(i).Load())
 	}
-	c.Clock, err = l.Clock()
-	return c, err
+	return c, nil
 }
 
 // pageSize is how many records Records appends at most.
@@ -267,5 +284,56 @@ func (l *Local) Records(of Ref, from uint64, list []trace.Record) ([]trace.Recor
 	return list, next, err
 }
 
-// Clock implements Agent.
-func (l *Local) Clock() (Clock, error) { return Clock{}, nil }
+// Line implements Agent: whoever asks is this process, and has its clock.
+func (l *Local) Line(_, _ time.Duration) (clock.Line, error) { return clock.Line{}, nil }
+
+// Name implements Agent.
+func (l *Local) Name() string { return cmp.Or(l.cfg.Name, "this machine") }
+
+// StartBus implements Agent.
+func (l *Local) StartBus(cfg bus.ServerConfig) (bus.ServerReply, error) {
+	l.closeBus()
+	b, err := StartBus(l.spawner, l.cfg.Exe, l.cfg.Bus, cfg)
+	if err != nil {
+		return bus.ServerReply{}, err
+	}
+	l.bus = b
+	return bus.ServerReply{URL: b.URL, Route: b.Route}, nil
+}
+
+func (l *Local) closeBus() {
+	if l.bus != nil {
+		l.bus.Close()
+		l.bus = nil
+	}
+}
+
+var errNoBus = errors.New("there is no bus on this machine")
+
+// BusStats implements Agent.
+func (l *Local) BusStats() (bus.ServerStats, error) {
+	if l.bus == nil {
+		return bus.ServerStats{}, errNoBus
+	}
+	stats, err := l.bus.Stats()
+	if err == nil {
+		return stats, nil
+	}
+	select { // say so plainly, if it can be known
+	case <-l.bus.Done():
+		return stats, ErrBusDied
+	case <-time.After(100 * time.Millisecond):
+		return stats, err
+	}
+}
+
+// ErrBusDied says that the process that was the bus has ended.
+var ErrBusDied = errors.New("the bus died")
+
+// Deaf implements Agent.
+func (l *Local) Deaf(trial string, nodes int) ([]uint32, error) {
+	if l.bus == nil {
+		return nil, errNoBus
+	}
+	return l.bus.Deaf(trial, nodes)
+}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -47,6 +48,7 @@ type node struct {
 	cuts      link.Cuts
 	overrides link.Overrides
 	start     time.Duration // the common start, by Monotonic
+	gains     float64       // ns that Monotonic gains in one of the clock of whoever leads
 	now       time.Duration // of the present event, since the start
 	due       time.Duration // when it was due
 	lag       time.Duration // see trace.Record.Lag
@@ -223,8 +225,22 @@ func readOrders(in *bufio.Reader, orders chan<- control.Order, ward *guard.Ward)
 	}
 }
 
-// clock is the time since the common start.
-func (n *node) clock() time.Duration { return clock.Monotonic() - n.start }
+// clock is the time since the common start, by the clock of whoever leads.
+func (n *node) clock() time.Duration {
+	passed := clock.Monotonic() - n.start
+	if n.gains != 0 {
+		passed -= time.Duration(float64(passed) * n.gains / (1 + n.gains))
+	}
+	return passed
+}
+
+// instant is when so much time since the common start will have passed, by Monotonic.
+func (n *node) instant(since time.Duration) time.Duration {
+	if n.gains != 0 {
+		since += time.Duration(math.Ceil(float64(since) * n.gains))
+	}
+	return n.start + since
+}
 
 // run waits for the common start and then lets things happen until Stop.
 func (n *node) run() (err error) {
@@ -247,7 +263,7 @@ func (n *node) handleEvents() error {
 			return nil
 		}
 		if o.Start != nil {
-			n.start = *o.Start
+			n.start, n.gains = *o.Start, o.Gains
 			break
 		}
 	}
@@ -272,7 +288,7 @@ func (n *node) handleEvents() error {
 			continue
 		}
 		if n.queue.Len() > 0 {
-			n.alarm.Set(n.start + n.queue.Next())
+			n.alarm.Set(n.instant(n.queue.Next()))
 		}
 		select {
 		case msg := <-n.in:
@@ -334,7 +350,7 @@ func (n *node) startProcess() {
 // waitUntil lets time pass until an instant, and says whether the node is to stop.
 func (n *node) waitUntil(until time.Duration) (stop bool) {
 	for n.clock() < until {
-		n.alarm.Set(n.start + until)
+		n.alarm.Set(n.instant(until))
 		select {
 		case <-n.alarm.C:
 		case o := <-n.orders:

@@ -1,4 +1,4 @@
-package host
+package agent
 
 import (
 	"bufio"
@@ -22,7 +22,8 @@ const (
 // A BusProcess is a NATS server in a process of its own, so that what this process
 // does cannot slow it down.
 type BusProcess struct {
-	URL string // where nodes connect to
+	URL   string // where nodes connect to
+	Route string // where other members of its cluster do; empty if it is alone
 
 	child *proc.Child
 	out   *bufio.Reader
@@ -60,7 +61,7 @@ func (b *BusProcess) configure(cfg bus.ServerConfig) error {
 	if reply.Error != "" {
 		return errors.New(reply.Error)
 	}
-	b.URL = reply.URL
+	b.URL, b.Route = reply.URL, reply.Route
 	return nil
 }
 
@@ -90,6 +91,15 @@ func (b *BusProcess) Stats() (stats bus.ServerStats, err error) {
 		return stats, fmt.Errorf("ask bus process %d: %w", b.child.Pid(), err)
 	}
 	return stats, nil
+}
+
+// Deaf lists the processes of a trial of so many that a message here would not reach yet: see
+// bus.Server.
+func (b *BusProcess) Deaf(trial string, nodes int) (deaf []uint32, err error) {
+	if err = b.ask(fmt.Appendf(nil, "deaf %s %d\n", trial, nodes), &deaf, busStatsTimeout); err != nil {
+		return nil, fmt.Errorf("ask bus process %d: %w", b.child.Pid(), err)
+	}
+	return deaf, nil
 }
 
 // Pid is the process id of the bus.

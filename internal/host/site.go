@@ -1,0 +1,175 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/conclave-bench/conclave/internal/clock"
+	"github.com/conclave-bench/conclave/internal/host/agent"
+	"github.com/conclave-bench/conclave/internal/host/control"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// A site is a host as a trial knows it: its agent, and how its clock runs.
+type site struct {
+	index   int
+	agent   agent.Agent
+	line    clock.Line    // before the trial: what the nodes there go by
+	start   time.Duration // the common start, by its clock
+	begun   time.Duration // likewise, by ours
+	rate    float64       // that the nodes there were told
+	after   clock.Line    // of the trial itself, by which its records are mapped
+	spawned uint64        // nodes, each of which connects once
+	left    agent.Collection
+}
+
+// startOrder orders a node there to start with the others.
+func (s *site) startOrder() control.Order { return control.Order{Start: &s.start, Gains: s.rate} }
+
+// since is an instant of the site's clock as one since the common start.
+func (s *site) since(at time.Duration) time.Duration { return s.line.Ours(at) - s.begun }
+
+// mapped is an instant since the common start, as a node there noted it, by our clock. The
+// node went by what was known of its clock before the trial; now more is known.
+func (s *site) mapped(since time.Duration) time.Duration {
+	if s.line.Own() {
+		return since
+	}
+	theirs := s.start + since + time.Duration(math.Round(float64(since)*s.rate))
+	return s.after.Ours(theirs) - s.begun
+}
+
+// fixStart chooses the common start, far enough ahead that every node has read its order
+// by then.
+func (t *trial) fixStart() (err error) {
+	now := clock.Monotonic()
+	for _, s := range t.sites {
+		if s.line, err = s.agent.Line(now, now); err != nil {
+			return t.machine.of(t.machine.hosts[s.index], err)
+		}
+	}
+	t.start = clock.Monotonic() + t.machine.lead
+	for _, s := range t.sites {
+		s.begun, s.start = t.start, s.line.Theirs(t.start)
+		s.rate, _ = s.line.Rate()
+	}
+	return nil
+}
+
+// compareClocks finds out how the clocks of the hosts ran during the trial, until an instant
+// since its start; and whether its records can be put in order by that.
+func (t *trial) compareClocks(end time.Duration) {
+	for _, s := range t.sites {
+		line, err := s.agent.Line(t.start, t.start+end)
+		if err != nil {
+			t.invalid = append(t.invalid, fmt.Sprintf("the clock of %s: %v", s.agent.Name(), err))
+			s.after = s.line
+			continue
+		}
+		s.after = line
+		bound := max(line.Bound(t.start), line.Bound(t.start+end)) // it is convex: nowhere more
+		t.clockError = max(t.clockError, bound)
+		if most := mostClockError(t.setup); bound > most {
+			t.invalid = append(t.invalid, fmt.Sprintf("the clock of %s is known to %v only, %v is bearable: "+
+				"the network between the hosts is too slow or too busy for links of such latency", s.agent.Name(),
+				bound.Round(time.Microsecond), most))
+		}
+	}
+}
+
+// mostClockError is by how much an instant may be wrong in a trial: a fiftieth of what the
+// fastest link takes on average, but never less than 100 µs.
+func mostClockError(s *harness.Setup) time.Duration {
+	least := time.Duration(math.MaxInt64)
+	means := s.Network.Means()
+	for from := uint32(1); int(from) <= s.Nodes; from++ {
+		for to := uint32(1); int(to) <= s.Nodes; to++ {
+			if from != to {
+				least = min(least, means(from, to))
+			}
+		}
+	}
+	if least == math.MaxInt64 { // one process alone
+		least = 0
+	}
+	return max(100*time.Microsecond, least/50)
+}
+
+// mapRecord puts the instants of a record that a node of site s wrote down onto our clock.
+// It says by how much a message came before it was sent: never, if the clocks ran as they
+// are believed to.
+func (t *trial) mapRecord(s *site, r *trace.Record) (early time.Duration) {
+	sender := s
+	switch r.Type {
+	case trace.Deliver, trace.Lose, trace.Undelivered:
+		sender = t.nodes[r.Peer-1].site
+	case trace.Send, trace.Duplicate:
+	default:
+		r.At = s.mapped(r.At)
+		return 0 // Sent and Due of others are spans, or the process's own affair
+	}
+	if s.line.Own() && sender.line.Own() {
+		return 0
+	}
+	r.At, r.Sent, r.Due = s.mapped(r.At), sender.mapped(r.Sent), sender.mapped(r.Due)
+	return r.Sent - r.At
+}
+
+// recordsOf reads on in what a node wrote down, by our clock. An error is also a message that
+// came before it was sent, by more than the clocks can be wrong.
+func (t *trial) recordsOf(n *node, from uint64, list []trace.Record) ([]trace.Record, uint64, error) {
+	old := len(list)
+	list, next, err := n.site.agent.Records(n.Ref, from, list)
+	for i := range list[old:] {
+		r := &list[old+i]
+		if early := t.mapRecord(n.site, r); early > 2*t.clockError && err == nil {
+			err = fmt.Errorf("p%d got message %d of p%d %v before it was sent, by clocks that are known to %v: "+
+				"one of them was set", r.Process, r.Seq, r.Peer, early, t.clockError)
+		}
+	}
+	return list, next, err
+}
+
+// awaitHearing waits until every server of the bus passes messages on to every node that is
+// up. A node has joined the server of its own host; the others hear of that a moment later.
+func (t *trial) awaitHearing(ctx context.Context) (harness.End, error) {
+	if len(t.sites) == 1 || t.machine.urls == nil {
+		return harness.End{}, nil
+	}
+	deadline := time.Now().Add(t.machine.cfg.Ready)
+	for {
+		missing, err := t.deaf()
+		switch {
+		case err != nil:
+			return harness.End{Invalid: []string{err.Error()}}, nil
+		case len(missing) == 0:
+			return harness.End{}, nil
+		case time.Now().After(deadline):
+			return harness.End{Invalid: []string{fmt.Sprintf("the bus does not pass messages on from each host to "+
+				"each node after %v: %s", t.machine.cfg.Ready, strings.Join(missing, ", "))}}, nil
+		case ctx.Err() != nil:
+			return harness.End{}, context.Cause(ctx)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// deaf says from which host which node, of those that are up, cannot be reached.
+func (t *trial) deaf() (missing []string, err error) {
+	for _, s := range t.sites {
+		list, err := s.agent.Deaf(t.setup.Trial, t.setup.Nodes)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.agent.Name(), err)
+		}
+		list = slices.DeleteFunc(list, func(id uint32) bool { return !t.nodes[id-1].ready })
+		for _, id := range list {
+			missing = append(missing, fmt.Sprintf("p%d from %s", id, s.agent.Name()))
+		}
+	}
+	return missing, nil
+}
