@@ -60,7 +60,7 @@ func (a *Alarm) wait(file *os.File) {
 // other; if that instant is past, at once.
 func (a *Alarm) Set(at time.Duration) {
 	// Zero would disarm the timer, and a negative instant is refused.
-	spec := unix.ItimerSpec{Value: unix.NsecToTimespec(max(1, int64(at)))}
+	spec := unix.ItimerSpec{Value: unix.NsecToTimespec(max(1, int64(system(at))))}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.file == nil {

@@ -50,7 +50,7 @@ func (t *trial) fixStart() (err error) {
 	now := clock.Monotonic()
 	for _, s := range t.sites {
 		if s.line, err = s.agent.Line(now, now); err != nil {
-			return t.machine.of(t.machine.hosts[s.index], err)
+			return fmt.Errorf("the clock of %s: %w", s.agent.Name(), err)
 		}
 	}
 	t.start = clock.Monotonic() + t.machine.lead
@@ -64,6 +64,9 @@ func (t *trial) fixStart() (err error) {
 // compareClocks finds out how the clocks of the hosts ran during the trial, until an instant
 // since its start; and whether its records can be put in order by that.
 func (t *trial) compareClocks(end time.Duration) {
+	if t.start == 0 { // it has not begun
+		return
+	}
 	for _, s := range t.sites {
 		line, err := s.agent.Line(t.start, t.start+end)
 		if err != nil {

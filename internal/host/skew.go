@@ -50,7 +50,7 @@ func (t *trial) watchMachines() error {
 
 // readHealth says how well the machines ran, each by the worst of them, and by how much a wall
 // clock was set.
-func (t *trial) readHealth(q *Quality) (step time.Duration, err error) {
+func (t *trial) readHealth(q *Quality) (step time.Duration) {
 	worst := func(share *float64, than float64) float64 {
 		if share == nil || *share <= than {
 			return than
@@ -60,7 +60,8 @@ func (t *trial) readHealth(q *Quality) (step time.Duration, err error) {
 	for _, s := range t.sites {
 		h, err := s.agent.Health()
 		if err != nil {
-			return 0, err
+			t.lose(err.Error())
+			continue
 		}
 		q.SchedDelayP99, q.Throttled = max(q.SchedDelayP99, h.SchedDelayP99), max(q.Throttled, h.Throttled)
 		q.Busy, q.Stolen = worst(h.Busy, q.Busy), worst(h.Stolen, q.Stolen)
@@ -68,5 +69,5 @@ func (t *trial) readHealth(q *Quality) (step time.Duration, err error) {
 			step = h.ClockStep
 		}
 	}
-	return step, nil
+	return step
 }

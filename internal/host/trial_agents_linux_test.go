@@ -13,6 +13,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/host"
 	"github.com/conclave-bench/conclave/internal/host/agent"
 	"github.com/conclave-bench/conclave/internal/host/control"
+	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -150,8 +151,10 @@ func distantMachine(t *testing.T, nodes int, change ...func(*distant)) *host.Mac
 		}
 		hosts = append(hosts, host.Host{Agent: d, Address: "127.0.0.1"})
 	}
+	authority, err := bus.NewAuthority()
+	must(t, err)
 	m, err := host.NewMachineOf(host.MachineConfig{
-		Nodes: nodes, Run: "distant", Ready: 10 * time.Second,
+		Nodes: nodes, Run: "distant", Ready: 10 * time.Second, Authority: authority,
 	}, hosts...)
 	must(t, err)
 	t.Cleanup(m.Close)

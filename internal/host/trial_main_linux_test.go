@@ -39,9 +39,12 @@ func init() {
 		return
 	}
 	var err error
+	distortClock()
 	switch os.Args[1] {
 	case "trial-node":
 		err = node.Run(os.Stdin, os.Stdout)
+	case "trial-agent":
+		err = serveAgent()
 	case "trial-bus":
 		err = bus.ServeProcess(os.Stdin, os.Stdout)
 	case "trial-frail-bus":
