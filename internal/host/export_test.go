@@ -11,9 +11,6 @@ import (
 // steal.
 func (m *Machine) Key(process int) []byte { return m.identities[process-1].Secret() }
 
-// NewMachineOf is a machine whose nodes these agents start.
-var NewMachineOf = newMachine
-
 // SetPatience is for tests that wait for a host in vain.
 func (r *Remote) SetPatience(d time.Duration) { r.patience = d }
 

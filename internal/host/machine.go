@@ -56,7 +56,7 @@ type Machine struct {
 type Host struct {
 	Agent   agent.Agent
 	Address string // at which the other hosts reach it; empty: there are none
-	Slots   int    // processes that it may have; 0: any number
+	Slots   int    // see Slots
 }
 
 // NewMachine starts the bus, unless an external one takes its place.
@@ -65,7 +65,7 @@ func NewMachine(cfg MachineConfig) (*Machine, error) {
 		return nil, errors.New("real node processes need Linux or macOS; use transport: sim")
 	}
 	if cfg.Ready == 0 {
-		cfg.Ready = patienceFor(cfg.Nodes)
+		cfg.Ready = agent.PatienceFor(cfg.Nodes)
 	}
 	nodes, err := agent.NewLocal(agent.Config{
 		Exe: cfg.Exe, Args: cfg.NodeArgs, Bus: cfg.BusArgs, Nodes: cfg.Nodes, Ready: cfg.Ready, Wall: cfg.Wall,
@@ -74,11 +74,15 @@ func NewMachine(cfg MachineConfig) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newMachine(cfg, Host{Agent: nodes})
+	return NewMachineOf(cfg, Host{Agent: nodes})
 }
 
-// newMachine is a machine whose nodes these hosts start. Their agents are closed with it.
-func newMachine(cfg MachineConfig, hosts ...Host) (m *Machine, err error) {
+// NewMachineOf is a machine whose nodes these hosts start. Their agents are closed with it,
+// also if there is an error.
+func NewMachineOf(cfg MachineConfig, hosts ...Host) (m *Machine, err error) {
+	if cfg.Ready == 0 {
+		cfg.Ready = agent.PatienceFor(cfg.Nodes)
+	}
 	m = &Machine{
 		cfg: cfg, hosts: hosts,
 		lead: 4*time.Millisecond + time.Duration(cfg.Nodes)*100*time.Microsecond,
@@ -97,11 +101,6 @@ func newMachine(cfg MachineConfig, hosts ...Host) (m *Machine, err error) {
 		return nil, err
 	}
 	return m, nil
-}
-
-// patienceFor is how long so many nodes may take to be ready.
-func patienceFor(nodes int) time.Duration {
-	return 10*time.Second + time.Duration(nodes)*20*time.Millisecond
 }
 
 // patience is with a silent end of a connection; 0: the usual one.

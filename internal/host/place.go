@@ -3,7 +3,6 @@ package host
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/conclave-bench/conclave/pkg/harness"
 )
@@ -20,52 +19,71 @@ const (
 	Pack   = "pack"   // as many on a host as it has room for, then the next
 )
 
-// place is the host of each process of a trial, by ID - 1.
-func (m *Machine) place(s *harness.Setup) ([]int, error) {
-	if m.cfg.Placement.Regions != nil {
-		return m.placeByRegion(s)
-	}
-	left := make([]int, len(m.hosts))
-	for i, h := range m.hosts {
-		if left[i] = h.Slots; h.Slots == 0 {
-			left[i] = s.Nodes
+// Slots is how many processes a host may have.
+type Slots struct {
+	Name string
+	Most int // 0: any number
+}
+
+// Assign is the host of each process of a trial, by ID - 1.
+func (p Placement) Assign(plan *harness.Plan, hosts []Slots) ([]int, error) {
+	left := make([]int, len(hosts))
+	for i, h := range hosts {
+		if left[i] = h.Most; h.Most == 0 {
+			left[i] = plan.Nodes
 		}
 	}
-	places, at := make([]int, 0, s.Nodes), 0
-	for len(places) < s.Nodes {
-		if !slices.ContainsFunc(left, func(n int) bool { return n > 0 }) {
-			return nil, fmt.Errorf("%d processes, but slots for %d on %d hosts: use fewer processes, or give the hosts "+
-				"more slots", s.Nodes, len(places), len(m.hosts))
+	next := p.byKind
+	if p.Regions != nil {
+		next = p.byRegion
+	}
+	places, at := make([]int, plan.Nodes), 0
+	for i := range places {
+		var err error
+		if at, err = next(plan, i, at, left); err != nil {
+			return nil, err
 		}
-		for left[at] == 0 {
-			at = (at + 1) % len(left)
+		if left[at]--; left[at] < 0 {
+			return nil, fmt.Errorf("the slots of %s are too few for the processes of its regions", hosts[at].Name)
 		}
-		places = append(places, at)
-		if left[at]--; m.cfg.Placement.Kind != Pack {
-			at = (at + 1) % len(left)
-		}
+		places[i] = at
 	}
 	return places, nil
 }
 
-func (m *Machine) placeByRegion(s *harness.Setup) ([]int, error) {
-	regions := s.Network.Latency.Places
+// byKind is the host of process i+1, the last one being on host at.
+func (p Placement) byKind(plan *harness.Plan, i, at int, left []int) (int, error) {
+	if i > 0 && p.Kind != Pack {
+		at++
+	}
+	for range left {
+		if at %= len(left); left[at] > 0 {
+			return at, nil
+		}
+		at++
+	}
+	return 0, fmt.Errorf("%d processes, but the hosts have slots for %d: use fewer processes, or more slots",
+		plan.Nodes, i)
+}
+
+func (p Placement) byRegion(plan *harness.Plan, i, _ int, _ []int) (int, error) {
+	regions := plan.Network.Latency.Places
 	if len(regions) == 0 {
-		return nil, errors.New("a placement by region needs a network with regions: set network.latency to " +
-			"{distribution: regions, places: [...]}")
+		return 0, errors.New("a placement by region needs a network with regions, as " +
+			"network: {latency: {distribution: regions, places: [...]}}")
 	}
-	places, used := make([]int, s.Nodes), make([]int, len(m.hosts))
-	for i := range places {
-		region := regions[i%len(regions)]
-		host, ok := m.cfg.Placement.Regions[region]
-		if !ok {
-			return nil, fmt.Errorf("placement: region %q of process %d has no host", region, i+1)
-		}
-		places[i] = host
-		if used[host]++; m.hosts[host].Slots > 0 && used[host] > m.hosts[host].Slots {
-			return nil, fmt.Errorf("placement: %s has %d slots, too few for the processes of its regions",
-				m.hosts[host].Agent.Name(), m.hosts[host].Slots)
-		}
+	at, ok := p.Regions[regions[i%len(regions)]]
+	if !ok {
+		return 0, fmt.Errorf("no host for the region %s of process %d", regions[i%len(regions)], i+1)
 	}
-	return places, nil
+	return at, nil
+}
+
+// place is the host of each process of a trial, by ID - 1.
+func (m *Machine) place(s *harness.Setup) ([]int, error) {
+	slots := make([]Slots, len(m.hosts))
+	for i, h := range m.hosts {
+		slots[i] = Slots{h.Agent.Name(), h.Slots}
+	}
+	return m.cfg.Placement.Assign(&s.Plan, slots)
 }

@@ -37,7 +37,7 @@ type Remote struct {
 // it. Close the Remote.
 func NewRemote(ctx context.Context, command []string, cfg MachineConfig) (*Remote, error) {
 	if cfg.Ready == 0 {
-		cfg.Ready = patienceFor(cfg.Nodes)
+		cfg.Ready = agent.PatienceFor(cfg.Nodes)
 	}
 	r := &Remote{command: command, cfg: cfg, spawner: proc.NewSpawner(), patience: hostPatience}
 	if err := r.start(ctx); err != nil {

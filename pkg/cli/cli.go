@@ -18,6 +18,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/guard"
 	"github.com/conclave-bench/conclave/internal/host"
+	"github.com/conclave-bench/conclave/internal/host/agent"
 	"github.com/conclave-bench/conclave/internal/host/node"
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -76,11 +77,13 @@ func nodeCommand(args []string, stderr io.Writer) int {
 		return role("bus", bus.ServeProcess)
 	case args[0] == "host":
 		return role("node host", serveMachine)
+	case args[0] == "agent":
+		return role("node agent", serveAgent)
 	case args[0] == "-h" || args[0] == "--help":
 		fmt.Fprint(stderr, nodeHelp)
 		return Good
 	}
-	fmt.Fprintf(stderr, "node: unknown argument %q, want none or host\n", args[0])
+	fmt.Fprintf(stderr, "node: unknown argument %q, want none, host or agent\n", args[0])
 	return Usage
 }
 
@@ -90,6 +93,8 @@ input, a line of JSON each, as bench writes them, and reports on standard output
   node        one node; nobody types this: a launcher does
   node host   runs trials on this machine for a bench on another one, which
               starts it: bench run FILE --host "ssh THIS-MACHINE node host"
+  node agent  has nodes on this machine for a bench on another one, which
+              starts it: bench run FILE --hosts HOSTS.yaml
 `
 
 // serveMachine is a host: a bench elsewhere has it run trials on this machine.
@@ -100,6 +105,16 @@ func serveMachine(in io.Reader, out io.Writer) error {
 	}
 	cfg := host.MachineConfig{Exe: exe, NodeArgs: []string{nodeRole}, BusArgs: []string{busRole}}
 	return host.ServeMachine(in, out, cfg, results.ThisSite())
+}
+
+// serveAgent is an agent: a bench elsewhere has some nodes of each trial here.
+func serveAgent(in io.Reader, out io.Writer) error {
+	exe, err := executable()
+	if err != nil {
+		return err
+	}
+	cfg := agent.Config{Exe: exe, Args: []string{nodeRole}, Bus: []string{busRole}}
+	return agent.Serve(in, out, cfg, results.ThisSite())
 }
 
 // executable is this program, to be started again as nodes. On Linux it is the

@@ -23,9 +23,11 @@ type RemoteConfig struct {
 	Name    string   // of the machine, for people
 	Command []string // starts a program that calls Serve; found as a shell finds it
 	Address string   // of the machine, at which this one and the other hosts reach it
-	Nodes   int      // the most that a trial has
-	Run     string   // marks the environment of what it starts
-	Ready   time.Duration
+	// Interface is the network interface there whose address it is, if Address is empty.
+	Interface string
+	Nodes     int           // the most that a trial has
+	Run       string        // marks the environment of what it starts
+	Ready     time.Duration // how long a node may take to read what it is; 0: see PatienceFor
 	// Authority signs the certificates of this run.
 	Authority *bus.Authority
 	Patience  time.Duration // with a silent agent; 0: 5 s
@@ -67,6 +69,9 @@ const (
 
 // NewRemote starts the agent's program.
 func NewRemote(cfg RemoteConfig) (*Remote, error) {
+	if cfg.Ready == 0 {
+		cfg.Ready = PatienceFor(cfg.Nodes)
+	}
 	if cfg.Patience == 0 {
 		cfg.Patience = agentPatience
 	}
@@ -80,6 +85,14 @@ func NewRemote(cfg RemoteConfig) (*Remote, error) {
 
 // About is what the agent says of its machine and its program.
 func (r *Remote) About() json.RawMessage { return r.about }
+
+// Address is where this machine and the other hosts reach that of the agent.
+func (r *Remote) Address() string { return r.cfg.Address }
+
+// PatienceFor is how long so many nodes may take to be ready.
+func PatienceFor(nodes int) time.Duration {
+	return 10*time.Second + time.Duration(nodes)*20*time.Millisecond
+}
 
 // Name implements Agent.
 func (r *Remote) Name() string { return r.cfg.Name }
@@ -106,10 +119,6 @@ func (r *Remote) start() error {
 	if err != nil {
 		return err
 	}
-	proof, err := r.cfg.Authority.Issue(r.cfg.Address)
-	if err != nil {
-		return err
-	}
 	child, err := r.spawner.Start(proc.Command{Path: path, Args: r.cfg.Command[1:],
 		Env: append(os.Environ(), "CONCLAVE_RUN="+r.cfg.Run)})
 	if err != nil {
@@ -118,6 +127,17 @@ func (r *Remote) start() error {
 	r.link = &agentLink{name: r.cfg.Name, child: child, answers: make(chan answer, 1),
 		dead: make(chan struct{}), more: make(chan struct{}, 1)}
 	go r.link.read()
+	if r.cfg.Address == "" {
+		a, err := r.ask(agentStartTimeout, request{Interface: r.cfg.Interface})
+		if err != nil {
+			return err
+		}
+		r.cfg.Address = a.Address
+	}
+	proof, err := r.cfg.Authority.Issue(r.cfg.Address)
+	if err != nil {
+		return err
+	}
 	a, err := r.ask(agentStartTimeout, request{Hello: &hello{Protocol: Protocol, Name: r.cfg.Name,
 		Nodes: r.cfg.Nodes, Run: r.cfg.Run, Ready: r.cfg.Ready, Address: r.cfg.Address, TLS: proof}})
 	if err != nil {

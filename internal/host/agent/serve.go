@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"sync"
 
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -28,9 +29,12 @@ func Serve(in io.Reader, out io.Writer, cfg Config, about any) error {
 		if err := json.Unmarshal(line, &r); err != nil {
 			return fmt.Errorf("read request: %w", err)
 		}
-		if s.local == nil {
+		switch {
+		case r.Interface != "":
+			err = s.findAddress(r.Interface)
+		case s.local == nil:
 			err = s.greet(&r, cfg, about)
-		} else {
+		default:
 			err = s.serve(&r)
 		}
 		if err != nil {
@@ -64,6 +68,32 @@ func (s *service) say(a answer) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.out.Encode(&a)
+}
+
+// findAddress answers with the address of a network interface.
+func (s *service) findAddress(name string) error {
+	at, err := addressOf(name)
+	if err != nil {
+		return errors.Join(err, s.say(answer{Error: err.Error()}))
+	}
+	return s.say(answer{Address: at})
+}
+
+func addressOf(name string) (string, error) {
+	i, err := net.InterfaceByName(name)
+	if err != nil {
+		return "", fmt.Errorf("interface %s: %w", name, err)
+	}
+	list, err := i.Addrs()
+	if err != nil {
+		return "", fmt.Errorf("interface %s: %w", name, err)
+	}
+	for _, a := range list {
+		if n, ok := a.(*net.IPNet); ok && !n.IP.IsLinkLocalUnicast() {
+			return n.IP.String(), nil
+		}
+	}
+	return "", fmt.Errorf("interface %s has no address", name)
 }
 
 // greet makes the agent that the leader wants. That it cannot is the answer.

@@ -15,24 +15,26 @@ import (
 // The agent answers requests in their order. Between answers it reports of its nodes.
 const Protocol = 1
 
-// A request is a line that an agent's program reads: one of its fields. The first has Hello.
+// A request is a line that an agent's program reads: one of its fields. The first has Hello,
+// or Interface and then Hello.
 type request struct {
-	Hello    *hello              `json:"hello,omitempty"`
-	Bus      *bus.ServerConfig   `json:"bus,omitempty"`
-	BusStats bool                `json:"bus_stats,omitempty"`
-	Deaf     *audience           `json:"deaf,omitempty"`
-	Begin    *Trial              `json:"begin,omitempty"`
-	Start    *control.Assignment `json:"start,omitempty"` // this and Order have no answer
-	Order    *orders             `json:"order,omitempty"`
-	Kill     *Ref                `json:"kill,omitempty"`
-	Pause    *Ref                `json:"pause,omitempty"`
-	Resume   *Ref                `json:"resume,omitempty"`
-	Counters *countersWanted     `json:"counters,omitempty"`
-	Watch    bool                `json:"watch,omitempty"`
-	Health   bool                `json:"health,omitempty"`
-	Collect  bool                `json:"collect,omitempty"`
-	Records  *recordsWanted      `json:"records,omitempty"`
-	End      bool                `json:"end,omitempty"`
+	Interface string              `json:"interface,omitempty"` // whose address is wanted
+	Hello     *hello              `json:"hello,omitempty"`
+	Bus       *bus.ServerConfig   `json:"bus,omitempty"`
+	BusStats  bool                `json:"bus_stats,omitempty"`
+	Deaf      *audience           `json:"deaf,omitempty"`
+	Begin     *Trial              `json:"begin,omitempty"`
+	Start     *control.Assignment `json:"start,omitempty"` // this and Order have no answer
+	Order     *orders             `json:"order,omitempty"`
+	Kill      *Ref                `json:"kill,omitempty"`
+	Pause     *Ref                `json:"pause,omitempty"`
+	Resume    *Ref                `json:"resume,omitempty"`
+	Counters  *countersWanted     `json:"counters,omitempty"`
+	Watch     bool                `json:"watch,omitempty"`
+	Health    bool                `json:"health,omitempty"`
+	Collect   bool                `json:"collect,omitempty"`
+	Records   *recordsWanted      `json:"records,omitempty"`
+	End       bool                `json:"end,omitempty"`
 }
 
 // A hello is what the leader decides for an agent.
@@ -72,6 +74,7 @@ type answer struct {
 	Error      string           `json:"error,omitempty"`
 	About      json.RawMessage  `json:"about,omitempty"` // the machine and the program: to Hello
 	Clock      string           `json:"clock,omitempty"` // where its clock is: likewise
+	Address    string           `json:"address,omitempty"`
 	Bus        *bus.ServerReply `json:"bus,omitempty"`
 	BusStats   *bus.ServerStats `json:"bus_stats,omitempty"`
 	Deaf       []uint32         `json:"deaf,omitempty"`
