@@ -23,6 +23,7 @@ type outcome struct {
 	dir        string
 	host       string   // command of the host program; "" without
 	machine    string   // as --machine calls it; "" without
+	hosts      string   // file of several machines, as --hosts names it; "" without
 	metrics    []string // of the table
 	cells      []cellOutcome
 	statuses   map[trace.Status]int

@@ -15,6 +15,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
+	"github.com/conclave-bench/conclave/pkg/runner/nodes"
 )
 
 // runFlags are the flags of bench run.
@@ -25,6 +26,8 @@ type runFlags struct {
 	host     string
 	shard    string
 	machine  string
+	hosts    string
+	spread   *nodes.Hosts // what the file of hosts says; nil: there is none
 	workers  int
 	quiet    bool
 	progress string
@@ -45,6 +48,9 @@ With --host, the nodes run on another machine. The option is a command that
 starts the program node there, such as --host "ssh lab7 ./node host". That
 machine needs only this program, built from the same commit, and no open port.
 The command is split at spaces; no shell reads it.
+
+With --hosts, each trial is spread over several machines, which FILE lists; see
+docs/many-machines.md.
 
 With --shard 3/8, only the third of eight parts runs, which no other machine
 has to know of: repetitions 3, 11, 19 and so on of every cell. Its folder is
@@ -71,6 +77,7 @@ all have ended, "bench merge" makes one run of them.
 		"run part `I/N` alone, I from 1 to N (K+1/N is for a K from 0)")
 	flags.StringVar(&f.machine, "machine", "",
 		"call the machine of a shard `NAME` in the results (default: its host name)")
+	flags.StringVar(&f.hosts, "hosts", "", "spread the nodes of each trial over the machines in `FILE`")
 	flags.IntVar(&f.workers, "workers", 0,
 		"simulate `N` trials at a time (default: one per core)")
 	flags.BoolVar(&f.quiet, "quiet", false, "print only results and errors")
@@ -106,7 +113,7 @@ func (s *streams) run(c *cobra.Command, f *runFlags, args []string) error {
 	if err != nil {
 		return errors.Join(runErr, err)
 	}
-	o.host, o.machine = f.host, f.machine
+	o.host, o.machine, o.hosts = f.host, f.machine, f.hosts
 	o.notes, o.tally.err = append(folder.Notes(), notes...), runErr
 	if err := o.hold(); err != nil {
 		return err
@@ -126,7 +133,7 @@ func (s *streams) open(c *cobra.Command, f *runFlags, args []string) (
 			return nil, nil, usage("--workers with transport %s: real nodes run one trial at a time; "+
 				"leave it out, or add --transport sim", e.Transport)
 		}
-		if err := checkHost(e, f.host); err != nil {
+		if err := errors.Join(checkHost(e, f.host), f.loadHosts(e)); err != nil {
 			return nil, nil, err
 		}
 		config, err := e.Resolved()
@@ -142,6 +149,9 @@ func (s *streams) open(c *cobra.Command, f *runFlags, args []string) (
 		}
 		header := runner.Header(e, s.argv)
 		header.Host = strings.Fields(f.host)
+		if f.spread != nil {
+			header.Hosts = f.spread.Names()
+		}
 		folder, err := f.folder(e, header, config)
 		return e, folder, err
 	}
@@ -156,6 +166,9 @@ func (s *streams) open(c *cobra.Command, f *runFlags, args []string) (
 	}
 	e, dir, err := recorded(f.resume)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := f.loadHosts(e); err != nil {
 		return nil, nil, err
 	}
 	if err := f.sameHost(dir); err != nil {
@@ -180,6 +193,28 @@ func checkHost(e *experiment.Experiment, host string) error {
 		return usage("--host with bus.url: a host has a bus of its own; leave one of them out")
 	case len(strings.Fields(host)) == 0:
 		return usage("--host %q, want a command, as \"ssh lab7 ./node host\"", host)
+	}
+	return nil
+}
+
+// loadHosts reads the file of hosts, if there is one.
+func (f *runFlags) loadHosts(e *experiment.Experiment) (err error) {
+	switch {
+	case f.hosts == "":
+		return nil
+	case f.host != "":
+		return usage("--host with --hosts: the one is a machine for all nodes, the other several; leave one of " +
+			"them out")
+	case f.shard != "":
+		return usage("--hosts with --shard: a shard's trials are on one machine; leave one of them out")
+	case e.Virtual():
+		return usage("--hosts with transport %s: a simulation has no nodes; leave it out", e.Transport)
+	}
+	if f.spread, err = nodes.LoadHosts(f.hosts); err != nil {
+		return usage("%v", err)
+	}
+	if err = f.spread.Check(e); err != nil {
+		return usage("%s: %v", f.hosts, err)
 	}
 	return nil
 }
@@ -251,7 +286,14 @@ func (f *runFlags) sameHost(dir string) error {
 		return err
 	}
 	began := report.Quote(strings.Join(h.Host, " "))
+	var hosts []string
+	if f.spread != nil {
+		hosts = f.spread.Names()
+	}
 	switch {
+	case !slices.Equal(h.Hosts, hosts):
+		return usage("--resume: the run began on the hosts %s, and now they are %s; go on with the file of hosts "+
+			"(--hosts) that it began with", orNone(h.Hosts), orNone(hosts))
 	case slices.Equal(h.Host, strings.Fields(f.host)):
 	case len(h.Host) == 0:
 		return usage("--host with --resume: the run began without one; leave it out")
@@ -296,6 +338,9 @@ func (s *streams) preamble(e *experiment.Experiment, folder *results.Folder) err
 	fmt.Fprintf(s.err, "results     %s (every default: %s)\n", folder.Dir(), results.ConfigFile)
 	if host := folder.Header().Host; len(host) > 0 {
 		fmt.Fprintf(s.err, "host        %s\n", strings.Join(host, " "))
+	}
+	if hosts := folder.Header().Hosts; len(hosts) > 0 {
+		fmt.Fprintf(s.err, "hosts       %s\n", strings.Join(hosts, ", "))
 	}
 	if finished > 0 {
 		fmt.Fprintf(s.err, "resumed     %s\n", progressOf(e, finished, planned)+" were finished")
@@ -343,6 +388,9 @@ func (s *streams) execute(ctx context.Context, f *runFlags, e *experiment.Experi
 		return nil, err
 	}
 	options.Workers, options.Host = f.workers, strings.Fields(f.host)
+	if f.spread != nil {
+		options.Machine = f.spread.Machine
+	}
 	options.Progress = func(now runner.Progress) { p.tell(now, d.name(&e.Cells[now.Trial.Cell-1])) }
 	type ended struct {
 		sum runner.Summary
@@ -372,4 +420,12 @@ func (s *streams) execute(ctx context.Context, f *runFlags, e *experiment.Experi
 		_, err = folder.Finish(end)
 	}
 	return notes, errors.Join(context.Cause(ctx), err)
+}
+
+// orNone is a list in words.
+func orNone(list []string) string {
+	if len(list) == 0 {
+		return "none"
+	}
+	return strings.Join(list, ", ")
 }

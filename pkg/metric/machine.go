@@ -20,4 +20,8 @@ var (
 		Name: "throttled_ms", Unit: Milliseconds, Kind: Measured,
 		Doc: "time for which a quota kept processors from running, over all of them",
 	})
+	ClockError = machine.declare(Metric{
+		Name: "clock_error_us", Unit: Microseconds, Kind: Measured,
+		Doc: "by how much an instant can be wrong, over several hosts",
+	})
 )

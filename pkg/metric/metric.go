@@ -47,6 +47,7 @@ type Unit string
 // The units.
 const (
 	Milliseconds     Unit = "ms"
+	Microseconds     Unit = "us"
 	PerSecond        Unit = "1/s"
 	PerProcessSecond Unit = "1/s per process"
 	Fraction         Unit = "share, 0 to 1"

@@ -9,6 +9,7 @@ import (
 	"hash/crc32"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/files"
@@ -27,7 +28,8 @@ type Header struct {
 	Version string   `json:"version,omitempty"` // of the tool; empty: that of the module
 	// Overrides say what did not come from the experiment file.
 	Overrides []Override `json:"overrides,omitempty"`
-	Host      []string   `json:"host,omitempty"` // command of the host program; none: this one was the host
+	Host      []string   `json:"host,omitempty"`  // command of the host program; none: this one was the host
+	Hosts     []string   `json:"hosts,omitempty"` // names of those that each trial is spread over
 	Shard     *Shard     `json:"shard,omitempty"`
 	Until     *Rule      `json:"until,omitempty"` // nil: no trial decides how many there are
 
@@ -43,7 +45,15 @@ type Header struct {
 
 // hosts says whether the trials name their machines.
 func (h *Header) hosts() bool {
-	return h.Shard != nil && h.Shard.Host != "" || len(h.Parts) > 0 && h.Parts[0].Host != ""
+	return len(h.Hosts) > 0 || h.Shard != nil && h.Shard.Host != "" || len(h.Parts) > 0 && h.Parts[0].Host != ""
+}
+
+// Where is what the column host says of a trial of this run; "" without the column.
+func (h *Header) Where() string {
+	if h.Shard != nil && h.Shard.Host != "" {
+		return h.Shard.Host
+	}
+	return strings.Join(h.Hosts, "+")
 }
 
 // An Override is a value that went over that of the experiment file.

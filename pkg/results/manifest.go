@@ -39,6 +39,7 @@ type Manifest struct {
 	Tool      Tool       `json:"tool"`
 	Machine   Machine    `json:"machine"`
 	Host      *Site      `json:"host,omitempty"`          // of the nodes, where a host program started them
+	Hosts     []Site     `json:"hosts,omitempty"`         // likewise, where each trial is spread over several
 	LoadThen  string     `json:"load_at_start,omitempty"` // averages over 1, 5, 15 minutes
 	LoadNow   string     `json:"load_at_end,omitempty"`
 
@@ -79,6 +80,7 @@ type Tool struct {
 
 // A Site is a machine and the program that a part of a run is on it.
 type Site struct {
+	Name    string  `json:"name,omitempty"` // that the hosts file gives the machine
 	Machine Machine `json:"machine"`
 	Tool    Tool    `json:"tool"`
 }
@@ -124,7 +126,7 @@ type End struct {
 	// was created with, which are then the most that it could have.
 	Planned  int
 	Stopping *Stopping
-	Host     *Site // of the nodes, where a host program started them
+	Sites    []Site // of the programs that have the nodes, if it is not this one
 }
 
 // A Rule says when a cell has had enough repetitions.
@@ -245,7 +247,6 @@ func (f *Folder) describe(end End, t *tables) (*Manifest, error) {
 		Seed: h.Seed, Argv: nonNil(h.Argv), Overrides: append([]Override{}, h.Overrides...),
 		Config: h.Config, Tool: thisTool(h),
 		Machine: h.Machine, LoadThen: h.Load, LoadNow: loadAverage(), Bus: end.Bus,
-		Host:  end.Host,
 		Shard: h.Shard, Parts: h.Parts,
 		Stopping:    end.Stopping,
 		Percentiles: stats.QuantileType,
@@ -254,6 +255,12 @@ func (f *Folder) describe(end End, t *tables) (*Manifest, error) {
 	}
 	if end.Planned > 0 {
 		m.Planned = end.Planned
+	}
+	switch {
+	case len(h.Hosts) > 0:
+		m.Hosts = end.Sites
+	case len(end.Sites) > 0:
+		m.Host = &end.Sites[0]
 	}
 	if m.Bus == nil {
 		m.Bus = map[string]any{}

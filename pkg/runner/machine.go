@@ -30,6 +30,7 @@ type Quality struct {
 	Stolen        float64       // share of it that a hypervisor gave to others; NaN if unknown
 	Throttled     time.Duration // for which a quota kept the nodes from running, over all processors
 	Usage         harness.Usage
+	ClockError    time.Duration // by how much an instant can be wrong; 0: all nodes have one clock
 }
 
 // Room is what a run needs of its machine.
@@ -39,10 +40,10 @@ type Room struct {
 	Pause time.Duration // the longest that a node is to be paused
 }
 
-// machine is the one that o has for the trials of e. The site is that of the host program;
-// nil if this process is the host.
+// machine is the one that o has for the trials of e, with the sites of the programs that
+// have its nodes; none if this process has.
 func (o *Options) machine(ctx context.Context, e *experiment.Experiment, r Room) (
-	Machine, *results.Site, error) {
+	Machine, []results.Site, error) {
 	if o.Machine == nil {
 		return nil, nil, errors.New("this program has no machine for real nodes; use transport: sim")
 	}
@@ -51,16 +52,20 @@ func (o *Options) machine(ctx context.Context, e *experiment.Experiment, r Room)
 
 // otherProgram warns where the host may run other code than this process: its
 // algorithms are then not those that the judge believes to see.
-func otherProgram(ours, theirs results.Tool) []string {
+func otherProgram(ours results.Tool, site results.Site) []string {
+	theirs, who := site.Tool, "the host"
+	if site.Name != "" {
+		who = site.Name
+	}
 	switch {
 	case ours.Binary == theirs.Binary && ours.Binary != "",
 		ours.Commit == theirs.Commit && ours.Commit != "" && !ours.Dirty && !theirs.Dirty:
 		return nil
 	case ours.Commit == theirs.Commit:
-		return []string{"it is not known whether the host runs the same program as bench: build both from " +
-			"the same commit, without uncommitted changes"}
+		return []string{fmt.Sprintf("it is not known whether %s runs the same program as bench: build both from "+
+			"the same commit, without uncommitted changes", who)}
 	}
-	return []string{fmt.Sprintf("the host runs another program than bench: it was built from commit %.12s, "+
-		"bench from %.12s; build both from the same one", cmp.Or(theirs.Commit, "unknown"),
+	return []string{fmt.Sprintf("%s runs another program than bench: it was built from commit %.12s, "+
+		"bench from %.12s; build both from the same one", who, cmp.Or(theirs.Commit, "unknown"),
 		cmp.Or(ours.Commit, "unknown"))}
 }

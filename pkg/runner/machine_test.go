@@ -24,7 +24,7 @@ func TestOtherProgram(t *testing.T) {
 		"two commits":         {tool("a", "c1", false), tool("b", "c2", false), "from commit c2, bench from c1"},
 		"one commit known":    {tool("a", "c1", false), tool("b", "", false), "from commit unknown, bench from c1"},
 	} {
-		got := strings.Join(otherProgram(test.ours, test.theirs), "")
+		got := strings.Join(otherProgram(test.ours, results.Site{Tool: test.theirs}), "")
 		if (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}

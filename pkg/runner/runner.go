@@ -20,9 +20,10 @@ import (
 
 // Options say how to run.
 type Options struct {
-	// Machine is where trials on real nodes run: nodes.Machine. nil: nowhere. The site is
-	// that of its host program; nil if this process is the host.
-	Machine  func(context.Context, *experiment.Experiment, Options, Room) (Machine, *results.Site, error)
+	// Machine is where trials on real nodes run: nodes.Machine, or that of nodes.Hosts.
+	// nil: nowhere. The sites are those of the programs that have the nodes; none: this
+	// process has.
+	Machine  func(context.Context, *experiment.Experiment, Options, Room) (Machine, []results.Site, error)
 	Exe      string   // the program to start as nodes and as the bus
 	NodeArgs []string // arguments that make it a node
 	BusArgs  []string // arguments that make it the bus
@@ -128,7 +129,7 @@ type run struct {
 	before     int                     // how many of them
 	begun      time.Time
 	bus        map[string]any
-	site       *results.Site // of the host program, if there is one
+	sites      []results.Site // of the programs that have the nodes, if it is not this one
 
 	mu       sync.Mutex
 	stopping *Stopping
@@ -193,7 +194,7 @@ func (r *run) conclude() (Summary, error) {
 		s.Notes = append(s.Notes, note)
 	}
 	s.Notes = append(s.Notes, r.experiment.Notes...)
-	manifest, err := r.store.Finish(results.End{Bus: r.bus, Host: r.site, Notes: s.Notes,
+	manifest, err := r.store.Finish(results.End{Bus: r.bus, Sites: r.sites, Notes: s.Notes,
 		Planned: r.stopping.Planned(), Stopping: r.stopping.Record()})
 	if err != nil {
 		return s, err
@@ -209,15 +210,16 @@ func (r *run) host(ctx context.Context, todo []experiment.Trial) error {
 		most, pause = max(most, c.Plan.Nodes), max(pause, c.Plan.LongestPause())
 	}
 	token := fmt.Sprintf("%x", time.Now().UnixNano()&0xffffffff)
-	machine, site, err := r.options.machine(ctx, r.experiment, Room{
+	machine, sites, err := r.options.machine(ctx, r.experiment, Room{
 		Nodes: most, Run: r.store.Header().Run + "-" + token, Pause: pause,
 	})
 	if err != nil {
 		return err
 	}
 	defer machine.Close()
-	if r.site = site; site != nil {
-		r.notes = append(r.notes, otherProgram(results.ThisSite().Tool, site.Tool)...)
+	r.sites = sites
+	for _, site := range sites {
+		r.notes = append(r.notes, otherProgram(results.ThisSite().Tool, site)...)
 	}
 	if r.bus, err = machine.Baseline(); err != nil {
 		return fmt.Errorf("measure the bus alone: %w", err)

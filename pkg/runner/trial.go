@@ -212,9 +212,8 @@ func (r *run) row(t experiment.Trial, attempt int, o outcome) results.Trial {
 		LateShare: math.NaN(), SchedDelayP99MS: math.NaN(), Metrics: slices.Clone(v.Metrics),
 		Design: cell.Design, Ops: v.Operations, Kinds: v.Kinds,
 	}
-	if s := r.store.Header().Shard; s != nil {
-		row.Host = s.Host
-	}
+	h := r.store.Header()
+	row.Host = h.Where()
 	if q := o.quality; q != nil {
 		row.SchedDelayP99MS = ms(q.SchedDelayP99)
 		if v.Totals.Delivered > 0 {
@@ -224,6 +223,9 @@ func (r *run) row(t experiment.Trial, attempt int, o outcome) results.Trial {
 			metric.Throttled.Of(ms(q.Throttled)))
 		if row.Completed > 0 && q.Usage.CPU > 0 && !v.Unseen {
 			row.Metrics = append(row.Metrics, usage(&q.Usage, t.Plan.Nodes, row.Completed)...)
+		}
+		if q.ClockError > 0 {
+			row.Metrics = append(row.Metrics, metric.ClockError.Of(float64(q.ClockError)/1e3))
 		}
 		if why := withheld(q, o.end.At); why != "" && row.Status == trace.OK {
 			row.Reason = strings.TrimPrefix(row.Reason+"; "+why, "; ")

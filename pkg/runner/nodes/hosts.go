@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -47,6 +48,17 @@ type Placement struct {
 // ByRegion places the processes of a region on the host that names it.
 const ByRegion = "region"
 
+// badName is what is wanted instead of s as the name of a host: the column of hosts joins
+// names by a plus.
+func badName(s string) string {
+	if nameRule.MatchString(s) {
+		return ""
+	}
+	return "1 to 64 letters, digits, '.', '_' and '-', beginning with a letter or a digit"
+}
+
+var nameRule = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
 const likeHost = `{name: lab1, address: 10.0.0.1, command: "ssh lab1 ./node agent"}`
 
 func (h *Hosts) schema() *config.Schema {
@@ -55,7 +67,7 @@ func (h *Hosts) schema() *config.Schema {
 		Fields: func(h *Host) []config.Field {
 			return []config.Field{
 				{Name: "name", Required: true, Doc: "what results call the machine",
-					Of: config.Words("a name", results.BadHost).To(&h.Name)},
+					Of: config.Words("a name", badName).To(&h.Name)},
 				{Name: "command", Required: true, Doc: `what starts "node agent" there`,
 					Of: config.SomeText("a command").To(&h.Command)},
 				{Name: "address", Doc: "at which bench and the other hosts reach it",
@@ -245,4 +257,3 @@ func (h *Hosts) Machine(_ context.Context, e *experiment.Experiment, _ runner.Op
 
 // Names are those of the hosts, in their order.
 func (h *Hosts) Names() []string { return slices.Clone(h.names()) }
-

@@ -30,32 +30,37 @@ func (m lent) Run(ctx context.Context, s *harness.Setup, sink trace.Sink) (
 	harness.End, runner.Quality, error) {
 	end, q, err := m.machine.Run(ctx, s, sink)
 	return end, runner.Quality{SchedDelayP99: q.SchedDelayP99, Busy: q.Busy, Stolen: q.Stolen,
-		Throttled: q.Throttled, Usage: q.Usage}, err
+		Throttled: q.Throttled, Usage: q.Usage, ClockError: q.ClockError}, err
 }
 
 // Machine is for runner.Options: a host program if o names one, else this process.
 func Machine(ctx context.Context, e *experiment.Experiment, o runner.Options, r runner.Room) (
-	runner.Machine, *results.Site, error) {
+	runner.Machine, []results.Site, error) {
 	cfg := host.MachineConfig{Nodes: r.Nodes, Run: r.Run, Pause: r.Pause}
 	if len(o.Host) > 0 {
 		m, err := host.NewRemote(ctx, o.Host, cfg)
 		if err != nil {
 			return nil, nil, err
 		}
-		site := &results.Site{}
-		if err := json.Unmarshal(m.About(), site); err != nil {
+		var site results.Site
+		if err := json.Unmarshal(m.About(), &site); err != nil {
 			m.Close()
 			return nil, nil, fmt.Errorf("start host: what it says of itself: %w", err)
 		}
-		return lent{m}, site, nil
+		return lent{m}, []results.Site{site}, nil
 	}
-	b := e.Bus
 	cfg.Exe, cfg.NodeArgs, cfg.BusArgs = o.Exe, o.NodeArgs, o.BusArgs
-	cfg.External = bus.DialConfig{URL: b.URL, CredentialsFile: b.Credentials, CAFile: b.TLS.CA,
-		CertFile: b.TLS.Cert, KeyFile: b.TLS.Key}
+	cfg.External = external(e)
 	m, err := host.NewMachine(cfg)
 	if err != nil {
 		return nil, nil, err
 	}
 	return lent{m}, nil, nil
+}
+
+// external is the bus of the user's own that e names; its zero value if it names none.
+func external(e *experiment.Experiment) bus.DialConfig {
+	b := e.Bus
+	return bus.DialConfig{URL: b.URL, CredentialsFile: b.Credentials, CAFile: b.TLS.CA, CertFile: b.TLS.Cert,
+		KeyFile: b.TLS.Key}
 }
