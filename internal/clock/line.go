@@ -88,7 +88,8 @@ func (l *Line) clip(at time.Duration, y float64, sign float64) {
 		}
 		if (a <= 0) != (b <= 0) {
 			t := a / (a - b)
-			kept = append(kept, corner{c.at + float64(t*(next.at-c.at)), c.rate + float64(t*(next.rate-c.rate))})
+			kept = append(kept, corner{c.at + float64(t*(next.at-c.at)),
+				c.rate + float64(t*(next.rate-c.rate))})
 		}
 	}
 	l.corners = kept

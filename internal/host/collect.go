@@ -39,7 +39,7 @@ type flight struct {
 func (t *trial) mergeRecords(sink trace.Sink) harness.End {
 	end := t.end
 	t.compareClocks(end.At)
-	if !t.inTime && end.Reason != harness.TimeLimit { // it ended with a record, which was noted by another clock
+	if !t.inTime && end.Reason != harness.TimeLimit { // with a record, by another clock
 		for _, s := range t.sites {
 			end.At = max(end.At, s.mapped(t.end.At))
 		}

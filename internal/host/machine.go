@@ -68,7 +68,8 @@ func NewMachine(cfg MachineConfig) (*Machine, error) {
 		cfg.Ready = agent.PatienceFor(cfg.Nodes)
 	}
 	nodes, err := agent.NewLocal(agent.Config{
-		Exe: cfg.Exe, Args: cfg.NodeArgs, Bus: cfg.BusArgs, Nodes: cfg.Nodes, Ready: cfg.Ready, Wall: cfg.Wall,
+		Exe: cfg.Exe, Args: cfg.NodeArgs, Bus: cfg.BusArgs, Nodes: cfg.Nodes, Ready: cfg.Ready,
+		Wall: cfg.Wall,
 		Env: append([]string{"GOMAXPROCS=1", "CONCLAVE_RUN=" + cfg.Run}, cfg.Telltale...),
 	})
 	if err != nil {
@@ -152,9 +153,9 @@ func (m *Machine) awaitRoutes() error {
 				break
 			}
 			if time.Now().After(deadline) {
-				return fmt.Errorf("the bus on %s reaches %d of %d other hosts after %v (%s): can the hosts connect to "+
-					"each other at the addresses that the hosts file gives?", h.Agent.Name(), s.Routes,
-					len(m.hosts)-1, m.cfg.Ready, cmp.Or(s.LastError, "no error"))
+				return fmt.Errorf("the bus on %s reaches %d of %d other hosts after %v (%s): can the hosts "+
+					"connect to each other at the addresses that the hosts file gives?", h.Agent.Name(),
+					s.Routes, len(m.hosts)-1, m.cfg.Ready, cmp.Or(s.LastError, "no error"))
 			}
 			time.Sleep(5 * time.Millisecond)
 		}

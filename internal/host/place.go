@@ -44,7 +44,8 @@ func (p Placement) Assign(plan *harness.Plan, hosts []Slots) ([]int, error) {
 			return nil, err
 		}
 		if left[at]--; left[at] < 0 {
-			return nil, fmt.Errorf("the slots of %s are too few for the processes of its regions", hosts[at].Name)
+			return nil, fmt.Errorf("the slots of %s are too few for the processes of its regions",
+				hosts[at].Name)
 		}
 		places[i] = at
 	}

@@ -79,8 +79,8 @@ func (t *trial) compareClocks(end time.Duration) {
 		t.clockError = max(t.clockError, bound)
 		if most := mostClockError(t.setup); bound > most {
 			t.invalid = append(t.invalid, fmt.Sprintf("the clock of %s is known to %v only, %v is bearable: "+
-				"the network between the hosts is too slow or too busy for links of such latency", s.agent.Name(),
-				bound.Round(time.Microsecond), most))
+				"the network between the hosts is too slow or too busy for links of such latency",
+				s.agent.Name(), bound.Round(time.Microsecond), most))
 		}
 	}
 }
@@ -131,8 +131,8 @@ func (t *trial) recordsOf(n *node, from uint64, list []trace.Record) ([]trace.Re
 	for i := range list[old:] {
 		r := &list[old+i]
 		if early := t.mapRecord(n.site, r); early > 2*t.clockError && err == nil {
-			err = fmt.Errorf("p%d got message %d of p%d %v before it was sent, by clocks that are known to %v: "+
-				"one of them was set", r.Process, r.Seq, r.Peer, early, t.clockError)
+			err = fmt.Errorf("p%d got message %d of p%d %v before it was sent, by clocks that are known "+
+				"to %v: one of them was set", r.Process, r.Seq, r.Peer, early, t.clockError)
 		}
 	}
 	return list, next, err
@@ -153,8 +153,8 @@ func (t *trial) awaitHearing(ctx context.Context) (harness.End, error) {
 		case len(missing) == 0:
 			return harness.End{}, nil
 		case time.Now().After(deadline):
-			return harness.End{Invalid: []string{fmt.Sprintf("the bus does not pass messages on from each host to "+
-				"each node after %v: %s", t.machine.cfg.Ready, strings.Join(missing, ", "))}}, nil
+			return harness.End{Invalid: []string{fmt.Sprintf("the bus does not pass messages on from each "+
+				"host to each node after %v: %s", t.machine.cfg.Ready, strings.Join(missing, ", "))}}, nil
 		case ctx.Err() != nil:
 			return harness.End{}, context.Cause(ctx)
 		}

@@ -96,8 +96,8 @@ func (t *trial) compareBus(before []bus.ServerStats) {
 // unrest is what spoiled a trial of so many nodes on a server of the bus meanwhile.
 func unrest(before, after bus.ServerStats, nodes uint64) (why []string) {
 	if before.Routes != after.Routes {
-		why = append(why, fmt.Sprintf("the bus lost a route to another host: it had %d and has %d", before.Routes,
-			after.Routes))
+		why = append(why, fmt.Sprintf("the bus lost a route to another host: it had %d and has %d",
+			before.Routes, after.Routes))
 	}
 	if n := after.SlowConsumers - before.SlowConsumers; n > 0 {
 		why = append(why, fmt.Sprintf("slow consumers on the bus: %d", n))

@@ -55,7 +55,8 @@ var table = []struct {
 		"internal/clock", "internal/proc", "internal/telemetry",
 	}},
 	{"internal/host/agent", []string{
-		"pkg/algo", "pkg/trace", "internal/host/control", "internal/clock", "internal/proc", "internal/telemetry",
+		"pkg/algo", "pkg/bus", "pkg/trace", "internal/host/control", "internal/clock", "internal/proc",
+		"internal/telemetry",
 	}},
 	{"internal/host", []string{
 		"pkg/algo", "pkg/link", "pkg/bus", "pkg/trace", "pkg/fault",
@@ -71,7 +72,8 @@ var table = []struct {
 	}},
 	{"pkg/results", []string{"pkg/metric", "pkg/trace", "internal/stats", "internal/files"}},
 	{"pkg/runner/nodes", []string{
-		"pkg/bus", "internal/host", "pkg/harness", "pkg/trace", "pkg/experiment", "pkg/results", "pkg/runner",
+		"pkg/algo", "pkg/bus", "pkg/config", "internal/files", "internal/host", "pkg/harness", "pkg/trace",
+		"pkg/experiment", "pkg/results", "pkg/runner",
 	}},
 	{"pkg/runner", []string{
 		"pkg/algo", "pkg/link", "internal/transport", "pkg/trace", "internal/stats", "internal/guard", "pkg/fault",

@@ -203,8 +203,8 @@ func (f *runFlags) loadHosts(e *experiment.Experiment) (err error) {
 	case f.hosts == "":
 		return nil
 	case f.host != "":
-		return usage("--host with --hosts: the one is a machine for all nodes, the other several; leave one of " +
-			"them out")
+		return usage("--host with --hosts: the one is a machine for all nodes, the other several; leave " +
+			"one of them out")
 	case f.shard != "":
 		return usage("--hosts with --shard: a shard's trials are on one machine; leave one of them out")
 	case e.Virtual():
@@ -292,8 +292,8 @@ func (f *runFlags) sameHost(dir string) error {
 	}
 	switch {
 	case !slices.Equal(h.Hosts, hosts):
-		return usage("--resume: the run began on the hosts %s, and now they are %s; go on with the file of hosts "+
-			"(--hosts) that it began with", orNone(h.Hosts), orNone(hosts))
+		return usage("--resume: the run began on the hosts %s, and now they are %s; go on with the file of "+
+			"hosts (--hosts) that it began with", orNone(h.Hosts), orNone(hosts))
 	case slices.Equal(h.Host, strings.Fields(f.host)):
 	case len(h.Host) == 0:
 		return usage("--host with --resume: the run began without one; leave it out")

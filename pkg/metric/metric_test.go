@@ -31,7 +31,7 @@ func TestDeclarations(t *testing.T) {
 		if got := strings.HasSuffix(m.Name, "_ms"); got != (m.Unit == Milliseconds) {
 			t.Errorf("%s in %s: times, and nothing else, are milliseconds and end in _ms", m.Name, m.Unit)
 		}
-		if timed := m.Kind == SinceCause || m.Kind == InState || m.Kind == Measured; timed != (m.Unit == Milliseconds) {
+		if timed := m.Kind == SinceCause || m.Kind == InState || m.Kind == Measured; timed != (m.Unit == Milliseconds || m.Unit == Microseconds) {
 			t.Errorf("%s in %s: kind %d", m.Name, m.Unit, m.Kind)
 		}
 		if m.Early && m.Kind != SinceCause || (m.From == 0) != (m.To == 0) || m.From > m.To {

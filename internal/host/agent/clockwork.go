@@ -193,7 +193,8 @@ func (w *clockWatch) line(from, to time.Duration) (clock.Line, error) {
 		samples, err, news := slices.Clone(w.samples), w.err, w.news
 		w.mu.Unlock()
 		n := len(samples)
-		if n > 0 && samples[n-1].Asked > to && samples[n-1].Asked-samples[0].Asked >= firstSamples-burstEvery {
+		if n > 0 && samples[n-1].Asked > to &&
+			samples[n-1].Asked-samples[0].Asked >= firstSamples-burstEvery {
 			l, err := fit(samples, from, to)
 			if from < to || !errors.Is(err, clock.ErrNoLine) {
 				return l, err

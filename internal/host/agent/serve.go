@@ -110,8 +110,8 @@ func (s *service) welcome(h *hello, cfg Config, about any) (a answer, err error)
 		return a, errors.New("no leader is there: bench starts this program, as the hosts file says")
 	}
 	if h.Protocol != Protocol {
-		return a, fmt.Errorf("bench speaks protocol %d, this program %d: use the same version on all machines",
-			h.Protocol, Protocol)
+		return a, fmt.Errorf("bench speaks protocol %d, this program %d: use the same version on all "+
+			"machines", h.Protocol, Protocol)
 	}
 	cfg.Name, cfg.Nodes, cfg.Ready = h.Name, h.Nodes, h.Ready
 	cfg.Env = append(cfg.Env, "GOMAXPROCS=1", "CONCLAVE_RUN="+h.Run)

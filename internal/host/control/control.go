@@ -34,7 +34,7 @@ type Assignment struct {
 // node's word executed, Start when the process has begun.
 type Order struct {
 	Start     *time.Duration       `json:"start,omitempty"` // the common start, an instant of Monotonic
-	Gains     float64              `json:"gains,omitempty"` // ns that this machine's clock gains in one of the leader's
+	Gains     float64              `json:"gains,omitempty"` // of Monotonic on the leader's clock, in ns a ns
 	Do        *harness.Instruction `json:"do,omitempty"`
 	Crashed   *News                `json:"crashed,omitempty"`
 	Restarted *News                `json:"restarted,omitempty"`

@@ -1,7 +1,6 @@
 package nodes
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -87,9 +86,11 @@ func (h *Hosts) schema() *config.Schema {
 		},
 	}
 	return &config.Schema{
-		Noun: "hosts file", Needs: "hosts: [" + likeHost + ", ...]", Begin: "begin with docs/many-machines.md",
+		Noun: "hosts file", Needs: "hosts: [" + likeHost + ", ...]",
+		Begin: "begin with docs/many-machines.md",
 		Fields: []config.Field{
-			{Name: "hosts", Doc: "the machines", Of: config.Items(one.Type(), likeHost, 1000, "hosts").To(&h.Hosts)},
+			{Name: "hosts", Doc: "the machines",
+				Of: config.Items(one.Type(), likeHost, 1000, "hosts").To(&h.Hosts)},
 			{Name: "placement", Doc: "which process lives where", Default: host.Spread,
 				Of: placementType().To(&h.Placement)},
 		},
@@ -98,6 +99,7 @@ func (h *Hosts) schema() *config.Schema {
 
 // placementType is a kind of placement, or a block of regions.
 func placementType() config.Type[Placement] {
+	hostName := config.SomeText("the name of a host")
 	kinds := config.Choice(host.Spread, host.Pack, ByRegion)
 	return config.Type[Placement]{
 		Name: kinds.Name + ", or the host of each region, as {frankfurt: lab1}", Words: kinds.Words,
@@ -108,7 +110,7 @@ func placementType() config.Type[Placement] {
 			}
 			p.Kind, p.Hosts = ByRegion, map[string]string{}
 			for _, pair := range v.Pairs {
-				p.Hosts[pair.Name], ok = config.SomeText("the name of a host").Read(r, config.Join(key, pair.Name), pair.Value)
+				p.Hosts[pair.Name], ok = hostName.Read(r, config.Join(key, pair.Name), pair.Value)
 				if !ok {
 					return p, false
 				}
@@ -155,18 +157,19 @@ func (h *Hosts) check(l *config.Layers, root *config.Value) {
 	}
 	for i, one := range h.Hosts {
 		if first := h.index(one.Name); first < i {
-			l.Add(list.Items[i].At, config.Item("hosts", i)+".name", "%q is the name of %s as well; give each host a "+
-				"name of its own", one.Name, config.Item("hosts", first))
+			l.Add(list.Items[i].At, config.Item("hosts", i)+".name", "%q is the name of %s as well; give "+
+				"each host a name of its own", one.Name, config.Item("hosts", first))
 		}
 	}
 	for region, name := range h.Placement.Hosts {
 		if h.index(name) < 0 {
-			l.Add(place.At, config.Join("placement", region), "no host %q (has: %s)", name, strings.Join(h.names(), ", "))
+			l.Add(place.At, config.Join("placement", region), "no host %q (has: %s)", name,
+				strings.Join(h.names(), ", "))
 		}
 	}
 	if h.Placement.Kind == ByRegion && h.Placement.Hosts == nil && len(h.regions()) == 0 {
-		l.Add(place.At, "placement", "region, but no host has a region:; give each host the one whose processes "+
-			"live there")
+		l.Add(place.At, "placement", "region, but no host has a region:; give each host the one whose "+
+			"processes live there")
 	}
 }
 
@@ -233,11 +236,12 @@ func (h *Hosts) Machine(_ context.Context, e *experiment.Experiment, _ runner.Op
 	var sites []results.Site
 	var started []host.Host
 	for _, one := range h.Hosts {
-		a, err := agent.NewRemote(agent.RemoteConfig{Name: one.Name, Command: strings.Fields(one.Command),
-			Address: one.Address, Interface: one.Interface, Nodes: r.Nodes, Run: r.Run, Authority: cfg.Authority})
+		a, err := agent.NewRemote(agent.RemoteConfig{Name: one.Name,
+			Command: strings.Fields(one.Command), Address: one.Address, Interface: one.Interface,
+			Nodes: r.Nodes, Run: r.Run, Authority: cfg.Authority})
 		if err == nil {
 			site := results.Site{Name: one.Name}
-			started = append(started, host.Host{Agent: a, Address: cmp.Or(one.Address, a.Address()), Slots: one.Slots})
+			started = append(started, host.Host{Agent: a, Address: a.Address(), Slots: one.Slots})
 			err = json.Unmarshal(a.About(), &site)
 			sites = append(sites, site)
 		}
