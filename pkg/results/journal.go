@@ -45,7 +45,7 @@ type Header struct {
 
 // hosts says whether the trials name their machines.
 func (h *Header) hosts() bool {
-	return len(h.Hosts) > 0 || h.Shard != nil && h.Shard.Host != "" || len(h.Parts) > 0 && h.Parts[0].Host != ""
+	return h.Where() != "" || len(h.Parts) > 0 && h.Parts[0].Host != ""
 }
 
 // Where is what the column host says of a trial of this run; "" without the column.
