@@ -31,13 +31,14 @@ func (k *keeping) Collect() (c agent.Collection, err error) {
 func TestTrial_Usage(t *testing.T) {
 	exe, err := os.Executable()
 	must(t, err)
-	local, err := agent.NewLocal(agent.Config{Exe: exe, Args: []string{"trial-node"}, Nodes: 3,
-		Env: []string{"GOMAXPROCS=1", "CONCLAVE_RUN=usage"}, Ready: 10 * time.Second})
+	local, err := agent.NewLocal(agent.Config{Exe: exe, Args: []string{"trial-node"}, Bus: []string{"trial-bus"},
+		Nodes: 3,
+		Env:   []string{"GOMAXPROCS=1", "CONCLAVE_RUN=usage"}, Ready: 10 * time.Second})
 	must(t, err)
 	k := &keeping{Agent: local}
 	m, err := host.NewMachineOf(host.MachineConfig{
-		Exe: exe, BusArgs: []string{"trial-bus"}, Nodes: 3, Run: "usage", Ready: 10 * time.Second,
-	}, k)
+		Nodes: 3, Run: "usage", Ready: 10 * time.Second,
+	}, host.Host{Agent: k})
 	must(t, err)
 	defer m.Close()
 	used := func(s harness.Scenario) harness.Usage {
