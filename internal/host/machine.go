@@ -70,7 +70,7 @@ func NewMachine(cfg MachineConfig) (*Machine, error) {
 	nodes, err := agent.NewLocal(agent.Config{
 		Exe: cfg.Exe, Args: cfg.NodeArgs, Bus: cfg.BusArgs, Nodes: cfg.Nodes, Ready: cfg.Ready,
 		Wall: cfg.Wall,
-		Env: append([]string{"GOMAXPROCS=1", "CONCLAVE_RUN=" + cfg.Run}, cfg.Telltale...),
+		Env:  append([]string{"GOMAXPROCS=1", "CONCLAVE_RUN=" + cfg.Run}, cfg.Telltale...),
 	})
 	if err != nil {
 		return nil, err

@@ -25,7 +25,9 @@ type TLS struct {
 }
 
 // String shows no secret.
-func (t TLS) String() string { return fmt.Sprintf("TLS with %d certificates", bytes.Count(t.Cert, pemBegin)) }
+func (t TLS) String() string {
+	return fmt.Sprintf("TLS with %d certificates", bytes.Count(t.Cert, pemBegin))
+}
 
 // GoString is what %#v prints.
 func (t TLS) GoString() string { return t.String() }
