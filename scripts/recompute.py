@@ -36,6 +36,12 @@ def config(path):
     return out
 
 
+def span(text):
+    """A duration such as 1.5s or 300ms, in nanoseconds."""
+    unit = {"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "m": 60e9, "h": 3600e9}
+    return sum(round(float(a) * unit[b]) for a, b in re.findall(r"([\d.]+)([a-zµ]+)", text))
+
+
 class Rec:
     __slots__ = ("at", "type", "p", "inc", "peer", "kind", "plane", "seq", "copy", "sent", "due", "bytes", "arg",
                  "text", "depth")
@@ -180,9 +186,13 @@ class Election:
     """The elections of a trial, and its outages by the three definitions."""
 
     def __init__(self, row, recs, cfg, period):
-        self.n, self.recs, self.row = int(row["nodes"]), recs, row
+        self.n, self.recs = int(row["nodes"]), recs
         self.alg, self.scenario, self.period = row["algorithm"].split("/")[1], row["scenario"], period
         self.end = nanos(row["duration_ms"])
+        beats = cfg.get("detector.kind") in ("heartbeat", "phi")
+        interval = span(row.get("detector_interval") or cfg.get("detector.interval", "0s")) if beats else 0
+        # The longest period: the algorithm's own, unless it is that of the detector.
+        self.timer = PERIOD_TIMER.get(self.alg) if period != interval else None
         self.ids = range(1, self.n + 1)
         self.w = World(self.n)
         first = {"cold-start": 0, "script": int(cfg.get("scenario.leader", "0")),
@@ -238,6 +248,8 @@ class Election:
             j, at = i, max(0, recs[i].at)
             while j < len(recs) and max(0, recs[j].at) == at:
                 j += 1
+            if at > self.end:  # on real nodes, until they are stopped
+                break
             self.advance(last, at)
             self.step(at, recs[i:j])
             last, i = at, j
@@ -327,7 +339,7 @@ class Election:
 
     def note(self, r, at):
         """What later causes and phases need to know."""
-        if r.type == "timeout" and r.text == PERIOD_TIMER.get(self.alg) or self.alg not in PERIOD_TIMER and (
+        if r.type == "timeout" and r.text == self.timer or not self.timer and (
                 r.type == "send" and r.kind == "HEARTBEAT" and r.plane == "detection"):
             self.beat[r.p] = at
         elif r.type in ("crash", "resume"):
