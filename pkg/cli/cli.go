@@ -33,6 +33,7 @@ const (
 	nodeRole = "__node"
 	busRole  = "__bus"
 	simRole  = "__sim"
+	hostRole = "__host"
 )
 
 // Bench is the command bench with the arguments, streams and environment of
@@ -48,6 +49,8 @@ func Bench() int {
 			return role("bus", bus.ServeProcess)
 		case simRole:
 			return role("simulator", runner.Simulate)
+		case hostRole:
+			return role("host", serveMachine)
 		}
 	}
 	s := newStreams(os.Stdin, os.Stdout, os.Stderr, os.Environ())
@@ -133,7 +136,7 @@ func executable() (string, error) {
 func programs() (runner.Options, error) {
 	exe, err := executable()
 	return runner.Options{Machine: nodes.Machine, Exe: exe, NodeArgs: []string{nodeRole},
-		BusArgs: []string{busRole}, SimArgs: []string{simRole}}, err
+		BusArgs: []string{busRole}, HostArgs: []string{hostRole}, SimArgs: []string{simRole}}, err
 }
 
 // role runs a part of a run that talks to its parent over its standard streams.

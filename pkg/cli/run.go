@@ -155,7 +155,7 @@ func (s *streams) open(c *cobra.Command, f *runFlags, args []string) (
 		folder, err := f.folder(e, header, config)
 		return e, folder, err
 	}
-	for _, name := range []string{"transport", "set", "algorithms", "nodes", "out", "shard"} {
+	for _, name := range []string{"transport", "rounds", "set", "algorithms", "nodes", "out", "shard"} {
 		if c.Flags().Changed(name) {
 			return nil, nil, usage("--%s with --resume: a run goes on as it began; leave it out", name)
 		}

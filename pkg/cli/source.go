@@ -15,6 +15,7 @@ import (
 // goes over them.
 type source struct {
 	transport  string
+	rounds     string
 	set        []string
 	algorithms []string
 	nodes      string
@@ -24,6 +25,8 @@ func (f *source) register(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&f.transport, "transport", "",
 		"run on `TRANSPORT`: nats on real processes, sim in simulation (default: what FILE says)")
+	flags.StringVar(&f.rounds, "rounds", "",
+		"restart everything between `K` parts of the repetitions (default: what FILE says)")
 	flags.StringArrayVar(&f.set, "set", nil,
 		"override a key of the experiment with `KEY=VALUE`, as network.loss=0.05; repeatable")
 	flags.StringSliceVar(&f.algorithms, "algorithms", nil, "compare algorithms `A,B`, without FILE")
@@ -32,7 +35,7 @@ func (f *source) register(c *cobra.Command) {
 
 // load makes the experiment.
 func (f *source) load(s *streams, args []string) (*experiment.Experiment, error) {
-	over := experiment.Overrides{Transport: f.transport, Set: f.set, Env: s.env}
+	over := experiment.Overrides{Transport: f.transport, Rounds: f.rounds, Set: f.set, Env: s.env}
 	switch {
 	case len(args) > 1:
 		return nil, usage("%d files: %s; want one", len(args), strings.Join(args, ", "))

@@ -24,6 +24,7 @@ func (d *draft) experiment() *Experiment {
 	}
 	thresholds := d.thresholds
 	d.checkUntil()
+	d.checkRounds()
 	d.checkBus()
 	e.Overrides, e.Notes = d.overrides(), d.notes
 	sum := newSummary(d)

@@ -68,6 +68,22 @@ func (d *draft) checkUntil() {
 	d.checkMetric(at, "repetitions.until.metric", u.Metric)
 }
 
+// checkRounds says whether every round has a repetition.
+func (d *draft) checkRounds() {
+	if d.Rounds <= 1 {
+		return
+	}
+	at := d.leaves["rounds"].Raw.At
+	switch {
+	case d.Until != nil:
+		d.Add(at, "rounds", "%d, with repetitions.until, which decides block by block when a cell ends; write "+
+			"a fixed number of repetitions, or leave rounds out", d.Rounds)
+	case d.Rounds > d.Repetitions:
+		d.Add(at, "rounds", "%d, but each cell has %d repetitions to divide among them; lower rounds, or "+
+			"raise repetitions", d.Rounds, d.Repetitions)
+	}
+}
+
 // checkMetric refuses a name that is no metric of the problem.
 func (d *draft) checkMetric(at config.Place, key, name string) {
 	if why := metric.Missing(name, d.Problem); why != "" {

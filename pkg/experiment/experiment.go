@@ -40,6 +40,7 @@ type Experiment struct {
 	Repetitions int    // of each cell; at most, if Until ends it earlier
 	Fewest      int    // repetitions that each cell has in any case
 	Until       *Until // nil: no cell ends before its last repetition
+	Rounds      int    // parts into which the repetitions are divided; everything restarts between them
 	Seed        uint64
 	TimeLimit   time.Duration // of a trial
 	Trace       string        // none, failures or all
@@ -100,6 +101,7 @@ type Trial struct {
 	Number     int // from 1; (cell - 1) * the most repetitions + repetition
 	Cell       int
 	Repetition int
+	Round      int // from 1
 	Order      int // position in execution, from 1
 	Seed       uint64
 	Plan       harness.Plan // without the token, which is each attempt's own
@@ -155,12 +157,19 @@ func (e *Experiment) Block(repetition, before int, needs func(cell int) bool) []
 		}
 		t := Trial{
 			Number: i*e.Repetitions + repetition, Cell: i + 1, Repetition: repetition,
+			Round: e.RoundOf(repetition),
 			Order: before + len(out) + 1, Seed: seed, Plan: e.Cells[i].Plan,
 		}
 		t.Plan.Seed = seed
 		out = append(out, t)
 	}
 	return out
+}
+
+// RoundOf is the round of a repetition, from 1. Rounds differ by one repetition at most, and
+// no block is divided.
+func (e *Experiment) RoundOf(repetition int) int {
+	return 1 + (repetition-1)*max(e.Rounds, 1)/e.Repetitions
 }
 
 // Estimate is roughly how long all trials take on this machine: at least, where cells end
@@ -242,7 +251,7 @@ type Until struct {
 // An Override is a value that went over that of the file.
 type Override struct {
 	Key, Value string // the value as it was given, or Hidden
-	From       string // "--set", "--transport" or "environment CONCLAVE_NODES"
+	From       string // "--set", "--transport", "--rounds" or "environment CONCLAVE_NODES"
 }
 
 // FromEnvironment says whether nobody typed the override beside the command.

@@ -67,6 +67,8 @@ func schemaOf(s *settings) *config.Schema {
 			{Name: "repetitions", Default: "10", Of: repetitionsType().Into(s.repeat),
 				Doc: "trials of each cell, each with a seed of its own; or at most so many, until it is " +
 					"precise"},
+			{Name: "rounds", Default: "1", Of: whole(1, mostRepetitions).To(&s.Rounds),
+				Doc: "parts of the run; before each of them everything is started anew"},
 			{Name: "seed", Default: "1", Of: config.Whole[uint64](0, config.MaxInt).To(&s.Experiment.Seed),
 				Doc: "decides every random choice"},
 			{Name: "time_limit", Default: "10s", Of: span(time.Millisecond, longest).Into(s.limit),

@@ -137,7 +137,8 @@ func (t *tables) add(trial *Trial) error {
 // metrics.
 func (t *tables) trialRow(trial *Trial) []string {
 	row := append(t.trials.row[:0], strconv.Itoa(trial.Trial), strconv.Itoa(trial.Cell),
-		strconv.Itoa(trial.Repetition), strconv.Itoa(trial.RunOrder), strconv.FormatUint(trial.Seed, 10))
+		strconv.Itoa(trial.Repetition), strconv.Itoa(trial.Round), strconv.Itoa(trial.RunOrder),
+		strconv.FormatUint(trial.Seed, 10))
 	if t.hosts {
 		row = append(row, trial.Host)
 	}

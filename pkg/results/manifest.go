@@ -49,6 +49,9 @@ type Manifest struct {
 	// Stopping says how many repetitions the cells had and why, if a rule decided.
 	Stopping *Stopping `json:"stopping,omitempty"`
 
+	// Costs are what rounds and trials took, in a run of several rounds on real nodes.
+	Costs *Costs `json:"costs,omitempty"`
+
 	// Bus is what the runner measured of the bus alone.
 	Bus map[string]any `json:"bus"`
 
@@ -127,6 +130,13 @@ type End struct {
 	Planned  int
 	Stopping *Stopping
 	Sites    []Site // of the programs that have the nodes, if it is not this one
+	Costs    *Costs
+}
+
+// Costs are mean times in ms, as the last process that ran trials of the run measured them.
+type Costs struct {
+	RoundMS float64 `json:"round_ms"` // to start everything anew, without its trials
+	TrialMS float64 `json:"trial_ms"` // of a trial from beginning to end, each attempt by itself
 }
 
 // A Rule says when a cell has had enough repetitions.
@@ -249,6 +259,7 @@ func (f *Folder) describe(end End, t *tables) (*Manifest, error) {
 		Machine: h.Machine, LoadThen: h.Load, LoadNow: loadAverage(), Bus: end.Bus,
 		Shard: h.Shard, Parts: h.Parts,
 		Stopping:    end.Stopping,
+		Costs:       end.Costs,
 		Percentiles: stats.QuantileType,
 		Intervals:   fmt.Sprintf("of the median, %s, 95 %%", h.Until.Method().Words()),
 		Notes:       append(nonNil(f.notes), end.Notes...),

@@ -21,6 +21,7 @@ type record struct {
 	Attempts      int            `json:"attempts"`
 	Cell          int            `json:"cell"`
 	Repetition    int            `json:"repetition"`
+	Round         int            `json:"round,omitempty"` // 0: the first
 	RunOrder      int            `json:"run_order"`
 	Seed          uint64         `json:"seed"`
 	Host          string         `json:"host,omitempty"`
@@ -72,7 +73,8 @@ type opsRecord struct {
 func pack(t *Trial) *record {
 	r := &record{
 		Trial: t.Trial, Status: t.Status, Attempts: t.Attempts,
-		Cell: t.Cell, Repetition: t.Repetition, RunOrder: t.RunOrder, Seed: t.Seed, Host: clean(t.Host),
+		Cell: t.Cell, Repetition: t.Repetition, Round: t.Round, RunOrder: t.RunOrder, Seed: t.Seed,
+		Host:   clean(t.Host),
 		Design: make([]string, len(t.Design)), Reason: clean(t.Reason), InModel: t.InModel,
 		Operations: t.Operations, Completed: t.Completed, DurationMS: number(t.DurationMS),
 		Messages: t.Messages, Delivered: t.Delivered, Lost: t.Lost, Duplicated: t.Duplicated,
@@ -117,7 +119,8 @@ func pack(t *Trial) *record {
 func (r *record) unpack(design []string) (*Trial, error) {
 	t := &Trial{
 		Trial: r.Trial, Status: r.Status, Attempts: r.Attempts,
-		Cell: r.Cell, Repetition: r.Repetition, RunOrder: r.RunOrder, Seed: r.Seed, Host: r.Host,
+		Cell: r.Cell, Repetition: r.Repetition, Round: max(r.Round, 1), RunOrder: r.RunOrder, Seed: r.Seed,
+		Host:   r.Host,
 		Design: make([]metric.Field, len(design)), Reason: r.Reason, InModel: r.InModel,
 		Operations: r.Operations, Completed: r.Completed, DurationMS: float64(r.DurationMS),
 		Messages: r.Messages, Delivered: r.Delivered, Lost: r.Lost, Duplicated: r.Duplicated,

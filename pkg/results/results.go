@@ -37,9 +37,10 @@ const (
 )
 
 // A Trial is one attempt at a planned trial, with everything that the tables
-// say about it. Trial, Cell, Repetition, Order and Attempts count from 1.
+// say about it. Trial, Cell, Repetition, Round, Order and Attempts count from 1.
 type Trial struct {
 	Trial, Cell, Repetition int
+	Round                   int    // everything was started anew before it; 0 is the first, too
 	RunOrder                int    // position in execution
 	Seed                    uint64 // below 2^53
 	Host                    string // of a shard on real nodes: the machine's name; "": it does not matter

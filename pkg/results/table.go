@@ -207,6 +207,7 @@ func (t *Table) readTrials(path string) error {
 
 // A layout is where the parts of a row of trials.csv begin.
 type layout struct {
+	identity                 []string // of this table or of an older one
 	design, outcome, metrics int
 	hosts                    bool     // in front of the design
 	columns                  []string // behind outcome
@@ -214,14 +215,18 @@ type layout struct {
 
 // lay finds the parts of a header, whose design and metrics may be any.
 func (t *Table) lay(header []string) (layout, error) {
-	at := layout{design: len(identity)}
+	at := layout{identity: identity}
+	if !slices.Contains(header, "round") { // a table of a version without rounds
+		at.identity = slices.DeleteFunc(slices.Clone(identity), func(s string) bool { return s == "round" })
+	}
+	at.design = len(at.identity)
 	if at.hosts = slices.Index(header, hostColumn) == at.design; at.hosts {
 		at.design++
 	}
 	at.outcome = slices.Index(header, outcome[0])
 	at.metrics = at.outcome + len(outcome)
 	if at.outcome < at.design || len(header) < at.metrics ||
-		!slices.Equal(header[:len(identity)], identity) ||
+		!slices.Equal(header[:len(at.identity)], at.identity) ||
 		!slices.Equal(header[at.outcome:at.metrics], outcome) {
 		renamed := ""
 		if slices.Contains(header, "order") {
@@ -256,13 +261,14 @@ func separated(header []string) string {
 
 // trial reads a row.
 func (at layout) trial(table *Table, row []string) (Trial, error) {
-	p := fields{names: identity, row: row}
-	t := Trial{
-		Trial: int(p.int()), Cell: int(p.int()), Repetition: int(p.int()), RunOrder: int(p.int()),
-		Seed: uint64(p.int()),
+	p := fields{names: at.identity, row: row}
+	t := Trial{Trial: int(p.int()), Cell: int(p.int()), Repetition: int(p.int()), Round: 1}
+	if len(at.identity) == len(identity) {
+		t.Round = int(p.int())
 	}
+	t.RunOrder, t.Seed = int(p.int()), uint64(p.int())
 	if at.hosts {
-		t.Host = row[len(identity)]
+		t.Host = row[len(at.identity)]
 	}
 	t.Design = make([]metric.Field, 0, len(table.Design))
 	for i, name := range table.Design {

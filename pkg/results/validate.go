@@ -19,7 +19,7 @@ var (
 // The columns of the tables. In trials.csv identity stands before the design, and
 // outcome between design and metrics; in summary.csv figures stand behind the design.
 var (
-	identity = []string{"trial", "cell", "repetition", "run_order", "seed"}
+	identity = []string{"trial", "cell", "repetition", "round", "run_order", "seed"}
 	outcome  = append([]string{"status", "reason", "attempts", "in_model"}, metric.Names(metric.Fixed())...)
 	figures  = []string{
 		"metric", "n", "censored", "mean", "sd", "min", "median", "p90", "p95", "p99", "max",
@@ -74,7 +74,7 @@ func (t *Trial) check(h *Header) error {
 	if t.Trial < 1 || t.Trial > h.Planned {
 		wrong("number %d, want 1 to %d", t.Trial, h.Planned)
 	}
-	if t.Cell < 1 || t.Repetition < 1 || t.RunOrder < 1 || t.Attempts < 1 {
+	if t.Cell < 1 || t.Repetition < 1 || t.Round < 0 || t.RunOrder < 1 || t.Attempts < 1 {
 		wrong("cell %d, repetition %d, order %d, attempts %d: each counts from 1",
 			t.Cell, t.Repetition, t.RunOrder, t.Attempts)
 	}

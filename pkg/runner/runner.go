@@ -27,6 +27,9 @@ type Options struct {
 	Exe      string   // the program to start as nodes and as the bus
 	NodeArgs []string // arguments that make it a node
 	BusArgs  []string // arguments that make it the bus
+	// HostArgs make it a host program, which a run of several rounds starts for each of
+	// them. None: this process is the host, and goes on.
+	HostArgs []string
 	// SimArgs are arguments that make it simulate: Simulate is its life then. None:
 	// this process does, and shares the fate of the plugins.
 	SimArgs []string
@@ -131,13 +134,15 @@ type run struct {
 	bus        map[string]any
 	sites      []results.Site // of the programs that have the nodes, if it is not this one
 
-	mu       sync.Mutex
-	stopping *Stopping
-	schedule schedule
-	finished int
-	inTrials time.Duration
-	cal      calibration
-	notes    []string
+	mu        sync.Mutex
+	stopping  *Stopping
+	schedule  schedule
+	finished  int
+	inTrials  time.Duration
+	attempted int             // trials behind inTrials
+	starts    []time.Duration // of what the trials of a round run on, by round
+	cal       calibration
+	notes     []string
 }
 
 // next is what is to be run before anything further can be told; none at the end.
@@ -195,7 +200,7 @@ func (r *run) conclude() (Summary, error) {
 	}
 	s.Notes = append(s.Notes, r.experiment.Notes...)
 	manifest, err := r.store.Finish(results.End{Bus: r.bus, Sites: r.sites, Notes: s.Notes,
-		Planned: r.stopping.Planned(), Stopping: r.stopping.Record()})
+		Planned: r.stopping.Planned(), Stopping: r.stopping.Record(), Costs: r.costs()})
 	if err != nil {
 		return s, err
 	}
@@ -203,8 +208,21 @@ func (r *run) conclude() (Summary, error) {
 	return s, nil
 }
 
-// host runs trials on real nodes, one after the other, and what follows them.
+// host runs trials on real nodes, one after the other, and what follows them. Each round
+// has a machine of its own: a bus, a host and nodes that nothing before it has started.
 func (r *run) host(ctx context.Context, todo []experiment.Trial) error {
+	for len(todo) > 0 {
+		var err error
+		if todo, err = r.hostRound(ctx, todo); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hostRound runs the trials of one round, and returns the first ones of the next.
+func (r *run) hostRound(ctx context.Context, todo []experiment.Trial) ([]experiment.Trial, error) {
+	round, begun := todo[0].Round, time.Now()
 	most, pause := 0, time.Duration(0)
 	for _, c := range r.experiment.Cells {
 		most, pause = max(most, c.Plan.Nodes), max(pause, c.Plan.LongestPause())
@@ -214,24 +232,44 @@ func (r *run) host(ctx context.Context, todo []experiment.Trial) error {
 		Nodes: most, Run: r.store.Header().Run + "-" + token, Pause: pause,
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer machine.Close()
+	if r.sites == nil { // else an earlier round has told
+		for _, site := range sites {
+			r.notes = append(r.notes, otherProgram(results.ThisSite().Tool, site)...)
+		}
+	}
 	r.sites = sites
-	for _, site := range sites {
-		r.notes = append(r.notes, otherProgram(results.ThisSite().Tool, site)...)
+	bus, err := machine.Baseline() // in every round, so that they begin alike
+	if err != nil {
+		return nil, fmt.Errorf("measure the bus alone: %w", err)
 	}
-	if r.bus, err = machine.Baseline(); err != nil {
-		return fmt.Errorf("measure the bus alone: %w", err)
+	if r.bus == nil {
+		r.bus = bus
 	}
-	for ; len(todo) > 0; todo = r.next() {
+	r.starts = append(r.starts, time.Since(begun))
+	for ; len(todo) > 0 && todo[0].Round == round; todo = r.next() {
 		for _, t := range todo {
 			if err := r.attempts(ctx, machine, t, token); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
-	return nil
+	return todo, nil
+}
+
+// costs are what starting a round and running a trial took; nil: nothing of that was measured.
+func (r *run) costs() *results.Costs {
+	if len(r.starts) == 0 || r.attempted == 0 || r.experiment.Rounds < 2 {
+		return nil
+	}
+	var all time.Duration
+	for _, d := range r.starts {
+		all += d
+	}
+	return &results.Costs{RoundMS: ms(all) / float64(len(r.starts)),
+		TrialMS: ms(r.inTrials) / float64(r.attempted)}
 }
 
 // attempts runs t until an attempt is valid or the retries are used up.
@@ -251,6 +289,7 @@ func (r *run) attempts(ctx context.Context, m Machine, t experiment.Trial,
 			return err
 		}
 		r.inTrials += time.Since(begun)
+		r.attempted++
 		row := r.row(t, attempt, o)
 		if err := r.store.AppendGroup([]results.Trial{row}); err != nil {
 			return err

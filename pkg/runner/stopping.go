@@ -228,11 +228,12 @@ type schedule struct {
 	order      int // of its last trial
 }
 
-// next is the trials of the next blocks, as far as nothing has to be known of them
-// before they can be told; none at the end.
+// next is the trials of the next blocks of one round, as far as nothing has to be known of
+// them before they can be told; none at the end.
 func (s *schedule) next() (out []experiment.Trial) {
 	last := min(max(s.block+1, s.experiment.Fewest), s.experiment.Repetitions)
-	for s.block < last {
+	round := s.experiment.RoundOf(min(s.block+1, s.experiment.Repetitions))
+	for s.block < last && s.experiment.RoundOf(s.block+1) == round {
 		s.block++
 		out = append(out, s.experiment.Block(s.block, s.order+len(out), func(cell int) bool {
 			return s.stopping.Needs(cell, s.block)

@@ -73,11 +73,24 @@ type finished struct {
 // most is how many trials are committed at once.
 const most = 256
 
-// simulate runs trials and what follows them on all cores, and commits them in groups.
+// simulate runs trials and what follows them on all cores, and commits them in groups. Each
+// round has simulators of its own.
 func (r *run) simulate(ctx context.Context, todo []experiment.Trial) error {
+	for len(todo) > 0 {
+		var err error
+		if todo, err = r.simulateRound(ctx, todo); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// simulateRound runs the trials of one round, and returns the first ones of the next.
+func (r *run) simulateRound(ctx context.Context, todo []experiment.Trial) ([]experiment.Trial, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	done := r.pool(ctx, cancel, todo)
+	var rest []experiment.Trial
+	done := r.pool(ctx, cancel, todo, &rest)
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	var group []finished
@@ -105,14 +118,15 @@ func (r *run) simulate(ctx context.Context, todo []experiment.Trial) error {
 	}
 	commit()
 	if failed != nil {
-		return failed
+		return nil, failed
 	}
-	return context.Cause(ctx)
+	return rest, context.Cause(ctx)
 }
 
-// pool starts the workers; the channel is closed when all have ended.
+// pool starts the workers for a round; the channel is closed when all have ended, and rest
+// is what the next round begins with.
 func (r *run) pool(ctx context.Context, cancel context.CancelCauseFunc,
-	first []experiment.Trial) <-chan finished {
+	first []experiment.Trial, rest *[]experiment.Trial) <-chan finished {
 	workers := r.options.Workers
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -144,11 +158,13 @@ func (r *run) pool(ctx context.Context, cancel context.CancelCauseFunc,
 	}
 	go func() {
 		defer close(todo)
-		for trials := first; len(trials) > 0; trials = r.next() {
+		trials := first
+		for ; len(trials) > 0 && trials[0].Round == first[0].Round; trials = r.next() {
 			if !hand(ctx, trials, todo, judged) {
 				return
 			}
 		}
+		*rest = trials
 	}()
 	go func() { pool.Wait(); close(done) }()
 	return done
@@ -203,7 +219,8 @@ func (r *run) row(t experiment.Trial, attempt int, o outcome) results.Trial {
 	v := &o.verdict
 	cell := &r.experiment.Cells[t.Cell-1]
 	row := results.Trial{
-		Trial: t.Number, Cell: t.Cell, Repetition: t.Repetition, RunOrder: t.Order, Seed: t.Seed,
+		Trial: t.Number, Cell: t.Cell, Repetition: t.Repetition, Round: t.Round, RunOrder: t.Order,
+		Seed:   t.Seed,
 		Status: v.Status, Reason: v.Reason, Attempts: attempt, InModel: t.Plan.InModel,
 		Operations: len(v.Operations), Completed: v.Completed, DurationMS: ms(o.end.At),
 		Messages: v.Totals.Sent, Delivered: v.Totals.Delivered, Lost: v.Totals.Lost,

@@ -37,10 +37,18 @@ func (m lent) Run(ctx context.Context, s *harness.Setup, sink trace.Sink) (
 func Machine(ctx context.Context, e *experiment.Experiment, o runner.Options, r runner.Room) (
 	runner.Machine, []results.Site, error) {
 	cfg := host.MachineConfig{Nodes: r.Nodes, Run: r.Run, Pause: r.Pause}
-	if len(o.Host) > 0 {
-		m, err := host.NewRemote(ctx, o.Host, cfg)
+	command := o.Host
+	own := len(command) == 0 && len(o.HostArgs) > 0 && e.Rounds > 1 && e.Bus.URL == ""
+	if own { // this process outlives the round, so another one is the host
+		command = append([]string{o.Exe}, o.HostArgs...)
+	}
+	if len(command) > 0 {
+		m, err := host.NewRemote(ctx, command, cfg)
 		if err != nil {
 			return nil, nil, err
+		}
+		if own { // on this machine, and of this program
+			return lent{m}, nil, nil
 		}
 		var site results.Site
 		if err := json.Unmarshal(m.About(), &site); err != nil {
