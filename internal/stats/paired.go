@@ -28,6 +28,9 @@ type Paired struct {
 	// SameShift and SameRatio say that all pairs differ by one and the same amount or
 	// factor, to a thousandth of the change: that is no estimate, but what happened.
 	SameShift, SameRatio bool
+	// Differences are what was ranked, pair by pair: logarithms of quotients, or differences,
+	// infinite where a member is censored, and NaN where the pair is left out.
+	Differences []float64
 }
 
 // Pairs compares b with a, whose members of one index are a pair. Under the hypothesis that
@@ -53,11 +56,14 @@ func Pairs(a, b []float64, confidence float64) Paired {
 	largest := math.Inf(-1) // of what is known, which censored values exceed
 	positive := true
 	var x, y []float64
+	var kept []int
 	for i := range min(len(a), len(b)) {
+		p.Differences = append(p.Differences, math.NaN())
 		if unknownPair(a[i], b[i]) {
 			p.Left++
 			continue
 		}
+		kept = append(kept, i)
 		x, y = append(x, a[i]), append(y, b[i])
 		positive = positive && a[i] > 0 && b[i] > 0
 		for _, v := range []float64{a[i], b[i]} {
@@ -81,6 +87,9 @@ func Pairs(a, b []float64, confidence float64) Paired {
 	}
 	if p.N > 0 {
 		p.P, p.Tendency = signP(signed)
+	}
+	for k, i := range kept {
+		p.Differences[i] = signed[k]
 	}
 	p.Shift, p.ShiftLow, p.ShiftHigh = shifts.estimate(confidence)
 	p.SameShift = shifts.same(func(v float64) float64 { return v })
@@ -128,8 +137,28 @@ func signP(differences []float64) (p, tendency float64) {
 		}
 		return 0
 	})
-	ranks := make([]int, len(d)) // twice the ranks, of which equal ones have the middle
-	total, rising := 0, 0
+	if len(d) == 0 {
+		return 1, 0
+	}
+	ranks, total := ranksOf(d)
+	rising := 0
+	for i, rank := range ranks {
+		if d[i] > 0 {
+			rising += rank
+		}
+	}
+	tendency = float64(2*rising-total) / float64(total)
+	least := min(rising, total-rising)
+	if len(d) <= exactLimit {
+		return min(1, 2*cumulated(ranks, least)[least]), tendency
+	}
+	return normalSignP(total, least, spreadOf(ranks)), tendency
+}
+
+// ranksOf are twice the ranks of differences that are sorted by size, of which equal ones
+// have the middle, and their sum.
+func ranksOf(d []float64) (ranks []int, total int) {
+	ranks = make([]int, len(d))
 	for i := 0; i < len(d); {
 		end := i
 		for end < len(d) && math.Abs(d[end]) == math.Abs(d[i]) {
@@ -138,33 +167,31 @@ func signP(differences []float64) (p, tendency float64) {
 		for j := i; j < end; j++ {
 			ranks[j] = i + 1 + end
 			total += ranks[j]
-			if d[j] > 0 {
-				rising += ranks[j]
-			}
 		}
 		i = end
 	}
-	if len(d) == 0 {
-		return 1, 0
-	}
-	tendency = float64(2*rising-total) / float64(total)
-	least := min(rising, total-rising)
-	if len(d) <= exactLimit {
-		return min(1, 2*sumsUpTo(ranks, least)), tendency
-	}
+	return ranks, total
+}
+
+// spreadOf is the standard deviation of the sum of a random subset of ranks.
+func spreadOf(ranks []int) float64 {
 	squares := 0.0
 	for _, r := range ranks {
 		squares += float64(float64(r) * float64(r))
 	}
-	off := max(0, float64(float64(total)/2)-float64(least)-1) // 1 for continuity: twice a half
-	return math.Erfc(off / (math.Sqrt(squares) / 2) / math.Sqrt2), tendency
+	return math.Sqrt(squares) / 2
 }
 
-// sumsUpTo is the probability that a random subset of ranks has a sum of most at most.
-func sumsUpTo(ranks []int, most int) float64 {
-	if most < 0 {
-		return 0
-	}
+// normalSignP is the P of the least of the sums of rising and falling ranks, by the normal
+// distribution.
+func normalSignP(total, least int, spread float64) float64 {
+	off := max(0, float64(float64(total)/2)-float64(least)-1) // 1 for continuity: twice a half
+	return math.Erfc(off / spread / math.Sqrt2)
+}
+
+// cumulated are the probabilities that a random subset of ranks has a sum of 0 at most, of 1
+// at most, and so on up to most.
+func cumulated(ranks []int, most int) []float64 {
 	ways := make([]float64, most+1)
 	ways[0] = 1
 	for _, r := range ranks {
@@ -173,10 +200,11 @@ func sumsUpTo(ranks []int, most int) float64 {
 		}
 	}
 	all := 0.0
-	for _, w := range ways {
+	for s, w := range ways {
 		all += w
+		ways[s] = math.Ldexp(all, -len(ranks))
 	}
-	return math.Ldexp(all, -len(ranks))
+	return ways
 }
 
 // bounds are differences, each known to lie between two values that are equal but for

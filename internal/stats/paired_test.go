@@ -180,7 +180,7 @@ func TestSignP_Normal(t *testing.T) {
 	falling := 0
 	for i := len(d) - 1; i > len(d)-12; i-- { // one more falls in each turn
 		d[i], falling = -d[i], falling+ranks[i]
-		exact := min(1, 2*sumsUpTo(ranks, min(falling, 51*26-falling)))
+		exact := min(1, 2*cumulated(ranks, 51*26)[min(falling, 51*26-falling)])
 		if got, _ := signP(d); exact > 1e-4 && (got < 0.98*exact || got > 1.6*exact) || got > 1e-4 && exact < 1e-5 {
 			t.Errorf("%d fall: P %v, exact %v", len(d)-i, got, exact)
 		}

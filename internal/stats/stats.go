@@ -41,12 +41,16 @@ type Method string
 const (
 	FixedN  Method = "fixed-n" // QuantileInterval: n does not depend on the observations
 	Anytime Method = "anytime" // MedianSequence: the observations may say when to stop
+	Grouped Method = "rounds"  // GroupedQuantile: observations come in rounds
 )
 
 // Words say what the interval is.
 func (m Method) Words() string {
-	if m == Anytime {
+	switch m {
+	case Anytime:
 		return "by a confidence sequence, which holds whenever a cell stops"
+	case Grouped:
+		return "by order statistics of as many trials as the rounds are worth"
 	}
 	return "by order statistics"
 }

@@ -43,8 +43,7 @@ type cellOutcome struct {
 	method   stats.Method
 	statuses map[trace.Status]int
 	marked   int
-	values   map[string][]float64 // what its trials observed of each metric of the table
-	censored map[string]int       // how many more are known only to be larger
+	samples  map[string]results.Sample // what its trials observed of each metric of the table
 }
 
 // mostTold bounds how many trials are told in words. All of them are counted.
@@ -72,7 +71,10 @@ func outcomeOf(e *experiment.Experiment, dir string) (*outcome, error) {
 	}
 	for i := range o.cells {
 		o.cells[i] = cellOutcome{method: o.stopping.Rule().Method(), statuses: map[trace.Status]int{},
-			values: map[string][]float64{}, censored: map[string]int{}}
+			samples: map[string]results.Sample{}}
+		for _, name := range o.metrics {
+			o.cells[i].samples[name] = results.Sample{}
+		}
 	}
 	return o, runner.EachTrial(e, dir, o.add)
 }
@@ -111,12 +113,8 @@ func (o *outcome) add(t *results.Trial) {
 	o.statuses[t.Status]++
 	o.finished++
 	for _, name := range o.metrics {
-		switch v, kind := t.Observe(name); kind {
-		case results.Observed:
-			c.values[name] = append(c.values[name], v)
-		case results.Censored:
-			c.censored[name]++
-		}
+		v, seen := t.Observe(name)
+		c.samples[name].Add(t.Start(), v, seen)
 	}
 	switch t.Status {
 	case trace.OK:
@@ -178,7 +176,7 @@ func keep(list []results.Trial, t *results.Trial) []results.Trial {
 
 // describe condenses a metric of a cell.
 func (c *cellOutcome) describe(metric string) stats.Summary {
-	return c.method.Describe(c.values[metric], c.censored[metric])
+	return c.samples[metric].Describe(c.method)
 }
 
 // table is a row for each cell: what differs between them, and the figures that

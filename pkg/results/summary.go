@@ -22,10 +22,9 @@ type summary struct {
 }
 
 type cell struct {
-	problem  string
-	design   []string
-	values   map[string][]float64
-	censored map[string]int
+	problem string
+	design  []string
+	samples map[string]Sample
 }
 
 // always are the fixed columns that have rows in every cell, if their figures are there.
@@ -51,7 +50,7 @@ func newSummary(h *Header) *summary {
 func (s *summary) add(t *Trial) {
 	c := s.cells[t.Cell]
 	if c == nil {
-		c = &cell{values: map[string][]float64{}, censored: map[string]int{}}
+		c = &cell{samples: map[string]Sample{}}
 		for _, f := range t.Design {
 			c.design = append(c.design, f.Value)
 		}
@@ -71,13 +70,13 @@ func (s *summary) add(t *Trial) {
 			named[m.Name] = true
 		}
 	}
+	start := t.Start()
 	for _, name := range s.metrics {
-		switch v, kind := t.Observe(name); kind {
-		case Observed:
-			c.values[name] = append(c.values[name], v)
-		case Censored:
-			c.censored[name]++
+		v, seen := t.Observe(name)
+		if c.samples[name] == nil {
+			c.samples[name] = Sample{}
 		}
+		c.samples[name].Add(start, v, seen)
 	}
 }
 
@@ -91,7 +90,7 @@ func (s *summary) rows(write func([]string) error) error {
 			if !s.named[c.problem][name] {
 				continue
 			}
-			d := s.method.Describe(c.values[name], c.censored[name])
+			d := c.samples[name].Describe(s.method)
 			if err := write(slices.Concat(c.design, SummaryRow(name, d))); err != nil {
 				return err
 			}

@@ -484,10 +484,6 @@ func (c *Cell) Sample(name string) (values []float64, censored int) {
 	return values, censored
 }
 
-// Describe condenses what the trials of the cell observed of a metric. The interval of the
-// median is by the method of the run.
-func (c *Cell) Describe(name string) stats.Summary { return c.method.Describe(c.Sample(name)) }
-
 // Count returns how many trials of the cell have the status.
 func (c *Cell) Count(status trace.Status) (n int) {
 	for _, t := range c.Trials {
