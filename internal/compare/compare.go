@@ -5,8 +5,9 @@
 // compared exactly, trial by trial: a difference is the program's doing and needs no
 // test. Everything else is compared in pairs of trials that met the same luck, by the
 // signed ranks of their differences (Wilcoxon), or, where there are no such pairs, by the
-// ranks of all trials (Mann and Whitney). That is corrected for the number of comparisons
-// (Holm), and called a change only when it is significant and larger than a practical
+// ranks of all trials (Mann and Whitney). Of runs in rounds on real nodes, rounds take the
+// place of trials. That is corrected for the number of comparisons (Westfall and Young's
+// step-down method, Holm's where there are no pairs), and called a change only when it is significant and larger than a practical
 // threshold.
 package compare
 
@@ -60,14 +61,17 @@ type Test string
 
 // The tests.
 const (
-	Exact  Test = "exact"
-	Pairs  Test = "pairs"
-	Ranks  Test = "ranks"
-	NoTest Test = "" // nothing to test: equal in every trial, or nothing to compare with
+	Exact Test = "exact"
+	Pairs Test = "pairs"
+	Ranks Test = "ranks"
+	// The same of rounds in place of trials.
+	RoundPairs Test = "round pairs"
+	RoundRanks Test = "round ranks"
+	NoTest     Test = "" // nothing to test: equal in every trial, or nothing to compare with
 )
 
 // Tests are those that a row can be compared by.
-func Tests() []Test { return []Test{Pairs, Ranks, Exact} }
+func Tests() []Test { return []Test{Pairs, Ranks, RoundPairs, RoundRanks, Exact} }
 
 // String says what the test compares.
 func (t Test) String() string {
@@ -77,6 +81,12 @@ func (t Test) String() string {
 	case Pairs:
 		return "trials of equal seeds, by the signs of their differences (signed ranks); " +
 			"change: the median of theirs (Hodges-Lehmann); n: pairs that differ"
+	case RoundPairs:
+		return "rounds, each by the centre of its trials of equal seeds, by the signs of their differences " +
+			"(signed ranks); change: the median of theirs (Hodges-Lehmann); n: rounds that differ"
+	case RoundRanks:
+		return "rounds, each by the median of its trials, by their ranks (Mann-Whitney); change: that of " +
+			"the medians of all trials"
 	case Ranks:
 		return "trials without partners, by their ranks (Mann-Whitney); change: that of the medians"
 	}
@@ -114,7 +124,7 @@ type Report struct {
 	// CellFailures are those of Failures that are about no row.
 	CellFailures []CellFailure
 	Gated        bool // what is worse fails
-	Tests        int  // comparisons that Holm's correction counts
+	Tests        int  // comparisons that are corrected for
 	Alpha        float64
 	Threshold    float64 // as the Options have it
 	Prove        float64 // likewise
@@ -168,13 +178,15 @@ type Row struct {
 	Change                float64 // as a fraction: of the centre, of pairs the median of their changes
 	ChangeLow, ChangeHigh float64 // 95 % interval, by the bootstrap; of pairs by the test
 	Delta                 float64 // Cliff's: 1 if every new value is larger than every old one
-	P, Adjusted           float64 // of the test, before and after Holm's correction
+	P, Adjusted           float64 // of the test, before and after the correction
 	Test                  Test
 	Paired                *Pairing // where Test is Pairs
 
 	sameLuck bool // a count of equal seeds, but of experiments that differ
 	cells    pair
-	lucky    bool // most trials have a partner of the same seed
+	lucky    bool   // most trials have a partner of the same seed
+	rounds   bool   // both cells are of several rounds, which are compared in place of trials
+	units    [2]int // of rounds: how many have a value
 
 	Verdict Verdict
 	Failure string // of the gate, in words; "": none
@@ -228,6 +240,9 @@ func Compare(base, new *results.Table, o Options) (*Report, error) {
 	r.judge(&o)
 	if r.Gated = !o.NoGate; r.Gated {
 		r.gate(m, &o)
+	}
+	if text := roundsNote(m); text != "" {
+		r.Notes = append(r.Notes, text)
 	}
 	r.context(base, new)
 	r.machines(m, base, new)
@@ -477,6 +492,7 @@ func (r *Report) row(m *metric.Metric, p pair, o *Options) *Row {
 		return nil
 	}
 	row.Base, row.New = figure(p.base.Describe(m.Name)), figure(p.new.Describe(m.Name))
+	row.rounds = p.base.Starts() > 1 && p.new.Starts() > 1
 	row.Change = row.New.Center/row.Base.Center - 1
 	if len(a)+censoredA == 0 || len(b)+censoredB == 0 {
 		return row
@@ -489,22 +505,34 @@ func (r *Report) row(m *metric.Metric, p pair, o *Options) *Row {
 	if shorter := shorterLimit(r.settings); shorter < 0 && censoredA > 0 || shorter > 0 && censoredB > 0 {
 		return row
 	}
-	if paired := Pair(p.base, p.new, m); paired.enough(o.Alpha) {
-		row.Test, row.Paired, row.P = Pairs, &paired, paired.P
+	paired, test := Pair(p.base, p.new, m), Pairs
+	if row.rounds {
+		row.units = [2]int{len(centers(p.base.ByStart(m.Name))), len(centers(p.new.ByStart(m.Name)))}
+		paired, test = pairRounds(p.base, p.new, m), RoundPairs
+	}
+	if paired.enough(o.Alpha) {
+		row.Test, row.Paired, row.P = test, &paired, paired.P
 		row.Change, row.ChangeLow, row.ChangeHigh = paired.change(row.Base.Center)
 		row.Delta = stats.MannWhitney(withCensored(a, censoredA), withCensored(b, censoredB)).Delta
 		return row
 	}
-	row.byRanks(a, censoredA, b, censoredB)
+	row.byRanks()
 	return row
 }
 
-// byRanks compares the trials as if none had a partner.
-func (row *Row) byRanks(a []float64, censoredA int, b []float64, censoredB int) {
+// byRanks compares the trials, or the rounds, as if none had a partner.
+func (row *Row) byRanks() {
+	a, censoredA := row.cells.base.Sample(row.Metric)
+	b, censoredB := row.cells.new.Sample(row.Metric)
 	rank := stats.MannWhitney(withCensored(a, censoredA), withCensored(b, censoredB))
 	row.Delta, row.P, row.Test, row.Paired = rank.Delta, rank.P, Ranks, nil
 	row.Change, row.ChangeLow, row.ChangeHigh = row.New.Center/row.Base.Center-1, math.NaN(), math.NaN()
-	if censoredA+censoredB == 0 {
+	if row.rounds {
+		x, y := row.cells.base.ByStart(row.Metric), row.cells.new.ByStart(row.Metric)
+		row.P, row.Test = stats.MannWhitney(centers(x), centers(y)).P, RoundRanks
+		_, lo, hi := stats.QuantileRatio(x.Groups(), y.Groups(), 0.5, stats.Confidence, false, bootstrapSeed)
+		row.ChangeLow, row.ChangeHigh = lo-1, hi-1
+	} else if censoredA+censoredB == 0 {
 		_, lo, hi := stats.RatioInterval(a, b, stats.Confidence, bootstrapSeed)
 		row.ChangeLow, row.ChangeHigh = lo-1, hi-1
 	}

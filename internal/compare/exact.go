@@ -30,6 +30,11 @@ func sameLuck(p pair) bool {
 	})
 }
 
+// simulated says whether both cells were simulated.
+func (p *pair) simulated() bool {
+	return transport.Virtual(p.base.Get("transport")) && transport.Virtual(p.new.Get("transport"))
+}
+
 // exact says whether counts of the cells are compared trial by trial. Where the
 // experiments differ, so would the counts of one program, and they are compared as
 // times are; but one who is strict wants to be told of every change.

@@ -22,7 +22,11 @@ func (r *Report) judge(o *Options) {
 			r.Tests++
 		}
 	}
-	for i, adjusted := range stats.Holm(p) {
+	seeds, signed := map[[2]uint64]int{}, make([]stats.Signed, len(r.Rows))
+	for i := range r.Rows {
+		signed[i] = r.Rows[i].signed(seeds)
+	}
+	for i, adjusted := range stats.StepDown(p, signed, bootstrapSeed) {
 		row := &r.Rows[i]
 		row.Adjusted = adjusted
 		if row.Verdict == NoVerdict && !math.IsNaN(row.P) {
@@ -37,10 +41,11 @@ func (r *Report) judge(o *Options) {
 	}
 }
 
-// choose compares rows by ranks whose pairs are too few to be significant among so many
-// tests, whatever they show, where ranks can be. That is a matter of numbers, and not of
-// what was found, so that it costs no false alarm; that ranks know nothing of shared luck
-// makes them blunter, never wrong.
+// choose compares rows of real nodes by ranks whose pairs are too few to be significant among
+// so many tests, unless others show the same, where ranks can be. That is a matter of
+// numbers, and not of what was found, so that it costs no false alarm; that ranks know nothing
+// of shared luck makes them blunter, never wrong. Simulated pairs share all of their luck, so
+// that ranks would see next to nothing of what they see.
 func (r *Report) choose(alpha float64) {
 	tests := 0.0
 	for i := range r.Rows {
@@ -48,21 +53,21 @@ func (r *Report) choose(alpha float64) {
 			tests++
 		}
 	}
-	few, enough := 0, 0
+	few, enough, unit, key := 0, 0, "", ""
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		if row.Paired == nil || row.minP()*tests <= alpha || row.minRankP()*tests > alpha {
+		if row.Paired == nil || row.minP()*tests <= alpha || row.minRankP()*tests > alpha ||
+			row.cells.simulated() {
 			continue
 		}
 		few, enough = few+1, max(enough, row.enough(alpha/tests))
-		a, censoredA := row.cells.base.Sample(row.Metric)
-		b, censoredB := row.cells.new.Sample(row.Metric)
-		row.byRanks(a, censoredA, b, censoredB)
+		unit, key = row.unit()
+		row.byRanks()
 	}
 	if few > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("too few pairs to be beyond chance among so many (tests: "+
-			"%.0f): compared by ranks, which do not see small changes; pairs need %d trials on each side: "+
-			"raise repetitions, or compare less with --metrics or --where", tests, enough))
+			"%.0f): compared by ranks, which do not see small changes; pairs need %d %s on each side: "+
+			"raise %s, or compare less with --metrics or --where", tests, enough, unit, key))
 	}
 }
 
@@ -70,8 +75,12 @@ func (r *Report) choose(alpha float64) {
 // "no difference" should know that none could have been found.
 func (r *Report) weakness(alpha float64) {
 	var likeliest *Row // to find anything
+	others := 0.0      // tests without pairs, which are counted whatever they show
 	for i := range r.Rows {
 		row := &r.Rows[i]
+		if !math.IsNaN(row.P) && row.Paired == nil {
+			others++
+		}
 		if !math.IsNaN(row.P) && (likeliest == nil || row.minP() < likeliest.minP()) {
 			likeliest = row
 		}
@@ -80,9 +89,14 @@ func (r *Report) weakness(alpha float64) {
 	if r.Tests == 0 || likeliest.minP()*tests <= alpha {
 		return
 	}
-	r.Notes = append(r.Notes, fmt.Sprintf("too few trials: no difference, however large, could have been "+
-		"found among so many (tests: %d); it takes %d trials on each side: raise repetitions, or compare "+
-		"less with --metrics or --where", r.Tests, likeliest.enough(alpha/tests)))
+	unit, key := likeliest.unit()
+	what := "no difference, however large, could have been found"
+	if likeliest.Paired != nil && likeliest.minP()*(1+others) <= alpha {
+		what = "a difference in one row alone could hardly have been found, only one that many rows share,"
+	}
+	r.Notes = append(r.Notes, fmt.Sprintf("too few %s: %s among so many (tests: %d); it takes %d %s on each "+
+		"side: raise %s, or compare less with --metrics or --where", unit, what, r.Tests,
+		likeliest.enough(alpha/tests), unit, key))
 }
 
 func (row *Row) verdict(o *Options) Verdict {

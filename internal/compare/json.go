@@ -38,7 +38,7 @@ type (
 	rowJSON struct {
 		Design     map[string]string `json:"design"`
 		Metric     string            `json:"metric"`
-		Method     string            `json:"method"` // exact, pairs, ranks; none: nothing to test
+		Method     string            `json:"method"` // a Test; none: nothing to test
 		Base       figureJSON        `json:"base"`
 		New        figureJSON        `json:"new"`
 		Change     *float64          `json:"change"`
@@ -49,11 +49,11 @@ type (
 		Adjusted   *float64          `json:"p_adjusted"`
 		Pairs      int               `json:"pairs,omitempty"`
 		Differing  int               `json:"differing,omitempty"`
-		Paired     *pairedJSON       `json:"paired,omitempty"` // where method is pairs
+		Paired     *pairedJSON       `json:"paired,omitempty"` // where method is pairs, or round pairs
 		Verdict    Verdict           `json:"verdict"`
 		Failed     bool              `json:"failed"`
 		Proof      Outcome           `json:"proof,omitempty"`
-		Needs      int               `json:"needs,omitempty"` // trials on each side to decide
+		Needs      int               `json:"needs,omitempty"` // trials, or rounds, on each side to decide
 	}
 	figureJSON struct {
 		N        int      `json:"n"`

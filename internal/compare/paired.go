@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -14,7 +15,9 @@ import (
 // repetition share its seed, and with it the network, the faults and the workload.
 type Pairing struct {
 	stats.Paired
-	of *metric.Metric
+	of     *metric.Metric
+	rounds bool  // what is compared in pairs is rounds, each by the centre of its trials
+	keys   []int // of rounds: which of them met the same luck
 }
 
 // Pair compares b with a, trial by trial. A trial without a partner of its seed is counted
@@ -25,7 +28,7 @@ func Pair(a, b *results.Cell, m *metric.Metric) Pairing {
 	for i, p := range pairs {
 		x[i], y[i] = observed(p[0], m), observed(p[1], m)
 	}
-	p := Pairing{stats.Pairs(x, y, stats.Confidence), m}
+	p := Pairing{Paired: stats.Pairs(x, y, stats.Confidence), of: m}
 	p.Left += max(len(a.Trials), len(b.Trials)) - len(pairs)
 	return p
 }
@@ -92,7 +95,7 @@ func (p *Pairing) String() string {
 	if p.of.Unit == metric.Milliseconds {
 		unit = " ms"
 	}
-	differ := fmt.Sprintf("in %d of %d pairs", p.N-p.Equal, p.N)
+	differ := fmt.Sprintf("in %d of %d %s", p.N-p.Equal, p.N, p.plural())
 	percent := Number(100*math.Abs(p.Ratio-1)) + "%"
 	shift := Number(math.Abs(p.Shift)) + unit
 	// An estimate may be of no change although most pairs that differ do so in one direction.
@@ -101,7 +104,7 @@ func (p *Pairing) String() string {
 	}
 	switch {
 	case p.N == p.Equal:
-		return "equal in every pair"
+		return "equal in every " + strings.TrimSuffix(p.plural(), "s")
 	case p.SameRatio:
 		return fmt.Sprintf("%s by exactly %s, %s", direction, percent, differ)
 	case p.SameShift && math.IsNaN(p.Ratio):
@@ -120,7 +123,7 @@ func (p *Pairing) String() string {
 	if !p.larger() {
 		many = p.N - p.Equal - p.Rises
 	}
-	return fmt.Sprintf("%s in %d of %d pairs that differ, of %d", direction, many, p.N-p.Equal, p.N)
+	return fmt.Sprintf("%s in %d of %d %s that differ, of %d", direction, many, p.N-p.Equal, p.plural(), p.N)
 }
 
 // minP is the least P that the row's test could have given.
@@ -132,10 +135,10 @@ func (row *Row) minP() float64 {
 }
 
 func (row *Row) minRankP() float64 {
-	return stats.MinP(row.Base.N+row.Base.Censored, row.New.N+row.New.Censored)
+	return stats.MinP(row.Tested())
 }
 
-// enough is the smallest number of trials on each side whose least P, by the row's test,
+// enough is the smallest number of trials, or rounds, on each side whose least P, by the row's test,
 // is at most p.
 func (row *Row) enough(p float64) int {
 	n := 1

@@ -23,7 +23,7 @@ const (
 type Proof struct {
 	Outcome Outcome
 	Why     string // in words, unless it is proved
-	Needs   int    // trials on each side that would decide; 0: unknown, or no number would
+	Needs   int    // trials, or rounds, on each side that would decide; 0: unknown, or no number would
 }
 
 // prove holds each row against the margin. The claim about all rows holds if it holds of
@@ -67,6 +67,10 @@ func (row *Row) proof(margin float64) Proof {
 	least, most := worse(row.ChangeLow, row.ChangeHigh)
 	center, _ := worse(row.Change, row.Change)
 	n := min(row.Base.N, row.New.N)
+	unit, _ := row.unit()
+	if row.rounds {
+		n = min(row.Tested())
+	}
 	shown := fmt.Sprintf("%s -> %s (%s [%s, %s])", median(row.Base), median(row.New), Percent(row.Change),
 		Percent(row.ChangeLow), Percent(row.ChangeHigh))
 	switch {
@@ -86,8 +90,8 @@ func (row *Row) proof(margin float64) Proof {
 	case row.Base.Censored+row.New.Censored > 0 && math.IsNaN(most):
 		return open(0, "time-outs hide how much it may be: raise time_limit")
 	case n < stats.MinimumBootstrap:
-		return open(stats.MinimumBootstrap, "%d trials are too few for any interval: it takes %d at least",
-			n, stats.MinimumBootstrap)
+		return open(stats.MinimumBootstrap, "%d %s are too few for any interval: it takes %d at least",
+			n, unit, stats.MinimumBootstrap)
 	case math.IsNaN(most):
 		return open(0, "there is no percentage of a base of %s: leave it out with --metrics",
 			median(row.Base))
@@ -99,8 +103,8 @@ func (row *Row) proof(margin float64) Proof {
 	if needs == 0 {
 		return open(0, "%s: so near to the margin that no number of trials would decide", shown)
 	}
-	return open(needs, "%s with %d trials: some %d on each side would decide, if the change is what it seems",
-		shown, n, needs)
+	return open(needs, "%s with %d %s: some %d on each side would decide, if the change is what it seems",
+		shown, n, unit, needs)
 }
 
 // unharmed says whether pairs show no change for the worse at all, where there is no
@@ -127,6 +131,9 @@ func (row *Row) deciding(margin float64) int {
 	room := math.Abs(scale(bound) - scale(row.Change))
 	factor := 1 + stats.NormalQuantile(Power)/stats.NormalQuantile((1+stats.Confidence)/2)
 	n := float64(min(row.Base.N, row.New.N))
+	if row.rounds {
+		n = float64(min(row.Tested()))
+	}
 	if row.Paired != nil {
 		n = float64(row.Paired.N)
 	}

@@ -82,7 +82,7 @@ func judging(key string) bool {
 	if i := strings.IndexAny(key, ".["); i >= 0 {
 		root = key[:i]
 	}
-	return slices.Contains([]string{"sweep", "repetitions", "seed", "trace", "retries", "allow", "thresholds",
+	return slices.Contains([]string{"sweep", "repetitions", "rounds", "seed", "trace", "retries", "allow", "thresholds",
 		"transport", "hosting", "bus"}, root)
 }
 

@@ -129,6 +129,10 @@ func sizes(row *compare.Row) string {
 	if row.Exact {
 		return fmt.Sprintf("%d/%d", row.Differing, row.Pairs)
 	}
+	if row.Test == compare.RoundRanks {
+		a, b := row.Tested()
+		return fmt.Sprintf("%d+%d", a, b)
+	}
 	side := func(f compare.Figure) string {
 		if f.Censored > 0 {
 			return fmt.Sprintf("%d (%d timed out)", f.N+f.Censored, f.Censored)
@@ -168,7 +172,7 @@ func legend(r *compare.Report) string {
 		parts = append(parts, "figures: median over trials [95 % interval]; =: equal in every trial")
 	}
 	if r.Tests > 0 {
-		parts = append(parts, fmt.Sprintf("p: corrected for %s (Holm); worse, better: "+
+		parts = append(parts, fmt.Sprintf("p: corrected for %s; worse, better: "+
 			"p at most %v and more than %s; ~: no difference found", report.Plural(r.Tests, "test", "tests"),
 			r.Alpha, percentOf(r.Threshold)))
 	}
@@ -178,7 +182,7 @@ func legend(r *compare.Report) string {
 		}
 	}
 	if few > 0 {
-		parts = append(parts, "n/a: too few trials for any test; raise repetitions")
+		parts = append(parts, "n/a: too few trials, or rounds, for any test; raise repetitions, or rounds")
 	}
 	return strings.Join(parts, "\n")
 }

@@ -59,6 +59,9 @@ func (o *outcome) warnings() []string {
 	}
 	say(e.Repetitions < 6, "an interval of the median needs 6 trials in a cell, and there are %d; "+
 		"set repetitions to 6 or more", e.Repetitions)
+	say(!e.Virtual() && e.Rounds > 1 && e.Rounds < stats.MinimumGroups, "an interval of the median that respects "+
+		"rounds needs %d of them, and there are %d; set rounds to %d or more", stats.MinimumGroups, e.Rounds,
+		stats.MinimumGroups)
 	t := &o.tally
 	say(t.timeouts > e.Allow.Timeout, "%s within the model did not end (allow.timeout is %d; "+
 		"time_limit is %v): %s; raise time_limit if they only needed longer",
@@ -83,6 +86,9 @@ func (o *outcome) print(w io.Writer) {
 		fmt.Fprintln(w, compare.OwnNote)
 	}
 	o.rank(w)
+	for _, s := range o.spreads {
+		fmt.Fprintf(w, "variance: %v\n", s)
+	}
 	fmt.Fprintf(w, "results: %s\n", o.dir)
 	for i, text := range o.warnings() {
 		fmt.Fprintf(w, "[%d] %s\n", i+1, text)
@@ -170,6 +176,21 @@ type (
 		Warnings []string     `json:"warnings"`
 		// Ranking compares each two algorithms, if there are several.
 		Ranking *rankingReport `json:"ranking,omitempty"`
+		// Variance is how much of it lies between rounds, of a run that has several.
+		Variance []spreadReport `json:"variance,omitempty"`
+	}
+	spreadReport struct {
+		Metric  string   `json:"metric"`
+		Cells   int      `json:"cells"` // whose variances are known
+		Rounds  int      `json:"rounds"`
+		Trials  int      `json:"trials"` // of a cell in a round
+		Share   float64  `json:"between_rounds"`
+		Low     *float64 `json:"ci_low"`
+		High    *float64 `json:"ci_high"`
+		RoundMS *float64 `json:"round_ms"` // to start one, for each cell
+		TrialMS *float64 `json:"trial_ms"`
+		Best    *int     `json:"best_trials"` // in a round; null: unknown, or as many as one likes
+		Text    string   `json:"text"`
 	}
 	rankingReport struct {
 		Metric string       `json:"metric"`
@@ -251,6 +272,15 @@ func (o *outcome) report(code int) runReport {
 	}
 	r.Complete = r.Finished == r.Planned
 	r.Ranking = rankingOf(o.ranking)
+	for _, s := range o.spreads {
+		finite := results.Finite
+		one := spreadReport{s.Metric, s.Cells, s.Rounds, s.Trials, s.Share, finite(s.Low), finite(s.High),
+			finite(s.RoundMS), finite(s.TrialMS), nil, s.String()}
+		if s.Best > 0 && !s.Unbounded() {
+			one.Best = &s.Best
+		}
+		r.Variance = append(r.Variance, one)
+	}
 	for i := range o.cells {
 		cell, c := &e.Cells[i], &o.cells[i]
 		metrics := map[string]metricReport{}

@@ -37,6 +37,7 @@ type outcome struct {
 	misses     []compare.Miss   // of the thresholds
 	held       []compare.Held   // those over operations, kept or not
 	ranking    *compare.Ranking // of the algorithms; nil: there is none
+	spreads    []compare.Spread // of several rounds on real nodes
 }
 
 type cellOutcome struct {
@@ -98,7 +99,7 @@ func (o *outcome) hold() error {
 		o.tally.missed = len(o.misses)
 		o.notes = append(o.notes, compare.Drifts(t)...)
 		o.notes = append(o.notes, compare.ReplacedNotes(t)...)
-		o.ranking = compare.Rank(t)
+		o.ranking, o.spreads = compare.Rank(t), compare.Spreads(t)
 	}
 	return err
 }

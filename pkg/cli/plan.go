@@ -144,6 +144,7 @@ type planReport struct {
 	Repetitions int         `json:"repetitions"` // of each cell, at most
 	Fewest      int         `json:"min_repetitions"`
 	Until       *planUntil  `json:"until"` // null: no cell ends before its last repetition
+	Rounds      int         `json:"rounds"`
 	Trials      int         `json:"trials"`
 	LeastTrials int         `json:"min_trials"`
 	EstimateS   float64     `json:"estimate_s"` // of all trials
@@ -176,7 +177,7 @@ func planOf(e *experiment.Experiment) planReport {
 	seconds := func(d time.Duration) float64 { return d.Round(100 * time.Millisecond).Seconds() }
 	r := planReport{
 		Schema: 1, Name: e.Name, Problem: string(e.Problem), Transport: e.Transport, Seed: e.Seed,
-		Repetitions: e.Repetitions, Fewest: e.Fewest, Trials: e.Most(), LeastTrials: e.Least(),
+		Repetitions: e.Repetitions, Fewest: e.Fewest, Rounds: e.Rounds, Trials: e.Most(), LeastTrials: e.Least(),
 		EstimateS: seconds(most), LeastS: seconds(least), Config: e.Hash(),
 		Notes: append([]string{}, e.Notes...),
 	}
@@ -205,6 +206,9 @@ func inMS(d time.Duration) *float64 {
 func repetitions(e *experiment.Experiment) string {
 	if e.Until != nil {
 		return between(e.Fewest, e.Repetitions) + " repetitions"
+	}
+	if e.Rounds > 1 {
+		return fmt.Sprintf("%d repetitions (in %d rounds)", e.PerCell(), e.Rounds)
 	}
 	return report.Plural(e.PerCell(), "repetition", "repetitions")
 }
