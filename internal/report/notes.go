@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -54,6 +56,19 @@ func (b *builder) notes() {
 	}
 }
 
+// variances says how much of what varies in a run is a matter of its rounds.
+func (b *builder) variances() {
+	for i, t := range b.tables {
+		of := ""
+		if len(b.Runs) > 1 {
+			of = b.Runs[i].Label + ": "
+		}
+		for _, s := range compare.Spreads(t) {
+			b.Notes = append(b.Notes, of+s.String())
+		}
+	}
+}
+
 // cellNotes are the footnotes that cells point to.
 func (b *builder) cellNotes() {
 	some := func(status int) func(int) bool {
@@ -69,6 +84,9 @@ func (b *builder) cellNotes() {
 		{func(i int) bool { return b.Cells[i].Statuses[isOK]+b.Cells[i].Statuses[isTimeout] < enough },
 			"fewer than 6 trials with status ok or timeout: there is no 95 % interval of the median; set " +
 				"repetitions to 6 or more"},
+		{func(i int) bool { return b.groups[i].Starts() > 1 && b.groups[i].Starts() < stats.MinimumGroups },
+			"fewer than 6 rounds: there is no 95 % interval of the median that respects them; set rounds to 6 or " +
+				"more"},
 		{some(isTimeout),
 			"timed-out trials count as longer than all others, and a figure that would have to be " +
 				"read from one is missing; raise time_limit if they only needed longer"},

@@ -149,6 +149,7 @@ func New(paths []string, o Options) (*Data, error) {
 	b.faults()
 	b.violations(o.Diagram)
 	b.notes()
+	b.variances()
 	return d, nil
 }
 

@@ -19,10 +19,10 @@ type Levels struct {
 // VarianceLevels splits the variance by the one-way analysis of a model with random effects,
 // for groups of any sizes (Searle, Casella and McCulloch, Variance Components, 1992, section
 // 3.6). With groups of equal size the estimates are those of Kalibera and Jones (Rigorous
-// benchmarking in reasonable time, ISMM 2013, section 6). The interval is exact for normal
-// values in groups of equal size (Searle, Linear Models, 1971, section 9.9). Everything is
+// benchmarking in reasonable time, ISMM 2013). The interval is exact for normal
+// values in groups of equal size (Searle, Linear Models, 1971, chapter 9). Everything is
 // NaN unless there are two groups, and one that has two members, and if a member is not
-// finite: the variance of what is censored is not known.
+// finite: the variance of what is censored is not known. The shares are NaN if all are equal.
 func VarianceLevels(groups [][]float64, confidence float64) Levels {
 	nan := math.NaN()
 	all, sizes := pooled(groups)
@@ -34,8 +34,11 @@ func VarianceLevels(groups [][]float64, confidence float64) Levels {
 	means := make([]float64, len(sizes))
 	grand, squares := 0.0, 0.0
 	for _, x := range all {
-		means[x.group] += x.value / float64(sizes[x.group])
+		means[x.group] += x.value
 		grand += x.value / n
+	}
+	for i, size := range sizes {
+		means[i] /= float64(size)
 	}
 	within, between := 0.0, 0.0
 	for _, x := range all {
@@ -49,6 +52,9 @@ func VarianceLevels(groups [][]float64, confidence float64) Levels {
 	}
 	typical := (n - squares/n) / (k - 1) // size of a group
 	within, between = within/(n-k), between/(k-1)
+	if all[0].value == all[len(all)-1].value { // else rounding would look like a variance
+		within, between = 0, 0
+	}
 	l.Within, l.Between = within, (between-within)/typical
 	end := func(tail float64) float64 {
 		x := betaQuantile(tail, (k-1)/2, (n-k)/2)
@@ -73,7 +79,7 @@ func (l *Levels) Share() float64 {
 
 // Members is how many members of a group make a mean as precise as a given time allows,
 // where a member costs so much, and a group so much besides: the root of the ratio of the
-// costs times that of the variances (Kalibera and Jones, 2013, section 6). It is at most
+// costs times that of the variances (Kalibera and Jones, 2013). It is at most
 // most, which is the answer where groups do not differ, and 0 if nothing is known.
 func (l *Levels) Members(group, member float64, most int) int {
 	best := math.Ceil(math.Sqrt(group / member * l.Within / max(l.Between, 0)))

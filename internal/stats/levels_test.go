@@ -38,7 +38,8 @@ func TestVarianceLevels_Exact(t *testing.T) {
 	if !near(l.Between, -1./3) || l.Share() != 0 || l.Low != 0 || l.Members(300, 10, 77) != 77 {
 		t.Errorf("%+v", l)
 	}
-	for _, none := range [][][]float64{nil, {{1, 2}}, {{1}, {2}}, {{1, 2}, {3, math.Inf(1)}}, {{1, 1}, {1, 1}}} {
+	for _, none := range [][][]float64{nil, {{1, 2}}, {{1}, {2}}, {{1, 2}, {3, math.Inf(1)}}, {{1, 1}, {1, 1}},
+		slices.Repeat([][]float64{slices.Repeat([]float64{.1}, 7)}, 6)} {
 		if l := VarianceLevels(none, .95); !math.IsNaN(l.Share()) || l.Members(1, 1, 9) != 0 || !math.IsNaN(l.Low) {
 			t.Errorf("%v: %+v", none, l)
 		}

@@ -47,8 +47,9 @@ of results or CSV files like trials.csv.
 Simulations with equal seeds are compared exactly: every changed count is
 shown, and more messages are worse. Everything else is compared in pairs of
 trials with equal seeds, by the signs of their differences, or, if there are
-too few pairs, by Mann and Whitney's test of all trials. Each row says which,
-and all are corrected for the number of comparisons (Holm). A change is
+too few pairs, by Mann and Whitney's test of all trials. If both runs have
+rounds on real nodes, rounds take the place of trials. Each row says which,
+and all are corrected for the number of comparisons. A change is
 "worse" or "better" only if it is significant and larger than --threshold.
 "small" is significant but not larger. "~" is a difference that the test
 cannot tell from chance. If the machines of real processes differ, or one was

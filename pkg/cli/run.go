@@ -44,6 +44,10 @@ new folder. Without FILE, --algorithms, --nodes and --set describe the
 experiment. An interrupted run keeps every finished trial; --resume continues
 it.
 
+With --rounds K, the repetitions are divided over K rounds, and everything is
+started anew for each: bus, host, nodes and simulators. What a start happens
+to be like then differs between rounds, and the run says how much that matters.
+
 With --host, the nodes run on another machine. The option is a command that
 starts the program node there, such as --host "ssh lab7 ./node host". That
 machine needs only this program, built from the same commit, and no open port.

@@ -35,7 +35,7 @@ func TestHeaders(t *testing.T) {
 	const design = "problem,algorithm,label,transport,nodes,topology,scenario,latency_model," +
 		"latency_ms,loss,duplication,crash_rate,network_order"
 	for name, want := range map[string]string{
-		TrialsFile: "trial,cell,repetition,run_order,seed," + design + "," +
+		TrialsFile: "trial,cell,repetition,round,run_order,seed," + design + "," +
 			"status,reason,attempts,in_model,operations,completed,duration_ms," +
 			"messages,delivered,lost,duplicated,undeliverable,bytes,detector_messages," +
 			"late_share,sched_delay_p99_ms," +
@@ -62,7 +62,7 @@ func TestRows(t *testing.T) {
 	}
 	finish(t, f)
 	for name, want := range map[string]string{
-		TrialsFile: `1,1,1,1,9007199254740991,` +
+		TrialsFile: `1,1,1,1,1,9007199254740991,` +
 			`election,election/bully,bully,sim,3,complete,leader-crash,constant,2,0,0,0,fifo,` +
 			`violation,"p3 ""inside"", and p7",1,false,1,1,11.5,20,19,1,0,0,320,0,` +
 			`0.25,0.000012,10,1.25,,`,
@@ -347,7 +347,8 @@ func TestSummary_TimedOut(t *testing.T) {
 		"recovery_ms": {0, 0}, "split_brain_ms": {0, 0}, "message_delays": {0, 0},
 	} {
 		c := s.cells[trial.Cell]
-		if got := [2]int{len(c.values[name]), c.censored[name]}; got != want {
+		d := c.samples[name].Describe()
+		if got := [2]int{d.N, d.Censored}; got != want {
 			t.Errorf("%s: %d values and %d censored, want %v", name, got[0], got[1], want)
 		}
 	}

@@ -31,7 +31,7 @@ func testHeader(planned int) Header {
 func testTrial(n int) Trial {
 	cell := (n-1)/2 + 1
 	t := Trial{
-		Trial: n, Cell: cell, Repetition: (n-1)%2 + 1, RunOrder: n, Seed: 1<<53 - 1,
+		Trial: n, Cell: cell, Repetition: (n-1)%2 + 1, Round: 1, RunOrder: n, Seed: 1<<53 - 1,
 		Status: trace.OK, Attempts: 1, InModel: true, Operations: 1, Completed: 1,
 		DurationMS: 10.5 + float64(n), Messages: int64(20 * n), Delivered: 19, Lost: 1, Bytes: 320,
 		LateShare: nan, SchedDelayP99MS: nan,

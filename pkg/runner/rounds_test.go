@@ -7,11 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/pkg/cli"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -165,10 +167,14 @@ func TestRounds_Machines(t *testing.T) {
 	}
 }
 
-// TestRounds_RealNodes: each round has a bus and a host of its own, as processes.
+// TestRounds_RealNodes: each round has a host of its own, as a process, which starts bus and
+// nodes; and the run says where its variance lies, and what a round costs.
 func TestRounds_RealNodes(t *testing.T) {
+	if testing.Short() || runtime.GOOS == "windows" {
+		t.Skip("starts processes")
+	}
 	t.Parallel()
-	e, f := created(t, `{name: rounds, algorithms: [election/bully], nodes: 2, repetitions: 2, rounds: 2, trace: none,
+	e, f := created(t, `{name: rounds, algorithms: [election/bully], nodes: 2, repetitions: 4, rounds: 2, trace: none,
   scenario: {kind: leader-crash, settle: 50ms}}`, t.TempDir())
 	o, dir := options(t), t.TempDir()
 	hosts := filepath.Join(dir, "hosts")
@@ -178,5 +184,12 @@ func TestRounds_RealNodes(t *testing.T) {
 	complete(t, f.Dir())
 	if n := started(t, hosts); n != 2 {
 		t.Errorf("%d hosts in 2 rounds", n)
+	}
+	run, err := results.ReadTable(f.Dir())
+	must(t, err)
+	spreads := fmt.Sprint(compare.Spreads(run))
+	if !strings.Contains(spreads, "variance of election_ms") ||
+		!strings.Contains(spreads, "2 rounds of 2 trials in a cell") || !strings.Contains(spreads, "a round costs") {
+		t.Errorf("spreads %s", spreads)
 	}
 }
