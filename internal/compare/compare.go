@@ -7,8 +7,8 @@
 // signed ranks of their differences (Wilcoxon), or, where there are no such pairs, by the
 // ranks of all trials (Mann and Whitney). Of runs in rounds on real nodes, rounds take the
 // place of trials. That is corrected for the number of comparisons (Westfall and Young's
-// step-down method, Holm's where there are no pairs), and called a change only when it is significant and larger than a practical
-// threshold.
+// step-down method, Holm's where there are no pairs), and called a change only when it is
+// significant and larger than a practical threshold.
 package compare
 
 import (

@@ -97,11 +97,11 @@ func roundsNote(m *matching) string {
 		if new < 2 {
 			alone, other = other, alone
 		}
-		return fmt.Sprintf("%s alone has rounds (%d): how much %s owes to the luck of its one start is in no p "+
-			"and no interval; run both with the same --rounds", alone, max(base, new), other)
+		return fmt.Sprintf("%s alone has rounds (%d): how much %s owes to the luck of its one start is in "+
+			"no p and no interval; run both with the same --rounds", alone, max(base, new), other)
 	case base != new:
-		return fmt.Sprintf("BASE has %d rounds and NEW %d, so that they make no pairs: the medians of rounds are "+
-			"compared by their ranks; run both with the same --rounds", base, new)
+		return fmt.Sprintf("BASE has %d rounds and NEW %d, so that they make no pairs: the medians of "+
+			"rounds are compared by their ranks; run both with the same --rounds", base, new)
 	}
 	return ""
 }
@@ -200,8 +200,8 @@ func (s Spread) String() string {
 	case s.Unbounded():
 		text += ": more trials help as much as more rounds, and cost less: " + costs
 	case s.Best < s.Trials:
-		text += fmt.Sprintf(": more rounds, not more trials, would help: the most for the time are rounds of %d; %s",
-			s.Best, costs)
+		text += fmt.Sprintf(": more rounds, not more trials, would help: the most for the time are rounds "+
+			"of %d; %s", s.Best, costs)
 	case s.Best > s.Trials:
 		text += fmt.Sprintf(": more trials in a round would help: the most for the time are rounds of %d; %s",
 			s.Best, costs)

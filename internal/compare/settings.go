@@ -82,8 +82,8 @@ func judging(key string) bool {
 	if i := strings.IndexAny(key, ".["); i >= 0 {
 		root = key[:i]
 	}
-	return slices.Contains([]string{"sweep", "repetitions", "rounds", "seed", "trace", "retries", "allow", "thresholds",
-		"transport", "hosting", "bus"}, root)
+	return slices.Contains([]string{"sweep", "repetitions", "rounds", "seed", "trace", "retries", "allow",
+		"thresholds", "transport", "hosting", "bus"}, root)
 }
 
 // swept says whether key varies in an experiment: the design of a cell has its value.

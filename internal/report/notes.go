@@ -85,8 +85,8 @@ func (b *builder) cellNotes() {
 			"fewer than 6 trials with status ok or timeout: there is no 95 % interval of the median; set " +
 				"repetitions to 6 or more"},
 		{func(i int) bool { return b.groups[i].Starts() > 1 && b.groups[i].Starts() < stats.MinimumGroups },
-			"fewer than 6 rounds: there is no 95 % interval of the median that respects them; set rounds to 6 or " +
-				"more"},
+			"fewer than 6 rounds: there is no 95 % interval of the median that respects them; set " +
+				"rounds to 6 or more"},
 		{some(isTimeout),
 			"timed-out trials count as longer than all others, and a figure that would have to be " +
 				"read from one is missing; raise time_limit if they only needed longer"},

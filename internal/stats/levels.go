@@ -28,7 +28,7 @@ func VarianceLevels(groups [][]float64, confidence float64) Levels {
 	all, sizes := pooled(groups)
 	l := Levels{N: len(all), Groups: len(sizes), Between: nan, Within: nan, Low: nan, High: nan}
 	k, n := float64(len(sizes)), float64(len(all))
-	if l.Groups < 2 || l.N == l.Groups || math.IsInf(all[len(all)-1].value, 0) || math.IsInf(all[0].value, 0) {
+	if l.Groups < 2 || l.N == l.Groups || math.IsInf(all[l.N-1].value, 0) || math.IsInf(all[0].value, 0) {
 		return l
 	}
 	means := make([]float64, len(sizes))
@@ -52,7 +52,7 @@ func VarianceLevels(groups [][]float64, confidence float64) Levels {
 	}
 	typical := (n - squares/n) / (k - 1) // size of a group
 	within, between = within/(n-k), between/(k-1)
-	if all[0].value == all[len(all)-1].value { // else rounding would look like a variance
+	if all[0].value == all[l.N-1].value { // else rounding would look like a variance
 		within, between = 0, 0
 	}
 	l.Within, l.Between = within, (between-within)/typical

@@ -70,7 +70,7 @@ var table = []struct {
 		"pkg/algo", "pkg/link", "internal/transport", "pkg/metric", "pkg/trace", "pkg/fault",
 		"pkg/harness", "pkg/check", "internal/files",
 	}},
-	{"pkg/results", []string{"pkg/metric", "pkg/trace", "internal/stats", "internal/files"}},
+	{"pkg/results", []string{"pkg/metric", "pkg/trace", "internal/stats", "internal/files", "internal/transport"}},
 	{"pkg/runner/nodes", []string{
 		"pkg/algo", "pkg/bus", "pkg/config", "internal/files", "internal/host", "pkg/harness", "pkg/trace",
 		"pkg/experiment", "pkg/results", "pkg/runner",

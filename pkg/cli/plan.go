@@ -177,8 +177,9 @@ func planOf(e *experiment.Experiment) planReport {
 	seconds := func(d time.Duration) float64 { return d.Round(100 * time.Millisecond).Seconds() }
 	r := planReport{
 		Schema: 1, Name: e.Name, Problem: string(e.Problem), Transport: e.Transport, Seed: e.Seed,
-		Repetitions: e.Repetitions, Fewest: e.Fewest, Rounds: e.Rounds, Trials: e.Most(), LeastTrials: e.Least(),
-		EstimateS: seconds(most), LeastS: seconds(least), Config: e.Hash(),
+		Repetitions: e.Repetitions, Fewest: e.Fewest, Rounds: e.Rounds, Trials: e.Most(),
+		LeastTrials: e.Least(),
+		EstimateS:   seconds(most), LeastS: seconds(least), Config: e.Hash(),
 		Notes: append([]string{}, e.Notes...),
 	}
 	if u := e.Until; u != nil {

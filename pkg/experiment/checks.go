@@ -76,8 +76,8 @@ func (d *draft) checkRounds() {
 	at := d.leaves["rounds"].Raw.At
 	switch {
 	case d.Until != nil:
-		d.Add(at, "rounds", "%d, with repetitions.until, which decides block by block when a cell ends; write "+
-			"a fixed number of repetitions, or leave rounds out", d.Rounds)
+		d.Add(at, "rounds", "%d, with repetitions.until, which decides block by block when a cell ends; "+
+			"write a fixed number of repetitions, or leave rounds out", d.Rounds)
 	case d.Rounds > d.Repetitions:
 		d.Add(at, "rounds", "%d, but each cell has %d repetitions to divide among them; lower rounds, or "+
 			"raise repetitions", d.Rounds, d.Repetitions)
