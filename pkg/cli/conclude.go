@@ -59,9 +59,9 @@ func (o *outcome) warnings() []string {
 	}
 	say(e.Repetitions < 6, "an interval of the median needs 6 trials in a cell, and there are %d; "+
 		"set repetitions to 6 or more", e.Repetitions)
-	say(!e.Virtual() && e.Rounds > 1 && e.Rounds < stats.MinimumGroups, "an interval of the median that "+
-		"respects rounds needs %d of them, and there are %d; set rounds to %d or more", stats.MinimumGroups, e.Rounds,
-		stats.MinimumGroups)
+	say(!e.Virtual() && e.Rounds > 1 && e.Rounds < stats.MinimumGroups,
+		"an interval of the median that respects rounds needs %d of them, and there are %d; "+
+			"set rounds to %d or more", stats.MinimumGroups, e.Rounds, stats.MinimumGroups)
 	t := &o.tally
 	say(t.timeouts > e.Allow.Timeout, "%s within the model did not end (allow.timeout is %d; "+
 		"time_limit is %v): %s; raise time_limit if they only needed longer",
