@@ -232,8 +232,7 @@ type schedule struct {
 // them before they can be told; none at the end.
 func (s *schedule) next() (out []experiment.Trial) {
 	last := min(max(s.block+1, s.experiment.Fewest), s.experiment.Repetitions)
-	round := s.experiment.RoundOf(min(s.block+1, s.experiment.Repetitions))
-	for s.block < last && s.experiment.RoundOf(s.block+1) == round {
+	for s.block < last && (len(out) == 0 || s.experiment.RoundOf(s.block+1) == out[0].Round) {
 		s.block++
 		out = append(out, s.experiment.Block(s.block, s.order+len(out), func(cell int) bool {
 			return s.stopping.Needs(cell, s.block)
