@@ -115,7 +115,7 @@ func TestMerge(t *testing.T) {
 				trials[i].Host, want)
 		}
 	}
-	if head := readFile(t, dir, TrialsFile); !strings.HasPrefix(head, "trial,cell,repetition,run_order,seed,host,problem,") {
+	if head := readFile(t, dir, TrialsFile); !strings.HasPrefix(head, "trial,cell,repetition,round,run_order,seed,host,problem,") {
 		t.Errorf("%s begins %.80q", TrialsFile, head)
 	}
 	// Once more, from the folder of the experiment: the merged run is not in the way.
