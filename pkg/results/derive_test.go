@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -347,7 +348,7 @@ func TestSummary_TimedOut(t *testing.T) {
 		"recovery_ms": {0, 0}, "split_brain_ms": {0, 0}, "message_delays": {0, 0},
 	} {
 		c := s.cells[trial.Cell]
-		d := c.samples[name].Describe()
+		d := c.samples[name].Describe(stats.FixedN)
 		if got := [2]int{d.N, d.Censored}; got != want {
 			t.Errorf("%s: %d values and %d censored, want %v", name, got[0], got[1], want)
 		}

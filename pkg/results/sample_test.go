@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -26,7 +27,7 @@ func TestSample_Rounds(t *testing.T) {
 			s.add(&trial)
 		}
 		d := c.Describe("election_ms")
-		if got := s.cells[1].samples["election_ms"].Describe(); d.N != 24 || got.N != 24 ||
+		if got := s.cells[1].samples["election_ms"].Describe(stats.FixedN); d.N != 24 || got.N != 24 ||
 			got.CILow != d.CILow && !math.IsNaN(d.CILow) {
 			t.Errorf("%+v, in the summary %+v", d, got)
 		}
