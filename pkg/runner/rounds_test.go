@@ -125,7 +125,7 @@ func TestRounds_Machines(t *testing.T) {
 	e, f := created(t, inRounds, t.TempDir())
 	var log []string
 	o := runner.Options{Machine: func(context.Context, *experiment.Experiment, runner.Options, runner.Room) (
-		runner.Machine, *results.Site, error) {
+		runner.Machine, []results.Site, error) {
 		m := simulating{&log, &sync.Mutex{}}
 		m.say("start")
 		return m, nil, nil
