@@ -238,6 +238,9 @@ func (j *Judge) Finish(end harness.End) Verdict {
 	}
 	v.Metrics = append(v.Metrics, metric.Saves.Of(float64(j.saves)),
 		metric.BusiestShare.Of(ratio(float64(slices.Max(j.load)), float64(total))))
+	if j.setup.Scenario.Declared().Steady {
+		v.Metrics = append(v.Metrics, steady(v.Operations)...)
+	}
 	v.Metrics = append(v.Metrics, j.links.metrics(j.setup)...)
 	if !j.setup.Virtual {
 		v.skew = j.skew()
@@ -324,6 +327,17 @@ func PromisesEnd(a *algo.Algorithm) bool {
 		return a.Spec.Promises.StarvationFree
 	}
 	return a.Spec.Promises.Leadership != algo.PerGroup
+}
+
+// Brief is the table of what bench run shows of a scenario; k may be nil.
+func Brief(k *harness.ScenarioKind) metric.Tables {
+	switch {
+	case k != nil && k.Lasting:
+		return metric.Lasting
+	case k != nil && k.Rises:
+		return metric.Rising
+	}
+	return metric.Brief
 }
 
 // ms is d in milliseconds.

@@ -235,7 +235,7 @@ func (e *entries) finish(j *Judge, end harness.End, v *Verdict) {
 	case end.Reason != harness.Finished:
 		v.Status, v.Reason = trace.TimedOut, "the scenario did not come to its end within "+end.At.String()
 	}
-	if !j.setup.Scenario.Declared().Arrivals || v.Status != trace.OK && v.Status != trace.TimedOut {
+	if k := j.setup.Scenario.Declared(); !k.Arrivals || k.Rises || v.Status != trace.OK && v.Status != trace.TimedOut {
 		return
 	}
 	if why := overload(v.Operations); why != "" {
@@ -274,12 +274,26 @@ func (e *entries) metrics(j *Judge, end harness.End, v *Verdict, waits []float64
 		metric.NeverGranted.Of(float64(len(e.waiting))),
 	}
 	if s := &j.setup.Scenario; s.Declared().Arrivals {
-		v.Metrics = append(v.Metrics, metric.ArrivalRateRequested.Of(s.Rate),
+		v.Metrics = append(v.Metrics, metric.ArrivalRateRequested.Of(s.MeanRate()),
 			metric.ArrivalRateAchieved.Of(e.offered(j, end)))
+		if s.Declared().Rises {
+			v.Metrics = slices.DeleteFunc(v.Metrics, ofOneRate)
+			v.Metrics = append(v.Metrics, knee(s, v.Operations)...)
+		}
 	}
 	v.Metrics = append(v.Metrics, e.tokens.metrics()...)
 	v.Metrics = append(v.Metrics, e.recovery.metrics()...)
 	v.Metrics = append(v.Metrics, j.faults.metrics()...)
+}
+
+// ofOneRate says whether a metric means something only where the rate of a load, if it has
+// one, is the same throughout.
+func ofOneRate(v metric.Value) bool {
+	switch metric.Named(v.Name) {
+	case metric.Waiting, metric.WaitingP99, metric.Turnaround, metric.Throughput:
+		return true
+	}
+	return false
 }
 
 // offered is how many requests per second open load made while all processes were up.

@@ -55,8 +55,8 @@ const mostTold = 10
 func briefMetrics(e *experiment.Experiment) []string {
 	table := metric.Brief
 	for _, c := range e.Cells {
-		if c.Plan.Scenario.Declared().Lasting {
-			table = metric.Lasting
+		if t := check.Brief(c.Plan.Scenario.Declared()); t != metric.Brief {
+			table = t
 		}
 	}
 	return metric.Names(metric.Shown(e.Problem, table))

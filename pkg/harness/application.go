@@ -57,7 +57,7 @@ func (a *application) plan(m *Process, from time.Duration) {
 	}
 	at := from
 	if l := m.setup.scenario.load; l != nil {
-		at += l.gap(m.setup, m.ID, m.Incarnation, a.made)
+		at += l.gap(m.setup, m.ID, m.Incarnation, a.made, from)
 	}
 	last := m.setup.lastAt
 	if s.Duration > 0 && at > s.Duration || at > last || at == last && m.ID > m.setup.lastBy {

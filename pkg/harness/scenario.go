@@ -22,6 +22,7 @@ const (
 	Burst        = "burst"
 	Closed       = "closed"
 	Open         = "open"
+	Ramp         = "ramp"
 	Script       = "script"
 )
 
@@ -62,6 +63,12 @@ type ScenarioKind struct {
 	Timed bool
 	// Arrivals: requests come at a rate, whatever still waits.
 	Arrivals bool
+	// Rises: that rate rises until it is beyond what is served, which is what is looked for:
+	// no waiting time of the whole trial means anything.
+	Rises bool
+	// Steady: operation follows operation under the same conditions, so that in the long run
+	// their times have one distribution.
+	Steady bool
 
 	// Omits: whoever waits asks for nothing else, so that waiting times leave out the
 	// requests that slowness kept back.
@@ -83,7 +90,7 @@ var Scenarios []ScenarioKind
 // What they do looks scenarios up, so that the list cannot be made before they are.
 func init() {
 	Scenarios = []ScenarioKind{coldStart, leaderCrash, leaderReturn, partition, churn,
-		sequential, burst, closedLoad, openLoad, scripted}
+		sequential, burst, closedLoad, openLoad, ramp, scripted}
 }
 
 // ScenarioOf is the scenario of a name; nil if there is none.
@@ -182,8 +189,8 @@ func (plain) quiet(d *Coordinator, now time.Duration, activity uint64, _ bool) {
 type load struct {
 	// quota is how many requests process id makes; nil: as many as there is time for.
 	quota func(s *Setup, id algo.ID) uint64
-	// gap is the time before the k-th request of an incarnation.
-	gap func(s *Setup, id algo.ID, incarnation uint32, k uint64) time.Duration
+	// gap is the time before the k-th request of an incarnation, from the instant from on.
+	gap func(s *Setup, id algo.ID, incarnation uint32, k uint64, from time.Duration) time.Duration
 	// last is the instant and the process of the last request of all; nil: it is not
 	// known.
 	last func(s *Setup) (time.Duration, algo.ID)

@@ -10,7 +10,7 @@ import (
 var churn = ScenarioKind{
 	Name: Churn, Doc: "processes crash and restart for duration, as the block faults says",
 	Problem: algo.Election, Keys: []string{"duration"},
-	Lasting: true, Timed: true,
+	Lasting: true, Steady: true, Timed: true,
 	Duration: 5 * time.Second, Place: leads, Check: checkLed(""), Operations: once,
 	Takes: func(p *Plan, _ time.Duration) time.Duration { return p.Scenario.Duration },
 	scene: func() scene { return churning{} },

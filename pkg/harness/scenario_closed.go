@@ -11,7 +11,7 @@ import (
 var closedLoad = ScenarioKind{
 	Name: Closed, Doc: "every process thinks, requests, holds and releases, repeatedly",
 	Problem: algo.MutualExclusion, Keys: []string{"requests", "duration", "think", "hold", "warmup"},
-	Usual: true, Omits: true, Check: checkLoad, Takes: inTurn,
+	Usual: true, Omits: true, Steady: true, Check: checkLoad, Takes: inTurn,
 	Operations: func(p *Plan) int {
 		s := &p.Scenario
 		return cmp.Or(s.Requests, int(s.Duration/max(p.cycle(), time.Microsecond))+1)
@@ -28,7 +28,7 @@ var closedLoad = ScenarioKind{
 			}
 			return quota
 		},
-		gap: func(s *Setup, id algo.ID, incarnation uint32, k uint64) time.Duration {
+		gap: func(s *Setup, id algo.ID, incarnation uint32, k uint64, _ time.Duration) time.Duration {
 			return s.Scenario.Think.Draw(s.workload(id, incarnation, k))
 		},
 	},

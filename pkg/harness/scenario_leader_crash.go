@@ -12,7 +12,7 @@ var leaderCrash = ScenarioKind{
 	Name:    LeaderCrash,
 	Doc:     "the settled leader crashes, at a random phase of every periodic timer",
 	Problem: algo.Election, Keys: []string{"settle", "elections"},
-	Crashes: true, Draws: trace.LeaderCrashed, cause: []trace.Type{trace.Crash, trace.Up},
+	Crashes: true, Steady: true, Draws: trace.LeaderCrashed, cause: []trace.Type{trace.Crash, trace.Up},
 	Usual: true, Place: leads, Check: checkLed("the leader crashes"),
 	Returns: func(p *Plan) string {
 		if p.Scenario.Elections > 1 {

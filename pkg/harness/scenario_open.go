@@ -12,7 +12,7 @@ var openLoad = ScenarioKind{
 	Name:    Open,
 	Doc:     "requests arrive as a Poisson process, for duration or until requests have come",
 	Problem: algo.MutualExclusion, Keys: []string{"requests", "duration", "rate", "hold", "warmup"},
-	Arrivals: true, load: &load{gap: poisson, last: lastOfPoisson},
+	Arrivals: true, Steady: true, load: &load{gap: poisson, last: lastOfPoisson},
 	Check: func(p *Plan, wrong Wrong) {
 		if p.Scenario.Rate == 0 {
 			wrong("scenario.rate", "missing; an open workload needs it, as rate: 50")
@@ -36,10 +36,14 @@ var openLoad = ScenarioKind{
 // poisson is the time between two arrivals at one process: the k-th in the life of one
 // incarnation. So each process has a Poisson stream of its own, and all of them together
 // are one of the whole rate.
-func poisson(s *Setup, id algo.ID, incarnation uint32, k uint64) time.Duration {
-	u := s.workload(id, incarnation, k)
+func poisson(s *Setup, id algo.ID, incarnation uint32, k uint64, _ time.Duration) time.Duration {
 	mean := float64(s.Nodes) / s.Scenario.Rate // seconds between two arrivals of one process
-	return time.Duration(-math.Log1p(-float64(u>>11)*0x1p-53) * mean * float64(time.Second))
+	return time.Duration(unitGap(s, id, incarnation, k) * mean * float64(time.Second))
+}
+
+// unitGap is the k-th gap of a Poisson process of rate 1 at one incarnation of a process.
+func unitGap(s *Setup, id algo.ID, incarnation uint32, k uint64) float64 {
+	return -math.Log1p(-float64(s.workload(id, incarnation, k)>>11) * 0x1p-53)
 }
 
 // lastOfPoisson is the instant and the process of the last arrival: the Requests-th of
@@ -49,7 +53,7 @@ func lastOfPoisson(s *Setup) (at time.Duration, by algo.ID) {
 	var streams Queue[algo.ID]
 	made := make([]uint64, s.Nodes+1)
 	push := func(p algo.ID, from time.Duration) {
-		streams.Push(from+poisson(s, p, 0, made[p]), Application, p, p)
+		streams.Push(from+poisson(s, p, 0, made[p], from), Application, p, p)
 		made[p]++
 	}
 	for _, p := range s.Graph.Peers() {

@@ -10,6 +10,7 @@ var sequential = ScenarioKind{
 	Name: Sequential, Doc: "one request at a time; the next when the network is quiet",
 	Problem: algo.MutualExclusion, Keys: []string{"requests", "warmup", "hold", "requesters"},
 	Never:      []string{"heavy", "burst"},
+	Steady:     true,
 	Check:      checkLoad,
 	Operations: func(p *Plan) int { return p.Scenario.Requests },
 	Takes: func(p *Plan, _ time.Duration) time.Duration {

@@ -9,7 +9,7 @@ var entries = family{problem: algo.MutualExclusion}
 // The metrics of entries into the critical section.
 var (
 	MessagesPerEntry = entries.declare(Metric{
-		Name: "messages_per_entry", Traffic: true, Unit: OfMessages, Kind: Count, Tables: Main | Brief,
+		Name: "messages_per_entry", Traffic: true, Unit: OfMessages, Kind: Count, Tables: Main | Brief | Rising,
 		Claim: "messages/entry",
 		Doc:   "all algorithm messages per entry",
 	})
@@ -61,6 +61,15 @@ var (
 	ArrivalRateAchieved = entries.declare(Metric{
 		Name: "arrival_rate_achieved", Unit: PerSecond, Kind: Rate, Better: Neither,
 		Doc: "requests per second that open load made",
+	})
+	Knee = entries.declare(Metric{
+		Name: "knee_per_s", Unit: PerSecond, Kind: Rate, Better: Higher, AtLeast: true,
+		Tables: Main | Rising,
+		Doc:    "ramp: requests per second that are granted at most; empty if the ramp kept below",
+	})
+	KeptUp = entries.declare(Metric{
+		Name: "kept_up_per_s", Unit: PerSecond, Kind: Rate, Better: Higher, Tables: Rising,
+		Doc: "ramp: rate of the last step in which a request found nobody waiting",
 	})
 	TokensLost = entries.declare(Metric{
 		Name: "tokens_lost", Traffic: true, Unit: Times, Kind: Count,

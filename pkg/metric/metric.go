@@ -27,6 +27,9 @@ type Metric struct {
 	// Early marks a SinceCause that comes before what a timed-out trial waits for in vain:
 	// a trial that has it did observe it.
 	Early bool
+	// AtLeast marks what a trial looks for up to a bound: one with status ok that has none did
+	// not get there. It is larger than what was seen.
+	AtLeast bool
 	// Traffic marks what is about the algorithm's messages. A subject that is only observed
 	// has none of it: its messages are not seen.
 	Traffic bool
@@ -52,6 +55,7 @@ const (
 	PerProcessSecond Unit = "1/s per process"
 	Fraction         Unit = "share, 0 to 1"
 	Index            Unit = "index, 0 to 1"
+	Correlation      Unit = "correlation, -1 to 1"
 	Bytes            Unit = "bytes"
 	OfMessages       Unit = "messages"
 	Times            Unit = "count"
@@ -68,7 +72,7 @@ const (
 	SinceCause Kind = iota // the time from a cause to what follows from it
 	Share                  // a part of a whole, or an index: from 0 to 1
 	InState                // for how long a state lasted
-	Measured               // a time that messages, processes or the machine took, or were to take
+	Measured               // a time that messages, processes or the machine took, or were to take, and how those follow each other
 	Rate                   // so many per second
 	Count                  // what happened, in all or per operation: exact, if it was simulated
 )
@@ -104,9 +108,11 @@ const (
 	// Main metrics are compared, drawn, and stand first in the report.
 	Main Tables = 1 << iota
 	// Brief is the table of bench run, and what exports have, where the scenario is one
-	// operation after the other; Lasting where it is a span of time in which things go wrong.
+	// operation after the other; Lasting where it is a span of time in which things go wrong;
+	// Rising where the load rises until it is too much.
 	Brief
 	Lasting
+	Rising
 	// Summary is summary.csv; for a fixed column, as all others stand there.
 	Summary
 )
@@ -148,7 +154,7 @@ func (f *family) declare(m Metric) *Metric {
 // families are all of them, in the order of their columns. The first are the fixed
 // columns, which stand before the others in every table of trials.
 func families() []*family {
-	return []*family{&fixed, &elections, &entries, &faults, &processes, &network, &machine}
+	return []*family{&fixed, &elections, &entries, &faults, &processes, &series, &network, &machine}
 }
 
 // Fixed lists the columns of trials.csv that hold figures whatever the experiment.

@@ -20,7 +20,7 @@ const (
 )
 
 // Observe returns what t says about the metric of that name. Trials with status ok alone
-// give values. A timed-out trial is a censored observation of those of its metrics that
+// give values; of what is looked for up to a bound they may say that it is beyond. A timed-out trial is a censored observation of those of its metrics that
 // a time limit censors, except that it may well have seen what comes early. Of a metric
 // that is not declared nobody knows that, and it says nothing. The value is 0 unless
 // there is one.
@@ -37,7 +37,8 @@ func (t *Trial) Observe(name string) (float64, Observation) {
 	switch {
 	case known && (t.Status == trace.OK || m.Early):
 		return v, Observed
-	case named && t.Status == trace.TimedOut && m.Kind.Censored():
+	case named && t.Status == trace.OK && m.AtLeast,
+		named && t.Status == trace.TimedOut && m.Kind.Censored():
 		return 0, Censored
 	}
 	return 0, Nothing

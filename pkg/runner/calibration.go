@@ -29,6 +29,8 @@ type achieved struct {
 	trials       int     // with status ok
 	marked       int     // of those
 	mark         string
+	steady       steadiness
+	below        int // trials with status ok whose ramp ended before the knee
 }
 
 func (c *calibration) add(t experiment.Trial, o outcome, row *results.Trial) {
@@ -58,11 +60,15 @@ func (c *calibration) add(t experiment.Trial, o outcome, row *results.Trial) {
 		case m.Name == metric.ArrivalRateAchieved.Name:
 			n := float64(len(o.verdict.Operations))
 			a.offered += n
-			a.due += n * t.Plan.Scenario.Rate / m.Value
+			a.due += n * t.Plan.Scenario.MeanRate() / m.Value
 		}
 	}
 	if row.Status == trace.OK {
 		a.trials++
+		a.steady.add(o.verdict.Operations, row)
+		if _, kind := row.Observe(metric.Knee.Name); kind == results.Censored {
+			a.below++
+		}
 	}
 	if row.Marked() {
 		a.marked++
@@ -84,7 +90,7 @@ func (c *calibration) warnings(e *experiment.Experiment) (out []string) {
 		}
 		if math.Abs(a.offered-a.due) > 3.3*math.Sqrt(a.due) { // of a Poisson variable, 99.9 %
 			out = append(out, fmt.Sprintf("cell %d: %.0f requests were made in a time for which %.4g were "+
-				"asked for (scenario.rate %v)", i+1, a.offered, a.due, p.Scenario.Rate))
+				"asked for (%v per second)", i+1, a.offered, a.due, p.Scenario.MeanRate()))
 		}
 		if a.down > 1.1*a.outage {
 			out = append(out, fmt.Sprintf("cell %d: processes were down %.0f %% longer than they were to be "+
@@ -119,7 +125,7 @@ func (c *calibration) warnings(e *experiment.Experiment) (out []string) {
 				"unordered lets them", i+1, 100*a.held/a.asked))
 		}
 	}
-	return out
+	return slices.Concat(out, c.warmups(e), c.ramps(e))
 }
 
 // flaky says whether links are to lose more or less for a while.

@@ -17,6 +17,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -206,13 +207,12 @@ func usedMetrics(t *results.Table) (used []*metric.Metric) {
 }
 
 // briefMetrics are those that the table of bench run has, as far as this run has
-// them. Where what goes wrong lasts, it is the span and not the single election
-// that counts.
+// them.
 func briefMetrics(t *results.Table) (out []*metric.Metric) {
 	tables, known := map[algo.Problem]metric.Tables{}, t.Known()
 	for _, c := range t.Cells() {
-		if k := harness.ScenarioOf(c.Get("scenario")); k != nil && k.Lasting {
-			tables[algo.Election] = metric.Lasting
+		if table := check.Brief(harness.ScenarioOf(c.Get("scenario"))); table != metric.Brief {
+			tables[algo.Problem(c.Get("problem"))] = table
 		}
 	}
 	for _, c := range t.Cells() {
