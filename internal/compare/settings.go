@@ -185,13 +185,21 @@ func itemName(list string, i int, item *yaml.Node) string {
 }
 
 // TimeLimit is that of the trials of a cell in ms, as far as the run says it; else 0.
-func TimeLimit(t *results.Table, c *results.Cell) float64 {
-	if ms, err := strconv.ParseFloat(c.Get("time_limit"), 64); err == nil {
-		return ms
+func TimeLimit(t *results.Table, c *results.Cell) float64 { return Setting(t, c, "time_limit") }
+
+// Setting is a number of the experiment of a cell by its key, a duration in ms, as far as
+// the run says it; else 0.
+func Setting(t *results.Table, c *results.Cell, key string) float64 {
+	if v, err := strconv.ParseFloat(c.Get(strings.ReplaceAll(key, ".", "_")), 64); err == nil {
+		return v
 	}
-	limit, err := time.ParseDuration(settings(t.Config)["time_limit"])
+	text := settings(t.Config)[key]
+	if v, err := strconv.ParseFloat(text, 64); err == nil {
+		return v
+	}
+	span, err := time.ParseDuration(text)
 	if err != nil {
 		return 0
 	}
-	return float64(limit) / float64(time.Millisecond)
+	return float64(span) / float64(time.Millisecond)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // Number is v with about four significant digits, "n/a" if there is none, and with
@@ -65,9 +66,9 @@ func FigureNote(m stats.Method) string {
 	return "median over trials [95 % interval]"
 }
 
-// Estimate is a median with its interval, for a row that says of so many trials that they
-// count. An end that the sample does not have, because trials timed out, stays open.
-func Estimate(s stats.Summary, trials int) string {
+// Estimate is the median of a metric with its interval, for a row that says of so many trials
+// that they count. An end that the sample does not have, because trials timed out, stays open.
+func Estimate(m *metric.Metric, s stats.Summary, trials int) string {
 	if s.N+s.Censored == 0 {
 		return "n/a"
 	}
@@ -80,6 +81,9 @@ func Estimate(s stats.Summary, trials int) string {
 	text := end(s.Median)
 	if math.IsNaN(s.Median) {
 		text = "timeout"
+		if m.AtLeast {
+			text = m.Cut()
+		}
 	}
 	if math.IsNaN(s.CILow) && math.IsNaN(s.CIHigh) {
 		text += " [n/a]"
@@ -107,4 +111,4 @@ func OwnN(s stats.Summary, trials int) string {
 
 // OwnNote explains what OwnN writes beside a figure.
 const OwnNote = "n=A beside a figure: it has a value in A trials, not in all n of the row; n=A+B: B more " +
-	"timed out, and count as larger than all of them"
+	"timed out, or were beyond the load, and count as larger than all of them"

@@ -77,6 +77,7 @@ type Cell struct {
 	Figures  []stats.Summary // by Data.Metrics; its N and Censored are 0 where there is none
 	Spreads  []Spread
 	Phases   *Phases // nil: none is known
+	Steps    []Step  // of a ramp; nil: the load does not rise, or nobody knows how
 	Kinds    []MessageCount
 	Bounds   []Bound
 	Achieved []Achieved

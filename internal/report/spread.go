@@ -55,21 +55,27 @@ func times(problem string) []*metric.Metric {
 func (b *builder) spread() error {
 	phases := map[int][]float64{} // by cell
 	defer func() { b.phases(phases) }()
+	climbs := make([]*climb, len(b.groups))
 	for run, t := range b.tables {
 		var cells []*results.Cell
 		var at []int // of them, in Data.Cells
 		for i, g := range b.groups {
 			if g.run == run {
-				cells, at = append(cells, g.Cell), append(at, i)
+				cells, at, climbs[i] = append(cells, g.Cell), append(at, i), climbOf(t, g.Cell)
 			}
 		}
 		spells, err := ReadSpells(t, cells, func(cell int, op trace.Operation) {
-			if i := at[cell]; b.groups[i].phased(op) {
+			i := at[cell]
+			if b.groups[i].phased(op) {
 				phases[i] = append(phases[i], op.Phase)
 			}
+			climbs[i].add(op)
 		})
 		if err != nil {
 			return err
+		}
+		for _, i := range at {
+			b.Cells[i].Steps = climbs[i].steps(b.Cells[i].Statuses[isOK] + b.Cells[i].Statuses[isTimeout])
 		}
 		restricted := spells.Restricted()
 		for i, c := range spells.cells {

@@ -38,6 +38,7 @@ type (
 		Doc   string      `json:"doc"`
 		Wait  bool        `json:"wait,omitempty"`  // it is the time until something happens
 		Count bool        `json:"count,omitempty"` // it counts what happened
+		Bound bool        `json:"bound,omitempty"` // it was looked for up to a bound
 		Spans bool        `json:"spans,omitempty"` // it is about spans of time in which things go wrong
 	}
 	wireClaim struct {
@@ -55,6 +56,7 @@ type (
 		Spreads  []wireSpread `json:"e,omitempty"`
 		Kinds    []figures    `json:"k,omitempty"` // kind, sent, delivered, lost, bytes
 		Phases   *wirePhases  `json:"p,omitempty"`
+		Steps    []figures    `json:"r,omitempty"` // offered, granted per second, mean wait
 		Bounds   []figures    `json:"b,omitempty"` // claim, low, high
 		Achieved []figures    `json:"a,omitempty"` // fault, asked, mean, least, most
 		Notes    []int        `json:"w,omitempty"`
@@ -132,7 +134,7 @@ func (d *Data) wire(level detail) *wire {
 	}
 	for _, m := range d.Metrics {
 		w.Metrics = append(w.Metrics, wireMetric{m.Name, m.Unit, m.Doc, m.Kind.Censored(),
-			m.Kind == metric.Count, m.OfSpans()})
+			m.Kind == metric.Count, m.AtLeast, m.OfSpans()})
 	}
 	for _, p := range []algo.Problem{algo.Election, algo.MutualExclusion} {
 		for _, m := range metric.Shown(p, metric.Main) {
@@ -170,6 +172,9 @@ func (c *Cell) wire(level detail) wireCell {
 	}
 	if p := c.Phases; p != nil {
 		w.Phases = &wirePhases{p.N, p.Bins, figures{p.ChiSquare, p.P, p.Holm}}
+	}
+	for _, s := range c.Steps {
+		w.Steps = append(w.Steps, figures{s.Offered, s.Granted, s.Waiting})
 	}
 	for _, k := range c.Kinds {
 		w.Kinds = append(w.Kinds, figures{float64(k.Kind), k.Sent, k.Delivered, k.Lost, k.Bytes})

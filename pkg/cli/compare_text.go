@@ -9,6 +9,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/report/export"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -116,7 +117,7 @@ func sizes(row *compare.Row) string {
 		text := fmt.Sprintf("%d/%d", p.N-p.Equal, p.N)
 		var but []string
 		if p.Censored > 0 {
-			but = append(but, fmt.Sprintf("%d timed out", p.Censored))
+			but = append(but, fmt.Sprintf("%d %s", p.Censored, metric.Named(row.Metric).Cut()))
 		}
 		if p.Left > 0 {
 			but = append(but, fmt.Sprintf("%d left out", p.Left))
@@ -135,7 +136,7 @@ func sizes(row *compare.Row) string {
 	}
 	side := func(f compare.Figure) string {
 		if f.Censored > 0 {
-			return fmt.Sprintf("%d (%d timed out)", f.N+f.Censored, f.Censored)
+			return fmt.Sprintf("%d (%d %s)", f.N+f.Censored, f.Censored, metric.Named(row.Metric).Cut())
 		}
 		return fmt.Sprint(f.N)
 	}

@@ -201,7 +201,7 @@ func (o *outcome) table() *table {
 		row := append([]string{cell.Label}, d.values(cell)...)
 		row = append(row, fmt.Sprint(c.statuses[trace.OK]))
 		for _, m := range o.metrics {
-			row = append(row, compare.Estimate(c.describe(m), c.statuses[trace.OK]))
+			row = append(row, compare.Estimate(metric.Named(m), c.describe(m), c.statuses[trace.OK]))
 		}
 		if rule != nil {
 			row = append(row, ended(&rule.Rule, &rule.Cells[i]))

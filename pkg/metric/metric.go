@@ -72,7 +72,8 @@ const (
 	SinceCause Kind = iota // the time from a cause to what follows from it
 	Share                  // a part of a whole, or an index: from 0 to 1
 	InState                // for how long a state lasted
-	Measured               // a time that messages, processes or the machine took, or were to take, and how those follow each other
+	Measured               // a time that messages, processes or the machine took, or were to take
+	Serial                 // how the times of successive operations hang together
 	Rate                   // so many per second
 	Count                  // what happened, in all or per operation: exact, if it was simulated
 )
@@ -119,6 +120,14 @@ const (
 
 // In says whether the metric stands in a table.
 func (m *Metric) In(t Tables) bool { return m.Tables&t != 0 }
+
+// Cut is why a trial may be known only to have more of the metric than was seen.
+func (m *Metric) Cut() string {
+	if m.AtLeast {
+		return "beyond"
+	}
+	return "timed out"
+}
 
 // OfSpans says whether the metric is about spans of time in which things go wrong, rather
 // than about operations: where nothing does, it is the same in every trial.

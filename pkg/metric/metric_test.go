@@ -85,8 +85,9 @@ func TestShown(t *testing.T) {
 		{algo.Election, Lasting, "downtime_ms availability split_brain_ms messages"},
 		{algo.Election, Main, "election_ms downtime_ms availability split_brain_ms messages_per_election messages"},
 		{algo.MutualExclusion, Brief, "waiting_ms messages_per_entry messages"},
-		{algo.MutualExclusion, Main, "waiting_ms sync_delay_ms fairness throughput_per_s messages_per_entry " +
-			"violations messages"},
+		{algo.MutualExclusion, Main, "waiting_ms sync_delay_ms fairness throughput_per_s knee_per_s " +
+			"messages_per_entry violations messages"},
+		{algo.MutualExclusion, Rising, "knee_per_s kept_up_per_s messages_per_entry"},
 	} {
 		if got := strings.Join(Names(Shown(c.problem, c.table)), " "); got != c.want {
 			t.Errorf("%s %d: %s, want %s", c.problem, c.table, got, c.want)

@@ -6,15 +6,15 @@ var series = family{}
 // times of entries, and the times from the cause to agreement of elections.
 var (
 	WarmupFound = series.declare(Metric{
-		Name: "warmup_found", Unit: Times, Kind: Measured, Better: Neither, AtLeast: true,
+		Name: "warmup_found", Unit: Times, Kind: Serial, Better: Neither, AtLeast: true,
 		Doc: "operations before their times are steady, by MSER-5; empty if they never are",
 	})
 	Autocorrelation = series.declare(Metric{
-		Name: "autocorrelation", Unit: Correlation, Kind: Measured, Better: Neither,
+		Name: "autocorrelation", Unit: Correlation, Kind: Serial, Better: Neither,
 		Doc: "correlation of the times of successive measured operations, lag 1",
 	})
 	EffectiveOperations = series.declare(Metric{
-		Name: "effective_operations", Unit: Times, Kind: Measured, Better: Neither,
+		Name: "effective_operations", Unit: Times, Kind: Serial, Better: Neither,
 		Doc: "as many independent operations say as much about the mean of their times",
 	})
 )

@@ -159,8 +159,8 @@ function categories(x, panels) {
 
 function pointText(line, p, m, state) {
   const at = state.x === null ? "" : `${D.columns[state.x].name} ${show(p.x)}<br>`;
-  const interval = p.low === null && p.high === null ? "" : figureText({ ...p.f })[1];
-  const censored = p.f.censored ? `, ${p.f.censored} timed out` : "";
+  const interval = p.low === null && p.high === null ? "" : figureText({ ...p.f }, m)[1];
+  const censored = p.f.censored ? `, ${p.f.censored} ${m.bound ? "beyond" : "timed out"}` : "";
   return `${escapeHTML(line.name)}<br>${at}${state.statistic} <b>${show(p.y)}</b>${interval} ${escapeHTML(m.unit)}<br>` +
     `n ${p.f.n}${censored}`;
 }
@@ -171,7 +171,7 @@ function caption(fig, state, m, along, a) {
     `Horizontal: ${along}, ${scale(state.logX, a.x.min)}.`,
   `Vertical: ${m.name} in ${m.unit}, ${scale(state.logY, a.y.min)}.`, m.doc ? `${m.name}: ${m.doc}.` : ""];
   const missing = a.cells.filter(cell => { const s = figure(cell, state.metric); return !s || s[state.statistic] === null; }).length;
-  if (missing) parts.push(`${missing} of ${a.cells.length} cells have no ${state.statistic}: nothing was measured, or too many timed out.`);
+  if (missing) parts.push(`${missing} of ${a.cells.length} cells have no ${state.statistic}: nothing was measured, or too many timed out or were beyond.`);
   if (a.dropped) parts.push(`${a.dropped} values that are not above 0 have no place on a logarithmic axis.`);
   if (a.claimed.some(v => v > a.y.max)) parts.push("Claims beyond the axis are cut off.");
   if (a.total > MOST_LINES) parts.push(`Of up to ${a.total} lines in a panel ${MOST_LINES} are drawn: filter to see the others.`);
@@ -179,7 +179,7 @@ function caption(fig, state, m, along, a) {
 }
 
 function tableOf(panels, state, m, along) {
-  const rows = [["line", "panel", along, "n", "timed out", state.statistic, "low", "high", "claimed"]];
+  const rows = [["line", "panel", along, "n", "larger", state.statistic, "low", "high", "claimed"]];
   panels.forEach(p => p.lines.forEach(line => line.points.forEach(q => {
     const claims = (q.cell.b || []).filter(b => D.claims[b[0]].metric === m.name).map(([c, low, high]) =>
       `${D.claims[c].load || "any load"} (${D.claims[c].source}): ${low === high ? show(low) : show(low) + " to " + show(high)}`).join("; ");
@@ -287,6 +287,48 @@ function drawSpread(f, cells, pick, state, tail) {
   const quantile = (l, p) => { const q = l.s.v.findIndex((_, i) => (l.s.g ? l.s.g[i] : (l.s.r ? l.s.r[i] : i + 1) / l.s.n) >= p); return q < 0 ? null : l.s.v[q]; };
   f.rows = () => [["algorithm", "operations", "not ended", "fastest", "50 %", "90 %", "99 %", "slowest that ended"],
     ...lines.map(l => [l.name, l.s.n, l.s.x || 0, l.s.v[0], quantile(l, 0.5), quantile(l, 0.9), quantile(l, 0.99), l.s.v[l.s.v.length - 1]])];
+}
+
+// A line for each algorithm, of what was granted and how long it took, step by step of a load that rises.
+function ramps(host) {
+  if (!D.cells.some(cell => cell.r)) {
+    document.getElementById("ramp").remove();
+    document.querySelector('nav a[href="#ramp"]').remove();
+    return;
+  }
+  [["granted", "Granted against requested", 1, "entries per second"], ["waits", "Waits against requested", 2, "mean wait (ms)"]]
+    .forEach(([kind, heading, part, unit]) => {
+      const f = buildFigure(host, kind, heading, false, draw);
+      const pick = holds(f, column => column.name === "nodes" ? column.values.length - 1 : 0);
+
+      function draw(fig, cells) {
+        const [list, at] = pick(cells);
+        const logY = part === 2;
+        const lines = list.filter(cell => cell.r).slice(0, MOST_LINES).map(cell => ({ cell, name: value(cell, LABEL),
+          style: styleOf(cell.d[LABEL], null),
+          points: cell.r.map(s => ({ x: s[0], y: s[part] })).filter(p => p.y !== null && (!logY || p.y > 0)) }))
+          .filter(line => line.points.length > 0);
+        if (lines.length === 0) {
+          nothing(fig, "No cell shown has a load that rises.");
+          return;
+        }
+        const xs = [...new Set(lines.flatMap(line => line.points.map(p => p.x)))].sort((a, b) => a - b);
+        const ys = lines.flatMap(line => line.points.map(p => p.y));
+        const y = verticalAxis(unit, Math.max(...ys), Math.min(...ys), { logY, zero: true });
+        const same = { type: "line", silent: true, clip: true, symbol: "none", lineStyle: { color: ink().soft, width: 1, type: [3, 3] },
+          data: [[0, 0], [xs[xs.length - 1], xs[xs.length - 1]]] };
+        fig.body.append(legend(lines.map(line => [line.style, line.name])));
+        plot(fig.body, { grid: { left: 14, right: 20, top: 12, bottom: 14 }, tooltip: tooltip(item => item.data.text || ""),
+          xAxis: horizontalAxis("requests per second", xs, false), yAxis: y,
+          series: [...(part === 1 ? [same] : []), ...lines.map(line => lineSeries(line, (l, p) =>
+            `${escapeHTML(l.name)}<br>at ${show(p.x)} requests per second<br><b>${show(p.y)}</b> ${unit}`))],
+        }, `${heading}: the same as a table below`);
+        fig.caption.textContent = (at ? `At ${at}. ` : "") + "Horizontal: the rate that each step asks for, of all processes together, linear. " +
+          (part === 1 ? "Vertical: entries in the time of the step, linear from 0. Dashed: all are granted." :
+            "Vertical: over the requests that came in the step, whenever they were granted, logarithmic.");
+        fig.rows = () => [["algorithm", "requests per second", unit], ...lines.flatMap(line => line.points.map(p => [line.name, p.x, p.y]))];
+      }
+    });
 }
 
 // A histogram for each algorithm, of the phase at which something happened to its leader.
@@ -437,6 +479,7 @@ function start() {
   if (D.metrics.length === 0) host("figures").append(make("p", { class: "empty" }, "No trial was ok: there is no figure to draw."));
   else [first, count].forEach(metric => explorer(host("figures"), { metric: metric >= 0 ? metric : 0, x: firstVariable() }));
   distributions(host("spread"));
+  ramps(host("ramp"));
   phases(host("phase"));
   kinds(host("kinds"));
   failures(host("failures"));

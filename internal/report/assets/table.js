@@ -30,9 +30,9 @@ function tableColumns() {
   return columns;
 }
 
-function figureText(f) {
+function figureText(f, m) {
   if (!f) return ["n/a", ""];
-  const middle = f.median === null ? "timeout" : show(f.median);
+  const middle = f.median === null ? (m.bound ? "beyond" : "timeout") : show(f.median);
   if (f.low === null && f.high === null) return [middle, " [n/a]"];
   const end = v => v === null ? "..." : show(v);
   return [middle, ` [${end(f.low)}, ${end(f.high)}]`];
@@ -88,7 +88,7 @@ function tableRow(cell, columns) {
       return e;
     }
     const f = figure(cell, c.figure);
-    const [middle, interval] = figureText(f);
+    const [middle, interval] = figureText(f, D.metrics[c.figure]);
     return make(tag, attributes, middle, make("span", { class: "ci" }, interval + ownN(f, cell)));
   }));
 }

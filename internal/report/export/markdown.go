@@ -42,7 +42,7 @@ func markdown(s *selection) ([]File, error) {
 		for _, m := range s.metrics {
 			d := describe(c, m)
 			own = own || compare.OwnN(d, c.Count(trace.OK)) != ""
-			row = append(row, compare.Estimate(d, c.Count(trace.OK)))
+			row = append(row, compare.Estimate(m, d, c.Count(trace.OK)))
 		}
 		line(append(row, statuses(c)))
 	}
