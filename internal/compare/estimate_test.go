@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // A figure is a median with its interval, whose ends are open where trials timed out, and
@@ -25,9 +26,13 @@ func TestEstimate(t *testing.T) {
 		{stats.Summary{Censored: 3, Median: none, CILow: none, CIHigh: none}, 0, "timeout [n/a] n=0+3"},
 		{stats.Summary{Median: none, CILow: none, CIHigh: none}, 4, "n/a"},
 	} {
-		if got := Estimate(c.s, c.trials); got != c.want {
+		if got := Estimate(metric.Downtime, c.s, c.trials); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.s, got, c.want)
 		}
+	}
+	beyond := stats.Summary{N: 4, Censored: 6, Median: none, CILow: 333.3, CIHigh: none}
+	if got, want := Estimate(metric.Knee, beyond, 10), "beyond [333.3, ...] n=4+6"; got != want {
+		t.Errorf("%+v: %q, want %q", beyond, got, want)
 	}
 	for v, want := range map[float64]string{
 		0: "0", 0.0125: "0.013", 1: "1", 28.07: "28.07", 38.1: "38.1", 104.24: "104.2", 1511: "1511",

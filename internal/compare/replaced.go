@@ -76,7 +76,7 @@ func ReplacedNotes(t *results.Table) []string {
 	more := -1
 	columns := append([]string{"label"}, Varying(t)...)
 	for _, c := range t.Cells() {
-		m := metric.Ranked(algo.Problem(c.Get("problem")))
+		m := telling(c)
 		if m == nil {
 			continue
 		}
@@ -101,6 +101,15 @@ func ReplacedNotes(t *results.Table) []string {
 		"the best or the worst that were seen, the median of %s would be between %s and %s, not %s; bench "+
 		"report has all cells", name, worst.Replaced, worst.Trials, others, of.Name, bound(worst.Low),
 		bound(worst.High), bound(worst.Median))}
+}
+
+// telling is the figure that a cell is about: that by which algorithms are ranked, or of a
+// ramp what it looks for.
+func telling(c *results.Cell) *metric.Metric {
+	if values, beyond := c.Sample(metric.Knee.Name); len(values)+beyond > 0 {
+		return metric.Knee
+	}
+	return metric.Ranked(algo.Problem(c.Get("problem")))
 }
 
 // bound is a median that may lie among the time-outs.

@@ -14,6 +14,7 @@ import (
 // claims is what each experiment must show, by file: what its first lines promise.
 var claims = map[string]func(*measured){
 	"elections.yaml": elections, "mutexes.yaml": mutexes, "split-brain.yaml": splitBrain,
+	"knee.yaml":                     knees,
 	"claims/bully-exponential.yaml": exponential, "claims/fewer-messages.yaml": fewerMessages,
 	"claims/naimi-trehel-log.yaml": logarithm, "claims/raynal-blocks.yaml": raynalBlocks,
 	"claims/ring-against-bully.yaml": ringAgainstBully, "claims/tree.yaml": tree,
@@ -275,5 +276,22 @@ func tree(m *measured) {
 func unstable(m *measured) {
 	for label, changes := range map[string]float64{"bully": 8, "bully-quality": 1, "stable-leader": 1} {
 		m.wants(m.of(label), "leader_changes", changes, changes)
+	}
+}
+
+// knees are the capacities that are known: of central, whose five processes wait in turn,
+// five entries take five holds of 1 ms and eight delays of 2 ms.
+func knees(m *measured) {
+	for label, want := range map[string]float64{
+		"central": 5 / 0.021, "naimi-trehel": 1 / 0.003, "ricart-agrawala": 1 / 0.003, "suzuki-kasami": 1 / 0.003,
+		"token-ring": 1 / 0.003,
+	} {
+		m.wants(m.of(label), "knee_per_s", 0.99*want, 1.01*want)
+		m.wants(m.of(label), "arrival_rate_requested", 300, 300)
+	}
+	m.wants(m.of("maekawa"), "knee_per_s", 190, 245)
+	if ring, token := m.of("token-ring"), m.of("suzuki-kasami"); ring.values["kept_up_per_s"] >= token.values["kept_up_per_s"] {
+		m.Errorf("token-ring keeps up with %v, suzuki-kasami with %v, want less", ring.values["kept_up_per_s"],
+			token.values["kept_up_per_s"])
 	}
 }

@@ -15,7 +15,8 @@ func TestObserve(t *testing.T) {
 	t.Parallel()
 	trial := testTrial(1)
 	trial.Metrics = []metric.Value{metric.Detection.Of(3), metric.Suspicion.Of(4), metric.Election.Of(nan),
-		metric.Downtime.Of(5), metric.SplitBrain.Of(6), metric.MessageDelays.Of(7), metric.LatencyAchieved.Of(8)}
+		metric.Downtime.Of(5), metric.SplitBrain.Of(6), metric.MessageDelays.Of(7), metric.LatencyAchieved.Of(8),
+		metric.Knee.Of(nan), metric.KeptUp.Of(nan), metric.WarmupFound.Of(5)}
 	trial.SchedDelayP99MS = 9
 	for _, tt := range []struct {
 		metric      string
@@ -33,6 +34,9 @@ func TestObserve(t *testing.T) {
 		{"late_share", "0 0", "0 0"},
 		{"latency_achieved_ms", "8 1", "0 0"},
 		{"sched_delay_p99_ms", "9 1", "0 0"},
+		{"knee_per_s", "0 2", "0 0"}, // beyond what was looked at
+		{"kept_up_per_s", "0 0", "0 0"},
+		{"warmup_found", "5 1", "0 0"},
 		{"no_such_ms", "0 0", "0 0"},
 	} {
 		for _, status := range trace.Statuses() {
