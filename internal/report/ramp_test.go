@@ -28,12 +28,12 @@ func TestSteps(t *testing.T) {
 	for _, op := range []trace.Operation{
 		{Cause: s / 2, End: s, Status: trace.Completed},
 		{Cause: s / 2, End: 2 * s, Status: trace.Completed},
-		{Cause: 2*s + 1, End: 4 * s, Status: trace.Completed},
+		{Cause: 2*s + s/2, End: 4 * s, Status: trace.Completed},
 		{Cause: s / 2, End: -1, Status: trace.Crashed},
 	} {
 		c.add(op)
 	}
-	if got, want := fmt.Sprint(c.steps(2)), "[{10 0 1000} {20 0.5 NaN} {30 0.5 2000}]"; got != want {
+	if got, want := fmt.Sprint(c.steps(2)), "[{10 0 1000} {20 0.5 NaN} {30 0.5 1500}]"; got != want {
 		t.Errorf("steps %s, want %s", got, want)
 	}
 	var none *climb

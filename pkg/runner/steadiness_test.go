@@ -43,7 +43,7 @@ func TestCalibration_Steady(t *testing.T) {
 			"before move waiting_ms by up to 22 %; set it to 30"},
 		"two": {[]float64{15, 15, 15, 15, 15, 15}, []float64{20, 20, 20, 20, 20, none}, 2000, "2 cells, the first " +
 			"of them cell 1: the warm-up lasts longer than scenario.warmup: waiting times are steady after up to " +
-			"20 entries (MSER-5, warmup_found), and those before move waiting_ms by up to 22 %; set it to 20"},
+			"20 entries (MSER-5, warmup_found), and those before move waiting_ms by up to 8.6 %; set it to 20"},
 		"never": {[]float64{none, none, none, none, 20, 20}, nil, 2, "cell 1: waiting times do not become steady"},
 	} {
 		var c calibration
