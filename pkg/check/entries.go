@@ -235,7 +235,8 @@ func (e *entries) finish(j *Judge, end harness.End, v *Verdict) {
 	case end.Reason != harness.Finished:
 		v.Status, v.Reason = trace.TimedOut, "the scenario did not come to its end within "+end.At.String()
 	}
-	if k := j.setup.Scenario.Declared(); !k.Arrivals || k.Rises || v.Status != trace.OK && v.Status != trace.TimedOut {
+	k := j.setup.Scenario.Declared()
+	if !k.Arrivals || k.Rises || v.Status != trace.OK && v.Status != trace.TimedOut {
 		return
 	}
 	if why := overload(v.Operations); why != "" {

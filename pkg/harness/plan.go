@@ -56,7 +56,7 @@ type Scenario struct {
 	Think      link.Latency  `json:"think"`                // closed: from release to the next request
 	Hold       link.Latency  `json:"hold"`                 // in the critical section
 	Rate       float64       `json:"rate,omitempty"`       // open: requests per second in all
-	From       float64       `json:"from,omitempty"`       // ramp: requests per second in all, of the first step
+	From       float64       `json:"from,omitempty"`       // ramp: requests per second of the first step
 	To         float64       `json:"to,omitempty"`         // and of the last
 	Steps      int           `json:"steps,omitempty"`      // of a ramp, at least 2
 	Warmup     int           `json:"warmup,omitempty"`     // entries that are not measured

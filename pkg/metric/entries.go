@@ -9,9 +9,9 @@ var entries = family{problem: algo.MutualExclusion}
 // The metrics of entries into the critical section.
 var (
 	MessagesPerEntry = entries.declare(Metric{
-		Name: "messages_per_entry", Traffic: true, Unit: OfMessages, Kind: Count, Tables: Main | Brief | Rising,
-		Claim: "messages/entry",
-		Doc:   "all algorithm messages per entry",
+		Name: "messages_per_entry", Traffic: true, Unit: OfMessages, Kind: Count,
+		Tables: Main | Brief | Rising, Claim: "messages/entry",
+		Doc: "all algorithm messages per entry",
 	})
 	BytesPerEntry = entries.declare(Metric{
 		Name: "bytes_per_entry", Traffic: true, Unit: Bytes, Kind: Count,

@@ -20,10 +20,10 @@ const (
 )
 
 // Observe returns what t says about the metric of that name. Trials with status ok alone
-// give values; of what is looked for up to a bound they may say that it is beyond. A timed-out trial is a censored observation of those of its metrics that
-// a time limit censors, except that it may well have seen what comes early. Of a metric
-// that is not declared nobody knows that, and it says nothing. The value is 0 unless
-// there is one.
+// give values; of what is looked for up to a bound they may say that it is beyond. A
+// timed-out trial is a censored observation of those of its metrics that a time limit
+// censors, except that it may well have seen what comes early. Of a metric that is not
+// declared nobody knows that, and it says nothing. The value is 0 unless there is one.
 func (t *Trial) Observe(name string) (float64, Observation) {
 	if t.Status != trace.OK && t.Status != trace.TimedOut {
 		return 0, Nothing

@@ -89,8 +89,8 @@ func (c *calibration) warmups(e *experiment.Experiment) (out []string) {
 			"to %.2g %%; set it to %.0f", &short, most, 100*moves, math.Ceil(most)))
 	}
 	if never.n > 0 {
-		out = append(out, fmt.Sprintf("%v: waiting times do not become steady: in most trials MSER-5 would cut "+
-			"more than half of the entries (warmup_found); make the load longer, or lower", &never))
+		out = append(out, fmt.Sprintf("%v: waiting times do not become steady: in most trials MSER-5 would "+
+			"cut more than half of the entries (warmup_found); make the load longer, or lower", &never))
 	}
 	return out
 }
@@ -124,7 +124,7 @@ func (c *calibration) ramps(e *experiment.Experiment) []string {
 	if below == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%v: in %d of %d trials the ramp ended before requests surely came faster than "+
-		"they are granted: their knee_per_s counts as larger than all that were found, and is at least "+
-		"about kept_up_per_s; raise scenario.to by half, or scenario.duration", &cells, below, trials)}
+	return []string{fmt.Sprintf("%v: in %d of %d trials the ramp ended before requests surely came "+
+		"faster than they are granted: their knee_per_s counts as larger than all that were found, and is at "+
+		"least about kept_up_per_s; raise scenario.to by half, or scenario.duration", &cells, below, trials)}
 }
