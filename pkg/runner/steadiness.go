@@ -125,6 +125,7 @@ func (c *calibration) ramps(e *experiment.Experiment) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("%v: in %d of %d trials the ramp ended before requests surely came "+
-		"faster than they are granted: their knee_per_s counts as larger than all that were found, and is "+
-		"at least about kept_up_per_s; raise scenario.to by half, or scenario.duration", &cells, below, trials)}
+		"faster than they are granted: their knee_per_s counts as larger than all that were found, "+
+		"and is at least about kept_up_per_s; raise scenario.to by half, or scenario.duration",
+		&cells, below, trials)}
 }
