@@ -585,7 +585,7 @@ def entries(row, recs, cfg):
     x = [holds[p] for p in range(1, n + 1)]
     c = {"violations": pairs, "waiting_ms": ms(mean(waits)), "waiting_p99_ms": ms(quantile(waits, .99)),
          "turnaround_ms": ms(mean(q["left"] - q["cause_ms"] for q in good if "left" in q)),
-         "sync_delay_ms": ms(mean(sync)), "throughput_per_s": len(good) / (end - from_) * 1e9 if end > from_ else None,
+         "sync_delay_ms": ms(mean(sync)), "throughput_per_s": len(good) / (end - from_) * 1e9 if good and end > from_ else None,
          "fairness": sum(x) ** 2 / (n * sum(v * v for v in x)) if good else None,
          "never_granted": sum(map(len, waiting.values())),
          "operations": len(reqs), "completed": len(granted)}
