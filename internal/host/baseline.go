@@ -11,16 +11,42 @@ import (
 
 // Baseline measures the bus alone: how long a message takes to another
 // connection and back when nothing else goes on. It is what a network without
-// latency costs here, and stands in the manifest.
+// latency costs here, and stands in the manifest. Where there are several hosts, it is of
+// this process by way of a host's bus, and of each pair of them: what a route adds is what a
+// pair takes beyond the mean of its two hosts.
 func (m *Machine) Baseline() (map[string]any, error) {
-	const trips = 200
 	if m.cfg.Nodes < 2 {
 		return map[string]any{}, nil
 	}
+	all, err := m.roundTrips(200, 0, 0)
+	if err != nil || len(m.hosts) < 2 || m.urls == nil {
+		return all, err
+	}
+	var pairs []map[string]any
+	for i := range m.hosts[:min(len(m.hosts), baselineHosts)] {
+		for j := range i + 1 {
+			pair, err := m.roundTrips(50, i, j)
+			if err != nil {
+				return nil, fmt.Errorf("%s and %s: %w", m.hosts[i].Agent.Name(), m.hosts[j].Agent.Name(), err)
+			}
+			pair["hosts"] = []string{m.hosts[j].Agent.Name(), m.hosts[i].Agent.Name()}
+			pairs = append(pairs, pair)
+		}
+	}
+	all["pairs"] = pairs
+	return all, nil
+}
+
+// baselineHosts is of how many hosts all pairs are measured.
+const baselineHosts = 12
+
+// roundTrips measures trips between a connection to the bus on one host and one to that on
+// another.
+func (m *Machine) roundTrips(trips int, at ...int) (map[string]any, error) {
 	trial := "baseline-" + fmt.Sprint(clock.Monotonic().Nanoseconds())
 	var conns [2]*bus.Conn
 	for i := range conns {
-		access := m.access(i, 0)
+		access := m.access(i, at[i])
 		access.Name = "baseline"
 		c, err := bus.Dial(access)
 		if err != nil {
@@ -45,6 +71,11 @@ func (m *Machine) Baseline() (map[string]any, error) {
 		}
 	}
 	deadline := time.After(10 * time.Second)
+	if m.urls != nil && at[0] != at[1] {
+		if err := m.awaitEars(trial, at); err != nil {
+			return nil, err
+		}
+	}
 	payload := make([]byte, 32)
 	var rtt []time.Duration
 	for range trips {
@@ -73,4 +104,21 @@ func (m *Machine) Baseline() (map[string]any, error) {
 		"round_trip_p50_us": float64(rtt[trips/2]) / 1e3,
 		"round_trip_p99_us": float64(rtt[trips*99/100]) / 1e3,
 	}, nil
+}
+
+// awaitEars waits until the servers of two hosts pass messages on to both ends of a baseline.
+func (m *Machine) awaitEars(trial string, at []int) error {
+	for deadline := time.Now().Add(m.cfg.Ready); ; time.Sleep(time.Millisecond) {
+		here, err := m.hosts[at[0]].Agent.Deaf(trial, 2)
+		if err != nil {
+			return err
+		}
+		there, err := m.hosts[at[1]].Agent.Deaf(trial, 2)
+		if err != nil || len(here)+len(there) == 0 {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("the bus passes no messages on between them after %v", m.cfg.Ready)
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/host/agent"
@@ -24,6 +25,17 @@ func (t *trial) skipped(at time.Duration) int {
 		}
 	}
 	return count
+}
+
+// eachOnce drops the reasons that say no more than an earlier one, which they contain: what is
+// gone was asked for this and that.
+func eachOnce(reasons []string) (kept []string) {
+	for _, why := range reasons {
+		if !slices.ContainsFunc(kept, func(k string) bool { return strings.Contains(why, k) }) {
+			kept = append(kept, why)
+		}
+	}
+	return kept
 }
 
 // A flight is the account of one directed link on one plane, for one
@@ -52,6 +64,7 @@ func (t *trial) mergeRecords(sink trace.Sink) harness.End {
 	if err != nil {
 		t.invalid = append(t.invalid, err.Error())
 	}
+	t.invalid = eachOnce(t.invalid)
 	end.Invalid, end.Skipped = t.invalid, t.skipped(end.At)
 	if len(t.invalid) > 0 {
 		return end

@@ -42,9 +42,10 @@ func TestUnrest(t *testing.T) {
 	if got := unrest(before, before, 3); len(got) > 0 {
 		t.Errorf("nothing happened: %q", got)
 	}
-	after := bus.ServerStats{SlowConsumers: 2, StaleClients: 4, StalledClients: 6, TotalConnections: 8}
+	after := bus.ServerStats{SlowConsumers: 2, StaleClients: 4, StaleRoutes: 1, StalledClients: 6,
+		TotalConnections: 8}
 	want := []string{"slow consumers on the bus: 1", "silent clients cut off by the bus: 2: the machine",
-		"clients stalled by the bus: 3", "strangers at the bus: 4 connections, but only 3 nodes"}
+		"silent routes to other hosts cut off by the bus: 1: the network", "clients stalled by the bus: 3", "strangers at the bus: 4 connections, but only 3 nodes"}
 	got := unrest(before, after, 3)
 	for i := range want {
 		if len(got) != len(want) || !strings.HasPrefix(got[i], want[i]) {

@@ -78,7 +78,11 @@ func (t *trial) compareBus(before []bus.ServerStats) {
 	after, err := t.machine.busStats()
 	if err != nil {
 		why := err.Error()
-		if !errors.Is(err, agent.ErrBusDied) {
+		var gone *agent.GoneError
+		switch {
+		case errors.As(err, &gone):
+			why = gone.Error()
+		case !errors.Is(err, agent.ErrBusDied):
 			why = "the bus does not answer: " + why
 		}
 		t.machine.spent = true
@@ -105,6 +109,10 @@ func unrest(before, after bus.ServerStats, nodes uint64) (why []string) {
 	if n := after.StaleClients - before.StaleClients; n > 0 {
 		why = append(why, fmt.Sprintf("silent clients cut off by the bus: %d: the machine did not let them "+
 			"answer, or they hung; use fewer nodes, or end what else it does", n))
+	}
+	if n := after.StaleRoutes - before.StaleRoutes; n > 0 {
+		why = append(why, fmt.Sprintf("silent routes to other hosts cut off by the bus: %d: the network "+
+			"between the hosts, or one of them, stood still", n))
 	}
 	if n := after.StalledClients - before.StalledClients; n > 0 {
 		why = append(why, fmt.Sprintf("clients stalled by the bus: %d", n))

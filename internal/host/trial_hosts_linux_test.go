@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -81,6 +82,12 @@ func TestTrial_SeveralHosts(t *testing.T) {
 	m := hostsOf(t, 9, "0s 0", "5h 50", "-30h -20")
 	p := plan(t, "mutex/ricart-agrawala", 9, harness.Scenario{Kind: harness.Sequential, Requests: 18}, nil)
 	p.Network.Latency = link.Constant(ms(5))
+	baseline, err := m.Baseline()
+	must(t, err)
+	if pairs, _ := baseline["pairs"].([]map[string]any); len(pairs) != 6 || fmt.Sprint(pairs[1]["hosts"]) !=
+		"[lab1 lab2]" || pairs[1]["round_trip_p50_us"].(float64) <= 0 {
+		t.Errorf("the bus of three hosts alone: %v", baseline)
+	}
 	want := simulate(t, p)
 	o := run(t, m, p)
 	if o.Status != trace.OK || o.Completed != 18 || o.Totals.Sent != want.Totals.Sent {
@@ -141,6 +148,9 @@ func TestTrial_HostsFail(t *testing.T) {
 			must(t, <-over)
 			if err := spoiled(o, c.want); err != nil {
 				t.Error(err)
+			}
+			if all := strings.Join(o.End.Invalid, "; "); strings.Count(all, "agent on lab2") > 1 {
+				t.Errorf("said more than once: %s", all)
 			}
 			fine(t, m)
 			must(t, os.RemoveAll(dir))

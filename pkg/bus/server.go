@@ -77,8 +77,9 @@ type ServerStats struct {
 	OutMsgs          int64  `json:"out_msgs"`
 	InBytes          int64  `json:"in_bytes"`
 	OutBytes         int64  `json:"out_bytes"`
-	Routes           int    `json:"routes,omitempty"` // to other members of the cluster, open now
-	Errors           uint64 `json:"errors"`           // that it logged: refused clients and such
+	Routes           int    `json:"routes,omitempty"`       // to other members of the cluster, open now
+	StaleRoutes      int64  `json:"stale_routes,omitempty"` // cut off, because they were silent
+	Errors           uint64 `json:"errors"`                 // that it logged: refused clients and such
 	LastError        string `json:"last_error,omitempty"`
 }
 
@@ -244,8 +245,8 @@ func (s *Server) Stats() (ServerStats, error) {
 	return ServerStats{
 		Connections: v.Connections, TotalConnections: v.TotalConnections,
 		SlowConsumers: v.SlowConsumers, StalledClients: v.StalledClients,
-		StaleClients: v.StaleConnections,
-		InMsgs:       v.InMsgs, OutMsgs: v.OutMsgs, InBytes: v.InBytes, OutBytes: v.OutBytes,
+		StaleClients: int64(v.StaleConnectionStats.Clients), StaleRoutes: int64(v.StaleConnectionStats.Routes),
+		InMsgs: v.InMsgs, OutMsgs: v.OutMsgs, InBytes: v.InBytes, OutBytes: v.OutBytes,
 		Routes: v.Routes, Errors: errs, LastError: last,
 	}, nil
 }

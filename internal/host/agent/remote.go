@@ -54,10 +54,17 @@ type agentLink struct {
 	why     error         // that is why
 
 	mu      sync.Mutex
+	given   error         // why it was given up, and so ended
 	waiting []Report      // that nobody has heard yet
 	trial   chan struct{} // closed at the end of the trial; nil: none
 	more    chan struct{} // there is something waiting
 }
+
+// A GoneError is of an agent that has died or is given up. All that it was asked for since
+// fails with the same error.
+type GoneError struct{ why string }
+
+func (e *GoneError) Error() string { return e.why }
 
 const (
 	agentStartTimeout = 30 * time.Second
@@ -218,7 +225,12 @@ func (l *agentLink) obituary(err error) error {
 }
 
 func (l *agentLink) die(why error) {
-	l.why = fmt.Errorf("the agent on %s died: %w", l.name, why)
+	l.mu.Lock()
+	given := l.given
+	l.mu.Unlock()
+	if l.why = given; given == nil {
+		l.why = &GoneError{fmt.Sprintf("the agent on %s died: %v", l.name, why)}
+	}
 	close(l.dead)
 	l.hear(Report{Lost: l.why.Error()})
 }
@@ -311,8 +323,12 @@ func (r *Remote) ask(within time.Duration, q request) (a answer, err error) {
 func (r *Remote) silent(within time.Duration, err error) error {
 	l := r.link
 	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = &GoneError{fmt.Sprintf("the agent on %s did not answer within %v", r.cfg.Name, within)}
+		l.mu.Lock()
+		l.given = err
+		l.mu.Unlock()
 		l.child.Kill()
-		return fmt.Errorf("the agent on %s did not answer within %v", r.cfg.Name, within)
+		return err
 	}
 	select {
 	case <-l.dead:
@@ -435,7 +451,12 @@ func (r *Remote) Line(from, to time.Duration) (clock.Line, error) {
 	if r.link == nil {
 		return clock.Line{}, fmt.Errorf("there is no agent on %s", r.cfg.Name)
 	}
-	return r.link.clock.line(from, to)
+	select {
+	case <-r.link.dead: // its clock would not answer for long
+		return clock.Line{}, r.link.why
+	default:
+		return r.link.clock.line(from, to)
+	}
 }
 
 // End implements Agent.

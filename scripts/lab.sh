@@ -1,0 +1,155 @@
+#!/usr/bin/env bash
+# Trials over several machines: four network namespaces on a bridge are a lab of three hosts,
+# whose monotonic clocks are hours apart, and of the machine that runs bench. All of it lives in
+# namespaces of its own, which end with this script. Skipped with a word where there is no
+# root, no ip (Debian: iproute2) or no time namespace.
+#
+#   scripts/lab.sh                every trial is valid and has the messages of one machine,
+#                                 delays are right, and hosts may fail
+#   scripts/lab.sh COMMAND...     runs a command on the machine of bench: bench and node are in
+#                                 $PATH, and hosts.yaml is in the folder
+set -euo pipefail
+cd "$(dirname "$0")/.."
+skip() { echo "lab: skipped: $1"; exit 0; }
+if [ "${1:-}" != inside ]; then
+	[ "$(id -u)" = 0 ] || skip "this needs root"
+	command -v ip >/dev/null || skip "there is no ip (Debian: iproute2)"
+	unshare --net --mount --pid --fork --mount-proc unshare --time --monotonic 60 true 2>/dev/null ||
+		skip "no namespaces here"
+	unshare --net ip link add lab type bridge 2>/dev/null || skip "no bridges here"
+	dir=$(mktemp -d)
+	trap 'rm -rf "$dir"' EXIT
+	go build -o "$dir" ./cmd/bench ./cmd/node
+	unshare --net --mount --pid --fork --kill-child --mount-proc bash "$0" inside "$dir" "$@"
+	exit
+fi
+dir=$2
+shift 2
+cd "$dir"
+export PATH="$dir:$PATH"
+
+# The lab: as four machines on a switch.
+mount -t tmpfs tmpfs /run # names of namespaces
+ip link set lo up
+ip link add lab type bridge
+ip link set lab up
+last=10
+for host in runner host1 host2 host3; do
+	ip netns add "$host"
+	ip link add "to-$host" type veth peer name eth0 netns "$host"
+	ip link set "to-$host" master lab up
+	ip -n "$host" addr add "10.77.0.$last/24" dev eth0
+	ip -n "$host" link set eth0 up
+	ip -n "$host" link set lo up
+	last=$((last + 1))
+done
+cat >hosts.yaml <<Y
+hosts:
+  - name: host1
+    address: 10.77.0.11
+    command: ip netns exec host1 unshare --time --monotonic 3600 node agent
+  - name: host2
+    interface: eth0
+    command: ip netns exec host2 unshare --time --monotonic 360000 node agent
+  - name: host3
+    address: 10.77.0.13
+    command: ip netns exec host3 node agent
+Y
+on_runner() { ip netns exec runner "$@"; }
+if [ $# -gt 0 ]; then
+	on_runner "$@"
+	exit
+fi
+spread() { on_runner bench run "$@" --hosts hosts.yaml --progress none; }
+
+# Every algorithm whose messages do not depend on the timing of a busy machine: all but those
+# that poll.
+algorithms() { # PROBLEM
+	bench list | sed -n "s|^  $1/\([a-z-]*\).*|\1|p" | grep -vx raynal-original | paste -sd,
+}
+experiment() { # PROBLEM LATENCY SCENARIO
+	cat <<Y
+name: $1
+problem: $1
+algorithms: [$(algorithms "$1")]
+transport: nats
+nodes: 9
+network: {latency: $2}
+scenario: $3
+repetitions: 1
+retries: 9
+Y
+}
+experiment mutex 5ms '{kind: sequential, requests: 9}' >mutex.yaml
+experiment election 20ms '{kind: cold-start, initiators: 1}' >election.yaml
+for name in mutex election; do
+	spread $name.yaml --out spread --quiet >$name.txt || { cat $name.txt; exit 1; }
+	bench run $name.yaml --out one --progress none --quiet >/dev/null
+	bench run $name.yaml --out simulated --transport sim --progress none --quiet >/dev/null
+	for place in one simulated; do
+		cmp "spread/$name/latest/messages.csv" "$place/$name/latest/messages.csv"
+	done
+	echo "lab: $name: $(($(wc -l <spread/$name/latest/trials.csv) - 1)) algorithms, each with 9 processes" \
+		"on 3 hosts, have the messages and bytes of one machine and of the simulation"
+done
+column() { # FILE NAME: of the rows with status ok
+	awk -F, -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$at["status"] == "ok" { print $at[name] }' "$1"
+}
+median() { sort -g | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
+for name in delay_error_p50_ms clock_error_us; do
+	echo "lab: median of $name: $(column spread/mutex/latest/trials.csv $name | median)"
+done
+
+# What becomes of a trial whose host fails: invalid, and repeated.
+cat >fire.yaml <<Y
+name: fire
+problem: mutex
+algorithms: [naimi-trehel]
+transport: nats
+nodes: 9
+network: {latency: 5ms}
+scenario: {kind: closed, requests: 150, think: 10ms, hold: 1ms}
+repetitions: 1
+retries: 12
+Y
+spread fire.yaml --out fire --quiet >fire.txt &
+run=$!
+attempts() { cat fire/fire/*/journal.ndjson 2>/dev/null | grep -c '"status":"'"$1"'"' || true; }
+agent() {
+	for pid in $(ip netns pids host2); do
+		if [ "$(tr '\0' ' ' <"/proc/$pid/cmdline")" = "node agent " ]; then echo "$pid"; fi
+	done
+}
+under_way() { # the trial after N invalid ones
+	until [ "$(attempts invalid)" -ge "$1" ] && [ "$(ip netns pids host2 | wc -l)" -ge 5 ]; do # agent, bus, nodes
+		kill -0 $run || { cat fire.txt; exit 1; }
+		sleep 0.1
+	done
+	sleep 1
+}
+for failure in killed stopped cut; do
+	under_way "$(attempts invalid)"
+	before=$(attempts invalid)
+	case $failure in
+	killed) kill -KILL "$(agent)" ;;
+	stopped) kill -STOP "$(agent)" ;;
+	cut)
+		ip link set to-host2 down
+		sleep 4
+		ip link set to-host2 up
+		;;
+	esac
+	until [ "$(attempts invalid)" -gt "$before" ]; do
+		kill -0 $run || { echo "lab: $failure: the trial was not invalid"; cat fire.txt; exit 1; }
+		sleep 0.1
+	done
+	echo "lab: $failure: $(grep -ho '"reason":"[^"]*"' fire/fire/*/journal.ndjson | tail -n 1)"
+done
+wait $run || { cat fire.txt; exit 1; }
+[ "$(column fire/fire/latest/trials.csv completed)" = 150 ]
+echo "lab: the trial whose host failed was repeated until it was good"
+if ps -A -o args | grep -v grep | grep -E '__node|__bus|node agent'; then
+	echo "lab: these processes are left"
+	exit 1
+fi
