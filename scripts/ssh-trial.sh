@@ -36,4 +36,4 @@ hosts:
   - {name: lab1, address: 10.77.0.11, command: $ssh 10.77.0.11 $PWD/node agent}
   - {name: lab2, address: 10.77.0.12, command: $ssh 10.77.0.12 $PWD/node agent}
 Y
-bench run "$2" --hosts hosts.yaml --set nodes=6 --set repetitions=2 --set retries=9 --progress none
+bench run "$2" --hosts hosts.yaml --set nodes=6 --set repetitions=2 --set retries=50 --progress none

@@ -245,8 +245,9 @@ func (s *Server) Stats() (ServerStats, error) {
 	return ServerStats{
 		Connections: v.Connections, TotalConnections: v.TotalConnections,
 		SlowConsumers: v.SlowConsumers, StalledClients: v.StalledClients,
-		StaleClients: int64(v.StaleConnectionStats.Clients), StaleRoutes: int64(v.StaleConnectionStats.Routes),
-		InMsgs: v.InMsgs, OutMsgs: v.OutMsgs, InBytes: v.InBytes, OutBytes: v.OutBytes,
+		StaleClients: int64(v.StaleConnectionStats.Clients),
+		StaleRoutes:  int64(v.StaleConnectionStats.Routes),
+		InMsgs:       v.InMsgs, OutMsgs: v.OutMsgs, InBytes: v.InBytes, OutBytes: v.OutBytes,
 		Routes: v.Routes, Errors: errs, LastError: last,
 	}, nil
 }
