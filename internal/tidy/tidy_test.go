@@ -80,6 +80,7 @@ var table = []struct {
 		"pkg/harness", "pkg/sim",
 		"pkg/check", "pkg/experiment", "pkg/metric", "pkg/results", "internal/proc",
 	}},
+	{"internal/queue", []string{"pkg/experiment", "pkg/results", "pkg/runner"}},
 	{"internal/compare", []string{"pkg/algo", "internal/transport", "pkg/metric", "pkg/trace", "internal/stats", "pkg/experiment", "pkg/results"}},
 	{"internal/report", []string{
 		"pkg/algo", "pkg/link", "internal/transport", "pkg/trace", "internal/stats", "pkg/fault",

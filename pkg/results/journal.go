@@ -32,6 +32,10 @@ type Header struct {
 	Hosts     []string   `json:"hosts,omitempty"` // names of those that each trial is spread over
 	Shard     *Shard     `json:"shard,omitempty"`
 	Until     *Rule      `json:"until,omitempty"` // nil: no trial decides how many there are
+	// Queue is the name of the run in a queue, whose workers run the trials; "": they ran here.
+	Queue string `json:"queue,omitempty"`
+	// Named says that every row names the machine of its trial, which may be any.
+	Named bool `json:"named,omitempty"`
 
 	Schema  int       `json:"schema_version"`
 	Run     string    `json:"run"`           // id: its folder within the experiment's
@@ -45,7 +49,7 @@ type Header struct {
 
 // hosts says whether the trials name their machines.
 func (h *Header) hosts() bool {
-	return h.Where() != "" || len(h.Parts) > 0 && h.Parts[0].Host != ""
+	return h.Named || h.Where() != "" || len(h.Parts) > 0 && h.Parts[0].Host != ""
 }
 
 // Where is what the column host says of a trial of this run; "" without the column.

@@ -59,6 +59,9 @@ func (m Machine) String() string {
 
 // loadAverage returns how busy the machine was over the last 1, 5 and 15
 // minutes.
+// LoadAverage is how busy the machine is, over 1, 5 and 15 minutes; "" if it does not say.
+func LoadAverage() string { return loadAverage() }
+
 func loadAverage() string {
 	f := strings.Fields(firstLine("/proc/loadavg"))
 	return strings.Join(f[:min(3, len(f))], " ")

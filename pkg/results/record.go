@@ -115,6 +115,19 @@ func pack(t *Trial) *record {
 	return r
 }
 
+// EncodeTrial is an attempt as JSON, as it stands in a journal.
+func EncodeTrial(t *Trial) ([]byte, error) { return json.Marshal(pack(t)) }
+
+// DecodeTrial is the attempt that EncodeTrial has encoded, for a run with these columns of
+// the design.
+func DecodeTrial(data []byte, design []string) (*Trial, error) {
+	var r record
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, err
+	}
+	return r.unpack(design)
+}
+
 // unpack makes a Trial of r, naming its design after the header's columns.
 func (r *record) unpack(design []string) (*Trial, error) {
 	t := &Trial{

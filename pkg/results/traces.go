@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -102,6 +103,33 @@ func (f *Folder) DropTrace(trial, attempt int) error {
 		return nil
 	}
 	return notMeant(f.files.remove(traceName(trial)))
+}
+
+// KeepTrace puts the trace of a trial, as TakeTrace gave it on another machine, in its place.
+func (f *Folder) KeepTrace(trial int, data []byte) error {
+	if _, err := parseTrace(data); err != nil {
+		return fmt.Errorf("trial %d: trace: %w", trial, err)
+	}
+	file, err := f.files.create(traceName(trial))
+	if err == nil {
+		err = put(file, data)
+	}
+	if err != nil {
+		return fmt.Errorf("trial %d: %w", trial, fault("trace", err))
+	}
+	return nil
+}
+
+// TakeTrace removes the trace of a trial and returns it; nil if none was kept.
+func (f *Folder) TakeTrace(trial int) ([]byte, error) {
+	data, err := f.files.read(traceName(trial), mostTrace)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("trial %d: %w", trial, fault("trace", err))
+	}
+	return data, notMeant(f.files.remove(traceName(trial)))
 }
 
 // SweepTraces removes the halves of traces that a run left that was killed.

@@ -40,6 +40,8 @@ type Options struct {
 	// Host is the command that starts the host program, which may be on another
 	// machine; none: this process is the host, and starts the programs above.
 	Host []string
+	// Queue hands the trials to workers elsewhere; nil: they run here.
+	Queue func(context.Context) (Queue, error)
 	// Stderr is where Replay writes what a simulated plugin wrote to standard error,
 	// without what a terminal would obey; nil: nowhere.
 	Stderr io.Writer
@@ -97,6 +99,8 @@ type Store interface {
 	NewTrace(trial, attempt int, kinds []string) (*results.TraceWriter, error)
 	DropTrace(trial, attempt int) error
 	SweepTraces() error
+	// KeepTrace puts a trace that came from elsewhere in its place.
+	KeepTrace(trial int, data []byte) error
 	Finish(end results.End) (*results.Manifest, error)
 }
 
@@ -114,14 +118,29 @@ func Run(ctx context.Context, e *experiment.Experiment, f Store, o Options) (
 			return Summary{}, err
 		}
 	}
-	r.schedule = schedule{experiment: e, stopping: r.stopping}
+	r.schedule = &schedule{experiment: e, stopping: r.stopping}
 	err := f.SweepTraces()
 	if first := r.next(); err == nil && len(first) > 0 {
-		err = worldOf(e).run(ctx, r, first)
+		err = r.execute(ctx, first)
 	}
 	summary, sumErr := r.conclude()
 	return summary, errors.Join(err, sumErr)
 }
+
+// execute runs what is to be done here, or has it done.
+func (r *run) execute(ctx context.Context, first []experiment.Trial) error {
+	if r.options.Queue == nil {
+		return worldOf(r.experiment).run(ctx, r, first)
+	}
+	q, err := r.options.Queue(ctx)
+	if err != nil {
+		return err
+	}
+	return r.dispatch(ctx, q, first)
+}
+
+// A planner says what is to be run next; nothing: no more.
+type planner interface{ next() []experiment.Trial }
 
 // A run is one execution of a plan.
 type run struct {
@@ -136,7 +155,7 @@ type run struct {
 
 	mu        sync.Mutex
 	stopping  *Stopping
-	schedule  schedule
+	schedule  planner
 	finished  int
 	inTrials  time.Duration
 	attempted int             // trials behind inTrials

@@ -1,0 +1,410 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/runner"
+)
+
+// A WorkerConfig says how a worker works.
+type WorkerConfig struct {
+	Server
+	Machine string         // its name, for results; "": the host's
+	Options runner.Options // the programs; Workers is how many trials are simulated at a time
+	Say     func(string)   // tells the user something
+}
+
+// Work runs trials of whatever runs of this program are in the queue, until ctx ends.
+//
+// What comes over the network is an experiment and numbers of blocks: data, which this
+// program checks as it checks a file. Nothing of it is a command, names a file or leads to
+// another bus.
+func Work(ctx context.Context, cfg WorkerConfig) error {
+	w := &worker{cfg: cfg, name: nameOf(cfg.Machine), site: results.ThisSite(), told: map[string]bool{}}
+	w.cores = cfg.Options.Workers
+	if w.cores <= 0 {
+		w.cores = runtime.GOMAXPROCS(0)
+	}
+	var err error
+	if w.link, err = connect(ctx, cfg.Server, "conclave worker "+w.name); err != nil {
+		return err
+	}
+	defer w.link.nc.Close()
+	w.lock = flock.New(filepath.Join(os.TempDir(), fmt.Sprintf("conclave-worker-%d.lock", os.Getuid())))
+	if err := w.serve(); err != nil {
+		return err
+	}
+	w.cfg.Say(fmt.Sprintf("worker %s: %d cores, commit %.12s; waiting for runs", w.name, w.cores, w.site.Tool.Commit))
+	for ctx.Err() == nil {
+		if err := w.once(ctx); err != nil && ctx.Err() == nil {
+			w.cfg.Say(err.Error())
+			pause(ctx, time.Second)
+		}
+	}
+	return nil
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// A worker takes part in runs, one after the other.
+type worker struct {
+	cfg   WorkerConfig
+	name  string
+	site  results.Site
+	cores int
+	link  *link
+	lock  *flock.Flock    // of the machine: real trials have it for themselves
+	told  map[string]bool // runs of other programs
+
+	mu     sync.Mutex
+	run    string
+	blocks int
+}
+
+func (w *worker) status() Status {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return Status{Machine: w.name, Cores: w.cores, Site: w.site, Load: results.LoadAverage(), Run: w.run,
+		Blocks: w.blocks}
+}
+
+// idle is how long a worker waits before it looks for other runs.
+const idle = 500 * time.Millisecond
+
+// once takes part in every run that is there, as long as that has blocks.
+func (w *worker) once(ctx context.Context) error {
+	names, err := w.runs(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := w.join(ctx, name); err != nil {
+			return fmt.Errorf("run %s: %w", name, err)
+		}
+	}
+	pause(ctx, idle)
+	return nil
+}
+
+// runs are the names of those in the queue.
+func (w *worker) runs(ctx context.Context) (names []string, err error) {
+	err = patiently(ctx, func(ctx context.Context) (err error) {
+		names, err = w.link.runs.Keys(ctx)
+		return err
+	})
+	if errors.Is(err, jetstream.ErrNoKeysFound) {
+		return nil, nil
+	}
+	slices.Sort(names)
+	return names, err
+}
+
+// find is a run; nil if it is over.
+func (w *worker) find(ctx context.Context, name string) (*Run, error) {
+	var entry jetstream.KeyValueEntry
+	err := patiently(ctx, func(ctx context.Context) (err error) {
+		entry, err = w.link.runs.Get(ctx, name)
+		return err
+	})
+	if errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrKeyDeleted) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	data, err := unpack(entry.Value())
+	var r Run
+	if err == nil {
+		err = json.Unmarshal(data, &r)
+	}
+	return &r, err
+}
+
+// join takes part in a run as long as it has blocks.
+func (w *worker) join(ctx context.Context, name string) error {
+	r, err := w.find(ctx, name)
+	if err != nil || r == nil {
+		return err
+	}
+	if !r.same(w.site.Tool) {
+		if !w.told[name] {
+			w.told[name] = true
+			w.cfg.Say(fmt.Sprintf("run %s is of another program than this worker's: of commit %.12s, and this one "+
+				"of %.12s; it is left alone; start a worker of that build for it", name, r.Program.Commit,
+				w.site.Tool.Commit))
+		}
+		return nil
+	}
+	f := &feed{worker: w, name: name, run: r, held: map[int]*held{}}
+	err = patiently(ctx, func(ctx context.Context) (err error) {
+		f.from, err = w.link.trials.Consumer(ctx, name)
+		return err
+	})
+	if errors.Is(err, jetstream.ErrConsumerNotFound) { // it is about to end
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := f.fetch(ctx); err != nil || len(f.held) == 0 {
+		return err
+	}
+	return w.work(ctx, f)
+}
+
+// work runs blocks of a run.
+func (w *worker) work(ctx context.Context, f *feed) (err error) {
+	defer f.giveBack()
+	e, err := experiment.Parse(results.ConfigFile, f.run.Config, experiment.Overrides{})
+	if err != nil {
+		return err
+	}
+	if e.Bus.URL != "" {
+		return errors.New("it names a bus of its own (bus.url), whose credentials are on another machine")
+	}
+	f.experiment = e
+	dir, err := os.MkdirTemp("", "conclave-work-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	header := f.run.Header
+	header.Named = !f.run.Virtual
+	folder, err := results.Create(dir, header, f.run.Config)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, folder.Close()) }()
+	w.mu.Lock()
+	w.run = f.name
+	w.mu.Unlock()
+	defer func() {
+		w.mu.Lock()
+		w.run = ""
+		w.mu.Unlock()
+		_ = w.lock.Unlock()
+	}()
+	options := w.cfg.Options
+	options.Workers = w.cores
+	return runner.Work(ctx, e, folder, f, options)
+}
+
+// A feed is the blocks of one run that a worker has taken.
+type feed struct {
+	worker     *worker
+	name       string
+	run        *Run
+	from       jetstream.Consumer
+	experiment *experiment.Experiment
+
+	mu    sync.Mutex
+	fresh []runner.Block // that nobody has begun
+	held  map[int]*held  // by repetition: blocks that are not finished
+}
+
+// A held is a block that this worker has for the time being.
+type held struct {
+	jetstream.Msg
+	stop context.CancelFunc // of saying that it is at work
+}
+
+var _ runner.Feed = (*feed)(nil)
+
+// fetch takes some blocks, if there are any.
+func (f *feed) fetch(ctx context.Context) error {
+	n := 1
+	if f.run.Virtual {
+		n = 4 * f.worker.cores
+	}
+	msgs, err := f.from.Fetch(n, jetstream.FetchMaxWait(idle))
+	if err != nil {
+		if transient(err) {
+			pause(ctx, idle)
+			return nil
+		}
+		return err
+	}
+	for m := range msgs.Messages() {
+		if err := f.hold(ctx, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hold says again and again that the worker is at work on a block.
+func (f *feed) hold(ctx context.Context, m jetstream.Msg) error {
+	var b runner.Block
+	if err := json.Unmarshal(m.Data(), &b); err != nil {
+		return errors.Join(fmt.Errorf("a block on %s cannot be read: %w", m.Subject(), err), m.Term())
+	}
+	if meta, err := m.Metadata(); err == nil && meta.NumDelivered > mostTries {
+		p := &parcel{Block: b, Worker: f.worker.name, Failed: fmt.Sprintf("it was begun %d times, and each worker "+
+			"died or fell silent before its end", mostTries)}
+		return errors.Join(f.send(ctx, p), m.Ack())
+	}
+	alive, stop := context.WithCancel(ctx)
+	go func() {
+		for tick := time.NewTicker(ackWait / 3); ; {
+			select {
+			case <-tick.C:
+				_ = m.InProgress() // if it does not arrive, another worker does the block as well
+			case <-alive.Done():
+				tick.Stop()
+				return
+			}
+		}
+	}()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if old := f.held[b.Repetition]; old != nil { // it took us for dead
+		old.stop()
+	} else {
+		f.fresh = append(f.fresh, b)
+	}
+	f.held[b.Repetition] = &held{m, stop}
+	return nil
+}
+
+// Next implements runner.Feed.
+func (f *feed) Next(ctx context.Context) ([]runner.Block, error) {
+	for empty := 0; ; empty++ {
+		f.mu.Lock()
+		blocks, under := f.fresh, len(f.held)
+		f.fresh = nil
+		f.mu.Unlock()
+		if len(blocks) > 0 {
+			return blocks, f.claim(ctx)
+		}
+		if ctx.Err() != nil {
+			return nil, nil
+		}
+		if under == 0 {
+			_ = f.worker.lock.Unlock()
+		}
+		if empty > 0 && under == 0 {
+			if over, err := f.over(ctx); over || err != nil {
+				return nil, err
+			}
+		}
+		if err := f.fetch(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// claim waits for the machine: a real trial has it for itself, simulated ones share it.
+func (f *feed) claim(ctx context.Context) error {
+	try := f.worker.lock.TryLockContext
+	if f.run.Virtual {
+		try = f.worker.lock.TryRLockContext
+	}
+	_, err := try(ctx, 20*time.Millisecond)
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// over says whether the worker should look elsewhere: the run has ended, or another one of
+// its program waits.
+func (f *feed) over(ctx context.Context) (bool, error) {
+	names, err := f.worker.runs(ctx)
+	if err != nil {
+		return false, err
+	}
+	return len(names) != 1 || names[0] != f.name, nil
+}
+
+// Yield implements runner.Feed.
+func (f *feed) Yield(b runner.Block, y runner.Yield) error {
+	ctx := context.Background() // what is done is not lost because the worker is to end
+	p := &parcel{Block: b, Worker: f.worker.name}
+	for i := range y.Rows {
+		row := &y.Rows[i]
+		if !f.run.Virtual {
+			row.Host = f.worker.name
+		}
+		data, err := results.EncodeTrial(row)
+		if err != nil {
+			return err
+		}
+		p.Rows = append(p.Rows, data)
+	}
+	for trial, data := range y.Traces {
+		if err := f.worker.link.put(ctx, fileOf(f.name, b.Repetition, fmt.Sprint(trial)), data); err != nil {
+			return fmt.Errorf("send the trace of trial %d: %w", trial, err)
+		}
+		p.Traces = append(p.Traces, trial)
+	}
+	slices.Sort(p.Traces)
+	if err := f.send(ctx, p); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	h := f.held[b.Repetition]
+	delete(f.held, b.Repetition)
+	f.mu.Unlock()
+	h.stop()
+	once, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	_ = h.DoubleAck(once) // if it does not arrive, the block is done once more, and counts once
+	f.worker.mu.Lock()
+	f.worker.blocks++
+	f.worker.mu.Unlock()
+	return nil
+}
+
+// send publishes a parcel.
+func (f *feed) send(ctx context.Context, p *parcel) error {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	packed := pack(data)
+	if len(packed) > inMessage {
+		if err := f.worker.link.put(ctx, fileOf(f.name, p.Block.Repetition, "rows"), data); err != nil {
+			return fmt.Errorf("send block %d: %w", p.Block.Repetition, err)
+		}
+		data, err = json.Marshal(&parcel{Block: runner.Block{Repetition: p.Block.Repetition}, Worker: p.Worker,
+			Stored: true})
+		if err != nil {
+			return err
+		}
+		packed = pack(data)
+	}
+	if err := f.worker.link.publish(ctx, subjectOf(resultsPrefix, f.name, p.Block.Repetition), packed); err != nil {
+		return fmt.Errorf("send block %d: %w", p.Block.Repetition, err)
+	}
+	return nil
+}
+
+// giveBack lets other workers have at once what this one has not finished.
+func (f *feed) giveBack() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, h := range f.held {
+		h.stop()
+		_ = h.Nak()
+	}
+	f.held = nil
+}
