@@ -129,7 +129,7 @@ func (q *Sender) look(ctx context.Context) {
 		if len(list) > 0 {
 			why = "no worker runs this program"
 			for _, w := range list {
-				why += fmt.Sprintf("; %s runs another one, of commit %.12s", w.Machine, w.Site.Tool.Commit)
+				why += fmt.Sprintf("; %s runs another one, build %.12s", w.Machine, w.Site.Tool.Binary)
 			}
 		}
 		q.note(why + "; start one with bench work --join, of the same build")

@@ -48,7 +48,8 @@ func Work(ctx context.Context, cfg WorkerConfig) error {
 	if err := w.serve(); err != nil {
 		return err
 	}
-	w.cfg.Say(fmt.Sprintf("worker %s: %d cores, commit %.12s; waiting for runs", w.name, w.cores, w.site.Tool.Commit))
+	w.cfg.Say(fmt.Sprintf("worker %s: %d cores, build %.12s; waiting for runs", w.name, w.cores,
+		w.site.Tool.Binary))
 	for ctx.Err() == nil {
 		if err := w.once(ctx); err != nil && ctx.Err() == nil {
 			w.cfg.Say(err.Error())
@@ -148,9 +149,9 @@ func (w *worker) join(ctx context.Context, name string) error {
 	if !r.same(w.site.Tool) {
 		if !w.told[name] {
 			w.told[name] = true
-			w.cfg.Say(fmt.Sprintf("run %s is of another program than this worker's: of commit %.12s, and this one "+
-				"of %.12s; it is left alone; start a worker of that build for it", name, r.Program.Commit,
-				w.site.Tool.Commit))
+			w.cfg.Say(fmt.Sprintf("run %s is of another program than this worker's: build %.12s, and this is "+
+				"%.12s; it is left alone; start a worker of that build for it", name, r.Program.Binary,
+				w.site.Tool.Binary))
 		}
 		return nil
 	}

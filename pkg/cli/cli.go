@@ -10,11 +10,14 @@ package cli
 import (
 	"bufio"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
 	"strings"
+
+	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/conclave-bench/conclave/internal/guard"
 	"github.com/conclave-bench/conclave/internal/host"
@@ -82,11 +85,13 @@ func nodeCommand(args []string, stderr io.Writer) int {
 		return role("node host", serveMachine)
 	case args[0] == "agent":
 		return role("node agent", serveAgent)
+	case args[0] == "nats":
+		return natsServer(args[1:], stderr)
 	case args[0] == "-h" || args[0] == "--help":
 		fmt.Fprint(stderr, nodeHelp)
 		return Good
 	}
-	fmt.Fprintf(stderr, "node: unknown argument %q, want none, host or agent\n", args[0])
+	fmt.Fprintf(stderr, "node: unknown argument %q, want none, host, agent or nats\n", args[0])
 	return Usage
 }
 
@@ -98,6 +103,8 @@ input, a line of JSON each, as bench writes them, and reports on standard output
               starts it: bench run FILE --host "ssh THIS-MACHINE node host"
   node agent  has nodes on this machine for a bench on another one, which
               starts it: bench run FILE --hosts HOSTS.yaml
+  node nats   is a NATS server for bench run --queue and bench work; takes the
+              flags of nats-server, as: node nats -js -sd DIR
 `
 
 // serveMachine is a host: a bench elsewhere has it run trials on this machine.
@@ -118,6 +125,34 @@ func serveAgent(in io.Reader, out io.Writer) error {
 	}
 	cfg := agent.Config{Exe: exe, Args: []string{nodeRole}, Bus: []string{busRole}}
 	return agent.Serve(in, out, cfg, results.ThisSite())
+}
+
+// natsServer is the NATS server that this program links, for whoever has none.
+func natsServer(args []string, stderr io.Writer) int {
+	fail := func(code int, err error) int {
+		fmt.Fprintf(stderr, "node nats: %v\n", err)
+		return code
+	}
+	help := func() {
+		fmt.Fprintln(stderr, "node nats takes the flags of nats-server: docs.nats.io/running-a-nats-service")
+	}
+	o, err := server.ConfigureOptions(flag.NewFlagSet("node nats", flag.ContinueOnError), args, help, help, help)
+	if err != nil {
+		return fail(Usage, err)
+	}
+	if o == nil { // help
+		return Good
+	}
+	s, err := server.NewServer(o)
+	if err != nil {
+		return fail(CouldNotRun, err)
+	}
+	s.ConfigureLogger()
+	if err := server.Run(s); err != nil {
+		return fail(CouldNotRun, err)
+	}
+	s.WaitForShutdown()
+	return Good
 }
 
 // executable is this program, to be started again as nodes. On Linux it is the

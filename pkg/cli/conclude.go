@@ -29,6 +29,9 @@ func (s *streams) conclude(o *outcome, asJSON bool) error {
 	if o.tally.err != nil {
 		s.say(o.tally.err.Error())
 		again := "bench run --resume " + report.Quote(o.dir)
+		if o.queue != "" {
+			again += " --queue " + report.Quote(o.queue)
+		}
 		if o.hosts != "" {
 			again += " --hosts " + report.Quote(o.hosts)
 		}

@@ -23,6 +23,7 @@ type outcome struct {
 	dir        string
 	host       string   // command of the host program; "" without
 	machine    string   // as --machine calls it; "" without
+	queue      string   // address of NATS, as --queue names it; "" without
 	hosts      string   // file of several machines, as --hosts names it; "" without
 	metrics    []string // of the table
 	cells      []cellOutcome

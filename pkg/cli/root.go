@@ -38,6 +38,8 @@ on real node processes or in simulation. It judges them and writes statistics.`,
 	root.AddCommand(
 		s.runCommand(),
 		s.mergeCommand(),
+		s.workCommand(),
+		s.workersCommand(),
 		s.planCommand(),
 		s.listCommand(),
 		s.describeCommand(),

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/queue"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -27,6 +29,7 @@ type runFlags struct {
 	shard    string
 	machine  string
 	hosts    string
+	queue    join
 	spread   *nodes.Hosts // what the file of hosts says; nil: there is none
 	workers  int
 	quiet    bool
@@ -52,6 +55,10 @@ With --host, the nodes run on another machine. The option is a command that
 starts the program node there, such as --host "ssh lab7 ./node host". That
 machine needs only this program, built from the same commit, and no open port.
 The command is split at spaces; no shell reads it.
+
+With --queue, the machines that "bench work" has joined to the same NATS server
+run the trials. The folder gets them as they come; nothing is lost or counted
+twice, whoever dies.
 
 With --hosts, each trial is spread over several machines, which FILE lists; see
 docs/many-machines.md.
@@ -81,6 +88,7 @@ all have ended, "bench merge" makes one run of them.
 		"run part `I/N` alone, I from 1 to N (K+1/N is for a K from 0)")
 	flags.StringVar(&f.machine, "machine", "",
 		"call the machine of a shard `NAME` in the results (default: its host name)")
+	f.queue.register(c, "queue", "have workers run the trials, through NATS")
 	flags.StringVar(&f.hosts, "hosts", "", "spread the nodes of each trial over the machines in `FILE`")
 	flags.IntVar(&f.workers, "workers", 0,
 		"simulate `N` trials at a time (default: one per core)")
@@ -117,7 +125,7 @@ func (s *streams) run(c *cobra.Command, f *runFlags, args []string) error {
 	if err != nil {
 		return errors.Join(runErr, err)
 	}
-	o.host, o.machine, o.hosts = f.host, f.machine, f.hosts
+	o.host, o.machine, o.hosts, o.queue = f.host, f.machine, f.hosts, f.queue.URL
 	o.notes, o.tally.err = append(folder.Notes(), notes...), runErr
 	if err := o.hold(); err != nil {
 		return err
@@ -140,6 +148,9 @@ func (s *streams) open(c *cobra.Command, f *runFlags, args []string) (
 		if err := errors.Join(checkHost(e, f.host), f.loadHosts(e)); err != nil {
 			return nil, nil, err
 		}
+		if err := f.checkQueue(e); err != nil {
+			return nil, nil, err
+		}
 		config, err := e.Resolved()
 		if err != nil {
 			return nil, nil, err
@@ -155,6 +166,10 @@ func (s *streams) open(c *cobra.Command, f *runFlags, args []string) (
 		header.Host = strings.Fields(f.host)
 		if f.spread != nil {
 			header.Hosts = f.spread.Names()
+		}
+		if f.queue.URL != "" {
+			header.Queue = strings.ReplaceAll(e.Name, ".", "-") + "-" + strings.ToLower(rand.Text()[:12])
+			header.Named = !e.Virtual()
 		}
 		folder, err := f.folder(e, header, config)
 		return e, folder, err
@@ -172,7 +187,7 @@ func (s *streams) open(c *cobra.Command, f *runFlags, args []string) (
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := f.loadHosts(e); err != nil {
+	if err := errors.Join(f.loadHosts(e), f.checkQueue(e)); err != nil {
 		return nil, nil, err
 	}
 	if err := f.sameHost(dir); err != nil {
@@ -221,6 +236,33 @@ func (f *runFlags) loadHosts(e *experiment.Experiment) (err error) {
 		return usage("%s: %v", f.hosts, err)
 	}
 	return nil
+}
+
+// checkQueue says why workers elsewhere cannot run the trials.
+func (f *runFlags) checkQueue(e *experiment.Experiment) error {
+	switch {
+	case f.queue.URL == "":
+		return nil
+	case f.host != "" || f.hosts != "" || f.shard != "" || f.workers > 0:
+		return usage("--queue with --host, --hosts, --shard or --workers: the workers say where and how they " +
+			"run; leave one of them out")
+	case e.Bus.URL != "":
+		return usage("--queue with bus.url: workers have a bus of their own; leave one of them out")
+	}
+	return f.queue.check("queue")
+}
+
+// sender puts the trials of a run into the queue.
+func (f *runFlags) sender(s *streams, e *experiment.Experiment, folder *results.Folder) func(
+	context.Context) (runner.Queue, error) {
+	return func(ctx context.Context) (runner.Queue, error) {
+		config, err := e.Resolved()
+		if err != nil {
+			return nil, err
+		}
+		return queue.NewSender(ctx, f.queue.Server, queue.Run{Header: folder.Header(), Config: config,
+			Program: results.ThisSite().Tool, Virtual: e.Virtual()}, func(text string) { s.say("note: " + text) })
+	}
 }
 
 // part is the shard of e that is asked for.
@@ -295,6 +337,10 @@ func (f *runFlags) sameHost(dir string) error {
 		hosts = f.spread.Names()
 	}
 	switch {
+	case h.Queue != "" && f.queue.URL == "":
+		return usage("--resume: workers ran its trials; add --queue and the address of their NATS server")
+	case h.Queue == "" && f.queue.URL != "":
+		return usage("--queue with --resume: the run began without one; leave it out")
 	case !slices.Equal(h.Hosts, hosts):
 		return usage("--resume: the run began on the hosts %s, and now they are %s; go on with the file of "+
 			"hosts (--hosts) that it began with", orNone(h.Hosts), orNone(hosts))
@@ -394,6 +440,9 @@ func (s *streams) execute(ctx context.Context, f *runFlags, e *experiment.Experi
 	options.Workers, options.Host = f.workers, strings.Fields(f.host)
 	if f.spread != nil {
 		options.Machine = f.spread.Machine
+	}
+	if f.queue.URL != "" {
+		options.Queue = f.sender(s, e, folder)
 	}
 	options.Progress = func(now runner.Progress) { p.tell(now, d.name(&e.Cells[now.Trial.Cell-1])) }
 	type ended struct {

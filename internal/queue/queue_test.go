@@ -1,0 +1,238 @@
+package queue_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/conclave-bench/conclave/internal/queue"
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/runner"
+	_ "github.com/conclave-bench/conclave/plugins/all"
+)
+
+const config = `name: queued
+problem: election
+algorithms: [bully, raft]
+transport: sim
+repetitions: 12
+trace: all
+sweep:
+  - {vary: nodes, over: [3, 5]}
+`
+
+// natsAt starts a NATS server with JetStream.
+func natsAt(t *testing.T) queue.Server {
+	t.Helper()
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true,
+		NoLog: true, JetStream: true, StoreDir: t.TempDir()})
+	must(t, err)
+	s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("NATS is not ready")
+	}
+	return queue.Server{URL: s.ClientURL()}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// begun is a fresh run of the experiment, in a queue of that name; "": in none.
+func begun(t *testing.T, name string) (*experiment.Experiment, *results.Folder, queue.Run) {
+	t.Helper()
+	e, err := experiment.Parse("queued.yaml", []byte(config), experiment.Overrides{})
+	must(t, err)
+	resolved, err := e.Resolved()
+	must(t, err)
+	h := runner.Header(e, nil)
+	h.Queue = name
+	f, err := results.Create(t.TempDir(), h, resolved)
+	must(t, err)
+	t.Cleanup(func() { _ = f.Close() })
+	return e, f, queue.Run{Header: f.Header(), Config: resolved, Program: program(), Virtual: true}
+}
+
+// program is this one, also where a test's binary cannot be read.
+func program() results.Tool { return results.ThisSite().Tool }
+
+// worker starts a worker; stop ends it.
+func worker(t *testing.T, s queue.Server, name string) (stop func(), said func() string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	var mu sync.Mutex
+	var all []string
+	var done sync.WaitGroup
+	done.Go(func() {
+		err := queue.Work(ctx, queue.WorkerConfig{Server: s, Machine: name, Options: runner.Options{Workers: 1},
+			Say: func(text string) {
+				mu.Lock()
+				defer mu.Unlock()
+				all = append(all, text)
+			}})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	stop = sync.OnceFunc(func() { cancel(); done.Wait() })
+	t.Cleanup(stop)
+	return stop, func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		return strings.Join(all, "\n")
+	}
+}
+
+// tables are those of a folder, and its traces.
+func tables(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	for _, pattern := range []string{"*.csv", "traces/*"} {
+		names, err := filepath.Glob(filepath.Join(dir, pattern))
+		must(t, err)
+		for _, name := range names {
+			data, err := os.ReadFile(name)
+			must(t, err)
+			files[strings.TrimPrefix(name, dir)] = string(data)
+		}
+	}
+	return files
+}
+
+func same(t *testing.T, got, want map[string]string) {
+	t.Helper()
+	if len(want) < 40 || len(got) != len(want) {
+		t.Errorf("%d files, want %d: tables and a trace of each trial", len(got), len(want))
+	}
+	for name, text := range want {
+		if got[name] != text {
+			t.Errorf("%s differs from that of the run in one piece", name)
+		}
+	}
+}
+
+// TestQueue: what workers have run is what one machine would have; one that is ended in the
+// middle, and one that comes late, make no difference.
+func TestQueue(t *testing.T) {
+	t.Parallel()
+	e, plain, _ := begun(t, "")
+	_, err := runner.Run(t.Context(), e, plain, runner.Options{})
+	must(t, err)
+	s := natsAt(t)
+	e, f, run := begun(t, "queued-1")
+	stop, _ := worker(t, s, "lab1")
+	rows := 0
+	_, err = runner.Run(t.Context(), e, f, runner.Options{
+		Queue: func(ctx context.Context) (runner.Queue, error) {
+			return queue.NewSender(ctx, s, run, func(text string) { t.Log(text) })
+		},
+		Progress: func(runner.Progress) {
+			if rows++; rows == 5 {
+				go stop()
+				worker(t, s, "lab2")
+			}
+		},
+	})
+	must(t, err)
+	same(t, tables(t, f.Dir()), tables(t, plain.Dir()))
+	if rows != 48 {
+		t.Errorf("%d rows were told, want 48", rows)
+	}
+	list, err := queue.Workers(t.Context(), s, 300*time.Millisecond)
+	must(t, err)
+	if len(list) != 1 || list[0].Machine != "lab2" || list[0].Cores != 1 || list[0].Site.Machine.Cores < 1 {
+		t.Errorf("workers %+v, want lab2 alone", list)
+	}
+}
+
+// TestQueue_RunnerAway: what was finished while the runner was away is there when it is back.
+func TestQueue_RunnerAway(t *testing.T) {
+	t.Parallel()
+	s := natsAt(t)
+	e, f, run := begun(t, "queued-2")
+	sender := func(ctx context.Context) (runner.Queue, error) {
+		return queue.NewSender(ctx, s, run, func(string) {})
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	gone := errors.New("the runner is killed")
+	time.AfterFunc(300*time.Millisecond, func() { cancel(gone) }) // nobody works yet: nothing comes
+	if _, err := runner.Run(ctx, e, f, runner.Options{Queue: sender}); !errors.Is(err, gone) {
+		t.Fatalf("%v, want %v", err, gone)
+	}
+	worker(t, s, "lab1")
+	deadline := time.Now().Add(20 * time.Second)
+	for done := 0; done < 12; {
+		list, err := queue.Workers(t.Context(), s, 200*time.Millisecond)
+		must(t, err)
+		if len(list) > 0 {
+			done = list[0].Blocks
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d blocks after 20 s, want 12", done)
+		}
+	}
+	_, err := runner.Run(t.Context(), e, f, runner.Options{Queue: sender})
+	must(t, err)
+	_, plain, _ := begun(t, "")
+	_, err = runner.Run(t.Context(), e, plain, runner.Options{})
+	must(t, err)
+	same(t, tables(t, f.Dir()), tables(t, plain.Dir()))
+}
+
+// TestQueue_OtherProgram: a worker of another build leaves a run alone, and both sides say so.
+func TestQueue_OtherProgram(t *testing.T) {
+	t.Parallel()
+	s := natsAt(t)
+	e, f, run := begun(t, "queued-3")
+	run.Program.Binary = strings.Repeat("0", 64)
+	_, said := worker(t, s, "lab1")
+	var notes []string
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := runner.Run(ctx, e, f, runner.Options{Queue: func(ctx context.Context) (runner.Queue, error) {
+		return queue.NewSender(ctx, s, run, func(text string) {
+			notes = append(notes, text)
+			cancel()
+		})
+	}})
+	if !errors.Is(err, context.Canceled) || len(f.Done()) > 0 {
+		t.Errorf("%v, %d trials done", err, len(f.Done()))
+	}
+	if !slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, "lab1 runs another one, build") }) {
+		t.Errorf("the runner said %q", notes)
+	}
+	if !strings.Contains(said(), "build 000000000000") || !strings.Contains(said(), "left alone") {
+		t.Errorf("the worker said %q", said())
+	}
+}
+
+// TestServer: what leaves the machine is encrypted.
+func TestServer(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]string{
+		"nats://127.0.0.1:4222":                       "",
+		"nats://localhost:4222,nats://127.0.0.1:4223": "",
+		"tls://lab1:4222":                             "",
+		"nats://lab1:4222":                            "is not encrypted; want tls://lab1:4222",
+		"tls://lab1:4222,nats://10.0.0.2:4222":        "want tls://10.0.0.2:4222",
+		"lab1":                                        "is no address of NATS",
+		"":                                            "is no address of NATS",
+	} {
+		err := queue.Server{URL: url}.Check()
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", url, err, want)
+		}
+	}
+}
