@@ -76,7 +76,8 @@ func (s Server) Check() error {
 		ip := net.ParseIP(u.Hostname())
 		local := u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 		if u.Scheme != "tls" && !local {
-			return fmt.Errorf("%s is on another machine, and nats:// is not encrypted; want tls://%s", one, u.Host)
+			return fmt.Errorf("%s is on another machine, and nats:// is not encrypted; want tls://%s", one,
+				u.Host)
 		}
 	}
 	return nil
@@ -97,8 +98,9 @@ func connect(ctx context.Context, s Server, name string) (*link, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	options := []nats.Option{nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectWait(200 * time.Millisecond),
-		nats.Timeout(5 * time.Second), nats.PingInterval(5 * time.Second)}
+	options := []nats.Option{nats.Name(name), nats.MaxReconnects(-1),
+		nats.ReconnectWait(200 * time.Millisecond), nats.Timeout(5 * time.Second),
+		nats.PingInterval(5 * time.Second)}
 	if strings.Contains(s.URL, "tls://") {
 		options = append(options, nats.Secure(&tls.Config{MinVersion: tls.VersionTLS12}))
 	}
@@ -141,8 +143,8 @@ func (l *link) open(ctx context.Context) (err error) {
 	})
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		err = replicated(ctx, func(ctx context.Context, n int) (err error) {
-			l.runs, err = l.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: runsBucket, Replicas: n, TTL: maxAge,
-				Description: "runs of Conclave that workers may take part in"})
+			l.runs, err = l.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: runsBucket,
+				Replicas: n, TTL: maxAge, Description: "runs of Conclave that workers may take part in"})
 			return err
 		})
 	}
@@ -155,8 +157,8 @@ func (l *link) open(ctx context.Context) (err error) {
 	})
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		err = replicated(ctx, func(ctx context.Context, n int) (err error) {
-			l.files, err = l.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: filesBucket, Replicas: n,
-				TTL: maxAge, Description: "traces of Conclave on the way to their run"})
+			l.files, err = l.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: filesBucket,
+				Replicas: n, TTL: maxAge, Description: "traces of Conclave on the way to their run"})
 			return err
 		})
 	}

@@ -218,6 +218,25 @@ func TestQueue_OtherProgram(t *testing.T) {
 	}
 }
 
+// TestQueue_ForeignBlocks: a block that is not of the experiment is nothing that a worker runs;
+// one that nobody can finish ends the run with the reason.
+func TestQueue_ForeignBlocks(t *testing.T) {
+	t.Parallel()
+	s := natsAt(t)
+	_, _, run := begun(t, "queued-4")
+	q, err := queue.NewSender(t.Context(), s, run, func(string) {})
+	must(t, err)
+	defer func() { must(t, q.Close(true)) }()
+	must(t, q.Send(t.Context(), []runner.Block{{Repetition: 99, Cells: []int{1}, Orders: []int{1}}}))
+	_, said := worker(t, s, "lab1")
+	y, err := q.Next(t.Context())
+	must(t, err)
+	if !strings.Contains(said(), "is not of an experiment of 4 cells") ||
+		!strings.Contains(y.Failed, "block 99 (worker lab1): it was begun 5 times") {
+		t.Errorf("%+v; the worker said %q", y, said())
+	}
+}
+
 // TestServer: what leaves the machine is encrypted.
 func TestServer(t *testing.T) {
 	t.Parallel()

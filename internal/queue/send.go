@@ -200,7 +200,9 @@ func (q *Sender) Close(over bool) error {
 	defer cancel()
 	// The workers look at the list of runs.
 	err := patiently(ctx, func(ctx context.Context) error { return q.link.runs.Purge(ctx, q.run) })
-	for s, prefix := range map[jetstream.Stream]string{q.link.trials: trialsPrefix, q.link.results: resultsPrefix} {
+	for s, prefix := range map[jetstream.Stream]string{
+		q.link.trials: trialsPrefix, q.link.results: resultsPrefix,
+	} {
 		err = errors.Join(err,
 			patiently(ctx, func(ctx context.Context) error {
 				return s.Purge(ctx, jetstream.WithPurgeSubject(prefix+"."+q.run+".>"))

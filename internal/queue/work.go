@@ -149,8 +149,8 @@ func (w *worker) join(ctx context.Context, name string) error {
 	if !r.same(w.site.Tool) {
 		if !w.told[name] {
 			w.told[name] = true
-			w.cfg.Say(fmt.Sprintf("run %s is of another program than this worker's: build %.12s, and this is "+
-				"%.12s; it is left alone; start a worker of that build for it", name, r.Program.Binary,
+			w.cfg.Say(fmt.Sprintf("run %s is of another program than this worker's: build %.12s, and this "+
+				"is %.12s; it is left alone; start a worker of that build for it", name, r.Program.Binary,
 				w.site.Tool.Binary))
 		}
 		return nil
@@ -259,8 +259,8 @@ func (f *feed) hold(ctx context.Context, m jetstream.Msg) error {
 		return errors.Join(fmt.Errorf("a block on %s cannot be read: %w", m.Subject(), err), m.Term())
 	}
 	if meta, err := m.Metadata(); err == nil && meta.NumDelivered > mostTries {
-		p := &parcel{Block: b, Worker: f.worker.name, Failed: fmt.Sprintf("it was begun %d times, and each worker "+
-			"died or fell silent before its end", mostTries)}
+		p := &parcel{Block: b, Worker: f.worker.name, Failed: fmt.Sprintf("it was begun %d times, and each "+
+			"worker died or fell silent before its end", mostTries)}
 		return errors.Join(f.send(ctx, p), m.Ack())
 	}
 	alive, stop := context.WithCancel(ctx)
@@ -386,14 +386,15 @@ func (f *feed) send(ctx context.Context, p *parcel) error {
 		if err := f.worker.link.put(ctx, fileOf(f.name, p.Block.Repetition, "rows"), data); err != nil {
 			return fmt.Errorf("send block %d: %w", p.Block.Repetition, err)
 		}
-		data, err = json.Marshal(&parcel{Block: runner.Block{Repetition: p.Block.Repetition}, Worker: p.Worker,
-			Stored: true})
+		data, err = json.Marshal(&parcel{Block: runner.Block{Repetition: p.Block.Repetition},
+			Worker: p.Worker, Stored: true})
 		if err != nil {
 			return err
 		}
 		packed = pack(data)
 	}
-	if err := f.worker.link.publish(ctx, subjectOf(resultsPrefix, f.name, p.Block.Repetition), packed); err != nil {
+	subject := subjectOf(resultsPrefix, f.name, p.Block.Repetition)
+	if err := f.worker.link.publish(ctx, subject, packed); err != nil {
 		return fmt.Errorf("send block %d: %w", p.Block.Repetition, err)
 	}
 	return nil
