@@ -244,8 +244,8 @@ func (f *runFlags) checkQueue(e *experiment.Experiment) error {
 	case f.queue.URL == "":
 		return nil
 	case f.host != "" || f.hosts != "" || f.shard != "" || f.workers > 0:
-		return usage("--queue with --host, --hosts, --shard or --workers: the workers say where and how they " +
-			"run; leave one of them out")
+		return usage("--queue with --host, --hosts, --shard or --workers: the workers say where and how " +
+			"they run; leave one of them out")
 	case e.Rounds > 1:
 		return usage("--queue with rounds: between rounds everything starts anew, and workers do not; leave one " +
 			"of them out")
@@ -264,7 +264,8 @@ func (f *runFlags) sender(s *streams, e *experiment.Experiment, folder *results.
 			return nil, err
 		}
 		return queue.NewSender(ctx, f.queue.Server, queue.Run{Header: folder.Header(), Config: config,
-			Program: results.ThisSite().Tool, Virtual: e.Virtual()}, func(text string) { s.say("note: " + text) })
+			Program: results.ThisSite().Tool, Virtual: e.Virtual()},
+			func(text string) { s.say("note: " + text) })
 	}
 }
 

@@ -64,7 +64,8 @@ but the trials of experiments.
 		},
 	}
 	j.register(c, "join", "take trials from NATS")
-	c.Flags().StringVar(&machine, "machine", "", "call this machine `NAME` in results (default: its host name)")
+	c.Flags().StringVar(&machine, "machine", "",
+		"call this machine `NAME` in results (default: its host name)")
 	c.Flags().IntVar(&cores, "cores", 0, "simulate `N` trials at a time (default: one per core)")
 	return c
 }
