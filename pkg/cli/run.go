@@ -247,8 +247,8 @@ func (f *runFlags) checkQueue(e *experiment.Experiment) error {
 		return usage("--queue with --host, --hosts, --shard or --workers: the workers say where and how " +
 			"they run; leave one of them out")
 	case e.Rounds > 1:
-		return usage("--queue with rounds: between rounds everything starts anew, and workers do not; leave one " +
-			"of them out")
+		return usage("--queue with rounds: between rounds everything starts anew, and workers do not; " +
+			"leave one of them out")
 	case e.Bus.URL != "":
 		return usage("--queue with bus.url: workers have a bus of their own; leave one of them out")
 	}
