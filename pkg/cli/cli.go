@@ -136,7 +136,8 @@ func natsServer(args []string, stderr io.Writer) int {
 	help := func() {
 		fmt.Fprintln(stderr, "node nats takes the flags of nats-server: docs.nats.io/running-a-nats-service")
 	}
-	o, err := server.ConfigureOptions(flag.NewFlagSet("node nats", flag.ContinueOnError), args, help, help, help)
+	flags := flag.NewFlagSet("node nats", flag.ContinueOnError)
+	o, err := server.ConfigureOptions(flags, args, help, help, help)
 	if err != nil {
 		return fail(Usage, err)
 	}
