@@ -589,7 +589,85 @@ def entries(row, recs, cfg):
          "fairness": sum(x) ** 2 / (n * sum(v * v for v in x)) if good else None,
          "never_granted": sum(map(len, waiting.values())),
          "operations": len(reqs), "completed": len(granted)}
+    if row["scenario"] == "ramp":
+        for k in "waiting_ms waiting_p99_ms turnaround_ms throughput_per_s".split():
+            c[k] = None
+        c.update(ramp(row, cfg, reqs))
+    elif row["scenario"] in STEADY:
+        took = [q["end_ms"] - q["cause_ms"] for q in granted]
+        c.update(series(took, took[warm:]))
     return c, reqs
+
+
+# ---------------------------------------------------------------- series and ramps
+
+STEADY = {"sequential", "closed", "open", "leader-crash", "churn"}
+
+
+def mser(x):
+    """How many values MSER-5 cuts; None: more than half."""
+    b = [sum(x[i:i + 5]) / 5 for i in range(0, len(x) - 4, 5)]
+
+    def error(d):
+        rest = b[d:]
+        m = sum(rest) / len(rest)
+        return sum((v - m) ** 2 for v in rest) / len(rest) ** 2
+    errors = [error(d) for d in range(len(b) - 4)]
+    d = next(d for d, e in enumerate(errors) if e <= min(errors) * (1 + 1e-9))
+    return 5 * d if d <= len(b) // 2 else None
+
+
+def autocovariance(x, lag):
+    m = sum(x) / len(x)
+    return sum((x[i] - m) * (x[i + lag] - m) for i in range(len(x) - lag))
+
+
+def series(all_, measured):
+    """What successive times say of each other."""
+    out = {}
+    if len(all_) >= 50:
+        out["warmup_found"] = mser(all_)
+    if len(measured) < 50:
+        return out
+    own = autocovariance(measured, 0)
+    if own < 1e-6:  # of whole nanoseconds: all are equal
+        return dict(out, autocorrelation=None, effective_operations=None)
+    n, size = len(measured), -(-len(measured) // 1000)
+    b = [sum(measured[i:i + size]) / size for i in range(0, n - size + 1, size)]
+    total, lag = -autocovariance(b, 0), 0
+    while lag + 1 < len(b):
+        two = autocovariance(b, lag) + autocovariance(b, lag + 1)
+        if two <= 0:
+            break
+        total, lag = total + 2 * two, lag + 2
+    out["autocorrelation"] = autocovariance(measured, 1) / own
+    out["effective_operations"] = min(n, own / n / (total / len(b) ** 2)) if total > 0 else n
+    return out
+
+
+def ramp(row, cfg, reqs):
+    """The knee of a ramp, and up to which rate it was kept up with."""
+    def key(name):
+        return float(row.get("scenario_" + name) or cfg["scenario." + name])
+    span = row.get("scenario_duration") or cfg["scenario.duration"]
+    span = float(span) * MS if span[-1].isdigit() else seconds(span) * 1e9
+    came = sorted(q["cause_ms"] for q in reqs if q["status"] != "crashed")
+    granted = sorted(q["end_ms"] for q in reqs if q["status"] == "ok")
+    alone = [at for i, at in enumerate(came) if sum(g <= at for g in granted) >= i]
+    start, end = alone[-1], came[-1]
+    step = min(int(start / span * key("steps")), int(key("steps")) - 1)
+    out = {"kept_up_per_s": key("from") + (key("to") - key("from")) * step / (key("steps") - 1), "knee_per_s": None}
+    a, g = sum(start < at <= end for at in came), sum(start < at <= end for at in granted)
+    late = [at for at in granted if start + (end - start) // 2 < at <= end]
+    if a + g >= 30 and a - g > 3 * (a + g) ** .5 and len(late) > 1:
+        out["knee_per_s"] = (len(late) - 1) / (late[-1] - late[0]) * 1e9
+    return out
+
+
+def seconds(span):
+    """A duration as Go writes it: 1m10s, 500ms."""
+    unit = {"h": 3600, "m": 60, "s": 1, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
+    return sum(float(v) * unit[u] for v, u in re.findall(r"([\d.]+)([a-zµ]+)", span))
 
 
 # ---------------------------------------------------------------- comparing
@@ -640,6 +718,9 @@ def check_run(bench, d, tally):
             e = Election(row, recs, cfg, periods.get(row["cell"]))
             c.update(e.figures())
             mine = e.ops
+            if row["scenario"] in STEADY:
+                took = [q["end_ms"] - q["cause_ms"] for q in mine if q["status"] == "ok"]
+                c.update(series(took, took))
         else:
             more, mine = entries(row, recs, cfg)
             c.update(more)

@@ -307,7 +307,7 @@ func TestMetrics(t *testing.T) {
 			// What the machine did, no record tells; and of a series there are too few operations.
 			missing := append(test.missing, metric.CPU.Name, metric.BusiestCPU.Name, metric.Switches.Name,
 				metric.BusiestSwitches.Name, metric.InvoluntarySwitches.Name, metric.WarmupFound.Name,
-				metric.Autocorrelation.Name, metric.EffectiveOperations.Name,
+				metric.Autocorrelation.Name, metric.EffectiveOperations.Name, metric.ClockError.Name,
 				metric.BusyShare.Name, metric.StealShare.Name, metric.Throttled.Name)
 			want := slices.DeleteFunc(metric.Names(metric.Columns(test.problem)),
 				func(name string) bool { return slices.Contains(missing, name) })
