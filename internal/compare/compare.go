@@ -161,6 +161,7 @@ type Side struct {
 type Figure struct {
 	N, Censored       int
 	Center, Low, High float64 // median and its 95 % interval; of an exact comparison the mean
+	Doubt             float64 // what the clocks can be wrong by, if that is more than Center; else 0
 }
 
 // A Row compares one metric in one cell.
@@ -569,7 +570,8 @@ func shorterLimit(all []setting) int {
 }
 
 func figure(d stats.Summary) Figure {
-	return Figure{N: d.N, Censored: d.Censored, Center: d.Median, Low: d.CILow, High: d.CIHigh}
+	return Figure{N: d.N, Censored: d.Censored, Center: d.Median, Low: d.CILow, High: d.CIHigh,
+		Doubt: d.Doubtful()}
 }
 
 func chosen(c *results.Cell, columns []string) []metric.Field {

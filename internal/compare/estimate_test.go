@@ -2,6 +2,7 @@ package compare
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/conclave-bench/conclave/internal/stats"
@@ -25,13 +26,17 @@ func TestEstimate(t *testing.T) {
 		{stats.Summary{N: 5, Censored: 9, Median: none, CILow: 8, CIHigh: none}, 5, "timeout [8, ...] n=5+9"},
 		{stats.Summary{Censored: 3, Median: none, CILow: none, CIHigh: none}, 0, "timeout [n/a] n=0+3"},
 		{stats.Summary{Median: none, CILow: none, CIHigh: none}, 4, "n/a"},
+		{stats.Summary{N: 7, Median: 0.019, CILow: 0.01, CIHigh: 0.03, Doubt: 0.02}, 7, "0.019? [0.01, 0.03]"},
+		{stats.Summary{N: 7, Median: 0.02, CILow: 0.01, CIHigh: 0.03, Doubt: 0.02}, 7, "0.02 [0.01, 0.03]"},
+		{stats.Summary{Censored: 3, Median: none, CILow: none, CIHigh: none, Doubt: 0.02}, 0,
+			"timeout [n/a] n=0+3"},
 	} {
-		if got := Estimate(metric.Downtime, c.s, c.trials); got != c.want {
+		if got := new(Legend).Estimate(metric.Downtime, c.s, c.trials); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.s, got, c.want)
 		}
 	}
 	beyond := stats.Summary{N: 4, Censored: 6, Median: none, CILow: 333.3, CIHigh: none}
-	if got, want := Estimate(metric.Knee, beyond, 10), "beyond [333.3, ...] n=4+6"; got != want {
+	if got, want := new(Legend).Estimate(metric.Knee, beyond, 10), "beyond [333.3, ...] n=4+6"; got != want {
 		t.Errorf("%+v: %q, want %q", beyond, got, want)
 	}
 	for v, want := range map[float64]string{
@@ -41,5 +46,25 @@ func TestEstimate(t *testing.T) {
 		if got := Number(v); got != want {
 			t.Errorf("%v: %q, want %q", v, got, want)
 		}
+	}
+}
+
+// TestLegend: what the figures of a table need is explained once, and the largest doubt counts.
+func TestLegend(t *testing.T) {
+	l := &Legend{}
+	figure := stats.Summary{N: 7, Median: 0.02, CILow: 0.01, CIHigh: 0.03}
+	for _, doubt := range []float64{0, 0.01} {
+		figure.Doubt = doubt
+		if l.Estimate(metric.Downtime, figure, 7); l.Notes() != nil {
+			t.Errorf("doubt %v: %q", doubt, l.Notes())
+		}
+	}
+	for _, doubt := range []float64{0.03, 0.0412, 0.04} {
+		figure.Doubt = doubt
+		l.Estimate(metric.Downtime, figure, 30)
+	}
+	want := []string{ownNote, "?: smaller than what the clocks of the hosts can be wrong by (0.041 ms)"}
+	if got := l.Notes(); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

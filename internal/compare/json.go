@@ -61,6 +61,7 @@ type (
 		Center   *float64 `json:"center"` // median; of an exact comparison the mean
 		Low      *float64 `json:"ci_low"`
 		High     *float64 `json:"ci_high"`
+		Doubt    float64  `json:"clock_doubt_ms,omitempty"` // what clocks can be wrong by, if that is more
 	}
 	pairedJSON struct {
 		Shift     *float64 `json:"shift"` // in the metric's unit
@@ -130,7 +131,7 @@ func (p *Pairing) json() *pairedJSON {
 
 func (f Figure) json() figureJSON {
 	finite := results.Finite
-	return figureJSON{f.N, f.Censored, finite(f.Center), finite(f.Low), finite(f.High)}
+	return figureJSON{f.N, f.Censored, finite(f.Center), finite(f.Low), finite(f.High), f.Doubt}
 }
 
 func nonNil(list []string) []string { return append([]string{}, list...) }

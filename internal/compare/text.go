@@ -66,9 +66,15 @@ func FigureNote(m stats.Method) string {
 	return "median over trials [95 % interval]"
 }
 
+// A Legend writes figures, and explains what they turned out to need.
+type Legend struct {
+	own   bool
+	doubt float64
+}
+
 // Estimate is the median of a metric with its interval, for a row that says of so many trials
 // that they count. An end that the sample does not have, because trials timed out, stays open.
-func Estimate(m *metric.Metric, s stats.Summary, trials int) string {
+func (l *Legend) Estimate(m *metric.Metric, s stats.Summary, trials int) string {
 	if s.N+s.Censored == 0 {
 		return "n/a"
 	}
@@ -78,7 +84,7 @@ func Estimate(m *metric.Metric, s stats.Summary, trials int) string {
 		}
 		return Number(v)
 	}
-	text := end(s.Median)
+	text := end(s.Median) + l.Mark(s.Doubtful())
 	if math.IsNaN(s.Median) {
 		text = "timeout"
 		if m.AtLeast {
@@ -91,9 +97,35 @@ func Estimate(m *metric.Metric, s stats.Summary, trials int) string {
 		text += fmt.Sprintf(" [%s, %s]", end(s.CILow), end(s.CIHigh))
 	}
 	if own := OwnN(s, trials); own != "" {
+		l.own = true
 		text += " n=" + own
 	}
 	return text
+}
+
+// Mark is what stands behind a figure that is doubtful by so much, see stats.Summary.
+func (l *Legend) Mark(doubt float64) string {
+	if doubt == 0 {
+		return ""
+	}
+	l.doubt = max(l.doubt, doubt)
+	return "?"
+}
+
+// Notes explain what was written, a line each.
+func (l *Legend) Notes() (list []string) {
+	if l.own {
+		list = append(list, ownNote)
+	}
+	if l.doubt > 0 {
+		list = append(list, DoubtNote(l.doubt))
+	}
+	return list
+}
+
+// DoubtNote explains the mark of a figure that can be wrong by so many milliseconds.
+func DoubtNote(ms float64) string {
+	return fmt.Sprintf("?: smaller than what the clocks of the hosts can be wrong by (%s ms)", Number(ms))
 }
 
 // OwnN is the n of a figure where it is not that of its row, so many trials: how many of
@@ -109,6 +141,6 @@ func OwnN(s stats.Summary, trials int) string {
 	return ""
 }
 
-// OwnNote explains what OwnN writes beside a figure.
-const OwnNote = "n=A beside a figure: it has a value in A trials, not in all n of the row; n=A+B: B more " +
+// ownNote explains what OwnN writes beside a figure.
+const ownNote = "n=A beside a figure: it has a value in A trials, not in all n of the row; n=A+B: B more " +
 	"timed out, or were beyond the load, and count as larger than all of them"

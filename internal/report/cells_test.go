@@ -113,6 +113,9 @@ func TestNotes(t *testing.T) {
 			"the machine was busy", nil},
 		{"busy", 6, func(w *world) { w.with("faults_skipped,busy_share", "0,0.61", nil) },
 			"the machine was busy", []int{0, 1, 2, 3}},
+		{"small for its clocks", 6, func(w *world) {
+			w.with("split_brain_ms,clock_error_us", "0.02,9", map[int]string{8: "0.02,11", 14: "0.03,20"})
+		}, "?: smaller than what the clocks of the hosts can be wrong by (0.04 ms)", []int{1, 2}},
 		{"marked", 6, func(w *world) {
 			w.edit(func(trial int, row string) string {
 				if trial == 7 {

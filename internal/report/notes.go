@@ -77,6 +77,13 @@ func (b *builder) cellNotes() {
 	above := func(limit float64, m *metric.Metric) func(int) bool {
 		return func(i int) bool { return b.figure(i, m) > limit }
 	}
+	doubt := 0.0
+	doubtful := make([]bool, len(b.Cells))
+	for i := range b.Cells {
+		for _, f := range b.Cells[i].Figures {
+			doubt, doubtful[i] = max(doubt, f.Doubtful()), doubtful[i] || f.Doubtful() > 0
+		}
+	}
 	for _, n := range []struct {
 		when func(int) bool
 		text string
@@ -102,6 +109,7 @@ func (b *builder) cellNotes() {
 			"some trials are marked: the machine may have lengthened their times by a tenth or more, and " +
 				"they are in the figures; the share stands in skew, the reason in trials.csv; use fewer " +
 				"nodes, longer latencies or an idle machine"},
+		{func(i int) bool { return doubtful[i] }, compare.DoubtNote(doubt)},
 		{some(isError),
 			"trials that could not be run are not in the figures; the reason stands in trials.csv"},
 		{func(i int) bool { return !b.Cells[i].InModel },

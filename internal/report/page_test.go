@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/json"
 	"html"
 	"math"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -118,6 +120,23 @@ func TestSpread_Wire(t *testing.T) {
 	for i, rank := range w.Ranks {
 		if w.Values[i] != float64(rank) {
 			t.Errorf("value %v at rank %d", w.Values[i], rank)
+		}
+	}
+}
+
+// TestCell_Doubtful: the page knows which figures are marked, and says nothing where none is.
+func TestCell_Doubtful(t *testing.T) {
+	t.Parallel()
+	figure := stats.Summary{N: 6, Min: 1, Median: 2, Max: 3, CILow: 1, CIHigh: 3}
+	small := figure
+	small.Doubt = 2.5
+	for _, c := range []struct {
+		figures []stats.Summary
+		want    string
+	}{{[]stats.Summary{figure, small, small}, `"u":[1,2]`}, {[]stats.Summary{figure}, ""}} {
+		b, err := json.Marshal((&Cell{Figures: c.figures}).wire(details[0]))
+		if err != nil || strings.Contains(string(b), `"u"`) != (c.want != "") || !strings.Contains(string(b), c.want) {
+			t.Errorf("%s, %v, want %q", b, err, c.want)
 		}
 	}
 }

@@ -60,6 +60,7 @@ type (
 		Bounds   []figures    `json:"b,omitempty"` // claim, low, high
 		Achieved []figures    `json:"a,omitempty"` // fault, asked, mean, least, most
 		Notes    []int        `json:"w,omitempty"`
+		Doubtful []int        `json:"u,omitempty"` // metrics that are marked
 	}
 	wirePhases struct {
 		N    int     `json:"n"`
@@ -164,8 +165,11 @@ func (c *Cell) wire(level detail) wireCell {
 	w := wireCell{
 		Number: c.Number, Design: c.Design, InModel: c.InModel, Statuses: c.Statuses, Notes: c.Notes,
 	}
-	for _, s := range c.Figures {
+	for i, s := range c.Figures {
 		w.Figures = append(w.Figures, short(s, level))
+		if s.Doubtful() > 0 {
+			w.Doubtful = append(w.Doubtful, i)
+		}
 	}
 	for _, s := range c.Spreads {
 		w.Spreads = append(w.Spreads, s.wire(level.points))

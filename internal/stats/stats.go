@@ -66,6 +66,15 @@ type Summary struct {
 	P90, P95, P99, Max float64
 	CILow, CIHigh      float64 // of the median, at level Confidence
 	Method             Method  // of that interval
+	Doubt              float64 // by how much a value can be wrong, if the caller knows; 0: not at all
+}
+
+// Doubtful is the Doubt if the median is smaller, and else 0.
+func (s Summary) Doubtful() float64 {
+	if math.Abs(s.Median) < s.Doubt {
+		return s.Doubt
+	}
+	return 0
 }
 
 // Describe condenses values, to which censored further observations belong

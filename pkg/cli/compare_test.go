@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -108,6 +109,26 @@ func TestCompare_OtherLoad(t *testing.T) {
 		t.Errorf("JSON: %v, %q", err, d.Warnings)
 	}
 	has(t, bench(t, "compare", "base", "new", "--format", "junit").want(t, Good).out, `name="careful" value="`+says)
+}
+
+// TestCompare_Clocks: a time that is smaller than what the clocks of its hosts can be wrong by
+// is marked on the side of which that is so, in each format.
+func TestCompare_Clocks(t *testing.T) {
+	twoRuns(t, strings.Replace(small, "sweep:\n  - {vary: nodes, over: [3, 5]}\n  - {vary: network.loss, over: [0, 0.1]}\n", "", 1))
+	rewritten(t, "new", func(text string) string {
+		return strings.ReplaceAll(strings.ReplaceAll(text, ",sim,", ",nats,"), ",,,,,\n", ",0.05,0.3,0,0,50000\n")
+	})
+	args := []string{"compare", "base", "new", "--metrics", "election_ms", "--ignore", "transport"}
+	const note = "?: smaller than what the clocks of the hosts can be wrong by (100 ms)"
+	text := bench(t, args...).want(t, Good).out
+	row := regexp.MustCompile(`(?m)^bully .*$`).FindString(text)
+	if has(t, text, note); strings.Count(row, "?") != 1 || strings.Index(row, "?") < strings.Index(row, "]") {
+		t.Errorf("%q", row)
+	}
+	has(t, bench(t, append(args, "--format", "markdown")...).want(t, Good).out, note, "? \\[")
+	if text := bench(t, append(args, "--format", "json")...).want(t, Good).out; strings.Count(text, `"clock_doubt_ms": 100`) != 2 { // a cell each of two algorithms
+		t.Error(text)
+	}
 }
 
 // TestCompare_Flags: the error and the least change are those that the flags say, and

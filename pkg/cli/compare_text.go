@@ -83,10 +83,12 @@ func figureText(f compare.Figure) string {
 		return "none"
 	case math.IsNaN(f.Center):
 		return "timeout"
-	case math.IsNaN(f.Low) && math.IsNaN(f.High):
-		return compare.Number(f.Center)
 	}
-	return fmt.Sprintf("%s [%s, %s]", compare.Number(f.Center), compare.Number(f.Low), compare.Number(f.High))
+	center := compare.Number(f.Center) + new(compare.Legend).Mark(f.Doubt)
+	if math.IsNaN(f.Low) && math.IsNaN(f.High) {
+		return center
+	}
+	return fmt.Sprintf("%s [%s, %s]", center, compare.Number(f.Low), compare.Number(f.High))
 }
 
 func changeText(row *compare.Row) string {
@@ -162,8 +164,12 @@ func metricsOf(r *compare.Report) []string {
 func legend(r *compare.Report) string {
 	used := map[compare.Test]int{}
 	few := 0
+	doubts := &compare.Legend{}
 	for i := range r.Rows {
 		used[r.Rows[i].Test]++
+		for _, f := range []compare.Figure{r.Rows[i].Base, r.Rows[i].New} {
+			doubts.Mark(f.Doubt)
+		}
 		if r.Rows[i].Verdict == compare.TooFew {
 			few++
 		}
@@ -182,6 +188,7 @@ func legend(r *compare.Report) string {
 			parts = append(parts, fmt.Sprintf("%s: %v", string(t), t))
 		}
 	}
+	parts = append(parts, doubts.Notes()...)
 	if few > 0 {
 		parts = append(parts, "n/a: too few trials, or rounds, for any test; raise repetitions, or rounds")
 	}

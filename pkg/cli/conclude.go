@@ -82,11 +82,12 @@ func (o *outcome) warnings() []string {
 
 // print writes the end of a run for people.
 func (o *outcome) print(w io.Writer) {
-	o.table().write(w)
+	t, notes := o.table()
+	t.write(w)
 	fmt.Fprintf(w, "\nn: trials with status ok; figures: %s\n",
 		compare.FigureNote(o.stopping.Rule().Method()))
-	if o.hasOwnN() {
-		fmt.Fprintln(w, compare.OwnNote)
+	for _, text := range notes {
+		fmt.Fprintln(w, text)
 	}
 	o.rank(w)
 	for _, s := range o.spreads {
@@ -128,15 +129,6 @@ func (o *outcome) rank(w io.Writer) {
 	if more > 0 {
 		fmt.Fprintf(w, "  and %d more: bench report %s\n", more, report.Quote(o.dir))
 	}
-}
-
-// hasOwnN says whether a figure of the table has another n than its row.
-func (o *outcome) hasOwnN() bool {
-	return slices.ContainsFunc(o.cells, func(c cellOutcome) bool {
-		return slices.ContainsFunc(o.metrics, func(m string) bool {
-			return compare.OwnN(c.describe(m), c.statuses[trace.OK]) != ""
-		})
-	})
 }
 
 // failures are the trials that could not be run, for standard error.

@@ -46,6 +46,7 @@ type cellOutcome struct {
 	statuses map[trace.Status]int
 	marked   int
 	samples  map[string]results.Sample // what its trials observed of each metric of the table
+	clocks   float64                   // largest clock_error_us
 }
 
 // mostTold bounds how many trials are told in words. All of them are counted.
@@ -118,6 +119,9 @@ func (o *outcome) add(t *results.Trial) {
 		v, seen := t.Observe(name)
 		c.samples[name].Add(t.Start(), v, seen)
 	}
+	if v, kind := t.Observe(metric.ClockError.Name); kind == results.Observed {
+		c.clocks = max(c.clocks, v)
+	}
 	switch t.Status {
 	case trace.OK:
 	case trace.TimedOut:
@@ -177,15 +181,18 @@ func keep(list []results.Trial, t *results.Trial) []results.Trial {
 }
 
 // describe condenses a metric of a cell.
-func (c *cellOutcome) describe(metric string) stats.Summary {
-	return c.samples[metric].Describe(c.method)
+func (c *cellOutcome) describe(name string) stats.Summary {
+	d := c.samples[name].Describe(c.method)
+	d.Doubt = metric.Named(name).Doubt(c.clocks)
+	return d
 }
 
 // table is a row for each cell: what differs between them, and the figures that
-// an experimenter looks at first.
-func (o *outcome) table() *table {
+// an experimenter looks at first. The notes explain the figures.
+func (o *outcome) table() (t *table, notes []string) {
 	d := designOf(o.experiment)
-	t := &table{}
+	t = &table{}
+	legend := &compare.Legend{}
 	t.column("algorithm", false)
 	d.head(t, o.experiment)
 	t.column("n", true)
@@ -202,14 +209,14 @@ func (o *outcome) table() *table {
 		row := append([]string{cell.Label}, d.values(cell)...)
 		row = append(row, fmt.Sprint(c.statuses[trace.OK]))
 		for _, m := range o.metrics {
-			row = append(row, compare.Estimate(metric.Named(m), c.describe(m), c.statuses[trace.OK]))
+			row = append(row, legend.Estimate(metric.Named(m), c.describe(m), c.statuses[trace.OK]))
 		}
 		if rule != nil {
 			row = append(row, ended(&rule.Rule, &rule.Cells[i]))
 		}
 		t.add(append(row, o.count(c, cell))...)
 	}
-	return t
+	return t, legend.Notes()
 }
 
 // ended says why a cell ended under the rule, and how wide its interval is.

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -47,6 +49,15 @@ func TestOutcome_TimedOut(t *testing.T) {
 					before[m])
 			}
 		}
+	}
+	if _, notes := o.table(); len(notes) != 1 {
+		t.Errorf("%q", notes)
+	}
+	o.add(&results.Trial{Trial: 8, Cell: 1, Repetition: 8, Status: trace.OK,
+		Metrics: []metric.Value{metric.SplitBrain.Of(0), metric.ClockError.Of(15)}})
+	if table, notes := o.table(); len(notes) != 2 || !strings.HasSuffix(notes[1], "(0.03 ms)") ||
+		!slices.ContainsFunc(table.rows[0], func(s string) bool { return strings.HasPrefix(s, "0? [") }) {
+		t.Errorf("%q, %q", table.rows, notes)
 	}
 	if o.cells[0].statuses[trace.TimedOut] != 2 || o.cells[0].describe("availability").N != 6 {
 		t.Errorf("%+v", o.cells[0])

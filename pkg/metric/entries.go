@@ -18,16 +18,16 @@ var (
 		Doc: "bytes of all algorithm messages per entry",
 	})
 	Waiting = entries.declare(Metric{
-		Name: "waiting_ms", Unit: Milliseconds, Kind: SinceCause, From: Cause, To: End,
+		Name: "waiting_ms", Unit: Milliseconds, Kind: SinceCause, OneClock: true, From: Cause, To: End,
 		Tables: Main | Brief, Slower: "waits %s longer than",
 		Doc: "(intended) request to granted",
 	})
 	WaitingP99 = entries.declare(Metric{
-		Name: "waiting_p99_ms", Unit: Milliseconds, Kind: SinceCause,
+		Name: "waiting_p99_ms", Unit: Milliseconds, Kind: SinceCause, OneClock: true,
 		Doc: "99th percentile of the waiting times of a trial",
 	})
 	Turnaround = entries.declare(Metric{
-		Name: "turnaround_ms", Unit: Milliseconds, Kind: SinceCause,
+		Name: "turnaround_ms", Unit: Milliseconds, Kind: SinceCause, OneClock: true,
 		Doc: "request to release",
 	})
 	SyncDelay = entries.declare(Metric{

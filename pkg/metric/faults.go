@@ -17,11 +17,11 @@ var (
 		Doc: "crashes per live process and second, while the rate allowed one",
 	})
 	OutageRequested = faults.declare(Metric{
-		Name: "outage_requested_ms", Unit: Milliseconds, Kind: Measured, Better: Neither,
+		Name: "outage_requested_ms", Unit: Milliseconds, Kind: Measured, OneClock: true, Better: Neither,
 		Doc: "a crash to the return, as it was to be",
 	})
 	OutageAchieved = faults.declare(Metric{
-		Name: "outage_achieved_ms", Unit: Milliseconds, Kind: Measured, Better: Neither,
+		Name: "outage_achieved_ms", Unit: Milliseconds, Kind: Measured, OneClock: true, Better: Neither,
 		Doc: "a crash to the return",
 	})
 	Suspicion = faults.declare(Metric{

@@ -33,6 +33,9 @@ type Metric struct {
 	// Traffic marks what is about the algorithm's messages. A subject that is only observed
 	// has none of it: its messages are not seen.
 	Traffic bool
+	// OneClock marks a time that one clock alone tells: that of a process, or none at all as of
+	// what the network was to do. All others lie between instants of several processes.
+	OneClock bool
 	// From and To are the instants of an operation between which it lies; 0 for what single
 	// operations do not have.
 	From, To Instant
@@ -139,6 +142,15 @@ func (m *Metric) Applies(p algo.Problem) bool { return m.Problem == "" || m.Prob
 // Of is the metric of a trial. NaN is a figure that does not exist: the trial could have
 // had one, and has none. What does not apply to a trial is none of its values.
 func (m *Metric) Of(v float64) Value { return Value{m.Name, v} }
+
+// Doubt is by how much a figure in the metric's unit can be wrong, where instants can be by
+// so many microseconds of clock_error_us: both ends of a time can.
+func (m *Metric) Doubt(clockError float64) float64 {
+	if m.Unit != Milliseconds || m.OneClock {
+		return 0
+	}
+	return 2 * clockError / 1000
+}
 
 // A Value is a metric of a trial.
 type Value struct {

@@ -178,3 +178,21 @@ func firsts(text string) map[string][]string {
 	}
 	return out
 }
+
+// TestDoubt: both ends of a time between processes can be wrong, and nothing else.
+func TestDoubt(t *testing.T) {
+	t.Parallel()
+	for m, want := range map[*Metric]float64{
+		Election: 0.06, SyncDelay: 0.06, LatencyAchieved: 0.06, Agreed.Downtime: 0.06, SplitBrain: 0.06,
+		Waiting: 0, Turnaround: 0, LatencyDrawn: 0, CPU: 0, MessagesPerElection: 0, Availability: 0, ClockError: 0,
+	} {
+		if got := m.Doubt(30); got != want {
+			t.Errorf("%s: %v ms, want %v", m.Name, got, want)
+		}
+	}
+	for _, m := range All() {
+		if m.OneClock && m.Unit != Milliseconds {
+			t.Errorf("%s in %s: who reads a clock is a time", m.Name, m.Unit)
+		}
+	}
+}

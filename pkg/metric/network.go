@@ -5,15 +5,15 @@ var network = family{traffic: true}
 // What was asked of the network, and what it did.
 var (
 	LatencyRequested = network.declare(Metric{
-		Name: "latency_requested_ms", Unit: Milliseconds, Kind: Measured, Better: Neither,
+		Name: "latency_requested_ms", Unit: Milliseconds, Kind: Measured, OneClock: true, Better: Neither,
 		Doc: "mean of the distribution of the latency, over the messages sent",
 	})
 	LatencyDrawn = network.declare(Metric{
-		Name: "latency_drawn_ms", Unit: Milliseconds, Kind: Measured, Better: Neither,
+		Name: "latency_drawn_ms", Unit: Milliseconds, Kind: Measured, OneClock: true, Better: Neither,
 		Doc: "mean latency that the network model drew for them",
 	})
 	OrderDelay = network.declare(Metric{
-		Name: "order_delay_ms", Unit: Milliseconds, Kind: Measured, Better: Neither,
+		Name: "order_delay_ms", Unit: Milliseconds, Kind: Measured, OneClock: true, Better: Neither,
 		Doc: "mean by which order: fifo made them due later than that",
 	})
 	LatencyAchieved = network.declare(Metric{

@@ -13,11 +13,11 @@ var (
 		Doc: "share of all messages sent or handled that the busiest process sent or handled",
 	})
 	CPU = processes.declare(Metric{
-		Name: "cpu_per_operation_ms", Unit: Milliseconds, Kind: Measured,
+		Name: "cpu_per_operation_ms", Unit: Milliseconds, Kind: Measured, OneClock: true,
 		Doc: "processor time of a node per operation, mean over the nodes",
 	})
 	BusiestCPU = processes.declare(Metric{
-		Name: "busiest_cpu_per_operation_ms", Unit: Milliseconds, Kind: Measured,
+		Name: "busiest_cpu_per_operation_ms", Unit: Milliseconds, Kind: Measured, OneClock: true,
 		Doc: "processor time per operation of the node that used most",
 	})
 	Switches = processes.declare(Metric{

@@ -7,6 +7,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/internal/transport"
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // Start numbers the start of everything that the trial ran on: its round. In simulation it is
@@ -56,7 +57,22 @@ func (c *Cell) ByStart(name string) Sample {
 }
 
 // Describe condenses what the trials of the cell observed of a metric.
-func (c *Cell) Describe(name string) stats.Summary { return c.ByStart(name).Describe(c.method) }
+func (c *Cell) Describe(name string) stats.Summary {
+	d := c.ByStart(name).Describe(c.method)
+	if m := metric.Named(name); m != nil {
+		d.Doubt = m.Doubt(c.ClockError())
+	}
+	return d
+}
+
+// ClockError is the largest clock_error_us of the trials that count, 0 if none has one.
+func (c *Cell) ClockError() (most float64) {
+	values, _ := c.Sample(metric.ClockError.Name)
+	for _, v := range values {
+		most = max(most, v)
+	}
+	return most
+}
 
 // Starts is how many starts the trials of the cell have.
 func (c *Cell) Starts() int {

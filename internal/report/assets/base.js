@@ -8,13 +8,14 @@ function figure(cell, metric) {
   const f = cell.f[metric];
   if (!f || f.length === 0) return null;
   const [n, censored, median] = f;
+  const mark = (cell.u || []).includes(metric) ? "?" : "";
   if (f.length === 3) {
     const certain = n >= 6 ? median : null;
     return { n, censored, median, low: certain, high: certain, p90: median, p95: median, p99: median,
-      min: median, max: median, mean: median, sd: n > 1 ? 0 : null };
+      min: median, max: median, mean: median, sd: n > 1 ? 0 : null, mark };
   }
   const names = ["n", "censored", "median", "low", "high", "p90", "p95", "p99", "min", "max", "mean", "sd"];
-  const out = {};
+  const out = { mark };
   names.forEach((name, i) => { out[name] = i < f.length ? f[i] : null; });
   return out;
 }

@@ -161,7 +161,7 @@ function pointText(line, p, m, state) {
   const at = state.x === null ? "" : `${D.columns[state.x].name} ${show(p.x)}<br>`;
   const interval = p.low === null && p.high === null ? "" : figureText({ ...p.f }, m)[1];
   const censored = p.f.censored ? `, ${p.f.censored} ${m.bound ? "beyond" : "timed out"}` : "";
-  return `${escapeHTML(line.name)}<br>${at}${state.statistic} <b>${show(p.y)}</b>${interval} ${escapeHTML(m.unit)}<br>` +
+  return `${escapeHTML(line.name)}<br>${at}${state.statistic} <b>${show(p.y)}${state.statistic === "median" ? p.f.mark : ""}</b>${interval} ${escapeHTML(m.unit)}<br>` +
     `n ${p.f.n}${censored}`;
 }
 

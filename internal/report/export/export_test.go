@@ -320,3 +320,38 @@ func TestNanoseconds(t *testing.T) {
 		}
 	}
 }
+
+// TestClockError: what is smaller than the clocks of the hosts can be wrong by is marked, and
+// the mark is explained; the largest error of the cell counts, of trials that count.
+func TestClockError(t *testing.T) {
+	t.Parallel()
+	r := runOf(append(sample("fast", 0.03, 0.03, 0.04, 0.04, 0.05, 0.05),
+		sample("slow", 0.13, 0.13, 0.14, 0.14, 0.15, 0.15)...)...)
+	r.Metrics = append(r.Metrics, metric.ClockError.Name)
+	for i := range r.Trials {
+		r.Trials[i].Metrics = append(r.Trials[i].Metrics, metric.ClockError.Of(20+float64(i%6)))
+	}
+	lost := r.Trials[11]
+	lost.Status, lost.Metrics = trace.Invalid, []metric.Value{metric.ClockError.Of(900)}
+	r.Trials = append(r.Trials, lost)
+	const note = "?: smaller than what the clocks of the hosts can be wrong by (0.05 ms)"
+	for format, want := range map[string][]string{
+		"markdown": {"| 0.04? [", "| 0.14 ["},
+		"latex":    {"& \\bfseries 0.04{?} &", ",table-space-text-post={?}]", "& 0.14 &"},
+	} {
+		text := one(t, r, format, Options{Metrics: []string{"election_ms"}})
+		for _, part := range append(want, note) {
+			if !strings.Contains(text, part) {
+				t.Errorf("%s: no %q in\n%s", format, part, text)
+			}
+		}
+	}
+	for i := range r.Trials {
+		r.Trials[i].Metrics = r.Trials[i].Metrics[:len(r.Trials[i].Metrics)-1]
+	}
+	for _, format := range []string{"markdown", "latex"} {
+		if text := one(t, r, format, Options{Metrics: []string{"election_ms"}}); strings.Contains(text, "?") {
+			t.Errorf("%s: a mark where all have one clock:\n%s", format, text)
+		}
+	}
+}

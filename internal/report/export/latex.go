@@ -27,7 +27,11 @@ func latex(s *selection) ([]File, error) {
 		"; n: trials with status ok;\n" +
 		"% below a metric: those of them with a value, and behind a + those that timed out.\n" +
 		"% Bold: the whole interval is better than those of all others in the same place.\n")
-	columns, metrics := s.columnsOfTable()
+	legend := &compare.Legend{}
+	columns, metrics := s.columnsOfTable(legend)
+	for _, note := range legend.Notes() {
+		b.WriteString("% " + note + ".\n")
+	}
 	b.WriteString("\\begin{tabular}{%\n")
 	for _, c := range columns {
 		fmt.Fprintf(&b, "  %s%% %s\n", c.format(), printable(c.name))
@@ -51,7 +55,8 @@ type texColumn struct {
 	name          string
 	cells         []string
 	number        bool
-	whole, behind int // digits before and behind the decimal point
+	whole, behind int    // digits before and behind the decimal point
+	behindText    string // what stands behind some numbers
 }
 
 // format declares the column. Bold digits need the weight to be detected.
@@ -59,7 +64,11 @@ func (c *texColumn) format() string {
 	if !c.number {
 		return "l"
 	}
-	return fmt.Sprintf("S[table-format=%d.%d,detect-weight]", c.whole, c.behind)
+	text := ""
+	if c.behindText != "" {
+		text = ",table-space-text-post={" + c.behindText + "}"
+	}
+	return fmt.Sprintf("S[table-format=%d.%d,detect-weight%s]", c.whole, c.behind, text)
 }
 
 // add adds a number as it is to be printed.
@@ -73,7 +82,7 @@ func (c *texColumn) add(text string) {
 func (c *texColumn) put(text string) { c.cells = append(c.cells, "{"+text+"}") }
 
 // columnsOfTable are all columns, and those of each metric.
-func (s *selection) columnsOfTable() (all []*texColumn, metrics [][]*texColumn) {
+func (s *selection) columnsOfTable(l *compare.Legend) (all []*texColumn, metrics [][]*texColumn) {
 	label := &texColumn{name: "label"}
 	for _, c := range s.cells {
 		label.cells = append(label.cells, tex(head(c)))
@@ -102,7 +111,7 @@ func (s *selection) columnsOfTable() (all []*texColumn, metrics [][]*texColumn) 
 	}
 	all = append(all, count)
 	for _, m := range s.metrics {
-		metrics = append(metrics, s.estimates(m))
+		metrics = append(metrics, s.estimates(m, l))
 		all = append(all, metrics[len(metrics)-1]...)
 	}
 	return all, metrics
@@ -110,7 +119,7 @@ func (s *selection) columnsOfTable() (all []*texColumn, metrics [][]*texColumn) 
 
 // estimates are the columns of a metric: three, and a fourth where its n is not that of
 // the rows.
-func (s *selection) estimates(m *metric.Metric) []*texColumn {
+func (s *selection) estimates(m *metric.Metric, l *compare.Legend) []*texColumn {
 	median := &texColumn{name: "median", number: true}
 	low, high := &texColumn{name: "low", number: true}, &texColumn{name: "high", number: true}
 	summaries := make([]stats.Summary, len(s.cells))
@@ -123,6 +132,10 @@ func (s *selection) estimates(m *metric.Metric) []*texColumn {
 		switch {
 		case !math.IsNaN(d.Median):
 			median.add(text(d.Median))
+			if mark := l.Mark(d.Doubtful()); mark != "" {
+				median.cells[i] += "{" + mark + "}"
+				median.behindText = mark
+			}
 		case d.Censored > 0:
 			median.put("timeout")
 		default:

@@ -32,7 +32,7 @@ func markdown(s *selection) ([]File, error) {
 		marks[i] = "---:"
 	}
 	fmt.Fprintf(&b, "| %s |\n", strings.Join(marks, " | "))
-	own := false
+	legend := &compare.Legend{}
 	for _, c := range s.cells {
 		row := []string{head(c)}
 		for _, name := range s.columns {
@@ -40,17 +40,13 @@ func markdown(s *selection) ([]File, error) {
 		}
 		row = append(row, strconv.Itoa(c.Count(trace.OK)))
 		for _, m := range s.metrics {
-			d := describe(c, m)
-			own = own || compare.OwnN(d, c.Count(trace.OK)) != ""
-			row = append(row, compare.Estimate(m, d, c.Count(trace.OK)))
+			row = append(row, legend.Estimate(m, describe(c, m), c.Count(trace.OK)))
 		}
 		line(append(row, statuses(c)))
 	}
-	b.WriteString("\nn: trials with status ok; figures: " + compare.FigureNote(s.run.Until().Method()))
-	if own {
-		b.WriteString("; " + compare.OwnNote)
-	}
-	b.WriteString(".\n")
+	notes := append([]string{"n: trials with status ok; figures: " +
+		compare.FigureNote(s.run.Until().Method())}, legend.Notes()...)
+	b.WriteString("\n" + strings.Join(notes, "; ") + ".\n")
 	if r := s.ranking(); r != nil {
 		fmt.Fprintf(&b, "\n%s:\n\n", inText(r.Head()))
 		sentences, more := r.Sentences(mostSentences)
