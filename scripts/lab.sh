@@ -118,7 +118,7 @@ run=$!
 attempts() { cat fire/fire/*/journal.ndjson 2>/dev/null | grep -c '"status":"'"$1"'"' || true; }
 agent() {
 	for pid in $(ip netns pids host2); do
-		if [ "$(tr '\0' ' ' <"/proc/$pid/cmdline")" = "node agent " ]; then echo "$pid"; fi
+		if [ "$( (tr '\0' ' ' <"/proc/$pid/cmdline") 2>/dev/null)" = "node agent " ]; then echo "$pid"; fi
 	done
 }
 under_way() { # the trial after N invalid ones

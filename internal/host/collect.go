@@ -27,11 +27,15 @@ func (t *trial) skipped(at time.Duration) int {
 	return count
 }
 
-// eachOnce drops the reasons that say no more than an earlier one, which they contain: what is
+// eachOnce drops the reasons that say no more than another one, which they contain: what is
 // gone was asked for this and that.
 func eachOnce(reasons []string) (kept []string) {
-	for _, why := range reasons {
-		if !slices.ContainsFunc(kept, func(k string) bool { return strings.Contains(why, k) }) {
+	for i, why := range reasons {
+		told := false
+		for j, other := range reasons {
+			told = told || strings.Contains(why, other) && (len(other) < len(why) || j < i)
+		}
+		if !told {
 			kept = append(kept, why)
 		}
 	}

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,5 +52,14 @@ func TestUnrest(t *testing.T) {
 		if len(got) != len(want) || !strings.HasPrefix(got[i], want[i]) {
 			t.Fatalf("%q, want %q", got, want)
 		}
+	}
+}
+
+// TestEachOnce: the death of an agent is said once, whatever it was asked for afterwards.
+func TestEachOnce(t *testing.T) {
+	t.Parallel()
+	got := eachOnce([]string{"the clock of b: b died", "b died", "another", "b died"})
+	if want := []string{"b died", "another"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
