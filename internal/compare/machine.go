@@ -131,7 +131,15 @@ func machineNames(m *results.Manifest) string {
 	for _, machine := range m.Machines() {
 		names = append(names, machine.String())
 	}
-	return strings.Join(names, " and ")
+	text := strings.Join(names, " and ")
+	if len(m.Hosts) == 0 {
+		return text
+	}
+	var hosts []string
+	for _, h := range m.Hosts {
+		hosts = append(hosts, h.Name)
+	}
+	return "each trial over " + strings.Join(hosts, ", ") + ": " + text
 }
 
 // measured says whether t has trials on real processes.

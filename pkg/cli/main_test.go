@@ -22,11 +22,17 @@ var testdata, _ = filepath.Abs("testdata")
 // asBench in the environment makes the test binary the command bench.
 const asBench = "CONCLAVE_TEST_AS_BENCH"
 
+// asAgent in the environment makes it the command node agent.
+const asAgent = "CONCLAVE_TEST_AS_AGENT"
+
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && slices.Contains([]string{nodeRole, busRole, simRole}, os.Args[1]) ||
 		os.Getenv(asBench) != "" {
 		os.Unsetenv(asBench) // or it would be taken for an override
 		os.Exit(Bench())
+	}
+	if os.Getenv(asAgent) != "" {
+		os.Exit(nodeCommand([]string{"agent"}, os.Stderr))
 	}
 	os.Exit(m.Run())
 }

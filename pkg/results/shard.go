@@ -43,10 +43,13 @@ type Part struct {
 
 // Machines are those whose times the run has measured, each once.
 func (m *Manifest) Machines() []Machine {
-	if len(m.Parts) == 0 {
+	if len(m.Parts)+len(m.Hosts) == 0 {
 		return []Machine{m.Where()}
 	}
 	var out []Machine
+	for _, h := range m.Hosts {
+		out = append(out, h.Machine)
+	}
 	for _, p := range m.Parts {
 		out = append(out, p.Machine)
 	}

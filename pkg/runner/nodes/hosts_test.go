@@ -1,0 +1,39 @@
+package nodes
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestLoadHosts_Refuses: every mistake in a hosts file is told with its line and key.
+func TestLoadHosts_Refuses(t *testing.T) {
+	t.Parallel()
+	const lab1 = "hosts:\n- {name: lab1, address: 10.0.0.1, command: ssh lab1}\n"
+	for name, c := range map[string]struct{ text, want string }{
+		"nothing":          {"placement: pack\n", "hosts.yaml:1: hosts: missing; want at least one"},
+		"an unknown key":   {lab1 + "placment: pack\n", `hosts.yaml:3: placment: `},
+		"of a host":        {"hosts:\n- {name: a, adress: b, command: c}\n", "hosts.yaml:2: hosts[1].adress: "},
+		"one name twice":   {lab1 + "- {name: lab1, address: b, command: c}\n", `hosts.yaml:3: hosts[2].name: "lab1" is the name of hosts[1] as well`},
+		"no address":       {"hosts:\n- {name: a, command: c}\n", "hosts.yaml:2: hosts[1]: want either address: or interface:"},
+		"two addresses":    {"hosts:\n- {name: a, address: b, interface: eth0, command: c}\n", "want either address: or interface:"},
+		"no command":       {"hosts:\n- {name: a, address: b}\n", "hosts[1]: without command"},
+		"a name with plus": {"hosts:\n- {name: a+b, address: b, command: c}\n", "letters, digits, '.', '_' and '-'"},
+		"a strange kind":   {lab1 + "placement: round\n", "hosts.yaml:3: placement: "},
+		"no region":        {lab1 + "placement: region\n", "hosts.yaml:3: placement: region, but no host has a region:"},
+		"no such host":     {lab1 + "placement: {eu: lab2}\n", `hosts.yaml:3: placement.eu: no host "lab2" (has: lab1)`},
+	} {
+		path := filepath.Join(t.TempDir(), "hosts.yaml")
+		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := LoadHosts(path); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	if _, err := LoadHosts(filepath.Join(t.TempDir(), "none.yaml")); err == nil ||
+		!strings.Contains(err.Error(), "none.yaml") {
+		t.Errorf("no file: %v", err)
+	}
+}
