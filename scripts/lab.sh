@@ -62,10 +62,13 @@ if [ $# -gt 0 ]; then
 fi
 spread() { on_runner bench run "$@" --hosts hosts.yaml --progress none; }
 
-# Every algorithm whose messages do not depend on timing: all but the one that polls, and the one
-# whose token is somewhere, depending on when the next request comes.
+# Every algorithm whose messages do not depend on timing: all but those that never fall quiet,
+# and the one that polls.
 algorithms() { # PROBLEM
-	bench list | sed -n "s|^  $1/\([a-z-]*\).*|\1|p" | grep -vxE 'raynal-original|token-ring' | paste -sd,
+	bench list | sed -n "s,^  $1/\([a-z-]*\).*,\1,p" | while read -r name; do
+		about=$(bench describe "$1/$name")
+		[[ $about == *"never falls quiet"* || $name = raynal-original ]] || echo "$name"
+	done | paste -sd,
 }
 experiment() { # PROBLEM LATENCY SCENARIO
 	cat <<Y
