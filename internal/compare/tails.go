@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -21,11 +22,8 @@ type Held struct {
 	Tail      stats.Tail
 }
 
-// quantiles are the statistics that are quantiles, and so have intervals over operations.
-var quantiles = map[string]float64{"median": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
-
 // Quantile says whether the figure is a quantile, and so may have an interval.
-func (h *Held) Quantile() bool { return quantiles[h.Threshold.Stat] > 0 }
+func (h *Held) Quantile() bool { return stats.FigureNamed(h.Threshold.Stat).P > 0 }
 
 // String says what the figure rests on.
 func (h *Held) String() string {
@@ -43,7 +41,7 @@ func Resting(t *stats.Tail, stat string) string {
 	if t.Censored > 0 {
 		text += fmt.Sprintf(" (%d still pending, taken as longer than all others)", t.Censored)
 	}
-	if _, is := quantiles[stat]; is {
+	if stats.FigureNamed(stat).P > 0 {
 		text += ", " + IntervalText(t)
 	}
 	if !math.IsNaN(t.Effect) {
@@ -114,14 +112,13 @@ func overOperations(t *results.Table, thresholds []experiment.Threshold, title f
 // hold finds the figure of the operations, and says what is wrong with it.
 func (h *Held) hold(groups [][]float64) (why string) {
 	t := &h.Threshold
-	p, quantile := quantiles[t.Stat]
-	if !quantile {
-		p = 0.5
-	}
-	h.Tail = stats.GroupedQuantile(groups, p, stats.Confidence)
+	figure := stats.FigureNamed(t.Stat)
+	quantile := figure.P > 0
+	h.Tail = stats.GroupedQuantile(groups, cmp.Or(figure.P, 0.5), stats.Confidence)
 	h.Value = h.Tail.Value
 	if !quantile {
-		h.Value = figureOf(stats.Describe(slices.Concat(groups...), h.Tail.Censored), t.Stat)
+		d := stats.Describe(slices.Concat(groups...), h.Tail.Censored)
+		h.Value = figure.Of(&d)
 	}
 	rests := Resting(&h.Tail, t.Stat)
 	switch {

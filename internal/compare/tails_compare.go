@@ -13,9 +13,9 @@ import (
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
-// TailStats are the quantiles over operations that two runs can be compared by; the first
-// is meant where none is named.
-var TailStats = []string{"p95", "median", "p90", "p99"}
+// DefaultTail is the quantile over operations that two runs are compared by where none is
+// named. The others are stats.QuantileNames.
+const DefaultTail = "p95"
 
 // A TailRow compares a quantile over the operations of one cell.
 type TailRow struct {
@@ -125,7 +125,7 @@ func (o *Options) tailMetrics(m *matching) (out []*metric.Metric, err error) {
 
 // compare finds the figures of both sides and the interval of their ratio.
 func (row *TailRow) compare(p pair, a, b [][]float64, confidence float64) {
-	q := quantiles[row.Stat]
+	q := stats.FigureNamed(row.Stat).P
 	row.Base = stats.GroupedQuantile(a, q, stats.Confidence)
 	row.New = stats.GroupedQuantile(b, q, stats.Confidence)
 	row.Low, row.High = math.NaN(), math.NaN()

@@ -55,7 +55,7 @@ func Misses(t *results.Table, thresholds []experiment.Threshold) (out []Miss, to
 func held(c *results.Cell, t *experiment.Threshold) (v float64, why string) {
 	values, censored := c.Sample(t.Metric)
 	d := stats.Describe(values, censored)
-	v = figureOf(d, t.Stat)
+	v = stats.FigureNamed(t.Stat).Of(&d)
 	switch {
 	case math.IsNaN(v) && d.Censored > 0 && t.Max == nil:
 		return v, "" // what timed out is larger than any other, so that no lower bound can be missed
@@ -73,12 +73,6 @@ func held(c *results.Cell, t *experiment.Threshold) (v float64, why string) {
 		return v, beyond(v, *t.Min, "less")
 	}
 	return v, ""
-}
-
-// figureOf is the figure of a sample that a threshold calls by that name.
-func figureOf(d stats.Summary, stat string) float64 {
-	return map[string]float64{"median": d.Median, "mean": d.Mean, "min": d.Min, "max": d.Max, "p90": d.P90,
-		"p95": d.P95, "p99": d.P99}[stat]
 }
 
 // beyond says how far v is from a bound.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -63,7 +64,7 @@ func TestMisses_Stats(t *testing.T) {
 		setTime(trial, float64(trial.Repetition*trial.Repetition))
 	})
 	want := map[string]float64{"median": 30.5, "mean": 38.5, "min": 1, "max": 100, "p90": 82.9, "p95": 91.45, "p99": 98.29}
-	for _, stat := range experiment.Stats {
+	for _, stat := range stats.FigureNames() {
 		none := -1.0
 		misses, _, _ := Misses(table, []experiment.Threshold{{Metric: "election_ms", Stat: stat, Max: &none}})
 		if len(misses) != 4 || math.Abs(misses[0].Value-want[stat]) > 1e-9 {

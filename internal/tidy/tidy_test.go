@@ -63,12 +63,14 @@ var table = []struct {
 		"pkg/harness", "internal/host/agent", "internal/host/control",
 		"internal/clock", "internal/proc",
 	}},
-	{"pkg/check", []string{"pkg/algo", "pkg/link", "pkg/metric", "pkg/trace", "pkg/fault", "pkg/harness"}},
+	{"pkg/check", []string{
+		"pkg/algo", "pkg/link", "pkg/metric", "pkg/trace", "internal/stats", "pkg/fault", "pkg/harness",
+	}},
 	{"pkg/config", nil},
 	{"pkg/experiment", []string{
 		"pkg/config",
-		"pkg/algo", "pkg/link", "internal/transport", "pkg/metric", "pkg/trace", "pkg/fault",
-		"pkg/harness", "pkg/check", "internal/files",
+		"pkg/algo", "pkg/link", "internal/transport", "pkg/metric", "pkg/trace",
+		"internal/stats", "pkg/fault", "pkg/harness", "pkg/check", "internal/files",
 	}},
 	{"pkg/results", []string{"pkg/metric", "pkg/trace", "internal/stats", "internal/files", "internal/transport"}},
 	{"pkg/runner/nodes", []string{

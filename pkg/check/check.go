@@ -26,6 +26,7 @@ type Verdict struct {
 	Violations []string
 	Missed     []string // what a script expects and did not come; violations as well
 	Operations []trace.Operation
+	Outages    []trace.Outage // of elections: by every definition, one after the other
 	Completed  int
 	// Unseen: the subject's messages are not seen. Totals, Kinds and the metrics of messages
 	// say nothing.

@@ -124,35 +124,6 @@ func TestSampleThins(t *testing.T) {
 	}
 }
 
-func TestPercentile(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		values []float64
-		p      float64
-		want   float64
-	}{
-		"none":            {nil, 0.5, math.NaN()},
-		"one":             {[]float64{7}, 0.99, 7},
-		"between":         {[]float64{3, 1}, 0.5, 2},
-		"type 7":          {[]float64{1, 2, 3, 4}, 0.25, 1.75},
-		"the least":       {[]float64{5, 4, 9}, 0, 4},
-		"the largest":     {[]float64{5, 4, 9}, 1, 9},
-		"99th of hundred": {ascending(100), 0.99, 98.01},
-	} {
-		if got := percentile(test.values, test.p); got != test.want &&
-			!(math.IsNaN(got) && math.IsNaN(test.want)) {
-			t.Errorf("%s: %v, want %v", name, got, test.want)
-		}
-	}
-}
-
-func ascending(n int) (out []float64) {
-	for i := range n {
-		out = append(out, float64(i))
-	}
-	return out
-}
-
 func TestVerdictsInOrderOfWeight(t *testing.T) {
 	t.Parallel()
 	overlap := join(requested(0, 1, 0), requested(0, 2, 0), at(1, trace.Granted, 1),

@@ -99,7 +99,8 @@ func newElections(s *harness.Setup, net *network, m *faults) *elections {
 		vigil: newVigil(s), phases: newPhases(s),
 	}
 	for _, service := range algo.Services() {
-		e.outages[service] = newOutages(metric.OutagesOf(service), e.measured)
+		e.outages[service] = newOutages(metric.OutagesOf(service), service == s.Alg.Spec.Service,
+			e.measured)
 	}
 	for i := range n {
 		e.belief[i], e.scope[i] = s.Leader, true
@@ -628,7 +629,7 @@ func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 	for _, r := range e.rounds {
 		rounds += float64(r)
 	}
-	headline, outages := e.outaged(end.At)
+	headline, outages := e.outaged(end.At, v)
 	v.Metrics = []metric.Value{
 		metric.Detection.Of(mean(detection, n)),
 		metric.Election.Of(mean(election, n)),
@@ -654,11 +655,13 @@ func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 }
 
 // outaged are the metrics of all definitions of an outage, and those of the one that the
-// problem of the algorithm means.
-func (e *elections) outaged(end time.Duration) (headline, all []metric.Value) {
+// problem of the algorithm means. The outages become those of the verdict.
+func (e *elections) outaged(end time.Duration, v *Verdict) (headline, all []metric.Value) {
 	for _, service := range algo.Services() {
 		o := e.outages[service]
 		o.finish(end)
+		o.attribute(v.Operations)
+		v.Outages = append(v.Outages, o.over...)
 		share := ratio(ms(end-o.total), ms(end))
 		if service == algo.Served {
 			share = ratio(float64(e.clients.received), float64(e.clients.sent))

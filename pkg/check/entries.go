@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -245,6 +246,7 @@ func (e *entries) finish(j *Judge, end harness.End, v *Verdict) {
 }
 
 func (e *entries) metrics(j *Judge, end harness.End, v *Verdict, waits []float64, sum float64) {
+	slices.Sort(waits)
 	n := len(waits)
 	throughput := math.NaN()
 	if span := (end.At - e.measured).Seconds(); n > 0 && span > 0 {
@@ -265,7 +267,7 @@ func (e *entries) metrics(j *Judge, end harness.End, v *Verdict, waits []float64
 		metric.MessagesPerEntry.Of(mean(float64(sent.messages), n)),
 		metric.BytesPerEntry.Of(mean(float64(sent.bytes), n)),
 		metric.Waiting.Of(mean(sum, n)),
-		metric.WaitingP99.Of(percentile(waits, 0.99)),
+		metric.WaitingP99.Of(stats.Quantile(waits, 0.99)),
 		metric.Turnaround.Of(mean(turnaround, len(e.leaves))),
 		metric.SyncDelay.Of(mean(handover, len(e.handovers))),
 		metric.Throughput.Of(throughput),

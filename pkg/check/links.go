@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -92,18 +93,7 @@ func (s *sample) add(d time.Duration) {
 
 func (s *sample) mean() float64 { return mean(ms(s.sum), int(s.n)) }
 
-func (s *sample) quantile(p float64) float64 { return percentile(s.kept, p) }
-
-// percentile is the type-7 quantile of values, which it sorts; NaN for none.
-func percentile(values []float64, p float64) float64 {
-	if len(values) == 0 {
-		return math.NaN()
-	}
-	slices.Sort(values)
-	at := float64(p * float64(len(values)-1)) // rounded here, on every processor
-	i := int(at)
-	if i+1 == len(values) {
-		return values[i]
-	}
-	return values[i] + float64((at-float64(i))*(values[i+1]-values[i]))
+func (s *sample) quantile(p float64) float64 {
+	slices.Sort(s.kept)
+	return stats.Quantile(s.kept, p)
 }

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -13,6 +14,7 @@ import (
 // without a leader.
 type outages struct {
 	of      *metric.Outages
+	named   bool                    // the Spec of the algorithm names this definition
 	measure func(trace.Origin) bool // whether an outage of that origin is what is measured
 
 	down    bool
@@ -23,14 +25,14 @@ type outages struct {
 	counted time.Duration // from where the downtime counts
 	origin  trace.Origin
 
-	n       int
+	over    []trace.Outage
 	total   time.Duration // of all
 	longest time.Duration
 	lost    span // of those that are measured and came to their end
 }
 
-func newOutages(of *metric.Outages, measure func(trace.Origin) bool) *outages {
-	return &outages{of: of, measure: measure, lost: span{metric: of.Downtime}}
+func newOutages(of *metric.Outages, named bool, measure func(trace.Origin) bool) *outages {
+	return &outages{of: of, named: named, measure: measure, lost: span{metric: of.Downtime}}
 }
 
 // follow takes note of whether a leader is there from now on. Origin is why it is not,
@@ -66,14 +68,18 @@ func (o *outages) settle() {
 	if o.until == o.from && o.origin != trace.AtStart && o.origin != trace.Asked {
 		return
 	}
-	o.add(o.until)
+	status := trace.Unasked
 	if o.measure(o.origin) {
+		status = trace.Completed
 		o.lost.add(o.until-o.counted, o.late)
 	}
+	o.add(o.until, o.until, status)
 }
 
-func (o *outages) add(until time.Duration) {
-	o.n++
+// add takes in an outage that lasted until then; end is negative if it was not over.
+func (o *outages) add(until, end time.Duration, status trace.Progress) {
+	o.over = append(o.over, trace.Outage{Definition: o.of.Service.String(), Spec: o.named, Begin: o.from,
+		Cause: o.counted, End: end, Origin: o.origin, Status: status})
 	o.total += until - o.from
 	o.longest = max(o.longest, until-o.from)
 }
@@ -84,7 +90,22 @@ func (o *outages) finish(at time.Duration) {
 		o.settle()
 	}
 	if o.down {
-		o.add(max(at, o.from))
+		status := trace.Unasked
+		if o.measure(o.origin) {
+			status = trace.Pending
+		}
+		o.add(max(at, o.from), -1, status)
+	}
+}
+
+// attribute finds the first operation that went on during each outage.
+func (o *outages) attribute(operations []trace.Operation) {
+	for i := range o.over {
+		out := &o.over[i]
+		out.Operation = 1 + slices.IndexFunc(operations, func(op trace.Operation) bool {
+			return op.Cause == out.Begin ||
+				(out.End < 0 || op.Cause < out.End) && (op.End < 0 || op.End > out.Begin)
+		})
 	}
 }
 
@@ -94,7 +115,7 @@ func (o *outages) metrics(share float64) []metric.Value {
 		o.of.Downtime.Of(o.lost.total.mean()),
 		o.of.Availability.Of(share),
 		o.of.Longest.Of(ms(o.longest)),
-		o.of.Number.Of(float64(o.n)),
+		o.of.Number.Of(float64(len(o.over))),
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -100,14 +101,14 @@ one trial belong together.
 		"pass only what is shown to be worse by no more than `CHANGE`")
 	flags.StringVar(&f.over, "over", experiment.Overs[0], "compare `WHAT`: trials, or all operations of them")
 	flags.StringVar(&f.stat, "stat", "", "with --over operations, compare `QUANTILE` (default: "+
-		compare.TailStats[0]+")")
+		compare.DefaultTail+")")
 	flags.BoolVar(&f.strict, "strict", false, "fail on every changed count, and on what NEW lacks")
 	flags.StringVar(&f.format, "format", "table", "write `FORMAT`: "+strings.Join(compareFormats, ", "))
 	flags.BoolVar(&f.noFail, "no-fail", false, "only print what changed; exit with 0")
 	flags.StringVar(&f.out, "out", "", "write to `FILE` instead of standard output")
 	choices(c, "format", compareFormats)
 	choices(c, "over", experiment.Overs)
-	choices(c, "stat", compare.TailStats)
+	choices(c, "stat", stats.QuantileNames())
 	return c
 }
 

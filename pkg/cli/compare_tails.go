@@ -26,9 +26,9 @@ func (f *compareFlags) tails() error {
 		return nil
 	}
 	if f.stat == "" {
-		f.stat = compare.TailStats[0]
+		f.stat = compare.DefaultTail
 	}
-	if err := oneOf("stat", f.stat, compare.TailStats); err != nil {
+	if err := oneOf("stat", f.stat, stats.QuantileNames()); err != nil {
 		return err
 	}
 	switch {

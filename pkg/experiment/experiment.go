@@ -204,7 +204,7 @@ func (e *Experiment) Hash() string {
 // about; bench run exits 4 if one does.
 type Threshold struct {
 	Metric   string
-	Stat     string         // one of Stats
+	Stat     string         // one of stats.FigureNames
 	Over     string         // what it is a figure of: one of Overs, empty for the first
 	Max, Min *float64       // in the metric's unit; nil: no bound
 	Where    []metric.Field // columns of the design and their values; empty: every cell
@@ -232,10 +232,6 @@ const OverOperations = "operations"
 
 // Overs are what a threshold can be a figure of; the first is meant where none is named.
 var Overs = []string{"trials", OverOperations}
-
-// Stats are the figures of a sample that a threshold can be about; the first is
-// meant where none is named.
-var Stats = []string{"median", "mean", "min", "max", "p90", "p95", "p99"}
 
 // An Until ends a cell before its last repetition, once enough is known.
 type Until struct {

@@ -3,6 +3,7 @@ package experiment
 import (
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
@@ -18,12 +19,12 @@ const likeThreshold = "{metric: downtime_ms, stat: p95, max: 500}"
 
 // thresholdsType is the list of them.
 func thresholdsType() config.Type[[]threshold] {
-	bound := config.Optional(amountType())
+	bound, figures := config.Optional(amountType()), stats.FigureNames()
 	one := config.Block[threshold]{Like: likeThreshold, Want: likeThreshold,
 		Fields: func(t *threshold) []config.Field {
 			return []config.Field{
 				{Name: "metric", Required: true, Of: metricType().To(&t.Metric)},
-				{Name: "stat", Default: Stats[0], Of: config.Choice(Stats...).To(&t.Stat)},
+				{Name: "stat", Default: figures[0], Of: config.Choice(figures...).To(&t.Stat)},
 				{Name: "over", Default: Overs[0], Of: config.Choice(Overs...).To(&t.Over)},
 				{Name: "max", Of: bound.To(&t.Max)},
 				{Name: "min", Of: bound.To(&t.Min)},

@@ -32,6 +32,21 @@ type Operation struct {
 	Phase float64
 }
 
+// An Outage is a span in which a service that rests on the elected leader had none, by one
+// definition of what that means. Its instants are offsets from the start of the trial.
+type Outage struct {
+	Definition string // algo.Service in words
+	Spec       bool   // it is the definition that the Spec of the algorithm names
+	Begin      time.Duration
+	// Cause is from where the downtime counts: Begin, or the later loss of the leader in an
+	// outage that something else began.
+	Cause     time.Duration
+	End       time.Duration // negative: the trial was over before
+	Origin    Origin        // what began it, or what was lost at Cause
+	Status    Progress      // Completed, Pending, or Unasked, which may have an end or none
+	Operation int           // the first operation that went on during it, from 1; 0: none did
+}
+
 // An Origin is what began an election: by what agreement on a leader was lost.
 type Origin string
 
