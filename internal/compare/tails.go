@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -32,6 +33,29 @@ func (h *Held) String() string {
 		name = h.Cell + ": " + name
 	}
 	return fmt.Sprintf("%s: %s over %s", name, Number(h.Value), Resting(&h.Tail, h.Threshold.Stat))
+}
+
+// MainTails lists the main times that single operations or outages of a problem have, as far
+// as all runs recorded them.
+func MainTails(p algo.Problem, runs ...*results.Table) []*metric.Metric {
+	return Recorded(slices.DeleteFunc(metric.OfOperations(p),
+		func(m *metric.Metric) bool { return !m.In(metric.Main) }), runs...)
+}
+
+// Recorded are those of metrics that single operations, or outages, of all runs have. Where a
+// run has no outages, agreement is what ends a downtime.
+func Recorded(of []*metric.Metric, runs ...*results.Table) (out []*metric.Metric) {
+	lost := slices.ContainsFunc(of, func(m *metric.Metric) bool { return m.Definition != "" }) &&
+		slices.ContainsFunc(runs, func(t *results.Table) bool { return t.HasOutages() != nil })
+	for _, m := range of {
+		if lost && m == metric.Downtime && !slices.Contains(of, metric.Agreed.Downtime) {
+			m = metric.Agreed.Downtime
+		}
+		if m.OfOperations() && !(lost && m.Definition != "") {
+			out = append(out, m)
+		}
+	}
+	return out
 }
 
 // Resting says how many operations and trials a figure rests on, with its interval and the

@@ -59,7 +59,7 @@ func CompareTails(base, new *results.Table, stat string, o Options) (*TailReport
 	if err := o.covered(m); err != nil {
 		return nil, err
 	}
-	metrics, err := o.tailMetrics(m)
+	metrics, err := o.tailMetrics(m, base, new)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func CompareTails(base, new *results.Table, stat string, o Options) (*TailReport
 }
 
 // tailMetrics are those that were asked for, or the main ones that single operations have.
-func (o *Options) tailMetrics(m *matching) (out []*metric.Metric, err error) {
+func (o *Options) tailMetrics(m *matching, base, new *results.Table) (out []*metric.Metric, err error) {
 	problem := algo.Problem(m.pairs[0].base.Get("problem"))
 	names := slices.Clone(o.Metrics)
 	for _, c := range o.Conditions {
@@ -118,7 +118,7 @@ func (o *Options) tailMetrics(m *matching) (out []*metric.Metric, err error) {
 		out = append(out, of)
 	}
 	if len(out) == 0 {
-		out = slices.DeleteFunc(metric.OfOperations(problem), func(m *metric.Metric) bool { return m.Early })
+		out = MainTails(problem, base, new)
 	}
 	return out, nil
 }

@@ -21,7 +21,7 @@ var (
 		Doc:    "the first process begins to the last live connected one names the same live leader",
 	})
 	Downtime = elections.declare(Metric{
-		Name: "downtime_ms", Unit: Milliseconds, Kind: SinceCause,
+		Name: "downtime_ms", Unit: Milliseconds, Kind: SinceCause, Definition: BySpec,
 		Tables: Main | Brief | Lasting, Slower: slowerToRecover,
 		Doc: "the loss of the leader to the end of the outage, as the algorithm's Spec defines one",
 	})

@@ -39,7 +39,10 @@ type Metric struct {
 	// From and To are the instants of an operation between which it lies; 0 for what single
 	// operations do not have.
 	From, To Instant
-	Tables   Tables
+	// Definition says of which outages it is the mean of the single downtimes: algo.Service in
+	// words, or BySpec. "" for what single outages do not have, and where operations have it.
+	Definition string
+	Tables     Tables
 	// Slower is what an algorithm does that has more of it than another, with a verb for how
 	// much: algorithms are ranked by the first main metric that has it.
 	Slower string

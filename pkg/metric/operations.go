@@ -7,8 +7,12 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-// OfOperations says whether single operations have the metric, and not only trials.
-func (m *Metric) OfOperations() bool { return m.From != 0 }
+// BySpec stands for the definition of an outage that the Spec of an algorithm names.
+const BySpec = "spec"
+
+// OfOperations says whether single operations, or outages, have the metric, and not only
+// trials.
+func (m *Metric) OfOperations() bool { return m.From != 0 || m.Definition != "" }
 
 // OfOperations lists the metrics that single operations of a problem have.
 func OfOperations(p algo.Problem) []*Metric {
@@ -20,11 +24,6 @@ func OfOperations(p algo.Problem) []*Metric {
 func (m *Metric) NotOfOperations(p algo.Problem) string {
 	if m.OfOperations() {
 		return ""
-	}
-	switch m {
-	case Downtime, Led.Downtime, Served.Downtime:
-		return "operations end with the agreement of all live processes, which is not where " +
-			m.Name + " ends for every algorithm; take " + Agreed.Downtime.Name
 	}
 	return "a single operation has no " + m.Name + " (has: " +
 		strings.Join(Names(OfOperations(p)), ", ") + ")"

@@ -14,14 +14,16 @@ type Outages struct {
 func declareOutages(s algo.Service, downtime, availability, down string) *Outages {
 	of := s.String()
 	var from, to Instant // of the operations, which end with agreement
+	definition := of
 	if s == algo.Agreed {
-		from, to = Cause, End
+		from, to, definition = Cause, End, ""
 	}
 	return &Outages{
 		Service: s,
 		Downtime: elections.declare(Metric{
 			Name: "downtime_" + of + "_ms", Unit: Milliseconds, Kind: SinceCause, From: from, To: to,
-			Slower: slowerToRecover, Doc: downtime,
+			Definition: definition,
+			Slower:     slowerToRecover, Doc: downtime,
 		}),
 		Availability: elections.declare(Metric{
 			Name: "availability_" + of, Unit: Fraction, Kind: Share, Better: Higher, Doc: availability,
@@ -52,6 +54,9 @@ var (
 		"share of the requests answered, one a millisecond beside each live process",
 		"no client beside a live process would have been answered")
 )
+
+// NumbersOfOutages lists the counts of outages by all definitions.
+func NumbersOfOutages() []*Metric { return []*Metric{Agreed.Number, Led.Number, Served.Number} }
 
 // OutagesOf are the metrics of a definition.
 func OutagesOf(s algo.Service) *Outages {

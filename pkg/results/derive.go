@@ -45,15 +45,15 @@ func (s *sheet) settle() error {
 
 func (s *sheet) digest() string { return hex.EncodeToString(s.sum.Sum(nil)) }
 
-// tables are the four of a run.
+// tables are those of a run.
 type tables struct {
-	trials, operations, messages, summary *sheet
-	metrics                               []string
-	hosts                                 bool // there is a column of them
+	trials, operations, outages, messages, summary *sheet
+	metrics                                        []string
+	hosts                                          bool // there is a column of them
 }
 
 func (t *tables) all() []*sheet {
-	return []*sheet{t.trials, t.operations, t.messages, t.summary}
+	return []*sheet{t.trials, t.operations, t.outages, t.messages, t.summary}
 }
 
 func (t *tables) discard() {
@@ -84,6 +84,7 @@ func (f *Folder) derive() (_ *tables, err error) {
 	}{
 		{&t.trials, TrialsFile, slices.Concat(first, h.Design, outcome, h.Metrics)},
 		{&t.operations, OperationsFile, operationColumns},
+		{&t.outages, OutagesFile, outageColumns},
 		{&t.messages, MessagesFile, messageColumns},
 		{&t.summary, SummaryFile, slices.Concat(h.Design, figures)},
 	} {
@@ -107,7 +108,7 @@ func (f *Folder) derive() (_ *tables, err error) {
 	return t, err
 }
 
-// add writes one trial into the tables of trials, operations and messages.
+// add writes one trial into all tables but the summary.
 func (t *tables) add(trial *Trial) error {
 	if err := t.trials.csv.Write(t.trialRow(trial)); err != nil {
 		return err
@@ -118,6 +119,19 @@ func (t *tables) add(trial *Trial) error {
 		s.row = append(s.row[:0], number, strconv.Itoa(i+1), strconv.FormatUint(uint64(o.Process), 10),
 			Number(inMS(o.Cause)), Number(inMS(o.Begin)), Number(inMS(o.End)), string(o.Status),
 			string(o.Origin), Number(orNaN(o.Phase)))
+		if err := s.csv.Write(s.row); err != nil {
+			return err
+		}
+	}
+	s = t.outages
+	for i, o := range trial.Outages {
+		count := 1
+		for ; count <= i && trial.Outages[i-count].Definition == o.Definition; count++ {
+		}
+		s.row = append(s.row[:0], number, o.Definition, strconv.Itoa(count), strconv.FormatBool(o.Spec),
+			Number(inMS(o.Begin)), Number(inMS(o.Cause)), Number(inMS(o.End)),
+			Number(inMS(o.Length(instant(trial.DurationMS)))), string(o.Status), string(o.Origin),
+			strconv.Itoa(o.Operation))
 		if err := s.csv.Write(s.row); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,7 +18,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-var tableFiles = []string{TrialsFile, OperationsFile, MessagesFile, SummaryFile}
+var tableFiles = []string{TrialsFile, OperationsFile, OutagesFile, MessagesFile, SummaryFile}
 
 func mustJSON(t testing.TB, v any) []byte {
 	t.Helper()
@@ -42,6 +43,7 @@ func TestHeaders(t *testing.T) {
 			"late_share,sched_delay_p99_ms," +
 			"detection_ms,election_ms,split_brain_ms,message_delays\n",
 		OperationsFile: "trial,operation,process,cause_ms,begin_ms,end_ms,status,cause,phase\n",
+		OutagesFile:    "trial,definition,outage,spec,begin_ms,cause_ms,end_ms,length_ms,status,cause,operation\n",
 		MessagesFile:   "trial,kind,sent,delivered,lost,bytes\n",
 		SummaryFile:    design + ",metric,n,censored,mean,sd,min,median,p90,p95,p99,max,ci_low,ci_high,ci_method\n",
 	} {
@@ -73,6 +75,13 @@ func TestRows(t *testing.T) {
 		if got := lines(t, f, name); len(got) < 2 || got[1] != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
+	}
+	// The last one lasts to the end of the trial, 11.5 ms.
+	want := []string{"1,agreed,1,false,0.000001,0.000001,12.5,12.499999,ok,leader-crash,1",
+		"1,led,1,true,0.000001,2.000001,4.000001,4,ok,leader-crash,1",
+		"1,led,2,true,10,10,,1.5,other,partition,0"}
+	if got := lines(t, f, OutagesFile); !slices.Equal(got[1:], want) {
+		t.Errorf("%s: %q, want %q", OutagesFile, got[1:], want)
 	}
 }
 
@@ -213,8 +222,8 @@ func TestManifest(t *testing.T) {
 			t.Errorf("no %s in %s", part, text)
 		}
 	}
-	if strings.Contains(text, lockFile) || len(m.Files) != 7 {
-		t.Errorf("files %v, want seven, without the lock", m.Files)
+	if strings.Contains(text, lockFile) || len(m.Files) != 8 {
+		t.Errorf("files %v, want eight, without the lock", m.Files)
 	}
 	if host, err := os.Hostname(); err == nil && len(host) > 3 && strings.Contains(text, host) {
 		t.Errorf("the manifest names the host %q", host)
@@ -233,8 +242,8 @@ func TestManifest(t *testing.T) {
 	wantError(t, Verify(f.Dir()), SummaryFile, "of manifest.json")
 	// Nothing but the files of the run, and the lock.
 	entries, err := os.ReadDir(f.Dir())
-	if err != nil || len(entries) != 9 {
-		t.Errorf("folder holds %v, %v, want nine entries", entries, err)
+	if err != nil || len(entries) != 10 {
+		t.Errorf("folder holds %v, %v, want ten entries", entries, err)
 	}
 }
 

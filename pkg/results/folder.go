@@ -229,7 +229,7 @@ func difference(was, now []byte) string {
 
 // repair removes what an unfinished write left behind.
 func (f *Folder) repair() error {
-	derived := []string{ManifestFile, TrialsFile, OperationsFile, MessagesFile, SummaryFile}
+	derived := []string{ManifestFile, TrialsFile, OperationsFile, OutagesFile, MessagesFile, SummaryFile}
 	for _, name := range derived {
 		stale, _ := filepath.Glob(filepath.Join(f.dir, "."+name+"[0-9]*"))
 		for _, path := range stale {

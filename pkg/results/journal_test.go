@@ -44,7 +44,7 @@ func TestTrialSurvivesTheJournal(t *testing.T) {
 	full.Ops = append(full.Ops, trace.Operation{Process: 9, Cause: 1, Begin: 1<<52 - 1, End: -1, Status: "lost", Origin: "none known", Phase: 0.25})
 	full.Status, full.Reason = trace.Violated, `p3 "granted", p7 inside`
 	bare := testTrial(2)
-	bare.Metrics, bare.Ops, bare.Kinds = nil, nil, nil
+	bare.Metrics, bare.Ops, bare.Outages, bare.Kinds = nil, nil, nil, nil
 	f := create(t, testHeader(2))
 	if err := f.AppendGroup([]Trial{full, bare}); err != nil {
 		t.Fatal(err)

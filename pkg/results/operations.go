@@ -14,24 +14,38 @@ import (
 // EachOperation hands the operations of the run at path to visit, trial by
 // trial. Path is what ReadTable takes; a file like trials.csv has none.
 func EachOperation(path string, visit func(trial int, op trace.Operation) error) error {
+	return eachOf(path, OperationsFile, readOperations, func(t *Trial) []trace.Operation { return t.Ops }, visit)
+}
+
+// EachOutage hands the outages of the run at path to visit, as EachOperation does with
+// operations. A run of a version before there was OutagesFile has none, as has one of mutual
+// exclusion.
+func EachOutage(path string, visit func(trial int, o trace.Outage) error) error {
+	return eachOf(path, OutagesFile, readOutages, func(t *Trial) []trace.Outage { return t.Outages }, visit)
+}
+
+// eachOf hands what trials have several of to visit: from the table of that name, which
+// read reads, or from the journal.
+func eachOf[T any](path, name string, read func(string, func(int, T) error) error, of func(*Trial) []T,
+	visit func(int, T) error) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.IsDir() {
 		return nil
 	}
 	if _, err := Resolve(path); err != nil {
-		return readOperations(filepath.Join(path, OperationsFile), visit)
+		return read(filepath.Join(path, name), visit)
 	}
 	w, err := inspect(path)
 	if err != nil {
 		return err
 	}
 	if w.current { // the table is many times as fast to read as the journal
-		return readOperations(filepath.Join(w.dir, OperationsFile), visit)
+		return read(filepath.Join(w.dir, name), visit)
 	}
 	return w.reading(func(j *journal) error {
 		return j.each(func(t *Trial) error {
-			for _, op := range t.Ops {
-				if err := visit(t.Trial, op); err != nil {
+			for _, one := range of(t) {
+				if err := visit(t.Trial, one); err != nil {
 					return err
 				}
 			}
@@ -40,7 +54,7 @@ func EachOperation(path string, visit func(trial int, op trace.Operation) error)
 	})
 }
 
-// readOperations reads operations.csv, which people may not have passed on.
+// readOperations reads operations.csv.
 func readOperations(path string, visit func(int, trace.Operation) error) error {
 	err := eachRow(path, exactly(operationColumns), func(row []string) error {
 		p := fields{names: operationColumns, row: row}
@@ -58,6 +72,30 @@ func readOperations(path string, visit func(int, trace.Operation) error) error {
 		}
 		return visit(trial, op)
 	})
+	return unlessMissing(err)
+}
+
+// readOutages reads outages.csv.
+func readOutages(path string, visit func(int, trace.Outage) error) error {
+	err := eachRow(path, exactly(outageColumns), func(row []string) error {
+		p := fields{names: outageColumns, row: row}
+		trial := int(p.int())
+		o := trace.Outage{Definition: p.text()}
+		p.int() // its number follows from the order
+		o.Spec = p.truth()
+		o.Begin, o.Cause, o.End = instant(p.float()), instant(p.float()), instant(p.float())
+		p.float() // its length follows from the instants
+		o.Status, o.Origin, o.Operation = trace.Progress(p.text()), trace.Origin(p.text()), int(p.int())
+		if p.err != nil {
+			return p.err
+		}
+		return visit(trial, o)
+	})
+	return unlessMissing(err)
+}
+
+// unlessMissing is err but where a file does not exist: people may not have passed it on.
+func unlessMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -3,6 +3,7 @@ package results
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -44,6 +45,7 @@ type record struct {
 	Metrics       []metricRecord `json:"metrics,omitempty"`
 	Kinds         []kindRecord   `json:"kinds,omitempty"`
 	Ops           *opsRecord     `json:"operation_columns,omitempty"`
+	Outages       *outagesRecord `json:"outage_columns,omitempty"`
 }
 
 type metricRecord struct {
@@ -69,6 +71,55 @@ type opsRecord struct {
 	Phase   numbers          `json:"phase,omitempty"` // of those that have one; 0: this one has none
 }
 
+type outagesRecord struct {
+	Spec       string           `json:"spec,omitempty"` // the definition that the Spec names, if it has some
+	Definition []string         `json:"definition"`
+	Begin      numbers          `json:"begin_ms"`
+	Cause      numbers          `json:"cause_ms"`
+	End        numbers          `json:"end_ms"`
+	Status     []trace.Progress `json:"status"`
+	Origin     []trace.Origin   `json:"cause"`
+	Operation  []int            `json:"operation"`
+}
+
+// packOutages makes columns of outages; nil of none.
+func packOutages(outages []trace.Outage) *outagesRecord {
+	if len(outages) == 0 {
+		return nil
+	}
+	r := new(outagesRecord)
+	for i := range outages {
+		o := &outages[i]
+		if o.Spec {
+			r.Spec = o.Definition
+		}
+		r.Definition = append(r.Definition, o.Definition)
+		r.Begin, r.Cause = append(r.Begin, inMS(o.Begin)), append(r.Cause, inMS(o.Cause))
+		r.End, r.Status = append(r.End, inMS(o.End)), append(r.Status, o.Status)
+		r.Origin, r.Operation = append(r.Origin, o.Origin), append(r.Operation, o.Operation)
+	}
+	return r
+}
+
+// unpack is the inverse of packOutages.
+func (r *outagesRecord) unpack() ([]trace.Outage, error) {
+	if r == nil {
+		return nil, nil
+	}
+	n := len(r.Definition)
+	if len(r.Begin) != n || len(r.Cause) != n || len(r.End) != n || len(r.Status) != n || len(r.Origin) != n ||
+		len(r.Operation) != n {
+		return nil, errors.New("columns of outages differ in length")
+	}
+	out := make([]trace.Outage, n)
+	for i := range out {
+		out[i] = trace.Outage{Definition: r.Definition[i], Spec: r.Definition[i] == r.Spec,
+			Begin: instant(r.Begin[i]), Cause: instant(r.Cause[i]), End: instant(r.End[i]),
+			Origin: r.Origin[i], Status: r.Status[i], Operation: r.Operation[i]}
+	}
+	return out, nil
+}
+
 // pack makes a record of t, with its texts cleaned.
 func pack(t *Trial) *record {
 	r := &record{
@@ -92,6 +143,7 @@ func pack(t *Trial) *record {
 		k.Name = clean(k.Name)
 		r.Kinds = append(r.Kinds, kindRecord(k))
 	}
+	r.Outages = packOutages(t.Outages)
 	if n := len(t.Ops); n > 0 {
 		r.Ops = &opsRecord{make([]uint32, n), make(numbers, n), make(numbers, n), make(numbers, n),
 			make([]trace.Progress, n), nil, nil}
@@ -152,6 +204,10 @@ func (r *record) unpack(design []string) (*Trial, error) {
 	}
 	for _, k := range r.Kinds {
 		t.Kinds = append(t.Kinds, trace.MessageCount(k))
+	}
+	var err error
+	if t.Outages, err = r.Outages.unpack(); err != nil {
+		return nil, fmt.Errorf("trial %d: %w", r.Trial, err)
 	}
 	o := r.Ops
 	if o == nil {

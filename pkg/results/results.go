@@ -30,6 +30,7 @@ const (
 	JournalFile    = "journal.ndjson"
 	TrialsFile     = "trials.csv"
 	OperationsFile = "operations.csv"
+	OutagesFile    = "outages.csv"
 	MessagesFile   = "messages.csv"
 	SummaryFile    = "summary.csv"
 	TracesDir      = "traces"
@@ -65,6 +66,7 @@ type Trial struct {
 
 	Metrics []metric.Value // NaN is a figure that the trial could have had
 	Ops     []trace.Operation
+	Outages []trace.Outage // definition by definition
 	Kinds   []trace.MessageCount
 }
 

@@ -38,6 +38,14 @@ func testTrial(n int) Trial {
 		Metrics: []metric.Value{metric.Detection.Of(10), metric.Election.Of(1.25 * float64(n))},
 		Ops: []trace.Operation{{Process: 3, Cause: -1, Begin: 1, End: 12_500_000, Status: trace.Completed,
 			Origin: trace.LeaderCrashed}},
+		Outages: []trace.Outage{
+			{Definition: "agreed", Begin: 1, Cause: 1, End: 12_500_000, Status: trace.Completed,
+				Origin: trace.LeaderCrashed, Operation: 1},
+			{Definition: "led", Spec: true, Begin: 1, Cause: 2_000_001, End: 4_000_001,
+				Status: trace.Completed, Origin: trace.LeaderCrashed, Operation: 1},
+			{Definition: "led", Spec: true, Begin: 10_000_000, Cause: 10_000_000, End: -1,
+				Status: trace.Unasked, Origin: trace.Parted},
+		},
 		Kinds: []trace.MessageCount{{Name: "ELECTION", Sent: 12, Delivered: 11, Lost: 1, Bytes: 192},
 			{Name: "COORDINATOR", Sent: 8, Delivered: 8, Bytes: 128}},
 	}

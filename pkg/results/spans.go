@@ -14,33 +14,101 @@ type Spans struct {
 	of map[int]map[*metric.Metric][]float64 // by trial
 }
 
-// ReadSpans reads the times of the operations of the run that t was read from, for
-// metrics that single operations have. A run without them is an error.
+// ReadSpans reads the times of the operations and of the outages of the run that t was read
+// from, for metrics that single ones have. A run without them is an error.
 func (t *Table) ReadSpans(of []*metric.Metric) (*Spans, error) {
 	s := &Spans{of: map[int]map[*metric.Metric][]float64{}}
-	any := false
-	err := EachOperation(t.Path, func(trial int, op trace.Operation) error {
-		any = true
-		for _, m := range of {
-			v, counts := spanOf(m, &op)
-			if !counts {
-				continue
-			}
-			if s.of[trial] == nil {
-				s.of[trial] = map[*metric.Metric][]float64{}
-			}
-			s.of[trial][m] = append(s.of[trial][m], v)
+	var ofOperations, ofOutages []*metric.Metric
+	for _, m := range of {
+		if m.Definition == "" {
+			ofOperations = append(ofOperations, m)
+		} else {
+			ofOutages = append(ofOutages, m)
 		}
+	}
+	if len(ofOperations) > 0 {
+		any := false
+		err := EachOperation(t.Path, func(trial int, op trace.Operation) error {
+			any = true
+			s.add(trial, ofOperations, func(m *metric.Metric) (float64, bool) { return spanOf(m, &op) })
+			return nil
+		})
+		if err == nil && !any {
+			err = fmt.Errorf("%s: no operations are recorded there; the folder of a run has them in %s", t.Path,
+				OperationsFile)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(ofOutages) == 0 {
+		return s, nil
+	}
+	if err := t.HasOutages(); err != nil {
+		return nil, fmt.Errorf("%s: %w", ofOutages[0].Name, err)
+	}
+	return s, EachOutage(t.Path, func(trial int, o trace.Outage) error {
+		s.add(trial, ofOutages, func(m *metric.Metric) (float64, bool) { return lengthOf(m, &o) })
 		return nil
 	})
-	if err == nil && !any {
-		err = fmt.Errorf("%s: no operations are recorded there; the folder of a run has them in %s", t.Path,
-			OperationsFile)
-	}
-	return s, err
 }
 
-// Of lists the times of a cell, trial by trial: those of its operations with status ok, and
+// HasOutages returns nil if the outages of the run that t was read from are recorded: those of
+// every trial with status ok or timeout are as many as its row says.
+func (t *Table) HasOutages() error {
+	found := map[int]int{}
+	err := EachOutage(t.Path, func(trial int, _ trace.Outage) error {
+		found[trial]++
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i := range t.Trials {
+		trial := &t.Trials[i]
+		if trial.Status != trace.OK && trial.Status != trace.TimedOut {
+			continue
+		}
+		want := 0.0
+		for _, m := range metric.NumbersOfOutages() {
+			if v, there := trial.value(m.Name); there {
+				want += v
+			} else {
+				want = math.NaN()
+			}
+		}
+		if float64(found[trial.Trial]) != want {
+			return fmt.Errorf("%s: single outages are not recorded there: of trial %d %s has %d rows, and %s "+
+				"counts %s; a run of this version has them all in its folder; %s is known of all runs", t.Path,
+				trial.Trial, OutagesFile, found[trial.Trial], TrialsFile, orUnknown(want),
+				metric.Agreed.Downtime.Name)
+		}
+	}
+	return nil
+}
+
+func orUnknown(n float64) string {
+	if math.IsNaN(n) {
+		return "none"
+	}
+	return Number(n)
+}
+
+// add takes in what counts of an operation or outage of a trial.
+func (s *Spans) add(trial int, of []*metric.Metric, value func(*metric.Metric) (float64, bool)) {
+	for _, m := range of {
+		v, counts := value(m)
+		if !counts {
+			continue
+		}
+		if s.of[trial] == nil {
+			s.of[trial] = map[*metric.Metric][]float64{}
+		}
+		s.of[trial][m] = append(s.of[trial][m], v)
+	}
+}
+
+// Of lists the times of a cell, trial by trial: those of its operations, or outages, with status ok, and
 // +Inf for each that was still pending when its trial was over. Only trials with status
 // ok or timeout have any.
 func (s *Spans) Of(c *Cell, m *metric.Metric) [][]float64 {
@@ -65,6 +133,17 @@ func spanOf(m *metric.Metric, op *trace.Operation) (v float64, counts bool) {
 		v = math.Inf(1)
 	}
 	return v, !math.IsNaN(v)
+}
+
+// lengthOf is a downtime of an outage, likewise.
+func lengthOf(m *metric.Metric, o *trace.Outage) (v float64, counts bool) {
+	switch {
+	case m.Definition == metric.BySpec && !o.Spec, m.Definition != metric.BySpec && m.Definition != o.Definition:
+		return 0, false
+	case o.Status == trace.Pending:
+		return math.Inf(1), true
+	}
+	return float64(o.End-o.Cause) / float64(time.Millisecond), o.Status == trace.Completed
 }
 
 // Span is a metric of a single operation, in ms: NaN where an instant is not known, or if

@@ -81,7 +81,7 @@ func ReadTable(path string) (*Table, error) {
 
 // add takes in a trial, without its operations.
 func (t *Table) add(trial *Trial) error {
-	trial.Ops = nil
+	trial.Ops, trial.Outages = nil, nil
 	t.Trials = append(t.Trials, *trial)
 	return nil
 }

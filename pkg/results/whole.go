@@ -192,6 +192,10 @@ func (w *whole) tablesAlone() string {
 // tables holds the tables against the manifest.
 func (w *whole) tables() error {
 	names := []string{TrialsFile, OperationsFile, MessagesFile, SummaryFile}
+	outages := filepath.Join(w.dir, OutagesFile)
+	if _, err := os.Lstat(outages); err == nil || w.manifest.Files[OutagesFile] != "" { // older runs have none
+		names = append(names, OutagesFile)
+	}
 	found := make(chan error, len(names))
 	for _, name := range names {
 		go func() { found <- w.manifest.vouches(name, filepath.Join(w.dir, name)) }()

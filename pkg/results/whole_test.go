@@ -82,6 +82,13 @@ var readers = map[string]func(dir string) (string, error){
 		})
 		return out, err
 	},
+	"outages": func(dir string) (out string, err error) {
+		err = EachOutage(dir, func(trial int, o trace.Outage) error {
+			out += fmt.Sprintf("%d %+v\n", trial, o)
+			return nil
+		})
+		return out, err
+	},
 	"manifest": func(dir string) (string, error) {
 		m, err := ReadManifest(dir)
 		return fmt.Sprintf("%+v", m), err
@@ -225,7 +232,7 @@ func TestWhole_Refuses(t *testing.T) {
 			} else {
 				write(t, path, test.damage(readFile(t, path)))
 			}
-			for _, name := range []string{"table", "trials", "attempts", "header", "operations", "trace", "resume"} {
+			for _, name := range []string{"table", "trials", "attempts", "header", "operations", "outages", "trace", "resume"} {
 				_, err := readers[name](dir)
 				wantError(t, err, test.want...)
 			}

@@ -227,7 +227,7 @@ func (r *run) row(t experiment.Trial, attempt int, o outcome) results.Trial {
 		Duplicated: v.Totals.Duplicated, Undeliverable: v.Totals.Undeliverable,
 		Bytes: v.Totals.Bytes, DetectorMessages: v.Totals.Detector, Unseen: v.Unseen,
 		LateShare: math.NaN(), SchedDelayP99MS: math.NaN(), Metrics: slices.Clone(v.Metrics),
-		Design: cell.Design, Ops: v.Operations, Kinds: v.Kinds,
+		Design: cell.Design, Ops: v.Operations, Outages: v.Outages, Kinds: v.Kinds,
 	}
 	h := r.store.Header()
 	row.Host = h.Where()

@@ -47,6 +47,14 @@ type Outage struct {
 	Operation int           // the first operation that went on during it, from 1; 0: none did
 }
 
+// Length is how long it lasted: until the trial ended then, if it was not over before.
+func (o *Outage) Length(end time.Duration) time.Duration {
+	if o.End >= 0 {
+		end = o.End
+	}
+	return max(0, end-o.Begin)
+}
+
 // An Origin is what began an election: by what agreement on a leader was lost.
 type Origin string
 

@@ -238,7 +238,7 @@ func TestMistakes(t *testing.T) {
 		{"csv", Options{Metrics: []string{"election"}}, `unknown metric "election"; did you mean "election_ms"?`},
 		{"csv", Options{Where: where("node=3")}, `unknown column "node"; did you mean "nodes"?`},
 		{"csv", Options{Where: where("nodes=4")}, "no trial to export where nodes=4 (nodes is 3, 5)"},
-		{"hgrm", Options{Metrics: []string{"messages"}}, "--metrics messages: hgrm is about single operations"},
+		{"hgrm", Options{Metrics: []string{"messages"}}, "--metrics messages: a single operation has no messages"},
 	} {
 		f, err := Find(test.format)
 		must(t, err)
@@ -261,7 +261,7 @@ func TestNothingToExport(t *testing.T) {
 	r := runOf(spec{label: "a", nodes: 3, status: trace.Violated, reason: "two leaders"})
 	for name, says := range map[string]string{
 		"gobench": "no trial with status ok", "github": "no cell has a median", "bmf": "no cell has a median",
-		"pgfplots": "no cell has a median", "hgrm": "hgrm needs the operations",
+		"pgfplots": "no cell has a median", "hgrm": "no operations are recorded there",
 	} {
 		f, err := Find(name)
 		must(t, err)

@@ -19,53 +19,19 @@ import (
 // Here operations of one trial are counted as if they were independent: it shows a
 // distribution and its tail, and is not for inference.
 func hgrm(s *selection) ([]File, error) {
-	var metrics []*metric.Metric
-	for _, m := range s.metrics {
-		switch why := m.NotOfOperations(s.solved()); {
-		case why == "":
-			metrics = append(metrics, m)
-		case len(s.Metrics) > 0:
-			return nil, mistake("--metrics %s: hgrm is about single operations: %s", m.Name, why)
-		case m == metric.Downtime:
-			metrics = append(metrics, metric.Agreed.Downtime)
-		}
-	}
-	values := map[int]map[*metric.Metric][]float64{} // by the position of the cell, and by metric
-	cellOf := map[int]int{}                          // of trials with status ok
-	for i, c := range s.cells {
-		values[i] = map[*metric.Metric][]float64{}
-		for _, t := range c.Trials {
-			if t.Status == trace.OK {
-				cellOf[t.Trial] = i
-			}
-		}
-	}
-	recorded := false
-	err := results.EachOperation(s.run.Path, func(trial int, o trace.Operation) error {
-		recorded = true
-		i, wanted := cellOf[trial]
-		if !wanted || o.Status != trace.Completed {
-			return nil
-		}
-		for _, m := range metrics {
-			if v := results.Span(m, o); !math.IsNaN(v) {
-				values[i][m] = append(values[i][m], v)
-			}
-		}
-		return nil
-	})
-	switch {
-	case err != nil:
+	metrics, err := s.ofOperations()
+	if err != nil {
 		return nil, err
-	case !recorded:
-		return nil, fmt.Errorf("%s: hgrm needs the operations, and none are recorded there; the folder of a "+
-			"run has them in %s", s.run.Path, results.OperationsFile)
+	}
+	spans, err := s.run.ReadSpans(metrics)
+	if err != nil {
+		return nil, err
 	}
 	var names []string
 	var files []File
-	for i, c := range s.cells {
+	for _, c := range s.cells {
 		for _, m := range metrics {
-			if v := values[i][m]; len(v) > 0 {
+			if v := completed(spans, c, m); len(v) > 0 {
 				names = append(names, s.name(c)+"-"+m.Name)
 				files = append(files, File{Data: s.histogram(c, m, v)})
 			}
@@ -79,6 +45,18 @@ func hgrm(s *selection) ([]File, error) {
 		files[i].Name = name + ".hgrm"
 	}
 	return files, nil
+}
+
+// completed are the times of what came to its end in the trials with status ok.
+func completed(spans *results.Spans, c *results.Cell, m *metric.Metric) (out []float64) {
+	for i, values := range spans.Of(c, m) {
+		for _, v := range values {
+			if c.Trials[i].Status == trace.OK && !math.IsInf(v, 1) {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
 }
 
 // histogram prints the percentiles of values. The steps between them halve each time

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -28,14 +29,9 @@ type tailRow struct {
 
 // overOperations are the quantiles over operations of the selection.
 func (s *selection) overOperations() (out []tailRow, err error) {
-	var metrics []*metric.Metric
-	for _, m := range s.metrics {
-		switch why := m.NotOfOperations(s.solved()); {
-		case why == "":
-			metrics = append(metrics, m)
-		case len(s.Metrics) > 0:
-			return nil, mistake("--metrics %s: %s", m.Name, why)
-		}
+	metrics, err := s.ofOperations()
+	if err != nil {
+		return nil, err
 	}
 	spans, err := s.run.ReadSpans(metrics)
 	if err != nil {
@@ -51,6 +47,20 @@ func (s *selection) overOperations() (out []tailRow, err error) {
 		}
 	}
 	return out, nil
+}
+
+// ofOperations are the selected metrics that single operations have. One that was asked for
+// by name must be one.
+func (s *selection) ofOperations() ([]*metric.Metric, error) {
+	if len(s.Metrics) == 0 {
+		return compare.Recorded(s.metrics, s.run.Table), nil
+	}
+	for _, m := range s.metrics {
+		if why := m.NotOfOperations(s.solved()); why != "" {
+			return nil, mistake("--metrics %s: %s", m.Name, why)
+		}
+	}
+	return s.metrics, nil
 }
 
 // operationsCSV writes a row for each metric of a cell. An interval that the operations are
