@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -161,5 +162,53 @@ func TestPhase_OfALeader(t *testing.T) {
 		if got := e.phase(&trace.Record{Type: trace.Crash, Process: 2, At: 15 * ms1}); got != want {
 			t.Errorf("2 names %d when it crashes: phase %v, want %v", leader, got, want)
 		}
+	}
+}
+
+// TestOutagesOneByOne: each outage has its instants, what began it, and the operation that went
+// on; the downtime counts from a later loss of the leader. Process 3 of three leads at first.
+func TestOutagesOneByOne(t *testing.T) {
+	t.Parallel()
+	of := func(definition string, begin, cause, end int, origin trace.Origin, status trace.Progress,
+		operation int) trace.Outage {
+		o := trace.Outage{Definition: definition, Spec: definition == "agreed", Begin: time.Duration(begin) * ms1,
+			Cause: time.Duration(cause) * ms1, End: time.Duration(end) * ms1, Origin: origin, Status: status,
+			Operation: operation}
+		if end < 0 {
+			o.End = -1
+		}
+		return o
+	}
+	for name, test := range map[string]struct {
+		records []trace.Record
+		want    []trace.Outage
+	}{
+		"the leader crashes while another comes back": {join(at(10, trace.Crash, 1), back(20, 1), at(22, trace.Crash, 3),
+			all(30, 2, 2, 1)), []trace.Outage{
+			of("agreed", 20, 22, 31, "leader-crash", "ok", 1),
+			of("led", 22, 22, 31, "leader-crash", "ok", 1),
+			of("served", 22, 22, 30, "leader-crash", "ok", 1),
+		}},
+		"a return, and later a crash that lasts": {join(at(10, trace.Crash, 1), back(20, 1), at(24, trace.Elected, 1, 3),
+			at(30, trace.Crash, 3)), []trace.Outage{
+			of("agreed", 20, 20, 24, "return", "other", 1),
+			of("agreed", 30, 30, -1, "leader-crash", "pending", 2),
+			of("led", 30, 30, -1, "leader-crash", "pending", 2),
+			of("served", 30, 30, -1, "leader-crash", "pending", 2),
+		}},
+		"no majority, though those that are left agree": {join(at(10, trace.Crash, 1), at(20, trace.Crash, 2)),
+			[]trace.Outage{
+				of("led", 20, 20, -1, "crash", "pending", 0),
+				of("served", 20, 20, -1, "crash", "pending", 0),
+			}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := trial{id: eventual, nodes: 3, change: churning, records: test.records,
+				end: harness.End{At: 100 * ms1}}.judge(t)
+			if !slices.Equal(v.Outages, test.want) {
+				t.Errorf("got  %+v\nwant %+v", v.Outages, test.want)
+			}
+		})
 	}
 }
