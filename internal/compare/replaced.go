@@ -99,8 +99,8 @@ func ReplacedNotes(t *results.Table) []string {
 	name := title(where.Design, columns)
 	return []string{fmt.Sprintf("%s: %d of %d trials were invalid at first, and repeated%s; had they been "+
 		"the best or the worst that were seen, the median of %s would be between %s and %s, not %s; bench "+
-		"report has all cells", name, worst.Replaced, worst.Trials, others, of.Name, bound(worst.Low),
-		bound(worst.High), bound(worst.Median))}
+		"report has all cells", name, worst.Replaced, worst.Trials, others, of.Name, OrBeyond(worst.Low),
+		OrBeyond(worst.High), OrBeyond(worst.Median))}
 }
 
 // telling is the figure that a cell is about: that by which algorithms are ranked, or of a
@@ -110,12 +110,4 @@ func telling(c *results.Cell) *metric.Metric {
 		return metric.Knee
 	}
 	return metric.Ranked(algo.Problem(c.Get("problem")))
-}
-
-// bound is a median that may lie among the time-outs.
-func bound(v float64) string {
-	if math.IsNaN(v) {
-		return "a time-out"
-	}
-	return Number(v)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/stats"
@@ -79,14 +80,39 @@ func IntervalText(t *stats.Tail) string {
 	if t.Refused() {
 		return "interval n/a: " + Refusal(t)
 	}
-	end := func(v float64) string {
-		if math.IsNaN(v) {
-			return "..."
-		}
-		return Number(v)
-	}
-	return fmt.Sprintf("95 %% interval [%s, %s]", end(t.Low), end(t.High))
+	return "95 % interval " + Interval(t.Low, t.High)
 }
+
+// TailText is a quantile over operations with its interval, for a table.
+func TailText(t *stats.Tail) string {
+	value := Number(t.Value)
+	if math.IsNaN(t.Value) {
+		value = "pending" // the operation that the quantile falls on
+	}
+	switch {
+	case t.N == 0:
+		return "none"
+	case t.Groups < stats.MinimumGroups:
+		return fmt.Sprintf("%s [refused: needs %d trials]", value, max(t.GroupsNeeded(), stats.MinimumGroups))
+	case t.Refused():
+		return fmt.Sprintf("%s [refused: worth %s, needs n >= %d]", value,
+			Number(math.Floor(t.Independent)), t.Needed)
+	}
+	return value + " " + Interval(t.Low, t.High)
+}
+
+// TailN is how many operations there are: those that ended, and behind a + those pending.
+func TailN(t *stats.Tail) string {
+	if t.Censored > 0 {
+		return fmt.Sprintf("%d+%d", t.N-t.Censored, t.Censored)
+	}
+	return strconv.Itoa(t.N)
+}
+
+// TailNote says what stands in a table of quantiles over operations.
+const TailNote = "quantiles of all operations of the trials together [95 % interval]; design effect: how many " +
+	"times as many operations it takes as if they were independent; refused: the operations are worth too few independent " +
+	"ones for an interval; pending: it is among those that had not ended with their trial"
 
 // Refusal says why the operations are too few for a quantile, and how many it takes.
 func Refusal(t *stats.Tail) string {

@@ -2,11 +2,13 @@ package compare
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -106,5 +108,55 @@ func TestMisses_WithoutOperations(t *testing.T) {
 	_, told, err := Misses(table, thresholds)
 	if err != nil || told[0].Tail.N != 10 || told[1].Tail.N != 0 {
 		t.Errorf("%+v, %v, want the operations of the trial that timed out", told, err)
+	}
+}
+
+// TestTailText: a table says of each quantile its interval, or what one takes.
+func TestTailText(t *testing.T) {
+	t.Parallel()
+	groups := func(trials, each int, pending float64) (out [][]float64) {
+		for i := range trials {
+			var g []float64
+			for k := range each {
+				g = append(g, float64(1+(i+k)%each))
+			}
+			out = append(out, append(g, pending))
+		}
+		return out
+	}
+	nan := math.NaN()
+	for _, tt := range []struct {
+		groups [][]float64
+		p      float64
+		want   string
+	}{
+		{nil, 0.5, "none"},
+		{groups(5, 10, nan), 0.5, "5.5 [refused: needs 6 trials]"},
+		{groups(7, 3, nan), 0.95, "3 [refused: worth 15, needs n >= 72]"},
+		{groups(20, 10, nan), 0.5, "5.5 [5, 6]"},
+		{groups(20, 10, math.Inf(1)), 0.5, "6 [5, 7]"},
+		{groups(20, 10, math.Inf(1)), 0.95, "pending [n/a]"},
+	} {
+		tail := stats.GroupedQuantile(tt.groups, tt.p, stats.Confidence)
+		if got := TailText(&tail); got != tt.want {
+			t.Errorf("%v of %v: %q, want %q", tt.p, tt.groups, got, tt.want)
+		}
+	}
+}
+
+// TestRecorded: where a run has no outages, agreement is what ends a downtime.
+func TestRecorded(t *testing.T) {
+	t.Parallel()
+	old := withOperations(t, 6, tenEach)
+	for want, got := range map[string][]*metric.Metric{
+		"election_ms downtime_ms":        MainTails("election"),
+		"election_ms downtime_agreed_ms": MainTails("election", old),
+		"waiting_ms":                     MainTails("mutex"),
+		"downtime_agreed_ms": Recorded([]*metric.Metric{metric.Downtime, metric.Agreed.Downtime, metric.Led.Downtime,
+			metric.Messages}, old),
+	} {
+		if text := strings.Join(metric.Names(got), " "); text != want {
+			t.Errorf("%s, want %s", text, want)
+		}
 	}
 }

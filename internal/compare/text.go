@@ -66,6 +66,32 @@ func FigureNote(m stats.Method) string {
 	return "median over trials [95 % interval]"
 }
 
+// BeyondLimit is what stands for a figure that lies among the time-outs: it is known only to be
+// beyond what the time limit lets be seen.
+const BeyondLimit = "> limit"
+
+// OrBeyond is a figure of a sample some of which timed out: NaN lies among those.
+func OrBeyond(v float64) string {
+	if math.IsNaN(v) {
+		return BeyondLimit
+	}
+	return Number(v)
+}
+
+// Interval is one in brackets, whose ends stay open where they are not known; "[n/a]" if none is.
+func Interval(lo, hi float64) string {
+	end := func(v float64) string {
+		if math.IsNaN(v) {
+			return "..."
+		}
+		return Number(v)
+	}
+	if math.IsNaN(lo) && math.IsNaN(hi) {
+		return "[n/a]"
+	}
+	return fmt.Sprintf("[%s, %s]", end(lo), end(hi))
+}
+
 // A Legend writes figures, and explains what they turned out to need.
 type Legend struct {
 	own   bool
@@ -78,24 +104,11 @@ func (l *Legend) Estimate(m *metric.Metric, s stats.Summary, trials int) string 
 	if s.N+s.Censored == 0 {
 		return "n/a"
 	}
-	end := func(v float64) string {
-		if math.IsNaN(v) {
-			return "..."
-		}
-		return Number(v)
+	text := OrBeyond(s.Median) + l.Mark(s.Doubtful())
+	if math.IsNaN(s.Median) && m.AtLeast {
+		text = m.Cut()
 	}
-	text := end(s.Median) + l.Mark(s.Doubtful())
-	if math.IsNaN(s.Median) {
-		text = "timeout"
-		if m.AtLeast {
-			text = m.Cut()
-		}
-	}
-	if math.IsNaN(s.CILow) && math.IsNaN(s.CIHigh) {
-		text += " [n/a]"
-	} else {
-		text += fmt.Sprintf(" [%s, %s]", end(s.CILow), end(s.CIHigh))
-	}
+	text += " " + Interval(s.CILow, s.CIHigh)
 	if own := OwnN(s, trials); own != "" {
 		l.own = true
 		text += " n=" + own
@@ -143,4 +156,5 @@ func OwnN(s stats.Summary, trials int) string {
 
 // ownNote explains what OwnN writes beside a figure.
 const ownNote = "n=A beside a figure: it has a value in A trials, not in all n of the row; n=A+B: B more " +
-	"timed out, or were beyond the load, and count as larger than all of them"
+	"timed out, or were beyond the load, and count as larger than all of them; " + BeyondLimit +
+	": the median lies among those"

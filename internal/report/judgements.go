@@ -80,7 +80,7 @@ func (b *builder) replaced() {
 				continue
 			}
 			b.Replaced = append(b.Replaced, Replaced{b.Cells[i].Number, b.cellName(i), m.Name, r.Trials,
-				r.Replaced, orTimeout(r.Median), orTimeout(r.Low), orTimeout(r.High)})
+				r.Replaced, compare.OrBeyond(r.Median), compare.OrBeyond(r.Low), compare.OrBeyond(r.High)})
 		}
 	}
 }
@@ -102,12 +102,4 @@ func (b *builder) restricted() {
 			b.Restricted = append(b.Restricted, row)
 		}
 	}
-}
-
-// orTimeout is a median that may lie among the time-outs.
-func orTimeout(v float64) string {
-	if math.IsNaN(v) {
-		return "timeout"
-	}
-	return compare.Number(v)
 }

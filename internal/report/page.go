@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/transport"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -60,6 +61,7 @@ var (
 type view struct {
 	*Data
 	Generator, Notice string
+	Beyond            string // for a figure among the time-outs
 	Policy            string
 	Style             template.CSS
 	Library, Script   template.JS
@@ -100,7 +102,7 @@ func (d *Data) WritePage(w io.Writer) error {
 	}
 	script := strings.Join([]string{baseScript, tableScript, chartScript, sectionScript}, "\n")
 	v := view{
-		Data: d, Generator: Generator, Notice: libraryNotice, Style: template.CSS(style),
+		Data: d, Generator: Generator, Beyond: compare.BeyondLimit, Notice: libraryNotice, Style: template.CSS(style),
 		Library: template.JS(library), Script: template.JS(script), Encoded: template.JS(encoded),
 		// Scripts are named by their sums: nothing else runs, whatever a text holds.
 		Policy: fmt.Sprintf("default-src 'none'; script-src 'sha256-%s' 'sha256-%s'; "+

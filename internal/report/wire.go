@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -17,6 +18,7 @@ type (
 	wire struct {
 		Points     int            `json:"points"` // most of a distribution
 		Quantiles  bool           `json:"quantiles"`
+		Beyond     string         `json:"beyond"` // for a figure among the time-outs
 		Statuses   []trace.Status `json:"statuses"`
 		Columns    []wireColumn   `json:"columns"`
 		Metrics    []wireMetric   `json:"metrics"`
@@ -126,7 +128,7 @@ func (d *Data) encode(limit int) ([]byte, error) {
 
 func (d *Data) wire(level detail) *wire {
 	w := &wire{
-		Points: level.points, Quantiles: level.quantiles, Statuses: trace.Statuses(),
+		Points: level.points, Quantiles: level.quantiles, Beyond: compare.BeyondLimit, Statuses: trace.Statuses(),
 		Columns: []wireColumn{}, Metrics: []wireMetric{}, Claims: []wireClaim{},
 		Main: []int{}, Kinds: append([]string{}, d.Kinds...), Faults: []string{}, Configured: []string{},
 	}

@@ -93,16 +93,16 @@ func printTails(w io.Writer, r *compare.TailReport) {
 		if row.Paired {
 			paired++
 		}
-		t.add(row.Cell, row.Stat+" of "+row.Metric, tailText(&row.Base), tailText(&row.New), row.ChangeText(),
+		t.add(row.Cell, row.Stat+" of "+row.Metric, compare.TailText(&row.Base), compare.TailText(&row.New), row.ChangeText(),
 			besides(tailSize(&row.Base), tailSize(&row.New)),
 			besides(compare.Number(row.Base.Effect), compare.Number(row.New.Effect)), string(row.Verdict))
 	}
 	fmt.Fprintln(w)
 	t.write(w)
-	fmt.Fprintf(w, "\nfigures: quantile of all operations of the trials together [95 %% interval]\n"+
+	fmt.Fprintf(w, "\nfigures: %s\n"+
 		"change: of that quantile [%.4g %% interval, by a two-level bootstrap of trials and operations]\n"+
-		"worse, better: the interval leaves out 0, and the change is more than %s\n", 100*r.Confidence,
-		percentOf(r.Threshold))
+		"worse, better: the interval leaves out 0, and the change is more than %s\n", compare.TailNote,
+		100*r.Confidence, percentOf(r.Threshold))
 	if paired > 0 {
 		fmt.Fprintf(w, "trials of equal seeds were drawn together (rows: %d)\n", paired)
 	}
@@ -114,18 +114,6 @@ func printTails(w io.Writer, r *compare.TailReport) {
 	for _, text := range r.Notes {
 		fmt.Fprintf(w, "note: %s\n", text)
 	}
-}
-
-// tailText is a quantile with its interval.
-func tailText(t *stats.Tail) string {
-	switch {
-	case t.N == 0:
-		return "none"
-	case t.Refused():
-		return compare.Number(t.Value) + " [n/a]"
-	}
-	return fmt.Sprintf("%s [%s, %s]", compare.Number(t.Value), compare.Number(t.Low),
-		compare.Number(t.High))
 }
 
 // tailSize is how many operations in how many trials.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/compare"
@@ -78,17 +79,14 @@ func isNumberColumn(r *compare.Report, name string) bool {
 
 // figureText is a median with its interval; of an exact comparison, a mean.
 func figureText(f compare.Figure) string {
-	switch {
-	case f.N+f.Censored == 0:
+	if f.N+f.Censored == 0 {
 		return "none"
-	case math.IsNaN(f.Center):
-		return "timeout"
 	}
-	center := compare.Number(f.Center) + new(compare.Legend).Mark(f.Doubt)
+	center := compare.OrBeyond(f.Center) + new(compare.Legend).Mark(f.Doubt)
 	if math.IsNaN(f.Low) && math.IsNaN(f.High) {
 		return center
 	}
-	return fmt.Sprintf("%s [%s, %s]", center, compare.Number(f.Low), compare.Number(f.High))
+	return center + " " + compare.Interval(f.Low, f.High)
 }
 
 func changeText(row *compare.Row) string {
@@ -177,6 +175,12 @@ func legend(r *compare.Report) string {
 	var parts []string
 	if len(r.Rows) > used[compare.Exact] {
 		parts = append(parts, "figures: median over trials [95 % interval]; =: equal in every trial")
+	}
+	if slices.ContainsFunc(r.Rows, func(row compare.Row) bool {
+		return row.Base.Censored+row.New.Censored > 0
+	}) {
+		parts = append(parts, "trials that timed out count as larger than all others; "+compare.BeyondLimit+
+			": the median lies among those")
 	}
 	if r.Tests > 0 {
 		parts = append(parts, fmt.Sprintf("p: corrected for %s; worse, better: "+

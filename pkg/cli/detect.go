@@ -185,7 +185,11 @@ func (s *streams) printDetection(f *detection, e *experiment.Experiment) {
 		for _, name := range d.columns {
 			row = append(row, n.Cell.Get(name))
 		}
-		row = append(row, n.Metric.Name, fmt.Sprint(n.N+n.Censored), compare.Number(n.Median))
+		median := compare.Number(n.Median)
+		if n.Censored > 0 {
+			median = compare.OrBeyond(n.Median)
+		}
+		row = append(row, n.Metric.Name, fmt.Sprint(n.N+n.Censored), median)
 		switch {
 		case n.Exact:
 			row = append(row, "exact")

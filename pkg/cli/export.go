@@ -58,7 +58,7 @@ trial instead, and hgrm every operation. docs/export.md describes each format.`,
 	flags.StringArrayVar(&f.where, "where", nil,
 		"only cells where `COLUMN=VALUE`; repeatable: all must hold")
 	flags.StringVar(&f.over, "over", experiment.Overs[0],
-		"`WHAT` figures are over: trials; or operations, for their quantiles in csv and json")
+		"`WHAT` figures are over: trials; or operations: csv, json, markdown, latex")
 	flags.StringVar(&f.config, "bench-config", benchConfigs[0],
 		"write `AMOUNT` of configuration in gobench: "+strings.Join(benchConfigs, ", "))
 	choices(c, "format", names)

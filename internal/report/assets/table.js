@@ -32,7 +32,7 @@ function tableColumns() {
 
 function figureText(f, m) {
   if (!f) return ["n/a", ""];
-  const middle = f.median === null ? (m.bound ? "beyond" : "timeout") : show(f.median) + f.mark;
+  const middle = f.median === null ? (m.bound ? "beyond" : D.beyond) : show(f.median) + f.mark;
   if (f.low === null && f.high === null) return [middle, " [n/a]"];
   const end = v => v === null ? "..." : show(v);
   return [middle, ` [${end(f.low)}, ${end(f.high)}]`];

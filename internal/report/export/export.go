@@ -73,8 +73,10 @@ func Formats() []Format {
 			tails: operationsCSV},
 		{Name: "json", Doc: "the same for programs, with the statuses", all: true, write: writeJSON,
 			tails: operationsJSON},
-		{Name: "markdown", Doc: "a table and who is faster, for a forge or a wiki", write: markdown},
-		{Name: "latex", Doc: "a table for booktabs and siunitx", write: latex},
+		{Name: "markdown", Doc: "a table and who is faster, for a forge or a wiki", write: markdown,
+			tails: operationsMarkdown},
+		{Name: "latex", Doc: "a table for booktabs and siunitx", write: latex,
+			tails: operationsLatex},
 		{Name: "pgfplots", Doc: "a figure for each metric and its data", Several: true, write: pgfplots},
 		{Name: "hgrm", Doc: "HdrHistogram's percentiles of operations, a file for each cell",
 			Several: true, write: hgrm},
@@ -113,7 +115,7 @@ func (f *Format) Write(r *Run, o Options) ([]File, error) {
 		return nil, err
 	}
 	if o.Operations && f.tails == nil {
-		return nil, mistake("--over operations: %s has figures over trials alone; want csv or json, or "+
+		return nil, mistake("--over operations: %s has figures over trials alone; want csv, json, markdown or latex, or "+
 			"hgrm for the whole distribution", f.Name)
 	}
 	if o.Operations {

@@ -138,7 +138,11 @@ func TestGolden(t *testing.T) {
 		if f.Name == "hgrm" {
 			o = Options{Where: where("label=ring", "loss=0.1")}
 		}
-		for _, file := range write(t, small(t), f.Name, o) {
+		files := write(t, small(t), f.Name, o)
+		if f.tails != nil {
+			files = append(files, write(t, small(t), f.Name, Options{Operations: true})...)
+		}
+		for _, file := range files {
 			path := filepath.Join("testdata", "golden", f.Name, file.Name)
 			if *rewrite {
 				must(t, os.MkdirAll(filepath.Dir(path), 0o755))

@@ -25,29 +25,46 @@ func latex(s *selection) ([]File, error) {
 	b.WriteString("% Needs \\usepackage{booktabs,siunitx}.\n" +
 		"% Medians over trials with their 95 % intervals, " + s.run.Until().Method().Words() +
 		"; n: trials with status ok;\n" +
-		"% below a metric: those of them with a value, and behind a + those that timed out.\n" +
+		"% below a metric: those of them with a value, and behind a + those that timed out, which count as larger;\n" +
+		"% " + compare.BeyondLimit + ": the median lies among those.\n" +
 		"% Bold: the whole interval is better than those of all others in the same place.\n")
 	legend := &compare.Legend{}
-	columns, metrics := s.columnsOfTable(legend)
+	columns, groups := s.columnsOfTable(legend)
 	for _, note := range legend.Notes() {
 		b.WriteString("% " + note + ".\n")
 	}
+	comments := make([]string, len(s.cells))
+	for i, c := range s.cells {
+		comments[i] = statuses(c)
+	}
+	tabular(&b, columns, groups, comments)
+	return []File{{s.base() + ".tex", b.Bytes()}}, nil
+}
+
+// tabular writes the table, of whose columns the last ones are those of groups; a comment
+// stands behind each row.
+func tabular(b *bytes.Buffer, columns []*texColumn, groups []texGroup, comments []string) {
 	b.WriteString("\\begin{tabular}{%\n")
 	for _, c := range columns {
-		fmt.Fprintf(&b, "  %s%% %s\n", c.format(), printable(c.name))
+		fmt.Fprintf(b, "  %s%% %s\n", c.format(), printable(c.name))
 	}
 	b.WriteString("}\n\\toprule\n")
-	s.headline(&b, columns, metrics)
+	headline(b, columns, groups)
 	b.WriteString("\\midrule\n")
-	for row := range s.cells {
+	for row, comment := range comments {
 		fields := make([]string, len(columns))
 		for i, c := range columns {
 			fields[i] = c.cells[row]
 		}
-		fmt.Fprintf(&b, "%s \\\\ %% %s\n", strings.Join(fields, " & "), statuses(s.cells[row]))
+		fmt.Fprintf(b, "%s \\\\ %% %s\n", strings.Join(fields, " & "), comment)
 	}
 	b.WriteString("\\bottomrule\n\\end{tabular}\n")
-	return []File{{s.base() + ".tex", b.Bytes()}}, nil
+}
+
+// A texGroup is columns under one heading.
+type texGroup struct {
+	title   string
+	columns []*texColumn
 }
 
 // A texColumn is a column of the table, whose cells are what stands in the source.
@@ -81,8 +98,17 @@ func (c *texColumn) add(text string) {
 // put adds what is no number, in braces, which keep siunitx from reading it.
 func (c *texColumn) put(text string) { c.cells = append(c.cells, "{"+text+"}") }
 
-// columnsOfTable are all columns, and those of each metric.
-func (s *selection) columnsOfTable(l *compare.Legend) (all []*texColumn, metrics [][]*texColumn) {
+// figure adds v with so many decimals, or what stands for a missing one.
+func (c *texColumn) figure(v float64, decimals int, missing string) {
+	if math.IsNaN(v) {
+		c.put(missing)
+	} else {
+		c.add(strconv.FormatFloat(v, 'f', decimals, 64))
+	}
+}
+
+// columnsOfPlace are those that say which cell a row is about.
+func (s *selection) columnsOfPlace() (all []*texColumn) {
 	label := &texColumn{name: "label"}
 	for _, c := range s.cells {
 		label.cells = append(label.cells, tex(head(c)))
@@ -105,14 +131,21 @@ func (s *selection) columnsOfTable(l *compare.Legend) (all []*texColumn, metrics
 		}
 		all = append(all, column)
 	}
+	return all
+}
+
+// columnsOfTable are all columns, and those of each metric.
+func (s *selection) columnsOfTable(l *compare.Legend) (all []*texColumn, metrics []texGroup) {
+	all = s.columnsOfPlace()
 	count := &texColumn{name: "n", number: true}
 	for _, c := range s.cells {
 		count.add(strconv.Itoa(c.Count(trace.OK)))
 	}
 	all = append(all, count)
 	for _, m := range s.metrics {
-		metrics = append(metrics, s.estimates(m, l))
-		all = append(all, metrics[len(metrics)-1]...)
+		columns := s.estimates(m, l)
+		metrics = append(metrics, texGroup{titled(m), columns})
+		all = append(all, columns...)
 	}
 	return all, metrics
 }
@@ -123,39 +156,29 @@ func (s *selection) estimates(m *metric.Metric, l *compare.Legend) []*texColumn 
 	median := &texColumn{name: "median", number: true}
 	low, high := &texColumn{name: "low", number: true}, &texColumn{name: "high", number: true}
 	summaries := make([]stats.Summary, len(s.cells))
+	figures := make([][3]float64, len(s.cells))
 	for i, c := range s.cells {
-		summaries[i] = describe(c, m)
+		d := describe(c, m)
+		summaries[i], figures[i] = d, [3]float64{d.Median, d.CILow, d.CIHigh}
 	}
-	decimals := decimalsOf(summaries)
-	text := func(v float64) string { return strconv.FormatFloat(v, 'f', decimals, 64) }
+	decimals := decimalsOf(figures)
 	for i, d := range summaries {
-		switch {
-		case !math.IsNaN(d.Median):
-			median.add(text(d.Median))
-			if mark := l.Mark(d.Doubtful()); mark != "" {
-				median.cells[i] += "{" + mark + "}"
-				median.behindText = mark
-			}
-		case d.Censored > 0:
-			median.put("timeout")
-		default:
-			median.put("n/a")
+		missing, open := "n/a", "n/a"
+		if d.Censored > 0 {
+			missing = tex(compare.BeyondLimit)
 		}
+		if !math.IsNaN(d.CILow) { // the other end lies among the time-outs
+			open = "\\ldots"
+		}
+		median.figure(d.Median, decimals, missing)
+		if mark := l.Mark(d.Doubtful()); mark != "" && !math.IsNaN(d.Median) {
+			median.cells[i] += "{" + mark + "}"
+			median.behindText = mark
+		}
+		low.figure(d.CILow, decimals, open)
+		high.figure(d.CIHigh, decimals, open)
 		if !math.IsNaN(d.Median) && s.stands(i, m, summaries) {
 			median.cells[i] = "\\bfseries " + median.cells[i]
-		}
-		for _, end := range []struct {
-			column *texColumn
-			v      float64
-		}{{low, d.CILow}, {high, d.CIHigh}} {
-			switch {
-			case !math.IsNaN(end.v):
-				end.column.add(text(end.v))
-			case !math.IsNaN(d.CILow): // open: it lies among the time-outs
-				end.column.put("\\ldots")
-			default:
-				end.column.put("n/a")
-			}
 		}
 	}
 	columns := []*texColumn{median, low, high}
@@ -183,12 +206,12 @@ func (s *selection) ownN(summaries []stats.Summary) *texColumn {
 	return column
 }
 
-// decimalsOf is how many decimals figures need, so that the smallest median has four
-// digits: three at most, and no more than it takes to write all of them.
-func decimalsOf(summaries []stats.Summary) int {
+// decimalsOf is how many decimals figures with intervals need, so that the smallest figure has
+// four digits: three at most, and no more than it takes to write all of them.
+func decimalsOf(figures [][3]float64) int {
 	smallest := math.Inf(1)
-	for _, d := range summaries {
-		if v := math.Abs(d.Median); v > 0 {
+	for _, f := range figures {
+		if v := math.Abs(f[0]); v > 0 {
 			smallest = min(smallest, v)
 		}
 	}
@@ -196,8 +219,8 @@ func decimalsOf(summaries []stats.Summary) int {
 		return 0
 	}
 	most, needed := min(max(3-int(math.Floor(math.Log10(smallest))), 0), 3), 0
-	for _, d := range summaries {
-		for _, v := range []float64{d.Median, d.CILow, d.CIHigh} {
+	for _, f := range figures {
+		for _, v := range f {
 			_, digits, _ := strings.Cut(strconv.FormatFloat(v, 'f', most, 64), ".")
 			needed = max(needed, len(strings.TrimRight(digits, "0")))
 		}
@@ -230,20 +253,20 @@ func (s *selection) samePlace(a, b *results.Cell) bool {
 	return slices.Equal(s.place(a), s.place(b))
 }
 
-// headline writes the metrics above their columns, and the names of columns.
-func (s *selection) headline(b *bytes.Buffer, columns []*texColumn, metrics [][]*texColumn) {
+// headline writes the titles of groups above their columns, and the names of columns.
+func headline(b *bytes.Buffer, columns []*texColumn, groups []texGroup) {
 	first := len(columns)
-	for _, of := range metrics {
-		first -= len(of)
+	for _, g := range groups {
+		first -= len(g.columns)
 	}
 	b.WriteString(strings.Repeat("& ", first-1))
-	for i, m := range s.metrics {
-		fmt.Fprintf(b, "& \\multicolumn{%d}{c}{%s} ", len(metrics[i]), tex(titled(m)))
+	for _, g := range groups {
+		fmt.Fprintf(b, "& \\multicolumn{%d}{c}{%s} ", len(g.columns), tex(g.title))
 	}
 	b.WriteString("\\\\\n")
-	for _, of := range metrics {
-		fmt.Fprintf(b, "\\cmidrule(lr){%d-%d}", first+1, first+len(of))
-		first += len(of)
+	for _, g := range groups {
+		fmt.Fprintf(b, "\\cmidrule(lr){%d-%d}", first+1, first+len(g.columns))
+		first += len(g.columns)
 	}
 	b.WriteString("\n")
 	names := make([]string, len(columns))

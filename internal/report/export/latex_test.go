@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -149,11 +148,11 @@ func TestDecimals(t *testing.T) {
 		{[]float64{1234.567, 12.34567}, 2}, {[]float64{0.001234567}, 3}, {[]float64{12.5, 100}, 1}, {[]float64{100, 28}, 0},
 		{[]float64{0, nan}, 0}, {[]float64{-12.34567, 1000}, 2},
 	} {
-		var summaries []stats.Summary
+		var figures [][3]float64
 		for _, v := range test.medians {
-			summaries = append(summaries, stats.Summary{Median: v, CILow: nan, CIHigh: nan})
+			figures = append(figures, [3]float64{v, nan, nan})
 		}
-		if got := decimalsOf(summaries); got != test.want {
+		if got := decimalsOf(figures); got != test.want {
 			t.Errorf("%v: %d decimals, want %d", test.medians, got, test.want)
 		}
 	}

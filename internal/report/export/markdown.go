@@ -20,19 +20,7 @@ func markdown(s *selection) ([]File, error) {
 	var b bytes.Buffer
 	columns := slices.Concat([]string{"algorithm"}, s.columns, []string{"n"}, metric.Names(s.metrics),
 		[]string{"trials"})
-	line := func(fields []string) {
-		for i, f := range fields {
-			fields[i] = inText(f)
-		}
-		fmt.Fprintf(&b, "| %s |\n", strings.Join(fields, " | "))
-	}
-	line(slices.Clone(columns))
-	marks := slices.Repeat([]string{"---"}, len(columns))
-	for i := 1 + len(s.columns); i < len(columns)-1; i++ {
-		marks[i] = "---:"
-	}
-	fmt.Fprintf(&b, "| %s |\n", strings.Join(marks, " | "))
-	legend := &compare.Legend{}
+	legend, rows := &compare.Legend{}, [][]string{}
 	for _, c := range s.cells {
 		row := []string{head(c)}
 		for _, name := range s.columns {
@@ -42,8 +30,9 @@ func markdown(s *selection) ([]File, error) {
 		for _, m := range s.metrics {
 			row = append(row, legend.Estimate(m, describe(c, m), c.Count(trace.OK)))
 		}
-		line(append(row, statuses(c)))
+		rows = append(rows, append(row, statuses(c)))
 	}
+	markdownTable(&b, columns, rows, func(i int) bool { return i > len(s.columns) && i < len(columns)-1 })
 	notes := append([]string{"n: trials with status ok; figures: " +
 		compare.FigureNote(s.run.Until().Method())}, legend.Notes()...)
 	b.WriteString("\n" + strings.Join(notes, "; ") + ".\n")
@@ -59,6 +48,27 @@ func markdown(s *selection) ([]File, error) {
 	}
 	fmt.Fprintf(&b, "\n<sub>%s</sub>\n", inText(s.origin()))
 	return []File{{s.base() + ".md", b.Bytes()}}, nil
+}
+
+// markdownTable writes a table, some of whose columns are of numbers.
+func markdownTable(b *bytes.Buffer, head []string, rows [][]string, number func(column int) bool) {
+	line := func(fields []string) { fmt.Fprintf(b, "| %s |\n", strings.Join(fields, " | ")) }
+	marks := make([]string, len(head))
+	for i := range marks {
+		marks[i] = "---"
+		if number(i) {
+			marks[i] = "---:"
+		}
+	}
+	for i, row := range append([][]string{head}, rows...) {
+		fields := make([]string, len(row))
+		for k, f := range row {
+			fields[k] = inText(f)
+		}
+		if line(fields); i == 0 {
+			line(marks)
+		}
+	}
 }
 
 // ranking is that of the selected cells.

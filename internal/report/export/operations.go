@@ -99,6 +99,107 @@ func operationsCSV(s *selection) ([]File, error) {
 	return []File{{s.base() + "-operations.csv", b.Bytes()}}, w.Error()
 }
 
+// shownTails are the places in tailed of the quantiles that tables for people have.
+var shownTails = []int{0, 2, 3}
+
+// operationsMarkdown writes them as a table for people.
+func operationsMarkdown(s *selection) ([]File, error) {
+	rows, err := s.overOperations()
+	if err != nil {
+		return nil, err
+	}
+	head := slices.Concat([]string{"algorithm"}, s.columns, []string{"metric", "operations", "trials"})
+	for _, i := range shownTails {
+		head = append(head, tailed[i].name, "design effect")
+	}
+	var table [][]string
+	for _, r := range rows {
+		row := []string{compare.LabelOf(r.cell)}
+		for _, name := range s.columns {
+			row = append(row, r.cell.Get(name))
+		}
+		first := &r.tails[0]
+		row = append(row, r.of.Name, compare.TailN(first), strconv.Itoa(first.Groups))
+		for _, i := range shownTails {
+			row = append(row, compare.TailText(&r.tails[i]), compare.Number(r.tails[i].Effect))
+		}
+		table = append(table, row)
+	}
+	var b bytes.Buffer
+	markdownTable(&b, head, table, func(i int) bool { return i > 1+len(s.columns) })
+	fmt.Fprintf(&b, "\nfigures: %s.\n\n<sub>%s</sub>\n", inText(compare.TailNote), inText(s.origin()))
+	return []File{{s.base() + "-operations.md", b.Bytes()}}, nil
+}
+
+// operationsLatex writes them for a paper: of each quantile the value, the ends of its interval,
+// and the design effect.
+func operationsLatex(s *selection) ([]File, error) {
+	rows, err := s.overOperations()
+	if err != nil {
+		return nil, err
+	}
+	place := *s
+	place.cells = nil
+	for _, r := range rows { // a row for each metric of a cell
+		place.cells = append(place.cells, r.cell)
+	}
+	columns := place.columnsOfPlace()
+	of := &texColumn{name: "metric"}
+	operations := &texColumn{name: "operations", number: true}
+	trials := &texColumn{name: "trials", number: true}
+	for _, r := range rows {
+		of.cells = append(of.cells, tex(titled(r.of)))
+		if first := &r.tails[0]; first.Censored > 0 {
+			operations.put(compare.TailN(first))
+		} else {
+			operations.add(strconv.Itoa(first.N))
+		}
+		trials.add(strconv.Itoa(r.tails[0].Groups))
+	}
+	columns = append(columns, of, operations, trials)
+	var groups []texGroup
+	for _, i := range shownTails {
+		var figures [][3]float64
+		for _, r := range rows {
+			figures = append(figures, [3]float64{r.tails[i].Value, r.tails[i].Low, r.tails[i].High})
+		}
+		decimals := decimalsOf(figures)
+		value := &texColumn{name: tailed[i].name, number: true}
+		low, high := &texColumn{name: "low", number: true}, &texColumn{name: "high", number: true}
+		effect := &texColumn{name: "deff", number: true}
+		for _, r := range rows {
+			tail := &r.tails[i]
+			open := "n/a"
+			if !tail.Refused() {
+				open = `\ldots`
+			}
+			value.figure(tail.Value, decimals, "pending")
+			low.figure(tail.Low, decimals, open)
+			high.figure(tail.High, decimals, open)
+			effect.figure(tail.Effect, 2, "n/a")
+		}
+		group := []*texColumn{value, low, high, effect}
+		groups = append(groups, texGroup{tailed[i].name, group})
+		columns = append(columns, group...)
+	}
+	comments := make([]string, len(rows))
+	for i, r := range rows {
+		for _, k := range shownTails {
+			if tail := &r.tails[k]; tail.Refused() && tail.N > 0 {
+				comments[i] += fmt.Sprintf("; %s: %s", tailed[k].name, compare.Refusal(tail))
+			}
+		}
+		comments[i] = statuses(r.cell) + comments[i]
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%% %s\n%% Needs \\usepackage{booktabs,siunitx}.\n", s.origin())
+	b.WriteString("% Quantiles of all operations of the trials together, with their 95 % intervals and design effects\n" +
+		"% (deff); behind a + the operations that were pending, and count as longer than all others. n/a: too few\n" +
+		"% operations for an interval; what it takes stands behind the row.\n")
+	tabular(&b, columns, groups, comments)
+	return []File{{s.base() + "-operations.tex", b.Bytes()}}, nil
+}
+
 // operationsJSON writes the same for programs, with how many independent operations each
 // quantile needs for an interval.
 func operationsJSON(s *selection) ([]File, error) {

@@ -25,7 +25,7 @@ func TestOperations(t *testing.T) {
 		}
 	}
 	for format, o := range map[string]Options{
-		"latex": {Operations: true}, "csv": {Operations: true, Metrics: []string{"downtime_ms"}},
+		"gobench": {Operations: true}, "csv": {Operations: true, Metrics: []string{"downtime_ms"}},
 	} {
 		f, err := Find(format)
 		if err != nil {
