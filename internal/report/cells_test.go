@@ -198,3 +198,30 @@ func TestNotes_Runs(t *testing.T) {
 		}
 	}
 }
+
+// TestTails: the page has quantiles over operations with their design effects, and says of
+// those that have no interval what one takes.
+func TestTails(t *testing.T) {
+	t.Parallel()
+	d := data(t, Options{}, newWorld(24).write(t))
+	if len(d.Tails) != 8 {
+		t.Fatalf("%d rows, want two for each cell: %+v", len(d.Tails), d.Tails)
+	}
+	first, last := d.Tails[0], d.Tails[7]
+	want := TailRow{Cell: 1, Name: "bully, nodes=3", Metric: "election_ms", N: "24", Trials: 24}
+	want.Tails = first.Tails
+	if fmt.Sprint(first) != fmt.Sprint(want) || first.Tails[0] != (TailFigure{"22.5 [17, 28]", "1"}) ||
+		first.Tails[1] != (TailFigure{"32.85 [refused: worth 24, needs n >= 72]", "1"}) {
+		t.Errorf("%+v", first)
+	}
+	if last.N != "8+8" || last.Metric != "downtime_agreed_ms" || last.Tails[1].Text[:7] != "pending" {
+		t.Errorf("%+v", last)
+	}
+	page := written(t, d)
+	for _, part := range []string{"<h2>Tails over faults and entries</h2>", "[refused: worth 24, needs n &gt;= 72]",
+		`<td class="num">8&#43;8</td>`} {
+		if !strings.Contains(page, part) {
+			t.Errorf("the page has no %s", part)
+		}
+	}
+}

@@ -36,6 +36,8 @@ type Data struct {
 	Rankings   []Ranking
 	Replaced   []Replaced
 	Restricted []RestrictedRow
+	Tails      []TailRow
+	MoreTails  int // rows that there are besides
 	Violations []Violation
 	Violated   int // trials with status violation; Violations tells the first of them
 }
@@ -146,6 +148,9 @@ func New(paths []string, o Options) (*Data, error) {
 	b.rankings()
 	b.replaced()
 	b.restricted()
+	if err := b.tails(); err != nil {
+		return nil, err
+	}
 	b.claims()
 	b.faults()
 	b.violations(o.Diagram)

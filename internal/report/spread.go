@@ -46,7 +46,7 @@ func (s *Spread) Still(i int) float64 {
 // times are the metrics whose distribution over single operations is shown.
 func times(problem string) []*metric.Metric {
 	return slices.DeleteFunc(metric.OfOperations(algo.Problem(problem)),
-		func(m *metric.Metric) bool { return m.Early })
+		func(m *metric.Metric) bool { return m.Early || m.From == 0 })
 }
 
 // spread reads the operations of every run and keeps the distribution of their

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -13,6 +14,9 @@ import (
 type Spans struct {
 	of map[int]map[*metric.Metric][]float64 // by trial
 }
+
+// ErrNoOperations says that a table is of trials alone.
+var ErrNoOperations = errors.New("no operations are recorded there")
 
 // ReadSpans reads the times of the operations and of the outages of the run that t was read
 // from, for metrics that single ones have. A run without them is an error.
@@ -34,8 +38,7 @@ func (t *Table) ReadSpans(of []*metric.Metric) (*Spans, error) {
 			return nil
 		})
 		if err == nil && !any {
-			err = fmt.Errorf("%s: no operations are recorded there; the folder of a run has them in %s", t.Path,
-				OperationsFile)
+			err = fmt.Errorf("%s: %w; the folder of a run has them in %s", t.Path, ErrNoOperations, OperationsFile)
 		}
 		if err != nil {
 			return nil, err
