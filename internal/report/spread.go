@@ -94,9 +94,10 @@ func (b *builder) spread() error {
 
 // spread condenses a metric's times in a cell; nil if there are none.
 func (s *Spells) spread(cell, k int) *Spread {
-	out := &Spread{Metric: s.cells[cell].metrics[k].Name, N: len(s.cells[cell].spells[k])}
+	all := slices.Concat(s.cells[cell].spells[k]...)
+	out := &Spread{Metric: s.cells[cell].metrics[k].Name, N: len(all)}
 	var ended []float64
-	for _, spell := range s.cells[cell].spells[k] {
+	for _, spell := range all {
 		if spell.Cut {
 			out.Censored++
 		} else {
@@ -111,7 +112,9 @@ func (s *Spells) spread(cell, k int) *Spread {
 		out.Values, out.Ranks = thin(ended, mostPoints)
 		return out
 	}
-	steps := s.survival(cell, k).Steps
+	curve := s.survival(cell, k)
+	curve.StepIntervals(stats.Confidence)
+	steps := curve.Steps
 	for _, rank := range thinned(len(steps), mostPoints) {
 		step := steps[rank-1]
 		upTo, _ := slices.BinarySearch(ended, math.Nextafter(step.At, math.Inf(1)))

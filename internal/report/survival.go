@@ -20,8 +20,7 @@ type Spells struct {
 
 type ofCell struct {
 	metrics []*metric.Metric
-	spells  [][]stats.Spell // by metrics
-	several bool            // some trial has more than one
+	spells  [][][]stats.Spell // by metrics and trials
 }
 
 // ReadSpells reads the operations of a run, whose cells these are. Only trials with status ok
@@ -32,9 +31,8 @@ func ReadSpells(t *results.Table, cells []*results.Cell,
 	each func(cell int, op trace.Operation)) (*Spells, error) {
 	s := &Spells{cells: make([]ofCell, len(cells))}
 	type place struct {
-		cell int
-		ends float64 // ms
-		seen bool
+		cell, trial int
+		ends        float64 // ms
 	}
 	places := map[int]*place{} // by trial
 	longest := 0.0             // for tables of which nobody knows the time limit
@@ -43,14 +41,17 @@ func ReadSpells(t *results.Table, cells []*results.Cell,
 	}
 	for i, c := range cells {
 		s.cells[i].metrics = times(c.Get("problem"))
-		s.cells[i].spells = make([][]stats.Spell, len(s.cells[i].metrics))
+		s.cells[i].spells = make([][][]stats.Spell, len(s.cells[i].metrics))
+		for k := range s.cells[i].spells {
+			s.cells[i].spells[k] = make([][]stats.Spell, len(c.Trials))
+		}
 		limit := cmp.Or(compare.TimeLimit(t, c), longest)
-		for _, trial := range c.Trials {
+		for n, trial := range c.Trials {
 			switch trial.Status {
 			case trace.OK:
-				places[trial.Trial] = &place{cell: i, ends: trial.DurationMS}
+				places[trial.Trial] = &place{i, n, trial.DurationMS}
 			case trace.TimedOut:
-				places[trial.Trial] = &place{cell: i, ends: max(trial.DurationMS, limit)}
+				places[trial.Trial] = &place{i, n, max(trial.DurationMS, limit)}
 			}
 		}
 	}
@@ -64,11 +65,9 @@ func ReadSpells(t *results.Table, cells []*results.Cell,
 			return nil
 		}
 		c := &s.cells[p.cell]
-		c.several = c.several || p.seen
-		p.seen = true
 		for k, m := range c.metrics {
 			if spell, known := spellOf(m, op, pending, p.ends); known {
-				c.spells[k] = append(c.spells[k], spell)
+				c.spells[k][p.trial] = append(c.spells[k][p.trial], spell)
 			}
 		}
 		return nil
@@ -95,19 +94,17 @@ func spellOf(m *metric.Metric, op trace.Operation, pending bool, ends float64) (
 }
 
 // Restricted is a restricted mean: that of the smaller of a time and To. NaN: it does not
-// exist, or, of the interval, it is not known, as where a trial has several operations.
+// exist, or, of the interval, it is not known.
 type Restricted struct{ Mean, Low, High, To float64 }
 
-// survival estimates the distribution of a metric's times in a cell.
+// survival estimates the distribution of a metric's times in a cell. Operations of one trial
+// may depend on each other.
 func (s *Spells) survival(cell, k int) stats.Survival {
-	v := stats.KaplanMeier(s.cells[cell].spells[k], stats.Confidence)
-	if s.cells[cell].several { // operations of one trial are not independent
-		for i := range v.Steps {
-			v.Steps[i].Low, v.Steps[i].High = math.NaN(), math.NaN()
-		}
-	}
-	return v
+	return stats.KaplanMeierGrouped(s.cells[cell].spells[k], stats.Confidence, bootstrapSeed)
 }
+
+// bootstrapSeed is that of all resampling: the same run gives the same page.
+const bootstrapSeed = 1
 
 // horizon is how far restricted means of a metric reach: as far as the estimates of all
 // cells do, so that they can be compared. NaN: nothing was cut off, and means will do.
@@ -115,7 +112,7 @@ func (s *Spells) horizon(m *metric.Metric) float64 {
 	to := math.Inf(1)
 	for i := range s.cells {
 		for k, of := range s.cells[i].metrics {
-			if v := stats.KaplanMeier(s.cells[i].spells[k], stats.Confidence); of == m && v.Cut > 0 {
+			if v := s.survival(i, k); of == m && v.Cut > 0 {
 				to = min(to, v.Horizon())
 			}
 		}
@@ -142,11 +139,9 @@ func (s *Spells) Restricted() []map[*metric.Metric]Restricted {
 			if math.IsNaN(to) {
 				continue
 			}
-			v := stats.KaplanMeier(s.cells[i].spells[k], stats.Confidence)
+			v := s.survival(i, k)
 			r := Restricted{To: to}
-			if r.Mean, r.Low, r.High = v.RestrictedMean(to, stats.Confidence); s.cells[i].several {
-				r.Low, r.High = math.NaN(), math.NaN()
-			}
+			r.Mean, r.Low, r.High = v.RestrictedMean(to, stats.Confidence)
 			if v.N > 0 {
 				out[i][m] = r
 			}

@@ -19,6 +19,8 @@ type Survival struct {
 	Steps  []Step // where spells ended, ascending
 	last   float64
 	open   bool // the longest spell was cut off: nothing is known beyond last
+
+	clusters *spellGroups // nil: spells are independent of each other
 }
 
 // A Step is an instant at which spells ended.
@@ -66,7 +68,7 @@ func KaplanMeier(spells []Spell, confidence float64) Survival {
 			before := share
 			share *= float64(risk-ended) / float64(risk)
 			greenwood += float64(ended) / (float64(risk) * float64(risk-ended))
-			lo, hi := logLog(share, greenwood, confidence)
+			lo, hi := logLog(share, greenwood, deviations(confidence))
 			s.Steps = append(s.Steps, Step{at, risk, ended, before, share, lo, hi})
 		}
 		i = end
@@ -74,12 +76,22 @@ func KaplanMeier(spells []Spell, confidence float64) Survival {
 	return s
 }
 
-// logLog is the interval of a share whose variance is share² times greenwood.
-func logLog(share, greenwood, confidence float64) (lo, hi float64) {
-	if !(share > 0 && share < 1 && confidence > 0 && confidence < 1) {
+// deviations is how many standard deviations a normal interval reaches; NaN for what is no
+// confidence.
+func deviations(confidence float64) float64 {
+	if !(confidence > 0 && confidence < 1) {
+		return math.NaN()
+	}
+	return NormalQuantile((1 + confidence) / 2)
+}
+
+// logLog is the interval of a share whose variance is share² times greenwood, so many
+// standard deviations to each side.
+func logLog(share, greenwood, reach float64) (lo, hi float64) {
+	if !(share > 0 && share < 1) || math.IsNaN(reach) {
 		return math.NaN(), math.NaN()
 	}
-	off := float64(NormalQuantile((1+confidence)/2) * math.Sqrt(greenwood) / -math.Log(share))
+	off := float64(reach * math.Sqrt(greenwood) / -math.Log(share))
 	return math.Pow(share, math.Exp(off)), math.Pow(share, math.Exp(-off))
 }
 
@@ -114,7 +126,8 @@ func (s *Survival) Beyond(t float64) float64 {
 // The variance is that of Kaplan and Meier's estimate of the mean, with the correction of
 // Klein and Moeschberger (Survival Analysis, 2003, section 4.5) left out, as R's
 // survfit has it; the interval takes the normal distribution, and so ten spells, from which
-// on it holds the truth in 89 % of samples, from thirty on in 93 %. NaN: the estimate does not
+// on it holds the truth in 89 % of samples, from thirty on in 93 %. That of KaplanMeierGrouped is
+// said there. NaN: the estimate does not
 // reach so far, or, of the interval, there are fewer, or nothing varies that is seen.
 func (s *Survival) RestrictedMean(to, confidence float64) (mean, lo, hi float64) {
 	nan := math.NaN()
@@ -138,6 +151,10 @@ func (s *Survival) RestrictedMean(to, confidence float64) (mean, lo, hi float64)
 		}
 	}
 	mean = area + until // before the first step all spells last
+	if s.clusters != nil && s.N >= 10 {
+		lo, hi = s.clusters.restricted(mean, to, confidence, steps)
+		return mean, lo, hi
+	}
 	if variance == 0 || s.N < 10 || !(confidence > 0 && confidence < 1) {
 		return mean, nan, nan
 	}

@@ -1,9 +1,11 @@
 package stats
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -168,5 +170,112 @@ func TestKaplanMeier_Coverage(t *testing.T) {
 		if slack := 4 * math.Sqrt(0.05*0.95/float64(asked)); c < 0.93-slack || m < 0.89-slack || n > 10 && m < 0.93-slack {
 			t.Errorf("n=%d: intervals hold the share in %.3f and the mean in %.3f", n, c, m)
 		}
+	}
+}
+
+// TestKaplanMeierGrouped_Coverage: where spells of a group share most of their length, the intervals
+// hold what is true about as often as they promise, and those of independent spells do not.
+// Lengths are log-normal, and are cut off at the horizon or before. docs/methodology.md has the
+// table of a nightly run.
+func TestKaplanMeierGrouped_Coverage(t *testing.T) {
+	t.Parallel()
+	samples, sizes := 60, []int{20}
+	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+		samples, sizes = 2000, []int{6, 12, 20, 40}
+	}
+	const at, to, each, rho = 1.0, 2.0, 10, 0.5
+	// The mean of min(X, to) of a log-normal X with mean 0 and deviation 1 of its logarithm.
+	truth := math.Exp(0.5)*normal(math.Log(to)-1) + to*(1-normal(math.Log(to)))
+	for _, m := range sizes {
+		r := rand.New(rand.NewPCG(uint64(m), 5))
+		var curve, mean, naive, asked float64
+		for range samples {
+			groups := correlated(r, m, each, rho)
+			spells := make([][]Spell, m)
+			for i, g := range groups {
+				for k, v := range g {
+					watched := to
+					if k%3 == 1 {
+						watched = to * r.Float64()
+					}
+					spells[i] = append(spells[i], Spell{min(v, watched), v > watched})
+				}
+			}
+			s := KaplanMeierGrouped(spells, 0.95, 1)
+			asked++
+			s.StepIntervals(0.95)
+			var e Step
+			for _, step := range s.Steps {
+				if step.At <= at {
+					e = step
+				}
+			}
+			if e.Low <= 0.5 && 0.5 <= e.High {
+				curve++
+			}
+			if _, lo, hi := s.RestrictedMean(to, 0.95); lo <= truth && truth <= hi {
+				mean++
+			}
+			alone := KaplanMeier(slices.Concat(spells...), 0.95)
+			if _, lo, hi := alone.RestrictedMean(to, 0.95); lo <= truth && truth <= hi {
+				naive++
+			}
+		}
+		curve, mean, naive = curve/asked, mean/asked, naive/asked
+		t.Logf("%d groups of %d: share %.3f, restricted mean %.3f, as if independent %.3f", m, each, curve, mean, naive)
+		if slack := 4 * math.Sqrt(0.05*0.95/asked); curve < 0.94-slack || mean < 0.94-slack || naive > 0.8 {
+			t.Errorf("%d groups: %.3f, %.3f, as if independent %.3f", m, curve, mean, naive)
+		}
+	}
+}
+
+// TestKaplanMeierGrouped: the estimate is that of the members of all groups; alone they have
+// the intervals of KaplanMeier, and too few groups have none.
+func TestKaplanMeierGrouped(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 1))
+	of := func(groups, each int) (out [][]Spell) {
+		for range groups {
+			var g []Spell
+			for range each {
+				g = append(g, Spell{r.ExpFloat64(), r.IntN(4) == 0})
+			}
+			out = append(out, g, nil)
+		}
+		return append(out, []Spell{{math.NaN(), false}})
+	}
+	alone := of(20, 1)
+	a, b := KaplanMeierGrouped(alone, 0.95, 1), KaplanMeier(slices.Concat(alone...), 0.95)
+	a.StepIntervals(0.95)
+	if fmt.Sprint(a) != fmt.Sprint(b) { // NaN included
+		t.Errorf("%+v, want %+v", a, b)
+	}
+	several := of(20, 3)
+	a, b = KaplanMeierGrouped(several, 0.95, 1), KaplanMeier(slices.Concat(several...), 0.95)
+	a.StepIntervals(0.95)
+	for i, e := range a.Steps {
+		if e.Share != b.Steps[i].Share || e.Share < 1 && !(e.Low < e.Share && e.Share < e.High) {
+			t.Errorf("step %+v, want the share of %+v within its interval", e, b.Steps[i])
+		}
+	}
+	to := a.Steps[40].At
+	mean, lo, hi := a.RestrictedMean(to, 0.95)
+	want, _, _ := b.RestrictedMean(to, 0.95)
+	if mean != want || !(lo < mean && mean < hi) {
+		t.Errorf("mean %v [%v, %v], want %v", mean, lo, hi, want)
+	}
+	weights := slices.Repeat([]int{1}, 20)
+	if got := a.clusters.area(weights, to, a.Steps); !nearly(got, mean) {
+		t.Errorf("area %v, want %v", got, mean)
+	}
+	if again := KaplanMeierGrouped(several, 0.95, 1); again.N > 0 {
+		if _, l, h := again.RestrictedMean(to, 0.95); l != lo || h != hi {
+			t.Errorf("again [%v, %v], want [%v, %v]", l, h, lo, hi)
+		}
+	}
+	few := KaplanMeierGrouped(of(5, 5), 0.95, 1)
+	few.StepIntervals(0.95)
+	if _, l, h := few.RestrictedMean(0.1, 0.95); !math.IsNaN(l) || !math.IsNaN(h) || !math.IsNaN(few.Steps[3].Low) {
+		t.Errorf("[%v, %v], want none of five groups", l, h)
 	}
 }
