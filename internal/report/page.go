@@ -102,7 +102,8 @@ func (d *Data) WritePage(w io.Writer) error {
 	}
 	script := strings.Join([]string{baseScript, tableScript, chartScript, sectionScript}, "\n")
 	v := view{
-		Data: d, Generator: Generator, Beyond: compare.BeyondLimit, Notice: libraryNotice, Style: template.CSS(style),
+		Data: d, Generator: Generator, Beyond: compare.BeyondLimit, Notice: libraryNotice,
+		Style:   template.CSS(style),
 		Library: template.JS(library), Script: template.JS(script), Encoded: template.JS(encoded),
 		// Scripts are named by their sums: nothing else runs, whatever a text holds.
 		Policy: fmt.Sprintf("default-src 'none'; script-src 'sha256-%s' 'sha256-%s'; "+

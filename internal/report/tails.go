@@ -51,7 +51,8 @@ func (b *builder) tails() error {
 				for _, p := range []float64{0.5, 0.95, 0.99} {
 					tail := stats.GroupedQuantile(groups, p, stats.Confidence)
 					row.N, row.Trials = compare.TailN(&tail), tail.Groups
-					row.Tails = append(row.Tails, TailFigure{compare.TailText(&tail), compare.Number(tail.Effect)})
+					row.Tails = append(row.Tails,
+						TailFigure{compare.TailText(&tail), compare.Number(tail.Effect)})
 				}
 				switch {
 				case row.Trials == 0:

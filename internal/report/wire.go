@@ -128,8 +128,9 @@ func (d *Data) encode(limit int) ([]byte, error) {
 
 func (d *Data) wire(level detail) *wire {
 	w := &wire{
-		Points: level.points, Quantiles: level.quantiles, Beyond: compare.BeyondLimit, Statuses: trace.Statuses(),
-		Columns: []wireColumn{}, Metrics: []wireMetric{}, Claims: []wireClaim{},
+		Points: level.points, Quantiles: level.quantiles, Beyond: compare.BeyondLimit,
+		Statuses: trace.Statuses(),
+		Columns:  []wireColumn{}, Metrics: []wireMetric{}, Claims: []wireClaim{},
 		Main: []int{}, Kinds: append([]string{}, d.Kinds...), Faults: []string{}, Configured: []string{},
 	}
 	for _, c := range d.Columns {

@@ -87,7 +87,8 @@ func (c *spellGroups) tail(confidence float64) float64 {
 // variances are those between groups of estimates that figures finds for weights of groups.
 func (c *spellGroups) variances(estimates []float64, confidence float64,
 	figures func(weights []int, out []float64)) []float64 {
-	off, squares, out := make([]float64, len(estimates)), make([]float64, len(estimates)), make([]float64, len(estimates))
+	n := len(estimates)
+	off, squares, out := make([]float64, n), make([]float64, n), make([]float64, n)
 	times := resamples(len(c.all), confidence)
 	weights := make([]int, c.groups)
 	luck := newDraw(c.seed, 1)
@@ -103,10 +104,10 @@ func (c *spellGroups) variances(estimates []float64, confidence float64,
 			squares[i] += float64(d * d)
 		}
 	}
-	m, n := float64(c.groups), float64(times)
+	m, b := float64(c.groups), float64(times)
 	for i := range out {
-		mean := off[i] / n
-		out[i] = max(0, squares[i]/n-float64(mean*mean)) * m / (m - 1)
+		mean := off[i] / b
+		out[i] = max(0, squares[i]/b-float64(mean*mean)) * m / (m - 1)
 	}
 	return out
 }

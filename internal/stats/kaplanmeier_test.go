@@ -181,7 +181,7 @@ func TestKaplanMeierGrouped_Coverage(t *testing.T) {
 	t.Parallel()
 	samples, sizes := 60, []int{20}
 	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
-		samples, sizes = 2000, []int{6, 12, 20, 40}
+		samples, sizes = 1000, []int{6, 12, 20}
 	}
 	const at, to, each, rho = 1.0, 2.0, 10, 0.5
 	// The mean of min(X, to) of a log-normal X with mean 0 and deviation 1 of its logarithm.

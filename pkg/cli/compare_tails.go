@@ -93,8 +93,8 @@ func printTails(w io.Writer, r *compare.TailReport) {
 		if row.Paired {
 			paired++
 		}
-		t.add(row.Cell, row.Stat+" of "+row.Metric, compare.TailText(&row.Base), compare.TailText(&row.New), row.ChangeText(),
-			besides(tailSize(&row.Base), tailSize(&row.New)),
+		t.add(row.Cell, row.Stat+" of "+row.Metric, compare.TailText(&row.Base), compare.TailText(&row.New),
+			row.ChangeText(), besides(tailSize(&row.Base), tailSize(&row.New)),
 			besides(compare.Number(row.Base.Effect), compare.Number(row.New.Effect)), string(row.Verdict))
 	}
 	fmt.Fprintln(w)

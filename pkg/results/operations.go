@@ -14,14 +14,16 @@ import (
 // EachOperation hands the operations of the run at path to visit, trial by
 // trial. Path is what ReadTable takes; a file like trials.csv has none.
 func EachOperation(path string, visit func(trial int, op trace.Operation) error) error {
-	return eachOf(path, OperationsFile, readOperations, func(t *Trial) []trace.Operation { return t.Ops }, visit)
+	of := func(t *Trial) []trace.Operation { return t.Ops }
+	return eachOf(path, OperationsFile, readOperations, of, visit)
 }
 
 // EachOutage hands the outages of the run at path to visit, as EachOperation does with
 // operations. A run of a version before there was OutagesFile has none, as has one of mutual
 // exclusion.
 func EachOutage(path string, visit func(trial int, o trace.Outage) error) error {
-	return eachOf(path, OutagesFile, readOutages, func(t *Trial) []trace.Outage { return t.Outages }, visit)
+	of := func(t *Trial) []trace.Outage { return t.Outages }
+	return eachOf(path, OutagesFile, readOutages, of, visit)
 }
 
 // eachOf hands what trials have several of to visit: from the table of that name, which

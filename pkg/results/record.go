@@ -107,8 +107,8 @@ func (r *outagesRecord) unpack() ([]trace.Outage, error) {
 		return nil, nil
 	}
 	n := len(r.Definition)
-	if len(r.Begin) != n || len(r.Cause) != n || len(r.End) != n || len(r.Status) != n || len(r.Origin) != n ||
-		len(r.Operation) != n {
+	if len(r.Begin) != n || len(r.Cause) != n || len(r.End) != n || len(r.Status) != n ||
+		len(r.Origin) != n || len(r.Operation) != n {
 		return nil, errors.New("columns of outages differ in length")
 	}
 	out := make([]trace.Outage, n)

@@ -38,7 +38,8 @@ func (t *Table) ReadSpans(of []*metric.Metric) (*Spans, error) {
 			return nil
 		})
 		if err == nil && !any {
-			err = fmt.Errorf("%s: %w; the folder of a run has them in %s", t.Path, ErrNoOperations, OperationsFile)
+			err = fmt.Errorf("%s: %w; the folder of a run has them in %s", t.Path, ErrNoOperations,
+				OperationsFile)
 		}
 		if err != nil {
 			return nil, err
@@ -81,9 +82,9 @@ func (t *Table) HasOutages() error {
 			}
 		}
 		if float64(found[trial.Trial]) != want {
-			return fmt.Errorf("%s: single outages are not recorded there: of trial %d %s has %d rows, and %s "+
-				"counts %s; a run of this version has them all in its folder; %s is known of all runs", t.Path,
-				trial.Trial, OutagesFile, found[trial.Trial], TrialsFile, orUnknown(want),
+			return fmt.Errorf("%s: single outages are not recorded there: of trial %d %s has %d rows, and "+
+				"%s counts %s; a run of this version has them in its folder; %s is known of all",
+				t.Path, trial.Trial, OutagesFile, found[trial.Trial], TrialsFile, orUnknown(want),
 				metric.Agreed.Downtime.Name)
 		}
 	}
@@ -141,7 +142,9 @@ func spanOf(m *metric.Metric, op *trace.Operation) (v float64, counts bool) {
 // lengthOf is a downtime of an outage, likewise.
 func lengthOf(m *metric.Metric, o *trace.Outage) (v float64, counts bool) {
 	switch {
-	case m.Definition == metric.BySpec && !o.Spec, m.Definition != metric.BySpec && m.Definition != o.Definition:
+	case m.Definition == metric.BySpec && !o.Spec:
+		return 0, false
+	case m.Definition != metric.BySpec && m.Definition != o.Definition:
 		return 0, false
 	case o.Status == trace.Pending:
 		return math.Inf(1), true

@@ -30,8 +30,8 @@ var (
 		"trial", "operation", "process", "cause_ms", "begin_ms", "end_ms", "status", "cause", "phase",
 	}
 	outageColumns = []string{
-		"trial", "definition", "outage", "spec", "begin_ms", "cause_ms", "end_ms", "length_ms", "status", "cause",
-		"operation",
+		"trial", "definition", "outage", "spec", "begin_ms", "cause_ms", "end_ms", "length_ms", "status",
+		"cause", "operation",
 	}
 	messageColumns = []string{"trial", "kind", "sent", "delivered", "lost", "bytes"}
 )

@@ -193,7 +193,8 @@ func (w *whole) tablesAlone() string {
 func (w *whole) tables() error {
 	names := []string{TrialsFile, OperationsFile, MessagesFile, SummaryFile}
 	outages := filepath.Join(w.dir, OutagesFile)
-	if _, err := os.Lstat(outages); err == nil || w.manifest.Files[OutagesFile] != "" { // older runs have none
+	_, err := os.Lstat(outages)
+	if err == nil || w.manifest.Files[OutagesFile] != "" { // older runs have none
 		names = append(names, OutagesFile)
 	}
 	found := make(chan error, len(names))
