@@ -5,9 +5,11 @@ package browser
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// unsafe lets two processes in at once beyond its model; the others sweep two columns.
+// Unsafe lets two processes in at once beyond its model; the others sweep two columns.
 const (
 	elections = `{name: elections, problem: election, algorithms: [bully, raft], transport: sim,
   scenario: {kind: partition}, sweep: [{vary: nodes, over: [5, 7, 9]}, {vary: network.loss, over: [0, 0.05]}],
@@ -37,6 +39,10 @@ const (
 	unsafe = `{name: unsafe, problem: mutex, algorithms: [lamport], transport: sim, nodes: 4, repetitions: 6,
   network: {latency: {distribution: uniform, min: 1ms, max: 9ms}, order: unordered}, trace: all,
   scenario: {kind: closed, requests: 40, think: 1ms, hold: 1ms}}`
+	// Tails has leaders that repeat something, several crashes a trial, and some that nobody recovers
+	// from before the limit.
+	tails = `{name: tails, problem: election, algorithms: [raft, bully-quorum], transport: sim, nodes: 5, repetitions: 12,
+  network: {loss: 0.3}, scenario: {kind: leader-crash, elections: 10}, time_limit: 4s, allow: {timeout: 1000}}`
 )
 
 func bench(t *testing.T, args ...string) {
@@ -53,19 +59,22 @@ func bench(t *testing.T, args ...string) {
 	}
 }
 
-// page makes a report about two runs.
-func page(t *testing.T) string {
+// page makes a report about runs.
+func page(t *testing.T, runs map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"elections": elections, "unsafe": unsafe} {
+	args := []string{"report"}
+	for _, name := range slices.Sorted(maps.Keys(runs)) {
+		text := runs[name]
 		file := filepath.Join(dir, name+".yaml")
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		bench(t, "run", file, "--out", dir, "--quiet")
+		args = append(args, filepath.Join(dir, name))
 	}
 	out := filepath.Join(dir, "report.html")
-	bench(t, "report", filepath.Join(dir, "elections"), filepath.Join(dir, "unsafe"), "--out", out)
+	bench(t, append(args, "--out", out)...)
 	return out
 }
 
@@ -158,7 +167,7 @@ const firstColumn = `[...document.querySelectorAll("#table tbody tr")].map(r => 
 // with keys as well; nothing is asked of a network, and the console stays silent.
 func TestReport(t *testing.T) {
 	find(t)
-	b := open(t, page(t))
+	b := open(t, page(t, map[string]string{"elections": elections, "unsafe": unsafe}))
 	b.want(`performance.getEntriesByType("resource").filter(e => !e.name.startsWith("data:")).length`, "0")
 	b.want(`document.querySelectorAll("figure.chart").length`, "9")
 	// Each has lines, bars or points, beside its axes.
@@ -235,4 +244,32 @@ func TestReport(t *testing.T) {
 			t.Errorf("%d bytes: %v", len(pdf), err)
 		}
 	})
+}
+
+// TestReport_Tails: a page about leaders that repeat something, and about elections that were cut off,
+// has a histogram of phases with its test, curves by Kaplan and Meier with restricted means, and
+// quantiles over operations with their intervals.
+func TestReport_Tails(t *testing.T) {
+	find(t)
+	b := open(t, page(t, map[string]string{"tails": tails}))
+	b.want(`document.querySelectorAll("[data-chart=phase] .plot svg").length > 0`, "true")
+	b.want(`document.querySelector("[data-chart=phase] .panel-title").textContent.includes("degrees of freedom, p")`, "true")
+	// As many bars as bins, in every panel.
+	b.text(`document.querySelector("[data-chart=phase] details").open = true`)
+	b.do(chromedp.WaitReady("[data-chart=phase] details table"))
+	b.want(`document.querySelectorAll("[data-chart=phase] tbody tr").length ===
+		D.cells.filter(c => c.p).reduce((sum, c) => sum + c.p.b.length, 0)`, "true")
+
+	b.want(`D.cells.some(c => (c.e || []).some(s => s.g && s.l.some(v => v !== null)))`, "true")
+	b.want(`document.querySelector("[data-chart=ecdf] figcaption").textContent.includes("Kaplan and Meier")`, "true")
+	b.want(`[...document.querySelectorAll("#restricted tbody tr")].filter(r => /^[\d.]+, [\d.]+$/.test(r.cells[5].textContent)).length > 0`, "true")
+
+	b.want(`document.querySelector('nav a[href="#tails"]').textContent`, "Tails")
+	b.want(`[...document.querySelectorAll("#tails thead th")].map(h => h.textContent).join()`,
+		"cell,metric,operations,trials,p50,design effect,p95,design effect,p99,design effect")
+	b.want(`[...new Set([...document.querySelectorAll("#tails tbody tr")].map(r => r.cells[1].textContent))].sort().join()`,
+		"downtime_ms,election_ms")
+	b.want(`[...document.querySelectorAll("#tails tbody tr")].every(r => r.cells.length === 10 &&
+		/^(pending|[\d.]+) \[.+\]$/.test(r.cells[4].textContent) && r.cells[8].textContent.includes("refused: "))`, "true")
+	b.want(`document.querySelector("#cells").textContent.includes("> limit")`, "true")
 }

@@ -291,6 +291,50 @@ thresholds:
 	}
 }
 
+// TestRun_TailOfOutages: a threshold over operations of the downtime that the Spec names is about
+// single outages by that definition, and so is what is exported.
+func TestRun_TailOfOutages(t *testing.T) {
+	t.Parallel()
+	const file = `name: tail
+problem: election
+algorithms: [bully]
+transport: sim
+nodes: 5
+scenario: {kind: leader-crash, elections: 12}
+network: {latency: {distribution: exponential, mean: 2ms}}
+repetitions: 8
+seed: 3
+trace: none
+thresholds:
+  - {metric: downtime_ms, stat: p95, max: 1, over: operations}
+  - {metric: downtime_led_ms, stat: median, max: 100000, over: operations}
+`
+	out := t.TempDir()
+	r := bench(t, "run", write(t, "tail.yaml", file), "--out", out).want(t, Missed)
+	has(t, r.out, "over operations: bully: p95 of downtime_ms: ", "over operations: bully: median of downtime_led_ms: ",
+		" over 96 operations in 8 trials, 95 % interval [")
+	r = bench(t, "export", filepath.Join(out, "tail"), "--format", "csv", "--over", "operations").want(t, Good)
+	quantiles := map[string]string{} // by metric
+	for line := range strings.Lines(r.out) {
+		f := strings.SplitN(line, ",", 14)
+		quantiles[f[12]] = f[13]
+	}
+	got := quantiles["downtime_ms"]
+	if got == "" || got != quantiles["downtime_agreed_ms"] || got == quantiles["downtime_led_ms"] {
+		t.Errorf("%q, want those of agreed alone", quantiles)
+	}
+	// A table that nobody passed on hides what is in it, and that alone.
+	dir := latest(t, out, "tail")
+	alone := t.TempDir()
+	for _, name := range []string{"trials.csv", "operations.csv"} {
+		put(t, filepath.Join(alone, name), must(os.ReadFile(filepath.Join(dir, name))))
+	}
+	r = bench(t, "export", alone, "--format", "markdown", "--over", "operations").want(t, Good)
+	has(t, r.out, `downtime\_agreed\_ms`)
+	r = bench(t, "export", alone, "--format", "csv", "--over", "operations", "--metrics", "downtime_ms").want(t, CouldNotRun)
+	has(t, r.errors, "downtime_ms: ", "single outages are not recorded there", "outages.csv has 0 rows")
+}
+
 // A host is for nodes, and what a folder says of one is never executed unasked.
 func TestRun_Host(t *testing.T) {
 	file := "../../configs/ci.yaml"
