@@ -271,5 +271,5 @@ func TestReport_Tails(t *testing.T) {
 		"downtime_ms,election_ms")
 	b.want(`[...document.querySelectorAll("#tails tbody tr")].every(r => r.cells.length === 10 &&
 		/^(pending|[\d.]+) \[.+\]$/.test(r.cells[4].textContent) && r.cells[8].textContent.includes("refused: "))`, "true")
-	b.want(`document.querySelector("#cells").textContent.includes("> limit")`, "true")
+	b.want(`document.querySelector("#table").textContent.includes("> limit")`, "true")
 }
