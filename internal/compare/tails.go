@@ -111,8 +111,8 @@ func TailN(t *stats.Tail) string {
 
 // TailNote says what stands in a table of quantiles over operations.
 const TailNote = "quantiles of all operations of the trials together [95 % interval]; design effect: how " +
-	"many times as many operations it takes as if they were independent; refused: the operations are worth too " +
-	"few independent ones for an interval; pending: it is among those that had not ended with their trial"
+	"many times as many operations it takes as if they were independent; refused: the operations are worth " +
+	"too few independent ones for an interval; pending: it is among those that had not ended with their trial"
 
 // Refusal says why the operations are too few for a quantile, and how many it takes.
 func Refusal(t *stats.Tail) string {

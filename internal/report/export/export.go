@@ -115,8 +115,8 @@ func (f *Format) Write(r *Run, o Options) ([]File, error) {
 		return nil, err
 	}
 	if o.Operations && f.tails == nil {
-		return nil, mistake("--over operations: %s has figures over trials alone; want csv, json, markdown or "+
-			"latex, or hgrm for the whole distribution", f.Name)
+		return nil, mistake("--over operations: %s has figures over trials alone; want csv, json, "+
+			"markdown or latex, or hgrm for the whole distribution", f.Name)
 	}
 	if o.Operations {
 		return f.tails(s)
