@@ -194,7 +194,7 @@ func operationsLatex(s *selection) ([]File, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%% %s\n%% Needs \\usepackage{booktabs,siunitx}.\n", s.origin())
 	b.WriteString("% Quantiles of all operations of the trials together, with their 95 % intervals and\n" +
-		"% design effects (deff); behind a + those that were pending, and count as longer than all others.\n" +
+		"% design effects (deff); behind a + those that were pending, which count as longer than all.\n" +
 		"% n/a: too few operations for an interval; what it takes stands behind the row.\n")
 	tabular(&b, columns, groups, comments)
 	return []File{{s.base() + "-operations.tex", b.Bytes()}}, nil
