@@ -29,7 +29,7 @@ func TestEstimate(t *testing.T) {
 		{stats.Summary{N: 7, Median: 0.019, CILow: 0.01, CIHigh: 0.03, Doubt: 0.02}, 7, "0.019? [0.01, 0.03]"},
 		{stats.Summary{N: 7, Median: 0.02, CILow: 0.01, CIHigh: 0.03, Doubt: 0.02}, 7, "0.02 [0.01, 0.03]"},
 		{stats.Summary{Censored: 3, Median: none, CILow: none, CIHigh: none, Doubt: 0.02}, 0,
-			"timeout [n/a] n=0+3"},
+			"> limit [n/a] n=0+3"},
 	} {
 		if got := new(Legend).Estimate(metric.Downtime, c.s, c.trials); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.s, got, c.want)
