@@ -213,6 +213,7 @@ func ofPairs(fast, slow *results.Cell, p Pairing) *Duel {
 	if noRatio || p.SameShift && !p.SameRatio {
 		d.Apart, d.Ratio, d.Low, d.High, d.Exact = true, p.Shift, p.ShiftLow, p.ShiftHigh, p.SameShift
 	}
+	d.Exact = d.Exact && !math.IsNaN(d.Ratio) // pairs of time-outs are alike in nothing that is known
 	return d
 }
 
