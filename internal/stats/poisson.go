@@ -13,7 +13,7 @@ func PoissonInterval(events, confidence float64) (lo, hi float64) {
 	if !(events >= 0) || math.IsInf(events, 1) || !(confidence > 0 && confidence < 1) {
 		return math.NaN(), math.NaN()
 	}
-	tail := (1 - confidence) / 2
+	tail := float64((1 - confidence) / 2)
 	if events > 0 {
 		lo = gammaQuantile(tail, events)
 	}
@@ -68,7 +68,7 @@ func gammaInc(a, x float64) float64 {
 	if x < a+1 {
 		term, sum := 1/a, 1/a
 		for n := 1.0; n < steps && term > sum*precision; n++ {
-			term *= x / (a + n)
+			term = float64(term * (x / (a + n)))
 			sum += term
 		}
 		return front * sum
