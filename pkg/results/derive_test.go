@@ -276,6 +276,33 @@ func TestFinishAgain(t *testing.T) {
 	}
 }
 
+// TestFinishAgain_NothingRan: a resume with nothing left to run forgets neither the hosts nor
+// what was measured of the bus.
+func TestFinishAgain_NothingRan(t *testing.T) {
+	t.Parallel()
+	for _, hosts := range [][]string{nil, {"lab1", "lab2"}} {
+		h := testHeader(1)
+		h.Hosts = hosts
+		f := create(t, h)
+		if err := f.Append(testTrial(1)); err != nil {
+			t.Fatal(err)
+		}
+		sites := []Site{{Name: "lab1", Machine: Machine{OS: "plan9"}}, {Name: "lab2"}}
+		first, err := f.Finish(End{Bus: map[string]any{"round_trips": 200.0}, Sites: sites})
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := f.Finish(End{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(again.Bus, first.Bus) || !reflect.DeepEqual(again.Host, first.Host) ||
+			!reflect.DeepEqual(again.Hosts, first.Hosts) || (again.Host == nil) == (hosts == nil) {
+			t.Errorf("%v: %+v, want what there was: %+v", hosts, again, first)
+		}
+	}
+}
+
 func TestLargeSweep(t *testing.T) {
 	t.Parallel()
 	const trials = 10_000

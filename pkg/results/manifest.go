@@ -247,6 +247,20 @@ func (f *Folder) Finish(end End) (*Manifest, error) {
 	return m, nil
 }
 
+// recall takes over where the trials ran from the manifest that the folder has, if there is
+// one.
+func (f *Folder) recall(m *Manifest) {
+	var old Manifest
+	b, err := f.files.read(ManifestFile, mostManifest)
+	if err != nil || json.Unmarshal(b, &old) != nil || old.Run != m.Run {
+		return
+	}
+	m.Bus, m.Host, m.Hosts = old.Bus, old.Host, old.Hosts
+	if m.Costs == nil {
+		m.Costs = old.Costs
+	}
+}
+
 // describe makes the manifest.
 func (f *Folder) describe(end End, t *tables) (*Manifest, error) {
 	h := &f.log.header
@@ -272,6 +286,9 @@ func (f *Folder) describe(end End, t *tables) (*Manifest, error) {
 		m.Hosts = end.Sites
 	case len(end.Sites) > 0:
 		m.Host = &end.Sites[0]
+	}
+	if end.Bus == nil && end.Sites == nil { // nothing ran: what is known of earlier executions stays
+		f.recall(m)
 	}
 	if m.Bus == nil {
 		m.Bus = map[string]any{}
