@@ -101,10 +101,3 @@ func startBus(t *testing.T, n int) (*BusProcess, []bus.Identity) {
 	t.Cleanup(b.Close)
 	return b, ids
 }
-
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
-}
