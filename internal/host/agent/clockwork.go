@@ -54,7 +54,7 @@ func (s *clockServer) accept() {
 const clockIdle = time.Minute
 
 func answerAll(c net.Conn) {
-	defer c.Close()
+	defer func() { _ = c.Close() }() // it is over
 	question, reply := make([]byte, 1), make([]byte, answerSize)
 	for {
 		_ = c.SetDeadline(time.Now().Add(clockIdle))
