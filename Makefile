@@ -23,7 +23,7 @@ lint: ## gofmt, vet, staticcheck, errcheck and misspell, on every platform that 
 	GOOS=js GOARCH=wasm $(GO) build ./pkg/experiment ./pkg/sim ./pkg/check ./pkg/results ./pkg/runner ./plugins/all
 	$(GO) tool -modfile=scripts/lint/go.mod staticcheck ./...
 	$(GO) tool -modfile=scripts/lint/go.mod errcheck -ignoretests -exclude scripts/lint/errcheck.txt ./...
-	$(GO) tool -modfile=scripts/lint/go.mod misspell -error -i trasnport,elction $$(git ls-files "*.go" "*.md" "*.yaml" "*.sh" | grep -v testdata)
+	$(GO) tool -modfile=scripts/lint/go.mod misspell -error -i trasnport,elction,adress $$(git ls-files "*.go" "*.md" "*.yaml" "*.sh" | grep -v testdata)
 
 tidy: ## the house rules, and a go.mod that is as it should be
 	$(GO) test ./internal/tidy
