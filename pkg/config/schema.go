@@ -10,6 +10,8 @@ type Field struct {
 	Name string
 	Was  string // its name in earlier versions, for those who still write it
 	Doc  string
+	// Title is what an axis along the key is called, without a unit of time; "": its name.
+	Title string
 	// Default is the value of who does not set the key, in YAML; Note says in words
 	// where it comes from if it follows from something else.
 	Default, Note string
@@ -154,6 +156,7 @@ func fieldNames(fields []Field) []string {
 // A Key documents one key of a schema.
 type Key struct {
 	Path, Type, Default, Doc string
+	Title                    string   // as that of its Field
 	Values                   []string // the words that it takes, if it takes words
 }
 
@@ -162,7 +165,7 @@ type Key struct {
 func (s *Schema) Keys() []Key {
 	var out []Key
 	s.Leaves(func(key string, f *Field) {
-		k := Key{Path: key, Type: f.Of.Name, Default: f.Default, Doc: f.Doc, Values: f.Of.Words}
+		k := Key{Path: key, Type: f.Of.Name, Default: f.Default, Doc: f.Doc, Title: f.Title, Values: f.Of.Words}
 		if f.Note != "" {
 			k.Default = "(" + f.Note + ")"
 		}

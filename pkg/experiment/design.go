@@ -18,6 +18,34 @@ import (
 var fixedColumns = []string{"problem", "algorithm", "label", "transport", "nodes", "topology",
 	"scenario", "latency_model", "latency_ms", "loss", "duplication", "crash_rate"}
 
+// titles are what columns are called for people where that is not their name in prose.
+var titles = map[string]string{
+	"label": "algorithm", "loss": "message loss", "duplication": "message duplication",
+	"crash_rate": "crash rate (1/s per process)", "network_loss": "message loss",
+	"network_latency": "latency", "topology_shape": "topology",
+}
+
+// Title is what an axis along a column of the design is called, in prose and with its unit:
+// "latency (ms)" of latency_ms.
+func Title(column string) string {
+	if t := titles[column]; t != "" {
+		return t
+	}
+	name, unit := column, ""
+	if stem, is := strings.CutSuffix(column, "_ms"); is {
+		name, unit = stem, " (ms)"
+	}
+	for _, k := range Keys() {
+		if k.Title != "" && strings.ReplaceAll(k.Path, ".", "_") == name {
+			return k.Title + unit
+		}
+	}
+	for _, block := range []string{"params_", "scenario_", "faults_", "network_"} {
+		name = strings.TrimPrefix(name, block)
+	}
+	return strings.ReplaceAll(name, "_", " ") + unit
+}
+
 // covered are the keys that the fixed columns show, and the column that shows
 // one whole where the fixed ones do not tell two values apart.
 var covered = map[string]string{

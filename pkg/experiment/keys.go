@@ -122,9 +122,10 @@ func faultFields(s *settings) []field {
 	return []field{
 		{Name: "crash_rate", Default: "0", Of: number(0, 1e6).To(&f.CrashRate),
 			Doc: "crashes per live process and second"},
-		{Name: "downtime", Default: "500ms", Of: downtimeType().To(&f.Downtime),
+		{Name: "downtime", Title: "time from crash to restart",
+			Default: "500ms", Of: downtimeType().To(&f.Downtime),
 			Doc: "from such a crash to the restart; forever: there is none"},
-		{Name: "max_down", Default: "0", Of: whole(0, maxID).To(&f.MaxDown),
+		{Name: "max_down", Title: "processes down at most", Default: "0", Of: whole(0, maxID).To(&f.MaxDown),
 			Doc: "processes down at once by such crashes; 0: a minority, less than half"},
 		{Name: "events", Default: "[]", Of: eventsType(false).To(&s.faultEvents),
 			Doc: "what goes wrong besides: crashes, pauses, partitions, lost messages"},
@@ -149,7 +150,7 @@ func detectorFields(p *harness.Plan) []field {
 
 // keyField is a key that the harness declares, as one of ours.
 func keyField(k *harness.Key, p *harness.Plan) field {
-	return field{Name: k.Name, Default: k.Default, Note: k.Note, Doc: k.Doc,
+	return field{Name: k.Name, Default: k.Default, Note: k.Note, Doc: k.Doc, Title: k.Title,
 		Of: slotOf(k.Of(p), k.Min, k.Max, k.Choices)}
 }
 

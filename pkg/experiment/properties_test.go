@@ -322,3 +322,17 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+// TestTitle: a column is called in prose, with its unit.
+func TestTitle(t *testing.T) {
+	t.Parallel()
+	for column, want := range map[string]string{
+		"loss": "message loss", "label": "algorithm", "latency_ms": "latency (ms)", "nodes": "nodes",
+		"params_t_answer_ms": "t answer (ms)", "scenario_hold_ms": "time in the critical section (ms)",
+		"faults_downtime_ms": "time from crash to restart (ms)", "detector_kind": "detector kind",
+	} {
+		if got := experiment.Title(column); got != want {
+			t.Errorf("%s is titled %q, want %q", column, got, want)
+		}
+	}
+}

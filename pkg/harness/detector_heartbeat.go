@@ -9,7 +9,8 @@ import (
 var heartbeatDetector = DetectorKind{
 	Name: "heartbeat", Doc: "real messages over the same links; a silence of timeout is suspected",
 	Class: algo.EventuallyPerfect,
-	Keys: []Key{keyInterval, {Name: "timeout", Default: "100ms", Min: 100 * time.Microsecond,
+	Keys: []Key{keyInterval, {Name: "timeout", Title: "detector's time-out",
+		Default: "100ms", Min: 100 * time.Microsecond,
 		Max: time.Hour, Doc: "the silence after which a process is suspected", Tunes: true,
 		Of: func(p *Plan) any { return &p.Detector.Timeout }}, keyScope},
 	Check: func(p *Plan, problem algo.Problem, wrong Wrong) {

@@ -9,7 +9,8 @@ import (
 var perfectDetector = DetectorKind{
 	Name: "perfect", Doc: "reports a crash after delay, and never suspects a live process",
 	Class: algo.Perfect,
-	Keys: []Key{{Name: "delay", Default: "10ms", Min: time.Duration(0), Max: time.Hour,
+	Keys: []Key{{Name: "delay", Title: "detector's delay",
+		Default: "10ms", Min: time.Duration(0), Max: time.Hour,
 		Doc: "from the crash to the suspicion",
 		Of:  func(p *Plan) any { return &p.Detector.Delay }}},
 	Bound:  func(d *Detector) time.Duration { return d.Delay },

@@ -11,7 +11,7 @@ var phiDetector = DetectorKind{
 	Name: "phi", Doc: "the same messages; suspects a silence longer than all but 1 in 10^threshold",
 	Class: algo.EventuallyPerfect,
 	Keys: []Key{keyInterval,
-		{Name: "threshold", Default: "8", Min: 0.1, Max: 100.0, Tunes: true,
+		{Name: "threshold", Title: "detector's threshold", Default: "8", Min: 0.1, Max: 100.0, Tunes: true,
 			Doc: "a heartbeat later than 1 in 10^threshold ever is makes suspicious",
 			Of:  func(p *Plan) any { return &p.Detector.Threshold }},
 		{Name: "window", Default: "100", Min: 2, Max: 100_000,

@@ -11,7 +11,8 @@ import (
 // What the detectors have in common that find out by heartbeats, over the same links
 // that the algorithm uses, on a plane of their own.
 
-var keyInterval = Key{Name: "interval", Default: "20ms", Min: 100 * time.Microsecond, Max: time.Hour,
+var keyInterval = Key{Name: "interval", Title: "heartbeat interval", Default: "20ms",
+	Min: 100 * time.Microsecond, Max: time.Hour,
 	Doc: "between two heartbeats", Of: func(p *Plan) any { return &p.Detector.Interval }}
 
 var keyScope = Key{Name: "scope", Default: "all", Choices: []string{"all", "leader"},

@@ -9,6 +9,8 @@ import (
 // experiment file.
 type Key struct {
 	Name, Doc string
+	// Title is what an axis along the key is called, without a unit of time; "": its name.
+	Title string
 	// Default is as the file would say it; if "", Note says what it follows from, and
 	// Follows, if there is one, works it out when the other keys are set.
 	Default, Note string

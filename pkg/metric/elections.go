@@ -12,11 +12,12 @@ const slowerToRecover = "recovers %s slower than"
 // The metrics of elections.
 var (
 	Detection = elections.declare(Metric{
-		Name: "detection_ms", Unit: Milliseconds, Kind: SinceCause, Early: true, From: Cause, To: Begin,
+		Name: "detection_ms", Words: "detection time",
+		Unit: Milliseconds, Kind: SinceCause, Early: true, From: Cause, To: Begin,
 		Doc: "the cause to the first process that begins an election",
 	})
 	Election = elections.declare(Metric{
-		Name: "election_ms", Unit: Milliseconds, Kind: SinceCause, From: Begin, To: End,
+		Name: "election_ms", Words: "election time", Unit: Milliseconds, Kind: SinceCause, From: Begin, To: End,
 		Tables: Main | Brief,
 		Doc:    "the first process begins to the last live connected one names the same live leader",
 	})
@@ -51,7 +52,7 @@ var (
 		Doc: "share of time, or of requests, without an outage, as the algorithm's Spec defines one",
 	})
 	Heal = elections.declare(Metric{
-		Name: "heal_ms", Unit: Milliseconds, Kind: SinceCause,
+		Name: "heal_ms", Words: "time to heal", Unit: Milliseconds, Kind: SinceCause,
 		Doc: "no link is cut any more to agreement of all live processes",
 	})
 	TermsPerElection = elections.declare(Metric{
@@ -59,7 +60,7 @@ var (
 		Doc: "terms in which a process stood, begun between cause and agreement",
 	})
 	SplitVoteShare = elections.declare(Metric{
-		Name: "split_vote_share", Unit: Fraction, Kind: Share,
+		Name: "split_vote_share", Words: "share of split votes", Unit: Fraction, Kind: Share,
 		Doc: "share of those terms in which nobody was elected",
 	})
 )

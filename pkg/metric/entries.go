@@ -18,12 +18,14 @@ var (
 		Doc: "bytes of all algorithm messages per entry",
 	})
 	Waiting = entries.declare(Metric{
-		Name: "waiting_ms", Unit: Milliseconds, Kind: SinceCause, OneClock: true, From: Cause, To: End,
+		Name: "waiting_ms", Words: "waiting time",
+		Unit: Milliseconds, Kind: SinceCause, OneClock: true, From: Cause, To: End,
 		Tables: Main | Brief, Slower: "waits %s longer than",
 		Doc: "(intended) request to granted",
 	})
 	WaitingP99 = entries.declare(Metric{
-		Name: "waiting_p99_ms", Unit: Milliseconds, Kind: SinceCause, OneClock: true,
+		Name: "waiting_p99_ms", Words: "99th percentile of the waiting time",
+		Unit: Milliseconds, Kind: SinceCause, OneClock: true,
 		Doc: "99th percentile of the waiting times of a trial",
 	})
 	Turnaround = entries.declare(Metric{
@@ -31,7 +33,7 @@ var (
 		Doc: "request to release",
 	})
 	SyncDelay = entries.declare(Metric{
-		Name: "sync_delay_ms", Unit: Milliseconds, Kind: SinceCause, Tables: Main,
+		Name: "sync_delay_ms", Words: "synchronization delay", Unit: Milliseconds, Kind: SinceCause, Tables: Main,
 		Doc: "release to the next grant, while someone waits",
 	})
 	Throughput = entries.declare(Metric{
@@ -55,20 +57,21 @@ var (
 		Doc: "requests of live processes that wait at the end",
 	})
 	ArrivalRateRequested = entries.declare(Metric{
-		Name: "arrival_rate_requested", Unit: PerSecond, Kind: Rate, Better: Neither,
+		Name: "arrival_rate_requested", Words: "requested load", Unit: PerSecond, Kind: Rate, Better: Neither,
 		Doc: "requests per second that open load asks for",
 	})
 	ArrivalRateAchieved = entries.declare(Metric{
-		Name: "arrival_rate_achieved", Unit: PerSecond, Kind: Rate, Better: Neither,
+		Name: "arrival_rate_achieved", Words: "achieved load", Unit: PerSecond, Kind: Rate, Better: Neither,
 		Doc: "requests per second that open load made",
 	})
 	Knee = entries.declare(Metric{
-		Name: "knee_per_s", Unit: PerSecond, Kind: Rate, Better: Higher, AtLeast: true,
+		Name: "knee_per_s", Words: "load at the knee", Unit: PerSecond, Kind: Rate, Better: Higher, AtLeast: true,
 		Tables: Main | Rising,
 		Doc:    "ramp: requests per second that are granted at most; empty if the ramp kept below",
 	})
 	KeptUp = entries.declare(Metric{
-		Name: "kept_up_per_s", Unit: PerSecond, Kind: Rate, Better: Higher, Tables: Rising,
+		Name: "kept_up_per_s", Words: "load kept up with",
+		Unit: PerSecond, Kind: Rate, Better: Higher, Tables: Rising,
 		Doc: "ramp: rate of the last step in which a request found nobody waiting",
 	})
 	TokensLost = entries.declare(Metric{
@@ -80,7 +83,7 @@ var (
 		Doc: "tokens made while there was another",
 	})
 	Recovery = entries.declare(Metric{
-		Name: "recovery_ms", Unit: Milliseconds, Kind: SinceCause,
+		Name: "recovery_ms", Words: "recovery time", Unit: Milliseconds, Kind: SinceCause,
 		Doc: "a crash or the loss of the token until all that waited then were granted",
 	})
 )

@@ -13,19 +13,22 @@ var (
 		Doc: "pauses that happened",
 	})
 	CrashRateAchieved = faults.declare(Metric{
-		Name: "crash_rate_achieved", Unit: PerProcessSecond, Kind: Rate, Better: Neither,
+		Name: "crash_rate_achieved", Words: "achieved crash rate",
+		Unit: PerProcessSecond, Kind: Rate, Better: Neither,
 		Doc: "crashes per live process and second, while the rate allowed one",
 	})
 	OutageRequested = faults.declare(Metric{
-		Name: "outage_requested_ms", Unit: Milliseconds, Kind: Measured, OneClock: true, Better: Neither,
+		Name: "outage_requested_ms", Words: "requested time from crash to return",
+		Unit: Milliseconds, Kind: Measured, OneClock: true, Better: Neither,
 		Doc: "a crash to the return, as it was to be",
 	})
 	OutageAchieved = faults.declare(Metric{
-		Name: "outage_achieved_ms", Unit: Milliseconds, Kind: Measured, OneClock: true, Better: Neither,
+		Name: "outage_achieved_ms", Words: "achieved time from crash to return",
+		Unit: Milliseconds, Kind: Measured, OneClock: true, Better: Neither,
 		Doc: "a crash to the return",
 	})
 	Suspicion = faults.declare(Metric{
-		Name: "suspicion_ms", Unit: Milliseconds, Kind: SinceCause, Early: true,
+		Name: "suspicion_ms", Words: "time to suspicion", Unit: Milliseconds, Kind: SinceCause, Early: true,
 		Doc: "a crash to the first suspicion by a live process",
 	})
 	FalseSuspicions = faults.declare(Metric{
@@ -33,11 +36,12 @@ var (
 		Doc: "suspicions of processes that are up and not paused",
 	})
 	MistakeDuration = faults.declare(Metric{
-		Name: "mistake_duration_ms", Unit: Milliseconds, Kind: InState,
+		Name: "mistake_duration_ms", Words: "duration of a mistake", Unit: Milliseconds, Kind: InState,
 		Doc: "a false suspicion of one process by another to its end, in the mean",
 	})
 	MistakeRecurrence = faults.declare(Metric{
-		Name: "mistake_recurrence_ms", Unit: Milliseconds, Kind: Measured, Better: Higher,
+		Name: "mistake_recurrence_ms", Words: "time between mistakes",
+		Unit: Milliseconds, Kind: Measured, Better: Higher,
 		Doc: "from a false suspicion to the next of the same process by the same other one, in the mean",
 	})
 	QueryAccuracy = faults.declare(Metric{

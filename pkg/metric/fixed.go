@@ -15,7 +15,7 @@ var (
 		Doc: "elections or entries that came to their end",
 	})
 	Duration = fixed.declare(Metric{
-		Name: "duration_ms", Unit: Milliseconds, Kind: SinceCause, Tables: Summary,
+		Name: "duration_ms", Words: "duration of a trial", Unit: Milliseconds, Kind: SinceCause, Tables: Summary,
 		Doc: "a trial, from its start to its end",
 	})
 	Messages = fixed.declare(Metric{
@@ -48,11 +48,12 @@ var (
 		Doc: "messages of the failure detector",
 	})
 	LateShare = fixed.declare(Metric{
-		Name: "late_share", Traffic: true, Unit: Fraction, Kind: Share,
+		Name: "late_share", Words: "share of late messages", Traffic: true, Unit: Fraction, Kind: Share,
 		Doc: "share of messages delivered later than their latency",
 	})
 	SchedDelay = fixed.declare(Metric{
-		Name: "sched_delay_p99_ms", Unit: Milliseconds, Kind: Measured,
+		Name: "sched_delay_p99_ms", Words: "99th percentile of the wake-up delay",
+		Unit: Milliseconds, Kind: Measured,
 		Doc: "how late the system woke a waiting probe, 99th percentile",
 	})
 )

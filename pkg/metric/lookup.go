@@ -75,3 +75,21 @@ func (m *Metric) Stem() string {
 	}
 	return m.Name
 }
+
+// InWords is the name in prose, without the unit: downtime of downtime_ms.
+func (m *Metric) InWords() string {
+	if m.Words != "" {
+		return m.Words
+	}
+	return strings.ReplaceAll(strings.TrimSuffix(m.Stem(), "_us"), "_", " ")
+}
+
+// Title is what an axis or a column of a table is called for people: the name in prose,
+// with the unit where the words do not say it, as "downtime (ms)".
+func (m *Metric) Title() string {
+	switch m.Unit {
+	case Milliseconds, Microseconds, PerSecond, PerProcessSecond:
+		return m.InWords() + " (" + string(m.Unit) + ")"
+	}
+	return m.InWords()
+}

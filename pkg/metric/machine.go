@@ -9,15 +9,15 @@ var (
 		Doc: "largest share of a reported time that is lateness of messages and timers",
 	})
 	BusyShare = machine.declare(Metric{
-		Name: "busy_share", Unit: Fraction, Kind: Share,
+		Name: "busy_share", Words: "busy share of the machine", Unit: Fraction, Kind: Share,
 		Doc: "share of the machine's processor time in use during the trial",
 	})
 	StealShare = machine.declare(Metric{
-		Name: "steal_share", Unit: Fraction, Kind: Share,
+		Name: "steal_share", Words: "stolen share of the machine", Unit: Fraction, Kind: Share,
 		Doc: "share of the machine's processor time that a hypervisor gave to others",
 	})
 	Throttled = machine.declare(Metric{
-		Name: "throttled_ms", Unit: Milliseconds, Kind: Measured, OneClock: true,
+		Name: "throttled_ms", Words: "throttled time", Unit: Milliseconds, Kind: Measured, OneClock: true,
 		Doc: "time for which a quota kept processors from running, over all of them",
 	})
 	ClockError = machine.declare(Metric{

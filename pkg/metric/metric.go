@@ -19,7 +19,9 @@ type Metric struct {
 	// Name is the column: lower snake case, ending in _ms or _per_s where that is the unit.
 	Name string
 	// Was is what it was called before. Who uses that name is told the new one.
-	Was     string
+	Was string
+	// Words are the name in prose, without the unit; "": those of the name itself.
+	Words   string
 	Problem algo.Problem // whose trials have it; "": those of both
 	Unit    Unit
 	Kind    Kind

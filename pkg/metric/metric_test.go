@@ -34,6 +34,9 @@ func TestDeclarations(t *testing.T) {
 		if timed := m.Kind == SinceCause || m.Kind == InState || m.Kind == Measured; timed != (m.Unit == Milliseconds || m.Unit == Microseconds) {
 			t.Errorf("%s in %s: kind %d", m.Name, m.Unit, m.Kind)
 		}
+		if title := m.Title(); strings.Contains(title, "_") || strings.Contains(title, "(ms)") != (m.Unit == Milliseconds) {
+			t.Errorf("%s is titled %q, want words and a unit of time", m.Name, title)
+		}
 		if m.Early && m.Kind != SinceCause || (m.From == 0) != (m.To == 0) || m.From > m.To {
 			t.Errorf("%s: early of kind %d, or from %d to %d", m.Name, m.Kind, m.From, m.To)
 		}

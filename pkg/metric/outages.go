@@ -21,19 +21,20 @@ func declareOutages(s algo.Service, downtime, availability, down string) *Outage
 	return &Outages{
 		Service: s,
 		Downtime: elections.declare(Metric{
-			Name: "downtime_" + of + "_ms", Unit: Milliseconds, Kind: SinceCause, From: from, To: to,
-			Definition: definition,
-			Slower:     slowerToRecover, Doc: downtime,
+			Name: "downtime_" + of + "_ms", Words: "downtime, " + of, Unit: Milliseconds, Kind: SinceCause,
+			From: from, To: to, Definition: definition,
+			Slower: slowerToRecover, Doc: downtime,
 		}),
 		Availability: elections.declare(Metric{
-			Name: "availability_" + of, Unit: Fraction, Kind: Share, Better: Higher, Doc: availability,
+			Name: "availability_" + of, Words: "availability, " + of, Unit: Fraction, Kind: Share,
+			Better: Higher, Doc: availability,
 		}),
 		Longest: elections.declare(Metric{
-			Name: "longest_outage_" + of + "_ms", Unit: Milliseconds, Kind: InState,
+			Name: "longest_outage_" + of + "_ms", Words: "longest outage, " + of, Unit: Milliseconds, Kind: InState,
 			Doc: "the longest time in which " + down,
 		}),
 		Number: elections.declare(Metric{
-			Name: "outages_" + of, Unit: Times, Kind: Count,
+			Name: "outages_" + of, Words: "outages, " + of, Unit: Times, Kind: Count,
 			Doc: "times in which " + down,
 		}),
 	}

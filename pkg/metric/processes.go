@@ -9,15 +9,17 @@ var (
 		Doc: "writes to stable storage, of all processes",
 	})
 	BusiestShare = processes.declare(Metric{
-		Name: "busiest_share", Unit: Fraction, Kind: Share, Traffic: true,
+		Name: "busiest_share", Words: "share of the busiest process", Unit: Fraction, Kind: Share, Traffic: true,
 		Doc: "share of all messages sent or handled that the busiest process sent or handled",
 	})
 	CPU = processes.declare(Metric{
-		Name: "cpu_per_operation_ms", Unit: Milliseconds, Kind: Measured, OneClock: true,
+		Name: "cpu_per_operation_ms", Words: "processor time per operation",
+		Unit: Milliseconds, Kind: Measured, OneClock: true,
 		Doc: "processor time of a node per operation, mean over the nodes",
 	})
 	BusiestCPU = processes.declare(Metric{
-		Name: "busiest_cpu_per_operation_ms", Unit: Milliseconds, Kind: Measured, OneClock: true,
+		Name: "busiest_cpu_per_operation_ms", Words: "processor time of the busiest per operation",
+		Unit: Milliseconds, Kind: Measured, OneClock: true,
 		Doc: "processor time per operation of the node that used most",
 	})
 	Switches = processes.declare(Metric{

@@ -6,7 +6,8 @@ var series = family{}
 // times of entries, and the times from the cause to agreement of elections.
 var (
 	WarmupFound = series.declare(Metric{
-		Name: "warmup_found", Unit: Times, Kind: Serial, Better: Neither, AtLeast: true,
+		Name: "warmup_found", Words: "operations of warm-up",
+		Unit: Times, Kind: Serial, Better: Neither, AtLeast: true,
 		Doc: "operations before their times are steady, by MSER-5; empty if they never are",
 	})
 	Autocorrelation = series.declare(Metric{

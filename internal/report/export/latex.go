@@ -11,6 +11,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -144,7 +145,7 @@ func (s *selection) columnsOfTable(l *compare.Legend) (all []*texColumn, metrics
 	all = append(all, count)
 	for _, m := range s.metrics {
 		columns := s.estimates(m, l)
-		metrics = append(metrics, texGroup{titled(m), columns})
+		metrics = append(metrics, texGroup{m.Title(), columns})
 		all = append(all, columns...)
 	}
 	return all, metrics
@@ -271,7 +272,7 @@ func headline(b *bytes.Buffer, columns []*texColumn, groups []texGroup) {
 	b.WriteString("\n")
 	names := make([]string, len(columns))
 	for i, c := range columns {
-		names[i] = "{" + tex(ofColumn(c.name)) + "}"
+		names[i] = "{" + tex(experiment.Title(c.name)) + "}"
 	}
 	fmt.Fprintf(b, "%s \\\\\n", strings.Join(names, " & "))
 }

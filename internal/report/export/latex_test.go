@@ -229,7 +229,7 @@ func TestPgfplots_Axis(t *testing.T) {
 		points int
 	}{
 		{nil, "xlabel={nodes}", 8},
-		{where("nodes=5"), "xlabel={loss}", 4},
+		{where("nodes=5"), "xlabel={message loss}", 4},
 		{where("nodes=5", "loss=0"), "xlabel={cell}", 2},
 	} {
 		files := write(t, r, "pgfplots", Options{Metrics: []string{"election_ms"}, Where: test.where})

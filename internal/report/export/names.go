@@ -84,26 +84,6 @@ func short(text string) string {
 	return string([]rune(text)[:most]) + "..."
 }
 
-// titled is a metric in prose, with its unit where its name has that: election_ms is
-// "election (ms)".
-func titled(m *metric.Metric) string {
-	if name := m.Stem(); name != m.Name {
-		return inWords(name) + " (" + string(m.Unit) + ")"
-	}
-	return inWords(m.Name)
-}
-
-// inWords is a name in prose.
-func inWords(name string) string { return strings.ReplaceAll(name, "_", " ") }
-
-// ofColumn is a column of the design in prose: those of times say so by their names.
-func ofColumn(name string) string {
-	if name, ms := strings.CutSuffix(name, "_ms"); ms {
-		return inWords(name) + " (ms)"
-	}
-	return inWords(name)
-}
-
 // unitOf is the unit in which a metric is recorded, in a sign or a word; a plain number
 // has none.
 func unitOf(m *metric.Metric) string {

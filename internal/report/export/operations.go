@@ -148,7 +148,7 @@ func operationsLatex(s *selection) ([]File, error) {
 	operations := &texColumn{name: "operations", number: true}
 	trials := &texColumn{name: "trials", number: true}
 	for _, r := range rows {
-		of.cells = append(of.cells, tex(titled(r.of)))
+		of.cells = append(of.cells, tex(r.of.Title()))
 		if first := &r.tails[0]; first.Censored > 0 {
 			operations.put(compare.TailN(first))
 		} else {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -107,7 +108,7 @@ func (s *selection) beginAxis(b *bytes.Buffer, axis string, m *metric.Metric) {
 	if axis == "" {
 		label = "cell"
 	}
-	fmt.Fprintf(b, "  xlabel={%s}, ylabel={%s},\n", tex(ofColumn(label)), tex(titled(m)))
+	fmt.Fprintf(b, "  xlabel={%s}, ylabel={%s},\n", tex(experiment.Title(label)), tex(m.Title()))
 	b.WriteString("  xtick=data, unbounded coords=discard,\n" +
 		"  legend pos=outer north east, legend cell align=left,\n]\n")
 }
