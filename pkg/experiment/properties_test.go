@@ -331,7 +331,7 @@ func TestTitle(t *testing.T) {
 		"params_t_answer_ms": "t answer (ms)", "scenario_hold_ms": "time in the critical section (ms)",
 		"faults_downtime_ms": "time from crash to restart (ms)", "detector_kind": "detector kind",
 	} {
-		if got := experiment.Title(column); got != want {
+		if got := Title(column); got != want {
 			t.Errorf("%s is titled %q, want %q", column, got, want)
 		}
 	}
