@@ -11,6 +11,7 @@ import (
 
 // A Ranking says of the algorithms of a run which is the faster.
 type Ranking struct {
+	Metric    *metric.Metric
 	Run       string // label; "" if there is one run alone
 	Head      string
 	Sentences []string
@@ -48,7 +49,7 @@ func (b *builder) rankings() {
 		if r == nil {
 			continue
 		}
-		out := Ranking{Head: r.Head()}
+		out := Ranking{Metric: r.Metric, Head: r.Head()}
 		out.Sentences, out.More = r.Sentences(mostSentences)
 		if len(b.Runs) > 1 {
 			out.Run = b.Runs[i].Label

@@ -83,12 +83,14 @@ func valuesOf(flag, called string) completion {
 		return completeList
 	case flag == "set":
 		return completeSet
-	case flag == "metrics":
+	case flag == "metrics", flag == "metric":
 		return completeMetrics
 	case flag == "ignore":
 		return completeIgnore
 	case flag == "where":
 		return completeWhere
+	case flag == "x", flag == "series":
+		return completeAxis
 	case flag == "transport":
 		var out []string
 		for _, k := range transport.All {
@@ -175,6 +177,18 @@ func completeIgnore(_ *cobra.Command, args []string, toComplete string) (
 		known = append(known, c.Path)
 	}
 	return lastOf(toComplete, among(known))
+}
+
+// completeAxis completes a column in which cells of the runs before the flag differ.
+func completeAxis(_ *cobra.Command, args []string, toComplete string) (
+	[]string, cobra.ShellCompDirective) {
+	var out []string
+	for _, k := range columnsIn(args) {
+		if len(k.Values) > 1 && k.Path != "algorithm" && strings.HasPrefix(k.Path, toComplete) {
+			out = append(out, described(k.Path, k.Doc))
+		}
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
 }
 
 // completeWhere completes a column of the runs before the flag, then a value that some

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/report/export"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -78,7 +79,7 @@ func (s *streams) export(f *exportFlags, args []string) error {
 	}
 	s.noteIncomplete(run)
 	files, err := format.Write(run, options)
-	var wrong *export.Mistake
+	var wrong *report.Mistake
 	if errors.As(err, &wrong) {
 		return usage("bench export: %s", wrong)
 	}

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,8 +32,7 @@ type reportReport struct {
 }
 
 func (s *streams) reportCommand() *cobra.Command {
-	var out, figures string
-	var asJSON bool
+	var f reportFlags
 	c := &cobra.Command{
 		Use:   "report DIR...",
 		Short: "Write an HTML report of one or more runs, and figures",
@@ -40,34 +41,107 @@ sort and filter, charts, violations with their diagrams, and caveats. It needs
 no network. Several runs are shown side by side, with a column "run". A folder
 that has only trials.csv is enough, and so is the file itself.
 
-With --figures DIR the charts are also written as SVG, PDF and PNG, as wide as
-a column of a paper.`,
+With --figures DIR the few charts that answer what the experiment asks are also
+written as SVG, PDF and PNG, as wide as a column of a paper. --metric, --x,
+--series and --where choose others: any key of the sweep is an axis. If one more
+key varies, each of its values gets a panel. --all writes every chart.`,
 		Example: `  bench report results/quickstart/latest
-  bench report results/quickstart/latest --out quickstart.html --figures figures
-  bench report results/quickstart/latest --out quickstart.html --json`,
+  bench report results/loss/latest --figures figures --metric messages --x loss
+  bench report results/quickstart/latest --figures figures --all --json`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage("bench report: want one or more folders of results, as " +
 					"bench report results/quickstart/latest")
 			}
-			return s.report(args, out, figures, asJSON)
+			if err := f.figured(c); err != nil {
+				return err
+			}
+			return s.report(args, &f)
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&out, "out", "",
+	flags.StringVar(&f.out, "out", "",
 		"write the page to `FILE` (default: "+reportName+" in the run's folder, "+
 			"and here if there are several)")
-	flags.StringVar(&figures, "figures", "", "also write the charts as SVG, PDF and PNG into `DIR`")
-	flags.BoolVar(&asJSON, "json", false, "print what was written as JSON")
+	flags.StringVar(&f.figures, "figures", "", "also write charts as SVG, PDF and PNG into `DIR`")
+	flags.StringSliceVar(&f.draw.Metrics, "metric", nil,
+		"of figures: draw these `COLUMNS` of trials.csv (default: those that answer the question)")
+	flags.StringVar(&f.draw.X, "x", "", "of figures: the `COLUMN` along the horizontal axis")
+	flags.StringVar(&f.draw.Series, "series", "",
+		"of figures: the `COLUMN` that has a line for each value (default: the algorithm)")
+	flags.StringArrayVar(&f.where, "where", nil,
+		"of figures: only cells where `COLUMN=VALUE`; repeatable: all must hold")
+	flags.StringVar(&f.yMin, "ymin", "", "of figures: begin the vertical axis at `VALUE`")
+	flags.StringVar(&f.yMax, "ymax", "", "of figures: end the vertical axis at `VALUE`")
+	flags.StringVar(&f.width, "width", "", "of figures: their `LENGTH` (default: 3.33in, a column)")
+	flags.StringVar(&f.height, "height", "", "of figures: their `LENGTH` (default: what looks well)")
+	flags.BoolVar(&f.draw.All, "all", false, "of figures: every chart that there is")
+	flags.BoolVar(&f.json, "json", false, "print what was written as JSON")
 	return c
 }
 
-func (s *streams) report(paths []string, out, figures string, asJSON bool) error {
+// reportFlags are the flags of bench report.
+type reportFlags struct {
+	out, figures              string
+	yMin, yMax, width, height string
+	where                     []string
+	json                      bool
+	draw                      drawing.Options
+}
+
+// figured reads the flags of figures.
+func (f *reportFlags) figured(c *cobra.Command) (err error) {
+	if f.figures == "" {
+		for _, name := range []string{"metric", "x", "series", "where", "ymin", "ymax", "width", "height", "all"} {
+			if c.Flags().Changed(name) {
+				return usage("--%s means nothing without --figures DIR, which writes figures into a folder", name)
+			}
+		}
+		return nil
+	}
+	o := &f.draw
+	if o.All && (len(o.Metrics) > 0 || o.X != "" || o.Series != "") {
+		return usage("--all draws everything: leave it out, or --metric, --x and --series")
+	}
+	if o.Where, err = readWhere(f.where); err != nil {
+		return err
+	}
+	o.YMin, o.YMax = math.NaN(), math.NaN()
+	for _, end := range []struct {
+		flag, text string
+		to         *float64
+	}{{"ymin", f.yMin, &o.YMin}, {"ymax", f.yMax, &o.YMax}} {
+		if end.text == "" {
+			continue
+		}
+		v, err := strconv.ParseFloat(end.text, 64)
+		if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
+			return usage("--%s %s: want a number, in the unit of the metric", end.flag, end.text)
+		}
+		if len(o.Metrics) != 1 {
+			return usage("--%s is of one metric: name it, as --metric availability", end.flag)
+		}
+		*end.to = v
+	}
+	if o.YMin >= o.YMax {
+		return usage("--ymin %s is not below --ymax %s", f.yMin, f.yMax)
+	}
+	if o.Width, err = drawing.Length(f.width); err != nil {
+		return usage("--width %s: %v", f.width, err)
+	}
+	if o.Height, err = drawing.Length(f.height); err != nil {
+		return usage("--height %s: %v", f.height, err)
+	}
+	return nil
+}
+
+func (s *streams) report(paths []string, f *reportFlags) error {
 	d, err := report.New(paths, report.Options{Diagram: s.brokenPromise})
 	if err != nil {
 		return err
 	}
+	out := f.out
 	if out == "" {
 		out = reportPlace(d)
 	}
@@ -85,20 +159,24 @@ func (s *streams) report(paths []string, out, figures string, asJSON bool) error
 		Schema: 1, Page: out, Bytes: page.Len(), Cells: len(d.Cells), Figures: []string{},
 		Notes: append([]string{}, d.Notes...),
 	}
-	if figures != "" {
-		names, err := drawing.Write(d, figures)
+	if f.figures != "" {
+		names, err := drawing.Write(d, f.figures, f.draw)
 		r.Figures = append(r.Figures, names...)
+		var wrong *report.Mistake
+		if errors.As(err, &wrong) {
+			return usage("bench report: %s", wrong)
+		}
 		if err != nil {
 			return fmt.Errorf("report: %w", err)
 		}
 	}
-	if asJSON {
+	if f.json {
 		return writeJSON(s.out, r)
 	}
 	fmt.Fprintf(s.out, "%s: %s of %s, %.1f MB\n", out, report.Plural(len(d.Cells), "cell", "cells"),
 		report.Plural(len(d.Runs), "run", "runs"), float64(r.Bytes)/1e6)
-	if figures != "" {
-		fmt.Fprintf(s.out, "%s: %s\n", figures, report.Plural(len(r.Figures), "figure", "figures"))
+	if f.figures != "" {
+		fmt.Fprintf(s.out, "%s: %s\n", f.figures, report.Plural(len(r.Figures), "figure", "figures"))
 	}
 	return nil
 }

@@ -39,7 +39,9 @@ func TestReport_Figures(t *testing.T) {
 	bench(t, "run", write(t, "small.yaml", small), "--out", root, "--quiet").want(t, Good)
 	figures := filepath.Join(root, "figures")
 	var r reportReport
-	out := bench(t, "report", latest(t, root, "small"), "--figures", figures, "--json").want(t, Good).out
+	dir := latest(t, root, "small")
+	out := bench(t, "report", dir, "--figures", figures, "--metric", "election_ms", "--where", "loss=0.1",
+		"--width", "60mm", "--ymin", "0.5", "--json").want(t, Good).out
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatal(err)
 	}
@@ -53,5 +55,20 @@ func TestReport_Figures(t *testing.T) {
 		if info, err := os.Stat(filepath.Join(figures, name)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+
+	// Whoever chooses wrongly is told what there is.
+	for want, args := range map[string][]string{
+		"without --figures DIR":                   {"--metric", "election_ms"},
+		"leave it out":                            {"--figures", figures, "--all", "--x", "loss"},
+		`did you mean "loss"?`:                    {"--figures", figures, "--x", "los"},
+		`did you mean "election_ms"?`:             {"--figures", figures, "--metric", "election"},
+		"want a number":                           {"--figures", figures, "--metric", "election_ms", "--ymin", "low"},
+		"is of one metric":                        {"--figures", figures, "--ymax", "3"},
+		"--ymin 3 is not below --ymax 2":          {"--figures", figures, "--metric", "election_ms", "--ymin", "3", "--ymax", "2"},
+		"--width 85: want a length with its unit": {"--figures", figures, "--width", "85"},
+		"--height 30mm leaves no room":            {"--figures", figures, "--height", "30mm"},
+	} {
+		has(t, bench(t, append([]string{"report", dir}, args...)...).want(t, Usage).errors, want)
 	}
 }

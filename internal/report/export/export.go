@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
@@ -83,13 +84,6 @@ func Formats() []Format {
 	}
 }
 
-// A Mistake is one in what was asked for, not in the run.
-type Mistake struct{ text string }
-
-func (m *Mistake) Error() string { return m.text }
-
-func mistake(format string, args ...any) error { return &Mistake{fmt.Sprintf(format, args...)} }
-
 // Find returns the format of that name.
 func Find(name string) (*Format, error) {
 	var names []string
@@ -104,10 +98,10 @@ func Find(name string) (*Format, error) {
 
 // unknown refuses a name, and suggests the one that was meant.
 func unknown(kind, name string, known []string) error {
-	return mistake("unknown %s %q%s (has: %s)", kind, name, algo.Hint(name, known), strings.Join(known, ", "))
+	return report.Mistaken("unknown %s %q%s (has: %s)", kind, name, algo.Hint(name, known), strings.Join(known, ", "))
 }
 
-// Write returns the files of the run in that format. The error is a *Mistake
+// Write returns the files of the run in that format. The error is a *report.Mistake
 // where another selection would do.
 func (f *Format) Write(r *Run, o Options) ([]File, error) {
 	s, err := choose(r, f, o)
@@ -115,7 +109,7 @@ func (f *Format) Write(r *Run, o Options) ([]File, error) {
 		return nil, err
 	}
 	if o.Operations && f.tails == nil {
-		return nil, mistake("--over operations: %s has figures over trials alone; want csv, json, "+
+		return nil, report.Mistaken("--over operations: %s has figures over trials alone; want csv, json, "+
 			"markdown or latex, or hgrm for the whole distribution", f.Name)
 	}
 	if o.Operations {
@@ -149,12 +143,12 @@ func choose(r *Run, f *Format, o Options) (*selection, error) {
 		return nil, fmt.Errorf("%s: no trial to export; bench run --resume goes on with a run", r.Path)
 	}
 	if len(s.cells) == 0 {
-		return nil, mistake("%s: no trial to export where %s", r.Path, s.excluded())
+		return nil, report.Mistaken("%s: no trial to export where %s", r.Path, s.excluded())
 	}
 	for _, name := range o.Metrics {
 		if known := r.Known(); !slices.Contains(known, name) {
 			if why := r.Lacks(name); why != "" {
-				return nil, mistake("%s", why)
+				return nil, report.Mistaken("%s", why)
 			}
 			return nil, unknown("metric", name, known)
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -253,7 +254,7 @@ func TestMistakes(t *testing.T) {
 
 func wants(t testing.TB, err error, says string) {
 	t.Helper()
-	var wrong *Mistake
+	var wrong *report.Mistake
 	if !errors.As(err, &wrong) || !strings.Contains(err.Error(), says) {
 		t.Errorf("error %v, want a mistake that says %q", err, says)
 	}

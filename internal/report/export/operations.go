@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -57,7 +58,7 @@ func (s *selection) ofOperations() ([]*metric.Metric, error) {
 	}
 	for _, m := range s.metrics {
 		if why := m.NotOfOperations(s.solved()); why != "" {
-			return nil, mistake("--metrics %s: %s", m.Name, why)
+			return nil, report.Mistaken("--metrics %s: %s", m.Name, why)
 		}
 	}
 	return s.metrics, nil

@@ -15,12 +15,15 @@ var asAsked = look{color: gray, dash: []vg.Length{3, 2}}
 
 // faultFigures draw what was achieved of each fault against what was asked for: a point
 // for each cell, the mean over its trials. Both axes are the same.
-func faultFigures(d *report.Data) (out []picture) {
-	label := column(d, "label")
+func faultFigures(d *report.Data, v *report.View) (out []picture) {
+	label := v.Label()
 	for i, fault := range d.Faults {
 		points, names, most := map[int]plotter.XYs{}, map[int]string{}, 0.0
 		for k := range d.Cells {
 			c := &d.Cells[k]
+			if v.Rows[k] == nil {
+				continue
+			}
 			for _, a := range c.Achieved {
 				if a.Fault != i {
 					continue
@@ -33,17 +36,18 @@ func faultFigures(d *report.Data) (out []picture) {
 		if len(points) == 0 {
 			continue
 		}
-		plot, top := newPlot(fault.Title+", requested", "achieved"), nice(1.02*most)
-		plot.X.Min, plot.X.Max, plot.Y.Min, plot.Y.Max = 0, top, 0, top
-		addGrid(plot)
-		plot.Add(&plotter.Line{XYs: plotter.XYs{{}, {X: top, Y: top}}, LineStyle: asAsked.line()})
-		var entries []entry
+		top := nice(1.02 * most)
+		p := picture{name: "faults-" + fault.Name, x: fault.Title + ", requested", y: "achieved"}
+		pane := pane{x: axis{min: 0, max: top}, y: axis{min: 0, max: top}}
+		pane.drawn = append(pane.drawn, &plotter.Line{XYs: plotter.XYs{{}, {X: top, Y: top}},
+			LineStyle: asAsked.line()})
 		for _, at := range slices.Sorted(maps.Keys(points)) {
-			plot.Add(&plotter.Scatter{XYs: points[at], GlyphStyle: lookOf(at).glyph()})
-			entries = append(entries, entry{names[at], lookOf(at), onlyMark})
+			pane.drawn = append(pane.drawn, &plotter.Scatter{XYs: points[at], GlyphStyle: lookOf(at).glyph()})
+			p.legend = append(p.legend, entry{names[at], lookOf(at), onlyMark})
 		}
-		entries = append(entries, entry{"as requested", asAsked, onlyLine})
-		out = append(out, picture{"faults-" + fault.Name, height, entries, plot})
+		p.legend = append(p.legend, entry{"as requested", asAsked, onlyLine})
+		p.panes = append(p.panes, pane)
+		out = append(out, p)
 	}
 	return out
 }

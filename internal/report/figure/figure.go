@@ -1,7 +1,6 @@
 // Package figure draws the charts of a report for print: as wide as a column of a
 // paper, for readers who do not see every colour and for printers that have none.
-// SVG and PNG are the same to the byte for the same data; PDF is not, for it holds
-// the time at which it was made.
+// The files are the same to the byte for the same data.
 package figure
 
 import (
@@ -10,46 +9,83 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
-	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 
 	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // formats are the kinds of files that Write makes of each figure.
 var formats = []string{"svg", "pdf", "png"}
 
-const (
-	width  = 3.33 * vg.Inch // a column of the ACM's and most other papers
-	height = 1.9 * vg.Inch  // and that of the legend
-)
+// usualWidth is a column of the ACM's and most other papers.
+const usualWidth = 3.33 * vg.Inch
 
-// mostPanels bounds how many figures a metric gets, one for each combination of
+// mostFigures bounds how many figures a metric gets, one for each combination of
 // what has no axis of its own.
-const mostPanels = 30
+const mostFigures = 30
 
-// A picture is a figure before it is in a format.
-type picture struct {
-	name   string // of the file, without its ending
-	height vg.Length
-	legend []entry
-	plot   *plot.Plot
+// Options say what is drawn. Without any, it is the few charts that answer what the experiment
+// asks.
+type Options struct {
+	All     bool           // whatever there is, in place of that
+	Metrics []string       // drawn; empty: those that answer the question
+	X       string         // column of the horizontal axis; "": the main one of each metric
+	Series  string         // column that has a line for each value; "": the algorithm
+	Where   []metric.Field // only cells of which all hold
+	// YMin and YMax are the ends of the vertical axis; NaN: as the values want them.
+	YMin, YMax float64
+	// Width and Height are those of a figure; 0: a column of a paper, and what looks well.
+	Width, Height vg.Length
 }
 
-// Write draws the charts of d into dir, each in every format, and returns the names
-// of the files.
-func Write(d *report.Data, dir string) (names []string, err error) {
+// Length reads a length with its unit, as 85mm; "" is 0.
+func Length(text string) (vg.Length, error) {
+	if text == "" {
+		return 0, nil
+	}
+	const least, most = 30 * vg.Millimeter, 1000 * vg.Millimeter
+	if strings.Trim(text, "0123456789.") == "" {
+		return 0, fmt.Errorf("want a length with its unit, as 85mm")
+	}
+	l, err := vg.ParseLength(text)
+	if err != nil || !(l >= least && l <= most) {
+		return 0, fmt.Errorf("want a length from 30mm to 1000mm, in mm, cm, in or pt, as 85mm")
+	}
+	return l, nil
+}
+
+// A picture is a figure before it is in a format: panes beside and below each other, with the
+// same axes.
+type picture struct {
+	name   string // of the file, without its ending
+	x, y   string // titles of the axes
+	panes  []pane
+	legend []entry
+	notes  []string  // what a reader has to know: what is held, where an axis starts
+	tall   vg.Length // of a pane; 0: what looks well
+}
+
+// Write draws charts of d into dir, each in every format, and returns the names of the files.
+// The error is a *report.Mistake where other options would do.
+func Write(d *report.Data, dir string, o Options) (names []string, err error) {
+	list, err := pictures(d, &o)
+	if err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	for _, p := range pictures(d) {
+	for _, p := range list {
 		for _, format := range formats {
 			name := p.name + "." + format
-			if err := p.save(filepath.Join(dir, name), format); err != nil {
+			if err := p.save(filepath.Join(dir, name), format, o.Width, o.Height); err != nil {
 				return names, fmt.Errorf("figure: %s: %w", name, err)
 			}
 			names = append(names, name)
@@ -58,17 +94,24 @@ func Write(d *report.Data, dir string) (names []string, err error) {
 	return names, nil
 }
 
-// pictures are the figures of d, in order.
-func pictures(d *report.Data) (out []picture) {
-	for i, m := range d.Metrics {
-		if !m.In(metric.Main) || !happens(d, i) {
-			continue
-		}
-		for _, x := range variables(d, m) {
-			out = append(out, lineFigures(d, i, x)...)
-		}
+// pictures are the figures of d, in order, each with a name of its own.
+func pictures(d *report.Data, o *Options) (out []picture, err error) {
+	v, err := d.View(o.Where)
+	if err != nil {
+		return nil, err
 	}
-	out = slices.Concat(out, spreadFigures(d), kindFigures(d), faultFigures(d))
+	if o.All {
+		for i, m := range d.Metrics {
+			if m.In(metric.Main) && happens(d, i) {
+				v.Along(v.Main(m), v.Label())
+				out = append(out, lineFigures(d, v, i, o)...)
+			}
+		}
+		v.Along(report.None, v.Label())
+		out = slices.Concat(out, spreadFigures(d, v), kindFigures(d, v), faultFigures(d, v))
+	} else if out, err = chosen(d, v, o); err != nil {
+		return nil, err
+	}
 	names := make([]string, len(out))
 	for i := range out {
 		names[i] = out[i].name
@@ -76,7 +119,75 @@ func pictures(d *report.Data) (out []picture) {
 	for i, name := range report.FileNames(names) {
 		out[i].name = name
 	}
-	return out
+	return out, nil
+}
+
+// chosen are the figures that the options name, or else the few that answer the question.
+func chosen(d *report.Data, v *report.View, o *Options) (out []picture, err error) {
+	asked := len(o.Metrics) > 0 || o.X != "" || o.Series != ""
+	metrics := d.Question()
+	if len(o.Metrics) > 0 {
+		if metrics, err = named(d, o.Metrics); err != nil {
+			return nil, err
+		}
+	}
+	for _, m := range metrics {
+		x, series := v.Main(m), v.Label()
+		if o.Series != "" {
+			if series, err = v.Find("series", o.Series); err != nil {
+				return nil, err
+			}
+		}
+		if o.X != "" {
+			if x, err = v.Find("x", o.X); err != nil {
+				return nil, err
+			}
+		} else if x == series {
+			x = report.None
+		}
+		if o.Series == "" && x == series {
+			series = report.None
+		}
+		if x == series {
+			return nil, report.Mistaken("--x and --series are both %s: choose another for one of them", o.X)
+		}
+		v.Along(x, series)
+		if asked {
+			if err := v.Whole(); err != nil {
+				return nil, err
+			}
+		}
+		list := lineFigures(d, v, slices.Index(d.Metrics, m), o)
+		if len(list) == 0 && asked {
+			return nil, report.Mistaken("--metric %s: no cell that is shown has a figure of it", m.Name)
+		}
+		if !asked && len(list) > 1 {
+			list = list[:1]
+		}
+		out = append(out, list...)
+	}
+	return out, nil
+}
+
+// named are the metrics of those names.
+func named(d *report.Data, names []string) (out []*metric.Metric, err error) {
+	known := metric.Names(d.Metrics)
+	for _, name := range names {
+		i := slices.Index(known, name)
+		switch now := metric.Renamed(name); {
+		case i >= 0:
+			out = append(out, d.Metrics[i])
+		case now != "":
+			return nil, report.Mistaken("--metric %s: %s", name, now)
+		case metric.Named(name) != nil:
+			return nil, report.Mistaken("--metric %s: no cell has a figure of it (has: %s)", name,
+				strings.Join(known, ", "))
+		default:
+			return nil, report.Mistaken("--metric %s: unknown metric%s (has: %s)", name, algo.Hint(name, known),
+				strings.Join(known, ", "))
+		}
+	}
+	return out, nil
 }
 
 // happens says whether a metric that counts is more than 0 in some cell.
@@ -85,98 +196,137 @@ func happens(d *report.Data, i int) bool {
 		slices.ContainsFunc(d.Cells, func(c report.Cell) bool { return c.Figures[i].Max > 0 })
 }
 
-// none is the variable of an axis that has one place for each algorithm.
-const none = -1
-
-// variables are the columns that a metric is drawn against: the number of nodes, or
-// else the column with most values; and of what fails, the rate of the failures.
-func variables(d *report.Data, m *metric.Metric) []int {
-	best, rate := none, none
-	for i, c := range d.Columns {
-		if !c.Numeric || len(c.Values) < 2 || c.Name == "label" {
-			continue
-		}
-		if best == none || c.Name == "nodes" || d.Columns[best].Name != "nodes" &&
-			len(c.Values) > len(d.Columns[best].Values) {
-			best = i
-		}
-		if rate == none && slices.Contains([]string{"crash_rate", "loss", "duplication"}, c.Name) {
-			rate = i
-		}
-	}
-	if rate != none && rate != best && m.OfSpans() {
-		return []int{best, rate}
-	}
-	return []int{best}
-}
-
-// A panel is the cells of one figure: all that differ in the label and along the
-// axis alone.
-type panel struct {
-	name  string // "", or what its cells have in common, for the name of the file
+// A group is cells of different labels that have all else in common.
+type group struct {
+	name  string // "", or what that is, for the name of the file
 	cells []*report.Cell
 }
 
-// panels parts the cells of d by the columns that tell cells of one label apart that
-// stand at one place of the axis x.
-func panels(d *report.Data, x int) (out []panel) {
-	label := column(d, "label")
-	var splits []int
-	for i := range d.Columns {
-		seen := map[[2]int]int{}
-		for k := range d.Cells {
-			c := &d.Cells[k]
-			at := [2]int{c.Design[label], 0}
-			if x != none {
-				at[1] = c.Design[x]
+// groups are the cells of a view without an axis.
+func groups(d *report.Data, v *report.View) (out []group) {
+	for _, c := range v.Charts() {
+		for _, p := range c.Panels {
+			g := group{}
+			for _, i := range v.Split {
+				g.name += "-" + d.Columns[i].Name + "-" + d.Columns[i].Values[v.Rows[p.Cells[0]][i]]
 			}
-			if first, known := seen[at]; !known {
-				seen[at] = c.Design[i]
-			} else if i != x && first != c.Design[i] {
-				splits = append(splits, i)
-				break
+			for _, k := range p.Cells {
+				g.cells = append(g.cells, &d.Cells[k])
 			}
+			out = append(out, g)
 		}
 	}
-	for k := range d.Cells {
-		name := ""
-		for _, i := range splits {
-			name += "-" + d.Columns[i].Name + "-" + d.Columns[i].Values[d.Cells[k].Design[i]]
-		}
-		at := slices.IndexFunc(out, func(p panel) bool { return p.name == name })
-		if at < 0 {
-			at = len(out)
-			out = append(out, panel{name: name})
-		}
-		out[at].cells = append(out[at].cells, &d.Cells[k])
-	}
-	return out[:min(len(out), mostPanels)]
+	return out[:min(len(out), mostFigures)]
 }
 
-func column(d *report.Data, name string) int {
-	return slices.IndexFunc(d.Columns, func(c report.Column) bool { return c.Name == name })
+// Room around and between what is drawn.
+const (
+	left, right, bottom, top = 2, 7, 2, 4
+
+	paneGap   = 10 // between panes beside each other
+	paneTitle = 13 // above each
+	noteRow   = 9
+	leastTall = 36 // of a pane; less shows nothing
+)
+
+// A layout is where the parts of a picture stand.
+type layout struct {
+	width, height vg.Length
+	columns, rows int
+	wide, tall    vg.Length // of a pane
+	yTitle, yRoom vg.Length // left of the panes
+	xRoom, head   vg.Length // below and above each
+	notes         []string  // in lines
+	legendAt      []vg.Point
+	legend        vg.Length
+}
+
+// lay finds the layout of p.
+func (p *picture) lay(width, height vg.Length) (l layout, err error) {
+	if width == 0 {
+		width = usualWidth
+	}
+	l.width, l.columns = width, 1
+	inner := width - left - right
+	if n := len(p.panes); n > 1 {
+		l.head = paneTitle
+		l.columns = min(n, max(1, int((inner-30)/95)))
+		l.rows = (n + l.columns - 1) / l.columns
+		l.columns = (n + l.rows - 1) / l.rows // without holes, if it can be
+	}
+	l.rows = (len(p.panes) + l.columns - 1) / l.columns
+	if p.y != "" {
+		l.yTitle = titleText.Font.Size + 4
+	}
+	rows := vg.Length(l.rows)
+	place := func(tall vg.Length) {
+		l.yRoom, l.xRoom = 0, 0
+		for i := range p.panes {
+			l.yRoom = max(l.yRoom, p.panes[i].yRoom(tall))
+		}
+		l.wide = (inner - l.yTitle - l.yRoom - paneGap*vg.Length(l.columns-1)) / vg.Length(l.columns)
+		for i := range p.panes {
+			l.xRoom = max(l.xRoom, p.panes[i].xRoom(l.wide))
+		}
+		l.tall = tall
+	}
+	l.notes = wrapped(p.notes, inner)
+	l.legendAt, l.legend = arrange(p.legend, inner)
+	rest := bottom + top + titleText.Font.Size + 6 + noteRow*vg.Length(len(l.notes)) + l.legend
+	if l.legend > 0 {
+		rest += 3
+	}
+	place(100)
+	if height == 0 {
+		tall := p.tall
+		if tall == 0 {
+			tall = min(max(0.55*l.wide, 65), 160)
+		}
+		place(tall)
+		l.height = rest + rows*(l.head+l.tall+l.xRoom)
+		return l, nil
+	}
+	place((height-rest)/rows - l.head - l.xRoom)
+	l.height = height
+	if l.tall < leastTall {
+		least := rest + rows*(l.head+leastTall+l.xRoom)
+		return l, report.Mistaken("--height %.0fmm leaves no room for the axes of %s: want %.0fmm or more, or "+
+			"fewer lines or panels by --where", height/vg.Millimeter, p.name, math.Ceil(float64(least/vg.Millimeter)))
+	}
+	return l, nil
+}
+
+// wrapped are the notes one after the other, in lines no longer than room.
+func wrapped(notes []string, room vg.Length) (lines []string) {
+	for _, word := range strings.Fields(strings.Join(notes, "; ")) {
+		if n := len(lines); n > 0 && smallText.Width(lines[n-1]+" "+word) <= room {
+			lines[n-1] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return lines
 }
 
 // save draws p into a file.
-func (p *picture) save(path, format string) (err error) {
+func (p *picture) save(path, format string, width, height vg.Length) (err error) {
 	// The library panics where an axis cannot show a value.
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%v", r)
 		}
 	}()
-	const left, right, bottom, top = 2, 6, 2, 3
-	at, tall := arrange(p.legend, width-left-right)
-	canvas, err := newCanvas(width, p.height+tall, format)
+	l, err := p.lay(width, height)
 	if err != nil {
 		return err
 	}
-	whole := draw.New(canvas)
-	whole.FillPolygon(white, []vg.Point{whole.Min, {X: whole.Max.X, Y: whole.Min.Y}, whole.Max,
-		{X: whole.Min.X, Y: whole.Max.Y}})
-	inner := draw.Crop(whole, left, -right, bottom, -top)
-	drawLegend(inner, p.legend, at)
-	drawPlot(p.plot, draw.Crop(inner, 0, 0, 0, -tall))
+	canvas, err := newCanvas(l.width, l.height, format)
+	if err != nil {
+		return err
+	}
+	c := draw.New(canvas)
+	c.FillPolygon(white, []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}})
+	p.draw(draw.Crop(c, left, -right, bottom, -top), &l)
 	file, err := os.Create(path)
 	if err != nil {
 		return err
@@ -188,30 +338,44 @@ func (p *picture) save(path, format string) (err error) {
 	return file.Close()
 }
 
-// drawPlot draws p on c. The library keeps room for the name of an axis around the middle
-// of its values, and writes it in the middle of the axis. On a logarithmic axis the middle
-// of the values is near the upper end, and half of the figure would stay empty: there the
-// name is written apart.
-func drawPlot(p *plot.Plot, c draw.Canvas) {
-	y := &p.Y.Label
-	if _, log := p.Y.Scale.(plot.LogScale); log {
-		rest := *p
-		rest.Y.Label.Text = ""
-		descent := y.TextStyle.FontExtents().Descent
-		high := y.TextStyle.Height(y.Text)
-		right := draw.Crop(c, high+descent+y.Padding, 0, 0, 0)
-		upright, axis := y.TextStyle, rest.DataCanvas(right)
-		upright.Rotation += math.Pi / 2
-		c.FillText(upright, vg.Point{X: c.Min.X + high - descent, Y: axis.Center().Y}, y.Text)
-		p, c = &rest, right
+func (p *picture) draw(c draw.Canvas, l *layout) {
+	x, y := c.Min.X+l.yTitle+l.yRoom, c.Max.Y
+	for i := range p.panes {
+		column := vg.Length(i % l.columns)
+		if i > 0 && column == 0 {
+			y -= l.head + l.tall + l.xRoom
+		}
+		at := c
+		at.Min.X = x + column*(l.wide+paneGap)
+		at.Max = vg.Point{X: at.Min.X + l.wide, Y: y - l.head}
+		at.Min.Y = at.Max.Y - l.tall
+		p.panes[i].draw(at, column == 0)
 	}
-	p.Draw(c)
+	y -= l.head + l.tall + l.xRoom
+	middle := (y + l.xRoom + c.Max.Y - l.head) / 2
+	s := titleText
+	s.XAlign, s.YAlign = text.XCenter, text.YTop
+	c.FillText(s, vg.Point{X: (x + c.Max.X) / 2, Y: y - 1}, p.x)
+	y -= s.Font.Size + 6
+	for _, line := range l.notes {
+		n := smallText
+		n.Color, n.XAlign, n.YAlign = gray, text.XRight, text.YTop
+		c.FillText(n, vg.Point{X: c.Max.X, Y: y}, line)
+		y -= noteRow
+	}
+	s.Rotation = math.Pi / 2
+	c.FillText(s, vg.Point{X: c.Min.X, Y: middle}, p.y)
+	c.Max.Y = c.Min.Y + l.legend
+	drawLegend(c, p.legend, l.legendAt)
 }
 
 // newCanvas is what a figure is drawn on; a PNG has the dots that print takes.
 func newCanvas(w, h vg.Length, format string) (vg.CanvasWriterTo, error) {
-	if format == "png" {
+	switch format {
+	case "png":
 		return vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(300))}, nil
+	case "pdf":
+		return newPDF(w, h), nil
 	}
 	return draw.NewFormattedCanvas(w, h, format)
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"flag"
-	"fmt"
 	"image/png"
 	"io"
 	"math"
@@ -13,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/plot/vg"
 
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/stats"
@@ -26,6 +27,7 @@ var rewrite = flag.Bool("rewrite", false, "write testdata anew; read the differe
 func sample() *report.Data {
 	d := &report.Data{
 		Title: "sample",
+		Same:  []metric.Field{{Name: "problem", Value: "election"}, {Name: "scenario", Value: "leader-crash"}},
 		Columns: []report.Column{
 			{Name: "label", Values: []string{"bully", "ring, <b>"}},
 			{Name: "nodes", Numeric: true, Values: []string{"3", "5", "9"}},
@@ -82,21 +84,26 @@ func cell(label, nodes, loss, n int) report.Cell {
 	return c
 }
 
-func drawn(t *testing.T, d *report.Data) (string, []string) {
+// usual are the options of who chooses nothing.
+func usual() *Options { return &Options{YMin: math.NaN(), YMax: math.NaN()} }
+
+// everything are the pictures of all that there is.
+func everything(t *testing.T, d *report.Data) []picture {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "figures")
-	names, err := Write(d, dir)
+	o := usual()
+	o.All = true
+	list, err := pictures(d, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return dir, names
+	return list
 }
 
 // saved draws pictures as SVG alone, which is fast, and returns their names.
 func saved(t *testing.T, list []picture) (names []string) {
 	t.Helper()
 	for _, p := range list {
-		if err := p.save(filepath.Join(t.TempDir(), p.name+".svg"), "svg"); err != nil {
+		if err := p.save(filepath.Join(t.TempDir(), p.name+".svg"), "svg", 0, 0); err != nil {
 			t.Errorf("%s: %v", p.name, err)
 		}
 		names = append(names, p.name)
@@ -113,56 +120,29 @@ func read(t *testing.T, dir, name string) string {
 	return string(b)
 }
 
-// TestWrite: SVG and PNG are the same for the same data, each is well formed, and a
+// TestWrite: the files are the same for the same data, each is well formed, and a
 // figure says what its axes and lines are.
 func TestWrite(t *testing.T) {
 	t.Parallel()
-	dir, names := drawn(t, sample())
-	again := t.TempDir()
-	for i, p := range pictures(sample()) {
-		if i%5 > 0 { // drawing takes its time
-			continue
-		}
-		for _, format := range []string{"svg", "png"} {
-			if err := p.save(filepath.Join(again, p.name+"."+format), format); err != nil {
-				t.Fatal(err)
-			}
-			if name := p.name + "." + format; read(t, dir, name) != read(t, again, name) {
-				t.Errorf("%s differs for the same data", name)
-			}
-		}
+	dir, again := t.TempDir(), t.TempDir()
+	names, err := Write(sample(), dir, *usual())
+	if err != nil {
+		t.Fatal(err)
 	}
-	var want []string
-	add := func(format string, by ...string) {
-		for _, v := range by {
-			for _, ending := range []string{".svg", ".pdf", ".png"} {
-				want = append(want, fmt.Sprintf(format, v)+ending)
-			}
-		}
+	if want := []string{"election_ms-nodes.svg", "election_ms-nodes.pdf", "election_ms-nodes.png",
+		"messages_per_election-nodes.svg", "messages_per_election-nodes.pdf", "messages_per_election-nodes.png",
+	}; !slices.Equal(names, want) {
+		t.Errorf("figures %v, want %v", names, want)
 	}
-	add("election_ms-nodes-loss-%s", "0", "0.1")
-	add("messages_per_election-nodes-loss-%s", "0", "0.1")
-	add("availability-nodes-loss-%s", "0", "0.1")
-	add("availability-loss-nodes-%s", "3", "5", "9")
-	for _, at := range []string{"nodes-3-loss-0", "nodes-3-loss-0.1", "nodes-5-loss-0", "nodes-5-loss-0.1",
-		"nodes-9-loss-0", "nodes-9-loss-0.1"} {
-		add("%s-election_ms-"+at, "ecdf", "tail")
-	}
-	add("kinds-nodes-%s-loss-0", "3", "5", "9")
-	add("kinds-nodes-%s-loss-0.1", "3", "5", "9")
-	add("faults-%s", "loss", "latency_ms")
-	slices.Sort(want)
-	if got := slices.Sorted(slices.Values(names)); !slices.Equal(got, want) {
-		t.Errorf("figures %v, want %v", got, want)
+	if _, err := Write(sample(), again, *usual()); err != nil {
+		t.Fatal(err)
 	}
 	for _, name := range names {
 		text := read(t, dir, name)
+		if text != read(t, again, name) {
+			t.Errorf("%s differs for the same data", name)
+		}
 		switch filepath.Ext(name) {
-		case ".pdf":
-			if !strings.HasPrefix(text, "%PDF-") {
-				t.Errorf("%s begins with %.8q", name, text)
-			}
-			continue
 		case ".svg":
 			if err := wellFormed(text); err != nil {
 				t.Errorf("%s: %v", name, err)
@@ -173,12 +153,27 @@ func TestWrite(t *testing.T) {
 			}
 		}
 	}
-	svg := read(t, dir, "election_ms-nodes-loss-0.svg")
-	for _, part := range []string{">nodes<", ">election_ms (ms)<", ">bully<", ">ring, &lt;b&gt;<", ">9<",
-		"stroke-dasharray"} {
+	svg := read(t, dir, "election_ms-nodes.svg")
+	for _, part := range []string{">nodes<", ">election time (ms)<", ">bully<", ">ring, &lt;b&gt;<", ">9<",
+		">message loss 0<", ">message loss 0.1<", "stroke-dasharray"} {
 		if !strings.Contains(svg, part) {
-			t.Errorf("no %s in election_ms-nodes-loss-0.svg", part)
+			t.Errorf("no %s in election_ms-nodes.svg", part)
 		}
+	}
+}
+
+// TestWrite_All: whatever there is, each in a figure of its own.
+func TestWrite_All(t *testing.T) {
+	t.Parallel()
+	want := []string{"election_ms-nodes", "messages_per_election-nodes", "availability-loss",
+		"faults-loss", "faults-latency_ms"}
+	for _, at := range []string{"nodes-3-loss-0", "nodes-3-loss-0.1", "nodes-5-loss-0", "nodes-5-loss-0.1",
+		"nodes-9-loss-0", "nodes-9-loss-0.1"} {
+		want = append(want, "ecdf-election_ms-"+at, "tail-election_ms-"+at, "kinds-"+at)
+	}
+	slices.Sort(want)
+	if got := slices.Sorted(slices.Values(saved(t, everything(t, sample())))); !slices.Equal(got, want) {
+		t.Errorf("figures %v, want %v", got, want)
 	}
 }
 
@@ -197,7 +192,7 @@ func wellFormed(text string) error {
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for _, p := range pictures(sample()) {
+	for _, p := range everything(t, sample()) {
 		path := filepath.Join("testdata", p.name+".svg")
 		if _, err := os.Stat(path); err != nil {
 			continue
@@ -205,7 +200,7 @@ func TestGolden(t *testing.T) {
 		if *rewrite {
 			dir = "testdata"
 		}
-		if err := p.save(filepath.Join(dir, p.name+".svg"), "svg"); err != nil {
+		if err := p.save(filepath.Join(dir, p.name+".svg"), "svg", 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		if got := read(t, dir, p.name+".svg"); got != read(t, "testdata", p.name+".svg") {
@@ -232,18 +227,25 @@ func TestScale(t *testing.T) {
 		bottom, top float64
 	}{
 		{"near", of(2, 37), false, 0, 40},
-		{"far", of(2, 3700), true, 1, 10_000},
+		{"far", of(2, 3700), true, 2, 4000},
 		{"far with a zero", of(0, 2, 3700), false, 0, 4000},
 		{"nothing happened", of(0, 0), false, 0, 1},
 		{"an interval", line{points: []point{{3, 10, 9, 55}}}, false, 0, 60},
+		{"together", of(0.943, 0.99, 1), false, 0.94, 1},
+		{"below 0", of(-0.3, 0.5), false, -0.3, 0.5},
 	} {
-		s, any := scaleOf([]line{tt.l})
-		if !any || s.log != tt.log || s.bottom != tt.bottom || s.top != tt.top || s.left >= s.right {
-			t.Errorf("%s: %+v", tt.name, s)
+		s := scaleOf([]line{tt.l}, usual())
+		if s.y.log != tt.log || math.Abs(s.y.min-tt.bottom) > 1e-9 || math.Abs(s.y.max-tt.top) > 1e-9 {
+			t.Errorf("%s: %+v", tt.name, s.y)
+		}
+		if told := len(s.notes()) > 0; told != (tt.bottom > 0 && !tt.log) {
+			t.Errorf("%s: an axis that does not start at 0 has to say so: %v", tt.name, s.notes())
 		}
 	}
-	if _, any := scaleOf(nil); any {
-		t.Error("a scale of nothing")
+	o := usual()
+	o.YMin, o.YMax = 0.5, 2
+	if s := scaleOf([]line{of(1, 3)}, o); s.y.min != 0.5 || s.y.max != 2 {
+		t.Errorf("%+v, want the axis that was asked for", s.y)
 	}
 }
 
@@ -255,76 +257,43 @@ func TestPictures_Names(t *testing.T) {
 	events := strings.Repeat("{at: 100ms, do: pause}, ", 20)
 	d.Columns[2] = report.Column{Name: "faults_events", Values: []string{events + "1", events + "2"}}
 	var names []string
-	for _, p := range pictures(d) {
+	for _, p := range everything(t, d) {
 		if len(p.name) > 130 || strings.ContainsAny(p.name, " /:{},") || slices.Contains(names, p.name) {
 			t.Errorf("%q is no name for another file", p.name)
 		}
 		names = append(names, p.name)
 	}
-	if len(names) < 20 {
+	if len(names) < 15 {
 		t.Errorf("%d figures", len(names))
 	}
 }
 
-// TestVariables: a metric is drawn against the number of nodes, else against what has most
-// values, and what fails against the rate of failures too.
-func TestVariables(t *testing.T) {
+// TestMarked: a tick keeps its place, and its text if that does not overlap another; the ends
+// always have theirs.
+func TestMarked(t *testing.T) {
 	t.Parallel()
-	numbers := func(name string, n int) report.Column {
-		return report.Column{Name: name, Numeric: true, Values: make([]string, n)}
-	}
-	label, nodes, loss := numbers("label", 9), numbers("nodes", 2), numbers("loss", 3)
-	for _, c := range []struct {
-		columns []report.Column
-		metric  string
-		want    []int
+	for _, tt := range []struct {
+		name string
+		of   axis
+		want string
 	}{
-		{[]report.Column{label}, "election_ms", []int{none}},
-		{[]report.Column{label, nodes, loss}, "election_ms", []int{1}},
-		{[]report.Column{label, loss, nodes}, "election_ms", []int{2}},
-		{[]report.Column{label, numbers("think_ms", 2), numbers("hold_ms", 4)}, "waiting_ms", []int{2}},
-		{[]report.Column{label, numbers("nodes", 1), loss}, "election_ms", []int{2}},
-		{[]report.Column{label, nodes, loss}, "availability", []int{1, 2}},
-		{[]report.Column{label, loss}, "availability", []int{1}},
+		{"values", axis{min: 0, max: 10, ticks: []tick{{0, "0"}, {0.5, "0.5"}, {1, "1"}, {5, "5"}, {9.9, "9.9"},
+			{10, "10"}}}, "0 1 5 10"},
+		{"round", axis{min: 0, max: 40}, "0 10 20 30 40"},
+		{"zoomed", axis{min: 0.94, max: 1}, "0.94 0.96 0.98 1"},
+		{"ends as asked for", axis{min: 0.93, max: 0.995}, "0.93 0.96 0.98 0.995"},
+		{"decades", axis{min: 2, max: 5000, log: true}, "2 10 100 1000 5000"},
+		{"within a decade", axis{min: 2, max: 7, log: true}, "2 5 7"},
 	} {
-		if got := variables(&report.Data{Columns: c.columns}, metric.Named(c.metric)); !slices.Equal(got, c.want) {
-			t.Errorf("%s of %v: against %v, want %v", c.metric, c.columns, got, c.want)
+		var got []string
+		for _, tick := range tt.of.marked(100, func(text string) vg.Length { return vg.Length(4 * len(text)) }) {
+			if tick.text != "" {
+				got = append(got, tick.text)
+			}
 		}
-	}
-}
-
-// TestPlaced: a tick keeps its place, and its text if that does not overlap the one before.
-func TestPlaced(t *testing.T) {
-	t.Parallel()
-	var got []string
-	for _, tick := range placed([]float64{0, 0.5, 1, 5, 5.9, 10}, 0, 10) {
-		got = append(got, fmt.Sprint(tick.Value, ":", tick.Label))
-	}
-	if want := []string{"0:0", "0.5:", "1:1", "5:5", "5.9:", "10:10"}; !slices.Equal(got, want) {
-		t.Errorf("ticks %v, want %v", got, want)
-	}
-}
-
-// TestPanels: cells of one label that stand at one place are in different panels, of which
-// there are not too many.
-func TestPanels(t *testing.T) {
-	t.Parallel()
-	d := &report.Data{Columns: []report.Column{{Name: "label", Values: []string{"a"}}, {Name: "nodes"}, {Name: "loss"}}}
-	for i := range 2 * (mostPanels + 5) {
-		d.Columns[1].Values = append(d.Columns[1].Values, fmt.Sprint(i))
-		d.Columns[2].Values = append(d.Columns[2].Values, fmt.Sprint(i))
-		d.Cells = append(d.Cells, report.Cell{Design: []int{0, i % 2, i / 2}})
-	}
-	got := panels(d, 1)
-	if len(got) != mostPanels || got[0].name != "-loss-0" || got[1].name != "-loss-1" || len(got[1].cells) != 2 {
-		t.Errorf("%d panels, of which the first are %v", len(got), got[:2])
-	}
-	d.Columns[2].Values = d.Columns[2].Values[:1]
-	for i := range d.Cells {
-		d.Cells[i].Design = []int{0, i, 0}
-	}
-	if got := panels(d, 1); len(got) != 1 || got[0].name != "" || len(got[0].cells) != len(d.Cells) {
-		t.Errorf("%d panels, want one without a name", len(got))
+		if text := strings.Join(got, " "); text != tt.want {
+			t.Errorf("%s: ticks %s, want %s", tt.name, text, tt.want)
+		}
 	}
 }
 
@@ -334,7 +303,8 @@ func TestWrite_OnePoint(t *testing.T) {
 	d := sample()
 	d.Columns = d.Columns[:1]
 	d.Cells = []report.Cell{d.Cells[0], d.Cells[6]}
-	if names := saved(t, pictures(d)); !slices.Contains(names, "election_ms") || !slices.Contains(names, "kinds") {
+	names := saved(t, everything(t, d))
+	if !slices.Contains(names, "election_ms") || !slices.Contains(names, "kinds") {
 		t.Errorf("figures %v", names)
 	}
 }
@@ -347,7 +317,12 @@ func TestWrite_OneDuration(t *testing.T) {
 	for i := range d.Cells {
 		d.Cells[i].Spreads = []report.Spread{{Metric: "election_ms", N: 1, Values: []float64{21.04}, Ranks: []int{1}}}
 	}
-	if names := saved(t, spreadFigures(d)); !slices.Contains(names, "ecdf-election_ms-nodes-3-loss-0") {
+	v, err := d.View(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.Along(report.None, v.Label())
+	if names := saved(t, spreadFigures(d, v)); !slices.Contains(names, "ecdf-election_ms-nodes-3-loss-0") {
 		t.Errorf("figures %v", names)
 	}
 }
@@ -370,14 +345,14 @@ func TestWriteFronts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"raft", "budget", "false elections per hour, log", "downtime_ms", ">0.1<", ">1e4<"} {
+	for _, want := range []string{"raft", "budget", "false elections per hour, log", "downtime_ms", ">0.1<", ">10000<"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %q in the figure", want)
 		}
 	}
 	p, any := frontPicture("front", "x", "y", 1, fronts)
-	if !any || p.plot.X.Min != 0.1 || p.plot.X.Max != 100_000 || p.plot.Y.Max != 250 {
-		t.Errorf("axes from %v to %v, and up to %v", p.plot.X.Min, p.plot.X.Max, p.plot.Y.Max)
+	if at := p.panes[0]; !any || at.x.min != 0.1 || at.x.max != 100_000 || at.y.max != 250 {
+		t.Errorf("axes from %v to %v, and up to %v", at.x.min, at.x.max, at.y.max)
 	}
 	if names, err := WriteFronts(dir, "none", "x", "y", 1, fronts[1:]); names != nil || err != nil {
 		t.Errorf("a figure of nothing: %q, %v", names, err)

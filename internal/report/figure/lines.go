@@ -13,122 +13,130 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // spans is how far apart values must be for an axis in decades: beyond it, the small
 // ones cannot be read on a linear one.
-const spans = 300
+const spans = 100
+
+// together is how near to the largest value the smallest must be, at least, for an axis that
+// does not begin at 0: lines that all lie near the top could not be told apart.
+const together = 0.4
 
 // A point is a cell's median, and its interval where it has one.
 type point struct{ x, y, low, high float64 }
 
-// A line is a label's points, ascending, and what it claims.
+// A line is the points of an algorithm, or of another series, ascending, and what it claims.
 type line struct {
-	label  int
+	level  int // of its column
 	name   string
 	points []point
 	claims map[int]plotter.XYs // by claim and end
 }
 
-// lineFigures draw a metric against a column: one figure for each panel, all with the
-// same scale.
-func lineFigures(d *report.Data, metric, x int) (out []picture) {
-	m := d.Metrics[metric]
-	along, file := "algorithm", m.Name
-	if x != none {
-		along, file = d.Columns[x].Name, m.Name+"-"+d.Columns[x].Name
-	}
-	list := panels(d, x)
-	all := make([][]line, len(list))
+// lineFigures draw a metric as a view lays out the cells: one figure for each chart, all with
+// the same scale, one pane for each panel.
+func lineFigures(d *report.Data, v *report.View, m int, o *Options) (out []picture) {
 	var every []line
-	for i, p := range list {
-		all[i] = linesOf(d, p.cells, metric, x)
-		every = append(every, all[i]...)
+	of := d.Metrics[m]
+	type drawn struct {
+		chart report.Chart
+		lines [][]line // by panel
+		most  int      // points
 	}
-	s, any := scaleOf(every)
-	if !any {
+	var list []drawn
+	for _, c := range v.Charts() {
+		one := drawn{}
+		one.chart.Held = c.Held
+		for _, p := range c.Panels {
+			lines := linesOf(d, v, p.Cells, m)
+			if len(lines) == 0 {
+				continue
+			}
+			if len(one.lines) == report.MostPanels {
+				list, one = append(list, one), drawn{chart: report.Chart{Held: c.Held}}
+			}
+			one.chart.Panels, one.lines = append(one.chart.Panels, p), append(one.lines, lines)
+			every = append(every, lines...)
+			for _, l := range lines {
+				one.most += len(l.points)
+			}
+		}
+		if len(one.lines) > 0 {
+			list = append(list, one)
+		}
+	}
+	if len(list) == 0 {
 		return nil
 	}
-	for i, p := range list {
-		if len(all[i]) == 0 {
-			continue
+	if !o.All { // the one that shows most comes first
+		slices.SortStableFunc(list, func(a, b drawn) int { return cmp.Compare(b.most, a.most) })
+	}
+	if slices.ContainsFunc(list, func(one drawn) bool {
+		return slices.ContainsFunc(one.lines, func(lines []line) bool { return len(lines) > mostClaimed })
+	}) {
+		for i := range every {
+			clear(every[i].claims)
 		}
-		plot := newPlot(along, titled(m))
-		s.apply(plot)
-		if x == none {
-			names := make([]string, len(all[i]))
-			for k := range all[i] {
-				names[k] = all[i][k].name
-				for j := range all[i][k].points {
-					all[i][k].points[j].x = float64(k)
-				}
-				for _, xys := range all[i][k].claims {
-					for j := range xys {
-						xys[j].X = float64(k)
-					}
-				}
-			}
-			nominal(plot, names)
-		}
-		var entries []entry
-		for k := range all[i] {
-			all[i][k].bands(plot, &s)
-		}
-		claimed := false
-		for k := range all[i] {
-			claimed = all[i][k].draw(plot, &s) || claimed
-			entries = append(entries, entry{all[i][k].name, lookOf(all[i][k].label), lineAndMark})
-		}
-		if claimed {
-			entries = append(entries, entry{"claimed", look{color: gray, dash: dotted}, onlyLine})
-		}
-		out = append(out, picture{file + p.name, height, entries, plot})
+	}
+	s := scaleOf(every, o)
+	for _, one := range list[:min(len(list), mostFigures)] {
+		p := s.picture(d, v, of)
+		p.name, p.notes = nameOf(v, of, slices.Concat(o.Where, one.chart.Held))
+		p.notes = append(p.notes, s.notes()...)
+		s.fill(&p, v, one.chart.Panels, one.lines)
+		out = append(out, p)
 	}
 	return out
 }
 
-// titled is a metric with its unit, unless its name says that already.
-func titled(m *metric.Metric) string {
-	if m.Unit == metric.OfMessages || m.Unit == metric.Bytes {
-		return m.Name
+// nameOf is what the file of a metric is called, and what a reader has to know of the cells.
+func nameOf(v *report.View, m *metric.Metric, held []metric.Field) (name string, notes []string) {
+	name = m.Name
+	if v.X != report.None {
+		name += "-" + v.Columns[v.X].Name
 	}
-	return m.Name + " (" + string(m.Unit) + ")"
+	if v.Series != report.None && v.Series != v.Label() {
+		name += "-by-" + v.Columns[v.Series].Name
+	}
+	for _, f := range held {
+		name += "-" + f.Name + "-" + f.Value
+		notes = append(notes, report.Level(f.Name, f.Value))
+	}
+	return name, notes
 }
 
-var dotted = []vg.Length{0.8, 1.6}
-
-// nominal makes the axis one of names, upright where they would overlap.
-func nominal(p *plot.Plot, names []string) {
-	p.NominalX(names...)
-	p.X.Min, p.X.Max = -0.5, float64(len(names))-0.5
-	p.X.Tick.Label = style(7, p.X.Tick.Label)
-	if len(names) > 3 {
-		p.X.Tick.Label.Rotation = math.Pi / 3
-		p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = draw.XRight, draw.YCenter
-	}
-}
-
-func linesOf(d *report.Data, cells []*report.Cell, metric, x int) []line {
-	label := column(d, "label")
+// linesOf are the lines through cells, those of each series.
+func linesOf(d *report.Data, v *report.View, cells []int, m int) []line {
 	var out []line
-	for _, c := range cells {
-		f := c.Figures[metric]
+	for _, k := range cells {
+		c := &d.Cells[k]
+		f := c.Figures[m]
 		if !finite(f.Median) {
 			continue
 		}
-		at := slices.IndexFunc(out, func(l line) bool { return l.label == c.Design[label] })
+		level, name := 0, d.Metrics[m].InWords()
+		if v.Series != report.None {
+			level = c.Design[v.Series]
+			name = v.Columns[v.Series].Values[level]
+		}
+		at := slices.IndexFunc(out, func(l line) bool { return l.level == level })
 		if at < 0 {
 			at = len(out)
-			out = append(out, line{label: c.Design[label], name: c.Label, claims: map[int]plotter.XYs{}})
+			out = append(out, line{level: level, name: name, claims: map[int]plotter.XYs{}})
 		}
 		p := point{0, f.Median, f.CILow, f.CIHigh}
-		if x != none {
-			p.x, _ = strconv.ParseFloat(d.Columns[x].Values[c.Design[x]], 64) // the column is one of numbers
+		if v.X != report.None {
+			p.x = float64(c.Design[v.X])
+			if column := v.Columns[v.X]; column.Numeric {
+				p.x, _ = strconv.ParseFloat(column.Values[c.Design[v.X]], 64) // the column is one of numbers
+			}
 		}
 		out[at].points = append(out[at].points, p)
 		for _, b := range c.Bounds {
-			if d.Claims[b.Claim].Metric != d.Metrics[metric].Name {
+			if d.Claims[b.Claim].Metric != d.Metrics[m].Name {
 				continue
 			}
 			for end, y := range []float64{b.Lo, b.Hi} {
@@ -140,70 +148,219 @@ func linesOf(d *report.Data, cells []*report.Cell, metric, x int) []line {
 	for _, l := range out {
 		slices.SortFunc(l.points, func(a, b point) int { return cmp.Compare(a.x, b.x) })
 	}
-	slices.SortFunc(out, func(a, b line) int { return cmp.Compare(a.label, b.label) })
+	slices.SortFunc(out, func(a, b line) int { return cmp.Compare(a.level, b.level) })
 	return out
 }
 
 // A scale is what the figures of a metric have in common.
 type scale struct {
-	log                      bool
-	left, right, bottom, top float64
-	xs                       []float64
+	x, y   axis
+	xs     []float64
+	zoomed bool // the vertical axis does not begin at 0
 }
 
 // scaleOf fits the points. Claims widen the scale by half at most: what is worst for
 // an algorithm would hide what it did.
-func scaleOf(lines []line) (s scale, any bool) {
-	s = scale{left: math.Inf(1), right: math.Inf(-1), bottom: math.Inf(1), top: math.Inf(-1)}
+func scaleOf(lines []line, o *Options) (s scale) {
+	low, high := math.Inf(1), math.Inf(-1)
 	for _, l := range lines {
 		for _, p := range l.points {
-			any = true
 			s.xs = append(s.xs, p.x)
-			s.left, s.right = min(s.left, p.x), max(s.right, p.x)
 			for _, y := range []float64{p.y, p.low, p.high} {
 				if finite(y) {
-					s.bottom, s.top = min(s.bottom, y), max(s.top, y)
+					low, high = min(low, y), max(high, y)
 				}
 			}
 		}
 	}
 	slices.Sort(s.xs)
 	s.xs = slices.Compact(s.xs)
-	s.log = s.bottom > 0 && s.top/s.bottom > spans
-	measured := s.top
+	s.y.log = low > 0 && high/low > spans && !(o.YMin <= 0)
+	measured := high
 	for _, l := range lines {
 		for _, xys := range l.claims {
 			for _, xy := range xys {
 				if xy.Y <= 1.5*measured {
-					s.top = max(s.top, xy.Y)
+					high = max(high, xy.Y)
 				}
 			}
 		}
 	}
-	if s.log {
-		s.bottom, s.top = math.Pow(10, math.Floor(math.Log10(s.bottom))), math.Pow(10,
-			math.Ceil(math.Log10(s.top)))
-	} else {
-		s.bottom, s.top = 0, nice(s.top)
+	switch {
+	case s.y.log:
+		s.y.min, s.y.max = below(low), nice(high)
+	case low < high && low >= together*high:
+		step := stepOf(low, high, func(step float64) bool { return (high-low)/step <= 5 })
+		s.y.min, s.y.max = math.Floor(low/step+1e-9)*step, math.Ceil(high/step-1e-9)*step
+	default:
+		s.y.min, s.y.max = 0, nice(high)
+		if low < 0 {
+			s.y.min = -nice(-low)
+		}
 	}
-	pad := (s.right - s.left) * 0.04
-	if pad == 0 {
-		pad = max(math.Abs(s.left)*0.1, 0.5)
+	if finite(o.YMin) {
+		s.y.min = o.YMin
 	}
-	s.left, s.right = s.left-pad, s.right+pad
-	return s, any
+	if finite(o.YMax) {
+		s.y.max = o.YMax
+	}
+	s.zoomed = s.y.min > 0 && !s.y.log
+	return s
 }
 
-func (s *scale) apply(p *plot.Plot) {
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = s.left, s.right, s.bottom, s.top
-	if len(s.xs) <= 12 {
-		p.X.Tick.Marker = placed(s.xs, s.left, s.right)
+// fit makes the horizontal axis one of the column's values.
+func (s *scale) fit(column report.Column) {
+	if !column.Numeric {
+		s.x.names, s.x.ticks = true, []tick{}
+		s.x.min, s.x.max = s.xs[0]-0.5, s.xs[len(s.xs)-1]+0.5
+		for _, at := range s.xs {
+			s.x.ticks = append(s.x.ticks, tick{at, column.Values[int(at)]})
+		}
+		return
 	}
-	if s.log {
-		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
-		p.Y.Label.Text += ", log"
+	first, last := s.xs[0], s.xs[len(s.xs)-1]
+	// Values by factors, as 1, 10 and 100, would lie on each other at the left.
+	s.x.log = first > 0 && last/first >= 50
+	switch {
+	case s.x.log:
+		pad := math.Pow(last/first, 0.04)
+		s.x.min, s.x.max = first/pad, last*pad
+	case first == last:
+		pad := max(math.Abs(first)*0.1, 0.5)
+		s.x.min, s.x.max = first-pad, last+pad
+	default:
+		pad := (last - first) * 0.04
+		s.x.min, s.x.max = first-pad, last+pad
 	}
-	addGrid(p)
+	if len(s.xs) <= 20 {
+		for _, at := range s.xs {
+			s.x.ticks = append(s.x.ticks, tick{at, number(at)})
+		}
+	}
+}
+
+// notes tell what of the axes would mislead who overlooks it.
+func (s *scale) notes() []string {
+	if s.zoomed {
+		return []string{"the vertical axis starts at " + number(s.y.min)}
+	}
+	return nil
+}
+
+// picture is one without anything in it.
+func (s *scale) picture(d *report.Data, v *report.View, m *metric.Metric) picture {
+	title := m.Title()
+	if s.y.log {
+		title += ", log"
+	}
+	if v.X == report.None {
+		return picture{x: title}
+	}
+	s.x = axis{}
+	s.fit(v.Columns[v.X])
+	along := experiment.Title(v.Columns[v.X].Name)
+	if s.x.log {
+		along += ", log"
+	}
+	return picture{x: along, y: title}
+}
+
+// fill draws the lines of each panel into a pane, and names them in the legend.
+func (s *scale) fill(p *picture, v *report.View, panels []report.Panel, lines [][]line) {
+	var shown []line
+	claimed := false
+	for i := range panels {
+		pane := pane{title: panels[i].Title, x: s.x, y: s.y}
+		switch {
+		case v.X == report.None:
+			claimed = s.beside(&pane, lines[i]) || claimed
+		case !v.Columns[v.X].Numeric:
+			claimed = s.over(&pane, lines[i]) || claimed
+		default:
+			for k := range lines[i] {
+				lines[i][k].bands(&pane, s)
+			}
+			for k := range lines[i] {
+				apart := min(1.6, 8/vg.Length(len(lines[i])))
+				shift := apart * (vg.Length(k) - vg.Length(len(lines[i])-1)/2)
+				claimed = lines[i][k].draw(&pane, s, shift) || claimed
+			}
+		}
+		p.panes = append(p.panes, pane)
+		for _, l := range lines[i] {
+			if !slices.ContainsFunc(shown, func(other line) bool { return other.level == l.level }) {
+				shown = append(shown, l)
+			}
+		}
+	}
+	slices.SortFunc(shown, func(a, b line) int { return cmp.Compare(a.level, b.level) })
+	if v.X == report.None { // the lines have their names beside them
+		p.tall = max(40, 12*vg.Length(len(shown)))
+		shown = nil
+	}
+	shows := lineAndMark
+	if v.X != report.None && !v.Columns[v.X].Numeric {
+		shows = onlyMark
+	}
+	if v.Series != v.Label() && len(shown) > 0 && v.Series != report.None {
+		p.legend = append(p.legend, entry{experiment.Title(v.Columns[v.Series].Name) + ":", look{}, onlyText})
+	}
+	for _, l := range shown {
+		p.legend = append(p.legend, entry{l.name, lookOf(l.level), shows})
+	}
+	if claimed {
+		p.legend = append(p.legend, entry{"claimed", look{color: gray, dash: dotted}, onlyLine})
+	}
+}
+
+// dotted is what claims are, and no line that was measured.
+var dotted = []vg.Length{0.6, 1.8}
+
+// mostClaimed is how many lines may have their claims beside them: those of more would hide
+// what was measured.
+const mostClaimed = 6
+
+// beside draws each line into a row of its own: nothing varies but the series.
+func (s *scale) beside(p *pane, lines []line) (claimed bool) {
+	p.x, p.y = s.y, axis{min: -0.5, max: float64(len(lines)) - 0.5, names: true, ticks: []tick{}}
+	for k := range lines {
+		row := float64(len(lines) - 1 - k) // the first on top
+		p.y.ticks = append(p.y.ticks, tick{row, lines[k].name})
+		claimed = s.marks(p, &lines[k], lines[k].points[0], row, true) || claimed
+	}
+	slices.Reverse(p.y.ticks)
+	return claimed
+}
+
+// over draws the points of all lines over the names on the horizontal axis, beside each other.
+func (s *scale) over(p *pane, lines []line) (claimed bool) {
+	for k := range lines {
+		shift := 0.0
+		if n := len(lines); n > 1 {
+			shift = 0.6 * (float64(k)/float64(n-1) - 0.5)
+		}
+		for _, q := range lines[k].points {
+			claimed = s.marks(p, &lines[k], q, q.x+shift, false) || claimed
+		}
+	}
+	return claimed
+}
+
+// marks adds a point that stands at a place of an axis of names, and what is claimed there.
+func (s *scale) marks(p *pane, l *line, q point, at float64, sideways bool) (claimed bool) {
+	m := &mark{at: at, value: q.y, low: math.NaN(), look: lookOf(l.level), sideways: sideways}
+	if finite(q.low) {
+		m.low, m.high = s.inside(q.low, s.y.min), s.inside(q.high, s.y.max)
+	}
+	for _, key := range slices.Sorted(maps.Keys(l.claims)) {
+		for _, xy := range l.claims[key] {
+			if xy.X == q.x && xy.Y >= s.y.min && xy.Y <= s.y.max {
+				m.claims = append(m.claims, xy.Y)
+			}
+		}
+	}
+	p.drawn = append(p.drawn, m)
+	return len(m.claims) > 0
 }
 
 // inside keeps y on the axis: what no one knows the end of goes to its end.
@@ -211,12 +368,12 @@ func (s *scale) inside(y, unknown float64) float64 {
 	if !finite(y) {
 		y = unknown
 	}
-	return min(max(y, s.bottom), s.top)
+	return min(max(y, s.y.min), s.y.max)
 }
 
 // bands draws the intervals: a band where neighbours have one, a whisker elsewhere.
-func (l *line) bands(p *plot.Plot, s *scale) {
-	look := lookOf(l.label)
+func (l *line) bands(p *pane, s *scale) {
+	look := lookOf(l.level)
 	known := func(q point) bool { return finite(q.low) }
 	for i := 0; i < len(l.points); i++ {
 		if !known(l.points[i]) {
@@ -225,11 +382,11 @@ func (l *line) bands(p *plot.Plot, s *scale) {
 		var lower, upper plotter.XYs
 		for ; i < len(l.points) && known(l.points[i]); i++ {
 			q := l.points[i]
-			lower = append(lower, plotter.XY{X: q.x, Y: s.inside(q.low, s.bottom)})
-			upper = append(upper, plotter.XY{X: q.x, Y: s.inside(q.high, s.top)})
+			lower = append(lower, plotter.XY{X: q.x, Y: s.inside(q.low, s.y.min)})
+			upper = append(upper, plotter.XY{X: q.x, Y: s.inside(q.high, s.y.max)})
 		}
 		if len(lower) == 1 {
-			p.Add(&whisker{lower[0].X, lower[0].Y, upper[0].Y, look})
+			p.drawn = append(p.drawn, &whisker{lower[0].X, lower[0].Y, upper[0].Y, look})
 			continue
 		}
 		slices.Reverse(upper)
@@ -238,35 +395,57 @@ func (l *line) bands(p *plot.Plot, s *scale) {
 			continue // no point of it is infinite
 		}
 		band.Color, band.LineStyle.Width = look.pale(), 0
-		p.Add(band)
+		p.drawn = append(p.drawn, band)
 	}
 }
 
 // draw adds the line over what is claimed of it, and says whether something is.
-func (l *line) draw(p *plot.Plot, s *scale) (claimed bool) {
-	look := lookOf(l.label)
+func (l *line) draw(p *pane, s *scale, shift vg.Length) (claimed bool) {
+	look := lookOf(l.level)
 	for _, key := range slices.Sorted(maps.Keys(l.claims)) {
 		xys := slices.DeleteFunc(slices.Clone(l.claims[key]),
-			func(q plotter.XY) bool { return q.Y < s.bottom || q.Y > s.top })
+			func(q plotter.XY) bool { return q.Y < s.y.min || q.Y > s.y.max })
 		slices.SortFunc(xys, func(a, b plotter.XY) int { return cmp.Compare(a.X, b.X) })
 		if len(xys) == 0 {
 			continue
 		}
 		if len(xys) == 1 { // a stroke where there is no line
-			w := 0.03 * (s.right - s.left)
-			xys = plotter.XYs{{X: xys[0].X - w, Y: xys[0].Y}, {X: xys[0].X + w, Y: xys[0].Y}}
+			w := 0.03 * (s.x.max - s.x.min)
+			xys = plotter.XYs{{X: max(xys[0].X-w, s.x.min), Y: xys[0].Y}, {X: xys[0].X + w, Y: xys[0].Y}}
 		}
 		claimed = true
-		p.Add(&plotter.Line{XYs: xys, LineStyle: draw.LineStyle{Color: look.color, Width: 0.8,
-			Dashes: dotted}})
+		p.drawn = append(p.drawn, &plotter.Line{XYs: xys, LineStyle: draw.LineStyle{Color: look.color,
+			Width: 0.7, Dashes: dotted}})
 	}
-	xys := make(plotter.XYs, len(l.points))
-	for i, q := range l.points {
-		xys[i] = plotter.XY{X: q.x, Y: s.inside(q.y, s.top)}
+	t := &course{look: look, shift: shift}
+	for _, q := range l.points {
+		t.xys = append(t.xys, plotter.XY{X: q.x, Y: q.y})
 	}
-	p.Add(&plotter.Line{XYs: xys, LineStyle: look.line()},
-		&plotter.Scatter{XYs: xys, GlyphStyle: look.glyph()})
+	p.drawn = append(p.drawn, t)
 	return claimed
+}
+
+// A course is a line through points, with their marks. It is shifted a little, by less than a
+// mark, so that lines which lie on each other can be told apart.
+type course struct {
+	xys   plotter.XYs
+	look  look
+	shift vg.Length
+}
+
+// Plot implements plot.Plotter.
+func (l *course) Plot(c draw.Canvas, p *plot.Plot) {
+	tx, ty := p.Transforms(&c)
+	var points []vg.Point
+	for _, xy := range l.xys {
+		points = append(points, vg.Point{X: tx(xy.X) + l.shift, Y: ty(xy.Y)})
+	}
+	c.StrokeLines(l.look.line(), c.ClipLinesXY(points)...)
+	for _, at := range points {
+		if c.Contains(at) {
+			c.DrawGlyph(l.look.glyph(), at)
+		}
+	}
 }
 
 // A whisker is the interval of a point that stands alone.
@@ -278,9 +457,50 @@ type whisker struct {
 // Plot implements plot.Plotter.
 func (w *whisker) Plot(c draw.Canvas, p *plot.Plot) {
 	tx, ty := p.Transforms(&c)
-	x, low, high := tx(w.x), ty(w.low), ty(w.high)
-	s := draw.LineStyle{Color: w.look.color, Width: 0.8}
-	c.StrokeLine2(s, x, low, x, high)
-	c.StrokeLine2(s, x-2.5, low, x+2.5, low)
-	c.StrokeLine2(s, x-2.5, high, x+2.5, high)
+	strokeInterval(c, w.look, tx(w.x), ty(w.low), ty(w.high), false)
+}
+
+// strokeInterval draws an interval with its ends at a place of the other axis.
+func strokeInterval(c draw.Canvas, l look, at, low, high vg.Length, sideways bool) {
+	s := draw.LineStyle{Color: l.color, Width: 0.8}
+	for _, end := range [][4]vg.Length{{at, low, at, high}, {at - 2.5, low, at + 2.5, low}, {at - 2.5, high,
+		at + 2.5, high}} {
+		if sideways {
+			end = [4]vg.Length{end[1], end[0], end[3], end[2]}
+		}
+		c.StrokeLine2(s, end[0], end[1], end[2], end[3])
+	}
+}
+
+// A mark is a point at a place of an axis of names, with its interval and its claims.
+type mark struct {
+	at, value, low, high float64 // low is NaN: there is no interval
+	claims               []float64
+	look                 look
+	sideways             bool
+}
+
+// Plot implements plot.Plotter.
+func (m *mark) Plot(c draw.Canvas, p *plot.Plot) {
+	names, values := p.Transforms(&c)
+	if m.sideways {
+		values, names = names, values
+	}
+	point := func(at, v vg.Length) vg.Point {
+		if m.sideways {
+			at, v = v, at
+		}
+		return vg.Point{X: at, Y: v}
+	}
+	at := names(m.at)
+	for _, v := range m.claims {
+		s := draw.LineStyle{Color: m.look.color, Width: 0.7, Dashes: dotted}
+		c.StrokeLines(s, []vg.Point{point(at-5, values(v)), point(at+5, values(v))})
+	}
+	if finite(m.low) {
+		strokeInterval(c, m.look, at, values(m.low), values(m.high), m.sideways)
+	}
+	if g := point(at, values(m.value)); c.Contains(g) {
+		c.DrawGlyph(m.look.glyph(), g)
+	}
 }

@@ -12,13 +12,13 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // spreadFigures draw the distribution of single operations, and its tail, for each
 // panel of cells that differ in the label alone.
-func spreadFigures(d *report.Data) (out []picture) {
-	label := column(d, "label")
-	for _, p := range panels(d, none) {
+func spreadFigures(d *report.Data, v *report.View) (out []picture) {
+	for _, p := range groups(d, v) {
 		var metrics []string
 		for _, c := range p.cells {
 			for _, s := range c.Spreads {
@@ -27,27 +27,30 @@ func spreadFigures(d *report.Data) (out []picture) {
 				}
 			}
 		}
-		for _, metric := range metrics {
-			ecdf := newPlot(metric+" (ms), log", "operations (share)")
-			tail := newPlot("percentile, reversed log", metric+" (ms)")
+		for _, name := range metrics {
+			var ecdf, tail pane
 			var entries []entry
 			box := bounds{math.Inf(1), math.Inf(-1), 10}
 			for _, c := range p.cells {
 				for _, s := range c.Spreads {
-					if s.Metric != metric || len(s.Values) == 0 {
+					if s.Metric != name || len(s.Values) == 0 {
 						continue
 					}
-					look := lookOf(c.Design[label])
+					look := lookOf(c.Design[v.Label()])
 					entries = append(entries, entry{c.Label, look, onlyLine})
-					box.add(&s, look, ecdf, tail)
+					box.add(&s, look, &ecdf, &tail)
 				}
 			}
 			if !finite(box.low) {
 				continue // nothing above 0
 			}
-			box.apply(ecdf, tail)
-			out = append(out, picture{"ecdf-" + metric + p.name, height, entries, ecdf},
-				picture{"tail-" + metric + p.name, height, entries, tail})
+			box.apply(&ecdf, &tail)
+			title := metric.Named(name).Title()
+			out = append(out,
+				picture{name: "ecdf-" + name + p.name, x: title + ", log", y: "operations (share)",
+					panes: []pane{ecdf}, legend: entries},
+				picture{name: "tail-" + name + p.name, x: "percentile, reversed log", y: title,
+					panes: []pane{tail}, legend: entries})
 		}
 	}
 	return out
@@ -56,9 +59,9 @@ func spreadFigures(d *report.Data) (out []picture) {
 // bounds are the extent of distributions: of their values above 0, and of their size.
 type bounds struct{ low, high, size float64 }
 
-// add draws a distribution into both plots. It goes up in steps; an axis in decades has
+// add draws a distribution into both panes. It goes up in steps; an axis in decades has
 // no place for 0.
-func (b *bounds) add(s *report.Spread, l look, ecdf, tail *plot.Plot) {
+func (b *bounds) add(s *report.Spread, l look, ecdf, tail *pane) {
 	var steps, slow plotter.XYs
 	n, last := float64(s.N), 0.0
 	for i, v := range s.Values {
@@ -71,34 +74,29 @@ func (b *bounds) add(s *report.Spread, l look, ecdf, tail *plot.Plot) {
 		last = s.At(i)
 	}
 	b.size = max(b.size, n)
-	ecdf.Add(&plotter.Line{XYs: steps, LineStyle: l.line()})
-	tail.Add(&plotter.Line{XYs: slow, LineStyle: l.line()})
+	ecdf.drawn = append(ecdf.drawn, &plotter.Line{XYs: steps, LineStyle: l.line()})
+	tail.drawn = append(tail.drawn, &plotter.Line{XYs: slow, LineStyle: l.line()})
 }
 
-func (b *bounds) apply(ecdf, tail *plot.Plot) {
-	ecdf.X.Scale, ecdf.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
-	ecdf.X.Min, ecdf.X.Max = b.low/1.1, b.high*1.1
+func (b *bounds) apply(ecdf, tail *pane) {
+	ecdf.x = axis{min: b.low / 1.1, max: b.high * 1.1, log: true}
 	if b.high/b.low < 20 { // hardly a decade: round values instead
-		s := plot.DefaultTicks{}.Ticks(ecdf.X.Min, ecdf.X.Max) // which are apart though all values be equal
-		s = slices.DeleteFunc(s, func(t plot.Tick) bool { return t.Value <= 0 })
-		ecdf.X.Tick.Marker = plot.ConstantTicks(s)
+		ecdf.x.ticks = rounds(b.low/1.1, b.high*1.1, func(string) float64 { return 1. / 8 })
+		ecdf.x.ticks = ecdf.x.ticks[1 : len(ecdf.x.ticks)-1] // the ends are not round
 	}
-	ecdf.Y.Min, ecdf.Y.Max = 0, 1
-	tail.X.Scale = plot.LogScale{}
-	tail.X.Min, tail.X.Max = 1, math.Pow(10, math.Ceil(math.Log10(b.size)))
-	var ticks plot.ConstantTicks
-	for k := 1.0; k <= tail.X.Max; k *= 10 {
-		ticks = append(ticks, plot.Tick{Value: k, Label: number(100 - 100/k)})
+	ecdf.y = axis{min: 0, max: 1}
+	tail.x = axis{min: 1, max: math.Pow(10, math.Ceil(math.Log10(b.size))), log: true}
+	for k := 1.0; k <= tail.x.max; k *= 10 {
+		tail.x.ticks = append(tail.x.ticks, tick{k, number(100 - 100/k)})
 	}
-	tail.X.Tick.Marker = ticks
-	tail.Y.Min, tail.Y.Max = 0, nice(b.high)
+	tail.y = axis{min: 0, max: nice(b.high)}
 }
 
 // kindFigures draw what a trial sends, by kind: a bar for each label.
-func kindFigures(d *report.Data) (out []picture) {
-	for _, p := range panels(d, none) {
+func kindFigures(d *report.Data, v *report.View) (out []picture) {
+	for _, p := range groups(d, v) {
 		b := &bars{data: d}
-		var names []string
+		var names []tick
 		most := 0.0
 		for i := len(p.cells) - 1; i >= 0; i-- { // the first on top
 			c, sum := p.cells[i], 0.0
@@ -109,19 +107,15 @@ func kindFigures(d *report.Data) (out []picture) {
 				sum += k.Sent
 			}
 			most = max(most, sum)
-			names, b.cells = append(names, c.Label), append(b.cells, c)
+			names, b.cells = append(names, tick{float64(len(names)), c.Label}), append(b.cells, c)
 		}
 		if len(b.cells) == 0 || most == 0 {
 			continue
 		}
-		plot := newPlot("messages sent in a trial, mean", "")
-		plot.Add(b)
-		plot.NominalY(names...)
-		plot.Y.Tick.Label = style(7, plot.Y.Tick.Label)
-		plot.X.Min, plot.X.Max = 0, nice(most)
-		plot.Y.Min, plot.Y.Max = -0.6, float64(len(names))-0.4
-		tall := 0.55*vg.Inch + vg.Length(len(names))*0.2*vg.Inch
-		out = append(out, picture{"kinds" + p.name, tall, nil, plot})
+		out = append(out, picture{name: "kinds" + p.name, x: "messages sent in a trial, mean",
+			tall: vg.Length(len(names)) * 0.2 * vg.Inch,
+			panes: []pane{{x: axis{min: 0, max: nice(most)}, drawn: []plot.Plotter{b},
+				y: axis{min: -0.6, max: float64(len(names)) - 0.4, ticks: names, names: true}}}})
 	}
 	return out
 }
@@ -135,8 +129,8 @@ type bars struct {
 // Plot implements plot.Plotter.
 func (b *bars) Plot(c draw.Canvas, p *plot.Plot) {
 	tx, ty := p.Transforms(&c)
-	s := text.Style{Font: sans(6), Handler: plot.DefaultTextHandler, XAlign: text.XCenter,
-		YAlign: text.YCenter}
+	s := sized(6)
+	s.XAlign, s.YAlign = text.XCenter, text.YCenter
 	for i, cell := range b.cells {
 		from := 0.0
 		y, half := ty(float64(i)), min(ty(0.38)-ty(0), 6)

@@ -3,11 +3,9 @@ package figure
 import (
 	"image/color"
 	"math"
-	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -22,10 +20,12 @@ var (
 		{0xe6, 0x9f, 0x00, 0xff}, {0x56, 0xb4, 0xe9, 0xff}, {0x00, 0x00, 0x00, 0xff},
 	}
 	marks = []draw.GlyphDrawer{
-		draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.SquareGlyph{}, draw.RingGlyph{},
+		draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{},
+		draw.TriangleGlyph{}, draw.CrossGlyph{}, draw.PlusGlyph{},
 	}
-	dashes = [][]vg.Length{nil, {5, 2}, {1.5, 1.5}, {6, 2, 1.5, 2}}
+	dashes = [][]vg.Length{nil, {5, 2}, {2.5, 1.5}, {6, 2, 1.5, 2}}
 
+	black = color.RGBA{A: 0xff}
 	white = color.RGBA{0xff, 0xff, 0xff, 0xff}
 	gray  = color.RGBA{0x66, 0x66, 0x66, 0xff}
 	faint = color.RGBA{0xd8, 0xd8, 0xd8, 0xff}
@@ -61,32 +61,17 @@ func sans(size vg.Length) font.Font {
 	return font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
 }
 
-func style(size vg.Length, of text.Style) text.Style {
-	of.Font = sans(size)
-	return of
+// sized is text of that size. A column of a paper is set in 8 to 10 pt; less than 7 pt cannot be
+// read there.
+func sized(size vg.Length) text.Style {
+	return text.Style{Color: black, Font: sans(size), Handler: plot.DefaultTextHandler}
 }
 
-// newPlot is an empty plot in the house's style.
-func newPlot(x, y string) *plot.Plot {
-	p := plot.New()
-	for _, a := range []*plot.Axis{&p.X, &p.Y} {
-		a.Label.TextStyle = style(8, a.Label.TextStyle)
-		a.Tick.Label = style(8, a.Tick.Label)
-		a.LineStyle.Width, a.Tick.LineStyle.Width = 0.6, 0.6
-		a.Tick.Length = 3
-		a.Padding = 3
-	}
-	p.X.Label.Text, p.Y.Label.Text = x, y
-	return p
-}
-
-// addGrid adds lines at the values of the vertical axis.
-func addGrid(p *plot.Plot) {
-	grid := plotter.NewGrid()
-	grid.Vertical.Color = nil
-	grid.Horizontal.Color, grid.Horizontal.Width = faint, 0.4
-	p.Add(grid)
-}
+var (
+	titleText = sized(8)
+	ticksText = sized(7.5)
+	smallText = sized(7)
+)
 
 // An entry of a legend.
 type entry struct {
@@ -102,64 +87,69 @@ const (
 	lineAndMark parts = iota
 	onlyLine
 	onlyMark
+	onlyText // the heading of others
 )
 
 const (
-	legendRow = 10
-	swatch    = 22
+	legendRow = 9.5
+	swatch    = 15
 )
 
-var legendText = text.Style{Color: color.Black, Font: sans(8), Handler: plot.DefaultTextHandler,
-	YAlign: text.YCenter}
-
-// arrange puts the entries into rows no wider than room, and returns where each
-// stands, from the upper left corner, and the height of all.
-func arrange(entries []entry, room vg.Length) (at []vg.Point, tall vg.Length) {
-	x, y := vg.Length(0), vg.Length(0)
-	for _, e := range entries {
-		w := swatch + 3 + legendText.Width(e.text)
-		if x > 0 && x+w > room {
-			x, y = 0, y+legendRow
-		}
-		at = append(at, vg.Point{X: x, Y: y})
-		x += w + 8
-		tall = y + legendRow + 3
+func (e *entry) width() vg.Length {
+	if e.shows == onlyText {
+		return smallText.Width(e.text)
 	}
-	return at, tall
+	return swatch + 3 + smallText.Width(e.text)
+}
+
+// arrange puts the entries beside each other, or, if one row does not take them, into as many
+// columns as fit into room. It returns where each stands, from the upper left corner, and
+// the height of all.
+func arrange(entries []entry, room vg.Length) (at []vg.Point, tall vg.Length) {
+	const apart = 6
+	var x vg.Length
+	for _, e := range entries {
+		at = append(at, vg.Point{X: x})
+		x += e.width() + apart
+	}
+	if len(entries) == 0 || x-apart <= room {
+		return at, vg.Length(min(len(entries), 1)) * legendRow
+	}
+	for columns := len(entries); ; columns-- {
+		rows := (len(entries) + columns - 1) / columns
+		var left, wide vg.Length
+		for i := range entries { // down and then across, as one reads names
+			if i%rows == 0 {
+				left, wide = left+wide, 0
+			}
+			at[i] = vg.Point{X: left, Y: vg.Length(i%rows) * legendRow}
+			wide = max(wide, entries[i].width()+apart)
+		}
+		if columns == 1 || left+wide-apart <= room {
+			return at, vg.Length(rows) * legendRow
+		}
+	}
 }
 
 // drawLegend writes the entries along the top of c.
 func drawLegend(c draw.Canvas, entries []entry, at []vg.Point) {
+	s := smallText
+	s.YAlign = text.YCenter
 	for i, e := range entries {
 		x, y := c.Min.X+at[i].X, c.Max.Y-at[i].Y-legendRow/2
+		if e.shows == onlyText {
+			c.FillText(s, vg.Point{X: x, Y: y}, e.text)
+			continue
+		}
 		if e.shows != onlyMark {
 			c.StrokeLine2(e.look.line(), x, y, x+swatch, y)
 		}
 		if e.shows != onlyLine {
 			c.DrawGlyph(e.look.glyph(), vg.Point{X: x + swatch/2, Y: y})
 		}
-		c.FillText(legendText, vg.Point{X: x + swatch + 3, Y: y}, e.text)
+		c.FillText(s, vg.Point{X: x + swatch + 3, Y: y}, e.text)
 	}
 }
-
-// placed are ticks at the values of an axis from low to high, of which those that would
-// overlap another have no text.
-func placed(values []float64, low, high float64) plot.ConstantTicks {
-	const room = 10 // texts beside each other
-	var out plot.ConstantTicks
-	last := math.Inf(-1)
-	least := (high - low) / room
-	for _, v := range values {
-		t := plot.Tick{Value: v}
-		if v-last >= least {
-			t.Label, last = number(v), v
-		}
-		out = append(out, t)
-	}
-	return out
-}
-
-func number(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
 
 // nice is the next round number that is not below v.
 func nice(v float64) float64 {
@@ -173,4 +163,15 @@ func nice(v float64) float64 {
 		}
 	}
 	return 10 * power
+}
+
+// below is the next power of ten, or two or five times one, that is not above v.
+func below(v float64) float64 {
+	power := math.Pow(10, math.Floor(math.Log10(v)))
+	for _, k := range []float64{5, 2} {
+		if k*power <= v*(1+1e-9) {
+			return k * power
+		}
+	}
+	return power
 }

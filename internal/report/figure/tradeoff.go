@@ -7,9 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -37,7 +35,7 @@ func WriteFronts(dir, name, x, y string, limit float64, fronts []Front) (names [
 	}
 	for _, format := range formats {
 		file := name + "." + format
-		if err := p.save(filepath.Join(dir, file), format); err != nil {
+		if err := p.save(filepath.Join(dir, file), format, 0, 0); err != nil {
 			return names, fmt.Errorf("figure: %s: %w", file, err)
 		}
 		names = append(names, file)
@@ -65,25 +63,24 @@ func frontPicture(name, x, y string, limit float64, fronts []Front) (p picture, 
 	if !any {
 		return p, false
 	}
-	p = picture{name: name, height: height, plot: newPlot(x+", log", y)}
 	first, last := math.Floor(math.Log10(left))-1, math.Ceil(math.Log10(right)+0.05)
-	p.plot.X.Min, p.plot.X.Max = math.Pow(10, first), math.Pow(10, last)
-	p.plot.X.Scale, p.plot.X.Tick.Marker = plot.LogScale{}, decades(int(first), int(last))
-	p.plot.Y.Min, p.plot.Y.Max = 0, nice(top)
-	addGrid(p.plot)
+	pane := pane{x: axis{min: math.Pow(10, first), max: math.Pow(10, last), log: true},
+		y: axis{min: 0, max: nice(top)}}
 	border := look{color: gray, dash: dotted}
-	p.plot.Add(&plotter.Line{XYs: plotter.XYs{{X: limit, Y: 0}, {X: limit, Y: p.plot.Y.Max}},
-		LineStyle: border.line()})
+	pane.drawn = append(pane.drawn, &plotter.Line{LineStyle: border.line(),
+		XYs: plotter.XYs{{X: limit, Y: 0}, {X: limit, Y: pane.y.max}}})
+	p = picture{name: name, x: x + ", log", y: y}
 	for i, f := range fronts {
-		drawFront(p.plot, lookOf(i), f)
+		drawFront(&pane, lookOf(i), f)
 		p.legend = append(p.legend, entry{f.Name, lookOf(i), lineAndMark})
 	}
 	p.legend = append(p.legend, entry{"budget", border, onlyLine})
+	p.panes = append(p.panes, pane)
 	return p, true
 }
 
 // drawFront adds the line of a front, with the intervals of its points.
-func drawFront(p *plot.Plot, look look, f Front) {
+func drawFront(p *pane, look look, f Front) {
 	points := slices.DeleteFunc(slices.Clone(f.Points), func(t Tradeoff) bool {
 		return !finite(t.X) || !finite(t.Y)
 	})
@@ -93,32 +90,17 @@ func drawFront(p *plot.Plot, look look, f Front) {
 	slices.SortFunc(points, func(a, b Tradeoff) int { return cmp.Compare(a.X, b.X) })
 	var xys plotter.XYs
 	for _, t := range points {
-		x := max(t.X, p.X.Min)
+		x := max(t.X, p.x.min)
 		xys = append(xys, plotter.XY{X: x, Y: t.Y})
 		if finite(t.YLow) && finite(t.YHigh) {
-			p.Add(&whisker{x, max(t.YLow, 0), min(t.YHigh, p.Y.Max), look})
+			p.drawn = append(p.drawn, &whisker{x, max(t.YLow, 0), min(t.YHigh, p.y.max), look})
 		}
-		low, high := max(t.XLow, p.X.Min), min(t.XHigh, p.X.Max)
+		low, high := max(t.XLow, p.x.min), min(t.XHigh, p.x.max)
 		if finite(low) && finite(high) {
-			p.Add(&plotter.Line{XYs: plotter.XYs{{X: low, Y: t.Y}, {X: high, Y: t.Y}},
+			p.drawn = append(p.drawn, &plotter.Line{XYs: plotter.XYs{{X: low, Y: t.Y}, {X: high, Y: t.Y}},
 				LineStyle: draw.LineStyle{Color: look.color, Width: vg.Length(0.6)}})
 		}
 	}
-	p.Add(&plotter.Line{XYs: xys, LineStyle: look.line()},
+	p.drawn = append(p.drawn, &plotter.Line{XYs: xys, LineStyle: look.line()},
 		&plotter.Scatter{XYs: xys, GlyphStyle: look.glyph()})
-}
-
-// decades are the ticks of a logarithmic axis: one at each power of ten.
-func decades(first, last int) (ticks plot.ConstantTicks) {
-	every := (last-first)/8 + 1
-	for n := first; n <= last; n++ {
-		t := plot.Tick{Value: math.Pow(10, float64(n))}
-		if (n-first)%every == 0 {
-			if t.Label = number(t.Value); n > 3 || n < -2 {
-				t.Label = "1e" + strconv.Itoa(n)
-			}
-		}
-		ticks = append(ticks, t)
-	}
-	return ticks
 }
