@@ -120,7 +120,7 @@ func TestComplete_Runs(t *testing.T) {
 		{"export 3/small --metrics elec", more, []string{"election_ms"}},
 		{"report 3/small --metric elec", more, []string{"election_ms"}},
 		{"report 3/small 7/small --x n", words, []string{"nodes"}},
-		{"report 3/small --series _", words, []string{"label"}},
+		{"report 3/small --series _", words, []string{"label", "topology"}},
 		{"export 3/small --metrics election_ms,duration_ms,d", more, []string{
 			"election_ms,duration_ms,detection_ms", "election_ms,duration_ms,downtime_ms",
 			"election_ms,duration_ms,downtime_agreed_ms", "election_ms,duration_ms,downtime_led_ms",

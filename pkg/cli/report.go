@@ -67,7 +67,8 @@ key varies, each of its values gets a panel. --all writes every chart.`,
 	flags.StringVar(&f.figures, "figures", "", "also write charts as SVG, PDF and PNG into `DIR`")
 	flags.StringSliceVar(&f.draw.Metrics, "metric", nil,
 		"of figures: draw these `COLUMNS` of trials.csv (default: those that answer the question)")
-	flags.StringVar(&f.draw.X, "x", "", "of figures: the `COLUMN` along the horizontal axis")
+	// The letter is there for the shell: cobra completes no long flag of one letter.
+	flags.StringVarP(&f.draw.X, "x", "x", "", "of figures: the `COLUMN` along the horizontal axis")
 	flags.StringVar(&f.draw.Series, "series", "",
 		"of figures: the `COLUMN` that has a line for each value (default: the algorithm)")
 	flags.StringArrayVar(&f.where, "where", nil,
@@ -93,9 +94,10 @@ type reportFlags struct {
 // figured reads the flags of figures.
 func (f *reportFlags) figured(c *cobra.Command) (err error) {
 	if f.figures == "" {
-		for _, name := range []string{"metric", "x", "series", "where", "ymin", "ymax", "width", "height", "all"} {
+		for _, name := range []string{"metric", "x", "series", "where", "ymin", "ymax", "width", "height",
+			"all"} {
 			if c.Flags().Changed(name) {
-				return usage("--%s means nothing without --figures DIR, which writes figures into a folder", name)
+				return usage("--%s means nothing without --figures DIR, the folder of the figures", name)
 			}
 		}
 		return nil

@@ -256,7 +256,7 @@ func (t *tuned) write(argv []string) error {
 		}
 		fronts = append(fronts, front)
 	}
-	names, err := figure.WriteFronts(t.dir, tuneFigure, "false elections per hour", "downtime_ms",
+	names, err := figure.WriteFronts(t.dir, tuneFigure, "false elections per hour", metric.Downtime.Title(),
 		t.options.Budget, fronts)
 	t.files = append(t.files, names...)
 	return err

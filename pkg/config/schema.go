@@ -165,7 +165,8 @@ type Key struct {
 func (s *Schema) Keys() []Key {
 	var out []Key
 	s.Leaves(func(key string, f *Field) {
-		k := Key{Path: key, Type: f.Of.Name, Default: f.Default, Doc: f.Doc, Title: f.Title, Values: f.Of.Words}
+		k := Key{Path: key, Type: f.Of.Name, Default: f.Default, Doc: f.Doc,
+			Title: f.Title, Values: f.Of.Words}
 		if f.Note != "" {
 			k.Default = "(" + f.Note + ")"
 		}

@@ -17,7 +17,8 @@ var (
 		Doc: "the cause to the first process that begins an election",
 	})
 	Election = elections.declare(Metric{
-		Name: "election_ms", Words: "election time", Unit: Milliseconds, Kind: SinceCause, From: Begin, To: End,
+		Name: "election_ms", Words: "election time",
+		Unit: Milliseconds, Kind: SinceCause, From: Begin, To: End,
 		Tables: Main | Brief,
 		Doc:    "the first process begins to the last live connected one names the same live leader",
 	})

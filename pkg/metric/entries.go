@@ -33,7 +33,8 @@ var (
 		Doc: "request to release",
 	})
 	SyncDelay = entries.declare(Metric{
-		Name: "sync_delay_ms", Words: "synchronization delay", Unit: Milliseconds, Kind: SinceCause, Tables: Main,
+		Name: "sync_delay_ms", Words: "synchronization delay",
+		Unit: Milliseconds, Kind: SinceCause, Tables: Main,
 		Doc: "release to the next grant, while someone waits",
 	})
 	Throughput = entries.declare(Metric{
@@ -65,7 +66,8 @@ var (
 		Doc: "requests per second that open load made",
 	})
 	Knee = entries.declare(Metric{
-		Name: "knee_per_s", Words: "load at the knee", Unit: PerSecond, Kind: Rate, Better: Higher, AtLeast: true,
+		Name: "knee_per_s", Words: "load at the knee",
+		Unit: PerSecond, Kind: Rate, Better: Higher, AtLeast: true,
 		Tables: Main | Rising,
 		Doc:    "ramp: requests per second that are granted at most; empty if the ramp kept below",
 	})

@@ -15,7 +15,8 @@ var (
 		Doc: "elections or entries that came to their end",
 	})
 	Duration = fixed.declare(Metric{
-		Name: "duration_ms", Words: "duration of a trial", Unit: Milliseconds, Kind: SinceCause, Tables: Summary,
+		Name: "duration_ms", Words: "duration of a trial",
+		Unit: Milliseconds, Kind: SinceCause, Tables: Summary,
 		Doc: "a trial, from its start to its end",
 	})
 	Messages = fixed.declare(Metric{

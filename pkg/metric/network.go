@@ -20,7 +20,8 @@ var (
 		Doc: "mean by which order: fifo made them due later than that",
 	})
 	LatencyAchieved = network.declare(Metric{
-		Name: "latency_achieved_ms", Words: "achieved latency", Unit: Milliseconds, Kind: Measured, Better: Neither,
+		Name: "latency_achieved_ms", Words: "achieved latency",
+		Unit: Milliseconds, Kind: Measured, Better: Neither,
 		Doc: "mean latency that messages had",
 	})
 	DelayErrorP50 = network.declare(Metric{
@@ -28,7 +29,8 @@ var (
 		Doc: "how much later than due messages were handled, median",
 	})
 	DelayErrorP99 = network.declare(Metric{
-		Name: "delay_error_p99_ms", Words: "99th percentile of the delay error", Unit: Milliseconds, Kind: Measured,
+		Name: "delay_error_p99_ms", Words: "99th percentile of the delay error",
+		Unit: Milliseconds, Kind: Measured,
 		Doc: "how much later than due messages were handled, 99th percentile",
 	})
 	LossAchieved = network.declare(Metric{

@@ -30,7 +30,8 @@ func declareOutages(s algo.Service, downtime, availability, down string) *Outage
 			Better: Higher, Doc: availability,
 		}),
 		Longest: elections.declare(Metric{
-			Name: "longest_outage_" + of + "_ms", Words: "longest outage, " + of, Unit: Milliseconds, Kind: InState,
+			Name: "longest_outage_" + of + "_ms", Words: "longest outage, " + of,
+			Unit: Milliseconds, Kind: InState,
 			Doc: "the longest time in which " + down,
 		}),
 		Number: elections.declare(Metric{

@@ -9,7 +9,8 @@ var (
 		Doc: "writes to stable storage, of all processes",
 	})
 	BusiestShare = processes.declare(Metric{
-		Name: "busiest_share", Words: "share of the busiest process", Unit: Fraction, Kind: Share, Traffic: true,
+		Name: "busiest_share", Words: "share of the busiest process",
+		Unit: Fraction, Kind: Share, Traffic: true,
 		Doc: "share of all messages sent or handled that the busiest process sent or handled",
 	})
 	CPU = processes.declare(Metric{

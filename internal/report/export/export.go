@@ -98,7 +98,8 @@ func Find(name string) (*Format, error) {
 
 // unknown refuses a name, and suggests the one that was meant.
 func unknown(kind, name string, known []string) error {
-	return report.Mistaken("unknown %s %q%s (has: %s)", kind, name, algo.Hint(name, known), strings.Join(known, ", "))
+	return report.Mistaken("unknown %s %q%s (has: %s)", kind, name, algo.Hint(name, known),
+		strings.Join(known, ", "))
 }
 
 // Write returns the files of the run in that format. The error is a *report.Mistake

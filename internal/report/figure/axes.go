@@ -48,7 +48,9 @@ func (a *axis) marked(length vg.Length, size func(string) vg.Length) []tick {
 	case a.log:
 		ticks = decades(a.min, a.max)
 	default:
-		ticks = rounds(a.min, a.max, func(text string) float64 { return float64((size(text) + apart + 2) / length) })
+		ticks = rounds(a.min, a.max, func(text string) float64 {
+			return float64((size(text) + apart + 2) / length)
+		})
 	}
 	scale := a.scaled()
 	place := func(t tick) vg.Length { return vg.Length(scale.Norm(t.at)) * length }
@@ -142,7 +144,8 @@ func decades(low, high float64) (out []tick) {
 func number(v float64) string {
 	f, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64) // it was written so
 	if a := math.Abs(f); a >= 1e6 || a > 0 && a < 1e-3 {
-		return strings.NewReplacer("e+0", "e", "e+", "e", "e-0", "e-").Replace(strconv.FormatFloat(f, 'e', -1, 64))
+		short := strings.NewReplacer("e+0", "e", "e+", "e", "e-0", "e-")
+		return short.Replace(strconv.FormatFloat(f, 'e', -1, 64))
 	}
 	return strconv.FormatFloat(f, 'f', -1, 64)
 }
@@ -243,6 +246,6 @@ func (p *pane) draw(c draw.Canvas, named bool) {
 	if p.title != "" {
 		s := ticksText
 		s.XAlign, s.YAlign = text.XCenter, text.YBottom
-		c.FillText(s, vg.Point{X: c.Center().X, Y: c.Max.Y + 2}, p.title)
+		c.FillText(s, vg.Point{X: c.Center().X, Y: c.Max.Y + 2.5}, p.title)
 	}
 }

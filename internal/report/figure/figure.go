@@ -183,8 +183,8 @@ func named(d *report.Data, names []string) (out []*metric.Metric, err error) {
 			return nil, report.Mistaken("--metric %s: no cell has a figure of it (has: %s)", name,
 				strings.Join(known, ", "))
 		default:
-			return nil, report.Mistaken("--metric %s: unknown metric%s (has: %s)", name, algo.Hint(name, known),
-				strings.Join(known, ", "))
+			return nil, report.Mistaken("--metric %s: unknown metric%s (has: %s)", name,
+				algo.Hint(name, known), strings.Join(known, ", "))
 		}
 	}
 	return out, nil
@@ -224,7 +224,7 @@ const (
 	left, right, bottom, top = 2, 7, 2, 4
 
 	paneGap   = 10 // between panes beside each other
-	paneTitle = 13 // above each
+	paneTitle = 15 // above each
 	noteRow   = 9
 	leastTall = 36 // of a pane; less shows nothing
 )
@@ -290,8 +290,9 @@ func (p *picture) lay(width, height vg.Length) (l layout, err error) {
 	l.height = height
 	if l.tall < leastTall {
 		least := rest + rows*(l.head+leastTall+l.xRoom)
-		return l, report.Mistaken("--height %.0fmm leaves no room for the axes of %s: want %.0fmm or more, or "+
-			"fewer lines or panels by --where", height/vg.Millimeter, p.name, math.Ceil(float64(least/vg.Millimeter)))
+		return l, report.Mistaken("--height %.0fmm leaves no room for the axes of %s: want %.0fmm or more, "+
+			"or fewer lines or panels by --where", height/vg.Millimeter, p.name,
+			math.Ceil(float64(least/vg.Millimeter)))
 	}
 	return l, nil
 }

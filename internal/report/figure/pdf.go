@@ -165,15 +165,16 @@ func (p *pdf) FillString(f font.Face, at vg.Point, text string) {
 // WriteTo writes the file.
 func (p *pdf) WriteTo(w io.Writer) (int64, error) {
 	const catalog, pages, page, content, rest = 1, 2, 3, 4, 5
-	objects := []string{catalog: "<</Type/Catalog/Pages 2 0 R>>", pages: "<</Type/Pages/Kids[3 0 R]/Count 1>>",
-		content: stream("", p.content.Bytes())}
+	objects := []string{catalog: "<</Type/Catalog/Pages 2 0 R>>",
+		pages: "<</Type/Pages/Kids[3 0 R]/Count 1>>", content: stream("", p.content.Bytes())}
 	fonts := ""
 	for i, s := range p.fonts {
 		first := rest + i*partsOfFont
 		fonts += fmt.Sprintf("/F%d %d 0 R", i, first)
 		objects = append(objects, s.objects(first)...)
 	}
-	objects[page] = fmt.Sprintf("<</Type/Page/Parent 2 0 R/MediaBox[0 0 %s %s]/Contents 4 0 R/Resources<</Font<<%s>>>>>>",
+	objects[page] = fmt.Sprintf("<</Type/Page/Parent 2 0 R/MediaBox[0 0 %s %s]/Contents 4 0 R"+
+		"/Resources<</Font<<%s>>>>>>",
 		decimal(p.width.Points()), decimal(p.height.Points()), fonts)
 	var b, xref bytes.Buffer
 	b.WriteString("%PDF-1.4\n%\xe2\xe3\xcf\xd3\n")
@@ -194,5 +195,6 @@ func stream(entries string, data []byte) string {
 	z := zlib.NewWriter(&b)
 	z.Write(data) // into memory: it cannot fail
 	z.Close()
-	return fmt.Sprintf("<<%s/Filter/FlateDecode/Length %d>>\nstream\n%s\nendstream", entries, b.Len(), b.Bytes())
+	return fmt.Sprintf("<<%s/Filter/FlateDecode/Length %d>>\nstream\n%s\nendstream", entries, b.Len(),
+		b.Bytes())
 }

@@ -74,13 +74,14 @@ func (s *subset) objects(first int) []string {
 	box := fmt.Sprintf("[%d %d %d %d]", thousandths(word("head", 36)), thousandths(word("head", 38)),
 		thousandths(word("head", 40)), thousandths(word("head", 42)))
 	return []string{
-		fmt.Sprintf("<</Type/Font/Subtype/Type0/BaseFont/%s/Encoding/Identity-H/DescendantFonts[%d 0 R]/ToUnicode %d 0 R>>",
+		fmt.Sprintf("<</Type/Font/Subtype/Type0/BaseFont/%s/Encoding/Identity-H"+
+			"/DescendantFonts[%d 0 R]/ToUnicode %d 0 R>>",
 			name, first+1, first+4),
 		fmt.Sprintf("<</Type/Font/Subtype/CIDFontType2/BaseFont/%s"+
 			"/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>"+
 			"/FontDescriptor %d 0 R/DW 0/W[%s]/CIDToGIDMap/Identity>>", name, first+2, widths.String()),
-		fmt.Sprintf("<</Type/FontDescriptor/FontName/%s/Flags 32/FontBBox%s/ItalicAngle 0/Ascent %d/Descent %d"+
-			"/CapHeight %d/StemV 80/FontFile2 %d 0 R>>", name, box, thousandths(word("hhea", 4)),
+		fmt.Sprintf("<</Type/FontDescriptor/FontName/%s/Flags 32/FontBBox%s/ItalicAngle 0/Ascent %d"+
+			"/Descent %d/CapHeight %d/StemV 80/FontFile2 %d 0 R>>", name, box, thousandths(word("hhea", 4)),
 			thousandths(word("hhea", 6)), thousandths(word("hhea", 4)), first+3),
 		stream(fmt.Sprintf("/Length1 %d", len(program)), program),
 		stream("", []byte(meaning)),
