@@ -63,9 +63,10 @@ func documents(t testing.TB) (found []document) {
 
 // A place is a folder like a fresh clone, with bench on the path.
 type place struct {
-	t   *testing.T
-	dir string
-	env []string
+	t     *testing.T
+	dir   string
+	env   []string
+	whole bool // run no experiment with fewer repetitions than it has
 }
 
 func newPlace(t *testing.T) *place {
@@ -103,8 +104,12 @@ func clone(line string) string { return strings.ReplaceAll(line, "go run ./cmd/b
 func (p *place) run(c shell) {
 	p.t.Helper()
 	line := clone(c.line)
-	few := ""
-	if words := strings.Fields(line); os.Getenv("CONCLAVE_NIGHTLY") == "" && len(words) > 1 && words[1] == "run" {
+	few, night := "", os.Getenv("CONCLAVE_NIGHTLY") != ""
+	if c.nightly && !night {
+		return
+	}
+	if words := strings.Fields(line); !night && !p.whole &&
+		len(words) > 1 && words[1] == "run" {
 		// by day: that it runs, not what it measures
 		switch {
 		case strings.Contains(line, "--resume"):
@@ -126,17 +131,26 @@ func (p *place) run(c shell) {
 	if few != "" {
 		cmd.Env = append(cmd.Env, "CONCLAVE_REPETITIONS="+few)
 	}
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()
 	code := cmd.ProcessState.ExitCode()
 	switch {
 	case ctx.Err() != nil:
-		p.t.Errorf("%s: %s: not done within %v\n%s", c.where, c.line, limit, &out)
-	case code == 5 && c.exit == 0 && strings.Contains(out.String(), "stayed invalid after"):
-		p.t.Logf("%s: %s: this machine is too busy\n%s", c.where, c.line, &out)
+		p.t.Errorf("%s: %s: not done within %v\n%s%s", c.where, c.line, limit, &errs, &out)
+	case code == 5 && c.exit == 0 && strings.Contains(errs.String()+out.String(), "stayed invalid after"):
+		p.t.Logf("%s: %s: this machine is too busy\n%s%s", c.where, c.line, &errs, &out)
 	case code != c.exit:
-		p.t.Errorf("%s: %s: %v, want exit code %d\n%s", c.where, c.line, err, c.exit, &out)
+		p.t.Errorf("%s: %s: %v, want exit code %d\n%s%s", c.where, c.line, err, c.exit, &errs, &out)
+	}
+	rest := "\n" + out.String()
+	for _, part := range strings.Split(strings.TrimPrefix(c.prints, dots), dots) {
+		_, after, found := strings.Cut(rest, "\n"+part+"\n")
+		if c.prints != "" && !found {
+			p.t.Errorf("%s: %s: it does not print\n%s\nwhere it is to, but\n%s%s", c.where, c.line, part, &errs, &out)
+			return
+		}
+		rest = "\n" + after
 	}
 }
 
@@ -168,6 +182,7 @@ func TestCommands(t *testing.T) {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
+			p.whole = d.exact()
 			for _, f := range d.fences {
 				if f.file != "" {
 					must(t, os.WriteFile(filepath.Join(p.dir, f.file), []byte(f.text), 0o644))

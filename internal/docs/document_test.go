@@ -21,6 +21,7 @@ type document struct {
 	links    []reference
 	paths    []reference // in backticks
 	anchors  []string    // of its headings
+	nightly  bool        // whether the commands that follow run by night alone
 }
 
 // A fence is a block of code.
@@ -32,18 +33,23 @@ type fence struct {
 	file     string // under which it lies where the commands run
 }
 
-// A shell is a command, and the exit code that it is to end with.
+// A shell is a command, the exit code that it is to end with, whether it is run by night
+// alone, and lines that it is to print, in which one of dots stands for any number.
 type shell struct {
-	where string
-	line  string
-	exit  int
+	where   string
+	line    string
+	exit    int
+	nightly bool
+	prints  string
 }
+
+const dots = "\n...\n"
 
 // A reference is something else that a document names.
 type reference struct{ where, to string }
 
 var (
-	note     = regexp.MustCompile(`^<!-- docs: (?:(skip): \S.*|exit (\d+)|file: (\S+)) -->$`)
+	note     = regexp.MustCompile(`^<!-- docs: (?:(skip): \S.*|exit (\d+)|file: (\S+)|(printed)|(nightly)) -->$`)
 	link     = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	span     = regexp.MustCompile("`([^`]+)`")
 	command  = regexp.MustCompile(`^(?:[A-Z_]+=\S+ )*(?:go run \./cmd/bench|bench)(?: |$)`)
@@ -52,7 +58,8 @@ var (
 
 // parse reads a document. A note right before a block of code steers what is done
 // with it: <!-- docs: exit 3 -->, <!-- docs: skip: reason -->, or
-// <!-- docs: file: NAME -->.
+// <!-- docs: file: NAME -->. What follows <!-- docs: printed -->, a block or a table, is
+// what the last command prints. What follows <!-- docs: nightly --> runs by night alone.
 func parse(name, text string) document {
 	d := document{name: name}
 	lines := strings.Split(text, "\n")
@@ -72,13 +79,25 @@ func parse(name, text string) document {
 			f.text = strings.Join(body, "\n") + "\n"
 			d.fences = append(d.fences, f)
 			d.addCommands(f, first, body, said)
+			if said != nil && said[4] != "" {
+				d.addPrinted(where, body)
+			}
 			said = nil
 			continue
 		}
 		if line == "" {
 			continue
 		}
+		if said != nil && said[4] != "" {
+			first := i
+			for i++; i < len(lines) && strings.TrimSpace(lines[i]) != ""; i++ {
+			}
+			d.addPrinted(where, lines[first:i])
+			said = nil
+			continue
+		}
 		said = note.FindStringSubmatch(line)
+		d.nightly = d.nightly || said != nil && said[5] != ""
 		d.addProse(where, line)
 	}
 	return d
@@ -108,9 +127,23 @@ func (d *document) addCommands(f fence, first int, body []string, said []string)
 			}
 		}
 		if command.MatchString(line) {
-			d.commands = append(d.commands, shell{where, line, exit})
+			d.commands = append(d.commands, shell{where: where, line: line, exit: exit, nightly: d.nightly})
 		}
 	}
+}
+
+// addPrinted adds what the last command is to print.
+func (d *document) addPrinted(where string, body []string) {
+	if len(d.commands) == 0 {
+		d.commands = append(d.commands, shell{where: where}) // which prints nothing
+	}
+	last := &d.commands[len(d.commands)-1]
+	last.prints += dots + strings.Join(body, "\n")
+}
+
+// exact says whether the document quotes what commands print, so that none is cut short.
+func (d *document) exact() bool {
+	return slices.ContainsFunc(d.commands, func(c shell) bool { return c.prints != "" })
 }
 
 func (d *document) addProse(where, line string) {
@@ -218,16 +251,19 @@ const sample = "# One & Two\n\n" +
 	"<!-- docs: exit 3 -->\n\n```console\n$ bench run b.yaml\nbench says\n```\n" +
 	"<!-- docs: skip: it waits for ever -->\n```sh\nbench run c.yaml\n```\n" +
 	"<!-- docs: file: x.yaml -->\n```yaml\nname: x\n```\n" +
-	"<!-- docs: exit 2 -->\nprose\n```sh\nbench plan\n```\n```yaml\nalgorithms: []\n```\n"
+	"<!-- docs: exit 2 -->\nprose\n```sh\nbench plan\n```\n```yaml\nalgorithms: []\n```\n" +
+	"<!-- docs: printed -->\n```\none\n...\nthree\n```\n<!-- docs: printed -->\n\n| a |\n| 1 |\n\n" +
+	"<!-- docs: nightly -->\nprose\n```sh\nbench work\n```\n"
 
 func TestParse(t *testing.T) {
 	t.Parallel()
 	d := parse("sample.md", sample)
 	want := []shell{
-		{"sample.md:6", "go run ./cmd/bench run a.yaml --set x=1", 0},
-		{"sample.md:9", "A=1 bench list", 0},
-		{"sample.md:15", "bench run b.yaml", 3},
-		{"sample.md:29", "bench plan", 0},
+		{"sample.md:6", "go run ./cmd/bench run a.yaml --set x=1", 0, false, ""},
+		{"sample.md:9", "A=1 bench list", 0, false, ""},
+		{"sample.md:15", "bench run b.yaml", 3, false, ""},
+		{"sample.md:29", "bench plan", 0, false, dots + "one\n...\nthree" + dots + "| a |\n| 1 |"},
+		{"sample.md:48", "bench work", 0, true, ""},
 	}
 	if !slices.Equal(d.commands, want) {
 		t.Errorf("commands:\n%+v\nwant\n%+v", d.commands, want)
@@ -237,7 +273,7 @@ func TestParse(t *testing.T) {
 	if !slices.Equal(d.links, links) || !slices.Equal(d.paths, paths) {
 		t.Errorf("links %v, want %v; paths %v, want %v", d.links, links, d.paths, paths)
 	}
-	if len(d.fences) != 6 || d.fences[5].text != "algorithms: []\n" || !d.fences[2].skipped ||
+	if len(d.fences) != 8 || d.fences[5].text != "algorithms: []\n" || !d.fences[2].skipped ||
 		d.fences[3].file != "x.yaml" {
 		t.Errorf("fences: %+v", d.fences)
 	}
