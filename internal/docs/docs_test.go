@@ -108,8 +108,7 @@ func (p *place) run(c shell) {
 	if c.nightly && !night {
 		return
 	}
-	if words := strings.Fields(line); !night && !p.whole &&
-		len(words) > 1 && words[1] == "run" {
+	if words := strings.Fields(line); !night && !p.whole && len(words) > 1 && words[1] == "run" {
 		// by day: that it runs, not what it measures
 		switch {
 		case strings.Contains(line, "--resume"):
@@ -143,14 +142,22 @@ func (p *place) run(c shell) {
 	case code != c.exit:
 		p.t.Errorf("%s: %s: %v, want exit code %d\n%s%s", c.where, c.line, err, c.exit, &errs, &out)
 	}
-	rest := "\n" + out.String()
-	for _, part := range strings.Split(strings.TrimPrefix(c.prints, dots), dots) {
-		_, after, found := strings.Cut(rest, "\n"+part+"\n")
+	p.printed(c, &out)
+}
+
+// printed compares what a command has printed with what the document says, word by word,
+// so that neither has to break its lines as the other does.
+func (p *place) printed(c shell, out *bytes.Buffer) {
+	p.t.Helper()
+	words := func(text string) string { return " " + strings.Join(strings.Fields(text), " ") + " " }
+	rest := words(out.String())
+	for part := range strings.SplitSeq(strings.TrimPrefix(c.prints, dots), dots) {
+		_, after, found := strings.Cut(rest, words(part))
 		if c.prints != "" && !found {
-			p.t.Errorf("%s: %s: it does not print\n%s\nwhere it is to, but\n%s%s", c.where, c.line, part, &errs, &out)
+			p.t.Errorf("%s: %s: it does not print, or not in this place,\n%s\nbut\n%s", c.where, c.line, part, out)
 			return
 		}
-		rest = "\n" + after
+		rest = " " + after
 	}
 }
 

@@ -34,7 +34,7 @@ type fence struct {
 }
 
 // A shell is a command, the exit code that it is to end with, whether it is run by night
-// alone, and lines that it is to print, in which one of dots stands for any number.
+// alone, and what it is to print, in which a line of dots stands for anything.
 type shell struct {
 	where   string
 	line    string

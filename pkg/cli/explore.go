@@ -62,7 +62,7 @@ instead, up to equal states, and prints how many there are.
 
 ` + exitHelp("explore", "0", "1", "2", "3", "130, 143"),
 		Example: `  bench explore mutex/naimi-trehel --schedules 2000
-  bench explore lamport --faults all --rule mutual-exclusion --schedules 200
+  bench explore ring-list --faults all --rule highest --schedules 200
   bench explore naimi-trehel --exhaustive`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
