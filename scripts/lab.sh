@@ -55,7 +55,7 @@ hosts:
     address: 10.77.0.13
     command: ip netns exec host3 node agent
 Y
-on_runner() { ip netns exec runner "$@"; }
+on_runner() { nsenter --net=/run/netns/runner "$@"; } # and /sys stays
 if [ $# -gt 0 ]; then
 	on_runner "$@"
 	exit

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Runs deploy/slurm.sbatch on a real Slurm cluster: munge, slurmctld and slurmd of this
-# machine, in namespaces of their own, where nothing of them is left behind. Skipped with a
-# word where there is no root or no Slurm (Debian: slurmctld slurmd slurm-client munge).
+# A real Slurm cluster: munge, slurmctld and three slurmd, each in a namespace of scripts/lab.sh.
+# It runs deploy/slurm.sbatch, and trials over hosts whose agents srun starts. Skipped with a
+# word where there is no root, no namespace or no Slurm (Debian: slurmctld slurmd slurm-client
+# munge).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 skip() { echo "slurm: skipped: $1"; exit 0; }
@@ -11,31 +12,22 @@ if [ "${1:-}" != inside ]; then
 		{ apt-get update && apt-get install -y --no-install-recommends slurmctld slurmd slurm-client munge; } \
 			>/dev/null 2>&1 || skip "Slurm cannot be installed here"
 	fi
-	unshare --net --mount --pid --fork true 2>/dev/null || skip "no namespaces here"
-	dir=$(mktemp -d)
-	trap 'rm -rf "$dir"' EXIT
-	go build -o "$dir/bench" ./cmd/bench
-	cp -r deploy configs "$dir/"
-	unshare --net --mount --pid --fork --kill-child --mount-proc bash "$0" inside "$dir"
-	exit
+	exec scripts/lab.sh bash "$PWD/scripts/slurm-trial.sh" inside
 fi
 
-# Slurm's tools want an address that is not the loopback.
-ip link set lo up
-ip link add conclave0 type veth peer name conclave1
-ip addr add 10.66.0.1/24 dev conclave0
-ip link set conclave0 up
-ip link set conclave1 up
-dir=$2 host=$(hostname -s)
-for folder in /etc/munge /etc/slurm /run /var/log /var/spool; do mount -t tmpfs tmpfs "$folder"; done
-mkdir -p /run/munge /run/slurm /var/log/munge /var/spool/slurmd /var/spool/slurmctld /var/lib/munge
+# On the machine of bench, whose address is not the loopback, in the folder of the lab.
+cp -r deploy configs "$(dirname "$(command -v bench)")"
+cd "$(dirname "$(command -v bench)")"
+dir=$PWD host=$(hostname -s)
+for folder in /etc/munge /etc/slurm /var/log /var/spool; do mount -t tmpfs tmpfs "$folder"; done
+mkdir -p /run/munge /run/slurm /var/log/munge /var/spool/slurmctld /var/lib/munge
 mungekey --create
 chown -R munge: /etc/munge /run/munge /var/log/munge /var/lib/munge
 chmod 755 /run/munge
 runuser -u munge -- munged --foreground >"$dir/munged.log" 2>&1 &
 cat >/etc/slurm/slurm.conf <<C
 ClusterName=one
-SlurmctldHost=$host(10.66.0.1)
+SlurmctldHost=$host(10.77.0.10)
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
@@ -44,14 +36,16 @@ TaskPlugin=task/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 StateSaveLocation=/var/spool/slurmctld
-SlurmdSpoolDir=/var/spool/slurmd
+SlurmdSpoolDir=/var/spool/slurmd-%n
 SlurmctldPidFile=/run/slurm/ctld.pid
-SlurmdPidFile=/run/slurm/d.pid
+SlurmdPidFile=/run/slurm/%n.pid
 ReturnToService=2
 SchedulerParameters=sched_interval=1
 MpiDefault=none
 JobAcctGatherType=jobacct_gather/none
-NodeName=$host NodeAddr=10.66.0.1 CPUs=$(nproc) State=UNKNOWN
+NodeName=host1 NodeHostname=$host NodeAddr=10.77.0.11 CPUs=$(nproc) State=UNKNOWN
+NodeName=host2 NodeHostname=$host NodeAddr=10.77.0.12 CPUs=$(nproc) State=UNKNOWN
+NodeName=host3 NodeHostname=$host NodeAddr=10.77.0.13 CPUs=$(nproc) State=UNKNOWN
 PartitionName=p Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 C
 within() { # SECONDS COMMAND...: until the command succeeds
@@ -64,15 +58,70 @@ within() { # SECONDS COMMAND...: until the command succeeds
 }
 within 60 sh -c 'munge -n | unmunge'
 slurmctld -D -i >"$dir/ctld.log" 2>&1 &
-slurmd -D -N "$host" >"$dir/d.log" 2>&1 &
-within 120 sh -c 'sinfo -h | grep -q idle'
-cd "$dir"
+for n in 1 2 3; do
+	mkdir -p "/var/spool/slurmd-host$n"
+	nsenter --net="/run/netns/host$n" unshare --time --monotonic "${n}000" slurmd -D -N "host$n" >"$dir/host$n.log" 2>&1 &
+done
+within 120 sh -c '[ "$(sinfo -h -N -t idle | wc -l)" = 3 ]'
 sinfo --version
+
+# The array of shards.
 sh deploy/slurm.sbatch configs/ci.yaml 3
 within 300 sh -c '! squeue -h | grep -q .'
 cat conclave-*.out
-./bench run configs/ci.yaml --out whole --quiet >/dev/null
+bench run configs/ci.yaml --out whole --quiet >/dev/null
 for table in trials operations messages summary; do
 	cmp whole/ci/latest/$table.csv results/ci/latest/$table.csv
 done
 echo "slurm: three shards, merged, are the run in one piece"
+
+# Trials over three hosts, as docs/many-machines.md says.
+{
+	echo hosts:
+	for name in host1 host2 host3; do
+		echo "  - {name: $name, interface: eth0, command: srun --nodelist=$name --nodes=1 --ntasks=1 --overlap node agent}"
+	done
+} >hosts.yaml
+cat >srun.yaml <<Y
+name: srun
+problem: mutex
+algorithms: [naimi-trehel]
+transport: nats
+nodes: 9
+network: {latency: 5ms}
+scenario: {kind: closed, requests: 400, think: 10ms, hold: 1ms}
+repetitions: 1
+retries: 50
+Y
+spread() {
+	salloc --nodes=3 --exclusive --quiet bench run srun.yaml --hosts hosts.yaml --progress none --quiet "$@"
+}
+attempts() { cat failures/srun/*/journal.ndjson 2>/dev/null | grep -c '"status":"invalid"' || true; }
+under_way() { # a trial
+	until [ "$(pgrep -fc __node)" -ge 9 ]; do
+		kill -0 $run || { cat failures.txt; exit 1; }
+		sleep 0.1
+	done
+	sleep 1
+}
+spread --out failures >failures.txt 2>&1 &
+run=$!
+for victim in '[^ ]*node agent' '[^ ]*srun .*host2 .*'; do
+	under_way
+	before=$(attempts)
+	kill -KILL "$(pgrep -xfo "$victim")"
+	until [ "$(attempts)" -gt "$before" ]; do
+		kill -0 $run || { echo "slurm: the trial was not invalid"; cat failures.txt; exit 1; }
+		sleep 0.1
+	done
+	grep -ho '"reason":"[^"]*"' failures/srun/*/journal.ndjson | tail -n 1 | sed "s/^/slurm: killed: /"
+done
+wait $run || { cat failures.txt; exit 1; }
+grep '^naimi-trehel' failures.txt
+spread --out killed >/dev/null 2>&1 &
+run=$!
+under_way
+kill -KILL "$(pgrep -xo bench)"
+wait $run || true
+within 30 sh -c '! pgrep -x node && ! squeue -h | grep -q .'
+echo "slurm: trials over hosts that srun reaches: invalid and repeated when it or the agent was killed; nothing is left of a bench that was"
