@@ -19,7 +19,7 @@ func (m *Machine) Baseline() (map[string]any, error) {
 		return map[string]any{}, nil
 	}
 	all, err := m.roundTrips(200, 0, 0)
-	if err != nil || len(m.hosts) < 2 || m.urls == nil {
+	if err != nil || len(m.hosts) < 2 {
 		return all, err
 	}
 	var pairs []map[string]any
@@ -63,16 +63,16 @@ func (m *Machine) roundTrips(trips int, at ...int) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	deadline := time.After(10 * time.Second)
+	if at[0] != at[1] {
+		if err := m.awaitEars(trial, conns, at); err != nil {
+			return nil, err
+		}
+	}
 	conns[0].Address(trial, 1, 2)
 	conns[1].Address(trial, 2, 2)
 	for _, c := range conns {
 		if err := c.Flush(5 * time.Second); err != nil {
-			return nil, err
-		}
-	}
-	deadline := time.After(10 * time.Second)
-	if m.urls != nil && at[0] != at[1] {
-		if err := m.awaitEars(trial, at); err != nil {
 			return nil, err
 		}
 	}
@@ -107,13 +107,29 @@ func (m *Machine) roundTrips(trips int, at ...int) (map[string]any, error) {
 }
 
 // awaitEars waits until the servers of two hosts pass messages on to both ends of a baseline.
-func (m *Machine) awaitEars(trial string, at []int) error {
+func (m *Machine) awaitEars(trial string, conns [2]*bus.Conn, at []int) error {
+	deaf := func(end int) ([]uint32, error) { return m.hosts[at[end]].Agent.Deaf(trial, 2) }
+	if m.urls == nil { // what has joined this is heard, and what was subscribed to before, too
+		trial += "-ears"
+		var askers [2]*bus.Asker
+		for i, c := range conns {
+			if _, err := c.Join(trial, uint32(i+1), 2); err != nil {
+				return err
+			}
+			var err error
+			if askers[i], err = bus.Ask(m.access(0, at[i]), trial); err != nil {
+				return err
+			}
+			defer askers[i].Close()
+		}
+		deaf = func(end int) ([]uint32, error) { return askers[end].Deaf([]uint32{1, 2}, askPatience) }
+	}
 	for deadline := time.Now().Add(m.cfg.Ready); ; time.Sleep(time.Millisecond) {
-		here, err := m.hosts[at[0]].Agent.Deaf(trial, 2)
+		here, err := deaf(0)
 		if err != nil {
 			return err
 		}
-		there, err := m.hosts[at[1]].Agent.Deaf(trial, 2)
+		there, err := deaf(1)
 		if err != nil || len(here)+len(there) == 0 {
 			return err
 		}

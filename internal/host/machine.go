@@ -57,6 +57,7 @@ type Host struct {
 	Agent   agent.Agent
 	Address string // at which the other hosts reach it; empty: there are none
 	Slots   int    // see Slots
+	Bus     string // the server of an external bus that its nodes connect to; empty: any
 }
 
 // NewMachine starts the bus, unless an external one takes its place.
@@ -285,6 +286,7 @@ func (m *Machine) Run(ctx context.Context, s *harness.Setup, sink trace.Sink) (
 // access is how node i reaches the bus from a host.
 func (m *Machine) access(i, host int) bus.DialConfig {
 	access := m.cfg.External
+	access.URL = cmp.Or(m.hosts[host].Bus, access.URL)
 	if m.urls != nil {
 		access = bus.DialConfig{URL: m.urls[host], Seed: m.identities[i].Secret()}
 		if m.authority != nil {

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -25,7 +24,16 @@ type Slots struct {
 	Most int // 0: any number
 }
 
-// Assign is the host of each process of a trial, by ID - 1.
+// A PlaceError says why a trial has no room on the hosts.
+type PlaceError struct {
+	Host  int  // whose slots are too few; -1: no host alone is to blame
+	Slots bool // all slots together are too few; else it is the placement
+	why   string
+}
+
+func (e *PlaceError) Error() string { return e.why }
+
+// Assign is the host of each process of a trial, by ID - 1. An error is a *PlaceError.
 func (p Placement) Assign(plan *harness.Plan, hosts []Slots) ([]int, error) {
 	left := make([]int, len(hosts))
 	for i, h := range hosts {
@@ -44,8 +52,8 @@ func (p Placement) Assign(plan *harness.Plan, hosts []Slots) ([]int, error) {
 			return nil, err
 		}
 		if left[at]--; left[at] < 0 {
-			return nil, fmt.Errorf("the slots of %s are too few for the processes of its regions",
-				hosts[at].Name)
+			return nil, &PlaceError{Host: at, why: fmt.Sprintf("the slots of %s are too few for the processes "+
+				"of its regions; raise slots, or give a region to another host", hosts[at].Name)}
 		}
 		places[i] = at
 	}
@@ -63,19 +71,20 @@ func (p Placement) byKind(plan *harness.Plan, i, at int, left []int) (int, error
 		}
 		at++
 	}
-	return 0, fmt.Errorf("%d processes, but the hosts have slots for %d: use fewer processes, or more slots",
-		plan.Nodes, i)
+	return 0, &PlaceError{Host: -1, Slots: true, why: fmt.Sprintf("%d processes, but the hosts have slots "+
+		"for %d: use fewer processes, or more slots", plan.Nodes, i)}
 }
 
 func (p Placement) byRegion(plan *harness.Plan, i, _ int, _ []int) (int, error) {
 	regions := plan.Network.Latency.Places
 	if len(regions) == 0 {
-		return 0, errors.New("a placement by region needs a network with regions, as " +
-			"network: {latency: {distribution: regions, places: [...]}}")
+		return 0, &PlaceError{Host: -1, why: "a placement by region needs a network with regions, as " +
+			"network: {latency: {distribution: regions, places: [...]}}; give it some, or take spread or pack"}
 	}
 	at, ok := p.Regions[regions[i%len(regions)]]
 	if !ok {
-		return 0, fmt.Errorf("no host for the region %s of process %d", regions[i%len(regions)], i+1)
+		return 0, &PlaceError{Host: -1, why: fmt.Sprintf("no host for the region %s of process %d; name one "+
+			"for it in placement, or give a host that region", regions[i%len(regions)], i+1)}
 	}
 	return at, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/clock"
 	"github.com/conclave-bench/conclave/internal/host/agent"
 	"github.com/conclave-bench/conclave/internal/host/control"
+	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -26,6 +27,8 @@ type site struct {
 	after   clock.Line    // of the trial itself, by which its records are mapped
 	spawned uint64        // nodes, each of which connects once
 	left    agent.Collection
+	asker   *bus.Asker         // of a bus that is not ours; nil: nobody was asked yet
+	heard   map[agent.Ref]bool // nodes that have answered it
 }
 
 // startOrder orders a node there to start with the others.
@@ -141,7 +144,7 @@ func (t *trial) recordsOf(n *node, from uint64, list []trace.Record) ([]trace.Re
 // awaitHearing waits until every server of the bus passes messages on to every node that is
 // up. A node has joined the server of its own host; the others hear of that a moment later.
 func (t *trial) awaitHearing(ctx context.Context) (harness.End, error) {
-	if len(t.sites) == 1 || t.machine.urls == nil {
+	if len(t.sites) == 1 {
 		return harness.End{}, nil
 	}
 	deadline := time.Now().Add(t.machine.cfg.Ready)
@@ -165,7 +168,7 @@ func (t *trial) awaitHearing(ctx context.Context) (harness.End, error) {
 // deaf says from which host which node, of those that are up, cannot be reached.
 func (t *trial) deaf() (missing []string, err error) {
 	for _, s := range t.sites {
-		list, err := s.agent.Deaf(t.setup.Trial, t.setup.Nodes)
+		list, err := t.deafFrom(s)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.agent.Name(), err)
 		}
@@ -176,3 +179,32 @@ func (t *trial) deaf() (missing []string, err error) {
 	}
 	return missing, nil
 }
+
+// deafFrom lists the processes that a message from s would not reach yet.
+func (t *trial) deafFrom(s *site) (list []uint32, err error) {
+	if t.machine.urls != nil {
+		return s.agent.Deaf(t.setup.Trial, t.setup.Nodes)
+	}
+	if s.asker == nil {
+		if s.asker, err = bus.Ask(t.machine.access(0, s.index), t.setup.Trial); err != nil {
+			return nil, err
+		}
+		s.heard = map[agent.Ref]bool{}
+	}
+	var unknown []uint32
+	for _, n := range t.nodes { // one that has answered may be paused by now, or dead
+		if n.ready && !s.heard[n.Ref] {
+			unknown = append(unknown, uint32(n.ID))
+		}
+	}
+	list, err = s.asker.Deaf(unknown, askPatience)
+	for _, id := range unknown {
+		if err == nil && !slices.Contains(list, id) {
+			s.heard[t.nodes[id-1].Ref] = true
+		}
+	}
+	return list, err
+}
+
+// askPatience is for how long an answer is awaited before the next question.
+const askPatience = 50 * time.Millisecond

@@ -132,6 +132,9 @@ func (t *trial) incarnation(n agent.Ref) *node {
 func (t *trial) close() {
 	for _, s := range t.sites {
 		_ = s.agent.End()
+		if s.asker != nil {
+			s.asker.Close()
+		}
 	}
 	if t.alarm != nil {
 		t.alarm.Close()

@@ -31,6 +31,90 @@ import (
 // TestTrial_ExternalServer: over TLS on both sides, as a user of an account of an
 // operator, which is how NATS is run by those who sell it.
 func TestTrial_ExternalServer(t *testing.T) {
+	options, external := operated(t)
+	ns := startNATS(t, options)
+	external.URL = "tls://" + ns.Addr().String()
+	m := newMachine(t, 3, func(c *host.MachineConfig) { c.External = external })
+	p := plan(t, "mutex/naimi-trehel", 3, harness.Scenario{
+		Kind: harness.Sequential, Requests: 20, Hold: link.Constant(ms(1)),
+	}, nil)
+	o := run(t, m, p)
+	if err := same(simulate(t, p), o); err != nil || o.Status != trace.OK {
+		t.Errorf("%s: %s: %v", o.Status, o.Reason, err)
+	}
+	if len(children(t, "trial-bus")) > 0 {
+		t.Error("a bus of its own runs beside")
+	}
+	if figures, err := m.Baseline(); err != nil || figures["round_trip_p50_us"] == nil {
+		t.Errorf("baseline: %v, %v", figures, err)
+	} else {
+		t.Logf("baseline over TLS: %v", figures)
+	}
+}
+
+// TestTrial_HostsOfAnExternalCluster: each host's nodes connect to a server of the user's own
+// cluster, with the files of this machine alone; a trial begins when each server passes on to
+// each node, and is invalid if one does not.
+func TestTrial_HostsOfAnExternalCluster(t *testing.T) {
+	t.Parallel()
+	options, external := operated(t)
+	external, err := external.WithoutFiles()
+	must(t, err)
+	var servers []*server.Server
+	var urls []string
+	for i := range 3 {
+		o := options.Clone()
+		o.ServerName = fmt.Sprint("server", i)
+		o.Cluster = server.ClusterOpts{Name: "users", Host: "127.0.0.1", Port: server.RANDOM_PORT}
+		for _, s := range servers {
+			o.Routes = append(o.Routes, server.RoutesFromStr("nats://"+s.ClusterAddr().String())...)
+		}
+		servers = append(servers, startNATS(t, o))
+		urls = append(urls, "tls://"+servers[i].Addr().String())
+	}
+	external.URL = urls[0]
+	p := plan(t, "mutex/ricart-agrawala", 6, harness.Scenario{Kind: harness.Sequential, Requests: 12}, nil)
+	m := hostsAt(t, 6, external, urls, "0s 0", "5h 50", "-30h -20")
+	o := run(t, m, p)
+	if want := simulate(t, p); o.Status != trace.OK || o.Totals.Sent != want.Totals.Sent {
+		t.Errorf("%s: %s: %d messages, want %d", o.Status, o.Reason, o.Totals.Sent, want.Totals.Sent)
+	}
+	for i, s := range servers {
+		v, err := s.Varz(nil)
+		must(t, err)
+		if v.TotalConnections != 3 { // two nodes, and who asks them
+			t.Errorf("%d connections to server %d, want 3", v.TotalConnections, i)
+		}
+	}
+	baseline, err := m.Baseline()
+	must(t, err)
+	if pairs, _ := baseline["pairs"].([]map[string]any); len(pairs) != 6 {
+		t.Errorf("the bus of three hosts alone: %v", baseline)
+	}
+	lone := startNATS(t, options)
+	m = hostsAt(t, 6, external, []string{urls[0], urls[1], "tls://" + lone.Addr().String()}, "0s 0", "0s 0", "0s 0")
+	o, err = attempt(t.Context(), m, p)
+	must(t, err)
+	if err := spoiled(o, "the bus does not pass messages on from each host to each node after 2s: p3 from lab1, "+
+		"p6 from lab1"); err != nil {
+		t.Error(err)
+	}
+}
+
+func startNATS(t *testing.T, o *server.Options) *server.Server {
+	t.Helper()
+	ns, err := server.NewServer(o.Clone())
+	must(t, err)
+	go ns.Start()
+	t.Cleanup(func() { ns.Shutdown(); ns.WaitForShutdown() })
+	if !ns.ReadyForConnections(10 * time.Second) {
+		t.Fatal("the server is not ready")
+	}
+	return ns
+}
+
+// operated is a server with an account of an operator, and how its user connects.
+func operated(t *testing.T) (*server.Options, bus.DialConfig) {
 	dir := t.TempDir()
 	serverTLS := certificates(t, dir)
 	operator, account, user := keyPair(t, nkeys.CreateOperator), keyPair(t, nkeys.CreateAccount),
@@ -50,37 +134,12 @@ func TestTrial_ExternalServer(t *testing.T) {
 		"type": "user", "version": 2, "pub": map[string]any{}, "sub": map[string]any{},
 		"subs": -1, "data": -1, "payload": -1,
 	}), seed), 0o600))
-	ns, err := server.NewServer(&server.Options{
-		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true,
-		TLSConfig: serverTLS, TLSTimeout: 5, TLSVerify: true,
-		TrustedKeys: []string{public(t, operator)}, AccountResolver: resolver,
-	})
-	must(t, err)
-	go ns.Start()
-	defer func() { ns.Shutdown(); ns.WaitForShutdown() }()
-	if !ns.ReadyForConnections(10 * time.Second) {
-		t.Fatal("the server is not ready")
-	}
-	external := bus.DialConfig{
-		URL: "tls://" + ns.Addr().String(), CredentialsFile: creds, CAFile: filepath.Join(dir, "ca.pem"),
-		CertFile: filepath.Join(dir, "cert.pem"), KeyFile: filepath.Join(dir, "key.pem"),
-	}
-	m := newMachine(t, 3, func(c *host.MachineConfig) { c.External = external })
-	p := plan(t, "mutex/naimi-trehel", 3, harness.Scenario{
-		Kind: harness.Sequential, Requests: 20, Hold: link.Constant(ms(1)),
-	}, nil)
-	o := run(t, m, p)
-	if err := same(simulate(t, p), o); err != nil || o.Status != trace.OK {
-		t.Errorf("%s: %s: %v", o.Status, o.Reason, err)
-	}
-	if len(children(t, "trial-bus")) > 0 {
-		t.Error("a bus of its own runs beside")
-	}
-	if figures, err := m.Baseline(); err != nil || figures["round_trip_p50_us"] == nil {
-		t.Errorf("baseline: %v, %v", figures, err)
-	} else {
-		t.Logf("baseline over TLS: %v", figures)
-	}
+	return &server.Options{
+			Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true,
+			TLSConfig: serverTLS, TLSTimeout: 5, TLSVerify: true,
+			TrustedKeys: []string{public(t, operator)}, AccountResolver: resolver,
+		}, bus.DialConfig{CredentialsFile: creds, CAFile: filepath.Join(dir, "ca.pem"),
+			CertFile: filepath.Join(dir, "cert.pem"), KeyFile: filepath.Join(dir, "key.pem")}
 }
 
 func TestMachine_Baseline(t *testing.T) {

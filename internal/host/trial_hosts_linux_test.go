@@ -56,6 +56,16 @@ func serveAgent() error {
 // hostsOf are agents behind pipes, each with such a clock: "AHEAD PPM".
 func hostsOf(t *testing.T, nodes int, clocks ...string) *host.Machine {
 	t.Helper()
+	return hostsAt(t, nodes, bus.DialConfig{}, make([]string, len(clocks)), clocks...)
+}
+
+// hostsAt are likewise, and connect to those servers of an external bus, if there is one.
+func hostsAt(t *testing.T, nodes int, external bus.DialConfig, urls []string, clocks ...string) *host.Machine {
+	t.Helper()
+	ready := 10 * time.Second
+	if urls[0] != "" {
+		ready = 2 * time.Second
+	}
 	exe, err := os.Executable()
 	must(t, err)
 	authority, err := bus.NewAuthority()
@@ -64,12 +74,12 @@ func hostsOf(t *testing.T, nodes int, clocks ...string) *host.Machine {
 	for i, c := range clocks {
 		a, err := agent.NewRemote(agent.RemoteConfig{Name: fmt.Sprintf("lab%d", i+1), Address: "127.0.0.1",
 			Command: []string{"/usr/bin/env", clockKey + "=" + c, exe, "trial-agent"}, Nodes: nodes, Run: "hosts",
-			Ready: 10 * time.Second, Authority: authority, Patience: 2 * time.Second})
+			Ready: ready, Authority: authority, Patience: 2 * time.Second})
 		must(t, err)
-		hosts = append(hosts, host.Host{Agent: a, Address: "127.0.0.1"})
+		hosts = append(hosts, host.Host{Agent: a, Address: "127.0.0.1", Bus: urls[i]})
 	}
-	m, err := host.NewMachineOf(host.MachineConfig{Nodes: nodes, Run: "hosts", Ready: 10 * time.Second,
-		Authority: authority}, hosts...)
+	m, err := host.NewMachineOf(host.MachineConfig{Nodes: nodes, Run: "hosts", Ready: ready,
+		Authority: authority, External: external}, hosts...)
 	must(t, err)
 	t.Cleanup(m.Close)
 	return m

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
+	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/transport"
 )
 
@@ -38,6 +39,7 @@ type DialConfig struct {
 
 	Seed            []byte `json:"seed,omitempty"`
 	CredentialsFile string `json:"credentials,omitempty"`
+	Credentials     []byte `json:"credentials_data,omitempty"` // what such a file holds
 	User            string `json:"user,omitempty"`
 	Password        string `json:"password,omitempty"`
 	Token           string `json:"token,omitempty"`
@@ -62,6 +64,33 @@ func (c DialConfig) String() string {
 
 // GoString is what %#v prints.
 func (c DialConfig) GoString() string { return c.String() }
+
+// WithoutFiles is c with what its files hold in place of their names, so that a machine that
+// has none of them can use it.
+func (c DialConfig) WithoutFiles() (DialConfig, error) {
+	t := &TLS{}
+	for _, f := range []struct {
+		path string
+		to   *[]byte
+	}{{c.CredentialsFile, &c.Credentials}, {c.CAFile, &t.CA}, {c.CertFile, &t.Cert}, {c.KeyFile, &t.Key}} {
+		if f.path == "" {
+			continue
+		}
+		data, err := files.Read(f.path, maxSecret)
+		if err != nil {
+			return c, err
+		}
+		*f.to = data
+	}
+	if c.CAFile != "" || c.CertFile != "" {
+		c.TLS = t
+	}
+	c.CredentialsFile, c.CAFile, c.CertFile, c.KeyFile = "", "", "", ""
+	return c, nil
+}
+
+// maxSecret bounds a file of credentials or certificates, in bytes.
+const maxSecret = 1 << 20
 
 // A Conn is a process's connection to the bus. It never reconnects: a message may
 // have been lost meanwhile, so that the trial is spoilt anyhow. Whatever can spoil
@@ -149,6 +178,9 @@ func appendCredentials(options []nats.Option, cfg DialConfig) ([]nats.Option, er
 	if cfg.CredentialsFile != "" {
 		options = append(options, nats.UserCredentials(cfg.CredentialsFile))
 	}
+	if len(cfg.Credentials) > 0 {
+		options = append(options, nats.UserCredentialBytes(cfg.Credentials))
+	}
 	if cfg.User != "" {
 		options = append(options, nats.UserInfo(cfg.User, cfg.Password))
 	}
@@ -201,17 +233,21 @@ func (c *Conn) Join(trial string, self uint32, n int) (<-chan transport.Message,
 	}
 	c.Address(trial, self, n)
 	out := make(chan transport.Message, forwarded)
-	go c.forward(in, out)
+	go c.forward(trial, self, in, out)
 	return out, c.Flush(defaultDialTimeout)
 }
 
 // forward hands on what was heard, until the connection ends. What the process does not
-// take waits in in, which the Conn counts.
-func (c *Conn) forward(in <-chan *nats.Msg, out chan<- transport.Message) {
+// take waits in in, which the Conn counts. It answers an Asker itself.
+func (c *Conn) forward(trial string, self uint32, in <-chan *nats.Msg, out chan<- transport.Message) {
 	for {
 		select {
 		case msg := <-in:
-			from, _ := Sender(msg.Subject)
+			from, ok := Sender(msg.Subject)
+			if ok && from == 0 {
+				_ = c.nc.Publish(subject(trial, self, 0), msg.Data) // that it did not arrive is the answer
+				continue
+			}
 			select {
 			case out <- transport.Message{From: from, Where: msg.Subject, Data: msg.Data}:
 			case <-c.closed:

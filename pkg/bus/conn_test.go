@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -354,9 +356,12 @@ func TestIdentity_NeverShowsItsSecret(t *testing.T) {
 	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "id", id, "ids", ids)
 	dial := DialConfig{
 		URL: "nats://u:" + seed + "@h:1", Seed: id.Secret(), Password: seed, Token: seed,
+		Credentials: []byte(seed),
 	}
-	shown := string(encoded) + log.String() + fmt.Sprintf("%v %+v %#v %s %q %v %+v %#v %v %+v %#v %v",
-		id, id, id, id, id, ids, ids, ids, dial, dial, dial, &id)
+	server := ServerConfig{Cluster: &Cluster{Secret: seed}, TLS: &TLS{Key: []byte(seed)}}
+	shown := string(encoded) + log.String() + fmt.Sprintf("%v %+v %#v %s %q %v %+v %#v %v %+v %#v %v %v %+v %#v %v %#v",
+		id, id, id, id, id, ids, ids, ids, dial, dial, dial, &id, server, server, server, server.Cluster,
+		*server.Cluster)
 	for _, secret := range []string{seed, fmt.Sprint([]byte(seed)), fmt.Sprintf("%x", seed)} {
 		if strings.Contains(shown, secret) {
 			t.Errorf("the seed shows in %s", shown)
@@ -439,5 +444,32 @@ func BenchmarkConnRoundTrip(b *testing.B) {
 		<-in[1]
 		_ = conns[1].Send(1, payload)
 		<-in[0]
+	}
+}
+
+// TestDialConfig_WithoutFiles: what its files hold goes along, and their names stay behind.
+func TestDialConfig_WithoutFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := func(name string) string {
+		path := filepath.Join(dir, name)
+		must(t, os.WriteFile(path, []byte(name), 0o600))
+		return path
+	}
+	c, err := DialConfig{URL: "tls://h:1", CredentialsFile: file("creds"), CAFile: file("ca"), CertFile: file("cert"),
+		KeyFile: file("key")}.WithoutFiles()
+	must(t, err)
+	text, err := json.Marshal(c)
+	must(t, err)
+	if strings.Contains(string(text), dir) || string(c.Credentials) != "creds" || string(c.TLS.CA) != "ca" ||
+		string(c.TLS.Cert) != "cert" || string(c.TLS.Key) != "key" {
+		t.Errorf("%s", text)
+	}
+	if c, err = (DialConfig{URL: "tls://h:1"}).WithoutFiles(); err != nil || c.TLS != nil {
+		t.Errorf("without files: TLS %v, %v", c.TLS, err)
+	}
+	if _, err = (DialConfig{CAFile: filepath.Join(dir, "none")}).WithoutFiles(); err == nil ||
+		!strings.Contains(err.Error(), "none") {
+		t.Errorf("a file that is not there: %v", err)
 	}
 }

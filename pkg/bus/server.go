@@ -59,6 +59,12 @@ type Cluster struct {
 	Routes []string `json:"routes,omitempty"` // of the members that are there already: see Server.Route
 }
 
+// String shows no secret.
+func (c Cluster) String() string { return fmt.Sprintf("cluster of %d", len(c.Routes)+1) }
+
+// GoString is what %#v prints.
+func (c Cluster) GoString() string { return c.String() }
+
 // Server is a NATS server in this process.
 type Server struct {
 	nats *server.Server

@@ -19,7 +19,7 @@ import (
 // A TLS is how one party of a run proves who it is, and whom it believes: PEM. The key is a
 // secret: it goes to its owner through a pipe, and printed it is not shown.
 type TLS struct {
-	CA   []byte `json:"ca"`
+	CA   []byte `json:"ca"`             // empty: a client that believes whom the system does
 	Cert []byte `json:"cert,omitempty"` // empty: a client that proves itself otherwise
 	Key  []byte `json:"key,omitempty"`
 }
@@ -116,8 +116,8 @@ func (t *TLS) Server(mutual bool) (*tls.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(c.Certificates) == 0 {
-		return nil, errors.New("TLS: a server needs a certificate")
+	if len(c.Certificates) == 0 || c.RootCAs == nil {
+		return nil, errors.New("TLS: a server needs a certificate, and that of its authority")
 	}
 	if mutual {
 		c.ClientAuth, c.ClientCAs = tls.RequireAndVerifyClientCert, c.RootCAs
@@ -127,9 +127,12 @@ func (t *TLS) Server(mutual bool) (*tls.Config, error) {
 
 // Client is the configuration of who connects.
 func (t *TLS) Client() (*tls.Config, error) {
-	c := &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: x509.NewCertPool()}
-	if !c.RootCAs.AppendCertsFromPEM(t.CA) {
-		return nil, errors.New("TLS: the certificate of the authority cannot be read")
+	c := &tls.Config{MinVersion: tls.VersionTLS13}
+	if len(t.CA) > 0 {
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(t.CA) {
+			return nil, errors.New("TLS: the certificate of the authority cannot be read")
+		}
 	}
 	if len(t.Cert) > 0 {
 		pair, err := tls.X509KeyPair(t.Cert, t.Key)

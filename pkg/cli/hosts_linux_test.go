@@ -1,10 +1,19 @@
 package cli
 
 import (
+	"encoding/base64"
+	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -53,6 +62,136 @@ func TestRun_Hosts(t *testing.T) {
 	has(t, bench(t, "merge", dir, here).want(t, Usage).errors, "is a run in one piece, and no shard")
 }
 
+// TestRun_HostsSecrets: what agents are told in confidence, on their standard input, is in no
+// argument, no environment, and nothing that the run writes or prints.
+func TestRun_HostsSecrets(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	heard := filepath.Join(t.TempDir(), "heard")
+	agents := "hosts:\n"
+	for _, name := range []string{"lab1", "lab2"} {
+		agents += "- {name: " + name + ", address: 127.0.0.1, command: " +
+			script(t, "tee -a "+heard+" | env "+asAgent+"=1 "+exe) + "}\n"
+	}
+	over, seen := make(chan bool), make(chan map[string]string)
+	go watchProcesses(over, seen)
+	root := t.TempDir()
+	r := bench(t, "run", write(t, "spread.yaml", spread), "--hosts", write(t, "hosts.yaml", agents), "--out", root).
+		want(t, Good)
+	close(over)
+	shown := <-seen
+	if n := strings.Count(strings.Join(slices.Collect(maps.Keys(shown)), "\n"), busRole); n == 0 {
+		t.Error("no process of the bus was seen")
+	}
+	shown["standard output"], shown["standard error"] = r.out, r.errors
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		shown[path] = string(text)
+		return err
+	})
+	if err != nil || len(shown) < 15 {
+		t.Fatalf("%v; looked at %d places", err, len(shown))
+	}
+	asked, err := os.ReadFile(heard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string]*regexp.Regexp{ // as agents are told them
+		"the cluster's secret": regexp.MustCompile(`"cluster":\{"secret":"([A-Z0-9]{20,})"`),
+		"a key of TLS":         regexp.MustCompile(`"key":"([A-Za-z0-9+/=]{100,})"`),
+		"a node's key":         regexp.MustCompile(`"seed":"([A-Za-z0-9+/=]{40,})"`),
+	}
+	for what, kind := range kinds {
+		found := kind.FindAllSubmatch(asked, -1)
+		if len(found) < 2 {
+			t.Errorf("the agents were not told %s: %d", what, len(found))
+		}
+		for _, m := range found {
+			secret := []string{string(m[1])}
+			if plain, err := base64.StdEncoding.DecodeString(secret[0]); err == nil && what != "the cluster's secret" {
+				secret = append(secret, strings.Split(string(plain), "\n")[min(1, strings.Count(string(plain), "\n"))])
+			}
+			for where, text := range shown {
+				for _, s := range secret {
+					if strings.Contains(text, s) {
+						t.Errorf("%.100q shows %s", where, what)
+					}
+				}
+			}
+		}
+	}
+}
+
+// watchProcesses collects the arguments and environments of all processes, by what they are.
+func watchProcesses(over <-chan bool, seen chan<- map[string]string) {
+	all := map[string]string{}
+	for {
+		files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+		for _, file := range files {
+			arguments, _ := os.ReadFile(file) // it may have ended
+			environment, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "environ"))
+			all[string(arguments)] += string(arguments) + string(environment)
+		}
+		select {
+		case <-over:
+			seen <- all
+			return
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// TestRun_HostsOfAnExternalBus: the nodes of each host connect to the server that its line names.
+func TestRun_HostsOfAnExternalBus(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	text := "hosts:\n"
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var servers []*server.Server
+	for i := range 2 {
+		o := &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true,
+			Cluster: server.ClusterOpts{Name: "users", Host: "127.0.0.1", Port: server.RANDOM_PORT}}
+		if i > 0 {
+			o.Routes = server.RoutesFromStr("nats://" + servers[0].ClusterAddr().String())
+		}
+		s, err := server.NewServer(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Start()
+		t.Cleanup(s.Shutdown)
+		if !s.ReadyForConnections(10 * time.Second) {
+			t.Fatal("no server")
+		}
+		servers = append(servers, s)
+		text += fmt.Sprintf("- {name: lab%d, address: 127.0.0.1, bus: %q, command: \"env %s=1 %s\"}\n", i+1, s.ClientURL(),
+			asAgent, exe)
+	}
+	root := t.TempDir()
+	bench(t, "run", write(t, "spread.yaml", spread+"bus: {url: "+servers[0].ClientURL()+"}\n"), "--hosts",
+		write(t, "hosts.yaml", text), "--out", root).want(t, Good)
+	has(t, contents(t, latest(t, root, "spread"))[results.TrialsFile], ",lab1+lab2,mutex,")
+	for i, s := range servers {
+		if v, err := s.Varz(nil); err != nil || v.TotalConnections < 4 {
+			t.Errorf("server %d: %v, %v connections", i, err, v.TotalConnections)
+		}
+	}
+}
+
 // TestRun_HostsRefused: what cannot be, and what could not be done.
 func TestRun_HostsRefused(t *testing.T) {
 	root, file := t.TempDir(), write(t, "spread.yaml", spread)
@@ -62,15 +201,16 @@ func TestRun_HostsRefused(t *testing.T) {
 		code int
 		args []string
 	}{
-		"none.yaml":                       {Usage, []string{"--hosts", filepath.Join(root, "none.yaml")}},
-		"hosts.yaml:2: hosts[1]":          {Usage, []string{"--hosts", host("command: x")}},
-		"3 processes, but the hosts have": {Usage, []string{"--hosts", host("address: 127.0.0.1, command: x, slots: 2")}},
-		"placement by region needs a network with regions": {Usage, []string{"--hosts",
+		"none.yaml":              {Usage, []string{"--hosts", filepath.Join(root, "none.yaml")}},
+		"hosts.yaml:2: hosts[1]": {Usage, []string{"--hosts", host("command: x")}},
+		"hosts.yaml:2: hosts: cell 1, mutex/naimi-trehel with 3 processes: 3 processes, but the hosts have": {Usage, []string{"--hosts", host("address: 127.0.0.1, command: x, slots: 2")}},
+		"hosts.yaml:3: placement: cell 1, mutex/naimi-trehel with 3 processes: a placement by region needs a network with regions": {Usage, []string{"--hosts",
 			write(t, "hosts.yaml", "hosts:\n- {name: a, address: b, command: c, region: eu}\nplacement: region\n")}},
-		"--hosts with transport sim":                {Usage, []string{"--hosts", good, "--transport", "sim"}},
-		"--host with --hosts":                       {Usage, []string{"--hosts", good, "--host", "ssh lab7"}},
-		"--hosts with --shard":                      {Usage, []string{"--hosts", good, "--shard", "1/2"}},
-		"start agent on lab1: nothing-of-that-name": {CouldNotRun, []string{"--hosts", good}},
+		"hosts.yaml:2: hosts[1].bus: without bus.url": {Usage, []string{"--hosts", host("address: a, command: b, bus: tls://c:4222")}},
+		"--hosts with transport sim":                  {Usage, []string{"--hosts", good, "--transport", "sim"}},
+		"--host with --hosts":                         {Usage, []string{"--hosts", good, "--host", "ssh lab7"}},
+		"--hosts with --shard":                        {Usage, []string{"--hosts", good, "--shard", "1/2"}},
+		"start agent on lab1: nothing-of-that-name":   {CouldNotRun, []string{"--hosts", good}},
 		"it wrote \"hello\" to its standard output": {CouldNotRun, []string{"--hosts",
 			host("address: 127.0.0.1, command: echo hello")}},
 		"lab1: ssh: No route to host": {CouldNotRun, []string{"--hosts", write(t, "hosts.yaml", "hosts:\n- name: lab1\n"+

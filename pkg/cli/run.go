@@ -233,7 +233,7 @@ func (f *runFlags) loadHosts(e *experiment.Experiment) (err error) {
 		return usage("%v", err)
 	}
 	if err = f.spread.Check(e); err != nil {
-		return usage("%s: %v", f.hosts, err)
+		return usage("%v", err)
 	}
 	return nil
 }

@@ -175,7 +175,7 @@ func (s *settings) busFields() []field {
 	b := &s.Bus
 	file := s.files.pathType
 	return []field{
-		{Name: "url", Default: `""`, Of: busURL().To(&b.URL),
+		{Name: "url", Default: `""`, Of: BusURL().To(&b.URL),
 			Doc: "as nats://host:4222; empty: the embedded server"},
 		{Name: "credentials", Default: `""`, Of: file().To(&b.Credentials), Doc: "path of a .creds file"},
 		{Name: "tls", Doc: "encryption", Sub: []field{

@@ -250,7 +250,8 @@ func (f *folder) pathType() config.Type[string] {
 
 // busURL is where an external server listens. A password in it would end up in
 // results and logs.
-func busURL() config.Type[string] {
+// BusURL is the address of a NATS server.
+func BusURL() config.Type[string] {
 	t := config.Words("the address of a NATS server", func(s string) string {
 		if s == "" {
 			return ""

@@ -3,7 +3,7 @@ package nodes
 import (
 	"context"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,6 +24,9 @@ import (
 type Hosts struct {
 	Hosts     []Host
 	Placement Placement
+
+	file *config.Layers // where mistakes are noted
+	root *config.Value
 }
 
 // A Host is one of the machines.
@@ -36,6 +39,7 @@ type Host struct {
 	Interface string
 	Slots     int    // processes that it may have; 0: any number
 	Region    string // of the network's latency, whose processes live there by ByRegion
+	Bus       string // the server of the experiment's own bus that they connect to; empty: bus.url
 }
 
 // A Placement says which process lives where: one of the kinds, or the host of each region.
@@ -77,6 +81,8 @@ func (h *Hosts) schema() *config.Schema {
 					Of: config.Whole[int](0, 100_000).To(&h.Slots)},
 				{Name: "region", Doc: "whose processes live there, with placement: region",
 					Of: config.SomeText("the name of a region").To(&h.Region)},
+				{Name: "bus", Doc: "the server of bus.url's cluster that they connect to", Default: `""`,
+					Of: experiment.BusURL().To(&h.Bus)},
 			}
 		},
 		Check: func(r *config.Reader, key string, v *config.Value, h *Host) {
@@ -144,6 +150,7 @@ func LoadHosts(path string) (*Hosts, error) {
 	if err := l.Err(); err != nil {
 		return nil, err
 	}
+	h.file, h.root = l, root
 	h.check(l, root)
 	return h, l.Err()
 }
@@ -198,15 +205,36 @@ func (h *Hosts) regions() map[string]int {
 	return of
 }
 
-// Check says why the trials of an experiment cannot be run on the hosts.
+// Check says why the trials of an experiment cannot be run on the hosts, and which line of the
+// hosts file is to blame.
 func (h *Hosts) Check(e *experiment.Experiment) error {
-	for i := range e.Cells {
-		plan := &e.Cells[i].Plan
-		if _, err := h.placement().Assign(plan, h.slots()); err != nil {
-			return fmt.Errorf("cell %d, %s with %d processes: %w", i+1, plan.Algorithm, plan.Nodes, err)
+	list := h.root.Get("hosts")
+	for i, one := range h.Hosts {
+		if one.Bus != "" && e.Bus.URL == "" {
+			h.file.Add(list.Items[i].Get("bus").At, config.Item("hosts", i)+".bus", "without bus.url in the "+
+				"experiment, each host has a server of the run's own; leave it out, or add bus.url")
 		}
 	}
-	return nil
+	for i := range e.Cells {
+		plan := &e.Cells[i].Plan
+		_, err := h.placement().Assign(plan, h.slots())
+		var why *host.PlaceError
+		if !errors.As(err, &why) {
+			continue
+		}
+		at, key := h.root.At, "placement"
+		switch v := h.root.Get("placement"); {
+		case why.Host >= 0:
+			at, key = list.Items[why.Host].Get("slots").At, config.Item("hosts", why.Host)+".slots"
+		case why.Slots:
+			at, key = list.At, "hosts"
+		case v != nil:
+			at = v.At
+		}
+		h.file.Add(at, key, "cell %d, %s with %d processes: %v", i+1, plan.Algorithm, plan.Nodes, err)
+		break // the others most probably say the same
+	}
+	return h.file.Err()
 }
 
 func (h *Hosts) placement() host.Placement {
@@ -227,9 +255,11 @@ func (h *Hosts) slots() (list []host.Slots) {
 // Machine is for runner.Options: the machine that all hosts are together.
 func (h *Hosts) Machine(_ context.Context, e *experiment.Experiment, _ runner.Options, r runner.Room) (
 	runner.Machine, []results.Site, error) {
-	cfg := host.MachineConfig{Nodes: r.Nodes, Run: r.Run, Pause: r.Pause, Placement: h.placement(),
-		External: external(e)}
+	cfg := host.MachineConfig{Nodes: r.Nodes, Run: r.Run, Pause: r.Pause, Placement: h.placement()}
 	var err error
+	if cfg.External, err = external(e).WithoutFiles(); err != nil { // the hosts need not have them
+		return nil, nil, err
+	}
 	if cfg.Authority, err = bus.NewAuthority(); err != nil {
 		return nil, nil, err
 	}
@@ -241,7 +271,7 @@ func (h *Hosts) Machine(_ context.Context, e *experiment.Experiment, _ runner.Op
 			Nodes: r.Nodes, Run: r.Run, Authority: cfg.Authority})
 		if err == nil {
 			site := results.Site{Name: one.Name}
-			started = append(started, host.Host{Agent: a, Address: a.Address(), Slots: one.Slots})
+			started = append(started, host.Host{Agent: a, Address: a.Address(), Slots: one.Slots, Bus: one.Bus})
 			err = json.Unmarshal(a.About(), &site)
 			sites = append(sites, site)
 		}

@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	_ "github.com/conclave-bench/conclave/plugins/mutex/naimitrehel"
 )
 
 // TestLoadHosts_Refuses: every mistake in a hosts file is told with its line and key.
@@ -35,5 +38,42 @@ func TestLoadHosts_Refuses(t *testing.T) {
 	if _, err := LoadHosts(filepath.Join(t.TempDir(), "none.yaml")); err == nil ||
 		!strings.Contains(err.Error(), "none.yaml") {
 		t.Errorf("no file: %v", err)
+	}
+}
+
+// TestHosts_Check: an experiment that does not fit the hosts is told with the line to change.
+func TestHosts_Check(t *testing.T) {
+	t.Parallel()
+	const text = "name: x\nproblem: mutex\nalgorithms: [naimi-trehel]\nnodes: 4\nrepetitions: 1\ntransport: nats\n" +
+		"scenario: {kind: sequential, requests: 6}\n"
+	const regions = "network: {latency: {distribution: regions, places: [ireland, tokyo]}}\n"
+	const two = "hosts:\n- {name: a, address: a, command: a, region: ireland}\n- name: b\n  address: b\n  command: b\n" +
+		"  slots: 1\n"
+	for want, c := range map[string][2]string{
+		"":                            {text, two},
+		"hosts.yaml:2: hosts: cell 1": {text, strings.Replace(two, "address: a", "slots: 1, address: a", 1)},
+		"hosts.yaml:6: hosts[2].slots: cell 1, mutex/naimi-trehel with 4 processes: the slots of b are too few": {text + regions,
+			two + "placement: {tokyo: b}\n"},
+		"hosts.yaml:7: placement: cell 1": {text + regions, two + "placement: region\n"},
+		"hosts.yaml:6: hosts[2].bus: without bus.url": {text, strings.Replace(two, "slots: 1",
+			"bus: nats://b:4222", 1)},
+		" ": {text + "bus: {url: nats://c:4222}\n", strings.Replace(two, "slots: 1", "bus: nats://b:4222", 1)},
+	} {
+		path := filepath.Join(t.TempDir(), "hosts.yaml")
+		if err := os.WriteFile(path, []byte(c[1]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		h, err := LoadHosts(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := experiment.Parse("x.yaml", []byte(c[0]), experiment.Overrides{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = h.Check(e)
+		if want = strings.TrimSpace(want); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
 }
