@@ -83,8 +83,8 @@ func (p Placement) byRegion(plan *harness.Plan, i, _ int, _ []int) (int, error) 
 	}
 	at, ok := p.Regions[regions[i%len(regions)]]
 	if !ok {
-		return 0, &PlaceError{Host: -1, why: fmt.Sprintf("no host for the region %s of process %d; name one "+
-			"for it in placement, or give a host that region", regions[i%len(regions)], i+1)}
+		return 0, &PlaceError{Host: -1, why: fmt.Sprintf("no host for the region %s of process %d; name "+
+			"one for it in placement, or give a host that region", regions[i%len(regions)], i+1)}
 	}
 	return at, nil
 }

@@ -271,7 +271,8 @@ func (h *Hosts) Machine(_ context.Context, e *experiment.Experiment, _ runner.Op
 			Nodes: r.Nodes, Run: r.Run, Authority: cfg.Authority})
 		if err == nil {
 			site := results.Site{Name: one.Name}
-			started = append(started, host.Host{Agent: a, Address: a.Address(), Slots: one.Slots, Bus: one.Bus})
+			started = append(started, host.Host{Agent: a, Address: a.Address(), Slots: one.Slots,
+				Bus: one.Bus})
 			err = json.Unmarshal(a.About(), &site)
 			sites = append(sites, site)
 		}
