@@ -52,8 +52,8 @@ func (p Placement) Assign(plan *harness.Plan, hosts []Slots) ([]int, error) {
 			return nil, err
 		}
 		if left[at]--; left[at] < 0 {
-			return nil, &PlaceError{Host: at, why: fmt.Sprintf("the slots of %s are too few for the processes "+
-				"of its regions; raise slots, or give a region to another host", hosts[at].Name)}
+			return nil, &PlaceError{Host: at, why: fmt.Sprintf("the slots of %s are too few for the "+
+				"processes of its regions; raise slots, or give a region to another host", hosts[at].Name)}
 		}
 		places[i] = at
 	}
@@ -79,7 +79,7 @@ func (p Placement) byRegion(plan *harness.Plan, i, _ int, _ []int) (int, error) 
 	regions := plan.Network.Latency.Places
 	if len(regions) == 0 {
 		return 0, &PlaceError{Host: -1, why: "a placement by region needs a network with regions, as " +
-			"network: {latency: {distribution: regions, places: [...]}}; give it some, or take spread or pack"}
+			"network: {latency: {distribution: regions, places: [...]}}; give it one, or take spread"}
 	}
 	at, ok := p.Regions[regions[i%len(regions)]]
 	if !ok {
