@@ -43,6 +43,7 @@ const (
 	resultsPrefix = "conclave.results"
 	runsBucket    = "conclave-runs"
 	filesBucket   = "conclave-files"
+	namesPrefix   = "$KV." + runsBucket + "."
 
 	// ackWait is how long a worker may be silent before its blocks are given to another. It
 	// says that it is at work each third of that.
@@ -86,21 +87,29 @@ func (s Server) Check() error {
 // A link is a connection to NATS. It reconnects for ever.
 type link struct {
 	nc      *nats.Conn
+	note    func(string) // tells the user something
 	js      jetstream.JetStream
 	trials  jetstream.Stream
 	results jetstream.Stream
 	runs    jetstream.KeyValue
+	names   jetstream.Stream // in which that bucket lies
 	files   jetstream.ObjectStore
 }
 
-// connect opens a connection, and makes what is not there yet.
-func connect(ctx context.Context, s Server, name string) (*link, error) {
+// connect opens a connection, and makes what is not there yet. Note is told what a user
+// should know while there is no answer.
+func connect(ctx context.Context, s Server, name string, note func(string)) (*link, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	options := []nats.Option{nats.Name(name), nats.MaxReconnects(-1),
 		nats.ReconnectWait(200 * time.Millisecond), nats.Timeout(5 * time.Second),
-		nats.PingInterval(5 * time.Second)}
+		nats.PingInterval(5 * time.Second),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			if errors.Is(err, nats.ErrPermissionViolation) {
+				note("NATS: " + err.Error() + "; the user that we log in as (--nats-creds) needs JetStream")
+			}
+		})}
 	if strings.Contains(s.URL, "tls://") {
 		options = append(options, nats.Secure(&tls.Config{MinVersion: tls.VersionTLS12}))
 	}
@@ -114,13 +123,13 @@ func connect(ctx context.Context, s Server, name string) (*link, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to NATS at %s: %w", s.URL, err)
 	}
-	l := &link{nc: nc}
+	l := &link{nc: nc, note: note}
 	if l.js, err = jetstream.New(nc); err == nil {
 		err = l.open(ctx)
 	}
 	if err != nil {
 		nc.Close()
-		if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, nats.ErrNoResponders) {
+		if errors.Is(err, jetstream.ErrJetStreamNotEnabled) {
 			err = fmt.Errorf("%w: start the server with JetStream, as nats-server -js", err)
 		}
 		return nil, fmt.Errorf("NATS at %s: %w", s.URL, err)
@@ -131,49 +140,52 @@ func connect(ctx context.Context, s Server, name string) (*link, error) {
 // open finds the streams and buckets, or makes them with as many replicas as there are
 // servers for.
 func (l *link) open(ctx context.Context) (err error) {
+	err = l.patiently(ctx, func(ctx context.Context) error {
+		_, err := l.js.AccountInfo(ctx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
 	if l.trials, err = l.stream(ctx, trialsStream, trialsPrefix); err != nil {
 		return err
 	}
 	if l.results, err = l.stream(ctx, resultsStream, resultsPrefix); err != nil {
 		return err
 	}
-	err = patiently(ctx, func(ctx context.Context) (err error) {
+	err = l.make(ctx, jetstream.ErrBucketNotFound, func(ctx context.Context) (err error) {
 		l.runs, err = l.js.KeyValue(ctx, runsBucket)
 		return err
+	}, func(ctx context.Context, n int) (err error) {
+		l.runs, err = l.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: runsBucket,
+			Replicas: n, TTL: maxAge, Description: "runs of Conclave that workers may take part in"})
+		return err
 	})
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		err = replicated(ctx, func(ctx context.Context, n int) (err error) {
-			l.runs, err = l.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: runsBucket,
-				Replicas: n, TTL: maxAge, Description: "runs of Conclave that workers may take part in"})
-			return err
-		})
-	}
 	if err != nil {
 		return err
 	}
-	err = patiently(ctx, func(ctx context.Context) (err error) {
-		l.files, err = l.js.ObjectStore(ctx, filesBucket)
+	err = l.patiently(ctx, func(ctx context.Context) (err error) {
+		l.names, err = l.js.Stream(ctx, "KV_"+runsBucket)
 		return err
 	})
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		err = replicated(ctx, func(ctx context.Context, n int) (err error) {
-			l.files, err = l.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: filesBucket,
-				Replicas: n, TTL: maxAge, Description: "traces of Conclave on the way to their run"})
-			return err
-		})
+	if err != nil {
+		return err
 	}
-	return err
+	return l.make(ctx, jetstream.ErrBucketNotFound, func(ctx context.Context) (err error) {
+		l.files, err = l.js.ObjectStore(ctx, filesBucket)
+		return err
+	}, func(ctx context.Context, n int) (err error) {
+		l.files, err = l.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: filesBucket,
+			Replicas: n, TTL: maxAge, Description: "traces of Conclave on the way to their run"})
+		return err
+	})
 }
 
 func (l *link) stream(ctx context.Context, name, prefix string) (s jetstream.Stream, err error) {
-	err = patiently(ctx, func(ctx context.Context) (err error) {
+	err = l.make(ctx, jetstream.ErrStreamNotFound, func(ctx context.Context) (err error) {
 		s, err = l.js.Stream(ctx, name)
 		return err
-	})
-	if !errors.Is(err, jetstream.ErrStreamNotFound) {
-		return s, err
-	}
-	err = replicated(ctx, func(ctx context.Context, n int) (err error) {
+	}, func(ctx context.Context, n int) (err error) {
 		s, err = l.js.CreateStream(ctx, jetstream.StreamConfig{Name: name, Subjects: []string{prefix + ".>"},
 			Retention: jetstream.WorkQueuePolicy, Replicas: n, MaxAge: maxAge,
 			// A block, or what came of it, is there once.
@@ -184,27 +196,39 @@ func (l *link) stream(ctx context.Context, name, prefix string) (s jetstream.Str
 	return s, err
 }
 
-// replicated makes something with three replicas, or with as many as the cluster gives.
-func replicated(ctx context.Context, make func(ctx context.Context, n int) error) (err error) {
-	for n := replicas; n > 0; n -= 2 {
-		err = patiently(ctx, func(ctx context.Context) error { return make(ctx, n) })
-		var refused *jetstream.APIError
-		if err == nil || !errors.As(err, &refused) || n == 1 {
-			return err
+// make finds something, or creates it with three replicas or as many as the cluster gives.
+// Somebody else may create it at the same time, with another number of them.
+func (l *link) make(ctx context.Context, missing error, find func(context.Context) error,
+	create func(ctx context.Context, n int) error) error {
+	err := l.patiently(ctx, find)
+	for n := replicas; n > 0 && errors.Is(err, missing); n -= 2 {
+		made := l.patiently(ctx, func(ctx context.Context) error { return create(ctx, n) })
+		if made == nil {
+			return nil
+		}
+		if err = l.patiently(ctx, find); errors.Is(err, missing) && n == 1 {
+			return made
 		}
 	}
 	return err
 }
 
+// patienceMute is how long there may be no answer before the user is told.
+const patienceMute = 5 * time.Second
+
 // patiently asks until there is an answer: a server may die, and another one take its place.
 // An answer that is an error is one.
-func patiently(ctx context.Context, ask func(context.Context) error) error {
-	for {
+func (l *link) patiently(ctx context.Context, ask func(context.Context) error) error {
+	for tell := time.Now().Add(patienceMute); ; {
 		once, cancel := context.WithTimeout(ctx, askTimeout)
 		err := ask(once)
 		cancel()
 		if err == nil || ctx.Err() != nil || !transient(err) {
 			return err
+		}
+		if time.Now().After(tell) {
+			tell = time.Now().Add(time.Minute)
+			l.note("NATS does not answer: " + err.Error() + "; trying on")
 		}
 		select {
 		case <-ctx.Done():
@@ -214,25 +238,44 @@ func patiently(ctx context.Context, ask func(context.Context) error) error {
 	}
 }
 
-// transient says whether it may be better a moment later.
+// Errors of JetStream that no package names.
+const (
+	storeFailed          jetstream.ErrorCode = 10077 // a limit of the stream
+	notSupported         jetstream.ErrorCode = 10074 // replicas, by a server without a cluster
+	noStorage, noMemory  jetstream.ErrorCode = 10047, 10028
+	limits, insufficient jetstream.ErrorCode = 10053, 10023
+)
+
+// transient says whether it may be better a moment later. JetStream says 500 or 503 when
+// servers die and a new leader is not there yet, but also of limits.
 func transient(err error) bool {
 	var api *jetstream.APIError
 	if errors.As(err, &api) {
-		return api.Code == 503 && api.ErrorCode != jetstream.JSErrCodeJetStreamNotEnabled
+		switch api.ErrorCode {
+		case storeFailed, notSupported, noStorage, noMemory, limits, insufficient,
+			jetstream.JSErrCodeJetStreamNotEnabled, jetstream.JSErrCodeJetStreamNotEnabledForAccount:
+			return false
+		}
+		return api.Code >= 500
 	}
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout) ||
+	return !errors.Is(err, jetstream.ErrJetStreamNotEnabled) && (errors.Is(err, context.DeadlineExceeded) ||
+		errors.Is(err, nats.ErrTimeout) || errors.Is(err, nats.ErrNoResponders) ||
 		errors.Is(err, nats.ErrDisconnected) || errors.Is(err, nats.ErrReconnectBufExceeded) ||
-		errors.Is(err, jetstream.ErrNoStreamResponse) || errors.Is(err, nats.ErrConnectionReconnecting)
+		errors.Is(err, jetstream.ErrNoStreamResponse) || errors.Is(err, nats.ErrConnectionReconnecting))
 }
 
 // publish puts a message into a stream; one that is there already stays.
 func (l *link) publish(ctx context.Context, subject string, data []byte) error {
-	err := patiently(ctx, func(ctx context.Context) error {
+	err := l.patiently(ctx, func(ctx context.Context) error {
 		_, err := l.js.Publish(ctx, subject, data)
 		return err
 	})
-	if err != nil && strings.Contains(err.Error(), "maximum messages per subject") {
-		return nil
+	var api *jetstream.APIError
+	if errors.As(err, &api) && api.ErrorCode == storeFailed {
+		if strings.Contains(err.Error(), "maximum messages per subject") {
+			return nil
+		}
+		return fmt.Errorf("%w: the stream of %s is full; raise its limits (nats stream edit)", err, subject)
 	}
 	return err
 }
@@ -271,14 +314,19 @@ func fileOf(run string, repetition int, what string) string {
 
 // put stores a file, compressed.
 func (l *link) put(ctx context.Context, name string, data []byte) error {
-	return patiently(ctx, func(ctx context.Context) error {
+	return l.patiently(ctx, func(ctx context.Context) error {
 		_, err := l.files.PutBytes(ctx, name, pack(data))
 		return err
 	})
 }
 
+// getTimeout is for a file: there may be no bucket any more.
+const getTimeout = 5 * time.Second
+
 func (l *link) get(ctx context.Context, name string) (data []byte, err error) {
-	err = patiently(ctx, func(ctx context.Context) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, getTimeout)
+	defer cancel()
+	err = l.patiently(ctx, func(ctx context.Context) (err error) {
 		data, err = l.files.GetBytes(ctx, name)
 		return err
 	})
@@ -288,8 +336,11 @@ func (l *link) get(ctx context.Context, name string) (data []byte, err error) {
 	return unpack(data)
 }
 
+// drop removes a file. One that stays ages out.
 func (l *link) drop(ctx context.Context, name string) {
-	_ = patiently(ctx, func(ctx context.Context) error { return l.files.Delete(ctx, name) }) // it ages out
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	_ = l.files.Delete(ctx, name)
 }
 
 func pack(data []byte) []byte {

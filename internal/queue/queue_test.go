@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/conclave-bench/conclave/internal/queue"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -173,17 +175,7 @@ func TestQueue_RunnerAway(t *testing.T) {
 		t.Fatalf("%v, want %v", err, gone)
 	}
 	worker(t, s, "lab1")
-	deadline := time.Now().Add(20 * time.Second)
-	for done := 0; done < 12; {
-		list, err := queue.Workers(t.Context(), s, 200*time.Millisecond)
-		must(t, err)
-		if len(list) > 0 {
-			done = list[0].Blocks
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%d blocks after 20 s, want 12", done)
-		}
-	}
+	done(t, s, 12)
 	_, err := runner.Run(t.Context(), e, f, runner.Options{Queue: sender})
 	must(t, err)
 	_, plain, _ := begun(t, "")
@@ -235,6 +227,104 @@ func TestQueue_ForeignBlocks(t *testing.T) {
 	if !strings.Contains(said(), "is not of an experiment of 4 cells") ||
 		!strings.Contains(y.Failed, "block 99 (worker lab1): it was begun 5 times") {
 		t.Errorf("%+v; the worker said %q", y, said())
+	}
+}
+
+// done waits until a worker says that it has done so many blocks.
+func done(t *testing.T, s queue.Server, blocks int) {
+	t.Helper()
+	has := -1
+	for deadline := time.Now().Add(60 * time.Second); has < blocks; {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d blocks after a minute, want %d", has, blocks)
+		}
+		list, err := queue.Workers(t.Context(), s, 200*time.Millisecond)
+		must(t, err)
+		if len(list) > 0 {
+			has = list[0].Blocks
+		}
+	}
+}
+
+// TestQueue_Twice: a block that is in the queue is sent again without ado, and so is a result
+// that nobody has fetched. To wait for either would be for ever: a runner that comes back
+// does not fetch before it has sent, and a worker that waits for it does not finish the block.
+func TestQueue_Twice(t *testing.T) {
+	t.Parallel()
+	s := natsAt(t)
+	_, _, run := begun(t, "queued-5")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	q, err := queue.NewSender(ctx, s, run, func(string) {})
+	must(t, err)
+	defer func() { must(t, q.Close(true)) }()
+	block := []runner.Block{{Repetition: 1, Cells: []int{1, 2}, Orders: []int{1, 2}}}
+	for range 2 {
+		must(t, q.Send(ctx, block))
+	}
+	worker(t, s, "lab1")
+	done(t, s, 1)
+	must(t, q.Send(ctx, block))
+	done(t, s, 2)
+	y, err := q.Next(ctx)
+	must(t, err)
+	if len(y.Rows) != 2 || y.Keep == nil {
+		t.Errorf("%+v, want two rows", y)
+	}
+}
+
+// TestQueue_Lost: a NATS server that forgets what it has said it keeps costs time alone,
+// whether blocks are gone, who fetches them, or everything.
+func TestQueue_Lost(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(context.Context, jetstream.JetStream) error{
+		"blocks": func(ctx context.Context, js jetstream.JetStream) error {
+			s, err := js.Stream(ctx, "CONCLAVE_TRIALS")
+			if err != nil {
+				return err
+			}
+			return s.Purge(ctx)
+		},
+		"consumers": func(ctx context.Context, js jetstream.JetStream) error {
+			return errors.Join(js.DeleteConsumer(ctx, "CONCLAVE_TRIALS", "lost-consumers"),
+				js.DeleteConsumer(ctx, "CONCLAVE_RESULTS", "lost-consumers"))
+		},
+		"everything": func(ctx context.Context, js jetstream.JetStream) (err error) {
+			for _, name := range []string{"CONCLAVE_TRIALS", "CONCLAVE_RESULTS", "KV_conclave-runs",
+				"OBJ_conclave-files"} {
+				err = errors.Join(err, js.DeleteStream(ctx, name))
+			}
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := natsAt(t)
+			e, f, run := begun(t, "lost-"+name)
+			nc, err := nats.Connect(s.URL)
+			must(t, err)
+			defer nc.Close()
+			js, err := jetstream.New(nc)
+			must(t, err)
+			rows, told := 0, ""
+			worker(t, s, "lab1")
+			_, err = runner.Run(t.Context(), e, f, runner.Options{
+				Queue: func(ctx context.Context) (runner.Queue, error) {
+					return queue.NewSender(ctx, s, run, func(text string) { told += text + "\n" })
+				},
+				Progress: func(runner.Progress) {
+					if rows++; rows == 1 {
+						if err := lose(t.Context(), js); err != nil {
+							t.Error(err)
+						}
+					}
+				},
+			})
+			must(t, err)
+			if rows != 48 || len(f.Done()) != 48 {
+				t.Errorf("%d rows, want 48; the runner said %q", rows, told)
+			}
+		})
 	}
 }
 

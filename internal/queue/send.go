@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,8 +22,10 @@ type Sender struct {
 	run  string
 	head Run
 	from jetstream.Consumer
-	note func(string) // tells the user something
-	lone time.Time    // since when no worker answers; zero: one does
+	note func(string)           // tells the user something
+	lone time.Time              // since when no worker answers; zero: one does
+	out  map[int]runner.Block   // by repetition: blocks whose results are waited for
+	got  jetstream.MessageBatch // that is on its way; nil: none
 }
 
 var _ runner.Queue = (*Sender)(nil)
@@ -33,11 +37,11 @@ func NewSender(ctx context.Context, s Server, r Run, note func(string)) (*Sender
 	if name == "" || strings.ContainsAny(name, ". *>\t") {
 		return nil, fmt.Errorf("a run in a queue needs a name without dots and spaces, not %q", name)
 	}
-	l, err := connect(ctx, s, "conclave runner "+name)
+	l, err := connect(ctx, s, "conclave runner "+name, note)
 	if err != nil {
 		return nil, err
 	}
-	q := &Sender{link: l, run: name, head: r, note: note}
+	q := &Sender{link: l, run: name, head: r, note: note, out: map[int]runner.Block{}}
 	if err := q.announce(ctx); err != nil {
 		l.nc.Close()
 		return nil, err
@@ -50,7 +54,7 @@ func (q *Sender) announce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = patiently(ctx, func(ctx context.Context) error {
+	err = q.link.patiently(ctx, func(ctx context.Context) error {
 		_, err := q.link.trials.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{Durable: q.run,
 			FilterSubject: trialsPrefix + "." + q.run + ".>", AckPolicy: jetstream.AckExplicitPolicy,
 			AckWait: ackWait, MaxAckPending: -1})
@@ -59,7 +63,7 @@ func (q *Sender) announce(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("announce the run: %w", err)
 	}
-	err = patiently(ctx, func(ctx context.Context) (err error) {
+	err = q.link.patiently(ctx, func(ctx context.Context) (err error) {
 		q.from, err = q.link.results.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{Durable: q.run,
 			FilterSubject: resultsPrefix + "." + q.run + ".>", AckPolicy: jetstream.AckExplicitPolicy,
 			AckWait: ackWait, MaxAckPending: -1})
@@ -68,7 +72,7 @@ func (q *Sender) announce(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("announce the run: %w", err)
 	}
-	return patiently(ctx, func(ctx context.Context) error {
+	return q.link.patiently(ctx, func(ctx context.Context) error {
 		_, err := q.link.runs.Put(ctx, q.run, pack(data))
 		return err
 	})
@@ -77,6 +81,7 @@ func (q *Sender) announce(ctx context.Context) error {
 // Send implements runner.Queue.
 func (q *Sender) Send(ctx context.Context, blocks []runner.Block) error {
 	for _, b := range blocks {
+		q.out[b.Repetition] = b
 		data, err := json.Marshal(&b)
 		if err != nil {
 			return err
@@ -88,20 +93,106 @@ func (q *Sender) Send(ctx context.Context, blocks []runner.Block) error {
 	return nil
 }
 
+// atOnce is how many results are fetched with one request.
+const atOnce = 64
+
 // Next implements runner.Queue.
 func (q *Sender) Next(ctx context.Context) (y runner.Yield, err error) {
-	for {
-		msgs, err := q.from.Fetch(1, jetstream.FetchMaxWait(askTimeout))
+	for first := true; ; first = false {
+		if q.got == nil {
+			if q.got, err = q.from.Fetch(atOnce, jetstream.FetchMaxWait(askTimeout)); err != nil {
+				q.got = nil
+				pause(ctx, askTimeout)
+			}
+		}
+		for q.got != nil {
+			select {
+			case m, ok := <-q.got.Messages():
+				if !ok {
+					q.got = nil
+					break
+				}
+				y, ok, err = q.open(ctx, m)
+				if ok || err != nil {
+					return y, err
+				}
+			case <-ctx.Done():
+				return y, context.Cause(ctx)
+			}
+		}
 		if ctx.Err() != nil {
 			return y, context.Cause(ctx)
 		}
-		if err == nil {
-			for m := range msgs.Messages() {
-				return q.open(ctx, m)
-			}
+		if q.link.nc.IsClosed() {
+			return y, fmt.Errorf("NATS has closed the connection: %w", q.link.nc.LastError())
+		}
+		if first {
+			continue
 		}
 		q.look(ctx)
+		if err := q.mend(ctx); err != nil {
+			return y, err
+		}
 	}
+}
+
+// mend announces the run and sends its blocks again if the queue has lost some: when
+// nobody has them, nobody will get them, and nothing has come of them. NATS may lose what it
+// has acknowledged, for instance with the disk of a server; and what was done for nothing
+// counts once.
+func (q *Sender) mend(ctx context.Context) error {
+	// In this order: what is no longer to be done has results.
+	for _, s := range []jetstream.Stream{q.link.trials, q.link.results} {
+		var c *jetstream.ConsumerInfo
+		err := q.link.patiently(ctx, func(ctx context.Context) error {
+			found, err := s.Consumer(ctx, q.run)
+			if err == nil {
+				c = found.CachedInfo()
+			}
+			return err
+		})
+		switch {
+		case errors.Is(err, jetstream.ErrConsumerNotFound), errors.Is(err, jetstream.ErrStreamNotFound):
+		case err != nil:
+			return fmt.Errorf("look at the run in the queue: %w", err)
+		case c.NumPending > 0 || c.NumAckPending > 0:
+			return nil
+		}
+	}
+	if len(q.out) == 0 {
+		return errors.New("a worker has left out trials of its block")
+	}
+	q.note(fmt.Sprintf("NATS has lost blocks of this run; %d are sent again", len(q.out)))
+	if err := q.link.open(ctx); err != nil {
+		return err
+	}
+	if err := q.clear(ctx); err != nil { // of what lies there and is not delivered
+		return err
+	}
+	if err := q.announce(ctx); err != nil {
+		return err
+	}
+	return q.Send(ctx, slices.Collect(maps.Values(q.out)))
+}
+
+// clear takes what there is of the run out of the streams.
+func (q *Sender) clear(ctx context.Context) (err error) {
+	for s, prefix := range map[jetstream.Stream]string{
+		q.link.trials: trialsPrefix, q.link.results: resultsPrefix,
+	} {
+		err = errors.Join(err,
+			q.link.patiently(ctx, func(ctx context.Context) error {
+				return s.Purge(ctx, jetstream.WithPurgeSubject(prefix+"."+q.run+".>"))
+			}),
+			q.link.patiently(ctx, func(ctx context.Context) error {
+				err := s.DeleteConsumer(ctx, q.run)
+				if errors.Is(err, jetstream.ErrConsumerNotFound) {
+					return nil
+				}
+				return err
+			}))
+	}
+	return err
 }
 
 // patienceAlone is how long nobody may be there before the user is told.
@@ -136,55 +227,78 @@ func (q *Sender) look(ctx context.Context) {
 	}
 }
 
-// open reads a parcel.
-func (q *Sender) open(ctx context.Context, m jetstream.Msg) (y runner.Yield, err error) {
+// open reads a parcel. It is false for one that is of no use.
+func (q *Sender) open(ctx context.Context, m jetstream.Msg) (y runner.Yield, ok bool, err error) {
 	data, err := unpack(m.Data())
 	var p parcel
 	if err == nil {
 		err = json.Unmarshal(data, &p)
 	}
-	block := p.Block.Repetition
-	if err == nil && p.Stored {
-		if data, err = q.link.get(ctx, fileOf(q.run, block, "rows")); err == nil {
-			err = json.Unmarshal(data, &p)
-		}
-	}
 	if err != nil {
-		return y, fmt.Errorf("a result on %s cannot be read: %w", m.Subject(), err)
+		return y, false, fmt.Errorf("a result on %s cannot be read: %w", m.Subject(), err)
+	}
+	block := p.Block.Repetition
+	if _, waited := q.out[block]; !waited { // two workers have done it
+		q.settle(ctx, m, &p)
+		return y, false, nil
+	}
+	if p.Stored {
+		if data, err = q.link.get(ctx, fileOf(q.run, block, "rows")); err != nil {
+			return y, false, q.without(ctx, m, err)
+		}
+		if err = json.Unmarshal(data, &p); err != nil {
+			return y, false, fmt.Errorf("a result on %s cannot be read: %w", m.Subject(), err)
+		}
 	}
 	if p.Failed != "" {
 		return runner.Yield{Failed: fmt.Sprintf("block %d (worker %s): %s", block, p.Worker, p.Failed)},
-			m.Ack()
+			true, m.Ack()
 	}
 	y.Traces = map[int][]byte{}
 	for _, row := range p.Rows {
 		t, err := results.DecodeTrial(row, q.head.Header.Design)
 		if err != nil {
-			return y, fmt.Errorf("a result on %s cannot be read: %w", m.Subject(), err)
+			return y, false, fmt.Errorf("a result on %s cannot be read: %w", m.Subject(), err)
 		}
 		y.Rows = append(y.Rows, *t)
 	}
 	for _, trial := range p.Traces {
-		data, err := q.link.get(ctx, fileOf(q.run, block, fmt.Sprint(trial)))
-		if errors.Is(err, jetstream.ErrObjectNotFound) {
-			continue // it was fetched with the same parcel before
+		if y.Traces[trial], err = q.link.get(ctx, fileOf(q.run, block, fmt.Sprint(trial))); err != nil {
+			return y, false, q.without(ctx, m, err)
 		}
-		if err != nil {
-			return y, err
-		}
-		y.Traces[trial] = data
 	}
 	y.Keep = func() error {
-		err := patiently(ctx, func(ctx context.Context) error { return m.DoubleAck(ctx) })
-		for _, trial := range p.Traces {
-			q.link.drop(ctx, fileOf(q.run, block, fmt.Sprint(trial)))
-		}
-		if p.Stored {
-			q.link.drop(ctx, fileOf(q.run, block, "rows"))
-		}
-		return err
+		delete(q.out, block)
+		q.settle(ctx, m, &p)
+		return nil
 	}
-	return y, nil
+	return y, true, nil
+}
+
+// settle takes a parcel out of the queue. If it comes once more, it counts once.
+func (q *Sender) settle(ctx context.Context, m jetstream.Msg, p *parcel) {
+	_ = m.Ack()
+	for _, trial := range p.Traces {
+		q.link.drop(ctx, fileOf(q.run, p.Block.Repetition, fmt.Sprint(trial)))
+	}
+	if p.Stored {
+		q.link.drop(ctx, fileOf(q.run, p.Block.Repetition, "rows"))
+	}
+}
+
+// without leaves a parcel alone whose files are not there, for err: its block is sent again if
+// they are lost (see mend), and it comes again if no server could give them.
+func (q *Sender) without(ctx context.Context, m jetstream.Msg, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, jetstream.ErrObjectNotFound):
+		return m.Ack()
+	case errors.Is(err, context.DeadlineExceeded):
+		q.got = nil // the others have the same fate
+		return nil
+	}
+	return err
 }
 
 // closeTimeout is how long the end of a run may take to be told.
@@ -198,19 +312,12 @@ func (q *Sender) Close(over bool) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
-	// The workers look at the list of runs.
-	err := patiently(ctx, func(ctx context.Context) error { return q.link.runs.Purge(ctx, q.run) })
-	for s, prefix := range map[jetstream.Stream]string{
-		q.link.trials: trialsPrefix, q.link.results: resultsPrefix,
-	} {
-		err = errors.Join(err,
-			patiently(ctx, func(ctx context.Context) error {
-				return s.Purge(ctx, jetstream.WithPurgeSubject(prefix+"."+q.run+".>"))
-			}),
-			patiently(ctx, func(ctx context.Context) error { return s.DeleteConsumer(ctx, q.run) }))
-	}
-	if err != nil {
-		return fmt.Errorf("take the run out of the queue: %w", err)
+	// The workers look at the list of runs. No trace of this one is left in it.
+	err := q.link.patiently(ctx, func(ctx context.Context) error {
+		return q.link.names.Purge(ctx, jetstream.WithPurgeSubject(namesPrefix+q.run))
+	})
+	if err = errors.Join(err, q.clear(ctx)); err != nil {
+		q.note("the results are complete, but the run is still in the queue: " + err.Error())
 	}
 	return nil
 }

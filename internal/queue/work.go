@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -40,7 +41,7 @@ func Work(ctx context.Context, cfg WorkerConfig) error {
 		w.cores = runtime.GOMAXPROCS(0)
 	}
 	var err error
-	if w.link, err = connect(ctx, cfg.Server, "conclave worker "+w.name); err != nil {
+	if w.link, err = connect(ctx, cfg.Server, "conclave worker "+w.name, cfg.Say); err != nil {
 		return err
 	}
 	defer w.link.nc.Close()
@@ -52,8 +53,14 @@ func Work(ctx context.Context, cfg WorkerConfig) error {
 		w.site.Tool.Binary))
 	for ctx.Err() == nil {
 		if err := w.once(ctx); err != nil && ctx.Err() == nil {
-			w.cfg.Say(err.Error())
+			if text := err.Error(); text != w.trouble { // not every second
+				w.trouble = text
+				w.cfg.Say(text)
+			}
 			pause(ctx, time.Second)
+		}
+		if w.link.nc.IsClosed() {
+			return fmt.Errorf("NATS has closed the connection: %w", w.link.nc.LastError())
 		}
 	}
 	return nil
@@ -75,6 +82,8 @@ type worker struct {
 	link  *link
 	lock  *flock.Flock    // of the machine: real trials have it for themselves
 	told  map[string]bool // runs of other programs
+	// trouble is what went wrong last.
+	trouble string
 
 	mu     sync.Mutex
 	run    string
@@ -108,21 +117,25 @@ func (w *worker) once(ctx context.Context) error {
 
 // runs are the names of those in the queue.
 func (w *worker) runs(ctx context.Context) (names []string, err error) {
-	err = patiently(ctx, func(ctx context.Context) (err error) {
-		names, err = w.link.runs.Keys(ctx)
+	var info *jetstream.StreamInfo
+	err = w.link.patiently(ctx, func(ctx context.Context) (err error) {
+		info, err = w.link.names.Info(ctx, jetstream.WithSubjectFilter(namesPrefix+">"))
 		return err
 	})
-	if errors.Is(err, jetstream.ErrNoKeysFound) {
-		return nil, nil
+	if err != nil {
+		return nil, err
+	}
+	for subject := range info.State.Subjects {
+		names = append(names, strings.TrimPrefix(subject, namesPrefix))
 	}
 	slices.Sort(names)
-	return names, err
+	return names, nil
 }
 
 // find is a run; nil if it is over.
 func (w *worker) find(ctx context.Context, name string) (*Run, error) {
 	var entry jetstream.KeyValueEntry
-	err := patiently(ctx, func(ctx context.Context) (err error) {
+	err := w.link.patiently(ctx, func(ctx context.Context) (err error) {
 		entry, err = w.link.runs.Get(ctx, name)
 		return err
 	})
@@ -155,8 +168,8 @@ func (w *worker) join(ctx context.Context, name string) error {
 		}
 		return nil
 	}
-	f := &feed{worker: w, name: name, run: r, held: map[int]*held{}}
-	err = patiently(ctx, func(ctx context.Context) (err error) {
+	f := &feed{ctx: ctx, worker: w, name: name, run: r, held: map[int]*held{}}
+	err = w.link.patiently(ctx, func(ctx context.Context) (err error) {
 		f.from, err = w.link.trials.Consumer(ctx, name)
 		return err
 	})
@@ -166,6 +179,11 @@ func (w *worker) join(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	info := f.from.CachedInfo()
+	if info.NumPending+uint64(info.NumAckPending) == 0 {
+		return nil
+	}
+	f.pending = int(info.NumPending)
 	if err := f.fetch(ctx); err != nil || len(f.held) == 0 {
 		return err
 	}
@@ -211,15 +229,17 @@ func (w *worker) work(ctx context.Context, f *feed) (err error) {
 
 // A feed is the blocks of one run that a worker has taken.
 type feed struct {
+	ctx        context.Context // of the worker
 	worker     *worker
 	name       string
 	run        *Run
 	from       jetstream.Consumer
 	experiment *experiment.Experiment
 
-	mu    sync.Mutex
-	fresh []runner.Block // that nobody has begun
-	held  map[int]*held  // by repetition: blocks that are not finished
+	mu      sync.Mutex
+	pending int            // blocks that no worker has begun, as far as is known
+	fresh   []runner.Block // that nobody has begun
+	held    map[int]*held  // by repetition: blocks that are not finished
 }
 
 // A held is a block that this worker has for the time being.
@@ -230,26 +250,45 @@ type held struct {
 
 var _ runner.Feed = (*feed)(nil)
 
-// fetch takes some blocks, if there are any.
+// fetch takes some blocks, if there are any: what is there at once, or else the next one
+// that comes before long.
 func (f *feed) fetch(ctx context.Context) error {
-	n := 1
-	if f.run.Virtual {
-		n = 4 * f.worker.cores
-	}
-	msgs, err := f.from.Fetch(n, jetstream.FetchMaxWait(idle))
-	if err != nil {
-		if transient(err) {
-			pause(ctx, idle)
-			return nil
+	msgs, err := f.from.FetchNoWait(f.share())
+	n := 0
+	for range 2 {
+		if err != nil {
+			break
 		}
-		return err
-	}
-	for m := range msgs.Messages() {
-		if err := f.hold(ctx, m); err != nil {
-			return err
+		for m := range msgs.Messages() {
+			n++
+			if err := f.hold(ctx, m); err != nil {
+				return err
+			}
 		}
+		if err = msgs.Error(); n > 0 || err != nil {
+			break
+		}
+		msgs, err = f.from.Fetch(1, jetstream.FetchMaxWait(idle))
+	}
+	if err != nil && n == 0 {
+		pause(ctx, idle) // a server has died, or the run is over
 	}
 	return nil
+}
+
+// share is how many blocks to take at once. Simulated trials are short, and asking for them
+// takes time; towards the end of a run each worker takes few, so that all end together.
+func (f *feed) share() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.run.Virtual {
+		return 1
+	}
+	cores, least := f.worker.cores, 1
+	if f.experiment != nil {
+		least += (cores - 1) / len(f.experiment.Cells) // a trial for each core
+	}
+	return max(least, min(4*cores, f.pending/8))
 }
 
 // hold says again and again that the worker is at work on a block.
@@ -258,10 +297,17 @@ func (f *feed) hold(ctx context.Context, m jetstream.Msg) error {
 	if err := json.Unmarshal(m.Data(), &b); err != nil {
 		return errors.Join(fmt.Errorf("a block on %s cannot be read: %w", m.Subject(), err), m.Term())
 	}
-	if meta, err := m.Metadata(); err == nil && meta.NumDelivered > mostTries {
-		p := &parcel{Block: b, Worker: f.worker.name, Failed: fmt.Sprintf("it was begun %d times, and each "+
-			"worker died or fell silent before its end", mostTries)}
-		return errors.Join(f.send(ctx, p), m.Ack())
+	meta, err := m.Metadata()
+	if err != nil {
+		return err
+	}
+	if meta.NumDelivered > mostTries {
+		why := fmt.Sprintf("it was begun %d times, and no worker finished it: each died, fell silent, was "+
+			"ended or failed", mostTries)
+		if f.worker.trouble != "" {
+			why += "; this one said: " + f.worker.trouble
+		}
+		return errors.Join(f.send(ctx, &parcel{Block: b, Worker: f.worker.name, Failed: why}), m.Ack())
 	}
 	alive, stop := context.WithCancel(ctx)
 	go func() {
@@ -277,6 +323,7 @@ func (f *feed) hold(ctx context.Context, m jetstream.Msg) error {
 	}()
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.pending = int(meta.NumPending)
 	if old := f.held[b.Repetition]; old != nil { // it took us for dead
 		old.stop()
 	} else {
@@ -338,7 +385,9 @@ func (f *feed) over(ctx context.Context) (bool, error) {
 
 // Yield implements runner.Feed.
 func (f *feed) Yield(b runner.Block, y runner.Yield) error {
-	ctx := context.Background() // what is done is not lost because the worker is to end
+	ctx, cancel := context.WithCancel(context.Background()) // what is done is not lost because the worker ends
+	defer cancel()
+	defer context.AfterFunc(f.ctx, func() { time.AfterFunc(closeTimeout, cancel) })()
 	p := &parcel{Block: b, Worker: f.worker.name}
 	for i := range y.Rows {
 		row := &y.Rows[i]
@@ -366,9 +415,9 @@ func (f *feed) Yield(b runner.Block, y runner.Yield) error {
 	delete(f.held, b.Repetition)
 	f.mu.Unlock()
 	h.stop()
-	once, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
-	_ = h.DoubleAck(once) // if it does not arrive, the block is done once more, and counts once
+	once, over := context.WithTimeout(ctx, ackWait)
+	defer over()
+	_ = f.worker.link.patiently(once, h.DoubleAck) // else the block is done once more, and counts once
 	f.worker.mu.Lock()
 	f.worker.blocks++
 	f.worker.mu.Unlock()

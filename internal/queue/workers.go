@@ -48,7 +48,7 @@ func Workers(ctx context.Context, s Server, wait time.Duration) ([]Status, error
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	l, err := connect(ctx, s, "conclave workers")
+	l, err := connect(ctx, s, "conclave workers", func(string) {})
 	if err != nil {
 		return nil, err
 	}

@@ -246,9 +246,6 @@ func (f *runFlags) checkQueue(e *experiment.Experiment) error {
 	case f.host != "" || f.hosts != "" || f.shard != "" || f.workers > 0:
 		return usage("--queue with --host, --hosts, --shard or --workers: the workers say where and how " +
 			"they run; leave one of them out")
-	case e.Rounds > 1:
-		return usage("--queue with rounds: between rounds everything starts anew, and workers do not; " +
-			"leave one of them out")
 	case e.Bus.URL != "":
 		return usage("--queue with bus.url: workers have a bus of their own; leave one of them out")
 	}

@@ -137,7 +137,8 @@ func (r *run) take(y *Yield, waiting map[int]experiment.Trial) error {
 type Feed interface {
 	// Next waits for blocks; none: there will be no more.
 	Next(ctx context.Context) ([]Block, error)
-	// Yield takes in what came of a block. It may be called while Next waits.
+	// Yield takes in what came of a block. It may be called while Next waits, or while it is
+	// called for another block.
 	Yield(b Block, y Yield) error
 }
 
@@ -146,15 +147,17 @@ type Feed interface {
 func Work(ctx context.Context, e *experiment.Experiment, f *results.Folder, feed Feed, o Options) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	w := &workStore{Folder: f, experiment: e, feed: feed, blocks: map[int]*underWay{}}
-	r := &run{experiment: e, store: w, options: o, stopping: NewStopping(e)}
+	w := &workStore{Folder: f, experiment: e, feed: feed, blocks: map[int]*underWay{}, fail: cancel}
+	defer w.sending.Wait()
+	r := &run{experiment: e, store: w, options: o, stopping: NewStopping(e),
+		ahead: max(o.Workers, 1) * window / 2}
 	r.schedule = &fed{ctx: ctx, cancel: cancel, store: w}
-	first := r.next()
-	if len(first) > 0 {
+	if first := r.next(); len(first) > 0 {
 		if err := worldOf(e).run(ctx, r, first); err != nil {
 			return err
 		}
 	}
+	w.sending.Wait()
 	return context.Cause(ctx)
 }
 
@@ -187,6 +190,8 @@ type workStore struct {
 	*results.Folder
 	experiment *experiment.Experiment
 	feed       Feed
+	fail       context.CancelCauseFunc
+	sending    sync.WaitGroup
 
 	mu     sync.Mutex
 	blocks map[int]*underWay // by repetition
@@ -219,7 +224,8 @@ func (w *workStore) Attempts(int) int { return 0 }
 // Done is nothing, for the same reason.
 func (w *workStore) Done() map[int]results.Outcome { return nil }
 
-// AppendGroup keeps rows until their blocks are complete.
+// AppendGroup keeps rows until their blocks are complete. In simulation the next trials do
+// not wait for the network; on real nodes nothing else is under way during a trial.
 func (w *workStore) AppendGroup(rows []results.Trial) error {
 	w.mu.Lock()
 	var ready []*underWay
@@ -236,19 +242,32 @@ func (w *workStore) AppendGroup(rows []results.Trial) error {
 	}
 	w.mu.Unlock()
 	for _, u := range ready {
-		y := Yield{Rows: u.rows, Traces: map[int][]byte{}}
-		for i := range u.rows {
-			data, err := w.TakeTrace(u.rows[i].Trial)
-			if err != nil {
+		if !w.experiment.Virtual() {
+			if err := w.send(u); err != nil {
 				return err
 			}
-			if data != nil {
-				y.Traces[u.rows[i].Trial] = data
+			continue
+		}
+		w.sending.Go(func() {
+			if err := w.send(u); err != nil {
+				w.fail(err)
 			}
-		}
-		if err := w.feed.Yield(u.Block, y); err != nil {
-			return err
-		}
+		})
 	}
 	return nil
+}
+
+// send hands a complete block to the feed.
+func (w *workStore) send(u *underWay) error {
+	y := Yield{Rows: u.rows, Traces: map[int][]byte{}}
+	for i := range u.rows {
+		data, err := w.TakeTrace(u.rows[i].Trial)
+		if err != nil {
+			return err
+		}
+		if data != nil {
+			y.Traces[u.rows[i].Trial] = data
+		}
+	}
+	return w.feed.Yield(u.Block, y)
 }

@@ -118,7 +118,7 @@ func Run(ctx context.Context, e *experiment.Experiment, f Store, o Options) (
 			return Summary{}, err
 		}
 	}
-	r.schedule = &schedule{experiment: e, stopping: r.stopping}
+	r.schedule = &schedule{experiment: e, mu: &r.mu, stopping: r.stopping}
 	err := f.SweepTraces()
 	if first := r.next(); err == nil && len(first) > 0 {
 		err = r.execute(ctx, first)
@@ -151,7 +151,10 @@ type run struct {
 	before     int                     // how many of them
 	begun      time.Time
 	bus        map[string]any
-	sites      []results.Site // of the programs that have the nodes, if it is not this one
+	// ahead is how many simulated trials may be under way when the next ones are asked for.
+	// More than 0 is for a schedule that does not depend on what comes of them.
+	ahead int
+	sites []results.Site // of the programs that have the nodes, if it is not this one
 
 	mu        sync.Mutex
 	stopping  *Stopping
@@ -166,8 +169,6 @@ type run struct {
 
 // next is what is to be run before anything further can be told; none at the end.
 func (r *run) next() []experiment.Trial {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	for {
 		trials := r.schedule.next()
 		if len(trials) == 0 {

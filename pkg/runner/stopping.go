@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -223,6 +224,7 @@ func listed(words []string) string {
 // A schedule hands out trials in the order of execution.
 type schedule struct {
 	experiment *experiment.Experiment
+	mu         sync.Locker // of stopping
 	stopping   *Stopping
 	block      int // the last one that was handed out
 	order      int // of its last trial
@@ -231,6 +233,8 @@ type schedule struct {
 // next is the trials of the next blocks of one round, as far as nothing has to be known of
 // them before they can be told; none at the end.
 func (s *schedule) next() (out []experiment.Trial) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	last := min(max(s.block+1, s.experiment.Fewest), s.experiment.Repetitions)
 	for s.block < last && (len(out) == 0 || s.experiment.RoundOf(s.block+1) == out[0].Round) {
 		s.block++

@@ -132,7 +132,7 @@ func (r *run) pool(ctx context.Context, cancel context.CancelCauseFunc,
 		workers = runtime.GOMAXPROCS(0)
 	}
 	todo := make(chan experiment.Trial)
-	judged := make(chan struct{}, workers)
+	judged := make(chan struct{}, max(workers, r.ahead))
 	done := make(chan finished, 4*workers)
 	var pool sync.WaitGroup
 	for range workers {
@@ -158,40 +158,39 @@ func (r *run) pool(ctx context.Context, cancel context.CancelCauseFunc,
 	}
 	go func() {
 		defer close(todo)
-		trials := first
+		trials, owed, ok := first, 0, true
 		for ; len(trials) > 0 && trials[0].Round == first[0].Round; trials = r.next() {
-			if !hand(ctx, trials, todo, judged) {
+			if owed, ok = hand(ctx, trials, todo, judged, owed, r.ahead); !ok {
 				return
 			}
 		}
+		hand(ctx, nil, todo, judged, owed, 0)
 		*rest = trials
 	}()
 	go func() { pool.Wait(); close(done) }()
 	return done
 }
 
-// hand gives trials to the workers, and returns when all are judged. It is false if
-// ctx ended before.
+// hand gives trials to the workers, who owe some already, and returns when all but a few are
+// judged: how many are owed then. It is false if ctx ended before.
 func hand(ctx context.Context, trials []experiment.Trial, todo chan<- experiment.Trial,
-	judged <-chan struct{}) bool {
-	for given, left := 0, len(trials); left > 0; {
-		to := todo
+	judged <-chan struct{}, owed, few int) (int, bool) {
+	for owed += len(trials); len(trials) > 0 || owed > few; {
+		var to chan<- experiment.Trial
 		var t experiment.Trial
-		if given < len(trials) {
-			t = trials[given]
-		} else {
-			to = nil
+		if len(trials) > 0 {
+			to, t = todo, trials[0]
 		}
 		select {
 		case to <- t:
-			given++
+			trials = trials[1:]
 		case <-judged:
-			left--
+			owed--
 		case <-ctx.Done():
-			return false
+			return owed, false
 		}
 	}
-	return true
+	return owed, true
 }
 
 // commit puts a group of trials on disk and reports them.
