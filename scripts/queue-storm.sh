@@ -1,15 +1,42 @@
 #!/bin/bash
-# queue-storm.sh [KILLS]: 1000 simulated trials over three workers and a NATS cluster of
-# three servers, while workers, the runner and servers are killed at random (SIGKILL, 20
+# queue-storm.sh [KILLS [SEED]]: 1000 simulated trials over three workers and a NATS cluster
+# of three servers, while workers, the runner and servers are killed at random (SIGKILL, 20
 # times by default). Every trial is there exactly once at the end, and the tables are those
 # of a run without any of it, byte for byte. All of it is on 127.0.0.1.
+#
+# PAUSE=1 has some of them stopped for ten seconds instead (SIGSTOP), as a machine that hangs.
+# The seed decides who is hit and after how long. If the storm fails, its folder stays: the
+# logs of everybody in it, with the goroutines of who did not end.
 set -eu
 cd "$(dirname "$0")/.."
 kills=${1:-20}
+seed=${2:-$((RANDOM * 32768 + RANDOM))}
+limit=${LIMIT:-600} # seconds that the run may take
+echo "storm: seed $seed"
 dir=$(mktemp -d)
-trap 'kill $(jobs -p) 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$dir"' EXIT
-go build -o "$dir/bench" ./cmd/bench
-go build -o "$dir/node" ./cmd/node
+declare -A pid
+over() {
+  rc=$?
+  trap - EXIT
+  if [ "$rc" != 0 ]; then
+    for v in run work1 work2 work3; do kill -QUIT "${pid[$v]-}" 2>/dev/null || true; done
+    sleep 1
+    "$dir/bench" workers --join "$urls" > "$dir/workers.log" 2>&1 || true
+    echo "storm: failed (seed $seed); look into $dir/*.log"
+  fi
+  for v in "${!pid[@]}"; do kill -9 "${pid[$v]}" 2>/dev/null || true; done
+  wait 2>/dev/null || true
+  [ "$rc" != 0 ] || rm -rf "$dir"
+  exit "$rc"
+}
+urls=
+trap over EXIT
+trap 'exit 130' INT TERM
+if [ -n "${BIN-}" ]; then
+  cp "$BIN/bench" "$BIN/node" "$dir" # what is built already
+else
+  go build -o "$dir/" ./cmd/bench ./cmd/node
+fi
 cat > "$dir/storm.yaml" <<'END'
 name: storm
 problem: election
@@ -21,10 +48,8 @@ sweep:
 END
 "$dir/bench" run "$dir/storm.yaml" --out "$dir/plain" --quiet >/dev/null
 
-base=$((20000 + RANDOM % 20000))
-urls=
+base=$((20000 + RANDOM % 20000)) # not of the seed: two storms may run at a time
 for i in 0 1 2; do urls=$urls${urls:+,}nats://127.0.0.1:$((base + i)); done
-declare -A pid
 nats() { # i
   routes=
   for j in 0 1 2; do routes=$routes${routes:+,}nats://127.0.0.1:$((base + 10 + j)); done
@@ -45,10 +70,17 @@ run() {
   fi
   pid[run]=$!
 }
+whole() { [ -e "$(folder)/manifest.json" ] && grep -q '"complete": true' "$(folder)/manifest.json"; }
+log() { echo "$(date +%T) $*" | tee -a "$dir/storm.log"; }
 for i in 0 1 2; do nats $i; done
-sleep 3
+for ((k = 0; k < 60; k++)); do # until there is a cluster
+  sleep 1
+  "$dir/bench" workers --join "$urls" --wait 1ms >/dev/null 2>&1 && break
+done
 run
 for i in 1 2 3; do work $i; done
+RANDOM=$seed
+began=$SECONDS
 for ((k = 1; k <= kills; k++)); do
   sleep 0.$((RANDOM % 8 + 2))
   case $((RANDOM % 7)) in
@@ -60,10 +92,18 @@ for ((k = 1; k <= kills; k++)); do
   [ $k = 1 ] && v=run
   [ $k = 2 ] && v=nats1
   [ $k = 3 ] && v=work2
+  pause=$((RANDOM % 4))
+  if [ -n "${PAUSE-}" ] && [ $pause = 0 ]; then
+    kill -STOP "${pid[$v]}" 2>/dev/null || true
+    log "stopped $v for 10 s"
+    sleep 10
+    kill -CONT "${pid[$v]}" 2>/dev/null || true
+    continue
+  fi
   kill -9 "${pid[$v]}" 2>/dev/null || true
   wait "${pid[$v]}" 2>/dev/null || true
-  echo "killed $v"
-  [ "$v" != run ] || ! "$dir/bench" compare "$(folder)" "$(folder)" >/dev/null 2>&1 || { echo "the run had ended"; break; }
+  log "killed $v"
+  [ "$v" != run ] || ! whole || { log "the run had ended"; break; }
   case $v in
     run) run ;;
     nats*) sleep 0.5; nats "${v#nats}" ;; # one at a time: two of three are a majority
@@ -71,8 +111,13 @@ for ((k = 1; k <= kills; k++)); do
   esac
 done
 for try in 1 2 3 4 5; do
+  while kill -0 "${pid[run]}" 2>/dev/null; do
+    [ $((SECONDS - began)) -lt "$limit" ] || { log "the run does not end within $limit s"; exit 1; }
+    sleep 0.2
+  done
   wait "${pid[run]}" && break
-  [ "$try" = 5 ] && { echo "the run does not end well:"; tail -20 "$dir/run.log"; exit 1; }
+  log "the run ended with an error: $(tail -1 "$dir/run.log")"
+  [ "$try" -lt 5 ] || exit 1
   run
 done
 for f in trials operations messages summary; do
@@ -80,5 +125,6 @@ for f in trials operations messages summary; do
 done
 rows=$(($(wc -l < "$(folder)/trials.csv") - 1))
 twice=$(cut -d, -f1 "$(folder)/trials.csv" | sort | uniq -d | wc -l)
-echo "storm: $rows trials, $twice twice, tables as without the storm"
+again=$(cat "$dir"/run.log | grep -c "sent again" || true)
+log "storm: $rows trials, $twice twice, tables as without the storm; $((SECONDS - began)) s, queue mended $again times, load $(cut -d' ' -f1 /proc/loadavg 2>/dev/null || true)"
 [ "$rows" = 1000 ] && [ "$twice" = 0 ]

@@ -333,7 +333,7 @@ func (l *link) get(ctx context.Context, name string) (data []byte, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("fetch %s: %w", name, err)
 	}
-	return unpack(data)
+	return unpack(data, mostUnpacked)
 }
 
 // drop removes a file. One that stays ages out.
@@ -351,15 +351,22 @@ func pack(data []byte) []byte {
 	return b.Bytes()
 }
 
-// mostUnpacked bounds what a message may unfold to.
-const mostUnpacked = 1 << 30
+// What a message may unfold to: what came of a block, and a run.
+const (
+	mostUnpacked = 1 << 30
+	mostRun      = 16 << 20
+)
 
-func unpack(data []byte) ([]byte, error) {
+func unpack(data []byte, most int64) ([]byte, error) {
 	z, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
 		return nil, err
 	}
-	return io.ReadAll(io.LimitReader(z, mostUnpacked))
+	data, err = io.ReadAll(io.LimitReader(z, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = fmt.Errorf("it unfolds to more than %d bytes", most)
+	}
+	return data, err
 }
 
 // nameOf is what a machine is called.

@@ -230,6 +230,88 @@ func TestQueue_ForeignBlocks(t *testing.T) {
 	}
 }
 
+// TestQueue_Hostile: whoever can write into the queue gets no worker to leave its folder, to
+// open a file, to use another bus or to run something else; and it goes on with honest runs.
+func TestQueue_Hostile(t *testing.T) {
+	t.Parallel()
+	s := natsAt(t)
+	one := []runner.Block{{Repetition: 1, Cells: []int{1}, Orders: []int{1}}}
+	runs := map[string]struct {
+		change func(*queue.Run)
+		blocks []runner.Block
+		want   string // of what the worker says
+	}{
+		"name":     {change: func(r *queue.Run) { r.Header.Name = "../../evil" }, blocks: one},
+		"shard":    {change: func(r *queue.Run) { r.Header.Shard = &results.Shard{Index: -7, Of: 1} }, blocks: one},
+		"topology": {add("topology: {kind: file, path: /etc/passwd}\n"), one, "/etc/passwd"},
+		"include":  {add("include: /etc/passwd\n"), one, "include: unknown key"},
+		"hosts":    {add("hosts: [{name: a, command: touch evil}]\n"), one, "hosts: unknown key"},
+		"command":  {add("host: touch evil\n"), one, "host: unknown key"},
+		"out":      {add("out: /tmp/evil\n"), one, "out: "},
+		"bus": {func(r *queue.Run) {
+			r.Config = []byte(strings.Replace(config, "sim", "nats\nbus: {url: \"nats://127.0.0.1:1\"}", 1))
+		}, one, "a bus of its own"},
+		"path": {func(r *queue.Run) {
+			r.Config = []byte(strings.Replace(string(r.Config), "queued", "../evil", 1))
+		}, one, "name"},
+		"size":   {func(r *queue.Run) { r.Config = make([]byte, 64<<20) }, one, "unfolds to more than"},
+		"twice":  {blocks: []runner.Block{{Repetition: 1, Cells: []int{1, 1}, Orders: []int{1, 2}}}, want: "is not of"},
+		"orders": {blocks: []runner.Block{{Repetition: 1, Cells: []int{1}}}, want: "is not of"},
+		"minus":  {blocks: []runner.Block{{Repetition: -1, Cells: []int{1}, Orders: []int{1}}}, want: "is not of"},
+	}
+	for name, c := range runs {
+		_, _, run := begun(t, "a-"+name) // they come before the honest one
+		if c.change != nil {
+			c.change(&run)
+		}
+		q, err := queue.NewSender(t.Context(), s, run, func(string) {})
+		must(t, err)
+		must(t, q.Send(t.Context(), c.blocks))
+		must(t, q.Close(false))
+	}
+	nc, err := nats.Connect(s.URL)
+	must(t, err)
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	must(t, err)
+	bucket, err := js.KeyValue(t.Context(), "conclave-runs")
+	must(t, err)
+	for name, data := range map[string]string{"b-noise": "noise", "b-empty": ""} {
+		_, err := bucket.PutString(t.Context(), name, data)
+		must(t, err)
+	}
+	var said func() string
+	e, f, run := begun(t, "z-honest")
+	_, err = runner.Run(t.Context(), e, f, runner.Options{Queue: func(ctx context.Context) (runner.Queue, error) {
+		q, err := queue.NewSender(ctx, s, run, func(string) {})
+		_, said = worker(t, s, "lab1")
+		return q, err
+	}})
+	must(t, err)
+	until := time.Now().Add(20 * time.Second) // it says so when it has been through all of them
+	for name, c := range runs {
+		for !slices.ContainsFunc(strings.Split(said(), "\n"), func(line string) bool {
+			return strings.Contains(line, "run a-"+name+": ") && strings.Contains(line, c.want)
+		}) && c.want != "" {
+			if time.Now().After(until) {
+				t.Errorf("%s: the worker does not say %q but:\n%s", name, c.want, said())
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+	for _, name := range []string{"evil", "../evil", "../../evil"} {
+		if _, err := os.Stat(filepath.Join(os.TempDir(), name)); err == nil {
+			t.Errorf("%s was made", name)
+		}
+	}
+}
+
+// add puts a line into the experiment.
+func add(line string) func(*queue.Run) {
+	return func(r *queue.Run) { r.Config = []byte(config + line) }
+}
+
 // done waits until a worker says that it has done so many blocks.
 func done(t *testing.T, s queue.Server, blocks int) {
 	t.Helper()

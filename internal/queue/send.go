@@ -229,7 +229,7 @@ func (q *Sender) look(ctx context.Context) {
 
 // open reads a parcel. It is false for one that is of no use.
 func (q *Sender) open(ctx context.Context, m jetstream.Msg) (y runner.Yield, ok bool, err error) {
-	data, err := unpack(m.Data())
+	data, err := unpack(m.Data(), mostUnpacked)
 	var p parcel
 	if err == nil {
 		err = json.Unmarshal(data, &p)

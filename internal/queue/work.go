@@ -106,13 +106,13 @@ func (w *worker) once(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
-		if err := w.join(ctx, name); err != nil {
-			return fmt.Errorf("run %s: %w", name, err)
+	for _, name := range names { // one that is wrong does not keep us from the others
+		if one := w.join(ctx, name); one != nil && ctx.Err() == nil {
+			err = errors.Join(err, fmt.Errorf("run %s: %w", name, one))
 		}
 	}
 	pause(ctx, idle)
-	return nil
+	return err
 }
 
 // runs are the names of those in the queue.
@@ -145,7 +145,7 @@ func (w *worker) find(ctx context.Context, name string) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := unpack(entry.Value())
+	data, err := unpack(entry.Value(), mostRun)
 	var r Run
 	if err == nil {
 		err = json.Unmarshal(data, &r)
@@ -206,7 +206,8 @@ func (w *worker) work(ctx context.Context, f *feed) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	header := f.run.Header
+	f.run.Virtual = e.Virtual()
+	header := runner.Header(e, nil) // what came over the network names no folder
 	header.Named = !f.run.Virtual
 	folder, err := results.Create(dir, header, f.run.Config)
 	if err != nil {

@@ -93,8 +93,9 @@ func (s *streams) workersCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "workers --join URL",
 		Short: "List the machines that work for a queue",
-		Long: `List the workers of a NATS server: machine, cores, load, build, and the run
-that each works for. "bench run --queue" gives trials to those of its own build.
+		Long: `List the workers of a NATS server: machine, cores, load, version, build, and
+the run that each works for. "bench run --queue" gives trials to those of its own
+build.
 
 ` + exitHelp("workers", "0", "1", "2"),
 		Example: `  bench workers --join nats://127.0.0.1:4222`,
@@ -129,6 +130,7 @@ func (s *streams) printWorkers(list []queue.Status) {
 	t.column("machine", false)
 	t.column("cores", true)
 	t.column("load", false)
+	t.column("version", false)
 	t.column("build", false)
 	t.column("blocks", true)
 	t.column("run", false)
@@ -138,7 +140,7 @@ func (s *streams) printWorkers(list []queue.Status) {
 			build += " (this)"
 		}
 		load, _, _ := strings.Cut(w.Load, " ")
-		t.add(w.Machine, fmt.Sprint(w.Cores), load, build, fmt.Sprint(w.Blocks), w.Run)
+		t.add(w.Machine, fmt.Sprint(w.Cores), load, w.Site.Tool.Version, build, fmt.Sprint(w.Blocks), w.Run)
 	}
 	t.write(s.out)
 }

@@ -35,6 +35,7 @@ func (b *Block) trials(e *experiment.Experiment) (out []experiment.Trial, err er
 			return nil, fmt.Errorf("block %+v is not of an experiment of %d cells and %d repetitions", *b,
 				len(e.Cells), e.Repetitions)
 		}
+		delete(of, cell) // not twice
 		t.Order = b.Orders[i]
 		out = append(out, t)
 	}
