@@ -63,6 +63,9 @@ work() { # i
 }
 folder() { ls -d "$dir"/storm-out/storm/2* 2>/dev/null | head -1; }
 run() {
+  if [ -n "$(folder)" ] && ! grep -q . "$(folder)/journal.ndjson" 2>/dev/null; then
+    rm -rf "$dir/storm-out" # it was killed before it began
+  fi
   if [ -n "$(folder)" ]; then
     "$dir/bench" run --resume "$(folder)" --queue "$urls" --quiet >> "$dir/run.log" 2>&1 &
   else

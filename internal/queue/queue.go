@@ -49,7 +49,9 @@ const (
 	// says that it is at work each third of that.
 	ackWait = 6 * time.Second
 	// mostTries is how often a block is begun: one that kills its worker would kill them all.
-	mostTries = 5
+	// Where workers come and go a block may well lose a few; where they fail, with a reason,
+	// mostErrors is enough.
+	mostTries, mostErrors = 20, 5
 	// maxAge is how long what nobody fetches is kept.
 	maxAge = 30 * 24 * time.Hour
 	// askTimeout is for one request. A server that dies may leave one unanswered; the next

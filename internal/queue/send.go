@@ -24,6 +24,7 @@ type Sender struct {
 	from jetstream.Consumer
 	note func(string)           // tells the user something
 	lone time.Time              // since when no worker answers; zero: one does
+	idle time.Time              // since when workers answer, and none has a block; zero: one has
 	out  map[int]runner.Block   // by repetition: blocks whose results are waited for
 	got  jetstream.MessageBatch // that is on its way; nil: none
 }
@@ -137,7 +138,8 @@ func (q *Sender) Next(ctx context.Context) (y runner.Yield, err error) {
 }
 
 // mend announces the run and sends its blocks again if the queue has lost some: when
-// nobody has them, nobody will get them, and nothing has come of them. NATS may lose what it
+// nobody has them, nobody will get them, and nothing has come of them; or when NATS holds
+// them, and for long gives them to none of the workers that wait. NATS may lose what it
 // has acknowledged, for instance with the disk of a server; and what was done for nothing
 // counts once.
 func (q *Sender) mend(ctx context.Context) error {
@@ -155,10 +157,11 @@ func (q *Sender) mend(ctx context.Context) error {
 		case errors.Is(err, jetstream.ErrConsumerNotFound), errors.Is(err, jetstream.ErrStreamNotFound):
 		case err != nil:
 			return fmt.Errorf("look at the run in the queue: %w", err)
-		case c.NumPending > 0 || c.NumAckPending > 0:
+		case c.NumPending+uint64(c.NumAckPending) > 0 && !(!q.idle.IsZero() && time.Since(q.idle) > patienceIdle):
 			return nil
 		}
 	}
+	q.idle = time.Time{}
 	if len(q.out) == 0 {
 		return errors.New("a worker has left out trials of its block")
 	}
@@ -195,23 +198,37 @@ func (q *Sender) clear(ctx context.Context) (err error) {
 	return err
 }
 
-// patienceAlone is how long nobody may be there before the user is told.
-const patienceAlone = 5 * time.Second
+const (
+	// patienceAlone is how long nobody may be there before the user is told.
+	patienceAlone = 5 * time.Second
+	// patienceIdle is how long workers may be there and none of them has a block before the
+	// queue is taken to have lost them.
+	patienceIdle = 5 * ackWait
+)
 
-// look tells the user if nobody is there to do anything.
+// look tells the user if nobody is there to do anything, and notes whether somebody is at
+// work.
 func (q *Sender) look(ctx context.Context) {
 	list, err := find(ctx, q.link.nc, 300*time.Millisecond)
 	if err != nil {
 		q.note("NATS does not answer: " + err.Error())
 		return
 	}
+	ours, held := 0, 0
 	for _, w := range list {
 		if q.head.same(w.Site.Tool) {
-			q.lone = time.Time{}
-			return
+			ours++
+			held += w.Held
 		}
 	}
+	if ours == 0 || held > 0 {
+		q.idle = time.Time{}
+	} else if q.idle.IsZero() {
+		q.idle = time.Now()
+	}
 	switch {
+	case ours > 0:
+		q.lone = time.Time{}
 	case q.lone.IsZero():
 		q.lone = time.Now()
 	case time.Since(q.lone) > patienceAlone:

@@ -53,9 +53,12 @@ func Work(ctx context.Context, cfg WorkerConfig) error {
 		w.site.Tool.Binary))
 	for ctx.Err() == nil {
 		if err := w.once(ctx); err != nil && ctx.Err() == nil {
-			if text := err.Error(); text != w.trouble { // not every second
-				w.trouble = text
-				w.cfg.Say(text)
+			w.mu.Lock()
+			said := w.trouble
+			w.trouble = err.Error()
+			w.mu.Unlock()
+			if said != err.Error() { // not every second
+				w.cfg.Say(err.Error())
 			}
 			pause(ctx, time.Second)
 		}
@@ -82,19 +85,24 @@ type worker struct {
 	link  *link
 	lock  *flock.Flock    // of the machine: real trials have it for themselves
 	told  map[string]bool // runs of other programs
-	// trouble is what went wrong last.
-	trouble string
 
 	mu     sync.Mutex
 	run    string
+	feed   *feed // of that run
 	blocks int
+	// trouble is what went wrong last; "": nothing.
+	trouble string
 }
 
 func (w *worker) status() Status {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return Status{Machine: w.name, Cores: w.cores, Site: w.site, Load: results.LoadAverage(), Run: w.run,
+	s := Status{Machine: w.name, Cores: w.cores, Site: w.site, Load: results.LoadAverage(), Run: w.run,
 		Blocks: w.blocks}
+	if w.feed != nil {
+		s.Held = w.feed.holds()
+	}
+	return s
 }
 
 // idle is how long a worker waits before it looks for other runs.
@@ -184,7 +192,7 @@ func (w *worker) join(ctx context.Context, name string) error {
 		return nil
 	}
 	f.pending = int(info.NumPending)
-	if err := f.fetch(ctx); err != nil || len(f.held) == 0 {
+	if err := f.fetch(ctx); err != nil || f.holds() == 0 {
 		return err
 	}
 	return w.work(ctx, f)
@@ -215,11 +223,11 @@ func (w *worker) work(ctx context.Context, f *feed) (err error) {
 	}
 	defer func() { err = errors.Join(err, folder.Close()) }()
 	w.mu.Lock()
-	w.run = f.name
+	w.run, w.feed = f.name, f
 	w.mu.Unlock()
 	defer func() {
 		w.mu.Lock()
-		w.run = ""
+		w.run, w.feed = "", nil
 		w.mu.Unlock()
 		_ = w.lock.Unlock()
 	}()
@@ -251,30 +259,49 @@ type held struct {
 
 var _ runner.Feed = (*feed)(nil)
 
-// fetch takes some blocks, if there are any: what is there at once, or else the next one
-// that comes before long.
+// together is how long blocks that come at once may take to arrive one after the other.
+const together = 20 * time.Millisecond
+
+// fetch takes some blocks, if there are any. What comes after the first ones is taken as it
+// comes.
 func (f *feed) fetch(ctx context.Context) error {
-	msgs, err := f.from.FetchNoWait(f.share())
-	n := 0
-	for range 2 {
-		if err != nil {
-			break
-		}
+	// Not FetchNoWait: with it, a cluster of NATS 2.15.2 counted deliveries of a block whose
+	// worker had died, every six seconds, and no worker got one.
+	msgs, err := f.from.Fetch(f.share(), jetstream.FetchMaxWait(idle))
+	if err != nil {
+		pause(ctx, idle)
+		return nil
+	}
+	some, end := make(chan struct{}, 1), make(chan error, 1)
+	go func() {
 		for m := range msgs.Messages() {
-			n++
 			if err := f.hold(ctx, m); err != nil {
-				return err
+				end <- err
+				return
+			}
+			select {
+			case some <- struct{}{}:
+			default:
 			}
 		}
-		if err = msgs.Error(); n > 0 || err != nil {
-			break
+		if msgs.Error() != nil {
+			pause(ctx, idle) // a server has died, or the run is over
 		}
-		msgs, err = f.from.Fetch(1, jetstream.FetchMaxWait(idle))
+		end <- nil
+	}()
+	select {
+	case err := <-end:
+		return err
+	case <-some:
+		pause(ctx, together)
+		return nil
 	}
-	if err != nil && n == 0 {
-		pause(ctx, idle) // a server has died, or the run is over
-	}
-	return nil
+}
+
+func (f *feed) holds() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.held)
 }
 
 // share is how many blocks to take at once. Simulated trials are short, and asking for them
@@ -302,11 +329,14 @@ func (f *feed) hold(ctx context.Context, m jetstream.Msg) error {
 	if err != nil {
 		return err
 	}
-	if meta.NumDelivered > mostTries {
+	f.worker.mu.Lock()
+	trouble := f.worker.trouble
+	f.worker.mu.Unlock()
+	if meta.NumDelivered > mostTries || trouble != "" && meta.NumDelivered > mostErrors {
 		why := fmt.Sprintf("it was begun %d times, and no worker finished it: each died, fell silent, was "+
-			"ended or failed", mostTries)
-		if f.worker.trouble != "" {
-			why += "; this one said: " + f.worker.trouble
+			"ended or failed", meta.NumDelivered-1)
+		if trouble != "" {
+			why += "; this one said: " + trouble
 		}
 		return errors.Join(f.send(ctx, &parcel{Block: b, Worker: f.worker.name, Failed: why}), m.Ack())
 	}
@@ -324,6 +354,10 @@ func (f *feed) hold(ctx context.Context, m jetstream.Msg) error {
 	}()
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.held == nil { // the worker has left the run meanwhile
+		stop()
+		return m.Nak()
+	}
 	f.pending = int(meta.NumPending)
 	if old := f.held[b.Repetition]; old != nil { // it took us for dead
 		old.stop()

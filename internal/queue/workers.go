@@ -28,6 +28,7 @@ type Status struct {
 	Site    results.Site `json:"site"`
 	Load    string       `json:"load"`          // averages over 1, 5 and 15 minutes
 	Run     string       `json:"run,omitempty"` // that it works for; "": it waits
+	Held    int          `json:"held"`          // blocks that it has begun or is to begin
 	Blocks  int          `json:"blocks"`        // done since it started
 }
 
