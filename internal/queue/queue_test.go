@@ -54,9 +54,9 @@ func must(t *testing.T, err error) {
 }
 
 // begun is a fresh run of the experiment, in a queue of that name; "": in none.
-func begun(t *testing.T, name string) (*experiment.Experiment, *results.Folder, queue.Run) {
+func begun(t *testing.T, name string, lines ...string) (*experiment.Experiment, *results.Folder, queue.Run) {
 	t.Helper()
-	e, err := experiment.Parse("queued.yaml", []byte(config), experiment.Overrides{})
+	e, err := experiment.Parse("queued.yaml", []byte(config+strings.Join(lines, "")), experiment.Overrides{})
 	must(t, err)
 	resolved, err := e.Resolved()
 	must(t, err)
@@ -130,11 +130,11 @@ func same(t *testing.T, got, want map[string]string) {
 // middle, and one that comes late, make no difference.
 func TestQueue(t *testing.T) {
 	t.Parallel()
-	e, plain, _ := begun(t, "")
+	e, plain, _ := begun(t, "", "rounds: 3\n")
 	_, err := runner.Run(t.Context(), e, plain, runner.Options{})
 	must(t, err)
 	s := natsAt(t)
-	e, f, run := begun(t, "queued-1")
+	e, f, run := begun(t, "queued-1", "rounds: 3\n")
 	stop, _ := worker(t, s, "lab1")
 	rows := 0
 	_, err = runner.Run(t.Context(), e, f, runner.Options{

@@ -94,8 +94,8 @@ func (s *streams) workersCommand() *cobra.Command {
 		Use:   "workers --join URL",
 		Short: "List the machines that work for a queue",
 		Long: `List the workers of a NATS server: machine, cores, load, version, build, and
-the run that each works for. "bench run --queue" gives trials to those of its own
-build.
+the run that each works for. "bench run --queue" gives trials to those of its
+own build.
 
 ` + exitHelp("workers", "0", "1", "2"),
 		Example: `  bench workers --join nats://127.0.0.1:4222`,
