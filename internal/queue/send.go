@@ -143,6 +143,7 @@ func (q *Sender) Next(ctx context.Context) (y runner.Yield, err error) {
 // has acknowledged, for instance with the disk of a server; and what was done for nothing
 // counts once.
 func (q *Sender) mend(ctx context.Context) error {
+	stuck := !q.idle.IsZero() && time.Since(q.idle) > patienceIdle
 	// In this order: what is no longer to be done has results.
 	for _, s := range []jetstream.Stream{q.link.trials, q.link.results} {
 		var c *jetstream.ConsumerInfo
@@ -157,7 +158,7 @@ func (q *Sender) mend(ctx context.Context) error {
 		case errors.Is(err, jetstream.ErrConsumerNotFound), errors.Is(err, jetstream.ErrStreamNotFound):
 		case err != nil:
 			return fmt.Errorf("look at the run in the queue: %w", err)
-		case c.NumPending+uint64(c.NumAckPending) > 0 && !(!q.idle.IsZero() && time.Since(q.idle) > patienceIdle):
+		case c.NumPending+uint64(c.NumAckPending) > 0 && !stuck:
 			return nil
 		}
 	}

@@ -420,7 +420,8 @@ func (f *feed) over(ctx context.Context) (bool, error) {
 
 // Yield implements runner.Feed.
 func (f *feed) Yield(b runner.Block, y runner.Yield) error {
-	ctx, cancel := context.WithCancel(context.Background()) // what is done is not lost because the worker ends
+	// What is done is not lost because the worker is to end.
+	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	defer context.AfterFunc(f.ctx, func() { time.AfterFunc(closeTimeout, cancel) })()
 	p := &parcel{Block: b, Worker: f.worker.name}
