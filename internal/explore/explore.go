@@ -192,13 +192,16 @@ func (s *search) family(ctx context.Context, number uint64) error {
 			before := &members[i-1-min(i-1, m.rng.Uint64N(3))] // one of the last three
 			now.schedule = m.vary(before.schedule, before.moments)
 		}
-		b, err := now.schedule.run(s.options.Rule, &now.moments)
-		if err != nil {
+		b, err := now.schedule.run(ctx, s.options.Rule, &now.moments)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
 			return err
 		}
 		s.tried.Add(1)
 		if b == nil && i == 0 && number%suspicious == 0 {
-			if err := now.schedule.repeats(); err != nil {
+			if err := now.schedule.repeats(ctx); err != nil && ctx.Err() == nil {
 				return err
 			}
 		}
@@ -230,7 +233,7 @@ func (f *Find) conclude() error {
 		return err
 	}
 	f.Records = nil
-	b, err := judge(&p, f.Schedule.Unseen(), f.Rule, trace.SinkFunc(func(r *trace.Record) {
+	b, err := judge(context.Background(), &p, f.Schedule.Unseen(), f.Rule, trace.SinkFunc(func(r *trace.Record) {
 		if !harness.IsHeartbeat(r) {
 			f.Records.Record(r)
 		}

@@ -67,14 +67,14 @@ func TestWeaknesses(t *testing.T) {
 // minimal wants every event of what was found to be needed.
 func minimal(t *testing.T, f *Find) {
 	t.Helper()
-	if b, err := f.Schedule.run(f.Rule, nil); err != nil || b == nil {
+	if b, err := f.Schedule.run(t.Context(), f.Rule, nil); err != nil || b == nil {
 		t.Fatalf("the smallest schedule breaks %v, %v, want %s", b, err, f.Rule)
 	}
 	for i, e := range f.Schedule.Events {
 		c := f.Schedule.clone()
 		c.Events = slices.Delete(c.Events, i, i+1)
 		c.tidy()
-		if b, err := c.run(f.Rule, nil); err != nil || b != nil && c.asks() && (c.within() || !f.InModel) {
+		if b, err := c.run(t.Context(), f.Rule, nil); err != nil || b != nil && c.asks() && (c.within() || !f.InModel) {
 			t.Errorf("without event %d, %+v, it still breaks %v, %v", i, e, b, err)
 		}
 	}
@@ -226,10 +226,10 @@ func TestSchedulesRepeat(t *testing.T) {
 				t.Fatalf("%s: %v\n%s", a.ID, err, text)
 			}
 			var here, there hash
-			if _, err := s.run("", &here); err != nil {
+			if _, err := s.run(t.Context(), "", &here); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := judge(&read, false, "", &there); err != nil {
+			if _, err := judge(t.Context(), &read, false, "", &there); err != nil {
 				t.Fatal(err)
 			}
 			if here != there {
@@ -255,7 +255,7 @@ func TestWithin(t *testing.T) {
 					break
 				}
 				var list moments
-				if _, err := s.run("", &list); err != nil {
+				if _, err := s.run(t.Context(), "", &list); err != nil {
 					t.Fatal(err)
 				}
 				s = m.vary(s, list)
@@ -304,6 +304,23 @@ func TestInterrupted(t *testing.T) {
 		t.Errorf("%+v, %v, want almost no schedules and no find", r, err)
 	}
 }
+
+// TestTime: a search ends with its time, and not with a trial that would take for ever.
+func TestTime(t *testing.T) {
+	t.Parallel()
+	r, err := Run(t.Context(), "mutex/test-never-rests",
+		Options{Faults: None, Seed: 1, Workers: 2, Time: 100 * time.Millisecond})
+	if err != nil || r.Find != nil || r.Schedules != 0 {
+		t.Errorf("%+v, %v, want no schedule tried to its end", r, err)
+	}
+}
+
+// busy sets a timer of a nanosecond, again and again.
+type busy struct{ eager }
+
+func (busy) Start(env algo.Env) { env.SetTimer("again", 1) }
+
+func (busy) Timeout(env algo.Env, _ algo.Timer) { env.SetTimer("again", 1) }
 
 // keeper is naimi-trehel-ft whose holder still has the token when it comes back
 // from a crash.

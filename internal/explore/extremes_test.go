@@ -315,7 +315,7 @@ func (w *walk) search(c *corner) {
 			continue
 		}
 		w.tried++
-		b, err := s.run("", &delicate)
+		b, err := s.run(c.Context(), "", &delicate)
 		if err != nil {
 			c.Fatalf("%v: %v", c, err)
 		}
@@ -367,7 +367,7 @@ func (w *walk) scenarios(c *corner) {
 			continue
 		}
 		w.tried++
-		b, err := judge(&p, false, "", nil)
+		b, err := judge(c.Context(), &p, false, "", nil)
 		if err != nil || b != nil {
 			c.Errorf("%v: %s: %+v, %v", c, kind, cmp.Or(b, &breach{}), err)
 		}

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -139,7 +140,7 @@ func (f *Find) Reproduces(path string) error {
 		return err
 	}
 	p := e.Trials()[0].Plan
-	b, err := judge(&p, f.Schedule.Unseen(), f.Rule, nil)
+	b, err := judge(context.Background(), &p, f.Schedule.Unseen(), f.Rule, nil)
 	if err == nil && b == nil {
 		err = fmt.Errorf("%s does not break the rule %s, as the schedule that it was made of does",
 			path, f.Rule)

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,16 +54,20 @@ type breach struct{ rule, text string }
 //
 // The judge is as strict beyond an algorithm's model as within it: whoever asks
 // for schedules from there wants to see what breaks.
-func (s *Schedule) run(rule string, sink trace.Sink) (*breach, error) {
+func (s *Schedule) run(ctx context.Context, rule string, sink trace.Sink) (*breach, error) {
 	p, err := s.Plan()
 	if err != nil {
 		return nil, err
 	}
-	return judge(&p, s.Unseen(), rule, sink)
+	return judge(ctx, &p, s.Unseen(), rule, sink)
 }
 
-// judge simulates the plan; where only safety is promised, nothing else counts.
-func judge(p *harness.Plan, safety bool, rule string, sink trace.Sink) (*breach, error) {
+// glance is after how many events a simulation looks whether it is still wanted.
+const glance = 10_000
+
+// judge simulates the plan; where only safety is promised, nothing else counts. Its error
+// is that of the context if that ends before.
+func judge(ctx context.Context, p *harness.Plan, safety bool, rule string, sink trace.Sink) (*breach, error) {
 	strict := *p
 	strict.InModel = true
 	setup, err := strict.Setup()
@@ -75,8 +80,14 @@ func judge(p *harness.Plan, safety bool, rule string, sink trace.Sink) (*breach,
 	if sink != nil {
 		all = trace.Tee(j, sink)
 	}
-	end := sim.Run(setup, all)
-	v := j.Finish(end)
+	trial := sim.New(setup, all)
+	for !trial.Done() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		trial.Advance(glance)
+	}
+	v := j.Finish(trial.End())
 	for _, b := range breaches(setup.Alg, &v) {
 		if (rule == "" || rule == b.rule) && !(safety && lives(setup.Alg, b.rule)) {
 			return &b, nil
@@ -114,10 +125,10 @@ func (h *hash) Record(r *trace.Record) {
 
 // repeats says that the schedule leads to the same trace twice; otherwise the
 // algorithm is not deterministic, and nothing that is found can be replayed.
-func (s *Schedule) repeats() error {
+func (s *Schedule) repeats(ctx context.Context) error {
 	var first, second hash
 	for _, h := range []*hash{&first, &second} {
-		if _, err := s.run("", h); err != nil {
+		if _, err := s.run(ctx, "", h); err != nil {
 			return err
 		}
 	}

@@ -33,7 +33,7 @@ func TestLoad(t *testing.T) {
 				for i := range s.Events {
 					asked += times(&s.Events[i])
 				}
-				b, err := s.run("", trace.SinkFunc(func(r *trace.Record) {
+				b, err := s.run(t.Context(), "", trace.SinkFunc(func(r *trace.Record) {
 					if r.Type == trace.Granted {
 						granted++
 					}

@@ -54,7 +54,7 @@ func (k *shrinker) try(s *Schedule) bool {
 		return false
 	}
 	k.tried++
-	b, err := s.run(k.rule, nil)
+	b, err := s.run(k.ctx, k.rule, nil)
 	if err != nil || b == nil {
 		return false
 	}
@@ -246,9 +246,9 @@ type messageID struct {
 }
 
 // messages are the messages of the algorithm that s leads to, as they are sent.
-func (s *Schedule) messages() (list []messageID, sent, takes map[messageID]time.Duration) {
+func (s *Schedule) messages(ctx context.Context) (list []messageID, sent, takes map[messageID]time.Duration) {
 	sent, takes = map[messageID]time.Duration{}, map[messageID]time.Duration{}
-	_, err := s.run("", trace.SinkFunc(func(r *trace.Record) {
+	_, err := s.run(ctx, "", trace.SinkFunc(func(r *trace.Record) {
 		if r.Type != trace.Send || r.Plane != trace.Data || len(list) == cap(list) && len(list) >= enough {
 			return
 		}
@@ -266,7 +266,7 @@ func (s *Schedule) messages() (list []messageID, sent, takes map[messageID]time.
 // and the others by name. Where nobody may rely on less than the largest delay, it
 // is that.
 func (k *shrinker) spelled(s *Schedule, step time.Duration) *Schedule {
-	list, _, takes := s.messages()
+	list, _, takes := s.messages(k.ctx)
 	if step <= 0 || len(list) == 0 || len(list) >= enough { // that takes long, and names too many
 		return nil
 	}
@@ -290,7 +290,7 @@ func (k *shrinker) spelled(s *Schedule, step time.Duration) *Schedule {
 	done := map[messageID]bool{}
 	for range 300 { // each delay moves what is sent after it, so one instant after the other
 		out.tidy()
-		list, sent, _ := out.messages()
+		list, sent, _ := out.messages(k.ctx)
 		at := slices.IndexFunc(list, func(l messageID) bool {
 			d, known := takes[l]
 			return known && !done[l] && d != out.Latency.Mean

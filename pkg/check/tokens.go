@@ -16,31 +16,30 @@ import (
 // made another: that is as it should be when the former is gone, with a process
 // that crashed or with a message that was lost, and otherwise doubles it.
 type tokens struct {
-	kind   int     // of the messages that hand it on; negative: there is no token
-	strict bool    // there may never be two
-	held   []uint8 // by ID - 1
-	flying []transit
-	count  int // in existence
+	kind   int                // of the messages that hand it on; negative: there is no token
+	strict bool               // there may never be two
+	held   []uint32           // by ID - 1
+	flying map[copies]transit // algorithms that double it can have very many
+	count  int                // in existence
 
 	lost, doubled int
 }
 
 // A transit is a token on its way.
 type transit struct {
-	copies
 	left    int  // copies of the message that are on their way
 	arrived bool // one of them has arrived
 }
 
 func newTokens(s *harness.Setup) tokens {
-	t := tokens{kind: -1}
+	t := tokens{kind: -1, flying: map[copies]transit{}}
 	if s.Alg.Spec.Token == "" {
 		return t
 	}
 	t.kind = slices.Index(s.Alg.Codec.Kinds(), s.Alg.Spec.Token)
 	survives := &s.Alg.Spec.Survives
 	t.strict = s.InModel && !survives.Loss && survives.CrashesOf(s.Nodes, s.Params) == 0
-	t.held = make([]uint8, s.Nodes)
+	t.held = make([]uint32, s.Nodes)
 	holder := s.Holder
 	if holder == algo.None {
 		holder = s.Graph.Peers()[0]
@@ -60,16 +59,17 @@ func (t *tokens) message(j *Judge, r *trace.Record) (lost bool) {
 			t.another(j, p, r.At, "sends")
 		}
 		t.held[r.Process-1]--
-		t.flying = append(t.flying, transit{copies: copiesOf(r), left: 1})
+		t.flying[copiesOf(r)] = transit{left: 1}
 		return false
 	case trace.Duplicate:
-		if f := t.find(copiesOf(r)); f != nil {
+		if f, ok := t.flying[copiesOf(r)]; ok {
 			f.left++
+			t.flying[copiesOf(r)] = f
 		}
 		return false
 	}
-	f := t.find(copiesOf(r))
-	if f == nil {
+	f, ok := t.flying[copiesOf(r)]
+	if !ok {
 		return false
 	}
 	if r.Type == trace.Deliver && !f.arrived {
@@ -77,25 +77,15 @@ func (t *tokens) message(j *Judge, r *trace.Record) (lost bool) {
 		t.held[r.Process-1]++
 	}
 	if f.left--; f.left > 0 {
+		t.flying[copiesOf(r)] = f
 		return false
 	}
 	if lost = !f.arrived; lost {
 		t.count--
 		t.lost++
 	}
-	last := len(t.flying) - 1
-	*f = t.flying[last]
-	t.flying = t.flying[:last]
+	delete(t.flying, copiesOf(r))
 	return lost
-}
-
-func (t *tokens) find(message copies) *transit {
-	for i := range t.flying {
-		if f := &t.flying[i]; f.copies == message {
-			return f
-		}
-	}
-	return nil
 }
 
 // granted is p, who enters.
@@ -119,11 +109,16 @@ func (t *tokens) another(j *Judge, p uint32, at time.Duration, does string) {
 
 // where is a token.
 func (t *tokens) where() string {
-	if i := slices.IndexFunc(t.held, func(n uint8) bool { return n > 0 }); i >= 0 {
+	if i := slices.IndexFunc(t.held, func(n uint32) bool { return n > 0 }); i >= 0 {
 		return fmt.Sprintf("is with p%d", i+1)
 	}
-	i := slices.IndexFunc(t.flying, func(f transit) bool { return !f.arrived })
-	return fmt.Sprintf("is on its way to p%d", t.flying[i].to)
+	to := ^uint32(0) // the least: a map has no order, and a reason must be the same each time
+	for c, f := range t.flying {
+		if !f.arrived {
+			to = min(to, c.to)
+		}
+	}
+	return fmt.Sprintf("is on its way to p%d", to)
 }
 
 // crash takes the tokens of p out of the world.

@@ -88,6 +88,16 @@ func (m *Simulation) RunUntil(at time.Duration) {
 	})
 }
 
+// Advance lets the next n events happen, or fewer if the trial ends before.
+func (m *Simulation) Advance(n int) {
+	s := m.s
+	s.guarded(func() {
+		for ; n > 0 && s.more(s.setup.TimeLimit); n-- {
+			s.advance()
+		}
+	})
+}
+
 // Run leads the trial to its end.
 func (m *Simulation) Run() harness.End {
 	m.RunUntil(m.s.setup.TimeLimit)
