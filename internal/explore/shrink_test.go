@@ -58,8 +58,8 @@ func init() {
 		Messages: []algo.Message{Count{}},
 	}
 	algo.RegisterMutex(spec, func(c algo.Config) algo.Mutex { return eager{} })
-	spec.Name = "test-never-rests"
-	algo.RegisterMutex(spec, func(c algo.Config) algo.Mutex { return busy{} })
+	spec.Name = "test-has-no-rest"
+	algo.RegisterMutex(spec, func(c algo.Config) algo.Mutex { return &restless{left: 3 * glance} })
 	spec.Name = "test-reckons-with-order"
 	algo.RegisterMutex(spec, func(c algo.Config) algo.Mutex { return &hasty{Config: c} })
 }
