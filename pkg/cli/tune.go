@@ -17,6 +17,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/transport"
 	"github.com/conclave-bench/conclave/internal/tune"
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
 	"github.com/conclave-bench/conclave/pkg/trace"
