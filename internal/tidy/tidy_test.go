@@ -35,7 +35,7 @@ var table = []struct {
 	{"pkg/algo", nil},
 	{"pkg/link", nil},
 	{"internal/transport", nil},
-	{"pkg/bus", []string{"internal/transport"}},
+	{"pkg/bus", []string{"internal/transport", "internal/files"}},
 	{"pkg/trace", nil},
 	{"internal/stats", nil},
 	{"pkg/metric", []string{"pkg/algo"}},
