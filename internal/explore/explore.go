@@ -233,11 +233,12 @@ func (f *Find) conclude() error {
 		return err
 	}
 	f.Records = nil
-	b, err := judge(context.Background(), &p, f.Schedule.Unseen(), f.Rule, trace.SinkFunc(func(r *trace.Record) {
+	sink := trace.SinkFunc(func(r *trace.Record) {
 		if !harness.IsHeartbeat(r) {
 			f.Records.Record(r)
 		}
-	}))
+	})
+	b, err := judge(context.Background(), &p, f.Schedule.Unseen(), f.Rule, sink)
 	switch {
 	case err != nil:
 		return err
