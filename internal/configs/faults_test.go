@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -13,6 +14,7 @@ var faults = map[string]func(*measured){
 	"faults/pause.yaml": pause, "faults/churn.yaml": requesters,
 	"faults/lost-token.yaml": lostToken, "faults/after-election.yaml": afterElection,
 	"faults/distribution.yaml": distribution, "faults/open-load.yaml": openLoad,
+	"faults/host-crash.yaml": hostCrash,
 }
 
 // TestFailures runs them in simulation, with few repetitions.
@@ -125,5 +127,23 @@ func afterElection(m *measured) {
 	for _, label := range []string{"bully", "ring-list", "raft"} {
 		m.wants(m.of(label), "crashes", 2, 2)
 		m.wants(m.of(label), "faults_skipped", 0, 0)
+	}
+}
+
+func hostCrash(m *measured) {
+	const first = "faults_events=[{at: 1s, do: crash, host: lab"
+	for events, want := range map[string]struct{ crashes, least, most, split float64 }{
+		first + "3, for: 2s}]": {3, 60, 300, 0},
+		first + "2, for: 2s}, {at: 1s, do: crash, host: lab3, for: 2s}]":         {6, 2000, 2300, 0},
+		"faults_events=[{at: 1s, do: cut, host: lab3, shape: isolate, for: 2s}]": {0, 60, 300, 1700},
+	} {
+		c := m.of("raft", events)
+		m.wants(c, "crashes", want.crashes, want.crashes)
+		m.wants(c, "downtime_ms", want.least, want.most)
+		m.wants(c, "split_brain_ms", want.split, want.split+300)
+	}
+	if why := load(m.T, "faults/host-crash.yaml").Cells[1].Plan.OutOfModel; !slices.Equal(why,
+		[]string{"survives 4 of 9 processes crashed, not 6"}) {
+		m.Errorf("two of three hosts: %q", why)
 	}
 }

@@ -25,3 +25,6 @@ func SendEnd(e harness.End, q Quality) (harness.End, Quality, error) {
 	e, q = r.parts()
 	return e, q, err
 }
+
+// Place is the host of each process of a trial.
+func (m *Machine) Place(s *harness.Setup) ([]int, error) { return m.place(s) }

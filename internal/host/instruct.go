@@ -17,16 +17,98 @@ import (
 // the queue, the others at once. A trial that ends with them ends at the instant
 // at, when what they answer happened, and not when the host has heard of it.
 func (t *trial) obeyInstructions(list []harness.Instruction, at time.Duration) {
+	now := t.now()
+	var due []harness.Instruction
 	for _, i := range list {
-		switch {
-		case i.At > t.now():
+		if i.At > now {
 			t.pushInstruction(i)
-		case i.Finish():
-			t.conclude(at)
-		default:
-			t.obeyInstruction(i)
+		} else {
+			due = append(due, i)
 		}
 	}
+	for len(due) > 0 {
+		if due[0].Finish() {
+			t.conclude(at)
+			due = due[1:]
+			continue
+		}
+		due = due[t.obeyTogether(due):]
+	}
+}
+
+// signals is what agents do to nodes in the place of some faults.
+var signals = map[string]agent.Signal{
+	fault.Crash: agent.Kill, fault.Pause: agent.Pause, fault.Resume: agent.Resume,
+}
+
+// together says whether agents can do at once what a and b say, to several nodes.
+func together(a, b harness.Instruction) bool {
+	return a.Do == b.Do && a.At == b.At && signals[a.Do] != ""
+}
+
+// obeyTogether obeys the first of the instructions and those right behind it that are about
+// the same, as of all processes of a host. Each agent then signals its nodes at once. It
+// returns how many they are.
+func (t *trial) obeyTogether(list []harness.Instruction) int {
+	count := 1
+	for count < len(list) && together(list[0], list[count]) {
+		count++
+	}
+	if count == 1 {
+		t.obeyInstruction(list[0])
+		return 1
+	}
+	t.signalNodes(list[:count])
+	for _, i := range list[:count] {
+		t.obeyInstruction(i)
+		delete(t.signalled, t.nodes[i.Node-1].Ref)
+	}
+	return count
+}
+
+// signalNodes has the agents signal those nodes that are up. When they did stands in
+// t.signalled.
+func (t *trial) signalNodes(list []harness.Instruction) {
+	for _, s := range t.sites {
+		var refs []agent.Ref
+		for _, i := range list {
+			if n := t.nodes[i.Node-1]; n.site == s && !n.dead {
+				refs = append(refs, n.Ref)
+			}
+		}
+		if len(refs) == 0 {
+			continue
+		}
+		at, err := s.agent.Signal(signals[list[0].Do], refs...)
+		if err != nil {
+			t.checkAgent(err)
+			return
+		}
+		for k, ref := range refs {
+			t.signalled[ref] = at[k]
+		}
+	}
+}
+
+// signal has a node's agent signal it, and says when, unless that is done.
+func (t *trial) signal(what agent.Signal, n *node) (time.Duration, error) {
+	if at, done := t.signalled[n.Ref]; done {
+		return at, nil
+	}
+	at, err := n.site.agent.Signal(what, n.Ref)
+	if err != nil {
+		return 0, err
+	}
+	return at[0], nil
+}
+
+// popInstruction takes the next instruction out of the queue.
+func (t *trial) popInstruction() harness.Instruction {
+	_, i := t.queue.Pop()
+	if !i.Alarm() {
+		t.planned--
+	}
+	return i
 }
 
 func (t *trial) pushInstruction(i harness.Instruction) {
@@ -95,13 +177,13 @@ func (t *trial) Crash(p algo.ID, due time.Duration) {
 	if n.dead {
 		if n.joining() {
 			n.abandoned = true
-			_, err := n.site.agent.Kill(n.Ref)
+			_, err := t.signal(agent.Kill, n)
 			t.checkAgent(err)
 		}
 		return
 	}
 	n.dead = true
-	at, err := n.site.agent.Kill(n.Ref) // also if it is paused
+	at, err := t.signal(agent.Kill, n) // also if it is paused
 	t.checkAgent(err)
 	n.downAt = n.site.since(at)
 	t.orderNodes(control.Order{Crashed: &control.News{Process: n.ID, At: n.downAt}})
@@ -157,7 +239,7 @@ func (t *trial) Pause(p algo.ID) {
 	if n.dead || n.paused {
 		return
 	}
-	at, err := n.site.agent.Pause(n.Ref)
+	at, err := t.signal(agent.Pause, n)
 	if err != nil {
 		t.checkAgent(err)
 		return
@@ -172,7 +254,7 @@ func (t *trial) Resume(p algo.ID) {
 	if n.dead || !n.paused {
 		return
 	}
-	at, err := n.site.agent.Resume(n.Ref)
+	at, err := t.signal(agent.Resume, n)
 	if err != nil {
 		t.checkAgent(err)
 		return

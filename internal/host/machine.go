@@ -34,8 +34,8 @@ type MachineConfig struct {
 	Pause    time.Duration        // the longest that a node is to be paused: nobody may take it for dead
 	Wall     func() time.Duration // the wall clock, for tests; nil: the system's
 
-	Placement Placement      // of processes, where there are several hosts
-	Authority *bus.Authority // of their certificates, likewise
+	Placement harness.Placement // of processes, where there are several hosts
+	Authority *bus.Authority    // of their certificates, likewise
 }
 
 // A Machine runs trials on real node processes, of this machine or of several, one at a time.
@@ -56,7 +56,7 @@ type Machine struct {
 type Host struct {
 	Agent   agent.Agent
 	Address string // at which the other hosts reach it; empty: there are none
-	Slots   int    // see Slots
+	Slots   int    // see harness.Slots
 	Bus     string // the server of an external bus that its nodes connect to; empty: any
 }
 

@@ -17,7 +17,7 @@ func (t *trial) stopNodes() {
 	for _, n := range t.nodes {
 		if !n.dead && n.failure == "" {
 			if n.paused { // else it cannot answer
-				_, _ = n.site.agent.Resume(n.Ref)
+				_, _ = t.signal(agent.Resume, n)
 			}
 			t.orderNode(n, control.Order{Stop: true})
 			waiting++

@@ -29,10 +29,11 @@ type trial struct {
 	sites       []*site
 	place       []int // of each process by ID - 1, the index of its site
 	timeline    []harness.Instruction
-	links       []harness.Instruction // what is known before the start to happen to links
-	known       []fault.Effect        // of those
-	nodes       []*node               // by ID - 1: the present incarnation, or the last
-	all         []*node               // all incarnations, in the order of their start
+	links       []harness.Instruction       // what is known before the start to happen to links
+	known       []fault.Effect              // of those
+	nodes       []*node                     // by ID - 1: the present incarnation, or the last
+	all         []*node                     // all incarnations, in the order of their start
+	signalled   map[agent.Ref]time.Duration // when, of those that were signalled with others
 	reports     chan agent.Report
 	queue       harness.Queue[harness.Instruction]
 	alarm       *clock.Alarm
@@ -84,7 +85,7 @@ type node struct {
 func newTrial(m *Machine, s *harness.Setup) (*trial, error) {
 	t := &trial{
 		machine: m, setup: s, coordinator: harness.NewCoordinator(s),
-		nodes:   make([]*node, s.Nodes),
+		nodes: make([]*node, s.Nodes), signalled: map[agent.Ref]time.Duration{},
 		reports: make(chan agent.Report, 4*s.Nodes+64),
 	}
 	for i, h := range m.hosts {
@@ -289,11 +290,11 @@ func (t *trial) run(ctx context.Context) error {
 	for !t.over {
 		now := t.now()
 		for !t.over && t.queue.Due(now) {
-			_, i := t.queue.Pop()
-			if !i.Alarm() {
-				t.planned--
+			list := []harness.Instruction{t.popInstruction()}
+			for t.queue.Due(now) && together(list[0], t.queue.Peek()) {
+				list = append(list, t.popInstruction())
 			}
-			t.obeyInstruction(i)
+			t.obeyTogether(list)
 		}
 		if t.over {
 			break

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/host"
 	"github.com/conclave-bench/conclave/internal/host/agent"
 	"github.com/conclave-bench/conclave/internal/host/control"
+	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -25,7 +27,8 @@ type distant struct {
 	agent.Agent
 	tb    testing.TB
 	ahead time.Duration
-	fails error // of Counters
+	fails error     // of Counters
+	asked *[]string // what nodes were signalled together
 	done  chan struct{}
 }
 
@@ -74,19 +77,15 @@ func (d *distant) Order(n agent.Ref, orders ...control.Order) error {
 	return d.Agent.Order(carried(d, n), there...)
 }
 
-func (d *distant) Kill(n agent.Ref) (time.Duration, error) {
-	at, err := d.Agent.Kill(carried(d, n))
-	return at + d.ahead, err
-}
-
-func (d *distant) Pause(n agent.Ref) (time.Duration, error) {
-	at, err := d.Agent.Pause(carried(d, n))
-	return at + d.ahead, err
-}
-
-func (d *distant) Resume(n agent.Ref) (time.Duration, error) {
-	at, err := d.Agent.Resume(carried(d, n))
-	return at + d.ahead, err
+func (d *distant) Signal(what agent.Signal, nodes ...agent.Ref) ([]time.Duration, error) {
+	if d.asked != nil {
+		*d.asked = append(*d.asked, fmt.Sprint(what, nodes))
+	}
+	at, err := d.Agent.Signal(what, carried(d, nodes)...)
+	for i := range at {
+		at[i] += d.ahead
+	}
+	return at, err
 }
 
 func (d *distant) Counters(links bool) ([]agent.Counters, error) {
@@ -211,6 +210,24 @@ func TestTrial_SeveralAgents(t *testing.T) {
 		if want := fmt.Sprintf("life 1, incarnation 1, saved %d", saved); len(said) != 2 || said[1] != want || saved == 0 {
 			t.Errorf("p2 said %q, want %q at last", said, want)
 		}
+	})
+	t.Run("what happens to several at once is one order to each agent", func(t *testing.T) {
+		var asked []string
+		p := plan(t, "election/test-saver", 4, script(
+			harness.Event{At: ms(20), Do: harness.DoPause, Nodes: []algo.ID{1, 3}, For: ms(30)},
+			harness.Event{At: ms(80), Do: harness.DoCrash, Nodes: []algo.ID{1, 3}},
+			harness.Event{After: "quiet", Do: harness.DoCrash, Nodes: []algo.ID{2, 4}}),
+			map[string]any{"ticks": int64(20), "pause": ms(5)})
+		p.InModel = false
+		run(t, distantMachine(t, 4, func(d *distant) { d.asked = &asked }), p, func(outcome) error {
+			want := []string{"pause[{1 0} {3 0}]", "resume[{1 0} {3 0}]", "kill[{1 0} {3 0}]", "kill[{2 0} {4 0}]"}
+			got := asked
+			asked = nil
+			if !slices.Equal(got, want) {
+				return fmt.Errorf("%q, want %q", got, want)
+			}
+			return nil
+		})
 	})
 	t.Run("an agent that fails", func(t *testing.T) {
 		m := distantMachine(t, 4, func(d *distant) { d.fails = errors.New("the line is dead") })

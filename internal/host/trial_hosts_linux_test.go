@@ -2,9 +2,11 @@ package host_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -14,6 +16,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/host"
 	"github.com/conclave-bench/conclave/internal/host/agent"
 	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -126,6 +129,86 @@ func TestTrial_SeveralHosts(t *testing.T) {
 	for i := 1; i < len(o.Trace); i++ {
 		if o.Trace[i].At < o.Trace[i-1].At {
 			t.Fatalf("records are out of order at %v", o.Trace[i].At)
+		}
+	}
+}
+
+// hostFaults has six processes on three hosts, of which one crashes with the token, one is
+// cut off, and one is paused; each time all is quiet before.
+const hostFaults = `
+problem: mutex
+algorithms: [naimi-trehel]
+nodes: 6
+hosting: {hosts: {names: [lab1, lab2, lab3], placement: pack, slots: 2}}
+scenario:
+  kind: script
+  hold: 0s
+  events:
+    - {at: 1ms, do: request, node: 6}
+    - {after: quiet, do: crash, host: lab3}
+    - {after: quiet, do: cut, shape: isolate, host: lab1}
+    - {after: quiet, do: request, node: 2}  # 1 passes it on: they live on one host
+    - {after: quiet, do: request, node: 3}  # 1 does not hear of it
+    - {after: quiet, do: pause, host: lab2, for: 20ms}
+    - {after: quiet, do: resume, host: lab2}
+    - {after: quiet, do: heal}
+    - {after: quiet, do: restart, host: lab3}
+    - {after: quiet, do: request, node: 5}
+`
+
+// told is what happened to processes, links and messages, in its order.
+func told(list trace.List) (out []string) {
+	for _, r := range list {
+		switch r.Type {
+		case trace.Crash, trace.Up, trace.Pause, trace.Resume, trace.Cut, trace.Heal, trace.Send, trace.Deliver,
+			trace.Lose, trace.Undelivered, trace.Granted, trace.Released:
+			if r.Type == trace.Up && r.Incarnation == 0 {
+				continue
+			}
+			out = append(out, fmt.Sprintf("%v %d %d %s", r.Type, r.Process, r.Peer, r.Text))
+			if n := len(out); r.Type == trace.Up && n > 1 && strings.HasPrefix(out[n-2], "up") {
+				slices.Sort(out[n-2:]) // who is up first is by chance
+			}
+		}
+	}
+	return out
+}
+
+// TestTrial_HostFaults: an experiment that names hosts is the same in simulation, on one
+// machine and over several.
+func TestTrial_HostFaults(t *testing.T) {
+	t.Parallel()
+	e, err := experiment.Parse("hosts.yaml", []byte(hostFaults), experiment.Overrides{})
+	must(t, err)
+	p := e.Trials()[0].Plan
+	p.Trial = "t"
+	want := told(simulate(t, p).Trace)
+	all := strings.Join(want, "\n")
+	for _, line := range []string{"crash 5", "crash 6", "cut 0 0 1 2", "pause 3", "pause 4", "up 6"} {
+		if !strings.Contains(all, line) {
+			t.Errorf("the simulation has no %q:\n%s", line, all)
+		}
+	}
+	for name, m := range map[string]*host.Machine{
+		"one": newMachine(t, 6), "three": hostsOf(t, 6, "0s 0", "2h 0", "-2h 0"),
+	} {
+		if got := told(run(t, m, p).Trace); !slices.Equal(got, want) {
+			t.Errorf("on %s:\n%s\nin simulation:\n%s", name, strings.Join(got, "\n"), all)
+		}
+	}
+	m := hostsOf(t, 6, "0s 0", "0s 0")
+	for _, c := range []struct{ hosts, want string }{
+		{`[{"name": "lab2", "processes": [1, 2, 5]}, {"name": "lab1", "processes": [3, 4, 6]}]`, "[1 1 0 0 1 0] <nil>"},
+		{`[{"name": "lab4", "processes": [1]}]`, "[] the plan has a host lab4, which is none of this machine"},
+		{`null`, "[0 1 0 1 0 1] <nil>"},
+	} {
+		p.Hosts = nil
+		must(t, json.Unmarshal([]byte(c.hosts), &p.Hosts))
+		s, err := p.Setup()
+		must(t, err)
+		places, err := m.Place(s)
+		if got := fmt.Sprint(places, " ", err); got != c.want {
+			t.Errorf("%s: %s, want %s", c.hosts, got, c.want)
 		}
 	}
 }

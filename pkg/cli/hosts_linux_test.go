@@ -207,6 +207,7 @@ func TestRun_HostsRefused(t *testing.T) {
 		"hosts.yaml:3: placement: cell 1, mutex/naimi-trehel with 3 processes: a placement by region needs a network with regions": {Usage, []string{"--hosts",
 			write(t, "hosts.yaml", "hosts:\n- {name: a, address: b, command: c, region: eu}\nplacement: region\n")}},
 		"hosts.yaml:2: hosts[1].bus: without bus.url": {Usage, []string{"--hosts", host("address: a, command: b, bus: tls://c:4222")}},
+		`hosts.yaml:2: hosts: no host "lab2", which`:  {Usage, []string{"--hosts", good, "--set", "hosting.hosts=[lab1, lab2]"}},
 		"--hosts with transport sim":                  {Usage, []string{"--hosts", good, "--transport", "sim"}},
 		"--host with --hosts":                         {Usage, []string{"--hosts", good, "--host", "ssh lab7"}},
 		"--hosts with --shard":                        {Usage, []string{"--hosts", good, "--shard", "1/2"}},

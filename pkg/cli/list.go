@@ -31,11 +31,12 @@ type listReport struct {
 	Scenarios     []listEntry     `json:"scenarios"`
 	Distributions []listEntry     `json:"distributions"`
 	Detectors     []listEntry     `json:"detectors"`
-	Faults        []listEntry     `json:"faults"`   // what an event can do
-	Choices       []listEntry     `json:"choices"`  // whom it happens to
-	Instants      []listEntry     `json:"instants"` // when
-	Triggers      []listEntry     `json:"triggers"` // what it can wait for
-	Shapes        []listEntry     `json:"shapes"`   // of partitions
+	Faults        []listEntry     `json:"faults"`    // what an event can do
+	Selectors     []listEntry     `json:"selectors"` // whom it happens to
+	Choices       []listEntry     `json:"choices"`   // words for who
+	Instants      []listEntry     `json:"instants"`  // when
+	Triggers      []listEntry     `json:"triggers"`  // what it can wait for
+	Shapes        []listEntry     `json:"shapes"`    // of partitions
 	Metrics       []listMetric    `json:"metrics"`
 }
 
@@ -80,6 +81,9 @@ func listing() listReport {
 	}
 	add := func(list *[]listEntry, name, doc string) {
 		*list = append(*list, listEntry{Name: name, Doc: doc, Keys: []string{}})
+	}
+	for _, k := range fault.Selectors {
+		add(&r.Selectors, k.Name, k.Doc)
 	}
 	for _, c := range fault.Choices {
 		add(&r.Choices, c.Name, c.Doc)
@@ -140,7 +144,8 @@ func (s *streams) printList(r listReport) {
 	s.entries("Latency distributions", r.Distributions)
 	s.entries("Failure detectors", r.Detectors)
 	s.entries("Events of faults and scripts (do)", r.Faults)
-	s.entries("Whom they happen to (who)", r.Choices)
+	s.entries("Whom they happen to", r.Selectors)
+	s.entries("Words for who", r.Choices)
 	s.entries("When they happen", r.Instants)
 	s.entries("What they wait for (on)", r.Triggers)
 	s.entries("Shapes of partitions (shape)", r.Shapes)

@@ -71,6 +71,7 @@ func eventFields(e *event, script bool) []config.Field {
 		{Name: "wait", Of: config.Duration(0, longest).To(&e.Wait)},
 		{Name: "do", Required: true, Of: verbType(script).To(&e.Do)},
 		{Name: "node", Of: process.To(&e.Node)},
+		{Name: "host", Doc: fault.Selectors.Named("host").Doc, Of: HostName().To(&e.Host)},
 	}
 	for _, a := range fault.Keys(script) {
 		if a.Type != fault.TypeWhen && a.Type != fault.TypeNode {
@@ -170,18 +171,28 @@ func (l *eventReader) check(script bool) {
 	}
 	f := l.fault(script)
 	l.when(script)
-	if who := l.v.Get("who"); who != nil && l.has("node") {
-		l.Add(who.At, config.Join(l.key, "who"), "beside node; want one of them")
+	if given := l.selectors(); len(given) > 1 {
+		l.Add(l.v.Get(given[1]).At, config.Join(l.key, given[1]), "beside %s; want one of them", given[0])
 	}
 	if f == nil {
 		return
 	}
 	l.what(f)
-	for _, a := range append(fault.Keys(script), fault.Arg{Name: "node"}) {
-		if a.Type != fault.TypeWhen && !f.Takes(a.Name) {
+	for _, a := range fault.Keys(script) {
+		if a.Type != fault.TypeWhen && a.Type != fault.TypeWho && !f.Takes(a.Name) {
 			l.nothing(a.Name, "for "+l.e.Do)
 		}
 	}
+	for _, name := range fault.Selectors.Names() {
+		if !f.Takes(name) {
+			l.nothing(name, "for "+l.e.Do)
+		}
+	}
+}
+
+// selectors are the keys of the event that say whom it happens to.
+func (l *eventReader) selectors() []string {
+	return slices.DeleteFunc(fault.Selectors.Names(), func(name string) bool { return !l.has(name) })
 }
 
 func (l *eventReader) has(name string) bool { return l.v.Get(name) != nil }
@@ -422,8 +433,8 @@ func linksType() config.Type[[][2]uint32] {
 func (l *eventReader) what(f *fault.Fault) {
 	e := l.e
 	given := func(names ...string) (count int) {
-		for _, name := range names { // a process is named by who or by node
-			if l.has(name) || name == "who" && l.has("node") {
+		for _, name := range names { // who stands for all selectors
+			if l.has(name) || name == "who" && len(l.selectors()) > 0 {
 				count++
 			}
 		}
@@ -449,8 +460,9 @@ func (l *eventReader) what(f *fault.Fault) {
 	}
 	if f.Takes("shape") {
 		if s := fault.Shapes.Named(e.Shape); !l.has("shape") || s != nil && s.Centre == "" {
-			l.nothing("who", "without shape: "+either(fault.Centred()))
-			l.nothing("node", "without shape: "+either(fault.Centred()))
+			for _, name := range l.selectors() {
+				l.nothing(name, "without shape: "+either(fault.Centred()))
+			}
 		}
 	}
 	if f.Default != "" && given("who") == 0 {

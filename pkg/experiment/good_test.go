@@ -117,11 +117,11 @@ func TestTemplateLoadsWithItsCommentedLines(t *testing.T) {
 	text := strings.NewReplacer("  # - {on", "  - {on", "  # - {at", "  - {at",
 		"  # - {every", "  - {every", "  # - {do", "  - {do", "  # downtime", "  downtime", "  # max_down",
 		"  max_down", "crash_rate: 0 ", "crash_rate: 1 ", "events: []", "events:",
-		"COORDINATOR", "REQUEST", "\nrepetitions: 10", "\n#", "# repetitions: {", "repetitions: {",
+		"COORDINATOR", "REQUEST", "\nrepetitions: 10", "\n#", "# repetitions: {", "repetitions: {", "# hosting", "hosting",
 	).Replace(Template())
 	e := mustLoad(t, write(t, "template.yaml", text))
 	f := &e.Cells[0].Plan.Faults
-	if len(f.Events) != 4 || f.CrashRate != 1 || len(e.Cells) != 6 || e.Fewest != 10 ||
+	if len(f.Events) != 5 || f.CrashRate != 1 || len(e.Cells) != 6 || e.Fewest != 10 ||
 		e.Repetitions != 100 || *e.Until != (Until{"election_ms", 0.05, true}) {
 		t.Errorf("%d cells, failures %+v, until %+v", len(e.Cells), f, e.Until)
 	}

@@ -22,6 +22,7 @@ type settings struct {
 	algorithms   []entry
 	sweep        []dimension
 	thresholds   []threshold
+	hosts        hosts
 	script       []event // of the scenario
 	faultEvents  []event
 	files        folder
@@ -56,6 +57,8 @@ func schemaOf(s *settings) *config.Schema {
 					Of: config.Only(choice("process", "goroutine"), "process").To(&s.Hosting.RunAs)},
 				{Name: "reuse", Default: "false", Doc: "keep node processes from trial to trial",
 					Of: config.Only(config.Truth(), false).To(&s.Hosting.Reuse)},
+				{Name: "hosts", Note: "none", Vary: true, Of: hostsType().To(&s.hosts),
+					Doc: "machines that events can name: names, or {names, placement, slots}"},
 			}},
 			{Name: "faults", Was: "failures", Vary: true, Doc: "what goes wrong in any scenario",
 				Sub: faultFields(s)},

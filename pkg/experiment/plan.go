@@ -26,6 +26,7 @@ func (v *variant) plan() harness.Plan {
 		}
 	}
 	v.shape(&p)
+	v.house(&p)
 	v.detector(&p)
 	net := p.Known()
 	params, errs := a.Spec.Resolve(v.params, net)

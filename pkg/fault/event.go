@@ -30,6 +30,7 @@ type Event struct {
 	Node  algo.ID       `json:"node,omitempty"`
 	Nodes []algo.ID     `json:"nodes,omitempty"` // several
 	Who   string        `json:"who,omitempty"`   // in place of them: one of Choices
+	Host  string        `json:"host,omitempty"`  // whose processes Nodes are, in a plan
 	For   time.Duration `json:"for,omitempty"`   // then it is undone; 0: it is not
 
 	Of      algo.ID       `json:"of,omitempty"`      // suspect: whom

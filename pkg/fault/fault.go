@@ -207,10 +207,10 @@ func of(name string) *Fault {
 	return Operation
 }
 
-// Takes says whether the fault has an argument of that name; node is another word for who.
+// Takes says whether the fault has an argument of that name; who stands for all Selectors.
 func (f *Fault) Takes(name string) bool {
 	return slices.ContainsFunc(f.Args, func(a Arg) bool {
-		return a.Name == name || a.Type == TypeWho && name == "node"
+		return a.Name == name || a.Type == TypeWho && Selectors.Named(name) != nil
 	})
 }
 

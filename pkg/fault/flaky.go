@@ -34,7 +34,7 @@ func init() {
 				o.To = at + e.For
 			}
 			if o.Links = e.Links; len(e.Links) == 0 && e.Aimed() {
-				o.Links = around(s.Peers(), e.targets(s))
+				o.Links = e.outside(around(s.Peers(), e.targets(s)))
 			}
 			return Instruction{Override: &o}, o.Links != nil || !e.Aimed()
 		},

@@ -137,6 +137,10 @@ func (e *Event) divide(s Situation) (groups [][]uint32, links [][2]uint32, ok bo
 		return nil, nil, false
 	}
 	groups, links = l.Divide(s, who)
+	if e.Host != "" && len(groups) > 0 { // they stay together
+		groups = [][]uint32{slices.Concat(groups...)}
+	}
+	links = e.outside(links)
 	return groups, links, groups != nil || links != nil
 }
 

@@ -1,6 +1,37 @@
 package fault
 
-import "github.com/conclave-bench/conclave/pkg/algo"
+import (
+	"slices"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+// A Selector is a key of an event that says whom it happens to.
+type Selector struct{ Name, Doc string }
+
+func (s Selector) word() string { return s.Name }
+
+// Selectors are those keys. An event has one of them at most.
+var Selectors = Words[Selector]{
+	{Name: "node", Doc: "a process"},
+	{Name: "who", Doc: "a process, a list of them, or a word"},
+	{Name: "host", Doc: "all processes of a host (see hosting.hosts), at the same instant"},
+}
+
+// outside is links without those between processes of the event's host, if it is about one:
+// what they tell each other does not leave the machine.
+func (e *Event) outside(links [][2]uint32) [][2]uint32 {
+	if e.Host == "" {
+		return links
+	}
+	links = slices.DeleteFunc(links, func(l [2]uint32) bool {
+		return slices.Contains(e.Nodes, algo.ID(l[0])) && slices.Contains(e.Nodes, algo.ID(l[1]))
+	})
+	if len(links) == 0 {
+		return nil // an empty list would be all links
+	}
+	return links
+}
 
 // A Choice is a word for whom an event happens to, found out at its instant.
 type Choice struct {

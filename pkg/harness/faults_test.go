@@ -57,6 +57,17 @@ func TestPlannedFaults(t *testing.T) {
 			[]string{"1ms flaky until 5ms: 1>2 loss 0.5", "5ms flaky"}},
 		"flaky, all of one": {Event{At: ms, Do: DoFlaky, Node: 5, Args: fault.Args{"loss": loss}}, []string{"1ms flaky until 0s: " +
 			"1>5 5>1 2>5 5>2 3>5 5>3 4>5 5>4 loss 0.5"}},
+		"a host": {Event{At: 5 * ms, Do: DoCrash, Host: "lab", Nodes: []algo.ID{2, 3}}, []string{"5ms crash 2", "5ms crash 3"}},
+		"a host cut off": {Event{At: ms, Do: DoCut, Shape: "isolate", Host: "lab", Nodes: []algo.ID{2, 3}, For: ms},
+			[]string{"1ms cut 2 3", "2ms heal 2 3"}},
+		"a deaf host": {Event{At: ms, Do: DoCut, Shape: "deaf", Host: "lab", Nodes: []algo.ID{2, 3}},
+			[]string{"1ms cut 1>2 1>3 4>2 4>3 5>2 5>3"}},
+		"a mute host": {Event{At: ms, Do: DoCut, Shape: "mute", Host: "lab", Nodes: []algo.ID{2, 3}},
+			[]string{"1ms cut 2>1 3>1 2>4 3>4 2>5 3>5"}},
+		"a host between halves": {Event{At: ms, Do: DoCut, Shape: "bridge", Host: "lab", Nodes: []algo.ID{2, 3}},
+			[]string{"1ms cut 1>4 4>1 1>5 5>1"}},
+		"a flaky host": {Event{At: ms, Do: DoFlaky, Host: "lab", Nodes: []algo.ID{1, 2, 3, 4}, Args: fault.Args{"loss": loss}},
+			[]string{"1ms flaky until 0s: 5>1 1>5 5>2 2>5 5>3 3>5 5>4 4>5 loss 0.5"}},
 		"whoever leads":   {Event{At: 5 * ms, Do: DoCrash, Who: "leader"}, []string{"5ms strike"}},
 		"again and again": {Event{Every: 5 * ms, Do: DoCrash, Node: 2}, []string{"5ms strike"}},
 		"from then on":    {Event{At: 3 * ms, Every: 5 * ms, Do: DoCrash, Node: 2}, []string{"3ms strike"}},
@@ -196,6 +207,7 @@ func TestTriggers(t *testing.T) {
 		want    []string
 	}{
 		"at once":        {Event{On: "elected"}, []trace.Record{follows, led, led}, []string{"4ms crash 3"}},
+		"to a host":      {Event{On: "elected", Host: "lab", Nodes: []algo.ID{2, 3}}, []trace.Record{led}, []string{"4ms crash 2", "4ms crash 3"}},
 		"a while after":  {Event{On: "elected", Wait: 2 * ms}, []trace.Record{led, led}, []string{"6ms strike"}},
 		"the second":     {Event{On: "elected", Count: 2}, []trace.Record{led, follows}, nil},
 		"the second one": {Event{On: "elected", Count: 2}, []trace.Record{led, led, led}, []string{"4ms crash 3"}},

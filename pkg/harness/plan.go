@@ -33,6 +33,7 @@ type Plan struct {
 	Leader    algo.ID        `json:"leader,omitempty"` // settled at the start
 	Holder    algo.ID        `json:"holder,omitempty"` // of the token; None: the least ID
 	Crashed   []algo.ID      `json:"crashed,omitempty"`
+	Hosts     []Host         `json:"hosts,omitempty"` // nil: the experiment names none
 	Faults    Faults         `json:"faults"`
 	Seed      uint64         `json:"seed"` // of everything that all algorithms share
 	TimeLimit time.Duration  `json:"time_limit"`

@@ -44,13 +44,9 @@ type Agent interface {
 	Start(a control.Assignment) error
 	// Order hands orders to a node, all at once.
 	Order(n Ref, orders ...control.Order) error
-	// Kill ends a node at once, also a paused one. The instant is right after the system
-	// took the signal.
-	Kill(n Ref) (at time.Duration, err error)
-	// Pause stops a node's process, as Kill ends it.
-	Pause(n Ref) (at time.Duration, err error)
-	// Resume lets it go on. The instant is right before.
-	Resume(n Ref) (at time.Duration, err error)
+	// Signal does something to nodes, one right after the other, and says when: to each, in
+	// their order. It tells no node of another.
+	Signal(s Signal, nodes ...Ref) (at []time.Duration, err error)
 
 	// Counters is what all nodes of the trial that have reported to be ready count, in any
 	// order, also those that were killed; with links, if asked for. It may end with a node
@@ -88,6 +84,16 @@ type Trial struct {
 	Nodes   int             `json:"nodes"` // of the trial, on all machines
 	Tallies int             `json:"tallies,omitempty"`
 }
+
+// A Signal is what an agent can do to a node without its help.
+type Signal string
+
+// The signals.
+const (
+	Kill   Signal = "kill"   // ends it at once, also if it is paused; the instant is right after
+	Pause  Signal = "pause"  // stops its process, likewise
+	Resume Signal = "resume" // lets it go on; the instant is right before
+)
 
 // A Ref is one incarnation of a node: the first has number 0.
 type Ref struct {

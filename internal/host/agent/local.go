@@ -200,37 +200,36 @@ func (l *Local) Order(to Ref, orders ...control.Order) error {
 	return nil
 }
 
-// Kill implements Agent.
-func (l *Local) Kill(which Ref) (time.Duration, error) {
-	n, err := l.node(which)
-	if err != nil {
-		return 0, err
+// Signal implements Agent.
+func (l *Local) Signal(what Signal, nodes ...Ref) (at []time.Duration, err error) {
+	for _, which := range nodes {
+		when, err := l.signal(what, which)
+		if err != nil {
+			return nil, err
+		}
+		at = append(at, when)
 	}
-	n.killed = true
-	return n.child.Kill(), nil
+	return at, nil
 }
 
-// Pause implements Agent.
-func (l *Local) Pause(which Ref) (time.Duration, error) {
+func (l *Local) signal(what Signal, which Ref) (at time.Duration, err error) {
 	n, err := l.node(which)
 	if err != nil {
 		return 0, err
 	}
-	at, err := n.child.Pause()
-	if err != nil {
-		err = fmt.Errorf("node p%d: %w", which.ID, err)
+	switch what {
+	case Kill:
+		n.killed = true
+		return n.child.Kill(), nil
+	case Pause:
+		at, err = n.child.Pause()
+	case Resume:
+		at = clock.Monotonic() // before the node can do anything
+		_, err = n.child.Resume()
+	default:
+		err = fmt.Errorf("unknown signal %q", what)
 	}
-	return at, err
-}
-
-// Resume implements Agent.
-func (l *Local) Resume(which Ref) (time.Duration, error) {
-	n, err := l.node(which)
 	if err != nil {
-		return 0, err
-	}
-	at := clock.Monotonic() // before the node can do anything
-	if _, err = n.child.Resume(); err != nil {
 		err = fmt.Errorf("node p%d: %w", which.ID, err)
 	}
 	return at, err

@@ -388,21 +388,12 @@ func (r *Remote) Order(n Ref, list ...control.Order) error {
 	return r.tell(request{Order: &orders{n, list}})
 }
 
-// Kill implements Agent.
-func (r *Remote) Kill(n Ref) (time.Duration, error) {
-	a, err := r.ask(r.cfg.Patience, request{Kill: &n})
-	return a.At, err
-}
-
-// Pause implements Agent.
-func (r *Remote) Pause(n Ref) (time.Duration, error) {
-	a, err := r.ask(r.cfg.Patience, request{Pause: &n})
-	return a.At, err
-}
-
-// Resume implements Agent.
-func (r *Remote) Resume(n Ref) (time.Duration, error) {
-	a, err := r.ask(r.cfg.Patience, request{Resume: &n})
+// Signal implements Agent.
+func (r *Remote) Signal(what Signal, nodes ...Ref) ([]time.Duration, error) {
+	a, err := r.ask(r.cfg.Patience, request{Signal: &signalled{what, nodes}})
+	if err == nil && len(a.At) != len(nodes) {
+		err = fmt.Errorf("the agent on %s signalled %d of %d nodes", r.cfg.Name, len(a.At), len(nodes))
+	}
 	return a.At, err
 }
 

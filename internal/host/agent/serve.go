@@ -163,12 +163,8 @@ func (s *service) answer(r *request) (a answer, err error) {
 		a.Deaf, err = l.Deaf(r.Deaf.Trial, r.Deaf.Nodes)
 	case r.Begin != nil:
 		err = s.begin(*r.Begin)
-	case r.Kill != nil:
-		a.At, err = l.Kill(*r.Kill)
-	case r.Pause != nil:
-		a.At, err = l.Pause(*r.Pause)
-	case r.Resume != nil:
-		a.At, err = l.Resume(*r.Resume)
+	case r.Signal != nil:
+		a.At, err = l.Signal(r.Signal.Signal, r.Signal.Nodes...)
 	case r.Counters != nil:
 		a.Counters, err = l.Counters(r.Counters.Links)
 	case r.Watch:

@@ -13,7 +13,7 @@ import (
 // number is refused. Input that ends is the death of whoever leads, and the agent's.
 //
 // The agent answers requests in their order. Between answers it reports of its nodes.
-const Protocol = 1
+const Protocol = 2
 
 // A request is a line that an agent's program reads: one of its fields. The first has Hello,
 // or Interface and then Hello.
@@ -26,9 +26,7 @@ type request struct {
 	Begin     *Trial              `json:"begin,omitempty"`
 	Start     *control.Assignment `json:"start,omitempty"` // this and Order have no answer
 	Order     *orders             `json:"order,omitempty"`
-	Kill      *Ref                `json:"kill,omitempty"`
-	Pause     *Ref                `json:"pause,omitempty"`
-	Resume    *Ref                `json:"resume,omitempty"`
+	Signal    *signalled          `json:"signal,omitempty"`
 	Counters  *countersWanted     `json:"counters,omitempty"`
 	Watch     bool                `json:"watch,omitempty"`
 	Health    bool                `json:"health,omitempty"`
@@ -51,6 +49,11 @@ type hello struct {
 type audience struct {
 	Trial string `json:"trial"`
 	Nodes int    `json:"nodes"`
+}
+
+type signalled struct {
+	Signal Signal `json:"signal"`
+	Nodes  []Ref  `json:"nodes"`
 }
 
 type orders struct {
@@ -78,7 +81,7 @@ type answer struct {
 	Bus        *bus.ServerReply `json:"bus,omitempty"`
 	BusStats   *bus.ServerStats `json:"bus_stats,omitempty"`
 	Deaf       []uint32         `json:"deaf,omitempty"`
-	At         time.Duration    `json:"at,omitempty"`
+	At         []time.Duration  `json:"at,omitempty"`
 	Counters   []Counters       `json:"counters,omitempty"`
 	Health     *Health          `json:"health,omitempty"`
 	Collection *Collection      `json:"collection,omitempty"`

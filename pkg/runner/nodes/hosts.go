@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"regexp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,6 +15,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
 )
@@ -23,7 +24,7 @@ import (
 // says.
 type Hosts struct {
 	Hosts     []Host
-	Placement Placement
+	Placement harness.Placement
 
 	file *config.Layers // where mistakes are noted
 	root *config.Value
@@ -42,26 +43,6 @@ type Host struct {
 	Bus       string // the server of the experiment's own bus that they connect to; empty: bus.url
 }
 
-// A Placement says which process lives where: one of the kinds, or the host of each region.
-type Placement struct {
-	Kind  string
-	Hosts map[string]string // by region
-}
-
-// ByRegion places the processes of a region on the host that names it.
-const ByRegion = "region"
-
-// badName is what is wanted instead of s as the name of a host: the column of hosts joins
-// names by a plus.
-func badName(s string) string {
-	if nameRule.MatchString(s) {
-		return ""
-	}
-	return "1 to 64 letters, digits, '.', '_' and '-', beginning with a letter or a digit"
-}
-
-var nameRule = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
-
 const likeHost = `{name: lab1, address: 10.0.0.1, command: "ssh lab1 ./node agent"}`
 
 func (h *Hosts) schema() *config.Schema {
@@ -70,7 +51,7 @@ func (h *Hosts) schema() *config.Schema {
 		Fields: func(h *Host) []config.Field {
 			return []config.Field{
 				{Name: "name", Required: true, Doc: "what results call the machine",
-					Of: config.Words("a name", badName).To(&h.Name)},
+					Of: experiment.HostName().To(&h.Name)},
 				{Name: "command", Required: true, Doc: `what starts "node agent" there`,
 					Of: config.SomeText("a command").To(&h.Command)},
 				{Name: "address", Doc: "at which bench and the other hosts reach it",
@@ -97,34 +78,10 @@ func (h *Hosts) schema() *config.Schema {
 		Fields: []config.Field{
 			{Name: "hosts", Doc: "the machines",
 				Of: config.Items(one.Type(), likeHost, 1000, "hosts").To(&h.Hosts)},
-			{Name: "placement", Doc: "which process lives where", Default: host.Spread,
-				Of: placementType().To(&h.Placement)},
+			{Name: "placement", Doc: "which process lives where", Default: harness.Spread,
+				Of: experiment.PlacementType(harness.Spread, harness.Pack, harness.ByRegion).
+					To(&h.Placement)},
 		},
-	}
-}
-
-// placementType is a kind of placement, or a block of regions.
-func placementType() config.Type[Placement] {
-	hostName := config.SomeText("the name of a host")
-	kinds := config.Choice(host.Spread, host.Pack, ByRegion)
-	return config.Type[Placement]{
-		Name: kinds.Name + ", or the host of each region, as {frankfurt: lab1}", Words: kinds.Words,
-		Read: func(r *config.Reader, key string, v *config.Value) (p Placement, ok bool) {
-			if v.Kind != config.Map {
-				p.Kind, ok = kinds.Read(r, key, v)
-				return p, ok
-			}
-			p.Kind, p.Hosts = ByRegion, map[string]string{}
-			for _, pair := range v.Pairs {
-				p.Hosts[pair.Name], ok = hostName.Read(r, config.Join(key, pair.Name), pair.Value)
-				if !ok {
-					return p, false
-				}
-			}
-			return p, true
-		},
-		Write:  func(p Placement) *config.Value { return config.TextOf(p.Kind) },
-		Schema: kinds.Schema,
 	}
 }
 
@@ -168,13 +125,20 @@ func (h *Hosts) check(l *config.Layers, root *config.Value) {
 				"each host a name of its own", one.Name, config.Item("hosts", first))
 		}
 	}
-	for region, name := range h.Placement.Hosts {
-		if h.index(name) < 0 {
-			l.Add(place.At, config.Join("placement", region), "no host %q (has: %s)", name,
-				strings.Join(h.names(), ", "))
+	if place != nil {
+		experiment.CheckPlacement(l.Diagnostics, place.At, "placement", h.Placement, h.names())
+	}
+	if h.Placement.Kind != harness.ByRegion {
+		return
+	}
+	of := map[string]string{}
+	for _, one := range h.Hosts {
+		if one.Region != "" {
+			of[one.Region] = one.Name
 		}
 	}
-	if h.Placement.Kind == ByRegion && h.Placement.Hosts == nil && len(h.regions()) == 0 {
+	maps.Copy(of, h.Placement.Hosts)
+	if h.Placement.Hosts = of; len(of) == 0 {
 		l.Add(place.At, "placement", "region, but no host has a region:; give each host the one whose "+
 			"processes live there")
 	}
@@ -191,20 +155,6 @@ func (h *Hosts) names() (list []string) {
 	return list
 }
 
-// regions is the host of each region, by its index.
-func (h *Hosts) regions() map[string]int {
-	of := map[string]int{}
-	for i, one := range h.Hosts {
-		if one.Region != "" {
-			of[one.Region] = i
-		}
-	}
-	for region, name := range h.Placement.Hosts {
-		of[region] = h.index(name)
-	}
-	return of
-}
-
 // Check says why the trials of an experiment cannot be run on the hosts, and which line of the
 // hosts file is to blame.
 func (h *Hosts) Check(e *experiment.Experiment) error {
@@ -217,8 +167,15 @@ func (h *Hosts) Check(e *experiment.Experiment) error {
 	}
 	for i := range e.Cells {
 		plan := &e.Cells[i].Plan
-		_, err := h.placement().Assign(plan, h.slots())
-		var why *host.PlaceError
+		if before := h.file.Count(); plan.Hosts != nil {
+			h.checkHosts(plan)
+			if h.file.Count() > before {
+				break
+			}
+			continue
+		}
+		_, err := h.Placement.Assign(plan, h.slots())
+		var why *harness.PlaceError
 		if !errors.As(err, &why) {
 			continue
 		}
@@ -237,17 +194,51 @@ func (h *Hosts) Check(e *experiment.Experiment) error {
 	return h.file.Err()
 }
 
-func (h *Hosts) placement() host.Placement {
-	p := host.Placement{Kind: h.Placement.Kind}
-	if p.Kind == ByRegion {
-		p.Regions = h.regions()
+// checkHosts compares the hosts with those of a plan.
+func (h *Hosts) checkHosts(plan *harness.Plan) {
+	list, before := h.root.Get("hosts"), h.file.Count()
+	processes := map[string][]algo.ID{}
+	var named []string
+	for _, one := range plan.Hosts {
+		processes[one.Name] = one.Processes
+		if named = append(named, one.Name); h.index(one.Name) < 0 {
+			h.file.Add(list.At, "hosts", "no host %q, which the experiment has in hosting.hosts (here: %s); "+
+				"add it here, or change it there", one.Name, strings.Join(h.names(), ", "))
+		}
 	}
-	return p
+	for i, one := range h.Hosts {
+		at, key := list.Items[i].At, config.Item("hosts", i)
+		if !slices.Contains(named, one.Name) {
+			h.file.Add(at, key+".name", "%q is none of the hosts that the experiment has in hosting.hosts "+
+				"(%s); remove it here, or add it there", one.Name, strings.Join(named, ", "))
+		}
+		if live := len(processes[one.Name]); one.Slots > 0 && live > one.Slots {
+			h.file.Add(at, key+".slots", "%d, but by the experiment's hosting.hosts %d of %d processes live "+
+				"there; raise it, or name more hosts", one.Slots, live, plan.Nodes)
+		}
+	}
+	place := h.root.Get("placement")
+	if place == nil || h.file.Count() > before {
+		return
+	}
+	if own, err := h.Placement.Assign(plan, h.slots()); err != nil || !same(own, plan.Hosts) {
+		h.file.Add(place.At, "placement", "%s, but the experiment says itself which processes live "+
+			"together (hosting.hosts), and that is otherwise; remove it here", place.Plain())
+	}
 }
 
-func (h *Hosts) slots() (list []host.Slots) {
+// same says whether the same processes live on each host, in whatever order the hosts are.
+func same(a, b []harness.Host) bool {
+	return !slices.ContainsFunc(a, func(x harness.Host) bool {
+		return !slices.ContainsFunc(b, func(y harness.Host) bool {
+			return x.Name == y.Name && slices.Equal(x.Processes, y.Processes)
+		})
+	})
+}
+
+func (h *Hosts) slots() (list []harness.Slots) {
 	for _, one := range h.Hosts {
-		list = append(list, host.Slots{Name: one.Name, Most: one.Slots})
+		list = append(list, harness.Slots{Name: one.Name, Most: one.Slots})
 	}
 	return list
 }
@@ -255,7 +246,7 @@ func (h *Hosts) slots() (list []host.Slots) {
 // Machine is for runner.Options: the machine that all hosts are together.
 func (h *Hosts) Machine(_ context.Context, e *experiment.Experiment, _ runner.Options, r runner.Room) (
 	runner.Machine, []results.Site, error) {
-	cfg := host.MachineConfig{Nodes: r.Nodes, Run: r.Run, Pause: r.Pause, Placement: h.placement()}
+	cfg := host.MachineConfig{Nodes: r.Nodes, Run: r.Run, Pause: r.Pause, Placement: h.Placement}
 	var err error
 	if cfg.External, err = external(e).WithoutFiles(); err != nil { // the hosts need not have them
 		return nil, nil, err

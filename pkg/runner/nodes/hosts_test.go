@@ -77,3 +77,46 @@ func TestHosts_Check(t *testing.T) {
 		}
 	}
 }
+
+// TestHosts_CheckNamed: the hosts of the experiment and those of the file are the same, and have
+// room; which processes live together the experiment alone says.
+func TestHosts_CheckNamed(t *testing.T) {
+	t.Parallel()
+	const (
+		lab1 = "- {name: lab1, address: a, command: c}\n"
+		lab2 = "- {name: lab2, address: b, command: c}\n"
+		two  = "hosting: {hosts: [lab1, lab2]}\n"
+		pack = "hosting: {hosts: {names: [lab1, lab2], placement: pack, slots: 3}}\n"
+	)
+	for name, c := range map[string]struct{ experiment, text, want string }{
+		"none named":        {"", "hosts:\n" + lab1 + lab2, ""},
+		"none named, full":  {"", "hosts:\n- {name: lab1, address: a, command: c, slots: 4}\n", "hosts.yaml:2: hosts: cell 1, mutex/naimi-trehel with 5 processes: 5 processes, but the hosts have slots for 4"},
+		"the same":          {two, "hosts:\n" + lab1 + lab2, ""},
+		"in another order":  {two, "hosts:\n" + lab2 + lab1, ""},
+		"with a placement":  {two, "hosts:\n" + lab1 + lab2 + "placement: spread\n", ""},
+		"one is missing":    {two, "hosts:\n" + lab1, `hosts.yaml:2: hosts: no host "lab2", which the experiment has in hosting.hosts (here: lab1); add it`},
+		"one too many":      {two, "hosts:\n" + lab1 + lab2 + "- {name: lab3, address: a, command: c}\n", `hosts.yaml:4: hosts[3].name: "lab3" is none of the hosts that the experiment has in hosting.hosts (lab1, lab2); remove it`},
+		"too few slots":     {pack, "hosts:\n" + lab2 + "- {name: lab1, address: a, command: c, slots: 2}\n", "hosts.yaml:3: hosts[2].slots: 2, but by the experiment's hosting.hosts 3 of 5 processes live there"},
+		"another placement": {pack, "hosts:\n" + lab1 + lab2 + "placement: spread\n", "hosts.yaml:4: placement: spread, but the experiment says itself"},
+	} {
+		path := filepath.Join(t.TempDir(), "hosts.yaml")
+		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		h, err := LoadHosts(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := experiment.Parse("e.yaml", []byte("algorithms: [mutex/naimi-trehel]\n"+c.experiment), experiment.Overrides{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if err := h.Check(e); err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%s: %s\nwant %s", name, got, c.want)
+		}
+	}
+}
