@@ -6,7 +6,8 @@
 // test. Everything else is compared in pairs of trials that met the same luck, by the
 // signed ranks of their differences (Wilcoxon), or, where there are no such pairs, by the
 // ranks of all trials (Mann and Whitney). Of runs in rounds on real nodes, rounds take the
-// place of trials. That is corrected for the number of comparisons (Westfall and Young's
+// place of trials. Of runs over several machines, only what was on one of them is compared:
+// pairs are made, and ranks counted, within machines (van Elteren). That is corrected for the number of comparisons (Westfall and Young's
 // step-down method, Holm's where there are no pairs), and called a change only when it is
 // significant and larger than a practical threshold.
 package compare
@@ -67,11 +68,13 @@ const (
 	// The same of rounds in place of trials.
 	RoundPairs Test = "round pairs"
 	RoundRanks Test = "round ranks"
-	NoTest     Test = "" // nothing to test: equal in every trial, or nothing to compare with
+	// The ranks of trials, or of rounds, within each of several machines.
+	MachineRanks Test = "machine ranks"
+	NoTest       Test = "" // nothing to test: equal in every trial, or nothing to compare with
 )
 
 // Tests are those that a row can be compared by.
-func Tests() []Test { return []Test{Pairs, Ranks, RoundPairs, RoundRanks, Exact} }
+func Tests() []Test { return []Test{Pairs, Ranks, RoundPairs, RoundRanks, MachineRanks, Exact} }
 
 // String says what the test compares.
 func (t Test) String() string {
@@ -87,6 +90,9 @@ func (t Test) String() string {
 	case RoundRanks:
 		return "rounds, each by the median of its trials, by their ranks (Mann-Whitney); change: that of " +
 			"the medians of all trials"
+	case MachineRanks:
+		return "trials (of several rounds: medians of rounds) without partners, by their ranks within each " +
+			"machine (van Elteren); change: the median of the quotients within machines (Hodges-Lehmann)"
 	case Ranks:
 		return "trials without partners, by their ranks (Mann-Whitney); change: that of the medians"
 	}
@@ -187,7 +193,13 @@ type Row struct {
 	cells    pair
 	lucky    bool   // most trials have a partner of the same seed
 	rounds   bool   // both cells are of several rounds, which are compared in place of trials
-	units    [2]int // of rounds: how many have a value
+	tested   [2]int // of rounds: how many have a value
+
+	// Machines are what changed on each, where both cells have trials of several; Uneven is the
+	// P of the test that it is the same on all, corrected for the number of rows.
+	Machines []MachineChange
+	Uneven   float64
+	strata   *stats.Stratified // where Test is MachineRanks
 
 	Verdict Verdict
 	Failure string // of the gate, in words; "": none
@@ -220,6 +232,9 @@ func Compare(base, new *results.Table, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := m.onMachines(o.Ignore); err != nil {
+		return nil, err
+	}
 	r := &Report{
 		Base: sideOf(base), New: sideOf(new), Notes: m.notes, Alpha: o.Alpha, Threshold: o.Threshold,
 		Prove:   o.Prove,
@@ -247,6 +262,7 @@ func Compare(base, new *results.Table, o Options) (*Report, error) {
 	}
 	r.context(base, new)
 	r.machines(m, base, new)
+	r.uneven()
 	return r, nil
 }
 
@@ -261,7 +277,7 @@ func because(where []metric.Field) string {
 // run alone has, because it was swept there, chooses among the other's trials.
 func filtered(t *results.Table, where []metric.Field) *results.Table {
 	where = slices.DeleteFunc(slices.Clone(where), func(f metric.Field) bool {
-		return !slices.Contains(t.Design, f.Name)
+		return !slices.Contains(t.Design, f.Name) && !(f.Name == results.HostColumn && named(t))
 	})
 	if len(where) == 0 {
 		return t
@@ -269,7 +285,8 @@ func filtered(t *results.Table, where []metric.Field) *results.Table {
 	f := *t
 	f.Trials = nil
 	for _, trial := range t.Trials {
-		if metric.Covers(where, trial.Design) {
+		if metric.Covers(where, append(slices.Clone(trial.Design), metric.Field{
+			Name: results.HostColumn, Value: trial.Host})) {
 			f.Trials = append(f.Trials, trial)
 		}
 	}
@@ -294,11 +311,15 @@ func (o *Options) check(base, new *results.Table) error {
 		}
 	}
 	columns := slices.Concat(base.Design, new.Design)
-	if err := columnsIn(columns, o.Where); err != nil {
+	withHost := columns
+	if named(base) || named(new) {
+		withHost = append(slices.Clone(columns), results.HostColumn)
+	}
+	if err := columnsIn(withHost, o.Where); err != nil {
 		return fmt.Errorf("--where: %w", err)
 	}
 	for _, name := range o.Ignore {
-		if err := columnsIn(columns, []metric.Field{{Name: name}}); err != nil {
+		if err := columnsIn(withHost, []metric.Field{{Name: name}}); err != nil {
 			return fmt.Errorf("--ignore: %w", err)
 		}
 	}
@@ -455,7 +476,7 @@ func (r *Report) measure(m *matching, o *Options) {
 	}
 	for i, name := range metrics {
 		var rows []Row
-		for _, p := range m.pairs {
+		for _, p := range m.compared {
 			row := r.row(metric.Named(name), p, o)
 			if row != nil && row.Base.N+row.Base.Censored > 0 {
 				r.measured++
@@ -480,7 +501,7 @@ func (r *Report) row(m *metric.Metric, p pair, o *Options) *Row {
 	row := &Row{Metric: m.Name, of: m, Design: p.base.Design, Cell: chosen(p.base, r.Columns), cells: p}
 	none := math.NaN()
 	row.Change, row.ChangeLow, row.ChangeHigh = none, none, none
-	row.Delta, row.P, row.Adjusted = none, none, none
+	row.Delta, row.P, row.Adjusted, row.Uneven = none, none, none, none
 	if m.Kind == metric.Count && sameLuck(p) {
 		if r.exact(p, o) {
 			return row.exactly(p)
@@ -508,13 +529,18 @@ func (r *Report) row(m *metric.Metric, p pair, o *Options) *Row {
 	}
 	paired, test := Pair(p.base, p.new, m), Pairs
 	if row.rounds {
-		row.units = [2]int{len(centers(p.base.ByStart(m.Name))), len(centers(p.new.ByStart(m.Name)))}
+		for side, list := range [][][]float64{row.units(p.base), row.units(p.new)} {
+			row.tested[side] = len(slices.Concat(list...))
+		}
 		paired, test = pairRounds(p.base, p.new, m), RoundPairs
 	}
 	if paired.enough(o.Alpha) {
 		row.Test, row.Paired, row.P = test, &paired, paired.P
 		row.Change, row.ChangeLow, row.ChangeHigh = paired.change(row.Base.Center)
 		row.Delta = stats.MannWhitney(withCensored(a, censoredA), withCensored(b, censoredB)).Delta
+		if len(p.machines) > 1 {
+			row.Delta = row.stratified().Delta
+		}
 		return row
 	}
 	row.byRanks()
@@ -523,6 +549,12 @@ func (r *Report) row(m *metric.Metric, p pair, o *Options) *Row {
 
 // byRanks compares the trials, or the rounds, as if none had a partner.
 func (row *Row) byRanks() {
+	if len(row.cells.machines) > 1 {
+		s := row.stratified()
+		row.Delta, row.P, row.Test, row.Paired, row.strata = s.Delta, s.P, MachineRanks, nil, &s
+		row.Change, row.ChangeLow, row.ChangeHigh = strataChange(&s, row.Base.Center)
+		return
+	}
 	a, censoredA := row.cells.base.Sample(row.Metric)
 	b, censoredB := row.cells.new.Sample(row.Metric)
 	rank := stats.MannWhitney(withCensored(a, censoredA), withCensored(b, censoredB))

@@ -22,9 +22,9 @@ func (r *Report) judge(o *Options) {
 			r.Tests++
 		}
 	}
-	seeds, signed := map[[2]uint64]int{}, make([]stats.Signed, len(r.Rows))
+	known, signed := map[luckKey]int{}, make([]stats.Signed, len(r.Rows))
 	for i := range r.Rows {
-		signed[i] = r.Rows[i].signed(seeds)
+		signed[i] = r.Rows[i].signed(known)
 	}
 	for i, adjusted := range stats.StepDown(p, signed, bootstrapSeed) {
 		row := &r.Rows[i]
@@ -114,8 +114,11 @@ func (row *Row) verdict(o *Options) Verdict {
 // larger says whether the new values tend to be larger. Where time-outs leave no
 // median, the ranks still tell.
 func (row *Row) larger() bool {
-	if row.Paired != nil {
+	switch {
+	case row.Paired != nil:
 		return row.Paired.larger()
+	case row.strata != nil:
+		return row.Delta > 0
 	}
 	if math.IsNaN(row.Change) {
 		return row.Delta > 0
@@ -242,7 +245,11 @@ func (row *Row) describe(m *matching) string {
 	if !math.IsNaN(row.ChangeLow) {
 		text += fmt.Sprintf(" [%s, %s]", Percent(row.ChangeLow), Percent(row.ChangeHigh))
 	}
-	return text + fmt.Sprintf("), p %s by ranks after correction", P(row.Adjusted))
+	within := ""
+	if row.strata != nil {
+		within = " within machines"
+	}
+	return text + fmt.Sprintf("), p %s by ranks%s after correction", P(row.Adjusted), within)
 }
 
 func median(f Figure) string {

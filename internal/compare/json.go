@@ -53,7 +53,18 @@ type (
 		Verdict    Verdict           `json:"verdict"`
 		Failed     bool              `json:"failed"`
 		Proof      Outcome           `json:"proof,omitempty"`
-		Needs      int               `json:"needs,omitempty"` // trials, or rounds, on each side to decide
+		Needs      int               `json:"needs,omitempty"`      // trials, or rounds, on each side to decide
+		Machines   []machineJSON     `json:"machines,omitempty"`   // of several: the change on each
+		Uneven     *float64          `json:"p_machines,omitempty"` // that it is the same on all; corrected
+	}
+	machineJSON struct {
+		Host   string   `json:"host"`
+		Base   int      `json:"n_base"` // trials, or rounds; of pairs the same
+		New    int      `json:"n_new"`
+		Change *float64 `json:"change"`
+		Low    *float64 `json:"change_low"`
+		High   *float64 `json:"change_high"`
+		P      *float64 `json:"p"` // not corrected
 	}
 	figureJSON struct {
 		N        int      `json:"n"`
@@ -103,13 +114,23 @@ func (r *Report) Document() Document {
 			ChangeHigh: finite(row.ChangeHigh), Delta: finite(row.Delta), P: finite(row.P),
 			Adjusted: finite(row.Adjusted), Pairs: pairs, Differing: differing, Paired: row.Paired.json(),
 			Verdict: row.Verdict, Failed: row.Failure != "",
-			Proof: row.Proof.Outcome, Needs: row.Proof.Needs,
+			Proof: row.Proof.Outcome, Needs: row.Proof.Needs, Uneven: finite(row.Uneven),
+			Machines: row.machinesJSON(),
 		})
 	}
 	for _, g := range r.Geomeans {
 		d.Geomeans = append(d.Geomeans, geomeanJSON(g))
 	}
 	return d
+}
+
+func (row *Row) machinesJSON() (out []machineJSON) {
+	finite := results.Finite
+	for _, c := range row.Machines {
+		out = append(out, machineJSON{c.Host, c.Base, c.New, finite(c.Change), finite(c.Low), finite(c.High),
+			finite(c.P)})
+	}
+	return out
 }
 
 // pairs are how many pairs were compared, and how many of them differ; none if none were.

@@ -16,7 +16,7 @@ import (
 // machines warns where times of real processes were taken on different machines, or
 // on machines that had more to do than each other: what is worse may be theirs.
 func (r *Report) machines(m *matching, base, new *results.Table) {
-	if text := machineDifference(base, new); text != "" {
+	if text := machineDifference(m, base, new); text != "" {
 		r.Warnings = append(r.Warnings, text)
 	}
 	var cells []pair
@@ -111,11 +111,14 @@ func disturbances(cells []pair) string {
 		"new run", count[0], of[0], count[1], of[1])
 }
 
-// machineDifference warns where times were taken on different machines.
-func machineDifference(base, new *results.Table) string {
+// machineDifference warns where times of different machines are compared.
+func machineDifference(m *matching, base, new *results.Table) string {
 	a, b := base.Manifest, new.Manifest
 	if a == nil || b == nil || !measured(base) && !measured(new) {
 		return ""
+	}
+	if slices.ContainsFunc(m.compared, func(p pair) bool { return len(p.machines) > 0 }) {
+		return renamed(a, b)
 	}
 	was, now := machineNames(a), machineNames(b)
 	if was == now {
@@ -123,6 +126,19 @@ func machineDifference(base, new *results.Table) string {
 	}
 	return fmt.Sprintf("the machines differ (%s; %s): times of real processes compare only on one machine, "+
 		"best with both runs interleaved", was, now)
+}
+
+// renamed warns where machines of one name, within which times are compared, are not alike.
+func renamed(a, b *results.Manifest) string {
+	for _, p := range a.Parts {
+		for _, q := range b.Parts {
+			if p.Host != "" && p.Host == q.Host && p.Machine.String() != q.Machine.String() {
+				return fmt.Sprintf("%s is not the machine that it was (%v; %v): times of real processes compare "+
+					"only on one machine", p.Host, p.Machine, q.Machine)
+			}
+		}
+	}
+	return ""
 }
 
 // machineNames describes the machines of a run.

@@ -10,12 +10,17 @@ import (
 )
 
 // A pair is a cell of both runs.
-type pair struct{ base, new *results.Cell }
+type pair struct {
+	base, new *results.Cell
+	// machines are those that both cells have trials of, if these say where they ran.
+	machines []string
+}
 
 // matching is which cells of two runs belong together.
 type matching struct {
 	key            []string // columns
 	pairs          []pair
+	compared       []pair // the same, of machines that have trials of both
 	missing, extra []*results.Cell
 	notes          []string
 }
@@ -45,7 +50,7 @@ func match(base, new *results.Table, ignore []string) (*matching, error) {
 	}
 	for _, c := range base.Cells() {
 		if other := fresh[m.name(c, "\x00")]; other != nil {
-			m.pairs = append(m.pairs, pair{c, other})
+			m.pairs = append(m.pairs, pair{base: c, new: other})
 		} else {
 			m.missing = append(m.missing, c)
 		}

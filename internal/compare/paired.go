@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/stats"
@@ -16,8 +17,9 @@ import (
 type Pairing struct {
 	stats.Paired
 	of     *metric.Metric
-	rounds bool  // what is compared in pairs is rounds, each by the centre of its trials
-	keys   []int // of rounds: which of them met the same luck
+	rounds bool     // what is compared in pairs is rounds, each by the centre of its trials
+	keys   []int    // of rounds: which of them met the same luck
+	hosts  []string // of each pair, the machine
 }
 
 // Pair compares b with a, trial by trial. A trial without a partner of its seed is counted
@@ -29,21 +31,24 @@ func Pair(a, b *results.Cell, m *metric.Metric) Pairing {
 		x[i], y[i] = observed(p[0], m), observed(p[1], m)
 	}
 	p := Pairing{Paired: stats.Pairs(x, y, stats.Confidence), of: m}
+	for _, pair := range pairs {
+		p.hosts = append(p.hosts, pair[0].Host)
+	}
 	p.Left += max(len(a.Trials), len(b.Trials)) - len(pairs)
 	return p
 }
 
-// luckyPairs are the trials of equal seeds. A seed that stands more than once, as it may
-// on real nodes, pairs the first with the first.
+// luckyPairs are the trials of equal seeds on one machine. A seed that stands more than once, as
+// it may on real nodes, pairs the first with the first.
 func luckyPairs(a, b *results.Cell) (pairs [][2]*results.Trial) {
-	fresh := map[uint64][]*results.Trial{}
+	fresh := map[luckKey][]*results.Trial{}
 	for _, t := range b.Trials {
-		fresh[t.Seed] = append(fresh[t.Seed], t)
+		fresh[luckOf(t)] = append(fresh[luckOf(t)], t)
 	}
 	for _, t := range a.Trials {
-		if others := fresh[t.Seed]; len(others) > 0 {
+		if others := fresh[luckOf(t)]; len(others) > 0 {
 			pairs = append(pairs, [2]*results.Trial{t, others[0]})
-			fresh[t.Seed] = others[1:]
+			fresh[luckOf(t)] = others[1:]
 		}
 	}
 	return pairs
@@ -72,21 +77,23 @@ func (p *Pairing) larger() bool { return p.Tendency > 0 }
 // change is the relative change with its interval: of the quotients, or, where a value is
 // not positive, of the differences in terms of the base's centre.
 func (p *Pairing) change(center float64) (change, lo, hi float64) {
-	if !math.IsNaN(p.Ratio) || !math.IsNaN(p.RatioLow) || !math.IsNaN(p.RatioHigh) {
-		return p.Ratio - 1, p.RatioLow - 1, p.RatioHigh - 1
+	return relative([3]float64{p.Ratio, p.RatioLow, p.RatioHigh},
+		[3]float64{p.Shift, p.ShiftLow, p.ShiftHigh}, center)
+}
+
+func relative(ratio, shift [3]float64, center float64) (change, lo, hi float64) {
+	if !math.IsNaN(ratio[0]) || !math.IsNaN(ratio[1]) || !math.IsNaN(ratio[2]) {
+		return ratio[0] - 1, ratio[1] - 1, ratio[2] - 1
 	}
 	if !(center > 0) {
 		return math.NaN(), math.NaN(), math.NaN()
 	}
-	return p.Shift / center, p.ShiftLow / center, p.ShiftHigh / center
+	return shift[0] / center, shift[1] / center, shift[2] / center
 }
 
 // String says in words by how much the second values differ: "slower by exactly 1%".
 func (p *Pairing) String() string {
-	up, down := "higher", "lower"
-	if p.of.Kind == metric.SinceCause {
-		up, down = "slower", "faster"
-	}
+	up, down := p.of.Directions()
 	direction := up
 	if !p.larger() {
 		direction = down
@@ -135,26 +142,33 @@ func (row *Row) minP() float64 {
 }
 
 func (row *Row) minRankP() float64 {
+	if len(row.cells.machines) > 1 {
+		return stats.MinStratifiedP(row.strataSizes())
+	}
 	return stats.MinP(row.Tested())
 }
 
 // enough is the smallest number of trials, or rounds, on each side whose least P, by the row's test,
 // is at most p.
 func (row *Row) enough(p float64) int {
-	n := 1
-	for row.Paired != nil && stats.MinPairedP(n) > p || row.Paired == nil && stats.MinP(n, n) > p {
-		n++
+	machines := max(1, len(row.cells.machines))
+	each := 1 // on a machine
+	for row.Paired != nil && stats.MinPairedP(each*machines) > p || row.Paired == nil &&
+		stats.MinStratifiedP(slices.Repeat([][2]int{{each, each}}, machines)) > p {
+		each++
 	}
-	return n
+	return each * machines
 }
 
 // difference is by how much the row's centre changed, in the metric's unit.
 func (row *Row) difference(percent bool) float64 {
 	switch {
-	case row.Paired == nil || row.Base.Center == 0 && percent:
+	case row.Paired == nil && row.strata == nil || row.Base.Center == 0 && percent:
 		return row.New.Center - row.Base.Center
 	case percent:
 		return row.Change * row.Base.Center
+	case row.strata != nil:
+		return row.strata.Shift
 	}
 	return row.Paired.Shift
 }

@@ -19,9 +19,10 @@ import (
 func pairRounds(a, b *results.Cell, m *metric.Metric) Pairing {
 	type both struct{ x, y []float64 }
 	var rounds []*both
-	of, partner := map[int]*both{}, map[int]int{}
+	var hosts []string
+	of, partner := map[start]*both{}, map[start]start{}
 	for _, p := range luckyPairs(a, b) {
-		base, new := p[0].Start(), p[1].Start()
+		base, new := startOf(p[0]), startOf(p[1])
 		r := of[base]
 		if r == nil {
 			if _, taken := partner[new]; taken {
@@ -29,12 +30,14 @@ func pairRounds(a, b *results.Cell, m *metric.Metric) Pairing {
 			}
 			r = &both{}
 			of[base], partner[new], rounds = r, base, append(rounds, r)
+			hosts = append(hosts, base.host)
 		}
 		if mate, known := partner[new]; !known || mate != base {
 			return Pairing{of: m}
 		}
 		r.x, r.y = append(r.x, observed(p[0], m)), append(r.y, observed(p[1], m))
 	}
+	p := Pairing{of: m, rounds: true, hosts: hosts}
 	each := make([]stats.Paired, len(rounds))
 	ratios := true
 	for i, r := range rounds {
@@ -57,7 +60,6 @@ func pairRounds(a, b *results.Cell, m *metric.Metric) Pairing {
 		}
 		return stats.Pairs(x, y, stats.Confidence)
 	}
-	p := Pairing{of: m, rounds: true}
 	p.Paired = against(0, func(p *stats.Paired) float64 { return p.Shift })
 	if ratios {
 		shifts := p.Paired
@@ -65,11 +67,27 @@ func pairRounds(a, b *results.Cell, m *metric.Metric) Pairing {
 		p.Shift, p.ShiftLow, p.ShiftHigh = shifts.Shift, shifts.ShiftLow, shifts.ShiftHigh
 		p.SameShift = shifts.SameShift
 	}
-	p.Left += max(a.Starts(), b.Starts()) - len(rounds)
+	p.Left += max(starts(a), starts(b)) - len(rounds)
 	for i := range rounds {
 		p.keys = append(p.keys, i)
 	}
 	return p
+}
+
+// A start is one of everything that trials ran on: a round on a machine.
+type start struct {
+	host  string
+	round int
+}
+
+func startOf(t *results.Trial) start { return start{t.Host, t.Start()} }
+
+func starts(c *results.Cell) int {
+	seen := map[start]bool{}
+	for _, t := range c.Trials {
+		seen[startOf(t)] = true
+	}
+	return len(seen)
 }
 
 // centers are the medians of rounds: +Inf where time-outs hide one.
@@ -214,10 +232,13 @@ func (s Spread) String() string {
 // share is a part of a whole, in per cent.
 func share(v float64) string { return fmt.Sprintf("%.0f %%", 100*v) }
 
+// InRounds says whether rounds are what the row's test counts.
+func (row *Row) InRounds() bool { return row.rounds }
+
 // Tested is how many units the test by ranks compares on each side: trials, or rounds.
 func (row *Row) Tested() (base, new int) {
 	if row.rounds {
-		return row.units[0], row.units[1]
+		return row.tested[0], row.tested[1]
 	}
 	return row.Base.N + row.Base.Censored, row.New.N + row.New.Censored
 }
@@ -230,30 +251,41 @@ func (row *Row) unit() (unit, key string) {
 	return "trials", "repetitions"
 }
 
-// keysOf numbers pairs by their seeds: equal numbers in all cells for one repetition of both
-// runs, so that the numbers tell which pairs met the same luck.
-func keysOf(seeds map[[2]uint64]int, pairs [][2]*results.Trial) (keys []int) {
-	nth := map[uint64]uint64{}
+// A luckKey is what the pairs of one repetition of both runs have in common, in all cells: the seed,
+// the machine, and the how manieth it is where seeds stand more than once.
+type luckKey struct {
+	seed uint64
+	host string
+	nth  int
+}
+
+func luckOf(t *results.Trial) luckKey { return luckKey{seed: t.Seed, host: t.Host} }
+
+// keysOf numbers pairs by their luck.
+func keysOf(known map[luckKey]int, pairs [][2]*results.Trial) (keys []int) {
+	nth := map[luckKey]int{}
 	for _, p := range pairs {
-		key := [2]uint64{p[0].Seed, nth[p[0].Seed]}
-		nth[p[0].Seed]++
-		if _, known := seeds[key]; !known {
-			seeds[key] = len(seeds)
+		of := luckOf(p[0])
+		key := of
+		key.nth = nth[of]
+		nth[of]++
+		if _, seen := known[key]; !seen {
+			known[key] = len(known)
 		}
-		keys = append(keys, seeds[key])
+		keys = append(keys, known[key])
 	}
 	return keys
 }
 
 // signed are the pairs of a row, for stats.StepDown; none if it has no pairs.
-func (row *Row) signed(seeds map[[2]uint64]int) (s stats.Signed) {
+func (row *Row) signed(known map[luckKey]int) (s stats.Signed) {
 	p := row.Paired
 	if p == nil {
 		return s
 	}
 	keys := p.keys
 	if !p.rounds {
-		keys = keysOf(seeds, luckyPairs(row.cells.base, row.cells.new))
+		keys = keysOf(known, luckyPairs(row.cells.base, row.cells.new))
 	}
 	return stats.Signed{Differences: p.Differences, Keys: keys}
 }

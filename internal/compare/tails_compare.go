@@ -59,6 +59,9 @@ func CompareTails(base, new *results.Table, stat string, o Options) (*TailReport
 	if err := o.covered(m); err != nil {
 		return nil, err
 	}
+	if err := m.onMachines(o.Ignore); err != nil {
+		return nil, err
+	}
 	metrics, err := o.tailMetrics(m, base, new)
 	if err != nil {
 		return nil, err
@@ -84,7 +87,7 @@ func CompareTails(base, new *results.Table, stat string, o Options) (*TailReport
 		}
 	}
 	for _, of := range metrics {
-		for _, p := range m.pairs {
+		for _, p := range m.compared {
 			if !of.Applies(algo.Problem(p.base.Get("problem"))) {
 				continue
 			}
@@ -144,6 +147,10 @@ func (row *TailRow) compare(p pair, a, b [][]float64, confidence float64) {
 		case side.of.Refused():
 			row.Why = fmt.Sprintf("the operations of the %s run are too few: %s", side.name, Refusal(side.of))
 		}
+	}
+	if !row.Paired && len(p.machines) > 1 {
+		row.Why = "trials on several machines are compared in pairs, and not all have a partner of their seed " +
+			"and machine: take one machine at a time, with --where " + results.HostColumn + "=" + p.machines[0]
 	}
 	if row.Why == "" {
 		row.Low, row.High = lo-1, hi-1

@@ -31,7 +31,7 @@ func Misses(t *results.Table, thresholds []experiment.Threshold) (out []Miss, to
 	cells := t.Cells()
 	every := &matching{key: t.Design}
 	for _, c := range cells {
-		every.pairs = append(every.pairs, pair{c, c})
+		every.pairs = append(every.pairs, pair{base: c, new: c})
 	}
 	columns := varying(every)
 	out, told, err = overOperations(t, thresholds, func(c *results.Cell) string {

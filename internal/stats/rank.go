@@ -125,17 +125,35 @@ func normalP(u float64, n, m int, ties []int) float64 {
 // lower half. (moremath's own treatment of ties takes the distribution to be
 // symmetric, which it is for samples of one size alone.)
 //
+// It counts in how many ways each 2U can come about.
+func tiedP(ties []int, n, twice int) float64 {
+	all := 0
+	for _, t := range ties {
+		all += t
+	}
+	ways := tiedWays(ties, n, twice)
+	below := 0.0
+	for _, w := range ways {
+		below += w
+	}
+	above := choose(all, n) - below + ways[twice]
+	return 2 * min(below, above) / choose(all, n)
+}
+
+// tiedWays are the numbers of choices of n members that have a 2U of 0, of 1, and so on up to
+// most, given the groups of equal values.
+//
 // It counts, group by group upwards, in how many ways k members and a certain 2U
 // can come about: j out of t equal values find all smaller ones that are not
 // members below them, and tie with t-j.
-func tiedP(ties []int, n, twice int) float64 {
+func tiedWays(ties []int, n, most int) []float64 {
 	all := 0
 	for _, t := range ties {
 		all += t
 	}
 	ways := make([][]float64, n+1)
 	for k := range ways {
-		ways[k] = make([]float64, twice+1)
+		ways[k] = make([]float64, most+1)
 	}
 	ways[0][0] = 1
 	size := 0
@@ -149,12 +167,7 @@ func tiedP(ties []int, n, twice int) float64 {
 		}
 		size += t
 	}
-	below := 0.0
-	for _, w := range ways[n] {
-		below += w
-	}
-	above := choose(all, n) - below + ways[n][twice]
-	return 2 * min(below, above) / choose(all, n)
+	return ways[n]
 }
 
 // add adds from, moved up by so many places and multiplied, to into.

@@ -130,7 +130,7 @@ func sizes(row *compare.Row) string {
 	if row.Exact {
 		return fmt.Sprintf("%d/%d", row.Differing, row.Pairs)
 	}
-	if row.Test == compare.RoundRanks {
+	if row.InRounds() && row.Test != compare.NoTest {
 		a, b := row.Tested()
 		return fmt.Sprintf("%d+%d", a, b)
 	}

@@ -129,6 +129,14 @@ const (
 // In says whether the metric stands in a table.
 func (m *Metric) In(t Tables) bool { return m.Tables&t != 0 }
 
+// Directions say what a larger value is, and a smaller one: "slower" and "faster" of a time.
+func (m *Metric) Directions() (up, down string) {
+	if m.Kind == SinceCause {
+		return "slower", "faster"
+	}
+	return "higher", "lower"
+}
+
 // Cut is why a trial may be known only to have more of the metric than was seen.
 func (m *Metric) Cut() string {
 	if m.AtLeast {

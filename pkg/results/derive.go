@@ -70,7 +70,7 @@ func (f *Folder) derive() (_ *tables, err error) {
 	t := &tables{metrics: h.Metrics, hosts: h.hosts()}
 	first := identity
 	if t.hosts {
-		first = append(slices.Clone(identity), hostColumn)
+		first = append(slices.Clone(identity), HostColumn)
 	}
 	defer func() {
 		if err != nil {

@@ -74,6 +74,9 @@ type Trial struct {
 // machine may have lengthened its times.
 func (t *Trial) Marked() bool { return t.Status == trace.OK && t.Reason != "" }
 
+// HostColumn names the machine of each trial, in runs whose trials do; see Trial.Host.
+const HostColumn = "host"
+
 // DesignColumns are the columns that the design of every run begins with.
 func DesignColumns() []string {
 	return []string{

@@ -220,7 +220,7 @@ func (t *Table) lay(header []string) (layout, error) {
 		at.identity = slices.DeleteFunc(slices.Clone(identity), func(s string) bool { return s == "round" })
 	}
 	at.design = len(at.identity)
-	if at.hosts = slices.Index(header, hostColumn) == at.design; at.hosts {
+	if at.hosts = slices.Index(header, HostColumn) == at.design; at.hosts {
 		at.design++
 	}
 	at.outcome = slices.Index(header, outcome[0])

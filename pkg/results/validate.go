@@ -25,7 +25,6 @@ var (
 		"metric", "n", "censored", "mean", "sd", "min", "median", "p90", "p95", "p99", "max",
 		"ci_low", "ci_high", "ci_method",
 	}
-	hostColumn       = "host" // behind identity, where trials name their machines
 	operationColumns = []string{
 		"trial", "operation", "process", "cause_ms", "begin_ms", "end_ms", "status", "cause", "phase",
 	}
@@ -51,7 +50,7 @@ func (h *Header) check() error {
 		wrong("design columns %q, want them to begin with %q", h.Design, fixed)
 	}
 	seen := map[string]bool{}
-	for _, name := range slices.Concat(identity, []string{hostColumn}, outcome, h.Design, h.Metrics) {
+	for _, name := range slices.Concat(identity, []string{HostColumn}, outcome, h.Design, h.Metrics) {
 		if !columnRule().MatchString(name) {
 			wrong("column %q, want lower snake case", name)
 		}
