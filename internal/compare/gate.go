@@ -239,7 +239,7 @@ func (row *Row) describe(m *matching) string {
 	}
 	if row.Paired != nil {
 		return fmt.Sprintf("%s -> %s: %v, p %s after correction", median(row.Base), median(row.New),
-			row.Paired, P(row.Adjusted))
+			row.Paired, P(row.Adjusted)) + row.doubt()
 	}
 	text := fmt.Sprintf("%s -> %s (%s", median(row.Base), median(row.New), Percent(row.Change))
 	if !math.IsNaN(row.ChangeLow) {
@@ -249,14 +249,17 @@ func (row *Row) describe(m *matching) string {
 	if row.strata != nil {
 		within = " within machines"
 	}
-	return text + fmt.Sprintf("), p %s by ranks%s after correction", P(row.Adjusted), within)
+	return text + fmt.Sprintf("), p %s by ranks%s after correction", P(row.Adjusted), within) + row.doubt()
 }
+
+// doubt explains the marks of the row's figures in a sentence.
+func (row *Row) doubt() string { return doubtIn(row.Base.Doubt, row.New.Doubt) }
 
 func median(f Figure) string {
 	if math.IsNaN(f.Center) && f.Censored > 0 {
 		return "beyond the time limit"
 	}
-	return Number(f.Center)
+	return Number(f.Center) + new(Legend).Mark(f.Doubt)
 }
 
 func listed(kinds []shift) string {

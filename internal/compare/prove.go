@@ -72,7 +72,7 @@ func (row *Row) proof(margin float64) Proof {
 		n = min(row.Tested())
 	}
 	shown := fmt.Sprintf("%s -> %s (%s [%s, %s])", median(row.Base), median(row.New), Percent(row.Change),
-		Percent(row.ChangeLow), Percent(row.ChangeHigh))
+		Percent(row.ChangeLow), Percent(row.ChangeHigh)) + row.doubt()
 	switch {
 	case row.Base.N+row.Base.Censored == 0 || row.New.N+row.New.Censored == 0:
 		return open(0, "one of the runs has no value")

@@ -42,6 +42,10 @@ type Duel struct {
 	Equal            bool // no pair differs
 	P, Adjusted      float64
 
+	// Doubt is what clocks can be wrong by, if that is more than the median of one of them or, if
+	// Apart, than the difference; else 0.
+	Doubt float64
+
 	of    *metric.Metric
 	tests int
 }
@@ -184,6 +188,12 @@ func (r *Ranking) group(place []metric.Field, cells []*results.Cell) {
 		for _, slow := range list[i+1:] {
 			d := duel(fast.Cell, slow.Cell, r.Metric)
 			d.Place, d.Best = place, i == 0
+			for _, c := range []entrant{fast, slow} {
+				d.Doubt = max(d.Doubt, stats.Doubtful(c.median, c.Doubt(r.Metric)))
+				if d.Apart {
+					d.Doubt = max(d.Doubt, stats.Doubtful(d.Ratio, c.Doubt(r.Metric)))
+				}
+			}
 			r.Duels = append(r.Duels, d)
 		}
 	}
@@ -249,7 +259,9 @@ func (d *Duel) apart() bool { return d.Low > d.none() || d.High < d.none() }
 func (d *Duel) Shown() bool { return d.apart() && d.Adjusted <= DefaultAlpha }
 
 // String is the sentence.
-func (d *Duel) String() string {
+func (d *Duel) String() string { return d.sentence() + doubtIn(d.Doubt) }
+
+func (d *Duel) sentence() string {
 	where := at(d.Place)
 	switch {
 	case d.Equal && d.Paired:

@@ -160,26 +160,26 @@ func TestReplacedOf(t *testing.T) {
 		change func(*results.Trial)
 		want   Replacement
 	}{
-		"none": {func(*results.Trial) {}, Replacement{10, 0, 55, 55, 55}},
+		"none": {func(*results.Trial) {}, Replacement{10, 0, 55, 55, 55, 0}},
 		// Left are 10, 20, 30, 60, ..., 100, and two that are 10, or 100.
 		"two again": {func(trial *results.Trial) {
 			if trial.Repetition == 4 || trial.Repetition == 5 {
 				trial.Attempts = 2
 			}
-		}, Replacement{10, 2, 55, 45, 75}},
+		}, Replacement{10, 2, 55, 45, 75, 0}},
 		"one for ever": {func(trial *results.Trial) {
 			if trial.Repetition == 10 {
 				trial.Status, trial.Attempts = trace.Invalid, 3
 			}
-		}, Replacement{10, 1, 50, 45, 55}},
+		}, Replacement{10, 1, 50, 45, 55, 0}},
 		"with time-outs": {func(trial *results.Trial) {
 			if trial.Repetition > 7 {
 				trial.Status, trial.Metrics[2].Value = trace.TimedOut, nan
 			} else if trial.Repetition > 4 {
 				trial.Attempts = 2
 			}
-		}, Replacement{10, 3, 55, 25, nan}},
-		"all": {func(trial *results.Trial) { trial.Attempts = 2 }, Replacement{10, 10, 55, 10, 100}},
+		}, Replacement{10, 3, 55, 25, nan, 0}},
+		"all": {func(trial *results.Trial) { trial.Attempts = 2 }, Replacement{10, 10, 55, 10, 100, 0}},
 	} {
 		got := ReplacedOf(cell(test.change), metric.Downtime)
 		if fmt.Sprint(got) != fmt.Sprint(test.want) {

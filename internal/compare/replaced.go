@@ -24,6 +24,7 @@ type Replacement struct {
 	// with what was observed for what is possible. NaN: nothing was observed, or the median
 	// would lie among the time-outs.
 	Low, High float64
+	Doubt     float64 // what clocks can be wrong by, if that is more than the median; else 0
 }
 
 // Share is how many of the trials were replaced.
@@ -51,6 +52,7 @@ func ReplacedOf(c *results.Cell, m *metric.Metric) Replacement {
 	}
 	values, censored := c.Sample(m.Name)
 	r.Median = stats.Describe(values, censored).Median
+	r.Doubt = stats.Doubtful(r.Median, c.Doubt(m))
 	r.Low, r.High = math.NaN(), math.NaN()
 	if len(values) == 0 {
 		return r
@@ -100,7 +102,7 @@ func ReplacedNotes(t *results.Table) []string {
 	return []string{fmt.Sprintf("%s: %d of %d trials were invalid at first, and repeated%s; had they been "+
 		"the best or the worst that were seen, the median of %s would be between %s and %s, not %s; bench "+
 		"report has all cells", name, worst.Replaced, worst.Trials, others, of.Name, OrBeyond(worst.Low),
-		OrBeyond(worst.High), OrBeyond(worst.Median))}
+		OrBeyond(worst.High), OrBeyond(worst.Median)+new(Legend).Mark(worst.Doubt)) + doubtIn(worst.Doubt)}
 }
 
 // telling is the figure that a cell is about: that by which algorithms are ranked, or of a

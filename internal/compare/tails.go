@@ -33,7 +33,8 @@ func (h *Held) String() string {
 	if h.Cell != "" {
 		name = h.Cell + ": " + name
 	}
-	return fmt.Sprintf("%s: %s over %s", name, Number(h.Value), Resting(&h.Tail, h.Threshold.Stat))
+	return fmt.Sprintf("%s: %s over %s%s", name, Marked(h.Value, h.Tail.Doubt),
+		Resting(&h.Tail, h.Threshold.Stat), doubtIn(stats.Doubtful(h.Value, h.Tail.Doubt)))
 }
 
 // MainTails lists the main times that single operations or outages of a problem have, as far
@@ -83,9 +84,9 @@ func IntervalText(t *stats.Tail) string {
 	return "95 % interval " + Interval(t.Low, t.High)
 }
 
-// TailText is a quantile over operations with its interval, for a table.
-func TailText(t *stats.Tail) string {
-	value := Number(t.Value)
+// tailText is a quantile over operations with its mark and its interval.
+func tailText(t *stats.Tail, mark string) string {
+	value := Number(t.Value) + mark
 	if math.IsNaN(t.Value) {
 		value = "pending" // the operation that the quantile falls on
 	}
@@ -149,7 +150,8 @@ func overOperations(t *results.Table, thresholds []experiment.Threshold, title f
 				continue
 			}
 			h := Held{Cell: title(c), Number: c.Number, Threshold: threshold}
-			why := h.hold(spans.Of(c, metric.Named(threshold.Metric)))
+			m := metric.Named(threshold.Metric)
+			why := h.hold(spans.Of(c, m), c.Doubt(m))
 			all = append(all, h)
 			if why != "" {
 				misses = append(misses, Miss{h.Cell, h.Number, threshold, h.Value, why})
@@ -160,11 +162,12 @@ func overOperations(t *results.Table, thresholds []experiment.Threshold, title f
 }
 
 // hold finds the figure of the operations, and says what is wrong with it.
-func (h *Held) hold(groups [][]float64) (why string) {
+func (h *Held) hold(groups [][]float64, doubt float64) (why string) {
 	t := &h.Threshold
 	figure := stats.FigureNamed(t.Stat)
 	quantile := figure.P > 0
 	h.Tail = stats.GroupedQuantile(groups, cmp.Or(figure.P, 0.5), stats.Confidence)
+	h.Tail.Doubt = doubt
 	h.Value = h.Tail.Value
 	if !quantile {
 		d := stats.Describe(slices.Concat(groups...), h.Tail.Censored)
@@ -179,9 +182,9 @@ func (h *Held) hold(groups [][]float64) (why string) {
 	case math.IsNaN(h.Value):
 		return "it is beyond what was seen: " + rests
 	case t.Max != nil && h.Value > *t.Max:
-		return beyond(h.Value, *t.Max, "more") + ", over " + rests
+		return beyond(h.Value, *t.Max, doubt, "more") + ", over " + rests
 	case t.Min != nil && h.Value < *t.Min:
-		return beyond(h.Value, *t.Min, "less") + ", over " + rests
+		return beyond(h.Value, *t.Min, doubt, "less") + ", over " + rests
 	case quantile && h.Tail.Refused():
 		return fmt.Sprintf("it is not known: %s of too few, %s", Number(h.Value), rests)
 	}

@@ -131,6 +131,8 @@ func (row *TailRow) compare(p pair, a, b [][]float64, confidence float64) {
 	q := stats.FigureNamed(row.Stat).P
 	row.Base = stats.GroupedQuantile(a, q, stats.Confidence)
 	row.New = stats.GroupedQuantile(b, q, stats.Confidence)
+	of := metric.Named(row.Metric)
+	row.Base.Doubt, row.New.Doubt = p.base.Doubt(of), p.new.Doubt(of)
 	row.Low, row.High = math.NaN(), math.NaN()
 	if x, y, all := inPairs(p, a, b); all {
 		a, b, row.Paired = x, y, true
@@ -215,12 +217,12 @@ func (row *TailRow) judge(m *metric.Metric, o *Options) {
 
 // String says what changed, and what it rests on.
 func (row *TailRow) String() string {
-	text := fmt.Sprintf("%s of %s over operations: %s -> %s", row.Stat, row.Metric, Number(row.Base.Value),
-		Number(row.New.Value))
+	text := fmt.Sprintf("%s of %s over operations: %s -> %s", row.Stat, row.Metric,
+		Marked(row.Base.Value, row.Base.Doubt), Marked(row.New.Value, row.New.Doubt))
 	if row.Why != "" {
 		return text + ": " + row.Why
 	}
-	return text + " (" + row.ChangeText() + ")"
+	return text + " (" + row.ChangeText() + ")" + doubtIn(row.Base.Doubtful(), row.New.Doubtful())
 }
 
 // ChangeText is the change with its interval.

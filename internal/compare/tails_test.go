@@ -138,7 +138,7 @@ func TestTailText(t *testing.T) {
 		{groups(20, 10, math.Inf(1)), 0.95, "pending [n/a]"},
 	} {
 		tail := stats.GroupedQuantile(tt.groups, tt.p, stats.Confidence)
-		if got := TailText(&tail); got != tt.want {
+		if got := new(Legend).Tail(&tail); got != tt.want {
 			t.Errorf("%v of %v: %q, want %q", tt.p, tt.groups, got, tt.want)
 		}
 	}

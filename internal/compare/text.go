@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -122,7 +123,26 @@ func (l *Legend) Mark(doubt float64) string {
 		return ""
 	}
 	l.doubt = max(l.doubt, doubt)
-	return "?"
+	return Mark
+}
+
+// Tail is a quantile over operations with its interval, for a table.
+func (l *Legend) Tail(t *stats.Tail) string { return tailText(t, l.Mark(t.Doubtful())) }
+
+// Mark stands behind a figure that is smaller than what clocks can be wrong by.
+const Mark = "?"
+
+// Marked is a figure with its mark, or without.
+func Marked(v, doubt float64) string {
+	return Number(v) + new(Legend).Mark(stats.Doubtful(v, doubt))
+}
+
+// doubtIn explains the mark within a sentence; "" if none of its figures has one.
+func doubtIn(doubts ...float64) string {
+	if most := slices.Max(doubts); most > 0 {
+		return "; " + DoubtNote(most)
+	}
+	return ""
 }
 
 // Notes explain what was written, a line each.
@@ -138,7 +158,7 @@ func (l *Legend) Notes() (list []string) {
 
 // DoubtNote explains the mark of a figure that can be wrong by so many milliseconds.
 func DoubtNote(ms float64) string {
-	return fmt.Sprintf("?: smaller than what the clocks of the hosts can be wrong by (%s ms)", Number(ms))
+	return fmt.Sprintf(Mark+": smaller than what the clocks of the hosts can be wrong by (%s ms)", Number(ms))
 }
 
 // OwnN is the n of a figure where it is not that of its row, so many trials: how many of

@@ -56,6 +56,7 @@ func held(c *results.Cell, t *experiment.Threshold) (v float64, why string) {
 	values, censored := c.Sample(t.Metric)
 	d := stats.Describe(values, censored)
 	v = stats.FigureNamed(t.Stat).Of(&d)
+	doubt := c.Doubt(metric.Named(t.Metric))
 	switch {
 	case math.IsNaN(v) && d.Censored > 0 && t.Max == nil:
 		return v, "" // what timed out is larger than any other, so that no lower bound can be missed
@@ -68,18 +69,18 @@ func held(c *results.Cell, t *experiment.Threshold) (v float64, why string) {
 	case math.IsNaN(v):
 		return v, fmt.Sprintf("no trial of %d has a value", len(c.Trials))
 	case t.Max != nil && v > *t.Max:
-		return v, beyond(v, *t.Max, "more")
+		return v, beyond(v, *t.Max, doubt, "more")
 	case t.Min != nil && v < *t.Min:
-		return v, beyond(v, *t.Min, "less")
+		return v, beyond(v, *t.Min, doubt, "less")
 	}
 	return v, ""
 }
 
-// beyond says how far v is from a bound.
-func beyond(v, bound float64, direction string) string {
-	text := fmt.Sprintf("it is %s: %s %s", Number(v), Number(math.Abs(v-bound)), direction)
+// beyond says how far v, which can be wrong by doubt, is from a bound.
+func beyond(v, bound, doubt float64, direction string) string {
+	text := fmt.Sprintf("it is %s: %s %s", Marked(v, doubt), Number(math.Abs(v-bound)), direction)
 	if bound > 0 {
 		text += fmt.Sprintf(" (%s)", Percent(v/bound-1))
 	}
-	return text
+	return text + doubtIn(stats.Doubtful(v, doubt))
 }

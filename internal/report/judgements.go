@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
@@ -81,7 +82,7 @@ func (b *builder) replaced() {
 				continue
 			}
 			b.Replaced = append(b.Replaced, Replaced{b.Cells[i].Number, b.cellName(i), m.Name, r.Trials,
-				r.Replaced, compare.OrBeyond(r.Median), compare.OrBeyond(r.Low), compare.OrBeyond(r.High)})
+				r.Replaced, compare.OrBeyond(r.Median) + b.legend.Mark(r.Doubt), compare.OrBeyond(r.Low), compare.OrBeyond(r.High)})
 		}
 	}
 }
@@ -95,7 +96,8 @@ func (b *builder) restricted() {
 				continue
 			}
 			row := RestrictedRow{Cell: b.Cells[i].Number, Name: b.cellName(i), Metric: s.Metric, N: s.N,
-				Censored: s.Censored, Mean: compare.Number(r.Mean), Interval: "n/a",
+				Censored: s.Censored, Interval: "n/a",
+				Mean:    compare.Number(r.Mean) + b.legend.Mark(stats.Doubtful(r.Mean, b.groups[i].Doubt(metric.Named(s.Metric)))),
 				Horizon: compare.Number(r.To)}
 			if !math.IsNaN(r.Low) {
 				row.Interval = compare.Number(r.Low) + ", " + compare.Number(r.High)

@@ -124,7 +124,7 @@ func TestSpread_Wire(t *testing.T) {
 	}
 }
 
-// TestCell_Doubtful: the page knows which figures are marked, and says nothing where none is.
+// TestCell_Doubtful: the page knows what figures can be wrong by, and says nothing where it is nothing.
 func TestCell_Doubtful(t *testing.T) {
 	t.Parallel()
 	figure := stats.Summary{N: 6, Min: 1, Median: 2, Max: 3, CILow: 1, CIHigh: 3}
@@ -133,7 +133,7 @@ func TestCell_Doubtful(t *testing.T) {
 	for _, c := range []struct {
 		figures []stats.Summary
 		want    string
-	}{{[]stats.Summary{figure, small, small}, `"u":[1,2]`}, {[]stats.Summary{figure}, ""}} {
+	}{{[]stats.Summary{figure, small, small}, `"u":2.5`}, {[]stats.Summary{figure}, ""}} {
 		b, err := json.Marshal((&Cell{Figures: c.figures}).wire(details[0]))
 		if err != nil || strings.Contains(string(b), `"u"`) != (c.want != "") || !strings.Contains(string(b), c.want) {
 			t.Errorf("%s, %v, want %q", b, err, c.want)

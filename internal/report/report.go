@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -155,6 +156,11 @@ func New(paths []string, o Options) (*Data, error) {
 	b.faults()
 	b.violations(o.Diagram)
 	b.notes()
+	for _, text := range b.legend.Notes() {
+		if !slices.Contains(b.Notes, text) {
+			b.Notes = append(b.Notes, text)
+		}
+	}
 	b.variances()
 	return d, nil
 }
@@ -198,6 +204,7 @@ type builder struct {
 	*Data
 	tables []*results.Table
 	groups []group
+	legend compare.Legend // of what is text already
 }
 
 // A group is a cell with its trials.

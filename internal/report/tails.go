@@ -50,9 +50,10 @@ func (b *builder) tails() error {
 				groups := spans.Of(g.Cell, m)
 				for _, p := range []float64{0.5, 0.95, 0.99} {
 					tail := stats.GroupedQuantile(groups, p, stats.Confidence)
+					tail.Doubt = g.Doubt(m)
 					row.N, row.Trials = compare.TailN(&tail), tail.Groups
 					row.Tails = append(row.Tails,
-						TailFigure{compare.TailText(&tail), compare.Number(tail.Effect)})
+						TailFigure{b.legend.Tail(&tail), compare.Number(tail.Effect)})
 				}
 				switch {
 				case row.Trials == 0:

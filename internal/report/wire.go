@@ -19,6 +19,7 @@ type (
 		Points     int            `json:"points"` // most of a distribution
 		Quantiles  bool           `json:"quantiles"`
 		Beyond     string         `json:"beyond"` // for a figure among the time-outs
+		Mark       string         `json:"mark"`   // for one that clocks can be wrong by more than
 		Statuses   []trace.Status `json:"statuses"`
 		Columns    []wireColumn   `json:"columns"`
 		Metrics    []wireMetric   `json:"metrics"`
@@ -42,6 +43,8 @@ type (
 		Count bool        `json:"count,omitempty"` // it counts what happened
 		Bound bool        `json:"bound,omitempty"` // it was looked for up to a bound
 		Spans bool        `json:"spans,omitempty"` // it is about spans of time in which things go wrong
+		// Clocks may be wrong by more than a figure of it, which is then marked.
+		Clocks bool `json:"clocks,omitempty"`
 	}
 	wireClaim struct {
 		Metric string `json:"metric"`
@@ -62,7 +65,7 @@ type (
 		Bounds   []figures    `json:"b,omitempty"` // claim, low, high
 		Achieved []figures    `json:"a,omitempty"` // fault, asked, mean, least, most
 		Notes    []int        `json:"w,omitempty"`
-		Doubtful []int        `json:"u,omitempty"` // metrics that are marked
+		Doubt    float64      `json:"u,omitempty"` // ms, that a time by several clocks can be wrong by
 	}
 	wirePhases struct {
 		N    int     `json:"n"`
@@ -128,7 +131,7 @@ func (d *Data) encode(limit int) ([]byte, error) {
 
 func (d *Data) wire(level detail) *wire {
 	w := &wire{
-		Points: level.points, Quantiles: level.quantiles, Beyond: compare.BeyondLimit,
+		Points: level.points, Quantiles: level.quantiles, Beyond: compare.BeyondLimit, Mark: compare.Mark,
 		Statuses: trace.Statuses(),
 		Columns:  []wireColumn{}, Metrics: []wireMetric{}, Claims: []wireClaim{},
 		Main: []int{}, Kinds: append([]string{}, d.Kinds...), Faults: []string{}, Configured: []string{},
@@ -138,7 +141,7 @@ func (d *Data) wire(level detail) *wire {
 	}
 	for _, m := range d.Metrics {
 		w.Metrics = append(w.Metrics, wireMetric{m.Name, m.Unit, m.Doc, m.Kind.Censored(),
-			m.Kind == metric.Count, m.AtLeast, m.OfSpans()})
+			m.Kind == metric.Count, m.AtLeast, m.OfSpans(), m.Doubt(1) > 0})
 	}
 	for _, p := range []algo.Problem{algo.Election, algo.MutualExclusion} {
 		for _, m := range metric.Shown(p, metric.Main) {
@@ -168,11 +171,9 @@ func (c *Cell) wire(level detail) wireCell {
 	w := wireCell{
 		Number: c.Number, Design: c.Design, InModel: c.InModel, Statuses: c.Statuses, Notes: c.Notes,
 	}
-	for i, s := range c.Figures {
+	for _, s := range c.Figures {
 		w.Figures = append(w.Figures, short(s, level))
-		if s.Doubtful() > 0 {
-			w.Doubtful = append(w.Doubtful, i)
-		}
+		w.Doubt = max(w.Doubt, s.Doubt)
 	}
 	for _, s := range c.Spreads {
 		w.Spreads = append(w.Spreads, s.wire(level.points))

@@ -20,8 +20,12 @@ type Tail struct {
 	Effect float64
 	// Independent is how many independent operations would tell as much.
 	Independent float64
-	Needed      int // independent operations that an interval needs
+	Needed      int     // independent operations that an interval needs
+	Doubt       float64 // by how much a value can be wrong, if the caller knows; 0: not at all
 }
+
+// Doubtful is the Doubt if the quantile is smaller, and else 0.
+func (t *Tail) Doubtful() float64 { return Doubtful(t.Value, t.Doubt) }
 
 // Refused says whether there are too few operations or groups for an interval.
 func (t *Tail) Refused() bool {

@@ -70,9 +70,13 @@ type Summary struct {
 }
 
 // Doubtful is the Doubt if the median is smaller, and else 0.
-func (s Summary) Doubtful() float64 {
-	if math.Abs(s.Median) < s.Doubt {
-		return s.Doubt
+func (s Summary) Doubtful() float64 { return Doubtful(s.Median, s.Doubt) }
+
+// Doubtful is by how much v can be wrong, if that is more than v itself, and else 0. What that is
+// true of is marked wherever it is shown.
+func Doubtful(v, doubt float64) float64 {
+	if math.Abs(v) < doubt {
+		return doubt
 	}
 	return 0
 }

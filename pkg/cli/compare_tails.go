@@ -87,13 +87,13 @@ func printTails(w io.Writer, r *compare.TailReport) {
 	for _, head := range strings.Split("cell,figure,base,new,change,operations,design effect,verdict", ",") {
 		t.column(head, !slices.Contains([]string{"cell", "figure", "verdict"}, head))
 	}
-	paired := 0
+	paired, legend := 0, &compare.Legend{}
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		if row.Paired {
 			paired++
 		}
-		t.add(row.Cell, row.Stat+" of "+row.Metric, compare.TailText(&row.Base), compare.TailText(&row.New),
+		t.add(row.Cell, row.Stat+" of "+row.Metric, legend.Tail(&row.Base), legend.Tail(&row.New),
 			row.ChangeText(), besides(tailSize(&row.Base), tailSize(&row.New)),
 			besides(compare.Number(row.Base.Effect), compare.Number(row.New.Effect)), string(row.Verdict))
 	}
@@ -103,6 +103,9 @@ func printTails(w io.Writer, r *compare.TailReport) {
 		"change: of that quantile [%.4g %% interval, by a two-level bootstrap of trials and operations]\n"+
 		"worse, better: the interval leaves out 0, and the change is more than %s\n", compare.TailNote,
 		100*r.Confidence, percentOf(r.Threshold))
+	for _, text := range legend.Notes() {
+		fmt.Fprintln(w, text)
+	}
 	if paired > 0 {
 		fmt.Fprintf(w, "trials of equal seeds were drawn together (rows: %d)\n", paired)
 	}
@@ -167,6 +170,7 @@ type (
 		CILow      *float64 `json:"ci_low"`
 		CIHigh     *float64 `json:"ci_high"`
 		Effect     *float64 `json:"design_effect"`
+		Doubt      float64  `json:"clock_doubt_ms,omitempty"` // what clocks can be wrong by, if that is more
 	}
 )
 
@@ -174,7 +178,7 @@ func tailDocument(r *compare.TailReport) tailsReport {
 	finite := results.Finite
 	side := func(t *stats.Tail) tailSide {
 		return tailSide{t.N, t.Censored, t.Groups, finite(t.Value), finite(t.Low), finite(t.High),
-			finite(t.Effect)}
+			finite(t.Effect), t.Doubtful()}
 	}
 	d := tailsReport{Schema: 1, Over: experiment.OverOperations, Confidence: r.Confidence,
 		Threshold: r.Threshold, Rows: []tailRow{}, Notes: append([]string{}, r.Notes...),

@@ -205,6 +205,7 @@ type (
 		Low      *float64          `json:"ci_low"`
 		High     *float64          `json:"ci_high"`
 		P        *float64          `json:"p"` // corrected
+		Doubt    float64           `json:"clock_doubt_ms,omitempty"`
 		Text     string            `json:"text"`
 	}
 	cellReport struct {
@@ -221,6 +222,7 @@ type (
 		Median   *float64 `json:"median"`
 		CILow    *float64 `json:"ci_low"`
 		CIHigh   *float64 `json:"ci_high"`
+		Doubt    float64  `json:"clock_doubt_ms,omitempty"` // what clocks can be wrong by, if that is more
 	}
 	missReport struct {
 		Cell   int      `json:"cell"`
@@ -240,6 +242,7 @@ type (
 		Pending    int      `json:"pending"`
 		Trials     int      `json:"trials"`
 		Effect     *float64 `json:"design_effect"`
+		Doubt      float64  `json:"clock_doubt_ms,omitempty"`
 		Text       string   `json:"text"`
 	}
 	trialReport struct {
@@ -299,7 +302,7 @@ func rankingOf(r *compare.Ranking) *rankingReport {
 		one := duelReport{
 			Place: metric.ByName(d.Place), Slower: d.Slow, Faster: d.Fast, Shown: d.Shown(),
 			SameLuck: d.Paired, N: d.N, Ratio: results.Finite(d.Ratio), Low: results.Finite(d.Low),
-			High: results.Finite(d.High), P: results.Finite(d.Adjusted), Text: d.String(),
+			High: results.Finite(d.High), P: results.Finite(d.Adjusted), Text: d.String(), Doubt: d.Doubt,
 		}
 		if d.Apart {
 			one.Ratio, one.Apart = nil, one.Ratio
@@ -311,7 +314,7 @@ func rankingOf(r *compare.Ranking) *rankingReport {
 
 func metricOf(s stats.Summary) metricReport {
 	return metricReport{s.N, s.Censored, results.Finite(s.Median), results.Finite(s.CILow),
-		results.Finite(s.CIHigh)}
+		results.Finite(s.CIHigh), s.Doubtful()}
 }
 
 func heldOf(h *compare.Held) heldReport {
@@ -319,6 +322,7 @@ func heldOf(h *compare.Held) heldReport {
 	r := heldReport{
 		Cell: h.Number, Metric: h.Threshold.Metric, Stat: h.Threshold.Stat, Value: finite(h.Value),
 		Operations: t.N, Pending: t.Censored, Trials: t.Groups, Effect: finite(t.Effect), Text: h.String(),
+		Doubt: stats.Doubtful(h.Value, t.Doubt),
 	}
 	if h.Quantile() {
 		r.CILow, r.CIHigh = finite(t.Low), finite(t.High)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -54,6 +55,7 @@ type detection struct {
 	needs     []compare.Need
 	tests     int
 	without   []string // cells that the pilot lacks
+	legend    compare.Legend
 }
 
 // The pilot that is simulated unless one is given.
@@ -189,6 +191,7 @@ func (s *streams) printDetection(f *detection, e *experiment.Experiment) {
 		if n.Censored > 0 {
 			median = compare.OrBeyond(n.Median)
 		}
+		median += f.legend.Mark(stats.Doubtful(n.Median, n.Cell.Doubt(n.Metric)))
 		row = append(row, n.Metric.Name, fmt.Sprint(n.N+n.Censored), median)
 		switch {
 		case n.Exact:
@@ -229,6 +232,7 @@ func (f *detection) remarks(e *experiment.Experiment) (out []string) {
 		out = append(out, "careful: a simulated pilot knows nothing of the machine's noise, and real nodes "+
 			"need more: give the folder of a run on them with --pilot")
 	}
+	out = append(out, f.legend.Notes()...)
 	for _, name := range f.without {
 		out = append(out, "not in the pilot: "+name)
 	}

@@ -86,6 +86,11 @@ func (s *streams) export(f *exportFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	for _, file := range files {
+		for _, text := range file.Notes {
+			s.say("note: " + text)
+		}
+	}
 	return s.deliver(format, files, f.out)
 }
 

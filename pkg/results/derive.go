@@ -86,7 +86,7 @@ func (f *Folder) derive() (_ *tables, err error) {
 		{&t.operations, OperationsFile, operationColumns},
 		{&t.outages, OutagesFile, outageColumns},
 		{&t.messages, MessagesFile, messageColumns},
-		{&t.summary, SummaryFile, slices.Concat(h.Design, figures)},
+		{&t.summary, SummaryFile, slices.Concat(h.Design, figures, h.doubts())},
 	} {
 		if *s.to, err = newSheet(f.files, s.name, s.header); err != nil {
 			return nil, err

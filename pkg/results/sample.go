@@ -59,10 +59,17 @@ func (c *Cell) ByStart(name string) Sample {
 // Describe condenses what the trials of the cell observed of a metric.
 func (c *Cell) Describe(name string) stats.Summary {
 	d := c.ByStart(name).Describe(c.method)
-	if m := metric.Named(name); m != nil {
-		d.Doubt = m.Doubt(c.ClockError())
-	}
+	d.Doubt = c.Doubt(metric.Named(name))
 	return d
+}
+
+// Doubt is by how much a figure of the metric can be wrong in the cell, since nodes had several
+// clocks: see metric.Metric.Doubt. Whether a figure is marked for it, stats.Doubtful says.
+func (c *Cell) Doubt(m *metric.Metric) float64 {
+	if m == nil {
+		return 0
+	}
+	return m.Doubt(c.ClockError())
 }
 
 // ClockError is the largest clock_error_us of the trials that count, 0 if none has one.

@@ -15,6 +15,7 @@ import (
 // has them.
 type summary struct {
 	method  stats.Method
+	clocks  bool // nodes of a trial may have several
 	metrics []string
 	fixed   int // of them: the first
 	cells   map[int]*cell
@@ -40,7 +41,7 @@ func always() (names []string) {
 func newSummary(h *Header) *summary {
 	fixed := always()
 	return &summary{
-		method: h.Until.Method(), metrics: append(fixed, h.Metrics...), fixed: len(fixed),
+		method: h.Until.Method(), clocks: len(h.Hosts) > 0, metrics: append(fixed, h.Metrics...), fixed: len(fixed),
 		cells: map[int]*cell{},
 		named: map[string]map[string]bool{},
 	}
@@ -91,12 +92,44 @@ func (s *summary) rows(write func([]string) error) error {
 				continue
 			}
 			d := c.samples[name].Describe(s.method)
-			if err := write(slices.Concat(c.design, SummaryRow(name, d))); err != nil {
+			row := slices.Concat(c.design, SummaryRow(name, d))
+			if s.clocks {
+				row = append(row, Doubt(stats.Doubtful(d.Median, metric.Named(name).Doubt(c.clockError()))))
+			}
+			if err := write(row); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// clockError is the largest of the cell, see Cell.ClockError.
+func (c *cell) clockError() (most float64) {
+	for _, group := range c.samples[metric.ClockError.Name] {
+		most = max(most, slices.Max(group))
+	}
+	return most
+}
+
+// doubts are the columns of summary.csv behind the figures, if there are any.
+func (h *Header) doubts() []string {
+	if len(h.Hosts) == 0 {
+		return nil
+	}
+	return []string{DoubtColumn}
+}
+
+// DoubtColumn stands behind all others where nodes of a trial may have several clocks: what these
+// can be wrong by, if the median is smaller; empty if it is not.
+const DoubtColumn = "clock_doubt_ms"
+
+// Doubt is what stands in it.
+func Doubt(doubt float64) string {
+	if doubt == 0 {
+		return ""
+	}
+	return Number(doubt)
 }
 
 // SummaryColumns are the columns of summary.csv behind the design.

@@ -3,19 +3,23 @@
 const D = JSON.parse(document.getElementById("data").textContent);
 const LABEL = D.columns.findIndex(c => c.name === "label");
 
+// mark is what stands behind a value that the clocks of the cell's nodes can be wrong by more than.
+const mark = (cell, metric, v) => metric && metric.clocks && cell.u && v !== null && Math.abs(v) < cell.u ? D.mark : "";
+const MARKED = cell => `${D.mark}: smaller than what the clocks of the hosts can be wrong by (${show(cell.u)} ms)`;
+
 // A figure's parts by name; see short in wire.go for what may be missing.
 function figure(cell, metric) {
   const f = cell.f[metric];
   if (!f || f.length === 0) return null;
   const [n, censored, median] = f;
-  const mark = (cell.u || []).includes(metric) ? "?" : "";
+  const behind = mark(cell, D.metrics[metric], median);
   if (f.length === 3) {
     const certain = n >= 6 ? median : null;
     return { n, censored, median, low: certain, high: certain, p90: median, p95: median, p99: median,
-      min: median, max: median, mean: median, sd: n > 1 ? 0 : null, mark };
+      min: median, max: median, mean: median, sd: n > 1 ? 0 : null, mark: behind };
   }
   const names = ["n", "censored", "median", "low", "high", "p90", "p95", "p99", "min", "max", "mean", "sd"];
-  const out = { mark };
+  const out = { mark: behind };
   names.forEach((name, i) => { out[name] = i < f.length ? f[i] : null; });
   return out;
 }

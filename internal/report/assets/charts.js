@@ -168,7 +168,8 @@ function lineSeries(line, describe) {
   return { type: "line", name: line.name, clip: false, z: 3, symbol: line.style.mark, symbolSize: 7,
     showAllSymbol: true, showSymbol: true, lineStyle: { color: line.style.color, width: 2, type: line.style.dash },
     itemStyle: { color: line.style.color }, emphasis: { focus: "series" },
-    data: line.points.map(p => ({ value: [p.x, p.y], text: describe(line, p) })) };
+    data: line.points.map(p => ({ value: [p.x, p.y], text: describe(line, p),
+      label: { show: Boolean(p.mark), formatter: p.mark, position: "right", color: ink().text } })) };
 }
 
 // What is claimed of the cells of a line: one dotted line for each end of each claim.

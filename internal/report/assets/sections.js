@@ -79,7 +79,8 @@ function explorer(host, o) {
       const s = figure(cell, state.metric);
       if (!s || s[state.statistic] === null) return null;
       const interval = state.band && state.statistic === "median";
-      return { y: s[state.statistic], low: interval ? s.low : null, high: interval ? s.high : null, f: s };
+      return { y: s[state.statistic], low: interval ? s.low : null, high: interval ? s.high : null, f: s,
+        mark: mark(cell, m, s[state.statistic]) };
     };
     const splits = splitting(cells, state.x);
     const panel = choosePanel(state.panel, splits);
@@ -161,7 +162,7 @@ function pointText(line, p, m, state) {
   const at = state.x === null ? "" : `${D.columns[state.x].name} ${show(p.x)}<br>`;
   const interval = p.low === null && p.high === null ? "" : figureText({ ...p.f }, m)[1];
   const censored = p.f.censored ? `, ${p.f.censored} ${m.bound ? "beyond" : "timed out"}` : "";
-  return `${escapeHTML(line.name)}<br>${at}${state.statistic} <b>${show(p.y)}${state.statistic === "median" ? p.f.mark : ""}</b>${interval} ${escapeHTML(m.unit)}<br>` +
+  return `${escapeHTML(line.name)}<br>${at}${state.statistic} <b>${show(p.y)}${p.mark}</b>${interval} ${escapeHTML(m.unit)}<br>` +
     `n ${p.f.n}${censored}`;
 }
 
@@ -174,6 +175,9 @@ function caption(fig, state, m, along, a) {
   if (missing) parts.push(`${missing} of ${a.cells.length} cells have no ${state.statistic}: nothing was measured, or too many timed out or were beyond.`);
   if (a.dropped) parts.push(`${a.dropped} values that are not above 0 have no place on a logarithmic axis.`);
   if (a.claimed.some(v => v > a.y.max)) parts.push("Claims beyond the axis are cut off.");
+  const doubtful = a.cells.filter(cell => { const s = figure(cell, state.metric); return s && mark(cell, m, s[state.statistic]); })
+    .sort((p, q) => q.u - p.u);
+  if (doubtful.length) parts.push(MARKED(doubtful[0]) + ".");
   if (a.total > MOST_LINES) parts.push(`Of up to ${a.total} lines in a panel ${MOST_LINES} are drawn: filter to see the others.`);
   fig.caption.textContent = parts.filter(Boolean).join(" ");
 }
@@ -183,7 +187,7 @@ function tableOf(panels, state, m, along) {
   panels.forEach(p => p.lines.forEach(line => line.points.forEach(q => {
     const claims = (q.cell.b || []).filter(b => D.claims[b[0]].metric === m.name).map(([c, low, high]) =>
       `${D.claims[c].load || "any load"} (${D.claims[c].source}): ${low === high ? show(low) : show(low) + " to " + show(high)}`).join("; ");
-    rows.push([line.name, p.name, state.x === null ? value(q.cell, LABEL) : q.x, q.f.n, q.f.censored, q.y, q.low, q.high, claims]);
+    rows.push([line.name, p.name, state.x === null ? value(q.cell, LABEL) : q.x, q.f.n, q.f.censored, q.mark ? show(q.y) + q.mark : q.y, q.low, q.high, claims]);
   })));
   return rows;
 }
@@ -260,7 +264,9 @@ function drawSpread(f, cells, pick, state, tail) {
   // A point of the tail stands at 1 / (the share that took at least as long).
   const xy = p => tail ? [1 / p.still, p.v] : [p.v, p.gone];
   const within = p => p.low === null || p.high === null ? "" : ` [${show(100 * p.low)}, ${show(100 * p.high)}]`;
-  const text = (l, p) => `${escapeHTML(l.name)}<br>${show(p.v)} ms<br>` + (tail
+  const timed = D.metrics.find(m => m.name === state.metric);
+  const marked = (l, v) => v === null || !mark(l.cell, timed, v) ? v : show(v) + D.mark;
+  const text = (l, p) => `${escapeHTML(l.name)}<br>${show(p.v)}${mark(l.cell, timed, p.v)} ms<br>` + (tail
     ? `${show(100 * p.still)} % took at least as long` : `${show(100 * p.gone)}${within(p)} % took no longer`);
   const time = `${state.metric} (ms)`;
   const share = axis("share of operations", { type: "value", min: 0, max: 1, nameGap: 40,
@@ -283,10 +289,12 @@ function drawSpread(f, cells, pick, state, tail) {
   f.caption.textContent = (at ? `At ${at}. ` : "") + (tail
     ? `Horizontal: percentile, reversed logarithmic from 0. Vertical: ${time}, linear from 0.`
     : `Horizontal: ${time}, ${log ? "logarithmic" : "linear"} from ${show(log ? low / 1.1 : 0)}. Vertical: share, linear from 0.`) +
+    lines.filter(l => mark(l.cell, timed, l.s.v[0])).slice(0, 1).map(l => ` ${MARKED(l.cell)}.`).join("") +
     (lines.some(l => l.s.g) ? " Where operations were cut off by the end of their trial, the curve is the estimate of Kaplan and Meier." : "");
   const quantile = (l, p) => { const q = l.s.v.findIndex((_, i) => (l.s.g ? l.s.g[i] : (l.s.r ? l.s.r[i] : i + 1) / l.s.n) >= p); return q < 0 ? null : l.s.v[q]; };
   f.rows = () => [["algorithm", "operations", "not ended", "fastest", "50 %", "90 %", "99 %", "slowest that ended"],
-    ...lines.map(l => [l.name, l.s.n, l.s.x || 0, l.s.v[0], quantile(l, 0.5), quantile(l, 0.9), quantile(l, 0.99), l.s.v[l.s.v.length - 1]])];
+    ...lines.map(l => [l.name, l.s.n, l.s.x || 0, ...[l.s.v[0], quantile(l, 0.5), quantile(l, 0.9), quantile(l, 0.99),
+      l.s.v[l.s.v.length - 1]].map(v => marked(l, v))])];
 }
 
 // A line for each algorithm, of what was granted and how long it took, step by step of a load that rises.

@@ -96,15 +96,16 @@ function tableRow(cell, columns) {
 // The rows of the download: one for each metric of each cell shown, as in summary.csv.
 function cellRows(cells) {
   const parts = ["n", "censored", "mean", "sd", "min", "median", "p90", "p95", "p99", "max", "low", "high"];
+  const clocks = D.cells.some(cell => cell.u); // as summary.csv of trials over several hosts has it
   const same = D.same.filter((_, i) => i % 2 === 0);
   const rows = [[...D.columns.map(c => c.name), ...same, "cell", "in_model", ...D.statuses, "metric",
-    ...parts.slice(0, 10), "ci_low", "ci_high"]];
+    ...parts.slice(0, 10), "ci_low", "ci_high", ...(clocks ? ["clock_doubt_ms"] : [])]];
   for (const cell of cells) {
     const design = [...D.columns.map((c, i) => value(cell, i)), ...D.same.filter((_, i) => i % 2 === 1),
       cell.c, cell.i, ...cell.s];
     D.metrics.forEach((m, i) => {
       const f = figure(cell, i);
-      if (f) rows.push([...design, m.name, ...parts.map(p => f[p])]);
+      if (f) rows.push([...design, m.name, ...parts.map(p => f[p]), ...(clocks ? [f.mark ? cell.u : ""] : [])]);
     });
   }
   return rows;

@@ -3,9 +3,11 @@ package export
 import (
 	"bytes"
 	"encoding/csv"
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -40,7 +42,11 @@ func writeCSV(s *selection) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := w.Write(slices.Concat(s.run.Design, results.SummaryColumns(), restrictedColumns)); err != nil {
+	columns := slices.Concat(s.run.Design, results.SummaryColumns(), restrictedColumns)
+	if s.doubts() {
+		columns = append(columns, results.DoubtColumn)
+	}
+	if err := w.Write(columns); err != nil {
 		return nil, err
 	}
 	for i, c := range s.cells {
@@ -56,13 +62,32 @@ func writeCSV(s *selection) ([]File, error) {
 			} else {
 				row = append(row, "", "", "", "")
 			}
+			if s.doubts() {
+				row = append(row, results.Doubt(describe(c, m).Doubtful()))
+			}
 			if err := w.Write(row); err != nil {
 				return nil, err
 			}
 		}
 	}
 	w.Flush()
-	return []File{{s.base() + ".csv", b.Bytes()}}, w.Error()
+	return []File{{Name: s.base() + ".csv", Data: b.Bytes()}}, w.Error()
+}
+
+// doubts says whether nodes had several clocks, so that figures may be marked.
+func (s *selection) doubts() bool {
+	return slices.ContainsFunc(s.run.Cells(), func(c *results.Cell) bool { return c.ClockError() > 0 })
+}
+
+// doubtful are remarks on the marked figures of a cell, for formats whose figures have no place for
+// a mark: a line each.
+func (s *selection) doubtful(c *results.Cell) (notes []string) {
+	for _, m := range s.metrics {
+		if doubt := describe(c, m).Doubtful(); doubt > 0 {
+			notes = append(notes, fmt.Sprintf("%s: %s %s", s.name(c), m.Name, compare.DoubtNote(doubt)))
+		}
+	}
+	return notes
 }
 
 // inert keeps a spreadsheet from taking a text for a formula. Names that an

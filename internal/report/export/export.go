@@ -49,8 +49,9 @@ type Options struct {
 
 // A File is a part of what a format consists of.
 type File struct {
-	Name string
-	Data []byte
+	Name  string
+	Data  []byte
+	Notes []string // what the format has no place for
 }
 
 // A Format is one of the formats.

@@ -25,6 +25,9 @@ func gobench(s *selection) ([]File, error) {
 	samples := 0
 	for _, c := range s.cells {
 		name := s.benchmark(c)
+		for _, note := range s.doubtful(c) {
+			fmt.Fprintf(&lines, "# %s\n", note)
+		}
 		for _, t := range c.Trials {
 			values := s.values(t)
 			if t.Status != trace.OK || values == "" {
@@ -53,7 +56,7 @@ func gobench(s *selection) ([]File, error) {
 	}
 	b.WriteString("\n")
 	b.Write(lines.Bytes())
-	return []File{{s.base() + ".txt", b.Bytes()}}, nil
+	return []File{{Name: s.base() + ".txt", Data: b.Bytes()}}, nil
 }
 
 // base is what files are called after.

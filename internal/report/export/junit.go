@@ -84,7 +84,7 @@ func junit(s *selection) ([]File, error) {
 		suite.Time = seconds(suite.seconds)
 	}
 	b, err := all.encode()
-	return []File{{s.base() + ".xml", b}}, err
+	return []File{{Name: s.base() + ".xml", Data: b}}, err
 }
 
 func (all *junitSuites) encode() ([]byte, error) {
@@ -136,6 +136,9 @@ func (s *selection) add(suite *junitSuite, c *results.Cell) {
 	suite.seconds += ms / 1000
 	suite.Tests++
 	suite.Out.Text += fmt.Sprintf("%s: %s\n", name, statuses(c))
+	for _, note := range s.doubtful(c) {
+		suite.Out.Text += note + "\n"
+	}
 	switch p := s.problem(c); {
 	case p == nil:
 	case p.Type == problemOf[trace.Violated]:

@@ -39,7 +39,7 @@ func latex(s *selection) ([]File, error) {
 		comments[i] = statuses(c)
 	}
 	tabular(&b, columns, groups, comments)
-	return []File{{s.base() + ".tex", b.Bytes()}}, nil
+	return []File{{Name: s.base() + ".tex", Data: b.Bytes()}}, nil
 }
 
 // tabular writes the table, of whose columns the last ones are those of groups; a comment
@@ -94,6 +94,14 @@ func (c *texColumn) add(text string) {
 	whole, behind, _ := strings.Cut(text, ".")
 	c.whole, c.behind = max(c.whole, len(whole)), max(c.behind, len(behind))
 	c.cells = append(c.cells, text)
+}
+
+// mark puts a mark, or none, behind the last number.
+func (c *texColumn) mark(mark string) {
+	if mark != "" {
+		c.cells[len(c.cells)-1] += "{" + mark + "}"
+		c.behindText = mark
+	}
 }
 
 // put adds what is no number, in braces, which keep siunitx from reading it.
@@ -172,10 +180,7 @@ func (s *selection) estimates(m *metric.Metric, l *compare.Legend) []*texColumn 
 			open = "\\ldots"
 		}
 		median.figure(d.Median, decimals, missing)
-		if mark := l.Mark(d.Doubtful()); mark != "" && !math.IsNaN(d.Median) {
-			median.cells[i] += "{" + mark + "}"
-			median.behindText = mark
-		}
+		median.mark(l.Mark(d.Doubtful()))
 		low.figure(d.CILow, decimals, open)
 		high.figure(d.CIHigh, decimals, open)
 		if !math.IsNaN(d.Median) && s.stands(i, m, summaries) {

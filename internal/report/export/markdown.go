@@ -47,7 +47,7 @@ func markdown(s *selection) ([]File, error) {
 		}
 	}
 	fmt.Fprintf(&b, "\n<sub>%s</sub>\n", inText(s.origin()))
-	return []File{{s.base() + ".md", b.Bytes()}}, nil
+	return []File{{Name: s.base() + ".md", Data: b.Bytes()}}, nil
 }
 
 // markdownTable writes a table, some of whose columns are of numbers.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/report"
@@ -42,7 +43,9 @@ func (s *selection) overOperations() (out []tailRow, err error) {
 		for _, m := range metrics {
 			row := tailRow{cell: c, of: m}
 			for _, q := range tailed {
-				row.tails = append(row.tails, stats.GroupedQuantile(spans.Of(c, m), q.p, stats.Confidence))
+				tail := stats.GroupedQuantile(spans.Of(c, m), q.p, stats.Confidence)
+				tail.Doubt = c.Doubt(m)
+				row.tails = append(row.tails, tail)
 			}
 			out = append(out, row)
 		}
@@ -76,6 +79,9 @@ func operationsCSV(s *selection) ([]File, error) {
 	head := append(slices.Clone(s.run.Design), "metric", "operations", "pending", "trials")
 	for _, q := range tailed {
 		head = append(head, q.name, q.name+"_low", q.name+"_high", q.name+"_design_effect")
+		if s.doubts() {
+			head = append(head, q.name+"_"+results.DoubtColumn)
+		}
 	}
 	if err := w.Write(head); err != nil {
 		return nil, err
@@ -91,13 +97,16 @@ func operationsCSV(s *selection) ([]File, error) {
 		for _, t := range r.tails {
 			row = append(row, results.Number(t.Value), results.Number(t.Low), results.Number(t.High),
 				results.Number(t.Effect))
+			if s.doubts() {
+				row = append(row, results.Doubt(t.Doubtful()))
+			}
 		}
 		if err := w.Write(row); err != nil {
 			return nil, err
 		}
 	}
 	w.Flush()
-	return []File{{s.base() + "-operations.csv", b.Bytes()}}, w.Error()
+	return []File{{Name: s.base() + "-operations.csv", Data: b.Bytes()}}, w.Error()
 }
 
 // shownTails are the places in tailed of the quantiles that tables for people have.
@@ -114,6 +123,7 @@ func operationsMarkdown(s *selection) ([]File, error) {
 		head = append(head, tailed[i].name, "design effect")
 	}
 	var table [][]string
+	legend := &compare.Legend{}
 	for _, r := range rows {
 		row := []string{compare.LabelOf(r.cell)}
 		for _, name := range s.columns {
@@ -122,14 +132,14 @@ func operationsMarkdown(s *selection) ([]File, error) {
 		first := &r.tails[0]
 		row = append(row, r.of.Name, compare.TailN(first), strconv.Itoa(first.Groups))
 		for _, i := range shownTails {
-			row = append(row, compare.TailText(&r.tails[i]), compare.Number(r.tails[i].Effect))
+			row = append(row, legend.Tail(&r.tails[i]), compare.Number(r.tails[i].Effect))
 		}
 		table = append(table, row)
 	}
 	var b bytes.Buffer
 	markdownTable(&b, head, table, func(i int) bool { return i > 1+len(s.columns) })
-	fmt.Fprintf(&b, "\nfigures: %s.\n\n<sub>%s</sub>\n", inText(compare.TailNote), inText(s.origin()))
-	return []File{{s.base() + "-operations.md", b.Bytes()}}, nil
+	fmt.Fprintf(&b, "\nfigures: %s.\n\n<sub>%s</sub>\n", inText(strings.Join(append([]string{compare.TailNote}, legend.Notes()...), "; ")), inText(s.origin()))
+	return []File{{Name: s.base() + "-operations.md", Data: b.Bytes()}}, nil
 }
 
 // operationsLatex writes them for a paper: of each quantile the value, the ends of its interval,
@@ -159,6 +169,7 @@ func operationsLatex(s *selection) ([]File, error) {
 	}
 	columns = append(columns, of, operations, trials)
 	var groups []texGroup
+	legend := &compare.Legend{}
 	for _, i := range shownTails {
 		var figures [][3]float64
 		for _, r := range rows {
@@ -175,6 +186,7 @@ func operationsLatex(s *selection) ([]File, error) {
 				open = `\ldots`
 			}
 			value.figure(tail.Value, decimals, "pending")
+			value.mark(legend.Mark(tail.Doubtful()))
 			low.figure(tail.Low, decimals, open)
 			high.figure(tail.High, decimals, open)
 			effect.figure(tail.Effect, 2, "n/a")
@@ -197,8 +209,11 @@ func operationsLatex(s *selection) ([]File, error) {
 	b.WriteString("% Quantiles of all operations of the trials together, with their 95 % intervals and\n" +
 		"% design effects (deff); behind a + those that were pending, which count as longer than all.\n" +
 		"% n/a: too few operations for an interval; what it takes stands behind the row.\n")
+	for _, note := range legend.Notes() {
+		b.WriteString("% " + note + ".\n")
+	}
 	tabular(&b, columns, groups, comments)
-	return []File{{s.base() + "-operations.tex", b.Bytes()}}, nil
+	return []File{{Name: s.base() + "-operations.tex", Data: b.Bytes()}}, nil
 }
 
 // operationsJSON writes the same for programs, with how many independent operations each
@@ -211,6 +226,7 @@ func operationsJSON(s *selection) ([]File, error) {
 		Effect      *float64 `json:"design_effect"`
 		Independent *float64 `json:"independent_operations"`
 		Needed      int      `json:"needed_operations"`
+		Doubt       float64  `json:"clock_doubt_ms,omitempty"` // what clocks can be wrong by, if that is more
 	}
 	type entry struct {
 		Design     map[string]string   `json:"design"`
@@ -231,7 +247,7 @@ func operationsJSON(s *selection) ([]File, error) {
 			map[string]quantile{}}
 		for i, t := range r.tails {
 			e.Quantiles[tailed[i].name] = quantile{finite(t.Value), finite(t.Low), finite(t.High),
-				finite(t.Effect), finite(t.Independent), t.Needed}
+				finite(t.Effect), finite(t.Independent), t.Needed, t.Doubtful()}
 		}
 		entries = append(entries, e)
 	}
@@ -240,5 +256,5 @@ func operationsJSON(s *selection) ([]File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("export: %w", err)
 	}
-	return []File{{s.base() + "-operations.json", append(b, '\n')}}, nil
+	return []File{{Name: s.base() + "-operations.json", Data: append(b, '\n')}}, nil
 }

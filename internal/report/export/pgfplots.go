@@ -2,12 +2,14 @@ package export
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -37,17 +39,17 @@ func pgfplots(s *selection) ([]File, error) {
 		for i, l := range lines {
 			table, any := s.data(axis, l, m)
 			plotted = plotted || any
-			files = append(files, File{data[i] + ".dat", table})
+			files = append(files, File{Name: data[i] + ".dat", Data: table})
 			fmt.Fprintf(picture, "\\addplot+[error bars/.cd, y dir=both, y explicit]\n"+
 				"  table[x=x, y=median, y error plus=plus, y error minus=minus] {%s.dat};\n"+
-				"\\addlegendentry{%s}\n", data[i], tex(l.title))
+				"\\addlegendentry{%s}\n", data[i], tex(l.title)+s.lineMark(picture, l, m))
 		}
 		picture.WriteString("\\end{axis}\n\\end{tikzpicture}\n")
 		if !plotted { // an empty axis is an error there
 			files = files[:len(files)-len(lines)]
 			continue
 		}
-		files = append(files, File{report.FileNames([]string{m.Name})[0] + ".tex", picture.Bytes()})
+		files = append(files, File{Name: report.FileNames([]string{m.Name})[0] + ".tex", Data: picture.Bytes()})
 	}
 	if len(files) == 0 {
 		return nil, s.empty()
@@ -113,6 +115,19 @@ func (s *selection) beginAxis(b *bytes.Buffer, axis string, m *metric.Metric) {
 		"  legend pos=outer north east, legend cell align=left,\n]\n")
 }
 
+// lineMark marks a line some of whose medians are marked, after comments on each of them.
+func (s *selection) lineMark(b *bytes.Buffer, l line, m *metric.Metric) string {
+	legend := &compare.Legend{}
+	mark := ""
+	for _, c := range l.cells {
+		mark = cmp.Or(mark, legend.Mark(describe(c, m).Doubtful()))
+	}
+	for _, note := range legend.Notes() {
+		fmt.Fprintf(b, "%% %s: a median %s\n", printable(l.title), note)
+	}
+	return mark
+}
+
 // data is the table of a line, and whether it has any point. Without an axis,
 // cells stand in their order.
 func (s *selection) data(axis string, l line, m *metric.Metric) (table []byte, any bool) {
@@ -126,6 +141,9 @@ func (s *selection) data(axis string, l line, m *metric.Metric) (table []byte, a
 	fmt.Fprintf(&b, "# %s\n# %s; x: %s\nx median minus plus low high n censored\n",
 		s.origin(), printable(l.title+"; "+m.Name), printable(axis))
 	for _, c := range l.cells {
+		if doubt := describe(c, m).Doubtful(); doubt > 0 {
+			fmt.Fprintf(&b, "# %s: the median %s\n", s.name(c), compare.DoubtNote(doubt))
+		}
 		x := c.Get(axis)
 		if axis == "" {
 			x = strconv.Itoa(1 + slices.Index(s.cells, c))

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -39,6 +40,9 @@ func github(s *selection) ([]File, error) {
 			if !math.IsNaN(d.CILow) && !math.IsNaN(d.CIHigh) {
 				e.Range = fmt.Sprintf("%s to %s", results.Number(d.CILow), results.Number(d.CIHigh))
 			}
+			if doubt := d.Doubtful(); doubt > 0 {
+				e.Extra += "; " + compare.DoubtNote(doubt)
+			}
 			if m.Better == metric.Higher {
 				larger = append(larger, e)
 			} else {
@@ -58,7 +62,7 @@ func github(s *selection) ([]File, error) {
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, File{f.name, b})
+		files = append(files, File{Name: f.name, Data: b})
 	}
 	if files == nil {
 		return nil, s.empty()
@@ -83,7 +87,9 @@ type bmfFigure struct {
 // by slug. encoding/json sorts both.
 func bmf(s *selection) ([]File, error) {
 	out := map[string]map[string]bmfFigure{}
+	var notes []string
 	for _, c := range s.cells {
+		notes = append(notes, s.doubtful(c)...)
 		measures := map[string]bmfFigure{}
 		for _, m := range s.metrics {
 			name := m.Name
@@ -110,7 +116,7 @@ func bmf(s *selection) ([]File, error) {
 		return nil, s.empty()
 	}
 	b, err := report.JSON(out)
-	return []File{{s.base() + ".json", b}}, err
+	return []File{{Name: s.base() + ".json", Data: b, Notes: notes}}, err
 }
 
 // benchmarkOf is the name of a cell there, which has a limit, and must not end in
@@ -167,6 +173,7 @@ type (
 		CI        jsonInterval    `json:"ci"`
 		Quantiles jsonPercentiles `json:"quantiles"`
 		Max       *float64        `json:"max"`
+		Doubt     float64         `json:"clock_doubt_ms,omitempty"` // what clocks can be wrong by, if that is more
 		// Restricted is the restricted mean over single operations, where some of the run were
 		// cut off.
 		Restricted *jsonRestricted `json:"restricted,omitempty"`
@@ -221,7 +228,7 @@ func writeJSON(s *selection) ([]File, error) {
 		out.Cells = append(out.Cells, cell)
 	}
 	b, err := report.JSON(out)
-	return []File{{s.base() + ".json", b}}, err
+	return []File{{Name: s.base() + ".json", Data: b}}, err
 }
 
 func jsonOf(d stats.Summary) jsonSummary {
@@ -230,5 +237,6 @@ func jsonOf(d stats.Summary) jsonSummary {
 		N: d.N, Censored: d.Censored, Mean: known(d.Mean), SD: known(d.SD), Min: known(d.Min),
 		Median: known(d.Median), CI: jsonInterval{known(d.CILow), known(d.CIHigh)},
 		Quantiles: jsonPercentiles{known(d.P90), known(d.P95), known(d.P99)}, Max: known(d.Max),
+		Doubt: d.Doubtful(),
 	}
 }

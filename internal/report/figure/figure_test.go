@@ -216,7 +216,7 @@ func TestScale(t *testing.T) {
 	of := func(ys ...float64) line {
 		var l line
 		for i, y := range ys {
-			l.points = append(l.points, point{float64(i), y, math.NaN(), math.NaN()})
+			l.points = append(l.points, point{x: float64(i), y: y, low: math.NaN(), high: math.NaN()})
 		}
 		return l
 	}
@@ -230,7 +230,7 @@ func TestScale(t *testing.T) {
 		{"far", of(2, 3700), true, 2, 4000},
 		{"far with a zero", of(0, 2, 3700), false, 0, 4000},
 		{"nothing happened", of(0, 0), false, 0, 1},
-		{"an interval", line{points: []point{{3, 10, 9, 55}}}, false, 0, 60},
+		{"an interval", line{points: []point{{3, 10, 9, 55, 0}}}, false, 0, 60},
 		{"together", of(0.943, 0.99, 1), false, 0.94, 1},
 		{"below 0", of(-0.3, 0.5), false, -0.3, 0.5},
 	} {

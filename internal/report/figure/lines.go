@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -26,7 +27,10 @@ const spans = 100
 const together = 0.4
 
 // A point is a cell's median, and its interval where it has one.
-type point struct{ x, y, low, high float64 }
+type point struct {
+	x, y, low, high float64
+	doubt           float64 // what clocks can be wrong by, if that is more than y; else 0
+}
 
 // A line is the points of an algorithm, or of another series, ascending, and what it claims.
 type line struct {
@@ -86,10 +90,30 @@ func lineFigures(d *report.Data, v *report.View, m int, o *Options) (out []pictu
 		p := s.picture(d, v, of)
 		p.name, p.notes = nameOf(v, of, slices.Concat(o.Where, one.chart.Held))
 		p.notes = append(p.notes, s.notes()...)
+		if doubt := doubtOf(slices.Concat(one.lines...)); doubt > 0 {
+			p.notes = append(p.notes, compare.DoubtNote(doubt))
+		}
 		s.fill(&p, v, one.chart.Panels, one.lines)
 		out = append(out, p)
 	}
 	return out
+}
+
+// doubtOf is the largest doubt of a point of lines.
+func doubtOf(lines []line) (most float64) {
+	for _, l := range lines {
+		for _, q := range l.points {
+			most = max(most, q.doubt)
+		}
+	}
+	return most
+}
+
+// question writes the mark beside a point, if it has one.
+func question(c draw.Canvas, at vg.Point, doubt float64) {
+	if text := new(compare.Legend).Mark(doubt); text != "" {
+		c.FillText(smallText, at.Add(vg.Point{X: 3, Y: 3}), text)
+	}
 }
 
 // nameOf is what the file of a metric is called, and what a reader has to know of the cells.
@@ -127,7 +151,7 @@ func linesOf(d *report.Data, v *report.View, cells []int, m int) []line {
 			at = len(out)
 			out = append(out, line{level: level, name: name, claims: map[int]plotter.XYs{}})
 		}
-		p := point{0, f.Median, f.CILow, f.CIHigh}
+		p := point{0, f.Median, f.CILow, f.CIHigh, f.Doubtful()}
 		if v.X != report.None {
 			p.x = float64(c.Design[v.X])
 			if column := v.Columns[v.X]; column.Numeric {
@@ -348,7 +372,7 @@ func (s *scale) over(p *pane, lines []line) (claimed bool) {
 
 // marks adds a point that stands at a place of an axis of names, and what is claimed there.
 func (s *scale) marks(p *pane, l *line, q point, at float64, sideways bool) (claimed bool) {
-	m := &mark{at: at, value: q.y, low: math.NaN(), look: lookOf(l.level), sideways: sideways}
+	m := &mark{at: at, value: q.y, doubt: q.doubt, low: math.NaN(), look: lookOf(l.level), sideways: sideways}
 	if finite(q.low) {
 		m.low, m.high = s.inside(q.low, s.y.min), s.inside(q.high, s.y.max)
 	}
@@ -419,7 +443,7 @@ func (l *line) draw(p *pane, s *scale, shift vg.Length) (claimed bool) {
 	}
 	t := &course{look: look, shift: shift}
 	for _, q := range l.points {
-		t.xys = append(t.xys, plotter.XY{X: q.x, Y: q.y})
+		t.xys, t.doubts = append(t.xys, plotter.XY{X: q.x, Y: q.y}), append(t.doubts, q.doubt)
 	}
 	p.drawn = append(p.drawn, t)
 	return claimed
@@ -428,9 +452,10 @@ func (l *line) draw(p *pane, s *scale, shift vg.Length) (claimed bool) {
 // A course is a line through points, with their marks. It is shifted a little, by less than a
 // mark, so that lines which lie on each other can be told apart.
 type course struct {
-	xys   plotter.XYs
-	look  look
-	shift vg.Length
+	xys    plotter.XYs
+	doubts []float64
+	look   look
+	shift  vg.Length
 }
 
 // Plot implements plot.Plotter.
@@ -441,9 +466,10 @@ func (l *course) Plot(c draw.Canvas, p *plot.Plot) {
 		points = append(points, vg.Point{X: tx(xy.X) + l.shift, Y: ty(xy.Y)})
 	}
 	c.StrokeLines(l.look.line(), c.ClipLinesXY(points)...)
-	for _, at := range points {
+	for i, at := range points {
 		if c.Contains(at) {
 			c.DrawGlyph(l.look.glyph(), at)
+			question(c, at, l.doubts[i])
 		}
 	}
 }
@@ -475,6 +501,7 @@ func strokeInterval(c draw.Canvas, l look, at, low, high vg.Length, sideways boo
 // A mark is a point at a place of an axis of names, with its interval and its claims.
 type mark struct {
 	at, value, low, high float64 // low is NaN: there is no interval
+	doubt                float64 // of the point
 	claims               []float64
 	look                 look
 	sideways             bool
@@ -502,5 +529,6 @@ func (m *mark) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 	if g := point(at, values(m.value)); c.Contains(g) {
 		c.DrawGlyph(m.look.glyph(), g)
+		question(c, g, m.doubt)
 	}
 }

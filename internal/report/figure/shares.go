@@ -11,7 +11,9 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
@@ -30,7 +32,7 @@ func spreadFigures(d *report.Data, v *report.View) (out []picture) {
 		for _, name := range metrics {
 			var ecdf, tail pane
 			var entries []entry
-			box := bounds{math.Inf(1), math.Inf(-1), 10}
+			box, doubt := bounds{math.Inf(1), math.Inf(-1), 10}, 0.0
 			for _, c := range p.cells {
 				for _, s := range c.Spreads {
 					if s.Metric != name || len(s.Values) == 0 {
@@ -39,21 +41,35 @@ func spreadFigures(d *report.Data, v *report.View) (out []picture) {
 					look := lookOf(c.Design[v.Label()])
 					entries = append(entries, entry{c.Label, look, onlyLine})
 					box.add(&s, look, &ecdf, &tail)
+					doubt = max(doubt, stats.Doubtful(s.Values[0], doubtIn(d, c, name)))
 				}
 			}
 			if !finite(box.low) {
 				continue // nothing above 0
 			}
 			box.apply(&ecdf, &tail)
+			var notes []string
+			if doubt > 0 {
+				notes = append(notes, "below "+number(doubt)+" ms: "+compare.DoubtNote(doubt))
+			}
 			title := metric.Named(name).Title()
 			out = append(out,
 				picture{name: "ecdf-" + name + p.name, x: title + ", log", y: "operations (share)",
-					panes: []pane{ecdf}, legend: entries},
+					panes: []pane{ecdf}, legend: entries, notes: notes},
 				picture{name: "tail-" + name + p.name, x: "percentile, reversed log", y: title,
-					panes: []pane{tail}, legend: entries})
+					panes: []pane{tail}, legend: entries, notes: notes})
 		}
 	}
 	return out
+}
+
+// doubtIn is by how much the times of a metric can be wrong in a cell.
+func doubtIn(d *report.Data, c *report.Cell, name string) float64 {
+	i := slices.IndexFunc(d.Metrics, func(m *metric.Metric) bool { return m.Name == name })
+	if i < 0 {
+		return 0
+	}
+	return c.Figures[i].Doubt
 }
 
 // bounds are the extent of distributions: of their values above 0, and of their size.
