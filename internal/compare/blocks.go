@@ -188,7 +188,8 @@ func (r *Report) uneven() {
 	for i, adjusted := range stats.Holm(p) {
 		row := &r.Rows[i]
 		if row.Uneven = adjusted; adjusted <= r.Alpha {
-			r.Notes = append(r.Notes, fmt.Sprintf("%s: %s: %s", r.Title(row), row.Metric, row.unevenText(r.Alpha)))
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: %s: %s", r.Title(row), row.Metric,
+				row.unevenText(r.Alpha)))
 		}
 	}
 }

@@ -92,7 +92,7 @@ func TestMachines_Factor(t *testing.T) {
 func TestMachines_FalseAlarms(t *testing.T) {
 	n := 8
 	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
-		n = 2000
+		n = 500
 	}
 	for name, test := range map[string]struct {
 		base, new int

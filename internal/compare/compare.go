@@ -7,9 +7,10 @@
 // signed ranks of their differences (Wilcoxon), or, where there are no such pairs, by the
 // ranks of all trials (Mann and Whitney). Of runs in rounds on real nodes, rounds take the
 // place of trials. Of runs over several machines, only what was on one of them is compared:
-// pairs are made, and ranks counted, within machines (van Elteren). That is corrected for the number of comparisons (Westfall and Young's
-// step-down method, Holm's where there are no pairs), and called a change only when it is
-// significant and larger than a practical threshold.
+// pairs are made, and ranks counted, within machines (van Elteren). That is corrected for the
+// number of comparisons (Westfall and Young's step-down method, Holm's where there are no
+// pairs), and called a change only when it is significant and larger than a practical
+// threshold.
 package compare
 
 import (

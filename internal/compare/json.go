@@ -53,9 +53,9 @@ type (
 		Verdict    Verdict           `json:"verdict"`
 		Failed     bool              `json:"failed"`
 		Proof      Outcome           `json:"proof,omitempty"`
-		Needs      int               `json:"needs,omitempty"`      // trials, or rounds, on each side to decide
+		Needs      int               `json:"needs,omitempty"`      // trials, or rounds, on each side
 		Machines   []machineJSON     `json:"machines,omitempty"`   // of several: the change on each
-		Uneven     *float64          `json:"p_machines,omitempty"` // that it is the same on all; corrected
+		Uneven     *float64          `json:"p_machines,omitempty"` // that it is one on all; corrected
 	}
 	machineJSON struct {
 		Host   string   `json:"host"`

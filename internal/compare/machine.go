@@ -133,8 +133,8 @@ func renamed(a, b *results.Manifest) string {
 	for _, p := range a.Parts {
 		for _, q := range b.Parts {
 			if p.Host != "" && p.Host == q.Host && p.Machine.String() != q.Machine.String() {
-				return fmt.Sprintf("%s is not the machine that it was (%v; %v): times of real processes compare "+
-					"only on one machine", p.Host, p.Machine, q.Machine)
+				return fmt.Sprintf("%s is not the machine that it was (%v; %v): times of real processes "+
+					"compare only on one machine", p.Host, p.Machine, q.Machine)
 			}
 		}
 	}

@@ -151,8 +151,9 @@ func (row *TailRow) compare(p pair, a, b [][]float64, confidence float64) {
 		}
 	}
 	if !row.Paired && len(p.machines) > 1 {
-		row.Why = "trials on several machines are compared in pairs, and not all have a partner of their seed " +
-			"and machine: take one machine at a time, with --where " + results.HostColumn + "=" + p.machines[0]
+		row.Why = "trials on several machines are compared in pairs, and not all have a partner of their " +
+			"seed and machine: take one machine at a time, with --where " + results.HostColumn + "=" +
+			p.machines[0]
 	}
 	if row.Why == "" {
 		row.Low, row.High = lo-1, hi-1

@@ -82,7 +82,8 @@ func (b *builder) replaced() {
 				continue
 			}
 			b.Replaced = append(b.Replaced, Replaced{b.Cells[i].Number, b.cellName(i), m.Name, r.Trials,
-				r.Replaced, compare.OrBeyond(r.Median) + b.legend.Mark(r.Doubt), compare.OrBeyond(r.Low), compare.OrBeyond(r.High)})
+				r.Replaced, compare.OrBeyond(r.Median) + b.legend.Mark(r.Doubt), compare.OrBeyond(r.Low),
+				compare.OrBeyond(r.High)})
 		}
 	}
 }
@@ -95,9 +96,10 @@ func (b *builder) restricted() {
 			if r == nil || math.IsNaN(r.Mean) || len(b.Restricted) == mostRestricted {
 				continue
 			}
+			doubt := stats.Doubtful(r.Mean, b.groups[i].Doubt(metric.Named(s.Metric)))
 			row := RestrictedRow{Cell: b.Cells[i].Number, Name: b.cellName(i), Metric: s.Metric, N: s.N,
 				Censored: s.Censored, Interval: "n/a",
-				Mean:    compare.Number(r.Mean) + b.legend.Mark(stats.Doubtful(r.Mean, b.groups[i].Doubt(metric.Named(s.Metric)))),
+				Mean:    compare.Number(r.Mean) + b.legend.Mark(doubt),
 				Horizon: compare.Number(r.To)}
 			if !math.IsNaN(r.Low) {
 				row.Interval = compare.Number(r.Low) + ", " + compare.Number(r.High)

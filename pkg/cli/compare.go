@@ -49,12 +49,13 @@ Simulations with equal seeds are compared exactly: every changed count is
 shown, and more messages are worse. Everything else is compared in pairs of
 trials with equal seeds, by the signs of their differences, or, if there are
 too few pairs, by Mann and Whitney's test of all trials. If both runs have
-rounds on real nodes, rounds take the place of trials. Each row says which,
-and all are corrected for the number of comparisons. A change is
-"worse" or "better" only if it is significant and larger than --threshold.
-"small" is significant but not larger. "~" is a difference that the test
-cannot tell from chance. If the machines of real processes differ, or one was
-busier, that is reported first.
+rounds on real nodes, rounds take the place of trials. If they have trials on
+several machines, only trials on one machine are compared with each other.
+Each row says which, and all are corrected for the number of comparisons. A
+change is "worse" or "better" only if it is significant and larger than
+--threshold. "small" is significant but not larger. "~" is a difference that
+the test cannot tell from chance. If the machines of real processes differ, or
+one was busier, that is reported first.
 
 Any change for the worse exits with 4. With --fail-if, only the given
 conditions decide: METRIC > CHANGE or METRIC < CHANGE, where CHANGE is a

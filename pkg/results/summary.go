@@ -41,8 +41,8 @@ func always() (names []string) {
 func newSummary(h *Header) *summary {
 	fixed := always()
 	return &summary{
-		method: h.Until.Method(), clocks: len(h.Hosts) > 0, metrics: append(fixed, h.Metrics...), fixed: len(fixed),
-		cells: map[int]*cell{},
+		method: h.Until.Method(), clocks: len(h.Hosts) > 0,
+		metrics: append(fixed, h.Metrics...), fixed: len(fixed), cells: map[int]*cell{},
 		named: map[string]map[string]bool{},
 	}
 }

@@ -49,7 +49,8 @@ func pgfplots(s *selection) ([]File, error) {
 			files = files[:len(files)-len(lines)]
 			continue
 		}
-		files = append(files, File{Name: report.FileNames([]string{m.Name})[0] + ".tex", Data: picture.Bytes()})
+		name := report.FileNames([]string{m.Name})[0] + ".tex"
+		files = append(files, File{Name: name, Data: picture.Bytes()})
 	}
 	if len(files) == 0 {
 		return nil, s.empty()

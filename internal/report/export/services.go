@@ -173,7 +173,8 @@ type (
 		CI        jsonInterval    `json:"ci"`
 		Quantiles jsonPercentiles `json:"quantiles"`
 		Max       *float64        `json:"max"`
-		Doubt     float64         `json:"clock_doubt_ms,omitempty"` // what clocks can be wrong by, if that is more
+		// Doubt is what clocks can be wrong by, if that is more than the median.
+		Doubt float64 `json:"clock_doubt_ms,omitempty"`
 		// Restricted is the restricted mean over single operations, where some of the run were
 		// cut off.
 		Restricted *jsonRestricted `json:"restricted,omitempty"`
