@@ -139,7 +139,8 @@ func operationsMarkdown(s *selection) ([]File, error) {
 	var b bytes.Buffer
 	markdownTable(&b, head, table, func(i int) bool { return i > 1+len(s.columns) })
 	notes := append([]string{compare.TailNote}, legend.Notes()...)
-	fmt.Fprintf(&b, "\nfigures: %s.\n\n<sub>%s</sub>\n", inText(strings.Join(notes, "; ")), inText(s.origin()))
+	fmt.Fprintf(&b, "\nfigures: %s.\n\n<sub>%s</sub>\n", inText(strings.Join(notes, "; ")),
+		inText(s.origin()))
 	return []File{{Name: s.base() + "-operations.md", Data: b.Bytes()}}, nil
 }
 
