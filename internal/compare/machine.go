@@ -129,16 +129,24 @@ func machineDifference(m *matching, base, new *results.Table) string {
 }
 
 // renamed warns where machines of one name, within which times are compared, are not alike.
-func renamed(a, b *results.Manifest) string {
-	for _, p := range a.Parts {
-		for _, q := range b.Parts {
-			if p.Host != "" && p.Host == q.Host && p.Machine.String() != q.Machine.String() {
-				return fmt.Sprintf("%s is not the machine that it was (%v; %v): times of real processes "+
-					"compare only on one machine", p.Host, p.Machine, q.Machine)
-			}
+func renamed(a, b *results.Manifest) (text string) {
+	is := map[string]results.Machine{}
+	each := func(m *results.Manifest, do func(string, results.Machine)) {
+		for _, p := range m.Parts {
+			do(p.Host, p.Machine)
+		}
+		for _, w := range m.Workers {
+			do(w.Host, w.Machine)
 		}
 	}
-	return ""
+	each(b, func(host string, m results.Machine) { is[host] = m })
+	each(a, func(host string, was results.Machine) {
+		if now, known := is[host]; known && host != "" && now.String() != was.String() && text == "" {
+			text = fmt.Sprintf("%s is not the machine that it was (%v; %v): times of real processes compare "+
+				"only on one machine", host, was, now)
+		}
+	})
+	return text
 }
 
 // machineNames describes the machines of a run.

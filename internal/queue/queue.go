@@ -302,6 +302,7 @@ type parcel struct {
 	Rows   []json.RawMessage `json:"rows,omitempty"` // see results.EncodeTrial
 	Traces []int             `json:"traces,omitempty"`
 	Failed string            `json:"failed,omitempty"`
+	Ran    *results.Worker   `json:"ran,omitempty"` // what the worker says of its machine, of real nodes
 	// Stored says that the parcel itself lies in the bucket of files.
 	Stored bool `json:"stored,omitempty"`
 }

@@ -272,7 +272,7 @@ func (q *Sender) open(ctx context.Context, m jetstream.Msg) (y runner.Yield, ok 
 		return runner.Yield{Failed: fmt.Sprintf("block %d (worker %s): %s", block, p.Worker, p.Failed)},
 			true, m.Ack()
 	}
-	y.Traces = map[int][]byte{}
+	y.Traces, y.Worker = map[int][]byte{}, p.Ran
 	for _, row := range p.Rows {
 		t, err := results.DecodeTrial(row, q.head.Header.Design)
 		if err != nil {

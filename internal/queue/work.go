@@ -424,7 +424,10 @@ func (f *feed) Yield(b runner.Block, y runner.Yield) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	defer context.AfterFunc(f.ctx, func() { time.AfterFunc(closeTimeout, cancel) })()
-	p := &parcel{Block: b, Worker: f.worker.name}
+	p := &parcel{Block: b, Worker: f.worker.name, Ran: y.Worker}
+	if p.Ran != nil {
+		p.Ran.Host, p.Ran.Machine = f.worker.name, f.worker.site.Machine
+	}
 	for i := range y.Rows {
 		row := &y.Rows[i]
 		if !f.run.Virtual {

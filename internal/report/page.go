@@ -53,7 +53,7 @@ var (
 	sectionScript string
 
 	page = template.Must(template.New("page").Funcs(template.FuncMap{
-		"plus": func(a, b int) int { return a + b },
+		"plus": func(a, b int) int { return a + b }, "join": strings.Join, "number": compare.Number,
 	}).Parse(pageText))
 )
 
@@ -79,6 +79,7 @@ type runView struct {
 	*Run
 	Facts  []metric.Field
 	Counts []statusCount
+	Trips  []results.RoundTrip
 	Table  string // trials.csv, compressed, in base 64
 	File   string
 }
@@ -130,6 +131,9 @@ func (d *Data) WritePage(w io.Writer) error {
 		r := &d.Runs[i]
 		run := runView{Run: r, Facts: facts(r), Table: r.table(room)}
 		run.File = strings.NewReplacer(" ", "-", "(", "", ")", "").Replace(r.Label) + "-" + results.TrialsFile
+		if r.Manifest != nil {
+			run.Trips = r.Manifest.RoundTrips()
+		}
 		for k, status := range trace.Statuses() {
 			if r.Statuses[k] > 0 {
 				run.Counts = append(run.Counts, statusCount{status, r.Statuses[k]})
@@ -185,8 +189,14 @@ func facts(r *Run) (out []metric.Field) {
 	}
 	add("program", strings.TrimSpace(fmt.Sprintf("%s %s %s", m.Tool.Version, commit, m.Tool.Go)))
 	h := m.Where()
-	add("machine", fmt.Sprintf("%s, %d cores, %.1f GiB, %s/%s", h.CPU, h.Cores,
-		float64(h.MemoryBytes)/(1<<30), h.OS, h.Arch))
+	machine := func(h results.Machine) string {
+		return fmt.Sprintf("%s, %d cores, %.1f GiB, %s/%s", h.CPU, h.Cores,
+			float64(h.MemoryBytes)/(1<<30), h.OS, h.Arch)
+	}
+	add("machine", machine(h))
+	for _, w := range m.Workers {
+		add("worker "+w.Host, machine(w.Machine))
+	}
 	add("system", strings.TrimSpace(h.Distro+" "+h.Kernel))
 	add("clock, governor", strings.Trim(h.Clock+", "+h.Governor, ", "))
 	add("limits", strings.TrimSpace(h.CPULimit+" "+h.MemoryLimit))

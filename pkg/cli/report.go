@@ -14,8 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/report"
 	drawing "github.com/conclave-bench/conclave/internal/report/figure"
+	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 // reportName is the file that bench report writes unless it is told another.
@@ -29,6 +31,8 @@ type reportReport struct {
 	Cells   int      `json:"cells"`
 	Figures []string `json:"figures"`
 	Notes   []string `json:"notes"`
+	// Bus is what the bus alone takes on each machine and by way of two, run by run; null: unknown.
+	Bus [][]results.RoundTrip `json:"bus"`
 }
 
 func (s *streams) reportCommand() *cobra.Command {
@@ -161,6 +165,13 @@ func (s *streams) report(paths []string, f *reportFlags) error {
 		Schema: 1, Page: out, Bytes: page.Len(), Cells: len(d.Cells), Figures: []string{},
 		Notes: append([]string{}, d.Notes...),
 	}
+	for i := range d.Runs {
+		var trips []results.RoundTrip
+		if m := d.Runs[i].Manifest; m != nil {
+			trips = m.RoundTrips()
+		}
+		r.Bus = append(r.Bus, trips)
+	}
 	if f.figures != "" {
 		names, err := drawing.Write(d, f.figures, f.draw)
 		r.Figures = append(r.Figures, names...)
@@ -177,6 +188,14 @@ func (s *streams) report(paths []string, f *reportFlags) error {
 	}
 	fmt.Fprintf(s.out, "%s: %s of %s, %.1f MB\n", out, report.Plural(len(d.Cells), "cell", "cells"),
 		report.Plural(len(d.Runs), "run", "runs"), float64(r.Bytes)/1e6)
+	for _, trips := range r.Bus {
+		for _, one := range trips {
+			if len(one.Hosts) > 0 {
+				fmt.Fprintf(s.out, "bus, by way of %s: median round trip %s µs (p99 %s)\n",
+					strings.Join(one.Hosts, " and "), compare.Number(one.Median), compare.Number(one.P99))
+			}
+		}
+	}
 	if f.figures != "" {
 		fmt.Fprintf(s.out, "%s: %s\n", f.figures, report.Plural(len(r.Figures), "figure", "figures"))
 	}

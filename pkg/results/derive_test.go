@@ -3,6 +3,7 @@ package results
 import (
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -299,6 +300,28 @@ func TestFinishAgain_NothingRan(t *testing.T) {
 		if !reflect.DeepEqual(again.Bus, first.Bus) || !reflect.DeepEqual(again.Host, first.Host) ||
 			!reflect.DeepEqual(again.Hosts, first.Hosts) || (again.Host == nil) == (hosts == nil) {
 			t.Errorf("%v: %+v, want what there was: %+v", hosts, again, first)
+		}
+	}
+}
+
+// TestManifest_RoundTrips: by way of each host and each two of a run over hosts, of each shard, and
+// of the one machine of any other run.
+func TestManifest_RoundTrips(t *testing.T) {
+	t.Parallel()
+	const trip = `"round_trips":50,"round_trip_p50_us":300.5,"round_trip_p99_us":900`
+	for text, want := range map[string]string{
+		`{}`:                     "[]",
+		`{"bus":{` + trip + `}}`: "[{[] 300.5 900 50}]",
+		`{"bus":{` + trip + `,"pairs":[{"hosts":["lab1","lab1"],` + trip + `},{"hosts":["lab1","lab2"],` + trip + `}]}}`: "[{[lab1] 300.5 900 50} {[lab1 lab2] 300.5 900 50}]",
+		`{"bus":{},"shards":[{"host":"lab1","bus":{` + trip + `}},{"host":"lab2","bus":{}}]}`:                            "[{[lab1] 300.5 900 50}]",
+		`{"bus":{},"workers":[{"host":"lab3","bus":{` + trip + `}}]}`:                                                    "[{[lab3] 300.5 900 50}]",
+	} {
+		var m Manifest
+		if err := json.Unmarshal([]byte(text), &m); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(m.RoundTrips()); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
 }

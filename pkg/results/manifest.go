@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -45,6 +46,9 @@ type Manifest struct {
 
 	Shard *Shard `json:"shard,omitempty"`  // where the run is one
 	Parts []Part `json:"shards,omitempty"` // of a run that was merged
+
+	// Workers ran the trials, of a run on real nodes by a queue. Sorted by Host.
+	Workers []Worker `json:"workers,omitempty"`
 
 	// Stopping says how many repetitions the cells had and why, if a rule decided.
 	Stopping *Stopping `json:"stopping,omitempty"`
@@ -131,6 +135,7 @@ type End struct {
 	Stopping *Stopping
 	Sites    []Site // of the programs that have the nodes, if it is not this one
 	Costs    *Costs
+	Workers  []Worker // that the runner has heard of
 }
 
 // Costs are mean times in ms, as the last process that ran trials of the run measured them.
@@ -256,6 +261,12 @@ func (f *Folder) recall(m *Manifest) {
 		return
 	}
 	m.Bus, m.Host, m.Hosts = old.Bus, old.Host, old.Hosts
+	for _, w := range old.Workers {
+		if !slices.ContainsFunc(m.Workers, func(o Worker) bool { return o.Host == w.Host }) {
+			m.Workers = append(m.Workers, w)
+		}
+	}
+	slices.SortFunc(m.Workers, func(a, b Worker) int { return strings.Compare(a.Host, b.Host) })
 	if m.Costs == nil {
 		m.Costs = old.Costs
 	}
@@ -271,7 +282,7 @@ func (f *Folder) describe(end End, t *tables) (*Manifest, error) {
 		Seed: h.Seed, Argv: nonNil(h.Argv), Overrides: append([]Override{}, h.Overrides...),
 		Config: h.Config, Tool: thisTool(h),
 		Machine: h.Machine, LoadThen: h.Load, LoadNow: loadAverage(), Bus: end.Bus,
-		Shard: h.Shard, Parts: h.Parts,
+		Shard: h.Shard, Parts: h.Parts, Workers: slices.Clone(end.Workers),
 		Stopping:    end.Stopping,
 		Costs:       end.Costs,
 		Percentiles: stats.QuantileType,

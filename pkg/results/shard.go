@@ -3,6 +3,7 @@ package results
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 )
 
 // A Shard is the part of a plan that a run is: number Index of the Of shards, from 1.
@@ -41,9 +42,56 @@ type Part struct {
 	Self     string         `json:"manifest_sha256"`
 }
 
+// A Worker is a machine that ran trials of a run on real nodes that was divided by a queue.
+type Worker struct {
+	Host    string         `json:"host"` // its name, as in column host
+	Machine Machine        `json:"machine"`
+	Bus     map[string]any `json:"bus"` // as of a run, measured before its last blocks
+}
+
+// A RoundTrip is what the bus alone takes on a machine, or by way of two.
+type RoundTrip struct {
+	Hosts    []string `json:"hosts"` // by name; none: the one machine of the run
+	Median   float64  `json:"median_us"`
+	P99      float64  `json:"p99_us"`
+	Measured int      `json:"round_trips"`
+}
+
+// RoundTrips are what the run, its shards and its workers measured of the bus alone.
+func (m *Manifest) RoundTrips() (out []RoundTrip) {
+	add := func(bus map[string]any, hosts ...string) {
+		median, known := bus["round_trip_p50_us"].(float64)
+		p99, _ := bus["round_trip_p99_us"].(float64)
+		trips, _ := bus["round_trips"].(float64) // as JSON has it
+		if known {
+			out = append(out, RoundTrip{hosts, median, p99, int(trips)})
+		}
+	}
+	pairs, _ := m.Bus["pairs"].([]any)
+	for _, one := range pairs {
+		pair, _ := one.(map[string]any)
+		names, _ := pair["hosts"].([]any)
+		var hosts []string
+		for _, name := range names {
+			hosts = append(hosts, fmt.Sprint(name))
+		}
+		add(pair, slices.Compact(hosts)...)
+	}
+	if len(pairs) == 0 {
+		add(m.Bus)
+	}
+	for _, p := range m.Parts {
+		add(p.Bus, p.Host)
+	}
+	for _, w := range m.Workers {
+		add(w.Bus, w.Host)
+	}
+	return out
+}
+
 // Machines are those whose times the run has measured, each once.
 func (m *Manifest) Machines() []Machine {
-	if len(m.Parts)+len(m.Hosts) == 0 {
+	if len(m.Parts)+len(m.Hosts)+len(m.Workers) == 0 {
 		return []Machine{m.Where()}
 	}
 	var out []Machine
@@ -52,6 +100,9 @@ func (m *Manifest) Machines() []Machine {
 	}
 	for _, p := range m.Parts {
 		out = append(out, p.Machine)
+	}
+	for _, w := range m.Workers {
+		out = append(out, w.Machine)
 	}
 	return distinct(out)
 }

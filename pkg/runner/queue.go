@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -48,6 +49,8 @@ type Yield struct {
 	Traces map[int][]byte  // of trials whose records are kept: the file
 	Failed string          // why no worker could run it; then there is nothing else
 	Keep   func() error    // to be called once it is on disk; nil: nobody waits for that
+	// Worker is who ran it, of trials on real nodes. A feed knows all of it but the bus.
+	Worker *results.Worker
 }
 
 // A Queue hands blocks to workers elsewhere. One goroutine uses it.
@@ -117,6 +120,7 @@ func (r *run) take(y *Yield, waiting map[int]experiment.Trial) error {
 		if err := r.store.AppendGroup(rows); err != nil {
 			return err
 		}
+		r.meet(y.Worker)
 	}
 	for i := range rows {
 		row := &rows[i]
@@ -132,6 +136,21 @@ func (r *run) take(y *Yield, waiting map[int]experiment.Trial) error {
 		return nil
 	}
 	return y.Keep()
+}
+
+// meet keeps what a worker says of its machine.
+func (r *run) meet(w *results.Worker) {
+	if w == nil {
+		return
+	}
+	i, known := slices.BinarySearchFunc(r.workers, w.Host, func(o results.Worker, host string) int {
+		return strings.Compare(o.Host, host)
+	})
+	if known {
+		r.workers[i] = *w
+	} else {
+		r.workers = slices.Insert(r.workers, i, *w)
+	}
 }
 
 // A Feed is where a worker's blocks come from and what came of them goes.
@@ -152,6 +171,9 @@ func Work(ctx context.Context, e *experiment.Experiment, f *results.Folder, feed
 	defer w.sending.Wait()
 	r := &run{experiment: e, store: w, options: o, stopping: NewStopping(e),
 		ahead: max(o.Workers, 1) * window / 2}
+	if !e.Virtual() {
+		w.bus = func() map[string]any { return r.bus }
+	}
 	r.schedule = &fed{ctx: ctx, cancel: cancel, store: w}
 	if first := r.next(); len(first) > 0 {
 		if err := worldOf(e).run(ctx, r, first); err != nil {
@@ -193,6 +215,7 @@ type workStore struct {
 	feed       Feed
 	fail       context.CancelCauseFunc
 	sending    sync.WaitGroup
+	bus        func() map[string]any // what its bus alone costs; nil: it has none
 
 	mu     sync.Mutex
 	blocks map[int]*underWay // by repetition
@@ -261,6 +284,9 @@ func (w *workStore) AppendGroup(rows []results.Trial) error {
 // send hands a complete block to the feed.
 func (w *workStore) send(u *underWay) error {
 	y := Yield{Rows: u.rows, Traces: map[int][]byte{}}
+	if w.bus != nil {
+		y.Worker = &results.Worker{Bus: w.bus()}
+	}
 	for i := range u.rows {
 		data, err := w.TakeTrace(u.rows[i].Trial)
 		if err != nil {

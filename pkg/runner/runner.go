@@ -153,8 +153,9 @@ type run struct {
 	bus        map[string]any
 	// ahead is how many simulated trials may be under way when the next ones are asked for.
 	// More than 0 is for a schedule that does not depend on what comes of them.
-	ahead int
-	sites []results.Site // of the programs that have the nodes, if it is not this one
+	ahead   int
+	sites   []results.Site   // of the programs that have the nodes, if it is not this one
+	workers []results.Worker // elsewhere, by name
 
 	mu        sync.Mutex
 	stopping  *Stopping
@@ -220,7 +221,8 @@ func (r *run) conclude() (Summary, error) {
 	}
 	s.Notes = append(s.Notes, r.experiment.Notes...)
 	manifest, err := r.store.Finish(results.End{Bus: r.bus, Sites: r.sites, Notes: s.Notes,
-		Planned: r.stopping.Planned(), Stopping: r.stopping.Record(), Costs: r.costs()})
+		Planned: r.stopping.Planned(), Stopping: r.stopping.Record(), Costs: r.costs(),
+		Workers: r.workers})
 	if err != nil {
 		return s, err
 	}
