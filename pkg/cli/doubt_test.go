@@ -112,7 +112,7 @@ func TestDoubt(t *testing.T) {
 		}, []string{"?  ", "?: " + note}},
 		"report": {func(dir string) string { return page(t, dir) },
 			[]string{`"u":2000`, `"clocks":true`, "? [", "?: " + note}},
-		"report --figures": {func(dir string) string { return drawn(t, dir) }, []string{">?<", ">?: smaller than what"}},
+		"report --figures": {func(dir string) string { return drawn(t, dir) }, []string{">?<", "?: smaller"}},
 	} {
 		marked, unmarked := plain(of.write(slow)), plain(of.write(certain))
 		has(t, marked, of.parts...)
