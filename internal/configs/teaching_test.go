@@ -76,13 +76,13 @@ func quorums(m *measured) {
 		if n < 5 {
 			two = trace.TimedOut
 		}
-		c := m.of("raft", nodes(n), "scenario_crashed=[1, 2]")
-		m.ends(c, two)
+		m.ends(m.of("raft", nodes(n), "scenario_crashed=[1, 2]"), two)
 	}
 }
 
 func halves(m *measured) {
-	for label, split := range map[string]float64{"bully": 1900, "invitation": 1900, "raft": 0, "bully-quorum": 0} {
+	splits := map[string]float64{"bully": 1900, "invitation": 1900, "raft": 0, "bully-quorum": 0}
+	for label, split := range splits {
 		m.wants(m.of(label, nodes(4)), "split_brain_ms", split, split*1.1)
 		m.wants(m.of(label, nodes(4)), "availability_led", 0, 0.1)
 		m.wants(m.of(label, nodes(5)), "split_brain_ms", split, split*1.1)
