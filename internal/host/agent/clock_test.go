@@ -1,12 +1,17 @@
 package agent
 
 import (
+	"context"
 	"crypto/tls"
+	"errors"
 	"io"
+	"net"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/clock"
 	"github.com/conclave-bench/conclave/pkg/bus"
 )
 
@@ -59,4 +64,53 @@ func askOnce(t *testing.T, address string, cfg *tls.Config) bool {
 	}
 	_, err = io.ReadFull(c, make([]byte, answerSize))
 	return err == nil
+}
+
+// TestClockWatch_NoAnswer: who asks for the line of a clock that does not answer is told so.
+func TestClockWatch_NoAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		w := &clockWatch{cancel: cancel, kick: make(chan struct{}, 1), done: make(chan struct{}),
+			news: make(chan struct{}),
+			dial: func(context.Context) (net.Conn, error) { return nil, errors.New("connection refused") }}
+		go w.run(ctx)
+		defer w.close()
+		_, err := w.line(0, time.Second)
+		if err == nil || err.Error() != "no answer from it for 5s: connection refused" {
+			t.Error(err)
+		}
+	})
+}
+
+// TestFit: a clock that was set well before a trial does not spoil it; one that was set during
+// it, or right before, has no line.
+func TestFit(t *testing.T) {
+	t.Parallel()
+	const set = 10 * time.Second
+	theirs := func(ours time.Duration) time.Duration {
+		if ours >= set {
+			ours += time.Millisecond
+		}
+		return ours + time.Hour
+	}
+	var samples []clock.Sample
+	for at := time.Duration(0); at < 20*time.Second; at += 50 * time.Millisecond {
+		heard := theirs(at + 20*time.Microsecond)
+		samples = append(samples, clock.Sample{Asked: at, Heard: heard, Answered: heard,
+			Got: at + 40*time.Microsecond})
+	}
+	for _, c := range []struct {
+		from, to time.Duration
+		none     bool
+	}{{8 * time.Second, 9 * time.Second, true}, {8 * time.Second, 12 * time.Second, true},
+		{11 * time.Second, 12 * time.Second, true}, {12 * time.Second, 15 * time.Second, false},
+		{15 * time.Second, 19 * time.Second, false}} {
+		l, err := fit(samples, c.from, c.to)
+		if c.none != errors.Is(err, clock.ErrNoLine) {
+			t.Errorf("from %v to %v: %v, %v", c.from, c.to, &l, err)
+		}
+		if off := l.Theirs(c.from) - theirs(c.from); err == nil && off.Abs() > l.Bound(c.from) {
+			t.Errorf("from %v: off by %v, bound %v", c.from, off, l.Bound(c.from))
+		}
+	}
 }

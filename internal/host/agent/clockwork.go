@@ -139,9 +139,13 @@ func (w *clockWatch) run(ctx context.Context) {
 			c = nil
 		}
 		w.add(burst, err)
+		kick := w.kick
+		if err != nil {
+			kick = nil // whoever is in a hurry would ask in vain again, at once
+		}
 		select {
 		case <-ctx.Done():
-		case <-w.kick:
+		case <-kick:
 		case <-time.After(burstEvery):
 		}
 	}

@@ -1,0 +1,143 @@
+package host
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/conclave-bench/conclave/internal/clock"
+	"github.com/conclave-bench/conclave/internal/host/agent"
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// A lab is an agent of which only the clock and the records are asked for.
+type lab struct {
+	agent.Agent
+	before, after clock.Line // of now, and of a span of time
+	err           error
+	records       trace.List
+}
+
+func (l *lab) Name() string { return "lab" }
+
+func (l *lab) Line(from, to time.Duration) (clock.Line, error) {
+	if from < to {
+		return l.after, l.err
+	}
+	return l.before, l.err
+}
+
+func (l *lab) Records(_ agent.Ref, from uint64, list []trace.Record) ([]trace.Record, uint64, error) {
+	return append(list, l.records[from:]...), uint64(len(l.records)), nil
+}
+
+// another is what is known of a clock so far ahead, by answers that took so long: from a second
+// ago until in nine.
+func another(t *testing.T, ahead, answer time.Duration) clock.Line {
+	t.Helper()
+	var samples []clock.Sample
+	from := clock.Monotonic() - time.Second
+	to := from + 10*time.Second
+	for at := from; at < to; at += 100 * time.Millisecond {
+		theirs := at + answer/2 + ahead
+		samples = append(samples, clock.Sample{Asked: at, Heard: theirs, Answered: theirs, Got: at + answer})
+	}
+	l, err := clock.FitLine(samples, from, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// labs is a trial of a process on each of such machines, in which any message takes so long.
+func labs(latency link.Latency, list ...*lab) *trial {
+	s := &harness.Setup{Plan: harness.Plan{Nodes: len(list), Network: link.Network{Latency: latency}}}
+	t := &trial{setup: s, machine: &Machine{}}
+	for i, l := range list {
+		t.sites = append(t.sites, &site{index: i, agent: l})
+		t.nodes = append(t.nodes, &node{Ref: agent.Ref{ID: algo.ID(i + 1)}, site: t.sites[i], ready: true})
+	}
+	return t
+}
+
+// TestCompareClocks: a clock must be known to 100 µs, or to a fiftieth of the mean latency of
+// the fastest link where that is more.
+func TestCompareClocks(t *testing.T) {
+	t.Parallel()
+	const µs, ms = time.Microsecond, time.Millisecond
+	// The fastest link, from California to Oregon, takes 11.25 ms.
+	far := link.Latency{Distribution: "regions", Places: []string{"california", "tokyo", "oregon"}}
+	for name, c := range map[string]struct {
+		latency link.Latency
+		answer  time.Duration
+		err     error
+		want    string
+	}{
+		"100 µs, as least": {link.Constant(0), 199 * µs, nil, ""},
+		"more than 100 µs": {link.Constant(5 * ms), 201 * µs, nil, "lab is known to 101µs only, 100µs is bearable"},
+		"a fiftieth":       {link.Constant(20 * ms), 799 * µs, nil, ""},
+		"more":             {link.Constant(20 * ms), 801 * µs, nil, "known to 401µs only, 400µs is bearable"},
+		"of the fastest":   {far, 449 * µs, nil, ""},
+		"more than that":   {far, 451 * µs, nil, "known to 226µs only, 225µs is bearable"},
+		"no line":          {far, 0, clock.ErrNoLine, "the clock of lab: no line fits the samples"},
+		"no answer":        {far, 0, errors.New("no answer from it"), "the clock of lab: no answer"},
+	} {
+		exact := &lab{after: another(t, time.Hour, 2*µs)}
+		tr := labs(c.latency, exact, &lab{after: another(t, -time.Hour, c.answer), err: c.err}, exact)
+		tr.start = clock.Monotonic()
+		tr.compareClocks(8 * time.Second)
+		if got := strings.Join(tr.invalid, "; "); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+		if bound := tr.clockError - max(c.answer/2, µs); bound < 0 || bound > µs {
+			t.Errorf("%s: the worst clock is known to %v, want %v", name, tr.clockError, c.answer/2)
+		}
+	}
+}
+
+// TestRecordsOf: records go by what is known of a clock after the trial, and not by what was
+// known before it; and no message may come before it was sent, by more than both clocks can
+// be wrong.
+func TestRecordsOf(t *testing.T) {
+	t.Parallel()
+	const µs, ms = time.Microsecond, time.Millisecond
+	l := &lab{before: another(t, time.Hour, 20*µs), after: another(t, time.Hour+30*µs, 20*µs)}
+	own := &lab{}
+	tr := labs(link.Constant(5*ms), own, l)
+	if err := tr.fixStart(); err != nil {
+		t.Fatal(err)
+	}
+	tr.compareClocks(8 * time.Second)
+	message := func(kind trace.Type, of, peer uint32, at time.Duration) trace.Record {
+		return trace.Record{Type: kind, Process: of, Peer: peer, Seq: 1, At: at, Sent: 7 * ms, Due: 12 * ms}
+	}
+	for _, c := range []struct {
+		give trace.Record
+		at   time.Duration // by our clock
+		want string
+	}{
+		{trace.Record{Type: trace.Log, Process: 2, At: 12 * ms}, 12*ms - 30*µs, ""},
+		{message(trace.Send, 2, 1, 7*ms), 7*ms - 30*µs, ""},
+		{message(trace.Deliver, 1, 2, 7*ms-51*µs), 7*ms - 51*µs, "p1 got message 1 of p2 21µs before"},
+		{message(trace.Deliver, 1, 2, 12*ms), 12 * ms, ""},
+		{message(trace.Deliver, 2, 1, 12*ms+30*µs), 12 * ms, ""},
+		{message(trace.Deliver, 2, 1, 7*ms+10*µs), 7*ms - 20*µs, ""},
+		{message(trace.Deliver, 2, 1, 7*ms+9*µs), 7*ms - 21*µs, "before it was sent, by clocks that are known to 10"},
+	} {
+		own.records, l.records = trace.List{c.give}, trace.List{c.give}
+		list, _, err := tr.recordsOf(tr.nodes[c.give.Process-1], 0, nil)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, want %q", c.give.At, err, c.want)
+		}
+		if by := list[0].Due - list[0].Sent - (c.give.Due - c.give.Sent); by.Abs() > 2 {
+			t.Errorf("noted at %v: due %v later than it was", c.give.At, by)
+		}
+		if off := list[0].At - c.at; off.Abs() > 2 {
+			t.Errorf("noted at %v: at %v, want %v", c.give.At, list[0].At, c.at)
+		}
+	}
+}
