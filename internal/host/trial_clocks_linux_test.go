@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/clock"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/fault"
@@ -13,26 +14,35 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// A watch notes what its clock shows, again and again after the same span.
-type watch struct{ algo.Config }
+// A watch notes what a clock shows, again and again after the same span.
+type watch struct {
+	algo.Config
+	span  time.Duration
+	shows func(algo.Env) time.Duration
+}
 
 func (w *watch) Start(env algo.Env)                      { w.Timeout(env, "look") }
 func (w *watch) Elect(algo.Env)                          {}
 func (w *watch) Receive(algo.Env, algo.ID, algo.Message) {}
 func (w *watch) Timeout(env algo.Env, _ algo.Timer) {
-	env.Logf("%d", env.Now())
-	env.SetTimer("look", ms(50))
+	env.Logf("%d", w.shows(env))
+	env.SetTimer("look", w.span)
 }
 
-func init() {
+func registerWatch(name, what string, span time.Duration, shows func(algo.Env) time.Duration) {
 	algo.RegisterElector(algo.Spec{
-		Name: "test-watch", Summary: "notes what its clock shows", Perpetual: true,
+		Name: name, Summary: "notes what " + what + " shows", Perpetual: true,
 		Paper:    algo.Paper{Authors: "test", Title: "test", Year: 2026},
 		Messages: []algo.Message{Numbered{}},
 		Params: []algo.Param{{Name: "look", Type: algo.Duration, Doc: "between two looks",
-			Default: algo.Const(ms(50))}},
+			Default: algo.Const(span)}},
 		Periods: []algo.Period{{Param: "look", Timer: "look"}},
-	}, func(c algo.Config) algo.Elector { return &watch{c} })
+	}, func(c algo.Config) algo.Elector { return &watch{c, span, shows} })
+}
+
+func init() {
+	registerWatch("test-watch", "its clock", ms(50), algo.Env.Now)
+	registerWatch("test-wall", "the wall clock", ms(5), func(algo.Env) time.Duration { return clock.Wall() })
 }
 
 // A reading is what a clock shows by the faults in the records, and how often it was looked

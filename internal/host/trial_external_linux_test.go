@@ -74,7 +74,8 @@ func TestTrial_HostsOfAnExternalCluster(t *testing.T) {
 	}
 	external.URL = urls[0]
 	p := plan(t, "mutex/ricart-agrawala", 6, harness.Scenario{Kind: harness.Sequential, Requests: 12}, nil)
-	m := hostsAt(t, 6, external, urls, "0s 0", "5h 50", "-30h -20")
+	cfg := host.MachineConfig{Nodes: 6, Ready: 2 * time.Second, External: external}
+	m := labAt(t, cfg, urls, "0s 0", "5h 50", "-30h -20")
 	o := run(t, m, p)
 	if want := simulate(t, p); o.Status != trace.OK || o.Totals.Sent != want.Totals.Sent {
 		t.Errorf("%s: %s: %d messages, want %d", o.Status, o.Reason, o.Totals.Sent, want.Totals.Sent)
@@ -92,7 +93,7 @@ func TestTrial_HostsOfAnExternalCluster(t *testing.T) {
 		t.Errorf("the bus of three hosts alone: %v", baseline)
 	}
 	lone := startNATS(t, options)
-	m = hostsAt(t, 6, external, []string{urls[0], urls[1], "tls://" + lone.Addr().String()}, "0s 0", "0s 0", "0s 0")
+	m = labAt(t, cfg, []string{urls[0], urls[1], "tls://" + lone.Addr().String()}, "0s 0", "0s 0", "0s 0")
 	o, err = attempt(t.Context(), m, p)
 	must(t, err)
 	if err := spoiled(o, "the bus does not pass messages on from each host to each node after 2s: p3 from lab1, "+

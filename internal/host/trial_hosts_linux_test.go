@@ -1,11 +1,11 @@
 package host_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -15,84 +15,266 @@ import (
 	"github.com/conclave-bench/conclave/internal/clock"
 	"github.com/conclave-bench/conclave/internal/host"
 	"github.com/conclave-bench/conclave/internal/host/agent"
+	"github.com/conclave-bench/conclave/internal/proc/proctest"
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/runner/nodes"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// clockKey says how the clock of an agent and of its nodes runs: by how much it is ahead,
-// and by how many ppm it gains.
-const clockKey = "CONCLAVE_TEST_CLOCK"
+// Environment of an agent of another machine, its bus and its nodes.
+const (
+	nameKey  = "CONCLAVE_TEST_HOST"  // the machine's name
+	clockKey = "CONCLAVE_TEST_CLOCK" // a file that says how its clock runs: see readClock
+)
 
-func distortClock() {
-	var ahead string
-	var ppm float64
-	if _, err := fmt.Sscan(os.Getenv(clockKey), &ahead, &ppm); err != nil {
-		return
-	}
-	by, err := time.ParseDuration(ahead)
+// readClock reads by how much a clock is ahead of the system's, and by how many ppm it gains.
+func readClock(path string) (d clock.Distortion, err error) {
+	text, err := os.ReadFile(path)
 	if err != nil {
-		panic(err)
+		return d, err
 	}
-	clock.Distort(clock.Distortion{Ahead: by, Gains: ppm / 1e6})
+	var ahead string
+	if _, err = fmt.Sscan(string(text), &ahead, &d.Gains); err != nil {
+		return d, fmt.Errorf("%s: %w", path, err)
+	}
+	d.Gains /= 1e6
+	d.Ahead, err = time.ParseDuration(ahead)
+	return d, err
 }
 
-// serveAgent is an agent of another machine. SIGUSR1 sets its clock by 5 ms.
+// distortClock makes the clock of this process that of the machine where it is to be. It is
+// read again at SIGUSR1.
+func distortClock() error {
+	path := os.Getenv(clockKey)
+	if path == "" {
+		return nil
+	}
+	d, err := readClock(path)
+	clock.Distort(d)
+	set := make(chan os.Signal, 1)
+	signal.Notify(set, syscall.SIGUSR1)
+	go func() {
+		for range set {
+			if d, err := readClock(path); err == nil {
+				clock.Distort(d)
+			}
+		}
+	}()
+	return err
+}
+
+// serveAgent is an agent of another machine.
 func serveAgent() error {
 	exe, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	set := make(chan os.Signal, 1)
-	signal.Notify(set, syscall.SIGUSR1)
-	go func() {
-		<-set
-		clock.Distort(clock.Distortion{Ahead: time.Hour + 5*time.Millisecond})
-	}()
+	var env []string
+	for _, key := range []string{nameKey, clockKey, startedKey} {
+		env = append(env, key+"="+os.Getenv(key))
+	}
 	return agent.Serve(os.Stdin, os.Stdout, agent.Config{Exe: exe, Args: []string{"trial-node"},
-		Bus: []string{"trial-bus"}, Env: []string{clockKey + "=" + os.Getenv(clockKey), startedKey + "=" + os.Getenv(startedKey)}},
-		map[string]string{"machine": "test"})
+		Bus: []string{"trial-bus"}, Env: env}, map[string]string{"machine": "test"})
 }
 
-// hostsOf are agents behind pipes, each with such a clock: "AHEAD PPM".
-func hostsOf(t *testing.T, nodes int, clocks ...string) *host.Machine {
-	t.Helper()
-	return hostsAt(t, nodes, bus.DialConfig{}, make([]string, len(clocks)), clocks...)
+// A lab is several machines, and their agents.
+type lab struct {
+	*host.Machine
+	agents []*agent.Remote
 }
 
-// hostsAt are likewise, and connect to those servers of an external bus, if there is one.
-func hostsAt(t *testing.T, nodes int, external bus.DialConfig, urls []string, clocks ...string) *host.Machine {
+// newLab is of such hosts, whose nodes connect to those servers of an external bus, if there is
+// one.
+func newLab(t *testing.T, cfg host.MachineConfig, urls []string, hosts ...agent.RemoteConfig) (l lab) {
 	t.Helper()
-	ready := 10 * time.Second
-	if urls[0] != "" {
-		ready = 2 * time.Second
+	var err error
+	cfg.Run = "hosts"
+	cfg.Authority, err = bus.NewAuthority()
+	must(t, err)
+	var list []host.Host
+	for i, c := range hosts {
+		c.Command = append([]string{"/usr/bin/env", nameKey + "=" + c.Name}, c.Command...)
+		c.Nodes, c.Run, c.Ready, c.Authority = cfg.Nodes, cfg.Run, cfg.Ready, cfg.Authority
+		a, err := agent.NewRemote(c)
+		must(t, err)
+		l.agents = append(l.agents, a)
+		list = append(list, host.Host{Agent: a, Address: a.Address()})
+		if urls != nil {
+			list[i].Bus = urls[i]
+		}
+	}
+	l.Machine, err = host.NewMachineOf(cfg, list...)
+	must(t, err)
+	t.Cleanup(l.Close)
+	return l
+}
+
+// labOf is of agents behind pipes, lab1 and so on, each with such a clock: "AHEAD PPM".
+func labOf(t *testing.T, nodes int, clocks ...string) lab {
+	t.Helper()
+	return labAt(t, host.MachineConfig{Nodes: nodes, Ready: 10 * time.Second}, nil, clocks...)
+}
+
+// labAt is likewise, with servers of an external bus.
+func labAt(t *testing.T, cfg host.MachineConfig, urls []string, clocks ...string) lab {
+	t.Helper()
+	exe, err := os.Executable()
+	must(t, err)
+	var hosts []agent.RemoteConfig
+	for i, text := range clocks {
+		path := filepath.Join(t.TempDir(), "clock")
+		must(t, os.WriteFile(path, []byte(text), 0o600))
+		hosts = append(hosts, agent.RemoteConfig{Name: fmt.Sprintf("lab%d", i+1), Address: "127.0.0.1",
+			Command: []string{clockKey + "=" + path, exe, "trial-agent"}, Patience: 2 * time.Second})
+	}
+	return newLab(t, cfg, urls, hosts...)
+}
+
+// environ is an entry of a process's environment.
+func environ(t *testing.T, pid int, key string) string {
+	t.Helper()
+	list, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	must(t, err)
+	for entry := range strings.SplitSeq(string(list), "\x00") {
+		if text, found := strings.CutPrefix(entry, key+"="); found {
+			return text
+		}
+	}
+	return ""
+}
+
+// agentOn is the process of an agent.
+func agentOn(t *testing.T, name string) int {
+	t.Helper()
+	for _, pid := range children(t, "trial-agent") {
+		if environ(t, pid, nameKey) == name {
+			return pid
+		}
+	}
+	t.Fatalf("no agent on %s", name)
+	return 0
+}
+
+// setClock sets the clock of a machine, while a trial is under way there.
+func setClock(t *testing.T, name, text string) {
+	t.Helper()
+	must(t, os.WriteFile(environ(t, agentOn(t, name), clockKey), []byte(text), 0o600))
+	pids, err := proctest.Orphans(nameKey + "=" + name)
+	must(t, err)
+	for _, pid := range pids {
+		must(t, syscall.Kill(pid, syscall.SIGUSR1))
+	}
+}
+
+// trueClock is what the clock of a machine truly shows at an instant of ours: the system's is
+// the same, but for the time namespace and for what the machine's file says.
+func trueClock(t *testing.T, name string) func(ours time.Duration) time.Duration {
+	t.Helper()
+	pid := agentOn(t, name)
+	var s, ns time.Duration
+	offsets, err := os.ReadFile(fmt.Sprintf("/proc/%d/timens_offsets", pid))
+	if err == nil { // this kernel has time namespaces
+		_, err = fmt.Sscanf(string(offsets), "monotonic %d %d", &s, &ns)
+		must(t, err)
+	}
+	var d clock.Distortion
+	if path := environ(t, pid, clockKey); path != "" {
+		d, err = readClock(path)
+		must(t, err)
+	}
+	return func(ours time.Duration) time.Duration {
+		there := ours + s*time.Second + ns
+		return there + d.Ahead + time.Duration(float64(there)*d.Gains)
+	}
+}
+
+// believable runs a trial of so long in which the nodes note the wall clock, which is the same
+// on all machines. What is known of each clock must be true within its bound at every instant
+// of the trial, and each record must be where it was within the bounds of the trial.
+func (l lab) believable(t *testing.T, takes time.Duration) {
+	t.Helper()
+	p := plan(t, "election/test-wall", 9, harness.Scenario{Kind: harness.Script, Until: takes,
+		Events: []harness.Event{{At: ms(1), Do: harness.DoElect, Node: 1}}}, nil)
+	from := clock.Monotonic()
+	o := run(t, l, p)
+	to := clock.Monotonic()
+	var worst, bound time.Duration
+	for _, a := range l.agents {
+		theirs := trueClock(t, a.Name())
+		line, err := a.Line(from, to)
+		must(t, err)
+		for at := from; at <= to; at += (to - from) / 100 {
+			off := (line.Theirs(at) - theirs(at)).Abs()
+			worst, bound = max(worst, off), max(bound, line.Bound(at))
+			if off > line.Bound(at) {
+				t.Errorf("the clock of %s is said to be %v, but is off by %v", a.Name(), &line, off)
+			}
+		}
+	}
+	// A note is made a moment after the instant of its record, seldom a long one: the shortest
+	// of each host's in a while is as good as none.
+	noted := map[[2]int]time.Duration{}
+	count := map[[2]int]int{}
+	for _, r := range o.Trace {
+		if r.Type != trace.Log {
+			continue
+		}
+		var wall time.Duration
+		_, err := fmt.Sscan(r.Text, &wall)
+		must(t, err)
+		key := [2]int{int(r.Process-1) % len(l.agents), int(r.At / ms(150))}
+		if noted[key] == 0 || wall-r.At < noted[key] {
+			noted[key] = wall - r.At
+		}
+		count[key]++
+	}
+	var starts []time.Duration // of the trial, by the wall clock
+	for key, start := range noted {
+		if count[key] >= 20 {
+			starts = append(starts, start)
+		}
+	}
+	if len(starts) < len(l.agents) {
+		t.Fatalf("%d notes of the wall clock", len(starts))
+	}
+	apart, moment := slices.Max(starts)-slices.Min(starts), 20*time.Microsecond
+	if most := 2*o.quality.ClockError + moment; apart > most {
+		t.Errorf("records of one instant are %v apart, want %v at most", apart, most)
+	}
+	t.Logf("a trial of %v: clocks are off by up to %v, and known to %v; records of one instant are up to %v apart",
+		takes, worst, bound, apart)
+}
+
+// TestLab is run by scripts/lab.sh, over hosts with networks and clocks of their own.
+func TestLab(t *testing.T) {
+	path := os.Getenv("CONCLAVE_LAB") // its hosts file
+	if path == "" {
+		t.Skip("scripts/lab.sh runs this, as root")
 	}
 	exe, err := os.Executable()
 	must(t, err)
-	authority, err := bus.NewAuthority()
+	file, err := nodes.LoadHosts(path)
 	must(t, err)
-	var hosts []host.Host
-	for i, c := range clocks {
-		a, err := agent.NewRemote(agent.RemoteConfig{Name: fmt.Sprintf("lab%d", i+1), Address: "127.0.0.1",
-			Command: []string{"/usr/bin/env", clockKey + "=" + c, exe, "trial-agent"}, Nodes: nodes, Run: "hosts",
-			Ready: ready, Authority: authority, Patience: 2 * time.Second})
-		must(t, err)
-		hosts = append(hosts, host.Host{Agent: a, Address: "127.0.0.1", Bus: urls[i]})
+	var hosts []agent.RemoteConfig
+	for _, h := range file.Hosts {
+		hosts = append(hosts, agent.RemoteConfig{Name: h.Name, Address: h.Address, Interface: h.Interface,
+			Command: strings.Fields(strings.Replace(h.Command, "node agent", exe+" trial-agent", 1))})
 	}
-	m, err := host.NewMachineOf(host.MachineConfig{Nodes: nodes, Run: "hosts", Ready: ready,
-		Authority: authority, External: external}, hosts...)
-	must(t, err)
-	t.Cleanup(m.Close)
-	return m
+	l := newLab(t, host.MachineConfig{Nodes: 9, Ready: 10 * time.Second}, nil, hosts...)
+	for range 3 {
+		l.believable(t, 3*time.Second)
+	}
 }
 
 // TestTrial_SeveralHosts: a trial over hosts whose clocks are hours apart, one of which
 // drifts, has the records of a trial on one machine: as many messages, and delays that are
 // right beyond what is known of the clocks.
 func TestTrial_SeveralHosts(t *testing.T) {
-	m := hostsOf(t, 9, "0s 0", "5h 50", "-30h -20")
+	m := labOf(t, 9, "0s 0", "5h 50", "-30h -20")
+	m.believable(t, ms(450))
 	p := plan(t, "mutex/ricart-agrawala", 9, harness.Scenario{Kind: harness.Sequential, Requests: 18}, nil)
 	p.Network.Latency = link.Constant(ms(5))
 	baseline, err := m.Baseline()
@@ -190,13 +372,13 @@ func TestTrial_HostFaults(t *testing.T) {
 		}
 	}
 	for name, m := range map[string]*host.Machine{
-		"one": newMachine(t, 6), "three": hostsOf(t, 6, "0s 0", "2h 0", "-2h 0"),
+		"one": newMachine(t, 6), "three": labOf(t, 6, "0s 0", "2h 0", "-2h 0").Machine,
 	} {
 		if got := told(run(t, m, p).Trace); !slices.Equal(got, want) {
 			t.Errorf("on %s:\n%s\nin simulation:\n%s", name, strings.Join(got, "\n"), all)
 		}
 	}
-	m := hostsOf(t, 6, "0s 0", "0s 0")
+	m := labOf(t, 6, "0s 0", "0s 0")
 	for _, c := range []struct{ hosts, want string }{
 		{`[{"name": "lab2", "processes": [1, 2, 5]}, {"name": "lab1", "processes": [3, 4, 6]}]`, "[1 1 0 0 1 0] <nil>"},
 		{`[{"name": "lab4", "processes": [1]}]`, "[] the plan has a host lab4, which is none of this machine"},
@@ -218,14 +400,18 @@ func TestTrial_HostFaults(t *testing.T) {
 func TestTrial_HostsFail(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv(startedKey, dir)
-	m := hostsOf(t, 3, "0s 0", "1h 0")
+	m := labOf(t, 3, "0s 0", "1h 0")
+	signal := func(s syscall.Signal) func() {
+		return func() { must(t, syscall.Kill(agentOn(t, "lab2"), s)) }
+	}
 	for name, c := range map[string]struct {
-		signal syscall.Signal
-		want   string
+		what func()
+		want string
 	}{
-		"killed":              {syscall.SIGKILL, "the agent on lab2 died: SIGKILL"},
-		"stopped":             {syscall.SIGSTOP, "the agent on lab2 did not answer within 2s"},
-		"a clock that is set": {syscall.SIGUSR1, "the clock of lab2: no line fits the samples"},
+		"killed":  {signal(syscall.SIGKILL), "the agent on lab2 died: SIGKILL"},
+		"stopped": {signal(syscall.SIGSTOP), "the agent on lab2 did not answer within 2s"},
+		"a clock that is set": {func() { setClock(t, "lab2", "3600.005s 0") },
+			"the clock of lab2: no line fits the samples"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			over := make(chan error, 1)
@@ -237,7 +423,7 @@ func TestTrial_HostsFail(t *testing.T) {
 			}()
 			telemetry := ""
 			awaitStart(t, dir, &telemetry)
-			must(t, syscall.Kill(agentWith(t, "1h 0"), c.signal))
+			c.what()
 			must(t, <-over)
 			if err := spoiled(o, c.want); err != nil {
 				t.Error(err)
@@ -245,23 +431,9 @@ func TestTrial_HostsFail(t *testing.T) {
 			if all := strings.Join(o.End.Invalid, "; "); strings.Count(all, "agent on lab2") > 1 {
 				t.Errorf("said more than once: %s", all)
 			}
-			fine(t, m)
+			fine(t, m.Machine)
 			must(t, os.RemoveAll(dir))
 			must(t, os.Mkdir(dir, 0o700))
 		})
 	}
-}
-
-// agentWith is the process of the agent that has such a clock.
-func agentWith(t *testing.T, clock string) int {
-	t.Helper()
-	for _, pid := range children(t, "trial-agent") {
-		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-		must(t, err)
-		if bytes.Contains(env, []byte(clockKey+"="+clock+"\x00")) {
-			return pid
-		}
-	}
-	t.Fatalf("no agent has the clock %q", clock)
-	return 0
 }

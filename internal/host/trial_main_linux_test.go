@@ -38,8 +38,10 @@ func init() {
 	if len(os.Args) < 2 {
 		return
 	}
-	var err error
-	distortClock()
+	err := distortClock()
+	if err != nil {
+		panic(err)
+	}
 	switch os.Args[1] {
 	case "trial-node":
 		err = node.Run(os.Stdin, os.Stdout)
