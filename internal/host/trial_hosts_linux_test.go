@@ -20,6 +20,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner/nodes"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -77,7 +78,7 @@ func serveAgent() error {
 		env = append(env, key+"="+os.Getenv(key))
 	}
 	return agent.Serve(os.Stdin, os.Stdout, agent.Config{Exe: exe, Args: []string{"trial-node"},
-		Bus: []string{"trial-bus"}, Env: env}, map[string]string{"machine": "test"})
+		Bus: []string{"trial-bus"}, Env: env}, results.ThisSite())
 }
 
 // A lab is several machines, and their agents.
