@@ -65,7 +65,7 @@ if [ $# -gt 0 ]; then
 	exit
 fi
 CONCLAVE_LAB=hosts.yaml on_runner host.test -test.run '^TestLab$' -test.v >truth.txt || { cat truth.txt; exit 1; }
-sed -n 's/^ *[a-z_]*test.go:[0-9]*: /lab: /p' truth.txt
+sed -n 's/^ *[a-z_]*test.go:[0-9]*: a trial/lab: a trial/p' truth.txt
 spread() { on_runner bench run "$@" --hosts hosts.yaml --progress none; }
 
 # Every algorithm whose messages do not depend on timing: all but those that never fall quiet,
