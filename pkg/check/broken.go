@@ -14,13 +14,21 @@ func (j *Judge) Broken() string {
 	return j.violations[0]
 }
 
-// FirstBroken is the first of the records that breaks a promise; -1 if none does.
-func FirstBroken(s *harness.Setup, records trace.List) int {
+// A Breach is a broken promise, and the record that broke it.
+type Breach struct {
+	Record int    // index
+	Text   string // as in Verdict.Violations
+}
+
+// Breaches are the promises that single records break: not all of them, if there are very
+// many. What is missing at the end no record breaks.
+func Breaches(s *harness.Setup, records trace.List) (out []Breach) {
 	j := NewJudge(s)
 	for i := range records {
-		if j.Record(&records[i]); j.Broken() != "" {
-			return i
+		j.Record(&records[i])
+		for len(out) < len(j.violations) {
+			out = append(out, Breach{i, j.violations[len(out)]})
 		}
 	}
-	return -1
+	return out
 }

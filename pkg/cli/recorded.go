@@ -4,6 +4,8 @@ import (
 	"context"
 	"path/filepath"
 
+	"github.com/conclave-bench/conclave/internal/guard"
+	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -37,6 +39,23 @@ func trialOf(e *experiment.Experiment, number int) (*experiment.Trial, *experime
 		return nil, nil, usage("--trial %d is not in shard %v; look in the others", number, e.Shard)
 	}
 	return nil, nil, usage("--trial %d: the run has trials 1 to %d", number, len(e.Cells)*e.Repetitions)
+}
+
+// details tells what the records of a trial do not say. For that the algorithm runs again,
+// watched: code that does not return is left behind.
+func details(setup *harness.Setup, records trace.List) (*harness.Retracing, error) {
+	buf, done, hangs := new(algo.Buffer), make(chan *harness.Retracing, 1), make(chan error, 1)
+	defer guard.Watch(buf, func(err error) { hangs <- err }).Release()
+	go func() {
+		r := harness.Details(setup, records, buf)
+		done <- &r
+	}()
+	select {
+	case r := <-done:
+		return r, nil
+	case err := <-hangs:
+		return nil, err
+	}
 }
 
 // A rerun is what a trial came to that was run again.

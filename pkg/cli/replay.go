@@ -15,6 +15,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/report/diagram"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -30,13 +31,14 @@ type replay struct {
 	kinds    []string       // of its messages
 	recorded *results.Trial // nil: the run has none
 	fed      int            // events of real nodes that were fed to the algorithm; 0: it was run again
-	differs  []string       // from what is recorded
+	details  []harness.Detail
+	differs  []string // from what is recorded
 }
 
 // replayFlags are the flags of bench replay, but for the number of the trial.
 type replayFlags struct {
-	events, json, live bool
-	host               string
+	events, state, json, live bool
+	host                      string
 }
 
 func (s *streams) replayCommand() *cobra.Command {
@@ -50,9 +52,14 @@ outcome. A simulated trial is the same to the last event. For a trial on real
 nodes, the recorded order of messages and timers is fed to the same algorithm,
 step by step, and it must send the same messages. That needs a trace (trace:
 all). A difference from the record is an error (exit code 1). With --live,
-real nodes run it again with the same plan and the same random draws.`,
+real nodes run it again with the same plan and the same random draws.
+
+--events prints what happened, a line for each event. --state adds what each
+message holds and which variables of its process each event changed, in
+simulation and on real nodes alike.`,
 		Example: `  bench replay results/quickstart/latest --trial 3
   bench replay results/quickstart/latest --trial 3 --events
+  bench replay results/quickstart/latest --trial 3 --events --state
   bench replay results/quickstart/latest --trial 3 --live
   bench replay results/quickstart/latest --trial 3 --json`,
 		Args: cobra.ArbitraryArgs,
@@ -66,10 +73,12 @@ real nodes run it again with the same plan and the same random draws.`,
 	}
 	c.Flags().IntVar(&number, "trial", 0, "the trial with number `N`, from 1")
 	c.Flags().BoolVar(&f.events, "events", false, "print every event")
+	c.Flags().BoolVar(&f.state, "state", false,
+		"with each event, what its message holds and what it changed")
 	c.Flags().BoolVar(&f.live, "live", false, "run it on real nodes again, if it was")
 	c.Flags().StringVar(&f.host, "host", "",
 		"with --live: start the nodes on another machine with `COMMAND`")
-	c.Flags().BoolVar(&f.json, "json", false, "print the outcome as JSON")
+	c.Flags().BoolVar(&f.json, "json", false, "print the outcome, and what --events prints, as JSON")
 	return c
 }
 
@@ -84,6 +93,7 @@ func (s *streams) replay(path string, number int, f *replayFlags) error {
 	if err := checkHost(e, f.host); err != nil {
 		return err
 	}
+	f.events = f.events || f.state
 	r := &replay{}
 	if r.trial, r.cell, err = trialOf(e, number); err != nil {
 		return err
@@ -94,12 +104,21 @@ func (s *streams) replay(path string, number int, f *replayFlags) error {
 	}
 	r.kinds = setup.Alg.Codec.Kinds()
 	if !e.Virtual() && !f.live {
-		err = r.retrace(setup, dir)
+		err = r.retrace(setup, dir, f.state)
 	} else {
 		r.rerun, err = s.again(e, r.trial, strings.Fields(f.host))
 	}
 	if err != nil {
 		return err
+	}
+	if f.state && r.details == nil {
+		found, err := details(setup, r.records)
+		if err != nil {
+			return fmt.Errorf("trial %d: its states cannot be told: %w", number, err)
+		}
+		if r.details = found.Details; len(found.Differences) > 0 {
+			s.say("note: the states may be wrong: " + found.Differences[0])
+		}
 	}
 	attempts, err := results.ReadAttempts(dir, number)
 	if err != nil {
@@ -112,7 +131,11 @@ func (s *streams) replay(path string, number int, f *replayFlags) error {
 		}
 	}
 	if f.json {
-		if err := writeJSON(s.out, r.report()); err != nil {
+		out := r.report()
+		if f.events {
+			out.Events = diagram.Events(r.records, r.kinds, r.details)
+		}
+		if err := writeJSON(s.out, out); err != nil {
 			return err
 		}
 	} else {
@@ -131,7 +154,7 @@ func (s *streams) replay(path string, number int, f *replayFlags) error {
 }
 
 // retrace feeds what reached the real nodes of the trial to the same algorithm.
-func (r *replay) retrace(setup *harness.Setup, dir string) error {
+func (r *replay) retrace(setup *harness.Setup, dir string, state bool) error {
 	kept, err := results.ReadTrace(dir, r.trial.Number)
 	if errors.Is(err, fs.ErrNotExist) {
 		return usage("trial %d kept no trace to retrace: run the experiment with --set trace=all, "+
@@ -141,7 +164,15 @@ func (r *replay) retrace(setup *harness.Setup, dir string) error {
 		return err
 	}
 	r.rerun = &rerun{records: kept.Records}
-	r.fed, r.differs = harness.Retrace(setup, kept.Records)
+	if !state {
+		r.fed, r.differs = harness.Retrace(setup, kept.Records)
+		return nil
+	}
+	found, err := details(setup, kept.Records)
+	if err != nil {
+		return fmt.Errorf("trial %d: its states cannot be told: %w", r.trial.Number, err)
+	}
+	r.details, r.fed, r.differs = found.Details, found.Fed, found.Differences
 	return nil
 }
 
@@ -182,7 +213,7 @@ func (r *replay) differences() (out []string) {
 func (s *streams) printReplay(r *replay, virtual, events bool) {
 	w := s.out
 	if events {
-		printEvents(w, r.records, r.kinds)
+		_ = diagram.WriteEvents(w, r.records, r.kinds, nil, r.details) // the error stays in w until the end
 		fmt.Fprintln(w)
 	}
 	fmt.Fprintf(w, "trial %d: cell %d, %s, %d nodes, %s, repetition %d, seed %d\n", r.trial.Number,
@@ -257,6 +288,7 @@ type replayReport struct {
 	Recorded   trace.Status        `json:"recorded_status"`
 	Retraced   int                 `json:"retraced_events,omitempty"`
 	Differs    []string            `json:"differs"`
+	Events     []diagram.Event     `json:"events,omitempty"`
 }
 
 func (r *replay) report() replayReport {

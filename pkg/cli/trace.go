@@ -91,11 +91,13 @@ func (s *streams) trace(c *cobra.Command, f *traceFlags, path string) error {
 	if err != nil {
 		return err
 	}
-	if f.violation {
-		if w.Event, err = r.broken(); err != nil {
-			return err
+	if f.violation || diagram.Tells(f.format) {
+		if note := r.explain(); note != "" {
+			s.say("note: " + note)
 		}
-		if w.Event == 0 {
+	}
+	if f.violation {
+		if w.Event = r.broken(); w.Event == 0 {
 			return usage("--violation: no event of trial %d breaks a promise; what is only missing at the "+
 				"end, such as a leader, has no event: choose a time with --from", f.trial)
 		}
@@ -166,14 +168,42 @@ func (s *streams) traced(path string, number int) (*traced, error) {
 	return r, nil
 }
 
-// broken is the event, from 1 on, at which a promise was broken for the first time; 0 if
-// no event has broken one.
-func (r *traced) broken() (int, error) {
+// mostStates bounds the work for the states of a trial: its processes times its records.
+const mostStates = 20_000_000
+
+// explain adds what the records do not say: which promises they break, what their messages
+// hold and which variables their events change. It returns why that is not all known.
+func (r *traced) explain() (note string) {
+	judged, err := r.trial.Plan.Setup()
+	if err != nil {
+		return err.Error()
+	}
+	r.drawn.Breaches = check.Breaches(judged, r.drawn.Records)
+	if r.drawn.Nodes*len(r.drawn.Records) > mostStates {
+		return "the trial is too large to tell states and what messages hold; bench replay --state does"
+	}
 	setup, err := r.trial.Plan.Setup()
 	if err != nil {
-		return 0, err
+		return err.Error()
 	}
-	return check.FirstBroken(setup, r.drawn.Records) + 1, nil
+	found, err := details(setup, r.drawn.Records)
+	switch {
+	case err != nil:
+		return "what messages hold and the states are not known: " + err.Error()
+	case len(found.Differences) > 0:
+		note = "what messages hold and the states may be wrong: " + found.Differences[0]
+	}
+	r.drawn.Details = found.Details
+	return note
+}
+
+// broken is the event, from 1 on, at which a promise was broken for the first time; 0 if
+// no event has broken one.
+func (r *traced) broken() int {
+	if len(r.drawn.Breaches) == 0 {
+		return 0
+	}
+	return r.drawn.Breaches[0].Record + 1
 }
 
 // brokenPromise draws what led to the first broken promise of a trial, or all of it
@@ -186,8 +216,8 @@ func (s *streams) brokenPromise(dir string, number int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	event, _ := r.broken() // 0, which is all of it, where that cannot be known
-	d, err := diagram.New(r.drawn, diagram.Window{Event: event})
+	_ = r.explain()
+	d, err := diagram.New(r.drawn, diagram.Window{Event: r.broken()}) // 0, which is all of it, if there is none
 	if err != nil {
 		return nil, err
 	}
@@ -198,5 +228,5 @@ func (s *streams) brokenPromise(dir string, number int) ([]byte, error) {
 
 // printEvents writes what happened, a line for each record, with its number.
 func printEvents(w io.Writer, list trace.List, kinds []string) {
-	_ = diagram.WriteEvents(w, list, kinds, nil) // the error stays in w until the end
+	_ = diagram.WriteEvents(w, list, kinds, nil, nil) // the error stays in w until the end
 }

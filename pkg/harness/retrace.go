@@ -20,8 +20,48 @@ import (
 // A difference is a defect: of one of the two worlds, of the records, or of a plugin
 // that depends on something else than what it is given.
 func Retrace(s *Setup, records trace.List) (fed int, differences []string) {
-	r := &retracing{setup: s, processes: make([]retraced, s.Nodes+1), sent: map[letter][]byte{}}
+	return retrace(s, records, nil, new(algo.Buffer))
+}
+
+// A Detail is what a record does not say: what its message holds, and what its event
+// changed in the algorithm's process.
+type Detail struct {
+	Message string // as "{Term:2 Granted:true}", also of a Save; "" if it holds nothing
+	Changes []Change
+}
+
+// A Change is of a variable. Of a process that comes up, all are told, without Before.
+type Change struct{ Name, Before, After string }
+
+// A Retracing is what Details found.
+type Retracing struct {
+	Details     []Detail // of each record
+	Fed         int
+	Differences []string
+}
+
+// Details tells what the records do not say: it does what Retrace does, and looks at the
+// processes. Where there are differences, the details may be those of another course of
+// events. The algorithm runs with buf. A panic of the plugin ends it, and is a difference.
+func Details(s *Setup, records trace.List, buf *algo.Buffer) (r Retracing) {
+	r.Details = make([]Detail, len(records))
+	defer func() {
+		if what := recover(); what != nil {
+			id, _ := buf.Running()
+			r.Differences = append(r.Differences, Blame(id, what).Error())
+		}
+	}()
+	r.Fed, r.Differences = retrace(s, records, r.Details, buf)
+	return r
+}
+
+// retrace fills details, unless they are nil.
+func retrace(s *Setup, records trace.List, details []Detail, buf *algo.Buffer) (fed int, told []string) {
+	r := &retracing{setup: s, processes: make([]retraced, s.Nodes+1), sent: map[letter][]byte{}, buf: buf}
 	for i := range records {
+		if details != nil {
+			r.detail = &details[i]
+		}
 		r.record(&records[i])
 	}
 	for id := range r.processes {
@@ -47,7 +87,8 @@ type retracing struct {
 	setup     *Setup
 	processes []retraced // by ID
 	sent      map[letter][]byte
-	buf       algo.Buffer
+	buf       *algo.Buffer
+	detail    *Detail // of the present record; nil: nobody asks
 	fed       int
 	found     int
 	told      []string
@@ -61,6 +102,7 @@ type retraced struct {
 	asked  []algo.Effect
 	timers map[algo.Timer]time.Duration // when they are due, by the clock
 	saved  []byte
+	state  []Variable // as far as somebody asks for details
 }
 
 // A fault sets the clock of a process that is retraced. What else it does stands in records
@@ -109,6 +151,8 @@ func (r *retracing) record(rec *trace.Record) {
 		}
 	case trace.Send:
 		r.send(rec)
+	case trace.Duplicate, trace.Lose, trace.Undelivered:
+		r.holds(rec)
 	case trace.Granted:
 		r.asks(rec, algo.OpGranted, "grants itself the critical section",
 			func(*algo.Effect) bool { return true })
@@ -119,6 +163,7 @@ func (r *retracing) record(rec *trace.Record) {
 		r.processes[id].saved = []byte(rec.Text)
 		r.asks(rec, algo.OpSave, "saves "+fmt.Sprintf("%x", rec.Text), func(e *algo.Effect) bool {
 			b, err := r.setup.Alg.Codec.Encode(nil, e.Msg)
+			r.message(e.Msg)
 			return err == nil && string(b) == rec.Text
 		})
 	case trace.Log:
@@ -138,7 +183,8 @@ func (r *retracing) up(rec *trace.Record) {
 	}
 	p.clock = clock{}
 	p.timers, p.asked = map[algo.Timer]time.Duration{}, nil
-	p.step = r.setup.stepper(r.setup.Config(id, rec.Incarnation, saved), &r.buf)
+	p.step = r.setup.stepper(r.setup.Config(id, rec.Incarnation, saved), r.buf)
+	p.state = nil
 	r.feed(rec, algo.Event{Type: algo.Start})
 }
 
@@ -162,6 +208,36 @@ func (r *retracing) feed(rec *trace.Record, ev algo.Event) {
 			delete(p.timers, e.Timer)
 		default:
 			p.asked = append(p.asked, e)
+		}
+	}
+	if r.detail != nil {
+		before := p.state
+		p.state = stateOf(p.step.Process())
+		r.detail.Changes = Changes(before, p.state)
+		if ev.Msg != nil {
+			r.message(ev.Msg)
+		}
+	}
+}
+
+// message notes what m holds.
+func (r *retracing) message(m algo.Message) {
+	if r.detail != nil {
+		if r.detail.Message = fmt.Sprintf("%+v", m); r.detail.Message == "{}" {
+			r.detail.Message = ""
+		}
+	}
+}
+
+// holds notes what the message holds that rec is about.
+func (r *retracing) holds(rec *trace.Record) {
+	l := letter{rec.Peer, rec.Process, rec.Incarnation, rec.Plane, rec.Seq}
+	if rec.Type == trace.Duplicate {
+		l.from, l.to = rec.Process, rec.Peer
+	}
+	if payload, ok := r.sent[l]; ok && r.detail != nil {
+		if m, _, err := r.setup.Alg.Codec.Decode(payload); err == nil {
+			r.message(m)
 		}
 	}
 }
@@ -231,6 +307,7 @@ func (r *retracing) send(rec *trace.Record) {
 	if e == nil || e.Op != algo.OpSend {
 		return
 	}
+	r.message(e.Msg)
 	if kind, ok := codec.KindOf(e.Msg); ok {
 		payload = codec.Append(nil, kind, e.Msg)
 	}

@@ -3,6 +3,7 @@ package harness
 import (
 	"fmt"
 	"reflect"
+	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
@@ -12,8 +13,10 @@ type Variable struct{ Name, Value string }
 
 // State is the variables of the algorithm's process, in the order of its fields, without
 // what it was configured with.
-func (m *Process) State() (out []Variable) {
-	v := reflect.Indirect(reflect.ValueOf(m.step.Process()))
+func (m *Process) State() []Variable { return stateOf(m.step.Process()) }
+
+func stateOf(p algo.Process) []Variable {
+	v := reflect.Indirect(reflect.ValueOf(p))
 	if v.Kind() != reflect.Struct {
 		return []Variable{{"state", fmt.Sprint(v)}}
 	}
@@ -27,8 +30,23 @@ func variables(v reflect.Value) (out []Variable) {
 		case f.Type == reflect.TypeFor[algo.Config]():
 		case f.Anonymous && f.IsExported() && f.Type.Kind() == reflect.Struct:
 			out = append(out, variables(v.Field(i))...)
+		case f.Type == reflect.TypeFor[time.Duration]():
+			out = append(out, Variable{f.Name, time.Duration(v.Field(i).Int()).String()})
 		default:
 			out = append(out, Variable{f.Name, fmt.Sprint(v.Field(i))})
+		}
+	}
+	return out
+}
+
+// Changes are the variables that differ from before; all of them if there is no before.
+func Changes(before, after []Variable) (out []Change) {
+	for i, v := range after {
+		switch {
+		case before == nil:
+			out = append(out, Change{v.Name, "", v.Value})
+		case v != before[i]:
+			out = append(out, Change{v.Name, before[i].Value, v.Value})
 		}
 	}
 	return out

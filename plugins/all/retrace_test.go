@@ -1,6 +1,7 @@
 package all
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -187,4 +188,90 @@ func TestRetrace_Differences(t *testing.T) {
 	if fed, differences := retraced(t, p, nil); fed < 20 || len(differences) > 0 {
 		t.Errorf("unchanged: %d events, %q", fed, differences)
 	}
+}
+
+// TestDetails: what the details of the records so far add up to is what the simulator's
+// processes hold at that step, and what a message holds is what was delivered.
+func TestDetails(t *testing.T) {
+	t.Parallel()
+	for _, a := range algo.All() {
+		if strings.Contains(a.ID, "/test-") {
+			continue
+		}
+		t.Run(a.Spec.Name, func(t *testing.T) {
+			t.Parallel()
+			compared, contents := 0, 0
+			for seed := range uint64(2) {
+				p, err := algotest.Schedule(a.ID, seed, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s, n := detailed(t, p)
+				compared, contents = compared+s, contents+n
+			}
+			if compared < 100 || contents < 50 && a.Spec.Name == "raft" {
+				t.Errorf("%d states and %d messages compared: too little happened", compared, contents)
+			}
+		})
+	}
+}
+
+// detailed compares the details of a trial with the simulator, step by step, and says how
+// many states and messages that were.
+func detailed(t *testing.T, p harness.Plan) (states, contents int) {
+	t.Helper()
+	setup := func() *harness.Setup {
+		s, err := p.Setup()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Virtual = true
+		return s
+	}
+	var records trace.List
+	sim.Run(setup(), &records)
+	found := harness.Details(setup(), records, new(algo.Buffer))
+	if len(found.Differences) > 0 {
+		t.Fatal(found.Differences)
+	}
+	told := make([][]harness.Variable, p.Nodes+1)
+	var again trace.List
+	m := sim.New(setup(), &again)
+	for i, more := 0, true; more; {
+		var e sim.Event
+		for ; i < len(again); i++ {
+			r, d := &again[i], &found.Details[i]
+			if r.Type == trace.Up {
+				told[r.Process] = nil
+			}
+			for _, c := range d.Changes {
+				k := slices.IndexFunc(told[r.Process], func(v harness.Variable) bool { return v.Name == c.Name })
+				switch {
+				case k < 0:
+					told[r.Process] = append(told[r.Process], harness.Variable{Name: c.Name, Value: c.After})
+				case told[r.Process][k].Value != c.Before:
+					t.Fatalf("event %d changes %s from %s, which was %s", i+1, c.Name, c.Before,
+						told[r.Process][k].Value)
+				default:
+					told[r.Process][k].Value = c.After
+				}
+			}
+		}
+		for id := algo.ID(1); int(id) <= p.Nodes; id++ {
+			is := m.Process(id)
+			if is.Up && !slices.Equal(is.Variables, told[id]) {
+				t.Fatalf("after event %d, at %v, p%d:\n got %v\nwant %v", i, m.Now(), id, told[id], is.Variables)
+			}
+			states++
+		}
+		if e, more = m.Step(); e.Message != nil && i < len(again) && again[i].Type == trace.Deliver {
+			want := fmt.Sprintf("%+v", e.Message)
+			if got := found.Details[i].Message; got != strings.TrimPrefix(want, "{}") {
+				t.Fatalf("event %d delivers %s, and the detail is %s", i+1, want, got)
+			} else if got != "" {
+				contents++
+			}
+		}
+	}
+	return states, contents
 }

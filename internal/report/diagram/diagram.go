@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -20,6 +22,18 @@ type Trace struct {
 	Records trace.List
 	Nodes   int    // how many processes; 0: as many as the records name
 	Leader  uint32 // settled before the start; 0: none
+	// Details are what the records do not say, for each of them; nil: nobody knows.
+	Details  []harness.Detail
+	Breaches []check.Breach // broken promises, in the order of their records
+	Verdict  string         // how the trial ended, in words; "": not known
+}
+
+// detail is what record i does not say.
+func (t *Trace) detail(i int) (d harness.Detail) {
+	if i >= 0 && i < len(t.Details) {
+		d = t.Details[i]
+	}
+	return d
 }
 
 // A Window is the part of a trace that is drawn. The zero Window is all of it but

@@ -71,7 +71,8 @@ func (c *drawing) drawMarks() {
 		if s.below {
 			c.board.take(chain(x, y+5, 6, 6, 0))
 		}
-		says := sentence(r, c.trace.Kinds) + " at " + r.At.Round(time.Microsecond).String()
+		says := inFull(r, c.trace.Kinds, c.trace.detail(i).Message) + " at " +
+			r.At.Round(time.Microsecond).String() + c.changed(i)
 		c.add(marks, x-6, x+6, `<g>%v<path class="%v" d="M%v %v%v"/></g>`, title(says), s.class, x, y,
 			s.path)
 		if text := noted(r); text != "" && c.spacing >= 46 {

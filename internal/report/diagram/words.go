@@ -11,19 +11,22 @@ import (
 )
 
 // sentence is a record in words, such as "p3 sends ELECTION to p5".
-func sentence(r *trace.Record, kinds []string) string {
+func sentence(r *trace.Record, kinds []string) string { return inFull(r, kinds, "") }
+
+// inFull is a record in words with what its message holds: "p3 sends ELECTION{ID:3} to p5".
+func inFull(r *trace.Record, kinds []string, holds string) string {
 	p, q := fmt.Sprintf("p%d", r.Process), fmt.Sprintf("p%d", r.Peer)
 	switch r.Type {
 	case trace.Send:
-		return p + " sends " + kindOf(r, kinds) + " to " + q
+		return p + " sends " + kindOf(r, kinds) + holds + " to " + q
 	case trace.Duplicate:
-		return "the network duplicates " + kindOf(r, kinds) + " of " + p + " to " + q
+		return "the network duplicates " + kindOf(r, kinds) + holds + " of " + p + " to " + q
 	case trace.Deliver:
-		return p + " receives " + kindOf(r, kinds) + " from " + q
+		return p + " receives " + kindOf(r, kinds) + holds + " from " + q
 	case trace.Lose:
-		return kindOf(r, kinds) + " from " + q + " to " + p + " is lost"
+		return kindOf(r, kinds) + holds + " from " + q + " to " + p + " is lost"
 	case trace.Undelivered:
-		return kindOf(r, kinds) + " from " + q + " finds " + p + " down"
+		return kindOf(r, kinds) + holds + " from " + q + " finds " + p + " down"
 	case trace.Up:
 		if r.Incarnation > 0 {
 			return p + " is up again"
@@ -43,6 +46,8 @@ func sentence(r *trace.Record, kinds []string) string {
 		return p + " suspects " + q
 	case trace.Restore:
 		return p + " trusts " + q + " again"
+	case trace.Save:
+		return strings.TrimSpace(p + " saves its state " + holds)
 	}
 	if text := fault.Sentence(r); text != "" {
 		return text
@@ -59,7 +64,6 @@ var verbs = map[trace.Type]string{
 	trace.Granted:  "enters the critical section",
 	trace.Released: "leaves the critical section",
 	trace.Elect:    "is made an initiator",
-	trace.Save:     "saves its state",
 	trace.Done:     "has had all its entries",
 }
 
@@ -95,7 +99,8 @@ func kindName(plane, kind uint8, kinds []string) string {
 
 // words are a message with both of its ends.
 func (d *Diagram) words(m *message) string {
-	text := fmt.Sprintf("%s p%d→p%d, sent at %v", kindName(m.plane, m.kind, d.trace.Kinds), m.from, m.to,
+	text := fmt.Sprintf("%s%s p%d→p%d, sent at %v", kindName(m.plane, m.kind, d.trace.Kinds),
+		short(d.trace.detail(max(m.send, m.end)).Message, mostDetail), m.from, m.to,
 		m.sent.Round(time.Microsecond))
 	if m.copy > 0 {
 		text = "second copy of " + text
@@ -114,7 +119,33 @@ func (d *Diagram) words(m *message) string {
 	default:
 		text += ", still on its way at the end"
 	}
-	return text
+	return text + d.changed(m.end)
+}
+
+// mostDetail is how long a text is, in runes, that tells what a message holds or what changed.
+const mostDetail = 400
+
+// changed says what record i changed in its process, behind what is said of it: "; p2:
+// status 1 → 2".
+func (d *Diagram) changed(i int) string {
+	parts := changes(d.trace.detail(i).Changes)
+	if parts == nil {
+		return ""
+	}
+	text := short(strings.Join(parts, ", "), mostDetail)
+	return fmt.Sprintf("; p%d: %s", d.trace.Records[i].Process, text)
+}
+
+// changes are the changes of a process in words, such as "open [3] → []".
+func changes(list []harness.Change) (parts []string) {
+	for _, c := range list {
+		text := c.Name + " " + c.After
+		if c.Before != "" {
+			text = c.Name + " " + c.Before + " → " + c.After
+		}
+		parts = append(parts, text)
+	}
+	return parts
 }
 
 // reasons say why a message was lost.

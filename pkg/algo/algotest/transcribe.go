@@ -47,11 +47,12 @@ func (s *scribe) watch(now time.Duration, m *harness.Process, ev algo.Event, ask
 		return
 	}
 	s.line(now, fmt.Sprintf("p%d %s", m.ID, happening(ev)), words(asked))
+	if before == nil {
+		return
+	}
 	var changes []string
-	for i, f := range before {
-		if f != after[i] {
-			changes = append(changes, f.Name+" "+f.Value+"→"+after[i].Value)
-		}
+	for _, c := range harness.Changes(before, after) {
+		changes = append(changes, c.Name+" "+c.Before+"→"+c.After)
 	}
 	if len(changes) > 0 {
 		fmt.Fprintf(&s.text, "%12s%s\n", "", strings.Join(changes, ", "))
