@@ -59,19 +59,24 @@ func bench(t *testing.T, args ...string) {
 	}
 }
 
+// run runs the experiment of that name and text, and returns the folder with its runs.
+func run(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	file := filepath.Join(dir, name+".yaml")
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	bench(t, "run", file, "--out", dir, "--quiet")
+	return filepath.Join(dir, name)
+}
+
 // page makes a report about runs.
 func page(t *testing.T, runs map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	args := []string{"report"}
 	for _, name := range slices.Sorted(maps.Keys(runs)) {
-		text := runs[name]
-		file := filepath.Join(dir, name+".yaml")
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		bench(t, "run", file, "--out", dir, "--quiet")
-		args = append(args, filepath.Join(dir, name))
+		args = append(args, run(t, dir, name, runs[name]))
 	}
 	out := filepath.Join(dir, "report.html")
 	bench(t, append(args, "--out", out)...)
@@ -123,7 +128,7 @@ func open(t *testing.T, path string) *tab {
 	}()
 	b := &tab{t, ctx}
 	b.do(chromedp.Navigate("file://" + filepath.ToSlash(path)))
-	b.drawn()
+	b.do(chromedp.WaitReady("html[data-drawn], html[data-opened]"))
 	return b
 }
 

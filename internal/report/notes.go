@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/report/player"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -154,12 +155,12 @@ func (d *Data) figure(cell int, m *metric.Metric) float64 {
 const (
 	mostTold  = 20      // violations that are told, though all are counted
 	mostDrawn = 5       // of which the first have a diagram
-	mostInk   = 600_000 // bytes of diagrams in a page
+	mostInk   = 600_000 // bytes of diagrams in a page, and of what steps through the trials
 )
 
 // violations tells the first trials of each run that broke a promise, those within
 // the model before the others.
-func (b *builder) violations(diagram Diagram) {
+func (b *builder) violations(o *Options) {
 	ink := 0
 	for _, inModel := range []bool{true, false} {
 		for _, g := range b.groups {
@@ -176,11 +177,13 @@ func (b *builder) violations(diagram Diagram) {
 					Reproduce: fmt.Sprintf("bench replay %s --trial %d", Quote(b.Runs[g.run].Path), t.Trial),
 				}
 				if len(b.Violations) < mostDrawn {
-					v.draw(diagram, b.Runs[g.run].Path, mostInk-ink)
+					v.draw(o.Diagram, b.Runs[g.run].Path, mostInk-ink)
+					ink += len(v.Diagram)
+					v.play(o.Player, b.Runs[g.run].Path, mostInk-ink)
+					ink += len(v.Player)
 				} else {
 					v.NoDiagram = later(b.Runs[g.run].Path, t.Trial)
 				}
-				ink += len(v.Diagram)
 				b.Violations = append(b.Violations, v)
 			}
 		}
@@ -202,6 +205,21 @@ func (v *Violation) draw(diagram Diagram, dir string, room int) {
 		v.NoDiagram = later(dir, v.Trial)
 	default:
 		v.Diagram = svg
+	}
+}
+
+// play adds the page to step through the trial, if there is room for it. Why there is none,
+// the diagram says.
+func (v *Violation) play(page Diagram, dir string, room int) {
+	if page == nil || v.Diagram == nil {
+		return
+	}
+	text, err := page(dir, v.Trial)
+	if err != nil {
+		return
+	}
+	if packed, err := player.Pack(text); err == nil && len(packed) <= room {
+		v.Player = packed
 	}
 }
 

@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	_ "embed" // the page's assets
 	"encoding/base64"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/files"
+	"github.com/conclave-bench/conclave/internal/report/player"
 	"github.com/conclave-bench/conclave/internal/transport"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -107,9 +107,10 @@ func (d *Data) WritePage(w io.Writer) error {
 		Style:   template.CSS(style),
 		Library: template.JS(library), Script: template.JS(script), Encoded: template.JS(encoded),
 		// Scripts are named by their sums: nothing else runs, whatever a text holds.
-		Policy: fmt.Sprintf("default-src 'none'; script-src 'sha256-%s' 'sha256-%s'; "+
+		// That of the player is for the pages that this one opens.
+		Policy: fmt.Sprintf("default-src 'none'; script-src 'sha256-%s' 'sha256-%s' %s; "+
 			"style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'",
-			digest(library), digest(script)),
+			digest(library), digest(script), player.Policy),
 	}
 	for _, k := range transport.All {
 		if d.has("transport", k.Name) {
@@ -222,11 +223,9 @@ func (r *Run) table(room int) string {
 	if err != nil || bytes.Count(text, []byte("\n")) != r.Trials+1 {
 		return ""
 	}
-	var packed bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // a level that there is
-	_, err = z.Write(text)
-	if err != nil || z.Close() != nil || base64.StdEncoding.EncodedLen(packed.Len()) > room {
+	packed, err := player.Pack(text)
+	if err != nil || len(packed) > room {
 		return ""
 	}
-	return base64.StdEncoding.EncodeToString(packed.Bytes())
+	return packed
 }

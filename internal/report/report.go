@@ -109,6 +109,7 @@ type Violation struct {
 	Reproduce  string // the command
 	Diagram    []byte // an SVG; nil: none
 	NoDiagram  string // why there is none
+	Player     string // a page to step through the trial, compressed, in base 64; "": none
 }
 
 // A Diagram draws a trial of the run in a folder as an SVG. Where no trace was kept
@@ -118,6 +119,7 @@ type Diagram func(dir string, trial int) ([]byte, error)
 // Options are what New may be told.
 type Options struct {
 	Diagram Diagram // nil: violations are told without
+	Player  Diagram // a page to step through the trial; nil: none
 }
 
 // New reads the runs at paths: each what results.ReadTable takes.
@@ -154,7 +156,7 @@ func New(paths []string, o Options) (*Data, error) {
 	}
 	b.claims()
 	b.faults()
-	b.violations(o.Diagram)
+	b.violations(&o)
 	b.notes()
 	for _, text := range b.legend.Notes() {
 		if !slices.Contains(b.Notes, text) {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/conclave-bench/conclave/internal/report"
 )
 
 // What is written is there whole; an older file is replaced, at the end of a link, too;
@@ -47,7 +49,7 @@ func TestWriteWhole(t *testing.T) {
 	if n, err := reader.Read(got); err != nil || string(got[:n]) != "pipe" {
 		t.Errorf("through the pipe came %q, %v", got[:n], err)
 	}
-	if err := replaceable(pipe); err != nil {
+	if err := replaceable("report", pipe, report.Generator); err != nil {
 		t.Error(err)
 	}
 	if left, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(left) > 0 {

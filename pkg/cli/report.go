@@ -143,7 +143,8 @@ func (f *reportFlags) figured(c *cobra.Command) (err error) {
 }
 
 func (s *streams) report(paths []string, f *reportFlags) error {
-	d, err := report.New(paths, report.Options{Diagram: s.brokenPromise})
+	broken := &drawings{streams: s}
+	d, err := report.New(paths, report.Options{Diagram: broken.svg, Player: broken.page})
 	if err != nil {
 		return err
 	}
@@ -151,7 +152,7 @@ func (s *streams) report(paths []string, f *reportFlags) error {
 	if out == "" {
 		out = reportPlace(d)
 	}
-	if err := replaceable(out); err != nil {
+	if err := replaceable("report", out, report.Generator); err != nil {
 		return err
 	}
 	var page bytes.Buffer
@@ -214,30 +215,32 @@ func reportPlace(d *report.Data) string {
 	return filepath.Join(path, reportName)
 }
 
-// replaceable refuses to write over what is no report.
-func replaceable(path string) error {
+// replaceable refuses to write over what the command has not made, as its page's generator
+// tells.
+func replaceable(command, path, generator string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return fmt.Errorf("report: %w", err)
+		return fmt.Errorf("%s: %w", command, err)
 	case info.IsDir():
-		return usage("--out %s: a folder, want a file such as %s", path, filepath.Join(path, reportName))
+		return usage("--out %s: a folder, want a file such as %s", path,
+			filepath.Join(path, command+".html"))
 	case !info.Mode().IsRegular():
 		return nil // a pipe or a device is written to
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return fmt.Errorf("report: %w", err)
+		return fmt.Errorf("%s: %w", command, err)
 	}
 	defer file.Close() // opened for reading: nothing can be lost
 	text, err := io.ReadAll(io.LimitReader(file, 4096))
 	if err != nil {
-		return fmt.Errorf("report: %w", err)
+		return fmt.Errorf("%s: %w", command, err)
 	}
-	if !strings.Contains(string(text), `content="`+report.Generator+`"`) {
-		return usage("%s exists and is no report of bench; name another file with --out", path)
+	if !strings.Contains(string(text), `content="`+generator+`"`) {
+		return usage("%s exists and is no %s of bench; name another file with --out", path, command)
 	}
 	return nil
 }

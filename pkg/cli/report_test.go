@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/conclave-bench/conclave/internal/report/player"
 )
 
 func TestReport(t *testing.T) {
@@ -31,6 +33,18 @@ func TestReport(t *testing.T) {
 	has(t, bench(t, "report", dir, csv, "--out", both).want(t, Good).out, "16 cells of 2 runs")
 	has(t, bench(t, "report", filepath.Join(root, "nothing")).want(t, CouldNotRun).errors, "no run there")
 	has(t, bench(t, "report").want(t, Usage).errors, "one or more folders")
+}
+
+// A trial that broke a promise can be stepped through from its panel.
+func TestReport_Player(t *testing.T) {
+	t.Parallel()
+	page := filepath.Join(t.TempDir(), "page.html")
+	bench(t, "report", violated(t), "--out", page).want(t, Good)
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	has(t, string(text), `class="player" data-packed="`, player.Policy)
 }
 
 func TestReport_Figures(t *testing.T) {

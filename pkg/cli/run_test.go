@@ -7,9 +7,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
+	"github.com/conclave-bench/conclave/internal/report/diagram"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -199,8 +202,28 @@ func TestReplay(t *testing.T) {
 	}
 	has(t, bench(t, "replay", dir, "--trial", "1", "--events").want(t, Good).out,
 		"p3 crashes", "p1 sends ELECTION to p2", "p2 receives ELECTION from p1", "p2 names itself leader")
+	out := bench(t, "replay", dir, "--trial", "1", "--state").want(t, Good).out
+	has(t, out, "p1 sends ELECTION{Attempt:{Incarnation:0 Count:1}} to p2", "status 0 → 1", "p3 crashes\n")
+	for line := range strings.Lines(out) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
 	var r replayReport
-	out := bench(t, "replay", dir, "--trial", "2", "--json").want(t, Good).out
+	out = bench(t, "replay", dir, "--trial", "1", "--state", "--json").want(t, Good).out
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatal(err)
+	}
+	sends := slices.IndexFunc(r.Events, func(e diagram.Event) bool {
+		return e.Type == "send" && e.Message == "ELECTION" && e.Holds == "{Attempt:{Incarnation:0 Count:1}}"
+	})
+	changes := slices.IndexFunc(r.Events, func(e diagram.Event) bool {
+		return slices.Contains(e.Changes, diagram.Change{Name: "status", Before: "0", After: "1"})
+	})
+	if changes < 0 || sends < changes {
+		t.Errorf("a state changes at event %d, and ELECTION is sent at event %d", changes+1, sends+1)
+	}
+	out = bench(t, "replay", dir, "--trial", "2", "--json").want(t, Good).out
 	if err := json.Unmarshal([]byte(out), &r); err != nil || r.Trial != 2 || len(r.Differs) != 0 {
 		t.Errorf("%+v, %v", r, err)
 	}

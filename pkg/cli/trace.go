@@ -14,6 +14,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/report/diagram"
+	"github.com/conclave-bench/conclave/internal/report/player"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -28,6 +29,7 @@ type traceFlags struct {
 	out       string
 	window    diagram.Window
 	violation bool
+	html      bool
 }
 
 func (s *streams) traceCommand() *cobra.Command {
@@ -41,12 +43,17 @@ without one is run again.
 
 Formats: svg, a space-time diagram; shiviz, a log with vector clocks;
 perfetto, a trace for ui.perfetto.dev; mermaid, a sequence diagram of about a
-hundred messages; events, a line for each event with its number. --from and
+hundred messages; events, a line for each event with its number; html. --from and
 --to select a time. --event selects what could have caused the event of that
-number, and --violation what could have caused the first broken promise.`,
+number, and --violation what could have caused the first broken promise.
+
+--html writes a page to step through the trial, with the state of every process
+at each event. It opens at --event, or at the first broken promise with
+--violation, and holds all events from --from to --to.`,
 		Example: `  bench trace results/quickstart/latest --trial 3
   bench trace results/quickstart/latest --trial 3 --from 10ms --out trial-3.svg
   bench trace results/quickstart/latest --trial 3 --event 12 --format mermaid
+  bench trace results/quickstart/latest --trial 3 --html
   bench trace results/quickstart/latest --trial 3 --format shiviz --detector`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -62,6 +69,8 @@ number, and --violation what could have caused the first broken promise.`,
 	flags.StringVar(&f.format, "format", diagram.Formats[0],
 		"write `FORMAT`: "+strings.Join(diagram.Formats, ", "))
 	flags.StringVar(&f.out, "out", "", "write to `FILE` instead of standard output")
+	flags.BoolVar(&f.html, "html", false,
+		"write a page to step through the trial: trial-N.html, or the FILE of --out")
 	flags.DurationVar(&f.window.From, "from", 0, "draw from `TIME` on, as 10ms")
 	flags.DurationVar(&f.window.To, "to", 0, "draw until `TIME`, as 60ms")
 	flags.IntVar(&f.window.Event, "event", 0, "draw only what could have caused event `N`")
@@ -77,6 +86,17 @@ func (s *streams) trace(c *cobra.Command, f *traceFlags, path string) error {
 		return err
 	}
 	w := &f.window
+	if f.html {
+		if c.Flags().Changed("format") && f.format != "html" {
+			return usage("--html with --format %s: want one of them", f.format)
+		}
+		if f.format = "html"; f.out == "" {
+			f.out = fmt.Sprintf("trial-%d.html", f.trial)
+		}
+		if err := replaceable("trace", f.out, player.Generator); err != nil {
+			return err
+		}
+	}
 	switch {
 	case w.From < 0 || w.To < 0 || c.Flags().Changed("to") && w.To <= w.From:
 		return usage("--from %v --to %v: want an instant and a later one, as --from 10ms --to 60ms",
@@ -126,6 +146,7 @@ func (s *streams) trace(c *cobra.Command, f *traceFlags, path string) error {
 // A traced trial is one whose records are known.
 type traced struct {
 	trial *experiment.Trial
+	dir   string
 	drawn diagram.Trace
 }
 
@@ -140,7 +161,7 @@ func (s *streams) traced(path string, number int) (*traced, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &traced{trial: t, drawn: diagram.Trace{
+	r := &traced{trial: t, dir: dir, drawn: diagram.Trace{
 		Title: fmt.Sprintf("%s, trial %d: %s, %s, %s", e.Name, number, cell.Algorithm,
 			report.Plural(t.Plan.Nodes, "process", "processes"), t.Plan.Scenario.Kind),
 		Nodes: t.Plan.Nodes, Leader: uint32(t.Plan.Leader),
@@ -168,12 +189,30 @@ func (s *streams) traced(path string, number int) (*traced, error) {
 	return r, nil
 }
 
+// ended is how the trial did, in words; "" if that is not recorded.
+func (r *traced) ended() string {
+	attempts, err := results.ReadAttempts(r.dir, r.trial.Number)
+	if err != nil || len(attempts) == 0 {
+		return ""
+	}
+	last := &attempts[len(attempts)-1]
+	if last.Reason == "" {
+		return string(last.Status)
+	}
+	return string(last.Status) + ": " + last.Reason
+}
+
 // mostStates bounds the work for the states of a trial: its processes times its records.
 const mostStates = 20_000_000
 
 // explain adds what the records do not say: which promises they break, what their messages
 // hold and which variables their events change. It returns why that is not all known.
-func (r *traced) explain() (note string) {
+func (r *traced) explain() string {
+	r.drawn.Note, r.drawn.Verdict = r.explained(), r.ended()
+	return r.drawn.Note
+}
+
+func (r *traced) explained() (note string) {
 	judged, err := r.trial.Plan.Setup()
 	if err != nil {
 		return err.Error()
@@ -206,24 +245,60 @@ func (r *traced) broken() int {
 	return r.drawn.Breaches[0].Record + 1
 }
 
-// brokenPromise draws what led to the first broken promise of a trial, or all of it
-// where no single event broke one.
-func (s *streams) brokenPromise(dir string, number int) ([]byte, error) {
-	if _, err := os.Stat(filepath.Join(dir, results.ConfigFile)); err != nil {
-		return nil, err // tables alone, without an experiment
-	}
-	r, err := s.traced(dir, number)
+// tracePage is the page to step through a trial of the run at path. It opens at the first
+// broken promise. Most is how many events around it the page holds at most; 0: as many as a
+// page may have.
+func (s *streams) tracePage(path string, number, most int) ([]byte, error) {
+	r, err := s.traced(path, number)
 	if err != nil {
 		return nil, err
 	}
-	_ = r.explain()
-	d, err := diagram.New(r.drawn, diagram.Window{Event: r.broken()}) // 0, which is all of it, if there is none
+	_ = r.explain() // the page says it
+	return r.draw("html", most)
+}
+
+// draw draws what led to the first broken promise of a trial, or all of it where no single
+// event broke one.
+func (r *traced) draw(format string, most int) ([]byte, error) {
+	d, err := diagram.New(r.drawn, diagram.Window{Event: r.broken(), Most: most})
 	if err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
-	_, err = d.SVG(&out)
+	_, err = d.Write(&out, format)
 	return out.Bytes(), err
+}
+
+// drawings are those of the trials of a report. A trial that was simulated again for one of
+// them need not be for the next.
+type drawings struct {
+	*streams
+	dir    string
+	number int
+	last   *traced
+}
+
+// svg draws what led to the broken promise of a trial.
+func (d *drawings) svg(dir string, number int) ([]byte, error) { return d.draw(dir, number, "svg", 0) }
+
+// page steps through the events around it.
+func (d *drawings) page(dir string, number int) ([]byte, error) {
+	return d.draw(dir, number, "html", 3000)
+}
+
+func (d *drawings) draw(dir string, number int, format string, most int) ([]byte, error) {
+	if d.last == nil || d.dir != dir || d.number != number {
+		if _, err := os.Stat(filepath.Join(dir, results.ConfigFile)); err != nil {
+			return nil, err // tables alone, without an experiment
+		}
+		r, err := d.traced(dir, number)
+		if err != nil {
+			return nil, err
+		}
+		_ = r.explain()
+		d.dir, d.number, d.last = dir, number, r
+	}
+	return d.last.draw(format, most)
 }
 
 // printEvents writes what happened, a line for each record, with its number.

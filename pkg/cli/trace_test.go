@@ -47,6 +47,12 @@ func TestTrace_Out(t *testing.T) {
 		t.Errorf("%v, %.20q, and on standard output %q", err, text, r.out)
 	}
 	has(t, r.errors, "wrote "+path)
+	page := filepath.Join(root, "one.html")
+	for range 2 { // what it has written itself it replaces
+		bench(t, "trace", dir, "--trial", "1", "--html", "--out", page).want(t, Good)
+	}
+	has(t, bench(t, "trace", dir, "--trial", "1", "--html", "--out", path).want(t, Usage).errors,
+		"one.svg exists and is no trace of bench")
 	bench(t, "trace", dir, "--trial", "1", "--out", filepath.Join(root, "no", "one.svg")).want(t, CouldNotRun)
 	for args, says := range map[string]string{
 		"--trial 57":                      "trials 1 to 56",
@@ -58,6 +64,7 @@ func TestTrace_Out(t *testing.T) {
 		"--trial 1 --event 9999":          "the trace has events 1 to ",
 		"--trial 1 --event 1 --violation": "want one of them",
 		"--trial 1 --violation":           "no event of trial 1 breaks a promise",
+		"--trial 1 --html --format svg":   "want one of them",
 		"":                                "--trial N",
 	} {
 		r := bench(t, append([]string{"trace", dir}, strings.Fields(args)...)...).want(t, Usage)

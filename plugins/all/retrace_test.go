@@ -209,7 +209,7 @@ func TestDetails(t *testing.T) {
 				s, n := detailed(t, p)
 				compared, contents = compared+s, contents+n
 			}
-			if compared < 100 || contents < 50 && a.Spec.Name == "raft" {
+			if compared < 50 || contents < 50 && a.Spec.Name == "raft" {
 				t.Errorf("%d states and %d messages compared: too little happened", compared, contents)
 			}
 		})

@@ -146,6 +146,17 @@ function buildDownloads() {
   });
 }
 
+// A trial to step through is a page of its own, packed in this one.
+function buildPlayers() {
+  document.querySelectorAll("button.player").forEach(button => {
+    button.hidden = typeof DecompressionStream === "undefined";
+    button.addEventListener("click", async () => {
+      const text = await unpack(button.dataset.packed);
+      open(URL.createObjectURL(new Blob([text], { type: "text/html" })), "_blank");
+    });
+  });
+}
+
 // Theme: that of the system until the button says otherwise; always light on paper.
 const systemDark = matchMedia("(prefers-color-scheme: dark)");
 let theme = "system";

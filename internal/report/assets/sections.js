@@ -480,6 +480,7 @@ function start() {
   buildFilters();
   buildTable();
   buildDownloads();
+  buildPlayers();
   const host = id => document.querySelector(`#${id} .charts`);
   // Of times, if there is no main one, the last: the duration of a trial.
   const first = D.main.find(i => D.metrics[i].wait) ?? D.metrics.findLastIndex(m => m.wait);

@@ -26,6 +26,7 @@ type Trace struct {
 	Details  []harness.Detail
 	Breaches []check.Breach // broken promises, in the order of their records
 	Verdict  string         // how the trial ended, in words; "": not known
+	Note     string         // why Details are missing or uncertain; "": they are not
 }
 
 // detail is what record i does not say.
@@ -44,6 +45,7 @@ type Window struct {
 	// all that could have led to it. 0: no such limit.
 	Event    int
 	Detector bool // messages of failure detectors, and acknowledgements, too
+	Most     int  // events of a page to step through; 0: mostPlayed
 }
 
 // A Diagram is a trace and what of it is drawn.

@@ -13,7 +13,7 @@ import (
 
 // Formats are the names of what a diagram can be written as; the first is the usual
 // one.
-var Formats = []string{"svg", "shiviz", "perfetto", "mermaid", "events"}
+var Formats = []string{"svg", "shiviz", "perfetto", "mermaid", "events", "html"}
 
 // Tells says whether a format of Formats shows Details and Breaches.
 func Tells(format string) bool { return format == "svg" || format == "html" }
@@ -30,6 +30,8 @@ func (d *Diagram) Write(w io.Writer, format string) ([]string, error) {
 		return d.perfetto(w)
 	case "mermaid":
 		return d.mermaid(w)
+	case "html":
+		return d.html(w)
 	case "events":
 		return nil, WriteEvents(w, d.trace.Records, d.trace.Kinds, d.kept, nil)
 	}

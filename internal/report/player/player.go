@@ -1,0 +1,148 @@
+// Package player makes a page of one trial, to step through it: a space-time diagram,
+// and the state of every process at each event. It is one file and needs no network. It
+// knows no records: it is handed what they come to.
+package player
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	_ "embed" // the page's assets
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+)
+
+// Generator is what the page says it was made by; a program that finds it may replace the
+// page.
+const Generator = "Conclave bench trace"
+
+// Data is a trial. Its JSON is made to be short: columns instead of records, words as
+// indexes of Words.
+type Data struct {
+	Title   string   `json:"title"`
+	Verdict string   `json:"verdict"` // how the trial ended; "": not known
+	Notes   []string `json:"notes"`   // what is left out, or not certain
+	Nodes   int      `json:"nodes"`
+	First   int      `json:"first"` // number of the first event
+	Open    int      `json:"open"`  // number of the event that is shown first
+	// Detector: messages of failure detectors are shown until somebody says otherwise.
+	Detector bool     `json:"detector"`
+	Words    []string `json:"words"`
+	Kinds    []string `json:"kinds"` // of messages
+	Types    []Type   `json:"types"` // of events
+	Fields   []Field  `json:"fields"`
+	Events   Events   `json:"events"`
+	Messages Messages `json:"messages"`
+	Initial  []int    `json:"initial"` // process, field, word; and so on: before the first event
+	Changes  []int    `json:"changes"` // event, field, word; and so on, of the event's process
+	Breaches []int    `json:"breaches"`
+}
+
+// A Type is a type of events.
+type Type struct {
+	Name string `json:"name"`
+	Own  bool   `json:"own"` // something that its process did or noticed
+	Jump Jump   `json:"jump,omitempty"`
+}
+
+// A Jump is what a reader looks for.
+type Jump string
+
+// The jumps, besides broken promises and changes of what a process names its leader.
+const (
+	Fault Jump = "fault" // a crash, a partition, a pause
+	Entry Jump = "entry" // into the critical section
+)
+
+// A Field is a variable of every process.
+type Field struct {
+	Name string `json:"name"`
+	Own  bool   `json:"own"` // of the algorithm; else of the trial
+}
+
+// The fields of the trial come first.
+const (
+	Alive   = iota // whether the process is up
+	Leader         // whom it names
+	Section        // whether it is in the critical section
+	Trial          // how many they are
+)
+
+// Events are what happened, in order.
+type Events struct {
+	At      []int64  `json:"at"` // ns since the event before; of the first: since the start
+	Type    []int    `json:"type"`
+	Process []uint32 `json:"process"` // 0: the network's
+	Text    []int    `json:"text"`    // a word: what happened
+	Message []int    `json:"message"` // index; -1: none
+	Holds   []int    `json:"holds"`   // a word: what its message holds; -1: nothing
+}
+
+// Messages are those that were sent or ended within the events.
+type Messages struct {
+	From   []uint32 `json:"from"`
+	To     []uint32 `json:"to"`
+	Kind   []int    `json:"kind"`
+	Send   []int    `json:"send"`   // event; -1: before the first
+	End    []int    `json:"end"`    // event; -1: not within the events
+	Origin []int    `json:"origin"` // event that sent it; of a second copy, that of the first
+	Sent   []int64  `json:"sent"`   // ns
+	Ended  []int64  `json:"ended"`
+	Fate   []int    `json:"fate"` // index of Fates
+	Watch  []int    `json:"watch"`
+}
+
+// Fates are what becomes of messages.
+var Fates = []string{"on its way", "delivered", "lost", "undeliverable"}
+
+var (
+	//go:embed assets/player.html
+	pageText string
+	//go:embed assets/player.css
+	style string
+	//go:embed assets/player.js
+	script string
+
+	page = template.Must(template.New("player").Parse(pageText))
+)
+
+// Policy is the sum of the page's script, as a Content-Security-Policy names it. A page
+// that opens this one from a blob must allow it.
+var Policy = func() string {
+	sum := sha256.Sum256([]byte(script))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}()
+
+// Write writes the page.
+func Write(w io.Writer, d *Data) error {
+	text, err := json.Marshal(d)
+	if err != nil {
+		return fmt.Errorf("player: %w", err)
+	}
+	packed, err := Pack(text)
+	if err != nil {
+		return fmt.Errorf("player: %w", err)
+	}
+	return page.Execute(w, map[string]any{
+		"Title": d.Title, "Verdict": d.Verdict, "Notes": d.Notes, "Generator": Generator,
+		"Policy": "default-src 'none'; script-src " + Policy + "; style-src 'unsafe-inline'; " +
+			"base-uri 'none'; form-action 'none'",
+		"Style": template.CSS(style), "Script": template.JS(script), "Packed": packed,
+	})
+}
+
+// Pack is text compressed and in base 64.
+func Pack(text []byte) (string, error) {
+	var packed bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // a level that there is
+	if _, err := z.Write(text); err != nil {
+		return "", err
+	}
+	if err := z.Close(); err != nil {
+		return "", err
+	}
+	return base64.StdEncoding.EncodeToString(packed.Bytes()), nil
+}
