@@ -43,13 +43,13 @@ without one is run again.
 
 Formats: svg, a space-time diagram; shiviz, a log with vector clocks;
 perfetto, a trace for ui.perfetto.dev; mermaid, a sequence diagram of about a
-hundred messages; events, a line for each event with its number; html. --from and
+hundred messages; events, a line for each event with its number. --from and
 --to select a time. --event selects what could have caused the event of that
 number, and --violation what could have caused the first broken promise.
 
---html writes a page to step through the trial, with the state of every process
-at each event. It opens at --event, or at the first broken promise with
---violation, and holds all events from --from to --to.`,
+--html, or --format html, writes a page to step through the trial, with the
+state of every process at each event. It opens at --event, or at the first
+broken promise with --violation, and holds all events from --from to --to.`,
 		Example: `  bench trace results/quickstart/latest --trial 3
   bench trace results/quickstart/latest --trial 3 --from 10ms --out trial-3.svg
   bench trace results/quickstart/latest --trial 3 --event 12 --format mermaid

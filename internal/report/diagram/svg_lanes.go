@@ -185,7 +185,8 @@ func (c *drawing) spans(p uint32, list []span, sign, says string) {
 		if x0, x1, seen := c.stretch(s); seen {
 			c.legendOf(sign)
 			c.add(bars, x0, x1, `<g>%v<path class="%v" d="M%v %vH%v"/></g>`,
-				title(fmt.Sprintf("p%d %s, %s%s", p, says, during(s), c.changed(s.record))), sign, x0, c.y(p), x1)
+				title(fmt.Sprintf("p%d %s, %s%s", p, says, during(s), c.changed(s.record))), sign, x0,
+				c.y(p), x1)
 		}
 	}
 }
