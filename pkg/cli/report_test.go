@@ -2,7 +2,7 @@ package cli
 
 import (
 	"encoding/json"
-	"html/template"
+	"html"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,7 +45,7 @@ func TestReport_Player(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	has(t, string(text), `class="player" data-packed="`, template.HTMLEscapeString(player.Policy))
+	has(t, html.UnescapeString(string(text)), `class="player" data-packed="`, player.Policy)
 }
 
 func TestReport_Figures(t *testing.T) {
