@@ -18,7 +18,7 @@ import (
 // exportFlags are the flags of bench export.
 type exportFlags struct {
 	format, out, config string
-	over                string
+	over, x, series     string
 	metrics, where      []string
 }
 
@@ -58,6 +58,9 @@ trial instead, and hgrm every operation. docs/export.md describes each format.`,
 		"`COLUMNS` of trials.csv to write (default: the main ones; all for csv and json)")
 	flags.StringArrayVar(&f.where, "where", nil,
 		"only cells where `COLUMN=VALUE`; repeatable: all must hold")
+	flags.StringVarP(&f.x, "x", "x", "", "pgfplots: the `COLUMN` along the horizontal axis")
+	flags.StringVar(&f.series, "series", "",
+		"pgfplots: the `COLUMN` that has a line for each value (default: the algorithm)")
 	flags.StringVar(&f.over, "over", experiment.Overs[0],
 		"`WHAT` figures are over: trials; or operations: csv, json, markdown, latex")
 	flags.StringVar(&f.config, "bench-config", benchConfigs[0],
@@ -112,7 +115,7 @@ func (s *streams) noteIncomplete(run *export.Run) {
 
 // parse reads the flags, as far as they do not depend on the run.
 func (f *exportFlags) parse(args []string) (*export.Format, export.Options, error) {
-	o := export.Options{Metrics: f.metrics, Full: f.config == "full"}
+	o := export.Options{Metrics: f.metrics, Full: f.config == "full", X: f.x, Series: f.series}
 	if len(args) != 1 {
 		return nil, o, usage("bench export: %d folders, want one, as "+
 			"bench export results/quickstart/latest --format gobench", len(args))
@@ -137,6 +140,9 @@ func (f *exportFlags) parse(args []string) (*export.Format, export.Options, erro
 	}
 	if o.Full && format.Name != "gobench" {
 		return nil, o, usage("--bench-config means nothing to --format %s; leave it out", format.Name)
+	}
+	if format.Name != "pgfplots" && (o.X != "" || o.Series != "") {
+		return nil, o, usage("--x and --series mean nothing to --format %s; leave them out", format.Name)
 	}
 	o.Where, err = readWhere(f.where)
 	return format, o, err

@@ -41,6 +41,8 @@ func Read(path string) (*Run, error) {
 type Options struct {
 	Metrics []string       // empty: those that the format has by default
 	Where   []metric.Field // columns of the design and their values, all of which must hold
+	X       string         // pgfplots: the column along the horizontal axis; "": the main one
+	Series  string         // pgfplots: the column that has a line for each value; "": the label
 	Full    bool           // gobench: the whole configuration as keys
 	// Operations has quantiles over all operations of a cell take the place of figures over
 	// trials: in csv and json.

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -228,7 +230,7 @@ func TestPgfplots_Axis(t *testing.T) {
 		label  string
 		points int
 	}{
-		{nil, "xlabel={nodes}", 8},
+		{nil, "{nodes};", 8},
 		{where("nodes=5"), "xlabel={message loss}", 4},
 		{where("nodes=5", "loss=0"), "xlabel={cell}", 2},
 	} {
@@ -251,8 +253,42 @@ func TestPgfplots_AxisOfNodes(t *testing.T) {
 	t.Parallel()
 	r := small(t)
 	s := &selection{run: r, cells: r.Cells(), columns: []string{"loss", "nodes"}}
-	if got := s.axis(); got != "nodes" {
-		t.Errorf("axis %q, want nodes", got)
+	v, err := s.view(metric.Election)
+	if err != nil || v.Columns[v.X].Name != "nodes" {
+		t.Errorf("axis %v, want nodes: %v", v, err)
+	}
+}
+
+// Each level of what else varies has an axis of its own, with the same ends; another column can
+// be the axis or the series.
+func TestPgfplots_Groups(t *testing.T) {
+	t.Parallel()
+	r := small(t)
+	for _, tt := range []struct {
+		o    Options
+		want []string
+	}{
+		{Options{}, []string{"group size=2 by 1", "\\nextgroupplot[title={message loss 0}, legend to name=",
+			"\\nextgroupplot[title={message loss 0.1}]", "{nodes};", "ylabel={election time (ms)}, ymin=0, ymax="}},
+		{Options{X: "loss"}, []string{"title={nodes 3}", "{message loss};"}},
+		{Options{X: "loss", Series: "nodes"}, []string{"title={bully}", "title={ring}", "\\addlegendentry{5}"}},
+	} {
+		tt.o.Metrics = []string{"election_ms"}
+		files := write(t, r, "pgfplots", tt.o)
+		picture := string(files[len(files)-1].Data)
+		for _, part := range tt.want {
+			if !strings.Contains(picture, part) {
+				t.Errorf("%+v: no %s in\n%s", tt.o, part, picture)
+			}
+		}
+	}
+	f, err := Find("pgfplots")
+	must(t, err)
+	for _, o := range []Options{{X: "los"}, {Series: "nodes"}, {X: "label"}} {
+		var wrong *report.Mistake
+		if _, err := f.Write(r, o); !errors.As(err, &wrong) {
+			t.Errorf("%+v: %v, want a mistake", o, err)
+		}
 	}
 }
 
@@ -264,7 +300,7 @@ func TestLaTeX_Compiles(t *testing.T) {
 		t.Skip("pdflatex is not installed")
 	}
 	dir := t.TempDir()
-	document := "\\documentclass{article}\n\\usepackage{booktabs,siunitx,pgfplots}\n" +
+	document := "\\documentclass{article}\n\\usepackage{booktabs,siunitx,pgfplots}\n\\usepgfplotslibrary{groupplots}\n" +
 		"\\pgfplotsset{compat=1.16}\n\\begin{document}\n"
 	for i, r := range []*Run{small(t), hostileRun()} {
 		folder := fmt.Sprintf("run%d", i)

@@ -176,6 +176,24 @@ func linesOf(d *report.Data, v *report.View, cells []int, m int) []line {
 	return out
 }
 
+// apart says whether values are so far from each other that their axis is logarithmic.
+func apart(low, high float64) bool { return low > 0 && high/low > spans }
+
+// Range is the axis that shows the values from low to high: whether it is logarithmic, and its
+// ends, of which the lower one is 0 unless the values lie together far above.
+func Range(low, high float64) (least, most float64, log bool) {
+	switch {
+	case apart(low, high):
+		return below(low), nice(high), true
+	case low < high && low >= together*high:
+		step := stepOf(low, high, func(step float64) bool { return (high-low)/step <= 5 })
+		return math.Floor(low/step+1e-9) * step, math.Ceil(high/step-1e-9) * step, false
+	case low < 0:
+		return -nice(-low), nice(high), false
+	}
+	return 0, nice(high), false
+}
+
 // A scale is what the figures of a metric have in common.
 type scale struct {
 	x, y   axis
@@ -199,7 +217,9 @@ func scaleOf(lines []line, o *Options) (s scale) {
 	}
 	slices.Sort(s.xs)
 	s.xs = slices.Compact(s.xs)
-	s.y.log = low > 0 && high/low > spans && !(o.YMin <= 0)
+	if s.y.log = apart(low, high) && !(o.YMin <= 0); !s.y.log && apart(low, high) {
+		low = 0 // an axis that goes below 0 has no decades
+	}
 	measured := high
 	for _, l := range lines {
 		for _, xys := range l.claims {
@@ -210,18 +230,7 @@ func scaleOf(lines []line, o *Options) (s scale) {
 			}
 		}
 	}
-	switch {
-	case s.y.log:
-		s.y.min, s.y.max = below(low), nice(high)
-	case low < high && low >= together*high:
-		step := stepOf(low, high, func(step float64) bool { return (high-low)/step <= 5 })
-		s.y.min, s.y.max = math.Floor(low/step+1e-9)*step, math.Ceil(high/step-1e-9)*step
-	default:
-		s.y.min, s.y.max = 0, nice(high)
-		if low < 0 {
-			s.y.min = -nice(-low)
-		}
-	}
+	s.y.min, s.y.max, _ = Range(low, high)
 	if finite(o.YMin) {
 		s.y.min = o.YMin
 	}
