@@ -114,6 +114,9 @@ func same(t *testing.T, w *watcher, n int, p algo.ID, is sim.State) (compared in
 		is.Leader != 0 && leader != fmt.Sprintf("p%d", is.Leader) {
 		t.Fatalf("%s, after event %d, p%d: %v, and it is %+v", w.Title, n, p, now, is)
 	}
+	if !is.Up && now[player.Leader]+now[player.Section] != "" {
+		t.Fatalf("%s, after event %d, p%d is down: %v", w.Title, n, p, now)
+	}
 	for i, f := range w.Fields {
 		if i < player.Trial {
 			continue
