@@ -193,8 +193,8 @@ func (p *pdf) WriteTo(w io.Writer) (int64, error) {
 func stream(entries string, data []byte) string {
 	var b bytes.Buffer
 	z := zlib.NewWriter(&b)
-	z.Write(data) // into memory: it cannot fail
-	z.Close()
+	_, _ = z.Write(data) // into memory: it cannot fail
+	_ = z.Close()
 	return fmt.Sprintf("<<%s/Filter/FlateDecode/Length %d>>\nstream\n%s\nendstream", entries, b.Len(),
 		b.Bytes())
 }
