@@ -76,6 +76,10 @@ func (s Server) Check() error {
 		if err != nil || u.Hostname() == "" || u.Scheme != "nats" && u.Scheme != "tls" {
 			return fmt.Errorf("%q is no address of NATS; want one as tls://lab1:4222", one)
 		}
+		if u.User != nil {
+			return fmt.Errorf("an address with a name or password would be written down with the results; "+
+				"leave them out of that of %s, and log in with --nats-creds", u.Host)
+		}
 		ip := net.ParseIP(u.Hostname())
 		local := u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 		if u.Scheme != "tls" && !local {
@@ -104,26 +108,13 @@ func connect(ctx context.Context, s Server, name string, note func(string)) (*li
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	options := []nats.Option{nats.Name(name), nats.MaxReconnects(-1),
-		nats.ReconnectWait(200 * time.Millisecond), nats.Timeout(5 * time.Second),
-		nats.PingInterval(5 * time.Second),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
-			if errors.Is(err, nats.ErrPermissionViolation) {
-				note("NATS: " + err.Error() + "; the user that we log in as (--nats-creds) needs JetStream")
-			}
-		})}
-	if strings.Contains(s.URL, "tls://") {
-		options = append(options, nats.Secure(&tls.Config{MinVersion: tls.VersionTLS12}))
-	}
-	if s.CA != "" {
-		options = append(options, nats.RootCAs(s.CA))
-	}
-	if s.Credentials != "" {
-		options = append(options, nats.UserCredentials(s.Credentials))
-	}
-	nc, err := nats.Connect(s.URL, options...)
+	nc, err := s.dial(name, nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+		if errors.Is(err, nats.ErrPermissionViolation) {
+			note("NATS: " + err.Error() + "; the user that we log in as (--nats-creds) needs JetStream")
+		}
+	}))
 	if err != nil {
-		return nil, fmt.Errorf("connect to NATS at %s: %w", s.URL, err)
+		return nil, err
 	}
 	l := &link{nc: nc, note: note}
 	if l.js, err = jetstream.New(nc); err == nil {
@@ -137,6 +128,27 @@ func connect(ctx context.Context, s Server, name string, note func(string)) (*li
 		return nil, fmt.Errorf("NATS at %s: %w", s.URL, err)
 	}
 	return l, nil
+}
+
+// dial opens a connection.
+func (s Server) dial(name string, options ...nats.Option) (*nats.Conn, error) {
+	options = append(options, nats.Name(name), nats.MaxReconnects(-1),
+		nats.ReconnectWait(200*time.Millisecond), nats.Timeout(5*time.Second),
+		nats.PingInterval(5*time.Second))
+	if strings.Contains(s.URL, "tls://") {
+		options = append(options, nats.Secure(&tls.Config{MinVersion: tls.VersionTLS12}))
+	}
+	if s.CA != "" {
+		options = append(options, nats.RootCAs(s.CA))
+	}
+	if s.Credentials != "" {
+		options = append(options, nats.UserCredentials(s.Credentials))
+	}
+	nc, err := nats.Connect(s.URL, options...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to NATS at %s: %w", s.URL, err)
+	}
+	return nc, nil
 }
 
 // open finds the streams and buckets, or makes them with as many replicas as there are

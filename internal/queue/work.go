@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/conclave-bench/conclave/internal/proc"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
@@ -27,6 +27,7 @@ type WorkerConfig struct {
 	Machine string         // its name, for results; "": the host's
 	Options runner.Options // the programs; Workers is how many trials are simulated at a time
 	Say     func(string)   // tells the user something
+	Host    HostConfig     // its zero value: the machine is no host of runs over several
 }
 
 // Work runs trials of whatever runs of this program are in the queue, until ctx ends.
@@ -41,12 +42,17 @@ func Work(ctx context.Context, cfg WorkerConfig) error {
 		w.cores = runtime.GOMAXPROCS(0)
 	}
 	var err error
+	if w.offer, err = cfg.Host.host(); err != nil {
+		return err
+	}
 	if w.link, err = connect(ctx, cfg.Server, "conclave worker "+w.name, cfg.Say); err != nil {
 		return err
 	}
 	defer w.link.nc.Close()
-	w.lock = flock.New(filepath.Join(os.TempDir(), fmt.Sprintf("conclave-worker-%d.lock", os.Getuid())))
-	if err := w.serve(); err != nil {
+	w.lock, w.machine, w.spawner = lockOf(), lockOf(), proc.NewSpawner()
+	defer func() { _ = w.spawner.Close() }() // nobody is left
+	defer w.agents.Wait()
+	if err := w.serve(ctx); err != nil {
 		return err
 	}
 	w.cfg.Say(fmt.Sprintf("worker %s: %d cores, build %.12s; waiting for runs", w.name, w.cores,
@@ -86,7 +92,14 @@ type worker struct {
 	lock  *flock.Flock    // of the machine: real trials have it for themselves
 	told  map[string]bool // runs of other programs
 
+	offer   *Host          // the machine as a host; nil: it is none
+	machine *flock.Flock   // likewise of the machine, which an agent's nodes have for themselves
+	spawner *proc.Spawner  // of agents
+	agents  sync.WaitGroup // that are there
+
 	mu     sync.Mutex
+	turn   turn
+	wanted bool // an agent waits for its turn
 	run    string
 	feed   *feed // of that run
 	blocks int
@@ -101,6 +114,11 @@ func (w *worker) status() Status {
 		Blocks: w.blocks}
 	if w.feed != nil {
 		s.Held = w.feed.holds()
+	}
+	if w.offer != nil {
+		h := *w.offer
+		h.Busy = w.busy()
+		s.Host = &h
 	}
 	return s
 }
@@ -192,6 +210,10 @@ func (w *worker) join(ctx context.Context, name string) error {
 		return nil
 	}
 	f.pending = int(info.NumPending)
+	if !w.take(ofQueue) {
+		return nil
+	}
+	defer w.leave(ofQueue)
 	if err := f.fetch(ctx); err != nil || f.holds() == 0 {
 		return err
 	}
@@ -371,6 +393,13 @@ func (f *feed) hold(ctx context.Context, m jetstream.Msg) error {
 // Next implements runner.Feed.
 func (f *feed) Next(ctx context.Context) ([]runner.Block, error) {
 	for empty := 0; ; empty++ {
+		if f.holds() == 0 {
+			_ = f.worker.lock.Unlock()
+			f.worker.leave(ofQueue)
+		}
+		if !f.worker.take(ofQueue) { // nodes of a run over several hosts are here
+			return nil, nil
+		}
 		f.mu.Lock()
 		blocks, under := f.fresh, len(f.held)
 		f.fresh = nil
@@ -380,9 +409,6 @@ func (f *feed) Next(ctx context.Context) ([]runner.Block, error) {
 		}
 		if ctx.Err() != nil {
 			return nil, nil
-		}
-		if under == 0 {
-			_ = f.worker.lock.Unlock()
 		}
 		if empty > 0 && under == 0 {
 			if over, err := f.over(ctx); over || err != nil {

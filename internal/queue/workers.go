@@ -30,14 +30,23 @@ type Status struct {
 	Run     string       `json:"run,omitempty"` // that it works for; "": it waits
 	Held    int          `json:"held"`          // blocks that it has begun or is to begin
 	Blocks  int          `json:"blocks"`        // done since it started
+	Host    *Host        `json:"host,omitempty"`
 }
 
 // serve answers whoever asks for workers.
-func (w *worker) serve() error {
+func (w *worker) serve(ctx context.Context) error {
 	s, err := micro.AddService(w.link.nc, micro.Config{Name: service, Version: "1.0.0",
 		Description: "runs trials of Conclave", QueueGroupDisabled: true})
 	if err != nil {
 		return err
+	}
+	if w.offer != nil {
+		err = s.AddEndpoint("agent", micro.HandlerFunc(func(r micro.Request) {
+			go w.answer(ctx, r)
+		}), micro.WithEndpointSubject(agentSubject(w.name)))
+		if err != nil {
+			return err
+		}
 	}
 	return s.AddEndpoint("status", micro.HandlerFunc(func(r micro.Request) {
 		_ = r.RespondJSON(w.status())
@@ -49,12 +58,12 @@ func Workers(ctx context.Context, s Server, wait time.Duration) ([]Status, error
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	l, err := connect(ctx, s, "conclave workers", func(string) {})
+	nc, err := s.dial("conclave workers")
 	if err != nil {
 		return nil, err
 	}
-	defer l.nc.Close()
-	return find(ctx, l.nc, wait)
+	defer nc.Close()
+	return find(ctx, nc, wait)
 }
 
 // find asks all workers at once.

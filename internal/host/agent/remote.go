@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"time"
@@ -22,7 +21,9 @@ import (
 type RemoteConfig struct {
 	Name    string   // of the machine, for people
 	Command []string // starts a program that calls Serve; found as a shell finds it
-	Address string   // of the machine, at which this one and the other hosts reach it
+	// Dial starts it otherwise, if it is not nil.
+	Dial    func() (Program, error)
+	Address string // of the machine, at which this one and the other hosts reach it
 	// Interface is the network interface there whose address it is, if Address is empty.
 	Interface string
 	Nodes     int           // the most that a trial has
@@ -47,7 +48,7 @@ var _ Agent = (*Remote)(nil)
 // An agentLink is the connection to an agent's program, for as long as it lives.
 type agentLink struct {
 	name    string
-	child   *proc.Child
+	program Program
 	clock   *clockWatch
 	answers chan answer
 	dead    chan struct{} // closed when nothing comes any more, and
@@ -116,22 +117,27 @@ func (r *Remote) connect() error {
 	}
 	if err := r.start(); err != nil {
 		r.dismiss(0)
-		return fmt.Errorf("start agent on %s: %s: %w", r.cfg.Name, strings.Join(r.cfg.Command, " "), err)
+		if r.cfg.Dial == nil {
+			err = fmt.Errorf("%s: %w", strings.Join(r.cfg.Command, " "), err)
+		}
+		return fmt.Errorf("start agent on %s: %w", r.cfg.Name, err)
 	}
 	return nil
 }
 
 func (r *Remote) start() error {
-	path, err := exec.LookPath(r.cfg.Command[0])
+	dial := r.cfg.Dial
+	if dial == nil {
+		dial = func() (Program, error) {
+			return Start(r.spawner, proc.Command{Path: r.cfg.Command[0], Args: r.cfg.Command[1:],
+				Env: append(os.Environ(), "CONCLAVE_RUN="+r.cfg.Run)})
+		}
+	}
+	program, err := dial()
 	if err != nil {
 		return err
 	}
-	child, err := r.spawner.Start(proc.Command{Path: path, Args: r.cfg.Command[1:],
-		Env: append(os.Environ(), "CONCLAVE_RUN="+r.cfg.Run)})
-	if err != nil {
-		return err
-	}
-	r.link = &agentLink{name: r.cfg.Name, child: child, answers: make(chan answer, 1),
+	r.link = &agentLink{name: r.cfg.Name, program: program, answers: make(chan answer, 1),
 		dead: make(chan struct{}), more: make(chan struct{}, 1)}
 	go r.link.read()
 	if r.cfg.Address == "" {
@@ -166,12 +172,12 @@ func (r *Remote) dismiss(grace time.Duration) {
 	if l.clock != nil {
 		l.clock.close()
 	}
-	_ = l.child.Stdin.Close() // it may be gone
+	_ = l.program.CloseWrite() // it may be gone
 	select {
-	case <-l.child.Done():
+	case <-l.program.Done():
 	case <-time.After(grace):
 	}
-	l.child.Close()
+	l.program.Close()
 }
 
 // Close implements Agent.
@@ -182,7 +188,7 @@ func (r *Remote) Close() {
 
 // read takes in what the agent says, until it says nothing any more.
 func (l *agentLink) read() {
-	lines := bufio.NewScanner(l.child.Stdout)
+	lines := bufio.NewScanner(l.program)
 	lines.Buffer(nil, maxAnswer)
 	for lines.Scan() {
 		var a answer
@@ -210,18 +216,14 @@ func (l *agentLink) read() {
 // obituary says why nothing comes any more.
 func (l *agentLink) obituary(err error) error {
 	select {
-	case <-l.child.Done():
+	case <-l.program.Done():
+		return errors.New(l.program.Obituary())
 	case <-time.After(agentEndGrace): // it has closed its output, but is still there
 		if err == nil {
 			err = errors.New("it closed its output")
 		}
 		return err
 	}
-	why := l.child.Exit().String()
-	if said := strings.TrimSpace(l.child.Stderr()); said != "" {
-		why += ": " + fmt.Sprintf("%.2000s", said)
-	}
-	return errors.New(why)
 }
 
 func (l *agentLink) die(why error) {
@@ -288,8 +290,8 @@ func (r *Remote) tell(q request) error {
 	if err != nil {
 		return err
 	}
-	_ = r.link.child.Stdin.SetWriteDeadline(time.Now().Add(r.cfg.Patience))
-	if _, err := r.link.child.Stdin.Write(append(line, '\n')); err != nil {
+	_ = r.link.program.SetWriteDeadline(time.Now().Add(r.cfg.Patience))
+	if _, err := r.link.program.Write(append(line, '\n')); err != nil {
 		return r.silent(r.cfg.Patience, err)
 	}
 	return nil
@@ -327,7 +329,7 @@ func (r *Remote) silent(within time.Duration, err error) error {
 		l.mu.Lock()
 		l.given = err
 		l.mu.Unlock()
-		l.child.Kill()
+		l.program.Kill()
 		return err
 	}
 	select {

@@ -9,6 +9,7 @@ import (
 	"net"
 	"sync"
 
+	"github.com/conclave-bench/conclave/internal/host/control"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -72,14 +73,15 @@ func (s *service) say(a answer) error {
 
 // findAddress answers with the address of a network interface.
 func (s *service) findAddress(name string) error {
-	at, err := addressOf(name)
+	at, err := AddressOf(name)
 	if err != nil {
 		return errors.Join(err, s.say(answer{Error: err.Error()}))
 	}
 	return s.say(answer{Address: at})
 }
 
-func addressOf(name string) (string, error) {
+// AddressOf is the address of a network interface of this machine.
+func AddressOf(name string) (string, error) {
 	i, err := net.InterfaceByName(name)
 	if err != nil {
 		return "", fmt.Errorf("interface %s: %w", name, err)
@@ -130,7 +132,7 @@ func (s *service) welcome(h *hello, cfg Config, about any) (a answer, err error)
 func (s *service) serve(r *request) error {
 	switch { // those without an answer
 	case r.Start != nil:
-		return s.complain(s.local.Start(*r.Start))
+		return s.complain(s.start(r.Start))
 	case r.Order != nil:
 		return s.complain(s.local.Order(r.Order.Node, r.Order.Orders...))
 	}
@@ -139,6 +141,14 @@ func (s *service) serve(r *request) error {
 		a.Error = err.Error()
 	}
 	return s.say(a)
+}
+
+// start starts a node. Files that a leader names would be those of its own machine.
+func (s *service) start(a *control.Assignment) error {
+	if b := &a.Bus; b.CredentialsFile+b.CAFile+b.CertFile+b.KeyFile != "" {
+		return errors.New("start node: the bus is told by files, which no other machine names here")
+	}
+	return s.local.Start(*a)
 }
 
 func (s *service) complain(err error) error {
