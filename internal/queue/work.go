@@ -51,7 +51,13 @@ func Work(ctx context.Context, cfg WorkerConfig) error {
 	defer w.link.nc.Close()
 	w.lock, w.machine, w.spawner = lockOf(), lockOf(), proc.NewSpawner()
 	defer func() { _ = w.spawner.Close() }() // nobody is left
+	ctx, cancel := context.WithCancel(ctx)
 	defer w.agents.Wait()
+	defer func() { // no agent comes from now on
+		w.mu.Lock()
+		cancel()
+		w.mu.Unlock()
+	}()
 	if err := w.serve(ctx); err != nil {
 		return err
 	}

@@ -42,7 +42,11 @@ func (w *worker) serve(ctx context.Context) error {
 	}
 	if w.offer != nil {
 		err = s.AddEndpoint("agent", micro.HandlerFunc(func(r micro.Request) {
-			go w.answer(ctx, r)
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if ctx.Err() == nil {
+				w.agents.Go(func() { w.answer(ctx, r) })
+			}
 		}), micro.WithEndpointSubject(agentSubject(w.name)))
 		if err != nil {
 			return err

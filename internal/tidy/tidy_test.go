@@ -74,7 +74,7 @@ var table = []struct {
 	}},
 	{"pkg/results", []string{"pkg/metric", "pkg/trace", "internal/stats", "internal/files", "internal/transport"}},
 	{"pkg/runner/nodes", []string{
-		"pkg/algo", "pkg/bus", "pkg/config", "internal/files", "internal/host", "pkg/harness", "pkg/trace",
+		"pkg/algo", "pkg/bus", "pkg/config", "internal/files", "internal/host", "internal/queue", "pkg/harness", "pkg/trace",
 		"pkg/experiment", "pkg/results", "pkg/runner",
 	}},
 	{"pkg/runner", []string{
@@ -82,7 +82,9 @@ var table = []struct {
 		"pkg/harness", "pkg/sim",
 		"pkg/check", "pkg/experiment", "pkg/metric", "pkg/results", "internal/proc",
 	}},
-	{"internal/queue", []string{"pkg/experiment", "pkg/results", "pkg/runner"}},
+	{"internal/queue", []string{
+		"pkg/experiment", "pkg/results", "pkg/runner", "internal/host/agent", "internal/proc",
+	}},
 	{"internal/compare", []string{"pkg/algo", "internal/transport", "pkg/metric", "pkg/trace", "internal/stats", "pkg/experiment", "pkg/results"}},
 	{"internal/report", []string{
 		"pkg/algo", "pkg/link", "internal/transport", "pkg/trace", "internal/stats", "pkg/fault",

@@ -37,6 +37,8 @@ const (
 	busRole  = "__bus"
 	simRole  = "__sim"
 	hostRole = "__host"
+	// agentRole is the command node agent.
+	agentRole = "__agent"
 )
 
 // Bench is the command bench with the arguments, streams and environment of
@@ -54,6 +56,8 @@ func Bench() int {
 			return role("simulator", runner.Simulate)
 		case hostRole:
 			return role("host", serveMachine)
+		case agentRole:
+			return role("agent", serveAgent)
 		}
 	}
 	s := newStreams(os.Stdin, os.Stdout, os.Stderr, os.Environ())

@@ -26,7 +26,7 @@ const asBench = "CONCLAVE_TEST_AS_BENCH"
 const asAgent = "CONCLAVE_TEST_AS_AGENT"
 
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && slices.Contains([]string{nodeRole, busRole, simRole}, os.Args[1]) ||
+	if len(os.Args) == 2 && slices.Contains([]string{nodeRole, busRole, simRole, agentRole}, os.Args[1]) ||
 		os.Getenv(asBench) != "" {
 		os.Unsetenv(asBench) // or it would be taken for an override
 		os.Exit(Bench())

@@ -60,7 +60,8 @@ With --queue, the machines that "bench work" has joined to the same NATS server
 run the trials. The folder gets them as they come; nothing is lost or counted
 twice, whoever dies.
 
-With --hosts, each trial is spread over several machines, which FILE lists; see
+With --hosts, each trial is spread over several machines, which FILE lists, or
+which "bench work --address" has joined to the NATS server at a URL; see
 docs/many-machines.md.
 
 With --shard 3/8, only the third of eight parts runs, which no other machine
@@ -89,7 +90,8 @@ all have ended, "bench merge" makes one run of them.
 	flags.StringVar(&f.machine, "machine", "",
 		"call the machine of a shard `NAME` in the results (default: its host name)")
 	f.queue.register(c, "queue", "have workers run the trials, through NATS")
-	flags.StringVar(&f.hosts, "hosts", "", "spread the nodes of each trial over the machines in `FILE`")
+	flags.StringVar(&f.hosts, "hosts", "",
+		"spread the nodes of each trial over the machines in `FILE`, or those at a URL")
 	flags.IntVar(&f.workers, "workers", 0,
 		"simulate `N` trials at a time (default: one per core)")
 	flags.BoolVar(&f.quiet, "quiet", false, "print only results and errors")
@@ -145,7 +147,7 @@ func (s *streams) open(c *cobra.Command, f *runFlags, args []string) (
 			return nil, nil, usage("--workers with transport %s: real nodes run one trial at a time; "+
 				"leave it out, or add --transport sim", e.Transport)
 		}
-		if err := errors.Join(checkHost(e, f.host), f.loadHosts(e)); err != nil {
+		if err := errors.Join(checkHost(e, f.host), f.loadHosts(s, e, "")); err != nil {
 			return nil, nil, err
 		}
 		if err := f.checkQueue(e); err != nil {
@@ -187,7 +189,7 @@ func (s *streams) open(c *cobra.Command, f *runFlags, args []string) (
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := errors.Join(f.loadHosts(e), f.checkQueue(e)); err != nil {
+	if err := errors.Join(f.loadHosts(s, e, dir), f.checkQueue(e)); err != nil {
 		return nil, nil, err
 	}
 	if err := f.sameHost(dir); err != nil {
@@ -216,8 +218,9 @@ func checkHost(e *experiment.Experiment, host string) error {
 	return nil
 }
 
-// loadHosts reads the file of hosts, if there is one.
-func (f *runFlags) loadHosts(e *experiment.Experiment) (err error) {
+// loadHosts reads the file of hosts, if there is one, or finds workers. A run that goes on
+// in dir needs those that it began with.
+func (f *runFlags) loadHosts(s *streams, e *experiment.Experiment, dir string) (err error) {
 	switch {
 	case f.hosts == "":
 		return nil
@@ -229,13 +232,46 @@ func (f *runFlags) loadHosts(e *experiment.Experiment) (err error) {
 	case e.Virtual():
 		return usage("--hosts with transport %s: a simulation has no nodes; leave it out", e.Transport)
 	}
-	if f.spread, err = nodes.LoadHosts(f.hosts); err != nil {
-		return usage("%v", err)
+	if strings.Contains(f.hosts, "://") {
+		err = f.findHosts(s, e, dir)
+	} else if f.spread, err = nodes.LoadHosts(f.hosts); err != nil {
+		err = usage("%v", err)
+	}
+	if err != nil {
+		return err
 	}
 	if err = f.spread.Check(e); err != nil {
 		return usage("%v", err)
 	}
 	return nil
+}
+
+// findHosts finds the machines of workers.
+func (f *runFlags) findHosts(s *streams, e *experiment.Experiment, dir string) error {
+	from := f.queue.Server
+	from.URL = f.hosts
+	if err := from.Check(); err != nil {
+		return usage("--hosts: %v", err)
+	}
+	if e.Bus.URL != "" {
+		return usage("--hosts %s with bus.url: hosts that are found have a bus of their own; leave one of "+
+			"them out, or list the hosts in a file", f.hosts)
+	}
+	var names []string
+	if dir != "" {
+		h, err := results.ReadHeader(dir)
+		if err != nil {
+			return err
+		}
+		names = h.Hosts
+	}
+	var err error
+	f.spread, err = nodes.FindHosts(context.Background(), from, e, names, func(text string) {
+		if !f.quiet {
+			s.say("note: " + text)
+		}
+	})
+	return err
 }
 
 // checkQueue says why workers elsewhere cannot run the trials.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/proc"
 	"github.com/conclave-bench/conclave/internal/queue"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -37,6 +38,7 @@ func (s *streams) workCommand() *cobra.Command {
 	var j join
 	var machine string
 	var cores int
+	var host queue.HostConfig
 	c := &cobra.Command{
 		Use:   "work --join URL",
 		Short: "Run trials for runs on other machines",
@@ -49,9 +51,14 @@ itself, and all trials of a repetition stay on one machine, which column host
 names. A worker takes part in runs of its own build alone, and runs nothing
 but the trials of experiments.
 
+With --address or --interface, "bench run --hosts URL" may spread trials over
+this machine and others: nodes then live here, and the machine opens ports with
+TLS at that address. Meanwhile it takes no trials from the queue.
+
 ` + exitHelp("work", "0", "1", "2"),
 		Example: `  bench work --join nats://127.0.0.1:4222
-  bench work --join tls://lab1:4222 --nats-creds lab.creds --machine lab7`,
+  bench work --join tls://lab1:4222 --nats-creds lab.creds --machine lab7
+  bench work --join tls://lab1:4222 --address 10.0.0.7 --slots 4`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if err := j.check("join"); err != nil {
@@ -60,17 +67,39 @@ but the trials of experiments.
 			if cores < 0 {
 				return usage("--cores %d, want 1 or more", cores)
 			}
-			return s.work(&j, machine, cores)
+			if err := checkOffer(&host); err != nil {
+				return err
+			}
+			return s.work(&j, machine, cores, host)
 		},
 	}
 	j.register(c, "join", "take trials from NATS")
 	c.Flags().StringVar(&machine, "machine", "",
 		"call this machine `NAME` in results (default: its host name)")
 	c.Flags().IntVar(&cores, "cores", 0, "simulate `N` trials at a time (default: one per core)")
+	c.Flags().StringVar(&host.Address, "address", "",
+		"be a host of bench run --hosts, reached by all of them at `ADDRESS`")
+	c.Flags().StringVar(&host.Interface, "interface", "",
+		"likewise, at the address of the network interface `NAME`")
+	c.Flags().IntVar(&host.Slots, "slots", 0, "as a host, have at most `N` nodes of a trial (0: any number)")
+	c.Flags().StringVar(&host.Region, "region", "", "as a host, have the processes of region `NAME`")
 	return c
 }
 
-func (s *streams) work(j *join, machine string, cores int) error {
+// checkOffer says what is wrong with the flags of a host.
+func checkOffer(h *queue.HostConfig) error {
+	switch {
+	case h.Address != "" && h.Interface != "":
+		return usage("--address with --interface: the one is the address of the other; leave one of them out")
+	case h.Slots < 0:
+		return usage("--slots %d, want 1 or more, or 0 for any number", h.Slots)
+	case h.Address == "" && h.Interface == "" && (h.Slots > 0 || h.Region != ""):
+		return usage("--slots and --region are of a host; add --address or --interface")
+	}
+	return nil
+}
+
+func (s *streams) work(j *join, machine string, cores int, host queue.HostConfig) error {
 	ctx, stop := s.interruptible(context.Background())
 	defer stop()
 	options, err := programs()
@@ -78,7 +107,8 @@ func (s *streams) work(j *join, machine string, cores int) error {
 		return err
 	}
 	options.Workers = cores
-	err = queue.Work(ctx, queue.WorkerConfig{Server: j.Server, Machine: machine, Options: options,
+	host.Program = proc.Command{Path: options.Exe, Args: []string{agentRole}}
+	err = queue.Work(ctx, queue.WorkerConfig{Server: j.Server, Machine: machine, Options: options, Host: host,
 		Say: func(text string) { s.say(text) }})
 	if ctx.Err() != nil {
 		return nil // being interrupted is how it ends
@@ -133,6 +163,7 @@ func (s *streams) printWorkers(list []queue.Status) {
 	t.column("version", false)
 	t.column("build", false)
 	t.column("blocks", true)
+	t.column("host", false)
 	t.column("run", false)
 	for _, w := range list {
 		build := fmt.Sprintf("%.8s", w.Site.Tool.Binary)
@@ -140,7 +171,12 @@ func (s *streams) printWorkers(list []queue.Status) {
 			build += " (this)"
 		}
 		load, _, _ := strings.Cut(w.Load, " ")
-		t.add(w.Machine, fmt.Sprint(w.Cores), load, w.Site.Tool.Version, build, fmt.Sprint(w.Blocks), w.Run)
+		address := ""
+		if w.Host != nil {
+			address = w.Host.Address
+		}
+		t.add(w.Machine, fmt.Sprint(w.Cores), load, w.Site.Tool.Version, build, fmt.Sprint(w.Blocks), address,
+			w.Run)
 	}
 	t.write(s.out)
 }

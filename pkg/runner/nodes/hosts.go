@@ -41,6 +41,8 @@ type Host struct {
 	Slots     int    // processes that it may have; 0: any number
 	Region    string // of the network's latency, whose processes live there by ByRegion
 	Bus       string // the server of the experiment's own bus that they connect to; empty: bus.url
+
+	dial func() (agent.Program, error) // starts it in place of Command; nil: Command does
 }
 
 const likeHost = `{name: lab1, address: 10.0.0.1, command: "ssh lab1 ./node agent"}`
@@ -87,12 +89,16 @@ func (h *Hosts) schema() *config.Schema {
 
 // LoadHosts reads a hosts file. The error, if any, holds everything that is wrong.
 func LoadHosts(path string) (*Hosts, error) {
-	h := &Hosts{}
-	l := config.NewLayers(h.schema(), algo.Nearest, nil)
 	data, err := files.Read(path, config.MaxSize)
 	if err != nil {
 		return nil, err
 	}
+	return parseHosts(path, data)
+}
+
+func parseHosts(path string, data []byte) (*Hosts, error) {
+	h := &Hosts{}
+	l := config.NewLayers(h.schema(), algo.Nearest, nil)
 	root := l.Parse(path, data)
 	if root == nil {
 		return nil, l.Err()
@@ -258,7 +264,7 @@ func (h *Hosts) Machine(_ context.Context, e *experiment.Experiment, _ runner.Op
 	var started []host.Host
 	for _, one := range h.Hosts {
 		a, err := agent.NewRemote(agent.RemoteConfig{Name: one.Name,
-			Command: strings.Fields(one.Command), Address: one.Address, Interface: one.Interface,
+			Command: strings.Fields(one.Command), Dial: one.dial, Address: one.Address, Interface: one.Interface,
 			Nodes: r.Nodes, Run: r.Run, Authority: cfg.Authority})
 		if err == nil {
 			site := results.Site{Name: one.Name}
