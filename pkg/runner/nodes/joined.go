@@ -68,8 +68,9 @@ func FindHosts(ctx context.Context, s queue.Server, e *experiment.Experiment, na
 		if len(missing) > 0 {
 			what = "these hosts are wanted, and not free: " + strings.Join(missing, ", ")
 		}
-		const again = "start one on each machine, as: bench work --join %s --address ADDRESS"
-		return nil, errors.New(strings.Join(append(out, what+" at "+s.URL+"; "+fmt.Sprintf(again, s.URL)), "\n"))
+		out = append(out, fmt.Sprintf("%s at %s; start one on each machine, as: bench work --join %s "+
+			"--address ADDRESS", what, s.URL, s.URL))
+		return nil, errors.New(strings.Join(out, "\n"))
 	}
 	for _, text := range out {
 		note(text)
@@ -78,7 +79,8 @@ func FindHosts(ctx context.Context, s queue.Server, e *experiment.Experiment, na
 }
 
 // hostsOf is what a hosts file of these workers would be.
-func hostsOf(s queue.Server, e *experiment.Experiment, list []queue.Status, note func(string)) (*Hosts, error) {
+func hostsOf(s queue.Server, e *experiment.Experiment, list []queue.Status, note func(string)) (
+	*Hosts, error) {
 	regions := e.Cells[0].Plan.Hosts == nil
 	for i := range e.Cells {
 		regions = regions && len(e.Cells[i].Plan.Network.Latency.Places) > 0
