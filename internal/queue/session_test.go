@@ -128,6 +128,30 @@ func TestSession(t *testing.T) {
 	}
 }
 
+// TestSession_SentBack: what an end has said, it does not take for what the other one says.
+func TestSession_SentBack(t *testing.T) {
+	t.Parallel()
+	lead, other, seen := pair(t)
+	if _, err := lead.Write([]byte("mine")); err != nil {
+		t.Fatal(err)
+	}
+	if err := lead.nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range seen() {
+		if err := other.nc.Publish(lead.sub.Subject, f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := other.Write([]byte("theirs")); err != nil {
+		t.Fatal(err)
+	}
+	got := make([]byte, 10)
+	if n, err := lead.Read(got); err != nil || string(got[:n]) != "theirs" {
+		t.Errorf("%q, %v", got[:n], err)
+	}
+}
+
 // TestSession_Ends: a frame that is lost, an end that is silent or sends too much, and one
 // that is told to stop, end a session with the reason. Nobody waits for ever.
 func TestSession_Ends(t *testing.T) {
