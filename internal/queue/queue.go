@@ -329,8 +329,9 @@ func fileOf(run string, repetition int, what string) string {
 
 // put stores a file, compressed.
 func (l *link) put(ctx context.Context, name string, data []byte) error {
+	packed := pack(data)
 	return l.patiently(ctx, func(ctx context.Context) error {
-		_, err := l.files.PutBytes(ctx, name, pack(data))
+		_, err := l.files.PutBytes(ctx, name, packed)
 		return err
 	})
 }

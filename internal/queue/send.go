@@ -73,8 +73,9 @@ func (q *Sender) announce(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("announce the run: %w", err)
 	}
+	packed := pack(data) // which may take longer than an answer
 	return q.link.patiently(ctx, func(ctx context.Context) error {
-		_, err := q.link.runs.Put(ctx, q.run, pack(data))
+		_, err := q.link.runs.Put(ctx, q.run, packed)
 		return err
 	})
 }
