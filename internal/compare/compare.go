@@ -41,7 +41,7 @@ const (
 type Options struct {
 	Alpha     float64  // family-wise probability of a false alarm; 0: DefaultAlpha
 	Threshold float64  // least change of a median that matters, as a fraction; 0: any
-	Metrics   []string // empty: the main ones of each problem
+	Metrics   []string // empty: the main ones of each problem; AllMetrics: every one
 	Ignore    []string // columns of the design by which cells are not told apart
 	Where     []metric.Field
 	// Conditions replace the default gate, which is any change for the worse.
@@ -54,6 +54,9 @@ type Options struct {
 	// to be no worse than by this part of the base.
 	Prove float64
 }
+
+// AllMetrics stands for every metric that both runs have.
+const AllMetrics = "all"
 
 // bootstrapSeed is one for all, so that equal runs compare equal.
 const bootstrapSeed = 0
@@ -122,12 +125,13 @@ type Report struct {
 	Columns   []string // of the design, in which the compared cells differ
 	Rows      []Row    // metric by metric, cells in the order of the base
 	Geomeans  []Geomean
-	Missing   []string // cells of the base that the new run lacks
-	Extra     []string // and the reverse
-	Warnings  []string // what to know before the verdicts: the machines, or their load, differ
-	Notes     []string // what to know when reading it, each a sentence
-	Failures  []string // of the gate, each a sentence that names the cell
-	Open      []string // what was to be proved, and is neither proved nor refuted; likewise
+	Missing   []string       // cells of the base that the new run lacks
+	Extra     []string       // and the reverse
+	Warnings  []string       // what to know before the verdicts: the machines, or their load, differ
+	Notes     []string       // what to know when reading it, each a sentence
+	Failures  []string       // of the gate, each a sentence that names the cell
+	Open      []string       // what was to be proved, and is neither proved nor refuted; likewise
+	Statuses  []StatusChange // cells whose trials ended otherwise, what is worse first
 	// CellFailures are those of Failures that are about no row.
 	CellFailures []CellFailure
 	Gated        bool // what is worse fails
@@ -142,6 +146,34 @@ type Report struct {
 
 // A CellFailure is what fails about a cell, whatever the metric.
 type CellFailure struct{ Cell, Text string }
+
+// A StatusChange is a cell whose trials ended otherwise in the new run.
+type StatusChange struct {
+	Cell  string `json:"cell"`
+	Text  string `json:"text"`            // as "ok 10 -> 7, violation 0 -> 3"
+	Worse string `json:"worse,omitempty"` // what is worse about that; "": nothing that is beyond chance
+}
+
+// String is the change in words.
+func (s StatusChange) String() string {
+	if s.Worse != "" {
+		return s.Cell + ": " + s.Worse + ": " + s.Text
+	}
+	return s.Cell + ": " + s.Text
+}
+
+// statuses finds the cells whose trials ended otherwise.
+func (r *Report) statuses(m *matching, o *Options) {
+	for _, p := range m.pairs {
+		if text := statusChange(p); text != "" {
+			r.Statuses = append(r.Statuses, StatusChange{title(p.base.Design, r.Columns), text,
+				setback(p, r.exact(p, o))})
+		}
+	}
+	slices.SortStableFunc(r.Statuses, func(a, b StatusChange) int {
+		return cmp.Compare(min(len(b.Worse), 1), min(len(a.Worse), 1))
+	})
+}
 
 // Findings are the differences beyond chance that pairs of trials show, in words.
 func (r *Report) Findings() (out []string) {
@@ -180,6 +212,10 @@ type Row struct {
 	Exact     bool // counts of equal seeds: Differing of Pairs trials differ
 	Pairs     int
 	Differing int
+	// Lost and Found are the trials of those that differ of which only the base, or only the new
+	// run, has a value: there is nothing to subtract.
+	Lost, Found int
+	Minor       bool // no metric of the question, nor one that was asked for: here because it changed
 
 	Base, New Figure
 	// NaN in what follows is a figure that does not exist.
@@ -219,6 +255,12 @@ func Compare(base, new *results.Table, o Options) (*Report, error) {
 	if o.Alpha == 0 {
 		o.Alpha = DefaultAlpha
 	}
+	all := slices.Contains(o.Metrics, AllMetrics)
+	if all {
+		o.Metrics = slices.DeleteFunc(slices.Clone(base.Known()), func(name string) bool {
+			return !slices.Contains(new.Known(), name)
+		})
+	}
 	if err := o.check(base, new); err != nil {
 		return nil, err
 	}
@@ -250,11 +292,12 @@ func Compare(base, new *results.Table, o Options) (*Report, error) {
 	if err := o.covered(m); err != nil {
 		return nil, err
 	}
-	if r.measure(m, &o); r.measured == 0 {
+	if r.measure(m, &o, all); r.measured == 0 {
 		return nil, fmt.Errorf("nothing to compare with: no trial of BASE (%s) has a value in the cells "+
 			"that both runs have; a base needs trials with status ok", base.Path)
 	}
 	r.judge(&o)
+	r.statuses(m, &o)
 	if r.Gated = !o.NoGate; r.Gated {
 		r.gate(m, &o)
 	}
@@ -452,8 +495,8 @@ func title(design []metric.Field, columns []string) string {
 	return text
 }
 
-// measure makes the rows.
-func (r *Report) measure(m *matching, o *Options) {
+// measure makes the rows. Of all metrics, those that say nothing are left out.
+func (r *Report) measure(m *matching, o *Options, all bool) {
 	var metrics []string
 	add := func(names ...string) {
 		for _, name := range names {
@@ -483,10 +526,11 @@ func (r *Report) measure(m *matching, o *Options) {
 				r.measured++
 			}
 			if row != nil && (i < asked || row.Verdict != Same && row.Exact) {
+				row.Minor = i >= asked
 				rows = append(rows, *row)
 			}
 		}
-		if slices.Contains(o.Metrics, name) || slices.ContainsFunc(rows, Row.says) {
+		if !all && slices.Contains(o.Metrics, name) || slices.ContainsFunc(rows, Row.says) {
 			r.Rows = append(r.Rows, rows...)
 		}
 	}

@@ -267,7 +267,7 @@ func TestCompare_Violations(t *testing.T) {
 	if !reflect.DeepEqual(r.Failures, want) {
 		t.Errorf("failures %q, want %q", r.Failures, want)
 	}
-	if r = compared(t, broken, run("nats", 10, nil), Options{}); len(r.Failures) != 0 || len(r.Notes) != 1 {
+	if r = compared(t, broken, run("nats", 10, nil), Options{}); len(r.Failures) != 0 || len(r.Statuses) != 1 {
 		t.Errorf("failures %q, notes %q", r.Failures, r.Notes)
 	}
 }

@@ -76,6 +76,10 @@ func (row *Row) exactly(p pair) *Row {
 			bothA, bothB = append(bothA, x), append(bothB, y)
 		case seenX != results.Observed && seenY != results.Observed:
 			continue
+		case seenY == results.Observed:
+			row.Found++
+		default:
+			row.Lost++
 		}
 		row.Pairs++
 		if seenX != seenY || x != y {

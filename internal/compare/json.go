@@ -12,22 +12,24 @@ import (
 type (
 	// Document is a Report for programs.
 	Document struct {
-		Schema    int           `json:"schema_version"`
-		Warnings  []string      `json:"warnings"` // the machines differ, or their load
-		Base      sideJSON      `json:"base"`
-		New       sideJSON      `json:"new"`
-		Alpha     float64       `json:"alpha"`
-		Threshold float64       `json:"threshold"`
-		Tests     int           `json:"tests"`
-		Rows      []rowJSON     `json:"rows"`
-		Geomeans  []geomeanJSON `json:"geomeans"`
-		Missing   []string      `json:"missing"`
-		Extra     []string      `json:"extra"`
-		Notes     []string      `json:"notes"`
-		Failures  []string      `json:"failures"`
-		Prove     *float64      `json:"prove"` // the margin; null: nothing was to be proved
-		Open      []string      `json:"inconclusive"`
-		Passed    bool          `json:"passed"`
+		Schema    int      `json:"schema_version"`
+		Warnings  []string `json:"warnings"` // the machines differ, or their load
+		Base      sideJSON `json:"base"`
+		New       sideJSON `json:"new"`
+		Alpha     float64  `json:"alpha"`
+		Threshold float64  `json:"threshold"`
+		Tests     int      `json:"tests"`
+		// Statuses are the cells whose trials ended otherwise.
+		Statuses []StatusChange `json:"statuses_changed"`
+		Rows     []rowJSON      `json:"rows"`
+		Geomeans []geomeanJSON  `json:"geomeans"`
+		Missing  []string       `json:"missing"`
+		Extra    []string       `json:"extra"`
+		Notes    []string       `json:"notes"`
+		Failures []string       `json:"failures"`
+		Prove    *float64       `json:"prove"` // the margin; null: nothing was to be proved
+		Open     []string       `json:"inconclusive"`
+		Passed   bool           `json:"passed"`
 	}
 	sideJSON struct {
 		Path     string               `json:"path"`
@@ -49,6 +51,8 @@ type (
 		Adjusted   *float64          `json:"p_adjusted"`
 		Pairs      int               `json:"pairs,omitempty"`
 		Differing  int               `json:"differing,omitempty"`
+		Lost       int               `json:"lost,omitempty"`   // of these, the new run has no value
+		Found      int               `json:"found,omitempty"`  // the base has none
 		Paired     *pairedJSON       `json:"paired,omitempty"` // where method is pairs, or round pairs
 		Verdict    Verdict           `json:"verdict"`
 		Failed     bool              `json:"failed"`
@@ -96,7 +100,8 @@ func (r *Report) Document() Document {
 	d := Document{
 		Schema: 1, Warnings: nonNil(r.Warnings),
 		Base: sideJSON(r.Base), New: sideJSON(r.New), Alpha: r.Alpha, Threshold: r.Threshold,
-		Tests: r.Tests, Rows: []rowJSON{}, Geomeans: []geomeanJSON{}, Missing: nonNil(r.Missing),
+		Tests: r.Tests, Statuses: append([]StatusChange{}, r.Statuses...),
+		Rows: []rowJSON{}, Geomeans: []geomeanJSON{}, Missing: nonNil(r.Missing),
 		Extra: nonNil(r.Extra), Notes: nonNil(r.Notes), Failures: nonNil(r.Failures),
 		Open: nonNil(r.Open), Passed: len(r.Failures)+len(r.Open) == 0,
 	}
@@ -112,7 +117,8 @@ func (r *Report) Document() Document {
 			Method: string(cmp.Or(row.Test, "none")), Base: row.Base.json(),
 			New: row.New.json(), Change: finite(row.Change), ChangeLow: finite(row.ChangeLow),
 			ChangeHigh: finite(row.ChangeHigh), Delta: finite(row.Delta), P: finite(row.P),
-			Adjusted: finite(row.Adjusted), Pairs: pairs, Differing: differing, Paired: row.Paired.json(),
+			Adjusted: finite(row.Adjusted), Pairs: pairs, Differing: differing,
+			Lost: row.Lost, Found: row.Found, Paired: row.Paired.json(),
 			Verdict: row.Verdict, Failed: row.Failure != "",
 			Proof: row.Proof.Outcome, Needs: row.Proof.Needs, Uneven: finite(row.Uneven),
 			Machines: row.machinesJSON(),

@@ -87,12 +87,19 @@ one trial belong together.
 			return s.compare(f, args[0], args[1])
 		},
 	}
+	f.register(c)
+	return c
+}
+
+// register adds the flags to c.
+func (f *compareFlags) register(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringArrayVar(&f.failIf, "fail-if", nil,
 		"fail on `CONDITION`, as 'election_ms > 10%'; repeatable")
 	flags.StringVar(&f.failFrom, "fail-if-from", "", "read such conditions from `FILE`, one per line")
 	flags.StringSliceVar(&f.metrics, "metrics", nil,
-		"compare `METRICS` (default: the problem's main ones)")
+		"compare `METRICS`, and show also what did not change; all: every one "+
+			"(default: the problem's main ones)")
 	flags.StringSliceVar(&f.ignore, "ignore", nil, "ignore that `COLUMNS` differ, as transport")
 	flags.StringArrayVar(&f.where, "where", nil, "compare only cells where `COLUMN=VALUE`; repeatable")
 	flags.Float64Var(&f.alpha, "alpha", compare.DefaultAlpha, "accept a false alarm with probability `P`")
@@ -110,7 +117,6 @@ one trial belong together.
 	choices(c, "format", compareFormats)
 	choices(c, "over", experiment.Overs)
 	choices(c, "stat", stats.QuantileNames())
-	return c
 }
 
 func percentOf(fraction float64) string { return strconv.FormatFloat(100*fraction, 'f', -1, 64) + "%" }
@@ -212,7 +218,7 @@ func (s *streams) compare(f *compareFlags, base, new string) error {
 		return unknownName(err)
 	}
 	var text bytes.Buffer
-	if err := printComparison(&text, r, f.format); err != nil {
+	if err := printComparison(&text, r, f.format, len(f.metrics) > 0); err != nil {
 		return err
 	}
 	if err := s.output(f.out, text.Bytes()); err != nil {

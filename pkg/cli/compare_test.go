@@ -52,7 +52,7 @@ func rewritten(t *testing.T, dir string, change func(string) string) {
 func TestCompare_Same(t *testing.T) {
 	twoRuns(t, small)
 	r := bench(t, "compare", "base", "new", "--strict").want(t, Good)
-	has(t, r.out, "no difference; passes", "exact")
+	has(t, r.out, "48 comparisons show no difference", "no difference; passes")
 	golden(t, "compare.txt", r.out)
 }
 
@@ -95,7 +95,7 @@ func TestCompare_OtherLoad(t *testing.T) {
 		"time in the base and 25 % in the new run"
 	text := bench(t, "compare", "base", "new").want(t, Good).out
 	golden(t, "compare-load.txt", text)
-	if strings.Index(text, says) > strings.Index(text, "election_ms") {
+	if i := strings.Index(flat(text), says); i < 0 || i > strings.Index(flat(text), "no difference") {
 		t.Errorf("not before the verdicts:\n%s", text)
 	}
 	md := bench(t, "compare", "base", "new", "--format", "markdown").want(t, Good).out
@@ -147,7 +147,7 @@ func TestCompare_Flags(t *testing.T) {
 		}
 		return r.out
 	}
-	has(t, compared(), "p at most 0.05 and more than 10%; ~", " worse\n", "4 worse; fails: 4\n")
+	has(t, compared(), "p at most 0.05 and more than 10%; ~", " worse ", "4 worse; fails: 4\n")
 	has(t, compared("--alpha", "0.001"), "p at most 0.001 and more", "no difference; passes")
 	for _, share := range []string{"100%", "1"} {
 		has(t, compared("--threshold", share), "and more than 100%; ~", "4 small; passes\n")
@@ -227,7 +227,7 @@ func TestCompare_UsageErrors(t *testing.T) {
 func TestCompare_Incomplete(t *testing.T) {
 	twoRuns(t, small)
 	new := endedEarly(t, "new")
-	has(t, bench(t, "compare", "base", new).want(t, Good).out, "new: the run is not complete, planned "+
+	has(t, flat(bench(t, "compare", "base", new).want(t, Good).out), "new: the run is not complete, planned "+
 		"were 56 trials; bench run --resume "+new+" goes on with it")
 }
 
@@ -260,4 +260,33 @@ func endedEarly(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	return f.Dir()
+}
+
+// TestCompare_Broken: what broke comes first; a trial without a value is counted, not averaged
+// away; what did not change is left out; no line is too wide.
+func TestCompare_Broken(t *testing.T) {
+	twoRuns(t, small)
+	breaks := regexp.MustCompile(`(?m)^(.*,)ok(,.*)$`)
+	rewritten(t, "new", func(text string) string {
+		seen := 0
+		return breaks.ReplaceAllStringFunc(text, func(line string) string {
+			if seen++; seen > 2 {
+				return line
+			}
+			return breaks.ReplaceAllString(line, "${1}violation$2")
+		})
+	})
+	text := bench(t, "compare", "base", "new").want(t, Missed).out
+	first, table := strings.Index(text, "more violations: ok 7 -> 5, violation 0 -> 2"), strings.Index(text, "verdict")
+	if first < 0 || table < first {
+		t.Errorf("not first:\n%s", text)
+	}
+	has(t, text, "2 of 7 trials have no value", "comparisons show no difference", "other metrics changed")
+	narrow(t, text)
+	if strings.Contains(text, "geomean") || strings.Contains(text, "+0.00%") || strings.Contains(text, " delivered ") {
+		t.Error(text)
+	}
+	all := bench(t, "compare", "base", "new", "--metrics", "all").want(t, Missed).out
+	has(t, all, "delivered", " = ", "election_ms", "split_brain_ms")
+	narrow(t, all)
 }

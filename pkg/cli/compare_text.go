@@ -14,7 +14,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-func printComparison(w io.Writer, r *compare.Report, format string) error {
+func printComparison(w io.Writer, r *compare.Report, format string, asked bool) error {
 	switch format {
 	case "json":
 		return writeJSON(w, r.Document())
@@ -26,44 +26,97 @@ func printComparison(w io.Writer, r *compare.Report, format string) error {
 		_, err = w.Write(b)
 		return err
 	case "markdown":
-		return markdownComparison(w, r)
+		return markdownComparison(w, r, asked)
 	}
-	return textComparison(w, r)
+	return textComparison(w, r, asked)
 }
 
-// comparisonTable lays out the rows of one metric as benchstat does.
-func comparisonTable(r *compare.Report, metric string) *table {
+// comparisonTable lays out rows as benchstat does: what changed and by how much, then how sure
+// that is. If it is brief, medians stand without their intervals.
+func comparisonTable(r *compare.Report, rows []compare.Row, brief bool) *table {
 	t := &table{}
 	for _, name := range r.Columns {
 		t.column(name, isNumberColumn(r, name))
 	}
-	t.column("base", true)
-	t.column("new", true)
-	t.column("change", true)
-	t.column("test", false)
-	t.column("p", true)
-	t.column("n", true)
+	t.column("metric", false)
+	t.keyed(len(t.head))
 	t.column("verdict", false)
-	for i := range r.Rows {
-		row := &r.Rows[i]
-		if row.Metric != metric {
-			continue
-		}
+	for _, name := range []string{"base", "new", "change", "95 %", "p", "n"} {
+		t.column(name, true)
+	}
+	t.column("test", false)
+	figure := figureText
+	if brief {
+		figure = center
+	}
+	for i := range rows {
+		row := &rows[i]
 		var cells []string
 		for _, f := range row.Cell {
 			cells = append(cells, f.Value)
 		}
-		t.add(append(cells, figureText(row.Base), figureText(row.New), changeText(row),
-			string(row.Test), probability(row), sizes(row), string(row.Verdict))...)
+		change, interval := changeText(row)
+		t.add(append(cells, row.Metric, verdictText(row), figure(row.Base), figure(row.New), change,
+			interval, probability(row), sizes(row), string(row.Test))...)
 	}
 	for _, g := range r.Geomeans {
-		if g.Metric == metric && g.Cells > 1 {
-			cells := make([]string, len(r.Columns))
-			cells[0] = "geomean"
-			t.add(append(cells, "", "", compare.Percent(g.Change), "", "", "", "")...)
+		if g.Cells > 1 && g.Change != 0 && slices.ContainsFunc(rows, func(row compare.Row) bool {
+			return row.Metric == g.Metric
+		}) {
+			cells := make([]string, len(t.head))
+			cells[0], cells[len(r.Columns)], cells[len(r.Columns)+4] = "geomean", g.Metric,
+				compare.Percent(g.Change)
+			t.add(cells...)
 		}
 	}
+	t.dropEmpty()
 	return t
+}
+
+// rowsFor are the rows that people are shown: what changed, without counts that nobody asked
+// for, unless they fail; of metrics that were asked for, or of a run that all is asked of, every one.
+// The others are counted.
+func rowsFor(r *compare.Report, asked bool) (rows []compare.Row, same, minor int) {
+	for _, row := range r.Rows {
+		v := row.Verdict
+		quiet := v == compare.Same || v == compare.Unclear || v == compare.TooFew
+		switch {
+		case asked || row.Failure != "" || row.Proof.Outcome == compare.Inconclusive:
+			rows = append(rows, row)
+		case quiet:
+			same++
+		case row.Minor:
+			minor++
+		default:
+			rows = append(rows, row)
+		}
+	}
+	return rows, same, minor
+}
+
+// hidden says what the table leaves out.
+func hidden(same, minor int) string {
+	var parts []string
+	if same > 0 {
+		parts = append(parts, fmt.Sprintf("%s no difference", report.Plural(same, "comparison shows",
+			"comparisons show")))
+	}
+	if minor > 0 {
+		parts = append(parts, fmt.Sprintf("%s of other metrics changed",
+			report.Plural(minor, "count", "counts")))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return strings.Join(parts, ", and ") + ": --metrics all"
+}
+
+// verdictText is the verdict, never blank.
+func verdictText(row *compare.Row) string {
+	if row.Verdict == compare.NoVerdict {
+		return "none"
+	}
+	return string(row.Verdict)
 }
 
 func isNumberColumn(r *compare.Report, name string) bool {
@@ -79,28 +132,51 @@ func isNumberColumn(r *compare.Report, name string) bool {
 
 // figureText is a median with its interval; of an exact comparison, a mean.
 func figureText(f compare.Figure) string {
+	text := center(f)
+	if math.IsNaN(f.Low) && math.IsNaN(f.High) {
+		return text
+	}
+	return text + " " + compare.Interval(f.Low, f.High)
+}
+
+// center is figureText without the interval.
+func center(f compare.Figure) string {
 	if f.N+f.Censored == 0 {
 		return "none"
 	}
-	center := compare.OrBeyond(f.Center) + new(compare.Legend).Mark(f.Doubt)
-	if math.IsNaN(f.Low) && math.IsNaN(f.High) {
-		return center
-	}
-	return center + " " + compare.Interval(f.Low, f.High)
+	return compare.OrBeyond(f.Center) + new(compare.Legend).Mark(f.Doubt)
 }
 
-func changeText(row *compare.Row) string {
-	if row.Exact && row.Differing == 0 || row.Verdict == compare.Same {
-		return ""
+// changeText is the change with its interval; where trials have no value in one of the runs,
+// how many, since nothing can be said about the others alone.
+func changeText(row *compare.Row) (change, interval string) {
+	without := func(n int, of string) string {
+		verb := "have"
+		if n == 1 {
+			verb = "has"
+		}
+		return fmt.Sprintf("%d of %s %s no value%s", n, report.Plural(row.Pairs, "trial", "trials"), verb, of)
 	}
-	text := compare.Percent(row.Change)
+	switch base, new := row.Base, row.New; {
+	case new.N+new.Censored == 0:
+		return "no trial has a value", ""
+	case base.N+base.Censored == 0:
+		return "no trial of the base has a value", ""
+	case row.Lost > 0:
+		return without(row.Lost, ""), ""
+	case row.Found > 0:
+		return without(row.Found, " in the base"), ""
+	case row.Exact && row.Differing == 0, row.Verdict == compare.Same:
+		return "", ""
+	}
+	change = compare.Percent(row.Change)
 	if p := row.Paired; p != nil && p.SameRatio {
-		return text + " exactly"
+		return change + " exactly", ""
 	}
 	if !math.IsNaN(row.ChangeLow) || !math.IsNaN(row.ChangeHigh) {
-		text += fmt.Sprintf(" [%s, %s]", compare.Percent(row.ChangeLow), compare.Percent(row.ChangeHigh))
+		interval = fmt.Sprintf("[%s, %s]", compare.Percent(row.ChangeLow), compare.Percent(row.ChangeHigh))
 	}
-	return text
+	return change, interval
 }
 
 func probability(row *compare.Row) string {
@@ -147,36 +223,25 @@ func sizes(row *compare.Row) string {
 	return a + "+" + b
 }
 
-// metricsOf are the metrics of the rows, in their order.
-func metricsOf(r *compare.Report) []string {
-	var out []string
-	for i := range r.Rows {
-		if n := len(out); n == 0 || out[n-1] != r.Rows[i].Metric {
-			out = append(out, r.Rows[i].Metric)
-		}
-	}
-	return out
-}
-
 // legend says what the figures are.
-func legend(r *compare.Report) string {
+func legend(r *compare.Report, rows []compare.Row) string {
 	used := map[compare.Test]int{}
 	few := 0
 	doubts := &compare.Legend{}
-	for i := range r.Rows {
-		used[r.Rows[i].Test]++
-		for _, f := range []compare.Figure{r.Rows[i].Base, r.Rows[i].New} {
+	for i := range rows {
+		used[rows[i].Test]++
+		for _, f := range []compare.Figure{rows[i].Base, rows[i].New} {
 			doubts.Mark(f.Doubt)
 		}
-		if r.Rows[i].Verdict == compare.TooFew {
+		if rows[i].Verdict == compare.TooFew {
 			few++
 		}
 	}
 	var parts []string
-	if len(r.Rows) > used[compare.Exact] {
+	if len(rows) > used[compare.Exact] {
 		parts = append(parts, "figures: median over trials [95 % interval]; =: equal in every trial")
 	}
-	if slices.ContainsFunc(r.Rows, func(row compare.Row) bool {
+	if slices.ContainsFunc(rows, func(row compare.Row) bool {
 		return row.Base.Censored+row.New.Censored > 0
 	}) {
 		parts = append(parts, "trials that timed out count as larger than all others; "+compare.BeyondLimit+
@@ -222,24 +287,37 @@ func remarks(r *compare.Report) []string {
 	return append(out, r.Notes...)
 }
 
-func textComparison(w io.Writer, r *compare.Report) error {
+func textComparison(w io.Writer, r *compare.Report, asked bool) error {
 	fmt.Fprintf(w, "base  %s\nnew   %s\n", sideText(r.Base), sideText(r.New))
 	for _, text := range r.Warnings {
-		fmt.Fprintf(w, "careful: %s\n", text)
+		fmt.Fprintln(w, hang("careful: ", text))
 	}
-	for _, metric := range metricsOf(r) {
-		fmt.Fprintf(w, "\n%s\n", metric)
-		comparisonTable(r, metric).write(w)
+	if len(r.Statuses) > 0 {
+		fmt.Fprintln(w, "\nTrials that ended otherwise:")
+		for _, change := range r.Statuses {
+			fmt.Fprintln(w, hang("  ", change.String()))
+		}
 	}
-	fmt.Fprintf(w, "\n%s\n", legend(r))
+	rows, same, minor := rowsFor(r, asked)
+	if len(rows) > 0 {
+		fmt.Fprintln(w)
+		comparisonTable(r, rows, !asked).write(w)
+	}
+	fmt.Fprintln(w)
+	if text := hidden(same, minor); text != "" {
+		fmt.Fprintln(w, hang("", text))
+	}
+	for line := range strings.Lines(legend(r, rows)) {
+		fmt.Fprintln(w, hang("", line))
+	}
 	for _, text := range r.Findings() {
-		fmt.Fprintln(w, text)
+		fmt.Fprintln(w, hang("", text))
 	}
 	for i, text := range remarks(r) {
-		fmt.Fprintf(w, "[%d] %s\n", i+1, text)
+		fmt.Fprintln(w, hang(fmt.Sprintf("[%d] ", i+1), text))
 	}
 	for _, text := range r.Open {
-		fmt.Fprintf(w, "inconclusive: %s\n", text)
+		fmt.Fprintln(w, hang("inconclusive: ", text))
 	}
 	_, err := fmt.Fprintf(w, "%s\n", conclusion(r))
 	return err
@@ -282,7 +360,7 @@ func conclusion(r *compare.Report) string {
 
 // markdownComparison is for a pull request: what changed in the open, all figures
 // folded away.
-func markdownComparison(w io.Writer, r *compare.Report) error {
+func markdownComparison(w io.Writer, r *compare.Report, asked bool) error {
 	for _, text := range r.Warnings {
 		fmt.Fprintf(w, "> **careful**: %s\n\n", escapeMarkdown(text))
 	}
@@ -296,31 +374,31 @@ func markdownComparison(w io.Writer, r *compare.Report) error {
 	if len(r.Failures)+len(r.Open) > 0 {
 		fmt.Fprintln(w)
 	}
+	for _, change := range r.Statuses {
+		if !slices.ContainsFunc(r.CellFailures, func(f compare.CellFailure) bool {
+			return f.Cell == change.Cell
+		}) {
+			fmt.Fprintf(w, "- %s\n", escapeMarkdown(change.String()))
+		}
+	}
 	for _, text := range r.Findings() {
 		fmt.Fprintf(w, "- %s\n", escapeMarkdown(text))
 	}
-	if len(r.Findings()) > 0 {
+	if len(r.Findings())+len(r.Statuses) > 0 {
 		fmt.Fprintln(w)
 	}
-	changed := *r
-	changed.Rows, changed.Geomeans = nil, nil
-	for _, row := range r.Rows {
-		if row.Verdict != compare.Same && row.Verdict != compare.Unclear {
-			changed.Rows = append(changed.Rows, row)
-		}
+	rows, same, minor := rowsFor(r, asked)
+	if len(rows) > 0 {
+		comparisonTable(r, rows, false).markdown(w)
 	}
-	for _, metric := range metricsOf(&changed) {
-		fmt.Fprintf(w, "**%s**\n\n", metric)
-		comparisonTable(&changed, metric).markdown(w)
+	if text := hidden(same, minor); text != "" {
+		fmt.Fprintf(w, "%s\n\n", text)
 	}
 	fmt.Fprintf(w, "<details><summary>all figures</summary>\n\n")
 	fmt.Fprintf(w, "base: %s  \nnew: %s\n\n", escapeMarkdown(sideText(r.Base)),
 		escapeMarkdown(sideText(r.New)))
-	for _, metric := range metricsOf(r) {
-		fmt.Fprintf(w, "**%s**\n\n", metric)
-		comparisonTable(r, metric).markdown(w)
-	}
-	for _, text := range append(strings.Split(legend(r), "\n"), remarks(r)...) {
+	comparisonTable(r, r.Rows, false).markdown(w)
+	for _, text := range append(strings.Split(legend(r, r.Rows), "\n"), remarks(r)...) {
 		fmt.Fprintf(w, "- %s\n", escapeMarkdown(text))
 	}
 	_, err := fmt.Fprintf(w, "\n</details>\n")

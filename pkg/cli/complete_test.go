@@ -67,7 +67,7 @@ func TestComplete(t *testing.T) {
 		{"replay results/x --trial _", words, nil},
 		{"verify bully --cases _", files, nil},
 		{"schema _", words, nil},
-		{"list _", words, nil},
+		{"list _", words, familyNames()},
 	} {
 		line := strings.Split(c.line, " ")
 		if line[len(line)-1] == "_" {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -374,13 +375,40 @@ func (s *streams) printParams(d description) {
 // columns is how wide a terminal is at least.
 const columns = 80
 
+// hang is text behind a mark, such as "[1] ": where a line is full it goes on in the next,
+// two columns in, or where the first began if that is not far. Commands stay whole.
+func hang(mark, text string) string {
+	indent := 2
+	if n := utf8.RuneCountInString(mark); n > 0 && n <= 4 {
+		indent = n
+	}
+	words := strings.Fields(text)
+	for i := 0; i+1 < len(words); i++ { // a command is one word, up to the end of its clause
+		if words[i] != "bench" {
+			continue
+		}
+		for i+1 < len(words) && !strings.HasSuffix(words[i], ",") && !strings.HasSuffix(words[i], ";") {
+			words[i+1] = words[i] + glue + words[i+1]
+			words[i] = ""
+			i++
+		}
+	}
+	lines := strings.Split(strings.ReplaceAll(wrap(mark+strings.Join(words, " "), indent), glue, " "), "\n")
+	indented := len(mark) - len(strings.TrimLeft(mark, " "))
+	lines[0] = strings.Repeat(" ", indented) + strings.TrimLeft(lines[0], " ")
+	return strings.Join(lines, "\n")
+}
+
+// glue stands for a space at which no line is broken.
+const glue = "\x1f"
+
 // wrap breaks text into lines of at most so many columns, each indented.
 func wrap(text string, indent int) string {
 	margin := strings.Repeat(" ", indent)
 	var lines []string
 	line := ""
 	for _, word := range strings.Fields(text) {
-		if line != "" && indent+len(line)+1+len(word) > columns {
+		if line != "" && indent+utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > columns {
 			lines, line = append(lines, margin+line), ""
 		}
 		if line != "" {

@@ -103,27 +103,97 @@ func listing() listReport {
 	return r
 }
 
+// A family is a part of the list that can be asked for alone.
+type family struct {
+	name  string
+	print func(s *streams, r *listReport)
+	json  func(r *listReport) map[string]any
+}
+
+// families are the parts of the list, in its order.
+var families = []family{
+	{"algorithms", (*streams).listAlgorithms, func(r *listReport) map[string]any {
+		return map[string]any{"algorithms": r.Algorithms}
+	}},
+	{"scenarios", (*streams).listScenarios, func(r *listReport) map[string]any {
+		return map[string]any{"scenarios": r.Scenarios}
+	}},
+	{"distributions", func(s *streams, r *listReport) {
+		s.entries("Latency distributions", r.Distributions)
+	}, func(r *listReport) map[string]any { return map[string]any{"distributions": r.Distributions} }},
+	{"detectors", func(s *streams, r *listReport) {
+		s.entries("Failure detectors", r.Detectors)
+	}, func(r *listReport) map[string]any { return map[string]any{"detectors": r.Detectors} }},
+	{"faults", (*streams).listFaults, func(r *listReport) map[string]any {
+		return map[string]any{"faults": r.Faults, "selectors": r.Selectors, "choices": r.Choices,
+			"instants": r.Instants, "triggers": r.Triggers, "shapes": r.Shapes}
+	}},
+	{"metrics", (*streams).listMetrics, func(r *listReport) map[string]any {
+		return map[string]any{"metrics": r.Metrics}
+	}},
+}
+
+func familyNames() (names []string) {
+	for _, f := range families {
+		names = append(names, f.name)
+	}
+	return names
+}
+
 func (s *streams) listCommand() *cobra.Command {
 	var asJSON bool
+	names := familyNames()
 	c := &cobra.Command{
-		Use:   "list",
+		Use:   "list [FAMILY]",
 		Short: "List algorithms, scenarios, faults, metrics and more",
+		Long: "List what is linked in and what an experiment can ask for. FAMILY is one of\n" +
+			wrap(strings.Join(names, ", ")+"; without it, everything is listed.", 0),
 		Example: `  bench list
-  bench list --json`,
-		Args: noArguments,
-		RunE: func(*cobra.Command, []string) error {
-			if asJSON {
-				return writeJSON(s.out, listing())
+  bench list algorithms
+  bench list metrics --json`,
+		Args: cobra.ArbitraryArgs,
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (
+			[]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			s.printList(listing())
-			return nil
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usage("bench list: %d arguments, want one at most: %s", len(args),
+					strings.Join(names, ", "))
+			}
+			r := listing()
+			if len(args) == 0 {
+				if asJSON {
+					return writeJSON(s.out, r)
+				}
+				for _, f := range families {
+					f.print(s, &r)
+				}
+				fmt.Fprintln(s.out, `"bench describe ID" tells all about an algorithm.`)
+				return nil
+			}
+			i := slices.Index(names, args[0])
+			if i < 0 {
+				return usage("bench list: unknown family %q%s (has: %s)", args[0], algo.Hint(args[0], names),
+					strings.Join(names, ", "))
+			}
+			if !asJSON {
+				families[i].print(s, &r)
+				return nil
+			}
+			part := families[i].json(&r)
+			part["schema_version"] = r.Schema
+			return writeJSON(s.out, part)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
 	return c
 }
 
-func (s *streams) printList(r listReport) {
+func (s *streams) listAlgorithms(r *listReport) {
 	for _, p := range problems {
 		var list []listEntry
 		for _, a := range r.Algorithms {
@@ -136,24 +206,30 @@ func (s *streams) printList(r listReport) {
 		}
 		s.entries(p.title, list)
 	}
+}
+
+func (s *streams) listScenarios(r *listReport) {
 	for _, p := range problems {
 		s.entries("Scenarios of "+strings.ToLower(p.title), slices.DeleteFunc(
 			slices.Clone(r.Scenarios),
 			func(e listEntry) bool { return e.Problem != p.name && e.Problem != "" }))
 	}
-	s.entries("Latency distributions", r.Distributions)
-	s.entries("Failure detectors", r.Detectors)
+}
+
+func (s *streams) listFaults(r *listReport) {
 	s.entries("Events of faults and scripts (do)", r.Faults)
 	s.entries("Whom they happen to", r.Selectors)
 	s.entries("Words for who", r.Choices)
 	s.entries("When they happen", r.Instants)
 	s.entries("What they wait for (on)", r.Triggers)
 	s.entries("Shapes of partitions (shape)", r.Shapes)
+}
+
+func (s *streams) listMetrics(r *listReport) {
 	s.metrics("Metrics of every trial", "", r.Metrics)
 	for _, p := range problems {
 		s.metrics("Metrics of "+strings.ToLower(p.title), p.name, r.Metrics)
 	}
-	fmt.Fprintln(s.out, `"bench describe ID" tells all about an algorithm.`)
 }
 
 func (s *streams) metrics(title string, p algo.Problem, list []listMetric) {
@@ -184,7 +260,9 @@ func (s *streams) entries(title string, list []listEntry) {
 			t.add(name, line)
 		}
 		if len(e.Keys) > 0 {
-			t.add("", "  keys: "+strings.Join(e.Keys, ", "))
+			for _, line := range strings.Split(wrap("keys: "+strings.Join(e.Keys, ", "), names+4), "\n") {
+				t.add("", "  "+strings.TrimLeft(line, " "))
+			}
 		}
 	}
 	t.write(s.out)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	_ "github.com/conclave-bench/conclave/plugins/election/bully"
 	_ "github.com/conclave-bench/conclave/plugins/election/ringlist"
@@ -59,6 +60,21 @@ func (r ran) want(t testing.TB, code int) ran {
 	}
 	return r
 }
+
+// narrow fails if a line of text is wider than a terminal, unless it is a path or a command.
+func narrow(t testing.TB, text string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if utf8.RuneCountInString(line) > columns && !strings.Contains(line, "bench ") &&
+			!strings.Contains(line, string(os.PathSeparator)) {
+			t.Errorf("%d columns: %s", utf8.RuneCountInString(line), line)
+		}
+	}
+}
+
+// flat is text without its line breaks, for a sentence that goes on in the next line.
+func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // has fails unless text contains each of parts.
 func has(t testing.TB, text string, parts ...string) {

@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// TestList_Families: each family is a part of the whole list, in both forms; the shell
+// completes its name, and nothing is wider than a terminal.
+func TestList_Families(t *testing.T) {
+	whole := bench(t, "list").want(t, Good).out
+	narrow(t, whole)
+	left := whole
+	for _, name := range familyNames() {
+		part := bench(t, "list", name).want(t, Good).out
+		if len(part) < 100 || !strings.Contains(left, part) {
+			t.Errorf("%s is no part of the list:\n%s", name, part)
+		}
+		left = strings.Replace(left, part, "", 1)
+		var d map[string]any
+		text := bench(t, "list", name, "--json").want(t, Good).out
+		if err := json.Unmarshal([]byte(text), &d); err != nil || d["schema_version"] == nil || d[name] == nil {
+			t.Errorf("%s: %v: %s", name, err, text)
+		}
+		has(t, bench(t, "__complete", "list", name[:3]).out, name)
+	}
+	if strings.Count(left, "\n") > 1 {
+		t.Errorf("of no family:\n%s", left)
+	}
+	has(t, bench(t, "list", "metric").want(t, Usage).errors, `did you mean "metrics"?`)
+	bench(t, "list", "metrics", "faults").want(t, Usage)
+}
