@@ -95,6 +95,9 @@ type violationView struct {
 	Image template.URL
 }
 
+// Style is the look of the page, for pages beside it.
+func Style() string { return style }
+
 // WritePage writes the page of d to w.
 func (d *Data) WritePage(w io.Writer) error {
 	encoded, err := d.encode(dataLimit)

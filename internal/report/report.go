@@ -40,7 +40,8 @@ type Data struct {
 	Tails      []TailRow
 	MoreTails  int // rows that there are besides
 	Violations []Violation
-	Violated   int // trials with status violation; Violations tells the first of them
+	Violated   int            // trials with status violation; Violations tells the first of them
+	Links      []metric.Field // text and relative address of what stands beside the page
 }
 
 // A Run is a run that the report is about.
@@ -120,11 +121,13 @@ type Diagram func(dir string, trial int) ([]byte, error)
 type Options struct {
 	Diagram Diagram // nil: violations are told without
 	Player  Diagram // a page to step through the trial; nil: none
+	// Links are texts and relative addresses of what stands beside the page.
+	Links []metric.Field
 }
 
 // New reads the runs at paths: each what results.ReadTable takes.
 func New(paths []string, o Options) (*Data, error) {
-	d := &Data{}
+	d := &Data{Links: o.Links}
 	tables := make([]*results.Table, len(paths))
 	for i, path := range paths {
 		t, err := results.ReadTable(path)

@@ -35,6 +35,8 @@ type runFlags struct {
 	quiet    bool
 	progress string
 	json     bool
+	serve    bool
+	port     int
 }
 
 func (s *streams) runCommand() *cobra.Command {
@@ -98,6 +100,8 @@ all have ended, "bench merge" makes one run of them.
 	flags.StringVar(&f.progress, "progress", "auto",
 		"show progress on standard error as `MODE`: "+strings.Join(progressModes, ", "))
 	flags.BoolVar(&f.json, "json", false, "print the results as JSON")
+	flags.BoolVar(&f.serve, "serve", false, "show the run to your browser while it goes on")
+	flags.IntVar(&f.port, "port", 0, "of --serve: listen to `PORT` (default: one that is free)")
 	choices(c, "progress", progressModes)
 	return c
 }
@@ -109,6 +113,11 @@ func (s *streams) run(c *cobra.Command, f *runFlags, args []string) error {
 	if f.workers < 0 {
 		return usage("--workers %d, want 1 or more", f.workers)
 	}
+	if f.port != 0 && !f.serve {
+		return usage("--port means nothing without --serve")
+	}
+	var w *watched
+	defer func() { w.end() }() // when the folder is closed, and signals are nobody's
 	ctx, stop := s.interruptible(context.Background())
 	defer stop()
 	e, folder, err := s.open(c, f, args)
@@ -122,7 +131,11 @@ func (s *streams) run(c *cobra.Command, f *runFlags, args []string) error {
 		}
 	}
 	s.overridden(folder.Header().Overrides, f.quiet)
+	if w, err = s.watch(ctx, f, e, folder); err != nil {
+		return err
+	}
 	notes, runErr := s.execute(ctx, f, e, folder)
+	w.measured()
 	o, err := outcomeOf(e, folder.Dir())
 	if err != nil {
 		return errors.Join(runErr, err)

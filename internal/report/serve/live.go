@@ -1,0 +1,254 @@
+package serve
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// A live is what is known of a run that goes on.
+type live struct {
+	follower *results.Follower
+	method   stats.Method
+	metrics  []*metric.Metric
+	cells    map[int]*liveCell
+	counts   map[trace.Status]int
+	finished int
+	broken   []row // the first of them
+	repeated map[string]int
+	html     []byte
+	made     time.Time
+	then     time.Time // of the first look
+	before   int       // trials that were finished then
+}
+
+type liveCell struct {
+	design  []metric.Field
+	counts  map[trace.Status]int
+	samples map[string]results.Sample
+	clocks  float64 // largest clock_error_us
+}
+
+// pause is how long a live page is as good as a new one, however many ask for it.
+const pause = time.Second
+
+// mostBroken are the violations that a live page tells.
+const mostBroken = 50
+
+// live is the page of a run that goes on.
+func (s *Server) live(e *entry) ([]byte, error) {
+	l := s.lives[e.ID]
+	if l == nil {
+		l = &live{follower: results.Follow(e.dir), cells: map[int]*liveCell{}, counts: map[trace.Status]int{},
+			repeated: map[string]int{}, then: time.Now()}
+		s.lives[e.ID] = l
+	}
+	if time.Since(l.made) < pause {
+		return l.html, nil
+	}
+	first := l.html == nil
+	if err := l.follower.Next(l.add); err != nil {
+		return nil, &later{err.Error()}
+	}
+	if first {
+		l.before = l.finished
+	}
+	html, err := s.write("live", e.Name+", running", l.view(e))
+	l.html, l.made = html, time.Now()
+	return html, err
+}
+
+func (l *live) add(t *results.Trial, final bool) {
+	if t.Status == trace.Invalid {
+		l.repeated[t.Reason]++
+	}
+	if !final {
+		return
+	}
+	h := l.follower.Header()
+	if len(l.cells) == 0 {
+		l.method = h.Until.Method()
+	}
+	c := l.cells[t.Cell]
+	if c == nil {
+		c = &liveCell{design: t.Design, counts: map[trace.Status]int{}, samples: map[string]results.Sample{}}
+		l.cells[t.Cell] = c
+		l.shows(t.Design)
+		for _, name := range h.Metrics {
+			c.samples[name] = results.Sample{}
+		}
+		for _, m := range metric.Fixed() {
+			c.samples[m.Name] = results.Sample{}
+		}
+	}
+	l.finished++
+	l.counts[t.Status]++
+	c.counts[t.Status]++
+	start := t.Start()
+	for name, sample := range c.samples {
+		v, seen := t.Observe(name)
+		sample.Add(start, v, seen)
+	}
+	if v, seen := t.Observe(metric.ClockError.Name); seen == results.Observed {
+		c.clocks = max(c.clocks, v)
+	}
+	if t.Status == trace.Violated && len(l.broken) < mostBroken {
+		l.broken = append(l.broken, rowOf(t))
+	}
+}
+
+// shows chooses what to show of a cell of that design, as bench run does.
+func (l *live) shows(design []metric.Field) {
+	var problem, scenario string
+	for _, f := range design {
+		switch f.Name {
+		case "problem":
+			problem = f.Value
+		case "scenario":
+			scenario = f.Value
+		}
+	}
+	table := check.Brief(harness.ScenarioOf(scenario))
+	if l.metrics == nil || table != metric.Brief {
+		l.metrics = metric.Shown(algo.Problem(problem), table)
+	}
+}
+
+// A liveView is what the page shows.
+type liveView struct {
+	Run               *entry
+	Finished, Planned int
+	AtMost            bool
+	Left              string
+	Counts            []count
+	Columns           []string
+	Metrics           []string
+	Main              string // metric of the pictures
+	Low, High         string // ends of their axis
+	Cells             []liveRow
+	Broken            []row
+	More              int // violations besides
+	Repeated          []reason
+	Notes             []string
+	Share             int // of 100
+}
+
+type liveRow struct {
+	Design  []string
+	Counts  []count
+	Figures []string
+	// Of the picture, from 0 to 100.
+	Drawn            bool
+	From, Width, Mid float64
+}
+
+type reason struct {
+	Text  string
+	Count int
+}
+
+func (l *live) view(e *entry) *liveView {
+	h := l.follower.Header()
+	v := &liveView{Run: e, Finished: l.finished, Planned: h.Planned, AtMost: h.Until != nil,
+		Counts: counted(l.counts), Broken: l.broken, More: l.counts[trace.Violated] - len(l.broken)}
+	if v.Planned > 0 {
+		v.Share = 100 * v.Finished / v.Planned
+	}
+	since, done := l.then, l.finished-l.before
+	if done == 0 {
+		since, done = h.Started, l.finished
+	}
+	if done > 0 && v.Planned > v.Finished {
+		left := time.Duration(float64(time.Since(since)) / float64(done) * float64(v.Planned-v.Finished))
+		v.Left = max(left, time.Second).Round(time.Second).String()
+	}
+	for _, text := range slices.Sorted(maps.Keys(l.repeated)) {
+		v.Repeated = append(v.Repeated, reason{text, l.repeated[text]})
+	}
+	if len(l.cells) == 0 {
+		return v
+	}
+	numbers := slices.Sorted(maps.Keys(l.cells))
+	var shown []int
+	for i, f := range l.cells[numbers[0]].design {
+		differs := slices.ContainsFunc(numbers, func(n int) bool { return l.cells[n].design[i].Value != f.Value })
+		if f.Name == "label" || differs && f.Name != "algorithm" {
+			shown = append(shown, i)
+			v.Columns = append(v.Columns, strings.Replace(f.Name, "label", "algorithm", 1))
+		}
+	}
+	legend := &compare.Legend{}
+	var main []stats.Summary
+	low, high := math.Inf(1), math.Inf(-1)
+	for i, m := range l.metrics {
+		v.Metrics = append(v.Metrics, m.Title())
+		if i == 0 {
+			v.Main = m.Title()
+		}
+	}
+	for _, n := range numbers {
+		c := l.cells[n]
+		r := liveRow{Counts: counted(c.counts)}
+		for _, i := range shown {
+			r.Design = append(r.Design, c.design[i].Value)
+		}
+		for i, m := range l.metrics {
+			d := c.samples[m.Name].Describe(l.method)
+			d.Doubt = m.Doubt(c.clocks)
+			r.Figures = append(r.Figures, legend.Estimate(m, d, c.counts[trace.OK]))
+			if i == 0 {
+				main = append(main, d)
+				for _, x := range []float64{d.CILow, d.Median, d.CIHigh} {
+					if !math.IsNaN(x) && !math.IsInf(x, 0) {
+						low, high = min(low, x), max(high, x)
+					}
+				}
+			}
+		}
+		v.Cells = append(v.Cells, r)
+	}
+	v.Notes = legend.Notes()
+	if low > high {
+		return v
+	}
+	v.Low, v.High = compare.Number(low), compare.Number(high)
+	at := func(x float64) float64 {
+		if high == low {
+			return 50
+		}
+		return 100 * (min(max(x, low), high) - low) / (high - low)
+	}
+	for i, d := range main {
+		r := &v.Cells[i]
+		if math.IsNaN(d.Median) || math.IsInf(d.Median, 0) {
+			continue
+		}
+		r.Drawn, r.Mid, r.From = true, at(d.Median), at(d.Median)
+		if !math.IsNaN(d.CILow) && !math.IsNaN(d.CIHigh) {
+			r.From = at(d.CILow)
+			r.Width = at(d.CIHigh) - r.From
+		}
+	}
+	return v
+}
+
+// counted lists the counts that there are.
+func counted(counts map[trace.Status]int) (list []count) {
+	for _, status := range trace.Statuses() {
+		if n := counts[status]; n > 0 {
+			list = append(list, count{status, n})
+		}
+	}
+	return list
+}
