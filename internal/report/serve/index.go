@@ -248,7 +248,7 @@ func (s *Server) trials(e *entry, q string) ([]byte, error) {
 			return
 		}
 		r := rowOf(t)
-		text := strings.ToLower(fmt.Sprint(r.Number, " ", r.Label, " ", r.Where, " ", r.Status, " ", r.Reason))
+		text := strings.ToLower(fmt.Sprintln(r.Number, r.Label, r.Where, r.Status, r.Reason))
 		if slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) {
 			return
 		}

@@ -182,7 +182,9 @@ func (l *live) view(e *entry) *liveView {
 	numbers := slices.Sorted(maps.Keys(l.cells))
 	var shown []int
 	for i, f := range l.cells[numbers[0]].design {
-		differs := slices.ContainsFunc(numbers, func(n int) bool { return l.cells[n].design[i].Value != f.Value })
+		differs := slices.ContainsFunc(numbers, func(n int) bool {
+			return l.cells[n].design[i].Value != f.Value
+		})
 		if f.Name == "label" || differs && f.Name != "algorithm" {
 			shown = append(shown, i)
 			v.Columns = append(v.Columns, strings.Replace(f.Name, "label", "algorithm", 1))
@@ -190,7 +192,6 @@ func (l *live) view(e *entry) *liveView {
 	}
 	legend := &compare.Legend{}
 	var main []stats.Summary
-	low, high := math.Inf(1), math.Inf(-1)
 	for i, m := range l.metrics {
 		v.Metrics = append(v.Metrics, m.Title())
 		if i == 0 {
@@ -209,18 +210,27 @@ func (l *live) view(e *entry) *liveView {
 			r.Figures = append(r.Figures, legend.Estimate(m, d, c.counts[trace.OK]))
 			if i == 0 {
 				main = append(main, d)
-				for _, x := range []float64{d.CILow, d.Median, d.CIHigh} {
-					if !math.IsNaN(x) && !math.IsInf(x, 0) {
-						low, high = min(low, x), max(high, x)
-					}
-				}
 			}
 		}
 		v.Cells = append(v.Cells, r)
 	}
 	v.Notes = legend.Notes()
+	v.draw(main)
+	return v
+}
+
+// draw draws the median and the interval of one metric, cell by cell, on one axis.
+func (v *liveView) draw(main []stats.Summary) {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, d := range main {
+		for _, x := range []float64{d.CILow, d.Median, d.CIHigh} {
+			if !math.IsNaN(x) && !math.IsInf(x, 0) {
+				low, high = min(low, x), max(high, x)
+			}
+		}
+	}
 	if low > high {
-		return v
+		return
 	}
 	v.Low, v.High = compare.Number(low), compare.Number(high)
 	at := func(x float64) float64 {
@@ -240,7 +250,6 @@ func (l *live) view(e *entry) *liveView {
 			r.Width = at(d.CIHigh) - r.From
 		}
 	}
-	return v
 }
 
 // counted lists the counts that there are.

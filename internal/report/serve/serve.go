@@ -254,7 +254,8 @@ const ours = `content="Conclave bench serve"`
 // policy lets them run their own script, and ask this server.
 var policy = func() string {
 	sum := sha256.Sum256([]byte(script))
-	return "default-src 'none'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; " +
+	own := base64.StdEncoding.EncodeToString(sum[:])
+	return "default-src 'none'; script-src 'sha256-" + own + "'; " +
 		"style-src 'unsafe-inline'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'self'; " +
 		"frame-ancestors 'none'"
 }()
