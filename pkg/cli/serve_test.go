@@ -91,8 +91,9 @@ func TestServe_Refuses(t *testing.T) {
 			code/10 == 40 && code != 404 && strings.Contains(text, "html") {
 			t.Errorf("%s %s: the refusal shows something: %s", c.method, c.address, text)
 		}
+		policy := h.Get("Content-Security-Policy")
 		if h.Get("Referrer-Policy") != "no-referrer" || h.Get("X-Frame-Options") != "DENY" ||
-			h.Get("Set-Cookie") != "" || !strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'") {
+			h.Get("Set-Cookie") != "" || !strings.Contains(policy, "frame-ancestors 'none'") {
 			t.Errorf("%s %s: headers %v", c.method, c.address, h)
 		}
 	}
@@ -147,7 +148,8 @@ func TestServe_Pages(t *testing.T) {
 		}
 		has(t, text, wants...)
 	}
-	if code, text, _ := ask(t, "GET", home+"run/edited/"+filepath.Base(latest(t, root, "edited"))+"/", ""); code != 503 {
+	edited := home + "run/edited/" + filepath.Base(latest(t, root, "edited")) + "/"
+	if code, text, _ := ask(t, "GET", edited, ""); code != 503 {
 		t.Errorf("a damaged run: %d %s", code, text)
 	}
 	if err := os.RemoveAll(good); err != nil {

@@ -256,8 +256,8 @@ var policy = func() string {
 	sum := sha256.Sum256([]byte(script))
 	own := base64.StdEncoding.EncodeToString(sum[:])
 	return "default-src 'none'; script-src 'sha256-" + own + "'; " +
-		"style-src 'unsafe-inline'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'self'; " +
-		"frame-ancestors 'none'"
+		"style-src 'unsafe-inline'; img-src data:; connect-src 'self'; base-uri 'none'; " +
+		"form-action 'self'; frame-ancestors 'none'"
 }()
 
 // write makes a page of a kind.
