@@ -84,12 +84,13 @@ func (o *outcome) warnings() []string {
 func (o *outcome) print(w io.Writer) {
 	t, notes := o.table()
 	t.write(w)
-	fmt.Fprintf(w, "\nn: trials with status ok; figures: %s\n",
+	fmt.Fprintln(w)
+	o.rank(w)
+	fmt.Fprintf(w, "n: trials with status ok; figures: %s\n",
 		compare.FigureNote(o.stopping.Rule().Method()))
 	for _, text := range notes {
 		fmt.Fprintln(w, text)
 	}
-	o.rank(w)
 	for _, s := range o.spreads {
 		fmt.Fprintf(w, "variance: %v\n", s)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -116,11 +117,12 @@ type bar struct {
 	begun   time.Time
 	painted time.Time
 	trouble map[trace.Status]int
+	told    map[string]bool // cells and statuses that have been explained
 }
 
 func (s *streams) newBar(f *os.File) *bar {
 	b := &bar{file: f, streams: s, done: make(chan struct{}), begun: time.Now(),
-		trouble: map[trace.Status]int{}}
+		trouble: map[trace.Status]int{}, told: map[string]bool{}}
 	s.err = b
 	go b.tick()
 	return b
@@ -158,10 +160,23 @@ func (b *bar) tell(now runner.Progress, cell string) {
 	b.now, b.cell = now, cell
 	if now.Result.Status != trace.OK {
 		b.trouble[now.Result.Status]++
+		b.explain(now.Result, cell)
 	}
 	if time.Since(b.painted) >= 100*time.Millisecond {
 		b.paint()
 	}
+}
+
+// explain tells above the bar why a trial did not end well: the first of its status in its cell.
+func (b *bar) explain(t *results.Trial, cell string) {
+	key := cell + string(t.Status)
+	if t.Reason == "" || b.told[key] {
+		return
+	}
+	b.told[key] = true
+	b.clear()
+	fmt.Fprintln(b.file, hang("", fmt.Sprintf("%s: %s: %s", cell, t.Status, short(t.Reason))))
+	b.paint()
 }
 
 func (b *bar) close() {

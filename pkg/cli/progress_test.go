@@ -3,6 +3,8 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -68,4 +70,24 @@ func TestBar_LineFitsTheTerminal(t *testing.T) {
 		}
 	}
 	has(t, (&bar{}).line(0, 80), "starting")
+}
+
+// TestBar_Explains: why a trial did not end well stands above the bar, once for each cell.
+func TestBar_Explains(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "terminal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	b := newStreams(nil, f, f, nil).newBar(f)
+	for _, cell := range []string{"bully", "bully", "raft"} {
+		p := at(3, trace.Invalid)
+		p.Result.Reason = "the machine was too busy"
+		b.tell(p, cell)
+	}
+	b.close()
+	text, err := os.ReadFile(f.Name())
+	if n := strings.Count(string(text), ": invalid: the machine was too busy\n"); err != nil || n != 2 {
+		t.Errorf("%v: told %d times, want 2: %q", err, n, text)
+	}
 }

@@ -15,6 +15,9 @@ func TestRun_Ranking(t *testing.T) {
 	}
 	text := run("--algorithms", "bully,ring-list", "--set", "network.latency=3ms")
 	has(t, text, "by downtime_ms: ", "  ring-list recovers exactly ", "time-outs and detectors are at their defaults")
+	if strings.Index(text, "by downtime_ms: ") > strings.Index(text, "n: trials with status ok") {
+		t.Errorf("the ranking is not the first after the table:\n%s", text)
+	}
 	if text = run("--algorithms", "bully"); strings.Contains(text, "by downtime_ms") || strings.Contains(text, "defaults") {
 		t.Errorf("one algorithm is ranked:\n%s", text)
 	}
