@@ -59,7 +59,7 @@ func TestRun_Hosts(t *testing.T) {
 	if list := clockErrors(t, here); !slices.Equal(list, []string{"", ""}) {
 		t.Errorf("clock_error_us of two trials on one machine: %q", list)
 	}
-	has(t, bench(t, "compare", dir, here, "--no-fail").want(t, Good).out, "careful: the machines differ (each trial over lab1, lab2: ")
+	has(t, flat(bench(t, "compare", dir, here, "--no-fail").want(t, Good).out), "careful: the machines differ (each trial over lab1, lab2: ")
 	has(t, bench(t, "run", "--resume", dir, "--hosts", hosts).want(t, Good).errors, "2 of 2 trials were finished")
 	has(t, bench(t, "run", "--resume", dir).want(t, Usage).errors, "the run began on the hosts lab1, lab2",
 		"(--hosts) that it began with")

@@ -63,7 +63,7 @@ func TestMerge_EndToEnd(t *testing.T) {
 
 	// What reads runs says that a shard is none; a merged run goes on with nothing.
 	shard := filepath.Join(parts, "small", "shard-1-of-3")
-	has(t, bench(t, "compare", dir, shard).out, "careful: new: this is shard 1/3 of a run")
+	has(t, flat(bench(t, "compare", dir, shard).out), "careful: new: this is shard 1/3 of a run")
 	has(t, bench(t, "replay", shard, "--trial", "2").want(t, Usage).errors, "--trial 2 is not in shard 1/3")
 	bench(t, "replay", shard, "--trial", "1").want(t, Good)
 	has(t, bench(t, "run", "--resume", dir).want(t, Missed).errors, "56 of 56 trials were finished")

@@ -126,6 +126,6 @@ func TestRun_Anytime(t *testing.T) {
 	plain := t.TempDir()
 	has(t, bench(t, "run", path, "--out", plain).want(t, Good).out, "until: {anytime: true} has intervals that hold")
 	both := bench(t, "compare", latest(t, plain, "until"), dir, "--no-fail").want(t, Good).out
-	has(t, both, "base: its trials decided how many they are, by election_ms: intervals and tests take n for fixed",
+	has(t, flat(both), "base: its trials decided how many they are, by election_ms: intervals and tests take n for fixed",
 		"new: its trials decided how many they are, by election_ms: intervals hold whenever")
 }
