@@ -26,9 +26,9 @@ name: speed
 problem: election
 algorithms: [bully, ring-max]
 transport: sim
-repetitions: 100
+repetitions: 60
 sweep:
-  - {vary: nodes, over: [16, 32, 64]}
+  - {vary: nodes, over: [48, 96]}
 END
 port=$((20000 + RANDOM % 20000))
 url=nats://127.0.0.1:$port
