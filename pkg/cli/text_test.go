@@ -172,7 +172,10 @@ func TestExamples(t *testing.T) {
 			t.Errorf("%s has no example", c.CommandPath())
 		}
 		for line := range strings.Lines(c.Example) {
-			if c.Name() == "work" || c.Name() == "workers" { // they need NATS: internal/queue has it
+			switch c.Name() {
+			case "work", "workers": // they need NATS: internal/queue has it
+				continue
+			case "serve": // it stays until Ctrl-C: TestServe has it
 				continue
 			}
 			args := words(line)
