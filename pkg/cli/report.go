@@ -50,7 +50,7 @@ written as SVG, PDF and PNG, as wide as a column of a paper. --metric, --x,
 --series and --where choose others: any key of the sweep is an axis. If one more
 key varies, each of its values gets a panel. --all writes every chart.`,
 		Example: `  bench report results/quickstart/latest
-  bench report results/quickstart/latest --figures figures --metric messages --x nodes
+  bench report results/quickstart/latest --figures out --metric messages
   bench report results/quickstart/latest --figures figures --all --json`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
