@@ -19,6 +19,13 @@ func (w *world) edit(change func(trial int, row string) string) {
 	w.trials.WriteString(strings.Join(rows, "\n") + "\n")
 }
 
+// apart gives each trial that broke a promise a reason of its own.
+func (w *world) apart() {
+	w.edit(func(trial int, row string) string {
+		return strings.Replace(row, `,violation,"`, `,violation,"`+strings.Repeat("x", trial), 1)
+	})
+}
+
 // with adds columns, with the same values in every row but those that values has others for.
 func (w *world) with(columns, ordinary string, values map[int]string) {
 	w.edit(func(trial int, row string) string {
@@ -80,6 +87,7 @@ func TestFits(t *testing.T) {
 		{"light", "sequential", true}, {"heavy", "sequential", false}, {"burst", "sequential", false},
 		{"light", "burst", false}, {"heavy", "burst", true}, {"burst", "burst", true},
 		{"", "sequential", true}, {"worst", "leader-crash", true}, {"light", "closed", true},
+		{"best", "churn", false}, {"light", "churn", false}, {"worst", "churn", true},
 	} {
 		if got := fits(c.load, c.scenario); got != c.want {
 			t.Errorf("a claim about load %q and scenario %q: %v", c.load, c.scenario, got)
@@ -165,6 +173,7 @@ func TestViolations(t *testing.T) {
 		}
 		return row
 	})
+	w.apart()
 	d := data(t, Options{}, w.write(t))
 	if len(d.Violations) != mostTold || d.Violated != mostTold+2 {
 		t.Fatalf("%d of %d violations are told, want %d of %d", len(d.Violations), d.Violated, mostTold, mostTold+2)
@@ -174,6 +183,31 @@ func TestViolations(t *testing.T) {
 	}
 	if page := written(t, d); !strings.Contains(page, "And 2 more with status violation") {
 		t.Error("the page does not say how many more there are")
+	}
+}
+
+// TestViolations_Grouped: trials that differ in numbers alone are one group, drawn once, with all of them named.
+func TestViolations_Grouped(t *testing.T) {
+	t.Parallel()
+	w := newWorld(9)
+	w.edit(func(trial int, row string) string {
+		reason := fmt.Sprintf(`,violation,"p%d and p%d both lead at %d.5ms, `, trial, trial+1, trial)
+		if trial == 36 {
+			reason = `,violation,"never ends, `
+		}
+		return strings.Replace(row, `,violation,"`, reason, 1)
+	})
+	drawn := []int{}
+	d := data(t, Options{Diagram: func(_ string, trial int) ([]byte, error) {
+		drawn = append(drawn, trial)
+		return []byte("<svg/>"), nil
+	}}, w.write(t))
+	if len(d.Violations) != 2 || !slices.Equal(d.Violations[0].Trials, []int{30, 33}) ||
+		!slices.Equal(d.Violations[1].Trials, []int{36}) || !slices.Equal(drawn, []int{30, 36}) {
+		t.Errorf("groups %+v, drawn %v", d.Violations, drawn)
+	}
+	if page := written(t, d); !strings.Contains(page, ": 2 trials, 30, 33.") || strings.Contains(page, "more with status") {
+		t.Error("the page does not name the trials of a group, or some twice")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"regexp"
 	"slices"
 
 	"github.com/conclave-bench/conclave/internal/compare"
@@ -153,15 +154,21 @@ func (d *Data) figure(cell int, m *metric.Metric) float64 {
 }
 
 const (
-	mostTold  = 20      // violations that are told, though all are counted
+	mostTold  = 20      // groups of violations that are told, though all are counted
 	mostDrawn = 5       // of which the first have a diagram
 	mostInk   = 600_000 // bytes of diagrams in a page, and of what steps through the trials
 )
 
-// violations tells the first trials of each run that broke a promise, those within
-// the model before the others.
+// violations tells what the runs broke, a group for each reason of each algorithm with the trials that have
+// it; those within the model come first. The first trial of a group is the one that is drawn.
 func (b *builder) violations(o *Options) {
 	ink := 0
+	type kind struct {
+		run           int
+		label, reason string
+		inModel       bool
+	}
+	groups := map[kind]int{}
 	for _, inModel := range []bool{true, false} {
 		for _, g := range b.groups {
 			for _, t := range g.Trials {
@@ -169,11 +176,17 @@ func (b *builder) violations(o *Options) {
 					continue
 				}
 				b.Violated++
+				k := kind{g.run, g.Get("label"), numbers.ReplaceAllString(t.Reason, "0"), inModel}
+				if i, known := groups[k]; known {
+					b.Violations[i].Trials = append(b.Violations[i].Trials, t.Trial)
+					continue
+				}
 				if len(b.Violations) == mostTold {
 					continue
 				}
+				groups[k] = len(b.Violations)
 				v := Violation{
-					Run: g.run, Trial: t.Trial, Label: g.Get("label"), Reason: t.Reason, InModel: t.InModel,
+					Run: g.run, Trial: t.Trial, Trials: []int{t.Trial}, Label: k.label, Reason: t.Reason, InModel: inModel,
 					Reproduce: fmt.Sprintf("bench replay %s --trial %d", Quote(b.Runs[g.run].Path), t.Trial),
 				}
 				if len(b.Violations) < mostDrawn {
@@ -189,6 +202,9 @@ func (b *builder) violations(o *Options) {
 		}
 	}
 }
+
+// numbers are the processes, times and counts of a reason: trials that differ in these alone broke the same.
+var numbers = regexp.MustCompile(`[0-9]+(\.[0-9]+)?(h|m|s|ms|µs|ns)?([0-9.]+(h|m|s|ms|µs|ns))*`)
 
 // draw adds the space-time diagram, if there is room for it.
 func (v *Violation) draw(diagram Diagram, dir string, room int) {

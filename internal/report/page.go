@@ -16,6 +16,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/report/player"
 	"github.com/conclave-bench/conclave/internal/transport"
+	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -54,6 +55,7 @@ var (
 
 	page = template.Must(template.New("page").Funcs(template.FuncMap{
 		"plus": func(a, b int) int { return a + b }, "join": strings.Join, "number": compare.Number,
+		"words": experiment.Title,
 	}).Parse(pageText))
 )
 
@@ -154,7 +156,10 @@ func (d *Data) WritePage(w io.Writer) error {
 		}
 		v.Violations = append(v.Violations, violationView{x, d.Runs[x.Run].Label, template.URL(image)})
 	}
-	v.Untold = d.Violated - len(d.Violations)
+	v.Untold = d.Violated
+	for _, x := range d.Violations {
+		v.Untold -= len(x.Trials)
+	}
 	return page.Execute(w, &v)
 }
 

@@ -40,7 +40,7 @@ type Data struct {
 	Tails      []TailRow
 	MoreTails  int // rows that there are besides
 	Violations []Violation
-	Violated   int            // trials with status violation; Violations tells the first of them
+	Violated   int            // trials with status violation; Violations tells of most of them, by reason
 	Links      []metric.Field // text and relative address of what stands beside the page
 }
 
@@ -103,7 +103,8 @@ type Bound struct {
 
 // A Violation is a trial that broke a promise.
 type Violation struct {
-	Run, Trial int
+	Run, Trial int   // of the example
+	Trials     []int // that broke the same
 	Label      string
 	Reason     string
 	InModel    bool

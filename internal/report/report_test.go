@@ -167,7 +167,7 @@ func TestNew(t *testing.T) {
 			t.Errorf("no note has %q: %q", part, d.Notes)
 		}
 	}
-	if d.Violated != 3 || len(d.Violations) != 3 || d.Violations[0].Trial != 30 || d.Violations[0].InModel {
+	if d.Violated != 3 || len(d.Violations) != 1 || len(d.Violations[0].Trials) != 3 || d.Violations[0].Trial != 30 || d.Violations[0].InModel {
 		t.Errorf("violations %d, %+v", d.Violated, d.Violations)
 	}
 }
@@ -328,7 +328,9 @@ func TestFileNames(t *testing.T) {
 
 func TestDiagrams(t *testing.T) {
 	t.Parallel()
-	dir := newWorld(24).write(t)
+	w := newWorld(24)
+	w.apart()
+	dir := w.write(t)
 	asked := 0
 	d := data(t, Options{Diagram: func(_ string, trial int) ([]byte, error) {
 		asked++

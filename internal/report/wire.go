@@ -9,6 +9,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -23,7 +24,8 @@ type (
 		Statuses   []trace.Status `json:"statuses"`
 		Columns    []wireColumn   `json:"columns"`
 		Metrics    []wireMetric   `json:"metrics"`
-		Main       []int          `json:"main"` // metrics to be looked at first, the most telling one first
+		Question   []int          `json:"question"` // metrics that answer the experiment, that of the rank first
+		Main       []int          `json:"main"`     // metrics to be looked at first, the most telling one first
 		Claims     []wireClaim    `json:"claims"`
 		Kinds      []string       `json:"kinds"`
 		Faults     []string       `json:"faults"`
@@ -32,11 +34,13 @@ type (
 	}
 	wireColumn struct {
 		Name    string   `json:"name"`
+		Title   string   `json:"title"` // in words, with its unit
 		Numeric bool     `json:"numeric"`
 		Values  []string `json:"values"`
 	}
 	wireMetric struct {
 		Name  string      `json:"name"`
+		Title string      `json:"title"` // in words, with its unit
 		Unit  metric.Unit `json:"unit"`
 		Doc   string      `json:"doc"`
 		Wait  bool        `json:"wait,omitempty"`  // it is the time until something happens
@@ -134,13 +138,13 @@ func (d *Data) wire(level detail) *wire {
 		Points: level.points, Quantiles: level.quantiles, Beyond: compare.BeyondLimit, Mark: compare.Mark,
 		Statuses: trace.Statuses(),
 		Columns:  []wireColumn{}, Metrics: []wireMetric{}, Claims: []wireClaim{},
-		Main: []int{}, Kinds: append([]string{}, d.Kinds...), Faults: []string{}, Configured: []string{},
+		Question: []int{}, Main: []int{}, Kinds: append([]string{}, d.Kinds...), Faults: []string{}, Configured: []string{},
 	}
 	for _, c := range d.Columns {
-		w.Columns = append(w.Columns, wireColumn(c))
+		w.Columns = append(w.Columns, wireColumn{c.Name, experiment.Title(c.Name), c.Numeric, c.Values})
 	}
 	for _, m := range d.Metrics {
-		w.Metrics = append(w.Metrics, wireMetric{m.Name, m.Unit, m.Doc, m.Kind.Censored(),
+		w.Metrics = append(w.Metrics, wireMetric{m.Name, m.Title(), m.Unit, m.Doc, m.Kind.Censored(),
 			m.Kind == metric.Count, m.AtLeast, m.OfSpans(), m.Doubt(1) > 0})
 	}
 	for _, p := range []algo.Problem{algo.Election, algo.MutualExclusion} {
@@ -151,6 +155,9 @@ func (d *Data) wire(level detail) *wire {
 			}
 			w.Main = append(w.Main, i)
 		}
+	}
+	for _, m := range d.Question() {
+		w.Question = append(w.Question, slices.Index(d.Metrics, m))
 	}
 	for _, c := range d.Claims {
 		w.Claims = append(w.Claims, wireClaim{c.Metric, c.Load, c.Text, string(c.Source)})

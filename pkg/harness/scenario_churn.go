@@ -11,6 +11,7 @@ var churn = ScenarioKind{
 	Name: Churn, Doc: "processes crash and restart for duration, as the block faults says",
 	Problem: algo.Election, Keys: []string{"duration"},
 	Lasting: true, Steady: true, Timed: true,
+	Never:    []string{"best", "light"}, // they are of one election among processes that stay up
 	Duration: 5 * time.Second, Place: leads, Check: checkLed(""), Operations: once,
 	Takes: func(p *Plan, _ time.Duration) time.Duration { return p.Scenario.Duration },
 	scene: func() scene { return churning{} },

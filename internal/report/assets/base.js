@@ -26,7 +26,7 @@ function figure(cell, metric) {
 
 const value = (cell, column) => D.columns[column].values[cell.d[column]];
 const number = (cell, column) => Number(value(cell, column));
-const title = column => column.name === "label" ? "algorithm" : column.name;
+const title = column => column.title;
 
 // show is a number for people: about four significant digits, as in the tables of the command,
 // which round a half to the even digit.
@@ -53,7 +53,7 @@ function make(tag, attributes, ...children) {
   return e;
 }
 
-// Filters: what is left out, by column; and a text that a cell's design must hold.
+// Filters: what is left out, by column; and words, each of which a value of the cell must hold.
 const hidden = D.columns.map(() => new Set());
 let wanted = "";
 const listeners = [];
@@ -61,7 +61,7 @@ let scheduled = false;
 
 function visible() {
   return D.cells.filter(cell => hidden.every((set, i) => !set.has(cell.d[i])) &&
-    (wanted === "" || D.columns.some((c, i) => value(cell, i).toLowerCase().includes(wanted))));
+    wanted.split(/\s+/).every(word => D.columns.some((c, i) => value(cell, i).toLowerCase().includes(word))));
 }
 
 // Everything is drawn again when a filter changes, at most once in a frame.
@@ -80,7 +80,7 @@ function redraw() {
 
 function buildFilters() {
   const bar = document.getElementById("filter-bar");
-  bar.append(make("label", {}, "Text ", make("input", { type: "search", id: "filter-text", size: 12,
+  bar.append(make("label", {}, "Words ", make("input", { type: "search", id: "filter-text", size: 12,
     oninput: e => { wanted = e.target.value.trim().toLowerCase(); changed(); } })));
   D.columns.forEach((column, i) => {
     if (column.values.length < 2) return;

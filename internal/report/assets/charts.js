@@ -5,7 +5,7 @@
 const LIGHT = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
 const DARK = ["#4da3e0", "#f0803c", "#22c296", "#e09bc4", "#f2b544", "#8fd0f5", "#e8ecf1"];
 const MARKS = ["circle", "rect", "triangle", "diamond", "emptyCircle"];
-const DASHES = ["solid", [7, 3], [2, 2], [9, 3, 2, 3]];
+const DASHES = ["solid", [7, 3], [13, 3, 2, 3], [16, 4]]; // claims alone are dotted
 const MOST_LINES = 40;
 
 const palette = () => isDark() ? DARK : LIGHT;

@@ -35,16 +35,16 @@ function explorer(host, o) {
   const set = (key, convert) => v => { state[key] = convert ? convert(v) : v; f.redraw(); };
   const logY = checkbox("log y", state.logY, set("logY"));
   f.tools.append(
-    select("Metric", D.metrics.map((m, i) => [i, m.name]), state.metric, v => {
+    select("Metric", D.metrics.map((m, i) => [i, m.title]), state.metric, v => {
       state.metric = Number(v);
       state.logY = farApart(state.metric);
       logY.querySelector("input").checked = state.logY;
       f.redraw();
     }),
-    select("against", [...NUMERIC.map(i => [i, D.columns[i].name]), ["none", "algorithm"]],
+    select("against", [...NUMERIC.map(i => [i, title(D.columns[i])]), ["none", "algorithm"]],
       state.x === null ? "none" : state.x, set("x", v => v === "none" ? null : Number(v))));
   if (SPLITS.length > 1) {
-    f.tools.append(select("panels", [["auto", "automatic"], ["none", "one"], ...SPLITS.map(i => [i, D.columns[i].name])], "auto",
+    f.tools.append(select("panels", [["auto", "automatic"], ["none", "one"], ...SPLITS.map(i => [i, title(D.columns[i])])], "auto",
       set("panel", v => v === "auto" || v === "none" ? v : Number(v))));
   }
   f.tools.append(
@@ -53,17 +53,23 @@ function explorer(host, o) {
     checkbox("interval", true, set("band")), checkbox("claims", true, set("theory")));
 
   // What has neither the axis nor panels is held at one value, unless the reader wants a line for each.
+  // The first shown is the level that most cells have a value at.
+  const level = (i, cells) => {
+    const counts = D.columns[i].values.map((_, k) => cells.filter(cell => cell.d[i] === k && figure(cell, state.metric)?.median != null).length);
+    const k = counts.indexOf(Math.max(...counts));
+    return counts[k] > 0 ? k : D.columns[i].values.findIndex((_, n) => cells.some(cell => cell.d[i] === n));
+  };
   const choice = new Map(), holders = make("span", { class: "tools" });
   f.tools.append(holders);
   function held(columns, cells) {
     const focused = [...holders.querySelectorAll("select")].indexOf(document.activeElement);
     holders.replaceChildren(...columns.map(i => select(title(D.columns[i]), [...D.columns[i].values.map((v, k) => [k, v || "none"]),
-      ["all", "a line for each"]], choice.get(i) ?? D.columns[i].values.findIndex((_, k) => cells.some(cell => cell.d[i] === k)),
+      ["all", "a line for each"]], choice.get(i) ?? level(i, cells),
     v => { choice.set(i, v === "all" ? v : Number(v)); f.redraw(); })));
     if (focused >= 0) holders.querySelectorAll("select")[focused]?.focus();
     const used = [];
     columns.forEach(i => {
-      const k = choice.get(i) ?? D.columns[i].values.findIndex((_, n) => cells.some(cell => cell.d[i] === n));
+      const k = choice.get(i) ?? level(i, cells);
       if (k === "all") return;
       cells = cells.filter(cell => cell.d[i] === k);
       used.push(`${title(D.columns[i])} ${D.columns[i].values[k] || "none"}`);
@@ -73,8 +79,8 @@ function explorer(host, o) {
 
   function draw(fig, cells) {
     const m = D.metrics[state.metric];
-    const along = state.x === null ? "algorithm" : D.columns[state.x].name;
-    fig.head.textContent = `${m.name} against ${along}`;
+    const along = state.x === null ? "algorithm" : title(D.columns[state.x]);
+    fig.head.textContent = `${m.title} against ${along}`;
     const read = cell => {
       const s = figure(cell, state.metric);
       if (!s || s[state.statistic] === null) return null;
@@ -112,7 +118,7 @@ function drawLines(fig, state, m, along, panels, cells) {
   }).filter(line => line.points.length > 0) })).filter(p => p.lines.length > 0);
   const total = Math.max(0, ...panels.map(p => p.lines.length));
   if (total === 0) {
-    nothing(fig, `No cell shown has a value of ${m.name}` + (dropped ? " above 0, which a logarithmic axis needs." : "."));
+    nothing(fig, `No cell shown has a value of ${m.title}` + (dropped ? " above 0, which a logarithmic axis needs." : "."));
     return;
   }
   panels.forEach(p => { p.lines = p.lines.slice(0, MOST_LINES); });
@@ -133,7 +139,7 @@ function drawLines(fig, state, m, along, panels, cells) {
       ...(claimed.length ? [[{ color: ink().soft, dash: [1, 3] }, "as claimed"]] : [])]));
   }
   fig.body.append(host);
-  const y = verticalAxis(`${m.name} (${m.unit})`, top, bottom, state);
+  const y = verticalAxis(m.title, top, bottom, state);
   const x = state.x === null
     ? axis(along, { type: "category", data: D.columns[LABEL].values, axisLabel: { color: ink().soft, interval: 0, rotate: 30 } })
     : horizontalAxis(along, xs, state.logX);
@@ -159,7 +165,7 @@ function categories(x, panels) {
 }
 
 function pointText(line, p, m, state) {
-  const at = state.x === null ? "" : `${D.columns[state.x].name} ${show(p.x)}<br>`;
+  const at = state.x === null ? "" : `${escapeHTML(title(D.columns[state.x]))} ${show(p.x)}<br>`;
   const interval = p.low === null && p.high === null ? "" : figureText({ ...p.f }, m)[1];
   const censored = p.f.censored ? `, ${p.f.censored} ${m.bound ? "beyond" : "timed out"}` : "";
   return `${escapeHTML(line.name)}<br>${at}${state.statistic} <b>${show(p.y)}${p.mark}</b>${interval} ${escapeHTML(m.unit)}<br>` +
@@ -170,7 +176,7 @@ function caption(fig, state, m, along, a) {
   const scale = (log, from) => log ? `logarithmic from ${show(from)}` : `linear from ${show(from)}`;
   const parts = [state.x === null ? "Horizontal: one place for each algorithm." :
     `Horizontal: ${along}, ${scale(state.logX, a.x.min)}.`,
-  `Vertical: ${m.name} in ${m.unit}, ${scale(state.logY, a.y.min)}.`, m.doc ? `${m.name}: ${m.doc}.` : ""];
+  `Vertical: ${m.title}, ${scale(state.logY, a.y.min)}.`, m.doc ? `The column ${m.name} is defined as: ${m.doc}.` : ""];
   const missing = a.cells.filter(cell => { const s = figure(cell, state.metric); return !s || s[state.statistic] === null; }).length;
   if (missing) parts.push(`${missing} of ${a.cells.length} cells have no ${state.statistic}: nothing was measured, or too many timed out or were beyond.`);
   if (a.dropped) parts.push(`${a.dropped} values that are not above 0 have no place on a logarithmic axis.`);
@@ -193,11 +199,13 @@ function tableOf(panels, state, m, along) {
 }
 
 // Controls that hold all columns but the label at one value, for charts that have no axis for them.
-function holds(f, first) {
+function holds(f, first, full) {
   const held = new Map();
   SPLITS.forEach(i => {
     const values = D.columns[i].values;
-    held.set(i, first(D.columns[i]));
+    const has = values.map((_, k) => k).filter(k => D.cells.some(cell => cell.d[i] === k && full(cell)));
+    const start = first(D.columns[i]);
+    held.set(i, has.includes(start) || !has.length ? start : has[0]);
     f.tools.append(select(title(D.columns[i]), values.map((v, k) => [k, v || "none"]), held.get(i),
       v => { held.set(i, Number(v)); f.redraw(); }));
   });
@@ -225,15 +233,15 @@ function distributions(host) {
   const state = { metric: metrics[0], log: true };
   const make2 = (kind, heading, draw) => buildFigure(host, kind, heading, false, draw);
   const tools = f => {
-    if (metrics.length > 1) f.tools.append(select("Time", metrics.map(m => [m, m]), state.metric, v => { state.metric = v; both(); }));
+    if (metrics.length > 1) f.tools.append(select("Time", metrics.map(m => [m, D.metrics.find(d => d.name === m).title]), state.metric, v => { state.metric = v; both(); }));
   };
   const first = column => column.name === "nodes" ? column.values.length - 1 : 0;
   const ecdf = make2("ecdf", "Distribution function", (f, cells) => drawSpread(f, cells, pickA, state, false));
   tools(ecdf);
-  const pickA = holds(ecdf, first);
+  const pickA = holds(ecdf, first, cell => (cell.e || []).some(s => s.m === state.metric && s.v.length > 0));
   ecdf.tools.append(checkbox("log x", true, on => { state.log = on; ecdf.redraw(); }));
   const tail = make2("tail", "Tail, on a reversed logarithmic scale", (f, cells) => drawSpread(f, cells, pickB, state, true));
-  const pickB = holds(tail, first);
+  const pickB = holds(tail, first, cell => (cell.e || []).some(s => s.m === state.metric && s.v.length > 0));
   const both = () => { ecdf.redraw(); tail.redraw(); };
 }
 
@@ -268,7 +276,7 @@ function drawSpread(f, cells, pick, state, tail) {
   const marked = (l, v) => v === null || !mark(l.cell, timed, v) ? v : show(v) + D.mark;
   const text = (l, p) => `${escapeHTML(l.name)}<br>${show(p.v)}${mark(l.cell, timed, p.v)} ms<br>` + (tail
     ? `${show(100 * p.still)} % took at least as long` : `${show(100 * p.gone)}${within(p)} % took no longer`);
-  const time = `${state.metric} (ms)`;
+  const time = timed.title;
   const share = axis("share of operations", { type: "value", min: 0, max: 1, nameGap: 40,
     splitLine: gridLine() });
   const horizontal = axis(time, log
@@ -307,7 +315,7 @@ function ramps(host) {
   [["granted", "Granted against requested", 1, "entries per second"], ["waits", "Waits against requested", 2, "mean wait (ms)"]]
     .forEach(([kind, heading, part, unit]) => {
       const f = buildFigure(host, kind, heading, false, draw);
-      const pick = holds(f, column => column.name === "nodes" ? column.values.length - 1 : 0);
+      const pick = holds(f, column => column.name === "nodes" ? column.values.length - 1 : 0, cell => cell.r);
 
       function draw(fig, cells) {
         const [list, at] = pick(cells);
@@ -347,7 +355,7 @@ function phases(host) {
     return;
   }
   const f = buildFigure(host, "phase", "Operations by phase", true, draw);
-  const pick = holds(f, column => column.name === "nodes" ? column.values.length - 1 : 0);
+  const pick = holds(f, column => column.name === "nodes" ? column.values.length - 1 : 0, cell => cell.p);
 
   function draw(fig, cells) {
     const [list, at] = pick(cells);
@@ -389,7 +397,7 @@ function kinds(host) {
   const state = { measure: 0 };
   const f = buildFigure(host, "kinds", "Messages of a trial, by kind", true, draw);
   f.tools.append(select("Count", measures.map((m, i) => [i, m]), 0, v => { state.measure = Number(v); f.redraw(); }));
-  const pick = holds(f, column => column.name === "nodes" ? column.values.length - 1 : 0);
+  const pick = holds(f, column => column.name === "nodes" ? column.values.length - 1 : 0, cell => (cell.k || []).length > 0);
 
   function draw(fig, cells) {
     const [list, at] = pick(cells);
@@ -485,8 +493,9 @@ function start() {
   // Of times, if there is no main one, the last: the duration of a trial.
   const first = D.main.find(i => D.metrics[i].wait) ?? D.metrics.findLastIndex(m => m.wait);
   const count = D.main.find(i => D.metrics[i].count);
+  const asked = D.question.length ? D.question : [first >= 0 ? first : 0, count >= 0 ? count : 0];
   if (D.metrics.length === 0) host("figures").append(make("p", { class: "empty" }, "No trial was ok: there is no figure to draw."));
-  else [first, count].forEach(metric => explorer(host("figures"), { metric: metric >= 0 ? metric : 0, x: firstVariable() }));
+  else asked.slice(0, 2).forEach(metric => explorer(host("figures"), { metric, x: firstVariable() }));
   distributions(host("spread"));
   ramps(host("ramp"));
   phases(host("phase"));

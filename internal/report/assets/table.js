@@ -24,7 +24,7 @@ function tableColumns() {
     text: cell => D.statuses.map((s, i) => cell.s[i] ? `${cell.s[i]} ${s}` : "").filter(Boolean).join(", "), notes: true });
   D.metrics.forEach((m, i) => {
     if (!table.shown.has(m.name)) return;
-    columns.push({ id: m.name, head: m.name, numeric: true, doc: `${m.doc} (${m.unit})`,
+    columns.push({ id: m.name, head: m.title, numeric: true, doc: `${m.name}: ${m.doc} (${m.unit})`,
       sort: cell => { const f = figure(cell, i); return f ? f.median : null; }, figure: i });
   });
   return columns;
@@ -113,7 +113,7 @@ function cellRows(cells) {
 
 function buildTable() {
   const boxes = make("div", { class: "choices" }, ...D.metrics.map(m =>
-    checkbox(m.name, table.shown.has(m.name), on => {
+    checkbox(m.title, table.shown.has(m.name), on => {
       table.shown[on ? "add" : "delete"](m.name);
       drawTable(visible());
     })));
