@@ -186,7 +186,8 @@ func (b *builder) violations(o *Options) {
 				}
 				groups[k] = len(b.Violations)
 				v := Violation{
-					Run: g.run, Trial: t.Trial, Trials: []int{t.Trial}, Label: k.label, Reason: t.Reason, InModel: inModel,
+					Run: g.run, Trial: t.Trial, Trials: []int{t.Trial}, Label: k.label,
+					Reason: t.Reason, InModel: inModel,
 					Reproduce: fmt.Sprintf("bench replay %s --trial %d", Quote(b.Runs[g.run].Path), t.Trial),
 				}
 				if len(b.Violations) < mostDrawn {

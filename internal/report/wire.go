@@ -24,8 +24,8 @@ type (
 		Statuses   []trace.Status `json:"statuses"`
 		Columns    []wireColumn   `json:"columns"`
 		Metrics    []wireMetric   `json:"metrics"`
-		Question   []int          `json:"question"` // metrics that answer the experiment, that of the rank first
-		Main       []int          `json:"main"`     // metrics to be looked at first, the most telling one first
+		Question   []int          `json:"question"` // metrics that answer it, the rank's first
+		Main       []int          `json:"main"`     // metrics to look at first, most telling first
 		Claims     []wireClaim    `json:"claims"`
 		Kinds      []string       `json:"kinds"`
 		Faults     []string       `json:"faults"`
@@ -138,7 +138,8 @@ func (d *Data) wire(level detail) *wire {
 		Points: level.points, Quantiles: level.quantiles, Beyond: compare.BeyondLimit, Mark: compare.Mark,
 		Statuses: trace.Statuses(),
 		Columns:  []wireColumn{}, Metrics: []wireMetric{}, Claims: []wireClaim{},
-		Question: []int{}, Main: []int{}, Kinds: append([]string{}, d.Kinds...), Faults: []string{}, Configured: []string{},
+		Question: []int{}, Main: []int{}, Kinds: append([]string{}, d.Kinds...),
+		Faults: []string{}, Configured: []string{},
 	}
 	for _, c := range d.Columns {
 		w.Columns = append(w.Columns, wireColumn{c.Name, experiment.Title(c.Name), c.Numeric, c.Values})
