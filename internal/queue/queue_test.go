@@ -170,8 +170,12 @@ func TestQueue_RunnerAway(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	gone := errors.New("the runner is killed")
-	time.AfterFunc(300*time.Millisecond, func() { cancel(gone) }) // nobody works yet: nothing comes
-	if _, err := runner.Run(ctx, e, f, runner.Options{Queue: sender}); !errors.Is(err, gone) {
+	killed := func(ctx context.Context) (runner.Queue, error) {
+		q, err := sender(ctx)
+		time.AfterFunc(2*time.Second, func() { cancel(gone) }) // all is sent, and nobody works yet: nothing comes
+		return q, err
+	}
+	if _, err := runner.Run(ctx, e, f, runner.Options{Queue: killed}); !errors.Is(err, gone) {
 		t.Fatalf("%v, want %v", err, gone)
 	}
 	worker(t, s, "lab1")
