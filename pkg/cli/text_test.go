@@ -90,7 +90,7 @@ func TestUsageErrors(t *testing.T) {
 			[]string{`did you mean "mutex/naimi-trehel"?`}},
 		{"unknown name", "describe naimi-trehal", []string{`did you mean "mutex/naimi-trehel"?`}},
 		{"too many names", "describe a b", []string{"want one ID"}},
-		{"list takes nothing", "list all", []string{"takes no argument"}},
+		{"list of no such family", "list all", []string{`unknown family "all"`, "metrics"}},
 		{"replay of no trial", "replay results/small", []string{"--trial N"}},
 		{"init over a file", "init " + file, []string{"--force"}},
 	}
