@@ -65,8 +65,7 @@ ssh -L PORT:127.0.0.1:PORT, with --port PORT.`,
 				return err
 			}
 			s.say("serving " + dir + " until Ctrl-C")
-			p.wait()
-			return nil
+			return p.wait()
 		},
 	}
 	c.Flags().IntVar(&port, "port", 0, "listen to `PORT` (default: one that is free)")
@@ -109,13 +108,15 @@ func (s *streams) serve(dir string, port int, measuring func() string) (*pages, 
 	return p, nil
 }
 
-// wait waits for Ctrl-C.
-func (p *pages) wait() {
+// wait waits for Ctrl-C. An error says why the pages ended before it.
+func (p *pages) wait() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	select {
 	case <-ctx.Done():
-	case <-p.ended:
+		return nil
+	case err := <-p.ended:
+		return fmt.Errorf("serve: %w", err)
 	}
 }
 

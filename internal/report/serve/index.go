@@ -24,10 +24,9 @@ type entry struct {
 	Code                   string // exit code; "": not known
 	Path                   string // relative to that of the index
 
-	dir    string
-	seen   [2]stamp // of manifest and journal
-	header results.Header
-	coded  bool
+	dir   string
+	seen  [2]stamp // of manifest and journal
+	coded bool
 }
 
 // A count is how many trials ended in a way.
