@@ -211,5 +211,7 @@ func (w *watched) end() {
 		return
 	}
 	w.streams.say("still serving; Ctrl-C ends")
-	w.wait()
+	if err := w.wait(); err != nil {
+		w.streams.say(err.Error())
+	}
 }
