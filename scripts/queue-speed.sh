@@ -28,7 +28,7 @@ algorithms: [bully, ring-max]
 transport: sim
 repetitions: 60
 sweep:
-  - {vary: nodes, over: [48, 96]}
+  - {vary: nodes, over: [96, 160]}
 END
 port=$((20000 + RANDOM % 20000))
 url=nats://127.0.0.1:$port
