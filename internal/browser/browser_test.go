@@ -241,14 +241,6 @@ func TestReport(t *testing.T) {
 		b.want(`unpack(document.querySelector(".packed").dataset.packed).then(text => text.split("\n").length)`, "74")
 		b.want(`toCSV(cellRows(visible())).split("\n")[0].startsWith("run,problem,label,")`, "true")
 	})
-	t.Run("paper", func(t *testing.T) {
-		ctx, stop := context.WithTimeout(b.ctx, time.Minute)
-		defer stop()
-		pdf, err := chromedp.Run(ctx, chromedp.PrintToPDF(chromedp.PDFPaper(chromedp.PaperA4)))
-		if err != nil || len(pdf) < 20_000 {
-			t.Errorf("%d bytes: %v", len(pdf), err)
-		}
-	})
 }
 
 // TestReport_Tails: a page about leaders that repeat something, and about elections that were cut off,

@@ -180,7 +180,18 @@ function buildTheme() {
     redraw();
   });
   systemDark.addEventListener("change", () => { applyTheme(); redraw(); });
-  const paper = on => () => { printing = on; document.documentElement.toggleAttribute("data-paper", on); applyTheme(); redraw(); drawAll(); resizeCharts(); };
+  // Paper has no scrolling and nothing to press: all is laid out for its width, and told.
+  let closed = [];
+  const paper = on => () => {
+    printing = on;
+    document.documentElement.toggleAttribute("data-paper", on);
+    if (on) closed = [...document.querySelectorAll("details:is(.more, #restricted):not([open])")];
+    closed.forEach(details => { details.open = on; });
+    applyTheme();
+    redraw();
+    drawAll();
+    resizeCharts();
+  };
   addEventListener("beforeprint", paper(true));
   addEventListener("afterprint", paper(false));
 }

@@ -25,7 +25,7 @@ const observer = new ResizeObserver(entries => entries.forEach(e => {
   if (chart && e.contentRect.width > 0) chart.resize();
 }));
 
-function resizeCharts() { instances.forEach(chart => chart.resize()); }
+function resizeCharts() { instances.forEach(chart => { chart.resize(); chart.getZr().flush(); }); }
 
 function plot(host, option, label) {
   const element = make("div", { class: "plot", role: "img", "aria-label": label });

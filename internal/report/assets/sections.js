@@ -144,10 +144,10 @@ function drawLines(fig, state, m, along, panels, cells) {
     ? axis(along, { type: "category", data: D.columns[LABEL].values, axisLabel: { color: ink().soft, interval: 0, rotate: 30 } })
     : horizontalAxis(along, xs, state.logX);
   if (state.x === null) categories(x, panels);
+  const holders = panels.map(p => make("div", {}, p.name ? make("p", { class: "panel-title" }, p.name) : null));
+  host.append(...holders);
   panels.forEach((p, k) => {
-    const holder = make("div", {}, p.name ? make("p", { class: "panel-title" }, p.name) : null);
-    host.append(holder);
-    plot(holder, { grid: { left: 14, right: 16, top: 12, bottom: 14 }, xAxis: x, yAxis: y,
+    plot(holders[k], { grid: { left: 14, right: 16, top: 12, bottom: 14 }, xAxis: x, yAxis: y,
       tooltip: tooltip(item => item.data.text || ""),
       series: [...(state.band ? p.lines.map(line => bandSeries(line, y.max, y.min)) : []),
         ...theory[k].flat(), ...p.lines.map(line => lineSeries(line, (l, q) => pointText(l, q, m, state)))],
@@ -203,9 +203,10 @@ function holds(f, first, full) {
   const held = new Map();
   SPLITS.forEach(i => {
     const values = D.columns[i].values;
-    const has = values.map((_, k) => k).filter(k => D.cells.some(cell => cell.d[i] === k && full(cell)));
+    // The first shown is the level at which most cells have something.
+    const counts = values.map((_, k) => D.cells.filter(cell => cell.d[i] === k && full(cell)).length), most = Math.max(...counts);
     const start = first(D.columns[i]);
-    held.set(i, has.includes(start) || !has.length ? start : has[0]);
+    held.set(i, counts[start] === most ? start : counts.indexOf(most));
     f.tools.append(select(title(D.columns[i]), values.map((v, k) => [k, v || "none"]), held.get(i),
       v => { held.set(i, Number(v)); f.redraw(); }));
   });
@@ -421,7 +422,7 @@ function kinds(host) {
       tooltip: tooltip(p => p.data.name ? `${escapeHTML(names[p.dataIndex])}<br>${escapeHTML(p.data.name)} <b>${show(p.data.value)}</b>` : ""),
       yAxis: axis("", { type: "category", data: names, inverse: true, axisLabel: { color: c.text, interval: 0 } }),
       xAxis: axis(`${measures[state.measure]} in a trial, mean`, { type: "value", min: 0,
-        splitLine: gridLine() }), series,
+        splitLine: gridLine(), axisLabel: { color: c.soft, formatter: v => show(v) } }), series,
     }, "Messages by kind: the same as a table below");
     const element = fig.body.querySelector(".plot");
     element.style.height = `${Math.max(8, 5 + 1.9 * bars.length)}rem`;

@@ -55,24 +55,37 @@ function drawTable(cells) {
       return sign * (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0) || a[1] - b[1];
     }).map(entry => entry[2]);
   }
-  const head = make("tr", {}, ...columns.map(c => make("th", { scope: "col", title: c.doc,
-    "aria-sort": key === c ? (table.descending ? "descending" : "ascending") : "none" },
-    make("button", { type: "button", "data-sort": c.id, onclick: () => {
-      table.descending = table.key === c.id && !table.descending;
-      table.key = c.id;
-      drawTable(visible());
-      document.querySelector(`[data-sort="${CSS.escape(c.id)}"]`).focus();
-    } }, c.head))));
-  const body = make("tbody", {}, ...cells.slice(0, table.rows).map(cell => tableRow(cell, columns)));
-  document.getElementById("table").replaceChildren(cells.length === 0
-    ? make("p", { class: "empty" }, "No cell passes the filters.")
-    : make("table", {}, make("thead", {}, head), body));
+  const host = document.getElementById("table");
+  if (cells.length === 0) host.replaceChildren(make("p", { class: "empty" }, "No cell passes the filters."));
+  else {
+    // What is too wide for paper goes on in further tables, behind the same first columns.
+    const design = columns.filter(c => c.figure === undefined), figures = columns.slice(design.length);
+    for (let count = Math.max(1, figures.length); count > 0; count--) {
+      const parts = [];
+      for (let i = 0; i === 0 || i < figures.length; i += count) parts.push([...design, ...figures.slice(i, i + count)]);
+      host.replaceChildren(...parts.map(part => tableOfCells(cells.slice(0, table.rows), part, key)));
+      if (!printing || [...host.children].every(t => t.offsetWidth <= host.clientWidth)) break;
+    }
+  }
   const more = document.getElementById("table-more");
   more.replaceChildren();
   if (cells.length > table.rows) {
     more.append(`The first ${table.rows} of ${cells.length} rows. `, make("button", { type: "button",
       onclick: () => { table.rows = Infinity; drawTable(visible()); } }, "Show all"));
   }
+}
+
+function tableOfCells(cells, columns, key) {
+  const head = columns.map(c => make("th", { scope: "col", title: c.doc,
+    "aria-sort": key === c ? (table.descending ? "descending" : "ascending") : "none" },
+  printing ? c.head : make("button", { type: "button", "data-sort": c.id, onclick: () => {
+    table.descending = table.key === c.id && !table.descending;
+    table.key = c.id;
+    drawTable(visible());
+    document.querySelector(`[data-sort="${CSS.escape(c.id)}"]`).focus();
+  } }, c.head)));
+  return make("table", {}, make("thead", {}, make("tr", {}, ...head)),
+    make("tbody", {}, ...cells.map(cell => tableRow(cell, columns))));
 }
 
 function tableRow(cell, columns) {
@@ -82,14 +95,15 @@ function tableRow(cell, columns) {
     if (c.figure === undefined) {
       const e = make(tag, attributes, c.text(cell));
       if (c.notes) {
-        (cell.w || []).forEach(note => e.append(" ", make("sup", {},
+        (cell.w || []).forEach((note, k) => e.append(k ? " " : "\u00a0", make("sup", {},
           make("a", { href: `#note-${note + 1}`, "aria-label": `note ${note + 1}` }, String(note + 1)))));
       }
       return e;
     }
     const f = figure(cell, c.figure);
     const [middle, interval] = figureText(f, D.metrics[c.figure]);
-    return make(tag, attributes, middle, make("span", { class: "ci" }, interval + ownN(f, cell)));
+    return make(tag, attributes, middle, make("span", { class: "ci" },
+      ...[interval, ownN(f, cell)].filter(Boolean).flatMap(text => [" ", make("span", {}, text.trim())])));
   }));
 }
 
