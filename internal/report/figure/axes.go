@@ -29,6 +29,9 @@ type axis struct {
 	names bool // the ticks are names, for which the axis makes room
 }
 
+// logScale stands behind the title of an axis in decades.
+const logScale = ", log scale"
+
 // scaled is a as the library's plotters want it.
 func (a *axis) scaled() (out plot.Axis) {
 	out.Min, out.Max, out.Scale = a.min, a.max, plot.LinearScale{}

@@ -126,6 +126,55 @@ func TestChosen_Mistakes(t *testing.T) {
 	}
 }
 
+// TestLookOf: lines whose values are the same can be told apart: each is drawn beside the other,
+// and has a mark and dashes of its own.
+func TestLookOf(t *testing.T) {
+	t.Parallel()
+	for i := range 35 {
+		for k := range i {
+			a, b, differ := lookOf(i), lookOf(k), 0
+			for _, d := range []bool{a.color != b.color, a.mark != b.mark, !slices.Equal(a.dash, b.dash)} {
+				if d {
+					differ++
+				}
+			}
+			if differ < 2 || i < 5 && differ < 3 {
+				t.Errorf("lines %d and %d differ in %d of colour, mark and dashes", k, i, differ)
+			}
+		}
+	}
+	list, err := pictures(swept(metric.Downtime, nodes), usual())
+	if err != nil || len(list) != 1 {
+		t.Fatal(list, err)
+	}
+	var courses []*course
+	for _, d := range list[0].panes[0].drawn {
+		if c, is := d.(*course); is {
+			courses = append(courses, c)
+		}
+	}
+	if len(courses) != 2 || !slices.Equal(courses[0].xys, courses[1].xys) ||
+		courses[1].shift-courses[0].shift < courses[0].look.glyph().Radius {
+		t.Errorf("want two lines of the same values, drawn half a mark apart: %+v", courses)
+	}
+}
+
+// TestWrite_Small: each figure that nobody asked for by name is a PDF of at most 30 KB, whatever
+// varies.
+func TestWrite_Small(t *testing.T) {
+	t.Parallel()
+	for _, columns := range [][]report.Column{{nodes}, {loss, crashes}, {nodes, loss, crashes}} {
+		dir := t.TempDir()
+		names, err := Write(swept(metric.Availability, columns...), dir, *usual())
+		if err != nil || len(names) != len(formats) {
+			t.Fatal(names, err)
+		}
+		if size := len(read(t, dir, names[slices.Index(formats, "pdf")])); size > 30_000 {
+			t.Errorf("%s: %d bytes, want at most 30 KB", names[0], size)
+		}
+	}
+}
+
 // TestLay: a figure is as high as it is asked to be, or says what it takes; a legend of many
 // leaves the axes their room.
 func TestLay(t *testing.T) {

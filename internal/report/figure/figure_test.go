@@ -345,7 +345,7 @@ func TestWriteFronts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"raft", "budget", "false elections per hour, log", "downtime_ms", ">0.1<", ">10000<"} {
+	for _, want := range []string{"raft", "budget", "false elections per hour, log scale", "downtime_ms", ">0.1<", ">10000<"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %q in the figure", want)
 		}

@@ -241,6 +241,10 @@ func scaleOf(lines []line, o *Options) (s scale) {
 	return s
 }
 
+// besides is how much of the horizontal axis lies to the left of the first value, and to the
+// right of the last one: the marks of all lines stand there, one beside the other.
+const besides = 0.07
+
 // fit makes the horizontal axis one of the column's values.
 func (s *scale) fit(column report.Column) {
 	if !column.Numeric {
@@ -256,13 +260,13 @@ func (s *scale) fit(column report.Column) {
 	s.x.log = first > 0 && last/first >= 50
 	switch {
 	case s.x.log:
-		pad := math.Pow(last/first, 0.04)
+		pad := math.Pow(last/first, besides)
 		s.x.min, s.x.max = first/pad, last*pad
 	case first == last:
 		pad := max(math.Abs(first)*0.1, 0.5)
 		s.x.min, s.x.max = first-pad, last+pad
 	default:
-		pad := (last - first) * 0.04
+		pad := (last - first) * besides
 		s.x.min, s.x.max = first-pad, last+pad
 	}
 	if len(s.xs) <= 20 {
@@ -284,7 +288,7 @@ func (s *scale) notes() []string {
 func (s *scale) picture(d *report.Data, v *report.View, m *metric.Metric) picture {
 	title := m.Title()
 	if s.y.log {
-		title += ", log"
+		title += logScale
 	}
 	if v.X == report.None {
 		return picture{x: title}
@@ -293,7 +297,7 @@ func (s *scale) picture(d *report.Data, v *report.View, m *metric.Metric) pictur
 	s.fit(v.Columns[v.X])
 	along := experiment.Title(v.Columns[v.X].Name)
 	if s.x.log {
-		along += ", log"
+		along += logScale
 	}
 	return picture{x: along, y: title}
 }
@@ -314,7 +318,7 @@ func (s *scale) fill(p *picture, v *report.View, panels []report.Panel, lines []
 				lines[i][k].bands(&pane, s)
 			}
 			for k := range lines[i] {
-				apart := min(1.6, 8/vg.Length(len(lines[i])))
+				apart := min(mostApart, 8/vg.Length(len(lines[i])))
 				shift := apart * (vg.Length(k) - vg.Length(len(lines[i])-1)/2)
 				claimed = lines[i][k].draw(&pane, s, shift) || claimed
 			}
@@ -458,8 +462,12 @@ func (l *line) draw(p *pane, s *scale, shift vg.Length) (claimed bool) {
 	return claimed
 }
 
-// A course is a line through points, with their marks. It is shifted a little, by less than a
-// mark, so that lines which lie on each other can be told apart.
+// mostApart is by how much neighbours among lines are shifted against each other, at most: about
+// half a mark.
+const mostApart = 2.4
+
+// A course is a line through points, with their marks. It is shifted a little, so that lines
+// which lie on each other can be told apart.
 type course struct {
 	xys    plotter.XYs
 	doubts []float64

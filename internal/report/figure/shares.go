@@ -54,7 +54,7 @@ func spreadFigures(d *report.Data, v *report.View) (out []picture) {
 			}
 			title := metric.Named(name).Title()
 			out = append(out,
-				picture{name: "ecdf-" + name + p.name, x: title + ", log", y: "operations (share)",
+				picture{name: "ecdf-" + name + p.name, x: title + logScale, y: "operations (share)",
 					panes: []pane{ecdf}, legend: entries, notes: notes},
 				picture{name: "tail-" + name + p.name, x: "percentile, reversed log", y: title,
 					panes: []pane{tail}, legend: entries, notes: notes})

@@ -11,19 +11,21 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// The palette of Okabe and Ito, without its yellow. What a colour tells, a marker and
-// dashes tell again.
+// The palette of Okabe and Ito, without its yellow. What a colour tells, a marker and dashes tell
+// again. The numbers of them have no common factor: any two of five lines differ in all three,
+// and any two of 35 in two of them at least.
 var (
 	palette = []color.RGBA{
 		{0x00, 0x72, 0xb2, 0xff}, {0xd5, 0x5e, 0x00, 0xff}, {0x00, 0x9e, 0x73, 0xff}, {0xcc, 0x79, 0xa7,
 			0xff},
 		{0xe6, 0x9f, 0x00, 0xff}, {0x56, 0xb4, 0xe9, 0xff}, {0x00, 0x00, 0x00, 0xff},
 	}
+	// Filled marks and hollow ones take turns: of two that lie on each other both can be seen.
 	marks = []draw.GlyphDrawer{
-		draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{},
+		draw.CircleGlyph{}, draw.SquareGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.BoxGlyph{},
 		draw.TriangleGlyph{}, draw.CrossGlyph{}, draw.PlusGlyph{},
 	}
-	dashes = [][]vg.Length{nil, {5, 2}, {2.5, 1.5}, {6, 2, 1.5, 2}}
+	dashes = [][]vg.Length{nil, {5, 2}, {2.5, 1.5}, {6, 2, 1.5, 2}, {6, 1.5, 1.5, 1.5, 1.5, 1.5}}
 
 	black = color.RGBA{A: 0xff}
 	white = color.RGBA{0xff, 0xff, 0xff, 0xff}

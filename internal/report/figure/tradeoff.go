@@ -69,7 +69,7 @@ func frontPicture(name, x, y string, limit float64, fronts []Front) (p picture, 
 	border := look{color: gray, dash: dotted}
 	pane.drawn = append(pane.drawn, &plotter.Line{LineStyle: border.line(),
 		XYs: plotter.XYs{{X: limit, Y: 0}, {X: limit, Y: pane.y.max}}})
-	p = picture{name: name, x: x + ", log", y: y}
+	p = picture{name: name, x: x + logScale, y: y}
 	for i, f := range fronts {
 		drawFront(&pane, lookOf(i), f)
 		p.legend = append(p.legend, entry{f.Name, lookOf(i), lineAndMark})
