@@ -34,7 +34,7 @@ func (s *streams) verifyCases(id, path string) error {
 		count[word]++
 		unseen += unchecked
 		line := fmt.Sprintf("%-7s  %-*s  %s", word, width, list[i].ID, text)
-		fmt.Fprintln(s.out, strings.TrimRight(line, " "))
+		fmt.Fprintln(s.text(), strings.TrimRight(line, " "))
 		_ = s.out.Flush() // a statistical case takes its time; an error stays until the end
 	}
 	var parts []string
@@ -46,7 +46,7 @@ func (s *streams) verifyCases(id, path string) error {
 	if unseen > 0 {
 		parts = append(parts, report.Plural(unseen, "expectation", "expectations")+" not checked here")
 	}
-	fmt.Fprintf(s.out, "%s: %s: %s%s\n", id, report.Plural(len(list), "case", "cases"),
+	fmt.Fprintf(s.text(), "%s: %s: %s%s\n", id, report.Plural(len(list), "case", "cases"),
 		strings.Join(parts, ", "), others)
 	switch {
 	case count[failed] > 0:

@@ -216,7 +216,7 @@ func (s *streams) getenv(name string) string {
 func (s *streams) say(text string) {
 	_ = s.out.Flush() // the error stays until the end
 	for line := range strings.Lines(text) {
-		fmt.Fprintf(s.err, "bench: %s\n", strings.TrimPrefix(strings.TrimSuffix(line, "\n"), "bench "))
+		fmt.Fprintln(s.err, fold("bench: "+strings.TrimPrefix(strings.TrimSuffix(line, "\n"), "bench ")))
 	}
 }
 

@@ -82,11 +82,13 @@ func (s *streams) compareTails(f *compareFlags, old, fresh *results.Table, o com
 }
 
 func printTails(w io.Writer, r *compare.TailReport) {
+	w = &folding{w: w}
 	fmt.Fprintf(w, "base: %s\nnew:  %s\n", sideText(r.Base), sideText(r.New))
 	t := &table{}
-	for _, head := range strings.Split("cell,figure,base,new,change,operations,design effect,verdict", ",") {
+	for _, head := range strings.Split("cell,figure,base,new,change,verdict,operations,design effect", ",") {
 		t.column(head, !slices.Contains([]string{"cell", "figure", "verdict"}, head))
 	}
+	t.keyed(2)
 	paired, legend := 0, &compare.Legend{}
 	for i := range r.Rows {
 		row := &r.Rows[i]
@@ -94,8 +96,8 @@ func printTails(w io.Writer, r *compare.TailReport) {
 			paired++
 		}
 		t.add(row.Cell, row.Stat+" of "+row.Metric, legend.Tail(&row.Base), legend.Tail(&row.New),
-			row.ChangeText(), besides(tailSize(&row.Base), tailSize(&row.New)),
-			besides(compare.Number(row.Base.Effect), compare.Number(row.New.Effect)), string(row.Verdict))
+			row.ChangeText(), string(row.Verdict), besides(tailSize(&row.Base), tailSize(&row.New)),
+			besides(compare.Number(row.Base.Effect), compare.Number(row.New.Effect)))
 	}
 	fmt.Fprintln(w)
 	t.write(w)

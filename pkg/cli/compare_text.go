@@ -288,14 +288,15 @@ func remarks(r *compare.Report) []string {
 }
 
 func textComparison(w io.Writer, r *compare.Report, asked bool) error {
+	w = &folding{w: w}
 	fmt.Fprintf(w, "base  %s\nnew   %s\n", sideText(r.Base), sideText(r.New))
 	for _, text := range r.Warnings {
-		fmt.Fprintln(w, hang("careful: ", text))
+		fmt.Fprintln(w, "careful: "+text)
 	}
 	if len(r.Statuses) > 0 {
 		fmt.Fprintln(w, "\nTrials that ended otherwise:")
 		for _, change := range r.Statuses {
-			fmt.Fprintln(w, hang("  ", change.String()))
+			fmt.Fprintf(w, "  %v\n", change)
 		}
 	}
 	rows, same, minor := rowsFor(r, asked)
@@ -305,19 +306,17 @@ func textComparison(w io.Writer, r *compare.Report, asked bool) error {
 	}
 	fmt.Fprintln(w)
 	if text := hidden(same, minor); text != "" {
-		fmt.Fprintln(w, hang("", text))
+		fmt.Fprintln(w, text)
 	}
-	for line := range strings.Lines(legend(r, rows)) {
-		fmt.Fprintln(w, hang("", line))
-	}
+	fmt.Fprint(w, legend(r, rows))
 	for _, text := range r.Findings() {
-		fmt.Fprintln(w, hang("", text))
+		fmt.Fprintln(w, text)
 	}
 	for i, text := range remarks(r) {
-		fmt.Fprintln(w, hang(fmt.Sprintf("[%d] ", i+1), text))
+		fmt.Fprintf(w, "[%d] %s\n", i+1, text)
 	}
 	for _, text := range r.Open {
-		fmt.Fprintln(w, hang("inconclusive: ", text))
+		fmt.Fprintln(w, "inconclusive: "+text)
 	}
 	_, err := fmt.Fprintf(w, "%s\n", conclusion(r))
 	return err

@@ -21,7 +21,7 @@ func (s *streams) conclude(o *outcome, asJSON bool) error {
 			return err
 		}
 	} else if o.finished > 0 {
-		o.print(s.out)
+		o.print(s.text())
 	}
 	for _, text := range o.failures() {
 		s.say(text)

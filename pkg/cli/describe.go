@@ -3,9 +3,9 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -268,7 +268,7 @@ func params(s *algo.Spec) []paramReport {
 }
 
 func (s *streams) printDescription(d description) {
-	w := s.out
+	w := s.text()
 	fmt.Fprintf(w, "%s: %s\n\n", d.ID, d.Summary)
 	p := &d.Paper
 	cite := strings.Join([]string{p.Authors, p.Title, p.Venue}, ". ")
@@ -305,7 +305,7 @@ func (s *streams) printDescription(d description) {
 		fmt.Fprintf(w, "  %s, %s: %s%s\n    %s: %s\n", c.Metric, cmp.Or(c.Load, "any load"), c.Text,
 			bounds(c.Bounds), c.Source, c.Source.Meaning())
 	}
-	s.printParams(d)
+	printParams(w, d)
 }
 
 func bounds(list []claimBound) string {
@@ -331,19 +331,19 @@ func (s *streams) properties(title string, list []property) {
 		t.add("  "+p.Name, p.Value)
 	}
 	fmt.Fprintln(s.out)
-	t.write(s.out)
+	t.write(s.text())
 }
 
-func (s *streams) printParams(d description) {
+func printParams(w io.Writer, d description) {
 	if len(d.Params) == 0 {
-		fmt.Fprintln(s.out, "\nParameters\n  none")
+		fmt.Fprintln(w, "\nParameters\n  none")
 		return
 	}
 	held := ""
 	if hold, ok := d.Defaults["hold"]; ok {
 		held = fmt.Sprintf(", %v in the critical section", hold)
 	}
-	fmt.Fprintf(s.out, "\nParameters (defaults for %d nodes and a latency of %v%s)\n", shownNodes,
+	fmt.Fprintf(w, "\nParameters (defaults for %d nodes and a latency of %v%s)\n", shownNodes,
 		shownLatency, held)
 	for _, p := range d.Params {
 		kind := p.Type
@@ -368,53 +368,6 @@ func (s *streams) printParams(d description) {
 		if p.PerProcess {
 			kind += ", or a list with one for each process"
 		}
-		fmt.Fprintf(s.out, "  %s = %s (%s)\n%s\n", p.Name, p.Default, kind, wrap(p.Doc, 6))
+		fmt.Fprintf(w, "  %s = %s (%s)\n%s\n", p.Name, p.Default, kind, wrap(p.Doc, 6))
 	}
-}
-
-// columns is how wide a terminal is at least.
-const columns = 80
-
-// hang is text behind a mark, such as "[1] ": where a line is full it goes on in the next,
-// two columns in, or where the first began if that is not far. Commands stay whole.
-func hang(mark, text string) string {
-	indent := 2
-	if n := utf8.RuneCountInString(mark); n > 0 && n <= 4 {
-		indent = n
-	}
-	words := strings.Fields(text)
-	for i := 0; i+1 < len(words); i++ { // a command is one word, up to the end of its clause
-		if words[i] != "bench" {
-			continue
-		}
-		for i+1 < len(words) && !strings.HasSuffix(words[i], ",") && !strings.HasSuffix(words[i], ";") {
-			words[i+1] = words[i] + glue + words[i+1]
-			words[i] = ""
-			i++
-		}
-	}
-	lines := strings.Split(strings.ReplaceAll(wrap(mark+strings.Join(words, " "), indent), glue, " "), "\n")
-	indented := len(mark) - len(strings.TrimLeft(mark, " "))
-	lines[0] = strings.Repeat(" ", indented) + strings.TrimLeft(lines[0], " ")
-	return strings.Join(lines, "\n")
-}
-
-// glue stands for a space at which no line is broken.
-const glue = "\x1f"
-
-// wrap breaks text into lines of at most so many columns, each indented.
-func wrap(text string, indent int) string {
-	margin := strings.Repeat(" ", indent)
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(text) {
-		if line != "" && indent+utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > columns {
-			lines, line = append(lines, margin+line), ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	return strings.Join(append(lines, margin+line), "\n")
 }

@@ -168,13 +168,15 @@ func (f *detection) most() (most int) {
 }
 
 func (s *streams) printDetection(f *detection, e *experiment.Experiment) {
-	fmt.Fprintf(s.out, "\ndetect      %s worse, with probability %v (alpha %v, %s, Holm)\n", percentOf(f.by),
+	w := s.text()
+	fmt.Fprintf(w, "\ndetect      %s worse, with probability %v (alpha %v, %s, Holm)\n", percentOf(f.by),
 		compare.Power, compare.DefaultAlpha, report.Plural(f.tests, "test", "tests"))
-	fmt.Fprintf(s.out, "pilot       %s\n\n", f.pilot)
+	fmt.Fprintf(w, "pilot       %s\n\n", f.pilot)
 	t, d := &table{}, designOf(e)
 	t.column("algorithm", false)
 	d.head(t, e)
 	t.column("metric", false)
+	t.keyed(len(t.head))
 	t.column("n", true)
 	t.column("median", true)
 	if e.Virtual() {
@@ -205,13 +207,13 @@ func (s *streams) printDetection(f *detection, e *experiment.Experiment) {
 		}
 		t.add(append(row, ranks)...)
 	}
-	t.write(s.out)
-	fmt.Fprintf(s.out, "\n%s\n", strings.Join(f.remarks(e), "\n"))
+	t.write(w)
+	fmt.Fprintf(w, "\n%s\n", strings.Join(f.remarks(e), "\n"))
 	verdict := "enough"
 	if f.most() > e.Repetitions {
 		verdict = "too few"
 	}
-	fmt.Fprintf(s.out, "repetitions: planned %d, needed %d: %s\n", e.Repetitions, f.most(), verdict)
+	fmt.Fprintf(w, "repetitions: planned %d, needed %d: %s\n", e.Repetitions, f.most(), verdict)
 }
 
 // remarks say what the numbers assume.

@@ -226,7 +226,7 @@ func drawn(t *testing.T, dir string) (text string) {
 func endOf(dir string) string {
 	var text strings.Builder
 	if o := outcomeIn(dir); o != nil {
-		o.print(&text)
+		o.print(&folding{w: &text})
 	}
 	return text.String()
 }

@@ -99,7 +99,7 @@ scenario: {kind: script, events: [{at: 0ms, do: crash, node: 2}]}
 		{"violation", fmt.Sprintf(file, "test-greedy"), nil, Violated,
 			[]string{"violation: mutex/test-greedy: ", "  reproduce: bench replay ", " --trial 1"}},
 		{"violation outside the model", fmt.Sprintf(file, "test-greedy"),
-			[]string{"--set", "network.loss=0.5"}, Good, []string{"violation 2 (in_model=false)"}},
+			[]string{"--set", "network.loss=0.5"}, Good, []string{"violation 2 *", "*: in_model=false: more was asked"}},
 		{"error", fmt.Sprintf(file, "test-panic"), nil, CouldNotRun, []string{"error 2"}},
 		{"time-out", fmt.Sprintf(file, "test-restless"), nil, Incomplete,
 			[]string{"timeout 2", "[n/a]", "allow.timeout is 0"}},

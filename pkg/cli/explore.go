@@ -225,7 +225,7 @@ func (s *streams) nothing(f *exploreFlags, alg *algo.Algorithm, r *explore.Repor
 	if f.json {
 		return writeJSON(s.out, f.report(alg, r, ""))
 	}
-	fmt.Fprintf(s.out, "%s: no broken promise in %d schedules (%.0f per second)\n", alg.ID, r.Schedules,
+	fmt.Fprintf(s.text(), "%s: no broken promise in %d schedules (%.0f per second)\n", alg.ID, r.Schedules,
 		perSecond(r.Schedules, r.Elapsed))
 	return nil
 }
@@ -285,7 +285,7 @@ func (s *streams) found(f *exploreFlags, alg *algo.Algorithm, r *explore.Report)
 }
 
 func (s *streams) printFind(alg *algo.Algorithm, r *explore.Report, path string) {
-	w, find := s.out, r.Find
+	w, find := s.text(), r.Find
 	fmt.Fprintf(w, "schedule %d breaks a promise (%.0f schedules per second); the smallest that does, "+
 		"of %d tried:\n\n", find.Number, perSecond(r.Schedules, r.Elapsed), find.Tried)
 	const most = 200 // what never ends is long
@@ -367,9 +367,9 @@ func (s *streams) exhaust(c *cobra.Command, alg *algo.Algorithm) error {
 		t.add(scope.String(), fmt.Sprint(space.States), fmt.Sprint(space.Steps), fmt.Sprint(space.Depth),
 			fmt.Sprint(space.Terminal), schedules)
 	}
-	t.write(s.out)
+	t.write(s.text())
 	for _, text := range broken {
-		fmt.Fprintf(s.out, "\nviolation: %s: %s\n", alg.ID, text)
+		fmt.Fprintf(s.text(), "\nviolation: %s: %s\n", alg.ID, text)
 	}
 	if broken != nil {
 		return exit(Violated)

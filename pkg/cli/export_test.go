@@ -192,7 +192,7 @@ func TestExport_Mistakes(t *testing.T) {
 		{dir + " --fromat csv", Usage, `did you mean "--format"?`},
 	} {
 		r := bench(t, append([]string{"export"}, strings.Fields(test.args)...)...)
-		if r.code != test.code || r.out != "" || !strings.Contains(r.errors, test.says) {
+		if r.code != test.code || r.out != "" || !strings.Contains(flat(r.errors), test.says) {
 			t.Errorf("export %s: exit code %d, want %d and %q in %q", test.args, r.code, test.code, test.says,
 				r.errors)
 		}

@@ -265,6 +265,6 @@ func (s *streams) entries(title string, list []listEntry) {
 			}
 		}
 	}
-	t.write(s.out)
+	t.write(s.text())
 	fmt.Fprintln(s.out)
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -195,6 +196,7 @@ func (o *outcome) table() (t *table, notes []string) {
 	legend := &compare.Legend{}
 	t.column("algorithm", false)
 	d.head(t, o.experiment)
+	t.keyed(len(t.head))
 	t.column("n", true)
 	for _, m := range o.metrics {
 		t.column(m, true)
@@ -216,7 +218,11 @@ func (o *outcome) table() (t *table, notes []string) {
 		}
 		t.add(append(row, o.count(c, cell))...)
 	}
-	return t, legend.Notes()
+	notes = legend.Notes()
+	if slices.ContainsFunc(o.experiment.Cells, func(c experiment.Cell) bool { return !c.Plan.InModel }) {
+		notes = append(notes, "*: in_model=false: more was asked of the algorithm than it promises")
+	}
+	return t, notes
 }
 
 // ended says why a cell ended under the rule, and how wide its interval is.
@@ -252,7 +258,7 @@ func (o *outcome) count(c *cellOutcome, cell *experiment.Cell) string {
 	}
 	text := strings.Join(parts, ", ")
 	if !cell.Plan.InModel {
-		text += " (in_model=false)"
+		text += " *"
 	}
 	return text
 }

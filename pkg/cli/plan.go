@@ -80,27 +80,29 @@ of a machine's noise.`,
 }
 
 func (s *streams) printPlan(e *experiment.Experiment) {
-	fmt.Fprintf(s.out, "experiment  %s: %s, %s\n", e.Name, e.Problem, e.Transport)
-	fmt.Fprintf(s.out, "trials      %s x %s = %s\n", report.Plural(len(e.Cells), "cell", "cells"),
+	w := s.text()
+	fmt.Fprintf(w, "experiment  %s: %s, %s\n", e.Name, e.Problem, e.Transport)
+	fmt.Fprintf(w, "trials      %s x %s = %s\n", report.Plural(len(e.Cells), "cell", "cells"),
 		repetitions(e), between(e.Least(), e.Most()))
 	if u := e.Until; u != nil {
 		holds := ""
 		if u.Anytime {
 			holds = ", and that holds whenever it stops (anytime)"
 		}
-		fmt.Fprintf(s.out, "until       %s is known to %s in a cell%s\n", u.Metric, results.Percent(u.CI),
+		fmt.Fprintf(w, "until       %s is known to %s in a cell%s\n", u.Metric, results.Percent(u.CI),
 			holds)
 	}
-	fmt.Fprintf(s.out, "time        %s\n", howLong(e))
-	fmt.Fprintf(s.out, "seed        %d\n", e.Seed)
+	fmt.Fprintf(w, "time        %s\n", howLong(e))
+	fmt.Fprintf(w, "seed        %d\n", e.Seed)
 	if text := settling(e); text != "" {
-		fmt.Fprintf(s.out, "settle      %s\n", text)
+		fmt.Fprintf(w, "settle      %s\n", text)
 	}
-	fmt.Fprintln(s.out)
+	fmt.Fprintln(w)
 	t, d := &table{}, designOf(e)
 	t.column("cell", true)
 	t.column("algorithm", false)
 	d.head(t, e)
+	t.keyed(len(t.head))
 	t.column("trials", true)
 	t.column("in_model", false)
 	for i := range e.Cells {
@@ -108,12 +110,12 @@ func (s *streams) printPlan(e *experiment.Experiment) {
 		row := append([]string{fmt.Sprint(c.Number), c.Label}, d.values(c)...)
 		t.add(append(row, between(e.Fewest, e.Repetitions), fmt.Sprint(c.Plan.InModel))...)
 	}
-	t.write(s.out)
+	t.write(w)
 	for i, n := range e.Notes {
 		if i == 0 {
-			fmt.Fprintln(s.out)
+			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(s.out, "[%d] %s\n", i+1, n)
+		fmt.Fprintf(w, "[%d] %s\n", i+1, n)
 	}
 }
 

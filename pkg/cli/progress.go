@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"golang.org/x/term"
 
@@ -175,7 +174,7 @@ func (b *bar) explain(t *results.Trial, cell string) {
 	}
 	b.told[key] = true
 	b.clear()
-	fmt.Fprintln(b.file, hang("", fmt.Sprintf("%s: %s: %s", cell, t.Status, short(t.Reason))))
+	fmt.Fprintln(b.file, fold(fmt.Sprintf("%s: %s: %s", cell, t.Status, short(t.Reason))))
 	b.paint()
 }
 
@@ -196,15 +195,15 @@ func (b *bar) paint() {
 	default:
 	}
 	b.painted = time.Now()
-	width, _, err := term.GetSize(int(b.file.Fd()))
-	if err != nil || width <= 0 {
-		width = 80
+	wide, _, err := term.GetSize(int(b.file.Fd()))
+	if err != nil || wide <= 0 {
+		wide = columns
 	}
-	fmt.Fprint(b.file, "\r\x1b[K"+b.line(time.Since(b.begun), width-1))
+	fmt.Fprint(b.file, "\r\x1b[K"+b.line(time.Since(b.begun), wide-1))
 }
 
-// line is the bar within width columns.
-func (b *bar) line(elapsed time.Duration, width int) string {
+// line is the bar within so many columns.
+func (b *bar) line(elapsed time.Duration, most int) string {
 	const length = 20
 	full := 0
 	if b.now.Planned > 0 {
@@ -225,8 +224,8 @@ func (b *bar) line(elapsed time.Duration, width int) string {
 		}
 	}
 	text += " " + b.cell
-	if utf8.RuneCountInString(text) > width {
-		text = string([]rune(text)[:max(width, 0)])
+	if width(text) > most {
+		text = string([]rune(text)[:max(most, 0)])
 	}
 	return text
 }

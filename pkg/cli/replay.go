@@ -211,7 +211,7 @@ func (r *replay) differences() (out []string) {
 }
 
 func (s *streams) printReplay(r *replay, virtual, events bool) {
-	w := s.out
+	w := s.text()
 	if events {
 		_ = diagram.WriteEvents(w, r.records, r.kinds, nil, r.details) // the error stays in w until the end
 		fmt.Fprintln(w)

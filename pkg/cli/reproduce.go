@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -113,7 +112,7 @@ func (s *streams) listStudies(f *reproduceFlags, studies []*reproduce.Study) err
 		}
 		t.add(study.Name, fmt.Sprint(len(study.Statements)), strings.Join(on, ", "), short(study.Paper))
 	}
-	t.write(s.out)
+	t.write(s.text())
 	return nil
 }
 
@@ -147,7 +146,7 @@ func (s *streams) runStudies(f *reproduceFlags, studies []*reproduce.Study, name
 		case f.markdown:
 			r.markdown(s.out)
 		default:
-			r.print(s.out)
+			r.print(s.text())
 		}
 	}
 	if f.json {
@@ -301,9 +300,7 @@ func (r *studyReport) print(w io.Writer) {
 		t.add(row.Case, row.Paper, row.Theory, row.Measured.String(), fmt.Sprint(row.Measured.N),
 			row.Outcome())
 	}
-	var text bytes.Buffer
-	t.write(&text)
-	lines := strings.Split(text.String(), "\n")
+	lines := t.lines()
 	fmt.Fprintf(w, "\n    %s\n", lines[0])
 	next := 1
 	for _, group := range r.groups() {

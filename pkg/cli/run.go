@@ -427,23 +427,23 @@ func (s *streams) preamble(e *experiment.Experiment, folder *results.Folder) err
 	if e.Until != nil {
 		trials = between(e.Least(), e.Most()) + " trials"
 	}
-	b := thisBuild()
-	fmt.Fprintf(s.err, "experiment  %s: %s, %s, %s x %s = %s, %s\n", e.Name, e.Problem, e.Transport,
+	b, w := thisBuild(), &folding{w: s.err}
+	fmt.Fprintf(w, "experiment  %s: %s, %s, %s x %s = %s, %s\n", e.Name, e.Problem, e.Transport,
 		report.Plural(len(e.Cells), "cell", "cells"), repetitions(e), trials, how)
 	if e.Shard.Of > 0 {
-		fmt.Fprintf(s.err, "shard       %v of %d repetitions\n", e.Shard, e.Repetitions)
+		fmt.Fprintf(w, "shard       %v of %d repetitions\n", e.Shard, e.Repetitions)
 	}
-	fmt.Fprintf(s.err, "seed        %d\n", e.Seed)
-	fmt.Fprintf(s.err, "version     %s, %s\n", b.Version, b.commit())
-	fmt.Fprintf(s.err, "results     %s (every default: %s)\n", folder.Dir(), results.ConfigFile)
+	fmt.Fprintf(w, "seed        %d\n", e.Seed)
+	fmt.Fprintf(w, "version     %s, %s\n", b.Version, b.commit())
+	fmt.Fprintf(w, "results     %s (every default: %s)\n", folder.Dir(), results.ConfigFile)
 	if host := folder.Header().Host; len(host) > 0 {
-		fmt.Fprintf(s.err, "host        %s\n", strings.Join(host, " "))
+		fmt.Fprintf(w, "host        %s\n", strings.Join(host, " "))
 	}
 	if hosts := folder.Header().Hosts; len(hosts) > 0 {
-		fmt.Fprintf(s.err, "hosts       %s\n", strings.Join(hosts, ", "))
+		fmt.Fprintf(w, "hosts       %s\n", strings.Join(hosts, ", "))
 	}
 	if finished > 0 {
-		fmt.Fprintf(s.err, "resumed     %s\n", progressOf(e, finished, planned)+" were finished")
+		fmt.Fprintf(w, "resumed     %s\n", progressOf(e, finished, planned)+" were finished")
 	}
 	for _, n := range slices.Concat(folder.Notes(), e.Notes) {
 		s.say("note: " + n)
@@ -456,7 +456,7 @@ func (s *streams) preamble(e *experiment.Experiment, folder *results.Folder) err
 func (s *streams) overridden(all []results.Override, quiet bool) {
 	for _, o := range all {
 		if o := experiment.Override(o); !quiet || o.FromEnvironment() {
-			fmt.Fprintf(s.err, "override    %s\n", o)
+			fmt.Fprintln(s.err, fold(fmt.Sprint("override    ", o)))
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // A table is text in columns for people; files and --json are for programs.
@@ -14,7 +13,7 @@ type table struct {
 	head  []string
 	right []bool // columns of numbers
 	rows  [][]string
-	keys  int // columns that tell the rows apart; 0: lines may be as wide as they are
+	keys  int // columns that tell the rows apart; 0: one
 }
 
 // column adds a column; numbers stand at its right edge.
@@ -40,34 +39,65 @@ func (t *table) dropEmpty() {
 }
 
 // write prints the table. If it is wider than a terminal, the columns that have no room stand
-// below, beside those that tell the rows apart; a table without such columns is not parted.
+// below, beside those that tell the rows apart, or beside numbers if those take too much room.
 func (t *table) write(w io.Writer) {
-	widths := make([]int, len(t.head))
-	all := append([][]string{t.head}, t.rows...)
-	for _, row := range all {
-		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	var keys []int
+	all, widths := t.measure()
+	part := make([]int, min(max(t.keys, 1), len(t.head)))
 	room := columns
-	for i := range t.keys {
-		keys = append(keys, i)
-		room -= widths[i] + 2
+	for i := range part {
+		part[i], room = i, room-widths[i]-2
 	}
-	for next := t.keys; next < len(t.head); {
-		part, left := slices.Clone(keys), room
-		for next < len(t.head) && (t.keys == 0 || len(part) == t.keys || widths[next] <= left) {
+	next := len(part)
+	if rest := widths[next:]; room < columns/2 && len(rest) > 0 && slices.Max(rest) > room {
+		t.numbered().write(w)
+		return
+	}
+	for keys := len(part); ; part = part[:keys] {
+		for left := room; next < len(t.head) && (len(part) == keys || widths[next] <= left); next++ {
 			part, left = append(part, next), left-widths[next]-2
-			next++
 		}
 		for _, row := range all {
 			writeRow(w, t, row, part, widths)
 		}
-		if next < len(t.head) {
-			fmt.Fprintln(w)
+		if next == len(t.head) {
+			return
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+// lines are the head and the rows, however wide.
+func (t *table) lines() []string {
+	var text strings.Builder
+	all, widths := t.measure()
+	every := make([]int, len(widths))
+	for i := range every {
+		every[i] = i
+	}
+	for _, row := range all {
+		writeRow(&text, t, row, every, widths)
+	}
+	return strings.Split(text.String(), "\n")
+}
+
+// measure is the table with its head, and how wide each column is.
+func (t *table) measure() (all [][]string, widths []int) {
+	all, widths = append([][]string{t.head}, t.rows...), make([]int, len(t.head))
+	for _, row := range all {
+		for i, cell := range row {
+			widths[i] = max(widths[i], width(cell))
 		}
 	}
+	return all, widths
+}
+
+// numbered is the table with a number for each row, which alone tells them apart.
+func (t *table) numbered() *table {
+	n := &table{head: append([]string{"#"}, t.head...), right: append([]bool{true}, t.right...), keys: 1}
+	for i, row := range t.rows {
+		n.add(append([]string{strconv.Itoa(i + 1)}, row...)...)
+	}
+	return n
 }
 
 // writeRow prints some columns of a row.
@@ -77,7 +107,7 @@ func writeRow(w io.Writer, t *table, row []string, part, widths []int) {
 		if i >= len(row) {
 			break
 		}
-		pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(row[i]))
+		pad := strings.Repeat(" ", widths[i]-width(row[i]))
 		if n > 0 {
 			line.WriteString("  ")
 		}

@@ -270,7 +270,8 @@ func interval(v, low, high float64) string {
 
 // print writes the outcome for people.
 func (t *tuned) print(s *streams) {
-	fmt.Fprintf(s.out, "budget      %s false elections per hour, quiet for up to %s hours\n\n",
+	w := s.text()
+	fmt.Fprintf(w, "budget      %s false elections per hour, quiet for up to %s hours\n\n",
 		compare.Number(t.options.Budget), compare.Number(t.options.Hours))
 	table := &table{}
 	table.column("algorithm", false)
@@ -294,15 +295,15 @@ func (t *tuned) print(s *streams) {
 		}
 	}
 	if len(table.rows) > 0 {
-		table.write(s.out)
-		fmt.Fprintln(s.out)
+		table.write(w)
+		fmt.Fprintln(w)
 	}
 	for _, text := range slices.Concat(settings, without) {
-		fmt.Fprintln(s.out, strings.TrimLeft(wrap(text, 2), " "))
+		fmt.Fprintln(w, strings.TrimLeft(wrap(text, 2), " "))
 	}
-	fmt.Fprintf(s.out, "results: %s (%s)\n", t.dir, strings.Join(t.files, ", "))
+	fmt.Fprintf(w, "results: %s (%s)\n", t.dir, strings.Join(t.files, ", "))
 	if slices.Contains(t.files, tuneExperiment) {
-		fmt.Fprintf(s.out, "compare: bench run %s\n", report.Quote(filepath.Join(t.dir, tuneExperiment)))
+		fmt.Fprintf(w, "compare: bench run %s\n", report.Quote(filepath.Join(t.dir, tuneExperiment)))
 	}
 }
 

@@ -62,8 +62,8 @@ only the algorithm's own tests can check what a case expects.`,
 // tellRule prints what a rule of the kit found.
 func (s *streams) tellRule(c algotest.Rule, err error) {
 	if err == nil {
-		fmt.Fprintf(s.out, "ok      %-12s %s\n", c.Name, c.Sentence)
+		fmt.Fprintf(s.text(), "ok      %-12s %s\n", c.Name, c.Sentence)
 		return
 	}
-	fmt.Fprintf(s.out, "FAILED  %-12s %v\n", c.Name, err)
+	fmt.Fprintf(s.text(), "FAILED  %-12s %v\n", c.Name, err)
 }

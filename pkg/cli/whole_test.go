@@ -143,7 +143,7 @@ func sameOrRefused(t *testing.T, what, file string, got, want told) {
 		t.Errorf("%s: exit code %d, want a refusal that names the file:\n%s%s", what, got.code, got.out, got.errors)
 	default:
 		for _, remedy := range []string{"restore", "put it back", "no run there"} {
-			if strings.Contains(got.errors, remedy) {
+			if strings.Contains(flat(got.errors), remedy) {
 				return
 			}
 		}

@@ -178,5 +178,5 @@ func (s *streams) printWorkers(list []queue.Status) {
 		t.add(w.Machine, fmt.Sprint(w.Cores), load, w.Site.Tool.Version, build, fmt.Sprint(w.Blocks), address,
 			w.Run)
 	}
-	t.write(s.out)
+	t.write(s.text())
 }
