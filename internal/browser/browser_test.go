@@ -208,7 +208,7 @@ func TestReport(t *testing.T) {
 	t.Run("axes", func(t *testing.T) {
 		b := &tab{t, b.ctx}
 		b.text(`document.querySelectorAll("figure.chart")[1].querySelectorAll("input[type=checkbox]")[1].click()`)
-		b.want(`document.querySelectorAll("figure.chart figcaption")[1].textContent.includes("logarithmic from")`, "true")
+		b.want(`document.querySelectorAll("figure.chart figcaption")[1].textContent.includes("vertical axis is logarithmic")`, "true")
 	})
 	t.Run("theme", func(t *testing.T) {
 		b := &tab{t, b.ctx}

@@ -17,7 +17,7 @@ import (
 // strings evaluates an expression of the page that is a list of texts.
 func (b *tab) strings(expression string) (out []string) {
 	b.t.Helper()
-	if err := json.Unmarshal([]byte(b.text(`JSON.stringify(`+expression+`)`)), &out); err != nil {
+	if err := json.Unmarshal([]byte(b.text(`(async () => JSON.stringify(await `+expression+`))()`)), &out); err != nil {
 		b.t.Fatal(err)
 	}
 	return out

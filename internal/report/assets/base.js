@@ -53,6 +53,71 @@ function make(tag, attributes, ...children) {
   return e;
 }
 
+// The address holds what the reader chose, each choice by its name, unless it is as at first: so it
+// outlives the page, can be sent, and the button back takes it back. A choice is a list of texts.
+const choices = new Map();
+let section = "", typed = "", arriving = false;
+
+function keep(name, get, set) {
+  const read = () => [get()].flat().map(String);
+  choices.set(name, { get: read, set, first: read() });
+}
+
+function address() {
+  const q = new URLSearchParams();
+  choices.forEach(({ get, first }, name) => {
+    const now = get();
+    if (JSON.stringify(now) !== JSON.stringify(first)) (now.length ? now : [""]).forEach(v => q.append(name, v));
+  });
+  if (section) q.set("at", section);
+  return "#" + q;
+}
+
+// What is being typed is one step back, however many letters it has.
+function remember(typing = "") {
+  const hash = address();
+  if (hash === (location.hash || "#")) return;
+  const how = typing && typing === typed ? "replaceState" : "pushState";
+  typed = typing;
+  try { history[how](null, "", hash); } catch (e) { /* too many in a second: the next one will do */ }
+}
+
+function restore() {
+  const text = location.hash.slice(1), q = new URLSearchParams(/=/.test(text) ? text : { at: text });
+  choices.forEach(({ set, first }, name) => {
+    if (!q.has(name) || set(q.getAll(name)) === false) set(first); // false: the address is that of another report
+  });
+  const before = section;
+  section = q.get("at") || "";
+  typed = "";
+  if (section !== before) go();
+}
+
+// go shows the part of the page that the address names.
+function go() {
+  document.querySelectorAll(".target").forEach(e => e.classList.remove("target"));
+  const part = section && document.getElementById(section);
+  if (!part) return;
+  part.classList.add("target");
+  part.setAttribute("tabindex", "-1");
+  part.focus({ preventScroll: true });
+  part.scrollIntoView();
+}
+
+function buildAddress() {
+  document.addEventListener("click", e => {
+    const link = e.target.closest("a[href^='#']");
+    if (!link || e.ctrlKey || e.metaKey || e.shiftKey) return;
+    e.preventDefault();
+    section = link.hash.slice(1);
+    remember();
+    go();
+  });
+  addEventListener("popstate", () => { restore(); redraw(); });
+  restore();
+  arriving = section !== ""; // once more, when the charts above have their heights
+}
+
 // Filters: what is left out, by column; and words, each of which a value of the cell must hold.
 const hidden = D.columns.map(() => new Set());
 let wanted = "";
@@ -65,7 +130,8 @@ function visible() {
 }
 
 // Everything is drawn again when a filter changes, at most once in a frame.
-function changed() {
+function changed(typing) {
+  remember(typing);
   if (scheduled) return;
   scheduled = true;
   requestAnimationFrame(() => { scheduled = false; redraw(); });
@@ -80,23 +146,29 @@ function redraw() {
 
 function buildFilters() {
   const bar = document.getElementById("filter-bar");
-  bar.append(make("label", {}, "Words ", make("input", { type: "search", id: "filter-text", size: 12,
-    oninput: e => { wanted = e.target.value.trim().toLowerCase(); changed(); } })));
+  const words = make("input", { type: "search", id: "filter-text", size: 12,
+    oninput: e => { wanted = e.target.value.trim().toLowerCase(); changed("words"); } });
+  bar.append(make("label", {}, "Words ", words));
+  keep("words", () => wanted, ([text]) => { words.value = text; wanted = text.trim().toLowerCase(); });
   D.columns.forEach((column, i) => {
     if (column.values.length < 2) return;
     const boxes = column.values.map((v, k) => make("input", { type: "checkbox", checked: true, "data-column": column.name,
       "data-value": v, onchange: e => { hidden[i][e.target.checked ? "delete" : "add"](k); changed(); } }));
-    const choices = make("div", { class: "choices" });
-    boxes.forEach((box, k) => choices.append(make("label", {}, box, " " + (column.values[k] || "none"))));
+    keep("not." + column.name, () => [...hidden[i]].sort((a, b) => a - b).map(k => column.values[k]), values => {
+      hidden[i] = new Set(values.map(v => column.values.indexOf(v)).filter(k => k >= 0));
+      boxes.forEach((box, k) => { box.checked = !hidden[i].has(k); });
+    });
+    const list = make("div", { class: "choices" });
+    boxes.forEach((box, k) => list.append(make("label", {}, box, " " + (column.values[k] || "none"))));
     if (boxes.length > 3) {
       const all = on => () => {
         boxes.forEach((box, k) => { box.checked = on; hidden[i][on ? "delete" : "add"](k); });
         changed();
       };
-      choices.append(make("button", { type: "button", class: "quiet", onclick: all(true) }, "all"),
+      list.append(make("button", { type: "button", class: "quiet", onclick: all(true) }, "all"),
         make("button", { type: "button", class: "quiet", onclick: all(false) }, "none"));
     }
-    bar.append(make("fieldset", {}, make("legend", {}, title(column)), choices));
+    bar.append(make("fieldset", {}, make("legend", {}, title(column)), list));
   });
 }
 

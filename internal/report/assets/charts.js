@@ -18,6 +18,8 @@ function styleOf(label, variant) {
     dash: DASHES[(variant === null ? label : variant) % DASHES.length] };
 }
 
+const figures = [];
+
 // Instances by the element that they draw in.
 const instances = new Map();
 const observer = new ResizeObserver(entries => entries.forEach(e => {
@@ -218,17 +220,48 @@ function sample(style) {
   return e;
 }
 
-function legend(entries) {
-  return make("ul", { class: "legend" }, ...entries.map(([style, text]) => make("li", {}, sample(style), text)));
+// A legend of [style, text, name]: each entry hides its line, in this chart alone, or shows it again.
+function legend(f, entries) {
+  return make("ul", { class: "legend" }, ...entries.map(([style, text, name = text]) => make("li", {},
+    make("button", { type: "button", "aria-pressed": String(!f.off.has(name)), "data-line": name, onclick: () => {
+      f.off[f.off.has(name) ? "delete" : "add"](name);
+      remember();
+      f.redraw();
+      f.body.querySelector(`[data-line="${CSS.escape(name)}"]`).focus();
+    } }, sample(style), text))));
+}
+
+// Controls of a figure, whose choices the address holds.
+function choose(f, name, label, options, get, set) {
+  const control = select(label, options, get(), v => { set(v); remember(); f.redraw(); });
+  keep(`${f.name}.${name}`, get, ([v]) => {
+    if (!options.some(o => String(o[0]) === v)) return false;
+    set(v);
+    control.querySelector("select").value = v;
+    return true;
+  });
+  return control;
+}
+
+function tick(f, label, get, set) {
+  const control = checkbox(label, get(), on => { set(on); remember(); f.redraw(); });
+  keep(`${f.name}.${label.replaceAll(" ", "-")}`, () => get() ? "yes" : "no", ([v]) => {
+    set(v === "yes");
+    control.querySelector("input").checked = v === "yes";
+  });
+  return control;
 }
 
 // A figure has a heading, tools, and what draw makes of the cells shown: again for each filter.
 function buildFigure(host, kind, heading, wide, draw) {
   const tools = make("div", { class: "tools" }), body = make("div", {});
-  const caption = make("figcaption", {}), rows = make("div", { class: "scroll", tabindex: 0 });
+  const caption = make("figcaption", {}), rows = make("div", { class: "scroll", tabindex: 0, role: "region" });
   const alternative = make("details", {}, make("summary", {}, "The same as a table"), rows);
   const head = make("h3", {}, heading);
-  const f = { tools, head, body, caption, rows: () => [], cells: [] };
+  const id = (host.closest("section") || host).id;
+  const f = { tools, head, body, caption, rows: () => [], cells: [], off: new Set(),
+    name: `${id}-${1 + figures.filter(g => g.section === id).length}`, section: id };
+  figures.push(f);
   const element = make("figure", { class: "chart" + (wide ? " wide" : ""), "data-chart": kind },
     head, tools, body, caption, alternative);
   host.append(element);
@@ -241,14 +274,79 @@ function buildFigure(host, kind, heading, wide, draw) {
         make("td", { class: typeof v === "number" ? "num" : null }, text(v))))))));
   };
   alternative.addEventListener("toggle", fill);
+  const saves = make("div", { class: "saves" }, ...Object.entries({ SVG: saveSVG, PNG: savePNG }).map(([format, as]) =>
+    make("button", { type: "button", class: "quiet", "data-save": format, onclick: () => as(f) }, "Save " + format)));
+  element.append(saves);
   f.redraw = () => {
     dirty.delete(f);
     clearPlots(body);
     draw(f, f.cells);
     fill();
+    saves.hidden = !body.querySelector(".plot");
+    [...saves.children].forEach(button => button.setAttribute("aria-label", `Save ${button.dataset.save} of ${head.textContent}`));
+    alternative.firstChild.setAttribute("aria-label", `The same as a table: ${head.textContent}`);
+    rows.setAttribute("aria-label", `Table of ${head.textContent}`);
   };
+  keep(f.name + ".hidden", () => [...f.off], names => { f.off = new Set(names.filter(Boolean)); });
   listeners.push(cells => { f.cells = cells; dirty.add(f); });
   return f;
+}
+
+// A picture of a figure stands alone: light, with its heading, the legend, and all panels where the page has them.
+function picture(f) {
+  printing = true;
+  f.redraw();
+  const box = f.body.getBoundingClientRect(), c = ink(), pad = 12, top = 36, font = "'Liberation Sans', Arial, sans-serif";
+  const width = Math.ceil(box.width) + 2 * pad, height = Math.ceil(box.height) + top + pad;
+  const out = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "font-family": font });
+  const text = (words, attributes) => {
+    const e = svg("text", attributes);
+    e.textContent = words;
+    out.append(e);
+  };
+  const place = e => {
+    const r = e.getBoundingClientRect();
+    return { x: r.left - box.left + pad, y: r.top - box.top + top, width: r.width, height: r.height };
+  };
+  const inner = e => {
+    const copy = e.cloneNode(true);
+    copy.removeAttribute("style");
+    Object.entries(place(e)).forEach(([k, v]) => copy.setAttribute(k, v));
+    out.append(copy);
+  };
+  out.append(svg("title", {}), svg("desc", {}), svg("rect", { width, height, fill: c.page }));
+  out.children[0].textContent = f.head.textContent;
+  out.children[1].textContent = f.caption.textContent;
+  text(f.head.textContent, { x: pad, y: 23, fill: c.text, "font-weight": 600,
+    "font-size": Math.min(16, (width - 2 * pad) / f.head.textContent.length / 0.58) });
+  f.body.querySelectorAll(".legend [aria-pressed=true]").forEach(entry => {
+    const at = place(entry), line = entry.querySelector("svg");
+    inner(line);
+    text(entry.textContent, { x: place(line).x + 39, y: at.y + at.height * 0.72, fill: c.text, "font-size": 13 });
+  });
+  f.body.querySelectorAll(".panel-title").forEach(e => {
+    const at = place(e);
+    text(e.textContent, { x: at.x + at.width / 2, y: at.y + at.height * 0.72, fill: c.soft, "font-size": 13, "text-anchor": "middle" });
+  });
+  f.body.querySelectorAll(".plot svg").forEach(inner);
+  printing = false;
+  f.redraw();
+  const name = `${document.querySelector("h1").textContent} ${f.head.textContent}`.replace(/[^A-Za-z0-9]+/g, "-").replace(/-$/, "");
+  return { name, width, height, text: new XMLSerializer().serializeToString(out) };
+}
+
+function saveSVG(f) {
+  const p = picture(f);
+  save(p.name + ".svg", "image/svg+xml", [p.text]);
+}
+
+// Two dots for each pixel, whatever the screen has.
+async function savePNG(f) {
+  const p = picture(f), image = new Image(), canvas = make("canvas", { width: 2 * p.width, height: 2 * p.height });
+  image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(p.text);
+  await image.decode();
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  canvas.toBlob(blob => save(p.name + ".png", "image/png", [blob]), "image/png");
 }
 
 // Charts are drawn one by one, so that the page answers meanwhile; and all at once for paper.
@@ -264,7 +362,11 @@ function drawLater() {
     const [next] = dirty;
     if (next) next.redraw();
     if (dirty.size) drawLater();
-    else document.documentElement.dataset.drawn = String(Math.round(performance.now())); // for whoever waits
+    else {
+      if (arriving) go();
+      arriving = false;
+      document.documentElement.dataset.drawn = String(Math.round(performance.now())); // for whoever waits
+    }
   });
 }
 

@@ -32,25 +32,27 @@ function explorer(host, o) {
   const state = { metric: o.metric, x: o.x, panel: "auto", statistic: "median", logX: false, logY: farApart(o.metric),
     theory: true, band: true, zero: !["availability", "fairness"].includes(D.metrics[o.metric].name) };
   const f = buildFigure(host, "lines", "", o.wide, draw);
-  const set = (key, convert) => v => { state[key] = convert ? convert(v) : v; f.redraw(); };
-  const logY = checkbox("log y", state.logY, set("logY"));
+  const set = key => v => { state[key] = v; };
+  const column = name => D.columns.findIndex(c => c.name === name), named = i => D.columns[i].name;
+  const option = i => [named(i), title(D.columns[i])];
+  const flag = (key, label) => tick(f, label, () => state[key], set(key));
   f.tools.append(
-    select("Metric", D.metrics.map((m, i) => [i, m.title]), state.metric, v => {
-      state.metric = Number(v);
+    choose(f, "metric", "Metric", D.metrics.map(m => [m.name, m.title]), () => D.metrics[state.metric].name, v => {
+      state.metric = D.metrics.findIndex(m => m.name === v);
       state.logY = farApart(state.metric);
       logY.querySelector("input").checked = state.logY;
-      f.redraw();
     }),
-    select("against", [...NUMERIC.map(i => [i, title(D.columns[i])]), ["none", "algorithm"]],
-      state.x === null ? "none" : state.x, set("x", v => v === "none" ? null : Number(v))));
+    choose(f, "x", "against", [...NUMERIC.map(option), ["none", "algorithm"]],
+      () => state.x === null ? "none" : named(state.x), v => { state.x = v === "none" ? null : column(v); }));
   if (SPLITS.length > 1) {
-    f.tools.append(select("panels", [["auto", "automatic"], ["none", "one"], ...SPLITS.map(i => [i, title(D.columns[i])])], "auto",
-      set("panel", v => v === "auto" || v === "none" ? v : Number(v))));
+    f.tools.append(choose(f, "panels", "panels", [["auto", "automatic"], ["none", "one"], ...SPLITS.map(option)],
+      () => typeof state.panel === "number" ? named(state.panel) : state.panel,
+      v => { state.panel = v === "auto" || v === "none" ? v : column(v); }));
   }
+  const logY = flag("logY", "log y");
   f.tools.append(
-    select("show", statistics().map(s => [s, s]), "median", set("statistic")),
-    checkbox("log x", false, set("logX")), logY, checkbox("from 0", state.zero, set("zero")),
-    checkbox("interval", true, set("band")), checkbox("claims", true, set("theory")));
+    choose(f, "show", "show", statistics().map(s => [s, s]), () => state.statistic, set("statistic")),
+    flag("logX", "log x"), logY, flag("zero", "from 0"), flag("band", "interval"), flag("theory", "claims"));
 
   // What has neither the axis nor panels is held at one value, unless the reader wants a line for each.
   // The first shown is the level that most cells have a value at.
@@ -59,22 +61,27 @@ function explorer(host, o) {
     const k = counts.indexOf(Math.max(...counts));
     return counts[k] > 0 ? k : D.columns[i].values.findIndex((_, n) => cells.some(cell => cell.d[i] === n));
   };
-  const choice = new Map(), holders = make("span", { class: "tools" });
+  const levels = new Map(), holders = make("span", { class: "tools" });
   f.tools.append(holders);
+  SPLITS.forEach(i => keep(`${f.name}.${named(i)}`, () => levels.has(i) ? (levels.get(i) === "all" ? "*" : D.columns[i].values[levels.get(i)]) : [], ([v]) => {
+    const k = v === "*" ? "all" : D.columns[i].values.indexOf(v);
+    if (k === -1) levels.delete(i);
+    else levels.set(i, k);
+  }));
   function held(columns, cells) {
     const focused = [...holders.querySelectorAll("select")].indexOf(document.activeElement);
     holders.replaceChildren(...columns.map(i => select(title(D.columns[i]), [...D.columns[i].values.map((v, k) => [k, v || "none"]),
-      ["all", "a line for each"]], choice.get(i) ?? level(i, cells),
-    v => { choice.set(i, v === "all" ? v : Number(v)); f.redraw(); })));
+      ["all", "a line for each"]], levels.get(i) ?? level(i, cells),
+    v => { levels.set(i, v === "all" ? v : Number(v)); remember(); f.redraw(); })));
     if (focused >= 0) holders.querySelectorAll("select")[focused]?.focus();
     const used = [];
     columns.forEach(i => {
-      const k = choice.get(i) ?? level(i, cells);
+      const k = levels.get(i) ?? level(i, cells);
       if (k === "all") return;
       cells = cells.filter(cell => cell.d[i] === k);
-      used.push(`${title(D.columns[i])} ${D.columns[i].values[k] || "none"}`);
+      used.push([i, D.columns[i].values[k]]);
     });
-    return [cells, used.join(", ")];
+    return [cells, holding(used)];
   }
 
   function draw(fig, cells) {
@@ -96,7 +103,7 @@ function explorer(host, o) {
     const groups = panel === null ? [["", list]] : D.columns[panel].values.map((v, k) =>
       [`${title(D.columns[panel])} ${v || "none"}`, list.filter(cell => cell.d[panel] === k)]).filter(g => g[1].length > 0);
     drawLines(fig, state, m, along, groups.map(([name, some]) => ({ name, lines: linesOf(some, state.x, all, read) })), list);
-    if (at) fig.caption.prepend(`At ${at}. `);
+    fig.caption.prepend(at);
   }
   return f;
 }
@@ -121,23 +128,31 @@ function drawLines(fig, state, m, along, panels, cells) {
     nothing(fig, `No cell shown has a value of ${m.title}` + (dropped ? " above 0, which a logarithmic axis needs." : "."));
     return;
   }
-  panels.forEach(p => { p.lines = p.lines.slice(0, MOST_LINES); });
+  const styles = new Map();
+  panels.forEach(p => {
+    p.lines = p.lines.slice(0, MOST_LINES);
+    p.lines.forEach(line => styles.set(line.name, line.style));
+  });
+  const claims = { color: ink().soft, dash: [1, 3] }, said = "as claimed";
+  const claimable = state.theory && panels.some(p => p.lines.some(line => theorySeries(line, state.metric, state.logY).length));
+  if (styles.size > 1 || claimable) {
+    fig.body.append(legend(fig, [...[...styles].map(([name, style]) => [style, name]), ...(claimable ? [[claims, said]] : [])]));
+  }
+  panels = panels.map(p => ({ ...p, lines: p.lines.filter(line => styles.size < 2 || !fig.off.has(line.name)) })).filter(p => p.lines.length > 0);
+  if (panels.length === 0) {
+    allHidden(fig);
+    return;
+  }
   const points = panels.flatMap(p => p.lines.flatMap(line => line.points));
   const ys = points.flatMap(p => [p.y, p.low, p.high]).filter(v => v !== null && v !== undefined && (!state.logY || v > 0));
   let top = Math.max(...ys);
   const bottom = Math.min(...ys);
-  const theory = panels.map(p => p.lines.map(line => state.theory ? theorySeries(line, state.metric, state.logY) : []));
+  const theory = panels.map(p => p.lines.map(line => claimable && !fig.off.has(said) ? theorySeries(line, state.metric, state.logY) : []));
   const claimed = theory.flat(2).flatMap(s => s.data.map(d => d.value[1]));
   const measured = top;
   claimed.forEach(v => { if (v <= 1.6 * measured) top = Math.max(top, v); });
   const xs = [...new Set(points.map(p => p.x))].sort((a, b) => a - b);
   const host = make("div", { class: "panels" + (panels.length === 1 ? " one" : "") });
-  const styles = new Map();
-  panels.forEach(p => p.lines.forEach(line => styles.set(line.name, line.style)));
-  if (styles.size > 1 || claimed.length) {
-    fig.body.append(legend([...[...styles].map(([name, style]) => [style, name]),
-      ...(claimed.length ? [[{ color: ink().soft, dash: [1, 3] }, "as claimed"]] : [])]));
-  }
   fig.body.append(host);
   const y = verticalAxis(m.title, top, bottom, state);
   const x = state.x === null
@@ -172,11 +187,20 @@ function pointText(line, p, m, state) {
     `n ${p.f.n}${censored}`;
 }
 
+// What captions say, in sentences.
+const vertical = (log, from) => `The vertical axis is ${log ? "logarithmic" : "linear"} and starts at ${show(from)}${log || from === 0 ? "" : ", not at 0"}.`;
+const holding = used => used.length ? `This chart holds ${used.map(([i, v]) => `${title(D.columns[i])} at ${v || "none"}`).join(", ")}. ` : "";
+
+function allHidden(fig) {
+  const entries = fig.body.firstChild;
+  nothing(fig, "Every line is hidden: press a name above to show it again.");
+  fig.body.prepend(entries);
+}
+
 function caption(fig, state, m, along, a) {
-  const scale = (log, from) => log ? `logarithmic from ${show(from)}` : `linear from ${show(from)}`;
-  const parts = [state.x === null ? "Horizontal: one place for each algorithm." :
-    `Horizontal: ${along}, ${scale(state.logX, a.x.min)}.`,
-  `Vertical: ${m.title}, ${scale(state.logY, a.y.min)}.`, m.doc ? `The column ${m.name} is defined as: ${m.doc}.` : ""];
+  const parts = [state.x === null ? "The horizontal axis has one place for each algorithm." :
+    `The horizontal axis is ${state.logX ? "logarithmic" : "linear"}.`, vertical(state.logY, a.y.min),
+  m.doc ? `${m.title[0].toUpperCase()}${m.title.slice(1)} is the column ${m.name}, defined as “${m.doc}”.` : ""];
   const missing = a.cells.filter(cell => { const s = figure(cell, state.metric); return !s || s[state.statistic] === null; }).length;
   if (missing) parts.push(`${missing} of ${a.cells.length} cells have no ${state.statistic}: nothing was measured, or too many timed out or were beyond.`);
   if (a.dropped) parts.push(`${a.dropped} values that are not above 0 have no place on a logarithmic axis.`);
@@ -207,8 +231,8 @@ function holds(f, first, full) {
     const counts = values.map((_, k) => D.cells.filter(cell => cell.d[i] === k && full(cell)).length), most = Math.max(...counts);
     const start = first(D.columns[i]);
     held.set(i, counts[start] === most ? start : counts.indexOf(most));
-    f.tools.append(select(title(D.columns[i]), values.map((v, k) => [k, v || "none"]), held.get(i),
-      v => { held.set(i, Number(v)); f.redraw(); }));
+    f.tools.append(choose(f, D.columns[i].name, title(D.columns[i]), values.map(v => [v, v || "none"]), () => values[held.get(i)],
+      v => { held.set(i, values.indexOf(v)); }));
   });
   // A value that nothing shown has gives way to one that something has.
   return cells => {
@@ -217,10 +241,10 @@ function holds(f, first, full) {
     held.forEach((k, i) => {
       const has = list.filter(cell => cell.d[i] === k);
       const kept = has.length || !list.length ? has : list.filter(cell => cell.d[i] === list[list.length - 1].d[i]);
-      if (kept.length) used.push(`${title(D.columns[i])} ${value(kept[0], i) || "none"}`);
+      if (kept.length) used.push([i, value(kept[0], i)]);
       list = kept;
     });
-    return [list, used.join(", ")];
+    return [list, holding(used)];
   };
 }
 
@@ -234,13 +258,14 @@ function distributions(host) {
   const state = { metric: metrics[0], log: true };
   const make2 = (kind, heading, draw) => buildFigure(host, kind, heading, false, draw);
   const tools = f => {
-    if (metrics.length > 1) f.tools.append(select("Time", metrics.map(m => [m, D.metrics.find(d => d.name === m).title]), state.metric, v => { state.metric = v; both(); }));
+    if (metrics.length > 1) f.tools.append(choose({ name: f.name, redraw: () => both() }, "metric", "Time",
+      metrics.map(m => [m, D.metrics.find(d => d.name === m).title]), () => state.metric, v => { state.metric = v; }));
   };
   const first = column => column.name === "nodes" ? column.values.length - 1 : 0;
   const ecdf = make2("ecdf", "Distribution function", (f, cells) => drawSpread(f, cells, pickA, state, false));
   tools(ecdf);
   const pickA = holds(ecdf, first, cell => (cell.e || []).some(s => s.m === state.metric && s.v.length > 0));
-  ecdf.tools.append(checkbox("log x", true, on => { state.log = on; ecdf.redraw(); }));
+  ecdf.tools.append(tick(ecdf, "log x", () => state.log, on => { state.log = on; }));
   const tail = make2("tail", "Tail, on a reversed logarithmic scale", (f, cells) => drawSpread(f, cells, pickB, state, true));
   const pickB = holds(tail, first, cell => (cell.e || []).some(s => s.m === state.metric && s.v.length > 0));
   const both = () => { ecdf.redraw(); tail.redraw(); };
@@ -248,7 +273,7 @@ function distributions(host) {
 
 function drawSpread(f, cells, pick, state, tail) {
   const [list, at] = pick(cells);
-  const lines = list.map(cell => ({ cell, s: (cell.e || []).find(s => s.m === state.metric) }))
+  let lines = list.map(cell => ({ cell, s: (cell.e || []).find(s => s.m === state.metric) }))
     .filter(l => l.s && l.s.v.length > 0).slice(0, MOST_LINES);
   if (lines.length === 0) {
     nothing(f, `No cell shown has operations with ${state.metric}.`);
@@ -266,6 +291,12 @@ function drawSpread(f, cells, pick, state, tail) {
     l.name = value(l.cell, LABEL);
     l.style = styleOf(l.cell.d[LABEL], null);
   });
+  f.body.append(legend(f, lines.map(l => [{ ...l.style, mark: null }, `${l.name} (n ${l.s.n}${l.s.x ? `, ${l.s.x} not ended` : ""})`, l.name])));
+  lines = lines.filter(l => !f.off.has(l.name));
+  if (lines.length === 0) {
+    allHidden(f);
+    return;
+  }
   const values = lines.flatMap(l => l.points.map(p => p.v));
   const high = Math.max(...values), low = Math.min(...values);
   const most = Math.max(...lines.map(l => l.s.n));
@@ -287,7 +318,6 @@ function drawSpread(f, cells, pick, state, tail) {
     : { type: "value", min: 0, max: nice(high), axisLabel: { color: c.soft } });
   const percentiles = axis("percentile", { type: "log", min: 1, max: decadeUp(Math.max(most, 10)),
     axisLabel: { color: c.soft, formatter: v => v === 1 ? "0" : show(100 - 100 / v) } });
-  f.body.append(legend(lines.map(l => [{ ...l.style, mark: null }, `${l.name} (n ${l.s.n}${l.s.x ? `, ${l.s.x} not ended` : ""})`])));
   plot(f.body, { grid: { left: 14, right: 20, top: 12, bottom: 14 }, tooltip: tooltip(item => item.data.text || ""),
     xAxis: tail ? percentiles : horizontal, yAxis: tail ? verticalAxis(time, high, 0, { zero: true }) : share,
     series: lines.map(l => ({ type: "line", name: l.name, step: tail ? false : "end", symbol: "circle", symbolSize: 4, clip: true,
@@ -295,9 +325,8 @@ function drawSpread(f, cells, pick, state, tail) {
       itemStyle: { color: l.style.color }, emphasis: { focus: "series" },
       data: l.points.map(p => ({ value: xy(p), text: text(l, p) })) })),
   }, `${f.head.textContent} of ${state.metric}: the same as a table below`);
-  f.caption.textContent = (at ? `At ${at}. ` : "") + (tail
-    ? `Horizontal: percentile, reversed logarithmic from 0. Vertical: ${time}, linear from 0.`
-    : `Horizontal: ${time}, ${log ? "logarithmic" : "linear"} from ${show(log ? low / 1.1 : 0)}. Vertical: share, linear from 0.`) +
+  f.caption.textContent = at + (tail ? "The horizontal axis has as much room for each further nine of the percentile." :
+    `The horizontal axis is ${log ? "logarithmic" : "linear"}.`) + " " + vertical(false, 0) +
     lines.filter(l => mark(l.cell, timed, l.s.v[0])).slice(0, 1).map(l => ` ${MARKED(l.cell)}.`).join("") +
     (lines.some(l => l.s.g) ? " Where operations were cut off by the end of their trial, the curve is the estimate of Kaplan and Meier." : "");
   const quantile = (l, p) => { const q = l.s.v.findIndex((_, i) => (l.s.g ? l.s.g[i] : (l.s.r ? l.s.r[i] : i + 1) / l.s.n) >= p); return q < 0 ? null : l.s.v[q]; };
@@ -321,12 +350,18 @@ function ramps(host) {
       function draw(fig, cells) {
         const [list, at] = pick(cells);
         const logY = part === 2;
-        const lines = list.filter(cell => cell.r).slice(0, MOST_LINES).map(cell => ({ cell, name: value(cell, LABEL),
+        const all = list.filter(cell => cell.r).slice(0, MOST_LINES).map(cell => ({ cell, name: value(cell, LABEL),
           style: styleOf(cell.d[LABEL], null),
           points: cell.r.map(s => ({ x: s[0], y: s[part] })).filter(p => p.y !== null && (!logY || p.y > 0)) }))
           .filter(line => line.points.length > 0);
-        if (lines.length === 0) {
+        if (all.length === 0) {
           nothing(fig, "No cell shown has a load that rises.");
+          return;
+        }
+        fig.body.append(legend(fig, all.map(line => [line.style, line.name])));
+        const lines = all.filter(line => !fig.off.has(line.name));
+        if (lines.length === 0) {
+          allHidden(fig);
           return;
         }
         const xs = [...new Set(lines.flatMap(line => line.points.map(p => p.x)))].sort((a, b) => a - b);
@@ -334,15 +369,14 @@ function ramps(host) {
         const y = verticalAxis(unit, Math.max(...ys), Math.min(...ys), { logY, zero: true });
         const same = { type: "line", silent: true, clip: true, symbol: "none", lineStyle: { color: ink().soft, width: 1, type: [3, 3] },
           data: [[0, 0], [xs[xs.length - 1], xs[xs.length - 1]]] };
-        fig.body.append(legend(lines.map(line => [line.style, line.name])));
         plot(fig.body, { grid: { left: 14, right: 20, top: 12, bottom: 14 }, tooltip: tooltip(item => item.data.text || ""),
           xAxis: horizontalAxis("requests per second", xs, false), yAxis: y,
           series: [...(part === 1 ? [same] : []), ...lines.map(line => lineSeries(line, (l, p) =>
             `${escapeHTML(l.name)}<br>at ${show(p.x)} requests per second<br><b>${show(p.y)}</b> ${unit}`))],
         }, `${heading}: the same as a table below`);
-        fig.caption.textContent = (at ? `At ${at}. ` : "") + "Horizontal: the rate that each step asks for, of all processes together, linear. " +
-          (part === 1 ? "Vertical: entries in the time of the step, linear from 0. Dashed: all are granted." :
-            "Vertical: over the requests that came in the step, whenever they were granted, logarithmic.");
+        fig.caption.textContent = at + "The horizontal axis is linear: it is the rate that each step asks for, of all processes together. " +
+          vertical(logY, y.min) + (part === 1 ? " It counts the entries in the time of the step; on the dashed line all requests are granted." :
+          " The mean is over the requests that came in the step, whenever they were granted.");
         fig.rows = () => [["algorithm", "requests per second", unit], ...lines.flatMap(line => line.points.map(p => [line.name, p.x, p.y]))];
       }
     });
@@ -385,8 +419,8 @@ function phases(host) {
           markLine: { silent: true, symbol: "none", label: { show: false }, lineStyle: { color: c.soft, type: [3, 3] }, data: [{ yAxis: each }] } }],
       }, `Phase of the leader, ${name}: the same as a table below`);
     });
-    fig.caption.textContent = (at ? `At ${at}. ` : "") + "Horizontal: the middle of each bin. Vertical: operations, linear from 0; the dashed line is what " +
-      "a uniform phase gives on average. Pearson's χ², five operations a bin at least. A timer that was late counts with the last bin.";
+    fig.caption.textContent = at + `Below each bar stands the middle of its bin. ${vertical(false, 0)} The dashed line is what a uniform phase gives ` +
+      "on average. The test is Pearson's χ², with at least five operations a bin. A timer that was late counts with the last bin.";
     fig.rows = () => [["algorithm", "from", "to", "operations", "p"], ...shown.flatMap(cell => cell.p.b.map((k, i) =>
       [value(cell, LABEL), i / cell.p.b.length, (i + 1) / cell.p.b.length, k, cell.p.t[1]]))];
   }
@@ -397,7 +431,7 @@ function kinds(host) {
   const measures = ["sent", "delivered", "lost", "bytes"];
   const state = { measure: 0 };
   const f = buildFigure(host, "kinds", "Messages of a trial, by kind", true, draw);
-  f.tools.append(select("Count", measures.map((m, i) => [i, m]), 0, v => { state.measure = Number(v); f.redraw(); }));
+  f.tools.append(choose(f, "count", "Count", measures.map(m => [m, m]), () => measures[state.measure], v => { state.measure = measures.indexOf(v); }));
   const pick = holds(f, column => column.name === "nodes" ? column.values.length - 1 : 0, cell => (cell.k || []).length > 0);
 
   function draw(fig, cells) {
@@ -427,7 +461,7 @@ function kinds(host) {
     const element = fig.body.querySelector(".plot");
     element.style.height = `${Math.max(8, 5 + 1.9 * bars.length)}rem`;
     instances.get(element).resize({ height: element.clientHeight });
-    fig.caption.textContent = (at ? `At ${at}. ` : "") + `Horizontal: ${measures[state.measure]} in a trial, linear from 0. ` +
+    fig.caption.textContent = at + "The horizontal axis is linear and starts at 0. " +
       "The colours count the kinds of each algorithm; the names of narrow parts are in the table.";
     fig.rows = () => [["algorithm", "kind", ...measures], ...bars.flatMap(cell => cell.k.map(e =>
       [value(cell, LABEL), D.kinds[e[0]], ...e.slice(1)]))];
@@ -444,17 +478,22 @@ function faults(host) {
 
   function draw(fault, index) {
     return (fig, cells) => {
-      const points = cells.flatMap(cell => (cell.a || []).filter(a => a[0] === index)
+      const all = cells.flatMap(cell => (cell.a || []).filter(a => a[0] === index)
         .map(([, x, y, low, high]) => ({ cell, x, y, low, high })));
-      if (points.length === 0) {
+      if (all.length === 0) {
         nothing(fig, "No cell shown says it.");
+        return;
+      }
+      const labels = [...new Set(all.map(p => p.cell.d[LABEL]))].sort((a, b) => a - b), name = k => D.columns[LABEL].values[k];
+      fig.body.append(legend(fig, labels.map(k => [{ ...styleOf(k, null), dash: [0, 40] }, name(k)])));
+      const points = all.filter(p => !fig.off.has(name(p.cell.d[LABEL])));
+      if (points.length === 0) {
+        allHidden(fig);
         return;
       }
       const high = nice(Math.max(...points.flatMap(p => [p.x, p.y]), 1e-9) * 1.02), c = ink();
       const both = name => axis(name, { type: "value", min: 0, max: high, nameGap: name === "achieved" ? 44 : 28,
         splitLine: gridLine(), axisLabel: { color: c.soft, formatter: v => show(v) } });
-      const labels = [...new Set(points.map(p => p.cell.d[LABEL]))].sort((a, b) => a - b);
-      fig.body.append(legend(labels.map(k => [{ ...styleOf(k, null), dash: [0, 40] }, D.columns[LABEL].values[k]])));
       plot(fig.body, { grid: { left: 14, right: 20, top: 12, bottom: 14 }, tooltip: tooltip(item => item.data.text || ""),
         xAxis: both("requested"), yAxis: both("achieved"),
         series: [{ type: "line", data: [[0, 0], [high, high]], symbol: "none", silent: true, lineStyle: { color: c.soft, type: [3, 3], width: 1 } },
@@ -462,7 +501,8 @@ function faults(host) {
             data: points.filter(p => p.cell.d[LABEL] === k).map(p => ({ value: [p.x, p.y],
               text: `${escapeHTML(D.columns[LABEL].values[k])}, cell ${p.cell.c}<br>requested ${show(p.x)}<br>achieved <b>${show(p.y)}</b>` })) }))],
       }, `${fault}, requested and achieved: the same as a table below`);
-      fig.caption.textContent = "Each point is a cell: the mean over its trials, those that timed out or broke a promise too. On the dashed line, what was asked for is what happened. Both axes: linear from 0.";
+      fig.caption.textContent = "Each point is a cell: the mean over its trials, those that timed out or broke a promise too. " +
+        "On the dashed line, what was asked for is what happened. Both axes are linear and start at 0.";
       fig.rows = () => [["cell", ...D.columns.map(title), "requested", "achieved", "least", "most"],
         ...points.map(p => [p.cell.c, ...D.columns.map((_, i) => value(p.cell, i)), p.x, p.y, p.low, p.high])];
     };
@@ -509,6 +549,7 @@ function start() {
     document.getElementById("table-tools").before(make("p", { class: "small" }, "There are so many cells that this page has the medians and " +
       "their intervals alone; summary.csv has the other figures."));
   }
+  buildAddress();
   redraw();
   document.documentElement.dataset.ready = String(Math.round(performance.now())); // ms since it was opened
 }

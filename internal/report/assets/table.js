@@ -71,7 +71,7 @@ function drawTable(cells) {
   more.replaceChildren();
   if (cells.length > table.rows) {
     more.append(`The first ${table.rows} of ${cells.length} rows. `, make("button", { type: "button",
-      onclick: () => { table.rows = Infinity; drawTable(visible()); } }, "Show all"));
+      onclick: () => { table.rows = Infinity; remember(); drawTable(visible()); } }, "Show all"));
   }
 }
 
@@ -81,6 +81,7 @@ function tableOfCells(cells, columns, key) {
   printing ? c.head : make("button", { type: "button", "data-sort": c.id, onclick: () => {
     table.descending = table.key === c.id && !table.descending;
     table.key = c.id;
+    remember();
     drawTable(visible());
     document.querySelector(`[data-sort="${CSS.escape(c.id)}"]`).focus();
   } }, c.head)));
@@ -129,8 +130,19 @@ function buildTable() {
   const boxes = make("div", { class: "choices" }, ...D.metrics.map(m =>
     checkbox(m.title, table.shown.has(m.name), on => {
       table.shown[on ? "add" : "delete"](m.name);
+      remember();
       drawTable(visible());
     })));
+  keep("columns", () => D.metrics.map(m => m.name).filter(name => table.shown.has(name)), names => {
+    table.shown = new Set(names);
+    boxes.querySelectorAll("input").forEach((box, i) => { box.checked = table.shown.has(D.metrics[i].name); });
+  });
+  keep("sort", () => (table.descending ? "-" : "") + (table.key || ""), ([text]) => {
+    table.descending = text.startsWith("-");
+    table.key = text.replace(/^-/, "") || null;
+    return !table.key || tableColumns().some(c => c.id === table.key);
+  });
+  keep("rows", () => table.rows === ROWS ? "" : "all", ([text]) => { table.rows = text === "all" ? Infinity : ROWS; });
   document.getElementById("table-tools").append(
     make("button", { type: "button", id: "save-cells",
       onclick: () => save("cells.csv", "text/csv", [toCSV(cellRows(visible()))]) }, "Save these cells (CSV)"),
