@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -100,6 +102,17 @@ func TestFigures(t *testing.T) {
 	got, err := figures{1.23456789, 123456789, -2, 0.5, math.NaN(), math.Inf(1), 1e-9, 1 << 60}.MarshalJSON()
 	if want := "[1.23457,123456789,-2,0.5,null,null,1e-09,1.15292e+18]"; err != nil || string(got) != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+	// Six digits of these would be shown as others than the value itself.
+	for _, v := range []float64{2025.49999, 142.4499996, 0.0624999999, 9.9994999999, -1.23549999} {
+		b, err := figures{v}.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		near, err := strconv.ParseFloat(strings.Trim(string(b), "[]"), 64)
+		if err != nil || compare.Number(near) != compare.Number(v) {
+			t.Errorf("%v is in the page as %s, and shown as %s, want %s: %v", v, b, compare.Number(near), compare.Number(v), err)
+		}
 	}
 }
 

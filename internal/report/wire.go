@@ -90,8 +90,8 @@ type (
 	}
 )
 
-// figures are numbers with six significant digits; counts keep all of theirs. NaN
-// is null.
+// figures are numbers with six significant digits, or more where people would else see another
+// number than in the tables of the command; counts keep all of theirs. NaN is null.
 type figures []float64
 
 // MarshalJSON implements json.Marshaler.
@@ -107,7 +107,14 @@ func (f figures) MarshalJSON() ([]byte, error) {
 		case v == math.Trunc(v) && math.Abs(v) < 1<<53:
 			b = strconv.AppendFloat(b, v, 'f', -1, 64)
 		default:
-			b = strconv.AppendFloat(b, v, 'g', 6, 64)
+			text := ""
+			for digits := 6; digits <= 17; digits++ {
+				text = strconv.FormatFloat(v, 'g', digits, 64)
+				if near, _ := strconv.ParseFloat(text, 64); compare.Number(near) == compare.Number(v) {
+					break
+				}
+			}
+			b = append(b, text...)
 		}
 	}
 	return append(b, ']'), nil

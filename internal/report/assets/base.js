@@ -28,17 +28,22 @@ const value = (cell, column) => D.columns[column].values[cell.d[column]];
 const number = (cell, column) => Number(value(cell, column));
 const title = column => column.title;
 
-// show is a number for people: about four significant digits, as in the tables of the command,
-// which round a half to the even digit.
+// digits is a figure as the tables of the command have it, digit by digit: a half goes to the even one.
+function digits(v) {
+  const a = Math.abs(v);
+  if (a >= 1e15) return v.toPrecision(4).replace(/\.?0*e/, "e");
+  const decimals = [10, 100, 1000].filter(limit => a < limit).length, unit = 10 ** decimals;
+  const half = Number.isInteger(v * 16) && Math.abs(a * unit % 1 - 0.5) < 1e-9;
+  return String((half ? 2 * Math.round(v * unit / 2) / unit : Number(v.toFixed(decimals))) || 0);
+}
+
+// show is any number for people: what is very small or large has its power of ten.
 function show(v) {
   if (v === null || v === undefined || Number.isNaN(v)) return "";
-  if (Number.isInteger(v) && Math.abs(v) < 1e7) return String(v);
   const a = Math.abs(v);
-  if (a >= 1e7 || a < 1e-4) return v.toExponential(2);
-  const decimals = Math.max(0, 3 - Math.max(0, Math.floor(Math.log10(a)))), unit = 10 ** decimals;
-  const half = Number.isInteger(v * 16) && Math.abs(a * unit % 1 - 0.5) < 1e-9;
-  const rounded = half ? 2 * Math.round(v * unit / 2) / unit : Number(v.toFixed(decimals));
-  return String(rounded || Number(v.toPrecision(2))); // what is too small keeps two digits
+  if (a >= 1e7 || a > 0 && a < 1e-4) return v.toExponential(2);
+  const text = digits(v);
+  return text === "0" ? String(Number(v.toPrecision(2))) : text;
 }
 
 // make builds an element: make("p", {class: "small"}, "text", child, ...).

@@ -77,7 +77,7 @@ const gridLine = () => ({ show: true, lineStyle: { color: ink().line, width: 0.7
 function axis(name, extra) {
   const c = ink();
   return { name, nameLocation: "middle", nameGap: 28, nameTextStyle: { color: c.soft },
-    axisLine: { show: true, lineStyle: { color: c.soft } }, axisLabel: { color: c.soft, hideOverlap: true },
+    axisLine: { show: true, onZero: false, lineStyle: { color: c.soft } }, axisLabel: { color: c.soft, hideOverlap: true },
     splitLine: { show: false }, ...extra };
 }
 
@@ -285,6 +285,7 @@ function buildFigure(host, kind, heading, wide, draw) {
     saves.hidden = !body.querySelector(".plot");
     [...saves.children].forEach(button => button.setAttribute("aria-label", `Save ${button.dataset.save} of ${head.textContent}`));
     alternative.firstChild.setAttribute("aria-label", `The same as a table: ${head.textContent}`);
+    element.setAttribute("aria-label", head.textContent);
     rows.setAttribute("aria-label", `Table of ${head.textContent}`);
   };
   keep(f.name + ".hidden", () => [...f.off], names => { f.off = new Set(names.filter(Boolean)); });

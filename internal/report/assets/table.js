@@ -32,9 +32,9 @@ function tableColumns() {
 
 function figureText(f, m) {
   if (!f) return ["n/a", ""];
-  const middle = f.median === null ? (m.bound ? "beyond" : D.beyond) : show(f.median) + f.mark;
+  const middle = f.median === null ? (m.bound ? "beyond" : D.beyond) : digits(f.median) + f.mark;
   if (f.low === null && f.high === null) return [middle, " [n/a]"];
-  const end = v => v === null ? "..." : show(v);
+  const end = v => v === null ? "..." : digits(v);
   return [middle, ` [${end(f.low)}, ${end(f.high)}]`];
 }
 
@@ -76,7 +76,7 @@ function drawTable(cells) {
 }
 
 function tableOfCells(cells, columns, key) {
-  const head = columns.map(c => make("th", { scope: "col", title: c.doc,
+  const head = columns.map(c => make("th", { scope: "col", title: c.doc, class: c.id === "label" ? "label" : null,
     "aria-sort": key === c ? (table.descending ? "descending" : "ascending") : "none" },
   printing ? c.head : make("button", { type: "button", "data-sort": c.id, onclick: () => {
     table.descending = table.key === c.id && !table.descending;
@@ -92,7 +92,7 @@ function tableOfCells(cells, columns, key) {
 function tableRow(cell, columns) {
   return make("tr", {}, ...columns.map((c, i) => {
     const tag = i === LABEL ? "th" : "td";
-    const attributes = { class: c.numeric ? "num" : null, scope: i === LABEL ? "row" : null };
+    const attributes = { class: i === LABEL ? "label" : c.numeric ? "num" : null, scope: i === LABEL ? "row" : null };
     if (c.figure === undefined) {
       const e = make(tag, attributes, c.text(cell));
       if (c.notes) {

@@ -598,7 +598,7 @@ let cells = [], used = [];
 function buildStates() {
   used = D.fields.map((f, i) => i).filter(i => i < 3 || history_.some((h, at_) => h && at_ % D.fields.length === i));
   used = used.filter(i => D.fields[i].own || history_.some((h, at_) => h && at_ % D.fields.length === i && h.words.some(w => D.words[w] !== "")));
-  const head = make("tr", {}, make("th", { scope: "col" }, ""),
+  const head = make("tr", {}, make("th", { scope: "col", "aria-label": "name" }),
     ...used.map(i => make("th", { scope: "col", class: i < 3 ? "trial" : null }, i < 3 ? NAMES[i] : D.fields[i].name)));
   const body = make("tbody", {});
   for (let p = 1; p <= D.nodes; p++) {
