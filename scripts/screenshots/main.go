@@ -54,7 +54,8 @@ func run() error {
 		{"run", config, "--transport", "sim", "--out", out, "--quiet"},
 		{"report", filepath.Join(out, name, "latest"), "--out", page, "--figures", figures},
 		{"run", broken, "--out", out, "--quiet"},
-		{"trace", filepath.Join(out, brokenName, "latest"), "--trial", "1", "--violation", "--html", "--out", trial},
+		{"trace", filepath.Join(out, brokenName, "latest"), "--trial", "1", "--violation", "--html",
+			"--out", trial},
 	} {
 		cmd := exec.Command("go", append([]string{"run", "./cmd/bench"}, args...)...)
 		cmd.Stderr = os.Stderr
@@ -116,7 +117,8 @@ func views(dir string, pages []string) error {
 				if err := open(ctx, page, width, 900, theme); err != nil {
 					return err
 				}
-				height, err := chromedp.Run(ctx, chromedp.Evaluate[int64]("document.documentElement.scrollHeight"))
+				height, err := chromedp.Run(ctx,
+					chromedp.Evaluate[int64]("document.documentElement.scrollHeight"))
 				if err != nil {
 					return err
 				}
