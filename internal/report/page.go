@@ -55,7 +55,8 @@ var (
 
 	page = template.Must(template.New("page").Funcs(template.FuncMap{
 		"plus": func(a, b int) int { return a + b }, "join": strings.Join, "number": compare.Number,
-		"words": experiment.Title, "plural": func(n int, one string) string { return Plural(n, one, one+"s") },
+		"words":  experiment.Title,
+		"plural": func(n int, one string) string { return Plural(n, one, one+"s") },
 	}).Parse(pageText))
 )
 
