@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -170,6 +171,20 @@ func TestPlayer_Faults(t *testing.T) {
 	b.want(`shown.length === N && shown.some(i => text(i).includes("HEARTBEAT"))`, "true")
 	b.want(`[...document.querySelectorAll("#states thead th")].map(h => h.textContent).slice(1, 4).join()`,
 		"process,names leader,term")
+}
+
+// TestPlayer_Same: what a crash leaves as it was, such as that no leader is named, is no change.
+func TestPlayer_Same(t *testing.T) {
+	find(t)
+	text, err := os.ReadFile("../../configs/figures/18-1-bully.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := open(t, trial(t, "figure-18-1-bully", string(text)))
+	b.press("next-c")
+	b.want(now+`.includes("p3 crashes")`, "true")
+	b.want(`[...document.querySelectorAll("#now li")].map(li => li.textContent).filter(s => /^(process|names)/.test(s)).join()`,
+		"process up → down")
 }
 
 // TestPlayer_Large: how long the page of 20 000 events takes to open, and to step.

@@ -21,12 +21,12 @@ import (
 )
 
 const (
-	config     = "configs/elections.yaml"
-	name       = "elections" // of the experiment in it
-	broken     = "configs/breaks/lamport.yaml"
-	brokenName = "breaks-lamport"
-	images     = "docs/images"
-	largest    = 200_000 // bytes of a picture
+	config  = "configs/elections.yaml"
+	name    = "elections" // of the experiment in it
+	played  = "configs/figures/18-1-bully.yaml"
+	figure  = "figure-18-1-bully"
+	images  = "docs/images"
+	largest = 200_000 // bytes of a picture
 )
 
 func main() {
@@ -53,24 +53,23 @@ func run() error {
 	for _, args := range [][]string{
 		{"run", config, "--transport", "sim", "--out", out, "--quiet"},
 		{"report", filepath.Join(out, name, "latest"), "--out", page, "--figures", figures},
-		{"run", broken, "--out", out, "--quiet"},
-		{"trace", filepath.Join(out, brokenName, "latest"), "--trial", "1", "--violation", "--html",
-			"--out", trial},
+		{"run", played, "--out", out, "--quiet"},
+		{"trace", filepath.Join(out, figure, "latest"), "--trial", "1", "--html", "--out", trial},
 	} {
 		cmd := exec.Command("go", append([]string{"run", "./cmd/bench"}, args...)...)
 		cmd.Stderr = os.Stderr
-		if err := cmd.Run(); err != nil && args[1] != broken {
+		if err := cmd.Run(); err != nil {
 			return fmt.Errorf("bench %v: %w", args, err)
 		}
 	}
 	if err := os.MkdirAll(images, 0o755); err != nil {
 		return err
 	}
-	figure, err := os.ReadFile(filepath.Join(figures, "messages_per_election-nodes.svg"))
+	drawing, err := os.ReadFile(filepath.Join(figures, "messages_per_election-nodes.svg"))
 	if err != nil {
 		return err
 	}
-	if err := save(images, "figure.svg", figure); err != nil {
+	if err := save(images, "figure.svg", drawing); err != nil {
 		return err
 	}
 	ctx, end := browser()
@@ -78,7 +77,7 @@ func run() error {
 	for _, s := range []struct{ page, name, prepare, part string }{
 		{page, "report-light.png", "0", "section#figures"},
 		{page, "report-dark.png", "document.getElementById('theme').click()", "section#cells"},
-		{trial, "trial-light.png", "0", "body"},
+		{trial, "trial-light.png", "document.getElementById('next-c').click()", "html > body"},
 	} {
 		if err := open(ctx, s.page, 1240, 900, "light"); err != nil {
 			return err

@@ -561,6 +561,7 @@ function tellNow() {
     const before = k > 0 ? value(p, changes[i], k - 1) : initially(p, changes[i]);
     const field = D.fields[changes[i]];
     if (!field.own && i === 0 && type(k).name === "up") continue;
+    if ((brief(before) || "none") === (brief(changes[i + 1]) || "none")) continue; // a leader that was none already
     list.append(change(field.own ? field.name : NAMES[changes[i]], before, changes[i + 1]));
   }
   const now = $("now");
