@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,9 +36,9 @@ type sheet struct {
 	Words []word  `xml:"word"`
 }
 
-// printed prints the page and reads its text, without spaces and in the order of the page, and
-// where on each sheet the words stand.
-func (b *tab) printed() (string, []sheet) {
+// printed prints the page and reads, sheet by sheet, its text without spaces and in the order of the
+// page, and where the words stand.
+func (b *tab) printed() ([]string, []sheet) {
 	b.t.Helper()
 	reader, err := exec.LookPath("pdftotext")
 	if err != nil {
@@ -68,8 +69,14 @@ func (b *tab) printed() (string, []sheet) {
 	if err := d.Decode(&doc); err != nil {
 		b.t.Fatal(err)
 	}
-	return strings.Join(strings.Fields(read("-raw")), ""), doc.Sheets
+	texts := strings.Split(read("-raw"), "\f")
+	for i, text := range texts {
+		texts[i] = joined(text)
+	}
+	return texts, doc.Sheets
 }
+
+func joined(text string) string { return strings.Join(strings.Fields(text), "") }
 
 // TestReport_Paper: on paper every column and every axis has its title, nothing runs over an
 // edge, and there is nothing to press.
@@ -82,6 +89,8 @@ func TestReport_Paper(t *testing.T) {
 	headings := b.strings(`[...new Set([...document.querySelectorAll("th[scope=col]")].map(h => h.textContent))]`)
 	axes := b.strings(`[...instances.values()].flatMap(c => [...c.getOption().xAxis, ...c.getOption().yAxis])
 		.map(a => a.name).filter(Boolean)`)
+	firsts := b.strings(`[...document.querySelectorAll("section:has(> .charts)")].map(s =>
+		s.querySelector("h2").textContent + "\n" + s.querySelector(".chart h3").textContent)`)
 	b.want(`[...document.querySelectorAll(".plot svg")].flatMap(s => [...s.querySelectorAll("text")].filter(text => {
 		const inner = text.getBoundingClientRect(), outer = s.getBoundingClientRect();
 		return inner.left < outer.left - 1 || inner.right > outer.right + 1 ||
@@ -93,11 +102,12 @@ func TestReport_Paper(t *testing.T) {
 	b.want(`document.querySelectorAll("#table table").length > 1`, "true")
 	b.text(`dispatchEvent(new Event("afterprint"))`)
 	b.want(`document.querySelectorAll("#table table").length`, "1")
-	if len(headings) < 40 || len(axes) < 10 {
-		t.Fatalf("the page has %d headings and %d titles of axes", len(headings), len(axes))
+	if len(headings) < 40 || len(axes) < 10 || len(firsts) < 4 {
+		t.Fatalf("the page has %d headings, %d titles of axes, %d sections", len(headings), len(axes), len(firsts))
 	}
 
-	text, sheets := b.printed()
+	texts, sheets := b.printed()
+	text := strings.Join(texts, "")
 	for i, s := range sheets {
 		for _, w := range s.Words {
 			if w.Left < 0 || w.End > s.Width {
@@ -107,11 +117,19 @@ func TestReport_Paper(t *testing.T) {
 	}
 	count := map[string]int{}
 	for _, title := range append(headings, axes...) {
-		count[strings.Join(strings.Fields(title), "")]++
+		count[joined(title)]++
 	}
 	for title, n := range count {
 		if got := strings.Count(text, title); got < n {
 			t.Errorf("%q is printed %d times, want %d", title, got, n)
+		}
+	}
+	for _, both := range firsts {
+		heading, chart, _ := strings.Cut(both, "\n")
+		if !slices.ContainsFunc(texts, func(text string) bool {
+			return strings.Contains(text, joined(heading)) && strings.Contains(text, joined(chart))
+		}) {
+			t.Errorf("%q is not on the sheet of its first chart, %q", heading, chart)
 		}
 	}
 	for _, control := range []string{"Theme:", "logx", "Save", "Choosemetrics", "Thesameasatable"} {

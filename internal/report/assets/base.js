@@ -262,7 +262,7 @@ function buildTheme() {
   const paper = on => () => {
     printing = on;
     document.documentElement.toggleAttribute("data-paper", on);
-    if (on) closed = [...document.querySelectorAll("details:is(.more, #restricted):not([open])")];
+    if (on) closed = [...document.querySelectorAll("details#restricted:not([open])")];
     closed.forEach(details => { details.open = on; });
     applyTheme();
     redraw();
