@@ -1,5 +1,5 @@
-// Package browser opens the report in a real browser, where one is installed. It is
-// nothing but a test: of a page from the disk, with the network cut.
+// Package browser opens the report, the page of a trial and what bench serve shows in a real
+// browser, where one is installed. It is nothing but a test, with the network cut.
 package browser
 
 import (
@@ -47,6 +47,15 @@ const (
 
 func bench(t *testing.T, args ...string) {
 	t.Helper()
+	cmd := command(t, args...)
+	out, err := cmd.CombinedOutput()
+	if code := cmd.ProcessState.ExitCode(); err != nil && code != cli.Violated && code != cli.Missed {
+		t.Fatalf("bench %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+// command is bench, which ends with the test.
+func command(t *testing.T, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "CONCLAVE_") { // they would override experiments
@@ -54,9 +63,7 @@ func bench(t *testing.T, args ...string) {
 		}
 	}
 	cmd.Env = append(cmd.Env, "CONCLAVE_TEST_AS_BENCH=1")
-	if out, err := cmd.CombinedOutput(); err != nil && cmd.ProcessState.ExitCode() != cli.Violated {
-		t.Fatalf("bench %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
+	return cmd
 }
 
 // run runs the experiment of that name and text, and returns the folder with its runs.
@@ -107,13 +114,23 @@ type tab struct {
 
 func open(t *testing.T, path string) *tab {
 	t.Helper()
+	b := start(t)
+	b.do(chromedp.Navigate("file://" + filepath.ToSlash(path)))
+	b.do(chromedp.WaitReady("html[data-drawn], html[data-opened]"))
+	return b
+}
+
+// start starts a browser.
+func start(t *testing.T, flags ...chromedp.ExecAllocatorOption) *tab {
+	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(find(t)), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.UserDataDir(t.TempDir()),
 		chromedp.Flag("disable-component-update", true), chromedp.WindowSize(1280, 1000),
-		// The network is cut: no name resolves, and no address is reached.
-		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND"), chromedp.ProxyServer("127.0.0.1:9"))
-	ctx, stop := chromedp.NewExecAllocator(t.Context(), options...)
+		// The network is cut: no name resolves, and no address but this machine's is reached.
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
+		chromedp.ProxyServer("127.0.0.1:9"))
+	ctx, stop := chromedp.NewExecAllocator(t.Context(), append(options, flags...)...)
 	t.Cleanup(stop)
 	ctx, close := chromedp.NewContext(ctx)
 	t.Cleanup(close)
@@ -126,10 +143,7 @@ func open(t *testing.T, path string) *tab {
 			t.Errorf("the console says: %s", m)
 		}
 	}()
-	b := &tab{t, ctx}
-	b.do(chromedp.Navigate("file://" + filepath.ToSlash(path)))
-	b.do(chromedp.WaitReady("html[data-drawn], html[data-opened]"))
-	return b
+	return &tab{t, ctx}
 }
 
 func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -26,33 +27,45 @@ const (
 // exitCodes are what the codes mean: in general, and to commands that mean something of
 // their own by them. README.md and the help texts say it in these words.
 var exitCodes = []struct {
-	codes, means string
-	to           map[string]string
+	codes   string
+	verdict [2]string // what bench serve calls a run that ended so, and how that looks
+	means   string
+	to      map[string]string
 }{
-	{"0", "good", map[string]string{
+	{"0", [2]string{"ok", "good"}, "good", map[string]string{
 		"compare":   "nothing is worse, or with --prove, all is proved",
 		"explore":   "nothing found, or only beyond the model",
 		"reproduce": "every verdict is what its study expects",
 	}},
-	{"1", "could not run", nil},
-	{"2", "usage or configuration; every mistake in the file is reported with its line",
+	{"1", [2]string{"could not run", "bad"}, "could not run", nil},
+	{"2", [2]string{}, "usage or configuration; every mistake in the file is reported with its line",
 		map[string]string{"run": "usage or configuration", "compare": "usage", "explore": "usage",
 			"reproduce": "usage or configuration", "tune": "usage or configuration"}},
-	{"3", "a promise was broken within the model", nil},
-	{"4", "a threshold was missed; `bench compare`: something is worse; `bench reproduce`: a verdict " +
-		"is not the expected one", map[string]string{
+	{"3", [2]string{"violation", "bad"}, "a promise was broken within the model", nil},
+	{"4", [2]string{"threshold missed", "bad"}, "a threshold was missed; `bench compare`: something is " +
+		"worse; `bench reproduce`: a verdict is not the expected one", map[string]string{
 		"run":       "a threshold was missed",
 		"compare":   "something is worse",
 		"reproduce": "a verdict is not the expected one",
 	}},
-	{"5", "incomplete or unknown: more invalid or timed-out trials than allowed; " +
+	{"5", [2]string{"incomplete", "warn"}, "incomplete or unknown: more invalid or timed-out trials than allowed; " +
 		"`bench compare --prove`: neither proved nor refuted",
 		map[string]string{
 			"run":     "more invalid, timed-out or undecided trials than the experiment allows",
 			"compare": "with --prove, something is neither proved nor refuted",
 			"tune":    "for some algorithm no setting was found",
 		}},
-	{"130, 143", "interrupted; finished trials are kept", nil},
+	{"130, 143", [2]string{"interrupted", "warn"}, "interrupted; finished trials are kept", nil},
+}
+
+// verdictOf is what a run is called that ended with a code.
+func verdictOf(code int) (name, style string) {
+	for _, e := range exitCodes {
+		if slices.Contains(strings.Split(e.codes, ", "), strconv.Itoa(code)) {
+			return e.verdict[0], e.verdict[1]
+		}
+	}
+	return strconv.Itoa(code), "bad"
 }
 
 // exitHelp says what those codes mean that a command can end with.

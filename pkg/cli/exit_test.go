@@ -4,10 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 func TestTally_Code(t *testing.T) {
@@ -112,9 +115,15 @@ scenario: {kind: script, events: [{at: 0ms, do: crash, node: 2}]}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			args := append([]string{"run", write(t, "e.yaml", c.file), "--out", t.TempDir()}, c.flags...)
+			out := t.TempDir()
+			args := append([]string{"run", write(t, "e.yaml", c.file), "--out", out}, c.flags...)
 			r := bench(t, args...).want(t, c.want)
 			has(t, r.out, c.says...)
+			runs, _ := filepath.Glob(filepath.Join(out, "*", "latest"))
+			m, err := results.ReadManifest(strings.Join(runs, " "))
+			if err != nil || m.Exit == nil || *m.Exit != c.want {
+				t.Errorf("the manifest has another exit code: %v: %+v", err, m)
+			}
 		})
 	}
 }

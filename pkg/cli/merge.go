@@ -90,5 +90,8 @@ func (s *streams) merge(paths []string, out string, asJSON bool, wait time.Durat
 	if err := o.hold(); err != nil {
 		return err
 	}
+	if err := results.Conclude(dir, o.tally.code()); err != nil {
+		return err
+	}
 	return s.conclude(o, asJSON)
 }

@@ -145,6 +145,9 @@ func (s *streams) run(c *cobra.Command, f *runFlags, args []string) error {
 	if err := o.hold(); err != nil {
 		return err
 	}
+	if err := folder.Conclude(o.tally.code()); err != nil {
+		o.tally.err = errors.Join(runErr, err)
+	}
 	return s.conclude(o, f.json)
 }
 

@@ -88,7 +88,7 @@ func (s *streams) serve(dir string, port int, measuring func() string) (*pages, 
 	quiet := &streams{in: strings.NewReader(""), out: bufio.NewWriter(io.Discard), err: io.Discard,
 		env: s.env, argv: s.argv}
 	server, l, err := serve.Listen(port, serve.Options{
-		Dir: dir, Report: quiet.servedReport, Code: servedCode, Measuring: measuring,
+		Dir: dir, Report: quiet.servedReport, Verdict: verdictOf, Measuring: measuring,
 		Trial: func(dir string, number int) ([]byte, error) { return quiet.tracePage(dir, number, 0) },
 		Log:   log.New(io.Discard, "", 0),
 	})
@@ -140,19 +140,6 @@ func (s *streams) servedReport(dir, home string) ([]byte, error) {
 	var page bytes.Buffer
 	err = d.WritePage(&page)
 	return page.Bytes(), err
-}
-
-// servedCode is the exit code with which a run that is complete has ended.
-func servedCode(dir string) (int, error) {
-	e, dir, err := recorded(dir)
-	if err != nil {
-		return 0, err
-	}
-	o, err := outcomeOf(e, dir)
-	if err == nil {
-		err = o.hold()
-	}
-	return o.tally.code(), err
 }
 
 // A watched run is shown while it goes on. Nil is one that is not.

@@ -132,9 +132,9 @@ func TestServe_Pages(t *testing.T) {
 		}
 	}
 	_, text, _ = ask(t, "GET", home, "")
-	has(t, text, ">damaged<", "journal.ndjson is missing", "was edited or is damaged", ">finished<",
-		"</b> ok", `<td class="num">0</td>`)
-	_, text, _ = ask(t, "GET", home+"?q=finished+SMALL", "")
+	has(t, text, ">damaged<", "journal.ndjson is missing", "was edited or is damaged",
+		`"state good">ok<`, "</b> ok")
+	_, text, _ = ask(t, "GET", home+"?q=ok+SMALL", "")
 	has(t, text, "1 of 3 runs")
 	run := home + "run/small/" + filepath.Base(good) + "/"
 	for leaf, wants := range map[string][]string{

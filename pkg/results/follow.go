@@ -20,7 +20,8 @@ import (
 // and holds none.
 type Follower struct {
 	path  string
-	at    int64 // where the next line begins
+	info  fs.FileInfo // of the journal that was read before; nil: none was
+	at    int64       // where the next line begins
 	lines int
 	j     journal
 }
@@ -40,6 +41,14 @@ func (f *Follower) Next(visit func(t *Trial, final bool)) error {
 		return fault("journal", err)
 	}
 	defer file.Close() // opened for reading: nothing can be lost
+	info, err := file.Stat()
+	if err != nil {
+		return fault("journal", err)
+	}
+	if f.info != nil && (!os.SameFile(info, f.info) || info.Size() < f.at) {
+		return fmt.Errorf("journal: %s was replaced by another; follow the run anew", f.path)
+	}
+	f.info = info
 	if _, err := file.Seek(f.at, io.SeekStart); err != nil {
 		return fault("journal", err)
 	}

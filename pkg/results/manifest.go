@@ -26,6 +26,8 @@ type Manifest struct {
 	Complete bool   `json:"complete"` // every planned trial is finished
 	Planned  int    `json:"planned"`  // what no cell needs is not planned
 	Finished int    `json:"finished"` // trials that need no further attempt
+	// Exit is the exit code of the command that made the run. Nil: it was killed, or it goes on.
+	Exit *int `json:"exit_code,omitempty"`
 	// Statuses counts the rows of trials.csv, every status included.
 	Statuses map[trace.Status]int `json:"statuses"`
 	Attempts int                  `json:"attempts"` // recorded in the journal
@@ -238,18 +240,61 @@ func (f *Folder) Finish(end End) (*Manifest, error) {
 			return nil, fault("tables", err)
 		}
 	}
-	d, err := f.files.create(ManifestFile)
+	if err := putManifest(f.files, b); err != nil {
+		return nil, err
+	}
+	f.manifest = m
+	return m, nil
+}
+
+func putManifest(to store, b []byte) error {
+	d, err := to.create(ManifestFile)
 	if err == nil {
 		err = put(d, b)
 	}
 	if err != nil {
-		return nil, fault("manifest", err)
+		return fault("manifest", err)
 	}
-	if err := f.files.settle(); err != nil {
-		return nil, fault("results folder", err)
+	if err := to.settle(); err != nil {
+		return fault("results folder", err)
 	}
-	f.manifest = m
-	return m, nil
+	return nil
+}
+
+// Conclude adds the exit code of the command to the manifest that Finish has written, if it
+// has.
+func (f *Folder) Conclude(code int) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.manifest == nil || f.log.file == nil {
+		return nil
+	}
+	m := *f.manifest // whoever called Finish has the other
+	f.manifest = &m
+	return m.conclude(code, f.files)
+}
+
+// Conclude does so for a run that is written already.
+func Conclude(dir string, code int) error {
+	l, err := lock(dir)
+	if err != nil {
+		return fault("results folder", err)
+	}
+	defer func() { _ = unlock(l) }()
+	m, err := ReadManifest(dir)
+	if err != nil {
+		return err
+	}
+	return m.conclude(code, &disk{dir})
+}
+
+func (m *Manifest) conclude(code int, in store) error {
+	m.Exit = &code
+	b, err := seal(m)
+	if err != nil {
+		return fault("manifest", err)
+	}
+	return putManifest(in, b)
 }
 
 // recall takes over where the trials ran from the manifest that the folder has, if there is

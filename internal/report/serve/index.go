@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -20,20 +22,24 @@ type entry struct {
 	Machine, Damage        string
 	Finished, Planned      int
 	Counts                 []count
-	Running, Ended         bool   // neither: interrupted or killed
-	Code                   string // exit code; "": not known
+	Running                bool
+	Verdict                string // what came of it, or how far it is, in words
+	Style                  string // class of the verdict
 	Path                   string // relative to that of the index
 
-	dir   string
-	seen  [2]stamp // of manifest and journal
-	coded bool
+	dir  string
+	seen [2]stamp // of manifest and journal
 }
 
 // A count is how many trials ended in a way.
 type count struct {
 	Status trace.Status
 	Count  int
+	Beyond bool // all of them beyond the algorithm's model
 }
+
+// beyond is what the pages say of it.
+const beyond = "beyond the model"
 
 // A stamp tells versions of a file from each other.
 type stamp struct {
@@ -49,37 +55,43 @@ func stampOf(path string) stamp {
 	return stamp{info.ModTime(), info.Size()}
 }
 
+// stampsOf are those of a run; nothing where there is none.
+func stampsOf(dir string) [2]stamp {
+	return [2]stamp{stampOf(filepath.Join(dir, results.ManifestFile)),
+		stampOf(filepath.Join(dir, results.JournalFile))}
+}
+
 // key names this version of the run.
 func (e *entry) key() string { return fmt.Sprint(e.dir, e.seen) }
 
-// State is how far the run is, in a word.
-func (e *entry) State() string {
+// judge says what came of the run: the exit code does, which weighs the trials by what the
+// experiment allows.
+func (s *Server) judge(e *entry, m *results.Manifest) {
 	switch {
 	case e.Damage != "":
-		return "damaged"
+		e.Verdict, e.Style = "damaged", "bad"
 	case e.Running:
-		return "running"
-	case e.Ended:
-		return "finished"
-	}
-	return "interrupted"
-}
-
-// Verdict is what came of it, in a word of its own style.
-func (e *entry) Verdict() (v trace.Status) {
-	for _, c := range e.Counts { // in the order of trace.Statuses, which begins with ok
-		if c.Status == trace.Violated || v == "" || v == trace.OK {
-			v = c.Status
+		e.Verdict, e.Style = "running", "going"
+	case m != nil && m.Exit != nil:
+		e.Verdict, e.Style = s.options.Verdict(*m.Exit)
+		for i := range e.Counts { // a violation within the model would have another code
+			e.Counts[i].Beyond = *m.Exit == 0 && e.Counts[i].Status == trace.Violated
 		}
+	case m != nil && m.Complete:
+		e.Verdict = "finished" // and killed before it said how
+	default:
+		e.Verdict, e.Style = "interrupted", "warn"
 	}
-	return v
 }
 
 // text is what a filter looks in.
 func (e *entry) text() string {
-	words := []string{e.ID, e.Name, e.State(), e.Machine, e.Started, e.Damage}
+	words := []string{e.ID, e.Name, e.Verdict, e.Machine, e.Started, e.Damage}
 	for _, c := range e.Counts {
 		words = append(words, string(c.Status))
+		if c.Beyond {
+			words = append(words, beyond)
+		}
 	}
 	return strings.ToLower(strings.Join(words, " "))
 }
@@ -88,29 +100,45 @@ func (e *entry) text() string {
 const depth = 3
 
 // scan finds the runs. What has not changed since the last time is not read again.
-func (s *Server) scan() error {
+func (s *Server) scan() (map[string]*entry, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	found := map[string]*entry{}
 	if err := s.look(s.options.Dir, "", found); err != nil {
-		return &later{err.Error()}
+		return nil, &later{err.Error()}
 	}
 	s.runs = found
 	for id := range s.lives {
-		if found[id] == nil {
+		if e := found[id]; e == nil || !e.Running {
 			delete(s.lives, id)
 		}
 	}
-	return nil
+	return found, nil
+}
+
+// find is the run of that id as it is now; nil if there is none.
+func (s *Server) find(id string) (*entry, error) {
+	s.mu.Lock()
+	e := s.runs[id]
+	if e != nil {
+		e = s.entry(e.dir, id, stampsOf(e.dir))
+		s.runs[id] = e
+	}
+	s.mu.Unlock()
+	if e != nil && e.seen != ([2]stamp{}) {
+		return e, nil
+	}
+	runs, err := s.scan()
+	return runs[id], err // no path is made of what is asked for
 }
 
 // look finds the runs in dir, whose id begins so. It follows no links, such as latest.
 func (s *Server) look(dir, id string, found map[string]*entry) error {
-	manifest, journal := stampOf(filepath.Join(dir, results.ManifestFile)),
-		stampOf(filepath.Join(dir, results.JournalFile))
-	if manifest != (stamp{}) || journal != (stamp{}) {
+	if seen := stampsOf(dir); seen != ([2]stamp{}) {
 		if id == "" {
 			id = filepath.Base(dir)
 		}
-		found[id] = s.entry(dir, id, [2]stamp{manifest, journal})
+		found[id] = s.entry(dir, id, seen)
 		return nil
 	}
 	if strings.Count(id, "/") == depth-1 {
@@ -146,18 +174,20 @@ func (s *Server) entry(dir, id string, seen [2]stamp) *entry {
 			return e
 		}
 	case e != nil && e.Running && running: // only its journal is longer
-		e.seen = seen
-		return e
+		longer := *e // whoever makes a page has the old one
+		longer.seen = seen
+		return &longer
 	}
 	e = &entry{ID: id, Path: runPath(id), dir: dir, seen: seen, Running: running}
 	m, err := results.ReadManifest(dir)
+	defer func() { s.judge(e, m) }()
 	switch {
 	case err == nil:
 		e.Name, e.Run, e.Started, e.Machine = m.Name, m.Run, m.Started, machine(m.Where())
-		e.Finished, e.Planned, e.Ended = m.Finished, m.Planned, m.Complete
+		e.Finished, e.Planned = m.Finished, m.Planned
 		for _, status := range trace.Statuses() {
 			if n := m.Statuses[status]; n > 0 {
-				e.Counts = append(e.Counts, count{status, n})
+				e.Counts = append(e.Counts, count{Status: status, Count: n})
 			}
 		}
 		if seen[1] == (stamp{}) {
@@ -186,18 +216,15 @@ func (s *Server) entry(dir, id string, seen [2]stamp) *entry {
 // machine is a machine in few words.
 func machine(m results.Machine) string { return fmt.Sprintf("%s, %d cores", m.CPU, m.Cores) }
 
-// patience is how long the index may take to find exit codes, which takes all of a run. What
-// is not known then is known the next time.
-const patience = 200 * time.Millisecond
-
 // index is the page of all runs.
 func (s *Server) index(q string) ([]byte, error) {
-	if err := s.scan(); err != nil {
+	runs, err := s.scan()
+	if err != nil {
 		return nil, err
 	}
 	var list []*entry
 	words, going := strings.Fields(strings.ToLower(q)), false
-	for _, e := range s.runs {
+	for _, e := range runs {
 		going = going || e.Running
 		text := e.text()
 		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) {
@@ -210,29 +237,20 @@ func (s *Server) index(q string) ([]byte, error) {
 		}
 		return strings.Compare(a.ID, b.ID)
 	})
-	begun := time.Now()
-	for _, e := range list {
-		if going || s.options.Code == nil || time.Since(begun) > patience {
-			break
-		}
-		if e.Ended && e.Damage == "" && !e.coded {
-			e.coded = true
-			if code, err := s.options.Code(e.dir); err == nil {
-				e.Code = fmt.Sprint(code)
-			}
-		}
-	}
-	return s.write("index", "Runs", map[string]any{"Runs": list, "All": len(s.runs), "Query": q,
+	return s.write("index", "Runs", map[string]any{"Runs": list, "All": len(runs), "Query": q,
 		"Going": going})
 }
 
 // A row is a trial in the list of trials.
 type row struct {
-	Number         int
-	Label, Where   string
-	Status         trace.Status
-	Reason         string
-	InModel, Final bool
+	Number  int
+	Label   string
+	Where   []metric.Field // in which the cells differ
+	Status  trace.Status
+	Reason  string
+	InModel bool
+
+	design []metric.Field
 }
 
 // mostRows of trials are listed.
@@ -241,13 +259,15 @@ const mostRows = 1000
 // trials is the list of a run's trials: first those that went wrong.
 func (s *Server) trials(e *entry, q string) ([]byte, error) {
 	groups, total := map[trace.Status][]row{}, 0
+	cells := map[int][]metric.Field{}
 	words := strings.Fields(strings.ToLower(q))
 	err := results.Follow(e.dir).Next(func(t *results.Trial, final bool) {
 		if !final {
 			return
 		}
+		cells[t.Cell] = t.Design
 		r := rowOf(t)
-		text := strings.ToLower(fmt.Sprintln(r.Number, r.Label, r.Where, r.Status, r.Reason))
+		text := strings.ToLower(fmt.Sprintln(r.Number, t.Design, r.Status, r.Reason))
 		if slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) {
 			return
 		}
@@ -266,23 +286,47 @@ func (s *Server) trials(e *entry, q string) ([]byte, error) {
 	}
 	list = append(list, groups[trace.OK]...)
 	list = list[:min(len(list), mostRows)]
+	told := differing(slices.Collect(maps.Values(cells)))
+	for i := range list {
+		r := &list[i]
+		for _, at := range told {
+			r.Where = append(r.Where, r.design[at])
+		}
+	}
 	return s.write("trials", "Trials of "+e.Name, map[string]any{"Run": e, "Rows": list,
-		"Total": total, "Query": q})
+		"Total": total, "Query": q, "Differ": told != nil})
 }
 
 func rowOf(t *results.Trial) row {
-	r := row{Number: t.Trial, Status: t.Status, Reason: t.Reason, InModel: t.InModel}
-	for _, f := range t.Design {
-		switch f.Name {
-		case "label":
-			r.Label = f.Value
-		case "problem", "algorithm", "transport":
-		default:
-			if f.Value != "" && f.Value != "0" {
-				r.Where += ", " + f.Name + " " + f.Value
-			}
+	return row{Number: t.Trial, Label: labelOf(t.Design), Status: t.Status, Reason: t.Reason,
+		InModel: t.InModel, design: t.Design}
+}
+
+func labelOf(design []metric.Field) string {
+	for _, f := range design {
+		if f.Name == "label" {
+			return f.Value
 		}
 	}
-	r.Where = strings.TrimPrefix(r.Where, ", ")
-	return r
+	return ""
+}
+
+// differing are the indexes of the fields in which designs of cells differ, besides what the
+// label says and what follows from it, such as the topology.
+func differing(designs [][]metric.Field) (list []int) {
+	if len(designs) == 0 {
+		return nil
+	}
+	for i, f := range designs[0] {
+		values := map[string]string{} // by label
+		if slices.ContainsFunc(designs, func(d []metric.Field) bool {
+			label := labelOf(d)
+			value, seen := values[label]
+			values[label] = d[i].Value
+			return seen && value != d[i].Value
+		}) && f.Name != "label" && f.Name != "algorithm" {
+			list = append(list, i)
+		}
+	}
+	return list
 }

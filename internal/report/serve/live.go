@@ -4,7 +4,7 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
+	"sync"
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/compare"
@@ -19,6 +19,7 @@ import (
 
 // A live is what is known of a run that goes on.
 type live struct {
+	mu       sync.Mutex // of all of it: each line is read once, whoever looks
 	follower *results.Follower
 	method   stats.Method
 	metrics  []*metric.Metric
@@ -48,17 +49,24 @@ const mostBroken = 50
 
 // live is the page of a run that goes on.
 func (s *Server) live(e *entry) ([]byte, error) {
+	s.mu.Lock()
 	l := s.lives[e.ID]
 	if l == nil {
 		l = &live{follower: results.Follow(e.dir), cells: map[int]*liveCell{}, counts: map[trace.Status]int{},
 			repeated: map[string]int{}, then: time.Now()}
 		s.lives[e.ID] = l
 	}
+	s.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if time.Since(l.made) < pause {
 		return l.html, nil
 	}
 	first := l.html == nil
 	if err := l.follower.Next(l.add); err != nil {
+		s.mu.Lock()
+		delete(s.lives, e.ID) // whoever asks again begins anew
+		s.mu.Unlock()
 		return nil, &later{err.Error()}
 	}
 	if first {
@@ -145,6 +153,7 @@ type liveView struct {
 }
 
 type liveRow struct {
+	Label   string
 	Design  []string
 	Counts  []count
 	Figures []string
@@ -180,15 +189,13 @@ func (l *live) view(e *entry) *liveView {
 		return v
 	}
 	numbers := slices.Sorted(maps.Keys(l.cells))
-	var shown []int
-	for i, f := range l.cells[numbers[0]].design {
-		differs := slices.ContainsFunc(numbers, func(n int) bool {
-			return l.cells[n].design[i].Value != f.Value
-		})
-		if f.Name == "label" || differs && f.Name != "algorithm" {
-			shown = append(shown, i)
-			v.Columns = append(v.Columns, strings.Replace(f.Name, "label", "algorithm", 1))
-		}
+	var designs [][]metric.Field
+	for _, n := range numbers {
+		designs = append(designs, l.cells[n].design)
+	}
+	shown := differing(designs)
+	for _, i := range shown {
+		v.Columns = append(v.Columns, designs[0][i].Name)
 	}
 	legend := &compare.Legend{}
 	var main []stats.Summary
@@ -200,7 +207,7 @@ func (l *live) view(e *entry) *liveView {
 	}
 	for _, n := range numbers {
 		c := l.cells[n]
-		r := liveRow{Counts: counted(c.counts)}
+		r := liveRow{Label: labelOf(c.design), Counts: counted(c.counts)}
 		for _, i := range shown {
 			r.Design = append(r.Design, c.design[i].Value)
 		}
@@ -256,7 +263,7 @@ func (v *liveView) draw(main []stats.Summary) {
 func counted(counts map[trace.Status]int) (list []count) {
 	for _, status := range trace.Statuses() {
 		if n := counts[status]; n > 0 {
-			list = append(list, count{status, n})
+			list = append(list, count{Status: status, Count: n})
 		}
 	}
 	return list

@@ -15,12 +15,12 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/report"
 )
 
@@ -28,12 +28,14 @@ import (
 type Options struct {
 	// Dir has the runs: in itself, in its folders, or in theirs.
 	Dir string
-	// Report is the page of the run in a folder. Home is the way back to the index.
+	// Report is the page of the run in a folder. Home is the way back to the index. It may be
+	// called from several goroutines, and so may Trial.
 	Report func(dir, home string) ([]byte, error)
 	// Trial is the page to step through a trial.
 	Trial func(dir string, number int) ([]byte, error)
-	// Code is the exit code of the run in a folder, if all of it ran.
-	Code func(dir string) (int, error)
+	// Verdict is what a run is called that ended with an exit code, and how it looks: good, bad
+	// or warn.
+	Verdict func(code int) (name, style string)
 	// Measuring says why no page that takes work may be made now; "" or nil: it may.
 	Measuring func() string
 	// Log gets what goes wrong with connections.
@@ -47,17 +49,24 @@ type Server struct {
 	host    string // address and port
 	http    http.Server
 
-	mu    sync.Mutex // one request at a time is worked on: a run may go on beside them
+	work chan struct{} // a token for each page that takes work and is being made
+
+	mu    sync.Mutex // of what follows; nobody who has it waits for a page
 	runs  map[string]*entry
 	lives map[string]*live
-	pages []page
+	pages []*page
 }
 
-// A page is one that was made.
+// A page is one that takes work. Who comes while it is being made waits for it.
 type page struct {
 	key  string
+	done chan struct{} // closed when it is made
 	html []byte
+	err  error
 }
+
+// mostWork is how many pages are made at a time: a run may go on beside them.
+const mostWork = 2
 
 // mostPages are kept, and take at most about 5 MB each.
 const mostPages = 8
@@ -70,7 +79,7 @@ func Listen(port int, o Options) (*Server, net.Listener, error) {
 		return nil, nil, err
 	}
 	s := &Server{options: o, token: rand.Text(), host: l.Addr().String(), runs: map[string]*entry{},
-		lives: map[string]*live{}}
+		lives: map[string]*live{}, work: make(chan struct{}, mostWork)}
 	s.http = http.Server{Handler: s, ErrorLog: o.Log, ReadTimeout: 10 * time.Second,
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 16}
 	return s, l, nil
@@ -127,9 +136,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/"+s.token+"/", http.StatusMovedPermanently)
 		return
 	}
-	s.mu.Lock()
 	html, err := s.page(rest, r.URL.Query())
-	s.mu.Unlock()
 	code := http.StatusOK
 	if err != nil {
 		html, code = s.refusal(rest, err)
@@ -163,11 +170,10 @@ func (s *Server) page(rest string, query url.Values) ([]byte, error) {
 		return nil, &missing{"no such page"}
 	}
 	id, leaf := inside[:at], inside[at+1:]
-	if err := s.scan(); err != nil {
+	e, err := s.find(id)
+	if err != nil {
 		return nil, err
 	}
-	// What is asked for is only looked up: no path is made of it.
-	e := s.runs[id]
 	if e == nil {
 		return nil, &missing{"there is no such run; it may have been removed"}
 	}
@@ -176,7 +182,6 @@ func (s *Server) page(rest string, query url.Values) ([]byte, error) {
 		if e.Running {
 			return s.live(e)
 		}
-		delete(s.lives, e.ID)
 		if e.Damage != "" {
 			return nil, &later{"the run is damaged: " + e.Damage}
 		}
@@ -190,33 +195,64 @@ func (s *Server) page(rest string, query url.Values) ([]byte, error) {
 		if err != nil || n < 1 {
 			return nil, &missing{"want the number of a trial, from 1"}
 		}
-		return s.kept(fmt.Sprintf("trial %d %s", n, e.dir), func() ([]byte, error) {
+		return s.kept(fmt.Sprintf("trial %d %s", n, e.key()), func() ([]byte, error) {
 			return s.options.Trial(e.dir, n)
 		})
 	}
 	return nil, &missing{"no such page"}
 }
 
-// kept makes a page, or takes the one that was made.
+// kept makes a page, or takes the one that was made or is being made.
 func (s *Server) kept(key string, make func() ([]byte, error)) ([]byte, error) {
+	p, mine, err := s.claim(key)
+	if err != nil {
+		return nil, err
+	}
+	if !mine {
+		<-p.done
+		return p.html, p.err
+	}
+	defer s.settle(p)
+	s.work <- struct{}{}
+	defer func() { <-s.work }()
+	p.err = &later{"the program has failed to make this page"} // which holds if it panics
+	html, err := make()
+	if p.html, p.err = html, nil; err != nil {
+		p.err = &later{err.Error()}
+	}
+	return p.html, p.err
+}
+
+// claim finds a page, or begins a new one, which is the caller's to make.
+func (s *Server) claim(key string) (p *page, mine bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, p := range s.pages {
 		if p.key == key {
-			return p.html, nil
+			return p, false, nil
 		}
 	}
 	if s.options.Measuring != nil {
 		if why := s.options.Measuring(); why != "" {
-			return nil, &later{why}
+			return nil, false, &later{why}
 		}
 	}
-	html, err := make()
-	if err != nil {
-		return nil, &later{err.Error()}
-	}
-	if s.pages = append(s.pages, page{key, html}); len(s.pages) > mostPages {
+	p = &page{key: key, done: make(chan struct{})}
+	if s.pages = append(s.pages, p); len(s.pages) > mostPages {
 		s.pages = s.pages[1:]
 	}
-	return html, nil
+	return p, true, nil
+}
+
+// settle gives a page to those who wait for it. One that could not be made is forgotten: it
+// may be the next time.
+func (s *Server) settle(p *page) {
+	if close(p.done); p.err == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pages = slices.DeleteFunc(s.pages, func(o *page) bool { return o == p })
 }
 
 // refusal is a page that says why there is none.
@@ -244,7 +280,7 @@ var (
 	script string
 
 	pages = template.Must(template.New("pages").Funcs(template.FuncMap{
-		"number": compare.Number, "plural": report.Plural,
+		"beyond": func() string { return beyond }, "plural": report.Plural,
 	}).Parse(pagesText))
 )
 

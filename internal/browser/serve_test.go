@@ -1,0 +1,163 @@
+package browser
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+const (
+	missed = `{name: missed, problem: election, algorithms: [bully], transport: sim, nodes: 3, repetitions: 6,
+  thresholds: [{metric: election_ms, stat: median, max: 0.001}]}`
+	// Endless goes on for longer than anybody looks; one of its algorithms lets two in at once.
+	endless = `{name: endless, problem: mutex, algorithms: [lamport, ricart-agrawala], transport: sim, nodes: 4,
+  network: {latency: {distribution: uniform, min: 1ms, max: 9ms}, order: unordered}, repetitions: 50000,
+  scenario: {kind: closed, requests: 20, think: 1ms, hold: 1ms}}`
+)
+
+// serve serves dir with bench serve, and returns the address.
+func serve(t *testing.T, dir string) string {
+	t.Helper()
+	cmd := command(t, "serve", dir)
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = cmd.Process.Kill(), cmd.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(line)
+}
+
+// until waits until an expression of the page is true.
+func (b *tab) until(expression string) {
+	b.t.Helper()
+	b.text(`new Promise(done => { const look = () => (` + expression + `) ? done() : setTimeout(look, 50); look(); })`)
+}
+
+// picture keeps what the page looks like in the folder that CONCLAVE_PICTURES names, if it does.
+func (b *tab) picture(name string) {
+	b.t.Helper()
+	dir := os.Getenv("CONCLAVE_PICTURES")
+	if dir == "" {
+		return
+	}
+	png, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644)
+	}
+	if err != nil {
+		b.t.Error(err)
+	}
+}
+
+// fits: everything to press or fill in has a name, and the page is no wider than a telephone.
+func (b *tab) fits(name string) {
+	b.t.Helper()
+	b.want(`[...document.querySelectorAll("a, button, input, select, progress, canvas[role], [role=region], [role=log], [tabindex='0']")]
+		.filter(e => !(e.getAttribute("aria-label") || e.textContent.trim() || e.closest("label")?.textContent.trim() ||
+			e.getAttribute("aria-labelledby"))).map(e => e.outerHTML.slice(0, 80)).join("; ")`, "")
+	b.picture(name + "-1280")
+	b.do(chromedp.EmulateViewport(390, 844))
+	b.want(`document.documentElement.scrollWidth`, "390")
+	b.picture(name + "-390")
+	b.do(chromedp.EmulateViewport(1280, 1000))
+}
+
+// TestServe: from the index by keyboard to a report and a trial, and to a run that goes on, which
+// comes up to date by itself until it ends. The console stays silent.
+func TestServe(t *testing.T) {
+	find(t)
+	dir := t.TempDir()
+	run(t, dir, "elections", elections)
+	run(t, dir, "unsafe", unsafe)
+	run(t, dir, "missed", missed)
+	home := serve(t, dir)
+	b := start(t)
+	b.do(chromedp.Navigate(home))
+	b.fits("index")
+	const verdicts = `[...document.querySelectorAll("tbody tr")].map(r => r.cells[0].textContent + ": " +
+		r.cells[1].textContent + ", " + r.cells[3].textContent.trim().replace(/\s+/g, " ")).sort().join("; ")`
+	b.want(verdicts, "elections: ok, 72 ok; missed: threshold missed, 6 ok; unsafe: ok, 6 violation beyond the model")
+	const colours = `new Set([...document.querySelectorAll(".state")].map(e => getComputedStyle(e).color)).size`
+	b.want(colours, "2")
+
+	t.Run("dark", func(t *testing.T) {
+		b := start(t, chromedp.Flag("blink-settings", "preferredColorScheme=0"))
+		b.do(chromedp.Navigate(home))
+		b.want(`document.documentElement.dataset.theme`, "dark")
+		b.want(`getComputedStyle(document.body).backgroundColor`, "rgb(18, 22, 27)")
+		b.want(colours, "2")
+		b.fits("index-dark")
+	})
+	t.Run("keyboard", func(t *testing.T) {
+		b := &tab{t, b.ctx}
+		b.do(chromedp.Focus("input[name=q]"), chromedp.KeyEvent("violation missed\r"))
+		b.do(chromedp.WaitReady(".empty"))
+		b.text(`document.querySelector("input[name=q]").select()`)
+		b.do(chromedp.KeyEvent("beyond UNSAFE\r"))
+		b.do(chromedp.WaitReady("tbody tr:only-child"))
+		// Past the button and the region that scrolls.
+		b.do(chromedp.Focus("form button"), chromedp.KeyEvent(kb.Tab+kb.Tab+"\r"), chromedp.WaitReady("html[data-drawn]"))
+		b.text(`[...document.querySelectorAll("a")].find(a => a.textContent === "all trials").focus()`)
+		b.do(chromedp.KeyEvent("\r"), chromedp.WaitReady("html[data-kind=trials]"))
+		b.fits("trials")
+		b.do(chromedp.Focus("tbody a"), chromedp.KeyEvent("\r"), chromedp.WaitReady("html[data-opened]"))
+		b.want(`document.querySelectorAll("#now .breach").length`, "1")
+		b.fits("trial")
+		b.press("next")
+		b.want(`location.hash.includes("event=")`, "true")
+		b.do(chromedp.Navigate(home))
+	})
+	t.Run("live", func(t *testing.T) {
+		b := &tab{t, b.ctx}
+		file := filepath.Join(dir, "endless.yaml")
+		if err := os.WriteFile(file, []byte(endless), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		cmd := command(t, "run", file, "--out", dir, "--quiet")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _, _ = cmd.Process.Kill(), cmd.Wait() })
+		for found := ""; found != "running"; found = b.text(`document.querySelector(".state.going")?.textContent`) {
+			b.do(chromedp.Navigate(home))
+		}
+		b.text(`document.querySelector("tr:has(.going) a").click()`)
+		b.do(chromedp.WaitReady("html[data-kind=live] svg.interval"))
+		const width = `(() => { const [low, high] = /\[([^\],]+), ([^\]]+)\]/.exec([...document.querySelectorAll("tbody tr")]
+			.find(r => r.textContent.includes("ricart")).textContent).slice(1).map(Number); return high - low; })()`
+		b.until(`/\[.+\]/.test(document.querySelector("[data-part=cells] tbody").textContent.split("ricart")[1] || "")`)
+		b.text(`window.first = ` + width)
+		b.until(width + ` < first / 2`)
+		b.want(`/^[\d]+ of 100000 trials, [\dhms]+ to go\. .* violation$/.test(document.querySelector("[data-part=progress] p").textContent.trim())`, "true")
+		b.want(`document.querySelectorAll("[data-part=violations] li a").length > 1`, "true")
+		b.fits("live")
+		// The focus stays where it is while the list grows.
+		b.do(chromedp.Focus("[data-part=violations] a"))
+		b.text(`window.then = document.querySelector("[data-part=progress] p").textContent`)
+		b.until(`document.querySelector("[data-part=progress] p").textContent !== then`)
+		b.want(`document.activeElement.closest("[data-part]")?.dataset.part`, "violations")
+		// A trial opens while the run goes on; then the run ends, and its page is the report.
+		b.do(chromedp.KeyEvent("\r"), chromedp.WaitReady("html[data-opened]"))
+		b.want(`document.querySelectorAll("#now .breach").length`, "1")
+		b.text(`history.back()`)
+		b.do(chromedp.WaitReady("html[data-kind=live]"))
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		b.do(chromedp.WaitReady("html[data-drawn]"))
+		b.do(chromedp.Navigate(home))
+		b.want(`document.querySelector("tr:has(.warn)").textContent.includes("interrupted")`, "true")
+	})
+}
