@@ -68,6 +68,12 @@ func TestComplete(t *testing.T) {
 		{"verify bully --cases _", files, nil},
 		{"schema _", words, nil},
 		{"list _", words, familyNames()},
+		{"serve _", folders, nil},
+		{"serve results _", words, nil},
+		{"serve --port _", words, nil},
+		{"serve --po", words, []string{"--port"}},
+		{"run --serv", words, []string{"--serve"}},
+		{"run --serve --port _", words, nil},
 	} {
 		line := strings.Split(c.line, " ")
 		if line[len(line)-1] == "_" {

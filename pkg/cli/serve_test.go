@@ -93,7 +93,8 @@ func TestServe_Refuses(t *testing.T) {
 		}
 		policy := h.Get("Content-Security-Policy")
 		if h.Get("Referrer-Policy") != "no-referrer" || h.Get("X-Frame-Options") != "DENY" ||
-			h.Get("Set-Cookie") != "" || !strings.Contains(policy, "frame-ancestors 'none'") {
+			h.Get("Set-Cookie") != "" || h.Get("Cache-Control") != "no-store" ||
+			h.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(policy, "frame-ancestors 'none'") {
 			t.Errorf("%s %s: headers %v", c.method, c.address, h)
 		}
 	}

@@ -216,6 +216,9 @@ func (s *Server) entry(dir, id string, seen [2]stamp) *entry {
 // machine is a machine in few words.
 func machine(m results.Machine) string { return fmt.Sprintf("%s, %d cores", m.CPU, m.Cores) }
 
+// mostRuns are listed: a page that comes up to date by itself should be small.
+const mostRuns = 500
+
 // index is the page of all runs.
 func (s *Server) index(q string) ([]byte, error) {
 	runs, err := s.scan()
@@ -237,8 +240,8 @@ func (s *Server) index(q string) ([]byte, error) {
 		}
 		return strings.Compare(a.ID, b.ID)
 	})
-	return s.write("index", "Runs", map[string]any{"Runs": list, "All": len(runs), "Query": q,
-		"Going": going})
+	return s.write("index", "Runs", map[string]any{"Runs": list[:min(len(list), mostRuns)],
+		"Found": len(list), "All": len(runs), "Query": q, "Going": going})
 }
 
 // A row is a trial in the list of trials.
