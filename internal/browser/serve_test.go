@@ -18,6 +18,9 @@ const (
 	endless = `{name: endless, problem: mutex, algorithms: [lamport, ricart-agrawala], transport: sim, nodes: 4,
   network: {latency: {distribution: uniform, min: 1ms, max: 9ms}, order: unordered}, repetitions: 50000,
   scenario: {kind: closed, requests: 20, think: 1ms, hold: 1ms}}`
+	// Real has nodes that crash; a busy machine does no harm.
+	real = `{name: real, problem: election, algorithms: [raft], transport: nats, nodes: 3, repetitions: 1, trace: all,
+  scenario: {kind: leader-crash, elections: 2}, allow: {invalid: 1, timeout: 1}}`
 )
 
 // serve serves dir with bench serve, and returns the address.
@@ -160,4 +163,33 @@ func TestServe(t *testing.T) {
 		b.do(chromedp.Navigate(home))
 		b.want(`document.querySelector("tr:has(.warn)").textContent.includes("interrupted")`, "true")
 	})
+}
+
+// TestServe_RealNodes: a trial on real nodes opens from the trace that it kept; the states come
+// from the replay, and the address brings back where the page stood.
+func TestServe_RealNodes(t *testing.T) {
+	find(t)
+	dir := t.TempDir()
+	run(t, dir, "real", real)
+	b := start(t)
+	b.do(chromedp.Navigate(serve(t, dir)))
+	b.text(`document.querySelector("tbody a").click()`)
+	b.do(chromedp.WaitReady("html[data-drawn]"))
+	b.text(`[...document.querySelectorAll("a")].find(a => a.textContent === "all trials").click()`)
+	b.do(chromedp.WaitReady("html[data-kind=trials]"))
+	b.text(`document.querySelector("tbody a").click()`)
+	b.do(chromedp.WaitReady("html[data-opened]"))
+	b.want(`[...document.querySelectorAll("#states thead th")].map(h => h.textContent).slice(1, 4).join()`,
+		"process,names leader,term")
+	b.press("next-c")
+	b.want(now+`.includes("crashes")`, "true")
+	b.press("next-l")
+	b.want(`/names|stands for election/.test(`+now+`)`, "true")
+	b.want(`[...document.querySelectorAll("#states tbody tr")].filter(r => /[1-9]/.test(r.cells[3].textContent)).length > 1`, "true")
+	at, states := b.text(event), b.text(`document.querySelector("#states").textContent`)
+	b.text(`new Promise(done => { const look = () => location.hash.includes("event=") ? done() : setTimeout(look, 20); look(); })`)
+	b.do(chromedp.Reload(), chromedp.WaitReady("html[data-opened]"))
+	b.want(event, at)
+	b.want(`document.querySelector("#states").textContent`, states)
+	b.fits("trial-real")
 }

@@ -3,6 +3,7 @@ package serve
 import (
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"sync"
 	"time"
@@ -26,8 +27,8 @@ type live struct {
 	cells    map[int]*liveCell
 	counts   map[trace.Status]int
 	finished int
-	broken   []row // the first of them
-	repeated map[string]int
+	broken   []row              // the first of them
+	repeated map[string]*reason // by text without figures
 	html     []byte
 	made     time.Time
 	then     time.Time // of the first look
@@ -53,7 +54,7 @@ func (s *Server) live(e *entry) ([]byte, error) {
 	l := s.lives[e.ID]
 	if l == nil {
 		l = &live{follower: results.Follow(e.dir), cells: map[int]*liveCell{}, counts: map[trace.Status]int{},
-			repeated: map[string]int{}, then: time.Now()}
+			repeated: map[string]*reason{}, then: time.Now()}
 		s.lives[e.ID] = l
 	}
 	s.mu.Unlock()
@@ -79,7 +80,12 @@ func (s *Server) live(e *entry) ([]byte, error) {
 
 func (l *live) add(t *results.Trial, final bool) {
 	if t.Status == trace.Invalid {
-		l.repeated[t.Reason]++
+		kind := figures.ReplaceAllString(t.Reason, "0")
+		if l.repeated[kind] == nil {
+			l.repeated[kind] = &reason{}
+		}
+		r := l.repeated[kind]
+		r.Text, r.Count = t.Reason, r.Count+1
 	}
 	if !final {
 		return
@@ -162,10 +168,14 @@ type liveRow struct {
 	From, Width, Mid float64
 }
 
+// A reason is why attempts were invalid, as the last of them has it.
 type reason struct {
 	Text  string
 	Count int
 }
+
+// figures in which reasons of one kind differ.
+var figures = regexp.MustCompile(`[0-9][0-9.]*`)
 
 func (l *live) view(e *entry) *liveView {
 	h := l.follower.Header()
@@ -182,8 +192,8 @@ func (l *live) view(e *entry) *liveView {
 		left := time.Duration(float64(time.Since(since)) / float64(done) * float64(v.Planned-v.Finished))
 		v.Left = max(left, time.Second).Round(time.Second).String()
 	}
-	for _, text := range slices.Sorted(maps.Keys(l.repeated)) {
-		v.Repeated = append(v.Repeated, reason{text, l.repeated[text]})
+	for _, kind := range slices.Sorted(maps.Keys(l.repeated)) {
+		v.Repeated = append(v.Repeated, *l.repeated[kind])
 	}
 	if len(l.cells) == 0 {
 		return v
