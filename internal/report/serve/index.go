@@ -282,12 +282,10 @@ func (s *Server) trials(e *entry, q string) ([]byte, error) {
 		return nil, &later{err.Error()}
 	}
 	var list []row
-	for _, status := range trace.Statuses() {
-		if status != trace.OK {
-			list = append(list, groups[status]...)
-		}
+	for _, status := range worstFirst() {
+		slices.SortFunc(groups[status], func(a, b row) int { return a.Number - b.Number })
+		list = append(list, groups[status]...)
 	}
-	list = append(list, groups[trace.OK]...)
 	list = list[:min(len(list), mostRows)]
 	told := differing(slices.Collect(maps.Values(cells)))
 	for i := range list {
@@ -298,6 +296,14 @@ func (s *Server) trials(e *entry, q string) ([]byte, error) {
 	}
 	return s.write("trials", "Trials of "+e.Name, map[string]any{"Run": e, "Rows": list,
 		"Total": total, "Query": q, "Differ": told != nil})
+}
+
+// worstFirst are the statuses: broken promises, then what else went wrong.
+func worstFirst() []trace.Status {
+	others := slices.DeleteFunc(trace.Statuses(), func(s trace.Status) bool {
+		return s == trace.Violated || s == trace.OK
+	})
+	return slices.Concat([]trace.Status{trace.Violated}, others, []trace.Status{trace.OK})
 }
 
 func rowOf(t *results.Trial) row {

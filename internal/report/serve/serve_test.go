@@ -7,12 +7,15 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // listen serves dir for the test.
@@ -190,5 +193,47 @@ func TestServer_ManyRuns(t *testing.T) {
 	}
 	if _, text := get(t, s.URL("")+"?q=old/0502"); !strings.Contains(text, "1 of 505 runs<") {
 		t.Errorf("%.3000s", text[strings.Index(text, "<main"):])
+	}
+}
+
+// The trials are listed by what went wrong, then by number, whatever the order in which they ended.
+func TestServer_Trials(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	f, err := results.Create(root, results.Header{Name: "mixed", Planned: 6, Design: results.DesignColumns()}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	statuses := []trace.Status{trace.OK, trace.TimedOut, trace.Violated, trace.OK, trace.Violated, trace.Failed}
+	for _, n := range []int{5, 1, 6, 2, 4, 3} {
+		one := results.Trial{Trial: n, Cell: 1, Repetition: n, Round: 1, RunOrder: n, Attempts: 1,
+			Status: statuses[n-1], Reason: fmt.Sprint("reason ", n), InModel: n != 3}
+		for _, name := range results.DesignColumns() {
+			one.Design = append(one.Design, metric.Field{Name: name, Value: "its " + name})
+		}
+		if err := f.Append(one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := listen(t, Options{Dir: root})
+	run := s.URL("mixed/" + filepath.Base(f.Dir()))
+	row := regexp.MustCompile(`trial\?n=(\d)">.*<b>(\w+)</b>( beyond the model)?<`)
+	for query, want := range map[string]string{
+		"":                "3 violation beyond the model, 5 violation, 2 timeout, 6 error, 1 ok, 4 ok",
+		"?q=violation":    "3 violation beyond the model, 5 violation",
+		"?q=OK+reason":    "1 ok, 4 ok",
+		"?q=reason+its+2": "2 timeout",
+	} {
+		_, text := get(t, run+"trials"+query)
+		var got []string
+		for _, m := range row.FindAllStringSubmatch(text, -1) {
+			got = append(got, m[1]+" "+m[2]+m[3])
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%q: %q, want %q", query, got, want)
+		}
 	}
 }
