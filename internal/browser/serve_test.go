@@ -120,6 +120,7 @@ func TestServe(t *testing.T) {
 		b.fits("trial")
 		b.press("next")
 		b.want(`location.hash.includes("event=")`, "true")
+		b.do(chromedp.Focus("header a"), chromedp.KeyEvent("\r"), chromedp.WaitReady("html[data-kind=trials]"))
 		b.do(chromedp.Navigate(home))
 	})
 	t.Run("live", func(t *testing.T) {

@@ -84,13 +84,15 @@ func (s *streams) serve(dir string, port int, measuring func() string) (*pages, 
 	if port < 0 || port > 65535 {
 		return nil, usage("--port %d: want 1 to 65535, or 0 for one that is free", port)
 	}
-	// Its own streams, since a command goes on beside it.
-	quiet := &streams{in: strings.NewReader(""), out: bufio.NewWriter(io.Discard), err: io.Discard,
-		env: s.env, argv: s.argv}
+	// Each page has streams of its own, since a command and other pages go on beside it.
+	quiet := func() *streams {
+		return &streams{in: strings.NewReader(""), out: bufio.NewWriter(io.Discard), err: io.Discard,
+			env: s.env, argv: s.argv}
+	}
 	server, l, err := serve.Listen(port, serve.Options{
-		Dir: dir, Report: quiet.servedReport, Verdict: verdictOf, Measuring: measuring,
-		Trial: func(dir string, number int) ([]byte, error) { return quiet.tracePage(dir, number, 0) },
-		Log:   log.New(io.Discard, "", 0),
+		Dir: dir, Verdict: verdictOf, Measuring: measuring, Log: log.New(io.Discard, "", 0),
+		Report: func(dir, home string) ([]byte, error) { return quiet().servedReport(dir, home) },
+		Trial:  func(dir string, number int) ([]byte, error) { return quiet().servedTrial(dir, number) },
 	})
 	var taken *net.OpError
 	if errors.As(err, &taken) && port != 0 {
@@ -140,6 +142,18 @@ func (s *streams) servedReport(dir, home string) ([]byte, error) {
 	var page bytes.Buffer
 	err = d.WritePage(&page)
 	return page.Bytes(), err
+}
+
+// servedTrial is the page to step through a trial, with the way back. It opens at the first
+// broken promise.
+func (s *streams) servedTrial(dir string, number int) ([]byte, error) {
+	r, err := s.traced(dir, number)
+	if err != nil {
+		return nil, err
+	}
+	_ = r.explain() // the page says it
+	r.drawn.Back = "trials"
+	return r.draw("html", 0)
 }
 
 // A watched run is shown while it goes on. Nil is one that is not.

@@ -141,7 +141,7 @@ func TestServe_Pages(t *testing.T) {
 	for leaf, wants := range map[string][]string{
 		"":          {"Conclave report", `href="trials"`, `href="../../../"`},
 		"trials":    {"56 of 56 trials", `href="trial?n=56"`},
-		"trial?n=3": {"small, trial 3", "Conclave bench trace"},
+		"trial?n=3": {"small, trial 3", "Conclave bench trace", `<a href="trials">`},
 	} {
 		code, text, _ := ask(t, "GET", run+leaf, "")
 		if code != 200 {

@@ -245,20 +245,9 @@ func (r *traced) broken() int {
 	return r.drawn.Breaches[0].Record + 1
 }
 
-// tracePage is the page to step through a trial of the run at path. It opens at the first
-// broken promise. Most is how many events around it the page holds at most; 0: as many as a
-// page may have.
-func (s *streams) tracePage(path string, number, most int) ([]byte, error) {
-	r, err := s.traced(path, number)
-	if err != nil {
-		return nil, err
-	}
-	_ = r.explain() // the page says it
-	return r.draw("html", most)
-}
-
 // draw draws what led to the first broken promise of a trial, or all of it where no single
-// event broke one.
+// event broke one. Most is how many events around it a page holds at most; 0: as many as it may
+// have.
 func (r *traced) draw(format string, most int) ([]byte, error) {
 	d, err := diagram.New(r.drawn, diagram.Window{Event: r.broken(), Most: most})
 	if err != nil {

@@ -27,6 +27,7 @@ type Trace struct {
 	Breaches []check.Breach // broken promises, in the order of their records
 	Verdict  string         // how the trial ended, in words; "": not known
 	Note     string         // why Details are missing or uncertain; "": they are not
+	Back     string         // address of the run's trials, for the page; "": it stands alone
 }
 
 // detail is what record i does not say.

@@ -24,6 +24,7 @@ const Generator = "Conclave bench trace"
 type Data struct {
 	Title   string   `json:"title"`
 	Verdict string   `json:"verdict"` // how the trial ended; "": not known
+	Back    string   `json:"-"`       // where all trials of the run are; "": nowhere
 	Notes   []string `json:"notes"`   // what is left out, or not certain
 	Nodes   int      `json:"nodes"`
 	First   int      `json:"first"` // number of the first event
@@ -127,7 +128,7 @@ func Write(w io.Writer, d *Data) error {
 		return fmt.Errorf("player: %w", err)
 	}
 	return page.Execute(w, map[string]any{
-		"Title": d.Title, "Verdict": d.Verdict, "Notes": d.Notes, "Generator": Generator,
+		"Title": d.Title, "Verdict": d.Verdict, "Back": d.Back, "Notes": d.Notes, "Generator": Generator,
 		"Policy": "default-src 'none'; script-src " + Policy + "; style-src 'unsafe-inline'; " +
 			"base-uri 'none'; form-action 'none'",
 		"Style": template.CSS(style), "Script": template.JS(script), "Packed": packed,
