@@ -48,8 +48,8 @@ var exitCodes = []struct {
 		"compare":   "something is worse",
 		"reproduce": "a verdict is not the expected one",
 	}},
-	{"5", [2]string{"incomplete", "warn"}, "incomplete or unknown: more invalid or timed-out trials than allowed; " +
-		"`bench compare --prove`: neither proved nor refuted",
+	{"5", [2]string{"incomplete", "warn"}, "incomplete or unknown: more invalid or timed-out trials " +
+		"than allowed; `bench compare --prove`: neither proved nor refuted",
 		map[string]string{
 			"run":     "more invalid, timed-out or undecided trials than the experiment allows",
 			"compare": "with --prove, something is neither proved nor refuted",

@@ -40,10 +40,11 @@ func (d *Diagram) play() *player.Data {
 	from, to := d.played()
 	p := &playing{Diagram: d, words: map[string]int{}, fields: map[string]int{},
 		now: make([][]string, d.story.nodes),
-		Data: &player.Data{Title: d.trace.Title, Verdict: d.trace.Verdict, Back: d.trace.Back, Notes: []string{},
-			Nodes: d.story.nodes, First: from + 1, Open: from + 1, Detector: d.win.Detector,
-			Kinds:  append(slices.Clone(d.trace.Kinds), "HEARTBEAT"),
-			Fields: []player.Field{{Name: "process"}, {Name: "leader"}, {Name: "section"}}}}
+		Data: &player.Data{Title: d.trace.Title, Verdict: d.trace.Verdict, Back: d.trace.Back,
+			Notes: []string{}, Nodes: d.story.nodes, First: from + 1, Open: from + 1,
+			Detector: d.win.Detector,
+			Kinds:    append(slices.Clone(d.trace.Kinds), "HEARTBEAT"),
+			Fields:   []player.Field{{Name: "process"}, {Name: "leader"}, {Name: "section"}}}}
 	if n := len(d.trace.Records); to-from < n {
 		p.Notes = append(p.Notes, fmt.Sprintf("events %d to %d of %d", from+1, to, n))
 	}
