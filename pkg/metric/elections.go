@@ -45,7 +45,8 @@ var (
 		Doc: "changes of leader seen",
 	})
 	SplitBrain = elections.declare(Metric{
-		Name: "split_brain_ms", Unit: Milliseconds, Kind: InState, Tables: Main | Lasting,
+		Name: "split_brain_ms", Words: "split-brain time",
+		Unit: Milliseconds, Kind: InState, Tables: Main | Lasting,
 		Doc: "time with two or more live self-declared leaders",
 	})
 	Availability = elections.declare(Metric{

@@ -29,7 +29,8 @@ var (
 		Doc: "99th percentile of the waiting times of a trial",
 	})
 	Turnaround = entries.declare(Metric{
-		Name: "turnaround_ms", Unit: Milliseconds, Kind: SinceCause, OneClock: true,
+		Name: "turnaround_ms", Words: "turnaround time",
+		Unit: Milliseconds, Kind: SinceCause, OneClock: true,
 		Doc: "request to release",
 	})
 	SyncDelay = entries.declare(Metric{
@@ -42,27 +43,31 @@ var (
 		Doc: "entries per second of the trial",
 	})
 	Fairness = entries.declare(Metric{
-		Name: "fairness", Unit: Index, Kind: Share, Better: Higher, Tables: Main,
+		Name: "fairness", Words: "fairness (Jain's index)",
+		Unit: Index, Kind: Share, Better: Higher, Tables: Main,
 		Doc: "Jain's index over entries per process; 1 is fair",
 	})
 	MaxBypass = entries.declare(Metric{
-		Name: "max_bypass", Unit: Times, Kind: Count,
+		Name: "max_bypass", Words: "maximum bypass", Unit: Times, Kind: Count,
 		Doc: "most grants to others that were asked for later",
 	})
 	Violations = entries.declare(Metric{
-		Name: "violations", Unit: Times, Kind: Count, Tables: Main,
+		Name: "violations", Words: "violations of mutual exclusion",
+		Unit: Times, Kind: Count, Tables: Main,
 		Doc: "pairs of processes inside at once",
 	})
 	NeverGranted = entries.declare(Metric{
-		Name: "never_granted", Unit: Times, Kind: Count,
+		Name: "never_granted", Words: "requests never granted", Unit: Times, Kind: Count,
 		Doc: "requests of live processes that wait at the end",
 	})
 	ArrivalRateRequested = entries.declare(Metric{
-		Name: "arrival_rate_requested", Words: "requested load", Unit: PerSecond, Kind: Rate, Better: Neither,
+		Name: "arrival_rate_requested", Words: "requested load",
+		Unit: PerSecond, Kind: Rate, Better: Neither,
 		Doc: "requests per second that open load asks for",
 	})
 	ArrivalRateAchieved = entries.declare(Metric{
-		Name: "arrival_rate_achieved", Words: "achieved load", Unit: PerSecond, Kind: Rate, Better: Neither,
+		Name: "arrival_rate_achieved", Words: "achieved load",
+		Unit: PerSecond, Kind: Rate, Better: Neither,
 		Doc: "requests per second that open load made",
 	})
 	Knee = entries.declare(Metric{
@@ -81,7 +86,7 @@ var (
 		Doc: "tokens lost on the way or with their holder",
 	})
 	TokensDoubled = entries.declare(Metric{
-		Name: "tokens_doubled", Traffic: true, Unit: Times, Kind: Count,
+		Name: "tokens_doubled", Words: "duplicate tokens", Traffic: true, Unit: Times, Kind: Count,
 		Doc: "tokens made while there was another",
 	})
 	Recovery = entries.declare(Metric{

@@ -28,7 +28,8 @@ var (
 		Doc: "a crash to the return",
 	})
 	Suspicion = faults.declare(Metric{
-		Name: "suspicion_ms", Words: "time to suspicion", Unit: Milliseconds, Kind: SinceCause, Early: true,
+		Name: "suspicion_ms", Words: "time to suspicion",
+		Unit: Milliseconds, Kind: SinceCause, Early: true,
 		Doc: "a crash to the first suspicion by a live process",
 	})
 	FalseSuspicions = faults.declare(Metric{
@@ -36,11 +37,12 @@ var (
 		Doc: "suspicions of processes that are up and not paused",
 	})
 	MistakeDuration = faults.declare(Metric{
-		Name: "mistake_duration_ms", Words: "duration of a mistake", Unit: Milliseconds, Kind: InState,
+		Name: "mistake_duration_ms", Words: "duration of a false suspicion",
+		Unit: Milliseconds, Kind: InState,
 		Doc: "a false suspicion of one process by another to its end, in the mean",
 	})
 	MistakeRecurrence = faults.declare(Metric{
-		Name: "mistake_recurrence_ms", Words: "time between mistakes",
+		Name: "mistake_recurrence_ms", Words: "time between false suspicions",
 		Unit: Milliseconds, Kind: Measured, Better: Higher,
 		Doc: "from a false suspicion to the next of the same process by the same other one, in the mean",
 	})

@@ -11,7 +11,7 @@ var (
 		Doc: "elections or entries that were caused",
 	})
 	Completed = fixed.declare(Metric{
-		Name: "completed", Unit: Times, Kind: Count, Better: Higher,
+		Name: "completed", Words: "completed operations", Unit: Times, Kind: Count, Better: Higher,
 		Doc: "elections or entries that came to their end",
 	})
 	Duration = fixed.declare(Metric{
@@ -20,28 +20,32 @@ var (
 		Doc: "a trial, from its start to its end",
 	})
 	Messages = fixed.declare(Metric{
-		Name: "messages", Traffic: true, Unit: OfMessages, Kind: Count,
+		Name: "messages", Words: "messages per trial", Traffic: true, Unit: OfMessages, Kind: Count,
 		Tables: Main | Brief | Lasting | Summary,
 		Doc:    "algorithm messages sent in a trial, also to crashed processes",
 	})
 	Delivered = fixed.declare(Metric{
-		Name: "delivered", Traffic: true, Unit: OfMessages, Kind: Count, Better: Neither,
+		Name: "delivered", Words: "messages delivered",
+		Traffic: true, Unit: OfMessages, Kind: Count, Better: Neither,
 		Doc: "algorithm messages delivered",
 	})
 	Lost = fixed.declare(Metric{
-		Name: "lost", Traffic: true, Unit: OfMessages, Kind: Count, Better: Neither,
+		Name: "lost", Words: "messages lost",
+		Traffic: true, Unit: OfMessages, Kind: Count, Better: Neither,
 		Doc: "algorithm messages lost",
 	})
 	Duplicated = fixed.declare(Metric{
-		Name: "duplicated", Traffic: true, Unit: OfMessages, Kind: Count, Better: Neither,
+		Name: "duplicated", Words: "messages duplicated",
+		Traffic: true, Unit: OfMessages, Kind: Count, Better: Neither,
 		Doc: "copies that the network made",
 	})
 	Undeliverable = fixed.declare(Metric{
-		Name: "undeliverable", Traffic: true, Unit: OfMessages, Kind: Count, Better: Neither,
+		Name: "undeliverable", Words: "undeliverable messages",
+		Traffic: true, Unit: OfMessages, Kind: Count, Better: Neither,
 		Doc: "algorithm messages whose receiver was down",
 	})
 	BytesSent = fixed.declare(Metric{
-		Name: "bytes", Traffic: true, Unit: Bytes, Kind: Count,
+		Name: "bytes", Words: "bytes sent", Traffic: true, Unit: Bytes, Kind: Count,
 		Doc: "bytes of the algorithm messages sent, encoded",
 	})
 	DetectorMessages = fixed.declare(Metric{

@@ -17,7 +17,8 @@ var (
 		Doc: "share of the machine's processor time that a hypervisor gave to others",
 	})
 	Throttled = machine.declare(Metric{
-		Name: "throttled_ms", Words: "throttled time", Unit: Milliseconds, Kind: Measured, OneClock: true,
+		Name: "throttled_ms", Words: "throttled time",
+		Unit: Milliseconds, Kind: Measured, OneClock: true,
 		Doc: "time for which a quota kept processors from running, over all of them",
 	})
 	ClockError = machine.declare(Metric{

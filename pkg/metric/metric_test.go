@@ -14,7 +14,7 @@ import (
 // two names or one that another had.
 func TestDeclarations(t *testing.T) {
 	t.Parallel()
-	seen := map[string]bool{}
+	seen, titled := map[string]bool{}, map[string]string{}
 	for _, m := range All() {
 		if !regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`).MatchString(m.Name) {
 			t.Errorf("%s: want lower snake case", m.Name)
@@ -34,7 +34,12 @@ func TestDeclarations(t *testing.T) {
 		if timed := m.Kind == SinceCause || m.Kind == InState || m.Kind == Measured; timed != (m.Unit == Milliseconds || m.Unit == Microseconds) {
 			t.Errorf("%s in %s: kind %d", m.Name, m.Unit, m.Kind)
 		}
-		if title := m.Title(); strings.Contains(title, "_") || strings.Contains(title, "(ms)") != (m.Unit == Milliseconds) {
+		title := m.Title()
+		if titled[title] != "" || strings.ContainsAny(title, ",_") || len(title) > 60 {
+			t.Errorf("%s is titled %q, want a short phrase of its own, not that of %q", m.Name, title, titled[title])
+		}
+		titled[title] = m.Name
+		if strings.Contains(title, "(ms)") != (m.Unit == Milliseconds) {
 			t.Errorf("%s is titled %q, want words and a unit of time", m.Name, title)
 		}
 		if m.Early && m.Kind != SinceCause || (m.From == 0) != (m.To == 0) || m.From > m.To {

@@ -15,7 +15,7 @@ var (
 		Doc: "mean latency that the network model drew for them",
 	})
 	OrderDelay = network.declare(Metric{
-		Name: "order_delay_ms", Words: "delay by order",
+		Name: "order_delay_ms", Words: "delay by FIFO order",
 		Unit: Milliseconds, Kind: Measured, OneClock: true, Better: Neither,
 		Doc: "mean by which order: fifo made them due later than that",
 	})
@@ -34,7 +34,8 @@ var (
 		Doc: "how much later than due messages were handled, 99th percentile",
 	})
 	LossAchieved = network.declare(Metric{
-		Name: "loss_achieved", Words: "achieved message loss", Unit: Fraction, Kind: Share, Better: Neither,
+		Name: "loss_achieved", Words: "achieved message loss",
+		Unit: Fraction, Kind: Share, Better: Neither,
 		Doc: "share of messages that the network model lost",
 	})
 )

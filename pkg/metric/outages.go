@@ -11,7 +11,8 @@ type Outages struct {
 	Longest, Number *Metric // of all outages, whatever began them
 }
 
-func declareOutages(s algo.Service, downtime, availability, down string) *Outages {
+// declareOutages declares the metrics of a definition; it is up as long as there is what up names.
+func declareOutages(s algo.Service, up, downtime, availability, down string) *Outages {
 	of := s.String()
 	var from, to Instant // of the operations, which end with agreement
 	definition := of
@@ -21,21 +22,21 @@ func declareOutages(s algo.Service, downtime, availability, down string) *Outage
 	return &Outages{
 		Service: s,
 		Downtime: elections.declare(Metric{
-			Name: "downtime_" + of + "_ms", Words: "downtime, " + of, Unit: Milliseconds, Kind: SinceCause,
+			Name: "downtime_" + of + "_ms", Words: "downtime until " + up, Unit: Milliseconds, Kind: SinceCause,
 			From: from, To: to, Definition: definition,
 			Slower: slowerToRecover, Doc: downtime,
 		}),
 		Availability: elections.declare(Metric{
-			Name: "availability_" + of, Words: "availability, " + of, Unit: Fraction, Kind: Share,
+			Name: "availability_" + of, Words: "availability of " + up, Unit: Fraction, Kind: Share,
 			Better: Higher, Doc: availability,
 		}),
 		Longest: elections.declare(Metric{
-			Name: "longest_outage_" + of + "_ms", Words: "longest outage, " + of,
+			Name: "longest_outage_" + of + "_ms", Words: "longest outage of " + up,
 			Unit: Milliseconds, Kind: InState,
 			Doc: "the longest time in which " + down,
 		}),
 		Number: elections.declare(Metric{
-			Name: "outages_" + of, Words: "outages, " + of, Unit: Times, Kind: Count,
+			Name: "outages_" + of, Words: "outages of " + up, Unit: Times, Kind: Count,
 			Doc: "times in which " + down,
 		}),
 	}
@@ -43,15 +44,15 @@ func declareOutages(s algo.Service, downtime, availability, down string) *Outage
 
 // The definitions. docs/outages.md says what each is blind to.
 var (
-	Agreed = declareOutages(algo.Agreed,
+	Agreed = declareOutages(algo.Agreed, "agreement",
 		"the loss of the leader to agreement of all live connected processes on a live one",
 		"share of time in which all live connected processes name one live leader",
 		"not all live connected processes named one live leader")
-	Led = declareOutages(algo.Led,
+	Led = declareOutages(algo.Led, "a majority leader",
 		"the loss of the leader or of a majority to a leader that a majority of all processes follows",
 		"share of time in which a leader reaches a majority of all processes that name it",
 		"no leader reached a majority of all processes that named it")
-	Served = declareOutages(algo.Served,
+	Served = declareOutages(algo.Served, "service",
 		"the loss of the leader or of a majority to the first request that would be answered",
 		"share of the requests answered, one a millisecond beside each live process",
 		"no client beside a live process would have been answered")

@@ -5,7 +5,7 @@ var processes family
 // What a trial costs single processes.
 var (
 	Saves = processes.declare(Metric{
-		Name: "saves", Unit: Times, Kind: Count, Traffic: true,
+		Name: "saves", Words: "writes to stable storage", Unit: Times, Kind: Count, Traffic: true,
 		Doc: "writes to stable storage, of all processes",
 	})
 	BusiestShare = processes.declare(Metric{
@@ -19,7 +19,7 @@ var (
 		Doc: "processor time of a node per operation, mean over the nodes",
 	})
 	BusiestCPU = processes.declare(Metric{
-		Name: "busiest_cpu_per_operation_ms", Words: "processor time of the busiest per operation",
+		Name: "busiest_cpu_per_operation_ms", Words: "processor time of the busiest node per operation",
 		Unit: Milliseconds, Kind: Measured, OneClock: true,
 		Doc: "processor time per operation of the node that used most",
 	})
@@ -28,11 +28,13 @@ var (
 		Doc: "context switches of a node per operation, mean over the nodes",
 	})
 	BusiestSwitches = processes.declare(Metric{
-		Name: "busiest_context_switches_per_operation", Unit: Times, Kind: Count,
+		Name: "busiest_context_switches_per_operation", Words: "context switches of the busiest node per operation",
+		Unit: Times, Kind: Count,
 		Doc: "context switches per operation of the node that had most",
 	})
 	InvoluntarySwitches = processes.declare(Metric{
-		Name: "involuntary_switches_per_operation", Unit: Times, Kind: Count,
+		Name: "involuntary_switches_per_operation", Words: "involuntary context switches per operation",
+		Unit: Times, Kind: Count,
 		Doc: "times per operation that a node lost the processor to another, mean over the nodes",
 	})
 )

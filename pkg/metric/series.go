@@ -6,12 +6,13 @@ var series = family{}
 // times of entries, and the times from the cause to agreement of elections.
 var (
 	WarmupFound = series.declare(Metric{
-		Name: "warmup_found", Words: "operations of warm-up",
+		Name: "warmup_found", Words: "warm-up operations",
 		Unit: Times, Kind: Serial, Better: Neither, AtLeast: true,
 		Doc: "operations before their times are steady, by MSER-5; empty if they never are",
 	})
 	Autocorrelation = series.declare(Metric{
-		Name: "autocorrelation", Unit: Correlation, Kind: Serial, Better: Neither,
+		Name: "autocorrelation", Words: "autocorrelation (lag 1)",
+		Unit: Correlation, Kind: Serial, Better: Neither,
 		Doc: "correlation of the times of successive measured operations, lag 1",
 	})
 	EffectiveOperations = series.declare(Metric{

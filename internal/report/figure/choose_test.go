@@ -190,6 +190,11 @@ func TestLay(t *testing.T) {
 	if l, err := p.lay(0, 90*vg.Millimeter); err != nil || l.height != 90*vg.Millimeter || l.tall < 100 {
 		t.Errorf("%v: %+v", err, l)
 	}
+	p.y = "context switches of the busiest node per operation"
+	if l, err := p.lay(0, 0); err != nil || len(l.y) != 2 || titleText.Width(l.y[0]) > l.tall ||
+		l.yTitle < 2*titleText.Font.Size {
+		t.Errorf("%v: %+v, want a title of two lines beside the axis", err, l)
+	}
 	if _, err := p.lay(0, 30*vg.Millimeter); err == nil || !strings.Contains(err.Error(), "want 4") {
 		t.Errorf("%v, want how many millimetres it takes", err)
 	}

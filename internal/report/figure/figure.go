@@ -226,6 +226,7 @@ const (
 	paneGap   = 10 // between panes beside each other
 	paneTitle = 15 // above each
 	noteRow   = 9
+	titleRow  = 12
 	leastTall = 36 // of a pane; less shows nothing
 )
 
@@ -236,7 +237,7 @@ type layout struct {
 	wide, tall    vg.Length // of a pane
 	yTitle, yRoom vg.Length // left of the panes
 	xRoom, head   vg.Length // below and above each
-	notes         []string  // in lines
+	y, notes      []string  // in lines
 	legendAt      []vg.Point
 	legend        vg.Length
 }
@@ -255,11 +256,11 @@ func (p *picture) lay(width, height vg.Length) (l layout, err error) {
 		l.columns = (n + l.rows - 1) / l.rows // without holes, if it can be
 	}
 	l.rows = (len(p.panes) + l.columns - 1) / l.columns
-	if p.y != "" {
-		l.yTitle = titleText.Font.Size + 4
-	}
 	rows := vg.Length(l.rows)
 	place := func(tall vg.Length) {
+		all := max(tall, leastTall)*rows + (l.head+l.xRoom)*(rows-1)
+		l.y = wrapped(p.y, titleText, all)
+		l.yTitle = titleRow * vg.Length(len(l.y))
 		l.yRoom, l.xRoom = 0, 0
 		for i := range p.panes {
 			l.yRoom = max(l.yRoom, p.panes[i].yRoom(tall))
@@ -270,7 +271,7 @@ func (p *picture) lay(width, height vg.Length) (l layout, err error) {
 		}
 		l.tall = tall
 	}
-	l.notes = wrapped(p.notes, inner)
+	l.notes = wrapped(strings.Join(p.notes, "; "), smallText, inner)
 	l.legendAt, l.legend = arrange(p.legend, inner)
 	rest := bottom + top + titleText.Font.Size + 6 + noteRow*vg.Length(len(l.notes)) + l.legend
 	if l.legend > 0 {
@@ -297,10 +298,10 @@ func (p *picture) lay(width, height vg.Length) (l layout, err error) {
 	return l, nil
 }
 
-// wrapped are the notes one after the other, in lines no longer than room.
-func wrapped(notes []string, room vg.Length) (lines []string) {
-	for _, word := range strings.Fields(strings.Join(notes, "; ")) {
-		if n := len(lines); n > 0 && smallText.Width(lines[n-1]+" "+word) <= room {
+// wrapped is a text in lines no longer than room.
+func wrapped(of string, style text.Style, room vg.Length) (lines []string) {
+	for _, word := range strings.Fields(of) {
+		if n := len(lines); n > 0 && style.Width(lines[n-1]+" "+word) <= room {
 			lines[n-1] += " " + word
 		} else {
 			lines = append(lines, word)
@@ -365,7 +366,9 @@ func (p *picture) draw(c draw.Canvas, l *layout) {
 		y -= noteRow
 	}
 	s.Rotation = math.Pi / 2
-	c.FillText(s, vg.Point{X: c.Min.X, Y: middle}, p.y)
+	for i, line := range l.y {
+		c.FillText(s, vg.Point{X: c.Min.X + titleRow*vg.Length(i), Y: middle}, line)
+	}
 	c.Max.Y = c.Min.Y + l.legend
 	drawLegend(c, p.legend, l.legendAt)
 }
