@@ -244,29 +244,34 @@ func (b *builder) columns() {
 		}
 	}
 	for _, name := range names {
-		c := Column{Name: name, Numeric: true}
+		c := Column{Name: name}
 		seen := map[string]bool{}
 		for _, g := range b.groups {
 			v := g.value(name, b.Data)
 			if !seen[v] {
 				seen[v] = true
 				c.Values = append(c.Values, v)
-				_, err := strconv.ParseFloat(v, 64)
-				c.Numeric = c.Numeric && err == nil
 			}
 		}
 		switch {
 		case name == "algorithm": // the label says more
 		case len(c.Values) > 1 || name == "label":
-			if c.Numeric {
-				slices.SortStableFunc(c.Values, func(a, b string) int {
-					return cmp.Compare(parse(a), parse(b))
-				})
-			}
+			c.Order()
 			b.Columns = append(b.Columns, c)
 		case c.Values[0] != "":
 			b.Same = append(b.Same, metric.Field{Name: name, Value: c.Values[0]})
 		}
+	}
+}
+
+// Order sorts the values by number if all of them are such.
+func (c *Column) Order() {
+	c.Numeric = !slices.ContainsFunc(c.Values, func(v string) bool {
+		_, err := strconv.ParseFloat(v, 64)
+		return err != nil
+	})
+	if c.Numeric {
+		slices.SortStableFunc(c.Values, func(a, b string) int { return cmp.Compare(parse(a), parse(b)) })
 	}
 }
 

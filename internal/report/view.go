@@ -127,6 +127,43 @@ func (v *View) Along(x, series int) {
 	}
 }
 
+// Lay lays the cells out for a metric along the columns that a user names; "" is what suits it.
+func (v *View) Lay(m *metric.Metric, x, series string) (err error) {
+	along, by := v.Main(m), v.Label()
+	if series != "" {
+		if by, err = v.Find("series", series); err != nil {
+			return err
+		}
+	}
+	if x != "" {
+		if along, err = v.Find("x", x); err != nil {
+			return err
+		}
+	} else if along == by {
+		along = None
+	}
+	if series == "" && along == by {
+		by = None
+	}
+	if along == by {
+		return Mistaken("--x and --series are both %s: choose another for one of them", v.Columns[along].Name)
+	}
+	v.Along(along, by)
+	return nil
+}
+
+// Place is where a cell stands on the horizontal axis: its value, or the number of its name.
+func (v *View) Place(cell int) float64 {
+	if v.X == None {
+		return 0
+	}
+	level, column := v.Rows[cell][v.X], v.Columns[v.X]
+	if !column.Numeric {
+		return float64(level)
+	}
+	return parse(column.Values[level])
+}
+
 // needed are the columns, from first to last, that it takes to tell all cells apart.
 func (v *View) needed() (out []int) {
 	place := func(row []int) string {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -215,7 +214,7 @@ func drawn(t *testing.T, dir string) (text string) {
 		t.Fatal(err)
 	}
 	figures := t.TempDir()
-	o := figure.Options{Metrics: []string{"election_ms"}, YMin: math.NaN(), YMax: math.NaN()}
+	o := figure.Options{Metrics: []string{"election_ms"}}
 	if _, err := figure.Write(d, figures, o); err != nil {
 		t.Fatal(err)
 	}

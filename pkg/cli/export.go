@@ -20,6 +20,7 @@ type exportFlags struct {
 	format, out, config string
 	over, x, series     string
 	metrics, where      []string
+	size                sizeFlags
 }
 
 // benchConfigs are the values of --bench-config.
@@ -48,7 +49,7 @@ trial instead, and hgrm every operation. docs/export.md describes each format.`,
   bench export results/quickstart/latest --format csv --over operations
   bench export results/quickstart/latest --format github --out benchmarks`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(_ *cobra.Command, args []string) error { return s.export(&f, args) },
+		RunE: func(c *cobra.Command, args []string) error { return s.export(c, &f, args) },
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.format, "format", "", "write `FORMAT`: "+strings.Join(names, ", "))
@@ -61,6 +62,7 @@ trial instead, and hgrm every operation. docs/export.md describes each format.`,
 	flags.StringVarP(&f.x, "x", "x", "", "pgfplots: the `COLUMN` along the horizontal axis")
 	flags.StringVar(&f.series, "series", "",
 		"pgfplots: the `COLUMN` that has a line for each value (default: the algorithm)")
+	f.size.add(flags, "pgfplots")
 	flags.StringVar(&f.over, "over", experiment.Overs[0],
 		"`WHAT` figures are over: trials; or operations: csv, json, markdown, latex")
 	flags.StringVar(&f.config, "bench-config", benchConfigs[0],
@@ -71,8 +73,8 @@ trial instead, and hgrm every operation. docs/export.md describes each format.`,
 	return c
 }
 
-func (s *streams) export(f *exportFlags, args []string) error {
-	format, options, err := f.parse(args)
+func (s *streams) export(c *cobra.Command, f *exportFlags, args []string) error {
+	format, options, err := f.parse(c, args)
 	if err != nil {
 		return err
 	}
@@ -114,8 +116,9 @@ func (s *streams) noteIncomplete(run *export.Run) {
 }
 
 // parse reads the flags, as far as they do not depend on the run.
-func (f *exportFlags) parse(args []string) (*export.Format, export.Options, error) {
-	o := export.Options{Metrics: f.metrics, Full: f.config == "full", X: f.x, Series: f.series}
+func (f *exportFlags) parse(c *cobra.Command, args []string) (*export.Format, export.Options, error) {
+	o := export.Options{Metrics: f.metrics, Full: f.config == "full"}
+	o.Draw.X, o.Draw.Series = f.x, f.series
 	if len(args) != 1 {
 		return nil, o, usage("bench export: %d folders, want one, as "+
 			"bench export results/quickstart/latest --format gobench", len(args))
@@ -141,8 +144,13 @@ func (f *exportFlags) parse(args []string) (*export.Format, export.Options, erro
 	if o.Full && format.Name != "gobench" {
 		return nil, o, usage("--bench-config means nothing to --format %s; leave it out", format.Name)
 	}
-	if format.Name != "pgfplots" && (o.X != "" || o.Series != "") {
-		return nil, o, usage("--x and --series mean nothing to --format %s; leave them out", format.Name)
+	for _, name := range append([]string{"x", "series"}, sizeNames...) {
+		if format.Name != "pgfplots" && c.Flags().Changed(name) {
+			return nil, o, usage("--%s means nothing to --format %s; leave it out", name, format.Name)
+		}
+	}
+	if err := f.size.read(&o.Draw, "metrics", len(f.metrics)); err != nil {
+		return nil, o, err
 	}
 	o.Where, err = readWhere(f.where)
 	return format, o, err

@@ -54,6 +54,28 @@ func TestExport_EveryFormat(t *testing.T) {
 	}
 }
 
+// A figure for a paper has the size and the ends that were asked for; other formats have none.
+func TestExport_Size(t *testing.T) {
+	t.Parallel()
+	dir, out := smallRun(t), t.TempDir()
+	pgf := []string{"export", dir, "--format", "pgfplots", "--metrics", "election_ms", "--out", out}
+	bench(t, append(pgf, "--ymin", "20", "--ymax", "60", "--width", "85mm", "--height", "70mm")...).want(t, Good)
+	text, err := os.ReadFile(filepath.Join(out, "election_ms.tex"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	has(t, string(text), "ymin=20, ymax=60", "the vertical axis starts at 20", "rectangle ++(240.94bp,-198.43bp)")
+	for want, args := range map[string][]string{
+		"--ymin means nothing to --format csv": {"export", dir, "--format", "csv", "--ymin", "0"},
+		"--x means nothing to --format latex":  {"export", dir, "--format", "latex", "--x", "loss"},
+		"name it, as --metrics availability":   {"export", dir, "--format", "pgfplots", "--out", out, "--ymin", "0"},
+		"--width 85: want a length":            append(pgf, "--width", "85"),
+		"--height 30mm leaves no room":         append(pgf, "--height", "30mm"),
+	} {
+		has(t, bench(t, args...).want(t, Usage).errors, want)
+	}
+}
+
 // Whatever way a run is named, it is the same run.
 func TestExport_Sources(t *testing.T) {
 	t.Parallel()

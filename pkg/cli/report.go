@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -77,10 +75,7 @@ key varies, each of its values gets a panel. --all writes every chart.`,
 		"of figures: the `COLUMN` that has a line for each value (default: the algorithm)")
 	flags.StringArrayVar(&f.where, "where", nil,
 		"of figures: only cells where `COLUMN=VALUE`; repeatable: all must hold")
-	flags.StringVar(&f.yMin, "ymin", "", "of figures: begin the vertical axis at `VALUE`")
-	flags.StringVar(&f.yMax, "ymax", "", "of figures: end the vertical axis at `VALUE`")
-	flags.StringVar(&f.width, "width", "", "of figures: their `LENGTH` (default: 3.33in, a column)")
-	flags.StringVar(&f.height, "height", "", "of figures: their `LENGTH` (default: what looks well)")
+	f.size.add(flags, "of figures")
 	flags.BoolVar(&f.draw.All, "all", false, "of figures: every chart that there is")
 	flags.BoolVar(&f.json, "json", false, "print what was written as JSON")
 	return c
@@ -88,18 +83,17 @@ key varies, each of its values gets a panel. --all writes every chart.`,
 
 // reportFlags are the flags of bench report.
 type reportFlags struct {
-	out, figures              string
-	yMin, yMax, width, height string
-	where                     []string
-	json                      bool
-	draw                      drawing.Options
+	out, figures string
+	where        []string
+	json         bool
+	draw         drawing.Options
+	size         sizeFlags
 }
 
 // figured reads the flags of figures.
 func (f *reportFlags) figured(c *cobra.Command) (err error) {
 	if f.figures == "" {
-		for _, name := range []string{"metric", "x", "series", "where", "ymin", "ymax", "width", "height",
-			"all"} {
+		for _, name := range append([]string{"metric", "x", "series", "where", "all"}, sizeNames...) {
 			if c.Flags().Changed(name) {
 				return usage("--%s means nothing without --figures DIR, the folder of the figures", name)
 			}
@@ -113,33 +107,7 @@ func (f *reportFlags) figured(c *cobra.Command) (err error) {
 	if o.Where, err = readWhere(f.where); err != nil {
 		return err
 	}
-	o.YMin, o.YMax = math.NaN(), math.NaN()
-	for _, end := range []struct {
-		flag, text string
-		to         *float64
-	}{{"ymin", f.yMin, &o.YMin}, {"ymax", f.yMax, &o.YMax}} {
-		if end.text == "" {
-			continue
-		}
-		v, err := strconv.ParseFloat(end.text, 64)
-		if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
-			return usage("--%s %s: want a number, in the unit of the metric", end.flag, end.text)
-		}
-		if len(o.Metrics) != 1 {
-			return usage("--%s is of one metric: name it, as --metric availability", end.flag)
-		}
-		*end.to = v
-	}
-	if o.YMin >= o.YMax {
-		return usage("--ymin %s is not below --ymax %s", f.yMin, f.yMax)
-	}
-	if o.Width, err = drawing.Length(f.width); err != nil {
-		return usage("--width %s: %v", f.width, err)
-	}
-	if o.Height, err = drawing.Length(f.height); err != nil {
-		return usage("--height %s: %v", f.height, err)
-	}
-	return nil
+	return f.size.read(o, "metric", len(o.Metrics))
 }
 
 func (s *streams) report(paths []string, f *reportFlags) error {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/report/figure"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
@@ -41,8 +42,7 @@ func Read(path string) (*Run, error) {
 type Options struct {
 	Metrics []string       // empty: those that the format has by default
 	Where   []metric.Field // columns of the design and their values, all of which must hold
-	X       string         // pgfplots: the column along the horizontal axis; "": the main one
-	Series  string         // pgfplots: the column that has a line for each value; "": the label
+	Draw    figure.Options // pgfplots: axes, their ends, and the size
 	Full    bool           // gobench: the whole configuration as keys
 	// Operations has quantiles over all operations of a cell take the place of figures over
 	// trials: in csv and json.
@@ -132,6 +132,7 @@ type selection struct {
 }
 
 func choose(r *Run, f *Format, o Options) (*selection, error) {
+	o.Draw.Where = o.Where
 	s := &selection{Options: o, run: r, columns: compare.Varying(r.Table)}
 	for _, w := range o.Where {
 		if !slices.Contains(r.Design, w.Name) {

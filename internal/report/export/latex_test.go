@@ -12,7 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/plot/vg"
+
 	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/report/figure"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -231,13 +234,13 @@ func TestPgfplots_Axis(t *testing.T) {
 		points int
 	}{
 		{nil, "{nodes};", 8},
-		{where("nodes=5"), "xlabel={message loss}", 4},
-		{where("nodes=5", "loss=0"), "xlabel={cell}", 2},
+		{where("nodes=5"), "{message loss};", 4},
+		{where("nodes=5", "loss=0"), "{algorithm};", 2},
 	} {
 		files := write(t, r, "pgfplots", Options{Metrics: []string{"election_ms"}, Where: test.where})
 		picture, points := string(files[len(files)-1].Data), 0
 		for _, f := range files[:len(files)-1] {
-			points += strings.Count(string(f.Data), "\n") - 3
+			points += strings.Count(string(f.Data), "\n") - strings.Count(string(f.Data), "# ") - 1
 			if !strings.Contains(picture, "{"+f.Name+"}") {
 				t.Errorf("%v: the picture does not draw %s", test.where, f.Name)
 			}
@@ -253,11 +256,13 @@ func TestPgfplots_AxisOfNodes(t *testing.T) {
 	t.Parallel()
 	r := small(t)
 	s := &selection{run: r, cells: r.Cells(), columns: []string{"loss", "nodes"}}
-	v, err := s.view(metric.Election)
-	if err != nil || v.Columns[v.X].Name != "nodes" {
+	v := s.view()
+	if err := v.Lay(metric.Election, "", ""); err != nil || v.Columns[v.X].Name != "nodes" {
 		t.Errorf("axis %v, want nodes: %v", v, err)
 	}
 }
+
+func number(v float64) *float64 { return &v }
 
 // Each level of what else varies has an axis of its own, with the same ends; another column can
 // be the axis or the series.
@@ -265,16 +270,21 @@ func TestPgfplots_Groups(t *testing.T) {
 	t.Parallel()
 	r := small(t)
 	for _, tt := range []struct {
-		o    Options
+		o    figure.Options
 		want []string
 	}{
-		{Options{}, []string{"group size=2 by 1", "\\nextgroupplot[title={message loss 0}, legend to name=",
-			"\\nextgroupplot[title={message loss 0.1}]", "{nodes};", "ylabel={election time (ms)}, ymin=0, ymax="}},
-		{Options{X: "loss"}, []string{"title={nodes 3}", "{message loss};"}},
-		{Options{X: "loss", Series: "nodes"}, []string{"title={bully}", "title={ring}", "\\addlegendentry{5}"}},
+		{figure.Options{}, []string{"group size=2 by 1", "\\nextgroupplot[title={message loss 0}]",
+			"\\nextgroupplot[title={message loss 0.1}]", "{nodes};", "{election time (ms)};", "ymin=0, ymax="}},
+		{figure.Options{X: "loss"}, []string{"title={nodes 3}", "{message loss};"}},
+		{figure.Options{X: "loss", Series: "nodes"}, []string{"title={bully}", "title={ring}",
+			"\\addlegendentry{nodes:}", "\\addlegendentry{5}"}},
+		{figure.Options{X: "label", Where: where("loss=0", "nodes=3")}, []string{"xticklabels={{bully},{ring}}",
+			"only marks", "{algorithm};", "{message loss 0; nodes 3; "}},
+		{figure.Options{YMin: number(1.5), YMax: number(60), Width: 85 * vg.Millimeter, Height: 70 * vg.Millimeter},
+			[]string{"ymin=1.5, ymax=60", "ytick={1.5,", "{the vertical axis starts at 1.5}",
+				"rectangle ++(240.94bp,-198.43bp)"}},
 	} {
-		tt.o.Metrics = []string{"election_ms"}
-		files := write(t, r, "pgfplots", tt.o)
+		files := write(t, r, "pgfplots", Options{Metrics: []string{"election_ms"}, Where: tt.o.Where, Draw: tt.o})
 		picture := string(files[len(files)-1].Data)
 		for _, part := range tt.want {
 			if !strings.Contains(picture, part) {
@@ -284,49 +294,86 @@ func TestPgfplots_Groups(t *testing.T) {
 	}
 	f, err := Find("pgfplots")
 	must(t, err)
-	for _, o := range []Options{{X: "los"}, {Series: "nodes"}, {X: "label"}} {
+	for _, o := range []figure.Options{{X: "los"}, {X: "nodes", Series: "nodes"},
+		{Height: 30 * vg.Millimeter}} {
 		var wrong *report.Mistake
-		if _, err := f.Write(r, o); !errors.As(err, &wrong) {
+		if _, err := f.Write(r, Options{Draw: o}); !errors.As(err, &wrong) {
 			t.Errorf("%+v: %v, want a mistake", o, err)
 		}
 	}
 }
 
-// A real LaTeX compiles all of it, whatever things are called.
+// A line looks as it does in the figures of a report, whatever else is selected: its colour, mark
+// and dashes are those of its place among all labels of the run.
+func TestPgfplots_Looks(t *testing.T) {
+	t.Parallel()
+	both := write(t, small(t), "pgfplots", Options{Metrics: []string{"election_ms"}})
+	one := write(t, small(t), "pgfplots", Options{Metrics: []string{"election_ms"}, Where: where("label=ring", "loss=0")})
+	for _, files := range [][]File{both, one} {
+		picture := string(files[len(files)-1].Data)
+		for _, want := range []string{"look 1/.style={" + figure.TeX(1) + "}", "\\addlegendimage{look 1}" +
+			"\\addlegendentry{ring}", "xshift="} {
+			if !strings.Contains(picture, want) {
+				t.Errorf("no %s in\n%s", want, picture)
+			}
+		}
+	}
+	if a, b := figure.TeX(0), figure.TeX(1); !strings.Contains(a, "mark=*") || !strings.Contains(b, "mark=square,") ||
+		!strings.Contains(b, "dash pattern=on 5bp off 2bp") || !strings.Contains(b, "red,213;green,94;blue,0") {
+		t.Errorf("%s and %s", a, b)
+	}
+}
+
+// A real LaTeX compiles all of it, whatever things are called, and a figure is as large as it was
+// asked to be.
 func TestLaTeX_Compiles(t *testing.T) {
 	t.Parallel()
 	latex, err := exec.LookPath("pdflatex")
 	if err != nil {
 		t.Skip("pdflatex is not installed")
 	}
-	dir := t.TempDir()
-	document := "\\documentclass{article}\n\\usepackage{booktabs,siunitx,pgfplots}\n\\usepgfplotslibrary{groupplots}\n" +
-		"\\pgfplotsset{compat=1.16}\n\\begin{document}\n"
-	for i, r := range []*Run{small(t), hostileRun()} {
-		folder := fmt.Sprintf("run%d", i)
-		must(t, os.Mkdir(filepath.Join(dir, folder), 0o755))
-		document += "\\pgfplotsset{table/search path={" + folder + "}}\n"
-		o := Options{Metrics: []string{"election_ms"}}
-		for _, f := range append(write(t, r, "latex", o), write(t, r, "pgfplots", o)...) {
-			must(t, os.WriteFile(filepath.Join(dir, folder, f.Name), f.Data, 0o644))
-			if name, ok := strings.CutSuffix(f.Name, ".tex"); ok {
-				document += "\n\\input{" + folder + "/" + name + "}\n"
+	for format, packages := range map[string]string{"latex": "booktabs,siunitx", "pgfplots": "pgfplots"} {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			document := "\\documentclass{article}\n\\usepackage{" + packages + "}\n\\begin{document}\n"
+			if format == "pgfplots" {
+				document = strings.Replace(document, "\\begin", "\\usepgfplotslibrary{groupplots}\n\\pgfplotsset{compat=1.16}\n"+
+					"\\hbadness=10000\\hfuzz=0pt\\parindent=0pt\n\\begin", 1)
 			}
-		}
-	}
-	must(t, os.WriteFile(filepath.Join(dir, "all.tex"), []byte(document+"\\end{document}\n"), 0o644))
-	cmd := exec.CommandContext(t.Context(), latex, "-interaction=nonstopmode", "-halt-on-error",
-		"-no-shell-escape", "all.tex")
-	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
-	missing := regexp.MustCompile("File `([^']*)' not found").FindSubmatch(out)
-	switch {
-	case missing != nil && strings.HasSuffix(string(missing[1]), ".sty"):
-		t.Skipf("LaTeX has no %s", missing[1])
-	case err != nil:
-		t.Fatalf("pdflatex: %v\n%s", err, out[max(0, len(out)-3000):])
-	}
-	if info, err := os.Stat(filepath.Join(dir, "all.pdf")); err != nil || info.Size() == 0 {
-		t.Errorf("no PDF: %v", err)
+			for i, r := range []*Run{small(t), hostileRun()} {
+				folder := fmt.Sprintf("run%d", i)
+				must(t, os.Mkdir(filepath.Join(dir, folder), 0o755))
+				if format == "pgfplots" {
+					document += "\\pgfplotsset{table/search path={" + folder + "}}\n"
+				}
+				o := Options{Metrics: []string{"election_ms"}, Draw: figure.Options{Width: 85 * vg.Millimeter}}
+				for _, f := range write(t, r, format, o) {
+					must(t, os.WriteFile(filepath.Join(dir, folder, f.Name), f.Data, 0o644))
+					if name, ok := strings.CutSuffix(f.Name, ".tex"); ok {
+						document += "\n\\setbox0=\\hbox{\\input{" + folder + "/" + name + "}\\unskip}\\typeout{wide \\the\\wd0}\\box0\n"
+					}
+				}
+			}
+			must(t, os.WriteFile(filepath.Join(dir, "all.tex"), []byte(document+"\\end{document}\n"), 0o644))
+			cmd := exec.CommandContext(t.Context(), latex, "-interaction=nonstopmode", "-halt-on-error",
+				"-no-shell-escape", "all.tex")
+			cmd.Dir = dir
+			out, err := cmd.CombinedOutput()
+			missing := regexp.MustCompile("File `([^']*)' not found").FindSubmatch(out)
+			switch {
+			case missing != nil && strings.HasSuffix(string(missing[1]), ".sty"):
+				t.Skipf("LaTeX has no %s", missing[1])
+			case err != nil:
+				t.Fatalf("pdflatex: %v\n%s", err, out[max(0, len(out)-3000):])
+			}
+			// 85 mm are 241.85 points of TeX.
+			if wide := strings.Count(string(out), "wide 241.8"); format == "pgfplots" && wide != 2 {
+				t.Errorf("%d figures are 85 mm wide, want 2:\n%s", wide, out[max(0, len(out)-3000):])
+			}
+			if info, err := os.Stat(filepath.Join(dir, "all.pdf")); err != nil || info.Size() == 0 {
+				t.Errorf("no PDF: %v", err)
+			}
+		})
 	}
 }

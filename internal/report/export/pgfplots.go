@@ -12,39 +12,36 @@ import (
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/report/figure"
-	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 // pgfplots writes for each metric a picture that can be compiled as it is, with an axis for each
 // level of what else varies, and for each of its lines a table with the ends of the intervals
-// relative to the median, as error bars want them.
+// relative to the median, as error bars want them. It looks as the figures of a report do.
 func pgfplots(s *selection) ([]File, error) {
 	var files []File
 	for _, m := range s.metrics {
-		v, err := s.view(m)
-		if err != nil {
+		v := s.view()
+		if err := v.Lay(m, s.Draw.X, s.Draw.Series); err != nil {
 			return nil, err
 		}
-		axis := ""
-		if v.X != report.None {
-			axis = v.Columns[v.X].Name
+		if v.X == report.None { // what there is one point of each stands along the axis
+			v.Along(v.Series, report.None)
 		}
-		panels := s.panels(v, axis, m)
-		if len(panels) == 0 { // an empty axis is an error there
-			continue
-		}
-		for _, p := range panels {
-			for _, l := range p.lines {
-				if len(l.cells) == 0 {
-					continue
-				}
-				files = append(files, File{Name: l.file + ".dat", Data: l.table})
+		charts := s.charts(v, m)
+		for i := range charts {
+			picture, err := s.picture(v, m, charts, i)
+			if err != nil {
+				return nil, err
 			}
+			for _, p := range charts[i].panels {
+				for _, l := range p.lines {
+					files = append(files, File{Name: l.file + ".dat", Data: l.table})
+				}
+			}
+			files = append(files, File{Name: charts[i].file + ".tex", Data: picture})
 		}
-		name := report.FileNames([]string{m.Name})[0] + ".tex"
-		files = append(files, File{Name: name, Data: s.axes(panels, axis, m)})
 	}
 	if len(files) == 0 {
 		return nil, s.empty()
@@ -52,52 +49,48 @@ func pgfplots(s *selection) ([]File, error) {
 	return files, nil
 }
 
+// A chart is what one picture shows.
+type chart struct {
+	file   string
+	held   []metric.Field
+	panels []panel
+}
+
 // A panel is what one pair of axes shows.
 type panel struct {
 	title string // "" if there is one alone
-	lines []line
+	lines []line // in the order of their levels
 }
 
 // A line is cells that differ along the axis alone.
 type line struct {
+	level       int
 	title, file string
-	cells       []*results.Cell
+	cells       []int // of the run
 	table       []byte
 }
 
-// view lays the selected cells out as the figures of a report have them.
-func (s *selection) view(m *metric.Metric) (v *report.View, err error) {
-	v = &report.View{Rows: make([][]int, len(s.cells))}
+// view is all cells of the run, of which those are left out that are not selected: the looks of
+// lines do not depend on which are.
+func (s *selection) view() *report.View {
+	cells := s.run.Cells()
+	v := &report.View{Rows: make([][]int, len(cells))}
 	for _, name := range append([]string{"label"}, s.columns...) {
-		c := report.Column{Name: name, Numeric: true}
-		for _, cell := range s.cells {
-			value := s.valueOf(cell, name)
-			if !slices.Contains(c.Values, value) {
-				c.Values, c.Numeric = append(c.Values, value), c.Numeric && isNumber(value)
+		c := report.Column{Name: name}
+		for _, cell := range cells {
+			if value := s.valueOf(cell, name); !slices.Contains(c.Values, value) {
+				c.Values = append(c.Values, value)
 			}
 		}
-		for k, cell := range s.cells {
-			v.Rows[k] = append(v.Rows[k], slices.Index(c.Values, s.valueOf(cell, name)))
+		c.Order()
+		for k, cell := range cells {
+			if metric.Covers(s.Where, cell.Design) {
+				v.Rows[k] = append(v.Rows[k], slices.Index(c.Values, s.valueOf(cell, name)))
+			}
 		}
 		v.Columns = append(v.Columns, c)
 	}
-	x, series := v.Main(m), v.Label()
-	if s.X != "" {
-		if x, err = v.Find("x", s.X); err != nil {
-			return nil, err
-		}
-	}
-	if s.Series != "" {
-		if series, err = v.Find("series", s.Series); err != nil {
-			return nil, err
-		}
-	}
-	if x == series {
-		return nil, report.Mistaken("--x and --series are both %s: choose another for one of them",
-			v.Columns[x].Name)
-	}
-	v.Along(x, series)
-	return v, nil
+	return v
 }
 
 // valueOf is what a cell has in a column, or its label.
@@ -108,161 +101,233 @@ func (s *selection) valueOf(c *results.Cell, column string) string {
 	return c.Get(column)
 }
 
-// panels are those of a metric that have a point, with the tables of their lines.
-func (s *selection) panels(v *report.View, axis string, m *metric.Metric) (out []panel) {
-	var names []string
-	var lines []line // each panel has all of them, in one order: a line looks alike everywhere
-	for _, row := range v.Rows {
-		title := v.Columns[v.Series].Values[row[v.Series]]
-		if !slices.ContainsFunc(lines, func(l line) bool { return l.title == title }) {
-			lines = append(lines, line{title: title})
-		}
-	}
+// charts are those of a metric that have a point, with the tables of their lines.
+func (s *selection) charts(v *report.View, m *metric.Metric) (out []chart) {
+	var files, tables []string
+	all := s.run.Cells()
 	for _, c := range v.Charts() {
+		one := chart{held: c.Held}
+		name := m.Name
+		for _, f := range c.Held {
+			name += "-" + f.Name + "-" + f.Value
+		}
 		for _, cells := range c.Panels {
-			p := panel{title: cells.Title, lines: slices.Clone(lines)}
-			for _, f := range c.Held {
-				p.title += ", " + report.Level(f.Name, f.Value)
-			}
+			p := panel{title: cells.Title}
 			for _, k := range cells.Cells {
-				title := v.Columns[v.Series].Values[v.Rows[k][v.Series]]
-				i := slices.IndexFunc(p.lines, func(l line) bool { return l.title == title })
-				p.lines[i].cells = append(p.lines[i].cells, s.cells[k])
+				if math.IsNaN(describe(all[k], m).Median) {
+					continue
+				}
+				level, title := 0, m.InWords()
+				if v.Series != report.None {
+					level = v.Rows[k][v.Series]
+					title = v.Columns[v.Series].Values[level]
+				}
+				at, found := slices.BinarySearchFunc(p.lines, level,
+					func(l line, level int) int { return cmp.Compare(l.level, level) })
+				if !found {
+					p.lines = slices.Insert(p.lines, at, line{level: level, title: title})
+				}
+				p.lines[at].cells = append(p.lines[at].cells, k)
 			}
-			plotted := false
-			for i := range p.lines {
-				l := &p.lines[i]
-				var any bool
-				l.table, any = s.data(axis, *l, p.title, m)
-				plotted = plotted || any
-			}
-			if !plotted {
+			if len(p.lines) == 0 { // an empty axis is an error there
 				continue
 			}
-			for _, l := range p.lines {
-				name := m.Name + "-" + l.title
-				for _, i := range v.Split {
-					name += "-" + v.Columns[i].Name + "-" + v.Columns[i].Values[v.Rows[cells.Cells[0]][i]]
-				}
-				names = append(names, name)
+			place := ""
+			for _, i := range v.Split {
+				place += "-" + v.Columns[i].Name + "-" + v.Columns[i].Values[v.Rows[cells.Cells[0]][i]]
 			}
-			out = append(out, p)
+			for i := range p.lines {
+				l := &p.lines[i]
+				slices.SortStableFunc(l.cells, func(a, b int) int { return cmp.Compare(v.Place(a), v.Place(b)) })
+				l.table = s.data(v, p, i, m)
+				name := m.Name
+				if v.Series != report.None {
+					name += "-" + l.title
+				}
+				tables = append(tables, name+place)
+			}
+			one.panels = append(one.panels, p)
+		}
+		if len(one.panels) > 0 {
+			out, files = append(out, one), append(files, name)
 		}
 	}
-	names = report.FileNames(names)
-	for i := range out {
-		for k := range out[i].lines {
-			out[i].lines[k].file, names = names[0], names[1:]
+	files, tables = report.FileNames(files), report.FileNames(tables)
+	for c := range out {
+		out[c].file = files[c]
+		for p := range out[c].panels {
+			for l := range out[c].panels[p].lines {
+				out[c].panels[p].lines[l].file, tables = tables[0], tables[1:]
+			}
 		}
 	}
 	return out
 }
 
-// looks tell lines apart in print: the colours of Okabe and Ito, marks and dashes.
-const looks = `
-    {solid, mark=*, color={rgb,255:red,0;green,114;blue,178}},
-    {densely dashed, mark=square*, color={rgb,255:red,213;green,94;blue,0}},
-    {densely dotted, mark=triangle*, color={rgb,255:red,0;green,158;blue,115}},
-    {dashdotted, mark=o, color={rgb,255:red,204;green,121;blue,167}},
-    {solid, mark=square, color={rgb,255:red,230;green,159;blue,0}},
-    {densely dashed, mark=triangle, color={rgb,255:red,86;green,180;blue,233}},
-    {densely dotted, mark=x, color=black}`
-
-// axes is the picture: one axis, or a group of them beside and below each other.
-func (s *selection) axes(panels []panel, axis string, m *metric.Metric) []byte {
-	b := &bytes.Buffer{}
-	fmt.Fprintf(b, "%% %s\n", s.origin())
-	b.WriteString("% Needs \\usepackage{pgfplots}, \\usepgfplotslibrary{groupplots} and\n" +
-		"% \\pgfplotsset{compat=1.16}. From another folder:\n" +
-		"% \\pgfplotsset{table/search path={FOLDER}}.\n\\begin{tikzpicture}\n")
-	label := "cell"
-	if axis != "" {
-		label = experiment.Title(axis)
-	}
-	least, most, log := s.ends(panels, m)
-	mode := ""
-	if log {
-		mode = ", ymode=log"
-	} else if least > 0 {
-		fmt.Fprintf(b, "%% The vertical axis starts at %s.\n", results.Number(least))
-	}
-	common := fmt.Sprintf("  ylabel={%s}, ymin=%s, ymax=%s%s,\n  cycle list={%s},\n"+
-		"  xtick=data, unbounded coords=discard, scale only axis, tick label style={font=\\footnotesize},\n",
-		tex(m.Title()), results.Number(least), results.Number(most), mode, looks)
-	legend := "legend cell align=left, legend columns=3, legend style={draw=none, font=\\footnotesize"
-	if len(panels) == 1 {
-		fmt.Fprintf(b, "\\begin{axis}[\n  xlabel={%s},\n%s  width=.8\\linewidth, height=.45\\linewidth,\n"+
-			"  %s, at={(.5,-.3)}, anchor=north},\n]\n", tex(label), common, legend)
-		s.plot(b, panels, 0, m)
-		b.WriteString("\\end{axis}\n\\end{tikzpicture}\n")
-		return b.Bytes()
-	}
-	const beside = 2
-	rows := (len(panels) + beside - 1) / beside
-	name := "legend:" + m.Name
-	fmt.Fprintf(b, "\\begin{groupplot}[\n%s  width=.37\\linewidth, height=.28\\linewidth,\n"+
-		"  group style={group size=%d by %d, horizontal sep=1em, vertical sep=3.5em,\n"+
-		"    ylabels at=edge left, yticklabels at=edge left},\n"+
-		"  title style={font=\\footnotesize, yshift=-1ex},\n  %s},\n]\n", common, beside, rows, legend)
-	for i, p := range panels {
-		named := ""
-		if i == 0 {
-			named = ", legend to name={" + name + "}"
-		}
-		fmt.Fprintf(b, "\\nextgroupplot[title={%s}%s]\n", tex(p.title), named)
-		s.plot(b, panels, i, m)
-	}
-	below := fmt.Sprintf("(group c1r%d.south east)", rows)
-	fmt.Fprintf(b, "\\end{groupplot}\n\\node[anchor=north, yshift=-3.5ex] at %s {%s};\n"+
-		"\\node[anchor=north, yshift=-7ex] at %s\n  {\\pgfplotslegendfromname{%s}};\n\\end{tikzpicture}\n",
-		below, tex(label), below, name)
-	return b.Bytes()
-}
-
-// plot draws the lines of a panel; the first one names them, with the marks of all panels.
-func (s *selection) plot(b *bytes.Buffer, panels []panel, panel int, m *metric.Metric) {
-	for k, l := range panels[panel].lines {
-		table := "coordinates {}" // it has no point here
-		if len(l.cells) > 0 {
-			table = "[error bars/.cd, y dir=both, y explicit]\n" +
-				"  table[x=x, y=median, y error plus=plus, y error minus=minus] {" + l.file + ".dat}"
-		}
-		fmt.Fprintf(b, "\\addplot+%s;\n", table)
-		if panel > 0 {
-			continue
-		}
-		all := line{title: l.title}
-		for _, p := range panels {
-			all.cells = append(all.cells, p.lines[k].cells...)
-		}
-		fmt.Fprintf(b, "\\addlegendentry{%s}\n", tex(l.title)+s.lineMark(b, all, m))
-	}
-}
-
-// ends are those of the vertical axis that all panels have in common.
-func (s *selection) ends(panels []panel, m *metric.Metric) (least, most float64, log bool) {
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, p := range panels {
-		for _, l := range p.lines {
-			for _, c := range l.cells {
-				d := describe(c, m)
-				for _, v := range []float64{d.Median, d.CILow, d.CIHigh} {
-					if !math.IsNaN(v) && !math.IsInf(v, 0) {
-						low, high = min(low, v), max(high, v)
-					}
+// picture is one of the charts, all of which have the same scale: a group of axes beside and below
+// each other.
+func (s *selection) picture(v *report.View, m *metric.Metric, charts []chart, at int) ([]byte, error) {
+	var points []figure.Point
+	for _, c := range charts {
+		for _, p := range c.panels {
+			for _, l := range p.lines {
+				for _, k := range l.cells {
+					d := describe(s.run.Cells()[k], m)
+					points = append(points, figure.Point{X: v.Place(k), Y: d.Median, Low: d.CILow, High: d.CIHigh,
+						Doubt: d.Doubtful()})
 				}
 			}
 		}
 	}
-	return figure.Range(low, high)
+	var titles []string
+	var lines []line // of all panels
+	for _, p := range charts[at].panels {
+		titles = append(titles, p.title)
+		for _, l := range p.lines {
+			i, found := slices.BinarySearchFunc(lines, l.level,
+				func(l line, level int) int { return cmp.Compare(l.level, level) })
+			if !found {
+				lines = slices.Insert(lines, i, line{level: l.level, title: l.title})
+			}
+			lines[i].cells = append(lines[i].cells, l.cells...)
+		}
+	}
+	var levels []int
+	for _, l := range lines {
+		levels = append(levels, l.level)
+	}
+	f, err := figure.NewFrame(v, m, charts[at].held, titles, levels, points, &s.Draw)
+	if err != nil {
+		return nil, err
+	}
+	b := &bytes.Buffer{}
+	fmt.Fprintf(b, "%% %s\n", s.origin())
+	b.WriteString("% Needs \\usepackage{pgfplots}, \\usepgfplotslibrary{groupplots} and\n" +
+		"% \\pgfplotsset{compat=1.16}. From another folder:\n" +
+		"% \\pgfplotsset{table/search path={FOLDER}}.\n\\begin{tikzpicture}[\n")
+	for _, l := range lines {
+		fmt.Fprintf(b, "  look %d/.style={%s},\n", l.level, figure.TeX(l.level))
+	}
+	b.WriteString("  text of axis/.style={inner sep=0, font=\\footnotesize},\n]\n")
+	s.open(b, f)
+	for i, p := range charts[at].panels {
+		fmt.Fprintf(b, "\\nextgroupplot[title={%s}]\n", tex(p.title))
+		if i == 0 && v.Series != report.None {
+			s.legend(b, f, lines, m)
+		}
+		for k, l := range p.lines {
+			beside := fmt.Sprintf("xshift=%.2fbp", float64(figure.Shift(k, len(p.lines))))
+			if f.X.Names {
+				beside = "only marks"
+			}
+			fmt.Fprintf(b, "\\addplot[look %d, forget plot, %s, error bars/.cd, y dir=both, y explicit]\n"+
+				"  table[x=x, y=median, y error plus=plus, y error minus=minus] {%s.dat};\n", l.level, beside, l.file)
+		}
+	}
+	s.close(b, f)
+	return b.Bytes(), nil
+}
+
+// open begins the group of axes.
+func (s *selection) open(b *bytes.Buffer, f *figure.Frame) {
+	columns := "-1" // as many as there are
+	if f.LegendRows > 1 {
+		columns = fmt.Sprintf("%d, transpose legend", f.LegendRows)
+	}
+	fmt.Fprintf(b, "\\begin{groupplot}[\n"+
+		"  group style={group size=%d by %d, horizontal sep=%.2fbp, vertical sep=%.2fbp,\n"+
+		"    yticklabels at=edge left},\n"+
+		"  scale only axis, width=%.2fbp, height=%.2fbp, axis x line*=bottom, axis y line*=left,\n"+
+		"  tick align=outside, major tick length=3bp, minor tick length=3bp, tick style={black},\n"+
+		"  ymajorgrids, grid style={black!15},\n%s%s"+
+		"  tick label style={font=\\scriptsize, inner sep=2bp}, title style={font=\\scriptsize, yshift=-1.2ex},\n"+
+		"  every axis plot/.append style={line width=.8pt, mark size=1.7pt},\n"+
+		"  error bars/error bar style={solid, line width=.4pt}, unbounded coords=discard,\n"+
+		"  legend columns=%s, legend cell align=left, legend style={draw=none,\n"+
+		"    fill=none, inner sep=0, font=\\scriptsize, at={(0,0)}, anchor=north west, xshift=-%.2fbp,\n"+
+		"    yshift=-%.2fbp, nodes={inner xsep=1.5bp, inner ysep=0.8pt}, /tikz/column sep=0.5bp},\n]\n",
+		f.Columns, f.Rows, float64(f.Across), float64(f.Down), float64(f.Wide), float64(f.Tall),
+		texSide("x", &f.X), texSide("y", &f.Y), columns, float64(f.Left-f.Edge),
+		float64(f.Ends)+float64(float64(f.Rows-1)*float64(f.Down+f.Tall)))
+}
+
+// onAxis is a place on an axis.
+func onAxis(v float64) string { return strconv.FormatFloat(v, 'g', 9, 64) }
+
+// texSide is an axis as keys of pgfplots.
+func texSide(name string, a *figure.Side) string {
+	var at, texts, bare []string
+	for i, v := range a.At {
+		if a.Texts[i] == "" {
+			bare = append(bare, onAxis(v))
+			continue
+		}
+		at, texts = append(at, onAxis(v)), append(texts, "{"+tex(a.Texts[i])+"}")
+	}
+	out := fmt.Sprintf("  %[1]smin=%[2]s, %[1]smax=%[3]s, %[1]stick={%[4]s}, %[1]sticklabels={%[5]s},\n", name,
+		onAxis(a.Min), onAxis(a.Max), strings.Join(at, ","), strings.Join(texts, ","))
+	if a.Log {
+		out += "  " + name + "mode=log,\n"
+	}
+	if len(bare) > 0 {
+		out += fmt.Sprintf("  minor %stick={%s},\n", name, strings.Join(bare, ","))
+	} else {
+		out += fmt.Sprintf("  minor %s tick style={draw=none},\n", name)
+	}
+	if a.Slanted {
+		out += "  " + name + "ticklabel style={rotate=60, anchor=east},\n"
+	}
+	return out
+}
+
+// legend names the lines, whether or not the first panel has them.
+func (s *selection) legend(b *bytes.Buffer, f *figure.Frame, lines []line, m *metric.Metric) {
+	if f.Heading != "" {
+		fmt.Fprintf(b, "\\addlegendimage{empty legend}\\addlegendentry{%s}\n", tex(f.Heading))
+	}
+	for _, l := range lines {
+		only := ""
+		if f.X.Names {
+			only = ", only marks"
+		}
+		fmt.Fprintf(b, "\\addlegendimage{look %d%s}\\addlegendentry{%s}\n", l.level, only,
+			tex(l.title)+s.lineMark(b, l, m))
+	}
+}
+
+// close ends the group, writes the texts beside it, and makes the picture as large as it was asked
+// to be.
+func (s *selection) close(b *bytes.Buffer, f *figure.Frame) {
+	b.WriteString("\\end{groupplot}\n")
+	last := fmt.Sprintf("group c1r%d.south west", f.Rows)
+	fmt.Fprintf(b, "\\coordinate (corner) at (%s -| group c%dr1.south east);\n", last, f.Columns)
+	fmt.Fprintf(b, "\\path (%s) -- (corner) node[midway, anchor=north, yshift=-%.2fbp, text of axis] {%s};\n",
+		last, float64(f.TitleBelow), tex(strings.Join(f.X.Title, " ")))
+	for i, text := range f.Y.Title {
+		fmt.Fprintf(b, "\\path (group c1r1.north west) -- (%s) node[midway, anchor=north,\n"+
+			"  xshift=-%.2fbp, rotate=90, text of axis] {%s};\n", last,
+			float64(f.Left-f.Edge)-float64(float64(i)*float64(f.TitleRow)), tex(text))
+	}
+	if len(f.Notes) > 0 {
+		var notes []string
+		for _, line := range f.Notes {
+			notes = append(notes, tex(line))
+		}
+		fmt.Fprintf(b, "\\node[anchor=north east, yshift=-%.2fbp, align=right, inner sep=0,\n"+
+			"  font=\\scriptsize, text=black!60] at (corner) {%s};\n", float64(f.NotesBelow),
+			strings.Join(notes, `\\`))
+	}
+	fmt.Fprintf(b, "\\pgfresetboundingbox\n\\path[use as bounding box] (group c1r1.north west)\n"+
+		"  ++(-%.2fbp,%.2fbp) rectangle ++(%.2fbp,-%.2fbp);\n\\end{tikzpicture}\n", float64(f.Left),
+		float64(f.Top), float64(f.Width), float64(f.Height))
 }
 
 // lineMark marks a line some of whose medians are marked, after comments on each of them.
 func (s *selection) lineMark(b *bytes.Buffer, l line, m *metric.Metric) string {
 	legend := &compare.Legend{}
 	mark := ""
-	for _, c := range l.cells {
-		mark = cmp.Or(mark, legend.Mark(describe(c, m).Doubtful()))
+	for _, k := range l.cells {
+		mark = cmp.Or(mark, legend.Mark(describe(s.run.Cells()[k], m).Doubtful()))
 	}
 	for _, note := range legend.Notes() {
 		fmt.Fprintf(b, "%% %s: a median %s\n", printable(l.title), note)
@@ -270,35 +335,36 @@ func (s *selection) lineMark(b *bytes.Buffer, l line, m *metric.Metric) string {
 	return mark
 }
 
-// data is the table of a line, and whether it has any point. Without an axis,
-// cells stand in their order.
-func (s *selection) data(axis string, l line, place string, m *metric.Metric) (table []byte, any bool) {
+// data is the table of a line of a panel.
+func (s *selection) data(v *report.View, p panel, at int, m *metric.Metric) []byte {
 	number := func(v float64) string {
 		if math.IsNaN(v) {
 			return "nan"
 		}
 		return results.Number(v)
 	}
+	l, axis := p.lines[at], v.Columns[v.X]
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# %s\n# %s; x: %s\nx median minus plus low high n censored\n",
-		s.origin(), printable(strings.Join(slices.DeleteFunc([]string{l.title, place, m.Name},
-			func(part string) bool { return part == "" }), "; ")), printable(axis))
-	for _, c := range l.cells {
-		if doubt := describe(c, m).Doubtful(); doubt > 0 {
+		s.origin(), printable(strings.Join(slices.DeleteFunc([]string{l.title, p.title, m.Name},
+			func(part string) bool { return part == "" }), "; ")), printable(axis.Name))
+	for _, k := range l.cells {
+		c := s.run.Cells()[k]
+		d := describe(c, m)
+		if doubt := d.Doubtful(); doubt > 0 {
 			fmt.Fprintf(&b, "# %s: the median %s\n", s.name(c), compare.DoubtNote(doubt))
 		}
-		x := c.Get(axis)
-		if axis == "" {
-			x = strconv.Itoa(1 + slices.Index(s.cells, c))
+		x := v.Place(k)
+		if !axis.Numeric {
+			fmt.Fprintf(&b, "# %s: %s\n", number(x), printable(axis.Values[int(x)]))
+			x += figure.Dodge(at, len(p.lines))
 		}
-		d := describe(c, m)
-		any = any || !math.IsNaN(d.Median)
-		row := []string{x}
+		row := []string{number(x)}
 		for _, v := range []float64{d.Median, d.Median - d.CILow, d.CIHigh - d.Median, d.CILow, d.CIHigh} {
 			row = append(row, number(v))
 		}
 		row = append(row, strconv.Itoa(d.N), strconv.Itoa(d.Censored))
 		b.WriteString(strings.Join(row, " ") + "\n")
 	}
-	return b.Bytes(), any
+	return b.Bytes()
 }

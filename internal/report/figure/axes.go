@@ -194,6 +194,14 @@ func (p *pane) slanted(wide vg.Length) bool {
 	return false
 }
 
+// size is the room of a text on a horizontal axis so wide.
+func (p *pane) size(wide vg.Length) func(string) vg.Length {
+	if p.slanted(wide) {
+		return upright
+	}
+	return ticksText.Width
+}
+
 // slant is that of names which have no room beside each other.
 const slant = math.Pi / 3
 
@@ -226,12 +234,8 @@ func (p *pane) draw(c draw.Canvas, named bool) {
 			c.FillText(s, vg.Point{X: c.Min.X - tickLength - textAfter, Y: y}, t.text)
 		}
 	}
-	size := ticksText.Width
 	slanted := p.slanted(c.Max.X - c.Min.X)
-	if slanted {
-		size = upright
-	}
-	for _, t := range p.x.marked(c.Max.X-c.Min.X, size) {
+	for _, t := range p.x.marked(c.Max.X-c.Min.X, p.size(c.Max.X-c.Min.X)) {
 		x := tx(t.at)
 		c.StrokeLine2(axisLine, x, c.Min.Y-tickLength, x, c.Min.Y)
 		s := ticksText

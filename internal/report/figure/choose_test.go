@@ -80,7 +80,6 @@ func TestChosen(t *testing.T) {
 		{"algorithms along the axis", metric.Downtime, []report.Column{nodes}, Options{X: "label",
 			Series: "nodes"}, "downtime_ms-label-by-nodes", 1, "nodes: 3 5", "algorithm", ""},
 	} {
-		tt.o.YMin, tt.o.YMax = usual().YMin, usual().YMax
 		list, err := pictures(swept(tt.of, tt.columns...), &tt.o)
 		if err != nil || len(list) != 1 {
 			t.Errorf("%s: %d figures, %v", tt.name, len(list), err)

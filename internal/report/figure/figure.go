@@ -34,13 +34,12 @@ const mostFigures = 30
 // Options say what is drawn. Without any, it is the few charts that answer what the experiment
 // asks.
 type Options struct {
-	All     bool           // whatever there is, in place of that
-	Metrics []string       // drawn; empty: those that answer the question
-	X       string         // column of the horizontal axis; "": the main one of each metric
-	Series  string         // column that has a line for each value; "": the algorithm
-	Where   []metric.Field // only cells of which all hold
-	// YMin and YMax are the ends of the vertical axis; NaN: as the values want them.
-	YMin, YMax float64
+	All        bool           // whatever there is, in place of that
+	Metrics    []string       // drawn; empty: those that answer the question
+	X          string         // column of the horizontal axis; "": the main one of each metric
+	Series     string         // column that has a line for each value; "": the algorithm
+	Where      []metric.Field // only cells of which all hold
+	YMin, YMax *float64       // ends of the vertical axis; nil: as the values want them
 	// Width and Height are those of a figure; 0: a column of a paper, and what looks well.
 	Width, Height vg.Length
 }
@@ -132,26 +131,9 @@ func chosen(d *report.Data, v *report.View, o *Options) (out []picture, err erro
 		}
 	}
 	for _, m := range metrics {
-		x, series := v.Main(m), v.Label()
-		if o.Series != "" {
-			if series, err = v.Find("series", o.Series); err != nil {
-				return nil, err
-			}
+		if err := v.Lay(m, o.X, o.Series); err != nil {
+			return nil, err
 		}
-		if o.X != "" {
-			if x, err = v.Find("x", o.X); err != nil {
-				return nil, err
-			}
-		} else if x == series {
-			x = report.None
-		}
-		if o.Series == "" && x == series {
-			series = report.None
-		}
-		if x == series {
-			return nil, report.Mistaken("--x and --series are both %s: choose another for one of them", o.X)
-		}
-		v.Along(x, series)
 		if asked {
 			if err := v.Whole(); err != nil {
 				return nil, err
@@ -259,7 +241,7 @@ func (p *picture) lay(width, height vg.Length) (l layout, err error) {
 	rows := vg.Length(l.rows)
 	place := func(tall vg.Length) {
 		all := max(tall, leastTall)*rows + (l.head+l.xRoom)*(rows-1)
-		l.y = wrapped(p.y, titleText, all)
+		l.y = even(p.y, titleText, all)
 		l.yTitle = titleRow * vg.Length(len(l.y))
 		l.yRoom, l.xRoom = 0, 0
 		for i := range p.panes {
@@ -306,6 +288,19 @@ func wrapped(of string, style text.Style, room vg.Length) (lines []string) {
 		} else {
 			lines = append(lines, word)
 		}
+	}
+	return lines
+}
+
+// even is a text in as many lines as it takes, each about as long as the others.
+func even(of string, style text.Style, room vg.Length) (lines []string) {
+	lines = wrapped(of, style, room)
+	for most := room; len(lines) > 1; most -= 2 {
+		shorter := wrapped(of, style, most)
+		if len(shorter) > len(lines) || most < room/4 {
+			break
+		}
+		lines = shorter
 	}
 	return lines
 }

@@ -85,7 +85,7 @@ func cell(label, nodes, loss, n int) report.Cell {
 }
 
 // usual are the options of who chooses nothing.
-func usual() *Options { return &Options{YMin: math.NaN(), YMax: math.NaN()} }
+func usual() *Options { return &Options{} }
 
 // everything are the pictures of all that there is.
 func everything(t *testing.T, d *report.Data) []picture {
@@ -243,7 +243,8 @@ func TestScale(t *testing.T) {
 		}
 	}
 	o := usual()
-	o.YMin, o.YMax = 0.5, 2
+	bottom, top := 0.5, 2.0
+	o.YMin, o.YMax = &bottom, &top
 	if s := scaleOf([]line{of(1, 3)}, o); s.y.min != 0.5 || s.y.max != 2 {
 		t.Errorf("%+v, want the axis that was asked for", s.y)
 	}

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -87,7 +86,7 @@ func lineFigures(d *report.Data, v *report.View, m int, o *Options) (out []pictu
 	}
 	s := scaleOf(every, o)
 	for _, one := range list[:min(len(list), mostFigures)] {
-		p := s.picture(d, v, of)
+		p := s.picture(v, of)
 		p.name, p.notes = nameOf(v, of, slices.Concat(o.Where, one.chart.Held))
 		p.notes = append(p.notes, s.notes()...)
 		if doubt := doubtOf(slices.Concat(one.lines...)); doubt > 0 {
@@ -151,13 +150,7 @@ func linesOf(d *report.Data, v *report.View, cells []int, m int) []line {
 			at = len(out)
 			out = append(out, line{level: level, name: name, claims: map[int]plotter.XYs{}})
 		}
-		p := point{0, f.Median, f.CILow, f.CIHigh, f.Doubtful()}
-		if v.X != report.None {
-			p.x = float64(c.Design[v.X])
-			if column := v.Columns[v.X]; column.Numeric {
-				p.x, _ = strconv.ParseFloat(column.Values[c.Design[v.X]], 64) // the column is one of numbers
-			}
-		}
+		p := point{v.Place(k), f.Median, f.CILow, f.CIHigh, f.Doubtful()}
 		out[at].points = append(out[at].points, p)
 		for _, b := range c.Bounds {
 			if d.Claims[b.Claim].Metric != d.Metrics[m].Name {
@@ -217,7 +210,8 @@ func scaleOf(lines []line, o *Options) (s scale) {
 	}
 	slices.Sort(s.xs)
 	s.xs = slices.Compact(s.xs)
-	if s.y.log = apart(low, high) && !(o.YMin <= 0); !s.y.log && apart(low, high) {
+	yMin, yMax := ends(o)
+	if s.y.log = apart(low, high) && !(yMin <= 0); !s.y.log && apart(low, high) {
 		low = 0 // an axis that goes below 0 has no decades
 	}
 	measured := high
@@ -231,11 +225,11 @@ func scaleOf(lines []line, o *Options) (s scale) {
 		}
 	}
 	s.y.min, s.y.max, _ = Range(low, high)
-	if finite(o.YMin) {
-		s.y.min = o.YMin
+	if finite(yMin) {
+		s.y.min = yMin
 	}
-	if finite(o.YMax) {
-		s.y.max = o.YMax
+	if finite(yMax) {
+		s.y.max = yMax
 	}
 	s.zoomed = s.y.min > 0 && !s.y.log
 	return s
@@ -285,7 +279,7 @@ func (s *scale) notes() []string {
 }
 
 // picture is one without anything in it.
-func (s *scale) picture(d *report.Data, v *report.View, m *metric.Metric) picture {
+func (s *scale) picture(v *report.View, m *metric.Metric) picture {
 	title := m.Title()
 	if s.y.log {
 		title += logScale
@@ -318,9 +312,7 @@ func (s *scale) fill(p *picture, v *report.View, panels []report.Panel, lines []
 				lines[i][k].bands(&pane, s)
 			}
 			for k := range lines[i] {
-				apart := min(mostApart, 8/vg.Length(len(lines[i])))
-				shift := apart * (vg.Length(k) - vg.Length(len(lines[i])-1)/2)
-				claimed = lines[i][k].draw(&pane, s, shift) || claimed
+				claimed = lines[i][k].draw(&pane, s, Shift(k, len(lines[i]))) || claimed
 			}
 		}
 		p.panes = append(p.panes, pane)
@@ -339,15 +331,22 @@ func (s *scale) fill(p *picture, v *report.View, panels []report.Panel, lines []
 	if v.X != report.None && !v.Columns[v.X].Numeric {
 		shows = onlyMark
 	}
-	if v.Series != v.Label() && len(shown) > 0 && v.Series != report.None {
-		p.legend = append(p.legend, entry{experiment.Title(v.Columns[v.Series].Name) + ":", look{}, onlyText})
-	}
-	for _, l := range shown {
-		p.legend = append(p.legend, entry{l.name, lookOf(l.level), shows})
-	}
+	p.entries(v, shown, shows)
 	if claimed {
 		p.legend = append(p.legend, entry{"claimed", look{color: gray, dash: dotted}, onlyLine})
 	}
+}
+
+// entries names lines in the legend, under a heading unless it is plain what they are.
+func (p *picture) entries(v *report.View, lines []line, shows parts) (heading string) {
+	if v.Series != v.Label() && len(lines) > 0 && v.Series != report.None {
+		heading = experiment.Title(v.Columns[v.Series].Name) + ":"
+		p.legend = append(p.legend, entry{heading, look{}, onlyText})
+	}
+	for _, l := range lines {
+		p.legend = append(p.legend, entry{l.name, lookOf(l.level), shows})
+	}
+	return heading
 }
 
 // dotted is what claims are, and no line that was measured.
@@ -372,12 +371,8 @@ func (s *scale) beside(p *pane, lines []line) (claimed bool) {
 // over draws the points of all lines over the names on the horizontal axis, beside each other.
 func (s *scale) over(p *pane, lines []line) (claimed bool) {
 	for k := range lines {
-		shift := 0.0
-		if n := len(lines); n > 1 {
-			shift = 0.6 * (float64(k)/float64(n-1) - 0.5)
-		}
 		for _, q := range lines[k].points {
-			claimed = s.marks(p, &lines[k], q, q.x+shift, false) || claimed
+			claimed = s.marks(p, &lines[k], q, q.x+Dodge(k, len(lines)), false) || claimed
 		}
 	}
 	return claimed

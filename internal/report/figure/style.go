@@ -21,9 +21,13 @@ var (
 		{0xe6, 0x9f, 0x00, 0xff}, {0x56, 0xb4, 0xe9, 0xff}, {0x00, 0x00, 0x00, 0xff},
 	}
 	// Filled marks and hollow ones take turns: of two that lie on each other both can be seen.
-	marks = []draw.GlyphDrawer{
-		draw.CircleGlyph{}, draw.SquareGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.BoxGlyph{},
-		draw.TriangleGlyph{}, draw.CrossGlyph{}, draw.PlusGlyph{},
+	marks = []struct {
+		draw.GlyphDrawer
+		tex string // what TikZ calls it
+	}{
+		{draw.CircleGlyph{}, "*"}, {draw.SquareGlyph{}, "square"}, {draw.PyramidGlyph{}, "triangle*"},
+		{draw.RingGlyph{}, "o"}, {draw.BoxGlyph{}, "square*"}, {draw.TriangleGlyph{}, "triangle"},
+		{draw.CrossGlyph{}, "x"}, {draw.PlusGlyph{}, "+"},
 	}
 	dashes = [][]vg.Length{nil, {5, 2}, {2.5, 1.5}, {6, 2, 1.5, 2}, {6, 1.5, 1.5, 1.5, 1.5, 1.5}}
 
@@ -41,7 +45,7 @@ type look struct {
 }
 
 func lookOf(label int) look {
-	return look{palette[label%len(palette)], marks[label%len(marks)], dashes[label%len(dashes)]}
+	return look{palette[label%len(palette)], marks[label%len(marks)].GlyphDrawer, dashes[label%len(dashes)]}
 }
 
 func (l look) line() draw.LineStyle {
