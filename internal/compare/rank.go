@@ -130,28 +130,40 @@ func LabelOf(c *results.Cell) string {
 // different outages by their downtime, it is a downtime that means one thing for all.
 func rankedBy(t *results.Table) (*metric.Metric, string) {
 	var problem algo.Problem
-	services := map[algo.Service]bool{}
 	for _, c := range t.Cells() {
 		p := algo.Problem(c.Get("problem"))
 		if problem != "" && p != problem {
 			return nil, ""
 		}
 		problem = p
-		service := algo.Agreed // of one that is not linked in nobody knows
-		if a, err := algo.Lookup(c.Get("algorithm")); err == nil {
-			service = a.Spec.Service
-		}
-		services[service] = true
 	}
 	m, known := metric.Ranked(problem), t.Known()
-	if m == metric.Downtime && len(services) > 1 && slices.Contains(known, metric.Agreed.Downtime.Name) {
-		return metric.Agreed.Downtime, fmt.Sprintf("by %s, since %s means different outages for different "+
-			"algorithms here", metric.Agreed.Downtime.Name, m.Name)
+	if m == nil {
+		return nil, ""
 	}
-	if m == nil || !slices.Contains(known, m.Name) {
+	if one := m.Common(); one != nil && Mixed(t) && slices.Contains(known, one.Name) {
+		return one, fmt.Sprintf("by %s, since %s means different outages for different algorithms here",
+			one.Name, m.Name)
+	}
+	if !slices.Contains(known, m.Name) {
 		return nil, ""
 	}
 	return m, ""
+}
+
+// Mixed says whether the algorithms of the tables mean different outages by theirs.
+func Mixed(tables ...*results.Table) bool {
+	services := map[algo.Service]bool{}
+	for _, t := range tables {
+		for _, c := range t.Cells() {
+			service := algo.Agreed // of one that is not linked in nobody knows
+			if a, err := algo.Lookup(c.Get("algorithm")); err == nil {
+				service = a.Spec.Service
+			}
+			services[service] = true
+		}
+	}
+	return len(services) > 1
 }
 
 // group compares each two of the cells of one place, the smaller median first.

@@ -35,6 +35,7 @@ type Data struct {
 	Cells      []Cell
 	Notes      []string // footnotes: what to be careful with, and its remedy
 	Rankings   []Ranking
+	Mixed      bool // the algorithms mean different outages by theirs
 	Replaced   []Replaced
 	Restricted []RestrictedRow
 	Tails      []TailRow
@@ -146,6 +147,7 @@ func New(paths []string, o Options) (*Data, error) {
 	if len(d.Runs) > 1 {
 		d.Title = fmt.Sprintf("%s and %d more", d.Title, len(d.Runs)-1)
 	}
+	d.Mixed = compare.Mixed(tables...)
 	b := builder{Data: d, tables: tables}
 	b.columns()
 	b.cells()

@@ -33,6 +33,7 @@ type View struct {
 	Rows    [][]int // by cell: the index of its value, by column; nil: it is left out
 
 	X, Series int
+	Mixed     bool // the algorithms mean different outages by theirs
 	// Split are the columns that tell cells apart which have the same place on the axis and the
 	// same line: no line can be drawn through all of them.
 	Split []int
@@ -289,7 +290,7 @@ func Level(column, value string) string {
 
 // View is how the cells are drawn of which all of where holds; along nothing as yet.
 func (d *Data) View(where []metric.Field) (*View, error) {
-	v := &View{Columns: d.Columns, Rows: make([][]int, len(d.Cells)), X: None, Series: None}
+	v := &View{Columns: d.Columns, Rows: make([][]int, len(d.Cells)), X: None, Series: None, Mixed: d.Mixed}
 	var known []string
 	for _, f := range d.design(0) {
 		known = append(known, f.Name)
@@ -368,6 +369,9 @@ func (d *Data) Question() (out []*metric.Metric) {
 	}
 	for _, m := range metric.Shown(problem, metric.Main) {
 		done := table != metric.Brief && m.In(table) && !m.In(metric.Brief) && m.Better == metric.Higher
+		if one := m.Common(); d.Mixed && slices.Contains(d.Metrics, one) {
+			m = one
+		}
 		if done || table == metric.Brief && m.Claim != "" {
 			add(m)
 			break

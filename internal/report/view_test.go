@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/conclave-bench/conclave/internal/stats"
@@ -18,16 +19,24 @@ func TestQuestion(t *testing.T) {
 	}{
 		{"election", "leader-crash", []string{"downtime_ms", "messages_per_election"}},
 		{"election", "churn", []string{"downtime_ms", "availability"}},
+		{"election", "mixed churn", []string{"downtime_agreed_ms", "availability_agreed"}},
 		{"mutex", "closed", []string{"waiting_ms", "messages_per_entry"}},
 		{"mutex", "ramp", []string{"waiting_ms", "knee_per_s"}},
 	} {
-		d := &Data{Same: []metric.Field{{Name: "problem", Value: tt.problem}, {Name: "scenario", Value: tt.scenario}},
+		scenario, mixed := strings.CutPrefix(tt.scenario, "mixed ")
+		d := &Data{Mixed: mixed, Same: []metric.Field{{Name: "problem", Value: tt.problem}, {Name: "scenario", Value: scenario}},
 			Metrics: metric.All(), Cells: []Cell{{}}}
+		if mixed {
+			d.Rankings = []Ranking{{Metric: metric.Agreed.Downtime}}
+		}
 		for range d.Metrics {
 			d.Cells[0].Figures = append(d.Cells[0].Figures, stats.Describe([]float64{1, 2, 3}, 0))
 		}
 		if got := metric.Names(d.Question()); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %v, want %v", tt.scenario, got, tt.want)
+		}
+		if mixed {
+			continue
 		}
 		d.Cells[0].Figures[slices.Index(d.Metrics, d.Question()[0])] = stats.Describe(nil, 0)
 		if got := metric.Names(d.Question()); got[0] == tt.want[0] {

@@ -22,7 +22,8 @@ func declareOutages(s algo.Service, up, downtime, availability, down string) *Ou
 	return &Outages{
 		Service: s,
 		Downtime: elections.declare(Metric{
-			Name: "downtime_" + of + "_ms", Words: "downtime until " + up, Unit: Milliseconds, Kind: SinceCause,
+			Name: "downtime_" + of + "_ms", Words: "downtime until " + up,
+			Unit: Milliseconds, Kind: SinceCause,
 			From: from, To: to, Definition: definition,
 			Slower: slowerToRecover, Doc: downtime,
 		}),
@@ -57,6 +58,18 @@ var (
 		"share of the requests answered, one a millisecond beside each live process",
 		"no client beside a live process would have been answered")
 )
+
+// Common is what means one thing for all algorithms in place of a metric that means for each what
+// its Spec says; nil: it means one thing itself.
+func (m *Metric) Common() *Metric {
+	switch m {
+	case Downtime:
+		return Agreed.Downtime
+	case Availability:
+		return Agreed.Availability
+	}
+	return nil
+}
 
 // NumbersOfOutages lists the counts of outages by all definitions.
 func NumbersOfOutages() []*Metric { return []*Metric{Agreed.Number, Led.Number, Served.Number} }

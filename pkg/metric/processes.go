@@ -28,8 +28,9 @@ var (
 		Doc: "context switches of a node per operation, mean over the nodes",
 	})
 	BusiestSwitches = processes.declare(Metric{
-		Name: "busiest_context_switches_per_operation", Words: "context switches of the busiest node per operation",
-		Unit: Times, Kind: Count,
+		Name:  "busiest_context_switches_per_operation",
+		Words: "context switches of the busiest node per operation",
+		Unit:  Times, Kind: Count,
 		Doc: "context switches per operation of the node that had most",
 	})
 	InvoluntarySwitches = processes.declare(Metric{

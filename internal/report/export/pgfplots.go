@@ -74,7 +74,7 @@ type line struct {
 // lines do not depend on which are.
 func (s *selection) view() *report.View {
 	cells := s.run.Cells()
-	v := &report.View{Rows: make([][]int, len(cells))}
+	v := &report.View{Rows: make([][]int, len(cells)), Mixed: compare.Mixed(s.run.Table)}
 	for _, name := range append([]string{"label"}, s.columns...) {
 		c := report.Column{Name: name}
 		for _, cell := range cells {
@@ -138,7 +138,9 @@ func (s *selection) charts(v *report.View, m *metric.Metric) (out []chart) {
 			}
 			for i := range p.lines {
 				l := &p.lines[i]
-				slices.SortStableFunc(l.cells, func(a, b int) int { return cmp.Compare(v.Place(a), v.Place(b)) })
+				slices.SortStableFunc(l.cells, func(a, b int) int {
+					return cmp.Compare(v.Place(a), v.Place(b))
+				})
 				l.table = s.data(v, p, i, m)
 				name := m.Name
 				if v.Series != report.None {
@@ -173,8 +175,8 @@ func (s *selection) picture(v *report.View, m *metric.Metric, charts []chart, at
 			for _, l := range p.lines {
 				for _, k := range l.cells {
 					d := describe(s.run.Cells()[k], m)
-					points = append(points, figure.Point{X: v.Place(k), Y: d.Median, Low: d.CILow, High: d.CIHigh,
-						Doubt: d.Doubtful()})
+					points = append(points, figure.Point{X: v.Place(k), Y: d.Median,
+						Low: d.CILow, High: d.CIHigh, Doubt: d.Doubtful()})
 				}
 			}
 		}
@@ -221,7 +223,8 @@ func (s *selection) picture(v *report.View, m *metric.Metric, charts []chart, at
 				beside = "only marks"
 			}
 			fmt.Fprintf(b, "\\addplot[look %d, forget plot, %s, error bars/.cd, y dir=both, y explicit]\n"+
-				"  table[x=x, y=median, y error plus=plus, y error minus=minus] {%s.dat};\n", l.level, beside, l.file)
+				"  table[x=x, y=median, y error plus=plus, y error minus=minus] {%s.dat};\n",
+				l.level, beside, l.file)
 		}
 	}
 	s.close(b, f)
@@ -240,12 +243,14 @@ func (s *selection) open(b *bytes.Buffer, f *figure.Frame) {
 		"  scale only axis, width=%.2fbp, height=%.2fbp, axis x line*=bottom, axis y line*=left,\n"+
 		"  tick align=outside, major tick length=3bp, minor tick length=3bp, tick style={black},\n"+
 		"  ymajorgrids, grid style={black!15},\n%s%s"+
-		"  tick label style={font=\\scriptsize, inner sep=2bp}, title style={font=\\scriptsize, yshift=-1.2ex},\n"+
+		"  tick label style={align=center, font=\\scriptsize, inner sep=2bp},\n"+
+		"  title style={font=\\scriptsize, yshift=-1.2ex},\n"+
 		"  every axis plot/.append style={line width=.8pt, mark size=1.7pt},\n"+
 		"  error bars/error bar style={solid, line width=.4pt}, unbounded coords=discard,\n"+
 		"  legend columns=%s, legend cell align=left, legend style={draw=none,\n"+
 		"    fill=none, inner sep=0, font=\\scriptsize, at={(0,0)}, anchor=north west, xshift=-%.2fbp,\n"+
-		"    yshift=-%.2fbp, nodes={inner xsep=1.5bp, inner ysep=0.8pt}, /tikz/column sep=0.5bp},\n]\n",
+		"    yshift=-%.2fbp, nodes={inner xsep=1.5bp, inner ysep=0.8pt}, \n"+
+		"    /tikz/every even column/.append style={column sep=4bp}},\n]\n",
 		f.Columns, f.Rows, float64(f.Across), float64(f.Down), float64(f.Wide), float64(f.Tall),
 		texSide("x", &f.X), texSide("y", &f.Y), columns, float64(f.Left-f.Edge),
 		float64(f.Ends)+float64(float64(f.Rows-1)*float64(f.Down+f.Tall)))
@@ -262,10 +267,14 @@ func texSide(name string, a *figure.Side) string {
 			bare = append(bare, onAxis(v))
 			continue
 		}
-		at, texts = append(at, onAxis(v)), append(texts, "{"+tex(a.Texts[i])+"}")
+		text := tex(a.Texts[i])
+		if a.Low[i] {
+			text = `\vphantom{0}\\` + text
+		}
+		at, texts = append(at, onAxis(v)), append(texts, "{"+text+"}")
 	}
-	out := fmt.Sprintf("  %[1]smin=%[2]s, %[1]smax=%[3]s, %[1]stick={%[4]s}, %[1]sticklabels={%[5]s},\n", name,
-		onAxis(a.Min), onAxis(a.Max), strings.Join(at, ","), strings.Join(texts, ","))
+	out := fmt.Sprintf("  %[1]smin=%[2]s, %[1]smax=%[3]s, %[1]stick={%[4]s}, %[1]sticklabels={%[5]s},\n",
+		name, onAxis(a.Min), onAxis(a.Max), strings.Join(at, ","), strings.Join(texts, ","))
 	if a.Log {
 		out += "  " + name + "mode=log,\n"
 	}

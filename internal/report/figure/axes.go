@@ -17,6 +17,7 @@ import (
 type tick struct {
 	at   float64
 	text string
+	low  bool // the text stands in a second row, below those of its neighbours
 }
 
 // An axis goes from min to max.
@@ -44,7 +45,6 @@ func (a *axis) scaled() (out plot.Axis) {
 // marked are the ticks of an axis of that length, on which a text takes as much room as size
 // says. Those without room have no text.
 func (a *axis) marked(length vg.Length, size func(string) vg.Length) []tick {
-	const apart = 4
 	ticks := slices.Clone(a.ticks)
 	switch {
 	case ticks != nil:
@@ -52,14 +52,23 @@ func (a *axis) marked(length vg.Length, size func(string) vg.Length) []tick {
 		ticks = decades(a.min, a.max)
 	default:
 		ticks = rounds(a.min, a.max, func(text string) float64 {
-			return float64((size(text) + apart + 2) / length)
+			return float64((size(text) + textsApart + 2) / length)
 		})
 	}
+	a.texts(ticks, length, size)
+	return ticks
+}
+
+// textsApart is the room between two texts of an axis.
+const textsApart = 4
+
+// texts leaves those ticks their texts that have room for them.
+func (a *axis) texts(ticks []tick, length vg.Length, size func(string) vg.Length) {
 	scale := a.scaled()
 	place := func(t tick) vg.Length { return vg.Length(scale.Norm(t.at)) * length }
 	var taken [][2]vg.Length
 	fits := func(t tick) bool {
-		half := size(t.text)/2 + apart/2
+		half := size(t.text)/2 + textsApart/2
 		from, to := place(t)-half, place(t)+half
 		for _, other := range taken {
 			if from < other[1] && to > other[0] {
@@ -88,7 +97,6 @@ func (a *axis) marked(length vg.Length, size func(string) vg.Length) []tick {
 			ticks[i].text = ""
 		}
 	}
-	return ticks
 }
 
 // steps are those between round values, by power of ten.
@@ -109,13 +117,13 @@ func rounds(low, high float64, need func(string) float64) (out []tick) {
 	if step >= high-low {
 		step = stepOf(low, high, room)
 	}
-	out = append(out, tick{low, number(low)})
+	out = append(out, tick{at: low, text: number(low)})
 	for k := math.Floor(low/step) + 1; k*step < high-step/1e6; k++ {
 		if v := k * step; v > low+step/1e6 {
-			out = append(out, tick{v, number(v)})
+			out = append(out, tick{at: v, text: number(v)})
 		}
 	}
-	return append(out, tick{high, number(high)})
+	return append(out, tick{at: high, text: number(high)})
 }
 
 // stepOf is the smallest round step of which enough says that it will do.
@@ -132,15 +140,15 @@ func stepOf(low, high float64, enough func(float64) bool) float64 {
 // decades are the ticks of a logarithmic axis: the powers of ten, two and five times them, and
 // both ends.
 func decades(low, high float64) (out []tick) {
-	out = append(out, tick{low, number(low)})
+	out = append(out, tick{at: low, text: number(low)})
 	for power := math.Floor(math.Log10(low)); power <= math.Ceil(math.Log10(high)); power++ {
 		for _, k := range []float64{1, 2, 5} {
 			if v := k * math.Pow(10, power); v > low*(1+1e-9) && v < high*(1-1e-9) {
-				out = append(out, tick{v, number(v)})
+				out = append(out, tick{at: v, text: number(v)})
 			}
 		}
 	}
-	return append(out, tick{high, number(high)})
+	return append(out, tick{at: high, text: number(high)})
 }
 
 // number is v on an axis.
@@ -194,6 +202,28 @@ func (p *pane) slanted(wide vg.Length) bool {
 	return false
 }
 
+// xTicks are those of a horizontal axis so wide. A swept value whose text has no room beside its
+// neighbours has it below them.
+func (p *pane) xTicks(wide vg.Length) []tick {
+	ticks := p.x.marked(wide, p.size(wide))
+	if p.x.ticks == nil || p.x.names {
+		return ticks
+	}
+	second := slices.Clone(p.x.ticks)
+	for i := range second {
+		if ticks[i].text != "" {
+			second[i].text = ""
+		}
+	}
+	p.x.texts(second, wide, p.size(wide))
+	for i, t := range second {
+		if t.text != "" {
+			ticks[i].text, ticks[i].low = t.text, true
+		}
+	}
+	return ticks
+}
+
 // size is the room of a text on a horizontal axis so wide.
 func (p *pane) size(wide vg.Length) func(string) vg.Length {
 	if p.slanted(wide) {
@@ -208,6 +238,9 @@ const slant = math.Pi / 3
 // xRoom is what the texts of the horizontal axis take below it.
 func (p *pane) xRoom(wide vg.Length) (tall vg.Length) {
 	tall = ticksText.Font.Size
+	if slices.ContainsFunc(p.xTicks(wide), func(t tick) bool { return t.low }) {
+		tall *= 2
+	}
 	if p.slanted(wide) {
 		for _, t := range p.x.ticks {
 			tall = max(tall, vg.Length(math.Sin(slant))*ticksText.Width(t.text)+4)
@@ -235,7 +268,7 @@ func (p *pane) draw(c draw.Canvas, named bool) {
 		}
 	}
 	slanted := p.slanted(c.Max.X - c.Min.X)
-	for _, t := range p.x.marked(c.Max.X-c.Min.X, p.size(c.Max.X-c.Min.X)) {
+	for _, t := range p.xTicks(c.Max.X - c.Min.X) {
 		x := tx(t.at)
 		c.StrokeLine2(axisLine, x, c.Min.Y-tickLength, x, c.Min.Y)
 		s := ticksText
@@ -243,7 +276,11 @@ func (p *pane) draw(c draw.Canvas, named bool) {
 		if slanted {
 			s.Rotation, s.XAlign, s.YAlign = slant, text.XRight, text.YCenter
 		}
-		c.FillText(s, vg.Point{X: x, Y: c.Min.Y - tickLength - textAfter}, t.text)
+		y := c.Min.Y - tickLength - textAfter
+		if t.low {
+			y -= ticksText.Font.Size
+		}
+		c.FillText(s, vg.Point{X: x, Y: y}, t.text)
 	}
 	for _, d := range p.drawn {
 		d.Plot(c, of)

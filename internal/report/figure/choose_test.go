@@ -100,6 +100,22 @@ func TestChosen(t *testing.T) {
 	}
 }
 
+// TestChosen_OwnOutages: where algorithms mean different outages, a figure of what each means says
+// so, and the one that nobody chose has what means one thing for all.
+func TestChosen_OwnOutages(t *testing.T) {
+	t.Parallel()
+	for of, own := range map[*metric.Metric]bool{metric.Availability: true, metric.Agreed.Availability: false} {
+		for _, mixed := range []bool{true, false} {
+			d := swept(of, nodes)
+			d.Mixed = mixed
+			list, err := pictures(d, &Options{Metrics: []string{of.Name}})
+			if err != nil || len(list) != 1 || slices.Contains(list[0].notes, ownOutages) != (own && mixed) {
+				t.Errorf("%s, mixed %v: %+v, %v", of.Name, mixed, list, err)
+			}
+		}
+	}
+}
+
 // TestChosen_Mistakes: what cannot be drawn is refused, with what can be chosen.
 func TestChosen_Mistakes(t *testing.T) {
 	t.Parallel()

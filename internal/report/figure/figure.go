@@ -69,6 +69,8 @@ type picture struct {
 	legend []entry
 	notes  []string  // what a reader has to know: what is held, where an axis starts
 	tall   vg.Length // of a pane; 0: what looks well
+	// wider is by how much the texts of notes and legend are wider in the font of another program.
+	wider vg.Length
 }
 
 // Write draws charts of d into dir, each in every format, and returns the names of the files.
@@ -253,8 +255,9 @@ func (p *picture) lay(width, height vg.Length) (l layout, err error) {
 		}
 		l.tall = tall
 	}
-	l.notes = wrapped(strings.Join(p.notes, "; "), smallText, inner)
-	l.legendAt, l.legend = arrange(p.legend, inner)
+	texts := inner / max(p.wider, 1)
+	l.notes = even(strings.Join(p.notes, "; "), smallText, texts)
+	l.legendAt, l.legend = arrange(p.legend, texts)
 	rest := bottom + top + titleText.Font.Size + 6 + noteRow*vg.Length(len(l.notes)) + l.legend
 	if l.legend > 0 {
 		rest += 3

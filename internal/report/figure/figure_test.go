@@ -269,6 +269,34 @@ func TestPictures_Names(t *testing.T) {
 	}
 }
 
+func ticksAt(values ...float64) (out []tick) {
+	for _, v := range values {
+		out = append(out, tick{at: v, text: number(v)})
+	}
+	return out
+}
+
+// TestXTicks: a swept value that has no room beside the others stands below them, if there is
+// room; the axis has room for both rows.
+func TestXTicks(t *testing.T) {
+	t.Parallel()
+	p := pane{x: axis{min: -0.007, max: 0.107, ticks: ticksAt(0, 0.01, 0.05, 0.1)}}
+	var rows [2]string
+	for _, tick := range p.xTicks(95) {
+		row := 0
+		if tick.low {
+			row = 1
+		}
+		rows[row] += tick.text + " "
+	}
+	if rows != [2]string{"0 0.05 0.1 ", "0.01 "} {
+		t.Errorf("rows %q", rows)
+	}
+	if one, two := p.xRoom(400), p.xRoom(95); two-one != ticksText.Font.Size {
+		t.Errorf("%v points of room for one row, %v for two", one, two)
+	}
+}
+
 // TestMarked: a tick keeps its place, and its text if that does not overlap another; the ends
 // always have theirs.
 func TestMarked(t *testing.T) {
@@ -278,8 +306,7 @@ func TestMarked(t *testing.T) {
 		of   axis
 		want string
 	}{
-		{"values", axis{min: 0, max: 10, ticks: []tick{{0, "0"}, {0.5, "0.5"}, {1, "1"}, {5, "5"}, {9.9, "9.9"},
-			{10, "10"}}}, "0 1 5 10"},
+		{"values", axis{min: 0, max: 10, ticks: ticksAt(0, 0.5, 1, 5, 9.9, 10)}, "0 1 5 10"},
 		{"round", axis{min: 0, max: 40}, "0 10 20 30 40"},
 		{"zoomed", axis{min: 0.94, max: 1}, "0.94 0.96 0.98 1"},
 		{"ends as asked for", axis{min: 0.93, max: 0.995}, "0.93 0.96 0.98 0.995"},

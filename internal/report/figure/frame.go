@@ -40,6 +40,7 @@ type Side struct {
 	Log      bool
 	At       []float64 // ticks
 	Texts    []string  // of each; "": it has no room
+	Low      []bool    // the text of each stands in a second row
 	Names    bool      // the ticks are names, and lines between them mean nothing
 	Slanted  bool
 	Room     vg.Length // of the texts
@@ -59,6 +60,7 @@ func NewFrame(v *report.View, m *metric.Metric, held []metric.Field, titles []st
 	}
 	s := scaleOf([]line{all}, o)
 	p := s.picture(v, m)
+	p.wider = 1.2 // Computer Modern, the widest that papers are set in
 	p.name, p.notes = nameOf(v, m, slices.Concat(o.Where, held))
 	p.notes = append(p.notes, s.notes()...)
 	if doubt := doubtOf([]line{all}); doubt > 0 {
@@ -79,7 +81,7 @@ func NewFrame(v *report.View, m *metric.Metric, held []metric.Field, titles []st
 		return nil, err
 	}
 	first := &p.panes[0]
-	f.X, f.Y = side(&first.x, first.x.marked(l.wide, first.size(l.wide)), l.xRoom),
+	f.X, f.Y = side(&first.x, first.xTicks(l.wide), l.xRoom),
 		side(&first.y, first.y.marked(l.tall, upright), l.yRoom)
 	f.X.Title, f.Y.Title, f.X.Slanted = []string{p.x}, l.y, first.slanted(l.wide)
 	f.Notes, f.Width, f.Height = l.notes, l.width, l.height
@@ -96,7 +98,7 @@ func NewFrame(v *report.View, m *metric.Metric, held []metric.Field, titles []st
 func side(a *axis, ticks []tick, room vg.Length) Side {
 	s := Side{Min: a.min, Max: a.max, Log: a.log, Names: a.names, Room: room}
 	for _, t := range ticks {
-		s.At, s.Texts = append(s.At, t.at), append(s.Texts, t.text)
+		s.At, s.Texts, s.Low = append(s.At, t.at), append(s.Texts, t.text), append(s.Low, t.low)
 	}
 	return s
 }
@@ -105,7 +107,8 @@ func side(a *axis, ticks []tick, room vg.Length) Side {
 func TeX(label int) string {
 	l := lookOf(label)
 	out := fmt.Sprintf("color={rgb,255:red,%d;green,%d;blue,%d}, mark=%s,\n"+
-		"    mark options={solid, line width=.5pt}", l.color.R, l.color.G, l.color.B, marks[label%len(marks)].tex)
+		"    mark options={solid, line width=.5pt}", l.color.R, l.color.G, l.color.B,
+		marks[label%len(marks)].tex)
 	if l.dash == nil {
 		return out + ", solid"
 	}

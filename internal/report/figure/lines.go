@@ -128,8 +128,14 @@ func nameOf(v *report.View, m *metric.Metric, held []metric.Field) (name string,
 		name += "-" + f.Name + "-" + f.Value
 		notes = append(notes, report.Level(f.Name, f.Value))
 	}
+	if v.Mixed && m.Common() != nil {
+		notes = append(notes, ownOutages)
+	}
 	return name, notes
 }
+
+// ownOutages is said where lines beside each other do not mean the same.
+const ownOutages = "each algorithm by its own definition of an outage"
 
 // linesOf are the lines through cells, those of each series.
 func linesOf(d *report.Data, v *report.View, cells []int, m int) []line {
@@ -245,7 +251,7 @@ func (s *scale) fit(column report.Column) {
 		s.x.names, s.x.ticks = true, []tick{}
 		s.x.min, s.x.max = s.xs[0]-0.5, s.xs[len(s.xs)-1]+0.5
 		for _, at := range s.xs {
-			s.x.ticks = append(s.x.ticks, tick{at, column.Values[int(at)]})
+			s.x.ticks = append(s.x.ticks, tick{at: at, text: column.Values[int(at)]})
 		}
 		return
 	}
@@ -265,7 +271,7 @@ func (s *scale) fit(column report.Column) {
 	}
 	if len(s.xs) <= 20 {
 		for _, at := range s.xs {
-			s.x.ticks = append(s.x.ticks, tick{at, number(at)})
+			s.x.ticks = append(s.x.ticks, tick{at: at, text: number(at)})
 		}
 	}
 }
@@ -361,7 +367,7 @@ func (s *scale) beside(p *pane, lines []line) (claimed bool) {
 	p.x, p.y = s.y, axis{min: -0.5, max: float64(len(lines)) - 0.5, names: true, ticks: []tick{}}
 	for k := range lines {
 		row := float64(len(lines) - 1 - k) // the first on top
-		p.y.ticks = append(p.y.ticks, tick{row, lines[k].name})
+		p.y.ticks = append(p.y.ticks, tick{at: row, text: lines[k].name})
 		claimed = s.marks(p, &lines[k], lines[k].points[0], row, true) || claimed
 	}
 	slices.Reverse(p.y.ticks)

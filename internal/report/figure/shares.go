@@ -103,7 +103,7 @@ func (b *bounds) apply(ecdf, tail *pane) {
 	ecdf.y = axis{min: 0, max: 1}
 	tail.x = axis{min: 1, max: math.Pow(10, math.Ceil(math.Log10(b.size))), log: true}
 	for k := 1.0; k <= tail.x.max; k *= 10 {
-		tail.x.ticks = append(tail.x.ticks, tick{k, number(100 - 100/k)})
+		tail.x.ticks = append(tail.x.ticks, tick{at: k, text: number(100 - 100/k)})
 	}
 	tail.y = axis{min: 0, max: nice(b.high)}
 }
@@ -123,7 +123,7 @@ func kindFigures(d *report.Data, v *report.View) (out []picture) {
 				sum += k.Sent
 			}
 			most = max(most, sum)
-			names, b.cells = append(names, tick{float64(len(names)), c.Label}), append(b.cells, c)
+			names, b.cells = append(names, tick{at: float64(len(names)), text: c.Label}), append(b.cells, c)
 		}
 		if len(b.cells) == 0 || most == 0 {
 			continue
