@@ -30,7 +30,7 @@ function farApart(metric) {
 // A chart of a metric: what is varied along, in panels, and how the axes are are the reader's choice.
 function explorer(host, o) {
   const state = { metric: o.metric, x: o.x, panel: "auto", statistic: "median", logX: false, logY: farApart(o.metric),
-    theory: true, band: true, zero: !["availability", "fairness"].includes(D.metrics[o.metric].name) };
+    theory: true, band: true, zero: !/^(availability|fairness)/.test(D.metrics[o.metric].name) };
   const f = buildFigure(host, "lines", "", o.wide, draw);
   const set = key => v => { state[key] = v; };
   const column = name => D.columns.findIndex(c => c.name === name), named = i => D.columns[i].name;
