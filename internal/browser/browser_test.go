@@ -195,6 +195,9 @@ func TestReport(t *testing.T) {
 	b.want(`document.querySelectorAll("#table tbody tr").length`, "13")
 	b.want(`[...document.querySelectorAll(".violation img")].filter(i => i.complete && i.naturalWidth > 100).length > 0`, "true")
 
+	// What broke stands first.
+	b.want(`/^6 trials broke a promise, such as lamport: .+ p\d/.test(document.querySelector("header .broken").textContent)`, "true")
+
 	t.Run("filter", func(t *testing.T) {
 		b := &tab{t, b.ctx}
 		b.text(`document.querySelector('[data-column="nodes"][data-value="7"]').click()`)
@@ -264,6 +267,7 @@ func TestReport_Tails(t *testing.T) {
 	find(t)
 	b := open(t, page(t, map[string]string{"tails": tails}))
 	b.want(`document.querySelectorAll("[data-chart=phase] .plot svg").length > 0`, "true")
+	b.want(`document.querySelectorAll(".broken").length`, "0")
 	b.want(`document.querySelector("[data-chart=phase] .panel-title").textContent.includes("degrees of freedom, p")`, "true")
 	// As many bars as bins, in every panel.
 	b.text(`document.querySelector("[data-chart=phase] details").open = true`)
@@ -279,7 +283,7 @@ func TestReport_Tails(t *testing.T) {
 	b.want(`[...document.querySelectorAll("#tails thead th")].map(h => h.textContent).join()`,
 		"cell,metric,operations,trials,p50,design effect,p95,design effect,p99,design effect")
 	b.want(`[...new Set([...document.querySelectorAll("#tails tbody tr")].map(r => r.cells[1].textContent))].sort().join()`,
-		"downtime_ms,election_ms")
+		"downtime (ms),election time (ms)")
 	b.want(`[...document.querySelectorAll("#tails tbody tr")].every(r => r.cells.length === 10 &&
 		/^(pending|[\d.]+) \[.+\]$/.test(r.cells[4].textContent) && r.cells[8].textContent.includes("refused: "))`, "true")
 	b.want(`document.querySelector("#table").textContent.includes("> limit")`, "true")

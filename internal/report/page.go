@@ -56,6 +56,7 @@ var (
 	page = template.Must(template.New("page").Funcs(template.FuncMap{
 		"plus": func(a, b int) int { return a + b }, "join": strings.Join, "number": compare.Number,
 		"words":  experiment.Title,
+		"title":  func(name string) string { return metric.Named(name).Title() },
 		"plural": func(n int, one string) string { return Plural(n, one, one+"s") },
 	}).Parse(pageText))
 )
