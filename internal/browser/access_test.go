@@ -156,3 +156,19 @@ func TestPlayer_Access(t *testing.T) {
 	b.do(chromedp.Focus("#slider"), chromedp.KeyEvent(kb.End))
 	b.want(`document.getElementById("slider").getAttribute("aria-valuetext").startsWith("event ")`, "true")
 }
+
+// TestPages_Narrow: on a telephone the report and the page of a trial are as wide as the screen.
+func TestPages_Narrow(t *testing.T) {
+	find(t)
+	for _, file := range []string{page(t, map[string]string{"elections": elections, "unsafe": unsafe}), trial(t, "stormy", stormy)} {
+		b := open(t, file)
+		for _, width := range []int64{390, 1440} {
+			b.do(chromedp.EmulateViewport(width, 844), chromedp.Reload(), chromedp.WaitReady("html[data-drawn], html[data-opened]"))
+			b.want(`[innerWidth, document.documentElement.scrollWidth].join()`, fmt.Sprintf("%d,%[1]d", width))
+			b.want(`[...document.querySelectorAll("h1, h2, h3, p, label, button, select, .plot, canvas")].filter(e => {
+				const r = e.getBoundingClientRect();
+				return e.checkVisibility() && (r.right > innerWidth + 1 || r.left < -1) && !e.closest(".scroll, nav, .skip, #states, #table, .choices, #scroller");
+			}).map(e => e.outerHTML.slice(0, 120)).join("; ")`, "")
+		}
+	}
+}

@@ -60,11 +60,12 @@ function drawTable(cells) {
   else {
     // What is too wide for paper goes on in further tables, behind the same first columns.
     const design = columns.filter(c => c.figure === undefined), figures = columns.slice(design.length);
-    for (let count = Math.max(1, figures.length); count > 0; count--) {
+    for (let count = Math.max(1, figures.length), wide = 0; count > 0; count = Math.min(count - 1, Math.floor(count * host.clientWidth / wide) || 1)) {
       const parts = [];
       for (let i = 0; i === 0 || i < figures.length; i += count) parts.push([...design, ...figures.slice(i, i + count)]);
       host.replaceChildren(...parts.map(part => tableOfCells(cells.slice(0, table.rows), part, key)));
-      if (!printing || [...host.children].every(t => t.offsetWidth <= host.clientWidth)) break;
+      wide = Math.max(...[...host.children].map(t => t.offsetWidth));
+      if (!printing || wide <= host.clientWidth) break;
     }
   }
   const more = document.getElementById("table-more");
