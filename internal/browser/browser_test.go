@@ -196,7 +196,7 @@ func TestReport(t *testing.T) {
 	b.want(`[...document.querySelectorAll(".violation img")].filter(i => i.complete && i.naturalWidth > 100).length > 0`, "true")
 
 	// What broke stands first.
-	b.want(`/^6 trials broke a promise, such as lamport: .+ p\d/.test(document.querySelector("header .broken").textContent)`, "true")
+	b.want(`/^6 trials broke a promise: lamport, .+ p\d.*, and others\.$/.test(document.querySelector("header .broken").textContent)`, "true")
 
 	t.Run("filter", func(t *testing.T) {
 		b := &tab{t, b.ctx}

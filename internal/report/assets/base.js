@@ -144,7 +144,7 @@ function changed(typing) {
 
 function redraw() {
   const cells = visible();
-  document.getElementById("shown").textContent = `${cells.length} of ${D.cells.length} cells`;
+  document.getElementById("shown").textContent = `${cells.length} of ${D.cells.length} ${D.cells.length === 1 ? "cell" : "cells"}`;
   listeners.forEach(draw => draw(cells));
   drawLater();
 }
