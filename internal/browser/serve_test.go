@@ -2,10 +2,12 @@ package browser
 
 import (
 	"bufio"
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -42,10 +44,31 @@ func serve(t *testing.T, dir string) string {
 	return strings.TrimSpace(line)
 }
 
-// until waits until an expression of the page is true.
+// until waits until an expression of the page is true, whichever page that is: one that is left
+// meanwhile answers nothing.
 func (b *tab) until(expression string) {
 	b.t.Helper()
-	b.text(`new Promise(done => { const look = () => (` + expression + `) ? done() : setTimeout(look, 50); look(); })`)
+	ctx, stop := context.WithTimeout(b.ctx, time.Minute)
+	defer stop()
+	for ; ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
+		v, err := chromedp.Run(ctx, chromedp.Evaluate[any](`document.readyState === "complete" && !!(`+expression+`)`))
+		if err == nil && v == true {
+			return
+		}
+	}
+	b.t.Fatalf("it stays false: %s", expression)
+}
+
+// arrives waits for a page that has an element.
+func (b *tab) arrives(selector string) {
+	b.t.Helper()
+	b.until("document.querySelector(`" + selector + "`)")
+}
+
+// focus focuses the first element that fits.
+func (b *tab) focus(selector string) {
+	b.t.Helper()
+	b.text("document.querySelector(`" + selector + "`).focus()")
 }
 
 // picture keeps what the page looks like in the folder that CONCLAVE_PICTURES names, if it does.
@@ -105,22 +128,31 @@ func TestServe(t *testing.T) {
 	})
 	t.Run("keyboard", func(t *testing.T) {
 		b := &tab{t, b.ctx}
-		b.do(chromedp.Focus("input[name=q]"), chromedp.KeyEvent("violation missed\r"))
-		b.do(chromedp.WaitReady(".empty"))
-		b.text(`document.querySelector("input[name=q]").select()`)
+		b.focus("input[name=q]")
+		b.do(chromedp.KeyEvent("violation missed\r"))
+		b.arrives(".empty")
+		b.focus("input[name=q]")
+		b.text(`document.activeElement.select()`)
 		b.do(chromedp.KeyEvent("beyond UNSAFE\r"))
-		b.do(chromedp.WaitReady("tbody tr:only-child"))
+		b.arrives("tbody tr:only-child")
 		// Past the button and the region that scrolls.
-		b.do(chromedp.Focus("form button"), chromedp.KeyEvent(kb.Tab+kb.Tab+"\r"), chromedp.WaitReady("html[data-drawn]"))
+		b.focus("form button")
+		b.do(chromedp.KeyEvent(kb.Tab + kb.Tab + "\r"))
+		b.arrives("html[data-drawn]")
 		b.text(`[...document.querySelectorAll("a")].find(a => a.textContent === "all trials").focus()`)
-		b.do(chromedp.KeyEvent("\r"), chromedp.WaitReady("html[data-kind=trials]"))
+		b.do(chromedp.KeyEvent("\r"))
+		b.arrives("html[data-kind=trials]")
 		b.fits("trials")
-		b.do(chromedp.Focus("tbody a"), chromedp.KeyEvent("\r"), chromedp.WaitReady("html[data-opened]"))
+		b.focus("tbody a")
+		b.do(chromedp.KeyEvent("\r"))
+		b.arrives("html[data-opened]")
 		b.want(`document.querySelectorAll("#now .breach").length`, "1")
 		b.fits("trial")
 		b.press("next")
 		b.want(`location.hash.includes("event=")`, "true")
-		b.do(chromedp.Focus("header a"), chromedp.KeyEvent("\r"), chromedp.WaitReady("html[data-kind=trials]"))
+		b.focus("header a")
+		b.do(chromedp.KeyEvent("\r"))
+		b.arrives("html[data-kind=trials]")
 		b.do(chromedp.Navigate(home))
 	})
 	t.Run("live", func(t *testing.T) {
@@ -138,7 +170,7 @@ func TestServe(t *testing.T) {
 			b.do(chromedp.Navigate(home))
 		}
 		b.text(`document.querySelector("tr:has(.going) a").click()`)
-		b.do(chromedp.WaitReady("html[data-kind=live] svg.interval"))
+		b.arrives("html[data-kind=live] svg.interval")
 		const width = `(() => { const [low, high] = /\[([^\],]+), ([^\]]+)\]/.exec([...document.querySelectorAll("tbody tr")]
 			.find(r => r.textContent.includes("ricart")).textContent).slice(1).map(Number); return high - low; })()`
 		b.until(`/\[.+\]/.test(document.querySelector("[data-part=cells] tbody").textContent.split("ricart")[1] || "")`)
@@ -147,20 +179,25 @@ func TestServe(t *testing.T) {
 		b.want(`/^[\d]+ of 100000 trials, [\dhms]+ to go\. .* violation$/.test(document.querySelector("[data-part=progress] p").textContent.trim())`, "true")
 		b.want(`document.querySelectorAll("[data-part=violations] li a").length > 1`, "true")
 		b.fits("live")
-		// The focus stays where it is while the list grows.
-		b.do(chromedp.Focus("[data-part=violations] a"))
-		b.text(`window.then = document.querySelector("[data-part=progress] p").textContent`)
-		b.until(`document.querySelector("[data-part=progress] p").textContent !== then`)
+		// The focus stays where it is while figures change, and the list where somebody reads.
+		b.text(`window.list = document.querySelector("[data-part=violations] ul")`)
+		b.focus("[data-part=violations] a")
+		b.until(`document.querySelector("[data-part=violations] p")`)
+		b.text(`window.then = document.querySelector("[data-part=violations] p").textContent`)
+		b.until(`document.querySelector("[data-part=violations] p").textContent !== then`)
+		b.want(`list.isConnected + " " + list.children.length + " " + document.querySelectorAll("[data-part=violations] p").length`,
+			"true 50 1")
 		b.want(`document.activeElement.closest("[data-part]")?.dataset.part`, "violations")
 		// A trial opens while the run goes on; then the run ends, and its page is the report.
-		b.do(chromedp.KeyEvent("\r"), chromedp.WaitReady("html[data-opened]"))
+		b.do(chromedp.KeyEvent("\r"))
+		b.arrives("html[data-opened]")
 		b.want(`document.querySelectorAll("#now .breach").length`, "1")
 		b.text(`history.back()`)
-		b.do(chromedp.WaitReady("html[data-kind=live]"))
+		b.arrives("html[data-kind=live]")
 		if err := cmd.Process.Signal(os.Interrupt); err != nil {
 			t.Fatal(err)
 		}
-		b.do(chromedp.WaitReady("html[data-drawn]"))
+		b.arrives("html[data-drawn]")
 		b.do(chromedp.Navigate(home))
 		b.want(`document.querySelector("tr:has(.warn)").textContent.includes("interrupted")`, "true")
 	})
@@ -175,11 +212,11 @@ func TestServe_RealNodes(t *testing.T) {
 	b := start(t)
 	b.do(chromedp.Navigate(serve(t, dir)))
 	b.text(`document.querySelector("tbody a").click()`)
-	b.do(chromedp.WaitReady("html[data-drawn]"))
+	b.arrives("html[data-drawn]")
 	b.text(`[...document.querySelectorAll("a")].find(a => a.textContent === "all trials").click()`)
-	b.do(chromedp.WaitReady("html[data-kind=trials]"))
+	b.arrives("html[data-kind=trials]")
 	b.text(`document.querySelector("tbody a").click()`)
-	b.do(chromedp.WaitReady("html[data-opened]"))
+	b.arrives("html[data-opened]")
 	b.want(`[...document.querySelectorAll("#states thead th")].map(h => h.textContent).slice(1, 4).join()`,
 		"process,names leader,term")
 	b.press("next-c")
@@ -189,7 +226,9 @@ func TestServe_RealNodes(t *testing.T) {
 	b.want(`[...document.querySelectorAll("#states tbody tr")].filter(r => /[1-9]/.test(r.cells[3].textContent)).length > 1`, "true")
 	at, states := b.text(event), b.text(`document.querySelector("#states").textContent`)
 	b.text(`new Promise(done => { const look = () => location.hash.includes("event=") ? done() : setTimeout(look, 20); look(); })`)
-	b.do(chromedp.Reload(), chromedp.WaitReady("html[data-opened]"))
+	b.text(`window.old = true`)
+	b.do(chromedp.Reload())
+	b.until(`!window.old && document.querySelector("html[data-opened]")`)
 	b.want(event, at)
 	b.want(`document.querySelector("#states").textContent`, states)
 	b.fits("trial-real")

@@ -53,6 +53,8 @@ type Server struct {
 
 	mu    sync.Mutex // of what follows; nobody who has it waits for a page
 	runs  map[string]*entry
+	found time.Time     // when they were
+	took  time.Duration // which took so long
 	lives map[string]*live
 	pages []*page
 }
@@ -232,16 +234,22 @@ func (s *Server) claim(key string) (p *page, mine bool, err error) {
 			return p, false, nil
 		}
 	}
-	if s.options.Measuring != nil {
-		if why := s.options.Measuring(); why != "" {
-			return nil, false, &later{why}
-		}
+	if why := s.measuring(); why != "" {
+		return nil, false, &later{why}
 	}
 	p = &page{key: key, done: make(chan struct{})}
 	if s.pages = append(s.pages, p); len(s.pages) > mostPages {
 		s.pages = s.pages[1:]
 	}
 	return p, true, nil
+}
+
+// measuring says why no page that takes work may be made now; "": it may.
+func (s *Server) measuring() string {
+	if s.options.Measuring == nil {
+		return ""
+	}
+	return s.options.Measuring()
 }
 
 // settle gives a page to those who wait for it. One that could not be made is forgotten: it

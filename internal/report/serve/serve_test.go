@@ -237,3 +237,31 @@ func TestServer_Trials(t *testing.T) {
 		}
 	}
 }
+
+// Many look at many pages at once; the race detector looks at them.
+func TestServer_Together(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	done := "run/done/" + filepath.Base(ended(t, root, "done", 0)) + "/"
+	f, err := results.Create(root, results.Header{Name: "going", Planned: 1, Design: results.DesignColumns()}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	page := func(string, int) ([]byte, error) { return []byte("the trial"), nil }
+	s := listen(t, Options{Dir: root, Trial: page})
+	var all sync.WaitGroup
+	for range 4 {
+		for path, want := range map[string]string{"": "2 of 2 runs", done + "trials": "0 of 0 trials",
+			done + "trial?n=1": "the trial", "run/going/" + filepath.Base(f.Dir()) + "/": "0 of 1 trials"} {
+			all.Go(func() {
+				for range 20 {
+					if _, text := get(t, s.URL("")+path); !strings.Contains(text, want) {
+						t.Errorf("%s has no %q: %s", path, want, text)
+					}
+				}
+			})
+		}
+	}
+	all.Wait()
+}

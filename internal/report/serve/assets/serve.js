@@ -26,10 +26,18 @@ async function again() {
   setTimeout(again, 1500);
 }
 
-// The focus stays on the link on which it was.
+// The focus stays on the link on which it was. A log only grows: it stays where somebody reads,
+// and a screen reader tells what is new.
 function take(fresh) {
   const old = document.querySelector(`[data-part="${fresh.dataset.part}"]`);
   if (old.innerHTML === fresh.innerHTML) return;
+  const list = old.querySelector("ul"), longer = fresh.querySelector("ul");
+  if (old.getAttribute("role") === "log" && list && longer) {
+    list.append(...[...longer.children].slice(list.children.length));
+    while (list.nextSibling) list.nextSibling.remove();
+    while (longer.nextSibling) old.append(longer.nextSibling);
+    return;
+  }
   const focused = old.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
   old.innerHTML = fresh.innerHTML;
   if (focused) for (const a of old.querySelectorAll("a")) if (a.getAttribute("href") === focused) a.focus();
