@@ -40,6 +40,9 @@ func TestMerge_EndToEnd(t *testing.T) {
 	r = bench(t, "merge", filepath.Join(parts, "small"), "--out", filepath.Join(root, "merged")).want(t, Missed)
 	dir := latest(t, filepath.Join(root, "merged"), "small")
 	same(t, "merged", contents(t, dir), want)
+	if m, err := results.ReadManifest(dir); err != nil || m.Exit == nil || *m.Exit != Missed {
+		t.Errorf("merged: %v, exit code of %+v", err, m)
+	}
 	for line := range strings.Lines(whole.out) {
 		if !strings.HasPrefix(line, "results: ") && !strings.Contains(r.out, line) {
 			t.Errorf("no %q in what merge prints:\n%s", line, r.out)

@@ -157,7 +157,8 @@ func noneMissing(pieces []*piece) error {
 		return e
 	}
 	for _, p := range pieces {
-		if !p.current || !p.manifest.Complete {
+		// The manifest of one that has not ended gets its exit code yet.
+		if !p.current || !p.manifest.Complete || p.manifest.Exit == nil && Running(p.dir) {
 			missing = append(missing, p.shard().String())
 			command := []string{"bench", "run", "--resume", p.dir}
 			if len(p.header.Host) > 0 {

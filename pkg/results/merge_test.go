@@ -265,6 +265,30 @@ func TestMerge_Damaged(t *testing.T) {
 	}
 }
 
+// A shard whose tables are there, and whose command has not ended, is waited for: its manifest
+// is not the last.
+func TestMerge_Ending(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	ended(t, shard(t, root, Shard{1, 2, ""}, testConfig, 1, 3))
+	f := shard(t, root, Shard{2, 2, ""}, testConfig, 2, 4)
+	defer f.Close()
+	if _, err := f.Finish(End{Planned: 2}); err != nil {
+		t.Fatal(err)
+	}
+	var refused *MergeError
+	_, err := Merge([]string{filepath.Join(root, "test")}, root, nil)
+	if !errors.As(err, &refused) || !refused.Later {
+		t.Errorf("%v, want a refusal for now", err)
+	}
+	if err := f.Conclude(0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Merge([]string{filepath.Join(root, "test")}, root, nil); err != nil {
+		t.Error(err)
+	}
+}
+
 // What a killed merge leaves is no run to go on with: its machines are elsewhere.
 func TestMerge_Killed(t *testing.T) {
 	t.Parallel()
