@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/report/export"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
 )
 
 // TestRank_OneOutage: algorithms that mean different outages by downtime_ms are ranked by
-// one that means the same for all of them, which the ranking says.
+// one that means the same for all of them, which the ranking says. A figure of what each means says
+// that they differ.
 func TestRank_OneOutage(t *testing.T) {
 	t.Parallel()
 	for algorithms, want := range map[string]string{
@@ -23,7 +25,15 @@ func TestRank_OneOutage(t *testing.T) {
 			", transport: sim, nodes: 5, repetitions: 8}"), experiment.Overrides{}))
 		folder := must(results.InMemory(runner.Header(e, nil), must(e.Resolved())))
 		must(runner.Run(context.Background(), e, folder, runner.Options{}))
-		r := compare.Rank(must(folder.Table()))
+		table := must(folder.Table())
+		files := must(must(export.Find("pgfplots")).Write(&export.Run{Table: table},
+			export.Options{Metrics: []string{"availability"}}))
+		picture := string(files[len(files)-1].Data)
+		if said := strings.Contains(picture, "its own definition"); said != compare.Mixed(table) ||
+			said != strings.Contains(algorithms, "raft") {
+			t.Errorf("%s: a figure of availability says that definitions differ: %v", algorithms, said)
+		}
+		r := compare.Rank(table)
 		if r == nil || !strings.HasPrefix(r.Head(), want) || len(r.Duels) != 1 || !r.Duels[0].Shown() ||
 			!strings.HasSuffix(r.Duels[0].String(), " slower than bully, n = 8 each, same luck") {
 			t.Errorf("%s: %+v", algorithms, r)
