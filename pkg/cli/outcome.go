@@ -67,6 +67,12 @@ func briefMetrics(e *experiment.Experiment) []string {
 
 // outcomeOf reads what the folder holds. Its figures are those of summary.csv.
 func outcomeOf(e *experiment.Experiment, dir string) (*outcome, error) {
+	o := newOutcome(e, dir)
+	return o, runner.EachTrial(e, dir, o.add)
+}
+
+// newOutcome knows no trial yet.
+func newOutcome(e *experiment.Experiment, dir string) *outcome {
 	o := &outcome{
 		experiment: e, dir: dir, metrics: briefMetrics(e), cells: make([]cellOutcome, len(e.Cells)),
 		statuses: map[trace.Status]int{}, first: map[trace.Status]*results.Trial{},
@@ -80,7 +86,7 @@ func outcomeOf(e *experiment.Experiment, dir string) (*outcome, error) {
 			o.cells[i].samples[name] = results.Sample{}
 		}
 	}
-	return o, runner.EachTrial(e, dir, o.add)
+	return o
 }
 
 // hold holds the finished run against the thresholds of its experiment, looks whether the

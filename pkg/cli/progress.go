@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/term"
 
-	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/runner"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -22,8 +22,65 @@ var progressModes = []string{"auto", "plain", "none", "json"}
 
 // A progress tells where a run stands. Its tell is never called twice at a time.
 type progress interface {
-	tell(p runner.Progress, cell string)
+	tell(now *stand)
 	close()
+}
+
+// A stand is where a run is, and what its trials have shown so far.
+type stand struct {
+	runner.Progress
+	cell  string
+	known *outcome
+}
+
+// ended says whether the cell needs no further trial.
+func (s *stand) ended() bool {
+	trials := 0
+	for _, n := range s.known.cells[s.Trial.Cell-1].statuses {
+		trials += n
+	}
+	return s.Final && trials >= s.known.stopping.Repetitions(s.Trial.Cell)
+}
+
+// median is that of the cell so far, of the n-th metric of the table.
+func (s *stand) median(n int) (name, value string, of stats.Summary) {
+	name = s.known.metrics[n]
+	of = s.known.cells[s.Trial.Cell-1].describe(name)
+	value = "n/a"
+	if of.N+of.Censored > 0 {
+		value = compare.OrBeyond(of.Median) + new(compare.Legend).Mark(of.Doubtful())
+	}
+	return name, value, of
+}
+
+// found is what a cell came to.
+func (s *stand) found() string {
+	var medians []string
+	for n := range s.known.metrics {
+		name, value, _ := s.median(n)
+		medians = append(medians, name+" "+value)
+	}
+	e := s.known.experiment
+	return s.cell + ": " + strings.Join(medians, ", ") + "; " +
+		s.known.count(&s.known.cells[s.Trial.Cell-1], &e.Cells[s.Trial.Cell-1])
+}
+
+// soon is how near the end of a run may be for its table to say what a cell came to.
+const soon = 2 * time.Second
+
+// reasons are the trials that did not end well and have been explained.
+type reasons map[string]bool
+
+// explain says why the trial did not end well, if it is the first such one of its status
+// within a scope; "": there is nothing to say.
+func (r reasons) explain(now *stand, scope string) string {
+	t := now.Result
+	key := scope + string(t.Status)
+	if t.Status == trace.OK || t.Reason == "" || r[key] {
+		return ""
+	}
+	r[key] = true
+	return fmt.Sprintf("%s: %s: %s", now.cell, t.Status, short(t.Reason))
 }
 
 // newProgress chooses by the mode and by what standard error is. Frames of a bar
@@ -39,7 +96,9 @@ func (s *streams) newProgress(mode string) progress {
 			return s.newBar(f)
 		}
 	}
-	return &plainProgress{w: s.err, begun: time.Now(), last: time.Now()}
+	p := &plainProgress{w: s.err, begun: time.Now(), last: time.Now(), told: reasons{}}
+	p.quiet = mode == "auto" && s.getenv("CI") != ""
+	return p
 }
 
 // terminal is standard error if frames can be shown there, else nil.
@@ -53,18 +112,24 @@ func (s *streams) terminal() *os.File {
 
 type noProgress struct{}
 
-func (noProgress) tell(runner.Progress, string) {}
-func (noProgress) close()                       {}
+func (noProgress) tell(*stand) {}
+func (noProgress) close()      {}
 
 // jsonProgress writes an object for each attempt.
 type jsonProgress struct{ *json.Encoder }
 
-func (p jsonProgress) tell(now runner.Progress, cell string) {
+func (p jsonProgress) tell(now *stand) {
+	figures := map[string]metricReport{}
+	for n := range now.known.metrics {
+		name, _, of := now.median(n)
+		figures[name] = metricOf(of)
+	}
 	// A reader that went away is no reason to end a run.
 	_ = p.Encode(map[string]any{
-		"finished": now.Finished, "planned": now.Planned, "trial": now.Trial.Number, "cell": cell,
-		"status": now.Result.Status, "attempt": now.Result.Attempts,
+		"finished": now.Finished, "planned": now.Planned, "trial": now.Trial.Number, "cell": now.cell,
+		"status": now.Result.Status, "attempt": now.Result.Attempts, "reason": now.Result.Reason,
 		"elapsed_s": now.Elapsed.Seconds(), "left_s": now.Left.Seconds(),
+		"cell_ended": now.ended(), "metrics": figures, // of the cell so far
 	})
 }
 
@@ -79,26 +144,36 @@ func pauseAfter(elapsed time.Duration) time.Duration {
 	return 5 * time.Second
 }
 
-// plainProgress writes a line now and then.
+// plainProgress writes a line now and then. A quiet one writes none but the last, and why
+// trials did not end well.
 type plainProgress struct {
 	w           io.Writer
 	begun, last time.Time
+	told        reasons
+	quiet       bool
 }
 
-func (p *plainProgress) tell(now runner.Progress, cell string) {
-	if time.Since(p.last) < pauseAfter(time.Since(p.begun)) && now.Finished < now.Planned {
+func (p *plainProgress) tell(now *stand) {
+	if text := p.told.explain(now, ""); text != "" {
+		fmt.Fprintln(p.w, fold(text))
+	}
+	if !p.quiet && now.ended() && now.Left >= soon {
+		fmt.Fprintln(p.w, fold(now.found()))
+	}
+	late := !p.quiet && time.Since(p.last) >= pauseAfter(time.Since(p.begun))
+	if !late && now.Finished < now.Planned {
 		return
 	}
 	p.last = time.Now()
-	line := fmt.Sprintf("trial %d/%d cell=%s status=%s", now.Finished, now.Planned, cell,
-		now.Result.Status)
+	line := fmt.Sprintf("trial %d/%d cell=%s", now.Finished, now.Planned, now.cell)
+	if now.Result.Status != trace.OK {
+		line += fmt.Sprintf(" status=%s", now.Result.Status)
+	}
 	if now.Left > 0 {
 		line += " eta=" + span(now.Left)
 	}
-	if now.Result.Reason != "" {
-		line += " reason=" + strconv.Quote(short(now.Result.Reason))
-	}
-	fmt.Fprintln(p.w, line)
+	name, value, of := now.median(0)
+	fmt.Fprintln(p.w, fold(fmt.Sprintf("%s %s=%s n=%d", line, name, value, of.N)))
 }
 
 func (*plainProgress) close() {}
@@ -112,16 +187,16 @@ type bar struct {
 
 	mu      sync.Mutex
 	now     runner.Progress
-	cell    string
+	cell    string // and its median so far
 	begun   time.Time
 	painted time.Time
 	trouble map[trace.Status]int
-	told    map[string]bool // cells and statuses that have been explained
+	told    reasons
 }
 
 func (s *streams) newBar(f *os.File) *bar {
 	b := &bar{file: f, streams: s, done: make(chan struct{}), begun: time.Now(),
-		trouble: map[trace.Status]int{}, told: map[string]bool{}}
+		trouble: map[trace.Status]int{}, told: reasons{}}
 	s.err = b
 	go b.tick()
 	return b
@@ -153,29 +228,31 @@ func (b *bar) Write(text []byte) (int, error) {
 	return n, err
 }
 
-func (b *bar) tell(now runner.Progress, cell string) {
+func (b *bar) tell(now *stand) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.now, b.cell = now, cell
+	b.now = now.Progress
 	if now.Result.Status != trace.OK {
 		b.trouble[now.Result.Status]++
-		b.explain(now.Result, cell)
+	}
+	b.above(b.told.explain(now, now.cell))
+	if now.ended() && now.Left >= soon {
+		b.above(now.found())
 	}
 	if time.Since(b.painted) >= 100*time.Millisecond {
+		name, value, of := now.median(0)
+		b.cell = fmt.Sprintf("%s %s %s n=%d", now.cell, name, value, of.N)
 		b.paint()
 	}
 }
 
-// explain tells above the bar why a trial did not end well: the first of its status in its cell.
-func (b *bar) explain(t *results.Trial, cell string) {
-	key := cell + string(t.Status)
-	if t.Reason == "" || b.told[key] {
-		return
+// above puts a line above the bar.
+func (b *bar) above(text string) {
+	if text != "" {
+		b.clear()
+		fmt.Fprintln(b.file, fold(text))
+		b.paint()
 	}
-	b.told[key] = true
-	b.clear()
-	fmt.Fprintln(b.file, fold(fmt.Sprintf("%s: %s: %s", cell, t.Status, short(t.Reason))))
-	b.paint()
 }
 
 func (b *bar) close() {
@@ -202,17 +279,11 @@ func (b *bar) paint() {
 	fmt.Fprint(b.file, "\r\x1b[K"+b.line(time.Since(b.begun), wide-1))
 }
 
-// line is the bar within so many columns.
+// line is the bar within so many columns. It gives way to what is said.
 func (b *bar) line(elapsed time.Duration, most int) string {
-	const length = 20
-	full := 0
+	text := "starting"
 	if b.now.Planned > 0 {
-		full = length * b.now.Finished / b.now.Planned
-	}
-	text := fmt.Sprintf("[%s%s] %d/%d", strings.Repeat("#", full), strings.Repeat("-", length-full),
-		b.now.Finished, b.now.Planned)
-	if b.now.Planned == 0 {
-		text = "[" + strings.Repeat("-", length) + "] starting"
+		text = fmt.Sprintf("%d/%d", b.now.Finished, b.now.Planned)
 	}
 	text += " " + span(elapsed)
 	if b.now.Left > 0 {
@@ -224,6 +295,10 @@ func (b *bar) line(elapsed time.Duration, most int) string {
 		}
 	}
 	text += " " + b.cell
+	if length := min(20, most-width(text)-len("[] ")); length > 0 {
+		full := length * b.now.Finished / max(b.now.Planned, 1)
+		text = "[" + strings.Repeat("#", full) + strings.Repeat("-", length-full) + "] " + text
+	}
 	if width(text) > most {
 		text = string([]rune(text)[:max(most, 0)])
 	}

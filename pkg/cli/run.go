@@ -497,7 +497,16 @@ func (s *streams) execute(ctx context.Context, f *runFlags, e *experiment.Experi
 	if f.queue.URL != "" {
 		options.Queue = f.sender(s, e, folder)
 	}
-	options.Progress = func(now runner.Progress) { p.tell(now, d.name(&e.Cells[now.Trial.Cell-1])) }
+	so, err := outcomeOf(e, folder.Dir()) // before a resume
+	if err != nil {
+		return nil, err
+	}
+	options.Progress = func(now runner.Progress) {
+		if now.Final {
+			so.add(now.Result)
+		}
+		p.tell(&stand{now, d.name(&e.Cells[now.Trial.Cell-1]), so})
+	}
 	type ended struct {
 		sum runner.Summary
 		err error

@@ -58,6 +58,7 @@ type Progress struct {
 	Left              time.Duration // estimate; 0: unknown
 	Trial             experiment.Trial
 	Result            *results.Trial
+	Final             bool // the trial is not repeated
 }
 
 // A Summary is what a run came to.
@@ -204,7 +205,7 @@ func (r *run) tell(t experiment.Trial, result *results.Trial, final bool) {
 	}
 	p := Progress{
 		Finished: r.before + r.finished, Planned: r.stopping.Planned(), Elapsed: time.Since(r.begun),
-		Trial: t, Result: result,
+		Trial: t, Result: result, Final: final,
 	}
 	if left := p.Planned - p.Finished; r.finished > 0 && left > 0 {
 		p.Left = p.Elapsed / time.Duration(r.finished) * time.Duration(left)
