@@ -194,6 +194,8 @@ type Side struct {
 	Path, Name string
 	Trials     int
 	Statuses   map[trace.Status]int // trials by status
+	Started    time.Time            // zero: nobody knows
+	Took       time.Duration        // all trials together
 }
 
 // A Figure is what one run says about a metric in a cell. NaN: there is no such figure.
@@ -424,8 +426,14 @@ func (e *NameError) Error() string { return fmt.Sprintf("unknown %s %q", e.Kind,
 
 func sideOf(t *results.Table) Side {
 	s := Side{Path: t.Path, Name: t.Name, Trials: len(t.Trials), Statuses: map[trace.Status]int{}}
+	if t.Header != nil {
+		s.Started = t.Header.Started
+	}
 	for _, trial := range t.Trials {
 		s.Statuses[trial.Status]++
+		if d := trial.DurationMS * float64(time.Millisecond); d > 0 { // not of one that was not run
+			s.Took += time.Duration(d)
+		}
 	}
 	return s
 }

@@ -95,11 +95,13 @@ type (
 	}
 )
 
+func (s *Side) json() sideJSON { return sideJSON{s.Path, s.Name, s.Trials, s.Statuses} }
+
 // Document is the report in the machine's form.
 func (r *Report) Document() Document {
 	d := Document{
 		Schema: 1, Warnings: nonNil(r.Warnings),
-		Base: sideJSON(r.Base), New: sideJSON(r.New), Alpha: r.Alpha, Threshold: r.Threshold,
+		Base: r.Base.json(), New: r.New.json(), Alpha: r.Alpha, Threshold: r.Threshold,
 		Tests: r.Tests, Statuses: append([]StatusChange{}, r.Statuses...),
 		Rows: []rowJSON{}, Geomeans: []geomeanJSON{}, Missing: nonNil(r.Missing),
 		Extra: nonNil(r.Extra), Notes: nonNil(r.Notes), Failures: nonNil(r.Failures),

@@ -33,6 +33,9 @@ const enough = 6
 // busy is the share of the machine beyond which it distorts delays.
 const busy = 0.6
 
+// goesOn says of a run that a process holds what its folder lacks yet.
+const goesOn = "the run goes on, and this is what it has so far"
+
 // notes says what to be careful with: of each cell, and of each run.
 func (b *builder) notes() {
 	b.cellNotes()
@@ -46,14 +49,20 @@ func (b *builder) notes() {
 				b.Notes = append(b.Notes, of+text)
 			}
 			if !m.Complete {
+				rest := "the rest runs with bench run --resume " + Quote(r.Path)
+				if results.Running(r.Path) {
+					rest = goesOn
+				}
 				b.Notes = append(b.Notes,
-					fmt.Sprintf("%s%d of %d planned trials are finished; the rest runs with "+
-						"bench run --resume %s", of, m.Finished, m.Planned, Quote(r.Path)))
+					fmt.Sprintf("%s%d of %d planned trials are finished; %s", of, m.Finished, m.Planned, rest))
 			}
 		} else {
+			how := "a run that was killed gets one with bench run --resume"
+			if results.Running(r.Path) {
+				how = goesOn
+			}
 			b.Notes = append(b.Notes,
-				of+"there is no manifest: machine, seed and versions are unknown; a run "+
-					"that was killed gets one with bench run --resume")
+				of+"there is no manifest: machine, seed and versions are unknown; "+how)
 		}
 	}
 }

@@ -241,11 +241,11 @@ func Hint(word string, names []string) string {
 }
 
 // Nearest is the name among names that word most probably meant, or "" if none
-// is near: one slip, and one more for every three letters.
+// is near: one slip, and one more for every three letters if the first one is right.
 func Nearest(word string, names []string) string {
 	best, at := "", len(word)/3+2
 	for _, name := range names {
-		if d := distance(word, name); d < at {
+		if d := distance(word, name); d < at && (d < 2 || name != "" && name[0] == word[0]) {
 			best, at = name, d
 		}
 	}

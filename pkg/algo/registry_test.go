@@ -300,6 +300,7 @@ func TestNearest(t *testing.T) {
 		{"pong", "ping"},
 		{"latenyc", "latency"},
 		{"lost_found", "lost_and_found"},
+		{"tetency", ""}, // as near as latenyc, but not a slip
 		{"bandwidth", ""},
 		{"xyz", ""},
 		{"", ""},

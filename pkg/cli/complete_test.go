@@ -173,7 +173,7 @@ func TestComplete_OffersWhatIsTaken(t *testing.T) {
 		values, _ := completed(t, "plan", "--set", key)
 		for _, value := range values {
 			r := bench(t, "plan", file, "--set", value)
-			if strings.Contains(r.errors, "unknown key") || strings.Contains(r.errors, "want one of") {
+			if strings.Contains(r.errors, "unknown key") || strings.Contains(r.errors, "want ") {
 				t.Errorf("--set %s: %s", value, r.errors)
 			}
 		}

@@ -253,7 +253,7 @@ func (f *exploreFlags) report(alg *algo.Algorithm, r *explore.Report, path strin
 		PerSecond: perSecond(r.Schedules, r.Elapsed), File: path, Trace: []string{}}
 	if find := r.Find; find != nil {
 		var trace strings.Builder
-		printEvents(&trace, find.Records, alg.Codec.Kinds())
+		printEvents(&trace, find.Records, alg.Codec.Kinds(), nil)
 		out.Rule, out.Text, out.Number, out.InModel = find.Rule, find.Text, find.Number, find.InModel
 		out.OutOfModel = append([]string{}, find.OutOfModel...)
 		out.Trace = strings.Split(strings.TrimSuffix(trace.String(), "\n"), "\n")
@@ -284,16 +284,25 @@ func (s *streams) found(f *exploreFlags, alg *algo.Algorithm, r *explore.Report)
 	return nil
 }
 
+// mostEvents are printed of a schedule: what never ends is long. Half are the last ones, since the
+// promise breaks there.
+const mostEvents = 600
+
 func (s *streams) printFind(alg *algo.Algorithm, r *explore.Report, path string) {
 	w, find := s.text(), r.Find
 	fmt.Fprintf(w, "schedule %d breaks a promise (%.0f schedules per second); the smallest that does, "+
 		"of %d tried:\n\n", find.Number, perSecond(r.Schedules, r.Elapsed), find.Tried)
-	const most = 200 // what never ends is long
-	if shown := find.Records; len(shown) > most {
-		printEvents(w, shown[:most], alg.Codec.Kinds())
-		fmt.Fprintf(w, "... and %d events more, which bench replay --events prints\n", len(shown)-most)
+	if all := find.Records; len(all) > mostEvents {
+		first, last := make([]bool, len(all)), make([]bool, len(all))
+		for i := range mostEvents / 2 {
+			first[i], last[len(all)-1-i] = true, true
+		}
+		printEvents(w, all, alg.Codec.Kinds(), first)
+		fmt.Fprintf(w, "... %d events left out; run the scenario below, and bench replay DIR --events, to see "+
+			"all ...\n", len(all)-mostEvents)
+		printEvents(w, all, alg.Codec.Kinds(), last)
 	} else {
-		printEvents(w, shown, alg.Codec.Kinds())
+		printEvents(w, all, alg.Codec.Kinds(), nil)
 	}
 	fmt.Fprintln(w)
 	what := "violation"

@@ -106,6 +106,8 @@ func (s *streams) noteIncomplete(run *export.Run) {
 		return
 	}
 	switch m := run.Manifest; {
+	case (m == nil || !m.Complete) && results.Running(run.Path):
+		s.say(fmt.Sprintf("note: the run goes on: %d of %d trials", len(run.Trials), run.Header.Planned))
 	case m == nil && len(run.Trials) == run.Header.Planned:
 		s.say(fmt.Sprintf("note: %s has no %s: the run goes on, or was killed, or somebody has removed it; "+
 			"bench run --resume %s writes it", run.Path, results.ManifestFile, run.Path))

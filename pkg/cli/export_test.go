@@ -229,3 +229,44 @@ func TestExport_Violation(t *testing.T) {
 		`type="Violation"`, "reproduce: bench replay "+dir+" --trial 1")
 	has(t, bench(t, "export", dir, "--format", "gobench").want(t, CouldNotRun).errors, "no trial with status ok")
 }
+
+// TestGoesOn: nobody is told to resume a run that a process holds.
+func TestGoesOn(t *testing.T) {
+	root := t.TempDir()
+	bench(t, "run", write(t, "small.yaml", small), "--out", root).want(t, Good)
+	_, h, config, err := results.ReadConfig(latest(t, root, "small"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	trials, err := results.ReadTrials(latest(t, root, "small"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, err := results.Create(t.TempDir(), h, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := held.AppendGroup(trials[:20]); err != nil {
+		t.Fatal(err)
+	}
+	told := func() string {
+		out := filepath.Join(t.TempDir(), "report.html")
+		text := bench(t, "export", held.Dir(), "--format", "csv").want(t, Good).errors
+		bench(t, "report", held.Dir(), "--out", out).want(t, Good)
+		page, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text + string(page)
+	}
+	const remedy = "bench run --resume"
+	text := told()
+	has(t, text, "the run goes on: 20 of 56 trials", "the run goes on, and this is what it has so far")
+	if strings.Contains(text, remedy) {
+		t.Errorf("a run that goes on is to be resumed: %s", text)
+	}
+	if err := held.Close(); err != nil {
+		t.Fatal(err)
+	}
+	has(t, told(), remedy)
+}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/conclave-bench/conclave/internal/guard"
+	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -26,6 +27,23 @@ func recorded(path string) (*experiment.Experiment, string, error) {
 		e, err = e.Only(experiment.Shard{Index: h.Shard.Index, Of: h.Shard.Of})
 	}
 	return e, dir, err
+}
+
+// aTrial is what --trial takes.
+const aTrial = "the trial with number `N`, from 1 (default: the only one)"
+
+// onlyTrial is the number of the trial of the run at path if it has one.
+func onlyTrial(path, verb string) (int, error) {
+	e, _, err := recorded(path)
+	if err != nil {
+		return 0, err
+	}
+	all := e.Trials()
+	if len(all) != 1 {
+		return 0, usage("bench %s: the run has %d trials; want one, as bench %s %s --trial 3", verb, len(all),
+			verb, report.Quote(path))
+	}
+	return all[0].Number, nil
 }
 
 // trialOf is the trial of that number, and its cell.

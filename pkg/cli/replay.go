@@ -64,14 +64,20 @@ simulation and on real nodes alike.`,
   bench replay results/quickstart/latest --trial 3 --json`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 || number < 1 {
+			if len(args) != 1 || number < 0 {
 				return usage("bench replay: want a folder of results and --trial N, as " +
 					"bench replay results/quickstart/latest --trial 3")
+			}
+			if number == 0 {
+				var err error
+				if number, err = onlyTrial(args[0], "replay"); err != nil {
+					return err
+				}
 			}
 			return s.replay(args[0], number, &f)
 		},
 	}
-	c.Flags().IntVar(&number, "trial", 0, "the trial with number `N`, from 1")
+	c.Flags().IntVar(&number, "trial", 0, aTrial)
 	c.Flags().BoolVar(&f.events, "events", false, "print every event")
 	c.Flags().BoolVar(&f.state, "state", false,
 		"with each event, what its message holds and what it changed")

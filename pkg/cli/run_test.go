@@ -232,6 +232,21 @@ func TestReplay(t *testing.T) {
 	bench(t, "replay", filepath.Join(root, "nothing"), "--trial", "1").want(t, CouldNotRun)
 }
 
+// TestOnlyTrial: the trial of a run that has one need not be named.
+func TestOnlyTrial(t *testing.T) {
+	root, file := t.TempDir(), write(t, "small.yaml", small)
+	bench(t, "run", file, "--out", root).want(t, Good)
+	bench(t, "run", "--algorithms", "bully", "--nodes", "3", "--transport", "sim", "--set", "name=one",
+		"--set", "repetitions=1", "--out", root).want(t, Good)
+	for _, verb := range []string{"replay", "trace"} {
+		if r := bench(t, verb, latest(t, root, "one")).want(t, Good); r.out == "" {
+			t.Errorf("bench %s prints nothing", verb)
+		}
+		has(t, bench(t, verb, latest(t, root, "small")).want(t, Usage).errors, "the run has 56 trials; want one")
+		has(t, bench(t, verb, latest(t, root, "one"), "--trial", "2").want(t, Usage).errors, "trials 1 to 1")
+	}
+}
+
 func TestReplay_Violation(t *testing.T) {
 	t.Parallel()
 	has(t, bench(t, "replay", filepath.Dir(violated(t)), "--trial", "1").want(t, Violated).out,

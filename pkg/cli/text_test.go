@@ -91,7 +91,7 @@ func TestUsageErrors(t *testing.T) {
 		{"unknown name", "describe naimi-trehal", []string{`did you mean "mutex/naimi-trehel"?`}},
 		{"too many names", "describe a b", []string{"want one ID"}},
 		{"list of no such family", "list all", []string{`unknown family "all"`, "metrics"}},
-		{"replay of no trial", "replay results/small", []string{"--trial N"}},
+		{"replay of no run", "replay", []string{"--trial N"}},
 		{"init over a file", "init " + file, []string{"--force"}},
 	}
 	for _, c := range cases {

@@ -57,15 +57,21 @@ broken promise with --violation, and holds all events from --from to --to.`,
   bench trace results/quickstart/latest --trial 3 --format shiviz --detector`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 || f.trial < 1 {
+			if len(args) != 1 || f.trial < 0 {
 				return usage("bench trace: want a folder of results and --trial N, as " +
 					"bench trace results/quickstart/latest --trial 3")
+			}
+			if f.trial == 0 {
+				var err error
+				if f.trial, err = onlyTrial(args[0], "trace"); err != nil {
+					return err
+				}
 			}
 			return s.trace(c, &f, args[0])
 		},
 	}
 	flags := c.Flags()
-	flags.IntVar(&f.trial, "trial", 0, "the trial with number `N`, from 1")
+	flags.IntVar(&f.trial, "trial", 0, aTrial)
 	flags.StringVar(&f.format, "format", diagram.Formats[0],
 		"write `FORMAT`: "+strings.Join(diagram.Formats, ", "))
 	flags.StringVar(&f.out, "out", "", "write to `FILE` instead of standard output")
@@ -291,6 +297,6 @@ func (d *drawings) draw(dir string, number int, format string, most int) ([]byte
 }
 
 // printEvents writes what happened, a line for each record, with its number.
-func printEvents(w io.Writer, list trace.List, kinds []string) {
-	_ = diagram.WriteEvents(w, list, kinds, nil, nil) // the error stays in w until the end
+func printEvents(w io.Writer, list trace.List, kinds []string, kept []bool) {
+	_ = diagram.WriteEvents(w, list, kinds, kept, nil) // the error stays in w until the end
 }

@@ -63,6 +63,7 @@ func (v *variant) addCell(e *Experiment, sum *summary) {
 	e.Cells = append(e.Cells, Cell{
 		Number: len(e.Cells) + 1, Algorithm: plan.Algorithm, Label: plan.Label, Plan: plan,
 	})
+	e.TimeLimit = max(e.TimeLimit, plan.TimeLimit)
 	sum.note(v, &plan)
 	note := func(text string) {
 		text = plan.Label + ": " + text

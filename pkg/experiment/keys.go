@@ -74,8 +74,9 @@ func schemaOf(s *settings) *config.Schema {
 				Doc: "parts of the run; before each of them everything is started anew"},
 			{Name: "seed", Default: "1", Of: config.Whole[uint64](0, config.MaxInt).To(&s.Experiment.Seed),
 				Doc: "decides every random choice"},
-			{Name: "time_limit", Default: "10s", Of: span(time.Millisecond, longest).Into(s.limit),
-				Doc: "of a trial; what has not ended by then is a timeout"},
+			{Name: "time_limit", Default: usualLimit.String(), Of: span(time.Millisecond, longest).Into(s.limit),
+				Doc: "of a trial; what has not ended by then is a timeout; unset, a longer " +
+					"scenario.duration adds to it"},
 			{Name: "trace", Default: "failures", Of: choice("none", "failures", "all").To(&s.Trace),
 				Doc: "of which trials every event is kept"},
 			{Name: "retries", Default: "2", Of: whole(0, 100).To(&s.Retries),
@@ -162,8 +163,10 @@ func scenarioFields(s *settings) []field {
 	for _, k := range harness.Scenarios {
 		kinds = append(kinds, k.Name)
 	}
-	fields := []field{{Name: "kind", Note: fmt.Sprintf("election: %s; mutex: %s",
-		harness.UsualScenario(algo.Election), harness.UsualScenario(algo.MutualExclusion)),
+	fields := []field{{Name: "kind", Note: fmt.Sprintf(
+		"election: %s, or %s where an algorithm survives no crash; mutex: %s",
+		harness.UsualScenario(algo.Election, true), harness.UsualScenario(algo.Election, false),
+		harness.UsualScenario(algo.MutualExclusion, true)),
 		Of: config.Choice(kinds...).To(&s.Scenario.Kind), Doc: "see \"bench list\""}}
 	for _, k := range harness.ScenarioKeys() {
 		fields = append(fields, keyField(&k, &s.Plan))

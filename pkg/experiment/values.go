@@ -105,7 +105,7 @@ func spread(links bool) config.Type[link.Latency] {
 			return config.Wrap("mean", v).With("distribution",
 				&config.Value{Kind: config.Text, Text: link.Constant(0).Distribution, At: v.At})
 		})
-	t.Name, t.Words = "a duration, or "+block.Name, names
+	t.Name = "a duration, or " + block.Name
 	return t
 }
 

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
@@ -99,7 +100,9 @@ func (c *change) column() value {
 
 // complete fills in the defaults that follow from other values.
 func (v *variant) complete() {
-	v.fill(v.leaves, "scenario.kind", harness.UsualScenario(v.contender.alg.Problem))
+	if v.leaves["scenario.kind"] == nil {
+		v.usualScenario()
+	}
 	k := kindOf(v.leaves["scenario.kind"].Value)
 	detector := harness.PerfectDetector(0)
 	if k != nil && k.Scripted {
@@ -109,9 +112,43 @@ func (v *variant) complete() {
 	if k != nil && k.Duration > 0 {
 		v.fill(v.leaves, "scenario.duration", k.Duration.String())
 	}
+	v.giveTime(k)
 	if k != nil && slices.Contains(k.Keys, "requests") &&
 		(v.leaves["scenario.duration"] == nil || !slices.Contains(k.Keys, "duration")) {
 		v.fill(v.leaves, "scenario.requests", "100")
+	}
+}
+
+// usualScenario is what runs where nobody names a scenario: the same for all algorithms, so that
+// they can be compared, and one that each of them can survive.
+func (v *variant) usualScenario() {
+	problem := v.contender.alg.Problem
+	survived := !slices.ContainsFunc(v.contenders, func(c *contender) bool {
+		return c.alg.Spec.Survives.Crashes == nil
+	})
+	for key, l := range v.leaves { // what says more of a scenario means the usual one
+		survived = survived || l.Explicit() && covers("scenario", key)
+	}
+	kind := harness.UsualScenario(problem, survived)
+	v.fill(v.leaves, "scenario.kind", kind)
+	if usual := harness.UsualScenario(problem, true); kind != usual && v.contender.alg.Spec.Survives.Crashes == nil {
+		v.remarks = append(v.remarks, fmt.Sprintf("survives no crash, so that the scenario is %s unless "+
+			"scenario.kind names another, such as %s", kind, usual))
+	}
+}
+
+// usualLimit is the time limit where nothing asks for more.
+const usualLimit = 10 * time.Second
+
+// giveTime sets the time limit that nobody has set so that a longer scenario has room in it.
+func (v *variant) giveTime(k *harness.ScenarioKind) {
+	l := v.leaves["scenario.duration"]
+	if l == nil || k == nil || !slices.Contains(k.Keys, "duration") || v.leaves["time_limit"].Explicit() {
+		return
+	}
+	if d, ok := l.Value.(time.Duration); ok && d+time.Second > usualLimit {
+		delete(v.leaves, "time_limit")
+		v.fill(v.leaves, "time_limit", min(d+usualLimit, longest).String())
 	}
 }
 

@@ -3,6 +3,7 @@ package harness
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -215,11 +216,12 @@ func (loaded) quiet(d *Coordinator, _ time.Duration, _ uint64, _ bool) {
 	}
 }
 
-// UsualScenario is the scenario of a problem where none is named.
-func UsualScenario(p algo.Problem) string {
-	for i := range Scenarios {
-		if Scenarios[i].Usual && Scenarios[i].Problem == p {
-			return Scenarios[i].Name
+// UsualScenario is the scenario of a problem where none is named: one that crashes the leader
+// only if that is survived.
+func UsualScenario(p algo.Problem, survived bool) string {
+	for _, k := range slices.Backward(Scenarios) {
+		if k.Usual && k.Problem == p && (survived || !k.Crashes) {
+			return k.Name
 		}
 	}
 	return ""

@@ -5,7 +5,7 @@ import "github.com/conclave-bench/conclave/pkg/algo"
 var coldStart = ScenarioKind{
 	Name:    ColdStart,
 	Doc:     "k initiators start an election at the same instant; nobody leads before",
-	Problem: algo.Election, Keys: []string{"initiators"},
+	Problem: algo.Election, Keys: []string{"initiators"}, Usual: true,
 	Check: checkInitiators, Operations: once, Takes: anElection,
 	scene: func() scene { return fromNothing{} },
 }

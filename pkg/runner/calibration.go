@@ -78,6 +78,7 @@ func (c *calibration) add(t experiment.Trial, o outcome, row *results.Trial) {
 
 // warnings names the cells whose network was not what was asked for.
 func (c *calibration) warnings(e *experiment.Experiment) (out []string) {
+	sure := confidence(len(e.Cells))
 	for i := range e.Cells {
 		a := c.cells[i+1]
 		if a == nil {
@@ -88,7 +89,7 @@ func (c *calibration) warnings(e *experiment.Experiment) (out []string) {
 			out = append(out, fmt.Sprintf("cell %d: %d faults did not happen: the trial was over before, or "+
 				"nobody was there to whom they could (faults_skipped)", i+1, a.skipped))
 		}
-		if math.Abs(a.offered-a.due) > 3.3*math.Sqrt(a.due) { // of a Poisson variable, 99.9 %
+		if math.Abs(a.offered-a.due) > deviations(sure)*math.Sqrt(a.due) { // of a Poisson variable
 			out = append(out, fmt.Sprintf("cell %d: %.0f requests were made in a time for which %.4g were "+
 				"asked for (%v per second)", i+1, a.offered, a.due, p.Scenario.MeanRate()))
 		}
@@ -112,11 +113,11 @@ func (c *calibration) warnings(e *experiment.Experiment) (out []string) {
 				share = min((b.Enter+b.Leave)/(2-b.Enter-b.Leave), 1)
 			}
 			asked := p.Network.LossRate()
-			lo, hi := stats.BinomialInterval(int(share*float64(a.lost)), int(share*float64(a.copies)), 0.999)
+			lo, hi := stats.BinomialInterval(int(share*float64(a.lost)), int(share*float64(a.copies)), sure)
 			if asked < lo || asked > hi {
 				out = append(out, fmt.Sprintf("cell %d: %d of %d messages were lost, but a loss of %.4g was "+
-					"asked for: outside the 99.9 %% interval %.4g to %.4g", i+1, a.lost, a.copies,
-					asked, lo, hi))
+					"asked for: outside the interval %.4g to %.4g (99.9 %% for all cells together)", i+1,
+					a.lost, a.copies, asked, lo, hi))
 			}
 		}
 		if a.held > 0.1*a.asked && a.asked > 0 {
@@ -127,6 +128,13 @@ func (c *calibration) warnings(e *experiment.Experiment) (out []string) {
 	}
 	return slices.Concat(out, c.warmups(e), c.ramps(e))
 }
+
+// confidence is that of an interval in each of some cells, so that with 99.9 % all of them hold
+// together (Bonferroni): a run of many cells raises no more false alarms than one of a single cell.
+func confidence(cells int) float64 { return 1 - 0.001/float64(cells) }
+
+// deviations is how many standard deviations a normal variable stays within with a probability.
+func deviations(p float64) float64 { return math.Sqrt2 * math.Erfinv(p) }
 
 // flaky says whether links are to lose more or less for a while.
 func flaky(p *harness.Plan) bool {

@@ -19,6 +19,7 @@ import (
 func TestCalibration(t *testing.T) {
 	t.Parallel()
 	const flaky = "faults: {events: [{at: 0ms, do: flaky, links: [[1, 2]], loss: 0.9}]}\n"
+	const twelve = "sweep: [{vary: nodes, over: [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]}]\n"
 	const bursts = "network: {loss: {burst: {p_enter: 0.02, p_leave: 0.18, good: 0, bad: 1}}}\n"
 	for name, test := range map[string]struct {
 		text         string
@@ -30,6 +31,8 @@ func TestCalibration(t *testing.T) {
 		"as asked for":    {"network: {loss: 0.1}\n", 1000, 105, "", 0, ""},
 		"no loss":         {"network: {loss: 0.1}\n", 1000, 0, "", 0, "cell 1: 0 of 3000 messages were lost, but a loss of 0.1 was"},
 		"too much":        {"network: {loss: 0.1}\n", 1000, 140, "", 0, "cell 1: 420 of 3000 messages were lost"},
+		"one cell":        {"network: {loss: 0.1}\n", 1000, 120, "", 0, "cell 1: 360 of 3000 messages were lost"},
+		"one of twelve":   {"network: {loss: 0.1}\n" + twelve, 1000, 120, "", 0, ""}, // one of so many may be off so far
 		"loss unasked":    {"", 1000, 1, "", 0, "cell 1: 3 of 3000 messages were lost, but a loss of 0 was"},
 		"few messages":    {"network: {loss: 0.1}\n", 10, 0, "", 0, ""},
 		"links are flaky": {flaky, 1000, 300, "", 0, ""},
@@ -69,7 +72,7 @@ func TestCalibration(t *testing.T) {
 }
 
 // TestCalibration_OfferedLoad: a load that is not the one asked for is told, unless it
-// may well be chance.
+// may well be chance: in a run of many cells it has more chances.
 func TestCalibration_OfferedLoad(t *testing.T) {
 	t.Parallel()
 	for rate, warns := range map[float64]bool{20: false, 19: false, 21.5: false, 15.7: true, 26: true} {
@@ -86,6 +89,10 @@ func TestCalibration_OfferedLoad(t *testing.T) {
 		}
 		if got := c.warnings(e); len(got) > 0 != warns {
 			t.Errorf("%v per second where 20 were asked for: %q", rate, got)
+		}
+		e.Cells = append(e.Cells, make([]experiment.Cell, 9999)...)
+		if got := c.warnings(e); len(got) > 0 {
+			t.Errorf("%v per second in one of 10 000 cells: %q", rate, got)
 		}
 	}
 }

@@ -8,8 +8,7 @@ import (
 
 // Comparison is a comparison as a JUnit report: a suite for each metric with a test
 // case for each cell, which fails where the gate does, and what it was compared by in its
-// output; and a suite for what is wrong
-// with whole cells.
+// output; and a suite for what is wrong with whole cells. All are of the time of the new run.
 func Comparison(r *compare.Report) ([]byte, error) {
 	var all junitSuites
 	properties := []junitProperty{{"base", printable(r.Base.Path)}, {"new", printable(r.New.Path)}}
@@ -20,8 +19,8 @@ func Comparison(r *compare.Report) ([]byte, error) {
 		n := len(all.Suites)
 		if n == 0 || all.Suites[n-1].Name != name {
 			all.Suites = append(all.Suites, junitSuite{
-				Package: "compare", ID: n, Name: printable(name), Timestamp: "1970-01-01T00:00:00",
-				Hostname: "localhost", Time: seconds(0), Properties: junitProperties{properties},
+				Package: "compare", ID: n, Name: printable(name), Timestamp: timestamp(r.New.Started),
+				Hostname: "localhost", Time: seconds(r.New.Took.Seconds()), Properties: junitProperties{properties},
 			})
 			n++
 		}

@@ -3,6 +3,7 @@ package export
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -14,6 +15,7 @@ func TestComparison(t *testing.T) {
 	design := []metric.Field{{Name: "label", Value: "bully"}, {Name: "nodes", Value: "3"}}
 	r := &compare.Report{
 		Columns: []string{"label", "nodes"},
+		New:     compare.Side{Started: time.Unix(1e9, 0), Took: 90 * time.Second},
 		Rows: []compare.Row{
 			{Metric: "election_ms", Design: design},
 			{Metric: "election_ms", Design: design, Failure: "28 -> 40 <slow> ]]> & \x01"},
@@ -31,7 +33,8 @@ func TestComparison(t *testing.T) {
 		strings.Count(text, "<testsuite ") != 3 {
 		t.Errorf("want 3 suites, 4 cases, 2 failures:\n%s", text)
 	}
-	for _, want := range []string{"28 -&gt; 40 &lt;slow&gt;", "more violations: ok 10", `name="election_ms"`} {
+	for _, want := range []string{"28 -&gt; 40 &lt;slow&gt;", "more violations: ok 10", `name="election_ms"`,
+		`timestamp="2001-09-09T01:46:40"`, `time="90.000000"`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in:\n%s", want, text)
 		}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -97,17 +98,25 @@ func (all *junitSuites) encode() ([]byte, error) {
 	return b.Bytes(), err
 }
 
+// timestamp is an instant as the schema wants one, even of a run that does not tell.
+func timestamp(t time.Time) string {
+	if t.IsZero() {
+		t = time.Unix(0, 0)
+	}
+	return t.UTC().Format("2006-01-02T15:04:05")
+}
+
 func (s *selection) suite(id int, label string) junitSuite {
 	out := junitSuite{
 		Package: printable(s.run.Name), ID: id, Name: printable(label),
 		// The name of the host is no part of a run; the schema wants one.
-		Timestamp: "1970-01-01T00:00:00", Hostname: "localhost",
+		Timestamp: timestamp(time.Time{}), Hostname: "localhost",
 	}
 	h := s.run.Header
 	if h == nil {
 		return out
 	}
-	out.Timestamp = h.Started.UTC().Format("2006-01-02T15:04:05")
+	out.Timestamp = timestamp(h.Started)
 	out.Properties.List = []junitProperty{
 		{"run", printable(h.Run)}, {"seed", fmt.Sprint(h.Seed)}, {"version", printable(h.Version)},
 		{"config_sha256", printable(h.Config)},
