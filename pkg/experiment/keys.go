@@ -74,7 +74,8 @@ func schemaOf(s *settings) *config.Schema {
 				Doc: "parts of the run; before each of them everything is started anew"},
 			{Name: "seed", Default: "1", Of: config.Whole[uint64](0, config.MaxInt).To(&s.Experiment.Seed),
 				Doc: "decides every random choice"},
-			{Name: "time_limit", Default: usualLimit.String(), Of: span(time.Millisecond, longest).Into(s.limit),
+			{Name: "time_limit", Default: usualLimit.String(),
+				Of: span(time.Millisecond, longest).Into(s.limit),
 				Doc: "of a trial; what has not ended by then is a timeout; unset, a longer " +
 					"scenario.duration adds to it"},
 			{Name: "trace", Default: "failures", Of: choice("none", "failures", "all").To(&s.Trace),

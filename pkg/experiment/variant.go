@@ -131,7 +131,8 @@ func (v *variant) usualScenario() {
 	}
 	kind := harness.UsualScenario(problem, survived)
 	v.fill(v.leaves, "scenario.kind", kind)
-	if usual := harness.UsualScenario(problem, true); kind != usual && v.contender.alg.Spec.Survives.Crashes == nil {
+	usual := harness.UsualScenario(problem, true)
+	if kind != usual && v.contender.alg.Spec.Survives.Crashes == nil {
 		v.remarks = append(v.remarks, fmt.Sprintf("survives no crash, so that the scenario is %s unless "+
 			"scenario.kind names another, such as %s", kind, usual))
 	}
