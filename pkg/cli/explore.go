@@ -20,6 +20,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // exploreFlags are the flags of bench explore.
@@ -288,22 +289,27 @@ func (s *streams) found(f *exploreFlags, alg *algo.Algorithm, r *explore.Report)
 // promise breaks there.
 const mostEvents = 600
 
+// printEnds writes so many events, and says what is left out between them.
+func printEnds(w io.Writer, all trace.List, kinds []string, most int) {
+	if len(all) <= most {
+		printEvents(w, all, kinds, nil)
+		return
+	}
+	first, last := make([]bool, len(all)), make([]bool, len(all))
+	for i := range most / 2 {
+		first[i], last[len(all)-1-i] = true, true
+	}
+	printEvents(w, all, kinds, first)
+	fmt.Fprintf(w, "... %d events left out: run the scenario below, then \"bench replay DIR --events\" has "+
+		"them ...\n", len(all)-most/2*2)
+	printEvents(w, all, kinds, last)
+}
+
 func (s *streams) printFind(alg *algo.Algorithm, r *explore.Report, path string) {
 	w, find := s.text(), r.Find
 	fmt.Fprintf(w, "schedule %d breaks a promise (%.0f schedules per second); the smallest that does, "+
 		"of %d tried:\n\n", find.Number, perSecond(r.Schedules, r.Elapsed), find.Tried)
-	if all := find.Records; len(all) > mostEvents {
-		first, last := make([]bool, len(all)), make([]bool, len(all))
-		for i := range mostEvents / 2 {
-			first[i], last[len(all)-1-i] = true, true
-		}
-		printEvents(w, all, alg.Codec.Kinds(), first)
-		fmt.Fprintf(w, "... %d events left out; run the scenario below, and bench replay DIR --events, to see "+
-			"all ...\n", len(all)-mostEvents)
-		printEvents(w, all, alg.Codec.Kinds(), last)
-	} else {
-		printEvents(w, all, alg.Codec.Kinds(), nil)
-	}
+	printEnds(w, find.Records, alg.Codec.Kinds(), mostEvents)
 	fmt.Fprintln(w)
 	what := "violation"
 	if !find.InModel {

@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // TestExplore_Finds: what is found is printed, saved, and repeated by bench run.
@@ -38,6 +41,26 @@ func TestExplore_JSON(t *testing.T) {
 	if got.Rule != "mutual-exclusion" || !got.InModel || got.File != path || len(got.Trace) < 5 ||
 		got.Schedules < 1 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestPrintEnds: of what is too long to print, the beginning and the end are, with their numbers, and
+// how much is between them.
+func TestPrintEnds(t *testing.T) {
+	all := make(trace.List, 100)
+	for i := range all {
+		all[i] = trace.Record{At: time.Duration(i) * time.Millisecond, Type: trace.Crash, Process: 1}
+	}
+	var text strings.Builder
+	printEnds(&text, all, nil, 7)
+	lines := strings.Split(text.String(), "\n")
+	if len(lines) != 8 || !strings.HasPrefix(lines[2], "  3 ") || !strings.HasPrefix(lines[4], " 98 ") {
+		t.Errorf("%q", lines)
+	}
+	has(t, text.String(), "... 94 events left out")
+	text.Reset()
+	if printEnds(&text, all, nil, 100); strings.Contains(text.String(), "left out") {
+		t.Errorf("left out of as many as there may be: %s", &text)
 	}
 }
 

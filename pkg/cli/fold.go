@@ -41,6 +41,14 @@ func (f *folding) Write(text []byte) (int, error) {
 // fewest columns are not worth a line: what follows them, such as a long path, is rather too wide.
 const fewest = 8
 
+// folded is text with its lines broken where a terminal ends.
+func folded(text string) string {
+	var out strings.Builder
+	f := &folding{w: &out}
+	_, _ = io.WriteString(f, strings.TrimSuffix(text, "\n")+"\n")
+	return out.String()
+}
+
 var (
 	// marks are what the further lines of a text stand under the end of: the number of a
 	// footnote, or a word that is a column of its own.

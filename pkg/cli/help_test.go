@@ -13,9 +13,6 @@ func TestHelp_FitsTheTerminal(t *testing.T) {
 	var out strings.Builder
 	root := newStreams(nil, &out, &out, nil).root(nil)
 	for todo := []*cobra.Command{root}; len(todo) > 0; todo = todo[1:] {
-		if todo[0].Name() == "completion" { // cobra's own
-			continue
-		}
 		out.Reset()
 		if err := todo[0].Help(); err != nil {
 			t.Fatal(err)
@@ -27,4 +24,10 @@ func TestHelp_FitsTheTerminal(t *testing.T) {
 		}
 		todo = append(todo, todo[0].Commands()...)
 	}
+}
+
+// TestCompletion_Bash: what is missing is told where the script is asked for.
+func TestCompletion_Bash(t *testing.T) {
+	has(t, bench(t, "completion", "bash", "--help").want(t, Good).out, "_get_comp_words_by_ref",
+		"source /usr/share/bash-completion/bash_completion")
 }

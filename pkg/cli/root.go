@@ -63,14 +63,7 @@ on real node processes or in simulation. It judges them and writes statistics.`,
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "Flags.FlagUsages", "Flags | flags"))
 	root.SetHelpCommand(helpCommand(root))
 	root.InitDefaultCompletionCmd(args...)
-	for _, c := range root.Commands() {
-		if c.Name() != "completion" { // cobra's own
-			continue
-		}
-		for _, shell := range c.Commands() {
-			shell.Example = "  " + shell.CommandPath()
-		}
-	}
+	explainShells(root)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		// A flag of an unknown verb is not what is wrong.
 		if c == root {
@@ -83,6 +76,29 @@ on real node processes or in simulation. It judges them and writes statistics.`,
 		return flagError(c, err)
 	})
 	return root
+}
+
+// needsCompletion is what happens without the package that the script for bash needs.
+const needsCompletion = `Where it is not loaded, as in bash --norc, each Tab says
+"_get_comp_words_by_ref: command not found". Load it before:
+
+	source /usr/share/bash-completion/bash_completion
+
+`
+
+// explainShells gives cobra's own commands what the others have: an example, and lines that fit.
+func explainShells(root *cobra.Command) {
+	for _, c := range root.Commands() {
+		if c.Name() != "completion" {
+			continue
+		}
+		for _, shell := range c.Commands() {
+			if shell.Name() == "bash" {
+				shell.Long = strings.Replace(shell.Long, "To load", needsCompletion+"To load", 1)
+			}
+			shell.Long, shell.Example = folded(shell.Long), "  "+shell.CommandPath()
+		}
+	}
 }
 
 // wrapFlags gives cobra's templates, which all commands of a program share, what

@@ -19,8 +19,9 @@ func Comparison(r *compare.Report) ([]byte, error) {
 		n := len(all.Suites)
 		if n == 0 || all.Suites[n-1].Name != name {
 			all.Suites = append(all.Suites, junitSuite{
-				Package: "compare", ID: n, Name: printable(name), Timestamp: timestamp(r.New.Started),
-				Hostname: "localhost", Time: seconds(r.New.Took.Seconds()), Properties: junitProperties{properties},
+				Package: "compare", ID: n, Name: printable(name),
+				Timestamp: timestamp(r.New.Started), Hostname: "localhost",
+				Time: seconds(r.New.Took.Seconds()), Properties: junitProperties{properties},
 			})
 			n++
 		}
