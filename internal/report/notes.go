@@ -54,7 +54,8 @@ func (b *builder) notes() {
 					rest = goesOn
 				}
 				b.Notes = append(b.Notes,
-					fmt.Sprintf("%s%d of %d planned trials are finished; %s", of, m.Finished, m.Planned, rest))
+					fmt.Sprintf("%s%d of %d planned trials are finished; %s", of, m.Finished, m.Planned,
+						rest))
 			}
 		} else {
 			how := "a run that was killed gets one with bench run --resume"

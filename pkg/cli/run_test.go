@@ -242,7 +242,7 @@ func TestOnlyTrial(t *testing.T) {
 		if r := bench(t, verb, latest(t, root, "one")).want(t, Good); r.out == "" {
 			t.Errorf("bench %s prints nothing", verb)
 		}
-		has(t, bench(t, verb, latest(t, root, "small")).want(t, Usage).errors, "the run has 56 trials; want one")
+		has(t, bench(t, verb, latest(t, root, "small")).want(t, Usage).errors, "the run has 56 trials; want --trial N")
 		has(t, bench(t, verb, latest(t, root, "one"), "--trial", "2").want(t, Usage).errors, "trials 1 to 1")
 	}
 }
