@@ -175,11 +175,13 @@ func (r *Report) statuses(m *matching, o *Options) {
 	})
 }
 
-// Findings are the differences beyond chance that pairs of trials show, in words.
+// Findings are the differences beyond chance that pairs of trials show, in words: but for those that
+// are among the failures, which say the same.
 func (r *Report) Findings() (out []string) {
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		if row.Paired != nil && slices.Contains([]Verdict{Small, Worse, Better, Changed}, row.Verdict) {
+		differs := slices.Contains([]Verdict{Small, Worse, Better, Changed}, row.Verdict)
+		if differs && row.Paired != nil && row.Failure == "" {
 			out = append(out, fmt.Sprintf("%s: %s: %v", r.Title(row), row.Metric, row.Paired))
 		}
 	}

@@ -227,8 +227,11 @@ func (s *streams) compare(f *compareFlags, base, new string) error {
 	if len(r.Failures)+len(r.Open) == 0 {
 		return nil
 	}
+	told := f.format == compareFormats[0] && f.out == "" // above, but for what decides
 	for _, text := range r.Warnings {
-		s.say("careful: " + text)
+		if !told {
+			s.say("careful: " + text)
+		}
 	}
 	for _, text := range r.Failures {
 		s.say("fails: " + text)

@@ -308,15 +308,14 @@ func textComparison(w io.Writer, r *compare.Report, asked bool) error {
 	if text := hidden(same, minor); text != "" {
 		fmt.Fprintln(w, text)
 	}
-	fmt.Fprint(w, legend(r, rows))
+	if text := legend(r, rows); text != "" {
+		fmt.Fprintln(w, text)
+	}
 	for _, text := range r.Findings() {
 		fmt.Fprintln(w, text)
 	}
 	for i, text := range remarks(r) {
 		fmt.Fprintf(w, "[%d] %s\n", i+1, text)
-	}
-	for _, text := range r.Open {
-		fmt.Fprintln(w, "inconclusive: "+text)
 	}
 	_, err := fmt.Fprintf(w, "%s\n", conclusion(r))
 	return err

@@ -88,7 +88,7 @@ func TestDoubt(t *testing.T) {
 		"compare": {func(dir string) string {
 			return bench(t, "compare", dir, other(dir, slow, slower, certain), "--no-fail").out
 		},
-			[]string{"?  ", "?: "}},
+			[]string{"?  ", "?: " + note}},
 		"compare, failing": {func(dir string) string { return bench(t, "compare", dir, other(dir, slow, slower, certain)).errors },
 			[]string{"? -> ", "; ?: " + note}},
 		"compare --format markdown": {func(dir string) string {

@@ -40,8 +40,8 @@ func onlyTrial(path, verb string) (int, error) {
 	}
 	all := e.Trials()
 	if len(all) != 1 {
-		return 0, usage("bench %s: the run has %d trials; want --trial N, as bench %s %s --trial 3", verb, len(all),
-			verb, report.Quote(path))
+		return 0, usage("bench %s: the run has %d trials; want --trial N, as bench %s %s --trial 3", verb,
+			len(all), verb, report.Quote(path))
 	}
 	return all[0].Number, nil
 }

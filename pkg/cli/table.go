@@ -57,7 +57,9 @@ func (t *table) write(w io.Writer) {
 			part, left = append(part, next), left-widths[next]-2
 		}
 		for _, row := range all {
-			writeRow(w, t, row, part, widths)
+			if !blank(row, part[keys:]) {
+				writeRow(w, t, row, part, widths)
+			}
 		}
 		if next == len(t.head) {
 			return
@@ -89,6 +91,12 @@ func (t *table) measure() (all [][]string, widths []int) {
 		}
 	}
 	return all, widths
+}
+
+// blank says whether a row says nothing in some columns; in no columns at all, it does not.
+func blank(row []string, part []int) bool {
+	says := func(i int) bool { return i >= len(row) || row[i] != "" }
+	return len(part) > 0 && !slices.ContainsFunc(part, says)
 }
 
 // numbered is the table with a number for each row, which alone tells them apart.
