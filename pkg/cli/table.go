@@ -56,10 +56,11 @@ func (t *table) write(w io.Writer) {
 		for left := room; next < len(t.head) && (len(part) == keys || widths[next] <= left); next++ {
 			part, left = append(part, next), left-widths[next]-2
 		}
-		for _, row := range all {
-			if !blank(row, part[keys:]) {
-				writeRow(w, t, row, part, widths)
+		for n, row := range all {
+			if n > 0 && next > len(part) && blank(row, part[keys:]) {
+				continue // a further part would repeat its keys for nothing
 			}
+			writeRow(w, t, row, part, widths)
 		}
 		if next == len(t.head) {
 			return

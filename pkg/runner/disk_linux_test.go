@@ -93,13 +93,13 @@ func TestDiskFull(t *testing.T) {
 			if p.ProcessState == nil || p.ProcessState.ExitCode() == cannot {
 				t.Skipf("no small disk here: %v %s", err, &errs)
 			}
-			if p.ProcessState.ExitCode() != 1 || !strings.Contains(errs.String(), test.want) {
+			if p.ProcessState.ExitCode() != 1 || !strings.Contains(flat(&errs), test.want) {
 				t.Errorf("%v, want exit code 1 and %q:\n%s%s", err, test.want, &out, &errs)
 			}
 			dir := c.dir()
 			n := len(finished(dir))
 			if want := fmt.Sprintf("%d of 600 trials are kept", n); n == 0 || n == 600 ||
-				!strings.Contains(errs.String(), want) {
+				!strings.Contains(flat(&errs), want) {
 				t.Errorf("no %q in:\n%s", want, &errs)
 			}
 			stale, _ := filepath.Glob(filepath.Join(dir, ".*.csv*"))

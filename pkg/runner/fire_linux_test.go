@@ -352,7 +352,7 @@ func TestLimits(t *testing.T) {
 				t.Skipf("no such limit here: %v %s", err, &errs)
 			}
 			if !slices.Contains(test.codes, p.ProcessState.ExitCode()) ||
-				!regexp.MustCompile(test.want).Match(errs.Bytes()) {
+				!regexp.MustCompile(test.want).MatchString(flat(&errs)) {
 				t.Errorf("%v, want exit code %v and %q:\n%s%s", err, test.codes, test.want, &out, &errs)
 			}
 			if took := time.Since(begun); took > 30*time.Second {

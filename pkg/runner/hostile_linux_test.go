@@ -288,7 +288,7 @@ func TestHostile_Command(t *testing.T) {
 		c.ends(p, code, time.Minute)
 		dirs, err := filepath.Glob(filepath.Join(root, "*", "2*"))
 		must(t, err)
-		said := p.errs.String()
+		said := flat(&p.errs)
 		if want != "" && (!strings.Contains(said, "trial 1 could not be run: election/test-hostile: "+want) ||
 			!strings.Contains(said, "bench replay "+dirs[0]+" --trial 1 --events")) {
 			t.Errorf("%s: %s", name, said)
@@ -298,13 +298,13 @@ func TestHostile_Command(t *testing.T) {
 		replay.Stdout, replay.Stderr = &out, &errs
 		_ = replay.Run() // its exit code is asked for
 		if got := replay.ProcessState.ExitCode(); got != code ||
-			!strings.Contains(errs.String()+out.String(), want) || !strings.Contains(out.String(), "p2") {
+			!strings.Contains(flat(&errs)+flat(&out), want) || !strings.Contains(out.String(), "p2") {
 			t.Errorf("%s: exit code %d\n%s\n%s", name, got, &out, &errs)
 		}
 		if strings.ContainsAny(said+p.out.String()+out.String()+errs.String(), "\x1b\a") {
 			t.Errorf("%s: it obeys the plugin: %q", name, said+errs.String())
 		}
-		if name == "print" && !strings.Contains(errs.String(), `\u001b]0;to standard error`) {
+		if name == "print" && !strings.Contains(flat(&errs), `\u001b]0;to standard error`) {
 			t.Errorf("what the plugin wrote is gone: %q", errs.String())
 		}
 	}

@@ -311,7 +311,7 @@ func TestHost(t *testing.T) {
 	host := c.host
 	c.host = ""
 	refused := c.run(2, "--resume", c.dir())
-	if want := "add --host '" + host + "'"; !strings.Contains(refused.errs.String(), want) {
+	if want := "add --host '" + host + "'"; !strings.Contains(flat(&refused.errs), want) {
 		t.Errorf("no %q in:\n%s", want, &refused.errs)
 	}
 	c.host = host
@@ -331,8 +331,7 @@ func TestHost(t *testing.T) {
 	}
 	c.root, c.host = t.TempDir(), "no-such-program host"
 	failed := c.run(1, write(t, short), "--out", c.root)
-	if want := `start host: exec: "no-such-program"`; !strings.Contains(
-		failed.errs.String(), want) {
+	if want := `start host: exec: "no-such-program"`; !strings.Contains(flat(&failed.errs), want) {
 		t.Errorf("no %q in:\n%s", want, &failed.errs)
 	}
 }
@@ -373,13 +372,16 @@ func TestInterrupt_RealNodes(t *testing.T) {
 		t.Errorf("complete %v, %d of %d finished, %d rows, want a part", m.Complete, m.Finished,
 			m.Planned, len(rows))
 	}
-	if want := "bench run --resume " + dir; !strings.Contains(p.errs.String(), want) {
+	if want := "bench run --resume " + dir; !strings.Contains(flat(&p.errs), want) {
 		t.Errorf("no %q in:\n%s", want, &p.errs)
 	}
 	c.run(0, "--resume", dir)
 	complete(t, dir)
 	c.alone()
 }
+
+// flat is what a command said, without the line breaks that keep it within a terminal.
+func flat(said fmt.Stringer) string { return strings.Join(strings.Fields(said.String()), " ") }
 
 func TestTwoRunners(t *testing.T) {
 	t.Parallel()
@@ -388,7 +390,7 @@ func TestTwoRunners(t *testing.T) {
 	c.waits(first, "the run has begun", func() bool { return c.dir() != "" })
 	second := c.run(1, "--resume", c.dir())
 	want := fmt.Sprintf("is in use by process %d", first.Process.Pid)
-	if !strings.Contains(second.errs.String(), want) {
+	if !strings.Contains(flat(&second.errs), want) {
 		t.Errorf("no %q in:\n%s", want, &second.errs)
 	}
 	c.ends(first, 0, time.Minute)
@@ -404,7 +406,7 @@ func TestFolderVanishes(t *testing.T) {
 	dir, aside := c.dir(), filepath.Join(t.TempDir(), "aside")
 	must(t, os.Rename(dir, aside))
 	c.ends(p, 1, time.Minute)
-	if want := "was removed or replaced"; !strings.Contains(p.errs.String(), want) {
+	if want := "was removed or replaced"; !strings.Contains(flat(&p.errs), want) {
 		t.Errorf("no %q in:\n%s", want, &p.errs)
 	}
 	must(t, os.Rename(aside, dir))
@@ -427,7 +429,7 @@ func TestFolderCannotBeWritten(t *testing.T) {
 		"in a folder of the system's": {"/proc/self/task", "/proc/self/task/short: "},
 	} {
 		p := c.run(1, write(t, short), "--out", test.out)
-		text := p.errs.String()
+		text := flat(&p.errs)
 		if !strings.Contains(text, test.want) {
 			t.Errorf("%s: no %q in:\n%s", name, test.want, text)
 		}
