@@ -54,6 +54,31 @@ func TestTable_Fits(t *testing.T) {
 	}
 }
 
+// TestTable_Common: what all rows of a wide table have in common is said once; a table that fits
+// stays as it is.
+func TestTable_Common(t *testing.T) {
+	var text strings.Builder
+	tab := &table{}
+	for _, head := range []string{"algorithm", "figure", "n", "trials"} {
+		tab.column(head, false)
+	}
+	for _, name := range []string{"bully", "raft"} {
+		tab.add(name, strings.Repeat(name, 4), "10", "ok 10")
+	}
+	if tab.write(&text); strings.Contains(text.String(), "each row") {
+		t.Errorf("a narrow table is shortened:\n%s", &text)
+	}
+	for i := range tab.rows {
+		tab.rows[i][1] = strings.Repeat(tab.rows[i][0]+"-", 12)
+	}
+	text.Reset()
+	tab.write(&text)
+	has(t, text.String(), "each row: n 10, trials ok 10\n")
+	if strings.Count(text.String(), "\n") != 4 {
+		t.Errorf("want a head, two rows and what they share:\n%s", &text)
+	}
+}
+
 // wide is an experiment whose table is wider than a terminal.
 const wide = `
 name: wide

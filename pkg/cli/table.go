@@ -38,9 +38,47 @@ func (t *table) dropEmpty() {
 	}
 }
 
-// write prints the table. If it is wider than a terminal, the columns that have no room stand
-// below, beside those that tell the rows apart, or beside numbers if those take too much room.
+// write prints the table. If it is wider than a terminal, what all rows have in common is said
+// below. The columns that still have no room stand below, too, beside those that tell the rows
+// apart, or beside numbers if those take too much room.
 func (t *table) write(w io.Writer) {
+	total := -2
+	_, widths := t.measure()
+	for _, wide := range widths {
+		total += wide + 2
+	}
+	if total <= columns {
+		t.parts(w)
+		return
+	}
+	short, common := t.apart()
+	short.parts(w)
+	if common != nil {
+		fmt.Fprintf(w, "each row: %s\n", strings.Join(common, ", "))
+	}
+}
+
+// apart is the table without the columns, but for those of keys, in which all rows say the same.
+func (t *table) apart() (short *table, common []string) {
+	short = &table{keys: t.keys, rows: make([][]string, len(t.rows))}
+	for i, name := range t.head {
+		other := func(row []string) bool { return i >= len(row) || row[i] == "" || row[i] != t.rows[0][i] }
+		if i >= max(t.keys, 1) && len(t.rows) > 1 && !slices.ContainsFunc(t.rows, other) {
+			common = append(common, name+" "+t.rows[0][i])
+			continue
+		}
+		short.column(name, t.right[i])
+		for j, row := range t.rows {
+			if i < len(row) {
+				short.rows[j] = append(short.rows[j], row[i])
+			}
+		}
+	}
+	return short, common
+}
+
+// parts prints the table, in several parts if it is too wide.
+func (t *table) parts(w io.Writer) {
 	all, widths := t.measure()
 	part := make([]int, min(max(t.keys, 1), len(t.head)))
 	room := columns
@@ -49,7 +87,7 @@ func (t *table) write(w io.Writer) {
 	}
 	next := len(part)
 	if rest := widths[next:]; room < columns/2 && len(rest) > 0 && slices.Max(rest) > room {
-		t.numbered().write(w)
+		t.numbered().parts(w)
 		return
 	}
 	for keys := len(part); ; part = part[:keys] {
