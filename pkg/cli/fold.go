@@ -24,6 +24,9 @@ type folding struct {
 // text is standard output for people.
 func (s *streams) text() *folding { return &folding{w: s.out} }
 
+// aside is standard error for people, without the command's name in front.
+func (s *streams) aside() *folding { return &folding{w: s.err} }
+
 func (f *folding) Write(text []byte) (int, error) {
 	f.part = append(f.part, text...)
 	for {

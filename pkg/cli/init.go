@@ -49,6 +49,6 @@ func (s *streams) writeTemplate(path string, force bool) error {
 	if err != nil {
 		return fmt.Errorf("init: %w", err)
 	}
-	fmt.Fprintf(s.err, "wrote %s; run it with: bench run %s\n", path, report.Quote(path))
+	fmt.Fprintf(s.aside(), "wrote %s; run it with: bench run %s\n", path, report.Quote(path))
 	return nil
 }

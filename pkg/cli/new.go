@@ -141,7 +141,7 @@ func (s *streams) newPlugin(a scaffold, bare bool) error {
 			return err
 		}
 	}
-	fmt.Fprintf(s.err, `now: go test ./%s
+	fmt.Fprintf(s.aside(), `now: go test ./%s
      then write its rules, its paper and its claims; "make generate" after each change of the Spec
 `, filepath.ToSlash(folder))
 	return nil

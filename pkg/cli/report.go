@@ -155,18 +155,18 @@ func (s *streams) report(paths []string, f *reportFlags) error {
 	if f.json {
 		return writeJSON(s.out, r)
 	}
-	fmt.Fprintf(s.out, "%s: %s of %s, %.1f MB\n", out, report.Plural(len(d.Cells), "cell", "cells"),
+	fmt.Fprintf(s.text(), "%s: %s of %s, %.1f MB\n", out, report.Plural(len(d.Cells), "cell", "cells"),
 		report.Plural(len(d.Runs), "run", "runs"), float64(r.Bytes)/1e6)
 	for _, trips := range r.Bus {
 		for _, one := range trips {
 			if len(one.Hosts) > 0 {
-				fmt.Fprintf(s.out, "bus, by way of %s: median round trip %s µs (p99 %s)\n",
+				fmt.Fprintf(s.text(), "bus, by way of %s: median round trip %s µs (p99 %s)\n",
 					strings.Join(one.Hosts, " and "), compare.Number(one.Median), compare.Number(one.P99))
 			}
 		}
 	}
 	if f.figures != "" {
-		fmt.Fprintf(s.out, "%s: %s\n", f.figures, report.Plural(len(r.Figures), "figure", "figures"))
+		fmt.Fprintf(s.text(), "%s: %s\n", f.figures, report.Plural(len(r.Figures), "figure", "figures"))
 	}
 	return nil
 }

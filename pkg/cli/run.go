@@ -430,7 +430,7 @@ func (s *streams) preamble(e *experiment.Experiment, folder *results.Folder) err
 	if e.Until != nil {
 		trials = between(e.Least(), e.Most()) + " trials"
 	}
-	b, w := thisBuild(), &folding{w: s.err}
+	b, w := thisBuild(), s.aside()
 	fmt.Fprintf(w, "experiment  %s: %s, %s, %s x %s = %s, %s\n", e.Name, e.Problem, e.Transport,
 		report.Plural(len(e.Cells), "cell", "cells"), repetitions(e), trials, how)
 	if e.Shard.Of > 0 {
@@ -459,7 +459,7 @@ func (s *streams) preamble(e *experiment.Experiment, folder *results.Folder) err
 func (s *streams) overridden(all []results.Override, quiet bool) {
 	for _, o := range all {
 		if o := experiment.Override(o); !quiet || o.FromEnvironment() {
-			fmt.Fprintln(s.err, fold(fmt.Sprint("override    ", o)))
+			fmt.Fprintf(s.aside(), "override    %s\n", o)
 		}
 	}
 }

@@ -138,7 +138,7 @@ func (s *streams) tune(f *tuneFlags, args []string) error {
 	if !f.quiet {
 		s.overridden(runner.Header(e, nil).Overrides, true)
 		o.Told = func(c *tune.Contender, p *tune.Point) {
-			fmt.Fprintf(s.err, "%s %s: downtime_ms %s, false elections per hour %s: %s\n", c.Label,
+			fmt.Fprintf(s.aside(), "%s %s: downtime_ms %s, false elections per hour %s: %s\n", c.Label,
 				p.Settings, compare.Number(p.Downtime), interval(p.Rate, p.RateLow, p.RateHigh), p.Verdict)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 )
 
 // noisy is an experiment in which detectors make mistakes.
@@ -31,11 +30,8 @@ func TestTune(t *testing.T) {
 	has(t, r.out, "budget      3000 false elections per hour", "detector.timeout=", "detector.threshold=",
 		"compare: bench run results/noisy-tune/")
 	has(t, r.errors, "bully detector.timeout=25ms: downtime_ms ", ": over", ": within")
-	for line := range strings.Lines(r.out) {
-		if !strings.HasPrefix(line, "results: ") && utf8.RuneCountInString(line) > columns+1 {
-			t.Errorf("%d columns: %s", utf8.RuneCountInString(line)-1, line)
-		}
-	}
+	narrow(t, r.out)
+	narrow(t, r.errors)
 	dir := filepath.Join("results", "noisy-tune", "latest")
 	for _, name := range []string{"front.svg", "front.pdf", "front.png"} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() < 1000 {
