@@ -8,11 +8,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // strings evaluates an expression of the page that is a list of texts.
@@ -78,6 +81,13 @@ func (b *tab) printed() ([]string, []sheet) {
 
 func joined(text string) string { return strings.Join(strings.Fields(text), "") }
 
+// cut are the texts of charts that run over an edge of theirs.
+const cut = `[...document.querySelectorAll(".plot svg")].flatMap(s => [...s.querySelectorAll("text")].filter(text => {
+		const inner = text.getBoundingClientRect(), outer = s.getBoundingClientRect();
+		return inner.left < outer.left - 1 || inner.right > outer.right + 1 ||
+			inner.top < outer.top - 1 || inner.bottom > outer.bottom + 1;
+	})).filter(text => parseFloat(getComputedStyle(text).fontSize) > 1).map(text => text.textContent).join()`
+
 // TestReport_Paper: on paper every column and every axis has its title, nothing runs over an
 // edge, and there is nothing to press.
 func TestReport_Paper(t *testing.T) {
@@ -91,11 +101,7 @@ func TestReport_Paper(t *testing.T) {
 		.map(a => a.name).filter(Boolean)`)
 	firsts := b.strings(`[...document.querySelectorAll("section:has(> .charts)")].map(s =>
 		s.querySelector("h2").textContent + "\n" + s.querySelector(".chart h3").textContent)`)
-	b.want(`[...document.querySelectorAll(".plot svg")].flatMap(s => [...s.querySelectorAll("text")].filter(text => {
-		const inner = text.getBoundingClientRect(), outer = s.getBoundingClientRect();
-		return inner.left < outer.left - 1 || inner.right > outer.right + 1 ||
-			inner.top < outer.top - 1 || inner.bottom > outer.bottom + 1;
-	})).filter(text => parseFloat(getComputedStyle(text).fontSize) > 1).map(text => text.textContent).join()`, "")
+	b.want(cut, "")
 	b.want(`[...document.querySelectorAll("table, .chart, .plot svg")].filter(e => e.getBoundingClientRect().width > 0 &&
 		e.getBoundingClientRect().right > document.querySelector("main").getBoundingClientRect().right + 1)
 		.map(e => e.outerHTML.slice(0, 100)).join()`, "")
@@ -137,4 +143,17 @@ func TestReport_Paper(t *testing.T) {
 			t.Errorf("%q is printed", control)
 		}
 	}
+}
+
+// TestReport_Titles: the longest title of an axis is folded rather than cut, on screen and on paper.
+func TestReport_Titles(t *testing.T) {
+	find(t)
+	longest := slices.MaxFunc(metric.All(), func(a, b *metric.Metric) int { return len(a.Title()) - len(b.Title()) }).Title()
+	b := open(t, page(t, map[string]string{"elections": elections}))
+	b.text(`D.metrics.forEach(m => { m.title = ` + strconv.Quote(longest) + `; }); redraw()`)
+	b.settled()
+	b.want(`[...instances.values()].some(c => c.getOption().yAxis[0].name.includes("\n"))`, "true")
+	b.want(cut, "")
+	b.text(`dispatchEvent(new Event("beforeprint"))`)
+	b.want(cut, "")
 }

@@ -29,9 +29,23 @@ const observer = new ResizeObserver(entries => entries.forEach(e => {
 
 function resizeCharts() { instances.forEach(chart => { chart.resize(); chart.getZr().flush(); }); }
 
+// folded breaks the title of an axis into lines that fit a length in pixels.
+function folded(name, length) {
+  const most = length / 6.4, lines = [""];
+  name.split(" ").forEach(word => {
+    const line = lines[lines.length - 1];
+    if (line && line.length + 1 + word.length > most) lines.push(word);
+    else lines[lines.length - 1] = line ? line + " " + word : word;
+  });
+  return lines.join("\n");
+}
+
 function plot(host, option, label) {
   const element = make("div", { class: "plot", role: "img", "aria-label": label });
   host.append(element);
+  const { xAxis, yAxis } = option;
+  option = { ...option, xAxis: { ...xAxis, name: folded(xAxis.name, element.clientWidth - 70) },
+    yAxis: { ...yAxis, name: folded(yAxis.name, element.clientHeight - 60) } };
   const chart = echarts.init(element, null, { renderer: "svg" });
   instances.set(element, chart);
   observer.observe(element);
@@ -76,7 +90,7 @@ const gridLine = () => ({ show: true, lineStyle: { color: ink().line, width: 0.7
 
 function axis(name, extra) {
   const c = ink();
-  return { name, nameLocation: "middle", nameGap: 28, nameTextStyle: { color: c.soft },
+  return { name, nameLocation: "middle", nameGap: 28, nameTextStyle: { color: c.soft, lineHeight: 14 },
     axisLine: { show: true, onZero: false, lineStyle: { color: c.soft } }, axisLabel: { color: c.soft, hideOverlap: true },
     splitLine: { show: false }, ...extra };
 }
