@@ -270,10 +270,10 @@ func (t *trial) lossOf(r *trace.Record) (lost bool, why uint64) {
 	n := &t.setup.Network
 	flow := n.Flow(r.Plane, r.Process, r.Incarnation, r.Peer)
 	for n.Burst != nil && flow.Sent < r.Seq-1 { // what a link loses depends on what went before
-		n.Send(&flow, 0, nil)
+		n.Send(&flow, 0, 0, nil)
 	}
 	n.Skip(&flow, r.Seq-1)
-	fate := n.Send(&flow, r.Sent, t.overrides.On(r.Process, r.Peer, r.Sent))
+	fate := n.Send(&flow, r.Sent, int(r.Bytes), t.overrides.On(r.Process, r.Peer, r.Sent))
 	switch {
 	case r.Omitted:
 		return true, trace.Omitted

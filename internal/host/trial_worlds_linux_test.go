@@ -145,20 +145,22 @@ func fates(t *testing.T, list trace.List) map[linkMessage]fate {
 func TestTrial_LuckIsTheSameInBothWorlds(t *testing.T) {
 	p := plan(t, "election/test-numbered", 4, harness.Scenario{Kind: harness.ColdStart},
 		map[string]any{"messages": int64(100)})
-	for _, unordered := range []bool{false, true} {
-		p.Network = link.Network{
-			Latency: link.Uniform(ms(1), ms(30)), Loss: 0.2, Duplication: 0.1, Unordered: unordered,
-		}
+	usual := link.Network{Latency: link.Uniform(ms(1), ms(30)), Loss: 0.2, Duplication: 0.1}
+	unordered, unlike, all, slow := usual, usual, 1.0, link.Constant(ms(50))
+	unordered.Unordered = true
+	unlike.Variation, unlike.Bandwidth = &link.Variation{Sigma: 0.5, Directed: true}, 20_000
+	unlike.Links = []link.Own{{Links: [][2]uint32{{1, 2}}, Latency: &slow}, {Links: [][2]uint32{{2, 1}}, Loss: &all}}
+	for name, network := range map[string]link.Network{"usual": usual, "unordered": unordered, "unlike": unlike} {
+		p.Network = network
 		m := newMachine(t, 4)
 		want, got := simulate(t, p), run(t, m, p)
 		a, b := fates(t, want.Trace), fates(t, got.Trace)
 		if len(a) < 1200 || !maps.Equal(a, b) {
-			t.Errorf("unordered %t: simulated %d fates, on nodes %d, or different ones",
-				unordered, len(a), len(b))
+			t.Errorf("%s: simulated %d fates, on nodes %d, or different ones", name, len(a), len(b))
 		}
 		if err := same(want, got); err != nil {
 			t.Error(err)
 		}
-		t.Logf("unordered %t: %d copies, %d lost", unordered, len(b), got.Totals.Lost)
+		t.Logf("%s: %d copies, %d lost", name, len(b), got.Totals.Lost)
 	}
 }

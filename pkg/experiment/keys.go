@@ -118,6 +118,12 @@ func networkFields(p *harness.Plan) []field {
 				p.Network.Unordered = w == "unordered"
 			}),
 			Doc: "whether messages of a link may overtake each other; unset: they do not"},
+		{Name: "variation", Default: "none", Of: variationType().To(&p.Network.Variation),
+			Doc: "how unlike links are: a factor on the latency of each, kept for the trial or drifting"},
+		{Name: "bandwidth", Default: unlimited, Of: bandwidthType().To(&p.Network.Bandwidth),
+			Doc: "of each link and direction: messages leave one after the other, by their bytes"},
+		{Name: "links", Default: "[]", Of: ownType().To(&p.Network.Links),
+			Doc: "links that are not as all are: their own latency, loss or bandwidth"},
 	}
 }
 

@@ -26,6 +26,7 @@ func (v *variant) plan() harness.Plan {
 		}
 	}
 	v.shape(&p)
+	v.links(&p)
 	v.house(&p)
 	v.detector(&p)
 	net := p.Known()

@@ -19,7 +19,7 @@ func (p *Plan) Live(s *algo.Spec) (algo.Liveness, time.Duration) {
 	if l.Under == algo.Unpromised {
 		return l, 0
 	}
-	d, _ := p.Network.Latency.Bound()
+	d, _ := p.Network.Bound()
 	within := l.Within(p.Params, d)
 	if s.Needs.Detector != algo.NoDetector {
 		within += p.Detector.Bound(d)
@@ -38,7 +38,7 @@ func (p *Plan) unconnected(s *algo.Spec, cause string) []string {
 	if promise.Under == algo.Unpromised || cause == "" || !s.Survives.Partition {
 		return nil
 	}
-	d, _ := p.Network.Latency.Bound()
+	d, _ := p.Network.Bound()
 	within := algo.Liveness{Timeouts: patience}.Within(p.Params, d)
 	cuts, instants := p.cuts()
 	majority := s.Service != algo.Agreed

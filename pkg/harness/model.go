@@ -90,6 +90,7 @@ func (p *Plan) hazards() hazards {
 	s := &p.Scenario
 	note(fault.Loss, "network.loss "+decimal(p.Network.Loss), p.Network.Loss > 0)
 	note(fault.Loss, "bursts of network.loss", p.Network.LossRate() > 0)
+	note(fault.Loss, "network.links", p.Network.Loses())
 	k := s.Declared()
 	note(fault.Partition, "scenario "+k.Name, k.Cuts)
 	if k.Returns != nil {
@@ -99,7 +100,7 @@ func (p *Plan) hazards() hazards {
 	if down := &p.Faults.Downtime; p.Faults.CrashRate > 0 && down.Distribution != "" {
 		note(fault.Recovery, "faults.downtime "+down.Literal(), true)
 	}
-	d, _ := p.Network.Latency.Bound()
+	d, _ := p.Network.Bound()
 	each := func(where string, events []Event) {
 		for i := range events {
 			e := &events[i]

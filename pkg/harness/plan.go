@@ -106,7 +106,7 @@ func (p *Plan) Setup() (*Setup, error) {
 	if s.Scenario.Settle == 0 && slices.Contains(scenario.Keys, "settle") {
 		s.Scenario.Settle = s.LeastSettle()
 	}
-	s.Latency, _ = p.Network.Latency.Bound()
+	s.Latency, _ = p.Network.Bound()
 	s.Network.Seed = Derive(p.Seed, "network")
 	s.lastAt, s.lastBy = s.lastArrival()
 	return s, nil
@@ -115,7 +115,7 @@ func (p *Plan) Setup() (*Setup, error) {
 // Known is what the defaults of parameters may look at. An election has no hold.
 func (p *Plan) Known() algo.Network {
 	net := algo.Network{Nodes: p.Nodes}
-	net.Latency, net.Bounded = p.Network.Latency.Bound()
+	net.Latency, net.Bounded = p.Network.Bound()
 	if hold := &p.Scenario.Hold; hold.Distribution != "" {
 		net.Hold, _ = hold.Bound()
 	}

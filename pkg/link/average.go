@@ -21,9 +21,31 @@ func (l *Latency) Average() time.Duration {
 	}
 }
 
-// Means returns the average latency of each link, from one process to another.
+// Means returns the average latency of each link, from one process to another: of those
+// that vary, over all that may come of it.
 func (n *Network) Means() func(from, to uint32) time.Duration {
-	l := &n.Latency
+	all := n.Latency.means()
+	if len(n.Links) == 0 {
+		return all
+	}
+	own := map[[2]uint32]time.Duration{}
+	for i := range n.Links {
+		if l := n.Links[i].Latency; l != nil {
+			for _, of := range n.Links[i].Links {
+				own[of] = l.Average()
+			}
+		}
+	}
+	return func(from, to uint32) time.Duration {
+		if d, is := own[[2]uint32{from, to}]; is {
+			return d
+		}
+		return all(from, to)
+	}
+}
+
+// means is the same for what all links are.
+func (l *Latency) means() func(from, to uint32) time.Duration {
 	d := l.checked()
 	if !d.Links() {
 		all := l.Average()

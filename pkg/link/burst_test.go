@@ -31,7 +31,7 @@ type bursts struct{ lost, bad, runs int }
 func (n *Network) bursts(f Flow, count int) (b bursts) {
 	before := false
 	for range count {
-		if n.Send(&f, 0, nil).Lost {
+		if n.Send(&f, 0, 0, nil).Lost {
 			b.lost++
 		}
 		if f.bad {
@@ -93,7 +93,7 @@ func TestBurst_IsStationary(t *testing.T) {
 	lost := 0
 	for to := range uint32(links) {
 		f := n.Flow(0, 1, 0, to+2)
-		if n.Send(&f, 0, nil).Lost {
+		if n.Send(&f, 0, 0, nil).Lost {
 			lost++
 		}
 	}
@@ -139,7 +139,7 @@ func TestSkip_IsLikeSending(t *testing.T) {
 		for i, want := range all {
 			f := n.Flow(0, 1, 0, 2)
 			n.Skip(&f, uint64(i))
-			if got := n.Send(&f, sent[i], nil); got != want {
+			if got := n.Send(&f, sent[i], 0, nil); got != want {
 				t.Fatalf("message %d by itself: %+v, want %+v", i+1, got, want)
 			}
 		}
@@ -161,7 +161,7 @@ func TestSkip_FindsTheState(t *testing.T) {
 				if n.Skip(&f, k); f.bad != all.bad || f.Sent != all.Sent {
 					t.Fatalf("%+v, link to %d: after %d messages %+v, want %+v", b, to+2, k, f, all)
 				}
-				n.Send(&all, 0, nil)
+				n.Send(&all, 0, 0, nil)
 			}
 		}
 	}
@@ -219,7 +219,7 @@ func TestBurst_LuckIsFixed(t *testing.T) {
 	f := n.Flow(1, 7, 2, 9)
 	h := fnv.New64a()
 	for k := range 10_000 {
-		fate := n.Send(&f, time.Duration(k)*time.Microsecond, nil)
+		fate := n.Send(&f, time.Duration(k)*time.Microsecond, 0, nil)
 		bits := uint64(fate.Due) << 2
 		if fate.Lost {
 			bits |= 1

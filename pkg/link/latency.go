@@ -112,15 +112,20 @@ func (l *Latency) CheckSpan() error {
 // use whole numbers alone and so agree on every architecture. Regions has none: see
 // Network.Flow.
 func (l *Latency) Draw(u uint64) time.Duration {
-	return l.checked().delay(l, u)
+	return l.checked().delay(l, u, 1)
 }
 
-// delay is the draw of l, which is of d.
-func (d *Distribution) delay(l *Latency, u uint64) time.Duration {
+// delay is the draw of l, which is of d, times the factor of the link.
+func (d *Distribution) delay(l *Latency, u uint64, factor float64) (out time.Duration) {
 	if d.draw != nil {
-		return d.draw(l, u)
+		out = d.draw(l, u)
+	} else {
+		out = l.cut(d, unit(u))
 	}
-	return l.cut(d, unit(u))
+	if factor != 1 {
+		out = vary(out, factor)
+	}
+	return out
 }
 
 // text is l as it stands in a trace: "20ms", "uniform min 1ms max 3ms".

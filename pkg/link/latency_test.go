@@ -222,7 +222,7 @@ func TestDraw_MatchesTheory(t *testing.T) {
 			drawn := make([]time.Duration, 50_000)
 			mean = 0
 			for i := range drawn {
-				drawn[i] = n.Send(&f, 0, nil).Due
+				drawn[i] = n.Send(&f, 0, 0, nil).Due
 				mean += float64(drawn[i]) / float64(len(drawn))
 			}
 			slices.Sort(drawn)

@@ -12,7 +12,7 @@ import (
 )
 
 // A Network says what the links do to messages. All links are alike, but for the
-// latencies of regions.
+// latencies of regions, Variation and Links.
 type Network struct {
 	Latency     Latency `json:"latency"`
 	Loss        float64 `json:"loss"`            // probability, independent for each message and copy
@@ -20,6 +20,12 @@ type Network struct {
 	Duplication float64 `json:"duplication"`     // probability that the network makes a second copy
 	Unordered   bool    `json:"unordered"`       // messages of a link arrive as their latencies fall
 	Seed        uint64  `json:"seed"`
+
+	Variation *Variation `json:"variation,omitempty"`
+	// Bandwidth of each link, in each direction and on each plane, in bytes per second: a
+	// message's bytes take that long to leave, one message after the other. 0: no time.
+	Bandwidth float64 `json:"bandwidth,omitempty"`
+	Links     []Own   `json:"links,omitempty"` // those that are not as all are
 }
 
 // Check says what is wrong with n; nil if nothing is.
@@ -37,6 +43,17 @@ func (n *Network) Check() error {
 		if err := n.Burst.Check(); err != nil {
 			return err
 		}
+	}
+	if n.Variation != nil {
+		if err := n.Variation.Check(); err != nil {
+			return err
+		}
+	}
+	if err := checkBandwidth(n.Bandwidth); err != nil {
+		return err
+	}
+	if err := n.checkOwn(); err != nil {
+		return err
 	}
 	return n.Latency.Check()
 }
@@ -59,6 +76,8 @@ type Flow struct {
 	own  *Latency // in place of the network's: where the link has one
 	kind *Distribution
 	bad  bool // bursts: the state in which the last message met the link
+
+	*condition // nil: the link is as all are, and they don't vary
 }
 
 // Flow makes the state of the link from -> to on a plane, for one incarnation
@@ -74,6 +93,23 @@ func (n *Network) Flow(plane uint8, from, incarnation, to uint32) Flow {
 	}
 	if n.Burst != nil {
 		f.bad = n.Burst.first(h)
+	}
+	own := n.own(from, to)
+	if own == nil && n.Variation == nil && n.Bandwidth == 0 {
+		return f
+	}
+	f.condition = &condition{bandwidth: n.Bandwidth}
+	if n.Variation != nil {
+		f.pace = n.Variation.pace(n.Seed, from, to)
+	}
+	if own != nil {
+		f.loss = own.Loss
+		if own.Latency != nil {
+			f.own, f.kind = own.Latency, own.Latency.kind()
+		}
+		if own.Bandwidth != nil {
+			f.bandwidth = *own.Bandwidth
+		}
 	}
 	return f
 }
@@ -114,10 +150,10 @@ const (
 	draws     = 8
 )
 
-// Send decides the fate of the next message of f, handed over at sent, in the
-// override that holds on the link then; nil if none does. Times are offsets from
+// Send decides the fate of the next message of f, of so many bytes, handed over at sent,
+// in the override that holds on the link then; nil if none does. Times are offsets from
 // the trial's start.
-func (n *Network) Send(f *Flow, sent time.Duration, override *Override) Fate {
+func (n *Network) Send(f *Flow, sent time.Duration, bytes int, override *Override) Fate {
 	at := f.base + f.Sent*draws*golden
 	f.Sent++
 	latency, kind, loss := &n.Latency, f.kind, n.Loss
@@ -128,22 +164,29 @@ func (n *Network) Send(f *Flow, sent time.Duration, override *Override) Fate {
 		f.bad = n.Burst.next(f.bad, at)
 		loss = n.Burst.loss(f.bad)
 	}
+	left, factor := sent, 1.0
+	if f.condition != nil {
+		left, factor = f.leave(sent, bytes), f.factor(n.Variation, sent)
+		if f.loss != nil {
+			loss = *f.loss
+		}
+	}
 	if override != nil {
 		if override.Latency != nil {
-			latency, kind = override.Latency, override.Latency.kind()
+			latency, kind, factor = override.Latency, override.Latency.kind(), 1
 		}
 		if override.Loss != nil {
 			loss = *override.Loss
 		}
 	}
 	fate := Fate{Seq: f.Sent}
-	fate.Due, fate.Held = n.due(f, sent+kind.delay(latency, draw(at, drawLatency)))
+	fate.Due, fate.Held = n.due(f, left+kind.delay(latency, draw(at, drawLatency), factor))
 	if loss > 0 {
 		fate.Lost = chance(draw(at, drawLoss), loss)
 	}
 	if n.Duplication > 0 && chance(draw(at, drawDuplication), n.Duplication) {
 		fate.Duplicated = true
-		fate.CopyDue, fate.CopyHeld = n.due(f, sent+kind.delay(latency, draw(at, drawCopyLatency)))
+		fate.CopyDue, fate.CopyHeld = n.due(f, left+kind.delay(latency, draw(at, drawCopyLatency), factor))
 		fate.CopyLost = chance(draw(at, drawCopyLoss), loss)
 	}
 	return fate

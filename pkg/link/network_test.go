@@ -54,7 +54,7 @@ func fates(n Network, f Flow, sent []time.Duration) []Fate { return fatesIn(n, f
 func fatesIn(n Network, f Flow, sent []time.Duration, w *Overrides) []Fate {
 	out := make([]Fate, len(sent))
 	for i, at := range sent {
-		out[i] = n.Send(&f, at, w.On(1, 2, at))
+		out[i] = n.Send(&f, at, 0, w.On(1, 2, at))
 	}
 	return out
 }
@@ -142,7 +142,7 @@ func TestSend_DoesNotDependOnOthers(t *testing.T) {
 			}
 			at := time.Duration(i) * 100 * time.Microsecond
 			sent[l] = append(sent[l], at)
-			got[l] = append(got[l], n.Send(flows[l], at, nil))
+			got[l] = append(got[l], n.Send(flows[l], at, 0, nil))
 		}
 		for l, fs := range got {
 			alone := fates(n, n.Flow(l.plane, l.from, l.incarnation, l.to), sent[l])
@@ -279,7 +279,7 @@ func TestSend_AchievesLossAndDuplication(t *testing.T) {
 			var lost, copies, copiesLost, both, next, nextLost int
 			before := false
 			for range count {
-				fate := n.Send(&f, 0, nil)
+				fate := n.Send(&f, 0, 0, nil)
 				if fate.Lost {
 					lost++
 				}
@@ -386,7 +386,7 @@ func TestSend_LuckIsFixed(t *testing.T) {
 	h := fnv.New64a()
 	var b []byte
 	for k := range 10_000 {
-		fate := n.Send(&f, time.Duration(k)*time.Microsecond, nil)
+		fate := n.Send(&f, time.Duration(k)*time.Microsecond, 0, nil)
 		bits := uint64(0)
 		for i, is := range []bool{fate.Lost, fate.Duplicated, fate.CopyLost} {
 			if is {
@@ -426,7 +426,7 @@ func BenchmarkSend(b *testing.B) {
 			at := time.Duration(0)
 			b.ReportAllocs()
 			for b.Loop() {
-				at = test.n.Send(&f, at, nil).Due
+				at = test.n.Send(&f, at, 0, nil).Due
 			}
 		})
 	}

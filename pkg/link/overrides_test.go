@@ -115,7 +115,7 @@ func TestSend_AchievesTheLossOfASpell(t *testing.T) {
 		var during, lost, lostDuring int
 		for at := range time.Duration(count) {
 			override := w.On(link[0], link[1], at)
-			switch fate := n.Send(&f, at, override); {
+			switch fate := n.Send(&f, at, 0, override); {
 			case override != nil:
 				during++
 				if fate.Lost {

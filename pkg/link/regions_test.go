@@ -84,7 +84,7 @@ func TestFlow_HasTheLatencyOfItsPlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := n.Flow(0, test.from, 0, test.to)
-		if got := n.Send(&f, 0, nil).Due; got != test.want {
+		if got := n.Send(&f, 0, 0, nil).Due; got != test.want {
 			t.Errorf("%v: %d to %d takes %v, want %v", test.l.Places, test.from, test.to, got, test.want)
 		}
 	}
@@ -99,7 +99,7 @@ func TestRegions_JitterHasMedianOne(t *testing.T) {
 	const count = 50_001
 	drawn := make([]float64, count)
 	for i := range drawn {
-		drawn[i] = float64(n.Send(&f, 0, nil).Due) / float64(117_200*time.Microsecond)
+		drawn[i] = float64(n.Send(&f, 0, 0, nil).Due) / float64(117_200*time.Microsecond)
 	}
 	slices.Sort(drawn)
 	var mean, square float64

@@ -49,7 +49,7 @@ func (s *simulation) Send(m *harness.Process, to algo.ID, out harness.Outgoing) 
 			e.msg = s.decode(out.Packed)
 		}
 	}
-	fate := s.setup.Network.Send(s.flow(m, out.Plane, to), s.now,
+	fate := s.setup.Network.Send(s.flow(m, out.Plane, to), s.now, len(out.Packed),
 		s.overrides.On(uint32(m.ID), uint32(to), s.now))
 	e.seq, e.due, e.held, e.lost = fate.Seq, fate.Due, fate.Held, fate.Lost
 	for i := range s.omissions {

@@ -325,7 +325,7 @@ func TestFates(t *testing.T) {
 				flow := s.Network.Flow(trace.Data, k[0], 0, k[1])
 				flows[k] = &flow
 			}
-			fate := s.Network.Send(flows[k], r.At, nil)
+			fate := s.Network.Send(flows[k], r.At, 0, nil)
 			if r.Seq != fate.Seq || r.Due != fate.Due {
 				t.Fatalf("%+v, want %+v", r, fate)
 			}

@@ -20,7 +20,7 @@ const _ = uint(transport.MaxFrame - algo.MaxMessage)
 // that are to be lost. All sends of one event carry the event's instant.
 func (n *node) Send(_ *harness.Process, to algo.ID, out harness.Outgoing) {
 	sent := max(n.now, 0)
-	fate := n.setup.Network.Send(&n.flows[out.Plane][to-1], sent,
+	fate := n.setup.Network.Send(&n.flows[out.Plane][to-1], sent, len(out.Packed),
 		n.overrides.On(uint32(n.ID), uint32(to), sent))
 	f := transport.Frame{
 		Plane: out.Plane, Kind: out.Kind, Incarnation: n.Incarnation, Seq: fate.Seq,

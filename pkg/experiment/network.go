@@ -1,0 +1,113 @@
+package experiment
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/config"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
+)
+
+// bytesIn are the units of a bandwidth, each with its bytes per second.
+var bytesIn = []struct {
+	name  string
+	bytes float64
+}{{"GB/s", 1e9}, {"MB/s", 1e6}, {"kB/s", 1e3},
+	{"Gbit/s", 1e9 / 8}, {"Mbit/s", 1e6 / 8}, {"kbit/s", 1e3 / 8}, {"B/s", 1}}
+
+const (
+	unlimited        = "unlimited"
+	bandwidthPattern = `^[0-9]+(\.[0-9]+)?([kMG]?B|[kMG]bit)/s$`
+)
+
+// bandwidthType is a bandwidth with its unit, above 0, or none.
+func bandwidthType() config.Type[float64] {
+	const units = "B/s, kB/s, MB/s, GB/s, kbit/s, Mbit/s, Gbit/s"
+	const name = "a bandwidth with its unit, as 10MB/s (units: " + units + ")"
+	parse := func(s string) float64 {
+		for _, u := range bytesIn {
+			number, has := strings.CutSuffix(s, u.name)
+			f, err := strconv.ParseFloat(number, 64)
+			if has && err == nil && f > 0 && !math.IsInf(f, 0) && f*u.bytes <= link.MostBandwidth {
+				return f * u.bytes
+			}
+		}
+		return 0
+	}
+	text := config.Words(name, func(s string) string {
+		if parse(s) == 0 {
+			return name + ", above 0 and at most 1000GB/s, or " + unlimited
+		}
+		return ""
+	}).Like(config.Object{"type": "string", "pattern": bandwidthPattern, "examples": []string{"10MB/s"}})
+	text = text.Unless(func(v *config.Value) string {
+		if v.Kind == config.Int || v.Kind == config.Float {
+			return v.Plain() + " has no unit; write " + v.Text + "MB/s (units: " + units + ")"
+		}
+		return ""
+	})
+	return config.As(text, parse, bandwidthText).
+		Or(unlimited, 0, func(b float64) bool { return b == 0 })
+}
+
+// bandwidthText is a bandwidth in the largest unit of bytes in which it is 1 or more.
+func bandwidthText(b float64) string {
+	for _, u := range bytesIn[:3] {
+		if b >= u.bytes {
+			return config.FormatFloat(b/u.bytes) + u.name
+		}
+	}
+	return config.FormatFloat(b) + "B/s"
+}
+
+// variationType is how links vary; nil: not at all.
+func variationType() config.Type[*link.Variation] {
+	const like = "{sigma: 0.3, over: 10s}"
+	block := config.Block[link.Variation]{Like: like, Want: like,
+		Fields: func(x *link.Variation) []config.Field {
+			over := config.Duration(0, longest).Or("trial", 0, func(d time.Duration) bool { return d == 0 })
+			return []config.Field{
+				{Name: "sigma", Of: config.Number(0, link.MostSigma).To(&x.Sigma), Required: true},
+				{Name: "over", Of: over.To(&x.Over), Default: "trial"},
+				{Name: "directions", Default: "alike", Of: config.Choice("alike", "apart").Through(
+					func() string { return map[bool]string{false: "alike", true: "apart"}[x.Directed] },
+					func(w string) { x.Directed = w == "apart" })},
+			}
+		},
+		Valid: (*link.Variation).Check}.Type()
+	return config.Optional(block).Or("none", nil, func(x *link.Variation) bool { return x == nil })
+}
+
+// ownType is what some links are instead of what all are.
+func ownType() config.Type[[]link.Own] {
+	const like = "{links: [[1, 2], [2, 1]], latency: 80ms}"
+	block := config.Block[link.Own]{Like: like,
+		Fields: func(o *link.Own) []config.Field {
+			return []config.Field{
+				{Name: "links", Of: linksType().To(&o.Links), Required: true},
+				{Name: "latency", Of: config.Optional(lastingType()).To(&o.Latency)},
+				{Name: "loss", Of: config.Optional(config.Number(0, 1)).To(&o.Loss)},
+				{Name: "bandwidth", Of: config.Optional(bandwidthType()).To(&o.Bandwidth)},
+			}
+		},
+		Valid: (*link.Own).Check}.Type()
+	return config.Items(block, like, 0, "entries")
+}
+
+// links checks that the processes of the links that the file names are there.
+func (v *variant) links(p *harness.Plan) {
+	for i := range p.Network.Links {
+		for _, l := range p.Network.Links[i].Links {
+			if most := max(l[0], l[1]); algo.ID(most) > algo.ID(p.Nodes) {
+				v.wrong("network.links", "process %d of %d", most, p.Nodes)
+			}
+		}
+	}
+	if err := p.Network.Check(); err != nil && v.Count() == 0 {
+		v.wrong("network.links", "%s", strings.TrimPrefix(err.Error(), "links: "))
+	}
+}
