@@ -38,6 +38,7 @@ type listReport struct {
 	Triggers      []listEntry     `json:"triggers"`  // what it can wait for
 	Shapes        []listEntry     `json:"shapes"`    // of partitions
 	Metrics       []listMetric    `json:"metrics"`
+	Cities        []string        `json:"cities"` // of the distribution of that name
 }
 
 type listAlgorithm struct {
@@ -63,7 +64,7 @@ type listEntry struct {
 }
 
 func listing() listReport {
-	r := listReport{Schema: 1}
+	r := listReport{Schema: 1, Cities: link.Cities()}
 	for _, a := range algo.All() {
 		r.Algorithms = append(r.Algorithms, listAlgorithm{a.ID, a.Problem, a.Spec.Summary})
 	}
@@ -131,6 +132,10 @@ var families = []family{
 	{"metrics", (*streams).listMetrics, func(r *listReport) map[string]any {
 		return map[string]any{"metrics": r.Metrics}
 	}},
+	{"cities", func(s *streams, r *listReport) {
+		fmt.Fprintf(s.out, "Cities of distribution cities\n  %s\n\n",
+			strings.TrimLeft(wrap(strings.Join(r.Cities, " "), 2), " "))
+	}, func(r *listReport) map[string]any { return map[string]any{"cities": r.Cities} }},
 }
 
 func familyNames() (names []string) {

@@ -51,10 +51,10 @@ func (l *Latency) means() func(from, to uint32) time.Duration {
 		all := l.Average()
 		return func(uint32, uint32) time.Duration { return all }
 	}
-	places := len(l.Places)
+	places, trip := d.trips(l)
 	table := make([]time.Duration, places*places)
 	for i := range table {
-		table[i] = d.between(l, i/places, i%places).Average()
+		table[i] = l.half(trip(i/places, i%places)).Average()
 	}
 	return func(from, to uint32) time.Duration {
 		return table[int(from-1)%places*places+int(to-1)%places]

@@ -28,14 +28,14 @@ type Distribution struct {
 	// average is the mean of what is cut off at least and most, in nanoseconds. Products
 	// in sums stand in a conversion of their own, so that every processor rounds alike.
 	average func(l *Latency, least, most float64) float64
-	// between, in place of all of these, makes it a distribution of links: the latency
-	// from the p-th to the q-th of l.Places.
-	between func(l *Latency, p, q int) *Latency
+	// trips, in place of all of these, makes it a distribution of links: how many places
+	// there are, and the round trip from the p-th to the q-th.
+	trips func(l *Latency) (places int, trip func(p, q int) time.Duration)
 }
 
 // Links says whether the latency depends on the link, so that it means nothing
 // elsewhere.
-func (d *Distribution) Links() bool { return d.between != nil }
+func (d *Distribution) Links() bool { return d.trips != nil }
 
 // KeyNames are the names of d.Keys.
 func (d *Distribution) KeyNames() []string {
@@ -76,7 +76,7 @@ var Distributions []*Distribution
 // What they do looks distributions up, so that the list cannot be made before they are.
 func init() {
 	Distributions = []*Distribution{&constant, &uniform, &normal, &lognormal, &exponential,
-		&pareto, &quantiles, &regions}
+		&pareto, &quantiles, &regions, &cities}
 }
 
 var constant = Distribution{
@@ -210,6 +210,6 @@ var regions = Distribution{
 	Formula: "(round trip / 2) e^(sigma z(p)) of each link",
 	Mean:    "over the links between different places, one process in each",
 	Keys:    []Key{keyPlaces, keySigma, keyTrips}, Required: 1,
-	check:   (*Latency).checkRegions,
-	between: (*Latency).between,
+	check: (*Latency).checkRegions,
+	trips: (*Latency).regionTrips,
 }

@@ -23,6 +23,7 @@ import (
 //	regions      Places, and what the two processes of the link have between them: half of
 //	             their round trip, times a lognormal factor of median 1 and Sigma if set;
 //	             RoundTrips from each of Places to each, in place of the measured ones
+//	cities       the same for Cities, of which Places may be left out: all
 //
 // "Cut off" means that a draw beyond the bound is set to the bound.
 type Latency struct {

@@ -363,7 +363,7 @@ func TestLatencyCheck(t *testing.T) {
 		"quantiles, one":       {quantiles(ms), "want two or more, ascending"},
 		"quantiles, unordered": {quantiles(2*ms, ms), "want two or more, ascending"},
 		"unknown": {Latency{Distribution: "gauss"}, `unknown distribution "gauss" (has: constant, ` +
-			"uniform, normal, lognormal, exponential, pareto, quantiles, regions)"},
+			"uniform, normal, lognormal, exponential, pareto, quantiles, regions, cities)"},
 		"none": {Latency{}, `unknown distribution ""`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -388,12 +388,12 @@ func TestDraw_PanicsIfNotChecked(t *testing.T) {
 func TestDistributions(t *testing.T) {
 	t.Parallel()
 	for _, d := range Distributions {
-		if d.Doc == "" || d.Formula == "" || d.Mean == "" || d.Required < 1 || d.Required > len(d.Keys) {
+		if d.Doc == "" || d.Formula == "" || d.Mean == "" || d.Required < 0 || d.Required > len(d.Keys) {
 			t.Errorf("%s: doc %q, formula %q, mean %q, %d of %v required", d.Name, d.Doc, d.Formula,
 				d.Mean, d.Required, d.KeyNames())
 		}
-		if ways := given(d.quantile != nil) + given(d.draw != nil) + given(d.between != nil); ways != 1 {
-			t.Errorf("%s: %d of quantile, draw and between, want one", d.Name, ways)
+		if ways := given(d.quantile != nil) + given(d.draw != nil) + given(d.trips != nil); ways != 1 {
+			t.Errorf("%s: %d of quantile, draw and trips, want one", d.Name, ways)
 		}
 		if d.Links() == (d.average != nil) {
 			t.Errorf("%s: of links %v, with an average of its own %v", d.Name, d.Links(), d.average != nil)
@@ -443,10 +443,14 @@ func TestDistributions_AreDefined(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, d := range Distributions {
-		keys := "`" + strings.Join(d.KeyNames()[:d.Required], "`, `") + "`"
-		if more := d.KeyNames()[d.Required:]; len(more) > 0 {
-			keys += " (`" + strings.Join(more, "`, `") + "`)"
+		var keys string
+		if d.Required > 0 {
+			keys = "`" + strings.Join(d.KeyNames()[:d.Required], "`, `") + "` "
 		}
+		if more := d.KeyNames()[d.Required:]; len(more) > 0 {
+			keys += "(`" + strings.Join(more, "`, `") + "`)"
+		}
+		keys = strings.TrimSpace(keys)
 		row := fmt.Sprintf("| `%s` | %s | %s | %s |", d.Name, keys, d.Formula, d.Mean)
 		if !strings.Contains(string(page), row+"\n") {
 			t.Errorf("docs/methodology.md, Latency: want the row\n%s", row)

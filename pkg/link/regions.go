@@ -35,8 +35,8 @@ func (l *Latency) checkRegions() error {
 	if len(l.Places) == 0 {
 		return fmt.Errorf("latency: regions without places: want the place of each process in turn")
 	}
-	if !(l.Sigma >= 0 && l.Sigma <= 10) {
-		return fmt.Errorf("latency: regions with sigma %v: want 0 to 10", l.Sigma)
+	if err := l.checkSigma(); err != nil {
+		return err
 	}
 	if l.RoundTrips != nil {
 		return l.checkRoundTrips()
@@ -46,6 +46,13 @@ func (l *Latency) checkRegions() error {
 			return fmt.Errorf("latency: unknown place %q (has: %s); for others, round_trips says how far "+
 				"apart they are", place, strings.Join(Places, ", "))
 		}
+	}
+	return nil
+}
+
+func (l *Latency) checkSigma() error {
+	if !(l.Sigma >= 0 && l.Sigma <= keySigma.Most) {
+		return fmt.Errorf("latency: %s with sigma %v: want 0 to %v", l.Distribution, l.Sigma, keySigma.Most)
 	}
 	return nil
 }
@@ -70,24 +77,29 @@ func (l *Latency) checkRoundTrips() error {
 	return nil
 }
 
-// link is the latency of the link between two processes, l being of links.
-// Process 1 is in the first of Places, process 2 in the second, and after the last
-// it begins again.
-func (l *Latency) link(from, to uint32) *Latency {
-	n := uint32(len(l.Places))
-	return l.checked().between(l, int((from-1)%n), int((to-1)%n))
+// regionTrips are the round trips from the p-th to the q-th of l.Places.
+func (l *Latency) regionTrips() (places int, trip func(p, q int) time.Duration) {
+	if l.RoundTrips != nil {
+		return len(l.Places), func(p, q int) time.Duration { return l.RoundTrips[p][q] }
+	}
+	return len(l.Places), func(p, q int) time.Duration {
+		ms := measured[slices.Index(Places, l.Places[p])][slices.Index(Places, l.Places[q])]
+		return time.Duration(math.Round(ms * float64(time.Millisecond)))
+	}
 }
 
-// between is the latency from the p-th to the q-th of Places: half of the round
-// trip, or spread around it by Sigma.
-func (l *Latency) between(p, q int) *Latency {
-	var trip time.Duration
-	if l.RoundTrips != nil {
-		trip = l.RoundTrips[p][q]
-	} else {
-		ms := measured[slices.Index(Places, l.Places[p])][slices.Index(Places, l.Places[q])]
-		trip = time.Duration(math.Round(ms * float64(time.Millisecond)))
-	}
+// link is the latency of the link between two processes, l being of links.
+// Process 1 is in the first of the places, process 2 in the second, and after the last
+// it begins again.
+func (l *Latency) link(from, to uint32) *Latency {
+	places, trip := l.checked().trips(l)
+	n := uint32(places)
+	return l.half(trip(int((from-1)%n), int((to-1)%n)))
+}
+
+// half is the latency of a link with such a round trip: half of it, or spread around that
+// by Sigma.
+func (l *Latency) half(trip time.Duration) *Latency {
 	if l.Sigma == 0 {
 		return &Latency{Distribution: constant.Name, Mean: trip / 2}
 	}
@@ -96,32 +108,29 @@ func (l *Latency) between(p, q int) *Latency {
 
 // farthest is the latency of the longest link.
 func (l *Latency) farthest() *Latency {
-	between := l.checked().between
-	out := between(l, 0, 0)
-	for p := range l.Places {
-		for q := range l.Places {
-			if b := between(l, p, q); b.Average() > out.Average() {
-				out = b
-			}
+	places, trip := l.checked().trips(l)
+	longest := trip(0, 0)
+	for p := range places {
+		for q := range places {
+			longest = max(longest, trip(p, q))
 		}
 	}
-	return out
+	return l.half(longest)
 }
 
-// overPlaces is the mean over the links, one process being in each of the Places.
+// overPlaces is the mean over the links, one process being in each of the places.
 func (l *Latency) overPlaces() time.Duration {
-	between := l.checked().between
-	if len(l.Places) == 1 {
-		return between(l, 0, 0).Average()
+	n, trip := l.checked().trips(l)
+	if n == 1 {
+		return l.half(trip(0, 0)).Average()
 	}
 	var sum time.Duration
-	for p := range l.Places {
-		for q := range l.Places {
+	for p := range n {
+		for q := range n {
 			if p != q {
-				sum += between(l, p, q).Average()
+				sum += l.half(trip(p, q)).Average()
 			}
 		}
 	}
-	n := len(l.Places)
 	return sum / time.Duration(n*(n-1))
 }
