@@ -41,7 +41,7 @@ func (v *Variation) Check() error {
 
 // factor is that for a Z.
 func (v *Variation) factor(z float64) float64 {
-	return math.Exp(v.Sigma*z - float64(v.Sigma*v.Sigma/2))
+	return math.Exp(float64(v.Sigma*z) - float64(v.Sigma*v.Sigma/2))
 }
 
 // A pace is the factor of one link, for the step that was asked for last.
@@ -84,7 +84,7 @@ func (v *Variation) level(base uint64, step int64) float64 {
 		return normal01(base, 0)
 	}
 	decay := math.Exp(-1.0 / steps)
-	sum, weight := 0.0, math.Sqrt(1-decay*decay)
+	sum, weight := 0.0, math.Sqrt(1-float64(decay*decay))
 	for k := int64(0); k < depth; k++ {
 		sum += float64(weight * normal01(base, step-k))
 		weight *= decay
@@ -94,7 +94,7 @@ func (v *Variation) level(base uint64, step int64) float64 {
 
 // normal01 is the standard normal draw of a step.
 func normal01(base uint64, step int64) float64 {
-	return math.Sqrt2 * math.Erfinv(2*unit(draw(base, uint64(step)))-1)
+	return math.Sqrt2 * math.Erfinv(float64(2*unit(draw(base, uint64(step))))-1)
 }
 
 // vary is a latency times the factor, cut off at the longest that there is.
