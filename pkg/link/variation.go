@@ -94,7 +94,8 @@ func (v *Variation) level(base uint64, step int64) float64 {
 
 // normal01 is the standard normal draw of a step.
 func normal01(base uint64, step int64) float64 {
-	return math.Sqrt2 * math.Erfinv(float64(2*unit(draw(base, uint64(step))))-1)
+	p := float64(unit(draw(base, uint64(step))))
+	return math.Sqrt2 * math.Erfinv(float64(2*p)-1)
 }
 
 // vary is a latency times the factor, cut off at the longest that there is.
