@@ -19,10 +19,14 @@ import (
 // sure that is: of each two that were run in the same place of the sweep.
 type Ranking struct {
 	Metric *metric.Metric
-	Why    string // why by this metric and not by the one that leads the tables; "": it does
-	Duels  []*Duel
-	Notes  []string // what is not ranked, and why
-	Tests  int      // comparisons that Holm's correction counts
+	// Instead is the metric that leads the tables, where it is not this one: it means different
+	// outages for different algorithms of the run.
+	Instead *metric.Metric
+	Duels   []*Duel
+	Notes   []string // what is not ranked, and why
+	Tests   int      // comparisons that Holm's correction counts
+
+	word func(column string) string // what stands before the value of a column in sentences
 }
 
 // A Duel compares two algorithms that differ in nothing but their label.
@@ -48,6 +52,7 @@ type Duel struct {
 
 	of    *metric.Metric
 	tests int
+	where string // Place in words, with a colon; "" if nothing else is varied
 }
 
 // mostDuels bounds how many there are: nobody reads more, and each takes its time.
@@ -56,8 +61,14 @@ const mostDuels = 2000
 // Rank ranks the algorithms of a run. It is nil if nothing is to be ranked: there is one
 // algorithm alone, or no time by which algorithms of the problem are ranked.
 func Rank(t *results.Table) *Ranking {
-	r := &Ranking{}
-	if r.Metric, r.Why = rankedBy(t); r.Metric == nil {
+	return RankIn(t, func(column string) string { return column + "=" })
+}
+
+// RankIn is Rank with words of its own for the columns that say where algorithms were run:
+// what stands before their values.
+func RankIn(t *results.Table, word func(column string) string) *Ranking {
+	r := &Ranking{word: word}
+	if r.Metric, r.Instead = rankedBy(t); r.Metric == nil {
 		return nil
 	}
 	var places [][]metric.Field
@@ -128,27 +139,27 @@ func LabelOf(c *results.Cell) string {
 
 // rankedBy is the metric that the algorithms of a run are ranked by. Where they mean
 // different outages by their downtime, it is a downtime that means one thing for all.
-func rankedBy(t *results.Table) (*metric.Metric, string) {
+func rankedBy(t *results.Table) (m, instead *metric.Metric) {
 	var problem algo.Problem
 	for _, c := range t.Cells() {
 		p := algo.Problem(c.Get("problem"))
 		if problem != "" && p != problem {
-			return nil, ""
+			return nil, nil
 		}
 		problem = p
 	}
-	m, known := metric.Ranked(problem), t.Known()
+	known := t.Known()
+	m = metric.Ranked(problem)
 	if m == nil {
-		return nil, ""
+		return nil, nil
 	}
 	if one := m.Common(); one != nil && Mixed(t) && slices.Contains(known, one.Name) {
-		return one, fmt.Sprintf("by %s, since %s means different outages for different algorithms here",
-			one.Name, m.Name)
+		return one, m
 	}
 	if !slices.Contains(known, m.Name) {
-		return nil, ""
+		return nil, nil
 	}
-	return m, ""
+	return m, nil
 }
 
 // Mixed says whether the algorithms of the tables mean different outages by theirs.
@@ -180,9 +191,9 @@ func (r *Ranking) group(place []metric.Field, cells []*results.Cell) {
 		switch {
 		case broken > 0:
 			r.Notes = append(r.Notes, fmt.Sprintf("%s%s is not ranked: it broke a promise (trials: %d)",
-				at(place), LabelOf(c), broken))
+				r.at(place), LabelOf(c), broken))
 		case len(values)+censored == 0:
-			without = append(without, fmt.Sprintf("%s%s is not ranked: no trial has a value of %s", at(place),
+			without = append(without, fmt.Sprintf("%s%s is not ranked: no trial has a value of %s", r.at(place),
 				LabelOf(c), r.Metric.Name))
 		default:
 			m := stats.Describe(values, censored).Median
@@ -199,6 +210,7 @@ func (r *Ranking) group(place []metric.Field, cells []*results.Cell) {
 	for i, fast := range list {
 		for _, slow := range list[i+1:] {
 			d := duel(fast.Cell, slow.Cell, r.Metric)
+			d.where = r.at(place)
 			d.Place, d.Best = place, i == 0
 			for _, c := range []entrant{fast, slow} {
 				d.Doubt = max(d.Doubt, stats.Doubtful(c.median, c.Doubt(r.Metric)))
@@ -274,7 +286,7 @@ func (d *Duel) Shown() bool { return d.apart() && d.Adjusted <= DefaultAlpha }
 func (d *Duel) String() string { return d.sentence() + doubtIn(d.Doubt) }
 
 func (d *Duel) sentence() string {
-	where := at(d.Place)
+	where := d.where
 	switch {
 	case d.Equal && d.Paired:
 		return fmt.Sprintf("%sno difference between %s and %s in any of %d trials%s", where, d.Fast, d.Slow,
@@ -380,20 +392,29 @@ func (d *Duel) luck() string {
 }
 
 // at names a place in front of a sentence.
-func at(place []metric.Field) string {
-	if len(place) == 0 {
+func (r *Ranking) at(place []metric.Field) string {
+	var parts []string
+	for _, f := range place {
+		parts = append(parts, r.word(f.Name)+f.Value)
+	}
+	if parts == nil {
 		return ""
 	}
-	columns := make([]string, len(place))
-	for i, f := range place {
-		columns[i] = f.Name
-	}
-	return title(place, columns) + ": "
+	return strings.Join(parts, ", ") + ": "
 }
 
-// Head says what the sentences are about.
+// Head says what the sentences are about, with metrics by their names.
 func (r *Ranking) Head() string {
-	return fmt.Sprintf("%s: %s", cmp.Or(r.Why, "by "+r.Metric.Name), r.Metric.Doc)
+	return r.HeadIn(func(m *metric.Metric) string { return m.Name })
+}
+
+// HeadIn is Head with words of its own for metrics.
+func (r *Ranking) HeadIn(word func(*metric.Metric) string) string {
+	text := "by " + word(r.Metric)
+	if r.Instead != nil {
+		text += ", since " + word(r.Instead) + " means different outages for different algorithms here"
+	}
+	return text + ": " + r.Metric.Doc
 }
 
 // Sentences are at most so many of the sentences: first those about the fastest of each

@@ -145,6 +145,34 @@ func TestRank_Many(t *testing.T) {
 	}
 }
 
+// TestRankIn: a page for people has words for the columns that say where, and for metrics.
+func TestRankIn(t *testing.T) {
+	table := downtimes(8, func(label string, r int) float64 { return luck(r) * float64(len(label)) })
+	for _, trial := range slices.Clone(table.Trials) {
+		trial.Design, trial.Cell = slices.Clone(trial.Design), trial.Cell+2
+		for i := range trial.Design {
+			if trial.Design[i].Name == "nodes" {
+				trial.Design[i].Value = "9"
+			}
+		}
+		table.Trials = append(table.Trials, trial)
+	}
+	words := RankIn(table, func(column string) string { return "<" + column + "> " })
+	named := Rank(table)
+	for i, want := range []string{"<nodes> 5: bully", "<nodes> 9: bully"} {
+		if got := words.Duels[i].String(); !strings.HasPrefix(got, want) {
+			t.Errorf("%s, want %s", got, want)
+		}
+		if got, want := named.Duels[i].String(), strings.NewReplacer("<", "", "> ", "=").Replace(want); !strings.HasPrefix(got, want) {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	head := words.HeadIn((*metric.Metric).InWords)
+	if named.Head() != "by downtime_ms"+strings.TrimPrefix(head, "by downtime") || head == named.Head() {
+		t.Errorf("%s; %s", head, named.Head())
+	}
+}
+
 // TestReplacedOf: the bounds are the medians that the cell would have, had the trials that
 // were invalid at first been like its smallest or its largest.
 func TestReplacedOf(t *testing.T) {

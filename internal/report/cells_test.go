@@ -242,7 +242,7 @@ func TestTails(t *testing.T) {
 		t.Fatalf("%d rows, want two for each cell: %+v", len(d.Tails), d.Tails)
 	}
 	first, last := d.Tails[0], d.Tails[7]
-	want := TailRow{Cell: 1, Name: "bully, nodes=3", Metric: "election_ms", N: "24", Trials: 24}
+	want := TailRow{Cell: 1, Name: "bully, nodes 3", Metric: "election_ms", N: "24", Trials: 24}
 	want.Tails = first.Tails
 	if fmt.Sprint(first) != fmt.Sprint(want) || first.Tails[0] != (TailFigure{"22.5 [17, 28]", "1"}) ||
 		first.Tails[1] != (TailFigure{"32.85 [refused: worth 24, needs n >= 72]", "1"}) {

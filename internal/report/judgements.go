@@ -7,6 +7,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
@@ -46,11 +47,11 @@ const (
 // rankings ranks the algorithms of each run.
 func (b *builder) rankings() {
 	for i, t := range b.tables {
-		r := compare.Rank(t)
+		r := compare.RankIn(t, func(column string) string { return experiment.Title(column) + " " })
 		if r == nil {
 			continue
 		}
-		out := Ranking{Metric: r.Metric, Head: r.Head()}
+		out := Ranking{Metric: r.Metric, Head: r.HeadIn((*metric.Metric).InWords)}
 		out.Sentences, out.More = r.Sentences(mostSentences)
 		if len(b.Runs) > 1 {
 			out.Run = b.Runs[i].Label
@@ -65,7 +66,7 @@ func (b *builder) cellName(cell int) string {
 	for i, c := range b.Columns {
 		if v := c.Values[b.Cells[cell].Design[i]]; v != "" && (len(c.Values) > 1 || c.Name == "label") {
 			if c.Name != "label" {
-				v = c.Name + "=" + v
+				v = experiment.Title(c.Name) + " " + v
 			}
 			parts = append(parts, v)
 		}

@@ -74,7 +74,6 @@ type view struct {
 	Violations        []violationView
 	Untold            int
 	Virtual, Real     bool // time
-	Problems          []string
 	Algorithms        int
 	Trials            int
 }
@@ -122,11 +121,6 @@ func (d *Data) WritePage(w io.Writer) error {
 	for _, k := range transport.All {
 		if d.has("transport", k.Name) {
 			v.Virtual, v.Real = v.Virtual || k.Virtual, v.Real || !k.Virtual
-		}
-	}
-	for _, p := range []string{"election", "mutex"} {
-		if d.has("problem", p) {
-			v.Problems = append(v.Problems, p)
 		}
 	}
 	for _, c := range d.Columns {
