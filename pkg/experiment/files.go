@@ -5,10 +5,12 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"time"
 
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // A folder is where the files are that an experiment names: beside the experiment,
@@ -43,6 +45,18 @@ func (f *folder) edges(at config.Place, name string) ([][2]algo.ID, error) {
 		return nil, reason(err)
 	}
 	return algo.ReadEdges(bytes.NewReader(data))
+}
+
+// record is that in a file, of delays.
+func (f *folder) record(at config.Place, name string) ([]time.Duration, error) {
+	if f.memory {
+		return nil, errMemory
+	}
+	data, err := files.Read(f.path(at, name), config.MaxSize)
+	if err != nil {
+		return nil, reason(err)
+	}
+	return link.ReadRecord(bytes.NewReader(data))
 }
 
 // reason is an error of the file system without the path, which stands in front.

@@ -51,7 +51,7 @@ func schemaOf(s *settings) *config.Schema {
 				Doc: "how many processes"},
 			{Name: "topology", Default: "auto", Vary: true, Of: s.files.topologyType().To(&s.Shape),
 				Doc: "who may send to whom; auto: what each algorithm needs"},
-			{Name: "network", Vary: true, Doc: "what every link does", Sub: networkFields(&s.Plan)},
+			{Name: "network", Vary: true, Doc: "what every link does", Sub: networkFields(&s.files, &s.Plan)},
 			{Name: "hosting", Doc: "where processes live", Sub: []field{
 				{Name: "run_as", Default: "process", Doc: "an operating-system process for each",
 					Of: config.Only(choice("process", "goroutine"), "process").To(&s.Hosting.RunAs)},
@@ -103,10 +103,10 @@ func (s *settings) limit(d time.Duration) {
 	s.Experiment.TimeLimit, s.Plan.TimeLimit = d, d
 }
 
-func networkFields(p *harness.Plan) []field {
+func networkFields(files *folder, p *harness.Plan) []field {
 	number, choice := config.Number, config.Choice
 	return []field{
-		{Name: "latency", Default: "2ms", Of: latencyType().To(&p.Network.Latency),
+		{Name: "latency", Default: "2ms", Of: files.latencyType().To(&p.Network.Latency),
 			Doc: "one-way delay, end to end"},
 		{Name: "loss", Default: "0",
 			Of:  lossType().Into(func(l loss) { p.Network.Loss, p.Network.Burst = l.Rate, l.Burst }),

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
@@ -90,22 +91,33 @@ const maxEdges = 20_000
 
 // edgesType is the path of a file of edges, of which the value is what stands there.
 func (f *folder) edgesType() config.Type[[][2]algo.ID] {
-	t := config.Type[[][2]algo.ID]{Name: "the path of a file"}
-	path := config.SomeText(t.Name)
-	t.Schema = path.Schema
-	t.Read = func(r *config.Reader, key string, v *config.Value) ([][2]algo.ID, bool) {
-		name, ok := path.Read(r, key, v)
-		if !ok {
-			return nil, false
-		}
-		edges, err := f.edges(v.At, name)
+	return contentsType(func(at config.Place, name string) ([][2]algo.ID, error) {
+		edges, err := f.edges(at, name)
 		if err == nil && (len(edges) == 0 || len(edges) > maxEdges) {
 			err = fmt.Errorf("%d edges, want 1 to %d", len(edges), maxEdges)
 		}
+		return edges, err
+	})
+}
+
+// recordType is the path of a file with a record of delays.
+func (f *folder) recordType() config.Type[[]time.Duration] { return contentsType(f.record) }
+
+// contentsType is the path of a file, of which the value is what read finds there.
+func contentsType[T any](read func(config.Place, string) (T, error)) config.Type[T] {
+	t := config.Type[T]{Name: "the path of a file"}
+	path := config.SomeText(t.Name)
+	t.Schema = path.Schema
+	t.Read = func(r *config.Reader, key string, v *config.Value) (none T, ok bool) {
+		name, ok := path.Read(r, key, v)
+		if !ok {
+			return none, false
+		}
+		x, err := read(v.At, name)
 		if err != nil {
 			r.Add(v.At, key, "%s: %v", config.Clip(name), err)
 		}
-		return edges, err == nil
+		return x, err == nil
 	}
 	return t
 }

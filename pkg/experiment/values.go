@@ -62,17 +62,18 @@ func numberType[ID ~uint32]() config.Type[ID] {
 	return config.Whole[ID](1, maxID).Called("a process")
 }
 
-// latencyType is the latency of links: a duration, a distribution of durations, or
-// regions.
-func latencyType() config.Type[link.Latency] { return spread(true).Named("latency") }
+// latencyType is the latency of links: a duration, a distribution of durations, or one
+// that depends on the link.
+func (f *folder) latencyType() config.Type[link.Latency] { return spread(f).Named("latency") }
 
 // lastingType is a duration or a distribution of durations, of no link.
-func lastingType() config.Type[link.Latency] { return spread(false).Named("lasting") }
+func lastingType() config.Type[link.Latency] { return spread(nil).Named("lasting") }
 
-func spread(links bool) config.Type[link.Latency] {
+// spread is a latency; of links, if there is a folder for files with records of them.
+func spread(f *folder) config.Type[link.Latency] {
 	var names, others []string
 	for _, d := range link.Distributions {
-		if links || !d.Links() {
+		if f != nil || !d.Links() {
 			names = append(names, d.Name)
 		} else {
 			others = append(others, d.Name)
@@ -86,7 +87,9 @@ func spread(links bool) config.Type[link.Latency] {
 		return ""
 	})
 	block := config.Variants[link.Latency]{
-		Tag: "distribution", Names: names, Kinds: kinds, Fields: distributionFields,
+		Tag: "distribution", Names: names, Kinds: kinds, Fields: func(name string, l *link.Latency) []config.Field {
+			return distributionFields(f, name, l)
+		},
 		Of: func(l *link.Latency) *string { return &l.Distribution }, Valid: (*link.Latency).Check}.Type()
 	constant := config.As(config.Duration(0, longest), link.Constant,
 		func(l link.Latency) time.Duration { return l.Mean })
@@ -110,7 +113,7 @@ func spread(links bool) config.Type[link.Latency] {
 }
 
 // distributionFields are the keys of a distribution, and where their values go.
-func distributionFields(name string, l *link.Latency) (fields []config.Field) {
+func distributionFields(f *folder, name string, l *link.Latency) (fields []config.Field) {
 	i := slices.IndexFunc(link.Distributions, func(d *link.Distribution) bool { return d.Name == name })
 	d := link.Distributions[i]
 	for i, k := range d.Keys {
@@ -120,6 +123,10 @@ func distributionFields(name string, l *link.Latency) (fields []config.Field) {
 		}
 		of := slotOf(k.Of(l), lo, hi, nil)
 		fields = append(fields, config.Field{Name: k.Name, Of: of, Required: i < d.Required})
+		if d.Recorded() && k.Of(l) == any(&l.Values) {
+			fields = append(fields, config.Field{Name: "file",
+				Of: f.recordType().Into(func(list []time.Duration) { l.Values = list })})
+		}
 	}
 	return fields
 }

@@ -13,6 +13,8 @@ func (l *Latency) Average() time.Duration {
 	switch d := l.kind(); {
 	case d == nil: // none at all
 		return 0
+	case d.series:
+		return l.overRecord()
 	case d.Links():
 		return l.overPlaces()
 	default:
@@ -47,7 +49,7 @@ func (n *Network) Means() func(from, to uint32) time.Duration {
 // means is the same for what all links are.
 func (l *Latency) means() func(from, to uint32) time.Duration {
 	d := l.checked()
-	if !d.Links() {
+	if d.trips == nil {
 		all := l.Average()
 		return func(uint32, uint32) time.Duration { return all }
 	}

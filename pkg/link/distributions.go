@@ -31,11 +31,16 @@ type Distribution struct {
 	// trips, in place of all of these, makes it a distribution of links: how many places
 	// there are, and the round trip from the p-th to the q-th.
 	trips func(l *Latency) (places int, trip func(p, q int) time.Duration)
+	// series, in place of all of these, says that the delay depends on the time: see recorded.
+	series bool
 }
 
 // Links says whether the latency depends on the link, so that it means nothing
 // elsewhere.
-func (d *Distribution) Links() bool { return d.trips != nil }
+func (d *Distribution) Links() bool { return d.trips != nil || d.series }
+
+// Recorded says whether the delays are a record, which may stand in a file: see ReadRecord.
+func (d *Distribution) Recorded() bool { return d.series }
 
 // KeyNames are the names of d.Keys.
 func (d *Distribution) KeyNames() []string {
@@ -67,6 +72,7 @@ var (
 	keyAlpha  = Key{Name: "alpha", Most: 1000, Of: func(l *Latency) any { return &l.Alpha }}
 	keyValues = Key{Name: "values", Of: func(l *Latency) any { return &l.Values }}
 	keyPlaces = Key{Name: "places", Of: func(l *Latency) any { return &l.Places }}
+	keyEvery  = Key{Name: "every", Of: func(l *Latency) any { return &l.Every }}
 	keyTrips  = Key{Name: "round_trips", Of: func(l *Latency) any { return &l.RoundTrips }}
 )
 
@@ -76,7 +82,7 @@ var Distributions []*Distribution
 // What they do looks distributions up, so that the list cannot be made before they are.
 func init() {
 	Distributions = []*Distribution{&constant, &uniform, &normal, &lognormal, &exponential,
-		&pareto, &quantiles, &regions, &cities}
+		&pareto, &quantiles, &regions, &cities, &recorded}
 }
 
 var constant = Distribution{

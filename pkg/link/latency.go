@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/bits"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,6 +25,7 @@ import (
 //	             their round trip, times a lognormal factor of median 1 and Sigma if set;
 //	             RoundTrips from each of Places to each, in place of the measured ones
 //	cities       the same for Cities, of which Places may be left out: all
+//	recorded     Values, one after the other, a new one Every so long, and round again
 //
 // "Cut off" means that a draw beyond the bound is set to the bound.
 type Latency struct {
@@ -39,6 +41,8 @@ type Latency struct {
 
 	Places     []string          `json:"places,omitempty"` // of process 1, 2, ..., and round again
 	RoundTrips [][]time.Duration `json:"round_trips,omitempty"`
+
+	Every time.Duration `json:"every,omitempty"` // from one of the recorded Values to the next
 }
 
 // Constant is the distribution of a delay that is always d.
@@ -214,6 +218,8 @@ func (l *Latency) cuts() (least, most float64) {
 // percentile; of regions, that of the longest link.
 func (l *Latency) Bound() (d time.Duration, bounded bool) {
 	switch kind := l.checked(); {
+	case kind.series:
+		return slices.Max(l.Values), true
 	case kind.Links():
 		return l.farthest().Bound()
 	case kind.draw != nil:

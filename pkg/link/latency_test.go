@@ -363,7 +363,7 @@ func TestLatencyCheck(t *testing.T) {
 		"quantiles, one":       {quantiles(ms), "want two or more, ascending"},
 		"quantiles, unordered": {quantiles(2*ms, ms), "want two or more, ascending"},
 		"unknown": {Latency{Distribution: "gauss"}, `unknown distribution "gauss" (has: constant, ` +
-			"uniform, normal, lognormal, exponential, pareto, quantiles, regions, cities)"},
+			"uniform, normal, lognormal, exponential, pareto, quantiles, regions, cities, recorded)"},
 		"none": {Latency{}, `unknown distribution ""`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -392,8 +392,8 @@ func TestDistributions(t *testing.T) {
 			t.Errorf("%s: doc %q, formula %q, mean %q, %d of %v required", d.Name, d.Doc, d.Formula,
 				d.Mean, d.Required, d.KeyNames())
 		}
-		if ways := given(d.quantile != nil) + given(d.draw != nil) + given(d.trips != nil); ways != 1 {
-			t.Errorf("%s: %d of quantile, draw and trips, want one", d.Name, ways)
+		if ways := given(d.quantile != nil) + given(d.draw != nil) + given(d.trips != nil) + given(d.series); ways != 1 {
+			t.Errorf("%s: %d of quantile, draw, trips and series, want one", d.Name, ways)
 		}
 		if d.Links() == (d.average != nil) {
 			t.Errorf("%s: of links %v, with an average of its own %v", d.Name, d.Links(), d.average != nil)

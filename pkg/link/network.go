@@ -87,7 +87,7 @@ func (n *Network) Flow(plane uint8, from, incarnation, to uint32) Flow {
 	h = Mix(h ^ uint64(plane)<<32 ^ uint64(from))
 	h = Mix(h ^ uint64(incarnation)<<32 ^ uint64(to))
 	f := Flow{base: h}
-	if f.kind = n.Latency.kind(); f.kind != nil && f.kind.Links() {
+	if f.kind = n.Latency.kind(); f.kind != nil && f.kind.trips != nil {
 		f.own = n.Latency.link(from, to)
 		f.kind = f.own.kind()
 	}
@@ -95,10 +95,14 @@ func (n *Network) Flow(plane uint8, from, incarnation, to uint32) Flow {
 		f.bad = n.Burst.first(h)
 	}
 	own := n.own(from, to)
-	if own == nil && n.Variation == nil && n.Bandwidth == 0 {
+	series := f.kind != nil && f.kind.series
+	if own == nil && n.Variation == nil && n.Bandwidth == 0 && !series {
 		return f
 	}
 	f.condition = &condition{bandwidth: n.Bandwidth}
+	if series {
+		f.place = n.Latency.place(n.Seed, from, to)
+	}
 	if n.Variation != nil {
 		f.pace = n.Variation.pace(n.Seed, from, to)
 	}
@@ -169,6 +173,9 @@ func (n *Network) Send(f *Flow, sent time.Duration, bytes int, override *Overrid
 		left, factor = f.leave(sent, bytes), f.factor(n.Variation, sent)
 		if f.loss != nil {
 			loss = *f.loss
+		}
+		if kind.series {
+			latency, kind = f.recorded(latency, sent)
 		}
 	}
 	if override != nil {

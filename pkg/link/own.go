@@ -136,6 +136,8 @@ type condition struct {
 	bandwidth float64
 	free      time.Duration // when the last message has left
 	pace      pace
+	place     uint64  // in the record, at the start of the trial
+	now       Latency // the delay of the record at the instant that was asked for last
 }
 
 // leave is when the last byte of a message has left: the link carries one after the other.
