@@ -193,8 +193,8 @@ func (r *Ranking) group(place []metric.Field, cells []*results.Cell) {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s%s is not ranked: it broke a promise (trials: %d)",
 				r.at(place), LabelOf(c), broken))
 		case len(values)+censored == 0:
-			without = append(without, fmt.Sprintf("%s%s is not ranked: no trial has a value of %s", r.at(place),
-				LabelOf(c), r.Metric.Name))
+			without = append(without, fmt.Sprintf("%s%s is not ranked: no trial has a value of %s",
+				r.at(place), LabelOf(c), r.Metric.Name))
 		default:
 			m := stats.Describe(values, censored).Median
 			if math.IsNaN(m) { // among the time-outs

@@ -163,7 +163,8 @@ func TestRankIn(t *testing.T) {
 		if got := words.Duels[i].String(); !strings.HasPrefix(got, want) {
 			t.Errorf("%s, want %s", got, want)
 		}
-		if got, want := named.Duels[i].String(), strings.NewReplacer("<", "", "> ", "=").Replace(want); !strings.HasPrefix(got, want) {
+		want = strings.NewReplacer("<", "", "> ", "=").Replace(want)
+		if got := named.Duels[i].String(); !strings.HasPrefix(got, want) {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}

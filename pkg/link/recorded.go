@@ -89,7 +89,8 @@ func ReadRecord(r io.Reader) ([]time.Duration, error) {
 			d, err = time.Duration(math.Round(min(ms, 1e9)*1e6)), nil
 		}
 		if err != nil || d < 0 || d > longest {
-			return nil, fmt.Errorf("line %d: %.40q, want a delay up to %v, as 12.3ms or 12.3 (ms)", n, line, longest)
+			return nil, fmt.Errorf("line %d: %.40q, want a delay up to %v, as 12.3ms or 12.3 (ms)", n, line,
+				longest)
 		}
 		out = append(out, d)
 	}
