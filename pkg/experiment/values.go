@@ -89,7 +89,7 @@ func spread(f *folder) config.Type[link.Latency] {
 	block := config.Variants[link.Latency]{
 		Tag: "distribution", Names: names, Kinds: kinds,
 		Fields: func(name string, l *link.Latency) []config.Field { return distributionFields(f, name, l) },
-		Of: func(l *link.Latency) *string { return &l.Distribution }, Valid: (*link.Latency).Check}.Type()
+		Of:     func(l *link.Latency) *string { return &l.Distribution }, Valid: (*link.Latency).Check}.Type()
 	constant := config.As(config.Duration(0, longest), link.Constant,
 		func(l link.Latency) time.Duration { return l.Mean })
 	constant = constant.If(func(r *config.Reader, key string, v *config.Value) bool {
