@@ -61,7 +61,7 @@ vulncheck: ## known vulnerabilities that our code can reach
 	sh scripts/vulncheck.sh
 
 browser: ## the report in a real browser; skipped where none is installed
-	CONCLAVE_BROWSER=1 $(GO) test -v -count 1 ./internal/browser
+	CONCLAVE_BROWSER=1 $(GO) test -v -count 1 -timeout 15m ./internal/browser
 
 screenshots: ## the pictures of the report in docs/images, from a run made for them
 	$(GO) run ./scripts/screenshots
