@@ -49,7 +49,9 @@ type Machine struct {
 	authority  *bus.Authority // of the certificates; nil: one host, which nobody else reaches
 	secret     string         // of the bus's cluster
 	spent      bool           // the bus is to be replaced
-	lead       time.Duration  // from the order to start to the common start
+	// leads is from the first order to start to the common start, by the number of nodes:
+	// measured before the first trial of so many.
+	leads map[int]time.Duration
 }
 
 // A Host is a machine with nodes.
@@ -85,12 +87,8 @@ func NewMachineOf(cfg MachineConfig, hosts ...Host) (m *Machine, err error) {
 	if cfg.Ready == 0 {
 		cfg.Ready = agent.PatienceFor(cfg.Nodes)
 	}
-	m = &Machine{
-		cfg: cfg, hosts: hosts,
-		lead: 4*time.Millisecond + time.Duration(cfg.Nodes)*100*time.Microsecond,
-	}
-	if len(hosts) > 1 { // the order has to come to the other hosts first
-		m.lead += 20 * time.Millisecond
+	m = &Machine{cfg: cfg, hosts: hosts, leads: map[int]time.Duration{}}
+	if len(hosts) > 1 {
 		m.authority, m.secret = cfg.Authority, rand.Text()
 	}
 	if cfg.External.URL == "" {
@@ -214,10 +212,22 @@ func (m *Machine) Close() {
 	}
 }
 
-// missed is told that a node began by so much after the common start: the
+// The lead that orders have is twice what they took when it was measured, since a machine is
+// not always as fast, but no less and no more than this.
+const (
+	leastLead = 4 * time.Millisecond
+	mostLead  = 500 * time.Millisecond
+)
+
+// took is told how long it was until the last of so many nodes had read an order.
+func (m *Machine) took(nodes int, d time.Duration) {
+	m.leads[nodes] = min(max(2*d, leastLead), mostLead)
+}
+
+// missed is told that one of so many nodes began by so much after the common start: the
 // orders have to go out earlier on this machine.
-func (m *Machine) missed(late time.Duration) {
-	m.lead = min(2*m.lead+late, 500*time.Millisecond)
+func (m *Machine) missed(nodes int, late time.Duration) {
+	m.leads[nodes] = min(2*m.leads[nodes]+late, mostLead)
 }
 
 // URL is where the bus listens, for information.

@@ -63,7 +63,7 @@ func (t *trial) judgeFarewell(n *node) {
 			"or the plugin's handler does not return", n.ID))
 	case missedStart(n.bye.Late):
 		t.invalid = append(t.invalid, fmt.Sprintf("node p%d started %v late", n.ID, n.bye.Late))
-		t.machine.missed(n.bye.Late)
+		t.machine.missed(len(t.nodes), n.bye.Late)
 	}
 	if n.bye != nil {
 		for _, f := range n.bye.Faults {

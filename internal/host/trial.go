@@ -174,6 +174,24 @@ func (t *trial) startNodes(ctx context.Context) (harness.End, error) {
 		}
 		missing++
 	}
+	end, err := t.await(ctx, missing, func(n *node, r *control.Report) bool {
+		if r.Ready {
+			n.ready, n.dead = true, false
+		}
+		return r.Ready
+	})
+	if err != nil || len(end.Invalid) > 0 {
+		return end, err
+	}
+	if end, err = t.measureLead(ctx); err != nil || len(end.Invalid) > 0 {
+		return end, err
+	}
+	return t.awaitHearing(ctx)
+}
+
+// await waits until so many nodes have reported what is awaited of each.
+func (t *trial) await(ctx context.Context, missing int, heard func(*node, *control.Report) bool) (
+	harness.End, error) {
 	deadline := time.NewTimer(t.machine.cfg.Ready)
 	defer deadline.Stop()
 	for missing > 0 {
@@ -187,15 +205,32 @@ func (t *trial) startNodes(ctx context.Context) (harness.End, error) {
 			case r.Lost != "":
 				return harness.End{Invalid: []string{r.Lost}}, nil
 			case n == nil:
-			case r.Ready:
+			case heard(n, &r.Report):
 				missing--
-				n.ready, n.dead = true, false
 			case r.Complains() || r.Ended != nil:
 				return stillborn(&r), nil
 			}
 		}
 	}
-	return t.awaitHearing(ctx)
+	return harness.End{}, nil
+}
+
+// measureLead finds out how long it takes until the last node has read an order, unless that
+// is known of so many.
+func (t *trial) measureLead(ctx context.Context) (harness.End, error) {
+	if t.machine.leads[len(t.nodes)] > 0 {
+		return harness.End{}, nil
+	}
+	begun, asked := clock.Monotonic(), 0
+	for _, n := range t.nodes {
+		if n.ready {
+			t.orderNode(n, control.Order{Answer: true})
+			asked++
+		}
+	}
+	end, err := t.await(ctx, asked, func(_ *node, r *control.Report) bool { return r.Read })
+	t.machine.took(len(t.nodes), clock.Monotonic()-begun)
+	return end, err
 }
 
 // newNode is the next incarnation of a process.
@@ -212,6 +247,10 @@ func (t *trial) notReady() harness.End {
 		if !n.dead && !n.ready {
 			late = append(late, fmt.Sprintf("p%d", n.ID))
 		}
+	}
+	if len(late) == 0 {
+		return harness.End{Invalid: []string{fmt.Sprintf("nodes that are ready have not read an order "+
+			"within %v", t.machine.cfg.Ready)}}
 	}
 	return harness.End{Invalid: []string{fmt.Sprintf("%d of %d nodes were not ready within %v: %s",
 		len(late), len(t.nodes), t.machine.cfg.Ready, strings.Join(late, ", "))}}
@@ -257,7 +296,7 @@ func (t *trial) now() time.Duration { return clock.Monotonic() - t.start }
 // orderNode has orders sent to n. A node that is gone is noticed elsewhere.
 func (t *trial) orderNode(n *node, orders ...control.Order) {
 	for i := range orders {
-		if !orders[i].Stop {
+		if orders[i].Counted() {
 			n.orders++
 		}
 	}
@@ -337,7 +376,7 @@ func (n *node) joining() bool { return n.started && !n.ready && !n.abandoned }
 // not take the processor from it.
 func (t *trial) wake(now time.Duration) time.Duration {
 	n := time.Duration(len(t.nodes))
-	t.pace = min(t.pace*5/4, max(time.Millisecond, n*n*200*time.Nanosecond))
+	t.pace = min(t.pace*5/4, max(time.Millisecond, n*20*time.Microsecond))
 	t.pace = max(t.pace, 100*time.Microsecond)
 	at := now + t.pace
 	if t.queue.Len() > 0 {

@@ -127,6 +127,8 @@ type Counters struct {
 	Executed uint64        `json:"executed"` // instructions of its timeline, and orders
 	Reports  uint64        `json:"reports"`  // records reported
 	LastDue  time.Duration `json:"last_due"` // of the last algorithm message sent, since the common start
+	Sent     uint64        `json:"sent"`     // copies of algorithm messages, to whomever
+	Got      uint64        `json:"got"`      // and those that came
 	Links    []Link        `json:"links,omitempty"`
 }
 
@@ -137,10 +139,16 @@ func (c *Counters) Busy() bool { return c.Pending > 0 || c.Timers > 0 || c.Insid
 // Those without any are left out; the others come by the peer's ID.
 type Link struct {
 	Peer   algo.ID       `json:"peer"`
-	Sent   uint64        `json:"sent,omitempty"`    // the last copy sent to the peer: control.Stamp
+	Sent   Copy          `json:"sent,omitempty"`    // the last one sent to the peer
 	SentAt time.Duration `json:"sent_at,omitempty"` // when, since the common start
-	Got    uint64        `json:"got,omitempty"`     // the last copy that came from the peer
+	Got    Copy          `json:"got,omitempty"`     // the last one that came from the peer, and met its end
 }
+
+// A Copy is one of a message on a link, by the sender's incarnation, the message's number and
+// its own; a later one is greater. 0: none.
+type Copy uint64
+
+func copyOf(r *trace.Record) Copy { return Copy(uint64(r.Incarnation)<<40 | r.Seq<<1 | uint64(r.Copy)) }
 
 // Health says how far what was measured on a machine can be believed.
 type Health struct {

@@ -57,7 +57,6 @@ type session struct {
 	tally    *telemetry.Tally
 	watch    watch
 	counters []Counters
-	links    []Link
 }
 
 // NewLocal returns an agent. Close it.

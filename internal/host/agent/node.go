@@ -24,6 +24,8 @@ type node struct {
 	reader    atomic.Pointer[telemetry.Reader] // nil until it is ready
 	saved     []byte                           // what it was started with
 	killed    bool                             // by an order
+	links     map[algo.ID]*Link                // as far as its records are read
+	read      uint64                           // the place in its journal up to which they are
 }
 
 // savedBy is what the last incarnation of a process saved, or was started with if it

@@ -30,11 +30,12 @@ type Assignment struct {
 	Tally       string                `json:"tally,omitempty"` // path of the file, where messages are omitted
 }
 
-// An Order tells a node what to do. Every order but Stop is counted in the
+// An Order tells a node what to do. Every order but Stop and Answer is counted in the
 // node's word executed, Start when the process has begun.
 type Order struct {
-	Start     *time.Duration       `json:"start,omitempty"` // the common start, an instant of Monotonic
-	Gains     float64              `json:"gains,omitempty"` // of Monotonic on the leader's clock, in ns a ns
+	Answer    bool                 `json:"answer,omitempty"` // say that this was read, before the start
+	Start     *time.Duration       `json:"start,omitempty"`  // the common start, an instant of Monotonic
+	Gains     float64              `json:"gains,omitempty"`  // of Monotonic on the leader's clock, in ns a ns
 	Do        *harness.Instruction `json:"do,omitempty"`
 	Crashed   *News                `json:"crashed,omitempty"`
 	Restarted *News                `json:"restarted,omitempty"`
@@ -52,11 +53,15 @@ type News struct {
 // A Report is what a node tells its host.
 type Report struct {
 	Ready  bool          `json:"ready,omitempty"`
+	Read   bool          `json:"read,omitempty"` // the order to answer
 	Record *trace.Record `json:"record,omitempty"`
 	Bye    *Farewell     `json:"bye,omitempty"`
 	Error  string        `json:"error,omitempty"`
 	Broken string        `json:"broken,omitempty"` // likewise, and it is the plugin's fault
 }
+
+// Counted says whether the node counts the order as executed.
+func (o *Order) Counted() bool { return !o.Stop && !o.Answer }
 
 // Complains says whether something went wrong on the node.
 func (r *Report) Complains() bool { return r.Error != "" || r.Broken != "" }
@@ -67,8 +72,8 @@ type Farewell struct {
 	Late   time.Duration `json:"late,omitempty"`   // by how much it missed the common start
 }
 
-// The words that a node shares with its host, for finding quiet. Word
-// PeerWords*i + WordPeers + k is about process i+1.
+// The words that a node shares with its host, for finding quiet. How many they are does not
+// depend on how many nodes there are: what went over which link stands in the records.
 const (
 	WordActivity = iota // events that the algorithm has handled
 	WordTimers          // of the algorithm, pending
@@ -78,29 +83,16 @@ const (
 	WordExecuted        // instructions of the timeline, and orders
 	WordReports         // records reported
 	WordLastDue         // when the last algorithm message that was sent is due, in ns since the start
+	WordSent            // copies of algorithm messages sent, to whomever
+	WordGot             // and those that came
 	WordBefore          // what the node had used when its process started: processor time in ns,
 	_                   // voluntary context switches,
 	_                   // and involuntary ones
 	WordAfter           // likewise at its end; zero if it was killed
 	_
 	_
-	WordPeers
+	Words // how many there are
 )
-
-const (
-	PeerSent   = iota // ordinal of the last copy sent to the peer, stamped
-	PeerSentAt        // when, in ns since the start
-	PeerGot           // ordinal of the last copy that came from the peer, stamped
-	PeerWords
-)
-
-// Stamp joins an ordinal with the incarnation of the sender that it belongs to.
-func Stamp(incarnation uint32, ordinal uint64) uint64 {
-	return uint64(incarnation)<<40 | ordinal&(1<<40-1)
-}
-
-// Words is how many words a node shares in a trial of so many.
-func Words(nodes int) int { return WordPeers + PeerWords*nodes }
 
 // StopPatience is how long a node may take to answer that it stops.
 const StopPatience = 2 * time.Second

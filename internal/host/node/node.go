@@ -63,6 +63,7 @@ type node struct {
 	tally     *telemetry.Tally // of the messages that each omission fits
 	slow      time.Duration    // what each event takes
 	pending   int
+	sent, got uint64 // copies of algorithm messages
 	lastDue   time.Duration
 	executed  uint64
 	reports   uint64
@@ -180,7 +181,7 @@ func (n *node) joinTrial(in *bufio.Reader) error {
 		}
 	}
 	n.tele, err = telemetry.Create(n.Telemetry, telemetry.Config{
-		Process: uint32(n.ID), Incarnation: n.Incarnation, Words: control.Words(plan.Nodes), Limit: n.Limit,
+		Process: uint32(n.ID), Incarnation: n.Incarnation, Words: control.Words, Limit: n.Limit,
 	})
 	if err != nil {
 		return err
@@ -261,6 +262,11 @@ func (n *node) handleEvents() error {
 	for o := range n.orders {
 		if o.Stop {
 			return nil
+		}
+		if o.Answer {
+			if err := n.sayToHost(control.Report{Read: true}); err != nil {
+				return err
+			}
 		}
 		if o.Start != nil {
 			n.start, n.gains = *o.Start, o.Gains
@@ -405,7 +411,8 @@ func (n *node) queueMessage(msg transport.Message, now time.Duration) {
 	}
 	if f.Plane == trace.Data {
 		n.addPending(1)
-		n.peerWord(from, control.PeerGot).Store(control.Stamp(f.Incarnation, f.Ordinal))
+		n.got++
+		n.tele.Word(control.WordGot).Store(n.got)
 	}
 	late := max(now-f.Due, 0)
 	n.queue.Push(f.Due, harness.Delivery, algo.ID(from),
@@ -417,10 +424,6 @@ func (n *node) queueMessage(msg transport.Message, now time.Duration) {
 func (n *node) canBeSent(f *transport.Frame) bool {
 	heartbeat := f.Plane == trace.Detection && f.Kind == harness.Heartbeat
 	return f.Seq > 0 && f.Ordinal > 0 && (heartbeat || int(f.Kind) < n.declared)
-}
-
-func (n *node) peerWord(peer uint32, k int) interface{ Store(uint64) } {
-	return n.tele.Word(control.WordPeers + control.PeerWords*int(peer-1) + k)
 }
 
 // beginEvent is an event that happens at now, was due then, and follows from one with

@@ -50,8 +50,8 @@ func (n *node) publishCopy(t trace.Type, to algo.ID, f *transport.Frame, held ti
 	if f.Plane == trace.Data {
 		n.lastDue = max(n.lastDue, f.Due)
 		n.tele.Word(control.WordLastDue).Store(uint64(n.lastDue))
-		n.peerWord(uint32(to), control.PeerSentAt).Store(uint64(f.Sent))
-		n.peerWord(uint32(to), control.PeerSent).Store(control.Stamp(n.Incarnation, f.Ordinal))
+		n.sent++
+		n.tele.Word(control.WordSent).Store(n.sent)
 	}
 	n.frame = f.Append(n.frame[:0])
 	if err := n.conn.Send(uint32(to), n.frame); err != nil && n.failed == nil {
