@@ -16,7 +16,7 @@ func init() {
 	if len(os.Args) < 2 || os.Args[1] != "entries-bare" {
 		return
 	}
-	if err := bare(bareEntries); err != nil {
+	if err := unlocked(func() error { return bare(bareEntries) }); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

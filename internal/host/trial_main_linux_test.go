@@ -44,11 +44,11 @@ func init() {
 	}
 	switch os.Args[1] {
 	case "trial-node":
-		err = node.Run(os.Stdin, os.Stdout)
+		err = unlocked(func() error { return node.Run(os.Stdin, os.Stdout) })
 	case "trial-agent":
 		err = serveAgent()
 	case "trial-bus":
-		err = bus.ServeProcess(os.Stdin, os.Stdout)
+		err = unlocked(func() error { return bus.ServeProcess(os.Stdin, os.Stdout) })
 	case "trial-frail-bus":
 		err = frailBus()
 	case "trial-moody":

@@ -147,6 +147,7 @@ func (c *Conn) options(cfg DialConfig) ([]nats.Option, error) {
 		nats.PingInterval(cfg.Patience / 3),
 		nats.MaxPingsOutstanding(2),
 		nats.WriteBufferSize(writeBuffer),
+		quickSockets(),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { c.fault(err) }),
 		nats.DisconnectErrHandler(func(nc *nats.Conn, err error) {
 			if err == nil { // the server ended it, and may have said why
