@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -84,11 +85,13 @@ func init() {
 }
 
 // unlocked runs a role as a main function runs: Go locks init to its thread, so that each
-// switch to it would be one of threads.
-func unlocked(role func() error) error {
-	done := make(chan error)
-	go func() { done <- role() }()
-	return <-done
+// switch to it would be one of threads. The goroutine is package sync's: one of this package
+// would be taken for a plugin's.
+func unlocked(role func() error) (err error) {
+	var life sync.WaitGroup
+	life.Go(func() { err = role() })
+	life.Wait()
+	return err
 }
 
 // A bareProcess is one of the processes that talk over nats.go without Conclave,
