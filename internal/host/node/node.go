@@ -42,6 +42,7 @@ type node struct {
 	out     *json.Encoder
 	tele    *telemetry.Writer
 	alarm   *clock.Alarm
+	lead    clock.Lead // of alarm, before what is due
 	queue   harness.Queue[happening]
 	buf     algo.Buffer
 
@@ -293,13 +294,20 @@ func (n *node) handleEvents() error {
 			n.executeDue(&h, due)
 			continue
 		}
+		wakeAt := time.Duration(math.MaxInt64)
 		if n.queue.Len() > 0 {
-			n.alarm.Set(n.instant(n.queue.Next()))
+			due := n.instant(n.queue.Next())
+			if n.lead.Await(due) {
+				continue
+			}
+			wakeAt = due - n.lead.Before()
+			n.alarm.Set(wakeAt)
 		}
 		select {
 		case msg := <-n.in:
 			n.queueMessage(msg, n.clock())
 		case <-n.alarm.C:
+			n.lead.Woke(clock.Monotonic() - wakeAt)
 		case o := <-n.orders:
 			if o.Stop {
 				return n.failed
