@@ -94,6 +94,9 @@ var table = []struct {
 	{"internal/explore", []string{
 		"pkg/algo", "pkg/link", "pkg/trace", "pkg/fault", "pkg/harness", "pkg/sim", "pkg/check", "pkg/experiment",
 	}},
+	{"internal/rare", []string{
+		"pkg/algo", "internal/stats", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check",
+	}},
 	{"internal/reproduce", []string{
 		"pkg/algo", "pkg/metric", "pkg/trace", "internal/stats", "pkg/experiment", "pkg/results", "pkg/runner", "internal/compare", "internal/report",
 		"internal/files",

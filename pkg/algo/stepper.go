@@ -227,6 +227,18 @@ func (s *Stepper) Invariant() error {
 // Source is the process's own random source; nil until it first draws from it.
 func (s *Stepper) Source() *rand.Rand { return s.rng }
 
+// Redraw has the process draw from seed from now on, whatever it has drawn.
+func (s *Stepper) Redraw(seed uint64) {
+	s.seed = seed
+	if s.rng != nil {
+		*s.rng = *s.source()
+	}
+}
+
+func (s *Stepper) source() *rand.Rand {
+	return rand.New(rand.NewPCG(s.seed, s.seed^0x9e3779b97f4a7c15))
+}
+
 // Process is the process that the stepper drives.
 func (s *Stepper) Process() Process { return s.proc }
 
@@ -252,7 +264,7 @@ func (e *env) Now() time.Duration {
 func (e *env) Rand() *rand.Rand {
 	e.valid()
 	if e.rng == nil {
-		e.rng = rand.New(rand.NewPCG(e.seed, e.seed^0x9e3779b97f4a7c15))
+		e.rng = e.source()
 	}
 	return e.rng
 }

@@ -129,6 +129,16 @@ func (j *Judge) Record(r *trace.Record) {
 	}
 }
 
+// Outage says whether the leader is gone by the records so far, by the definition of the
+// algorithm's Spec and so that the downtime counts, and since when it counts.
+func (j *Judge) Outage() (since time.Duration, gone bool) {
+	if j.elections == nil {
+		return 0, false
+	}
+	o := j.elections.outages[j.setup.Alg.Spec.Service]
+	return o.counted, o.down && o.measure(o.origin)
+}
+
 // disturb follows what is done to processes and links.
 func (j *Judge) disturb(r *trace.Record) {
 	calm := j.calm()

@@ -40,7 +40,8 @@ var exitCodes = []struct {
 	{"1", [2]string{"could not run", "bad"}, "could not run", nil},
 	{"2", [2]string{}, "usage or configuration; every mistake in the file is reported with its line",
 		map[string]string{"run": "usage or configuration", "compare": "usage", "explore": "usage",
-			"reproduce": "usage or configuration", "tune": "usage or configuration"}},
+			"reproduce": "usage or configuration", "tune": "usage or configuration",
+			"rare": "usage or configuration"}},
 	{"3", [2]string{"violation", "bad"}, "a promise was broken within the model", nil},
 	{"4", [2]string{"threshold missed", "bad"}, "a threshold was missed; `bench compare`: something is " +
 		"worse; `bench reproduce`: a verdict is not the expected one", map[string]string{
@@ -54,6 +55,7 @@ var exitCodes = []struct {
 			"run":     "more invalid, timed-out or undecided trials than the experiment allows",
 			"compare": "with --prove, something is neither proved nor refuted",
 			"tune":    "for some algorithm no setting was found",
+			"rare":    "no path got beyond some bound",
 		}},
 	{"130, 143", [2]string{"interrupted", "warn"}, "interrupted; finished trials are kept", nil},
 }

@@ -147,8 +147,10 @@ func TestExamples(t *testing.T) {
 	if err := os.WriteFile("cases.json", []byte(`{"cases": [`+holds+`]}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join("configs", "tuning.yaml"), []byte(noisy), 0o644); err != nil {
-		t.Fatal(err)
+	for name, text := range map[string]string{"tuning.yaml": noisy, "rare.yaml": lossy} {
+		if err := os.WriteFile(filepath.Join("configs", name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for name, text := range map[string]string{ // a clone, as far as bench new looks
 		"go.mod": "module " + core + "\n", "plugins/all/all.go": "import (\n)\n",

@@ -143,6 +143,11 @@ func (s *Setup) stepper(c algo.Config, buf *algo.Buffer) *algo.Stepper {
 	return algo.NewStepper(s.Alg, c, seed, buf)
 }
 
+// Redraw has the algorithm draw from seed from now on, whatever it has drawn.
+func (m *Process) Redraw(seed uint64) {
+	m.step.Redraw(Derive(seed, "algorithm", uint64(m.ID), uint64(m.Incarnation)))
+}
+
 // Start begins the process's life at now.
 func (m *Process) Start(now time.Duration) {
 	m.rec = trace.Record{At: now, Type: trace.Up, Arg: uint64(m.Due)}

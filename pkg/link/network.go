@@ -127,6 +127,10 @@ func (n *Network) Skip(f *Flow, k uint64) {
 	}
 }
 
+// Redraw has the messages of f draw from another sequence from now on, by seed. What is on its way
+// is not changed, nor is whether a burst goes on now.
+func (f *Flow) Redraw(seed uint64) { f.base = Mix(f.base ^ seed) }
+
 // A Fate is what becomes of one message, but for cut links and crashed
 // receivers: those are known when it is due.
 type Fate struct {

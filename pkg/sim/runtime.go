@@ -19,7 +19,7 @@ func (s *simulation) flow(m *harness.Process, plane uint8, to algo.ID) *link.Flo
 		if f.dense == nil {
 			f.dense = make([]link.Flow, s.setup.Nodes)
 			for i := range f.dense {
-				f.dense[i] = s.setup.Network.Flow(plane, uint32(m.ID), m.Incarnation, uint32(i+1))
+				f.dense[i] = s.fresh(m, plane, algo.ID(i+1))
 			}
 		}
 		return &f.dense[to-1]
@@ -28,10 +28,19 @@ func (s *simulation) flow(m *harness.Process, plane uint8, to algo.ID) *link.Flo
 		f.sparse = map[algo.ID]*link.Flow{}
 	}
 	if f.sparse[to] == nil {
-		fresh := s.setup.Network.Flow(plane, uint32(m.ID), m.Incarnation, uint32(to))
+		fresh := s.fresh(m, plane, to)
 		f.sparse[to] = &fresh
 	}
 	return f.sparse[to]
+}
+
+// fresh is the side of m of a link over which it has sent nothing yet.
+func (s *simulation) fresh(m *harness.Process, plane uint8, to algo.ID) link.Flow {
+	f := s.setup.Network.Flow(plane, uint32(m.ID), m.Incarnation, uint32(to))
+	for _, seed := range s.redraws {
+		f.Redraw(seed)
+	}
+	return f
 }
 
 // Send decides the message's fate and puts its copies into the queue. Lost

@@ -87,6 +87,7 @@ type simulation struct {
 	quietIdle bool    // it was told then that nothing else is planned either
 	current   algo.ID // whose event is being handled
 	atInstant int     // events of the present instant
+	redraws   []uint64
 	end       harness.End
 	over      bool
 }
@@ -238,6 +239,9 @@ func (s *simulation) boot(p algo.ID, due time.Duration) {
 	s.current = p
 	m := harness.NewProcess(s.setup, s, p, proc.incarnation, proc.saved, &s.buf)
 	proc.running, m.Due = m, due
+	for _, seed := range s.redraws {
+		m.Redraw(seed)
+	}
 	m.Start(s.now)
 	s.count(m, 1)
 	s.activity += m.Fed

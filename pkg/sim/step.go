@@ -98,6 +98,29 @@ func (m *Simulation) Advance(n int) {
 	})
 }
 
+// Redraw has everything that the algorithm and its messages' fates draw from now on follow
+// from seed. What was drawn before stays: timers that run, messages on their way, and what
+// the plan's own seed decides, as the instants of faults and requests. The sink may call it during a record.
+func (m *Simulation) Redraw(seed uint64) {
+	s := m.s
+	s.redraws = append(s.redraws, seed)
+	for i := range s.procs {
+		p := &s.procs[i]
+		if p.running != nil {
+			p.running.Redraw(seed)
+		}
+		for plane := range p.flows {
+			f := &p.flows[plane]
+			for j := range f.dense {
+				f.dense[j].Redraw(seed)
+			}
+			for _, flow := range f.sparse {
+				flow.Redraw(seed)
+			}
+		}
+	}
+}
+
 // Run leads the trial to its end.
 func (m *Simulation) Run() harness.End {
 	m.RunUntil(m.s.setup.TimeLimit)

@@ -1,0 +1,384 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/rare"
+	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/transport"
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+// rareFlags are the flags of bench rare.
+type rareFlags struct {
+	source
+	beyond                       []string
+	paths, replications, workers int
+	csv                          string
+	quiet, json                  bool
+}
+
+func (s *streams) rareCommand() *cobra.Command {
+	var f rareFlags
+	c := &cobra.Command{
+		Use:   "rare FILE",
+		Short: "Estimate how likely very long outages are, in simulation",
+		Long: `Estimate, for each algorithm of the experiment in FILE, how likely a trial is
+to have an outage beyond each of --beyond, down to a probability of 1e-9 and
+less, where as many plain trials would never end. Numbers are so many
+time-outs of the algorithm (bench describe ID); durations are themselves. An
+outage is what downtime_ms counts.
+
+It splits paths: where a simulated outage has got further than most, many new
+trials go on from there with draws of their own. A pilot finds where; then the
+estimate is unbiased, and independent replications of it give the interval.
+The same seed gives the same. docs/methodology.md has the method and what it
+is blind to.
+
+` + exitHelp("rare", "0", "1", "2", "3", "5", "130, 143"),
+		Example: `  bench rare configs/rare.yaml --beyond 2,4 --paths 50
+  bench rare configs/rare.yaml --beyond 300ms,600ms --paths 50 --csv rare.csv`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error { return s.rare(&f, args) },
+	}
+	f.register(c)
+	flags := c.Flags()
+	flags.Lookup("transport").Usage = "only `TRANSPORT` sim, which is the default here"
+	flags.StringSliceVar(&f.beyond, "beyond", []string{"2", "4", "6", "8", "10"},
+		"ask for outages longer than each of `LIST`: numbers of time-outs, or durations as 2s")
+	flags.IntVar(&f.paths, "paths", 1000, "simulate `N` paths from each level")
+	flags.IntVar(&f.replications, "replications", 10, "estimate `N` times anew; the interval is theirs")
+	flags.IntVar(&f.workers, "workers", 0, "run `N` replications at a time (default: one per core)")
+	flags.StringVar(&f.csv, "csv", "", "write the estimates to `FILE`, a row each")
+	flags.BoolVar(&f.quiet, "quiet", false, "print only results and errors")
+	flags.BoolVar(&f.json, "json", false, "print the results as JSON")
+	return c
+}
+
+// A tail is what was estimated of one cell.
+type tail struct {
+	cell    *experiment.Cell
+	name    string
+	wait    string // name of the time-out; "": none
+	timeOut time.Duration
+	result  *rare.Result
+	took    time.Duration
+}
+
+func (s *streams) rare(f *rareFlags, args []string) error {
+	if f.transport == "" && !slices.ContainsFunc(f.set, func(set string) bool {
+		return strings.HasPrefix(set, "transport=")
+	}) {
+		f.transport = transport.Sim.Name
+	}
+	switch {
+	case f.paths < 10 || f.paths > 1e6:
+		return usage("--paths %d, want 10 to 1000000", f.paths)
+	case f.replications < 2 || f.replications > 1e4:
+		return usage("--replications %d, want 2 to 10000", f.replications)
+	case f.workers < 0:
+		return usage("--workers %d, want 1 or more", f.workers)
+	}
+	e, err := f.load(s, args)
+	if err != nil {
+		return err
+	}
+	if !e.Virtual() {
+		return usage("bench rare: transport %s: a trial on real nodes cannot go on twice from the same "+
+			"point; leave --transport out", e.Transport)
+	}
+	tails := make([]tail, len(e.Cells))
+	bounds := make([][]float64, len(e.Cells))
+	design := designOf(e)
+	for i := range e.Cells {
+		t := &tails[i]
+		t.cell, t.name = &e.Cells[i], design.name(&e.Cells[i])
+		t.wait, t.timeOut = rare.Patience(&t.cell.Plan)
+		if err := rare.Refuse(&t.cell.Plan); err != nil {
+			return usage("bench rare: %v", err)
+		}
+		if bounds[i], err = t.bounds(f.beyond); err != nil {
+			return err
+		}
+	}
+	if f.workers == 0 {
+		f.workers = runtime.GOMAXPROCS(0)
+	}
+	ctx, stop := s.interruptible(context.Background())
+	defer stop()
+	sum := tally{}
+	for i := range tails {
+		if err := s.split(ctx, &tails[i], f, e.Seed, bounds[i], &sum); err != nil {
+			return err
+		}
+	}
+	if f.csv != "" {
+		text, err := rareCSV(tails, f)
+		if err == nil {
+			err = writeWhole(f.csv, text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if f.json {
+		err = writeJSON(s.out, rareJSON(e.Name, e.Seed, tails, f))
+	} else {
+		s.printTails(tails, f)
+	}
+	if code := sum.code(); err == nil && code != Good {
+		err = exit(code)
+	}
+	return err
+}
+
+// bounds are those that the words ask for, in nanoseconds, the least first.
+func (t *tail) bounds(words []string) (out []float64, err error) {
+	for _, word := range words {
+		if n, err := strconv.ParseFloat(word, 64); err == nil {
+			if !(n > 0 && n <= 1e6) {
+				return nil, usage("--beyond %s, want more than 0 and up to 1000000 time-outs", word)
+			}
+			if t.timeOut == 0 {
+				return nil, usage("--beyond %s: %s has no time-out of one length by which it gives up a leader; "+
+					"say how long in durations, as --beyond 2s", word, t.name)
+			}
+			out = append(out, math.Round(n*float64(t.timeOut)))
+			continue
+		}
+		d, err := time.ParseDuration(word)
+		if err != nil || d <= 0 || d > 24*time.Hour {
+			return nil, usage("--beyond %q, want numbers of time-outs, as 2,4,10, or durations, as 2s", word)
+		}
+		out = append(out, float64(d))
+	}
+	if len(out) == 0 {
+		return nil, usage("--beyond: nothing is asked for")
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// split estimates the tail of one cell.
+func (s *streams) split(ctx context.Context, t *tail, f *rareFlags, seed uint64, bounds []float64,
+	sum *tally) (err error) {
+	o := rare.Options{Beyond: bounds, Paths: f.paths, Replications: f.replications, Seed: seed,
+		Workers: f.workers}
+	begun := time.Now()
+	if !f.quiet {
+		told := time.Duration(0)
+		o.Progress = func(done int) {
+			elapsed := time.Since(begun)
+			if elapsed-told < pauseAfter(elapsed) {
+				return
+			}
+			told = elapsed
+			fmt.Fprintf(s.aside(), "%s: replication %d of %d\n", t.name, done, f.replications)
+		}
+	}
+	last := time.Duration(bounds[len(bounds)-1])
+	t.result, err = rare.Split(ctx, rare.Outages(&t.cell.Plan, last), o)
+	t.took = time.Since(begun)
+	if err != nil {
+		return err
+	}
+	for i, text := range t.result.Broken {
+		if i < mostTold {
+			s.say(fmt.Sprintf("violation: %s: %s", t.name, text))
+		}
+	}
+	sum.violations += t.result.Violated
+	for i := range t.result.Estimates {
+		if t.result.Estimates[i].Reached == 0 {
+			sum.unknown++
+		}
+	}
+	return nil
+}
+
+// digits3 writes a small number for people.
+func digits3(p float64) string {
+	if math.IsNaN(p) {
+		return "n/a"
+	}
+	return strconv.FormatFloat(p, 'g', 3, 64)
+}
+
+// timeOuts is a bound in time-outs; "" if there is no such unit.
+func (t *tail) timeOuts(bound float64) string {
+	if t.timeOut == 0 {
+		return ""
+	}
+	return compare.Number(bound / float64(t.timeOut))
+}
+
+func (s *streams) printTails(tails []tail, f *rareFlags) {
+	w := s.text()
+	table := &table{}
+	table.column("algorithm", false)
+	for _, name := range []string{"beyond", "time-outs", "probability", "95 % interval", "gain"} {
+		table.column(name, true)
+	}
+	var notes []string
+	for i := range tails {
+		t := &tails[i]
+		r := t.result
+		for k := range r.Estimates {
+			e := &r.Estimates[k]
+			table.add(t.name, time.Duration(e.Beyond).String(), t.timeOuts(e.Beyond), digits3(e.Probability),
+				fmt.Sprintf("[%s, %s]", digits3(e.Low), digits3(e.High)), digits3(e.Gain))
+		}
+		notes = append(notes, t.remarks(f)...)
+	}
+	table.dropEmpty()
+	table.write(w)
+	fmt.Fprintln(w)
+	for _, note := range notes {
+		fmt.Fprintln(w, note)
+	}
+	fmt.Fprintln(w, "gain: the variance of plain simulation at the same work, in events, by the variance of this "+
+		"estimate")
+	if f.csv != "" {
+		fmt.Fprintf(w, "results: %s\n", report.Quote(f.csv))
+	}
+}
+
+// remarks say how the estimates were made, and what they are worth.
+func (t *tail) remarks(f *rareFlags) (out []string) {
+	r := t.result
+	by := ""
+	if t.wait != "" {
+		by = fmt.Sprintf("; time-out %s %v", t.wait, t.timeOut)
+	}
+	out = append(out, fmt.Sprintf("%s: outages by %s%s", t.name, t.downtime(), by),
+		fmt.Sprintf("  %s of %s; %s by %s; %d paths, %s events, %s",
+			report.Plural(f.replications, "replication", "replications"),
+			report.Plural(f.paths, "path", "paths")+" a stage",
+			report.Plural(len(r.Levels), "level", "levels"), rare.Heights[r.Height],
+			r.Paths, digits3(float64(r.Events)), t.took.Round(100*time.Millisecond)))
+	for i := range r.Estimates {
+		e := &r.Estimates[i]
+		switch {
+		case e.Reached == 0:
+			return append(out, fmt.Sprintf("  careful: no path got beyond %v: nothing is known but that it is "+
+				"rarer than what stands above; more --paths may reach it", time.Duration(e.Beyond)))
+		case e.Reached < f.replications:
+			return append(out, fmt.Sprintf("  careful: %d of %d replications got beyond %v: intervals from there "+
+				"on may be too short; give more --paths", e.Reached, f.replications, time.Duration(e.Beyond)))
+		}
+	}
+	return out
+}
+
+// downtime is the name of what was measured.
+func (t *tail) downtime() string {
+	alg, err := algo.Lookup(t.cell.Algorithm)
+	if err != nil {
+		return metric.Downtime.Name
+	}
+	return metric.OutagesOf(alg.Spec.Service).Downtime.Name
+}
+
+// The machine's forms. A figure that does not exist is null, and empty in CSV.
+type (
+	rareReport struct {
+		Schema       int       `json:"schema_version"`
+		Name         string    `json:"name"`
+		Seed         uint64    `json:"seed"`
+		Replications int       `json:"replications"`
+		Paths        int       `json:"paths"`
+		Confidence   float64   `json:"confidence"`
+		Cells        []rareOne `json:"cells"`
+	}
+	rareOne struct {
+		Design    map[string]string `json:"design"`
+		Metric    string            `json:"metric"`
+		TimeOut   *float64          `json:"time_out_ms"`
+		Height    string            `json:"height"`
+		Levels    []float64         `json:"levels"`
+		Simulated uint64            `json:"simulated_paths"`
+		Events    uint64            `json:"events"`
+		Violated  int               `json:"violated_paths"`
+		Tail      []rareEstimate    `json:"tail"`
+	}
+	rareEstimate struct {
+		Beyond      float64  `json:"beyond_ms"`
+		TimeOuts    *float64 `json:"time_outs"`
+		Probability float64  `json:"probability"`
+		Low         *float64 `json:"low"`
+		High        *float64 `json:"high"`
+		Reached     int      `json:"replications_reached"`
+		Crude       float64  `json:"plain_trials"`
+		Gain        float64  `json:"gain"`
+	}
+)
+
+func rareJSON(name string, seed uint64, tails []tail, f *rareFlags) rareReport {
+	r := rareReport{1, name, seed, f.replications, f.paths, rare.Confidence, nil}
+	for i := range tails {
+		t := &tails[i]
+		one := rareOne{metric.ByName(t.cell.Design), t.downtime(), nil, rare.Heights[t.result.Height],
+			append([]float64{}, t.result.Levels...), t.result.Paths, t.result.Events, t.result.Violated, nil}
+		one.Design["label"] = t.cell.Label
+		if t.timeOut > 0 {
+			one.TimeOut = results.Finite(milliseconds(float64(t.timeOut)))
+		}
+		for k := range t.result.Estimates {
+			e := &t.result.Estimates[k]
+			row := rareEstimate{milliseconds(e.Beyond), nil, e.Probability, results.Finite(e.Low),
+				results.Finite(e.High), e.Reached, e.Crude, e.Gain}
+			if t.timeOut > 0 {
+				row.TimeOuts = results.Finite(e.Beyond / float64(t.timeOut))
+			}
+			one.Tail = append(one.Tail, row)
+		}
+		r.Cells = append(r.Cells, one)
+	}
+	return r
+}
+
+func milliseconds(ns float64) float64 { return ns / float64(time.Millisecond) }
+
+// rareColumns are those of the CSV file.
+var rareColumns = []string{"cell", "metric", "beyond_ms", "time_outs", "probability", "low", "high",
+	"replications", "replications_reached", "paths", "levels", "simulated_paths", "events", "plain_trials", "gain"}
+
+func rareCSV(tails []tail, f *rareFlags) ([]byte, error) {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	number := func(v float64) string {
+		if math.IsNaN(v) {
+			return ""
+		}
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	rows := [][]string{rareColumns}
+	for i := range tails {
+		t := &tails[i]
+		for k := range t.result.Estimates {
+			e := &t.result.Estimates[k]
+			rows = append(rows, []string{t.name, t.downtime(), number(milliseconds(e.Beyond)), t.timeOuts(e.Beyond),
+				number(e.Probability), number(e.Low), number(e.High), strconv.Itoa(f.replications),
+				strconv.Itoa(e.Reached), strconv.Itoa(f.paths), strconv.Itoa(len(t.result.Levels)),
+				strconv.FormatUint(t.result.Paths, 10), strconv.FormatUint(t.result.Events, 10),
+				number(e.Crude), number(e.Gain)})
+		}
+	}
+	err := w.WriteAll(rows)
+	return b.Bytes(), err
+}

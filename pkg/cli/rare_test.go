@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// lossy is an experiment in which a message that is lost may cost a leader.
+const lossy = `
+name: lossy
+problem: election
+algorithms: [bully]
+nodes: 3
+network: {latency: {distribution: exponential, mean: 2ms}, loss: 0.2}
+detector: {kind: heartbeat}
+scenario: {kind: leader-crash}
+repetitions: 10
+`
+
+// TestRare: the table, the CSV file and the JSON say the same, and every column is documented.
+func TestRare(t *testing.T) {
+	t.Chdir(t.TempDir())
+	file := write(t, "lossy.yaml", lossy)
+	args := []string{"rare", file, "--beyond", "4,200ms", "--paths", "50"}
+	r := bench(t, append(args, "--csv", "rare.csv")...).want(t, Good)
+	has(t, r.out, "bully       200ms          2", "bully       400ms          4", "time-out detector.timeout 100ms",
+		"outages by downtime_agreed_ms", "10 replications of 50 paths a stage", "results: rare.csv")
+	narrow(t, r.out)
+	rows, err := csv.NewReader(strings.NewReader(string(must(os.ReadFile("rare.csv"))))).ReadAll()
+	if err != nil || len(rows) != 3 {
+		t.Fatalf("rare.csv: %v, %v", err, rows)
+	}
+	page := string(must(os.ReadFile(filepath.Join(testdata, "..", "..", "..", "docs", "methodology.md"))))
+	for _, column := range rows[0] {
+		has(t, page, "`"+column+"`")
+	}
+	var report rareReport
+	j := bench(t, append(args, "--json", "--quiet", "--workers", "3")...).want(t, Good)
+	if err := json.Unmarshal([]byte(j.out), &report); err != nil || j.errors != "" {
+		t.Fatalf("%v: %s%s", err, j.out, j.errors)
+	}
+	tail := report.Cells[0].Tail
+	for i, row := range rows[1:] {
+		e := tail[i]
+		for column, want := range map[int]float64{2: e.Beyond, 3: *e.TimeOuts, 4: e.Probability, 5: *e.Low, 6: *e.High} {
+			if got, _ := strconv.ParseFloat(row[column], 64); math.Abs(got-want) > 1e-12 {
+				t.Errorf("%s of row %d: %v in the CSV file, %v in JSON", rows[0][column], i, got, want)
+			}
+		}
+	}
+	if !(tail[0].Probability > tail[1].Probability && tail[1].Probability > 1e-4 && *tail[1].Low < *tail[1].High) {
+		t.Errorf("%+v", tail)
+	}
+}
+
+// TestRare_Unreached: a bound that no path gets beyond is n/a, null and empty, and the exit code says so.
+func TestRare_Unreached(t *testing.T) {
+	t.Chdir(t.TempDir())
+	file := write(t, "lossy.yaml", lossy)
+	args := []string{"rare", file, "--beyond", "1h", "--paths", "10", "--replications", "2", "--set", "network.loss=0",
+		"--csv", "rare.csv"}
+	r := bench(t, args...).want(t, Incomplete)
+	has(t, r.out, "[n/a, n/a]", "careful: no path got beyond 1h0m0s")
+	has(t, string(must(os.ReadFile("rare.csv"))), "bully,downtime_agreed_ms,3.6e+06,", ",0,,,2,0,10,0,")
+	has(t, bench(t, append(args, "--json")...).want(t, Incomplete).out, `"low": null`)
+}
+
+// TestRare_Refused: what cannot be estimated is refused with a remedy.
+func TestRare_Refused(t *testing.T) {
+	t.Chdir(t.TempDir())
+	file := write(t, "lossy.yaml", lossy)
+	for want, args := range map[string][]string{
+		"--beyond \"soon\", want numbers of time-outs":   {"--beyond", "soon"},
+		"--beyond 0, want more than 0":                   {"--beyond", "0"},
+		"--paths 1, want 10":                             {"--paths", "1"},
+		"--replications 1, want 2":                       {"--replications", "1"},
+		"--workers -1, want 1":                           {"--workers", "-1"},
+		"scenario.kind churn: a trial is followed until": {"--set", "scenario={kind: churn, duration: 1s}"},
+		"cannot go on twice":                             {"--transport", "nats"},
+		"bully has no time-out of one length":            {"--set", "detector={kind: perfect}"},
+	} {
+		has(t, bench(t, append([]string{"rare", file}, args...)...).want(t, Usage).errors, want)
+	}
+	has(t, bench(t, "rare").want(t, Usage).errors, "no experiment: want FILE")
+}
