@@ -155,8 +155,8 @@ func (t *tail) bounds(words []string) (out []float64, err error) {
 				return nil, usage("--beyond %s, want more than 0 and up to 1000000 time-outs", word)
 			}
 			if t.timeOut == 0 {
-				return nil, usage("--beyond %s: %s has no time-out of one length by which it gives up a leader; "+
-					"say how long in durations, as --beyond 2s", word, t.name)
+				return nil, usage("--beyond %s: %s has no time-out of one length by which it gives up a "+
+					"leader; say how long in durations, as --beyond 2s", word, t.name)
 			}
 			out = append(out, math.Round(n*float64(t.timeOut)))
 			continue
@@ -251,8 +251,8 @@ func (s *streams) printTails(tails []tail, f *rareFlags) {
 	for _, note := range notes {
 		fmt.Fprintln(w, note)
 	}
-	fmt.Fprintln(w, "gain: the variance of plain simulation at the same work, in events, by the variance of this "+
-		"estimate")
+	fmt.Fprintln(w, "gain: the variance of plain simulation at the same work, in events, by the variance of "+
+		"this estimate")
 	if f.csv != "" {
 		fmt.Fprintf(w, "results: %s\n", report.Quote(f.csv))
 	}
@@ -275,11 +275,11 @@ func (t *tail) remarks(f *rareFlags) (out []string) {
 		e := &r.Estimates[i]
 		switch {
 		case e.Reached == 0:
-			return append(out, fmt.Sprintf("  careful: no path got beyond %v: nothing is known but that it is "+
-				"rarer than what stands above; more --paths may reach it", time.Duration(e.Beyond)))
+			return append(out, fmt.Sprintf("  careful: no path got beyond %v: nothing is known but that it "+
+				"is rarer than what stands above; more --paths may reach it", time.Duration(e.Beyond)))
 		case e.Reached < f.replications:
-			return append(out, fmt.Sprintf("  careful: %d of %d replications got beyond %v: intervals from there "+
-				"on may be too short; give more --paths", e.Reached, f.replications, time.Duration(e.Beyond)))
+			return append(out, fmt.Sprintf("  careful: %d of %d replications got beyond %v: intervals from "+
+				"there on may be too short; give more --paths", e.Reached, f.replications, time.Duration(e.Beyond)))
 		}
 	}
 	return out
@@ -356,11 +356,13 @@ func milliseconds(ns float64) float64 { return ns / float64(time.Millisecond) }
 
 // rareColumns are those of the CSV file.
 var rareColumns = []string{"cell", "metric", "beyond_ms", "time_outs", "probability", "low", "high",
-	"replications", "replications_reached", "paths", "levels", "simulated_paths", "events", "plain_trials", "gain"}
+	"replications", "replications_reached", "paths", "levels", "simulated_paths", "events", "plain_trials",
+	"gain"}
 
 func rareCSV(tails []tail, f *rareFlags) ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
+	decimal := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 	number := func(v float64) string {
 		if math.IsNaN(v) {
 			return ""
@@ -372,7 +374,11 @@ func rareCSV(tails []tail, f *rareFlags) ([]byte, error) {
 		t := &tails[i]
 		for k := range t.result.Estimates {
 			e := &t.result.Estimates[k]
-			rows = append(rows, []string{t.name, t.downtime(), number(milliseconds(e.Beyond)), t.timeOuts(e.Beyond),
+			timeOuts := ""
+			if t.timeOut > 0 {
+				timeOuts = decimal(e.Beyond / float64(t.timeOut))
+			}
+			rows = append(rows, []string{t.name, t.downtime(), decimal(milliseconds(e.Beyond)), timeOuts,
 				number(e.Probability), number(e.Low), number(e.High), strconv.Itoa(f.replications),
 				strconv.Itoa(e.Reached), strconv.Itoa(f.paths), strconv.Itoa(len(t.result.Levels)),
 				strconv.FormatUint(t.result.Paths, 10), strconv.FormatUint(t.result.Events, 10),

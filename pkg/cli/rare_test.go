@@ -67,7 +67,7 @@ func TestRare_Unreached(t *testing.T) {
 		"--csv", "rare.csv"}
 	r := bench(t, args...).want(t, Incomplete)
 	has(t, r.out, "[n/a, n/a]", "careful: no path got beyond 1h0m0s")
-	has(t, string(must(os.ReadFile("rare.csv"))), "bully,downtime_agreed_ms,3.6e+06,", ",0,,,2,0,10,0,")
+	has(t, string(must(os.ReadFile("rare.csv"))), "bully,downtime_agreed_ms,3600000,36000,0,,,2,0,10,")
 	has(t, bench(t, append(args, "--json")...).want(t, Incomplete).out, `"low": null`)
 }
 
@@ -81,7 +81,8 @@ func TestRare_Refused(t *testing.T) {
 		"--paths 1, want 10":                             {"--paths", "1"},
 		"--replications 1, want 2":                       {"--replications", "1"},
 		"--workers -1, want 1":                           {"--workers", "-1"},
-		"scenario.kind churn: a trial is followed until": {"--set", "scenario={kind: churn, duration: 1s}"},
+		"scenario.kind churn: a trial is followed until": {"--set", "scenario={kind: churn, duration: 1s}", "--set",
+			"faults.crash_rate=0.5"},
 		"cannot go on twice":                             {"--transport", "nats"},
 		"bully has no time-out of one length":            {"--set", "detector={kind: perfect}"},
 	} {
