@@ -276,10 +276,12 @@ func (t *tail) remarks(f *rareFlags) (out []string) {
 		switch {
 		case e.Reached == 0:
 			return append(out, fmt.Sprintf("  careful: no path got beyond %v: nothing is known but that it "+
-				"is rarer than what stands above; more --paths may reach it", time.Duration(e.Beyond)))
+				"is rarer than what stands above; more --paths may reach it",
+				time.Duration(e.Beyond)))
 		case e.Reached < f.replications:
 			return append(out, fmt.Sprintf("  careful: %d of %d replications got beyond %v: intervals from "+
-				"there on may be too short; give more --paths", e.Reached, f.replications, time.Duration(e.Beyond)))
+				"there on may be too short; give more --paths",
+				e.Reached, f.replications, time.Duration(e.Beyond)))
 		}
 	}
 	return out

@@ -76,15 +76,15 @@ func TestRare_Refused(t *testing.T) {
 	t.Chdir(t.TempDir())
 	file := write(t, "lossy.yaml", lossy)
 	for want, args := range map[string][]string{
-		"--beyond \"soon\", want numbers of time-outs":   {"--beyond", "soon"},
-		"--beyond 0, want more than 0":                   {"--beyond", "0"},
-		"--paths 1, want 10":                             {"--paths", "1"},
-		"--replications 1, want 2":                       {"--replications", "1"},
-		"--workers -1, want 1":                           {"--workers", "-1"},
+		"--beyond \"soon\", want numbers of time-outs": {"--beyond", "soon"},
+		"--beyond 0, want more than 0":                 {"--beyond", "0"},
+		"--paths 1, want 10":                           {"--paths", "1"},
+		"--replications 1, want 2":                     {"--replications", "1"},
+		"--workers -1, want 1":                         {"--workers", "-1"},
 		"scenario.kind churn: a trial is followed until": {"--set", "scenario={kind: churn, duration: 1s}", "--set",
 			"faults.crash_rate=0.5"},
-		"cannot go on twice":                             {"--transport", "nats"},
-		"bully has no time-out of one length":            {"--set", "detector={kind: perfect}"},
+		"cannot go on twice":                  {"--transport", "nats"},
+		"bully has no time-out of one length": {"--set", "detector={kind: perfect}"},
 	} {
 		has(t, bench(t, append([]string{"rare", file}, args...)...).want(t, Usage).errors, want)
 	}
