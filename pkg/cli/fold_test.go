@@ -99,7 +99,7 @@ func TestColumns(t *testing.T) {
 	file, root := write(t, "wide.yaml", wide), t.TempDir()
 	bench(t, "run", file, "--out", root).want(t, Good)
 	dir := latest(t, root, "wide")
-	papers := study(t, "bully-best", stated)
+	papers, lost := study(t, "bully-best", stated), write(t, "lossy.yaml", lossy)
 	t.Chdir(t.TempDir())
 	commands := map[string][]string{
 		"run":       {file, "--out " + root, "nowhere.yaml", "--resume " + dir, "--frobnicate"},
@@ -116,6 +116,7 @@ func TestColumns(t *testing.T) {
 		"explore":   {"ring-list --faults all --schedules 2000", "bully --exhaustive", "bully --schedules 20"},
 		"reproduce": {"--papers " + papers, "--papers " + papers + " --list"},
 		"tune":      {file + " --budget 1", file},
+		"rare":      {file, lost + " --paths 10", lost + " --paths 10 --beyond 1h"},
 		"report":    {dir + " --out report.html", dir + " --figures figures", "nowhere"},
 		"serve":     {"nowhere"},
 		"export":    {dir, dir + " --format nonsense", dir + " --format gobench --out x.txt"},
