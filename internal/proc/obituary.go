@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Obituary says how a child ended that runs code of plugins, and whether the plugin
@@ -21,8 +22,8 @@ func obituary(exit ExitStatus, stderr string) (why string, plugin bool) {
 	said := strings.TrimSpace(stderr)
 	switch {
 	case exit.Signal != "":
-	case lastWords.MatchString(said):
-		return lastSaid(said), !machineFaults.MatchString(said)
+	case lastWords().MatchString(said):
+		return lastSaid(said), !machineFaults().MatchString(said)
 	default:
 		plugin = true
 		why = "it has ended its whole process: "
@@ -36,22 +37,28 @@ func obituary(exit ExitStatus, stderr string) (why string, plugin bool) {
 
 var (
 	// lastWords is what Go says first when a program fails.
-	lastWords = regexp.MustCompile(
+	lastWords = lazy(
 		`(?m)^(panic: |fatal error: |runtime: goroutine stack exceeds|SIG[A-Z]+: )(.*)$`)
 	// machineFaults are failures that no code of a plugin brings about.
-	machineFaults = regexp.MustCompile(`failed to create new OS thread|newosproc|pthread_create failed`)
-	frames        = regexp.MustCompile(`(?m)^(\S.*)\(.*\)\n\t(\S+\.go:\d+)`)
+	machineFaults = lazy(`failed to create new OS thread|newosproc|pthread_create failed`)
+	frames        = lazy(`(?m)^(\S.*)\(.*\)\n\t(\S+\.go:\d+)`)
 )
+
+// lazy compiles a pattern when it is first used: this package is linked into
+// every node process, and a node's start is measured time.
+func lazy(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
 
 // lastSaid is what Go said when the program failed, and where: the same on every run,
 // unlike the stack behind it.
 func lastSaid(said string) string {
-	at := lastWords.FindStringIndex(said)
+	at := lastWords().FindStringIndex(said)
 	if overflow := strings.Index(said, "\nfatal error: stack overflow"); overflow >= 0 {
 		at[0], at[1] = overflow+1, overflow+1+len("fatal error: stack overflow")
 	}
 	text := said[at[0]:at[1]]
-	for _, f := range frames.FindAllStringSubmatch(said[at[1]:], -1) {
+	for _, f := range frames().FindAllStringSubmatch(said[at[1]:], -1) {
 		if !strings.HasPrefix(f[1], "runtime.") && !strings.HasPrefix(f[1], "panic") {
 			text += fmt.Sprintf(", in %s (%s)", path.Base(f[1]), path.Base(f[2]))
 			break

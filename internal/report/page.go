@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/files"
@@ -52,14 +53,18 @@ var (
 	chartScript string
 	//go:embed assets/sections.js
 	sectionScript string
+)
 
-	page = template.Must(template.New("page").Funcs(template.FuncMap{
+// page is read when it is first used: this package is linked into every node process, and a
+// node's start is measured time.
+var page = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{
 		"plus": func(a, b int) int { return a + b }, "join": strings.Join, "number": compare.Number,
 		"words":  experiment.Title,
 		"title":  func(name string) string { return metric.Named(name).Title() },
 		"plural": func(n int, one string) string { return Plural(n, one, one+"s") },
 	}).Parse(pageText))
-)
+})
 
 // A view is the data and what else the page's template shows.
 type view struct {
@@ -156,7 +161,7 @@ func (d *Data) WritePage(w io.Writer) error {
 	for _, x := range d.Violations {
 		v.Untold -= len(x.Trials)
 	}
-	return page.Execute(w, &v)
+	return page().Execute(w, &v)
 }
 
 func digest(text string) string {

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"sync"
 )
 
 // Generator is what the page says it was made by; a program that finds it may replace the
@@ -106,9 +107,13 @@ var (
 	style string
 	//go:embed assets/player.js
 	script string
-
-	page = template.Must(template.New("player").Parse(pageText))
 )
+
+// page is read when it is first used: this package is linked into every node process, and a
+// node's start is measured time.
+var page = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("player").Parse(pageText))
+})
 
 // Policy is the sum of the page's script, as a Content-Security-Policy names it. A page
 // that opens this one from a blob must allow it.
@@ -127,7 +132,7 @@ func Write(w io.Writer, d *Data) error {
 	if err != nil {
 		return fmt.Errorf("player: %w", err)
 	}
-	return page.Execute(w, map[string]any{
+	return page().Execute(w, map[string]any{
 		"Title": d.Title, "Verdict": d.Verdict, "Back": d.Back, "Notes": d.Notes, "Generator": Generator,
 		"Policy": "default-src 'none'; script-src " + Policy + "; style-src 'unsafe-inline'; " +
 			"base-uri 'none'; form-action 'none'",

@@ -286,11 +286,15 @@ var (
 	style string
 	//go:embed assets/serve.js
 	script string
+)
 
-	pages = template.Must(template.New("pages").Funcs(template.FuncMap{
+// pages is read when it is first used: this package is linked into every node process, and a
+// node's start is measured time.
+var pages = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("pages").Funcs(template.FuncMap{
 		"beyond": func() string { return beyond }, "plural": report.Plural,
 	}).Parse(pagesText))
-)
+})
 
 // ours marks pages that this package makes.
 const ours = `content="Conclave bench serve"`
@@ -307,7 +311,7 @@ var policy = func() string {
 // write makes a page of a kind.
 func (s *Server) write(kind, title string, data any) ([]byte, error) {
 	var out bytes.Buffer
-	err := pages.ExecuteTemplate(&out, "page", map[string]any{
+	err := pages().ExecuteTemplate(&out, "page", map[string]any{
 		"Kind": kind, "Title": title, "Data": data, "Style": template.CSS(report.Style() + style),
 		"Script": template.JS(script), "Home": "/" + s.token + "/", "Dir": s.options.Dir,
 	})
