@@ -57,6 +57,7 @@ type node struct {
 	flows     [2][]link.Flow
 	ordinals  [2][]uint64 // of the copies sent
 	frame     []byte
+	record    trace.Record // of a message, written down before the next
 	watch     [256]bool
 	kinds     [256]bool // of messages, where watch says that they are reported
 	declared  int       // kinds of messages that the algorithm has
@@ -560,16 +561,18 @@ func (n *node) recordOutcome(t trace.Type, h *happening) {
 	case t == trace.Lose && !f.Lost:
 		late = trace.Severed
 	}
-	n.recordMessage(&trace.Record{
+	n.record = trace.Record{
 		At: n.now, Type: t, Process: uint32(n.ID), Peer: uint32(h.from), Incarnation: f.Incarnation,
 		Sent: f.Sent, Due: f.Due, Seq: f.Seq, Bytes: uint32(len(f.Payload)), Depth: f.Depth,
 		Plane: f.Plane, Kind: f.Kind, Copy: f.Copy, Arg: uint64(late),
-	})
+	}
+	n.recordMessage()
 }
 
-// recordMessage writes r down, which is about a message, and reports it if the host
+// recordMessage writes n.record down, which is about a message, and reports it if the host
 // watches for such.
-func (n *node) recordMessage(r *trace.Record) {
+func (n *node) recordMessage() {
+	r := &n.record
 	n.writeRecord(r)
 	if n.watch[r.Type] && n.kinds[r.Kind] && r.Plane == trace.Data {
 		n.reportRecord(r)

@@ -41,12 +41,13 @@ func (n *node) Send(_ *harness.Process, to algo.ID, out harness.Outgoing) {
 func (n *node) publishCopy(t trace.Type, to algo.ID, f *transport.Frame, held time.Duration) {
 	n.ordinals[f.Plane][to-1]++
 	f.Ordinal = n.ordinals[f.Plane][to-1]
-	n.recordMessage(&trace.Record{
+	n.record = trace.Record{
 		At: n.now, Type: t, Process: uint32(n.ID), Peer: uint32(to), Incarnation: n.Incarnation,
 		Sent: f.Sent, Due: f.Due, Seq: f.Seq, Bytes: uint32(len(f.Payload)), Depth: f.Depth,
 		Plane: f.Plane, Kind: f.Kind, Copy: f.Copy, Arg: uint64(held),
 		Omitted: f.Omitted, // if it does not reach its receiver, the host has to know
-	})
+	}
+	n.recordMessage()
 	if f.Plane == trace.Data {
 		n.lastDue = max(n.lastDue, f.Due)
 		n.tele.Word(control.WordLastDue).Store(uint64(n.lastDue))
