@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"unsafe"
 )
 
 // CodecVersion is the first byte of every encoded message.
@@ -29,6 +30,7 @@ type Codec struct {
 type kind struct {
 	name  string
 	typ   reflect.Type
+	id    unsafe.Pointer // of typ, see inside
 	zero  Message
 	plan  []field
 	plain bool // holds no pointer: a copy of the value shares nothing
@@ -51,10 +53,14 @@ func (r Raw) String() string { return fmt.Sprintf("{%#q}", r.Body) }
 var rawType = reflect.TypeFor[Raw]()
 
 type field struct {
-	op    fieldOp
-	elem  []field // of a struct; of a slice or array: one, its element
-	index int
-	size  int // smallest encoded size of an element, to bound allocation
+	op     fieldOp
+	width  uint8   // of a number: bytes in memory
+	elem   []field // of a struct; of a slice or array: one, its element
+	index  int
+	offset uintptr // in memory, from where its struct begins
+	stride uintptr // in memory, from one element to the next
+	length int     // of an array
+	size   int     // smallest encoded size of an element, to bound allocation
 }
 
 type fieldOp uint8
@@ -87,6 +93,7 @@ func NewCodec(messages ...Message) (*Codec, error) {
 			return nil, err
 		}
 		k := kind{name: m.Kind(), typ: t, plain: true}
+		k.id, _ = inside(m)
 		if t != rawType {
 			var err error
 			if k.plan, k.plain, err = planStruct(t, 0); err != nil {
@@ -136,7 +143,7 @@ func planStruct(t reflect.Type, depth int) (plan []field, plain bool, err error)
 		if err != nil {
 			return nil, false, fmt.Errorf("field %s: %w", f.Name, err)
 		}
-		p.index = i
+		p.index, p.offset = i, f.Offset
 		plan, plain = append(plan, p), plain && pl
 	}
 	return plan, plain, nil
@@ -148,9 +155,9 @@ func planType(t reflect.Type, depth int) (f field, plain bool, err error) {
 	}
 	switch t.Kind() {
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return field{op: opUint, size: 1}, true, nil
+		return field{op: opUint, size: 1, width: uint8(t.Size())}, true, nil
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return field{op: opInt, size: 1}, true, nil
+		return field{op: opInt, size: 1, width: uint8(t.Size())}, true, nil
 	case reflect.Bool:
 		return field{op: opBool, size: 1}, true, nil
 	case reflect.Float64:
@@ -165,10 +172,11 @@ func planType(t reflect.Type, depth int) (f field, plain bool, err error) {
 		if err == nil && e.size == 0 {
 			err = errors.New("a slice of empty values")
 		}
-		return field{op: opSlice, elem: []field{e}, size: 1}, false, err
+		return field{op: opSlice, elem: []field{e}, stride: t.Elem().Size(), size: 1}, false, err
 	case reflect.Array:
 		e, plain, err := planType(t.Elem(), depth+1)
-		return field{op: opArray, elem: []field{e}, size: t.Len() * e.size}, plain, err
+		return field{op: opArray, elem: []field{e}, stride: t.Elem().Size(), length: t.Len(),
+			size: t.Len() * e.size}, plain, err
 	case reflect.Struct:
 		plan, plain, err := planStruct(t, depth+1)
 		size := 0
@@ -191,13 +199,20 @@ func (c *Codec) Kinds() []string {
 
 // KindOf is the index of m's kind, and whether it is one of the codec's.
 func (c *Codec) KindOf(m Message) (uint8, bool) {
-	t := reflect.TypeOf(m)
+	t, _ := inside(m)
 	for i := range c.kinds {
-		if c.kinds[i].typ == t && (t != rawType || c.kinds[i].name == m.Kind()) {
+		if k := &c.kinds[i]; k.id == t && (k.typ != rawType || k.name == m.Kind()) {
 			return uint8(i), true
 		}
 	}
 	return 0, false
+}
+
+// inside is what an interface value holds: a number that its type alone has, and where the value
+// lies. Package reflect tells both, at ten times the cost, which every message would pay.
+func inside(m any) (typ, value unsafe.Pointer) {
+	words := (*[2]unsafe.Pointer)(unsafe.Pointer(&m))
+	return words[0], words[1]
 }
 
 // Plain says whether messages of this kind hold no pointer, so that a copy of
@@ -213,7 +228,8 @@ func (c *Codec) Append(b []byte, kind uint8, m Message) []byte {
 	if len(c.kinds[kind].plan) == 0 {
 		return b
 	}
-	return appendStruct(b, c.kinds[kind].plan, reflect.ValueOf(m))
+	_, value := inside(m) // which lies in memory: a struct that holds no bare pointer
+	return appendStruct(b, c.kinds[kind].plan, value)
 }
 
 // Encode is Append for a message whose kind has yet to be found.
@@ -225,41 +241,70 @@ func (c *Codec) Encode(b []byte, m Message) ([]byte, error) {
 	return c.Append(b, kind, m), nil
 }
 
-func appendStruct(b []byte, plan []field, v reflect.Value) []byte {
+func appendStruct(b []byte, plan []field, at unsafe.Pointer) []byte {
 	for i := range plan {
-		b = appendValue(b, &plan[i], v.Field(plan[i].index))
+		b = appendValue(b, &plan[i], unsafe.Add(at, plan[i].offset))
 	}
 	return b
 }
 
-func appendValue(b []byte, f *field, v reflect.Value) []byte {
+// appendValue appends the value that lies at an address, which is of the type that f was made of.
+func appendValue(b []byte, f *field, at unsafe.Pointer) []byte {
 	switch f.op {
 	case opUint:
-		return binary.AppendUvarint(b, v.Uint())
+		return binary.AppendUvarint(b, f.unsigned(at))
 	case opInt:
-		return binary.AppendVarint(b, v.Int())
+		return binary.AppendVarint(b, f.signed(at))
 	case opBool:
-		if v.Bool() {
+		if *(*bool)(at) {
 			return append(b, 1)
 		}
 		return append(b, 0)
 	case opFloat:
-		return binary.LittleEndian.AppendUint64(b, math.Float64bits(v.Float()))
+		return binary.LittleEndian.AppendUint64(b, math.Float64bits(*(*float64)(at)))
 	case opString:
-		b = binary.AppendUvarint(b, uint64(v.Len()))
-		return append(b, v.String()...)
+		s := *(*string)(at)
+		return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 	case opBytes:
-		b = binary.AppendUvarint(b, uint64(v.Len()))
-		return append(b, v.Bytes()...)
+		s := *(*[]byte)(at)
+		return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 	case opStruct:
-		return appendStruct(b, f.elem, v)
-	case opSlice:
-		b = binary.AppendUvarint(b, uint64(v.Len()))
+		return appendStruct(b, f.elem, at)
 	}
-	for i := range v.Len() {
-		b = appendValue(b, &f.elem[0], v.Index(i))
+	n := f.length
+	if f.op == opSlice {
+		s := *(*[]byte)(at) // of other elements, but a slice is where it begins and how many it has
+		n, at = len(s), unsafe.Pointer(unsafe.SliceData(s))
+		b = binary.AppendUvarint(b, uint64(n))
+	}
+	for i := range n {
+		b = appendValue(b, &f.elem[0], unsafe.Add(at, uintptr(i)*f.stride))
 	}
 	return b
+}
+
+func (f *field) unsigned(at unsafe.Pointer) uint64 {
+	switch f.width {
+	case 1:
+		return uint64(*(*uint8)(at))
+	case 2:
+		return uint64(*(*uint16)(at))
+	case 4:
+		return uint64(*(*uint32)(at))
+	}
+	return *(*uint64)(at)
+}
+
+func (f *field) signed(at unsafe.Pointer) int64 {
+	switch f.width {
+	case 1:
+		return int64(*(*int8)(at))
+	case 2:
+		return int64(*(*int16)(at))
+	case 4:
+		return int64(*(*int32)(at))
+	}
+	return *(*int64)(at)
 }
 
 // Errors of Decode.

@@ -12,26 +12,11 @@ type chains struct {
 	longest uint32
 	since   bool     // counted here since the mark; otherwise by the records
 	at      []uint32 // by ID - 1: the longest chain that ends at the process
-	flying  map[copies]uint32
-	doubled bool // the network makes second copies
-}
-
-// copies names a message and its duplicate.
-type copies struct {
-	from, incarnation, to uint32
-	seq                   uint64
-}
-
-// copiesOf names the message that r is about, at its sender or at its receiver.
-func copiesOf(r *trace.Record) copies {
-	if r.Type == trace.Send || r.Type == trace.Duplicate {
-		return copies{r.Process, r.Incarnation, r.Peer, r.Seq}
-	}
-	return copies{r.Peer, r.Incarnation, r.Process, r.Seq}
+	flying  transits[uint32]
 }
 
 func newChains(s *harness.Setup) chains {
-	return chains{at: make([]uint32, s.Nodes), doubled: s.Network.Duplication > 0}
+	return chains{at: make([]uint32, s.Nodes)}
 }
 
 // mark begins anew: messages on their way are of no chain.
@@ -39,23 +24,28 @@ func (c *chains) mark() {
 	if c.longest == 0 && !c.since {
 		return
 	}
-	c.longest, c.since, c.flying = 0, true, map[copies]uint32{}
+	c.longest, c.since = 0, true
+	c.flying.forget()
 	clear(c.at)
 }
 
 func (c *chains) record(r *trace.Record) {
-	switch {
-	case r.Type == trace.Send && !c.since:
-		c.longest = max(c.longest, r.Depth)
-	case r.Type == trace.Send:
+	if !c.since {
+		if r.Type == trace.Send {
+			c.longest = max(c.longest, r.Depth)
+		}
+		return
+	}
+	switch r.Type {
+	case trace.Send:
 		depth := c.at[r.Process-1] + 1
 		c.longest = max(c.longest, depth)
-		c.flying[copiesOf(r)] = depth
-	case r.Type == trace.Deliver && c.since:
-		k := copiesOf(r)
-		c.at[r.Process-1] = max(c.at[r.Process-1], c.flying[k])
-		if !c.doubled {
-			delete(c.flying, k)
+		c.flying.send(r, depth)
+	case trace.Duplicate:
+		c.flying.again(r)
+	default:
+		if depth, _ := c.flying.end(r); depth != nil && r.Type == trace.Deliver {
+			c.at[r.Process-1] = max(c.at[r.Process-1], *depth)
 		}
 	}
 }

@@ -25,14 +25,13 @@ import (
 // nobody's.
 type owners struct {
 	perpetual bool
-	double    bool            // the network makes second copies
-	costs     []cost          // by request, which are numbered from 1 on; 0: nobody's
-	askers    []uint32        // by request likewise
-	flying    map[passage]int // the request of each message on its way
-	parties   []party         // by ID - 1
-	apart     cost            // nobody's at the end of the warm-up
-	carried   []int           // requests that waited then
-	before    int             // requests made until then
+	costs     []cost        // by request, which are numbered from 1 on; 0: nobody's
+	askers    []uint32      // by request likewise
+	flying    transits[int] // the request of each message on its way
+	parties   []party       // by ID - 1
+	apart     cost          // nobody's at the end of the warm-up
+	carried   []int         // requests that waited then
+	before    int           // requests made until then
 }
 
 // A cost is what was sent.
@@ -64,8 +63,8 @@ func newOwners(s *harness.Setup) *owners {
 		return nil
 	}
 	return &owners{
-		perpetual: s.Alg.Spec.Perpetual, double: s.Network.Duplication > 0, costs: make([]cost, 1),
-		askers: make([]uint32, 1), flying: map[passage]int{}, parties: make([]party, s.Nodes),
+		perpetual: s.Alg.Spec.Perpetual, costs: make([]cost, 1), askers: make([]uint32, 1),
+		parties: make([]party, s.Nodes),
 	}
 }
 
@@ -97,20 +96,23 @@ func (o *owners) message(r *trace.Record) {
 	if harness.IsHeartbeat(r) {
 		return
 	}
-	key := passage{copiesOf(r), r.Plane}
-	if r.Type == trace.Send {
+	switch r.Type {
+	case trace.Send:
 		owner := o.send(r)
-		o.flying[key] = owner
+		o.flying.send(r, owner)
 		if r.Plane == trace.Data {
 			o.costs[owner].add(cost{1, int64(r.Bytes)}, 1)
 		}
-		return
-	}
-	if r.Type == trace.Deliver {
-		o.deliver(r, o.flying[key])
-	}
-	if !o.double {
-		delete(o.flying, key)
+	case trace.Duplicate:
+		o.flying.again(r)
+	default:
+		request := 0
+		if owner, _ := o.flying.end(r); owner != nil {
+			request = *owner
+		}
+		if r.Type == trace.Deliver {
+			o.deliver(r, request)
+		}
 	}
 }
 

@@ -21,19 +21,12 @@ type precedence struct {
 	made   []uint32 // requests of each process, by ID - 1
 	known  []count  // what each process could know of
 	asked  []count  // what each could when it asked
-	flying map[passage]count
-	double bool // the network makes second copies
+	flying transits[count]
 }
 
 // A count is how many requests of each process happened before, by ID - 1. It is
 // never modified, so that messages and processes can share it.
 type count []uint32
-
-// A passage names a message in flight.
-type passage struct {
-	copies
-	plane uint8
-}
 
 // newPrecedence is nil where nothing is promised.
 func newPrecedence(s *harness.Setup) *precedence {
@@ -42,7 +35,6 @@ func newPrecedence(s *harness.Setup) *precedence {
 	}
 	o := &precedence{
 		made: make([]uint32, s.Nodes), known: make([]count, s.Nodes), asked: make([]count, s.Nodes),
-		flying: map[passage]count{}, double: s.Network.Duplication > 0,
 	}
 	for i := range o.known {
 		o.known[i] = make(count, s.Nodes)
@@ -56,16 +48,15 @@ func (o *precedence) message(r *trace.Record) {
 	if harness.IsHeartbeat(r) {
 		return
 	}
-	key := passage{copiesOf(r), r.Plane}
-	if r.Type == trace.Send {
-		o.flying[key] = o.known[r.Process-1]
-		return
-	}
-	if r.Type == trace.Deliver {
-		o.learn(int(r.Process-1), o.flying[key])
-	}
-	if !o.double {
-		delete(o.flying, key)
+	switch r.Type {
+	case trace.Send:
+		o.flying.send(r, o.known[r.Process-1])
+	case trace.Duplicate:
+		o.flying.again(r)
+	default:
+		if news, _ := o.flying.end(r); news != nil && r.Type == trace.Deliver {
+			o.learn(int(r.Process-1), *news)
+		}
 	}
 }
 

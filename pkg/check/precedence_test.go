@@ -95,9 +95,9 @@ func TestRequestOrder(t *testing.T) {
 // TestRequestOrder_Copies: a second copy tells what the first did.
 func TestRequestOrder_Copies(t *testing.T) {
 	t.Parallel()
-	late := arrives(4, 1, 3, 1)
-	late.Copy = 1
-	records := join(requested(0, 1, 0), sent(1, 1, 3, 1), at(1, trace.Duplicate, 1, 3),
+	late, second := arrives(4, 1, 3, 1), at(1, trace.Duplicate, 1, 3)
+	late.Copy, second.Copy, second.Seq = 1, 1, 1
+	records := join(requested(0, 1, 0), sent(1, 1, 3, 1), second,
 		arrives(2, 1, 3, 1), at(3, trace.Crash, 3), again(at(3, trace.Up, 3), 1), late,
 		requested(5, 3, 5), at(6, trace.Granted, 3))
 	v := trial{id: ordered, nodes: 3, records: records, change: func(p *harness.Plan) {

@@ -16,23 +16,17 @@ import (
 // made another: that is as it should be when the former is gone, with a process
 // that crashed or with a message that was lost, and otherwise doubles it.
 type tokens struct {
-	kind   int                // of the messages that hand it on; negative: there is no token
-	strict bool               // there may never be two
-	held   []uint32           // by ID - 1
-	flying map[copies]transit // algorithms that double it can have very many
-	count  int                // in existence
+	kind   int            // of the messages that hand it on; negative: there is no token
+	strict bool           // there may never be two
+	held   []uint32       // by ID - 1
+	flying transits[bool] // whether a copy has arrived; algorithms that double it can have very many
+	count  int            // in existence
 
 	lost, doubled int
 }
 
-// A transit is a token on its way.
-type transit struct {
-	left    int  // copies of the message that are on their way
-	arrived bool // one of them has arrived
-}
-
 func newTokens(s *harness.Setup) tokens {
-	t := tokens{kind: -1, flying: map[copies]transit{}}
+	t := tokens{kind: -1}
 	if s.Alg.Spec.Token == "" {
 		return t
 	}
@@ -59,32 +53,24 @@ func (t *tokens) message(j *Judge, r *trace.Record) (lost bool) {
 			t.another(j, p, r.At, "sends")
 		}
 		t.held[r.Process-1]--
-		t.flying[copiesOf(r)] = transit{left: 1}
+		t.flying.send(r, false)
 		return false
 	case trace.Duplicate:
-		if f, ok := t.flying[copiesOf(r)]; ok {
-			f.left++
-			t.flying[copiesOf(r)] = f
-		}
+		t.flying.again(r)
 		return false
 	}
-	f, ok := t.flying[copiesOf(r)]
-	if !ok {
+	arrived, last := t.flying.end(r)
+	if arrived == nil {
 		return false
 	}
-	if r.Type == trace.Deliver && !f.arrived {
-		f.arrived = true
+	if r.Type == trace.Deliver && !*arrived {
+		*arrived = true
 		t.held[r.Process-1]++
 	}
-	if f.left--; f.left > 0 {
-		t.flying[copiesOf(r)] = f
-		return false
-	}
-	if lost = !f.arrived; lost {
+	if lost = last && !*arrived; lost {
 		t.count--
 		t.lost++
 	}
-	delete(t.flying, copiesOf(r))
 	return lost
 }
 
@@ -113,9 +99,9 @@ func (t *tokens) where() string {
 		return fmt.Sprintf("is with p%d", i+1)
 	}
 	to := ^uint32(0) // the least: a map has no order, and a reason must be the same each time
-	for c, f := range t.flying {
-		if !f.arrived {
-			to = min(to, c.to)
+	for receiver, arrived := range t.flying.all() {
+		if !arrived {
+			to = min(to, receiver)
 		}
 	}
 	return fmt.Sprintf("is on its way to p%d", to)

@@ -3,6 +3,7 @@ package harness
 import (
 	"cmp"
 	"iter"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -22,44 +23,52 @@ const (
 
 // A Queue holds events in the order of their instants, and those of one instant
 // in the order that both worlds keep: by class, then by process, then as they
-// were put in. It is a 4-ary heap of small keys over a pool of events: moving a key
-// costs far less than moving an event, and four children share a cache line.
+// were put in. It is a 4-ary heap, whose entries it moves: E should be small, a pointer if need be.
 type Queue[E any] struct {
-	keys   []key
-	pool   []E
-	free   []uint32
-	pushed uint64
+	entries []entry[E]
+	pushed  uint64
 }
 
-type key struct {
-	at    time.Duration
+type entry[E any] struct {
+	at    uint64 // the instant, in the order of numbers without a sign
 	order uint64 // among the events of one instant
-	slot  uint32
+	event E
 }
 
-func (a *key) before(b *key) bool {
-	return a.at < b.at || a.at == b.at && a.order < b.order
+// instant is where at stands among all instants.
+func instant(at time.Duration) uint64 { return uint64(at) ^ 1<<63 }
+
+func (e *entry[E]) instant() time.Duration { return time.Duration(e.at ^ 1<<63) }
+
+// before is 1 if a comes before b, otherwise 0. It does not branch: which of two events comes first
+// no processor can guess.
+func (a *entry[E]) before(b *entry[E]) int {
+	_, borrow := bits.Sub64(a.order, b.order, 0)
+	_, borrow = bits.Sub64(a.at, b.at, borrow)
+	return int(borrow)
 }
 
-func (q *Queue[E]) Len() int { return len(q.keys) }
+func (q *Queue[E]) Len() int { return len(q.entries) }
 
 // Due says whether an event of the instant now or before is still to come.
-func (q *Queue[E]) Due(now time.Duration) bool { return len(q.keys) > 0 && q.keys[0].at <= now }
+func (q *Queue[E]) Due(now time.Duration) bool {
+	return len(q.entries) > 0 && q.entries[0].at <= instant(now)
+}
 
 // Next is the instant of the first event; the queue must hold one.
-func (q *Queue[E]) Next() time.Duration { return q.keys[0].at }
+func (q *Queue[E]) Next() time.Duration { return q.entries[0].instant() }
 
 // Peek is the first event; the queue must hold one.
-func (q *Queue[E]) Peek() E { return q.pool[q.keys[0].slot] }
+func (q *Queue[E]) Peek() E { return q.entries[0].event }
 
 // All is every event with its instant, in the order in which they will come.
 func (q *Queue[E]) All() iter.Seq2[time.Duration, E] {
 	return func(yield func(time.Duration, E) bool) {
-		keys := slices.SortedFunc(slices.Values(q.keys), func(a, b key) int {
+		entries := slices.SortedFunc(slices.Values(q.entries), func(a, b entry[E]) int {
 			return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.order, b.order))
 		})
-		for _, k := range keys {
-			if !yield(k.at, q.pool[k.slot]) {
+		for _, e := range entries {
+			if !yield(e.instant(), e.event) {
 				return
 			}
 		}
@@ -70,59 +79,59 @@ func (q *Queue[E]) All() iter.Seq2[time.Duration, E] {
 // event happens to.
 func (q *Queue[E]) Push(at time.Duration, c Class, p algo.ID, e E) {
 	q.pushed++
-	order := uint64(c)<<62 | uint64(p)<<40 | q.pushed&(1<<40-1)
-	var slot uint32
-	if n := len(q.free); n > 0 {
-		slot = q.free[n-1]
-		q.free = q.free[:n-1]
-		q.pool[slot] = e
-	} else {
-		slot = uint32(len(q.pool))
-		q.pool = append(q.pool, e)
-	}
-	k := key{at, order, slot}
-	q.keys = append(q.keys, k)
-	i := len(q.keys) - 1
+	fresh := entry[E]{instant(at), uint64(c)<<62 | uint64(p)<<40 | q.pushed&(1<<40-1), e}
+	q.entries = append(q.entries, fresh)
+	q.raise(len(q.entries)-1, &fresh)
+}
+
+// raise puts e where it belongs between place i, which is free, and the first.
+func (q *Queue[E]) raise(i int, e *entry[E]) {
 	for i > 0 {
 		parent := (i - 1) / 4
-		if !k.before(&q.keys[parent]) {
+		if e.before(&q.entries[parent]) == 0 {
 			break
 		}
-		q.keys[i] = q.keys[parent]
+		q.entries[i] = q.entries[parent]
 		i = parent
 	}
-	q.keys[i] = k
+	q.entries[i] = *e
 }
 
 // Pop takes the first event out; the queue must hold one.
 func (q *Queue[E]) Pop() (time.Duration, E) {
-	top := q.keys[0]
-	last := q.keys[len(q.keys)-1]
-	q.keys = q.keys[:len(q.keys)-1]
-	if n := len(q.keys); n > 0 {
-		i := 0
-		for {
-			child := 4*i + 1
-			if child >= n {
-				break
-			}
-			least := child
-			for c := child + 1; c < min(child+4, n); c++ {
-				if q.keys[c].before(&q.keys[least]) {
-					least = c
-				}
-			}
-			if !q.keys[least].before(&last) {
-				break
-			}
-			q.keys[i] = q.keys[least]
-			i = least
-		}
-		q.keys[i] = last
+	all := q.entries
+	top, n := all[0], len(all)-1
+	last := all[n]
+	all[n] = entry[E]{} // for the garbage collector
+	all = all[:n]
+	q.entries = all
+	if n == 0 {
+		return top.instant(), top.event
 	}
-	e := q.pool[top.slot]
-	var none E
-	q.pool[top.slot] = none // for the garbage collector
-	q.free = append(q.free, top.slot)
-	return top.at, e
+	// The free place goes down to where it has no children, and the last event up from there: it
+	// nearly always belongs far down.
+	i := 0
+	for {
+		child := 4*i + 1
+		if child+4 > n {
+			break
+		}
+		four := all[child : child+4 : child+4]
+		left, right := four[1].before(&four[0]), 2+four[3].before(&four[2])
+		least := left ^ (left^right)&-four[right&3].before(&four[left&3])
+		all[i] = four[least&3]
+		i = child + least
+	}
+	if child := 4*i + 1; child < n {
+		least := child
+		for c := child + 1; c < n; c++ {
+			if all[c].before(&all[least]) != 0 {
+				least = c
+			}
+		}
+		all[i] = all[least]
+		i = least
+	}
+	q.raise(i, &last)
+	return top.instant(), top.event
 }

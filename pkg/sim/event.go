@@ -8,7 +8,8 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// An event is what the queue holds.
+// An event is what the queue holds. There are as many as messages on their way: the order of the
+// fields keeps it small.
 type event struct {
 	what        uint8
 	plane, kind uint8
@@ -20,11 +21,11 @@ type event struct {
 	incarnation uint32 // of the sender; of an alarm's process
 	bytes       uint32
 	depth       uint32
+	alarm       harness.Alarm
 	seq         uint64
 	sent, due   time.Duration
 	held        time.Duration // how much later than its latency says
 	msg         algo.Message
-	alarm       harness.Alarm
 	instr       *harness.Instruction
 }
 

@@ -14,24 +14,11 @@ var _ harness.Runtime = (*simulation)(nil)
 
 // flow is the sender's side of the link from m to another process.
 func (s *simulation) flow(m *harness.Process, plane uint8, to algo.ID) *link.Flow {
-	f := &s.procs[m.ID-1].flows[plane]
-	if s.setup.Nodes <= densest {
-		if f.dense == nil {
-			f.dense = make([]link.Flow, s.setup.Nodes)
-			for i := range f.dense {
-				f.dense[i] = s.fresh(m, plane, algo.ID(i+1))
-			}
-		}
-		return &f.dense[to-1]
+	f, known := s.procs[m.ID-1].flows[plane].At(uint64(to))
+	if !known {
+		*f = s.fresh(m, plane, to)
 	}
-	if f.sparse == nil {
-		f.sparse = map[algo.ID]*link.Flow{}
-	}
-	if f.sparse[to] == nil {
-		fresh := s.fresh(m, plane, to)
-		f.sparse[to] = &fresh
-	}
-	return f.sparse[to]
+	return f
 }
 
 // fresh is the side of m of a link over which it has sent nothing yet.
@@ -149,7 +136,9 @@ func (s *simulation) deliver(e *event) {
 	default:
 		s.message(trace.Deliver, e)
 		m := proc.running
-		s.step(m, func() { m.Deliver(s.now, e.from, e.plane, e.kind, e.msg, e.depth) })
+		before := s.enter(m)
+		m.Deliver(s.now, e.from, e.plane, e.kind, e.msg, e.depth)
+		s.leave(m, before)
 	}
 }
 

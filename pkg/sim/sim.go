@@ -101,21 +101,12 @@ type process struct {
 	incarnation uint32
 	upSince     time.Duration
 	saved       algo.Message
-	flows       [2]flows // by plane
+	flows       [2]link.Table[link.Flow] // its side of its links, by plane and receiver
 	paused      bool
 	slow        time.Duration // what each event takes it
 	at          *event        // what takes it its time now
 	line        []*event      // what has come to it and waits, in the order in which it came
 }
-
-// flows is a process's side of its links: dense in small systems, sparse in
-// large ones, where no process can talk to everybody anyway.
-type flows struct {
-	dense  []link.Flow
-	sparse map[algo.ID]*link.Flow
-}
-
-const densest = 256 // processes
 
 func newSimulation(setup *harness.Setup, sink trace.Sink) *simulation {
 	s := &simulation{
@@ -235,7 +226,7 @@ func (s *simulation) begin() {
 // boot starts the next incarnation of p, which was to be up at the instant due.
 func (s *simulation) boot(p algo.ID, due time.Duration) {
 	proc := &s.procs[p-1]
-	proc.upSince, proc.flows, proc.slow = s.now, [2]flows{}, 0
+	proc.upSince, proc.flows, proc.slow = s.now, [2]link.Table[link.Flow]{}, 0
 	s.current = p
 	m := harness.NewProcess(s.setup, s, p, proc.incarnation, proc.saved, &s.buf)
 	proc.running, m.Due = m, due
@@ -359,7 +350,9 @@ func (s *simulation) happen(e *event) {
 	case alarm:
 		m := s.procs[e.to-1].running
 		if m != nil && m.Incarnation == e.incarnation {
-			s.step(m, func() { m.Alarm(s.now, e.alarm) })
+			before := s.enter(m)
+			m.Alarm(s.now, e.alarm)
+			s.leave(m, before)
 		}
 	case instruction:
 		if !e.instr.Alarm() {
@@ -370,12 +363,16 @@ func (s *simulation) happen(e *event) {
 	}
 }
 
-// step lets m handle one event.
-func (s *simulation) step(m *harness.Process, event func()) {
+// enter begins an event at m. It takes off the totals what m has pending, and returns how many
+// events its algorithm has handled until now.
+func (s *simulation) enter(m *harness.Process) (fed uint64) {
 	s.current = m.ID
-	fed := m.Fed
 	s.count(m, -1)
-	event()
+	return m.Fed
+}
+
+// leave ends that event.
+func (s *simulation) leave(m *harness.Process, fed uint64) {
 	s.count(m, 1)
 	if m.Fed != fed {
 		s.activity += m.Fed - fed
@@ -400,7 +397,9 @@ func (s *simulation) obey(i harness.Instruction) {
 	case !i.Inside():
 		i.Apply(s)
 	case m != nil:
-		s.step(m, func() { m.Obey(s.now, i) })
+		before := s.enter(m)
+		m.Obey(s.now, i)
+		s.leave(m, before)
 	}
 }
 

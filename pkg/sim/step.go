@@ -111,12 +111,10 @@ func (m *Simulation) Redraw(seed uint64) {
 		}
 		for plane := range p.flows {
 			f := &p.flows[plane]
-			for j := range f.dense {
-				f.dense[j].Redraw(seed)
-			}
-			for _, flow := range f.sparse {
+			for _, flow := range f.All() {
 				flow.Redraw(seed)
 			}
+		}
 		}
 	}
 }
