@@ -48,9 +48,9 @@ func TooManyTimers(p ID) *Breach {
 		"used again", p, MaxTimers)}
 }
 
-// Pack appends the encoding of m to b, which process p sends or saves: verb says
-// which. It panics with a Breach if m is not the algorithm's, or is too large.
-func (a *Algorithm) Pack(b []byte, p ID, verb string, m Message) (kind uint8, packed []byte) {
+// Pack is the encoding of m, which process p of a sends or saves: verb says which. It is good until
+// the next Pack. It panics with a Breach if m is not the algorithm's, or is too large.
+func (b *Buffer) Pack(a *Algorithm, p ID, verb string, m Message) (kind uint8, packed []byte) {
 	kind, ok := a.Codec.KindOf(m)
 	if m == nil {
 		breach("process %d %s nil, which is no message", p, verb)
@@ -58,9 +58,9 @@ func (a *Algorithm) Pack(b []byte, p ID, verb string, m Message) (kind uint8, pa
 	if !ok {
 		breach("process %d %s a %s, which the Spec of %s does not declare", p, verb, m.Kind(), a.ID)
 	}
-	packed = a.Codec.Append(b, kind, m)
-	if n := len(packed) - len(b); n > MaxMessage {
+	b.packed = a.Codec.Append(b.packed[:0], kind, m)
+	if n := len(b.packed); n > MaxMessage {
 		breach("process %d %s a %s of %d bytes: at most %d are allowed", p, verb, m.Kind(), n, MaxMessage)
 	}
-	return kind, packed
+	return kind, b.packed
 }

@@ -91,15 +91,16 @@ func (e Event) String() string {
 type Buffer struct {
 	effects []Effect
 	self    []Message
+	packed  []byte
 
 	beat  atomic.Uint64 // goes up when code of a plugin is called, and when it returns: odd in between
 	id    ID            // whose code
 	event Event
 }
 
-// enter notes that the code of process id is called for ev.
-func (b *Buffer) enter(id ID, ev Event) {
-	b.id, b.event = id, ev
+// enter notes that the code of process id is called for the event that b has.
+func (b *Buffer) enter(id ID) {
+	b.id = id
 	b.beat.Store(b.beat.Load() + 1)
 }
 
@@ -115,22 +116,22 @@ func (b *Buffer) Running() (ID, Event) { return b.id, b.event }
 
 // A Stepper drives one process: events in, effects out.
 type Stepper struct {
+	now       time.Duration
+	buf       *Buffer
 	proc      Process
+	id        ID
+	n         ID
+	turn      int  // of envs, in turn, so that one of a past event can be told
+	neighbors []ID // sorted; nil: everybody
+	checked   Checked
 	mutex     Mutex
 	elector   Elector
 	timed     Timed
 	monitor   Monitor
-	checked   Checked
-	id        ID
-	n         ID
-	neighbors []ID // sorted; nil: everybody
-	buf       *Buffer
-	now       time.Duration
 	seed      uint64
 	rng       *rand.Rand
 	logged    int // what Logf has used up of MaxLog
 	envs      [8]env
-	turn      int // of envs, in turn, so that one of a past event can be told
 }
 
 // maxSelf bounds the messages to oneself of one event: more are an endless
@@ -140,7 +141,8 @@ const maxSelf = 1 << 16
 // NewStepper makes a process of a and the stepper that drives it. Seed is that
 // of the process's own random source.
 func NewStepper(a *Algorithm, c Config, seed uint64, buf *Buffer) *Stepper {
-	buf.enter(c.ID, Event{})
+	buf.event = Event{}
+	buf.enter(c.ID)
 	p := a.New(c)
 	buf.leave()
 	s := &Stepper{proc: p, id: c.ID, n: ID(len(c.Peers)), buf: buf, seed: seed}
@@ -163,11 +165,12 @@ func (s *Stepper) Step(now time.Duration, ev Event) []Effect {
 	s.now = now
 	s.buf.effects = s.buf.effects[:0]
 	s.buf.self = s.buf.self[:0]
-	s.buf.enter(s.id, ev)
+	s.buf.event = ev
+	s.buf.enter(s.id)
 	s.turn = (s.turn + 1) % len(s.envs)
 	e := &s.envs[s.turn]
 	e.Stepper, e.beat = s, s.buf.beat.Load()
-	s.dispatch(e, ev)
+	s.dispatch(e, &s.buf.event)
 	for i := 0; i < len(s.buf.self); i++ {
 		if i == maxSelf {
 			breach("process %d sent itself %d messages in one event: an endless loop", s.id, i)
@@ -178,7 +181,7 @@ func (s *Stepper) Step(now time.Duration, ev Event) []Effect {
 	return s.buf.effects
 }
 
-func (s *Stepper) dispatch(e *env, ev Event) {
+func (s *Stepper) dispatch(e *env, ev *Event) {
 	switch ev.Type {
 	case Start:
 		if p, ok := s.proc.(Starter); ok {
@@ -218,7 +221,8 @@ func (s *Stepper) Invariant() error {
 	if s.checked == nil {
 		return nil
 	}
-	s.buf.enter(s.id, Event{Type: checking})
+	s.buf.event.Type = checking
+	s.buf.enter(s.id)
 	err := s.checked.Invariant()
 	s.buf.leave()
 	return err
@@ -282,7 +286,8 @@ func (e *env) Send(to ID, m Message) {
 			breach("process %d sends %s to %d: not a neighbor", e.id, m.Kind(), to)
 		}
 	}
-	e.record(Effect{Op: OpSend, Peer: to, Msg: m})
+	f := e.effect(OpSend)
+	f.Peer, f.Msg = to, m
 }
 
 func (e *env) SetTimer(t Timer, after time.Duration) {
@@ -290,12 +295,13 @@ func (e *env) SetTimer(t Timer, after time.Duration) {
 	if e.timed == nil {
 		breach("process %d sets timer %q but has no Timeout", e.id, t)
 	}
-	e.record(Effect{Op: OpSetTimer, Timer: t, After: max(after, 0)})
+	f := e.effect(OpSetTimer)
+	f.Timer, f.After = t, max(after, 0)
 }
 
 func (e *env) CancelTimer(t Timer) {
 	e.valid()
-	e.record(Effect{Op: OpCancelTimer, Timer: t})
+	e.effect(OpCancelTimer).Timer = t
 }
 
 func (e *env) Granted() {
@@ -303,7 +309,7 @@ func (e *env) Granted() {
 	if e.mutex == nil {
 		breach("process %d: Granted is for mutual exclusion", e.id)
 	}
-	e.record(Effect{Op: OpGranted})
+	e.effect(OpGranted)
 }
 
 func (e *env) Elected(leader ID, term uint64) {
@@ -311,12 +317,13 @@ func (e *env) Elected(leader ID, term uint64) {
 	if e.elector == nil {
 		breach("process %d: Elected is for leader election", e.id)
 	}
-	e.record(Effect{Op: OpElected, Peer: leader, Term: term})
+	f := e.effect(OpElected)
+	f.Peer, f.Term = leader, term
 }
 
 func (e *env) Save(v Message) {
 	e.valid()
-	e.record(Effect{Op: OpSave, Msg: v})
+	e.effect(OpSave).Msg = v
 }
 
 func (e *env) Logf(format string, args ...any) {
@@ -326,12 +333,22 @@ func (e *env) Logf(format string, args ...any) {
 		breach("process %d writes too much with Logf: more than %d MiB, where each line counts %d bytes "+
 			"beside its own", e.id, MaxLog>>20, lineCost)
 	}
-	e.record(Effect{Op: OpLog, Text: text})
+	e.effect(OpLog).Text = text
 }
 
-func (e *env) record(f Effect) {
-	if len(e.buf.effects) == MaxEffects {
+// effect is the next effect, to be filled in where it is collected.
+func (e *env) effect(op Op) *Effect {
+	b := e.buf
+	n := len(b.effects)
+	if n == MaxEffects {
 		breach("process %d asks for more than %d things in one event: an endless loop", e.id, MaxEffects)
 	}
-	e.buf.effects = append(e.buf.effects, f)
+	if n < cap(b.effects) {
+		b.effects = b.effects[:n+1]
+	} else {
+		b.effects = append(b.effects, Effect{})
+	}
+	f := &b.effects[n]
+	*f = Effect{Op: op}
+	return f
 }

@@ -310,17 +310,18 @@ func TestPack(t *testing.T) {
 	}
 	a := &Algorithm{ID: "election/x", Codec: codec}
 	const head = 2 + 3 // version, kind, and the length of the text
-	_, packed := a.Pack([]byte("before"), 1, "sends", blob{strings.Repeat("x", MaxMessage-head)})
-	if len(packed) != len("before")+MaxMessage {
+	var b Buffer
+	_, packed := b.Pack(a, 1, "sends", blob{strings.Repeat("x", MaxMessage-head)})
+	if len(packed) != MaxMessage {
 		t.Errorf("%d bytes, want the most that are allowed: %d", len(packed), MaxMessage)
 	}
 	wantPanic(t, "process 1 saves a BLOB of 65537 bytes: at most 65536 are allowed", func() {
-		a.Pack(nil, 1, "saves", blob{strings.Repeat("x", MaxMessage-head+1)})
+		b.Pack(a, 1, "saves", blob{strings.Repeat("x", MaxMessage-head+1)})
 	})
 	wantPanic(t, "process 1 sends a SIGNAL, which the Spec of election/x does not declare", func() {
-		a.Pack(nil, 1, "sends", signal{})
+		b.Pack(a, 1, "sends", signal{})
 	})
-	wantPanic(t, "process 1 saves nil", func() { a.Pack(nil, 1, "saves", nil) })
+	wantPanic(t, "process 1 saves nil", func() { b.Pack(a, 1, "saves", nil) })
 }
 
 type blob struct{ Text string }

@@ -70,26 +70,37 @@ type sample struct {
 	sum    time.Duration
 	kept   []float64 // ms
 	stride uint64
+	skip   uint64 // how many are to come before the next that is kept
 }
 
 const maxKept = 1 << 16
 
 func (s *sample) add(d time.Duration) {
-	s.stride = max(s.stride, 1)
-	if s.n%s.stride == 0 {
-		if len(s.kept) == maxKept {
-			for i := range maxKept / 2 {
-				s.kept[i] = s.kept[2*i]
-			}
-			s.kept = s.kept[:maxKept/2]
-			s.stride *= 2
-		}
-		if s.n%s.stride == 0 {
-			s.kept = append(s.kept, ms(d))
-		}
+	if s.skip == 0 {
+		s.keep(d)
+	} else {
+		s.skip--
 	}
 	s.n++
 	s.sum += d
+}
+
+// keep keeps d, unless that is one too many, and twice as many are left out from now on.
+func (s *sample) keep(d time.Duration) {
+	s.stride = max(s.stride, 1)
+	if len(s.kept) == maxKept {
+		for i := range maxKept / 2 {
+			s.kept[i] = s.kept[2*i]
+		}
+		s.kept = s.kept[:maxKept/2]
+		s.stride *= 2
+		if s.n%s.stride != 0 {
+			s.skip = s.stride - s.n%s.stride - 1
+			return
+		}
+	}
+	s.kept = append(s.kept, ms(d))
+	s.skip = s.stride - 1
 }
 
 func (s *sample) mean() float64 { return mean(ms(s.sum), int(s.n)) }

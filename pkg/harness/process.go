@@ -102,19 +102,19 @@ type Process struct {
 	// Leader is whom the process names.
 	Leader algo.ID
 
+	depth   uint32
 	setup   *Setup
 	runtime Runtime
 	step    *algo.Stepper
+	buf     *algo.Buffer
+	clock   clock
 	timers  []timer
-	packed  []byte // to encode into
-	depth   uint32
-	rec     trace.Record
 	app     application
 	det     detector
-	clock   clock
 	// suspects are whom the detector suspects at present.
 	suspects []algo.ID
 	doubting bool // it will look at the named leader again
+	rec      trace.Record
 }
 
 type timer struct {
@@ -130,7 +130,7 @@ func NewProcess(s *Setup, w Runtime, id algo.ID, incarnation uint32, saved algo.
 	buf *algo.Buffer) *Process {
 	c := s.Config(id, incarnation, saved)
 	m := &Process{
-		ID: id, Incarnation: incarnation, Leader: c.Leader, setup: s, runtime: w,
+		ID: id, Incarnation: incarnation, Leader: c.Leader, setup: s, runtime: w, buf: buf,
 		step: s.stepper(c, buf), det: s.Detector.kind().create(s),
 	}
 	m.app.init(m)
@@ -291,8 +291,8 @@ func (m *Process) feed(now time.Duration, ev algo.Event) {
 		case algo.OpElected:
 			m.elected(now, e.Peer, e.Term)
 		case algo.OpSave:
-			_, m.packed = m.setup.Alg.Pack(m.packed[:0], m.ID, "saves", e.Msg)
-			m.runtime.Save(m, m.packed)
+			_, packed := m.buf.Pack(m.setup.Alg, m.ID, "saves", e.Msg)
+			m.runtime.Save(m, packed)
 		case algo.OpLog:
 			m.rec = trace.Record{At: now, Type: trace.Log, Text: e.Text}
 			m.record()
@@ -317,9 +317,8 @@ func (m *Process) elected(now time.Duration, leader algo.ID, term uint64) {
 }
 
 func (m *Process) send(to algo.ID, msg algo.Message) {
-	var kind uint8
-	kind, m.packed = m.setup.Alg.Pack(m.packed[:0], m.ID, "sends", msg)
-	out := Outgoing{Msg: msg, Packed: m.packed, Kind: kind, Plane: trace.Data, Depth: m.depth + 1}
+	kind, packed := m.buf.Pack(m.setup.Alg, m.ID, "sends", msg)
+	out := Outgoing{Msg: msg, Packed: packed, Kind: kind, Plane: trace.Data, Depth: m.depth + 1}
 	if m.setup.Alg.Auxiliary(kind) {
 		out.Plane, out.Depth = trace.Detection, m.depth
 	}
