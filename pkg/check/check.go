@@ -179,7 +179,7 @@ func (j *Judge) message(r *trace.Record) {
 	}
 	j.chains.record(r)
 	if e := j.entries; e != nil && int(r.Kind) == e.tokens.kind && e.tokens.message(j, r) {
-		e.recovery.fault(r.At, len(e.waiting) > 0)
+		e.recovery.fault(r.At, e.waiting.n > 0)
 	}
 	k := &j.kinds[r.Kind]
 	switch r.Type {

@@ -19,9 +19,8 @@ import (
 type entries struct {
 	setup   *harness.Setup
 	inside  []algo.ID
-	since   []time.Duration   // of those inside
-	waiting []trace.Operation // by request
-	others  []others          // of those waiting
+	since   []time.Duration // of those inside
+	waiting waiting
 	done    []trace.Operation
 	leaves  []time.Duration // turnaround of the measured entries that are over
 
@@ -48,17 +47,9 @@ type entries struct {
 	recovery recovery
 }
 
-// others is how many grants to other processes a request has seen, and the lag of the
-// instant at which it was meant.
-type others struct {
-	later   int // to requests that were made later
-	knowing int // to whoever could have known of it, see starved
-	lag     time.Duration
-}
-
 func newEntries(s *harness.Setup) *entries {
 	e := &entries{
-		setup: s, warmup: s.Scenario.Warmup, warm: s.Scenario.Warmup == 0, free: -1,
+		setup: s, waiting: newWaiting(s.Nodes), warmup: s.Scenario.Warmup, warm: s.Scenario.Warmup == 0, free: -1,
 		byProcess: make([]int, s.Nodes), tokens: newTokens(s), owners: newOwners(s),
 		waits: span{metric: metric.Waiting}, sync: span{metric: metric.SyncDelay},
 	}
@@ -75,10 +66,9 @@ func (e *entries) record(j *Judge, r *trace.Record) {
 	case trace.Request:
 		e.arrivals++
 		e.latest = max(e.latest, time.Duration(r.Arg))
-		e.waiting = append(e.waiting, trace.Operation{
+		e.waiting.add(trace.Operation{
 			Process: r.Process, Cause: time.Duration(r.Arg), Begin: r.At, End: -1, Status: trace.Pending,
-		})
-		e.others = append(e.others, others{lag: intendedLag(r)})
+		}, intendedLag(r))
 		e.recovery.request(r.At)
 		if j.order != nil {
 			j.order.request(p)
@@ -95,7 +85,7 @@ func (e *entries) record(j *Judge, r *trace.Record) {
 		e.crash(p)
 		e.warmedUp(r.At)
 		e.tokens.crash(p)
-		e.recovery.fault(r.At, len(e.waiting) > 0)
+		e.recovery.fault(r.At, e.waiting.n > 0)
 	}
 }
 
@@ -125,21 +115,17 @@ func (e *entries) grant(j *Judge, p algo.ID, r *trace.Record) {
 		j.violate(mutualExclusion, "p%d granted at %v while p%d is inside since %v",
 			p, at, other, e.since[i])
 	}
-	i := slices.IndexFunc(e.waiting, func(o trace.Operation) bool { return algo.ID(o.Process) == p })
+	i := e.waiting.first(p)
 	if i < 0 {
 		j.violate(mutualExclusion, "p%d granted at %v without a request", p, at)
 		return
 	}
-	op := e.waiting[i]
-	for k := range e.waiting[:i] { // they asked before
-		e.others[k].later++
-	}
+	op, lag, bypassed := e.waiting.requests[i].Operation, e.waiting.requests[i].lag, e.waiting.bypassed(i)
 	if j.order != nil {
-		j.order.grant(j, p, at, e.waiting[:i])
+		j.order.grant(j, p, at, i, &e.waiting)
 	}
-	bypassed, lag := e.others[i].later, e.others[i].lag
 	e.recovery.grant(at, op.Begin)
-	e.leave(i)
+	e.leave(i, true)
 	e.starved(j, at)
 	op.End, op.Status = at, trace.Completed
 	if e.entered++; e.entered <= e.warmup {
@@ -170,7 +156,7 @@ func (e *entries) release(j *Judge, p algo.ID, r *trace.Record) {
 	}
 	entered := e.since[i]
 	e.inside, e.since = slices.Delete(e.inside, i, i+1), slices.Delete(e.since, i, i+1)
-	if len(e.waiting) > 0 {
+	if e.waiting.n > 0 {
 		e.free, e.freeLag = at, r.Lag()
 	}
 	e.warmedUp(at)
@@ -184,11 +170,14 @@ func (e *entries) release(j *Judge, p algo.ID, r *trace.Record) {
 	}
 }
 
-// leave takes request i from those waiting.
-func (e *entries) leave(i int) {
-	e.waiting = slices.Delete(e.waiting, i, i+1)
-	e.others = slices.Delete(e.others, i, i+1)
-	e.recovery.left(e.waiting)
+// leave takes the request of place i from those waiting.
+func (e *entries) leave(i int, granted bool) {
+	e.waiting.leave(i, granted)
+	oldest := time.Duration(math.MaxInt64)
+	if e.waiting.n > 0 {
+		oldest = e.waiting.requests[e.waiting.head].Begin
+	}
+	e.recovery.left(oldest)
 }
 
 // crash takes p out of wherever it is.
@@ -196,20 +185,23 @@ func (e *entries) crash(p algo.ID) {
 	if i := slices.Index(e.inside, p); i >= 0 {
 		e.inside, e.since = slices.Delete(e.inside, i, i+1), slices.Delete(e.since, i, i+1)
 	}
-	for i := len(e.waiting) - 1; i >= 0; i-- {
-		if op := e.waiting[i]; algo.ID(op.Process) == p {
-			op.Status = trace.Crashed
-			e.done = append(e.done, op)
-			e.leave(i)
-		}
+	for i := e.waiting.first(p); i >= 0; i = e.waiting.first(p) {
+		op := e.waiting.requests[i].Operation
+		op.Status = trace.Crashed
+		e.done = append(e.done, op)
+		e.leave(i, false)
 	}
-	if len(e.waiting) == 0 {
+	if e.waiting.n == 0 {
 		e.free = -1
 	}
 }
 
 func (e *entries) finish(j *Judge, end harness.End, v *Verdict) {
-	v.Operations = append(e.done, e.waiting...)
+	v.Operations = e.done
+	for i, r := range e.waiting.all() {
+		v.Operations = append(v.Operations, r.Operation)
+		e.maxBypass = max(e.maxBypass, e.waiting.bypassed(i))
+	}
 	var waits []float64
 	sum := 0.0
 	for _, op := range e.done {
@@ -221,14 +213,11 @@ func (e *entries) finish(j *Judge, end harness.End, v *Verdict) {
 			sum += ms(op.End - op.Cause)
 		}
 	}
-	for _, o := range e.others {
-		e.maxBypass = max(e.maxBypass, o.later)
-	}
 	e.metrics(j, end, v, waits, sum)
 	switch {
-	case len(e.waiting) > 0:
-		op := e.waiting[0]
-		what := fmt.Sprintf("%d requests not granted, the first of p%d at %v", len(e.waiting),
+	case e.waiting.n > 0:
+		op := e.waiting.requests[e.waiting.head]
+		what := fmt.Sprintf("%d requests not granted, the first of p%d at %v", e.waiting.n,
 			op.Process, op.Begin)
 		j.incomplete(end, v, j.promisesGrants(), deadlock, what)
 	case v.Completed == 0:
@@ -274,7 +263,7 @@ func (e *entries) metrics(j *Judge, end harness.End, v *Verdict, waits []float64
 		metric.Fairness.Of(jain(e.byProcess)),
 		metric.MaxBypass.Of(float64(e.maxBypass)),
 		metric.Violations.Of(float64(e.overlaps)),
-		metric.NeverGranted.Of(float64(len(e.waiting))),
+		metric.NeverGranted.Of(float64(e.waiting.n)),
 	}
 	if s := &j.setup.Scenario; s.Declared().Arrivals {
 		v.Metrics = append(v.Metrics, metric.ArrivalRateRequested.Of(s.MeanRate()),

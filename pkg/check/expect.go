@@ -119,11 +119,11 @@ var Expectations = []Expectation{
 		value: counted(func(o *outcome) int64 { return o.sentBetween(1, 2) })},
 	{Name: "never_granted", Doc: "requests of live processes that still wait in the end",
 		Problem: algo.MutualExclusion,
-		value:   counted(func(o *outcome) int64 { return int64(len(o.judge.entries.waiting)) })},
+		value:   counted(func(o *outcome) int64 { return int64(o.judge.entries.waiting.n) })},
 	{Name: "deadlock", Doc: "whether nothing moves any more in the end though somebody waits",
 		Problem: algo.MutualExclusion, Measure: Truth,
 		value: holds(func(o *outcome) bool {
-			return len(o.judge.entries.waiting) > 0 && o.judge.still(o.end)
+			return o.judge.entries.waiting.n > 0 && o.judge.still(o.end)
 		})},
 	{Name: "violations", Doc: "promises broken; those that are expected are no violation",
 		value: counted(func(o *outcome) int64 { return int64(len(o.judge.violations)) })},

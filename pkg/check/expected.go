@@ -107,7 +107,7 @@ func (o *outcome) entryAt(k int) (float64, error) {
 
 func (o *outcome) responseTime(*harness.Expect, string) (float64, error) {
 	e := o.judge.entries
-	op, err := o.operation(len(e.done) + len(e.waiting))
+	op, err := o.operation(len(e.done) + e.waiting.n)
 	return instant(op.End - op.Cause), err
 }
 

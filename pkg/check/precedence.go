@@ -88,8 +88,11 @@ func (o *precedence) request(p algo.ID) {
 }
 
 // grant wants no request of those who still wait to have happened before p's.
-func (o *precedence) grant(j *Judge, p algo.ID, at time.Duration, waiting []trace.Operation) {
-	for _, w := range waiting {
+func (o *precedence) grant(j *Judge, p algo.ID, at time.Duration, place int, waiting *waiting) {
+	for i, w := range waiting.all() {
+		if i == place {
+			break
+		}
 		if i := w.Process - 1; o.asked[p-1][i] == o.made[i] {
 			j.violate(requestOrder,
 				"p%d granted at %v before p%d, whose request at %v happened before its own",

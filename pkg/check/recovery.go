@@ -1,11 +1,9 @@
 package check
 
 import (
-	"math"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/metric"
-	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // recovery is how long who waited when something went wrong had to wait on: from a
@@ -49,12 +47,8 @@ func (r *recovery) grant(at, begin time.Duration) {
 	}
 }
 
-// left says whose requests still wait, the oldest first.
-func (r *recovery) left(waiting []trace.Operation) {
-	oldest := time.Duration(math.MaxInt64)
-	if len(waiting) > 0 {
-		oldest = waiting[0].Begin
-	}
+// left says when the oldest request was made that still waits.
+func (r *recovery) left(oldest time.Duration) {
 	for len(r.open) > 0 && r.open[0].begin < oldest {
 		if w := r.open[0]; w.granted < 0 { // all that waited are dead
 			r.idle++

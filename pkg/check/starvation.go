@@ -60,27 +60,26 @@ func (e *entries) starved(j *Judge, at time.Duration) {
 	if j.troubled {
 		travel += e.patience
 	}
-	for k := range e.waiting {
-		if op := &e.waiting[k]; max(op.Begin, j.calmed)+travel <= at {
-			o := &e.others[k]
-			if o.knowing++; o.knowing == e.most+1 {
-				known := ""
-				if j.troubled {
-					known = fmt.Sprintf(" and the last fault, over at %v, found out", j.calmed)
-				}
-				j.violate(starvation, "p%d waits since %v, and at %v others have entered %d times since "+
-					"its request could have been known%s", op.Process, op.Begin, at, o.knowing, known)
-			}
-		}
+	if j.calmed+travel > at {
+		return
 	}
+	e.waiting.count(at-travel, e.most, func(r *request, seen int) {
+		if seen > e.most+1 { // which was said before
+			return
+		}
+		known := ""
+		if j.troubled {
+			known = fmt.Sprintf(" and the last fault, over at %v, found out", j.calmed)
+		}
+		j.violate(starvation, "p%d waits since %v, and at %v others have entered %d times since "+
+			"its request could have been known%s", r.Process, r.Begin, at, seen, known)
+	})
 }
 
 // strike is a fault behind which requests may have to be made known anew.
 func (j *Judge) strike(at time.Duration) {
 	j.troubled, j.calmed = true, at
 	if e := j.entries; e != nil {
-		for k := range e.others {
-			e.others[k].knowing = 0
-		}
+		e.waiting.recount()
 	}
 }
