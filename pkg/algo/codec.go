@@ -7,7 +7,6 @@ import (
 	"math"
 	"reflect"
 	"strings"
-	"sync"
 	"unsafe"
 )
 
@@ -34,8 +33,6 @@ type kind struct {
 	zero  Message
 	plan  []field
 	plain bool // holds no pointer: a copy of the value shares nothing
-
-	scratch *sync.Pool // of *typ, to decode into: what becomes the message is a copy
 }
 
 // Raw is a message of the kind Name whose body nobody but the algorithm reads: for
@@ -56,11 +53,11 @@ type field struct {
 	op     fieldOp
 	width  uint8   // of a number: bytes in memory
 	elem   []field // of a struct; of a slice or array: one, its element
-	index  int
 	offset uintptr // in memory, from where its struct begins
 	stride uintptr // in memory, from one element to the next
 	length int     // of an array
-	size   int     // smallest encoded size of an element, to bound allocation
+	slice  reflect.Type
+	size   int // smallest encoded size of an element, to bound allocation
 }
 
 type fieldOp uint8
@@ -100,7 +97,6 @@ func NewCodec(messages ...Message) (*Codec, error) {
 				return nil, fmt.Errorf("message %s: %w", k.name, err)
 			}
 			k.zero = reflect.Zero(t).Interface().(Message)
-			k.scratch = &sync.Pool{New: func() any { return reflect.New(t).Interface() }}
 		}
 		c.kinds = append(c.kinds, k)
 	}
@@ -143,7 +139,7 @@ func planStruct(t reflect.Type, depth int) (plan []field, plain bool, err error)
 		if err != nil {
 			return nil, false, fmt.Errorf("field %s: %w", f.Name, err)
 		}
-		p.index, p.offset = i, f.Offset
+		p.offset = f.Offset
 		plan, plain = append(plan, p), plain && pl
 	}
 	return plan, plain, nil
@@ -172,7 +168,7 @@ func planType(t reflect.Type, depth int) (f field, plain bool, err error) {
 		if err == nil && e.size == 0 {
 			err = errors.New("a slice of empty values")
 		}
-		return field{op: opSlice, elem: []field{e}, stride: t.Elem().Size(), size: 1}, false, err
+		return field{op: opSlice, elem: []field{e}, stride: t.Elem().Size(), slice: t, size: 1}, false, err
 	case reflect.Array:
 		e, plain, err := planType(t.Elem(), depth+1)
 		return field{op: opArray, elem: []field{e}, stride: t.Elem().Size(), length: t.Len(),
@@ -277,6 +273,12 @@ func appendValue(b []byte, f *field, at unsafe.Pointer) []byte {
 		n, at = len(s), unsafe.Pointer(unsafe.SliceData(s))
 		b = binary.AppendUvarint(b, uint64(n))
 	}
+	if e := &f.elem[0]; e.op == opUint && e.width == 4 { // lists of processes are what is long
+		for _, x := range unsafe.Slice((*uint32)(at), n) {
+			b = binary.AppendUvarint(b, uint64(x))
+		}
+		return b
+	}
 	for i := range n {
 		b = appendValue(b, &f.elem[0], unsafe.Add(at, uintptr(i)*f.stride))
 	}
@@ -293,6 +295,20 @@ func (f *field) unsigned(at unsafe.Pointer) uint64 {
 		return uint64(*(*uint32)(at))
 	}
 	return *(*uint64)(at)
+}
+
+// setUnsigned sets a number of either kind to as much of x as there is room for.
+func (f *field) setUnsigned(at unsafe.Pointer, x uint64) {
+	switch f.width {
+	case 1:
+		*(*uint8)(at) = uint8(x)
+	case 2:
+		*(*uint16)(at) = uint16(x)
+	case 4:
+		*(*uint32)(at) = uint32(x)
+	default:
+		*(*uint64)(at) = x
+	}
 }
 
 func (f *field) signed(at unsafe.Pointer) int64 {
@@ -345,50 +361,48 @@ func (c *Codec) Decode(b []byte) (Message, uint8, error) {
 		}
 		return k.zero, b[1], nil
 	}
-	scratch := k.scratch.Get()
-	defer k.scratch.Put(scratch)
-	v := reflect.ValueOf(scratch).Elem()
-	v.SetZero()
-	rest, err := decodeStruct(b[2:], k.plan, v)
+	at := reflect.New(k.typ).UnsafePointer()
+	rest, err := decodeStruct(b[2:], k.plan, at)
 	if err == nil && len(rest) > 0 {
 		err = errTrailing
 	}
 	if err != nil {
 		return nil, 0, fmt.Errorf("message %s: %w", k.name, err)
 	}
-	return v.Interface().(Message), b[1], nil
+	m := k.zero
+	(*[2]unsafe.Pointer)(unsafe.Pointer(&m))[1] = at // see inside: nobody else has what lies there
+	return m, b[1], nil
 }
 
-func decodeStruct(b []byte, plan []field, v reflect.Value) (_ []byte, err error) {
+func decodeStruct(b []byte, plan []field, at unsafe.Pointer) (_ []byte, err error) {
 	for i := range plan {
-		if b, err = decodeValue(b, &plan[i], v.Field(plan[i].index)); err != nil {
+		if b, err = decodeValue(b, &plan[i], unsafe.Add(at, plan[i].offset)); err != nil {
 			return nil, err
 		}
 	}
 	return b, nil
 }
 
-func decodeValue(b []byte, f *field, v reflect.Value) ([]byte, error) {
+// decodeValue reads the value that is to lie at an address, which is of the type that f was made of.
+func decodeValue(b []byte, f *field, at unsafe.Pointer) ([]byte, error) {
 	switch f.op {
 	case opUint:
 		x, n := binary.Uvarint(b)
 		if n <= 0 {
 			return nil, noNumber(n)
 		}
-		if v.OverflowUint(x) {
+		if f.setUnsigned(at, x); f.unsigned(at) != x {
 			return nil, errRange
 		}
-		v.SetUint(x)
 		return b[n:], nil
 	case opInt:
 		x, n := binary.Varint(b)
 		if n <= 0 {
 			return nil, noNumber(n)
 		}
-		if v.OverflowInt(x) {
+		if f.setUnsigned(at, uint64(x)); f.signed(at) != x {
 			return nil, errRange
 		}
-		v.SetInt(x)
 		return b[n:], nil
 	case opBool:
 		if len(b) < 1 {
@@ -397,24 +411,24 @@ func decodeValue(b []byte, f *field, v reflect.Value) ([]byte, error) {
 		if b[0] > 1 {
 			return nil, errRange
 		}
-		v.SetBool(b[0] == 1)
+		*(*bool)(at) = b[0] == 1
 		return b[1:], nil
 	case opFloat:
 		if len(b) < 8 {
 			return nil, errShort
 		}
-		v.SetFloat(math.Float64frombits(binary.LittleEndian.Uint64(b)))
+		*(*float64)(at) = math.Float64frombits(binary.LittleEndian.Uint64(b))
 		return b[8:], nil
 	case opStruct:
-		return decodeStruct(b, f.elem, v)
+		return decodeStruct(b, f.elem, at)
 	case opArray:
-		return decodeElements(b, f, v)
+		return decodeElements(b, f, at, f.length)
 	}
-	return decodeCounted(b, f, v)
+	return decodeCounted(b, f, at)
 }
 
 // decodeCounted reads what stands behind its length: a string, bytes, a slice.
-func decodeCounted(b []byte, f *field, v reflect.Value) ([]byte, error) {
+func decodeCounted(b []byte, f *field, at unsafe.Pointer) ([]byte, error) {
 	count, n := binary.Uvarint(b)
 	if n <= 0 {
 		return nil, noNumber(n)
@@ -429,23 +443,39 @@ func decodeCounted(b []byte, f *field, v reflect.Value) ([]byte, error) {
 	}
 	switch f.op {
 	case opString:
-		v.SetString(string(b[:count]))
+		*(*string)(at) = string(b[:count])
 		return b[count:], nil
 	case opBytes:
 		if count > 0 {
-			v.SetBytes(append([]byte(nil), b[:count]...))
+			*(*[]byte)(at) = append([]byte(nil), b[:count]...)
 		}
 		return b[count:], nil
 	}
-	if count > 0 {
-		v.Set(reflect.MakeSlice(v.Type(), int(count), int(count)))
+	if count == 0 {
+		return b, nil
 	}
-	return decodeElements(b, f, v)
+	s := reflect.MakeSlice(f.slice, int(count), int(count))
+	reflect.NewAt(f.slice, at).Elem().Set(s)
+	return decodeElements(b, f, s.UnsafePointer(), int(count))
 }
 
-func decodeElements(b []byte, f *field, v reflect.Value) (_ []byte, err error) {
-	for i := range v.Len() {
-		if b, err = decodeValue(b, &f.elem[0], v.Index(i)); err != nil {
+func decodeElements(b []byte, f *field, at unsafe.Pointer, n int) (_ []byte, err error) {
+	if e := &f.elem[0]; e.op == opUint && e.width == 4 {
+		list := unsafe.Slice((*uint32)(at), n)
+		for i := range list {
+			x, n := binary.Uvarint(b)
+			if n <= 0 {
+				return nil, noNumber(n)
+			}
+			if x > math.MaxUint32 {
+				return nil, errRange
+			}
+			list[i], b = uint32(x), b[n:]
+		}
+		return b, nil
+	}
+	for i := range n {
+		if b, err = decodeValue(b, &f.elem[0], unsafe.Add(at, uintptr(i)*f.stride)); err != nil {
 			return nil, err
 		}
 	}

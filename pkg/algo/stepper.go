@@ -131,7 +131,7 @@ type Stepper struct {
 	seed      uint64
 	rng       *rand.Rand
 	logged    int // what Logf has used up of MaxLog
-	envs      [8]env
+	envs      [4]env
 }
 
 // maxSelf bounds the messages to oneself of one event: more are an endless

@@ -106,7 +106,7 @@ type Process struct {
 	setup   *Setup
 	runtime Runtime
 	step    *algo.Stepper
-	buf     *algo.Buffer
+	buf     *Buffer
 	clock   clock
 	timers  []timer
 	app     application
@@ -114,7 +114,12 @@ type Process struct {
 	// suspects are whom the detector suspects at present.
 	suspects []algo.ID
 	doubting bool // it will look at the named leader again
-	rec      trace.Record
+}
+
+// A Buffer is what processes that never run at the same time may share.
+type Buffer struct {
+	algo.Buffer
+	rec trace.Record
 }
 
 type timer struct {
@@ -124,14 +129,13 @@ type timer struct {
 	armed bool
 }
 
-// NewProcess makes process id. Processes that never run at the same time may
-// share buf.
+// NewProcess makes process id.
 func NewProcess(s *Setup, w Runtime, id algo.ID, incarnation uint32, saved algo.Message,
-	buf *algo.Buffer) *Process {
+	buf *Buffer) *Process {
 	c := s.Config(id, incarnation, saved)
 	m := &Process{
 		ID: id, Incarnation: incarnation, Leader: c.Leader, setup: s, runtime: w, buf: buf,
-		step: s.stepper(c, buf), det: s.Detector.kind().create(s),
+		step: s.stepper(c, &buf.Buffer), det: s.Detector.kind().create(s),
 	}
 	m.app.init(m)
 	return m
@@ -150,7 +154,7 @@ func (m *Process) Redraw(seed uint64) {
 
 // Start begins the process's life at now.
 func (m *Process) Start(now time.Duration) {
-	m.rec = trace.Record{At: now, Type: trace.Up, Arg: uint64(m.Due)}
+	m.buf.rec = trace.Record{At: now, Type: trace.Up, Arg: uint64(m.Due)}
 	m.record()
 	m.feed(now, algo.Event{Type: algo.Start})
 	m.app.start(m, now)
@@ -196,7 +200,7 @@ func (m *Process) Alarm(now time.Duration, a Alarm) {
 		if t.armed && t.gen == a.Gen {
 			t.armed = false
 			m.Timers--
-			m.rec = trace.Record{At: now, Type: trace.Timeout, Text: string(t.name)}
+			m.buf.rec = trace.Record{At: now, Type: trace.Timeout, Text: string(t.name)}
 			m.record()
 			m.feed(now, algo.Event{Type: algo.Timeout, Timer: t.name})
 		}
@@ -243,7 +247,7 @@ func (m *Process) restore(now time.Duration, p algo.ID) {
 
 // Do gives the process an operation of its algorithm's own.
 func (m *Process) Do(now time.Duration, op string, target algo.ID) {
-	m.rec = trace.Record{At: now, Type: trace.Do, Peer: uint32(target), Text: op}
+	m.buf.rec = trace.Record{At: now, Type: trace.Do, Peer: uint32(target), Text: op}
 	m.record()
 	m.feed(now, algo.Event{Type: algo.Do, Op: op, Peer: target})
 }
@@ -294,7 +298,7 @@ func (m *Process) feed(now time.Duration, ev algo.Event) {
 			_, packed := m.buf.Pack(m.setup.Alg, m.ID, "saves", e.Msg)
 			m.runtime.Save(m, packed)
 		case algo.OpLog:
-			m.rec = trace.Record{At: now, Type: trace.Log, Text: e.Text}
+			m.buf.rec = trace.Record{At: now, Type: trace.Log, Text: e.Text}
 			m.record()
 		}
 	}
@@ -350,20 +354,20 @@ func (m *Process) timer(name algo.Timer) (*timer, uint16) {
 }
 
 func (m *Process) note(now time.Duration, t trace.Type, peer algo.ID, arg uint64) {
-	m.rec = trace.Record{At: now, Type: t, Peer: uint32(peer), Arg: arg}
+	m.buf.rec = trace.Record{At: now, Type: t, Peer: uint32(peer), Arg: arg}
 	m.record()
 }
 
 func (m *Process) record() {
-	m.rec.Process, m.rec.Incarnation = uint32(m.ID), m.Incarnation
-	m.rec.Depth = m.depth
-	m.runtime.Record(m, &m.rec)
+	m.buf.rec.Process, m.buf.rec.Incarnation = uint32(m.ID), m.Incarnation
+	m.buf.rec.Depth = m.depth
+	m.runtime.Record(m, &m.buf.rec)
 }
 
 // Obey carries out an instruction that is about this process.
 func (m *Process) Obey(now time.Duration, i Instruction) {
 	if i.Recorded() {
-		m.rec = trace.Record{At: now, Type: trace.Fault, Text: i.Text()}
+		m.buf.rec = trace.Record{At: now, Type: trace.Fault, Text: i.Text()}
 		m.record()
 	}
 	i.Obey(m, now)

@@ -152,7 +152,7 @@ func newWorld(tb testing.TB, s *Setup) *world {
 	for i := range w.processes {
 		id := algo.ID(i + 1)
 		if !slices.Contains(s.Crashed, id) {
-			w.processes[i] = NewProcess(s, w, id, 0, nil, new(algo.Buffer))
+			w.processes[i] = NewProcess(s, w, id, 0, nil, new(Buffer))
 		}
 	}
 	return w

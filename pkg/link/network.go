@@ -73,11 +73,9 @@ type Flow struct {
 	Sent uint64        // messages handed to the link so far
 	due  time.Duration // of the last copy
 	base uint64
-	own  *Latency // in place of the network's: where the link has one
 	kind *Distribution
-	bad  bool // bursts: the state in which the last message met the link
 
-	*condition // nil: the link is as all are, and they don't vary
+	*condition // nil: the link is as all are, and stays so
 }
 
 // Flow makes the state of the link from -> to on a plane, for one incarnation
@@ -86,22 +84,21 @@ func (n *Network) Flow(plane uint8, from, incarnation, to uint32) Flow {
 	h := Mix(n.Seed ^ 0x636f6e636c617665)
 	h = Mix(h ^ uint64(plane)<<32 ^ uint64(from))
 	h = Mix(h ^ uint64(incarnation)<<32 ^ uint64(to))
-	f := Flow{base: h}
-	if f.kind = n.Latency.kind(); f.kind != nil && f.kind.trips != nil {
-		f.own = n.Latency.link(from, to)
-		f.kind = f.own.kind()
-	}
-	if n.Burst != nil {
-		f.bad = n.Burst.first(h)
-	}
+	f := Flow{base: h, kind: n.Latency.kind()}
 	own := n.own(from, to)
-	series := f.kind != nil && f.kind.series
-	if own == nil && n.Variation == nil && n.Bandwidth == 0 && !series {
+	apart := f.kind != nil && (f.kind.trips != nil || f.kind.series)
+	if own == nil && !apart && n.Burst == nil && n.Variation == nil && n.Bandwidth == 0 {
 		return f
 	}
 	f.condition = &condition{bandwidth: n.Bandwidth}
-	if series {
+	if apart && f.kind.trips != nil {
+		f.latency = n.Latency.link(from, to)
+		f.kind = f.latency.kind()
+	} else if apart {
 		f.place = n.Latency.place(n.Seed, from, to)
+	}
+	if n.Burst != nil {
+		f.bad = n.Burst.first(h)
 	}
 	if n.Variation != nil {
 		f.pace = n.Variation.pace(n.Seed, from, to)
@@ -109,7 +106,7 @@ func (n *Network) Flow(plane uint8, from, incarnation, to uint32) Flow {
 	if own != nil {
 		f.loss = own.Loss
 		if own.Latency != nil {
-			f.own, f.kind = own.Latency, own.Latency.kind()
+			f.latency, f.kind = own.Latency, own.Latency.kind()
 		}
 		if own.Bandwidth != nil {
 			f.bandwidth = *own.Bandwidth
@@ -165,16 +162,16 @@ func (n *Network) Send(f *Flow, sent time.Duration, bytes int, override *Overrid
 	at := f.base + f.Sent*draws*golden
 	f.Sent++
 	latency, kind, loss := &n.Latency, f.kind, n.Loss
-	if f.own != nil {
-		latency = f.own
-	}
-	if n.Burst != nil {
-		f.bad = n.Burst.next(f.bad, at)
-		loss = n.Burst.loss(f.bad)
-	}
 	left, factor := sent, 1.0
 	if f.condition != nil {
 		left, factor = f.leave(sent, bytes), f.factor(n.Variation, sent)
+		if f.latency != nil {
+			latency = f.latency
+		}
+		if n.Burst != nil {
+			f.bad = n.Burst.next(f.bad, at)
+			loss = n.Burst.loss(f.bad)
+		}
 		if f.loss != nil {
 			loss = *f.loss
 		}

@@ -97,8 +97,8 @@ func TestSend_DelayIsADelayOfTheDistribution(t *testing.T) {
 		n, sent := anyNetwork(t), anySchedule(t)
 		flow := n.Flow(1, 3, 2, 1)
 		latency := &n.Latency
-		if flow.own != nil {
-			latency = flow.own
+		if flow.condition != nil && flow.latency != nil {
+			latency = flow.latency
 		}
 		least, most := latency.Draw(0), latency.Draw(math.MaxUint64)
 		for i, f := range fates(n, flow, sent) {

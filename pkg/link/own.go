@@ -130,14 +130,16 @@ func (n *Network) Bound() (d time.Duration, bounded bool) {
 	return d, bounded && !n.limited()
 }
 
-// A condition is what makes a link unlike others.
+// A condition is what makes a link unlike others, or unlike what it was.
 type condition struct {
-	loss      *float64 // in place of the network's: where the link has one
+	latency   *Latency // in place of the network's: where the link has one
+	loss      *float64 // likewise
+	bad       bool     // bursts: the state in which the last message met the link
 	bandwidth float64
 	free      time.Duration // when the last message has left
 	pace      pace
-	place     uint64  // in the record, at the start of the trial
-	now       Latency // the delay of the record at the instant that was asked for last
+	place     uint64   // in the record, at the start of the trial
+	now       *Latency // the delay of the record at the instant that was asked for last
 }
 
 // leave is when the last byte of a message has left: the link carries one after the other.

@@ -46,8 +46,11 @@ func (l *Latency) place(seed uint64, from, to uint32) uint64 {
 // recorded is the delay of the link at an instant, as a constant.
 func (c *condition) recorded(l *Latency, at time.Duration) (*Latency, *Distribution) {
 	k := (c.place + uint64(at/l.Every)) % uint64(len(l.Values))
-	c.now = Constant(l.Values[k])
-	return &c.now, &constant
+	if c.now == nil {
+		c.now = new(Latency)
+	}
+	*c.now = Constant(l.Values[k])
+	return c.now, &constant
 }
 
 // overRecord is the mean of the record.

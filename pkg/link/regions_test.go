@@ -161,7 +161,7 @@ func TestRegions_BoundHolds(t *testing.T) {
 			t.Fatalf("%+v is not bounded", l)
 		}
 		f := n.Flow(0, rapid.Uint32().Draw(t, "from"), 0, rapid.Uint32().Draw(t, "to"))
-		if got, _ := f.own.Bound(); got > bound {
+		if got, _ := f.latency.Bound(); got > bound {
 			t.Fatalf("a link of %+v takes up to %v, beyond %v", l, got, bound)
 		}
 	})

@@ -21,7 +21,7 @@ type slot[V any] struct {
 // At is the value of a number, and whether it was there before: otherwise it is a zero value now.
 // It may move when another is asked for.
 func (t *Table[V]) At(key uint64) (_ *V, known bool) {
-	if 4*t.used >= 3*len(t.slots) {
+	if 4*(t.used+1) > 3*len(t.slots) {
 		t.grow()
 	}
 	s := t.find(key)
@@ -66,7 +66,7 @@ func (t *Table[V]) find(key uint64) *slot[V] {
 
 func (t *Table[V]) grow() {
 	old := t.slots
-	t.slots = make([]slot[V], max(4, 2*len(old)))
+	t.slots = make([]slot[V], max(2, 2*len(old)))
 	for i := range old {
 		if old[i].key != 0 {
 			*t.find(old[i].key) = old[i]

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -143,6 +144,9 @@ func (s *simulator) flush() error {
 	return s.out.Flush()
 }
 
+// crowd is how many processes take much more memory than the ballast.
+const crowd = 20_000
+
 func (s *simulator) obey(o *order) (*answer, error) {
 	if len(o.Plan) > 0 {
 		p := &harness.Plan{}
@@ -153,6 +157,9 @@ func (s *simulator) obey(o *order) (*answer, error) {
 	}
 	p := *s.plans[o.Cell]
 	p.Seed = o.Seed
+	if p.Nodes >= crowd { // whose trial takes long enough to collect more often, for half the memory
+		debug.SetGCPercent(20)
+	}
 	var out outcome
 	var err error
 	if o.Aloud {

@@ -72,7 +72,7 @@ type simulation struct {
 	fitted    []uint64  // messages that each of them fits
 	watched   [256]bool // kinds of messages of which the coordinator wants to know
 
-	buf  algo.Buffer
+	buf  harness.Buffer
 	rec  trace.Record
 	wire trace.Record // of messages: has no text
 
@@ -127,14 +127,14 @@ func newSimulation(setup *harness.Setup, sink trace.Sink) *simulation {
 // guarded lets the plugin's code run and answers for what it does: a panic ends the
 // trial.
 func (s *simulation) guarded(run func()) {
-	ward := guard.Watch(&s.buf, s.abandon)
+	ward := guard.Watch(&s.buf.Buffer, s.abandon)
 	defer ward.Release()
 	returns, over := false, s.over
 	defer func() {
 		if r := recover(); r != nil {
 			s.fail(harness.Blame(s.current, r))
 		} else if !returns {
-			s.abandon(guard.Exited(&s.buf))
+			s.abandon(guard.Exited(&s.buf.Buffer))
 		}
 		if s.over && !over {
 			s.tally()

@@ -44,7 +44,7 @@ type node struct {
 	alarm   *clock.Alarm
 	lead    clock.Lead // of alarm, before what is due
 	queue   harness.Queue[happening]
-	buf     algo.Buffer
+	buf     harness.Buffer
 
 	cuts      link.Cuts
 	overrides link.Overrides
@@ -104,7 +104,7 @@ func Run(in io.Reader, out io.Writer) error {
 		_ = n.sayToHost(control.Report{Error: err.Error()})
 		return err
 	}
-	ward := guard.Watch(&n.buf, n.abandon)
+	ward := guard.Watch(&n.buf.Buffer, n.abandon)
 	defer ward.Release()
 	guard.Confine(guard.Share(1))
 	orders := make(chan control.Order, 1024)
@@ -252,7 +252,7 @@ func (n *node) run() (err error) {
 		if r := recover(); r != nil {
 			n.broken = harness.Blame(n.ID, r)
 		} else if !returns {
-			n.abandon(guard.Exited(&n.buf))
+			n.abandon(guard.Exited(&n.buf.Buffer))
 		}
 	}()
 	err = n.handleEvents()
