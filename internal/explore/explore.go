@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/guard"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -81,6 +82,7 @@ func Run(ctx context.Context, id string, options Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	defer guard.Ballast()()
 	s := &search{alg: alg, options: &options, begun: time.Now()}
 	s.first.Store(^uint64(0))
 	workers := options.Workers

@@ -93,6 +93,7 @@ var table = []struct {
 	}},
 	{"internal/explore", []string{
 		"pkg/algo", "pkg/link", "pkg/trace", "pkg/fault", "pkg/harness", "pkg/sim", "pkg/check", "pkg/experiment",
+		"internal/guard",
 	}},
 	{"internal/rare", []string{
 		"pkg/algo", "internal/stats", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check",

@@ -49,7 +49,8 @@ type entries struct {
 
 func newEntries(s *harness.Setup) *entries {
 	e := &entries{
-		setup: s, waiting: newWaiting(s.Nodes), warmup: s.Scenario.Warmup, warm: s.Scenario.Warmup == 0, free: -1,
+		setup: s, waiting: newWaiting(s.Nodes),
+		warmup: s.Scenario.Warmup, warm: s.Scenario.Warmup == 0, free: -1,
 		byProcess: make([]int, s.Nodes), tokens: newTokens(s), owners: newOwners(s),
 		waits: span{metric: metric.Waiting}, sync: span{metric: metric.SyncDelay},
 	}

@@ -68,10 +68,7 @@ const window = 16
 
 // Simulate is the life of a simulator. It ends when in does.
 func Simulate(in io.Reader, out io.Writer) error {
-	// A collection for every few short trials would cost a tenth of their time. The
-	// memory is never touched, and so never taken.
-	ballast := make([]byte, 32<<20)
-	defer runtime.KeepAlive(ballast)
+	defer guard.Ballast()()
 	in, out = proc.Streams(in, out)
 	w := bufio.NewWriter(out)
 	s := &simulator{out: w, enc: gob.NewEncoder(w), plans: map[int]*harness.Plan{}}

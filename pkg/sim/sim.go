@@ -200,7 +200,7 @@ func (s *simulation) advance() (happened bool) {
 // by side.
 func (s *simulation) event() *event {
 	if len(s.spare) == 0 {
-		batch := make([]event, 64)
+		batch := make([]event, min(64, 4*s.setup.Nodes))
 		for i := range batch {
 			s.spare = append(s.spare, &batch[i])
 		}

@@ -115,7 +115,6 @@ func (m *Simulation) Redraw(seed uint64) {
 				flow.Redraw(seed)
 			}
 		}
-		}
 	}
 }
 
