@@ -22,6 +22,7 @@ bench=${1:-bench}
 python=${PYTHON:-python3}
 rounds=${ROUNDS:-3} nodes=${NODES:-10} share=${SHARE:-1}
 peers=$(cd "$(dirname "$0")" && pwd)/peers
+export PYTHONDONTWRITEBYTECODE=1
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 command -v "$bench" >/dev/null || { echo "no program $bench: go build -o bench ./cmd/bench, then scripts/peers.sh ./bench" >&2; exit 2; }

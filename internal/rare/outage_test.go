@@ -214,3 +214,25 @@ func TestRefuse(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestOutages_Config: configs/rare.yaml shows what its first lines say.
+func TestOutages_Config(t *testing.T) {
+	t.Parallel()
+	e, err := experiment.Load("../../configs/rare.yaml", experiment.Overrides{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tail [2]float64
+	for i := range tail {
+		const bound = 600 * time.Millisecond
+		r, err := Split(context.Background(), Outages(&e.Cells[i].Plan, bound), Options{Beyond: []float64{float64(bound)},
+			Paths: 200, Replications: 10, Seed: e.Seed, Workers: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tail[i] = r.Estimates[0].Probability
+	}
+	if times := tail[0] / tail[1]; times < 2 || times > 20 {
+		t.Errorf("%v: %v times, want several", tail, times)
+	}
+}
