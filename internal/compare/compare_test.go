@@ -505,6 +505,36 @@ func TestContext(t *testing.T) {
 	}
 }
 
+// TestCompare_Hosting: what ran as goroutines is not compared with what ran as processes unasked.
+func TestCompare_Hosting(t *testing.T) {
+	hosted := func(as string) *results.Table {
+		t := run("nats", 10, nil)
+		t.Design = append(t.Design, metric.HostingColumn)
+		for i := range t.Trials {
+			t.Trials[i].Design = append(t.Trials[i].Design, metric.Field{Name: metric.HostingColumn, Value: as})
+		}
+		return t
+	}
+	plain, goroutines := run("nats", 10, nil), hosted(metric.RunAsGoroutine)
+	for _, c := range []struct {
+		base, new *results.Table
+		ignore    []string
+		want      string
+	}{
+		{plain, goroutines, nil, "processes of NEW (run) ran as a goroutine, those of run as a process"},
+		{goroutines, plain, nil, "processes of BASE (run) ran as a goroutine"},
+		{hosted(metric.RunAsProcess), goroutines, nil, "no cell in common"},
+		{plain, goroutines, []string{metric.HostingColumn}, ""},
+		{plain, hosted(metric.RunAsProcess), nil, ""},
+		{goroutines, goroutines, nil, ""},
+	} {
+		_, err := Compare(c.base, c.new, Options{Ignore: c.ignore})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+}
+
 // TestFalseAlarms compares runs of other seeds that differ by chance alone: uncorrected
 // tests cry wolf no oftener than alpha says, and the gate hardly ever.
 func TestFalseAlarms(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/transport"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -74,6 +75,12 @@ func (m *matching) alone(side string, t, other *results.Table, ignore []string) 
 			continue
 		}
 		values := valuesOf(t, name)
+		if name == metric.HostingColumn && !slices.Equal(values, []string{metric.RunAsProcess}) {
+			return fmt.Errorf("processes of %s (%s) ran as a %s, those of %s as a %s: their times are not "+
+				"comparable; choose one with --where %s=..., or compare them all the same with --ignore %s",
+				side, t.Path, strings.Join(values, " and as a "), other.Path, metric.RunAsProcess,
+				metric.HostingColumn, metric.HostingColumn)
+		}
 		if len(values) > 1 {
 			return fmt.Errorf("column %s is in %s (%s) alone, where it varies (%s): sweep it in both, or "+
 				"choose one value with --where %s=%s", name, side, t.Path, strings.Join(values, ", "),

@@ -212,7 +212,7 @@ func (m *Machine) Close() {
 	}
 }
 
-// The lead that orders have is twice what they took when it was measured, since a machine is
+// The lead that orders have is three times what they took when it was measured: a machine is
 // not always as fast, but no less and no more than this.
 const (
 	leastLead = 4 * time.Millisecond
@@ -221,7 +221,7 @@ const (
 
 // took is told how long it was until the last of so many nodes had read an order.
 func (m *Machine) took(nodes int, d time.Duration) {
-	m.leads[nodes] = min(max(2*d, leastLead), mostLead)
+	m.leads[nodes] = min(max(3*d, leastLead), mostLead)
 }
 
 // missed is told that one of so many nodes began by so much after the common start: the

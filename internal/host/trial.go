@@ -151,7 +151,8 @@ func (t *trial) beginAtAgents() (err error) {
 	if err != nil {
 		return err
 	}
-	trial := agent.Trial{Plan: plan, Nodes: t.setup.Nodes, Tallies: len(t.omissions)}
+	trial := agent.Trial{Plan: plan, Nodes: t.setup.Nodes, Tallies: len(t.omissions),
+		PerProcess: t.setup.PerProcess}
 	for _, s := range t.sites {
 		if err := s.agent.Begin(trial, t.reports); err != nil {
 			return err
@@ -448,6 +449,9 @@ func (t *trial) observeRecord(r *trace.Record) []harness.Instruction {
 // nodeDied is a node whose process ended though nobody meant it to.
 func (t *trial) nodeDied(n *node, how *agent.Death) {
 	n.failure = how.Why
+	if how.Told {
+		return
+	}
 	if how.Plugin {
 		t.blamePlugin(fmt.Sprintf("process %d: %s", n.ID, how.Why))
 		return

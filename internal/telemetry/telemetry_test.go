@@ -69,7 +69,13 @@ func TestTelemetry_OutlivesASigkill(t *testing.T) {
 
 func TestTelemetry_ReadsWhatWasWritten(t *testing.T) {
 	t.Parallel()
-	w, r := telemetryPair(t, Config{Process: 7, Incarnation: 2, Words: 3})
+	for _, many := range []bool{false, true} {
+		readsWhatWasWritten(t, many)
+	}
+}
+
+func readsWhatWasWritten(t *testing.T, many bool) {
+	w, r := telemetryPair(t, Config{Process: 7, Incarnation: 2, Words: 3, Many: many})
 	if r.Process != 7 || r.Incarnation != 2 || r.Words() != 3 || w.Words() != 3 {
 		t.Errorf("header: process %d, incarnation %d, %d words", r.Process, r.Incarnation, r.Words())
 	}

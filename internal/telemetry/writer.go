@@ -40,7 +40,7 @@ const (
 	// The file grows by segments. Reserving one takes some 100 µs, most of it to
 	// clear the memory, and is done ahead, off the node's own goroutine.
 	segmentSlots = 2048
-	segmentSize  = segmentSlots * trace.Size
+	segmentSmall = 1024 // a multiple of all sizes of pages, in bytes
 )
 
 // DefaultLimit is how many bytes of records a node may write unless told
@@ -58,6 +58,7 @@ type Config struct {
 	Process     uint32
 	Incarnation uint32
 	Words       int   // how many words there are beside the records
+	Many        bool  // there are many: reserve less ahead
 	Limit       int64 // bytes of records; 0: DefaultLimit
 }
 
@@ -71,6 +72,7 @@ type Writer struct {
 	refused *atomic.Uint64
 
 	n, limit uint64 // slots
+	slots    uint64 // of a segment
 	segment  []byte // holds slot n, or ends right before it
 	ahead    chan reservation
 	err      error // sticky: behind a gap nothing is written
@@ -94,7 +96,10 @@ func Create(path string, c Config) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create telemetry: %w", err)
 	}
-	t := &Writer{file: file, limit: uint64(c.Limit) / trace.Size}
+	t := &Writer{file: file, limit: uint64(c.Limit) / trace.Size, slots: segmentSlots}
+	if c.Many {
+		t.slots = segmentSmall
+	}
 	if err := t.init(c); err != nil {
 		_ = t.release()
 		_ = os.Remove(path)
@@ -111,7 +116,7 @@ func (t *Writer) init(c Config) error {
 		return err
 	}
 	t.header = header
-	if t.segment, err = reserve(t.file, int64(size), segmentSize); err != nil {
+	if t.segment, err = reserve(t.file, int64(size), t.segmentSize()); err != nil {
 		return err
 	}
 	t.count, t.refused = wordAt(header, atCount), wordAt(header, atRefused)
@@ -127,6 +132,8 @@ func (t *Writer) init(c Config) error {
 	wordAt(header, atMagic).Store(fileMagic) // last: who sees it sees the rest
 	return nil
 }
+
+func (t *Writer) segmentSize() int { return int(t.slots) * trace.Size }
 
 // wordAt is the eight bytes of a mapping at offset, which is a multiple of eight.
 func wordAt(mapping []byte, offset int) *atomic.Uint64 {
@@ -198,10 +205,10 @@ func (t *Writer) refuse(err error) error {
 // slot is the memory of slot i, which is at most as far as the segment after the
 // current one, and never before the last slot asked for.
 func (t *Writer) slot(i uint64) ([]byte, error) {
-	in := i % segmentSlots
+	in := i % t.slots
 	switch {
-	case in == segmentSlots/2:
-		t.reserveAhead(i/segmentSlots + 1)
+	case in == t.slots/2:
+		t.reserveAhead(i/t.slots + 1)
 	case in == 0 && i > 0:
 		if err := t.advance(); err != nil {
 			return nil, err
@@ -212,14 +219,14 @@ func (t *Writer) slot(i uint64) ([]byte, error) {
 
 // reserveAhead starts to reserve a segment, unless the limit falls before it.
 func (t *Writer) reserveAhead(segment uint64) {
-	if segment*segmentSlots >= t.limit || t.ahead != nil {
+	if segment*t.slots >= t.limit || t.ahead != nil {
 		return
 	}
-	offset := int64(len(t.header)) + int64(segment)*segmentSize
+	offset := int64(len(t.header)) + int64(segment)*int64(t.segmentSize())
 	ahead := make(chan reservation, 1)
 	t.ahead = ahead
 	go func() {
-		m, err := reserve(t.file, offset, segmentSize)
+		m, err := reserve(t.file, offset, t.segmentSize())
 		ahead <- reservation{m, err}
 	}()
 }

@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -51,6 +52,7 @@ type DialConfig struct {
 
 	Timeout  time.Duration `json:"-"`                  // for connecting; 0: 5 s
 	Patience time.Duration `json:"patience,omitempty"` // with a silent server; 0: 3 s
+	Room     int           `json:"-"`                  // messages that can wait for the process; 0: 65 536
 }
 
 // String says where to and as what, and no secret.
@@ -98,7 +100,10 @@ const maxSecret = 1 << 20
 // rest by any.
 type Conn struct {
 	nc       *nats.Conn
-	subjects []string // by destination; 0 is nobody
+	room     int
+	trial    string
+	self     uint32
+	subjects []string // by destination, once it was sent to; 0 is nobody
 	closed   chan struct{}
 
 	mu      sync.Mutex
@@ -111,7 +116,7 @@ type Conn struct {
 
 // Dial connects.
 func Dial(cfg DialConfig) (*Conn, error) {
-	c := &Conn{closed: make(chan struct{})}
+	c := &Conn{closed: make(chan struct{}), room: cmp.Or(cfg.Room, inbox)}
 	options, err := c.options(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("connect to bus: %v: %w", cfg, err)
@@ -208,7 +213,7 @@ func appendCredentials(options []nats.Option, cfg DialConfig) ([]nats.Option, er
 // channel has no room for, the Conn counts how many there were: see Dropped. That
 // the server has taken note is certain only after a Flush.
 func (c *Conn) Subscribe(trial string, self uint32) (<-chan *nats.Msg, error) {
-	return c.subscribe(trial, self, inbox)
+	return c.subscribe(trial, self, c.room)
 }
 
 func (c *Conn) subscribe(trial string, self uint32, room int) (<-chan *nats.Msg, error) {
@@ -281,10 +286,7 @@ func (c *Conn) Address(trial string, self uint32, n int) {
 	if err := checkTrial(trial); err != nil {
 		panic("bus: Address: " + err.Error())
 	}
-	c.subjects = make([]string, n+1)
-	for to := 1; to <= n; to++ {
-		c.subjects[to] = subject(trial, self, uint32(to))
-	}
+	c.trial, c.self, c.subjects = trial, self, make([]string, n+1)
 }
 
 // Send hands payload, of at most transport.MaxFrame bytes, to the network, which has copied it
@@ -293,6 +295,9 @@ func (c *Conn) Send(to uint32, payload []byte) error {
 	if to == 0 || int64(to) >= int64(len(c.subjects)) {
 		return fmt.Errorf("send to p%d: no such process: addressed are 1 to %d",
 			to, len(c.subjects)-1)
+	}
+	if c.subjects[to] == "" {
+		c.subjects[to] = subject(c.trial, c.self, to)
 	}
 	if err := c.nc.Publish(c.subjects[to], payload); err != nil {
 		return fmt.Errorf("send to p%d: %d bytes: %w", to, len(payload), err)

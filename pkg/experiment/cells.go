@@ -45,6 +45,9 @@ func (d *draft) experiment() *Experiment {
 		e.Notes = append(e.Notes, text)
 	}
 	e.design(variants, d.axes)
+	if u := e.Until; u != nil {
+		d.checkHosted(d.untilAt(), "repetitions.until.metric", u.Metric, nil, &e)
+	}
 	if d.checkThresholds(thresholds, &e); d.Count() > 0 {
 		return nil
 	}

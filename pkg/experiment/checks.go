@@ -17,6 +17,7 @@ func (d *draft) checkThresholds(thresholds []threshold, e *Experiment) {
 	for i := range thresholds {
 		t := &thresholds[i]
 		d.checkMetric(t.at.Get("metric").At, config.Join(t.key, "metric"), t.Metric)
+		d.checkHosted(t.at.Get("metric").At, config.Join(t.key, "metric"), t.Metric, t.Where, e)
 		isSpan := func(v *config.Value) bool { return v != nil && v.Kind == config.Text }
 		m := metric.Named(t.Metric)
 		if m != nil && m.Unit != metric.Milliseconds && (isSpan(t.at.Get("max")) || isSpan(t.at.Get("min"))) {
@@ -30,6 +31,20 @@ func (d *draft) checkThresholds(thresholds []threshold, e *Experiment) {
 		if !slices.ContainsFunc(e.Cells, func(c Cell) bool { return metric.Covers(t.Where, c.Design) }) {
 			d.checkWhere(t, e)
 		}
+	}
+}
+
+// checkHosted refuses a metric that nodes do not have which share a process.
+func (d *draft) checkHosted(at config.Place, key, name string, where []metric.Field, e *Experiment) {
+	m := metric.Named(name)
+	if m == nil || !m.OneProcess {
+		return
+	}
+	if slices.ContainsFunc(e.Cells, func(c Cell) bool {
+		return c.Plan.PerProcess > 0 && metric.Covers(where, c.Design)
+	}) {
+		d.Add(at, key, "%s with hosting.run_as: %s: the system counts for its own processes alone; write "+
+			"run_as: %s, or another metric", config.Clip(name), metric.RunAsGoroutine, metric.RunAsProcess)
 	}
 }
 
@@ -61,11 +76,16 @@ func (d *draft) checkUntil() {
 	if u == nil {
 		return
 	}
-	at := d.leaves["repetitions"].Raw.At
-	if n := d.leaves["repetitions"].Raw.Get("until"); n != nil && n.Get("metric") != nil {
-		at = n.Get("metric").At
+	d.checkMetric(d.untilAt(), "repetitions.until.metric", u.Metric)
+}
+
+// untilAt is where the metric of the rule stands.
+func (d *draft) untilAt() config.Place {
+	raw := d.leaves["repetitions"].Raw
+	if n := raw.Get("until"); n != nil && n.Get("metric") != nil {
+		return n.Get("metric").At
 	}
-	d.checkMetric(at, "repetitions.until.metric", u.Metric)
+	return raw.At
 }
 
 // checkRounds says whether every round has a repetition.

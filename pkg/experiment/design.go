@@ -49,7 +49,8 @@ func Title(column string) string {
 // covered are the keys that the fixed columns show, and the column that shows
 // one whole where the fixed ones do not tell two values apart.
 var covered = map[string]string{
-	"nodes": "", "topology": "topology_shape", "topology.kind": "",
+	"hosting.run_as": "",
+	"nodes":          "", "topology": "topology_shape", "topology.kind": "",
 	"network.loss":    "network_loss",
 	"network.latency": "network_latency", "network.latency.distribution": "",
 	"network.duplication": "", "faults.crash_rate": "", "scenario.kind": "",
@@ -104,6 +105,11 @@ func sweptKeys(axes []axis) (keys []string, durations map[string]bool) {
 func (e *Experiment) columns(variants []*variant, keys []string, durations map[string]bool,
 	all bool) {
 	e.Columns = slices.Clone(fixedColumns)
+	hosts := slices.ContainsFunc(e.Cells, func(c Cell) bool { return c.Plan.PerProcess > 0 })
+	if hosts {
+		e.Columns = append(e.Columns, metric.HostingColumn)
+	}
+	first := len(e.Columns)
 	var shown []string
 	for _, k := range keys {
 		column, fixed := covered[k]
@@ -122,9 +128,13 @@ func (e *Experiment) columns(variants []*variant, keys []string, durations map[s
 	for i, v := range variants {
 		cell := &e.Cells[i]
 		cell.Design = v.fixed(e, &cell.Plan)
+		if hosts {
+			cell.Design = append(cell.Design,
+				metric.Field{Name: metric.HostingColumn, Value: hosting(&cell.Plan)})
+		}
 		for j, k := range shown {
 			cell.Design = append(cell.Design,
-				metric.Field{Name: e.Columns[len(fixedColumns)+j],
+				metric.Field{Name: e.Columns[first+j],
 					Value: v.values[k].of(durations[k] && covered[k] == "")})
 		}
 	}

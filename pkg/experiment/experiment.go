@@ -61,9 +61,9 @@ type Experiment struct {
 	resolved []byte
 }
 
-// Hosting is where processes live. Only the defaults are built.
+// Hosting is where processes live. Reuse is not built.
 type Hosting struct {
-	RunAs string // process
+	RunAs string // process or goroutine; where it is swept, see Plan.PerProcess
 	Reuse bool
 }
 
@@ -105,6 +105,14 @@ type Trial struct {
 	Order      int // position in execution, from 1
 	Seed       uint64
 	Plan       harness.Plan // without the token, which is each attempt's own
+}
+
+// hosting is what the processes of a plan run as.
+func hosting(p *harness.Plan) string {
+	if p.PerProcess > 0 {
+		return metric.RunAsGoroutine
+	}
+	return metric.RunAsProcess
 }
 
 // Virtual says whether the trials are simulated.

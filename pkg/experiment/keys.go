@@ -10,6 +10,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // A field declares one key.
@@ -53,8 +54,12 @@ func schemaOf(s *settings) *config.Schema {
 				Doc: "who may send to whom; auto: what each algorithm needs"},
 			{Name: "network", Vary: true, Doc: "what every link does", Sub: networkFields(&s.files, &s.Plan)},
 			{Name: "hosting", Doc: "where processes live", Sub: []field{
-				{Name: "run_as", Default: "process", Doc: "an operating-system process for each",
-					Of: config.Only(choice("process", "goroutine"), "process").To(&s.Hosting.RunAs)},
+				{Name: "run_as", Default: metric.RunAsProcess, Vary: true,
+					Of: choice(metric.RunAsProcess, metric.RunAsGoroutine).To(&s.Hosting.RunAs),
+					Doc: "process: an operating-system process for each; goroutine: many share one, each " +
+						"with a connection of its own, and crashes are simulated"},
+				{Name: "per_process", Default: "50", Vary: true, Of: whole(1, maxID).To(&s.PerProcess),
+					Doc: "goroutine: how many share an operating-system process"},
 				{Name: "reuse", Default: "false", Doc: "keep node processes from trial to trial",
 					Of: config.Only(config.Truth(), false).To(&s.Hosting.Reuse)},
 				{Name: "hosts", Note: "none", Vary: true, Of: hostsType().To(&s.hosts),

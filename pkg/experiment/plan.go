@@ -15,6 +15,9 @@ const maxBuilt = 2_000_000
 func (v *variant) plan() harness.Plan {
 	p, a := v.settings.Plan, v.contender.alg
 	p.Algorithm, p.Label = a.ID, v.contender.Label
+	if v.Virtual() { // nothing is hosted
+		p.PerProcess = 0
+	}
 	n := p.Nodes
 	if t := transport.Of(v.Transport); t != nil && t.MaxNodes > 0 && n > t.MaxNodes {
 		v.wrong("nodes", "%d real processes, want at most %d; transport: %s takes up to %d",

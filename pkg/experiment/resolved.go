@@ -6,6 +6,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // A summary gathers, cell by cell, what the resolved copy says: each key that
@@ -129,6 +130,11 @@ func (s *summary) checkUsed(key string, at config.Place) {
 	head, rest, _ := strings.Cut(key, ".")
 	if head == "faults" && !s.means[key] {
 		s.Add(at, key, "means nothing with faults.crash_rate 0; remove it or set a rate")
+		return
+	}
+	if key == "hosting.per_process" && !s.means[key] {
+		s.Add(at, key, "means nothing where each process of the algorithm is one of the operating system; "+
+			"remove it, or write run_as: %s", metric.RunAsGoroutine)
 		return
 	}
 	if s.means[key] || s.kinds[head] == nil || rest == "kind" {

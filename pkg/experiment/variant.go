@@ -10,6 +10,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // A variant is one cell while it is being put together.
@@ -178,6 +179,8 @@ func (v *variant) counts(key string) bool {
 	case key == "faults.downtime" || key == "faults.max_down":
 		rate, _ := v.leaves["faults.crash_rate"].Value.(float64)
 		return rate > 0
+	case key == "hosting.per_process":
+		return v.leaves["hosting.run_as"].Value == metric.RunAsGoroutine
 	case head == "detector" && rest != "kind":
 		kind, _ := v.leaves["detector.kind"].Value.(string)
 		d := harness.DetectorOf(kind)

@@ -34,10 +34,14 @@ type Plan struct {
 	Holder    algo.ID        `json:"holder,omitempty"` // of the token; None: the least ID
 	Crashed   []algo.ID      `json:"crashed,omitempty"`
 	Hosts     []Host         `json:"hosts,omitempty"` // nil: the experiment names none
-	Faults    Faults         `json:"faults"`
-	Seed      uint64         `json:"seed"` // of everything that all algorithms share
-	TimeLimit time.Duration  `json:"time_limit"`
-	InModel   bool           `json:"in_model"`
+	// PerProcess is how many processes share one of the operating system, as goroutines of it;
+	// 0: each has its own.
+	PerProcess int `json:"per_process,omitempty"`
+
+	Faults    Faults        `json:"faults"`
+	Seed      uint64        `json:"seed"` // of everything that all algorithms share
+	TimeLimit time.Duration `json:"time_limit"`
+	InModel   bool          `json:"in_model"`
 	// OutOfModel says why not, a reason each.
 	OutOfModel []string `json:"out_of_model,omitempty"`
 	// Descending turns the order of the deliveries of one instant round, in

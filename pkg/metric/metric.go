@@ -38,6 +38,9 @@ type Metric struct {
 	// OneClock marks a time that one clock alone tells: that of a process, or none at all as of
 	// what the network was to do. All others lie between instants of several processes.
 	OneClock bool
+	// OneProcess marks what the operating system counts for its own processes: nodes that share
+	// one have none of it.
+	OneProcess bool
 	// From and To are the instants of an operation between which it lies; 0 for what single
 	// operations do not have.
 	From, To Instant

@@ -16,26 +16,31 @@ var (
 	CPU = processes.declare(Metric{
 		Name: "cpu_per_operation_ms", Words: "processor time per operation",
 		Unit: Milliseconds, Kind: Measured, OneClock: true,
-		Doc: "processor time of a node per operation, mean over the nodes",
+		Doc:        "processor time of a node per operation, mean over the nodes",
+		OneProcess: true,
 	})
 	BusiestCPU = processes.declare(Metric{
 		Name: "busiest_cpu_per_operation_ms", Words: "processor time of the busiest node per operation",
 		Unit: Milliseconds, Kind: Measured, OneClock: true,
-		Doc: "processor time per operation of the node that used most",
+		Doc:        "processor time per operation of the node that used most",
+		OneProcess: true,
 	})
 	Switches = processes.declare(Metric{
 		Name: "context_switches_per_operation", Unit: Times, Kind: Count,
-		Doc: "context switches of a node per operation, mean over the nodes",
+		Doc:        "context switches of a node per operation, mean over the nodes",
+		OneProcess: true,
 	})
 	BusiestSwitches = processes.declare(Metric{
 		Name:  "busiest_context_switches_per_operation",
 		Words: "context switches of the busiest node per operation",
 		Unit:  Times, Kind: Count,
-		Doc: "context switches per operation of the node that had most",
+		Doc:        "context switches per operation of the node that had most",
+		OneProcess: true,
 	})
 	InvoluntarySwitches = processes.declare(Metric{
 		Name: "involuntary_switches_per_operation", Words: "involuntary context switches per operation",
 		Unit: Times, Kind: Count,
-		Doc: "times per operation that a node lost the processor to another, mean over the nodes",
+		Doc:        "times per operation that a node lost the processor to another, mean over the nodes",
+		OneProcess: true,
 	})
 )

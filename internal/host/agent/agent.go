@@ -83,6 +83,8 @@ type Trial struct {
 	Plan    json.RawMessage `json:"plan"`  // for the nodes
 	Nodes   int             `json:"nodes"` // of the trial, on all machines
 	Tallies int             `json:"tallies,omitempty"`
+	// PerProcess is how many nodes share a process; 0: each has its own.
+	PerProcess int `json:"per_process,omitempty"`
 }
 
 // A Signal is what an agent can do to a node without its help.
@@ -114,6 +116,7 @@ type Report struct {
 type Death struct {
 	Why    string `json:"why"`
 	Plugin bool   `json:"plugin,omitempty"` // a plugin is to blame
+	Told   bool   `json:"told,omitempty"`   // another node that shared the process has told of it
 }
 
 // Counters are what one incarnation of a node counts.

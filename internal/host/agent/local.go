@@ -53,6 +53,7 @@ type session struct {
 	reports  chan<- Report
 	over     chan struct{} // nobody hears reports any more
 	nodes    []*node       // in the order of their start
+	crews    []*crew
 	byRef    map[Ref]*node
 	tally    *telemetry.Tally
 	watch    watch
@@ -131,7 +132,7 @@ func (l *Local) End() error {
 	close(s.over)
 	s.watch.end()
 	for _, n := range s.nodes {
-		n.child.Close()
+		n.life.close()
 		if r := n.reader.Load(); r != nil {
 			_ = r.Close()
 		}
@@ -149,20 +150,34 @@ func (l *Local) Start(a control.Assignment) (err error) {
 	n.telemetry = filepath.Join(s.dir, fmt.Sprintf("p%d-%d", a.ID, a.Incarnation))
 	n.saved = s.savedBy(a.ID)
 	a.Telemetry, a.Tally, a.Saved = n.telemetry, s.tallyPath(), n.saved
+	if s.PerProcess > 0 {
+		if err = l.join(n, &a); err != nil {
+			return fmt.Errorf("start node p%d: %w", a.ID, err)
+		}
+		return nil
+	}
 	line, err := json.Marshal(&a)
 	if err != nil {
 		return err
 	}
-	n.child, err = l.spawner.Start(proc.Command{Path: l.cfg.Exe, Args: l.cfg.Args, Env: l.cfg.Env})
+	child, err := l.spawn()
 	if err != nil {
 		return fmt.Errorf("start node p%d: %w", a.ID, err)
 	}
-	s.nodes, s.byRef[n.Ref] = append(s.nodes, n), n
+	n.life = alone{child}
+	s.add(n)
 	// A node that does not read them is noticed by not being ready, or by its end.
-	_ = n.child.Stdin.SetWriteDeadline(time.Now().Add(l.cfg.Ready))
-	go s.listen(n, slices.Concat([]byte(s.Plan), []byte{'\n'}, line, []byte{'\n'}))
+	_ = child.Stdin.SetWriteDeadline(time.Now().Add(l.cfg.Ready))
+	go s.listen(n, child, slices.Concat([]byte(s.Plan), []byte{'\n'}, line, []byte{'\n'}))
 	return nil
 }
+
+// spawn starts a process for nodes.
+func (l *Local) spawn() (*proc.Child, error) {
+	return l.spawner.Start(proc.Command{Path: l.cfg.Exe, Args: l.cfg.Args, Env: l.cfg.Env})
+}
+
+func (s *session) add(n *node) { s.nodes, s.byRef[n.Ref] = append(s.nodes, n), n }
 
 // node is the one that n means.
 func (l *Local) node(n Ref) (*node, error) {
@@ -184,17 +199,8 @@ func (l *Local) Order(to Ref, orders ...control.Order) error {
 	if err != nil {
 		return err
 	}
-	var lines []byte
-	for i := range orders {
-		line, err := json.Marshal(&orders[i])
-		if err != nil {
-			return err
-		}
-		lines = append(append(lines, line...), '\n')
-	}
-	_ = n.child.Stdin.SetWriteDeadline(time.Now().Add(orderPatience))
-	if _, err = n.child.Stdin.Write(lines); errors.Is(err, os.ErrDeadlineExceeded) {
-		return fmt.Errorf("node p%d has not read its orders for %v", to.ID, orderPatience)
+	if err = n.life.order(orders); err != nil {
+		return fmt.Errorf("node p%d %w", to.ID, err)
 	}
 	return nil
 }
@@ -219,12 +225,11 @@ func (l *Local) signal(what Signal, which Ref) (at time.Duration, err error) {
 	switch what {
 	case Kill:
 		n.killed = true
-		return n.child.Kill(), nil
+		at, err = n.life.kill()
 	case Pause:
-		at, err = n.child.Pause()
+		at, err = n.life.pause()
 	case Resume:
-		at = clock.Monotonic() // before the node can do anything
-		_, err = n.child.Resume()
+		at, err = n.life.resume()
 	default:
 		err = fmt.Errorf("unknown signal %q", what)
 	}
@@ -238,7 +243,7 @@ func (l *Local) signal(what Signal, which Ref) (at time.Duration, err error) {
 func (l *Local) Collect() (c Collection, err error) {
 	s := l.session
 	for _, n := range s.nodes {
-		n.child.Kill()
+		n.life.stop()
 	}
 	for _, n := range s.nodes {
 		if r := n.reader.Load(); r != nil {

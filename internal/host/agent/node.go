@@ -16,10 +16,10 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// A node is one incarnation of a node, with its process.
+// A node is one incarnation of a node.
 type node struct {
 	Ref
-	child     *proc.Child
+	life      life
 	telemetry string                           // path
 	reader    atomic.Pointer[telemetry.Reader] // nil until it is ready
 	saved     []byte                           // what it was started with
@@ -42,7 +42,7 @@ func (s *session) savedBy(id algo.ID) []byte {
 	}
 	saved := former.saved
 	if r := former.reader.Load(); r != nil {
-		<-former.child.Done()
+		<-former.life.done()
 		_ = r.Each(func(rec *trace.Record) error {
 			if rec.Type == trace.Save {
 				saved = []byte(rec.Text)
@@ -58,7 +58,7 @@ func (s *session) savedBy(id algo.ID) []byte {
 func (n *node) usage(r *telemetry.Reader) proc.Usage {
 	before, after := readUsage(r, control.WordBefore), readUsage(r, control.WordAfter)
 	if after.CPU == 0 {
-		after = n.child.Usage()
+		after = n.life.usage()
 	}
 	if before.CPU == 0 || after.CPU < before.CPU { // it did not start, or nothing is known
 		return proc.Usage{}
@@ -74,9 +74,9 @@ func readUsage(r *telemetry.Reader, word int) proc.Usage {
 
 // listen hands a node its first lines and turns what it says, and its end, into
 // reports.
-func (s *session) listen(n *node, lines []byte) {
-	_, _ = n.child.Stdin.Write(lines)
-	in := bufio.NewScanner(n.child.Stdout)
+func (s *session) listen(n *node, child *proc.Child, lines []byte) {
+	_, _ = child.Stdin.Write(lines)
+	in := bufio.NewScanner(child.Stdout)
 	in.Buffer(nil, maxReport)
 	in.Split(wholeLines)
 	heard := true
@@ -88,11 +88,10 @@ func (s *session) listen(n *node, lines []byte) {
 		heard = s.report(Report{Node: n.Ref, Report: r})
 	}
 	if errors.Is(in.Err(), bufio.ErrTooLong) {
-		s.report(Report{Node: n.Ref, Report: control.Report{Error: fmt.Sprintf(
-			"wrote a line of more than %d bytes to its standard output", maxReport)}})
+		s.report(Report{Node: n.Ref, Report: longLine})
 	}
-	<-n.child.Done()
-	why, plugin := n.child.Obituary()
+	<-child.Done()
+	why, plugin := child.Obituary()
 	s.report(Report{Node: n.Ref, Ended: &Death{Why: why, Plugin: plugin}})
 }
 
@@ -118,23 +117,36 @@ func (s *session) report(r Report) bool {
 	}
 }
 
+var longLine = control.Report{
+	Error: fmt.Sprintf("wrote a line of more than %d bytes to its standard output", maxReport),
+}
+
 // maxReport bounds a line of a node's.
 const maxReport = 1 << 20
 
 // parseReport reads a line of node id, of so many. A plugin may have written it.
 func parseReport(line []byte, id algo.ID, nodes int) (r control.Report) {
-	err := json.Unmarshal(line, &r)
-	fits := true
-	if rec := r.Record; rec != nil {
-		_, fits = trace.TypeOf(rec.Type.String())
-		// A leader that does not exist is the plugin's, and the judge's to see.
-		fits = fits && rec.Process == uint32(id) && (rec.Peer <= uint32(nodes) || rec.Type == trace.Elected)
-	}
-	if err != nil || !fits {
-		return control.Report{Error: fmt.Sprintf("wrote %.80q to its standard output, which is for reports "+
-			"to the host: write to standard error instead", line)}
+	if err := json.Unmarshal(line, &r); err != nil || !fits(&r, id, nodes) {
+		return noReport(line)
 	}
 	return r
+}
+
+// fits says whether node id, of so many, can have reported r.
+func fits(r *control.Report, id algo.ID, nodes int) bool {
+	rec := r.Record
+	if rec == nil {
+		return true
+	}
+	_, known := trace.TypeOf(rec.Type.String())
+	// A leader that does not exist is the plugin's, and the judge's to see.
+	return known && rec.Process == uint32(id) && (rec.Peer <= uint32(nodes) || rec.Type == trace.Elected)
+}
+
+// noReport is what there is to say of a line that is none.
+func noReport(line []byte) control.Report {
+	return control.Report{Error: fmt.Sprintf("wrote %.80q to its standard output, which is for reports "+
+		"to the host: write to standard error instead", line)}
 }
 
 // wholeLines splits at the ends of lines. A line that the node's death cut short

@@ -40,7 +40,7 @@ func TestUsage(t *testing.T) {
 			w[0].Word(word + 2).Store(u.Involuntary)
 		}
 		n := l.session.nodes[0]
-		n.child = child
+		n.life = alone{child}
 		if got := n.usage(n.reader.Load()); got != test.want {
 			t.Errorf("%s: %+v, want %+v", name, got, test.want)
 		}

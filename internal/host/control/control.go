@@ -14,7 +14,8 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// An Assignment is the second line that a node reads; the first is the plan.
+// An Assignment is the second line that a node reads; the first is the plan. A process of
+// several nodes reads Calls after the plan.
 type Assignment struct {
 	ID          algo.ID               `json:"id"`
 	Incarnation uint32                `json:"incarnation,omitempty"`
@@ -30,8 +31,25 @@ type Assignment struct {
 	Tally       string                `json:"tally,omitempty"` // path of the file, where messages are omitted
 }
 
-// An Order tells a node what to do. Every order but Stop and Answer is counted in the
-// node's word executed, Start when the process has begun.
+// A Call is a line for one of the nodes that share a process, its members: to be one, or what
+// to do.
+type Call struct {
+	ID          algo.ID     `json:"id"`
+	Incarnation uint32      `json:"incarnation,omitempty"`
+	Assignment  *Assignment `json:"assignment,omitempty"`
+	Order       *Order      `json:"order,omitempty"`
+}
+
+// A Reply is a line of a process of several nodes: what one of them tells.
+type Reply struct {
+	ID          algo.ID `json:"id"`
+	Incarnation uint32  `json:"incarnation,omitempty"`
+	Report
+	At *time.Duration `json:"at,omitempty"` // when a Crash, Pause or Resume took effect, by Monotonic
+}
+
+// An Order tells a node what to do. Those that Counted names are counted in the node's word
+// executed, Start when the process has begun.
 type Order struct {
 	Answer    bool                 `json:"answer,omitempty"` // say that this was read, before the start
 	Start     *time.Duration       `json:"start,omitempty"`  // the common start, an instant of Monotonic
@@ -42,6 +60,11 @@ type Order struct {
 	Links     *fault.Effect        `json:"links,omitempty"`
 	Slow      *time.Duration       `json:"slow,omitempty"` // what each event takes from now on
 	Stop      bool                 `json:"stop,omitempty"`
+
+	// What a signal does to a process of its own is an order to a member.
+	Crash  bool `json:"crash,omitempty"`
+	Pause  bool `json:"pause,omitempty"`
+	Resume bool `json:"resume,omitempty"`
 }
 
 // News is what a perfect detector is told.
@@ -61,7 +84,10 @@ type Report struct {
 }
 
 // Counted says whether the node counts the order as executed.
-func (o *Order) Counted() bool { return !o.Stop && !o.Answer }
+func (o *Order) Counted() bool { return !o.Stop && !o.Answer && !o.AtOnce() }
+
+// AtOnce says whether the order is in the place of a signal.
+func (o *Order) AtOnce() bool { return o.Crash || o.Pause || o.Resume }
 
 // Complains says whether something went wrong on the node.
 func (r *Report) Complains() bool { return r.Error != "" || r.Broken != "" }

@@ -1,4 +1,5 @@
-// Package node is real time for one process of an algorithm: the event loop of a node.
+// Package node is real time for processes of an algorithm: the event loop of each node, and
+// what nodes have in common that share a process.
 package node
 
 import (
@@ -37,12 +38,12 @@ type node struct {
 	process *harness.Process
 	conn    transport.Conn
 	in      <-chan transport.Message
-	orders  <-chan control.Order
-	saying  sync.Mutex // of out: the guard may have something to say
-	out     *json.Encoder
+	orders  chan control.Order
+	out     mouth
 	tele    *telemetry.Writer
 	alarm   *clock.Alarm
 	lead    clock.Lead // of alarm, before what is due
+	fault   chan error // of the connection, where others share the process
 	queue   harness.Queue[happening]
 	buf     harness.Buffer
 
@@ -54,8 +55,7 @@ type node struct {
 	due       time.Duration // when it was due
 	lag       time.Duration // see trace.Record.Lag
 	upSince   time.Duration
-	flows     [2][]link.Flow
-	ordinals  [2][]uint64 // of the copies sent
+	flows     [2][]*flow // by plane and receiver, once something was sent to it
 	frame     []byte
 	record    trace.Record // of a message, written down before the next
 	watch     [256]bool
@@ -70,8 +70,30 @@ type node struct {
 	executed  uint64
 	reports   uint64
 	late      time.Duration
+	crashed   bool
 	failed    error // of the node
 	broken    error // of the plugin
+}
+
+// A flow is the sender's side of a link.
+type flow struct {
+	link.Flow
+	ordinal uint64 // of the last copy
+}
+
+// A mouth is where a node's reports go. The guard may have something to say as well.
+type mouth interface{ say(control.Report) error }
+
+// A voice is the mouth of a node that has its process for itself.
+type voice struct {
+	mu  sync.Mutex
+	out *json.Encoder
+}
+
+func (v *voice) say(r control.Report) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.out.Encode(r)
 }
 
 // A happening is what a node's queue holds: a message, an alarm, an
@@ -92,73 +114,86 @@ const (
 	anInstruction
 )
 
-// Run is the life of a node: it reads its plan and its assignment from in,
-// joins the bus, says that it is ready, runs from the common start until it is
-// told to stop, and returns. When in ends, so does the process.
+// Run is the life of a process of nodes: it reads the plan and, from in, what it is to be: one
+// node, or as many as come. A node joins the bus, says that it is ready, runs from the common
+// start until it is told to stop. When in ends, so does the process.
 func Run(in io.Reader, out io.Writer) error {
 	debug.SetGCPercent(400) // short-lived, and a collection disturbs what is measured
 	in, out = proc.Streams(in, out)
 	lines := bufio.NewReaderSize(in, 64<<10)
-	n := &node{out: json.NewEncoder(out)}
-	if err := n.joinTrial(lines); err != nil {
-		_ = n.sayToHost(control.Report{Error: err.Error()})
-		return err
+	v := &voice{out: json.NewEncoder(out)}
+	var plan harness.Plan
+	if err := readLine(lines, &plan); err != nil {
+		return (&node{out: v}).refuse(fmt.Errorf("read plan: %w", err))
+	}
+	setup, err := plan.Setup()
+	if err != nil {
+		return (&node{out: v}).refuse(err)
+	}
+	guard.Confine(guard.Share(1))
+	if plan.PerProcess > 0 {
+		return runCrew(lines, json.NewEncoder(out), setup)
+	}
+	n := newNode(setup, v)
+	if err := readLine(lines, &n.Assignment); err != nil {
+		return n.refuse(fmt.Errorf("read assignment: %w", err))
 	}
 	ward := guard.Watch(&n.buf.Buffer, n.abandon)
 	defer ward.Release()
-	guard.Confine(guard.Share(1))
-	orders := make(chan control.Order, 1024)
-	n.orders = orders
-	go readOrders(lines, orders, ward)
-	if err := n.sayToHost(control.Report{Ready: true}); err != nil {
+	return n.live(func() { go readOrders(lines, n.orders, ward) }, func() bool { return true })
+}
+
+func newNode(s *harness.Setup, out mouth) *node {
+	return &node{setup: s, out: out, orders: make(chan control.Order, 1024)}
+}
+
+// refuse says why there is no node.
+func (n *node) refuse(err error) error {
+	_ = n.out.say(control.Report{Error: err.Error()})
+	return err
+}
+
+// live is the life of a node that knows its assignment. Joined is called once it has joined,
+// and last says at its end whether no other node runs in this process.
+func (n *node) live(joined func(), last func() bool) error {
+	if err := n.joinTrial(); err != nil {
+		return n.refuse(err)
+	}
+	joined()
+	if err := n.out.say(control.Report{Ready: true}); err != nil {
 		return err
 	}
 	err := n.run()
+	if n.crashed {
+		return nil
+	}
 	n.shareUsage(control.WordAfter)
-	if err == nil && n.broken == nil && n.process != nil {
+	alone := last()
+	if err == nil && n.broken == nil && n.process != nil && alone {
 		n.broken = guard.Strays(n.process.Plugin())
 	}
 	switch {
 	case n.broken != nil:
-		_ = n.sayToHost(control.Report{Broken: n.broken.Error()})
+		_ = n.out.say(control.Report{Broken: n.broken.Error()})
 		return n.broken
 	case err != nil:
-		_ = n.sayToHost(control.Report{Error: err.Error()})
-		return err
+		return n.refuse(err)
 	}
 	bye := control.Farewell{Faults: n.conn.Faults(), Late: n.late}
 	if dropped, derr := n.conn.Dropped(); derr == nil && dropped > 0 {
 		bye.Faults = append(bye.Faults, fmt.Sprintf("slow consumer: %d messages dropped", dropped))
 	}
-	return n.sayToHost(control.Report{Bye: &bye})
-}
-
-// sayToHost tells the host something.
-func (n *node) sayToHost(r control.Report) error {
-	n.saying.Lock()
-	defer n.saying.Unlock()
-	return n.out.Encode(r)
+	return n.out.say(control.Report{Bye: &bye})
 }
 
 // abandon ends a node whose plugin does not return to it.
 func (n *node) abandon(err error) {
-	_ = n.sayToHost(control.Report{Broken: err.Error()})
+	_ = n.out.say(control.Report{Broken: err.Error()})
 	os.Exit(1)
 }
 
-// joinTrial reads who this node is and connects it.
-func (n *node) joinTrial(in *bufio.Reader) error {
-	var plan harness.Plan
-	if err := readLine(in, &plan); err != nil {
-		return fmt.Errorf("read plan: %w", err)
-	}
-	if err := readLine(in, &n.Assignment); err != nil {
-		return fmt.Errorf("read assignment: %w", err)
-	}
-	var err error
-	if n.setup, err = plan.Setup(); err != nil {
-		return err
-	}
+// joinTrial connects this node.
+func (n *node) joinTrial() (err error) {
 	n.declared = len(n.setup.Alg.Codec.Kinds())
 	for _, t := range n.Watch {
 		n.watch[t] = true
@@ -175,15 +210,11 @@ func (n *node) joinTrial(in *bufio.Reader) error {
 		}
 	}
 	for plane := range n.flows {
-		n.flows[plane] = make([]link.Flow, plan.Nodes)
-		n.ordinals[plane] = make([]uint64, plan.Nodes)
-		for i := range n.flows[plane] {
-			n.flows[plane][i] = n.setup.Network.Flow(
-				uint8(plane), uint32(n.ID), n.Incarnation, uint32(i+1))
-		}
+		n.flows[plane] = make([]*flow, n.setup.Nodes)
 	}
 	n.tele, err = telemetry.Create(n.Telemetry, telemetry.Config{
 		Process: uint32(n.ID), Incarnation: n.Incarnation, Words: control.Words, Limit: n.Limit,
+		Many: n.shared(),
 	})
 	if err != nil {
 		return err
@@ -191,11 +222,14 @@ func (n *node) joinTrial(in *bufio.Reader) error {
 	if n.alarm, err = clock.NewAlarm(); err != nil {
 		return err
 	}
-	return n.connect(plan.Trial)
+	return n.connect(n.setup.Trial)
 }
 
 func (n *node) connect(trial string) (err error) {
 	n.Bus.Name = fmt.Sprintf("p%d", n.ID)
+	if n.shared() { // else rooms for all would fill the memory
+		n.Bus.Room = 4096 + 4*n.setup.Nodes
+	}
 	conn, err := bus.Dial(n.Bus)
 	if err != nil {
 		return err
@@ -211,6 +245,18 @@ func readLine(in *bufio.Reader, v any) error {
 		return err
 	}
 	return json.Unmarshal(line, v)
+}
+
+// shared says whether other nodes run in this process.
+func (n *node) shared() bool { return n.setup.PerProcess > 0 }
+
+// flow is the link to a process on a plane.
+func (n *node) flow(plane uint8, to algo.ID) *flow {
+	f := &n.flows[plane][to-1]
+	if *f == nil {
+		*f = &flow{Flow: n.setup.Network.Flow(plane, uint32(n.ID), n.Incarnation, uint32(to))}
+	}
+	return *f
 }
 
 // readOrders hands orders to the loop. The end of the input is the end of the
@@ -262,11 +308,11 @@ func (n *node) run() (err error) {
 
 func (n *node) handleEvents() error {
 	for o := range n.orders {
-		if o.Stop {
+		if n.endsBy(o) {
 			return nil
 		}
 		if o.Answer {
-			if err := n.sayToHost(control.Report{Read: true}); err != nil {
+			if err := n.out.say(control.Report{Read: true}); err != nil {
 				return err
 			}
 		}
@@ -282,7 +328,7 @@ func (n *node) handleEvents() error {
 	}
 	n.shareUsage(control.WordBefore)
 	n.startProcess()
-	faults := n.watchBus()
+	faults := n.faults()
 	for n.failed == nil && n.broken == nil {
 		if n.takeArrived() {
 			return n.failed
@@ -308,12 +354,13 @@ func (n *node) handleEvents() error {
 		case msg := <-n.in:
 			n.queueMessage(msg, n.clock())
 		case <-n.alarm.C:
-			n.lead.Woke(clock.Monotonic() - wakeAt)
+			if !n.shared() { // who waits with the processor in hands takes it from the others
+				n.lead.Woke(clock.Monotonic() - wakeAt)
+			}
 		case o := <-n.orders:
-			if o.Stop {
+			if n.obeyOrder(o) {
 				return n.failed
 			}
-			n.obeyOrder(o)
 		case broken := <-faults:
 			return broken
 		}
@@ -321,19 +368,33 @@ func (n *node) handleEvents() error {
 	return n.failed
 }
 
-// watchBus tells of a fault of the connection, which spoils the trial, so that it
-// does not go on for nothing.
-func (n *node) watchBus() <-chan error {
+// faults tells of a fault of the connection, which spoils the trial, so that it does not go on
+// for nothing. In a process of many one goroutine looks for all.
+func (n *node) faults() <-chan error {
+	if n.shared() {
+		return n.fault
+	}
 	out := make(chan error, 1)
 	go func() {
-		for range time.Tick(250 * time.Millisecond) {
-			if faults := n.conn.Faults(); len(faults) > 0 {
-				out <- errors.New(strings.Join(faults, "; "))
+		for range time.Tick(faultsEvery) {
+			if err := n.spoilt(); err != nil {
+				out <- err
 				return
 			}
 		}
 	}()
 	return out
+}
+
+// faultsEvery is how often connections are asked for faults.
+const faultsEvery = 250 * time.Millisecond
+
+// spoilt is what is wrong with the connection.
+func (n *node) spoilt() error {
+	if faults := n.conn.Faults(); len(faults) > 0 {
+		return errors.New(strings.Join(faults, "; "))
+	}
+	return nil
 }
 
 // startProcess starts the process and takes its part of the timeline over.
@@ -369,10 +430,9 @@ func (n *node) waitUntil(until time.Duration) (stop bool) {
 		select {
 		case <-n.alarm.C:
 		case o := <-n.orders:
-			if o.Stop {
+			if n.obeyOrder(o) {
 				return true
 			}
-			n.obeyOrder(o)
 		}
 	}
 	return false
@@ -397,11 +457,9 @@ func (n *node) takeArrived() (stop bool) {
 		}
 	}
 	for range len(n.orders) {
-		o := <-n.orders
-		if o.Stop {
+		if n.obeyOrder(<-n.orders) {
 			return true
 		}
-		n.obeyOrder(o)
 	}
 	return false
 }
@@ -483,6 +541,9 @@ func (n *node) shareState() {
 // shareUsage writes down what this node has used until now. The processor time comes last:
 // where there is none, the others may be missing.
 func (n *node) shareUsage(word int) {
+	if n.shared() { // nobody counts for goroutines
+		return
+	}
 	u := proc.ReadUsage()
 	n.tele.Word(word + 1).Store(u.Voluntary)
 	n.tele.Word(word + 2).Store(u.Involuntary)
@@ -497,14 +558,23 @@ func (n *node) storeWord(i int, v uint64) {
 	}
 }
 
-// obeyOrder carries out an order.
-func (n *node) obeyOrder(o control.Order) {
+// obeyOrder carries out an order, and says whether the node is to end.
+func (n *node) obeyOrder(o control.Order) (ends bool) {
+	switch {
+	case o.Pause:
+		return n.pause()
+	case o.Resume: // it was not paused
+		n.confirm()
+		return false
+	case !o.Counted():
+		return n.endsBy(o)
+	}
 	now := n.clock()
 	n.beginEvent(now, now, 0)
 	switch {
 	case o.Do != nil: // an event as others are: a slow process takes its time for it
 		n.queue.Push(n.now, harness.ClassOf(o.Do), n.ID, happening{what: anInstruction, instr: o.Do})
-		return
+		return false
 	case o.Crashed != nil:
 		n.process.Crashed(o.Crashed.Process, o.Crashed.At)
 	case o.Restarted != nil:
@@ -514,10 +584,17 @@ func (n *node) obeyOrder(o control.Order) {
 	case o.Slow != nil:
 		n.slow = *o.Slow
 	default:
-		return
+		return false
 	}
 	n.executed++
 	n.shareState()
+	return false
+}
+
+// endsBy says whether the node is to end by such an order.
+func (n *node) endsBy(o control.Order) bool {
+	n.crashed = n.crashed || o.Crash
+	return o.Stop || o.Crash
 }
 
 // deliver is the instant at which a message is due, or later if the machine is

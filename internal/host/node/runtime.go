@@ -20,7 +20,7 @@ const _ = uint(transport.MaxFrame - algo.MaxMessage)
 // that are to be lost. All sends of one event carry the event's instant.
 func (n *node) Send(_ *harness.Process, to algo.ID, out harness.Outgoing) {
 	sent := max(n.now, 0)
-	fate := n.setup.Network.Send(&n.flows[out.Plane][to-1], sent, len(out.Packed),
+	fate := n.setup.Network.Send(&n.flow(out.Plane, to).Flow, sent, len(out.Packed),
 		n.overrides.On(uint32(n.ID), uint32(to), sent))
 	f := transport.Frame{
 		Plane: out.Plane, Kind: out.Kind, Incarnation: n.Incarnation, Seq: fate.Seq,
@@ -39,8 +39,9 @@ func (n *node) Send(_ *harness.Process, to algo.ID, out harness.Outgoing) {
 }
 
 func (n *node) publishCopy(t trace.Type, to algo.ID, f *transport.Frame, held time.Duration) {
-	n.ordinals[f.Plane][to-1]++
-	f.Ordinal = n.ordinals[f.Plane][to-1]
+	l := n.flow(f.Plane, to)
+	l.ordinal++
+	f.Ordinal = l.ordinal
 	n.record = trace.Record{
 		At: n.now, Type: t, Process: uint32(n.ID), Peer: uint32(to), Incarnation: n.Incarnation,
 		Sent: f.Sent, Due: f.Due, Seq: f.Seq, Bytes: uint32(len(f.Payload)), Depth: f.Depth,
@@ -84,7 +85,7 @@ func (n *node) Record(m *harness.Process, r *trace.Record) {
 func (n *node) reportRecord(r *trace.Record) {
 	n.reports++
 	n.tele.Word(control.WordReports).Store(n.reports)
-	if err := n.sayToHost(control.Report{Record: r}); err != nil && n.failed == nil {
+	if err := n.out.say(control.Report{Record: r}); err != nil && n.failed == nil {
 		n.failed = err
 	}
 }

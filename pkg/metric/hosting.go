@@ -1,0 +1,11 @@
+package metric
+
+// HostingColumn is the column of a design that says what the processes of the algorithm ran as.
+// A run without it ran each as RunAsProcess, or in simulation.
+const HostingColumn = "hosting"
+
+// What processes run as.
+const (
+	RunAsProcess   = "process"
+	RunAsGoroutine = "goroutine"
+)
