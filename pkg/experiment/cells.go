@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"encoding/json"
+	"runtime"
 	"slices"
 )
 
@@ -42,6 +43,9 @@ func (d *draft) experiment() *Experiment {
 		return nil
 	}
 	if text := e.atDefaults(d.owned()); text != "" {
+		e.Notes = append(e.Notes, text)
+	}
+	if text := e.tooMany(runtime.NumCPU()); text != "" {
 		e.Notes = append(e.Notes, text)
 	}
 	e.design(variants, d.axes)

@@ -1,0 +1,39 @@
+package experiment
+
+import (
+	"fmt"
+
+	"github.com/conclave-bench/conclave/internal/transport"
+	"github.com/conclave-bench/conclave/pkg/metric"
+)
+
+// What a processor bears of an algorithm that does not talk all the time, so that trials are
+// valid: see docs/performance.md.
+const (
+	processesEach = 100
+	memberEach    = 500
+)
+
+// tooMany says that so many processors do not bear the largest cell of e; "" if they do.
+func (e *Experiment) tooMany(processors int) string {
+	if !transport.Real(e.Transport) {
+		return ""
+	}
+	nodes, most, remedy := 0, 0, ""
+	for i := range e.Cells {
+		p := &e.Cells[i].Plan
+		switch {
+		case p.Nodes <= nodes:
+		case p.PerProcess > 0 && p.Nodes > processors*memberEach:
+			nodes, most, remedy = p.Nodes, processors*memberEach, ""
+		case p.PerProcess == 0 && p.Nodes > processors*processesEach:
+			nodes, most = p.Nodes, processors*processesEach
+			remedy = fmt.Sprintf("write hosting: {run_as: %s}, or ", metric.RunAsGoroutine)
+		}
+	}
+	if nodes == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d nodes on one machine, with %d processors: it bears about %d, and fewer that talk all the "+
+		"time; expect invalid trials, or %sspread them over machines with --hosts", nodes, processors, most, remedy)
+}
