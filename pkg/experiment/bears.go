@@ -34,6 +34,7 @@ func (e *Experiment) tooMany(processors int) string {
 	if nodes == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d nodes on one machine, with %d processors: it bears about %d, and fewer that talk all the "+
-		"time; expect invalid trials, or %sspread them over machines with --hosts", nodes, processors, most, remedy)
+	return fmt.Sprintf("%d nodes on one machine, with %d processors: it bears about %d, and fewer that "+
+		"talk all the time; expect invalid trials, or %sspread them over machines with --hosts",
+		nodes, processors, most, remedy)
 }
