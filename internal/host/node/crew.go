@@ -68,7 +68,7 @@ func (c *crew) enlist(w who, a *control.Assignment) {
 	m := &member{who: w, crew: c}
 	m.node = newNode(c.setup, m)
 	m.node.Assignment, m.node.fault = *a, make(chan error, 1)
-	m.ward = guard.Watch(&m.node.buf, m.node.abandon)
+	m.ward = guard.Watch(&m.node.buf.Buffer, m.node.abandon)
 	c.mu.Lock()
 	c.running[w] = m
 	c.mu.Unlock()
