@@ -6,10 +6,10 @@ cd "$(dirname "$0")/.."
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 unshare -r -m -p -f true 2>/dev/null || { echo "image: skipped: no namespaces here"; exit 0; }
-sh deploy/image.sh --rootfs "$dir/root"
-mkdir "$dir/root/results"
-cp configs/quickstart.yaml "$dir/root/experiment.yaml"
-within() { unshare -r -m -p -f --root="$dir/root" --mount-proc=/proc --wd=/ "$@"; }
+sh deploy/image.sh --rootfs "$dir/tree"
+mkdir "$dir/tree/results"
+cp configs/quickstart.yaml "$dir/tree/experiment.yaml"
+within() { unshare -r -m -p -f --root="$dir/tree" --mount-proc=/proc --wd=/ "$@"; }
 within /node --help 2>/dev/null
 within /bench run /experiment.yaml --transport sim --set repetitions=2 --shard 1/1 --out /results --quiet
 within /bench merge /results/quickstart --out /results >/dev/null
