@@ -16,6 +16,7 @@ type maker struct {
 	alg     *algo.Algorithm
 	options *Options
 	rng     *rand.Rand
+	classes []uint16 // of pick, to be used again
 }
 
 // Draw is a random schedule of an algorithm, within the bounds of the options. What is drawn
@@ -216,15 +217,14 @@ func (m *maker) dice(s *Schedule, at, span func() time.Duration) *fault.Draw {
 		At: at, Span: span, Process: func() algo.ID { return m.process(s) },
 	}
 	survives := &m.alg.Spec.Survives
-	for a, may := range map[fault.Assumption]bool{
-		fault.Loss: m.may(survives.Loss), fault.Partition: m.may(survives.Partition),
-		fault.Recovery:  m.may(survives.Recovery),
-		fault.LinkDelay: m.asynchronous(), fault.Speed: m.asynchronous(),
-		fault.ClockRates: m.asynchronous(), fault.ClockReads: m.asynchronous(),
-	} {
+	allow := func(may bool, what fault.Assumption) {
 		if may {
-			d.Allowed |= a
+			d.Allowed |= what
 		}
 	}
+	allow(m.may(survives.Loss), fault.Loss)
+	allow(m.may(survives.Partition), fault.Partition)
+	allow(m.may(survives.Recovery), fault.Recovery)
+	allow(m.asynchronous(), fault.LinkDelay|fault.Speed|fault.ClockRates|fault.ClockReads)
 	return d
 }

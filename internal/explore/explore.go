@@ -151,12 +151,13 @@ func (s *search) report() (stop func()) {
 // work tries families until nothing is left. Those before one in which something
 // was found are tried to their end: the first find counts, not the fastest.
 func (s *search) work(ctx context.Context) {
+	var list members
 	for {
 		number := s.next.Add(1) - 1
 		if number >= s.first.Load() || s.options.Schedules > 0 && number*family >= s.options.Schedules {
 			return
 		}
-		if err := s.family(ctx, number); err != nil {
+		if err := s.family(ctx, number, &list); err != nil {
 			s.mu.Lock()
 			if s.err == nil {
 				s.err = err
@@ -171,27 +172,30 @@ func (s *search) work(ctx context.Context) {
 	}
 }
 
-// family tries the schedules of one.
-func (s *search) family(ctx context.Context, number uint64) error {
+// members are the schedules of a family, with the moments of their trials.
+type members [family]struct {
+	schedule *Schedule
+	moments  moments
+}
+
+// family tries the schedules of one, which are put into list.
+func (s *search) family(ctx context.Context, number uint64, list *members) error {
 	seed := harness.Derive(s.options.Seed, "explore", number)
 	m := &maker{alg: s.alg, options: s.options, rng: rand.New(rand.NewPCG(seed, seed))}
 	size := uint64(family)
 	if all := s.options.Schedules; all > 0 {
 		size = min(size, all-number*family)
 	}
-	var members [family]struct {
-		schedule *Schedule
-		moments  moments
-	}
 	for i := range size {
 		if ctx.Err() != nil || s.first.Load() < number {
 			return nil
 		}
-		now := &members[i]
+		now := &list[i]
+		now.moments = now.moments[:0]
 		if i == 0 {
 			now.schedule = m.draw()
 		} else {
-			before := &members[i-1-min(i-1, m.rng.Uint64N(3))] // one of the last three
+			before := &list[i-1-min(i-1, m.rng.Uint64N(3))] // one of the last three
 			now.schedule = m.vary(before.schedule, before.moments)
 		}
 		b, err := now.schedule.run(ctx, s.options.Rule, &now.moments)

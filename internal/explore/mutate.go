@@ -46,18 +46,16 @@ func (list *moments) Record(r *trace.Record) {
 // pick is one of the moments. Each class is as likely as each other: what happens
 // seldom is where algorithms are wrong.
 func (m *maker) pick(list moments, fits func(*moment) bool) *moment {
-	type class struct {
-		what trace.Type
-		kind uint8
-	}
-	var classes []class
+	class := func(x *moment) uint16 { return uint16(x.what)<<8 | uint16(x.kind) }
+	classes := m.classes[:0]
 	for i := range list {
 		if x := &list[i]; fits == nil || fits(x) {
-			if k := (class{x.what, x.kind}); !slices.Contains(classes, k) {
+			if k := class(x); !slices.Contains(classes, k) {
 				classes = append(classes, k)
 			}
 		}
 	}
+	m.classes = classes
 	if len(classes) == 0 {
 		return nil
 	}
@@ -66,7 +64,7 @@ func (m *maker) pick(list moments, fits func(*moment) bool) *moment {
 	seen := 0
 	for i := range list {
 		x := &list[i]
-		if x.what == k.what && x.kind == k.kind && (fits == nil || fits(x)) {
+		if class(x) == k && (fits == nil || fits(x)) {
 			if seen++; m.rng.IntN(seen) == 0 {
 				chosen = x
 			}

@@ -34,11 +34,14 @@ type Schedule struct {
 	Limit       time.Duration   // what has not come to an end by then never does
 }
 
+// few is for how many more events a copy has room.
+const few = 3
+
 // clone is a copy of s of which any part may be changed.
 func (s *Schedule) clone() *Schedule {
 	c := *s
 	c.Params = maps.Clone(s.Params)
-	c.Events = slices.Clone(s.Events)
+	c.Events = append(make([]harness.Event, 0, len(s.Events)+few), s.Events...)
 	return &c
 }
 
@@ -65,11 +68,7 @@ func (s *Schedule) Plan() (harness.Plan, error) {
 }
 
 // network is what the defaults of parameters may look at.
-func (s *Schedule) network() algo.Network {
-	p := harness.Plan{Nodes: s.Nodes, Network: link.Network{Latency: s.Latency},
-		Scenario: harness.Scenario{Hold: s.Hold}}
-	return p.Known()
-}
+func (s *Schedule) network() algo.Network { return harness.Known(s.Nodes, &s.Latency, &s.Hold) }
 
 // params are all of them, the defaults too.
 func (s *Schedule) params() algo.Params {

@@ -48,7 +48,10 @@ func (l *links) delivered(r *trace.Record) {
 // metrics compares with what was asked for where no fault asks for something else.
 func (l *links) metrics(s *harness.Setup) []metric.Value {
 	requested := mean(ms(l.means), l.drawn.n)
-	varies := slices.ContainsFunc(s.Timeline(), func(e harness.Event) bool { return e.Latency != nil })
+	varies := false
+	for e := range s.Timeline() {
+		varies = varies || e.Latency != nil
+	}
 	if varies || !s.Network.Settled() {
 		requested = math.NaN()
 	}

@@ -137,26 +137,26 @@ const (
 )
 
 // Alarm says whether the coordinator only wants to be called at the instant.
-func (i Instruction) Alarm() bool { return i.Do == Alarm }
+func (i *Instruction) Alarm() bool { return i.Do == Alarm }
 
 // Strike says whether the coordinator is to be asked what to do.
-func (i Instruction) Strike() bool { return i.Do == Strike }
+func (i *Instruction) Strike() bool { return i.Do == Strike }
 
 // Finish says whether the trial is over.
-func (i Instruction) Finish() bool { return i.Do == Finish }
+func (i *Instruction) Finish() bool { return i.Do == Finish }
 
 // internal says whether nothing happens to processes or links.
-func (i Instruction) internal() bool { return i.Alarm() || i.Strike() || i.Finish() }
+func (i *Instruction) internal() bool { return i.Alarm() || i.Strike() || i.Finish() }
 
 // Control says whether the instruction comes before all else of its instant: what goes
 // wrong does, and what an application is told to do comes last.
-func (i Instruction) Control() bool { return i.internal() || !of(i.Do).Script }
+func (i *Instruction) Control() bool { return i.internal() || !of(i.Do).Script }
 
 // Inside says whether the process carries the instruction out itself.
-func (i Instruction) Inside() bool { return !i.internal() && of(i.Do).Inside != nil }
+func (i *Instruction) Inside() bool { return !i.internal() && of(i.Do).Inside != nil }
 
 // OfLinks says whether the instruction is about links.
-func (i Instruction) OfLinks() bool { return !i.internal() && of(i.Do).Network != nil }
+func (i *Instruction) OfLinks() bool { return !i.internal() && of(i.Do).Network != nil }
 
 // Network is what the instruction makes of the links from the instant at on, and the record
 // of that, without the instant at which it happens.
@@ -174,14 +174,14 @@ func (i *Instruction) Obey(p Process, now time.Duration) { of(i.Do).Inside(p, no
 
 // Recorded says whether the process is to leave a Fault record with the instruction's Text:
 // what has no type of record of its own.
-func (i Instruction) Recorded() bool {
+func (i *Instruction) Recorded() bool {
 	f := of(i.Do)
 	return f.Inside != nil && !f.Script
 }
 
 // Text is the instruction as it stands in a record: "drift factor 1.1", and "drift" where
 // it is undone.
-func (i Instruction) Text() string {
+func (i *Instruction) Text() string {
 	words := []string{i.Do}
 	if !i.Undo {
 		for _, a := range of(i.Do).Args {

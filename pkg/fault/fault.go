@@ -160,11 +160,18 @@ func (a Assumption) Each() iter.Seq[Assumption] {
 	}
 }
 
-var faults []*Fault
+var (
+	faults []*Fault
+	named  = map[string]*Fault{} // the other words too
+)
 
 // Register makes f known. It is called by the declarations, before main.
 func Register(f Fault) *Fault {
 	faults = append(faults, &f)
+	named[f.Name] = &f
+	if f.Also != "" {
+		named[f.Also] = &f
+	}
 	slices.SortFunc(faults, func(a, b *Fault) int {
 		if a.Script != b.Script {
 			return map[bool]int{false: -1, true: 1}[a.Script]
@@ -180,14 +187,7 @@ func All() []*Fault { return faults }
 
 // Named is the fault of that name, or that was given another word for it; nil if there is
 // none.
-func Named(name string) *Fault {
-	for _, f := range faults {
-		if f.Name == name || f.Also == name && name != "" {
-			return f
-		}
-	}
-	return nil
-}
+func Named(name string) *Fault { return named[name] }
 
 // Renamed is the fault that had that name in earlier versions; nil if there is none.
 func Renamed(name string) *Fault {

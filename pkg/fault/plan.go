@@ -20,9 +20,9 @@ type Situation interface {
 	Dice() *rand.Rand
 }
 
-// Instructions are what the event leads to at the instant at, and what undoes it. None: there
-// is nobody to whom it could happen.
-func (e *Event) Instructions(s Situation, at time.Duration) (out []Instruction) {
+// Instructions appends to out what the event leads to at the instant at, and what undoes it. None:
+// there is nobody to whom it could happen.
+func (e *Event) Instructions(out []Instruction, s Situation, at time.Duration) []Instruction {
 	f := of(e.Do)
 	add := func(i Instruction) {
 		i.At, i.Do = at, e.Do
@@ -44,6 +44,10 @@ func (e *Event) Instructions(s Situation, at time.Duration) (out []Instruction) 
 	other := e.Of
 	if e.Target != algo.None {
 		other = e.Target
+	}
+	if e.Node != algo.None {
+		add(Instruction{Node: e.Node, Of: other, Args: e.Args})
+		return out
 	}
 	for _, p := range e.targets(s) {
 		add(Instruction{Node: p, Of: other, Args: e.Args})

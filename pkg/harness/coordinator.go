@@ -22,6 +22,7 @@ type Coordinator struct {
 	busy    []bool // of those; by ID - 1
 
 	faults   faults
+	present  situation // the event that is being carried out
 	scene    scene
 	last     time.Duration // the last instant that is known
 	asked    int           // requests of the script so far, and those known before the start
@@ -66,9 +67,10 @@ func (d *Coordinator) Timeline() []Instruction {
 
 // mishaps is what goes wrong besides, as far as it is known before the start.
 func (d *Coordinator) mishaps() (out []Instruction) {
-	list := slices.Concat(d.setup.Faults.Events, d.scene.events(d))
-	for _, e := range list {
-		out = append(out, d.planned(e)...)
+	for _, list := range [][]Event{d.setup.Faults.Events, d.scene.events(d)} {
+		for i := range list {
+			out = d.planned(out, &list[i])
+		}
 	}
 	last := d.last
 	for _, i := range out {

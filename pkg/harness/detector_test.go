@@ -141,7 +141,7 @@ func TestSuspectInstruction(t *testing.T) {
 			w := newWorld(t, mustSetup(t, test.id, 3, Scenario{Kind: Script},
 				func(p *Plan) { p.Leader = 3 }))
 			w.start()
-			w.processes[0].Obey(0, Instruction{Do: DoSuspect, Node: 1, Of: test.of})
+			w.processes[0].Obey(0, &Instruction{Do: DoSuspect, Node: 1, Of: test.of})
 			same(t, "suspicion", w.notes(trace.Suspect), []string{test.suspicion})
 			same(t, "seen", w.puppet(1).log, test.seen)
 			if n := len(w.notes(trace.Elect)); n != test.initiations {
@@ -155,8 +155,8 @@ func TestOperationsOfItsOwn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, mustSetup(t, "election/test-puppet", 3, Scenario{Kind: Script}, nil))
 	w.start()
-	w.processes[0].Obey(0, Instruction{Do: "invite", Node: 1, Of: 2})
-	w.processes[0].Obey(ms, Instruction{Do: DoElect, Node: 1})
+	w.processes[0].Obey(0, &Instruction{Do: "invite", Node: 1, Of: 2})
+	w.processes[0].Obey(ms, &Instruction{Do: DoElect, Node: 1})
 	same(t, "seen", w.puppet(1).log, []string{"0s do invite 2", "1ms elect"})
 	same(t, "recorded", w.notes(trace.Do), []string{"p1 at 0s of 2"})
 }
@@ -303,7 +303,7 @@ func TestScriptSuspectsOnce(t *testing.T) {
 			w := newWorld(t, mustSetup(t, "election/test-puppet", 3, Scenario{Kind: Script}, change))
 			w.puppet(1).on = func(env algo.Env, _ string, _ algo.ID) { env.Elected(3, 0) }
 			w.start()
-			w.processes[0].Obey(0, Instruction{Do: DoSuspect, Node: 1})
+			w.processes[0].Obey(0, &Instruction{Do: DoSuspect, Node: 1})
 			w.run(time.Second)
 			same(t, "seen", w.puppet(1).log, []string{"0s elect"})
 		})

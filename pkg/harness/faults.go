@@ -1,7 +1,7 @@
 package harness
 
 import (
-	"slices"
+	"iter"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/fault"
@@ -56,12 +56,22 @@ func ClassOf(i *Instruction) Class {
 }
 
 // Timeline are the events of the plan: what goes wrong, and the lines of a script.
-func (p *Plan) Timeline() []Event { return slices.Concat(p.Faults.Events, p.Scenario.Events) }
+func (p *Plan) Timeline() iter.Seq[*Event] {
+	return func(yield func(*Event) bool) {
+		for _, list := range [][]Event{p.Faults.Events, p.Scenario.Events} {
+			for i := range list {
+				if !yield(&list[i]) {
+					return
+				}
+			}
+		}
+	}
+}
 
 // LongestPause is the longest that a process is to be paused; where it is never to
 // resume, the time limit.
 func (p *Plan) LongestPause() (longest time.Duration) {
-	for _, e := range p.Timeline() {
+	for e := range p.Timeline() {
 		switch f := fault.Named(e.Do); {
 		case f == nil || !f.Stops:
 		case e.For > 0:
@@ -76,9 +86,9 @@ func (p *Plan) LongestPause() (longest time.Duration) {
 // Omissions are the rules of the plan's events by which messages are lost. Whoever
 // executes them counts the messages that fit each, of all processes together.
 func (s *Setup) Omissions() (out []fault.Omission) {
-	for _, e := range s.Timeline() {
-		if isRule(&e) {
-			out = append(out, fault.Named(e.Do).Rule(&e, s.kind(e.Kind)))
+	for e := range s.Timeline() {
+		if isRule(e) {
+			out = append(out, fault.Named(e.Do).Rule(e, s.kind(e.Kind)))
 		}
 	}
 	return out

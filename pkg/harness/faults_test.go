@@ -78,7 +78,7 @@ func TestPlannedFaults(t *testing.T) {
 			t.Parallel()
 			d := NewCoordinator(mustSetup(t, "election/test-puppet", 5, Scenario{Kind: Churn, Duration: time.Hour},
 				func(p *Plan) { p.Faults.Events = []Event{test.event} }))
-			got := slices.DeleteFunc(d.Timeline(), Instruction.Finish)
+			got := slices.DeleteFunc(d.Timeline(), func(i Instruction) bool { return i.Finish() })
 			same(t, "timeline", toldFaults(got), append([]string{}, test.want...))
 		})
 	}
@@ -130,7 +130,7 @@ func TestStrikes(t *testing.T) {
 				p.Faults.Events[0].At = 7 * ms
 				p.Leader = 5
 			}))
-			timeline := slices.DeleteFunc(d.Timeline(), Instruction.Finish)
+			timeline := slices.DeleteFunc(d.Timeline(), func(i Instruction) bool { return i.Finish() })
 			same(t, "timeline", told(timeline), []string{"7ms strike"})
 			for i := range test.records {
 				d.Observe(&test.records[i])

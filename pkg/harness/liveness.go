@@ -71,20 +71,21 @@ func (p *Plan) ends() time.Duration {
 
 // cuts is what is cut at fixed instants, and the instants at which that changes.
 func (p *Plan) cuts() (c link.Cuts, instants []time.Duration) {
-	list := p.Timeline()
-	if s := &p.Scenario; s.Declared().Cuts {
-		list = append(list, Event{At: s.Settle, Do: DoCut, Shape: s.Shape, For: s.Duration})
-	}
-	for i := range list {
-		e := &list[i]
+	cut := func(e *Event) {
 		if e.Do != DoCut && e.Do != DoHeal || e.On != "" || e.After != "" || e.Again() {
-			continue
+			return
 		}
-		for _, change := range e.Instructions(foreseen{p}, e.At) {
+		for _, change := range e.Instructions(nil, foreseen{p}, e.At) {
 			_, effect := change.Network(change.At)
 			c.Add(*effect.Change)
 			instants = append(instants, change.At)
 		}
+	}
+	for e := range p.Timeline() {
+		cut(e)
+	}
+	if s := &p.Scenario; s.Declared().Cuts {
+		cut(&Event{At: s.Settle, Do: DoCut, Shape: s.Shape, For: s.Duration})
 	}
 	slices.Sort(instants)
 	return c, slices.Compact(instants)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"strconv"
 
@@ -38,24 +39,24 @@ func (p *Plan) beyond(a *algo.Algorithm, net algo.Network) (why []string) {
 		say(cause == "" || ok, "%s (%s)", what, cause)
 	}
 	h := p.hazards()
-	hazard(h[fault.Loss], survives.Loss, "does not survive message loss")
+	hazard(*h.of(fault.Loss), survives.Loss, "does not survive message loss")
 	say(p.Network.Duplication == 0 || survives.Duplication,
 		"does not survive duplicated messages (network.duplication %v)",
 		decimal(p.Network.Duplication))
-	hazard(h[fault.Partition], survives.Partition, "does not survive a partition")
-	why = append(why, p.unconnected(&a.Spec, h[fault.Partition])...)
+	hazard(*h.of(fault.Partition), survives.Partition, "does not survive a partition")
+	why = append(why, p.unconnected(&a.Spec, *h.of(fault.Partition))...)
 	most, down := survives.CrashesOf(p.Nodes, p.Params), p.crashes()
 	say(down <= most, "survives %d of %d processes crashed, not %d%s", most, p.Nodes, down,
 		unlike(most, survives.CrashesOf(p.Nodes, a.Spec.Defaults(net))))
-	hazard(h[fault.Recovery], survives.Recovery, "does not survive the return of a crashed process")
+	hazard(*h.of(fault.Recovery), survives.Recovery, "does not survive the return of a crashed process")
 	say(!p.Network.Unordered || !needs.FIFO, "needs FIFO links (network.order unordered)")
 	synchronous := needs.Synchrony == algo.Synchronous
 	say(!synchronous || net.Bounded, "is synchronous, and the latency is unbounded (network.latency %s)",
 		p.Network.Latency.Distribution)
-	hazard(h[fault.LinkDelay], !synchronous, "is synchronous, and a latency is larger than d for a while")
-	hazard(h[fault.Speed], !synchronous, "is synchronous, and processes stand still or slow down")
-	hazard(h[fault.ClockRates], !synchronous, "is synchronous, and a clock runs at a rate of its own")
-	hazard(h[fault.ClockReads], !synchronous, "is synchronous, and a clock is off")
+	hazard(*h.of(fault.LinkDelay), !synchronous, "is synchronous, and a latency is larger than d for a while")
+	hazard(*h.of(fault.Speed), !synchronous, "is synchronous, and processes stand still or slow down")
+	hazard(*h.of(fault.ClockRates), !synchronous, "is synchronous, and a clock runs at a rate of its own")
+	hazard(*h.of(fault.ClockReads), !synchronous, "is synchronous, and a clock is off")
 	have := p.Detector.Class()
 	// In a script the suspicions are lines of the script.
 	say(have >= needs.Detector || p.Scenario.Declared().Scripted && have == algo.NoDetector,
@@ -75,16 +76,20 @@ func unlike(most, usual int) string {
 }
 
 // hazards is which assumptions a plan breaks: of each, where the experiment first says so.
-type hazards map[fault.Assumption]string
+type hazards [16]string
+
+func (h *hazards) of(a fault.Assumption) *string { return &h[bits.TrailingZeros16(uint16(a))] }
 
 // Parted is where the plan first says that links are cut; "": nowhere.
-func (p *Plan) Parted() string { return p.hazards()[fault.Partition] }
+func (p *Plan) Parted() string {
+	h := p.hazards()
+	return *h.of(fault.Partition)
+}
 
-func (p *Plan) hazards() hazards {
-	h := hazards{}
+func (p *Plan) hazards() (h hazards) {
 	note := func(a fault.Assumption, cause string, is bool) {
-		if is && h[a] == "" {
-			h[a] = cause
+		if at := h.of(a); is && *at == "" {
+			*at = cause
 		}
 	}
 	s := &p.Scenario
@@ -105,7 +110,9 @@ func (p *Plan) hazards() hazards {
 		for i := range events {
 			e := &events[i]
 			for a := range e.Broken(d).Each() {
-				note(a, where+" "+e.Do, true)
+				if at := h.of(a); *at == "" {
+					*at = where + " " + e.Do
+				}
 			}
 		}
 	}
@@ -129,7 +136,10 @@ func (p *Plan) crashes() int {
 	if p.Faults.CrashRate > 0 {
 		chosen += p.MostDown()
 	}
-	all := slices.Concat(p.Scenario.Events, p.Faults.Events)
+	all := p.Scenario.Events
+	if len(p.Faults.Events) > 0 {
+		all = slices.Concat(all, p.Faults.Events)
+	}
 	for i := range all {
 		e := &all[i]
 		if f := fault.Named(e.Do); f == nil || f.Down == nil || !f.Down(e, all) {

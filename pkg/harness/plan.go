@@ -116,11 +116,14 @@ func (p *Plan) Setup() (*Setup, error) {
 	return s, nil
 }
 
+// Known is what the defaults of parameters may look at.
+func (p *Plan) Known() algo.Network { return Known(p.Nodes, &p.Network, &p.Scenario.Hold) }
+
 // Known is what the defaults of parameters may look at. An election has no hold.
-func (p *Plan) Known() algo.Network {
-	net := algo.Network{Nodes: p.Nodes}
-	net.Latency, net.Bounded = p.Network.Bound()
-	if hold := &p.Scenario.Hold; hold.Distribution != "" {
+func Known(nodes int, network interface{ Bound() (time.Duration, bool) }, hold *link.Latency) algo.Network {
+	net := algo.Network{Nodes: nodes}
+	net.Latency, net.Bounded = network.Bound()
+	if hold.Distribution != "" {
 		net.Hold, _ = hold.Bound()
 	}
 	return net

@@ -365,7 +365,7 @@ func (m *Process) record() {
 }
 
 // Obey carries out an instruction that is about this process.
-func (m *Process) Obey(now time.Duration, i Instruction) {
+func (m *Process) Obey(now time.Duration, i *Instruction) {
 	if i.Recorded() {
 		m.buf.rec = trace.Record{At: now, Type: trace.Fault, Text: i.Text()}
 		m.record()

@@ -281,7 +281,7 @@ func TestQueueing(t *testing.T) {
 	}
 	w.start()
 	for _, at := range []time.Duration{0, ms, 5 * ms} {
-		w.at(at, func() { w.processes[0].Obey(at, Instruction{At: at, Do: DoRequest, Node: 1}) })
+		w.at(at, func() { w.processes[0].Obey(at, &Instruction{At: at, Do: DoRequest, Node: 1}) })
 	}
 	w.run(time.Second)
 	same(t, "seen", p.log, []string{

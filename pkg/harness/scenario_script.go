@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"slices"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -30,19 +29,22 @@ type scriptedScene struct {
 
 // A line is a line of a script that waits for quiet or a release.
 type line struct {
-	Event
+	*Event
 	notBefore time.Duration // the last instant among the lines before it
 }
 
 func (c *scriptedScene) plan(d *Coordinator) (out []Instruction) {
 	s := &d.setup.Scenario
-	for _, e := range s.Events {
+	out = make([]Instruction, 0, 2*len(s.Events)+1) // many are undone
+	for i := range s.Events {
+		e := &s.Events[i]
 		if e.After != "" {
 			c.lines = append(c.lines, line{e, d.last})
 			continue
 		}
-		for _, i := range d.planned(e) {
-			out = append(out, i)
+		before := len(out)
+		out = d.planned(out, e)
+		for _, i := range out[before:] {
 			d.last = max(d.last, i.At)
 		}
 	}
@@ -56,8 +58,12 @@ func (c *scriptedScene) plan(d *Coordinator) (out []Instruction) {
 }
 
 func (c *scriptedScene) watches(d *Coordinator) bool {
-	return d.setup.Alg.Spec.Perpetual || slices.ContainsFunc(d.setup.Scenario.Events,
-		func(e Event) bool { return e.After == "release" })
+	for i := range d.setup.Scenario.Events {
+		if d.setup.Scenario.Events[i].After == "release" {
+			return true
+		}
+	}
+	return d.setup.Alg.Spec.Perpetual
 }
 
 func (c *scriptedScene) released(d *Coordinator, now time.Duration) {
@@ -75,7 +81,7 @@ func (c *scriptedScene) next(d *Coordinator, now time.Duration) {
 	c.lines = c.lines[1:]
 	f := d.faults.add(e)
 	f.fired = 1
-	d.out = append(d.out, d.carryOut(f, now)...)
+	d.out = d.carryOut(d.out, f, now)
 }
 
 // quiet issues the line that waits for quiet, once the lines before it are done. Behind

@@ -28,7 +28,7 @@ type faults struct {
 }
 
 type occasion struct {
-	Event
+	*Event
 	index int           // its number among the coordinator's, from 1 on
 	first time.Duration // again and again: the first instant
 	kind  uint8         // of a message, if the event is about one
@@ -39,11 +39,12 @@ type occasion struct {
 
 func (f *faults) init(s *Setup) {
 	f.paused, f.inside = make([]bool, s.Nodes), make([]bool, s.Nodes)
+	f.list = make([]occasion, 0, len(s.Faults.Events)+len(s.Scenario.Events))
 	f.declared, f.holder = s.Leader, s.Holder
 	if f.holder == algo.None {
 		f.holder = s.Graph.Peers()[0]
 	}
-	for _, e := range s.Timeline() {
+	for e := range s.Timeline() {
 		if t := fault.Triggers.Named(e.On); t != nil {
 			f.watched[t.Record] = true
 			if t.Kind {
@@ -77,28 +78,28 @@ func (d *Coordinator) WatchedKinds() (kinds []uint8) {
 	return kinds
 }
 
-// planned is what an event leads to before the start: what is settled then, at
+// planned appends what an event leads to before the start: what is settled then, at
 // fixed instants, and a strike for what is not. What waits for something else
 // leads to nothing yet.
-func (d *Coordinator) planned(e Event) []Instruction {
+func (d *Coordinator) planned(out []Instruction, e *Event) []Instruction {
 	f := d.faults.add(e)
 	f.kind = d.setup.kind(e.Kind)
 	switch {
-	case isRule(&e) || e.On != "":
-		return nil
+	case isRule(e) || e.On != "":
+		return out
 	case !e.Again() && e.Settled():
 		f.fired = 1
-		return d.carryOut(f, e.At)
+		return d.carryOut(out, f, e.At)
 	}
 	f.first = e.At
 	if f.first == 0 || e.Rate > 0 {
 		f.first += f.gap(d.setup.Seed)
 	}
-	return []Instruction{{At: f.first, Do: fault.Strike, Fault: f.index}}
+	return append(out, Instruction{At: f.first, Do: fault.Strike, Fault: f.index})
 }
 
 // add makes e one of the coordinator's events.
-func (f *faults) add(e Event) *occasion {
+func (f *faults) add(e *Event) *occasion {
 	f.list = append(f.list, occasion{Event: e, index: len(f.list) + 1})
 	return &f.list[len(f.list)-1]
 }
@@ -116,7 +117,7 @@ func (d *Coordinator) Foreseen() (out []Instruction) {
 		at := f.first
 		for at <= d.setup.TimeLimit && f.goesOn() && f.fired < maxForeseen {
 			f.fired++
-			out = append(out, d.carryOut(&f, at)...)
+			out = d.carryOut(out, &f, at)
 			at += f.gap(d.setup.Seed)
 		}
 	}
@@ -164,13 +165,14 @@ func (d *Coordinator) strike(now, nominal time.Duration, index int) {
 	if f.On == "" && f.Settled() {
 		at = nominal // nobody waited to know
 	}
-	done := d.carryOut(f, at)
-	if len(done) == 0 {
+	before := len(d.out)
+	d.out = d.carryOut(d.out, f, at)
+	after := len(d.out)
+	if after == before {
 		d.faults.skipped++
 	}
-	d.out = append(d.out, done...)
-	for _, i := range done {
-		d.expect(i.At)
+	for i := before; i < after; i++ {
+		d.expect(d.out[i].At)
 	}
 	if f.Again() && f.goesOn() {
 		next := nominal + f.gap(d.setup.Seed)
@@ -237,12 +239,14 @@ func (d *Coordinator) track(r *trace.Record) {
 	}
 }
 
-// carryOut is the instructions of an event at the instant at, and those that undo
+// carryOut appends the instructions of an event at the instant at, and those that undo
 // it.
-func (d *Coordinator) carryOut(f *occasion, at time.Duration) []Instruction {
-	out := f.Instructions(situation{d, f}, at)
-	for i := range out {
-		if out[i].Do == DoRequest {
+func (d *Coordinator) carryOut(out []Instruction, f *occasion, at time.Duration) []Instruction {
+	before := len(out)
+	d.present = situation{d, f}
+	out = f.Instructions(out, &d.present, at)
+	for i := range out[before:] {
+		if out[before+i].Do == DoRequest {
 			d.asked++
 		}
 	}
@@ -255,15 +259,15 @@ type situation struct {
 	f *occasion
 }
 
-func (s situation) Peers() []algo.ID      { return s.d.setup.Graph.Peers() }
-func (s situation) Up(p algo.ID) bool     { return s.d.up[p-1] }
-func (s situation) Paused(p algo.ID) bool { return s.d.faults.paused[p-1] }
-func (s situation) Inside(p algo.ID) bool { return s.d.faults.inside[p-1] }
-func (s situation) Leader() algo.ID       { return s.d.leader() }
-func (s situation) Holder() algo.ID       { return s.d.faults.holder }
+func (s *situation) Peers() []algo.ID      { return s.d.setup.Graph.Peers() }
+func (s *situation) Up(p algo.ID) bool     { return s.d.up[p-1] }
+func (s *situation) Paused(p algo.ID) bool { return s.d.faults.paused[p-1] }
+func (s *situation) Inside(p algo.ID) bool { return s.d.faults.inside[p-1] }
+func (s *situation) Leader() algo.ID       { return s.d.leader() }
+func (s *situation) Holder() algo.ID       { return s.d.faults.holder }
 
 // Dice is the random source of the present strike.
-func (s situation) Dice() *rand.Rand {
+func (s *situation) Dice() *rand.Rand {
 	seed := Derive(s.d.setup.Seed, "who", uint64(s.f.index), uint64(s.f.fired))
 	return rand.New(rand.NewPCG(seed, seed))
 }
@@ -344,7 +348,7 @@ func (d *Coordinator) Skipped(end time.Duration) int {
 	for i := range d.faults.list {
 		f := &d.faults.list[i]
 		late := f.fired == 1 && !f.Again() && f.On == "" && f.At > end
-		if f.After == "" && !isRule(&f.Event) && (f.fired == 0 || late) {
+		if f.After == "" && !isRule(f.Event) && (f.fired == 0 || late) {
 			skipped++
 		}
 	}

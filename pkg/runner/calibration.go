@@ -138,8 +138,10 @@ func deviations(p float64) float64 { return math.Sqrt2 * math.Erfinv(p) }
 
 // flaky says whether links are to lose more or less for a while.
 func flaky(p *harness.Plan) bool {
-	return slices.ContainsFunc(p.Timeline(), func(e harness.Event) bool {
-		_, loses := e.Args["loss"]
-		return loses
-	})
+	for e := range p.Timeline() {
+		if _, loses := e.Args["loss"]; loses {
+			return true
+		}
+	}
+	return false
 }

@@ -17,8 +17,9 @@ type event struct {
 	lost        bool
 	omitted     bool // lost by a rule
 	served      bool // it has waited its turn at a process that was paused or slow
-	from, to    algo.ID
-	incarnation uint32 // of the sender; of an alarm's process
+	from        algo.ID
+	to          algo.ID // whom the event happens to; None if it is the harness's own
+	incarnation uint32  // of the sender; of an alarm's process
 	bytes       uint32
 	depth       uint32
 	alarm       harness.Alarm
@@ -35,17 +36,6 @@ const (
 	alarm
 	instruction
 )
-
-// process is whom the event happens to; None if it is the harness's own.
-func (e *event) process() algo.ID {
-	if e.what != instruction {
-		return e.to
-	}
-	if e.instr.Inside() {
-		return e.instr.Node
-	}
-	return algo.None
-}
 
 // class is the rank of the event among those of one instant.
 func (e *event) class() harness.Class {

@@ -219,7 +219,7 @@ func (s *simulation) begin() {
 			s.boot(algo.ID(i+1), 0)
 		}
 	}
-	s.instruct(timeline)
+	s.schedule(timeline)
 	s.settle()
 }
 
@@ -279,10 +279,18 @@ func (s *simulation) settle() {
 	}
 }
 
-// instruct carries out the coordinator's instructions: those of a later instant
-// through the queue, finish at once.
+// instruct carries out the coordinator's instructions, which it will overwrite.
 func (s *simulation) instruct(list []harness.Instruction) {
-	for _, i := range list {
+	if len(list) > 0 {
+		s.schedule(slices.Clone(list))
+	}
+}
+
+// schedule carries out instructions: those of a later instant through the queue, finish at
+// once.
+func (s *simulation) schedule(list []harness.Instruction) {
+	for k := range list {
+		i := &list[k]
 		if i.Finish() && i.At <= s.now {
 			why := harness.Finished
 			if s.coordinator.Stuck() {
@@ -296,20 +304,22 @@ func (s *simulation) instruct(list []harness.Instruction) {
 		}
 		at := max(i.At, s.now)
 		e := s.event()
-		*e = event{what: instruction, instr: &i}
-		s.queue.Push(at, harness.ClassOf(&i), i.Node, e)
+		*e = event{what: instruction, instr: i}
+		if i.Inside() {
+			e.to = i.Node
+		}
+		s.queue.Push(at, harness.ClassOf(i), i.Node, e)
 	}
 }
 
 // execute lets e happen, and says whether it is over. To a process that is paused or
 // slow one event happens after the other, later.
 func (s *simulation) execute(e *event) bool {
-	p := e.process()
-	if p == algo.None {
+	if e.to == algo.None {
 		s.happen(e)
 		return true
 	}
-	proc := &s.procs[p-1]
+	proc := &s.procs[e.to-1]
 	switch {
 	case e == proc.at && proc.paused: // it has had its time, and comes first at the resume
 		proc.at, proc.line = nil, slices.Insert(proc.line, 0, e)
@@ -359,7 +369,7 @@ func (s *simulation) happen(e *event) {
 			s.scheduled--
 			s.activity++ // also if its process is down: the scenario has moved on
 		}
-		s.obey(*e.instr)
+		s.obey(e.instr)
 	}
 }
 
@@ -380,7 +390,7 @@ func (s *simulation) leave(m *harness.Process, fed uint64) {
 	}
 }
 
-func (s *simulation) obey(i harness.Instruction) {
+func (s *simulation) obey(i *harness.Instruction) {
 	var m *harness.Process
 	if i.Node != algo.None {
 		m = s.procs[i.Node-1].running
@@ -391,9 +401,9 @@ func (s *simulation) obey(i harness.Instruction) {
 	case i.Alarm():
 		s.quietAt = 0
 	case i.Strike():
-		s.instruct(s.coordinator.Strike(s.now, i))
+		s.instruct(s.coordinator.Strike(s.now, *i))
 	case i.OfLinks():
-		s.change(&i)
+		s.change(i)
 	case !i.Inside():
 		i.Apply(s)
 	case m != nil:

@@ -514,7 +514,7 @@ func (n *node) executeDue(h *happening, due time.Duration) {
 	case anAlarm:
 		n.process.Alarm(n.now, h.alarm)
 	case anInstruction:
-		n.process.Obey(n.now, *h.instr)
+		n.process.Obey(n.now, h.instr)
 		n.executed++
 	}
 	n.shareState()
