@@ -301,6 +301,7 @@ func TestDecode_Refuses(t *testing.T) {
 		"list of 1<<40 IDs":     {"01" + listsKind + huge, "ends early"},
 		"list of 1<<64-1 IDs":   {"01" + listsKind + "ffffffffffffffffff01", "ends early"},
 		"length of 65 bits":     {"01" + listsKind + overlong, "out of range"},
+		"ID of 1<<40":           {"01" + listsKind + "01" + huge, "LISTS: number out of range"},
 		"one ID too few":        {"01" + listsKind + "020a", "ends early"},
 		"one float too few":     {"01" + listsKind + "0000" + "02" + strings.Repeat("00", 15), "early"},
 		"list in a list":        {"01" + listsKind + "0000000000" + "01" + huge, "ends early"},

@@ -381,6 +381,29 @@ func TestStep_ReadsAreFrozen(t *testing.T) {
 	}
 }
 
+// TestStep_EffectsOfFormerEvents: the place of an effect is used again in the next event,
+// and nothing of the former one is left there.
+func TestStep_EffectsOfFormerEvents(t *testing.T) {
+	t.Parallel()
+	s := mutexStepper(at(), func(env Env, what string, _ ID, _ Message) {
+		switch what {
+		case "start":
+			env.Send(3, stamp{TS: 1})
+			env.SetTimer("wait", time.Second)
+			env.Logf("text")
+		default:
+			env.Granted()
+			env.Granted()
+			env.CancelTimer("wait")
+		}
+	})
+	s.Step(0, Event{Type: Start})
+	want := []Effect{{Op: OpGranted}, {Op: OpGranted}, {Op: OpCancelTimer, Timer: "wait"}}
+	if got := s.Step(1, Event{Type: Request}); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 func TestStep_SteppersShareABuffer(t *testing.T) {
 	t.Parallel()
 	buf := &Buffer{}
