@@ -96,11 +96,7 @@ func (s *sample) keep(d time.Duration) {
 			s.kept[i] = s.kept[2*i]
 		}
 		s.kept = s.kept[:maxKept/2]
-		s.stride *= 2
-		if s.n%s.stride != 0 {
-			s.skip = s.stride - s.n%s.stride - 1
-			return
-		}
+		s.stride *= 2 // which divides s.n: maxKept is even
 	}
 	s.kept = append(s.kept, ms(d))
 	s.skip = s.stride - 1
