@@ -82,7 +82,7 @@ func Run(ctx context.Context, id string, options Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	defer guard.Ballast()()
+	guard.Ballast()
 	s := &search{alg: alg, options: &options, begun: time.Now()}
 	s.first.Store(^uint64(0))
 	workers := options.Workers

@@ -68,7 +68,7 @@ const window = 16
 
 // Simulate is the life of a simulator. It ends when in does.
 func Simulate(in io.Reader, out io.Writer) error {
-	defer guard.Ballast()()
+	guard.Ballast()
 	in, out = proc.Streams(in, out)
 	w := bufio.NewWriter(out)
 	s := &simulator{out: w, enc: gob.NewEncoder(w), plans: map[int]*harness.Plan{}}
