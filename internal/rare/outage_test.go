@@ -71,7 +71,7 @@ func TestOutages_SplitVotes(t *testing.T) {
 		beyond = append(beyond, (float64(k)+1.7)*float64(timeOut))
 	}
 	p := longTimeOuts(t)
-	r, err := Split(context.Background(), Outages(p, time.Duration(beyond[11])), Options{Beyond: beyond, Paths: 300,
+	r, err := Split(context.Background(), Outages(p, time.Duration(beyond[11])), Options{Beyond: beyond, Paths: 150,
 		Replications: 10, Seed: 1, Workers: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -226,7 +226,7 @@ func TestOutages_Config(t *testing.T) {
 	for i := range tail {
 		const bound = 600 * time.Millisecond
 		r, err := Split(context.Background(), Outages(&e.Cells[i].Plan, bound), Options{Beyond: []float64{float64(bound)},
-			Paths: 200, Replications: 10, Seed: e.Seed, Workers: 2})
+			Paths: 50, Replications: 10, Seed: e.Seed, Workers: 2})
 		if err != nil {
 			t.Fatal(err)
 		}

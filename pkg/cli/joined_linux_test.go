@@ -92,7 +92,7 @@ func (l *lab) offer(t *testing.T, name string, more ...string) {
 // agent is the process of the agent of a worker, as soon as it has so many children.
 func (l *lab) agent(t *testing.T, name string, children int) int {
 	t.Helper()
-	for range 3000 {
+	for range 600 {
 		files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 		for _, file := range files {
 			dir := filepath.Dir(file)
@@ -113,7 +113,7 @@ func (l *lab) agent(t *testing.T, name string, children int) int {
 				return pid
 			}
 		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond)
 	}
 	t.Fatalf("no agent of %s with %d nodes", name, children)
 	return 0
