@@ -165,11 +165,9 @@ func memory() uint64 {
 
 // Ballast is memory that counts when Go decides when to collect, and is never touched, and so never
 // taken: from the first call on, there is a collection for every 64 MiB at most. One for every few short
-// trials, which hold next to nothing, would cost half of their time.
-var Ballast = sync.OnceFunc(func() { ballast = make([]byte, 64<<20) })
-
-// ballast is kept: memory that was used before would be filled with zeros.
-var ballast []byte
+// trials, which hold next to nothing, would cost half of their time. It is kept for good: memory that
+// was used before would be filled with zeros.
+var Ballast = sync.OnceValue(func() []byte { return make([]byte, 64<<20) })
 
 // Share is the part of this machine's memory that one of so many processes may take:
 // three quarters of it in all, in bytes; 0 where nobody says how much there is.
