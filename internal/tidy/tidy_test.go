@@ -42,7 +42,9 @@ var table = []struct {
 	{"internal/guard", []string{"pkg/algo"}},
 	{"pkg/fault", []string{"pkg/algo", "pkg/link", "pkg/trace"}},
 	{"pkg/harness", []string{"pkg/algo", "pkg/link", "pkg/trace", "pkg/fault"}},
-	{"pkg/sim", []string{"pkg/algo", "pkg/link", "pkg/trace", "internal/guard", "pkg/fault", "pkg/harness"}},
+	{"pkg/sim", []string{
+		"pkg/algo", "pkg/link", "pkg/trace", "internal/guard", "pkg/fault", "pkg/harness", "internal/clock",
+	}},
 	{"internal/clock", nil},
 	{"internal/proc", []string{"internal/clock"}},
 	{"internal/telemetry", []string{"pkg/algo", "pkg/trace"}},

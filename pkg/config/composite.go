@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -248,4 +249,38 @@ func Part[T any](r *Reader, key string, v *Value, name string, t Type[T]) (x T) 
 		x, _ = t.Read(r, Join(key, name), w)
 	}
 	return x
+}
+
+// Based is a block of which some keys may stand in a file of their own, in YAML, which the key
+// name gives: those beside that key go over them. Read reads the file that a value names.
+func (t Type[T]) Based(name string, read func(at Place, path string) ([]byte, error)) Type[T] {
+	plain := t.Read
+	t.Read = func(r *Reader, key string, v *Value) (none T, ok bool) {
+		from := v.Get(name)
+		if v.Kind != Map || from == nil {
+			return plain(r, key, v)
+		}
+		data, err := read(from.At, from.Text)
+		if err != nil {
+			r.Add(from.At, Join(key, name), "%s: %v", Clip(from.Text), err)
+			return none, false
+		}
+		before := r.Count()
+		base := r.readYAML(Place{Source: from.Text, Line: 1, Layer: from.At.Layer}, data)
+		switch {
+		case r.Count() > before:
+			return none, false
+		case base == nil || base.Kind != Map:
+			r.Add(from.At, Join(key, name), "%s: not a block of keys", Clip(from.Text))
+			return none, false
+		}
+		merged := &Value{Kind: Map, At: v.At}
+		for _, p := range append(slices.Clone(v.Pairs), base.Pairs...) {
+			if p.Name != name && merged.Get(p.Name) == nil {
+				merged.Pairs = append(merged.Pairs, p)
+			}
+		}
+		return plain(r, key, merged)
+	}
+	return t
 }

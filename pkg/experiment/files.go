@@ -35,26 +35,32 @@ func (f *folder) path(at config.Place, name string) string {
 	return name
 }
 
-// edges are those in a file.
-func (f *folder) edges(at config.Place, name string) ([][2]algo.ID, error) {
+// read is the content of a file.
+func (f *folder) read(at config.Place, name string) ([]byte, error) {
 	if f.memory {
 		return nil, errMemory
 	}
 	data, err := files.Read(f.path(at, name), config.MaxSize)
 	if err != nil {
 		return nil, reason(err)
+	}
+	return data, nil
+}
+
+// edges are those in a file.
+func (f *folder) edges(at config.Place, name string) ([][2]algo.ID, error) {
+	data, err := f.read(at, name)
+	if err != nil {
+		return nil, err
 	}
 	return algo.ReadEdges(bytes.NewReader(data))
 }
 
 // record is that in a file, of delays.
 func (f *folder) record(at config.Place, name string) ([]time.Duration, error) {
-	if f.memory {
-		return nil, errMemory
-	}
-	data, err := files.Read(f.path(at, name), config.MaxSize)
+	data, err := f.read(at, name)
 	if err != nil {
-		return nil, reason(err)
+		return nil, err
 	}
 	return link.ReadRecord(bytes.NewReader(data))
 }

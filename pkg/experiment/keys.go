@@ -53,6 +53,9 @@ func schemaOf(s *settings) *config.Schema {
 			{Name: "topology", Default: "auto", Vary: true, Of: s.files.topologyType().To(&s.Shape),
 				Doc: "who may send to whom; auto: what each algorithm needs"},
 			{Name: "network", Vary: true, Doc: "what every link does", Sub: networkFields(&s.files, &s.Plan)},
+			{Name: "costs", Default: "none", Vary: true, Of: s.files.costsType().To(&s.Costs),
+				Doc: "what handling takes in simulation, where it otherwise takes no time: as real nodes " +
+					"do, see \"bench calibrate\""},
 			{Name: "hosting", Doc: "where processes live", Sub: []field{
 				{Name: "run_as", Default: metric.RunAsProcess, Vary: true,
 					Of: choice(metric.RunAsProcess, metric.RunAsGoroutine).To(&s.Hosting.RunAs),

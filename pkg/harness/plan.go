@@ -38,6 +38,7 @@ type Plan struct {
 	// 0: each has its own.
 	PerProcess int `json:"per_process,omitempty"`
 
+	Costs     *Costs        `json:"costs,omitempty"` // nil: handling takes no time in simulation
 	Faults    Faults        `json:"faults"`
 	Seed      uint64        `json:"seed"` // of everything that all algorithms share
 	TimeLimit time.Duration `json:"time_limit"`

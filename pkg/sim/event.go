@@ -35,6 +35,11 @@ const (
 	delivery uint8 = iota
 	alarm
 	instruction
+	// The simulator's own, where handling takes time, for the process from.
+	turn      // a process can handle something
+	freed     // a processor has done the bus's work
+	written   // a process has saved
+	departure // what it sent after that leaves
 )
 
 // class is the rank of the event among those of one instant.
@@ -44,8 +49,10 @@ func (e *event) class() harness.Class {
 		return harness.Delivery
 	case alarm:
 		return e.alarm.Class()
+	case instruction:
+		return harness.ClassOf(e.instr)
 	}
-	return harness.ClassOf(e.instr)
+	return harness.Application
 }
 
 // cause is why a message is lost.

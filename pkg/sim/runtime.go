@@ -33,6 +33,10 @@ func (s *simulation) fresh(m *harness.Process, plane uint8, to algo.ID) link.Flo
 // Send decides the message's fate and puts its copies into the queue. Lost
 // copies go there as well: they are accounted for when they would be due.
 func (s *simulation) Send(m *harness.Process, to algo.ID, out harness.Outgoing) {
+	if s.saving > 0 {
+		s.detain(m, to, out)
+		return
+	}
 	e := s.event()
 	*e = event{
 		what: delivery, from: m.ID, to: to, incarnation: m.Incarnation, sent: s.now,
@@ -80,7 +84,7 @@ func (s *simulation) post(e *event) {
 	if e.plane == trace.Data {
 		s.inFlight++
 	}
-	s.queue.Push(e.due, harness.Delivery, s.rank(e), e)
+	s.queue.Push(s.arrival(e), harness.Delivery, s.rank(e), e)
 }
 
 // rank is the place of an event among those of its instant and class.
@@ -159,6 +163,9 @@ func (s *simulation) Save(m *harness.Process, packed []byte) {
 	s.note(trace.Record{
 		Type: trace.Save, Process: uint32(m.ID), Incarnation: m.Incarnation, Text: string(packed),
 	})
+	if s.setup.Costs != nil && s.saving == 0 { // what one event saves is one write
+		s.saving = s.procs[m.ID-1].work.draw(&s.setup.Costs.Save)
+	}
 }
 
 // Done tells the coordinator that m's application has finished.

@@ -88,8 +88,15 @@ type simulation struct {
 	current   algo.ID // whose event is being handled
 	atInstant int     // events of the present instant
 	redraws   []uint64
-	end       harness.End
-	over      bool
+
+	// Where handling takes time:
+	calls  []call        // who waits for a processor
+	taken  int           // processors
+	worked time.Duration // what the present event has taken its process until now
+	saving time.Duration // and its disk
+
+	end  harness.End
+	over bool
 }
 
 // The simulation is the world that faults act on.
@@ -106,6 +113,7 @@ type process struct {
 	slow        time.Duration // what each event takes it
 	at          *event        // what takes it its time now
 	line        []*event      // what has come to it and waits, in the order in which it came
+	work        worker
 }
 
 func newSimulation(setup *harness.Setup, sink trace.Sink) *simulation {
@@ -227,13 +235,20 @@ func (s *simulation) begin() {
 func (s *simulation) boot(p algo.ID, due time.Duration) {
 	proc := &s.procs[p-1]
 	proc.upSince, proc.flows, proc.slow = s.now, [2]link.Table[link.Flow]{}, 0
+	s.worked, s.saving = 0, 0
 	s.current = p
 	m := harness.NewProcess(s.setup, s, p, proc.incarnation, proc.saved, &s.buf)
 	proc.running, m.Due = m, due
 	for _, seed := range s.redraws {
 		m.Redraw(seed)
 	}
+	if s.setup.Costs != nil {
+		proc.work.luck = harness.Derive(s.setup.Seed, "costs", uint64(p), uint64(proc.incarnation))
+	}
 	m.Start(s.now)
+	if s.setup.Costs != nil {
+		s.spend(m)
+	}
 	s.count(m, 1)
 	s.activity += m.Fed
 	s.check(m)
@@ -326,16 +341,15 @@ func (s *simulation) execute(e *event) bool {
 		return false
 	case e == proc.at:
 		proc.at = nil
-		s.happen(e)
+		over := s.handle(e)
 		s.next(proc)
+		return over
 	case !e.served && (proc.paused || proc.slow > 0 || proc.at != nil):
 		proc.line = append(proc.line, e)
 		s.next(proc)
 		return false
-	default:
-		s.happen(e)
 	}
-	return true
+	return s.handle(e)
 }
 
 // next has the process take up what waits longest, if it is free to.
@@ -370,6 +384,14 @@ func (s *simulation) happen(e *event) {
 			s.activity++ // also if its process is down: the scenario has moved on
 		}
 		s.obey(e.instr)
+	case turn:
+		s.turn(e)
+	case freed:
+		s.release(0)
+	case written:
+		s.written(e)
+	case departure:
+		s.depart(e)
 	}
 }
 
@@ -439,10 +461,10 @@ func (s *simulation) Crash(p algo.ID, due time.Duration) {
 		Type: trace.Crash, Process: uint32(p), Incarnation: proc.incarnation, Arg: uint64(due),
 	})
 	proc.incarnation++
-	for _, e := range proc.line { // finds it down
+	for _, e := range slices.Concat(proc.work.todo, proc.line) { // finds it down
 		s.queue.Push(s.now, e.class(), s.rank(e), e)
 	}
-	proc.paused, proc.slow, proc.at, proc.line = false, 0, nil, nil
+	proc.paused, proc.slow, proc.at, proc.line, proc.work = false, 0, nil, nil, worker{}
 	s.tell(func(m *harness.Process) { m.Crashed(p, s.now) })
 }
 

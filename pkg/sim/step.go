@@ -158,7 +158,7 @@ func (m *Simulation) Process(p algo.ID) State {
 }
 
 // Pending are the events that are to happen as things stand, in their order: what waits
-// at processes that are paused or busy comes first.
+// at processes that are paused or slow comes first, and where handling takes time, last.
 func (m *Simulation) Pending() (list []Event) {
 	s := m.s
 	for i := range s.procs {
@@ -170,6 +170,13 @@ func (m *Simulation) Pending() (list []Event) {
 	}
 	for at, e := range s.queue.All() {
 		list = append(list, s.describe(at, e))
+	}
+	for i := range s.procs {
+		for _, e := range s.procs[i].work.waiting() {
+			waiting := s.describe(s.now, e)
+			waiting.Waits = true
+			list = append(list, waiting)
+		}
 	}
 	return list
 }
@@ -202,6 +209,17 @@ func (s *simulation) describe(at time.Duration, e *event) Event {
 			d.What += " " + link.Change{Groups: i.Groups, Links: i.Links}.String()
 		}
 		d.Void = i.Inside() && s.procs[i.Node-1].running == nil
+	case turn:
+		if todo := s.procs[e.from-1].work.todo; len(todo) > 0 {
+			return s.describe(at, todo[0])
+		}
+		d.Process, d.What = e.from, "has nothing more to do"
+	case freed:
+		d.What = "a processor is free"
+	case written:
+		d.Process, d.What = e.from, "has saved"
+	case departure:
+		d.Process, d.What = e.from, "sends what waited for the disk"
 	}
 	return d
 }
