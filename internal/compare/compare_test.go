@@ -505,7 +505,8 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// TestCompare_Hosting: what ran as goroutines is not compared with what ran as processes unasked.
+// TestCompare_Hosting: what ran as goroutines, or in reused processes, is not compared with what ran
+// in processes of its own unasked.
 func TestCompare_Hosting(t *testing.T) {
 	hosted := func(as string) *results.Table {
 		t := run("nats", 10, nil)
@@ -523,6 +524,7 @@ func TestCompare_Hosting(t *testing.T) {
 	}{
 		{plain, goroutines, nil, "processes of NEW (run) ran as a goroutine, those of run as a process"},
 		{goroutines, plain, nil, "processes of BASE (run) ran as a goroutine"},
+		{plain, hosted(metric.RunAsReused), nil, "processes of NEW (run) ran as a reused-process"},
 		{hosted(metric.RunAsProcess), goroutines, nil, "no cell in common"},
 		{plain, goroutines, []string{metric.HostingColumn}, ""},
 		{plain, hosted(metric.RunAsProcess), nil, ""},

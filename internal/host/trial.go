@@ -152,7 +152,7 @@ func (t *trial) beginAtAgents() (err error) {
 		return err
 	}
 	trial := agent.Trial{Plan: plan, Nodes: t.setup.Nodes, Tallies: len(t.omissions),
-		PerProcess: t.setup.PerProcess}
+		PerProcess: t.setup.PerProcess, Reuse: t.setup.Reuse}
 	for _, s := range t.sites {
 		if err := s.agent.Begin(trial, t.reports); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -64,6 +65,10 @@ func init() {
 		Messages: []algo.Message{Numbered{}, Counted{}},
 		Params:   []algo.Param{number("ticks", 30), span("pause", 5*time.Millisecond)},
 	}, func(c algo.Config) algo.Elector { return &saver{Config: c} })
+	algo.RegisterElector(algo.Spec{
+		Name: "test-witness", Summary: "tells all that a former trial could have left to it", Paper: paper,
+		Messages: []algo.Message{Numbered{}, Counted{}},
+	}, func(c algo.Config) algo.Elector { return &witness{Config: c} })
 	algo.RegisterMutex(algo.Spec{
 		Name: "test-loser", Summary: "loses its token with the first request", Paper: paper,
 		Messages: []algo.Message{Numbered{}},
@@ -214,6 +219,47 @@ func running(pid int) bool {
 	}
 	_, state, _ := strings.Cut(string(stat[strings.LastIndexByte(string(stat), ')'):]), " ")
 	return !strings.HasPrefix(state, "Z") && !strings.HasPrefix(state, "X")
+}
+
+// witness sends to all and sets timers, until long after the end of its trial, and saves.
+type witness struct {
+	algo.Config
+	rings int
+	heap  uint64
+}
+
+func (w *witness) Start(env algo.Env) {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	w.heap = m.HeapAlloc
+	env.Logf("process %d", os.Getpid())
+	env.Logf("incarnation %d, saved %v, draws %d", w.Incarnation, w.Saved, env.Rand().Uint64())
+	env.SetTimer("again", ms(15))
+}
+
+func (w *witness) Elect(algo.Env) {}
+
+func (w *witness) Receive(env algo.Env, from algo.ID, m algo.Message) {
+	env.Logf("%v of %d", m, from)
+}
+
+func (w *witness) Timeout(env algo.Env, t algo.Timer) {
+	w.rings++
+	env.Logf("rings %d", w.rings)
+	env.Save(Counted{uint64(w.rings)})
+	for _, p := range w.Peers {
+		if p != w.ID {
+			env.Send(p, Numbered{uint32(w.rings)})
+		}
+	}
+	if w.rings < 3 {
+		env.SetTimer(t, ms(15))
+		return
+	}
+	files, _ := os.ReadDir("/proc/self/fd") // what takes a moment to end has ended
+	env.Logf("%d goroutines, %d files, %v", runtime.NumGoroutine(), len(files), env.Now().Round(time.Second))
+	env.Logf("%d bytes", w.heap)
+	env.SetTimer(t, ms(100))
 }
 
 type loser struct{ algo.Config }

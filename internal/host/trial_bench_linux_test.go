@@ -57,3 +57,34 @@ func BenchmarkReady(b *testing.B) {
 	b.ReportMetric(perNode(ready), "ready-ms/node")
 	b.ReportMetric(perNode(whole), "trial-ms/node")
 }
+
+// BenchmarkBetween is what a trial of five nodes takes beside its scenario, and until they are
+// ready, with fresh processes and with those of the trial before, in turn.
+func BenchmarkBetween(b *testing.B) {
+	m := newMachine(b, 5)
+	p := plan(b, "mutex/naimi-trehel", 5, harness.Scenario{
+		Kind: harness.Sequential, Requests: 5, Hold: link.Constant(ms(1)),
+	}, nil)
+	var beside, ready [2][]time.Duration
+	for b.Loop() {
+		for i := range beside {
+			p.Reuse = i == 1
+			begun := time.Now()
+			o := once(b, m, p)
+			beside[i] = append(beside[i], time.Since(begun)-o.End.At)
+			ready[i] = append(ready[i], o.quality.ReadyTime)
+		}
+	}
+	report := func(name string, of [2][]time.Duration) {
+		var median [2]float64
+		for i, list := range of {
+			slices.Sort(list)
+			median[i] = float64(list[len(list)/2]) / 1e6
+		}
+		b.ReportMetric(median[0], name+"-fresh-ms")
+		b.ReportMetric(median[1], name+"-reused-ms")
+		b.ReportMetric(median[1]/median[0], name+"-ratio")
+	}
+	report("beside", beside)
+	report("ready", ready)
+}

@@ -145,21 +145,6 @@ func (t Type[T]) Or(word string, x T, is func(T) bool) Type[T] {
 	return out
 }
 
-// Only allows a single value of what will be a larger range.
-func Only[T comparable](t Type[T], only T) Type[T] {
-	text := t.Write(only).Bare()
-	if t.Words != nil { // a shell offers what is taken
-		t.Words = []string{text}
-	}
-	return t.If(func(r *Reader, key string, v *Value) bool {
-		x, ok := t.Read(r, key, v)
-		if ok && x != only {
-			r.Add(v.At, key, "%s is not supported yet, want %s", v.Plain(), text)
-		}
-		return ok && x == only
-	}).Like(Object{"const": only})
-}
-
 // Like is t with another description in JSON Schema.
 func (t Type[T]) Like(o Object) Type[T] {
 	t.Schema = func() Object { return o }

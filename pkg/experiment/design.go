@@ -49,7 +49,7 @@ func Title(column string) string {
 // covered are the keys that the fixed columns show, and the column that shows
 // one whole where the fixed ones do not tell two values apart.
 var covered = map[string]string{
-	"hosting.run_as": "",
+	"hosting.run_as": "", "hosting.reuse": "",
 	"nodes":          "", "topology": "topology_shape", "topology.kind": "",
 	"network.loss":    "network_loss",
 	"network.latency": "network_latency", "network.latency.distribution": "",
@@ -105,7 +105,9 @@ func sweptKeys(axes []axis) (keys []string, durations map[string]bool) {
 func (e *Experiment) columns(variants []*variant, keys []string, durations map[string]bool,
 	all bool) {
 	e.Columns = slices.Clone(fixedColumns)
-	hosts := slices.ContainsFunc(e.Cells, func(c Cell) bool { return c.Plan.PerProcess > 0 })
+	hosts := slices.ContainsFunc(e.Cells, func(c Cell) bool {
+		return hosting(&c.Plan) != metric.RunAsProcess
+	})
 	if hosts {
 		e.Columns = append(e.Columns, metric.HostingColumn)
 	}

@@ -61,10 +61,9 @@ type Experiment struct {
 	resolved []byte
 }
 
-// Hosting is where processes live. Reuse is not built.
+// Hosting is where processes live.
 type Hosting struct {
 	RunAs string // process or goroutine; where it is swept, see Plan.PerProcess
-	Reuse bool
 }
 
 // Allow is how many trials may fail before a run counts as incomplete.
@@ -109,8 +108,11 @@ type Trial struct {
 
 // hosting is what the processes of a plan run as.
 func hosting(p *harness.Plan) string {
-	if p.PerProcess > 0 {
+	switch {
+	case p.PerProcess > 0:
 		return metric.RunAsGoroutine
+	case p.Reuse:
+		return metric.RunAsReused
 	}
 	return metric.RunAsProcess
 }

@@ -131,7 +131,7 @@ func TestSchemaRefusesWhatOneValueShows(t *testing.T) {
 	s := compiled(t)
 	for _, text := range []string{
 		"nodez: 5", "nodes: five", "nodes: 0", "nodes: 2.5", "name: ../x", "transport: tcp",
-		"failures: {crash_rate: 1}", "hosting: {run_as: thread}", "hosting: {reuse: true}",
+		"failures: {crash_rate: 1}", "hosting: {run_as: thread}", "hosting: {reuse: 1}",
 		"network: {los: 0.1}", "network: {loss: 2}", "network: {latency: 5}", "network: {latency: fast}",
 		"network: {latency: {distribution: unifrom}}", "network: {latency: {mean: 1ms}}",
 		"network: {latency: {distribution: constant, mean: 1}}", "network: {loss: {burst: {p_enter: 0.1}}}",

@@ -16,7 +16,7 @@ func (v *variant) plan() harness.Plan {
 	p, a := v.settings.Plan, v.contender.alg
 	p.Algorithm, p.Label = a.ID, v.contender.Label
 	if v.Virtual() { // nothing is hosted
-		p.PerProcess = 0
+		p.PerProcess, p.Reuse = 0, false
 	}
 	n := p.Nodes
 	if t := transport.Of(v.Transport); t != nil && t.MaxNodes > 0 && n > t.MaxNodes {

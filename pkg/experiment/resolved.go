@@ -137,6 +137,11 @@ func (s *summary) checkUsed(key string, at config.Place) {
 			"remove it, or write run_as: %s", metric.RunAsGoroutine)
 		return
 	}
+	if key == "hosting.reuse" && !s.means[key] {
+		s.Add(at, key, "means nothing where processes of the algorithm share one of the operating system; "+
+			"remove it, or write run_as: %s", metric.RunAsProcess)
+		return
+	}
 	if s.means[key] || s.kinds[head] == nil || rest == "kind" {
 		return
 	}

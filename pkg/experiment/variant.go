@@ -181,6 +181,8 @@ func (v *variant) counts(key string) bool {
 		return rate > 0
 	case key == "hosting.per_process":
 		return v.leaves["hosting.run_as"].Value == metric.RunAsGoroutine
+	case key == "hosting.reuse":
+		return v.leaves["hosting.run_as"].Value == metric.RunAsProcess
 	case head == "detector" && rest != "kind":
 		kind, _ := v.leaves["detector.kind"].Value.(string)
 		d := harness.DetectorOf(kind)

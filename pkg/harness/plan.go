@@ -37,6 +37,8 @@ type Plan struct {
 	// PerProcess is how many processes share one of the operating system, as goroutines of it;
 	// 0: each has its own.
 	PerProcess int `json:"per_process,omitempty"`
+	// Reuse has a process of the operating system live through one trial after the other.
+	Reuse bool `json:"reuse,omitempty"`
 
 	Costs     *Costs        `json:"costs,omitempty"` // nil: handling takes no time in simulation
 	Faults    Faults        `json:"faults"`

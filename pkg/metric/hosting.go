@@ -8,4 +8,5 @@ const HostingColumn = "hosting"
 const (
 	RunAsProcess   = "process"
 	RunAsGoroutine = "goroutine"
+	RunAsReused    = "reused-process"
 )

@@ -85,6 +85,8 @@ type Trial struct {
 	Tallies int             `json:"tallies,omitempty"`
 	// PerProcess is how many nodes share a process; 0: each has its own.
 	PerProcess int `json:"per_process,omitempty"`
+	// Reuse has a process be a node of one trial after the other.
+	Reuse bool `json:"reuse,omitempty"`
 }
 
 // A Signal is what an agent can do to a node without its help.

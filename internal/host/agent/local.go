@@ -40,8 +40,9 @@ type Local struct {
 	dir     string       // of the telemetry of all trials
 	lock    *flock.Flock // of dir
 	trials  int
-	session *session    // nil: no trial
-	bus     *BusProcess // nil: the nodes connect elsewhere
+	session *session      // nil: no trial
+	idle    []*proc.Child // of former trials, for the next one
+	bus     *BusProcess   // nil: the nodes connect elsewhere
 }
 
 var _ Agent = (*Local)(nil)
@@ -132,7 +133,11 @@ func (l *Local) End() error {
 	close(s.over)
 	s.watch.end()
 	for _, n := range s.nodes {
-		n.life.close()
+		if a, is := n.life.(alone); is && n.left.Load() && !n.harmed {
+			l.idle = append(l.idle, a.child)
+		} else {
+			n.life.close()
+		}
 		if r := n.reader.Load(); r != nil {
 			_ = r.Close()
 		}
@@ -160,15 +165,33 @@ func (l *Local) Start(a control.Assignment) (err error) {
 	if err != nil {
 		return err
 	}
-	child, err := l.spawn()
-	if err != nil {
-		return fmt.Errorf("start node p%d: %w", a.ID, err)
+	child := l.reuse(n)
+	if child == nil {
+		if child, err = l.spawn(); err != nil {
+			return fmt.Errorf("start node p%d: %w", a.ID, err)
+		}
 	}
 	n.life = alone{child}
 	s.add(n)
 	// A node that does not read them is noticed by not being ready, or by its end.
 	_ = child.Stdin.SetWriteDeadline(time.Now().Add(l.cfg.Ready))
 	go s.listen(n, child, slices.Concat([]byte(s.Plan), []byte{'\n'}, line, []byte{'\n'}))
+	return nil
+}
+
+// reuse is a process of a former trial; nil: there is none. A node that is up again gets a new
+// one in any case, so that outages take as long with reuse as without.
+func (l *Local) reuse(n *node) *proc.Child {
+	for l.session.Reuse && n.Incarnation == 0 && len(l.idle) > 0 {
+		child := l.idle[0]
+		l.idle = l.idle[1:]
+		select {
+		case <-child.Done(): // somebody has killed it
+			child.Close()
+		default:
+			return child
+		}
+	}
 	return nil
 }
 
@@ -199,6 +222,9 @@ func (l *Local) Order(to Ref, orders ...control.Order) error {
 	if err != nil {
 		return err
 	}
+	for i := range orders {
+		n.harmed = n.harmed || orders[i].Slow != nil
+	}
 	if err = n.life.order(orders); err != nil {
 		return fmt.Errorf("node p%d %w", to.ID, err)
 	}
@@ -222,6 +248,7 @@ func (l *Local) signal(what Signal, which Ref) (at time.Duration, err error) {
 	if err != nil {
 		return 0, err
 	}
+	n.harmed = true
 	switch what {
 	case Kill:
 		n.killed = true
@@ -243,7 +270,9 @@ func (l *Local) signal(what Signal, which Ref) (at time.Duration, err error) {
 func (l *Local) Collect() (c Collection, err error) {
 	s := l.session
 	for _, n := range s.nodes {
-		n.life.stop()
+		if !n.left.Load() {
+			n.life.stop()
+		}
 	}
 	for _, n := range s.nodes {
 		if r := n.reader.Load(); r != nil {

@@ -24,6 +24,8 @@ type node struct {
 	reader    atomic.Pointer[telemetry.Reader] // nil until it is ready
 	saved     []byte                           // what it was started with
 	killed    bool                             // by an order
+	harmed    bool                             // killed, stopped or slowed: its process is not to be reused
+	left      atomic.Bool                      // it has said goodbye, and its process waits for another trial
 	links     map[algo.ID]*Link                // as far as its records are read
 	read      uint64                           // the place in its journal up to which they are
 }
@@ -84,6 +86,11 @@ func (s *session) listen(n *node, child *proc.Child, lines []byte) {
 		r := parseReport(in.Bytes(), n.ID, s.Nodes)
 		if r.Ready {
 			r = s.openTelemetry(n)
+		}
+		if s.Reuse && r.Bye != nil {
+			n.left.Store(len(r.Bye.Faults) == 0)
+			s.report(Report{Node: n.Ref, Report: r})
+			return
 		}
 		heard = s.report(Report{Node: n.Ref, Report: r})
 	}

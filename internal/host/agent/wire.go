@@ -13,7 +13,7 @@ import (
 // number is refused. Input that ends is the death of whoever leads, and the agent's.
 //
 // The agent answers requests in their order. Between answers it reports of its nodes.
-const Protocol = 3
+const Protocol = 4
 
 // A request is a line that an agent's program reads: one of its fields. The first has Hello,
 // or Interface and then Hello.

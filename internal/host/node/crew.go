@@ -142,23 +142,11 @@ func (m *member) leave() (last bool) {
 	return len(m.crew.running) == 0
 }
 
-// drop gives up all that a member has that crashed: its connection, its timers, its state. It
-// has handled its last event before the instant that the host is told.
+// drop gives up all that a member has that crashed. It has handled its last event before the
+// instant that the host is told.
 func (m *member) drop() {
 	at := clock.Monotonic()
-	n := m.node
-	if n.conn != nil {
-		n.conn.Close()
-	}
-	if n.alarm != nil {
-		n.alarm.Close()
-	}
-	if n.tele != nil {
-		_ = n.tele.Close() // what is written is there
-	}
-	if n.tally != nil {
-		n.tally.Close()
-	}
+	m.node.release()
 	m.confirm(at)
 }
 

@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -42,8 +43,9 @@ type node struct {
 	out     mouth
 	tele    *telemetry.Writer
 	alarm   *clock.Alarm
-	lead    clock.Lead // of alarm, before what is due
-	fault   chan error // of the connection, where others share the process
+	lead    clock.Lead    // of alarm, before what is due
+	fault   chan error    // of the connection, where others share the process
+	over    chan struct{} // closed when it has nothing any more
 	queue   harness.Queue[happening]
 	buf     harness.Buffer
 
@@ -116,25 +118,39 @@ const (
 
 // Run is the life of a process of nodes: it reads the plan and, from in, what it is to be: one
 // node, or as many as come. A node joins the bus, says that it is ready, runs from the common
-// start until it is told to stop. When in ends, so does the process.
+// start until it is told to stop. If the plan says so, the process then is a node of the next
+// plan. When in ends, so does the process.
 func Run(in io.Reader, out io.Writer) error {
 	debug.SetGCPercent(400) // short-lived, and a collection disturbs what is measured
 	in, out = proc.Streams(in, out)
 	lines := bufio.NewReaderSize(in, 64<<10)
 	v := &voice{out: json.NewEncoder(out)}
-	var plan harness.Plan
-	if err := readLine(lines, &plan); err != nil {
-		return (&node{out: v}).refuse(fmt.Errorf("read plan: %w", err))
-	}
-	setup, err := plan.Setup()
-	if err != nil {
-		return (&node{out: v}).refuse(err)
-	}
 	guard.Confine(guard.Share(1))
-	if plan.PerProcess > 0 {
-		return runCrew(lines, json.NewEncoder(out), setup)
+	for again := false; ; again = true {
+		var plan harness.Plan
+		if err := readLine(lines, &plan); again && errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return (&node{out: v}).refuse(fmt.Errorf("read plan: %w", err))
+		}
+		setup, err := plan.Setup()
+		if err != nil {
+			return (&node{out: v}).refuse(err)
+		}
+		if plan.PerProcess > 0 {
+			return runCrew(lines, json.NewEncoder(out), setup)
+		}
+		n := newNode(setup, v)
+		if err = n.liveAlone(lines); err != nil || !plan.Reuse {
+			return err
+		}
+		n.release()
+		runtime.GC() // else what this trial has left is collected during one that is to come
 	}
-	n := newNode(setup, v)
+}
+
+// liveAlone is the life of a node that has its process for itself.
+func (n *node) liveAlone(lines *bufio.Reader) error {
 	if err := readLine(lines, &n.Assignment); err != nil {
 		return n.refuse(fmt.Errorf("read assignment: %w", err))
 	}
@@ -144,7 +160,7 @@ func Run(in io.Reader, out io.Writer) error {
 }
 
 func newNode(s *harness.Setup, out mouth) *node {
-	return &node{setup: s, out: out, orders: make(chan control.Order, 1024)}
+	return &node{setup: s, out: out, orders: make(chan control.Order, 1024), over: make(chan struct{})}
 }
 
 // refuse says why there is no node.
@@ -239,6 +255,23 @@ func (n *node) connect(trial string) (err error) {
 	return err
 }
 
+// release gives up all that a node has: its connection, its timers, its files.
+func (n *node) release() {
+	close(n.over)
+	if n.conn != nil {
+		n.conn.Close()
+	}
+	if n.alarm != nil {
+		n.alarm.Close()
+	}
+	if n.tele != nil {
+		_ = n.tele.Close() // what is written is there
+	}
+	if n.tally != nil {
+		n.tally.Close()
+	}
+}
+
 func readLine(in *bufio.Reader, v any) error {
 	line, err := in.ReadBytes('\n')
 	if err != nil {
@@ -259,8 +292,8 @@ func (n *node) flow(plane uint8, to algo.ID) *flow {
 	return *f
 }
 
-// readOrders hands orders to the loop. The end of the input is the end of the
-// host: the node must not outlive it.
+// readOrders hands orders to the loop, up to the last one. The end of the input is the end of
+// the host: the node must not outlive it.
 func readOrders(in *bufio.Reader, orders chan<- control.Order, ward *guard.Ward) {
 	for {
 		var o control.Order
@@ -271,6 +304,9 @@ func readOrders(in *bufio.Reader, orders chan<- control.Order, ward *guard.Ward)
 			ward.Hurry(control.StopPatience / 2)
 		}
 		orders <- o
+		if o.Stop {
+			return
+		}
 	}
 }
 
@@ -376,7 +412,13 @@ func (n *node) faults() <-chan error {
 	}
 	out := make(chan error, 1)
 	go func() {
-		for range time.Tick(faultsEvery) {
+		tick := time.Tick(faultsEvery)
+		for {
+			select {
+			case <-n.over:
+				return
+			case <-tick:
+			}
 			if err := n.spoilt(); err != nil {
 				out <- err
 				return
