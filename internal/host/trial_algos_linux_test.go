@@ -259,7 +259,7 @@ func (w *witness) Timeout(env algo.Env, t algo.Timer) {
 	files, _ := os.ReadDir("/proc/self/fd") // what takes a moment to end has ended
 	env.Logf("%d goroutines, %d files, %v", runtime.NumGoroutine(), len(files), env.Now().Round(time.Second))
 	env.Logf("%d bytes", w.heap)
-	env.SetTimer(t, ms(100))
+	env.SetTimer(t, ms(200))
 }
 
 type loser struct{ algo.Config }
