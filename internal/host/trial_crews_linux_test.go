@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
+
 	"github.com/conclave-bench/conclave/internal/host"
 	"github.com/conclave-bench/conclave/internal/proc/proctest"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -112,6 +114,42 @@ func TestTrial_MemberCrashes(t *testing.T) {
 		if !strings.HasSuffix(line, fmt.Sprintf("incarnation %d, saved %d", i, want)) || saved == 0 {
 			t.Errorf("incarnation %d says %q, saved were %d", i, line, saved)
 		}
+	}
+}
+
+// TestTrial_MembersConnections: each member has a connection of its own. That of one that crashes ends
+// there and then, and its next incarnation makes a new one; the others stay.
+func TestTrial_MembersConnections(t *testing.T) {
+	t.Parallel()
+	ns := startNATS(t, &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true})
+	m := newMachine(t, 3, func(c *host.MachineConfig) { c.External.URL = ns.ClientURL() })
+	p := plan(t, "election/test-saver", 3, script(crash(40), restart(100)),
+		map[string]any{"ticks": int64(60), "pause": ms(5)})
+	p.PerProcess, p.InModel = 3, false
+	run(t, m, p, func(o outcome) error {
+		if !slices.Equal(ups(o.Trace), []uint32{0, 1}) {
+			return fmt.Errorf("incarnations %v", ups(o.Trace))
+		}
+		return nil
+	})
+	var second []*server.ConnInfo
+	poll(t, 10*time.Second, func() error { // the server may not have noted the last ends yet
+		all, err := ns.Connz(&server.ConnzOptions{State: server.ConnAll, Sort: server.ByStart})
+		must(t, err)
+		var names []string
+		second = nil
+		for _, c := range all.Conns[max(len(all.Conns)-4, 0):] { // of the last trial
+			if names = append(names, c.Name); c.Name == "p2" {
+				second = append(second, c)
+			}
+		}
+		if slices.Sort(names); !slices.Equal(names, []string{"p1", "p2", "p2", "p3"}) {
+			return fmt.Errorf("connections of %v", names)
+		}
+		return nil
+	})
+	if end := second[0].Stop; end == nil || end.After(second[1].Start) {
+		t.Errorf("p2's connection ended at %v, and its next incarnation's began at %v", end, second[1].Start)
 	}
 }
 
