@@ -226,7 +226,11 @@ func (g group) value(column string, d *Data) string {
 	if column == "run" {
 		return d.Runs[g.run].Label
 	}
-	return g.Get(column)
+	v := g.Get(column)
+	if column == metric.HostingColumn && v == "" && transport.Real(g.Get("transport")) {
+		return metric.RunAsProcess // a run without the column
+	}
+	return v
 }
 
 // columns finds the cells of all runs and what differs between them.

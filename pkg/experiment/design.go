@@ -50,7 +50,7 @@ func Title(column string) string {
 // one whole where the fixed ones do not tell two values apart.
 var covered = map[string]string{
 	"hosting.run_as": "", "hosting.reuse": "",
-	"nodes":          "", "topology": "topology_shape", "topology.kind": "",
+	"nodes": "", "topology": "topology_shape", "topology.kind": "",
 	"network.loss":    "network_loss",
 	"network.latency": "network_latency", "network.latency.distribution": "",
 	"network.duplication": "", "faults.crash_rate": "", "scenario.kind": "",
