@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -74,6 +75,27 @@ func TestColumns(t *testing.T) {
 	want := []Column{{"label", false, []string{"zebra", "stranger"}}, {"nodes", true, []string{"9", "10"}}}
 	if fmt.Sprint(d.Columns) != fmt.Sprint(want) || !slices.Equal(d.Cells[0].Design, []int{0, 1}) {
 		t.Errorf("columns %v, want %v; the first cell is at %v", d.Columns, want, d.Cells[0].Design)
+	}
+}
+
+// TestColumns_Hosting: beside a run that says what its nodes ran as, one that does not ran processes;
+// if it was simulated, nothing.
+func TestColumns_Hosting(t *testing.T) {
+	t.Parallel()
+	run := func(change ...string) string {
+		w := newWorld(1)
+		text := strings.NewReplacer(change...).Replace(w.trials.String())
+		w.trials.Reset()
+		w.trials.WriteString(text)
+		return w.write(t)
+	}
+	hosted := run("crash_rate,", "crash_rate,hosting,", ",0.1,0,0,", ",0.1,0,0,goroutine,", ",sim,", ",nats,")
+	for other, want := range map[string]string{run(",sim,", ",nats,"): "process", run(): ""} {
+		d := data(t, Options{}, hosted, other)
+		i := slices.IndexFunc(d.Columns, func(c Column) bool { return c.Name == metric.HostingColumn })
+		if i < 0 || !slices.Equal(d.Columns[i].Values, []string{"goroutine", want}) {
+			t.Errorf("columns %v, want goroutine and %q", d.Columns, want)
+		}
 	}
 }
 
