@@ -16,8 +16,13 @@ func Strays(p algo.Process) error {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	b := make([]byte, 1<<20)
-	text := string(b[:runtime.Stack(b, true)])
+	var b []byte
+	n := 0
+	for size := 32 << 10; n == len(b) && size <= 2<<20; size *= 4 { // to clear much takes longer than to look
+		b = make([]byte, size)
+		n = runtime.Stack(b, true)
+	}
+	text := string(b[:n])
 	_, rest, found := strings.Cut(text, "\ncreated by "+t.PkgPath()+".")
 	if t.PkgPath() == "" || !found {
 		return nil
