@@ -64,7 +64,8 @@ func schemaOf(s *settings) *config.Schema {
 				{Name: "per_process", Default: "50", Vary: true, Of: whole(1, maxID).To(&s.PerProcess),
 					Doc: "goroutine: how many share an operating-system process"},
 				{Name: "reuse", Default: "false", Vary: true, Of: config.Truth().To(&s.Reuse),
-					Doc: "process: keep them from trial to trial, unless they were harmed; trials begin sooner"},
+					Doc: "process: keep them from trial to trial, unless they were harmed, so that trials " +
+						"begin sooner"},
 				{Name: "hosts", Note: "none", Vary: true, Of: hostsType().To(&s.hosts),
 					Doc: "machines that events can name: names, or {names, placement, slots}"},
 			}},
