@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/clock"
@@ -49,9 +50,7 @@ type Machine struct {
 	authority  *bus.Authority // of the certificates; nil: one host, which nobody else reaches
 	secret     string         // of the bus's cluster
 	spent      bool           // the bus is to be replaced
-	// leads is from the first order to start to the common start, by the number of nodes:
-	// measured before the first trial of so many.
-	leads map[int]time.Duration
+	leads      map[int]*lead  // by the number of nodes
 }
 
 // A Host is a machine with nodes.
@@ -87,7 +86,7 @@ func NewMachineOf(cfg MachineConfig, hosts ...Host) (m *Machine, err error) {
 	if cfg.Ready == 0 {
 		cfg.Ready = agent.PatienceFor(cfg.Nodes)
 	}
-	m = &Machine{cfg: cfg, hosts: hosts, leads: map[int]time.Duration{}}
+	m = &Machine{cfg: cfg, hosts: hosts, leads: map[int]*lead{}}
 	if len(hosts) > 1 {
 		m.authority, m.secret = cfg.Authority, rand.Text()
 	}
@@ -212,6 +211,13 @@ func (m *Machine) Close() {
 	}
 }
 
+// A lead is from the first order to start to the common start.
+type lead struct {
+	time.Duration
+	measured []time.Duration // what orders took, before the first trials; ascending
+	known    bool            // it need not be measured again
+}
+
 // The lead that orders have is three times what they took when it was measured: a machine is
 // not always as fast, but no less and no more than this.
 const (
@@ -219,19 +225,33 @@ const (
 	mostLead  = 500 * time.Millisecond
 )
 
-// took is told how long it was until the last of so many nodes had read an order.
+// lead is that of a trial of so many nodes.
+func (m *Machine) lead(nodes int) *lead {
+	if m.leads[nodes] == nil {
+		m.leads[nodes] = &lead{}
+	}
+	return m.leads[nodes]
+}
+
+// took is told how long it was until the last of so many nodes had read an order. That may have
+// been a bad moment: unless it was short, it is measured before three trials, and the median counts.
 func (m *Machine) took(nodes int, d time.Duration) {
 	least := leastLead
 	if len(m.hosts) > 1 { // networks are not as steady
 		least += 20 * time.Millisecond
 	}
-	m.leads[nodes] = min(max(3*d, least), mostLead)
+	l := m.lead(nodes)
+	l.measured = append(l.measured, d)
+	slices.Sort(l.measured)
+	l.Duration = min(max(3*l.measured[(len(l.measured)-1)/2], least), mostLead)
+	l.known = l.Duration == least || len(l.measured) == 3
 }
 
 // missed is told that one of so many nodes began by so much after the common start: the
 // orders have to go out earlier on this machine.
 func (m *Machine) missed(nodes int, late time.Duration) {
-	m.leads[nodes] = min(2*m.leads[nodes]+late, mostLead)
+	l := m.lead(nodes)
+	l.Duration, l.known = min(2*l.Duration+late, mostLead), true
 }
 
 // URL is where the bus listens, for information.
