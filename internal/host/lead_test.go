@@ -21,18 +21,18 @@ func TestMachine_Lead(t *testing.T) {
 		{[]time.Duration{20 * ms, 90 * ms, 30 * ms}, 90 * ms, true},
 		{[]time.Duration{time.Second}, 500 * ms, false},
 	} {
-		m := &Machine{leads: map[int]*lead{}}
+		m := &Machine{leads: map[int]lead{}}
 		for _, d := range c.took {
 			m.took(5, d)
 		}
-		if l := m.lead(5); l.Duration != c.want || l.known != c.known {
+		if l := m.leads[5]; l.Duration != c.want || l.known != c.known {
 			t.Errorf("after %v the lead is %v, %v, want %v, %v", c.took, l.Duration, l.known, c.want, c.known)
 		}
 		m.missed(5, ms)
-		if l := m.lead(5); l.Duration != min(2*c.want+ms, 500*ms) || !l.known {
+		if l := m.leads[5]; l.Duration != min(2*c.want+ms, 500*ms) || !l.known {
 			t.Errorf("after %v, and a miss, the lead is %v, %v", c.took, l.Duration, l.known)
 		}
-		if m.lead(6).known {
+		if m.leads[6].known {
 			t.Error("of six nodes it is known")
 		}
 	}

@@ -50,7 +50,7 @@ type Machine struct {
 	authority  *bus.Authority // of the certificates; nil: one host, which nobody else reaches
 	secret     string         // of the bus's cluster
 	spent      bool           // the bus is to be replaced
-	leads      map[int]*lead  // by the number of nodes
+	leads      map[int]lead   // by the number of nodes
 }
 
 // A Host is a machine with nodes.
@@ -86,7 +86,7 @@ func NewMachineOf(cfg MachineConfig, hosts ...Host) (m *Machine, err error) {
 	if cfg.Ready == 0 {
 		cfg.Ready = agent.PatienceFor(cfg.Nodes)
 	}
-	m = &Machine{cfg: cfg, hosts: hosts, leads: map[int]*lead{}}
+	m = &Machine{cfg: cfg, hosts: hosts, leads: map[int]lead{}}
 	if len(hosts) > 1 {
 		m.authority, m.secret = cfg.Authority, rand.Text()
 	}
@@ -225,14 +225,6 @@ const (
 	mostLead  = 500 * time.Millisecond
 )
 
-// lead is that of a trial of so many nodes.
-func (m *Machine) lead(nodes int) *lead {
-	if m.leads[nodes] == nil {
-		m.leads[nodes] = &lead{}
-	}
-	return m.leads[nodes]
-}
-
 // took is told how long it was until the last of so many nodes had read an order. That may have
 // been a bad moment: unless it was short, it is measured before three trials, and the median counts.
 func (m *Machine) took(nodes int, d time.Duration) {
@@ -240,18 +232,18 @@ func (m *Machine) took(nodes int, d time.Duration) {
 	if len(m.hosts) > 1 { // networks are not as steady
 		least += 20 * time.Millisecond
 	}
-	l := m.lead(nodes)
+	l := m.leads[nodes]
 	l.measured = append(l.measured, d)
 	slices.Sort(l.measured)
 	l.Duration = min(max(3*l.measured[(len(l.measured)-1)/2], least), mostLead)
 	l.known = l.Duration == least || len(l.measured) == 3
+	m.leads[nodes] = l
 }
 
 // missed is told that one of so many nodes began by so much after the common start: the
 // orders have to go out earlier on this machine.
 func (m *Machine) missed(nodes int, late time.Duration) {
-	l := m.lead(nodes)
-	l.Duration, l.known = min(2*l.Duration+late, mostLead), true
+	m.leads[nodes] = lead{Duration: min(2*m.leads[nodes].Duration+late, mostLead), known: true}
 }
 
 // URL is where the bus listens, for information.

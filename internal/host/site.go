@@ -56,7 +56,7 @@ func (t *trial) fixStart() (err error) {
 			return fmt.Errorf("the clock of %s: %w", s.agent.Name(), err)
 		}
 	}
-	t.start = clock.Monotonic() + t.machine.lead(len(t.nodes)).Duration
+	t.start = clock.Monotonic() + t.machine.leads[len(t.nodes)].Duration
 	for _, s := range t.sites {
 		s.begun, s.start = t.start, s.line.Theirs(t.start)
 		s.rate, _ = s.line.Rate()

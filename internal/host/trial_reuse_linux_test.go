@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/host"
+	"github.com/conclave-bench/conclave/internal/host/agent"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -134,6 +136,24 @@ func TestTrial_ReuseKeepsNothing(t *testing.T) {
 	was, is := numbers[uint64](first, "%d bytes")[0], numbers[uint64](last, "%d bytes")[0]
 	if is > was+1<<20 {
 		t.Errorf("%d bytes in the first trial, %d in the tenth", was, is)
+	}
+}
+
+// TestTrial_ReuseOnHosts: each machine keeps its own.
+func TestTrial_ReuseOnHosts(t *testing.T) {
+	t.Parallel()
+	exe, err := os.Executable()
+	must(t, err)
+	var hosts []agent.RemoteConfig
+	for _, name := range []string{"lab1", "lab2"} {
+		hosts = append(hosts, agent.RemoteConfig{Name: name, Address: "127.0.0.1",
+			Command: []string{exe, "trial-agent"}, Patience: 2 * time.Second})
+	}
+	m := newLab(t, host.MachineConfig{Nodes: 2, Ready: 10 * time.Second}, nil, hosts...)
+	p := plan(t, "election/test-witness", 2, script(), nil)
+	p.Scenario.Until, p.Reuse = ms(50), true
+	if kept := common(run(t, m, p), run(t, m, p)); kept != 2 {
+		t.Errorf("%d processes are used again, want 2", kept)
 	}
 }
 
