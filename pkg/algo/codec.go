@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"reflect"
 	"strings"
 	"unsafe"
@@ -51,6 +52,7 @@ var rawType = reflect.TypeFor[Raw]()
 
 type field struct {
 	op     fieldOp
+	plain  bool    // holds no pointer
 	width  uint8   // of a number: bytes in memory
 	elem   []field // of a struct; of a slice or array: one, its element
 	offset uintptr // in memory, from where its struct begins
@@ -139,7 +141,7 @@ func planStruct(t reflect.Type, depth int) (plan []field, plain bool, err error)
 		if err != nil {
 			return nil, false, fmt.Errorf("field %s: %w", f.Name, err)
 		}
-		p.offset = f.Offset
+		p.offset, p.plain = f.Offset, pl
 		plan, plain = append(plan, p), plain && pl
 	}
 	return plan, plain, nil
@@ -164,13 +166,15 @@ func planType(t reflect.Type, depth int) (f field, plain bool, err error) {
 		if t.Elem().Kind() == reflect.Uint8 {
 			return field{op: opBytes, size: 1}, false, nil
 		}
-		e, _, err := planType(t.Elem(), depth+1)
+		e, plain, err := planType(t.Elem(), depth+1)
+		e.plain = plain
 		if err == nil && e.size == 0 {
 			err = errors.New("a slice of empty values")
 		}
 		return field{op: opSlice, elem: []field{e}, stride: t.Elem().Size(), slice: t, size: 1}, false, err
 	case reflect.Array:
 		e, plain, err := planType(t.Elem(), depth+1)
+		e.plain = plain
 		return field{op: opArray, elem: []field{e}, stride: t.Elem().Size(), length: t.Len(),
 			size: t.Len() * e.size}, plain, err
 	case reflect.Struct:
@@ -283,6 +287,117 @@ func appendValue(b []byte, f *field, at unsafe.Pointer) []byte {
 		b = appendValue(b, &f.elem[0], unsafe.Add(at, uintptr(i)*f.stride))
 	}
 	return b
+}
+
+// Size is how many bytes Append appends.
+func (c *Codec) Size(kind uint8, m Message) int {
+	const head = 2
+	if raw, ok := m.(Raw); ok {
+		return head + len(raw.Body)
+	}
+	if len(c.kinds[kind].plan) == 0 {
+		return head
+	}
+	_, value := inside(m)
+	return head + sizeStruct(c.kinds[kind].plan, value)
+}
+
+func sizeStruct(plan []field, at unsafe.Pointer) (n int) {
+	for i := range plan {
+		n += sizeValue(&plan[i], unsafe.Add(at, plan[i].offset))
+	}
+	return n
+}
+
+// sizeValue is how many bytes appendValue appends.
+func sizeValue(f *field, at unsafe.Pointer) (size int) {
+	switch f.op {
+	case opUint:
+		return sizeNumber(f.unsigned(at))
+	case opInt:
+		x := f.signed(at)
+		return sizeNumber(uint64(x)<<1 ^ uint64(x>>63))
+	case opBool:
+		return 1
+	case opFloat:
+		return 8
+	case opString, opBytes:
+		n := len(*(*string)(at)) // which of bytes stands in the same place
+		return sizeNumber(uint64(n)) + n
+	case opStruct:
+		return sizeStruct(f.elem, at)
+	}
+	n := f.length
+	if f.op == opSlice {
+		s := *(*[]byte)(at)
+		n, at = len(s), unsafe.Pointer(unsafe.SliceData(s))
+		size = sizeNumber(uint64(n))
+	}
+	if e := &f.elem[0]; e.op == opUint && e.width == 4 {
+		for _, x := range unsafe.Slice((*uint32)(at), n) {
+			size += sizeNumber(uint64(x))
+		}
+		return size
+	}
+	for i := range n {
+		size += sizeValue(&f.elem[0], unsafe.Add(at, uintptr(i)*f.stride))
+	}
+	return size
+}
+
+// sizeNumber is how many bytes a variable-length number takes: one for every seven bits.
+func sizeNumber(x uint64) int { return (bits.Len64(x|1) + 6) / 7 }
+
+// Copy is m as Decode makes it of its encoding: it shares nothing with m that can change.
+func (c *Codec) Copy(kind uint8, m Message) Message {
+	k := &c.kinds[kind]
+	if k.plain {
+		return m
+	}
+	own := reflect.New(k.typ)
+	own.Elem().Set(reflect.ValueOf(m))
+	at := own.UnsafePointer()
+	copyStruct(k.plan, at)
+	m = k.zero
+	(*[2]unsafe.Pointer)(unsafe.Pointer(&m))[1] = at // as in Decode
+	return m
+}
+
+// copyStruct puts copies in place of what the struct that lies at an address points to.
+func copyStruct(plan []field, at unsafe.Pointer) {
+	for i := range plan {
+		if f := &plan[i]; !f.plain {
+			copyValue(f, unsafe.Add(at, f.offset))
+		}
+	}
+}
+
+func copyValue(f *field, at unsafe.Pointer) {
+	n := f.length
+	switch f.op {
+	case opBytes:
+		b := (*[]byte)(at)
+		*b = append([]byte(nil), *b...)
+		return
+	case opStruct:
+		copyStruct(f.elem, at)
+		return
+	case opSlice:
+		if n = len(*(*[]byte)(at)); n == 0 {
+			*(*[]byte)(at) = nil
+			return
+		}
+		old := reflect.NewAt(f.slice, at).Elem()
+		own := reflect.MakeSlice(f.slice, n, n)
+		reflect.Copy(own, old)
+		old.Set(own)
+		at = own.UnsafePointer()
+	}
+	if e := &f.elem[0]; !e.plain {
+		for i := range n {
+			copyValue(e, unsafe.Add(at, uintptr(i)*f.stride))
+		}
+	}
 }
 
 func (f *field) unsigned(at unsafe.Pointer) uint64 {

@@ -116,11 +116,35 @@ func roundTrip[M Message](c *Codec) func(*testing.T) {
 		if c.Kinds()[kind] != m.Kind() {
 			t.Errorf("kind %d is %s, want %s", kind, c.Kinds()[kind], m.Kind())
 		}
+		if n := c.Size(kind, m); n != len(b) {
+			t.Errorf("size %d, encoded in %d bytes", n, len(b))
+		}
+		copied := c.Copy(kind, m)
 		emptyIsNil(reflect.ValueOf(&m).Elem())
 		if !reflect.DeepEqual(got, Message(m)) {
 			t.Errorf("got  %#v\nwant %#v", got, m)
 		}
+		if spoil(reflect.ValueOf(&m).Elem()); !c.Plain(kind) && !reflect.DeepEqual(copied, got) {
+			t.Errorf("the copy is %#v\nwant %#v", copied, got)
+		}
 	})
+}
+
+// spoil overwrites the elements of all slices of v.
+func spoil(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			spoil(v.Field(i))
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			spoil(v.Index(i))
+			if v.Kind() == reflect.Slice {
+				v.Index(i).SetZero()
+			}
+		}
+	}
 }
 
 // emptyIsNil makes v what the wire can tell of it: there, an empty slice and
@@ -630,6 +654,9 @@ func TestCodec_Raw(t *testing.T) {
 		}
 		if m, kind, err := c.Decode(b); m != test.m || kind != test.kind || err != nil {
 			t.Errorf("%v: decoded %v of kind %d, %v", test.m, m, kind, err)
+		}
+		if n := c.Size(test.kind, test.m); n != len(test.text) {
+			t.Errorf("%v: size %d", test.m, n)
 		}
 		if !c.Plain(test.kind) {
 			t.Errorf("%v: it shares nothing with a copy, but is not plain", test.m)

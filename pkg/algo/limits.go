@@ -48,9 +48,9 @@ func TooManyTimers(p ID) *Breach {
 		"used again", p, MaxTimers)}
 }
 
-// Pack is the encoding of m, which process p of a sends or saves: verb says which. It is good until
-// the next Pack. It panics with a Breach if m is not the algorithm's, or is too large.
-func (b *Buffer) Pack(a *Algorithm, p ID, verb string, m Message) (kind uint8, packed []byte) {
+// Weigh is the kind of m, which process p of a sends or saves, and how many bytes its encoding has:
+// verb says which of the two. It panics with a Breach if m is not the algorithm's, or is too large.
+func (a *Algorithm) Weigh(p ID, verb string, m Message) (kind uint8, bytes int) {
 	kind, ok := a.Codec.KindOf(m)
 	if m == nil {
 		breach("process %d %s nil, which is no message", p, verb)
@@ -58,9 +58,15 @@ func (b *Buffer) Pack(a *Algorithm, p ID, verb string, m Message) (kind uint8, p
 	if !ok {
 		breach("process %d %s a %s, which the Spec of %s does not declare", p, verb, m.Kind(), a.ID)
 	}
-	b.packed = a.Codec.Append(b.packed[:0], kind, m)
-	if n := len(b.packed); n > MaxMessage {
-		breach("process %d %s a %s of %d bytes: at most %d are allowed", p, verb, m.Kind(), n, MaxMessage)
+	bytes = a.Codec.Size(kind, m)
+	if bytes > MaxMessage {
+		breach("process %d %s a %s of %d bytes: at most %d are allowed", p, verb, m.Kind(), bytes, MaxMessage)
 	}
-	return kind, b.packed
+	return kind, bytes
+}
+
+// Pack is the encoding of m, which is weighed. It is good until the next Pack.
+func (b *Buffer) Pack(a *Algorithm, kind uint8, m Message) []byte {
+	b.packed = a.Codec.Append(b.packed[:0], kind, m)
+	return b.packed
 }

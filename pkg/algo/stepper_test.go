@@ -302,7 +302,7 @@ func TestBuffer_Running(t *testing.T) {
 	}
 }
 
-func TestPack(t *testing.T) {
+func TestWeigh(t *testing.T) {
 	t.Parallel()
 	codec, err := NewCodec(blob{})
 	if err != nil {
@@ -311,17 +311,18 @@ func TestPack(t *testing.T) {
 	a := &Algorithm{ID: "election/x", Codec: codec}
 	const head = 2 + 3 // version, kind, and the length of the text
 	var b Buffer
-	_, packed := b.Pack(a, 1, "sends", blob{strings.Repeat("x", MaxMessage-head)})
-	if len(packed) != MaxMessage {
-		t.Errorf("%d bytes, want the most that are allowed: %d", len(packed), MaxMessage)
+	m := blob{strings.Repeat("x", MaxMessage-head)}
+	kind, bytes := a.Weigh(1, "sends", m)
+	if packed := b.Pack(a, kind, m); bytes != MaxMessage || len(packed) != bytes {
+		t.Errorf("%d and %d bytes, want the most that are allowed: %d", bytes, len(packed), MaxMessage)
 	}
 	wantPanic(t, "process 1 saves a BLOB of 65537 bytes: at most 65536 are allowed", func() {
-		b.Pack(a, 1, "saves", blob{strings.Repeat("x", MaxMessage-head+1)})
+		a.Weigh(1, "saves", blob{strings.Repeat("x", MaxMessage-head+1)})
 	})
 	wantPanic(t, "process 1 sends a SIGNAL, which the Spec of election/x does not declare", func() {
-		b.Pack(a, 1, "sends", signal{})
+		a.Weigh(1, "sends", signal{})
 	})
-	wantPanic(t, "process 1 saves nil", func() { b.Pack(a, 1, "saves", nil) })
+	wantPanic(t, "process 1 saves nil", func() { a.Weigh(1, "saves", nil) })
 }
 
 type blob struct{ Text string }

@@ -28,11 +28,11 @@ type Runtime interface {
 
 // An Outgoing is a message on its way to the network.
 type Outgoing struct {
-	Msg    algo.Message // nil: a heartbeat
-	Packed []byte       // Msg encoded; the caller's again when Send returns
-	Kind   uint8
-	Plane  uint8
-	Depth  uint32
+	Msg   algo.Message // nil: a heartbeat
+	Bytes int          // of Msg encoded
+	Kind  uint8
+	Plane uint8
+	Depth uint32
 }
 
 // Heartbeat is the kind of the detector's own messages on its plane.
@@ -295,8 +295,8 @@ func (m *Process) feed(now time.Duration, ev algo.Event) {
 		case algo.OpElected:
 			m.elected(now, e.Peer, e.Term)
 		case algo.OpSave:
-			_, packed := m.buf.Pack(m.setup.Alg, m.ID, "saves", e.Msg)
-			m.runtime.Save(m, packed)
+			kind, _ := m.setup.Alg.Weigh(m.ID, "saves", e.Msg)
+			m.runtime.Save(m, m.buf.Pack(m.setup.Alg, kind, e.Msg))
 		case algo.OpLog:
 			m.buf.rec = trace.Record{At: now, Type: trace.Log, Text: e.Text}
 			m.record()
@@ -321,8 +321,8 @@ func (m *Process) elected(now time.Duration, leader algo.ID, term uint64) {
 }
 
 func (m *Process) send(to algo.ID, msg algo.Message) {
-	kind, packed := m.buf.Pack(m.setup.Alg, m.ID, "sends", msg)
-	out := Outgoing{Msg: msg, Packed: packed, Kind: kind, Plane: trace.Data, Depth: m.depth + 1}
+	kind, bytes := m.setup.Alg.Weigh(m.ID, "sends", msg)
+	out := Outgoing{Msg: msg, Bytes: bytes, Kind: kind, Plane: trace.Data, Depth: m.depth + 1}
 	if m.setup.Alg.Auxiliary(kind) {
 		out.Plane, out.Depth = trace.Detection, m.depth
 	}

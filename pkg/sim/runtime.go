@@ -40,16 +40,13 @@ func (s *simulation) Send(m *harness.Process, to algo.ID, out harness.Outgoing) 
 	e := s.event()
 	*e = event{
 		what: delivery, from: m.ID, to: to, incarnation: m.Incarnation, sent: s.now,
-		plane: out.Plane, kind: out.Kind, depth: out.Depth, msg: out.Msg,
+		plane: out.Plane, kind: out.Kind, depth: out.Depth, bytes: uint32(out.Bytes),
 	}
-	plain := true
+	codec := s.setup.Alg.Codec
 	if out.Msg != nil {
-		e.bytes = uint32(len(out.Packed))
-		if plain = s.setup.Alg.Codec.Plain(out.Kind); !plain {
-			e.msg = s.decode(out.Packed)
-		}
+		e.msg = codec.Copy(out.Kind, out.Msg)
 	}
-	fate := s.setup.Network.Send(s.flow(m, out.Plane, to), s.now, len(out.Packed),
+	fate := s.setup.Network.Send(s.flow(m, out.Plane, to), s.now, out.Bytes,
 		s.overrides.On(uint32(m.ID), uint32(to), s.now))
 	e.seq, e.due, e.held, e.lost = fate.Seq, fate.Due, fate.Held, fate.Lost
 	for i := range s.omissions {
@@ -64,20 +61,12 @@ func (s *simulation) Send(m *harness.Process, to algo.ID, out harness.Outgoing) 
 		second := s.event()
 		*second = *e
 		second.copy, second.due, second.held, second.lost = 1, fate.CopyDue, fate.CopyHeld, fate.CopyLost
-		if !plain {
-			second.msg = s.decode(out.Packed)
+		if out.Msg != nil {
+			second.msg = codec.Copy(out.Kind, out.Msg)
 		}
 		s.message(trace.Duplicate, second)
 		s.post(second)
 	}
-}
-
-func (s *simulation) decode(packed []byte) algo.Message {
-	msg, _, err := s.setup.Alg.Codec.Decode(packed)
-	if err != nil {
-		panic(err) // what was encoded a moment ago
-	}
-	return msg
 }
 
 func (s *simulation) post(e *event) {
@@ -159,7 +148,11 @@ func (s *simulation) Record(_ *harness.Process, r *trace.Record) { s.record(r) }
 // Save keeps a message as it is now: later changes of what it refers to do not reach
 // it.
 func (s *simulation) Save(m *harness.Process, packed []byte) {
-	s.procs[m.ID-1].saved = s.decode(packed)
+	saved, _, err := s.setup.Alg.Codec.Decode(packed)
+	if err != nil {
+		panic(err) // what was encoded a moment ago
+	}
+	s.procs[m.ID-1].saved = saved
 	s.note(trace.Record{
 		Type: trace.Save, Process: uint32(m.ID), Incarnation: m.Incarnation, Text: string(packed),
 	})

@@ -4,7 +4,7 @@
 // of one instant are executed in a fixed order: control (crash, restart, cut,
 // heal), deliveries by sender and send order, timers by process, commands of
 // the application by process. No two processes share memory: a message that
-// holds a pointer is encoded and decoded on its way, and every message is
+// holds a pointer is copied as if it were encoded and decoded, and every message is
 // counted with its encoded size.
 package sim
 

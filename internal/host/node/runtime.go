@@ -20,11 +20,14 @@ const _ = uint(transport.MaxFrame - algo.MaxMessage)
 // that are to be lost. All sends of one event carry the event's instant.
 func (n *node) Send(_ *harness.Process, to algo.ID, out harness.Outgoing) {
 	sent := max(n.now, 0)
-	fate := n.setup.Network.Send(&n.flow(out.Plane, to).Flow, sent, len(out.Packed),
+	fate := n.setup.Network.Send(&n.flow(out.Plane, to).Flow, sent, out.Bytes,
 		n.overrides.On(uint32(n.ID), uint32(to), sent))
 	f := transport.Frame{
 		Plane: out.Plane, Kind: out.Kind, Incarnation: n.Incarnation, Seq: fate.Seq,
-		Sent: sent, Due: fate.Due, Lost: fate.Lost, Depth: out.Depth, Lag: n.lag, Payload: out.Packed,
+		Sent: sent, Due: fate.Due, Lost: fate.Lost, Depth: out.Depth, Lag: n.lag,
+	}
+	if out.Msg != nil {
+		f.Payload = n.buf.Pack(n.setup.Alg, out.Kind, out.Msg)
 	}
 	for i := range n.omission {
 		if o := &n.omission[i]; o.Fits(n.ID, out.Plane, out.Kind, sent) {
