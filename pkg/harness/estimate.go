@@ -11,11 +11,16 @@ import (
 // What the estimate reckons with. It is for planning an afternoon, not for
 // comparing algorithms.
 const (
-	nodeStart    = 5 * time.Millisecond  // processor time to start and stop a real node
-	trialFrame   = 30 * time.Millisecond // joining, draining, judging, recording
-	virtualEvent = time.Microsecond      // processor time of one simulated event
-	listed       = 30 * time.Nanosecond  // of each entry of a list that a message carries
-	hops         = 6                     // message delays and time-outs until an operation is over
+	nodeStart  = 5 * time.Millisecond  // processor time to start and stop a real node
+	trialFrame = 30 * time.Millisecond // joining, draining, judging, recording
+	hops       = 6                     // message delays and time-outs until an operation is over
+
+	// Processor time of a simulated trial: fitted to fifty runs, see docs/performance.md.
+	virtualTrial     = 670 * time.Microsecond // to hand it out, judge and record it
+	virtualOperation = 4 * time.Microsecond
+	virtualMessage   = 440 * time.Nanosecond // sent and handled
+	virtualBeat      = 290 * time.Nanosecond // likewise, of a detector
+	listed           = 7 * time.Nanosecond   // of each entry of a list that a message carries
 )
 
 // Cost is roughly how long a trial takes on this machine, at least and at most: where
@@ -24,7 +29,7 @@ const (
 // A real trial starts its nodes, so many at a time as there are processors, and
 // then lasts as long as its scenario says: the settling and the detection of a
 // crash, the requests one behind the other or as they arrive, the last line of
-// a script. A simulated one costs its messages and the detector's heartbeats. Messages that
+// a script. A simulated one costs its operations, its messages and the detector's heartbeats. Messages that
 // carry lists cost their entries, of which there may be as many as processes.
 func (p *Plan) Cost(virtual bool) (least, most time.Duration) {
 	// The default time-outs have that much slack.
@@ -35,14 +40,15 @@ func (p *Plan) Cost(virtual bool) (least, most time.Duration) {
 	}
 	n := float64(p.Operations() + p.strikes(one))
 	lo, hi := p.messages()
-	beats := 50*time.Microsecond + time.Duration(p.Detector.Messages(p.Nodes, one)*float64(virtualEvent))
+	beats := p.Detector.Messages(p.Nodes, one) * float64(virtualBeat)
+	frame := virtualTrial + time.Duration(n*float64(virtualOperation)) + time.Duration(beats)
 	each := float64(p.message())
-	return beats + time.Duration(n*lo*each), beats + time.Duration(n*hi*each)
+	return frame + time.Duration(n*lo*each), frame + time.Duration(n*hi*each)
 }
 
 // message is what sending and handling a message takes in simulation, about.
 func (p *Plan) message() time.Duration {
-	cost := 2 * virtualEvent
+	cost := virtualMessage
 	alg, err := algo.Lookup(p.Algorithm)
 	if err != nil {
 		return cost
