@@ -140,8 +140,9 @@ func (n *node) Invariant() error {
 	if n.busy.ID == algo.None && len(n.queue) > 0 {
 		return fmt.Errorf("free, but %v wait", n.queue)
 	}
-	for i, t := range n.queue {
-		if slices.ContainsFunc(n.queue[:i], func(u Turn) bool { return u.ID == t.ID }) {
+	if last := len(n.queue) - 1; last >= 0 { // it grows at its end: the others were looked at before
+		t := n.queue[last]
+		if slices.ContainsFunc(n.queue[:last], func(u Turn) bool { return u.ID == t.ID }) {
 			return fmt.Errorf("process %d waits twice: %v", t.ID, n.queue)
 		}
 	}
