@@ -37,7 +37,7 @@ type request struct {
 }
 
 func newWaiting(nodes int) waiting {
-	w := waiting{of: make([]int, nodes)}
+	w := waiting{of: make([]int, nodes), requests: make([]request, 0, nodes)}
 	for i := range w.of {
 		w.of[i] = -1
 	}

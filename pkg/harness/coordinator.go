@@ -101,9 +101,11 @@ func (d *Coordinator) settling(round int) time.Duration {
 }
 
 // atOnce has all initiators do the same at the start.
-func (d *Coordinator) atOnce(verb string) (out []Instruction) {
-	for _, p := range d.initiators() {
-		out = append(out, Instruction{Do: verb, Node: p})
+func (d *Coordinator) atOnce(verb string) []Instruction {
+	all := d.initiators()
+	out := make([]Instruction, len(all))
+	for i, p := range all {
+		out[i] = Instruction{Do: verb, Node: p}
 	}
 	return out
 }
