@@ -210,7 +210,9 @@ func (s *simulation) detain(m *harness.Process, to algo.ID, out harness.Outgoing
 	if out.Plane == trace.Data {
 		s.inFlight++
 	}
-	out.Packed = slices.Clone(out.Packed)
+	if out.Msg != nil { // as it is now
+		out.Msg = s.setup.Alg.Codec.Copy(out.Kind, out.Msg)
+	}
 	e := s.event()
 	*e = event{what: departure, from: m.ID, incarnation: m.Incarnation, msg: parting{to: to, out: out}}
 	s.queue.Push(s.now+s.worked+s.saving, e.class(), m.ID, e)
