@@ -198,7 +198,7 @@ func (e *entries) crash(p algo.ID) {
 }
 
 func (e *entries) finish(j *Judge, end harness.End, v *Verdict) {
-	v.Operations = e.done
+	v.Operations = slices.Grow(e.done, e.waiting.n)
 	for i, r := range e.waiting.all() {
 		v.Operations = append(v.Operations, r.Operation)
 		e.maxBypass = max(e.maxBypass, e.waiting.bypassed(i))
