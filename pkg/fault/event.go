@@ -127,6 +127,15 @@ type Instruction struct {
 	Override *link.Override `json:"override,omitempty"` // flaky; its From is the instant
 	Args     Args           `json:"args,omitempty"`
 	Fault    int            `json:"fault,omitempty"` // strike: which of the coordinator's events
+
+	does *Fault // that of the name, where it is known already
+}
+
+func (i *Instruction) of() *Fault {
+	if i.does != nil {
+		return i.does
+	}
+	return of(i.Do)
 }
 
 // What the coordinator asks of the executor besides.
@@ -150,32 +159,32 @@ func (i *Instruction) internal() bool { return i.Alarm() || i.Strike() || i.Fini
 
 // Control says whether the instruction comes before all else of its instant: what goes
 // wrong does, and what an application is told to do comes last.
-func (i *Instruction) Control() bool { return i.internal() || !of(i.Do).Script }
+func (i *Instruction) Control() bool { return i.internal() || !i.of().Script }
 
 // Inside says whether the process carries the instruction out itself.
-func (i *Instruction) Inside() bool { return !i.internal() && of(i.Do).Inside != nil }
+func (i *Instruction) Inside() bool { return !i.internal() && i.of().Inside != nil }
 
 // OfLinks says whether the instruction is about links.
-func (i *Instruction) OfLinks() bool { return !i.internal() && of(i.Do).Network != nil }
+func (i *Instruction) OfLinks() bool { return !i.internal() && i.of().Network != nil }
 
 // Network is what the instruction makes of the links from the instant at on, and the record
 // of that, without the instant at which it happens.
 func (i *Instruction) Network(at time.Duration) (trace.Record, Effect) {
-	f := of(i.Do)
+	f := i.of()
 	e := f.Network(i, at)
 	return trace.Record{Type: f.Record, Text: e.text()}, e
 }
 
 // Apply carries the instruction out on a process from outside.
-func (i *Instruction) Apply(w World) { of(i.Do).Outside(w, i) }
+func (i *Instruction) Apply(w World) { i.of().Outside(w, i) }
 
 // Obey has the process carry the instruction out.
-func (i *Instruction) Obey(p Process, now time.Duration) { of(i.Do).Inside(p, now, i) }
+func (i *Instruction) Obey(p Process, now time.Duration) { i.of().Inside(p, now, i) }
 
 // Recorded says whether the process is to leave a Fault record with the instruction's Text:
 // what has no type of record of its own.
 func (i *Instruction) Recorded() bool {
-	f := of(i.Do)
+	f := i.of()
 	return f.Inside != nil && !f.Script
 }
 
@@ -184,7 +193,7 @@ func (i *Instruction) Recorded() bool {
 func (i *Instruction) Text() string {
 	words := []string{i.Do}
 	if !i.Undo {
-		for _, a := range of(i.Do).Args {
+		for _, a := range i.of().Args {
 			if v, ok := i.Args[a.Name]; ok {
 				words = append(words, a.Name, a.text(v))
 			}

@@ -25,12 +25,12 @@ type Situation interface {
 func (e *Event) Instructions(out []Instruction, s Situation, at time.Duration) []Instruction {
 	f := of(e.Do)
 	add := func(i Instruction) {
-		i.At, i.Do = at, e.Do
+		i.At, i.Do, i.does = at, e.Do, f
 		out = append(out, i)
 		if e.For > 0 && f.Takes("for") {
 			i.At, i.Override, i.Args = at+e.For, nil, nil
 			if i.Undo = f.Undo == ""; !i.Undo {
-				i.Do = f.Undo
+				i.Do, i.does = f.Undo, Named(f.Undo)
 			}
 			out = append(out, i)
 		}

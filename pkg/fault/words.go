@@ -6,6 +6,9 @@ type Words[T interface{ word() string }] []T
 
 // Named is the one of that name; nil if there is none.
 func (w Words[T]) Named(name string) *T {
+	if name == "" {
+		return nil
+	}
 	for i := range w {
 		if w[i].word() == name {
 			return &w[i]
