@@ -206,7 +206,8 @@ func (n *node) Invariant() error {
 		return fmt.Errorf("era %d: electing, follows %d, waits for %v", n.era, n.leader, n.open)
 	}
 	open, done := len(n.open)-1, len(n.done)-1 // both grow at their ends: the others were looked at before
-	if open >= 0 && slices.Contains(n.done, n.open[open]) || done >= 0 && slices.Contains(n.open, n.done[done]) {
+	if open >= 0 && slices.Contains(n.done, n.open[open]) ||
+		done >= 0 && slices.Contains(n.open, n.done[done]) {
 		return fmt.Errorf("era %d: a lap is open and done: %v, %v", n.era, n.open, n.done)
 	}
 	for _, m := range n.Waiting() {
