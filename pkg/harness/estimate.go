@@ -11,8 +11,9 @@ import (
 // What the estimate reckons with. It is for planning an afternoon, not for
 // comparing algorithms.
 const (
-	nodeStart  = 5 * time.Millisecond  // processor time to start and stop a real node
-	trialFrame = 30 * time.Millisecond // joining, draining, judging, recording
+	nodeStart  = 10 * time.Millisecond // processor time to start and stop a real node
+	nodeReused = time.Millisecond      // likewise, where its process is there already
+	trialFrame = 10 * time.Millisecond // joining, draining, judging, recording
 	hops       = 6                     // message delays and time-outs until an operation is over
 
 	// Processor time of a simulated trial: fitted to fifty runs, see docs/performance.md.
@@ -35,7 +36,11 @@ func (p *Plan) Cost(virtual bool) (least, most time.Duration) {
 	// The default time-outs have that much slack.
 	one := min(p.Takes(hops*p.Network.Latency.Average()+40*time.Millisecond), p.TimeLimit)
 	if !virtual {
-		one += trialFrame + time.Duration(p.Nodes)*nodeStart/time.Duration(runtime.NumCPU())
+		each := nodeStart
+		if p.PerProcess > 0 || p.Reuse {
+			each = nodeReused
+		}
+		one += trialFrame + time.Duration(p.Nodes)*each/time.Duration(runtime.NumCPU())
 		return one, one
 	}
 	n := float64(p.Operations() + p.strikes(one))
