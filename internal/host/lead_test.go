@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// TestMachine_Lead: a bad moment does not make all trials wait, and one that was late counts.
+// TestMachine_Lead: a bad moment does not make all trials wait, and a node that was late counts for
+// a while.
 func TestMachine_Lead(t *testing.T) {
 	t.Parallel()
 	const ms = time.Millisecond
@@ -31,6 +32,12 @@ func TestMachine_Lead(t *testing.T) {
 		m.missed(5, ms)
 		if l := m.leads[5]; l.Duration != min(2*c.want+ms, 500*ms) || !l.known {
 			t.Errorf("after %v, and a miss, the lead is %v, %v", c.took, l.Duration, l.known)
+		}
+		for range 1000 {
+			m.kept(5)
+		}
+		if l := m.leads[5].Duration; l < c.want || l > c.want+time.Microsecond {
+			t.Errorf("after %v, a miss, and a thousand trials in time, the lead is %v", c.took, l)
 		}
 		if m.leads[6].known {
 			t.Error("of six nodes it is known")

@@ -215,6 +215,7 @@ func (m *Machine) Close() {
 type lead struct {
 	time.Duration
 	measured []time.Duration // what orders took, before the first trials; ascending
+	base     time.Duration   // what follows from that
 	known    bool            // it need not be measured again
 }
 
@@ -235,15 +236,26 @@ func (m *Machine) took(nodes int, d time.Duration) {
 	l := m.leads[nodes]
 	l.measured = append(l.measured, d)
 	slices.Sort(l.measured)
-	l.Duration = min(max(3*l.measured[(len(l.measured)-1)/2], least), mostLead)
+	l.base = min(max(3*l.measured[(len(l.measured)-1)/2], least), mostLead)
+	l.Duration = l.base
 	l.known = l.Duration == least || len(l.measured) == 3
 	m.leads[nodes] = l
 }
 
 // missed is told that one of so many nodes began by so much after the common start: the
-// orders have to go out earlier on this machine.
+// orders have to go out earlier on this machine, for a while.
 func (m *Machine) missed(nodes int, late time.Duration) {
-	m.leads[nodes] = lead{Duration: min(2*m.leads[nodes].Duration+late, mostLead), known: true}
+	l := m.leads[nodes]
+	l.Duration, l.known = min(2*l.Duration+late, mostLead), true
+	m.leads[nodes] = l
+}
+
+// kept is told that all of so many nodes began at the common start. In a long run something holds
+// a node up now and then, and not every trial that follows is to wait for that.
+func (m *Machine) kept(nodes int) {
+	l := m.leads[nodes]
+	l.Duration -= (l.Duration - l.base) / 32
+	m.leads[nodes] = l
 }
 
 // URL is where the bus listens, for information.

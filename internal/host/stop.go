@@ -52,6 +52,9 @@ func (t *trial) stopNodes() {
 	for _, n := range t.nodes {
 		t.judgeFarewell(n)
 	}
+	if len(t.invalid) == 0 {
+		t.machine.kept(len(t.nodes))
+	}
 }
 
 // judgeFarewell looks for what skewed the trial on a node, by what it said at the end.
