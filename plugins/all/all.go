@@ -16,6 +16,7 @@ import (
 	_ "github.com/conclave-bench/conclave/plugins/election/stableleader"
 	_ "github.com/conclave-bench/conclave/plugins/election/tree"
 	_ "github.com/conclave-bench/conclave/plugins/election/zabfle"
+	_ "github.com/conclave-bench/conclave/plugins/mutex/carvalhoroucairol"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/central"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/lamport"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/maekawa"
