@@ -26,6 +26,8 @@ import (
 	_ "github.com/conclave-bench/conclave/plugins/mutex/raynalmodified"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/raynaloriginal"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/ricartagrawala"
+	_ "github.com/conclave-bench/conclave/plugins/mutex/ricartagrawalatoken"
+	_ "github.com/conclave-bench/conclave/plugins/mutex/singhal"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/suzukikasami"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/tokenring"
 )

@@ -1,0 +1,27 @@
+package singhal
+
+// Request asks for the token: its sender's request number N.
+type Request struct{ N uint64 }
+
+// Token lets its receiver in, and says what is known of each process. There is exactly one.
+type Token struct {
+	State  []State  // Requesting or Neither, as in Peers
+	Number []uint64 // of each one's last request that this is known of
+}
+
+// A State is what is known of a process.
+type State uint8
+
+// The states.
+const (
+	Neither    State = iota // N: not requesting
+	Requesting              // R
+	Executing               // E: inside
+	Holding                 // H: idle with the token
+)
+
+// Kind is REQUEST.
+func (Request) Kind() string { return "REQUEST" }
+
+// Kind is TOKEN.
+func (Token) Kind() string { return "TOKEN" }

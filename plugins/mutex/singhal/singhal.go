@@ -1,0 +1,168 @@
+// Package singhal is Singhal's heuristic token algorithm (IEEE Trans. Computers 1989).
+//
+// Each process keeps what it knows of every other: whether it wants to enter, and the number of
+// its last request. It asks only those that want to enter themselves, since one of them has the
+// token or gets it. At the start process i takes all before it for requesting, like the steps of
+// a staircase, so that of any two one asks the other; every rule keeps it so. The token carries what its holders
+// knew, and whoever leaves gives it to the next, round the ring, that wants to enter.
+package singhal
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+func init() {
+	algo.RegisterMutex(algo.Spec{
+		Name:    "singhal",
+		Summary: "one token; only those that may have it are asked",
+		Paper: algo.Paper{
+			Authors: "M. Singhal",
+			Title:   "A heuristically-aided algorithm for mutual exclusion in distributed systems",
+			Venue:   "IEEE Trans. Computers 38(5), 651-662", Year: 1989,
+			Deviations: "The paper leaves open to whom of those that wait the token goes: here to the " +
+				"first behind the process that leaves, in the order of IDs. The staircase begins at the " +
+				"process that has the token. A process that comes back after a crash has no token, and " +
+				"numbers its requests beyond those of its former life.",
+		},
+		Token:    "TOKEN",
+		Messages: []algo.Message{Request{}, Token{}},
+		Promises: algo.Promises{StarvationFree: true},
+		Claims: []algo.Claim{
+			{Metric: "messages/entry", Load: "light", Source: algo.Derived,
+				Text:  "0 to N, (N+1)/2 on average",
+				Bound: algo.Within(0.10, func(n int) float64 { return float64(n+1) / 2 })},
+			{Metric: "messages/entry", Load: "burst", Source: algo.Derived,
+				Text:  "N(N-1) for N entries: N-1",
+				Bound: algo.Exactly(func(n int) float64 { return float64(n - 1) })},
+		},
+		Breaks: "When the holder crashes, or the token is lost on its way, there is no token any more. " +
+			"Unlike in suzuki-kasami the crash of an idle process may do harm too: the token goes to " +
+			"whoever is taken for requesting.",
+	}, New)
+}
+
+// node has the paper's variables, under its names, each as in Peers.
+type node struct {
+	algo.Config
+	sv    []State  // what is known of each process, and the own state
+	sn    []uint64 // number of each one's last request
+	token Token    // no State: it is elsewhere
+}
+
+// New builds the staircase: behind the holder, in the order of IDs round the ring, each takes those
+// before it for requesting.
+func New(c algo.Config) algo.Mutex {
+	n := &node{Config: c, sv: make([]State, len(c.Peers)), sn: make([]uint64, len(c.Peers))}
+	first, self := n.at(c.Holder), n.at(c.ID)
+	for i := first; i != self; i = (i + 1) % len(c.Peers) {
+		n.sv[i] = Requesting
+	}
+	n.sn[self] = uint64(c.Incarnation) << 32
+	if c.Holder == c.ID && c.Incarnation == 0 {
+		n.sv[self] = Holding
+		n.token = Token{State: make([]State, len(c.Peers)), Number: make([]uint64, len(c.Peers))}
+	}
+	return n
+}
+
+// at is the place of p in sv, sn and the token.
+func (n *node) at(p algo.ID) int {
+	i, _ := slices.BinarySearch(n.Peers, p)
+	return i
+}
+
+// Request asks those that may have the token.
+func (n *node) Request(env algo.Env) {
+	self := n.at(n.ID)
+	if n.sv[self] == Holding {
+		n.sv[self] = Executing
+		env.Granted()
+		return
+	}
+	n.sn[self]++
+	for i, p := range n.Peers {
+		if n.sv[i] == Requesting && i != self {
+			env.Send(p, Request{n.sn[self]})
+		}
+	}
+	n.sv[self] = Requesting
+}
+
+// Release learns from the token, or the token from this process, whichever knows the later
+// request of each; then the token goes to the next that wants it.
+func (n *node) Release(env algo.Env) {
+	self := n.at(n.ID)
+	n.sv[self], n.token.State[self] = Neither, Neither
+	for i := range n.Peers {
+		if n.sn[i] > n.token.Number[i] {
+			n.token.State[i], n.token.Number[i] = n.sv[i], n.sn[i]
+		} else {
+			n.sv[i], n.sn[i] = n.token.State[i], n.token.Number[i]
+		}
+	}
+	for k := 1; k < len(n.Peers); k++ {
+		if i := (self + k) % len(n.Peers); n.sv[i] == Requesting {
+			n.handOver(env, n.Peers[i])
+			return
+		}
+	}
+	n.sv[self] = Holding
+}
+
+func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
+	switch m := m.(type) {
+	case Request:
+		n.onRequest(env, from, m.N)
+	case Token:
+		n.onToken(env, m)
+	}
+}
+
+// onRequest: of two that want to enter each has to have asked the other, so who learns of
+// another here asks it.
+func (n *node) onRequest(env algo.Env, j algo.ID, number uint64) {
+	i, self := n.at(j), n.at(n.ID)
+	if number <= n.sn[i] { // it has been served
+		return
+	}
+	n.sn[i] = number
+	known := n.sv[i] == Requesting
+	n.sv[i] = Requesting
+	switch {
+	case n.sv[self] == Requesting && !known:
+		env.Send(j, Request{n.sn[self]})
+	case n.sv[self] == Holding:
+		n.sv[self] = Neither
+		n.token.State[i], n.token.Number[i] = Requesting, number
+		n.handOver(env, j)
+	}
+}
+
+func (n *node) onToken(env algo.Env, t Token) {
+	n.token = t
+	n.sv[n.at(n.ID)] = Executing
+	env.Granted()
+}
+
+func (n *node) handOver(env algo.Env, to algo.ID) {
+	env.Send(to, n.token)
+	n.token = Token{}
+}
+
+// Invariant: who is inside or idle with the token has it, nobody else does; and an idle holder knows
+// of nobody that wants it.
+func (n *node) Invariant() error {
+	own := n.sv[n.at(n.ID)]
+	if (own == Executing || own == Holding) != (n.token.State != nil) {
+		return errors.New("the own state and the token disagree")
+	}
+	if own == Holding && slices.Contains(n.sv, Requesting) {
+		return errors.New("idle with the token, but somebody wants it")
+	}
+	return nil
+}
+
+var _ algo.Checked = (*node)(nil)

@@ -1,0 +1,128 @@
+package singhal_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/algo/algotest"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
+	"github.com/conclave-bench/conclave/plugins/mutex/singhal"
+)
+
+const (
+	id = "mutex/singhal"
+	ms = time.Millisecond
+)
+
+func TestConformance(t *testing.T) { algotest.Run(t, id) }
+
+func TestCases(t *testing.T) { algotest.Cases(t, id) }
+
+// TestCounts: in turn, process i pays i messages, as many as stand before it on the staircase,
+// and one for the token; the holder pays none. Together, N(N-1), and the token goes round once.
+func TestCounts(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{2, 3, 5, 8} {
+		each, waiting := []int64{0}, []time.Duration{0}
+		for i := 2; i <= n; i++ {
+			each, waiting = append(each, int64(i)), append(waiting, 2*ms)
+		}
+		algotest.Entries{
+			Nodes: n, Holder: 1, Events: algotest.InTurn(algotest.Everybody(n)...),
+			Order: algotest.Everybody(n), Each: each, Waiting: waiting,
+		}.Run(t, id)
+		others := int64(n - 1)
+		algotest.Entries{
+			Nodes: n, Holder: 1, Events: algotest.Together(algotest.Everybody(n)...),
+			Order: algotest.Everybody(n), SyncMax: ms,
+			Kinds: map[string]int64{"REQUEST": others * others, "TOKEN": others},
+		}.Run(t, id)
+	}
+}
+
+// TestHolder: the staircase begins at the holder.
+func TestHolder(t *testing.T) {
+	t.Parallel()
+	algotest.Entries{
+		Nodes: 4, Holder: 3, Events: algotest.InTurn(4, 3, 2),
+		Order: []algo.ID{4, 3, 2}, Each: []int64{2, 2, 4},
+	}.Run(t, id)
+}
+
+// TestCrash: if the holder crashes, the token is lost, also when it comes back.
+func TestCrash(t *testing.T) {
+	t.Parallel()
+	for victim, want := range map[algo.ID]trace.Status{1: trace.TimedOut, 3: trace.OK} {
+		c := algotest.Entries{Nodes: 4, Holder: 1, Events: []harness.Event{
+			{At: ms, Do: harness.DoCrash, Node: victim},
+			{At: 2 * ms, Do: harness.DoRestart, Node: victim},
+			{At: 3 * ms, Do: harness.DoRequest, Node: 2},
+			{At: 20 * ms, Do: harness.DoRequest, Node: 4},
+		}}
+		p := c.Plan(t, id)
+		p.InModel = false
+		if o, err := algotest.Simulate(p); err != nil || o.Status != want {
+			t.Errorf("crash of %d: %s: %s, %v", victim, o.Status, o.Reason, err)
+		}
+	}
+}
+
+// TestRestart: who was served before its crash is heard after it.
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	c := algotest.Entries{Nodes: 3, Holder: 1, Events: []harness.Event{
+		{Do: harness.DoRequest, Node: 3},
+		{At: 10 * ms, Do: harness.DoRequest, Node: 2},
+		{At: 20 * ms, Do: harness.DoCrash, Node: 3},
+		{At: 21 * ms, Do: harness.DoRestart, Node: 3},
+		{At: 30 * ms, Do: harness.DoRequest, Node: 3},
+	}}
+	p := c.Plan(t, id)
+	p.InModel = false
+	if o, err := algotest.Simulate(p); err != nil || o.Status != trace.OK || o.Completed != 3 {
+		t.Errorf("%s: %s, %d entries, %v", o.Status, o.Reason, o.Completed, err)
+	}
+}
+
+const (
+	n = singhal.Neither
+	r = singhal.Requesting
+)
+
+func token(states []singhal.State, numbers ...uint64) singhal.Token {
+	return singhal.Token{State: states, Number: numbers}
+}
+
+// TestRequest_Asked: who wants to enter and learns here that another does asks it, once; who does
+// not only remembers it. A request that comes late changes nothing.
+func TestRequest_Asked(t *testing.T) {
+	t.Parallel()
+	d := algotest.NewDrive(t, id, 4, 2, 1, nil)
+	d.Receives(4, singhal.Request{N: 1})
+	d.Requests(algotest.Sends(1, singhal.Request{N: 1}), algotest.Sends(4, singhal.Request{N: 1}))
+	d.Receives(3, singhal.Request{N: 1}, algotest.Sends(3, singhal.Request{N: 1}))
+	d.Receives(3, singhal.Request{N: 1})
+	d.Receives(1, singhal.Request{N: 1}) // asked already
+	d.Receives(1, token([]singhal.State{n, r, n, n}, 0, 1, 0, 1), algotest.Enters())
+	d.Receives(3, singhal.Request{N: 2}) // inside
+	// The token knows that 4 has been served; of 1 and 3 the process knows more.
+	d.Releases(algotest.Sends(3, token([]singhal.State{r, n, r, n}, 1, 1, 2, 1)))
+	d.Requests(algotest.Sends(1, singhal.Request{N: 2}), algotest.Sends(3, singhal.Request{N: 2}))
+}
+
+// TestRequest_Idle: an idle holder gives the token to whoever asks, unless that has been served.
+func TestRequest_Idle(t *testing.T) {
+	t.Parallel()
+	d := algotest.NewDrive(t, id, 3, 1, 1, nil)
+	d.Requests(algotest.Enters())
+	d.Releases()
+	d.Receives(3, singhal.Request{N: 1}, algotest.Sends(3, token([]singhal.State{n, n, r}, 0, 0, 1)))
+	d.Receives(3, singhal.Request{N: 1})
+	d.Requests(algotest.Sends(3, singhal.Request{N: 1}))
+	d.Receives(3, token([]singhal.State{r, n, n}, 1, 0, 1), algotest.Enters())
+	d.Releases()
+	d.Receives(3, singhal.Request{N: 1})
+	d.Receives(2, singhal.Request{N: 1}, algotest.Sends(2, token([]singhal.State{n, r, n}, 1, 1, 1)))
+}
