@@ -22,6 +22,7 @@ import (
 	_ "github.com/conclave-bench/conclave/plugins/mutex/maekawa"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/naimitrehel"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/naimitrehelft"
+	_ "github.com/conclave-bench/conclave/plugins/mutex/neilsenmizuno"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/raymond"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/raynalmodified"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/raynaloriginal"
