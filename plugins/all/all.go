@@ -19,6 +19,7 @@ import (
 	_ "github.com/conclave-bench/conclave/plugins/mutex/carvalhoroucairol"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/central"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/lamport"
+	_ "github.com/conclave-bench/conclave/plugins/mutex/lodhakshemkalyani"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/maekawa"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/naimitrehel"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/naimitrehelft"
