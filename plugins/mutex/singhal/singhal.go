@@ -22,10 +22,14 @@ func init() {
 			Authors: "M. Singhal",
 			Title:   "A heuristically-aided algorithm for mutual exclusion in distributed systems",
 			Venue:   "IEEE Trans. Computers 38(5), 651-662", Year: 1989,
-			Deviations: "The paper leaves open to whom of those that wait the token goes: here to the " +
-				"first behind the process that leaves, in the order of IDs. The staircase begins at the " +
-				"process that has the token. A process that comes back after a crash has no token, and " +
-				"numbers its requests beyond those of its former life.",
+			Deviations: "A process goes on to take another for requesting until it has asked it, whatever the " +
+				"token says, and a REQUEST that arrives after it has been served is not dropped. Otherwise a slow " +
+				"REQUEST leads to a deadlock, where each of two relies on the other to ask. So the token may come " +
+				"to a process that does not want it, which asks whom it would ask, and keeps the token or passes " +
+				"it on. To whom of those that wait the token goes is left open: here to the first " +
+				"behind the process that leaves, in the order of IDs. The staircase begins at the process that " +
+				"has the token. A process that comes back after a crash has no token, and numbers its requests " +
+				"beyond those of its former life.",
 		},
 		Token:    "TOKEN",
 		Messages: []algo.Message{Request{}, Token{}},
@@ -49,13 +53,15 @@ type node struct {
 	algo.Config
 	sv    []State  // what is known of each process, and the own state
 	sn    []uint64 // number of each one's last request
+	asked []bool   // with the present request
 	token Token    // no State: it is elsewhere
 }
 
 // New builds the staircase: behind the holder, in the order of IDs round the ring, each takes those
 // before it for requesting.
 func New(c algo.Config) algo.Mutex {
-	n := &node{Config: c, sv: make([]State, len(c.Peers)), sn: make([]uint64, len(c.Peers))}
+	n := &node{Config: c, sv: make([]State, len(c.Peers)), sn: make([]uint64, len(c.Peers)),
+		asked: make([]bool, len(c.Peers))}
 	first, self := n.at(c.Holder), n.at(c.ID)
 	for i := first; i != self; i = (i + 1) % len(c.Peers) {
 		n.sv[i] = Requesting
@@ -82,29 +88,37 @@ func (n *node) Request(env algo.Env) {
 		env.Granted()
 		return
 	}
-	n.sn[self]++
-	for i, p := range n.Peers {
-		if n.sv[i] == Requesting && i != self {
-			env.Send(p, Request{n.sn[self]})
-		}
-	}
+	n.ask(env)
 	n.sv[self] = Requesting
 }
 
+func (n *node) ask(env algo.Env) {
+	self := n.at(n.ID)
+	n.sn[self]++
+	for i, p := range n.Peers {
+		if n.asked[i] = n.sv[i] == Requesting && i != self; n.asked[i] {
+			env.Send(p, Request{n.sn[self]})
+		}
+	}
+}
+
 // Release learns from the token, or the token from this process, whichever knows the later
-// request of each; then the token goes to the next that wants it.
+// request of each; then the token goes to the next that wants it. Whoever was not asked is to be
+// asked still: see Deviations.
 func (n *node) Release(env algo.Env) {
 	self := n.at(n.ID)
-	n.sv[self], n.token.State[self] = Neither, Neither
+	n.sv[self], n.token.State[self], n.token.Number[self] = Neither, Neither, n.sn[self]
 	for i := range n.Peers {
 		if n.sn[i] > n.token.Number[i] {
 			n.token.State[i], n.token.Number[i] = n.sv[i], n.sn[i]
-		} else {
-			n.sv[i], n.sn[i] = n.token.State[i], n.token.Number[i]
 		}
+		if n.token.State[i] == Requesting || n.asked[i] {
+			n.sv[i] = n.token.State[i]
+		}
+		n.sn[i], n.asked[i] = n.token.Number[i], false
 	}
 	for k := 1; k < len(n.Peers); k++ {
-		if i := (self + k) % len(n.Peers); n.sv[i] == Requesting {
+		if i := (self + k) % len(n.Peers); n.token.State[i] == Requesting {
 			n.handOver(env, n.Peers[i])
 			return
 		}
@@ -121,30 +135,40 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	}
 }
 
-// onRequest: of two that want to enter each has to have asked the other, so who learns of
-// another here asks it.
+// onRequest: of two that want to enter one has to have asked the other, so who learns of another
+// here asks it. A REQUEST that was served before it came is one too: see Deviations.
 func (n *node) onRequest(env algo.Env, j algo.ID, number uint64) {
 	i, self := n.at(j), n.at(n.ID)
-	if number <= n.sn[i] { // it has been served
-		return
-	}
-	n.sn[i] = number
+	n.sn[i] = max(n.sn[i], number)
 	known := n.sv[i] == Requesting
 	n.sv[i] = Requesting
-	switch {
-	case n.sv[self] == Requesting && !known:
-		env.Send(j, Request{n.sn[self]})
-	case n.sv[self] == Holding:
+	switch n.sv[self] {
+	case Requesting:
+		if !known {
+			n.asked[i] = true
+			env.Send(j, Request{n.sn[self]})
+		}
+	case Executing:
+		if number <= n.token.Number[i] {
+			n.token.State[i] = Requesting
+		}
+	case Holding:
 		n.sv[self] = Neither
-		n.token.State[i], n.token.Number[i] = Requesting, number
+		n.token.State[i], n.token.Number[i] = Requesting, n.sn[i]
 		n.handOver(env, j)
 	}
 }
 
+// onToken enters. Who does not want to does as if it had asked, entered and left.
 func (n *node) onToken(env algo.Env, t Token) {
 	n.token = t
-	n.sv[n.at(n.ID)] = Executing
-	env.Granted()
+	if self := n.at(n.ID); n.sv[self] == Requesting {
+		n.sv[self] = Executing
+		env.Granted()
+		return
+	}
+	n.ask(env)
+	n.Release(env)
 }
 
 func (n *node) handOver(env algo.Env, to algo.ID) {

@@ -96,7 +96,7 @@ func token(states []singhal.State, numbers ...uint64) singhal.Token {
 }
 
 // TestRequest_Asked: who wants to enter and learns here that another does asks it, once; who does
-// not only remembers it. A request that comes late changes nothing.
+// not only remembers it.
 func TestRequest_Asked(t *testing.T) {
 	t.Parallel()
 	d := algotest.NewDrive(t, id, 4, 2, 1, nil)
@@ -112,17 +112,43 @@ func TestRequest_Asked(t *testing.T) {
 	d.Requests(algotest.Sends(1, singhal.Request{N: 2}), algotest.Sends(3, singhal.Request{N: 2}))
 }
 
-// TestRequest_Idle: an idle holder gives the token to whoever asks, unless that has been served.
+// TestRequest_Idle: an idle holder gives the token to whoever asks.
 func TestRequest_Idle(t *testing.T) {
 	t.Parallel()
 	d := algotest.NewDrive(t, id, 3, 1, 1, nil)
 	d.Requests(algotest.Enters())
 	d.Releases()
 	d.Receives(3, singhal.Request{N: 1}, algotest.Sends(3, token([]singhal.State{n, n, r}, 0, 0, 1)))
-	d.Receives(3, singhal.Request{N: 1})
 	d.Requests(algotest.Sends(3, singhal.Request{N: 1}))
 	d.Receives(3, token([]singhal.State{r, n, n}, 1, 0, 1), algotest.Enters())
 	d.Releases()
-	d.Receives(3, singhal.Request{N: 1})
 	d.Receives(2, singhal.Request{N: 1}, algotest.Sends(2, token([]singhal.State{n, r, n}, 1, 1, 1)))
+}
+
+// TestRequest_Late: a REQUEST that was served before it comes brings its sender the token, at once or at
+// the release: the sender may have asked again, and others.
+func TestRequest_Late(t *testing.T) {
+	t.Parallel()
+	d := algotest.NewDrive(t, id, 3, 2, 1, nil)
+	served := token([]singhal.State{n, r, n}, 0, 1, 1) // 3 has been inside
+	d.Requests(algotest.Sends(1, singhal.Request{N: 1}))
+	d.Receives(1, served, algotest.Enters())
+	d.Receives(3, singhal.Request{N: 1})
+	d.Releases(algotest.Sends(3, token([]singhal.State{n, n, r}, 0, 1, 1)))
+	// 3 did not want it, and had asked 2: so 2 asks 3, and keeps the token.
+	d.Receives(3, token([]singhal.State{n, r, n}, 0, 1, 2), algotest.Sends(3, singhal.Request{N: 2}))
+	d.Receives(3, singhal.Request{N: 2}, algotest.Sends(3, token([]singhal.State{n, n, r}, 0, 2, 2)))
+}
+
+// TestToken_NotWanted: who does not want the token asks whom it takes for requesting, and passes the token on to
+// whoever is known to want it, or keeps it.
+func TestToken_NotWanted(t *testing.T) {
+	t.Parallel()
+	d := algotest.NewDrive(t, id, 3, 2, 1, nil)
+	asks := []algo.Effect{algotest.Sends(1, singhal.Request{N: 1}), algotest.Sends(3, singhal.Request{N: 1})}
+	d.Receives(3, singhal.Request{N: 1})
+	d.Receives(1, token([]singhal.State{n, r, n}, 0, 0, 0),
+		append(asks, algotest.Sends(3, token([]singhal.State{n, n, r}, 0, 1, 1)))...)
+	d.Receives(3, token([]singhal.State{n, r, n}, 0, 1, 1), algotest.Sends(3, singhal.Request{N: 2}))
+	d.Requests(algotest.Enters())
 }
