@@ -1,11 +1,12 @@
 // Package carvalhoroucairol is Ricart and Agrawala's algorithm as Carvalho and Roucairol
 // improved it (CACM 1983): a permission is kept until the other side asks for it.
 //
-// Each pair of processes shares one permission, and who has that of every pair may enter. Who
-// wants to enter asks those alone whose permission it lacks; so a process that enters again
-// and again, while nobody else wants to, sends nothing. Who is asked hands the permission
-// over, unless it is inside or its own request came earlier: then it does so when it leaves.
-// Who hands one over while its own, later request is under way asks for it again at once.
+// Each pair of processes shares one permission, and who has that of every pair may
+// enter. Who wants to enter asks those alone whose permission it lacks. So a process
+// that enters again and again, while nobody else wants to, sends nothing. Who is asked
+// hands the permission over, unless it is inside or its own request came earlier: then
+// it does so when it leaves. Who hands one over while its own, later request is under
+// way asks for it again at once.
 package carvalhoroucairol
 
 import (
@@ -24,22 +25,23 @@ func init() {
 			Authors: "O. S. F. Carvalho, G. Roucairol",
 			Title:   "On mutual exclusion in computer networks",
 			Venue:   "CACM 26(2), 146-147", Year: 1983,
-			Deviations: "At the start nobody has a permission: the first request of a pair makes it. " +
-				"A process that comes back after a crash has none, and numbers its requests beyond " +
+			Deviations: "At the start nobody has a permission: the first request of a pair makes it. A " +
+				"process that comes back after a crash has none, and numbers its requests beyond " +
 				"those of its former life.",
 		},
 		Messages: []algo.Message{Request{}, Reply{}},
 		Promises: algo.Promises{StarvationFree: true},
 		Claims: []algo.Claim{
 			{Metric: "messages/entry", Load: "light", Source: algo.Derived,
-				Text:  "0 to 2(N-1): who asks lacks the permissions of those who entered since, N-1 on average",
+				Text:  "0 to 2(N-1), N-1 on average",
 				Bound: algo.Within(0.10, func(n int) float64 { return float64(n - 1) })},
 			{Metric: "messages/entry", Load: "burst", Source: algo.Derived,
 				Text:  "2(N-1)",
 				Bound: algo.Exactly(func(n int) float64 { return 2 * float64(n-1) })},
 		},
 		Breaks: "A process that crashes takes with it the permissions that it has. Whoever shares " +
-			"one of them waits for ever; a pair whose permission the other has is not blocked until that one gives it away.",
+			"one of them waits for ever; a pair whose permission the other has is not blocked " +
+			"until that one gives it away.",
 	}, New)
 }
 

@@ -1,10 +1,12 @@
 // Package chandymisra is the algorithm of Chandy and Misra for dining philosophers (ACM TOPLAS 1984)
 // of whom any two are neighbors: one eats at a time.
 //
-// Each pair shares one fork, and one token to ask for it; who has all of its forks may enter. Forks become
-// dirty when they are used. Who is asked for a dirty fork cleans it and hands it over; a clean one it keeps until it
-// has been inside. So of any two it is known who goes first, namely whoever did not use their fork last, and no
-// clock or number is needed. At the start the forks are dirty and with the smaller process of each pair.
+// Each pair shares one fork, and one token to ask for it; who has all of its forks may
+// enter. Forks become dirty when they are used. Who is asked for a dirty fork cleans it
+// and hands it over; a clean one it keeps until it has been inside. So of any two it is
+// known who goes first, namely whoever did not use their fork last, and no clock or
+// number is needed. At the start the forks are dirty and with the smaller process of
+// each pair.
 package chandymisra
 
 import (
@@ -23,8 +25,8 @@ func init() {
 			Authors: "K. M. Chandy, J. Misra",
 			Title:   "The drinking philosophers problem",
 			Venue:   "ACM TOPLAS 6(4), 632-646", Year: 1984, DOI: "10.1145/1780.1804",
-			Deviations: "The paper's graph of conflicts is any; here everybody conflicts with everybody. A process that " +
-				"comes back after a crash has no fork and no request token.",
+			Deviations: "The paper's graph of conflicts is any; here everybody conflicts with everybody. " +
+				"A process that comes back after a crash has no fork and no request token.",
 		},
 		Messages: []algo.Message{Request{}, Fork{}},
 		Promises: algo.Promises{StarvationFree: true},
@@ -36,8 +38,9 @@ func init() {
 				Text:  "2(N-1)^2 for N entries",
 				Bound: algo.Exactly(func(n int) float64 { return 2 * float64((n-1)*(n-1)) / float64(n) })},
 		},
-		Breaks: "A process that crashes takes with it the forks that it has. Whoever shares one of them waits for " +
-			"ever, and those that share a fork with the waiting one follow, since it keeps its clean ones.",
+		Breaks: "A process that crashes takes with it the forks that it has. Whoever shares one " +
+			"of them waits for ever, and those that share a fork with the waiting one follow, " +
+			"since it keeps its clean ones.",
 	}, New)
 }
 

@@ -1,11 +1,12 @@
 // Package neilsenmizuno is the token algorithm of Neilsen and Mizuno on a directed acyclic graph (ICDCS
 // 1991).
 //
-// The processes form a tree that never changes; its edges are directed, and following LAST leads
-// to the sink, the last process to have asked. Following NEXT from the one that has the privilege gives the
-// queue of those that wait. A request goes from neighbor to neighbor to the sink, and turns the edges on its
-// way round. The privilege is sent straight to whoever is next, so on a star an entry costs three
-// messages at most.
+// The processes form a tree that never changes; its edges are directed, and following
+// LAST leads to the sink, the last process to have asked. Following NEXT from the one
+// that has the privilege gives the queue of those that wait. A request goes from
+// neighbor to neighbor to the sink, and turns the edges on its way round. The privilege
+// is sent straight to whoever is next. So on a star an entry costs three messages at
+// most.
 package neilsenmizuno
 
 import (
@@ -22,15 +23,16 @@ func init() {
 			Authors: "M. L. Neilsen, M. Mizuno",
 			Title:   "A DAG-based algorithm for distributed mutual exclusion",
 			Venue:   "ICDCS, 354-360", Year: 1991,
-			Deviations: "The paper sends INITIALIZE messages to turn the edges towards the first holder; here everybody " +
-				"knows the tree and the holder. A process that comes back after a crash has no privilege.",
+			Deviations: "The paper sends INITIALIZE messages to turn the edges towards the first holder; " +
+				"here everybody knows the tree and the holder. A process that comes back after a " +
+				"crash has no privilege.",
 		},
 		Token:    "PRIVILEGE",
 		Messages: []algo.Message{Request{}, Privilege{}},
 		Promises: algo.Promises{StarvationFree: true},
-		Params: []algo.Param{{Name: "tree", Type: algo.Enum, Choices: []string{"star", "path", "binary", "balanced"},
-			Default: algo.Const("star"),
-			Doc:     "the tree, with process 1 at its root, and IDs breadth-first; balanced: about sqrt(N) children"}},
+		Params: []algo.Param{{Name: "tree", Type: algo.Enum, Default: algo.Const("star"),
+			Choices: []string{"star", "path", "binary", "balanced"},
+			Doc:     "the tree: process 1 is its root, IDs are breadth-first; balanced: sqrt(N) children"}},
 		Claims: []algo.Claim{
 			{Metric: "messages/entry", Load: "light", Source: algo.Derived,
 				Text: "on a star, 3 - 5/N + 2/N^2 on average",
@@ -41,9 +43,9 @@ func init() {
 				Text:  "on a star whose center has the privilege, 3N-4 for N entries",
 				Bound: algo.Exactly(func(n int) float64 { return float64(max(3*n-4, 0)) / float64(n) })},
 		},
-		Breaks: "The crash of whoever has the privilege, or waits in the queue, loses it. That of an inner process " +
-			"of the tree cuts it: on a star, of the center. A second copy of a message is fatal too: two " +
-			"privileges, or a request that never ends.",
+		Breaks: "The crash of whoever has the privilege, or waits in the queue, loses it. That of " +
+			"an inner process of the tree cuts it: on a star, of the center. A second copy of " +
+			"a message is fatal too: two privileges, or a request that never ends.",
 	}, New)
 }
 

@@ -24,9 +24,9 @@ func init() {
 			Authors: "G. Ricart, A. K. Agrawala",
 			Title:   "Author's response to \"On mutual exclusion in computer networks\"",
 			Venue:   "CACM 26(2), 147-148", Year: 1983,
-			Deviations: "The numbers of requests are those of a counter, not of a logical clock: only that they " +
-				"grow is used. A process that comes back after a crash has no token, and numbers its " +
-				"requests beyond those of its former life.",
+			Deviations: "The numbers of requests are those of a counter, not of a logical clock: only " +
+				"that they grow is used. A process that comes back after a crash has no token, " +
+				"and numbers its requests beyond those of its former life.",
 		},
 		Token:    "TOKEN",
 		Messages: []algo.Message{Request{}, Token{}},
@@ -40,8 +40,8 @@ func init() {
 				Bound: algo.Exactly(messages)},
 		},
 		Breaks: "When the holder crashes, or the token is lost on its way, there is no token any " +
-			"more, and whoever asks waits for ever. So it is when the token goes to a process that " +
-			"crashed while it waited. The crash of any other does no harm.",
+			"more, and whoever asks waits for ever. So it is when the token goes to a process " +
+			"that crashed while it waited. The crash of any other does no harm.",
 	}, New)
 }
 

@@ -1,10 +1,11 @@
 // Package singhal is Singhal's heuristic token algorithm (IEEE Trans. Computers 1989).
 //
-// Each process keeps what it knows of every other: whether it wants to enter, and the number of
-// its last request. It asks only those that want to enter themselves, since one of them has the
-// token or gets it. At the start process i takes all before it for requesting, like the steps of
-// a staircase, so that of any two one asks the other; every rule keeps it so. The token carries what its holders
-// knew, and whoever leaves gives it to the next, round the ring, that wants to enter.
+// Each process keeps what it knows of every other: whether it wants to enter, and the
+// number of its last request. It asks only those that want to enter themselves, since
+// one of them has the token or gets it. At the start each process takes those before it
+// for requesting, like the steps of a staircase, so that of any two one asks the other.
+// Every rule keeps it so. The token carries what its holders knew, and whoever leaves
+// gives it to the next, round the ring, that wants to enter.
 package singhal
 
 import (
@@ -22,13 +23,13 @@ func init() {
 			Authors: "M. Singhal",
 			Title:   "A heuristically-aided algorithm for mutual exclusion in distributed systems",
 			Venue:   "IEEE Trans. Computers 38(5), 651-662", Year: 1989,
-			Deviations: "A process goes on to take another for requesting until it has asked it, whatever the " +
-				"token says, and a REQUEST that arrives after it has been served is not dropped. Otherwise a slow " +
-				"REQUEST leads to a deadlock, where each of two relies on the other to ask. So the token may come " +
-				"to a process that does not want it, which asks whom it would ask, and keeps the token or passes " +
-				"it on. To whom of those that wait the token goes is left open: here to the first " +
-				"behind the process that leaves, in the order of IDs. The staircase begins at the process that " +
-				"has the token. A process that comes back after a crash has no token, and numbers its requests " +
+			Deviations: "A process takes another for requesting until it has asked it, whatever the token " +
+				"says; and a REQUEST that arrives after it has been served is not dropped: where " +
+				"the token is, one is sent back. Otherwise a slow REQUEST leads to a deadlock, " +
+				"where each of two relies on the other to ask. To whom of those that wait the " +
+				"token goes is left open: here to the first behind the process that leaves, in " +
+				"the order of IDs. The staircase begins at the process that has the token. A " +
+				"process that comes back after a crash has no token, and numbers its requests " +
 				"beyond those of its former life.",
 		},
 		Token:    "TOKEN",
@@ -42,9 +43,9 @@ func init() {
 				Text:  "N(N-1) for N entries: N-1",
 				Bound: algo.Exactly(func(n int) float64 { return float64(n - 1) })},
 		},
-		Breaks: "When the holder crashes, or the token is lost on its way, there is no token any more. " +
-			"Unlike in suzuki-kasami the crash of an idle process may do harm too: the token goes to " +
-			"whoever is taken for requesting.",
+		Breaks: "When the holder crashes, or the token is lost on its way, there is no token any " +
+			"more. Unlike in suzuki-kasami the crash of an idle process may do harm too: the " +
+			"token goes to whoever is taken for requesting.",
 	}, New)
 }
 
@@ -88,18 +89,14 @@ func (n *node) Request(env algo.Env) {
 		env.Granted()
 		return
 	}
-	n.ask(env)
-	n.sv[self] = Requesting
-}
-
-func (n *node) ask(env algo.Env) {
-	self := n.at(n.ID)
 	n.sn[self]++
 	for i, p := range n.Peers {
-		if n.asked[i] = n.sv[i] == Requesting && i != self; n.asked[i] {
+		if n.sv[i] == Requesting && i != self {
+			n.asked[i] = true
 			env.Send(p, Request{n.sn[self]})
 		}
 	}
+	n.sv[self] = Requesting
 }
 
 // Release learns from the token, or the token from this process, whichever knows the later
@@ -136,39 +133,38 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 }
 
 // onRequest: of two that want to enter one has to have asked the other, so who learns of another
-// here asks it. A REQUEST that was served before it came is one too: see Deviations.
+// here asks it. Where the token is, a REQUEST that was served before it came is answered by one: its
+// sender may want to enter again, and rely on this process to ask.
 func (n *node) onRequest(env algo.Env, j algo.ID, number uint64) {
 	i, self := n.at(j), n.at(n.ID)
+	late := number <= n.sn[i]
+	if n.sv[self] == Executing && n.token.State[i] == Neither {
+		late = late || number <= n.token.Number[i]
+	}
 	n.sn[i] = max(n.sn[i], number)
-	known := n.sv[i] == Requesting
+	if n.sv[i] == Requesting { // it was asked, or will be
+		return
+	}
+	if late && n.token.State != nil {
+		env.Send(j, Request{n.sn[self]})
+		return
+	}
 	n.sv[i] = Requesting
 	switch n.sv[self] {
 	case Requesting:
-		if !known {
-			n.asked[i] = true
-			env.Send(j, Request{n.sn[self]})
-		}
-	case Executing:
-		if number <= n.token.Number[i] {
-			n.token.State[i] = Requesting
-		}
+		n.asked[i] = true
+		env.Send(j, Request{n.sn[self]})
 	case Holding:
 		n.sv[self] = Neither
-		n.token.State[i], n.token.Number[i] = Requesting, n.sn[i]
+		n.token.State[i], n.token.Number[i] = Requesting, number
 		n.handOver(env, j)
 	}
 }
 
-// onToken enters. Who does not want to does as if it had asked, entered and left.
 func (n *node) onToken(env algo.Env, t Token) {
 	n.token = t
-	if self := n.at(n.ID); n.sv[self] == Requesting {
-		n.sv[self] = Executing
-		env.Granted()
-		return
-	}
-	n.ask(env)
-	n.Release(env)
+	n.sv[n.at(n.ID)] = Executing
+	env.Granted()
 }
 
 func (n *node) handOver(env algo.Env, to algo.ID) {

@@ -125,30 +125,39 @@ func TestRequest_Idle(t *testing.T) {
 	d.Receives(2, singhal.Request{N: 1}, algotest.Sends(2, token([]singhal.State{n, r, n}, 1, 1, 1)))
 }
 
-// TestRequest_Late: a REQUEST that was served before it comes brings its sender the token, at once or at
-// the release: the sender may have asked again, and others.
+// TestRequest_Late: a REQUEST that was served before it came is answered by one where the token is: its
+// sender may want to enter again, and rely on this process to ask. Elsewhere it is remembered.
 func TestRequest_Late(t *testing.T) {
 	t.Parallel()
 	d := algotest.NewDrive(t, id, 3, 2, 1, nil)
-	served := token([]singhal.State{n, r, n}, 0, 1, 1) // 3 has been inside
 	d.Requests(algotest.Sends(1, singhal.Request{N: 1}))
-	d.Receives(1, served, algotest.Enters())
-	d.Receives(3, singhal.Request{N: 1})
-	d.Releases(algotest.Sends(3, token([]singhal.State{n, n, r}, 0, 1, 1)))
-	// 3 did not want it, and had asked 2: so 2 asks 3, and keeps the token.
-	d.Receives(3, token([]singhal.State{n, r, n}, 0, 1, 2), algotest.Sends(3, singhal.Request{N: 2}))
-	d.Receives(3, singhal.Request{N: 2}, algotest.Sends(3, token([]singhal.State{n, n, r}, 0, 2, 2)))
+	d.Receives(1, token([]singhal.State{n, r, n}, 0, 1, 1), algotest.Enters()) // 3 has been inside
+	d.Receives(3, singhal.Request{N: 1}, algotest.Sends(3, singhal.Request{N: 1}))
+	d.Releases()
+	d.Receives(3, singhal.Request{N: 1}, algotest.Sends(3, singhal.Request{N: 1}))
+	d.Receives(3, singhal.Request{N: 2}, algotest.Sends(3, token([]singhal.State{n, n, r}, 0, 1, 2)))
+	d.Receives(1, singhal.Request{N: 0})
+	d.Requests(algotest.Sends(1, singhal.Request{N: 2}), algotest.Sends(3, singhal.Request{N: 2}))
 }
 
-// TestToken_NotWanted: who does not want the token asks whom it takes for requesting, and passes the token on to
-// whoever is known to want it, or keeps it.
-func TestToken_NotWanted(t *testing.T) {
+// TestRequest_KnownToTheToken: a REQUEST that the token knows of, and that is not served, waits.
+func TestRequest_KnownToTheToken(t *testing.T) {
 	t.Parallel()
 	d := algotest.NewDrive(t, id, 3, 2, 1, nil)
-	asks := []algo.Effect{algotest.Sends(1, singhal.Request{N: 1}), algotest.Sends(3, singhal.Request{N: 1})}
+	d.Requests(algotest.Sends(1, singhal.Request{N: 1}))
+	d.Receives(1, token([]singhal.State{n, r, r}, 0, 1, 1), algotest.Enters())
 	d.Receives(3, singhal.Request{N: 1})
-	d.Receives(1, token([]singhal.State{n, r, n}, 0, 0, 0),
-		append(asks, algotest.Sends(3, token([]singhal.State{n, n, r}, 0, 1, 1)))...)
-	d.Receives(3, token([]singhal.State{n, r, n}, 0, 1, 1), algotest.Sends(3, singhal.Request{N: 2}))
-	d.Requests(algotest.Enters())
+	d.Releases(algotest.Sends(3, token([]singhal.State{n, n, r}, 0, 1, 1)))
+}
+
+// TestRelease_NotAsked: who was not asked is to be asked still, though the token says that it was served.
+func TestRelease_NotAsked(t *testing.T) {
+	t.Parallel()
+	d := algotest.NewDrive(t, id, 3, 2, 1, nil)
+	d.Requests(algotest.Sends(1, singhal.Request{N: 1}))
+	d.Receives(3, singhal.Request{N: 1}, algotest.Sends(3, singhal.Request{N: 1}))
+	d.Receives(1, token([]singhal.State{n, r, n}, 0, 1, 1), algotest.Enters())
+	d.Releases() // 3 was asked, and is served
+	d.Receives(1, singhal.Request{N: 1}, algotest.Sends(1, token([]singhal.State{r, n, n}, 1, 1, 1)))
+	d.Requests(algotest.Sends(1, singhal.Request{N: 2}))
 }
