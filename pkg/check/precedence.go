@@ -36,8 +36,9 @@ func newPrecedence(s *harness.Setup) *precedence {
 	o := &precedence{
 		made: make([]uint32, s.Nodes), known: make([]count, s.Nodes), asked: make([]count, s.Nodes),
 	}
+	nothing := make(count, s.Nodes)
 	for i := range o.known {
-		o.known[i] = make(count, s.Nodes)
+		o.known[i] = nothing
 	}
 	return o
 }
