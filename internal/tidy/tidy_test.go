@@ -100,6 +100,9 @@ var table = []struct {
 	{"internal/rare", []string{
 		"pkg/algo", "internal/stats", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check",
 	}},
+	{"internal/twin", []string{
+		"pkg/link", "pkg/trace", "internal/stats", "internal/clock", "pkg/harness", "pkg/sim", "pkg/experiment",
+	}},
 	{"internal/reproduce", []string{
 		"pkg/algo", "pkg/metric", "pkg/trace", "internal/stats", "pkg/experiment", "pkg/results", "pkg/runner", "internal/compare", "internal/report",
 		"internal/files",

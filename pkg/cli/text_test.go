@@ -177,6 +177,8 @@ func TestExamples(t *testing.T) {
 			switch c.Name() {
 			case "work", "workers": // they need NATS: internal/queue has it
 				continue
+			case "calibrate": // it takes ten seconds: docs/twin.md has it
+				continue
 			case "serve": // it stays until Ctrl-C: TestServe has it
 				continue
 			}

@@ -8,7 +8,6 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
-	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // A worker is a process where handling takes time: what comes to it waits until it has a
@@ -207,9 +206,7 @@ func (s *simulation) arrival(e *event) time.Duration {
 
 // detain keeps a message until what was saved before it is on the disk.
 func (s *simulation) detain(m *harness.Process, to algo.ID, out harness.Outgoing) {
-	if out.Plane == trace.Data {
-		s.inFlight++
-	}
+	s.detained++
 	if out.Msg != nil { // as it is now
 		out.Msg = s.setup.Alg.Codec.Copy(out.Kind, out.Msg)
 	}
@@ -221,9 +218,7 @@ func (s *simulation) detain(m *harness.Process, to algo.ID, out harness.Outgoing
 // depart is the instant at which such a message leaves, if its sender lives.
 func (s *simulation) depart(e *event) {
 	p := e.msg.(parting)
-	if p.out.Plane == trace.Data {
-		s.inFlight--
-	}
+	s.detained--
 	s.worked, s.saving = 0, 0
 	if m := s.procs[e.from-1].running; m != nil && m.Incarnation == e.incarnation {
 		s.Send(m, p.to, p.out)
