@@ -53,12 +53,13 @@ func (s *streams) calibrate(file string, quiet bool) error {
 	if err != nil {
 		return err
 	}
-	comment := fmt.Sprintf("What handling costs, by \"bench calibrate\" on a machine with %d processors, %s.\n"+
+	comment := fmt.Sprintf("What handling costs, by \"bench calibrate\" on a machine with %d "+
+		"processors, %s.\n"+
 		"From %d trials, %d events that were handled right after another, %d wake-ups.\n",
 		runtime.NumCPU(), begun.UTC().Format(time.DateTime+" MST"), len(trials), fit.Handled, fit.Woken)
 	for _, l := range fit.Lateness {
-		comment += fmt.Sprintf("Messages of %s were late by (p50, p75, p90) %v, with these costs %v.\n", l.Load,
-			l.Real, l.Twin)
+		comment += fmt.Sprintf("Messages of %s were late by (p50, p75, p90) %v, with these costs %v.\n",
+			l.Load, l.Real, l.Twin)
 	}
 	comment += fmt.Sprintf("A write to this disk takes as follows. Real nodes do not wait for it; to have "+
 		"simulated ones\ndo so, add save: %s", disk.Literal())

@@ -285,7 +285,8 @@ func (s *simulation) finish(at time.Duration, why harness.Reason) {
 
 // settle tells the coordinator when the network has fallen quiet.
 func (s *simulation) settle() {
-	for !s.over && s.inFlight == 0 && s.detained == 0 && s.timers == 0 && s.inside == 0 && !s.queue.Due(s.now) {
+	for !s.over && s.inFlight == 0 && s.detained == 0 && s.timers == 0 && s.inside == 0 &&
+		!s.queue.Due(s.now) {
 		idle := s.planned == 0 && s.scheduled == 0 && !s.setup.Detector.Restless()
 		if s.quietAt == s.activity+1 && (s.quietIdle || !idle) {
 			return
