@@ -118,6 +118,7 @@ func TestColumns(t *testing.T) {
 		"tune":      {file + " --budget 1", file},
 		"rare":      {file, lost + " --paths 10", lost + " --paths 10 --beyond 1h"},
 		"calibrate": {"nowhere/calibration.yaml"},
+		"twin":      {dir},
 		"report":    {dir + " --out report.html", dir + " --figures figures", "nowhere"},
 		"serve":     {"nowhere"},
 		"export":    {dir, dir + " --format nonsense", dir + " --format gobench --out x.txt"},

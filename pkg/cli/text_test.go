@@ -179,6 +179,8 @@ func TestExamples(t *testing.T) {
 				continue
 			case "calibrate": // it takes ten seconds: docs/twin.md has it
 				continue
+			case "twin": // it wants a run on real nodes: TestTwin has it
+				continue
 			case "serve": // it stays until Ctrl-C: TestServe has it
 				continue
 			}

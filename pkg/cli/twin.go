@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/transport"
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/runner"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+func (s *streams) twinCommand() *cobra.Command {
+	var costs string
+	more := 50
+	c := &cobra.Command{
+		Use:   "twin RUN",
+		Short: "Simulate the trials of a run on real nodes, and narrow its intervals",
+		Long: `Simulate the trials of RUN, which ran on real nodes, with the same seeds: their
+twins meet the same network, faults and requests. For each cell and metric it
+prints the mean that was measured, that of the twins, how closely both are
+correlated, and the interval of the measured mean, 95 %, without the twins and
+with them as control variate: many more trials are simulated, so that what luck
+the real ones had is known. Where the correlation is low nothing is gained,
+and nothing stands there.
+docs/twin.md has the method.
+
+` + exitHelp("twin", "0", "1", "2", "130, 143"),
+		Example: `  bench twin results/quickstart/latest`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if more < 1 || more > 1000 {
+				return usage("--more %d, want 1 to 1000", more)
+			}
+			return s.twin(args[0], costs, more)
+		},
+	}
+	c.Flags().StringVar(&costs, "costs", "", "with what handling costs by `FILE` (bench calibrate FILE)")
+	c.Flags().IntVar(&more, "more", more, "simulate `N` times as many trials as there are twins")
+	return c
+}
+
+// A pair is where a metric of a cell is: of real trials, of their twins, and of more of those.
+type pair struct{ values, controls, more []float64 }
+
+func (s *streams) twin(path, costs string, more int) error {
+	e, dir, err := recorded(path)
+	if err != nil {
+		return err
+	}
+	if e.Virtual() {
+		return usage("%s was simulated itself: want a run on real nodes", path)
+	}
+	rows, err := results.ReadTrials(dir)
+	if err != nil {
+		return err
+	}
+	twins, err := twinOf(path, e, costs, more)
+	if err != nil {
+		return err
+	}
+	ctx, stop := s.interruptible(context.Background())
+	defer stop()
+	begun, simulated := time.Now(), 0
+	metrics := metric.Shown(e.Problem, metric.Brief)
+	pairs := make([]pair, len(e.Cells)*len(metrics))
+	real := map[int]*results.Trial{}
+	for i := range rows {
+		real[rows[i].Trial] = &rows[i]
+	}
+	for _, t := range twins.Trials() {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		verdict, _, err := runner.Replay(ctx, twins, &t, runner.Options{}, nil)
+		if err != nil {
+			return err
+		}
+		simulated++
+		if verdict.Status != trace.OK {
+			continue
+		}
+		row := real[(t.Cell-1)*e.Repetitions+t.Repetition]
+		for i, m := range metrics {
+			p := &pairs[(t.Cell-1)*len(metrics)+i]
+			x := math.NaN()
+			for _, v := range verdict.Metrics {
+				if v.Name == m.Name {
+					x = v.Value
+				}
+			}
+			switch {
+			case math.IsNaN(x):
+			case t.Repetition > e.Repetitions:
+				p.more = append(p.more, x)
+			case row != nil && row.Seed == t.Seed:
+				if y, kind := row.Observe(m.Name); kind == results.Observed {
+					p.values, p.controls = append(p.values, y), append(p.controls, x)
+				}
+			}
+		}
+	}
+	s.printTwins(e, metrics, pairs)
+	fmt.Fprintf(s.out, "%d trials simulated in %.1f s; mean ± half of its 95 %% interval (Student's)\n", simulated,
+		time.Since(begun).Seconds())
+	return nil
+}
+
+// twinOf is e in simulation, with more repetitions.
+func twinOf(path string, e *experiment.Experiment, costs string, more int) (*experiment.Experiment, error) {
+	dir, _, config, err := results.ReadConfig(path)
+	if err != nil {
+		return nil, err
+	}
+	over := experiment.Overrides{Transport: transport.Sim.Name,
+		Set: []string{"repetitions=" + strconv.Itoa(e.Repetitions*(1+more)), "rounds=1"}}
+	if costs != "" {
+		over.Set = append(over.Set, "costs={file: "+strconv.Quote(costs)+"}")
+	}
+	return experiment.LoadContent(filepath.Join(dir, results.ConfigFile), config, over)
+}
+
+func (s *streams) printTwins(e *experiment.Experiment, metrics []*metric.Metric, pairs []pair) {
+	d, t := designOf(e), &table{}
+	t.column("cell", false)
+	t.column("metric", false)
+	for _, name := range []string{"n", "measured", "twins", "correlation", "with twins", "width"} {
+		t.column(name, true)
+	}
+	t.keyed(2)
+	interval := func(mean, half float64) string { return fmt.Sprintf("%.4g ± %.2g", mean, half) }
+	for c := range e.Cells {
+		for i, m := range metrics {
+			p := &pairs[c*len(metrics)+i]
+			if len(p.values) < 4 || len(p.more) < 2 {
+				continue
+			}
+			v := stats.ControlVariate(p.values, p.controls, p.more, 0.95)
+			twins := 0.0
+			for _, x := range p.controls {
+				twins += x / float64(len(p.controls))
+			}
+			correlation, with, width := "none", "", ""
+			if !math.IsNaN(v.Correlation) {
+				correlation = fmt.Sprintf("%.2f", v.Correlation)
+			}
+			if v.Used {
+				with, width = interval(v.Adjusted, v.Narrowed), fmt.Sprintf("%.2f", v.Narrowed/v.Half)
+			}
+			t.add(d.name(&e.Cells[c]), m.Name, strconv.Itoa(len(p.values)), interval(v.Mean, v.Half),
+				fmt.Sprintf("%.4g", twins), correlation, with, width)
+		}
+	}
+	if len(t.rows) == 0 {
+		fmt.Fprintln(s.out, "no cell has four trials with a figure: nothing to compare")
+		return
+	}
+	t.write(s.out)
+}
