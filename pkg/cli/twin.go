@@ -110,7 +110,8 @@ func (s *streams) twin(path, costs string, more int) error {
 		}
 	}
 	s.printTwins(e, metrics, pairs)
-	fmt.Fprintf(s.out, "%d trials simulated in %.1f s; mean ± half of its 95 %% interval (Student's)\n", simulated,
+	fmt.Fprintf(s.out, "%d trials simulated in %.1f s; mean ± half of its 95 %% interval (Student's)\n",
+		simulated,
 		time.Since(begun).Seconds())
 	return nil
 }
