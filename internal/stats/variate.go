@@ -33,7 +33,7 @@ func ControlVariate(values, controls, more []float64, confidence float64) Variat
 	slope := sum / spread
 	v.Correlation = sum / (sx * sy * n)
 	t := v.Correlation * math.Sqrt((n-2)/(1-float64(v.Correlation*v.Correlation)))
-	if v.Used = !(math.Abs(t) < studentQuantile(tail, n-2)); !v.Used { // with a correlation of 1 it may be NaN
+	if v.Used = !(math.Abs(t) < studentQuantile(tail, n-2)); !v.Used {
 		return v
 	}
 	rest := 0.0
