@@ -24,7 +24,7 @@ func (s *streams) twinCommand() *cobra.Command {
 	more := 50
 	c := &cobra.Command{
 		Use:   "twin RUN",
-		Short: "Simulate the trials of a run on real nodes, and narrow its intervals",
+		Short: "Simulate the trials of a real run, to narrow its intervals",
 		Long: `Simulate the trials of RUN, which ran on real nodes, with the same seeds: their
 twins meet the same network, faults and requests. For each cell and metric it
 prints the mean that was measured, that of the twins, how closely both are
