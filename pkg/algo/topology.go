@@ -40,8 +40,10 @@ type Shape struct {
 	// Degree is the mean number of neighbors of a random graph; 0: 4.
 	Degree float64
 	// Order is the order of IDs around a ring, or from the root of a tree in
-	// breadth-first order; nil: ascending.
+	// breadth-first order; nil: ascending, or as Sorted says.
 	Order []ID
+	// Sorted is the order in a word, where there is no list: ascending (or ""), descending or random.
+	Sorted string `json:",omitempty"`
 	// Edges is the edge list of kind file.
 	Edges [][2]ID
 }
@@ -105,13 +107,11 @@ func Build(s Shape, n int, seed uint64) (*Graph, error) {
 	for i := range g.peers {
 		g.peers[i] = ID(i + 1)
 	}
-	order := s.Order
-	if order == nil {
-		order = g.peers
-	} else if err := permutation(order, n); err != nil {
+	rng := rand.New(rand.NewPCG(seed, 0x746f706f6c6f6779))
+	order, err := s.order(g.peers, rng)
+	if err != nil {
 		return nil, err
 	}
-	rng := rand.New(rand.NewPCG(seed, 0x746f706f6c6f6779))
 	switch s.Kind {
 	case "complete":
 		g.Class = Complete
@@ -139,6 +139,26 @@ func Build(s Shape, n int, seed uint64) (*Graph, error) {
 			"bidirectional-ring, tree, grid, random, file)", s.Kind)
 	}
 	return g, nil
+}
+
+// order is that of these processes, 1..n.
+func (s *Shape) order(peers []ID, rng *rand.Rand) ([]ID, error) {
+	if s.Order != nil {
+		return s.Order, permutation(s.Order, len(peers))
+	}
+	switch s.Sorted {
+	case "", "ascending":
+		return peers, nil
+	case "descending":
+		order := slices.Clone(peers)
+		slices.Reverse(order)
+		return order, nil
+	case "random":
+		order := slices.Clone(peers)
+		rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		return order, nil
+	}
+	return nil, fmt.Errorf("topology: unknown order %q (has: ascending, descending, random)", s.Sorted)
 }
 
 func permutation(order []ID, n int) error {

@@ -162,6 +162,31 @@ func TestBuild_RingFollowsItsOrder(t *testing.T) {
 	})
 }
 
+// TestBuild_Sorted: an order in a word. A random one follows from the seed, and names everybody once.
+func TestBuild_Sorted(t *testing.T) {
+	t.Parallel()
+	ring := func(word string, seed uint64) []ID {
+		g, err := Build(Shape{Kind: "ring", Sorted: word}, 50, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g.Ring
+	}
+	up := ring("", 1)
+	if down := ring("descending", 1); up[0] != 1 || !slices.Equal(ring("ascending", 1), up) || down[0] != 50 ||
+		!slices.IsSortedFunc(down, func(a, b ID) int { return int(b) - int(a) }) {
+		t.Errorf("up %v, down %v", up, down)
+	}
+	one, again, two := ring("random", 1), ring("random", 1), ring("random", 2)
+	if !slices.Equal(one, again) || slices.Equal(one, two) || !slices.Equal(slices.Sorted(slices.Values(two)), up) {
+		t.Errorf("random %v, again %v, with another seed %v", one, again, two)
+	}
+	if _, err := Build(Shape{Kind: "ring", Sorted: "up"}, 3, 1); err == nil ||
+		err.Error() != `topology: unknown order "up" (has: ascending, descending, random)` {
+		t.Error(err)
+	}
+}
+
 func TestBuild_Tree(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

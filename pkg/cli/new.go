@@ -44,12 +44,12 @@ func (s *streams) newCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "new",
 		Short:   "Write the skeleton of a new algorithm",
-		Example: `  bench new algorithm election/chang-roberts`,
+		Example: `  bench new algorithm election/my-election`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usage("bench new: %q, want algorithm", args[0])
 			}
-			return usage("bench new: want algorithm, as bench new algorithm election/chang-roberts")
+			return usage("bench new: want algorithm, as bench new algorithm election/my-election")
 		},
 	}
 	c.AddCommand(s.newAlgorithmCommand())
@@ -73,7 +73,7 @@ your own that imports Conclave.`,
   bench new algorithm mutex/peterson --module example.com/own --out own`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || !newID.MatchString(args[0]) {
-				return usage("bench new algorithm: %q, want one ID, as election/chang-roberts or "+
+				return usage("bench new algorithm: %q, want one ID, as election/my-election or "+
 					"mutex/peterson", strings.Join(args, " "))
 			}
 			return nil

@@ -29,7 +29,8 @@ func (f *folder) topologyType() config.Type[algo.Shape] {
 		return ""
 	})
 	plain := func(s algo.Shape) bool {
-		return s.Kind != "tree" && s.Kind != "random" && s.Kind != "file" && s.Order == nil
+		return s.Kind != "tree" && s.Kind != "random" && s.Kind != "file" && s.Order == nil &&
+			s.Sorted == ""
 	}
 	t := config.Union(word, block, plain,
 		func(v *config.Value) *config.Value { return config.Wrap("kind", v) })
@@ -41,7 +42,8 @@ func (f *folder) graphFields(kind string, s *algo.Shape) (fields []config.Field)
 	add := func(name string, of config.Slot) {
 		fields = append(fields, config.Field{Name: name, Of: of})
 	}
-	order := config.Each(processType()).To(&s.Order)
+	order := orderType().Through(func() order { return order{s.Sorted, s.Order} },
+		func(o order) { s.Sorted, s.Order = o.word, o.ids })
 	switch kind {
 	case "ring", "bidirectional-ring", "logical-ring":
 		add("order", order)
@@ -55,6 +57,23 @@ func (f *folder) graphFields(kind string, s *algo.Shape) (fields []config.Field)
 		add("edges", edgeList().To(&s.Edges))
 	}
 	return fields
+}
+
+// order is that of IDs around a ring or from the root of a tree: a word, or a list.
+type order struct {
+	word string
+	ids  []algo.ID
+}
+
+func orderType() config.Type[order] {
+	list := config.Each(processType()).Want(config.List,
+		"ascending, descending, random, or a list of all processes")
+	t := config.As(list, func(ids []algo.ID) order { return order{ids: ids} },
+		func(o order) []algo.ID { return o.ids })
+	for _, word := range []string{"random", "descending", "ascending"} {
+		t = t.Or(word, order{word: word}, func(o order) bool { return o.word == word })
+	}
+	return t
 }
 
 // complete fills in the defaults of a shape.

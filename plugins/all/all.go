@@ -8,6 +8,7 @@ import (
 	_ "github.com/conclave-bench/conclave/plugins/election/bullynextinline"
 	_ "github.com/conclave-bench/conclave/plugins/election/bullyquality"
 	_ "github.com/conclave-bench/conclave/plugins/election/bullyquorum"
+	_ "github.com/conclave-bench/conclave/plugins/election/changroberts"
 	_ "github.com/conclave-bench/conclave/plugins/election/invitation"
 	_ "github.com/conclave-bench/conclave/plugins/election/multipaxos"
 	_ "github.com/conclave-bench/conclave/plugins/election/raft"

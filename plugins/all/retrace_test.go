@@ -201,7 +201,7 @@ func TestDetails(t *testing.T) {
 		t.Run(a.Spec.Name, func(t *testing.T) {
 			t.Parallel()
 			compared, contents := 0, 0
-			for seed := range uint64(2) {
+			for seed := range uint64(4) {
 				p, err := algotest.Schedule(a.ID, seed, nil)
 				if err != nil {
 					t.Fatal(err)

@@ -2,6 +2,7 @@ package algotest
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -115,8 +116,8 @@ type Situations struct {
 	contents func(algo.Message) string
 }
 
-// NewSituations is of the process of n that c describes. All know each other, and stand
-// on a ring in the order of their IDs. Contents says what a message holds, for Tell.
+// NewSituations is of the process of n that c describes, on the graph that its algorithm needs.
+// On a ring they stand in the order of their IDs. Contents says what a message holds, for Tell.
 func NewSituations(t testing.TB, id string, n int, c algo.Config, given map[string]any,
 	contents func(algo.Message) string) Situations {
 	t.Helper()
@@ -125,7 +126,11 @@ func NewSituations(t testing.TB, id string, n int, c algo.Config, given map[stri
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	c.Peers, c.Neighbors, c.Ring, c.Params = Everybody(n), Everybody(n), Everybody(n), params
+	g, err := algo.Build(algo.DefaultShape(alg.Spec.Needs.Topology), n, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Peers, c.Neighbors, c.Ring, c.Params = Everybody(n), g.Neighbors(c.ID), Everybody(n), params
 	return Situations{t, alg, c, contents}
 }
 
@@ -303,4 +308,27 @@ func RunRestartInside(t testing.TB, id string, victim algo.ID) Outcome {
 	}.Plan(t, id)
 	p.InModel, p.Scenario.Hold = false, link.Constant(20*ms)
 	return MustSimulate(t, p)
+}
+
+// Rings is every cyclic arrangement of n processes, each once: process 1 comes first.
+func Rings(n int) iter.Seq[[]algo.ID] {
+	return func(yield func([]algo.ID) bool) {
+		order := Everybody(n)
+		var arrange func(from int) bool
+		arrange = func(from int) bool {
+			if from >= n-1 {
+				return yield(slices.Clone(order))
+			}
+			for i := from; i < n; i++ {
+				order[from], order[i] = order[i], order[from]
+				more := arrange(from + 1)
+				order[from], order[i] = order[i], order[from]
+				if !more {
+					return false
+				}
+			}
+			return true
+		}
+		arrange(1)
+	}
 }

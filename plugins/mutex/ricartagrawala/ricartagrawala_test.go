@@ -129,9 +129,9 @@ func TestDocument(t *testing.T) {
 		return string(text)
 	}
 	sources := read("messages.go") + read("ricartagrawala.go") + read("ricartagrawala_test.go") +
-		read("../../all/all.go") + read("../../../pkg/algo/algotest/elector_test.go") +
+		read("../../all/all.go") + read("../../election/changroberts/changroberts.go") +
 		strings.NewReplacer("<<.Core>>", "github.com/conclave-bench/conclave", "<<.Module>>", "example.com/own",
-			"<<.Package>>", "changroberts").Replace(read("../../../pkg/cli/scaffold/main.go.tmpl"))
+			"<<.Package>>", "myelection").Replace(read("../../../pkg/cli/scaffold/main.go.tmpl"))
 	document := read("../../../docs/adding-an-algorithm.md")
 	_, quoted, _ := strings.Cut(document, "## 9. ")
 	_, quoted, _ = strings.Cut(quoted, "```yaml\n")

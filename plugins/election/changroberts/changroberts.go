@@ -1,0 +1,98 @@
+// Package changroberts is the election on a ring of Chang and Roberts (CACM 1979).
+//
+// Who wants an election sends its ID round the ring, in one direction. A process that
+// takes part itself passes larger IDs on, and swallows smaller ones. So the largest
+// comes round, and its process leads. It says so in a second lap. How many messages that
+// takes depends on the order of the IDs: about twice N if they ascend in the direction
+// of the messages, half of N squared if they descend, and N times the N-th harmonic
+// number on average.
+package changroberts
+
+import "github.com/conclave-bench/conclave/pkg/algo"
+
+func init() {
+	algo.RegisterElector(algo.Spec{
+		Name:    "chang-roberts",
+		Summary: "on a ring; each passes larger IDs on, so that the largest comes round",
+		Paper: algo.Paper{
+			Authors: "E. Chang, R. Roberts",
+			Title: "An improved algorithm for decentralized extrema-finding in circular " +
+				"configurations of processes",
+			Venue: "CACM 22(5), 281-283", Year: 1979, DOI: "10.1145/359104.359108",
+			Deviations: "With mode initiators-only, a process that has passed an ID on does not want to " +
+				"lead any more. With mode join, it puts its own ID in place of a smaller one, so " +
+				"that the largest of all processes leads. There is one election: a later wish for " +
+				"another is not heard.",
+		},
+		Messages: []algo.Message{Probe{}, Elected{}},
+		Needs:    algo.Needs{Topology: algo.Ring},
+		Params: []algo.Param{{Name: "mode", Type: algo.Enum, Default: algo.Const("initiators-only"),
+			Choices: []string{"initiators-only", "join"},
+			Doc:     "who may lead: those that wanted an election, or everybody"}},
+		Promises: algo.Promises{Announced: true, Leadership: algo.AtMostOne},
+		Claims: []algo.Claim{{
+			Metric: "messages/election", Load: "best", Source: algo.Derived,
+			Text:  "2N: one wants an election",
+			Bound: algo.Exactly(func(n int) float64 { return float64(2 * n) }),
+		}, {
+			Metric: "messages/election", Load: "worst", Source: algo.Derived,
+			Text:  "3N-1: all do, on a ring in ascending order",
+			Bound: algo.Exactly(func(n int) float64 { return float64(3*n - 1) }),
+		}},
+		Breaks: "Any crash opens the ring, and a lost message is not sent again: nobody leads, or " +
+			"some are not told.",
+	}, New)
+}
+
+type node struct {
+	algo.Config
+	join      bool
+	taken     bool // part in the election, if only by passing an ID on
+	candidate bool // its own ID went out
+}
+
+// New has heard of no election.
+func New(c algo.Config) algo.Elector {
+	return &node{Config: c, join: c.Params.Enum("mode") == "join"}
+}
+
+// Elect sends the own ID out, unless it is too late.
+func (n *node) Elect(env algo.Env) {
+	if !n.taken {
+		n.taken, n.candidate = true, true
+		env.Send(n.next(), Probe{n.ID})
+	}
+}
+
+func (n *node) Receive(env algo.Env, _ algo.ID, m algo.Message) {
+	switch m := m.(type) {
+	case Probe:
+		n.onProbe(env, m.ID)
+	case Elected:
+		n.onElected(env, m.ID)
+	}
+}
+
+func (n *node) onProbe(env algo.Env, id algo.ID) {
+	switch {
+	case id == n.ID: // it has come round
+		env.Elected(n.ID, 1)
+		env.Send(n.next(), Elected{n.ID})
+	case id < n.ID && n.candidate: // swallowed
+	case id < n.ID && n.join && !n.taken:
+		n.Elect(env)
+	default:
+		n.taken = true
+		env.Send(n.next(), Probe{id})
+	}
+}
+
+func (n *node) onElected(env algo.Env, leader algo.ID) {
+	if leader != n.ID { // else it has come round
+		env.Elected(leader, 1)
+		env.Send(n.next(), Elected{leader})
+	}
+}
+
+// next is the successor on the ring.
+func (n *node) next() algo.ID { return n.Neighbors[0] }
