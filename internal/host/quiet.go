@@ -32,13 +32,25 @@ func (t *trial) lookForQuiet() {
 	if !ok || first != second {
 		return
 	}
+	begun := now
 	now = t.now() // after the looks: what they have seen is part of the trial
+	if t.cameDue(begun, now) {
+		return
+	}
 	if told {     // what the coordinator answered has changed nothing, and nothing else will
 		t.finish(now, harness.Stuck)
 		return
 	}
 	t.quietAt, t.quietIdle = first.activity+1, idle
 	t.obeyInstructions(t.coordinator.Quiet(now, first.activity, idle), now)
+}
+
+// cameDue says whether an instruction has come due between two instants: looks of that time may not
+// show what it led to, and the scenario would take it for done.
+func (t *trial) cameDue(after, now time.Duration) bool {
+	return t.queue.Due(now) || slices.ContainsFunc(t.timeline, func(i harness.Instruction) bool {
+		return i.Inside() && after < i.At && i.At <= now
+	})
 }
 
 // A view is what one look at all nodes shows.
