@@ -83,8 +83,8 @@ var pitfalls = []struct {
 		"election/zabfle TestLooking",
 	}},
 	{"P6", "a start after relaying", []string{
-		"election/changroberts TestRules", "without election/hirschbergsinclair",
-		"without election/franklin", "without election/dolevklawerodeh",
+		"election/changroberts TestRules", "election/hirschbergsinclair TestRules",
+		"election/franklin TestRules", "election/dolevklawerodeh TestRules",
 	}},
 	{"P7", "ties of rank", []string{
 		"election/bully TestEqualEstimates",
@@ -233,7 +233,7 @@ var pitfalls = []struct {
 		"mutex/tokenring TestLivelock",
 	}},
 	{"P33", "the detector announced in place of the maximum", []string{
-		"without election/dolevklawerodeh", "without election/peterson",
+		"election/dolevklawerodeh TestRules",
 	}},
 	{"P34", "a capture without asking the owner", []string{"without election/afekgafni"}},
 	{"P35", "a lease judged by another clock", []string{"without election/leasecas"}},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -330,5 +331,59 @@ func Rings(n int) iter.Seq[[]algo.ID] {
 			return true
 		}
 		arrange(1)
+	}
+}
+
+// OnRing runs an election on a ring of that order, which all of these begin at once.
+func OnRing(t testing.TB, id string, order []algo.ID, initiators ...algo.ID) Outcome {
+	t.Helper()
+	p := MustPlan(t, id, len(order), harness.Scenario{Kind: harness.Script,
+		Events: Each(harness.DoElect, initiators...)}, nil)
+	p.Shape.Order = order
+	o := MustSimulate(t, p)
+	if o.Status != trace.OK {
+		t.Fatalf("ring %v: %s %s", order, o.Status, o.Reason)
+	}
+	return o
+}
+
+// RunRings holds an election against its paper on every ring of n processes on which everybody begins:
+// the largest leads, all are told in n messages of the last kind, and the others sum to least to most.
+func RunRings(t testing.TB, id string, n int, least, most int64) {
+	t.Helper()
+	fewest, all := int64(math.MaxInt64), int64(0)
+	for order := range Rings(n) {
+		o := OnRing(t, id, order, Everybody(n)...)
+		sent := int64(0)
+		for _, k := range o.Kinds {
+			sent += k.Sent
+		}
+		last := o.Kinds[len(o.Kinds)-1].Sent
+		if o.Last() != algo.ID(n) || last != int64(n) {
+			t.Fatalf("ring %v: %d leads, %s", order, o.Last(), o.Messages())
+		}
+		fewest, all = min(fewest, sent-last), max(all, sent-last)
+	}
+	if fewest != least || all != most {
+		t.Errorf("%d processes: %d to %d messages, want %d to %d", n, fewest, all, least, most)
+	}
+}
+
+// RunInitiators tries every ring of n processes and every set of those that begin: the largest of
+// them leads.
+func RunInitiators(t testing.TB, id string, n int) {
+	t.Helper()
+	for order := range Rings(n) {
+		for set := 1; set < 1<<n; set++ {
+			var initiators []algo.ID
+			for i, p := range Everybody(n) {
+				if set>>i&1 == 1 {
+					initiators = append(initiators, p)
+				}
+			}
+			if o := OnRing(t, id, order, initiators...); o.Last() != slices.Max(initiators) {
+				t.Fatalf("ring %v, %v begin: %d leads", order, initiators, o.Last())
+			}
+		}
 	}
 }

@@ -1,0 +1,121 @@
+// Package dolevklawerodeh is the election of Dolev, Klawe and Rodeh on a ring of one direction (J.
+// Algorithms 1982), and Peterson's.
+//
+// Who wants an election is active, and has its ID as its value. In a phase it gets the
+// values of the two active processes before it. If that of the nearer is the largest of
+// the three, it takes it over and goes on; otherwise it gives up, and from then on
+// passes messages on. So at least half give up in each phase, as in Franklin's
+// algorithm, with messages in one direction only. Who gets its own value back is the
+// last, and announces whose value it is: mostly another process.
+package dolevklawerodeh
+
+import "github.com/conclave-bench/conclave/pkg/algo"
+
+func init() {
+	s := spec()
+	s.Name = "dolev-klawe-rodeh"
+	s.Summary = "on a ring; of three neighbors' values the largest goes on if it is in the middle"
+	s.Paper = algo.Paper{
+		Authors: "D. Dolev, M. Klawe, M. Rodeh",
+		Title: "An O(n log n) unidirectional distributed algorithm for extrema finding in a " +
+			"circle",
+		Venue: "J. Algorithms 3(3), 245-260", Year: 1982, DOI: "10.1016/0196-6774(82)90023-2",
+		Deviations: deviations,
+	}
+	algo.RegisterElector(s, New)
+}
+
+const deviations = "The result is announced in a lap. There is one election: a later wish for another is not " +
+	"heard."
+
+// spec is what both forms share.
+func spec() algo.Spec {
+	return algo.Spec{
+		Messages: []algo.Message{One{}, Two{}, Elected{}},
+		Needs:    algo.Needs{Topology: algo.Ring, FIFO: true},
+		Promises: algo.Promises{Announced: true, Leadership: algo.AtMostOne},
+		Claims: []algo.Claim{{
+			Metric: "messages/election", Load: "best", Source: algo.Derived,
+			Text:  "2N: one wants an election",
+			Bound: algo.Exactly(func(n int) float64 { return float64(2 * n) }),
+		}, {
+			Metric: "messages/election", Load: "worst", Source: algo.Derived,
+			Text:  "4N: all do, on a ring in ascending order",
+			Bound: algo.Exactly(func(n int) float64 { return float64(4 * n) }),
+		}},
+		Breaks: "Any crash opens the ring, and a lost message is not sent again: nobody leads, or " +
+			"some are not told. On links that do not keep order, values of different phases " +
+			"are compared.",
+	}
+}
+
+type node struct {
+	algo.Config
+	largest bool // peterson: TWO has the larger of the two values
+	taken   bool // part in the election, if only by passing messages on
+	active  bool
+	value   algo.ID
+	before  algo.ID // the value of the active process before this one
+	over    bool    // it has announced the result
+}
+
+// New has heard of no election.
+func New(c algo.Config) algo.Elector { return &node{Config: c} }
+
+// Elect begins, unless it is too late.
+func (n *node) Elect(env algo.Env) {
+	if !n.taken {
+		n.taken, n.active, n.value = true, true, n.ID
+		env.Send(n.next(), One{n.value})
+	}
+}
+
+func (n *node) Receive(env algo.Env, _ algo.ID, m algo.Message) {
+	if _, result := m.(Elected); !n.active && !result {
+		n.taken = true
+		env.Send(n.next(), m)
+		return
+	}
+	switch m := m.(type) {
+	case One:
+		n.onOne(env, m.Value)
+	case Two:
+		n.onTwo(env, m.Value)
+	case Elected:
+		n.onElected(env, m.ID)
+	}
+}
+
+// onOne: the own value has come round, so this process is the last; or it goes on to the next.
+func (n *node) onOne(env algo.Env, value algo.ID) {
+	if value == n.value {
+		n.over = true
+		env.Elected(n.value, 1)
+		env.Send(n.next(), Elected{n.value})
+		return
+	}
+	n.before = value
+	if n.largest {
+		value = max(value, n.value)
+	}
+	env.Send(n.next(), Two{value})
+}
+
+// onTwo compares the values of the two before with the own.
+func (n *node) onTwo(env algo.Env, value algo.ID) {
+	n.active = n.before > n.value && n.before >= value && (n.largest || n.before > value)
+	if n.active {
+		n.value = n.before
+		env.Send(n.next(), One{n.value})
+	}
+}
+
+func (n *node) onElected(env algo.Env, leader algo.ID) {
+	if !n.over { // else it has come round
+		env.Elected(leader, 1)
+		env.Send(n.next(), Elected{leader})
+	}
+}
+
+// next is the successor on the ring.
+func (n *node) next() algo.ID { return n.Neighbors[0] }

@@ -1,0 +1,18 @@
+package franklin
+
+import "github.com/conclave-bench/conclave/pkg/algo"
+
+// ID says to the next active process on one side who is active in a phase.
+type ID struct {
+	ID    algo.ID
+	Phase uint32
+}
+
+// Elected goes round with the ID of who leads.
+type Elected struct{ ID algo.ID }
+
+// Kind is ID.
+func (ID) Kind() string { return "ID" }
+
+// Kind is ELECTED.
+func (Elected) Kind() string { return "ELECTED" }

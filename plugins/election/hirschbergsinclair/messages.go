@@ -1,0 +1,27 @@
+package hirschbergsinclair
+
+import "github.com/conclave-bench/conclave/pkg/algo"
+
+// Probe goes up to 2^Phase steps in one direction; it has made Hop.
+type Probe struct {
+	ID         algo.ID
+	Phase, Hop uint32
+}
+
+// Reply goes back: nobody on that way was larger.
+type Reply struct {
+	ID    algo.ID
+	Phase uint32
+}
+
+// Elected goes round with the ID of who leads.
+type Elected struct{ ID algo.ID }
+
+// Kind is PROBE.
+func (Probe) Kind() string { return "PROBE" }
+
+// Kind is REPLY.
+func (Reply) Kind() string { return "REPLY" }
+
+// Kind is ELECTED.
+func (Elected) Kind() string { return "ELECTED" }
