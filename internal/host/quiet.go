@@ -37,7 +37,7 @@ func (t *trial) lookForQuiet() {
 	if t.cameDue(begun, now) {
 		return
 	}
-	if told {     // what the coordinator answered has changed nothing, and nothing else will
+	if told { // what the coordinator answered has changed nothing, and nothing else will
 		t.finish(now, harness.Stuck)
 		return
 	}

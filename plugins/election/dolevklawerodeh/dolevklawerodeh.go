@@ -25,8 +25,8 @@ func init() {
 	algo.RegisterElector(s, New)
 }
 
-const deviations = "The result is announced in a lap. There is one election: a later wish for another is not " +
-	"heard."
+const deviations = "The result is announced in a lap. There is one election: a later wish for another " +
+	"is not heard."
 
 // spec is what both forms share.
 func spec() algo.Spec {
