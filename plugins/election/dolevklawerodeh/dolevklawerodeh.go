@@ -101,9 +101,9 @@ func (n *node) onOne(env algo.Env, value algo.ID) {
 	env.Send(n.next(), Two{value})
 }
 
-// onTwo compares the values of the two before with the own.
+// onTwo compares the values of the two before with the own. The two are equal with peterson alone.
 func (n *node) onTwo(env algo.Env, value algo.ID) {
-	n.active = n.before > n.value && n.before >= value && (n.largest || n.before > value)
+	n.active = n.before > n.value && n.before >= value
 	if n.active {
 		n.value = n.before
 		env.Send(n.next(), One{n.value})
