@@ -64,6 +64,7 @@ var pitfalls = []struct {
 		"election/ringmax TestStaggered",
 		"election/multipaxos TestTogether",
 		"election/tree TestCounts",
+		"election/afekgafni TestCounts",
 	}},
 	{"P5", "a suspicion during an election", []string{
 		"election/bully TestRules: a suspicion during an election is ignored (P5)",
@@ -235,7 +236,7 @@ var pitfalls = []struct {
 	{"P33", "the detector announced in place of the maximum", []string{
 		"election/dolevklawerodeh TestRules",
 	}},
-	{"P34", "a capture without asking the owner", []string{"without election/afekgafni"}},
+	{"P34", "a capture without asking the owner", []string{"election/afekgafni TestRivals"}},
 	{"P35", "a lease judged by another clock", []string{"without election/leasecas"}},
 	{"P36", "a timer that fires though cancelled", []string{
 		"pkg/harness TestTimers: cancelled by a message of the same instant",
