@@ -1,0 +1,9 @@
+package lelann
+
+import "github.com/conclave-bench/conclave/pkg/algo"
+
+// Token goes round the ring with the ID of who wants to lead.
+type Token struct{ ID algo.ID }
+
+// Kind is TOKEN.
+func (Token) Kind() string { return "TOKEN" }
