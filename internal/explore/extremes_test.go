@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/slowtest"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -59,6 +60,7 @@ var systems = []struct {
 // the Spec, so that a new parameter is walked through as well. By day there are few
 // schedules of each corner, of one system; at night (CONCLAVE_NIGHTLY) hundreds of six.
 func TestExtremes(t *testing.T) {
+	slowtest.Skip(t, "explores the corners of an experiment")
 	t.Parallel()
 	some, pairs, schedules := systems[:1], 3, 2
 	if os.Getenv("CONCLAVE_NIGHTLY") != "" {

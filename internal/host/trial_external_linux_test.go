@@ -22,6 +22,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/conclave-bench/conclave/internal/host"
+	"github.com/conclave-bench/conclave/internal/slowtest"
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
@@ -56,6 +57,7 @@ func TestTrial_ExternalServer(t *testing.T) {
 // cluster, with the files of this machine alone; a trial begins when each server passes on to
 // each node, and is invalid if one does not.
 func TestTrial_HostsOfAnExternalCluster(t *testing.T) {
+	slowtest.Skip(t, "starts a cluster of buses")
 	t.Parallel()
 	options, external := operated(t)
 	external, err := external.WithoutFiles()

@@ -16,6 +16,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/host"
 	"github.com/conclave-bench/conclave/internal/host/agent"
 	"github.com/conclave-bench/conclave/internal/proc/proctest"
+	"github.com/conclave-bench/conclave/internal/slowtest"
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -274,6 +275,7 @@ func TestLab(t *testing.T) {
 // drifts, has the records of a trial on one machine: as many messages, and delays that are
 // right beyond what is known of the clocks.
 func TestTrial_SeveralHosts(t *testing.T) {
+	slowtest.Skip(t, "runs trials of several hosts")
 	m := labOf(t, 9, "0s 0", "5h 50", "-30h -20")
 	m.believable(t, ms(450))
 	p := plan(t, "mutex/ricart-agrawala", 9, harness.Scenario{Kind: harness.Sequential, Requests: 18}, nil)
@@ -399,6 +401,7 @@ func TestTrial_HostFaults(t *testing.T) {
 // TestTrial_HostsFail: whatever becomes of a host, the trial is invalid and says why, and the
 // next one is good.
 func TestTrial_HostsFail(t *testing.T) {
+	slowtest.Skip(t, "starts hosts and kills each")
 	dir := t.TempDir()
 	t.Setenv(startedKey, dir)
 	m := labOf(t, 3, "0s 0", "1h 0")

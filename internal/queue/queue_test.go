@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/conclave-bench/conclave/internal/queue"
+	"github.com/conclave-bench/conclave/internal/slowtest"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
@@ -162,6 +163,7 @@ func TestQueue(t *testing.T) {
 
 // TestQueue_RunnerAway: what was finished while the runner was away is there when it is back.
 func TestQueue_RunnerAway(t *testing.T) {
+	slowtest.Skip(t, "waits for a lease to end")
 	t.Parallel()
 	s := natsAt(t)
 	e, f, run := begun(t, "queued-2")
@@ -218,6 +220,7 @@ func TestQueue_OtherProgram(t *testing.T) {
 // TestQueue_ForeignBlocks: a block that is not of the experiment is nothing that a worker runs;
 // one that nobody can finish ends the run with the reason.
 func TestQueue_ForeignBlocks(t *testing.T) {
+	slowtest.Skip(t, "waits for a lease to end")
 	t.Parallel()
 	s := natsAt(t)
 	_, _, run := begun(t, "queued-4")
@@ -362,6 +365,7 @@ func TestQueue_Twice(t *testing.T) {
 // TestQueue_Lost: a NATS server that forgets what it has said it keeps costs time alone,
 // whether blocks are gone, who fetches them, or everything.
 func TestQueue_Lost(t *testing.T) {
+	slowtest.Skip(t, "waits for a lease to end")
 	t.Parallel()
 	for name, lose := range map[string]func(context.Context, jetstream.JetStream) error{
 		"blocks": func(ctx context.Context, js jetstream.JetStream) error {

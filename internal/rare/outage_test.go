@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/slowtest"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -64,6 +65,7 @@ func splitVotes(d, s float64, k int) float64 {
 
 // TestOutages_SplitVotes: down to 1e-9, Raft's votes are split as often as the law says.
 func TestOutages_SplitVotes(t *testing.T) {
+	slowtest.Skip(t, "splits some thousand trials")
 	t.Parallel()
 	const timeOut = 2 * time.Second
 	var beyond []float64

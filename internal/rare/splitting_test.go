@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"testing"
+
+	"github.com/conclave-bench/conclave/internal/slowtest"
 )
 
 // up is how likely the gambler wins a round.
@@ -55,6 +57,7 @@ func ruin(bound float64) float64 {
 // TestSplit_Covers: where the answer is known, the mean of many estimates is that answer, for
 // bounds between levels as well, and about 95 % of the intervals hold it. The seeds are fixed.
 func TestSplit_Covers(t *testing.T) {
+	slowtest.Skip(t, "estimates a known chance many times")
 	t.Parallel()
 	const runs = 250
 	bounds := []float64{4, 10, 20}

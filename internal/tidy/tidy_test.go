@@ -40,6 +40,7 @@ var table = []struct {
 	{"internal/stats", nil},
 	{"pkg/metric", []string{"pkg/algo"}},
 	{"internal/guard", []string{"pkg/algo"}},
+	{"internal/slowtest", nil},
 	{"pkg/fault", []string{"pkg/algo", "pkg/link", "pkg/trace"}},
 	{"pkg/harness", []string{"pkg/algo", "pkg/link", "pkg/trace", "pkg/fault"}},
 	{"pkg/sim", []string{

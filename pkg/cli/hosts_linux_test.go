@@ -15,6 +15,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/conclave-bench/conclave/internal/slowtest"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -71,6 +72,7 @@ func TestRun_Hosts(t *testing.T) {
 // TestRun_HostsSecrets: what agents are told in confidence, on their standard input, is in no
 // argument, no environment, and nothing that the run writes or prints.
 func TestRun_HostsSecrets(t *testing.T) {
+	slowtest.Skip(t, "starts hosts several times")
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts processes")
@@ -158,6 +160,7 @@ func watchProcesses(over <-chan bool, seen chan<- map[string]string) {
 
 // TestRun_HostsOfAnExternalBus: the nodes of each host connect to the server that its line names.
 func TestRun_HostsOfAnExternalBus(t *testing.T) {
+	slowtest.Skip(t, "starts a bus of its own")
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts processes")

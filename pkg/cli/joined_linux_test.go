@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/conclave-bench/conclave/internal/queue"
+	"github.com/conclave-bench/conclave/internal/slowtest"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -123,6 +124,7 @@ func (l *lab) agent(t *testing.T, name string, children int) int {
 // what their agents are told in confidence is not to be read on the NATS server; an agent that
 // is killed in the middle of a trial costs that trial, which is repeated.
 func TestRun_JoinedHosts(t *testing.T) {
+	slowtest.Skip(t, "starts a bus, agents and a runner")
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts processes")

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/slowtest"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
@@ -184,6 +185,7 @@ trace: %s
 // It is alone: what works for ever takes a processor from others, whose trials it
 // would make late.
 func TestHostile_BothWorlds(t *testing.T) {
+	slowtest.Skip(t, "runs every misdeed in both worlds")
 	if testing.Short() {
 		t.Skip("starts processes")
 	}

@@ -37,6 +37,7 @@ var roles = map[string]func() int{
 // bench is the command, for which what steers the tests would be an override.
 func bench() int {
 	os.Unsetenv("CONCLAVE_NIGHTLY")
+	os.Unsetenv("CONCLAVE_SLOW")
 	return cli.Bench()
 }
 
