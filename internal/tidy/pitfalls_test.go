@@ -42,6 +42,7 @@ var pitfalls = []struct {
 		"election/zabfle TestLooking",
 		"mutex/naimitrehelft TestRules: 12: a newer epoch",
 		"mutex/ricartagrawala TestReply_OfAnEarlierRequest",
+		"election/viewstampedreplication TestRecovery",
 	}},
 	{"P2", "a stale LOCKED, INQUIRE or FAILED", []string{
 		"mutex/maekawa TestRequester: stale",
@@ -83,6 +84,7 @@ var pitfalls = []struct {
 		"election/stableleader TestRules",
 		"election/tree TestOnce",
 		"election/zabfle TestLooking",
+		"election/viewstampedreplication TestViewChange",
 	}},
 	{"P6", "a start after relaying", []string{
 		"election/changroberts TestRules", "election/hirschbergsinclair TestRules",
@@ -108,6 +110,7 @@ var pitfalls = []struct {
 		"election/ringlist TestRules: in its next life it counts from one again (P8)",
 		"election/ringmax TestStaleEra",
 		"election/multipaxos TestKeepsPromise",
+		"election/viewstampedreplication TestRecovery",
 	}},
 	{"P9", "a double vote", []string{
 		"election/raft TestNoDoubleVote",

@@ -41,11 +41,14 @@ func (c Connectivity) String() string {
 type Liveness struct {
 	Under    Connectivity
 	Timeouts int // each the longest of the algorithm's, see Params.Timeout
+	// Learns: nothing is saved, and who comes back from a crash has to learn from the others
+	// what it forgot. Until it names a leader it counts as down.
+	Learns bool
 }
 
 // Steady is the Promises.Live of an algorithm without chance, of whose steps each takes one
 // time-out at most: there are a few for each process, in each part.
-func Steady(n int, _ Params) Liveness { return Liveness{InParts, 10 * n} }
+func Steady(n int, _ Params) Liveness { return Liveness{Under: InParts, Timeouts: 10 * n} }
 
 // LiveOf is what the algorithm promises n processes that have the resolved parameters p.
 func (s *Spec) LiveOf(n int, p Params) Liveness {
@@ -202,5 +205,9 @@ func (l Liveness) Text() string {
 	if l.Under == Unpromised {
 		return "no time by which there is a leader"
 	}
-	return fmt.Sprintf("a leader within %d time-outs while %s", l.Timeouts, l.Under)
+	text := fmt.Sprintf("a leader within %d time-outs while %s", l.Timeouts, l.Under)
+	if l.Learns {
+		text += "; who came back counts as down until it names a leader"
+	}
+	return text
 }

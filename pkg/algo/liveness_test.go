@@ -124,6 +124,10 @@ func TestLiveOf(t *testing.T) {
 		"live processes of each part of the network reach each other in both directions" {
 		t.Errorf("%+v: %s", l, l.Text())
 	}
+	l.Learns = true
+	if !strings.HasSuffix(l.Text(), "directions; who came back counts as down until it names a leader") {
+		t.Errorf("%+v: %s", l, l.Text())
+	}
 	second := algo.Params{"t": time.Second}
 	if a, b := l.Within(second, time.Millisecond), l.Within(nil, time.Millisecond); a != 50*time.Second ||
 		b != 200*time.Millisecond {

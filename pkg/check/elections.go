@@ -427,6 +427,9 @@ func (e *elections) elected(j *Judge, r *trace.Record) {
 		return
 	}
 	e.touched = true
+	if leader != algo.None {
+		e.learnt(j, r.Process, r.At)
+	}
 	if e.perTerm() {
 		e.terms.elected(r, leader == algo.None && e.present(r.Process) &&
 			e.majority(e.around(algo.ID(r.Process), r.At).reached))

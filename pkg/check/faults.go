@@ -26,6 +26,7 @@ type faults struct {
 	stalled  bool             // somebody was paused or slow
 	impaired int              // processes that are, and those to which something else is done
 
+	forgot    []bool // it has crashed, and named no leader since
 	crashedAt []time.Duration
 	downtime  []absence       // of those that came back
 	goneAt    []time.Duration // when they were to crash that did
@@ -57,14 +58,15 @@ func (s *sum) mean() float64 { return mean(ms(s.total), s.n) }
 func newFaults(s *harness.Setup) faults {
 	n := s.Nodes
 	m := faults{
-		setup: s, up: make([]bool, n), most: s.Faults.Most(n), paused: make([]bool, n),
-		slow: make([]bool, n), others: make([][]*fault.State, n),
+		setup: s, up: make([]bool, n), forgot: make([]bool, n), most: s.Faults.Most(n),
+		paused: make([]bool, n),
+		slow:   make([]bool, n), others: make([][]*fault.State, n),
 		resumed: make([]time.Duration, n), crashedAt: make([]time.Duration, n),
 		unnoticed: make([]bool, n), goneAt: make([]time.Duration, n),
 	}
 	for i := range m.up {
 		m.up[i] = !slices.Contains(s.Crashed, s.Graph.Peers()[i])
-		if !m.up[i] {
+		if m.forgot[i] = !m.up[i]; m.forgot[i] {
 			m.down++
 		}
 	}
@@ -96,7 +98,7 @@ func (m *faults) record(r *trace.Record) {
 		m.elapse(r.At)
 		m.impair(p, false, false)
 		m.alter(p, nil)
-		m.up[p] = false
+		m.up[p], m.forgot[p] = false, true
 		m.crashedAt[p], m.goneAt[p], m.unnoticed[p] = r.At, time.Duration(r.Arg), true
 		m.crashes++
 		m.down++

@@ -79,15 +79,31 @@ func (e *elections) overdue(j *Judge, at time.Duration) {
 	v.within, v.due = 0, -1
 }
 
+// learnt takes note of a leader's name at process p.
+func (e *elections) learnt(j *Judge, p uint32, at time.Duration) {
+	if e.faults.forgot[p-1] {
+		e.faults.forgot[p-1] = false
+		if e.vigil.promise.Learns {
+			e.disturbed(j, at, true)
+		}
+	}
+}
+
 // connected says whether the processes are connected as the promise wants it.
 func (e *elections) connected(at time.Duration) bool {
 	n, majority := e.setup.Nodes, e.setup.Alg.Spec.Service != algo.Agreed
-	if up := n - e.faults.down; !e.network.apart { // all of them reach each other
+	up, live := 0, make([]bool, n)
+	for i := range live {
+		live[i] = e.faults.up[i] && !(e.vigil.promise.Learns && e.faults.forgot[i])
+		if live[i] {
+			up++
+		}
+	}
+	if !e.network.apart { // all of them reach each other
 		return up > 0 && (!majority || 2*up > n)
 	}
 	return e.vigil.promise.Under.Holds(n, majority, func(p, q algo.ID) bool {
-		return e.faults.up[p-1] && e.faults.up[q-1] &&
-			!e.network.cuts.Severed(uint32(p), uint32(q), at, at)
+		return live[p-1] && live[q-1] && !e.network.cuts.Severed(uint32(p), uint32(q), at, at)
 	})
 }
 

@@ -13,12 +13,13 @@ import (
 
 func init() {
 	live := func(name string, under algo.Connectivity, detector algo.Detector, service algo.Service) {
+		learns := name == "test-forgetful"
 		s := algo.Spec{
 			Name: name, Summary: "never runs", Perpetual: detector == algo.NoDetector, Service: service,
 			Paper:    algo.Paper{Authors: "test", Title: "test", Year: 2026},
 			Messages: []algo.Message{Ping{}}, Needs: algo.Needs{Detector: detector},
 			Promises: algo.Promises{Leadership: algo.PerGroup, Live: func(int, algo.Params) algo.Liveness {
-				return algo.Liveness{Under: under, Timeouts: 5}
+				return algo.Liveness{Under: under, Timeouts: 5, Learns: learns}
 			}},
 		}
 		if s.Perpetual {
@@ -31,6 +32,7 @@ func init() {
 	live("test-parts", algo.InParts, algo.NoDetector, algo.Agreed)
 	live("test-majority", algo.MajorityConnected, algo.NoDetector, algo.Led)
 	live("test-quorum", algo.QuorumConnected, algo.NoDetector, algo.Led)
+	live("test-forgetful", algo.InParts, algo.NoDetector, algo.Led)
 	live("test-suspicious", algo.InParts, algo.EventuallyPerfect, algo.Agreed)
 }
 
@@ -39,6 +41,7 @@ func init() {
 func TestLiveness(t *testing.T) {
 	t.Parallel()
 	const quorum, majority, parts = "election/test-quorum", "election/test-majority", "election/test-parts"
+	const forgetful = "election/test-forgetful"
 	crash := at(10, trace.Crash, 5)
 	lost := at(25, trace.Lose, 1, 2)
 	severed := lost
@@ -76,7 +79,15 @@ func TestLiveness(t *testing.T) {
 		"or slow":                 {quorum, join(crash, slowed(12, 1, ms1)), nil, false, 90, ""},
 		"or a link flaky":         {quorum, join(crash, flaky(12, "1>2 loss 0.5")), nil, false, 90, ""},
 		"one comes back":          {quorum, join(crash, back(25, 5)), nil, false, 45, ""},
-		"asked to elect":          {quorum, join(crash, at(25, trace.Elect, 1)), nil, false, 45, ""},
+		"one who came back": {quorum, join(crash, at(11, trace.Crash, 1), at(12, trace.Crash, 2), back(13, 1)),
+			nil, false, 90, "from 13ms to 90ms"},
+		"who has to learn": {forgetful, join(crash, at(11, trace.Crash, 1), at(12, trace.Crash, 2), back(13, 1)),
+			nil, false, 90, ""},
+		"who has learnt": {forgetful, join(crash, at(11, trace.Crash, 1), at(12, trace.Crash, 2), back(13, 1),
+			all(14, 3, 1)), nil, false, 90, "from 14ms to 90ms"},
+		"who has, and links are cut": {forgetful, join(crash, at(11, trace.Crash, 1), back(13, 1),
+			cut(14, "2|1 3 4")), nil, false, 90, ""},
+		"asked to elect": {quorum, join(crash, at(25, trace.Elect, 1)), nil, false, 45, ""},
 		"beyond its model": {quorum, join(crash), func(p *harness.Plan) { p.InModel = false }, false,
 			90, ""},
 		"a busy machine":  {quorum, join(crash, late), nil, true, 45, ""},

@@ -21,6 +21,7 @@ import (
 	_ "github.com/conclave-bench/conclave/plugins/election/ringmax"
 	_ "github.com/conclave-bench/conclave/plugins/election/stableleader"
 	_ "github.com/conclave-bench/conclave/plugins/election/tree"
+	_ "github.com/conclave-bench/conclave/plugins/election/viewstampedreplication"
 	_ "github.com/conclave-bench/conclave/plugins/election/zabfle"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/carvalhoroucairol"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/central"

@@ -33,6 +33,10 @@ var further = map[string][]algotest.Scope{
 	"election/raft": {{
 		Nodes: 2, Initiators: []algo.ID{1, 2}, Timeouts: 1, Params: map[string]any{"pre_vote": true},
 	}},
+	"election/viewstamped-replication": {
+		{Nodes: 2, Initiators: []algo.ID{1, 2}, Timeouts: 1},
+		{Nodes: 3, Initiators: []algo.ID{1, 2}, Leader: 3, Crashed: []algo.ID{3}, Timeouts: 1},
+	},
 }
 
 // TestExhaustive walks through every scope of every algorithm and compares how

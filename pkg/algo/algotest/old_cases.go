@@ -300,7 +300,7 @@ func (c *oldCase) readExpect() map[string]any {
 			delete(want, name)
 			for side, leader := range block {
 				for p := range strings.SplitSeq(strings.TrimPrefix(side, "side "), ",") {
-					add(want, name, p, leader)
+					add(want, name, p, number(leader)) // null: nobody
 				}
 			}
 		case x.ByKind && block != nil: // those that are not named are not sent
@@ -384,6 +384,12 @@ func inTime(v any) any {
 		out := object{}
 		for key := range v {
 			out[key] = inTime(v[key])
+		}
+		return out
+	case []any:
+		out := slices.Clone(v)
+		for i := range out {
+			out[i] = inTime(out[i])
 		}
 		return out
 	}

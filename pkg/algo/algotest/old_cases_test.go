@@ -10,6 +10,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 	_ "github.com/conclave-bench/conclave/plugins/election/bully"
 	_ "github.com/conclave-bench/conclave/plugins/election/bullynextinline"
+	_ "github.com/conclave-bench/conclave/plugins/election/viewstampedreplication"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/naimitrehel"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/raymond"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/tokenring"
@@ -43,6 +44,11 @@ const line = `{"id": "X-5", "algorithm": "bully-next-in-line", "kind": "election
  "topology": {"type": "complete", "n": 4},
  "scenario": {"crashed": [4], "initial_leader": 4, "failover_list": [3, 2],
   "events": [{"t": 0, "op": "suspect", "node": 1}]}, "expect": {"leader": 3}}`
+
+const views = `{"id": "X-6", "algorithm": "viewstamped-replication", "kind": "election",
+ "topology": {"type": "complete", "n": 3}, "params": {"t_view_fixed": [9, 7, 9], "heartbeat": 20},
+ "scenario": {"crashed": [3], "initial_leader": 3, "run_until": 10},
+ "expect": {"all_informed_at": 10, "leaders": {"side 1": 1, "side 2": null}}}`
 
 // changed is text with one piece of it replaced.
 func changed(t *testing.T, text, old, fresh string) string {
@@ -98,6 +104,9 @@ func TestReferences(t *testing.T) {
 			[]string{"leader: expected 2, got 1"}},
 		"order": {entries, "[2, 3, 3]", "[3, 2, 3]",
 			[]string{"cs_order: expected [3 2 3], got [2 3 3]"}},
+		"a list of time-outs": {views, `"side 2": null`, `"side 2": 1`,
+			[]string{"leaders: process 2: expected 1, got 0"}},
+		"nobody on a side": {views, "", "", nil},
 		"hand-over": {entries, `"sync_delay_max": 1`, `"sync_delay_max": 2`,
 			[]string{"sync_delay_max: expected 2ms, got 1ms"}},
 		"holder": {entries, `"initial_token": 1`, `"initial_token": 2`,
