@@ -110,8 +110,21 @@ func (m *maker) nodes() int {
 	return 3
 }
 
+// AnyShape draws a connected graph with links in both directions: dense, thin, or regular.
+func AnyShape(rng *rand.Rand) algo.Shape {
+	shapes := []algo.Shape{
+		{Kind: "random"}, {Kind: "random", Degree: 2.5}, {Kind: "random", Degree: 8}, {Kind: "complete"},
+		{Kind: "bidirectional-ring"}, {Kind: "grid"}, {Kind: "tree", Tree: "random"},
+	}
+	return shapes[rng.IntN(len(shapes))]
+}
+
 func (m *maker) shape() algo.Shape {
-	s := algo.DefaultShape(m.alg.Spec.Needs.Topology)
+	needs := m.alg.Spec.Needs.Topology
+	s := algo.DefaultShape(needs)
+	if needs == algo.Connected {
+		s = AnyShape(m.rng)
+	}
 	if s.Kind == "tree" {
 		s.Tree = pick(m, "path", "star", "binary", "random")
 	}

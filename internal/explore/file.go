@@ -34,8 +34,13 @@ func (f *Find) File() ([]byte, error) {
 	line("algorithms: [{name: %s%s}]", alg.Spec.Name, params(s.Params))
 	line("transport: sim")
 	line("nodes: %d", s.Nodes)
-	if s.Shape.Kind == "tree" {
+	switch {
+	case s.Shape.Kind == "tree":
 		line("topology: {kind: tree, shape: %s}", s.Shape.Tree)
+	case s.Shape.Degree > 0:
+		line("topology: {kind: %s, degree: %v}", s.Shape.Kind, s.Shape.Degree)
+	case alg.Spec.Needs.Topology == algo.Connected:
+		line("topology: %s", s.Shape.Kind)
 	}
 	order, duplication := "", ""
 	if s.Unordered {

@@ -67,6 +67,7 @@ var pitfalls = []struct {
 		"election/multipaxos TestTogether",
 		"election/tree TestCounts",
 		"election/afekgafni TestCounts",
+		"election/echoextinction TestWaves",
 	}},
 	{"P5", "a suspicion during an election", []string{
 		"election/bully TestRules: a suspicion during an election is ignored (P5)",
@@ -90,6 +91,7 @@ var pitfalls = []struct {
 		"election/changroberts TestRules", "election/hirschbergsinclair TestRules",
 		"election/franklin TestRules", "election/dolevklawerodeh TestRules",
 		"election/lelann TestRules: has passed on",
+		"election/echoextinction TestRules: joined, begins not",
 	}},
 	{"P7", "ties of rank", []string{
 		"election/bully TestEqualEstimates",

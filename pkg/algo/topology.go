@@ -37,7 +37,7 @@ type Shape struct {
 	Kind string
 	// Tree is path, star, binary, balanced (degree sqrt(n)) or random.
 	Tree string
-	// Degree is the mean number of neighbors of a random graph; 0: 4.
+	// Degree is the mean number of neighbors of a random graph; 0: MeanDegree.
 	Degree float64
 	// Order is the order of IDs around a ring, or from the root of a tree in
 	// breadth-first order; nil: ascending, or as Sorted says.
@@ -77,6 +77,17 @@ func (g *Graph) Adjacent(p ID) []ID {
 		func(q ID) bool { return q == None || q == p })
 	slices.Sort(others)
 	return slices.Compact(others)
+}
+
+// Edges is every pair of processes with a link between them, the smaller ID first, in ascending order.
+func (g *Graph) Edges() (edges [][2]ID) {
+	for _, p := range g.peers {
+		for _, q := range g.Adjacent(p) {
+			edges = append(edges, [2]ID{min(p, q), max(p, q)})
+		}
+	}
+	slices.SortFunc(edges, func(a, b [2]ID) int { return slices.Compare(a[:], b[:]) })
+	return slices.Compact(edges)
 }
 
 // Satisfies says whether an algorithm that needs class t can run on g. A ring of
@@ -241,15 +252,22 @@ func (g *Graph) buildGrid(n int) {
 	g.link(edges, n)
 }
 
+// MeanDegree is the mean number of neighbors of a random graph that names none.
+const MeanDegree = 4
+
+// RandomEdges is how many edges a random graph of n processes has.
+func RandomEdges(n int, degree float64) int {
+	if degree == 0 {
+		degree = MeanDegree
+	}
+	degree = min(degree, float64(n-1)) // everybody else
+	return max(int(degree*float64(n)/2), n-1)
+}
+
 // buildRandom joins a random spanning tree with random further edges until the
 // mean degree is reached. It is connected by construction.
 func (g *Graph) buildRandom(n int, degree float64, rng *rand.Rand) {
-	if degree == 0 {
-		degree = 4
-	}
-	most := n * (n - 1) / 2
-	degree = min(degree, float64(n-1)) // everybody else
-	want := min(max(int(degree*float64(n)/2), n-1), most)
+	want := RandomEdges(n, degree)
 	seen := map[[2]ID]bool{}
 	edges := make([][2]ID, 0, want)
 	add := func(a, b ID) {

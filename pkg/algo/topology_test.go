@@ -287,6 +287,26 @@ func TestBuild_GridHasTheEdgesOfAGrid(t *testing.T) {
 	}
 }
 
+func TestEdges(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		shape Shape
+		n     int
+		want  [][2]ID
+	}{
+		"file":     {Shape{Kind: "file", Edges: [][2]ID{{3, 1}, {2, 3}}}, 3, [][2]ID{{1, 3}, {2, 3}}},
+		"complete": {Shape{Kind: "complete"}, 3, [][2]ID{{1, 2}, {1, 3}, {2, 3}}},
+		"ring":     {Shape{Kind: "ring"}, 3, [][2]ID{{1, 2}, {1, 3}, {2, 3}}},
+		"two":      {Shape{Kind: "bidirectional-ring"}, 2, [][2]ID{{1, 2}}},
+		"tree":     {Shape{Kind: "tree", Tree: "path", Order: []ID{2, 3, 1}}, 3, [][2]ID{{1, 3}, {2, 3}}},
+		"alone":    {Shape{Kind: "complete"}, 1, nil},
+	} {
+		if got := mustBuild(t, test.shape, test.n, 1).Edges(); !slices.Equal(got, test.want) {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
+	}
+}
+
 func TestBuild_RandomHasTheDegree(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -306,6 +326,9 @@ func TestBuild_RandomHasTheDegree(t *testing.T) {
 		}
 		if got := float64(sum) / float64(test.n); math.Abs(got-test.want) > 1e-9 {
 			t.Errorf("n = %d, degree %v: mean degree %v, want %v", test.n, test.degree, got, test.want)
+		}
+		if edges := RandomEdges(test.n, test.degree); 2*edges != sum {
+			t.Errorf("n = %d, degree %v: %d edges said, the neighbors are %d", test.n, test.degree, edges, sum)
 		}
 	}
 	shape := Shape{Kind: "random"}

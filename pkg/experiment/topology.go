@@ -82,7 +82,7 @@ func complete(s algo.Shape) algo.Shape {
 		s.Tree = "binary"
 	}
 	if s.Kind == "random" && s.Degree == 0 {
-		s.Degree = 4
+		s.Degree = algo.MeanDegree
 	}
 	return s
 }

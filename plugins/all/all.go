@@ -11,6 +11,7 @@ import (
 	_ "github.com/conclave-bench/conclave/plugins/election/bullyquorum"
 	_ "github.com/conclave-bench/conclave/plugins/election/changroberts"
 	_ "github.com/conclave-bench/conclave/plugins/election/dolevklawerodeh"
+	_ "github.com/conclave-bench/conclave/plugins/election/echoextinction"
 	_ "github.com/conclave-bench/conclave/plugins/election/franklin"
 	_ "github.com/conclave-bench/conclave/plugins/election/hirschbergsinclair"
 	_ "github.com/conclave-bench/conclave/plugins/election/invitation"
