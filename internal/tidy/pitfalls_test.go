@@ -263,7 +263,24 @@ var pitfalls = []struct {
 		"mutex/suzukikasami TestCrash",
 		"mutex/tokenring TestCrash",
 	}},
-	{"P38", "messages to oneself that are counted", []string{"mutex/maekawa TestAlone"}},
+	{"P38", "messages to oneself that are counted", []string{"mutex/maekawa TestAlone", "case GRID-01"}},
+	{"P39", "the end of the request's path in place of the neighbor", []string{
+		"mutex/neilsenmizuno TestDistance", "case NM-09",
+	}},
+	{"P40", "a token handed over from inside", []string{"case NM-18"}},
+	{"P41", "the order of a queue in place of the cyclic scan", []string{"case RAT-09", "case RAT-18"}},
+	{"P42", "a late reply that counts for the next request", []string{"without mutex/raymondk"}},
+	{"P43", "late replies that are not merged", []string{"without mutex/raymondk"}},
+	{"P44", "one too many inside", []string{"without mutex/raymondk"}},
+	{"P45", "a displaced waiter in a grid", []string{"case GRID-22", "mutex/grid TestDisplacedWaiter"}},
+	{"P46", "a quorum replaced in the middle of a request", []string{
+		"case GRID-12", "case GRID-13", "mutex/grid TestSubstitution",
+	}},
+	{"P47", "a RELEASE that overtakes its REQUEST", []string{
+		"mutex/grid TestArbiter", "mutex/grid TestRandomSchedules",
+	}},
+	{"P48", "the same session kept out, or two let in", []string{"without mutex/jounggroup"}},
+	{"P49", "followers whom the next does not know", []string{"without mutex/jounggroup"}},
 }
 
 // TestPitfalls: each pitfall has its tests, and they exist.
@@ -315,8 +332,8 @@ func TestPitfalls(t *testing.T) {
 			}
 		}
 	}
-	if len(pitfalls) != 38 {
-		t.Errorf("%d pitfalls, want 38", len(pitfalls))
+	if len(pitfalls) != 49 {
+		t.Errorf("%d pitfalls, want 49", len(pitfalls))
 	}
 }
 

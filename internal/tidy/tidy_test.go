@@ -118,7 +118,8 @@ var table = []struct {
 	{"plugins/election/ring", []string{"pkg/algo", "plugins/election/timeout"}},
 	{"plugins/election", []string{"pkg/algo", "plugins/election/ring", "plugins/election/timeout"}},
 	{"plugins/mutex/raynal", []string{"pkg/algo"}},
-	{"plugins/mutex", []string{"pkg/algo", "plugins/mutex/raynal"}},
+	{"plugins/mutex/quorum", []string{"pkg/algo"}},
+	{"plugins/mutex", []string{"pkg/algo", "plugins/mutex/quorum", "plugins/mutex/raynal"}},
 	{"cmd", []string{"pkg", "plugins"}},
 	{"internal/docs", nil}, // its tests link everything
 	{"internal", nil},
@@ -127,7 +128,7 @@ var table = []struct {
 
 // shared are the folders beside the plugins that hold rules of several of them. They
 // register no algorithm.
-var shared = []string{"plugins/election/ring", "plugins/election/timeout", "plugins/mutex/raynal"}
+var shared = []string{"plugins/election/ring", "plugins/election/timeout", "plugins/mutex/quorum", "plugins/mutex/raynal"}
 
 // strict are the folders whose packages import the standard library and our own packages
 // as listed, and nothing of anybody else's. The conformance kit finds its cases in a
@@ -361,9 +362,18 @@ func lastName(e ast.Expr) string {
 }
 
 // checkMessages wants one case in Receive for each message that the Spec
-// declares.
+// declares, or that a function Messages lists for the Specs of several plugins.
 func checkMessages(t *testing.T, files []*ast.File) {
 	declared, handled := map[string]bool{}, map[string]bool{}
+	declare := func(e ast.Expr) {
+		if list, ok := e.(*ast.CompositeLit); ok {
+			for _, e := range list.Elts {
+				if lit, ok := e.(*ast.CompositeLit); ok {
+					declared[lastName(lit.Type)] = true
+				}
+			}
+		}
+	}
 	for _, f := range files {
 		ast.Inspect(f, func(n ast.Node) bool {
 			switch n := n.(type) {
@@ -372,15 +382,14 @@ func checkMessages(t *testing.T, files []*ast.File) {
 				if key == nil || key.Name != "Messages" && key.Name != "Auxiliary" {
 					return true
 				}
-				if list, ok := n.Value.(*ast.CompositeLit); ok {
-					for _, e := range list.Elts {
-						if lit, ok := e.(*ast.CompositeLit); ok {
-							declared[lastName(lit.Type)] = true
-						}
-					}
-				}
+				declare(n.Value)
 			case *ast.FuncDecl:
-				if n.Name.Name == "Receive" {
+				switch n.Name.Name {
+				case "Messages":
+					if ret, ok := n.Body.List[0].(*ast.ReturnStmt); ok {
+						declare(ret.Results[0])
+					}
+				case "Receive":
 					ast.Inspect(n, func(m ast.Node) bool {
 						if c, ok := m.(*ast.CaseClause); ok {
 							for _, e := range c.List {

@@ -7,8 +7,8 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
-	"github.com/conclave-bench/conclave/plugins/mutex/maekawa"
 	"github.com/conclave-bench/conclave/plugins/mutex/naimitrehelft"
+	"github.com/conclave-bench/conclave/plugins/mutex/quorum"
 )
 
 // Two algorithms that are built in starved processes once, and nobody noticed. Here
@@ -20,7 +20,7 @@ import (
 type deaf struct{ algo.Mutex }
 
 func (d deaf) Receive(env algo.Env, from algo.ID, m algo.Message) {
-	if l, ok := m.(maekawa.Locked); ok {
+	if l, ok := m.(quorum.Locked); ok {
 		l.Clock = 0
 		m = l
 	}

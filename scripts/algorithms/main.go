@@ -204,7 +204,9 @@ func survives(s *algo.Spec) string {
 		}
 	}
 	v, most := s.Survives, crashesOf5(s)
+	most9 := v.CrashesOf(9, s.Defaults(shown)) // five are too few for the crash of any
 	add(most > 0, fmt.Sprintf("%d crashes of 5", most))
+	add(most == 0 && most9 > 0, fmt.Sprintf("%d crashes of 9", most9))
 	add(v.Recovery, "recovery")
 	add(v.Loss, "loss")
 	add(v.Duplication, "duplication")

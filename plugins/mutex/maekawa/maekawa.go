@@ -1,6 +1,5 @@
 // Package maekawa is Maekawa's square-root algorithm (ACM TOCS 1985) with the
-// correction of Sanders (ACM TOCS 1987). Comments cite the numbered rules of
-// that form.
+// correction of Sanders (ACM TOCS 1987). The rules are those of package quorum.
 //
 // Each process has a quorum, a set of processes that includes itself, and any
 // two quorums have a member in common. To enter, a process needs the lock of
@@ -18,6 +17,7 @@ package maekawa
 
 import (
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/plugins/mutex/quorum"
 )
 
 func init() {
@@ -38,29 +38,26 @@ func init() {
 				"whoever has asked often would be passed by one who has not, without end. A process " +
 				"that comes back does not know who has its lock: it gives it to nobody, and asks for none.",
 		},
-		Messages: []algo.Message{
-			Request{}, Locked{}, Failed{}, Inquire{}, Relinquish{}, Release{},
-		},
+		Messages: quorum.Messages(),
 		Params: []algo.Param{
 			{Name: "quorums", Type: algo.Enum, Choices: []string{"auto", "grid", "plane"},
 				Default: algo.Const("auto"),
 				Doc:     "auto: a projective plane if one of N points is known here, otherwise a grid"},
-			{Name: "failed_to_displaced_waiter", Type: algo.Bool, Default: algo.Const(true),
-				Doc: "Sanders' correction: FAILED also to the waiter displaced from the queue's head"},
+			quorum.Displaced(),
 		},
 		Needs:    algo.Needs{Params: sound},
 		Promises: algo.Promises{StarvationFree: true},
 		Claims: []algo.Claim{{
 			Metric: "messages/entry", Load: "light", Source: algo.FromPaper, Text: "3(K-1)",
 			Bound: func(n int) (float64, float64) {
-				least, largest := sizes("auto", n)
+				least, largest := quorum.Sizes(family("auto"), n)
 				return float64(3 * (least - 1)), float64(3 * (largest - 1))
 			},
 		}, {
 			Metric: "messages/entry", Load: "burst", Source: algo.FromPaper,
 			Text: "3(K-1) to 5(K-1)",
 			Bound: func(n int) (float64, float64) {
-				least, largest := sizes("auto", n)
+				least, largest := quorum.Sizes(family("auto"), n)
 				return float64(3 * (least - 1)), float64(5 * (largest - 1))
 			},
 		}},
@@ -71,61 +68,7 @@ func init() {
 	}, New)
 }
 
-// node is both a requester and an arbiter.
-type node struct {
-	algo.Config
-	q     []algo.ID // the quorum, ascending
-	clock uint64    // the largest of any request sent, received, or heard of from an arbiter
-
-	requester
-	arbiter
-}
-
-type requester struct {
-	stamp    Stamp // of the request; the zero value: there is none
-	inside   bool
-	locked   []algo.ID // arbiters whose lock we have
-	failed   []algo.ID // arbiters that let us wait
-	inquired []algo.ID // arbiters that want their lock back
-}
-
-type arbiter struct {
-	lock     Stamp   // of the request that has the lock; the zero value: it is free
-	waiting  []Stamp // those that wait for it, the first in order at the head
-	asked    bool    // the lock's owner has been sent an INQUIRE
-	displace bool    // Sanders' correction
-}
-
-// New starts without a request, and with a lock that is free: but for one that comes
-// back from a crash, whose lock may be somebody's.
+// New makes one of all processes.
 func New(c algo.Config) algo.Mutex {
-	n := &node{
-		Config: c, q: quorum(c.Params.Enum("quorums"), c.ID, len(c.Peers)),
-		arbiter: arbiter{displace: c.Params.Bool("failed_to_displaced_waiter")},
-	}
-	if c.Incarnation > 0 {
-		n.lock = Stamp{ID: c.ID} // comes before all others, and is never released
-	}
-	return n
+	return quorum.New(c, family(c.Params.Enum("quorums")))
 }
-
-func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
-	switch m := m.(type) {
-	case Request:
-		n.clock = max(n.clock, m.S.Clock)
-		n.onRequest(env, m.S)
-	case Locked:
-		n.clock = max(n.clock, m.Clock)
-		n.onLocked(env, from, m.S)
-	case Failed:
-		n.onFailed(env, from, m.S)
-	case Inquire:
-		n.onInquire(env, from, m.S)
-	case Relinquish:
-		n.onRelinquish(env, m.S)
-	case Release:
-		n.onRelease(env, m.S)
-	}
-}
-
-var _ algo.Checked = (*node)(nil)

@@ -12,7 +12,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
-	"github.com/conclave-bench/conclave/plugins/mutex/maekawa"
+	"github.com/conclave-bench/conclave/plugins/mutex/quorum"
 )
 
 const (
@@ -136,7 +136,7 @@ func one(t *testing.T) func(algo.Event) string {
 	}
 }
 
-func stamp(clock uint64, p algo.ID) maekawa.Stamp { return maekawa.Stamp{Clock: clock, ID: p} }
+func stamp(clock uint64, p algo.ID) quorum.Stamp { return quorum.Stamp{Clock: clock, ID: p} }
 
 func from(p algo.ID, m algo.Message) algo.Event {
 	return algo.Event{Type: algo.Receive, Peer: p, Msg: m}
@@ -161,24 +161,24 @@ func play(t *testing.T, lines []line) {
 // TestArbiter is rules 2, 6 and 8 at an arbiter that does not request.
 func TestArbiter(t *testing.T) {
 	play(t, []line{
-		{from(5, maekawa.Request{S: stamp(5, 5)}), "LOCKED{{5 5} 5}>5"},    // free
-		{from(6, maekawa.Request{S: stamp(6, 6)}), "FAILED{{6 6}}>6"},      // later than the lock
-		{from(7, maekawa.Request{S: stamp(4, 7)}), "INQUIRE{{5 5}}>5"},     // before it: ask
-		{from(4, maekawa.Request{S: stamp(5, 4)}), "FAILED{{5 4}}>4"},      // before it, not first
-		{from(3, maekawa.Request{S: stamp(3, 3)}), "FAILED{{4 7}}>7"},      // displaces; asked already
-		{from(5, maekawa.Relinquish{S: stamp(5, 5)}), "LOCKED{{3 3} 6}>3"}, // the first of all
-		{from(5, maekawa.Relinquish{S: stamp(5, 5)}), ""},                  // stale
-		{from(5, maekawa.Release{S: stamp(5, 5)}), ""},                     // stale
-		{from(2, maekawa.Request{S: stamp(3, 2)}), "INQUIRE{{3 3}}>3"},     // equal clocks: by ID
-		{from(3, maekawa.Release{S: stamp(3, 3)}), "LOCKED{{3 2} 6}>2"},    // it was inside
-		{from(2, maekawa.Release{S: stamp(3, 2)}), "LOCKED{{4 7} 6}>7"},    // in the order of stamps
-		{from(7, maekawa.Release{S: stamp(4, 7)}), "LOCKED{{5 4} 6}>4"},    //
-		{from(4, maekawa.Release{S: stamp(5, 4)}), "LOCKED{{5 5} 6}>5"},    // who had relinquished
-		{from(5, maekawa.Release{S: stamp(5, 5)}), "LOCKED{{6 6} 6}>6"},    //
-		{from(6, maekawa.Release{S: stamp(6, 6)}), ""},                     // free again
-		{from(6, maekawa.Request{S: stamp(7, 6)}), "LOCKED{{7 6} 7}>6"},    //
-		{from(7, maekawa.Request{S: stamp(9, 7)}), "FAILED{{9 7}}>7"},      //
-		{from(5, maekawa.Request{S: stamp(8, 5)}), "FAILED{{8 5}}>5"},      // first of the waiting only
+		{from(5, quorum.Request{S: stamp(5, 5)}), "LOCKED{{5 5} 5}>5"},    // free
+		{from(6, quorum.Request{S: stamp(6, 6)}), "FAILED{{6 6}}>6"},      // later than the lock
+		{from(7, quorum.Request{S: stamp(4, 7)}), "INQUIRE{{5 5}}>5"},     // before it: ask
+		{from(4, quorum.Request{S: stamp(5, 4)}), "FAILED{{5 4}}>4"},      // before it, not first
+		{from(3, quorum.Request{S: stamp(3, 3)}), "FAILED{{4 7}}>7"},      // displaces; asked already
+		{from(5, quorum.Relinquish{S: stamp(5, 5)}), "LOCKED{{3 3} 6}>3"}, // the first of all
+		{from(5, quorum.Relinquish{S: stamp(5, 5)}), ""},                  // stale
+		{from(5, quorum.Release{S: stamp(5, 5)}), ""},                     // stale
+		{from(2, quorum.Request{S: stamp(3, 2)}), "INQUIRE{{3 3}}>3"},     // equal clocks: by ID
+		{from(3, quorum.Release{S: stamp(3, 3)}), "LOCKED{{3 2} 6}>2"},    // it was inside
+		{from(2, quorum.Release{S: stamp(3, 2)}), "LOCKED{{4 7} 6}>7"},    // in the order of stamps
+		{from(7, quorum.Release{S: stamp(4, 7)}), "LOCKED{{5 4} 6}>4"},    //
+		{from(4, quorum.Release{S: stamp(5, 4)}), "LOCKED{{5 5} 6}>5"},    // who had relinquished
+		{from(5, quorum.Release{S: stamp(5, 5)}), "LOCKED{{6 6} 6}>6"},    //
+		{from(6, quorum.Release{S: stamp(6, 6)}), ""},                     // free again
+		{from(6, quorum.Request{S: stamp(7, 6)}), "LOCKED{{7 6} 7}>6"},    //
+		{from(7, quorum.Request{S: stamp(9, 7)}), "FAILED{{9 7}}>7"},      //
+		{from(5, quorum.Request{S: stamp(8, 5)}), "FAILED{{8 5}}>5"},      // first of the waiting only
 	})
 }
 
@@ -189,40 +189,40 @@ func TestRequester(t *testing.T) {
 	ask := "REQUEST{{1 1}}>2 REQUEST{{1 1}}>4"
 	for name, lines := range map[string][]line{
 		"plain": {
-			{request, ask}, {from(2, maekawa.Locked{S: s}), ""}, {from(4, maekawa.Locked{S: s}), "granted"},
-			{from(2, maekawa.Inquire{S: s}), ""}, // inside: the RELEASE will answer
+			{request, ask}, {from(2, quorum.Locked{S: s}), ""}, {from(4, quorum.Locked{S: s}), "granted"},
+			{from(2, quorum.Inquire{S: s}), ""}, // inside: the RELEASE will answer
 			{algo.Event{Type: algo.Release}, "RELEASE{{1 1}}>2 RELEASE{{1 1}}>4"},
-			{from(4, maekawa.Inquire{S: s}), ""}, // outdated
+			{from(4, quorum.Inquire{S: s}), ""}, // outdated
 			{request, "REQUEST{{2 1}}>2 REQUEST{{2 1}}>4"},
 		},
 		"fails, then is asked": {
-			{request, ask}, {from(2, maekawa.Locked{S: s}), ""}, {from(4, maekawa.Failed{S: s}), ""},
-			{from(2, maekawa.Inquire{S: s}), "RELINQUISH{{1 1}}>2"},
-			{from(4, maekawa.Locked{S: s}), ""}, {from(4, maekawa.Inquire{S: s}), "RELINQUISH{{1 1}}>4"},
-			{from(2, maekawa.Locked{S: s}), ""}, {from(4, maekawa.Locked{S: s}), "granted"},
+			{request, ask}, {from(2, quorum.Locked{S: s}), ""}, {from(4, quorum.Failed{S: s}), ""},
+			{from(2, quorum.Inquire{S: s}), "RELINQUISH{{1 1}}>2"},
+			{from(4, quorum.Locked{S: s}), ""}, {from(4, quorum.Inquire{S: s}), "RELINQUISH{{1 1}}>4"},
+			{from(2, quorum.Locked{S: s}), ""}, {from(4, quorum.Locked{S: s}), "granted"},
 		},
 		"is asked, then fails": {
-			{request, ask}, {from(2, maekawa.Locked{S: s}), ""}, {from(2, maekawa.Inquire{S: s}), ""},
-			{from(4, maekawa.Failed{S: s}), "RELINQUISH{{1 1}}>2"},
+			{request, ask}, {from(2, quorum.Locked{S: s}), ""}, {from(2, quorum.Inquire{S: s}), ""},
+			{from(4, quorum.Failed{S: s}), "RELINQUISH{{1 1}}>2"},
 		},
 		"is asked before it has the lock": {
-			{request, ask}, {from(4, maekawa.Failed{S: s}), ""}, {from(2, maekawa.Inquire{S: s}), ""},
-			{from(2, maekawa.Locked{S: s}), "RELINQUISH{{1 1}}>2"},
-			{from(4, maekawa.Locked{S: s}), ""}, {from(2, maekawa.Locked{S: s}), "granted"},
+			{request, ask}, {from(4, quorum.Failed{S: s}), ""}, {from(2, quorum.Inquire{S: s}), ""},
+			{from(2, quorum.Locked{S: s}), "RELINQUISH{{1 1}}>2"},
+			{from(4, quorum.Locked{S: s}), ""}, {from(2, quorum.Locked{S: s}), "granted"},
 		},
 		"does not give back without failing": {
-			{request, ask}, {from(2, maekawa.Locked{S: s}), ""}, {from(2, maekawa.Inquire{S: s}), ""},
-			{from(4, maekawa.Locked{S: s}), "granted"},
+			{request, ask}, {from(2, quorum.Locked{S: s}), ""}, {from(2, quorum.Inquire{S: s}), ""},
+			{from(4, quorum.Locked{S: s}), "granted"},
 		},
 		"is asked for an earlier request": {
-			{request, ask}, {from(2, maekawa.Locked{S: s}), ""}, {from(2, maekawa.Inquire{S: old}), ""},
-			{from(4, maekawa.Failed{S: s}), ""},
+			{request, ask}, {from(2, quorum.Locked{S: s}), ""}, {from(2, quorum.Inquire{S: old}), ""},
+			{from(4, quorum.Failed{S: s}), ""},
 		},
 		"stale": {
-			{request, ask}, {from(2, maekawa.Locked{S: old}), ""}, {from(4, maekawa.Locked{S: s}), ""},
-			{from(4, maekawa.Failed{S: s}), ""}, // overtaken by the LOCKED
-			{from(2, maekawa.Failed{S: old}), ""}, {from(2, maekawa.Inquire{S: old}), ""},
-			{from(4, maekawa.Inquire{S: s}), ""}, {from(2, maekawa.Locked{S: s}), "granted"},
+			{request, ask}, {from(2, quorum.Locked{S: old}), ""}, {from(4, quorum.Locked{S: s}), ""},
+			{from(4, quorum.Failed{S: s}), ""}, // overtaken by the LOCKED
+			{from(2, quorum.Failed{S: old}), ""}, {from(2, quorum.Inquire{S: old}), ""},
+			{from(4, quorum.Inquire{S: s}), ""}, {from(2, quorum.Locked{S: s}), "granted"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) { play(t, lines) })
@@ -233,17 +233,17 @@ func TestRequester(t *testing.T) {
 // that an arbiter has heard of, be it with a LOCKED that comes too late.
 func TestClock(t *testing.T) {
 	play(t, []line{
-		{from(5, maekawa.Request{S: stamp(7, 5)}), "LOCKED{{7 5} 7}>5"},
+		{from(5, quorum.Request{S: stamp(7, 5)}), "LOCKED{{7 5} 7}>5"},
 		{algo.Event{Type: algo.Request}, "REQUEST{{8 1}}>2 REQUEST{{8 1}}>4"},
-		{from(5, maekawa.Release{S: stamp(7, 5)}), ""}, // to itself: LOCKED
-		{from(2, maekawa.Locked{S: stamp(8, 1), Clock: 20}), ""},
-		{from(4, maekawa.Locked{S: stamp(8, 1), Clock: 8}), "granted"},
+		{from(5, quorum.Release{S: stamp(7, 5)}), ""}, // to itself: LOCKED
+		{from(2, quorum.Locked{S: stamp(8, 1), Clock: 20}), ""},
+		{from(4, quorum.Locked{S: stamp(8, 1), Clock: 8}), "granted"},
 		{algo.Event{Type: algo.Release}, "RELEASE{{8 1}}>2 RELEASE{{8 1}}>4"},
 		{algo.Event{Type: algo.Request}, "REQUEST{{21 1}}>2 REQUEST{{21 1}}>4"},
-		{from(2, maekawa.Locked{S: stamp(8, 1), Clock: 30}), ""},
-		{from(3, maekawa.Request{S: stamp(22, 3)}), "FAILED{{22 3}}>3"},
-		{from(2, maekawa.Locked{S: stamp(21, 1), Clock: 21}), ""},
-		{from(4, maekawa.Locked{S: stamp(21, 1), Clock: 21}), "granted"},
+		{from(2, quorum.Locked{S: stamp(8, 1), Clock: 30}), ""},
+		{from(3, quorum.Request{S: stamp(22, 3)}), "FAILED{{22 3}}>3"},
+		{from(2, quorum.Locked{S: stamp(21, 1), Clock: 21}), ""},
+		{from(4, quorum.Locked{S: stamp(21, 1), Clock: 21}), "granted"},
 		{algo.Event{Type: algo.Release}, "RELEASE{{21 1}}>2 RELEASE{{21 1}}>4 LOCKED{{22 3} 30}>3"},
 		{algo.Event{Type: algo.Request}, "REQUEST{{31 1}}>2 REQUEST{{31 1}}>4"},
 	})

@@ -1,11 +1,11 @@
 package maekawa
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/plugins/mutex/quorum"
 )
 
 // differences is a perfect difference set of a projective plane with n points:
@@ -40,16 +40,15 @@ func sound(net algo.Network, p algo.Params) error {
 		return fmt.Errorf("no projective plane of %d points is known here: the quorums are a grid's",
 			net.Nodes)
 	}
-	if !p.Bool("failed_to_displaced_waiter") {
-		return errors.New("failed_to_displaced_waiter false: as printed it deadlocks")
-	}
-	return nil
+	return quorum.Sound(net, p)
 }
 
-// quorum is Q of process id among n, ascending. Any two have a member in common,
-// and each has its own process in it.
-func quorum(kind string, id algo.ID, n int) (q []algo.ID) {
-	if d := differences(n); d != nil && kind != "grid" {
+// A family is the parameter quorums.
+type family string
+
+// Quorum is Q of process id among n, who is in it. Nobody reacts to crashes.
+func (f family) Quorum(id algo.ID, n int, _ []algo.ID) (q []algo.ID) {
+	if d := differences(n); d != nil && f != "grid" {
 		for _, x := range d {
 			q = append(q, algo.ID((int(id)-1+x)%n+1))
 		}
@@ -74,14 +73,4 @@ func cross(id algo.ID, n int) (q []algo.ID) {
 		}
 	}
 	return q
-}
-
-// sizes is the least and the largest K among n processes.
-func sizes(kind string, n int) (least, largest int) {
-	least = n
-	for id := range n {
-		k := len(quorum(kind, algo.ID(id+1), n))
-		least, largest = min(least, k), max(largest, k)
-	}
-	return least, largest
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/plugins/mutex/quorum"
 )
 
 // TestQuorums: each process is in its own quorum, and any two intersect.
@@ -13,7 +14,7 @@ func TestQuorums(t *testing.T) {
 		for n := 1; n <= 100; n++ {
 			var all [][]algo.ID
 			for id := range n {
-				q := quorum(kind, algo.ID(id+1), n)
+				q := family(kind).Quorum(algo.ID(id+1), n, nil)
 				if !slices.Contains(q, algo.ID(id+1)) || !slices.IsSorted(q) || int(q[len(q)-1]) > n ||
 					len(slices.Compact(slices.Clone(q))) != len(q) {
 					t.Fatalf("%s, n = %d: quorum of %d is %v", kind, n, id+1, q)
@@ -59,14 +60,14 @@ func TestDifferences(t *testing.T) {
 // TestSizes is the table of K in the reference.
 func TestSizes(t *testing.T) {
 	for n, k := range map[int]int{7: 3, 9: 5, 13: 4, 16: 7, 21: 5, 25: 9, 31: 6, 57: 8} {
-		if least, largest := sizes("auto", n); least != k || largest != k {
+		if least, largest := quorum.Sizes(family("auto"), n); least != k || largest != k {
 			t.Errorf("n = %d: K from %d to %d, want %d", n, least, largest, k)
 		}
 	}
-	if least, largest := sizes("auto", 11); least != 5 || largest != 6 {
+	if least, largest := quorum.Sizes(family("auto"), 11); least != 5 || largest != 6 {
 		t.Errorf("n = 11: K from %d to %d, want 5 to 6: the last row has 3 of 4", least, largest)
 	}
-	if least, largest := sizes("grid", 13); least != 4 || largest != 7 {
+	if least, largest := quorum.Sizes(family("grid"), 13); least != 4 || largest != 7 {
 		t.Errorf("a grid of 13: K from %d to %d, want 4 to 7: the last row has 1", least, largest)
 	}
 }

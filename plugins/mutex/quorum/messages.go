@@ -1,4 +1,4 @@
-package maekawa
+package quorum
 
 import "github.com/conclave-bench/conclave/pkg/algo"
 

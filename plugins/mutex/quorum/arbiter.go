@@ -1,4 +1,4 @@
-package maekawa
+package quorum
 
 import (
 	"errors"
@@ -8,8 +8,12 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-// onRequest is rule 2.
-func (n *node) onRequest(env algo.Env, s Stamp) {
+// onRequest is rule 2. One that its RELEASE has overtaken is over: nobody waited for its
+// answer.
+func (n *Node) onRequest(env algo.Env, s Stamp) {
+	if n.over != nil && s.Clock <= n.over[s.ID-1] {
+		return
+	}
 	if n.lock == (Stamp{}) {
 		n.giveLock(env, s)
 		return
@@ -30,22 +34,27 @@ func (n *node) onRequest(env algo.Env, s Stamp) {
 }
 
 // onRelinquish is rule 6: the lock's owner lets the first go before it.
-func (n *node) onRelinquish(env algo.Env, s Stamp) {
+func (n *Node) onRelinquish(env algo.Env, s Stamp) {
 	if s == n.lock {
 		n.enqueue(s)
 		n.next(env)
 	}
 }
 
-// onRelease is rule 8, at the arbiter.
-func (n *node) onRelease(env algo.Env, s Stamp) {
+// onRelease is rule 8, at the arbiter. Who waits here, but entered with others' locks, waits
+// no more.
+func (n *Node) onRelease(env algo.Env, s Stamp) {
+	if n.over != nil {
+		n.over[s.ID-1] = max(n.over[s.ID-1], s.Clock)
+		n.waiting = slices.DeleteFunc(n.waiting, func(r Stamp) bool { return r == s })
+	}
 	if s == n.lock {
 		n.next(env)
 	}
 }
 
 // next gives the lock to the first who waits, if anybody does.
-func (n *node) next(env algo.Env) {
+func (n *Node) next(env algo.Env) {
 	n.lock, n.asked = Stamp{}, false
 	if len(n.waiting) > 0 {
 		s := n.waiting[0]
@@ -54,13 +63,13 @@ func (n *node) next(env algo.Env) {
 	}
 }
 
-func (n *node) giveLock(env algo.Env, s Stamp) {
+func (n *Node) giveLock(env algo.Env, s Stamp) {
 	n.lock = s
 	env.Send(s.ID, Locked{s, n.clock})
 }
 
 // enqueue keeps those who wait in the order of their stamps.
-func (n *node) enqueue(s Stamp) {
+func (n *Node) enqueue(s Stamp) {
 	i := slices.IndexFunc(n.waiting, s.precedes)
 	if i < 0 {
 		i = len(n.waiting)
@@ -71,7 +80,7 @@ func (n *node) enqueue(s Stamp) {
 // Invariant: who is inside has every lock of its quorum, no arbiter that gave
 // its lock lets us wait, those who wait for ours do so in order, and if the first
 // of them is before the lock, its owner has been asked.
-func (n *node) Invariant() error {
+func (n *Node) Invariant() error {
 	for _, p := range n.locked {
 		if slices.Contains(n.failed, p) {
 			return fmt.Errorf("locked and failed at %d", p)
@@ -84,8 +93,8 @@ func (n *node) Invariant() error {
 		return 1
 	})
 	switch {
-	case n.inside && len(n.locked) != len(n.q):
-		return fmt.Errorf("inside with %d of %d locks", len(n.locked), len(n.q))
+	case n.inside && !n.holds():
+		return fmt.Errorf("inside with locks of %d, not of all %d", n.locked, n.q)
 	case !ordered:
 		return fmt.Errorf("waiting out of order: %v", n.waiting)
 	case len(n.waiting) > 0 && n.lock == (Stamp{}):
