@@ -71,11 +71,11 @@ func (family) Quorum(p algo.ID, n int, dead []algo.ID) (q []algo.ID) {
 			continue
 		}
 		from := row % len(column)
-		i := slices.IndexFunc(slices.Concat(column[from:], column[:from]), func(p algo.ID) bool { return !isDead(p) })
-		if i < 0 || full < 0 {
+		live := slices.DeleteFunc(slices.Concat(column[from:], column[:from]), isDead)
+		if len(live) == 0 || full < 0 {
 			return nil
 		}
-		q = append(q, column[(from+i)%len(column)])
+		q = append(q, live[0])
 	}
 	slices.Sort(q)
 	return q
