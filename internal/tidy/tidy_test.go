@@ -101,6 +101,9 @@ var table = []struct {
 	{"internal/rare", []string{
 		"pkg/algo", "internal/stats", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check",
 	}},
+	{"internal/atlas", []string{
+		"pkg/algo", "pkg/fault", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check", "internal/guard",
+	}},
 	{"internal/twin", []string{
 		"pkg/link", "pkg/trace", "internal/stats", "internal/clock", "pkg/harness", "pkg/sim", "pkg/experiment",
 	}},

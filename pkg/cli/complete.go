@@ -67,7 +67,7 @@ func argumentsCalled(names string) completion {
 		switch words[min(len(args), len(words)-1)] {
 		case "[FILE]":
 			return extensions, cobra.ShellCompDirectiveFilterFileExt
-		case "ID":
+		case "ID", "ID...":
 			return algorithmsLike(toComplete, nil), cobra.ShellCompDirectiveNoFileComp
 		case "DIR", "BASE", "NEW", "DIR...", "[DIR]":
 			return nil, cobra.ShellCompDirectiveFilterDirs

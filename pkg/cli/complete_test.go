@@ -38,12 +38,14 @@ func TestComplete(t *testing.T) {
 		d    cobra.ShellCompDirective
 		want []string // all of them
 	}{
-		{"describe election/", words, []string{"election/bully", "election/bully-ok", "election/ring-list"}},
+		{"describe election/", words, []string{"election/bully", "election/bully-ok", "election/raft",
+			"election/ring-list"}},
 		{"describe bu", words, []string{"bully", "bully-ok"}},
 		{"describe bully _", words, nil},
 		{"verify mutex/n", words, []string{"mutex/naimi-trehel"}},
 		{"run --algorithms ri", more, []string{"ring-list"}},
-		{"run --algorithms bully,", more, []string{"bully,election/bully-ok", "bully,election/ring-list"}},
+		{"run --algorithms bully,", more, []string{"bully,election/bully-ok", "bully,election/raft",
+			"bully,election/ring-list"}},
 		{"plan --algorithms mutex/test-greedy,mutex/n", more,
 			[]string{"mutex/test-greedy,mutex/naimi-trehel"}},
 		{"run --set network.lo", more, []string{"network.loss="}},

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	_ "github.com/conclave-bench/conclave/plugins/election/bully"
+	_ "github.com/conclave-bench/conclave/plugins/election/raft"
 	_ "github.com/conclave-bench/conclave/plugins/election/ringlist"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/naimitrehel"
 )

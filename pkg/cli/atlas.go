@@ -1,0 +1,508 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/conclave-bench/conclave/internal/atlas"
+	"github.com/conclave-bench/conclave/internal/rare"
+	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/transport"
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/harness"
+)
+
+// atlasFlags are the flags of bench atlas.
+type atlasFlags struct {
+	processes, sample, workers int
+	directed                   bool
+	graphs                     []string
+	outage                     string
+	timeOut                    time.Duration
+	params, set                []string
+	csv, svg                   string
+	quiet, json                bool
+}
+
+// What an elector without a file is given: a time-out of atlasTimeOut, heartbeats five times
+// as often, and messages that take a fiftieth of it.
+const (
+	atlasTimeOut     = 50 * time.Millisecond
+	atlasBeat        = atlasTimeOut / 5
+	atlasLatency     = atlasTimeOut / 50
+	atlasRepetitions = 20
+)
+
+func (s *streams) atlasCommand() *cobra.Command {
+	var f atlasFlags
+	services := make([]string, 0, 3)
+	for _, service := range algo.Services() {
+		services = append(services, service.String())
+	}
+	c := &cobra.Command{
+		Use:   "atlas ID...",
+		Short: "Try electors in every small network that cuts may leave",
+		Long: `Try electors in simulation in every network that cuts may leave of a few
+processes, up to their names: each graph with a marked leader, cut from the
+start, a hundred time-outs long. An elector serves in a graph if a leader is
+there for 97 % of the second half or more, with every seed; it never serves if
+none is there, with any; otherwise it flaps. Five processes have 90 graphs,
+and in 85 of them somebody reaches a majority.
+
+Each algorithm gets a time-out of 50 ms, heartbeats every 10 ms and a latency
+of 1 ms; --params and --set say otherwise. In place of algorithms there may be
+an experiment FILE, whose algorithms, network and failure detector count, and
+not its scenario. The same seed gives the same, so that a share that has
+changed is a change of the algorithm. docs/atlas.md has the definitions.
+
+` + exitHelp("atlas", "0", "1", "2", "3", "130, 143"),
+		Example: `  bench atlas raft --processes 3
+  bench atlas raft --params pre_vote=true --svg atlas.svg --csv atlas.csv
+  bench atlas raft bully --graph chained --graph quorum-loss`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error { return s.atlas(&f, args) },
+	}
+	flags := c.Flags()
+	flags.IntVar(&f.processes, "processes", 0, "draw graphs of `N` processes (default: 5, or what FILE says)")
+	flags.BoolVar(&f.directed, "directed", false, "cut each direction of a link on its own")
+	flags.IntVar(&f.sample, "sample", 0, "draw `K` of the graphs at random (default: all)")
+	flags.StringArrayVar(&f.graphs, "graph", nil,
+		"try only `GRAPH`, as \"3;1;1-2,2-3\": processes, leader, links; or the name of one; repeatable")
+	flags.StringVar(&f.outage, "outage", algo.Led.String(),
+		"a leader is there by `DEFINITION`: "+strings.Join(services, ", "))
+	flags.DurationVar(&f.timeOut, "time-out", atlasTimeOut, "measure in units of `D`, where there is no time-out")
+	flags.StringArrayVar(&f.params, "params", nil, "set a parameter with `NAME=VALUE`; repeatable")
+	flags.StringArrayVar(&f.set, "set", nil,
+		"override a key of the experiment with `KEY=VALUE`, as repetitions=5; repeatable")
+	flags.IntVar(&f.workers, "workers", 0, "run `N` trials at a time (default: one per core)")
+	flags.StringVar(&f.csv, "csv", "", "write a row for each graph to `FILE`")
+	flags.StringVar(&f.svg, "svg", "", "draw all graphs, each in the colour of its class, to `FILE`")
+	flags.BoolVar(&f.quiet, "quiet", false, "print only results and errors")
+	flags.BoolVar(&f.json, "json", false, "print the results as JSON")
+	choices(c, "outage", services)
+	return c
+}
+
+// A surveyed is an elector with what came of it.
+type surveyed struct {
+	atlas.Atlas
+	plan    *harness.Plan
+	options atlas.Options
+	graphs  []atlas.Graph
+}
+
+func (s *streams) atlas(f *atlasFlags, args []string) error {
+	list, err := f.electors(s, args)
+	if err != nil {
+		return err
+	}
+	ctx, stop := s.interruptible(context.Background())
+	defer stop()
+	sum := tally{}
+	for i := range list {
+		if err := s.survey(ctx, f, &list[i], &sum); err != nil {
+			return err
+		}
+	}
+	if f.csv != "" {
+		text, err := atlasCSV(list)
+		if err == nil {
+			err = writeWhole(f.csv, text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if f.svg != "" {
+		atlases := make([]atlas.Atlas, len(list))
+		for i := range list {
+			atlases[i] = list[i].Atlas
+		}
+		if err := writeWhole(f.svg, atlas.SVG(atlases, tried(list, f))); err != nil {
+			return err
+		}
+	}
+	if f.json {
+		err = writeJSON(s.out, atlasJSON(list, f))
+	} else {
+		s.printAtlas(list, f)
+	}
+	if code := sum.code(); err == nil && code != Good {
+		err = exit(code)
+	}
+	return err
+}
+
+// electors are those of the arguments, with the graphs of each.
+func (f *atlasFlags) electors(s *streams, args []string) (list []surveyed, err error) {
+	var services []string
+	service := algo.Led
+	for _, d := range algo.Services() {
+		if services = append(services, d.String()); d.String() == f.outage {
+			service = d
+		}
+	}
+	switch {
+	case len(args) == 0:
+		return nil, usage("no elector: want ID..., or an experiment FILE (\"bench list\" shows all)")
+	case f.processes != 0 && (f.processes < atlas.Least || f.processes > atlas.Most):
+		return nil, usage("--processes %d, want %d to %d", f.processes, atlas.Least, atlas.Most)
+	case f.sample < 0:
+		return nil, usage("--sample %d, want 1 or more", f.sample)
+	case f.workers < 0:
+		return nil, usage("--workers %d, want 1 or more", f.workers)
+	case f.timeOut < time.Millisecond || f.timeOut > time.Hour:
+		return nil, usage("--time-out %v, want 1ms to 1h", f.timeOut)
+	case len(f.graphs) > 0 && (f.directed || f.sample > 0 || f.processes > 0):
+		return nil, usage("--graph says which graphs; leave --processes, --directed and --sample out")
+	}
+	if err := oneOf("outage", f.outage, services); err != nil {
+		return nil, err
+	}
+	sizes, err := f.sizes()
+	if err != nil {
+		return nil, err
+	}
+	for _, size := range sizes {
+		for _, arg := range args {
+			var e *experiment.Experiment
+			if slices.Contains(extensions, strings.TrimPrefix(filepath.Ext(arg), ".")) {
+				e, err = experiment.Load(arg, f.overrides(s, nil, size))
+			} else {
+				var alg *algo.Algorithm
+				if alg, err = find(arg); err == nil {
+					e, err = experiment.Build([]string{alg.ID}, "", f.overrides(s, alg, size))
+				}
+			}
+			if err != nil {
+				return nil, err
+			}
+			if f.workers == 0 {
+				f.workers = runtime.GOMAXPROCS(0)
+			}
+			o := atlas.Options{Service: service, Seeds: e.Repetitions, Seed: e.Seed, Workers: f.workers}
+			if err := f.add(&list, e, o, size); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return list, nil
+}
+
+// sizes are the numbers of processes to build experiments for; 0: what a file says, or five.
+func (f *atlasFlags) sizes() (sizes []int, err error) {
+	for i, text := range f.graphs {
+		for _, shape := range atlas.Shapes {
+			if shape.Name == text {
+				f.graphs[i] = shape.Graph
+			}
+		}
+		g, err := atlas.Parse(f.graphs[i])
+		if err != nil {
+			return nil, usage("--graph: %v", err)
+		}
+		if !slices.Contains(sizes, g.Vertices) {
+			sizes = append(sizes, g.Vertices)
+		}
+	}
+	if sizes == nil {
+		sizes = []int{f.processes}
+	}
+	return sizes, nil
+}
+
+// overrides are the flags and, for an algorithm without a file, what it is given unless they
+// say otherwise.
+func (f *atlasFlags) overrides(s *streams, alg *algo.Algorithm, size int) experiment.Overrides {
+	over := experiment.Overrides{Transport: transport.Sim.Name, Env: s.env, Set: slices.Clone(f.set)}
+	for _, word := range f.params {
+		over.Set = append(over.Set, "params."+strings.TrimPrefix(word, "params."))
+	}
+	if size > 0 {
+		over.Set = append(over.Set, fmt.Sprintf("nodes=%d", size))
+	}
+	if alg == nil {
+		return over
+	}
+	given := slices.Clone(over.Set)
+	set := func(key, value string) {
+		if !slices.ContainsFunc(given, func(word string) bool {
+			name, _, _ := strings.Cut(word, "=")
+			return name == key || strings.HasPrefix(key, name+".") || strings.HasPrefix(name, key+".")
+		}) {
+			over.Set = append(over.Set, key+"="+value)
+		}
+	}
+	set("nodes", "5")
+	set("repetitions", strconv.Itoa(atlasRepetitions))
+	set("network.latency", atlasLatency.String())
+	set("scenario", "{kind: script, leader: 1, until: 1s, events: []}")
+	for i := range alg.Spec.Params {
+		p := &alg.Spec.Params[i]
+		switch {
+		case p.Tunes == algo.Patience:
+			set("params."+p.Name, atlasTimeOut.String())
+		case slices.ContainsFunc(alg.Spec.Periods, func(x algo.Period) bool { return x.Param == p.Name }):
+			set("params."+p.Name, atlasBeat.String())
+		}
+	}
+	if alg.Spec.Needs.Detector != algo.NoDetector {
+		set("detector", fmt.Sprintf("{kind: heartbeat, interval: %v, timeout: %v}", atlasBeat, atlasTimeOut))
+	}
+	return over
+}
+
+// add appends the electors of an experiment.
+func (f *atlasFlags) add(list *[]surveyed, e *experiment.Experiment, o atlas.Options, size int) error {
+	design := designOf(e)
+	for i := range e.Cells {
+		cell := &e.Cells[i]
+		if err := atlas.Refuse(&cell.Plan); err != nil {
+			return usage("bench atlas: %v", err)
+		}
+		x := surveyed{plan: &cell.Plan, options: o}
+		x.Label = design.name(cell)
+		for _, word := range f.params {
+			x.Label += " " + strings.TrimPrefix(word, "params.")
+		}
+		if _, x.options.TimeOut = rare.Patience(x.plan); x.options.TimeOut == 0 {
+			x.options.TimeOut = f.timeOut
+		}
+		n, most := cell.Plan.Nodes, atlas.Most
+		if f.directed {
+			most = atlas.MostDirected
+		}
+		switch {
+		case n < atlas.Least || n > most:
+			return usage("bench atlas: %d processes, want %d to %d; say --processes N", n, atlas.Least, most)
+		case f.graphs != nil:
+			for _, text := range f.graphs {
+				if g, err := atlas.Parse(text); err == nil && g.Vertices == size {
+					x.graphs = append(x.graphs, g)
+				}
+			}
+		case f.sample > 0:
+			x.graphs = atlas.Sample(atlas.All(n, f.directed), f.sample, e.Seed)
+		default:
+			x.graphs = atlas.All(n, f.directed)
+		}
+		*list = append(*list, x)
+	}
+	return nil
+}
+
+// survey makes the atlas of one elector.
+func (s *streams) survey(ctx context.Context, f *atlasFlags, x *surveyed, sum *tally) (err error) {
+	begun, told := time.Now(), time.Duration(0)
+	if !f.quiet {
+		x.options.Progress = func(done int) {
+			if elapsed := time.Since(begun); elapsed-told >= pauseAfter(elapsed) {
+				told = elapsed
+				fmt.Fprintf(s.aside(), "%s: trial %d of %d\n", x.Label, done, len(x.graphs)*x.options.Seeds)
+			}
+		}
+	}
+	x.Entries, err = atlas.Survey(ctx, x.plan, x.graphs, x.options)
+	for i := range x.Entries {
+		for _, text := range x.Entries[i].Broken {
+			if sum.violations++; sum.violations <= mostTold {
+				s.say(fmt.Sprintf("violation: %s in %v: %s", x.Label, &x.Entries[i].Graph, text))
+			}
+		}
+	}
+	return err
+}
+
+// tried says what was tried.
+func tried(list []surveyed, f *atlasFlags) string {
+	var kinds []string
+	for i := range list {
+		n := list[i].plan.Nodes
+		kind := report.Plural(len(list[i].graphs), "graph", "graphs")
+		switch {
+		case f.sample > 0:
+			kind = fmt.Sprintf("%d of the %d graphs", len(list[i].graphs), len(atlas.All(n, f.directed)))
+		case f.directed:
+			kind = report.Plural(len(list[i].graphs), "directed graph", "directed graphs")
+		}
+		if kind += fmt.Sprintf(" of %d processes", n); !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return fmt.Sprintf("%s, %s each; trials of %d time-outs; a leader is there by %q",
+		strings.Join(kinds, " and "), report.Plural(list[0].options.Seeds, "seed", "seeds"), atlas.Length, f.outage)
+}
+
+func (s *streams) printAtlas(list []surveyed, f *atlasFlags) {
+	w := s.text()
+	sum := &table{}
+	sum.column("elector", false)
+	for _, name := range []string{"processes", "graphs", atlas.Serves.String(), atlas.Flaps.String(), atlas.Never.String(),
+		"time-out"} {
+		sum.column(name, true)
+	}
+	for i := range list {
+		x := &list[i]
+		n := atlas.Count(x.Entries)
+		sum.add(x.Label, strconv.Itoa(x.plan.Nodes), strconv.Itoa(len(x.Entries)), strconv.Itoa(n[atlas.Serves]), strconv.Itoa(n[atlas.Flaps]),
+			strconv.Itoa(n[atlas.Never]), x.options.TimeOut.String())
+	}
+	sum.write(w)
+	graphs, rest := f.told(list)
+	if len(graphs.rows) > 0 {
+		fmt.Fprintln(w)
+		graphs.write(w)
+	}
+	fmt.Fprintln(w)
+	fmt.Fprintln(w, tried(list, f))
+	if len(graphs.rows) > 0 {
+		spread := ""
+		if len(list) == 1 {
+			spread = "; from, to: the least and the most"
+		}
+		fmt.Fprintf(w, "share: of the second half, the mean over the seeds%s; outage: the longest, in time-outs\n",
+			spread)
+	}
+	if rest {
+		which := "those that have a name"
+		if len(list) == 1 {
+			which += ", and those where somebody reaches a majority and the elector does not serve"
+		}
+		fmt.Fprintf(w, "graphs above: %s; --csv and --svg have all\n", which)
+	}
+	for _, path := range []string{f.csv, f.svg} {
+		if path != "" {
+			fmt.Fprintf(w, "results: %s\n", report.Quote(path))
+		}
+	}
+}
+
+// told is the table of those graphs that are told one by one, and whether there are more. One
+// elector's are in the order of the atlas; several are side by side in each graph.
+func (f *atlasFlags) told(list []surveyed) (t *table, more bool) {
+	t = &table{}
+	alone := len(list) == 1
+	t.column("graph", false)
+	if !alone {
+		t.column("elector", false)
+	}
+	t.column("class", false)
+	t.column("share", true)
+	if alone {
+		t.column("from", true)
+		t.column("to", true)
+	}
+	t.column("outage", true)
+	for i := range list {
+		x := &list[i]
+		for k := range x.Entries {
+			e := &x.Entries[k]
+			name := e.Graph.Name()
+			amiss := alone && e.Class() != atlas.Serves && e.Graph.QuorumConnected()
+			if f.graphs == nil && name == "" && !amiss {
+				more = true
+				continue
+			}
+			row := []string{cmp.Or(name, e.Graph.String())}
+			if !alone {
+				row = append(row, x.Label)
+			}
+			row = append(row, e.Class().String(), atlas.Decimal(e.Share()))
+			if alone {
+				row = append(row, atlas.Decimal(slices.Min(e.Shares)), atlas.Decimal(slices.Max(e.Shares)))
+			}
+			t.add(append(row, strconv.FormatFloat(x.timeOuts(e), 'f', 2, 64))...)
+		}
+	}
+	if !alone {
+		t.keyed(2)
+		slices.SortStableFunc(t.rows, func(a, b []string) int { return cmp.Compare(a[0], b[0]) })
+	}
+	return t, more
+}
+
+// timeOuts is the longest outage in a graph.
+func (x *surveyed) timeOuts(e *atlas.Entry) float64 {
+	return float64(e.Worst) / float64(x.options.TimeOut)
+}
+
+// atlasColumns are those of the CSV file.
+var atlasColumns = []string{"elector", "graph", "name", "quorum_connected", "class", "share", "share_least",
+	"share_most", "seeds", "seeds_serve", "seeds_never", "longest_outage"}
+
+func atlasCSV(list []surveyed) ([]byte, error) {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	rows := [][]string{atlasColumns}
+	decimal := func(v float64) string { return strconv.FormatFloat(v, 'f', 6, 64) }
+	for i := range list {
+		x := &list[i]
+		for k := range x.Entries {
+			e := &x.Entries[k]
+			serve, never := e.Seeds()
+			rows = append(rows, []string{x.Label, e.Graph.String(), e.Graph.Name(),
+				strconv.FormatBool(e.Graph.QuorumConnected()), e.Class().String(), decimal(e.Share()),
+				decimal(slices.Min(e.Shares)), decimal(slices.Max(e.Shares)), strconv.Itoa(len(e.Shares)),
+				strconv.Itoa(serve), strconv.Itoa(never), decimal(x.timeOuts(e))})
+		}
+	}
+	err := w.WriteAll(rows)
+	return b.Bytes(), err
+}
+
+// The machine's form.
+type (
+	atlasReport struct {
+		Schema   int            `json:"schema_version"`
+		Outage   string         `json:"outage"`
+		Directed bool           `json:"directed"`
+		Electors []atlasElector `json:"electors"`
+	}
+	atlasElector struct {
+		Label     string       `json:"label"`
+		Processes int          `json:"processes"`
+		TimeOut   float64      `json:"time_out_ms"`
+		Serves    int          `json:"serves"`
+		Flaps     int          `json:"flaps"`
+		Never     int          `json:"never"`
+		Graphs    []atlasGraph `json:"graphs"`
+	}
+	atlasGraph struct {
+		Graph   string    `json:"graph"`
+		Name    string    `json:"name"`
+		Quorum  bool      `json:"quorum_connected"`
+		Class   string    `json:"class"`
+		Share   float64   `json:"share"`
+		Shares  []float64 `json:"shares"` // by seed
+		Longest float64   `json:"longest_outage"`
+	}
+)
+
+func atlasJSON(list []surveyed, f *atlasFlags) atlasReport {
+	r := atlasReport{Schema: 1, Outage: f.outage, Directed: f.directed}
+	for i := range list {
+		x := &list[i]
+		n := atlas.Count(x.Entries)
+		one := atlasElector{x.Label, x.graphs[0].Vertices, milliseconds(float64(x.options.TimeOut)), n[atlas.Serves],
+			n[atlas.Flaps], n[atlas.Never], nil}
+		for k := range x.Entries {
+			e := &x.Entries[k]
+			one.Graphs = append(one.Graphs, atlasGraph{e.Graph.String(), e.Graph.Name(), e.Graph.QuorumConnected(),
+				e.Class().String(), e.Share(), e.Shares, x.timeOuts(e)})
+		}
+		r.Electors = append(r.Electors, one)
+	}
+	return r
+}

@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestAtlas: the table, the CSV file, the JSON and the picture say the same, and every column is
+// documented.
+func TestAtlas(t *testing.T) {
+	t.Chdir(t.TempDir())
+	args := []string{"atlas", "raft", "--processes", "3", "--set", "repetitions=5"}
+	r := bench(t, append(args, "--csv", "atlas.csv", "--svg", "atlas.svg")...).want(t, Good)
+	has(t, r.out, "raft             3       6       5      0      1      50ms",
+		"chained  serves  0.97", "6 graphs of 3 processes, 5 seeds each; trials of 100 time-outs",
+		"results: atlas.csv", "results: atlas.svg")
+	narrow(t, r.out)
+	rows, err := csv.NewReader(strings.NewReader(string(must(os.ReadFile("atlas.csv"))))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(must(os.ReadFile(filepath.Join(testdata, "..", "..", "..", "docs", "atlas.md"))))
+	for _, column := range rows[0] {
+		has(t, page, "`"+column+"`")
+	}
+	var report atlasReport
+	j := bench(t, append(args, "--json", "--quiet", "--workers", "3")...).want(t, Good)
+	if err := json.Unmarshal([]byte(j.out), &report); err != nil || j.errors != "" {
+		t.Fatalf("%v: %s%s", err, j.out, j.errors)
+	}
+	x := report.Electors[0]
+	if got := [3]int{x.Serves, x.Flaps, x.Never}; got != [3]int{5, 0, 1} || len(x.Graphs) != 6 || len(rows) != 7 {
+		t.Errorf("%v, %d graphs, %d rows", got, len(x.Graphs), len(rows))
+	}
+	picture := string(must(os.ReadFile("atlas.svg")))
+	for i, g := range x.Graphs {
+		row := rows[i+1]
+		share := strconv.FormatFloat(g.Share, 'f', 6, 64)
+		want := []string{"raft", g.Graph, g.Name, strconv.FormatBool(g.Quorum), g.Class, share,
+			strconv.FormatFloat(slices.Min(g.Shares), 'f', 6, 64), strconv.FormatFloat(slices.Max(g.Shares), 'f', 6, 64)}
+		if !slices.Equal(row[:len(want)], want) || row[8] != "5" {
+			t.Errorf("row %v, want %v", row, want)
+		}
+		has(t, picture, "<title>"+g.Graph+": "+g.Class)
+	}
+}
+
+// TestAtlas_Settings: an algorithm without a file is given time-outs, and flags say otherwise; a
+// file's stay. A sample is drawn, and several electors stand side by side.
+func TestAtlas_Settings(t *testing.T) {
+	t.Chdir(t.TempDir())
+	file := write(t, "atlas.yaml", `
+name: atlas
+problem: election
+algorithms:
+  - {name: raft, params: {heartbeat: 20ms, t_election: 80ms}}
+  - {name: raft, label: sticky, params: {heartbeat: 20ms, t_election: 80ms, pre_vote: true}}
+transport: sim
+nodes: 3
+network: {latency: 1ms}
+scenario: {kind: leader-crash}
+repetitions: 2
+`)
+	has(t, bench(t, "atlas", file).want(t, Good).out, "sticky           3       6       5      0      1      80ms",
+		"chained  raft     serves", "chained  sticky   serves", "2 seeds each")
+	has(t, bench(t, "atlas", file, "--processes", "4", "--sample", "2").want(t, Good).out, "2 of the 20 graphs of 4")
+	for args, want := range map[string]string{
+		"raft --graph chained --params t_election=70ms": "raft t_election=70ms          3       1       1      0      " +
+			"0      70ms",
+		"raft --graph 3;2;2-1,1-3 --set params.t_election=60ms":             "0      60ms",
+		"bully --graph chained":                                             "bully            3       1       1      0      0      50ms",
+		"bully --graph chained --set detector.kind=heartbeat":               "100ms",
+		"bully --set detector.kind=perfect --time-out 10ms --graph chained": "10ms",
+		"raft --directed --processes 2":                                     "4 directed graphs of 2 processes",
+		"raft --graph chained --outage served":                              `a leader is there by "served"`,
+		"raft --graph quorum-loss --graph chained":                          "1 graph of 5 processes and 1 graph of 3",
+		"raft --processes 6 --sample 1 --directed --set nodes=3":            "",
+	} {
+		words := strings.Fields(args + " --set repetitions=1 --quiet")
+		r := bench(t, append([]string{"atlas"}, words...)...)
+		if want == "" {
+			r.want(t, Usage)
+			continue
+		}
+		has(t, r.want(t, Good).out, want)
+	}
+}
+
+// TestAtlas_Refused: what makes no atlas is refused with a remedy.
+func TestAtlas_Refused(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for want, args := range map[string]string{
+		"no elector: want ID...":                   "",
+		`unknown algorithm "rift"`:                 "rift",
+		"naimi-trehel elects nobody":               "naimi-trehel",
+		"--processes 7, want 2 to 6":               "raft --processes 7",
+		"5 processes, want 2 to 4":                 "raft --directed",
+		"--sample -1, want 1":                      "raft --sample -1",
+		"--workers -1, want 1":                     "raft --workers -1",
+		"--time-out 1µs, want 1ms":                 "raft --time-out 1us",
+		"--graph: graph \"3;1;1-9\": link \"1-9\"": "raft --graph 3;1;1-9",
+		"--graph says which graphs":                "raft --graph chained --directed",
+		"--outage \"gone\", want one of: agreed":   "raft --outage gone",
+		"nowhere.yaml: cannot be read":             "nowhere.yaml",
+		"params.colour: unknown parameter":         "raft --params colour=red",
+	} {
+		has(t, bench(t, append([]string{"atlas"}, strings.Fields(args)...)...).want(t, Usage).errors, want)
+	}
+}
