@@ -26,7 +26,8 @@ const (
 
 // style draws each class in a colour and a dash of its own: colour alone does not reach
 // everybody.
-const style = `.at{font-family:system-ui,-apple-system,"Segoe UI","Helvetica Neue",Arial,sans-serif;fill:#1f2328}
+const style = `.at{fill:#1f2328;
+font-family:system-ui,-apple-system,"Segoe UI","Helvetica Neue",Arial,sans-serif}
 .at .bg{fill:#fff}
 .at .t{font-size:15px;font-weight:600}
 .at .l{font-size:12px}

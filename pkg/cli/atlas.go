@@ -82,7 +82,8 @@ changed is a change of the algorithm. docs/atlas.md has the definitions.
 		"try only `GRAPH`, as \"3;1;1-2,2-3\": processes, leader, links; or the name of one; repeatable")
 	flags.StringVar(&f.outage, "outage", algo.Led.String(),
 		"a leader is there by `DEFINITION`: "+strings.Join(services, ", "))
-	flags.DurationVar(&f.timeOut, "time-out", atlasTimeOut, "measure in units of `D`, where there is no time-out")
+	flags.DurationVar(&f.timeOut, "time-out", atlasTimeOut,
+		"measure in units of `D`, where there is no time-out")
 	flags.StringArrayVar(&f.params, "params", nil, "set a parameter with `NAME=VALUE`; repeatable")
 	flags.StringArrayVar(&f.set, "set", nil,
 		"override a key of the experiment with `KEY=VALUE`, as repetitions=5; repeatable")
@@ -342,22 +343,27 @@ func tried(list []surveyed, f *atlasFlags) string {
 		}
 	}
 	return fmt.Sprintf("%s, %s each; trials of %d time-outs; a leader is there by %q",
-		strings.Join(kinds, " and "), report.Plural(list[0].options.Seeds, "seed", "seeds"), atlas.Length, f.outage)
+		strings.Join(kinds, " and "), report.Plural(list[0].options.Seeds, "seed", "seeds"),
+		atlas.Length, f.outage)
 }
 
 func (s *streams) printAtlas(list []surveyed, f *atlasFlags) {
 	w := s.text()
 	sum := &table{}
 	sum.column("elector", false)
-	for _, name := range []string{"processes", "graphs", atlas.Serves.String(), atlas.Flaps.String(), atlas.Never.String(),
-		"time-out"} {
-		sum.column(name, true)
+	sum.column("processes", true)
+	sum.column("graphs", true)
+	for _, class := range atlas.Classes {
+		sum.column(class.Name, true)
 	}
+	sum.column("time-out", true)
 	for i := range list {
 		x := &list[i]
-		n := atlas.Count(x.Entries)
-		sum.add(x.Label, strconv.Itoa(x.plan.Nodes), strconv.Itoa(len(x.Entries)), strconv.Itoa(n[atlas.Serves]), strconv.Itoa(n[atlas.Flaps]),
-			strconv.Itoa(n[atlas.Never]), x.options.TimeOut.String())
+		row := []string{x.Label, strconv.Itoa(x.plan.Nodes), strconv.Itoa(len(x.Entries))}
+		for _, n := range atlas.Count(x.Entries) {
+			row = append(row, strconv.Itoa(n))
+		}
+		sum.add(append(row, x.options.TimeOut.String())...)
 	}
 	sum.write(w)
 	graphs, rest := f.told(list)
@@ -372,8 +378,8 @@ func (s *streams) printAtlas(list []surveyed, f *atlasFlags) {
 		if len(list) == 1 {
 			spread = "; from, to: the least and the most"
 		}
-		fmt.Fprintf(w, "share: of the second half, the mean over the seeds%s; outage: the longest, in time-outs\n",
-			spread)
+		fmt.Fprintf(w, "share: of the second half, the mean over the seeds%s; outage: the longest, in "+
+			"time-outs\n", spread)
 	}
 	if rest {
 		which := "those that have a name"
@@ -495,12 +501,12 @@ func atlasJSON(list []surveyed, f *atlasFlags) atlasReport {
 	for i := range list {
 		x := &list[i]
 		n := atlas.Count(x.Entries)
-		one := atlasElector{x.Label, x.graphs[0].Vertices, milliseconds(float64(x.options.TimeOut)), n[atlas.Serves],
-			n[atlas.Flaps], n[atlas.Never], nil}
+		one := atlasElector{x.Label, x.plan.Nodes, milliseconds(float64(x.options.TimeOut)),
+			n[atlas.Serves], n[atlas.Flaps], n[atlas.Never], nil}
 		for k := range x.Entries {
 			e := &x.Entries[k]
-			one.Graphs = append(one.Graphs, atlasGraph{e.Graph.String(), e.Graph.Name(), e.Graph.QuorumConnected(),
-				e.Class().String(), e.Share(), e.Shares, x.timeOuts(e)})
+			one.Graphs = append(one.Graphs, atlasGraph{e.Graph.String(), e.Graph.Name(),
+				e.Graph.QuorumConnected(), e.Class().String(), e.Share(), e.Shares, x.timeOuts(e)})
 		}
 		r.Electors = append(r.Electors, one)
 	}

@@ -41,7 +41,8 @@ var exitCodes = []struct {
 	{"2", [2]string{}, "usage or configuration; every mistake in the file is reported with its line",
 		map[string]string{"run": "usage or configuration", "compare": "usage", "explore": "usage",
 			"reproduce": "usage or configuration", "tune": "usage or configuration",
-			"rare": "usage or configuration", "atlas": "usage or configuration", "calibrate": "usage", "twin": "usage"}},
+			"rare": "usage or configuration", "atlas": "usage or configuration",
+			"calibrate": "usage", "twin": "usage"}},
 	{"3", [2]string{"violation", "bad"}, "a promise was broken within the model", nil},
 	{"4", [2]string{"threshold missed", "bad"}, "a threshold was missed; `bench compare`: something is " +
 		"worse; `bench reproduce`: a verdict is not the expected one", map[string]string{
