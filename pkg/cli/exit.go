@@ -34,20 +34,22 @@ var exitCodes = []struct {
 }{
 	{"0", [2]string{"ok", "good"}, "good", map[string]string{
 		"compare":   "nothing is worse, or with --prove, all is proved",
+		"diff":      "the same",
 		"explore":   "nothing found, or only beyond the model",
 		"reproduce": "every verdict is what its study expects",
 	}},
 	{"1", [2]string{"could not run", "bad"}, "could not run", nil},
 	{"2", [2]string{}, "usage or configuration; every mistake in the file is reported with its line",
-		map[string]string{"run": "usage or configuration", "compare": "usage", "explore": "usage",
+		map[string]string{"run": "usage or configuration", "compare": "usage", "explore": "usage", "diff": "usage or configuration",
 			"reproduce": "usage or configuration", "tune": "usage or configuration",
 			"rare": "usage or configuration", "atlas": "usage or configuration",
 			"calibrate": "usage", "twin": "usage"}},
 	{"3", [2]string{"violation", "bad"}, "a promise was broken within the model", nil},
 	{"4", [2]string{"threshold missed", "bad"}, "a threshold was missed; `bench compare`: something is " +
-		"worse; `bench reproduce`: a verdict is not the expected one", map[string]string{
+		"worse; `bench diff`: the trials differ; `bench reproduce`: a verdict is not the expected one", map[string]string{
 		"run":       "a threshold was missed",
 		"compare":   "something is worse",
+		"diff":      "they differ",
 		"reproduce": "a verdict is not the expected one",
 	}},
 	{"5", [2]string{"incomplete", "warn"}, "incomplete or unknown: more invalid or timed-out trials " +

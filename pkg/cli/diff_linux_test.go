@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// builds are this program, and one that sends VICTORY where this sends COORDINATOR.
+func builds(t *testing.T) (here, there string) {
+	t.Helper()
+	t.Setenv(asBench, "1")
+	here, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	there = filepath.Join(t.TempDir(), "bench")
+	script := "#!/bin/sh\n" + here + ` "$@" | sed s/COORDINATOR/VICTORY/` + "\n"
+	if err := os.WriteFile(there, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return here, there
+}
+
+// TestDiff_Builds: each program simulates the trial; what it says is compared.
+func TestDiff_Builds(t *testing.T) {
+	here, there := builds(t)
+	file := write(t, "small.yaml", small)
+	has(t, bench(t, "diff", here, here, file, "--trial", "1").want(t, Good).out,
+		"A  "+here, "trial 1 of "+file, "the same: ")
+	r := bench(t, "diff", here, there, file, "--trial", "1", "--events", "0").want(t, Missed)
+	has(t, r.out, "they part at message 5:", "p2 sends COORDINATOR to p1", "p2 sends VICTORY to p1", "sent VICTORY")
+
+	// An experiment on real nodes, and in another format, is told with all its defaults, in simulation.
+	toml := write(t, "small.toml", "name = 'small'\nproblem = 'election'\nalgorithms = ['bully']\nrepetitions = 1\n")
+	has(t, bench(t, "diff", here, here, toml).want(t, Good).out, "the same: ")
+	root := t.TempDir()
+	bench(t, "run", toml, "--transport", "sim", "--out", root, "--quiet").want(t, Good)
+	has(t, bench(t, "diff", here, here, latest(t, root, "small")).want(t, Good).out, "the same: ")
+	real := filepath.Join(t.TempDir(), "broken")
+	if err := os.WriteFile(real, []byte("#!/bin/sh\necho broken >&2\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	has(t, bench(t, "diff", here, real, file, "--trial", "1").want(t, CouldNotRun).errors,
+		"does not simulate trial 1: exit status 1: broken")
+}

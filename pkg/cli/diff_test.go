@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/conclave-bench/conclave/internal/report/diagram"
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/runner"
+)
+
+// TestDiff_Algorithms: the first message at which two algorithms part, in one world.
+func TestDiff_Algorithms(t *testing.T) {
+	file := write(t, "small.yaml", small)
+	r := bench(t, "diff", "bully", "ring-list", file, "--trial", "8", "--events", "2").want(t, Missed)
+	narrow(t, r.out)
+	has(t, r.out, "A  bully\nB  ring-list\nleader-crash, 3 processes, repetition 1, seed ",
+		"the same: 6 events, up to ", "they part at message 1:\n  A  ", "p1 sends ELECTION{Attempt:",
+		"p1 sends ELECTION{List:[1]} to p2", "what followed the last common event:\n", "  A  ... and ",
+		"sent ANSWER", "messages_per_election  ")
+	if strings.Contains(r.out, "variables differ") {
+		t.Error("no variable of theirs has the same name")
+	}
+	// Trial 8 is bully's and trial 36 that of ring, in the same world: any of both names it.
+	other := bench(t, "diff", "bully", "ring-list", file, "--trial", "36", "--events", "2").want(t, Missed)
+	if other.out != r.out {
+		t.Errorf("trial 36 has another world than trial 8:\n%s\nand\n%s", other.out, r.out)
+	}
+	// The label of the file is the trial that the file has.
+	has(t, bench(t, "diff", "ring", "ring-list", file, "--trial", "36").want(t, Good).out, "to the last\n")
+	r = bench(t, "diff", "bully", "ring-list", file, "--trial", "8", "--json").want(t, Missed)
+	var got diffReport
+	if err := json.Unmarshal([]byte(r.out), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Same || got.Common != 6 || got.Sent != 0 || got.A.Message == nil || got.B.Message.Message != "ELECTION" ||
+		len(got.A.Follows) != 10 || len(got.Outcome) < 4 || got.Outcome[0].Name != "messages" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestDiff_Params: the draws are those of the trial; only the parameter differs.
+func TestDiff_Params(t *testing.T) {
+	r := bench(t, "diff", "bully", "bully,t_answer=90ms,est=[3,1,2]", "--nodes", "3").want(t, Missed)
+	has(t, r.out, "variables differ from event 1 on, p1 at 0s: A sets ", "t 26ms", "t 90ms")
+	has(t, bench(t, "diff", "bully", "election/bully,params.t_answer=26ms").want(t, Good).out,
+		"B  election/bully,params.t_answer=26ms", "the same: ", "to the last")
+}
+
+// TestDiff_World: what follows from an algorithm's own time-outs is the same for both.
+func TestDiff_World(t *testing.T) {
+	r := bench(t, "diff", "bully", "bully,t_answer=90ms,t_coordinator=200ms", "--events", "3").want(t, Missed)
+	has(t, r.out, "they part at message", "election_ms")
+	if strings.Contains(r.out, "crashes") {
+		t.Errorf("the crash is not at the same instant:\n%s", r.out)
+	}
+}
+
+// TestDiff_Folders: a trial is that of its trace, or is simulated again if it is what was recorded.
+func TestDiff_Folders(t *testing.T) {
+	root := t.TempDir()
+	file := write(t, "small.yaml", small)
+	for _, keep := range []string{"all", "none"} {
+		bench(t, "run", file, "--out", filepath.Join(root, keep), "--quiet", "--set", "trace="+keep).want(t, Good)
+	}
+	kept, again := latest(t, root+"/all", "small"), latest(t, root+"/none", "small")
+	has(t, bench(t, "diff", kept, again, "--trial", "3").want(t, Good).out, "trial 3\n\nthe same: ")
+	bench(t, "run", file, "--out", filepath.Join(root, "seed"), "--quiet", "--set", "seed=2").want(t, Good)
+	other := latest(t, root+"/seed", "small")
+	has(t, bench(t, "diff", kept, other, "--trial", "3").want(t, Missed).out, "p3 crashes", "they part at message")
+
+	// A run of another build: its trial had more messages.
+	e, err := experiment.Load(file, experiment.Overrides{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, _ := e.Resolved()
+	attempts, err := results.ReadAttempts(again, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	attempts[0].Messages++
+	store, err := results.Create(root, runner.Header(e, nil), config)
+	if err == nil {
+		err = store.AppendGroup(attempts)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	has(t, bench(t, "diff", again, store.Dir(), "--trial", "3").want(t, CouldNotRun).errors,
+		"trial 3 is not what ", "messages was 6 and is 5; another build ran it")
+}
+
+func TestDiff_Mistakes(t *testing.T) {
+	file := write(t, "small.yaml", small)
+	dir := t.TempDir()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct{ args, says string }{
+		"one side":         {"bully", "1 argument, want two sides"},
+		"two kinds":        {"bully " + dir, "bully is an algorithm and " + dir + " is a folder"},
+		"unknown":          {"bully buly", `did you mean "election/bully"?`},
+		"problems":         {"bully naimi-trehel", "solve different problems"},
+		"folders and FILE": {dir + " " + dir + " " + file, "have their experiments; leave " + file + " out"},
+		"folders and set":  {dir + " " + dir + " --set nodes=3", "are for algorithms"},
+		"no FILE":          {self + " " + self, "want what both programs simulate"},
+		"which trial":      {"bully bully " + file, "56 trials; want --trial N"},
+		"which, of builds": {self + " " + self + " " + file, "56 trials; want --trial N"},
+		"no such trial":    {"bully bully " + file + " --trial 57", "trials 1 to 56"},
+		"nodes and FILE":   {"bully bully " + file + " --nodes 3", "--set nodes=5"},
+		"param":            {"bully bully,t_answer", `"t_answer", want NAME=VALUE`},
+		"unknown param":    {"bully bully,t_answr=1ms", "t_answer"},
+		"in the file":      {"bully bully,t_answr=1ms --trial 1 " + file, "t_answer"},
+		"number":           {"bully bully --events -1", "no number below 0"},
+		"no word":          {"bully ,", "an empty word"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			has(t, bench(t, append([]string{"diff"}, strings.Fields(test.args)...)...).want(t, Usage).errors,
+				test.says)
+		})
+	}
+	has(t, bench(t, "diff", "./no-bench", "./no-bench", file, "--trial", "1").want(t, CouldNotRun).errors,
+		"no-bench does not simulate trial 1", "no such file")
+}
+
+// sideOf is a trial in which processes send messages, as "1>2 ASK": one each millisecond, with what it holds.
+func sideOf(holds string, metrics map[string]*float64, words ...string) *side {
+	s := &side{name: holds, replayReport: replayReport{Design: map[string]string{"problem": "mutex"}, Metrics: metrics}}
+	for i, word := range words {
+		kind, isSend := strings.CutPrefix(word, "send ")
+		e := diagram.Event{Number: i + 1, At: int64(i) * 1e6, Type: "request", Process: 1, Text: word}
+		if isSend {
+			e.Type, e.Message, e.Holds, e.Text = "send", kind, holds, "p1 sends "+kind+holds+" to p2"
+			s.Messages++
+		}
+		s.Events = append(s.Events, e)
+	}
+	return s
+}
+
+// TestDifference: what is said where sides part in another way than by a message each.
+func TestDifference(t *testing.T) {
+	value := func(v float64) map[string]*float64 { return map[string]*float64{"fairness": &v} }
+	for name, test := range map[string]struct {
+		a, b *side
+		says []string
+		same bool
+	}{
+		"what a message holds": {sideOf("{1}", nil, "send ASK"), sideOf("{2}", nil, "send ASK"),
+			[]string{"they part at the first event", "p1 sends ASK{1} to p2", "p1 sends ASK{2} to p2"}, false},
+		"what one holds is not known": {sideOf("{1}", nil, "send ASK"), sideOf("", nil, "send ASK"),
+			[]string{"the same: 1 event, to the last"}, true},
+		"one ends": {sideOf("", nil, "send ASK", "send ASK"), sideOf("", nil, "send ASK"),
+			[]string{"they part at message 2", "A  2          1ms  p1 sends ASK to p2", "B  sends no more", "B  nothing",
+				"messages  2  1"}, false},
+		"no message": {sideOf("", nil, "send ASK", "enters"), sideOf("", nil, "send ASK", "leaves"),
+			[]string{"they send the same messages, 1", "A  2          1ms  enters"}, false},
+		"the judge": {sideOf("", value(0.5), "send ASK"), sideOf("", value(1), "send ASK"),
+			[]string{"the same: 1 event, to the last", "fairness  0.5  1"}, false},
+		"the end": {sideOf("", value(0.5), "send ASK"), sideOf("", nil, "send ASK"),
+			[]string{"fairness  0.5  -"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDifference([2]*side{test.a, test.b})
+			var text strings.Builder
+			d.print(&text, "a world", 10)
+			has(t, text.String(), test.says...)
+			if d.differ() == test.same {
+				t.Errorf("differ: %v", d.differ())
+			}
+		})
+	}
+}
