@@ -46,7 +46,8 @@ var exitCodes = []struct {
 			"calibrate": "usage", "twin": "usage"}},
 	{"3", [2]string{"violation", "bad"}, "a promise was broken within the model", nil},
 	{"4", [2]string{"threshold missed", "bad"}, "a threshold was missed; `bench compare`: something is " +
-		"worse; `bench diff`: the trials differ; `bench reproduce`: a verdict is not the expected one", map[string]string{
+		"worse; `bench diff`: the trials differ; `bench reproduce`: a verdict is " +
+		"not the expected one", map[string]string{
 		"run":       "a threshold was missed",
 		"compare":   "something is worse",
 		"diff":      "they differ",
