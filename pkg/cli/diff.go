@@ -101,8 +101,8 @@ func (s *streams) diff(f *diffFlags, args []string) error {
 	var err error
 	switch {
 	case kind == aFolder && len(args) == 3:
-		return usage("bench diff: %s and %s are folders of results, which have their experiments; leave %s out",
-			args[0], args[1], args[2])
+		return usage("bench diff: %s and %s are folders of results, which have their experiments; "+
+			"leave %s out", args[0], args[1], args[2])
 	case kind != anAlgorithm && (len(f.set) > 0 || f.nodes != ""):
 		return usage("--set and --nodes are for algorithms; %s is %s", args[0], kind)
 	case kind == aFolder:
@@ -176,8 +176,8 @@ func (s *streams) folderSide(path string, number int) (*side, error) {
 		return nil, err
 	}
 	if !e.Virtual() {
-		return nil, usage("%s ran on real nodes, which never do the same twice; bench diff is for simulations",
-			path)
+		return nil, usage("%s ran on real nodes, which never do the same twice; bench diff is for "+
+			"simulations", path)
 	}
 	r := &replay{}
 	if r.trial, r.cell, err = trialOf(e, number); err != nil {
@@ -199,8 +199,8 @@ func (s *streams) folderSide(path string, number int) (*side, error) {
 	out, err := s.simulated(path, e, r)
 	if err == nil && r.recorded != nil {
 		if differs := r.differences(); len(differs) > 0 {
-			return nil, fmt.Errorf("trial %d is not what %s has recorded: %s; another build ran it: give both "+
-				"builds, as bench diff OLD NEW %s --trial %d", number, dir, strings.Join(differs, "; "),
+			return nil, fmt.Errorf("trial %d is not what %s has recorded: %s; another build ran it: give "+
+				"both builds, as bench diff OLD NEW %s --trial %d", number, dir, strings.Join(differs, "; "),
 				report.Quote(path), number)
 		}
 	}
@@ -212,7 +212,8 @@ func (s *streams) keptSide(name string, r *replay, kept *results.Trace) (*side, 
 	r.rerun, r.kinds = &rerun{records: kept.Records}, kept.Kinds
 	out := &side{name: name, replayReport: r.report()}
 	old := r.recorded
-	out.Status, out.Reason, out.DurationMS, out.Messages = old.Status, old.Reason, old.DurationMS, old.Messages
+	out.Status, out.Reason = old.Status, old.Reason
+	out.DurationMS, out.Messages = old.DurationMS, old.Messages
 	out.Metrics = map[string]*float64{}
 	for _, m := range old.Metrics {
 		out.Metrics[m.Name] = results.Finite(m.Value)
@@ -345,7 +346,8 @@ func (w *world) by(ctx context.Context, program string) (*side, error) {
 		return nil, err
 	}
 	var out, said bytes.Buffer
-	c := exec.CommandContext(ctx, program, "replay", folder.Dir(), "--trial", fmt.Sprint(w.trial), "--state", "--json")
+	c := exec.CommandContext(ctx, program, "replay", folder.Dir(), "--trial", fmt.Sprint(w.trial),
+		"--state", "--json")
 	c.Stdout, c.Stderr = &out, &said
 	err = c.Run()
 	if ctx.Err() != nil {

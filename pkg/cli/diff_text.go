@@ -23,7 +23,7 @@ type difference struct {
 	common  int      // events that both begin with
 	sent    int      // messages that both begin with
 	message [2]int   // the places of the first messages that are not the same; -1: there is none
-	state   int      // the place of the first of the common events that sets variables to other values; -1: none
+	state   int      // the place of the first common event that sets variables to other values; -1: none
 	kinds   []string // of the messages sent
 	counts  [2]map[string]int
 	// variables are the names of those that processes have.
@@ -147,7 +147,8 @@ func (d *difference) printFollowing(w io.Writer, events int) {
 			d.line(w, i, &rest[k])
 		}
 		if more := len(rest) - events; more > 0 {
-			fmt.Fprintf(w, "  %s  ... and %s\n", sideNames[i], report.Plural(more, "event more", "events more"))
+			fmt.Fprintf(w, "  %s  ... and %s\n", sideNames[i],
+				report.Plural(more, "event more", "events more"))
 		} else if len(rest) == 0 {
 			fmt.Fprintf(w, "  %s  nothing\n", sideNames[i])
 		}
