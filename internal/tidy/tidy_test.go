@@ -117,9 +117,12 @@ var table = []struct {
 	}},
 	{"pkg/cli", []string{"pkg", "internal"}},
 	{"plugins/all", []string{"plugins"}},
+	{"plugins/election/lap", []string{"pkg/algo"}},
 	{"plugins/election/timeout", []string{"pkg/algo"}},
 	{"plugins/election/ring", []string{"pkg/algo", "plugins/election/timeout"}},
-	{"plugins/election", []string{"pkg/algo", "plugins/election/ring", "plugins/election/timeout"}},
+	{"plugins/election", []string{
+		"pkg/algo", "plugins/election/lap", "plugins/election/ring", "plugins/election/timeout",
+	}},
 	{"plugins/mutex/raynal", []string{"pkg/algo"}},
 	{"plugins/mutex/quorum", []string{"pkg/algo"}},
 	{"plugins/mutex", []string{"pkg/algo", "plugins/mutex/quorum", "plugins/mutex/raynal"}},
@@ -131,7 +134,10 @@ var table = []struct {
 
 // shared are the folders beside the plugins that hold rules of several of them. They
 // register no algorithm.
-var shared = []string{"plugins/election/ring", "plugins/election/timeout", "plugins/mutex/quorum", "plugins/mutex/raynal"}
+var shared = []string{
+	"plugins/election/lap", "plugins/election/ring", "plugins/election/timeout", "plugins/mutex/quorum",
+	"plugins/mutex/raynal",
+}
 
 // strict are the folders whose packages import the standard library and our own packages
 // as listed, and nothing of anybody else's. The conformance kit finds its cases in a

@@ -8,7 +8,12 @@
 // number on average.
 package changroberts
 
-import "github.com/conclave-bench/conclave/pkg/algo"
+import (
+	"errors"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/plugins/election/lap"
+)
 
 func init() {
 	algo.RegisterElector(algo.Spec{
@@ -24,11 +29,13 @@ func init() {
 				"that the largest of all processes leads. There is one election: a later wish for " +
 				"another is not heard.",
 		},
-		Messages: []algo.Message{Probe{}, Elected{}},
-		Needs:    algo.Needs{Topology: algo.Ring},
+		Messages: []algo.Message{Probe{}, lap.Elected{}},
+		Needs:    algo.Needs{Topology: algo.Ring, Params: passive},
 		Params: []algo.Param{{Name: "mode", Type: algo.Enum, Default: algo.Const("initiators-only"),
 			Choices: []string{"initiators-only", "join"},
-			Doc:     "who may lead: those that wanted an election, or everybody"}},
+			Doc:     "who may lead: those that wanted an election, or everybody",
+		}, {Name: passing, Type: algo.Bool, Default: algo.Const(true),
+			Doc: "who has passed an ID on does not want to lead any more; without it two may"}},
 		Promises: algo.Promises{Announced: true, Leadership: algo.AtMostOne},
 		Claims: []algo.Claim{{
 			Metric: "messages/election", Load: "best", Source: algo.Derived,
@@ -44,23 +51,36 @@ func init() {
 	}, New)
 }
 
+// passing is the parameter that says what passing an ID on does.
+const passing = "relay_makes_passive"
+
+// passive says whether the promises hold.
+func passive(_ algo.Network, p algo.Params) error {
+	if !p.Bool(passing) {
+		return errors.New(passing + " is false: a process whose ID comes behind that of the winner wins too")
+	}
+	return nil
+}
+
 type node struct {
-	algo.Config
+	lap.Place
 	join      bool
+	passive   bool // it does not want to lead once it has passed an ID on
 	taken     bool // part in the election, if only by passing an ID on
 	candidate bool // its own ID went out
 }
 
 // New has heard of no election.
 func New(c algo.Config) algo.Elector {
-	return &node{Config: c, join: c.Params.Enum("mode") == "join"}
+	return &node{Place: lap.At(c), join: c.Params.Enum("mode") == "join",
+		passive: c.Params.Bool(passing)}
 }
 
 // Elect sends the own ID out, unless it is too late.
 func (n *node) Elect(env algo.Env) {
 	if !n.taken {
 		n.taken, n.candidate = true, true
-		env.Send(n.next(), Probe{n.ID})
+		env.Send(n.Next(), Probe{n.ID})
 	}
 }
 
@@ -68,31 +88,20 @@ func (n *node) Receive(env algo.Env, _ algo.ID, m algo.Message) {
 	switch m := m.(type) {
 	case Probe:
 		n.onProbe(env, m.ID)
-	case Elected:
-		n.onElected(env, m.ID)
+	case lap.Elected:
+		n.Announce(env, m.ID)
 	}
 }
 
 func (n *node) onProbe(env algo.Env, id algo.ID) {
 	switch {
 	case id == n.ID: // it has come round
-		env.Elected(n.ID, 1)
-		env.Send(n.next(), Elected{n.ID})
+		n.Announce(env, n.ID)
 	case id < n.ID && n.candidate: // swallowed
 	case id < n.ID && n.join && !n.taken:
 		n.Elect(env)
 	default:
-		n.taken = true
-		env.Send(n.next(), Probe{id})
+		n.taken = n.taken || n.passive
+		env.Send(n.Next(), Probe{id})
 	}
 }
-
-func (n *node) onElected(env algo.Env, leader algo.ID) {
-	if leader != n.ID { // else it has come round
-		env.Elected(leader, 1)
-		env.Send(n.next(), Elected{leader})
-	}
-}
-
-// next is the successor on the ring.
-func (n *node) next() algo.ID { return n.Neighbors[0] }

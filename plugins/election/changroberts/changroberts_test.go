@@ -8,6 +8,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 	"github.com/conclave-bench/conclave/plugins/election/changroberts"
+	"github.com/conclave-bench/conclave/plugins/election/lap"
 )
 
 const id = "election/chang-roberts"
@@ -39,11 +40,18 @@ func TestInitiators(t *testing.T) {
 	algotest.RunInitiators(t, id, 5)
 }
 
+// TestPassing: the promises need the rule that makes whoever passes an ID on passive.
+func TestPassing(t *testing.T) {
+	t.Parallel()
+	algotest.RunFits(t, id, map[string]map[string]any{"": nil, "join": {"mode": "join"}},
+		map[string]map[string]any{"without": {"relay_makes_passive": false}})
+}
+
 // TestRules is each message in each state, at process 2 of the ring 1-2-3.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	probe := func(p algo.ID) algo.Event { return algotest.Hear(1, changroberts.Probe{ID: p}) }
-	elected := func(p algo.ID) algo.Event { return algotest.Hear(1, changroberts.Elected{ID: p}) }
+	elected := func(p algo.ID) algo.Event { return algotest.Hear(1, lap.Elected{ID: p}) }
 	begin := algo.Event{Type: algo.Elect}
 	for mode, table := range map[string]map[string]struct {
 		events []algo.Event
@@ -59,6 +67,9 @@ func TestRules(t *testing.T) {
 			"its own comes round":            {[]algo.Event{begin, probe(2)}, "elected 2 in 1; ELECTED 2 to 3"},
 			"hears who leads":                {[]algo.Event{elected(3)}, "elected 3 in 1; ELECTED 3 to 3"},
 			"hears that it leads":            {[]algo.Event{begin, probe(2), elected(2)}, ""},
+			"is told again":                  {[]algo.Event{elected(3), elected(3)}, ""},
+			"is told of a smaller":           {[]algo.Event{elected(3), elected(2)}, ""},
+			"is told of a larger":            {[]algo.Event{elected(1), elected(3)}, "elected 3 in 1; ELECTED 3 to 3"},
 			"passed one on, hears a smaller": {[]algo.Event{probe(3), probe(1)}, "PROBE 1 to 3"},
 		},
 		"join": {
@@ -72,7 +83,7 @@ func TestRules(t *testing.T) {
 				switch m := m.(type) {
 				case changroberts.Probe:
 					return fmt.Sprint(m.ID)
-				case changroberts.Elected:
+				case lap.Elected:
 					return fmt.Sprint(m.ID)
 				}
 				return ""

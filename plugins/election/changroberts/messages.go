@@ -5,11 +5,5 @@ import "github.com/conclave-bench/conclave/pkg/algo"
 // Probe goes round the ring with the ID of who wants to lead.
 type Probe struct{ ID algo.ID }
 
-// Elected goes round with the ID of who leads.
-type Elected struct{ ID algo.ID }
-
 // Kind is PROBE.
 func (Probe) Kind() string { return "PROBE" }
-
-// Kind is ELECTED.
-func (Elected) Kind() string { return "ELECTED" }

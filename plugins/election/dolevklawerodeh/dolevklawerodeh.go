@@ -9,7 +9,10 @@
 // last, and announces whose value it is: mostly another process.
 package dolevklawerodeh
 
-import "github.com/conclave-bench/conclave/pkg/algo"
+import (
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/plugins/election/lap"
+)
 
 func init() {
 	s := spec()
@@ -31,7 +34,7 @@ const deviations = "The result is announced in a lap. There is one election: a l
 // spec is what both forms share.
 func spec() algo.Spec {
 	return algo.Spec{
-		Messages: []algo.Message{One{}, Two{}, Elected{}},
+		Messages: []algo.Message{One{}, Two{}, lap.Elected{}},
 		Needs:    algo.Needs{Topology: algo.Ring, FIFO: true},
 		Promises: algo.Promises{Announced: true, Leadership: algo.AtMostOne},
 		Claims: []algo.Claim{{
@@ -50,30 +53,29 @@ func spec() algo.Spec {
 }
 
 type node struct {
-	algo.Config
+	lap.Place
 	largest bool // peterson: TWO has the larger of the two values
 	taken   bool // part in the election, if only by passing messages on
 	active  bool
 	value   algo.ID
 	before  algo.ID // the value of the active process before this one
-	over    bool    // it has announced the result
 }
 
 // New has heard of no election.
-func New(c algo.Config) algo.Elector { return &node{Config: c} }
+func New(c algo.Config) algo.Elector { return &node{Place: lap.At(c)} }
 
 // Elect begins, unless it is too late.
 func (n *node) Elect(env algo.Env) {
 	if !n.taken {
 		n.taken, n.active, n.value = true, true, n.ID
-		env.Send(n.next(), One{n.value})
+		env.Send(n.Next(), One{n.value})
 	}
 }
 
 func (n *node) Receive(env algo.Env, _ algo.ID, m algo.Message) {
-	if _, result := m.(Elected); !n.active && !result {
+	if _, result := m.(lap.Elected); !n.active && !result {
 		n.taken = true
-		env.Send(n.next(), m)
+		env.Send(n.Next(), m)
 		return
 	}
 	switch m := m.(type) {
@@ -81,24 +83,22 @@ func (n *node) Receive(env algo.Env, _ algo.ID, m algo.Message) {
 		n.onOne(env, m.Value)
 	case Two:
 		n.onTwo(env, m.Value)
-	case Elected:
-		n.onElected(env, m.ID)
+	case lap.Elected:
+		n.Announce(env, m.ID)
 	}
 }
 
 // onOne: the own value has come round, so this process is the last; or it goes on to the next.
 func (n *node) onOne(env algo.Env, value algo.ID) {
 	if value == n.value {
-		n.over = true
-		env.Elected(n.value, 1)
-		env.Send(n.next(), Elected{n.value})
+		n.Announce(env, n.value)
 		return
 	}
 	n.before = value
 	if n.largest {
 		value = max(value, n.value)
 	}
-	env.Send(n.next(), Two{value})
+	env.Send(n.Next(), Two{value})
 }
 
 // onTwo compares the values of the two before with the own. The two are equal with peterson alone.
@@ -106,16 +106,6 @@ func (n *node) onTwo(env algo.Env, value algo.ID) {
 	n.active = n.before > n.value && n.before >= value
 	if n.active {
 		n.value = n.before
-		env.Send(n.next(), One{n.value})
+		env.Send(n.Next(), One{n.value})
 	}
 }
-
-func (n *node) onElected(env algo.Env, leader algo.ID) {
-	if !n.over { // else it has come round
-		env.Elected(leader, 1)
-		env.Send(n.next(), Elected{leader})
-	}
-}
-
-// next is the successor on the ring.
-func (n *node) next() algo.ID { return n.Neighbors[0] }

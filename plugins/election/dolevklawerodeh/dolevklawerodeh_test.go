@@ -8,6 +8,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 	dkr "github.com/conclave-bench/conclave/plugins/election/dolevklawerodeh"
+	"github.com/conclave-bench/conclave/plugins/election/lap"
 )
 
 const (
@@ -45,7 +46,7 @@ func TestRules(t *testing.T) {
 	t.Parallel()
 	one := func(p algo.ID) algo.Event { return algotest.Hear(1, dkr.One{Value: p}) }
 	two := func(p algo.ID) algo.Event { return algotest.Hear(1, dkr.Two{Value: p}) }
-	elected := func(p algo.ID) algo.Event { return algotest.Hear(1, dkr.Elected{ID: p}) }
+	elected := func(p algo.ID) algo.Event { return algotest.Hear(1, lap.Elected{ID: p}) }
 	begin := algo.Event{Type: algo.Elect}
 	for name, test := range map[string]struct {
 		events         []algo.Event
@@ -81,7 +82,7 @@ func TestRules(t *testing.T) {
 					return fmt.Sprint(m.Value)
 				case dkr.Two:
 					return fmt.Sprint(m.Value)
-				case dkr.Elected:
+				case lap.Elected:
 					return fmt.Sprint(m.ID)
 				}
 				return ""

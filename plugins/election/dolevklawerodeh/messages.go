@@ -9,14 +9,8 @@ type One struct{ Value algo.ID }
 // the larger of that and its own.
 type Two struct{ Value algo.ID }
 
-// Elected goes round with the ID of who leads.
-type Elected struct{ ID algo.ID }
-
 // Kind is ONE.
 func (One) Kind() string { return "ONE" }
 
 // Kind is TWO.
 func (Two) Kind() string { return "TWO" }
-
-// Kind is ELECTED.
-func (Elected) Kind() string { return "ELECTED" }

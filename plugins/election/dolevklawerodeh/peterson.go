@@ -9,7 +9,10 @@
 
 package dolevklawerodeh
 
-import "github.com/conclave-bench/conclave/pkg/algo"
+import (
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/plugins/election/lap"
+)
 
 func init() {
 	s := spec()
@@ -21,5 +24,7 @@ func init() {
 		Venue:   "ACM TOPLAS 4(4), 758-762", Year: 1982, DOI: "10.1145/69622.357194",
 		Deviations: deviations,
 	}
-	algo.RegisterElector(s, func(c algo.Config) algo.Elector { return &node{Config: c, largest: true} })
+	algo.RegisterElector(s, func(c algo.Config) algo.Elector {
+		return &node{Place: lap.At(c), largest: true}
+	})
 }

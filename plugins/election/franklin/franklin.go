@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/plugins/election/lap"
 )
 
 func init() {
@@ -27,7 +28,7 @@ func init() {
 			Deviations: "Messages carry the number of the phase, so that links need not keep order. There " +
 				"is one election: a later wish for another is not heard.",
 		},
-		Messages: []algo.Message{ID{}, Elected{}},
+		Messages: []algo.Message{ID{}, lap.Elected{}},
 		Needs:    algo.Needs{Topology: algo.BidirectionalRing},
 		Promises: algo.Promises{Announced: true, Leadership: algo.AtMostOne},
 		Claims: []algo.Claim{{
@@ -45,7 +46,7 @@ func init() {
 }
 
 type node struct {
-	algo.Config
+	lap.Place
 	taken  bool // part in the election, if only by passing messages on
 	active bool
 	phase  uint32
@@ -59,7 +60,7 @@ type heard struct {
 }
 
 // New has heard of no election.
-func New(c algo.Config) algo.Elector { return &node{Config: c} }
+func New(c algo.Config) algo.Elector { return &node{Place: lap.At(c)} }
 
 // Elect begins phase 0, unless it is too late.
 func (n *node) Elect(env algo.Env) {
@@ -73,8 +74,8 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	switch m := m.(type) {
 	case ID:
 		n.onID(env, from, m)
-	case Elected:
-		n.onElected(env, m.ID)
+	case lap.Elected:
+		n.Announce(env, m.ID)
 	}
 }
 
@@ -95,8 +96,7 @@ func (n *node) onID(env algo.Env, from algo.ID, m ID) {
 		n.heard = slices.DeleteFunc(n.heard, func(h heard) bool { return h.m.Phase == n.phase })
 		switch largest := slices.Max(of); {
 		case largest == n.ID: // round, from both sides
-			env.Elected(n.ID, 1)
-			env.Send(n.Neighbors[1], Elected{n.ID})
+			n.Announce(env, n.ID)
 			return
 		case largest > n.ID:
 			n.active = false
@@ -106,7 +106,7 @@ func (n *node) onID(env algo.Env, from algo.ID, m ID) {
 		}
 	}
 	for _, h := range n.heard {
-		env.Send(n.beyond(h.from), h.m)
+		env.Send(n.Beyond(h.from), h.m)
 	}
 	n.heard = nil
 }
@@ -114,21 +114,6 @@ func (n *node) onID(env algo.Env, from algo.ID, m ID) {
 func (n *node) sendBothWays(env algo.Env) {
 	for _, p := range n.Neighbors {
 		env.Send(p, ID{n.ID, n.phase})
-	}
-}
-
-// beyond is the neighbor on the other side.
-func (n *node) beyond(from algo.ID) algo.ID {
-	if from == n.Neighbors[0] {
-		return n.Neighbors[1]
-	}
-	return n.Neighbors[0]
-}
-
-func (n *node) onElected(env algo.Env, leader algo.ID) {
-	if leader != n.ID { // else it has come round
-		env.Elected(leader, 1)
-		env.Send(n.Neighbors[1], Elected{leader})
 	}
 }
 

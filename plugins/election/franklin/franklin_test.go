@@ -8,6 +8,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 	"github.com/conclave-bench/conclave/plugins/election/franklin"
+	"github.com/conclave-bench/conclave/plugins/election/lap"
 )
 
 const id = "election/franklin"
@@ -37,13 +38,13 @@ func TestRules(t *testing.T) {
 	hears := func(from, p algo.ID, phase uint32) algo.Event {
 		return algotest.Hear(from, franklin.ID{ID: p, Phase: phase})
 	}
-	elected := func(p algo.ID) algo.Event { return algotest.Hear(1, franklin.Elected{ID: p}) }
+	elected := func(p algo.ID) algo.Event { return algotest.Hear(1, lap.Elected{ID: p}) }
 	begin := algo.Event{Type: algo.Elect}
 	s := algotest.NewSituations(t, id, 3, algo.Config{ID: 2}, nil, func(m algo.Message) string {
 		switch m := m.(type) {
 		case franklin.ID:
 			return fmt.Sprintf("%d/%d", m.ID, m.Phase)
-		case franklin.Elected:
+		case lap.Elected:
 			return fmt.Sprint(m.ID)
 		}
 		return ""

@@ -8,11 +8,5 @@ type ID struct {
 	Phase uint32
 }
 
-// Elected goes round with the ID of who leads.
-type Elected struct{ ID algo.ID }
-
 // Kind is ID.
 func (ID) Kind() string { return "ID" }
-
-// Kind is ELECTED.
-func (Elected) Kind() string { return "ELECTED" }

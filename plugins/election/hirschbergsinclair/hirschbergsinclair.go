@@ -9,7 +9,10 @@
 // in one lap.
 package hirschbergsinclair
 
-import "github.com/conclave-bench/conclave/pkg/algo"
+import (
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/plugins/election/lap"
+)
 
 func init() {
 	algo.RegisterElector(algo.Spec{
@@ -22,7 +25,7 @@ func init() {
 			Deviations: "A process that has passed an ID on does not want to lead any more. There is one " +
 				"election: a later wish for another is not heard.",
 		},
-		Messages: []algo.Message{Probe{}, Reply{}, Elected{}},
+		Messages: []algo.Message{Probe{}, Reply{}, lap.Elected{}},
 		Needs:    algo.Needs{Topology: algo.BidirectionalRing},
 		Promises: algo.Promises{Announced: true, Leadership: algo.AtMostOne},
 		Claims: []algo.Claim{{
@@ -42,16 +45,15 @@ func init() {
 }
 
 type node struct {
-	algo.Config
+	lap.Place
 	taken     bool // part in the election, if only by passing messages on
 	candidate bool
 	phase     uint32
 	replies   int // of this phase
-	elected   bool
 }
 
 // New has heard of no election.
-func New(c algo.Config) algo.Elector { return &node{Config: c} }
+func New(c algo.Config) algo.Elector { return &node{Place: lap.At(c)} }
 
 // Elect begins phase 0, unless it is too late.
 func (n *node) Elect(env algo.Env) {
@@ -67,8 +69,8 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 		n.onProbe(env, from, m)
 	case Reply:
 		n.onReply(env, from, m)
-	case Elected:
-		n.onElected(env, m.ID)
+	case lap.Elected:
+		n.Announce(env, m.ID)
 	}
 }
 
@@ -76,18 +78,14 @@ func (n *node) onProbe(env algo.Env, from algo.ID, m Probe) {
 	n.taken = true
 	switch {
 	case m.ID == n.ID: // round; that of the other direction will be, too
-		if !n.elected {
-			n.elected = true
-			env.Elected(n.ID, 1)
-			env.Send(n.Neighbors[1], Elected{n.ID})
-		}
+		n.Announce(env, n.ID)
 		return
 	case n.candidate && m.ID < n.ID: // swallowed
 		return
 	}
 	n.candidate = false
 	if m.Hop < 1<<m.Phase {
-		env.Send(n.beyond(from), Probe{m.ID, m.Phase, m.Hop + 1})
+		env.Send(n.Beyond(from), Probe{m.ID, m.Phase, m.Hop + 1})
 	} else {
 		env.Send(from, Reply{m.ID, m.Phase})
 	}
@@ -95,7 +93,7 @@ func (n *node) onProbe(env algo.Env, from algo.ID, m Probe) {
 
 func (n *node) onReply(env algo.Env, from algo.ID, m Reply) {
 	if m.ID != n.ID {
-		env.Send(n.beyond(from), m)
+		env.Send(n.Beyond(from), m)
 		return
 	}
 	if n.replies++; n.replies == 2 && n.candidate {
@@ -107,20 +105,5 @@ func (n *node) onReply(env algo.Env, from algo.ID, m Reply) {
 func (n *node) probe(env algo.Env) {
 	for _, p := range n.Neighbors {
 		env.Send(p, Probe{ID: n.ID, Phase: n.phase, Hop: 1})
-	}
-}
-
-// beyond is the neighbor on the other side.
-func (n *node) beyond(from algo.ID) algo.ID {
-	if from == n.Neighbors[0] {
-		return n.Neighbors[1]
-	}
-	return n.Neighbors[0]
-}
-
-func (n *node) onElected(env algo.Env, leader algo.ID) {
-	if leader != n.ID { // else it has come round
-		env.Elected(leader, 1)
-		env.Send(n.Neighbors[1], Elected{leader})
 	}
 }

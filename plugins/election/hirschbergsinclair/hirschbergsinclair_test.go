@@ -8,6 +8,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 	hs "github.com/conclave-bench/conclave/plugins/election/hirschbergsinclair"
+	"github.com/conclave-bench/conclave/plugins/election/lap"
 )
 
 const id = "election/hirschberg-sinclair"
@@ -61,7 +62,7 @@ func TestRules(t *testing.T) {
 	reply := func(from, p algo.ID, phase uint32) algo.Event {
 		return algotest.Hear(from, hs.Reply{ID: p, Phase: phase})
 	}
-	elected := func(p algo.ID) algo.Event { return algotest.Hear(1, hs.Elected{ID: p}) }
+	elected := func(p algo.ID) algo.Event { return algotest.Hear(1, lap.Elected{ID: p}) }
 	begin := algo.Event{Type: algo.Elect}
 	s := algotest.NewSituations(t, id, 3, algo.Config{ID: 2}, nil, func(m algo.Message) string {
 		switch m := m.(type) {
@@ -69,7 +70,7 @@ func TestRules(t *testing.T) {
 			return fmt.Sprintf("%d/%d/%d", m.ID, m.Phase, m.Hop)
 		case hs.Reply:
 			return fmt.Sprintf("%d/%d", m.ID, m.Phase)
-		case hs.Elected:
+		case lap.Elected:
 			return fmt.Sprint(m.ID)
 		}
 		return ""

@@ -14,14 +14,8 @@ type Reply struct {
 	Phase uint32
 }
 
-// Elected goes round with the ID of who leads.
-type Elected struct{ ID algo.ID }
-
 // Kind is PROBE.
 func (Probe) Kind() string { return "PROBE" }
 
 // Kind is REPLY.
 func (Reply) Kind() string { return "REPLY" }
-
-// Kind is ELECTED.
-func (Elected) Kind() string { return "ELECTED" }
