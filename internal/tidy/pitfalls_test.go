@@ -40,6 +40,7 @@ var pitfalls = []struct {
 		"election/multipaxos TestProposer",
 		"election/stableleader TestRules",
 		"election/zabfle TestLooking",
+		"election/ble TestRules: a reply of another round (P1)",
 		"mutex/naimitrehelft TestRules: 12: a newer epoch",
 		"mutex/ricartagrawala TestReply_OfAnEarlierRequest",
 		"election/viewstampedreplication TestRecovery",
@@ -113,6 +114,7 @@ var pitfalls = []struct {
 		"election/ringmax TestStaleEra",
 		"election/multipaxos TestKeepsPromise",
 		"election/viewstampedreplication TestRecovery",
+		"election/ble TestReturn",
 	}},
 	{"P9", "a double vote", []string{
 		"election/raft TestNoDoubleVote",
@@ -169,6 +171,7 @@ var pitfalls = []struct {
 		"election/bullyquorum TestElectable_Rule",
 		"election/bullyquorum TestPartialPartition",
 		"election/raft TestPartialPartition",
+		"case BLE-CHAIN", "case BLE-QLOSS", "case BLE-QLOSS-ANNOUNCE", "case BLE-HAPPY-QLOSS",
 	}},
 	{"P20", "a pre-vote against a leader that lives", []string{
 		"election/raft TestPreVoteKeepsLeader",

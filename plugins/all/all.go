@@ -3,6 +3,7 @@ package all
 
 import (
 	_ "github.com/conclave-bench/conclave/plugins/election/afekgafni"
+	_ "github.com/conclave-bench/conclave/plugins/election/ble"
 	_ "github.com/conclave-bench/conclave/plugins/election/bully"
 	_ "github.com/conclave-bench/conclave/plugins/election/bullycandidateordinary"
 	_ "github.com/conclave-bench/conclave/plugins/election/bullymodified"

@@ -131,7 +131,7 @@ func NewSituations(t testing.TB, id string, n int, c algo.Config, given map[stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Peers, c.Neighbors, c.Ring, c.Params = Everybody(n), g.Neighbors(c.ID), Everybody(n), params
+	c.Peers, c.Neighbors, c.Ring, c.Params = Everybody(n), g.Neighbors(c.ID), Everybody(n), params.Of(c.ID)
 	return Situations{t, alg, c, contents}
 }
 
