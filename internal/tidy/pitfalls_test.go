@@ -272,9 +272,13 @@ var pitfalls = []struct {
 	}},
 	{"P40", "a token handed over from inside", []string{"case NM-18"}},
 	{"P41", "the order of a queue in place of the cyclic scan", []string{"case RAT-09", "case RAT-18"}},
-	{"P42", "a late reply that counts for the next request", []string{"without mutex/raymondk"}},
-	{"P43", "late replies that are not merged", []string{"without mutex/raymondk"}},
-	{"P44", "one too many inside", []string{"without mutex/raymondk"}},
+	{"P42", "a late reply that counts for the next request", []string{"mutex/raymondk TestReply_Late"}},
+	{"P43", "late replies that are not merged", []string{
+		"mutex/raymondk TestMerged", "mutex/raymondk TestRequest_PutOff",
+	}},
+	{"P44", "one too many inside", []string{
+		"case RK-03", "case RK-06", "case RK-07", "mutex/raymondk TestNoMoreThanK",
+	}},
 	{"P45", "a displaced waiter in a grid", []string{"case GRID-22", "mutex/grid TestDisplacedWaiter"}},
 	{"P46", "a quorum replaced in the middle of a request", []string{
 		"case GRID-12", "case GRID-13", "mutex/grid TestSubstitution",

@@ -112,6 +112,9 @@ func add(p Problem, s Spec, a *Algorithm, noConstructor bool) error {
 	if p != Election && p != MutualExclusion {
 		err = errors.Join(err, fmt.Errorf("problem %q", p))
 	}
+	if p == Election && s.Admits.Several() {
+		err = errors.Join(err, errors.New("an election admits nobody"))
+	}
 	if noConstructor {
 		err = errors.Join(err, errors.New("no constructor"))
 	}
@@ -159,6 +162,9 @@ func (s *Spec) defects() error {
 	for _, c := range s.Claims {
 		check(slices.Contains(Sources, c.Source), "claim %q: source %q (has: %v)", c.Text, c.Source,
 			Sources)
+	}
+	if err := s.Admits.defect(s.Params); err != nil {
+		errs = append(errs, err)
 	}
 	seen := map[string]bool{}
 	for _, p := range s.Params {

@@ -132,6 +132,11 @@ func TestRegister_PanicsNamingTheDefect(t *testing.T) {
 			s.Params = append(s.Params, s.Params[0])
 			s.Params[1].Name, s.Params[0].Tunes, s.Params[1].Tunes = "other", Patience, Patience
 		}, "several parameters that are tuned alike"},
+		"places of nothing": {func(s *Spec) { s.Admits.Places = "k" }, `places "k" is no whole number from 1 on`},
+		"places that may be none": {func(s *Spec) {
+			s.Params = []Param{{Name: "k", Doc: "places", Type: Int, Default: Const(int64(1)), Min: int64(0)}}
+			s.Admits.Places = "k"
+		}, `places "k" is no whole number from 1 on`},
 		"several defects": {func(s *Spec) { s.Name, s.Summary = "-", "" }, "no one-line summary"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -155,6 +160,15 @@ func TestRegister_PanicsNamingTheDefect(t *testing.T) {
 			func() { RegisterElector(s, newPuppetElector) })
 		s.Periods = []Period{{"time_out", "beat"}}
 		RegisterElector(s, newPuppetElector)
+	})
+	t.Run("an election that admits several", func(t *testing.T) {
+		emptyRegistry(t)
+		s := goodSpec()
+		s.Params = []Param{{Name: "k", Doc: "places", Type: Int, Default: Const(int64(1)), Min: int64(1)}}
+		s.Admits.Places = "k"
+		RegisterMutex(s, newPuppetMutex)
+		wantPanic(t, "algo: register election/good-one: an election admits nobody",
+			func() { RegisterElector(s, newPuppetElector) })
 	})
 	t.Run("no constructor", func(t *testing.T) {
 		emptyRegistry(t)

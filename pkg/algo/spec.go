@@ -19,6 +19,7 @@ type Spec struct {
 	Perpetual bool     // never falls quiet: heartbeats, a circulating token
 	Periods   []Period // of an election that is Perpetual: what a leader repeats meanwhile
 	Token     string   // the kind of message that hands the token on; "": there is none
+	Admits    Admits   // of mutual exclusion: who may be inside at once
 	Needs     Needs    // what the world must provide
 	Survives  Faults   // what the world may do
 	Promises  Promises // what the checkers then hold it to

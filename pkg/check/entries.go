@@ -18,8 +18,9 @@ import (
 // of a release is ordered by the records.
 type entries struct {
 	setup   *harness.Setup
-	inside  []algo.ID
-	since   []time.Duration // of those inside
+	room    algo.Room
+	inside  []stay // the first to enter comes first
+	crowd   *crowd // nil: one at a time
 	waiting waiting
 	done    []trace.Operation
 	leaves  []time.Duration // turnaround of the measured entries that are over
@@ -47,9 +48,15 @@ type entries struct {
 	recovery recovery
 }
 
+// A stay is that of a process inside.
+type stay struct {
+	process algo.ID
+	since   time.Duration
+}
+
 func newEntries(s *harness.Setup) *entries {
 	e := &entries{
-		setup: s, waiting: newWaiting(s.Nodes),
+		setup: s, waiting: newWaiting(s.Nodes), room: s.Alg.Spec.Room(s.Params), crowd: newCrowd(s),
 		warmup: s.Scenario.Warmup, warm: s.Scenario.Warmup == 0, free: -1,
 		byProcess: make([]int, s.Nodes), tokens: newTokens(s), owners: newOwners(s),
 		waits: span{metric: metric.Waiting}, sync: span{metric: metric.SyncDelay},
@@ -83,18 +90,20 @@ func (e *entries) record(j *Judge, r *trace.Record) {
 	case trace.Released:
 		e.release(j, p, r)
 	case trace.Crash:
-		e.crash(p)
+		e.crash(p, r.At)
 		e.warmedUp(r.At)
 		e.tokens.crash(p)
 		e.recovery.fault(r.At, e.waiting.n > 0)
 	}
 }
 
-// warmedUp ends the warm-up, if its last entry is over.
+// warmedUp ends the warm-up, if its last entry is over, or has begun where there may always be
+// somebody inside.
 func (e *entries) warmedUp(at time.Duration) {
-	if !e.warm && e.entered >= e.warmup && len(e.inside) == 0 {
+	if !e.warm && e.entered >= e.warmup && (len(e.inside) == 0 || e.room.Places > 1) {
 		e.warm, e.measured = true, at
 		e.owners.warm()
+		e.crowd.reset(at)
 	}
 }
 
@@ -112,9 +121,11 @@ func (e *entries) grant(j *Judge, p algo.ID, r *trace.Record) {
 	j.granted = append(j.granted, p)
 	e.tokens.granted(j, p, at)
 	for i, other := range e.inside {
-		e.overlaps++
-		j.violate(mutualExclusion, "p%d granted at %v while p%d is inside since %v",
-			p, at, other, e.since[i])
+		if e.room.Bars(i) {
+			e.overlaps++
+			j.violate(mutualExclusion, "p%d granted at %v while p%d is inside since %v%s",
+				p, at, other.process, other.since, e.room.Text())
+		}
 	}
 	i := e.waiting.first(p)
 	if i < 0 {
@@ -142,7 +153,9 @@ func (e *entries) grant(j *Judge, p algo.ID, r *trace.Record) {
 	}
 	e.free = -1
 	e.done = append(e.done, op)
-	e.inside, e.since = append(e.inside, p), append(e.since, at)
+	e.inside = append(e.inside, stay{p, at})
+	e.crowd.change(at, len(e.inside))
+	e.warmedUp(at)
 }
 
 func (e *entries) beat(*trace.Record) {}
@@ -151,12 +164,12 @@ func (e *entries) spans() []*span { return []*span{&e.waits, &e.sync} }
 
 func (e *entries) release(j *Judge, p algo.ID, r *trace.Record) {
 	at := r.At
-	i := slices.Index(e.inside, p)
+	i := e.stay(p)
 	if i < 0 {
 		return
 	}
-	entered := e.since[i]
-	e.inside, e.since = slices.Delete(e.inside, i, i+1), slices.Delete(e.since, i, i+1)
+	entered := e.inside[i].since
+	e.goes(i, at)
 	if e.waiting.n > 0 {
 		e.free, e.freeLag = at, r.Lag()
 	}
@@ -171,6 +184,17 @@ func (e *entries) release(j *Judge, p algo.ID, r *trace.Record) {
 	}
 }
 
+// stay is the place of p among those inside; negative: it is not.
+func (e *entries) stay(p algo.ID) int {
+	return slices.IndexFunc(e.inside, func(s stay) bool { return s.process == p })
+}
+
+// goes takes whoever has place i from those inside.
+func (e *entries) goes(i int, at time.Duration) {
+	e.inside = slices.Delete(e.inside, i, i+1)
+	e.crowd.change(at, len(e.inside))
+}
+
 // leave takes the request of place i from those waiting.
 func (e *entries) leave(i int, granted bool) {
 	e.waiting.leave(i, granted)
@@ -182,9 +206,9 @@ func (e *entries) leave(i int, granted bool) {
 }
 
 // crash takes p out of wherever it is.
-func (e *entries) crash(p algo.ID) {
-	if i := slices.Index(e.inside, p); i >= 0 {
-		e.inside, e.since = slices.Delete(e.inside, i, i+1), slices.Delete(e.since, i, i+1)
+func (e *entries) crash(p algo.ID, at time.Duration) {
+	if i := e.stay(p); i >= 0 {
+		e.goes(i, at)
 	}
 	for i := e.waiting.first(p); i >= 0; i = e.waiting.first(p) {
 		op := e.waiting.requests[i].Operation
@@ -276,6 +300,7 @@ func (e *entries) metrics(j *Judge, end harness.End, v *Verdict, waits []float64
 	}
 	v.Metrics = append(v.Metrics, e.tokens.metrics()...)
 	v.Metrics = append(v.Metrics, e.recovery.metrics()...)
+	v.Metrics = append(v.Metrics, e.crowd.metrics(end.At)...)
 	v.Metrics = append(v.Metrics, j.faults.metrics()...)
 }
 

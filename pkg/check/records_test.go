@@ -63,6 +63,11 @@ func init() {
 		func(algo.Config) algo.Mutex { return mute{} })
 	algo.RegisterElector(spec("test-highest", algo.Promises{Highest: true}, false),
 		func(algo.Config) algo.Elector { return mute{} })
+	several := spec("test-several", algo.Promises{StarvationFree: true}, false)
+	several.Params = []algo.Param{{Name: "k", Type: algo.Int, Doc: "places", Min: int64(1),
+		Default: algo.Const(int64(2))}}
+	several.Admits.Places = "k"
+	algo.RegisterMutex(several, func(algo.Config) algo.Mutex { return mute{} })
 	token := spec("test-token", algo.Promises{StarvationFree: true}, false)
 	token.Token = "PING"
 	algo.RegisterMutex(token, func(algo.Config) algo.Mutex { return mute{} })
@@ -292,6 +297,10 @@ func TestMetrics(t *testing.T) {
 		"calm election": {trial{id: eventual, change: detected}, algo.Election,
 			[]string{"suspicion_ms", "heal_ms", "outage_requested_ms", "outage_achieved_ms",
 				"mistake_duration_ms", "mistake_recurrence_ms", "terms_per_election", "split_vote_share"}},
+		"several inside": {trial{id: several, records: troubled, change: func(p *harness.Plan) {
+			offered(p)
+			two(p)
+		}}, algo.MutualExclusion, []string{"tokens_lost", "tokens_doubled", "knee_per_s", "kept_up_per_s"}},
 		"calm entries": {trial{id: fair}, algo.MutualExclusion, []string{"suspicion_ms", "recovery_ms",
 			"tokens_lost", "tokens_doubled", "arrival_rate_requested", "arrival_rate_achieved",
 			"outage_requested_ms", "outage_achieved_ms", "mistake_duration_ms", "mistake_recurrence_ms",
@@ -309,6 +318,9 @@ func TestMetrics(t *testing.T) {
 				metric.BusiestSwitches.Name, metric.InvoluntarySwitches.Name, metric.WarmupFound.Name,
 				metric.Autocorrelation.Name, metric.EffectiveOperations.Name, metric.ClockError.Name,
 				metric.BusyShare.Name, metric.StealShare.Name, metric.Throttled.Name)
+			if test.id != several {
+				missing = append(missing, metric.Concurrency.Name, metric.MostInside.Name)
+			}
 			want := slices.DeleteFunc(metric.Names(metric.Columns(test.problem)),
 				func(name string) bool { return slices.Contains(missing, name) })
 			if !slices.Equal(got, want) {

@@ -198,7 +198,7 @@ func yes(b bool) string {
 
 func promises(a *algo.Algorithm) []string {
 	p := &a.Spec.Promises
-	out := []string{"at most one process in the critical section"}
+	out := []string{a.Spec.Admits.Text()}
 	if a.Problem == algo.Election {
 		out = []string{"leadership: " + p.Leadership.String(),
 			"downtime_ms and availability: those of outages as " + a.Spec.Service.String(),

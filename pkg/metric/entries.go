@@ -54,7 +54,7 @@ var (
 	Violations = entries.declare(Metric{
 		Name: "violations", Words: "violations of mutual exclusion",
 		Unit: Times, Kind: Count, Tables: Main,
-		Doc: "pairs of processes inside at once",
+		Doc: "processes inside when another enters that they should keep out",
 	})
 	NeverGranted = entries.declare(Metric{
 		Name: "never_granted", Words: "requests never granted", Unit: Times, Kind: Count,
@@ -92,5 +92,13 @@ var (
 	Recovery = entries.declare(Metric{
 		Name: "recovery_ms", Words: "recovery time", Unit: Milliseconds, Kind: SinceCause,
 		Doc: "a crash or the loss of the token until all that waited then were granted",
+	})
+	Concurrency = entries.declare(Metric{
+		Name: "concurrency", Words: "mean number inside at once", Unit: Times, Kind: Count, Better: Higher,
+		Several: true, Doc: "processes inside on average while anybody is, where several may be",
+	})
+	MostInside = entries.declare(Metric{
+		Name: "most_inside", Words: "largest number inside at once", Unit: Times, Kind: Count, Better: Higher,
+		Several: true, Doc: "the most processes inside at once, where several may be",
 	})
 )

@@ -35,6 +35,9 @@ type Metric struct {
 	// Traffic marks what is about the algorithm's messages. A subject that is only observed
 	// has none of it: its messages are not seen.
 	Traffic bool
+	// Several marks what only algorithms have that let several into the critical section at
+	// once: without any, tables have no such column.
+	Several bool
 	// OneClock marks a time that one clock alone tells: that of a process, or none at all as of
 	// what the network was to do. All others lie between instants of several processes.
 	OneClock bool

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -74,7 +75,7 @@ func Header(e *experiment.Experiment, argv []string) results.Header {
 	h := results.Header{
 		Name: e.Name, Planned: len(e.Cells) * e.Repetitions, Retries: e.Retries, Seed: e.Seed,
 		Design: e.Columns, Argv: argv,
-		Metrics: metric.Names(metric.Columns(e.Problem)), Until: ruleOf(e),
+		Metrics: metric.Names(columns(e)), Until: ruleOf(e),
 	}
 	for _, o := range e.Overrides {
 		h.Overrides = append(h.Overrides, results.Override(o))
@@ -83,6 +84,17 @@ func Header(e *experiment.Experiment, argv []string) results.Header {
 		h.Shard = &results.Shard{Index: e.Shard.Index, Of: e.Shard.Of}
 	}
 	return h
+}
+
+// columns are the metrics that trials of e can have.
+func columns(e *experiment.Experiment) []*metric.Metric {
+	several := slices.ContainsFunc(e.Algorithms, func(a experiment.Algorithm) bool {
+		alg, err := algo.Lookup(a.ID)
+		return err == nil && alg.Spec.Admits.Several()
+	})
+	return slices.DeleteFunc(metric.Columns(e.Problem), func(m *metric.Metric) bool {
+		return m.Several && !several
+	})
 }
 
 // A Store takes in what comes of a run: a *results.Folder on disk or in memory, or what

@@ -36,6 +36,7 @@ import (
 	_ "github.com/conclave-bench/conclave/plugins/mutex/naimitrehelft"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/neilsenmizuno"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/raymond"
+	_ "github.com/conclave-bench/conclave/plugins/mutex/raymondk"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/raynalmodified"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/raynaloriginal"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/ricartagrawala"

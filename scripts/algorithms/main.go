@@ -232,6 +232,9 @@ func promises(a *algo.Algorithm) string {
 		return strings.Join(append(out, live.Text()), "; ")
 	}
 	out = append(out, "Mutual exclusion")
+	if a.Spec.Admits.Several() {
+		out[0] = "A" + a.Spec.Admits.Text()[1:]
+	}
 	if p.StarvationFree {
 		out = append(out, "every request is granted")
 	}

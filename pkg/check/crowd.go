@@ -1,0 +1,55 @@
+package check
+
+import (
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/metric"
+)
+
+// crowd is how many processes are inside at once, where an algorithm lets several in. All
+// methods do nothing where it does not.
+type crowd struct {
+	inside int // since the instant last
+	last   time.Duration
+	stays  time.Duration // of all that were inside, added up
+	busy   time.Duration // that somebody was inside
+	most   int
+}
+
+// newCrowd is nil where one is inside at a time.
+func newCrowd(s *harness.Setup) *crowd {
+	if !s.Alg.Spec.Admits.Several() {
+		return nil
+	}
+	return &crowd{}
+}
+
+// reset has nothing of until now count any more.
+func (c *crowd) reset(at time.Duration) {
+	if c != nil {
+		*c = crowd{inside: c.inside, last: at, most: c.inside}
+	}
+}
+
+// change is another number of processes inside.
+func (c *crowd) change(at time.Duration, inside int) {
+	if c == nil {
+		return
+	}
+	if c.inside > 0 {
+		c.busy += at - c.last
+		c.stays += time.Duration(c.inside) * (at - c.last)
+	}
+	c.last, c.inside, c.most = at, inside, max(c.most, inside)
+}
+
+func (c *crowd) metrics(end time.Duration) []metric.Value {
+	if c == nil {
+		return nil
+	}
+	c.change(end, c.inside)
+	return []metric.Value{
+		metric.Concurrency.Of(ratio(ms(c.stays), ms(c.busy))), metric.MostInside.Of(float64(c.most)),
+	}
+}
