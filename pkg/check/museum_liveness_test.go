@@ -65,10 +65,10 @@ func TestQuorumLoss(t *testing.T) {
 	}{
 		"as in the paper": {nil, algo.InParts, true, true},
 		"pre-vote":        {map[string]any{"pre_vote": true}, algo.InParts, false, true},
-		"sticky":          {map[string]any{"stickiness": true}, algo.InParts, false, true},
+		"sticky":          {map[string]any{"sticky": "drop"}, algo.InParts, false, true},
 		"pre-vote and check-quorum": {map[string]any{"pre_vote": true, "check_quorum": true},
 			algo.QuorumConnected, true, false},
-		"all": {map[string]any{"pre_vote": true, "check_quorum": true, "stickiness": true},
+		"all": {map[string]any{"pre_vote": true, "check_quorum": true, "sticky": "drop"},
 			algo.QuorumConnected, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {

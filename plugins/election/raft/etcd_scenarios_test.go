@@ -26,7 +26,7 @@ const lease = "who leads, or has heard a leader within τ, refuses (dissertation
 // TestEtcd is the scenarios of raft_test.go and testdata in which several processes hear
 // each other.
 func TestEtcd(t *testing.T) {
-	for _, s := range slices.Concat(elections, duels, preVotes, checkQuorum) {
+	for _, s := range slices.Concat(elections, duels, preVotes, checkQuorum, transfers) {
 		name := s.name
 		if s.preVote {
 			name += ", pre-vote"
@@ -164,7 +164,7 @@ var preVotes = []scenario{
 }
 
 // both is etcd's CheckQuorum.
-var both = params{"check_quorum": true, "stickiness": true}
+var both = params{"check_quorum": true, "sticky": "drop"}
 
 var checkQuorum = []scenario{
 	{name: "TestLeaderStepdownWhenQuorumActive", nodes: 3, given: both, steps: []step{
@@ -188,6 +188,22 @@ var checkQuorum = []scenario{
 		steps: []step{campaign(1), isolate(1), campaign(3), is("1@2 1@2 -@2"),
 			wait, campaign(2), is("1@2 2@3 2@3")},
 		differs: "3 grants when τ is over; etcd's at once, since it follows nobody by then"},
+}
+
+var transfers = []scenario{
+	{name: "TestLeaderTransferToUpToDateNode", nodes: 3, steps: []step{
+		campaign(1), is("1@1 1@1 1@1"), transfer(1, 2), is("2@2 2@2 2@2"), transfer(2, 1), is("1@3 1@3 1@3")}},
+	{name: "TestLeaderTransferToUpToDateNodeFromFollower", nodes: 3, steps: []step{
+		campaign(1), transfer(2, 2), is("1@1 1@1 1@1")},
+		differs: "a follower does not pass the wish on"},
+	{name: "TestLeaderTransferWithCheckQuorum", nodes: 3, given: both, steps: []step{
+		campaign(1), is("1@1 1@1 1@1"), transfer(1, 2), is("2@2 2@2 2@2"), transfer(2, 1), is("1@3 1@3 1@3")}},
+	{name: "TestLeaderTransferWithCheckQuorum", nodes: 3, preVote: true, given: both, steps: []step{
+		campaign(1), transfer(1, 3), is("3@2 3@2 3@2")}},
+	{name: "TestLeaderTransferToSelf, ToNonExistingNode, TestTransferNonMember", nodes: 3, steps: []step{
+		campaign(1), transfer(1, 1), is("1@1 1@1 1@1"), transfer(1, 4), is("1@1 1@1 1@1"), says("")}},
+	{name: "TestLeaderTransferTimeout", nodes: 3, steps: []step{
+		campaign(1), isolate(3), transfer(1, 3), is("1@1 1@1 1@1"), beat(1), is("1@1 1@1 1@1")}},
 }
 
 // TestEtcdAnyState is TestVoteFromAnyState, TestPreVoteFromAnyState, TestAllServerStepdown

@@ -19,7 +19,8 @@ import (
 //   - logs that grow, are replicated, committed, compacted or sent as snapshots, reads, and
 //     flow control: where a log ends is a parameter. So LeaderElectionOverwriteNewerLogs ends
 //     with the leader, and OldMessages with the answer.
-//   - transfer (LeaderTransfer*, TransferNonMember) and forget_leader*.txt: no such messages.
+//   - forget_leader*.txt: no such message; and of LeaderTransfer* what waits for a log to be
+//     replicated or for another transfer to end.
 //   - learners and changes of membership (Learner*, AddNode*, RemoveNode*, Promotable,
 //     ConfChange*, confchange_*.txt, NonPromotableVoterWithCheckQuorum): everybody votes, always.
 //   - PreVoteMigration*: all processes have the same parameters.
@@ -130,6 +131,9 @@ func act(ev algo.Event, to ...algo.ID) step {
 func campaign(processes ...algo.ID) step {
 	return act(algo.Event{Type: algo.Do, Op: "election_timeout"}, processes...)
 }
+
+// transfer has the leader p hand over to q, etcd's MsgTransferLeader.
+func transfer(p, q algo.ID) step { return act(algo.Event{Type: algo.Do, Op: "transfer", Peer: q}, p) }
 
 // beat lets p's heartbeat timer expire, etcd's MsgBeat.
 func beat(p algo.ID) step { return act(algotest.Expire("heartbeat"), p) }

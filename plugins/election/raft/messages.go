@@ -5,7 +5,7 @@ import "github.com/conclave-bench/conclave/pkg/algo"
 // PreVote asks whether its receiver would vote for the sender in Term, which
 // the sender has not entered yet.
 type PreVote struct {
-	Term uint64
+	Term uint64 // its highest bit: see forcing
 	Log
 	Attempt uint64 // echoed by the reply
 }
@@ -19,7 +19,7 @@ type PreVoteReply struct {
 
 // RequestVote asks for the receiver's vote in Term.
 type RequestVote struct {
-	Term uint64
+	Term uint64 // its highest bit: see forcing
 	Log
 }
 
@@ -34,6 +34,13 @@ type AppendEntries struct{ Term uint64 }
 
 // AppendReply answers a heartbeat. Term is the replier's own.
 type AppendReply struct{ Term uint64 }
+
+// TimeoutNow has the follower stand for election that the leader of Term hands over to.
+type TimeoutNow struct{ Term uint64 }
+
+// forcing is the bit of Term in a PreVote or RequestVote that says that the leases do not
+// count. A field of its own would make every request longer.
+const forcing uint64 = 1 << 63
 
 // A Log is where a process's log ends.
 type Log struct{ LastTerm, LastIndex int64 }
@@ -61,6 +68,9 @@ func (AppendEntries) Kind() string { return "APPEND_ENTRIES" }
 
 // Kind is APPEND_REPLY.
 func (AppendReply) Kind() string { return "APPEND_REPLY" }
+
+// Kind is TIMEOUT_NOW.
+func (TimeoutNow) Kind() string { return "TIMEOUT_NOW" }
 
 // Kind is STABLE.
 func (Stable) Kind() string { return "STABLE" }

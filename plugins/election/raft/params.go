@@ -25,6 +25,12 @@ func live(net algo.Network, p algo.Params) error {
 	case spread < least:
 		return fmt.Errorf("t_election_spread %v is below N·d = %v: votes are split in most terms",
 			spread, least)
+	case p.Duration("t_election_fixed") > 0:
+		return errors.New("t_election_fixed: processes that stand together do so again and again")
+	case p.Int("priority") == 0 && p.Enum("priority_mode") == byTarget:
+		return errors.New("priority 0: if the others are down nobody stands")
+	case p.Enum("priority_mode") == byTakeover && p.Int("priority") != unranked && !alike(net.Nodes, p):
+		return errors.New("priority_mode takeover: who is behind unseats leaders and is never elected")
 	case rounds > 0:
 		return fmt.Errorf("heartbeat_rounds %d: the leader falls silent, and is deposed", rounds)
 	}
@@ -40,6 +46,9 @@ func live(net algo.Network, p algo.Params) error {
 // that reaches a majority is enough (Ng, Haridi, Carbone, Omni-Paxos, EuroSys 2023), unless
 // its log is behind.
 //
+// Who takes over passes the leases, so that a network in parts must be in whole ones; and
+// it may do so as often as there are processes, the last within n time-outs.
+//
 // A round lasts at most τ and the spread, two of the longest time-outs. With a spread of N·d
 // or more the first of a majority to stand is elected with a probability of (1 - 1/N)^(N-1) >
 // 0.36 or more, so that 47 rounds fail with one of less than 1e-9; and six time-outs pass
@@ -47,15 +56,12 @@ func live(net algo.Network, p algo.Params) error {
 // new terms, and logs that are behind, spoil rounds: at most as many for one that counts as
 // there are processes.
 func connected(n int, p algo.Params) algo.Liveness {
-	same := true
-	for id := range algo.ID(n) {
-		same = same && p.IntOf("last_term", id+1) == p.Int("last_term") &&
-			p.IntOf("last_index", id+1) == p.Int("last_index")
-	}
+	same := alike(n, p)
 	preVote, checks := p.Bool("pre_vote"), p.Bool("check_quorum")
+	takeover := p.Enum("priority_mode") == byTakeover && ranked(n, p)
 	l := algo.Liveness{Under: algo.MajorityConnected, Timeouts: 100}
 	switch {
-	case !checks:
+	case !checks || takeover:
 		l.Under = algo.InParts
 	case preVote && same:
 		l.Under = algo.QuorumConnected
@@ -65,5 +71,50 @@ func connected(n int, p algo.Params) algo.Liveness {
 	if !same {
 		l.Timeouts *= n
 	}
+	if takeover {
+		l.Timeouts *= 1 + n
+	} else {
+		l.Timeouts *= 1 + skips(n, p)
+	}
 	return l
+}
+
+// alike says whether all logs end at the same place.
+func alike(n int, p algo.Params) bool {
+	for id := range algo.ID(n) {
+		if p.IntOf("last_term", id+1) != p.Int("last_term") || p.IntOf("last_index", id+1) != p.Int("last_index") {
+			return false
+		}
+	}
+	return true
+}
+
+// ranked says whether some process has a priority.
+func ranked(n int, p algo.Params) bool {
+	for id := range algo.ID(n) {
+		if p.IntOf("priority", id+1) != unranked {
+			return true
+		}
+	}
+	return false
+}
+
+// skips is how many time-outs a process lets pass at most while the target falls to its
+// priority (rule 10).
+func skips(n int, p algo.Params) (most int) {
+	for id := range algo.ID(n) {
+		r := rank{own: p.IntOf("priority", id+1), gap: p.Int("decay_gap")}
+		if r.own <= 0 {
+			continue
+		}
+		for other := range algo.ID(n) {
+			r.target = max(r.target, p.IntOf("priority", other+1))
+		}
+		skipped := 0
+		for ; r.own < r.target; skipped += 2 {
+			r.decay()
+		}
+		most = max(most, skipped)
+	}
+	return most
 }

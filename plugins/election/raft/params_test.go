@@ -31,19 +31,26 @@ func TestParams(t *testing.T) {
 		given map[string]any
 		want  string // "": in the model
 	}{
-		"defaults":           {5, nil, ""},
-		"of many":            {1000, nil, ""},
-		"no spread":          {5, map[string]any{"t_election_spread": 0 * ms}, "t_election_spread 0"},
-		"little spread":      {9, map[string]any{"t_election_spread": 18*ms - 1}, "is below N·d = 18ms"},
-		"enough spread":      {9, map[string]any{"t_election_spread": 18 * ms}, ""},
-		"silent leader":      {5, map[string]any{"heartbeat_rounds": int64(3)}, "heartbeat_rounds 3"},
+		"defaults":            {5, nil, ""},
+		"of many":             {1000, nil, ""},
+		"no spread":           {5, map[string]any{"t_election_spread": 0 * ms}, "t_election_spread 0"},
+		"little spread":       {9, map[string]any{"t_election_spread": 18*ms - 1}, "is below N·d = 18ms"},
+		"enough spread":       {9, map[string]any{"t_election_spread": 18 * ms}, ""},
+		"silent leader":       {5, map[string]any{"heartbeat_rounds": int64(3)}, "heartbeat_rounds 3"},
+		"fixed":               {5, map[string]any{"t_election_fixed": 200 * ms}, "t_election_fixed"},
+		"never stands":        {5, map[string]any{"priority": int64(0)}, "priority 0"},
+		"stands nevertheless": {5, map[string]any{"priority": int64(0), "priority_mode": "takeover"}, ""},
+		"is behind": {5, map[string]any{"priority": int64(2), "priority_mode": "takeover",
+			"last_index": list(1, 2, 2, 2, 2)}, "priority_mode takeover"},
+		"is behind, without priority": {5, map[string]any{"priority_mode": "takeover",
+			"last_index": list(1, 2, 2, 2, 2)}, ""},
 		"impatient":          {5, map[string]any{"t_election": 29 * ms}, "t_election 29ms is below"},
 		"patient":            {5, map[string]any{"t_election": 30 * ms}, ""},
 		"no time for a vote": {1, map[string]any{"heartbeat": time.Microsecond}, "t_election 5µs is below"},
 	} {
 		net := algo.Network{Nodes: test.nodes, Latency: 2 * ms, Bounded: true}
 		p, errs := alg.Spec.Resolve(test.given, net)
-		err := alg.Spec.Needs.Params(net, p)
+		err := alg.Spec.Needs.Params(net, p.Of(1))
 		if len(errs) > 0 || (err == nil) != (test.want == "") ||
 			err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, %v, want %q", name, errs, err, test.want)

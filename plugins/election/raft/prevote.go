@@ -11,19 +11,33 @@ import (
 func (n *node) askBefore(env algo.Env) {
 	n.attempt++
 	n.stand(env, preCandidate, 0)
-	algo.Broadcast(env, n.ID, n.Peers, PreVote{n.term + 1, n.log, n.attempt})
+	algo.Broadcast(env, n.ID, n.Peers, PreVote{n.asked(n.term + 1), n.log, n.attempt})
 	n.preCount(env)
 }
 
-// onPreVote is rule 2. It changes no state; a refusal tells of a higher term.
+// onPreVote is rule 2. It changes no state; a refusal tells of a higher term. A vote that could
+// still be given in the present term is promised, too, as etcd does.
 func (n *node) onPreVote(env algo.Env, from algo.ID, m PreVote) {
-	ok := m.Term > n.term && !m.Log.behind(n.log) && !n.led(env)
+	force := m.Term&forcing != 0
+	m.Term &^= forcing
+	if !force && m.Term > n.term && n.clings(env) {
+		if n.sticky == stickyRefuse {
+			env.Send(from, PreVoteReply{n.term, m.Attempt, false})
+		}
+		return
+	}
+	free := n.votedFor == from || n.votedFor == algo.None && n.leader == algo.None
+	ok := (m.Term > n.term || m.Term == n.term && free) && !m.Log.behind(n.log) &&
+		(force || !n.lease || !n.led(env))
 	env.Send(from, PreVoteReply{n.term, m.Attempt, ok})
 }
 
-// onPreVoteReply is the end of rule 2: a majority leads to rule 3.
+// onPreVoteReply is the end of rule 2: a majority leads to rule 3. Who grants may be in the
+// term that it is asked for.
 func (n *node) onPreVoteReply(env algo.Env, from algo.ID, m PreVoteReply) {
-	n.observe(env, m.Term)
+	if !m.OK {
+		n.observe(env, m.Term)
+	}
 	if n.role == preCandidate && m.OK && m.Attempt == n.attempt && !slices.Contains(n.votes, from) {
 		n.votes = append(n.votes, from)
 		n.preCount(env)
@@ -42,13 +56,29 @@ func (n *node) Suspect(algo.Env, algo.ID) {}
 // Restore does nothing, see Suspect.
 func (n *node) Restore(algo.Env, algo.ID) {}
 
-// Do lets the election timer expire at once, for scripts.
-func (n *node) Do(env algo.Env, op string, _ algo.ID) {
-	if op != "election_timeout" {
-		panic(fmt.Sprintf("raft has no operation %q (has: election_timeout)", op))
+// Do lets the election timer expire at once, or has a leader hand over to target, for scripts.
+func (n *node) Do(env algo.Env, op string, target algo.ID) {
+	switch op {
+	case "election_timeout":
+		if n.role != leader {
+			n.Timeout(env, electionTimer)
+		}
+	case "transfer":
+		if n.role == leader && target != n.ID && slices.Contains(n.Peers, target) {
+			env.Send(target, TimeoutNow{n.term})
+		}
+	default:
+		panic(fmt.Sprintf("raft has no operation %q (has: election_timeout, transfer)", op))
 	}
-	if n.role != leader {
-		n.Timeout(env, electionTimer)
+}
+
+// onTimeoutNow is rule 12: stand at once, without pre-vote, and whoever hears the leader is to
+// vote nevertheless.
+func (n *node) onTimeoutNow(env algo.Env, m TimeoutNow) {
+	n.observe(env, m.Term)
+	if m.Term == n.term && n.role == follower {
+		n.forced = true
+		n.campaign(env)
 	}
 }
 

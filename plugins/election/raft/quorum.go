@@ -6,16 +6,28 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-// led says whether this process leads, or has heard a leader within τ: for rules 2 and 9.
+// The choices of rule 9.
+const (
+	stickyOff    = "off"
+	stickyDrop   = "drop"   // say nothing
+	stickyRefuse = "refuse" // tell the own term
+)
+
+// led says whether this process leads, or has heard a leader within τ: for rule 2.
 func (n *node) led(env algo.Env) bool {
 	return n.role == leader || env.Now()-n.heard < n.tau
+}
+
+// clings is rule 9: it is the leader that it follows which it has heard.
+func (n *node) clings(env algo.Env) bool {
+	return n.sticky != stickyOff && n.leader != algo.None && n.led(env)
 }
 
 // look begins to count for rule 8 who answers.
 func (n *node) look(env algo.Env) {
 	if n.checks {
 		n.answered = append(n.answered[:0], n.ID)
-		env.SetTimer(quorumTimer, n.tau)
+		env.SetTimer(quorumTimer, n.clock.after(env, n.Params.Duration("t_quorum")))
 	}
 }
 
@@ -34,6 +46,7 @@ func (n *node) checkQuorum(env algo.Env) {
 		n.look(env)
 		return
 	}
+	n.draw(env)
 	n.retire(env)
 	n.role, n.leader = follower, algo.None
 	env.Elected(algo.None, 0)

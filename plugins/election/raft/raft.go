@@ -1,8 +1,9 @@
 // Package raft is the election part of Raft, by Ongaro and Ousterhout (USENIX
-// ATC 2014), with the pre-vote of Ongaro's dissertation, its sticky leaders and its
-// leaders that check their quorum as options. Comments cite numbered rules: 1 and 2 are
-// the dissertation's section 9.6, 3 to 7 the paper's section 5.2 and its Figure 2, 8 the
-// dissertation's section 6.2, and 9 its section 4.2.3.
+// ATC 2014), with what systems that run it add as options. Comments cite numbered rules: 1
+// and 2 are section 9.6 of Ongaro's dissertation (pre-vote), 3 to 7 the paper's section 5.2 and
+// its Figure 2, 8 the dissertation's section 6.2 (leaders that check their quorum), 9 its
+// section 4.2.3 (sticky leaders), 10 the priorities of SOFAJRaft, 11 those of MongoDB, 12 the
+// dissertation's section 3.10 (a leader hands over), and 13 the ticks of etcd.
 //
 // Time is divided into terms. A follower that hears no leader for a random time
 // enters the next term and asks everybody for their vote. Each process gives
@@ -13,10 +14,10 @@
 // enters a new term only then: one that was cut off returns without unseating
 // a leader that the others hear well.
 //
-// A sticky process heeds no request for its vote
-// while it hears a leader. A leader that checks its quorum gives up when it has not
-// heard from a majority for an election time-out: otherwise those that hear it, but
-// cannot do without a process that it does not reach, would keep it for ever.
+// A sticky process heeds no request for its vote while it hears a leader. A leader that checks
+// its quorum gives up when it has not heard from a majority for an election time-out: otherwise
+// those that hear it, but cannot do without a process that it does not reach, would keep it for
+// ever.
 package raft
 
 import (
@@ -38,7 +39,9 @@ func init() {
 				"log ends is a parameter. A REQUEST_VOTE is not repeated within a term, the " +
 				"next term repeats it. Pre-vote (dissertation, section 9.6) is the option " +
 				"pre_vote; its replies name the attempt that they answer, and a process that " +
-				"was just restarted counts as having heard a leader. A leader that is settled " +
+				"was just restarted counts as having heard a leader, but as sticky to none. A " +
+				"takeover does not look at how fresh the log is, of which no message tells; nor does " +
+				"it wait a random time longer. A leader that is settled " +
 				"from the start leads term 1, and counts as heard unless it is down by then. A " +
 				"candidate that a majority has refused stays one until its timer expires, as the " +
 				"paper's does; etcd's follows at once. Suspicions of a failure detector other than the " +
@@ -46,15 +49,25 @@ func init() {
 		},
 		Messages: []algo.Message{
 			PreVote{}, PreVoteReply{}, RequestVote{}, VoteReply{}, AppendEntries{}, AppendReply{},
+			TimeoutNow{},
 		},
 		Saves: []algo.Message{Stable{}},
 		Params: []algo.Param{
 			{Name: "pre_vote", Type: algo.Bool, Default: algo.Const(false),
 				Doc: "ask whether one would be elected before entering a new term"},
+			{Name: "pre_vote_lease", Type: algo.Bool, Default: algo.Const(true),
+				Doc: "refuse pre-votes within τ of hearing a leader, and while leading; etcd does not"},
 			{Name: "check_quorum", Type: algo.Bool, Default: algo.Const(false),
-				Doc: "a leader gives up if no majority answers it for τ"},
-			{Name: "stickiness", Type: algo.Bool, Default: algo.Const(false),
-				Doc: "ignore requests for a vote within τ of hearing a leader, and while leading"},
+				Doc: "a leader gives up if no majority answers it for t_quorum"},
+			{Name: "sticky", Type: algo.Enum, Choices: []string{stickyOff, stickyDrop, stickyRefuse},
+				Doc: "what becomes of a request for a vote within τ of hearing the leader that one " +
+					"follows, and while leading: drop, as etcd, if check_quorum, else off",
+				Default: func(net algo.Network) any {
+					if net.Params.Bool("check_quorum") {
+						return stickyDrop
+					}
+					return stickyOff
+				}},
 			{Name: "heartbeat", Type: algo.Duration, Min: time.Microsecond,
 				Doc: "between two heartbeats of a leader; default 3d + 20 ms, d the largest " +
 					"latency",
@@ -69,6 +82,25 @@ func init() {
 				Default: func(net algo.Network) any {
 					return max(net.Params.Duration("t_election"), leastSpread(net))
 				}},
+			{Name: "t_election_fixed", Type: algo.Duration, Min: time.Duration(0), PerProcess: true,
+				Default: algo.Const(time.Duration(0)),
+				Doc:     "what the election timer is set to, in place of a random time; 0s: random"},
+			{Name: "t_quorum", Type: algo.Duration, Min: time.Microsecond,
+				Doc: "how often a leader checks its quorum; default τ",
+				Default: func(net algo.Network) any {
+					return net.Params.Duration("t_election")
+				}},
+			{Name: "tick", Type: algo.Duration, Min: time.Duration(0), Default: algo.Const(time.Duration(0)),
+				Doc: "timers expire at multiples of it, after whole ticks; 0s: at any instant"},
+			{Name: "priority", Type: algo.Int, Min: unranked, Default: algo.Const(unranked), PerProcess: true,
+				Doc: "who is to lead rather than others: the higher; -1: the process has none"},
+			{Name: "priority_mode", Type: algo.Enum, Choices: []string{byTarget, byTakeover},
+				Default: algo.Const(byTarget),
+				Doc: "target: whoever has a lower priority than the target skips time-outs, and the " +
+					"target falls with every second; takeover: who follows a leader of lower " +
+					"priority stands in its place"},
+			{Name: "decay_gap", Type: algo.Int, Min: int64(1), Default: algo.Const(int64(10)),
+				Doc: "by how much the target falls at least; a fifth if that is more"},
 			{Name: "heartbeat_rounds", Type: algo.Int, Min: int64(0), Default: algo.Const(int64(0)),
 				Doc: "rounds of heartbeats after which a leader falls silent; 0: never"},
 			{Name: "last_term", Type: algo.Int, Default: algo.Const(int64(0)), PerProcess: true,
@@ -117,6 +149,7 @@ const (
 	electionTimer  algo.Timer = "election"
 	heartbeatTimer algo.Timer = "heartbeat"
 	quorumTimer    algo.Timer = "quorum"
+	takeoverTimer  algo.Timer = "takeover"
 )
 
 type node struct {
@@ -133,11 +166,15 @@ type node struct {
 	rounds   int64     // of heartbeats in this leadership
 	answered []algo.ID // who has answered one since the leader last looked, itself included
 	preVote  bool
+	lease    bool // of pre-votes
+	forced   bool // the present candidacy passes the leases
 	checks   bool // its quorum
-	sticky   bool
+	sticky   string
 	majority int
 
-	beat, tau, spread time.Duration
+	beat, tau, spread, fixed time.Duration
+	clock                    clock
+	rank                     rank
 }
 
 // New reads the term and the vote from stable storage. A leader that is settled
@@ -147,9 +184,11 @@ func New(c algo.Config) algo.Elector {
 		Config: c, leader: c.Leader, majority: len(c.Peers)/2 + 1,
 		log:     Log{c.Params.Int("last_term"), c.Params.Int("last_index")},
 		preVote: c.Params.Bool("pre_vote"), attempt: uint64(c.Incarnation) << 32,
-		checks: c.Params.Bool("check_quorum"), sticky: c.Params.Bool("stickiness"),
-		beat: c.Params.Duration("heartbeat"), tau: c.Params.Duration("t_election"),
-		spread: c.Params.Duration("t_election_spread"),
+		lease: c.Params.Bool("pre_vote_lease"), sticky: c.Params.Enum("sticky"),
+		checks: c.Params.Bool("check_quorum"),
+		beat:   c.Params.Duration("heartbeat"), tau: c.Params.Duration("t_election"),
+		spread: c.Params.Duration("t_election_spread"), fixed: c.Params.Duration("t_election_fixed"),
+		clock: clock{tick: c.Params.Duration("tick")}, rank: newRank(c),
 	}
 	n.heard = -n.tau
 	if saved, ok := c.Saved.(Stable); ok {
@@ -163,6 +202,8 @@ func New(c algo.Config) algo.Elector {
 // Start sets the timers. A leader that is settled and up counts as heard. Whoever comes
 // back may have missed the heartbeats of one, and counts as having heard it, too.
 func (n *node) Start(env algo.Env) {
+	n.clock.start = env.Now()
+	n.draw(env)
 	if n.leader != algo.None {
 		n.persist(env)
 	}
@@ -176,6 +217,7 @@ func (n *node) Start(env algo.Env) {
 		n.heard = env.Now()
 	}
 	n.restartTimer(env)
+	n.watch(env)
 }
 
 // Elect makes a follower act as if its election timer had expired. A leader,
@@ -200,6 +242,8 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 		n.onAppendEntries(env, from, m)
 	case AppendReply:
 		n.onAppendReply(env, from, m)
+	case TimeoutNow:
+		n.onTimeoutNow(env, m)
 	}
 }
 
@@ -210,9 +254,21 @@ func (n *node) Timeout(env algo.Env, t algo.Timer) {
 		n.beatHeart(env)
 	case t == quorumTimer:
 		n.checkQuorum(env)
-	case n.preVote:
-		n.askBefore(env)
+	case t == takeoverTimer:
+		n.takeOver(env)
+	case !n.rank.willing():
+		n.skip(env)
 	default:
+		n.run(env, false)
+	}
+}
+
+// run stands for election, with pre-vote or at once.
+func (n *node) run(env algo.Env, forced bool) {
+	n.forced = forced
+	if n.preVote {
+		n.askBefore(env)
+	} else {
 		n.campaign(env)
 	}
 }
@@ -222,8 +278,9 @@ func (n *node) campaign(env algo.Env) {
 	n.term++
 	n.votedFor = n.ID
 	n.persist(env)
+	n.draw(env)
 	n.stand(env, candidate, n.term)
-	algo.Broadcast(env, n.ID, n.Peers, RequestVote{n.term, n.log})
+	algo.Broadcast(env, n.ID, n.Peers, RequestVote{n.asked(n.term), n.log})
 	n.countVotes(env)
 }
 
@@ -239,7 +296,7 @@ func (n *node) stand(env algo.Env, as role, term uint64) {
 func (n *node) beatHeart(env algo.Env) {
 	algo.Broadcast(env, n.ID, n.Peers, AppendEntries{n.term})
 	if n.rounds++; n.rounds != n.Params.Int("heartbeat_rounds") {
-		env.SetTimer(heartbeatTimer, n.beat)
+		env.SetTimer(heartbeatTimer, n.clock.after(env, n.beat))
 	}
 }
 
@@ -251,11 +308,16 @@ func (n *node) onAppendEntries(env algo.Env, from algo.ID, m AppendEntries) {
 	if m.Term < n.term {
 		return
 	}
+	if n.role != follower {
+		n.draw(env)
+	}
 	n.role, n.heard = follower, env.Now()
 	n.restartTimer(env)
 	if n.leader != from {
 		n.leader = from
+		n.rank.renew()
 		env.Elected(from, n.term)
+		n.watch(env)
 	}
 }
 
@@ -267,6 +329,7 @@ func (n *node) observe(env algo.Env, term uint64) {
 	}
 	n.term, n.votedFor = term, algo.None
 	n.persist(env)
+	n.draw(env)
 	n.retire(env)
 	n.role = follower
 	if n.leader != algo.None {
@@ -288,9 +351,3 @@ func (n *node) retire(env algo.Env) {
 
 // persist is always called before the message that tells of the change.
 func (n *node) persist(env algo.Env) { env.Save(Stable{n.term, n.votedFor}) }
-
-// restartTimer draws the election timer anew, so that no two processes go on
-// splitting the vote.
-func (n *node) restartTimer(env algo.Env) {
-	env.SetTimer(electionTimer, n.tau+time.Duration(env.Rand().Int64N(int64(n.spread)+1)))
-}

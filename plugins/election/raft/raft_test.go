@@ -244,6 +244,7 @@ func TestPartialPartition(t *testing.T) {
 func TestSchedules(t *testing.T) {
 	algotest.RunSchedules(t, id, func(seed uint64) map[string]any {
 		which := 1 + seed%7
-		return params{"pre_vote": which&1 != 0, "check_quorum": which&2 != 0, "stickiness": which&4 != 0}
+		return params{"pre_vote": which&1 != 0, "check_quorum": which&2 != 0,
+			"sticky": []string{"off", "drop", "refuse"}[(which>>2)*(1+seed%2)]}
 	}, nil)
 }

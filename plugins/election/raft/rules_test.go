@@ -149,8 +149,8 @@ func newStepper(t *testing.T, given params) *algo.Stepper {
 	return algo.NewStepper(alg, c, 1, &algo.Buffer{})
 }
 
-// TestOperations: there is one, which lets the election timer expire, and a script
-// that asks for another one is told.
+// TestOperations: one lets the election timer expire, one hands over, and a script that asks
+// for another is told.
 func TestOperations(t *testing.T) {
 	do := func(op string) algo.Event { return algo.Event{Type: algo.Do, Op: op} }
 	s := newStepper(t, nil)
@@ -182,6 +182,11 @@ func TestPreVote(t *testing.T) {
 	r = newRule(t, true)
 	r.Elects(ask)
 	r.Hears(3, raft.PreVoteReply{Term: 9, Attempt: attempt}, "SAVE{9 0}") // rule 7
+
+	r = newRule(t, true)
+	r.Elects(ask)
+	r.Hears(3, raft.PreVoteReply{Term: 4, Attempt: attempt, OK: true}, "") // is in the term that it grants
+	r.Hears(4, raft.PreVoteReply{Term: 4, Attempt: attempt, OK: true}, asks4)
 }
 
 // TestPreVoteAsked is rule 2, seen by who is asked. It never sets the timer.
@@ -195,12 +200,33 @@ func TestPreVoteAsked(t *testing.T) {
 	r.Hears(2, ask, no)
 	r.Now = tau
 	r.Hears(2, ask, yes)
-	r.Hears(2, raft.PreVote{Term: 3, Log: same(), Attempt: 8}, no)
+	r.Hears(2, raft.PreVote{Term: 3, Log: same(), Attempt: 8}, yes) // it has its vote in term 3
+	r.Hears(3, raft.PreVote{Term: 3, Log: same(), Attempt: 8}, "PRE_VOTE_REPLY{3 8 false}>3")
+	r.Hears(2, raft.PreVote{Term: 2, Log: same(), Attempt: 8}, no)
 	r.Hears(2, raft.PreVote{Term: 5, Log: raft.Log{LastTerm: 2, LastIndex: 6}, Attempt: 8}, no)
 	r.Hears(3, raft.AppendEntries{Term: 3}, "APPEND_REPLY{3}>3 election+ leader=3/3")
 	r.Hears(2, ask, no)
 	r.Now = 2 * tau
 	r.Hears(2, ask, yes)
+
+	// A vote that is still to be given is promised, unless there is a leader to follow.
+	free := algotest.NewTranscript(t, id, 5, algo.Config{ID: 1, Saved: raft.Stable{Term: 3}}, params{"pre_vote": true})
+	free.Starts("election+")
+	ask3 := raft.PreVote{Term: 3, Attempt: 8}
+	free.Hears(2, ask3, yes)
+	free.Hears(3, raft.AppendEntries{Term: 3}, "APPEND_REPLY{3}>3 election+ leader=3/3")
+	free.Now = tau
+	free.Hears(2, ask3, no)
+
+	// Without the lease a live leader does not matter, as with etcd's PreVote alone: the leader
+	// itself grants.
+	for p, starts := range map[algo.ID]string{1: "SAVE{1 3} election+",
+		3: "SAVE{1 3} APPEND_ENTRIES{1}>1 APPEND_ENTRIES{1}>2 heartbeat+"} {
+		e := algotest.NewTranscript(t, id, 3, algo.Config{ID: p, Leader: 3},
+			params{"pre_vote": true, "pre_vote_lease": false})
+		e.Starts(starts)
+		e.Hears(2, raft.PreVote{Term: 2, Attempt: 8}, "PRE_VOTE_REPLY{1 8 true}>2")
+	}
 
 	// The first recovery counts as well as the fourth.
 	f := algotest.NewTranscript(t, id, 3, algo.Config{ID: 1, Incarnation: 1}, params{"pre_vote": true})
@@ -265,7 +291,7 @@ func TestCheckQuorum(t *testing.T) {
 func TestStickiness(t *testing.T) {
 	t.Parallel()
 	const tau = 5 * 23 * time.Millisecond
-	sticky := params{"stickiness": true}
+	sticky := params{"sticky": "drop"}
 	asks := raft.RequestVote{Term: 2}
 	const enters = "SAVE{2 0} leader=0/0 SAVE{2 2} election+ VOTE_REPLY{2 true}>2"
 	f := algotest.NewTranscript(t, id, 3, algo.Config{ID: 1, Leader: 3}, sticky)

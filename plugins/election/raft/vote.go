@@ -6,10 +6,23 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
+// asked is a term as a request tells it.
+func (n *node) asked(term uint64) uint64 {
+	if n.forced {
+		return term | forcing
+	}
+	return term
+}
+
 // onRequestVote is rule 4: one vote a term, for no log that is behind our own. Before it
 // comes rule 9: whoever hears a leader does not even enter the term.
 func (n *node) onRequestVote(env algo.Env, from algo.ID, m RequestVote) {
-	if n.sticky && m.Term > n.term && n.led(env) {
+	force := m.Term&forcing != 0
+	m.Term &^= forcing
+	if !force && m.Term > n.term && n.clings(env) {
+		if n.sticky == stickyRefuse {
+			env.Send(from, VoteReply{n.term, false})
+		}
 		return
 	}
 	n.observe(env, m.Term)

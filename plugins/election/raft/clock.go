@@ -1,0 +1,50 @@
+package raft
+
+import (
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+// A clock is what timers go by. Etcd's count ticks, which come at their own instants: a
+// time-out of k ticks lasts for more than k-1 and at most k.
+type clock struct {
+	tick, start time.Duration
+	drawn       time.Duration // the election time-out, while ticks are counted
+}
+
+// after is how long a timer of d lasts that is set now.
+func (c *clock) after(env algo.Env, d time.Duration) time.Duration {
+	if c.tick == 0 {
+		return d
+	}
+	return c.ceil(d) - (env.Now()-c.start)%c.tick
+}
+
+// ceil is d in whole ticks, one at least.
+func (c *clock) ceil(d time.Duration) time.Duration {
+	return max(1, (d+c.tick-1)/c.tick) * c.tick
+}
+
+// draw is for a process that counts ticks and becomes follower, candidate or leader: from E
+// to 2E-1 ticks, E being τ. Hearing a leader does not draw anew.
+func (n *node) draw(env algo.Env) {
+	if n.clock.tick > 0 && n.fixed == 0 {
+		more := int64(max(1, n.spread/n.clock.tick))
+		n.clock.drawn = n.clock.ceil(n.tau) + time.Duration(env.Rand().Int64N(more))*n.clock.tick
+	}
+}
+
+// restartTimer draws the election timer anew, so that no two processes go on
+// splitting the vote.
+func (n *node) restartTimer(env algo.Env) {
+	wait := n.fixed
+	switch {
+	case wait > 0:
+	case n.clock.tick > 0:
+		wait = n.clock.drawn
+	default:
+		wait = n.tau + time.Duration(env.Rand().Int64N(int64(n.spread)+1))
+	}
+	env.SetTimer(electionTimer, n.clock.after(env, wait))
+}
