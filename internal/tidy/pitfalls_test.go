@@ -176,6 +176,7 @@ var pitfalls = []struct {
 	{"P20", "a pre-vote against a leader that lives", []string{
 		"election/raft TestPreVoteKeepsLeader",
 		"election/raft TestPreVoteAsked",
+		"case RAFTO-PREVOTE-NOLEASE", "case RAFTO-DISRUPT-PREVOTE-STICKY",
 	}},
 	{"P21", "a lost wake-up", []string{
 		"mutex/raymond TestTogether",
