@@ -82,7 +82,8 @@ func connected(n int, p algo.Params) algo.Liveness {
 // alike says whether all logs end at the same place.
 func alike(n int, p algo.Params) bool {
 	for id := range algo.ID(n) {
-		if p.IntOf("last_term", id+1) != p.Int("last_term") || p.IntOf("last_index", id+1) != p.Int("last_index") {
+		if p.IntOf("last_term", id+1) != p.Int("last_term") ||
+			p.IntOf("last_index", id+1) != p.Int("last_index") {
 			return false
 		}
 	}
