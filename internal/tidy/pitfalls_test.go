@@ -91,6 +91,7 @@ var pitfalls = []struct {
 	{"P6", "a start after relaying", []string{
 		"election/changroberts TestRules", "election/hirschbergsinclair TestRules",
 		"election/franklin TestRules", "election/dolevklawerodeh TestRules",
+		"election/itairodeh TestRules: has passed on",
 		"election/lelann TestRules: has passed on",
 		"election/echoextinction TestRules: joined, begins not",
 	}},

@@ -3,6 +3,7 @@ package algo
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -166,6 +167,9 @@ func (s *Spec) defects() error {
 	if err := s.Admits.defect(s.Params); err != nil {
 		errs = append(errs, err)
 	}
+	if s.Needs.Anonymous {
+		s.checkAnonymous(check)
+	}
 	seen := map[string]bool{}
 	for _, p := range s.Params {
 		check(paramName(p.Name), "bad parameter name %q", p.Name)
@@ -205,6 +209,34 @@ func (s *Spec) defects() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// checkAnonymous wants nothing by which processes that have no IDs could be told apart.
+func (s *Spec) checkAnonymous(check func(ok bool, text string, args ...any)) {
+	check(s.Needs.Topology == Ring || s.Needs.Topology == BidirectionalRing,
+		"anonymous, but on no ring: there is nothing to call the others by")
+	check(s.Needs.Detector == NoDetector, "anonymous, but a detector names processes")
+	for _, p := range s.Params {
+		check(!p.PerProcess && !p.Process, "parameter %s: anonymous, but it tells processes apart", p.Name)
+	}
+	for _, m := range slices.Concat(s.Messages, s.Auxiliary, s.Saves) {
+		check(m == nil || !holdsID(reflect.TypeOf(m)), "message %T: anonymous, but it holds an ID", m)
+	}
+}
+
+// holdsID says whether values of type t hold IDs.
+func holdsID(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if holdsID(t.Field(i).Type) {
+				return true
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		return holdsID(t.Elem())
+	}
+	return t == reflect.TypeFor[ID]()
 }
 
 // paramName says whether s can be a parameter's name.

@@ -33,6 +33,19 @@ func goodSpec() Spec {
 	}
 }
 
+// anonymous is a mistake in the Spec of an algorithm for an anonymous ring.
+func anonymous(spoil func(*Spec)) func(*Spec) {
+	return func(s *Spec) {
+		s.Needs.Anonymous, s.Needs.Topology = true, Ring
+		spoil(s)
+	}
+}
+
+// listed has IDs in a list.
+type listed struct{ All [2][]struct{ Who ID } }
+
+func (listed) Kind() string { return "LISTED" }
+
 func newPuppetMutex(Config) Mutex     { return &puppetMutex{} }
 func newPuppetElector(Config) Elector { return &puppetElector{} }
 
@@ -137,7 +150,15 @@ func TestRegister_PanicsNamingTheDefect(t *testing.T) {
 			s.Params = []Param{{Name: "k", Doc: "places", Type: Int, Default: Const(int64(1)), Min: int64(0)}}
 			s.Admits.Places = "k"
 		}, `places "k" is no whole number from 1 on`},
-		"several defects": {func(s *Spec) { s.Name, s.Summary = "-", "" }, "no one-line summary"},
+		"anonymous on no ring":      {func(s *Spec) { s.Needs.Anonymous = true }, "anonymous, but on no ring"},
+		"anonymous with a detector": {anonymous(func(s *Spec) { s.Needs.Detector = Perfect }), "but a detector"},
+		"anonymous, with a list":    {anonymous(func(s *Spec) { s.Params[0].PerProcess = true }), "tells processes"},
+		"anonymous, of a process": {anonymous(func(s *Spec) {
+			s.Params = []Param{{Name: "p", Doc: "who", Type: Int, Default: Const(int64(0)), Min: int64(0), Process: true}}
+		}), "parameter p: anonymous, but it tells"},
+		"anonymous, with an ID":        {anonymous(func(*Spec) {}), "message algo.stamp: anonymous, but"},
+		"anonymous, with an ID inside": {anonymous(func(s *Spec) { s.Messages = []Message{listed{}} }), "algo.listed"},
+		"several defects":              {func(s *Spec) { s.Name, s.Summary = "-", "" }, "no one-line summary"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			emptyRegistry(t)

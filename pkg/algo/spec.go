@@ -47,8 +47,12 @@ type Paper struct {
 
 // Needs is what an algorithm requires of the world that it runs in.
 type Needs struct {
-	Topology  Topology
-	FIFO      bool // messages of one link are delivered in the order they were sent
+	Topology Topology
+	FIFO     bool // messages of one link are delivered in the order they were sent
+	// Anonymous: the processes of the ring have no IDs. In its Config and its events, and
+	// to its Env, each is process 1 itself, its successor is 2, and so on round the ring.
+	// So nothing tells one from another but what it draws and what it hears.
+	Anonymous bool
 	Synchrony Synchrony
 	Detector  Detector
 	Nodes     func(n int) error // nil: any n >= 1

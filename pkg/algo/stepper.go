@@ -123,6 +123,7 @@ type Stepper struct {
 	n         ID
 	turn      int  // of envs, in turn, so that one of a past event can be told
 	neighbors []ID // sorted; nil: everybody
+	names     names
 	checked   Checked
 	mutex     Mutex
 	elector   Elector
@@ -143,9 +144,15 @@ const maxSelf = 1 << 16
 func NewStepper(a *Algorithm, c Config, seed uint64, buf *Buffer) *Stepper {
 	buf.event = Event{}
 	buf.enter(c.ID)
-	p := a.New(c)
+	var known names
+	own := c
+	if a.Spec.Needs.Anonymous {
+		known = names{c.Ring, slices.Index(c.Ring, c.ID)}
+		own = known.config(c)
+	}
+	p := a.New(own)
 	buf.leave()
-	s := &Stepper{proc: p, id: c.ID, n: ID(len(c.Peers)), buf: buf, seed: seed}
+	s := &Stepper{proc: p, id: c.ID, n: ID(len(c.Peers)), names: known, buf: buf, seed: seed}
 	s.mutex, _ = p.(Mutex)
 	s.elector, _ = p.(Elector)
 	s.timed, _ = p.(Timed)
@@ -175,7 +182,7 @@ func (s *Stepper) Step(now time.Duration, ev Event) []Effect {
 		if i == maxSelf {
 			breach("process %d sent itself %d messages in one event: an endless loop", s.id, i)
 		}
-		s.proc.Receive(e, s.id, s.buf.self[i])
+		s.proc.Receive(e, s.names.of(s.id), s.buf.self[i])
 	}
 	s.buf.leave()
 	return s.buf.effects
@@ -188,7 +195,7 @@ func (s *Stepper) dispatch(e *env, ev *Event) {
 			p.Start(e)
 		}
 	case Receive:
-		s.proc.Receive(e, ev.Peer, ev.Msg)
+		s.proc.Receive(e, s.names.of(ev.Peer), ev.Msg)
 	case Timeout:
 		s.timed.Timeout(e, ev.Timer)
 	case Request:
@@ -198,12 +205,12 @@ func (s *Stepper) dispatch(e *env, ev *Event) {
 	case Elect:
 		s.elector.Elect(e)
 	case Suspect:
-		s.monitor.Suspect(e, ev.Peer)
+		s.monitor.Suspect(e, s.names.of(ev.Peer))
 	case Restore:
-		s.monitor.Restore(e, ev.Peer)
+		s.monitor.Restore(e, s.names.of(ev.Peer))
 	case Do:
 		if p, ok := s.proc.(Commanded); ok {
-			p.Do(e, ev.Op, ev.Peer)
+			p.Do(e, ev.Op, s.names.of(ev.Peer))
 			return
 		}
 		breach("process %d has no operation %q", s.id, ev.Op)
@@ -246,6 +253,40 @@ func (s *Stepper) source() *rand.Rand {
 // Process is the process that the stepper drives.
 func (s *Stepper) Process() Process { return s.proc }
 
+// names are those by which a process of a ring knows the others, if it is anonymous: its
+// own is 1, its successor's 2, and so on. The zero value: their IDs.
+type names struct {
+	ring []ID
+	at   int // its place
+}
+
+// of is the name of p.
+func (k names) of(p ID) ID {
+	if k.ring == nil || p == None {
+		return p
+	}
+	n := len(k.ring)
+	return ID((slices.Index(k.ring, p)-k.at+n)%n + 1)
+}
+
+// who has that name; what is no name stays as it is.
+func (k names) who(name ID) ID {
+	if k.ring == nil || name == None || int(name) > len(k.ring) {
+		return name
+	}
+	return k.ring[(k.at+int(name)-1)%len(k.ring)]
+}
+
+// config is c in these names.
+func (k names) config(c Config) Config {
+	c.Neighbors = slices.Clone(c.Neighbors)
+	for i, p := range c.Neighbors {
+		c.Neighbors[i] = k.of(p)
+	}
+	c.ID, c.Ring, c.Leader, c.Holder = k.of(c.ID), c.Peers, k.of(c.Leader), k.of(c.Holder)
+	return c
+}
+
 // An env is the Stepper as the process sees it, during one event.
 type env struct {
 	*Stepper
@@ -275,6 +316,7 @@ func (e *env) Rand() *rand.Rand {
 
 func (e *env) Send(to ID, m Message) {
 	e.valid()
+	to = e.names.who(to)
 	switch {
 	case to == e.id:
 		e.buf.self = append(e.buf.self, m)
@@ -318,7 +360,7 @@ func (e *env) Elected(leader ID, term uint64) {
 		breach("process %d: Elected is for leader election", e.id)
 	}
 	f := e.effect(OpElected)
-	f.Peer, f.Term = leader, term
+	f.Peer, f.Term = e.names.who(leader), term
 }
 
 func (e *env) Save(v Message) {

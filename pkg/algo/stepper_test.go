@@ -525,3 +525,62 @@ func BenchmarkStep(b *testing.B) {
 		}
 	})
 }
+
+// TestAnonymous: process 2 of the ring 4-2-5-1-3 knows itself as 1 and the others by their distance,
+// whatever it is told and says. Whoever drives it has their IDs.
+func TestAnonymous(t *testing.T) {
+	t.Parallel()
+	c := at(4, 5)
+	c.Ring, c.Leader, c.Holder = []ID{4, 2, 5, 1, 3}, 3, 4
+	var got []string
+	var known Config
+	a := &Algorithm{
+		Spec: Spec{Needs: Needs{Anonymous: true, Topology: BidirectionalRing}},
+		elector: func(c Config) Elector {
+			known = c
+			return &puppetElector{puppet{Config: c, on: func(env Env, what string, who ID, _ Message) {
+				got = append(got, fmt.Sprint(what, " ", who))
+				if what != "elect" {
+					return
+				}
+				env.Send(1, signal{}) // to itself
+				env.Send(2, signal{})
+				env.Send(5, signal{})
+				env.Elected(4, 7)
+				env.Elected(None, 0)
+			}}}
+		},
+	}
+	s := NewStepper(a, c, 1, &Buffer{})
+	if want := "1 [5 2] [1 2 3 4 5] 4 5"; fmt.Sprint(known.ID, known.Neighbors, known.Ring, known.Leader,
+		known.Holder) != want || len(known.Peers) != 5 {
+		t.Errorf("it knows %+v, want %s", known, want)
+	}
+	if fmt.Sprint(c.Neighbors, c.Ring) != "[4 5] [4 2 5 1 3]" {
+		t.Errorf("the graph has changed: %v %v", c.Neighbors, c.Ring)
+	}
+	var asked []string
+	for _, e := range s.Step(0, Event{Type: Elect}) {
+		asked = append(asked, fmt.Sprint(e.Op, " ", e.Peer))
+	}
+	if want := "[1 5 1 4 5 3 5 0]"; fmt.Sprint(asked) != want {
+		t.Errorf("it asks for %v, want %s", asked, want)
+	}
+	s.Step(0, Event{Type: Receive, Peer: 4, Msg: signal{}})
+	s.Step(0, Event{Type: Suspect, Peer: 1})
+	s.Step(0, Event{Type: Restore, Peer: 3})
+	s.Step(0, Event{Type: Do, Op: "x", Peer: 5})
+	if want := "[elect 0 receive 1 receive 5 suspect 3 restore 4 do x 2]"; fmt.Sprint(got) != want {
+		t.Errorf("it hears %v, want %s", got, want)
+	}
+	wantPanic(t, "process 2 sends SIGNAL to 1: not a neighbor", func() {
+		NewStepper(&Algorithm{Spec: a.Spec, elector: func(c Config) Elector {
+			return &puppetElector{puppet{Config: c, on: func(env Env, _ string, _ ID, _ Message) { env.Send(3, signal{}) }}}
+		}}, c, 1, &Buffer{}).Step(0, Event{Type: Elect})
+	})
+	wantPanic(t, "process 2 sends SIGNAL to 6: no such process", func() {
+		NewStepper(&Algorithm{Spec: a.Spec, elector: func(c Config) Elector {
+			return &puppetElector{puppet{Config: c, on: func(env Env, _ string, _ ID, _ Message) { env.Send(6, signal{}) }}}
+		}}, c, 1, &Buffer{}).Step(0, Event{Type: Elect})
+	})
+}

@@ -158,6 +158,9 @@ func needs(n *algo.Needs) []property {
 	if n.FIFO {
 		out[1].Value = "fifo"
 	}
+	if n.Anonymous {
+		out = append(out, property{"anonymous", "processes have no IDs"})
+	}
 	if n.Params != nil {
 		out = append(out, property{"parameters", "within bounds: bench plan says where they are not"})
 	}

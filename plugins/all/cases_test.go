@@ -28,6 +28,7 @@ func references(t *testing.T) (list []algotest.Reference) {
 // own are the expectations that take a look into the processes, or know what the
 // algorithm's messages mean: the algorithm's own tests check them.
 var own = map[string][]string{
+	"election/itai-rodeh":   {"mean_sent"},
 	"mutex/naimi-trehel":    {"LAST_at_end", "NEXT1_while_in_cs", "NEXT_at_end", "token_at_end"},
 	"mutex/naimi-trehel-ft": {"tokens", "tokens_regenerated"},
 	"mutex/raynal-original": {"messages_of_farthest", "polls", "polls_of_farthest", "polls_per_node"},

@@ -145,8 +145,12 @@ func describe(out *bytes.Buffer, root string, a *algo.Algorithm, f Findings) err
 	for _, period := range s.Periods {
 		fmt.Fprintf(out, " A leader repeats something every `%s`.", period.Param)
 	}
-	fmt.Fprintf(out, "\n\n*Needs.* %s; order %s; %s; detector: %s.\n", s.Needs.Topology, order(s),
-		s.Needs.Synchrony, s.Needs.Detector)
+	anonymous := ""
+	if s.Needs.Anonymous {
+		anonymous = "anonymous "
+	}
+	fmt.Fprintf(out, "\n\n*Needs.* %s%s; order %s; %s; detector: %s.\n", anonymous, s.Needs.Topology,
+		order(s), s.Needs.Synchrony, s.Needs.Detector)
 	fmt.Fprintf(out, "\n*Survives.* %s.\n", survives(s))
 	fmt.Fprintf(out, "\n*How it breaks.* %s", s.Breaks)
 	for _, b := range f.Breaks {

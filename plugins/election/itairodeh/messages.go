@@ -1,0 +1,11 @@
+package itairodeh
+
+// Token goes round the ring with the number that an active process has drawn in a round.
+type Token struct {
+	Round, Number uint32
+	Hop           uint32 // how many steps it has made when it arrives
+	Unique        bool   // nobody on its way had the same number
+}
+
+// Kind is TOKEN.
+func (Token) Kind() string { return "TOKEN" }
