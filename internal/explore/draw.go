@@ -205,6 +205,7 @@ func (m *maker) crashes(s *Schedule, t *timing) {
 	if most <= 0 {
 		return
 	}
+	anchor := m.alg.Spec.Survives.AnchorOf(s.params())
 	victims := m.rng.Perm(s.Nodes)[:m.rng.IntN(most+1)]
 	if len(victims) > 0 && s.Leader != algo.None && !slices.Contains(victims, s.Nodes-1) {
 		victims[0] = s.Nodes - 1 // so that there is something to elect for
@@ -214,6 +215,9 @@ func (m *maker) crashes(s *Schedule, t *timing) {
 		d.Process = func() algo.ID { return algo.ID(v + 1) }
 		for range 1 + m.rng.IntN(2) {
 			e := d.Of(fault.Named(fault.Crash))
+			if e.For == 0 && m.options.Faults != All && algo.ID(v+1) == anchor {
+				e.For = t.some()
+			}
 			s.Events = append(s.Events, e)
 			if e.For == 0 {
 				break

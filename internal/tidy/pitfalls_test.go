@@ -44,6 +44,7 @@ var pitfalls = []struct {
 		"mutex/naimitrehelft TestRules: 12: a newer epoch",
 		"mutex/ricartagrawala TestReply_OfAnEarlierRequest",
 		"election/viewstampedreplication TestRecovery",
+		"election/lease TestContender",
 	}},
 	{"P2", "a stale LOCKED, INQUIRE or FAILED", []string{
 		"mutex/maekawa TestRequester: stale",
@@ -87,6 +88,7 @@ var pitfalls = []struct {
 		"election/tree TestOnce",
 		"election/zabfle TestLooking",
 		"election/viewstampedreplication TestViewChange",
+		"election/lease TestContender",
 	}},
 	{"P6", "a start after relaying", []string{
 		"election/changroberts TestRules", "election/hirschbergsinclair TestRules",

@@ -99,6 +99,9 @@ type Faults struct {
 	// p, as process 1 sees them: Params.IntOf has those of the others. Nil: none.
 	Crashes  func(n int, p Params) int
 	Recovery bool // a crashed process may come back with what it saved
+	// Anchor is a process, by parameters p, that the others cannot do without, such as a store:
+	// it may crash if it comes back. Nil: there is none.
+	Anchor func(p Params) ID
 }
 
 // CrashesOf is how many crash-stops the algorithm survives among n processes that
@@ -108,6 +111,14 @@ func (f Faults) CrashesOf(n int, p Params) int {
 		return 0
 	}
 	return f.Crashes(n, p.Of(1))
+}
+
+// AnchorOf is the process that the others cannot do without; None if there is none.
+func (f Faults) AnchorOf(p Params) ID {
+	if f.Anchor == nil {
+		return None
+	}
+	return f.Anchor(p.Of(1))
 }
 
 // Promises is what an algorithm guarantees while the world keeps to Needs and

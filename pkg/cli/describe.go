@@ -185,6 +185,9 @@ func survives(s *algo.Spec) []property {
 			parts = append(parts, fmt.Sprintf("%d of %d", f.CrashesOf(n, s.Defaults(shown(n))), n))
 		}
 		crashes = strings.Join(parts, ", ")
+		if anchor := f.AnchorOf(s.Defaults(shown(shownNodes))); anchor != algo.None {
+			crashes += fmt.Sprintf("; process %d has to come back", anchor)
+		}
 	}
 	return []property{
 		{"loss", yes(f.Loss)}, {"duplication", yes(f.Duplication)}, {"partition", yes(f.Partition)},

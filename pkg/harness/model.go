@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/fault"
@@ -48,6 +49,9 @@ func (p *Plan) beyond(a *algo.Algorithm, net algo.Network) (why []string) {
 	most, down := survives.CrashesOf(p.Nodes, p.Params), p.crashes()
 	say(down <= most, "survives %d of %d processes crashed, not %d%s", most, p.Nodes, down,
 		unlike(most, survives.CrashesOf(p.Nodes, a.Spec.Defaults(net))))
+	anchor := survives.AnchorOf(p.Params)
+	say(anchor == algo.None || !p.lost(anchor), "does not survive that process %d, which the others "+
+		"cannot do without, crashes for ever", anchor)
 	hazard(*h.of(fault.Recovery), survives.Recovery, "does not survive the return of a crashed process")
 	say(!p.Network.Unordered || !needs.FIFO, "needs FIFO links (network.order unordered)")
 	synchronous := needs.Synchrony == algo.Synchronous
@@ -154,6 +158,25 @@ func (p *Plan) crashes() int {
 	}
 	delete(down, algo.None)
 	return min(len(down)+chosen, p.Nodes)
+}
+
+// lost says whether q may crash and never come back.
+func (p *Plan) lost(q algo.ID) bool {
+	all := slices.Concat(p.Scenario.Events, p.Faults.Events)
+	back := func(from time.Duration) bool { // after all crashes from then on that are for ever
+		return slices.ContainsFunc(all, func(e Event) bool {
+			return e.Do == fault.Restart && e.At >= from && (e.Node == q || slices.Contains(e.Nodes, q) ||
+				e.Node == algo.None && e.Nodes == nil)
+		})
+	}
+	if p.Faults.CrashRate > 0 && p.Faults.Downtime.Distribution == "" ||
+		slices.Contains(p.Crashed, q) && !back(0) {
+		return true
+	}
+	return slices.ContainsFunc(all, func(e Event) bool {
+		return e.Do == fault.Crash && e.For == 0 && !back(e.At) &&
+			(e.Node == q || slices.Contains(e.Nodes, q) || e.Who != "" && e.Who != "leader")
+	})
 }
 
 // strikes is how often an event happens at most before what it did the first time is

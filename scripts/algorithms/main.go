@@ -211,6 +211,9 @@ func survives(s *algo.Spec) string {
 	most9 := v.CrashesOf(9, s.Defaults(shown)) // five are too few for the crash of any
 	add(most > 0, fmt.Sprintf("%d crashes of 5", most))
 	add(most == 0 && most9 > 0, fmt.Sprintf("%d crashes of 9", most9))
+	if anchor := v.AnchorOf(s.Defaults(shown)); anchor != algo.None {
+		out = append(out, fmt.Sprintf("of process %d only those that it returns from", anchor))
+	}
 	add(v.Recovery, "recovery")
 	add(v.Loss, "loss")
 	add(v.Duplication, "duplication")

@@ -20,6 +20,7 @@ var rewrite = flag.Bool("rewrite", false, "write the expected tables anew; read 
 // their bound are merely large.
 var endless = map[string]string{
 	"election/invitation":   "a leader that was not told of the crash invites for ever",
+	"election/lease":        "the lease is renewed for ever, and its versions are counted",
 	"mutex/raynal-modified": "the turn goes round for ever, and its laps are counted",
 }
 
@@ -33,6 +34,14 @@ var further = map[string][]algotest.Scope{
 	"election/raft": {{
 		Nodes: 2, Initiators: []algo.ID{1, 2}, Timeouts: 1, Params: map[string]any{"pre_vote": true},
 	}},
+	"election/lease": {
+		{Nodes: 2, Initiators: []algo.ID{1, 2}, Timeouts: 8},
+		{Nodes: 3, Initiators: []algo.ID{1, 2}, Timeouts: 8},
+		{Nodes: 3, Initiators: []algo.ID{1, 2}, Leader: 3, Crashed: []algo.ID{3}, Timeouts: 20},
+		{Nodes: 3, Initiators: []algo.ID{1, 2}, Timeouts: 6, Params: map[string]any{"rule": "ttl"}},
+		{Nodes: 3, Initiators: []algo.ID{1, 2}, Leader: 3, Crashed: []algo.ID{3}, Timeouts: 20,
+			Params: map[string]any{"rule": "ttl"}},
+	},
 	"election/viewstamped-replication": {
 		{Nodes: 2, Initiators: []algo.ID{1, 2}, Timeouts: 1},
 		{Nodes: 3, Initiators: []algo.ID{1, 2}, Leader: 3, Crashed: []algo.ID{3}, Timeouts: 1},
