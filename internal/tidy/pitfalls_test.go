@@ -45,6 +45,7 @@ var pitfalls = []struct {
 		"mutex/ricartagrawala TestReply_OfAnEarlierRequest",
 		"election/viewstampedreplication TestRecovery",
 		"election/lease TestContender",
+		"election/leasecas TestMember",
 	}},
 	{"P2", "a stale LOCKED, INQUIRE or FAILED", []string{
 		"mutex/maekawa TestRequester: stale",
@@ -89,6 +90,7 @@ var pitfalls = []struct {
 		"election/zabfle TestLooking",
 		"election/viewstampedreplication TestViewChange",
 		"election/lease TestContender",
+		"election/leasecas TestMember",
 	}},
 	{"P6", "a start after relaying", []string{
 		"election/changroberts TestRules", "election/hirschbergsinclair TestRules",
@@ -251,7 +253,9 @@ var pitfalls = []struct {
 		"election/dolevklawerodeh TestRules",
 	}},
 	{"P34", "a capture without asking the owner", []string{"election/afekgafni TestRivals"}},
-	{"P35", "a lease judged by another clock", []string{"without election/leasecas"}},
+	{"P35", "a lease judged by another clock", []string{
+		"election/leasecas TestStore", "election/leasecas TestSlowClock", "election/lease TestContender",
+	}},
 	{"P36", "a timer that fires though cancelled", []string{
 		"pkg/harness TestTimers: cancelled by a message of the same instant",
 		"pkg/harness TestTimers: set again by a message of the same instant",

@@ -18,6 +18,7 @@ import (
 	_ "github.com/conclave-bench/conclave/plugins/election/invitation"
 	_ "github.com/conclave-bench/conclave/plugins/election/itairodeh"
 	_ "github.com/conclave-bench/conclave/plugins/election/lease"
+	_ "github.com/conclave-bench/conclave/plugins/election/leasecas"
 	_ "github.com/conclave-bench/conclave/plugins/election/lelann"
 	_ "github.com/conclave-bench/conclave/plugins/election/multipaxos"
 	_ "github.com/conclave-bench/conclave/plugins/election/raft"

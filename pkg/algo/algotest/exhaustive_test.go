@@ -21,6 +21,7 @@ var rewrite = flag.Bool("rewrite", false, "write the expected tables anew; read 
 var endless = map[string]string{
 	"election/invitation":   "a leader that was not told of the crash invites for ever",
 	"election/lease":        "the lease is renewed for ever, and its versions are counted",
+	"election/lease-cas":    "the lease is renewed for ever, and its revisions are counted",
 	"mutex/raynal-modified": "the turn goes round for ever, and its laps are counted",
 }
 
@@ -41,6 +42,12 @@ var further = map[string][]algotest.Scope{
 		{Nodes: 3, Initiators: []algo.ID{1, 2}, Timeouts: 6, Params: map[string]any{"rule": "ttl"}},
 		{Nodes: 3, Initiators: []algo.ID{1, 2}, Leader: 3, Crashed: []algo.ID{3}, Timeouts: 20,
 			Params: map[string]any{"rule": "ttl"}},
+	},
+	"election/lease-cas": {
+		{Nodes: 2, Initiators: []algo.ID{1, 2}, Timeouts: 8},
+		{Nodes: 3, Initiators: []algo.ID{1, 2}, Timeouts: 8},
+		{Nodes: 3, Initiators: []algo.ID{1, 2, 3}, Timeouts: 6},
+		{Nodes: 3, Initiators: []algo.ID{1, 2}, Leader: 3, Crashed: []algo.ID{3}, Timeouts: 20},
 	},
 	"election/viewstamped-replication": {
 		{Nodes: 2, Initiators: []algo.ID{1, 2}, Timeouts: 1},

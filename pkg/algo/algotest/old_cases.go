@@ -180,6 +180,11 @@ func (c *oldCase) readScenario() {
 		strings.HasSuffix(need, "ring") {
 		topology["kind"] = need
 	}
+	if topology["centre"] == "key-value store" { // it is no process there, and the last one here
+		n := number(c.out["case"]["nodes"]) + 1
+		c.out["case"]["nodes"], c.out["params"]["store"] = n, n
+		c.out["topology"] = object{"kind": "complete"}
+	}
 	words, _ := topology["shape"].(string) // "star centre 1, holder 2"
 	for _, word := range []string{"path", "star", "binary", "balanced"} {
 		if strings.Contains(words, word) {

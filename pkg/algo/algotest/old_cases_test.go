@@ -10,6 +10,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 	_ "github.com/conclave-bench/conclave/plugins/election/bully"
 	_ "github.com/conclave-bench/conclave/plugins/election/bullynextinline"
+	_ "github.com/conclave-bench/conclave/plugins/election/leasecas"
 	_ "github.com/conclave-bench/conclave/plugins/election/viewstampedreplication"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/naimitrehel"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/raymond"
@@ -49,6 +50,11 @@ const views = `{"id": "X-6", "algorithm": "viewstamped-replication", "kind": "el
  "topology": {"type": "complete", "n": 3}, "params": {"t_view_fixed": [9, 7, 9], "heartbeat": 20},
  "scenario": {"crashed": [3], "initial_leader": 3, "run_until": 10},
  "expect": {"all_informed_at": 10, "leaders": {"side 1": 1, "side 2": null}}}`
+
+const store = `{"id": "X-7", "algorithm": "lease-cas", "kind": "election",
+ "topology": {"type": "star", "n": 3, "centre": "key-value store"},
+ "scenario": {"events": [{"t": 0, "op": "campaign", "node": 3}], "run_until": 2.5},
+ "expect": {"sent": 6, "leader": 1}}`
 
 // changed is text with one piece of it replaced.
 func changed(t *testing.T, text, old, fresh string) string {
@@ -106,7 +112,8 @@ func TestReferences(t *testing.T) {
 			[]string{"cs_order: expected [3 2 3], got [2 3 3]"}},
 		"a list of time-outs": {views, `"side 2": null`, `"side 2": 1`,
 			[]string{"leaders: process 2: expected 1, got 0"}},
-		"nobody on a side": {views, "", "", nil},
+		"nobody on a side":             {views, "", "", nil},
+		"a store beside the processes": {store, "", "", nil},
 		"hand-over": {entries, `"sync_delay_max": 1`, `"sync_delay_max": 2`,
 			[]string{"sync_delay_max: expected 2ms, got 1ms"}},
 		"holder": {entries, `"initial_token": 1`, `"initial_token": 2`,

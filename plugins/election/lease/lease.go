@@ -106,7 +106,9 @@ func (c *Client) abandon(env algo.Env) {
 
 func (c *Client) leads() bool { return c.leader == c.ID }
 
-// unknown is for an operation that members do not have.
-func unknown(op string) {
-	panic(fmt.Sprintf("lease has no operation %q (has: campaign, release)", op))
+// known panics if op is no operation.
+func known(op string) {
+	if op != "campaign" && op != "release" {
+		panic(fmt.Sprintf("lease has no operation %q (has: campaign, release)", op))
+	}
 }

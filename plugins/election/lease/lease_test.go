@@ -204,6 +204,7 @@ func TestStore(t *testing.T) {
 	r := algotest.NewTranscript(t, id, 3, algo.Config{ID: 3}, params{"store": int64(3)})
 	r.Starts("")
 	r.Elects("")
+	r.Feed(algotest.Commanded("release"), "")
 	r.Hears(1, lease.Get{R: 4}, "GET_REPLY{4 0 0 0s}>1")
 	r.Hears(1, lease.Put{R: 5, Holder: 1, Duration: 150 * ms},
 		"SAVE{1 1 150ms} leader=1/1 PUT_REPLY{5 true 1}>1")

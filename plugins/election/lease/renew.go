@@ -72,13 +72,10 @@ func (n *contender) Elect(env algo.Env) {
 
 // Do is for campaign, which follows a release, and for release.
 func (n *contender) Do(env algo.Env, op string, _ algo.ID) {
-	switch op {
-	case "campaign":
+	if known(op); op == "campaign" {
 		n.Elect(env)
-	case "release":
+	} else {
 		n.release(env)
-	default:
-		unknown(op)
 	}
 }
 

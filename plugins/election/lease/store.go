@@ -46,6 +46,9 @@ func (s *store) changed(env algo.Env) {
 // Elect does nothing: a store does not compete.
 func (s *store) Elect(algo.Env) {}
 
+// Do does nothing either.
+func (s *store) Do(_ algo.Env, op string, _ algo.ID) { known(op) }
+
 func (s *store) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	switch m := m.(type) {
 	case Get:
@@ -92,7 +95,8 @@ func (s *store) Invariant() error {
 }
 
 var (
-	_ algo.Starter = (*store)(nil)
-	_ algo.Timed   = (*store)(nil)
-	_ algo.Checked = (*store)(nil)
+	_ algo.Starter   = (*store)(nil)
+	_ algo.Timed     = (*store)(nil)
+	_ algo.Commanded = (*store)(nil)
+	_ algo.Checked   = (*store)(nil)
 )

@@ -46,16 +46,11 @@ func (n *member) Elect(env algo.Env) {
 
 // Do is for campaign, which follows a release, and for release.
 func (n *member) Do(env algo.Env, op string, _ algo.ID) {
-	switch op {
-	case "campaign":
+	if known(op); op == "campaign" {
 		n.Elect(env)
-	case "release":
-		if n.idle = true; n.leads() {
-			n.name(env, algo.None, 0)
-			env.Send(n.store, Delete{n.record.Version})
-		}
-	default:
-		unknown(op)
+	} else if n.idle = true; n.leads() {
+		n.name(env, algo.None, 0)
+		env.Send(n.store, Delete{n.record.Version})
 	}
 }
 
