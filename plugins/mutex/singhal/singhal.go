@@ -23,14 +23,12 @@ func init() {
 			Authors: "M. Singhal",
 			Title:   "A heuristically-aided algorithm for mutual exclusion in distributed systems",
 			Venue:   "IEEE Trans. Computers 38(5), 651-662", Year: 1989,
-			Deviations: "A process takes another for requesting until it has asked it, whatever the token " +
-				"says; and a REQUEST that arrives after it has been served is not dropped: where " +
-				"the token is, one is sent back. Otherwise a slow REQUEST leads to a deadlock, " +
-				"where each of two relies on the other to ask. To whom of those that wait the " +
-				"token goes is left open: here to the first behind the process that leaves, in " +
-				"the order of IDs. The staircase begins at the process that has the token. A " +
-				"process that comes back after a crash has no token, and numbers its requests " +
-				"beyond those of its former life.",
+			Deviations: "A REQUEST that arrives after it has been served is not dropped: where the token " +
+				"is, one is sent back. Otherwise a slow REQUEST leads to a deadlock, where each of " +
+				"two relies on the other to ask. To whom of those that wait the token goes is left " +
+				"open: here to the first behind the process that leaves, in the order of IDs. The " +
+				"staircase begins at the process that has the token. A process that comes back " +
+				"after a crash has no token, and numbers its requests beyond those of its former life.",
 		},
 		Token:    "TOKEN",
 		Messages: []algo.Message{Request{}, Token{}},
@@ -54,15 +52,13 @@ type node struct {
 	algo.Config
 	sv    []State  // what is known of each process, and the own state
 	sn    []uint64 // number of each one's last request
-	asked []bool   // with the present request
 	token Token    // no State: it is elsewhere
 }
 
 // New builds the staircase: behind the holder, in the order of IDs round the ring, each takes those
 // before it for requesting.
 func New(c algo.Config) algo.Mutex {
-	n := &node{Config: c, sv: make([]State, len(c.Peers)), sn: make([]uint64, len(c.Peers)),
-		asked: make([]bool, len(c.Peers))}
+	n := &node{Config: c, sv: make([]State, len(c.Peers)), sn: make([]uint64, len(c.Peers))}
 	first, self := n.at(c.Holder), n.at(c.ID)
 	for i := first; i != self; i = (i + 1) % len(c.Peers) {
 		n.sv[i] = Requesting
@@ -92,7 +88,6 @@ func (n *node) Request(env algo.Env) {
 	n.sn[self]++
 	for i, p := range n.Peers {
 		if n.sv[i] == Requesting && i != self {
-			n.asked[i] = true
 			env.Send(p, Request{n.sn[self]})
 		}
 	}
@@ -100,19 +95,18 @@ func (n *node) Request(env algo.Env) {
 }
 
 // Release learns from the token, or the token from this process, whichever knows the later
-// request of each; then the token goes to the next that wants it. Whoever was not asked is to be
-// asked still: see Deviations.
+// request of each; then the token goes to the next that wants it. Whoever the token says was
+// served was asked by this process, if it took it for requesting: before it was inside it asked
+// all of those, and inside it has learned of later requests alone.
 func (n *node) Release(env algo.Env) {
 	self := n.at(n.ID)
 	n.sv[self], n.token.State[self], n.token.Number[self] = Neither, Neither, n.sn[self]
 	for i := range n.Peers {
 		if n.sn[i] > n.token.Number[i] {
 			n.token.State[i], n.token.Number[i] = n.sv[i], n.sn[i]
+		} else {
+			n.sv[i], n.sn[i] = n.token.State[i], n.token.Number[i]
 		}
-		if n.token.State[i] == Requesting || n.asked[i] {
-			n.sv[i] = n.token.State[i]
-		}
-		n.sn[i], n.asked[i] = n.token.Number[i], false
 	}
 	for k := 1; k < len(n.Peers); k++ {
 		if i := (self + k) % len(n.Peers); n.token.State[i] == Requesting {
@@ -152,7 +146,6 @@ func (n *node) onRequest(env algo.Env, j algo.ID, number uint64) {
 	n.sv[i] = Requesting
 	switch n.sv[self] {
 	case Requesting:
-		n.asked[i] = true
 		env.Send(j, Request{n.sn[self]})
 	case Holding:
 		n.sv[self] = Neither

@@ -150,8 +150,8 @@ func TestRequest_KnownToTheToken(t *testing.T) {
 	d.Releases(algotest.Sends(3, token([]singhal.State{n, n, r}, 0, 1, 1)))
 }
 
-// TestRelease_NotAsked: who was not asked is to be asked still, though the token says that it was served.
-func TestRelease_NotAsked(t *testing.T) {
+// TestRelease_Served: whom the token says was served is not asked again.
+func TestRelease_Served(t *testing.T) {
 	t.Parallel()
 	d := algotest.NewDrive(t, id, 3, 2, 1, nil)
 	d.Requests(algotest.Sends(1, singhal.Request{N: 1}))
