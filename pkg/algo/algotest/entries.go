@@ -100,6 +100,42 @@ func (c Entries) Run(t testing.TB, id string) {
 	}
 }
 
+// RunBeyond simulates the script, in which more happens than the algorithm survives, and wants that end.
+func (c Entries) RunBeyond(t testing.TB, id, name string, want trace.Status) Outcome {
+	t.Helper()
+	p := c.Plan(t, id)
+	p.InModel = false
+	o := MustSimulate(t, p)
+	if o.Status != want {
+		t.Errorf("%s: %s: %s, want %s", name, o.Status, o.Reason, want)
+	}
+	return o
+}
+
+// RunTokenCrashes is of an algorithm in which whoever wants the token asks its holder itself. If the idle
+// holder crashes the token is lost, also when it comes back. The crash of another hurts nobody, and
+// when that one comes back its requests are heard, whether or not it was served before.
+func RunTokenCrashes(t testing.TB, id string) {
+	t.Helper()
+	const ms = time.Millisecond
+	for victim, want := range map[algo.ID]trace.Status{1: trace.TimedOut, 3: trace.OK} {
+		for _, served := range []bool{false, true} {
+			events := []harness.Event{
+				Crash(30*ms, victim), Restart(31*ms, victim),
+				At(40*ms, harness.DoRequest, 2), At(60*ms, harness.DoRequest, 3), At(80*ms, harness.DoRequest, 4),
+			}
+			if served {
+				events = append(events, At(0, harness.DoRequest, 3), At(10*ms, harness.DoRequest, 1))
+			}
+			o := Entries{Nodes: 4, Holder: 1, Events: events}.RunBeyond(t, id,
+				fmt.Sprintf("crash of %d, served before: %t", victim, served), want)
+			if entries := len(events) - 2; want == trace.OK && o.Completed != entries {
+				t.Errorf("crash of %d: %d entries, want %d", victim, o.Completed, entries)
+			}
+		}
+	}
+}
+
 // perRequest counts the messages sent from each request to the next, and finds
 // the longest hand-over from a release to an entry while somebody waited.
 func (o *Outcome) perRequest() (each []int64, longest time.Duration) {

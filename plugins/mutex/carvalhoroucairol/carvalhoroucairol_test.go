@@ -1,6 +1,7 @@
 package carvalhoroucairol_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -72,11 +73,7 @@ func TestCrash(t *testing.T) {
 		} else {
 			c.Events = c.Events[:4]
 		}
-		p := c.Plan(t, id)
-		p.InModel = false
-		if o, err := algotest.Simulate(p); err != nil || o.Status != want {
-			t.Errorf("crash of %d: %s: %s, %v", victim, o.Status, o.Reason, err)
-		}
+		c.RunBeyond(t, id, fmt.Sprint("crash of ", victim), want)
 	}
 }
 

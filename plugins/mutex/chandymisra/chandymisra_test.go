@@ -1,6 +1,7 @@
 package chandymisra_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -57,11 +58,7 @@ func TestCrash(t *testing.T) {
 		if victim == 1 { // 1 and 3 share a fork, which is with 1
 			c.Events[4].Node = 3
 		}
-		p := c.Plan(t, id)
-		p.InModel = false
-		if o, err := algotest.Simulate(p); err != nil || o.Status != want {
-			t.Errorf("crash of %d: %s: %s, %v", victim, o.Status, o.Reason, err)
-		}
+		c.RunBeyond(t, id, fmt.Sprint("crash of ", victim), want)
 	}
 }
 

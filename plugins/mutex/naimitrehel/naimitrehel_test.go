@@ -269,11 +269,7 @@ func TestCrash(t *testing.T) {
 			{At: 20 * ms, Do: harness.DoRestart, Node: c.victim},
 			{At: 10 * ms, Do: harness.DoRequest, Node: 2},
 		}}
-		p := e.Plan(t, id)
-		p.InModel = false
-		if o, err := algotest.Simulate(p); err != nil || o.Status != c.want {
-			t.Errorf("%s: %s: %s, %v, want %s", name, o.Status, o.Reason, err, c.want)
-		}
+		e.RunBeyond(t, id, name, c.want)
 	}
 }
 
@@ -285,16 +281,12 @@ func TestRestart(t *testing.T) {
 		1: trace.OK,       // asks 2
 		3: trace.TimedOut, // asks 1, whose father it is itself
 	} {
-		p := algotest.Entries{Nodes: 3, Holder: holder, Events: []harness.Event{
+		algotest.Entries{Nodes: 3, Holder: holder, Events: []harness.Event{
 			{Do: harness.DoRequest, Node: 2}, // inside from 2 to 3
 			{At: 3 * ms / 2, Do: harness.DoCrash, Node: holder},
 			{At: 7 * ms / 4, Do: harness.DoRestart, Node: holder},
 			{At: 2 * ms, Do: harness.DoRequest, Node: holder},
-		}}.Plan(t, id)
-		p.InModel = false
-		if o, err := algotest.Simulate(p); err != nil || o.Status != want {
-			t.Errorf("holder %d: %s: %s, %v, want %s", holder, o.Status, o.Reason, err, want)
-		}
+		}}.RunBeyond(t, id, fmt.Sprint("holder ", holder), want)
 	}
 }
 

@@ -105,11 +105,7 @@ func TestCrash(t *testing.T) {
 	} {
 		c := algotest.Entries{Nodes: 4, Holder: 2,
 			Events: append(test.events, harness.Event{At: 3 * ms, Do: harness.DoRequest, Node: 3})}
-		p := c.Plan(t, id)
-		p.InModel = false
-		if o, err := algotest.Simulate(p); err != nil || o.Status != test.want {
-			t.Errorf("crash of the %s: %s: %s, %v", name, o.Status, o.Reason, err)
-		}
+		c.RunBeyond(t, id, "crash of the "+name, test.want)
 	}
 }
 

@@ -1,6 +1,7 @@
 package raymond_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -102,11 +103,7 @@ func TestCrash(t *testing.T) {
 			{At: 20 * ms, Do: harness.DoRestart, Node: victim},
 			{At: 30 * ms, Do: harness.DoRequest, Node: 3},
 		}}
-		p := c.Plan(t, id)
-		p.InModel = false
-		if o, err := algotest.Simulate(p); err != nil || o.Status != want {
-			t.Errorf("crash of %d: %s: %s, %v", victim, o.Status, o.Reason, err)
-		}
+		c.RunBeyond(t, id, fmt.Sprint("crash of ", victim), want)
 	}
 }
 
@@ -121,9 +118,5 @@ func TestRestart(t *testing.T) {
 		{At: 1600 * time.Microsecond, Do: harness.DoRestart, Node: 1},
 		{At: 2 * ms, Do: harness.DoRequest, Node: 1},
 	}}
-	p := c.Plan(t, id)
-	p.InModel = false
-	if o, err := algotest.Simulate(p); err != nil || o.Status != trace.OK {
-		t.Errorf("%s: %s, %v", o.Status, o.Reason, err)
-	}
+	c.RunBeyond(t, id, "crash", trace.OK)
 }

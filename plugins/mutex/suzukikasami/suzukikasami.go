@@ -26,7 +26,8 @@ func init() {
 			Title:   "A distributed mutual exclusion algorithm",
 			Venue:   "ACM TOCS 3(4), 344-349", Year: 1985, DOI: "10.1145/6110.214406",
 			Deviations: "The queue is filled beginning behind the process that leaves, not with process " +
-				"1: none is preferred. A process that comes back after a crash has no token.",
+				"1: none is preferred. A process that comes back after a crash has no token, and " +
+				"numbers its requests beyond those of its former life.",
 		},
 		Token:    "TOKEN",
 		Messages: []algo.Message{Request{}, Token{}},
@@ -58,6 +59,7 @@ type node struct {
 // New gives the token to the holder.
 func New(c algo.Config) algo.Mutex {
 	n := &node{Config: c, rn: make([]uint64, len(c.Peers))}
+	n.rn[n.at(c.ID)] = uint64(c.Incarnation) << 32
 	if c.Holder == c.ID && c.Incarnation == 0 {
 		n.token.LN = make([]uint64, len(c.Peers))
 	}
@@ -127,10 +129,11 @@ func (n *node) onToken(env algo.Env, t Token) {
 	env.Granted()
 }
 
-// waits says whether a request of j is known that is not served yet.
+// waits says whether a request of j is known that is not served yet: the next in the paper, unless a
+// crash of j lies between.
 func (n *node) waits(j algo.ID) bool {
 	i := n.at(j)
-	return n.rn[i] == n.token.LN[i]+1
+	return n.rn[i] > n.token.LN[i]
 }
 
 func (n *node) handOver(env algo.Env, to algo.ID) {
@@ -139,14 +142,14 @@ func (n *node) handOver(env algo.Env, to algo.ID) {
 }
 
 // Invariant is what the paper's proof says of the holder: no request is more
-// than one ahead of those served, nobody is queued twice, and nobody waits for
-// an idle holder.
+// than one ahead of those served, but the first after a crash; nobody is queued
+// twice, and nobody waits for an idle holder.
 func (n *node) Invariant() error {
 	if !n.holds() {
 		return nil
 	}
 	for i, p := range n.Peers {
-		if n.rn[i] > n.token.LN[i]+1 {
+		if n.rn[i] > n.token.LN[i]+1 && uint32(n.rn[i]) > 1 {
 			return fmt.Errorf("request %d of process %d, but %d served", n.rn[i], p, n.token.LN[i])
 		}
 		if !n.requesting && n.waits(p) {

@@ -6,8 +6,6 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
-	"github.com/conclave-bench/conclave/pkg/harness"
-	"github.com/conclave-bench/conclave/pkg/trace"
 	sk "github.com/conclave-bench/conclave/plugins/mutex/suzukikasami"
 )
 
@@ -49,23 +47,10 @@ func TestFairScan(t *testing.T) {
 	}.Run(t, id)
 }
 
-// TestCrash: if the holder crashes, the token is lost, also when it comes back;
-// the crash of an idle process that has no token hurts nobody.
+// TestCrash: with the idle holder the token is lost; the crash of another hurts nobody.
 func TestCrash(t *testing.T) {
 	t.Parallel()
-	for victim, want := range map[algo.ID]trace.Status{1: trace.TimedOut, 3: trace.OK} {
-		c := algotest.Entries{Nodes: 4, Holder: 1, Events: []harness.Event{
-			{Do: harness.DoCrash, Node: victim},
-			{At: ms, Do: harness.DoRestart, Node: victim},
-			{At: 2 * ms, Do: harness.DoRequest, Node: 2},
-			{At: 20 * ms, Do: harness.DoRequest, Node: 4},
-		}}
-		p := c.Plan(t, id)
-		p.InModel = false
-		if o, err := algotest.Simulate(p); err != nil || o.Status != want {
-			t.Errorf("crash of %d: %s: %s, %v", victim, o.Status, o.Reason, err)
-		}
-	}
+	algotest.RunTokenCrashes(t, id)
 }
 
 func token(ln []uint64, q ...algo.ID) sk.Token { return sk.Token{LN: ln, Q: q} }
