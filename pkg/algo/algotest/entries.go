@@ -122,7 +122,8 @@ func RunTokenCrashes(t testing.TB, id string) {
 		for _, served := range []bool{false, true} {
 			events := []harness.Event{
 				Crash(30*ms, victim), Restart(31*ms, victim),
-				At(40*ms, harness.DoRequest, 2), At(60*ms, harness.DoRequest, 3), At(80*ms, harness.DoRequest, 4),
+				At(40*ms, harness.DoRequest, 2), At(60*ms, harness.DoRequest, 3),
+				At(80*ms, harness.DoRequest, 4),
 			}
 			if served {
 				events = append(events, At(0, harness.DoRequest, 3), At(10*ms, harness.DoRequest, 1))
