@@ -25,6 +25,10 @@ import (
 const (
 	// Length is how long a trial is, in time-outs.
 	Length = 100
+	// Apart is by how much the clocks of processes differ in rate, from one to the next, where a
+	// failure detector watches: all of them would suspect the leader at one instant otherwise, as
+	// in no network but a simulated one.
+	Apart = 0.03
 	// Threshold is the share of the second half of a trial that a leader has to be there.
 	Threshold = 0.97
 )
@@ -104,6 +108,8 @@ type Options struct {
 	Seeds   int
 	Seed    uint64
 	Workers int
+	// Lockstep has all clocks run alike.
+	Lockstep bool
 	// Progress, if not nil, is told how many trials are done.
 	Progress func(done int)
 }
@@ -187,7 +193,8 @@ func (e *Entry) add(o *outcome) {
 }
 
 // Plan is that of the trial with one of the seeds: who is which vertex is drawn, the vertex 1
-// leads, and all links but those of the graph are cut from the start.
+// leads, and all links but those of the graph are cut from the start. Whose clock is the fastest
+// is drawn as well.
 func Plan(p *harness.Plan, g *Graph, number int, o *Options) harness.Plan {
 	out := *p
 	out.Seed = harness.Derive(o.Seed, "atlas", uint64(number))
@@ -201,6 +208,14 @@ func Plan(p *harness.Plan, g *Graph, number int, o *Options) harness.Plan {
 	out.Scenario = harness.Scenario{Kind: harness.Script, Until: length}
 	if cuts := g.Cuts(of); len(cuts) > 0 {
 		out.Scenario.Events = []harness.Event{{Do: fault.Cut, Links: cuts}}
+	}
+	alg, err := algo.Lookup(p.Algorithm)
+	if err == nil && alg.Spec.Needs.Detector != algo.NoDetector && !o.Lockstep {
+		for i, rank := range rng.Perm(g.Vertices) {
+			rate := 1 + float64(Apart*(float64(rank)-float64(g.Vertices-1)/2))
+			out.Scenario.Events = append(out.Scenario.Events, harness.Event{Do: "drift", Node: algo.ID(i + 1),
+				Args: fault.Args{"factor": rate}})
+		}
 	}
 	out.TimeLimit = 2 * length
 	return out

@@ -171,6 +171,24 @@ func TestSurvey_Definitions(t *testing.T) {
 	}
 }
 
+// TestSurvey_Lockstep: 5 hears nobody but 4, and neither hears the leader. Multi-Paxos serves:
+// whoever of the two suspects the leader first, the other follows it, and 5 alone breaks nothing.
+// Where both suspect at one instant, 2 has promised 4 what 5 gets, and nobody leads.
+func TestSurvey_Lockstep(t *testing.T) {
+	t.Parallel()
+	g, err := Parse("5;1;1-2,1-3,2-4,4-5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	paxos := plan(t, "election/multi-paxos", "detector={kind: heartbeat, interval: 10ms, timeout: 50ms}")
+	for lockstep, want := range map[bool]Class{false: Serves, true: Flaps} {
+		e := survey(t, paxos, []Graph{g}, Options{Service: algo.Led, Seeds: 8, Seed: 1, Lockstep: lockstep})[0]
+		if e.Class() != want {
+			t.Errorf("lockstep %v: %v, want %v", lockstep, e.Shares, want)
+		}
+	}
+}
+
 // TestSurvey_Refused: what runs on no complete network has no atlas, nor has a mutex.
 func TestSurvey_Refused(t *testing.T) {
 	t.Parallel()

@@ -27,7 +27,7 @@ import (
 // atlasFlags are the flags of bench atlas.
 type atlasFlags struct {
 	processes, sample, workers int
-	directed                   bool
+	directed, lockstep         bool
 	graphs                     []string
 	outage                     string
 	timeOut                    time.Duration
@@ -84,6 +84,8 @@ changed is a change of the algorithm. docs/atlas.md has the definitions.
 		"a leader is there by `DEFINITION`: "+strings.Join(services, ", "))
 	flags.DurationVar(&f.timeOut, "time-out", atlasTimeOut,
 		"measure in units of `D`, where there is no time-out")
+	flags.BoolVar(&f.lockstep, "lockstep", false,
+		"let all clocks run alike, so that failure detectors suspect at one instant")
 	flags.StringArrayVar(&f.params, "params", nil, "set a parameter with `NAME=VALUE`; repeatable")
 	flags.StringArrayVar(&f.set, "set", nil,
 		"override a key of the experiment with `KEY=VALUE`, as repetitions=5; repeatable")
@@ -193,7 +195,8 @@ func (f *atlasFlags) electors(s *streams, args []string) (list []surveyed, err e
 			if f.workers == 0 {
 				f.workers = runtime.GOMAXPROCS(0)
 			}
-			o := atlas.Options{Service: service, Seeds: e.Repetitions, Seed: e.Seed, Workers: f.workers}
+			o := atlas.Options{Service: service, Seeds: e.Repetitions, Seed: e.Seed, Workers: f.workers,
+				Lockstep: f.lockstep}
 			if err := f.add(&list, e, o, size); err != nil {
 				return nil, err
 			}
