@@ -25,9 +25,8 @@ import (
 const (
 	// Length is how long a trial is, in time-outs.
 	Length = 100
-	// Apart is by how much the clocks of processes differ in rate, from one to the next, where a
-	// failure detector watches: all of them would suspect the leader at one instant otherwise, as
-	// in no network but a simulated one.
+	// Apart is by how much the clocks of processes differ in rate, from one to the next: all of them
+	// would suspect the leader at one instant otherwise, as in no network but a simulated one.
 	Apart = 0.03
 	// Threshold is the share of the second half of a trial that a leader has to be there.
 	Threshold = 0.97
@@ -209,12 +208,11 @@ func Plan(p *harness.Plan, g *Graph, number int, o *Options) harness.Plan {
 	if cuts := g.Cuts(of); len(cuts) > 0 {
 		out.Scenario.Events = []harness.Event{{Do: fault.Cut, Links: cuts}}
 	}
-	alg, err := algo.Lookup(p.Algorithm)
-	if err == nil && alg.Spec.Needs.Detector != algo.NoDetector && !o.Lockstep {
-		for i, rank := range rng.Perm(g.Vertices) {
+	for i, rank := range rng.Perm(g.Vertices) {
+		if !o.Lockstep {
 			rate := 1 + float64(Apart*(float64(rank)-float64(g.Vertices-1)/2))
-			out.Scenario.Events = append(out.Scenario.Events, harness.Event{Do: "drift", Node: algo.ID(i + 1),
-				Args: fault.Args{"factor": rate}})
+			out.Scenario.Events = append(out.Scenario.Events, harness.Event{Do: fault.Drift,
+				Node: algo.ID(i + 1), Args: fault.Args{"factor": rate}})
 		}
 	}
 	out.TimeLimit = 2 * length

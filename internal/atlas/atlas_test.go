@@ -30,6 +30,19 @@ func plan(t testing.TB, id string, set ...string) *harness.Plan {
 	return &e.Cells[0].Plan
 }
 
+func init() {
+	algo.RegisterElector(algo.Spec{
+		Name: "test-greedy", Messages: []algo.Message{never{}}, Summary: "everybody leads", Breaks: "It is made to break its promise.",
+		Paper:    algo.Paper{Authors: "N. N.", Title: "Greed", Venue: "nowhere", Year: 2000},
+		Survives: algo.Faults{Partition: true},
+		Promises: algo.Promises{Announced: true, Leadership: algo.PerTerm},
+	}, func(c algo.Config) algo.Elector { return greedy{c.ID} })
+}
+
+type never struct{}
+
+func (never) Kind() string { return "NEVER" }
+
 func raft(t testing.TB, options ...string) *harness.Plan {
 	t.Helper()
 	set := []string{"params.t_election=50ms", "params.heartbeat=10ms"}
@@ -67,36 +80,41 @@ func graphs() []Graph {
 	return slices.Concat(All(3, false), All(4, false), All(5, false), All(3, true))
 }
 
-// TestRules: in every graph Raft fares as a rule about the graph says. With pre_vote and
-// check_quorum it serves where somebody reaches a majority. With pre_vote alone it serves if the
-// leader does, or else if somebody who does not hear the leader reaches enough who do not hear
-// it either: all others refuse for ever.
+// TestRules: in every graph an elector fares as a rule about the graph says. Raft with pre_vote
+// and check_quorum serves where somebody reaches a majority, and so does ble if whoever leads
+// says so or the rule is happy. Raft with pre_vote alone serves if the leader reaches a majority,
+// or else if somebody who does not hear the leader reaches enough who do not hear it either: all
+// others refuse for ever.
 func TestRules(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct {
-		options []string
-		serves  func(g *Graph) bool
-	}{
-		"pre-vote and check-quorum": {[]string{"pre_vote", "check_quorum"}, (*Graph).QuorumConnected},
-		"pre-vote": {[]string{"pre_vote"}, func(g *Graph) bool {
-			for v := 2; v <= g.Vertices; v++ {
-				n := 1
-				for w := 2; w <= g.Vertices; w++ {
-					if g.both(v, w) && !g.Has(1, w) {
-						n++
-					}
-				}
-				if !g.Has(1, v) && n >= g.Majority() {
-					return true
+	unheard := func(g *Graph) bool {
+		for v := 2; v <= g.Vertices; v++ {
+			n := 1
+			for w := 2; w <= g.Vertices; w++ {
+				if g.both(v, w) && !g.Has(1, w) {
+					n++
 				}
 			}
-			return g.Quorum(1)
-		}},
+			if !g.Has(1, v) && n >= g.Majority() {
+				return true
+			}
+		}
+		return g.Quorum(1)
+	}
+	for name, test := range map[string]struct {
+		plan   *harness.Plan
+		serves func(g *Graph) bool
+	}{
+		"raft, pre-vote and check-quorum": {raft(t, "pre_vote", "check_quorum"), (*Graph).QuorumConnected},
+		"raft, pre-vote":                  {raft(t, "pre_vote"), unheard},
+		"ble, announced": {plan(t, "election/ble", "params.hb_delay=50ms", "params.announce=true"),
+			(*Graph).QuorumConnected},
+		"ble, happy": {plan(t, "election/ble", "params.hb_delay=50ms", "params.rule=happy"), (*Graph).QuorumConnected},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, e := range survey(t, raft(t, test.options...), graphs(), Options{Service: algo.Led, Seeds: seeds(),
-				Seed: 1, Workers: 2}) {
+			for _, e := range survey(t, test.plan, graphs(), Options{Service: algo.Led, Seeds: seeds(), Seed: 1,
+				Workers: 2}) {
 				want := Never
 				if test.serves(&e.Graph) {
 					want = Serves
@@ -197,6 +215,39 @@ func TestSurvey_Refused(t *testing.T) {
 		if _, err := Survey(context.Background(), &harness.Plan{Algorithm: id}, nil, Options{}); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", id, err)
+		}
+	}
+}
+
+// greedy is an elector of whose processes each leads the one term that there is.
+type greedy struct{ id algo.ID }
+
+func (g greedy) Start(env algo.Env)                    { env.Elected(g.id, 1) }
+func (greedy) Elect(algo.Env)                          {}
+func (greedy) Receive(algo.Env, algo.ID, algo.Message) {}
+
+// TestSurvey_Broken: a promise that is broken is told once for each graph and way, and no more where
+// the experiment is beyond the model.
+func TestSurvey_Broken(t *testing.T) {
+	t.Parallel()
+	p := plan(t, "election/test-greedy")
+	o := Options{Service: algo.Led, Seeds: 3, Seed: 1, TimeOut: timeOut}
+	for inModel, want := range map[bool]int{true: 1, false: 0} {
+		p.InModel = inModel
+		entries, err := Survey(context.Background(), p, All(2, false), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range entries {
+			got := entries[i].Broken
+			for _, text := range got {
+				if !strings.HasPrefix(text, "leadership: ") {
+					t.Error(text)
+				}
+			}
+			if len(got) < want || len(got) > 3*want {
+				t.Errorf("in model %v: %v", inModel, got)
+			}
 		}
 	}
 }

@@ -1,7 +1,10 @@
 package atlas
 
 import (
+	"encoding/csv"
+	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -134,5 +137,42 @@ func TestSample(t *testing.T) {
 	if len(some) != 30 || !slices.Equal(some, Sample(all, 30, 1)) || slices.Equal(some, Sample(all, 30, 2)) ||
 		len(Sample(all, 1000, 1)) != len(all) {
 		t.Errorf("%d drawn", len(some))
+	}
+}
+
+// TestDocument: docs/atlas.md has the classes of the reference, and the names of graphs.
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/atlas.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open("../../results/reference/atlas/atlas.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	rows, err := csv.NewReader(file).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[string][3]int{}
+	for _, row := range rows[1:] {
+		n := counts[row[0]]
+		n[slices.IndexFunc(Classes, func(c struct{ Name, Doc string }) bool { return c.Name == row[4] })]++
+		counts[row[0]] = n
+	}
+	for elector, n := range counts {
+		for _, line := range []string{fmt.Sprintf("| %s | %d | %d | %d |", elector, n[0], n[1], n[2]),
+			fmt.Sprintf("| %s | %d/%d/%d |", elector, n[0], n[1], n[2])} {
+			if !strings.Contains(string(page), line) {
+				t.Errorf("docs/atlas.md has no row %q", line)
+			}
+		}
+	}
+	for _, s := range Shapes {
+		if !strings.Contains(string(page), fmt.Sprintf("| `%s` | `%s` |", s.Name, s.Graph)) {
+			t.Errorf("docs/atlas.md has no %s", s.Name)
+		}
 	}
 }

@@ -237,9 +237,6 @@ func (f *atlasFlags) overrides(s *streams, alg *algo.Algorithm, size int) experi
 	if size > 0 {
 		over.Set = append(over.Set, fmt.Sprintf("nodes=%d", size))
 	}
-	if alg == nil {
-		return over
-	}
 	given := slices.Clone(over.Set)
 	set := func(key, value string) {
 		if !slices.ContainsFunc(given, func(word string) bool {
@@ -249,10 +246,14 @@ func (f *atlasFlags) overrides(s *streams, alg *algo.Algorithm, size int) experi
 			over.Set = append(over.Set, key+"="+value)
 		}
 	}
+	// What breaks a promise beyond the model is not to be judged; cuts are what the atlas has.
+	set("scenario", "{kind: script, leader: 1, until: 1s, events: []}")
+	if alg == nil {
+		return over
+	}
 	set("nodes", "5")
 	set("repetitions", strconv.Itoa(atlasRepetitions))
 	set("network.latency", atlasLatency.String())
-	set("scenario", "{kind: script, leader: 1, until: 1s, events: []}")
 	for i := range alg.Spec.Params {
 		p := &alg.Spec.Params[i]
 		switch {
@@ -319,6 +320,12 @@ func (s *streams) survey(ctx context.Context, f *atlasFlags, x *surveyed, sum *t
 		}
 	}
 	x.Entries, err = atlas.Survey(ctx, x.plan, x.graphs, x.options)
+	s.denounce(x, sum)
+	return err
+}
+
+// denounce says which promises were broken, and where.
+func (s *streams) denounce(x *surveyed, sum *tally) {
 	for i := range x.Entries {
 		for _, text := range x.Entries[i].Broken {
 			if sum.violations++; sum.violations <= mostTold {
@@ -326,7 +333,6 @@ func (s *streams) survey(ctx context.Context, f *atlasFlags, x *surveyed, sum *t
 			}
 		}
 	}
-	return err
 }
 
 // tried says what was tried.

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/conclave-bench/conclave/internal/atlas"
 )
 
 // TestAtlas: the table, the CSV file, the JSON and the picture say the same, and every column is
@@ -111,5 +113,25 @@ func TestAtlas_Refused(t *testing.T) {
 		"params.colour: unknown parameter":         "raft --params colour=red",
 	} {
 		has(t, bench(t, append([]string{"atlas"}, strings.Fields(args)...)...).want(t, Usage).errors, want)
+	}
+}
+
+// TestAtlas_Broken: a broken promise is told with its graph, ten at most, and all of them count.
+func TestAtlas_Broken(t *testing.T) {
+	var out, said strings.Builder
+	g, err := atlas.Parse("3;1;1-2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &surveyed{}
+	x.Label = "greedy"
+	x.Entries = []atlas.Entry{{Graph: g}, {Graph: g, Broken: make([]string, mostTold)}, {Graph: g, Broken: []string{"no"}}}
+	x.Entries[1].Broken[0] = "leadership: two leaders"
+	var sum tally
+	newStreams(nil, &out, &said, nil).denounce(x, &sum)
+	has(t, said.String(), "violation: greedy in 3;1;1-2: leadership: two leaders")
+	if lines := strings.Count(said.String(), "violation"); lines != mostTold || sum.code() != Violated ||
+		sum.violations != mostTold+1 {
+		t.Errorf("%d told of %d, exit code %d", lines, sum.violations, sum.code())
 	}
 }

@@ -7,9 +7,12 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
+// Drift is the name of the fault by which a clock runs at another rate.
+const Drift = "drift"
+
 func init() {
 	Register(Fault{
-		Name: "drift", Doc: "its clock and its timers run factor times as fast; for: until then",
+		Name: Drift, Doc: "its clock and its timers run factor times as fast; for: until then",
 		Args: []Arg{who, {Name: "factor", Type: TypeNumber, Min: 0.01, Max: 100, Needed: true,
 			Example: "1.1"}, lasts},
 		One: []string{"who"},
