@@ -18,6 +18,7 @@ type Spec struct {
 	Params    []Param
 	Perpetual bool     // never falls quiet: heartbeats, a circulating token
 	Periods   []Period // of an election that is Perpetual: what a leader repeats meanwhile
+	Told      bool     // of an election: a script's suspicion starts one, though no detector's does
 	Token     string   // the kind of message that hands the token on; "": there is none
 	Admits    Admits   // of mutual exclusion: who may be inside at once
 	Needs     Needs    // what the world must provide

@@ -3,6 +3,7 @@ package check
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -39,6 +40,9 @@ func (o *outcome) newLeader(*harness.Expect, string) (float64, error) {
 
 func (o *outcome) mostLeaders(*harness.Expect, string) (float64, error) {
 	most, declared := 0, map[uint32]bool{}
+	if s := o.judge.setup; s.Leader != algo.None && !slices.Contains(s.Crashed, s.Leader) {
+		declared[uint32(s.Leader)] = true
+	}
 	for _, r := range o.trace {
 		switch r.Type {
 		case trace.Crash:

@@ -135,6 +135,7 @@ func TestSuspectInstruction(t *testing.T) {
 		"of the leader":       {"election/test-puppet", 0, "p1 at 0s of 3", []string{"0s elect"}, 1},
 		"of somebody else":    {"election/test-puppet", 2, "p1 at 0s of 2", []string{"0s elect"}, 1},
 		"a monitor, in words": {"election/test-monitor", 2, "p1 at 0s of 2", []string{"0s suspect 2"}, 0},
+		"one that is told":    {"election/test-told", 2, "p1 at 0s of 2", []string{"0s elect"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -215,7 +215,7 @@ func (m *Process) Elect(now time.Duration) {
 
 // Suspect tells the process that p is gone; None: the leader of the start. An elector that does not listen to
 // a detector itself becomes an initiator if p is the leader that it named, or
-// in any case if certain.
+// in any case if certain, which a script's suspicion is. So does one that is Told.
 func (m *Process) Suspect(now time.Duration, p algo.ID, certain bool) {
 	if p == algo.None {
 		p = m.setup.Leader
@@ -224,10 +224,11 @@ func (m *Process) Suspect(now time.Duration, p algo.ID, certain bool) {
 	if !certain && !slices.Contains(m.suspects, p) { // a script's suspicion is of that instant
 		m.suspects = append(m.suspects, p)
 	}
+	elector := m.setup.Alg.Problem == algo.Election
 	switch {
-	case m.step.Monitors():
+	case m.step.Monitors() && !(certain && m.setup.Alg.Spec.Told):
 		m.feed(now, algo.Event{Type: algo.Suspect, Peer: p})
-	case m.setup.Alg.Problem == algo.Election && (certain || m.Leader == p):
+	case elector && (certain || m.Leader == p):
 		m.Elect(now)
 	}
 }

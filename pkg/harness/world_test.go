@@ -91,8 +91,11 @@ func init() {
 	mutex := func(c algo.Config) algo.Mutex { return &lock{puppet{Config: c}} }
 	algo.RegisterElector(spec("test-puppet", false), elector)
 	algo.RegisterElector(spec("test-restless", true), elector)
-	algo.RegisterElector(spec("test-monitor", false),
-		func(c algo.Config) algo.Elector { return &monitor{puppet{Config: c}} })
+	watchful := func(c algo.Config) algo.Elector { return &monitor{puppet{Config: c}} }
+	algo.RegisterElector(spec("test-monitor", false), watchful)
+	told := spec("test-told", false)
+	told.Told = true
+	algo.RegisterElector(told, watchful)
 	algo.RegisterMutex(spec("test-lock", false), mutex)
 	algo.RegisterMutex(spec("test-spinning", true), mutex)
 	token := spec("test-token", false)

@@ -106,6 +106,12 @@ func (c *Client) abandon(env algo.Env) {
 
 func (c *Client) leads() bool { return c.leader == c.ID }
 
+// Suspect and Restore do nothing: the store knows who leads.
+func (p *Process) Suspect(algo.Env, algo.ID) {}
+
+// Restore does nothing, see Suspect.
+func (p *Process) Restore(algo.Env, algo.ID) {}
+
 // known panics if op is no operation.
 func known(op string) {
 	if op != "campaign" && op != "release" {

@@ -1,6 +1,7 @@
 package lease_test
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -73,6 +74,44 @@ func TestCut(t *testing.T) {
 	}
 }
 
+// TestJitter: contenders wait for retry_period and up to 1.2 of it; holders do not.
+func TestJitter(t *testing.T) {
+	first := func(jitter any, seed uint64) (at [2]time.Duration) {
+		p := script(t, 3, params{"jitter": jitter}, 100*ms)
+		p.Leader, p.Seed = 1, seed
+		for _, r := range algotest.MustSimulate(t, p).Trace {
+			if r.Type == trace.Send && r.Process < 3 && at[r.Process-1] == 0 {
+				at[r.Process-1] = r.At
+			}
+		}
+		return at
+	}
+	if got := first([]any{1.0, 0.5, 0.0}, 1); got != [2]time.Duration{20 * ms, 32 * ms} {
+		t.Errorf("first requests at %v, want a renewal at 20ms, a look at 32ms", got)
+	}
+	least, most := time.Hour, time.Duration(0)
+	for seed := range uint64(100) {
+		got := first(-1.0, seed)
+		least, most = min(least, got[1]), max(most, got[1])
+	}
+	if least < 20*ms || least > 22*ms || most < 42*ms || most > 44*ms {
+		t.Errorf("looks at %v to %v, want 20ms to 44ms", least, most)
+	}
+}
+
+// TestOverlap: two lead if, and only if, the lease is shorter than retry_period + renew_deadline.
+func TestOverlap(t *testing.T) {
+	for lasts, most := range map[time.Duration]int64{105 * ms: 2, 120 * ms: 1, 150 * ms: 1} {
+		p := script(t, 3, params{"lease_duration": lasts, "renew_deadline": 100 * ms}, 300*ms,
+			harness.Event{At: 45*ms + ms/2, Do: "cut", Groups: [][]uint32{{1}, {2, 3}}})
+		p.Leader, p.InModel = 1, false
+		p.Scenario.Expect = []harness.Expect{harness.Exactly("most_leaders", most)}
+		if o := algotest.MustSimulate(t, p); len(o.Missed) > 0 {
+			t.Errorf("a lease of %v: %v", lasts, o.Missed)
+		}
+	}
+}
+
 // TestRelease: whoever releases the lease is followed at the next attempt of another, and does
 // not compete until it is told to.
 func TestRelease(t *testing.T) {
@@ -111,6 +150,8 @@ func TestContender(t *testing.T) {
 	given := params{"store": int64(3), "jitter": 0.0}
 	r := algotest.NewTranscript(t, id, 3, algo.Config{ID: 2}, given)
 	r.Starts("GET{1}>3 request+")
+	r.Suspects(3, "")
+	r.Restores(3, "")
 	r.Elects("")
 	r.Now = 2 * ms
 	r.Hears(3, lease.GetReply{R: 1, Holder: 1, Version: 7, Duration: 150 * ms}, "request- leader=1/7 retry+")
@@ -367,5 +408,20 @@ func TestStoreForEver(t *testing.T) {
 		if why, _ := p.Beyond(); (len(why) == 0) != test.within {
 			t.Errorf("%s: %q, within the model: %t", name, why, test.within)
 		}
+	}
+}
+
+// TestOperations: a process knows what it can be told, and says so.
+func TestOperations(t *testing.T) {
+	for p := range algo.ID(2) {
+		func() {
+			defer func() {
+				if said := fmt.Sprint(recover()); !strings.Contains(said, "has: campaign") {
+					t.Errorf("p%d: %s", p+1, said)
+				}
+			}()
+			r := algotest.NewTranscript(t, id, 2, algo.Config{ID: p + 1}, nil)
+			r.Feed(algotest.Commanded("abdicate"), "")
+		}()
 	}
 }

@@ -239,5 +239,6 @@ var (
 	_ algo.Starter   = (*contender)(nil)
 	_ algo.Timed     = (*contender)(nil)
 	_ algo.Commanded = (*contender)(nil)
+	_ algo.Monitor   = (*contender)(nil)
 	_ algo.Checked   = (*contender)(nil)
 )

@@ -98,5 +98,6 @@ var (
 	_ algo.Starter   = (*store)(nil)
 	_ algo.Timed     = (*store)(nil)
 	_ algo.Commanded = (*store)(nil)
+	_ algo.Monitor   = (*store)(nil)
 	_ algo.Checked   = (*store)(nil)
 )

@@ -154,5 +154,6 @@ var (
 	_ algo.Starter   = (*member)(nil)
 	_ algo.Timed     = (*member)(nil)
 	_ algo.Commanded = (*member)(nil)
+	_ algo.Monitor   = (*member)(nil)
 	_ algo.Checked   = (*member)(nil)
 )

@@ -108,7 +108,7 @@ func New(c algo.Config) algo.Elector {
 		record = Record{leader, 1}
 	}
 	if at == c.ID {
-		return &store{Config: c, record: record, leader: leader, ttl: c.Params.Duration("ttl")}
+		return &store{record: record, leader: leader, ttl: c.Params.Duration("ttl")}
 	}
 	return &member{Config: c, store: at, record: record, leader: leader, r: uint64(c.Incarnation) << 32,
 		renew: c.Params.Duration("renew"), retry: c.Params.Duration("retry"),
@@ -230,6 +230,12 @@ func (n *member) name(env algo.Env, p algo.ID) {
 	}
 }
 
+// Suspect and Restore do nothing: the store knows who leads.
+func (n *member) Suspect(algo.Env, algo.ID) {}
+
+// Restore does nothing, see Suspect.
+func (n *member) Restore(algo.Env, algo.ID) {}
+
 // Invariant: who leads has had the lease.
 func (n *member) Invariant() error {
 	if n.leader == n.ID && n.record.Holder != n.ID {
@@ -242,5 +248,6 @@ var (
 	_ algo.Starter   = (*member)(nil)
 	_ algo.Timed     = (*member)(nil)
 	_ algo.Commanded = (*member)(nil)
+	_ algo.Monitor   = (*member)(nil)
 	_ algo.Checked   = (*member)(nil)
 )

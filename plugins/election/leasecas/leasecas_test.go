@@ -1,6 +1,7 @@
 package leasecas_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -90,6 +91,8 @@ func TestMember(t *testing.T) {
 	given := params{"ttl": 60 * ms, "renew": 20 * ms, "retry": 20 * ms, "margin": 5 * ms}
 	r := algotest.NewTranscript(t, id, 3, algo.Config{ID: 2}, given)
 	r.Starts("CAS{1 0}>1 next+")
+	r.Suspects(3, "")
+	r.Restores(3, "")
 	r.Elects("") // once is enough (P5)
 	r.Hears(1, leasecas.CASReply{R: 1, Holder: 3, Revision: 1}, "deadline- leader=3/1 next+")
 	r.Hears(1, leasecas.CASReply{R: 1, OK: true, Holder: 2, Revision: 1}, "") // answered already
@@ -126,6 +129,8 @@ func TestStore(t *testing.T) {
 	given := params{"ttl": 60 * ms}
 	r := algotest.NewTranscript(t, id, 3, algo.Config{ID: 1}, given)
 	r.Starts("")
+	r.Suspects(2, "")
+	r.Restores(2, "")
 	r.Elects("")
 	r.Feed(algotest.Commanded("campaign"), "")
 	r.Now = 10 * ms
@@ -184,5 +189,20 @@ func TestParams(t *testing.T) {
 	}
 	if spec.Survives.CrashesOf(5, nil) != 3 {
 		t.Error("all members may crash but one")
+	}
+}
+
+// TestOperations: a process knows what it can be told, and says so.
+func TestOperations(t *testing.T) {
+	for p := range algo.ID(2) {
+		func() {
+			defer func() {
+				if said := fmt.Sprint(recover()); !strings.Contains(said, "has: campaign") {
+					t.Errorf("p%d: %s", p+1, said)
+				}
+			}()
+			r := algotest.NewTranscript(t, id, 2, algo.Config{ID: p + 1}, nil)
+			r.Feed(algotest.Commanded("abdicate"), "")
+		}()
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 // A store keeps the record. It never leads, and names whom the record names.
 type store struct {
-	algo.Config
 	record Record        // persistent
 	since  time.Duration // when the record changed, by the store's clock
 	leader algo.ID       // whom it names
@@ -38,6 +37,12 @@ func (s *store) Elect(algo.Env) {}
 // Do does nothing either.
 func (s *store) Do(_ algo.Env, op string, _ algo.ID) { known(op) }
 
+// Suspect does nothing either.
+func (s *store) Suspect(algo.Env, algo.ID) {}
+
+// Restore does nothing either.
+func (s *store) Restore(algo.Env, algo.ID) {}
+
 // Receive has the one request that there is: rule 1, and rule 2 if the holder sends it.
 func (s *store) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	switch m := m.(type) {
@@ -55,4 +60,5 @@ func (s *store) Receive(env algo.Env, from algo.ID, m algo.Message) {
 var (
 	_ algo.Starter   = (*store)(nil)
 	_ algo.Commanded = (*store)(nil)
+	_ algo.Monitor   = (*store)(nil)
 )

@@ -24,7 +24,7 @@ func init() {
 				"view L-1. Whoever hears a COMMIT of a higher view adopts that, where the report " +
 				"transfers the state; a START_VIEW is adopted during a recovery, too. The term " +
 				"of a leader is its view plus 1. Suspicions of a failure detector other than the " +
-				"timer are ignored.",
+				"timer are ignored, but those of a script count as an expired timer.",
 		},
 		Messages: []algo.Message{
 			Commit{}, StartViewChange{}, DoViewChange{}, StartView{}, Recovery{}, RecoveryResponse{},
@@ -47,6 +47,7 @@ func init() {
 				Doc: "where a process's log ends at the start"},
 		},
 		Perpetual: true,
+		Told:      true,
 		Periods:   []algo.Period{{Param: "heartbeat", Timer: heartbeatTimer}},
 		Needs:     algo.Needs{Synchrony: algo.PartiallySynchronous, Params: live},
 		Survives: algo.Faults{

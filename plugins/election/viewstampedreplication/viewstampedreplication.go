@@ -249,6 +249,12 @@ func (n *node) wait(env algo.Env) {
 	env.SetTimer(viewTimer, patience)
 }
 
+// Suspect and Restore do nothing: the timer is the failure detector.
+func (n *node) Suspect(algo.Env, algo.ID) {}
+
+// Restore does nothing, see Suspect.
+func (n *node) Restore(algo.Env, algo.ID) {}
+
 // Invariant: whoever is normal in a view of its own leads it, and nobody else does or is named.
 func (n *node) Invariant() error {
 	own := n.status == normal && n.primary() == n.ID
@@ -261,5 +267,6 @@ func (n *node) Invariant() error {
 var (
 	_ algo.Starter = (*node)(nil)
 	_ algo.Timed   = (*node)(nil)
+	_ algo.Monitor = (*node)(nil)
 	_ algo.Checked = (*node)(nil)
 )

@@ -66,6 +66,8 @@ func TestViewChange(t *testing.T) {
 	r.Starts("view+")
 	r.Hears(5, vsr.Commit{View: 4}, "view+")
 	r.Hears(4, vsr.Commit{View: 3}, "")
+	r.Suspects(5, "")
+	r.Restores(5, "")
 	r.Elects("leader=0/0 " + all("START_VIEW_CHANGE{5}") + " view+")
 	r.Elects("") // a suspicion during a change (P5)
 	r.Hears(1, vsr.StartViewChange{View: 5}, "")
