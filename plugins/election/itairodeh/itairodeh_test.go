@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
@@ -14,9 +15,15 @@ import (
 	"github.com/conclave-bench/conclave/plugins/election/itairodeh"
 )
 
-const id = "election/itai-rodeh"
+const (
+	id            = "election/itai-rodeh"
+	synchronousID = "election/itai-rodeh-synchronous"
+	ms            = time.Millisecond
+)
 
 func TestConformance(t *testing.T) { algotest.Run(t, id) }
+
+func TestConformance_Synchronous(t *testing.T) { algotest.Run(t, synchronousID) }
 
 func TestCases(t *testing.T) {
 	algotest.Cases(t, id, algotest.Checks{"mean_sent": func(r *algotest.Result, want json.RawMessage) error {
@@ -167,6 +174,96 @@ func TestRules(t *testing.T) {
 			"elected 2 in 2"},
 		"leads, gets a smaller": {[]algo.Event{begin, hears(1, 2, 3, true), hears(1, 1, 2, true)}, ""},
 		"its own, overtaken":    {[]algo.Event{begin, hears(2, 1, 1, true), hears(1, 2, 3, false)}, ""},
+	} {
+		s.Want(name, test.events, test.want)
+	}
+}
+
+// TestRounds: of two one is left after 2 rounds on average, of three after 13/6, of many after 2.441715879
+// (Lavault and Louchard, TCS 2006), and a round costs N messages.
+func TestRounds(t *testing.T) {
+	t.Parallel()
+	claim := algotest.Lookup(t, synchronousID).Spec.Claims[0]
+	rounds := func(n int) float64 {
+		lo, hi := claim.Bound(n)
+		return (lo+hi)/2/float64(n) - 1
+	}
+	for n, want := range map[int]float64{1: 1, 2: 2, 3: 13. / 6, 3000: 2.4414679} {
+		if got := rounds(n); math.Abs(got-want) > 1e-7 {
+			t.Errorf("%d processes: %v rounds, want %v", n, got, want)
+		}
+	}
+	// M(n) = M + c/n + ..., so that the limit follows from two values.
+	if limit := 2*rounds(3000) - rounds(1500); math.Abs(limit-2.441715879) > 1e-6 {
+		t.Errorf("%v rounds in the limit", limit)
+	}
+	for _, n := range []int{3, 8} {
+		const trials = 1500
+		pebbles, terms := 0., 0.
+		for seed := range uint64(trials) {
+			p := algotest.MustPlan(t, synchronousID, n, harness.Scenario{Kind: harness.ColdStart}, nil)
+			p.Seed = seed
+			o := algotest.MustSimulate(t, p)
+			if o.Status != trace.OK || o.Kinds[0].Sent != int64(n) {
+				t.Fatalf("%s: %s: %v", o.Status, o.Reason, o.Kinds)
+			}
+			pebbles += float64(o.Kinds[1].Sent)
+			terms += float64(o.Trace[len(o.Trace)-1].Arg)
+		}
+		for what, got := range map[string]float64{"rounds": terms / trials, "laps": pebbles / trials / float64(n)} {
+			if math.Abs(got/rounds(n)-1) > 0.05 {
+				t.Errorf("%d processes: %v %s on average, want %v", n, got, what, rounds(n))
+			}
+		}
+	}
+}
+
+// TestRound: the promises need a round of 2Nd.
+func TestRound(t *testing.T) {
+	t.Parallel()
+	algotest.RunFits(t, synchronousID,
+		map[string]map[string]any{"default": nil, "just enough": {"round": 10 * ms}},
+		map[string]map[string]any{"too short": {"round": 10*ms - 1}})
+}
+
+// TestRules_Synchronous is process 2 of the ring 1-2-3. It draws so that it is no candidate in round 1,
+// but in rounds 2 and 3 as long as it is not out.
+func TestRules_Synchronous(t *testing.T) {
+	t.Parallel()
+	wake := algotest.Hear(1, itairodeh.Wake{})
+	pebble := func(round, hop uint32) algo.Event {
+		return algotest.Hear(1, itairodeh.Pebble{Round: round, Hop: hop})
+	}
+	over := algo.Event{Type: algo.Timeout, Timer: "round"}
+	begin := algo.Event{Type: algo.Elect}
+	s := algotest.NewSituations(t, synchronousID, 3, algo.Config{ID: 2}, nil, func(m algo.Message) string {
+		if m, ok := m.(itairodeh.Pebble); ok {
+			return fmt.Sprintf("%d/%d", m.Round, m.Hop)
+		}
+		return ""
+	})
+	for name, test := range map[string]struct {
+		events []algo.Event
+		want   string
+	}{
+		"begins":            {[]algo.Event{begin}, "WAKE to 3; set round"},
+		"begins once":       {[]algo.Event{begin, begin}, ""},
+		"is woken":          {[]algo.Event{wake}, "WAKE to 3; set round"},
+		"is woken once":     {[]algo.Event{begin, wake}, ""},
+		"by a pebble":       {[]algo.Event{pebble(1, 1)}, "WAKE to 3; set round; PEBBLE 1/2 to 3"},
+		"passes on":         {[]algo.Event{begin, pebble(1, 2)}, "PEBBLE 1/3 to 3"},
+		"its own is round":  {[]algo.Event{begin, over, pebble(2, 3)}, ""},
+		"one, before it":    {[]algo.Event{begin, pebble(1, 1), over}, "elected 1 in 1"},
+		"one, two before":   {[]algo.Event{begin, pebble(1, 2), over}, "elected 3 in 1"},
+		"none":              {[]algo.Event{begin, over}, "PEBBLE 2/1 to 3; set round"},
+		"itself alone":      {[]algo.Event{begin, over, over}, "elected 2 in 2"},
+		"itself of two":     {[]algo.Event{begin, over, pebble(2, 1), over}, "PEBBLE 3/1 to 3; set round"},
+		"itself, one early": {[]algo.Event{begin, pebble(2, 1), over, over}, "PEBBLE 3/1 to 3; set round"},
+		"two others":        {[]algo.Event{begin, pebble(1, 1), pebble(1, 2), over}, "set round"},
+		"is out":            {[]algo.Event{begin, pebble(1, 1), pebble(1, 2), over, over}, "set round"},
+		"is out for ever":   {[]algo.Event{begin, pebble(1, 1), pebble(1, 2), over, over, over, over}, "set round"},
+		"is out, one is left": {[]algo.Event{begin, pebble(1, 1), pebble(1, 2), over, pebble(2, 1), over},
+			"elected 1 in 2"},
 	} {
 		s.Want(name, test.events, test.want)
 	}

@@ -9,3 +9,18 @@ type Token struct {
 
 // Kind is TOKEN.
 func (Token) Kind() string { return "TOKEN" }
+
+// Wake goes round once, before all pebbles.
+type Wake struct{}
+
+// Pebble goes round for each candidate of a round.
+type Pebble struct {
+	Round uint32
+	Hop   uint32 // how many steps it has made when it arrives
+}
+
+// Kind is WAKE.
+func (Wake) Kind() string { return "WAKE" }
+
+// Kind is PEBBLE.
+func (Pebble) Kind() string { return "PEBBLE" }
