@@ -163,6 +163,21 @@ var formulas = map[string]func(*point) float64{
 	"N(N-1)":   func(p *point) float64 { return p.N() * (p.N() - 1) },
 	"(N-1)²":   func(p *point) float64 { return (p.N() - 1) * (p.N() - 1) },
 	"2(N-1)²":  func(p *point) float64 { return 2 * (p.N() - 1) * (p.N() - 1) },
+	"4N":       func(p *point) float64 { return 4 * p.N() },
+	"N(N+1)/2": func(p *point) float64 { return p.N() * (p.N() + 1) / 2 },
+	"N H(N)":   func(p *point) float64 { return p.N() * algo.Harmonic(p.cell.Plan.Nodes) },
+	"2N⌊log2 N⌋+2N": func(p *point) float64 {
+		return p.N() * (2*math.Floor(math.Log2(p.N())) + 2)
+	},
+	"2N⌊log2 N⌋+3N": func(p *point) float64 {
+		return p.N() * (2*math.Floor(math.Log2(p.N())) + 3)
+	},
+	"8N+8⌈N log2 N⌉": func(p *point) float64 { return 8 * (p.N() + math.Ceil(p.N()*math.Log2(p.N()))) },
+	"2.441716N":      func(p *point) float64 { return 2.441716 * p.N() },
+	"M(N)N": func(p *point) float64 { // the claim without WAKE
+		lo, hi := p.claim("messages/election", "worst")
+		return (lo+hi)/2 - p.N()
+	},
 	"ln N":     func(p *point) float64 { return math.Log(p.N()) },
 	"log2 N":   func(p *point) float64 { return math.Log2(p.N()) },
 	"H(N-1)":   func(p *point) float64 { return algo.Harmonic(p.cell.Plan.Nodes - 1) },

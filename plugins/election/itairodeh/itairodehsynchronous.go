@@ -159,7 +159,7 @@ func rounds(n int) float64 {
 		share := math.Pow(1-p, float64(k)) // of rounds with m candidates
 		again, sum := share, 1.0
 		for m := 1; m <= k; m++ {
-			share *= float64(k-m+1) / float64(m) * p / (1 - p)
+			share = float64(share * float64(k-m+1) / float64(m) * p / (1 - p))
 			switch {
 			case m == k:
 				again += share
