@@ -19,6 +19,7 @@ type Scope struct {
 	Leader     algo.ID        // settled at the start; None: none is
 	Timeouts   int            // timers that expire in one schedule, at most; 0: any number
 	States     int            // to stop after; 0: never
+	Seed       uint64         // of what the processes draw: a walk is of one stream for each
 	Params     map[string]any // to set
 }
 
@@ -77,6 +78,7 @@ func (s Scope) String() string {
 	add(s.Leader != algo.None, "leader=%d", s.Leader)
 	add(s.Crashed != nil, "crashed=%d", s.Crashed)
 	add(s.Timeouts > 0, "timeouts=%d", s.Timeouts)
+	add(s.Seed > 0, "seed=%d", s.Seed)
 	for _, name := range slices.Sorted(maps.Keys(s.Params)) {
 		add(true, "%s=%v", name, s.Params[name])
 	}

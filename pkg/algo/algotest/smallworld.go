@@ -34,7 +34,7 @@ func newFrame(id string, scope Scope) (*frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Leader, p.Crashed = scope.Leader, scope.Crashed
+	p.Leader, p.Crashed, p.Seed = scope.Leader, scope.Crashed, p.Seed+scope.Seed
 	setup, err := p.Setup()
 	if err != nil {
 		return nil, err

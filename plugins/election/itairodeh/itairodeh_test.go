@@ -179,6 +179,27 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// TestDraws walks through every schedule of three processes, with each of forty streams of numbers.
+func TestDraws(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{id, synchronousID} {
+		schedules := map[string]bool{}
+		for seed := range uint64(40) {
+			scope := algotest.Scope{Nodes: 3, Initiators: algotest.Everybody(3), Seed: seed, States: 5000}
+			space, err := algotest.Exhaust(id, scope)
+			if err != nil || space.Find != nil {
+				t.Fatalf("%s, %s: %v, %v", id, scope, space.Find, err)
+			}
+			if space.Bound == "" {
+				schedules[space.Schedules.String()] = true
+			}
+		}
+		if len(schedules) < 5 {
+			t.Errorf("%s: %d different walks are complete", id, len(schedules))
+		}
+	}
+}
+
 // TestRounds: of two one is left after 2 rounds on average, of three after 13/6, of many after 2.441715879
 // (Lavault and Louchard, TCS 2006), and a round costs N messages.
 func TestRounds(t *testing.T) {
