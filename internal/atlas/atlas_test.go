@@ -278,6 +278,13 @@ func TestClass(t *testing.T) {
 	if serves, never := e.Seeds(); serves != 2 || never != 1 || e.Share() != 0.62 {
 		t.Error(serves, never, e.Share())
 	}
+	e = Entry{}
+	for _, o := range []outcome{{1, 3, "two leaders"}, {1, 5, ""}, {1, 4, "two leaders"}, {1, 2, "none"}} {
+		e.add(&o)
+	}
+	if len(e.Shares) != 4 || e.Worst != 5 || !slices.Equal(e.Broken, []string{"two leaders", "none"}) {
+		t.Errorf("%+v", e)
+	}
 	for share, want := range map[float64]string{0: "0", 1: "1", 0.9999: "0.999", 0.0001: "0.001", 0.5: "0.500"} {
 		if got := Decimal(share); got != want {
 			t.Errorf("%v: %s, want %s", share, got, want)

@@ -24,6 +24,7 @@ func TestAll(t *testing.T) {
 	} {
 		graphs, connected, quorum, leaders := 0, 0, 0, 0
 		seen := map[string]bool{}
+		before := Graph{Vertices: test.vertices, Directed: test.directed}
 		for _, g := range All(test.vertices, test.directed) {
 			graphs++
 			if reaches(&g) {
@@ -39,6 +40,10 @@ func TestAll(t *testing.T) {
 				t.Errorf("%v is read as %v: %v", &g, &other, err)
 			}
 			seen[g.String()] = true
+			if a, b := len(before.Links()), len(g.Links()); a > b || a == b && before.vector() < g.vector() {
+				t.Errorf("%v after %v", &g, &before)
+			}
+			before = g
 		}
 		got := [4]int{graphs, connected, quorum, leaders}
 		if want := [4]int{test.graphs, test.connected, test.quorum, test.leaders}; got != want {

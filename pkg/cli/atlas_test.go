@@ -23,6 +23,9 @@ func TestAtlas(t *testing.T) {
 		"chained  serves  0.97", "6 graphs of 3 processes, 5 seeds each; trials of 100 time-outs",
 		"results: atlas.csv", "results: atlas.svg")
 	narrow(t, r.out)
+	if strings.Contains(r.out, "never  ") && strings.Contains(r.out, "3;1;") {
+		t.Errorf("nobody could lead there:\n%s", r.out)
+	}
 	rows, err := csv.NewReader(strings.NewReader(string(must(os.ReadFile("atlas.csv"))))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +75,23 @@ repetitions: 2
 	has(t, bench(t, "atlas", file).want(t, Good).out, "sticky           3       6       5      0      1      80ms",
 		"chained  raft     serves", "chained  sticky   serves", "2 seeds each")
 	has(t, bench(t, "atlas", file, "--processes", "4", "--sample", "2").want(t, Good).out, "2 of the 20 graphs of 4")
+	side := bench(t, "atlas", "raft", "bully", "--graph", "quorum-loss", "--graph", "chained", "--set", "repetitions=1",
+		"--quiet").want(t, Good).out
+	last := 0
+	for _, row := range []string{"chained      raft ", "chained      bully ", "quorum-loss  raft ", "quorum-loss  bully "} {
+		at := strings.Index(side, row)
+		if at <= last {
+			t.Errorf("%q is at %d, after %d:\n%s", row, at, last, side)
+		}
+		last = at
+	}
+	flapping := []string{"atlas", "raft", "--graph", "two-leaves", "--set", "repetitions=1", "--json", "--quiet"}
+	if bench(t, flapping...).out == bench(t, append(flapping, "--lockstep")...).out {
+		t.Error("--lockstep changes nothing")
+	}
 	for args, want := range map[string]string{
+		"raft --graph chained --params heartbeat=5ms":          "0      50ms",
+		`raft --graph chained --set network={"latency":"9ms"}`: "1       0      1      0      50ms",
 		"raft --graph chained --params t_election=70ms": "raft t_election=70ms          3       1       1      0      " +
 			"0      70ms",
 		"raft --graph 3;2;2-1,1-3 --set params.t_election=60ms":             "0      60ms",
