@@ -49,9 +49,11 @@ determinism: ## the same file twice in simulation: every table byte for byte
 
 reference: ## the reference run of every algorithm again: every changed count fails
 	scripts/reference.sh
+	scripts/atlas.sh
 
 refresh: ## take the new counts for the reference; say why in CHANGELOG.md
 	scripts/reference.sh refresh
+	scripts/atlas.sh refresh
 
 reproduce: ## published statements against measurement, in full, into docs/reproduced.md
 	$(GO) run ./cmd/bench reproduce --markdown --out "$$(mktemp -d)" > docs/reproduced.new

@@ -14,6 +14,7 @@ step "docs/algorithms.md: counts, errata, figures"
 go run ./scripts/algorithms
 step "results/reference: a run of every algorithm"
 scripts/reference.sh refresh
+scripts/atlas.sh refresh
 step "docs/reproduced.md: published statements"
 make -s reproduce
 if [ "${1:-}" != sim ]; then
