@@ -3,6 +3,7 @@ package lease_test
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -99,6 +100,21 @@ func TestJitter(t *testing.T) {
 	}
 }
 
+// TestMultiples: a holder that fails tries again at multiples of retry_period from the begin.
+func TestMultiples(t *testing.T) {
+	p := script(t, 3, nil, 165*ms, harness.Event{At: 45*ms + ms/2, Do: "cut", Groups: [][]uint32{{1}, {2, 3}}})
+	p.Leader = 1
+	var at []time.Duration
+	for _, r := range algotest.MustSimulate(t, p).Trace {
+		if r.Type == trace.Send && r.Process == 1 {
+			at = append(at, r.At)
+		}
+	}
+	if want := []time.Duration{20 * ms, 42 * ms, 64 * ms, 124 * ms}; !slices.Equal(at, want) {
+		t.Errorf("asks at %v, want %v", at, want)
+	}
+}
+
 // TestOverlap: two lead if, and only if, the lease is shorter than retry_period + renew_deadline.
 func TestOverlap(t *testing.T) {
 	for lasts, most := range map[time.Duration]int64{105 * ms: 2, 120 * ms: 1, 150 * ms: 1} {
@@ -160,7 +176,7 @@ func TestContender(t *testing.T) {
 	r.Expires("retry", "GET{2}>3 request+")
 	r.Now = 153 * ms // the lease is over by now, and was not when the attempt began
 	r.Hears(3, lease.GetReply{R: 2, Holder: 1, Version: 7, Duration: 150 * ms}, "request- retry+")
-	r.Now = 173 * ms
+	r.Now = 152 * ms // it is over now
 	r.Expires("retry", "GET{3}>3 request+")
 	r.Expires("request", "retry+")
 	r.Hears(3, lease.GetReply{R: 3, Holder: 1, Version: 7, Duration: 150 * ms}, "") // too late (P1)
@@ -205,6 +221,10 @@ func TestHolder(t *testing.T) {
 	r.Hears(3, lease.GetReply{R: 2, Holder: 2, Version: 2, Duration: 150 * ms}, "request- retry+")
 	r.Expires("retry", "GET{3}>3 request+")
 	r.Expires("deadline", "request- retry- deadline- leader=0/0 retry+")
+	// Whose lease is over looks as well.
+	r = algotest.NewTranscript(t, id, 3, algo.Config{ID: 1, Leader: 1}, params{"store": int64(3)})
+	r.Now = 150 * ms
+	r.Expires("retry", "deadline+ GET{1}>3 request+")
 }
 
 // TestGivesBack is ReleaseOnCancel.
@@ -258,6 +278,8 @@ func TestStore(t *testing.T) {
 	r = algotest.NewTranscript(t, id, 3, algo.Config{ID: 3, Incarnation: 1,
 		Saved: lease.Record{Holder: 2, Version: 9, Duration: 150 * ms}}, params{"store": int64(3)})
 	r.Starts("leader=2/9 SAVE{2 9 150ms}")
+	r = algotest.NewTranscript(t, id, 3, algo.Config{ID: 3, Leader: 1}, params{"store": int64(3)})
+	r.Starts("SAVE{1 1 150ms}")
 	// A leader that cannot be.
 	r = algotest.NewTranscript(t, id, 3, algo.Config{ID: 3, Leader: 3}, params{"store": int64(3)})
 	r.Starts("leader=0/0")
@@ -413,14 +435,15 @@ func TestStoreForEver(t *testing.T) {
 
 // TestOperations: a process knows what it can be told, and says so.
 func TestOperations(t *testing.T) {
-	for p := range algo.ID(2) {
+	for p := range algo.ID(3) {
+		rule := map[bool]string{true: "ttl", false: "renew"}[p == 2]
 		func() {
 			defer func() {
 				if said := fmt.Sprint(recover()); !strings.Contains(said, "has: campaign") {
 					t.Errorf("p%d: %s", p+1, said)
 				}
 			}()
-			r := algotest.NewTranscript(t, id, 2, algo.Config{ID: p + 1}, nil)
+			r := algotest.NewTranscript(t, id, 3, algo.Config{ID: p + 1}, params{"rule": rule})
 			r.Feed(algotest.Commanded("abdicate"), "")
 		}()
 	}

@@ -24,9 +24,8 @@ type contender struct {
 type phase uint8
 
 const (
-	looking   phase = iota // GET
-	taking                 // PUT after it
-	renewing               // PUT without it
+	trying    phase = iota // GET, or PUT after it
+	renewing               // PUT without a GET
 	returning              // GET before the lease is given back
 	returned               // PUT that gives it back
 )
@@ -113,7 +112,7 @@ func (n *contender) try(env algo.Env) {
 	if n.leads() && n.record.Holder == n.ID && n.valid() {
 		n.put(env, renewing, n.ID, n.lease)
 	} else {
-		n.get(env, looking)
+		n.get(env, trying)
 	}
 }
 
@@ -148,7 +147,7 @@ func (n *contender) onGetReply(env algo.Env, m GetReply) {
 		if !own && n.record.Holder != algo.None && n.valid() {
 			n.failed(env)
 		} else {
-			n.put(env, taking, n.ID, n.lease)
+			n.put(env, trying, n.ID, n.lease)
 		}
 	}
 }
@@ -160,7 +159,7 @@ func (n *contender) onPutReply(env algo.Env, m PutReply) {
 		n.record, n.seen = Record{n.ID, m.Version, n.lease}, env.Now()
 		n.succeeded(env)
 	case n.phase == renewing:
-		n.get(env, looking)
+		n.get(env, trying)
 	default:
 		n.failed(env)
 	}
