@@ -298,6 +298,7 @@ func TestStoreInTime(t *testing.T) {
 	r.Hears(2, lease.Put{R: 1, Version: 3, Holder: 2, Duration: 300 * ms},
 		"SAVE{2 4 300ms} expiry+ leader=2/4 PUT_REPLY{1 true 4}>2")
 	r.Hears(1, lease.Delete{Version: 2}, "") // of long ago
+	r.Hears(2, lease.Delete{Version: 3}, "") // overtaken
 	r.Hears(2, lease.Delete{Version: 4}, "expiry- SAVE{0 5 0s} leader=0/0 EXPIRED{}>1 EXPIRED{}>2")
 	r.Hears(2, lease.Delete{Version: 5}, "")
 	r = algotest.NewTranscript(t, id, 3, algo.Config{ID: 3, Incarnation: 1,
@@ -337,6 +338,30 @@ func TestMember(t *testing.T) {
 	r.Hears(3, lease.PutReply{R: 14, Version: 13}, "request- leader=0/0") // refused
 	r.Expires("cycle", "cycle+ GET{15}>3 request+")
 	r.Hears(3, lease.GetReply{R: 15, Holder: 1, Version: 14}, "request- leader=1/14")
+}
+
+// TestMemberWaits: for the first cycle, for answers, and for the end of a cycle.
+func TestMemberWaits(t *testing.T) {
+	given := params{"store": int64(3), "rule": "ttl"}
+	r := algotest.NewTranscript(t, id, 3, algo.Config{ID: 2}, given)
+	r.Starts("cycle+ GET{1}>3 request+")
+	r.Hears(3, lease.GetReply{R: 1, Holder: 1, Version: 4}, "request- leader=1/4")
+	r.Expires("cycle", "cycle+ GET{2}>3 request+")
+	r.Expires("request", "") // a follower goes on
+	r.Expires("cycle", "cycle+ GET{3}>3 request+")
+	r.Expires("cycle", "")
+	r.Hears(3, lease.GetReply{R: 3, Holder: 1, Version: 4}, "request- cycle+ GET{4}>3 request+")
+	r.Hears(3, lease.GetReply{R: 4, Version: 5}, "request- leader=0/0 PUT{5 5 2 300ms}>3 request+")
+	r.Hears(3, lease.PutReply{R: 5, OK: true, Version: 6}, "request- leader=2/6")
+	r.Feed(algotest.Commanded("release"), "leader=0/0 DELETE{6}>3")
+	r.Expires("cycle", "cycle+ GET{6}>3 request+")
+	r.Expires("cycle", "")
+	r.Hears(3, lease.GetReply{R: 6, Holder: 2, Version: 6}, "request- DELETE{6}>3 cycle+ GET{7}>3 request+")
+	r = algotest.NewTranscript(t, id, 3, algo.Config{ID: 1, Leader: 1}, given)
+	r.Starts("cycle+")
+	r.Expires("cycle", "cycle+ GET{1}>3 request+")
+	r.Hears(3, lease.GetReply{R: 1, Holder: 1, Version: 7}, "request- PUT{2 7 1 300ms}>3 request+")
+	r.Feed(algotest.Commanded("release"), "leader=0/0 DELETE{7}>3") // what it has seen
 }
 
 // TestMemberGivesBack: DELETE, again until it has arrived.

@@ -111,7 +111,7 @@ func (n *member) demote(env algo.Env) {
 // onGetReply is process_healthy_cluster if there is a holder, and process_unhealthy_cluster
 // if there is none.
 func (n *member) onGetReply(env algo.Env, m GetReply) {
-	n.record = Record{m.Holder, m.Version, m.Duration}
+	n.record.Version = m.Version
 	switch own := m.Holder == n.ID; {
 	case own && n.idle: // it could not be given back
 		env.Send(n.store, Delete{m.Version})
@@ -136,7 +136,6 @@ func (n *member) onPutReply(env algo.Env, m PutReply) {
 	case n.idle: // released meanwhile
 		env.Send(n.store, Delete{m.Version})
 	default:
-		n.record.Holder = n.ID
 		n.name(env, n.ID, m.Version)
 	}
 	n.over(env)
