@@ -57,7 +57,7 @@ func New(c algo.Config) algo.Elector {
 		n.view, n.lastNormal = uint64(c.Leader)-1, uint64(c.Leader)-1
 	}
 	if c.Incarnation > 0 {
-		n.status, n.op = recovering, 0
+		n.status = recovering
 	}
 	return n
 }
@@ -140,7 +140,6 @@ func (n *node) change(env algo.Env, v uint64) {
 	}
 	algo.Broadcast(env, n.ID, n.Peers, StartViewChange{v})
 	n.wait(env)
-	n.report(env)
 }
 
 func (n *node) onStartViewChange(env algo.Env, from algo.ID, m StartViewChange) {
@@ -171,7 +170,7 @@ func (n *node) onDoViewChange(env algo.Env, from algo.ID, m DoViewChange) {
 	if m.View > n.view {
 		n.change(env, m.View)
 	}
-	if m.View == n.view && n.status == viewChange && n.primary() == n.ID {
+	if m.View == n.view && n.status == viewChange {
 		n.take(env, from, m)
 	}
 }

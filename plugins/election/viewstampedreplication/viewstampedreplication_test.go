@@ -66,6 +66,8 @@ func TestViewChange(t *testing.T) {
 	r.Starts("view+")
 	r.Hears(5, vsr.Commit{View: 4}, "view+")
 	r.Hears(4, vsr.Commit{View: 3}, "")
+	r.Hears(1, vsr.StartViewChange{View: 4}, "") // over: it reports to nobody
+	r.Hears(3, vsr.StartViewChange{View: 4}, "")
 	r.Suspects(5, "")
 	r.Restores(5, "")
 	r.Elects("leader=0/0 " + all("START_VIEW_CHANGE{5}") + " view+")
@@ -77,7 +79,6 @@ func TestViewChange(t *testing.T) {
 	r.Hears(1, vsr.Commit{View: 5}, "")
 	r.Hears(3, vsr.StartViewChange{View: 5}, "DO_VIEW_CHANGE{5 4 3}>1")
 	r.Hears(4, vsr.StartViewChange{View: 5}, "") // once in a view
-	r.Hears(3, vsr.DoViewChange{View: 5}, "")    // it is 1's turn
 	r.Hears(1, vsr.StartView{View: 5, Op: 7}, "leader=1/6 view+")
 	r.Hears(1, vsr.StartView{View: 5, Op: 7}, "view+")
 	r.Hears(5, vsr.StartView{View: 4, Op: 8}, "")
@@ -106,6 +107,19 @@ func TestViewChange(t *testing.T) {
 	r.Hears(1, vsr.StartViewChange{View: 8}, "") // of 7 and 8 each for itself
 	r.Hears(5, vsr.StartViewChange{View: 8}, "DO_VIEW_CHANGE{8 6 7}>4")
 	r.Hears(5, vsr.Commit{View: 9}, "leader=5/10 view+")
+}
+
+// TestReports: f+1 different processes have to report; and the same primary may come again.
+func TestReports(t *testing.T) {
+	r := algotest.NewTranscript(t, id, 5, algo.Config{ID: 2, Leader: 1}, nil)
+	r.Starts("view+")
+	r.Hears(1, vsr.Commit{View: 5}, "leader=1/6 view+") // five views later
+	r.Elects("leader=0/7 " + all("START_VIEW_CHANGE{6}") + " view+")
+	r.Hears(1, vsr.StartViewChange{View: 6}, "")
+	r.Hears(3, vsr.StartViewChange{View: 6}, "")
+	r.Hears(3, vsr.DoViewChange{View: 6, Normal: 5}, "")
+	r.Hears(3, vsr.DoViewChange{View: 6, Normal: 5}, "") // the network's second copy
+	r.Hears(4, vsr.DoViewChange{View: 6, Normal: 5}, "view- "+all("START_VIEW{6 0}")+" heartbeat+ leader=2/7")
 }
 
 // TestDrawnByReport: a DO_VIEW_CHANGE of a higher view is a reason to go there, and a report.
