@@ -179,6 +179,8 @@ var formulas = map[string]func(*point) float64{
 		lo, hi := p.claim("messages/election", "worst")
 		return (lo+hi)/2 - p.N()
 	},
+	"N/2":      func(p *point) float64 { return p.N() / 2 },
+	"N-1/N":    func(p *point) float64 { return p.N() - 1/p.N() },
 	"ln N":     func(p *point) float64 { return math.Log(p.N()) },
 	"log2 N":   func(p *point) float64 { return math.Log2(p.N()) },
 	"H(N-1)":   func(p *point) float64 { return algo.Harmonic(p.cell.Plan.Nodes - 1) },
@@ -186,7 +188,11 @@ var formulas = map[string]func(*point) float64{
 	"4(N-1)²/N²": func(p *point) float64 {
 		return 4 * (p.N() - 1) * (p.N() - 1) / (p.N() * p.N())
 	},
-	"2(N²-1)/3N": func(p *point) float64 { return 2 * (p.N()*p.N() - 1) / (3 * p.N()) },
+	"6N+4·2^⌈lg N⌉-8": func(p *point) float64 {
+		return 6*p.N() + float64(4*math.Exp2(math.Ceil(math.Log2(p.N())))) - 8
+	},
+	"(N-1)(N+2)/2N": func(p *point) float64 { return (p.N() - 1) * (p.N() + 2) / (2 * p.N()) },
+	"2(N²-1)/3N":    func(p *point) float64 { return 2 * (p.N()*p.N() - 1) / (3 * p.N()) },
 	"2^(N-1)+2^(N-2)-2+(N-2)2^(N-3)": func(p *point) float64 {
 		return math.Exp2(p.N()-1) + math.Exp2(p.N()-2) - 2 + (p.N()-2)*math.Exp2(p.N()-3)
 	},
