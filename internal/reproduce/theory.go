@@ -141,7 +141,7 @@ func (p *point) undelayed() float64 {
 
 // formulas is what can be asserted, under the name that the reader sees. N is the
 // number of processes, D the diameter, K the size of a quorum, d the delay of a
-// message; τ and s are the least election time-out and its spread, in ms.
+// message; τ (or T) and s are the least election time-out and its spread, in ms.
 var formulas = map[string]func(*point) float64{
 	"N":        func(p *point) float64 { return p.N() },
 	"N-1":      func(p *point) float64 { return p.N() - 1 },
@@ -207,6 +207,7 @@ var formulas = map[string]func(*point) float64{
 		_, hi := p.claim("messages/entry", "burst")
 		return hi
 	},
+	"4T":  func(p *point) float64 { return 4 * p.param("t_election") },
 	"τ/2": func(p *point) float64 { return p.param("t_election") / 2 },
 	"3τ/4+s/5": func(p *point) float64 {
 		return 3*p.param("t_election")/4 + p.param("t_election_spread")/5
