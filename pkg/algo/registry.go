@@ -3,6 +3,7 @@ package algo
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -180,6 +181,20 @@ func (s *Spec) defects() error {
 			errs = append(errs, err)
 		}
 		seen[p.Name] = true
+	}
+	for i, set := range s.Sets {
+		check(words(set.Name, '-'), "bad name of a set: %q, want lower-case words joined by '-'", set.Name)
+		check(set.Doc != "" && !strings.Contains(set.Doc, "\n"), "set %s: no one-line doc", set.Name)
+		check(!slices.ContainsFunc(s.Sets[:i], func(o Set) bool { return o.Name == set.Name }),
+			"set %s declared twice", set.Name)
+		for _, name := range slices.Sorted(maps.Keys(set.Params)) {
+			j := slices.IndexFunc(s.Params, func(p Param) bool { return p.Name == name })
+			if j < 0 {
+				errs = append(errs, fmt.Errorf("set %s: no parameter %s", set.Name, name))
+			} else if err := s.Params[j].Check(set.Params[name]); err != nil {
+				errs = append(errs, fmt.Errorf("set %s: %w", set.Name, err))
+			}
+		}
 	}
 	check(s.Perpetual || len(s.Periods) == 0, "periods, but it is not perpetual: once there is a "+
 		"leader it falls quiet")

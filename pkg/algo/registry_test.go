@@ -127,6 +127,16 @@ func TestRegister_PanicsNamingTheDefect(t *testing.T) {
 			"time_out: a process is a whole number"},
 		"nobody's claim": {func(s *Spec) { s.Claims = []Claim{{Text: "3N"}} },
 			`claim "3N": source "" (has: [paper notes derived])`},
+		"a set's name":      {func(s *Spec) { s.Sets = []Set{{Name: "Etcd", Doc: "x"}} }, `name of a set: "Etcd"`},
+		"a set of nobody's": {func(s *Spec) { s.Sets = []Set{{Name: "etcd"}} }, "set etcd: no one-line doc"},
+		"a set twice": {func(s *Spec) { s.Sets = []Set{{Name: "etcd", Doc: "x"}, {Name: "etcd", Doc: "x"}} },
+			"set etcd declared twice"},
+		"a set of no parameter": {func(s *Spec) {
+			s.Sets = []Set{{Name: "etcd", Doc: "x", Params: map[string]any{"tick": 1}}}
+		}, "set etcd: no parameter tick"},
+		"a set of another type": {func(s *Spec) {
+			s.Sets = []Set{{Name: "etcd", Doc: "x", Params: map[string]any{"time_out": 1}}}
+		}, "set etcd: parameter time_out: 1 is not a duration"},
 		"no such token":       {func(s *Spec) { s.Token = "NUMBERS" }, `token "NUMBERS" is none of the messages`},
 		"a period of nothing": {repeats(Period{"beat", "beat"}), `period "beat" is no duration`},
 		"a period that differs": {func(s *Spec) {

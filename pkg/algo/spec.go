@@ -3,6 +3,7 @@ package algo
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 )
 
@@ -16,6 +17,7 @@ type Spec struct {
 	Auxiliary []Message // acknowledgements and the like: counted with the detector's, apart
 	Saves     []Message // a zero value of each type handed to Env.Save that is not a message
 	Params    []Param
+	Sets      []Set    // values of parameters by one name, such as those of a system that people run
 	Perpetual bool     // never falls quiet: heartbeats, a circulating token
 	Periods   []Period // of an election that is Perpetual: what a leader repeats meanwhile
 	Told      bool     // of an election: a script's suspicion starts one, though no detector's does
@@ -27,6 +29,29 @@ type Spec struct {
 	Service   Service  // of an election: when a service that rests on its leader is up
 	Claims    []Claim  // complexity, and who states it; checked by the conformance kit
 	Breaks    string   // what happens beyond Needs and Survives, in sentences
+}
+
+// A Set is values of parameters under one name. Parameters that it leaves out follow from the
+// network, and from these.
+type Set struct {
+	Name, Doc string // lower-case words joined by '-'; whose values they are, in one line
+	Params    map[string]any
+}
+
+// SetOf finds the set of that name. The error names those that there are.
+func (s *Spec) SetOf(name string) (*Set, error) {
+	var names []string
+	for i := range s.Sets {
+		if s.Sets[i].Name == name {
+			return &s.Sets[i], nil
+		}
+		names = append(names, s.Sets[i].Name)
+	}
+	if names == nil {
+		return nil, fmt.Errorf("unknown set %q: %s has none", name, s.Name)
+	}
+	return nil, fmt.Errorf("unknown set %q of %s%s (has: %s)", name, s.Name, Hint(name, names),
+		strings.Join(names, ", "))
 }
 
 // A Period is what a leader does again and again for as long as nothing happens, such as

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,6 +45,7 @@ type description struct {
 	Promises  []string       `json:"promises"`
 	Claims    []claimReport  `json:"claims"`
 	Params    []paramReport  `json:"params"`
+	Sets      []setReport    `json:"sets"`
 	Defaults  map[string]any `json:"defaults_for"`
 }
 
@@ -53,6 +56,13 @@ type paperReport struct {
 	Year       int    `json:"year"`
 	DOI        string `json:"doi"`
 	Deviations string `json:"deviations"`
+}
+
+// A setReport is values of parameters by one name.
+type setReport struct {
+	Name   string            `json:"name"`
+	Doc    string            `json:"doc"`
+	Params map[string]string `json:"params"`
 }
 
 type property struct {
@@ -132,6 +142,14 @@ func describe(a *algo.Algorithm) description {
 		Breaks: a.Spec.Breaks, Promises: promises(a), Claims: claims(a.Spec.Claims), Params: params(&a.Spec),
 		Defaults: map[string]any{"nodes": shownNodes, "latency": shownLatency.String()},
 		Periods:  []string{},
+		Sets:     []setReport{},
+	}
+	for _, set := range a.Spec.Sets {
+		r := setReport{Name: set.Name, Doc: set.Doc, Params: map[string]string{}}
+		for name, v := range set.Params {
+			r.Params[name] = fmt.Sprint(v)
+		}
+		d.Sets = append(d.Sets, r)
 	}
 	for _, period := range a.Spec.Periods {
 		d.Periods = append(d.Periods, period.Param)
@@ -312,6 +330,16 @@ func (s *streams) printDescription(d description) {
 			bounds(c.Bounds), c.Source, c.Source.Meaning())
 	}
 	printParams(w, d)
+	if len(d.Sets) > 0 {
+		fmt.Fprintln(w, "\nSets of parameters (set: NAME beside the name of the algorithm)")
+	}
+	for _, set := range d.Sets {
+		var values []string
+		for _, name := range slices.Sorted(maps.Keys(set.Params)) {
+			values = append(values, name+" "+set.Params[name])
+		}
+		fmt.Fprintf(w, "  %s\n%s\n%s\n", set.Name, wrap(set.Doc, 6), wrap(strings.Join(values, ", "), 6))
+	}
 }
 
 func bounds(list []claimBound) string {

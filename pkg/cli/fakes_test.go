@@ -77,6 +77,8 @@ func everything() algo.Spec {
 			{Name: "rank", Type: algo.Int, Default: algo.Const(int64(1)), Min: int64(1), Max: int64(9),
 				PerProcess: true, Unit: "points", Doc: "what decides"},
 		},
+		Sets: []algo.Set{{Name: "hasty", Doc: "for those who do not want to wait",
+			Params: map[string]any{"patience": time.Millisecond, "mode": "fast"}}},
 		Needs: algo.Needs{
 			Topology: algo.Complete, FIFO: true, Synchrony: algo.Synchronous, Detector: algo.Perfect,
 			Nodes: func(n int) error {

@@ -45,6 +45,7 @@ type listAlgorithm struct {
 	ID      string       `json:"id"`
 	Problem algo.Problem `json:"problem"`
 	Summary string       `json:"summary"`
+	Sets    []string     `json:"sets"` // of parameters
 }
 
 // A listMetric is a column of trials.csv that holds a figure.
@@ -66,7 +67,11 @@ type listEntry struct {
 func listing() listReport {
 	r := listReport{Schema: 1, Cities: link.Cities()}
 	for _, a := range algo.All() {
-		r.Algorithms = append(r.Algorithms, listAlgorithm{a.ID, a.Problem, a.Spec.Summary})
+		sets := []string{}
+		for _, set := range a.Spec.Sets {
+			sets = append(sets, set.Name)
+		}
+		r.Algorithms = append(r.Algorithms, listAlgorithm{a.ID, a.Problem, a.Spec.Summary, sets})
 	}
 	for _, k := range harness.Scenarios {
 		r.Scenarios = append(r.Scenarios, listEntry{k.Name, k.Problem, k.Doc, k.Keys})
@@ -203,7 +208,11 @@ func (s *streams) listAlgorithms(r *listReport) {
 		var list []listEntry
 		for _, a := range r.Algorithms {
 			if a.Problem == p.name {
-				list = append(list, listEntry{Name: a.ID, Doc: a.Summary})
+				doc := a.Summary
+				if len(a.Sets) > 0 {
+					doc += " (sets: " + strings.Join(a.Sets, ", ") + ")"
+				}
+				list = append(list, listEntry{Name: a.ID, Doc: doc})
 			}
 		}
 		if list == nil {

@@ -10,6 +10,7 @@ import (
 // An entry is one item of the list algorithms, as it was written.
 type entry struct {
 	name, label string
+	set         string        // of parameters; "": none
 	params      *config.Value // nil: none
 	detector    *config.Value // nil: that of the experiment
 	at          config.Place
@@ -27,14 +28,28 @@ func ownDetectorType() config.Type[*config.Value] {
 		}}
 }
 
+// setNames are the sets of parameters of all algorithms.
+func setNames() (names []string) {
+	for _, a := range runnable() {
+		for _, s := range a.Spec.Sets {
+			names = append(names, s.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // algorithmsType is the list of what is compared.
 func algorithmsType() config.Type[[]entry] {
 	name := config.SomeText("the name of an algorithm")
 	block := config.Block[entry]{
-		Missing: func(*config.Value, string) string { return "without a name, want {name, params, label}" },
+		Missing: func(*config.Value, string) string {
+			return "without a name, want {name, set, params, label}"
+		},
 		Fields: func(e *entry) []config.Field {
 			return []config.Field{
 				{Name: "name", Required: true, Of: name.To(&e.name)},
+				{Name: "set", Of: config.SomeText("the name of a set of parameters").To(&e.set)},
 				{Name: "params", Of: paramsType().To(&e.params)},
 				{Name: "label", Of: nameType("a label").To(&e.label)},
 				{Name: "detector", Of: ownDetectorType().To(&e.detector)},
@@ -58,10 +73,11 @@ func algorithmsType() config.Type[[]entry] {
 		words := config.Choice(slices.Compact(names)...).Schema()
 		o := block.Schema()
 		o["properties"].(config.Object)["name"] = words
+		o["properties"].(config.Object)["set"] = config.Choice(setNames()...).Schema()
 		return config.AnyOf(words, o)
 	}
 	t := config.Items(item, "", config.MaxKeys, "algorithms")
-	t.Name = "a list of algorithms, or of {name, params, label, detector}"
+	t.Name = "a list of algorithms, or of {name, set, params, label, detector}"
 	list := t.Schema
 	t.Schema = func() config.Object {
 		o := list()

@@ -94,6 +94,19 @@ func (d *draft) contender(e entry, problem string) *contender {
 		alg: a, at: e.at, key: e.key, origins: map[string]config.Place{}}
 	if c.Label == "" {
 		c.Label = a.Spec.Name
+		if e.set != "" {
+			c.Label += "-" + e.set
+		}
+	}
+	if e.set != "" {
+		set, err := a.Spec.SetOf(e.set)
+		if err != nil {
+			d.Add(e.at, config.Join(e.key, "set"), "%s", err)
+			return nil
+		}
+		for name, x := range set.Params {
+			c.Params[name], c.origins[name] = x, e.at
+		}
 	}
 	if e.params != nil && e.params.Kind == config.Map {
 		for _, q := range e.params.Pairs {

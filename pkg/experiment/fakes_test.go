@@ -26,6 +26,11 @@ func init() {
 			{Name: "level", Type: algo.Int, Doc: "a level", Min: int64(0), Max: int64(10),
 				Default: algo.Const(int64(3))},
 		},
+		Sets: []algo.Set{
+			{Name: "fast", Doc: "the fast one", Params: map[string]any{
+				"level": int64(9), "suppress": false, "t_answer": 5 * time.Millisecond}},
+			{Name: "slow", Doc: "the slow one", Params: map[string]any{"t_answer": time.Second}},
+		},
 		Needs: algo.Needs{
 			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect,
 			Params: func(n algo.Network, p algo.Params) error {

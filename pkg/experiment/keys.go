@@ -44,7 +44,7 @@ func schemaOf(s *settings) *config.Schema {
 				Of:  choice("election", "mutex").Into(func(w string) { s.Problem = algo.Problem(w) }),
 				Doc: "what the algorithms solve"},
 			{Name: "algorithms", Of: algorithmsType().To(&s.algorithms),
-				Doc: "what is compared: names, or {name, params, label, detector}"},
+				Doc: "what is compared: names, or {name, set, params, label, detector}"},
 			{Name: "transport", Default: transport.All[0].Name,
 				Of:  choice(transport.Names()...).To(&s.Transport),
 				Doc: transportDoc()},

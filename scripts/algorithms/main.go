@@ -10,8 +10,10 @@ import (
 	"fmt"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -177,6 +179,16 @@ func describe(out *bytes.Buffer, root string, a *algo.Algorithm, f Findings) err
 		defaults := s.Defaults(shown)
 		for _, p := range s.Params {
 			fmt.Fprintf(out, "| `%s` | %s | %v | %s |\n", p.Name, p.Type, defaults[p.Name], p.Doc)
+		}
+	}
+	if len(s.Sets) > 0 {
+		out.WriteString("\n| set | of | parameters |\n|---|---|---|\n")
+		for _, set := range s.Sets {
+			var values []string
+			for _, name := range slices.Sorted(maps.Keys(set.Params)) {
+				values = append(values, fmt.Sprintf("`%s` %v", name, set.Params[name]))
+			}
+			fmt.Fprintf(out, "| `%s` | %s | %s |\n", set.Name, set.Doc, strings.Join(values, ", "))
 		}
 	}
 	return nil

@@ -21,7 +21,8 @@ func init() {
 				"pre_vote; its replies name the attempt that they answer, and a process that " +
 				"was just restarted counts as having heard a leader, but as sticky to none. A " +
 				"takeover does not look at how fresh the log is, of which no message tells; nor does " +
-				"it wait a random time longer. A leader that is settled " +
+				"it wait a random time longer. Ticks begin with the process, so " +
+				"that those of processes that start together come together. A leader that is settled " +
 				"from the start leads term 1, and counts as heard unless it is down by then. A " +
 				"candidate that a majority has refused stays one until its timer expires, as the " +
 				"paper's does; etcd's follows at once. Suspicions of a failure detector other than the " +
@@ -88,6 +89,7 @@ func init() {
 			{Name: "last_index", Type: algo.Int, Default: algo.Const(int64(0)), PerProcess: true,
 				Doc: "index of the last entry of a process's log"},
 		},
+		Sets:      sets(),
 		Perpetual: true,
 		Periods:   []algo.Period{{Param: "heartbeat", Timer: heartbeatTimer}},
 		Needs: algo.Needs{
@@ -110,7 +112,7 @@ func init() {
 			"the next election before the votes of this one are in, and nobody ever leads. A " +
 			"leader that is cut off believes that it leads until it hears of a higher term. Without " +
 			"check_quorum a leader that reaches others and does not hear them is kept, under " +
-			"pre_vote and stickiness also one that reaches too few: a leader is promised then only " +
+			"pre_vote and sticky also one that reaches too few: a leader is promised then only " +
 			"where the parts of the network are whole. With check_quorum a connected majority is " +
 			"enough, and with pre_vote as well one process that reaches a majority, if no log is behind.",
 	}, New)
