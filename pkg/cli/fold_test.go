@@ -114,6 +114,7 @@ func TestColumns(t *testing.T) {
 		"trace":     {dir + " --trial 1 --out trace.svg", dir + " --trial 1 --format text", dir + " --trial 999"},
 		"verify":    {"bully --schedules 5", "bully --cases nowhere.json"},
 		"explore":   {"ring-list --faults all --schedules 2000", "bully --exhaustive", "bully --schedules 20"},
+		"diff":      {"bully ring-list " + file + " --trial 8", "bully ring-list", "nothing else"},
 		"atlas":     {"raft bully --graph chained", "bully --processes 3", "raft --graph 9", "ring"},
 		"reproduce": {"--papers " + papers, "--papers " + papers + " --list"},
 		"tune":      {file + " --budget 1", file},
