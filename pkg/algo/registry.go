@@ -182,20 +182,7 @@ func (s *Spec) defects() error {
 		}
 		seen[p.Name] = true
 	}
-	for i, set := range s.Sets {
-		check(words(set.Name, '-'), "bad name of a set: %q, want lower-case words joined by '-'", set.Name)
-		check(set.Doc != "" && !strings.Contains(set.Doc, "\n"), "set %s: no one-line doc", set.Name)
-		check(!slices.ContainsFunc(s.Sets[:i], func(o Set) bool { return o.Name == set.Name }),
-			"set %s declared twice", set.Name)
-		for _, name := range slices.Sorted(maps.Keys(set.Params)) {
-			j := slices.IndexFunc(s.Params, func(p Param) bool { return p.Name == name })
-			if j < 0 {
-				errs = append(errs, fmt.Errorf("set %s: no parameter %s", set.Name, name))
-			} else if err := s.Params[j].Check(set.Params[name]); err != nil {
-				errs = append(errs, fmt.Errorf("set %s: %w", set.Name, err))
-			}
-		}
-	}
+	errs = append(errs, s.setDefects()...)
 	check(s.Perpetual || len(s.Periods) == 0, "periods, but it is not perpetual: once there is a "+
 		"leader it falls quiet")
 	tunes := map[Tuning]int{}
@@ -252,6 +239,30 @@ func holdsID(t reflect.Type) bool {
 		return holdsID(t.Elem())
 	}
 	return t == reflect.TypeFor[ID]()
+}
+
+// setDefects says what is wrong with the sets of parameters.
+func (s *Spec) setDefects() (errs []error) {
+	check := func(ok bool, text string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf(text, args...))
+		}
+	}
+	for i, set := range s.Sets {
+		check(words(set.Name, '-'), "bad name of a set: %q, want lower-case words joined by '-'", set.Name)
+		check(set.Doc != "" && !strings.Contains(set.Doc, "\n"), "set %s: no one-line doc", set.Name)
+		check(!slices.ContainsFunc(s.Sets[:i], func(o Set) bool { return o.Name == set.Name }),
+			"set %s declared twice", set.Name)
+		for _, name := range slices.Sorted(maps.Keys(set.Params)) {
+			j := slices.IndexFunc(s.Params, func(p Param) bool { return p.Name == name })
+			if j < 0 {
+				errs = append(errs, fmt.Errorf("set %s: no parameter %s", set.Name, name))
+			} else if err := s.Params[j].Check(set.Params[name]); err != nil {
+				errs = append(errs, fmt.Errorf("set %s: %w", set.Name, err))
+			}
+		}
+	}
+	return errs
 }
 
 // paramName says whether s can be a parameter's name.

@@ -181,17 +181,23 @@ func describe(out *bytes.Buffer, root string, a *algo.Algorithm, f Findings) err
 			fmt.Fprintf(out, "| `%s` | %s | %v | %s |\n", p.Name, p.Type, defaults[p.Name], p.Doc)
 		}
 	}
-	if len(s.Sets) > 0 {
-		out.WriteString("\n| set | of | parameters |\n|---|---|---|\n")
-		for _, set := range s.Sets {
-			var values []string
-			for _, name := range slices.Sorted(maps.Keys(set.Params)) {
-				values = append(values, fmt.Sprintf("`%s` %v", name, set.Params[name]))
-			}
-			fmt.Fprintf(out, "| `%s` | %s | %s |\n", set.Name, set.Doc, strings.Join(values, ", "))
-		}
-	}
+	tabulate(out, s.Sets)
 	return nil
+}
+
+// tabulate writes a table of sets of parameters.
+func tabulate(out *bytes.Buffer, sets []algo.Set) {
+	if len(sets) == 0 {
+		return
+	}
+	out.WriteString("\n| set | of | parameters |\n|---|---|---|\n")
+	for _, set := range sets {
+		var values []string
+		for _, name := range slices.Sorted(maps.Keys(set.Params)) {
+			values = append(values, fmt.Sprintf("`%s` %v", name, set.Params[name]))
+		}
+		fmt.Fprintf(out, "| `%s` | %s | %s |\n", set.Name, set.Doc, strings.Join(values, ", "))
+	}
 }
 
 func bound(c algo.Claim, n int) string {
