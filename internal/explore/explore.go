@@ -18,6 +18,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/guard"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -34,11 +35,13 @@ const (
 
 // Options is what a search is for and how far it goes.
 type Options struct {
-	Params    map[string]any // to set
-	Nodes     []int          // one of them, in each schedule; nil: from two to nine
-	Latency   time.Duration  // the largest; 0: one of several
-	Faults    Faults
-	Rule      string // to look for; empty: any
+	Params  map[string]any // to set
+	Nodes   []int          // one of them, in each schedule; nil: from two to nine
+	Latency time.Duration  // the largest; 0: one of several
+	Faults  Faults
+	Rule    string // to look for; empty: any
+	// Maximise is what the schedule that costs most is looked for by; nil: only broken promises are.
+	Maximise  *metric.Metric
 	Seed      uint64
 	Schedules uint64        // how many; 0: any number
 	Time      time.Duration // for how long; 0: until the context ends
@@ -51,7 +54,8 @@ type Options struct {
 type Report struct {
 	Schedules uint64 // tried
 	Elapsed   time.Duration
-	Find      *Find // nil: nothing is broken
+	Find      *Find  // nil: nothing is broken
+	Worst     *Worst // nil: nothing was maximised, or no schedule has the metric
 }
 
 // A Find is a broken promise and the schedule that breaks it.
@@ -106,8 +110,12 @@ func Run(ctx context.Context, id string, options Options) (Report, error) {
 		return Report{}, s.err
 	}
 	out := Report{Schedules: s.tried.Load(), Elapsed: time.Since(s.begun), Find: s.found}
-	if s.found != nil {
+	switch {
+	case s.found != nil:
 		err = s.found.shrink(ctx)
+	case s.worst != nil:
+		out.Worst = s.worst
+		err = s.worst.shrink(ctx)
 	}
 	return out, err
 }
@@ -123,6 +131,7 @@ type search struct {
 
 	mu    sync.Mutex
 	found *Find
+	worst *Worst
 	err   error
 }
 
@@ -152,12 +161,16 @@ func (s *search) report() (stop func()) {
 // was found are tried to their end: the first find counts, not the fastest.
 func (s *search) work(ctx context.Context) {
 	var list members
+	size, try := uint64(family), func(number uint64) error { return s.family(ctx, number, &list) }
+	if s.options.Maximise != nil {
+		size, try = climb, func(number uint64) error { return s.climb(ctx, number) }
+	}
 	for {
 		number := s.next.Add(1) - 1
-		if number >= s.first.Load() || s.options.Schedules > 0 && number*family >= s.options.Schedules {
+		if number >= s.first.Load() || s.options.Schedules > 0 && number*size >= s.options.Schedules {
 			return
 		}
-		if err := s.family(ctx, number, &list); err != nil {
+		if err := try(number); err != nil {
 			s.mu.Lock()
 			if s.err == nil {
 				s.err = err
@@ -180,8 +193,7 @@ type members [family]struct {
 
 // family tries the schedules of one, which are put into list.
 func (s *search) family(ctx context.Context, number uint64, list *members) error {
-	seed := harness.Derive(s.options.Seed, "explore", number)
-	m := &maker{alg: s.alg, options: s.options, rng: rand.New(rand.NewPCG(seed, seed))}
+	m := s.maker(number)
 	size := uint64(family)
 	if all := s.options.Schedules; all > 0 {
 		size = min(size, all-number*family)
@@ -220,6 +232,12 @@ func (s *search) family(ctx context.Context, number uint64, list *members) error
 		}
 	}
 	return nil
+}
+
+// maker makes the schedules of a family.
+func (s *search) maker(number uint64) *maker {
+	seed := harness.Derive(s.options.Seed, "explore", number)
+	return &maker{alg: s.alg, options: s.options, rng: rand.New(rand.NewPCG(seed, seed))}
 }
 
 // keep notes a find, if none came before it.

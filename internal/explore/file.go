@@ -19,17 +19,25 @@ import (
 // what it breaks. The experiment that is read from it has one trial, which is that
 // of the schedule.
 func (f *Find) File() ([]byte, error) {
-	s := f.Schedule
+	about := []string{"Found by bench explore, and as small as it could be made. It breaks the rule",
+		fmt.Sprintf("%s: %s.", f.Rule, strings.ReplaceAll(f.Text, "\n", "\n# "))}
+	for _, why := range f.OutOfModel {
+		about = append(about, fmt.Sprintf("That is beyond the model of %s: %s.", f.Schedule.Algorithm.ID, why))
+	}
+	return f.Schedule.file("explore", about), nil
+}
+
+// file is the schedule as an experiment: what is said about it, the beginning of its name, and further
+// keys.
+func (s *Schedule) file(kind string, about []string, more ...string) []byte {
 	alg := s.Algorithm
 	w := &bytes.Buffer{}
 	line := func(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
-	line("# Found by bench explore, and as small as it could be made. It breaks the rule")
-	line("# %s: %s.", f.Rule, strings.ReplaceAll(f.Text, "\n", "\n# "))
-	for _, why := range f.OutOfModel {
-		line("# That is beyond the model of %s: %s.", alg.ID, why)
+	for _, text := range about {
+		line("# %s", text)
 	}
 	line("")
-	line("name: explore-%s", alg.Spec.Name)
+	line("name: %s-%s", kind, alg.Spec.Name)
 	line("problem: %s", alg.Problem)
 	line("algorithms: [{name: %s%s}]", alg.Spec.Name, params(s.Params))
 	line("transport: sim")
@@ -74,7 +82,10 @@ func (f *Find) File() ([]byte, error) {
 	line("repetitions: 1")
 	line("seed: %d", s.Seed)
 	line("time_limit: %v", s.Limit)
-	return w.Bytes(), nil
+	for _, text := range more {
+		line("%s", text)
+	}
+	return w.Bytes()
 }
 
 // params is the parameters as a part of the algorithm's entry.

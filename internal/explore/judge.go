@@ -68,11 +68,20 @@ const glance = 10_000
 // judge simulates the plan; where only safety is promised, nothing else counts. Its error
 // is that of the context if that ends before.
 func judge(ctx context.Context, p *harness.Plan, safety bool, rule string, sink trace.Sink) (*breach, error) {
+	alg, v, err := simulate(ctx, p, sink)
+	if err != nil {
+		return nil, err
+	}
+	return broke(alg, v, safety, rule), nil
+}
+
+// simulate simulates the plan, as strictly as if nothing in it were beyond the algorithm's model.
+func simulate(ctx context.Context, p *harness.Plan, sink trace.Sink) (*algo.Algorithm, *check.Verdict, error) {
 	strict := *p
 	strict.InModel = true
 	setup, err := strict.Setup()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	setup.Virtual = true
 	j := check.NewJudge(setup)
@@ -83,17 +92,22 @@ func judge(ctx context.Context, p *harness.Plan, safety bool, rule string, sink 
 	trial := sim.New(setup, all)
 	for !trial.Done() {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		trial.Advance(glance)
 	}
 	v := j.Finish(trial.End())
-	for _, b := range breaches(setup.Alg, &v) {
-		if (rule == "" || rule == b.rule) && !(safety && lives(setup.Alg, b.rule)) {
-			return &b, nil
+	return setup.Alg, &v, nil
+}
+
+// broke is the first promise that a verdict says is broken, of those that count.
+func broke(a *algo.Algorithm, v *check.Verdict, safety bool, rule string) *breach {
+	for _, b := range breaches(a, v) {
+		if (rule == "" || rule == b.rule) && !(safety && lives(a, b.rule)) {
+			return &b
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // breaches is what a verdict says is broken, in the order in which it was.

@@ -57,7 +57,10 @@ func TestSeldom(t *testing.T) {
 		{At: ms, Every: ms, Times: 8, Do: harness.DoRequest, Node: 2},
 	}
 	s.tidy()
-	k := &shrinker{ctx: t.Context(), rule: "mutual-exclusion", within: true, best: s}
+	k := &shrinker{ctx: t.Context(), within: true, best: s, holds: func(s *Schedule) (bool, error) {
+		b, err := s.run(t.Context(), "mutual-exclusion", nil)
+		return b != nil, err
+	}}
 	k.seldom()
 	for _, e := range k.best.Events {
 		if e.Times != 1 {

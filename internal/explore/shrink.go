@@ -12,11 +12,11 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// A shrinker makes a schedule simpler, a step at a time, as long as it breaks the
-// same rule and stays as far within the algorithm's model as it was.
+// A shrinker makes a schedule simpler, a step at a time, as long as it does what it is for
+// and stays as far within the algorithm's model as it was.
 type shrinker struct {
 	ctx    context.Context
-	rule   string
+	holds  func(*Schedule) (bool, error) // it breaks the same rule, or costs as much
 	within bool
 	best   *Schedule
 	tried  int
@@ -28,7 +28,17 @@ const patience = 30_000
 // shrink replaces the schedule of f by the simplest that is found. An interruption
 // leaves what there is by then.
 func (f *Find) shrink(ctx context.Context) error {
-	k := &shrinker{ctx: ctx, rule: f.Rule, within: f.First.within(), best: f.First}
+	k := &shrinker{ctx: ctx, within: f.First.within(), best: f.First, holds: func(s *Schedule) (bool, error) {
+		b, err := s.run(ctx, f.Rule, nil)
+		return b != nil, err
+	}}
+	k.simplify()
+	f.Schedule, f.Tried = k.best, k.tried
+	return f.conclude()
+}
+
+// simplify finds the simplest schedule.
+func (k *shrinker) simplify() {
 	for again := true; again; {
 		before := k.best
 		k.fewer()
@@ -40,11 +50,9 @@ func (f *Find) shrink(ctx context.Context) error {
 		k.fewer() // nothing is left that could be left out
 		again = k.best != before
 	}
-	f.Schedule, f.Tried = k.best, k.tried
-	return f.conclude()
 }
 
-// try takes s for the best if it breaks the rule. Nil is no schedule.
+// try takes s for the best if it does what it is for. Nil is no schedule.
 func (k *shrinker) try(s *Schedule) bool {
 	if s == nil || k.tried >= patience || k.ctx.Err() != nil {
 		return false
@@ -54,8 +62,7 @@ func (k *shrinker) try(s *Schedule) bool {
 		return false
 	}
 	k.tried++
-	b, err := s.run(k.ctx, k.rule, nil)
-	if err != nil || b == nil {
+	if ok, err := k.holds(s); err != nil || !ok {
 		return false
 	}
 	k.best = s

@@ -95,8 +95,8 @@ var table = []struct {
 		"pkg/metric", "pkg/results", "internal/compare", "internal/report", "internal/files",
 	}},
 	{"internal/explore", []string{
-		"pkg/algo", "pkg/link", "pkg/trace", "pkg/fault", "pkg/harness", "pkg/sim", "pkg/check", "pkg/experiment",
-		"internal/guard",
+		"pkg/algo", "pkg/link", "pkg/trace", "pkg/fault", "pkg/harness", "pkg/sim", "pkg/check", "pkg/config",
+		"pkg/experiment", "pkg/metric", "internal/guard",
 	}},
 	{"internal/rare", []string{
 		"pkg/algo", "internal/stats", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check",

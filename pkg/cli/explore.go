@@ -7,13 +7,16 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/explore"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/transport"
@@ -34,11 +37,15 @@ type exploreFlags struct {
 	set        []string
 	faults     string
 	rule       string
+	maximise   string
 	out        string
 	progress   string
 	json       bool
 	exhaustive bool
 }
+
+// costWords are the words of --maximise for what is asked most.
+var costWords = []string{"downtime_ms", "messages", "bypass", "outage"}
 
 // faultModes are the values of --faults.
 var faultModes = []string{string(explore.None), string(explore.Survived), string(explore.All)}
@@ -58,12 +65,19 @@ By default only faults that the algorithm claims to survive are tried. With
 no error. The search lasts a minute, unless --time or --schedules says
 otherwise. The same seed finds the same.
 
+With --maximise it looks for the schedule that costs most: many random ones,
+of which the costliest is changed again and again. The result is a lower bound
+of the worst case. It is printed with what theory allows, and saved as an
+experiment that fails if it does not cost exactly that.
+
 With --exhaustive it walks through every schedule of the smallest systems
 instead, up to equal states, and prints how many there are.
 
 ` + exitHelp("explore", "0", "1", "2", "3", "130, 143"),
 		Example: `  bench explore mutex/naimi-trehel --schedules 2000
   bench explore ring-list --faults all --rule highest --schedules 200
+  bench explore raymond --maximise messages --faults none --nodes 5 \
+    --schedules 2000
   bench explore naimi-trehel --exhaustive`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -91,6 +105,8 @@ instead, up to equal states, and prints how many there are.
 	flags.StringVar(&f.faults, "faults", string(explore.Survived),
 		"inject faults `WHICH`: "+strings.Join(faultModes, ", "))
 	flags.StringVar(&f.rule, "rule", "", "look only for violations of `RULE` (default: any)")
+	flags.StringVar(&f.maximise, "maximise", "", "look for the schedule with the highest `METRIC`: "+
+		strings.Join(costWords, ", ")+", or any column of times or counts")
 	flags.StringVar(&f.out, "out", "", "save a finding to `FILE` (default: explore-NAME.yaml)")
 	flags.StringVar(&f.progress, "progress", "auto",
 		"show progress on standard error as `MODE`: "+strings.Join(progressModes, ", "))
@@ -123,6 +139,17 @@ func (f *exploreFlags) options(alg *algo.Algorithm) (o explore.Options, err erro
 	o = explore.Options{
 		Latency: f.latency, Faults: explore.Faults(f.faults), Rule: f.rule, Seed: f.seed,
 		Schedules: f.schedules, Workers: f.workers,
+	}
+	if f.maximise != "" {
+		costs := explore.Costs(alg)
+		if o.Maximise = costs[f.maximise]; o.Maximise == nil {
+			return o, usage("--maximise %q%s; want a metric of which less is better: %s", f.maximise,
+				algo.Hint(f.maximise, slices.Sorted(maps.Keys(costs))),
+				strings.Join(slices.Sorted(maps.Keys(costs)), ", "))
+		}
+		if f.rule != "" {
+			return o, usage("--rule with --maximise: want one of them")
+		}
 	}
 	if f.nodes != "" {
 		for _, word := range strings.Split(f.nodes, ",") {
@@ -196,6 +223,9 @@ func (s *streams) explore(c *cobra.Command, f *exploreFlags, alg *algo.Algorithm
 	if err != nil {
 		return err
 	}
+	if r.Worst != nil {
+		return s.worst(f, alg, &r)
+	}
 	if r.Find == nil {
 		if err := s.nothing(f, alg, &r); err != nil {
 			return err
@@ -233,6 +263,43 @@ func (s *streams) nothing(f *exploreFlags, alg *algo.Algorithm, r *explore.Repor
 
 func perSecond(n uint64, d time.Duration) float64 { return float64(n) / max(d.Seconds(), 1e-3) }
 
+// worst saves and tells the schedule that costs most.
+func (s *streams) worst(f *exploreFlags, alg *algo.Algorithm, r *explore.Report) error {
+	w := r.Worst
+	path, err := f.save("worst", alg, w)
+	if err != nil {
+		return err
+	}
+	if err := w.Reproduces(path); err != nil {
+		return fmt.Errorf("the schedule cannot be repeated from the file: %w", err)
+	}
+	if f.json {
+		out := f.report(alg, r, path)
+		out.Number, out.InModel, out.OutOfModel = w.Number, w.InModel, append([]string{}, w.OutOfModel...)
+		out.Metric, out.Value = w.Metric.Name, &w.Value
+		if w.Bound != nil {
+			out.Bound, out.BoundText = &w.Bound.Value, w.Bound.Text
+		}
+		return writeJSON(s.out, out)
+	}
+	t := s.text()
+	fmt.Fprintf(t, "%s: %s %s in schedule %d, the most of %d (%.0f per second)\n", alg.ID, w.Metric.Name,
+		compare.Number(w.Value), w.Number, r.Schedules, perSecond(r.Schedules, r.Elapsed))
+	if w.Bound != nil {
+		fmt.Fprintf(t, "  theory:    %.3g of the %s that are allowed: %s\n", w.Value/w.Bound.Value,
+			compare.Number(w.Bound.Value), w.Bound.Text)
+	} else {
+		fmt.Fprintf(t, "  theory:    no bound of %s is stated\n", w.Metric.Name)
+	}
+	if !w.InModel {
+		fmt.Fprintf(t, "  in_model=false: %s\n", strings.Join(w.OutOfModel, "; "))
+	}
+	fmt.Fprintf(t, "  scenario:  %s, %s, %s\n", path, report.Plural(w.Schedule.Nodes, "process", "processes"),
+		report.Plural(len(w.Schedule.Events), "event", "events"))
+	fmt.Fprintf(t, "  reproduce: bench run %s\n", report.Quote(path))
+	return nil
+}
+
 type exploreReport struct {
 	Schema     int      `json:"schema_version"`
 	Algorithm  string   `json:"algorithm"`
@@ -246,6 +313,10 @@ type exploreReport struct {
 	OutOfModel []string `json:"out_of_model"`
 	File       string   `json:"file"`
 	Trace      []string `json:"trace"`
+	Metric     string   `json:"metric,omitempty"` // that was maximised
+	Value      *float64 `json:"value,omitempty"`
+	Bound      *float64 `json:"bound,omitempty"` // what theory allows; absent: nothing is stated
+	BoundText  string   `json:"bound_text,omitempty"`
 }
 
 // report is the machine's form of a search, and of what it found and saved.
@@ -265,7 +336,7 @@ func (f *exploreFlags) report(alg *algo.Algorithm, r *explore.Report, path strin
 // found saves and tells what was found.
 func (s *streams) found(f *exploreFlags, alg *algo.Algorithm, r *explore.Report) error {
 	find := r.Find
-	path, err := f.save(alg, find)
+	path, err := f.save("explore", alg, find)
 	if err != nil {
 		return err
 	}
@@ -322,7 +393,8 @@ func (s *streams) printFind(alg *algo.Algorithm, r *explore.Report, path string)
 }
 
 // save writes the schedule that was found into a file that does not exist yet.
-func (f *exploreFlags) save(alg *algo.Algorithm, find *explore.Find) (string, error) {
+func (f *exploreFlags) save(kind string, alg *algo.Algorithm, find interface{ File() ([]byte, error) }) (
+	string, error) {
 	text, err := find.File()
 	if err != nil {
 		return "", err
@@ -330,9 +402,9 @@ func (f *exploreFlags) save(alg *algo.Algorithm, find *explore.Find) (string, er
 	for number := 1; ; number++ {
 		path := f.out
 		if path == "" {
-			path = "explore-" + alg.Spec.Name + ".yaml"
+			path = kind + "-" + alg.Spec.Name + ".yaml"
 			if number > 1 {
-				path = fmt.Sprintf("explore-%s-%d.yaml", alg.Spec.Name, number)
+				path = fmt.Sprintf("%s-%s-%d.yaml", kind, alg.Spec.Name, number)
 			}
 		}
 		err := writeNew(path, text)
@@ -349,7 +421,7 @@ func (f *exploreFlags) save(alg *algo.Algorithm, find *explore.Find) (string, er
 // exhaust walks through the smallest systems and tells how large they are.
 func (s *streams) exhaust(c *cobra.Command, alg *algo.Algorithm) error {
 	for _, name := range []string{"schedules", "time", "workers", "seed", "nodes", "latency", "params",
-		"faults", "rule", "out", "progress", "json"} {
+		"faults", "rule", "maximise", "out", "progress", "json"} {
 		if c.Flags().Changed(name) {
 			return usage("--%s means nothing with --exhaustive; leave one out", name)
 		}

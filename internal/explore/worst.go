@@ -1,0 +1,250 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/config"
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// A Worst is the schedule that costs most of all that were tried.
+type Worst struct {
+	Metric     *metric.Metric
+	Value      float64   // what it costs: of Schedule
+	Number     uint64    // of the schedule that cost most first
+	First      *Schedule // that schedule
+	Schedule   *Schedule // a small one that costs as much, but for a hundredth of a time
+	Tried      int       // schedules on the way to that
+	InModel    bool
+	OutOfModel []string // why not
+	Bound      *Bound   // nil: nothing is stated about it
+}
+
+// A Bound is what theory allows a schedule to cost.
+type Bound struct {
+	Value float64
+	Text  string // what it is, in words
+}
+
+// climb is how many schedules are made of one where the costliest is looked for: some at random, of
+// which the costliest is changed again and again, and every change is kept that costs no less.
+const (
+	climb  = 256
+	bases  = 16
+	mostOf = 32 // events of a schedule that is changed, if it was not drawn with more
+)
+
+// Costs are the metrics that can be maximised, by the words for the usual ones.
+func Costs(alg *algo.Algorithm) map[string]*metric.Metric {
+	out := map[string]*metric.Metric{}
+	for _, m := range metric.Columns(alg.Problem) {
+		if m.Better == metric.Lower {
+			out[m.Name] = m
+			if m.Claim != "" {
+				out["messages"] = m
+			}
+		}
+	}
+	if alg.Problem == algo.Election {
+		out["outage"] = metric.OutagesOf(alg.Spec.Service).Longest
+	} else {
+		out["bypass"] = metric.MaxBypass
+	}
+	return out
+}
+
+// cost simulates the schedule and returns what it costs; NaN: nothing, or it breaks a promise.
+func (s *Schedule) cost(ctx context.Context, m *metric.Metric, sink trace.Sink) (float64, *breach, error) {
+	p, err := s.Plan()
+	if err != nil {
+		return 0, nil, err
+	}
+	alg, v, err := simulate(ctx, &p, sink)
+	if err != nil {
+		return 0, nil, err
+	}
+	if b := broke(alg, v, s.Unseen(), ""); b != nil {
+		return math.NaN(), b, nil
+	}
+	return costOf(v, m), nil, nil
+}
+
+// costOf is the metric of a verdict; NaN: it has none.
+func costOf(v *check.Verdict, m *metric.Metric) float64 {
+	i := slices.IndexFunc(v.Metrics, func(x metric.Value) bool { return x.Name == m.Name })
+	if i < 0 {
+		return math.NaN()
+	}
+	return v.Metrics[i].Value
+}
+
+// climb tries the schedules of a family, each changed from the costliest so far.
+func (s *search) climb(ctx context.Context, number uint64) error {
+	mk := s.maker(number)
+	size := uint64(climb)
+	if all := s.options.Schedules; all > 0 {
+		size = min(size, all-number*climb)
+	}
+	var best struct {
+		schedule *Schedule
+		value    float64
+		moments  moments
+		number   uint64
+	}
+	best.value = math.Inf(-1)
+	var seen moments
+	for i := range size {
+		if ctx.Err() != nil || s.first.Load() < number {
+			break
+		}
+		var now *Schedule
+		if i < bases || best.schedule == nil {
+			now = mk.draw()
+		} else if now = mk.vary(best.schedule, best.moments); len(now.Events) > max(mostOf, len(best.schedule.Events)) {
+			continue
+		}
+		seen = seen[:0]
+		value, b, err := now.cost(ctx, s.options.Maximise, &seen)
+		switch {
+		case ctx.Err() != nil:
+			continue
+		case err != nil:
+			return err
+		}
+		s.tried.Add(1)
+		if b != nil && s.options.Faults != All {
+			s.keep(number, &Find{
+				Rule: b.rule, Text: b.text, Number: number*climb + i + 1, First: now, Schedule: now,
+			})
+			return nil
+		}
+		if value >= best.value {
+			best.schedule, best.value, best.number = now, value, number*climb+i+1
+			best.moments = append(best.moments[:0], seen...)
+		}
+	}
+	if best.schedule != nil {
+		s.offer(&Worst{
+			Metric: s.options.Maximise, Value: best.value, Number: best.number, First: best.schedule,
+			Schedule: best.schedule,
+		})
+	}
+	return nil
+}
+
+// offer notes a schedule if none costs more, or as much and came before it.
+func (s *search) offer(w *Worst) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.worst == nil || w.Value > s.worst.Value || w.Value == s.worst.Value && w.Number < s.worst.Number {
+		s.worst = w
+	}
+}
+
+// loss is the share of a time that may go for a schedule that can be read.
+const loss = 0.01
+
+// shrink replaces the schedule of w by a simple one that costs as much.
+func (w *Worst) shrink(ctx context.Context) error {
+	least := w.Value
+	if w.Metric.Unit == metric.Milliseconds {
+		least *= 1 - loss
+	}
+	k := &shrinker{ctx: ctx, within: w.First.within(), best: w.First,
+		holds: func(s *Schedule) (bool, error) {
+			value, b, err := s.cost(ctx, w.Metric, nil)
+			return b == nil && value >= least, err
+		}}
+	k.simplify()
+	w.Schedule, w.Tried = k.best, k.tried
+	p, err := w.Schedule.Plan()
+	if err != nil {
+		return err
+	}
+	alg, v, err := simulate(context.Background(), &p, nil)
+	if err != nil {
+		return err
+	}
+	if w.Value = costOf(v, w.Metric); !(w.Value >= least) {
+		return w.Schedule.moody()
+	}
+	faults, params := p.Beyond()
+	w.OutOfModel = append(faults, params...)
+	w.InModel = len(w.OutOfModel) == 0
+	w.Bound = w.Schedule.bound(alg, &p, w.Metric)
+	return nil
+}
+
+// bound is what theory allows s to cost: the largest claim about messages, the promise of a leader
+// in time, or how often others may enter before a request is starved.
+func (s *Schedule) bound(alg *algo.Algorithm, p *harness.Plan, m *metric.Metric) *Bound {
+	switch {
+	case m.Claim != "":
+		var out *Bound
+		for _, c := range alg.Spec.Claims {
+			if c.Metric != m.Claim || c.Bound == nil {
+				continue
+			}
+			if _, most := c.Bound(s.Nodes); out == nil || most > out.Value {
+				out = &Bound{most, fmt.Sprintf("the claim for load %s, %s", c.Load, c.Text)}
+			}
+		}
+		return out
+	case m == metric.MaxBypass && alg.Spec.Promises.StarvationFree:
+		if setup, err := p.Setup(); err == nil {
+			_, others := check.Patience(setup)
+			return &Bound{float64(others), "what the rule starvation allows once no fault is at work"}
+		}
+	case strings.HasPrefix(m.Name, "downtime_") || strings.HasPrefix(m.Name, "longest_outage_"):
+		if promise, within := p.Live(&alg.Spec); within > 0 {
+			end := s.last()
+			return &Bound{float64(end+within) / float64(time.Millisecond), fmt.Sprintf(
+				"a leader within %d time-outs of the last event, which is over at %v", promise.Timeouts, end)}
+		}
+	}
+	return nil
+}
+
+// File is the schedule as an experiment, which fails if it does not cost exactly that.
+func (w *Worst) File() ([]byte, error) {
+	alg := w.Schedule.Algorithm
+	value := config.FormatFloat(w.Value)
+	about := []string{fmt.Sprintf("The schedule that costs %s most %s of all that bench explore --maximise tried: %s.",
+		alg.ID, w.Metric.Name, value)}
+	if w.Bound != nil {
+		about = append(about, fmt.Sprintf("That is %.3g of %s: %s.", w.Value/w.Bound.Value,
+			config.FormatFloat(w.Bound.Value), w.Bound.Text))
+	}
+	for _, why := range w.OutOfModel {
+		about = append(about, fmt.Sprintf("It is beyond the model of %s: %s.", alg.ID, why))
+	}
+	return w.Schedule.file("worst", about, fmt.Sprintf("thresholds: [{metric: %s, min: %s, max: %s}]",
+		w.Metric.Name, value, value)), nil
+}
+
+// Reproduces loads the experiment in the file and says whether its trial costs as much.
+func (w *Worst) Reproduces(path string) error {
+	e, err := experiment.Load(path, experiment.Overrides{})
+	if err != nil {
+		return err
+	}
+	p := e.Trials()[0].Plan
+	_, v, err := simulate(context.Background(), &p, nil)
+	if err != nil {
+		return err
+	}
+	if got := costOf(v, w.Metric); got != w.Value {
+		return fmt.Errorf("%s has %s %v, and the schedule that it was made of %v", path, w.Metric.Name, got, w.Value)
+	}
+	return nil
+}
