@@ -22,7 +22,8 @@ func (f *Find) File() ([]byte, error) {
 	about := []string{"Found by bench explore, and as small as it could be made. It breaks the rule",
 		fmt.Sprintf("%s: %s.", f.Rule, strings.ReplaceAll(f.Text, "\n", "\n# "))}
 	for _, why := range f.OutOfModel {
-		about = append(about, fmt.Sprintf("That is beyond the model of %s: %s.", f.Schedule.Algorithm.ID, why))
+		about = append(about, fmt.Sprintf("That is beyond the model of %s: %s.", f.Schedule.Algorithm.ID,
+			why))
 	}
 	return f.Schedule.file("explore", about), nil
 }

@@ -76,7 +76,8 @@ func judge(ctx context.Context, p *harness.Plan, safety bool, rule string, sink 
 }
 
 // simulate simulates the plan, as strictly as if nothing in it were beyond the algorithm's model.
-func simulate(ctx context.Context, p *harness.Plan, sink trace.Sink) (*algo.Algorithm, *check.Verdict, error) {
+func simulate(ctx context.Context, p *harness.Plan, sink trace.Sink) (
+	*algo.Algorithm, *check.Verdict, error) {
 	strict := *p
 	strict.InModel = true
 	setup, err := strict.Setup()

@@ -39,10 +39,21 @@ type Bound struct {
 // climb is how many schedules are made of one where the costliest is looked for: some at random, of
 // which the costliest is changed again and again, and every change is kept that costs no less.
 const (
-	climb  = 256
-	bases  = 16
-	mostOf = 32 // events of a schedule that is changed, if it was not drawn with more
+	climb = 256
+	bases = 16
 )
+
+// modest says whether s has no more events than one may, and is over soon enough: the cost is to be
+// what the algorithm makes of faults, and not how many there are or how long they last. A schedule
+// that was made of another may have as many and last as long.
+func (s *Schedule) modest(of *Schedule) bool {
+	events, end := 32, time.Duration(s.Nodes)*s.network().Latency+10*s.unit()
+	if of != nil {
+		events, end = max(events, len(of.Events)), max(end, of.last())
+	}
+	load := s.Algorithm.Problem == algo.MutualExclusion && of == nil // it lasts until somebody starves
+	return len(s.Events) <= events && (s.last() <= end || load)
+}
 
 // Costs are the metrics that can be maximised, by the words for the usual ones.
 func Costs(alg *algo.Algorithm) map[string]*metric.Metric {
@@ -107,10 +118,18 @@ func (s *search) climb(ctx context.Context, number uint64) error {
 		if ctx.Err() != nil || s.first.Load() < number {
 			break
 		}
-		var now *Schedule
-		if i < bases || best.schedule == nil {
-			now = mk.draw()
-		} else if now = mk.vary(best.schedule, best.moments); len(now.Events) > max(mostOf, len(best.schedule.Events)) {
+		next := mk.draw
+		if i >= bases && best.schedule != nil {
+			next = func() *Schedule { return mk.vary(best.schedule, best.moments) }
+		}
+		now := next()
+		for range 20 {
+			if now.modest(best.schedule) {
+				break
+			}
+			now = next()
+		}
+		if !now.modest(best.schedule) {
 			continue
 		}
 		seen = seen[:0]
@@ -219,10 +238,10 @@ func (s *Schedule) bound(alg *algo.Algorithm, p *harness.Plan, m *metric.Metric)
 func (w *Worst) File() ([]byte, error) {
 	alg := w.Schedule.Algorithm
 	value := config.FormatFloat(w.Value)
-	about := []string{fmt.Sprintf("The schedule that costs %s most %s of all that bench explore --maximise tried: %s.",
-		alg.ID, w.Metric.Name, value)}
+	about := []string{fmt.Sprintf(
+		"The schedule that costs %s most %s of all that bench explore --maximise tried: %s.", alg.ID, w.Metric.Name, value)}
 	if w.Bound != nil {
-		about = append(about, fmt.Sprintf("That is %.3g of %s: %s.", w.Value/w.Bound.Value,
+		about = append(about, fmt.Sprintf("That is %.3g times %s, %s.", w.Value/w.Bound.Value,
 			config.FormatFloat(w.Bound.Value), w.Bound.Text))
 	}
 	for _, why := range w.OutOfModel {
@@ -244,7 +263,8 @@ func (w *Worst) Reproduces(path string) error {
 		return err
 	}
 	if got := costOf(v, w.Metric); got != w.Value {
-		return fmt.Errorf("%s has %s %v, and the schedule that it was made of %v", path, w.Metric.Name, got, w.Value)
+		return fmt.Errorf("%s has %s %v, and the schedule that it was made of %v", path, w.Metric.Name, got,
+			w.Value)
 	}
 	return nil
 }

@@ -76,8 +76,7 @@ instead, up to equal states, and prints how many there are.
 ` + exitHelp("explore", "0", "1", "2", "3", "130, 143"),
 		Example: `  bench explore mutex/naimi-trehel --schedules 2000
   bench explore ring-list --faults all --rule highest --schedules 200
-  bench explore raymond --maximise messages --faults none --nodes 5 \
-    --schedules 2000
+  bench explore naimi-trehel --maximise messages --schedules 300
   bench explore naimi-trehel --exhaustive`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -286,7 +285,7 @@ func (s *streams) worst(f *exploreFlags, alg *algo.Algorithm, r *explore.Report)
 	fmt.Fprintf(t, "%s: %s %s in schedule %d, the most of %d (%.0f per second)\n", alg.ID, w.Metric.Name,
 		compare.Number(w.Value), w.Number, r.Schedules, perSecond(r.Schedules, r.Elapsed))
 	if w.Bound != nil {
-		fmt.Fprintf(t, "  theory:    %.3g of the %s that are allowed: %s\n", w.Value/w.Bound.Value,
+		fmt.Fprintf(t, "  theory:    %.3g times %s, %s\n", w.Value/w.Bound.Value,
 			compare.Number(w.Bound.Value), w.Bound.Text)
 	} else {
 		fmt.Fprintf(t, "  theory:    no bound of %s is stated\n", w.Metric.Name)

@@ -95,6 +95,32 @@ func TestExplore_BeyondTheModel(t *testing.T) {
 	}
 }
 
+// TestExplore_Maximise: the costliest schedule is printed with what theory allows, and its file is an
+// experiment that costs exactly as much.
+func TestExplore_Maximise(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "worst.yaml")
+	args := []string{"explore", "naimi-trehel", "--maximise", "messages", "--faults", "none", "--nodes", "4",
+		"--schedules", "300", "--out"}
+	r := bench(t, append(args, path)...).want(t, Good)
+	narrow(t, r.out)
+	has(t, r.out, "mutex/naimi-trehel: messages_per_entry ", "the most of 300", "theory: ", " times ",
+		"the claim for load ", "scenario:  "+path+", 4 processes", "reproduce: bench run "+path)
+	bench(t, "run", path, "--out", t.TempDir(), "--quiet").want(t, Good)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	off := write(t, "off.yaml", strings.Replace(string(text), "min: ", "min: 1", 1))
+	bench(t, "run", off, "--out", t.TempDir(), "--quiet").want(t, Usage)
+	path = filepath.Join(t.TempDir(), "worst.yaml")
+	r = bench(t, append(args, path, "--json")...).want(t, Good)
+	var got exploreReport
+	if err := json.Unmarshal([]byte(r.out), &got); err != nil || got.Metric != "messages_per_entry" ||
+		got.Value == nil || *got.Value < 2 || got.Bound == nil || got.BoundText == "" || got.Schedules != 300 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 // TestExplore_Params: the algorithm is searched with them, and what is saved has them.
 func TestExplore_Params(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "found.yaml")
@@ -126,6 +152,9 @@ func TestExplore_Mistakes(t *testing.T) {
 		"unknown param":    {"test-everything --params patients=1ms", "patience"},
 		"value of a param": {"test-everything --params mode=slow", "safe"},
 		"out":              {"test-greedy --out " + full, "want a file of type .yaml"},
+		"maximise":         {"test-greedy --maximise bypas", `did you mean "bypass"?`},
+		"not a cost":       {"test-greedy --maximise fairness", "of which less is better"},
+		"cost and rule":    {"test-greedy --maximise bypass --rule deadlock", "want one of them"},
 		"exhaustive":       {"test-greedy --exhaustive --seed 3", "--seed means nothing with --exhaustive"},
 	} {
 		t.Run(name, func(t *testing.T) {
