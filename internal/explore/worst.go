@@ -239,7 +239,8 @@ func (w *Worst) File() ([]byte, error) {
 	alg := w.Schedule.Algorithm
 	value := config.FormatFloat(w.Value)
 	about := []string{fmt.Sprintf(
-		"The schedule that costs %s most %s of all that bench explore --maximise tried: %s.", alg.ID, w.Metric.Name, value)}
+		"The schedule that costs %s most %s of all that bench explore --maximise tried: %s.", alg.ID,
+		w.Metric.Name, value)}
 	if w.Bound != nil {
 		about = append(about, fmt.Sprintf("That is %.3g times %s, %s.", w.Value/w.Bound.Value,
 			config.FormatFloat(w.Bound.Value), w.Bound.Text))
