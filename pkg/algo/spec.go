@@ -61,6 +61,7 @@ func (s *Spec) SetOf(name string) (*Set, error) {
 type Period struct {
 	Param string // how often: a Duration parameter, the same for every process
 	Timer Timer  // the timer that is set to it
+	Reply bool   // it is set when what was asked for has been answered, a round trip later
 }
 
 // A Paper is where the rules come from.

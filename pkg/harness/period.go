@@ -22,7 +22,11 @@ type Period struct {
 func (p *Plan) Period() (longest Period) {
 	if alg, err := algo.Lookup(p.Algorithm); err == nil {
 		for _, d := range alg.Spec.Periods {
-			if length, _ := p.Params[d.Param].(time.Duration); length > longest.Length {
+			length, _ := p.Params[d.Param].(time.Duration)
+			if length > 0 && d.Reply {
+				length += 2 * p.Known().Latency // of delays that vary the longest: nearly so
+			}
+			if length > longest.Length {
 				longest = Period{length, fmt.Sprintf("params.%s of %s", d.Param, p.Algorithm), d.Timer}
 			}
 		}

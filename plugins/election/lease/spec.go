@@ -64,7 +64,8 @@ func init() {
 		},
 		Perpetual: true,
 		Periods: []algo.Period{
-			{Param: "retry_period", Timer: retryTimer}, {Param: "loop_wait", Timer: cycleTimer}},
+			{Param: "retry_period", Timer: retryTimer, Reply: true}, {Param: "loop_wait", Timer: cycleTimer},
+		},
 		Needs: algo.Needs{
 			Synchrony: algo.Synchronous, Params: safe,
 			Nodes: func(n int) error {
