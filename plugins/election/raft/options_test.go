@@ -101,6 +101,8 @@ func TestTarget(t *testing.T) {
 		r.Expires("election", skips)
 	}
 	r.Expires("election", stands) // 1
+	r.Hears(2, raft.AppendEntries{Term: 1}, "APPEND_REPLY{1}>2 election+ leader=2/1")
+	r.Expires("election", "leader=0/0 election+") // 30 again
 	given["decay_gap"] = int64(29)
 	r = algotest.NewTranscript(t, id, 3, algo.Config{ID: 1}, given)
 	r.Expires("election", skips)
