@@ -138,6 +138,8 @@ func extremes(a *algo.Algorithm, p *algo.Param, n int, d time.Duration) (out []a
 		for _, v := range numbers(a, p, n, d, 0, 20*usual, int64(tick), int64(d), usual/2, 2*usual) {
 			out = append(out, time.Duration(v))
 		}
+	case algo.Float:
+		return []any{p.Min, p.Max}
 	default:
 		panic("say what the extremes of a " + p.Type.String() + " are")
 	}

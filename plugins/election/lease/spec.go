@@ -114,12 +114,25 @@ func times(a, b time.Duration, name string) func(algo.Network) time.Duration {
 	return func(net algo.Network) time.Duration { return a * net.Params.Duration(name) / b }
 }
 
+// follows says what a parameter of rule renew follows from where it is not set.
+func follows(name string) string {
+	switch name {
+	case "t_request":
+		return "; unless it is set it is half of renew_deadline, and that 5 retry_period"
+	case "renew_deadline":
+		return "; unless it is set it is 5 retry_period"
+	case "lease_duration":
+		return "; unless it is set it is 7.5 retry_period"
+	}
+	return ""
+}
+
 // safe says with which parameters two may lead at once, or nobody may.
 func safe(net algo.Network, p algo.Params) error {
 	d := net.Latency
 	least := func(name string, bound time.Duration, what string) error {
 		if t := p.Duration(name); t < bound {
-			return fmt.Errorf("%s %v is below %s = %v", name, t, what, bound)
+			return fmt.Errorf("%s %v is below %s = %v%s", name, t, what, bound, follows(name))
 		}
 		return nil
 	}
