@@ -129,7 +129,8 @@ func TestDocument(t *testing.T) {
 		return string(text)
 	}
 	sources := read("messages.go") + read("ricartagrawala.go") + read("ricartagrawala_test.go") +
-		read("../../all/all.go") + read("../../election/changroberts/changroberts.go") + read("../../election/lap/lap.go") +
+		read("../../all/all.go") + read("../../election/changroberts/changroberts.go") +
+		read("../../election/lap/lap.go") +
 		strings.NewReplacer("<<.Core>>", "github.com/conclave-bench/conclave", "<<.Module>>", "example.com/own",
 			"<<.Package>>", "myelection").Replace(read("../../../pkg/cli/scaffold/main.go.tmpl"))
 	document := read("../../../docs/adding-an-algorithm.md")
