@@ -61,6 +61,9 @@ type Env interface {
 	SetTimer(t Timer, after time.Duration)
 	CancelTimer(t Timer)
 
+	// Session is what the request is for, during Request where Spec.Admits has Sessions;
+	// otherwise 0. Mutexes only.
+	Session() Session
 	// Granted reports that this process may enter the critical section. Mutexes only.
 	Granted()
 	// Elected reports whom this process now takes for the leader; None if it

@@ -35,11 +35,12 @@ const (
 
 // An Event is what is handed to an algorithm.
 type Event struct {
-	Type  EventType
-	Peer  ID      // Receive: the sender; Suspect, Restore: whom; Do: the target
-	Msg   Message // Receive
-	Timer Timer   // Timeout
-	Op    string  // Do
+	Type    EventType
+	Peer    ID      // Receive: the sender; Suspect, Restore: whom; Do: the target
+	Msg     Message // Receive
+	Timer   Timer   // Timeout
+	Op      string  // Do
+	Session Session // Request
 }
 
 // An EventType names the method that an event calls.
@@ -344,6 +345,11 @@ func (e *env) SetTimer(t Timer, after time.Duration) {
 func (e *env) CancelTimer(t Timer) {
 	e.valid()
 	e.effect(OpCancelTimer).Timer = t
+}
+
+func (e *env) Session() Session {
+	e.valid()
+	return e.buf.event.Session
 }
 
 func (e *env) Granted() {

@@ -3,6 +3,7 @@ package check
 import (
 	"time"
 
+	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
@@ -15,6 +16,10 @@ type crowd struct {
 	stays  time.Duration // of all that were inside, added up
 	busy   time.Duration // that somebody was inside
 	most   int
+
+	sessions bool
+	session  algo.Session // of the last entry
+	switches int
 }
 
 // newCrowd is nil where one is inside at a time.
@@ -22,14 +27,25 @@ func newCrowd(s *harness.Setup) *crowd {
 	if !s.Alg.Spec.Admits.Several() {
 		return nil
 	}
-	return &crowd{}
+	return &crowd{sessions: s.Alg.Spec.Admits.Sessions != ""}
 }
 
 // reset has nothing of until now count any more.
 func (c *crowd) reset(at time.Duration) {
 	if c != nil {
-		*c = crowd{inside: c.inside, last: at, most: c.inside}
+		*c = crowd{inside: c.inside, last: at, most: c.inside, sessions: c.sessions, session: c.session}
 	}
+}
+
+// enters is a grant.
+func (c *crowd) enters(s algo.Session) {
+	if c == nil {
+		return
+	}
+	if c.session != 0 && c.session != s {
+		c.switches++
+	}
+	c.session = s
 }
 
 // change is another number of processes inside.
@@ -49,7 +65,11 @@ func (c *crowd) metrics(end time.Duration) []metric.Value {
 		return nil
 	}
 	c.change(end, c.inside)
-	return []metric.Value{
+	out := []metric.Value{
 		metric.Concurrency.Of(ratio(ms(c.stays), ms(c.busy))), metric.MostInside.Of(float64(c.most)),
 	}
+	if c.sessions {
+		out = append(out, metric.SessionSwitches.Of(float64(c.switches)))
+	}
+	return out
 }

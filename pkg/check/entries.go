@@ -51,6 +51,7 @@ type entries struct {
 // A stay is that of a process inside.
 type stay struct {
 	process algo.ID
+	session algo.Session // 0: there are none
 	since   time.Duration
 }
 
@@ -120,11 +121,13 @@ func (e *entries) grant(j *Judge, p algo.ID, r *trace.Record) {
 	at := r.At
 	j.granted = append(j.granted, p)
 	e.tokens.granted(j, p, at)
-	for i, other := range e.inside {
-		if e.room.Bars(i) {
+	session := algo.Session(r.Peer)
+	door := e.room.Door(session)
+	for _, other := range e.inside {
+		if door.Bars(other.session) {
 			e.overlaps++
 			j.violate(mutualExclusion, "p%d granted at %v while p%d is inside since %v%s",
-				p, at, other.process, other.since, e.room.Text())
+				p, at, other.process, other.since, e.room.Reason(other.session, session))
 		}
 	}
 	i := e.waiting.first(p)
@@ -153,7 +156,8 @@ func (e *entries) grant(j *Judge, p algo.ID, r *trace.Record) {
 	}
 	e.free = -1
 	e.done = append(e.done, op)
-	e.inside = append(e.inside, stay{p, at})
+	e.inside = append(e.inside, stay{p, session, at})
+	e.crowd.enters(session)
 	e.crowd.change(at, len(e.inside))
 	e.warmedUp(at)
 }

@@ -132,7 +132,10 @@ func argument(e *event, a *fault.Arg) config.Slot {
 // valueType is the type of an argument that is a number or a duration.
 func valueType(e *event, a *fault.Arg) config.Type[float64] {
 	of := func(a *fault.Arg) config.Type[float64] {
-		if a.Type == fault.TypeNumber {
+		switch a.Type {
+		case fault.TypeWhole:
+			return inFloat(config.Whole[int64](int64(a.Min), int64(a.Max)))
+		case fault.TypeNumber:
 			return config.Number(a.Min, a.Max)
 		}
 		return inFloat(config.Duration(time.Duration(a.Min), time.Duration(a.Max)))
@@ -144,7 +147,10 @@ func valueType(e *event, a *fault.Arg) config.Type[float64] {
 		}
 		return of(a).Read(r, key, v)
 	}
-	if a.Type == fault.TypeNumber { // another fault may have other bounds
+	switch a.Type { // another fault may have other bounds
+	case fault.TypeWhole:
+		return t.Like(config.Object{"type": "integer"})
+	case fault.TypeNumber:
 		return t.Like(config.Object{"type": "number"})
 	}
 	return t.Like(config.Object{"type": "string"})

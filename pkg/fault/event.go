@@ -92,6 +92,7 @@ const (
 	TypeLinks              // each in one direction
 	TypeShape              // one of Shapes
 	TypeNumber
+	TypeWhole    // a whole number
 	TypeLatency  // a duration or a distribution
 	TypeDuration // with a sign
 	TypeFor      // until it is undone

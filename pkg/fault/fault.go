@@ -94,7 +94,7 @@ type World interface {
 type Process interface {
 	Elect(now time.Duration)
 	Suspect(now time.Duration, p algo.ID, certain bool) // None: the leader at the start
-	Request(now, intended time.Duration)
+	Request(now, intended time.Duration, session algo.Session) // 0: as the scenario says
 	Do(now time.Duration, op string, target algo.ID)
 	// ClockRate is how fast its clock runs from now on; 1: as fast as all others.
 	ClockRate(now time.Duration, rate float64)

@@ -26,8 +26,11 @@ func init() {
 	})
 	Register(Fault{
 		Name: Request, Doc: "requests the critical section", Script: true, Problem: algo.MutualExclusion,
-		Args: []Arg{node}, One: []string{"node"},
-		Inside: func(p Process, now time.Duration, i *Instruction) { p.Request(now, i.At) },
+		Args: []Arg{node, {Name: "session", Type: TypeWhole, Min: 1, Max: algo.MostSessions}},
+		One:  []string{"node"},
+		Inside: func(p Process, now time.Duration, i *Instruction) {
+			p.Request(now, i.At, algo.Session(i.Args["session"]))
+		},
 	})
 }
 

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -12,14 +13,22 @@ import (
 // never asks again before it has left: further requests wait in its queue, and
 // their waiting counts from the instant at which they were meant.
 type application struct {
-	waiting  bool            // between request and granted
-	queue    []time.Duration // intended instants of requests not yet made
-	made     uint64          // requests made, of those that the workload plans itself
-	quota    uint64          // of those; unbounded: math.MaxUint64
-	entries  uint64          // entries so far
-	intended time.Duration   // of the arrival that is armed
-	planned  bool            // an arrival is armed
+	waiting  bool          // between request and granted
+	queue    []want        // requests not yet made
+	asked    uint64        // requests meant, whoever plans them
+	session  algo.Session  // of the present request
+	made     uint64        // requests made, of those that the workload plans itself
+	quota    uint64        // of those; unbounded: math.MaxUint64
+	entries  uint64        // entries so far
+	intended time.Duration // of the arrival that is armed
+	planned  bool          // an arrival is armed
 	done     bool
+}
+
+// A want is a request: when it was meant, and what for.
+type want struct {
+	intended time.Duration
+	session  algo.Session // 0: there are none
 }
 
 func (a *application) init(m *Process) {
@@ -74,29 +83,60 @@ func (a *application) plan(m *Process, from time.Duration) {
 func (a *application) arrival(m *Process, now time.Duration) {
 	a.planned = false
 	intended := a.intended
-	m.Request(now, intended)
+	m.Request(now, intended, 0)
 	if m.setup.scenario.Arrivals { // only now: planning may find that this was the last
 		a.plan(m, intended)
 	}
 }
 
 // Request asks for the critical section on behalf of an application that
-// wanted it at the instant intended.
-func (m *Process) Request(now, intended time.Duration) {
+// wanted it at the instant intended, for a session; 0: for that which the scenario says.
+func (m *Process) Request(now, intended time.Duration, session algo.Session) {
 	a := &m.app
+	if session == 0 || m.setup.Alg.Spec.Admits.Sessions == "" {
+		session = m.setup.Session(m.ID, m.Incarnation, a.asked)
+	}
+	a.asked++
+	w := want{intended, session}
 	if a.waiting || m.Inside {
-		a.queue = append(a.queue, intended)
+		a.queue = append(a.queue, w)
 		return
 	}
-	a.waiting = true
-	m.note(now, trace.Request, algo.None, uint64(intended))
-	m.feed(now, algo.Event{Type: algo.Request})
+	m.ask(now, w)
+}
+
+func (m *Process) ask(now time.Duration, w want) {
+	m.app.waiting, m.app.session = true, w.session
+	m.note(now, trace.Request, algo.ID(w.session), uint64(w.intended))
+	m.feed(now, algo.Event{Type: algo.Request, Session: w.session})
+}
+
+// ByID and Random are what Scenario.SessionChoice may be.
+const (
+	ByID   = "by-id"
+	Random = "random"
+)
+
+// Session is what the k-th request is for, from 0 on, that an incarnation of a process means;
+// 0: there are no sessions.
+func (s *Setup) Session(id algo.ID, incarnation uint32, k uint64) algo.Session {
+	if s.Alg.Spec.Admits.Sessions == "" {
+		return 0
+	}
+	if own := s.Alg.Spec.SessionOf(s.Params, id); own > 0 {
+		return own
+	}
+	n, which := uint64(cmp.Or(s.Scenario.Sessions, 2)), uint64(id-1)
+	if s.Scenario.SessionChoice == Random {
+		which = Derive(s.Seed, "session", uint64(id), uint64(incarnation), k)
+	}
+	return algo.Session(1 + which%n)
 }
 
 // granted lets the process in. One that is let in unasked or twice is recorded
 // all the same: the checker will object.
 func (a *application) granted(m *Process, now time.Duration) {
-	m.note(now, trace.Granted, algo.None, 0)
+	m.note(now, trace.Granted, algo.ID(a.session), 0)
 	if !a.waiting {
 		return
 	}
@@ -111,9 +151,9 @@ func (a *application) release(m *Process, now time.Duration) {
 	m.note(now, trace.Released, algo.None, 0)
 	m.feed(now, algo.Event{Type: algo.Release})
 	if len(a.queue) > 0 {
-		intended := a.queue[0]
+		w := a.queue[0]
 		a.queue = a.queue[1:]
-		m.Request(now, intended)
+		m.ask(now, w)
 		return
 	}
 	if k := m.setup.scenario; k.load != nil && !k.Arrivals {

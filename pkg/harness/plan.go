@@ -69,9 +69,13 @@ type Scenario struct {
 	Steps      int           `json:"steps,omitempty"`      // of a ramp, at least 2
 	Warmup     int           `json:"warmup,omitempty"`     // entries that are not measured
 	Requesters string        `json:"requesters,omitempty"` // sequential: uniform or in-turn
-	Until      time.Duration `json:"until,omitempty"`      // script: the end, if it does not fall quiet
-	Events     []Event       `json:"events,omitempty"`     // script
-	Expect     []Expect      `json:"expect,omitempty"`     // script
+	// Sessions is how many there are where requests name one; 0: two. SessionChoice says which:
+	// by-id, that of its process, dealt out by ID, or random.
+	Sessions      int           `json:"sessions,omitempty"`
+	SessionChoice string        `json:"session_choice,omitempty"`
+	Until         time.Duration `json:"until,omitempty"`  // script: the end, if it does not fall quiet
+	Events        []Event       `json:"events,omitempty"` // script
+	Expect        []Expect      `json:"expect,omitempty"` // script
 }
 
 // A Setup is a plan with all that follows from it worked out.

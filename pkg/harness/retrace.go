@@ -109,12 +109,12 @@ type retraced struct {
 // of its own.
 var _ fault.Process = (*retraced)(nil)
 
-func (p *retraced) ClockRate(now time.Duration, rate float64) { p.clock.run(now, rate) }
-func (p *retraced) ClockOffset(_, by time.Duration)           { p.clock.offset = by }
-func (*retraced) Elect(time.Duration)                         {}
-func (*retraced) Suspect(time.Duration, algo.ID, bool)        {}
-func (*retraced) Request(time.Duration, time.Duration)        {}
-func (*retraced) Do(time.Duration, string, algo.ID)           {}
+func (p *retraced) ClockRate(now time.Duration, rate float64)        { p.clock.run(now, rate) }
+func (p *retraced) ClockOffset(_, by time.Duration)                  { p.clock.offset = by }
+func (*retraced) Elect(time.Duration)                                {}
+func (*retraced) Suspect(time.Duration, algo.ID, bool)               {}
+func (*retraced) Request(time.Duration, time.Duration, algo.Session) {}
+func (*retraced) Do(time.Duration, string, algo.ID)                  {}
 
 func (r *retracing) differ(at time.Duration, p algo.ID, format string, args ...any) {
 	if r.found++; len(r.told) < mostTold {
@@ -136,7 +136,7 @@ func (r *retracing) record(rec *trace.Record) {
 	case trace.Timeout:
 		r.timeout(rec)
 	case trace.Request:
-		r.feed(rec, algo.Event{Type: algo.Request})
+		r.feed(rec, algo.Event{Type: algo.Request, Session: algo.Session(rec.Peer)})
 	case trace.Released:
 		r.feed(rec, algo.Event{Type: algo.Release})
 	case trace.Elect:

@@ -9,7 +9,7 @@ import (
 
 var burst = ScenarioKind{
 	Name: Burst, Doc: "k processes request at the same instant",
-	Problem: algo.MutualExclusion, Keys: []string{"initiators", "hold"},
+	Problem: algo.MutualExclusion, Keys: []string{"initiators", "hold", "sessions", "session_choice"},
 	Never:      []string{"light"},
 	Check:      checkInitiators,
 	Operations: func(p *Plan) int { return cmp.Or(p.Scenario.Initiators, p.Nodes) }, Takes: inTurn,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/fault"
 )
 
@@ -41,6 +42,12 @@ func ScenarioKeys() []Key {
 			Doc: "from release to the next request", Of: func(p *Plan) any { return &p.Scenario.Think }},
 		{Name: "hold", Title: "time in the critical section", Default: "1ms",
 			Doc: "time in the critical section", Of: func(p *Plan) any { return &p.Scenario.Hold }},
+		{Name: "sessions", Note: "2", Min: 1, Max: algo.MostSessions,
+			Doc: "how many sessions requests name, where an algorithm admits those of one together",
+			Of:  func(p *Plan) any { return &p.Scenario.Sessions }},
+		{Name: "session_choice", Note: ByID, Choices: []string{ByID, Random},
+			Doc: "which session: that of its process, dealt out by ID, or a random one",
+			Of:  func(p *Plan) any { return &p.Scenario.SessionChoice }},
 		{Name: "rate", Title: "requests per second", Note: "none: to be given", Min: 1e-6, Max: 1e6,
 			Doc: "requests per second, of all processes together",
 			Of:  func(p *Plan) any { return &p.Scenario.Rate }},

@@ -101,4 +101,8 @@ var (
 		Name: "most_inside", Words: "largest number inside at once", Unit: Times, Kind: Count, Better: Higher,
 		Several: true, Doc: "the most processes inside at once, where several may be",
 	})
+	SessionSwitches = entries.declare(Metric{
+		Name: "session_switches", Unit: Times, Kind: Count, Several: true,
+		Doc: "grants of another session than the grant before, where requests name one",
+	})
 )

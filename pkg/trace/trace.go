@@ -99,7 +99,8 @@ const (
 // Type; the others are zero.
 //
 // Arg is of Elected the term; of Crash, and of Up behind one, the instant in ns at which
-// it was to be; of Request the intended instant in ns; of Send and Duplicate by how many
+// it was to be; of Request the intended instant in ns, where Peer is the session that it
+// names, if there are any, as of Granted; of Send and Duplicate by how many
 // ns the order of the link makes it due later than the latency that was drawn; of
 // Deliver by how many ns the bus was late; of Lose why, WithSender, Omitted or Severed,
 // if it was not the network's draw; of Slow by how many ns each event takes longer.
@@ -114,7 +115,7 @@ type Record struct {
 	Seq         uint64        // messages: k, from 1 on, of its link, plane and sender's incarnation
 	Arg         uint64        // a number of the type's own, see the record's comment
 	Process     uint32        // whom it happened to
-	Peer        uint32        // messages: the other end; detector and leader: whom it names
+	Peer        uint32        // messages: the other end; detector and leader: whom it names; others: see Arg
 	Incarnation uint32        // of the process; for messages of the sender: 0 at first
 	Bytes       uint32        // messages: encoded size of the payload
 	Depth       uint32        // messages: length of the longest causal chain that ends in this one

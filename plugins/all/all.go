@@ -32,6 +32,7 @@ import (
 	_ "github.com/conclave-bench/conclave/plugins/mutex/central"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/chandymisra"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/grid"
+	_ "github.com/conclave-bench/conclave/plugins/mutex/jounggroup"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/lamport"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/lodhakshemkalyani"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/maekawa"

@@ -133,6 +133,9 @@ func (s Step) String() string {
 		what = fmt.Sprintf("finds its timer %s expired", e.Timer)
 	case algo.Request:
 		what = "requests"
+		if e.Session != 0 {
+			what += fmt.Sprintf(" session %d", e.Session)
+		}
 	case algo.Release:
 		what = "releases"
 	case algo.Suspect:

@@ -250,7 +250,7 @@ func (w *small) command(k int) algo.Event {
 			p.known[k]++
 			p.asked = p.known
 		}
-		return algo.Event{Type: algo.Request}
+		return algo.Event{Type: algo.Request, Session: w.session(k)}
 	case w.monitors && slices.Contains(w.scope.Crashed, w.scope.Leader):
 		return algo.Event{Type: algo.Suspect, Peer: w.scope.Leader}
 	}
@@ -377,21 +377,23 @@ func (w *small) broken(format string, args ...any) {
 	}
 }
 
+// session is what process k asks for, always.
+func (f *frame) session(k int) algo.Session { return f.setup.Session(algo.ID(k+1), 0, 0) }
+
 func (w *small) granted(k int) {
 	p := &w.procs[k]
 	if !p.waiting {
 		w.broken("p%d granted without a request", k+1)
 		return
 	}
-	inside := 0
+	door := w.room.Door(w.session(k))
 	for i := range w.procs {
 		other := &w.procs[i]
 		switch {
 		case other.inside:
-			if w.room.Bars(inside) {
+			if door.Bars(w.session(i)) {
 				w.broken("p%d granted while p%d is inside", k+1, i+1)
 			}
-			inside++
 		case i != k && p.known != nil && other.waiting && p.asked[i] == other.known[i]:
 			w.broken("p%d granted before p%d, whose request happened before", k+1, i+1)
 		}

@@ -69,6 +69,9 @@ func happening(ev algo.Event) string {
 	case algo.Timeout:
 		return string(ev.Timer) + " expires"
 	case algo.Request:
+		if ev.Session != 0 {
+			return fmt.Sprintf("requests session %d", ev.Session)
+		}
 		return "requests"
 	case algo.Release:
 		return "releases"
