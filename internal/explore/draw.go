@@ -174,6 +174,14 @@ func (m *maker) elections(s *Schedule, t *timing) {
 	}
 }
 
+// session is the argument of a request that names a session: one in two does, where requests may.
+func (m *maker) session() fault.Args {
+	if m.alg.Spec.Admits.Sessions == "" || m.chance(2) {
+		return nil
+	}
+	return fault.Args{"session": float64(1 + m.rng.IntN(3))}
+}
+
 // entries draws who asks for the critical section, and when; now and then so
 // often that it could starve somebody.
 func (m *maker) entries(s *Schedule, t *timing) {
@@ -187,7 +195,7 @@ func (m *maker) entries(s *Schedule, t *timing) {
 	}
 	for range requests {
 		s.Events = append(s.Events,
-			harness.Event{At: t.at(), Do: harness.DoRequest, Node: m.process(s)})
+			harness.Event{At: t.at(), Do: harness.DoRequest, Node: m.process(s), Args: m.session()})
 	}
 }
 

@@ -244,6 +244,25 @@ func TestSchedulesRepeat(t *testing.T) {
 	}
 }
 
+// TestSessions: requests name sessions where they may, and elsewhere none.
+func TestSessions(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string]int{"mutex/joung-group": 3, "mutex/raymond-k": 0, "mutex/central": 0} {
+		seen := map[float64]bool{}
+		for seed := range uint64(50) {
+			s, _ := sample(mustLookup(id), seed)
+			for _, e := range s.Events {
+				if session, named := e.Args["session"]; named {
+					seen[session] = true
+				}
+			}
+		}
+		if len(seen) != want {
+			t.Errorf("%s: sessions %v, want %d different ones", id, seen, want)
+		}
+	}
+}
+
 // TestWithin: what is drawn and varied where only what is survived may happen, is
 // survived.
 func TestWithin(t *testing.T) {

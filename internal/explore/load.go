@@ -42,7 +42,8 @@ func (m *maker) load(s *Schedule, t *timing) {
 	starving, starts, lasts := 2*time.Duration(others)*entry, t.grid, 2*t.end+patience
 	together := m.chance(2)
 	for _, p := range busy {
-		e := harness.Event{At: starts, Every: entry, Do: harness.DoRequest, Node: algo.ID(p + 1)}
+		e := harness.Event{At: starts, Every: entry, Do: harness.DoRequest, Node: algo.ID(p + 1),
+			Args: m.session()}
 		if together {
 			e.Every *= time.Duration(len(busy))
 			e.Times = int((lasts + starving) / e.Every)
@@ -59,7 +60,8 @@ func (m *maker) load(s *Schedule, t *timing) {
 		if m.chance(2) {
 			at = t.grid * time.Duration(m.rng.Int64N(int64(end/t.grid)))
 		}
-		s.Events = append(s.Events, harness.Event{At: at, Do: harness.DoRequest, Node: m.process(s)})
+		s.Events = append(s.Events, harness.Event{At: at, Do: harness.DoRequest, Node: m.process(s),
+			Args: m.session()})
 	}
 }
 

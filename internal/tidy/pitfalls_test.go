@@ -295,8 +295,12 @@ var pitfalls = []struct {
 	{"P47", "a RELEASE that overtakes its REQUEST", []string{
 		"mutex/grid TestArbiter", "mutex/grid TestRandomSchedules",
 	}},
-	{"P48", "the same session kept out, or two let in", []string{"without mutex/jounggroup"}},
-	{"P49", "followers whom the next does not know", []string{"without mutex/jounggroup"}},
+	{"P48", "the same session kept out, or two let in", []string{
+		"case JG-05", "mutex/jounggroup TestSameSession", "mutex/jounggroup TestConcurrency",
+	}},
+	{"P49", "followers whom the next does not know", []string{
+		"case JG-18", "mutex/jounggroup TestFollowers",
+	}},
 }
 
 // TestPitfalls: each pitfall has its tests, and they exist.

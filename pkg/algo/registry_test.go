@@ -168,7 +168,14 @@ func TestRegister_PanicsNamingTheDefect(t *testing.T) {
 		}), "parameter p: anonymous, but it tells"},
 		"anonymous, with an ID":        {anonymous(func(*Spec) {}), "message algo.stamp: anonymous, but"},
 		"anonymous, with an ID inside": {anonymous(func(s *Spec) { s.Messages = []Message{listed{}} }), "algo.listed"},
-		"several defects":              {func(s *Spec) { s.Name, s.Summary = "-", "" }, "no one-line summary"},
+		"sessions of nothing": {func(s *Spec) { s.Admits.Sessions = "session" },
+			`sessions "session" is no whole number from 0 to 1000000`},
+		"sessions that all share": {func(s *Spec) {
+			s.Params = []Param{{Name: "session", Doc: "always", Type: Int, Default: Const(int64(0)), Min: int64(0),
+				Max: int64(MostSessions)}}
+			s.Admits.Sessions = "session"
+		}, `sessions "session" is no whole number from 0`},
+		"several defects": {func(s *Spec) { s.Name, s.Summary = "-", "" }, "no one-line summary"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			emptyRegistry(t)

@@ -18,7 +18,8 @@ type crowd struct {
 	most   int
 
 	sessions bool
-	session  algo.Session // of the last entry
+	entered  []time.Duration // the last entry of each process, by ID - 1; negative: none
+	session  algo.Session    // of the last entry
 	switches int
 }
 
@@ -27,21 +28,33 @@ func newCrowd(s *harness.Setup) *crowd {
 	if !s.Alg.Spec.Admits.Several() {
 		return nil
 	}
-	return &crowd{sessions: s.Alg.Spec.Admits.Sessions != ""}
+	c := &crowd{sessions: s.Alg.Spec.Admits.Sessions != "", entered: make([]time.Duration, s.Nodes)}
+	for i := range c.entered {
+		c.entered[i] = -1
+	}
+	return c
 }
 
 // reset has nothing of until now count any more.
 func (c *crowd) reset(at time.Duration) {
 	if c != nil {
-		*c = crowd{inside: c.inside, last: at, most: c.inside, sessions: c.sessions, session: c.session}
+		*c = crowd{inside: c.inside, last: at, most: c.inside, sessions: c.sessions, session: c.session,
+			entered: c.entered}
 	}
 }
 
+// again says whether p has entered before beside one who is inside still, the first of those there:
+// as long as one stays, others of its session may come and go.
+func (c *crowd) again(p algo.ID, inside []stay) bool {
+	return c != nil && c.sessions && len(inside) > 0 && c.entered[p-1] >= inside[0].since
+}
+
 // enters is a grant.
-func (c *crowd) enters(s algo.Session) {
+func (c *crowd) enters(p algo.ID, at time.Duration, s algo.Session) {
 	if c == nil {
 		return
 	}
+	c.entered[p-1] = at
 	if c.session != 0 && c.session != s {
 		c.switches++
 	}

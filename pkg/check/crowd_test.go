@@ -1,6 +1,7 @@
 package check
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -8,7 +9,10 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-const several = "mutex/test-several" // admits two
+const (
+	several = "mutex/test-several" // admits two
+	grouped = "mutex/test-grouped" // admits those of one session
+)
 
 func two(p *harness.Plan) { p.Params = algo.Params{"k": int64(2)} }
 
@@ -64,5 +68,73 @@ func TestCrowd(t *testing.T) {
 		if m.Name == "concurrency" || m.Name == "most_inside" {
 			t.Errorf("%s of an algorithm that admits one", m.Name)
 		}
+	}
+}
+
+// of is a record of a request for a session, or of its grant.
+func of(session uint32, r trace.Record) trace.Record {
+	r.Peer = session
+	return r
+}
+
+// TestSessions: any number of one session may be inside, and nobody of another; the switches of
+// sessions are counted.
+func TestSessions(t *testing.T) {
+	t.Parallel()
+	asked := join(requested(0, 1, 0), requested(0, 2, 0), requested(0, 3, 0),
+		of(1, at(1, trace.Granted, 1)), of(1, at(2, trace.Granted, 2)))
+	for name, test := range map[string]struct {
+		records        []trace.Record
+		reason         string
+		bars, switches float64
+	}{
+		"three of one": {join(asked, of(1, at(3, trace.Granted, 3))), "", 0, 0},
+		"another behind them": {join(asked, at(3, trace.Released, 1), at(3, trace.Released, 2),
+			of(2, at(3, trace.Granted, 3)), requested(4, 2, 4), at(5, trace.Released, 3),
+			of(1, at(6, trace.Granted, 2))), "", 0, 2},
+		"another beside them": {join(asked, at(3, trace.Released, 1), of(2, at(3, trace.Granted, 3))),
+			"mutual-exclusion: p3 granted at 3ms while p2 is inside since 2ms, in session 1 and not 2", 1, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := trial{id: grouped, nodes: 3, records: test.records, change: fromScenario}.judge(t)
+			status := trace.OK
+			if test.reason != "" {
+				status = trace.Violated
+			}
+			hasStatus(t, v, status, test.reason)
+			hasMetrics(t, v, map[string]float64{"violations": test.bars, "session_switches": test.switches})
+		})
+	}
+}
+
+func fromScenario(p *harness.Plan) {
+	p.Params, p.InModel = algo.Params{"session": int64(0)}, true
+}
+
+// TestStarvation_Sessions: while 1 stays, 2 may enter beside it as often as it likes; that 1 and 2
+// take turns in keeping their session open is starvation.
+func TestStarvation_Sessions(t *testing.T) {
+	t.Parallel()
+	stay := join(requested(0, 1, 0), requested(0, 3, 0), of(1, at(0, trace.Granted, 1)))
+	turns := stay
+	for k := range 100 {
+		from := float64(10 * k)
+		stay = join(stay, requested(from+1, 2, from+1), of(1, at(from+2, trace.Granted, 2)),
+			at(from+3, trace.Released, 2))
+		turns = join(turns, requested(from+1, 2, from+1), of(1, at(from+2, trace.Granted, 2)),
+			at(from+3, trace.Released, 1), requested(from+4, 1, from+4), of(1, at(from+5, trace.Granted, 1)),
+			at(from+6, trace.Released, 2))
+	}
+	last := of(2, at(1001, trace.Granted, 3))
+	v := trial{id: grouped, nodes: 3, change: fromScenario,
+		records: join(stay, at(1000, trace.Released, 1), last)}.judge(t)
+	hasStatus(t, v, trace.OK, "")
+	v = trial{id: grouped, nodes: 3, change: fromScenario,
+		records: join(turns, at(1000, trace.Released, 1), last)}.judge(t)
+	if v.Status != trace.Violated || len(v.Violations) != 1 ||
+		!strings.HasPrefix(v.Reason, "starvation: p3 waits since 0s, and at ") ||
+		!strings.Contains(v.Reason, "others have entered 37 times") {
+		t.Errorf("%s: %q", v.Status, v.Violations)
 	}
 }

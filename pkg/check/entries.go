@@ -141,7 +141,9 @@ func (e *entries) grant(j *Judge, p algo.ID, r *trace.Record) {
 	}
 	e.recovery.grant(at, op.Begin)
 	e.leave(i, true)
-	e.starved(j, at)
+	if !e.crowd.again(p, e.inside) {
+		e.starved(j, at)
+	}
 	op.End, op.Status = at, trace.Completed
 	if e.entered++; e.entered <= e.warmup {
 		op.Status = trace.Warmup
@@ -157,7 +159,7 @@ func (e *entries) grant(j *Judge, p algo.ID, r *trace.Record) {
 	e.free = -1
 	e.done = append(e.done, op)
 	e.inside = append(e.inside, stay{p, session, at})
-	e.crowd.enters(session)
+	e.crowd.enters(p, at, session)
 	e.crowd.change(at, len(e.inside))
 	e.warmedUp(at)
 }

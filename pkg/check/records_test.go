@@ -68,6 +68,11 @@ func init() {
 		Default: algo.Const(int64(2))}}
 	several.Admits.Places = "k"
 	algo.RegisterMutex(several, func(algo.Config) algo.Mutex { return mute{} })
+	inSessions := spec("test-grouped", algo.Promises{StarvationFree: true}, false)
+	inSessions.Params = []algo.Param{{Name: "session", Type: algo.Int, Doc: "always", Min: int64(0),
+		Max: int64(algo.MostSessions), PerProcess: true, Default: algo.Const(int64(0))}}
+	inSessions.Admits.Sessions = "session"
+	algo.RegisterMutex(inSessions, func(algo.Config) algo.Mutex { return mute{} })
 	token := spec("test-token", algo.Promises{StarvationFree: true}, false)
 	token.Token = "PING"
 	algo.RegisterMutex(token, func(algo.Config) algo.Mutex { return mute{} })
@@ -320,6 +325,9 @@ func TestMetrics(t *testing.T) {
 				metric.BusyShare.Name, metric.StealShare.Name, metric.Throttled.Name)
 			if test.id != several {
 				missing = append(missing, metric.Concurrency.Name, metric.MostInside.Name)
+			}
+			if test.id != grouped {
+				missing = append(missing, metric.SessionSwitches.Name)
 			}
 			want := slices.DeleteFunc(metric.Names(metric.Columns(test.problem)),
 				func(name string) bool { return slices.Contains(missing, name) })

@@ -6,10 +6,11 @@ type Rule struct{ Name, Sentence string }
 // Rules are what trials are judged by. A violation begins with the name of its rule.
 var Rules = []Rule{
 	{mutualExclusion, "no two processes are in the critical section at once, unless the algorithm admits " +
-		"several, and then no more than those; and none without a request"},
+		"several, and then no others than those; and none without a request"},
 	{requestOrder, "if promised, grants follow the happened-before order of requests"},
 	{starvation, "if promised, no request waits while others enter more than 4n times (4n² where not all " +
-		"have links to all), counted from when it could have been known and the last fault found out"},
+		"have links to all, or requests name sessions), counted from when it could have been known and " +
+		"the last fault found out"},
 	{deadlock, "if promised, no request waits when nothing moves any more"},
 	{tokenUniqueness, "if the algorithm survives neither crashes nor lost messages, there is never a " +
 		"second token"},

@@ -26,7 +26,8 @@ func Patience(s *harness.Setup) (fault time.Duration, others int) {
 		fault += s.Detector.Bound(s.Latency)
 	}
 	n := s.Nodes
-	if c := s.Graph.Class; c != algo.Complete && c != algo.LogicalRing {
+	c := s.Graph.Class
+	if c != algo.Complete && c != algo.LogicalRing || s.Alg.Spec.Admits.Sessions != "" {
 		return fault, 4 * n * n
 	}
 	return fault, 4 * n
@@ -41,7 +42,9 @@ func Patience(s *harness.Setup) (fault time.Duration, others int) {
 // From then on it stands in a queue, where each other process has one request before
 // it, or a few where priorities collide: more than four of each are too many. Where
 // requests go from neighbor to neighbor, as in a tree, up to n queues lie on the
-// way. While processes or links are impaired nothing counts.
+// way. Where requests name sessions, others of one that is open may enter beside each of
+// those before it, and while one of them stays each counts once. While processes or links
+// are impaired nothing counts.
 //
 // A request may be lost with a process or a message, and one that is made later may
 // be sent to where the dead one was. An algorithm finds that out by its time-outs,

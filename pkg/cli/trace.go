@@ -172,6 +172,10 @@ func (s *streams) traced(path string, number int) (*traced, error) {
 			report.Plural(t.Plan.Nodes, "process", "processes"), t.Plan.Scenario.Kind),
 		Nodes: t.Plan.Nodes, Leader: uint32(t.Plan.Leader),
 	}}
+	alg, unknown := algo.Lookup(t.Plan.Algorithm)
+	if unknown == nil {
+		r.drawn.Room = alg.Spec.Room(t.Plan.Params)
+	}
 	kept, err := results.ReadTrace(dir, number)
 	switch {
 	case err == nil:
@@ -183,9 +187,8 @@ func (s *streams) traced(path string, number int) (*traced, error) {
 		return nil, fmt.Errorf("trial %d of %s kept no trace, and real nodes do the same only once: "+
 			"run it with --set trace=all", number, dir)
 	}
-	alg, err := algo.Lookup(t.Plan.Algorithm)
-	if err != nil {
-		return nil, err
+	if unknown != nil {
+		return nil, unknown
 	}
 	again, err := s.again(e, t, nil)
 	if err != nil {

@@ -142,6 +142,10 @@ func (s *summary) checkUsed(key string, at config.Place) {
 			"remove it, or write run_as: %s", metric.RunAsProcess)
 		return
 	}
+	if slices.Contains(ofSessions, key) && !s.means[key] {
+		s.Add(at, key, "means nothing where no algorithm has sessions; remove it")
+		return
+	}
 	if s.means[key] || s.kinds[head] == nil || rest == "kind" {
 		return
 	}

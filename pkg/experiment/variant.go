@@ -196,8 +196,11 @@ func (v *variant) means(key string) bool {
 	if v.contender.alg.Problem == algo.Election && slices.Contains(ofEntries, key) {
 		return v.leaves[key].Explicit() // which is reported where scripts are checked
 	}
-	return v.counts(key)
+	return v.counts(key) && (!slices.Contains(ofSessions, key) || v.contender.alg.Spec.Admits.Sessions != "")
 }
+
+// ofSessions are the keys that mean something to requests that name a session.
+var ofSessions = []string{"scenario.sessions", "scenario.session_choice"}
 
 // ofEntries are the keys of a script that mean nothing in an election.
 var ofEntries = []string{"scenario.holder", "scenario.hold"}

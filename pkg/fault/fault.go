@@ -93,7 +93,7 @@ type World interface {
 // A Process is what a process offers to what is carried out inside it.
 type Process interface {
 	Elect(now time.Duration)
-	Suspect(now time.Duration, p algo.ID, certain bool) // None: the leader at the start
+	Suspect(now time.Duration, p algo.ID, certain bool)        // None: the leader at the start
 	Request(now, intended time.Duration, session algo.Session) // 0: as the scenario says
 	Do(now time.Duration, op string, target algo.ID)
 	// ClockRate is how fast its clock runs from now on; 1: as fast as all others.

@@ -436,3 +436,66 @@ func TestWorkloadIsSharedLuck(t *testing.T) {
 		t.Errorf("two algorithms meet different arrivals:\n%v\n%v", a, b)
 	}
 }
+
+// TestSessions: a request is for the session that its line names, else for the one that its process
+// always asks for, else by ID, or drawn; in the queue, too. Elsewhere there are none.
+func TestSessions(t *testing.T) {
+	t.Parallel()
+	run := func(id string, change func(*Plan)) (seen []algo.Session) {
+		w := newWorld(t, mustSetup(t, id, 4, Scenario{Kind: Script}, change))
+		for _, q := range w.setup.Graph.Peers() {
+			w.puppet(q).on = func(env algo.Env, what string, _ algo.ID) {
+				if what == "request" {
+					env.Granted()
+				}
+			}
+		}
+		w.start()
+		for _, q := range w.setup.Graph.Peers() {
+			for _, args := range []fault.Args{nil, {"session": 9}} { // the second is queued
+				w.at(0, func() { w.processes[q-1].Obey(0, &Instruction{Do: DoRequest, Node: q, Args: args}) })
+			}
+		}
+		w.run(time.Second)
+		granted := make([][]algo.Session, 5)
+		for _, r := range w.records {
+			switch r.Type {
+			case trace.Request:
+				granted[r.Process] = append(granted[r.Process], algo.Session(r.Peer))
+			case trace.Granted:
+				if last := len(granted[r.Process]) - 1; granted[r.Process][last] != algo.Session(r.Peer) {
+					t.Errorf("p%d requests session %d and enters %d", r.Process, granted[r.Process][last], r.Peer)
+				}
+			}
+		}
+		return slices.Concat(granted...)
+	}
+	none := algo.Params{"session": int64(0)}
+	if got := run("mutex/test-lock", nil); !slices.Equal(got, make([]algo.Session, 8)) {
+		t.Errorf("without sessions: %v", got)
+	}
+	for name, test := range map[string]struct {
+		change func(*Plan)
+		want   []algo.Session
+	}{
+		"by ID": {func(p *Plan) { p.Params = none }, []algo.Session{1, 9, 2, 9, 1, 9, 2, 9}},
+		"three": {func(p *Plan) { p.Params, p.Scenario.Sessions = none, 3 },
+			[]algo.Session{1, 9, 2, 9, 3, 9, 1, 9}},
+		"always": {func(p *Plan) {
+			p.Params = algo.Params{"session": []any{int64(5), int64(0), int64(5), int64(7)}}
+		}, []algo.Session{5, 9, 2, 9, 5, 9, 7, 9}},
+	} {
+		if got := run("mutex/test-group", test.change); !slices.Equal(got, test.want) {
+			t.Errorf("%s: sessions %v, want %v", name, got, test.want)
+		}
+	}
+	seen := map[algo.Session]int{}
+	s := mustSetup(t, "mutex/test-group", 4, Scenario{Kind: Script, Sessions: 3, SessionChoice: Random},
+		func(p *Plan) { p.Params = none })
+	for k := range uint64(300) {
+		seen[s.Session(2, 0, k)]++
+	}
+	if len(seen) != 3 || seen[1] < 70 || seen[2] < 70 || seen[3] < 70 {
+		t.Errorf("of 300 requests of one process: %v, want three sessions about as often", seen)
+	}
+}

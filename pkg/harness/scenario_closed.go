@@ -10,7 +10,8 @@ import (
 
 var closedLoad = ScenarioKind{
 	Name: Closed, Doc: "every process thinks, requests, holds and releases, repeatedly",
-	Problem: algo.MutualExclusion, Keys: []string{"requests", "duration", "think", "hold", "sessions", "session_choice", "warmup"},
+	Problem: algo.MutualExclusion, Keys: []string{"requests", "duration", "think", "hold",
+		"sessions", "session_choice", "warmup"},
 	Usual: true, Omits: true, Steady: true, Check: checkLoad, Takes: inTurn,
 	Operations: func(p *Plan) int {
 		s := &p.Scenario

@@ -11,7 +11,8 @@ import (
 var openLoad = ScenarioKind{
 	Name:    Open,
 	Doc:     "requests arrive as a Poisson process, for duration or until requests have come",
-	Problem: algo.MutualExclusion, Keys: []string{"requests", "duration", "rate", "hold", "sessions", "session_choice", "warmup"},
+	Problem: algo.MutualExclusion, Keys: []string{"requests", "duration", "rate", "hold",
+		"sessions", "session_choice", "warmup"},
 	Arrivals: true, Steady: true, load: &load{gap: poisson, last: lastOfPoisson},
 	Check: func(p *Plan, wrong Wrong) {
 		if p.Scenario.Rate == 0 {

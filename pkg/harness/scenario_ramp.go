@@ -9,7 +9,8 @@ import (
 
 var ramp = ScenarioKind{
 	Name: Ramp, Doc: "open load whose rate rises in steps, to find the rate that is served at most",
-	Problem: algo.MutualExclusion, Keys: []string{"from", "to", "steps", "duration", "hold", "sessions", "session_choice"},
+	Problem: algo.MutualExclusion, Keys: []string{"from", "to", "steps", "duration", "hold",
+		"sessions", "session_choice"},
 	Arrivals: true, Rises: true, load: &load{gap: rising},
 	Duration: 5 * time.Second, Check: checkRamp,
 	Operations: func(p *Plan) int { return int(p.Scenario.MeanRate()*p.Scenario.Duration.Seconds()) + 1 },

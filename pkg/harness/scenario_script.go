@@ -9,7 +9,8 @@ import (
 
 var scripted = ScenarioKind{
 	Name: Script, Doc: "exactly the listed events; reference cases are written like this",
-	Keys:       []string{"leader", "holder", "crashed", "hold", "sessions", "session_choice", "until", "ties", "events", "expect"},
+	Keys: []string{"leader", "holder", "crashed", "hold",
+		"sessions", "session_choice", "until", "ties", "events", "expect"},
 	Scripted:   true,
 	Operations: func(p *Plan) int { return 1 + len(p.Scenario.Events) },
 	Takes: func(p *Plan, election time.Duration) time.Duration {

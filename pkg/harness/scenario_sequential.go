@@ -8,7 +8,8 @@ import (
 
 var sequential = ScenarioKind{
 	Name: Sequential, Doc: "one request at a time; the next when the network is quiet",
-	Problem: algo.MutualExclusion, Keys: []string{"requests", "warmup", "hold", "sessions", "session_choice", "requesters"},
+	Problem: algo.MutualExclusion, Keys: []string{"requests", "warmup", "hold",
+		"sessions", "session_choice", "requesters"},
 	Never:      []string{"heavy", "burst"},
 	Steady:     true,
 	Check:      checkLoad,

@@ -98,6 +98,11 @@ func init() {
 	algo.RegisterElector(told, watchful)
 	algo.RegisterMutex(spec("test-lock", false), mutex)
 	algo.RegisterMutex(spec("test-spinning", true), mutex)
+	group := spec("test-group", false)
+	group.Params = []algo.Param{{Name: "session", Type: algo.Int, Doc: "always", Min: int64(0),
+		Max: int64(algo.MostSessions), PerProcess: true, Default: algo.Const(int64(0))}}
+	group.Admits.Sessions = "session"
+	algo.RegisterMutex(group, mutex)
 	token := spec("test-token", false)
 	token.Token = "NOTE"
 	algo.RegisterMutex(token, mutex)

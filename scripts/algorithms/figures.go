@@ -63,6 +63,7 @@ func drawExample(file string) (x example, err error) {
 	d, err := diagram.New(diagram.Trace{
 		Title: fmt.Sprintf("%s: configs/figures/%s.yaml", x.algorithm, x.name),
 		Kinds: setup.Alg.Codec.Kinds(), Records: records, Nodes: plan.Nodes, Leader: uint32(plan.Leader),
+		Room: setup.Alg.Spec.Room(setup.Params),
 	}, diagram.Window{})
 	if err != nil {
 		return x, err

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -20,8 +21,9 @@ type Trace struct {
 	Title   string
 	Kinds   []string // names of the kinds that records of messages index
 	Records trace.List
-	Nodes   int    // how many processes; 0: as many as the records name
-	Leader  uint32 // settled before the start; 0: none
+	Nodes   int       // how many processes; 0: as many as the records name
+	Leader  uint32    // settled before the start; 0: none
+	Room    algo.Room // whom the critical section holds; the zero value: one
 	// Details are what the records do not say, for each of them; nil: nobody knows.
 	Details  []harness.Detail
 	Breaches []check.Breach // broken promises, in the order of their records

@@ -209,6 +209,9 @@ func (p *playing) state(r *trace.Record, q, i int) {
 		}
 	case trace.Request, trace.Granted, trace.Released:
 		section = map[trace.Type]string{trace.Request: "waits", trace.Granted: "inside"}[r.Type]
+		if section != "" && r.Peer != 0 {
+			section += fmt.Sprintf(", session %d", r.Peer)
+		}
 		p.set(q, player.Section, section, i)
 	case trace.Elected:
 		if leader = "none"; r.Peer != 0 {

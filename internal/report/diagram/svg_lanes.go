@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -156,7 +157,11 @@ func (c *drawing) drawLanes() {
 		for _, s := range lane.inside {
 			if x0, x1, seen := c.stretch(s); seen {
 				c.legendOf("cs")
-				says := fmt.Sprintf("p%d is in the critical section, %s", p, during(s))
+				where := "the critical section"
+				if session := c.session(s); session != 0 {
+					where += fmt.Sprintf(" in session %d", session)
+				}
+				says := fmt.Sprintf("p%d is in %s, %s", p, where, during(s))
 				c.add(bars, x0, x1, `<g>%v<path class="cs" d="M%v %vH%vv11H%vz"/></g>`, title(says), x0,
 					y-5.5, x1, x0)
 			}
@@ -236,15 +241,17 @@ func (c *drawing) drawBelief(p uint32, y float64, b *belief) {
 	}
 }
 
-// drawTogether frames the times in which two processes are in the critical section.
+// drawTogether frames the times in which two processes are in the critical section that should
+// not be there together.
 func (c *drawing) drawTogether() {
+	barred := c.barred()
 	for i, p := range c.procs {
 		for _, q := range c.procs[i+1:] {
 			for _, a := range c.story.lanes[p-1].inside {
 				for _, b := range c.story.lanes[q-1].inside {
 					both := span{max(a.from, b.from), min(a.to, b.to), -1}
 					x0, x1, seen := c.stretch(both)
-					if both.from >= both.to || !seen {
+					if !seen || !barred[[2]int{min(a.record, b.record), max(a.record, b.record)}] {
 						continue
 					}
 					c.legendOf("two")
@@ -256,3 +263,31 @@ func (c *drawing) drawTogether() {
 		}
 	}
 }
+
+// barred are the pairs of entries, by their records, of which the former should have kept the
+// latter out.
+func (c *drawing) barred() map[[2]int]bool {
+	var all []span
+	for i := range c.story.lanes {
+		all = append(all, c.story.lanes[i].inside...)
+	}
+	slices.SortFunc(all, func(a, b span) int { return a.record - b.record })
+	room := c.trace.Room
+	room.Places = max(room.Places, 1)
+	out := map[[2]int]bool{}
+	var inside []span
+	for _, b := range all {
+		inside = slices.DeleteFunc(inside, func(a span) bool { return a.to <= b.from })
+		door := room.Door(c.session(b))
+		for _, a := range inside {
+			if door.Bars(c.session(a)) && b.to > b.from {
+				out[[2]int{a.record, b.record}] = true
+			}
+		}
+		inside = append(inside, b)
+	}
+	return out
+}
+
+// session is that of an entry; 0: there are none.
+func (c *drawing) session(s span) algo.Session { return algo.Session(c.trace.Records[s.record].Peer) }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -231,6 +232,44 @@ func BenchmarkSVG_2000Messages(b *testing.B) {
 		}
 		if _, err := d.SVG(io.Discard); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// TestSVG_Admitted: a frame is drawn around two in the critical section that should not be there
+// together, by how many the algorithm admits and by their sessions; entries say their session.
+func TestSVG_Admitted(t *testing.T) {
+	t.Parallel()
+	at := func(ms int, what trace.Type, p, peer uint32) trace.Record {
+		return trace.Record{At: time.Duration(ms) * time.Millisecond, Type: what, Process: p, Peer: peer}
+	}
+	entry := func(p, session uint32, from, to int) trace.List {
+		return trace.List{at(from, trace.Granted, p, session), at(to, trace.Released, p, 0)}
+	}
+	up := trace.List{at(0, trace.Up, 1, 0), at(0, trace.Up, 2, 0), at(0, trace.Up, 3, 0)}
+	plain := slices.Concat(up, entry(1, 0, 1, 9), entry(2, 0, 2, 9), entry(3, 0, 3, 8))
+	sessions := slices.Concat(up, entry(1, 1, 1, 9), entry(2, 1, 2, 9), entry(3, 2, 3, 8))
+	for _, test := range []struct {
+		records trace.List
+		room    algo.Room
+		want    []string
+	}{
+		{plain, algo.Room{}, []string{"p1 and p2", "p1 and p3", "p2 and p3"}},
+		{plain, algo.Room{Places: 2}, []string{"p2 and p3"}},
+		{plain, algo.Room{Places: 3}, nil},
+		{sessions, algo.Room{Places: 9}, []string{"p1 and p3", "p2 and p3"}},
+	} {
+		tr := Trace{Records: sorted(test.records), Room: test.room}
+		text := written(t, tr, Window{}, "svg")
+		for _, pair := range []string{"p1 and p2", "p1 and p3", "p2 and p3"} {
+			if strings.Contains(text, pair+" are in the critical section") != slices.Contains(test.want, pair) {
+				t.Errorf("%+v: the frames are not those of %v", test.room, test.want)
+			}
+		}
+		named := strings.Contains(text, "p3 is in the critical section in session 2, 3ms to 8ms") &&
+			strings.Contains(sentence(&trace.Record{Type: trace.Request, Process: 2, Peer: 7}, nil), "in session 7")
+		if named != (test.records[3].Peer > 0) {
+			t.Errorf("%+v: sessions are named: %v", test.room, named)
 		}
 	}
 }

@@ -53,6 +53,9 @@ func inFull(r *trace.Record, kinds []string, holds string) string {
 		return text
 	}
 	if verb, ok := verbs[r.Type]; ok {
+		if (r.Type == trace.Request || r.Type == trace.Granted) && r.Peer != 0 {
+			verb += fmt.Sprintf(" in session %d", r.Peer)
+		}
 		return p + " " + verb
 	}
 	return fmt.Sprintf("%s: %v", p, r.Type)

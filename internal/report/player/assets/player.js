@@ -389,7 +389,7 @@ function drawLane(c, p, width) {
     });
   });
   spells(p, 2, (word, from, to) => reach(from, to, (a, b) => {
-    if (word === "inside") {
+    if (word.startsWith("inside")) {
       c.fillStyle = css("cs");
       const high = Math.min(11, lane / 2);
       c.fillRect(a, y - high / 2, b - a, high);
