@@ -90,7 +90,7 @@ type node struct {
 	deferred  []Request // to be answered at the release
 	over      uint64    // the last own request that is over
 	done      []uint64  // the last of each that is known to be over
-	same      []asked   // of the own session, replied to while waiting
+	answered  []asked   // replied to while waiting
 	followers []asked   // started here
 	owed      []asked   // replied to: who made them may have to wait until a follower has left
 	await     []asked   // followers of others, who have to leave first
@@ -101,7 +101,7 @@ func New(c algo.Config) algo.Mutex {
 	n, former := len(c.Peers), uint64(c.Incarnation)<<32
 	return &node{
 		Config: c, takes: c.Params.Enum("form") == "ra2", highest: former, over: former,
-		done: make([]uint64, n), same: make([]asked, n), followers: make([]asked, n),
+		done: make([]uint64, n), answered: make([]asked, n), followers: make([]asked, n),
 		owed: make([]asked, n), await: make([]asked, n),
 	}
 }
@@ -111,7 +111,7 @@ func (n *node) Request(env algo.Env) {
 	n.highest++
 	n.own, n.session, n.role = Stamp{n.highest, n.ID}, env.Session(), waiting
 	n.needed = slices.DeleteFunc(append(n.needed[:0], n.Peers...), func(p algo.ID) bool { return p == n.ID })
-	clear(n.same)
+	clear(n.answered)
 	clear(n.await)
 	algo.Broadcast(env, n.ID, n.Peers, Request{n.own, n.session})
 	n.enterIfAllowed(env)
@@ -144,13 +144,12 @@ func (n *node) onRequest(env algo.Env, m Request) {
 		n.deferred = append(n.deferred, m)
 		return
 	}
-	mine := n.role != idle && m.Session == n.session
-	if n.takes && mine && n.role == captain {
+	switch {
+	case n.takes && n.role == captain: // of the same session
 		n.start(env, s)
 		return
-	}
-	if mine && n.role == waiting {
-		n.same[from-1].keep(s.Number, m.Session)
+	case n.role == waiting:
+		n.answered[from-1].keep(s.Number, m.Session)
 	}
 	n.reply(env, m)
 }
@@ -194,7 +193,8 @@ func (n *node) finished(p algo.ID, number uint64) {
 }
 
 // enterIfAllowed is rule 6: with all replies, and when all followers of others have left, it
-// enters as captain, and starts whoever let it go first in its own session.
+// enters as captain, and starts whom it has answered and who is not over: all of its own session,
+// for it has waited for those of others.
 func (n *node) enterIfAllowed(env algo.Env) {
 	if n.role != waiting || len(n.needed) > 0 {
 		return
@@ -206,7 +206,7 @@ func (n *node) enterIfAllowed(env algo.Env) {
 	}
 	n.role = captain
 	env.Granted()
-	for i, a := range n.same {
+	for i, a := range n.answered {
 		if n.takes && a.number > n.done[i] {
 			n.start(env, Stamp{a.number, n.Peers[i]})
 		}

@@ -213,3 +213,17 @@ func TestLeft(t *testing.T) {
 	d.Receives(1, start(7, 2), algotest.Enters())
 	d.Releases(algotest.Sends(3, jounggroup.Left{Done: 7})) // its request 4 was of session 1
 }
+
+// TestAnew: with a request begins anew whom to start, and whom to wait for.
+func TestAnew(t *testing.T) {
+	t.Parallel()
+	d := newDrive(t, "ra2")
+	d.asks(1, 1)
+	d.Receives(3, request(2, 3, 1), algotest.Sends(3, reply(2, 3, 0)))
+	d.Receives(1, reply(1, 2, 0, stamp(9, 3)))
+	d.Receives(1, start(1, 2), algotest.Enters())
+	d.Releases()
+	d.asks(3, 1)
+	d.Receives(1, reply(3, 2, 0))
+	d.Receives(3, reply(3, 2, 0), algotest.Enters())
+}

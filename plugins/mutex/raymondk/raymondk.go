@@ -77,7 +77,7 @@ type node struct {
 func New(c algo.Config) algo.Mutex {
 	n, former := len(c.Peers), uint64(c.Incarnation)<<32
 	return &node{
-		Config: c, k: int(min(c.Params.Int("k"), int64(n))), own: former, highest: former,
+		Config: c, k: int(c.Params.Int("k")), own: former, highest: former,
 		answered: make([]uint64, n), deferred: make([]uint64, n),
 	}
 }
