@@ -28,6 +28,7 @@ import (
 	_ "github.com/conclave-bench/conclave/plugins/election/tree"
 	_ "github.com/conclave-bench/conclave/plugins/election/viewstampedreplication"
 	_ "github.com/conclave-bench/conclave/plugins/election/zabfle"
+	_ "github.com/conclave-bench/conclave/plugins/mutex/agrawalelabbadi"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/carvalhoroucairol"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/central"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/chandymisra"
