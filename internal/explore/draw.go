@@ -162,7 +162,7 @@ func (m *maker) detector(s *Schedule, d time.Duration) {
 // elections draws who starts one, and when; a leader may have been settled before.
 func (m *maker) elections(s *Schedule, t *timing) {
 	n := s.Nodes
-	if m.alg.Spec.Needs.Detector != algo.NoDetector && m.chance(2) {
+	if m.timed(n, s) || m.alg.Spec.Needs.Detector != algo.NoDetector && m.chance(2) {
 		s.Leader = algo.ID(n)
 	}
 	initiators := m.rng.IntN(n + 1)
@@ -219,6 +219,9 @@ func (m *maker) crashes(s *Schedule, t *timing) {
 		victims[0] = s.Nodes - 1 // so that there is something to elect for
 	}
 	for _, v := range victims {
+		if m.options.Faults == Crashes && algo.ID(v+1) == anchor { // it would have to come back
+			continue
+		}
 		d := m.dice(s, t.at, t.some)
 		d.Process = func() algo.ID { return algo.ID(v + 1) }
 		for range 1 + m.rng.IntN(2) {

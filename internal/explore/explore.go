@@ -29,6 +29,7 @@ type Faults string
 // The bounds of a search.
 const (
 	None     Faults = "none"     // nothing
+	Crashes  Faults = "crashes"  // as many processes crash as may, and no message takes longer than it may
 	Survived Faults = "survived" // what the algorithm says that it survives
 	All      Faults = "all"      // anything
 )
@@ -41,7 +42,10 @@ type Options struct {
 	Faults  Faults
 	Rule    string // to look for; empty: any
 	// Maximise is what the schedule that costs most is looked for by; nil: only broken promises are.
-	Maximise  *metric.Metric
+	Maximise *metric.Metric
+	// Events is how many events such a schedule may have, not counting delays of single messages; 0: 32
+	// with them.
+	Events    int
 	Seed      uint64
 	Schedules uint64        // how many; 0: any number
 	Time      time.Duration // for how long; 0: until the context ends

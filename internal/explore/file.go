@@ -25,12 +25,11 @@ func (f *Find) File() ([]byte, error) {
 		about = append(about, fmt.Sprintf("That is beyond the model of %s: %s.", f.Schedule.Algorithm.ID,
 			why))
 	}
-	return f.Schedule.file("explore", about), nil
+	return f.Schedule.file("explore-"+f.Schedule.Algorithm.Spec.Name, about), nil
 }
 
-// file is the schedule as an experiment: what is said about it, the beginning of its name, and further
-// keys.
-func (s *Schedule) file(kind string, about []string, more ...string) []byte {
+// file is the schedule as an experiment: its name, what is said about it, and further keys.
+func (s *Schedule) file(name string, about []string, more ...string) []byte {
 	alg := s.Algorithm
 	w := &bytes.Buffer{}
 	line := func(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
@@ -38,7 +37,7 @@ func (s *Schedule) file(kind string, about []string, more ...string) []byte {
 		line("# %s", text)
 	}
 	line("")
-	line("name: %s-%s", kind, alg.Spec.Name)
+	line("name: %s", name)
 	line("problem: %s", alg.Problem)
 	line("algorithms: [{name: %s%s}]", alg.Spec.Name, params(s.Params))
 	line("transport: sim")

@@ -117,7 +117,8 @@ func (m *maker) change(s *Schedule, list moments) {
 	case 0, 1, 2:
 		d := m.dice(s, func() time.Duration { return at }, func() time.Duration { return until })
 		d.Process = func() algo.ID { return p }
-		if m.may(survives.Crashes != nil) && m.chance(3) {
+		crashes := m.may(survives.Crashes != nil) || m.options.Faults == Crashes && survives.Crashes != nil
+		if crashes && m.chance(3) {
 			add(d.Of(fault.Named(fault.Crash)))
 		} else if e, ok := d.Any(); ok {
 			add(e)

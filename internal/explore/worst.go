@@ -28,6 +28,7 @@ type Worst struct {
 	InModel    bool
 	OutOfModel []string // why not
 	Bound      *Bound   // nil: nothing is stated about it
+	Command    string   // that finds it again; of whoever saves it
 }
 
 // A Bound is what theory allows a schedule to cost.
@@ -43,10 +44,44 @@ const (
 	bases = 16
 )
 
-// modest says whether s has no more events than one may, and is over soon enough: the cost is to be
-// what the algorithm makes of faults, and not how many there are or how long they last. A schedule
-// that was made of another may have as many and last as long.
+// timed says whether a time without a leader is looked for that only the loss of one begins: otherwise
+// nobody leads until somebody is told to begin, and the longer that takes the more it would cost.
+func (m *maker) timed(n int, s *Schedule) bool {
+	cost := m.options.Maximise
+	return cost != nil && cost.Unit == metric.Milliseconds && m.options.Faults != None &&
+		m.alg.Spec.Survives.CrashesOf(n, s.params()) > 0
+}
+
+// trim leaves out events of s at random, down to as many as the options allow. The delays of single
+// messages do not count: they are what the network does anyway.
+func (m *maker) trim(s *Schedule) *Schedule {
+	most := m.options.Events
+	if most == 0 {
+		return s
+	}
+	var counted []int
+	for i := range s.Events {
+		if e := &s.Events[i]; e.Do != harness.DoFlaky || e.Latency == nil || e.For != tick {
+			counted = append(counted, i)
+		}
+	}
+	m.rng.Shuffle(len(counted), func(i, j int) { counted[i], counted[j] = counted[j], counted[i] })
+	out := counted[min(most, len(counted)):]
+	slices.Sort(out)
+	for _, i := range slices.Backward(out) {
+		s.Events = slices.Delete(s.Events, i, i+1)
+	}
+	s.tidy()
+	return s
+}
+
+// modest says whether something happens in s, with no more events than one may have, and is over soon
+// enough: the cost is to be what the algorithm makes of faults, and not how many there are or how long
+// they last. A schedule that was made of another may have as many and last as long.
 func (s *Schedule) modest(of *Schedule) bool {
+	if !s.asks() {
+		return false
+	}
 	events, end := 32, time.Duration(s.Nodes)*s.network().Latency+10*s.unit()
 	if of != nil {
 		events, end = max(events, len(of.Events)), max(end, of.last())
@@ -122,12 +157,12 @@ func (s *search) climb(ctx context.Context, number uint64) error {
 		if i >= bases && best.schedule != nil {
 			next = func() *Schedule { return mk.vary(best.schedule, best.moments) }
 		}
-		now := next()
+		now := mk.trim(next())
 		for range 20 {
 			if now.modest(best.schedule) {
 				break
 			}
-			now = next()
+			now = mk.trim(next())
 		}
 		if !now.modest(best.schedule) {
 			continue
@@ -200,13 +235,13 @@ func (w *Worst) shrink(ctx context.Context) error {
 	faults, params := p.Beyond()
 	w.OutOfModel = append(faults, params...)
 	w.InModel = len(w.OutOfModel) == 0
-	w.Bound = w.Schedule.bound(alg, &p, w.Metric)
+	w.Bound = w.Schedule.bound(alg, &p, v, w.Metric)
 	return nil
 }
 
 // bound is what theory allows s to cost: the largest claim about messages, the promise of a leader
 // in time, or how often others may enter before a request is starved.
-func (s *Schedule) bound(alg *algo.Algorithm, p *harness.Plan, m *metric.Metric) *Bound {
+func (s *Schedule) bound(alg *algo.Algorithm, p *harness.Plan, v *check.Verdict, m *metric.Metric) *Bound {
 	switch {
 	case m.Claim != "":
 		var out *Bound
@@ -215,7 +250,7 @@ func (s *Schedule) bound(alg *algo.Algorithm, p *harness.Plan, m *metric.Metric)
 				continue
 			}
 			if _, most := c.Bound(s.Nodes); out == nil || most > out.Value {
-				out = &Bound{most, fmt.Sprintf("the claim for load %s, %s", c.Load, c.Text)}
+				out = &Bound{most, fmt.Sprintf("the most that is claimed, for load %s: %s", c.Load, c.Text)}
 			}
 		}
 		return out
@@ -225,31 +260,89 @@ func (s *Schedule) bound(alg *algo.Algorithm, p *harness.Plan, m *metric.Metric)
 			return &Bound{float64(others), "what the rule starvation allows once no fault is at work"}
 		}
 	case strings.HasPrefix(m.Name, "downtime_") || strings.HasPrefix(m.Name, "longest_outage_"):
-		if promise, within := p.Live(&alg.Spec); within > 0 {
-			end := s.last()
-			return &Bound{float64(end+within) / float64(time.Millisecond), fmt.Sprintf(
-				"a leader within %d time-outs of the last event, which is over at %v", promise.Timeouts, end)}
-		}
+		return s.promised(alg, p, v, m)
 	}
 	return nil
+}
+
+// promised is how long the outages that m is about may last: each from where it counts to the last
+// event in it, and then for as long as the promise of a leader allows.
+func (s *Schedule) promised(alg *algo.Algorithm, p *harness.Plan, v *check.Verdict, m *metric.Metric) *Bound {
+	promise, within := p.Live(&alg.Spec)
+	of := metric.OutagesOf(alg.Spec.Service)
+	for _, service := range algo.Services() {
+		if o := metric.OutagesOf(service); m == o.Downtime || m == o.Longest {
+			of = o
+		}
+	}
+	var longest, most, sum, n time.Duration
+	for i := range v.Outages {
+		o := &v.Outages[i]
+		if within == 0 || o.Definition != of.Service.String() || o.End < 0 {
+			continue
+		}
+		last := o.Cause
+		for k := range s.Events {
+			if e := &s.Events[k]; e.At < o.End {
+				last = max(last, min(over(e), o.End)) // what goes on could as well end with the outage
+			}
+		}
+		switch {
+		case m == of.Longest && o.End-o.Begin > longest:
+			longest, most = o.End-o.Begin, last+within-o.Begin
+		case m != of.Longest && o.Status == trace.Completed: // the downtime is the mean of all
+			sum, n = sum+last+within-o.Cause, n+1
+			most = sum / n
+		}
+	}
+	if most == 0 {
+		return nil
+	}
+	return &Bound{float64(most) / float64(time.Millisecond), fmt.Sprintf(
+		"to the last event of the outage, and from there %d time-outs to a leader", promise.Timeouts)}
+}
+
+// Word is what --maximise calls the metric.
+func Word(alg *algo.Algorithm, m *metric.Metric) string {
+	out := m.Name
+	for word, of := range Costs(alg) {
+		if of == m && len(word) < len(out) {
+			out = word
+		}
+	}
+	return out
+}
+
+// Name is the metric and the algorithm: of the experiment, and of its file.
+func (w *Worst) Name() string {
+	alg := w.Schedule.Algorithm
+	word := strings.TrimSuffix(Word(alg, w.Metric), "_ms")
+	return strings.ReplaceAll(word, "_", "-") + "-" + alg.Spec.Name
+}
+
+// Theory is what the cost is of what theory allows, in words.
+func (w *Worst) Theory() string {
+	if w.Bound == nil {
+		return fmt.Sprintf("no figure for %s is stated", w.Metric.Name)
+	}
+	return fmt.Sprintf("%.3g times %s, %s", w.Value/w.Bound.Value, config.FormatFloat(w.Bound.Value),
+		w.Bound.Text)
 }
 
 // File is the schedule as an experiment, which fails if it does not cost exactly that.
 func (w *Worst) File() ([]byte, error) {
 	alg := w.Schedule.Algorithm
 	value := config.FormatFloat(w.Value)
-	about := []string{fmt.Sprintf(
-		"The schedule that costs %s most %s of all that bench explore --maximise tried: %s.", alg.ID,
-		w.Metric.Name, value)}
-	if w.Bound != nil {
-		about = append(about, fmt.Sprintf("That is %.3g times %s, %s.", w.Value/w.Bound.Value,
-			config.FormatFloat(w.Bound.Value), w.Bound.Text))
+	about := []string{fmt.Sprintf("The costliest schedule of a search: %s %s.", w.Metric.Name, value)}
+	if w.Command != "" {
+		about = append(about, "Found by: "+w.Command)
 	}
+	about = append(about, "Theory: "+w.Theory()+".")
 	for _, why := range w.OutOfModel {
 		about = append(about, fmt.Sprintf("It is beyond the model of %s: %s.", alg.ID, why))
 	}
-	return w.Schedule.file("worst", about, fmt.Sprintf("thresholds: [{metric: %s, min: %s, max: %s}]",
-		w.Metric.Name, value, value)), nil
+	return w.Schedule.file("worst-"+w.Name(), about, fmt.Sprintf(
+		"thresholds: [{metric: %s, min: %s, max: %s}]", w.Metric.Name, value, value)), nil
 }
 
 // Reproduces loads the experiment in the file and says whether its trial costs as much.

@@ -2,10 +2,18 @@ package explore
 
 import (
 	"context"
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
 	"testing"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // worst is the costliest schedule of a short search.
@@ -50,6 +58,91 @@ func TestMaximise(t *testing.T) {
 		}
 		if one.Bound == nil || one.Bound.Value <= 0 {
 			t.Errorf("%s: bound %+v", id, one.Bound)
+		}
+	}
+}
+
+// TestMaximise_Known: the search reaches the worst case of bully that is known: whoever is asked when it
+// has just heard of the leader starts again, so that process k starts 2^(k-2) elections for one of
+// process 1. It has as few events as it may.
+func TestMaximise_Known(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{3, 4} {
+		w := worst(t, "election/bully", "messages", Options{Nodes: []int{n}, Faults: None, Schedules: 2 * climb,
+			Latency: 10 * time.Millisecond, Events: 1, Workers: 1})
+		starts := math.Pow(2, float64(n-2))
+		if want := 2*(2*starts-1) + float64(n-1)*starts; w.Value != want {
+			t.Errorf("%d processes: %v messages, want %v", n, w.Value, want)
+		}
+		if got := commands(w.First); got != 1 {
+			t.Errorf("%d processes: %d events, want 1: %+v", n, got, w.First.Events)
+		}
+	}
+}
+
+// commands is how many events of s are no delays of single messages.
+func commands(s *Schedule) (n int) {
+	for i := range s.Events {
+		if s.Events[i].Do != harness.DoFlaky {
+			n++
+		}
+	}
+	return n
+}
+
+// TestMaximise_Crashes: where only crashes may be, nothing else is, nobody comes back, and the downtime
+// is that of a leader that was there. Of a lease the store cannot crash for good.
+func TestMaximise_Crashes(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"election/raft", "election/lease"} {
+		m := &maker{alg: mustLookup(id), rng: rand.New(rand.NewPCG(1, 1)),
+			options: &Options{Faults: Crashes, Nodes: []int{5}, Events: 3, Maximise: metric.Downtime}}
+		crashes := 0
+		for range 200 {
+			s := m.trim(m.draw())
+			if s.Leader != 5 || len(s.Events) > 3 || !s.within() {
+				t.Fatalf("%s: %+v", id, s)
+			}
+			for _, e := range s.Events {
+				if e.Do == harness.DoCrash {
+					crashes++
+				}
+				store := id == "election/lease" && e.Node == 1
+				if e.Do != harness.DoElect && (e.Do != harness.DoCrash || e.For > 0 || store) {
+					t.Errorf("%s: %+v", id, e)
+				}
+			}
+		}
+		if crashes < 100 {
+			t.Errorf("%s: %d crashes in 200 schedules", id, crashes)
+		}
+	}
+}
+
+// TestBound_Time: what a downtime may be counts from the loss of the leader, and what happens when it
+// is over does not count.
+func TestBound_Time(t *testing.T) {
+	t.Parallel()
+	d := link.Constant(10 * time.Millisecond)
+	s := &Schedule{Algorithm: mustLookup("election/bully"), Nodes: 3, Leader: 3, Seed: 1, Shape: algo.DefaultShape(algo.Complete),
+		Latency: d, Detector: harness.PerfectDetector(50 * time.Millisecond),
+		Events: []harness.Event{{At: 300 * time.Millisecond, Do: harness.DoCrash, Node: 3},
+			{At: 320 * time.Millisecond, Do: harness.DoElect, Node: 1},
+			{At: 2 * time.Second, Do: harness.DoFlaky, Latency: &d, For: time.Millisecond}}}
+	s.tidy()
+	p, err := s.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	alg, v, err := simulate(t.Context(), &p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, within := p.Live(&alg.Spec)
+	want := float64((within + 20*time.Millisecond) / time.Millisecond)
+	for _, m := range []*metric.Metric{metric.Downtime, metric.Agreed.Downtime, metric.Agreed.Longest} {
+		if b := s.bound(alg, &p, v, m); b == nil || b.Value != want {
+			t.Errorf("%s: %+v, want %v", m.Name, b, want)
 		}
 	}
 }

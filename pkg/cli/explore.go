@@ -34,6 +34,7 @@ type exploreFlags struct {
 	seed       uint64
 	nodes      string
 	latency    time.Duration
+	events     int
 	set        []string
 	faults     string
 	rule       string
@@ -48,7 +49,8 @@ type exploreFlags struct {
 var costWords = []string{"downtime_ms", "messages", "bypass", "outage"}
 
 // faultModes are the values of --faults.
-var faultModes = []string{string(explore.None), string(explore.Survived), string(explore.All)}
+var faultModes = []string{string(explore.None), string(explore.Crashes), string(explore.Survived),
+	string(explore.All)}
 
 func (s *streams) exploreCommand() *cobra.Command {
 	var f exploreFlags
@@ -106,6 +108,7 @@ instead, up to equal states, and prints how many there are.
 	flags.StringVar(&f.rule, "rule", "", "look only for violations of `RULE` (default: any)")
 	flags.StringVar(&f.maximise, "maximise", "", "look for the schedule with the highest `METRIC`: "+
 		strings.Join(costWords, ", ")+", or any column of times or counts")
+	flags.IntVar(&f.events, "events", 0, "with --maximise: at most `N` events, besides delays (default: any)")
 	flags.StringVar(&f.out, "out", "", "save a finding to `FILE` (default: explore-NAME.yaml)")
 	flags.StringVar(&f.progress, "progress", "auto",
 		"show progress on standard error as `MODE`: "+strings.Join(progressModes, ", "))
@@ -132,12 +135,16 @@ func (f *exploreFlags) options(alg *algo.Algorithm) (o explore.Options, err erro
 		return o, usage("--workers %d, want 1 or more", f.workers)
 	case f.latency < 0 || f.latency > 0 && f.latency < 100*time.Microsecond || f.latency > time.Minute:
 		return o, usage("--latency %v, want 100us to 1m", f.latency)
+	case f.events < 0:
+		return o, usage("--events %d, want 1 or more", f.events)
+	case f.events > 0 && f.maximise == "":
+		return o, usage("--events without --maximise")
 	case f.seed >= 1<<53:
 		return o, usage("--seed %d, want one below 2^53", f.seed)
 	}
 	o = explore.Options{
 		Latency: f.latency, Faults: explore.Faults(f.faults), Rule: f.rule, Seed: f.seed,
-		Schedules: f.schedules, Workers: f.workers,
+		Schedules: f.schedules, Workers: f.workers, Events: f.events,
 	}
 	if f.maximise != "" {
 		costs := explore.Costs(alg)
@@ -265,7 +272,8 @@ func perSecond(n uint64, d time.Duration) float64 { return float64(n) / max(d.Se
 // worst saves and tells the schedule that costs most.
 func (s *streams) worst(f *exploreFlags, alg *algo.Algorithm, r *explore.Report) error {
 	w := r.Worst
-	path, err := f.save("worst", alg, w)
+	w.Command = f.again(alg, w)
+	path, err := f.save("worst-"+w.Name(), w)
 	if err != nil {
 		return err
 	}
@@ -284,12 +292,7 @@ func (s *streams) worst(f *exploreFlags, alg *algo.Algorithm, r *explore.Report)
 	t := s.text()
 	fmt.Fprintf(t, "%s: %s %s in schedule %d, the most of %d (%.0f per second)\n", alg.ID, w.Metric.Name,
 		compare.Number(w.Value), w.Number, r.Schedules, perSecond(r.Schedules, r.Elapsed))
-	if w.Bound != nil {
-		fmt.Fprintf(t, "  theory:    %.3g times %s, %s\n", w.Value/w.Bound.Value,
-			compare.Number(w.Bound.Value), w.Bound.Text)
-	} else {
-		fmt.Fprintf(t, "  theory:    no bound of %s is stated\n", w.Metric.Name)
-	}
+	fmt.Fprintf(t, "  theory:    %s\n", w.Theory())
 	if !w.InModel {
 		fmt.Fprintf(t, "  in_model=false: %s\n", strings.Join(w.OutOfModel, "; "))
 	}
@@ -297,6 +300,26 @@ func (s *streams) worst(f *exploreFlags, alg *algo.Algorithm, r *explore.Report)
 		report.Plural(len(w.Schedule.Events), "event", "events"))
 	fmt.Fprintf(t, "  reproduce: bench run %s\n", report.Quote(path))
 	return nil
+}
+
+// again is the shortest search that finds the same schedule: it ends with it.
+func (f *exploreFlags) again(alg *algo.Algorithm, w *explore.Worst) string {
+	words := []string{"bench explore", alg.Spec.Name, "--maximise", explore.Word(alg, w.Metric)}
+	add := func(is bool, name string, value any) {
+		if is {
+			words = append(words, "--"+name, report.Quote(fmt.Sprint(value)))
+		}
+	}
+	add(f.faults != string(explore.Survived), "faults", f.faults)
+	add(f.nodes != "", "nodes", f.nodes)
+	add(f.latency > 0, "latency", f.latency)
+	add(f.events > 0, "events", f.events)
+	for _, word := range f.set {
+		add(true, "params", word)
+	}
+	add(f.seed != 1, "seed", f.seed)
+	add(true, "schedules", w.Number)
+	return strings.Join(words, " ")
 }
 
 type exploreReport struct {
@@ -335,7 +358,7 @@ func (f *exploreFlags) report(alg *algo.Algorithm, r *explore.Report, path strin
 // found saves and tells what was found.
 func (s *streams) found(f *exploreFlags, alg *algo.Algorithm, r *explore.Report) error {
 	find := r.Find
-	path, err := f.save("explore", alg, find)
+	path, err := f.save("explore-"+alg.Spec.Name, find)
 	if err != nil {
 		return err
 	}
@@ -392,8 +415,7 @@ func (s *streams) printFind(alg *algo.Algorithm, r *explore.Report, path string)
 }
 
 // save writes the schedule that was found into a file that does not exist yet.
-func (f *exploreFlags) save(kind string, alg *algo.Algorithm, find interface{ File() ([]byte, error) }) (
-	string, error) {
+func (f *exploreFlags) save(name string, find interface{ File() ([]byte, error) }) (string, error) {
 	text, err := find.File()
 	if err != nil {
 		return "", err
@@ -401,9 +423,9 @@ func (f *exploreFlags) save(kind string, alg *algo.Algorithm, find interface{ Fi
 	for number := 1; ; number++ {
 		path := f.out
 		if path == "" {
-			path = kind + "-" + alg.Spec.Name + ".yaml"
+			path = name + ".yaml"
 			if number > 1 {
-				path = fmt.Sprintf("%s-%s-%d.yaml", kind, alg.Spec.Name, number)
+				path = fmt.Sprintf("%s-%d.yaml", name, number)
 			}
 		}
 		err := writeNew(path, text)
@@ -420,7 +442,7 @@ func (f *exploreFlags) save(kind string, alg *algo.Algorithm, find interface{ Fi
 // exhaust walks through the smallest systems and tells how large they are.
 func (s *streams) exhaust(c *cobra.Command, alg *algo.Algorithm) error {
 	for _, name := range []string{"schedules", "time", "workers", "seed", "nodes", "latency", "params",
-		"faults", "rule", "maximise", "out", "progress", "json"} {
+		"faults", "rule", "maximise", "events", "out", "progress", "json"} {
 		if c.Flags().Changed(name) {
 			return usage("--%s means nothing with --exhaustive; leave one out", name)
 		}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -104,11 +106,19 @@ func TestExplore_Maximise(t *testing.T) {
 	r := bench(t, append(args, path)...).want(t, Good)
 	narrow(t, r.out)
 	has(t, r.out, "mutex/naimi-trehel: messages_per_entry ", "the most of 300", "theory: ", " times ",
-		"the claim for load ", "scenario:  "+path+", 4 processes", "reproduce: bench run "+path)
+		"for load ", "scenario:  "+path+", 4 processes", "reproduce: bench run "+path)
 	bench(t, "run", path, "--out", t.TempDir(), "--quiet").want(t, Good)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
+	}
+	number := regexp.MustCompile(` in schedule (\d+),`).FindStringSubmatch(r.out)[1]
+	has(t, string(text), "# Found by: bench explore naimi-trehel --maximise messages --faults none --nodes 4 "+
+		"--schedules "+number+"\n# Theory: ", "\nname: worst-messages-naimi-trehel\n")
+	again := filepath.Join(t.TempDir(), "worst.yaml") // by the search that the file names
+	bench(t, append(slices.Replace(slices.Clone(args), 9, 10, number), again)...).want(t, Good)
+	if same, err := os.ReadFile(again); err != nil || string(same) != string(text) {
+		t.Errorf("%v:\n%s\nwas\n%s", err, same, text)
 	}
 	off := write(t, "off.yaml", strings.Replace(string(text), "min: ", "min: 1", 1))
 	bench(t, "run", off, "--out", t.TempDir(), "--quiet").want(t, Usage)
@@ -138,7 +148,7 @@ func TestExplore_Mistakes(t *testing.T) {
 	for name, test := range map[string]struct{ args, says string }{
 		"no algorithm":     {"", "0 algorithms, want one"},
 		"unknown":          {"mutex/test-greddy", `did you mean "mutex/test-greedy"?`},
-		"faults":           {"test-greedy --faults some", "want one of: none, survived, all"},
+		"faults":           {"test-greedy --faults some", "want one of: none, crashes, survived, all"},
 		"rule":             {"test-greedy --rule safety", "want one of: after-heal, agreement"},
 		"progress":         {"test-greedy --progress loud", "want one of: auto"},
 		"workers":          {"test-greedy --workers -1", "want 1 or more"},
@@ -154,6 +164,8 @@ func TestExplore_Mistakes(t *testing.T) {
 		"out":              {"test-greedy --out " + full, "want a file of type .yaml"},
 		"maximise":         {"test-greedy --maximise bypas", `did you mean "bypass"?`},
 		"not a cost":       {"test-greedy --maximise fairness", "of which less is better"},
+		"events":           {"test-greedy --maximise bypass --events -1", "--events -1, want 1 or more"},
+		"events alone":     {"test-greedy --events 1", "--events without --maximise"},
 		"cost and rule":    {"test-greedy --maximise bypass --rule deadlock", "want one of them"},
 		"exhaustive":       {"test-greedy --exhaustive --seed 3", "--seed means nothing with --exhaustive"},
 	} {
