@@ -8,7 +8,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -23,37 +25,58 @@ const (
 	Stillborn Verdict = "does not compile"
 )
 
-// A Bench runs the tests of the package in Dir against its mutants.
+// A Bench runs the tests of the package in Dir against mutants, of that package or of one
+// that it uses.
 type Bench struct {
 	Dir   string        // absolute
 	Temp  string        // where it works
 	Env   []string      // of the tests, besides the own; an empty value takes a variable away
 	Limit time.Duration // for the tests of one mutant
+
+	stillborn map[int]bool
 }
 
-// Try compiles the tests once with m in the place of the file that it changes, and
-// runs them until the first fails. It gives what they printed too. The zero Mutant
-// is the package as it is.
-func (b *Bench) Try(m Mutant) (Verdict, string, error) {
-	overlay, err := b.overlay(m)
-	if err != nil {
-		return "", "", err
+// Build compiles the tests once, with all these mutants in the program, since to link one
+// program for each takes longer than to run its tests.
+func (b *Bench) Build(mutants []Mutant) error {
+	b.stillborn = map[int]bool{}
+	for {
+		overlay, err := b.overlay(mutants)
+		if err != nil {
+			return err
+		}
+		build := exec.Command("go", "test", "-c", "-vet=off", "-gcflags=-e", "-overlay", overlay,
+			"-o", b.program(), ".")
+		build.Dir = b.Dir
+		out, err := build.CombinedOutput()
+		if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+			return fmt.Errorf("mutate: %w", err)
+		}
+		if err == nil {
+			return nil
+		}
+		found := inMutant.FindAllSubmatch(out, -1)
+		if found == nil {
+			return fmt.Errorf("mutate: %s", out)
+		}
+		for _, number := range found {
+			i, _ := strconv.Atoi(string(number[1])) // digits
+			b.stillborn[i] = true
+		}
 	}
-	tests := filepath.Join(b.Temp, "mutant.test")
-	build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", tests, ".")
-	build.Dir = b.Dir
-	out, err := build.CombinedOutput()
-	switch exit := (*exec.ExitError)(nil); {
-	case errors.As(err, &exit):
-		return Stillborn, string(out), nil
-	case err != nil:
-		return "", "", fmt.Errorf("mutate: %w", err)
+}
+
+// Try runs the tests with the mutant of that index, or with none if it is negative, until
+// the first fails. It gives what they printed too.
+func (b *Bench) Try(mutant int) (Verdict, string, error) {
+	if b.stillborn[mutant] {
+		return Stillborn, "", nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), b.Limit)
 	defer cancel()
-	run := exec.CommandContext(ctx, tests, "-test.short", "-test.failfast")
-	run.Dir, run.Env = b.Dir, environment(b.Env)
-	out, err = run.CombinedOutput()
+	run := exec.CommandContext(ctx, b.program(), "-test.short", "-test.failfast")
+	run.Dir, run.Env = b.Dir, append(environment(b.Env), variable+"="+strconv.Itoa(mutant+1))
+	out, err := run.CombinedOutput()
 	switch exit := (*exec.ExitError)(nil); {
 	case errors.As(err, &exit) || ctx.Err() != nil:
 		return Noticed, string(out), nil
@@ -63,15 +86,41 @@ func (b *Bench) Try(m Mutant) (Verdict, string, error) {
 	return Survived, string(out), nil
 }
 
-// overlay writes the file that tells the go command of the changed one.
-func (b *Bench) overlay(m Mutant) (string, error) {
+func (b *Bench) program() string { return filepath.Join(b.Temp, "mutants.test") }
+
+// variable of the environment says which mutant lives, counted from 1.
+const variable = "MUTANT"
+
+// inMutant is what the compiler calls a line of a mutant.
+var inMutant = regexp.MustCompile(`mutant-(\d+):\d+`)
+
+// overlay writes the file that tells the go command of the changed ones, and of one more, by
+// which a process learns which mutant lives.
+func (b *Bench) overlay(mutants []Mutant) (string, error) {
 	replace := map[string]string{}
-	if m.File != "" {
-		changed := filepath.Join(b.Temp, "mutant.go")
-		if err := os.WriteFile(changed, m.Source, 0o600); err != nil {
+	put := func(file string, text []byte) error {
+		changed := filepath.Join(b.Temp, fmt.Sprintf("changed-%d.go", len(replace)))
+		replace[file] = changed
+		return os.WriteFile(changed, text, 0o600)
+	}
+	for _, m := range mutants {
+		if replace[m.File] != "" {
+			continue
+		}
+		text, err := b.changed(m.File, mutants)
+		if err != nil {
 			return "", err
 		}
-		replace[m.File] = changed
+		if err := put(m.File, text); err != nil {
+			return "", err
+		}
+	}
+	if len(mutants) > 0 {
+		m := mutants[0]
+		text := fmt.Appendf(nil, lives, m.pack, variable)
+		if err := put(filepath.Join(filepath.Dir(m.File), "mutant_that_lives.go"), text); err != nil {
+			return "", err
+		}
 	}
 	text, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
@@ -79,6 +128,42 @@ func (b *Bench) overlay(m Mutant) (string, error) {
 	}
 	file := filepath.Join(b.Temp, "overlay.json")
 	return file, os.WriteFile(file, text, 0o600)
+}
+
+const lives = `package %s
+
+import (
+	"os"
+	"strconv"
+)
+
+var mutantThatLives, _ = strconv.Atoi(os.Getenv(%q))
+`
+
+// changed is the file with its mutants, which are in order: in each function the changed
+// bodies stand before its own.
+func (b *Bench) changed(file string, mutants []Mutant) ([]byte, error) {
+	source, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var out []byte
+	at := 0
+	for i, m := range mutants {
+		if m.File != file || b.stillborn[i] {
+			continue
+		}
+		if at <= m.from { // the first of its function
+			out = append(out, source[at:m.from+1]...)
+			at = m.from + 1
+		}
+		form := "/*line mutant-%d:1:1*/ if mutantThatLives == %d { func() %s %s(); return }\n"
+		if m.results != "" {
+			form = "/*line mutant-%d:1:1*/ if mutantThatLives == %d { return func() %s %s() }\n"
+		}
+		out = fmt.Appendf(out, form, i, i+1, m.results, m.body)
+	}
+	return append(out, source[at:]...), nil
 }
 
 // environment is the own one with these variables instead.

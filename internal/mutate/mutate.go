@@ -2,8 +2,8 @@
 // notice. A test suite that passes with a handler's statement deleted, or with
 // its condition negated, does not test that line, whatever its coverage.
 //
-// It changes no file of the checkout: each mutant is compiled by way of the go
-// command's overlay. It is not a measure: a mutant that no test can notice, since
+// It changes no file of the checkout: the mutants are compiled by way of the go
+// command's overlay, all into one program. It is not a measure: a mutant that no test can notice, since
 // it does the same, stands with its reason in a list of survivors.
 package mutate
 
@@ -19,18 +19,23 @@ import (
 )
 
 // Handlers are the functions by which a process of an algorithm is made and told
-// of events. What they call within their package is mutated with them.
+// of events, and those that tell it of its quorum. What they call within their
+// package is mutated with them.
 var Handlers = []string{
 	"New", "Start", "Elect", "Request", "Release", "Receive", "Timeout", "Suspect", "Restore", "Do",
+	"NewWatcher", "Quorum",
 }
 
 // A Mutant is a package with one change.
 type Mutant struct {
 	// Name says in which function, and what stands there instead: "onAnswer: i <= 0".
 	// It is unique in the package, and says nothing of line numbers, which move.
-	Name   string
-	File   string // with its folder
-	Source []byte // of the file, changed
+	Name     string
+	File     string // with its folder
+	from, to int    // where the function's body stands in it
+	body     string // as changed
+	results  string // of the function, as declared
+	pack     string // the package's name
 }
 
 // Of lists the mutants of the package in dir: one for each change of each
@@ -43,17 +48,20 @@ func Of(dir string, roots []string) ([]Mutant, error) {
 	var out []Mutant
 	seen := map[string]int{}
 	for _, fn := range p.reachable(roots) {
-		for _, c := range p.changes(fn.decl.Body) {
+		body := fn.decl.Body
+		for _, c := range p.changes(body) {
 			name := fn.decl.Name.Name + ": " + c.name
 			if seen[name]++; seen[name] > 1 {
 				name = fmt.Sprintf("%s #%d", name, seen[name])
 			}
-			src := p.sources[fn.file]
-			from, to := p.offset(c.from), p.offset(c.to)
-			out = append(out, Mutant{
-				Name: name, File: fn.file,
-				Source: slices.Concat(src[:from], []byte(c.text), src[to:]),
-			})
+			m := Mutant{
+				Name: name, File: fn.file, pack: p.name, from: p.offset(body.Lbrace), to: p.offset(body.End()),
+				body: p.source(body.Lbrace, c.from) + c.text + p.source(c.to, body.End()),
+			}
+			if r := fn.decl.Type.Results; r != nil {
+				m.results = p.source(r.Pos(), r.End())
+			}
+			out = append(out, m)
 		}
 	}
 	return out, nil
@@ -61,6 +69,7 @@ func Of(dir string, roots []string) ([]Mutant, error) {
 
 // pack is a parsed package, its tests left out.
 type pack struct {
+	name    string
 	fset    *token.FileSet
 	sources map[string][]byte
 	funcs   []function
@@ -89,6 +98,7 @@ func parse(dir string) (*pack, error) {
 		if err != nil {
 			return nil, err
 		}
+		p.name = f.Name.Name
 		for _, d := range f.Decls {
 			switch d := d.(type) {
 			case *ast.FuncDecl:
