@@ -55,7 +55,8 @@ func Of(dir string, roots []string) ([]Mutant, error) {
 				name = fmt.Sprintf("%s #%d", name, seen[name])
 			}
 			m := Mutant{
-				Name: name, File: fn.file, pack: p.name, from: p.offset(body.Lbrace), to: p.offset(body.End()),
+				Name: name, File: fn.file, pack: p.name,
+				from: p.offset(body.Lbrace), to: p.offset(body.End()),
 				body: p.source(body.Lbrace, c.from) + c.text + p.source(c.to, body.End()),
 			}
 			if r := fn.decl.Type.Results; r != nil {
