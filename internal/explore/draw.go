@@ -122,8 +122,10 @@ func AnyShape(rng *rand.Rand) algo.Shape {
 func (m *maker) shape() algo.Shape {
 	needs := m.alg.Spec.Needs.Topology
 	s := algo.DefaultShape(needs)
-	if needs == algo.Connected {
+	if needs.Arbitrary() {
+		weighing := s.Weighing
 		s = AnyShape(m.rng)
+		s.Weighing = weighing
 	}
 	if s.Kind == "tree" {
 		s.Tree = pick(m, "path", "star", "binary", "random")

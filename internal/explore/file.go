@@ -47,7 +47,7 @@ func (s *Schedule) file(name string, about []string, more ...string) []byte {
 		line("topology: {kind: tree, shape: %s}", s.Shape.Tree)
 	case s.Shape.Degree > 0:
 		line("topology: {kind: %s, degree: %v}", s.Shape.Kind, s.Shape.Degree)
-	case alg.Spec.Needs.Topology == algo.Connected:
+	case alg.Spec.Needs.Topology.Arbitrary():
 		line("topology: %s", s.Shape.Kind)
 	}
 	order, duplication := "", ""

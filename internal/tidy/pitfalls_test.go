@@ -55,6 +55,7 @@ var pitfalls = []struct {
 	{"P3", "overtaking", []string{
 		"all TestOvertaking",
 		"election/lelann TestWithoutFIFO",
+		"election/gallagerhumbletspira TestWithoutFIFO",
 		"mutex/lamport TestWithoutFIFO",
 		"election/zabfle TestJoining",
 	}},
@@ -71,6 +72,7 @@ var pitfalls = []struct {
 		"election/tree TestCounts",
 		"election/afekgafni TestCounts",
 		"election/echoextinction TestWaves",
+		"election/gallagerhumbletspira TestTree",
 	}},
 	{"P5", "a suspicion during an election", []string{
 		"election/bully TestRules: a suspicion during an election is ignored (P5)",

@@ -35,14 +35,15 @@ type Config struct {
 	ID    ID
 	Peers []ID // every process, self included, ascending; shared, never modified
 	// Neighbors is whom it may send to, in the topology's order: Peers itself if
-	// complete; the others that it has a link to, ascending, if it needs Connected.
+	// complete; the others that it has a link to, ascending, if it needs Connected or Weighted.
 	Neighbors   []ID
-	Ring        []ID    // the ring's order, where the topology is a ring or a logical ring
-	Leader      ID      // settled before the run starts; None if none is, and after a recovery
-	LeaderDown  bool    // Leader crashed before the run starts, longer ago than any time-out
-	Holder      ID      // of the token or the privilege at the start
-	Incarnation uint32  // 0 at first, one more at every recovery
-	Saved       Message // what it last saved; nil at first
+	Weights     []Weight // of the links to Neighbors, in their order, if it needs Weighted
+	Ring        []ID     // the ring's order, where the topology is a ring or a logical ring
+	Leader      ID       // settled before the run starts; None if none is, and after a recovery
+	LeaderDown  bool     // Leader crashed before the run starts, longer ago than any time-out
+	Holder      ID       // of the token or the privilege at the start
+	Incarnation uint32   // 0 at first, one more at every recovery
+	Saved       Message  // what it last saved; nil at first
 	Params      Params
 }
 

@@ -234,7 +234,7 @@ func TestNames(t *testing.T) {
 		{NoDetector, EventuallyPerfect, Perfect},
 		{Eventual, AtMostOne, PerTerm, PerGroup},
 		{Bool, Int, Float, Duration, Enum},
-		{Complete, LogicalRing, Ring, BidirectionalRing, Tree, Connected},
+		{Complete, LogicalRing, Ring, BidirectionalRing, Tree, Connected, Weighted},
 	} {
 		seen := map[string]bool{}
 		for _, s := range names {

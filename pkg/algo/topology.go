@@ -22,13 +22,20 @@ const (
 	BidirectionalRing          // each process sends to its predecessor and its successor
 	Tree
 	Connected
+	Weighted // connected, and each link has a weight of its own
 )
 
 var topologyNames = []string{
-	"complete", "logical-ring", "ring", "bidirectional-ring", "tree", "connected",
+	"complete", "logical-ring", "ring", "bidirectional-ring", "tree", "connected", "weighted",
 }
 
 func (t Topology) String() string { return topologyNames[t] }
+
+// Arbitrary says whether an algorithm that needs t runs on any connected graph.
+func (t Topology) Arbitrary() bool { return t == Connected || t == Weighted }
+
+// A Weight is that of a link, from 1 on. No two links of a graph have the same.
+type Weight uint32
 
 // A Shape describes a graph to build.
 type Shape struct {
@@ -46,6 +53,12 @@ type Shape struct {
 	Sorted string `json:",omitempty"`
 	// Edges is the edge list of kind file.
 	Edges [][2]ID
+	// Weights is those of the links: in the order of Edges, or where there is none, of Graph.Edges;
+	// nil: as Weighing says.
+	Weights []Weight `json:",omitempty"`
+	// Weighing is the weights in a word, where there is no list: random, by-ids (ascending in the
+	// order of the list) or "" for none.
+	Weighing string `json:",omitempty"`
 }
 
 // A Graph is a built topology.
@@ -55,6 +68,7 @@ type Graph struct {
 	Ring      []ID   // the ring's order; nil if it is none
 	neighbors [][]ID // by ID - 1; nil: complete
 	peers     []ID
+	weights   map[[2]ID]Weight // by edge, as in Edges; nil: links have none
 }
 
 // Peers is every process, ascending. Shared: not to be modified.
@@ -83,16 +97,33 @@ func (g *Graph) Adjacent(p ID) []ID {
 func (g *Graph) Edges() (edges [][2]ID) {
 	for _, p := range g.peers {
 		for _, q := range g.Adjacent(p) {
-			edges = append(edges, [2]ID{min(p, q), max(p, q)})
+			edges = append(edges, edge(p, q))
 		}
 	}
 	slices.SortFunc(edges, func(a, b [2]ID) int { return slices.Compare(a[:], b[:]) })
 	return slices.Compact(edges)
 }
 
+// Weights is those of the links of p to the processes of Adjacent, in that order; nil: links have none.
+func (g *Graph) Weights(p ID) (weights []Weight) {
+	if g.weights == nil {
+		return nil
+	}
+	for _, q := range g.Adjacent(p) {
+		weights = append(weights, g.weights[edge(p, q)])
+	}
+	return weights
+}
+
+// edge is the one between two processes.
+func edge(p, q ID) [2]ID { return [2]ID{min(p, q), max(p, q)} }
+
 // Satisfies says whether an algorithm that needs class t can run on g. A ring of
 // one direction is not Connected, where every link has a way back.
 func (g *Graph) Satisfies(t Topology) bool {
+	if t == Weighted {
+		return g.weights != nil && g.Satisfies(Connected)
+	}
 	return g.Class == t || t == Connected && g.Class != Ring || t == Complete && g.Class == LogicalRing
 }
 
@@ -103,6 +134,8 @@ func DefaultShape(t Topology) Shape {
 		return Shape{Kind: "tree", Tree: "binary"}
 	case Connected:
 		return Shape{Kind: "random"}
+	case Weighted:
+		return Shape{Kind: "random", Weighing: "random"}
 	default:
 		return Shape{Kind: t.String()}
 	}
@@ -148,6 +181,9 @@ func Build(s Shape, n int, seed uint64) (*Graph, error) {
 	default:
 		return nil, fmt.Errorf("unknown topology %q (has: complete, logical-ring, ring, "+
 			"bidirectional-ring, tree, grid, random, file)", s.Kind)
+	}
+	if err := g.weigh(&s, rng); err != nil {
+		return nil, err
 	}
 	return g, nil
 }
@@ -271,7 +307,7 @@ func (g *Graph) buildRandom(n int, degree float64, rng *rand.Rand) {
 	seen := map[[2]ID]bool{}
 	edges := make([][2]ID, 0, want)
 	add := func(a, b ID) {
-		e := [2]ID{min(a, b), max(a, b)}
+		e := edge(a, b)
 		if a != b && !seen[e] {
 			seen[e] = true
 			edges = append(edges, e)
@@ -318,6 +354,51 @@ func (g *Graph) link(edges [][2]ID, n int) {
 	for _, list := range g.neighbors {
 		slices.Sort(list)
 	}
+}
+
+// weigh gives each link its weight.
+func (g *Graph) weigh(s *Shape, rng *rand.Rand) error {
+	if s.Weights == nil && s.Weighing == "" {
+		return nil
+	}
+	edges, weights := s.Edges, slices.Clone(s.Weights)
+	if edges == nil {
+		edges = g.Edges()
+	}
+	if s.Weights == nil {
+		for i := range edges {
+			weights = append(weights, Weight(i+1))
+		}
+		switch s.Weighing {
+		case "by-ids":
+		case "random":
+			rng.Shuffle(len(weights), func(i, j int) { weights[i], weights[j] = weights[j], weights[i] })
+		default:
+			return fmt.Errorf("topology: unknown weights %q (has: random, by-ids)", s.Weighing)
+		}
+	}
+	if len(weights) != len(edges) {
+		text := fmt.Sprint(edges[:min(len(edges), 10)])
+		if len(edges) > 10 {
+			text = strings.TrimSuffix(text, "]") + " ...]"
+		}
+		return fmt.Errorf("topology: %d weights for %d links, want one for each in the order %s",
+			len(weights), len(edges), text)
+	}
+	g.weights = make(map[[2]ID]Weight, len(edges))
+	owner := make(map[Weight][2]ID, len(edges))
+	for i, e := range edges {
+		w := weights[i]
+		if w == 0 {
+			return fmt.Errorf("topology: weight 0 of link %d-%d, want a whole number from 1 on", e[0], e[1])
+		}
+		if o, taken := owner[w]; taken {
+			return fmt.Errorf("topology: weight %d stands twice, for links %d-%d and %d-%d; "+
+				"write another for one of them", w, o[0], o[1], e[0], e[1])
+		}
+		owner[w], g.weights[edge(e[0], e[1])] = e, w
+	}
+	return nil
 }
 
 func (g *Graph) unreachable() ID {

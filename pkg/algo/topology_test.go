@@ -366,6 +366,12 @@ func TestBuild_Refuses(t *testing.T) {
 		"edge twice":      {file([2]ID{1, 2}, [2]ID{2, 1}), 2, "edge 1 2 stands twice"},
 		"two parts":       {file([2]ID{1, 2}, [2]ID{3, 4}), 4, "process 3 cannot be reached from 1"},
 		"no edges":        {file(), 2, "process 2 cannot be reached"},
+		"weights, word":   {Shape{Kind: "complete", Weighing: "light"}, 3, `unknown weights "light" (has: random, by-ids)`},
+		"weights, short":  {Shape{Kind: "tree", Tree: "path", Weights: []Weight{2}}, 3, "1 weights for 2 links, want one for each in the order [[1 2] [2 3]]"},
+		"weights, long":   {Shape{Kind: "bidirectional-ring", Weights: []Weight{2, 3}}, 2, "2 weights for 1 links"},
+		"weights, empty":  {Shape{Kind: "complete", Weights: []Weight{}}, 11, "[1 10] [1 11] ...]"},
+		"weights, twice":  {Shape{Kind: "complete", Weights: []Weight{2, 3, 2}}, 3, "weight 2 stands twice, for links 1-2 and 2-3"},
+		"weights, none":   {Shape{Kind: "complete", Weights: []Weight{2, 0, 3}}, 3, "weight 0 of link 1-3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -384,6 +390,15 @@ func TestSatisfies(t *testing.T) {
 	}
 	classes := []Topology{Complete, LogicalRing, Ring, BidirectionalRing, Tree, Connected}
 	for _, class := range classes {
+		for _, weighed := range []bool{false, true} {
+			g := &Graph{Class: class}
+			if weighed {
+				g.weights = map[[2]ID]Weight{}
+			}
+			if got, want := g.Satisfies(Weighted), weighed && class != Ring; got != want {
+				t.Errorf("a %v graph, with weights: %t, for an algorithm that needs them: %t", class, weighed, got)
+			}
+		}
 		good[[2]Topology{class, class}] = true
 		good[[2]Topology{class, Connected}] = class != Ring // there, no answer finds back
 	}
@@ -398,6 +413,81 @@ func TestSatisfies(t *testing.T) {
 			t.Errorf("the default of %v is %v", class, g.Class)
 		}
 	}
+	if !mustBuild(t, DefaultShape(Weighted), 7, 1).Satisfies(Weighted) {
+		t.Error("the default of weighted has no weights")
+	}
+}
+
+// TestWeights: each link has a weight of its own, which both ends know.
+func TestWeights(t *testing.T) {
+	t.Parallel()
+	edges := [][2]ID{{3, 2}, {1, 3}, {2, 1}, {3, 4}}
+	for name, test := range map[string]struct {
+		shape Shape
+		n     int
+		want  [][]Weight // by process, in the order of Adjacent
+	}{
+		"none":          {Shape{Kind: "complete"}, 2, [][]Weight{nil, nil}},
+		"a path":        {Shape{Kind: "tree", Tree: "path", Weighing: "by-ids"}, 3, [][]Weight{{1}, {1, 2}, {2}}},
+		"complete":      {Shape{Kind: "complete", Weighing: "by-ids"}, 3, [][]Weight{{1, 2}, {1, 3}, {2, 3}}},
+		"as Edges has":  {Shape{Kind: "complete", Weights: []Weight{7, 3, 5}}, 3, [][]Weight{{7, 3}, {7, 5}, {3, 5}}},
+		"a list first":  {Shape{Kind: "tree", Weights: []Weight{7}, Weighing: "random"}, 2, [][]Weight{{7}, {7}}},
+		"two in a ring": {Shape{Kind: "bidirectional-ring", Weighing: "random"}, 2, [][]Weight{{1}, {1}}},
+		"of a file":     {Shape{Kind: "file", Edges: edges, Weights: []Weight{9, 8, 1, 2}}, 4, [][]Weight{{1, 8}, {1, 9}, {8, 9, 2}, {2}}},
+		"a file's IDs":  {Shape{Kind: "file", Edges: edges, Weighing: "by-ids"}, 4, [][]Weight{{3, 2}, {3, 1}, {2, 1, 4}, {4}}},
+		"alone":         {Shape{Kind: "complete", Weighing: "random"}, 1, [][]Weight{nil}},
+	} {
+		g := mustBuild(t, test.shape, test.n, 1)
+		for i, want := range test.want {
+			if got := g.Weights(ID(i + 1)); !slices.Equal(got, want) {
+				t.Errorf("%s: process %d has %v, want %v", name, i+1, got, want)
+			}
+		}
+	}
+}
+
+// TestRandomWeights: they are 1 to the number of links, in another order for another seed, both ends of a link
+// know it, and the graph is the same as without.
+func TestRandomWeights(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 20).Draw(t, "n")
+		shape := anyShape(t, n)
+		if shape.Kind == "ring" { // of which a link is known at one end
+			shape.Kind = "bidirectional-ring"
+		}
+		build := func(weighing string, seed uint64) *Graph {
+			shape.Weighing = weighing
+			g, err := Build(shape, n, seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return g
+		}
+		plain, g, again, other := build("", 1), build("random", 1), build("random", 1), build("random", 2)
+		seen, same := map[Weight]int{}, true
+		for _, p := range g.Peers() {
+			if !slices.Equal(g.Neighbors(p), plain.Neighbors(p)) {
+				t.Fatalf("process %d has neighbors %v, and %v without weights", p, g.Neighbors(p), plain.Neighbors(p))
+			}
+			if !slices.Equal(g.Weights(p), again.Weights(p)) {
+				t.Fatalf("process %d has %v and then %v", p, g.Weights(p), again.Weights(p))
+			}
+			same = same && slices.Equal(g.Weights(p), other.Weights(p))
+			for _, w := range g.Weights(p) {
+				seen[w]++
+			}
+		}
+		links := len(g.Edges())
+		for w := range links {
+			if seen[Weight(w+1)] != 2 {
+				t.Fatalf("weight %d stands at %d ends, want 2", w+1, seen[Weight(w+1)])
+			}
+		}
+		if len(seen) != links || links > 10 && same {
+			t.Fatalf("%d weights of %d links; those of another seed are the same: %t", len(seen), links, same)
+		}
+	})
 }
 
 func TestReadEdges(t *testing.T) {

@@ -164,7 +164,7 @@ func (v *variant) fixed(e *Experiment, p *harness.Plan) []metric.Field {
 // representative is a number of nodes whose graph has the class and the name of
 // the plan's: the plan's own only where the shape names processes.
 func representative(p *harness.Plan) int {
-	if p.Shape.Order != nil || p.Shape.Kind == "file" {
+	if p.Shape.Order != nil || p.Shape.Weights != nil || p.Shape.Kind == "file" {
 		return p.Nodes
 	}
 	return 1

@@ -66,6 +66,10 @@ func init() {
 		Messages: []algo.Message{request{}}, Needs: algo.Needs{Topology: algo.Connected},
 	}, func(algo.Config) algo.Elector { return process{} })
 	algo.RegisterElector(algo.Spec{
+		Name: "spanning", Summary: "needs weights", Paper: paper,
+		Messages: []algo.Message{request{}}, Needs: algo.Needs{Topology: algo.Weighted},
+	}, func(algo.Config) algo.Elector { return process{} })
+	algo.RegisterElector(algo.Spec{
 		Name: "beating", Summary: "a leader repeats something", Paper: paper,
 		Messages: []algo.Message{request{}}, Perpetual: true,
 		Params: []algo.Param{{Name: "heartbeat", Type: algo.Duration, Doc: "how often",

@@ -228,3 +228,30 @@ func TestCredentialsThatOthersCanReadAreRefused(t *testing.T) {
 		t.Errorf("credentials %q, want the file beside the experiment", e.Bus.Credentials)
 	}
 }
+
+// TestWeightsWhereTheyAreNeeded: who needs weights has random ones, unless others are written.
+func TestWeightsWhereTheyAreNeeded(t *testing.T) {
+	t.Parallel()
+	for topology, want := range map[string]map[string]string{
+		"auto":                               {"spanning": "random random []", "any": "random  []"},
+		"complete":                           {"spanning": "complete random []", "any": "complete  []"},
+		"{kind: tree, weights: by-ids}":      {"spanning": "tree by-ids []", "any": "tree by-ids []"},
+		"{kind: tree, weights: [1, 5]}":      {"spanning": "tree  [1 5]", "any": "tree  [1 5]"},
+		"{kind: auto, weights: by-ids}":      {"spanning": "random by-ids []", "any": "random by-ids []"},
+		"{kind: auto, weights: [1, 5, 2]}":   {"spanning": "random random [1 5 2]", "any": "random  [1 5 2]"},
+		"{kind: random, weights: [1, 5, 2]}": {"spanning": "random  [1 5 2]", "any": "random  [1 5 2]"},
+	} {
+		e, err := Parse("weights.yaml", []byte("problem: election\nnodes: 3\nalgorithms: [spanning, any]\n"+
+			"topology: "+topology+"\n"), Overrides{})
+		if err != nil {
+			t.Errorf("%s: %v", topology, err)
+			continue
+		}
+		for _, c := range e.Cells {
+			s := c.Plan.Shape
+			if got := fmt.Sprintf("%s %s %v", s.Kind, s.Weighing, s.Weights); got != want[c.Plan.Label] {
+				t.Errorf("%s: %s has %s, want %s", topology, c.Plan.Label, got, want[c.Plan.Label])
+			}
+		}
+	}
+}

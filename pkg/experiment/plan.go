@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/transport"
@@ -8,7 +9,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/harness"
 )
 
-// maxBuilt bounds the edges of a graph that is drawn at random.
+// maxBuilt bounds the edges of a graph that is drawn at random, or has weights.
 const maxBuilt = 2_000_000
 
 // plan makes the plan of a cell and reports what does not go together.
@@ -54,7 +55,19 @@ func (v *variant) shape(p *harness.Plan) {
 	a := v.contender.alg
 	needs := a.Spec.Needs.Topology
 	if p.Shape.Kind == "auto" {
+		given := p.Shape
 		p.Shape = complete(algo.DefaultShape(needs))
+		p.Shape.Weights = given.Weights
+		p.Shape.Weighing = cmp.Or(given.Weighing, p.Shape.Weighing)
+	}
+	weighed := p.Shape.Weights != nil || p.Shape.Weighing != ""
+	if needs == algo.Weighted && !weighed {
+		p.Shape.Weighing, weighed = algo.DefaultShape(needs).Weighing, true
+	}
+	if links := p.Nodes * (p.Nodes - 1) / 2; weighed && p.Shape.Kind == "complete" && links > maxBuilt {
+		v.wrong("topology", "weights of %d links, want at most %d; use another kind, or fewer nodes",
+			links, maxBuilt)
+		return
 	}
 	if edges := p.Shape.Degree * float64(p.Nodes) / 2; edges > maxBuilt {
 		v.wrong("topology", "a random graph of %.0f edges, want at most %d", edges, maxBuilt)
@@ -62,7 +75,12 @@ func (v *variant) shape(p *harness.Plan) {
 	}
 	built, err := algo.Build(p.Shape, representative(p), 1)
 	if err != nil {
-		v.wrong("topology", "with %d nodes: %s", p.Nodes, strings.TrimPrefix(err.Error(), "topology: "))
+		key, plain := "topology", p.Shape
+		plain.Weights, plain.Weighing = nil, ""
+		if _, err := algo.Build(plain, representative(p), 1); err == nil {
+			key = "topology.weights"
+		}
+		v.wrong(key, "with %d nodes: %s", p.Nodes, strings.TrimPrefix(err.Error(), "topology: "))
 		return
 	}
 	if !built.Satisfies(needs) {

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -30,7 +31,7 @@ func (f *folder) topologyType() config.Type[algo.Shape] {
 	})
 	plain := func(s algo.Shape) bool {
 		return s.Kind != "tree" && s.Kind != "random" && s.Kind != "file" && s.Order == nil &&
-			s.Sorted == ""
+			s.Sorted == "" && s.Weights == nil && s.Weighing == ""
 	}
 	t := config.Union(word, block, plain,
 		func(v *config.Value) *config.Value { return config.Wrap("kind", v) })
@@ -56,6 +57,10 @@ func (f *folder) graphFields(kind string, s *algo.Shape) (fields []config.Field)
 		add("path", f.edgesType().Into(func(edges [][2]algo.ID) { s.Edges = edges }))
 		add("edges", edgeList().To(&s.Edges))
 	}
+	if kind != "ring" && kind != "logical-ring" {
+		add("weights", weightsType().Through(func() weights { return weights{s.Weighing, s.Weights} },
+			func(w weights) { s.Weighing, s.Weights = w.word, w.list }))
+	}
 	return fields
 }
 
@@ -72,6 +77,23 @@ func orderType() config.Type[order] {
 		func(o order) []algo.ID { return o.ids })
 	for _, word := range []string{"random", "descending", "ascending"} {
 		t = t.Or(word, order{word: word}, func(o order) bool { return o.word == word })
+	}
+	return t
+}
+
+// weights are those of the links: a word, or a list.
+type weights struct {
+	word string
+	list []algo.Weight
+}
+
+func weightsType() config.Type[weights] {
+	list := config.Each(config.Whole[algo.Weight](1, math.MaxUint32).Called("a weight")).
+		Want(config.List, "random, by-ids, or a list with one weight for each link")
+	t := config.As(list, func(list []algo.Weight) weights { return weights{list: list} },
+		func(w weights) []algo.Weight { return w.list })
+	for _, word := range []string{"random", "by-ids"} {
+		t = t.Or(word, weights{word: word}, func(w weights) bool { return w.word == word })
 	}
 	return t
 }

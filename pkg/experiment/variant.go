@@ -208,10 +208,13 @@ var ofEntries = []string{"scenario.holder", "scenario.hold"}
 // wrong reports a value of this cell, at the place that set it.
 func (v *variant) wrong(key, format string, args ...any) {
 	at := v.top()
-	head, _, _ := strings.Cut(key, ".")
-	for _, k := range []string{key, head + ".kind"} { // what is missing, its kind calls for
+	head, part, _ := strings.Cut(key, ".")
+	for _, k := range []string{key, head + ".kind", head} { // what is missing, its kind calls for
 		if l := v.leaves[k]; l.Explicit() {
 			at = l.Raw.At
+			if x := l.Raw.Get(part); k == head && x != nil {
+				at = x.At
+			}
 			break
 		}
 	}

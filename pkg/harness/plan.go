@@ -148,8 +148,11 @@ func (s *Setup) Config(id algo.ID, incarnation uint32, saved algo.Message) algo.
 		c.Holder = c.Peers[0]
 	}
 	switch {
-	case s.Alg.Spec.Needs.Topology == algo.Connected: // whatever the graph is
+	case s.Alg.Spec.Needs.Topology.Arbitrary(): // whatever the graph is
 		c.Neighbors = s.Graph.Adjacent(id)
+		if s.Alg.Spec.Needs.Topology == algo.Weighted {
+			c.Weights = s.Graph.Weights(id)
+		}
 	case s.Alg.Problem == algo.MutualExclusion && s.Graph.Class == algo.Tree:
 		c.Neighbors = rooted(s.Graph, id, c.Holder)
 	}

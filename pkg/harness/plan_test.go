@@ -231,3 +231,20 @@ func TestConfig_Connected(t *testing.T) {
 		}
 	}
 }
+
+// TestConfig_Weighted: whoever needs weights gets to know those of its own links, and nobody else does.
+func TestConfig_Weighted(t *testing.T) {
+	t.Parallel()
+	s := mustSetup(t, "election/test-puppet", 3, Scenario{Kind: Script}, func(p *Plan) {
+		p.Shape = algo.Shape{Kind: "tree", Tree: "path", Weights: []algo.Weight{7, 5}}
+	})
+	for needs, want := range map[algo.Topology][]algo.Weight{algo.Connected: nil, algo.Weighted: {7, 5}} {
+		alg := *s.Alg
+		alg.Spec.Needs.Topology = needs
+		s.Alg = &alg
+		c := s.Config(2, 0, nil)
+		if !slices.Equal(c.Neighbors, []algo.ID{1, 3}) || !slices.Equal(c.Weights, want) {
+			t.Errorf("%v: process 2 has %v and %v, want 1 and 3 and %v", needs, c.Neighbors, c.Weights, want)
+		}
+	}
+}

@@ -14,6 +14,7 @@ import (
 	_ "github.com/conclave-bench/conclave/plugins/election/dolevklawerodeh"
 	_ "github.com/conclave-bench/conclave/plugins/election/echoextinction"
 	_ "github.com/conclave-bench/conclave/plugins/election/franklin"
+	_ "github.com/conclave-bench/conclave/plugins/election/gallagerhumbletspira"
 	_ "github.com/conclave-bench/conclave/plugins/election/hirschbergsinclair"
 	_ "github.com/conclave-bench/conclave/plugins/election/invitation"
 	_ "github.com/conclave-bench/conclave/plugins/election/itairodeh"

@@ -132,6 +132,9 @@ func NewSituations(t testing.TB, id string, n int, c algo.Config, given map[stri
 		t.Fatal(err)
 	}
 	c.Peers, c.Neighbors, c.Ring, c.Params = Everybody(n), g.Neighbors(c.ID), Everybody(n), params.Of(c.ID)
+	if c.Weights == nil {
+		c.Weights = g.Weights(c.ID)
+	}
 	return Situations{t, alg, c, contents}
 }
 
