@@ -6,9 +6,9 @@
 // over it, which is then the core of a fragment one level higher, and one of a lower level is
 // absorbed by a higher one. The ends of the core have all processes TEST their links and REPORT,
 // and a process leaves a TEST of a higher level unanswered until it is there itself, for until
-// then it may belong to that very fragment and not know. The end of the core that has the better
-// report then has the CONNECT sent, where the link is. When there is no way out, the fragment is
-// the minimum spanning tree, and the larger end of its core leads.
+// then it may belong to that very fragment and not know. A CONNECT goes over the lightest link
+// that was reported. If there is none, the fragment is the minimum spanning tree, and the larger
+// end of its core leads.
 package gallagerhumbletspira
 
 import (
@@ -27,8 +27,9 @@ func init() {
 			Authors: "R. G. Gallager, P. A. Humblet, P. M. Spira",
 			Title:   "A distributed algorithm for minimum-weight spanning trees",
 			Venue:   "ACM Trans. Programming Languages and Systems 5(1)", Year: 1983,
-			Deviations: "The paper builds the tree and stops. The larger end of its last core leads, and tells " +
-				"the others over the tree. There is one election: a later wish for another is not heard.",
+			Deviations: "The paper builds the tree and stops. The larger end of its last core leads, and " +
+				"tells the others over the tree. There is one election: a later wish for another is not " +
+				"heard.",
 		},
 		Messages: []algo.Message{Connect{}, Initiate{}, Test{}, Accept{}, Reject{}, Report{}, ChangeRoot{},
 			Leader{}},
@@ -43,9 +44,9 @@ func init() {
 			Text:  "2E+2N+1 to 2E+5N log2 N+N-1: all do",
 			Bound: messages,
 		}},
-		Breaks: "A REPORT that overtakes the INITIATE of its sender is taken for one from below, and is missed " +
-			"later. Any crash, or a lost message, leaves a fragment waiting for ever as well, and sooner or " +
-			"later all others, which wait for it: nobody leads.",
+		Breaks: "A REPORT that overtakes the INITIATE of its sender is taken for one from below, and is " +
+			"missed later. Any crash, or a lost message, leaves a fragment waiting for ever as well, and " +
+			"sooner or later all others, which wait for it: nobody leads.",
 	}, New)
 }
 
@@ -135,36 +136,17 @@ func (n *node) lightest() (to algo.ID) {
 	return to
 }
 
-// Receive retries what was deferred whenever a message changed something (10).
+// Receive defers what comes before its time, and retries that when anything has changed (10).
 func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	n.wake(env)
-	if !n.handle(env, from, m) {
-		n.deferred = append(n.deferred, deferred{from, m})
-		return
-	}
-	for handled := true; handled; {
-		handled = false
-		waiting := n.deferred
-		n.deferred = nil
-		for _, d := range waiting {
-			if n.handle(env, d.from, d.m) {
-				handled = true
-			} else {
-				n.deferred = append(n.deferred, d)
-			}
-		}
-	}
-}
-
-// handle says whether the message's time has come.
-func (n *node) handle(env algo.Env, from algo.ID, m algo.Message) bool {
+	inTime := true
 	switch m := m.(type) {
 	case Connect:
-		return n.onConnect(env, from, m.Level)
+		inTime = n.onConnect(env, from, m.Level)
 	case Initiate:
 		n.onInitiate(env, from, m)
 	case Test:
-		return n.onTest(env, from, m)
+		inTime = n.onTest(env, from, m)
 	case Accept:
 		n.tested = algo.None
 		n.wayOut(env, from, n.Weights[n.link(from)])
@@ -172,13 +154,21 @@ func (n *node) handle(env algo.Env, from algo.ID, m algo.Message) bool {
 		n.reject(from)
 		n.test(env)
 	case Report:
-		return n.onReport(env, from, m.Best)
+		inTime = n.onReport(env, from, m.Best)
 	case ChangeRoot:
 		n.changeRoot(env)
 	case Leader:
 		n.hearsWho(env, from, m.ID)
 	}
-	return true
+	if !inTime {
+		n.deferred = append(n.deferred, deferred{from, m})
+		return
+	}
+	again := n.deferred
+	n.deferred = nil
+	for _, d := range again {
+		n.Receive(env, d.from, d.m)
+	}
 }
 
 // onConnect absorbs a lower fragment, or merges with one that wants the same link (2).
