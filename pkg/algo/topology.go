@@ -56,8 +56,8 @@ type Shape struct {
 	// Weights is those of the links: in the order of Edges, or where there is none, of Graph.Edges;
 	// nil: as Weighing says.
 	Weights []Weight `json:",omitempty"`
-	// Weighing is the weights in a word, where there is no list: random, by-ids (ascending in the
-	// order of the list) or "" for none.
+	// Weighing is the weights in a word, where there is no list: random, by-ids (ascending, in the
+	// order of Graph.Edges) or "" for none.
 	Weighing string `json:",omitempty"`
 }
 
@@ -361,11 +361,11 @@ func (g *Graph) weigh(s *Shape, rng *rand.Rand) error {
 	if s.Weights == nil && s.Weighing == "" {
 		return nil
 	}
-	edges, weights := s.Edges, slices.Clone(s.Weights)
-	if edges == nil {
+	edges, weights := s.Edges, s.Weights
+	if edges == nil || weights == nil {
 		edges = g.Edges()
 	}
-	if s.Weights == nil {
+	if weights == nil {
 		for i := range edges {
 			weights = append(weights, Weight(i+1))
 		}

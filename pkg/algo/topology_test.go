@@ -434,7 +434,7 @@ func TestWeights(t *testing.T) {
 		"a list first":  {Shape{Kind: "tree", Weights: []Weight{7}, Weighing: "random"}, 2, [][]Weight{{7}, {7}}},
 		"two in a ring": {Shape{Kind: "bidirectional-ring", Weighing: "random"}, 2, [][]Weight{{1}, {1}}},
 		"of a file":     {Shape{Kind: "file", Edges: edges, Weights: []Weight{9, 8, 1, 2}}, 4, [][]Weight{{1, 8}, {1, 9}, {8, 9, 2}, {2}}},
-		"a file's IDs":  {Shape{Kind: "file", Edges: edges, Weighing: "by-ids"}, 4, [][]Weight{{3, 2}, {3, 1}, {2, 1, 4}, {4}}},
+		"a file's IDs":  {Shape{Kind: "file", Edges: edges, Weighing: "by-ids"}, 4, [][]Weight{{1, 2}, {1, 3}, {2, 3, 4}, {4}}},
 		"alone":         {Shape{Kind: "complete", Weighing: "random"}, 1, [][]Weight{nil}},
 	} {
 		g := mustBuild(t, test.shape, test.n, 1)
