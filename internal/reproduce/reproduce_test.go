@@ -215,6 +215,23 @@ func TestFormulas_Raft(t *testing.T) {
 	}
 }
 
+// TestFormulas_Links: as the Spec claims for its own graph, and by hand for a grid of four.
+func TestFormulas_Links(t *testing.T) {
+	t.Parallel()
+	const id = "election/gallager-humblet-spira"
+	own, grid := cellOf(t, id, "9"), cellOf(t, id, "4", "topology=grid")
+	lo, hi := (&point{cell: own}).claim("messages/election", "best")
+	for formula, want := range map[string][2]float64{"2E+2N+1": {lo, 17}, "2E+5N log2 N+N-1": {hi, 51}} {
+		for i, cell := range []*experiment.Cell{own, grid} {
+			got, err := evaluate(formula, cell)
+			must(t, err)
+			if math.Abs(got-want[i]) > 1e-9 {
+				t.Errorf("%s, %d processes: %v, want %v", formula, cell.Plan.Nodes, got, want[i])
+			}
+		}
+	}
+}
+
 // TestFormulas_Diameter: by hand.
 func TestFormulas_Diameter(t *testing.T) {
 	t.Parallel()

@@ -68,6 +68,16 @@ func (p *point) D() float64 {
 	return float64(longest)
 }
 
+// E is the number of links.
+func (p *point) E() float64 {
+	g, err := algo.Build(p.cell.Plan.Shape, p.cell.Plan.Nodes, 0)
+	if err != nil {
+		p.err = err
+		return math.NaN()
+	}
+	return float64(len(g.Edges()))
+}
+
 // claim is the bound that the algorithm's own Spec states.
 func (p *point) claim(metric, load string) (lo, hi float64) {
 	a, err := algo.Lookup(p.cell.Algorithm)
@@ -140,7 +150,7 @@ func (p *point) undelayed() float64 {
 }
 
 // formulas is what can be asserted, under the name that the reader sees. N is the
-// number of processes, D the diameter, K the size of a quorum, d the delay of a
+// number of processes, E that of links, D the diameter, K the size of a quorum, d the delay of a
 // message; τ (or T) and s are the least election time-out and its spread, in ms.
 var formulas = map[string]func(*point) float64{
 	"N":        func(p *point) float64 { return p.N() },
@@ -195,6 +205,10 @@ var formulas = map[string]func(*point) float64{
 	"2(N²-1)/3N":    func(p *point) float64 { return 2 * (p.N()*p.N() - 1) / (3 * p.N()) },
 	"2^(N-1)+2^(N-2)-2+(N-2)2^(N-3)": func(p *point) float64 {
 		return math.Exp2(p.N()-1) + math.Exp2(p.N()-2) - 2 + (p.N()-2)*math.Exp2(p.N()-3)
+	},
+	"2E+2N+1": func(p *point) float64 { return 2*(p.E()+p.N()) + 1 },
+	"2E+5N log2 N+N-1": func(p *point) float64 {
+		return 2*p.E() + float64(5*p.N()*math.Log2(p.N())) + p.N() - 1
 	},
 	"D+1":  func(p *point) float64 { return p.D() + 1 },
 	"2D":   func(p *point) float64 { return 2 * p.D() },
