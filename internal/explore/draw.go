@@ -46,6 +46,7 @@ func (m *maker) draw() *Schedule {
 		Algorithm: m.alg, Params: m.options.Params, Nodes: m.nodes(), Shape: m.shape(),
 		Seed: m.rng.Uint64N(1 << 32), // short enough to be copied by hand
 	}
+	m.order(s)
 	d, loaded := m.options.Latency, m.alg.Problem == algo.MutualExclusion && m.chance(lulls)
 	switch {
 	case d > 0:
@@ -131,6 +132,18 @@ func (m *maker) shape() algo.Shape {
 		s.Tree = pick(m, "path", "star", "binary", "random")
 	}
 	return s
+}
+
+// order draws the order of IDs around a ring, where it may cost: nothing that breaks a promise is known
+// to depend on it.
+func (m *maker) order(s *Schedule) {
+	rings := []algo.Topology{algo.LogicalRing, algo.Ring, algo.BidirectionalRing}
+	if m.options.Maximise == nil || !slices.Contains(rings, m.alg.Spec.Needs.Topology) {
+		return
+	}
+	for _, p := range m.rng.Perm(s.Nodes) {
+		s.Shape.Order = append(s.Shape.Order, algo.ID(p+1))
+	}
 }
 
 // latency is at most d where somebody relies on that: all alike, or as different

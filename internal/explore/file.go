@@ -47,6 +47,10 @@ func (s *Schedule) file(name string, about []string, more ...string) []byte {
 		line("topology: {kind: tree, shape: %s}", s.Shape.Tree)
 	case s.Shape.Degree > 0:
 		line("topology: {kind: %s, degree: %v}", s.Shape.Kind, s.Shape.Degree)
+	case s.Shape.Order != nil:
+		line("topology: {kind: %s, order: %s}", s.Shape.Kind, strings.ReplaceAll(fmt.Sprint(s.Shape.Order), " ", ", "))
+	case s.Shape.Sorted != "":
+		line("topology: {kind: %s, order: %s}", s.Shape.Kind, s.Shape.Sorted)
 	case alg.Spec.Needs.Topology.Arbitrary():
 		line("topology: %s", s.Shape.Kind)
 	}

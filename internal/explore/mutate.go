@@ -103,6 +103,12 @@ func (m *maker) change(s *Schedule, list moments) {
 		s.Seed++
 		return
 	}
+	if order := slices.Clone(s.Shape.Order); len(order) > 1 && m.chance(4) {
+		i, j := m.rng.IntN(len(order)), m.rng.IntN(len(order))
+		order[i], order[j] = order[j], order[i]
+		s.Shape.Order = order
+		return
+	}
 	survives := &m.alg.Spec.Survives
 	p, at := algo.ID(x.process), m.beside(x.at)
 	if x.peer > 0 && int(x.peer) <= s.Nodes && m.chance(2) {

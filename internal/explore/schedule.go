@@ -162,6 +162,12 @@ func (s *Schedule) without(p algo.ID) *Schedule {
 		}
 		return q
 	}
+	out.Shape.Order = nil
+	for _, q := range s.Shape.Order {
+		if q != p {
+			out.Shape.Order = append(out.Shape.Order, down(q))
+		}
+	}
 	if s.Holder == p {
 		out.Holder = algo.None
 	}

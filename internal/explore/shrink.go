@@ -146,6 +146,12 @@ func (k *shrinker) plainer() {
 			return !old.Fixed() && old.Distribution != l.Distribution
 		})
 	}
+	for _, word := range []string{"", "descending"} {
+		change(func(s *Schedule) bool {
+			s.Shape.Order, s.Shape.Sorted = nil, word
+			return k.best.Shape.Order != nil
+		})
+	}
 	change(func(s *Schedule) bool { s.Duplication = 0; return k.best.Duplication > 0 })
 	change(func(s *Schedule) bool { s.Unordered = false; return k.best.Unordered })
 	change(func(s *Schedule) bool { s.Holder = algo.None; return k.best.Holder != algo.None })
