@@ -20,7 +20,7 @@ import (
 )
 
 // heading is the first lines of a worst case: what is seen, the figure, the search and the theory.
-var heading = regexp.MustCompile(`^((?:# .+\n)+)#\n# The costliest schedule of a search: (\S+) (\S+)\.\n` +
+var heading = regexp.MustCompile(`^# yaml-.+\n((?:# .+\n)+)#\n# The costliest schedule of a search: (\S+) (\S+)\.\n` +
 	`# Found by: (bench explore (\S+) --maximise (\S+) .+)\n# Theory: (?:(\S+) times (\S+), |no figure)(.*)\.\n\n`)
 
 // TestWorst: each schedule of the museum is within the model, its trial breaks no promise and costs what

@@ -48,7 +48,7 @@ func (s *Schedule) file(name string, about []string, more ...string) []byte {
 	case s.Shape.Degree > 0:
 		line("topology: {kind: %s, degree: %v}", s.Shape.Kind, s.Shape.Degree)
 	case s.Shape.Order != nil:
-		line("topology: {kind: %s, order: %s}", s.Shape.Kind, strings.ReplaceAll(fmt.Sprint(s.Shape.Order), " ", ", "))
+		line("topology: {kind: %s, order: %s}", s.Shape.Kind, listed(s.Shape.Order))
 	case s.Shape.Sorted != "":
 		line("topology: {kind: %s, order: %s}", s.Shape.Kind, s.Shape.Sorted)
 	case alg.Spec.Needs.Topology.Arbitrary():
@@ -129,12 +129,12 @@ func words(e harness.Event) []string {
 	add(e.Every > 0, "every: %v", e.Every)
 	add(e.Times > 0, "times: %d", e.Times)
 	add(e.Node != algo.None, "node: %d", e.Node)
-	add(e.Groups != nil, "groups: %s", nested(e.Groups))
+	add(e.Groups != nil, "groups: %s", listed(e.Groups))
 	links := make([][]uint32, len(e.Links))
 	for i, l := range e.Links {
 		links[i] = l[:]
 	}
-	add(e.Links != nil, "links: %s", nested(links))
+	add(e.Links != nil, "links: %s", listed(links))
 	if e.Latency != nil {
 		add(true, "latency: %s", e.Latency.Literal())
 	}
@@ -148,8 +148,9 @@ func words(e harness.Event) []string {
 	return out
 }
 
-func nested(lists [][]uint32) string {
-	return strings.ReplaceAll(fmt.Sprint(lists), " ", ", ")
+// listed is a list of numbers, or of lists of them, as a file has it.
+func listed[T any](list []T) string {
+	return strings.ReplaceAll(fmt.Sprint(list), " ", ", ")
 }
 
 // Reproduces loads the experiment in the file and says whether its trial breaks

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -77,6 +78,32 @@ func TestMaximise_Known(t *testing.T) {
 		if got := commands(w.First); got != 1 {
 			t.Errorf("%d processes: %d events, want 1: %+v", n, got, w.First.Events)
 		}
+	}
+}
+
+// TestMaximise_Order: on a ring the order of IDs is looked for as well, which is what costs there: all of
+// N(N+1)/2 and the lap of the announcement, where an ascending ring has 3N-1. The file has the order, and
+// whoever leaves a process out closes the gap.
+func TestMaximise_Order(t *testing.T) {
+	t.Parallel()
+	const n = 4
+	w := worst(t, "election/chang-roberts", "messages", Options{Nodes: []int{n}, Faults: None,
+		Schedules: 4 * climb, Workers: 1})
+	if want := float64(n*(n+1)/2 + n); w.Value != want {
+		t.Errorf("%v messages, want %v", w.Value, want)
+	}
+	text, err := w.File()
+	path := filepath.Join(t.TempDir(), "worst.yaml")
+	if err != nil || os.WriteFile(path, text, 0o600) != nil {
+		t.Fatal(err)
+	}
+	if err := w.Reproduces(path); err != nil {
+		t.Errorf("%v:\n%s", err, text)
+	}
+	s := w.First.clone()
+	s.Shape.Order = []algo.ID{3, 1, 4, 2}
+	if got := s.without(2); !slices.Equal(got.Shape.Order, []algo.ID{2, 1, 3}) {
+		t.Errorf("without 2: %v", got.Shape.Order)
 	}
 }
 
