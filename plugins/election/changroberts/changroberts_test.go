@@ -78,18 +78,24 @@ func TestRules(t *testing.T) {
 			"passed a larger on":                 {[]algo.Event{probe(3), probe(1)}, "PROBE 1 to 3"},
 		},
 	} {
-		s := algotest.NewSituations(t, id, 3, algo.Config{ID: 2}, map[string]any{"mode": mode},
-			func(m algo.Message) string {
-				switch m := m.(type) {
-				case changroberts.Probe:
-					return fmt.Sprint(m.ID)
-				case lap.Elected:
-					return fmt.Sprint(m.ID)
-				}
-				return ""
-			})
+		s := situations(t, map[string]any{"mode": mode})
 		for name, test := range table {
 			s.Want(mode+": "+name, test.events, test.want)
 		}
 	}
+	situations(t, map[string]any{"relay_makes_passive": false}).
+		Want("not passive: begins once", []algo.Event{begin, probe(3), begin}, "")
+}
+
+func situations(t *testing.T, params map[string]any) algotest.Situations {
+	t.Helper()
+	return algotest.NewSituations(t, id, 3, algo.Config{ID: 2}, params, func(m algo.Message) string {
+		switch m := m.(type) {
+		case changroberts.Probe:
+			return fmt.Sprint(m.ID)
+		case lap.Elected:
+			return fmt.Sprint(m.ID)
+		}
+		return ""
+	})
 }

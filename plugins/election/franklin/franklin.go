@@ -97,7 +97,6 @@ func (n *node) onID(env algo.Env, from algo.ID, m ID) {
 		switch largest := slices.Max(of); {
 		case largest == n.ID: // round, from both sides
 			n.Announce(env, n.ID)
-			return
 		case largest > n.ID:
 			n.active = false
 		default:

@@ -94,9 +94,7 @@ func (n *node) onProbe(env algo.Env, from algo.ID, m Probe) {
 func (n *node) onReply(env algo.Env, from algo.ID, m Reply) {
 	if m.ID != n.ID {
 		env.Send(n.Beyond(from), m)
-		return
-	}
-	if n.replies++; n.replies == 2 && n.candidate {
+	} else if n.replies++; n.replies == 2 && n.candidate {
 		n.phase, n.replies = n.phase+1, 0
 		n.probe(env)
 	}

@@ -67,22 +67,23 @@ func New(c algo.Config) algo.Mutex {
 	return n
 }
 
-// Request asks for the forks that are elsewhere: rule R1.
+// Request asks for the forks that are elsewhere: rule R1. Who wants nothing has of each pair either
+// the fork or the token.
 func (n *node) Request(env algo.Env) {
 	n.hungry = true
 	for i := range n.Peers {
-		if !n.fork[i] && n.token[i] {
+		if n.token[i] {
 			n.ask(env, i)
 		}
 	}
 	n.eatIfPossible(env)
 }
 
-// Release hands over the forks that were asked for: rule R2.
+// Release hands over the forks that were asked for, all of them are here: rule R2.
 func (n *node) Release(env algo.Env) {
 	n.eating = false
 	for i := range n.Peers {
-		if n.fork[i] && n.token[i] {
+		if n.token[i] {
 			n.handOver(env, i)
 		}
 	}
@@ -101,7 +102,7 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 // onRequest is rules R3 and R2: who gives up a fork that it needs asks for it again at once.
 func (n *node) onRequest(env algo.Env, i int) {
 	n.token[i] = true
-	if n.fork[i] && n.dirty[i] && !n.eating {
+	if n.dirty[i] && !n.eating { // and here
 		n.handOver(env, i)
 		if n.hungry {
 			n.ask(env, i)

@@ -128,9 +128,9 @@ func (n *node) onRequest(env algo.Env, s Stamp) {
 	}
 }
 
-// onAnswer is of a REPLY and of a FLUSH.
+// onAnswer is of a REPLY and of a FLUSH. A request that is over has been answered by all.
 func (n *node) onAnswer(env algo.Env, from algo.ID, of Stamp) {
-	if i, answered := slices.BinarySearch(n.answered, from); of == n.own && n.requesting && !answered {
+	if i, answered := slices.BinarySearch(n.answered, from); of == n.own && !answered {
 		n.answered = slices.Insert(n.answered, i, from)
 	}
 	n.enterIfAllowed(env)

@@ -114,3 +114,15 @@ func TestAnswer_OfAnEarlierRequest(t *testing.T) {
 	d.Releases()
 	d.Receives(3, lk.Reply{Of: stamp(1, 2)})
 }
+
+// TestRestart: who comes back has numbers beyond its former life.
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	s := algotest.NewSituations(t, id, 2, algo.Config{ID: 2, Incarnation: 1}, nil, func(m algo.Message) string {
+		if m, ok := m.(lk.Request); ok && m.Stamp.Number == 1<<32+1 {
+			return "beyond"
+		}
+		return ""
+	})
+	s.Want("asks", []algo.Event{{Type: algo.Request}}, "REQUEST beyond to 1")
+}

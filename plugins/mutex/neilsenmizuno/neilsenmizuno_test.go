@@ -137,6 +137,17 @@ func TestRequest_Waits(t *testing.T) {
 	d.Releases(algotest.Sends(3, nm.Privilege{}))
 }
 
+// TestRestart: the root had the privilege when it crashed. It is a sink no more, and asks below.
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	for _, tree := range []string{"star", "path", "binary", "balanced"} {
+		config := algo.Config{ID: 1, Holder: 1, Incarnation: 1}
+		s := algotest.NewSituations(t, id, 5, config, map[string]any{"tree": tree},
+			func(algo.Message) string { return "" })
+		s.Want(tree, []algo.Event{{Type: algo.Request}}, "REQUEST to 2")
+	}
+}
+
 // TestRequest_Idle: an idle holder gives the privilege up at once, and once.
 func TestRequest_Idle(t *testing.T) {
 	t.Parallel()

@@ -115,10 +115,11 @@ func (n *node) enter(env algo.Env) {
 	env.Granted()
 }
 
-// handOver gives the token to the first behind this process that waits, if one does.
+// handOver gives the token to the first behind this process that waits, if one does. That it
+// asked itself, nobody tells it.
 func (n *node) handOver(env algo.Env) {
 	self := n.at(n.ID)
-	for k := 1; k < len(n.Peers); k++ {
+	for k := range n.Peers {
 		if i := (self + k) % len(n.Peers); n.request[i] > n.token[i] {
 			env.Send(n.Peers[i], Token{n.token})
 			n.token = nil

@@ -97,3 +97,15 @@ func TestRequest_Late(t *testing.T) {
 	d.Receives(2, token(1, 2), algotest.Enters())
 	d.Releases(algotest.Sends(2, token(2, 2)))
 }
+
+// TestRestart: who comes back has no token, and numbers beyond its former life.
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	s := algotest.NewSituations(t, id, 2, algo.Config{ID: 2, Holder: 2, Incarnation: 1}, nil, func(m algo.Message) string {
+		if m, ok := m.(rat.Request); ok && m.N == 1<<32+1 {
+			return "beyond"
+		}
+		return ""
+	})
+	s.Want("asks", []algo.Event{{Type: algo.Request}}, "REQUEST beyond to 1")
+}

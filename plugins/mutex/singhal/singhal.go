@@ -87,7 +87,7 @@ func (n *node) Request(env algo.Env) {
 	}
 	n.sn[self]++
 	for i, p := range n.Peers {
-		if n.sv[i] == Requesting && i != self {
+		if n.sv[i] == Requesting {
 			env.Send(p, Request{n.sn[self]})
 		}
 	}
@@ -100,7 +100,7 @@ func (n *node) Request(env algo.Env) {
 // all of those, and inside it has learned of later requests alone.
 func (n *node) Release(env algo.Env) {
 	self := n.at(n.ID)
-	n.sv[self], n.token.State[self], n.token.Number[self] = Neither, Neither, n.sn[self]
+	n.token.State[self], n.token.Number[self] = Neither, n.sn[self]
 	for i := range n.Peers {
 		if n.sn[i] > n.token.Number[i] {
 			n.token.State[i], n.token.Number[i] = n.sv[i], n.sn[i]
@@ -108,7 +108,7 @@ func (n *node) Release(env algo.Env) {
 			n.sv[i], n.sn[i] = n.token.State[i], n.token.Number[i]
 		}
 	}
-	for k := 1; k < len(n.Peers); k++ {
+	for k := range n.Peers {
 		if i := (self + k) % len(n.Peers); n.token.State[i] == Requesting {
 			n.handOver(env, n.Peers[i])
 			return
@@ -133,7 +133,7 @@ func (n *node) onRequest(env algo.Env, j algo.ID, number uint64) {
 	i, self := n.at(j), n.at(n.ID)
 	late := number <= n.sn[i]
 	if n.sv[self] == Executing && n.token.State[i] == Neither {
-		late = late || number <= n.token.Number[i]
+		late = number <= n.token.Number[i]
 	}
 	n.sn[i] = max(n.sn[i], number)
 	if n.sv[i] == Requesting { // it was asked, or will be

@@ -130,3 +130,15 @@ func TestRelease_Served(t *testing.T) {
 	d.Receives(1, singhal.Request{N: 1}, algotest.Sends(1, token([]singhal.State{r, n, n}, 1, 1, 1)))
 	d.Requests(algotest.Sends(1, singhal.Request{N: 2}))
 }
+
+// TestRestart: who comes back has numbers beyond its former life.
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	s := algotest.NewSituations(t, id, 2, algo.Config{ID: 2, Holder: 1, Incarnation: 1}, nil, func(m algo.Message) string {
+		if m, ok := m.(singhal.Request); ok && m.N == 1<<32+1 {
+			return "beyond"
+		}
+		return ""
+	})
+	s.Want("asks", []algo.Event{{Type: algo.Request}}, "REQUEST beyond to 1")
+}
