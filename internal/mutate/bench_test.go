@@ -11,7 +11,14 @@ import (
 // packages are those whose tests must notice every change of a handler.
 var packages = []string{
 	"plugins/election/bully", "plugins/election/raft", "plugins/mutex/naimitrehel",
-	"plugins/mutex/agrawalelabbadi",
+	"plugins/election/afekgafni", "plugins/election/changroberts",
+	"plugins/election/dolevklawerodeh", "plugins/election/echoextinction",
+	"plugins/election/franklin", "plugins/election/hirschbergsinclair",
+	"plugins/election/itairodeh", "plugins/election/lelann",
+	"plugins/mutex/agrawalelabbadi", "plugins/mutex/carvalhoroucairol",
+	"plugins/mutex/chandymisra", "plugins/mutex/grid", "plugins/mutex/lodhakshemkalyani",
+	"plugins/mutex/neilsenmizuno", "plugins/mutex/quorum", "plugins/mutex/raymondk",
+	"plugins/mutex/ricartagrawalatoken", "plugins/mutex/singhal",
 }
 
 // users have the tests of rules that they share.
