@@ -14,9 +14,10 @@ var packages = []string{
 	"plugins/election/afekgafni", "plugins/election/changroberts",
 	"plugins/election/dolevklawerodeh", "plugins/election/echoextinction",
 	"plugins/election/franklin", "plugins/election/hirschbergsinclair",
-	"plugins/election/itairodeh", "plugins/election/lelann",
+	"plugins/election/itairodeh", "plugins/election/leasecas", "plugins/election/lelann",
 	"plugins/mutex/agrawalelabbadi", "plugins/mutex/carvalhoroucairol",
-	"plugins/mutex/chandymisra", "plugins/mutex/grid", "plugins/mutex/lodhakshemkalyani",
+	"plugins/mutex/chandymisra", "plugins/mutex/grid", "plugins/mutex/jounggroup",
+	"plugins/mutex/lodhakshemkalyani",
 	"plugins/mutex/neilsenmizuno", "plugins/mutex/quorum", "plugins/mutex/raymondk",
 	"plugins/mutex/ricartagrawalatoken", "plugins/mutex/singhal",
 }

@@ -178,7 +178,7 @@ func (n *node) start(env algo.Env, s Stamp) {
 // onReply is rule 3. A reply to an earlier request changes nothing.
 func (n *node) onReply(from algo.ID, m Reply) {
 	i, needed := slices.BinarySearch(n.needed, from)
-	if n.role != waiting || m.Stamp != n.own || !needed {
+	if m.Stamp != n.own || !needed {
 		return
 	}
 	n.needed = slices.Delete(n.needed, i, i+1)
@@ -214,21 +214,14 @@ func (n *node) enterIfAllowed(env algo.Env) {
 }
 
 // Release is rule 4, and of a follower in ra2 rule 9: whoever may have been told to wait for it
-// hears that it is out.
+// hears that it is out. To a captain all of those have said that they are over.
 func (n *node) Release(env algo.Env) {
-	was := n.role
 	n.role, n.over = idle, n.own.Number
-	told := n.owed
-	if n.takes {
-		told = slices.Clone(n.owed)
-	}
+	told := slices.Clone(n.owed)
 	for _, m := range n.deferred {
 		n.reply(env, m)
 	}
 	n.deferred = n.deferred[:0]
-	if was != follower {
-		return
-	}
 	for i, a := range told {
 		if a.number > n.done[i] && a.session != n.session {
 			env.Send(n.Peers[i], Left{n.over})
