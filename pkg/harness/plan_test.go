@@ -68,8 +68,9 @@ func TestPlanTravelsAsJSON(t *testing.T) {
 		nodes := rapid.IntRange(1, 4).Draw(t, "nodes")
 		want := Plan{
 			Trial: "t1", Algorithm: "election/test-params", Label: "l", Nodes: nodes,
-			Params:   anyParams(t, nodes),
-			Shape:    algo.Shape{Kind: "tree", Tree: "binary", Order: []algo.ID{1}, Degree: 1.5},
+			Params: anyParams(t, nodes),
+			Shape: algo.Shape{Kind: "tree", Tree: "binary", Order: []algo.ID{1}, Degree: 1.5,
+				Weights: []algo.Weight{3, 1<<32 - 1}, Weighing: "random"},
 			Network:  link.Network{Latency: link.Uniform(1, 2), Loss: 0.1, Duplication: 0.2, Unordered: true},
 			Detector: Detector{Kind: "heartbeat", Interval: 3, Timeout: 4},
 			Scenario: Scenario{Kind: Script, Hold: link.Constant(5), Think: link.Constant(6), Until: 7,
