@@ -39,12 +39,14 @@ var oldKeys = map[string]string{
 	"case.id": "", "case.algorithm": "", "case.kind": "case.problem", "case.formula": "", "case.note": "",
 	"case.basis": "", "case.source": "", "case.form": "", "case.topology": "", "case.params": "",
 	"case.scenario": "", "case.expect": "", "topology.n": "case.nodes",
-	"topology.type": "topology.kind", "topology.K": "", "topology.diameter": "",
+	"topology.type": "topology.kind", "topology.K": "", "topology.diameter": "", "topology.edges": "",
+	"topology.direction": "", "topology.tree": "",
 	"params.initial_token": "scenario.holder", "params.initial_last": "", "params.cs_duration": "",
 	"scenario.initial_leader": "scenario.leader", "scenario.token_at": "scenario.holder",
 	"scenario.cs_duration": "scenario.hold", "scenario.same_instant_order": "scenario.ties",
 	"scenario.run_until": "scenario.until", "scenario.score": "params.score",
-	"scenario.delta": "params.delta", "scenario.names": "", "scenario.ordinary": "", "event.t": "event.at",
+	"scenario.delta": "params.delta", "scenario.capture_order": "params.capture_order",
+	"scenario.names": "", "scenario.ordinary": "", "event.t": "event.at",
 	"event.op": "event.do", "event.when": "event.after", "event.note": "",
 	"expect.last_decision_at": "expect.all_informed_at", "expect.terminates": "expect.quiescent",
 	"expect.deadlocks": "expect.deadlock",
@@ -54,6 +56,8 @@ var oldKeys = map[string]string{
 var oldWords = map[any]string{
 	"start": "elect", "network quiescent": "quiet", "immediately after its release": "release",
 	"ascending sender id": "ascending", "descending sender id": "descending",
+	"edge (i,i+1) has weight i": "by-ids",
+	"cyclic: i+1, i+2, ...":     "cyclic", "ascending id": "ascending",
 }
 
 // oldRemarks are parameters that say in words what an algorithm does anyway.
@@ -64,7 +68,7 @@ var oldRemarks = map[string]any{
 	"bully-modified.grant_to_leader": "reply ELECTED to sender only",
 	"bully-next-in-line.announce":    "all except self and replaced leader",
 	"bully-quorum.order":             "version desc, id asc", "invitation.tie": "inviter leads",
-	"ring-list.close_rule": "self-in-list",
+	"ring-list.close_rule": "self-in-list", "chandy-misra.initial_forks": "lower id, dirty",
 }
 
 // oldDefaults are parameters, in units, for a case that does not say them: of the unit-delay
@@ -75,6 +79,7 @@ var oldDefaults = map[string]object{
 	"ring-max":                 {"lap_timeout": 0.0},   // likewise
 	"bully-candidate-ordinary": {"spacing": 0.0},       // all delays are a case's own
 	"bully-quorum":             {"backoff": 7.2e6},     // one round
+	"echo-extinction":          {"announce": false},
 }
 
 // oldCases reads a file of the old form.
@@ -108,8 +113,10 @@ func oldCases(text []byte) (list []Reference, found Mistakes) {
 // reference is the case with its experiment, if it is an exact one of an algorithm that is here.
 func (c *oldCase) reference(raw []byte) Reference {
 	_, inWords := c.Scenario["events"].(string)
-	if inWords || c.Scenario["channels"] != nil || c.Scenario["workload"] != nil {
-		c.Form = "statistical" // it says in words what is random
+	_, anyOrder := c.Topology["order"].(string)
+	said := func(key string) bool { return c.Scenario[key] != nil }
+	if inWords || anyOrder || said("operation") || said("channels") || said("workload") {
+		c.Form = "statistical" // it says in words what is random, or done
 	}
 	out := Reference{Algorithm: c.Kind + "/" + c.Algorithm, Line: c.line, old: true, About: c.About}
 	if c.alg, _ = algo.Lookup(out.Algorithm); c.alg == nil || c.Form == "statistical" {
@@ -176,14 +183,22 @@ func (c *oldCase) readScenario() {
 	if end, ok := script["until"].(float64); ok {
 		script["until"] = inTime(end + 0.001) // that instant included
 	}
-	if need := algo.DefaultShape(c.alg.Spec.Needs.Topology).Kind; topology["kind"] == "ring" &&
-		strings.HasSuffix(need, "ring") {
-		topology["kind"] = need
+	if topology["kind"] == "ring" {
+		need := c.alg.Spec.Needs.Topology
+		if need.Arbitrary() {
+			need = algo.BidirectionalRing
+		}
+		if kind := algo.DefaultShape(need).Kind; strings.HasSuffix(kind, "ring") {
+			topology["kind"] = kind
+		}
 	}
 	if topology["centre"] == "key-value store" { // it is no process there, and the last one here
 		n := number(c.out["case"]["nodes"]) + 1
 		c.out["case"]["nodes"], c.out["params"]["store"] = n, n
 		c.out["topology"] = object{"kind": "complete"}
+	}
+	if kind := topology["kind"]; kind == "path" || kind == "star" && topology["centre"] == nil {
+		topology["kind"], topology["shape"] = "tree", kind
 	}
 	words, _ := topology["shape"].(string) // "star centre 1, holder 2"
 	for _, word := range []string{"path", "star", "binary", "balanced"} {
@@ -349,9 +364,21 @@ func (c *oldCase) special(want, others object) {
 		} else if ok {
 			add(want, "sent_by_kind", kind, v)
 		}
+		if rest, ok := others["sent_without_"+kind]; ok { // of what is expected anyway
+			kinds, _ := want["sent_by_kind"].(object)
+			if number(want["sent"])-number(kinds[kind]) == number(rest) {
+				delete(others, "sent_without_"+kind)
+			}
+			if number(rest) <= number(others["sent_without_"+kind+"_max"]) {
+				delete(others, "sent_without_"+kind+"_max")
+			}
+		}
 		if v, ok := take[any](others, kind+"_total"); ok {
 			add(want, "sent_by_kind", kind, v)
 		}
+	}
+	if p, ok := take[float64](others, "leader_self"); ok {
+		add(want, "leaders", fmt.Sprint(p), p)
 	}
 	if v, ok := take[float64](others, "all_informed_within"); ok {
 		want["all_informed_at"] = inTime(object{"min": c.from, "max": c.from + v})

@@ -8,10 +8,15 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
+	_ "github.com/conclave-bench/conclave/plugins/election/afekgafni"
 	_ "github.com/conclave-bench/conclave/plugins/election/bully"
 	_ "github.com/conclave-bench/conclave/plugins/election/bullynextinline"
+	_ "github.com/conclave-bench/conclave/plugins/election/echoextinction"
+	_ "github.com/conclave-bench/conclave/plugins/election/gallagerhumbletspira"
 	_ "github.com/conclave-bench/conclave/plugins/election/leasecas"
 	_ "github.com/conclave-bench/conclave/plugins/election/viewstampedreplication"
+	_ "github.com/conclave-bench/conclave/plugins/mutex/agrawalelabbadi"
+	_ "github.com/conclave-bench/conclave/plugins/mutex/chandymisra"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/naimitrehel"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/raymond"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/tokenring"
@@ -33,7 +38,8 @@ const entries = `{"id": "X-2", "algorithm": "naimi-trehel", "kind": "mutex",
   "last_request_cost": 0, "sent_per_request": [1, 4, 0], "violations": 0}}`
 
 const ring = `{"id": "X-3", "algorithm": "token-ring", "kind": "mutex",
- "topology": {"type": "ring", "n": 3, "order": [2, 1, 3]},
+ "topology": {"type": "ring", "n": 3, "order": [2, 1, 3],
+  "direction": "messages travel along the listed order"},
  "scenario": {"token_at": 3, "events": [{"t": 0, "op": "request", "node": 1}]},
  "expect": {"sent_until_entry": 2, "entry_at": 2}}`
 
@@ -46,6 +52,14 @@ const line = `{"id": "X-5", "algorithm": "bully-next-in-line", "kind": "election
  "scenario": {"crashed": [4], "initial_leader": 4, "failover_list": [3, 2],
   "events": [{"t": 0, "op": "suspect", "node": 1}]}, "expect": {"leader": 3}}`
 
+const forks = `{"id": "X-11", "algorithm": "chandy-misra", "kind": "mutex",
+ "topology": {"type": "complete", "n": 3}, "params": {"initial_forks": "lower id, dirty"},
+ "scenario": {"events": [{"t": 0, "op": "request", "node": 3}]}, "expect": {"sent": 4}}`
+
+const quorum = `{"id": "X-12", "algorithm": "agrawal-el-abbadi", "kind": "mutex",
+ "topology": {"type": "complete", "n": 3, "tree": "complete binary, heap order", "K": 2},
+ "scenario": {"events": [{"t": 0, "op": "request", "node": 3}]}, "expect": {"sent": 6}}`
+
 const views = `{"id": "X-6", "algorithm": "viewstamped-replication", "kind": "election",
  "topology": {"type": "complete", "n": 3}, "params": {"t_view_fixed": [9, 7, 9], "heartbeat": 20},
  "scenario": {"crashed": [3], "initial_leader": 3, "run_until": 10},
@@ -55,6 +69,22 @@ const store = `{"id": "X-7", "algorithm": "lease-cas", "kind": "election",
  "topology": {"type": "star", "n": 3, "centre": "key-value store"},
  "scenario": {"events": [{"t": 0, "op": "campaign", "node": 3}], "run_until": 2.5},
  "expect": {"sent": 6, "leader": 1}}`
+
+const path = `{"id": "X-8", "algorithm": "gallager-humblet-spira", "kind": "election",
+ "topology": {"type": "path", "n": 3, "edges": 2, "weights": "edge (i,i+1) has weight i"},
+ "scenario": {"events": [{"t": 0, "op": "start", "node": 3}]},
+ "expect": {"sent": 13, "leader": 2, "sent_without_LEADER": 11, "sent_without_LEADER_max": 27,
+  "sent_by_kind": {"CONNECT": 3, "INITIATE": 3, "TEST": 1, "REJECT": 1, "REPORT": 3, "LEADER": 2}}}`
+
+const star = `{"id": "X-9", "algorithm": "echo-extinction", "kind": "election",
+ "topology": {"type": "star", "n": 4, "edges": 3},
+ "scenario": {"events": [{"t": 0, "op": "start", "node": 2}]}, "expect": {"sent": 6, "leader_self": 2}}`
+
+const capture = `{"id": "X-10", "algorithm": "afek-gafni", "kind": "election",
+ "topology": {"type": "complete", "n": 3}, "scenario": {"capture_order": "ascending id",
+  "events": [{"t": 0, "op": "start", "node": 1}, {"t": 0, "op": "start", "node": 2},
+   {"t": 0, "op": "start", "node": 3}]},
+ "expect": {"sent": 12}}`
 
 // changed is text with one piece of it replaced.
 func changed(t *testing.T, text, old, fresh string) string {
@@ -82,7 +112,18 @@ func TestReferences(t *testing.T) {
 		"good ring":    {ring, "", "", nil},
 		"good tree":    {tree, "", "", nil},
 		"good list":    {line, "", "", nil},
-		"sent":         {good, `"sent": 5`, `"sent": 6`, []string{"sent: expected 6, got 5"}},
+		"good path":    {path, "", "", nil},
+		"good star":    {star, "", "", nil},
+		"good capture": {capture, "", "", nil},
+		"good forks":   {forks, "", "", nil},
+		"good quorum":  {quorum, "", "", nil},
+		"weights":      {path, `"leader": 2`, `"leader": 3`, []string{"leader: expected 3, got 2"}},
+		"who it takes itself for": {star, `"leader_self": 2`, `"leader_self": 3`,
+			[]string{"leaders: process 3: expected 3, got 0"}},
+		"a ring": {star, `"star", "n": 4, "edges": 3`, `"ring", "n": 3, "edges": 3`, nil},
+		"another order of captures": {capture, "ascending id", "cyclic: i+1, i+2, ...",
+			[]string{"sent: expected 12, got 10"}},
+		"sent": {good, `"sent": 5`, `"sent": 6`, []string{"sent: expected 6, got 5"}},
 		"a bound": {good, `"min": 3, "max": 3`, `"min": 4`,
 			[]string{"delivered: expected at least 4, got 3"}},
 		"a mean": {good, `{"min": 3, "max": 3}`, `{"approx": 4, "tol": 0.5}`,
@@ -241,6 +282,8 @@ func TestMistakes(t *testing.T) {
 		"a cut of nobody": {good, event, `{"t": 0, "op": "cut", "groups": [[7]]}`,
 			`scenario.events[1].groups: process 7 of 3`},
 		"boot later": {good, event, `{"t": 2, "op": "boot", "node": 1}`, `scenario.events[1].do: unknown "boot"`},
+		"any ring":   {ring, `[2, 1, 3]`, `"every cyclic arrangement"`, `X-3: form: statistical`},
+		"no script":  {ring, `"token_at": 3`, `"operation": "get_quorum"`, `X-3: form: statistical`},
 		"links": {good, `"crashed": [3]`, `"channels": "random delay"`,
 			`X-1: form: statistical`},
 		"a workload": {entries, `"events": [`, `"workload": "many requests", "events": [`,
