@@ -104,6 +104,7 @@ var table = []struct {
 	{"internal/atlas", []string{
 		"pkg/algo", "pkg/fault", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check", "internal/guard",
 	}},
+	{"internal/commits", []string{"internal/proc"}},
 	{"internal/twin", []string{
 		"pkg/link", "pkg/trace", "internal/stats", "internal/clock", "pkg/harness", "pkg/sim", "pkg/experiment",
 	}},

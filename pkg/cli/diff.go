@@ -112,8 +112,7 @@ func (s *streams) diff(f *diffFlags, args []string) error {
 		return usage("bench diff: want what both programs simulate, as bench diff %s %s FILE --trial 3",
 			report.Quote(args[0]), report.Quote(args[1]))
 	case kind == aProgram:
-		sides, err = s.programsOf(f, args)
-		world = fmt.Sprintf("trial %d of %s", f.trial, args[2])
+		sides, world, err = s.programsOf(f, args)
 	default:
 		sides, world, err = s.rivals(f, args)
 	}
@@ -258,27 +257,29 @@ func (s *streams) tell(out *side, r *replay) error {
 }
 
 // programsOf are trial N of an experiment by each of two builds.
-func (s *streams) programsOf(f *diffFlags, args []string) (sides [2]*side, err error) {
+func (s *streams) programsOf(f *diffFlags, args []string) (sides [2]*side, world string, err error) {
 	w, err := readWorld(args[2], &f.trial)
 	if err != nil {
-		return sides, err
+		return sides, "", err
 	}
 	ctx, stop := s.interruptible(context.Background())
 	defer stop()
 	for i, program := range args[:2] {
 		if sides[i], err = w.by(ctx, program); err != nil {
-			return sides, err
+			return sides, "", err
 		}
 		sides[i].name = program
 	}
-	return sides, nil
+	return sides, w.name, nil
 }
 
 // A world is a trial that programs are asked to simulate.
 type world struct {
-	header results.Header
-	config []byte // of the experiment: as it stands, so that each program has its own defaults
-	trial  int
+	name    string
+	problem algo.Problem
+	header  results.Header
+	config  []byte // of the experiment: as it stands, so that each program has its own defaults
+	trial   int
 }
 
 // readWorld reads the experiment of a file, or of a folder of results.
@@ -306,7 +307,8 @@ func readWorld(path string, trial *int) (*world, error) {
 	if _, _, err := trialOf(e, *trial); err != nil {
 		return nil, err
 	}
-	return &world{header: runner.Header(e, []string{"bench", "diff"}), config: config, trial: *trial}, nil
+	return &world{name: fmt.Sprintf("trial %d of %s", *trial, path), problem: e.Problem,
+		header: runner.Header(e, []string{"bench", "diff"}), config: config, trial: *trial}, nil
 }
 
 // worldIn is the experiment in a file or a folder of results, and its text.

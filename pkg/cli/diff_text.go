@@ -38,6 +38,11 @@ func newDifference(sides [2]*side) *difference {
 	var sends [2][]int
 	seen := map[string]bool{}
 	for i, s := range sides {
+		if blind { // the side may be compared with others, too
+			own := *s
+			own.Events = slices.Clone(s.Events)
+			s, d.sides[i] = &own, &own
+		}
 		d.counts[i] = map[string]int{}
 		for k := range s.Events {
 			e := &s.Events[k]
@@ -52,7 +57,7 @@ func newDifference(sides [2]*side) *difference {
 		}
 	}
 	d.kinds = slices.Sorted(maps.Keys(seen))
-	a, b := sides[0].Events, sides[1].Events
+	a, b := d.sides[0].Events, d.sides[1].Events
 	d.variables = [2]map[string]bool{variables(a), variables(b)}
 	for d.common < min(len(a), len(b)) && alike(&a[d.common], &b[d.common]) {
 		if here, there := d.changes(d.common); d.state < 0 && !blind && here != there {

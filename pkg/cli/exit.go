@@ -35,23 +35,25 @@ var exitCodes = []struct {
 	{"0", [2]string{"ok", "good"}, "good", map[string]string{
 		"compare":   "nothing is worse, or with --prove, all is proved",
 		"diff":      "the same",
+		"bisect":    "the same at both",
 		"explore":   "nothing found, or only beyond the model",
 		"reproduce": "every verdict is what its study expects",
 	}},
 	{"1", [2]string{"could not run", "bad"}, "could not run", nil},
 	{"2", [2]string{}, "usage or configuration; every mistake in the file is reported with its line",
 		map[string]string{"run": "usage or configuration", "compare": "usage", "explore": "usage",
-			"diff":      "usage or configuration",
+			"diff": "usage or configuration", "bisect": "usage or configuration",
 			"reproduce": "usage or configuration", "tune": "usage or configuration",
 			"rare": "usage or configuration", "atlas": "usage or configuration",
 			"calibrate": "usage", "twin": "usage"}},
 	{"3", [2]string{"violation", "bad"}, "a promise was broken within the model", nil},
 	{"4", [2]string{"threshold missed", "bad"}, "a threshold was missed; `bench compare`: something is " +
-		"worse; `bench diff`: the trials differ; `bench reproduce`: a verdict is " +
+		"worse; `bench diff`, `bench bisect`: the trials differ; `bench reproduce`: a verdict is " +
 		"not the expected one", map[string]string{
 		"run":       "a threshold was missed",
 		"compare":   "something is worse",
 		"diff":      "they differ",
+		"bisect":    "the commit was found",
 		"reproduce": "a verdict is not the expected one",
 	}},
 	{"5", [2]string{"incomplete", "warn"}, "incomplete or unknown: more invalid or timed-out trials " +
@@ -59,10 +61,12 @@ var exitCodes = []struct {
 		map[string]string{
 			"run":     "more invalid, timed-out or undecided trials than the experiment allows",
 			"compare": "with --prove, something is neither proved nor refuted",
+			"bisect":  "it is one of several, which cannot be tested",
 			"tune":    "for some algorithm no setting was found",
 			"rare":    "no path got beyond some bound",
 		}},
-	{"130, 143", [2]string{"interrupted", "warn"}, "interrupted; finished trials are kept", nil},
+	{"130, 143", [2]string{"interrupted", "warn"}, "interrupted; finished trials are kept",
+		map[string]string{"diff": "interrupted", "bisect": "interrupted"}},
 }
 
 // verdictOf is what a run is called that ended with a code.

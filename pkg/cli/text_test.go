@@ -183,6 +183,8 @@ func TestExamples(t *testing.T) {
 				continue
 			case "diff": // its code says that they differ: TestDiff has it
 				continue
+			case "bisect": // it wants a repository: TestBisect has it
+				continue
 			case "serve": // it stays until Ctrl-C: TestServe has it
 				continue
 			}

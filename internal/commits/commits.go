@@ -1,0 +1,227 @@
+// Package commits reads the commits of a git repository: it finds one by its name, searches for
+// the first of many that changed something, and builds programs of them. It has no worktree
+// registered and runs no hook: nothing in the repository changes, even if it is killed.
+package commits
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/conclave-bench/conclave/internal/proc"
+)
+
+// A Repo is a repository with a working tree.
+type Repo struct {
+	dir    string // its database
+	top    string // its working tree
+	prefix string // the folder in it from which it was opened
+}
+
+// A Commit is one of its commits.
+type Commit struct {
+	Hash    string `json:"commit"`
+	Author  string `json:"author"`
+	Date    string `json:"date"` // RFC 3339
+	Subject string `json:"subject"`
+}
+
+// Short is the hash, long enough for people.
+func (c *Commit) Short() string { return c.Hash[:min(len(c.Hash), 12)] }
+
+// Title is how the commit is called in a line.
+func (c *Commit) Title() string { return c.Short() + " " + c.Subject }
+
+// Open opens the repository of a folder.
+func Open(ctx context.Context, folder string) (*Repo, error) {
+	if _, err := exec.LookPath("git"); err != nil {
+		return nil, fmt.Errorf("git is not installed, or not in PATH: %w", err)
+	}
+	out, err := (&Repo{}).run(ctx, folder, nil, "git", "rev-parse", "--absolute-git-dir", "--show-toplevel",
+		"--show-prefix")
+	if err != nil {
+		return nil, err
+	}
+	dir, rest, _ := strings.Cut(out, "\n")
+	top, prefix, _ := strings.Cut(rest, "\n")
+	return &Repo{dir: dir, top: top, prefix: prefix}, nil
+}
+
+// Uncommitted says whether files that git knows have changes that are in no commit.
+func (r *Repo) Uncommitted(ctx context.Context) (bool, error) {
+	out, err := r.git(ctx, "status", "--porcelain", "--untracked-files=no")
+	return out != "", err
+}
+
+// Find is the commit of a name: a branch, a tag, a hash, HEAD~3.
+func (r *Repo) Find(ctx context.Context, name string) (*Commit, error) {
+	hash, err := r.git(ctx, "rev-parse", "--verify", "--quiet", name+"^{commit}")
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
+		hint := "as a branch, a tag, a hash, or HEAD~3"
+		if shallow, err := r.git(ctx, "rev-parse", "--is-shallow-repository"); err == nil && shallow == "true" {
+			hint = "and this clone is shallow: git fetch --unshallow --tags gets the rest"
+		}
+		return nil, &UnknownError{name, hint}
+	}
+	out, err := r.git(ctx, "show", "--no-patch", "--format=%aN <%aE>%n%aI%n%s", hash)
+	if err != nil {
+		return nil, err
+	}
+	lines := append(strings.SplitN(proc.Harmless(out), "\n", 3), "", "")
+	return &Commit{Hash: hash, Author: lines[0], Date: lines[1], Subject: lines[2]}, nil
+}
+
+// An UnknownError is a name of no commit.
+type UnknownError struct{ Name, Hint string }
+
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("%.80q is no commit of this repository, %s", e.Name, e.Hint)
+}
+
+// quiet has git do what it is told and nothing else, whatever the user's settings are.
+var quiet = []string{"--no-optional-locks", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c",
+	"core.splitIndex=false", "-c", "core.sparseCheckout=false", "-c", "log.showSignature=false"}
+
+func (r *Repo) git(ctx context.Context, args ...string) (string, error) {
+	return r.run(ctx, r.top, nil, "git", append(quiet, args...)...)
+}
+
+// run runs a program to its end, and returns what it prints.
+func (r *Repo) run(ctx context.Context, folder string, env []string, program string, args ...string) (string, error) {
+	c := exec.CommandContext(ctx, program, args...)
+	c.Dir = folder
+	c.Env = append(c.Environ(), env...)
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) } // so that it tidies up
+	c.WaitDelay = 5 * time.Second
+	var out, said bytes.Buffer
+	c.Stdout, c.Stderr = &out, &said
+	err := c.Run()
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	if err != nil {
+		text := strings.TrimSpace(proc.Harmless(said.String()))
+		return "", errors.New(cmp.Or(text, fmt.Sprintf("%s: %v", program, err)))
+	}
+	return strings.TrimSuffix(out.String(), "\n"), nil
+}
+
+// A Builder builds programs of commits, one after the other, in a folder of its own.
+type Builder struct {
+	repo *Repo
+	root string
+	pkg  string
+}
+
+// Builder returns a builder of the program of a Go package, named as from the folder in which the
+// repository was opened. Close it.
+func (r *Repo) Builder(pkg string) (*Builder, error) {
+	root, err := os.MkdirTemp("", "bench-bisect-")
+	if err != nil {
+		return nil, err
+	}
+	return &Builder{repo: r, root: root, pkg: pkg}, os.Mkdir(filepath.Join(root, "tree"), 0o755)
+}
+
+// Close removes all that was built.
+func (b *Builder) Close() error { return os.RemoveAll(b.root) }
+
+// Build builds the program of a commit, in the place of the last one. A commit of which there is
+// none is an UntestableError.
+func (b *Builder) Build(ctx context.Context, c *Commit) (program string, err error) {
+	tree := filepath.Join(b.root, "tree")
+	// An index of its own makes this folder a working tree that the repository does not know.
+	if _, err := b.repo.run(ctx, tree, []string{"GIT_DIR=" + b.repo.dir, "GIT_WORK_TREE=" + tree,
+		"GIT_INDEX_FILE=" + filepath.Join(b.root, "index")}, "git",
+		append(quiet, "read-tree", "--reset", "-u", c.Hash)...); err != nil {
+		return "", err
+	}
+	folder := filepath.Join(tree, b.repo.prefix)
+	if _, err := os.Stat(folder); err != nil {
+		return "", &UntestableError{"it has no folder " + b.repo.prefix}
+	}
+	if err := b.besides(ctx, folder); err != nil {
+		return "", err
+	}
+	program = filepath.Join(b.root, "program.exe") // a name that Windows runs, too
+	// Without paths and the commit in it, what has not changed is not built again.
+	_, err = b.repo.run(ctx, folder, []string{"GOTMPDIR=" + b.root}, "go", "build", "-trimpath", "-buildvcs=false",
+		"-o", program, b.pkg)
+	if err != nil {
+		return "", untestable(ctx, err)
+	}
+	// Windows has no such bit; there, starting it says so.
+	if info, err := os.Stat(program); err != nil || runtime.GOOS != "windows" && info.Mode()&0o111 == 0 {
+		return "", &UntestableError{b.pkg + " is no main package"}
+	}
+	return program, nil
+}
+
+// besides has the go.mod of a folder find what lies beside the repository, as ../conclave.
+func (b *Builder) besides(ctx context.Context, folder string) error {
+	tree := filepath.Join(b.root, "tree")
+	mod := folder
+	for ; !isFile(filepath.Join(mod, "go.mod")); mod = filepath.Dir(mod) {
+		if mod == tree {
+			return nil
+		}
+	}
+	if isFile(filepath.Join(mod, "vendor", "modules.txt")) {
+		return nil // it is built from there
+	}
+	text, err := b.repo.run(ctx, mod, nil, "go", "mod", "edit", "-json")
+	if err != nil {
+		return untestable(ctx, err)
+	}
+	var module struct {
+		Replace []struct {
+			Old, New struct{ Path, Version string }
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &module); err != nil {
+		return err
+	}
+	edit := []string{"mod", "edit"}
+	for _, r := range module.Replace {
+		there, err := filepath.Rel(tree, filepath.Join(mod, r.New.Path))
+		if err == nil && strings.HasPrefix(r.New.Path, "..") && !filepath.IsLocal(there) {
+			edit = append(edit, "-replace="+strings.TrimSuffix(r.Old.Path+"@"+r.Old.Version, "@")+"="+
+				filepath.Join(b.repo.top, there))
+		}
+	}
+	if len(edit) > 2 {
+		_, err = b.repo.run(ctx, mod, nil, "go", edit...)
+	}
+	return err
+}
+
+// untestable is what follows from an error of the go command: of the commit, unless the search was ended.
+func untestable(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	var lines []string // without those of what it did, and in which package
+	for line := range strings.Lines(err.Error()) {
+		if !strings.HasPrefix(line, "# ") && !strings.HasPrefix(line, "go: downloading ") {
+			lines = append(lines, line)
+		}
+	}
+	return &UntestableError{"it does not build: " + strings.Join(lines, "")}
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}

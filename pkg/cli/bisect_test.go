@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// history makes a repository, in which it goes, of a module whose command is this program, but for a
+// few lines of each commit's: a Go expression for what it prints instead of the text out.
+func history(t *testing.T, expressions ...string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(asBench, "1")
+	for name, value := range map[string]string{"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_NOSYSTEM": "1",
+		"GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com", "GIT_AUTHOR_DATE": "2026-01-02T03:04:05+01:00",
+		"GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.com", "TMPDIR": t.TempDir()} {
+		t.Setenv(name, value)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.MkdirAll("cmd/bench", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	git(t, "init", "--quiet", "--initial-branch=main")
+	put(t, "go.mod", []byte("module example.com/own\n\ngo 1.26\n"))
+	for i, expression := range expressions {
+		put(t, "cmd/bench/main.go", fmt.Appendf(nil, `package main
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+)
+
+func main() {
+	c := exec.Command(%q, os.Args[1:]...)
+	c.Stderr = os.Stderr
+	text, err := c.Output()
+	out := string(text)
+	os.Stdout.WriteString(%s)
+	if err != nil {
+		os.Exit(1)
+	}
+	_ = strings.Clone
+}
+`, self, expression))
+		put(t, "count", fmt.Append(nil, i))
+		git(t, "add", "--all")
+		git(t, "commit", "--quiet", "--message", fmt.Sprint("commit ", i))
+		git(t, "tag", fmt.Sprint("c", i))
+	}
+}
+
+func git(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := exec.Command("git", args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// Expressions of histories.
+const (
+	plain   = `out`
+	half    = `out +`
+	renamed = `strings.ReplaceAll(out, "COORDINATOR", "VICTORY")`
+	heavier = `strings.ReplaceAll(strings.ReplaceAll(out, "COORDINATOR", "VICTORY"), "\"messages\": 5,", "\"messages\": 7,")`
+	random  = `strings.ReplaceAll(out, "COORDINATOR", func() string { name, _ := os.MkdirTemp("", "x"); return name }())`
+)
+
+// TestBisect: the commit, whose it is, and the first message at which the trial parts from the one before.
+func TestBisect(t *testing.T) {
+	history(t, plain, plain, plain, half, renamed, renamed, heavier, heavier)
+	put(t, "small.yaml", []byte(small))
+	r := bench(t, "bisect", "c0", "main", "small.yaml", "--trial", "1", "--events", "1").want(t, Incomplete)
+	narrow(t, r.out)
+	narrow(t, r.errors)
+	has(t, r.out, "one of these commits changed trial 1 of small.yaml; all but the last cannot be tested:",
+		git(t, "rev-parse", "--short=12", "c3")+" commit 3\n  "+git(t, "rev-parse", "c4")+
+			"\n  Ada <ada@example.com>, 2026-01-02T03:04:05+01:00\n  commit 4\n", "6 commits between, ",
+		" commit 3: it does not build: cmd/bench/main.go:14:", "A  "+git(t, "rev-parse", "--short=12", "c2")+" commit 2\nB  ",
+		" commit 4\ntrial 1 of small.yaml\n", "they part at message 5:\n", "p2 sends COORDINATOR to p1", "p2 sends VICTORY to p1")
+	has(t, r.errors, "bench: building "+git(t, "rev-parse", "--short=12", "c0")+" commit 0\n", "commit 7\n", " left)\n",
+		"bench:   skipped: it does not build: ", "bench:   changed\n", "bench:   the same\n")
+	if left, err := filepath.Glob(os.Getenv("TMPDIR") + "/*"); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+
+	r = bench(t, "bisect", "c4", "c7", "small.yaml", "--trial", "1", "--metric", "messages", "--json").want(t, Missed)
+	var got causeReport
+	if err := json.Unmarshal([]byte(r.out), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Same || len(got.Candidates) != 1 || got.Candidates[0].Hash != git(t, "rev-parse", "c6") || got.Metric != "messages" ||
+		got.Good.Subject != "commit 4" || got.Bad.Subject != "commit 7" || got.Between != 2 || len(got.Skipped) != 0 ||
+		!strings.HasSuffix(got.Difference.A.Name, " commit 5") || len(got.Difference.Outcome) != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestBisect_Metric: what changed other things does not count.
+func TestBisect_Metric(t *testing.T) {
+	history(t, plain, renamed, heavier, heavier)
+	put(t, "small.yaml", []byte(small))
+	args := []string{"bisect", "c0", "c3", "small.yaml", "--trial", "1", "--metric"}
+	r := bench(t, append(args, "messages")...).want(t, Missed)
+	has(t, r.out, "the first commit that changed messages of trial 1 of small.yaml:\n", "commit 2\nmessages was 5 and is 7\n",
+		" commit 1\nB  ", "to the last\n")
+	r = bench(t, append(args, "election_ms")...).want(t, Good)
+	has(t, r.out, "election_ms of trial 1 of small.yaml is the same at c0 and c3\n", "they part at message 5")
+	if strings.Contains(r.errors, "left") {
+		t.Errorf("it searches for what is not there:\n%s", r.errors)
+	}
+	has(t, bench(t, append(args, "messagse")...).want(t, Usage).errors, `--metric: "messagse" is no metric; did you mean "messages"?`)
+	has(t, bench(t, append(args, "waiting_ms")...).want(t, Usage).errors, "of problem mutex, not of election")
+	has(t, bench(t, append(args, "lost")...).want(t, Usage).errors, `--metric "lost", want one of: messages, duration_ms, `)
+}
+
+func TestBisect_Mistakes(t *testing.T) {
+	history(t, plain, random, half)
+	put(t, "small.yaml", []byte(small))
+	for name, test := range map[string]struct {
+		args string
+		code int
+		says string
+	}{
+		"two arguments":  {"c0 c1", Usage, "2 arguments, want two commits and FILE"},
+		"number":         {"c0 c1 small.yaml --trial -1", Usage, "no number below 0"},
+		"which trial":    {"c0 c1 small.yaml", Usage, "56 trials; want --trial N"},
+		"no such trial":  {"c0 c1 small.yaml --trial 57", Usage, "trials 1 to 56"},
+		"no FILE":        {"c0 c1 smal.yaml --trial 1", Usage, "smal.yaml"},
+		"no GOOD":        {"c9 c1 small.yaml --trial 1", Usage, `GOOD: "c9" is no commit of this repository, as a branch`},
+		"no BAD":         {"c0 c9 small.yaml --trial 1", Usage, `BAD: "c9" is no commit`},
+		"the same":       {"c1 c1 small.yaml --trial 1", Usage, "c1 and c1 are the same commit, "},
+		"backwards":      {"c1 c0 small.yaml --trial 1", Usage, "name the older one first"},
+		"does not build": {"c0 c2 small.yaml --trial 1", CouldNotRun, " commit 2: it does not build: cmd/bench/main.go"},
+		"no package":     {"c0 c1 small.yaml --trial 1 --package ./cmd/bnch", CouldNotRun, "cmd/bnch: directory not found"},
+		"not twice":      {"c1 c2 small.yaml --trial 1", CouldNotRun, "something is not deterministic"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			has(t, bench(t, append([]string{"bisect"}, strings.Fields(test.args)...)...).want(t, test.code).errors, test.says)
+		})
+	}
+}
