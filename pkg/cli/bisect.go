@@ -201,7 +201,7 @@ func (s *streams) cause(ctx context.Context, q *question) (c *cause, err error) 
 	}
 	c.found, err = repo.First(ctx, &commits.Search{Good: c.from, Bad: c.to, FirstParent: q.firstParent,
 		Test: func(ctx context.Context, commit *commits.Commit, left int) (bool, error) {
-			s.say(fmt.Sprintf("building %s (%d left)", commit.Title(), left))
+			s.say(fmt.Sprintf("%d left, building %s", left, commit.Title()))
 			made, err := at(commit)
 			if skip := (*commits.UntestableError)(nil); errors.As(err, &skip) {
 				c.skipped = append(c.skipped, skippedCommit{commit, skip.Reason})

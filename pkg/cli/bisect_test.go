@@ -18,7 +18,6 @@ func history(t *testing.T, expressions ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv(asBench, "1")
 	for name, value := range map[string]string{"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_NOSYSTEM": "1",
 		"GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com", "GIT_AUTHOR_DATE": "2026-01-02T03:04:05+01:00",
 		"GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.com", "TMPDIR": t.TempDir()} {
@@ -37,20 +36,21 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"time"
 )
 
 func main() {
 	c := exec.Command(%q, os.Args[1:]...)
-	c.Stderr = os.Stderr
+	c.Stderr, c.Env = os.Stderr, append(os.Environ(), "%s=1")
 	text, err := c.Output()
 	out := string(text)
 	os.Stdout.WriteString(%s)
 	if err != nil {
 		os.Exit(1)
 	}
-	_ = strings.Clone
+	_, _ = strings.Clone, time.Sleep
 }
-`, self, expression))
+`, self, asBench, expression))
 		put(t, "count", fmt.Append(nil, i))
 		git(t, "add", "--all")
 		git(t, "commit", "--quiet", "--message", fmt.Sprint("commit ", i))
@@ -73,6 +73,7 @@ const (
 	half    = `out +`
 	renamed = `strings.ReplaceAll(out, "COORDINATOR", "VICTORY")`
 	heavier = `strings.ReplaceAll(strings.ReplaceAll(out, "COORDINATOR", "VICTORY"), "\"messages\": 5,", "\"messages\": 7,")`
+	hangs   = `func() string { time.Sleep(time.Hour); return out }()`
 	random  = `strings.ReplaceAll(out, "COORDINATOR", func() string { name, _ := os.MkdirTemp("", "x"); return name }())`
 )
 
@@ -86,9 +87,9 @@ func TestBisect(t *testing.T) {
 	has(t, r.out, "one of these commits changed trial 1 of small.yaml; all but the last cannot be tested:",
 		git(t, "rev-parse", "--short=12", "c3")+" commit 3\n  "+git(t, "rev-parse", "c4")+
 			"\n  Ada <ada@example.com>, 2026-01-02T03:04:05+01:00\n  commit 4\n", "6 commits between, ",
-		" commit 3: it does not build: cmd/bench/main.go:14:", "A  "+git(t, "rev-parse", "--short=12", "c2")+" commit 2\nB  ",
+		" commit 3: it does not build: cmd/bench/main.go:15:", "A  "+git(t, "rev-parse", "--short=12", "c2")+" commit 2\nB  ",
 		" commit 4\ntrial 1 of small.yaml\n", "they part at message 5:\n", "p2 sends COORDINATOR to p1", "p2 sends VICTORY to p1")
-	has(t, r.errors, "bench: building "+git(t, "rev-parse", "--short=12", "c0")+" commit 0\n", "commit 7\n", " left)\n",
+	has(t, r.errors, "bench: building "+git(t, "rev-parse", "--short=12", "c0")+" commit 0\n", "commit 7\n", "bench: 6 left, building ",
 		"bench:   skipped: it does not build: ", "bench:   changed\n", "bench:   the same\n")
 	if left, err := filepath.Glob(os.Getenv("TMPDIR") + "/*"); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -351,6 +352,7 @@ func (w *world) by(ctx context.Context, program string) (*side, error) {
 	c := exec.CommandContext(ctx, program, "replay", folder.Dir(), "--trial", fmt.Sprint(w.trial),
 		"--state", "--json")
 	c.Stdout, c.Stderr = &out, &said
+	c.WaitDelay = time.Second // for what a script has started, once it was killed
 	err = c.Run()
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

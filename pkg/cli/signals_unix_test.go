@@ -205,3 +205,22 @@ func TestInterrupt_TwiceEndsAtOnce(t *testing.T) {
 		t.Errorf("exit code %d after %v", got, time.Since(begun))
 	}
 }
+
+// TestInterrupt_Bisect: nothing is left of a search, in the repository or elsewhere.
+func TestInterrupt_Bisect(t *testing.T) {
+	history(t, plain, hangs)
+	put(t, "small.yaml", []byte(small))
+	c := started(t, "building "+git(t, "rev-parse", "--short=12", "c1"), "bisect", "c0", "c1", "small.yaml", "--trial", "1")
+	if err := c.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if code := ends(t, c, 10*time.Second); code != 130 {
+		t.Errorf("exit code %d", code)
+	}
+	if left, err := filepath.Glob(os.Getenv("TMPDIR") + "/*"); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	if trees := git(t, "worktree", "list"); strings.Contains(trees, "\n") {
+		t.Errorf("worktrees:\n%s", trees)
+	}
+}
