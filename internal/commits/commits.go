@@ -193,10 +193,13 @@ func (b *Builder) besides(ctx context.Context, folder string) error {
 	if err := json.Unmarshal([]byte(text), &module); err != nil {
 		return err
 	}
+	here, err := filepath.Rel(tree, mod)
+	if err != nil {
+		return err
+	}
 	edit := []string{"mod", "edit"}
 	for _, r := range module.Replace {
-		there, err := filepath.Rel(tree, filepath.Join(mod, r.New.Path))
-		if err == nil && strings.HasPrefix(r.New.Path, "..") && !filepath.IsLocal(there) {
+		if there := filepath.Join(here, r.New.Path); strings.HasPrefix(r.New.Path, "..") && !filepath.IsLocal(there) {
 			edit = append(edit, "-replace="+strings.TrimSuffix(r.Old.Path+"@"+r.Old.Version, "@")+"="+
 				filepath.Join(b.repo.top, there))
 		}

@@ -233,7 +233,9 @@ const (
 // TestBuild: what is built is the commit, whatever was built before, and the repository is as it was.
 func TestBuild(t *testing.T) {
 	files := func(more ...string) string { return " | " + strings.Join(append(more, mod, main), " | ") }
-	beside := mod + "\nrequire example.com/lib v0.0.0\n\nreplace example.com/lib => ../lib\n"
+	lib := t.TempDir()
+	beside := mod + "\nrequire example.com/lib v0.0.0\n\nreplace example.com/lib => " +
+		strings.Repeat("../", 50) + strings.TrimPrefix(filepath.ToSlash(lib), "/") + "\n" // above the root is the root
 	dir, r := repository(t,
 		"one"+files(fmt.Sprintf(word, "one")),
 		"broken one"+files(),
@@ -243,7 +245,6 @@ func TestBuild(t *testing.T) {
 		"beside deeper | "+beside+" | "+main+" | word.go: package main\n\nimport \"example.com/lib\"\n\n"+
 			"func word() string { return lib.Word }\n",
 		"last beside"+files(fmt.Sprintf(word, "last")))
-	lib := filepath.Join(filepath.Dir(dir), "lib")
 	for name, text := range map[string]string{filepath.Join(lib, "go.mod"): "module example.com/lib\n",
 		filepath.Join(lib, "lib.go"):                             "package lib\n\nconst Word = \"beside\"\n",
 		filepath.Join(dir, ".git", "hooks", "post-index-change"): "#!/bin/sh\ntouch hooked\n"} {
