@@ -70,7 +70,7 @@ func (r *Repo) Find(ctx context.Context, name string) (*Commit, error) {
 		return nil, context.Cause(ctx)
 	case err != nil:
 		hint := "as a branch, a tag, a hash, or HEAD~3"
-		if shallow, err := r.git(ctx, "rev-parse", "--is-shallow-repository"); err == nil && shallow == "true" {
+		if shallow, _ := r.git(ctx, "rev-parse", "--is-shallow-repository"); shallow == "true" {
 			hint = "and this clone is shallow: git fetch --unshallow --tags gets the rest"
 		}
 		return nil, &UnknownError{name, hint}
@@ -91,15 +91,17 @@ func (e *UnknownError) Error() string {
 }
 
 // quiet has git do what it is told and nothing else, whatever the user's settings are.
-var quiet = []string{"--no-optional-locks", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c",
-	"core.splitIndex=false", "-c", "core.sparseCheckout=false", "-c", "log.showSignature=false"}
+var quiet = []string{"--no-optional-locks", "-c", "core.hooksPath=" + os.DevNull,
+	"-c", "core.fsmonitor=false", "-c", "core.splitIndex=false", "-c", "core.sparseCheckout=false",
+	"-c", "log.showSignature=false"}
 
 func (r *Repo) git(ctx context.Context, args ...string) (string, error) {
 	return r.run(ctx, r.top, nil, "git", append(quiet, args...)...)
 }
 
 // run runs a program to its end, and returns what it prints.
-func (r *Repo) run(ctx context.Context, folder string, env []string, program string, args ...string) (string, error) {
+func (r *Repo) run(ctx context.Context, folder string, env []string, program string, args ...string) (
+	string, error) {
 	c := exec.CommandContext(ctx, program, args...)
 	c.Dir = folder
 	c.Env = append(c.Environ(), env...)
@@ -157,8 +159,8 @@ func (b *Builder) Build(ctx context.Context, c *Commit) (program string, err err
 	}
 	program = filepath.Join(b.root, "program.exe") // a name that Windows runs, too
 	// Without paths and the commit in it, what has not changed is not built again.
-	_, err = b.repo.run(ctx, folder, []string{"GOTMPDIR=" + b.root}, "go", "build", "-trimpath", "-buildvcs=false",
-		"-o", program, b.pkg)
+	_, err = b.repo.run(ctx, folder, []string{"GOTMPDIR=" + b.root}, "go", "build", "-trimpath",
+		"-buildvcs=false", "-o", program, b.pkg)
 	if err != nil {
 		return "", untestable(ctx, err)
 	}
@@ -199,7 +201,8 @@ func (b *Builder) besides(ctx context.Context, folder string) error {
 	}
 	edit := []string{"mod", "edit"}
 	for _, r := range module.Replace {
-		if there := filepath.Join(here, r.New.Path); strings.HasPrefix(r.New.Path, "..") && !filepath.IsLocal(there) {
+		there := filepath.Join(here, r.New.Path)
+		if strings.HasPrefix(r.New.Path, "..") && !filepath.IsLocal(there) {
 			edit = append(edit, "-replace="+strings.TrimSuffix(r.Old.Path+"@"+r.Old.Version, "@")+"="+
 				filepath.Join(b.repo.top, there))
 		}

@@ -36,6 +36,8 @@ type DirectionError struct{ text string }
 
 func (e *DirectionError) Error() string { return e.text }
 
+func astray(format string, args ...any) error { return &DirectionError{fmt.Sprintf(format, args...)} }
+
 // First searches as git bisect does: of the commits that Bad has and Good has not, it tests the one
 // that leaves the fewest whatever it shows. So it knows its way through merges.
 func (r *Repo) First(ctx context.Context, s *Search) (*Found, error) {
@@ -89,10 +91,10 @@ func (r *Repo) Bases(ctx context.Context, good, bad *Commit) ([]string, error) {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
-		return nil, &DirectionError{fmt.Sprintf("%s and %s have no commit in common", good.Short(), bad.Short())}
+		return nil, astray("%s and %s have no commit in common", good.Short(), bad.Short())
 	case out == bad.Hash:
-		return nil, &DirectionError{fmt.Sprintf("%s comes before %s: name the older one first, whichever is better",
-			bad.Short(), good.Short())}
+		return nil, astray("%s comes before %s: name the older one first, whichever is better", bad.Short(),
+			good.Short())
 	}
 	return strings.Fields(out), nil
 }
@@ -110,8 +112,8 @@ func (r *Repo) common(ctx context.Context, s *Search, test func(string, int) (bo
 			return fmt.Errorf("%.12s, at which %s and %s part: %w", base, s.Good.Short(), s.Bad.Short(), err)
 		}
 		if changed {
-			return &DirectionError{fmt.Sprintf("%.12s, at which %s and %s part, is not as %[2]s is: the change is "+
-				"between these two; search from %.12[1]s to %[2]s", base, s.Good.Short(), s.Bad.Short())}
+			return astray("%.12s, at which %s and %s part, is not as %[2]s is: the change is between "+
+				"these two; search from %.12[1]s to %[2]s", base, s.Good.Short(), s.Bad.Short())
 		}
 	}
 	return nil
@@ -138,7 +140,8 @@ func (r *Repo) between(ctx context.Context, s *Search, bad string, good []string
 
 // conclude fills in what is left: bad changed it, or one of those that cannot be tested did.
 func (r *Repo) conclude(ctx context.Context, found *Found, bad string, good, untestable []string) error {
-	tree, err := r.git(ctx, append([]string{"rev-list", "--topo-order", "--reverse", bad, "--not"}, good...)...)
+	args := append([]string{"rev-list", "--topo-order", "--reverse", bad, "--not"}, good...)
+	tree, err := r.git(ctx, args...)
 	if err != nil {
 		return err
 	}

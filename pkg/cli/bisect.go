@@ -62,8 +62,8 @@ that is the flag for a figure that got worse.
 
 func (s *streams) bisect(f *bisectFlags, args []string) error {
 	if len(args) != 3 {
-		return usage("bench bisect: %s, want two commits and FILE, as bench bisect v1.0 HEAD configs/quickstart.yaml",
-			report.Plural(len(args), "argument", "arguments"))
+		return usage("bench bisect: %s, want two commits and FILE, as bench bisect v1.0 HEAD "+
+			"configs/quickstart.yaml", report.Plural(len(args), "argument", "arguments"))
 	}
 	if f.trial < 0 || f.events < 0 {
 		return usage("--trial %d --events %d: want no number below 0", f.trial, f.events)
@@ -123,7 +123,8 @@ type cause struct {
 	from, to *commits.Commit // the good and the bad one
 	found    *commits.Found  // nil: nothing changed
 	skipped  []skippedCommit
-	tested   int
+	tried    int
+	trials   trials
 	// diff is between the trials before and at the commit, or at from and to if nothing changed.
 	diff *difference
 }
@@ -163,69 +164,97 @@ func (s *streams) cause(ctx context.Context, q *question) (c *cause, err error) 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, builder.Close()) }()
-	sides := map[string]*side{}
-	at := func(commit *commits.Commit) (*side, error) {
-		if sides[commit.Hash] == nil {
-			c.tested++
-			program, err := builder.Build(ctx, commit)
-			if err != nil {
-				return nil, err
-			}
-			made, err := q.world.by(ctx, program)
-			if ctx.Err() != nil {
-				return nil, context.Cause(ctx)
-			}
-			if err != nil {
-				return nil, &commits.UntestableError{Reason: strings.ReplaceAll(err.Error(), program, "its program")}
-			}
-			made.name = commit.Title()
-			sides[commit.Hash] = made
-			if commit == c.from {
-				if again, err := q.world.by(ctx, program); err == nil && q.changed(made, again) {
-					return nil, errors.New("the trial is not the same twice: something is not deterministic")
-				}
-			}
-		}
-		return sides[commit.Hash], nil
+	c.trials = trials{builder: builder, world: q.world, sides: map[string]*side{}}
+	if err := s.ends(ctx, c); err != nil {
+		return nil, err
 	}
-	for _, end := range []*commits.Commit{c.from, c.to} {
-		s.say("building " + end.Title())
-		if _, err := at(end); err != nil {
-			return nil, fmt.Errorf("%s: %w", end.Title(), err)
-		}
-	}
-	good, bad := sides[c.from.Hash], sides[c.to.Hash]
+	good, bad := c.trials.sides[c.from.Hash], c.trials.sides[c.to.Hash]
 	if !q.changed(good, bad) {
 		c.diff = newDifference([2]*side{good, bad})
 		return c, nil
 	}
 	c.found, err = repo.First(ctx, &commits.Search{Good: c.from, Bad: c.to, FirstParent: q.firstParent,
 		Test: func(ctx context.Context, commit *commits.Commit, left int) (bool, error) {
-			s.say(fmt.Sprintf("%d left, building %s", left, commit.Title()))
-			made, err := at(commit)
-			if skip := (*commits.UntestableError)(nil); errors.As(err, &skip) {
-				c.skipped = append(c.skipped, skippedCommit{commit, skip.Reason})
-				s.say("  skipped: " + brief(skip.Reason))
-			}
-			if err != nil {
-				return false, err
-			}
-			s.say("  " + map[bool]string{true: "changed", false: "the same"}[q.changed(good, made)])
-			return q.changed(good, made), nil
+			return s.test(ctx, c, commit, left)
 		}})
 	if err != nil {
 		return nil, wrongWay(err)
 	}
 	before := good // unless there is a nearer one
 	if c.found.Before != nil {
-		if made, err := at(c.found.Before); err == nil {
+		if made, err := c.trials.at(ctx, c.found.Before); err == nil {
 			before = made
 		} else if ctx.Err() != nil {
 			return nil, err
 		}
 	}
-	c.diff = newDifference([2]*side{before, sides[c.found.First.Hash]})
+	c.diff = newDifference([2]*side{before, c.trials.sides[c.found.First.Hash]})
 	return c, nil
+}
+
+// ends are the trials of both ends, that of the good one twice.
+func (s *streams) ends(ctx context.Context, c *cause) error {
+	for _, end := range []*commits.Commit{c.from, c.to} {
+		s.say("building " + end.Title())
+		made, err := c.trials.at(ctx, end)
+		if err == nil && end == c.from {
+			var again *side
+			delete(c.trials.sides, end.Hash)
+			if again, err = c.trials.at(ctx, end); err == nil && c.changed(made, again) {
+				err = errors.New("the trial is not the same twice: something is not deterministic")
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", end.Title(), err)
+		}
+	}
+	c.tried = 2
+	return nil
+}
+
+// test says whether the trial of a commit is another than the good one.
+func (s *streams) test(ctx context.Context, c *cause, commit *commits.Commit, left int) (bool, error) {
+	s.say(fmt.Sprintf("%d left, building %s", left, commit.Title()))
+	c.tried++
+	made, err := c.trials.at(ctx, commit)
+	if skip := (*commits.UntestableError)(nil); errors.As(err, &skip) {
+		c.skipped = append(c.skipped, skippedCommit{commit, skip.Reason})
+		s.say("  skipped: " + brief(skip.Reason))
+	}
+	if err != nil {
+		return false, err
+	}
+	changed := c.changed(c.trials.sides[c.from.Hash], made)
+	s.say("  " + map[bool]string{true: "changed", false: "the same"}[changed])
+	return changed, nil
+}
+
+// trials are what programs of commits make of a trial.
+type trials struct {
+	builder *commits.Builder
+	world   *world
+	sides   map[string]*side // by hash
+}
+
+// at is the trial of a commit.
+func (t *trials) at(ctx context.Context, commit *commits.Commit) (*side, error) {
+	if made := t.sides[commit.Hash]; made != nil {
+		return made, nil
+	}
+	program, err := t.builder.Build(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	made, err := t.world.by(ctx, program)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		return nil, &commits.UntestableError{Reason: strings.ReplaceAll(err.Error(), program, "its program")}
+	}
+	made.name = commit.Title()
+	t.sides[commit.Hash] = made
+	return made, nil
 }
 
 // commitCalled is the commit of a name that the command line has for what.
@@ -306,7 +335,8 @@ func (c *cause) print(w io.Writer, events int) {
 			inWords(c.diff.sides[1].figure(c.metric)))
 	}
 	if c.found != nil {
-		fmt.Fprintf(w, "%s between, %d tried\n", report.Plural(c.found.Between, "commit", "commits"), c.tested)
+		between := report.Plural(c.found.Between, "commit", "commits")
+		fmt.Fprintf(w, "%s between, %d tried\n", between, c.tried)
 	}
 	for _, skip := range c.skipped {
 		fmt.Fprintf(w, "skipped %s: %s\n", skip.Title(), brief(skip.Reason))

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/conclave-bench/conclave/internal/slowtest"
 )
 
 // history makes a repository, in which it goes, of a module whose command is this program, but for a
@@ -150,4 +152,39 @@ func TestBisect_Mistakes(t *testing.T) {
 			has(t, bench(t, append([]string{"bisect"}, strings.Fields(test.args)...)...).want(t, test.code).errors, test.says)
 		})
 	}
+}
+
+// TestBisect_Module: a module of one's own, beside a clone of Conclave, and a plugin with a bug.
+func TestBisect_Module(t *testing.T) {
+	slowtest.Skip(t, "it builds two commands with Conclave in them")
+	clone, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	history(t)
+	bench(t, "new", "algorithm", "election/my-election", "--module", "example.com/own", "--conclave", clone).want(t, Good)
+	t.Chdir("myelection")
+	if out, err := exec.Command("go", "mod", "tidy").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	path := filepath.Join("myelection", "myelection.go")
+	good := string(must(os.ReadFile(path)))
+	bad := strings.Replace(good, "n.asked = true\n", "", 1)
+	if bad == good {
+		t.Fatal("no line to leave out")
+	}
+	for i, text := range []string{good, good, bad, bad} {
+		put(t, path, []byte(text))
+		put(t, "README.md", fmt.Append(nil, i))
+		git(t, "add", "--all")
+		git(t, "commit", "--quiet", "--message", fmt.Sprint("commit ", i))
+	}
+	put(t, "one.yaml", []byte("name: one\nproblem: election\nalgorithms: [my-election]\ntransport: sim\nnodes: 3\nrepetitions: 1\n"+
+		"scenario: {kind: cold-start}\n"))
+	out, err := exec.Command("go", "run", ".", "bisect", "HEAD~3", "HEAD", "one.yaml", "--package", ".").CombinedOutput()
+	if err == nil {
+		t.Error("the code is 0")
+	}
+	has(t, string(out), "the first commit that changed trial 1 of one.yaml:\n  "+git(t, "rev-parse", "HEAD~1")+"\n", "  A  sends no more\n",
+		"exit status 4")
 }
