@@ -15,6 +15,7 @@ var packages = []string{
 	"plugins/election/dolevklawerodeh", "plugins/election/echoextinction",
 	"plugins/election/franklin", "plugins/election/hirschbergsinclair",
 	"plugins/election/itairodeh", "plugins/election/leasecas", "plugins/election/lelann",
+	"plugins/election/viewstampedreplication",
 	"plugins/mutex/agrawalelabbadi", "plugins/mutex/carvalhoroucairol",
 	"plugins/mutex/chandymisra", "plugins/mutex/grid", "plugins/mutex/jounggroup",
 	"plugins/mutex/lodhakshemkalyani",

@@ -143,9 +143,8 @@ func New(c algo.Config) algo.Elector {
 		announce: c.Params.Bool("announce"), delay: c.Params.Duration("hb_delay"),
 	}
 	if c.Incarnation > 0 {
-		if saved, ok := c.Saved.(Stable); ok {
-			n.leader = saved.Leader
-		}
+		saved, _ := c.Saved.(Stable) // if it followed anybody
+		n.leader = saved.Leader
 		return n
 	}
 	if n.happy {
@@ -170,7 +169,7 @@ func (n *node) Start(env algo.Env) {
 	if !n.named {
 		env.Elected(algo.None, n.term(n.ballot))
 	}
-	if n.leader == n.ballot && !n.named { // rule happy
+	if n.leader == n.ballot { // rule happy, or settled
 		n.follow(env, n.ballot)
 	}
 	n.begin(env)

@@ -184,12 +184,16 @@ func TestRules(t *testing.T) {
 			"save 2.2; elected 2 in 12; PREPARE 2.2 to 1; PREPARE 2.2 to 3; PREPARE 2.2 to 4; PREPARE 2.2 to 5; set round"},
 		{true, "and once more who names another", algotest.Then(missed, says(2, 1, true), says(2, 3, true), expires,
 			says(3, 1, true), reply(3, ballot(0, 3), ballot(2, 2), true), expires), "PREPARE 2.2 to 1; set round"},
+		{true, "another is, who tells", algotest.Then(missed, says(2, 1, true),
+			reply(2, ballot(2, 4), ballot(0, 0), true), expires), "save 2.4; elected 4 in 14; set round"},
 		{true, "is told", []algo.Event{start, algotest.Hear(4, ble.Prepare{Ballot: ballot(2, 4)})},
 			"save 2.4; elected 4 in 14"},
 		{true, "is told too late", []algo.Event{start, algotest.Hear(4, ble.Prepare{Ballot: ballot(1, 4)})}, ""},
 		{true, "is told again", []algo.Event{start, algotest.Hear(5, ble.Prepare{Ballot: five})}, ""},
 		{true, "is told by whom it has given up", algotest.Then(missed, algotest.Hear(5, ble.Prepare{Ballot: five})),
 			"elected 5 in 10"},
+		{true, "and says so", algotest.Then(missed, algotest.Hear(5, ble.Prepare{Ballot: five}), asked),
+			"HEARTBEAT_REPLY 7 2.2/1.5 true to 3"},
 	} {
 		algotest.NewSituations(t, id, 5, algo.Config{ID: 2, Leader: 5}, params{"announce": test.announce}, contents).
 			Want(test.name, test.events, test.want)

@@ -44,7 +44,6 @@ func (n *node) onRecoveryResponse(env algo.Env, from algo.ID, m RecoveryResponse
 		if a.View == last.View && a.Primary && len(n.answers) > n.f {
 			n.op = a.Op
 			n.follow(env, a.from, a.View)
-			return
 		}
 	}
 }

@@ -158,12 +158,7 @@ func (n *node) report(env algo.Env) {
 		return
 	}
 	n.sent = true
-	m := DoViewChange{n.view, n.lastNormal, n.op}
-	if n.primary() == n.ID {
-		n.take(env, n.ID, m)
-	} else {
-		env.Send(n.primary(), m)
-	}
+	env.Send(n.primary(), DoViewChange{n.view, n.lastNormal, n.op}) // who may be this process
 }
 
 func (n *node) onDoViewChange(env algo.Env, from algo.ID, m DoViewChange) {

@@ -178,7 +178,7 @@ func (n *node) start(env algo.Env, s Stamp) {
 // onReply is rule 3. A reply to an earlier request changes nothing.
 func (n *node) onReply(from algo.ID, m Reply) {
 	i, needed := slices.BinarySearch(n.needed, from)
-	if m.Stamp != n.own || !needed {
+	if n.role != waiting || m.Stamp != n.own || !needed {
 		return
 	}
 	n.needed = slices.Delete(n.needed, i, i+1)
