@@ -68,8 +68,8 @@ not its scenario. The same seed gives the same, so that a share that has
 changed is a change of the algorithm. docs/atlas.md has the definitions.
 
 ` + exitHelp("atlas", "0", "1", "2", "3", "130, 143"),
-		Example: `  bench atlas raft --processes 3
-  bench atlas raft --params pre_vote=true --svg atlas.svg --csv atlas.csv
+		Example: `  bench atlas raft --processes 3 --csv atlas.csv
+  bench atlas raft --processes 4 --params pre_vote=true --svg atlas.svg
   bench atlas raft bully --graph chained --graph quorum-loss`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error { return s.atlas(&f, args) },
