@@ -11,16 +11,15 @@ import (
 // packages are those whose tests must notice every change of a handler.
 var packages = []string{
 	"plugins/election/bully", "plugins/election/raft", "plugins/mutex/naimitrehel",
-	"plugins/election/afekgafni", "plugins/election/changroberts",
+	"plugins/election/afekgafni", "plugins/election/ble", "plugins/election/changroberts",
 	"plugins/election/dolevklawerodeh", "plugins/election/echoextinction",
 	"plugins/election/franklin", "plugins/election/hirschbergsinclair",
-	"plugins/election/itairodeh", "plugins/election/leasecas", "plugins/election/lelann",
-	"plugins/election/viewstampedreplication",
+	"plugins/election/itairodeh", "plugins/election/lease", "plugins/election/leasecas",
+	"plugins/election/lelann", "plugins/election/viewstampedreplication",
 	"plugins/mutex/agrawalelabbadi", "plugins/mutex/carvalhoroucairol",
 	"plugins/mutex/chandymisra", "plugins/mutex/grid", "plugins/mutex/jounggroup",
-	"plugins/mutex/lodhakshemkalyani",
-	"plugins/mutex/neilsenmizuno", "plugins/mutex/quorum", "plugins/mutex/raymondk",
-	"plugins/mutex/ricartagrawalatoken", "plugins/mutex/singhal",
+	"plugins/mutex/lodhakshemkalyani", "plugins/mutex/neilsenmizuno", "plugins/mutex/quorum",
+	"plugins/mutex/raymondk", "plugins/mutex/ricartagrawalatoken", "plugins/mutex/singhal",
 }
 
 // users have the tests of rules that they share.

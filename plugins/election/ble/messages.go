@@ -1,6 +1,10 @@
 package ble
 
-import "github.com/conclave-bench/conclave/pkg/algo"
+import (
+	"cmp"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
 
 // A Ballot is a claim to lead. Ballots are ordered by N, then by the priority of the process,
 // then by its ID, and no two processes use the same.
@@ -41,11 +45,6 @@ func (Stable) Kind() string { return "STABLE" }
 
 // less orders ballots. That of nobody is the least.
 func (b Ballot) less(c Ballot) bool {
-	switch {
-	case b.N != c.N:
-		return b.N < c.N
-	case b.Priority != c.Priority:
-		return b.Priority < c.Priority
-	}
-	return b.ID < c.ID
+	return cmp.Or(cmp.Compare(b.N, c.N), cmp.Compare(b.Priority, c.Priority),
+		cmp.Compare(b.ID, c.ID)) < 0
 }

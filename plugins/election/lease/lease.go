@@ -52,14 +52,14 @@ func (p *Process) settled() algo.ID {
 	return p.Leader
 }
 
-// name takes leader for the leader; version is the record's by which it is.
-func (p *Process) name(env algo.Env, leader algo.ID, version uint64) {
-	if leader == algo.None {
-		version = 0
+// name takes the holder of r for the leader. Nobody leads by no version.
+func (p *Process) name(env algo.Env, r Record) {
+	if r.Holder == algo.None {
+		r.Version = 0
 	}
-	if p.leader != leader {
-		p.leader = leader
-		env.Elected(leader, version)
+	if p.leader != r.Holder {
+		p.leader = r.Holder
+		env.Elected(r.Holder, r.Version)
 	}
 }
 

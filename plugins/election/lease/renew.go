@@ -52,7 +52,7 @@ func atLeast(p algo.Params, name string) time.Duration {
 func (n *contender) Start(env algo.Env) {
 	switch {
 	case n.record.Holder == algo.None:
-		n.name(env, algo.None, 0)
+		n.name(env, Record{})
 		n.try(env)
 	case n.leads():
 		env.SetTimer(retryTimer, n.retry)
@@ -142,7 +142,7 @@ func (n *contender) onGetReply(env algo.Env, m GetReply) {
 	case n.phase == returning:
 	default:
 		if !n.leads() && !own {
-			n.name(env, n.record.Holder, n.record.Version)
+			n.name(env, n.record)
 		}
 		if !own && n.record.Holder != algo.None && n.valid() {
 			n.failed(env)
@@ -168,7 +168,7 @@ func (n *contender) onPutReply(env algo.Env, m PutReply) {
 // succeeded: who has just taken the lease renews it at once, as client-go's Run does.
 func (n *contender) succeeded(env algo.Env) {
 	if !n.leads() {
-		n.name(env, n.ID, n.record.Version)
+		n.name(env, n.record)
 		n.renew(env)
 		return
 	}
@@ -214,7 +214,7 @@ func (n *contender) stop(env algo.Env) {
 	env.CancelTimer(retryTimer)
 	env.CancelTimer(deadline)
 	n.renewing = false
-	n.name(env, algo.None, 0)
+	n.name(env, Record{})
 }
 
 // release is ReleaseOnCancel. Whoever does not lead stops campaigning.

@@ -29,7 +29,7 @@ func newStore(p Process, ttl bool) *store {
 
 // Start: after a crash the lease of the record lasts as long as if it had just been renewed.
 func (s *store) Start(env algo.Env) {
-	s.name(env, s.record.Holder, s.record.Version)
+	s.name(env, s.record)
 	s.changed(env)
 }
 
@@ -69,7 +69,7 @@ func (s *store) onPut(env algo.Env, from algo.ID, m Put) {
 	if ok {
 		s.record = Record{m.Holder, m.Version + 1, m.Duration}
 		s.changed(env)
-		s.name(env, m.Holder, s.record.Version)
+		s.name(env, s.record)
 	}
 	env.Send(from, PutReply{m.R, ok, s.record.Version})
 }
@@ -80,7 +80,7 @@ func (s *store) Timeout(env algo.Env, _ algo.Timer) { s.delete(env) }
 func (s *store) delete(env algo.Env) {
 	s.record = Record{Version: s.record.Version + 1}
 	s.changed(env)
-	s.name(env, algo.None, 0)
+	s.name(env, s.record)
 	if s.watch {
 		algo.Broadcast(env, s.ID, s.Peers, Expired{})
 	}

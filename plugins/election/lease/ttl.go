@@ -29,7 +29,7 @@ func (n *member) Start(env algo.Env) {
 	case first == 0 && n.record.Holder != algo.None:
 		first = n.every
 	}
-	if n.name(env, n.record.Holder, 0); first > 0 {
+	if n.name(env, n.record); first > 0 {
 		env.SetTimer(cycleTimer, first)
 	} else {
 		n.cycle(env)
@@ -49,7 +49,7 @@ func (n *member) Do(env algo.Env, op string, _ algo.ID) {
 	if known(op); op == "campaign" {
 		n.Elect(env)
 	} else if n.idle = true; n.leads() {
-		n.name(env, algo.None, 0)
+		n.name(env, Record{})
 		env.Send(n.store, Delete{n.record.Version})
 	}
 }
@@ -104,7 +104,7 @@ func (n *member) over(env algo.Env) {
 // demote makes a leader none.
 func (n *member) demote(env algo.Env) {
 	if n.leads() {
-		n.name(env, algo.None, 0)
+		n.name(env, Record{})
 	}
 }
 
@@ -117,11 +117,11 @@ func (n *member) onGetReply(env algo.Env, m GetReply) {
 		env.Send(n.store, Delete{m.Version})
 		n.over(env)
 	case !own && m.Holder != algo.None, n.idle:
-		n.name(env, m.Holder, m.Version)
+		n.name(env, Record{Holder: m.Holder, Version: m.Version})
 		n.over(env)
 	default:
 		if !own {
-			n.name(env, algo.None, 0)
+			n.name(env, Record{})
 		}
 		env.Send(n.store, Put{n.number(), m.Version, n.ID, n.ttl})
 		env.SetTimer(requestTimer, n.wait)
@@ -136,7 +136,7 @@ func (n *member) onPutReply(env algo.Env, m PutReply) {
 	case n.idle: // released meanwhile
 		env.Send(n.store, Delete{m.Version})
 	default:
-		n.name(env, n.ID, m.Version)
+		n.name(env, Record{Holder: n.ID, Version: m.Version})
 	}
 	n.over(env)
 }
