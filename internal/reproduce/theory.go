@@ -151,7 +151,8 @@ func (p *point) undelayed() float64 {
 
 // formulas is what can be asserted, under the name that the reader sees. N is the
 // number of processes, E that of links, D the diameter, K the size of a quorum, d the delay of a
-// message; τ (or T) and s are the least election time-out and its spread, in ms.
+// message; τ (or T) and s are the least election time-out and its spread, in ms. A round of
+// ble is its time-out.
 var formulas = map[string]func(*point) float64{
 	"N":        func(p *point) float64 { return p.N() },
 	"N-1":      func(p *point) float64 { return p.N() - 1 },
@@ -221,7 +222,13 @@ var formulas = map[string]func(*point) float64{
 		_, hi := p.claim("messages/entry", "burst")
 		return hi
 	},
-	"4T":  func(p *point) float64 { return 4 * p.param("t_election") },
+	"2.5T": func(p *point) float64 { return 2.5 * p.param("hb_delay") },
+	"4T": func(p *point) float64 {
+		if p.cell.Algorithm == "election/ble" {
+			return 4 * p.param("hb_delay")
+		}
+		return 4 * p.param("t_election")
+	},
 	"τ/2": func(p *point) float64 { return p.param("t_election") / 2 },
 	"3τ/4+s/5": func(p *point) float64 {
 		return 3*p.param("t_election")/4 + p.param("t_election_spread")/5
