@@ -422,32 +422,45 @@ func (g *Graph) unreachable() ID {
 	return None
 }
 
-// ReadEdges reads an edge list: one edge a line, two process IDs separated by
-// white space or a comma; '#' begins a comment.
-func ReadEdges(r io.Reader) (edges [][2]ID, err error) {
+// ReadEdges reads an edge list: one edge a line, two process IDs and, in every line or in none, a
+// weight, separated by white space or a comma; '#' begins a comment.
+func ReadEdges(r io.Reader) (edges [][2]ID, weights []Weight, err error) {
 	in := bufio.NewScanner(r)
 	var errs []error
-	line := 1
+	line, columns := 1, 0
 	for ; in.Scan(); line++ {
 		text, _, _ := strings.Cut(in.Text(), "#")
 		words := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\t' || r == ',' })
 		if len(words) == 0 {
 			continue
 		}
-		var e [2]ID
-		bad := len(words) != 2
-		for i := 0; i < 2 && !bad; i++ {
-			x, err := strconv.ParseUint(words[i], 10, 31)
-			e[i], bad = ID(x), err != nil || x == 0
+		var x [3]uint64 // two IDs and a weight
+		bad := len(words) < 2 || len(words) > 3
+		for i := 0; i < len(words) && !bad; i++ {
+			bits := 31 + i/2
+			x[i], err = strconv.ParseUint(words[i], 10, bits)
+			bad = err != nil || x[i] == 0
 		}
 		if bad {
-			errs = append(errs, fmt.Errorf("line %d: %q, want two process IDs", line, in.Text()))
+			errs = append(errs, fmt.Errorf("line %d: %q, want two process IDs, and a weight or none",
+				line, in.Text()))
 			continue
 		}
-		edges = append(edges, e)
+		if columns == 0 {
+			columns = len(words)
+		}
+		if columns != len(words) {
+			errs = append(errs, fmt.Errorf("line %d: %q, want a weight in every line or in none",
+				line, in.Text()))
+			continue
+		}
+		edges = append(edges, [2]ID{ID(x[0]), ID(x[1])})
+		if columns == 3 {
+			weights = append(weights, Weight(x[2]))
+		}
 	}
 	if err := in.Err(); err != nil {
 		errs = append(errs, fmt.Errorf("line %d: %w", line, err))
 	}
-	return edges, errors.Join(errs...)
+	return edges, weights, errors.Join(errs...)
 }

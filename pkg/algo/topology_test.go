@@ -504,7 +504,10 @@ func TestReadEdges(t *testing.T) {
 		"Windows":       {"1 2\r\n2 3\r\n", [][2]ID{{1, 2}, {2, 3}}, nil},
 		"largest":       {"2147483647 1", [][2]ID{{1<<31 - 1, 1}}, nil},
 		"one word":      {"1 2\n3\n", [][2]ID{{1, 2}}, []string{`line 2: "3", want two process IDs`}},
-		"three words":   {"1 2 3", nil, []string{`line 1: "1 2 3", want`}},
+		"four words":    {"1 2 3 4", nil, []string{`line 1: "1 2 3 4", want`}},
+		"a weight late": {"1 2\n2 3 7\n3 1", [][2]ID{{1, 2}, {3, 1}}, []string{`line 2: "2 3 7", want a weight in every line or in none`}},
+		"no weight":     {"1 2 0", nil, []string{`line 1: "1 2 0", want`}},
+		"a huge weight": {"1 2 4294967296", nil, []string{`line 1: "1 2 4294967296", want`}},
 		"no number":     {"1 b", nil, []string{`line 1: "1 b", want`}},
 		"negative":      {"1 -2", nil, []string{`line 1: "1 -2", want`}},
 		"zero":          {"0 1", nil, []string{`line 1: "0 1", want`}},
@@ -516,9 +519,9 @@ func TestReadEdges(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := ReadEdges(strings.NewReader(test.text))
-			if !slices.Equal(got, test.want) {
-				t.Errorf("edges %v, want %v", got, test.want)
+			got, weights, err := ReadEdges(strings.NewReader(test.text))
+			if !slices.Equal(got, test.want) || weights != nil {
+				t.Errorf("edges %v, weights %v, want %v and none", got, weights, test.want)
 			}
 			var lines []string
 			if err != nil {
@@ -540,7 +543,7 @@ func TestReadEdges_ReportsItsReader(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
 	r := io.MultiReader(strings.NewReader("1 2\n"), iotest.ErrReader(broken))
-	edges, err := ReadEdges(r)
+	edges, _, err := ReadEdges(r)
 	if !slices.Equal(edges, [][2]ID{{1, 2}}) || !errors.Is(err, broken) {
 		t.Errorf("edges %v, error %v", edges, err)
 	}
@@ -549,30 +552,35 @@ func TestReadEdges_ReportsItsReader(t *testing.T) {
 func FuzzReadEdges(f *testing.F) {
 	for _, text := range []string{
 		"", "1 2\n2,3 # x\n", "1\t2\r\n", "a b\n0 0\n", "1 4294967296\n", ",,\n#",
+		"1 2 3\n2 3 3\n3 1\n",
 	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		edges, err := ReadEdges(strings.NewReader(text))
+		edges, weights, err := ReadEdges(strings.NewReader(text))
 		most := ID(0)
 		var out strings.Builder
-		for _, e := range edges {
+		for i, e := range edges {
 			if e[0] == None || e[1] == None {
 				t.Fatalf("edge %v of %q", e, text)
 			}
 			most = max(most, e[0], e[1])
-			fmt.Fprintf(&out, "%d %d\n", e[0], e[1])
+			fmt.Fprint(&out, e[0], e[1])
+			if weights != nil {
+				fmt.Fprint(&out, " ", weights[i])
+			}
+			fmt.Fprintln(&out)
 		}
-		again, err2 := ReadEdges(strings.NewReader(out.String()))
-		if err2 != nil || !slices.Equal(again, edges) {
-			t.Fatalf("%q reads as %v, %v; want %v", out.String(), again, err2, edges)
+		again, same, err2 := ReadEdges(strings.NewReader(out.String()))
+		if err2 != nil || !slices.Equal(again, edges) || !slices.Equal(same, weights) {
+			t.Fatalf("%q reads as %v, %v, %v; want %v, %v", out.String(), again, same, err2, edges, weights)
 		}
 		if err != nil || most > 1000 {
 			return
 		}
 		// Whatever the list says: a connected graph or an error.
 		n := max(1, int(most))
-		if g, err := Build(Shape{Kind: "file", Edges: edges}, n, 0); err == nil && reached(g, 1) != n {
+		if g, err := Build(Shape{Kind: "file", Edges: edges, Weights: weights}, n, 0); err == nil && reached(g, 1) != n {
 			t.Fatalf("%q: %d of %d are reached", text, reached(g, 1), n)
 		}
 	})
@@ -585,5 +593,17 @@ func BenchmarkBuild(b *testing.B) {
 				mustBuild(b, Shape{Kind: kind}, 1000, 1)
 			}
 		})
+	}
+}
+
+func TestReadEdges_Weights(t *testing.T) {
+	t.Parallel()
+	edges, weights, err := ReadEdges(strings.NewReader("1 2 7 # a link\n\n2,3,4294967295\n3 1 8 9\n3 1\n1\t3\t8\n"))
+	if !slices.Equal(edges, [][2]ID{{1, 2}, {2, 3}, {1, 3}}) || !slices.Equal(weights, []Weight{7, 1<<32 - 1, 8}) {
+		t.Errorf("edges %v, weights %v", edges, weights)
+	}
+	if text := fmt.Sprint(err); !strings.Contains(text, `line 4: "3 1 8 9", want two`) ||
+		!strings.Contains(text, `line 5: "3 1", want a weight in every line or in none`) {
+		t.Error(err)
 	}
 }

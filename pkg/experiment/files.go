@@ -47,13 +47,14 @@ func (f *folder) read(at config.Place, name string) ([]byte, error) {
 	return data, nil
 }
 
-// edges are those in a file.
-func (f *folder) edges(at config.Place, name string) ([][2]algo.ID, error) {
+// edges are those in a file, and their weights.
+func (f *folder) edges(at config.Place, name string) (s algo.Shape, err error) {
 	data, err := f.read(at, name)
 	if err != nil {
-		return nil, err
+		return s, err
 	}
-	return algo.ReadEdges(bytes.NewReader(data))
+	s.Edges, s.Weights, err = algo.ReadEdges(bytes.NewReader(data))
+	return s, err
 }
 
 // record is that in a file, of delays.

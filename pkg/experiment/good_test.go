@@ -132,7 +132,7 @@ func TestGraphOfAFileStandsInTheResolvedCopy(t *testing.T) {
 	path := write(t, "e.yaml", "problem: mutex\nalgorithms: [commanded]\nnodes: 3\n"+
 		"topology: {kind: file, path: g.edges}\n")
 	edges := filepath.Join(filepath.Dir(path), "g.edges")
-	if err := os.WriteFile(edges, []byte("1 2\n2 3 # back\n"), 0o644); err != nil {
+	if err := os.WriteFile(edges, []byte("1 2 7\n2 3 5 # back\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	_, err := Load(path, Overrides{})
@@ -148,7 +148,7 @@ func TestGraphOfAFileStandsInTheResolvedCopy(t *testing.T) {
 	if err := os.Remove(edges); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(e.resolved), "topology: {kind: file, edges: [[1, 2], [2, 3]]}") {
+	if !strings.Contains(string(e.resolved), "topology: {kind: file, edges: [[1, 2], [2, 3]], weights: [7, 5]}") {
 		t.Errorf("resolved to\n%s", e.resolved)
 	}
 	sameExperiment(t, e, mustLoad(t, write(t, "again.yaml", string(e.resolved))))
@@ -232,21 +232,24 @@ func TestCredentialsThatOthersCanReadAreRefused(t *testing.T) {
 // TestWeightsWhereTheyAreNeeded: who needs weights has random ones, unless others are written.
 func TestWeightsWhereTheyAreNeeded(t *testing.T) {
 	t.Parallel()
+	edges := write(t, "weights.edges", "1 2 7\n2 3 5\n")
 	for topology, want := range map[string]map[string]string{
-		"auto":                               {"spanning": "random random []", "any": "random  []"},
-		"complete":                           {"spanning": "complete random []", "any": "complete  []"},
-		"{kind: tree, weights: by-ids}":      {"spanning": "tree by-ids []", "any": "tree by-ids []"},
-		"{kind: tree, weights: [1, 5]}":      {"spanning": "tree  [1 5]", "any": "tree  [1 5]"},
-		"{kind: auto, weights: by-ids}":      {"spanning": "random by-ids []", "any": "random by-ids []"},
-		"{kind: auto, weights: [1, 5, 2]}":   {"spanning": "random random [1 5 2]", "any": "random  [1 5 2]"},
-		"{kind: random, weights: [1, 5, 2]}": {"spanning": "random  [1 5 2]", "any": "random  [1 5 2]"},
+		"auto":                              {"spanning": "random random []", "any": "random  []"},
+		"complete":                          {"spanning": "complete random []", "any": "complete  []"},
+		"{kind: tree, weights: by-ids}":     {"spanning": "tree by-ids []", "any": "tree by-ids []"},
+		"{kind: file, path: weights.edges}": {"spanning": "file  [7 5]", "any": "file  [7 5]"},
+		"{kind: file, weights: by-ids, path: weights.edges}": {"spanning": "file by-ids []", "any": "file by-ids []"},
+		"{kind: tree, weights: [1, 5]}":                      {"spanning": "tree  [1 5]", "any": "tree  [1 5]"},
+		"{kind: auto, weights: by-ids}":                      {"spanning": "random by-ids []", "any": "random by-ids []"},
+		"{kind: auto, weights: [1, 5, 2]}":                   {"spanning": "random random [1 5 2]", "any": "random  [1 5 2]"},
+		"{kind: random, weights: [1, 5, 2]}":                 {"spanning": "random  [1 5 2]", "any": "random  [1 5 2]"},
 	} {
-		e, err := Parse("weights.yaml", []byte("problem: election\nnodes: 3\nalgorithms: [spanning, any]\n"+
-			"topology: "+topology+"\n"), Overrides{})
-		if err != nil {
-			t.Errorf("%s: %v", topology, err)
-			continue
+		path := filepath.Join(filepath.Dir(edges), "e.yaml")
+		text := "problem: election\nnodes: 3\nalgorithms: [spanning, any]\ntopology: " + topology + "\n"
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
 		}
+		e := mustLoad(t, path)
 		for _, c := range e.Cells {
 			s := c.Plan.Shape
 			if got := fmt.Sprintf("%s %s %v", s.Kind, s.Weighing, s.Weights); got != want[c.Plan.Label] {

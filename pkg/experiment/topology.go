@@ -54,7 +54,7 @@ func (f *folder) graphFields(kind string, s *algo.Shape) (fields []config.Field)
 	case "random":
 		add("degree", config.Number(1, 1000).To(&s.Degree))
 	case "file":
-		add("path", f.edgesType().Into(func(edges [][2]algo.ID) { s.Edges = edges }))
+		add("path", f.edgesType().Into(func(file algo.Shape) { s.Edges, s.Weights = file.Edges, file.Weights }))
 		add("edges", edgeList().To(&s.Edges))
 	}
 	if kind != "ring" && kind != "logical-ring" {
@@ -131,13 +131,13 @@ func pairType[ID ~uint32](want string) config.Type[[2]ID] {
 const maxEdges = 20_000
 
 // edgesType is the path of a file of edges, of which the value is what stands there.
-func (f *folder) edgesType() config.Type[[][2]algo.ID] {
-	return contentsType(func(at config.Place, name string) ([][2]algo.ID, error) {
-		edges, err := f.edges(at, name)
-		if err == nil && (len(edges) == 0 || len(edges) > maxEdges) {
-			err = fmt.Errorf("%d edges, want 1 to %d", len(edges), maxEdges)
+func (f *folder) edgesType() config.Type[algo.Shape] {
+	return contentsType(func(at config.Place, name string) (algo.Shape, error) {
+		s, err := f.edges(at, name)
+		if n := len(s.Edges); err == nil && (n == 0 || n > maxEdges) {
+			err = fmt.Errorf("%d edges, want 1 to %d", n, maxEdges)
 		}
-		return edges, err
+		return s, err
 	})
 }
 

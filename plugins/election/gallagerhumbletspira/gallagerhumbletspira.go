@@ -197,7 +197,7 @@ func (n *node) initiate(env algo.Env, to algo.ID, m Initiate) {
 // onInitiate belongs to another fragment from now on (3).
 func (n *node) onInitiate(env algo.Env, from algo.ID, m Initiate) {
 	n.level, n.fragment, n.finding = m.Level, m.Fragment, m.Find
-	n.core, n.best, n.towards = from, 0, algo.None
+	n.core, n.best = from, 0
 	for i, to := range n.Neighbors {
 		if to != from && n.states[i] == branch {
 			n.initiate(env, to, m)
