@@ -54,7 +54,7 @@ func (f *folder) graphFields(kind string, s *algo.Shape) (fields []config.Field)
 	case "random":
 		add("degree", config.Number(1, 1000).To(&s.Degree))
 	case "file":
-		add("path", f.edgesType().Into(func(file algo.Shape) { s.Edges, s.Weights = file.Edges, file.Weights }))
+		add("path", f.edgesType().Into(func(of algo.Shape) { s.Edges, s.Weights = of.Edges, of.Weights }))
 		add("edges", edgeList().To(&s.Edges))
 	}
 	if kind != "ring" && kind != "logical-ring" {

@@ -208,8 +208,36 @@ func TestRules(t *testing.T) {
 		"merges after CHANGE_ROOT":     {algotest.Then(reported, connect(4, 1), hear(3, ghs.ChangeRoot{})), "CONNECT {1} to 4; INITIATE {2 20 true} to 4"},
 		"no way out, the smaller end":  {algotest.Then(nowhere, report(3, 0)), ""},
 		"no way out, the larger end":   {algotest.Then(larger, report(1, 0)), "elected 2; LEADER {2} to 1; LEADER {2} to 3"},
+		"came back, hears ACCEPT":      {[]algo.Event{accept(4)}, "CONNECT {0} to 3"},
+		"came back, hears REPORT":      {[]algo.Event{report(4, 20)}, "CONNECT {0} to 3"},
+		"came back, hears CHANGE_ROOT": {[]algo.Event{hear(4, ghs.ChangeRoot{})}, "CONNECT {0} to 3"},
 		"hears who":                    {algotest.Then(nowhere, hear(3, ghs.Leader{ID: 3})), "elected 3; LEADER {3} to 1"},
 	} {
 		s.Want(name, row.events, row.want)
+	}
+}
+
+// TestInvariant: a level that is too high for so few, and a leader while a fragment waits.
+func TestInvariant(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		events []algo.Message // from 1
+		want   string
+	}{
+		"of two":           {[]algo.Message{ghs.Initiate{Level: 1, Fragment: 1}}, ""},
+		"of four":          {[]algo.Message{ghs.Initiate{Level: 2, Fragment: 1}}, "level 2 among 3 processes"},
+		"has a leader":     {[]algo.Message{ghs.Leader{ID: 1}}, ""},
+		"one is deferred":  {[]algo.Message{ghs.Test{Level: 1, Fragment: 1}, ghs.Leader{ID: 1}}, "1 messages deferred"},
+		"tests":            {[]algo.Message{ghs.Initiate{Level: 1, Fragment: 1, Find: true}, ghs.Leader{ID: 1}}, "told who leads: true"},
+		"a report is late": {[]algo.Message{ghs.Report{Best: 1}, ghs.Leader{ID: 1}}, "waits for -1 reports"},
+	} {
+		c := algo.Config{ID: 2, Peers: algotest.Everybody(3), Neighbors: []algo.ID{1, 3}, Weights: []algo.Weight{1, 2}}
+		step := algo.NewStepper(algotest.Lookup(t, id), c, 1, &algo.Buffer{})
+		for _, m := range test.events {
+			step.Step(0, algotest.Hear(1, m))
+		}
+		if err := step.Invariant(); (err == nil) != (test.want == "") || !strings.Contains(fmt.Sprint(err), test.want) {
+			t.Errorf("%s: %v, want %q", name, err, test.want)
+		}
 	}
 }
