@@ -49,7 +49,7 @@ func Open(ctx context.Context, folder string) (*Repo, error) {
 	out, err := (&Repo{}).run(ctx, folder, nil, "git", "rev-parse", "--absolute-git-dir", "--show-toplevel",
 		"--show-prefix")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("no repository whose commits could be searched: %w", err)
 	}
 	dir, rest, _ := strings.Cut(out, "\n")
 	top, prefix, _ := strings.Cut(rest, "\n")
@@ -69,9 +69,9 @@ func (r *Repo) Find(ctx context.Context, name string) (*Commit, error) {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
-		hint := "as a branch, a tag, a hash, or HEAD~3"
+		hint := "want a branch, a tag, a hash, or one like HEAD~3"
 		if shallow, _ := r.git(ctx, "rev-parse", "--is-shallow-repository"); shallow == "true" {
-			hint = "and this clone is shallow: git fetch --unshallow --tags gets the rest"
+			hint = "which is a shallow clone: git fetch --unshallow --tags gets the rest"
 		}
 		return nil, &UnknownError{name, hint}
 	}
@@ -151,8 +151,13 @@ func (b *Builder) Build(ctx context.Context, c *Commit) (program string, err err
 		return "", err
 	}
 	folder := filepath.Join(tree, b.repo.prefix)
-	if _, err := os.Stat(folder); err != nil {
-		return "", &UntestableError{"it has no folder " + b.repo.prefix}
+	place := folder
+	if strings.HasPrefix(b.pkg, ".") {
+		place = filepath.Join(folder, b.pkg)
+	}
+	if _, err := os.Stat(place); err != nil {
+		return "", &UntestableError{fmt.Sprintf("it has no folder %s; --package names the command's",
+			filepath.Join(b.repo.prefix, b.pkg))}
 	}
 	if err := b.besides(ctx, folder); err != nil {
 		return "", err

@@ -204,6 +204,9 @@ func (s *streams) ends(ctx context.Context, c *cause) error {
 				err = errors.New("the trial is not the same twice: something is not deterministic")
 			}
 		}
+		if ctx.Err() != nil {
+			return err
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", end.Title(), err)
 		}

@@ -140,12 +140,12 @@ func TestBisect_Mistakes(t *testing.T) {
 		"which trial":    {"c0 c1 small.yaml", Usage, "56 trials; want --trial N"},
 		"no such trial":  {"c0 c1 small.yaml --trial 57", Usage, "trials 1 to 56"},
 		"no FILE":        {"c0 c1 smal.yaml --trial 1", Usage, "smal.yaml"},
-		"no GOOD":        {"c9 c1 small.yaml --trial 1", Usage, `GOOD: "c9" is no commit of this repository, as a branch`},
+		"no GOOD":        {"c9 c1 small.yaml --trial 1", Usage, `GOOD: "c9" is no commit of this repository, want a branch`},
 		"no BAD":         {"c0 c9 small.yaml --trial 1", Usage, `BAD: "c9" is no commit`},
 		"the same":       {"c1 c1 small.yaml --trial 1", Usage, "c1 and c1 are the same commit, "},
 		"backwards":      {"c1 c0 small.yaml --trial 1", Usage, "name the older one first"},
 		"does not build": {"c0 c2 small.yaml --trial 1", CouldNotRun, " commit 2: it does not build: cmd/bench/main.go"},
-		"no package":     {"c0 c1 small.yaml --trial 1 --package ./cmd/bnch", CouldNotRun, "cmd/bnch: directory not found"},
+		"no package":     {"c0 c1 small.yaml --trial 1 --package ./cmd/bnch", CouldNotRun, "it has no folder cmd/bnch; --package names"},
 		"not twice":      {"c1 c2 small.yaml --trial 1", CouldNotRun, "something is not deterministic"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -50,9 +51,10 @@ what followed, and how each ended. A and B are both of one of these kinds:
   programs            two builds of bench, as files: trial N of the
                       experiment, or of the folder of results, in FILE
   algorithms          an ID or a name, with parameters as in
-                      raft,pre_vote=true, or a label of FILE: both in the
-                      world of trial N of FILE, with its faults and its draws.
-                      Without FILE, --nodes and --set describe the world
+                      raft,pre_vote=true, or a set of them as in raft,set=etcd,
+                      or a label of FILE: both in the world of trial N of FILE,
+                      with its faults and its draws. Without FILE, --nodes and
+                      --set describe the world
 
 A folder's trial is that of its trace if it kept one, and is simulated again
 otherwise. The code is 0 if all events are the same, down to what messages
@@ -90,9 +92,17 @@ func (s *streams) diff(f *diffFlags, args []string) error {
 	if f.trial < 0 || f.events < 0 {
 		return usage("--trial %d --events %d: want no number below 0", f.trial, f.events)
 	}
+	for _, word := range args[:2] {
+		if err := aSide(word); err != nil {
+			return err
+		}
+	}
 	kind := kindOfSide(args[0])
 	if other := kindOfSide(args[1]); other != kind {
 		return usage("bench diff: %s is %s and %s is %s; want two of a kind", args[0], kind, args[1], other)
+	}
+	if strings.Contains(f.nodes, ",") {
+		return usage("--nodes %s: want one number, of the trial's processes", f.nodes)
 	}
 	if len(args) == 3 && f.nodes != "" {
 		return usage("--nodes goes without FILE; beside %s use --set, as --set nodes=5", args[2])
@@ -152,6 +162,23 @@ func kindOfSide(word string) string {
 		return aFolder
 	}
 	return aProgram // or there is none, which starting it tells
+}
+
+// aSide refuses a path at which there is nothing to compare.
+func aSide(word string) error {
+	name, _, _ := strings.Cut(word, ",")
+	problem, _, path := strings.Cut(filepath.ToSlash(name), "/")
+	extension := strings.TrimPrefix(filepath.Ext(word), ".")
+	info, err := os.Stat(word)
+	switch {
+	case len(named(name)) > 0:
+	case err == nil && !info.IsDir() && slices.Contains(extensions, extension):
+		return usage("bench diff: %s is an experiment, which both sides share: it comes behind them, as in "+
+			"bench diff bully ring-list %s --trial 3", word, report.Quote(word))
+	case err != nil && path && problem != string(algo.Election) && problem != string(algo.MutualExclusion):
+		return usage("bench diff: %s: there is no such folder or program", word)
+	}
+	return nil
 }
 
 // foldersOf are trial N of each of two runs.
@@ -359,8 +386,9 @@ func (w *world) by(ctx context.Context, program string) (*side, error) {
 	}
 	answer := &side{}
 	if bad := json.Unmarshal(out.Bytes(), &answer.replayReport); bad != nil || answer.Events == nil {
-		return nil, fmt.Errorf("%s does not simulate trial %d: %w: %s", program, w.trial,
-			cmp.Or(err, bad, errNoEvents), strings.TrimSpace(proc.Harmless(said.String())))
+		text := strings.TrimSpace(proc.Harmless(said.String()))
+		return nil, fmt.Errorf("%s does not simulate trial %d: %w%s", program, w.trial,
+			cmp.Or(err, bad, errNoEvents), strings.TrimSuffix(": "+text, ": "))
 	}
 	return answer, nil
 }
@@ -458,7 +486,7 @@ func (f *diffFlags) rival(word string, file []string) (
 	return e, t, cell, err
 }
 
-// contender reads an algorithm with parameters, as raft,pre_vote=true.
+// contender reads an algorithm with parameters, as raft,pre_vote=true or raft,set=etcd,pre_vote=false.
 func contender(word string) (alg *algo.Algorithm, params []string, err error) {
 	depth := 0 // of brackets: a list has commas of its own
 	parts := strings.FieldsFunc(word, func(r rune) bool {
@@ -476,12 +504,28 @@ func contender(word string) (alg *algo.Algorithm, params []string, err error) {
 	if alg, err = find(parts[0]); err != nil {
 		return nil, nil, err
 	}
+	values := map[string]string{}
+	var set *algo.Set
 	for _, p := range parts[1:] {
-		name, value, ok := strings.Cut(p, "=")
-		if !ok || name == "" || value == "" {
+		name, value, ok := strings.Cut(strings.TrimSpace(p), "=")
+		switch name = strings.TrimPrefix(name, "params."); {
+		case !ok, name == "", value == "":
 			return nil, nil, usage("bench diff: %s: %q, want NAME=VALUE, as raft,pre_vote=true", word, p)
+		case name != "set":
+			values[name] = value
+			continue
 		}
-		params = append(params, strings.TrimPrefix(name, "params.")+": "+value)
+		if set, err = alg.Spec.SetOf(value); err != nil {
+			return nil, nil, usage("bench diff: %s: %v", word, err)
+		}
+	}
+	if set != nil {
+		for name, v := range set.Params {
+			values[name] = cmp.Or(values[name], fmt.Sprint(v))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		params = append(params, name+": "+values[name])
 	}
 	return alg, params, nil
 }

@@ -51,6 +51,15 @@ func TestDiff_Params(t *testing.T) {
 		"B  election/bully,params.t_answer=26ms", "the same: ", "to the last")
 }
 
+// TestDiff_Set: a set of parameters stands for its values; those beside it come first.
+func TestDiff_Set(t *testing.T) {
+	values := "raft,check_quorum=true,heartbeat=100ms,pre_vote=true,pre_vote_lease=false,sticky=drop,t_election=1s," +
+		"t_election_spread=1s,tick=100ms"
+	has(t, bench(t, "diff", "raft,set=etcd", values).want(t, Good).out, "to the last\n")
+	has(t, bench(t, "diff", "raft,set=etcd", "raft, set=etcd,pre_vote=false").want(t, Missed).out,
+		"A sets preVote true, B preVote false")
+}
+
 // TestDiff_World: what follows from an algorithm's own time-outs is the same for both.
 func TestDiff_World(t *testing.T) {
 	r := bench(t, "diff", "bully", "bully,t_answer=90ms,t_coordinator=200ms", "--events", "3").want(t, Missed)
@@ -118,6 +127,11 @@ func TestDiff_Mistakes(t *testing.T) {
 		"param":            {"bully bully,t_answer", `"t_answer", want NAME=VALUE`},
 		"unknown param":    {"bully bully,t_answr=1ms", "t_answer"},
 		"in the file":      {"bully bully,t_answr=1ms --trial 1 " + file, "t_answer"},
+		"several nodes":    {"bully bully --nodes 3,5", "want one number"},
+		"no set":           {"bully bully,set=etcd", `unknown set "etcd": bully has none`},
+		"an experiment":    {file + " " + file, "is an experiment, which both sides share"},
+		"no program":       {"./no-bench ./no-bench " + file, "./no-bench: there is no such folder or program"},
+		"no folder":        {"results/x results/y", "results/x: there is no such folder or program"},
 		"number":           {"bully bully --events -1", "no number below 0"},
 		"no word":          {"bully ,", "an empty word"},
 	} {
@@ -126,8 +140,12 @@ func TestDiff_Mistakes(t *testing.T) {
 				test.says)
 		})
 	}
-	has(t, bench(t, "diff", "./no-bench", "./no-bench", file, "--trial", "1").want(t, CouldNotRun).errors,
-		"no-bench does not simulate trial 1", "no such file")
+	empty := write(t, "bench", "")
+	r := bench(t, "diff", empty, empty, file, "--trial", "1").want(t, CouldNotRun)
+	has(t, r.errors, "does not simulate trial 1: fork/exec")
+	if strings.HasSuffix(r.errors, ":\n") {
+		t.Errorf("nothing behind the colon: %q", r.errors)
+	}
 }
 
 // sideOf is a trial in which processes send messages, as "1>2 ASK": one each millisecond, with what it holds.
