@@ -74,7 +74,7 @@ func (s *Study) Judge(e *experiment.Experiment, dir string, cut bool) ([]Row, er
 
 // known says whether there is such a metric.
 func (s *Study) known(st *Statement, e *experiment.Experiment, metrics []string) error {
-	has := append([]string{metric.Duration.Name, timeouts}, metric.Names(metric.Counts())...)
+	has := append([]string{metric.Duration.Name, timeouts, broken}, metric.Names(metric.Counts())...)
 	has = append(has, metrics...)
 	for i := range e.Cells {
 		a, err := algo.Lookup(e.Cells[i].Algorithm)

@@ -12,10 +12,14 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// timeouts is a metric beyond the columns of trials.csv: 1 for a trial that the time
-// limit has cut short, 0 for others. A kind of message, upper case, is one as well:
-// how many were sent in a trial.
-const timeouts = "timeouts"
+// Metrics beyond the columns of trials.csv: 1 for a trial that ended like that, and 0 for one that
+// is ok. A kind of message, upper case, is one as well: how many were sent in a trial.
+const (
+	timeouts = "timeouts" // the time limit has cut it short
+	broken   = "broken"   // a promise was broken
+)
+
+var ends = map[string]trace.Status{timeouts: trace.TimedOut, broken: trace.Violated}
 
 // An Estimate is what a run has of a metric in a cell. A figure that does not exist
 // is NaN.
@@ -59,12 +63,13 @@ func parseStat(text string) (stat, error) {
 func sample(trials []*results.Trial, metric string) (values []float64, censored int) {
 	for _, t := range trials {
 		switch {
-		case metric == timeouts && (t.Status == trace.OK || t.Status == trace.TimedOut):
-			v := 0.0
-			if t.Status == trace.TimedOut {
-				v = 1
+		case ends[metric] != "":
+			switch t.Status {
+			case ends[metric]:
+				values = append(values, 1)
+			case trace.OK:
+				values = append(values, 0)
 			}
-			values = append(values, v)
 		case metric == strings.ToUpper(metric):
 			if t.Status == trace.OK {
 				values = append(values, sent(t, metric))
