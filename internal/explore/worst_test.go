@@ -100,6 +100,9 @@ func TestMaximise_Order(t *testing.T) {
 	if err := w.Reproduces(path); err != nil {
 		t.Errorf("%v:\n%s", err, text)
 	}
+	if w.Schedule.Shape.Order != nil || w.Schedule.Shape.Sorted != "descending" {
+		t.Errorf("a list where a word would do: %+v", w.Schedule.Shape)
+	}
 	s := w.First.clone()
 	s.Shape.Order = []algo.ID{3, 1, 4, 2}
 	if got := s.without(2); !slices.Equal(got.Shape.Order, []algo.ID{2, 1, 3}) {
@@ -143,6 +146,26 @@ func TestMaximise_Crashes(t *testing.T) {
 		if crashes < 100 {
 			t.Errorf("%s: %d crashes in 200 schedules", id, crashes)
 		}
+		var seen moments
+		calm := m.draw()
+		calm.Events = []harness.Event{{At: time.Millisecond, Do: harness.DoElect, Node: 2}}
+		calm.tidy()
+		if _, err := calm.run(t.Context(), "", &seen); err != nil {
+			t.Fatal(err)
+		}
+		if crashes = 0; len(seen) == 0 {
+			t.Fatalf("%s: nothing happens in %+v", id, calm)
+		}
+		for range 200 {
+			for _, e := range m.vary(calm, seen).Events {
+				if e.Do == harness.DoCrash {
+					crashes++
+				}
+			}
+		}
+		if crashes < 20 {
+			t.Errorf("%s: %d crashes in 200 changed schedules", id, crashes)
+		}
 	}
 }
 
@@ -167,10 +190,21 @@ func TestBound_Time(t *testing.T) {
 	}
 	_, within := p.Live(&alg.Spec)
 	want := float64((within + 20*time.Millisecond) / time.Millisecond)
+	if n := len(v.Outages); n == 0 || v.Outages[0].End < 0 {
+		t.Fatalf("outages: %+v", v.Outages)
+	}
 	for _, m := range []*metric.Metric{metric.Downtime, metric.Agreed.Downtime, metric.Agreed.Longest} {
 		if b := s.bound(alg, &p, v, m); b == nil || b.Value != want {
 			t.Errorf("%s: %+v, want %v", m.Name, b, want)
 		}
+	}
+	s.Events[1].For = time.Minute // what goes on longer than the outage could as well end with it
+	want = float64(v.Outages[0].End-v.Outages[0].Cause+within) / float64(time.Millisecond)
+	if b := s.bound(alg, &p, v, metric.Downtime); b == nil || b.Value != want {
+		t.Errorf("to the end of the outage: %+v, want %v", b, want)
+	}
+	if got := (&Worst{Metric: metric.Downtime}).Theory(); got != "no figure for downtime_ms is stated" {
+		t.Errorf("without a bound: %s", got)
 	}
 }
 
