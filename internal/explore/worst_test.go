@@ -15,6 +15,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // worst is the costliest schedule of a short search.
@@ -202,6 +203,16 @@ func TestBound_Time(t *testing.T) {
 	want = float64(v.Outages[0].End-v.Outages[0].Cause+within) / float64(time.Millisecond)
 	if b := s.bound(alg, &p, v, metric.Downtime); b == nil || b.Value != want {
 		t.Errorf("to the end of the outage: %+v, want %v", b, want)
+	}
+	v.Outages = []trace.Outage{{Definition: metric.Agreed.Service.String(), Begin: 3 * time.Minute,
+		Cause: 3 * time.Minute, End: 4 * time.Minute, Status: trace.Completed}}
+	want = float64(within) / float64(time.Millisecond) // it began behind all events
+	if b := s.bound(alg, &p, v, metric.Downtime); b == nil || b.Value != want {
+		t.Errorf("behind all events: %+v, want %v", b, want)
+	}
+	s.Leader, s.Events = algo.None, s.Events[:1] // nobody is to find a leader
+	if s.modest(nil) {
+		t.Error("a schedule in which nothing is asked is modest")
 	}
 	if got := (&Worst{Metric: metric.Downtime}).Theory(); got != "no figure for downtime_ms is stated" {
 		t.Errorf("without a bound: %s", got)
