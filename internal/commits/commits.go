@@ -106,7 +106,7 @@ func (r *Repo) run(ctx context.Context, folder string, env []string, program str
 	c.Dir = folder
 	c.Env = append(c.Environ(), env...)
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) } // so that it tidies up
-	c.WaitDelay = 5 * time.Second
+	c.WaitDelay = 2 * time.Second                                     // for a compiler that goes on
 	var out, said bytes.Buffer
 	c.Stdout, c.Stderr = &out, &said
 	err := c.Run()
@@ -164,6 +164,7 @@ func (b *Builder) Build(ctx context.Context, c *Commit) (program string, err err
 	}
 	program = filepath.Join(b.root, "program.exe") // a name that Windows runs, too
 	// Without paths and the commit in it, what has not changed is not built again.
+	// What go leaves if it has to be killed goes with the rest.
 	_, err = b.repo.run(ctx, folder, []string{"GOTMPDIR=" + b.root}, "go", "build", "-trimpath",
 		"-buildvcs=false", "-o", program, b.pkg)
 	if err != nil {

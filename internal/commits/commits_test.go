@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // git runs git in a folder.
@@ -244,10 +245,16 @@ func TestBuild(t *testing.T) {
 		"deeper library | a/b.txt: c",
 		"beside deeper | "+beside+" | "+main+" | word.go: package main\n\nimport \"example.com/lib\"\n\n"+
 			"func word() string { return lib.Word }\n",
-		"last beside"+files(fmt.Sprintf(word, "last")))
+		"vendored beside | "+beside+" | "+main+" | word.go: package main\n\nimport \"example.com/lib\"\n\n"+
+			"func word() string { return lib.Word }\n | vendor/example.com/lib/lib.go: package lib\n\n"+
+			"const Word = \"vendored\"\n | vendor/modules.txt: # example.com/lib v0.0.0 => "+strings.Repeat("../", 50)+
+			strings.TrimPrefix(filepath.ToSlash(lib), "/")+"\n## explicit\nexample.com/lib\n# example.com/lib => "+
+			strings.Repeat("../", 50)+strings.TrimPrefix(filepath.ToSlash(lib), "/")+"\n",
+		"last vendored"+files(fmt.Sprintf(word, "last")))
 	for name, text := range map[string]string{filepath.Join(lib, "go.mod"): "module example.com/lib\n",
 		filepath.Join(lib, "lib.go"):                             "package lib\n\nconst Word = \"beside\"\n",
-		filepath.Join(dir, ".git", "hooks", "post-index-change"): "#!/bin/sh\ntouch hooked\n"} {
+		filepath.Join(dir, ".git", "info", "sparse-checkout"):    "/go.mod\n",
+		filepath.Join(dir, ".git", "hooks", "post-index-change"): "#!/bin/sh\ntouch " + dir + "/hooked\n"} {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o755)); err != nil {
 			t.Fatal(err)
 		}
@@ -261,6 +268,15 @@ func TestBuild(t *testing.T) {
 			t.Fatal(err)
 		}
 		return out.String() + git(t, dir, "", "worktree", "list")
+	}
+	// None of what a user may have set has a part in it.
+	for _, key := range []string{"core.splitIndex", "core.sparseCheckout", "log.showSignature"} {
+		git(t, dir, "", "config", key, "true")
+	}
+	for _, name := range []string{"main.go", "go.mod"} { // git believes that they have changed
+		if err := os.Chtimes(filepath.Join(dir, name), time.Time{}, time.Unix(1e9, 0)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	was := state()
 	if dirty, err := r.Uncommitted(t.Context()); dirty || err != nil {
@@ -278,6 +294,7 @@ func TestBuild(t *testing.T) {
 		{"two", "two", ""},
 		{"library", "", ". is no main package"},
 		{"deeper", "", "it does not build: go"},
+		{"vendored", "vendored", ""},
 		{"last", "last", ""},
 	} {
 		program, err := b.Build(t.Context(), find(t, r, test.commit))

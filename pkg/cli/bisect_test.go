@@ -75,7 +75,7 @@ const (
 	half    = `out +`
 	renamed = `strings.ReplaceAll(out, "COORDINATOR", "VICTORY")`
 	heavier = `strings.ReplaceAll(strings.ReplaceAll(out, "COORDINATOR", "VICTORY"), "\"messages\": 5,", "\"messages\": 7,")`
-	hangs   = `func() string { time.Sleep(time.Hour); return out }()`
+	hangs   = `func() string { os.WriteFile(os.Getenv("HANGING"), nil, 0o644); time.Sleep(time.Hour); return out }()`
 	random  = `strings.ReplaceAll(out, "COORDINATOR", func() string { name, _ := os.MkdirTemp("", "x"); return name }())`
 )
 

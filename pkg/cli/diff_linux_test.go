@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -43,4 +45,30 @@ func TestDiff_Builds(t *testing.T) {
 	}
 	has(t, bench(t, "diff", here, real, file, "--trial", "1").want(t, CouldNotRun).errors,
 		"does not simulate trial 1: exit status 1: broken")
+}
+
+// TestDiff_Interrupted: what a program has started is not waited for once it was killed.
+func TestDiff_Interrupted(t *testing.T) {
+	dir := t.TempDir()
+	script := write(t, "bench", "#!/bin/sh\n(sleep 6; touch "+dir+"/done) &\ntouch "+dir+"/begun\nwait\n")
+	if err := os.Chmod(script, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	trial := 1
+	w, err := readWorld(write(t, "small.yaml", small), &trial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopped := &interruption{os.Interrupt}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() {
+		await(dir + "/begun")
+		cancel(stopped)
+	}()
+	if _, err := w.by(ctx, script); !errors.Is(err, stopped) {
+		t.Error(err)
+	}
+	if _, err := os.Stat(dir + "/done"); err == nil {
+		t.Error("it was waited for")
+	}
 }

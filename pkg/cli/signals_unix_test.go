@@ -206,21 +206,44 @@ func TestInterrupt_TwiceEndsAtOnce(t *testing.T) {
 	}
 }
 
-// TestInterrupt_Bisect: nothing is left of a search, in the repository or elsewhere.
+// TestInterrupt_Bisect: nothing is left of a search, in the repository or elsewhere, whether a commit
+// was being built or simulated the trial.
 func TestInterrupt_Bisect(t *testing.T) {
 	history(t, plain, hangs)
 	put(t, "small.yaml", []byte(small))
-	c := started(t, "building "+git(t, "rev-parse", "--short=12", "c1"), "bisect", "c0", "c1", "small.yaml", "--trial", "1")
-	if err := c.Process.Signal(syscall.SIGINT); err != nil {
+	signs := t.TempDir()
+	// A compiler that does not come back soon, when asked for more than its version.
+	tool := write(t, "tool", "#!/bin/sh\ncase \"$*\" in\n*-V=full*) exec \"$@\";;\nesac\ntouch "+signs+
+		"/builds\nsleep 20\n")
+	if err := os.Chmod(tool, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if code := ends(t, c, 10*time.Second); code != 130 {
-		t.Errorf("exit code %d", code)
+	for _, test := range []struct{ sign, goflags string }{{"builds", "-toolexec=" + tool}, {"simulates", ""}} {
+		t.Setenv("GOFLAGS", test.goflags)
+		t.Setenv("HANGING", filepath.Join(signs, test.sign))
+		c := started(t, "building ", "bisect", "c0", "c1", "small.yaml", "--trial", "1")
+		await(filepath.Join(signs, test.sign))
+		if err := c.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		if code := ends(t, c, 15*time.Second); code != 130 {
+			t.Errorf("%s: exit code %d", test.sign, code)
+		}
+		if left, err := filepath.Glob(os.Getenv("TMPDIR") + "/*"); err != nil || len(left) > 0 {
+			t.Errorf("%s: left behind: %v, %v", test.sign, left, err)
+		}
+		if trees := git(t, "worktree", "list"); strings.Contains(trees, "\n") {
+			t.Errorf("%s: worktrees:\n%s", test.sign, trees)
+		}
 	}
-	if left, err := filepath.Glob(os.Getenv("TMPDIR") + "/*"); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
-	if trees := git(t, "worktree", "list"); strings.Contains(trees, "\n") {
-		t.Errorf("worktrees:\n%s", trees)
+}
+
+// await returns when there is a file.
+func await(path string) {
+	for {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
 }
