@@ -92,7 +92,7 @@ func (e *UnknownError) Error() string {
 
 // quiet has git do what it is told and nothing else, whatever the user's settings are.
 var quiet = []string{"--no-optional-locks", "-c", "core.hooksPath=" + os.DevNull,
-	"-c", "core.fsmonitor=false", "-c", "core.splitIndex=false", "-c", "core.sparseCheckout=false",
+	"-c", "core.splitIndex=false", "-c", "core.sparseCheckout=false",
 	"-c", "log.showSignature=false"}
 
 func (r *Repo) git(ctx context.Context, args ...string) (string, error) {
@@ -163,10 +163,10 @@ func (b *Builder) Build(ctx context.Context, c *Commit) (program string, err err
 		return "", err
 	}
 	program = filepath.Join(b.root, "program.exe") // a name that Windows runs, too
-	// Without paths and the commit in it, what has not changed is not built again.
+	// Without the paths of this folder in it, the next search need not build it all again.
 	// What go leaves if it has to be killed goes with the rest.
-	_, err = b.repo.run(ctx, folder, []string{"GOTMPDIR=" + b.root}, "go", "build", "-trimpath",
-		"-buildvcs=false", "-o", program, b.pkg)
+	_, err = b.repo.run(ctx, folder, []string{"GOTMPDIR=" + b.root}, "go", "build", "-trimpath", "-o", program,
+		b.pkg)
 	if err != nil {
 		return "", untestable(ctx, err)
 	}
@@ -207,8 +207,7 @@ func (b *Builder) besides(ctx context.Context, folder string) error {
 	}
 	edit := []string{"mod", "edit"}
 	for _, r := range module.Replace {
-		there := filepath.Join(here, r.New.Path)
-		if strings.HasPrefix(r.New.Path, "..") && !filepath.IsLocal(there) {
+		if there := filepath.Join(here, r.New.Path); !filepath.IsLocal(there) { // of modules and full paths it is
 			edit = append(edit, "-replace="+strings.TrimSuffix(r.Old.Path+"@"+r.Old.Version, "@")+"="+
 				filepath.Join(b.repo.top, there))
 		}

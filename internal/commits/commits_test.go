@@ -1,6 +1,7 @@
 package commits
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -146,6 +147,15 @@ func line(n int) (graph []string) {
 	return graph
 }
 
+// stretch are the names of commits c<from> to c<to>.
+func stretch(from, to int) string {
+	var out []string
+	for i := from; i <= to; i++ {
+		out = append(out, fmt.Sprint("c", i))
+	}
+	return strings.Join(out, " ")
+}
+
 func names(list ...*Commit) string {
 	var out []string
 	for _, c := range list {
@@ -175,6 +185,7 @@ func TestFirst(t *testing.T) {
 		{"none between", long, Search{}, "c3", "c4", "c4", "", "c4", "c3", 0, 0},
 		{"broken beside it", long, Search{}, "c0", "c16", "c11", "c9 c10", "c9 c10 c11", "c8", 15, 8},
 		{"all broken", line(5), Search{}, "c0", "c4", "c3", "c1 c2 c3", "c1 c2 c3 c4", "c0", 3, 3},
+		{"a long stretch broken", line(66), Search{}, "c0", "c65", "c60", stretch(20, 44), "c60", "c59", 64, 10},
 		{"broken elsewhere", long, Search{}, "c0", "c16", "c14", "c5 c6 c7 c8 c9", "c14", "c13", 15, 7},
 		{"in what was merged", forked, Search{}, "a", "d", "x2", "", "x2", "x1", 5, 4},
 		{"merge as one", forked, Search{FirstParent: true}, "a", "d", "x2", "", "m", "c", 3, 2},
@@ -235,7 +246,7 @@ const (
 func TestBuild(t *testing.T) {
 	files := func(more ...string) string { return " | " + strings.Join(append(more, mod, main), " | ") }
 	lib := t.TempDir()
-	beside := mod + "\nrequire example.com/lib v0.0.0\n\nreplace example.com/lib => " +
+	beside := mod + "\nrequire example.com/lib v0.0.0\n\nreplace example.com/lib v0.0.0 => " +
 		strings.Repeat("../", 50) + strings.TrimPrefix(filepath.ToSlash(lib), "/") + "\n" // above the root is the root
 	dir, r := repository(t,
 		"one"+files(fmt.Sprintf(word, "one")),
@@ -248,8 +259,7 @@ func TestBuild(t *testing.T) {
 		"vendored beside | "+beside+" | "+main+" | word.go: package main\n\nimport \"example.com/lib\"\n\n"+
 			"func word() string { return lib.Word }\n | vendor/example.com/lib/lib.go: package lib\n\n"+
 			"const Word = \"vendored\"\n | vendor/modules.txt: # example.com/lib v0.0.0 => "+strings.Repeat("../", 50)+
-			strings.TrimPrefix(filepath.ToSlash(lib), "/")+"\n## explicit\nexample.com/lib\n# example.com/lib => "+
-			strings.Repeat("../", 50)+strings.TrimPrefix(filepath.ToSlash(lib), "/")+"\n",
+			strings.TrimPrefix(filepath.ToSlash(lib), "/")+"\n## explicit\nexample.com/lib\n",
 		"last vendored"+files(fmt.Sprintf(word, "last")))
 	for name, text := range map[string]string{filepath.Join(lib, "go.mod"): "module example.com/lib\n",
 		filepath.Join(lib, "lib.go"):                             "package lib\n\nconst Word = \"beside\"\n",
@@ -286,6 +296,10 @@ func TestBuild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := untestable(t.Context(), errors.New("go: downloading lib v1\n# own\nmain.go:1: no")); err.Error() !=
+		"it does not build: main.go:1: no" {
+		t.Error(err)
+	}
 	for _, test := range []struct{ commit, says, fails string }{
 		{"one", "one", ""},
 		{"broken", "", "it does not build: ./main.go:3:23: undefined: word"},
@@ -306,6 +320,9 @@ func TestBuild(t *testing.T) {
 		}
 		if err != nil {
 			t.Fatalf("%s: %v", test.commit, err)
+		}
+		if text, err := os.ReadFile(program); err != nil || bytes.Contains(text, []byte(b.root)) {
+			t.Errorf("%s: its folder is in the program, so that nothing is built only once: %v", test.commit, err)
 		}
 		if out, err := exec.Command(program).CombinedOutput(); err != nil || string(out) != test.says+"\n" {
 			t.Errorf("%s: %q, %v", test.commit, out, err)
