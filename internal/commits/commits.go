@@ -165,8 +165,8 @@ func (b *Builder) Build(ctx context.Context, c *Commit) (program string, err err
 	program = filepath.Join(b.root, "program.exe") // a name that Windows runs, too
 	// Without the paths of this folder in it, the next search need not build it all again.
 	// What go leaves if it has to be killed goes with the rest.
-	_, err = b.repo.run(ctx, folder, []string{"GOTMPDIR=" + b.root}, "go", "build", "-trimpath", "-o", program,
-		b.pkg)
+	_, err = b.repo.run(ctx, folder, []string{"GOTMPDIR=" + b.root}, "go", "build", "-trimpath", "-o",
+		program, b.pkg)
 	if err != nil {
 		return "", untestable(ctx, err)
 	}
@@ -206,8 +206,8 @@ func (b *Builder) besides(ctx context.Context, folder string) error {
 		return err
 	}
 	edit := []string{"mod", "edit"}
-	for _, r := range module.Replace {
-		if there := filepath.Join(here, r.New.Path); !filepath.IsLocal(there) { // of modules and full paths it is
+	for _, r := range module.Replace { // local are folders inside, but also full paths, and modules by name
+		if there := filepath.Join(here, r.New.Path); !filepath.IsLocal(there) {
 			edit = append(edit, "-replace="+strings.TrimSuffix(r.Old.Path+"@"+r.Old.Version, "@")+"="+
 				filepath.Join(b.repo.top, there))
 		}
