@@ -207,7 +207,18 @@ var formulas = map[string]func(*point) float64{
 	"2^(N-1)+2^(N-2)-2+(N-2)2^(N-3)": func(p *point) float64 {
 		return math.Exp2(p.N()-1) + math.Exp2(p.N()-2) - 2 + (p.N()-2)*math.Exp2(p.N()-3)
 	},
-	"2E+2N+1": func(p *point) float64 { return 2*(p.E()+p.N()) + 1 },
+	"2E":  func(p *point) float64 { return 2 * p.E() },
+	"2NE": func(p *point) float64 { return 2 * p.N() * p.E() },
+	"4N H(N)+2N": func(p *point) float64 {
+		return p.N() * (4*algo.Harmonic(p.cell.Plan.Nodes) + 2)
+	},
+	"2N-k-1": func(p *point) float64 {
+		return 2*p.N() - float64(algo.Params(p.cell.Plan.Params).Int("k")) - 1
+	},
+	"6(√N-1)":      func(p *point) float64 { return 6 * (math.Sqrt(p.N()) - 1) },
+	"3log2(N+1)":   func(p *point) float64 { return 3 * math.Log2(p.N()+1) },
+	"3log2(N+1)-3": func(p *point) float64 { return 3 * (math.Log2(p.N()+1) - 1) },
+	"2E+2N+1":      func(p *point) float64 { return 2*(p.E()+p.N()) + 1 },
 	"2E+5N log2 N+N-1": func(p *point) float64 {
 		return 2*p.E() + float64(5*p.N()*math.Log2(p.N())) + p.N() - 1
 	},
