@@ -1,10 +1,12 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,6 +24,9 @@ type Machine struct {
 	MaxProcs    int    `json:"gomaxprocs"`
 	MemoryBytes int64  `json:"memory_bytes,omitempty"`
 	Governor    string `json:"cpu_governor,omitempty"`
+	Turbo       string `json:"cpu_turbo,omitempty"`      // on or off
+	SMT         string `json:"cpu_smt,omitempty"`        // on, off, notsupported, as Linux says
+	Virtual     string `json:"virtualisation,omitempty"` // the product, or yes
 	Clock       string `json:"clock_source,omitempty"`
 	CPULimit    string `json:"cgroup_cpu_max,omitempty"` // quota and period, microseconds
 	MemoryLimit string `json:"cgroup_memory_max,omitempty"`
@@ -40,10 +45,33 @@ func thisMachine() Machine {
 		MaxProcs:    runtime.GOMAXPROCS(0),
 		MemoryBytes: memory << 10,
 		Governor:    firstLine("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+		Turbo:       turbo(),
+		SMT:         firstLine("/sys/devices/system/cpu/smt/control"),
+		Virtual:     virtual(),
 		Clock:       firstLine("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
 		CPULimit:    firstLine("/sys/fs/cgroup/cpu.max"),
 		MemoryLimit: firstLine("/sys/fs/cgroup/memory.max"),
 	}
+}
+
+// turbo says whether the processor may go faster than its nominal frequency.
+func turbo() string {
+	switch firstLine("/sys/devices/system/cpu/intel_pstate/no_turbo") + "/" +
+		firstLine("/sys/devices/system/cpu/cpufreq/boost") {
+	case "0/", "/1", "0/1":
+		return "on"
+	case "1/", "/0", "1/0":
+		return "off"
+	}
+	return ""
+}
+
+// virtual names the machine that this one is simulated on, if it is.
+func virtual() string {
+	if !slices.Contains(strings.Fields(field("/proc/cpuinfo", "flags", ":")), "hypervisor") {
+		return ""
+	}
+	return cmp.Or(firstLine("/sys/class/dmi/id/product_name"), firstLine("/sys/class/dmi/id/sys_vendor"), "yes")
 }
 
 // alike says whether figures of the two machines may stand in one table.

@@ -1,0 +1,256 @@
+package history
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+//go:embed page.html
+var pageText string
+
+// Page is a page of trends, which needs no network: a line for each series, with its level, and
+// with the commits that changed it.
+func Page(store string, a *Analysis) ([]byte, error) {
+	t, err := template.New("page").Parse(pageText)
+	if err != nil {
+		return nil, err
+	}
+	p := page{Store: store, Runs: a.Runs, Bad: len(a.Bad())}
+	for _, f := range a.Findings {
+		p.Findings = append(p.Findings, newMark(f))
+	}
+	slices.Reverse(p.Findings) // the newest first
+	for i, s := range a.Series {
+		if len(s.Points) == 0 {
+			continue
+		}
+		p.Rows = append(p.Rows, newRow(i, s, a))
+	}
+	var out bytes.Buffer
+	err = t.Execute(&out, p)
+	return out.Bytes(), err
+}
+
+type page struct {
+	Store     string
+	Runs, Bad int
+	Findings  []mark
+	Rows      []row
+}
+
+// A mark is a finding on the page.
+type mark struct {
+	Commit, Subject, Kind, Verdict, Cell, Text, Blessed string
+}
+
+func newMark(f *Finding) mark {
+	m := mark{Commit: f.Commit.Short(), Subject: f.Commit.Subject, Kind: string(f.Kind), Verdict: string(f.Verdict),
+		Cell: f.Experiment + ": " + f.Cell}
+	if f.From.Hash != f.To.Hash {
+		m.Commit += fmt.Sprintf(" (%s to %s)", f.From.Short(), f.To.Short())
+	}
+	if f.Unmeasured > 0 {
+		m.Commit += fmt.Sprintf(", or one of the %d before it", f.Unmeasured)
+	}
+	var parts []string
+	for i, c := range f.Changes {
+		if i == 3 {
+			parts = append(parts, fmt.Sprintf("%d more", len(f.Changes)-3))
+			break
+		}
+		text := c.Metric + " " + number(c.Before) + " → " + number(c.After)
+		if r := c.Ratio(); !math.IsNaN(r) {
+			text += fmt.Sprintf(" (%+.3g %%)", 100*r)
+		}
+		parts = append(parts, text)
+	}
+	m.Text = strings.Join(parts, ", ")
+	if f.End != nil {
+		m.Text += ", up to " + f.End.Short()
+	}
+	if f.Blessing != nil {
+		m.Blessed = f.Blessing.Reason
+	}
+	return m
+}
+
+func number(v *float64) string {
+	if v == nil {
+		return "none"
+	}
+	return results.Number(*v)
+}
+
+// A row is a series on the page.
+type row struct {
+	ID                              string
+	Experiment, Cell, Metric, Doc   string
+	Kind, Machine, Last, Noise, Bus string
+	Undecided                       int
+	Spark, Chart                    template.HTML // made here, of numbers and escaped text
+	Marks                           []mark
+	Open                            bool
+}
+
+func newRow(i int, s *Series, a *Analysis) row {
+	last := s.Points[len(s.Points)-1].Raw
+	r := row{ID: "s" + strconv.Itoa(i), Experiment: s.Experiment, Cell: s.Cell, Metric: s.Metric.Title(),
+		Doc: s.Metric.Doc, Kind: "exact", Machine: s.Machine, Last: number(&last), Undecided: s.Course.Late}
+	var marks []*Finding
+	if s.Exact {
+		for _, f := range a.Findings {
+			if f.Experiment == s.Experiment && slices.Equal(f.Design, s.Design) && f.Machine == "" &&
+				slices.ContainsFunc(f.Changes, func(c Change) bool { return c.Metric == s.Metric.Name && !c.Equal }) {
+				marks = append(marks, f)
+			}
+		}
+	} else {
+		r.Kind, marks = "noisy", s.Findings
+		if n := s.Noise(); !math.IsNaN(n) {
+			r.Noise = fmt.Sprintf("± %.2g %%", 100*n)
+		}
+		if s.Bus != 0 {
+			r.Bus = fmt.Sprintf("%.2g %% for each percent of the bare bus, taken out", s.Bus)
+		}
+	}
+	for _, f := range marks {
+		r.Marks = append(r.Marks, newMark(f))
+	}
+	r.Open = len(marks) > 0
+	r.Spark = picture(s, marks, 160, 28, false)
+	r.Chart = picture(s, marks, 860, 220, true)
+	return r
+}
+
+// A canvas maps places and values to a drawing.
+type canvas struct {
+	strings.Builder
+	left, top, wide, high, low, span float64
+	n                                int
+}
+
+func (c *canvas) x(i float64) float64 { return c.left + float64(c.wide*(i+0.5)/float64(c.n)) }
+func (c *canvas) y(v float64) float64 { return c.top + float64(c.high*(1-(v-c.low)/c.span)) }
+
+func (c *canvas) add(format string, args ...any) { fmt.Fprintf(c, format, args...) }
+
+// picture draws a series: as a line in a table, or large with axes.
+func picture(s *Series, marks []*Finding, wide, high float64, large bool) template.HTML {
+	c := &canvas{left: 2, top: 3, wide: wide - 4, high: high - 6, n: len(s.Points)}
+	if large {
+		c.left, c.wide, c.top, c.high = 76, wide-84, 8, high-36
+	}
+	least, most := math.Inf(1), math.Inf(-1)
+	for _, p := range s.Points {
+		least, most = min(least, p.Raw), max(most, p.Raw)
+	}
+	c.low, c.span = least, most-least
+	if c.span == 0 {
+		c.low, c.span = least-1, 2
+	}
+	role := `aria-hidden="true"`
+	if large {
+		role = `role="img" aria-label="` + template.HTMLEscapeString(s.Name()) + `"`
+	}
+	c.add(`<svg viewBox="0 0 %g %g" width="%g" height="%g" %s>`, wide, high, wide, high, role)
+	if large {
+		c.axes(s, least, most, high)
+	}
+	for _, f := range marks {
+		c.mark(s, f, large)
+	}
+	c.line(s)
+	if large {
+		c.points(s)
+	}
+	c.add(`</svg>`)
+	return template.HTML(c.String())
+}
+
+func (c *canvas) axes(s *Series, least, most, high float64) {
+	c.add(`<path class="axis" d="M%.1f %.1fV%.1fH%.1f"/>`, c.left, c.top, c.top+c.high, c.left+c.wide)
+	c.add(`<text x="%.1f" y="%.1f" text-anchor="end">%s</text>`, c.left-6, c.y(most)+4, number(&most))
+	if least != most {
+		c.add(`<text x="%.1f" y="%.1f" text-anchor="end">%s</text>`, c.left-6, c.y(least)+4, number(&least))
+	}
+	first, last := s.Points[0].Entry.Commit, s.Points[len(s.Points)-1].Entry.Commit
+	c.add(`<text x="%.1f" y="%.1f">%s</text>`, c.left, high-10, template.HTMLEscapeString(first.Short()))
+	c.add(`<text x="%.1f" y="%.1f" text-anchor="end">%s</text>`, c.left+c.wide, high-10,
+		template.HTMLEscapeString(last.Short()))
+	before := s.Points[0].Entry
+	for i, p := range s.Points { // what is not told apart by fingerprint
+		for _, x := range []struct{ what, was, is string }{
+			{"kernel", before.Machine.Kernel, p.Entry.Machine.Kernel}, {"Go", before.Go, p.Entry.Go},
+		} {
+			if x.was != x.is && (x.what == "Go" || !s.Exact) {
+				c.add(`<path class="machine" d="M%.1f %.1fv8"><title>%s</title></path>`, c.x(float64(i)-0.5), c.top+c.high,
+					template.HTMLEscapeString(x.what+" "+x.was+" → "+x.is))
+			}
+		}
+		before = p.Entry
+	}
+}
+
+// mark draws where a finding is, and between which values it may be.
+func (c *canvas) mark(s *Series, f *Finding, large bool) {
+	at := func(hash string) int {
+		return slices.IndexFunc(s.Points, func(p Point) bool { return p.Entry.Commit.Hash == hash })
+	}
+	i := at(f.Commit.Hash)
+	if i < 0 {
+		return
+	}
+	class := string(f.Verdict)
+	if f.Blessing != nil {
+		class += " blessed"
+	}
+	from, to := at(f.From.Hash), at(f.To.Hash)
+	if f.End != nil {
+		from, to = i, at(f.End.Hash)
+	}
+	if large && from >= 0 && to > from {
+		c.add(`<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, class, c.x(float64(from)-0.5), c.top,
+			c.x(float64(to)+0.5)-c.x(float64(from)-0.5), c.high)
+	}
+	m := newMark(f)
+	c.add(`<path class="%s" d="M%.1f %.1fv%.1f"><title>%s</title></path>`, class, c.x(float64(i)-0.5), c.top, c.high,
+		template.HTMLEscapeString(m.Commit+" "+m.Subject+": "+m.Text))
+}
+
+func (c *canvas) line(s *Series) {
+	var values, level []string
+	for i, p := range s.Points {
+		values = append(values, fmt.Sprintf("%.1f,%.1f", c.x(float64(i)), c.y(p.Raw)))
+		if !s.Exact && i < len(s.Course.Level) {
+			v := max(c.low, min(c.low+c.span, s.Course.Level[i]))
+			level = append(level, fmt.Sprintf("%.1f,%.1f", c.x(float64(i)), c.y(v)))
+		}
+	}
+	c.add(`<polyline class="value" points="%s"/>`, strings.Join(values, " "))
+	if len(level) > 0 && len(s.Points) >= Fewest {
+		c.add(`<polyline class="level" points="%s"/>`, strings.Join(level, " "))
+	}
+}
+
+func (c *canvas) points(s *Series) {
+	for i, p := range s.Points {
+		class := "point"
+		if slices.Contains(s.Course.Outliers, i) {
+			class = "outlier"
+		} else if i >= len(s.Points)-s.Course.Late {
+			class = "late"
+		}
+		e := p.Entry
+		c.add(`<circle class="%s" cx="%.1f" cy="%.1f" r="2.5"><title>%s</title></circle>`, class, c.x(float64(i)),
+			c.y(p.Raw), template.HTMLEscapeString(fmt.Sprintf("%s %s\n%s, %s", e.Commit.Short(), e.Commit.Subject,
+				number(&p.Raw), e.Started)))
+	}
+}
