@@ -76,7 +76,8 @@ type Finding struct {
 	Design     []Column `json:"design"`
 	Machine    string   `json:"machine,omitempty"` // of a noisy series
 	// Commit is the first at which the figure is another. From and To are between which it may be,
-	// both ends included: commits that were measured. Unmeasured lie between To, or Commit, and the measured one before.
+	// both ends included: commits that were measured. Unmeasured lie between To, or Commit, and the
+	// measured one before.
 	Commit     Commit `json:"commit"`
 	Before     Commit `json:"before"` // the measured commit before From
 	From       Commit `json:"from"`
@@ -113,7 +114,8 @@ type Blessing struct {
 func (b *Blessing) covers(f *Finding, place map[string]int) bool {
 	at, known := place[b.Commit]
 	meant := b.Commit == f.Commit.Hash || known && at > f.lo && at <= f.hi
-	if !meant || b.Metric != "" && !slices.ContainsFunc(f.Changes, func(c Change) bool { return c.Metric == b.Metric }) {
+	if !meant || b.Metric != "" && !slices.ContainsFunc(f.Changes,
+		func(c Change) bool { return c.Metric == b.Metric }) {
 		return false
 	}
 	return matches(f.Design, b.Where)
@@ -342,8 +344,9 @@ func (a *Analysis) differ(p *past, before, now int) {
 	case old.Digests == is.Digests && old.Seeds == is.Seeds:
 		return
 	case old.Seeds != is.Seeds:
-		a.Notes = append(a.Notes, fmt.Sprintf("%s: %s: %s has other trials than %s (seed or repetitions): their "+
-			"figures are not compared", p.experiment, p.label, e.Commit.Short(), was.Commit.Short()))
+		a.Notes = append(a.Notes,
+			fmt.Sprintf("%s: %s: %s has other trials than %s (seed or repetitions): their "+
+				"figures are not compared", p.experiment, p.label, e.Commit.Short(), was.Commit.Short()))
 		return
 	}
 	f := a.finding(p, Changed, before, now, now)
@@ -362,7 +365,8 @@ func (a *Analysis) differ(p *past, before, now int) {
 
 // finding is one that came with the run at lo at the earliest and at hi at the latest, behind that at before.
 func (a *Analysis) finding(p *past, k Kind, before, lo, hi int) *Finding {
-	f := &Finding{Kind: k, Experiment: p.experiment, Cell: p.label, Design: p.design, Before: p.entries[before].Commit,
+	f := &Finding{Kind: k, Experiment: p.experiment, Cell: p.label, Design: p.design,
+		Before: p.entries[before].Commit,
 		Commit: p.entries[hi].Commit, From: p.entries[lo].Commit, To: p.entries[hi].Commit}
 	a.locate(f)
 	return f
@@ -420,7 +424,10 @@ func changes(problem algo.Problem, old, is *Cell) (out []Change) {
 		}
 		return len(main)
 	}
-	slices.SortFunc(out, func(x, y Change) int { return cmp.Or(rank(x)-rank(y), cmp.Compare(x.Metric, y.Metric)) })
+	slices.SortFunc(out, func(x, y Change) int {
+		return cmp.Or(rank(x)-rank(y), cmp.Compare(x.Metric,
+			y.Metric))
+	})
 	return out
 }
 
@@ -504,8 +511,9 @@ func (p *past) series(metrics []string) (out []*Series) {
 				}
 				s := index[machine]
 				if s == nil {
-					s = &Series{Experiment: p.experiment, Cell: p.label, Design: p.design, Metric: metric.Named(name),
-						Exact: c.Exact, Machine: machine}
+					s = &Series{Experiment: p.experiment, Cell: p.label, Design: p.design,
+						Metric: metric.Named(name),
+						Exact:  c.Exact, Machine: machine}
 					index[machine], out = s, append(out, s)
 				}
 				if c.Exact && f.Mean != nil {
@@ -576,7 +584,8 @@ func (s *Series) follow(alpha float64) {
 }
 
 // explained is by how much a figure rises with the time of a round trip over the bare bus, both in
-// logarithms: from the differences between neighbours, few of which have a commit in them that changed anything.
+// logarithms: from the differences between neighbours, few of which have a commit in them that changed
+// anything.
 // 0: there is no such dependence, beyond chance.
 func explained(values, bus []float64) float64 {
 	const least = 12
@@ -621,6 +630,7 @@ func (a *Analysis) shifted(s *Series, shift *stats.Shift) *Finding {
 		verdict = worseIf(shift.After > shift.Before == (s.Metric.Better == metric.Lower))
 	}
 	f.Verdict = verdict
-	f.Changes = []Change{{Metric: s.Metric.Name, Before: &shift.Before, After: &shift.After, Verdict: verdict}}
+	f.Changes = []Change{{Metric: s.Metric.Name, Before: &shift.Before, After: &shift.After,
+		Verdict: verdict}}
 	return f
 }

@@ -106,11 +106,13 @@ func NewEntry(t *results.Table, c Commit) (*Entry, error) {
 	case !m.Complete:
 		return nil, fmt.Errorf("%s is not complete: bench run --resume %[1]s goes on with it", t.Path)
 	case len(m.Machines()) > 1 && slices.ContainsFunc(t.Cells(), onNodes):
-		return nil, fmt.Errorf("%s ran on %d machines; a history takes runs of one", t.Path, len(m.Machines()))
+		return nil, fmt.Errorf("%s ran on %d machines; a history takes runs of one", t.Path,
+			len(m.Machines()))
 	case len(t.Trials) == 0:
 		return nil, fmt.Errorf("%s has no trials", t.Path)
 	}
-	e := &Entry{Schema: Schema, Experiment: t.Name, Config: m.Config, Run: m.Run, Commit: c, Started: m.Started,
+	e := &Entry{Schema: Schema, Experiment: t.Name, Config: m.Config, Run: m.Run, Commit: c,
+		Started: m.Started,
 		Version: m.Tool.Version, Go: m.Tool.Go, Machine: m.Where()}
 	if v, ok := m.Bus["round_trip_p50_us"].(float64); ok {
 		e.Bus = v
@@ -202,7 +204,8 @@ func (e *Entry) encode() ([]byte, error) {
 func (e *Entry) bad() error {
 	switch {
 	case e.Schema > Schema:
-		return fmt.Errorf("schema_version %d is of a newer version of the program, which reads up to %d", e.Schema,
+		return fmt.Errorf("schema_version %d is of a newer version of the program, which reads up to %d",
+			e.Schema,
 			Schema)
 	case e.Schema < 1 || e.Commit.Hash == "" || e.Experiment == "" || len(e.Cells) == 0:
 		return fmt.Errorf("no entry: want schema_version, commit, experiment and cells")

@@ -52,8 +52,9 @@ type mark struct {
 }
 
 func newMark(f *Finding) mark {
-	m := mark{Commit: f.Commit.Short(), Subject: f.Commit.Subject, Kind: string(f.Kind), Verdict: string(f.Verdict),
-		Cell: f.Experiment + ": " + f.Cell}
+	m := mark{Commit: f.Commit.Short(), Subject: f.Commit.Subject, Kind: string(f.Kind),
+		Verdict: string(f.Verdict),
+		Cell:    f.Experiment + ": " + f.Cell}
 	if f.From.Hash != f.To.Hash {
 		m.Commit += fmt.Sprintf(" (%s to %s)", f.From.Short(), f.To.Short())
 	}
@@ -108,7 +109,10 @@ func newRow(i int, s *Series, a *Analysis) row {
 	if s.Exact {
 		for _, f := range a.Findings {
 			if f.Experiment == s.Experiment && slices.Equal(f.Design, s.Design) && f.Machine == "" &&
-				slices.ContainsFunc(f.Changes, func(c Change) bool { return c.Metric == s.Metric.Name && !c.Equal }) {
+				slices.ContainsFunc(f.Changes, func(c Change) bool {
+					return c.Metric == s.Metric.Name &&
+						!c.Equal
+				}) {
 				marks = append(marks, f)
 			}
 		}
@@ -191,7 +195,8 @@ func (c *canvas) axes(s *Series, least, most, high float64) {
 			{"kernel", before.Machine.Kernel, p.Entry.Machine.Kernel}, {"Go", before.Go, p.Entry.Go},
 		} {
 			if x.was != x.is && (x.what == "Go" || !s.Exact) {
-				c.add(`<path class="machine" d="M%.1f %.1fv8"><title>%s</title></path>`, c.x(float64(i)-0.5), c.top+c.high,
+				c.add(`<path class="machine" d="M%.1f %.1fv8"><title>%s</title></path>`, c.x(float64(i)-0.5),
+					c.top+c.high,
 					template.HTMLEscapeString(x.what+" "+x.was+" → "+x.is))
 			}
 		}
@@ -217,11 +222,13 @@ func (c *canvas) mark(s *Series, f *Finding, large bool) {
 		from, to = i, at(f.End.Hash)
 	}
 	if large && from >= 0 && to > from {
-		c.add(`<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, class, c.x(float64(from)-0.5), c.top,
+		c.add(`<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, class,
+			c.x(float64(from)-0.5), c.top,
 			c.x(float64(to)+0.5)-c.x(float64(from)-0.5), c.high)
 	}
 	m := newMark(f)
-	c.add(`<path class="%s" d="M%.1f %.1fv%.1f"><title>%s</title></path>`, class, c.x(float64(i)-0.5), c.top, c.high,
+	c.add(`<path class="%s" d="M%.1f %.1fv%.1f"><title>%s</title></path>`, class, c.x(float64(i)-0.5), c.top,
+		c.high,
 		template.HTMLEscapeString(m.Commit+" "+m.Subject+": "+m.Text))
 }
 
@@ -249,8 +256,10 @@ func (c *canvas) points(s *Series) {
 			class = "late"
 		}
 		e := p.Entry
-		c.add(`<circle class="%s" cx="%.1f" cy="%.1f" r="2.5"><title>%s</title></circle>`, class, c.x(float64(i)),
-			c.y(p.Raw), template.HTMLEscapeString(fmt.Sprintf("%s %s\n%s, %s", e.Commit.Short(), e.Commit.Subject,
+		c.add(`<circle class="%s" cx="%.1f" cy="%.1f" r="2.5"><title>%s</title></circle>`, class,
+			c.x(float64(i)),
+			c.y(p.Raw), template.HTMLEscapeString(fmt.Sprintf("%s %s\n%s, %s", e.Commit.Short(),
+				e.Commit.Subject,
 				number(&p.Raw), e.Started)))
 	}
 }

@@ -30,11 +30,13 @@ type Setting struct {
 // Found is what became of steps of one size.
 type Found struct {
 	Share float64 `json:"share"` // found within Within commits
-	Delay float64 `json:"delay"` // measured commits to when it is told, the first included: the median of those found
+	// measured commits to when it is told, the first included: the median of those found
+	Delay float64 `json:"delay"`
 	Tries int     `json:"tries"`
 }
 
-// A Proposal is the alpha that finds most with so few alarms, and the smallest step that is found nine times in ten.
+// A Proposal is the alpha that finds most with so few alarms, and the smallest step that is found nine
+// times in ten.
 type Proposal struct {
 	Alpha  float64  `json:"alpha"`
 	Least  *float64 `json:"least"`
@@ -147,7 +149,8 @@ func (s *Series) alarms(alpha float64) (wrong, looks int) {
 		from := max(0, n-window)
 		looks++
 		for _, shift := range stats.FollowCourse(values[from:n], alpha).Shifts {
-			shift.At, shift.End, shift.Lo, shift.Hi = shift.At+from, shift.End+from, shift.Lo+from, shift.Hi+from
+			shift.At, shift.End, shift.Lo, shift.Hi = shift.At+from, shift.End+from, shift.Lo+from,
+				shift.Hi+from
 			if !near(shift.At, whole) && !near(shift.At, told) {
 				told = append(told, shift)
 				wrong++

@@ -53,7 +53,8 @@ func Open(name string) (*Store, error) {
 		return nil, errors.New("want the folder of a history, or git:REF, as git:refs/notes/conclave")
 	case !isRef:
 		if info, err := os.Stat(name); err == nil && !info.IsDir() {
-			return nil, fmt.Errorf("%s is a file; want a folder, or git:REF, as git:refs/notes/conclave", name)
+			return nil, fmt.Errorf("%s is a file; want a folder, or git:REF, as git:refs/notes/conclave",
+				name)
 		}
 		return &Store{folder(name), name}, nil
 	case !strings.HasPrefix(ref, "refs/"):
@@ -217,7 +218,8 @@ func git(ctx context.Context, in io.Reader, env []string, args ...string) (strin
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}
-		return "", fmt.Errorf("git %s: %s", args[0], cmp.Or(strings.TrimSpace(proc.Harmless(said.String())), err.Error()))
+		return "", fmt.Errorf("git %s: %s", args[0], cmp.Or(strings.TrimSpace(proc.Harmless(said.String())),
+			err.Error()))
 	}
 	return strings.TrimSuffix(out.String(), "\n"), nil
 }

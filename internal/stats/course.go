@@ -373,8 +373,10 @@ func (f *fitting) variance(parts ...stretch) (v, freedom float64) {
 }
 
 // resemblance is by how much larger the variance of a mean is because neighbours resemble each
-// other: (1+r)/(1-r) of a chain in which each does its neighbour (Bayley and Hammersley, 1946). Their correlation r
-// follows from the differences of neighbours and of those two apart, whose variances are 2(1-r) and 2(1-r^2) of that
+// other: (1+r)/(1-r) of a chain in which each does its neighbour (Bayley and Hammersley, 1946). Their
+// correlation r
+// follows from the differences of neighbours and of those two apart, whose variances are 2(1-r) and
+// 2(1-r^2) of that
 // of a value: few of these are across a shift, and the largest are left out.
 func resemblance(y []float64) float64 {
 	spread := func(apart int) float64 {

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// realSeries is the real runs in testdata/course.csv: a column for each series of one unchanged program, measured
+// realSeries is the real runs in testdata/course.csv: a column for each series of one unchanged
+// program, measured
 // on a machine that did other work besides. Logarithms, as a history takes them.
 func realSeries(t *testing.T) (series [][]float64, names []string) {
 	t.Helper()
@@ -64,7 +65,8 @@ func (s *score) recall() float64    { return float64(s.found) / float64(max(1, s
 func (s *score) precision() float64 { return float64(s.found) / float64(max(1, s.found+s.wrong)) }
 
 func (s *score) String() string {
-	return fmt.Sprintf("recall %.3f precision %.3f (%d found, %d missed, %d wrong)", s.recall(), s.precision(), s.found,
+	return fmt.Sprintf("recall %.3f precision %.3f (%d found, %d missed, %d wrong)", s.recall(),
+		s.precision(), s.found,
 		s.missed, s.wrong)
 }
 
@@ -96,7 +98,8 @@ func contest(t *testing.T, change func(y []float64, r *rand.Rand) []truth) (ours
 }
 
 // TestFollowCourse_AgainstHunter: on real runs with steps and outliers of known places, no less is found, and
-// no more is told that is not there, than by the yardstick; with drifts, more is right, and it is told earlier.
+// no more is told that is not there, than by the yardstick; with drifts, more is right, and it is told
+// earlier.
 func TestFollowCourse_AgainstHunter(t *testing.T) {
 	t.Parallel()
 	var ours, theirs score
@@ -195,8 +198,14 @@ func TestFollowCourse_Pays(t *testing.T) {
 	}{
 		{"normal", 15, func(r *rand.Rand, _ float64) float64 { return r.NormFloat64() }},
 		{"exponential", 35, func(r *rand.Rand, _ float64) float64 { return r.ExpFloat64() }},
-		{"correlated by 0.3", 60, func(r *rand.Rand, last float64) float64 { return 0.3*last + r.NormFloat64() }},
-		{"correlated by 0.5", 70, func(r *rand.Rand, last float64) float64 { return 0.5*last + r.NormFloat64() }},
+		{"correlated by 0.3", 60, func(r *rand.Rand, last float64) float64 {
+			return 0.3*last +
+				r.NormFloat64()
+		}},
+		{"correlated by 0.5", 70, func(r *rand.Rand, last float64) float64 {
+			return 0.5*last +
+				r.NormFloat64()
+		}},
 	} {
 		ours, theirs := 0, 0
 		for seed := range uint64(1000) {
@@ -214,7 +223,8 @@ func TestFollowCourse_Pays(t *testing.T) {
 		}
 		t.Logf("%s: %d of 1000 at alpha 0.01, by the yardstick %d of 200 at 0.001", c.name, ours, theirs)
 		if ours > c.most || ours/5 > theirs {
-			t.Errorf("%s: %d of 1000 series of noise have a shift, at alpha 0.01; by the yardstick %d of 200", c.name, ours,
+			t.Errorf("%s: %d of 1000 series of noise have a shift, at alpha 0.01; by the yardstick %d of 200",
+				c.name, ours,
 				theirs)
 		}
 	}
@@ -240,7 +250,8 @@ func TestFollowCourse_Cases(t *testing.T) {
 		{"the last lies apart", slices.Concat(noisy, []float64{30}), nil, nil, 1},
 		{"the last two lie apart", slices.Concat(noisy, []float64{30, 30}), nil, nil, 2},
 		{"the last three are a step", slices.Concat(noisy, []float64{30, 30.2, 29.9}), []int{20}, nil, 0},
-		{"an outlier before a step", slices.Concat(noisy, []float64{-40, 0.2, -0.3, 0.1, 0}, flat(1, 30), flat(9, 30.1)),
+		{"an outlier before a step", slices.Concat(noisy, []float64{-40, 0.2, -0.3, 0.1, 0}, flat(1, 30),
+			flat(9, 30.1)),
 			[]int{25}, []int{20}, 0},
 	} {
 		got := FollowCourse(c.y, 0.001)
@@ -252,7 +263,8 @@ func TestFollowCourse_Cases(t *testing.T) {
 			}
 		}
 		if !slices.Equal(at, c.at) || !slices.Equal(got.Outliers, c.outliers) || got.Late != c.late {
-			t.Errorf("%s: shifts at %v, outliers %v, late %d; want %v, %v, %d", c.name, at, got.Outliers, got.Late, c.at,
+			t.Errorf("%s: shifts at %v, outliers %v, late %d; want %v, %v, %d", c.name, at, got.Outliers,
+				got.Late, c.at,
 				c.outliers, c.late)
 		}
 		if len(got.Level) != len(c.y) {

@@ -59,7 +59,8 @@ their probability, which counts the places that were looked at.`,
 }
 
 func (f *historyFlags) place(c *cobra.Command) {
-	c.Flags().StringVar(&f.store, "store", defaultStore, "the history: a `PLACE`, which is a folder or git:REF")
+	c.Flags().StringVar(&f.store, "store", defaultStore,
+		"the history: a `PLACE`, which is a folder or git:REF")
 }
 
 // choice adds the flags that say what is analyzed.
@@ -71,7 +72,8 @@ func (f *historyFlags) choice(c *cobra.Command) {
 	flags.Float64Var(&f.alpha, "alpha", history.DefaultAlpha,
 		"accept a false alarm, in all noisy series together, with probability `P`")
 	flags.StringVar(&f.least, "least", "1%", "ignore changes of noisy figures below `CHANGE`")
-	flags.StringSliceVar(&f.metrics, "metrics", nil, "look at the noisy `METRICS` (default: the problem's main ones)")
+	flags.StringSliceVar(&f.metrics, "metrics", nil,
+		"look at the noisy `METRICS` (default: the problem's main ones)")
 	flags.StringArrayVar(&f.where, "where", nil, "look only at cells where `COLUMN=VALUE`; repeatable")
 }
 
@@ -80,7 +82,8 @@ func (f *historyFlags) analysis(ctx context.Context) (*history.Store, *history.A
 	o := history.Options{Alpha: f.alpha, Metrics: f.metrics}
 	var err error
 	if o.Least, err = fraction(f.least); err != nil {
-		return nil, nil, usage("--least %s: %v, want a percentage as 1%%, or a fraction as 0.01", f.least, err)
+		return nil, nil, usage("--least %s: %v, want a percentage as 1%%, or a fraction as 0.01", f.least,
+			err)
 	}
 	if !(f.alpha > 0 && f.alpha < 1) {
 		return nil, nil, usage("--alpha %v: want a probability between 0 and 1, as 0.01", f.alpha)
@@ -109,13 +112,15 @@ func (f *historyFlags) analysis(ctx context.Context) (*history.Store, *history.A
 	}
 	if !f.all {
 		if o.Line, err = history.Line(ctx, f.at); err != nil {
-			return nil, nil, fmt.Errorf("%w; with --all, the runs are taken by the dates of their commits", err)
+			return nil, nil, fmt.Errorf("%w; with --all, the runs are taken by the dates of their commits",
+				err)
 		}
 	}
 	a := history.Analyze(entries, blessings, o)
 	if a.Runs == 0 {
-		return nil, nil, usage("none of the %d runs of %s is of a commit that %s has; want another --at, or --all",
-			len(entries), f.store, f.at)
+		return nil, nil,
+			usage("none of the %d runs of %s is of a commit that %s has; want another --at, or --all",
+				len(entries), f.store, f.at)
 	}
 	if f.since != "" {
 		hash, err := history.Resolve(ctx, f.since)
@@ -185,11 +190,11 @@ func (s *streams) historyAdd(ctx context.Context, store *history.Store, path, co
 	if commit == "" && t.Manifest != nil {
 		switch tool := t.Manifest.Tool; {
 		case tool.Dirty:
-			return usage("%s: the program was built from uncommitted changes on top of %.12s, so that nobody can "+
-				"get it again; commit them, or name a commit with --commit", path, tool.Commit)
+			return usage("%s: the program was built from uncommitted changes on top of %.12s, so that "+
+				"nobody can get it again; commit them, or name a commit with --commit", path, tool.Commit)
 		case tool.Commit == "":
-			return usage("%s: the manifest does not say of which commit the program was built (go run does not "+
-				"tell it); use go build, or name the commit with --commit HEAD", path)
+			return usage("%s: the manifest does not say of which commit the program was built (go run "+
+				"does not tell it); use go build, or name the commit with --commit HEAD", path)
 		default:
 			commit = tool.Commit
 		}
@@ -205,7 +210,8 @@ func (s *streams) historyAdd(ctx context.Context, store *history.Store, path, co
 	if err := store.Add(ctx, e, t.Config); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.text(), "%s: %s, %s, of %s\n", store, e.Experiment, report.Plural(len(e.Cells), "cell", "cells"),
+	fmt.Fprintf(s.text(), "%s: %s, %s, of %s\n", store, e.Experiment, report.Plural(len(e.Cells), "cell",
+		"cells"),
 		commitText(of))
 	return nil
 }
@@ -269,7 +275,8 @@ What somebody has blessed is told, and is no failure.
 	}
 	f.choice(c)
 	c.Flags().StringVar(&f.since, "since", "", "tell only changes behind `COMMIT`")
-	c.Flags().StringVar(&format, "format", analyzeFormats[0], "write `FORMAT`: "+strings.Join(analyzeFormats, ", "))
+	c.Flags().StringVar(&format, "format", analyzeFormats[0], "write `FORMAT`: "+strings.Join(analyzeFormats,
+		", "))
 	c.Flags().StringVar(&out, "out", "", "write to `FILE` instead of standard output")
 	choices(c, "format", analyzeFormats)
 	return c
@@ -294,8 +301,8 @@ somewhere between two commits, bless any of those between.
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usage("bench history bless: %s, want one commit, as bench history bless HEAD --reason ...",
-					report.Plural(len(args), "argument", "arguments"))
+				return usage("bench history bless: %s, want one commit, as bench history bless HEAD "+
+					"--reason ...", report.Plural(len(args), "argument", "arguments"))
 			}
 			if strings.TrimSpace(reason) == "" {
 				return usage("bench history bless: want --reason: those who read it later need to know")
@@ -312,7 +319,8 @@ somewhere between two commits, bless any of those between.
 	return c
 }
 
-func (s *streams) historyBless(ctx context.Context, f *historyFlags, commit, metricName, reason string) error {
+func (s *streams) historyBless(ctx context.Context, f *historyFlags, commit, metricName,
+	reason string) error {
 	store, err := history.Open(f.store)
 	if err != nil {
 		return usage("--store: %v", err)
@@ -405,7 +413,8 @@ func findingText(f *history.Finding) string {
 	text := strings.Join(parts, ", ")
 	switch f.Kind {
 	case history.Drift:
-		text += fmt.Sprintf(", over %s up to %s", report.Plural(f.Commits, "measured commit", "measured commits"),
+		text += fmt.Sprintf(", over %s up to %s", report.Plural(f.Commits, "measured commit",
+			"measured commits"),
 			f.End.Short())
 	case history.Broken:
 		text += "; trials break a promise that they kept before"
@@ -416,7 +425,8 @@ func findingText(f *history.Finding) string {
 	case f.P > 0:
 		text += ", P " + compare.P(f.P)
 	case f.Trial > 0:
-		text += fmt.Sprintf("; %s from trial %d on", report.Plural(f.Trials, "trial differs", "trials differ"), f.Trial)
+		text += fmt.Sprintf("; %s from trial %d on", report.Plural(f.Trials, "trial differs",
+			"trials differ"), f.Trial)
 	}
 	if f.Verdict == history.Other {
 		return fmt.Sprintf("%s: %s: %s", f.Kind, cell, text)
@@ -480,8 +490,9 @@ func notesOf(a *history.Analysis) (out []string) {
 		}
 	}
 	for _, from := range sortedKeys(late) {
-		out = append(out, fmt.Sprintf("from %s on, %s lies apart from what was before: it takes %d runs behind a "+
-			"change to tell it from an outlier", from, listed(late[from]), history.Behind))
+		out = append(out,
+			fmt.Sprintf("from %s on, %s lies apart from what was before: it takes %d runs behind a "+
+				"change to tell it from an outlier", from, listed(late[from]), history.Behind))
 	}
 	if short > 0 {
 		out = append(out, fmt.Sprintf("%s: fewer than %d runs, so nothing can be said of steps and drifts",
@@ -527,7 +538,8 @@ func markdownTrends(w *strings.Builder, a *history.Analysis) {
 		fmt.Fprintf(w, "- %s: %s\n", escapeMarkdown(place(f)), escapeMarkdown(findingText(f)))
 	}
 	if len(a.Findings) > 0 {
-		fmt.Fprintf(w, "\n<details><summary>all %s</summary>\n\n", report.Plural(len(a.Findings), "change", "changes"))
+		fmt.Fprintf(w, "\n<details><summary>all %s</summary>\n\n", report.Plural(len(a.Findings), "change",
+			"changes"))
 		for _, f := range a.Findings {
 			fmt.Fprintf(w, "- %s: %s", escapeMarkdown(place(f)), escapeMarkdown(findingText(f)))
 			for _, text := range alsoOf(f) {
@@ -571,8 +583,9 @@ type trendOf struct {
 }
 
 func newTrends(store string, a *history.Analysis) trends {
-	t := trends{Schema: history.Schema, Store: store, Runs: a.Runs, Elsewhere: a.Elsewhere, Findings: a.Findings,
-		Bad: len(a.Bad()), Notes: notesOf(a), Series: []trendOf{}}
+	t := trends{Schema: history.Schema, Store: store, Runs: a.Runs, Elsewhere: a.Elsewhere,
+		Findings: a.Findings,
+		Bad:      len(a.Bad()), Notes: notesOf(a), Series: []trendOf{}}
 	if t.Findings == nil {
 		t.Findings = []*history.Finding{}
 	}
@@ -580,8 +593,9 @@ func newTrends(store string, a *history.Analysis) trends {
 		t.Notes = []string{}
 	}
 	for _, s := range a.Series {
-		o := trendOf{Experiment: s.Experiment, Cell: s.Cell, Metric: s.Metric.Name, Exact: s.Exact, Machine: s.Machine,
-			Bus: s.Bus, Outliers: s.Course.Outliers, Undecided: s.Course.Late}
+		o := trendOf{Experiment: s.Experiment, Cell: s.Cell, Metric: s.Metric.Name, Exact: s.Exact,
+			Machine: s.Machine,
+			Bus:     s.Bus, Outliers: s.Course.Outliers, Undecided: s.Course.Late}
 		for _, p := range s.Points {
 			o.Commits, o.Values = append(o.Commits, p.Entry.Commit.Hash), append(o.Values, p.Raw)
 		}
@@ -670,7 +684,8 @@ and that the whole series does not bear out.`,
 }
 
 func printRoc(w *folding, r *history.Curve) {
-	fmt.Fprintf(w, "%s with %s, %.0f commits a year\n\n", report.Plural(r.Series, "noisy series", "noisy series"),
+	fmt.Fprintf(w, "%s with %s, %.0f commits a year\n\n", report.Plural(r.Series, "noisy series",
+		"noisy series"),
 		report.Plural(r.Values, "value", "values"), r.CommitsAYear)
 	t := &table{}
 	t.column("alpha", true)
@@ -696,11 +711,13 @@ func printRoc(w *folding, r *history.Curve) {
 	case r.Proposed == nil:
 		fmt.Fprintf(w, "none of these raises so few false alarms: measure more trials for each run\n")
 	case r.Proposed.Least == nil:
-		fmt.Fprintf(w, "--alpha %v raises %s false alarms a year, and finds none of these steps nine times in ten\n",
+		fmt.Fprintf(w,
+			"--alpha %v raises %s false alarms a year, and finds none of these steps nine times in ten\n",
 			r.Proposed.Alpha, compare.Number(r.Proposed.Alarms))
 	default:
-		fmt.Fprintf(w, "proposed: --alpha %v --least %g%%: %s false alarms a year, and nine of ten steps of that size "+
-			"are found within %d commits\n", r.Proposed.Alpha, 100**r.Proposed.Least,
+		fmt.Fprintf(w,
+			"proposed: --alpha %v --least %g%%: %s false alarms a year, and nine of ten steps of that size "+
+				"are found within %d commits\n", r.Proposed.Alpha, 100**r.Proposed.Least,
 			compare.Number(r.Proposed.Alarms), history.Within)
 	}
 }

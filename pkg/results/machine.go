@@ -71,7 +71,8 @@ func virtual() string {
 	if !slices.Contains(strings.Fields(field("/proc/cpuinfo", "flags", ":")), "hypervisor") {
 		return ""
 	}
-	return cmp.Or(firstLine("/sys/class/dmi/id/product_name"), firstLine("/sys/class/dmi/id/sys_vendor"), "yes")
+	return cmp.Or(firstLine("/sys/class/dmi/id/product_name"), firstLine("/sys/class/dmi/id/sys_vendor"),
+		"yes")
 }
 
 // alike says whether figures of the two machines may stand in one table.
