@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -83,6 +84,53 @@ func (r *Repo) Find(ctx context.Context, name string) (*Commit, error) {
 	return &Commit{Hash: hash, Author: lines[0], Date: lines[1], Subject: lines[2]}, nil
 }
 
+// Line lists the commits that led to one, the oldest first, without those of branches that were merged.
+func (r *Repo) Line(ctx context.Context, c *Commit) ([]*Commit, error) { return r.log(ctx, c.Hash) }
+
+// Range lists the commits of a range, as v1.0..HEAD, likewise.
+func (r *Repo) Range(ctx context.Context, name string) ([]*Commit, error) {
+	from, to, is := strings.Cut(name, "..")
+	if !is || strings.HasPrefix(to, ".") {
+		return nil, fmt.Errorf("%q is no range, want one as v1.0..HEAD", name)
+	}
+	var hashes [2]string
+	for i, end := range []string{from, cmp.Or(to, "HEAD")} {
+		c, err := r.Find(ctx, end)
+		if err != nil {
+			return nil, err
+		}
+		hashes[i] = c.Hash
+	}
+	list, err := r.log(ctx, hashes[0]+".."+hashes[1])
+	if err == nil && len(list) == 0 {
+		err = fmt.Errorf("no commit is in %s: want the older one first", name)
+	}
+	return list, err
+}
+
+func (r *Repo) log(ctx context.Context, what string) (out []*Commit, err error) {
+	text, err := r.git(ctx, "log", "--first-parent", "--reverse", "--format=%H%x09%aN <%aE>%x09%aI%x09%s",
+		what)
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.SplitSeq(proc.Harmless(text), "\n") {
+		if f := strings.SplitN(line, "\t", 4); len(f) == 4 {
+			out = append(out, &Commit{Hash: f[0], Author: f[1], Date: f[2], Subject: f[3]})
+		}
+	}
+	return out, nil
+}
+
+// User is the name of who uses the repository, "" if its settings have none.
+func (r *Repo) User(ctx context.Context) string {
+	name, err := r.git(ctx, "config", "user.name")
+	if err != nil {
+		return ""
+	}
+	return proc.Harmless(name)
+}
+
 // An UnknownError is a name of no commit.
 type UnknownError struct{ Name, Hint string }
 
@@ -99,11 +147,22 @@ func (r *Repo) git(ctx context.Context, args ...string) (string, error) {
 	return r.run(ctx, r.top, nil, "git", append(quiet, args...)...)
 }
 
+// Git runs git in the working tree with its standard input and more of an environment, and returns what it
+// prints, without the last end of line.
+func (r *Repo) Git(ctx context.Context, in io.Reader, env []string, args ...string) (string, error) {
+	return r.feed(ctx, r.top, in, env, "git", append(quiet, args...)...)
+}
+
 // run runs a program to its end, and returns what it prints.
-func (r *Repo) run(ctx context.Context, folder string, env []string, program string, args ...string) (
-	string, error) {
+func (r *Repo) run(ctx context.Context, folder string, env []string, program string, args ...string) (string,
+	error) {
+	return r.feed(ctx, folder, nil, env, program, args...)
+}
+
+func (r *Repo) feed(ctx context.Context, folder string, in io.Reader, env []string, program string,
+	args ...string) (string, error) {
 	c := exec.CommandContext(ctx, program, args...)
-	c.Dir = folder
+	c.Dir, c.Stdin = folder, in
 	c.Env = append(c.Environ(), env...)
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) } // so that it tidies up
 	c.WaitDelay = 2 * time.Second                                     // for a compiler that goes on

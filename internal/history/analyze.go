@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/commits"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -15,7 +16,7 @@ import (
 // Options say how to analyze.
 type Options struct {
 	// Line is the commits in question, the oldest first. Empty: those of the entries, by date.
-	Line []Commit
+	Line []*commits.Commit
 	// Alpha is the probability of any false alarm in all noisy series together.
 	Alpha float64
 	// Least is the smallest change of a noisy figure that is told, as a part of it.
@@ -78,16 +79,16 @@ type Finding struct {
 	// Commit is the first at which the figure is another. From and To are between which it may be,
 	// both ends included: commits that were measured. Unmeasured lie between To, or Commit, and the
 	// measured one before.
-	Commit     Commit `json:"commit"`
-	Before     Commit `json:"before"` // the measured commit before From
-	From       Commit `json:"from"`
-	To         Commit `json:"to"`
-	Unmeasured int    `json:"unmeasured"`
+	Commit     commits.Commit `json:"commit"`
+	Before     commits.Commit `json:"before"` // the measured commit before From
+	From       commits.Commit `json:"from"`
+	To         commits.Commit `json:"to"`
+	Unmeasured int            `json:"unmeasured"`
 	// End is the last commit of a drift, over so many measured commits.
-	End     *Commit  `json:"end,omitempty"`
-	Commits int      `json:"commits,omitempty"`
-	Changes []Change `json:"changes"`
-	P       float64  `json:"p,omitempty"`
+	End     *commits.Commit `json:"end,omitempty"`
+	Commits int             `json:"commits,omitempty"`
+	Changes []Change        `json:"changes"`
+	P       float64         `json:"p,omitempty"`
 	// Trial is the first simulated trial that differs, and Trials are how many do.
 	Trial  int `json:"trial,omitempty"`
 	Trials int `json:"trials,omitempty"`
@@ -166,7 +167,7 @@ func (s *Series) Name() string { return s.Metric.Name + " of " + s.Cell }
 
 // An Analysis is what became of the figures.
 type Analysis struct {
-	Line     []Commit
+	Line     []*commits.Commit
 	Series   []*Series
 	Findings []*Finding // in the order of their commits
 	Runs     int
@@ -239,21 +240,22 @@ func Analyze(entries []*Entry, blessings []*Blessing, o Options) *Analysis {
 }
 
 // byDate lists the commits of entries, the oldest first.
-func byDate(entries []*Entry) (out []Commit) {
+func byDate(entries []*Entry) (out []*commits.Commit) {
 	sorted := slices.Clone(entries)
 	slices.SortStableFunc(sorted, func(x, y *Entry) int { return x.committed().Compare(y.committed()) })
 	seen := map[string]bool{}
 	for _, e := range sorted {
 		if !seen[e.Commit.Hash] {
 			seen[e.Commit.Hash] = true
-			out = append(out, e.Commit)
+			out = append(out, &e.Commit)
 		}
 	}
 	return out
 }
 
-func completed(c, from Commit) Commit {
-	return Commit{Hash: c.Hash, Date: cmp.Or(c.Date, from.Date), Author: cmp.Or(c.Author, from.Author),
+func completed(c commits.Commit, from *commits.Commit) commits.Commit {
+	return commits.Commit{Hash: c.Hash, Date: cmp.Or(c.Date, from.Date), Author: cmp.Or(c.Author,
+		from.Author),
 		Subject: cmp.Or(c.Subject, from.Subject)}
 }
 
@@ -617,7 +619,7 @@ func (a *Analysis) shifted(s *Series, shift *stats.Shift) *Finding {
 	if !math.IsNaN(ratio) && math.Abs(ratio) < a.o.Least {
 		return nil
 	}
-	at := func(i int) Commit { return s.Points[max(0, min(i, len(s.Points)-1))].Entry.Commit }
+	at := func(i int) commits.Commit { return s.Points[max(0, min(i, len(s.Points)-1))].Entry.Commit }
 	f := &Finding{Kind: Step, Experiment: s.Experiment, Cell: s.Cell, Design: s.Design, Machine: s.Machine,
 		Commit: at(shift.At), Before: at(shift.Lo - 1), From: at(shift.Lo), To: at(shift.Hi), P: shift.P}
 	if shift.Drifts() {

@@ -21,6 +21,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/commits"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/internal/transport"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -32,11 +33,11 @@ const Schema = 1
 
 // An Entry is what a history keeps of a run.
 type Entry struct {
-	Schema     int    `json:"schema_version"`
-	Experiment string `json:"experiment"`
-	Config     string `json:"config_sha256"`
-	Run        string `json:"run"`
-	Commit     Commit `json:"commit"`
+	Schema     int            `json:"schema_version"`
+	Experiment string         `json:"experiment"`
+	Config     string         `json:"config_sha256"`
+	Run        string         `json:"run"`
+	Commit     commits.Commit `json:"commit"`
 	// Started is when the run was, RFC 3339.
 	Started string          `json:"started"`
 	Version string          `json:"version"`
@@ -47,17 +48,6 @@ type Entry struct {
 	Bus   float64 `json:"bus_round_trip_us,omitempty"`
 	Cells []Cell  `json:"cells"`
 }
-
-// A Commit is what is known of the commit that a run is of.
-type Commit struct {
-	Hash    string `json:"hash"`
-	Date    string `json:"date,omitempty"` // RFC 3339, of the committer
-	Author  string `json:"author,omitempty"`
-	Subject string `json:"subject,omitempty"`
-}
-
-// Short is the hash, long enough for people.
-func (c *Commit) Short() string { return c.Hash[:min(len(c.Hash), 12)] }
 
 // A Column is a name and a value of a design.
 type Column [2]string
@@ -98,7 +88,7 @@ func (c *Cell) Get(column string) string {
 }
 
 // NewEntry reduces a run.
-func NewEntry(t *results.Table, c Commit) (*Entry, error) {
+func NewEntry(t *results.Table, c commits.Commit) (*Entry, error) {
 	m := t.Manifest
 	switch {
 	case m == nil:

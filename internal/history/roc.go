@@ -64,7 +64,8 @@ func Roc(ctx context.Context, a *Analysis, alarms float64) (*Curve, error) {
 	var noisy int
 	var span time.Duration
 	for _, s := range a.Series {
-		if s.Exact || !s.logs {
+		const constant = 1e-9 // counts, for example: a shift of these has no noise to hide in
+		if s.Exact || !s.logs || s.Noise() < constant {
 			continue
 		}
 		if len(s.Points) >= Fewest {

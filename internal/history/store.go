@@ -14,7 +14,6 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -22,8 +21,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/commits"
 	"github.com/conclave-bench/conclave/internal/files"
-	"github.com/conclave-bench/conclave/internal/proc"
 )
 
 // A Store has the files of a history: entries, blessings and experiments, each in a folder of that
@@ -45,8 +44,9 @@ type keeper interface {
 // GitPrefix begins the name of a store that is a reference of the repository.
 const GitPrefix = "git:"
 
-// Open opens the store of a name: that of a folder, or git:REF. None needs to exist.
-func Open(name string) (*Store, error) {
+// Open opens the store of a name: that of a folder, or git:REF of the repository here. Neither needs to
+// exist.
+func Open(ctx context.Context, name string) (*Store, error) {
 	ref, isRef := strings.CutPrefix(name, GitPrefix)
 	switch {
 	case name == "" || isRef && ref == "":
@@ -60,10 +60,14 @@ func Open(name string) (*Store, error) {
 	case !strings.HasPrefix(ref, "refs/"):
 		ref = "refs/heads/" + ref
 	}
-	if out, err := exec.Command("git", "check-ref-format", ref).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%s is no name of a reference of git: %w %s", name, err, out)
+	repo, err := commits.Open(ctx, ".")
+	if err != nil {
+		return nil, err
 	}
-	return &Store{gitRef(ref), name}, nil
+	if _, err := repo.Git(ctx, nil, nil, "check-ref-format", ref); err != nil {
+		return nil, fmt.Errorf("%s is no name of a reference of git", name)
+	}
+	return &Store{&gitRef{repo, ref}, name}, nil
 }
 
 func (s *Store) String() string { return s.name }
@@ -205,31 +209,14 @@ func (f folder) get(_ context.Context, name string) ([]byte, error) {
 
 // A gitRef keeps files in the tree of the commit that a reference of the repository names. Each
 // put is a commit on top of it, and the reference moves only if nobody else has moved it since.
-type gitRef string
-
-// git runs git, and returns what it prints.
-func git(ctx context.Context, in io.Reader, env []string, args ...string) (string, error) {
-	c := exec.CommandContext(ctx, "git", args...)
-	c.Stdin = in
-	c.Env = append(c.Environ(), env...)
-	var out, said bytes.Buffer
-	c.Stdout, c.Stderr = &out, &said
-	if err := c.Run(); err != nil {
-		if ctx.Err() != nil {
-			return "", context.Cause(ctx)
-		}
-		return "", fmt.Errorf("git %s: %s", args[0], cmp.Or(strings.TrimSpace(proc.Harmless(said.String())),
-			err.Error()))
-	}
-	return strings.TrimSuffix(out.String(), "\n"), nil
+type gitRef struct {
+	*commits.Repo
+	ref string
 }
 
 // tip is the commit that the reference names; "" if there is none.
-func (g gitRef) tip(ctx context.Context) (string, error) {
-	if _, err := git(ctx, nil, nil, "rev-parse", "--git-dir"); err != nil {
-		return "", err // no repository
-	}
-	hash, err := git(ctx, nil, nil, "rev-parse", "--verify", "--quiet", string(g)+"^{commit}")
+func (g *gitRef) tip(ctx context.Context) (string, error) {
+	hash, err := g.Git(ctx, nil, nil, "rev-parse", "--verify", "--quiet", g.ref+"^{commit}")
 	if err != nil && ctx.Err() == nil {
 		return "", nil
 	}
@@ -239,8 +226,8 @@ func (g gitRef) tip(ctx context.Context) (string, error) {
 // tries is how often a put tries to be the one that moves the reference.
 const tries = 100
 
-func (g gitRef) put(ctx context.Context, name string, content []byte) error {
-	blob, err := git(ctx, bytes.NewReader(content), nil, "hash-object", "-w", "--stdin")
+func (g *gitRef) put(ctx context.Context, name string, content []byte) error {
+	blob, err := g.Git(ctx, bytes.NewReader(content), nil, "hash-object", "-w", "--stdin")
 	if err != nil {
 		return err
 	}
@@ -250,7 +237,7 @@ func (g gitRef) put(ctx context.Context, name string, content []byte) error {
 			return err
 		}
 		if old != "" {
-			if _, err := git(ctx, nil, nil, "cat-file", "-e", old+":"+name); err == nil {
+			if _, err := g.Git(ctx, nil, nil, "cat-file", "-e", old+":"+name); err == nil {
 				return nil
 			}
 		}
@@ -263,12 +250,12 @@ func (g gitRef) put(ctx context.Context, name string, content []byte) error {
 		}
 		time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
 	}
-	return fmt.Errorf("%s moved %d times while a file was to be added; try again", string(g), tries)
+	return fmt.Errorf("%s moved %d times while a file was to be added; try again", g.ref, tries)
 }
 
 // move has the reference name another commit, if it still names the old one.
-func (g gitRef) move(ctx context.Context, old, next string) (moved bool, err error) {
-	_, err = git(ctx, nil, nil, "update-ref", string(g), next, cmp.Or(old, strings.Repeat("0", len(next))))
+func (g *gitRef) move(ctx context.Context, old, next string) (moved bool, err error) {
+	_, err = g.Git(ctx, nil, nil, "update-ref", g.ref, next, cmp.Or(old, strings.Repeat("0", len(next))))
 	if err == nil {
 		return true, nil
 	}
@@ -280,7 +267,7 @@ func (g gitRef) move(ctx context.Context, old, next string) (moved bool, err err
 
 // commit makes a commit of the files of other ones and those of an index, which it lists as
 // git update-index --index-info reads it.
-func (g gitRef) commit(ctx context.Context, old, index, message string, parents ...string) (string, error) {
+func (g *gitRef) commit(ctx context.Context, old, index, message string, parents ...string) (string, error) {
 	dir, err := os.MkdirTemp("", "bench-history-")
 	if err != nil {
 		return "", err
@@ -291,7 +278,7 @@ func (g gitRef) commit(ctx context.Context, old, index, message string, parents 
 		"GIT_COMMITTER_NAME=bench", "GIT_COMMITTER_EMAIL=bench@localhost"}
 	args := []string{"commit-tree", "-m", message}
 	if old != "" {
-		if _, err := git(ctx, nil, env, "read-tree", old); err != nil {
+		if _, err := g.Git(ctx, nil, env, "read-tree", old); err != nil {
 			return "", err
 		}
 		parents = append([]string{old}, parents...)
@@ -299,27 +286,27 @@ func (g gitRef) commit(ctx context.Context, old, index, message string, parents 
 	for _, p := range parents {
 		args = append(args, "-p", p)
 	}
-	if _, err := git(ctx, strings.NewReader(index), env, "update-index", "--index-info"); err != nil {
+	if _, err := g.Git(ctx, strings.NewReader(index), env, "update-index", "--index-info"); err != nil {
 		return "", err
 	}
-	tree, err := git(ctx, nil, env, "write-tree")
+	tree, err := g.Git(ctx, nil, env, "write-tree")
 	if err != nil {
 		return "", err
 	}
-	return git(ctx, nil, env, append(args, tree)...)
+	return g.Git(ctx, nil, env, append(args, tree)...)
 }
 
-func (g gitRef) get(ctx context.Context, name string) ([]byte, error) {
-	out, err := git(ctx, nil, nil, "cat-file", "blob", string(g)+":"+name)
+func (g *gitRef) get(ctx context.Context, name string) ([]byte, error) {
+	out, err := g.Git(ctx, nil, nil, "cat-file", "blob", g.ref+":"+name)
 	return []byte(out + "\n"), err
 }
 
-func (g gitRef) each(ctx context.Context, in string, visit func(string, []byte) error) error {
+func (g *gitRef) each(ctx context.Context, in string, visit func(string, []byte) error) error {
 	tip, err := g.tip(ctx)
 	if err != nil || tip == "" {
 		return err
 	}
-	list, err := git(ctx, nil, nil, "ls-tree", "-r", "--name-only", tip, in+"/")
+	list, err := g.Git(ctx, nil, nil, "ls-tree", "-r", "--name-only", tip, in+"/")
 	if err != nil || list == "" {
 		return err
 	}
@@ -331,7 +318,7 @@ func (g gitRef) each(ctx context.Context, in string, visit func(string, []byte) 
 			fmt.Fprintln(&asked, tip+":"+name)
 		}
 	}
-	out, err := git(ctx, strings.NewReader(asked.String()), nil, "cat-file", "--batch")
+	out, err := g.Git(ctx, strings.NewReader(asked.String()), nil, "cat-file", "--batch")
 	if err != nil {
 		return err
 	}
@@ -339,7 +326,7 @@ func (g gitRef) each(ctx context.Context, in string, visit func(string, []byte) 
 	for _, name := range names {
 		content, err := nextBlob(r)
 		if err != nil {
-			return fmt.Errorf("%s: %s: %w", string(g), name, err)
+			return fmt.Errorf("%s: %s: %w", g.ref, name, err)
 		}
 		if err := visit(name, content); err != nil {
 			return err
@@ -370,7 +357,7 @@ func nextBlob(r *bufio.Reader) ([]byte, error) {
 // Sync brings what a remote repository has of the reference here, and what is here there. Both then have
 // all files of both. A store in a folder is an error.
 func (s *Store) Sync(ctx context.Context, remote string) error {
-	g, is := s.keep.(gitRef)
+	g, is := s.keep.(*gitRef)
 	if !is {
 		return fmt.Errorf("%s is a folder; only a store in git:REF goes to another repository", s)
 	}
@@ -384,8 +371,8 @@ func (s *Store) Sync(ctx context.Context, remote string) error {
 	return err
 }
 
-func (g gitRef) sync(ctx context.Context, remote string) error {
-	there, err := git(ctx, nil, nil, "ls-remote", remote, string(g))
+func (g *gitRef) sync(ctx context.Context, remote string) error {
+	there, err := g.Git(ctx, nil, nil, "ls-remote", remote, g.ref)
 	if err != nil {
 		return err
 	}
@@ -395,7 +382,7 @@ func (g gitRef) sync(ctx context.Context, remote string) error {
 		return err
 	}
 	if hash != "" && hash != here {
-		if _, err := git(ctx, nil, nil, "fetch", "--quiet", "--no-tags", remote, string(g)); err != nil {
+		if _, err := g.Git(ctx, nil, nil, "fetch", "--quiet", "--no-tags", remote, g.ref); err != nil {
 			return err
 		}
 		if here, err = g.join(ctx, here, hash); err != nil {
@@ -405,15 +392,15 @@ func (g gitRef) sync(ctx context.Context, remote string) error {
 	if here == "" || here == hash {
 		return nil
 	}
-	_, err = git(ctx, nil, nil, "push", "--quiet", "--no-verify", remote, here+":"+string(g))
+	_, err = g.Git(ctx, nil, nil, "push", "--quiet", "--no-verify", remote, here+":"+g.ref)
 	return err
 }
 
 // join adds the files of another commit to the reference.
-func (g gitRef) join(ctx context.Context, here, there string) (string, error) {
+func (g *gitRef) join(ctx context.Context, here, there string) (string, error) {
 	next := there
 	contains := func(newer, older string) bool {
-		_, err := git(ctx, nil, nil, "merge-base", "--is-ancestor", older, newer)
+		_, err := g.Git(ctx, nil, nil, "merge-base", "--is-ancestor", older, newer)
 		return err == nil
 	}
 	switch {
@@ -421,7 +408,7 @@ func (g gitRef) join(ctx context.Context, here, there string) (string, error) {
 	case contains(here, there):
 		return here, nil
 	default:
-		index, err := git(ctx, nil, nil, "ls-tree", "-r", there)
+		index, err := g.Git(ctx, nil, nil, "ls-tree", "-r", there)
 		if err != nil {
 			return "", err
 		}
@@ -431,7 +418,7 @@ func (g gitRef) join(ctx context.Context, here, there string) (string, error) {
 	}
 	moved, err := g.move(ctx, here, next)
 	if err == nil && !moved {
-		err = fmt.Errorf("%s moved", string(g))
+		err = fmt.Errorf("%s moved", g.ref)
 	}
 	return next, err
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/conclave-bench/conclave/internal/slowtest"
 )
 
-// history makes a repository, in which it goes, of a module whose command is this program, but for a
+// commitsIn makes a repository, in which it goes, of a module whose command is this program, but for a
 // few lines of each commit's: a Go expression for what it prints instead of the text out.
-func history(t *testing.T, expressions ...string) {
+func commitsIn(t *testing.T, expressions ...string) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -81,7 +81,7 @@ const (
 
 // TestBisect: the commit, whose it is, and the first message at which the trial parts from the one before.
 func TestBisect(t *testing.T) {
-	history(t, plain, plain, plain, half, renamed, renamed, heavier, heavier)
+	commitsIn(t, plain, plain, plain, half, renamed, renamed, heavier, heavier)
 	put(t, "small.yaml", []byte(small))
 	r := bench(t, "bisect", "c0", "main", "small.yaml", "--trial", "1", "--events", "1").want(t, Incomplete)
 	narrow(t, r.out)
@@ -111,7 +111,7 @@ func TestBisect(t *testing.T) {
 
 // TestBisect_Metric: what changed other things does not count.
 func TestBisect_Metric(t *testing.T) {
-	history(t, plain, renamed, heavier, heavier)
+	commitsIn(t, plain, renamed, heavier, heavier)
 	put(t, "small.yaml", []byte(small))
 	args := []string{"bisect", "c0", "c3", "small.yaml", "--trial", "1", "--metric"}
 	r := bench(t, append(args, "messages")...).want(t, Missed)
@@ -128,7 +128,7 @@ func TestBisect_Metric(t *testing.T) {
 }
 
 func TestBisect_Mistakes(t *testing.T) {
-	history(t, plain, random, half)
+	commitsIn(t, plain, random, half)
 	put(t, "small.yaml", []byte(small))
 	for name, test := range map[string]struct {
 		args string

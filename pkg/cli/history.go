@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/commits"
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/history"
 	"github.com/conclave-bench/conclave/internal/report"
@@ -49,11 +50,12 @@ their probability, which counts the places that were looked at.`,
   bench history analyze
   bench history report --out trends.html`,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return usage("bench history: want add, analyze, bless, report or roc, as bench history add " +
+			return usage("bench history: want add, analyze, bless, backfill, report or roc, as bench history add " +
 				"results/ci/latest")
 		},
 	}
 	c.AddCommand(s.historyAddCommand(), s.historyAnalyzeCommand(), s.historyBlessCommand(),
+		s.historyBackfillCommand(),
 		s.historyReportCommand(), s.historyRocCommand())
 	return c
 }
@@ -95,7 +97,7 @@ func (f *historyFlags) analysis(ctx context.Context) (*history.Store, *history.A
 	for _, w := range where {
 		o.Where = append(o.Where, history.Column{w.Name, w.Value})
 	}
-	store, err := history.Open(f.store)
+	store, err := history.Open(ctx, f.store)
 	if err != nil {
 		return nil, nil, usage("--store: %v", err)
 	}
@@ -111,7 +113,7 @@ func (f *historyFlags) analysis(ctx context.Context) (*history.Store, *history.A
 		return nil, nil, err
 	}
 	if !f.all {
-		if o.Line, err = history.Line(ctx, f.at); err != nil {
+		if o.Line, err = line(ctx, f.at); err != nil {
 			return nil, nil, fmt.Errorf("%w; with --all, the runs are taken by the dates of their commits",
 				err)
 		}
@@ -123,15 +125,28 @@ func (f *historyFlags) analysis(ctx context.Context) (*history.Store, *history.A
 				len(entries), f.store, f.at)
 	}
 	if f.since != "" {
-		hash, err := history.Resolve(ctx, f.since)
+		c, err := history.Describe(ctx, f.since)
 		if err == nil {
-			err = a.After(hash)
+			err = a.After(c.Hash)
 		}
 		if err != nil {
 			return nil, nil, usage("--since %s: %v", f.since, err)
 		}
 	}
 	return store, a, nil
+}
+
+// line is the commits that led to the one of a name.
+func line(ctx context.Context, name string) ([]*commits.Commit, error) {
+	repo, err := commits.Open(ctx, ".")
+	if err != nil {
+		return nil, err
+	}
+	c, err := commitCalled(ctx, repo, "--at", name)
+	if err != nil {
+		return nil, err
+	}
+	return repo.Line(ctx, c)
 }
 
 func (s *streams) historyAddCommand() *cobra.Command {
@@ -161,7 +176,7 @@ others have added there comes here.
 			}
 			ctx, stop := s.interruptible(context.Background())
 			defer stop()
-			store, err := history.Open(f.store)
+			store, err := history.Open(ctx, f.store)
 			if err != nil {
 				return usage("--store: %v", err)
 			}
@@ -212,16 +227,17 @@ func (s *streams) historyAdd(ctx context.Context, store *history.Store, path, co
 	}
 	fmt.Fprintf(s.text(), "%s: %s, %s, of %s\n", store, e.Experiment, report.Plural(len(e.Cells), "cell",
 		"cells"),
-		commitText(of))
+		commitText(&of))
 	return nil
 }
 
 // commitText is a commit in a line.
-func commitText(c history.Commit) string { return strings.TrimSpace(c.Short() + " " + c.Subject) }
+func commitText(c *commits.Commit) string { return strings.TrimSpace(c.Short() + " " + c.Subject) }
 
 func (s *streams) historyAnalyzeCommand() *cobra.Command {
 	var f historyFlags
-	var format, out string
+	var format, out, pkg string
+	var cause bool
 	c := &cobra.Command{
 		Use:   "analyze",
 		Short: "Find the commits that changed figures",
@@ -238,10 +254,14 @@ together), and needs three runs behind it: of the last runs it is said when
 they lie apart, no more. Runs on different machines are different series.
 What the time of a round trip over the bare bus explains is taken out.
 
+With --cause, the newest exact changes are traced to the first message at which
+a trial parts from that of the commit before, as bench bisect does it.
+
 What somebody has blessed is told, and is no failure.
 
 ` + exitHelp("history", "0", "1", "2", "4", "130, 143"),
 		Example: `  bench history analyze
+  bench history analyze --cause
   bench history analyze --since HEAD~20 --format markdown --out trend.md
   bench history analyze --store git:refs/notes/conclave --where nodes=5`,
 		Args: noArguments,
@@ -254,6 +274,11 @@ What somebody has blessed is told, and is no failure.
 			store, a, err := f.analysis(ctx)
 			if err != nil {
 				return err
+			}
+			if cause {
+				if err := s.explain(ctx, store, a, pkg); err != nil {
+					return err
+				}
 			}
 			var text strings.Builder
 			switch format {
@@ -275,6 +300,9 @@ What somebody has blessed is told, and is no failure.
 	}
 	f.choice(c)
 	c.Flags().StringVar(&f.since, "since", "", "tell only changes behind `COMMIT`")
+	c.Flags().BoolVar(&cause, "cause", false, "find the causes of exact changes; this builds commits")
+	c.Flags().StringVar(&pkg, "package", "./cmd/bench",
+		"with --cause, build the command in the Go package `PATH`")
 	c.Flags().StringVar(&format, "format", analyzeFormats[0], "write `FORMAT`: "+strings.Join(analyzeFormats,
 		", "))
 	c.Flags().StringVar(&out, "out", "", "write to `FILE` instead of standard output")
@@ -321,7 +349,7 @@ somewhere between two commits, bless any of those between.
 
 func (s *streams) historyBless(ctx context.Context, f *historyFlags, commit, metricName,
 	reason string) error {
-	store, err := history.Open(f.store)
+	store, err := history.Open(ctx, f.store)
 	if err != nil {
 		return usage("--store: %v", err)
 	}
@@ -329,8 +357,11 @@ func (s *streams) historyBless(ctx context.Context, f *historyFlags, commit, met
 	if err != nil {
 		return usage("bench history bless: %v", err)
 	}
-	b := &history.Blessing{Commit: c.Hash, Metric: metricName, Reason: reason, By: history.User(ctx),
+	b := &history.Blessing{Commit: c.Hash, Metric: metricName, Reason: reason,
 		At: time.Now().UTC().Format(time.RFC3339)}
+	if repo, err := commits.Open(ctx, "."); err == nil {
+		b.By = repo.User(ctx)
+	}
 	where, err := readWhere(f.where)
 	if err != nil {
 		return err
@@ -341,7 +372,7 @@ func (s *streams) historyBless(ctx context.Context, f *historyFlags, commit, met
 	if err := store.Bless(ctx, b); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.text(), "%s: blessed %s\n", store, commitText(c))
+	fmt.Fprintf(s.text(), "%s: blessed %s\n", store, commitText(&c))
 	return nil
 }
 
@@ -370,7 +401,7 @@ func printTrends(w *folding, a *history.Analysis) {
 		}
 		fmt.Fprintf(w, "  %s\n", findingText(f))
 		for _, c := range alsoOf(f) {
-			fmt.Fprintf(w, "    %s\n", c)
+			fmt.Fprintf(w, "    %s\n", strings.ReplaceAll(c, "\n", "\n    "))
 		}
 	}
 	fmt.Fprintln(w)
@@ -386,7 +417,7 @@ func printTrends(w *folding, a *history.Analysis) {
 
 // place is the commit of a finding, or between which it is.
 func place(f *history.Finding) string {
-	text := commitText(f.Commit)
+	text := commitText(&f.Commit)
 	switch {
 	case f.Kind == history.Contradiction:
 		return text + ", two runs"
@@ -543,6 +574,10 @@ func markdownTrends(w *strings.Builder, a *history.Analysis) {
 		for _, f := range a.Findings {
 			fmt.Fprintf(w, "- %s: %s", escapeMarkdown(place(f)), escapeMarkdown(findingText(f)))
 			for _, text := range alsoOf(f) {
+				if text == f.Cause {
+					fmt.Fprintf(w, "\n\n  ```\n  %s\n  ```", strings.ReplaceAll(text, "\n", "\n  "))
+					continue
+				}
 				fmt.Fprintf(w, "; %s", escapeMarkdown(text))
 			}
 			fmt.Fprintln(w)
@@ -695,7 +730,7 @@ func printRoc(w *folding, r *history.Curve) {
 		t.column("commits later", true)
 	}
 	for _, row := range r.Rows {
-		cells := []string{compare.Number(row.Alpha), compare.Number(row.Alarms)}
+		cells := []string{fmt.Sprint(row.Alpha), compare.Number(row.Alarms)}
 		for _, found := range row.Found {
 			later := ""
 			if found.Share > 0 {

@@ -209,7 +209,7 @@ func TestInterrupt_TwiceEndsAtOnce(t *testing.T) {
 // TestInterrupt_Bisect: nothing is left of a search, in the repository or elsewhere, whether a commit
 // was being built or simulated the trial.
 func TestInterrupt_Bisect(t *testing.T) {
-	history(t, plain, hangs)
+	commitsIn(t, plain, hangs)
 	put(t, "small.yaml", []byte(small))
 	signs := t.TempDir()
 	// A compiler that does not come back soon, when asked for more than its version.

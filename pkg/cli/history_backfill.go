@@ -1,0 +1,222 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/conclave-bench/conclave/internal/commits"
+	"github.com/conclave-bench/conclave/internal/history"
+	"github.com/conclave-bench/conclave/internal/proc"
+	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+func (s *streams) historyBackfillCommand() *cobra.Command {
+	var f historyFlags
+	var pkg string
+	var again bool
+	c := &cobra.Command{
+		Use:   "backfill RANGE FILE",
+		Short: "Run an experiment with the programs of past commits",
+		Long: `Run the experiment of FILE, as it is now, with the program of each commit in
+RANGE, and keep the figures. RANGE is as git has it: v1.0..HEAD, or HEAD~20..;
+of merged branches the merges alone count. Each commit is checked out into a
+temporary folder and built. The repository and its working tree stay as they
+are.
+
+Commits of which the history has a run of this experiment are left out, on
+real processes a run on a machine like this one. So a backfill that was
+interrupted goes on where it was. Commits that do not build, or cannot run the
+experiment, are skipped.
+
+` + exitHelp("history", "0", "1", "2", "5", "130, 143"),
+		Example: `  bench history backfill v1.0..HEAD configs/ci.yaml
+  bench history backfill HEAD~50..HEAD configs/ci.yaml --package ./cmd/mybench`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return usage("bench history backfill: %s, want a range of commits and FILE, as bench history "+
+					"backfill HEAD~20..HEAD configs/ci.yaml", report.Plural(len(args), "argument",
+					"arguments"))
+			}
+			ctx, stop := s.interruptible(context.Background())
+			defer stop()
+			return s.backfill(ctx, &f, args[0], args[1], pkg, again)
+		},
+	}
+	f.place(c)
+	c.Flags().StringVar(&pkg, "package", "./cmd/bench",
+		"build the command in the Go package `PATH`, as seen from this folder")
+	c.Flags().BoolVar(&again, "again", false, "run also what the history has")
+	return c
+}
+
+func (s *streams) backfill(ctx context.Context, f *historyFlags, span, file, pkg string,
+	again bool) (err error) {
+	e, err := experiment.Load(file, experiment.Overrides{})
+	if err != nil {
+		return err
+	}
+	if file, err = filepath.Abs(file); err != nil {
+		return err
+	}
+	store, err := history.Open(ctx, f.store)
+	if err != nil {
+		return usage("--store: %v", err)
+	}
+	repo, err := commits.Open(ctx, ".")
+	if err != nil {
+		return err
+	}
+	list, err := repo.Range(ctx, span)
+	if err != nil {
+		return usage("bench history backfill: %v", err)
+	}
+	has := map[string]bool{}
+	if !again {
+		if has, err = measuredHere(ctx, store, e); err != nil {
+			return err
+		}
+	}
+	builder, err := repo.Builder(pkg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, builder.Close()) }()
+	ran, skipped := 0, 0
+	for i, c := range list {
+		if has[c.Hash] {
+			continue
+		}
+		s.say(fmt.Sprintf("%d left, running %s", len(list)-i, c.Title()))
+		err := s.fill(ctx, store, builder, c, file)
+		skip := (*commits.UntestableError)(nil)
+		switch {
+		case errors.As(err, &skip):
+			skipped++
+			s.say("  skipped: " + brief(skip.Reason))
+		case err != nil:
+			return err
+		default:
+			ran++
+		}
+	}
+	fmt.Fprintf(s.text(), "%s: %s of %s added, %d were there, %d skipped\n", store,
+		report.Plural(ran, "run", "runs"), e.Name, len(list)-ran-skipped, skipped)
+	if skipped > 0 {
+		return exit(Incomplete)
+	}
+	return nil
+}
+
+// measuredHere are the commits that the history has runs of an experiment of.
+func measuredHere(ctx context.Context, store *history.Store, e *experiment.Experiment) (map[string]bool,
+	error) {
+	entries, err := store.Entries(ctx)
+	if err != nil {
+		return nil, err
+	}
+	here := history.Fingerprint(results.ThisSite().Machine)
+	out := map[string]bool{}
+	for _, x := range entries {
+		if x.Experiment == e.Name && (e.Virtual() || history.Fingerprint(x.Machine) == here) {
+			out[x.Commit.Hash] = true
+		}
+	}
+	return out, nil
+}
+
+// fill builds a commit, runs the experiment and keeps what it found.
+func (s *streams) fill(ctx context.Context, store *history.Store, b *commits.Builder, c *commits.Commit,
+	file string) error {
+	program, err := b.Build(ctx, c)
+	if err != nil {
+		return err
+	}
+	out, err := os.MkdirTemp("", "bench-backfill-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(out) // in the folder for what may go
+	run := exec.CommandContext(ctx, program, "run", file, "--out", out, "--quiet", "--progress", "none")
+	run.Cancel = func() error { return run.Process.Signal(os.Interrupt) } // so that its nodes end
+	run.WaitDelay = 10 * time.Second
+	var said bytes.Buffer
+	run.Stderr = &said
+	err = run.Run()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	found, _ := filepath.Glob(filepath.Join(out, "*", "latest"))
+	if len(found) != 1 {
+		return &commits.UntestableError{Reason: "it does not run the experiment: " +
+			cmp.Or(strings.TrimSpace(proc.Harmless(said.String())), fmt.Sprint(err))}
+	}
+	t, err := results.ReadTable(found[0])
+	var entry *history.Entry
+	if err == nil {
+		entry, err = history.NewEntry(t, *c)
+	}
+	if err != nil { // another version's results, or those of a run that ended early
+		return &commits.UntestableError{Reason: err.Error()}
+	}
+	return store.Add(ctx, entry, t.Config)
+}
+
+// mostCauses is of how many changes the cause is looked for: each takes builds.
+const mostCauses = 3
+
+// explain looks for the causes of the newest exact changes that nobody has blessed: the commit, and the
+// first message at which the trial parts from the one before.
+func (s *streams) explain(ctx context.Context, store *history.Store, a *history.Analysis, pkg string) error {
+	dir, err := os.MkdirTemp("", "bench-history-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir) // in the folder for what may go
+	bad := a.Bad()
+	done := 0
+	for i := len(bad) - 1; i >= 0 && done < mostCauses; i-- {
+		f := bad[i]
+		if f.Trial == 0 || f.Kind == history.Contradiction {
+			continue
+		}
+		done++
+		config, err := store.Experiment(ctx, f.Config)
+		if err != nil {
+			return fmt.Errorf("%s does not have the experiment of %s: %w", store, f.Experiment, err)
+		}
+		file := filepath.Join(dir, f.Experiment+".yaml")
+		if err := os.WriteFile(file, config, 0o644); err != nil {
+			return err
+		}
+		q := &question{good: f.Before.Hash, bad: f.Commit.Hash, pkg: pkg, firstParent: true}
+		if q.world, err = readWorld(file, &f.Trial); err != nil {
+			return err
+		}
+		q.world.name = fmt.Sprintf("trial %d of %s", f.Trial, f.Experiment)
+		c, err := s.cause(ctx, q)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil:
+			f.Cause = "no cause found: " + err.Error()
+			continue
+		}
+		var text strings.Builder
+		c.print(&text, 3)
+		f.Cause = strings.TrimSpace(text.String())
+	}
+	return nil
+}
