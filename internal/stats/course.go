@@ -373,30 +373,35 @@ func (f *fitting) variance(parts ...stretch) (v, freedom float64) {
 }
 
 // resemblance is by how much larger the variance of a mean is because neighbours resemble each
-// other: (1+r)/(1-r) of a chain in which each does its neighbour (Bayley and Hammersley, 1946). Their
-// correlation r
-// follows from the differences of neighbours and of those two apart, whose variances are 2(1-r) and
-// 2(1-r^2) of that
-// of a value: few of these are across a shift, and the largest are left out.
+// other: (1+r)/(1-r) of a chain in which each does its neighbour (Bayley and Hammersley, 1946), r being their
+// correlation. It follows from second differences of neighbours and of those two apart, which know nothing of levels
+// and drifts: their variances are as (1-r)(3-r) to (1-r^2)(3-r^2). Few are across a shift, and the largest are left
+// out.
 func resemblance(y []float64) float64 {
 	spread := func(apart int) float64 {
 		var d []float64
-		for i := apart; i < len(y); i++ {
-			d = append(d, (y[i]-y[i-apart])*(y[i]-y[i-apart]))
+		for i := 2 * apart; i < len(y); i++ {
+			v := y[i] - 2*y[i-apart] + y[i-2*apart]
+			d = append(d, v*v)
 		}
 		slices.Sort(d)
+		d = d[:len(d)-len(d)/5]
 		sum := 0.0
-		for _, v := range d[:len(d)-len(d)/8] {
+		for _, v := range d {
 			sum += v
 		}
-		return sum
+		return sum / float64(len(d))
 	}
 	near := spread(1)
 	if near == 0 {
 		return 1
 	}
-	r := min(spread(2)/near*float64(len(y)-1)/float64(len(y)-2)-1, 0.8)
-	if r < 1.5/math.Sqrt(float64(len(y))) { // chance shows as much without any
+	ratio := spread(2) / near
+	r := 0.0
+	for r < 0.8 && (1+r)*(3-float64(r*r))/(3-r) < ratio {
+		r += 0.01
+	}
+	if r < 2/math.Sqrt(float64(len(y))) { // chance shows as much without any
 		return 1
 	}
 	return (1 + r) / (1 - r)

@@ -202,7 +202,7 @@ func TestFollowCourse_Pays(t *testing.T) {
 			return 0.3*last +
 				r.NormFloat64()
 		}},
-		{"correlated by 0.5", 70, func(r *rand.Rand, last float64) float64 {
+		{"correlated by 0.5", 100, func(r *rand.Rand, last float64) float64 {
 			return 0.5*last +
 				r.NormFloat64()
 		}},

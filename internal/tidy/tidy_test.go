@@ -105,6 +105,8 @@ var table = []struct {
 		"pkg/algo", "pkg/fault", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check", "internal/guard",
 	}},
 	{"internal/commits", []string{"internal/proc"}},
+	{"internal/history", []string{"internal/commits", "internal/files", "internal/stats", "internal/transport",
+		"pkg/algo", "pkg/metric", "pkg/results", "pkg/trace"}},
 	{"internal/twin", []string{
 		"pkg/link", "pkg/trace", "internal/stats", "internal/clock", "pkg/harness", "pkg/sim", "pkg/experiment",
 	}},

@@ -161,7 +161,7 @@ func TestBisect_Module(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	history(t)
+	commitsIn(t)
 	bench(t, "new", "algorithm", "election/my-election", "--module", "example.com/own", "--conclave", clone).want(t, Good)
 	t.Chdir("myelection")
 	if out, err := exec.Command("go", "mod", "tidy").CombinedOutput(); err != nil {

@@ -36,6 +36,7 @@ var exitCodes = []struct {
 		"compare":   "nothing is worse, or with --prove, all is proved",
 		"diff":      "the same",
 		"bisect":    "the same at both",
+		"history":   "done; analyze: nothing is worse, or it is blessed",
 		"explore":   "nothing found, or only beyond the model",
 		"reproduce": "every verdict is what its study expects",
 	}},
@@ -43,6 +44,7 @@ var exitCodes = []struct {
 	{"2", [2]string{}, "usage or configuration; every mistake in the file is reported with its line",
 		map[string]string{"run": "usage or configuration", "compare": "usage", "explore": "usage",
 			"diff": "usage or configuration", "bisect": "usage or configuration",
+			"history":   "usage or configuration",
 			"reproduce": "usage or configuration", "tune": "usage or configuration",
 			"rare": "usage or configuration", "atlas": "usage or configuration",
 			"calibrate": "usage", "twin": "usage"}},
@@ -54,6 +56,7 @@ var exitCodes = []struct {
 		"compare":   "something is worse",
 		"diff":      "they differ",
 		"bisect":    "the commit was found",
+		"history":   "something is worse, and nobody has blessed it",
 		"reproduce": "a verdict is not the expected one",
 	}},
 	{"5", [2]string{"incomplete", "warn"}, "incomplete or unknown: more invalid or timed-out trials " +
@@ -62,11 +65,13 @@ var exitCodes = []struct {
 			"run":     "more invalid, timed-out or undecided trials than the experiment allows",
 			"compare": "with --prove, something is neither proved nor refuted",
 			"bisect":  "it is one of several, which cannot be tested",
+			"history": "some commits were skipped",
 			"tune":    "for some algorithm no setting was found",
 			"rare":    "no path got beyond some bound",
 		}},
 	{"130, 143", [2]string{"interrupted", "warn"}, "interrupted; finished trials are kept",
-		map[string]string{"diff": "interrupted", "bisect": "interrupted"}},
+		map[string]string{"diff": "interrupted", "bisect": "interrupted",
+			"history": "interrupted; what was added is kept"}},
 }
 
 // verdictOf is what a run is called that ended with a code.

@@ -50,8 +50,8 @@ their probability, which counts the places that were looked at.`,
   bench history analyze
   bench history report --out trends.html`,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return usage("bench history: want add, analyze, bless, backfill, report or roc, as bench history add " +
-				"results/ci/latest")
+			return usage("bench history: want add, analyze, bless, backfill, report or roc, as " +
+				"bench history add results/ci/latest")
 		},
 	}
 	c.AddCommand(s.historyAddCommand(), s.historyAnalyzeCommand(), s.historyBlessCommand(),

@@ -46,8 +46,8 @@ experiment, are skipped.
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return usage("bench history backfill: %s, want a range of commits and FILE, as bench history "+
-					"backfill HEAD~20..HEAD configs/ci.yaml", report.Plural(len(args), "argument",
+				return usage("bench history backfill: %s, want a range of commits and FILE, as bench "+
+					"history backfill HEAD~20..HEAD configs/ci.yaml", report.Plural(len(args), "argument",
 					"arguments"))
 			}
 			ctx, stop := s.interruptible(context.Background())
