@@ -435,6 +435,9 @@ func changes(problem algo.Problem, old, is *Cell) (out []Change) {
 
 func exactChange(name string, old, is Figure) Change {
 	c := Change{Metric: name, Before: old.Mean, After: is.Mean, Verdict: Other}
+	if old.Mean == nil || is.Mean == nil { // trials timed out
+		c.Before, c.After = old.Median, is.Median
+	}
 	c.Equal = old.Mean != nil && is.Mean != nil && *old.Mean == *is.Mean
 	if m := metric.Named(name); m != nil {
 		c.Verdict = direction(m, old, is)

@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestHistory: what is added is analyzed against the repository's line of commits, blessed, drawn and
+// traced to its cause.
+func TestHistory(t *testing.T) {
+	commitsIn(t, plain, plain, renamed, renamed)
+	put(t, "small.yaml", []byte(small))
+	add := func(commit string, set ...string) string {
+		t.Helper()
+		args := []string{"run", "small.yaml", "--out", "out-" + commit, "--quiet", "--progress", "none"}
+		bench(t, append(args, set...)...).want(t, Good)
+		return bench(t, "history", "add", latest(t, "out-"+commit, "small"), "--commit", commit).want(t, Good).out
+	}
+	has(t, add("c0"), "history: small, 8 cells, of "+git(t, "rev-parse", "--short=12", "c0")+" commit 0\n")
+	add("c1")
+	r := bench(t, "history", "analyze").want(t, Good)
+	has(t, r.out, "2 runs of 2 commits; 48 exact series, 0 noisy\n\nnothing changed\n")
+	add("c2", "--set", "detector.delay=25ms")
+	r = bench(t, "history", "analyze").want(t, Missed)
+	narrow(t, r.out)
+	has(t, r.out, git(t, "rev-parse", "--short=12", "c2")+" commit 2\n",
+		"changed, worse: small: bully nodes=3 topology=complete loss=0: downtime_ms 38\n    -> 53 (+39.47%), ", "the experiment is another, too: it may be the cause\n",
+		"8 changes for the worse that nobody has blessed")
+	has(t, bench(t, "history", "analyze", "--where", "label=ring", "--where", "nodes=3").want(t, Missed).out,
+		"2 changes for the worse that nobody has blessed")
+	has(t, bench(t, "history", "analyze", "--since", "c2").want(t, Good).out, "nothing changed")
+	has(t, bench(t, "history", "analyze", "--at", "c1").want(t, Good).out, "nothing changed",
+		"note: 1 run is of commits that are not on this line: left out")
+
+	r = bench(t, "history", "analyze", "--cause", "--where", "nodes=3", "--where", "label=bully", "--where",
+		"loss=0").want(t, Missed)
+	has(t, r.out, "the first commit that changed trial 1 of small:\n", "p2 sends COORDINATOR to p1", "p2 sends VICTORY to p1")
+	has(t, bench(t, "history", "analyze", "--format", "markdown").want(t, Missed).out, "**8 changes for the worse** in 3 runs\n",
+		"<summary>all 8 changes</summary>")
+
+	bench(t, "history", "bless", "c2", "--where", "label=bully", "--reason", "slower links").want(t, Good)
+	var got trends
+	r = bench(t, "history", "analyze", "--format", "json").want(t, Missed)
+	if err := json.Unmarshal([]byte(r.out), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Runs != 3 || len(got.Findings) != 8 || got.Bad != 4 || len(got.Series) != 48 ||
+		got.Findings[0].Blessing == nil || got.Findings[0].Blessing.Reason != "slower links" {
+		t.Errorf("%d runs, %d findings, %d bad, %d series", got.Runs, len(got.Findings), got.Bad, len(got.Series))
+	}
+	bench(t, "history", "bless", "c2", "--reason", "slower links").want(t, Good)
+	has(t, bench(t, "history", "analyze").want(t, Good).out, "blessed: slower links")
+
+	bench(t, "history", "report").want(t, Good)
+	page, err := os.ReadFile("trends.html")
+	if err != nil || !strings.Contains(string(page), "blessed: slower links") {
+		t.Errorf("the page: %v", err)
+	}
+	has(t, bench(t, "history", "roc").want(t, CouldNotRun).errors, "no noisy series has 20 values or more")
+}
+
+// TestHistory_Backfill: what a history lacks is run with the program of each commit, once.
+func TestHistory_Backfill(t *testing.T) {
+	commitsIn(t, plain, plain, half, plain)
+	put(t, "small.yaml", []byte(small))
+	const store = "git:refs/notes/conclave"
+	r := bench(t, "history", "backfill", "c0..c1", "small.yaml", "--store", store).want(t, Good)
+	has(t, r.out, "1 run of small added, 0 were there, 0 skipped")
+	r = bench(t, "history", "backfill", "c0..", "small.yaml", "--store", store).want(t, Incomplete)
+	has(t, r.out, "1 run of small added, 1 were there, 1 skipped")
+	has(t, r.errors, "bench:   skipped: it does not build: ", " commit 3\n")
+	has(t, bench(t, "history", "analyze", "--store", store).want(t, Good).out, "2 runs of 2 commits", "nothing changed")
+	if left, err := filepath.Glob(os.Getenv("TMPDIR") + "/*"); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	if text := git(t, "status", "--porcelain"); text != "?? small.yaml" {
+		t.Errorf("the working tree: %s", text)
+	}
+}
+
+func TestHistory_Mistakes(t *testing.T) {
+	commitsIn(t, plain)
+	put(t, "small.yaml", []byte(small))
+	bench(t, "run", "small.yaml", "--out", "out", "--quiet", "--progress", "none").want(t, Good)
+	run := latest(t, "out", "small")
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{}, "want add, analyze, bless, backfill, report or roc"},
+		{[]string{"add"}, "want a run"},
+		{[]string{"add", "nowhere"}, "nowhere"},
+		{[]string{"add", run, "--commit", "nothing"}, `"nothing" is no commit of this repository`},
+		{[]string{"add", run, "--commit", "c0", "--store", "small.yaml"}, "small.yaml is a file"},
+		{[]string{"add", run, "--commit", "c0", "--store", "git:a..b"}, "no name of a reference"},
+		{[]string{"analyze"}, "history has no runs; bench history add RUN adds one"},
+		{[]string{"analyze", "--format", "xml"}, "xml"},
+		{[]string{"analyze", "--alpha", "2"}, "--alpha 2"},
+		{[]string{"analyze", "--least", "5"}, "--least 5"},
+		{[]string{"analyze", "--where", "x"}, `--where "x"`},
+		{[]string{"bless", "c0"}, "want --reason"},
+		{[]string{"bless", "--reason", "x"}, "0 arguments"},
+		{[]string{"bless", "nothing", "--reason", "x"}, "is no commit"},
+		{[]string{"backfill", "c0", "small.yaml"}, `"c0" is no range`},
+		{[]string{"backfill", "c0..c0", "small.yaml"}, "no commit is in c0..c0"},
+		{[]string{"roc", "--alarms", "-1"}, "--alarms -1"},
+	} {
+		r := bench(t, append([]string{"history"}, c.args...)...)
+		if r.code != Usage && r.code != CouldNotRun || !strings.Contains(flat(r.errors), c.want) {
+			t.Errorf("%v: %d %s; want %s", c.args, r.code, r.errors, c.want)
+		}
+	}
+	bench(t, "history", "add", run, "--commit", "c0").want(t, Good)
+	has(t, flat(bench(t, "history", "add", run, "--commit", strings.Repeat("a", 40)).want(t, Good).out), "small, 8 cells")
+	has(t, flat(bench(t, "history", "analyze", "--since", strings.Repeat("b", 40)).want(t, Usage).errors),
+		"is not of the history that is looked at")
+}
