@@ -374,8 +374,10 @@ func (f *fitting) variance(parts ...stretch) (v, freedom float64) {
 
 // resemblance is by how much larger the variance of a mean is because neighbours resemble each
 // other: (1+r)/(1-r) of a chain in which each does its neighbour (Bayley and Hammersley, 1946), r being their
-// correlation. It follows from second differences of neighbours and of those two apart, which know nothing of levels
-// and drifts: their variances are as (1-r)(3-r) to (1-r^2)(3-r^2). Few are across a shift, and the largest are left
+// correlation. It follows from second differences of neighbours and of those two apart, which know
+// nothing of levels
+// and drifts: their variances are as (1-r)(3-r) to (1-r^2)(3-r^2). Few are across a shift, and the
+// largest are left
 // out.
 func resemblance(y []float64) float64 {
 	spread := func(apart int) float64 {

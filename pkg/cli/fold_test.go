@@ -115,6 +115,8 @@ func TestColumns(t *testing.T) {
 		"verify":    {"bully --schedules 5", "bully --cases nowhere.json"},
 		"explore":   {"ring-list --faults all --schedules 2000", "bully --exhaustive", "bully --schedules 20"},
 		"diff":      {"bully ring-list " + file + " --trial 8", "bully ring-list", "nothing else"},
+		"bisect":    {"nothing HEAD " + file + " --trial 1", "x"},
+		"history":   {"", "add " + dir, "add " + dir + " --commit " + strings.Repeat("a", 40), "analyze --all", "roc --all"},
 		"atlas":     {"raft bully --graph chained", "bully --processes 3", "raft --graph 9", "ring"},
 		"reproduce": {"--papers " + papers, "--papers " + papers + " --list"},
 		"tune":      {file + " --budget 1", file},

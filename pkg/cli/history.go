@@ -168,7 +168,7 @@ others have added there comes here.
 ` + exitHelp("history", "0", "1", "2", "130, 143"),
 		Example: `  bench history add results/ci/latest
   bench history add results/ci/latest --commit HEAD
-  bench history add results/ci/latest --store git:refs/notes/conclave --push origin`,
+  bench history add results/ci/latest --store git:bench-history --push origin`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -652,7 +652,7 @@ func (s *streams) historyReportCommand() *cobra.Command {
 		Long: `Write a page with a line for each series: values, levels, change points,
 blessings, changes of machine. It needs no network.`,
 		Example: `  bench history report --out trends.html
-  bench history report --metrics messages,election_ms --where nodes=5 --out trends.html`,
+  bench history report --metrics messages,election_ms --where nodes=5`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			ctx, stop := s.interruptible(context.Background())
