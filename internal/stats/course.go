@@ -192,7 +192,7 @@ func (f *fitting) ends(p stretch) (first, last float64) {
 	}
 	mean /= float64(p.to - p.from)
 	_, slope := f.rest(p)
-	half := slope * float64(p.to-1-p.from) / 2
+	half := float64(slope * float64(p.to-1-p.from) / 2)
 	return mean - half, mean + half
 }
 
@@ -235,7 +235,7 @@ func (f *fitting) divide() {
 				squares, _ := f.rest(p)
 				total := cost[from] + squares/variance + float64(chargeOfLevel*unit)
 				if line {
-					total += chargeOfSlope * unit
+					total += float64(chargeOfSlope * unit)
 				}
 				if total < cost[to] {
 					cost[to], last[to] = total, p
