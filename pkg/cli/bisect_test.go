@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/internal/slowtest"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // commitsIn makes a repository, in which it goes, of a module whose command is this program, but for a
@@ -127,8 +128,31 @@ func TestBisect_Metric(t *testing.T) {
 	has(t, bench(t, append(args, "lost")...).want(t, Usage).errors, `--metric "lost", want one of: messages, duration_ms, `)
 }
 
+// TestQuestion: what counts as a change, and that one comparison does not decide the next.
+func TestQuestion(t *testing.T) {
+	value := func(v float64) map[string]*float64 { return map[string]*float64{"fairness": &v} }
+	fair, none := sideOf("{1}", value(1), "send ASK"), sideOf("{1}", nil, "send ASK")
+	unfair, blind := sideOf("{1}", value(0.5), "send ASK"), sideOf("", value(1), "send ASK")
+	late, broken := sideOf("{1}", value(1), "send ASK"), sideOf("{1}", value(1), "send ASK")
+	late.DurationMS, broken.Status = 7, trace.Violated
+	for _, test := range []struct {
+		metric string
+		b      *side
+		want   bool
+	}{
+		{"", fair, false}, {"", unfair, false}, {"", broken, true}, {"", blind, false},
+		{"", sideOf("{2}", value(1), "send ASK"), true}, // what it holds is still known
+		{"fairness", fair, false}, {"fairness", unfair, true}, {"fairness", none, true}, {"fairness", broken, false},
+		{"duration_ms", late, true}, {"duration_ms", unfair, false}, {"messages", unfair, false},
+	} {
+		if got := (&question{metric: test.metric}).changed(fair, test.b); got != test.want {
+			t.Errorf("%q of %+v: %v", test.metric, test.b, got)
+		}
+	}
+}
+
 func TestBisect_Mistakes(t *testing.T) {
-	commitsIn(t, plain, random, half)
+	commitsIn(t, plain, random, half, `out[:0]`)
 	put(t, "small.yaml", []byte(small))
 	for name, test := range map[string]struct {
 		args string
@@ -145,6 +169,7 @@ func TestBisect_Mistakes(t *testing.T) {
 		"the same":       {"c1 c1 small.yaml --trial 1", Usage, "c1 and c1 are the same commit, "},
 		"backwards":      {"c1 c0 small.yaml --trial 1", Usage, "name the older one first"},
 		"does not build": {"c0 c2 small.yaml --trial 1", CouldNotRun, " commit 2: it does not build: cmd/bench/main.go"},
+		"no events":      {"c0 c3 small.yaml --trial 1", CouldNotRun, " commit 3: its program does not simulate trial 1: "},
 		"no package":     {"c0 c1 small.yaml --trial 1 --package ./cmd/bnch", CouldNotRun, "it has no folder cmd/bnch; --package names"},
 		"not twice":      {"c1 c2 small.yaml --trial 1", CouldNotRun, "something is not deterministic"},
 	} {
