@@ -110,6 +110,16 @@ func TestBisect(t *testing.T) {
 	}
 }
 
+// TestBisect_FirstParent: a merge stands for what it merged.
+func TestBisect_FirstParent(t *testing.T) {
+	commitsIn(t, plain, plain, renamed)
+	put(t, "small.yaml", []byte(small))
+	git(t, "checkout", "--quiet", "c0")
+	git(t, "merge", "--quiet", "--no-ff", "--message", "merged", "c2")
+	r := bench(t, "bisect", "c0", "HEAD", "small.yaml", "--trial", "1", "--first-parent").want(t, Missed)
+	has(t, r.out, "  merged\n0 commits between, 2 tried\n")
+}
+
 // TestBisect_Metric: what changed other things does not count.
 func TestBisect_Metric(t *testing.T) {
 	commitsIn(t, plain, renamed, heavier, heavier)

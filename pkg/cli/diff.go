@@ -171,7 +171,6 @@ func aSide(word string) error {
 	extension := strings.TrimPrefix(filepath.Ext(word), ".")
 	info, err := os.Stat(word)
 	switch {
-	case len(named(name)) > 0:
 	case err == nil && !info.IsDir() && slices.Contains(extensions, extension):
 		return usage("bench diff: %s is an experiment, which both sides share: it comes behind them, as in "+
 			"bench diff bully ring-list %s --trial 3", word, report.Quote(word))
