@@ -74,7 +74,9 @@ func (b *Bench) Try(mutant int) (Verdict, string, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), b.Limit)
 	defer cancel()
-	run := exec.CommandContext(ctx, b.program(), "-test.short", "-test.failfast")
+	// A mutant that takes all memory before its time is over takes the machine down with it.
+	run := exec.CommandContext(ctx, "sh", "-c", `ulimit -v 8388608; exec "$0" -test.short -test.failfast`,
+		b.program())
 	run.Dir, run.Env = b.Dir, append(environment(b.Env), variable+"="+strconv.Itoa(mutant+1))
 	out, err := run.CombinedOutput()
 	switch exit := (*exec.ExitError)(nil); {
