@@ -2,10 +2,15 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/conclave-bench/conclave/internal/history"
+	"github.com/conclave-bench/conclave/internal/slowtest"
 )
 
 // TestHistory: what is added is analyzed against the repository's line of commits, blessed, drawn and
@@ -117,4 +122,73 @@ func TestHistory_Mistakes(t *testing.T) {
 	has(t, flat(bench(t, "history", "add", run, "--commit", strings.Repeat("a", 40)).want(t, Good).out), "small, 8 cells")
 	has(t, flat(bench(t, "history", "analyze", "--since", strings.Repeat("b", 40)).want(t, Usage).errors),
 		"is not of the history that is looked at")
+}
+
+const slowing = `
+name: slowing
+problem: mutex
+algorithms: [test-slower]
+transport: %s
+nodes: 2
+scenario: {kind: sequential, requests: 10}
+repetitions: 5
+`
+
+// slowed adds runs of a program that is 1 % slower with each commit from one on, and tells what is found
+// whenever one has been added.
+func slowed(t *testing.T, transport string, commits, from int, found func(last int, r trends)) {
+	t.Helper()
+	commitsIn(t, make([]string, commits)...)
+	put(t, "slowing.yaml", fmt.Appendf(nil, slowing, transport))
+	for i := range commits {
+		t.Setenv("TEST_SLOWER", fmt.Sprint(math.Pow(1.01, float64(max(0, i-from+1)))))
+		bench(t, "run", "slowing.yaml", "--out", "out", "--quiet", "--progress", "none").want(t, Good)
+		bench(t, "history", "add", "out/slowing/latest", "--commit", fmt.Sprint("c", i)).want(t, Good)
+		var got trends
+		r := bench(t, "history", "analyze", "--format", "json", "--metrics", "waiting_ms", "--least", "0.1%")
+		if err := json.Unmarshal([]byte(r.out), &got); err != nil {
+			t.Fatalf("%v: %s%s", err, r.out, r.errors)
+		}
+		found(i, got)
+	}
+}
+
+// TestHistory_Exact: each of twelve commits that make a simulated figure 1 % worse is named as soon as it is added.
+func TestHistory_Exact(t *testing.T) {
+	const from = 2
+	slowed(t, "sim", from+12, from, func(last int, r trends) {
+		if want := max(0, last-from+1); len(r.Findings) != want {
+			t.Fatalf("commit %d: %d findings, want %d", last, len(r.Findings), want)
+		}
+		for i, f := range r.Findings {
+			if f.Commit.Subject != fmt.Sprint("commit ", from+i) || f.Verdict != history.Worse || f.Unmeasured > 0 {
+				t.Errorf("finding %d: %+v", i, f)
+			}
+		}
+	})
+}
+
+// TestHistory_Drift: the same on real processes is told by the fourth commit, and its place within two.
+func TestHistory_Drift(t *testing.T) {
+	slowtest.Skip(t, "it runs 24 experiments on real processes")
+	const from, fourth = 12, 12 + 3
+	slowed(t, "nats", from+12, from, func(last int, r trends) {
+		if last < from && len(r.Findings) > 0 {
+			t.Errorf("commit %d: nothing has changed, and this is found: %+v", last, r.Findings[0])
+		}
+		if last < fourth {
+			return
+		}
+		if len(r.Findings) != 1 {
+			t.Errorf("commit %d: %d findings, want one: noise %v", last, len(r.Findings), *r.Series[0].Noise)
+			return
+		}
+		var at int
+		f := r.Findings[0]
+		_, err := fmt.Sscanf(f.Commit.Subject, "commit %d", &at)
+		t.Logf("commit %d: %s at %d, noise %.2g", last, f.Kind, at, *r.Series[0].Noise)
+		if err != nil || at < from-2 || at > from+2 || f.Verdict != history.Worse || last > from+7 && f.Kind != history.Drift {
+			t.Errorf("commit %d: %s at %s", last, f.Kind, f.Commit.Subject)
+		}
+	})
 }
