@@ -88,7 +88,7 @@ type Finding struct {
 	End     *commits.Commit `json:"end,omitempty"`
 	Commits int             `json:"commits,omitempty"`
 	Changes []Change        `json:"changes"`
-	P       float64         `json:"p,omitempty"`
+	P       float64         `json:"p,omitempty"` // of a step or a drift; left out: smaller than any number
 	// Trial is the first simulated trial that differs, and Trials are how many do.
 	Trial  int `json:"trial,omitempty"`
 	Trials int `json:"trials,omitempty"`

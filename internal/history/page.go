@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/internal/compare"
 )
 
 //go:embed page.html
@@ -87,7 +87,7 @@ func number(v *float64) string {
 	if v == nil {
 		return "none"
 	}
-	return results.Number(*v)
+	return compare.Number(*v)
 }
 
 // A row is a series on the page.
@@ -118,7 +118,7 @@ func newRow(i int, s *Series, a *Analysis) row {
 		}
 	} else {
 		r.Kind, marks = "noisy", s.Findings
-		if n := s.Noise(); !math.IsNaN(n) {
+		if n := s.Noise(); n > 0 { // NaN: it is not known; 0: all values are equal
 			r.Noise = fmt.Sprintf("± %.2g %%", 100*n)
 		}
 		if s.Bus != 0 {
@@ -171,10 +171,11 @@ func picture(s *Series, marks []*Finding, wide, high float64, large bool) templa
 	for _, f := range marks {
 		c.mark(s, f, large)
 	}
-	c.line(s)
+	c.values(s)
 	if large {
 		c.points(s)
 	}
+	c.level(s)
 	c.add(`</svg>`)
 	return template.HTML(c.String())
 }
@@ -232,22 +233,31 @@ func (c *canvas) mark(s *Series, f *Finding, large bool) {
 		template.HTMLEscapeString(m.Commit+" "+m.Subject+": "+m.Text))
 }
 
-func (c *canvas) line(s *Series) {
-	var values, level []string
+func (c *canvas) values(s *Series) {
+	var at []string
 	for i, p := range s.Points {
-		values = append(values, fmt.Sprintf("%.1f,%.1f", c.x(float64(i)), c.y(p.Raw)))
-		if !s.Exact && i < len(s.Course.Level) {
-			v := max(c.low, min(c.low+c.span, s.Course.Level[i]))
-			level = append(level, fmt.Sprintf("%.1f,%.1f", c.x(float64(i)), c.y(v)))
-		}
+		at = append(at, fmt.Sprintf("%.1f,%.1f", c.x(float64(i)), c.y(p.Raw)))
 	}
-	c.add(`<polyline class="value" points="%s"/>`, strings.Join(values, " "))
-	if len(level) > 0 && len(s.Points) >= Fewest {
-		c.add(`<polyline class="level" points="%s"/>`, strings.Join(level, " "))
+	c.add(`<polyline class="value" points="%s"/>`, strings.Join(at, " "))
+}
+
+// level draws what the course says of each value, of a noisy series that is long enough for one.
+func (c *canvas) level(s *Series) {
+	if s.Exact || len(s.Points) < Fewest {
+		return
 	}
+	var at []string
+	for i, v := range s.Course.Level {
+		at = append(at, fmt.Sprintf("%.1f,%.1f", c.x(float64(i)), c.y(max(c.low, min(c.low+c.span, v)))))
+	}
+	c.add(`<polyline class="level" points="%s"/>`, strings.Join(at, " "))
 }
 
 func (c *canvas) points(s *Series) {
+	radius := 2.5
+	if c.n > 150 { // they would hide each other
+		radius = 1.5
+	}
 	for i, p := range s.Points {
 		class := "point"
 		if slices.Contains(s.Course.Outliers, i) {
@@ -256,9 +266,9 @@ func (c *canvas) points(s *Series) {
 			class = "late"
 		}
 		e := p.Entry
-		c.add(`<circle class="%s" cx="%.1f" cy="%.1f" r="2.5"><title>%s</title></circle>`, class,
-			c.x(float64(i)),
-			c.y(p.Raw), template.HTMLEscapeString(fmt.Sprintf("%s %s\n%s, %s", e.Commit.Short(),
+		c.add(`<circle class="%s" cx="%.1f" cy="%.1f" r="%g"><title>%s</title></circle>`, class,
+			c.x(float64(i)), c.y(p.Raw), radius, template.HTMLEscapeString(fmt.Sprintf("%s %s\n%s, %s",
+				e.Commit.Short(),
 				e.Commit.Subject,
 				number(&p.Raw), e.Started)))
 	}

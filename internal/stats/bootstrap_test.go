@@ -116,7 +116,8 @@ func TestCoverage(t *testing.T) {
 			shares{.94, .95, .95}, shares{.93, .95, .94}, shares{.89, .91, .93}},
 		{"ratio of medians", func(distribution) float64 { return 1 }, ratioOf,
 			shares{.95, .95, .95}, shares{.95, .95, .95}, shares{.95, .95, .95}},
-		{"change of pairs", func(distribution) float64 { return 1 }, func(a, b []float64, _ uint64) (lo, hi float64) {
+		{"change of pairs", func(distribution) float64 { return 1 }, func(a, b []float64, _ uint64) (lo,
+			hi float64) {
 			p := Pairs(a, b, 0.95)
 			return p.RatioLow, p.RatioHigh
 		}, shares{.97, .95, .95}, shares{.97, .95, .95}, shares{.97, .95, .95}},

@@ -77,7 +77,8 @@ func TestGroupedQuantile_Exact(t *testing.T) {
 		t.Errorf("%+v, want nothing", got)
 	}
 	for _, none := range [][][]float64{nil, {{}, {nan}}, {{1}}} {
-		if got := GroupedQuantile(none, .5, .95); !got.Refused() || !math.IsNaN(got.Effect) || got.GroupsNeeded() != 0 {
+		if got := GroupedQuantile(none, .5, .95); !got.Refused() || !math.IsNaN(got.Effect) ||
+			got.GroupsNeeded() != 0 {
 			t.Errorf("%v: %+v", none, got)
 		}
 	}
@@ -86,7 +87,8 @@ func TestGroupedQuantile_Exact(t *testing.T) {
 // TestStudentQuantile: tables of Student's t at 97.5 %.
 func TestStudentQuantile(t *testing.T) {
 	t.Parallel()
-	for freedom, want := range map[float64]float64{1: 12.7062, 5: 2.5706, 10: 2.2281, 30: 2.0423, 1000: 1.9623} {
+	for freedom, want := range map[float64]float64{1: 12.7062, 5: 2.5706, 10: 2.2281, 30: 2.0423,
+		1000: 1.9623} {
 		if got := studentQuantile(.025, freedom); math.Abs(got-want) > 1e-4 {
 			t.Errorf("%v degrees of freedom: %v, want %v", freedom, got, want)
 		}

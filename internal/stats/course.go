@@ -76,9 +76,9 @@ func FollowCourse(values []float64, alpha float64) Course {
 	if len(f.y) < MinimumCourse {
 		return c
 	}
-	f.alike = resemblance(f.y)
 	f.sum()
 	f.divide()
+	f.alike = f.resemblance()
 	f.prune()
 	c.Noise = math.Sqrt(f.residuals() / float64(max(1, len(f.y)-f.parameters())))
 	c.Shifts = f.shifts()
@@ -112,12 +112,16 @@ func apart(values []float64, limit float64) (outliers []int, late int) {
 	const side = 5
 	n := len(values)
 	median := func(from, to int) float64 { return Quantile(sorted(values[max(0, from):min(n, to)]), 0.5) }
-	off := func(i int) float64 { return math.Abs(values[i] - median(i-side, i)) }
-	for late < n-side && off(n-1-late) > limit {
-		late++ // of values that drift each is far from the five before it
+	off := func(i int) float64 { return values[i] - median(i-side, i) }
+	// Of values that drift, each is far from the five before it, the last no more than three times as far as
+	// the first. The first that is may be within the noise.
+	part := math.Abs(off(n-1)) / 4
+	for late < n-side && math.Abs(off(n-1-late)) > max(limit, part) {
+		late++
 	}
-	end := n - late                                                     // outliers are before
-	if late >= ShortestStretch || late > 0 && off(n-1-late) > limit/2 { // the one before moves, too
+	end := n - late // outliers are before
+	if before := off(max(0, end-1)); late >= ShortestStretch ||
+		late > 0 && math.Abs(before) > max(limit/2, part) && before*off(end) > 0 {
 		late = 0
 	}
 	for i, v := range values[:end] {
@@ -373,39 +377,27 @@ func (f *fitting) variance(parts ...stretch) (v, freedom float64) {
 }
 
 // resemblance is by how much larger the variance of a mean is because neighbours resemble each
-// other: (1+r)/(1-r) of a chain in which each does its neighbour (Bayley and Hammersley, 1946), r being their
-// correlation. It follows from second differences of neighbours and of those two apart, which know
-// nothing of levels
-// and drifts: their variances are as (1-r)(3-r) to (1-r^2)(3-r^2). Few are across a shift, and the
-// largest are left
-// out.
-func resemblance(y []float64) float64 {
-	spread := func(apart int) float64 {
-		var d []float64
-		for i := 2 * apart; i < len(y); i++ {
-			v := y[i] - 2*y[i-apart] + y[i-2*apart]
-			d = append(d, v*v)
+// other: (1+r)/(1-r) of a chain in which each does its neighbour (Bayley and Hammersley, 1946), r being
+// their correlation around the stretches, before any has gone. It is too low there, by 1/n for each level
+// and slope (Kendall 1954), and by as much again since the borders were chosen to leave little.
+func (f *fitting) resemblance() float64 {
+	var squares, products float64
+	n, pairs, fitted := float64(len(f.y)), 0.0, 0.0
+	for _, p := range f.parts {
+		first, _ := f.ends(p)
+		_, slope := f.rest(p)
+		before := 0.0
+		for i, y := range f.y[p.from:p.to] {
+			off := y - first - float64(slope*float64(i))
+			squares, products, before = squares+float64(off*off), products+float64(off*before), off
 		}
-		slices.Sort(d)
-		d = d[:len(d)-len(d)/5]
-		sum := 0.0
-		for _, v := range d {
-			sum += v
-		}
-		return sum / float64(len(d))
+		pairs, fitted = pairs+float64(p.to-p.from-1), fitted+float64(p.parameters())
 	}
-	near := spread(1)
-	if near == 0 {
+	if squares == 0 {
 		return 1
 	}
-	ratio := spread(2) / near
-	r := 0.0
-	for r < 0.8 && (1+r)*(3-float64(r*r))/(3-r) < ratio {
-		r += 0.01
-	}
-	if r < 2/math.Sqrt(float64(len(y))) { // chance shows as much without any
-		return 1
-	}
+	r := products/pairs/(squares/n) + float64(2*fitted)/n
+	r = max(0, min(r, 0.8))
 	return (1 + r) / (1 - r)
 }
 
@@ -431,11 +423,11 @@ func (f *fitting) borderP(i int) float64 {
 	return f.searched(fisherTail(max(0, squares-f.split(i, b.from))/more/v, more, freedom), a.from, b.to)
 }
 
-// searched is a P that pays for what was looked at: every place where the shift could be, and every end
-// of the stretches beside it that is not an end of the course.
+// searched is a P that pays for what was looked at: a step and a drift at every place where the shift
+// could be, and every end of the stretches beside it that is not an end of the course.
 func (f *fitting) searched(p float64, from, to int) float64 {
 	n := float64(max(1, len(f.y)-2*ShortestStretch+1))
-	places := n
+	places := 2 * n
 	for _, inside := range []bool{from > 0, to < len(f.y)} {
 		if inside {
 			places *= n / 2

@@ -13,7 +13,8 @@ import (
 
 // remissions are the weeks of remission of 21 patients under 6-mercaptopurine (Freireich and
 // others, Blood 21, 1963), the example of most textbooks; negative: cut off.
-var remissions = []float64{6, 6, 6, -6, 7, -9, 10, -10, -11, 13, 16, -17, -19, -20, 22, 23, -25, -32, -32, -34, -35}
+var remissions = []float64{6, 6, 6, -6, 7, -9, 10, -10, -11, 13, 16, -17, -19, -20, 22, 23, -25, -32, -32,
+	-34, -35}
 
 func spells(weeks []float64) (out []Spell) {
 	for _, w := range weeks {
@@ -31,7 +32,8 @@ func TestKaplanMeier_Freireich(t *testing.T) {
 		at, share, se float64
 		risk, ended   int
 	}{
-		{6, 6.0 / 7, 0.0763603548, 21, 3}, {7, 96.0 / 119, 0.0869352852, 17, 1}, {10, 64.0 / 85, 0.0963496530, 15, 1},
+		{6, 6.0 / 7, 0.0763603548, 21, 3}, {7, 96.0 / 119, 0.0869352852, 17, 1}, {10, 64.0 / 85, 0.0963496530,
+			15, 1},
 		{13, 176.0 / 255, 0.1068147078, 12, 1}, {16, 32.0 / 51, 0.1140538653, 11, 1},
 		{22, 64.0 / 119, 0.1282337517, 7, 1}, {23, 160.0 / 357, 0.1345914568, 6, 1},
 	}
@@ -41,13 +43,15 @@ func TestKaplanMeier_Freireich(t *testing.T) {
 	before := 1.0
 	for i, w := range want {
 		e := s.Steps[i]
-		if e.At != w.at || e.AtRisk != w.risk || e.Ended != w.ended || !nearly(e.Share, w.share) || !nearly(e.Before, before) {
+		if e.At != w.at || e.AtRisk != w.risk || e.Ended != w.ended || !nearly(e.Share, w.share) ||
+			!nearly(e.Before, before) {
 			t.Errorf("step %d: %+v, want %+v", i, e, w)
 		}
 		before = w.share
 		// log(-log S) plus and minus 1.96 se / (S |log S|)
 		off := 1.959963985 * w.se / w.share / -math.Log(w.share)
-		for end, v := range map[float64]float64{e.Low: math.Pow(w.share, math.Exp(off)), e.High: math.Pow(w.share, math.Exp(-off))} {
+		for end, v := range map[float64]float64{e.Low: math.Pow(w.share, math.Exp(off)),
+			e.High: math.Pow(w.share, math.Exp(-off))} {
 			if math.Abs(end-v) > 1e-7 {
 				t.Errorf("at %v: an end at %v, want %v", w.at, end, v)
 			}
@@ -123,7 +127,8 @@ func TestKaplanMeier_Empirical(t *testing.T) {
 				t.Fatalf("beyond %v: %v of %v", at, got, lengths)
 			}
 		}
-		if mean, lo, hi := s.RestrictedMean(limit, 0.95); !nearly(mean, sum/float64(len(lengths))) || lo > mean || hi < mean {
+		if mean, lo, hi := s.RestrictedMean(limit, 0.95); !nearly(mean, sum/float64(len(lengths))) ||
+			lo > mean || hi < mean {
 			t.Fatalf("mean %v [%v, %v], want %v", mean, lo, hi, sum/float64(len(lengths)))
 		}
 	})
@@ -144,7 +149,8 @@ func TestKaplanMeier_Coverage(t *testing.T) {
 		for range samples {
 			all := make([]Spell, n)
 			for i := range all {
-				length, watched := r.ExpFloat64(), max(2*r.ExpFloat64(), to*float64((i+1)/n)) // one to the horizon
+				// one to the horizon
+				length, watched := r.ExpFloat64(), max(2*r.ExpFloat64(), to*float64((i+1)/n))
 				all[i] = Spell{min(length, watched), length > watched}
 			}
 			s := KaplanMeier(all, 0.95)
@@ -167,7 +173,8 @@ func TestKaplanMeier_Coverage(t *testing.T) {
 		}
 		c, m := float64(curve)/float64(asked), float64(mean)/float64(asked)
 		t.Logf("n=%d: share %.3f, restricted mean %.3f, of %d", n, c, m, asked)
-		if slack := 4 * math.Sqrt(0.05*0.95/float64(asked)); c < 0.93-slack || m < 0.89-slack || n > 10 && m < 0.93-slack {
+		if slack := 4 * math.Sqrt(0.05*0.95/float64(asked)); c < 0.93-slack || m < 0.89-slack || n > 10 &&
+			m < 0.93-slack {
 			t.Errorf("n=%d: intervals hold the share in %.3f and the mean in %.3f", n, c, m)
 		}
 	}
@@ -222,7 +229,8 @@ func TestKaplanMeierGrouped_Coverage(t *testing.T) {
 			}
 		}
 		curve, mean, naive = curve/asked, mean/asked, naive/asked
-		t.Logf("%d groups of %d: share %.3f, restricted mean %.3f, as if independent %.3f", m, each, curve, mean, naive)
+		t.Logf("%d groups of %d: share %.3f, restricted mean %.3f, as if independent %.3f", m, each, curve,
+			mean, naive)
 		if slack := 4 * math.Sqrt(0.05*0.95/asked); curve < 0.94-slack || mean < 0.94-slack || naive > 0.8 {
 			t.Errorf("%d groups: %.3f, %.3f, as if independent %.3f", m, curve, mean, naive)
 		}
@@ -275,7 +283,8 @@ func TestKaplanMeierGrouped(t *testing.T) {
 	}
 	few := KaplanMeierGrouped(of(5, 5), 0.95, 1)
 	few.StepIntervals(0.95)
-	if _, l, h := few.RestrictedMean(0.1, 0.95); !math.IsNaN(l) || !math.IsNaN(h) || !math.IsNaN(few.Steps[3].Low) {
+	if _, l, h := few.RestrictedMean(0.1, 0.95); !math.IsNaN(l) || !math.IsNaN(h) ||
+		!math.IsNaN(few.Steps[3].Low) {
 		t.Errorf("[%v, %v], want none of five groups", l, h)
 	}
 }

@@ -15,7 +15,8 @@ func TestVarianceLevels_Exact(t *testing.T) {
 	// Means 2, 5, 8 and 5 of all; squares within are 2, 2, 2 on 6 degrees of freedom, squares
 	// between 3·(9+0+9) on 2: 1, and (27-1)/3.
 	l := VarianceLevels([][]float64{{1, 2, 3}, {}, {4, 5, 6}, {9, 8, 7, nan}}, .95)
-	if l.N != 9 || l.Groups != 3 || !near(l.Within, 1) || !near(l.Between, 26./3) || !near(l.Share(), 26./29) {
+	if l.N != 9 || l.Groups != 3 || !near(l.Within, 1) || !near(l.Between, 26./3) || !near(l.Share(),
+		26./29) {
 		t.Errorf("%+v", l)
 	}
 	// F is 27; that of (2, 6) at 2.5 % and 97.5 % is 0.02539 and 7.2599, by tables.
@@ -38,14 +39,17 @@ func TestVarianceLevels_Exact(t *testing.T) {
 	if !near(l.Between, -1./3) || l.Share() != 0 || l.Low != 0 || l.Members(300, 10, 77) != 77 {
 		t.Errorf("%+v", l)
 	}
-	for _, none := range [][][]float64{nil, {{1, 2}}, {{1}, {2}}, {{1, 2}, {3, math.Inf(1)}}, {{1, 1}, {1, 1}},
+	for _, none := range [][][]float64{nil, {{1, 2}}, {{1}, {2}}, {{1, 2}, {3, math.Inf(1)}}, {{1, 1}, {1,
+		1}},
 		slices.Repeat([][]float64{slices.Repeat([]float64{.1}, 7)}, 6)} {
-		if l := VarianceLevels(none, .95); !math.IsNaN(l.Share()) || l.Members(1, 1, 9) != 0 || !math.IsNaN(l.Low) {
+		if l := VarianceLevels(none, .95); !math.IsNaN(l.Share()) || l.Members(1, 1, 9) != 0 ||
+			!math.IsNaN(l.Low) {
 			t.Errorf("%v: %+v", none, l)
 		}
 	}
 	// With no difference within groups, all of it is between.
-	if l := VarianceLevels([][]float64{{1, 1}, {2, 2}}, .95); l.Share() != 1 || l.Low != 1 || l.Members(1, 1, 9) != 1 {
+	if l := VarianceLevels([][]float64{{1, 1}, {2, 2}}, .95); l.Share() != 1 || l.Low != 1 || l.Members(1, 1,
+		9) != 1 {
 		t.Errorf("%+v", l)
 	}
 }
@@ -129,7 +133,8 @@ func TestDescribeGroups_Coverage(t *testing.T) {
 		}
 		share, flat := float64(held)/float64(given), float64(naive)/float64(samples)
 		if noise := 3 * math.Sqrt(.05*.95/float64(given)); share < c.least-noise || flat > c.naiveAtMost {
-			t.Errorf("%d rounds, rho %v: %.3f of %d intervals hold the median; of trials alone %.3f", c.groups,
+			t.Errorf("%d rounds, rho %v: %.3f of %d intervals hold the median; of trials alone %.3f",
+				c.groups,
 				c.rho, share, given, flat)
 		}
 	}

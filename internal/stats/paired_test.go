@@ -29,7 +29,8 @@ func TestPairs_HollanderAndWolfe(t *testing.T) {
 		t.Errorf("P %v, want 20/512; tendency %v", p, tendency)
 	}
 	p := Pairs(before, after, 0.95)
-	if !nearly(p.Shift, -0.46) || !nearly(p.ShiftLow, -0.786) || !nearly(p.ShiftHigh, -0.010) || p.N != 9 || p.Rises != 2 {
+	if !nearly(p.Shift, -0.46) || !nearly(p.ShiftLow, -0.786) || !nearly(p.ShiftHigh, -0.010) || p.N != 9 ||
+		p.Rises != 2 {
 		t.Errorf("%+v", p)
 	}
 	if back := Pairs(after, before, 0.95); !nearly(back.Shift, 0.46) || !nearly(back.ShiftHigh, 0.786) ||
@@ -56,7 +57,8 @@ func TestPairs(t *testing.T) {
 		want func(p Paired) bool
 	}{
 		{"all one per mille slower", a, scaled(a, 1.001, 0), func(p Paired) bool {
-			return p.P == 2.0/64 && p.SameRatio && !p.SameShift && nearly(p.Ratio, 1.001) && nearly(p.RatioLow, 1.001) &&
+			return p.P == 2.0/64 && p.SameRatio && !p.SameShift && nearly(p.Ratio, 1.001) &&
+				nearly(p.RatioLow, 1.001) &&
 				nearly(p.RatioHigh, 1.001)
 		}},
 		{"all 6 ms slower", a, scaled(a, 1, 6), func(p Paired) bool {
@@ -71,13 +73,15 @@ func TestPairs(t *testing.T) {
 		{"one differs", a, []float64{211, 150, 330, 280, 190, 260}, func(p Paired) bool {
 			return p.P == 1 && p.Equal == 5 && p.Rises == 1 && p.Shift == 0
 		}},
-		{"zeros have no quotient", []float64{0, 1, 2, 3, 4, 5}, []float64{1, 2, 3, 4, 5, 6}, func(p Paired) bool {
+		{"zeros have no quotient", []float64{0, 1, 2, 3, 4, 5}, []float64{1, 2, 3, 4, 5, 6},
+			func(p Paired) bool {
 			return p.P == 2.0/64 && math.IsNaN(p.Ratio) && p.SameShift && p.Shift == 1
 		}},
 		// Two of the six were cut off: the sign is known, the upper end is not, and the lower
 		// one is what the four and the bounds say.
 		{"censored", a, []float64{216, inf, 336, 286, inf, 266}, func(p Paired) bool {
-			return p.P == 2.0/64 && p.Censored == 2 && p.Rises == 6 && math.IsNaN(p.ShiftHigh) && p.ShiftLow == 6 &&
+			return p.P == 2.0/64 && p.Censored == 2 && p.Rises == 6 && math.IsNaN(p.ShiftHigh) &&
+				p.ShiftLow == 6 &&
 				!p.SameShift
 		}},
 		{"censored before", []float64{inf, 1, 2, 3}, []float64{5, 2, 3, 4}, func(p Paired) bool {
@@ -181,7 +185,8 @@ func TestSignP_Normal(t *testing.T) {
 	for i := len(d) - 1; i > len(d)-12; i-- { // one more falls in each turn
 		d[i], falling = -d[i], falling+ranks[i]
 		exact := min(1, 2*cumulated(ranks, 51*26)[min(falling, 51*26-falling)])
-		if got, _ := signP(d); exact > 1e-4 && (got < 0.98*exact || got > 1.6*exact) || got > 1e-4 && exact < 1e-5 {
+		if got, _ := signP(d); exact > 1e-4 && (got < 0.98*exact || got > 1.6*exact) || got > 1e-4 &&
+			exact < 1e-5 {
 			t.Errorf("%d fall: P %v, exact %v", len(d)-i, got, exact)
 		}
 	}

@@ -10,11 +10,15 @@ import (
 func TestPoissonInterval(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ events, confidence, lo, hi float64 }{
-		{0, 0.95, 0, 3.6889}, {1, 0.95, 0.0253, 5.5716}, {2, 0.95, 0.2422, 7.2247}, {10, 0.95, 4.7954, 18.3904},
-		{50, 0.95, 37.1110, 65.9188}, {100, 0.95, 81.3640, 121.6268}, {0, 0.9, 0, 2.9957}, {3, 0.99, 0.3379, 10.9775},
+		{0, 0.95, 0, 3.6889}, {1, 0.95, 0.0253, 5.5716}, {2, 0.95, 0.2422, 7.2247}, {10, 0.95, 4.7954,
+			18.3904},
+		{50, 0.95, 37.1110, 65.9188}, {100, 0.95, 81.3640, 121.6268}, {0, 0.9, 0, 2.9957}, {3, 0.99, 0.3379,
+			10.9775},
 	} {
-		if lo, hi := PoissonInterval(c.events, c.confidence); math.Abs(lo-c.lo) > 6e-4 || math.Abs(hi-c.hi) > 6e-4 {
-			t.Errorf("%v events, %v: [%.4f, %.4f], want [%.4f, %.4f]", c.events, c.confidence, lo, hi, c.lo, c.hi)
+		if lo, hi := PoissonInterval(c.events, c.confidence); math.Abs(lo-c.lo) > 6e-4 ||
+			math.Abs(hi-c.hi) > 6e-4 {
+			t.Errorf("%v events, %v: [%.4f, %.4f], want [%.4f, %.4f]", c.events, c.confidence, lo, hi, c.lo,
+				c.hi)
 		}
 		term, sum := math.Exp(-c.hi), 0.0 // so few events, or fewer, where the mean is the upper limit
 		for k := 0.0; k <= c.events; k++ {

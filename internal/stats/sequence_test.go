@@ -59,7 +59,8 @@ func TestMedianSequence_Everywhere(t *testing.T) {
 		of          func(n int) (lo, hi float64)
 		least, most float64
 	}{
-		{"sequence", 1, 1000, func(n int) (lo, hi float64) { return MedianSequence(upTo(n), 0.95) }, 0.03, 0.05},
+		{"sequence", 1, 1000, func(n int) (lo, hi float64) { return MedianSequence(upTo(n), 0.95) }, 0.03,
+			0.05},
 		{"sequence, looked at from 10 to 100", 10, 100,
 			func(n int) (lo, hi float64) { return MedianSequence(upTo(n), 0.95) }, 0.02, 0.05},
 		{"fixed n, looked at from 10 to 100", 10, 100,
@@ -84,7 +85,8 @@ func TestMedianSequence_Everywhere(t *testing.T) {
 			inside = next
 		}
 		if missed < test.least || missed > test.most {
-			t.Errorf("%s: misses somewhere with probability %.4f, want %v to %v", test.name, missed, test.least,
+			t.Errorf("%s: misses somewhere with probability %.4f, want %v to %v", test.name, missed,
+				test.least,
 				test.most)
 		}
 	}

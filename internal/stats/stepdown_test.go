@@ -35,7 +35,8 @@ func TestStepDown_Exact(t *testing.T) {
 		{"two tests that always agree cost each other nothing", [][]float64{rising, {10, 20, 30, 40, 50, 60}},
 			[]float64{2. / 64, 2. / 64}},
 		// They reach it for two choices each: 4 of 64.
-		{"two that never agree cost what Holm says", [][]float64{rising, {1, 2, 3, -4, -5, -6}}, // 6 of ranks, or less, in 14 of 64
+		// 6 of ranks, or less, in 14 of 64
+		{"two that never agree cost what Holm says", [][]float64{rising, {1, 2, 3, -4, -5, -6}},
 			[]float64{4. / 64, 28. / 64}},
 		{"what never differs costs nothing", [][]float64{rising, {0, 0, 0, 0, 0, 0}}, []float64{2. / 64, 1}},
 	} {
@@ -50,7 +51,8 @@ func TestStepDown_Exact(t *testing.T) {
 	// Tests of another kind count as Holm counts them, and NaN not at all.
 	p, of := family([][]float64{rising, rising})
 	got := StepDown(append(p, .001, nan), append(of, Signed{}, Signed{}), 1)
-	if want := []float64{2. / 64, 2. / 64, .001 + 2./64, nan}; !near(got[0], want[0]) || !near(got[1], want[1]) ||
+	if want := []float64{2. / 64, 2. / 64, .001 + 2./64, nan}; !near(got[0], want[0]) || !near(got[1],
+		want[1]) ||
 		!(got[2] <= 3*.001) || !math.IsNaN(got[3]) {
 		t.Errorf("%v, want at most %v", got, want)
 	}
@@ -78,7 +80,8 @@ func TestStepDown_AtMostHolm(t *testing.T) {
 		}
 		holm := Holm(p)
 		for i, got := range StepDown(p, of, 1) {
-			if got > holm[i]*(1+1e-9) || got < p[i]*(1-1e-9) && len(p) > 0 && holm[i] > got && 17 > len(cells[i]) {
+			if got > holm[i]*(1+1e-9) || got < p[i]*(1-1e-9) && len(p) > 0 && holm[i] > got &&
+				17 > len(cells[i]) {
 				t.Errorf("%d: %v of P %v, Holm's is %v", n, got, p[i], holm[i])
 			}
 		}
@@ -143,7 +146,8 @@ func TestStepDown_FalseAlarms(t *testing.T) {
 	}
 	_, found, holm := run(0, 2, cells)
 	if found < families*cells/2 || holm > found/2 {
-		t.Errorf("of %d cells with one small shift %d are found, by Holm's method %d", families*cells, found, holm)
+		t.Errorf("of %d cells with one small shift %d are found, by Holm's method %d", families*cells, found,
+			holm)
 	}
 	t.Logf("of %d cells with one small shift %d are found, by Holm's method %d", families*cells, found, holm)
 }

@@ -106,7 +106,8 @@ func TestStratify_Exact(t *testing.T) {
 			t.Fatalf("%v, %v: p %v, want %v", a, b, got.P, want)
 		}
 		sizes := [][2]int{{len(a[0]), len(b[0])}, {len(a[1]), len(b[1])}}
-		if least, want := MinStratifiedP(sizes), 2/float64(len(all[0])*len(all[1])); math.Abs(least-want) > 1e-12 {
+		if least, want := MinStratifiedP(sizes),
+			2/float64(len(all[0])*len(all[1])); math.Abs(least-want) > 1e-12 {
 			t.Fatalf("least p %v, want %v", least, want)
 		}
 	}
@@ -117,7 +118,8 @@ func TestStratify_Estimates(t *testing.T) {
 	a := [][]float64{{1, 2, 3, 4, 5}, {1001, 1002, 1003, 1004, 1005}}
 	b := [][]float64{{11, 12, 13, 14, 15}, {1011, 1012, 1013, 1014, 1015}}
 	got := Stratify(a, b, Confidence)
-	if got.Shift != 10 || !(got.ShiftLow > 7 && got.ShiftLow < 10 && got.ShiftHigh > 10 && got.ShiftHigh < 13) ||
+	if got.Shift != 10 || !(got.ShiftLow > 7 && got.ShiftLow < 10 && got.ShiftHigh > 10 &&
+		got.ShiftHigh < 13) ||
 		got.Delta != 1 || math.IsNaN(got.Ratio) {
 		t.Errorf("%+v, want a shift of 10", got)
 	}
@@ -126,10 +128,12 @@ func TestStratify_Estimates(t *testing.T) {
 	if !math.IsNaN(got.Shift) || !(got.ShiftLow >= 7) || !math.IsNaN(got.ShiftHigh) || got.Delta != 1 {
 		t.Errorf("%+v, want a lower bound alone", got)
 	}
-	if got := Stratify([][]float64{{1}, nil}, [][]float64{nil, {1}}, Confidence); !math.IsNaN(got.P) || got.Strata != 0 {
+	if got := Stratify([][]float64{{1}, nil}, [][]float64{nil, {1}}, Confidence); !math.IsNaN(got.P) ||
+		got.Strata != 0 {
 		t.Errorf("%+v of nothing in common", got)
 	}
-	if got := Stratify([][]float64{{0, 0}, {1, 1}}, [][]float64{{0}, {1}}, Confidence); got.P != 1 || got.Delta != 0 ||
+	if got := Stratify([][]float64{{0, 0}, {1, 1}}, [][]float64{{0}, {1}}, Confidence); got.P != 1 ||
+		got.Delta != 0 ||
 		!math.IsNaN(got.Ratio) || got.Shift != 0 {
 		t.Errorf("%+v of equal values", got)
 	}

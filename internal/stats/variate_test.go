@@ -32,7 +32,8 @@ func TestControlVariate(t *testing.T) {
 		}
 		narrower += v.Narrowed / v.Half / times
 	}
-	for what, share := range map[string]float64{"alone": float64(heldAlone) / times, "with it": float64(held) / times} {
+	for what, share := range map[string]float64{"alone": float64(heldAlone) / times,
+		"with it": float64(held) / times} {
 		if math.Abs(share-0.95) > 0.02 {
 			t.Errorf("%s the interval holds in %.3f of all cases, want 0.95", what, share)
 		}

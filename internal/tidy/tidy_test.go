@@ -29,7 +29,8 @@ var table = []struct {
 	imports []string
 }{
 	{"pkg/algo/algotest", []string{
-		"pkg/algo", "pkg/link", "pkg/trace", "pkg/fault", "pkg/harness", "pkg/sim", "pkg/check", "pkg/experiment",
+		"pkg/algo", "pkg/link", "pkg/trace", "pkg/fault", "pkg/harness", "pkg/sim", "pkg/check",
+			"pkg/experiment",
 		"internal/explore",
 	}},
 	{"pkg/algo", nil},
@@ -75,20 +76,24 @@ var table = []struct {
 		"pkg/algo", "pkg/link", "internal/transport", "pkg/metric", "pkg/trace",
 		"internal/stats", "pkg/fault", "pkg/harness", "pkg/check", "internal/files",
 	}},
-	{"pkg/results", []string{"pkg/metric", "pkg/trace", "internal/stats", "internal/files", "internal/transport"}},
+	{"pkg/results", []string{"pkg/metric", "pkg/trace", "internal/stats", "internal/files",
+		"internal/transport"}},
 	{"pkg/runner/nodes", []string{
-		"pkg/algo", "pkg/bus", "pkg/config", "internal/files", "internal/host", "internal/queue", "pkg/harness", "pkg/trace",
+		"pkg/algo", "pkg/bus", "pkg/config", "internal/files", "internal/host", "internal/queue",
+			"pkg/harness", "pkg/trace",
 		"pkg/experiment", "pkg/results", "pkg/runner",
 	}},
 	{"pkg/runner", []string{
-		"pkg/algo", "pkg/link", "internal/transport", "pkg/trace", "internal/stats", "internal/guard", "pkg/fault",
+		"pkg/algo", "pkg/link", "internal/transport", "pkg/trace", "internal/stats", "internal/guard",
+			"pkg/fault",
 		"pkg/harness", "pkg/sim",
 		"pkg/check", "pkg/experiment", "pkg/metric", "pkg/results", "internal/proc",
 	}},
 	{"internal/queue", []string{
 		"pkg/experiment", "pkg/results", "pkg/runner", "internal/host/agent", "internal/proc",
 	}},
-	{"internal/compare", []string{"pkg/algo", "internal/transport", "pkg/metric", "pkg/trace", "internal/stats", "pkg/experiment", "pkg/results"}},
+	{"internal/compare", []string{"pkg/algo", "internal/transport", "pkg/metric", "pkg/trace",
+		"internal/stats", "pkg/experiment", "pkg/results"}},
 	{"internal/report", []string{
 		"pkg/algo", "pkg/link", "internal/transport", "pkg/trace", "internal/stats", "pkg/fault",
 		"pkg/harness", "pkg/check", "pkg/experiment",
@@ -105,17 +110,21 @@ var table = []struct {
 		"pkg/algo", "pkg/fault", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check", "internal/guard",
 	}},
 	{"internal/commits", []string{"internal/proc"}},
-	{"internal/history", []string{"internal/commits", "internal/files", "internal/stats", "internal/transport",
+	{"internal/history", []string{"internal/commits", "internal/compare", "internal/files", "internal/stats",
+		"internal/transport",
 		"pkg/algo", "pkg/metric", "pkg/results", "pkg/trace"}},
 	{"internal/twin", []string{
-		"pkg/link", "pkg/trace", "internal/stats", "internal/clock", "pkg/harness", "pkg/sim", "pkg/experiment",
+		"pkg/link", "pkg/trace", "internal/stats", "internal/clock", "pkg/harness", "pkg/sim",
+			"pkg/experiment",
 	}},
 	{"internal/reproduce", []string{
-		"pkg/algo", "pkg/metric", "pkg/trace", "internal/stats", "pkg/experiment", "pkg/results", "pkg/runner", "internal/compare", "internal/report",
+		"pkg/algo", "pkg/metric", "pkg/trace", "internal/stats", "pkg/experiment", "pkg/results",
+			"pkg/runner", "internal/compare", "internal/report",
 		"internal/files",
 	}},
 	{"internal/tune", []string{
-		"pkg/algo", "pkg/metric", "pkg/trace", "internal/stats", "pkg/fault", "pkg/harness", "pkg/experiment", "pkg/results",
+		"pkg/algo", "pkg/metric", "pkg/trace", "internal/stats", "pkg/fault", "pkg/harness", "pkg/experiment",
+			"pkg/results",
 		"internal/compare",
 	}},
 	{"pkg/cli", []string{"pkg", "internal"}},
@@ -208,7 +217,8 @@ func TestImportTable(t *testing.T) {
 			case found && !slices.ContainsFunc(table[i].imports, func(folder string) bool {
 				return under(ours, folder)
 			}):
-				t.Errorf("%s imports %s: %s may import %v of ours", path, ours, table[i].folder, table[i].imports)
+				t.Errorf("%s imports %s: %s may import %v of ours", path, ours, table[i].folder,
+					table[i].imports)
 			case path == "pkg/algo/algotest" && imp == "go.yaml.in/yaml/v3":
 			case !found && strings.Contains(strings.Split(imp, "/")[0], ".") &&
 				slices.ContainsFunc(strict, func(folder string) bool { return under(path, folder) }):
@@ -434,7 +444,8 @@ func TestEveryPluginIsLinked(t *testing.T) {
 	}
 	for _, p := range list(t) {
 		path := strings.TrimPrefix(p.ImportPath, module)
-		if (under(path, "plugins/election") || under(path, "plugins/mutex")) && !slices.Contains(shared, path) &&
+		if (under(path, "plugins/election") || under(path, "plugins/mutex")) && !slices.Contains(shared,
+			path) &&
 			!bytes.Contains(all, []byte(strconv.Quote(p.ImportPath))) {
 			t.Errorf("%s is not imported by plugins/all: add its line", path)
 		}

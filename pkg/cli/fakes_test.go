@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"os"
 	"runtime"
-	"strconv"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -25,7 +23,9 @@ func init() {
 	add("test-panic", algo.Spec{}, func(algo.Config) algo.Mutex { return &panics{} })
 	add("test-restless", algo.Spec{Perpetual: true, Promises: algo.Promises{StarvationFree: true}},
 		func(algo.Config) algo.Mutex { return &restless{} })
-	add("test-slower", algo.Spec{}, func(algo.Config) algo.Mutex { return &slower{} })
+	add("test-slower", algo.Spec{Params: []algo.Param{{Name: "after", Type: algo.Duration,
+		Default: algo.Const(20 * time.Millisecond), Doc: "what it waits for"}}},
+		func(c algo.Config) algo.Mutex { return &slower{after: c.Params.Duration("after")} })
 	add("test-hopeless", algo.Spec{Perpetual: true}, func(algo.Config) algo.Mutex { return &restless{} })
 	algo.RegisterMutex(everything(), func(algo.Config) algo.Mutex { return &greedy{} })
 }
@@ -54,17 +54,13 @@ type leaves struct{ greedy }
 
 func (*leaves) Request(algo.Env) { runtime.Goexit() }
 
-// slower lets its own process in after 20 ms, times TEST_SLOWER of the environment. With one request at
-// a time that is safe.
-type slower struct{ greedy }
-
-func (*slower) Request(env algo.Env) {
-	factor, err := strconv.ParseFloat(os.Getenv("TEST_SLOWER"), 64)
-	if err != nil {
-		factor = 1
-	}
-	env.SetTimer("grant", time.Duration(factor*float64(20*time.Millisecond)))
+// slower lets its own process in after a while. With one request at a time that is safe.
+type slower struct {
+	greedy
+	after time.Duration
 }
+
+func (s *slower) Request(env algo.Env) { env.SetTimer("grant", s.after) }
 
 func (*slower) Timeout(env algo.Env, _ algo.Timer) { env.Granted() }
 

@@ -453,7 +453,7 @@ func findingText(f *history.Finding) string {
 		text += "; the program does not do the same twice"
 	}
 	switch {
-	case f.P > 0:
+	case f.Kind == history.Step || f.Kind == history.Drift: // P may be 0: smaller than any number
 		text += ", P " + compare.P(f.P)
 	case f.Trial > 0:
 		text += fmt.Sprintf("; %s from trial %d on", report.Plural(f.Trials, "trial differs",
