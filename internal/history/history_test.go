@@ -472,10 +472,13 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// BenchmarkAnalyze is of 500 runs with 20 series.
+// BenchmarkAnalyze reads and analyzes 500 stored runs with 20 noisy series.
 func BenchmarkAnalyze(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
-	var entries []*Entry
+	s, err := Open(b.Context(), b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
 	for i := range 500 {
 		e := entry(i, simulated(8, 9))
 		for k := range 20 {
@@ -483,9 +486,15 @@ func BenchmarkAnalyze(b *testing.B) {
 			c.Design = append(slices.Clone(c.Design), Column{"nodes", fmt.Sprint(k)})
 			e.Cells = append(e.Cells, c)
 		}
-		entries = append(entries, e)
+		if err := s.Add(b.Context(), e, nil); err != nil {
+			b.Fatal(err)
+		}
 	}
 	for b.Loop() {
+		entries, err := s.Entries(b.Context())
+		if err != nil || len(entries) != 500 {
+			b.Fatal(len(entries), err)
+		}
 		Analyze(entries, nil, Options{Line: line(500)})
 	}
 }
