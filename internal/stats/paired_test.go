@@ -75,8 +75,8 @@ func TestPairs(t *testing.T) {
 		}},
 		{"zeros have no quotient", []float64{0, 1, 2, 3, 4, 5}, []float64{1, 2, 3, 4, 5, 6},
 			func(p Paired) bool {
-			return p.P == 2.0/64 && math.IsNaN(p.Ratio) && p.SameShift && p.Shift == 1
-		}},
+				return p.P == 2.0/64 && math.IsNaN(p.Ratio) && p.SameShift && p.Shift == 1
+			}},
 		// Two of the six were cut off: the sign is known, the upper end is not, and the lower
 		// one is what the four and the bounds say.
 		{"censored", a, []float64{216, inf, 336, 286, inf, 266}, func(p Paired) bool {

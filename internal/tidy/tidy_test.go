@@ -30,7 +30,7 @@ var table = []struct {
 }{
 	{"pkg/algo/algotest", []string{
 		"pkg/algo", "pkg/link", "pkg/trace", "pkg/fault", "pkg/harness", "pkg/sim", "pkg/check",
-			"pkg/experiment",
+		"pkg/experiment",
 		"internal/explore",
 	}},
 	{"pkg/algo", nil},
@@ -80,12 +80,12 @@ var table = []struct {
 		"internal/transport"}},
 	{"pkg/runner/nodes", []string{
 		"pkg/algo", "pkg/bus", "pkg/config", "internal/files", "internal/host", "internal/queue",
-			"pkg/harness", "pkg/trace",
+		"pkg/harness", "pkg/trace",
 		"pkg/experiment", "pkg/results", "pkg/runner",
 	}},
 	{"pkg/runner", []string{
 		"pkg/algo", "pkg/link", "internal/transport", "pkg/trace", "internal/stats", "internal/guard",
-			"pkg/fault",
+		"pkg/fault",
 		"pkg/harness", "pkg/sim",
 		"pkg/check", "pkg/experiment", "pkg/metric", "pkg/results", "internal/proc",
 	}},
@@ -115,16 +115,16 @@ var table = []struct {
 		"pkg/algo", "pkg/metric", "pkg/results", "pkg/trace"}},
 	{"internal/twin", []string{
 		"pkg/link", "pkg/trace", "internal/stats", "internal/clock", "pkg/harness", "pkg/sim",
-			"pkg/experiment",
+		"pkg/experiment",
 	}},
 	{"internal/reproduce", []string{
 		"pkg/algo", "pkg/metric", "pkg/trace", "internal/stats", "pkg/experiment", "pkg/results",
-			"pkg/runner", "internal/compare", "internal/report",
+		"pkg/runner", "internal/compare", "internal/report",
 		"internal/files",
 	}},
 	{"internal/tune", []string{
 		"pkg/algo", "pkg/metric", "pkg/trace", "internal/stats", "pkg/fault", "pkg/harness", "pkg/experiment",
-			"pkg/results",
+		"pkg/results",
 		"internal/compare",
 	}},
 	{"pkg/cli", []string{"pkg", "internal"}},
