@@ -31,7 +31,7 @@ cd "$work/source"
 git -c advice.detachedHead=false checkout --quiet "$commit"
 git -c tag.gpgSign=false tag --force "$version" >/dev/null
 # What would make other programs of the same source.
-export GOWORK=off GOFLAGS="-mod=readonly -buildvcs=true" GOAMD64=v1 GOARM64=v8.0
+export GOWORK=off GOFLAGS="-mod=readonly -buildvcs=true" GOAMD64=v1 GOARM64=v8.0 GOFIPS140=off GOEXPERIMENT=
 for platform; do
 	GOOS=${platform%/*} GOARCH=${platform#*/} sh scripts/build.sh "$work/built/$platform"
 done
