@@ -12,7 +12,7 @@ import (
 
 // named is a test in a document: package, function, what stands behind a colon (a row
 // or a subtest), and whether it is for the night.
-var named = regexp.MustCompile("`((?:pkg|internal|cmd)/[a-z/]+) ((?:Test|Fuzz)\\w+)(?:: ([^`]+))?`( \\(nightly\\))?")
+var named = regexp.MustCompile("`((?:pkg|internal|cmd|scripts)/[a-z/]+) ((?:Test|Fuzz)\\w+)(?:: ([^`]+))?`( \\(nightly\\))?")
 
 // byNight is how a test asks whether it is night.
 var byNight = []string{"nightly()", "times()", "CONCLAVE_NIGHTLY"}
