@@ -346,9 +346,11 @@ func (a *Analysis) differ(p *past, before, now int) {
 	case old.Digests == is.Digests && old.Seeds == is.Seeds:
 		return
 	case old.Seeds != is.Seeds:
-		a.Notes = append(a.Notes,
-			fmt.Sprintf("%s: %s: %s has other trials than %s (seed or repetitions): their "+
-				"figures are not compared", p.experiment, p.label, e.Commit.Short(), was.Commit.Short()))
+		text := fmt.Sprintf("%s: %s: %s has other trials than %s (seed or repetitions): their "+
+			"figures are not compared", p.experiment, p.label, e.Commit.Short(), was.Commit.Short())
+		if !slices.Contains(a.Notes, text) { // a commit may have several runs
+			a.Notes = append(a.Notes, text)
+		}
 		return
 	}
 	f := a.finding(p, Changed, before, now, now)

@@ -106,6 +106,20 @@ func TestAnalyze_Exact(t *testing.T) {
 	}
 }
 
+// TestAnalyze_Seeds: what was drawn otherwise is not compared, which is said once for two commits.
+func TestAnalyze_Seeds(t *testing.T) {
+	var entries []*Entry
+	for i := range 3 {
+		e := entry(0, simulated(float64(8+i)))
+		e.Cells[0].Seeds = fmt.Sprint("seed ", i)
+		entries = append(entries, e)
+	}
+	a := Analyze(entries, nil, Options{Line: line(1)})
+	if len(a.Findings) != 0 || len(a.Notes) != 1 || !strings.Contains(a.Notes[0], "has other trials than") {
+		t.Errorf("findings %v, notes %q", a.Findings, a.Notes)
+	}
+}
+
 func TestAnalyze_Cases(t *testing.T) {
 	other := func(c Cell, change func(c *Cell)) Cell { change(&c); return c }
 	for _, c := range []struct {
