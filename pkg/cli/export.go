@@ -28,11 +28,13 @@ var benchConfigs = []string{"default", "full"}
 
 func (s *streams) exportCommand() *cobra.Command {
 	var f exportFlags
-	var names []string
+	names := export.Names()
 	var about strings.Builder
 	for _, format := range export.Formats() {
-		names = append(names, format.Name)
 		fmt.Fprintf(&about, "  %-9s %s\n", format.Name, format.Doc)
+	}
+	for _, store := range export.Stores() {
+		fmt.Fprintf(&about, "  %-9s %s\n", store.Name, store.Doc)
 	}
 	c := &cobra.Command{
 		Use:   "export DIR",
@@ -43,7 +45,9 @@ The formats:
 
 ` + about.String() + `
 Figures are medians over trials with their 95 % intervals. gobench has every
-trial instead, and hgrm every operation. docs/export.md describes each format.`,
+trial instead, and hgrm every operation. parquet and sqlite have every row of
+the tables, by way of a program to be installed: ` + export.StoreProgram + `.
+docs/export.md describes each format.`,
 		Example: `  bench export results/quickstart/latest --format gobench
   bench export results/quickstart/latest --format latex --where nodes=5
   bench export results/quickstart/latest --format csv --over operations
@@ -74,6 +78,11 @@ trial instead, and hgrm every operation. docs/export.md describes each format.`,
 }
 
 func (s *streams) export(c *cobra.Command, f *exportFlags, args []string) error {
+	for _, store := range export.Stores() {
+		if store.Name == f.format && len(args) == 1 {
+			return s.exportStore(c, &store, f.out, args)
+		}
+	}
 	format, options, err := f.parse(c, args)
 	if err != nil {
 		return err
@@ -82,7 +91,7 @@ func (s *streams) export(c *cobra.Command, f *exportFlags, args []string) error 
 	if err != nil {
 		return err
 	}
-	s.noteIncomplete(run)
+	s.noteIncomplete(run.Path, run.Header, run.Manifest, len(run.Trials))
 	files, err := format.Write(run, options)
 	var wrong *report.Mistake
 	if errors.As(err, &wrong) {
@@ -101,19 +110,19 @@ func (s *streams) export(c *cobra.Command, f *exportFlags, args []string) error 
 
 // noteIncomplete warns of a run that goes on or was ended early: its figures are not
 // yet those that it was planned for.
-func (s *streams) noteIncomplete(run *export.Run) {
-	if run.Header == nil {
+func (s *streams) noteIncomplete(path string, h *results.Header, m *results.Manifest, trials int) {
+	if h == nil {
 		return
 	}
-	switch m := run.Manifest; {
-	case (m == nil || !m.Complete) && results.Running(run.Path):
-		s.say(fmt.Sprintf("note: the run goes on: %d of %d trials", len(run.Trials), run.Header.Planned))
-	case m == nil && len(run.Trials) == run.Header.Planned:
+	switch {
+	case (m == nil || !m.Complete) && results.Running(path):
+		s.say(fmt.Sprintf("note: the run goes on: %d of %d trials", trials, h.Planned))
+	case m == nil && trials == h.Planned:
 		s.say(fmt.Sprintf("note: %s has no %s: the run goes on, or was killed, or somebody has removed it; "+
-			"bench run --resume %s writes it", run.Path, results.ManifestFile, run.Path))
+			"bench run --resume %s writes it", path, results.ManifestFile, path))
 	case m == nil || !m.Complete:
 		s.say(fmt.Sprintf("note: the run is not complete: %d of %d trials; bench run --resume %s goes on "+
-			"with it", len(run.Trials), run.Header.Planned, run.Path))
+			"with it", trials, h.Planned, path))
 	}
 }
 
@@ -126,11 +135,7 @@ func (f *exportFlags) parse(c *cobra.Command, args []string) (*export.Format, ex
 			"bench export results/quickstart/latest --format gobench", len(args))
 	}
 	if f.format == "" {
-		var names []string
-		for _, format := range export.Formats() {
-			names = append(names, format.Name)
-		}
-		return nil, o, usage("bench export: want --format FORMAT, one of: %s", strings.Join(names, ", "))
+		return nil, o, usage("bench export: want --format FORMAT, one of: %s", strings.Join(export.Names(), ", "))
 	}
 	format, err := export.Find(f.format)
 	if err != nil {

@@ -87,16 +87,25 @@ func Formats() []Format {
 	}
 }
 
+// Names are those of the formats and the stores.
+func Names() (names []string) {
+	for _, f := range Formats() {
+		names = append(names, f.Name)
+	}
+	for _, s := range Stores() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
 // Find returns the format of that name.
 func Find(name string) (*Format, error) {
-	var names []string
 	for _, f := range Formats() {
 		if f.Name == name {
 			return &f, nil
 		}
-		names = append(names, f.Name)
 	}
-	return nil, unknown("format", name, names)
+	return nil, unknown("format", name, Names())
 }
 
 // unknown refuses a name, and suggests the one that was meant.
