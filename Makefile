@@ -9,9 +9,6 @@ help: ## print the targets
 build: ## build both commands into bin/
 	$(GO) build -o bin/ ./cmd/...
 
-store: ## build bin/conclave-store, which bench export needs for parquet and sqlite
-	$(GO) build -C cmd/conclave-store -o ../../bin/ .
-
 test: ## all tests that fit in two minutes on two cores
 	$(GO) test ./...
 
@@ -80,4 +77,4 @@ mutants: ## break some plugins a line at a time; their tests must notice each
 ci: ## everything that CI runs
 	bash .ci/run
 
-.PHONY: help build store test race lint tidy fuzz bench golden quickstart determinism reference refresh reproduce vulncheck browser screenshots generate nightly mutants ci
+.PHONY: help build test race lint tidy fuzz bench golden quickstart determinism reference refresh reproduce vulncheck browser screenshots generate nightly mutants ci

@@ -135,7 +135,8 @@ func (f *exportFlags) parse(c *cobra.Command, args []string) (*export.Format, ex
 			"bench export results/quickstart/latest --format gobench", len(args))
 	}
 	if f.format == "" {
-		return nil, o, usage("bench export: want --format FORMAT, one of: %s", strings.Join(export.Names(), ", "))
+		return nil, o, usage("bench export: want --format FORMAT, one of: %s",
+			strings.Join(export.Names(), ", "))
 	}
 	format, err := export.Find(f.format)
 	if err != nil {

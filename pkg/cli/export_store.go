@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -24,7 +26,8 @@ import (
 func (s *streams) exportStore(c *cobra.Command, store *export.Store, out string, args []string) (err error) {
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if f.Name != "format" && f.Name != "out" && err == nil {
-			err = usage("--%s means nothing to --format %s, which has whole tables; leave it out", f.Name, store.Name)
+			err = usage("--%s means nothing to --format %s, which has whole tables; leave it out", f.Name,
+				store.Name)
 		}
 	})
 	if err != nil {
@@ -50,7 +53,7 @@ func (s *streams) exportStore(c *cobra.Command, store *export.Store, out string,
 	if m := sheets.Manifest; m != nil {
 		s.noteIncomplete(sheets.Path, sheets.Header, m, m.Finished)
 	}
-	if err := writeStore(store.Request(sheets, out)); err != nil {
+	if err := s.writeStore(store.Request(sheets, out)); err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
 	s.say("wrote " + out)
@@ -58,26 +61,28 @@ func (s *streams) exportStore(c *cobra.Command, store *export.Store, out string,
 }
 
 // writeStore has the program write what is asked for.
-func writeStore(r export.StoreRequest) error {
-	program, err := findStore()
-	if err != nil {
-		return err
-	}
+func (s *streams) writeStore(r export.StoreRequest) error {
 	request, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	var said bytes.Buffer
-	c := exec.Command(program)
-	c.Stdin, c.Stderr = bytes.NewReader(request), &said
-	if err := c.Run(); err != nil {
-		return errors.New(cmp.Or(strings.TrimSpace(proc.Harmless(said.String())), program+": "+err.Error()))
+	scratch, err := os.MkdirTemp("", "bench-export-")
+	if err != nil {
+		return err
 	}
-	return nil
+	defer os.RemoveAll(scratch) // in the folder for what may go
+	ctx, stop := s.interruptible(context.Background())
+	defer stop()
+	program, err := s.findStore(ctx, scratch)
+	if err != nil {
+		return err
+	}
+	return runToEnd(ctx, exec.CommandContext(ctx, program), request)
 }
 
-// findStore looks beside this program, and then where the system looks for programs.
-func findStore() (string, error) {
+// findStore looks for the program beside this one, and then where the system looks for programs.
+// Where this one was built in a clone, it is built there.
+func (s *streams) findStore(ctx context.Context, scratch string) (string, error) {
 	name := export.StoreProgram
 	if runtime.GOOS == "windows" {
 		name += ".exe"
@@ -87,10 +92,44 @@ func findStore() (string, error) {
 			return path, nil
 		}
 	}
-	path, err := exec.LookPath(name)
-	if err != nil {
-		return "", fmt.Errorf("the program %s, which writes these formats, is not installed: go install "+
-			"github.com/conclave-bench/conclave/cmd/%[1]s@latest; or, in a clone, make store", export.StoreProgram)
+	if path, err := exec.LookPath(name); err == nil {
+		return path, nil
 	}
-	return path, nil
+	source := storeSource()
+	if _, err := exec.LookPath("go"); err != nil || source == "" {
+		return "", fmt.Errorf("the program %s, which writes these formats, is not installed: "+
+			"go install %s/cmd/%[1]s@latest", export.StoreProgram, core)
+	}
+	s.say("building " + export.StoreProgram)
+	program := filepath.Join(scratch, name)
+	build := exec.CommandContext(ctx, "go", "build", "-o", program, ".")
+	build.Dir, build.Env = source, append(os.Environ(), "GOWORK=off") // it is a module of its own
+	return program, runToEnd(ctx, build, nil)
+}
+
+// storeSource is the folder of the program's source, or "" where there is none: this program was
+// installed or released. The folder in which the user stands has no say in it: it may be anybody's.
+func storeSource() string {
+	_, file, _, _ := runtime.Caller(0)
+	dir := filepath.Join(filepath.Dir(file), "..", "..", "cmd", export.StoreProgram)
+	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil || !filepath.IsAbs(dir) {
+		return ""
+	}
+	return dir
+}
+
+// runToEnd runs a program of that context. What it says when it fails is the error.
+func runToEnd(ctx context.Context, c *exec.Cmd, in []byte) error {
+	var said bytes.Buffer
+	c.Stdin, c.Stderr = bytes.NewReader(in), &said
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) } // so that it tidies up
+	c.WaitDelay = 10 * time.Second
+	err := c.Run()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return errors.New(cmp.Or(strings.TrimSpace(proc.Harmless(said.String())), c.Path+": "+err.Error()))
+	}
+	return nil
 }

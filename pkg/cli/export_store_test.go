@@ -21,7 +21,7 @@ func TestExport_Store(t *testing.T) {
 	t.Setenv("PATH", programs)
 	args := []string{"export", dir, "--format", "parquet", "--out", filepath.Join(out, "new")}
 	has(t, bench(t, args...).want(t, CouldNotRun).errors, "conclave-store, which writes these formats, is not "+
-		"installed: go install github.com/conclave-bench/conclave/cmd/conclave-store@latest; or, in a clone, make store")
+		"installed: go install github.com/conclave-bench/conclave/cmd/conclave-store@latest")
 
 	script := filepath.Join(programs, export.StoreProgram)
 	program := func(text string) {

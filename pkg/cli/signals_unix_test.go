@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/report/export"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -245,5 +246,43 @@ func await(path string) {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// The program that writes stores is told, and has removed its drafts when bench ends.
+func TestInterrupt_Export(t *testing.T) {
+	dir, programs := smallRun(t), t.TempDir()
+	text := "#!/bin/sh\ncd " + programs +
+		"\ntrap 'echo >tidied; exit 1' INT\necho >begun\nwhile :; do sleep 0.1; done\n"
+	err := os.WriteFile(filepath.Join(programs, export.StoreProgram), []byte(text), 0o755)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(exe, "export", dir, "--format", "sqlite", "--out", filepath.Join(programs, "run.db"))
+	c.Env = append(os.Environ(), asBench+"=1", "PATH="+programs+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Process.Kill() })
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(programs, "begun")); err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the program was not started")
+		}
+	}
+	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code := ends(t, c, 20*time.Second); code != 143 {
+		t.Errorf("exit code %d, want 143", code)
+	}
+	if _, err := os.Stat(filepath.Join(programs, "tidied")); err != nil {
+		t.Error(err)
 	}
 }

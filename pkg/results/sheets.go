@@ -91,11 +91,9 @@ func typed(header, design []string) (columns []Column) {
 func ReadSheets(path string) (*Sheets, error) {
 	s := &Sheets{Path: path}
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
-		t, err := readAlone(path, "")
-		if err != nil {
+		if s.Manifest, err = manifestOf(path); err != nil {
 			return nil, err
 		}
-		s.Manifest = t.Manifest
 		return s, s.add(path, stem(TrialsFile))
 	}
 	if !bare(path) {
@@ -104,8 +102,8 @@ func ReadSheets(path string) (*Sheets, error) {
 			return nil, err
 		}
 		if !w.current {
-			return nil, fmt.Errorf("%s: its tables are not written yet, or are out of date: the run goes on, or "+
-				"was killed; bench run --resume %s writes them", w.dir, w.dir)
+			return nil, fmt.Errorf("%s: its tables are not written yet, or are out of date: the run goes "+
+				"on, or was killed; bench run --resume %s writes them", w.dir, w.dir)
 		}
 		s.Path, s.Header, s.Manifest = w.dir, &w.header, w.manifest
 	}

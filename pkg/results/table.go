@@ -107,15 +107,9 @@ func readAlone(path, messages string) (*Table, error) {
 		t.Path = filepath.Dir(path)
 		t.Name = filepath.Base(t.Path)
 	}
-	m, err := readManifest(filepath.Join(dir, ManifestFile))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	var err error
+	if t.Manifest, err = manifestOf(path); err != nil {
 		return nil, err
-	}
-	if err == nil && m.Files[name] != "" {
-		if err := m.vouches(name, path); err != nil {
-			return nil, err
-		}
-		t.Manifest = m
 	}
 	if name == TrialsFile {
 		if err := t.findConfig(filepath.Join(dir, ConfigFile)); err != nil {
@@ -123,6 +117,22 @@ func readAlone(path, messages string) (*Table, error) {
 		}
 	}
 	return t, t.read(path, messages)
+}
+
+// manifestOf returns the manifest that lies beside a table and names it, if there is one, and
+// holds the table against it.
+func manifestOf(path string) (*Manifest, error) {
+	dir, name := filepath.Split(path)
+	m, err := readManifest(filepath.Join(dir, ManifestFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case m.Files[name] == "":
+		return nil, nil
+	}
+	return m, m.vouches(name, path)
 }
 
 // findConfig reads the configuration that lies beside a table, if there is one.

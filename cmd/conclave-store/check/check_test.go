@@ -1,26 +1,26 @@
-// Package check has the real DuckDB and the real SQLite, as Python has it, read what
-// conclave-store wrote.
+// Package check has the real DuckDB and the real SQLite read what conclave-store wrote.
 package check
 
 import (
 	"bytes"
 	"database/sql"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	_ "github.com/duckdb/duckdb-go/v2"
+	_ "github.com/mattn/go-sqlite3"
 )
 
-var folder string // has both programs
+var folder string // has both programs, one beside the other
 
 func TestMain(m *testing.M) {
 	var err error
@@ -43,17 +43,33 @@ func build(module, program string) error {
 	return c.Run()
 }
 
-// program runs one of the two and returns what it says.
-func program(t *testing.T, name, in string, args ...string) (said string, ok bool) {
+// start runs one of the two and returns what it says.
+func start(t *testing.T, in, dir, program string, args ...string) (said string, ended *os.ProcessState) {
 	t.Helper()
-	c := exec.Command(filepath.Join(folder, name), args...)
-	c.Stdin = strings.NewReader(in)
+	c := exec.Command(program, args...)
+	c.Dir, c.Stdin = dir, strings.NewReader(in)
 	b, err := c.CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	return string(b), err == nil
+	return string(b), c.ProcessState
+}
+
+// bench runs the command in a folder.
+func bench(t *testing.T, dir string, args ...string) (said string) {
+	t.Helper()
+	said, ended := start(t, "", dir, filepath.Join(folder, "bench"), args...)
+	if !ended.Success() {
+		t.Fatalf("bench %s: %s", strings.Join(args, " "), said)
+	}
+	return said
+}
+
+// store runs the program that writes.
+func store(t *testing.T, request string) (said string, ended *os.ProcessState) {
+	t.Helper()
+	return start(t, request, "", filepath.Join(folder, "conclave-store"))
 }
 
 // Every field of every table of runs of both problems is in both stores what it is in CSV.
@@ -61,15 +77,9 @@ func TestRuns(t *testing.T) {
 	root := t.TempDir()
 	for _, name := range []string{"quickstart", "quickstart-mutex"} {
 		out := filepath.Join(root, name)
-		for _, args := range [][]string{
-			{"run", "../../../configs/" + name + ".yaml", "--transport", "sim", "--out", root, "--quiet"},
-			{"export", out, "--format", "parquet", "--out", out + ".parquet"},
-			{"export", out, "--format", "sqlite", "--out", out + ".db"},
-		} {
-			if said, ok := program(t, "bench", "", args...); !ok {
-				t.Fatalf("%s: %s", args, said)
-			}
-		}
+		bench(t, "../../..", "run", "configs/"+name+".yaml", "--transport", "sim", "--out", root, "--quiet")
+		bench(t, "", "export", out, "--format", "parquet", "--out", out+".parquet")
+		bench(t, "", "export", out, "--format", "sqlite", "--out", out+".db")
 		tables, err := filepath.Glob(filepath.Join(out, "latest", "*.csv"))
 		if err != nil || len(tables) != 5 {
 			t.Fatalf("tables %v, %v", tables, err)
@@ -77,34 +87,68 @@ func TestRuns(t *testing.T) {
 		for _, path := range tables {
 			table := strings.TrimSuffix(filepath.Base(path), ".csv")
 			want := readCSV(t, path)
-			same(t, name+" in DuckDB, "+table, duckDB(t, filepath.Join(out+".parquet", table+".parquet")), want)
-			same(t, name+" in SQLite, "+table, sqlite(t, out+".db", table), want)
+			same(t, name+" in DuckDB, "+table, inParquet(t, filepath.Join(out+".parquet", table+".parquet")), want)
+			same(t, name+" in SQLite, "+table, inSQLite(t, out+".db", table), want)
 		}
 	}
-	db := duck(t)
-	var types string
-	file := filepath.Join(root, "quickstart.parquet", "trials.parquet")
-	err := db.QueryRow(`SELECT string_agg(column_name || ' ' || column_type, ', ') FROM (DESCRIBE SELECT trial,
-		algorithm, nodes, loss, status, in_model, messages, election_ms FROM '` + file + `')`).Scan(&types)
-	if want := "trial BIGINT, algorithm VARCHAR, nodes BIGINT, loss DOUBLE, status VARCHAR, in_model BOOLEAN, " +
-		"messages BIGINT, election_ms DOUBLE"; err != nil || types != want {
-		t.Errorf("types %q, %v, want %q", types, err, want)
+	trials := filepath.Join(root, "quickstart.parquet", "trials.parquet")
+	types := ask(t, open(t, "duckdb", ""), `SELECT column_type FROM (DESCRIBE SELECT trial, algorithm, nodes, loss, status,
+		in_model, messages, election_ms FROM '`+trials+`')`)
+	if got, want := strings.Fields(fmt.Sprint(slices.Concat(types[1:]...))), []string{"[BIGINT", "VARCHAR", "BIGINT",
+		"DOUBLE", "VARCHAR", "BOOLEAN", "BIGINT", "DOUBLE]"}; !slices.Equal(got, want) {
+		t.Errorf("types %q, want %q", got, want)
 	}
-	// What docs/export.md asks.
-	const question = `SELECT label, nodes, median(election_ms) FROM trials WHERE status = 'ok'
-		GROUP BY ALL ORDER BY ALL`
-	if _, err := db.Exec(strings.Replace(question, "trials", "'"+file+"'", 1)); err != nil {
-		t.Error(err)
+	wantAbout := []string{"name", "quickstart"}
+	about := ask(t, open(t, "duckdb", ""), "SELECT decode(key)[10:], decode(value) FROM parquet_kv_metadata('"+trials+
+		"') WHERE starts_with(decode(key), 'conclave.') ORDER BY ALL")[1:]
+	if !slices.ContainsFunc(about, func(row []string) bool { return slices.Equal(row, wantAbout) }) {
+		t.Errorf("the metadata has %q", about)
 	}
-	var runs int
-	if err := db.QueryRow("SELECT count(*) FROM parquet_kv_metadata('" + file +
-		"') WHERE decode(key) = 'conclave.run' AND length(value) > 0").Scan(&runs); err != nil || runs != 1 {
-		t.Errorf("the file names %d runs, %v", runs, err)
+	same(t, "the table run", inSQLite(t, filepath.Join(root, "quickstart.db"), "run")[1:], about)
+}
+
+// The commands of docs/export.md print what it says. There, nothing is beside bench: it builds the
+// program from the clone that it is from.
+func TestDocs(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/export.md")
+	if err != nil {
+		t.Fatal(err)
 	}
-	about := sqlite(t, filepath.Join(root, "quickstart.db"), "run")
-	named := func(row []string) bool { return slices.Equal(row, []string{"name", "quickstart"}) }
-	if !slices.ContainsFunc(about, named) {
-		t.Errorf("the table run has %v", about)
+	_, part, _ := strings.Cut(string(text), "\n## parquet and sqlite")
+	part, _, _ = strings.Cut(part, "\n## ")
+	dir := t.TempDir()
+	bench(t, "../../..", "run", "configs/quickstart.yaml", "--transport", "sim", "--out", filepath.Join(dir, "results"))
+	alone := filepath.Join(dir, "bench")
+	if err := os.Link(filepath.Join(folder, "bench"), alone); err != nil {
+		t.Fatal(err)
+	}
+	exports := regexp.MustCompile(`(?m)^bench (export .*)`).FindAllStringSubmatch(part, -1)
+	for _, line := range exports {
+		said, ended := start(t, "", dir, alone, strings.Fields(line[1])...)
+		if !ended.Success() || !strings.HasPrefix(said, "bench: building conclave-store\nbench: wrote ") {
+			t.Errorf("%s: %s", line[1], said)
+		}
+	}
+	t.Chdir(dir)
+	questions := regexp.MustCompile(`(?m)^\$ (duckdb -csv -c|sqlite3 -header -csv (\S+)) "(.*)"\n((?:[^$\x60].*\n)*)`).
+		FindAllStringSubmatch(part, -1)
+	for _, q := range questions {
+		driver := "duckdb"
+		if q[2] != "" {
+			driver = "sqlite3"
+		}
+		db := open(t, driver, q[2])
+		var columns []string // as the engine prints them
+		for _, name := range ask(t, db, q[3])[0] {
+			columns = append(columns, fmt.Sprintf("CAST(%q AS VARCHAR) AS %[1]q", name))
+		}
+		rows := ask(t, db, "SELECT "+strings.Join(columns, ", ")+" FROM ("+q[3]+")")
+		if got := writeCSV(t, rows); got != q[4] {
+			t.Errorf("%s\nprints\n%sand docs/export.md has\n%s", q[3], got, q[4])
+		}
+	}
+	if len(exports) != 2 || len(questions) != 2 {
+		t.Errorf("docs/export.md has %d exports and %d questions", len(exports), len(questions))
 	}
 }
 
@@ -134,20 +178,17 @@ func TestFields(t *testing.T) {
 	for i := range 70000 {
 		rows = append(rows, []string{strconv.Itoa(i), "", "", "row " + strconv.Itoa(i)})
 	}
-	var b bytes.Buffer
-	if err := csv.NewWriter(&b).WriteAll(rows); err != nil {
-		t.Fatal(err)
-	}
+	text := writeCSV(t, rows)
 	for format, out := range map[string]string{"parquet": dir, "sqlite": filepath.Join(dir, "t.db")} {
 		for range 2 { // what is there is replaced
-			if said, ok := program(t, "conclave-store", request(t, 1, format, out, b.String())); !ok {
+			if said, ended := store(t, request(t, 1, format, out, text)); !ended.Success() {
 				t.Fatalf("%s: %s", format, said)
 			}
 		}
 	}
 	rows[2][1] = "0." + strings.Repeat("0", 322) + "1" // as Go writes it without an exponent
-	same(t, "DuckDB", duckDB(t, filepath.Join(dir, "t.parquet")), rows)
-	same(t, "SQLite", sqlite(t, filepath.Join(dir, "t.db"), "t"), rows)
+	same(t, "DuckDB", inParquet(t, filepath.Join(dir, "t.parquet")), rows)
+	same(t, "SQLite", inSQLite(t, filepath.Join(dir, "t.db"), "t"), rows)
 	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
 		t.Errorf("left %v", left)
 	}
@@ -163,8 +204,8 @@ func TestRefused(t *testing.T) {
 			"w,r,b,t\n1,2\n":                      `t.csv: record on line 2: wrong number of fields`,
 		} {
 			dir := t.TempDir()
-			said, ok := program(t, "conclave-store", request(t, 1, format, filepath.Join(dir, "out"), text))
-			if ok || !strings.Contains(said, says) {
+			said, ended := store(t, request(t, 1, format, filepath.Join(dir, "out"), text))
+			if ended.Success() || !strings.Contains(said, says) {
 				t.Errorf("%s: %q, want %q", format, said, says)
 			}
 			found, err := filepath.Glob(filepath.Join(dir, "out", "*"))
@@ -182,7 +223,7 @@ func TestRefused(t *testing.T) {
 			`"w"`, `"a,b"`, 1),
 		`column w has type "date"`: strings.Replace(request(t, 1, "sqlite", "x", ""), `"integer"`, `"date"`, 1),
 	} {
-		if said, ok := program(t, "conclave-store", in); ok || !strings.Contains(said, says) {
+		if said, ended := store(t, in); ended.Success() || !strings.Contains(said, says) {
 			t.Errorf("%q, want %q", said, says)
 		}
 	}
@@ -191,7 +232,7 @@ func TestRefused(t *testing.T) {
 // same compares tables field by field.
 func same(t *testing.T, where string, got, want [][]string) {
 	t.Helper()
-	if len(got) != len(want) || len(want) < 2 {
+	if len(got) != len(want) {
 		t.Errorf("%s: %d rows, want %d", where, len(got), len(want))
 		return
 	}
@@ -216,9 +257,46 @@ func readCSV(t *testing.T, path string) [][]string {
 	return rows
 }
 
-func duck(t *testing.T) *sql.DB {
+func writeCSV(t *testing.T, rows [][]string) string {
 	t.Helper()
-	db, err := sql.Open("duckdb", "")
+	var b bytes.Buffer
+	if err := csv.NewWriter(&b).WriteAll(rows); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// inParquet reads a file by DuckDB.
+func inParquet(t *testing.T, path string) [][]string {
+	t.Helper()
+	return ask(t, open(t, "duckdb", ""), "SELECT * FROM read_parquet('"+strings.ReplaceAll(path, "'", "''")+"')")
+}
+
+// inSQLite reads a table, of which every field has the type of its column.
+func inSQLite(t *testing.T, path, table string) [][]string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "link.db") // a name that the driver does not take for options
+	if err := os.Link(path, file); err != nil {
+		t.Fatal(err)
+	}
+	db := open(t, "sqlite3", file)
+	if ok := ask(t, db, "PRAGMA integrity_check"); ok[1][0] != "ok" {
+		t.Errorf("%s: %q", path, ok)
+	}
+	for _, c := range ask(t, db, "SELECT name, lower(type) FROM pragma_table_info('"+table+"')")[1:] {
+		want := strings.Replace(c[1], "boolean", "integer", 1)
+		for _, got := range ask(t, db, fmt.Sprintf("SELECT DISTINCT typeof(%q) FROM %q", c[0], table))[1:] {
+			if got[0] != want && got[0] != "null" {
+				t.Errorf("%s: %s is declared as %s, and has %s", table, c[0], c[1], got[0])
+			}
+		}
+	}
+	return ask(t, db, fmt.Sprintf("SELECT * FROM %q ORDER BY rowid", table))
+}
+
+func open(t *testing.T, driver, path string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open(driver, path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,12 +304,12 @@ func duck(t *testing.T) *sql.DB {
 	return db
 }
 
-// duckDB reads a file of Parquet, columns first, as CSV has it.
-func duckDB(t *testing.T, path string) (out [][]string) {
+// ask returns the answer, the names of the columns first, with fields as CSV has them.
+func ask(t *testing.T, db *sql.DB, question string) (out [][]string) {
 	t.Helper()
-	rows, err := duck(t).Query("SELECT * FROM read_parquet('" + strings.ReplaceAll(path, "'", "''") + "')")
+	rows, err := db.Query(question)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%s: %v", question, err)
 	}
 	defer rows.Close()
 	columns, err := rows.Columns()
@@ -239,12 +317,11 @@ func duckDB(t *testing.T, path string) (out [][]string) {
 		t.Fatal(err)
 	}
 	out = append(out, columns)
+	values, to := make([]any, len(columns)), make([]any, len(columns))
+	for i := range to {
+		to[i] = &values[i]
+	}
 	for rows.Next() {
-		values := make([]any, len(columns))
-		to := make([]any, len(columns))
-		for i := range to {
-			to[i] = &values[i]
-		}
 		if err := rows.Scan(to...); err != nil {
 			t.Fatal(err)
 		}
@@ -262,70 +339,6 @@ func duckDB(t *testing.T, path string) (out [][]string) {
 	}
 	if err := rows.Err(); err != nil {
 		t.Fatal(err)
-	}
-	return out
-}
-
-// pythonic prints a table as JSON, truth values as what their column says that they are.
-const pythonic = `
-import json, sqlite3, sys
-db = sqlite3.connect(sys.argv[1])
-assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-columns = [c[1:3] for c in db.execute("PRAGMA table_info(" + sys.argv[2] + ")")]
-kinds = {"TEXT": str, "INTEGER": int, "REAL": float, "BOOLEAN": int}
-rows = db.execute("SELECT * FROM " + sys.argv[2] + " ORDER BY rowid").fetchall()
-for row in rows:
-    for (name, type), v in zip(columns, row):
-        assert v is None or isinstance(v, kinds[type]), (name, type, v)
-print(json.dumps([columns] + rows))
-`
-
-// sqlite reads a table by the SQLite that Python has.
-func sqlite(t *testing.T, path, table string) (out [][]string) {
-	t.Helper()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Fatal("this test wants python3, whose SQLite is the real one")
-	}
-	text, err := exec.Command(python, "-c", pythonic, path, table).Output()
-	if err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
-			t.Fatalf("%s", exit.Stderr)
-		}
-		t.Fatal(err)
-	}
-	var rows [][]any
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	if err := d.Decode(&rows); err != nil {
-		t.Fatal(err)
-	}
-	var kinds, names []string
-	for _, c := range rows[0] {
-		pair := c.([]any)
-		names, kinds = append(names, pair[0].(string)), append(kinds, pair[1].(string))
-	}
-	out = append(out, names)
-	for _, values := range rows[1:] {
-		row := make([]string, len(values))
-		for i, v := range values {
-			if v == nil {
-				continue
-			}
-			row[i] = fmt.Sprint(v)
-			switch kinds[i] {
-			case "REAL":
-				f, err := strconv.ParseFloat(row[i], 64)
-				if err != nil {
-					t.Fatal(err)
-				}
-				row[i] = strconv.FormatFloat(f, 'f', -1, 64)
-			case "BOOLEAN":
-				row[i] = fmt.Sprint(row[i] == "1")
-			}
-		}
-		out = append(out, row)
 	}
 	return out
 }
