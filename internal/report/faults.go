@@ -52,10 +52,8 @@ func designed(column string) func(group) float64 {
 // measured is a metric of a trial, whatever its status.
 func measured(of *metric.Metric) func(*results.Trial) float64 {
 	return func(t *results.Trial) float64 {
-		for _, m := range t.Metrics {
-			if m.Name == of.Name {
-				return m.Value
-			}
+		if v, named := t.Figure(of.Name); named {
+			return v
 		}
 		return math.NaN()
 	}

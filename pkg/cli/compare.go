@@ -274,9 +274,9 @@ func readBoth(base, new string) (a, b *results.Table, err error) {
 	done := make(chan error, 1)
 	go func() {
 		var err error
-		b, err = results.ReadTable(new)
+		b, err = results.Survey(new)
 		done <- err
 	}()
-	a, err = results.ReadTable(base)
+	a, err = results.Survey(base)
 	return a, b, errors.Join(err, <-done)
 }

@@ -198,7 +198,7 @@ others have added there comes here.
 }
 
 func (s *streams) historyAdd(ctx context.Context, store *history.Store, path, commit string) error {
-	t, err := results.ReadTable(path)
+	t, err := results.Survey(path)
 	if err != nil {
 		return err
 	}

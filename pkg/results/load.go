@@ -207,7 +207,9 @@ func (f *Folder) Table() (*Table, error) {
 	if t.Config, err = f.files.read(ConfigFile, mostConfig); err != nil {
 		return nil, fault("configuration", err)
 	}
+	t.begin(0)
 	err = f.EachTrial(t.add)
+	t.end()
 	f.mu.Lock()
 	t.Manifest = f.manifest
 	f.mu.Unlock()

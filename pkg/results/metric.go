@@ -32,7 +32,7 @@ func (t *Trial) Observe(name string) (float64, Observation) {
 	if m == nil {
 		return 0, Nothing
 	}
-	v, named := t.value(name)
+	v, named := t.Figure(name)
 	known := named && !math.IsNaN(v) && !math.IsInf(v, 0)
 	switch {
 	case known && (t.Status == trace.OK || m.Early):
@@ -44,11 +44,16 @@ func (t *Trial) Observe(name string) (float64, Observation) {
 	return 0, Nothing
 }
 
-// value looks a column up, and says whether the trial names it at all.
-func (t *Trial) value(name string) (float64, bool) {
+// Figure looks a metric up, whatever became of the trial, and says whether the trial names it at all.
+func (t *Trial) Figure(name string) (float64, bool) {
 	for _, m := range t.Metrics {
 		if m.Name == name {
 			return m.Value, true
+		}
+	}
+	if t.held != nil {
+		if v, named := t.held.of(t, name); named {
+			return v, true
 		}
 	}
 	for i := range fixed {

@@ -50,6 +50,8 @@ type Trial struct {
 	Reason                  string // of the status, or of a mark; made one line of printable characters
 	Attempts                int    // this one included
 	InModel                 bool
+	row                     int32     // of held
+	held                    *findings // what it found, in place of Metrics; nil: nothing beside those
 
 	Operations, Completed int
 	DurationMS            float64
@@ -64,7 +66,7 @@ type Trial struct {
 	LateShare       float64 // share of messages delivered late, 0 to 1; NaN in simulation
 	SchedDelayP99MS float64 // NaN in simulation
 
-	Metrics []metric.Value // NaN is a figure that the trial could have had
+	Metrics []metric.Value // NaN is a figure that the trial could have had; see Survey
 	Ops     []trace.Operation
 	Outages []trace.Outage // definition by definition
 	Kinds   []trace.MessageCount

@@ -75,7 +75,7 @@ func (t *Table) HasOutages() error {
 		}
 		want := 0.0
 		for _, m := range metric.NumbersOfOutages() {
-			if v, there := trial.value(m.Name); there {
+			if v, there := trial.Figure(m.Name); there {
 				want += v
 			} else {
 				want = math.NaN()

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -39,6 +40,9 @@ type Table struct {
 	Config   []byte    // the resolved experiment
 
 	CSV string // the trials.csv that holds the same; "" if none does
+
+	survey bool // trials have no Metrics of their own
+	shared *shared
 }
 
 // A Cell is the trials of a table that have one design.
@@ -53,19 +57,23 @@ type Cell struct {
 // ReadTable reads the run at path: whatever Resolve takes, a folder that holds
 // only the tables, or a file like trials.csv on its own. What lies beside a manifest has
 // the checksum that stands there.
-func ReadTable(path string) (*Table, error) {
+func ReadTable(path string) (*Table, error) { return openTable(path, false) }
+
+// openTable reads as Survey does, or as ReadTable.
+func openTable(path string, survey bool) (*Table, error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.IsDir() {
-		return readAlone(path, "")
+		return readAlone(path, "", survey)
 	}
 	if bare(path) {
-		return readAlone(filepath.Join(path, TrialsFile), filepath.Join(path, MessagesFile))
+		return readAlone(filepath.Join(path, TrialsFile), filepath.Join(path, MessagesFile), survey)
 	}
 	w, err := inspect(path)
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{Path: w.dir, Name: w.header.Name, Config: w.config, Header: &w.header, Manifest: w.manifest}
+	t := &Table{Path: w.dir, Name: w.header.Name, Config: w.config, Header: &w.header, Manifest: w.manifest,
+		survey: survey}
 	if w.current {
 		t.CSV = filepath.Join(w.dir, TrialsFile)
 		err := t.read(t.CSV, filepath.Join(w.dir, MessagesFile))
@@ -76,12 +84,28 @@ func ReadTable(path string) (*Table, error) {
 	}
 	t.Design, t.Trials = w.header.Design, nil
 	t.Metrics, t.Undeclared = declared(w.header.Metrics), undeclared(w.header.Metrics)
-	return t, w.reading(func(j *journal) error { return j.each(t.add) })
+	return t, w.reading(func(j *journal) error {
+		t.begin(len(j.last))
+		defer t.end()
+		return j.each(t.add)
+	})
+}
+
+// begin prepares t for about so many trials.
+func (t *Table) begin(trials int) {
+	t.Trials, t.shared = make([]Trial, 0, trials), newShared(t.survey)
+}
+
+// end is for when all trials are there.
+func (t *Table) end() {
+	t.shared.end()
+	t.shared = nil
 }
 
 // add takes in a trial, without its operations.
 func (t *Table) add(trial *Trial) error {
 	trial.Ops, trial.Outages = nil, nil
+	t.shared.take(trial)
 	t.Trials = append(t.Trials, *trial)
 	return nil
 }
@@ -100,9 +124,9 @@ func bare(path string) bool {
 
 // readAlone reads tables without a journal: trials.csv from path and, unless that is
 // missing, messages.csv.
-func readAlone(path, messages string) (*Table, error) {
+func readAlone(path, messages string, survey bool) (*Table, error) {
 	dir, name := filepath.Split(path)
-	t := &Table{Path: path, Name: strings.TrimSuffix(name, filepath.Ext(name)), CSV: path}
+	t := &Table{Path: path, Name: strings.TrimSuffix(name, filepath.Ext(name)), CSV: path, survey: survey}
 	if messages != "" {
 		t.Path = filepath.Dir(path)
 		t.Name = filepath.Base(t.Path)
@@ -199,16 +223,28 @@ func eachRow(path string, begin func([]string) error, visit func([]string) error
 }
 
 func (t *Table) readTrials(path string) error {
+	lines, err := linesOf(path)
+	if err != nil {
+		return fault("table", err)
+	}
+	t.begin(lines)
+	defer t.end()
 	var at layout
-	err := eachRow(path, func(header []string) (err error) {
+	err = eachRow(path, func(header []string) (err error) {
 		at, err = t.lay(header)
 		return err
 	}, func(row []string) error {
-		trial, err := at.trial(t, row)
-		t.Trials = append(t.Trials, trial)
-		return err
+		trial := at.scratch
+		if err := at.trial(t, row, &trial); err != nil {
+			return err
+		}
+		at.scratch = Trial{Design: trial.Design[:0], Metrics: trial.Metrics[:0]}
+		return t.add(&trial)
 	})
-	slices.SortStableFunc(t.Trials, func(a, b Trial) int { return a.Trial - b.Trial })
+	byNumber := func(a, b Trial) int { return a.Trial - b.Trial }
+	if !slices.IsSortedFunc(t.Trials, byNumber) {
+		slices.SortStableFunc(t.Trials, byNumber)
+	}
 	if err == nil {
 		t.nameCensored()
 	}
@@ -221,6 +257,7 @@ type layout struct {
 	design, outcome, metrics int
 	hosts                    bool     // in front of the design
 	columns                  []string // behind outcome
+	scratch                  Trial    // has slices to be used again
 }
 
 // lay finds the parts of a header, whose design and metrics may be any.
@@ -269,10 +306,10 @@ func separated(header []string) string {
 	return ""
 }
 
-// trial reads a row.
-func (at layout) trial(table *Table, row []string) (Trial, error) {
+// trial reads a row into t, which then holds parts of it.
+func (at *layout) trial(table *Table, row []string, t *Trial) error {
 	p := fields{names: at.identity, row: row}
-	t := Trial{Trial: int(p.int()), Cell: int(p.int()), Repetition: int(p.int()), Round: 1}
+	t.Trial, t.Cell, t.Repetition, t.Round = int(p.int()), int(p.int()), int(p.int()), 1
 	if len(at.identity) == len(identity) {
 		t.Round = int(p.int())
 	}
@@ -280,11 +317,10 @@ func (at layout) trial(table *Table, row []string) (Trial, error) {
 	if at.hosts {
 		t.Host = row[len(at.identity)]
 	}
-	t.Design = make([]metric.Field, 0, len(table.Design))
 	for i, name := range table.Design {
 		t.Design = append(t.Design, metric.Field{Name: name, Value: row[at.design+i]})
 		if strings.ContainsFunc(row[at.design+i], unicode.IsControl) {
-			return t, fmt.Errorf("column %s: %q, want no control character", name, row[at.design+i])
+			return fmt.Errorf("column %s: %q, want no control character", name, row[at.design+i])
 		}
 	}
 	p.names, p.row, p.next = outcome, row[at.outcome:], 0
@@ -312,12 +348,18 @@ func (at layout) trial(table *Table, row []string) (Trial, error) {
 	if p.err == nil && !slices.Contains(trace.Statuses(), t.Status) {
 		p.err = fmt.Errorf("status %q, want one of %q", t.Status, trace.Statuses())
 	}
-	return t, p.err
+	return p.err
 }
 
 // nameCensored adds to timed-out trials the times that others of the table have
 // and they do not: those are what the time limit cut off.
 func (t *Table) nameCensored() {
+	if t.survey {
+		if len(t.Trials) > 0 {
+			t.Trials[0].held.nameCensored()
+		}
+		return
+	}
 	has := map[string]bool{}
 	for _, trial := range t.Trials {
 		for _, m := range trial.Metrics {
@@ -330,7 +372,7 @@ func (t *Table) nameCensored() {
 			continue
 		}
 		for _, name := range t.Metrics {
-			_, there := trial.value(name)
+			_, there := trial.Figure(name)
 			if m := metric.Named(name); !there && has[name] && m.Kind.Censored() {
 				trial.Metrics = append(trial.Metrics, m.Of(math.NaN()))
 			}
@@ -339,24 +381,46 @@ func (t *Table) nameCensored() {
 }
 
 func (t *Table) readMessages(path string) error {
-	index := map[int64]*Trial{}
-	for i := range t.Trials {
-		index[int64(t.Trials[i].Trial)] = &t.Trials[i]
+	all := newShared(false)
+	var list []trace.MessageCount // of trial
+	var trial *Trial
+	end := func() {
+		if trial != nil {
+			trial.Kinds = all.counted(append(slices.Clip(trial.Kinds), list...))
+		}
+		list = list[:0]
 	}
-	return eachRow(path, exactly(messageColumns), func(row []string) error {
+	err := eachRow(path, exactly(messageColumns), func(row []string) error {
 		p := fields{names: messageColumns, row: row}
-		trial := index[p.int()]
+		number := int(p.int())
 		k := trace.MessageCount{
-			Name: p.text(), Sent: p.int(), Delivered: p.int(), Lost: p.int(), Bytes: p.int(),
+			Name: all.text(p.text()), Sent: p.int(), Delivered: p.int(), Lost: p.int(), Bytes: p.int(),
 		}
-		if p.err == nil && trial == nil {
-			return fmt.Errorf("trial %s is not in %s", row[0], TrialsFile)
+		if p.err != nil {
+			return p.err
 		}
-		if p.err == nil {
-			trial.Kinds = append(trial.Kinds, k)
+		if trial == nil || trial.Trial != number {
+			end()
+			if trial = t.numbered(number); trial == nil {
+				return fmt.Errorf("trial %s is not in %s", row[0], TrialsFile)
+			}
 		}
-		return p.err
+		list = append(list, k)
+		return nil
 	})
+	end()
+	return err
+}
+
+// numbered is the last trial of that number, for the table may have one twice; nil: there is none.
+func (t *Table) numbered(number int) *Trial {
+	i, _ := slices.BinarySearchFunc(t.Trials, number, func(trial Trial, number int) int {
+		return cmp.Compare(trial.Trial, number+1)
+	})
+	if i == 0 || t.Trials[i-1].Trial != number {
+		return nil
+	}
+	return &t.Trials[i-1]
 }
 
 // exactly is for eachRow: it refuses a header of any other columns.

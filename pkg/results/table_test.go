@@ -162,6 +162,7 @@ func FuzzReadTable(f *testing.F) {
 		if err != nil {
 			return
 		}
+		sameSurvey(t, path, table)
 		for _, c := range table.Cells() {
 			for _, name := range table.Known() {
 				c.Sample(name)

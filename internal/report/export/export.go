@@ -31,7 +31,7 @@ type Run struct{ *results.Table }
 
 // Read reads a run from whatever results.ReadTable takes.
 func Read(path string) (*Run, error) {
-	t, err := results.ReadTable(path)
+	t, err := results.Survey(path)
 	if err != nil {
 		return nil, err
 	}
