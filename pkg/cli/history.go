@@ -557,10 +557,13 @@ func markdownTrends(w *strings.Builder, a *history.Analysis) {
 		report.Plural(len(bad), "change for the worse", "changes for the worse")))
 	fmt.Fprintf(w, " in %s\n\n", report.Plural(a.Runs, "run", "runs"))
 	const most = 3
-	shown := bad
+	shown := slices.Clone(bad)
 	if len(bad) == 0 {
 		shown = slices.Clone(a.Findings)
-		slices.Reverse(shown) // the newest
+	}
+	slices.Reverse(shown)
+	if len(shown) > most {
+		fmt.Fprintf(w, "The newest %d of %d:\n\n", most, len(shown))
 	}
 	for i, f := range shown {
 		if i == most {

@@ -131,6 +131,26 @@ func TestHistory_Mistakes(t *testing.T) {
 		"is not of the history that is looked at")
 }
 
+// TestMarkdownTrends: a pull request is told of the newest changes first.
+func TestMarkdownTrends(t *testing.T) {
+	var a history.Analysis
+	for i := range 5 {
+		f := &history.Finding{Kind: history.Changed, Verdict: history.Worse}
+		f.Commit.Hash = strings.Repeat(fmt.Sprint(i), 40)
+		f.From, f.To = f.Commit, f.Commit
+		a.Findings = append(a.Findings, f)
+	}
+	var text strings.Builder
+	markdownTrends(&text, &a)
+	lines := strings.Split(text.String(), "\n")
+	for i, want := range []string{"**5 changes for the worse** in 0 runs", "", "The newest 3 of 5:", "",
+		"- 4444", "- 3333", "- 2222", ""} {
+		if !strings.HasPrefix(lines[i], want) {
+			t.Errorf("line %d: %s; want %s", i+1, lines[i], want)
+		}
+	}
+}
+
 const slowing = `
 name: slowing
 problem: mutex
