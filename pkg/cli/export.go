@@ -18,6 +18,7 @@ import (
 // exportFlags are the flags of bench export.
 type exportFlags struct {
 	format, out, config string
+	citation            string
 	over, x, series     string
 	metrics, where      []string
 	size                sizeFlags
@@ -45,13 +46,14 @@ The formats:
 
 ` + about.String() + `
 Figures are medians over trials with their 95 % intervals. gobench has every
-trial instead, and hgrm every operation. parquet and sqlite have every row of
-the tables, by way of a program to be installed: ` + export.StoreProgram + `.
-docs/export.md describes each format.`,
+trial instead, hgrm every operation, and ro-crate none. parquet and sqlite have
+every row of the tables, by way of a program to be installed:
+` + export.StoreProgram + `. docs/export.md describes each format.`,
 		Example: `  bench export results/quickstart/latest --format gobench
   bench export results/quickstart/latest --format latex --where nodes=5
   bench export results/quickstart/latest --format csv --over operations
-  bench export results/quickstart/latest --format github --out benchmarks`,
+  bench export results/quickstart/latest --format github --out benchmarks
+  bench export results/quickstart/latest --format ro-crate --out ro-crate-metadata.json`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error { return s.export(c, &f, args) },
 	}
@@ -71,6 +73,8 @@ docs/export.md describes each format.`,
 		"`WHAT` figures are over: trials; or operations: csv, json, markdown, latex")
 	flags.StringVar(&f.config, "bench-config", benchConfigs[0],
 		"write `AMOUNT` of configuration in gobench: "+strings.Join(benchConfigs, ", "))
+	flags.StringVar(&f.citation, "citation", "",
+		"ro-crate: the CITATION.cff in `FILE` names authors and licence of the run")
 	choices(c, "format", names)
 	choices(c, "over", experiment.Overs)
 	choices(c, "bench-config", benchConfigs)
@@ -155,6 +159,14 @@ func (f *exportFlags) parse(c *cobra.Command, args []string) (*export.Format, ex
 	for _, name := range append([]string{"x", "series"}, sizeNames...) {
 		if format.Name != "pgfplots" && c.Flags().Changed(name) {
 			return nil, o, usage("--%s means nothing to --format %s; leave it out", name, format.Name)
+		}
+	}
+	if f.citation != "" {
+		if format.Name != "ro-crate" {
+			return nil, o, usage("--citation means nothing to --format %s; leave it out", format.Name)
+		}
+		if o.Citation, err = export.ReadCitation(f.citation); err != nil {
+			return nil, o, usage("--citation: %v", err)
 		}
 	}
 	if err := f.size.read(&o.Draw, "metrics", len(f.metrics)); err != nil {

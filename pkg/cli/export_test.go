@@ -25,6 +25,7 @@ func TestExport_EveryFormat(t *testing.T) {
 	begins := map[string]string{
 		"gobench": "# conclave", "junit": "<?xml", "github": "[\n", "bmf": "{\n", "csv": "problem,algorithm,",
 		"json": "{\n", "latex": "% conclave", "pgfplots": "% conclave", "hgrm": "       Value",
+		"ro-crate": "{\n",
 	}
 	for _, f := range export.Formats() {
 		out := filepath.Join(t.TempDir(), "new", "out")
@@ -152,6 +153,24 @@ func TestExport_Where(t *testing.T) {
 	}
 }
 
+// A run with its description in its folder is a run as before, and is described as before.
+func TestExport_Crate(t *testing.T) {
+	t.Parallel()
+	dir := smallRun(t)
+	citation := write(t, "CITATION.cff", "authors: [{name: The team}]\nlicense: CC0-1.0\n")
+	crate := []string{"export", dir, "--format", "ro-crate", "--citation", citation}
+	first := bench(t, crate...).want(t, Good)
+	has(t, first.out, `"@id": "operations.csv"`, `"@id": "manifest.json"`, "The team", "CC0-1.0")
+	if strings.Contains(first.errors, "note:") {
+		t.Errorf("a complete description says %s", first.errors)
+	}
+	bench(t, append(crate, "--out", filepath.Join(dir, export.CrateFile))...).want(t, Good)
+	if again := bench(t, crate...).want(t, Good); again.out != first.out {
+		t.Errorf("the second time:\n%s\nwant\n%s", again.out, first.out)
+	}
+	has(t, bench(t, "export", dir, "--format", "ro-crate").want(t, Good).errors, "--citation")
+}
+
 // What is exported by default is what the table of bench run shows.
 func TestExport_MainMetrics(t *testing.T) {
 	t.Parallel()
@@ -211,6 +230,9 @@ func TestExport_Mistakes(t *testing.T) {
 		{dir + " --format csv --out " + dir, Usage, "a folder, want a file"},
 		{dir + " --format csv --out " + aFile + "/x", CouldNotRun, "export: "},
 		{filepath.Join(dir, "nowhere") + " --format csv", CouldNotRun, "no run there"},
+		{dir + " --format csv --citation " + aFile, Usage, "--citation means nothing to --format csv"},
+		{dir + " --format ro-crate --citation " + aFile, Usage, "it names no authors"},
+		{dir + " --format ro-crate --where nodes=3", Usage, "leave out --metrics and --where"},
 		{dir + " --fromat csv", Usage, `did you mean "--format"?`},
 	} {
 		r := bench(t, append([]string{"export"}, strings.Fields(test.args)...)...)

@@ -1,6 +1,6 @@
 // Package export writes what a run measured in the formats of other tools:
 // benchstat, JUnit, two services that watch benchmarks, LaTeX, HdrHistogram's
-// plotter, and plain tables. It only reads the run; docs/export.md says what each
+// plotter, archives of research data, and plain tables. It only reads the run; docs/export.md says what each
 // format is for.
 //
 // A figure is always the median over trials with its interval, as stats.Describe
@@ -47,6 +47,7 @@ type Options struct {
 	// Operations has quantiles over all operations of a cell take the place of figures over
 	// trials: in csv and json.
 	Operations bool
+	Citation   *Citation // ro-crate: whose the run is; nil: that is not known
 }
 
 // A File is a part of what a format consists of.
@@ -84,6 +85,7 @@ func Formats() []Format {
 		{Name: "pgfplots", Doc: "a figure for each metric and its data", Several: true, write: pgfplots},
 		{Name: "hgrm", Doc: "HdrHistogram's percentiles of operations, a file for each cell",
 			Several: true, write: hgrm},
+		{Name: "ro-crate", Doc: "a description of the folder, for archives such as Zenodo", write: crate},
 	}
 }
 
