@@ -139,6 +139,9 @@ func TestGolden(t *testing.T) {
 		if f.Name == "hgrm" {
 			o = Options{Where: where("label=ring", "loss=0.1")}
 		}
+		if f.Name == "ro-crate" {
+			o = Options{}
+		}
 		files := write(t, small(t), f.Name, o)
 		if f.tails != nil {
 			files = append(files, write(t, small(t), f.Name, Options{Operations: true})...)
