@@ -1,7 +1,7 @@
 // Package export writes what a run measured in the formats of other tools:
 // benchstat, JUnit, two services that watch benchmarks, LaTeX, HdrHistogram's
-// plotter, archives of research data, and plain tables. It only reads the run; docs/export.md says what each
-// format is for.
+// plotter, archives of research data, and plain tables. It only reads the run;
+// docs/export.md says what each format is for.
 //
 // A figure is always the median over trials with its interval, as stats.Describe
 // has them. One that does not exist is left out, or is what the format has for a

@@ -84,6 +84,7 @@ var kept = map[string]string{
 // media are the types of files by the ends of their names.
 var media = map[string]string{".csv": "text/csv", ".json": "application/json",
 	".ndjson": "application/x-ndjson", ".yaml": "application/yaml", ".html": "text/html",
+	".parquet": "application/vnd.apache.parquet", ".sqlite": "application/vnd.sqlite3",
 	".svg": "image/svg+xml", ".pdf": "application/pdf", ".png": "image/png", ".md": "text/markdown"}
 
 // An entity is a node of the graph that RO-Crate describes a folder by.
@@ -152,6 +153,8 @@ func crate(s *selection) ([]File, error) {
 
 // cite adds whose the run is, and says what is not known.
 func (s *selection) cite(root, run entity) (whose []entity, notes []string) {
+	// RO-Crate wants the key in any case, and takes a text.
+	root["license"] = "not stated"
 	if s.Citation == nil {
 		return nil, []string{"no author and no licence are named; --citation CITATION.cff has them"}
 	}
@@ -166,7 +169,11 @@ func (s *selection) cite(root, run entity) (whose []entity, notes []string) {
 			e["@id"] = a.ORCID
 		}
 		if a.Affiliation != "" {
-			e["affiliation"] = a.Affiliation
+			id := "#" + url.PathEscape(a.Affiliation)
+			e["affiliation"] = ref(id)
+			if !slices.ContainsFunc(whose, func(e entity) bool { return e["@id"] == id }) {
+				whose = append(whose, entity{"@id": id, "@type": "Organization", "name": a.Affiliation})
+			}
 		}
 		whose, authors = append(whose, e), append(authors, ref(e["@id"]))
 	}

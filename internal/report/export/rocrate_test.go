@@ -101,7 +101,8 @@ func TestCrate_Citation(t *testing.T) {
 	t.Parallel()
 	files := write(t, small(t), "ro-crate", Options{})
 	if len(files[0].Notes) != 1 || !strings.Contains(string(files[0].Notes[0]), "--citation") ||
-		strings.Contains(string(files[0].Data), "author") {
+		strings.Contains(string(files[0].Data), "author") ||
+		graphOf(t, string(files[0].Data))["./"]["license"] != "not stated" {
 		t.Errorf("without a citation: %q", files[0].Notes)
 	}
 	read := func(text string) (*Citation, error) {
@@ -110,7 +111,8 @@ func TestCrate_Citation(t *testing.T) {
 		return ReadCitation(path)
 	}
 	const authors = "authors:\n  - {given-names: Ada, name-particle: van, family-names: Lovelace, " +
-		"orcid: 'https://orcid.org/0000-0002-1825-0097', affiliation: London}\n  - name: The others\n"
+		"orcid: 'https://orcid.org/0000-0002-1825-0097', affiliation: Royal Society}\n" +
+		"  - {name: The others, affiliation: Royal Society}\n"
 	for licence, want := range map[string][]string{
 		"license: MIT\n":           {"https://spdx.org/licenses/MIT"},
 		"license: [MIT, 0BSD]\n":   {"https://spdx.org/licenses/MIT", "https://spdx.org/licenses/0BSD"},
@@ -120,7 +122,7 @@ func TestCrate_Citation(t *testing.T) {
 		must(t, err)
 		files := write(t, small(t), "ro-crate", Options{Citation: c})
 		graph := graphOf(t, string(files[0].Data))
-		if got := linked(graph["./"]["license"]); !slices.Equal(got, want) {
+		if got := linked(graph["./"]["license"]); !slices.Equal(got, want) || graph["./"]["license"] == nil {
 			t.Errorf("licences %v, want %v", got, want)
 		}
 		if noted := len(files[0].Notes) > 0; noted != (want == nil) {
@@ -132,7 +134,7 @@ func TestCrate_Citation(t *testing.T) {
 		}
 		ada, others := graph[ids[0]], graph[ids[1]]
 		if ids[0] != "https://orcid.org/0000-0002-1825-0097" || ada["name"] != "Ada van Lovelace" ||
-			ada["@type"] != "Person" || ada["affiliation"] != "London" ||
+			ada["@type"] != "Person" || graph[linked(ada["affiliation"])[0]]["name"] != "Royal Society" ||
 			others["name"] != "The others" || others["@type"] != "Organization" {
 			t.Errorf("%v\n%v", ada, others)
 		}
