@@ -13,7 +13,8 @@ import (
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
-// graphOf are the entities of a crate by their names. Every reference leads to one of them.
+// graphOf are the entities of a crate by their names. Every reference leads to one of them, and
+// the folder has all that RO-Crate 1.1 says it must have.
 func graphOf(t *testing.T, text string) map[string]entity {
 	t.Helper()
 	var c struct {
@@ -27,6 +28,11 @@ func graphOf(t *testing.T, text string) map[string]entity {
 			t.Errorf("%s stands there twice", id)
 		}
 		graph[id] = e
+	}
+	for _, key := range []string{"@type", "name", "description", "datePublished", "license"} {
+		if graph["./"][key] == nil {
+			t.Errorf("the folder has no %s, which RO-Crate wants", key)
+		}
 	}
 	for id, e := range graph {
 		for key := range e {
