@@ -228,13 +228,26 @@ func (r *Run) ShownConfig() string {
 // table is trials.csv compressed, in base 64; nothing if it does not fit into room
 // bytes, or is not what was read: that of a run that was killed is older.
 func (r *Run) table(room int) string {
-	text, err := files.Read(r.csv, mostTable)
-	if err != nil || bytes.Count(text, []byte("\n")) != r.Trials+1 {
+	file, err := files.Open(r.csv)
+	if err != nil {
 		return ""
 	}
-	packed, err := player.Pack(text)
-	if err != nil || len(packed) > room {
+	defer file.Close() // opened for reading: nothing can be lost
+	if info, err := file.Stat(); err != nil || info.Size() > mostTable {
+		return ""
+	}
+	var lines lineCount
+	packed, err := player.PackFrom(io.TeeReader(file, &lines), room)
+	if err != nil || int(lines) != r.Trials+1 {
 		return ""
 	}
 	return packed
+}
+
+// A lineCount is how many lines were written to it.
+type lineCount int
+
+func (n *lineCount) Write(b []byte) (int, error) {
+	*n += lineCount(bytes.Count(b, []byte("\n")))
+	return len(b), nil
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/compare"
@@ -20,7 +21,37 @@ type Spells struct {
 
 type ofCell struct {
 	metrics []*metric.Metric
-	spells  [][][]stats.Spell // by metrics and trials
+	trials  int
+	spells  []spells // by metrics
+}
+
+// spells are those of one metric in a cell, flat since there may be millions of them.
+type spells struct {
+	lengths []float64
+	cut     []bool
+	trials  []int32 // of the cell, ascending but for tables that somebody has sorted anew
+	anyCut  bool
+}
+
+func (s *spells) add(trial int32, one stats.Spell) {
+	s.lengths, s.cut, s.trials = append(s.lengths, one.Length), append(s.cut, one.Cut), append(s.trials, trial)
+	s.anyCut = s.anyCut || one.Cut
+}
+
+// groups are the spells of each of so many trials.
+func (s *spells) groups(trials int) [][]stats.Spell {
+	sizes := make([]int, trials)
+	for _, i := range s.trials {
+		sizes[i]++
+	}
+	all, groups := make([]stats.Spell, len(s.lengths)), make([][]stats.Spell, trials)
+	for i, n := range sizes {
+		groups[i], all = all[:0:n], all[n:]
+	}
+	for k, i := range s.trials {
+		groups[i] = append(groups[i], stats.Spell{Length: s.lengths[k], Cut: s.cut[k]})
+	}
+	return groups
 }
 
 // ReadSpells reads the operations of a run, whose cells these are. Only trials with status ok
@@ -31,32 +62,39 @@ func ReadSpells(t *results.Table, cells []*results.Cell,
 	each func(cell int, op trace.Operation)) (*Spells, error) {
 	s := &Spells{cells: make([]ofCell, len(cells))}
 	type place struct {
-		cell, trial int
-		ends        float64 // ms
+		number, cell int
+		trial        int32
+		ends         float64 // ms
 	}
-	places := map[int]*place{} // by trial
-	longest := 0.0             // for tables of which nobody knows the time limit
+	places := make([]place, 0, len(t.Trials)) // by number
+	longest := 0.0                            // for tables of which nobody knows the time limit
 	for i := range t.Trials {
 		longest = max(longest, t.Trials[i].DurationMS)
 	}
 	for i, c := range cells {
 		s.cells[i].metrics = times(c.Get("problem"))
-		s.cells[i].spells = make([][][]stats.Spell, len(s.cells[i].metrics))
-		for k := range s.cells[i].spells {
-			s.cells[i].spells[k] = make([][]stats.Spell, len(c.Trials))
-		}
+		s.cells[i].trials, s.cells[i].spells = len(c.Trials), make([]spells, len(s.cells[i].metrics))
 		limit := cmp.Or(compare.TimeLimit(t, c), longest)
 		for n, trial := range c.Trials {
 			switch trial.Status {
 			case trace.OK:
-				places[trial.Trial] = &place{i, n, trial.DurationMS}
+				places = append(places, place{trial.Trial, i, int32(n), trial.DurationMS})
 			case trace.TimedOut:
-				places[trial.Trial] = &place{i, n, max(trial.DurationMS, limit)}
+				places = append(places, place{trial.Trial, i, int32(n), max(trial.DurationMS, limit)})
 			}
 		}
 	}
+	slices.SortStableFunc(places, func(a, b place) int { return a.number - b.number })
+	var p *place // of the last operation's trial
 	err := results.EachOperation(t.Path, func(trial int, op trace.Operation) error {
-		p := places[trial]
+		if p == nil || p.number != trial {
+			p = nil
+			if i, found := slices.BinarySearchFunc(places, trial, func(at place, number int) int {
+				return at.number - number
+			}); found {
+				p = &places[i]
+			}
+		}
 		if p != nil && each != nil {
 			each(p.cell, op)
 		}
@@ -67,7 +105,7 @@ func ReadSpells(t *results.Table, cells []*results.Cell,
 		c := &s.cells[p.cell]
 		for k, m := range c.metrics {
 			if spell, known := spellOf(m, op, pending, p.ends); known {
-				c.spells[k][p.trial] = append(c.spells[k][p.trial], spell)
+				c.spells[k].add(p.trial, spell)
 			}
 		}
 		return nil
@@ -100,7 +138,8 @@ type Restricted struct{ Mean, Low, High, To float64 }
 // survival estimates the distribution of a metric's times in a cell. Operations of one trial
 // may depend on each other.
 func (s *Spells) survival(cell, k int) stats.Survival {
-	return stats.KaplanMeierGrouped(s.cells[cell].spells[k], stats.Confidence, bootstrapSeed)
+	c := &s.cells[cell]
+	return stats.KaplanMeierGrouped(c.spells[k].groups(c.trials), stats.Confidence, bootstrapSeed)
 }
 
 // bootstrapSeed is that of all resampling: the same run gives the same page.
@@ -112,7 +151,10 @@ func (s *Spells) horizon(m *metric.Metric) float64 {
 	to := math.Inf(1)
 	for i := range s.cells {
 		for k, of := range s.cells[i].metrics {
-			if v := s.survival(i, k); of == m && v.Cut > 0 {
+			if of != m || !s.cells[i].spells[k].anyCut {
+				continue
+			}
+			if v := s.survival(i, k); v.Cut > 0 {
 				to = min(to, v.Horizon())
 			}
 		}

@@ -108,6 +108,11 @@ type member struct {
 
 // pooled are the members of all groups, sorted, and the sizes of the groups that have some.
 func pooled(groups [][]float64) (all []member, sizes []int) {
+	total := 0
+	for _, g := range groups {
+		total += len(g)
+	}
+	all = make([]member, 0, total)
 	for _, g := range groups {
 		size := 0
 		for _, v := range g {

@@ -206,6 +206,7 @@ func (s *streams) compare(f *compareFlags, base, new string) error {
 	if err != nil {
 		return err
 	}
+	s.frugal()
 	old, fresh, err := readBoth(base, new)
 	if err != nil {
 		return err

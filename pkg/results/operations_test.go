@@ -1,12 +1,14 @@
 package results
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -72,4 +74,42 @@ func TestEachOperation_Refuses(t *testing.T) {
 	write(t, filepath.Join(dir, OperationsFile), head+"1,1,1,0,1,2,ok,,\n")
 	err := EachOperation(dir, func(int, trace.Operation) error { return os.ErrClosed })
 	wantError(t, err, os.ErrClosed.Error())
+}
+
+// TestReadSpans_AnyOrder: times belong to their trials, in their order, also where somebody has
+// sorted the table anew.
+func TestReadSpans_AnyOrder(t *testing.T) {
+	t.Parallel()
+	f := create(t, testHeader(2))
+	trials := []Trial{testTrial(1), testTrial(2)}
+	for i := range trials {
+		for k := range 3 {
+			trials[i].Ops = append(trials[i].Ops, trace.Operation{Begin: 0, End: instant(float64(10*i + k)),
+				Cause: -1, Status: trace.Completed, Origin: trace.LeaderCrashed})
+		}
+	}
+	if err := f.AppendGroup(trials); err != nil {
+		t.Fatal(err)
+	}
+	finish(t, f)
+	rows := lines(t, f, OperationsFile)
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, TrialsFile), readFile(t, f.Dir(), TrialsFile))
+	mixed := []string{rows[0], rows[5], rows[1], rows[2], rows[6], rows[7], rows[3], rows[8], rows[4]}
+	write(t, filepath.Join(dir, OperationsFile), strings.Join(mixed, "\n")+"\n")
+	want := "[[12.499999 0 1 2] [12.499999 10 11 12]]"
+	for _, path := range []string{f.Dir(), dir} {
+		table := readTable(t, path)
+		s, err := table.ReadSpans([]*metric.Metric{metric.Election})
+		if err != nil {
+			t.Fatal(err)
+		}
+		groups := s.Of(table.Cells()[0], metric.Election)
+		if got := fmt.Sprint(groups); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+		if longer := append(groups[0], 7); fmt.Sprint(groups) != want || len(longer) != 5 {
+			t.Error("who appends to the times of a trial writes over those of the next")
+		}
+	}
 }

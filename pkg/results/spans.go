@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -12,7 +13,51 @@ import (
 
 // Spans are the times of single operations of a run.
 type Spans struct {
-	of map[int]map[*metric.Metric][]float64 // by trial
+	of map[*metric.Metric]*times
+}
+
+// times are those of one metric, trial by trial, flat since there may be millions of them.
+type times struct {
+	trials []int // that have some
+	ends   []int // behind the last of each, in values
+	values []float64
+}
+
+func (t *times) add(trial int, v float64) {
+	if last := len(t.trials) - 1; last < 0 || t.trials[last] != trial {
+		t.trials, t.ends = append(t.trials, trial), append(t.ends, 0)
+	}
+	t.values = append(t.values, v)
+	t.ends[len(t.ends)-1] = len(t.values)
+}
+
+// part is where the values of the i-th trial are.
+func (t *times) part(i int) []float64 {
+	from := 0
+	if i > 0 {
+		from = t.ends[i-1]
+	}
+	return t.values[from:t.ends[i]:t.ends[i]]
+}
+
+// sorted is t with ascending trials, each of which is there once. Only a table that somebody has
+// sorted anew is not like that.
+func (t *times) sorted() *times {
+	if slices.IsSorted(t.trials) {
+		return t
+	}
+	order := make([]int, len(t.trials))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return t.trials[a] - t.trials[b] })
+	out := new(times)
+	for _, i := range order {
+		for _, v := range t.part(i) {
+			out.add(t.trials[i], v)
+		}
+	}
+	return out
 }
 
 // ErrNoOperations says that a table is of trials alone.
@@ -21,7 +66,7 @@ var ErrNoOperations = errors.New("no operations are recorded there")
 // ReadSpans reads the times of the operations and of the outages of the run that t was read
 // from, for metrics that single ones have. A run without them is an error.
 func (t *Table) ReadSpans(of []*metric.Metric) (*Spans, error) {
-	s := &Spans{of: map[int]map[*metric.Metric][]float64{}}
+	s := &Spans{of: map[*metric.Metric]*times{}}
 	var ofOperations, ofOutages []*metric.Metric
 	for _, m := range of {
 		if m.Definition == "" {
@@ -46,15 +91,23 @@ func (t *Table) ReadSpans(of []*metric.Metric) (*Spans, error) {
 		}
 	}
 	if len(ofOutages) == 0 {
-		return s, nil
+		return s.sorted(), nil
 	}
 	if err := t.HasOutages(); err != nil {
 		return nil, fmt.Errorf("%s: %w", ofOutages[0].Name, err)
 	}
-	return s, EachOutage(t.Path, func(trial int, o trace.Outage) error {
+	err := EachOutage(t.Path, func(trial int, o trace.Outage) error {
 		s.add(trial, ofOutages, func(m *metric.Metric) (float64, bool) { return lengthOf(m, &o) })
 		return nil
 	})
+	return s.sorted(), err
+}
+
+func (s *Spans) sorted() *Spans {
+	for m, t := range s.of {
+		s.of[m] = t.sorted()
+	}
+	return s
 }
 
 // HasOutages returns nil if the outages of the run that t was read from are recorded: those of
@@ -105,10 +158,10 @@ func (s *Spans) add(trial int, of []*metric.Metric, value func(*metric.Metric) (
 		if !counts {
 			continue
 		}
-		if s.of[trial] == nil {
-			s.of[trial] = map[*metric.Metric][]float64{}
+		if s.of[m] == nil {
+			s.of[m] = new(times)
 		}
-		s.of[trial][m] = append(s.of[trial][m], v)
+		s.of[m].add(trial, v)
 	}
 }
 
@@ -117,9 +170,15 @@ func (s *Spans) add(trial int, of []*metric.Metric, value func(*metric.Metric) (
 // ok or timeout have any.
 func (s *Spans) Of(c *Cell, m *metric.Metric) [][]float64 {
 	out := make([][]float64, len(c.Trials))
+	times := s.of[m]
+	if times == nil {
+		return out
+	}
 	for i, t := range c.Trials {
 		if t.Status == trace.OK || t.Status == trace.TimedOut {
-			out[i] = s.of[t.Trial][m]
+			if at, found := slices.BinarySearch(times.trials, t.Trial); found {
+				out[i] = times.part(at)
+			}
 		}
 	}
 	return out

@@ -511,10 +511,15 @@ func (t *Table) Cells() []*Cell {
 	var cells []*Cell
 	method := t.Until().Method()
 	index := map[string]*Cell{}
+	var c *Cell
 	for i := range t.Trials {
 		trial := &t.Trials[i]
+		if c != nil && same(c.Design, trial.Design) {
+			c.Trials = append(c.Trials, trial)
+			continue
+		}
 		key := designKey(trial.Design)
-		c := index[key]
+		c = index[key]
 		if c == nil {
 			c = &Cell{Number: trial.Cell, Design: trial.Design, method: method}
 			cells, index[key] = append(cells, c), c
@@ -523,6 +528,9 @@ func (t *Table) Cells() []*Cell {
 	}
 	return cells
 }
+
+// same says whether a and b are one list in memory, as those of trials are that were read.
+func same(a, b []metric.Field) bool { return len(a) > 0 && len(a) == len(b) && &a[0] == &b[0] }
 
 // designKey is the values of a design; none of them holds a control character.
 func designKey(design []metric.Field) string {

@@ -10,9 +10,12 @@ import (
 	_ "embed" // the page's assets
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
+	"math"
+	"strings"
 	"sync"
 )
 
@@ -141,14 +144,31 @@ func Write(w io.Writer, d *Data) error {
 }
 
 // Pack is text compressed and in base 64.
-func Pack(text []byte) (string, error) {
-	var packed bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // a level that there is
-	if _, err := z.Write(text); err != nil {
+func Pack(text []byte) (string, error) { return PackFrom(bytes.NewReader(text), math.MaxInt) }
+
+// PackFrom is what can be read compressed and in base 64; an error, as soon as that is known, if it
+// is longer than room.
+func PackFrom(text io.Reader, room int) (string, error) {
+	packed := &limited{room: room}
+	encoder := base64.NewEncoder(base64.StdEncoding, packed)
+	z, _ := gzip.NewWriterLevel(encoder, gzip.BestCompression) // a level that there is
+	if _, err := io.Copy(z, text); err != nil {
 		return "", err
 	}
-	if err := z.Close(); err != nil {
+	if err := errors.Join(z.Close(), encoder.Close()); err != nil {
 		return "", err
 	}
-	return base64.StdEncoding.EncodeToString(packed.Bytes()), nil
+	return packed.String(), nil
+}
+
+type limited struct {
+	strings.Builder
+	room int
+}
+
+func (l *limited) Write(b []byte) (int, error) {
+	if len(b) > l.room-l.Len() {
+		return 0, fmt.Errorf("longer than %d bytes", l.room)
+	}
+	return l.Builder.Write(b)
 }
