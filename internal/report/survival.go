@@ -34,7 +34,8 @@ type spells struct {
 }
 
 func (s *spells) add(trial int32, one stats.Spell) {
-	s.lengths, s.cut, s.trials = append(s.lengths, one.Length), append(s.cut, one.Cut), append(s.trials, trial)
+	s.lengths, s.cut = append(s.lengths, one.Length), append(s.cut, one.Cut)
+	s.trials = append(s.trials, trial)
 	s.anyCut = s.anyCut || one.Cut
 }
 

@@ -74,6 +74,9 @@ func markdownTable(b *bytes.Buffer, head []string, rows [][]string, number func(
 // ranking is that of the selected cells.
 func (s *selection) ranking() *compare.Ranking {
 	t := *s.run.Table
+	if len(s.cells) == len(t.Cells()) {
+		return compare.Rank(&t)
+	}
 	t.Trials = nil
 	for _, c := range s.cells {
 		for _, trial := range c.Trials {
