@@ -47,13 +47,13 @@ The formats:
 ` + about.String() + `
 Figures are medians over trials with their 95 % intervals. gobench has every
 trial instead, hgrm every operation, and ro-crate none. parquet and sqlite have
-every row of the tables, by way of a program to be installed:
-` + export.StoreProgram + `. docs/export.md describes each format.`,
+every row of the tables, by way of a program of their own, ` + export.StoreProgram + `.
+docs/export.md describes each format.`,
 		Example: `  bench export results/quickstart/latest --format gobench
   bench export results/quickstart/latest --format latex --where nodes=5
   bench export results/quickstart/latest --format csv --over operations
   bench export results/quickstart/latest --format github --out benchmarks
-  bench export results/quickstart/latest --format ro-crate --out ro-crate-metadata.json`,
+  bench export results/quickstart/latest --format ro-crate`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error { return s.export(c, &f, args) },
 	}
