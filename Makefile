@@ -68,6 +68,9 @@ browser: ## the report in a real browser; skipped where none is installed
 screenshots: ## the pictures of the report in docs/images, from a run made for them
 	$(GO) run ./scripts/screenshots
 
+site: ## the documentation as a site, with a search, into site/
+	$(GO) run ./scripts/site site
+
 nightly: ## the slow tests: kill loops, long schedules
 	CONCLAVE_NIGHTLY=1 $(GO) test -timeout 60m -skip '^TestPackages$$' ./...
 
@@ -77,4 +80,4 @@ mutants: ## break some plugins a line at a time; their tests must notice each
 ci: ## everything that CI runs
 	bash .ci/run
 
-.PHONY: help build test race lint tidy fuzz bench golden quickstart determinism reference refresh reproduce vulncheck browser screenshots generate nightly mutants ci
+.PHONY: help build test race lint tidy fuzz bench golden quickstart determinism reference refresh reproduce vulncheck browser screenshots generate site nightly mutants ci

@@ -1,0 +1,36 @@
+package browser
+
+import (
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// The search of the documentation's site finds a heading before a text, from any page, and goes
+// there.
+func TestSite(t *testing.T) {
+	find(t)
+	out := t.TempDir()
+	c := exec.CommandContext(t.Context(), "go", "run", "./scripts/site", out)
+	c.Dir = filepath.Join("..", "..")
+	if text, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("scripts/site: %v\n%s", err, text)
+	}
+	b := open(t, filepath.Join(out, "docs", "design", "README.html"))
+	b.want(`document.getElementById("found").hidden`, "true")
+	ask := func(question string) {
+		b.text(`{const box = document.getElementById("search"); box.value = "` + question + `";
+			box.dispatchEvent(new Event("input"))}`)
+	}
+	ask("no such word anywhere")
+	b.want(`document.getElementById("none").textContent`, "Nothing found.")
+	ask("EXIT cod")
+	b.want(`document.querySelector("#found a").textContent`, "In continuous integration: Exit codes")
+	b.text(`document.getElementById("search").dispatchEvent(new KeyboardEvent("keydown", {key: "Enter"}))`)
+	b.want(`new Promise(function wait(done) {
+		if (location.hash && document.documentElement.dataset.opened === "") done(location.hash);
+		else setTimeout(wait, 50, done);
+	})`, "#exit-codes")
+	b.want(`document.querySelector("main h1").textContent`, "In continuous integration")
+	b.want(`document.querySelector("[aria-current]").textContent`, "In continuous integration")
+}
