@@ -69,7 +69,7 @@ screenshots: ## the pictures of the report in docs/images, from a run made for t
 	$(GO) run ./scripts/screenshots
 
 site: ## the documentation as a site, with a search, into site/
-	$(GO) run ./scripts/site site
+	$(GO) run -C scripts/site . ../.. ../../site
 
 nightly: ## the slow tests: kill loops, long schedules
 	CONCLAVE_NIGHTLY=1 $(GO) test -timeout 60m -skip '^TestPackages$$' ./...

@@ -4,15 +4,17 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 )
 
 // The search of the documentation's site finds a heading before a text, from any page, and leads
-// there.
+// there. On a telephone the list of pages is folded, and no page is wider than that.
 func TestSite(t *testing.T) {
 	find(t)
 	out := t.TempDir()
-	c := exec.CommandContext(t.Context(), "go", "run", "./scripts/site", out)
-	c.Dir = filepath.Join("..", "..")
+	c := exec.CommandContext(t.Context(), "go", "run", ".", "../..", out)
+	c.Dir = filepath.Join("..", "..", "scripts", "site")
 	if text, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("scripts/site: %v\n%s", err, text)
 	}
@@ -32,4 +34,13 @@ func TestSite(t *testing.T) {
 		document.getElementById("search").dispatchEvent(new KeyboardEvent("keydown", {key: "Enter"}));
 		to}`, "#exit-codes")
 	b.want(`document.querySelector("[aria-current]").getAttribute("href")`, "../../docs/design/README.html")
+	b.want(`document.querySelector("details").open`, "true")
+	b.do(chromedp.EmulateViewport(390, 844))
+	for _, page := range []string{"index", "docs/algorithms", "docs/results", "CHANGELOG"} {
+		b.do(chromedp.Navigate("file://"+filepath.ToSlash(out)+"/"+page+".html"),
+			chromedp.WaitReady("html[data-opened]"))
+		b.want(`document.querySelector("details").open`, "false")
+		b.fits("site-" + filepath.Base(page))
+		b.do(chromedp.EmulateViewport(390, 844))
+	}
 }

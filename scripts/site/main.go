@@ -1,15 +1,17 @@
 // Site makes a site of the documentation: static pages with a search, which need neither a
-// server nor a network. Run it from the repository's root:
+// server nor a network. ROOT is the repository:
 //
-//	go run ./scripts/site OUT
+//	cd scripts/site && go run . ROOT OUT
 package main
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -32,19 +34,19 @@ const forge = "https://github.com/conclave-bench/conclave/blob/main/"
 var assets embed.FS
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: go run ./scripts/site OUT")
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: site ROOT OUT")
 		os.Exit(2)
 	}
-	s, err := read(".")
+	s, err := read(os.Args[1])
 	if err == nil {
-		err = s.write(os.Args[1])
+		err = s.write(os.Args[2])
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "site:", err)
 		os.Exit(1)
 	}
-	fmt.Printf("%d pages: %s\n", len(s.pages), filepath.Join(os.Args[1], "index.html"))
+	fmt.Printf("%d pages: %s\n", len(s.pages), filepath.Join(os.Args[2], "index.html"))
 }
 
 // A site is the documents below root, and the pictures in them.
@@ -117,6 +119,14 @@ func read(root string) (*site, error) {
 	if len(s.pages) == 0 {
 		return nil, fmt.Errorf("%s: no documents", root)
 	}
+	// The README leads from what one needs first to the rest.
+	place := func(p *page) int {
+		if at := bytes.Index(s.pages[0].source, []byte("("+p.Source)); at >= 0 {
+			return at
+		}
+		return math.MaxInt
+	}
+	slices.SortStableFunc(s.pages[1:], func(a, b *page) int { return cmp.Compare(place(a), place(b)) })
 	for _, p := range s.pages {
 		s.lead(p)
 	}
@@ -191,6 +201,8 @@ func words(n ast.Node, source []byte) string {
 			if entering {
 				b.Write(n.Value)
 			}
+		case *ast.RawHTML:
+			b.WriteByte(' ') // such as a break
 		case *ast.FencedCodeBlock:
 			for i := 0; entering && i < n.Lines().Len(); i++ {
 				line := n.Lines().At(i)

@@ -53,6 +53,12 @@ func TestSite(t *testing.T) {
 		}
 		for _, m := range links.FindAllStringSubmatch(text, -1) {
 			to := html.UnescapeString(m[2])
+			if source, ok := strings.CutPrefix(to, forge); ok {
+				source, _, _ = strings.Cut(source, "#")
+				if _, err := os.Stat(filepath.Join("../..", filepath.FromSlash(source))); err != nil {
+					t.Errorf("%s: the link %s leads to no file", name, to)
+				}
+			}
 			if strings.Contains(to, ":") {
 				if m[1] != "a" {
 					t.Errorf("%s loads %s", name, to)
@@ -63,8 +69,9 @@ func TestSite(t *testing.T) {
 			if file = path.Join(path.Dir(name), file); strings.HasPrefix(to, "#") {
 				file = name
 			}
-			if _, err := os.Stat(filepath.Join(out, filepath.FromSlash(file))); err != nil {
-				t.Errorf("%s: the link %s leads nowhere", name, to)
+			_, err := os.Stat(filepath.Join(out, filepath.FromSlash(file)))
+			if err != nil || !filepath.IsLocal(file) {
+				t.Errorf("%s: the link %s leads nowhere in the site", name, to)
 			}
 			if anchor != "" && !slices.ContainsFunc(named.FindAllStringSubmatch(pages[file], -1),
 				func(m []string) bool { return m[1] == anchor }) {

@@ -18,22 +18,25 @@ function score(s, word) {
   return sum;
 }
 
+const asked = (question) => question.toLowerCase().split(/\s+/).filter(Boolean);
+
 function search(question) {
-  const words = question.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = asked(question), phrase = words.join(" ");
   if (words.length === 0) return [];
   const hits = [];
   folded.forEach((s, i) => {
     const scores = words.map((w) => score(s, w));
-    if (scores.every((x) => x > 0)) hits.push([scores.reduce((a, b) => a + b), i]);
+    if (scores.every((x) => x > 0)) hits.push([scores.reduce((a, b) => a + b, score(s, phrase)), i]);
   });
   hits.sort((a, b) => b[0] - a[0] || a[1] - b[1]);
   return hits.map(([, i]) => sections[i]);
 }
 
-// What stands around the first word.
+// What stands around the words if they stand together, else around the first.
 function excerpt(s, question) {
-  const word = question.toLowerCase().split(/\s+/).filter(Boolean)[0];
-  const at = Math.max(0, s.words.toLowerCase().indexOf(word) - 40);
+  const words = asked(question), text = s.words.toLowerCase();
+  const places = [words.join(" "), words[0]].map((w) => text.indexOf(w));
+  const at = Math.max(0, places.find((i) => i >= 0) - 40 || 0);
   return (at > 0 ? "… " : "") + s.words.slice(at, at + 120) + (s.words.length > at + 120 ? " …" : "");
 }
 
@@ -59,4 +62,8 @@ box.addEventListener("keydown", (e) => {
 document.addEventListener("keydown", (e) => {
   if (e.key === "/" && document.activeElement !== box) { e.preventDefault(); box.focus(); }
 });
+// The list of pages hides no text where both share a column, and shows where one is.
+const nav = document.querySelector("nav"), here = nav.querySelector("[aria-current]");
+nav.querySelector("details").open = getComputedStyle(nav).position === "sticky";
+nav.scrollTop = here.offsetTop - nav.clientHeight / 2;
 document.documentElement.dataset.opened = "";
