@@ -85,8 +85,8 @@ func (p *page) Path() string {
 // Up leads from the page to the root of the site.
 func (p *page) Up() string { return strings.Repeat("../", strings.Count(p.Source, "/")) }
 
-// Folder groups pages in the list of all.
-func (p *page) Folder() string { return path.Dir(p.Source) }
+// Design is whether the page is a design note. Those stand together in the list of all.
+func (p *page) Design() bool { return path.Dir(p.Source) == "docs/design" }
 
 var markdown = goldmark.New(goldmark.WithExtensions(extension.GFM),
 	goldmark.WithParserOptions(parser.WithAutoHeadingID()), goldmark.WithRendererOptions(html.WithUnsafe()))
@@ -121,7 +121,8 @@ func read(root string) (*site, error) {
 	}
 	// The README leads from what one needs first to the rest.
 	place := func(p *page) int {
-		if at := bytes.Index(s.pages[0].source, []byte("("+p.Source)); at >= 0 {
+		at := bytes.Index(s.pages[0].source, []byte("("+p.Source))
+		if at >= 0 && !p.Design() {
 			return at
 		}
 		return math.MaxInt
