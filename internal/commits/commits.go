@@ -70,11 +70,8 @@ func (r *Repo) Find(ctx context.Context, name string) (*Commit, error) {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
-		hint := "want a branch, a tag, a hash, or one like HEAD~3"
-		if shallow, _ := r.git(ctx, "rev-parse", "--is-shallow-repository"); shallow == "true" {
-			hint = "which is a shallow clone: git fetch --unshallow --tags gets the rest"
-		}
-		return nil, &UnknownError{name, hint}
+		return nil, &UnknownError{name, cmp.Or(r.shallow(ctx),
+			"want a branch, a tag, a hash, or one like HEAD~3")}
 	}
 	out, err := r.git(ctx, "show", "--no-patch", "--format=%aN <%aE>%n%aI%n%s", hash)
 	if err != nil {
@@ -82,6 +79,30 @@ func (r *Repo) Find(ctx context.Context, name string) (*Commit, error) {
 	}
 	lines := append(strings.SplitN(proc.Harmless(out), "\n", 3), "", "")
 	return &Commit{Hash: hash, Author: lines[0], Date: lines[1], Subject: lines[2]}, nil
+}
+
+// shallow is the remedy where older commits are missing; "": they are there.
+func (r *Repo) shallow(ctx context.Context) string {
+	if is, _ := r.git(ctx, "rev-parse", "--is-shallow-repository"); is != "true" {
+		return ""
+	}
+	return "which is a shallow clone: git fetch --unshallow --tags gets the rest"
+}
+
+// Fork is the commit at which two part: the last that both have.
+func (r *Repo) Fork(ctx context.Context, a, b *Commit) (*Commit, error) {
+	hash, err := r.git(ctx, "merge-base", a.Hash, b.Hash)
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
+		text := fmt.Sprintf("%s and %s have no commit in common", a.Short(), b.Short())
+		if hint := r.shallow(ctx); hint != "" {
+			text += " in this repository, " + hint
+		}
+		return nil, &DirectionError{text}
+	}
+	return r.Find(ctx, hash)
 }
 
 // Line lists the commits that led to one, the oldest first, without those of branches that were merged.
@@ -202,38 +223,68 @@ func (b *Builder) Close() error { return os.RemoveAll(b.root) }
 // Build builds the program of a commit, in the place of the last one. A commit of which there is
 // none is an UntestableError.
 func (b *Builder) Build(ctx context.Context, c *Commit) (program string, err error) {
+	program = filepath.Join(b.root, "program.exe") // a name that Windows runs, too
+	return program, b.BuildTo(ctx, c, program)
+}
+
+// BuildTo is Build into a file that stays.
+func (b *Builder) BuildTo(ctx context.Context, c *Commit, program string) error {
 	tree := filepath.Join(b.root, "tree")
 	// An index of its own makes this folder a working tree that the repository does not know.
 	if _, err := b.repo.run(ctx, tree, []string{"GIT_DIR=" + b.repo.dir, "GIT_WORK_TREE=" + tree,
 		"GIT_INDEX_FILE=" + filepath.Join(b.root, "index")}, "git",
 		append(quiet, "read-tree", "--reset", "-u", c.Hash)...); err != nil {
-		return "", err
+		return err
 	}
 	folder := filepath.Join(tree, b.repo.prefix)
-	place := folder
-	if strings.HasPrefix(b.pkg, ".") {
-		place = filepath.Join(folder, b.pkg)
-	}
-	if _, err := os.Stat(place); err != nil {
-		return "", &UntestableError{fmt.Sprintf("it has no folder %s; --package names the command's",
-			filepath.Join(b.repo.prefix, b.pkg))}
+	if err := b.there(folder); err != nil {
+		return err
 	}
 	if err := b.besides(ctx, folder); err != nil {
-		return "", err
+		return err
 	}
-	program = filepath.Join(b.root, "program.exe") // a name that Windows runs, too
+	return b.compile(ctx, folder, program)
+}
+
+// BuildHere is BuildTo of the working tree as it is.
+func (b *Builder) BuildHere(ctx context.Context, program string) error {
+	folder := filepath.Join(b.repo.top, b.repo.prefix)
+	if err := b.there(folder); err != nil {
+		return err
+	}
+	return b.compile(ctx, folder, program)
+}
+
+// there says whether the package is, as seen from a folder.
+func (b *Builder) there(folder string) error {
+	if strings.HasPrefix(b.pkg, ".") {
+		folder = filepath.Join(folder, b.pkg)
+	}
+	if _, err := os.Stat(folder); err != nil {
+		return &UntestableError{fmt.Sprintf("it has no folder %s; --package names the command's",
+			filepath.Join(b.repo.prefix, b.pkg))}
+	}
+	return nil
+}
+
+// compile builds the package as seen from a folder.
+func (b *Builder) compile(ctx context.Context, folder, program string) error {
+	program, err := filepath.Abs(program)
+	if err != nil {
+		return err
+	}
 	// Without the paths of this folder in it, the next search need not build it all again.
 	// What go leaves if it has to be killed goes with the rest.
 	_, err = b.repo.run(ctx, folder, []string{"GOTMPDIR=" + b.root}, "go", "build", "-trimpath", "-o",
 		program, b.pkg)
 	if err != nil {
-		return "", untestable(ctx, err)
+		return untestable(ctx, err)
 	}
 	// Windows has no such bit; there, starting it says so.
 	if info, err := os.Stat(program); err != nil || runtime.GOOS != "windows" && info.Mode()&0o111 == 0 {
-		return "", &UntestableError{b.pkg + " is no main package"}
+		return &UntestableError{b.pkg + " is no main package"}
 	}
-	return program, nil
+	return nil
 }
 
 // besides has the go.mod of a folder find what lies beside the repository, as ../conclave.

@@ -371,3 +371,55 @@ func TestBuild_Folder(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestFork: where a branch left another, whatever happened there since.
+func TestFork(t *testing.T) {
+	dir, r := repository(t, append([]string{"other"}, forked[:5]...)...)
+	for _, test := range []struct{ a, b, want string }{{"c", "x2", "a"}, {"b", "c", "b"}, {"x1", "x1", "x1"}} {
+		c, err := r.Fork(t.Context(), find(t, r, test.a), find(t, r, test.b))
+		if err != nil || c.Subject != "commit "+test.want {
+			t.Errorf("%s and %s: %v, %v, want %s", test.a, test.b, c, err, test.want)
+		}
+	}
+	for _, hint := range []string{"", "git fetch --unshallow"} {
+		_, err := r.Fork(t.Context(), find(t, r, "a"), find(t, r, "other"))
+		if direction := (*DirectionError)(nil); !errors.As(err, &direction) ||
+			!strings.Contains(err.Error(), "have no commit in common") || !strings.Contains(err.Error(), hint) {
+			t.Errorf("%v, want a hint %q", err, hint)
+		}
+		shallow := git(t, dir, "", "rev-parse", "a")
+		if err := os.WriteFile(filepath.Join(dir, ".git", "shallow"), []byte(shallow+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestBuildHere: the working tree as it is, into a file that stays.
+func TestBuildHere(t *testing.T) {
+	dir, r := repository(t, "one | "+fmt.Sprintf(word, "one")+" | "+mod+" | "+main)
+	text := strings.TrimPrefix(fmt.Sprintf(word, "two"), "word.go: ")
+	if err := os.WriteFile(filepath.Join(dir, "word.go"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b, err := r.Builder(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, there := filepath.Join(t.TempDir(), "here.exe"), filepath.Join(t.TempDir(), "there.exe")
+	if err := errors.Join(b.BuildHere(t.Context(), here), b.BuildTo(t.Context(), find(t, r, "one"), there),
+		b.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for program, says := range map[string]string{here: "two\n", there: "one\n"} {
+		if out, err := exec.Command(program).CombinedOutput(); err != nil || string(out) != says {
+			t.Errorf("%s: %q, %v, want %q", program, out, err, says)
+		}
+	}
+	if b, err = r.Builder("./nowhere"); err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if err := b.BuildHere(t.Context(), here); err == nil || !strings.HasPrefix(err.Error(), "it has no folder nowhere; ") {
+		t.Error(err)
+	}
+}

@@ -148,3 +148,82 @@ func searched(env []string) (found string) {
 	}
 	return found
 }
+
+// The scripts of the action for GitHub and of the template for GitLab build one command and run it. A go that
+// makes a command of a shell takes down what both are asked for, and the real command knows these flags.
+func TestGate(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("needs a shell")
+	}
+	t.Parallel()
+	var action struct {
+		Inputs map[string]struct{ Default string }
+		Runs   struct {
+			Steps []struct {
+				Name, Run string
+				Env       map[string]string
+			}
+		}
+	}
+	load(t, &action, ".github", "actions", "gate", "action.yml")
+	var gitlab map[string]struct {
+		Script    []string
+		Variables map[string]string
+	}
+	load(t, &gitlab, "deploy", "gitlab", "gate.yml")
+	job := gitlab["conclave-gate"]
+	job.Variables["CI_MERGE_REQUEST_DIFF_BASE_SHA"] = "origin/main"
+	scripts := map[string]string{"GitLab": strings.Join(job.Script, "\n")}
+	envs := map[string]map[string]string{"GitLab": job.Variables}
+	for _, step := range action.Runs.Steps {
+		if step.Name != "gate" {
+			continue
+		}
+		for name, value := range step.Env {
+			for input, is := range action.Inputs {
+				value = strings.ReplaceAll(value, "${{ inputs."+input+" }}", is.Default)
+			}
+			step.Env[name] = value
+		}
+		step.Env["FILES"] = "configs/ci.yaml" // it has no default
+		if step.Env["BASE"] != "${{ inputs.base || format('origin/{0}', github.base_ref) }}" {
+			t.Errorf("the base is %q", step.Env["BASE"])
+		}
+		step.Env["BASE"] = "origin/main"
+		scripts["GitHub"], envs["GitHub"] = step.Run, step.Env
+	}
+	p := newPlace(t)
+	for name, flags := range map[string]string{"GitHub": "FLAGS", "GitLab": "GATE_FLAGS"} {
+		dir := t.TempDir()
+		must(t, os.WriteFile(filepath.Join(dir, "go"), []byte("#!/bin/sh\necho go $* >> "+dir+"/log\n"+
+			"printf '#!/bin/sh\\necho $* >> "+dir+"/log' > $3\nchmod +x $3\n"), 0o755))
+		cmd := exec.CommandContext(t.Context(), "sh", "-e", "-c", strings.ReplaceAll(scripts[name], "/tmp/", dir+"/"))
+		cmd.Env = append(slices.Clone(p.env), "RUNNER_TEMP="+dir, "PATH="+dir+":"+os.Getenv("PATH"))
+		envs[name][flags] = "--turns 5 --threshold 1%"
+		for key, value := range envs[name] {
+			cmd.Env = append(cmd.Env, key+"="+value)
+		}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, out)
+		}
+		log, err := os.ReadFile(filepath.Join(dir, "log"))
+		must(t, err)
+		const args = "gate --base origin/main --package ./cmd/bench --turns 5 --threshold 1% configs/ci.yaml"
+		if want := "go build -o " + dir + "/bench github.com/conclave-bench/conclave/cmd/bench\n" + args + "\n"; string(log) != want {
+			t.Errorf("%s: it ran\n%swant\n%s", name, log, want)
+		}
+		bench := exec.CommandContext(t.Context(), strings.SplitN(searched(p.env), ":", 2)[0]+"/bench", strings.Fields(args)...)
+		bench.Dir, bench.Env = dir, p.env
+		if out, err := bench.CombinedOutput(); err == nil || !strings.Contains(string(out), "no repository") {
+			t.Errorf("bench %s: %v\n%s", args, err, out)
+		}
+	}
+}
+
+// load reads a file of YAML of the repository.
+func load(t *testing.T, v any, path ...string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(append([]string{root(t)}, path...)...))
+	must(t, err)
+	must(t, yaml.Unmarshal(text, v))
+}

@@ -17,10 +17,6 @@ import (
 // few lines of each commit's: a Go expression for what it prints instead of the text out.
 func commitsIn(t *testing.T, expressions ...string) {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, value := range map[string]string{"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_NOSYSTEM": "1",
 		"GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com", "GIT_AUTHOR_DATE": "2026-01-02T03:04:05+01:00",
 		"GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.com", "TMPDIR": t.TempDir()} {
@@ -33,7 +29,22 @@ func commitsIn(t *testing.T, expressions ...string) {
 	git(t, "init", "--quiet", "--initial-branch=main")
 	put(t, "go.mod", []byte("module example.com/own\n\ngo 1.26\n"))
 	for i, expression := range expressions {
-		put(t, "cmd/bench/main.go", fmt.Appendf(nil, `package main
+		command(t, expression)
+		put(t, "count", fmt.Append(nil, i))
+		git(t, "add", "--all")
+		git(t, "commit", "--quiet", "--message", fmt.Sprint("commit ", i))
+		git(t, "tag", fmt.Sprint("c", i))
+	}
+}
+
+// command writes such a command. With again it ends as this program with more arguments does.
+func command(t *testing.T, expression string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, "cmd/bench/main.go", fmt.Appendf(nil, `package main
 
 import (
 	"os"
@@ -49,16 +60,19 @@ func main() {
 	out := string(text)
 	os.Stdout.WriteString(%s)
 	if err != nil {
-		os.Exit(1)
+		os.Exit(c.ProcessState.ExitCode())
 	}
 	_, _ = strings.Clone, time.Sleep
 }
+
+func again(more ...string) string {
+	c := exec.Command(%[1]q, append(os.Args[1:], more...)...)
+	c.Stdout, c.Stderr, c.Env = os.Stdout, os.Stderr, append(os.Environ(), "%[2]s=1")
+	_ = c.Run()
+	os.Exit(c.ProcessState.ExitCode())
+	return ""
+}
 `, self, asBench, expression))
-		put(t, "count", fmt.Append(nil, i))
-		git(t, "add", "--all")
-		git(t, "commit", "--quiet", "--message", fmt.Sprint("commit ", i))
-		git(t, "tag", fmt.Sprint("c", i))
-	}
 }
 
 func git(t *testing.T, args ...string) string {

@@ -93,6 +93,21 @@ one trial belong together.
 
 // register adds the flags to c.
 func (f *compareFlags) register(c *cobra.Command) {
+	f.judging(c)
+	flags := c.Flags()
+	flags.StringVar(&f.over, "over", experiment.Overs[0], "compare `WHAT`: trials, or all operations of them")
+	flags.StringVar(&f.stat, "stat", "", "with --over operations, compare `QUANTILE` (default: "+
+		compare.DefaultTail+")")
+	flags.StringVar(&f.format, "format", "table", "write `FORMAT`: "+strings.Join(compareFormats, ", "))
+	flags.BoolVar(&f.noFail, "no-fail", false, "only print what changed; exit with 0")
+	flags.StringVar(&f.out, "out", "", "write to `FILE` instead of standard output")
+	choices(c, "format", compareFormats)
+	choices(c, "over", experiment.Overs)
+	choices(c, "stat", stats.QuantileNames())
+}
+
+// judging adds the flags that say what is compared, and what fails.
+func (f *compareFlags) judging(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringArrayVar(&f.failIf, "fail-if", nil,
 		"fail on `CONDITION`, as 'election_ms > 10%'; repeatable")
@@ -107,16 +122,7 @@ func (f *compareFlags) register(c *cobra.Command) {
 		"ignore any change below `CHANGE`")
 	flags.StringVar(&f.prove, "prove", "",
 		"pass only what is shown to be worse by no more than `CHANGE`")
-	flags.StringVar(&f.over, "over", experiment.Overs[0], "compare `WHAT`: trials, or all operations of them")
-	flags.StringVar(&f.stat, "stat", "", "with --over operations, compare `QUANTILE` (default: "+
-		compare.DefaultTail+")")
 	flags.BoolVar(&f.strict, "strict", false, "fail on every changed count, and on what NEW lacks")
-	flags.StringVar(&f.format, "format", "table", "write `FORMAT`: "+strings.Join(compareFormats, ", "))
-	flags.BoolVar(&f.noFail, "no-fail", false, "only print what changed; exit with 0")
-	flags.StringVar(&f.out, "out", "", "write to `FILE` instead of standard output")
-	choices(c, "format", compareFormats)
-	choices(c, "over", experiment.Overs)
-	choices(c, "stat", stats.QuantileNames())
 }
 
 func percentOf(fraction float64) string { return strconv.FormatFloat(100*fraction, 'f', -1, 64) + "%" }
@@ -234,16 +240,29 @@ func (s *streams) compare(f *compareFlags, base, new string) error {
 			s.say("careful: " + text)
 		}
 	}
+	s.sayFailures(r)
+	return exit(codeOf(r))
+}
+
+// sayFailures says what decides that a comparison does not pass.
+func (s *streams) sayFailures(r *compare.Report) {
 	for _, text := range r.Failures {
 		s.say("fails: " + text)
 	}
 	for _, text := range r.Open {
 		s.say("inconclusive: " + text)
 	}
-	if len(r.Failures) > 0 {
-		return exit(Missed)
+}
+
+// codeOf is the exit code that a comparison calls for.
+func codeOf(r *compare.Report) int {
+	switch {
+	case len(r.Failures) > 0:
+		return Missed
+	case len(r.Open) > 0:
+		return Incomplete
 	}
-	return exit(Incomplete)
+	return Good
 }
 
 // unknownName makes a mistake in a flag of a name that neither run knows.

@@ -116,6 +116,7 @@ func TestColumns(t *testing.T) {
 		"explore":   {"ring-list --faults all --schedules 2000", "bully --exhaustive", "bully --schedules 20"},
 		"diff":      {"bully ring-list " + file + " --trial 8", "bully ring-list", "nothing else"},
 		"bisect":    {"nothing HEAD " + file + " --trial 1", "x"},
+		"gate":      {"", "--base main " + file, "--base main"},
 		"history":   {"", "add " + dir, "add " + dir + " --commit " + strings.Repeat("a", 40), "analyze --all", "roc --all"},
 		"atlas":     {"raft bully --graph chained", "bully --processes 3", "raft --graph 9", "ring"},
 		"reproduce": {"--papers " + papers, "--papers " + papers + " --list"},

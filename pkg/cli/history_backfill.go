@@ -149,9 +149,7 @@ func (s *streams) fill(ctx context.Context, store *history.Store, b *commits.Bui
 		return err
 	}
 	defer os.RemoveAll(out) // in the folder for what may go
-	run := exec.CommandContext(ctx, program, "run", file, "--out", out, "--quiet", "--progress", "none")
-	run.Cancel = func() error { return run.Process.Signal(os.Interrupt) } // so that its nodes end
-	run.WaitDelay = 10 * time.Second
+	run := running(ctx, program, "run", file, "--out", out, "--quiet", "--progress", "none")
 	var said bytes.Buffer
 	run.Stderr = &said
 	err = run.Run()
@@ -172,6 +170,14 @@ func (s *streams) fill(ctx context.Context, store *history.Store, b *commits.Bui
 		return &commits.UntestableError{Reason: err.Error()}
 	}
 	return store.Add(ctx, entry, t.Config)
+}
+
+// running is a command of another build, which ends its nodes when the context ends.
+func running(ctx context.Context, program string, args ...string) *exec.Cmd {
+	c := exec.CommandContext(ctx, program, args...)
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
+	c.WaitDelay = 10 * time.Second
+	return c
 }
 
 // mostCauses is of how many changes the cause is looked for: each takes builds.

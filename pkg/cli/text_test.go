@@ -188,6 +188,8 @@ func TestExamples(t *testing.T) {
 				continue
 			case "bisect": // it wants a repository: TestBisect has it
 				continue
+			case "gate": // likewise: TestGate has it
+				continue
 			case "serve": // it stays until Ctrl-C: TestServe has it
 				continue
 			}

@@ -40,3 +40,34 @@ func TestComparison(t *testing.T) {
 		}
 	}
 }
+
+// TestGate: faults come before all comparisons, and experiments of one design keep apart.
+func TestGate(t *testing.T) {
+	t.Parallel()
+	design := []metric.Field{{Name: "nodes", Value: "3"}}
+	r := &compare.Report{Columns: []string{"nodes"}, New: compare.Side{Started: time.Unix(1e9, 0)},
+		Rows: []compare.Row{{Metric: "messages", Design: design, Failure: "5 -> 7"}}}
+	b, err := Gate([]Part{
+		{Name: "a.yaml", Report: r},
+		{Name: "b.yaml", Report: r, Faults: []Fault{
+			{Kind: "violation", Failure: true, Text: "bully: two <leaders>", Hint: "gate/bench-head replay x --trial 3"},
+			{Kind: "could not run", Text: "no room"},
+		}},
+	}, time.Unix(1e9, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(b)
+	valid(t, parseXML(t, text))
+	at := 0
+	for _, want := range []string{`package="a.yaml"`, `tests="1" failures="0"`, "runs, and keeps its promises",
+		`package="b.yaml"`, `tests="2" failures="1" errors="1"`, `name="bully: two &lt;leaders&gt;"`,
+		"reproduce: gate/bench-head replay x --trial 3", `type="could not run"`, `package="a.yaml"`,
+		`classname="a.yaml.messages"`, "5 -&gt; 7", `package="b.yaml" id="3"`, `classname="b.yaml.messages"`} {
+		next := strings.Index(text[at:], want)
+		if next < 0 {
+			t.Fatalf("no %q behind the others in:\n%s", want, text)
+		}
+		at += next
+	}
+}

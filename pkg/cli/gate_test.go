@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Expressions of commands that are worse, or broken.
+const (
+	onRun  = `func() string { if os.Args[1] == "run" { %s }; return out }()`
+	slower = `again("--set", "params.t_answer=500ms")`
+)
+
+// greedy breaks a promise.
+var greedy = strings.Replace(onRun, "%s", `again("--set", "algorithms=[{name: test-greedy, label: naimi-trehel}]")`, 1)
+
+const (
+	elects = "name: elects\nproblem: election\nalgorithms: [bully]\ntransport: sim\nnodes: 3\nrepetitions: 8\n"
+	locks  = "name: locks\nproblem: mutex\nalgorithms: [naimi-trehel]\ntransport: sim\nnodes: 3\nrepetitions: 8\n" +
+		"scenario: {kind: burst, hold: 5ms}\n"
+)
+
+// gated is what a gate has written for people and for programs.
+func gated(t *testing.T) (markdown, junit string) {
+	t.Helper()
+	return string(must(os.ReadFile("gate/comparison.md"))), string(must(os.ReadFile("gate/junit.xml")))
+}
+
+// TestGate: a branch is compared with the commit at which it left, not with what others did meanwhile,
+// and what nobody has committed is part of it.
+func TestGate(t *testing.T) {
+	commitsIn(t, plain, half)
+	put(t, "elects.yaml", []byte(elects))
+	git(t, "checkout", "--quiet", "c0")
+	command(t, slower)
+	r := bench(t, "gate", "--base", "main", "elects.yaml").want(t, Missed)
+	narrow(t, r.out)
+	narrow(t, r.errors)
+	has(t, r.out, " commit 0\nhead  ", " commit 0, with uncommitted changes\n\nelects.yaml\nbase  gate/base/elects/", "; fails: ",
+		"something is worse, or misses a threshold\n", "comparison: "+filepath.Join("gate", "comparison.md"))
+	has(t, r.errors, "bench: building head (", "bench: base runs elects.yaml\nbench: head runs elects.yaml\n",
+		"bench: fails: election_ms: bully: ")
+	markdown, junit := gated(t)
+	has(t, markdown, "## Conclave: something is worse", "\n## elects.yaml\n\n### Conclave: ", "- **fails**: election\\_ms: bully: ")
+	has(t, junit, `classname="elects.yaml.election_ms"`, `type="Regression"`)
+	if left, err := filepath.Glob(os.Getenv("TMPDIR") + "/*"); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+
+	git(t, "commit", "--quiet", "--all", "--message", "slower")
+	r = bench(t, "gate", "--base", "main", "elects.yaml", "--fail-if", "messages > 10%").want(t, Good)
+	has(t, r.out, " slower\n\nelects.yaml\n", "nothing is worse\n")
+	if markdown, _ = gated(t); !strings.HasPrefix(markdown, "## Conclave: nothing is worse\n") {
+		t.Errorf("the comparison is\n%s", markdown)
+	}
+}
+
+// TestGate_Broken: whatever is wrong with head is said first, with a command that shows it.
+func TestGate_Broken(t *testing.T) {
+	commitsIn(t, plain, greedy)
+	put(t, "locks.yaml", []byte(locks))
+	put(t, "elects.yaml", []byte(elects))
+	bench(t, "gate", "--base", "c0", "elects.yaml", "locks.yaml", "--out", "kept").want(t, Usage) // greedy is no elector
+	r := bench(t, "gate", "--base", "c0", "locks.yaml").want(t, Violated)
+	markdown, junit := gated(t)
+	const says = "violation: locks.yaml: mutex/test-greedy: "
+	first, _, found := strings.Cut(r.out, "\n\nlocks.yaml\n")
+	if !found || !strings.Contains(first, says) {
+		t.Errorf("no %q before the comparison in:\n%s", says, r.out)
+	}
+	has(t, markdown, "## Conclave: the working tree breaks a promise within the model\n", "- **violation**: locks.yaml: mutex/test-greedy: ")
+	has(t, junit, `<failure message="mutex/test-greedy: `, `type="violation"`)
+	_, hint, _ := strings.Cut(first, "reproduce: ")
+	args := strings.Fields(hint)[:5]
+	out, err := exec.Command(args[0], args[1:]...).CombinedOutput()
+	if err != nil && !strings.Contains(string(out), "violation") {
+		t.Errorf("%v: %v\n%s", args, err, out)
+	}
+	has(t, string(out), "violation", "test-greedy")
+
+	command(t, half)
+	r = bench(t, "gate", "--base", "c0", "locks.yaml").want(t, CouldNotRun)
+	markdown, junit = gated(t)
+	has(t, r.out, "could not run: ./cmd/bench: head (", "it does not build: cmd/bench/main.go:15:")
+	has(t, markdown, "## Conclave: could not run\n", "- **could not run**: ./cmd/bench: head (")
+	has(t, junit, `errors="1"`, "it does not build")
+}
+
+// TestGate_Base: what is wrong with the base keeps nobody from seeing what is wrong with head.
+func TestGate_Base(t *testing.T) {
+	commitsIn(t, half, strings.Replace(onRun, "%s", "os.Exit(7)", 1), greedy)
+	put(t, "locks.yaml", []byte(locks))
+	for base, says := range map[string]string{
+		"c0": "could not run: ./cmd/bench: base (" + git(t, "rev-parse", "--short=12", "c0") + " commit 0): it does not build: ",
+		"c1": "could not run: locks.yaml: base (" + git(t, "rev-parse", "--short=12", "c1") + " commit 1) does not run it: ",
+	} {
+		r := bench(t, "gate", "--base", base, "locks.yaml").want(t, CouldNotRun)
+		has(t, r.out, says, "violation: locks.yaml: mutex/test-greedy: ")
+		_, junit := gated(t)
+		has(t, junit, `failures="`, `type="violation"`, `type="could not run"`)
+	}
+}
+
+// TestGate_Turns: experiments on real processes go to and fro, with a seed for each turn.
+func TestGate_Turns(t *testing.T) {
+	turns := `func() string {
+	switch {
+	case os.Args[1] == "plan":
+		return strings.Replace(out, "\"transport\": \"sim\"", "\"transport\": \"nats\"", 1)
+	case os.Args[1] == "run":
+		f, _ := os.OpenFile("order", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+		f.WriteString(strings.Join(os.Args[4:7], " ") + "\n")
+	}
+	return out
+}()`
+	commitsIn(t, turns, turns)
+	put(t, "elects.yaml", []byte(elects+"seed: 5\n"))
+	r := bench(t, "gate", "--base", "c0", "elects.yaml", "--turns", "3").want(t, Good)
+	order := strings.ReplaceAll(string(must(os.ReadFile("order"))), string(filepath.Separator), "/")
+	const want = "gate/base --set seed=5\ngate/head --set seed=5\ngate/head --set seed=6\ngate/base --set seed=6\n" +
+		"gate/base --set seed=7\ngate/head --set seed=7\n"
+	if order != want {
+		t.Errorf("the order is\n%swant\n%s", order, want)
+	}
+	has(t, r.errors, "head runs elects.yaml, turn 3 of 3\n")
+	has(t, r.out, "base  gate/base/elects.csv: 24 trials (ok 24)\n")
+}
+
+func TestGate_Mistakes(t *testing.T) {
+	commitsIn(t, plain, plain)
+	put(t, "elects.yaml", []byte(elects))
+	put(t, "wrong.yaml", []byte(elects+"repetition: 3\n"))
+	for name, test := range map[string]struct {
+		args string
+		code int
+		says string
+	}{
+		"no base":        {"elects.yaml", Usage, "want --base, the branch or commit to compare with"},
+		"no FILE":        {"--base c0", Usage, "want FILE, an experiment"},
+		"turns":          {"--base c0 elects.yaml --turns 0", Usage, "--turns 0, want 1 or more"},
+		"no such commit": {"--base c9 elects.yaml", Usage, `--base: "c9" is no commit of this repository`},
+		"nothing new":    {"--base main elects.yaml", Usage, "there is nothing to compare; the commit before is --base HEAD~1"},
+		"threshold":      {"--base c0 elects.yaml --threshold x", Usage, "--threshold x: "},
+		"no such file":   {"--base c0 elect.yaml", Usage, "configuration: elect.yaml: "},
+		"wrong file":     {"--base c0 wrong.yaml", Usage, `configuration: wrong.yaml: wrong.yaml:7:1: repetition: unknown key`},
+		"no package":     {"--base c0 elects.yaml --package ./cmd/bnch", CouldNotRun, "it has no folder cmd/bnch; --package names"},
+		"no such metric": {"--base c0 elects.yaml --metrics messagse", Usage, `did you mean "messages"?`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := bench(t, append([]string{"gate"}, strings.Fields(test.args)...)...).want(t, test.code)
+			has(t, r.out+r.errors, test.says)
+		})
+	}
+}
