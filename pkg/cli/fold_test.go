@@ -128,7 +128,7 @@ func TestColumns(t *testing.T) {
 		"serve":     {"nowhere"},
 		"export":    {dir, dir + " --format nonsense", dir + " --format gobench --out x.txt"},
 		"init":      {"experiment.yaml", "experiment.yaml"},
-		"new":       {"", "algorithm", "algorithm election/x"},
+		"new":       {"", "algorithm", "algorithm election/x", "module", "module example.com/x"},
 		"version":   {""},
 	}
 	exempt := map[string]string{

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/conclave-bench/conclave/internal/slowtest"
 )
 
 // Expressions of commands that are worse, or broken.
@@ -153,5 +155,36 @@ func TestGate_Mistakes(t *testing.T) {
 			r := bench(t, append([]string{"gate"}, strings.Fields(test.args)...)...).want(t, test.code)
 			has(t, r.out+r.errors, test.says)
 		})
+	}
+}
+
+// TestNewModule: what bench new module writes builds, runs, and is gated, by a command that need not know it.
+func TestNewModule(t *testing.T) {
+	slowtest.Skip(t, "it builds commands with Conclave in them")
+	clone, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commitsIn(t)
+	for _, path := range []string{"", "example.com/own own", "Example.com", "/own", "example.com/"} {
+		r := bench(t, append([]string{"new", "module"}, strings.Fields(path)...)...).want(t, Usage)
+		has(t, r.errors, "want one module path, as example.com/own")
+	}
+	r := bench(t, "new", "module", "example.com/mine", "--conclave", clone).want(t, Good)
+	has(t, r.errors, "wrote mine/main.go", "wrote mine/.github/workflows/gate.yml", "wrote mine/go.mod")
+	t.Chdir("mine")
+	if out, err := exec.Command("go", "mod", "tidy").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	git(t, "add", "--all")
+	git(t, "commit", "--quiet", "--message", "base")
+	args := []string{"gate", "--base", "HEAD", "--package", ".", "experiment.yaml"}
+	text := string(must(os.ReadFile("main.go")))
+	put(t, "main.go", []byte(text+"// more\n"))
+	bench(t, args...).want(t, Good)
+	put(t, "main.go", []byte(text+"more\n"))
+	has(t, bench(t, args...).want(t, CouldNotRun).out, "it does not build: ")
+	if out, err := exec.Command("go", "build", "-o", os.DevNull, core+"/cmd/bench").CombinedOutput(); err != nil {
+		t.Errorf("Conclave's own command does not build in the module: %v\n%s", err, out)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
@@ -38,21 +39,50 @@ type scaffold struct {
 	Year              int
 }
 
+// newPath is the path of a module, as go.mod may have it.
+var newPath = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*$`)
+
 var newID = regexp.MustCompile(`^(election|mutex)/([a-z][a-z0-9]*(?:-[a-z0-9]+)*)$`)
 
 func (s *streams) newCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "new",
-		Short:   "Write the skeleton of a new algorithm",
+		Short:   "Write the skeleton of a new algorithm or module",
 		Example: `  bench new algorithm election/my-election`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage("bench new: %q, want algorithm", args[0])
+				return usage("bench new: %q, want algorithm or module", args[0])
 			}
-			return usage("bench new: want algorithm, as bench new algorithm election/my-election")
+			return usage("bench new: want algorithm or module, as bench new algorithm election/my-election")
 		},
 	}
-	c.AddCommand(s.newAlgorithmCommand())
+	c.AddCommand(s.newAlgorithmCommand(), s.newModuleCommand())
+	return c
+}
+
+func (s *streams) newModuleCommand() *cobra.Command {
+	var out, source string
+	c := &cobra.Command{
+		Use:   "module PATH",
+		Short: "Write a Go module with a command of your own, and a gate",
+		Long: `Write a module that imports Conclave: a main of ten lines, go.mod, an experiment,
+and a workflow for GitHub that compares each pull request with its base. "bench
+new algorithm ID --module PATH" writes one with an algorithm of your own, too.`,
+		Example: `  bench new module example.com/mine`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 || !newPath.MatchString(args[0]) {
+				return usage("bench new module: %q, want one module path, as example.com/own",
+					strings.Join(args, " "))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			return s.newModule(scaffold{Problem: "election", Core: core, Module: args[0]},
+				cmp.Or(out, path.Base(args[0])), source)
+		},
+	}
+	c.Flags().StringVar(&out, "out", "", "the `FOLDER` of the module (default: the last part of PATH)")
+	c.Flags().StringVar(&source, "conclave", "", "let it use the clone of Conclave in this `FOLDER`")
 	return c
 }
 
@@ -185,7 +215,7 @@ func (s *streams) generate(root string) error {
 	return nil
 }
 
-// newModule writes an algorithm as a module of its author's own, with a command.
+// newModule writes a module of its author's own, with a command, and an algorithm if there is one.
 func (s *streams) newModule(a scaffold, out, source string) error {
 	if source == "" {
 		source, _ = clone(".")
@@ -201,14 +231,19 @@ func (s *streams) newModule(a scaffold, out, source string) error {
 		return usage("new: this program was not built from a release of Conclave; " +
 			"name a clone of it: --conclave FOLDER")
 	}
-	err := s.writeScaffold(a, out, [][2]string{
-		{a.Problem + ".go", filepath.Join(a.Package, a.Package+".go")},
-		{a.Problem + "_messages.go", filepath.Join(a.Package, "messages.go")},
-		{a.Problem + "_test.go", filepath.Join(a.Package, a.Package+"_test.go")},
+	list := [][2]string{
 		{"main.go", "main.go"},
 		{"experiment.yaml", "experiment.yaml"},
-	})
-	if err != nil {
+		{"gate.yml", filepath.Join(".github", "workflows", "gate.yml")},
+	}
+	if a.Package != "" {
+		list = append(list, [][2]string{
+			{a.Problem + ".go", filepath.Join(a.Package, a.Package+".go")},
+			{a.Problem + "_messages.go", filepath.Join(a.Package, "messages.go")},
+			{a.Problem + "_test.go", filepath.Join(a.Package, a.Package+"_test.go")},
+		}...)
+	}
+	if err := s.writeScaffold(a, out, list); err != nil {
 		return err
 	}
 	mod := fmt.Sprintf("module %s\n\ngo 1.26.0\n\nrequire %s %s\n", a.Module, core, cmp.Or(version, "v0.0.0"))
