@@ -49,7 +49,7 @@ func (b *builder) notes() {
 				b.Notes = append(b.Notes, of+text)
 			}
 			if !m.Complete {
-				rest := "the rest runs with bench run --resume " + Quote(r.Path)
+				rest := "the rest runs with " + Program() + " run --resume " + Quote(r.Path)
 				if results.Running(r.Path) {
 					rest = goesOn
 				}
@@ -58,7 +58,7 @@ func (b *builder) notes() {
 						rest))
 			}
 		} else {
-			how := "a run that was killed gets one with bench run --resume"
+			how := "a run that was killed gets one with " + Program() + " run --resume"
 			if results.Running(r.Path) {
 				how = goesOn
 			}
@@ -198,7 +198,7 @@ func (b *builder) violations(o *Options) {
 				v := Violation{
 					Run: g.run, Trial: t.Trial, Trials: []int{t.Trial}, Label: k.label,
 					Reason: t.Reason, InModel: inModel,
-					Reproduce: fmt.Sprintf("bench replay %s --trial %d", Quote(b.Runs[g.run].Path), t.Trial),
+					Reproduce: fmt.Sprintf("%s replay %s --trial %d", Program(), Quote(b.Runs[g.run].Path), t.Trial),
 				}
 				if len(b.Violations) < mostDrawn {
 					v.draw(o.Diagram, b.Runs[g.run].Path, mostInk-ink)

@@ -28,7 +28,7 @@ func (s *streams) conclude(o *outcome, asJSON bool) error {
 	}
 	if o.tally.err != nil {
 		s.say(o.tally.err.Error())
-		again := "bench run --resume " + report.Quote(o.dir)
+		again := report.Program() + " run --resume " + report.Quote(o.dir)
 		if o.queue != "" {
 			again += " --queue " + report.Quote(o.queue)
 		}
@@ -99,8 +99,8 @@ func (o *outcome) print(w io.Writer) {
 		fmt.Fprintf(w, "[%d] %s\n", i+1, text)
 	}
 	for _, t := range o.violations {
-		fmt.Fprintf(w, "violation: %s: %s\n  reproduce: bench replay %s --trial %d\n",
-			o.experiment.Cells[t.Cell-1].Algorithm, t.Reason, report.Quote(o.dir), t.Trial)
+		fmt.Fprintf(w, "violation: %s: %s\n  reproduce: %s replay %s --trial %d\n",
+			o.experiment.Cells[t.Cell-1].Algorithm, t.Reason, report.Program(), report.Quote(o.dir), t.Trial)
 	}
 	for i := range o.held {
 		fmt.Fprintf(w, "over operations: %v\n", &o.held[i])
@@ -138,8 +138,8 @@ func (o *outcome) failures() (out []string) {
 		text := fmt.Sprintf("trial %d could not be run: %s: %s", t.Trial,
 			o.experiment.Cells[t.Cell-1].Algorithm, t.Reason)
 		if o.experiment.Virtual() {
-			text += fmt.Sprintf("\n  what came before: bench replay %s --trial %d --events",
-				report.Quote(o.dir), t.Trial)
+			text += fmt.Sprintf("\n  what came before: %s replay %s --trial %d --events",
+				report.Program(), report.Quote(o.dir), t.Trial)
 		}
 		out = append(out, text)
 	}

@@ -25,7 +25,7 @@ import (
 )
 
 // core is the module of Conclave itself.
-const core = "github.com/conclave-bench/conclave"
+const core = report.Core
 
 //go:embed scaffold/*.tmpl
 var scaffolds embed.FS
@@ -232,12 +232,14 @@ func (s *streams) newModule(a scaffold, out, source string) error {
 			"name a clone of it: --conclave FOLDER")
 	}
 	list := [][2]string{
-		{"main.go", "main.go"},
 		{"experiment.yaml", "experiment.yaml"},
 		{"gate.yml", filepath.Join(".github", "workflows", "gate.yml")},
 	}
-	if a.Package != "" {
+	if a.Package == "" {
+		list = append(list, [2]string{"module_main.go", "main.go"})
+	} else {
 		list = append(list, [][2]string{
+			{"main.go", "main.go"},
 			{a.Problem + ".go", filepath.Join(a.Package, a.Package+".go")},
 			{a.Problem + "_messages.go", filepath.Join(a.Package, "messages.go")},
 			{a.Problem + "_test.go", filepath.Join(a.Package, a.Package+"_test.go")},

@@ -206,8 +206,8 @@ func (s *streams) runStudy(ctx context.Context, f *reproduceFlags, study *reprod
 	sum.errors += o.tally.errors
 	sum.violations += o.tally.violations
 	for _, t := range o.violations {
-		s.say(fmt.Sprintf("violation: %s; reproduce: bench replay %s --trial %d", t.Reason,
-			report.Quote(folder.Dir()), t.Trial))
+		s.say(fmt.Sprintf("violation: %s; reproduce: %s replay %s --trial %d", t.Reason,
+			report.Program(), report.Quote(folder.Dir()), t.Trial))
 	}
 	r.Dir = folder.Dir()
 	if r.rows, err = study.Judge(e, r.Dir, cut); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -244,6 +245,31 @@ func TestVersion_JSON(t *testing.T) {
 	}
 	if b.Go == "" || b.Algorithms == 0 {
 		t.Errorf("%+v", b)
+	}
+}
+
+// TestVersion_Own: the version of a module of one's own is not sold as Conclave's.
+func TestVersion_Own(t *testing.T) {
+	t.Parallel()
+	settings := []debug.BuildSetting{{Key: "vcs.revision", Value: "0123456789abcdef"}}
+	at := func(path, version string) debug.Module { return debug.Module{Path: path, Version: version} }
+	lib, replaced := at(core, "v1.2.3"), at(core, "v0.0.0")
+	replaced.Replace = &debug.Module{Path: "../conclave"}
+	for _, test := range []struct {
+		main          debug.Module
+		deps          []*debug.Module
+		version, says string
+	}{
+		{at(core, "v1.2.3"), nil, "v1.2.3", "commit 0123456789ab"},
+		{at(core, ""), nil, "(devel)", "commit 0123456789ab"},
+		{at("example.com/own", "v0.1.0"), []*debug.Module{&lib}, "v1.2.3", "example.com/own v0.1.0, commit 0123456789ab"},
+		{at("example.com/own", ""), []*debug.Module{&replaced}, "(devel)", "example.com/own (devel), commit 0123456789ab"},
+	} {
+		var b build
+		b.read(&debug.BuildInfo{Main: test.main, Deps: test.deps, Settings: settings})
+		if b.Version != test.version || b.commit() != test.says {
+			t.Errorf("%+v: %q, %q, want %q, %q", test.main, b.Version, b.commit(), test.version, test.says)
+		}
 	}
 }
 

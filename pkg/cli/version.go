@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -13,8 +14,10 @@ import (
 
 // A build is what the linker left in this program about itself.
 type build struct {
-	Version  string `json:"version"`
-	Revision string `json:"commit"` // empty if it was built outside a repository
+	Version string `json:"version"` // of Conclave
+	// Own is the module of a command that is not Conclave's, with its version.
+	Own      string `json:"own_module,omitempty"`
+	Revision string `json:"commit"` // of the command's module; empty if it was built outside a repository
 	Dirty    bool   `json:"dirty"`  // built from uncommitted changes
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
@@ -25,12 +28,23 @@ type build struct {
 func thisBuild() build {
 	b := build{Version: "unknown version", Go: runtime.Version(),
 		Platform: runtime.GOOS + "/" + runtime.GOARCH, Algorithms: len(algo.All())}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return b
+	if info, ok := debug.ReadBuildInfo(); ok {
+		b.read(info)
 	}
-	if b.Version = info.Main.Version; b.Version == "" {
+	return b
+}
+
+// read takes in what the linker left.
+func (b *build) read(info *debug.BuildInfo) {
+	b.Version = cmp.Or(info.Main.Version, "(devel)")
+	if info.Main.Path != core && info.Main.Path != "" {
+		b.Own = info.Main.Path + " " + b.Version
 		b.Version = "(devel)"
+		for _, m := range info.Deps {
+			if m.Path == core && m.Replace == nil {
+				b.Version = m.Version
+			}
+		}
 	}
 	for _, s := range info.Settings {
 		switch s.Key {
@@ -40,18 +54,21 @@ func thisBuild() build {
 			b.Dirty = s.Value == "true"
 		}
 	}
-	return b
 }
 
-// commit is the revision in words.
+// commit is the revision in words, and whose it is.
 func (b *build) commit() string {
-	switch {
-	case b.Revision == "":
-		return "commit unknown"
-	case b.Dirty:
-		return fmt.Sprintf("commit %.12s with uncommitted changes", b.Revision)
+	text := "commit unknown"
+	if b.Revision != "" {
+		text = fmt.Sprintf("commit %.12s", b.Revision)
 	}
-	return fmt.Sprintf("commit %.12s", b.Revision)
+	if b.Dirty {
+		text += " with uncommitted changes"
+	}
+	if b.Own != "" {
+		text = b.Own + ", " + text
+	}
+	return text
 }
 
 func (s *streams) versionCommand() *cobra.Command {

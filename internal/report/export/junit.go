@@ -196,8 +196,8 @@ func (s *selection) problem(c *results.Cell) *junitProblem {
 			}
 			fmt.Fprintf(&text, "trial %d: %s\n", t.Trial, reason)
 			if s.run.Header != nil {
-				fmt.Fprintf(&text, "  reproduce: bench replay %s --trial %d\n",
-					report.Quote(printable(s.run.Path)), t.Trial)
+				fmt.Fprintf(&text, "  reproduce: %s replay %s --trial %d\n",
+					report.Program(), report.Quote(printable(s.run.Path)), t.Trial)
 			}
 		}
 		if count == 0 {
