@@ -129,7 +129,7 @@ func (s *streams) gate(ctx context.Context, f *gateFlags, files []string) error 
 	}
 	err = s.hold(ctx, g, repo, from, files)
 	if err != nil {
-		g.fault("bench gate", classify(err), err.Error(), "")
+		g.fault(g.last(), classify(err), err.Error(), "")
 	}
 	// Whatever happened, a pipeline finds what it shows to people.
 	if err := errors.Join(err, g.write(), s.tellGate(g)); err != nil || g.code == Good {
@@ -384,7 +384,7 @@ func appended(path string, dirs []string) (string, error) {
 
 // fault takes down what is wrong, and what it makes of the exit code.
 func (g *gate) fault(part string, code int, text, hint string) {
-	if len(g.parts) == 0 || g.parts[len(g.parts)-1].Name != part {
+	if len(g.parts) == 0 || g.last() != part {
 		g.parts = append(g.parts, export.Part{Name: part})
 	}
 	kind, _ := verdictOf(code)
@@ -392,6 +392,14 @@ func (g *gate) fault(part string, code int, text, hint string) {
 	p.Faults = append(p.Faults, export.Fault{Kind: cmp.Or(kind, "configuration"), Text: text, Hint: hint,
 		Failure: code == Violated || code == Missed})
 	g.raise(code)
+}
+
+// last is the part that is being looked at.
+func (g *gate) last() string {
+	if len(g.parts) == 0 {
+		return g.pkg
+	}
+	return g.parts[len(g.parts)-1].Name
 }
 
 // graver are exit codes, the gravest first; those of interruptions come before.

@@ -239,6 +239,28 @@ func TestInterrupt_Bisect(t *testing.T) {
 	}
 }
 
+// TestInterrupt_Gate: a pipeline that is cancelled finds out why there is no comparison.
+func TestInterrupt_Gate(t *testing.T) {
+	commitsIn(t, plain, hangs)
+	put(t, "elects.yaml", []byte(elects))
+	sign := filepath.Join(t.TempDir(), "hangs")
+	t.Setenv("HANGING", sign)
+	c := started(t, "building ", "gate", "--base", "c0", "elects.yaml")
+	await(sign)
+	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code := ends(t, c, 15*time.Second); code != 143 {
+		t.Errorf("exit code %d", code)
+	}
+	markdown, junit := gated(t)
+	has(t, markdown, "## Conclave: interrupted\n", "- **interrupted**: elects.yaml: interrupted by SIGTERM")
+	has(t, junit, `type="interrupted"`)
+	if left, err := filepath.Glob(os.Getenv("TMPDIR") + "/*"); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
 // await returns when there is a file.
 func await(path string) {
 	for {
