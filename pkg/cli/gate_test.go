@@ -16,8 +16,8 @@ const (
 	slower = `again("--set", "params.t_answer=500ms")`
 )
 
-// greedy breaks a promise.
-var greedy = strings.Replace(onRun, "%s", `again("--set", "algorithms=[{name: test-greedy, label: naimi-trehel}]")`, 1)
+// breaks breaks a promise.
+var breaks = strings.Replace(onRun, "%s", `again("--set", "algorithms=[{name: test-greedy, label: naimi-trehel}]")`, 1)
 
 const (
 	elects = "name: elects\nproblem: election\nalgorithms: [bully]\ntransport: sim\nnodes: 3\nrepetitions: 8\n"
@@ -62,7 +62,7 @@ func TestGate(t *testing.T) {
 
 // TestGate_Broken: whatever is wrong with head is said first, with a command that shows it.
 func TestGate_Broken(t *testing.T) {
-	commitsIn(t, plain, greedy)
+	commitsIn(t, plain, breaks)
 	put(t, "locks.yaml", []byte(locks))
 	put(t, "elects.yaml", []byte(elects))
 	// What one experiment cannot show, the next one does: greedy is no elector.
@@ -95,7 +95,7 @@ func TestGate_Broken(t *testing.T) {
 
 // TestGate_Base: what is wrong with the base keeps nobody from seeing what is wrong with head.
 func TestGate_Base(t *testing.T) {
-	commitsIn(t, half, strings.Replace(onRun, "%s", "os.Exit(7)", 1), greedy)
+	commitsIn(t, half, strings.Replace(onRun, "%s", "os.Exit(7)", 1), breaks)
 	put(t, "locks.yaml", []byte(locks))
 	for base, says := range map[string]string{
 		"c0": "could not run: ./cmd/bench: base (" + git(t, "rev-parse", "--short=12", "c0") + " commit 0): it does not build: ",
