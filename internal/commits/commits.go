@@ -70,7 +70,7 @@ func (r *Repo) Find(ctx context.Context, name string) (*Commit, error) {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
-		return nil, &UnknownError{name, cmp.Or(r.shallow(ctx),
+		return nil, &UnknownError{name, cmp.Or(r.shallow(ctx), r.remote(ctx, name),
 			"want a branch, a tag, a hash, or one like HEAD~3")}
 	}
 	out, err := r.git(ctx, "show", "--no-patch", "--format=%aN <%aE>%n%aI%n%s", hash)
@@ -86,7 +86,17 @@ func (r *Repo) shallow(ctx context.Context) string {
 	if is, _ := r.git(ctx, "rev-parse", "--is-shallow-repository"); is != "true" {
 		return ""
 	}
-	return "which is a shallow clone: git fetch --unshallow --tags gets the rest"
+	return "which is a shallow clone: git fetch --unshallow --tags gets the rest, and so do fetch-depth: 0 " +
+		"of GitHub's actions/checkout and GIT_DEPTH: \"0\" of GitLab"
+}
+
+// remote is the remedy where a branch of another repository is missing, as in a clone of a single branch.
+func (r *Repo) remote(ctx context.Context, name string) string {
+	from, branch, _ := strings.Cut(name, "/")
+	if _, err := r.git(ctx, "config", "remote."+from+".url"); err != nil || branch == "" {
+		return ""
+	}
+	return fmt.Sprintf("git fetch %s %s:refs/remotes/%s gets it if %[1]s has it", from, branch, name)
 }
 
 // Fork is the commit at which two part: the last that both have.
@@ -253,6 +263,19 @@ func (b *Builder) BuildHere(ctx context.Context, program string) error {
 		return err
 	}
 	return b.compile(ctx, folder, program)
+}
+
+// File is where a file of this folder is in the commit that was built last; "": it has none.
+func (b *Builder) File(path string) string {
+	folder := filepath.Join(b.repo.top, b.repo.prefix)
+	if filepath.IsAbs(path) {
+		path, _ = filepath.Rel(folder, path)
+	}
+	path = filepath.Join(b.repo.prefix, path)
+	if there := filepath.Join(b.root, "tree", path); filepath.IsLocal(path) && isFile(there) {
+		return there
+	}
+	return ""
 }
 
 // there says whether the package is, as seen from a folder.

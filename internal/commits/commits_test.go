@@ -94,6 +94,21 @@ func TestFind(t *testing.T) {
 	if _, err := part.Find(t.Context(), "HEAD~1"); err == nil || !strings.Contains(err.Error(), "git fetch --unshallow") {
 		t.Error(err)
 	}
+	// The hint to a clone of one branch is a command that gets another one.
+	git(t, dir, "", "branch", "topic", "HEAD~1")
+	single := filepath.Join(t.TempDir(), "single")
+	git(t, ".", "", "clone", "--quiet", "--single-branch", "file://"+dir, single)
+	if part, err = Open(t.Context(), single); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = part.Find(t.Context(), "origin/topic"); !errors.As(err, &unknown) {
+		t.Fatal(err)
+	}
+	command, _, _ := strings.Cut(unknown.Hint, " gets it")
+	git(t, single, "", strings.Fields(command)[1:]...)
+	if got := find(t, part, "origin/topic"); got.Subject != "commit a" {
+		t.Errorf("after %s: %+v", command, got)
+	}
 }
 
 func TestOpen(t *testing.T) {
@@ -406,8 +421,20 @@ func TestBuildHere(t *testing.T) {
 		t.Fatal(err)
 	}
 	here, there := filepath.Join(t.TempDir(), "here.exe"), filepath.Join(t.TempDir(), "there.exe")
-	if err := errors.Join(b.BuildHere(t.Context(), here), b.BuildTo(t.Context(), find(t, r, "one"), there),
-		b.Close()); err != nil {
+	if err := errors.Join(b.BuildHere(t.Context(), here), b.BuildTo(t.Context(), find(t, r, "one"), there)); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"word.go", filepath.Join(dir, "word.go")} {
+		if text, err := os.ReadFile(b.File(path)); err != nil || !strings.Contains(string(text), "one") {
+			t.Errorf("%s was %q, %v", path, text, err)
+		}
+	}
+	for _, path := range []string{"nothing.go", "../word.go", "."} {
+		if got := b.File(path); got != "" {
+			t.Errorf("%s was %s", path, got)
+		}
+	}
+	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
 	for program, says := range map[string]string{here: "two\n", there: "one\n"} {

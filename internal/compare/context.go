@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -30,7 +31,7 @@ func (r *Report) context(base, new *results.Table) {
 		}
 		if m := t.Manifest; m != nil && !m.Complete {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s: the run is not complete, planned were %d trials; "+
-				"bench run --resume %s goes on with it", name, m.Planned, t.Path))
+				"%s goes on with it", name, m.Planned, program.Command("run", "--resume", t.Path)))
 		}
 		r.Notes = append(r.Notes, untilNote(name, t)...)
 		if text := metric.Unknown(t.Undeclared); text != "" {

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/commits"
+	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/internal/transport"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -94,7 +95,8 @@ func NewEntry(t *results.Table, c commits.Commit) (*Entry, error) {
 	case m == nil:
 		return nil, fmt.Errorf("%s has no %s, which says where and when it ran", t.Path, results.ManifestFile)
 	case !m.Complete:
-		return nil, fmt.Errorf("%s is not complete: bench run --resume %[1]s goes on with it", t.Path)
+		return nil, fmt.Errorf("%s is not complete: %s goes on with it", t.Path,
+			program.Command("run", "--resume", t.Path))
 	case len(m.Machines()) > 1 && slices.ContainsFunc(t.Cells(), onNodes):
 		return nil, fmt.Errorf("%s ran on %d machines; a history takes runs of one", t.Path,
 			len(m.Machines()))

@@ -7,8 +7,10 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report/player"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -49,7 +51,7 @@ func (b *builder) notes() {
 				b.Notes = append(b.Notes, of+text)
 			}
 			if !m.Complete {
-				rest := "the rest runs with " + Program() + " run --resume " + Quote(r.Path)
+				rest := "the rest runs with " + program.Command("run", "--resume", r.Path)
 				if results.Running(r.Path) {
 					rest = goesOn
 				}
@@ -58,7 +60,7 @@ func (b *builder) notes() {
 						rest))
 			}
 		} else {
-			how := "a run that was killed gets one with " + Program() + " run --resume"
+			how := "a run that was killed gets one with " + program.Command("run", "--resume")
 			if results.Running(r.Path) {
 				how = goesOn
 			}
@@ -198,7 +200,8 @@ func (b *builder) violations(o *Options) {
 				v := Violation{
 					Run: g.run, Trial: t.Trial, Trials: []int{t.Trial}, Label: k.label,
 					Reason: t.Reason, InModel: inModel,
-					Reproduce: fmt.Sprintf("%s replay %s --trial %d", Program(), Quote(b.Runs[g.run].Path), t.Trial),
+					Reproduce: program.Command("replay", b.Runs[g.run].Path, "--trial",
+						strconv.Itoa(t.Trial)),
 				}
 				if len(b.Violations) < mostDrawn {
 					v.draw(o.Diagram, b.Runs[g.run].Path, mostInk-ink)
@@ -252,5 +255,5 @@ func (v *Violation) play(page Diagram, dir string, room int) {
 
 // later says how to get a diagram that has no room here.
 func later(dir string, trial int) string {
-	return fmt.Sprintf("bench trace %s --trial %d draws it", Quote(dir), trial)
+	return program.Command("trace", dir, "--trial", strconv.Itoa(trial)) + " draws it"
 }

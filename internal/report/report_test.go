@@ -289,17 +289,9 @@ func TestNew_Refuses(t *testing.T) {
 	}
 }
 
-// TestQuote: what is printed as a command can be pasted into a shell.
-func TestQuote(t *testing.T) {
+// TestCommands: what is printed as a command can be pasted into a shell.
+func TestCommands(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{
-		"results/a-1.5/latest": "results/a-1.5/latest", "my runs/a": "'my runs/a'", "": "''", "$HOME": "'$HOME'",
-		"it's": `'it'\''s'`, "a;b": "'a;b'", "a\nb": "'a\nb'", "~": "'~'",
-	} {
-		if got := Quote(text); got != want {
-			t.Errorf("%q: %s, want %s", text, got, want)
-		}
-	}
 	dir := filepath.Join(t.TempDir(), "my runs")
 	if err := os.Rename(newWorld(9).write(t), dir); err != nil {
 		t.Fatal(err)

@@ -3,21 +3,9 @@ package report
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
 )
-
-// plain is text that a shell takes for one word as it stands.
-var plain = regexp.MustCompile(`^[A-Za-z0-9_./:=@%,+-]+$`)
-
-// Quote is text as a shell takes it for one word.
-func Quote(text string) string {
-	if plain.MatchString(text) {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-}
 
 // JSON encodes v for programs, and for people who look at it.
 func JSON(v any) ([]byte, error) {

@@ -76,8 +76,9 @@ var table = []struct {
 		"pkg/algo", "pkg/link", "internal/transport", "pkg/metric", "pkg/trace",
 		"internal/stats", "pkg/fault", "pkg/harness", "pkg/check", "internal/files",
 	}},
+	{"internal/program", nil},
 	{"pkg/results", []string{"pkg/metric", "pkg/trace", "internal/stats", "internal/files",
-		"internal/transport"}},
+		"internal/transport", "internal/program"}},
 	{"pkg/runner/nodes", []string{
 		"pkg/algo", "pkg/bus", "pkg/config", "internal/files", "internal/host", "internal/queue",
 		"pkg/harness", "pkg/trace",
@@ -93,11 +94,11 @@ var table = []struct {
 		"pkg/experiment", "pkg/results", "pkg/runner", "internal/host/agent", "internal/proc",
 	}},
 	{"internal/compare", []string{"pkg/algo", "internal/transport", "pkg/metric", "pkg/trace",
-		"internal/stats", "pkg/experiment", "pkg/results"}},
+		"internal/stats", "pkg/experiment", "pkg/results", "internal/program"}},
 	{"internal/report", []string{
 		"pkg/algo", "pkg/link", "internal/transport", "pkg/trace", "internal/stats", "pkg/fault",
 		"pkg/harness", "pkg/check", "pkg/experiment",
-		"pkg/metric", "pkg/results", "internal/compare", "internal/report", "internal/files",
+		"pkg/metric", "pkg/results", "internal/compare", "internal/report", "internal/files", "internal/program",
 	}},
 	{"internal/explore", []string{
 		"pkg/algo", "pkg/link", "pkg/trace", "pkg/fault", "pkg/harness", "pkg/sim", "pkg/check", "pkg/config",
@@ -111,7 +112,7 @@ var table = []struct {
 	}},
 	{"internal/commits", []string{"internal/proc"}},
 	{"internal/history", []string{"internal/commits", "internal/compare", "internal/files", "internal/stats",
-		"internal/transport",
+		"internal/transport", "internal/program",
 		"pkg/algo", "pkg/metric", "pkg/results", "pkg/trace"}},
 	{"internal/twin", []string{
 		"pkg/link", "pkg/trace", "internal/stats", "internal/clock", "pkg/harness", "pkg/sim",

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/atlas"
+	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/rare"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/transport"
@@ -399,7 +400,7 @@ func (s *streams) printAtlas(list []surveyed, f *atlasFlags) {
 	}
 	for _, path := range []string{f.csv, f.svg} {
 		if path != "" {
-			fmt.Fprintf(w, "results: %s\n", report.Quote(path))
+			fmt.Fprintf(w, "results: %s\n", program.Quote(path))
 		}
 	}
 }

@@ -240,17 +240,17 @@ func (s *streams) compare(f *compareFlags, base, new string) error {
 			s.say("careful: " + text)
 		}
 	}
-	s.sayFailures(r)
+	sayFailures(r, func(kind, text string) { s.say(kind + ": " + text) })
 	return exit(codeOf(r))
 }
 
 // sayFailures says what decides that a comparison does not pass.
-func (s *streams) sayFailures(r *compare.Report) {
+func sayFailures(r *compare.Report, say func(kind, text string)) {
 	for _, text := range r.Failures {
-		s.say("fails: " + text)
+		say("fails", text)
 	}
 	for _, text := range r.Open {
-		s.say("inconclusive: " + text)
+		say("inconclusive", text)
 	}
 }
 

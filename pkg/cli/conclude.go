@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -28,18 +30,18 @@ func (s *streams) conclude(o *outcome, asJSON bool) error {
 	}
 	if o.tally.err != nil {
 		s.say(o.tally.err.Error())
-		again := report.Program() + " run --resume " + report.Quote(o.dir)
+		again := program.Command("run", "--resume", o.dir)
 		if o.queue != "" {
-			again += " --queue " + report.Quote(o.queue)
+			again += " --queue " + program.Quote(o.queue)
 		}
 		if o.hosts != "" {
-			again += " --hosts " + report.Quote(o.hosts)
+			again += " --hosts " + program.Quote(o.hosts)
 		}
 		if o.host != "" {
-			again += " --host " + report.Quote(o.host)
+			again += " --host " + program.Quote(o.host)
 		}
 		if o.machine != "" {
-			again += " --machine " + report.Quote(o.machine)
+			again += " --machine " + program.Quote(o.machine)
 		}
 		s.say(fmt.Sprintf("%s are kept; go on with: %s",
 			progressOf(o.experiment, o.finished, o.stopping.Planned()), again))
@@ -99,8 +101,9 @@ func (o *outcome) print(w io.Writer) {
 		fmt.Fprintf(w, "[%d] %s\n", i+1, text)
 	}
 	for _, t := range o.violations {
-		fmt.Fprintf(w, "violation: %s: %s\n  reproduce: %s replay %s --trial %d\n",
-			o.experiment.Cells[t.Cell-1].Algorithm, t.Reason, report.Program(), report.Quote(o.dir), t.Trial)
+		fmt.Fprintf(w, "violation: %s: %s\n  reproduce: %s\n",
+			o.experiment.Cells[t.Cell-1].Algorithm, t.Reason,
+			program.Command("replay", o.dir, "--trial", strconv.Itoa(t.Trial)))
 	}
 	for i := range o.held {
 		fmt.Fprintf(w, "over operations: %v\n", &o.held[i])
@@ -128,7 +131,7 @@ func (o *outcome) rank(w io.Writer) {
 		fmt.Fprintln(w, "  "+text)
 	}
 	if more > 0 {
-		fmt.Fprintf(w, "  and %d more: bench report %s\n", more, report.Quote(o.dir))
+		fmt.Fprintf(w, "  and %d more: %s\n", more, program.Command("report", o.dir))
 	}
 }
 
@@ -138,8 +141,8 @@ func (o *outcome) failures() (out []string) {
 		text := fmt.Sprintf("trial %d could not be run: %s: %s", t.Trial,
 			o.experiment.Cells[t.Cell-1].Algorithm, t.Reason)
 		if o.experiment.Virtual() {
-			text += fmt.Sprintf("\n  what came before: %s replay %s --trial %d --events",
-				report.Program(), report.Quote(o.dir), t.Trial)
+			text += "\n  what came before: " +
+				program.Command("replay", o.dir, "--trial", strconv.Itoa(t.Trial), "--events")
 		}
 		out = append(out, text)
 	}

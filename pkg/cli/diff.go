@@ -20,6 +20,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/proc"
+	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/report/diagram"
 	"github.com/conclave-bench/conclave/internal/transport"
@@ -121,7 +122,7 @@ func (s *streams) diff(f *diffFlags, args []string) error {
 		world = fmt.Sprintf("trial %d", f.trial)
 	case kind == aProgram && len(args) == 2:
 		return usage("bench diff: want what both programs simulate, as bench diff %s %s FILE --trial 3",
-			report.Quote(args[0]), report.Quote(args[1]))
+			program.Quote(args[0]), program.Quote(args[1]))
 	case kind == aProgram:
 		sides, world, err = s.programsOf(f, args)
 	default:
@@ -173,7 +174,7 @@ func aSide(word string) error {
 	switch {
 	case err == nil && !info.IsDir() && slices.Contains(extensions, extension):
 		return usage("bench diff: %s is an experiment, which both sides share: it comes behind them, as in "+
-			"bench diff bully ring-list %s --trial 3", word, report.Quote(word))
+			"bench diff bully ring-list %s --trial 3", word, program.Quote(word))
 	case err != nil && path && problem != string(algo.Election) && problem != string(algo.MutualExclusion):
 		return usage("bench diff: %s: there is no such folder or program", word)
 	}
@@ -227,7 +228,7 @@ func (s *streams) folderSide(path string, number int) (*side, error) {
 		if differs := r.differences(); len(differs) > 0 {
 			return nil, fmt.Errorf("trial %d is not what %s has recorded: %s; another build ran it: give "+
 				"both builds, as bench diff OLD NEW %s --trial %d", number, dir, strings.Join(differs, "; "),
-				report.Quote(path), number)
+				program.Quote(path), number)
 		}
 	}
 	return out, err

@@ -52,8 +52,8 @@ var exitCodes = []struct {
 	{"3", [2]string{"violation", "bad"}, "a promise was broken within the model", map[string]string{
 		"gate": "the working tree breaks a promise within the model"}},
 	{"4", [2]string{"threshold missed", "bad"}, "a threshold was missed; `bench compare`, `bench gate`: " +
-		"something is worse; `bench diff`, `bench bisect`: the trials differ; `bench reproduce`: a verdict is " +
-		"not the expected one", map[string]string{
+		"something is worse; `bench diff`, `bench bisect`: the trials differ; `bench reproduce`: a verdict " +
+		"is not the expected one", map[string]string{
 		"run":       "a threshold was missed",
 		"compare":   "something is worse",
 		"diff":      "they differ",

@@ -18,6 +18,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/explore"
+	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/transport"
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -298,16 +299,16 @@ func (s *streams) worst(f *exploreFlags, alg *algo.Algorithm, r *explore.Report)
 	}
 	fmt.Fprintf(t, "  scenario:  %s, %s, %s\n", path, report.Plural(w.Schedule.Nodes, "process", "processes"),
 		report.Plural(len(w.Schedule.Events), "event", "events"))
-	fmt.Fprintf(t, "  reproduce: bench run %s\n", report.Quote(path))
+	fmt.Fprintf(t, "  reproduce: %s\n", program.Command("run", path))
 	return nil
 }
 
 // again is the shortest search that finds the same schedule: it ends with it.
 func (f *exploreFlags) again(alg *algo.Algorithm, w *explore.Worst) string {
-	words := []string{"bench explore", alg.Spec.Name, "--maximise", explore.Word(alg, w.Metric)}
+	words := []string{"explore", alg.Spec.Name, "--maximise", explore.Word(alg, w.Metric)}
 	add := func(is bool, name string, value any) {
 		if is {
-			words = append(words, "--"+name, report.Quote(fmt.Sprint(value)))
+			words = append(words, "--"+name, fmt.Sprint(value))
 		}
 	}
 	add(f.faults != string(explore.Survived), "faults", f.faults)
@@ -319,7 +320,7 @@ func (f *exploreFlags) again(alg *algo.Algorithm, w *explore.Worst) string {
 	}
 	add(f.seed != 1, "seed", f.seed)
 	add(true, "schedules", w.Number)
-	return strings.Join(words, " ")
+	return program.Command(words...)
 }
 
 type exploreReport struct {
@@ -411,7 +412,7 @@ func (s *streams) printFind(alg *algo.Algorithm, r *explore.Report, path string)
 	}
 	fmt.Fprintf(w, "%s: %s: %s: %s\n", what, alg.ID, find.Rule, find.Text)
 	fmt.Fprintf(w, "  scenario:  %s, %s\n", path, report.Plural(find.Schedule.Nodes, "process", "processes"))
-	fmt.Fprintf(w, "  reproduce: bench run %s\n", report.Quote(path))
+	fmt.Fprintf(w, "  reproduce: %s\n", program.Command("run", path))
 }
 
 // save writes the schedule that was found into a file that does not exist yet.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/report/export"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -124,10 +125,10 @@ func (s *streams) noteIncomplete(path string, h *results.Header, m *results.Mani
 		s.say(fmt.Sprintf("note: the run goes on: %d of %d trials", trials, h.Planned))
 	case m == nil && trials == h.Planned:
 		s.say(fmt.Sprintf("note: %s has no %s: the run goes on, or was killed, or somebody has removed it; "+
-			"bench run --resume %s writes it", path, results.ManifestFile, path))
+			"%s writes it", path, results.ManifestFile, program.Command("run", "--resume", path)))
 	case m == nil || !m.Complete:
-		s.say(fmt.Sprintf("note: the run is not complete: %d of %d trials; bench run --resume %s goes on "+
-			"with it", trials, h.Planned, path))
+		s.say(fmt.Sprintf("note: the run is not complete: %d of %d trials; %s goes on with it",
+			trials, h.Planned, program.Command("run", "--resume", path)))
 	}
 }
 

@@ -26,6 +26,11 @@ func init() {
 	add("test-slower", algo.Spec{Params: []algo.Param{{Name: "after", Type: algo.Duration,
 		Default: algo.Const(20 * time.Millisecond), Doc: "what it waits for"}}},
 		func(c algo.Config) algo.Mutex { return &slower{after: c.Params.Duration("after")} })
+	add("test-turns", algo.Spec{Params: []algo.Param{{Name: "turn", Type: algo.Duration,
+		Default: algo.Const(20 * time.Millisecond), Doc: "how long after one the next is let in"}}},
+		func(c algo.Config) algo.Mutex {
+			return &slower{after: time.Duration(c.ID) * c.Params.Duration("turn")}
+		})
 	add("test-hopeless", algo.Spec{Perpetual: true}, func(algo.Config) algo.Mutex { return &restless{} })
 	algo.RegisterMutex(everything(), func(algo.Config) algo.Mutex { return &greedy{} })
 }

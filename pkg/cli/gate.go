@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -19,7 +20,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/commits"
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/proc"
-	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report/export"
 	"github.com/conclave-bench/conclave/internal/transport"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -52,11 +53,13 @@ what others did meanwhile. Uncommitted changes are part of head.
 An experiment in simulation runs once with each build. One on real processes
 runs in turns, base first in one and head first in the next, with another seed
 in each turn: so a machine that grows slower does so for both. FILE is read as
-it is now, by both builds.
+it is now, by both builds; if base refuses that, as it does where head adds an
+algorithm, it runs FILE as it was. If it had none, head is judged alone.
 
-DIR gets ` + gateMarkdown + `, for a comment on the pull request, and ` + gateJUnit + `, also if
-head does not build or breaks a promise: then they say so first. It keeps both
-builds and their runs, and the commands that reproduce what broke name them.
+DIR always gets ` + gateMarkdown + `, for a comment on the pull request, and
+` + gateJUnit + `. If there is no base, or head does not build or breaks a promise,
+they say so first. DIR keeps both builds and their runs, and the commands that
+reproduce what broke name them.
 
 ` + exitHelp("gate", "0", "1", "2", "3", "4", "5", "130, 143"),
 		Example: `  bench gate --base origin/main configs/ci.yaml
@@ -94,6 +97,7 @@ builds and their runs, and the commands that reproduce what broke name them.
 type gate struct {
 	*gateFlags
 	options    compare.Options
+	builder    *commits.Builder
 	base, head party
 	parts      []export.Part // what does not build, if so, and then the experiments
 	code       int
@@ -104,6 +108,7 @@ type gate struct {
 type party struct {
 	name    string // base or head
 	title   string // of its commit
+	commit  *commits.Commit
 	program string // "": it does not build
 }
 
@@ -111,81 +116,89 @@ type party struct {
 func (c *party) String() string { return c.name + " (" + c.title + ")" }
 
 func (s *streams) gate(ctx context.Context, f *gateFlags, files []string) error {
-	g := &gate{gateFlags: f, began: time.Now()}
-	var err error
-	if g.options, err = f.judged.options(); err != nil {
-		return err
-	}
-	repo, err := commits.Open(ctx, ".")
-	if err != nil {
-		return err
-	}
-	from, err := g.name(ctx, repo)
-	if err != nil {
-		return err
-	}
+	g := &gate{gateFlags: f, began: time.Now(), base: party{name: "base", title: f.ref},
+		head: party{name: "head", title: "the working tree"}}
 	if err := os.MkdirAll(f.out, 0o755); err != nil {
 		return err
 	}
-	err = s.hold(ctx, g, repo, from, files)
-	if err != nil {
+	if err := s.hold(ctx, g, files); err != nil {
 		g.fault(g.last(), classify(err), err.Error(), "")
 	}
 	// Whatever happened, a pipeline finds what it shows to people.
-	if err := errors.Join(err, g.write(), s.tellGate(g)); err != nil || g.code == Good {
+	slices.SortStableFunc(g.parts, func(a, b export.Part) int { return passing(a) - passing(b) })
+	if err := errors.Join(g.write(), s.tellGate(g)); err != nil || g.code == Good {
 		return err
 	}
 	return exit(g.code)
 }
 
-// name finds the two commits, and returns that of the base.
-func (g *gate) name(ctx context.Context, repo *commits.Repo) (*commits.Commit, error) {
-	head, err := commitCalled(ctx, repo, "HEAD", "HEAD")
-	if err != nil {
-		return nil, err
+// passing is 0 for a part that does not pass, so that it comes first, and 1 for one that does.
+func passing(p export.Part) int {
+	if len(p.Faults) > 0 || p.Report != nil && codeOf(p.Report) != Good {
+		return 0
 	}
-	ref, err := commitCalled(ctx, repo, "--base", g.ref)
-	if err != nil {
-		return nil, err
-	}
-	base, err := repo.Fork(ctx, ref, head)
-	if err != nil {
-		return nil, wrongWay(err)
-	}
-	dirty, err := repo.Uncommitted(ctx)
-	if err != nil {
-		return nil, err
-	}
-	g.base = party{name: "base", title: base.Title()}
-	g.head = party{name: "head", title: head.Title()}
-	switch {
-	case dirty:
-		g.head.title += ", with uncommitted changes"
-	case base.Hash == head.Hash:
-		return nil, usage("--base %s: HEAD, %s, is part of it, and nothing has changed since: there is "+
-			"nothing to compare; the commit before is --base HEAD~1", g.ref, head.Title())
-	}
-	return base, nil
+	return 1
 }
 
-// hold builds both sides and has them run the experiments.
-func (s *streams) hold(ctx context.Context, g *gate, repo *commits.Repo, from *commits.Commit,
-	files []string) (err error) {
-	builder, err := repo.Builder(g.pkg)
+// name finds the two commits.
+func (g *gate) name(ctx context.Context, repo *commits.Repo) (err error) {
+	if g.head.commit, err = commitCalled(ctx, repo, "HEAD", "HEAD"); err != nil {
+		return err
+	}
+	g.head.title = g.head.commit.Title()
+	dirty, err := repo.Uncommitted(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, builder.Close()) }()
+	if dirty {
+		g.head.title += ", with uncommitted changes"
+	}
+	ref, err := commitCalled(ctx, repo, "--base", g.ref)
+	if err != nil {
+		return err
+	}
+	if g.base.commit, err = repo.Fork(ctx, ref, g.head.commit); err != nil {
+		return wrongWay(err)
+	}
+	g.base.title = g.base.commit.Title()
+	if !dirty && g.base.commit.Hash == g.head.commit.Hash {
+		return usage("--base %s: HEAD, %s, is part of it, and nothing has changed since: there is "+
+			"nothing to compare; the commit before is --base HEAD~1", g.ref, g.head.title)
+	}
+	return nil
+}
+
+// hold builds both sides and has them run the experiments.
+func (s *streams) hold(ctx context.Context, g *gate, files []string) (err error) {
+	if g.options, err = g.judged.options(); err != nil {
+		return err
+	}
+	for _, file := range files { // before it takes time
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			return usage("%s: no such file; want an experiment", file)
+		}
+	}
+	repo, err := commits.Open(ctx, ".")
+	if err != nil {
+		return err
+	}
+	if err := g.name(ctx, repo); err != nil {
+		return err
+	}
+	if g.builder, err = repo.Builder(g.pkg); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, g.builder.Close()) }()
 	for _, side := range []*party{&g.head, &g.base} { // first what may have just been broken
 		s.say("building " + side.String())
-		program := filepath.Join(g.out, "bench-"+side.name)
+		path := filepath.Join(g.out, "bench-"+side.name)
 		if runtime.GOOS == "windows" {
-			program += ".exe"
+			path += ".exe"
 		}
 		if side == &g.head {
-			err = builder.BuildHere(ctx, program)
+			err = g.builder.BuildHere(ctx, path)
 		} else {
-			err = builder.BuildTo(ctx, from, program)
+			err = g.builder.BuildTo(ctx, side.commit, path)
 		}
 		cannot := (*commits.UntestableError)(nil)
 		switch {
@@ -197,7 +210,7 @@ func (s *streams) hold(ctx context.Context, g *gate, repo *commits.Repo, from *c
 		case err != nil:
 			return err
 		default:
-			side.program = program
+			side.program = path
 		}
 	}
 	for _, file := range files {
@@ -211,15 +224,19 @@ func (s *streams) hold(ctx context.Context, g *gate, repo *commits.Repo, from *c
 // try has both sides run an experiment, in turns, and compares what they found.
 func (s *streams) try(ctx context.Context, g *gate, file string) error {
 	g.parts = append(g.parts, export.Part{Name: file})
-	plan, err := g.plan(ctx, file)
-	if err != nil || plan == nil {
+	plan, err := g.head.plan(ctx, file)
+	if ctx.Err() != nil {
 		return err
+	} else if err != nil {
+		g.fault(file, classify(err), err.Error(), "")
+		return nil
 	}
 	turns := 1
 	if plan.Transport != transport.Sim.Name {
 		turns = g.turns
 	}
-	var dirs [2][]string // of the base and of head
+	files := [2]string{g.before(ctx, file), file} // of the base and of head
+	var dirs [2][]string
 	for turn := range turns {
 		order := []int{0, 1}
 		if turn%2 == 1 {
@@ -227,7 +244,7 @@ func (s *streams) try(ctx context.Context, g *gate, file string) error {
 		}
 		for _, i := range order {
 			side := []*party{&g.base, &g.head}[i]
-			if side.program == "" || len(dirs[i]) < turn { // it could not run before
+			if files[i] == "" || len(dirs[i]) < turn { // it could not run before
 				continue
 			}
 			text := fmt.Sprintf("%s runs %s", side.name, file)
@@ -235,7 +252,7 @@ func (s *streams) try(ctx context.Context, g *gate, file string) error {
 				text += fmt.Sprintf(", turn %d of %d", turn+1, turns)
 			}
 			s.say(text)
-			dir, err := g.run(ctx, side, file, plan.Seed+uint64(turn))
+			dir, err := g.run(ctx, side, file, files[i], plan.Seed+uint64(turn))
 			if err != nil {
 				return err
 			}
@@ -244,36 +261,58 @@ func (s *streams) try(ctx context.Context, g *gate, file string) error {
 			}
 		}
 	}
-	if len(dirs[0]) < turns || len(dirs[1]) < turns { // it is said why
-		return nil
+	if len(dirs[0]) == turns && len(dirs[1]) == turns { // otherwise it is said why
+		g.compare(file, plan.Name, dirs)
 	}
-	return g.compare(file, plan.Name, dirs)
+	return nil
 }
 
-// plan is what head would run of a file; nil: nothing, and that is said.
-func (g *gate) plan(ctx context.Context, file string) (*planReport, error) {
-	c := running(ctx, g.head.program, "plan", file, "--json")
+// plan is what a side would run of a file.
+func (c *party) plan(ctx context.Context, file string) (*planReport, error) {
+	command := running(ctx, c.program, "plan", file, "--json")
 	var said bytes.Buffer
-	c.Stderr = &said
-	out, err := c.Output()
+	command.Stderr = &said
+	out, err := command.Output()
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	plan := &planReport{}
-	if bad := cmp.Or(err, json.Unmarshal(out, plan)); bad != nil {
-		code := CouldNotRun
-		if c.ProcessState != nil && c.ProcessState.ExitCode() == Usage {
-			code = Usage
-		}
-		g.fault(file, code, reasonOf(bad, said.String()), "")
-		return nil, nil
+	if err = cmp.Or(err, json.Unmarshal(out, plan)); err == nil {
+		return plan, nil
 	}
-	return plan, nil
+	reason := reasonOf(err, said.String())
+	if command.ProcessState != nil && command.ProcessState.ExitCode() == Usage {
+		return nil, usage("%s", reason)
+	}
+	return nil, errors.New(reason)
+}
+
+// before is the file that the base runs in place of one: the same, or, if it does not know what that asks
+// for, its own of that name. "": none; head is judged alone.
+func (g *gate) before(ctx context.Context, file string) string {
+	if g.base.program == "" {
+		return ""
+	}
+	_, err := g.base.plan(ctx, file)
+	if classify(err) != Usage {
+		return file // if it cannot be run, that says so
+	}
+	p := &g.parts[len(g.parts)-1]
+	before := g.builder.File(file)
+	if before == "" {
+		p.Notes = append(p.Notes, g.base.String()+" does not have this file, and cannot run it as head "+
+			"has it: there is nothing to compare, and head is judged alone: "+err.Error())
+		return ""
+	}
+	p.Notes = append(p.Notes, g.base.String()+" runs the file that it has, for it cannot run that of "+
+		"head: "+err.Error())
+	return before
 }
 
 // reasonOf is what a program said before it failed.
 func reasonOf(err error, said string) string {
-	return cmp.Or(strings.TrimSpace(strings.ReplaceAll(proc.Harmless(said), "bench: ", "")), err.Error())
+	said = strings.NewReplacer("bench: ", "", "\n  ", " ").Replace(proc.Harmless(said)) // without breaks
+	return cmp.Or(strings.TrimSpace(said), err.Error())
 }
 
 // A ranReport is what this program reads of what another says of a run.
@@ -286,10 +325,10 @@ type ranReport struct {
 	Warnings   []string      `json:"warnings"`
 }
 
-// run has a side run an experiment, and returns the folder; "": it could not, which is said. What is
-// wrong with head is said; the base is what it is.
-func (g *gate) run(ctx context.Context, side *party, file string, seed uint64) (string, error) {
-	c := running(ctx, side.program, "run", file, "--out", filepath.Join(g.out, side.name), "--set",
+// run has a side run an experiment, which is at a path, and returns the folder; "": it could not, which is
+// said. What is wrong with head is said; the base is what it is.
+func (g *gate) run(ctx context.Context, side *party, file, at string, seed uint64) (string, error) {
+	c := running(ctx, side.program, "run", at, "--out", filepath.Join(g.out, side.name), "--set",
 		fmt.Sprintf("seed=%d", seed), "--json", "--quiet", "--progress", "none")
 	var said bytes.Buffer
 	c.Stderr = &said
@@ -317,17 +356,30 @@ var errNoFolder = errors.New("it names no folder")
 
 // judge says what is wrong with head, whatever the base is.
 func (g *gate) judge(file string, ran *ranReport) {
-	replay := func(t trialReport) string {
-		return fmt.Sprintf("%s replay %s --trial %d", report.Quote(g.head.program), report.Quote(ran.Dir),
-			t.Trial)
+	told := func(code int, list []trialReport) {
+		count := map[string]int{}
+		for _, t := range list {
+			count[t.Algorithm]++
+		}
+		for _, t := range list { // the first of each algorithm
+			n := count[t.Algorithm]
+			if n == 0 {
+				continue
+			}
+			count[t.Algorithm] = 0
+			text := t.Algorithm + ": " + t.Reason
+			if n > 1 {
+				text += fmt.Sprintf(", and so on in %d trials", n)
+				if len(list) == mostTold {
+					text += " or more"
+				}
+			}
+			g.fault(file, code, text, fmt.Sprintf("%s replay %s --trial %d", program.Quote(g.head.program),
+				program.Quote(ran.Dir), t.Trial))
+		}
 	}
-	for _, t := range ran.Violations {
-		g.fault(file, Violated, t.Algorithm+": "+t.Reason, replay(t))
-	}
-	for _, t := range ran.Errors {
-		g.fault(file, CouldNotRun, fmt.Sprintf("trial %d of %s could not be run: %s", t.Trial, t.Algorithm,
-			t.Reason), replay(t))
-	}
+	told(Violated, ran.Violations)
+	told(CouldNotRun, ran.Errors)
 	for _, m := range ran.Misses {
 		g.fault(file, Missed, m.Text, "")
 	}
@@ -337,7 +389,7 @@ func (g *gate) judge(file string, ran *ranReport) {
 }
 
 // compare compares what both sides found.
-func (g *gate) compare(file, name string, dirs [2][]string) error {
+func (g *gate) compare(file, name string, dirs [2][]string) {
 	var tables [2]*results.Table
 	for i, side := range []*party{&g.base, &g.head} {
 		path := dirs[i][0]
@@ -350,19 +402,20 @@ func (g *gate) compare(file, name string, dirs [2][]string) error {
 		}
 		if err != nil {
 			g.fault(file, CouldNotRun, side.String()+": "+err.Error(), "")
-			return nil
+			return
 		}
 	}
 	r, err := compare.Compare(tables[0], tables[1], g.options)
 	if err != nil {
-		return unknownName(err)
+		err = unknownName(err)
+		g.fault(file, classify(err), err.Error(), "")
+		return
 	}
 	if r.New.Started.IsZero() {
 		r.New.Started = g.began
 	}
 	g.parts[len(g.parts)-1].Report = r
 	g.raise(codeOf(r))
-	return nil
 }
 
 // appended writes the trials of several runs into one file. Each has a seed of its own, so that the
@@ -397,7 +450,7 @@ func (g *gate) fault(part string, code int, text, hint string) {
 // last is the part that is being looked at.
 func (g *gate) last() string {
 	if len(g.parts) == 0 {
-		return g.pkg
+		return "gate"
 	}
 	return g.parts[len(g.parts)-1].Name
 }
@@ -419,11 +472,14 @@ func (g *gate) write() error {
 		escapeMarkdown(g.base.title), escapeMarkdown(g.head.title))
 	for _, p := range g.parts {
 		for _, f := range p.Faults {
-			fmt.Fprintf(&text, "- **%s**: %s: %s\n", f.Kind, escapeMarkdown(p.Name),
-				strings.ReplaceAll(escapeMarkdown(f.Text), "\n", "\n  "))
+			fmt.Fprintf(&text, "- **%s**: %s\n", f.Kind,
+				strings.ReplaceAll(escapeMarkdown(headed(p.Name, f.Text)), "\n", "\n  "))
 			if f.Hint != "" {
 				fmt.Fprintf(&text, "  `%s`\n", f.Hint)
 			}
+		}
+		for _, n := range p.Notes {
+			fmt.Fprintf(&text, "- note: %s\n", escapeMarkdown(headed(p.Name, n)))
 		}
 	}
 	for _, p := range g.parts {
@@ -446,10 +502,18 @@ func (s *streams) tellGate(g *gate) error {
 	fmt.Fprintf(w, "base  %s\nhead  %s\n", g.base.title, g.head.title)
 	for _, p := range g.parts {
 		for _, f := range p.Faults {
-			fmt.Fprintf(w, "%s: %s: %s\n", f.Kind, p.Name, f.Text)
+			fmt.Fprintf(w, "%s: %s\n", f.Kind, headed(p.Name, f.Text))
 			if f.Hint != "" {
 				fmt.Fprintf(w, "  reproduce: %s\n", f.Hint)
 			}
+		}
+		for _, n := range p.Notes {
+			fmt.Fprintf(w, "note: %s\n", headed(p.Name, n))
+		}
+		if p.Report != nil {
+			sayFailures(p.Report, func(kind, text string) {
+				fmt.Fprintf(w, "%s: %s\n", kind, headed(p.Name, text))
+			})
 		}
 	}
 	for _, p := range g.parts {
@@ -463,10 +527,13 @@ func (s *streams) tellGate(g *gate) error {
 	}
 	_, err := fmt.Fprintf(w, "\n%s\ncomparison: %s, %s\n", meaning("gate", g.code),
 		filepath.Join(g.out, gateMarkdown), filepath.Join(g.out, gateJUnit))
-	for _, p := range g.parts {
-		if p.Report != nil {
-			s.sayFailures(p.Report)
-		}
-	}
 	return err
+}
+
+// headed is what is said of a part, with its name in front.
+func headed(name, text string) string {
+	if strings.HasPrefix(text, name) {
+		return text
+	}
+	return name + ": " + text
 }

@@ -10,18 +10,20 @@ import (
 	"github.com/conclave-bench/conclave/internal/slowtest"
 )
 
-// Expressions of commands that are worse, or broken.
-const (
-	onRun  = `func() string { if os.Args[1] == "run" { %s }; return out }()`
-	slower = `again("--set", "params.t_answer=500ms")`
-)
+// onRun is an expression of a command that does something else than to run an experiment.
+func onRun(otherwise string) string {
+	return `func() string { if os.Args[1] == "run" { ` + otherwise + ` }; return out }()`
+}
 
-// breaks breaks a promise.
-var breaks = strings.Replace(onRun, "%s", `again("--set", "algorithms=[{name: test-greedy, label: naimi-trehel}]")`, 1)
+// Commands that are worse, or break a promise.
+var (
+	later  = onRun(`again("--set", "params.t_answer=500ms")`)
+	breaks = onRun(`again("--set", "params.turn=0s")`)
+)
 
 const (
 	elects = "name: elects\nproblem: election\nalgorithms: [bully]\ntransport: sim\nnodes: 3\nrepetitions: 8\n"
-	locks  = "name: locks\nproblem: mutex\nalgorithms: [naimi-trehel]\ntransport: sim\nnodes: 3\nrepetitions: 8\n" +
+	locks  = "name: locks\nproblem: mutex\nalgorithms: [test-turns]\ntransport: sim\nnodes: 3\nrepetitions: 8\n" +
 		"scenario: {kind: burst, hold: 5ms}\n"
 )
 
@@ -37,16 +39,18 @@ func TestGate(t *testing.T) {
 	commitsIn(t, plain, half)
 	put(t, "elects.yaml", []byte(elects))
 	git(t, "checkout", "--quiet", "c0")
-	command(t, slower)
+	command(t, later)
 	r := bench(t, "gate", "--base", "main", "elects.yaml").want(t, Missed)
 	narrow(t, r.out)
 	narrow(t, r.errors)
-	has(t, r.out, " commit 0\nhead  ", " commit 0, with uncommitted changes\n\nelects.yaml\nbase  gate/base/elects/", "; fails: ",
+	has(t, r.out, " commit 0\nhead  ", " commit 0, with uncommitted changes\nfails: ", "\n\nelects.yaml\nbase  gate/base/elects/", "; fails: 3\n",
 		"something is worse, or misses a threshold\n", "comparison: "+filepath.Join("gate", "comparison.md"))
-	has(t, r.errors, "bench: building head (", "bench: base runs elects.yaml\nbench: head runs elects.yaml\n",
-		"bench: fails: election_ms: bully: ")
+	has(t, r.errors, "bench: building head (", "bench: base runs elects.yaml\nbench: head runs elects.yaml\n")
+	if first, _, _ := strings.Cut(r.out, "\n\nelects.yaml\n"); !strings.Contains(first, "\nfails: elects.yaml: bully: election_ms: ") {
+		t.Errorf("it does not say first what fails:\n%s", r.out)
+	}
 	markdown, junit := gated(t)
-	has(t, markdown, "## Conclave: something is worse", "\n## elects.yaml\n\n### Conclave: ", "- **fails**: election\\_ms: bully: ")
+	has(t, markdown, "## Conclave: something is worse", "\n## elects.yaml\n\n### Conclave: ", "- **fails**: bully: election\\_ms: ")
 	has(t, junit, `classname="elects.yaml.election_ms"`, `type="Regression"`)
 	if left, err := filepath.Glob(os.Getenv("TMPDIR") + "/*"); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
@@ -65,25 +69,25 @@ func TestGate_Broken(t *testing.T) {
 	commitsIn(t, plain, breaks)
 	put(t, "locks.yaml", []byte(locks))
 	put(t, "elects.yaml", []byte(elects))
-	// What one experiment cannot show, the next one does: greedy is no elector.
+	// What one experiment cannot show, the next one does: no elector has turns.
 	r := bench(t, "gate", "--base", "c0", "elects.yaml", "locks.yaml", "--out", "kept").want(t, CouldNotRun)
 	has(t, r.out, "could not run: elects.yaml: head (", "violation: locks.yaml: ", filepath.Join("kept", "bench-head")+" replay ")
 	r = bench(t, "gate", "--base", "c0", "locks.yaml").want(t, Violated)
 	markdown, junit := gated(t)
-	const says = "violation: locks.yaml: mutex/test-greedy: "
+	const says = "violation: locks.yaml: mutex/test-turns: "
 	first, _, found := strings.Cut(r.out, "\n\nlocks.yaml\n")
 	if !found || !strings.Contains(first, says) {
 		t.Errorf("no %q before the comparison in:\n%s", says, r.out)
 	}
-	has(t, markdown, "## Conclave: the working tree breaks a promise within the model\n", "- **violation**: locks.yaml: mutex/test-greedy: ")
-	has(t, junit, `<failure message="mutex/test-greedy: `, `type="violation"`)
+	has(t, markdown, "## Conclave: the working tree breaks a promise within the model\n", "- **violation**: locks.yaml: mutex/test-turns: ")
+	has(t, junit, `<failure message="mutex/test-turns: `, `type="violation"`)
 	_, hint, _ := strings.Cut(first, "reproduce: ")
 	args := strings.Fields(hint)[:5]
 	out, err := exec.Command(args[0], args[1:]...).CombinedOutput()
 	if err != nil && !strings.Contains(string(out), "violation") {
 		t.Errorf("%v: %v\n%s", args, err, out)
 	}
-	has(t, string(out), "violation", "test-greedy")
+	has(t, string(out), "violation", "test-turns")
 
 	command(t, half)
 	r = bench(t, "gate", "--base", "c0", "locks.yaml").want(t, CouldNotRun)
@@ -95,14 +99,14 @@ func TestGate_Broken(t *testing.T) {
 
 // TestGate_Base: what is wrong with the base keeps nobody from seeing what is wrong with head.
 func TestGate_Base(t *testing.T) {
-	commitsIn(t, half, strings.Replace(onRun, "%s", "os.Exit(7)", 1), breaks)
+	commitsIn(t, half, onRun("os.Exit(7)"), breaks)
 	put(t, "locks.yaml", []byte(locks))
 	for base, says := range map[string]string{
 		"c0": "could not run: ./cmd/bench: base (" + git(t, "rev-parse", "--short=12", "c0") + " commit 0): it does not build: ",
 		"c1": "could not run: locks.yaml: base (" + git(t, "rev-parse", "--short=12", "c1") + " commit 1) does not run it: ",
 	} {
 		r := bench(t, "gate", "--base", base, "locks.yaml").want(t, CouldNotRun)
-		has(t, r.out, says, "violation: locks.yaml: mutex/test-greedy: ")
+		has(t, r.out, says, "violation: locks.yaml: mutex/test-turns: ")
 		_, junit := gated(t)
 		has(t, junit, `failures="`, `type="violation"`, `type="could not run"`)
 	}
@@ -145,18 +149,69 @@ func TestGate_Mistakes(t *testing.T) {
 		"no base":        {"elects.yaml", Usage, "want --base, the branch or commit to compare with"},
 		"no FILE":        {"--base c0", Usage, "want FILE, an experiment"},
 		"turns":          {"--base c0 elects.yaml --turns 0", Usage, "--turns 0, want 1 or more"},
-		"no such commit": {"--base c9 elects.yaml", Usage, `--base: "c9" is no commit of this repository`},
+		"no such commit": {"--base c9 elects.yaml", Usage, `configuration: gate: --base: "c9" is no commit of this repository`},
 		"nothing new":    {"--base main elects.yaml", Usage, "there is nothing to compare; the commit before is --base HEAD~1"},
 		"threshold":      {"--base c0 elects.yaml --threshold x", Usage, "--threshold x: "},
-		"no such file":   {"--base c0 elect.yaml", Usage, "configuration: elect.yaml: "},
-		"wrong file":     {"--base c0 wrong.yaml", Usage, `configuration: wrong.yaml: wrong.yaml:7:1: repetition: unknown key`},
+		"no such file":   {"--base c0 elect.yaml", Usage, "configuration: gate: elect.yaml: no such file"},
+		"wrong file":     {"--base c0 wrong.yaml", Usage, "configuration: wrong.yaml:7: repetition: unknown key"},
 		"no package":     {"--base c0 elects.yaml --package ./cmd/bnch", CouldNotRun, "it has no folder cmd/bnch; --package names"},
 		"no such metric": {"--base c0 elects.yaml --metrics messagse", Usage, `did you mean "messages"?`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := bench(t, append([]string{"gate"}, strings.Fields(test.args)...)...).want(t, test.code)
 			has(t, r.out+r.errors, test.says)
+			if strings.HasPrefix(test.args, "--base c") && name != "no FILE" && name != "turns" { // it was understood
+				markdown, junit := gated(t)
+				has(t, markdown, "## Conclave: "+meaning("gate", test.code)+"\n")
+				has(t, junit, `errors="1"`)
+			}
+			if err := os.RemoveAll("gate"); err != nil {
+				t.Fatal(err)
+			}
 		})
+	}
+}
+
+// TestGate_Before: an algorithm that head adds does not keep the others from being compared, and an
+// experiment that it adds is judged by itself.
+func TestGate_Before(t *testing.T) {
+	commitsIn(t, `func() string {
+	if text, _ := os.ReadFile(os.Args[2]); strings.Contains(string(text), "ring-list") {
+		os.Stderr.WriteString("bench: no such algorithm\n")
+		os.Exit(2)
+	}
+	return out
+}()`)
+	put(t, "elects.yaml", []byte(elects))
+	git(t, "add", "elects.yaml")
+	git(t, "commit", "--quiet", "--message", "elects")
+	command(t, plain)
+	put(t, "elects.yaml", []byte(strings.Replace(elects, "bully", "bully, ring-list", 1)))
+	put(t, "fresh.yaml", []byte(strings.Replace(elects, "bully", "ring-list", 1)))
+	r := bench(t, "gate", "--base", "HEAD", "elects.yaml", "fresh.yaml").want(t, Good)
+	narrow(t, r.out)
+	const ran, alone = " elects) runs the file that it has, for it cannot run that of head: no such algorithm",
+		" elects) does not have this file, and cannot run it as head has it: there is nothing to compare"
+	text := strings.Join(strings.Fields(r.out), " ")
+	has(t, text, "note: elects.yaml: base (", ran, "note: fresh.yaml: base (", alone, "nothing is worse")
+	markdown, junit := gated(t)
+	has(t, markdown, "- note: elects.yaml: base (", ran, alone, "\n## elects.yaml\n")
+	has(t, junit, ran, alone)
+	command(t, breaks)
+	put(t, "locks.yaml", []byte(locks+"# ring-list\n"))
+	bench(t, "gate", "--base", "HEAD", "locks.yaml").want(t, Violated)
+}
+
+// TestGate_Shallow: what a workflow checks out unless it asks for more.
+func TestGate_Shallow(t *testing.T) {
+	commitsIn(t, plain, plain)
+	git(t, "clone", "--quiet", "--depth=1", "file://"+filepath.ToSlash(git(t, "rev-parse", "--show-toplevel")), "shallow")
+	t.Chdir("shallow")
+	put(t, "elects.yaml", []byte(elects))
+	r := bench(t, "gate", "--base", "origin/topic", "elects.yaml").want(t, Usage)
+	markdown, _ := gated(t)
+	for _, text := range []string{strings.Join(strings.Fields(r.out), " "), markdown} {
+		has(t, text, `is a shallow clone: git fetch --unshallow`, "fetch-depth: 0", `DEPTH: "0"`)
 	}
 }
 

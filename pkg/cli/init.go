@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 )
 
@@ -49,6 +49,6 @@ func (s *streams) writeTemplate(path string, force bool) error {
 	if err != nil {
 		return fmt.Errorf("init: %w", err)
 	}
-	fmt.Fprintf(s.aside(), "wrote %s; run it with: bench run %s\n", path, report.Quote(path))
+	fmt.Fprintf(s.aside(), "wrote %s; run it with: %s\n", path, program.Command("run", path))
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -65,7 +65,7 @@ func (s *streams) merge(paths []string, out string, asJSON bool, wait time.Durat
 		for _, command := range refused.Again {
 			words := make([]string, len(command))
 			for i, word := range command {
-				words[i] = report.Quote(word)
+				words[i] = program.Quote(word)
 			}
 			fmt.Fprintf(s.err, "  %s\n", strings.Join(words, " "))
 		}

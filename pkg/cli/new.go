@@ -21,11 +21,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/program"
 )
 
 // core is the module of Conclave itself.
-const core = report.Core
+const core = program.Core
 
 //go:embed scaffold/*.tmpl
 var scaffolds embed.FS
@@ -37,6 +37,7 @@ type scaffold struct {
 	Core              string // Conclave's module
 	Module            string // the author's own; "": the algorithm goes into Conclave
 	Year              int
+	Version, Source   string // of Conclave, and the clone in whose place it is, if any
 }
 
 // newPath is the path of a module, as go.mod may have it.
@@ -231,7 +232,10 @@ func (s *streams) newModule(a scaffold, out, source string) error {
 		return usage("new: this program was not built from a release of Conclave; " +
 			"name a clone of it: --conclave FOLDER")
 	}
+	a.Version, a.Source = cmp.Or(version, "v0.0.0"), source
 	list := [][2]string{
+		{"go.mod", "go.mod"},
+		{"gitignore", ".gitignore"},
 		{"experiment.yaml", "experiment.yaml"},
 		{"gate.yml", filepath.Join(".github", "workflows", "gate.yml")},
 	}
@@ -248,15 +252,8 @@ func (s *streams) newModule(a scaffold, out, source string) error {
 	if err := s.writeScaffold(a, out, list); err != nil {
 		return err
 	}
-	mod := fmt.Sprintf("module %s\n\ngo 1.26.0\n\nrequire %s %s\n", a.Module, core, cmp.Or(version, "v0.0.0"))
-	if source != "" {
-		mod += fmt.Sprintf("\nreplace %s => %s\n", core, source)
-	}
-	if err := s.create(filepath.Join(out, "go.mod"), []byte(mod)); err != nil {
-		return err
-	}
 	fmt.Fprintf(s.err, "now: cd %s && go mod tidy && go test ./... && go run . run experiment.yaml\n",
-		report.Quote(out))
+		program.Quote(out))
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/rare"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/transport"
@@ -254,7 +255,7 @@ func (s *streams) printTails(tails []tail, f *rareFlags) {
 	fmt.Fprintln(w, "gain: the variance of plain simulation at the same work, in events, by the variance of "+
 		"this estimate")
 	if f.csv != "" {
-		fmt.Fprintf(w, "results: %s\n", report.Quote(f.csv))
+		fmt.Fprintf(w, "results: %s\n", program.Quote(f.csv))
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/conclave-bench/conclave/internal/guard"
-	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -41,7 +41,7 @@ func onlyTrial(path, verb string) (int, error) {
 	all := e.Trials()
 	if len(all) != 1 {
 		return 0, usage("bench %s: the run has %d trials; want --trial N, as bench %s %s --trial 3", verb,
-			len(all), verb, report.Quote(path))
+			len(all), verb, program.Quote(path))
 	}
 	return all[0].Number, nil
 }

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/reproduce"
 	"github.com/conclave-bench/conclave/internal/transport"
@@ -206,8 +208,8 @@ func (s *streams) runStudy(ctx context.Context, f *reproduceFlags, study *reprod
 	sum.errors += o.tally.errors
 	sum.violations += o.tally.violations
 	for _, t := range o.violations {
-		s.say(fmt.Sprintf("violation: %s; reproduce: %s replay %s --trial %d", t.Reason,
-			report.Program(), report.Quote(folder.Dir()), t.Trial))
+		s.say(fmt.Sprintf("violation: %s; reproduce: %s", t.Reason,
+			program.Command("replay", folder.Dir(), "--trial", strconv.Itoa(t.Trial))))
 	}
 	r.Dir = folder.Dir()
 	if r.rows, err = study.Judge(e, r.Dir, cut); err != nil {

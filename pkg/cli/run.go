@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/queue"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -384,7 +385,7 @@ func (f *runFlags) sameHost(dir string) error {
 	if err != nil {
 		return err
 	}
-	began := report.Quote(strings.Join(h.Host, " "))
+	began := program.Quote(strings.Join(h.Host, " "))
 	var hosts []string
 	if f.spread != nil {
 		hosts = f.spread.Names()
@@ -410,7 +411,7 @@ func (f *runFlags) sameHost(dir string) error {
 	if err == nil && name != h.Shard.Host {
 		return usage("shard %v began on machine %q, and this is %q: a repetition is not divided over "+
 			"machines; go on there, or remove %s and run the shard again; or add --machine %s if this is "+
-			"that one", h.Shard, h.Shard.Host, name, report.Quote(dir), report.Quote(h.Shard.Host))
+			"that one", h.Shard, h.Shard.Host, name, program.Quote(dir), program.Quote(h.Shard.Host))
 	}
 	return err
 }

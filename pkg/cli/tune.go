@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/compare"
-	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report/figure"
 	"github.com/conclave-bench/conclave/internal/transport"
 	"github.com/conclave-bench/conclave/internal/tune"
@@ -303,7 +303,7 @@ func (t *tuned) print(s *streams) {
 	}
 	fmt.Fprintf(w, "results: %s (%s)\n", t.dir, strings.Join(t.files, ", "))
 	if slices.Contains(t.files, tuneExperiment) {
-		fmt.Fprintf(w, "compare: bench run %s\n", report.Quote(filepath.Join(t.dir, tuneExperiment)))
+		fmt.Fprintf(w, "compare: %s\n", program.Command("run", filepath.Join(t.dir, tuneExperiment)))
 	}
 }
 

@@ -1,13 +1,13 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
@@ -36,16 +36,7 @@ func thisBuild() build {
 
 // read takes in what the linker left.
 func (b *build) read(info *debug.BuildInfo) {
-	b.Version = cmp.Or(info.Main.Version, "(devel)")
-	if info.Main.Path != core && info.Main.Path != "" {
-		b.Own = info.Main.Path + " " + b.Version
-		b.Version = "(devel)"
-		for _, m := range info.Deps {
-			if m.Path == core && m.Replace == nil {
-				b.Version = m.Version
-			}
-		}
-	}
+	b.Version, b.Own = program.Versions(info)
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "vcs.revision":

@@ -2,6 +2,7 @@ package results
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/files"
+	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -79,9 +81,10 @@ func (m *Manifest) Where() Machine {
 
 // A Tool is the program that made the run.
 type Tool struct {
-	Version string            `json:"version"`
-	Commit  string            `json:"commit"` // empty if it was built outside a repository
-	Dirty   bool              `json:"dirty"`  // built from uncommitted changes
+	Version string            `json:"version"`              // of Conclave
+	Own     string            `json:"own_module,omitempty"` // of a program that is not Conclave's own
+	Commit  string            `json:"commit"`               // empty if it was built outside a repository
+	Dirty   bool              `json:"dirty"`                // built from uncommitted changes
 	Binary  string            `json:"binary_sha256"`
 	Go      string            `json:"go"`
 	Modules map[string]string `json:"modules"`
@@ -99,6 +102,9 @@ func ThisSite() Site {
 	return Site{Machine: thisMachine(), Tool: thisTool(&Header{Binary: binaryDigest()})}
 }
 
+// resuming is the command that goes on with a run.
+func resuming(dir string) string { return program.Command("run", "--resume", dir) }
+
 // thisTool reads what the linker left in the program.
 func thisTool(h *Header) Tool {
 	t := Tool{Version: h.Version, Binary: h.Binary, Modules: map[string]string{}}
@@ -107,9 +113,8 @@ func thisTool(h *Header) Tool {
 		return t
 	}
 	t.Go = info.GoVersion
-	if t.Version == "" {
-		t.Version = info.Main.Version
-	}
+	version, own := program.Versions(info)
+	t.Version, t.Own = cmp.Or(t.Version, version), own
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "vcs.revision":
@@ -453,7 +458,7 @@ func readManifest(path string) (*Manifest, error) {
 	case !whole:
 		return nil, fmt.Errorf("manifest: %s was edited or is damaged, or a build wrote it that knew no "+
 			"manifest_sha256: it does not have its own checksum; restore it from a copy; or remove it, and "+
-			"bench run --resume %s derives it from the journal again", path, filepath.Dir(path))
+			"%s derives it from the journal again", path, resuming(filepath.Dir(path)))
 	case bad != nil:
 		return nil, fmt.Errorf("manifest: %s: %w", path, bad)
 	}

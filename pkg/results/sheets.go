@@ -103,7 +103,7 @@ func ReadSheets(path string) (*Sheets, error) {
 		}
 		if !w.current {
 			return nil, fmt.Errorf("%s: its tables are not written yet, or are out of date: the run goes "+
-				"on, or was killed; bench run --resume %s writes them", w.dir, w.dir)
+				"on, or was killed; %s writes them", w.dir, resuming(w.dir))
 		}
 		s.Path, s.Header, s.Manifest = w.dir, &w.header, w.manifest
 	}

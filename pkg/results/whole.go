@@ -176,8 +176,8 @@ func (w *whole) damaged(file *os.File) error {
 			": one of the two is of another run"
 	}
 	return fmt.Errorf("journal: %s: %s, and %s says that the run has %s; restore it from a copy%s; or give "+
-		"up what it lost: remove %s, and bench run --resume %s runs again what is missing", file.Name(), what,
-		ManifestFile, attemptsOf(w.manifest), w.tablesAlone(), ManifestFile, w.dir)
+		"up what it lost: remove %s, and %s runs again what is missing", file.Name(), what,
+		ManifestFile, attemptsOf(w.manifest), w.tablesAlone(), ManifestFile, resuming(w.dir))
 }
 
 // tablesAlone says that trials.csv survives the journal, if it does.
@@ -206,8 +206,8 @@ func (w *whole) tables() error {
 		errs = append(errs, <-found)
 	}
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("%w; or remove %s, and bench run --resume %s derives the tables from the journal "+
-			"again", err, ManifestFile, w.dir)
+		return fmt.Errorf("%w; or remove %s, and %s derives the tables from the journal "+
+			"again", err, ManifestFile, resuming(w.dir))
 	}
 	return nil
 }
@@ -250,8 +250,8 @@ func Verify(path string) error {
 		return err
 	}
 	if !w.current {
-		return fmt.Errorf("%s: no %s of its journal: the run goes on or was killed; bench run --resume %s "+
-			"goes on with it", w.dir, ManifestFile, w.dir)
+		return fmt.Errorf("%s: no %s of its journal: the run goes on or was killed; %s "+
+			"goes on with it", w.dir, ManifestFile, resuming(w.dir))
 	}
 	var errs []error
 	for name := range w.manifest.Files {

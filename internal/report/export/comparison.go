@@ -2,6 +2,7 @@ package export
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/compare"
@@ -20,6 +21,7 @@ func Comparison(r *compare.Report) ([]byte, error) {
 type Part struct {
 	Name   string
 	Faults []Fault
+	Notes  []string
 	Report *compare.Report // nil: there was nothing to compare
 }
 
@@ -60,6 +62,9 @@ func Gate(parts []Part, began time.Time) ([]byte, error) {
 			s.Cases = []junitCase{{Class: class, Name: "runs, and keeps its promises", Time: seconds(0)}}
 		}
 		s.Tests = len(s.Cases)
+		if len(p.Notes) > 0 {
+			s.Out.Text = printable(strings.Join(p.Notes, "\n"))
+		}
 		all.Suites = append(all.Suites, s)
 	}
 	for _, p := range parts {

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/report/figure"
 	"github.com/conclave-bench/conclave/internal/stats"
@@ -156,7 +157,8 @@ func choose(r *Run, f *Format, o Options) (*selection, error) {
 		}
 	}
 	if len(s.cells) == 0 && len(r.Trials) == 0 {
-		return nil, fmt.Errorf("%s: no trial to export; bench run --resume goes on with a run", r.Path)
+		return nil, fmt.Errorf("%s: no trial to export; %s goes on with it", r.Path,
+			program.Command("run", "--resume", r.Path))
 	}
 	if len(s.cells) == 0 {
 		return nil, report.Mistaken("%s: no trial to export where %s", r.Path, s.excluded())

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -196,8 +196,8 @@ func (s *selection) problem(c *results.Cell) *junitProblem {
 			}
 			fmt.Fprintf(&text, "trial %d: %s\n", t.Trial, reason)
 			if s.run.Header != nil {
-				fmt.Fprintf(&text, "  reproduce: %s replay %s --trial %d\n",
-					report.Program(), report.Quote(printable(s.run.Path)), t.Trial)
+				fmt.Fprintf(&text, "  reproduce: %s\n",
+					program.Command("replay", printable(s.run.Path), "--trial", strconv.Itoa(t.Trial)))
 			}
 		}
 		if count == 0 {
