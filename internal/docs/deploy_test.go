@@ -2,9 +2,11 @@ package docs
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -12,6 +14,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/conclave-bench/conclave/internal/slowtest"
 )
 
 // fakeSbatch is sbatch but for the cluster: it writes down what it is asked for and
@@ -149,81 +153,180 @@ func searched(env []string) (found string) {
 	return found
 }
 
-// The scripts of the action for GitHub and of the template for GitLab build one command and run it. A go that
-// makes a command of a shell takes down what both are asked for, and the real command knows these flags.
+// An action is what this test needs of an action of GitHub.
+type action struct {
+	Inputs map[string]struct {
+		Default  string
+		Required bool
+	}
+	Runs struct{ Steps []step }
+}
+
+// A step is one of an action or of a workflow.
+type step struct {
+	If, Uses, Run string
+	Env, With     map[string]string
+}
+
+// expression is what GitHub fills in.
+var expression = regexp.MustCompile(`\$\{\{ (.*?) \}\}`)
+
+// The scripts of the action for GitHub and of the template for GitLab, as their runners would run them: in a
+// clone of a repository that bench new module has made, on a branch that is good, and then on one that does not
+// build. No runner is there, and no gh: a stand-in takes down what it is asked for.
 func TestGate(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("needs a shell")
 	}
+	slowtest.Skip(t, "it builds commands with Conclave in them")
 	t.Parallel()
-	var action struct {
-		Inputs map[string]struct{ Default string }
-		Runs   struct {
-			Steps []struct {
-				Name, Run string
-				Env       map[string]string
-			}
+	p := newPlace(t)
+	sh := func(dir string, env []string, script string) error {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", script)
+		cmd.Dir, cmd.Env = dir, append(slices.Clone(p.env), env...)
+		out, err := cmd.CombinedOutput()
+		if t.Logf("%s\n%s", script, out); err != nil && cmd.ProcessState == nil {
+			t.Fatal(err)
 		}
+		return err
 	}
-	load(t, &action, ".github", "actions", "gate", "action.yml")
+	p.env = append(p.env, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.com",
+		"GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.com", "RUNNER_TEMP="+t.TempDir(), "ROOT="+root(t))
+	dir := t.TempDir()
+	must(t, sh(dir, nil, `bench new module example.com/mine --conclave "$ROOT"
+cd mine
+go mod tidy
+git init --quiet --initial-branch=main
+git add --all
+git commit --quiet --message begin
+git clone --quiet . ../work
+cd ../work
+git checkout --quiet -b topic
+echo '// more' >> main.go
+git commit --quiet --all --message more
+mkdir ../bin
+printf '#!/bin/sh\necho "$*" > ../asked\ncat > ../body\n' > ../bin/gh
+chmod +x ../bin/gh`))
+	work := filepath.Join(dir, "work")
+	p.env = append(p.env, "PATH="+filepath.Join(dir, "bin")+string(os.PathListSeparator)+searched(p.env))
+
+	var gate action
+	load(t, &gate, filepath.Join(root(t), ".github", "actions", "gate", "action.yml"))
+	for _, path := range []string{filepath.Join(root(t), ".github", "workflows", "ci.yml"),
+		filepath.Join(work, ".github", "workflows", "gate.yml")} {
+		gate.used(t, path)
+	}
+	values := map[string]string{
+		"inputs.base || format('origin/{0}', github.base_ref)": "origin/main", "inputs.package": ".",
+		"inputs.flags": "--turns 2 --threshold 1%", "inputs.files": "experiment.yaml",
+		"github.token": "secret", "github.event.number": "7",
+	}
 	var gitlab map[string]struct {
 		Script    []string
 		Variables map[string]string
+		Artifacts struct {
+			Paths   []string
+			Reports map[string]string
+		}
 	}
-	load(t, &gitlab, "deploy", "gitlab", "gate.yml")
+	load(t, &gitlab, filepath.Join(root(t), "deploy", "gitlab", "gate.yml"))
 	job := gitlab["conclave-gate"]
-	job.Variables["CI_MERGE_REQUEST_DIFF_BASE_SHA"] = "origin/main"
-	scripts := map[string]string{"GitLab": strings.Join(job.Script, "\n")}
-	envs := map[string]map[string]string{"GitLab": job.Variables}
-	for _, step := range action.Runs.Steps {
-		if step.Name != "gate" {
-			continue
-		}
-		for name, value := range step.Env {
-			for input, is := range action.Inputs {
-				value = strings.ReplaceAll(value, "${{ inputs."+input+" }}", is.Default)
+	maps.Copy(job.Variables, map[string]string{"GATE_PACKAGE": ".", "GATE_FILES": "experiment.yaml"})
+	written := func(says string) {
+		t.Helper()
+		for _, path := range append([]string{job.Artifacts.Reports["junit"]}, job.Artifacts.Paths...) {
+			if _, err := os.Stat(filepath.Join(work, path)); err != nil {
+				t.Error(err)
 			}
-			step.Env[name] = value
 		}
-		step.Env["FILES"] = "configs/ci.yaml" // it has no default
-		if step.Env["BASE"] != "${{ inputs.base || format('origin/{0}', github.base_ref) }}" {
-			t.Errorf("the base is %q", step.Env["BASE"])
+		text, err := os.ReadFile(filepath.Join(work, "gate", "comparison.md"))
+		if must(t, err); !strings.HasPrefix(string(text), "## Conclave: "+says+"\n") {
+			t.Errorf("want %q in\n%s", says, text)
 		}
-		step.Env["BASE"] = "origin/main"
-		scripts["GitHub"], envs["GitHub"] = step.Run, step.Env
 	}
-	p := newPlace(t)
-	for name, flags := range map[string]string{"GitHub": "FLAGS", "GitLab": "GATE_FLAGS"} {
-		dir := t.TempDir()
-		must(t, os.WriteFile(filepath.Join(dir, "go"), []byte("#!/bin/sh\necho go $* >> "+dir+"/log\n"+
-			"printf '#!/bin/sh\\necho $* >> "+dir+"/log' > $3\nchmod +x $3\n"), 0o755))
-		cmd := exec.CommandContext(t.Context(), "sh", "-e", "-c", strings.ReplaceAll(scripts[name], "/tmp/", dir+"/"))
-		cmd.Env = append(slices.Clone(p.env), "RUNNER_TEMP="+dir, "PATH="+dir+":"+os.Getenv("PATH"))
-		envs[name][flags] = "--turns 5 --threshold 1%"
-		for key, value := range envs[name] {
-			cmd.Env = append(cmd.Env, key+"="+value)
+	for _, says := range []string{"nothing is worse", "could not run"} {
+		good := says == "nothing is worse"
+		if !good {
+			must(t, sh(work, nil, "echo more >> main.go; git commit --quiet --all --message worse"))
 		}
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v\n%s", name, err, out)
+		for _, s := range gate.Runs.Steps {
+			if s.Run == "" {
+				continue
+			}
+			always := strings.Contains(s.If, "always()")
+			var env []string
+			for name, value := range s.Env {
+				env = append(env, name+"="+expression.ReplaceAllStringFunc(value, func(found string) string {
+					is, ok := values[expression.FindStringSubmatch(found)[1]]
+					if !ok {
+						t.Fatalf("%s is not known here", found)
+					}
+					return is
+				}))
+			}
+			if err := sh(work, env, s.Run); (err == nil) != (good || always) {
+				t.Errorf("%v of\n%s", err, s.Run)
+			}
 		}
-		log, err := os.ReadFile(filepath.Join(dir, "log"))
-		must(t, err)
-		const args = "gate --base origin/main --package ./cmd/bench --turns 5 --threshold 1% configs/ci.yaml"
-		if want := "go build -o " + dir + "/bench github.com/conclave-bench/conclave/cmd/bench\n" + args + "\n"; string(log) != want {
-			t.Errorf("%s: it ran\n%swant\n%s", name, log, want)
+		written(says)
+		asked, err := os.ReadFile(filepath.Join(dir, "asked"))
+		if must(t, err); string(asked) != "pr comment 7 --edit-last --create-if-none --body-file -\n" {
+			t.Errorf("gh was asked for %q", asked)
 		}
-		bench := exec.CommandContext(t.Context(), strings.SplitN(searched(p.env), ":", 2)[0]+"/bench", strings.Fields(args)...)
-		bench.Dir, bench.Env = dir, p.env
-		if out, err := bench.CombinedOutput(); err == nil || !strings.Contains(string(out), "no repository") {
-			t.Errorf("bench %s: %v\n%s", args, err, out)
+		body, err := os.ReadFile(filepath.Join(dir, "body"))
+		if must(t, err); !strings.HasPrefix(string(body), "## Conclave: "+says+"\n") {
+			t.Errorf("the comment is\n%s", body)
 		}
+
+		must(t, os.RemoveAll(filepath.Join(work, "gate")))
+		env := []string{"RUNNER_TEMP="}
+		for name, value := range job.Variables {
+			env = append(env, name+"="+value)
+		}
+		script := strings.ReplaceAll(strings.Join(job.Script, "\n"), "/tmp/", dir+"/")
+		if err := sh(work, env, "export CI_MERGE_REQUEST_DIFF_BASE_SHA=$(git rev-parse origin/main)\n"+script); (err == nil) != good {
+			t.Errorf("%v of\n%s", err, script)
+		}
+		written(says)
 	}
 }
 
-// load reads a file of YAML of the repository.
-func load(t *testing.T, v any, path ...string) {
+// used says whether a workflow gives the action what it takes.
+func (a *action) used(t *testing.T, path string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(append([]string{root(t)}, path...)...))
+	var workflow struct {
+		Jobs map[string]struct{ Steps []step }
+	}
+	load(t, &workflow, path)
+	var found int
+	for _, job := range workflow.Jobs {
+		for _, s := range job.Steps {
+			if !strings.Contains(s.Uses, ".github/actions/gate") {
+				continue
+			}
+			found++
+			for name := range s.With {
+				if _, ok := a.Inputs[name]; !ok {
+					t.Errorf("%s: the action has no input %s", path, name)
+				}
+			}
+			for name, input := range a.Inputs {
+				if input.Required && s.With[name] == "" {
+					t.Errorf("%s: the action needs %s", path, name)
+				}
+			}
+		}
+	}
+	if found != 1 {
+		t.Errorf("%s uses the action %d times", path, found)
+	}
+}
+
+// load reads a file of YAML.
+func load(t *testing.T, v any, path string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
 	must(t, err)
 	must(t, yaml.Unmarshal(text, v))
 }
