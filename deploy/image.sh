@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 rootfs() {
 	mkdir -p "$1/tmp" "$1/proc"
 	chmod 1777 "$1/tmp"
-	sh scripts/build.sh "$1"
+	GOOS=linux sh scripts/build.sh "$1"
 }
 
 if [ "${1:-}" = --rootfs ]; then

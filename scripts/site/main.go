@@ -85,8 +85,11 @@ func (p *page) Path() string {
 // Up leads from the page to the root of the site.
 func (p *page) Up() string { return strings.Repeat("../", strings.Count(p.Source, "/")) }
 
-// Design is whether the page is a design note. Those stand together in the list of all.
-func (p *page) Design() bool { return path.Dir(p.Source) == "docs/design" }
+// designNotes is the list of design notes, which stand beside it.
+const designNotes = "docs/design/README.md"
+
+// Design is whether the page is a design note.
+func (p *page) Design() bool { return path.Dir(p.Source) == path.Dir(designNotes) }
 
 var markdown = goldmark.New(goldmark.WithExtensions(extension.GFM),
 	goldmark.WithParserOptions(parser.WithAutoHeadingID()), goldmark.WithRendererOptions(html.WithUnsafe()))
@@ -119,13 +122,16 @@ func read(root string) (*site, error) {
 	if len(s.pages) == 0 {
 		return nil, fmt.Errorf("%s: no documents", root)
 	}
-	// The README leads from what one needs first to the rest.
-	place := func(p *page) int {
-		at := bytes.Index(s.pages[0].source, []byte("("+p.Source))
-		if at >= 0 && !p.Design() {
-			return at
+	// The README leads from what one needs first to the rest. Design notes follow their list.
+	place := func(p *page) (at int) {
+		find := func(source string) int { return bytes.Index(s.pages[0].source, []byte("("+source)) }
+		if at = find(p.Source); at < 0 && p.Design() {
+			at = find(designNotes) + 1
 		}
-		return math.MaxInt
+		if at < 0 {
+			return math.MaxInt
+		}
+		return at
 	}
 	slices.SortStableFunc(s.pages[1:], func(a, b *page) int { return cmp.Compare(place(a), place(b)) })
 	for _, p := range s.pages {

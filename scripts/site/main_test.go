@@ -91,6 +91,25 @@ func TestSite(t *testing.T) {
 	}
 }
 
+// Pages stand in the order in which the README leads to them, and design notes together.
+func TestOrder(t *testing.T) {
+	t.Parallel()
+	s, err := read("../..")
+	must(t, err)
+	place, notes := map[string]int{}, 0
+	for i, p := range s.pages {
+		place[p.Source] = i
+		if p.Design() {
+			notes++
+		}
+	}
+	first := place[designNotes]
+	if place["README.md"] != 0 || place["docs/tutorial.md"] != 1 || first < place["docs/ci.md"] ||
+		notes < 2 || !s.pages[first].Design() || !s.pages[first+notes-1].Design() {
+		t.Errorf("places %v", place)
+	}
+}
+
 // A link goes to a page, to a picture, or to the forge.
 func TestTargets(t *testing.T) {
 	t.Parallel()
