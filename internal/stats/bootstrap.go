@@ -198,7 +198,7 @@ func (d draw) index(n int) int {
 func (d draw) medians(sorted []float64, times int) []float64 {
 	out := make([]float64, times)
 	n := len(sorted)
-	taken := make([]int, n)
+	taken := make([]int32, n)
 	for i := range out {
 		clear(taken)
 		for range n {
@@ -211,9 +211,9 @@ func (d draw) medians(sorted []float64, times int) []float64 {
 
 // place returns the index of the k-th member, counted from 0, of a resample that
 // took each value so many times: its order statistics without sorting.
-func place(taken []int, k int) int {
+func place(taken []int32, k int) int {
 	for i, t := range taken {
-		if k -= t; k < 0 {
+		if k -= int(t); k < 0 {
 			return i
 		}
 	}

@@ -42,35 +42,39 @@ func QuantileRatio(a, b [][]float64, p, confidence float64, paired bool, seed ui
 // arranged are groups whose members are places in the sorted whole.
 type arranged struct {
 	sorted []float64
-	groups [][]int
-	taken  []int
+	groups [][]int32
+	taken  []int32
 }
 
 // arrange leaves out empty groups and what is missing.
 func arrange(groups [][]float64) *arranged {
 	type from struct {
 		value        float64
-		group, index int
+		group, index int32
 	}
-	a, all := &arranged{}, []from{}
+	total := 0
 	for _, g := range groups {
-		places := []int{}
+		total += len(g)
+	}
+	a, all, room := &arranged{}, make([]from, 0, total), make([]int32, total)
+	for _, g := range groups {
+		n := 0
 		for _, v := range g {
 			if !math.IsNaN(v) {
-				all = append(all, from{v, len(a.groups), len(places)})
-				places = append(places, 0)
+				all = append(all, from{v, int32(len(a.groups)), int32(n)})
+				n++
 			}
 		}
-		if len(places) > 0 {
-			a.groups = append(a.groups, places)
+		if n > 0 {
+			a.groups, room = append(a.groups, room[:n]), room[n:]
 		}
 	}
 	slices.SortStableFunc(all, func(x, y from) int { return cmp.Compare(x.value, y.value) })
+	a.sorted, a.taken = make([]float64, len(all)), make([]int32, len(all))
 	for place, f := range all {
-		a.sorted = append(a.sorted, f.value)
-		a.groups[f.group][f.index] = place
+		a.sorted[place] = f.value
+		a.groups[f.group][f.index] = int32(place)
 	}
-	a.taken = make([]int, len(all))
 	return a
 }
 

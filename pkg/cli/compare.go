@@ -212,7 +212,7 @@ func (s *streams) compare(f *compareFlags, base, new string) error {
 	if err != nil {
 		return err
 	}
-	s.frugal()
+	frugal(f.over == experiment.OverOperations)
 	old, fresh, err := readBoth(base, new)
 	if err != nil {
 		return err

@@ -92,7 +92,7 @@ func (s *streams) export(c *cobra.Command, f *exportFlags, args []string) error 
 	if err != nil {
 		return err
 	}
-	s.frugal()
+	frugal(false)
 	run, err := export.Read(args[0])
 	if err != nil {
 		return err

@@ -102,6 +102,7 @@ func (o *outcome) hold() error {
 	if o.tally.err != nil || len(e.Thresholds) == 0 && e.Virtual() && len(e.Algorithms) < 2 {
 		return nil
 	}
+	frugal(false)
 	t, err := results.Survey(o.dir)
 	if err == nil {
 		o.misses, o.held, err = compare.Misses(t, e.Thresholds)

@@ -111,7 +111,7 @@ func (f *reportFlags) figured(c *cobra.Command) (err error) {
 }
 
 func (s *streams) report(paths []string, f *reportFlags) error {
-	s.frugal()
+	frugal(false)
 	broken := &drawings{streams: s}
 	d, err := report.New(paths, report.Options{Diagram: broken.svg, Player: broken.page})
 	if err != nil {

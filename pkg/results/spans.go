@@ -16,28 +16,28 @@ type Spans struct {
 	of map[*metric.Metric]*times
 }
 
-// times are those of one metric, trial by trial, flat since there may be millions of them.
+// times are those of one metric, trial by trial, of which there may be millions.
 type times struct {
 	trials []int // that have some
-	ends   []int // behind the last of each, in values
-	values []float64
+	parts  [][]float64
+	room   []float64 // the last part is the end of it
 }
+
+// roomForTimes is how many have room at once.
+const roomForTimes = 1 << 15
 
 func (t *times) add(trial int, v float64) {
-	if last := len(t.trials) - 1; last < 0 || t.trials[last] != trial {
-		t.trials, t.ends = append(t.trials, trial), append(t.ends, 0)
+	last := len(t.trials) - 1
+	if last < 0 || t.trials[last] != trial {
+		t.trials, t.parts = append(t.trials, trial), append(t.parts, nil)
+		last++
 	}
-	t.values = append(t.values, v)
-	t.ends[len(t.ends)-1] = len(t.values)
-}
-
-// part is where the values of the i-th trial are.
-func (t *times) part(i int) []float64 {
-	from := 0
-	if i > 0 {
-		from = t.ends[i-1]
+	n := len(t.parts[last])
+	if len(t.room) == cap(t.room) {
+		t.room = append(make([]float64, 0, max(roomForTimes, 2*n)), t.parts[last]...)
 	}
-	return t.values[from:t.ends[i]:t.ends[i]]
+	t.room = append(t.room, v)
+	t.parts[last] = t.room[len(t.room)-n-1 : len(t.room) : len(t.room)]
 }
 
 // sorted is t with ascending trials, each of which is there once. Only a table that somebody has
@@ -53,7 +53,7 @@ func (t *times) sorted() *times {
 	slices.SortStableFunc(order, func(a, b int) int { return t.trials[a] - t.trials[b] })
 	out := new(times)
 	for _, i := range order {
-		for _, v := range t.part(i) {
+		for _, v := range t.parts[i] {
 			out.add(t.trials[i], v)
 		}
 	}
@@ -177,7 +177,7 @@ func (s *Spans) Of(c *Cell, m *metric.Metric) [][]float64 {
 	for i, t := range c.Trials {
 		if t.Status == trace.OK || t.Status == trace.TimedOut {
 			if at, found := slices.BinarySearch(times.trials, t.Trial); found {
-				out[i] = times.part(at)
+				out[i] = times.parts[at]
 			}
 		}
 	}

@@ -131,7 +131,7 @@ func Run(ctx context.Context, e *experiment.Experiment, f Store, o Options) (
 			return Summary{}, err
 		}
 	}
-	r.schedule = &schedule{experiment: e, mu: &r.mu, stopping: r.stopping}
+	r.schedule = &schedule{experiment: e, mu: &r.mu, stopping: r.stopping, whole: o.Queue != nil}
 	err := f.SweepTraces()
 	if first := r.next(); err == nil && len(first) > 0 {
 		err = r.execute(ctx, first)

@@ -228,15 +228,22 @@ type schedule struct {
 	stopping   *Stopping
 	block      int // the last one that was handed out
 	order      int // of its last trial
+	whole      bool
 }
 
+// mostPlanned is about how many trials are planned at once where whoever runs them comes back for more
+// without delay: a plan is large.
+const mostPlanned = 2048
+
 // next is the trials of the next blocks of one round, as far as nothing has to be known of
-// them before they can be told; none at the end.
+// them before they can be told; unless they are wanted whole, not many more than mostPlanned. None
+// at the end.
 func (s *schedule) next() (out []experiment.Trial) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last := min(max(s.block+1, s.experiment.Fewest), s.experiment.Repetitions)
-	for s.block < last && (len(out) == 0 || s.experiment.RoundOf(s.block+1) == out[0].Round) {
+	for s.block < last && (len(out) == 0 || s.experiment.RoundOf(s.block+1) == out[0].Round &&
+		(s.whole || len(out) < mostPlanned)) {
 		s.block++
 		out = append(out, s.experiment.Block(s.block, s.order+len(out), func(cell int) bool {
 			return s.stopping.Needs(cell, s.block)
