@@ -25,16 +25,22 @@ var endless = map[string]string{
 	"mutex/raynal-modified": "the turn goes round for ever, and its laps are counted",
 }
 
-// further are scopes that show more of an algorithm than those of all.
+// further are scopes that show more of an algorithm than those of all. Those with more States than a
+// test has time for are walked through at night.
 var further = map[string][]algotest.Scope{
 	"mutex/raynal-modified": {
 		{Nodes: 2, Requests: []int{2, 2}, Params: map[string]any{"park": true}},
 		{Nodes: 3, Requests: []int{1, 1, 1}, Params: map[string]any{"park": true}},
 	},
 	"mutex/naimi-trehel-ft": {{Nodes: 2, Requests: []int{1, 1}, Timeouts: 8}},
-	"election/raft": {{
-		Nodes: 2, Initiators: []algo.ID{1, 2}, Timeouts: 1, Params: map[string]any{"pre_vote": true},
-	}},
+	"election/raft": {
+		{Nodes: 2, Initiators: []algo.ID{1, 2}, Timeouts: 1, Params: map[string]any{"pre_vote": true}},
+		{Nodes: 3, Initiators: []algo.ID{1}, Timeouts: 1, States: 50_000},
+	},
+	"election/ble": {
+		{Nodes: 3, Initiators: []algo.ID{1}, Timeouts: 1, States: 300_000},
+		{Nodes: 3, Initiators: []algo.ID{1, 2}, Timeouts: 1, States: 600_000},
+	},
 	"election/lease": {
 		{Nodes: 2, Initiators: []algo.ID{1, 2}, Timeouts: 8},
 		{Nodes: 3, Initiators: []algo.ID{1, 2}, Timeouts: 8},
@@ -59,7 +65,8 @@ func TestExhaustive(t *testing.T) {
 	t.Parallel()
 	const few = 2000
 	file, states := "exhaustive.txt", 5000
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+	nightly := os.Getenv("CONCLAVE_NIGHTLY") != ""
+	if nightly {
 		file, states = "exhaustive-nightly.txt", 50_000
 	}
 	table := new(strings.Builder)
@@ -75,7 +82,10 @@ func TestExhaustive(t *testing.T) {
 		}
 		whole := false
 		for _, scope := range append(scopes, further[a.ID]...) {
-			scope.States = states
+			if scope.States > states && !nightly {
+				continue
+			}
+			scope.States = max(scope.States, states)
 			if endless[a.ID] != "" && scope.Params == nil { // ever deeper, which takes the square of the time
 				scope.States = few
 			}
