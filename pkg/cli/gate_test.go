@@ -38,20 +38,24 @@ func gated(t *testing.T) (markdown, junit string) {
 func TestGate(t *testing.T) {
 	commitsIn(t, plain, half)
 	put(t, "elects.yaml", []byte(elects))
+	put(t, "same.yaml", []byte(elects+"scenario: {kind: cold-start}\n")) // nobody waits for an answer
 	git(t, "checkout", "--quiet", "c0")
 	command(t, later)
-	r := bench(t, "gate", "--base", "main", "elects.yaml").want(t, Missed)
+	r := bench(t, "gate", "--base", "main", "same.yaml", "elects.yaml").want(t, Missed)
 	narrow(t, r.out)
 	narrow(t, r.errors)
 	has(t, r.out, " commit 0\nhead  ", " commit 0, with uncommitted changes\nfails: ", "\n\nelects.yaml\nbase  gate/base/elects/", "; fails: 3\n",
 		"something is worse, or misses a threshold\n", "comparison: "+filepath.Join("gate", "comparison.md"))
-	has(t, r.errors, "bench: building head (", "bench: base runs elects.yaml\nbench: head runs elects.yaml\n")
+	has(t, r.errors, "bench: building head (", "bench: head runs same.yaml\nbench: base runs elects.yaml\nbench: head runs elects.yaml\n")
 	if first, _, _ := strings.Cut(r.out, "\n\nelects.yaml\n"); !strings.Contains(first, "\nfails: elects.yaml: bully: election_ms: ") {
 		t.Errorf("it does not say first what fails:\n%s", r.out)
 	}
 	markdown, junit := gated(t)
 	has(t, markdown, "## Conclave: something is worse", "\n## elects.yaml\n\n### Conclave: ", "- **fails**: bully: election\\_ms: ")
 	has(t, junit, `classname="elects.yaml.election_ms"`, `type="Regression"`)
+	if strings.Index(markdown, "\n## elects.yaml\n") > strings.Index(markdown, "\n## same.yaml\n") {
+		t.Errorf("what fails is not first in\n%s", markdown)
+	}
 	if left, err := filepath.Glob(os.Getenv("TMPDIR") + "/*"); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
@@ -79,7 +83,8 @@ func TestGate_Broken(t *testing.T) {
 	if !found || !strings.Contains(first, says) {
 		t.Errorf("no %q before the comparison in:\n%s", says, r.out)
 	}
-	has(t, markdown, "## Conclave: the working tree breaks a promise within the model\n", "- **violation**: locks.yaml: mutex/test-turns: ")
+	has(t, markdown, "## Conclave: the working tree breaks a promise within the model\n", "- **violation**: locks.yaml: mutex/test-turns: ",
+		", and so on in 8 trials\n  `"+filepath.Join("gate", "bench-head")+" replay ")
 	has(t, junit, `<failure message="mutex/test-turns: `, `type="violation"`)
 	_, hint, _ := strings.Cut(first, "reproduce: ")
 	args := strings.Fields(hint)[:5]
@@ -223,6 +228,9 @@ func TestNewModule(t *testing.T) {
 		t.Fatal(err)
 	}
 	commitsIn(t)
+	if spaced := filepath.Join(t.TempDir(), "my clone"); os.Symlink(clone, spaced) == nil {
+		clone = spaced
+	}
 	for _, path := range []string{"", "example.com/own own", "Example.com", "/own", "example.com/"} {
 		r := bench(t, append([]string{"new", "module"}, strings.Fields(path)...)...).want(t, Usage)
 		has(t, r.errors, "want one module path, as example.com/own")
@@ -239,6 +247,20 @@ func TestNewModule(t *testing.T) {
 	text := string(must(os.ReadFile("main.go")))
 	put(t, "main.go", []byte(text+"// more\n"))
 	bench(t, args...).want(t, Good)
+	// It names itself, and its own version, in what it says.
+	head := "." + string(filepath.Separator) + filepath.Join("gate", "bench-head")
+	for command, says := range map[string]string{
+		"init first.yaml": "run it with: " + head + " run first.yaml", "version": "conclave (devel)\nexample.com/mine (devel), commit ",
+		"run experiment.yaml": "example.com/mine (devel), commit ",
+	} {
+		out, err := exec.Command(head, strings.Fields(command)...).CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %v", command, err)
+		}
+		has(t, string(out), says)
+	}
+	has(t, string(must(os.ReadFile("results/first/latest/manifest.json"))), `"version": "(devel)"`,
+		`"own_module": "example.com/mine (devel)"`)
 	put(t, "main.go", []byte(text+"more\n"))
 	has(t, bench(t, args...).want(t, CouldNotRun).out, "it does not build: ")
 	if out, err := exec.Command("go", "build", "-o", os.DevNull, core+"/cmd/bench").CombinedOutput(); err != nil {

@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"text/template"
 	"time"
@@ -233,6 +234,9 @@ func (s *streams) newModule(a scaffold, out, source string) error {
 			"name a clone of it: --conclave FOLDER")
 	}
 	a.Version, a.Source = cmp.Or(version, "v0.0.0"), source
+	if strings.ContainsAny(source, " \t()[]{},\"'`") { // as go.mod wants it
+		a.Source = strconv.Quote(source)
+	}
 	list := [][2]string{
 		{"go.mod", "go.mod"},
 		{"gitignore", ".gitignore"},
