@@ -67,9 +67,10 @@ func (s *streams) newModuleCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "module PATH",
 		Short: "Write a Go module with a command of your own, and a gate",
-		Long: `Write a module that imports Conclave: a main of ten lines, go.mod, an experiment,
-and a workflow for GitHub that compares each pull request with its base. "bench
-new algorithm ID --module PATH" writes one with an algorithm of your own, too.`,
+		Long: `Write a module that imports Conclave: a main of ten lines, go.mod, an
+experiment, and a workflow for GitHub that compares each pull request with its
+base. "bench new algorithm ID --module PATH" writes one with an algorithm of
+your own, too.`,
 		Example: `  bench new module example.com/mine`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || !newPath.MatchString(args[0]) {
