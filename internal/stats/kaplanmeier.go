@@ -49,11 +49,20 @@ type Step struct {
 //
 // A length that is negative or no number is a missing one.
 func KaplanMeier(spells []Spell, confidence float64) Survival {
-	all := slices.DeleteFunc(slices.Clone(spells), func(s Spell) bool {
-		return !(s.Length >= 0) || math.IsInf(s.Length, 1)
-	})
+	return kaplanMeier(slices.Clone(spells), confidence)
+}
+
+// kaplanMeier is KaplanMeier of spells that it may sort. There may be a million.
+func kaplanMeier(all []Spell, confidence float64) Survival {
+	all = slices.DeleteFunc(all, func(s Spell) bool { return !(s.Length >= 0) || math.IsInf(s.Length, 1) })
 	slices.SortFunc(all, func(a, b Spell) int { return cmp.Compare(a.Length, b.Length) })
-	s := Survival{N: len(all)}
+	steps, last := 0, math.NaN()
+	for _, spell := range all {
+		if !spell.Cut && spell.Length != last {
+			steps, last = steps+1, spell.Length
+		}
+	}
+	s := Survival{N: len(all), Steps: slices.Grow([]Step(nil), steps)}
 	share, greenwood := 1.0, 0.0
 	for i := 0; i < len(all); {
 		at, ended, end := all[i].Length, 0, i
@@ -134,12 +143,11 @@ func (s *Survival) RestrictedMean(to, confidence float64) (mean, lo, hi float64)
 	if s.N == 0 || !(to >= 0 && to <= s.Horizon()) || math.IsInf(to, 1) {
 		return nan, nan, nan
 	}
-	steps := s.Steps[:0:0]
-	for _, e := range s.Steps {
-		if e.At < to {
-			steps = append(steps, e)
-		}
-	}
+	before, _ := slices.BinarySearchFunc(s.Steps, to, func(e Step, to float64) int {
+		return cmp.Compare(e.At,
+			to)
+	})
+	steps := s.Steps[:before]
 	// From the last step on backwards, area is that below the curve behind each.
 	area, variance, until := 0.0, 0.0, to
 	for _, e := range slices.Backward(steps) {

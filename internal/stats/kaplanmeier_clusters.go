@@ -19,14 +19,14 @@ import (
 // Ying and Wei, The Kaplan-Meier estimate for dependent failure time observations, Journal of
 // Multivariate Analysis 50, 1994.) There is none below MinimumGroups groups.
 func KaplanMeierGrouped(groups [][]Spell, confidence float64, seed uint64) Survival {
-	s := KaplanMeier(slices.Concat(groups...), confidence)
-	c := &spellGroups{seed: seed}
+	s := kaplanMeier(slices.Concat(groups...), confidence)
+	c := &spellGroups{seed: seed, all: make([]groupedSpell, 0, s.N)}
 	several := false
 	for _, g := range groups {
 		before := len(c.all)
 		for _, spell := range g {
 			if spell.Length >= 0 && !math.IsInf(spell.Length, 1) {
-				c.all = append(c.all, groupedSpell{spell, c.groups})
+				c.all = append(c.all, groupedSpell{spell.Length, int32(c.groups), spell.Cut})
 			}
 		}
 		several = several || len(c.all) > before+1
@@ -52,9 +52,11 @@ type spellGroups struct {
 	seed   uint64
 }
 
+// There may be a million: it is small.
 type groupedSpell struct {
-	Spell
-	group int
+	Length float64
+	group  int32
+	Cut    bool
 }
 
 // StepIntervals finds the intervals of the steps of KaplanMeierGrouped. It is a method of its
