@@ -199,29 +199,53 @@ func TestHistory_Exact(t *testing.T) {
 	})
 }
 
-// TestHistory_Drift: the same on real processes is told by the fourth commit, and its place within two.
+// TestHistory_Drift: the same on real processes is told by the fourth commit, and its place within two. A
+// machine that does other work besides may lengthen a run by more than a commit does: what fails three
+// times is not its doing.
 func TestHistory_Drift(t *testing.T) {
 	slowtest.Skip(t, "it runs 24 experiments on real processes")
-	const from, fourth = 12, 12 + 3
-	slowed(t, "nats", from+12, from, func(last int, r trends) {
-		if last < fourth {
-			if last < from && len(r.Findings) > 0 {
-				t.Errorf("commit %d: nothing has changed, and this is found: %+v", last, r.Findings[0])
+	const from = 12
+	for try := 1; ; try++ {
+		var wrong []string
+		slowed(t, "nats", from+12, from, func(last int, r trends) {
+			if text := misjudged(r, from, last); text != "" {
+				wrong = append(wrong, fmt.Sprintf("commit %d: %s, in %.5v", last, text, r.Series[0].Values))
 			}
+		})
+		if len(wrong) == 0 {
 			return
 		}
-		s := r.Series[0]
-		if len(r.Findings) != 1 {
-			t.Errorf("commit %d: %d findings, want one, in %.5v", last, len(r.Findings), s.Values)
-			return
+		t.Logf("try %d: %s", try, strings.Join(wrong, "\n"))
+		if try == 3 {
+			t.Fatal("a drift of 1 % a commit is told late, elsewhere, or where there is none")
 		}
-		var at int
-		f := r.Findings[0]
-		_, err := fmt.Sscanf(f.Commit.Subject, "commit %d", &at)
-		t.Logf("commit %d: %s at %d, noise %.2g", last, f.Kind, at, *s.Noise)
-		if err != nil || at < from-2 || at > from+2 || f.Verdict != history.Worse || last > from+7 &&
-			f.Kind != history.Drift {
-			t.Errorf("commit %d: %s at %s, in %.5v", last, f.Kind, f.Commit.Subject, s.Values)
+	}
+}
+
+// misjudged is what is wrong with findings of a drift that began at a commit, when another is the last.
+func misjudged(r trends, from, last int) string {
+	switch {
+	case last < from && len(r.Findings) > 0:
+		return "nothing has changed, and this is found: " + r.Findings[0].Commit.Subject
+	case last < from+3: // the fourth
+		return ""
+	case len(r.Findings) == 0:
+		return "nothing is found"
+	}
+	drifts := false
+	for _, f := range r.Findings {
+		if f.Verdict != history.Worse {
+			return fmt.Sprintf("%s is found to be %s", f.Commit.Subject, f.Verdict)
 		}
-	})
+		drifts = drifts || f.Kind == history.Drift
+	}
+	var at int
+	if _, err := fmt.Sscanf(r.Findings[0].Commit.Subject, "commit %d", &at); err != nil || at < from-2 ||
+		at > from+2 {
+		return "the change is found at " + r.Findings[0].Commit.Subject
+	}
+	if last > from+7 && !drifts {
+		return "no drift is found, but " + string(r.Findings[0].Kind)
+	}
+	return ""
 }
