@@ -192,11 +192,10 @@ func (r *Repo) run(ctx context.Context, folder string, env []string, program str
 
 func (r *Repo) feed(ctx context.Context, folder string, in io.Reader, env []string, program string,
 	args ...string) (string, error) {
-	c := exec.CommandContext(ctx, program, args...)
+	c := proc.Interruptible(ctx, program, args...)
 	c.Dir, c.Stdin = folder, in
 	c.Env = append(c.Environ(), env...)
-	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) } // so that it tidies up
-	c.WaitDelay = 2 * time.Second                                     // for a compiler that goes on
+	c.WaitDelay = 2 * time.Second // for a compiler that goes on
 	var out, said bytes.Buffer
 	c.Stdout, c.Stderr = &out, &said
 	err := c.Run()

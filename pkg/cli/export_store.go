@@ -12,12 +12,12 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/conclave-bench/conclave/internal/proc"
+	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report/export"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -73,11 +73,11 @@ func (s *streams) writeStore(r export.StoreRequest) error {
 	defer os.RemoveAll(scratch) // in the folder for what may go
 	ctx, stop := s.interruptible(context.Background())
 	defer stop()
-	program, err := s.findStore(ctx, scratch)
+	writer, err := s.findStore(ctx, scratch)
 	if err != nil {
 		return err
 	}
-	return runToEnd(ctx, exec.CommandContext(ctx, program), request)
+	return runToEnd(ctx, proc.Interruptible(ctx, writer), request)
 }
 
 // findStore looks for the program beside this one, and then where the system looks for programs.
@@ -98,13 +98,13 @@ func (s *streams) findStore(ctx context.Context, scratch string) (string, error)
 	source := storeSource()
 	if _, err := exec.LookPath("go"); err != nil || source == "" {
 		return "", fmt.Errorf("the program %s, which writes these formats, is not installed: "+
-			"go install %s/cmd/%[1]s@latest", export.StoreProgram, core)
+			"go install %s/cmd/%[1]s@latest", export.StoreProgram, program.Core)
 	}
 	s.say("building " + export.StoreProgram)
-	program := filepath.Join(scratch, name)
-	build := exec.CommandContext(ctx, "go", "build", "-o", program, ".")
+	built := filepath.Join(scratch, name)
+	build := proc.Interruptible(ctx, "go", "build", "-o", built, ".")
 	build.Dir, build.Env = source, append(os.Environ(), "GOWORK=off") // it is a module of its own
-	return program, runToEnd(ctx, build, nil)
+	return built, runToEnd(ctx, build, nil)
 }
 
 // storeSource is the folder of the program's source, or "" where there is none: this program was
@@ -118,12 +118,10 @@ func storeSource() string {
 	return dir
 }
 
-// runToEnd runs a program of that context. What it says when it fails is the error.
+// runToEnd runs a command of proc.Interruptible and that context. What it says when it fails is the error.
 func runToEnd(ctx context.Context, c *exec.Cmd, in []byte) error {
 	var said bytes.Buffer
 	c.Stdin, c.Stderr = bytes.NewReader(in), &said
-	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) } // so that it tidies up
-	c.WaitDelay = 10 * time.Second
 	err := c.Run()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -269,7 +269,7 @@ func (s *streams) try(ctx context.Context, g *gate, file string) error {
 
 // plan is what a side would run of a file.
 func (c *party) plan(ctx context.Context, file string) (*planReport, error) {
-	command := running(ctx, c.program, "plan", file, "--json")
+	command := proc.Interruptible(ctx, c.program, "plan", file, "--json")
 	var said bytes.Buffer
 	command.Stderr = &said
 	out, err := command.Output()
@@ -328,7 +328,7 @@ type ranReport struct {
 // run has a side run an experiment, which is at a path, and returns the folder; "": it could not, which is
 // said. What is wrong with head is said; the base is what it is.
 func (g *gate) run(ctx context.Context, side *party, file, at string, seed uint64) (string, error) {
-	c := running(ctx, side.program, "run", at, "--out", filepath.Join(g.out, side.name), "--set",
+	c := proc.Interruptible(ctx, side.program, "run", at, "--out", filepath.Join(g.out, side.name), "--set",
 		fmt.Sprintf("seed=%d", seed), "--json", "--quiet", "--progress", "none")
 	var said bytes.Buffer
 	c.Stderr = &said
@@ -421,16 +421,21 @@ func (g *gate) compare(file, name string, dirs [2][]string) {
 // appended writes the trials of several runs into one file. Each has a seed of its own, so that the
 // trials of a pair are of one turn.
 func appended(path string, dirs []string) (string, error) {
-	var all []byte
-	for i, dir := range dirs {
+	var all, columns []byte
+	for _, dir := range dirs {
 		text, err := os.ReadFile(filepath.Join(dir, results.TrialsFile))
 		if err != nil {
 			return "", err
 		}
-		if i > 0 {
-			_, text, _ = bytes.Cut(text, []byte("\n"))
+		header, rows, _ := bytes.Cut(text, []byte("\n"))
+		switch {
+		case columns == nil:
+			columns, all = header, text
+		case !bytes.Equal(header, columns):
+			return "", fmt.Errorf("%s has other columns than %s: the turns cannot be compared together", dir, dirs[0])
+		default:
+			all = append(all, rows...)
 		}
-		all = append(all, text...)
 	}
 	return path, writeWhole(path, all)
 }

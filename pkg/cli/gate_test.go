@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/slowtest"
 )
 
@@ -263,7 +264,7 @@ func TestNewModule(t *testing.T) {
 		`"own_module": "example.com/mine (devel)"`)
 	put(t, "main.go", []byte(text+"more\n"))
 	has(t, bench(t, args...).want(t, CouldNotRun).out, "it does not build: ")
-	if out, err := exec.Command("go", "build", "-o", os.DevNull, core+"/cmd/bench").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", os.DevNull, program.Core+"/cmd/bench").CombinedOutput(); err != nil {
 		t.Errorf("Conclave's own command does not build in the module: %v\n%s", err, out)
 	}
 }

@@ -7,10 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -149,7 +147,7 @@ func (s *streams) fill(ctx context.Context, store *history.Store, b *commits.Bui
 		return err
 	}
 	defer os.RemoveAll(out) // in the folder for what may go
-	run := running(ctx, program, "run", file, "--out", out, "--quiet", "--progress", "none")
+	run := proc.Interruptible(ctx, program, "run", file, "--out", out, "--quiet", "--progress", "none")
 	var said bytes.Buffer
 	run.Stderr = &said
 	err = run.Run()
@@ -170,14 +168,6 @@ func (s *streams) fill(ctx context.Context, store *history.Store, b *commits.Bui
 		return &commits.UntestableError{Reason: err.Error()}
 	}
 	return store.Add(ctx, entry, t.Config)
-}
-
-// running is a command of another build, which ends its nodes when the context ends.
-func running(ctx context.Context, program string, args ...string) *exec.Cmd {
-	c := exec.CommandContext(ctx, program, args...)
-	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
-	c.WaitDelay = 10 * time.Second
-	return c
 }
 
 // mostCauses is of how many changes the cause is looked for: each takes builds.

@@ -25,9 +25,6 @@ import (
 	"github.com/conclave-bench/conclave/internal/program"
 )
 
-// core is the module of Conclave itself.
-const core = program.Core
-
 //go:embed scaffold/*.tmpl
 var scaffolds embed.FS
 
@@ -80,7 +77,7 @@ your own, too.`,
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			return s.newModule(scaffold{Problem: "election", Core: core, Module: args[0]},
+			return s.newModule(scaffold{Problem: "election", Core: program.Core, Module: args[0]},
 				cmp.Or(out, path.Base(args[0])), source)
 		},
 	}
@@ -113,7 +110,7 @@ your own that imports Conclave.`,
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			m := newID.FindStringSubmatch(args[0])
-			a := scaffold{ID: args[0], Problem: m[1], Name: m[2], Core: core, Module: module,
+			a := scaffold{ID: args[0], Problem: m[1], Name: m[2], Core: program.Core, Module: module,
 				Package: strings.ReplaceAll(m[2], "-", ""), Year: time.Now().Year()}
 			if module != "" {
 				return s.newModule(a, cmp.Or(out, a.Package), source)
@@ -140,7 +137,7 @@ func (s *streams) newPlugin(a scaffold, bare bool) error {
 		return err
 	}
 	folder := filepath.Join("plugins", a.Problem, a.Package)
-	imports := fmt.Sprintf("\t_ %q", core+"/"+filepath.ToSlash(folder))
+	imports := fmt.Sprintf("\t_ %q", program.Core+"/"+filepath.ToSlash(folder))
 	finding := "  - algorithm: " + a.ID
 	lists := []struct{ path, prefix, line, more string }{
 		{"plugins/all/all.go", "\t_ ", imports, ""},
@@ -270,7 +267,7 @@ func ownVersion() string {
 		return ""
 	}
 	for _, m := range append(info.Deps, &info.Main) {
-		if m.Path == core && m.Replace == nil && strings.HasPrefix(m.Version, "v") &&
+		if m.Path == program.Core && m.Replace == nil && strings.HasPrefix(m.Version, "v") &&
 			!strings.Contains(m.Version, "+") && !strings.HasPrefix(m.Version, "v0.0.0-") {
 			return m.Version
 		}
@@ -286,7 +283,7 @@ func clone(from string) (string, error) {
 	}
 	for dir := start; ; dir = filepath.Dir(dir) {
 		text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-		if err == nil && strings.HasPrefix(string(text), "module "+core+"\n") {
+		if err == nil && strings.HasPrefix(string(text), "module "+program.Core+"\n") {
 			return dir, nil
 		}
 		if filepath.Dir(dir) == dir {

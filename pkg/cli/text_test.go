@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
@@ -154,7 +155,7 @@ func TestExamples(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{ // a clone, as far as bench new looks
-		"go.mod": "module " + core + "\n", "plugins/all/all.go": "import (\n)\n",
+		"go.mod": "module " + program.Core + "\n", "plugins/all/all.go": "import (\n)\n",
 		"scripts/algorithms/findings.yaml": "breaks:\n  - algorithm: a\n", "scripts/generate.sh": "",
 	} {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755),
@@ -253,15 +254,15 @@ func TestVersion_Own(t *testing.T) {
 	t.Parallel()
 	settings := []debug.BuildSetting{{Key: "vcs.revision", Value: "0123456789abcdef"}}
 	at := func(path, version string) debug.Module { return debug.Module{Path: path, Version: version} }
-	lib, replaced := at(core, "v1.2.3"), at(core, "v0.0.0")
+	lib, replaced := at(program.Core, "v1.2.3"), at(program.Core, "v0.0.0")
 	replaced.Replace = &debug.Module{Path: "../conclave"}
 	for _, test := range []struct {
 		main          debug.Module
 		deps          []*debug.Module
 		version, says string
 	}{
-		{at(core, "v1.2.3"), nil, "v1.2.3", "commit 0123456789ab"},
-		{at(core, ""), nil, "(devel)", "commit 0123456789ab"},
+		{at(program.Core, "v1.2.3"), nil, "v1.2.3", "commit 0123456789ab"},
+		{at(program.Core, ""), nil, "(devel)", "commit 0123456789ab"},
 		{at("example.com/own", "v0.1.0"), []*debug.Module{&lib}, "v1.2.3", "example.com/own v0.1.0, commit 0123456789ab"},
 		{at("example.com/own", ""), []*debug.Module{&replaced}, "(devel)", "example.com/own (devel), commit 0123456789ab"},
 	} {
