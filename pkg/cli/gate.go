@@ -432,7 +432,8 @@ func appended(path string, dirs []string) (string, error) {
 		case columns == nil:
 			columns, all = header, text
 		case !bytes.Equal(header, columns):
-			return "", fmt.Errorf("%s has other columns than %s: the turns cannot be compared together", dir, dirs[0])
+			return "", fmt.Errorf("%s has other columns than %s: the turns cannot be compared together",
+				dir, dirs[0])
 		default:
 			all = append(all, rows...)
 		}
