@@ -164,7 +164,7 @@ func (s *session) take(sealed []byte) {
 		return
 	}
 	if number > s.heard+1 {
-		s.end(fmt.Errorf("%d messages from it were lost by way of NATS", number-s.heard-1))
+		s.end(fmt.Errorf("messages from it were lost by way of NATS: %d", number-s.heard-1))
 		return
 	}
 	s.heard, s.taken, s.last = number, taken, time.Now()

@@ -68,10 +68,27 @@ func pair(t *testing.T, begin ...bool) (lead, other *session, seen func() [][]by
 		}
 	}
 	return ends[0], ends[1], func() [][]byte {
-		_ = spy.Flush() // what the server has had for it is here
-		mu.Lock()
-		defer mu.Unlock()
-		return all
+		sent := 0
+		for _, s := range ends {
+			s.mu.Lock()
+			sent += int(s.number)
+			s.mu.Unlock()
+			if err := s.nc.Flush(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// A frame may have reached its reader, and not yet the spy.
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+			mu.Lock()
+			frames := all
+			mu.Unlock()
+			if len(frames) >= sent {
+				return frames
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("the server has carried %d of %d frames", len(frames), sent)
+			}
+		}
 	}
 }
 
@@ -128,14 +145,16 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// TestSession_SentBack: what an end has said, it does not take for what the other one says.
+// TestSession_SentBack: an end does not take what it has said itself for what the other end
+// says. One key opens both, and the other end has said nothing yet, so nothing but the side
+// in a frame tells them apart.
 func TestSession_SentBack(t *testing.T) {
 	t.Parallel()
-	lead, other, seen := pair(t)
+	lead, other, seen := pair(t, true, false)
+	lead.mu.Lock()
+	lead.last = time.Now().Add(time.Hour) // the silence does not end the session
+	lead.mu.Unlock()
 	if _, err := lead.Write([]byte("mine")); err != nil {
-		t.Fatal(err)
-	}
-	if err := lead.nc.Flush(); err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range seen() {
@@ -143,7 +162,10 @@ func TestSession_SentBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := other.Write([]byte("theirs")); err != nil {
+	if err := other.begin(lead.sub.Subject, publicKey(t, lead)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Write([]byte("theirs")); err != nil { // over the same connection: it comes later
 		t.Fatal(err)
 	}
 	got := make([]byte, 10)
@@ -152,13 +174,22 @@ func TestSession_SentBack(t *testing.T) {
 	}
 }
 
+func publicKey(t *testing.T, s *session) string {
+	t.Helper()
+	key, err := s.keys.PublicKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
 // TestSession_Ends: a frame that is lost, an end that is silent or sends too much, and one
 // that is told to stop, end a session with the reason. Nobody waits for ever.
 func TestSession_Ends(t *testing.T) {
 	t.Parallel()
 	for want, spoil := range map[string]func(lead, other *session){
-		"2 messages from it were lost": func(lead, _ *session) {
-			lead.number += 2
+		"messages from it were lost by way of NATS: 1": func(lead, _ *session) {
+			lead.number++
 			lead.send(data, []byte("x"))
 		},
 		"nothing came from it by way of NATS for 1m": func(_, other *session) {
@@ -180,6 +211,11 @@ func TestSession_Ends(t *testing.T) {
 			spoil(lead, other)
 			other.mu.Unlock()
 			lead.mu.Unlock()
+			select {
+			case <-other.Done():
+			case <-time.After(time.Minute):
+				t.Fatal("it has not ended")
+			}
 			if why := other.Obituary(); !strings.Contains(why, want) {
 				t.Errorf("%q, want %q", why, want)
 			}
