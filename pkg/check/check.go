@@ -57,7 +57,7 @@ type Judge struct {
 	links      links
 	chains     chains
 	faults     faults
-	network    network
+	network    harness.Links
 	troubled   bool          // something has gone wrong
 	calmed     time.Duration // when the last of it was over
 	entries    *entries      // the problem, if it is mutual exclusion
@@ -83,7 +83,7 @@ type problem interface {
 func NewJudge(s *harness.Setup) *Judge {
 	j := &Judge{
 		setup: s, informed: -1, chains: newChains(s), faults: newFaults(s),
-		network: network{nodes: uint32(s.Nodes)}, order: newPrecedence(s), links: newLinks(s),
+		network: harness.Links{Nodes: uint32(s.Nodes)}, order: newPrecedence(s), links: newLinks(s),
 		troubled: len(s.Crashed) > 0, load: make([]int64, s.Nodes),
 	}
 	if j.faults.detects() && !s.Detector.LeaderOnly {
@@ -143,7 +143,7 @@ func (j *Judge) Outage() (since time.Duration, gone bool) {
 func (j *Judge) disturb(r *trace.Record) {
 	calm := j.calm()
 	j.faults.record(r)
-	j.network.record(r)
+	j.network.Record(r)
 	switch {
 	case r.Type == trace.Crash, r.Type == trace.Up && r.Incarnation > 0:
 		j.strike(r.At)
@@ -157,7 +157,7 @@ func (j *Judge) disturb(r *trace.Record) {
 
 // calm says whether nothing is done to any process, and no link is cut or flaky.
 func (j *Judge) calm() bool {
-	return j.faults.impaired+j.network.overrides == 0 && !j.network.apart
+	return j.faults.impaired+j.network.Overrides == 0 && !j.network.Apart
 }
 
 func (j *Judge) message(r *trace.Record) {
@@ -302,7 +302,7 @@ func (j *Judge) still(end harness.End) bool {
 // model nothing moves any more, nobody is paused, and no link is half cut.
 func (j *Judge) settled(end harness.End) bool {
 	return j.still(end) && j.setup.InModel && !slices.Contains(j.faults.paused, true) &&
-		!j.network.oneWay(end.At)
+		!j.network.OneWay(end.At)
 }
 
 // incomplete settles the status of a trial in which an operation did not

@@ -17,20 +17,10 @@ import (
 // agreement is lost, or at the start if there is none, and ends when there is
 // agreement again.
 type elections struct {
-	setup   *harness.Setup
-	network *network
-	faults  *faults
-	belief  []algo.ID // by ID - 1
-	scope   []bool    // in the largest part of a cut network
-	votes   []int     // live processes in scope that name each process; by ID, 0 for nobody
-	live    int       // processes in scope that are up
-
-	// Of all processes, in scope or not:
-	alive    int       // up
-	support  []int     // up, and naming each process
-	standing int       // up and not paused
-	named    []int     // those of them that name each process
-	leaders  []algo.ID // those of them that hold themselves leader
+	*harness.Leadership
+	setup  *harness.Setup
+	links  *harness.Links
+	faults *faults
 
 	agreed  algo.ID // the leader that there is agreement on; None: there is none
 	last    algo.ID // the last one that there was agreement on
@@ -89,11 +79,11 @@ type closing struct {
 	delays uint32 // the longest chain of messages
 }
 
-func newElections(s *harness.Setup, net *network, m *faults) *elections {
+func newElections(s *harness.Setup, links *harness.Links, m *faults) *elections {
 	n := s.Nodes
 	e := &elections{
-		setup: s, network: net, faults: m, belief: make([]algo.ID, n), scope: make([]bool, n),
-		leads: map[uint64]algo.ID{}, terms: newTerms(n), healedAt: -1,
+		Leadership: harness.NewLeadership(s.Leader, m.up, m.paused, links),
+		setup:      s, links: links, faults: m, leads: map[uint64]algo.ID{}, terms: newTerms(n), healedAt: -1,
 		took: span{metric: metric.Election}, outages: map[algo.Service]*outages{},
 		woke: make([]waking, n), doubts: make([]map[algo.ID]waking, n), ruled: make([]bool, n),
 		vigil: newVigil(s), phases: newPhases(s),
@@ -102,11 +92,7 @@ func newElections(s *harness.Setup, net *network, m *faults) *elections {
 		e.outages[service] = newOutages(metric.OutagesOf(service), service == s.Alg.Spec.Service,
 			e.measured)
 	}
-	for i := range n {
-		e.belief[i], e.scope[i] = s.Leader, true
-	}
-	e.recount()
-	e.agreed = e.agreement(algo.None)
+	e.agreed = e.Agreement(algo.None)
 	e.last, e.marked = s.Leader, -1
 	if e.agreed == algo.None {
 		e.open = true
@@ -138,7 +124,7 @@ func (e *elections) begin(j *Judge, r *trace.Record, origin trace.Origin) {
 
 // phase is that of the leader of before when r happens, if it still leads.
 func (e *elections) phase(r *trace.Record) float64 {
-	if e.last == algo.None || e.belief[e.last-1] != e.last {
+	if e.last == algo.None || e.Belief[e.last-1] != e.last {
 		return 0
 	}
 	return e.phases.at(r, e.last)
@@ -256,60 +242,6 @@ func (e *elections) settle(now *Totals) {
 	}
 }
 
-// regroup follows a change of who is up, or of who reaches whom.
-func (e *elections) regroup(at time.Duration) {
-	e.divide(at)
-	e.recount()
-}
-
-// recount is needed when processes come and go; beliefs are counted as they
-// change.
-func (e *elections) recount() {
-	n := e.setup.Nodes
-	e.votes, e.support, e.named = make([]int, n+1), make([]int, n+1), make([]int, n+1)
-	e.live, e.alive, e.standing, e.leaders = 0, 0, 0, e.leaders[:0]
-	for i, belief := range e.belief {
-		if !e.faults.up[i] {
-			continue
-		}
-		e.alive++
-		e.support[belief]++
-		p := algo.ID(i + 1)
-		if !e.present(uint32(p)) {
-			continue
-		}
-		e.standing++
-		e.named[belief]++
-		if belief == p {
-			e.leaders = append(e.leaders, p)
-		}
-		if e.scope[i] {
-			e.live++
-			e.votes[belief]++
-		}
-	}
-}
-
-// agreement is the leader that all name; hint is one to look at first.
-func (e *elections) agreement(hint algo.ID) algo.ID {
-	if hint == algo.None {
-		for p, votes := range e.votes {
-			if p > 0 && votes > 0 {
-				hint = algo.ID(p)
-				break
-			}
-		}
-	}
-	if e.agreedOn(hint) {
-		return hint
-	}
-	return algo.None
-}
-
-func (e *elections) agreedOn(p algo.ID) bool {
-	return p != algo.None && e.live > 0 && e.votes[p] == e.live && e.asked(p)
-}
-
 func (e *elections) record(j *Judge, r *trace.Record) {
 	e.overdue(j, r.At)
 	e.elapse(r.At)
@@ -319,26 +251,26 @@ func (e *elections) record(j *Judge, r *trace.Record) {
 		if r.Incarnation == 0 {
 			return
 		}
-		e.belief[p-1], e.doubts[p-1], e.woke[p-1] = algo.None, nil, waking{}
+		e.Belief[p-1], e.doubts[p-1], e.woke[p-1] = algo.None, nil, waking{}
 		j.chains.up(r.Process)
-		e.regroup(r.At)
+		e.Regroup(r.At)
 		e.judge(j, r, false)
 	case trace.Resume:
-		e.regroup(r.At)
+		e.Regroup(r.At)
 		e.onlyOne(j, p, r.At)
 		e.judge(j, r, false)
 	case trace.Crash, trace.Pause:
 		e.terms.gone(p)
-		led := slices.Contains(e.leaders, p) || e.last == p
+		led := slices.Contains(e.Leaders, p) || e.last == p
 		e.ruled[p-1] = false
-		e.regroup(r.At)
+		e.Regroup(r.At)
 		e.judge(j, r, led)
 		if led || r.Type == trace.Crash && e.setup.Scenario.Declared().Crashes {
 			e.anew(j, r)
 		}
 	case trace.Cut, trace.Heal:
 		e.rejoin(r.At)
-		e.regroup(r.At)
+		e.Regroup(r.At)
 		e.judge(j, r, false)
 	case trace.Elect:
 		e.wake(j, r, trace.Asked)
@@ -375,9 +307,9 @@ func (e *elections) wake(j *Judge, r *trace.Record, origin trace.Origin) {
 func (e *elections) suspects(p, q algo.ID, at time.Duration) trace.Origin {
 	origin := trace.Mistrusted
 	switch {
-	case q == algo.None || !e.present(uint32(q)):
+	case q == algo.None || !e.Present(q):
 		origin = trace.OtherCrashed
-	case e.network.apart && e.cut(p, q, at):
+	case e.links.Apart && e.Severed(p, q, at):
 		origin = trace.Parted
 	}
 	if e.doubts[p-1] == nil {
@@ -407,7 +339,7 @@ func (e *elections) elapse(at time.Duration) {
 	if e.closing != nil && at > e.closing.at {
 		e.conclude()
 	}
-	if len(e.leaders) > 1 {
+	if len(e.Leaders) > 1 {
 		e.split += at - e.since
 	}
 	e.clients.elapse(at)
@@ -416,7 +348,7 @@ func (e *elections) elapse(at time.Duration) {
 
 func (e *elections) elected(j *Judge, r *trace.Record) {
 	i, leader := r.Process-1, algo.ID(r.Peer)
-	if int(leader) > len(e.belief) {
+	if int(leader) > len(e.Belief) {
 		j.violate(agreement, "p%d names p%d at %v, which is no process", r.Process, leader, r.At)
 		leader = algo.None
 	}
@@ -431,8 +363,8 @@ func (e *elections) elected(j *Judge, r *trace.Record) {
 		e.learnt(j, r.Process, r.At)
 	}
 	if e.perTerm() {
-		e.terms.elected(r, leader == algo.None && e.present(r.Process) &&
-			e.majority(e.around(algo.ID(r.Process), r.At).reached))
+		e.terms.elected(r, leader == algo.None && e.Present(algo.ID(r.Process)) &&
+			e.Around(algo.ID(r.Process), r.At).Reaches)
 		if algo.ID(r.Process) == leader {
 			if other := e.leads[r.Arg]; other != algo.None && other != leader {
 				j.violate(leadership, "p%d leads term %d at %v, which p%d led", leader, r.Arg, r.At, other)
@@ -440,33 +372,17 @@ func (e *elections) elected(j *Judge, r *trace.Record) {
 			e.leads[r.Arg] = leader
 		}
 	}
-	old := e.belief[i]
-	if e.belief[i] = leader; old == leader {
+	old, p := e.Belief[i], algo.ID(r.Process)
+	if !e.Name(p, leader) {
 		return
 	}
-	here, p := e.present(r.Process), algo.ID(r.Process)
 	if old == p {
 		if e.ruled[i] {
 			e.demoted++
 		}
 		e.ruled[i] = false
 	}
-	e.support[old]--
-	e.support[leader]++
-	if here {
-		e.named[old]--
-		e.named[leader]++
-	}
-	if e.asked(p) {
-		e.votes[old]--
-		e.votes[leader]++
-	}
-	switch {
-	case !here:
-	case old == p:
-		e.leaders = slices.DeleteFunc(e.leaders, func(h algo.ID) bool { return h == p })
-	case leader == p:
-		e.leaders = append(e.leaders, p)
+	if leader == p && e.Present(p) {
 		e.onlyOne(j, p, r.At)
 	}
 }
@@ -477,7 +393,7 @@ func (e *elections) perTerm() bool { return e.setup.Alg.Spec.Promises.Leadership
 // onlyOne objects if p has become one leader of several, where that is promised never
 // to happen.
 func (e *elections) onlyOne(j *Judge, p algo.ID, at time.Duration) {
-	if len(e.leaders) > 1 && slices.Contains(e.leaders, p) &&
+	if len(e.Leaders) > 1 && slices.Contains(e.Leaders, p) &&
 		e.setup.Alg.Spec.Promises.Leadership == algo.AtMostOne {
 		j.violate(leadership, "p%d holds itself leader at %v, while another does", p, at)
 	}
@@ -519,9 +435,9 @@ func (e *elections) origin(r *trace.Record, led bool) trace.Origin {
 		return e.current.Origin
 	case w.at == r.At && w.origin != "" && w.origin != trace.Mistrusted:
 		return w.origin
-	case e.network.apart:
+	case e.links.Apart:
 		return trace.Parted
-	case !e.majority(e.standing):
+	case !e.Majority(e.Standing):
 		return trace.OtherCrashed
 	case w.at == r.At && w.origin == trace.Mistrusted,
 		e.doubts[r.Process-1][e.last].origin == trace.Mistrusted:
@@ -534,12 +450,12 @@ func (e *elections) origin(r *trace.Record, led bool) trace.Origin {
 // again, and follows the outages.
 func (e *elections) judge(j *Judge, r *trace.Record, led bool) {
 	now := e.agreed
-	if !e.agreedOn(now) {
+	if !e.AgreedOn(now) {
 		hint := algo.None
 		if r.Type == trace.Elected {
-			hint = e.belief[r.Process-1]
+			hint = e.Belief[r.Process-1]
 		}
-		now = e.agreement(hint)
+		now = e.Agreement(hint)
 	}
 	switch {
 	case now == algo.None && e.agreed != algo.None && e.closing != nil: // at this instant
@@ -569,7 +485,7 @@ func (e *elections) judge(j *Judge, r *trace.Record, led bool) {
 // follow has the outages follow what is so from now on.
 func (e *elections) follow(at time.Duration, origin func() trace.Origin, late func() time.Duration) {
 	leader, answered := e.survey(at)
-	e.clients.asking, e.clients.answered = e.alive, answered
+	e.clients.asking, e.clients.answered = e.Alive, answered
 	e.outages[algo.Agreed].follow(e.agreed != algo.None, at, origin, late)
 	e.outages[algo.Led].follow(leader != algo.None, at, origin, late)
 	e.outages[algo.Served].follow(answered > 0, at, origin, late)
@@ -579,12 +495,12 @@ func (e *elections) follow(at time.Duration, origin func() trace.Origin, late fu
 // rejoin notes when the network becomes whole again.
 func (e *elections) rejoin(at time.Duration) {
 	switch {
-	case e.network.apart:
+	case e.links.Apart:
 		e.healedAt = -1
 	case e.apart:
 		e.healedAt = at
 	}
-	e.apart = e.network.apart
+	e.apart = e.links.Apart
 }
 
 func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {

@@ -20,17 +20,17 @@ func (o *outcome) leaderOf(_ *harness.Expect, process string) (float64, error) {
 	e := o.elections()
 	p, err := strconv.Atoi(process)
 	switch {
-	case err != nil || p < 1 || p > len(e.belief):
+	case err != nil || p < 1 || p > len(e.Belief):
 		return 0, errors.New("there is no such process")
 	case !o.judge.faults.up[p-1]:
 		return 0, errors.New("it is down")
 	}
-	return float64(e.belief[p-1]), nil
+	return float64(e.Belief[p-1]), nil
 }
 
 func (o *outcome) newLeader(*harness.Expect, string) (float64, error) {
 	e, most := o.elections(), algo.None
-	for i, leader := range e.belief {
+	for i, leader := range e.Belief {
 		if o.judge.faults.up[i] && leader != o.judge.setup.Leader {
 			most = max(most, leader)
 		}

@@ -4,11 +4,9 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
-	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -104,38 +102,6 @@ func TestFailures(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestOneWayParts: those have to agree who hear each other, in both directions,
-// if only by way of others.
-func TestOneWayParts(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string][]uint32{
-		"1>3 2>3":                 {1, 1, 3}, // 3 is deaf
-		"3>1 3>2":                 {1, 1, 3}, // 3 is mute
-		"1>3 3>1":                 {1, 1, 1}, // by way of 2
-		"1>3 3>2 2>1":             {1, 1, 1}, // round the other way
-		"1>2 1>3 2>3":             {1, 2, 3},
-		"1|2 3":                   {1, 2, 2},
-		"1>2 2>1 1>3 3>1 2>3 3>2": {1, 2, 3},
-	} {
-		p := harness.Plan{Algorithm: "election/test-eventual", Nodes: 3, Shape: algo.Shape{Kind: "complete"},
-			Network: link.Network{Latency: link.Constant(ms1)}}
-		s, err := p.Setup()
-		if err != nil {
-			t.Fatal(err)
-		}
-		net, m := network{nodes: 3}, newFaults(s)
-		r := cut(0, text)
-		net.record(&r)
-		got := newElections(s, &net, &m).parts(time.Second)[1:]
-		for i := range got {
-			if got[i] != want[i] {
-				t.Errorf("%s: parts %v, want %v", text, got, want)
-				break
-			}
-		}
 	}
 }
 

@@ -99,11 +99,11 @@ func (e *elections) connected(at time.Duration) bool {
 			up++
 		}
 	}
-	if !e.network.apart { // all of them reach each other
+	if !e.links.Apart { // all of them reach each other
 		return up > 0 && (!majority || 2*up > n)
 	}
 	return e.vigil.promise.Under.Holds(n, majority, func(p, q algo.ID) bool {
-		return live[p-1] && live[q-1] && !e.network.cuts.Severed(uint32(p), uint32(q), at, at)
+		return live[p-1] && live[q-1] && !e.links.Cuts.Severed(uint32(p), uint32(q), at, at)
 	})
 }
 
@@ -114,12 +114,12 @@ func (e *elections) seen() bool {
 		return true
 	}
 	class := e.setup.Detector.Class()
-	return class != algo.NoDetector && !(e.network.apart && class == algo.Perfect)
+	return class != algo.NoDetector && !(e.links.Apart && class == algo.Perfect)
 }
 
 // untouched says whether nothing is done to any process, and all links that are not cut are
 // as the model says.
-func (j *Judge) untouched() bool { return j.faults.impaired+j.network.overrides == 0 }
+func (j *Judge) untouched() bool { return j.faults.impaired+j.network.Overrides == 0 }
 
 // late says whether something happened on a real machine so long after it was due that
 // time-outs may not allow for it.

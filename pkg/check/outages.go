@@ -145,56 +145,15 @@ func (c *clients) elapse(at time.Duration) {
 // survey is who would answer whom at an instant: who leads a majority of all processes
 // that it reaches, if anybody, and how many clients get an answer. It notes who ruled.
 func (e *elections) survey(at time.Duration) (leader algo.ID, answered int) {
-	for _, p := range e.leaders {
-		c := e.around(p, at)
-		if e.majority(c.named) {
+	for _, p := range e.Leaders {
+		c := e.Around(p, at)
+		if c.Led {
 			leader = p
 		}
-		reaches := e.majority(c.reached)
-		if reaches {
-			answered += c.served
+		if c.Reaches {
+			answered += c.Served
 		}
-		e.ruled[p-1] = reaches && (e.ruled[p-1] || leader == p || e.agreed == p)
+		e.ruled[p-1] = c.Reaches && (e.ruled[p-1] || leader == p || e.agreed == p)
 	}
 	return leader, answered
-}
-
-// majority says whether so many are one of all processes.
-func (e *elections) majority(n int) bool { return 2*n > e.setup.Nodes }
-
-// A circle is the processes that a leader reaches in both directions, itself among them.
-type circle struct {
-	reached int // up and not paused
-	named   int // those of them that name it
-	served  int // up, paused or not, and naming it: their clients ask it
-}
-
-func (e *elections) around(p algo.ID, at time.Duration) circle {
-	if !e.network.apart {
-		return circle{e.standing, e.named[p], e.support[p]}
-	}
-	c := circle{1, 1, 1}
-	for i, belief := range e.belief {
-		q := algo.ID(i + 1)
-		if q == p || !e.faults.up[i] || e.cut(p, q, at) {
-			continue
-		}
-		if belief == p {
-			c.served++
-		}
-		if !e.present(uint32(q)) {
-			continue
-		}
-		c.reached++
-		if belief == p {
-			c.named++
-		}
-	}
-	return c
-}
-
-// cut says whether messages between two processes are cut off in some direction.
-func (e *elections) cut(p, q algo.ID, at time.Duration) bool {
-	return e.network.cuts.Severed(uint32(p), uint32(q), at, at) ||
-		e.network.cuts.Severed(uint32(q), uint32(p), at, at)
 }

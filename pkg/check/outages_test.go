@@ -157,7 +157,7 @@ func TestOrigins(t *testing.T) {
 func TestPhase_OfALeader(t *testing.T) {
 	t.Parallel()
 	for leader, want := range map[algo.ID]float64{2: 0.5, 1: 0, algo.None: 0} {
-		e := elections{last: 2, belief: []algo.ID{2, leader}, phases: phases{
+		e := elections{last: 2, Leadership: &harness.Leadership{Belief: []algo.ID{2, leader}}, phases: phases{
 			period: harness.Period{Length: 20 * ms1}, last: []time.Duration{-1, 5 * ms1}}}
 		if got := e.phase(&trace.Record{Type: trace.Crash, Process: 2, At: 15 * ms1}); got != want {
 			t.Errorf("2 names %d when it crashes: phase %v, want %v", leader, got, want)

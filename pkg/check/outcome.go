@@ -10,13 +10,13 @@ import (
 // incomplete judges a trial at whose end there is no agreement.
 func (e *elections) incomplete(j *Judge, end harness.End, v *Verdict, promises algo.Promises) {
 	what := "no agreement on a leader:"
-	for i := range e.belief {
+	for i := range e.Belief {
 		if i == 8 {
 			what += " ..."
 			break
 		}
 		if e.faults.up[i] {
-			what += fmt.Sprintf(" p%d names %s", i+1, name(e.belief[i]))
+			what += fmt.Sprintf(" p%d names %s", i+1, name(e.Belief[i]))
 		}
 	}
 	if j.settled(end) && e.told(j) && promises.Leadership == algo.PerGroup {
@@ -26,7 +26,7 @@ func (e *elections) incomplete(j *Judge, end harness.End, v *Verdict, promises a
 	switch {
 	case e.deadNamed() != algo.None:
 		rule = leaderAlive
-	case e.network.ever && !e.network.apart:
+	case e.links.Ever && !e.links.Apart:
 		rule = afterHeal
 	}
 	j.incomplete(end, v, promises.Leadership != algo.PerGroup, rule, what)
@@ -39,29 +39,26 @@ func (e *elections) told(j *Judge) bool {
 
 // deadNamed is a process that takes part in agreement and names one that is down.
 func (e *elections) deadNamed() algo.ID {
-	for i, p := range e.belief {
-		if e.asked(algo.ID(i+1)) && p != algo.None && !e.faults.up[p-1] {
+	for i, p := range e.Belief {
+		if e.Asked(algo.ID(i+1)) && p != algo.None && !e.faults.up[p-1] {
 			return algo.ID(i + 1)
 		}
 	}
 	return algo.None
 }
 
-// asked says whether p takes part in agreement.
-func (e *elections) asked(p algo.ID) bool { return e.scope[p-1] && e.present(uint32(p)) }
-
 // heads objects, where each group has a leader of its own, to groups without one in
 // the end: whoever is named must be there and name itself.
 func (e *elections) heads(j *Judge) {
 	if p := e.deadNamed(); p != algo.None {
 		j.violate(leaderAlive, "p%d names %s, which is down, and nothing moves any more", p,
-			name(e.belief[p-1]))
+			name(e.Belief[p-1]))
 	}
-	for i, leader := range e.belief {
-		if p := algo.ID(i + 1); leader != algo.None && e.asked(p) && e.asked(leader) &&
-			e.belief[leader-1] != leader {
+	for i, leader := range e.Belief {
+		if p := algo.ID(i + 1); leader != algo.None && e.Asked(p) && e.Asked(leader) &&
+			e.Belief[leader-1] != leader {
 			j.violate(leadership, "p%d names p%d, which names %s, and nothing moves any more", p, leader,
-				name(e.belief[leader-1]))
+				name(e.Belief[leader-1]))
 		}
 	}
 }
@@ -78,7 +75,7 @@ func (e *elections) judgeHighest(j *Judge) {
 		}
 	}
 	for p := algo.ID(e.setup.Nodes); p > e.agreed; p-- {
-		if e.asked(p) {
+		if e.Asked(p) {
 			j.violate(highest, "p%d leads at the end, but p%d is live", e.agreed, p)
 			return
 		}

@@ -1,20 +1,22 @@
-package check
+package harness
 
 import (
 	"slices"
 	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
 // divide finds the largest part of the network, whose processes are the ones that
 // have to agree; of equal ones that with the least number.
-func (e *elections) divide(now time.Duration) {
-	if !e.network.ever {
+func (l *Leadership) divide(now time.Duration) {
+	if !l.links.Ever {
 		return
 	}
-	n := uint32(e.setup.Nodes)
-	part, size := e.parts(now), make([]int, n+1)
+	n := uint32(len(l.up))
+	part, size := l.parts(now), make([]int, n+1)
 	for p := uint32(1); p <= n; p++ {
-		if e.present(p) {
+		if l.Present(algo.ID(p)) {
 			size[part[p]]++
 		}
 	}
@@ -25,22 +27,19 @@ func (e *elections) divide(now time.Duration) {
 		}
 	}
 	for p := uint32(1); p <= n; p++ {
-		e.scope[p-1] = part[p] == best
+		l.scope[p-1] = part[p] == best
 	}
 }
-
-// present says whether p is up and not paused.
-func (e *elections) present(p uint32) bool { return e.faults.present(p) }
 
 // parts is the part of each process, by ID: its least member. Of one part are those
 // that reach each other in both directions, by way of others if these are present. So
 // they are the strongly connected components of the links, found by the algorithm of
 // Kosaraju and Sharir.
-func (e *elections) parts(now time.Duration) []uint32 {
-	n := uint32(e.setup.Nodes)
+func (l *Leadership) parts(now time.Duration) []uint32 {
+	n := uint32(len(l.up))
 	seen, part := make([]bool, n+1), make([]uint32, n+1)
 	joined := func(p, q uint32) bool {
-		return e.present(p) && e.present(q) && !e.network.cuts.Severed(p, q, now, now)
+		return l.Present(algo.ID(p)) && l.Present(algo.ID(q)) && !l.links.Cuts.Severed(p, q, now, now)
 	}
 	var order []uint32 // by when all is seen that can be reached
 	var visit func(p uint32)
