@@ -65,13 +65,15 @@ func (r *Repo) Uncommitted(ctx context.Context) (bool, error) {
 
 // Find is the commit of a name: a branch, a tag, a hash, HEAD~3.
 func (r *Repo) Find(ctx context.Context, name string) (*Commit, error) {
+	if strings.HasPrefix(name, "-") { // git would take it for an option
+		return nil, &UnknownError{name, wanted}
+	}
 	hash, err := r.git(ctx, "rev-parse", "--verify", "--quiet", name+"^{commit}")
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
-		return nil, &UnknownError{name, cmp.Or(r.shallow(ctx), r.remote(ctx, name),
-			"want a branch, a tag, a hash, or one like HEAD~3")}
+		return nil, &UnknownError{name, cmp.Or(r.Shallow(ctx), r.remote(ctx, name), wanted)}
 	}
 	out, err := r.git(ctx, "show", "--no-patch", "--format=%aN <%aE>%n%aI%n%s", hash)
 	if err != nil {
@@ -81,8 +83,12 @@ func (r *Repo) Find(ctx context.Context, name string) (*Commit, error) {
 	return &Commit{Hash: hash, Author: lines[0], Date: lines[1], Subject: lines[2]}, nil
 }
 
-// shallow is the remedy where older commits are missing; "": they are there.
-func (r *Repo) shallow(ctx context.Context) string {
+// wanted is what names a commit.
+const wanted = "want a branch, a tag, a hash, or one like HEAD~3"
+
+// Shallow is the remedy where older commits are missing, as the end of a sentence about this repository;
+// "": they are there.
+func (r *Repo) Shallow(ctx context.Context) string {
 	if is, _ := r.git(ctx, "rev-parse", "--is-shallow-repository"); is != "true" {
 		return ""
 	}
@@ -107,7 +113,7 @@ func (r *Repo) Fork(ctx context.Context, a, b *Commit) (*Commit, error) {
 		return nil, context.Cause(ctx)
 	case err != nil:
 		text := fmt.Sprintf("%s and %s have no commit in common", a.Short(), b.Short())
-		if hint := r.shallow(ctx); hint != "" {
+		if hint := r.Shallow(ctx); hint != "" {
 			text += " in this repository, " + hint
 		}
 		return nil, &DirectionError{text}
@@ -298,7 +304,7 @@ func (b *Builder) compile(ctx context.Context, folder, program string) error {
 	// Without the paths of this folder in it, the next search need not build it all again.
 	// What go leaves if it has to be killed goes with the rest.
 	_, err = b.repo.run(ctx, folder, []string{"GOTMPDIR=" + b.root}, "go", "build", "-trimpath", "-o",
-		program, b.pkg)
+		program, "--", b.pkg)
 	if err != nil {
 		return untestable(ctx, err)
 	}

@@ -363,8 +363,8 @@ func (o *Options) check(base, new *results.Table) error {
 	if named(base) || named(new) {
 		withHost = append(slices.Clone(columns), results.HostColumn)
 	}
-	if err := columnsIn(withHost, o.Where); err != nil {
-		return fmt.Errorf("--where: %w", err)
+	if err := CheckWhere(withHost, o.Where); err != nil {
+		return err
 	}
 	for _, name := range o.Ignore {
 		if err := columnsIn(withHost, []metric.Field{{Name: name}}); err != nil {
@@ -378,6 +378,14 @@ func (o *Options) check(base, new *results.Table) error {
 		if err := columnsIn(columns, c.Where); err != nil {
 			return fmt.Errorf("condition %q: %w", c.text, err)
 		}
+	}
+	return nil
+}
+
+// CheckWhere refuses a --where of a column that no cell has: a NameError.
+func CheckWhere(columns []string, where []metric.Field) error {
+	if err := columnsIn(columns, where); err != nil {
+		return fmt.Errorf("--where: %w", err)
 	}
 	return nil
 }

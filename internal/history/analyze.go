@@ -2,12 +2,14 @@ package history
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/commits"
+	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -22,7 +24,6 @@ type Options struct {
 	// Least is the smallest change of a noisy figure that is told, as a part of it.
 	Least   float64
 	Metrics []string // empty: the main ones of each problem
-	Where   []Column
 }
 
 // DefaultAlpha is the probability of any false alarm of an analysis, unless somebody asks for another.
@@ -70,12 +71,12 @@ func (c *Change) Ratio() float64 {
 
 // A Finding is a change, and the commit that it came with.
 type Finding struct {
-	Kind       Kind     `json:"kind"`
-	Verdict    Verdict  `json:"verdict"`
-	Experiment string   `json:"experiment"`
-	Cell       string   `json:"cell"`
-	Design     []Column `json:"design"`
-	Machine    string   `json:"machine,omitempty"` // of a noisy series
+	Kind       Kind    `json:"kind"`
+	Verdict    Verdict `json:"verdict"`
+	Experiment string  `json:"experiment"`
+	Cell       string  `json:"cell"`
+	Design     Design  `json:"design"`
+	Machine    string  `json:"machine,omitempty"` // of a noisy series
 	// Commit is the first at which the figure is another. From and To are between which it may be,
 	// both ends included: commits that were measured. Unmeasured lie between To, or Commit, and the
 	// measured one before.
@@ -103,12 +104,12 @@ type Finding struct {
 
 // A Blessing accepts what a commit changed.
 type Blessing struct {
-	Commit string   `json:"commit"`
-	Where  []Column `json:"where,omitempty"`
-	Metric string   `json:"metric,omitempty"` // "": all
-	Reason string   `json:"reason"`
-	By     string   `json:"by,omitempty"`
-	At     string   `json:"at"` // RFC 3339
+	Commit string `json:"commit"`
+	Where  Design `json:"where,omitempty"`
+	Metric string `json:"metric,omitempty"` // "": all
+	Reason string `json:"reason"`
+	By     string `json:"by,omitempty"`
+	At     string `json:"at"` // RFC 3339
 }
 
 // covers says whether the blessing is about a finding.
@@ -119,16 +120,7 @@ func (b *Blessing) covers(f *Finding, place map[string]int) bool {
 		func(c Change) bool { return c.Metric == b.Metric }) {
 		return false
 	}
-	return matches(f.Design, b.Where)
-}
-
-func matches(design, where []Column) bool {
-	for _, w := range where {
-		if !slices.Contains(design, w) {
-			return false
-		}
-	}
-	return true
+	return metric.Covers(b.Where, f.Design)
 }
 
 // A Point is a measured value of a series.
@@ -142,7 +134,7 @@ type Point struct {
 type Series struct {
 	Experiment string
 	Cell       string
-	Design     []Column
+	Design     Design
 	Metric     *metric.Metric
 	Exact      bool
 	Machine    string
@@ -199,6 +191,56 @@ func (a *Analysis) After(hash string) error {
 	return nil
 }
 
+// Select leaves of each entry the cells of which all of where holds, and no entry without one. As for
+// bench compare, a column that no cell has is a compare.NameError, and it is an error if no cell is left.
+func Select(entries []*Entry, where []metric.Field) (out []*Entry, err error) {
+	if len(where) == 0 {
+		return entries, nil
+	}
+	var columns []string
+	for _, e := range entries {
+		left := *e
+		left.Cells = nil
+		for _, c := range e.Cells {
+			for _, f := range c.Design {
+				if !slices.Contains(columns, f.Name) {
+					columns = append(columns, f.Name)
+				}
+			}
+			if metric.Covers(where, c.Design) {
+				left.Cells = append(left.Cells, c)
+			}
+		}
+		if len(left.Cells) > 0 {
+			out = append(out, &left)
+		}
+	}
+	if err := compare.CheckWhere(columns, where); err != nil {
+		return nil, err
+	}
+	if len(out) == 0 {
+		return nil, errors.New("no cell has all that --where asks for" + present(entries, where))
+	}
+	return out, nil
+}
+
+// present lists the values that the columns of where have.
+func present(entries []*Entry, where []metric.Field) string {
+	var parts []string
+	for _, w := range where {
+		var values []string
+		for _, e := range entries {
+			for _, c := range e.Cells {
+				if v := c.Get(w.Name); !slices.Contains(values, v) {
+					values = append(values, v)
+				}
+			}
+		}
+		parts = append(parts, w.Name+" is "+strings.Join(values, ", "))
+	}
+	return " (" + strings.Join(parts, "; ") + ")"
+}
+
 // Analyze finds what changed, and the commit that it came with.
 func Analyze(entries []*Entry, blessings []*Blessing, o Options) *Analysis {
 	a := &Analysis{Line: o.Line, place: map[string]int{}, o: o}
@@ -221,7 +263,7 @@ func Analyze(entries []*Entry, blessings []*Blessing, o Options) *Analysis {
 	slices.SortStableFunc(measured, func(x, y *Entry) int {
 		return cmp.Or(a.place[x.Commit.Hash]-a.place[y.Commit.Hash], x.when().Compare(y.when()))
 	})
-	cells := collect(measured, o.Where)
+	cells := collect(measured)
 	for _, c := range cells {
 		a.exactly(c)
 		a.broken(c)
@@ -262,21 +304,18 @@ func completed(c commits.Commit, from *commits.Commit) commits.Commit {
 // A past is a cell over the history.
 type past struct {
 	experiment, label string
-	design            []Column
+	design            Design
 	entries           []*Entry
 	cells             []*Cell
 }
 
 // collect gathers the entries of each cell.
-func collect(entries []*Entry, where []Column) (out []*past) {
+func collect(entries []*Entry) (out []*past) {
 	index := map[string]*past{}
 	varies := map[string]map[string]string{} // experiment, column: the value, or "\x00" for several
 	for _, e := range entries {
 		for i := range e.Cells {
 			c := &e.Cells[i]
-			if !matches(c.Design, where) {
-				continue
-			}
 			key := e.Experiment + "\x00" + c.key()
 			p := index[key]
 			if p == nil {
@@ -293,32 +332,32 @@ func collect(entries []*Entry, where []Column) (out []*past) {
 	return out
 }
 
-func note(varies map[string]map[string]string, experiment string, design []Column) {
+func note(varies map[string]map[string]string, experiment string, design Design) {
 	m := varies[experiment]
 	if m == nil {
 		m = map[string]string{}
 		varies[experiment] = m
 	}
 	for _, f := range design {
-		if was, seen := m[f[0]]; seen && was != f[1] {
-			m[f[0]] = "\x00"
+		if was, seen := m[f.Name]; seen && was != f.Value {
+			m[f.Name] = "\x00"
 		} else if !seen {
-			m[f[0]] = f[1]
+			m[f.Name] = f.Value
 		}
 	}
 }
 
 // label is what tells a cell from the others of its experiment: the algorithm, and what varies.
-func label(design []Column, varies map[string]string) string {
+func label(design Design, varies map[string]string) string {
 	var parts []string
 	name := ""
 	for _, f := range design {
 		switch {
-		case f[0] == "label":
-			name = f[1]
-		case f[0] == "problem" || f[0] == "algorithm":
-		case varies[f[0]] == "\x00":
-			parts = append(parts, f[0]+"="+f[1])
+		case f.Name == "label":
+			name = f.Value
+		case f.Name == "problem" || f.Name == "algorithm":
+		case varies[f.Name] == "\x00":
+			parts = append(parts, f.Name+"="+f.Value)
 		}
 	}
 	return strings.TrimSpace(name + " " + strings.Join(parts, " "))
@@ -387,8 +426,8 @@ func (a *Analysis) locate(f *Finding) {
 
 func (p *past) problem() algo.Problem {
 	for _, f := range p.design {
-		if f[0] == "problem" {
-			return algo.Problem(f[1])
+		if f.Name == "problem" {
+			return algo.Problem(f.Value)
 		}
 	}
 	return ""

@@ -10,8 +10,6 @@ package history
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
@@ -25,6 +23,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/internal/transport"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -50,12 +49,33 @@ type Entry struct {
 	Cells []Cell  `json:"cells"`
 }
 
-// A Column is a name and a value of a design.
-type Column [2]string
+// A Design is the values of a cell, or those that cells must have. In JSON each is a pair of name and
+// value.
+type Design []metric.Field
+
+// MarshalJSON writes the pairs.
+func (d Design) MarshalJSON() ([]byte, error) {
+	var pairs [][2]string
+	for _, f := range d {
+		pairs = append(pairs, [2]string{f.Name, f.Value})
+	}
+	return json.Marshal(pairs)
+}
+
+// UnmarshalJSON reads the pairs.
+func (d *Design) UnmarshalJSON(b []byte) error {
+	var pairs [][2]string
+	err := json.Unmarshal(b, &pairs)
+	*d = nil
+	for _, p := range pairs {
+		*d = append(*d, metric.Field{Name: p[0], Value: p[1]})
+	}
+	return err
+}
 
 // A Cell is the trials of a run that have one design.
 type Cell struct {
-	Design []Column `json:"design"`
+	Design Design `json:"design"`
 	// Exact says that the cell was simulated: equal programs give equal figures.
 	Exact    bool           `json:"exact,omitempty"`
 	Trials   int            `json:"trials"`
@@ -81,8 +101,8 @@ type Figure struct {
 // Get returns the value of a column of the design, "" if there is none.
 func (c *Cell) Get(column string) string {
 	for _, f := range c.Design {
-		if f[0] == column {
-			return f[1]
+		if f.Name == column {
+			return f.Value
 		}
 	}
 	return ""
@@ -119,11 +139,9 @@ func NewEntry(t *results.Table, c commits.Commit) (*Entry, error) {
 func onNodes(c *results.Cell) bool { return !transport.Virtual(c.Get("transport")) }
 
 func newCell(from *results.Cell, metrics []string) Cell {
-	c := Cell{Trials: len(from.Trials), First: from.Trials[0].Trial, Statuses: map[string]int{},
+	c := Cell{Design: from.Design, Trials: len(from.Trials),
+		First: from.Trials[0].Trial, Statuses: map[string]int{},
 		Exact: transport.Virtual(from.Get("transport")), Figures: map[string]Figure{}}
-	for _, f := range from.Design {
-		c.Design = append(c.Design, Column{f.Name, f.Value})
-	}
 	seeds := fnv.New32a()
 	var digests strings.Builder
 	for _, t := range from.Trials {
@@ -178,12 +196,11 @@ func newFigure(c *results.Cell, name string, exact bool) Figure {
 
 // name is that of the entry's file: entries of one run are one file, by whomever they are added.
 func (e *Entry) name(content []byte) string {
-	sum := sha256.Sum256(content)
 	stamp := strings.NewReplacer(":", "", "-", "").Replace(e.Started)
 	if len(stamp) > 15 {
 		stamp = stamp[:15]
 	}
-	return fmt.Sprintf("%s-%s-%s", stamp, e.Commit.Short(), hex.EncodeToString(sum[:6]))
+	return fmt.Sprintf("%s-%s-%s", stamp, e.Commit.Short(), checksum(content, entrySum))
 }
 
 // encode writes an entry: equal ones as equal bytes.
@@ -200,7 +217,8 @@ func (e *Entry) bad() error {
 			e.Schema,
 			Schema)
 	case e.Schema < 1 || e.Commit.Hash == "" || e.Experiment == "" || len(e.Cells) == 0:
-		return fmt.Errorf("no entry: want schema_version, commit, experiment and cells")
+		return fmt.Errorf("no entry: want schema_version, commit, experiment and cells; remove the file " +
+			"if it is not of a history")
 	}
 	return nil
 }
@@ -252,7 +270,7 @@ func (c *Cell) violations() int { return c.Statuses[string(trace.Violated)] }
 func (c *Cell) key() string {
 	parts := make([]string, len(c.Design))
 	for i, f := range c.Design {
-		parts[i] = f[0] + "=" + f[1]
+		parts[i] = f.Name + "=" + f.Value
 	}
 	slices.SortFunc(parts, func(a, b string) int { return cmp.Compare(a, b) })
 	return strings.Join(parts, "\x00")

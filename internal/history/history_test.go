@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/commits"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -33,18 +34,28 @@ func line(n int) (out []*commits.Commit) {
 	return out
 }
 
+// config is the experiment of entries.
+const config = "name: ci\n"
+
 // entry is a run of commit i that has one cell.
 func entry(i int, c Cell) *Entry {
-	return &Entry{Schema: Schema, Experiment: "ci", Config: "c0", Run: fmt.Sprint("run", i),
+	return &Entry{Schema: Schema, Experiment: "ci", Config: checksum([]byte(config), 32), Run: fmt.Sprint("run", i),
 		Commit:  commit(i),
 		Started: time.Date(2026, 2, 1, 0, i, 0, 0, time.UTC).Format(time.RFC3339),
 		Machine: results.Machine{OS: "linux"},
 		Cells:   []Cell{c}}
 }
 
-func design(transport string) []Column {
-	return []Column{{"problem", "election"}, {"algorithm", "election/raft"}, {"label", "raft"}, {"transport",
-		transport}}
+func design(transport string) Design {
+	return of("problem", "election", "algorithm", "election/raft", "label", "raft", "transport", transport)
+}
+
+// of is a design of names and values.
+func of(pairs ...string) (out Design) {
+	for i := 0; i < len(pairs); i += 2 {
+		out = append(out, metric.Field{Name: pairs[i], Value: pairs[i+1]})
+	}
+	return out
 }
 
 // simulated is a cell of two trials whose messages are these.
@@ -245,8 +256,8 @@ func TestBlessing(t *testing.T) {
 		{Blessing{Commit: hash(6)}, false},
 		{Blessing{Commit: hash(5), Metric: "messages_per_election"}, true},
 		{Blessing{Commit: hash(5), Metric: "messages"}, false},
-		{Blessing{Commit: hash(5), Where: []Column{{"label", "raft"}}}, true},
-		{Blessing{Commit: hash(5), Where: []Column{{"label", "bully"}}}, false},
+		{Blessing{Commit: hash(5), Where: of("label", "raft")}, true},
+		{Blessing{Commit: hash(5), Where: of("label", "bully")}, false},
 	} {
 		a := Analyze(entries, []*Blessing{&c.b}, Options{Line: line(9)})
 		if got := len(a.Bad()) == 0; got != c.want || len(a.Findings) != 1 {
@@ -308,7 +319,7 @@ func TestStore(t *testing.T) {
 		for i := range 2 * n { // each twice
 			jobs.Go(func() {
 				if err := s.Add(t.Context(), entry(i/2, simulated(float64(i/2))),
-					[]byte("name: ci\n")); err != nil {
+					[]byte(config)); err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
 			})
@@ -323,7 +334,7 @@ func TestStore(t *testing.T) {
 				t.Errorf("%s: entry %d: %+v", name, i, e)
 			}
 		}
-		if text, err := s.Experiment(t.Context(), "c0"); err != nil || string(text) != "name: ci\n" {
+		if text, err := s.Experiment(t.Context(), got[0].Config); err != nil || string(text) != config {
 			t.Errorf("%s: experiment %q, %v", name, text, err)
 		}
 		b := &Blessing{Commit: hash(3), Reason: "meant", At: "2026-01-02T03:04:05Z"}
@@ -497,7 +508,7 @@ func BenchmarkAnalyze(b *testing.B) {
 		e := entry(i, simulated(8, 9))
 		for k := range 20 {
 			c := measured(50 * (1 + 0.03*r.NormFloat64()))
-			c.Design = append(slices.Clone(c.Design), Column{"nodes", fmt.Sprint(k)})
+			c.Design = append(slices.Clone(c.Design), of("nodes", fmt.Sprint(k))...)
 			e.Cells = append(e.Cells, c)
 		}
 		if err := s.Add(b.Context(), e, nil); err != nil {

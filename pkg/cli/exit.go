@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/conclave-bench/conclave/internal/history"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -137,12 +138,14 @@ func classify(err error) int {
 		config  *experiment.Error
 		mistake *usageError
 		shards  *results.MergeError
+		place   *history.RefError
 		stopped *interruption
 	)
 	switch {
 	case errors.As(err, &stopped):
 		return stopped.code()
-	case errors.As(err, &config), errors.As(err, &mistake), errors.As(err, &shards):
+	case errors.As(err, &config), errors.As(err, &mistake), errors.As(err, &shards),
+		errors.As(err, &place):
 		return Usage
 	}
 	return CouldNotRun

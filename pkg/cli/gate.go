@@ -77,6 +77,11 @@ reproduce what broke name them.
 			case f.turns < 1:
 				return usage("--turns %d, want 1 or more", f.turns)
 			}
+			for i, file := range args {
+				if strings.HasPrefix(file, "-") { // both builds would take it for an option
+					args[i] = "./" + file
+				}
+			}
 			ctx, stop := s.interruptible(context.Background())
 			defer stop()
 			return s.gate(ctx, &f, args)

@@ -41,7 +41,8 @@ func (s *streams) historyCommand() *cobra.Command {
 
 A history is a folder, or a reference of the git repository, as
 git:refs/notes/conclave or git:BRANCH. It needs no server, and jobs that add to
-it at once lose nothing.
+it at once lose nothing. A reference is written only if nothing or a history is
+on it, and no working tree has it checked out.
 
 Figures of simulations are exact: the first commit at which a trial differs
 changed it. Figures of real processes are noisy: steps and drifts are found by
@@ -63,6 +64,18 @@ their probability, which counts the places that were looked at.`,
 func (f *historyFlags) place(c *cobra.Command) {
 	c.Flags().StringVar(&f.store, "store", defaultStore,
 		"the history: a `PLACE`, which is a folder or git:REF")
+}
+
+// open opens the history to write to it.
+func (f *historyFlags) open(ctx context.Context) (*history.Store, error) {
+	store, err := history.Open(ctx, f.store)
+	if err == nil {
+		err = store.Writable(ctx)
+	}
+	if err != nil {
+		return nil, usage("--store: %v", err)
+	}
+	return store, nil
 }
 
 // choice adds the flags that say what is analyzed.
@@ -94,9 +107,6 @@ func (f *historyFlags) analysis(ctx context.Context) (*history.Store, *history.A
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, w := range where {
-		o.Where = append(o.Where, history.Column{w.Name, w.Value})
-	}
 	store, err := history.Open(ctx, f.store)
 	if err != nil {
 		return nil, nil, usage("--store: %v", err)
@@ -118,11 +128,20 @@ func (f *historyFlags) analysis(ctx context.Context) (*history.Store, *history.A
 				err)
 		}
 	}
+	if entries, err = history.Select(entries, where); err != nil {
+		return nil, nil, unknownName(fmt.Errorf("%s: %w", store, err))
+	}
 	a := history.Analyze(entries, blessings, o)
-	if a.Runs == 0 {
-		return nil, nil,
-			usage("none of the %d runs of %s is of a commit that %s has; want another --at, or --all",
-				len(entries), f.store, f.at)
+	lack := ""
+	if !f.all {
+		lack = older(ctx)
+	}
+	switch {
+	case a.Runs == 0:
+		return nil, nil, usage("none of the %d runs of %s is of a commit that %s has%s", len(entries),
+			f.store, f.at, cmp.Or(lack, "; want another --at, or --all"))
+	case a.Elsewhere > 0 && lack != "":
+		a.Notes = append(a.Notes, "commits are missing"+lack)
 	}
 	if f.since != "" {
 		c, err := history.Describe(ctx, f.since)
@@ -134,6 +153,18 @@ func (f *historyFlags) analysis(ctx context.Context) (*history.Store, *history.A
 		}
 	}
 	return store, a, nil
+}
+
+// older says where commits are that this repository lacks, "" if it lacks none.
+func older(ctx context.Context) string {
+	repo, err := commits.Open(ctx, ".")
+	if err != nil {
+		return ""
+	}
+	if text := repo.Shallow(ctx); text != "" {
+		return " in this repository, " + text
+	}
+	return ""
 }
 
 // line is the commits that led to the one of a name.
@@ -170,15 +201,18 @@ others have added there comes here.
   bench history add results/ci/latest --commit HEAD
   bench history add results/ci/latest --store git:bench-history --push origin`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage("bench history add: want a run, as bench history add results/ci/latest")
 			}
 			ctx, stop := s.interruptible(context.Background())
 			defer stop()
-			store, err := history.Open(ctx, f.store)
+			if c.Flags().Changed("push") && (push == "" || strings.HasPrefix(push, "-")) {
+				return usage("--push %q: want a remote repository by its name or URL, as origin", push)
+			}
+			store, err := f.open(ctx)
 			if err != nil {
-				return usage("--store: %v", err)
+				return err
 			}
 			for _, path := range args {
 				if err := s.historyAdd(ctx, store, path, commit); err != nil {
@@ -349,9 +383,9 @@ somewhere between two commits, bless any of those between.
 
 func (s *streams) historyBless(ctx context.Context, f *historyFlags, commit, metricName,
 	reason string) error {
-	store, err := history.Open(ctx, f.store)
+	store, err := f.open(ctx)
 	if err != nil {
-		return usage("--store: %v", err)
+		return err
 	}
 	c, err := history.Describe(ctx, commit)
 	if err != nil {
@@ -366,8 +400,15 @@ func (s *streams) historyBless(ctx context.Context, f *historyFlags, commit, met
 	if err != nil {
 		return err
 	}
-	for _, w := range where {
-		b.Where = append(b.Where, history.Column{w.Name, w.Value})
+	b.Where = where
+	entries, err := store.Entries(ctx)
+	if err != nil {
+		return err
+	}
+	if len(entries) > 0 { // what is blessed may be measured later
+		if _, err := history.Select(entries, where); err != nil {
+			return unknownName(fmt.Errorf("%s: %w", store, err))
+		}
 	}
 	if err := store.Bless(ctx, b); err != nil {
 		return err

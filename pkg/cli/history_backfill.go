@@ -69,9 +69,9 @@ func (s *streams) backfill(ctx context.Context, f *historyFlags, span, file, pkg
 	if file, err = filepath.Abs(file); err != nil {
 		return err
 	}
-	store, err := history.Open(ctx, f.store)
+	store, err := f.open(ctx)
 	if err != nil {
-		return usage("--store: %v", err)
+		return err
 	}
 	repo, err := commits.Open(ctx, ".")
 	if err != nil {

@@ -131,6 +131,94 @@ func TestHistory_Mistakes(t *testing.T) {
 		"is not of the history that is looked at")
 }
 
+// TestHistory_Where: --where finds what that of bench compare finds, and is the same mistake where it finds
+// nothing. An example of the help blesses what it names.
+func TestHistory_Where(t *testing.T) {
+	commitsIn(t, plain, plain)
+	put(t, "small.yaml", []byte(small))
+	var runs []string
+	for i, delay := range []string{"5ms", "25ms"} {
+		out := fmt.Sprint("out", i)
+		bench(t, "run", "small.yaml", "--out", out, "--quiet", "--progress", "none", "--set",
+			"detector.delay="+delay).want(t, Good)
+		runs = append(runs, latest(t, out, "small"))
+		bench(t, "history", "add", runs[i], "--commit", fmt.Sprint("c", i)).want(t, Good)
+	}
+	for where, found := range map[string]bool{"label=bully": true, "algorithm=bully": true, "nodes=3.0": true,
+		"algorithm=election/bully": true, "nodes=99": false, "algorithm=nobody": false, "nosuch=1": false} {
+		a := bench(t, "history", "analyze", "--where", where)
+		b := bench(t, "compare", runs[0], runs[1], "--where", where)
+		if found && (a.code != Missed || b.code != Good) || !found && (a.code != b.code || a.code == Good) {
+			t.Errorf("--where %s: history analyze %d, compare %d: %s", where, a.code, b.code, a.errors)
+		}
+	}
+	has(t, flat(bench(t, "history", "analyze", "--where", "nosuch=1").want(t, Usage).errors),
+		`--where: unknown column "nosuch" (has: problem, algorithm, `)
+	has(t, flat(bench(t, "history", "bless", "c1", "--where", "nosuch=1", "--reason", "x").want(t,
+		Usage).errors), `unknown column "nosuch"`)
+	has(t, flat(bench(t, "history", "report", "--where", "label=raft").want(t, CouldNotRun).errors),
+		"no cell has all that --where asks for (label is bully, ring)")
+	bench(t, "history", "bless", "c1", "--where", "algorithm=bully", "--reason", "meant").want(t, Good)
+	bench(t, "history", "analyze", "--where", "label=bully").want(t, Good)
+	bench(t, "history", "analyze", "--where", "label=ring").want(t, Missed)
+}
+
+// TestHistory_Git: what is not history's stays as it is, and no word of the command line is an option of git
+// or of the compiler.
+func TestHistory_Git(t *testing.T) {
+	commitsIn(t, plain, plain)
+	put(t, "small.yaml", []byte(small))
+	bench(t, "run", "small.yaml", "--out", "out", "--quiet", "--progress", "none").want(t, Good)
+	run, branch := latest(t, "out", "small"), git(t, "rev-parse", "--abbrev-ref", "HEAD")
+	refs := git(t, "show-ref", "--head")
+	harm := "--output=harm"
+	for _, args := range [][]string{
+		{"history", "add", run, "--commit", "c0", "--store", "git:" + branch},
+		{"history", "add", run, "--commit", "c0", "--store", "git:HEAD"},
+		{"history", "add", run, "--commit", "c0", "--store", "git:--upload-pack=touch harm; false"},
+		{"history", "add", run, "--commit", "c0", "--store", "git:new", "--push", "--upload-pack=touch harm; false"},
+		{"history", "add", run, "--commit", "c0", "--store", "git:new", "--push", ""},
+		{"history", "add", run, "--commit", harm},
+		{"history", "bless", "c0", "--reason", "x", "--store", "git:" + branch},
+		{"history", "bless", "--reason", "x", "--", harm},
+		{"history", "backfill", "c0..c1", "small.yaml", "--store", "git:" + branch},
+		{"history", "backfill", "small.yaml", "--", harm + "..c1"},
+		{"history", "analyze", "--store", "git:refs/tags/c0"},
+		{"gate", "--base", harm, "small.yaml", "--package", "."},
+		{"bisect", "small.yaml", "--trial", "1", "--", harm, "c1"},
+	} {
+		r := bench(t, args...)
+		if r.code != Usage {
+			t.Errorf("%q: %d %s", args, r.code, r.errors)
+		}
+	}
+	bench(t, "history", "backfill", "c0..c1", "small.yaml", "--package", "-o=harm")
+	if _, err := os.Stat("harm"); err == nil {
+		t.Error("a word was taken for an option")
+	}
+	if now := git(t, "show-ref", "--head"); now != refs {
+		t.Errorf("references were\n%s\nand are\n%s", refs, now)
+	}
+}
+
+// TestHistory_Shallow: a clone that lacks the commits of the runs says that, and what gets them.
+func TestHistory_Shallow(t *testing.T) {
+	commitsIn(t, plain, plain)
+	put(t, "small.yaml", []byte(small))
+	bench(t, "run", "small.yaml", "--out", "out", "--quiet", "--progress", "none").want(t, Good)
+	top := git(t, "rev-parse", "--show-toplevel")
+	store := filepath.Join(top, "kept")
+	bench(t, "history", "add", latest(t, "out", "small"), "--commit", "c0", "--store", store).want(t, Good)
+	git(t, "clone", "--quiet", "--depth=1", "file://"+filepath.ToSlash(top), "shallow")
+	t.Chdir("shallow")
+	has(t, flat(bench(t, "history", "analyze", "--store", store).want(t, Usage).errors),
+		"none of the 1 runs", "is a shallow clone: git fetch --unshallow", "fetch-depth: 0")
+	bench(t, "history", "analyze", "--store", store, "--all").want(t, Good)
+	bench(t, "history", "add", filepath.Join(top, "out", "small", "latest"), "--commit", "HEAD", "--store",
+		store).want(t, Good)
+	has(t, flat(bench(t, "history", "analyze", "--store", store).want(t, Good).out), "is a shallow clone")
+}
+
 // TestMarkdownTrends: a pull request is told of the newest changes first.
 func TestMarkdownTrends(t *testing.T) {
 	var a history.Analysis
