@@ -65,15 +65,13 @@ func (r *Repo) Uncommitted(ctx context.Context) (bool, error) {
 
 // Find is the commit of a name: a branch, a tag, a hash, HEAD~3.
 func (r *Repo) Find(ctx context.Context, name string) (*Commit, error) {
-	if strings.HasPrefix(name, "-") { // git would take it for an option
-		return nil, &UnknownError{name, wanted}
-	}
 	hash, err := r.git(ctx, "rev-parse", "--verify", "--quiet", name+"^{commit}")
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
-		return nil, &UnknownError{name, cmp.Or(r.Shallow(ctx), r.remote(ctx, name), wanted)}
+		return nil, &UnknownError{name, cmp.Or(r.Shallow(ctx), r.remote(ctx, name),
+			"want a branch, a tag, a hash, or one like HEAD~3")}
 	}
 	out, err := r.git(ctx, "show", "--no-patch", "--format=%aN <%aE>%n%aI%n%s", hash)
 	if err != nil {
@@ -82,9 +80,6 @@ func (r *Repo) Find(ctx context.Context, name string) (*Commit, error) {
 	lines := append(strings.SplitN(proc.Harmless(out), "\n", 3), "", "")
 	return &Commit{Hash: hash, Author: lines[0], Date: lines[1], Subject: lines[2]}, nil
 }
-
-// wanted is what names a commit.
-const wanted = "want a branch, a tag, a hash, or one like HEAD~3"
 
 // Shallow is the remedy where older commits are missing, as the end of a sentence about this repository;
 // "": they are there.
