@@ -75,7 +75,8 @@ type Env interface {
 	// Promises.Leadership is PerTerm. Electors only.
 	Elected(leader ID, term uint64)
 	// Save keeps v across a crash; the last one is handed back in Config.Saved.
-	// V is one of the Spec's messages or its Saves.
+	// V is one of the Spec's messages or its Saves. What an event saves is one write: of
+	// several values the last one, written where the first was saved.
 	Save(v Message)
 
 	// Logf writes a line to the trace, never to stdout.

@@ -371,6 +371,12 @@ func (e *env) Elected(leader ID, term uint64) {
 
 func (e *env) Save(v Message) {
 	e.valid()
+	for i := range e.buf.effects { // what an event saves is one write, before anything that it sends after
+		if f := &e.buf.effects[i]; f.Op == OpSave {
+			f.Msg = v
+			return
+		}
+	}
 	e.effect(OpSave).Msg = v
 }
 

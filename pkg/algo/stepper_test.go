@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -68,6 +69,23 @@ func electorStepper(c Config, on action) *Stepper {
 func bareStepper(on func(Env)) *Stepper {
 	a := &Algorithm{mutex: func(Config) Mutex { return &bare{on} }}
 	return NewStepper(a, at(), 1, &Buffer{})
+}
+
+// TestStep_SavesOnce: an event that saves twice makes one write, of the last value, and before what
+// it sends in between.
+func TestStep_SavesOnce(t *testing.T) {
+	t.Parallel()
+	s := electorStepper(at(), func(env Env, _ string, _ ID, _ Message) {
+		env.Save(stamp{TS: 1})
+		env.Send(3, signal{})
+		env.Save(stamp{TS: 2})
+	})
+	for range 2 { // each event of its own
+		want := []Effect{{Op: OpSave, Msg: stamp{TS: 2}}, {Op: OpSend, Peer: 3, Msg: signal{}}}
+		if got := s.Step(0, Event{Type: Elect}); !slices.Equal(got, want) {
+			t.Errorf("effects %v, want %v", got, want)
+		}
+	}
 }
 
 func TestStep_EffectsStandInTheirOrder(t *testing.T) {

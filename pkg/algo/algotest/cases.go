@@ -32,6 +32,8 @@ type Reference struct {
 	path string // of the file
 	text []byte // the experiment, in the lines where it stands in the file
 	old  bool   // the text was made from a case of the old form, and has no lines in the file
+
+	unread []string // what a case of the old form says in words: keys with their values
 	// Experiment is what the case runs. It is nil before the first call of Load.
 	Experiment *experiment.Experiment
 	sound      *experiment.Experiment // with the settings of Unless
@@ -52,6 +54,12 @@ type About struct {
 	// Inside are expectations that only the algorithm's own tests can look at.
 	Inside map[string]any
 }
+
+// The forms of a case.
+const (
+	exact       = "exact"
+	statistical = "statistical"
+)
 
 // aboutKeys are the keys of About in a file.
 var aboutKeys = []string{
@@ -282,13 +290,13 @@ func (c *Reference) Load() error {
 		found.add(c.Line, c.ID, "algorithms", "%v", err)
 		return found
 	}
-	if c.Untranslated() {
-		found.add(c.Line, c.ID, "form",
-			"statistical: write it as an experiment (docs/adding-an-algorithm.md)")
+	if c.unread != nil {
+		found.add(c.Line, c.ID, "", "cannot be read: %s; write the case as an experiment "+
+			"(docs/adding-an-algorithm.md)", strings.Join(c.unread, ", "))
 		return found
 	}
-	if !slices.Contains([]string{"", "exact", "statistical"}, c.Form) {
-		found.add(c.Line, c.ID, "form", "%q, want exact or statistical", c.Form)
+	if !slices.Contains([]string{"", exact, statistical}, c.Form) {
+		found.add(c.Line, c.ID, "form", "%q, want %s or %s", c.Form, exact, statistical)
 	}
 	e := c.parse(&found, nil)
 	if e != nil && c.Unless != nil {
@@ -307,9 +315,9 @@ func (c *Reference) Load() error {
 	return nil
 }
 
-// Untranslated says whether the case is a statistical one of the old form. It describes
-// in words what is random, so that nothing here can run it.
-func (c *Reference) Untranslated() bool { return c.old && c.Form == "statistical" }
+// Unread is what of a case of the old form is said in words, such as how requests are drawn: keys
+// with their values, in the order of the file's blocks. Such a case cannot be run. Nil: nothing.
+func (c *Reference) Unread() []string { return c.unread }
 
 // Expects says whether anything of what a loaded case expects can be checked here.
 func (c *Reference) Expects() bool {

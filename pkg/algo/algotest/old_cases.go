@@ -110,16 +110,12 @@ func oldCases(text []byte) (list []Reference, found Mistakes) {
 	return list, found
 }
 
-// reference is the case with its experiment, if it is an exact one of an algorithm that is here.
+// reference is the case with its experiment, if it is one of an algorithm that is here and nothing
+// in it is said in words.
 func (c *oldCase) reference(raw []byte) Reference {
-	_, inWords := c.Scenario["events"].(string)
-	_, anyOrder := c.Topology["order"].(string)
-	said := func(key string) bool { return c.Scenario[key] != nil }
-	if inWords || anyOrder || said("operation") || said("channels") || said("workload") {
-		c.Form = "statistical" // it says in words what is random, or done
-	}
-	out := Reference{Algorithm: c.Kind + "/" + c.Algorithm, Line: c.line, old: true, About: c.About}
-	if c.alg, _ = algo.Lookup(out.Algorithm); c.alg == nil || c.Form == "statistical" {
+	out := Reference{Algorithm: c.Kind + "/" + c.Algorithm, Line: c.line, old: true, About: c.About,
+		unread: c.inWords()}
+	if c.alg, _ = algo.Lookup(out.Algorithm); c.alg == nil || out.unread != nil {
 		return out
 	}
 	whole := object{}
@@ -142,6 +138,38 @@ func (c *oldCase) reference(raw []byte) Reference {
 	})
 	out.text, _ = json.Marshal(c.out["case"]) // which was read from such a text
 	return out
+}
+
+// inWords is what a reader has to interpret: how things are drawn, or what is to be done. In a
+// statistical case that is also a range of sizes, how often it is repeated, and what it expects of
+// all repetitions together.
+func (c *oldCase) inWords() (keys []string) {
+	say := func(key string, v any) {
+		text, _ := json.Marshal(v)
+		keys = append(keys, fmt.Sprintf("%s %s", key, text))
+	}
+	for _, name := range []string{"events", "operation", "channels", "workload", "repeat"} {
+		v := c.Scenario[name]
+		_, list := v.([]any)
+		if v != nil && !list && (name != "repeat" || c.Form == statistical) {
+			say("scenario."+name, v)
+		}
+	}
+	if order, ok := c.Topology["order"].(string); ok {
+		say("topology.order", order)
+	}
+	if c.Form != statistical {
+		return keys
+	}
+	if n, ok := c.Topology["n"].(string); ok {
+		say("topology.n", n)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Expect)) {
+		if strings.HasPrefix(name, "mean_") || strings.HasPrefix(name, "runs_with_") {
+			say("expect."+name, c.Expect[name])
+		}
+	}
+	return keys
 }
 
 // put puts the keys of a block where experiments have them.
