@@ -38,7 +38,7 @@ func (s *streams) verifyCases(id, path string) error {
 		_ = s.out.Flush() // a statistical case takes its time; an error stays until the end
 	}
 	var parts []string
-	for _, word := range []string{passed, failed, unknown} {
+	for _, word := range []string{passed, failed, unknown, unread} {
 		if count[word] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", count[word], word))
 		}
@@ -51,7 +51,7 @@ func (s *streams) verifyCases(id, path string) error {
 	switch {
 	case count[failed] > 0:
 		return exit(Violated)
-	case count[unknown] > 0:
+	case count[unknown] > 0 || count[unread] == len(list):
 		return exit(Incomplete)
 	}
 	return nil
@@ -62,10 +62,14 @@ const (
 	passed  = "ok"
 	failed  = "FAILED"
 	unknown = "unknown" // nothing that it expects can be checked here
+	unread  = "not run" // it says in words what a trial needs
 )
 
 // runCase runs a case. The error is of one that cannot be run.
 func runCase(c *algotest.Reference) (word string, unseen int, text string, err error) {
+	if words := c.Unread(); words != nil {
+		return unread, 0, "cannot be read: " + strings.Join(words, ", "), nil
+	}
 	unchecked, missed := c.Run()
 	if all := (algotest.Mistakes)(nil); errors.As(missed, &all) {
 		return "", 0, "", missed
@@ -102,15 +106,12 @@ func ownCases(id, path string) (list []algotest.Reference, others string, err er
 	}
 	count := map[string]int{}
 	var found, one algotest.Mistakes
-	statistical := 0
 	for i := range all {
 		switch c := &all[i]; {
 		case c.Algorithm != id:
 			count[c.Algorithm]++
-		case c.Untranslated():
-			statistical++
 		default:
-			if errors.As(c.Load(), &one) {
+			if c.Unread() == nil && errors.As(c.Load(), &one) {
 				found = append(found, one...)
 			}
 			list = append(list, *c)
@@ -134,11 +135,10 @@ func ownCases(id, path string) (list []algotest.Reference, others string, err er
 		return nil, "", usage("%s: no case of %s; it has cases of %s", path, id, rest)
 	case rest != "":
 		others = fmt.Sprintf("\nnot run, %s of other algorithms: %s",
-			report.Plural(len(all)-len(list)-statistical, "case", "cases"), rest)
+			report.Plural(len(all)-len(list), "case", "cases"), rest)
 	}
-	if statistical > 0 {
-		others += fmt.Sprintf("\nnot run, %s of form statistical: write them as experiments "+
-			"(docs/adding-an-algorithm.md)", report.Plural(statistical, "case", "cases"))
+	if slices.ContainsFunc(list, func(c algotest.Reference) bool { return c.Unread() != nil }) {
+		others += "\nwrite what cannot be read as an experiment (docs/adding-an-algorithm.md)"
 	}
 	return list, others, nil
 }

@@ -48,6 +48,8 @@ func TestVerifyCases_Golden(t *testing.T) {
 
 func TestVerifyCases_ExitCodes(t *testing.T) {
 	only := `"expect": {"beauty": 1}}`
+	randomly := []string{`"crashed": [3], "initial_leader": 3`,
+		`"crashed": [3], "channels": "random delays, seeds 0..9"`}
 	_, expect, _ := strings.Cut(holds, "\n  \"expect\"")
 	for name, test := range map[string]struct {
 		cases []string
@@ -62,9 +64,11 @@ func TestVerifyCases_ExitCodes(t *testing.T) {
 		"nothing to check, and one that fails": {[]string{
 			variant(t, "STRANGE", `"expect"`+expect, only), variant(t, "WRONG", `"sent": 5`, `"sent": 6`),
 		}, Violated, "election/bully: 2 cases: 1 FAILED, 1 unknown, 1 expectation not checked here\n"},
-		"statistical": {[]string{holds, variant(t, "MANY", `"crashed": [3], "initial_leader": 3`,
-			`"crashed": [3], "channels": "random delays, seeds 0..9"`)}, Good,
-			"1 case: 1 ok\nnot run, 1 case of form statistical: write them as experiments"},
+		"in words": {[]string{holds, variant(t, "MANY", randomly...)}, Good,
+			"not run  MANY   cannot be read: scenario.channels \"random delays, seeds 0..9\"\n" +
+				"election/bully: 2 cases: 1 ok, 1 not run\nwrite what cannot be read as an experiment"},
+		"nothing else": {[]string{variant(t, "MANY", randomly...)}, Incomplete,
+			"election/bully: 1 case: 1 not run\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := bench(t, "verify", "bully", "--cases", caseFile(t, test.cases...)).want(t, test.code)
