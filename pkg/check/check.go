@@ -120,6 +120,8 @@ func (j *Judge) Record(r *trace.Record) {
 		j.message(r)
 	case trace.Save:
 		j.saves++
+	case trace.Unsound:
+		j.violate(invariant, "p%d at %v: %s", r.Process, r.At, r.Text)
 	case trace.Log, trace.Done:
 	case trace.Request, trace.Granted, trace.Released, trace.Elect, trace.Elected, trace.Timeout:
 		j.problem.record(j, r) // nothing is done to anybody

@@ -150,6 +150,9 @@ func TestVerdictsInOrderOfWeight(t *testing.T) {
 			trace.Failed, "process 1: invariant: no"},
 		"invalid wins": {trial{id: fair, records: missing, end: harness.End{Reason: harness.Broken,
 			Err: broken, Invalid: invalid}}, trace.Invalid, "the bus died; telemetry of p1 is full"},
+		"an invariant out of model": {trial{id: fair,
+			records: join(entry(1, 0, 0, 1), []trace.Record{{At: time.Millisecond, Type: trace.Unsound, Process: 2, Text: "no"}}),
+			change:  func(p *harness.Plan) { p.InModel = false }}, trace.Violated, "invariant: p2 at 1ms: no"},
 		"a violation out of model is one": {trial{id: fair, records: overlap,
 			change: func(p *harness.Plan) { p.InModel = false }}, trace.Violated, violated},
 	} {

@@ -23,6 +23,8 @@ var Rules = []Rule{
 		"it wants it and nothing else happens to a process, a link or a message"},
 	{highest, "if promised, the leader is the live connected process with the highest number"},
 	{afterHeal, "when nothing moves any more after a heal, the parts have one leader again"},
+	{invariant, "what an algorithm states of a process after every event; beyond its model, since within " +
+		"it a breach is an error of the plugin"},
 	{expectation, "a script has the outcome that it expects"},
 }
 
@@ -39,5 +41,6 @@ const (
 	liveness        = "liveness"
 	highest         = "highest"
 	afterHeal       = "after-heal"
+	invariant       = "invariant"
 	expectation     = "expectation"
 )

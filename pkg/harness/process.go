@@ -114,6 +114,7 @@ type Process struct {
 	// suspects are whom the detector suspects at present.
 	suspects []algo.ID
 	doubting bool // it will look at the named leader again
+	unsound  bool // its invariant has not held, beyond the model
 }
 
 // A Buffer is what processes that never run at the same time may share.
@@ -253,11 +254,23 @@ func (m *Process) Do(now time.Duration, op string, target algo.ID) {
 	m.feed(now, algo.Event{Type: algo.Do, Op: op, Peer: target})
 }
 
-// Invariant says whether the process's own invariant holds, and if not, whose.
-func (m *Process) Invariant() error {
-	if err := m.step.Invariant(); err != nil {
+// CheckInvariant is an error if the process's own invariant does not hold. It is what the author
+// proves of the model. So beyond the model a breach is a finding: it is recorded, once, and the
+// trial continues.
+func (m *Process) CheckInvariant(now time.Duration) error {
+	if m.unsound {
+		return nil
+	}
+	err := m.step.Invariant()
+	switch {
+	case err == nil:
+		return nil
+	case m.setup.InModel:
 		return fmt.Errorf("process %d: invariant: %w", m.ID, err)
 	}
+	m.unsound = true
+	m.buf.rec = trace.Record{At: now, Type: trace.Unsound, Text: algo.Cut(err.Error())}
+	m.record()
 	return nil
 }
 

@@ -265,7 +265,7 @@ func (s *simulation) count(m *harness.Process, sign int) {
 }
 
 func (s *simulation) check(m *harness.Process) {
-	if err := m.Invariant(); err != nil {
+	if err := m.CheckInvariant(s.now); err != nil {
 		s.fail(err)
 	}
 }

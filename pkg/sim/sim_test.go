@@ -3,6 +3,7 @@ package sim_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -218,6 +219,31 @@ func TestEnds(t *testing.T) {
 				t.Errorf("error %q, want a line with %q", got, test.err)
 			}
 		})
+	}
+}
+
+// TestInvariant_BeyondTheModel: there an invariant that does not hold is recorded, once, and the
+// trial comes to its end.
+func TestInvariant_BeyondTheModel(t *testing.T) {
+	t.Parallel()
+	end, list := script(t, 2, func(a *actor, env algo.Env, what string, _ algo.ID, _ algo.Message) {
+		if what == "elect" {
+			a.wrong = errors.New("one is two")
+			env.Send(3-a.ID, Note{})
+		}
+	}, func(p *harness.Plan) { p.InModel = false },
+		harness.Event{At: 2 * ms, Do: harness.DoElect, Node: 2})
+	if end.Err != nil || end.Reason == harness.Broken {
+		t.Errorf("ended %q: %v", end.Reason, end.Err)
+	}
+	var found []string
+	for _, r := range list {
+		if r.Type == trace.Unsound {
+			found = append(found, fmt.Sprintf("p%d at %v: %s", r.Process, r.At, r.Text))
+		}
+	}
+	if want := []string{"p2 at 2ms: one is two"}; !slices.Equal(found, want) {
+		t.Errorf("recorded %q, want %q", found, want)
 	}
 }
 

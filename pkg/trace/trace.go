@@ -44,6 +44,7 @@ const (
 	Slow             // Process takes Arg ns longer for each event from now on; 0: no longer
 	Flaky            // links have other properties from now on: Text; without Text no longer
 	Fault            // Process is under the fault Text, with its arguments; without them no longer
+	Unsound          // the invariant of Process no longer holds: Text. Beyond the model only
 	types            // how many there are
 )
 
@@ -51,7 +52,7 @@ var typeNames = [types]string{
 	"none", "up", "crash", "send", "duplicate", "deliver", "lose", "undelivered", "request", "granted",
 	"released", "elect", "elected", "suspect", "restore", "timeout", "cut", "heal", "cause", "save",
 	"log", "do", "pause", "resume", "done", "slow", "flaky",
-	"fault",
+	"fault", "unsound",
 }
 
 func (t Type) String() string {
@@ -82,7 +83,7 @@ func TypeOf(name string) (Type, bool) {
 // is then their Arg.
 func (t Type) HasText() bool {
 	return t == Log || t == Timeout || t == Save || t == Cut || t == Heal || t == Flaky ||
-		t == Do || t == Fault
+		t == Do || t == Fault || t == Unsound
 }
 
 // IsMessage says whether records of type t are about a message.
@@ -126,7 +127,7 @@ type Record struct {
 	Omitted     bool  // Send and Duplicate: a scheduled fault will lose it
 	// Text is the line of a Log, the timer's name of a Timeout, the operation of a
 	// Do, the encoded value of a Save, the links of a Cut or Heal, what a Flaky
-	// changes, and the name and arguments of a Fault. It is not part of the encoded
+	// changes, the name and arguments of a Fault, and what is wrong of an Unsound. It is not part of the encoded
 	// record: who stores records keeps it beside.
 	Text string
 }

@@ -207,7 +207,7 @@ func BenchmarkGet(b *testing.B) {
 func TestHasText(t *testing.T) {
 	t.Parallel()
 	for i := range types {
-		want := slices.Contains([]Type{Log, Timeout, Save, Cut, Heal, Flaky, Do, Fault}, i)
+		want := slices.Contains([]Type{Log, Timeout, Save, Cut, Heal, Flaky, Do, Fault, Unsound}, i)
 		if i.HasText() != want {
 			t.Errorf("%v: has a text: %v", i, !want)
 		}

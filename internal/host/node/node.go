@@ -561,7 +561,7 @@ func (n *node) executeDue(h *happening, due time.Duration) {
 	}
 	n.shareState()
 	n.addPending(-1)
-	if err := n.process.Invariant(); err != nil && n.broken == nil {
+	if err := n.process.CheckInvariant(n.now); err != nil && n.broken == nil {
 		n.broken = err
 	}
 }

@@ -28,13 +28,14 @@ var signs = map[trace.Type]sign{
 	trace.Suspect: {"suspect", "mark", "m0 1l4 4l-4 4l-4 -4z", true},
 	trace.Restore: {"restore", "hollow", "m0 1l4 4l-4 4l-4 -4z", true},
 	trace.Log:     {"log", "hollow", "m-3 2h6v6h-6z", true},
+	trace.Unsound: {"unsound", "x", "m-3 2l6 6m0 -6l-6 6", true},
 	trace.Save:    {"save", "mark", "m-2.5 3h5v5h-5z", true},
 }
 
 // noted is what stands beside a mark.
 func noted(r *trace.Record) string {
 	switch r.Type {
-	case trace.Timeout, trace.Log, trace.Do:
+	case trace.Timeout, trace.Log, trace.Unsound, trace.Do:
 		return short(oneLine(r.Text), 24)
 	case trace.Suspect:
 		return fmt.Sprintf("suspects p%d", r.Peer)

@@ -159,6 +159,7 @@ var legendEntries = []struct{ sign, sample, text string }{
 	{"restore", signOf(trace.Restore, -5), "trusts again"},
 	{"save", signOf(trace.Save, -5), "saves its state"},
 	{"log", signOf(trace.Log, -5), "notes"},
+	{"unsound", signOf(trace.Unsound, -5), "its invariant does not hold"},
 	{"do", signOf(trace.Do, 0), "is told to do something"},
 	{"crash", signOf(trace.Crash, 0), "crashes"},
 	{"off", `<path class="off" d="M2 0H30"/>`, "is down"},

@@ -42,6 +42,8 @@ func inFull(r *trace.Record, kinds []string, holds string) string {
 		return p + " times out: " + r.Text
 	case trace.Log:
 		return p + " notes: " + r.Text
+	case trace.Unsound:
+		return "the invariant of " + p + " does not hold: " + r.Text
 	case trace.Suspect:
 		return p + " suspects " + q
 	case trace.Restore:

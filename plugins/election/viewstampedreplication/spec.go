@@ -66,7 +66,11 @@ func init() {
 			"may reach a majority: in a star no leaf reports to anybody. Each view whose primary is " +
 			"down costs a time-out. A primary that is cut off believes that it leads until it hears " +
 			"of a higher view. If more than f processes are down at once, those that are recovering " +
-			"among them, too few are left to tell the view, and the rest recovers never.",
+			"among them, too few are left to tell the view, and the rest recovers never. The report's " +
+			"recovery has a known flaw (E. Michael, D. R. K. Ports, N. Kr. Sharma, A. Szekeres: Recovering " +
+			"shared objects without stable storage, DISC 2017): a replica that votes for view v+1, " +
+			"crashes, and recovers into view v has forgotten its vote. Its log can lose operations " +
+			"by that. Each view has one primary nevertheless, and logs are left out here.",
 	}, New)
 }
 
