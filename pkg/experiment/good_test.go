@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/conclave-bench/conclave/pkg/config"
 )
@@ -256,5 +257,41 @@ func TestWeightsWhereTheyAreNeeded(t *testing.T) {
 				t.Errorf("%s: %s has %s, want %s", topology, c.Plan.Label, got, want[c.Plan.Label])
 			}
 		}
+	}
+}
+
+// TestTimeLimit: a scenario that takes longer than the usual limit has room in the limit that nobody
+// has set; one that somebody has set stays, with a remark that says what would do.
+func TestTimeLimit(t *testing.T) {
+	t.Parallel()
+	const text = "problem: mutex\nalgorithms: [naimi-trehel]\ntransport: sim\nnetwork: {latency: 1ms}\n"
+	for name, test := range map[string]struct {
+		more  string
+		limit time.Duration
+		note  string
+	}{
+		"short": {"scenario: {kind: sequential, requests: 2000, hold: 0ms}", 10 * time.Second, ""},
+		"messages": {"scenario: {kind: sequential, requests: 20000, hold: 0ms}", 240 * time.Second,
+			"about 1m20s: time_limit is 4m0s"},
+		"holds": {"scenario: {kind: closed, requests: 1000, hold: 50ms, think: 0ms}", 156 * time.Second,
+			"about 52s: time_limit"},
+		"set": {"scenario: {kind: sequential, requests: 20000, hold: 0ms}\ntime_limit: 20s", 20 * time.Second,
+			"time_limit is 20s, and a trial takes about 1m20s: what has not ended by then is a timeout; " +
+				"set time_limit to 4m0s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, err := Parse("x.yaml", []byte(text+test.more+"\n"), Overrides{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := e.Cells[0].Plan.TimeLimit; got != test.limit || e.TimeLimit != got {
+				t.Errorf("limit %v, of the experiment %v, want %v", got, e.TimeLimit, test.limit)
+			}
+			notes := strings.Join(e.Notes, "\n")
+			if !strings.Contains(notes, test.note) || strings.Contains(notes, "time_limit") != (test.note != "") {
+				t.Errorf("notes %q, want %q", notes, test.note)
+			}
+		})
 	}
 }

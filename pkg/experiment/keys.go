@@ -86,7 +86,7 @@ func schemaOf(s *settings) *config.Schema {
 			{Name: "time_limit", Default: usualLimit.String(),
 				Of: span(time.Millisecond, longest).Into(s.limit),
 				Doc: "of a trial; what has not ended by then is a timeout; unset, a longer " +
-					"scenario.duration adds to it"},
+					"scenario has room in it"},
 			{Name: "trace", Default: "failures", Of: choice("none", "failures", "all").To(&s.Trace),
 				Doc: "of which trials every event is kept"},
 			{Name: "retries", Default: "2", Of: whole(0, 100).To(&s.Retries),

@@ -123,6 +123,7 @@ func (v *variant) scenario(p *harness.Plan) {
 	if k.Place != nil {
 		k.Place(p)
 	}
+	v.makeRoom(p)
 	if k.Check != nil {
 		k.Check(p, v.wrong)
 	}

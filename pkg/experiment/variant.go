@@ -154,6 +154,30 @@ func (v *variant) giveTime(k *harness.ScenarioKind) {
 	}
 }
 
+// roughness is by how much an estimate of a trial may be too short: it knows no algorithm.
+const roughness = 3
+
+// makeRoom raises the time limit that nobody has set where the scenario as a whole does not fit
+// into it. It remarks on one that somebody has set: the estimate is too rough to refuse it.
+func (v *variant) makeRoom(p *harness.Plan) {
+	const key = "time_limit"
+	lasts := p.Lasts()
+	if lasts < p.TimeLimit {
+		return
+	}
+	room := min((roughness*lasts + time.Second - 1).Truncate(time.Second), longest)
+	if v.leaves[key].Explicit() {
+		v.remarks = append(v.remarks, fmt.Sprintf("time_limit is %v, and a trial takes about %v: what has not "+
+			"ended by then is a timeout; set time_limit to %v", p.TimeLimit, lasts.Round(time.Second/10), room))
+		return
+	}
+	v.remarks = append(v.remarks, fmt.Sprintf("a trial takes about %v: time_limit is %v unless it is set",
+		lasts.Round(time.Second/10), room))
+	delete(v.leaves, key)
+	v.fill(v.leaves, key, room.String())
+	p.TimeLimit = room
+}
+
 func kindOf(name any) *harness.ScenarioKind {
 	text, _ := name.(string)
 	return harness.ScenarioOf(text)

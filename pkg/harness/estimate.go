@@ -24,6 +24,12 @@ const (
 	listed           = 7 * time.Nanosecond   // of each entry of a list that a message carries
 )
 
+// Lasts is how long the scenario of a trial lasts, about, by the trial's own clock. The default
+// time-outs of an election have that much slack.
+func (p *Plan) Lasts() time.Duration {
+	return p.Takes(hops*p.Network.Latency.Average() + 40*time.Millisecond)
+}
+
 // Cost is roughly how long a trial takes on this machine, at least and at most: where
 // elections cost what claims say of the least load, and of the worst.
 //
@@ -33,8 +39,7 @@ const (
 // a script. A simulated one costs its operations, its messages and the detector's heartbeats. Messages that
 // carry lists cost their entries, of which there may be as many as processes.
 func (p *Plan) Cost(virtual bool) (least, most time.Duration) {
-	// The default time-outs have that much slack.
-	one := min(p.Takes(hops*p.Network.Latency.Average()+40*time.Millisecond), p.TimeLimit)
+	one := min(p.Lasts(), p.TimeLimit)
 	if !virtual {
 		each := nodeStart
 		if p.PerProcess > 0 || p.Reuse {
