@@ -167,12 +167,13 @@ func (v *variant) makeRoom(p *harness.Plan) {
 	}
 	room := min((roughness*lasts + time.Second - 1).Truncate(time.Second), longest)
 	if v.leaves[key].Explicit() {
-		v.remarks = append(v.remarks, fmt.Sprintf("time_limit is %v, and a trial takes about %v: what has not "+
-			"ended by then is a timeout; set time_limit to %v", p.TimeLimit, lasts.Round(time.Second/10), room))
+		v.remarks = append(v.remarks, fmt.Sprintf("time_limit is %v, and a trial takes about %v: what "+
+			"has not ended by then is a timeout; set time_limit to %v",
+			p.TimeLimit, lasts.Round(time.Second/10), room))
 		return
 	}
-	v.remarks = append(v.remarks, fmt.Sprintf("a trial takes about %v: time_limit is %v unless it is set",
-		lasts.Round(time.Second/10), room))
+	v.remarks = append(v.remarks, fmt.Sprintf("a trial takes about %v: time_limit is %v unless it "+
+		"is set", lasts.Round(time.Second/10), room))
 	delete(v.leaves, key)
 	v.fill(v.leaves, key, room.String())
 	p.TimeLimit = room

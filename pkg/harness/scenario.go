@@ -282,12 +282,12 @@ func checkLoad(p *Plan, wrong Wrong) {
 	}
 	requests := float64(s.Requests)
 	if seconds := requests / s.Rate; s.Rate > 0 && seconds > p.TimeLimit.Seconds() {
-		wrong("scenario.rate", "%v per second: %d requests take %.3gs, beyond the time_limit %v; raise that",
-			strconv.FormatFloat(s.Rate, 'f', -1, 64), s.Requests, seconds, p.TimeLimit)
+		wrong("scenario.rate", "%v per second: %d requests take %.3gs, beyond the time_limit %v; "+
+			"raise that", strconv.FormatFloat(s.Rate, 'f', -1, 64), s.Requests, seconds, p.TimeLimit)
 	}
 	if hold := s.Hold.Average(); requests*hold.Seconds() > p.TimeLimit.Seconds() {
-		wrong("scenario.hold", "%v for each of %d requests is %.3gs in all, beyond the time_limit %v; raise that",
-			hold, s.Requests, requests*hold.Seconds(), p.TimeLimit)
+		wrong("scenario.hold", "%v for each of %d requests is %.3gs in all, beyond the time_limit %v; "+
+			"raise that", hold, s.Requests, requests*hold.Seconds(), p.TimeLimit)
 	}
 }
 
