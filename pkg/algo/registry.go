@@ -195,9 +195,15 @@ func (s *Spec) defects() error {
 	}
 	check(tunes[Patience] <= 1 && tunes[Spread] <= 1, "several parameters that are tuned alike")
 	for _, d := range s.Periods {
-		i := slices.IndexFunc(s.Params, func(p Param) bool { return p.Name == d.Param })
-		check(i >= 0 && s.Params[i].Type == Duration && !s.Params[i].PerProcess,
-			"period %q is no duration among the parameters that all processes share", d.Param)
+		names := []string{d.Param}
+		if d.Spread != "" {
+			names = append(names, d.Spread)
+		}
+		for _, name := range names {
+			i := slices.IndexFunc(s.Params, func(p Param) bool { return p.Name == name })
+			check(i >= 0 && s.Params[i].Type == Duration && !s.Params[i].PerProcess,
+				"period %q is no duration among the parameters that all processes share", name)
+		}
 		check(d.Timer != "", "period %q: no timer", d.Param)
 	}
 	if len(errs) == 0 {

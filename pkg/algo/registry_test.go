@@ -138,14 +138,16 @@ func TestRegister_PanicsNamingTheDefect(t *testing.T) {
 			s.Sets = []Set{{Name: "etcd", Doc: "x", Params: map[string]any{"time_out": 1}}}
 		}, "set etcd: parameter time_out: 1 is not a duration"},
 		"no such token":       {func(s *Spec) { s.Token = "NUMBERS" }, `token "NUMBERS" is none of the messages`},
-		"a period of nothing": {repeats(Period{"beat", "beat", false}), `period "beat" is no duration`},
+		"a period of nothing": {repeats(Period{Param: "beat", Timer: "beat"}), `period "beat" is no duration`},
 		"a period that differs": {func(s *Spec) {
 			s.Params[0].PerProcess = true
-			repeats(Period{"time_out", "beat", false})(s)
+			repeats(Period{Param: "time_out", Timer: "beat"})(s)
 		}, `period "time_out" is no duration`},
+		"a period that is drawn from nothing": {
+			repeats(Period{Param: "time_out", Spread: "jitter", Timer: "beat"}), `period "jitter" is no duration`},
 		"a period without a timer": {repeats(Period{Param: "time_out"}), `period "time_out": no timer`},
 		"a period of one that falls quiet": {func(s *Spec) {
-			repeats(Period{"time_out", "beat", false})(s)
+			repeats(Period{Param: "time_out", Timer: "beat"})(s)
 			s.Perpetual = false
 		}, "periods, but it is not perpetual"},
 		"a patience that differs": {param(func(p *Param) { p.Tunes, p.PerProcess = Patience, true }),
@@ -196,7 +198,7 @@ func TestRegister_PanicsNamingTheDefect(t *testing.T) {
 		RegisterMutex(s, newPuppetMutex)
 		wantPanic(t, "algo: register election/good-one: perpetual, but Periods does not say what",
 			func() { RegisterElector(s, newPuppetElector) })
-		s.Periods = []Period{{"time_out", "beat", false}}
+		s.Periods = []Period{{Param: "time_out", Timer: "beat"}}
 		RegisterElector(s, newPuppetElector)
 	})
 	t.Run("an election that admits several", func(t *testing.T) {

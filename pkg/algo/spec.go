@@ -20,15 +20,18 @@ type Spec struct {
 	Sets      []Set    // values of parameters by one name, such as those of a system that people run
 	Perpetual bool     // never falls quiet: heartbeats, a circulating token
 	Periods   []Period // of an election that is Perpetual: what a leader repeats meanwhile
-	Told      bool     // of an election: a script's suspicion starts one, though no detector's does
-	Token     string   // the kind of message that hands the token on; "": there is none
-	Admits    Admits   // of mutual exclusion: who may be inside at once
-	Needs     Needs    // what the world must provide
-	Survives  Faults   // what the world may do
-	Promises  Promises // what the checkers then hold it to
-	Service   Service  // of an election: when a service that rests on its leader is up
-	Claims    []Claim  // complexity, and who states it; checked by the conformance kit
-	Breaks    string   // what happens beyond Needs and Survives, in sentences
+	// Settles is how long a leader has to lead, with parameters p as process 1 sees them, until
+	// what its followers repeat, whatever they hear of it, is at a random phase. Nil: at once.
+	Settles  func(p Params) time.Duration
+	Told     bool     // of an election: a script's suspicion starts one, though no detector's does
+	Token    string   // the kind of message that hands the token on; "": there is none
+	Admits   Admits   // of mutual exclusion: who may be inside at once
+	Needs    Needs    // what the world must provide
+	Survives Faults   // what the world may do
+	Promises Promises // what the checkers then hold it to
+	Service  Service  // of an election: when a service that rests on its leader is up
+	Claims   []Claim  // complexity, and who states it; checked by the conformance kit
+	Breaks   string   // what happens beyond Needs and Survives, in sentences
 }
 
 // A Set is values of parameters under one name. Parameters that it leaves out follow from the
@@ -60,8 +63,11 @@ func (s *Spec) SetOf(name string) (*Set, error) {
 // only until there is a leader is none.
 type Period struct {
 	Param string // how often: a Duration parameter, the same for every process
-	Timer Timer  // the timer that is set to it
-	Reply bool   // it is set when what was asked for has been answered, a round trip later
+	// Spread is another such parameter: each time is drawn from Param to Param and Spread, so
+	// that there is no phase of it to tell unless Spread is 0. "": none is drawn.
+	Spread string
+	Timer  Timer // the timer that is set to it
+	Reply  bool  // it is set when what was asked for has been answered, a round trip later
 }
 
 // A Paper is where the rules come from.

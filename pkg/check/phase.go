@@ -18,7 +18,7 @@ type phases struct {
 
 func newPhases(s *harness.Setup) phases {
 	f := phases{period: s.Period()}
-	if f.period.Length > 0 {
+	if f.period.Length > 0 && !f.period.Drawn {
 		f.last = make([]time.Duration, s.Nodes)
 		for i := range f.last {
 			f.last[i] = -1

@@ -16,6 +16,7 @@ type Period struct {
 	Length time.Duration // 0: nothing is repeated
 	Of     string        // what says how long it is
 	Timer  algo.Timer    // that fires every period; "": the detector sends its heartbeats
+	Drawn  bool          // it is the longest of random ones: it has no phase
 }
 
 // Period is that of p.
@@ -23,25 +24,37 @@ func (p *Plan) Period() (longest Period) {
 	if alg, err := algo.Lookup(p.Algorithm); err == nil {
 		for _, d := range alg.Spec.Periods {
 			length, _ := p.Params[d.Param].(time.Duration)
+			spread, _ := p.Params[d.Spread].(time.Duration)
 			if length > 0 && d.Reply {
 				length += 2 * p.Known().Latency // of delays that vary the longest: nearly so
 			}
-			if length > longest.Length {
-				longest = Period{length, fmt.Sprintf("params.%s of %s", d.Param, p.Algorithm), d.Timer}
+			if length += spread; length > longest.Length {
+				longest = Period{length, fmt.Sprintf("params.%s of %s", d.Param, p.Algorithm), d.Timer, spread > 0}
 			}
 		}
 	}
 	if k, err := p.Detector.declared(); err == nil && k.Period != nil {
 		if length := k.Period(&p.Detector); length > longest.Length {
-			longest = Period{length, "the heartbeats of detector " + k.Name, ""}
+			longest = Period{length, "the heartbeats of detector " + k.Name, "", false}
 		}
 	}
 	return longest
 }
 
 // LeastSettle is how long a leader settles unless the scenario says otherwise: two periods,
-// so that it has done at least once all that it repeats.
-func (p *Plan) LeastSettle() time.Duration { return max(shortestSettle, 2*p.Period().Length) }
+// so that it has done at least once all that it repeats, and what its followers need.
+func (p *Plan) LeastSettle() time.Duration {
+	return max(shortestSettle, 2*p.Period().Length, p.followers())
+}
+
+// followers is what the algorithm's Settles says of p.
+func (p *Plan) followers() time.Duration {
+	alg, err := algo.Lookup(p.Algorithm)
+	if err != nil || alg.Spec.Settles == nil || len(p.Params) < len(alg.Spec.Params) { // not resolved
+		return 0
+	}
+	return alg.Spec.Settles(algo.Params(p.Params).Of(1))
+}
 
 // spread is the span, behind the settling, from which the instant is drawn at which something
 // happens to the leader: as many whole periods as are no shorter than the settling, but for
@@ -72,5 +85,8 @@ func checkSettle(p *Plan, wrong Wrong) {
 		wrong("scenario.settle", "%v is shorter than two periods of %v (%s), so that the leader would not "+
 			"be at a random phase of what it repeats; write at least %v, or leave it out", p.Scenario.Settle,
 			period.Length, period.Of, least)
+	} else if least = p.followers(); p.Scenario.Settle > 0 && p.Scenario.Settle < least {
+		wrong("scenario.settle", "%v is too short for the timers of the followers of %s to be at random "+
+			"phases; write at least %v, or leave it out", p.Scenario.Settle, p.Algorithm, least)
 	}
 }

@@ -35,6 +35,14 @@ func (n *node) draw(env algo.Env) {
 	}
 }
 
+// drawn is a time from least to least and spread.
+func drawn(env algo.Env, least, spread time.Duration) time.Duration {
+	if spread == 0 {
+		return least
+	}
+	return least + time.Duration(env.Rand().Int64N(int64(spread)+1))
+}
+
 // restartTimer draws the election timer anew, so that no two processes go on
 // splitting the vote.
 func (n *node) restartTimer(env algo.Env) {
@@ -44,7 +52,7 @@ func (n *node) restartTimer(env algo.Env) {
 	case n.clock.tick > 0:
 		wait = n.clock.drawn
 	default:
-		wait = n.tau + time.Duration(env.Rand().Int64N(int64(n.spread)+1))
+		wait = drawn(env, n.tau, n.spread)
 	}
 	env.SetTimer(electionTimer, n.clock.after(env, wait))
 }

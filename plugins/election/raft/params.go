@@ -37,6 +37,15 @@ func live(net algo.Network, p algo.Params) error {
 	return nil
 }
 
+// settles is how long it takes by rule 14 until the timers of followers, which all began with
+// the leader, are at random phases: twice the longest.
+func settles(p algo.Params) time.Duration {
+	if !p.Bool("last_contact") {
+		return 0
+	}
+	return 2 * max(p.Duration("t_election")+p.Duration("t_election_spread"), p.Duration("t_election_fixed"))
+}
+
 // connected is while which links a leader is promised. The paper (section 2) wants a majority
 // that can communicate. That is enough where nobody else reaches them. A leader that they
 // hear, and that does not hear them, keeps them from electing another, unless it gives up by
@@ -52,14 +61,17 @@ func live(net algo.Network, p algo.Params) error {
 // A round lasts at most τ and the spread, two of the longest time-outs. With a spread of N·d
 // or more the first of a majority to stand is elected with a probability of (1 - 1/N)^(N-1) >
 // 0.36 or more, so that 47 rounds fail with one of less than 1e-9; and six time-outs pass
-// before the first of them, until a leader has given up and is forgotten. Others that enter
-// new terms, and logs that are behind, spoil rounds: at most as many for one that counts as
-// there are processes.
+// before the first of them, until a leader has given up and is forgotten; by rule 14 it is two
+// more. Others that enter new terms, and logs that are behind, spoil rounds: at most as many for
+// one that counts as there are processes.
 func connected(n int, p algo.Params) algo.Liveness {
 	same := alike(n, p)
 	preVote, checks := p.Bool("pre_vote"), p.Bool("check_quorum")
 	takeover := p.Enum("priority_mode") == byTakeover && ranked(n, p)
 	l := algo.Liveness{Under: algo.MajorityConnected, Timeouts: 100}
+	if p.Bool("last_contact") {
+		l.Timeouts += 2
+	}
 	switch {
 	case !checks || takeover:
 		l.Under = algo.InParts

@@ -21,7 +21,7 @@ func (n *node) onPreVote(env algo.Env, from algo.ID, m PreVote) {
 	force := m.Term&forcing != 0
 	m.Term &^= forcing
 	if !force && m.Term > n.term && n.clings(env) {
-		if n.sticky == stickyRefuse {
+		if n.sticky != stickyDrop {
 			env.Send(from, PreVoteReply{n.term, m.Attempt, false})
 		}
 		return
@@ -61,7 +61,7 @@ func (n *node) Do(env algo.Env, op string, target algo.ID) {
 	switch op {
 	case "election_timeout":
 		if n.role != leader {
-			n.Timeout(env, electionTimer)
+			n.expire(env)
 		}
 	case "transfer":
 		if n.role == leader && target != n.ID && slices.Contains(n.Peers, target) {

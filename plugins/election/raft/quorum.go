@@ -11,6 +11,7 @@ const (
 	stickyOff    = "off"
 	stickyDrop   = "drop"   // say nothing
 	stickyRefuse = "refuse" // tell the own term
+	stickyKnown  = "known"  // tell the own term, until the own timer makes one forget the leader
 )
 
 // led says whether this process leads, or has heard a leader within τ: for rule 2.
@@ -18,9 +19,10 @@ func (n *node) led(env algo.Env) bool {
 	return n.role == leader || env.Now()-n.heard < n.tau
 }
 
-// clings is rule 9: it is the leader that it follows which it has heard.
+// clings is rule 9: it is the leader that it follows which it has heard, or which by rule 14
+// it knows.
 func (n *node) clings(env algo.Env) bool {
-	return n.sticky != stickyOff && n.leader != algo.None && n.led(env)
+	return n.sticky != stickyOff && n.leader != algo.None && (n.sticky == stickyKnown || n.led(env))
 }
 
 // look begins to count for rule 8 who answers.

@@ -3,7 +3,8 @@
 // and 2 are section 9.6 of Ongaro's dissertation (pre-vote), 3 to 7 the paper's section 5.2 and
 // its Figure 2, 8 the dissertation's section 6.2 (leaders that check their quorum), 9 its
 // section 4.2.3 (sticky leaders), 10 the priorities of SOFAJRaft, 11 those of MongoDB, 12 the
-// dissertation's section 3.10 (a leader hands over), and 13 the ticks of etcd.
+// dissertation's section 3.10 (a leader hands over), 13 the ticks of etcd, and 14 the timers of
+// HashiCorp's Raft.
 //
 // Time is divided into terms. A follower that hears no leader for a random time
 // enters the next term and asks everybody for their vote. Each process gives
@@ -39,6 +40,7 @@ const (
 	electionTimer  algo.Timer = "election"
 	heartbeatTimer algo.Timer = "heartbeat"
 	quorumTimer    algo.Timer = "quorum"
+	commitTimer    algo.Timer = "commit"
 	takeoverTimer  algo.Timer = "takeover"
 )
 
@@ -62,9 +64,11 @@ type node struct {
 	sticky   string
 	majority int
 
-	beat, tau, spread, fixed time.Duration
-	clock                    clock
-	rank                     rank
+	beat, jitter, commit time.Duration // between what a leader sends
+	tau, spread, fixed   time.Duration // of the election timer
+	contact              bool          // rule 14
+	clock                clock
+	rank                 rank
 }
 
 // New reads the term and the vote from stable storage. A leader that is settled
@@ -76,9 +80,11 @@ func New(c algo.Config) algo.Elector {
 		preVote: c.Params.Bool("pre_vote"), attempt: uint64(c.Incarnation) << 32,
 		lease: c.Params.Bool("pre_vote_lease"), sticky: c.Params.Enum("sticky"),
 		checks: c.Params.Bool("check_quorum"),
-		beat:   c.Params.Duration("heartbeat"), tau: c.Params.Duration("t_election"),
+		beat:   c.Params.Duration("heartbeat"), jitter: c.Params.Duration("heartbeat_spread"),
+		commit: c.Params.Duration("commit_timeout"), tau: c.Params.Duration("t_election"),
 		spread: c.Params.Duration("t_election_spread"), fixed: c.Params.Duration("t_election_fixed"),
-		clock: clock{tick: c.Params.Duration("tick")}, rank: newRank(c),
+		contact: c.Params.Bool("last_contact"),
+		clock:   clock{tick: c.Params.Duration("tick")}, rank: newRank(c),
 	}
 	n.heard = -n.tau
 	if saved, ok := c.Saved.(Stable); ok {
@@ -100,6 +106,7 @@ func (n *node) Start(env algo.Env) {
 	if n.leader == n.ID {
 		n.role = leader
 		n.beatHeart(env)
+		n.awaitCommit(env)
 		n.look(env)
 		return
 	}
@@ -114,7 +121,7 @@ func (n *node) Start(env algo.Env) {
 // and who is electing already, goes on.
 func (n *node) Elect(env algo.Env) {
 	if n.role == follower {
-		n.Timeout(env, electionTimer)
+		n.expire(env)
 	}
 }
 
@@ -137,19 +144,30 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	}
 }
 
-// Timeout is rule 1, and for the leader's timers the second half of rule 5 and rule 8.
+// Timeout is rules 1 and 14, and for the leader's timers the second half of rule 5 and rule 8.
 func (n *node) Timeout(env algo.Env, t algo.Timer) {
 	switch {
 	case t == heartbeatTimer:
 		n.beatHeart(env)
+	case t == commitTimer:
+		n.replicate(env)
 	case t == quorumTimer:
 		n.checkQuorum(env)
 	case t == takeoverTimer:
 		n.takeOver(env)
-	case !n.rank.willing():
-		n.skip(env)
+	case n.contact && n.role == follower && env.Now()-n.heard < n.tau:
+		n.restartTimer(env)
 	default:
+		n.expire(env)
+	}
+}
+
+// expire is what an election timer does that expires, and nobody was heard.
+func (n *node) expire(env algo.Env) {
+	if n.rank.willing() {
 		n.run(env, false)
+	} else {
+		n.skip(env)
 	}
 }
 
@@ -186,12 +204,12 @@ func (n *node) stand(env algo.Env, as role, term uint64) {
 func (n *node) beatHeart(env algo.Env) {
 	algo.Broadcast(env, n.ID, n.Peers, AppendEntries{n.term})
 	if n.rounds++; n.rounds != n.Params.Int("heartbeat_rounds") {
-		env.SetTimer(heartbeatTimer, n.clock.after(env, n.beat))
+		env.SetTimer(heartbeatTimer, n.clock.after(env, drawn(env, n.beat, n.jitter)))
 	}
 }
 
-// onAppendEntries is rule 6. A leader of the past learns from the reply that it
-// is one.
+// onAppendEntries is rule 6; by rule 14 the timer of a follower goes on. A leader of the past
+// learns from the reply that it is one.
 func (n *node) onAppendEntries(env algo.Env, from algo.ID, m AppendEntries) {
 	n.observe(env, m.Term)
 	env.Send(from, AppendReply{n.term})
@@ -201,8 +219,10 @@ func (n *node) onAppendEntries(env algo.Env, from algo.ID, m AppendEntries) {
 	if n.role != follower {
 		n.draw(env)
 	}
+	if n.role != follower || !n.contact {
+		n.restartTimer(env)
+	}
 	n.role, n.heard = follower, env.Now()
-	n.restartTimer(env)
 	if n.leader != from {
 		n.leader = from
 		n.rank.renew()
@@ -228,10 +248,16 @@ func (n *node) observe(env algo.Env, term uint64) {
 	}
 }
 
-// retire stops what a leader does.
+// retire stops what a leader does, and by rule 14 what a candidate waits for.
 func (n *node) retire(env algo.Env) {
+	if n.contact && (n.role == candidate || n.role == preCandidate) {
+		n.restartTimer(env)
+	}
 	if n.role == leader {
 		env.CancelTimer(heartbeatTimer)
+		if n.commit > 0 {
+			env.CancelTimer(commitTimer)
+		}
 		if n.checks {
 			env.CancelTimer(quorumTimer)
 		}

@@ -34,9 +34,11 @@ func sets() []algo.Set {
 		// follower refuses votes while it knows a leader, which it forgets at its drawn time-out.
 		{Name: "consul", Doc: "Consul: HashiCorp's Raft, slowed five times",
 			Params: map[string]any{
-				"heartbeat": 750 * time.Millisecond, "t_election": 5 * time.Second,
+				"heartbeat": 500 * time.Millisecond, "heartbeat_spread": 500 * time.Millisecond,
+				"commit_timeout": 50 * time.Millisecond, "t_election": 5 * time.Second,
 				"t_election_spread": 5 * time.Second, "t_quorum": 2500 * time.Millisecond,
-				"check_quorum": true, "sticky": stickyRefuse, "pre_vote": true, "pre_vote_lease": false,
+				"last_contact": true, "check_quorum": true, "sticky": stickyKnown,
+				"pre_vote": true, "pre_vote_lease": false,
 			}},
 		// Its sources: electionTimeoutMillis 10 000, up to 15 % more at random, a dry run before
 		// each election, a primary that sees no majority for that long steps down; heartbeats of 2 s at

@@ -40,9 +40,11 @@ func init() {
 				Doc: "refuse pre-votes within τ of hearing a leader, and while leading; etcd does not"},
 			{Name: "check_quorum", Type: algo.Bool, Default: algo.Const(false),
 				Doc: "a leader gives up if no majority answers it for t_quorum"},
-			{Name: "sticky", Type: algo.Enum, Choices: []string{stickyOff, stickyDrop, stickyRefuse},
+			{Name: "sticky", Type: algo.Enum,
+				Choices: []string{stickyOff, stickyDrop, stickyRefuse, stickyKnown},
 				Doc: "what becomes of a request for a vote within τ of hearing the leader that one " +
-					"follows, and while leading: drop, as etcd, if check_quorum, else off",
+					"follows, and while leading: drop, as etcd, if check_quorum, else off; known: refused " +
+					"until the election timer expires and nobody was heard for τ, as HashiCorp's",
 				Default: func(net algo.Network) any {
 					if net.Params.Bool("check_quorum") {
 						return stickyDrop
@@ -53,6 +55,13 @@ func init() {
 				Doc: "between two heartbeats of a leader; default 3d + 20 ms, d the largest " +
 					"latency",
 				Default: timeout.RoundTrip},
+			{Name: "heartbeat_spread", Type: algo.Duration, Min: time.Duration(0),
+				Default: algo.Const(time.Duration(0)),
+				Doc:     "the time to the next heartbeat is drawn from heartbeat to heartbeat and so much"},
+			{Name: "commit_timeout", Type: algo.Duration, Min: time.Duration(0),
+				Default: algo.Const(time.Duration(0)),
+				Doc: "a leader repeats its commit index, which is heard as a heartbeat is, after a time " +
+					"drawn from this to twice this, as HashiCorp's CommitTimeout; 0s: never"},
 			{Name: "t_election", Type: algo.Duration, Min: time.Microsecond, Tunes: algo.Patience,
 				Doc: "τ: the least that the election timer is set to; default five heartbeats",
 				Default: func(net algo.Network) any {
@@ -66,6 +75,9 @@ func init() {
 			{Name: "t_election_fixed", Type: algo.Duration, Min: time.Duration(0), PerProcess: true,
 				Default: algo.Const(time.Duration(0)),
 				Doc:     "what the election timer is set to, in place of a random time; 0s: random"},
+			{Name: "last_contact", Type: algo.Bool, Default: algo.Const(false),
+				Doc: "hearing a leader does not restart a follower's election timer: when it expires, it is " +
+					"set anew if the last contact is younger than τ, as HashiCorp's"},
 			{Name: "t_quorum", Type: algo.Duration, Min: time.Microsecond,
 				Doc: "how often a leader checks its quorum; default τ",
 				Default: func(net algo.Network) any {
@@ -91,7 +103,8 @@ func init() {
 		},
 		Sets:      sets(),
 		Perpetual: true,
-		Periods:   []algo.Period{{Param: "heartbeat", Timer: heartbeatTimer}},
+		Periods:   []algo.Period{{Param: "heartbeat", Spread: "heartbeat_spread", Timer: heartbeatTimer}},
+		Settles:   settles,
 		Needs: algo.Needs{
 			Synchrony: algo.PartiallySynchronous,
 			Params:    live,

@@ -20,7 +20,7 @@ func (n *node) onRequestVote(env algo.Env, from algo.ID, m RequestVote) {
 	force := m.Term&forcing != 0
 	m.Term &^= forcing
 	if !force && m.Term > n.term && n.clings(env) {
-		if n.sticky == stickyRefuse {
+		if n.sticky != stickyDrop {
 			env.Send(from, VoteReply{n.term, false})
 		}
 		return
@@ -31,7 +31,7 @@ func (n *node) onRequestVote(env algo.Env, from algo.ID, m RequestVote) {
 	if ok {
 		n.votedFor = from
 		n.persist(env)
-		n.restartTimer(env)
+		n.heed(env)
 	}
 	env.Send(from, VoteReply{n.term, ok})
 }
@@ -61,6 +61,7 @@ func (n *node) countVotes(env algo.Env) {
 	n.role, n.leader, n.rounds = leader, n.ID, 0
 	env.CancelTimer(electionTimer)
 	n.beatHeart(env)
+	n.awaitCommit(env)
 	n.look(env)
 	env.Elected(n.ID, n.term)
 }
