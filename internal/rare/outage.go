@@ -24,7 +24,7 @@ func Patience(p *harness.Plan) (name string, d time.Duration) {
 	if err != nil {
 		return "", 0
 	}
-	if patience := alg.Spec.Tuned(algo.Patience); patience != nil {
+	if patience := alg.Spec.Tuned(algo.Patience, p.Params); patience != nil {
 		d, _ = p.Params[patience.Name].(time.Duration)
 		return patience.Name, d
 	}

@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -29,11 +32,13 @@ type block = map[string]any
 // a leader itself, or else that of its failure detector.
 type Contender struct {
 	Label, Algorithm string
-	Dial             string // the key or parameter that is tuned
-	file             block  // the experiment with every default
-	entry            block  // the algorithm in it
-	key              string // of the detector; "": params
-	spread           string // the parameter; "": none, or it is not tuned
+	Dial             string      // the key or parameter that is tuned
+	file             block       // the experiment with every default
+	entry            block       // the algorithm in it
+	key              string      // of the detector; "": params
+	spread           string      // the parameter; "": none, or it is not tuned
+	set              *algo.Set   // whose demands settings keep to; nil: there are none
+	params           algo.Params // of the experiment
 	base             float64
 	duration         bool
 	limit            time.Duration
@@ -58,7 +63,7 @@ func Contenders(e *experiment.Experiment) ([]*Contender, error) {
 			return nil, err
 		}
 		c.entry = c.file["algorithms"].([]any)[i].(block)
-		if err := c.find(&e.Cells[i].Plan); err != nil {
+		if err := c.find(&e.Cells[i].Plan, e.Algorithms[i].Set); err != nil {
 			return nil, err
 		}
 		out = append(out, c)
@@ -90,8 +95,8 @@ func tunable(e *experiment.Experiment) error {
 	return nil
 }
 
-// find looks up what is tuned.
-func (c *Contender) find(p *harness.Plan) error {
+// find looks up what is tuned, and what the set of that name demands of it.
+func (c *Contender) find(p *harness.Plan, set string) error {
 	alg, err := algo.Lookup(c.Algorithm)
 	if err != nil {
 		return err
@@ -105,10 +110,12 @@ func (c *Contender) find(p *harness.Plan) error {
 	}
 	delete(c.file, "detector")
 	c.entry["detector"] = detector
-	if patience := alg.Spec.Tuned(algo.Patience); patience != nil {
+	if patience := alg.Spec.Tuned(algo.Patience, p.Params); patience != nil {
 		c.Dial, c.duration = patience.Name, true
 		c.base = float64(p.Params[patience.Name].(time.Duration))
-		if spread := alg.Spec.Tuned(algo.Spread); spread != nil {
+		if s, err := alg.Spec.SetOf(set); err == nil && s.Fit != nil {
+			c.set, c.params = s, p.Params
+		} else if spread := alg.Spec.Tuned(algo.Spread, p.Params); spread != nil {
 			c.spread = spread.Name
 		}
 		if p.Detector.Restless() { // whose heartbeats are sent for nothing
@@ -140,17 +147,75 @@ func (c *Contender) text(v float64) string {
 	return strconv.FormatFloat(v, 'g', 6, 64)
 }
 
-// settings is a setting as a file has it, on one line.
-func (c *Contender) settings(value, spread float64) string {
-	text := c.Dial + "=" + c.text(value)
-	if spread > 0 {
-		text += " " + c.spread + "=" + c.text(round(value*spread))
+// fit is the setting next to value that a file can have, and that the system of the set takes.
+func (c *Contender) fit(value float64) float64 {
+	if c.set == nil {
+		return round(value)
 	}
-	return text
+	fit, _ := c.fitted(round(value))
+	return float64(fit[c.Dial].(time.Duration))
 }
 
-// set is the algorithm with a setting.
-func (c *Contender) set(value, spread float64) block {
+// Takes says what the system of the set demands of a setting; "": there is no such system.
+func (c *Contender) Takes() string {
+	if c.set == nil {
+		return ""
+	}
+	return fmt.Sprintf("set %s: %s", c.set.Name, c.set.Demands)
+}
+
+// fitted is the parameters with a setting as the system of the set takes them, in which others move
+// with it, and the names of those that differ from the experiment's.
+func (c *Contender) fitted(value float64) (algo.Params, []string) {
+	p := maps.Clone(c.params)
+	p[c.Dial] = time.Duration(value)
+	fit, _ := c.set.Fitted(p)
+	var changed []string
+	for name, v := range fit {
+		if name != c.Dial && !reflect.DeepEqual(v, c.params[name]) {
+			changed = append(changed, name)
+		}
+	}
+	slices.Sort(changed)
+	return fit, changed
+}
+
+// A value is one of a parameter as a file has it.
+type value struct {
+	name string
+	is   any
+}
+
+// values are the parameters of a setting, the tuned one first.
+func (c *Contender) values(patience, spread float64) []value {
+	out := []value{{c.Dial, c.text(patience)}}
+	if spread > 0 {
+		out = append(out, value{c.spread, c.text(round(patience * spread))})
+	}
+	if c.set != nil {
+		fit, changed := c.fitted(patience)
+		for _, name := range changed {
+			v := fit[name]
+			if d, ok := v.(time.Duration); ok {
+				v = d.String()
+			}
+			out = append(out, value{name, v})
+		}
+	}
+	return out
+}
+
+// settings is a setting as a file has it, on one line.
+func (c *Contender) settings(value, spread float64) string {
+	var out []string
+	for _, v := range c.values(value, spread) {
+		out = append(out, fmt.Sprintf("%s=%v", v.name, v.is))
+	}
+	return strings.Join(out, " ")
+}
+
+// with is the algorithm with a setting.
+func (c *Contender) with(value, spread float64) block {
 	out := maps.Clone(c.entry)
 	where := "params"
 	if c.key != "" {
@@ -166,16 +231,15 @@ func (c *Contender) set(value, spread float64) block {
 		}
 		return out
 	}
-	own[c.Dial] = c.text(value)
-	if spread > 0 {
-		own[c.spread] = c.text(round(value * spread))
+	for _, v := range c.values(value, spread) {
+		own[v.name] = v.is
 	}
 	return out
 }
 
 // crashes is an experiment in which the leader of a setting crashes.
 func (c *Contender) crashes(value, spread float64) (*experiment.Experiment, error) {
-	return load(c.plain(c.set(value, spread)))
+	return load(c.plain(c.with(value, spread)))
 }
 
 // plain is an experiment in which the leader crashes, and no process does so else.
@@ -204,7 +268,7 @@ func (c *Contender) plain(algorithms ...any) block {
 // settings and algorithms.
 func (c *Contender) quiet(value, spread, hours float64, warm time.Duration, trials, look int) (
 	*experiment.Experiment, error) {
-	f := c.plain(c.set(value, spread))
+	f := c.plain(c.with(value, spread))
 	lasts := time.Duration(hours*float64(time.Hour)) + warm
 	f["scenario"] = block{"kind": harness.Churn, "duration": lasts.String()}
 	f["time_limit"] = (lasts + c.limit).String()
@@ -235,7 +299,7 @@ func Tuned(results []Result, comment string) ([]byte, error) {
 	for _, r := range results {
 		if r.Best >= 0 {
 			p := r.Points[r.Best]
-			found, first = append(found, r.set(p.Patience, p.Spread)), r.Contender
+			found, first = append(found, r.with(p.Patience, p.Spread)), r.Contender
 		}
 	}
 	if first == nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -39,18 +40,49 @@ func (r *Result) Why(o *Options) string {
 	}
 	best := -1
 	for i := range r.Points {
-		if best < 0 || r.Points[i].Rate < r.Points[best].Rate {
+		if r.Points[i].Verdict != Down && (best < 0 || r.Points[i].Rate < r.Points[best].Rate) {
 			best = i
 		}
 	}
 	if best < 0 {
-		return "nothing was measured"
+		return fmt.Sprintf("no setting brings a leader back before time_limit %v in most trials; raise "+
+			"that, or give a larger --span%s", r.limit, r.wider())
 	}
 	p := &r.Points[best]
 	return fmt.Sprintf("not reachable in the range: at least %s [%s, %s] false elections per hour, with %s; "+
 		"give a larger --span or --budget", compare.Number(p.Rate), compare.Number(p.RateLow),
 		compare.Number(p.RateHigh), p.Settings)
 }
+
+// wider is what else than the span makes a search wider.
+func (r *Result) wider() string {
+	if r.spread == "" {
+		return ""
+	}
+	return " or --spread"
+}
+
+// Dropped says which settings were dropped because no leader came back; "" if there are none.
+func (r *Result) Dropped() string {
+	var list []string
+	for i := range r.Points {
+		if r.Points[i].Verdict == Down {
+			list = append(list, r.Points[i].Settings)
+		}
+	}
+	if list == nil {
+		return ""
+	}
+	more := ""
+	if n := len(list); n > mostNamed {
+		list, more = list[:mostNamed], fmt.Sprintf("; and %d more", n-mostNamed)
+	}
+	return fmt.Sprintf("dropped, since in most trials no leader came back before time_limit %v: %s%s",
+		r.limit, strings.Join(list, "; "), more)
+}
+
+// mostNamed is how many settings are named that were dropped.
+const mostNamed = 5
 
 // csvColumns are those of tune.csv.
 var csvColumns = []string{"label", "algorithm", "settings", "in_model", "verdict", "front", "chosen",

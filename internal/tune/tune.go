@@ -60,6 +60,9 @@ const (
 	Within    Verdict = "within"    // the interval ends at the budget or below
 	Over      Verdict = "over"      // it begins above
 	Undecided Verdict = "undecided" // after all hours the budget is still inside
+	// Down: in most trials no leader came back before the time limit. How often it makes mistakes does
+	// not matter, and is not measured.
+	Down Verdict = "down"
 )
 
 // A Point is a setting, and what was measured of it. A figure that does not exist is NaN.
@@ -107,8 +110,9 @@ type Result struct {
 	Best   int     // index of the fastest within the budget; negative: none is
 	// Needs is the hours that would decide where none is, but some might be; 0: none can be.
 	Needs float64
-	// Edge: the shortest setting that was tried is within the budget already.
-	Edge bool
+	// Edge: the shortest setting that was tried is within the budget already. Bound: it is the
+	// shortest that the system of the set takes.
+	Edge, Bound bool
 }
 
 // Tune looks for the fastest setting of each algorithm of e within the budget. It searches
@@ -153,20 +157,27 @@ func (s *search) along(ctx context.Context, spread float64) error {
 	low, high := math.NaN(), math.NaN() // the longest that is not within the budget, the shortest that is
 	steps := int(math.Round(math.Log2(s.Span)))
 	for j := -steps; j <= steps && math.IsNaN(high); j++ {
-		value := round(s.contender.base * math.Exp2(float64(j)))
+		value := s.contender.fit(s.contender.base * math.Exp2(float64(j)))
+		if value == low {
+			continue // the system takes nothing between the two
+		}
 		p, err := s.measure(ctx, value, spread)
 		switch {
 		case err != nil:
 			return err
 		case p != nil && p.Verdict == Within:
 			high = value
-			s.result.Edge = s.result.Edge || j == -steps
+			s.result.Edge = s.result.Edge || j == -steps && s.contender.fit(value/2) < value
+			s.result.Bound = s.result.Bound || j == -steps && s.contender.fit(value/2) == value
 		default:
 			low = value
 		}
 	}
 	for !math.IsNaN(low) && !math.IsNaN(high) && high/low > finest {
-		value := round(math.Sqrt(low * high))
+		value := s.contender.fit(math.Sqrt(low * high))
+		if value <= low || value >= high {
+			break
+		}
 		p, err := s.measure(ctx, value, spread)
 		if err != nil {
 			return err
@@ -208,7 +219,13 @@ func (s *search) measure(ctx context.Context, value, spread float64) (*Point, er
 	if err != nil {
 		return nil, err
 	}
-	p.Speed = speedOf(trials)
+	if p.Speed = speedOf(trials); math.IsNaN(p.Downtime) || math.IsInf(p.Downtime, 0) {
+		p.Verdict = Down
+		p.Rate, p.RateLow, p.RateHigh, p.Dispersion = math.NaN(), math.NaN(), math.NaN(), math.NaN()
+		p.Duration, p.Recurrence, p.Accuracy = math.NaN(), math.NaN(), math.NaN()
+		s.add(&p)
+		return &p, nil
+	}
 	if s.beaten(&p) {
 		return nil, nil
 	}
@@ -233,11 +250,16 @@ func (s *search) measure(ctx context.Context, value, spread float64) (*Point, er
 	if !e.Cells[0].Plan.Detector.Restless() { // nobody watches by heartbeats
 		p.Duration, p.Recurrence, p.Accuracy = math.NaN(), math.NaN(), math.NaN()
 	}
-	s.result.Points = append(s.result.Points, p)
-	if s.Told != nil {
-		s.Told(s.contender, &p)
-	}
+	s.add(&p)
 	return &p, nil
+}
+
+// add keeps what was measured.
+func (s *search) add(p *Point) {
+	s.result.Points = append(s.result.Points, *p)
+	if s.Told != nil {
+		s.Told(s.contender, p)
+	}
 }
 
 // conclude chooses the best, marks the front, and says what is missing where none is good.
@@ -245,11 +267,11 @@ func (s *search) conclude() Result {
 	r := s.result
 	for i := range r.Points {
 		p := &r.Points[i]
-		if p.Verdict == Within && !math.IsNaN(p.Downtime) &&
+		if p.Verdict == Within &&
 			(r.Best < 0 || p.Downtime < r.Points[r.Best].Downtime) {
 			r.Best = i
 		}
-		p.Front = !math.IsNaN(p.Downtime) && !slices.ContainsFunc(r.Points, func(q Point) bool {
+		p.Front = p.Verdict != Down && !slices.ContainsFunc(r.Points, func(q Point) bool {
 			return q.Downtime <= p.Downtime && q.Rate <= p.Rate &&
 				(q.Downtime < p.Downtime || q.Rate < p.Rate)
 		})

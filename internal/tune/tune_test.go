@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -60,6 +61,7 @@ nodes: 2
 network: {latency: {distribution: exponential, mean: 8ms}, loss: 0.1, order: unordered}
 detector: {kind: heartbeat, interval: 20ms, timeout: 50ms}
 scenario: {kind: leader-crash}
+repetitions: 10
 `
 
 // TestMistakes_Theory: a detector that bears a silence of T makes a mistake behind each heartbeat
@@ -217,6 +219,146 @@ func TestTune_Not(t *testing.T) {
 	if r = found(t, &law{perHour: func(time.Duration) float64 { return 1 }}, Options{Budget: 1, Hours: 30}); r.Outcome() == Found {
 		t.Errorf("a rate that is the budget was proved to be within: %+v", r.Points[r.Best])
 	}
+}
+
+// TestTune_Down: a setting with which no leader comes back is dropped, and the search goes on to longer
+// ones. Nothing is measured of its mistakes.
+func TestTune_Down(t *testing.T) {
+	t.Parallel()
+	o := Options{Budget: 1, Hours: Hours(1), Span: 16}
+	l := &law{perHour: func(time.Duration) float64 { return 0 }, burst: 1, random: rand.New(rand.NewPCG(3, 4))}
+	least := 130 * time.Millisecond
+	down := 0
+	o.Run = func(ctx context.Context, e *experiment.Experiment) ([]results.Trial, error) {
+		trials, err := l.run(ctx, e)
+		if e.Cells[0].Plan.Detector.Timeout >= least {
+			return trials, err
+		}
+		if e.Cells[0].Plan.Scenario.Kind != harness.LeaderCrash {
+			t.Error("mistakes were counted of a setting without a leader")
+		}
+		down++
+		for i := range trials[:6] {
+			trials[i].Status = trace.TimedOut
+			trials[i].Metrics = []metric.Value{metric.Downtime.Of(math.NaN())}
+		}
+		return trials, err
+	}
+	r, err := Tune(t.Context(), parse(t, watched), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r[0].Best < 0 || r[0].Points[r[0].Best].Patience < float64(least) || down < 3 {
+		t.Fatalf("%d settings without a leader: %+v", down, r[0])
+	}
+	if got := r[0].Dropped(); got != "dropped, since in most trials no leader came back before time_limit 10s: "+
+		"detector.timeout=25ms; detector.timeout=50ms; detector.timeout=100ms; detector.timeout=119ms" {
+		t.Error(got)
+	}
+	table, err := CSV(r)
+	if row := strings.Split(string(table), "\n")[1]; err != nil || !strings.HasSuffix(row, ",10,6,0,0,,,,,,,,0,0") ||
+		!strings.HasPrefix(row, "bully,election/bully,detector.timeout=25ms,false,down,false,false,,") {
+		t.Errorf("%v\n%s", err, table)
+	}
+
+	least = time.Hour
+	if r, err = Tune(t.Context(), parse(t, watched), o); err != nil || r[0].Outcome() != Unreachable {
+		t.Fatalf("%v: %+v", err, r)
+	}
+	if got := r[0].Dropped(); !strings.HasSuffix(got, "; and 1 more") {
+		t.Error(got)
+	}
+	if got := r[0].Why(&o); got != "no setting brings a leader back before time_limit 10s in most trials; raise that, "+
+		"or give a larger --span" {
+		t.Error(got)
+	}
+}
+
+// TestTune_Spreads: of a time-out of ten ticks a quarter splits votes for ever. The next shares are
+// tried nevertheless.
+func TestTune_Spreads(t *testing.T) {
+	t.Parallel()
+	r := tuned(t, "params: {heartbeat: 100ms, tick: 100ms, t_election: 1s, t_election_spread: 1s, pre_vote: true}",
+		[]float64{0.1, 1})
+	best := r.Points[r.Best]
+	if best.Spread != 1 || !strings.Contains(r.Dropped(), "t_election_spread=") || r.Takes() != "" {
+		t.Errorf("%+v, dropped: %s", best, r.Dropped())
+	}
+}
+
+// tuned is what is found for raft with more said of it.
+func tuned(t *testing.T, more string, spreads []float64) Result {
+	t.Helper()
+	text := strings.NewReplacer("[bully]", "[{name: raft, "+more+"}]", "nodes: 2", "nodes: 3", "repetitions: 10", "repetitions: 6",
+		"{distribution: exponential, mean: 8ms}, loss: 0.1, order: unordered", "2ms").Replace(watched) + "time_limit: 4m\n"
+	r, err := Tune(t.Context(), parse(t, text), Options{Budget: 1000, Hours: Hours(1000), Span: 16, Spreads: spreads,
+		Run: simulate})
+	if err != nil || r[0].Best < 0 {
+		t.Fatalf("%v: %+v", err, r)
+	}
+	return r[0]
+}
+
+// TestTune_Sets: settings of a set are such as its system takes, and all that is tied moves together.
+func TestTune_Sets(t *testing.T) {
+	t.Parallel()
+	for set, want := range map[string]struct {
+		settings string
+		bound    bool
+	}{
+		"etcd":   {"t_election=500ms t_election_spread=500ms t_quorum=500ms", true},
+		"consul": {"t_election=1s heartbeat=100ms heartbeat_spread=100ms t_election_spread=1s t_quorum=500ms", true},
+	} {
+		r := tuned(t, "set: "+set, []float64{0.25, 0.5})
+		for i := range r.Points {
+			p := &r.Points[i]
+			fit, _ := r.set.Fitted(algo.Params(values(t, r.Contender, p)))
+			for name, v := range fit {
+				if now := values(t, r.Contender, p)[name]; now != v {
+					t.Errorf("%s: %s: the system wants %s=%v, not %v", set, p.Settings, name, v, now)
+				}
+			}
+		}
+		if best := r.Points[r.Best]; best.Settings != want.settings || r.Bound != want.bound || r.Edge ||
+			!strings.HasPrefix(r.Takes(), "set "+set+": ") {
+			t.Errorf("%s: found %s, bound %v, edge %v", set, best.Settings, r.Bound, r.Edge)
+		}
+		file, err := Tuned([]Result{r}, "")
+		if err != nil || !strings.Contains(string(file), strings.Fields(strings.ReplaceAll(want.settings, "=", ": "))[1]) {
+			t.Errorf("%s: %v\n%s", set, err, file)
+		}
+	}
+	// In the middle of the search neighbours are whole multiples, and none is measured twice.
+	c := &Contender{Dial: "t_election", set: consul(t), duration: true}
+	for seconds, want := range map[float64]float64{0.01: 1, 1.4: 1, 1.6: 2, 7.4: 7, 9.9: 10, 80: 10} {
+		c.params = algo.Params{"t_election": 5 * time.Second}
+		if got := c.fit(seconds * 1e9); got != want*1e9 {
+			t.Errorf("multiplier %v: %v s", seconds, got/1e9)
+		}
+	}
+}
+
+func consul(t *testing.T) *algo.Set {
+	t.Helper()
+	a, err := algo.Lookup("election/raft")
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := a.Spec.SetOf("consul")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// values are the parameters of the trials of a setting.
+func values(t *testing.T, c *Contender, p *Point) map[string]any {
+	t.Helper()
+	e, err := c.crashes(p.Patience, p.Spread)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.Cells[0].Plan.Params
 }
 
 // TestTune_Simulated: equal seeds find the same, and what is found runs as an experiment.

@@ -3,7 +3,6 @@ package algo
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -193,7 +192,8 @@ func (s *Spec) defects() error {
 		check(p.Tunes != Spread || tunes[Patience] > 0,
 			"parameter %s: a spread, and no patience before it", p.Name)
 	}
-	check(tunes[Patience] <= 1 && tunes[Spread] <= 1, "several parameters that are tuned alike")
+	check(tunes[Spread] <= 1 && (tunes[Patience] <= 1 || tunes[Spread] == 0),
+		"several spreads, or a spread to one of several patiences")
 	for _, d := range s.Periods {
 		names := []string{d.Param}
 		if d.Spread != "" {
@@ -214,6 +214,9 @@ func (s *Spec) defects() error {
 					errs = append(errs, fmt.Errorf("default with %d processes: %w", n, err))
 				}
 			}
+		}
+		for i := range s.Sets {
+			errs = append(errs, s.unfit(&s.Sets[i])...)
 		}
 	}
 	return errors.Join(errs...)
@@ -245,30 +248,6 @@ func holdsID(t reflect.Type) bool {
 		return holdsID(t.Elem())
 	}
 	return t == reflect.TypeFor[ID]()
-}
-
-// setDefects says what is wrong with the sets of parameters.
-func (s *Spec) setDefects() (errs []error) {
-	check := func(ok bool, text string, args ...any) {
-		if !ok {
-			errs = append(errs, fmt.Errorf(text, args...))
-		}
-	}
-	for i, set := range s.Sets {
-		check(words(set.Name, '-'), "bad name of a set: %q, want lower-case words joined by '-'", set.Name)
-		check(set.Doc != "" && !strings.Contains(set.Doc, "\n"), "set %s: no one-line doc", set.Name)
-		check(!slices.ContainsFunc(s.Sets[:i], func(o Set) bool { return o.Name == set.Name }),
-			"set %s declared twice", set.Name)
-		for _, name := range slices.Sorted(maps.Keys(set.Params)) {
-			j := slices.IndexFunc(s.Params, func(p Param) bool { return p.Name == name })
-			if j < 0 {
-				errs = append(errs, fmt.Errorf("set %s: no parameter %s", set.Name, name))
-			} else if err := s.Params[j].Check(set.Params[name]); err != nil {
-				errs = append(errs, fmt.Errorf("set %s: %w", set.Name, err))
-			}
-		}
-	}
-	return errs
 }
 
 // paramName says whether s can be a parameter's name.

@@ -81,6 +81,30 @@ func TestRegister(t *testing.T) {
 	}
 }
 
+// fitting gives a Spec a set whose system takes nothing but fit.
+func fitting(fit map[string]any) func(*Spec) {
+	return func(s *Spec) {
+		s.Sets = []Set{{Name: "etcd", Doc: "x", Params: map[string]any{"time_out": time.Second}, Demands: "x",
+			Fit: func(Params) map[string]any { return fit }}}
+	}
+}
+
+// TestSpec_Tuned: of several, the one is tuned that is in use.
+func TestSpec_Tuned(t *testing.T) {
+	s := Spec{Params: []Param{{Name: "other"}, {Name: "lease", Tunes: Patience}, {Name: "ttl", Tunes: Patience}}}
+	for want, p := range map[string]Params{
+		"lease": {"lease": time.Second, "ttl": time.Duration(0)},
+		"ttl":   {"lease": time.Duration(0), "ttl": time.Second},
+	} {
+		if got := s.Tuned(Patience, p); got == nil || got.Name != want {
+			t.Errorf("%v: %+v, want %s", p, got, want)
+		}
+	}
+	if got := s.Tuned(Patience, nil); got.Name != "lease" || s.Tuned(Spread, nil) != nil {
+		t.Errorf("without parameters: %+v", got)
+	}
+}
+
 func TestRegister_PanicsNamingTheDefect(t *testing.T) {
 	param := func(change func(*Param)) func(*Spec) {
 		return func(s *Spec) { change(&s.Params[0]) }
@@ -153,10 +177,18 @@ func TestRegister_PanicsNamingTheDefect(t *testing.T) {
 		"a patience that differs": {param(func(p *Param) { p.Tunes, p.PerProcess = Patience, true }),
 			"time_out: tuned, but no duration that all"},
 		"a spread of nothing": {param(func(p *Param) { p.Tunes = Spread }), "a spread, and no patience before it"},
-		"two patiences": {func(s *Spec) {
-			s.Params = append(s.Params, s.Params[0])
+		"two patiences and a spread": {func(s *Spec) {
+			s.Params = append(s.Params, s.Params[0], s.Params[0])
 			s.Params[1].Name, s.Params[0].Tunes, s.Params[1].Tunes = "other", Patience, Patience
-		}, "several parameters that are tuned alike"},
+			s.Params[2].Name, s.Params[2].Tunes = "spread", Spread
+		}, "a spread to one of several patiences"},
+		"demands that nothing fits": {func(s *Spec) {
+			s.Sets = []Set{{Name: "etcd", Doc: "x", Demands: "whole seconds"}}
+		}, "set etcd: Demands and Fit go together"},
+		"a set that breaks its demands": {fitting(map[string]any{"time_out": time.Hour}),
+			"set etcd: its own time_out break what it demands"},
+		"demands of nothing": {fitting(map[string]any{"tick": time.Second}),
+			"set etcd: it demands something of no parameter tick"},
 		"places of nothing": {func(s *Spec) { s.Admits.Places = "k" }, `places "k" is no whole number from 1 on`},
 		"places that may be none": {func(s *Spec) {
 			s.Params = []Param{{Name: "k", Doc: "places", Type: Int, Default: Const(int64(1)), Min: int64(0)}}

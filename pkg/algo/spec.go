@@ -3,7 +3,6 @@ package algo
 import (
 	"fmt"
 	"math"
-	"strings"
 	"time"
 )
 
@@ -32,29 +31,6 @@ type Spec struct {
 	Service  Service  // of an election: when a service that rests on its leader is up
 	Claims   []Claim  // complexity, and who states it; checked by the conformance kit
 	Breaks   string   // what happens beyond Needs and Survives, in sentences
-}
-
-// A Set is values of parameters under one name. Parameters that it leaves out follow from the
-// network, and from these.
-type Set struct {
-	Name, Doc string // lower-case words joined by '-'; whose values they are, in one line
-	Params    map[string]any
-}
-
-// SetOf finds the set of that name. The error names those that there are.
-func (s *Spec) SetOf(name string) (*Set, error) {
-	var names []string
-	for i := range s.Sets {
-		if s.Sets[i].Name == name {
-			return &s.Sets[i], nil
-		}
-		names = append(names, s.Sets[i].Name)
-	}
-	if names == nil {
-		return nil, fmt.Errorf("unknown set %q: %s has none", name, s.Name)
-	}
-	return nil, fmt.Errorf("unknown set %q of %s%s (has: %s)", name, s.Name, Hint(name, names),
-		strings.Join(names, ", "))
 }
 
 // A Period is what a leader does again and again for as long as nothing happens, such as
@@ -260,21 +236,30 @@ const (
 	// Fixed: nothing. A cost, such as how often heartbeats are sent, is fixed as well.
 	Fixed Tuning = iota
 	// Patience is a Duration, the same for every process: the silence after which a leader is
-	// given up. The longer, the fewer mistakes, and the longer an outage.
+	// given up. The longer, the fewer mistakes, and the longer an outage. Where several are
+	// declared, those are of no use that are 0.
 	Patience
 	// Spread is the Duration up to which a random time is added to Patience, a parameter that
 	// stands before it.
 	Spread
 )
 
-// Tuned is the parameter that tunes in that way; nil if there is none.
-func (s *Spec) Tuned(as Tuning) *Param {
+// Tuned is the parameter that tunes in that way, of several the first that p has a use for; nil if
+// there is none.
+func (s *Spec) Tuned(as Tuning, p Params) *Param {
+	var found *Param
 	for i := range s.Params {
-		if s.Params[i].Tunes == as {
+		if s.Params[i].Tunes != as {
+			continue
+		}
+		if d, _ := p[s.Params[i].Name].(time.Duration); d > 0 {
 			return &s.Params[i]
 		}
+		if found == nil {
+			found = &s.Params[i]
+		}
 	}
-	return nil
+	return found
 }
 
 // Const is the default of a parameter that does not depend on the network.

@@ -60,9 +60,12 @@ type paperReport struct {
 
 // A setReport is values of parameters by one name.
 type setReport struct {
-	Name   string            `json:"name"`
-	Doc    string            `json:"doc"`
-	Params map[string]string `json:"params"`
+	Name    string            `json:"name"`
+	Doc     string            `json:"doc"`
+	Params  map[string]string `json:"params"`
+	Source  string            `json:"source,omitempty"`  // which version, and where it says so
+	Differs string            `json:"differs,omitempty"` // what the system does otherwise
+	Demands string            `json:"demands,omitempty"` // of its settings
 }
 
 type property struct {
@@ -145,7 +148,8 @@ func describe(a *algo.Algorithm) description {
 		Sets:     []setReport{},
 	}
 	for _, set := range a.Spec.Sets {
-		r := setReport{Name: set.Name, Doc: set.Doc, Params: map[string]string{}}
+		r := setReport{Name: set.Name, Doc: set.Doc, Params: map[string]string{}, Source: set.Source,
+			Differs: set.Differs, Demands: set.Demands}
 		for name, v := range set.Params {
 			r.Params[name] = fmt.Sprint(v)
 		}
@@ -339,6 +343,13 @@ func (s *streams) printDescription(d description) {
 			values = append(values, name+" "+set.Params[name])
 		}
 		fmt.Fprintf(w, "  %s\n%s\n%s\n", set.Name, wrap(set.Doc, 6), wrap(strings.Join(values, ", "), 6))
+		for _, more := range []property{
+			{"of", set.Source}, {"differs", set.Differs}, {"demands", set.Demands},
+		} {
+			if more.Value != "" {
+				fmt.Fprintf(w, "%s\n", wrap(more.Name+": "+more.Value, 6))
+			}
+		}
 	}
 }
 

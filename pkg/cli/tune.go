@@ -138,6 +138,11 @@ func (s *streams) tune(f *tuneFlags, args []string) error {
 	if !f.quiet {
 		s.overridden(runner.Header(e, nil).Overrides, true)
 		o.Told = func(c *tune.Contender, p *tune.Point) {
+			if p.Verdict == tune.Down {
+				fmt.Fprintf(s.aside(), "%s %s: no leader before the time limit in most trials: "+
+					"dropped\n", c.Label, p.Settings)
+				return
+			}
 			fmt.Fprintf(s.aside(), "%s %s: downtime_ms %s, false elections per hour %s: %s\n", c.Label,
 				p.Settings, compare.Number(p.Downtime), interval(p.Rate, p.RateLow, p.RateHigh), p.Verdict)
 		}
@@ -281,6 +286,9 @@ func (t *tuned) print(s *streams) {
 	var settings, without []string
 	for i := range t.found {
 		r := &t.found[i]
+		if text := r.Dropped(); text != "" {
+			without = append(without, r.Label+": "+text)
+		}
 		if r.Best < 0 {
 			without = append(without, r.Label+": "+r.Why(t.options))
 			continue
@@ -289,6 +297,13 @@ func (t *tuned) print(s *streams) {
 		table.add(r.Label, fmt.Sprint(p.N), interval(p.Downtime, p.Low, p.High),
 			interval(p.Rate, p.RateLow, p.RateHigh))
 		settings = append(settings, r.Label+": "+p.Settings)
+		if text := r.Takes(); text != "" {
+			without = append(without, r.Label+": every setting keeps to "+text)
+		}
+		if r.Bound {
+			without = append(without, r.Label+": the shortest setting that the system takes is within the "+
+				"budget already")
+		}
 		if r.Edge {
 			without = append(without, r.Label+": the shortest setting is within the budget already; a "+
 				"larger --span finds shorter ones")
@@ -339,9 +354,9 @@ type (
 		N          int      `json:"n"`
 		Hours      float64  `json:"quiet_hours"`
 		Mistakes   int      `json:"false_elections"`
-		Rate       float64  `json:"false_elections_per_hour"`
-		RateLow    float64  `json:"false_elections_low"`
-		RateHigh   float64  `json:"false_elections_high"`
+		Rate       *float64 `json:"false_elections_per_hour"`
+		RateLow    *float64 `json:"false_elections_low"`
+		RateHigh   *float64 `json:"false_elections_high"`
 		Duration   *float64 `json:"mistake_duration_ms"`
 		Recurrence *float64 `json:"mistake_recurrence_ms"`
 		Accuracy   *float64 `json:"query_accuracy"`
@@ -359,8 +374,8 @@ func (t *tuned) report() tuneReport {
 			p := &f.Points[j]
 			a.Points = append(a.Points, tunePoint{p.Settings, string(p.Verdict), p.Front, p.InModel,
 				results.Finite(p.Downtime), results.Finite(p.Low), results.Finite(p.High), p.N, p.Hours,
-				p.Mistakes, p.Rate, p.RateLow, p.RateHigh, results.Finite(p.Duration),
-				results.Finite(p.Recurrence), results.Finite(p.Accuracy)})
+				p.Mistakes, results.Finite(p.Rate), results.Finite(p.RateLow), results.Finite(p.RateHigh),
+				results.Finite(p.Duration), results.Finite(p.Recurrence), results.Finite(p.Accuracy)})
 		}
 		if f.Best >= 0 {
 			a.Best = &a.Points[f.Best]

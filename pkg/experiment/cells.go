@@ -84,6 +84,11 @@ func (v *variant) addCell(e *Experiment, sum *summary) {
 	for _, text := range v.remarks {
 		note(text)
 	}
+	if set, err := v.contender.alg.Spec.SetOf(v.contender.Set); err == nil {
+		if text := set.Refusal(plan.Params); text != "" {
+			note(text)
+		}
+	}
 }
 
 // distinct refuses two cells that are the same: their trials would be too.

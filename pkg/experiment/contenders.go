@@ -90,7 +90,7 @@ func (d *draft) contender(e entry, problem string) *contender {
 			"(\"bench list\" shows all)", a.ID)
 		return nil
 	}
-	c := &contender{Algorithm: Algorithm{ID: a.ID, Label: e.label, Params: map[string]any{}},
+	c := &contender{Algorithm: Algorithm{ID: a.ID, Label: e.label, Set: e.set, Params: map[string]any{}},
 		alg: a, at: e.at, key: e.key, origins: map[string]config.Place{}}
 	if c.Label == "" {
 		c.Label = a.Spec.Name

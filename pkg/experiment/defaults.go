@@ -74,7 +74,7 @@ func (e *Experiment) tuned(owned bool) bool {
 		if err != nil {
 			return true
 		}
-		if patience := a.Spec.Tuned(algo.Patience); patience != nil {
+		if patience := a.Spec.Tuned(algo.Patience, c.Plan.Params); patience != nil {
 			preset := a.Spec.Defaults(c.Plan.Known())[patience.Name]
 			return reflect.DeepEqual(c.Plan.Params[patience.Name], preset)
 		}

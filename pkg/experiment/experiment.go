@@ -83,6 +83,7 @@ type TLS struct{ CA, Cert, Key string }
 type Algorithm struct {
 	ID     string         // "election/bully"
 	Label  string         // unique; "bully" unless the file says otherwise
+	Set    string         // of parameters, that Params begin with; "": none
 	Params map[string]any // as given; those that follow from the network are in the cells' plans
 }
 

@@ -29,7 +29,12 @@ func init() {
 		Sets: []algo.Set{
 			{Name: "fast", Doc: "the fast one", Params: map[string]any{
 				"level": int64(9), "suppress": false, "t_answer": 5 * time.Millisecond}},
-			{Name: "slow", Doc: "the slow one", Params: map[string]any{"t_answer": time.Second}},
+			{Name: "slow", Doc: "the slow one", Params: map[string]any{"t_answer": time.Second},
+				Demands: "t_answer is whole seconds, and level is 3 (slow.go).",
+				Fit: func(p algo.Params) map[string]any {
+					return map[string]any{"level": int64(3),
+						"t_answer": max(p.Duration("t_answer").Round(time.Second), time.Second)}
+				}},
 		},
 		Needs: algo.Needs{
 			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect,

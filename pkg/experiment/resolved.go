@@ -168,7 +168,7 @@ func (s *summary) checkUsed(key string, at config.Place) {
 func (s *summary) algorithms() []Algorithm {
 	out := make([]Algorithm, len(s.contenders))
 	for i, c := range s.contenders {
-		out[i] = Algorithm{ID: c.ID, Label: c.Label, Params: map[string]any{}}
+		out[i] = Algorithm{ID: c.ID, Label: c.Label, Set: c.Set, Params: map[string]any{}}
 		for name, v := range s.params[c] {
 			if !v.differs && !s.sweptKey("params."+name) {
 				out[i].Params[name] = v.value
@@ -254,6 +254,9 @@ func (s *summary) entries() *config.Value {
 		}
 		e := config.Tall(config.MapOf())
 		e.Set("name", config.TextOf(a.ID))
+		if a.Set != "" {
+			e.Set("set", config.TextOf(a.Set))
+		}
 		e.Set("label", config.TextOf(a.Label))
 		if len(params.Pairs) > 0 {
 			e.Set("params", params)

@@ -29,7 +29,8 @@ func (p *Plan) Period() (longest Period) {
 				length += 2 * p.Known().Latency // of delays that vary the longest: nearly so
 			}
 			if length += spread; length > longest.Length {
-				longest = Period{length, fmt.Sprintf("params.%s of %s", d.Param, p.Algorithm), d.Timer, spread > 0}
+				longest = Period{Length: length, Timer: d.Timer, Drawn: spread > 0,
+					Of: fmt.Sprintf("params.%s of %s", d.Param, p.Algorithm)}
 			}
 		}
 	}

@@ -198,6 +198,17 @@ func tabulate(out *bytes.Buffer, sets []algo.Set) {
 		}
 		fmt.Fprintf(out, "| `%s` | %s | %s |\n", set.Name, set.Doc, strings.Join(values, ", "))
 	}
+	for _, set := range sets {
+		fmt.Fprintf(out, "\n*Set `%s`.*", set.Name)
+		for _, more := range []struct{ title, text string }{
+			{"Of", set.Source}, {"Differs", set.Differs}, {"Demands", set.Demands},
+		} {
+			if more.text != "" {
+				fmt.Fprintf(out, " %s: %s", more.title, more.text)
+			}
+		}
+		out.WriteString("\n")
+	}
 }
 
 func bound(c algo.Claim, n int) string {

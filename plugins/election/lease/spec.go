@@ -53,7 +53,7 @@ func init() {
 			{Name: "retry_timeout", Type: algo.Duration, Min: time.Duration(0),
 				Doc:     "how long an answer is waited for; default loop_wait",
 				Default: of("ttl", times(1, 1, "loop_wait"))},
-			{Name: "ttl", Type: algo.Duration, Min: time.Duration(0),
+			{Name: "ttl", Type: algo.Duration, Min: time.Duration(0), Tunes: algo.Patience,
 				Doc:     "how long the record lasts; default three loop_wait",
 				Default: of("ttl", times(3, 1, "loop_wait"))},
 			{Name: "watch", Type: algo.Bool, Default: algo.Const(false),
@@ -62,6 +62,7 @@ func init() {
 				Doc:     "rule ttl: a member's first cycle; 0: at once, or loop_wait if a leader is settled",
 				Default: algo.Const(time.Duration(0))},
 		},
+		Sets:      sets(),
 		Perpetual: true,
 		Periods: []algo.Period{
 			{Param: "retry_period", Timer: retryTimer, Reply: true}, {Param: "loop_wait", Timer: cycleTimer},

@@ -6,49 +6,121 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
+const (
+	ms  = time.Millisecond
+	sec = time.Second
+)
+
 // sets are the settings of systems that elect leaders by Raft's rules or by such as are near.
-// What a system does otherwise, or where its defaults are known at second hand only, is said
-// beside it.
 func sets() []algo.Set {
 	return []algo.Set{
-		// The server's defaults, --heartbeat-interval 100 and --election-timeout 1000, at second
-		// hand; ticks, pre-votes and leases as in github.com/etcd-io/raft, raft.go, at cdfbeed.
 		{Name: "etcd", Doc: "the server of etcd: ticks of 100 ms, from 10 to 19 of them",
 			Params: map[string]any{
-				"heartbeat": 100 * time.Millisecond, "tick": 100 * time.Millisecond,
-				"t_election": time.Second, "t_election_spread": time.Second,
+				"heartbeat": 100 * ms, "tick": 100 * ms, "t_election": sec, "t_election_spread": sec,
 				"check_quorum": true, "sticky": stickyDrop, "pre_vote": true, "pre_vote_lease": false,
-			}},
-		// Its sources: ticks of 500 ms, a heartbeat in every second, elections after four and
-		// up to twice as many. The algorithm is etcd's.
+			},
+			Source: "etcd 3.6.16, whose defaults are --heartbeat-interval 100, " +
+				"--election-timeout 1000 and --pre-vote (embed/config.go); ticks, pre-votes and " +
+				"leases of go.etcd.io/raft 3.7.0 (raft.go).",
+			Differs: "A candidate that a majority refuses is a follower again at once. A member " +
+				"that starts advances its clock by all ticks of a time-out but one " +
+				"(--initial-election-tick-advance).",
+			Demands: "Times are whole milliseconds and count in ticks of one heartbeat, a random " +
+				"time-out is below twice the time-out, and 5 heartbeat <= t_election <= 50s " +
+				"(embed/config.go, Validate).",
+			Fit: fitEtcd},
 		{Name: "cockroachdb", Doc: "CockroachDB: ticks of 500 ms, from 4 to 7 of them",
 			Params: map[string]any{
-				"heartbeat": time.Second, "tick": 500 * time.Millisecond,
-				"t_election": 2 * time.Second, "t_election_spread": 2 * time.Second,
+				"heartbeat": sec, "tick": 500 * ms, "t_election": 2 * sec, "t_election_spread": 2 * sec,
 				"check_quorum": true, "sticky": stickyDrop, "pre_vote": true, "pre_vote_lease": false,
-			}},
-		// raft_multiplier 5, at second hand, of the defaults of github.com/hashicorp/raft at 1837036
-		// (config.go): HeartbeatTimeout 1 s, LeaderLeaseTimeout 500 ms. Its leader draws the time to
-		// the next heartbeat from a tenth to a fifth of the time-out; here it is the mean. It
-		// looks for its quorum when the oldest contact that counts is due, here every lease. A
-		// follower refuses votes while it knows a leader, which it forgets at its drawn time-out.
+			},
+			Source: "CockroachDB 23.2 and 24.1: COCKROACH_RAFT_TICK_INTERVAL 500ms, " +
+				"COCKROACH_RAFT_HEARTBEAT_INTERVAL_TICKS 2 and " +
+				"COCKROACH_RAFT_ELECTION_TIMEOUT_TICKS 4 (pkg/base/config.go). The algorithm is " +
+				"that of etcd.",
+			Differs: "Versions whose leader leases rest on the liveness of stores elect as soon " +
+				"as a store's support, 3 s by default, has ended, without this time-out. Idle " +
+				"ranges send no heartbeats (quiescence).",
+			Demands: "Times count in ticks, a random time-out is below twice the time-out, and " +
+				"the time-out has more ticks than the heartbeat (go.etcd.io/raft, " +
+				"Config.validate).",
+			Fit: fitCockroach},
 		{Name: "consul", Doc: "Consul: HashiCorp's Raft, slowed five times",
 			Params: map[string]any{
-				"heartbeat": 500 * time.Millisecond, "heartbeat_spread": 500 * time.Millisecond,
-				"commit_timeout": 50 * time.Millisecond, "t_election": 5 * time.Second,
-				"t_election_spread": 5 * time.Second, "t_quorum": 2500 * time.Millisecond,
+				"heartbeat": 500 * ms, "heartbeat_spread": 500 * ms, "commit_timeout": 50 * ms,
+				"t_election": 5 * sec, "t_election_spread": 5 * sec, "t_quorum": 2500 * ms,
 				"last_contact": true, "check_quorum": true, "sticky": stickyKnown,
 				"pre_vote": true, "pre_vote_lease": false,
-			}},
-		// Its sources: electionTimeoutMillis 10 000, up to 15 % more at random, a dry run before
-		// each election, a primary that sees no majority for that long steps down; heartbeats of 2 s at
-		// second hand. Nobody refuses because the primary is well. Members have priority 1, which
-		// means nothing unless another is given to some: do so by priority.
+			},
+			Source: "github.com/hashicorp/raft 1.8.0: HeartbeatTimeout and ElectionTimeout 1 s, " +
+				"LeaderLeaseTimeout 500 ms, CommitTimeout 50 ms (config.go); rules as in raft.go " +
+				"and replication.go. Consul multiplies the first three by raft_multiplier, 5 by " +
+				"default (agent/consul/config.go).",
+			Differs: "The leader draws the time to the next heartbeat for each follower by " +
+				"itself, from the reply to the last one on; here it is one for all, and does not " +
+				"wait. It looks for its quorum when the oldest contact that counts is due; here " +
+				"it does so every lease. A voter grants pre-votes in the term in which it has " +
+				"voted. A follower that is not reached is retried less and less often.",
+			Demands: "raft_multiplier is a whole number from 1 to 10 (agent/config/builder.go), " +
+				"and multiplies all times but commit_timeout.",
+			Fit: fitConsul},
 		{Name: "mongodb", Doc: "MongoDB's protocol version 1: give priorities by priority",
 			Params: map[string]any{
-				"heartbeat": 2 * time.Second, "t_election": 10 * time.Second,
-				"t_election_spread": 1500 * time.Millisecond, "priority_mode": byTakeover,
-				"check_quorum": true, "sticky": stickyOff, "pre_vote": true, "pre_vote_lease": false,
-			}},
+				"heartbeat": 2 * sec, "t_election": 10 * sec, "t_election_spread": 1500 * ms,
+				"priority_mode": byTakeover,
+				"check_quorum":  true, "sticky": stickyOff, "pre_vote": true, "pre_vote_lease": false,
+			},
+			Source: "MongoDB 4.0 and later: electionTimeoutMillis 10 000 and " +
+				"kDefaultHeartbeatInterval 2 s (repl_set_config.cpp), " +
+				"replElectionTimeoutOffsetLimitFraction 0.15 (repl_server_parameters.idl).",
+			Differs: "Members hear of the primary by pulling its log as well as by heartbeats, " +
+				"which all exchange with all. A takeover waits until the member is fresh, and " +
+				"there is one for members that are further ahead (catch-up takeover). A new " +
+				"primary catches up before it takes writes. Members have priority 1 there, which " +
+				"means nothing unless another is given to some.",
+			Demands: "Times are whole milliseconds, and up to 15 % of the time-out are added at " +
+				"random (replElectionTimeoutOffsetLimitFraction, unless that is set, too).",
+			Fit: fitMongo},
 	}
+}
+
+// whole is d in whole units, one at least.
+func whole(d, unit time.Duration) time.Duration { return max(1, (d+unit/2)/unit) * unit }
+
+// timeouts is a time-out that is drawn from least to both together, and how often a leader looks
+// for its quorum.
+func timeouts(least, spread time.Duration) map[string]any {
+	return map[string]any{"t_election": least, "t_election_spread": spread, "t_quorum": least}
+}
+
+func fitEtcd(p algo.Params) map[string]any {
+	beat := min(whole(p.Duration("heartbeat"), ms), 10*sec)
+	tau := min(max(whole(p.Duration("t_election"), beat), 5*beat), 50*sec/beat*beat)
+	out := timeouts(tau, tau)
+	out["heartbeat"], out["tick"] = beat, beat
+	return out
+}
+
+func fitCockroach(p algo.Params) map[string]any {
+	tick := max(p.Duration("tick"), ms)
+	beat := whole(p.Duration("heartbeat"), tick)
+	tau := max(whole(p.Duration("t_election"), tick), beat+tick)
+	out := timeouts(tau, tau)
+	out["heartbeat"], out["tick"] = beat, tick
+	return out
+}
+
+func fitConsul(p algo.Params) map[string]any {
+	slower := min(whole(p.Duration("t_election"), sec), 10*sec)
+	out := timeouts(slower, slower)
+	out["t_quorum"], out["commit_timeout"] = slower/2, 50*ms
+	out["heartbeat"], out["heartbeat_spread"] = slower/10, slower/10
+	return out
+}
+
+func fitMongo(p algo.Params) map[string]any {
+	tau := whole(p.Duration("t_election"), ms)
+	out := timeouts(tau, tau*15/100)
+	out["heartbeat"] = whole(p.Duration("heartbeat"), ms)
+	return out
 }

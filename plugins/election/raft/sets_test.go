@@ -1,6 +1,8 @@
 package raft_test
 
 import (
+	"fmt"
+	"maps"
 	"testing"
 	"time"
 
@@ -60,5 +62,61 @@ func TestSets(t *testing.T) {
 	if _, err := spec.SetOf("etdc"); err == nil ||
 		err.Error() != `unknown set "etdc" of raft; did you mean "etcd"? (has: etcd, cockroachdb, consul, mongodb)` {
 		t.Errorf("an unknown set: %v", err)
+	}
+}
+
+// TestSets_Demands: what each system takes, and the setting next to what it does not.
+func TestSets_Demands(t *testing.T) {
+	t.Parallel()
+	spec := &algotest.Lookup(t, id).Spec
+	const sec = time.Second
+	for i, c := range []struct {
+		set         string
+		given, want params // want: what differs
+	}{
+		{"etcd", params{"t_election": 354 * ms}, params{"t_election": 500 * ms, "t_election_spread": 500 * ms, "t_quorum": 500 * ms}},
+		{"etcd", params{"t_election": 1060 * ms, "t_election_spread": 1100 * ms},
+			params{"t_election": 1100 * ms, "t_quorum": 1100 * ms}},
+		{"etcd", params{"heartbeat": 50 * ms}, params{"tick": 50 * ms}},
+		{"etcd", params{"heartbeat": 20 * sec, "t_election": 70 * sec, "tick": sec}, params{"heartbeat": 10 * sec, "tick": 10 * sec,
+			"t_election": 50 * sec, "t_election_spread": 50 * sec, "t_quorum": 50 * sec}},
+		{"etcd", params{"heartbeat": 300 * ms, "tick": 300 * ms, "t_election": time.Minute}, params{
+			"t_election": 49800 * ms, "t_election_spread": 49800 * ms, "t_quorum": 49800 * ms}},
+		{"etcd", params{"pre_vote": false, "heartbeat": 200 * ms, "tick": 200 * ms}, nil},
+		{"cockroachdb", params{"t_election": 900 * ms}, params{"t_election": 1500 * ms, "t_election_spread": 1500 * ms, "t_quorum": 1500 * ms}},
+		{"cockroachdb", params{"tick": 200 * ms}, nil},
+		{"consul", params{"t_election": 3400 * ms}, params{"t_election": 3 * sec, "t_election_spread": 3 * sec, "t_quorum": 1500 * ms,
+			"heartbeat": 300 * ms, "heartbeat_spread": 300 * ms}},
+		{"consul", params{"t_election": 14 * sec, "commit_timeout": 20 * ms}, params{"t_election": 10 * sec, "t_election_spread": 10 * sec,
+			"t_quorum": 5 * sec, "heartbeat": sec, "heartbeat_spread": sec, "commit_timeout": 50 * ms}},
+		{"mongodb", params{"t_election": 5 * sec}, params{"t_election_spread": 750 * ms}},
+		{"mongodb", params{"heartbeat": 1500 * time.Microsecond}, params{"heartbeat": 2 * ms}},
+	} {
+		set, err := spec.SetOf(c.set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		given := maps.Clone(set.Params)
+		maps.Copy(given, c.given)
+		p, errs := spec.Resolve(given, algo.Network{Nodes: 3, Latency: ms, Bounded: true})
+		if errs != nil {
+			t.Fatal(errs)
+		}
+		fit, changed := set.Fitted(p)
+		got := params{}
+		for _, name := range changed {
+			got[name] = fit[name]
+		}
+		if fmt.Sprint(got) != fmt.Sprint(c.want) {
+			t.Errorf("case %d, %s with %v: %v, want %v", i, c.set, c.given, got, c.want)
+		}
+		if _, again := set.Fitted(fit); again != nil {
+			t.Errorf("case %d, %s: what fits is changed again: %v", i, c.set, again)
+		}
+	}
+	for i := range spec.Sets {
+		if s := &spec.Sets[i]; s.Source == "" || s.Differs == "" || s.Demands == "" {
+			t.Errorf("%s: says not of what it is: %+v", s.Name, s)
+		}
 	}
 }

@@ -76,8 +76,8 @@ func init() {
 				Default: algo.Const(time.Duration(0)),
 				Doc:     "what the election timer is set to, in place of a random time; 0s: random"},
 			{Name: "last_contact", Type: algo.Bool, Default: algo.Const(false),
-				Doc: "hearing a leader does not restart a follower's election timer: when it expires, it is " +
-					"set anew if the last contact is younger than τ, as HashiCorp's"},
+				Doc: "hearing a leader does not restart a follower's election timer: when it expires, " +
+					"it is set anew if the last contact is younger than τ, as HashiCorp's"},
 			{Name: "t_quorum", Type: algo.Duration, Min: time.Microsecond,
 				Doc: "how often a leader checks its quorum; default τ",
 				Default: func(net algo.Network) any {
