@@ -16,3 +16,17 @@ func systemClock() time.Duration {
 	}
 	return time.Duration(ts.Nano())
 }
+
+// processorTime is what this thread, or all of this process, has used until now; 0 where the
+// system does not say.
+func processorTime(thread bool) time.Duration {
+	var ts unix.Timespec
+	which := int32(processClock)
+	if thread {
+		which = threadClock
+	}
+	if unix.ClockGettime(which, &ts) != nil {
+		return 0
+	}
+	return time.Duration(ts.Nano())
+}

@@ -163,6 +163,9 @@ func (t *trial) readOutcomes(cut time.Duration) (map[flight][]uint8, error) {
 			for i := range list {
 				r := &list[i]
 				n.last = r.At
+				if r.Type == trace.Handled {
+					n.noteBusy(r.At-time.Duration(r.Arg), r.At)
+				}
 				if err2 := noteOutcome(out, r, cut, most); err2 != nil {
 					err = err2
 					break
@@ -172,6 +175,9 @@ func (t *trial) readOutcomes(cut time.Duration) (map[flight][]uint8, error) {
 				errs = append(errs, err)
 			}
 			page, from, done = list, next, err != nil || next == from
+		}
+		if j.InHandler {
+			n.noteBusy(n.last, math.MaxInt64)
 		}
 	})
 	t.postponeCrashes()
@@ -301,19 +307,34 @@ func (t *trial) downDuring(p uint32, from, to time.Duration) (since time.Duratio
 }
 
 // wasStalled says whether p may not have come to what was due at the end of the trial:
-// it was paused or slow.
+// it was paused or slow, or its algorithm was busy.
 func (t *trial) wasStalled(p uint32, cut time.Duration) bool {
 	n := t.nodes[p-1]
-	return n.paused || n.slow || n.resumedAt > 0 && cut-n.resumedAt < 2*grace
+	return n.paused || n.slow || n.resumedAt > 0 && cut-n.resumedAt < 2*grace || n.wasBusy(cut)
 }
 
 // stallsSince is from when on n may not have come to what was due before it crashed.
 func (n *node) stallsSince() time.Duration {
-	if n.paused || n.slow {
+	switch {
+	case n.paused || n.slow:
 		return n.stalledAt
+	case n.wasBusy(n.downAt):
+		return n.busyFrom
 	}
 	return math.MaxInt64
 }
+
+// noteBusy follows when the algorithm of n was busy. What it does after gaps of less than grace
+// is as one.
+func (n *node) noteBusy(from, to time.Duration) {
+	if n.busyTo == 0 || from-n.busyTo > grace {
+		n.busyFrom = from
+	}
+	n.busyTo = to
+}
+
+// wasBusy says whether the algorithm of n was, not long before an instant.
+func (n *node) wasBusy(at time.Duration) bool { return n.busyTo > 0 && n.busyTo > at-grace }
 
 // diedAfter says whether the sender crashed so soon after sending that the
 // message may never have left it.

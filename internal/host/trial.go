@@ -74,8 +74,10 @@ type node struct {
 	stalledAt time.Duration // since when it is paused or slow
 	resumedAt time.Duration // 0: it was never paused
 	last      time.Duration // of its last record
-	orders    uint64        // that it has to count as executed
-	heard     uint64        // records that it reported
+	busyFrom  time.Duration // until busyTo its algorithm was busy, which may be 0: it never was for long
+	busyTo    time.Duration
+	orders    uint64 // that it has to count as executed
+	heard     uint64 // records that it reported
 	own       []harness.Instruction
 	counters  *agent.Counters // of the last look
 	bye       *control.Farewell

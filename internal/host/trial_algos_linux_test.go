@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/proc"
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
@@ -58,7 +59,7 @@ func init() {
 	algo.RegisterElector(algo.Spec{
 		Name: "test-chain", Summary: "one message goes round, each hop after a timer", Paper: paper,
 		Messages: []algo.Message{Numbered{}},
-		Params:   []algo.Param{number("hops", 12), span("pause", 10*time.Millisecond)},
+		Params:   []algo.Param{number("hops", 12), span("pause", 10*time.Millisecond), span("work", 0)},
 	}, func(c algo.Config) algo.Elector { return &chain{Config: c} })
 	algo.RegisterElector(algo.Spec{
 		Name: "test-saver", Summary: "counts and saves the count", Paper: paper,
@@ -164,8 +165,18 @@ func (c *chain) Receive(env algo.Env, _ algo.ID, m algo.Message) {
 }
 
 func (c *chain) Timeout(env algo.Env, _ algo.Timer) {
+	compute(c.Params.Duration("work"))
 	if int64(c.hop) < c.Params.Int("hops") {
 		env.Send(c.ID%algo.ID(len(c.Peers))+1, Numbered{c.hop + 1})
+	}
+}
+
+// compute takes so much of a processor, however long that lasts.
+func compute(d time.Duration) {
+	if d == 0 {
+		return
+	}
+	for from := proc.ReadUsage().CPU; proc.ReadUsage().CPU-from < d; {
 	}
 }
 

@@ -14,23 +14,28 @@ import (
 )
 
 // TestTrial_Lag: in a chain in which one thing leads to the next, each happens on nodes
-// when it does in simulation and as much later as it says, to the nanosecond: also
-// where the nodes are stopped again and again, as by a quota.
+// when it does in simulation, later by what the algorithm took for events before and by as much as
+// it says, to the nanosecond: also where the nodes are stopped again and again, as by a quota.
 func TestTrial_Lag(t *testing.T) {
 	t.Parallel()
 	p := plan(t, "election/test-chain", 3, harness.Scenario{Kind: harness.ColdStart},
 		map[string]any{"hops": int64(8), "pause": ms(5)})
 	p.Network.Latency = link.Uniform(ms(3), ms(7))
 	fired := func(list trace.List) (at, lag []time.Duration) {
+		handled := time.Duration(0)
 		for i := range list {
-			if r := &list[i]; r.Type == trace.Timeout {
-				at, lag = append(at, r.At-r.Lag()), append(lag, r.Lag())
+			switch r := &list[i]; r.Type {
+			case trace.Handled:
+				handled += time.Duration(r.Arg)
+			case trace.Timeout:
+				at, lag = append(at, r.At-r.Lag()-handled), append(lag, r.Lag())
 			}
 		}
 		return at, lag
 	}
 	want, _ := fired(simulate(t, p).Trace)
-	for _, stopped := range []time.Duration{0, ms(8)} {
+	for _, test := range []struct{ stopped, work time.Duration }{{0, 0}, {ms(8), 0}, {0, ms(5)}, {ms(8), ms(5)}} {
+		p.Params["work"] = test.work
 		marker, marked := mark(t)
 		m := newMachine(t, 3, marked)
 		poll(t, 20*time.Second, func() error {
@@ -38,8 +43,8 @@ func TestTrial_Lag(t *testing.T) {
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
-				for ctx.Err() == nil && stopped > 0 {
-					halt(marker, stopped)
+				for ctx.Err() == nil && test.stopped > 0 {
+					halt(marker, test.stopped)
 				}
 			}()
 			o, err := attempt(context.Background(), m, p)
@@ -55,7 +60,10 @@ func TestTrial_Lag(t *testing.T) {
 					t.Errorf("timer %d: %v without its lag of %v, simulated at %v", i, at[i], lag[i], want[i])
 				}
 			}
-			if last := lag[len(lag)-1]; last <= 0 || stopped > 0 && last < stopped {
+			if got, least := o.quality.Usage.Handling, time.Duration(len(at))*test.work*99/100; got < least || got == 0 {
+				t.Errorf("%v in handlers, which worked for %v", got, least)
+			}
+			if last := lag[len(lag)-1]; last <= 0 || test.stopped > 0 && last < test.stopped {
 				return fmt.Errorf("a lag of %v in the end", last)
 			}
 			return nil

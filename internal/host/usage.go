@@ -15,6 +15,7 @@ func (t *trial) usage() (u harness.Usage) {
 		sum := used[n.ID]
 		sum.Add(j.Usage)
 		used[n.ID] = sum
+		u.Handling += j.Handling
 	})
 	for _, p := range used {
 		u.CPU += p.CPU

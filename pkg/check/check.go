@@ -66,7 +66,8 @@ type Judge struct {
 	granted    []algo.ID
 	order      *precedence // nil: none is promised
 	delays     delays
-	load       []int64 // messages that each process sent or handled, by ID - 1
+	busy       []delays // by ID - 1: when a real process handled an event
+	load       []int64  // messages that each process sent or handled, by ID - 1
 	saves      int64
 	outcome    outcome // for what a script expects
 }
@@ -85,6 +86,9 @@ func NewJudge(s *harness.Setup) *Judge {
 		setup: s, informed: -1, chains: newChains(s), faults: newFaults(s),
 		network: harness.Links{Nodes: uint32(s.Nodes)}, order: newPrecedence(s), links: newLinks(s),
 		troubled: len(s.Crashed) > 0, load: make([]int64, s.Nodes),
+	}
+	if !s.Virtual {
+		j.busy = make([]delays, s.Nodes)
 	}
 	if j.faults.detects() && !s.Detector.LeaderOnly {
 		j.faults.mistakes = &mistakes{faults: &j.faults, since: map[pair]time.Duration{}}
@@ -107,12 +111,12 @@ func NewJudge(s *harness.Setup) *Judge {
 // Record takes the next record.
 func (j *Judge) Record(r *trace.Record) {
 	if !j.setup.Virtual {
-		j.delays.record(r)
+		j.delays.record(r, j.behind(r))
 		if j.elections != nil && j.late(r) {
 			j.elections.disturbed(j, r.At, false)
 		}
 	}
-	if j.setup.Scenario.Expect != nil {
+	if j.setup.Scenario.Expect != nil && r.Type != trace.Handled {
 		j.outcome.keep(r)
 	}
 	switch r.Type {
@@ -123,6 +127,14 @@ func (j *Judge) Record(r *trace.Record) {
 	case trace.Unsound:
 		j.violate(invariant, "p%d at %v: %s", r.Process, r.At, r.Text)
 	case trace.Log, trace.Done:
+	case trace.Handled:
+		if j.busy == nil {
+			break
+		}
+		j.busy[r.Process-1].add(delay{r.At - time.Duration(r.Arg), r.At})
+		if j.elections != nil {
+			j.elections.moved(r)
+		}
 	case trace.Request, trace.Granted, trace.Released, trace.Elect, trace.Elected, trace.Timeout:
 		j.problem.record(j, r) // nothing is done to anybody
 	default:
@@ -206,7 +218,7 @@ func (j *Judge) message(r *trace.Record) {
 		if r.Arg > 0 {
 			j.totals.Late++
 		}
-		j.links.delivered(r)
+		j.links.delivered(r, j.behind(r))
 	case trace.Lose:
 		k.Lost++
 		j.totals.Lost++

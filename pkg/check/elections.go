@@ -58,6 +58,7 @@ type elections struct {
 	vigil   vigil
 	there   bool                 // a leader, as Spec.Service defines one
 	woke    []waking             // what last had each process act on its own account, by ID - 1
+	handled []delay              // when each last handled an event on a real node, likewise
 	doubts  []map[algo.ID]waking // whom the detector of each suspects: since when, and why
 	ruled   []bool               // leaders that lost no majority since one followed them
 	demoted int                  // leaders that gave up for nothing
@@ -85,7 +86,8 @@ func newElections(s *harness.Setup, links *harness.Links, m *faults) *elections 
 		Leadership: harness.NewLeadership(s.Leader, m.up, m.paused, links),
 		setup:      s, links: links, faults: m, leads: map[uint64]algo.ID{}, terms: newTerms(n), healedAt: -1,
 		took: span{metric: metric.Election}, outages: map[algo.Service]*outages{},
-		woke: make([]waking, n), doubts: make([]map[algo.ID]waking, n), ruled: make([]bool, n),
+		woke: make([]waking, n), handled: make([]delay, n), doubts: make([]map[algo.ID]waking, n),
+		ruled: make([]bool, n),
 		vigil: newVigil(s), phases: newPhases(s),
 	}
 	for _, service := range algo.Services() {
@@ -113,8 +115,8 @@ func (e *elections) remember(j *Judge, at time.Duration) {
 // begin opens an operation. What its first process sent before it said that it
 // trusts nobody is part of it.
 func (e *elections) begin(j *Judge, r *trace.Record, origin trace.Origin) {
-	at := r.At
-	e.remember(j, at)
+	at := e.began(r)
+	e.remember(j, r.At)
 	e.prior = e.last
 	e.settle(&e.mark)
 	e.open, e.touched, e.before, e.beginLate = true, false, e.mark, 0
@@ -169,7 +171,7 @@ func (e *elections) conclude() {
 // started is the first event by which a process takes part in the operation.
 func (e *elections) started(j *Judge, r *trace.Record) {
 	if e.open && e.current.Begin < 0 {
-		e.current.Begin, e.beginLag, e.beginLate = r.At, r.Lag(), r.At-r.Due
+		e.current.Begin, e.beginLag, e.beginLate = e.began(r), r.Lag(), j.lateness(r)
 		e.timed, j.links.latest = false, 0
 	}
 }
@@ -301,6 +303,31 @@ func (e *elections) wake(j *Judge, r *trace.Record, origin trace.Origin) {
 	if w := &e.woke[r.Process-1]; w.at != r.At || w.origin == "" {
 		*w = waking{r.At, origin}
 	}
+}
+
+// moved notes that what a process asks for in the present event happens when r does: its handler
+// took until then.
+func (e *elections) moved(r *trace.Record) {
+	took := time.Duration(r.Arg)
+	e.handled[r.Process-1] = delay{r.At - took, r.At}
+	if w := &e.woke[r.Process-1]; w.at == r.At-took {
+		w.at = r.At
+	}
+	if e.marked == r.At-took {
+		e.marked = r.At
+	}
+}
+
+// began is when the event happened that r is part of. No operation begins before the last one ended.
+func (e *elections) began(r *trace.Record) time.Duration {
+	at := r.At
+	if r.Type == trace.Elected && e.handled[r.Process-1].to == at {
+		at = e.handled[r.Process-1].from
+	}
+	if n := len(e.done); n > 0 {
+		at = max(at, e.done[n-1].End)
+	}
+	return max(at, min(e.current.Cause, r.At))
 }
 
 // suspects says what an election is put down to that p begins since its detector suspects q.

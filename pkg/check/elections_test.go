@@ -312,3 +312,27 @@ func TestElectionsThatDoNotComplete(t *testing.T) {
 	hasMetrics(t, v, map[string]float64{"election_ms": math.NaN(), "messages_per_election": math.NaN(),
 		"availability": 0, "message_delays": math.NaN()})
 }
+
+// TestElections_Handling: what a handler took belongs to the election, and changes nothing else: what
+// a process says at the end of its handler follows from what reached it at its beginning, and what it
+// sent there is the election's.
+func TestElections_Handling(t *testing.T) {
+	t.Parallel()
+	for name, took := range map[string]float64{"at once": 0, "after 5 ms": 5} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sent, got := flight(20+took, 1, 2, 1, 1)
+			records := join(at(20, trace.Elect, 1), handled(20+took, took, 1), sent,
+				at(20+took, trace.Elected, 1, 0), got, at(21+took, trace.Elected, 2, 2), at(22+took, trace.Elected, 1, 2))
+			v := trial{id: eventual, nodes: 2, change: led(1), records: records, real: true,
+				end: harness.End{At: 40 * ms1}}.judge(t)
+			if len(v.Operations) != 1 {
+				t.Fatalf("operations: %+v", v.Operations)
+			}
+			if op := v.Operations[0]; op.Origin != trace.Asked {
+				t.Errorf("its origin is %q", op.Origin)
+			}
+			hasMetrics(t, v, map[string]float64{"messages_per_election": 1, "election_ms": 2 + took, "skew": 0})
+		})
+	}
+}

@@ -77,7 +77,7 @@ func (e *entries) record(j *Judge, r *trace.Record) {
 		e.latest = max(e.latest, time.Duration(r.Arg))
 		e.waiting.add(trace.Operation{
 			Process: r.Process, Cause: time.Duration(r.Arg), Begin: r.At, End: -1, Status: trace.Pending,
-		}, intendedLag(r))
+		}, j.intendedLag(r))
 		e.recovery.request(r.At)
 		if j.order != nil {
 			j.order.request(p)
@@ -110,11 +110,11 @@ func (e *entries) warmedUp(at time.Duration) {
 
 // intendedLag is the lag of the instant at which a request was meant: that of the
 // event that planned it, and none if it was meant whatever happened.
-func intendedLag(r *trace.Record) time.Duration {
+func (j *Judge) intendedLag(r *trace.Record) time.Duration {
 	if time.Duration(r.Arg) != r.Due {
 		return 0
 	}
-	return r.Lag() - (r.At - r.Due)
+	return r.Lag() - j.lateness(r)
 }
 
 func (e *entries) grant(j *Judge, p algo.ID, r *trace.Record) {

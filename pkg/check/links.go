@@ -38,11 +38,13 @@ func (l *links) sent(r *trace.Record) {
 	l.held += held
 }
 
-func (l *links) delivered(r *trace.Record) {
+// delivered takes in a message that waited so long for what its receiver handled before.
+func (l *links) delivered(r *trace.Record, behind time.Duration) {
+	late := r.At - r.Due - behind
 	l.given += r.Due - r.Sent
-	l.errors.add(r.At - r.Due)
-	l.longest = max(l.longest, r.At-r.Sent)
-	l.latest = max(l.latest, r.At-r.Due)
+	l.errors.add(late)
+	l.longest = max(l.longest, r.Due-r.Sent+late)
+	l.latest = max(l.latest, late)
 }
 
 // metrics compares with what was asked for where no fault asks for something else.

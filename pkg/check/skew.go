@@ -36,7 +36,8 @@ func (s *span) add(took, late time.Duration) {
 }
 
 // delays are the times at which something was due on a real node and did not happen
-// yet, whatever it was: disjoint, in their order.
+// yet, whatever it was: disjoint, in their order. So are those at which a process handled
+// events.
 type delays []delay
 
 type delay struct{ from, to time.Duration }
@@ -45,27 +46,43 @@ type delay struct{ from, to time.Duration }
 const mostDelays = 1 << 16
 
 // record takes in what happens to a process on its own account, in the order in which
-// it happens.
-func (d *delays) record(r *trace.Record) {
+// it happens. For so much of the time since it was due it waited for its own algorithm.
+func (d *delays) record(r *trace.Record, behind time.Duration) {
 	switch r.Type {
 	case trace.Deliver, trace.Timeout, trace.Request, trace.Granted, trace.Released, trace.Elect,
 		trace.Elected, trace.Suspect, trace.Restore, trace.Do:
 	default:
 		return
 	}
-	from, list := r.Due, *d
-	if from >= r.At {
-		return
+	if from := r.Due + behind; from < r.At {
+		d.add(delay{from, r.At})
 	}
-	for len(list) > 0 && list[len(list)-1].to >= from {
-		from = min(from, list[len(list)-1].from)
+}
+
+// add adds a time that ends after all others.
+func (d *delays) add(last delay) {
+	list := *d
+	for len(list) > 0 && list[len(list)-1].to >= last.from {
+		last.from = min(last.from, list[len(list)-1].from)
 		list = list[:len(list)-1]
 	}
 	if len(list) == mostDelays {
 		list = append(list[:0], list[mostDelays/2:]...)
 	}
-	*d = append(list, delay{from, r.At})
+	*d = append(list, last)
 }
+
+// behind is for how much of the time since r was due its process handled other events: the
+// algorithm's time, and not the machine's lateness.
+func (j *Judge) behind(r *trace.Record) time.Duration {
+	if j.busy == nil || r.Process == 0 || r.Due >= r.At {
+		return 0
+	}
+	return j.busy[r.Process-1].since(r.Due)
+}
+
+// lateness is by how much the machine was late with r.
+func (j *Judge) lateness(r *trace.Record) time.Duration { return r.At - r.Due - j.behind(r) }
 
 // since is for how much of the time from an instant on something was delayed.
 func (d delays) since(at time.Duration) (sum time.Duration) {

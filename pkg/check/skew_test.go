@@ -25,6 +25,13 @@ func delayed(ms float64, seq uint64, latency, late time.Duration) []trace.Record
 	return []trace.Record{sent, got}
 }
 
+// handled says that a process took so much of a processor for the event before, up to ms.
+func handled(ms, took float64, p uint32) trace.Record {
+	r := at(ms, trace.Handled, p)
+	r.Due, r.Arg = r.At, uint64(took*float64(ms1))
+	return r
+}
+
 // An entry of p1 that it wanted at 0 and was granted at 10 ms, of which so much is late.
 func waited(late time.Duration) []trace.Record {
 	return join(requested(0, 1, 0), delayed(1, 1, ms1, 0), lagging(at(10, trace.Granted, 1), late, late),
@@ -77,6 +84,15 @@ func TestSkew(t *testing.T) {
 			lagging(at(10, trace.Granted, 1), 0, ms1)), finer(50 * us), 0.75, trace.OK, "late: 75 % of latency_achieved_ms is"},
 		"no latency at all": {"mutex/test-fair", join(requested(0, 1, 0), delayed(1, 1, 0, 150*us),
 			lagging(at(10, trace.Granted, 1), 0, ms1)), finer(0), 1, trace.OK, "late: 100 % of latency_achieved_ms is"},
+
+		"waiting: for one's own handler": {"mutex/test-fair", join(requested(0, 1, 0), delayed(1, 1, ms1, 0), // 2 to 6 ms
+			handled(6, 4, 1), lagging(at(6, trace.Timeout, 1), 4*ms1, 0), lagging(at(10, trace.Granted, 1), 0, 0)), nil, 0, trace.OK, ""},
+		"a message, for its receiver's handler": {"mutex/test-fair", join(waited(0), handled(18, 4, 2), delayed(13, 2, ms1, 4*ms1),
+			delayed(20, 3, ms1, 0)), nil, 0, trace.OK, ""},
+		"a message, and for the machine": {"mutex/test-fair", join(waited(0), handled(17, 3, 2), delayed(13, 2, ms1, 4*ms1)), nil,
+			0.5 / 1.5, trace.OK, "late: 33 % of latency_achieved_ms is"},
+		"waiting: for the machine, beside another's handler": {"mutex/test-fair", join(requested(0, 1, 0), delayed(1, 1, ms1, 0),
+			handled(9, 4, 2), lagging(at(10, trace.Granted, 1), 4*ms1, 4*ms1)), nil, 0.4, trace.Invalid, "the machine was late: 40 % of waiting_ms is"},
 
 		"election: nothing is late":      {eventual, elected(begin(0, 0), end(0)), nil, 0, trace.OK, ""},
 		"election: late all along":       {eventual, elected(begin(0, 50*ms1), end(50*ms1)), nil, 0, trace.OK, ""},
@@ -135,9 +151,9 @@ func TestDelays(t *testing.T) {
 	for _, r := range []struct{ due, at float64 }{{0, 0}, {1, 2}, {4, 5}, {3.5, 6}, {8, 9}, {9, 10}, {20, 20}} {
 		record := at(r.at, trace.Timeout, 1)
 		record.Due = time.Duration(r.due * float64(ms1))
-		d.record(&record)
+		d.record(&record, 0)
 		host := at(r.at, trace.Crash, 1) // due at no instant
-		d.record(&host)
+		d.record(&host, 0)
 	}
 	for from, want := range map[time.Duration]float64{0: 5.5, 1: 5.5, 2: 4.5, 4: 4, 5: 3, 7: 2, 9: 1, 10: 0, 99: 0} {
 		if got := ms(d.since(from * ms1)); got != want {
@@ -147,7 +163,7 @@ func TestDelays(t *testing.T) {
 	for i := range 2 * mostDelays {
 		record := at(float64(100+2*i), trace.Timeout, 1)
 		record.Due = record.At - ms1
-		d.record(&record)
+		d.record(&record, 0)
 	}
 	if got := ms(d.since(50 * ms1)); len(d) > mostDelays || got < mostDelays/2 {
 		t.Errorf("%d are remembered, of %v ms", len(d), got)

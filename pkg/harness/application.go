@@ -149,7 +149,7 @@ func (a *application) granted(m *Process, now time.Duration) {
 func (a *application) release(m *Process, now time.Duration) {
 	m.Inside = false
 	m.note(now, trace.Released, algo.None, 0)
-	m.feed(now, algo.Event{Type: algo.Release})
+	now = m.feed(now, algo.Event{Type: algo.Release})
 	if len(a.queue) > 0 {
 		w := a.queue[0]
 		a.queue = a.queue[1:]

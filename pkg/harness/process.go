@@ -24,6 +24,10 @@ type Runtime interface {
 	Save(m *Process, packed []byte)
 	// Done says that m's application has had all its entries.
 	Done(m *Process)
+	// Handling is right before m's algorithm handles an event that happens now, and Handled
+	// right after it. Handled returns when what the algorithm asked for happens.
+	Handling(m *Process)
+	Handled(m *Process, now time.Duration) time.Duration
 }
 
 // An Outgoing is a message on its way to the network.
@@ -157,7 +161,7 @@ func (m *Process) Redraw(seed uint64) {
 func (m *Process) Start(now time.Duration) {
 	m.buf.rec = trace.Record{At: now, Type: trace.Up, Arg: uint64(m.Due)}
 	m.record()
-	m.feed(now, algo.Event{Type: algo.Start})
+	now = m.feed(now, algo.Event{Type: algo.Start})
 	m.app.start(m, now)
 	m.det.start(m, now)
 }
@@ -285,13 +289,17 @@ func (m *Process) alarm(at time.Duration, a Alarm) {
 	m.runtime.Alarm(m, at, a)
 }
 
-// feed hands ev to the algorithm and carries out what it asks for.
-func (m *Process) feed(now time.Duration, ev algo.Event) {
+// feed hands ev to the algorithm and carries out what it asks for. It returns when that
+// happened.
+func (m *Process) feed(now time.Duration, ev algo.Event) time.Duration {
 	m.Fed++
+	m.runtime.Handling(m)
 	effects := m.step.Step(m.clock.shows(now), ev)
+	done := m.runtime.Handled(m, now)
 	if m.setup.Watch != nil {
 		m.setup.Watch(now, m, ev, effects)
 	}
+	now = done
 	for i := range effects {
 		e := &effects[i]
 		switch e.Op {
@@ -316,6 +324,7 @@ func (m *Process) feed(now time.Duration, ev algo.Event) {
 			m.record()
 		}
 	}
+	return now
 }
 
 // elected notes whom the process names. One that is suspected already will not

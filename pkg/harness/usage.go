@@ -5,6 +5,10 @@ import "time"
 // A Usage is what the nodes of a trial have used from the common start, or their return,
 // until they were told to stop, or were killed. Zero: it is not known.
 type Usage struct {
+	// Handling is the processor time that the algorithm took to handle events, at all of them.
+	// It is known of nodes that share a process, too.
+	Handling time.Duration `json:"handling,omitempty"`
+
 	CPU             time.Duration `json:"cpu"` // processor time of all, in user mode and in the system
 	BusiestCPU      time.Duration `json:"busiest_cpu"`
 	Switches        uint64        `json:"switches"` // context switches of all

@@ -143,6 +143,7 @@ type world struct {
 	done      []algo.ID
 	lose      func(from, to algo.ID, at time.Duration) bool
 	lag       time.Duration // by which alarms are late
+	handling  time.Duration // what the algorithm takes for an event
 }
 
 type happening struct {
@@ -238,6 +239,9 @@ func (w *world) Alarm(m *Process, at time.Duration, a Alarm) {
 func (w *world) Record(_ *Process, r *trace.Record) { w.records.Record(r) }
 func (w *world) Save(*Process, []byte)              {}
 func (w *world) Done(m *Process)                    { w.done = append(w.done, m.ID) }
+func (w *world) Handling(*Process)                  {}
+
+func (w *world) Handled(_ *Process, now time.Duration) time.Duration { return now + w.handling }
 
 // notes is what was recorded of one type: "p1 at 3ms" or "p1 at 3ms of 2".
 func (w *world) notes(t trace.Type) []string {

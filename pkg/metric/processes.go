@@ -43,4 +43,9 @@ var (
 		Doc:        "times per operation that a node lost the processor to another, mean over the nodes",
 		OneProcess: true,
 	})
+	Handling = processes.declare(Metric{
+		Name: "handling_ms", Words: "processor time in the algorithm's handlers",
+		Unit: Milliseconds, Kind: Measured, OneClock: true,
+		Doc: "processor time that the algorithm took to handle its events, of all nodes; real nodes only",
+	})
 )

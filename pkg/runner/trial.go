@@ -237,6 +237,9 @@ func (r *run) row(t experiment.Trial, attempt int, o outcome) results.Trial {
 		}
 		row.Metrics = append(row.Metrics, metric.BusyShare.Of(q.Busy), metric.StealShare.Of(q.Stolen),
 			metric.Throttled.Of(ms(q.Throttled)))
+		if !v.Unseen {
+			row.Metrics = append(row.Metrics, metric.Handling.Of(ms(q.Usage.Handling)))
+		}
 		if row.Completed > 0 && q.Usage.CPU > 0 && !v.Unseen {
 			row.Metrics = append(row.Metrics, usage(&q.Usage, t.Plan.Nodes, row.Completed)...)
 		}

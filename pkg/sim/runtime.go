@@ -161,6 +161,12 @@ func (s *simulation) Save(m *harness.Process, packed []byte) {
 	}
 }
 
+// Handling and Handled: an event takes no time.
+func (s *simulation) Handling(*harness.Process) {}
+
+// Handled is now.
+func (s *simulation) Handled(_ *harness.Process, now time.Duration) time.Duration { return now }
+
 // Done tells the coordinator that m's application has finished.
 func (s *simulation) Done(m *harness.Process) {
 	s.note(trace.Record{Type: trace.Done, Process: uint32(m.ID), Incarnation: m.Incarnation})

@@ -45,6 +45,7 @@ const (
 	Flaky            // links have other properties from now on: Text; without Text no longer
 	Fault            // Process is under the fault Text, with its arguments; without them no longer
 	Unsound          // the invariant of Process no longer holds: Text. Beyond the model only
+	Handled          // the algorithm of Process took Arg ns for the event before
 	types            // how many there are
 )
 
@@ -52,7 +53,7 @@ var typeNames = [types]string{
 	"none", "up", "crash", "send", "duplicate", "deliver", "lose", "undelivered", "request", "granted",
 	"released", "elect", "elected", "suspect", "restore", "timeout", "cut", "heal", "cause", "save",
 	"log", "do", "pause", "resume", "done", "slow", "flaky",
-	"fault", "unsound",
+	"fault", "unsound", "handled",
 }
 
 func (t Type) String() string {
@@ -104,7 +105,9 @@ const (
 // names, if there are any, as of Granted; of Send and Duplicate by how many
 // ns the order of the link makes it due later than the latency that was drawn; of
 // Deliver by how many ns the bus was late; of Lose why, WithSender, Omitted or Severed,
-// if it was not the network's draw; of Slow by how many ns each event takes longer.
+// if it was not the network's draw; of Slow by how many ns each event takes longer; of
+// Handled how many ns of processor time the algorithm took for the event before, if that
+// is worth a record: what it asked for happens at this instant, and not at that of the event.
 //
 // What happens at a real node on its own account is due at an instant, as a message
 // is, and may happen late; Sent then holds its lag. In simulation nothing is late,

@@ -178,4 +178,8 @@ type Journal struct {
 	// Usage is what it used from the start of its process until it was told to stop, or was
 	// killed; zero if that is not known.
 	Usage proc.Usage `json:"usage"`
+	// Handling is the processor time that the algorithm took for its events.
+	Handling time.Duration `json:"handling,omitempty"`
+	// InHandler says that the node ended while its algorithm handled an event.
+	InHandler bool `json:"in_handler,omitempty"`
 }

@@ -277,7 +277,9 @@ func (l *Local) Collect() (c Collection, err error) {
 	for _, n := range s.nodes {
 		if r := n.reader.Load(); r != nil {
 			c.Journals = append(c.Journals,
-				Journal{Node: n.Ref, Slots: r.Len(), Full: r.Full(), Usage: n.usage(r)})
+				Journal{Node: n.Ref, Slots: r.Len(), Full: r.Full(), Usage: n.usage(r),
+					Handling:  time.Duration(r.Word(control.WordHandled)),
+					InHandler: r.Word(control.WordInHandler) != 0})
 		}
 	}
 	for i := range s.Tallies {

@@ -117,7 +117,9 @@ const (
 	WordAfter           // likewise at its end; zero if it was killed
 	_
 	_
-	Words // how many there are
+	WordHandled   // what the algorithm took for its events, in ns of processor time
+	WordInHandler // 1 while it handles one
+	Words         // how many there are
 )
 
 // StopPatience is how long a node may take to answer that it stops.

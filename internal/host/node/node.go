@@ -49,6 +49,8 @@ type node struct {
 	queue   harness.Queue[happening]
 	buf     harness.Buffer
 
+	handling handling
+
 	cuts      link.Cuts
 	overrides link.Overrides
 	start     time.Duration // the common start, by Monotonic
@@ -228,6 +230,7 @@ func (n *node) joinTrial() (err error) {
 	for plane := range n.flows {
 		n.flows[plane] = make([]*flow, n.setup.Nodes)
 	}
+	n.handling.watch = clock.NewStopwatch(n.shared())
 	n.tele, err = telemetry.Create(n.Telemetry, telemetry.Config{
 		Process: uint32(n.ID), Incarnation: n.Incarnation, Words: control.Words, Limit: n.Limit,
 		Many: n.shared(),
@@ -524,6 +527,7 @@ func (n *node) queueMessage(msg transport.Message, now time.Duration) {
 		n.tele.Word(control.WordGot).Store(n.got)
 	}
 	late := max(now-f.Due, 0)
+	late -= n.handling.last.overlap(stretch{f.Due, now}) // it could not take it in
 	n.queue.Push(f.Due, harness.Delivery, algo.ID(from),
 		happening{what: aMessage, from: algo.ID(from), late: late, lag: f.Lag, frame: f})
 }
@@ -538,7 +542,7 @@ func (n *node) canBeSent(f *transport.Frame) bool {
 // beginEvent is an event that happens at now, was due then, and follows from one with
 // such a lag.
 func (n *node) beginEvent(now, due, lag time.Duration) {
-	n.now, n.due, n.lag = now, due, lag+max(now-due, 0)
+	n.now, n.due, n.lag = now, due, n.handling.lag(now, due, lag)
 }
 
 // executeDue lets one thing happen that was due then.

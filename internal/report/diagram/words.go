@@ -70,6 +70,7 @@ var verbs = map[trace.Type]string{
 	trace.Released: "leaves the critical section",
 	trace.Elect:    "is made an initiator",
 	trace.Done:     "has had all its entries",
+	trace.Handled:  "has handled this until now",
 }
 
 func elected(p, q string, r *trace.Record) string {
