@@ -21,17 +21,36 @@ var (
 // compared, to within the 0.1 µs or so to which measureOffset knows the offset
 // (see there). It costs what time.Since costs and makes no system call.
 func Monotonic() time.Duration {
-	now := clockOffset + time.Since(clockBase)
+	now := undistorted()
 	if d := distorted.Load(); d != nil {
-		return d.shown(now)
+		return d.Shown(now)
 	}
 	return now
 }
+
+func undistorted() time.Duration { return clockOffset + time.Since(clockBase) }
 
 // A Distortion makes Monotonic that of another machine, for tests: ahead, and gaining on the
 // system's clock so many ns in a ns. Alarms ring by it.
 type Distortion struct {
 	Ahead time.Duration
+	Gains float64
+	Bends []Bend
+}
+
+// steered is what bends add to its rate at an instant of the system's clock.
+func (d *Distortion) steered(now time.Duration) (rate float64) {
+	for _, b := range d.Bends {
+		if now >= b.At {
+			rate += b.Gains
+		}
+	}
+	return rate
+}
+
+// A Bend is an adjustment: it adds to what a clock gains from an instant of the system's clock on.
+type Bend struct {
+	At    time.Duration
 	Gains float64
 }
 
@@ -40,8 +59,13 @@ var distorted atomic.Pointer[Distortion]
 // Distort changes the clock of this process from now on.
 func Distort(d Distortion) { distorted.Store(&d) }
 
-func (d *Distortion) shown(now time.Duration) time.Duration {
-	return now + d.Ahead + time.Duration(float64(now)*d.Gains)
+// Shown is what the clock shows when the system's shows now.
+func (d *Distortion) Shown(now time.Duration) time.Duration {
+	gained := float64(now) * d.Gains
+	for _, b := range d.Bends {
+		gained += float64(max(0, now-b.At)) * b.Gains
+	}
+	return now + d.Ahead + time.Duration(gained)
 }
 
 // system is the instant of the system's clock at which Monotonic shows at, or a moment later.
@@ -50,7 +74,11 @@ func system(at time.Duration) time.Duration {
 	if d == nil {
 		return at
 	}
-	return time.Duration(math.Ceil(float64(at-d.Ahead)/(1+d.Gains))) + 1
+	now := at - d.Ahead
+	for range 6 { // rates are 0.001 at most, so each time it is a thousandth as far off
+		now += at - d.Shown(now)
+	}
+	return now + 2
 }
 
 // measureOffset finds the system's monotonic clock at clockBase. Each try bounds

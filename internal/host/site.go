@@ -20,11 +20,11 @@ import (
 type site struct {
 	index   int
 	agent   agent.Agent
-	line    clock.Line    // before the trial: what the nodes there go by
+	course  clock.Course  // before the trial: what the nodes there go by
 	start   time.Duration // the common start, by its clock
 	begun   time.Duration // likewise, by ours
 	rate    float64       // that the nodes there were told
-	after   clock.Line    // of the trial itself, by which its records are mapped
+	after   clock.Course  // of the trial itself, by which its records are mapped
 	spawned uint64        // nodes, each of which connects once
 	left    agent.Collection
 	asker   *bus.Asker         // of a bus that is not ours; nil: nobody was asked yet
@@ -35,12 +35,12 @@ type site struct {
 func (s *site) startOrder() control.Order { return control.Order{Start: &s.start, Gains: s.rate} }
 
 // since is an instant of the site's clock as one since the common start.
-func (s *site) since(at time.Duration) time.Duration { return s.line.Ours(at) - s.begun }
+func (s *site) since(at time.Duration) time.Duration { return s.course.Ours(at) - s.begun }
 
 // mapped is an instant since the common start, as a node there noted it, by our clock. The
 // node went by what was known of its clock before the trial; now more is known.
 func (s *site) mapped(since time.Duration) time.Duration {
-	if s.line.Own() {
+	if s.course.Own() {
 		return since
 	}
 	theirs := s.start + since + time.Duration(math.Round(float64(since)*s.rate))
@@ -50,16 +50,16 @@ func (s *site) mapped(since time.Duration) time.Duration {
 // fixStart chooses the common start, far enough ahead that every node has read its order
 // by then.
 func (t *trial) fixStart() (err error) {
-	now := clock.Monotonic()
+	t.asked = clock.Monotonic()
 	for _, s := range t.sites {
-		if s.line, err = s.agent.Line(now, now); err != nil {
+		if s.course, err = s.agent.Course(t.asked, t.asked); err != nil {
 			return fmt.Errorf("the clock of %s: %w", s.agent.Name(), err)
 		}
 	}
 	t.start = clock.Monotonic() + t.machine.leads[len(t.nodes)].Duration
 	for _, s := range t.sites {
-		s.begun, s.start = t.start, s.line.Theirs(t.start)
-		s.rate, _ = s.line.Rate()
+		s.begun, s.start = t.start, s.course.Theirs(t.start)
+		s.rate = s.course.Rate()
 	}
 	return nil
 }
@@ -71,33 +71,44 @@ func (t *trial) compareClocks(end time.Duration) {
 		return
 	}
 	for _, s := range t.sites {
-		line, err := s.agent.Line(t.start, t.start+end)
+		course, err := s.agent.Course(t.asked, t.start+end)
 		if err != nil {
 			t.invalid = append(t.invalid, fmt.Sprintf("the clock of %s: %v", s.agent.Name(), err))
-			s.after = s.line
+			s.after = s.course
 			continue
 		}
-		s.after = line
-		if line.Own() {
-			continue
-		}
-		bound := max(line.Bound(t.start), line.Bound(t.start+end)) // it is convex: nowhere more
+		s.after = course
+		bound := course.Worst(t.start, t.start+end)
 		t.clockError = max(t.clockError, bound)
-		if most := mostClockError(t.setup); bound > most {
+		if bound <= freeClockError {
+			continue
+		}
+		if most := mostClockError(fastestLink(&t.setup.Plan)); bound > most {
 			t.invalid = append(t.invalid, fmt.Sprintf("the clock of %s is known to %v only, %v is bearable: "+
-				"the network between the hosts is too slow or too busy for links of such latency",
+				"the network from bench to it is too slow or too busy for links of such latency, or a machine is busy",
 				s.agent.Name(), bound.Round(time.Microsecond), most))
 		}
 	}
 }
 
-// mostClockError is by how much an instant may be wrong in a trial: a fiftieth of what the
-// fastest link takes on average, but never less than 100 µs.
-func mostClockError(s *harness.Setup) time.Duration {
+const (
+	// freeClockError is by how much an instant may be wrong in any trial.
+	freeClockError = 100 * time.Microsecond
+	// latencyPerError is how much longer than what clocks are wrong by links must be otherwise.
+	latencyPerError = 50
+)
+
+// mostClockError is by how much an instant may be wrong in a trial whose fastest link takes so long.
+func mostClockError(fastest time.Duration) time.Duration {
+	return max(freeClockError, fastest/latencyPerError)
+}
+
+// fastestLink is what the fastest link of a plan takes on average; 0 if there is none.
+func fastestLink(p *harness.Plan) time.Duration {
 	least := time.Duration(math.MaxInt64)
-	means := s.Network.Means()
-	for from := uint32(1); int(from) <= s.Nodes; from++ {
-		for to := uint32(1); int(to) <= s.Nodes; to++ {
+	means := p.Network.Means()
+	for from := uint32(1); int(from) <= p.Nodes; from++ {
+		for to := uint32(1); int(to) <= p.Nodes; to++ {
 			if from != to {
 				least = min(least, means(from, to))
 			}
@@ -106,7 +117,45 @@ func mostClockError(s *harness.Setup) time.Duration {
 	if least == math.MaxInt64 { // one process alone
 		least = 0
 	}
-	return max(100*time.Microsecond, least/50)
+	return least
+}
+
+// A FarClock is that of a host which is too far from this process for the trials of a plan.
+type FarClock struct {
+	Host    int           // its place in the machine
+	Plan    int           // the place of the plan whose fastest link is the fastest of all
+	Fastest time.Duration // what that link takes on average
+	Most    time.Duration // by how much an instant may be wrong with it
+	Best    time.Duration // by how much it may be wrong at the best instant of the last second
+	Wants   time.Duration // what the fastest link would have to take, in whole milliseconds
+}
+
+// FarClocks compares the clocks of the hosts with that of this process, and finds those for which
+// every trial of some plan would be invalid.
+func (m *Machine) FarClocks(plans []*harness.Plan) (far []FarClock, err error) {
+	now := clock.Monotonic()
+	for i, h := range m.hosts {
+		course, err := h.Agent.Course(now, now)
+		if err != nil {
+			return nil, fmt.Errorf("the clock of %s: %w", h.Agent.Name(), err)
+		}
+		best := course.Best()
+		if best <= freeClockError {
+			continue
+		}
+		worst := course.Worst(max(course.Since(), now-time.Second), now)
+		f := FarClock{Host: i, Best: best, Fastest: math.MaxInt64,
+			Wants: (latencyPerError * max(best, worst)).Truncate(time.Millisecond) + time.Millisecond}
+		for k, p := range plans {
+			if fastest := fastestLink(p); fastest < f.Fastest {
+				f.Plan, f.Fastest, f.Most = k, fastest, mostClockError(fastest)
+			}
+		}
+		if len(plans) > 0 && best > f.Most {
+			far = append(far, f)
+		}
+	}
+	return far, nil
 }
 
 // mapRecord puts the instants of a record that a node of site s wrote down onto our clock.
@@ -122,7 +171,7 @@ func (t *trial) mapRecord(s *site, r *trace.Record) (early time.Duration) {
 		r.At = s.mapped(r.At)
 		return 0 // Sent and Due of others are spans, or the process's own affair
 	}
-	if s.line.Own() && sender.line.Own() {
+	if s.course.Own() && sender.course.Own() {
 		return 0
 	}
 	r.At, r.Sent, r.Due = s.mapped(r.At), sender.mapped(r.Sent), sender.mapped(r.Due)

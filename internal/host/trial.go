@@ -53,7 +53,8 @@ type trial struct {
 	quietIdle   bool          // it was told then that nothing else is planned either
 	end         harness.End
 	over        bool
-	inTime      bool // the end was known before the start
+	inTime      bool          // the end was known before the start
+	asked       time.Duration // when the clocks of the hosts were compared, before the start
 	clockError  time.Duration
 }
 

@@ -114,15 +114,14 @@ func (d *distant) Records(n agent.Ref, from uint64, list []trace.Record) ([]trac
 	return list, next, err
 }
 
-// Line is what 20 answers say of a clock that is ahead, each 20 µs after its question.
-func (d *distant) Line(from, to time.Duration) (clock.Line, error) {
+// Course is what answers say of a clock that is ahead, one a millisecond, each 20 µs after its question.
+func (d *distant) Course(from, to time.Duration) (clock.Course, error) {
 	var samples []clock.Sample
-	for k := range time.Duration(20) {
-		at := from + (to-from)*k/20 + k*time.Millisecond
+	for at := from; at <= to+time.Millisecond; at += time.Millisecond {
 		samples = append(samples, clock.Sample{Asked: at - 10*time.Microsecond, Heard: at + d.ahead,
 			Answered: at + d.ahead, Got: at + 10*time.Microsecond})
 	}
-	return clock.FitLine(samples, from, to)
+	return clock.Fit(samples, from)
 }
 
 func (d *distant) End() error {

@@ -68,9 +68,9 @@ type Agent interface {
 	// text in a record may be any bytes.
 	Records(n Ref, from uint64, list []trace.Record) (more []trace.Record, next uint64, err error)
 
-	// Line is how the clock of the agent runs beside that of whoever asks, from an instant of
-	// the latter to another one: what is known before a trial, of now, or after it.
-	Line(from, to time.Duration) (clock.Line, error)
+	// Course is how the clock of the agent runs beside that of the process that asks, from an instant
+	// of the latter to another one: what is known before a trial, of now, or after it.
+	Course(from, to time.Duration) (clock.Course, error)
 
 	// End ends the trial and leaves nothing of it, wherever it was. It may be called twice.
 	End() error

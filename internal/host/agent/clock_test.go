@@ -75,16 +75,16 @@ func TestClockWatch_NoAnswer(t *testing.T) {
 			dial: func(context.Context) (net.Conn, error) { return nil, errors.New("connection refused") }}
 		go w.run(ctx)
 		defer w.close()
-		_, err := w.line(0, time.Second)
+		_, err := w.course(0, time.Second)
 		if err == nil || err.Error() != "no answer from it for 5s: connection refused" {
 			t.Error(err)
 		}
 	})
 }
 
-// TestFit: a clock that was set well before a trial does not spoil it; one that was set during
-// it, or right before, has no line.
-func TestFit(t *testing.T) {
+// TestClockWatch_Set: a clock that was set before a trial does not spoil it; one that was set during
+// it has no course.
+func TestClockWatch_Set(t *testing.T) {
 	t.Parallel()
 	const set = 10 * time.Second
 	theirs := func(ours time.Duration) time.Duration {
@@ -93,24 +93,89 @@ func TestFit(t *testing.T) {
 		}
 		return ours + time.Hour
 	}
-	var samples []clock.Sample
+	w := &clockWatch{kick: make(chan struct{}, 1), news: make(chan struct{})}
 	for at := time.Duration(0); at < 20*time.Second; at += 50 * time.Millisecond {
 		heard := theirs(at + 20*time.Microsecond)
-		samples = append(samples, clock.Sample{Asked: at, Heard: heard, Answered: heard,
+		w.samples = append(w.samples, clock.Sample{Asked: at, Heard: heard, Answered: heard,
 			Got: at + 40*time.Microsecond})
 	}
 	for _, c := range []struct {
 		from, to time.Duration
 		none     bool
 	}{{8 * time.Second, 9 * time.Second, true}, {8 * time.Second, 12 * time.Second, true},
-		{11 * time.Second, 12 * time.Second, true}, {12 * time.Second, 15 * time.Second, false},
-		{15 * time.Second, 19 * time.Second, false}} {
-		l, err := fit(samples, c.from, c.to)
-		if c.none != errors.Is(err, clock.ErrNoLine) {
+		{11 * time.Second, 12 * time.Second, false}, {15 * time.Second, 19 * time.Second, false}} {
+		l, err := w.course(c.from, c.to)
+		if c.none != errors.Is(err, clock.ErrSet) || err != nil && !c.none {
 			t.Errorf("from %v to %v: %v, %v", c.from, c.to, &l, err)
 		}
 		if off := l.Theirs(c.from) - theirs(c.from); err == nil && off.Abs() > l.Bound(c.from) {
 			t.Errorf("from %v: off by %v, bound %v", c.from, off, l.Bound(c.from))
+		}
+	}
+}
+
+// TestClockWatch_Keeps: samples of a trial are kept however long it takes, and of the time before it those of
+// half a minute; a trial has to wait until a clock has been watched for a while since it was set.
+func TestClockWatch_Keeps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &clockWatch{kick: make(chan struct{}, 1), news: make(chan struct{})}
+		// The clock of a bubble begins in 2000, that of the system when it did.
+		begun := clock.Monotonic()
+		now := func() time.Duration { return clock.Monotonic() - begun }
+		ahead := time.Hour
+		watch := func(d time.Duration) {
+			for range d / (50 * time.Millisecond) {
+				at := clock.Monotonic()
+				time.Sleep(50 * time.Millisecond)
+				w.add([]clock.Sample{{Asked: at, Heard: at + ahead, Answered: at + ahead, Got: at + 1000}}, nil)
+			}
+		}
+		watch(time.Minute)
+		first := make(chan clock.Course)
+		ask := func() {
+			at := clock.Monotonic()
+			go func() {
+				c, err := w.course(at, at)
+				if err != nil {
+					t.Error(err)
+				}
+				first <- c
+			}()
+		}
+		ask()
+		watch(100 * time.Millisecond)
+		if c := <-first; c.Since() < begun+29*time.Second || c.Since() > begun+31*time.Second {
+			t.Errorf("compared since %v, at %v", c.Since()-begun, now())
+		}
+		from := clock.Monotonic()
+		watch(time.Minute)
+		to := clock.Monotonic()
+		watch(100 * time.Millisecond)
+		c, err := w.course(from, to)
+		must(t, err)
+		if c.Since() > from-29*time.Second || c.Worst(from, to) > 100*time.Microsecond {
+			t.Errorf("after a trial of a minute: since %v, known to %v", c.Since()-begun, c.Worst(from, to))
+		}
+		ahead += time.Second
+		set := clock.Monotonic()
+		ask()
+		watch(2 * time.Second)
+		if c := <-first; c.Since() < set || (c.Theirs(set)-set-ahead).Abs() > time.Microsecond {
+			t.Errorf("a clock that was set at %v: compared since %v", set-begun, c.Since()-begun)
+		}
+	})
+}
+
+// TestPauseAfter: where answers are fast, clocks part little between two bursts; where they are slow, they part
+// little beside what an answer takes.
+func TestPauseAfter(t *testing.T) {
+	t.Parallel()
+	const ms = time.Millisecond
+	for answer, want := range map[time.Duration]time.Duration{
+		20 * time.Microsecond: 5 * ms, ms: 50 * ms, 80 * ms: 100 * ms, 3 * time.Second: 100 * ms,
+	} {
+		if got := pauseAfter(answer); got != want {
+			t.Errorf("answers of %v: %v, want %v", answer, got, want)
 		}
 	}
 }

@@ -1,12 +1,14 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"slices"
 	"sync"
@@ -17,8 +19,9 @@ import (
 )
 
 // The clock of an agent is asked over a connection of its own, so that no order and no record
-// delays an answer: a byte is a question, and two instants, in ns, are the answer.
-const answerSize = 16
+// delays an answer: a byte is a question, and two instants, in ns, are the answer. Then come the rate of the
+// clock's steering, which is not a number if it is unknown, and how that may wander.
+const answerSize = 32
 
 // A clockServer tells whoever has a certificate of the run what this machine's clock shows.
 type clockServer struct{ net.Listener }
@@ -62,6 +65,12 @@ func answerAll(c net.Conn) {
 			return
 		}
 		binary.LittleEndian.PutUint64(reply, uint64(clock.Monotonic()))
+		by := clock.Steered()
+		if !by.Known {
+			by.Rate = math.NaN()
+		}
+		binary.LittleEndian.PutUint64(reply[16:], math.Float64bits(by.Rate))
+		binary.LittleEndian.PutUint64(reply[24:], math.Float64bits(by.Wander))
 		binary.LittleEndian.PutUint64(reply[8:], uint64(clock.Monotonic()))
 		if _, err := c.Write(reply); err != nil {
 			return
@@ -69,22 +78,26 @@ func answerAll(c net.Conn) {
 	}
 }
 
-// Clocks are compared in bursts. Of a burst the fastest answers count, so that it does not
-// matter that a network is slow now and then.
+// Clocks are compared in bursts. Of a burst the fastest answer counts, so that it does not
+// matter that a network is slow now and then: the first one wakes up both machines.
 const (
-	burstSize  = 20
-	burstEvery = 100 * time.Millisecond
+	burstSize  = 4
 	askTimeout = time.Second
+	// leastPause is between two bursts: in 5 ms, clocks part by 6 µs at most.
+	leastPause = 5 * time.Millisecond
+	mostPause  = 100 * time.Millisecond
+	// pausesPerAnswer is how many of the fastest answers a pause takes where answers are slow, so that
+	// it costs a ninth of what they do.
+	pausesPerAnswer = 50
 	// firstSamples is for how long a clock is watched before it is believed: its rate is
 	// known the better the longer it was.
-	firstSamples = time.Second
-	// memory is for how long samples count: rates change with the temperature.
+	firstSamples = 900 * time.Millisecond
+	// lastSamples is how many bursts after a trial are waited for, at most, until one has a fast answer.
+	lastSamples = 20
+	// memory is for how long samples before a trial count.
 	memory = 30 * time.Second
-	// recent is for how long they count if those of memory contradict each other: somebody
-	// has adjusted a clock.
-	recent = 2 * time.Second
-	// lineTimeout is how long the answer to a question of now may take.
-	lineTimeout = 5 * time.Second
+	// courseTimeout is how long the answer to a question of now may take.
+	courseTimeout = 5 * time.Second
 )
 
 // A clockWatch compares the clock of an agent with ours, all the time.
@@ -95,9 +108,10 @@ type clockWatch struct {
 	done   chan struct{}
 
 	mu      sync.Mutex
-	samples []clock.Sample
-	err     error         // why the last question had no answer
-	news    chan struct{} // closed after the next burst
+	samples []clock.Sample // one for each burst
+	keep    time.Duration  // from here on, however long ago that is
+	err     error          // why the last question had no answer
+	news    chan struct{}  // closed after the next burst
 }
 
 func watchClock(address string, proof *bus.TLS) (*clockWatch, error) {
@@ -134,6 +148,11 @@ func (w *clockWatch) run(ctx context.Context) {
 			burst, err = askBurst(c)
 			stop()
 		}
+		pause := mostPause
+		if err == nil {
+			s := fastest(burst)
+			pause = pauseAfter(s.Got - s.Asked)
+		}
 		if err != nil && c != nil {
 			_ = c.Close()
 			c = nil
@@ -146,7 +165,7 @@ func (w *clockWatch) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-kick:
-		case <-time.After(burstEvery):
+		case <-time.After(pause):
 		}
 	}
 	if c != nil {
@@ -154,12 +173,23 @@ func (w *clockWatch) run(ctx context.Context) {
 	}
 }
 
+// fastest is the sample of a burst that says most.
+func fastest(burst []clock.Sample) clock.Sample {
+	return slices.MinFunc(burst, func(a, b clock.Sample) int { return cmp.Compare(a.Got-a.Asked, b.Got-b.Asked) })
+}
+
+// pauseAfter is how long to wait after a burst that had an answer as fast as that.
+func pauseAfter(answer time.Duration) time.Duration {
+	return max(leastPause, min(pausesPerAnswer*answer, mostPause))
+}
+
 // askBurst asks for the time again and again.
 func askBurst(c net.Conn) (list []clock.Sample, err error) {
 	reply := make([]byte, answerSize)
 	for range burstSize {
 		_ = c.SetDeadline(time.Now().Add(askTimeout))
-		s := clock.Sample{Asked: clock.Monotonic()}
+		s := clock.Sample{Ours: clock.Steered()}
+		s.Asked = clock.Monotonic()
 		if _, err := c.Write([]byte{'?'}); err != nil {
 			return list, err
 		}
@@ -169,6 +199,9 @@ func askBurst(c net.Conn) (list []clock.Sample, err error) {
 		s.Got = clock.Monotonic()
 		s.Heard = time.Duration(binary.LittleEndian.Uint64(reply))
 		s.Answered = time.Duration(binary.LittleEndian.Uint64(reply[8:]))
+		s.Theirs.Rate = math.Float64frombits(binary.LittleEndian.Uint64(reply[16:]))
+		s.Theirs.Wander = math.Float64frombits(binary.LittleEndian.Uint64(reply[24:]))
+		s.Theirs.Known = !math.IsNaN(s.Theirs.Rate)
 		list = append(list, s)
 	}
 	return list, nil
@@ -177,8 +210,10 @@ func askBurst(c net.Conn) (list []clock.Sample, err error) {
 func (w *clockWatch) add(burst []clock.Sample, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.samples, w.err = append(w.samples, burst...), err
-	old := clock.Monotonic() - memory
+	if w.err = err; len(burst) > 0 {
+		w.samples = append(w.samples, fastest(burst))
+	}
+	old := min(clock.Monotonic(), w.keep) - memory
 	if i := slices.IndexFunc(w.samples, func(s clock.Sample) bool { return s.Asked >= old }); i > 0 {
 		w.samples = slices.Delete(w.samples, 0, i)
 	}
@@ -186,27 +221,44 @@ func (w *clockWatch) add(burst []clock.Sample, err error) {
 	w.news = make(chan struct{})
 }
 
-// line waits for an answer to a question that was asked after to, and fits a line to all. If
-// no span of time is asked for, and the clock was set a moment ago, it waits until enough is
-// known of how it runs now.
-func (w *clockWatch) line(from, to time.Duration) (clock.Line, error) {
-	deadline := time.NewTimer(lineTimeout)
+// settled says whether the samples after an instant say as much of it as those before: one has a fast answer, or
+// many have none.
+func settled(samples []clock.Sample, at time.Duration) bool {
+	answer := fastest(samples)
+	behind := slices.IndexFunc(samples, func(s clock.Sample) bool { return s.Asked > at })
+	last := fastest(samples[behind:])
+	return len(samples)-behind >= lastSamples || last.Got-last.Asked <= 2*(answer.Got-answer.Asked)
+}
+
+// course waits for an answer to a question that was asked after to, and finds the course of the clock
+// from all; samples that contradict each other before from do not matter. If no span of time is
+// asked for, a trial is to follow: it waits until enough is known of how the clock runs now, and
+// all samples from then on are kept.
+func (w *clockWatch) course(from, to time.Duration) (clock.Course, error) {
+	deadline := time.NewTimer(courseTimeout)
 	defer deadline.Stop()
 	for {
 		w.mu.Lock()
-		samples, err, news := slices.Clone(w.samples), w.err, w.news
+		if from == to {
+			w.keep = from
+		}
+		samples, err, news, kick := slices.Clone(w.samples), w.err, w.news, w.kick
 		w.mu.Unlock()
-		n := len(samples)
-		if n > 0 && samples[n-1].Asked > to &&
-			samples[n-1].Asked-samples[0].Asked >= firstSamples-burstEvery {
-			l, err := fit(samples, from, to)
-			if from < to || !errors.Is(err, clock.ErrNoLine) {
-				return l, err
+		switch n := len(samples); {
+		case n == 0 || samples[n-1].Asked <= to:
+		case from < to:
+			if settled(samples, to) {
+				return clock.Fit(samples, from)
 			}
-			w.forget()
+		default:
+			c, err := clock.Fit(samples, samples[n-1].Got)
+			if err == nil && samples[n-1].Asked-c.Since() >= firstSamples {
+				return c, nil
+			}
+			kick = nil
 		}
 		select {
-		case w.kick <- struct{}{}:
+		case kick <- struct{}{}:
 		default:
 		}
 		select {
@@ -215,24 +267,7 @@ func (w *clockWatch) line(from, to time.Duration) (clock.Line, error) {
 			if err == nil {
 				err = errors.New("it is slow")
 			}
-			return clock.Line{}, fmt.Errorf("no answer from it for %v: %w", lineTimeout, err)
+			return clock.Course{}, fmt.Errorf("no answer from it for %v: %w", courseTimeout, err)
 		}
 	}
-}
-
-func (w *clockWatch) forget() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.samples = nil
-}
-
-// fit uses what is remembered, or, if it contradicts itself, what is recent: a clock that
-// was adjusted before a trial does not spoil it, but one that was during it does.
-func fit(samples []clock.Sample, from, to time.Duration) (clock.Line, error) {
-	l, err := clock.FitLine(samples, from, to)
-	if !errors.Is(err, clock.ErrNoLine) {
-		return l, err
-	}
-	since := slices.IndexFunc(samples, func(s clock.Sample) bool { return s.Asked >= from-recent })
-	return clock.FitLine(samples[max(since, 0):], from, to)
 }

@@ -318,8 +318,8 @@ func (l *Local) Records(of Ref, from uint64, list []trace.Record) ([]trace.Recor
 	return list, next, err
 }
 
-// Line implements Agent: whoever asks is this process, and has its clock.
-func (l *Local) Line(_, _ time.Duration) (clock.Line, error) { return clock.Line{}, nil }
+// Course implements Agent: whoever asks is this process, and has its clock.
+func (l *Local) Course(_, _ time.Duration) (clock.Course, error) { return clock.Course{}, nil }
 
 // Name implements Agent.
 func (l *Local) Name() string { return cmp.Or(l.cfg.Name, "this machine") }

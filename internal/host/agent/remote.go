@@ -439,16 +439,16 @@ func (r *Remote) Records(n Ref, from uint64, list []trace.Record) ([]trace.Recor
 	return list, a.Next, err
 }
 
-// Line implements Agent.
-func (r *Remote) Line(from, to time.Duration) (clock.Line, error) {
+// Course implements Agent.
+func (r *Remote) Course(from, to time.Duration) (clock.Course, error) {
 	if r.link == nil {
-		return clock.Line{}, fmt.Errorf("there is no agent on %s", r.cfg.Name)
+		return clock.Course{}, fmt.Errorf("there is no agent on %s", r.cfg.Name)
 	}
 	select {
 	case <-r.link.dead: // its clock would not answer for long
-		return clock.Line{}, r.link.why
+		return clock.Course{}, r.link.why
 	default:
-		return r.link.clock.line(from, to)
+		return r.link.clock.course(from, to)
 	}
 }
 

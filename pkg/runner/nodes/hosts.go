@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/host"
@@ -284,7 +285,28 @@ func (h *Hosts) Machine(_ context.Context, e *experiment.Experiment, _ runner.Op
 	if err != nil {
 		return nil, nil, err
 	}
+	if err = h.checkClocks(m, e); err != nil {
+		m.Close()
+		return nil, nil, err
+	}
 	return lent{m}, sites, nil
+}
+
+// checkClocks says which hosts are too far away for any trial of a cell to be valid.
+func (h *Hosts) checkClocks(m *host.Machine, e *experiment.Experiment) error {
+	var plans []*harness.Plan
+	for i := range e.Cells {
+		plans = append(plans, &e.Cells[i].Plan)
+	}
+	far, err := m.FarClocks(plans)
+	for _, f := range far {
+		h.file.Add(h.root.Get("hosts").Items[f.Host].At, config.Item("hosts", f.Host), "the clock of %s can be known "+
+			"to %v at best from here, half of what an answer takes; cell %d, whose fastest link takes %v on "+
+			"average, bears %v (a fiftieth of that, but never less than 100µs): run bench nearer to the hosts, such as on one of "+
+			"them, or use a latency of %v or more", h.Hosts[f.Host].Name, f.Best.Round(10*time.Microsecond), f.Plan+1,
+			f.Fastest, f.Most, f.Wants)
+	}
+	return errors.Join(err, h.file.Err())
 }
 
 // Names are those of the hosts, in their order.
