@@ -24,8 +24,6 @@ type lab struct {
 
 func (l *lab) Name() string { return "lab" }
 
-func (l *lab) Close() {}
-
 func (l *lab) Course(from, to time.Duration) (clock.Course, error) {
 	if from < to {
 		return l.after, l.err
@@ -99,6 +97,51 @@ func TestCompareClocks(t *testing.T) {
 		if more := tr.clockError - max(c.answer/2, µs); more < µs || more > 3*µs {
 			t.Errorf("%s: the worst clock is known to %v, want %v", name, tr.clockError, c.answer/2)
 		}
+	}
+}
+
+// TestFarClocks: a host is too far away if half an answer, at best, is more than what the fastest link of any
+// plan bears; the latency that it asks for would do.
+func TestFarClocks(t *testing.T) {
+	t.Parallel()
+	const µs, ms = time.Microsecond, time.Millisecond
+	plan := func(latency time.Duration) *harness.Plan {
+		return &harness.Plan{Nodes: 3, Network: link.Network{Latency: link.Constant(latency)}}
+	}
+	for name, c := range map[string]struct {
+		answer time.Duration
+		plans  []*harness.Plan
+		most   time.Duration // 0: near enough
+		plan   int
+	}{
+		"near":              {190 * µs, []*harness.Plan{plan(0)}, 0, 0},
+		"far":               {210 * µs, []*harness.Plan{plan(0)}, 100 * µs, 0},
+		"slow links":        {700 * µs, []*harness.Plan{plan(20 * ms), plan(30 * ms)}, 0, 0},
+		"one that is fast":  {700 * µs, []*harness.Plan{plan(20 * ms), plan(10 * ms)}, 200 * µs, 1},
+		"no plan":           {700 * µs, nil, 0, 0},
+		"links of a second": {5 * ms, []*harness.Plan{plan(time.Second)}, 0, 0},
+	} {
+		m := &Machine{hosts: []Host{{Agent: &lab{before: another(t, time.Hour, 20*µs)}},
+			{Agent: &lab{before: another(t, time.Hour, c.answer)}}}}
+		far, err := m.FarClocks(c.plans)
+		if err != nil || (len(far) == 1) != (c.most > 0) {
+			t.Errorf("%s: %+v, %v", name, far, err)
+			continue
+		}
+		if c.most == 0 {
+			continue
+		}
+		f := far[0]
+		if f.Host != 1 || f.Plan != c.plan || f.Most != c.most || f.Best < c.answer/2 || f.Best > c.answer/2+5*µs {
+			t.Errorf("%s: %+v", name, f)
+		}
+		if bound := mostClockError(f.Wants); bound < f.Best || bound > f.Best+50*µs {
+			t.Errorf("%s: %v, and %v would do", name, f.Best, f.Wants)
+		}
+	}
+	m := &Machine{hosts: []Host{{Agent: &lab{err: errors.New("no answer from it")}}}}
+	if _, err := m.FarClocks(nil); err == nil || err.Error() != "the clock of lab: no answer from it" {
+		t.Error(err)
 	}
 }
 

@@ -293,7 +293,9 @@ func (h *Hosts) Machine(_ context.Context, e *experiment.Experiment, _ runner.Op
 }
 
 // checkClocks says which hosts are too far away for any trial of a cell to be valid.
-func (h *Hosts) checkClocks(m *host.Machine, e *experiment.Experiment) error {
+func (h *Hosts) checkClocks(m interface {
+	FarClocks(plans []*harness.Plan) ([]host.FarClock, error)
+}, e *experiment.Experiment) error {
 	var plans []*harness.Plan
 	for i := range e.Cells {
 		plans = append(plans, &e.Cells[i].Plan)

@@ -1,12 +1,16 @@
 package nodes
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/conclave-bench/conclave/internal/host"
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/harness"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/naimitrehel"
 )
 
@@ -117,6 +121,58 @@ func TestHosts_CheckNamed(t *testing.T) {
 		}
 		if !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%s: %s\nwant %s", name, got, c.want)
+		}
+	}
+}
+
+// A distance finds the second host too far away.
+type distance struct {
+	far []host.FarClock
+	err error
+}
+
+func (d distance) FarClocks(plans []*harness.Plan) ([]host.FarClock, error) {
+	if len(plans) != 2 {
+		return nil, errors.New("want both cells")
+	}
+	return d.far, d.err
+}
+
+// TestHosts_CheckClocks: a host that is too far away ends the run before its first trial, as a mistake in the
+// hosts file, and the error says what would do.
+func TestHosts_CheckClocks(t *testing.T) {
+	t.Parallel()
+	const ms = time.Millisecond
+	e, err := experiment.Parse("e.yaml", []byte("algorithms: [mutex/naimi-trehel]\nsweep: [{vary: nodes, over: [3, 5]}]\n"), experiment.Overrides{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		d    distance
+		want string
+	}{
+		{distance{}, ""},
+		{distance{err: errors.New("no answer")}, "no answer"},
+		{distance{far: []host.FarClock{{Host: 1, Plan: 1, Fastest: 20 * ms, Most: 400 * time.Microsecond,
+			Best: 2639 * time.Microsecond, Wants: 135 * ms}}},
+			"hosts.yaml:3: hosts[2]: the clock of lab2 can be known to 2.64ms at best from here, half of what an answer " +
+				"takes; cell 2, whose fastest link takes 20ms on average, bears 400µs (a fiftieth of that, but never less " +
+				"than 100µs): run bench nearer to the hosts, such as on one of them, or use a latency of 135ms or more"},
+	} {
+		h, err := parseHosts("hosts.yaml", []byte("hosts:\n- {name: lab1, address: a, command: c}\n- {name: lab2, address: b, command: c}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if err := h.checkClocks(c.d, e); err != nil {
+			got = err.Error()
+			var mistake *experiment.Error
+			if errors.As(err, &mistake) != (c.d.err == nil) {
+				t.Errorf("of type %T: %v", err, err)
+			}
+		}
+		if strings.TrimSpace(got) != c.want {
+			t.Errorf("%s\nwant %s", got, c.want)
 		}
 	}
 }
