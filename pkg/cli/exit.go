@@ -186,11 +186,10 @@ type tally struct {
 // nothing is complete; then what could not be run, what is wrong, what is worse
 // than it should be, and what is missing.
 func (t *tally) code() int {
-	var stopped *interruption
 	switch {
-	case errors.As(t.err, &stopped):
-		return stopped.code()
-	case t.err != nil, t.errors > 0:
+	case t.err != nil:
+		return classify(t.err)
+	case t.errors > 0:
 		return CouldNotRun
 	case t.violations > 0:
 		return Violated

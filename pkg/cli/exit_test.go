@@ -32,6 +32,7 @@ func TestTally_Code(t *testing.T) {
 		{"SIGINT hides all", with(func(t *tally) { t.err = stopped }), 130},
 		{"SIGTERM hides all", with(func(t *tally) { t.err = ended }), 143},
 		{"ended before its time", tally{err: broken}, CouldNotRun},
+		{"a mistake that only its hosts showed", tally{err: errors.Join(&experiment.Error{})}, Usage},
 		{"a trial that could not be run comes before a violation", all, CouldNotRun},
 		{"a violation comes before a threshold", with(func(t *tally) { t.errors = 0 }), Violated},
 		{"a threshold comes before what is missing",
