@@ -22,10 +22,11 @@ const (
 	// MaxRate is by how much, in ns a ns, one clock gains on another at any instant: time services
 	// adjust each of the two by 500 ppm at most.
 	MaxRate = 2*500e-6 + crystals
-	// crystals is by how much two clocks differ that nobody adjusts: those of computers are right to 100 ppm.
+	// crystals is by how much two clocks differ that nobody adjusts: those of computers are right
+	// to 100 ppm.
 	crystals = 200e-6
-	// glimpse is between two samples within which nobody adjusts a clock and then undoes that. Services do for
-	// a second and longer.
+	// glimpse is between two samples within which nobody adjusts a clock and then undoes that.
+	// Services adjust one for a second and longer.
 	glimpse = 500 * time.Millisecond
 )
 
@@ -225,7 +226,9 @@ func (c *Course) Ours(theirs time.Duration) time.Duration {
 	if c.Own() {
 		return theirs
 	}
-	k, rate := c.piece(sort.Search(len(c.path), func(i int) bool { return c.path[i].at+c.path[i].ahead > theirs }))
+	k, rate := c.piece(sort.Search(len(c.path), func(i int) bool {
+		return c.path[i].at+c.path[i].ahead > theirs
+	}))
 	return k.at + time.Duration(math.Round(float64(theirs-k.ahead-k.at)/(1+rate)))
 }
 

@@ -85,8 +85,8 @@ func (t *trial) compareClocks(end time.Duration) {
 		}
 		if most := mostClockError(fastestLink(&t.setup.Plan)); bound > most {
 			t.invalid = append(t.invalid, fmt.Sprintf("the clock of %s is known to %v only, %v is bearable: "+
-				"the network from bench to it is too slow or too busy for links of such latency, or a machine is busy",
-				s.agent.Name(), bound.Round(time.Microsecond), most))
+				"the network from bench to it is too slow or too busy for links of such latency, or a "+
+				"machine is busy", s.agent.Name(), bound.Round(time.Microsecond), most))
 		}
 	}
 }

@@ -175,7 +175,9 @@ func (w *clockWatch) run(ctx context.Context) {
 
 // fastest is the sample of a burst that says most.
 func fastest(burst []clock.Sample) clock.Sample {
-	return slices.MinFunc(burst, func(a, b clock.Sample) int { return cmp.Compare(a.Got-a.Asked, b.Got-b.Asked) })
+	return slices.MinFunc(burst, func(a, b clock.Sample) int {
+		return cmp.Compare(a.Got-a.Asked, b.Got-b.Asked)
+	})
 }
 
 // pauseAfter is how long to wait after a burst that had an answer as fast as that.
@@ -221,8 +223,8 @@ func (w *clockWatch) add(burst []clock.Sample, err error) {
 	w.news = make(chan struct{})
 }
 
-// settled says whether the samples after an instant say as much of it as those before: one has a fast answer, or
-// many have none.
+// settled says whether the samples after an instant say as much of it as those before: one has a
+// fast answer, or many have none.
 func settled(samples []clock.Sample, at time.Duration) bool {
 	answer := fastest(samples)
 	behind := slices.IndexFunc(samples, func(s clock.Sample) bool { return s.Asked > at })

@@ -302,11 +302,11 @@ func (h *Hosts) checkClocks(m interface {
 	}
 	far, err := m.FarClocks(plans)
 	for _, f := range far {
-		h.file.Add(h.root.Get("hosts").Items[f.Host].At, config.Item("hosts", f.Host), "the clock of %s can be known "+
-			"to %v at best from here, half of what an answer takes; cell %d, whose fastest link takes %v on "+
-			"average, bears %v (a fiftieth of that, but never less than 100µs): run bench nearer to the hosts, such as on one of "+
-			"them, or use a latency of %v or more", h.Hosts[f.Host].Name, f.Best.Round(10*time.Microsecond), f.Plan+1,
-			f.Fastest, f.Most, f.Wants)
+		h.file.Add(h.root.Get("hosts").Items[f.Host].At, config.Item("hosts", f.Host), "the clock of %s "+
+			"can be known to %v at best from here, half of what an answer takes; cell %d, whose fastest "+
+			"link takes %v on average, bears %v (a fiftieth of that, but never less than 100µs): run bench "+
+			"nearer to the hosts, such as on one of them, or use a latency of %v or more",
+			h.Hosts[f.Host].Name, f.Best.Round(10*time.Microsecond), f.Plan+1, f.Fastest, f.Most, f.Wants)
 	}
 	return errors.Join(err, h.file.Err())
 }
