@@ -85,7 +85,7 @@ func TestLastContact(t *testing.T) {
 	f.Hears(2, raft.PreVote{Term: 2, Attempt: 8}, "PRE_VOTE_REPLY{1 8 false}>2")
 	f.Hears(2, raft.RequestVote{Term: 2}, "VOTE_REPLY{1 false}>2")
 	f.Hears(2, raft.RequestVote{Term: 2 | forcing},
-		"SAVE{2 0} leader=0/0 SAVE{2 2} VOTE_REPLY{2 true}>2")
+		"SAVE{2 2} leader=0/0 VOTE_REPLY{2 true}>2")
 	f.Hears(2, raft.PreVote{Term: 3, Attempt: 9}, "PRE_VOTE_REPLY{2 9 true}>2") // it knows nobody now
 	f.Now = 360*ms - 2
 	f.Expires("election", "election+")
@@ -99,7 +99,7 @@ func TestLastContact(t *testing.T) {
 	g.Hears(2, raft.PreVote{Term: 2, Attempt: 8}, "PRE_VOTE_REPLY{1 8 true}>2")
 	g.Hears(3, raft.AppendEntries{Term: 1}, "APPEND_REPLY{1}>3 election+ leader=3/1")
 	g.Elects(strings.ReplaceAll(asks, "} 1}", "} 2}")) // whatever it has heard
-	g.Hears(2, raft.RequestVote{Term: 2}, "SAVE{2 0} election+ SAVE{2 2} VOTE_REPLY{2 true}>2")
+	g.Hears(2, raft.RequestVote{Term: 2}, "SAVE{2 2} election+ VOTE_REPLY{2 true}>2")
 	g.Hears(2, raft.AppendEntries{Term: 2}, "APPEND_REPLY{2}>2 leader=2/2")
 	g.Feed(algo.Event{Type: algo.Do, Op: "election_timeout"},
 		strings.NewReplacer("{2 {", "{3 {", "} 1}", "} 3}").Replace(asks))
