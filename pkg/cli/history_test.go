@@ -169,6 +169,9 @@ func TestHistory_Git(t *testing.T) {
 	commitsIn(t, plain, plain)
 	put(t, "small.yaml", []byte(small))
 	bench(t, "run", "small.yaml", "--out", "out", "--quiet", "--progress", "none").want(t, Good)
+	put(t, "main.go", []byte("package main\n\nfunc main() {}\n")) // what go build has without a package
+	git(t, "add", "main.go")
+	git(t, "commit", "--quiet", "--message", "a program at the top")
 	run, branch := latest(t, "out", "small"), git(t, "rev-parse", "--abbrev-ref", "HEAD")
 	refs := git(t, "show-ref", "--head")
 	harm := "--output=harm"
@@ -192,7 +195,7 @@ func TestHistory_Git(t *testing.T) {
 			t.Errorf("%q: %d %s", args, r.code, r.errors)
 		}
 	}
-	bench(t, "history", "backfill", "c0..c1", "small.yaml", "--package",
+	bench(t, "history", "backfill", "c1..HEAD", "small.yaml", "--package",
 		"-o="+filepath.Join(git(t, "rev-parse", "--show-toplevel"), "harm"))
 	if _, err := os.Stat("harm"); err == nil {
 		t.Error("a word was taken for an option")
