@@ -274,8 +274,9 @@ func (b *builder) columns() {
 // Order sorts the values by number if all of them are such.
 func (c *Column) Order() {
 	c.Numeric = !slices.ContainsFunc(c.Values, func(v string) bool {
-		_, err := strconv.ParseFloat(v, 64)
-		return err != nil
+		f, err := strconv.ParseFloat(v, 64)
+		// Beyond these, ends, differences or ratios of an axis would be no numbers.
+		return err != nil || !(f == 0 || math.Abs(f) >= 1e-150 && math.Abs(f) <= 1e150)
 	})
 	if c.Numeric {
 		slices.SortStableFunc(c.Values, func(a, b string) int { return cmp.Compare(parse(a), parse(b)) })

@@ -162,6 +162,19 @@ func (m *Metric) Applies(p algo.Problem) bool { return m.Problem == "" || m.Prob
 // had one, and has none. What does not apply to a trial is none of its values.
 func (m *Metric) Of(v float64) Value { return Value{m.Name, v} }
 
+// Bounds are the smallest and the largest value that a figure can have, whoever measured it: what is
+// beyond is a mistake of a table. Instants of several clocks add their Doubt.
+func (m *Metric) Bounds() (least, most float64) {
+	switch {
+	case m.Unit == Correlation:
+		return -1, 1
+	case m.Unit == Index, m.Unit == Fraction && m != Skew: // lateness may be longer than the time
+		return 0, 1
+	}
+	const years = 1e15 // in milliseconds 30 000; more bytes than any trial sends
+	return 0, years
+}
+
 // Doubt is by how much a figure in the metric's unit can be wrong, where instants can be by
 // so many microseconds of clock_error_us: both ends of a time can.
 func (m *Metric) Doubt(clockError float64) float64 {

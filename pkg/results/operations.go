@@ -60,13 +60,13 @@ func eachOf[T any](path, name string, read func(string, func(int, T) error) erro
 func readOperations(path string, visit func(int, trace.Operation) error) error {
 	err := eachRow(path, exactly(operationColumns), func(row []string) error {
 		p := fields{names: operationColumns, row: row}
-		trial := int(p.int())
-		p.int() // its number follows from the order
+		trial := p.ordinal()
+		p.ordinal() // its number follows from the order
 		op := trace.Operation{
-			Process: uint32(p.int()), Cause: instant(p.float()), Begin: instant(p.float()),
-			End: instant(p.float()), Status: trace.Progress(p.text()), Origin: trace.Origin(p.text()),
+			Process: uint32(p.whole(0, math.MaxUint32)), Cause: instant(p.instant()),
+			Begin: instant(p.instant()), End: instant(p.instant()), Status: trace.Progress(p.text()), Origin: trace.Origin(p.text()),
 		}
-		if phase := p.float(); phase > 0 { // else it is empty
+		if phase := p.instant(); phase > 0 { // else it is empty
 			op.Phase = phase
 		}
 		if p.err != nil {
@@ -81,13 +81,13 @@ func readOperations(path string, visit func(int, trace.Operation) error) error {
 func readOutages(path string, visit func(int, trace.Outage) error) error {
 	err := eachRow(path, exactly(outageColumns), func(row []string) error {
 		p := fields{names: outageColumns, row: row}
-		trial := int(p.int())
+		trial := p.ordinal()
 		o := trace.Outage{Definition: p.text()}
-		p.int() // its number follows from the order
+		p.ordinal() // its number follows from the order
 		o.Spec = p.truth()
-		o.Begin, o.Cause, o.End = instant(p.float()), instant(p.float()), instant(p.float())
-		p.float() // its length follows from the instants
-		o.Status, o.Origin, o.Operation = trace.Progress(p.text()), trace.Origin(p.text()), int(p.int())
+		o.Begin, o.Cause, o.End = instant(p.instant()), instant(p.instant()), instant(p.instant())
+		p.instant() // its length follows from the instants
+		o.Status, o.Origin, o.Operation = trace.Progress(p.text()), trace.Origin(p.text()), int(p.whole(0, mostOrdinal))
 		if p.err != nil {
 			return p.err
 		}

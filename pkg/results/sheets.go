@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // A Type is what the fields of a column hold, unless they are empty.
@@ -87,9 +88,12 @@ func typed(header, design []string) (columns []Column) {
 }
 
 // ReadSheets finds the tables of the run at path: whatever ReadTable takes. Those of a run that
-// goes on or was killed are out of date, and refused.
+// goes on or was killed are out of date, and refused, as are values that ReadTable refuses.
 func ReadSheets(path string) (*Sheets, error) {
 	s := &Sheets{Path: path}
+	if err := validate(path); err != nil {
+		return nil, err
+	}
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		if s.Manifest, err = manifestOf(path); err != nil {
 			return nil, err
@@ -114,6 +118,43 @@ func ReadSheets(path string) (*Sheets, error) {
 		}
 	}
 	return s, nil
+}
+
+// validate reads tables that somebody else may have written, for who passes them on row by row.
+func validate(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && info.IsDir() && !bare(path) {
+		return nil // they have the checksums of the manifest
+	}
+	if _, err := Survey(path); err != nil || !info.IsDir() {
+		return err
+	}
+	return errors.Join(EachOperation(path, func(int, trace.Operation) error { return nil }),
+		EachOutage(path, func(int, trace.Outage) error { return nil }),
+		unlessMissing(readSummary(filepath.Join(path, SummaryFile))))
+}
+
+// readSummary checks the figures of a summary.csv: behind the metric's name numbers, but for the method.
+func readSummary(path string) error {
+	at := 0
+	var columns []string
+	return eachRow(path, func(header []string) error {
+		at, columns = slices.Index(header, figures[0])+1, header
+		if at == 0 {
+			return fmt.Errorf("no column %s, want one", figures[0])
+		}
+		return nil
+	}, func(row []string) error {
+		p := fields{names: columns[at:], row: row[at:]}
+		for _, name := range p.names {
+			if slices.Contains(types[Text], name) {
+				p.text()
+			} else {
+				p.between(-mostCount, mostCount)
+			}
+		}
+		return p.err
+	})
 }
 
 // errEnough ends the reading of a table behind its header.

@@ -258,6 +258,7 @@ type layout struct {
 	hosts                    bool     // in front of the design
 	columns                  []string // behind outcome
 	scratch                  Trial    // has slices to be used again
+	valid                    []string // the last value of each column of the design, which was checked
 }
 
 // lay finds the parts of a header, whose design and metrics may be any.
@@ -284,6 +285,7 @@ func (t *Table) lay(header []string) (layout, error) {
 			separated(header), renamed)
 	}
 	t.Design, at.columns = header[at.design:at.outcome], header[at.metrics:]
+	at.valid = make([]string, len(t.Design))
 	t.Metrics, t.Undeclared = declared(at.columns), undeclared(at.columns)
 	return at, nil
 }
@@ -309,39 +311,51 @@ func separated(header []string) string {
 // trial reads a row into t, which then holds parts of it.
 func (at *layout) trial(table *Table, row []string, t *Trial) error {
 	p := fields{names: at.identity, row: row}
-	t.Trial, t.Cell, t.Repetition, t.Round = int(p.int()), int(p.int()), int(p.int()), 1
+	t.Trial, t.Cell, t.Repetition, t.Round = p.ordinal(), p.ordinal(), p.ordinal(), 1
 	if len(at.identity) == len(identity) {
-		t.Round = int(p.int())
+		t.Round = int(p.whole(0, mostOrdinal))
 	}
-	t.RunOrder, t.Seed = int(p.int()), uint64(p.int())
+	t.RunOrder, t.Seed = p.ordinal(), uint64(p.count())
 	if at.hosts {
 		t.Host = row[len(at.identity)]
 	}
 	for i, name := range table.Design {
-		t.Design = append(t.Design, metric.Field{Name: name, Value: row[at.design+i]})
-		if strings.ContainsFunc(row[at.design+i], unicode.IsControl) {
-			return fmt.Errorf("column %s: %q, want no control character", name, row[at.design+i])
+		value := row[at.design+i]
+		t.Design = append(t.Design, metric.Field{Name: name, Value: value})
+		if at.valid[i] == value && value != "" {
+			continue
 		}
+		if want := wantedOf(name, value); want != "" {
+			return fmt.Errorf("column %s: %q, want %s", name, value, want)
+		}
+		at.valid[i] = strings.Clone(value)
 	}
 	p.names, p.row, p.next = outcome, row[at.outcome:], 0
 	t.Status, t.Reason = trace.Status(p.text()), p.text()
-	t.Attempts, t.InModel = int(p.int()), p.truth()
-	t.Operations, t.Completed, t.DurationMS = int(p.int()), int(p.int()), p.float()
+	t.Attempts, t.InModel = p.ordinal(), p.truth()
+	t.Operations, t.Completed, t.DurationMS = int(p.count()), int(p.count()), p.instant()
 	t.Unseen = p.row[p.next] == ""
 	for _, n := range t.traffic() {
 		if t.Unseen {
 			p.empty()
 		} else {
-			*n = p.int()
+			*n = p.count()
 		}
 	}
-	t.LateShare, t.SchedDelayP99MS = p.float(), p.float()
+	t.LateShare, t.SchedDelayP99MS = p.between(0, 1), p.instant()
 	p.names, p.row, p.next = at.columns, row[at.metrics:], 0
+	clocks := at.clocks(p.row)
 	for _, name := range at.columns {
 		m := metric.Named(name)
 		if m == nil {
 			p.text()
-		} else if v := p.float(); !math.IsNaN(v) {
+			continue
+		}
+		least, most := m.Bounds()
+		if t.Status == trace.Invalid { // as of a clock that was set; nothing counts it
+			least, most = -mostInstant, max(most, mostInstant)
+		}
+		if v := p.between(least-m.Doubt(clocks), most); !math.IsNaN(v) {
 			t.Metrics = append(t.Metrics, m.Of(v))
 		}
 	}
@@ -349,6 +363,35 @@ func (at *layout) trial(table *Table, row []string, t *Trial) error {
 		p.err = fmt.Errorf("status %q, want one of %q", t.Status, trace.Statuses())
 	}
 	return p.err
+}
+
+// clocks is by how many microseconds the clocks of a trial can be wrong.
+func (at *layout) clocks(row []string) float64 {
+	if i := slices.Index(at.columns, metric.ClockError.Name); i >= 0 {
+		if v, err := strconv.ParseFloat(row[i], 64); err == nil && v > 0 {
+			return v
+		}
+	}
+	return 0
+}
+
+// wantedOf is what a column of the design has instead of a value; "": the value is one.
+func wantedOf(name, value string) string {
+	p := fields{names: []string{name}, row: []string{value}}
+	switch name {
+	case "nodes":
+		p.ordinal()
+	case "latency_ms":
+		p.instant()
+	case "loss", "duplication":
+		p.between(0, 1)
+	case "crash_rate":
+		p.between(0, mostInstant)
+	}
+	if p.want == "" && strings.ContainsFunc(value, unicode.IsControl) {
+		return "no control character"
+	}
+	return p.want
 }
 
 // nameCensored adds to timed-out trials the times that others of the table have
@@ -392,9 +435,9 @@ func (t *Table) readMessages(path string) error {
 	}
 	err := eachRow(path, exactly(messageColumns), func(row []string) error {
 		p := fields{names: messageColumns, row: row}
-		number := int(p.int())
+		number := p.ordinal()
 		k := trace.MessageCount{
-			Name: all.text(p.text()), Sent: p.int(), Delivered: p.int(), Lost: p.int(), Bytes: p.int(),
+			Name: all.text(p.text()), Sent: p.count(), Delivered: p.count(), Lost: p.count(), Bytes: p.count(),
 		}
 		if p.err != nil {
 			return p.err
@@ -438,6 +481,7 @@ type fields struct {
 	names, row []string
 	next       int
 	err        error
+	want       string // instead of what the first error is of
 }
 
 func (p *fields) text() string {
@@ -447,18 +491,32 @@ func (p *fields) text() string {
 
 func (p *fields) wrong(want string) {
 	if p.err == nil {
+		p.want = want
 		p.err = fmt.Errorf("column %s: %q, want %s", p.names[p.next-1], p.row[p.next-1], want)
 	}
 }
 
-func (p *fields) int() int64 {
+// How much tables have at most: what is beyond is a mistake, and would overflow somewhere.
+const (
+	mostOrdinal = math.MaxInt32
+	mostCount   = 1<<53 - 1 // every reader of numbers keeps these
+	mostInstant = 1e12      // in milliseconds 30 years, in nanoseconds no overflow
+)
+
+// whole is a whole number from least to most.
+func (p *fields) whole(least, most int64) int64 {
 	p.next++
 	v, err := strconv.ParseInt(p.row[p.next-1], 10, 64)
-	if err != nil {
-		p.wrong("a whole number")
+	if err != nil || v < least || v > most {
+		p.wrong(fmt.Sprintf("a whole number from %d to %d", least, most))
 	}
 	return v
 }
+
+// ordinal counts from 1.
+func (p *fields) ordinal() int { return int(p.whole(1, mostOrdinal)) }
+
+func (p *fields) count() int64 { return p.whole(0, mostCount) }
 
 // empty is for a field that has to be.
 func (p *fields) empty() {
@@ -479,16 +537,26 @@ func (p *fields) truth() bool {
 	return false
 }
 
-// float is NaN for an empty field.
-func (p *fields) float() float64 {
+// instant is one of a trial, or a time, in ms; NaN for an empty field.
+func (p *fields) instant() float64 { return p.between(0, mostInstant) }
+
+// between is a number from least to most, give or take what rounding does; NaN for an empty field.
+func (p *fields) between(least, most float64) float64 {
 	p.next++
 	text := p.row[p.next-1]
 	if text == "" {
 		return math.NaN()
 	}
 	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		p.wrong("a number or nothing")
+	const (
+		rounding = 1e-9
+		finest   = 1e-150 // what comes closer to 0 has no logarithm, or no difference, that can be drawn
+	)
+	if v != 0 && math.Abs(v) < finest {
+		p.wrong("0, or a number further from it than 1e-150")
+	}
+	if err != nil || !(v >= least-rounding && v <= most+rounding) {
+		p.wrong(fmt.Sprintf("a number from %g to %g, or nothing", least, most))
 		return math.NaN()
 	}
 	return v

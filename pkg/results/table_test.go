@@ -1,6 +1,8 @@
 package results
 
 import (
+	"encoding/csv"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -150,6 +152,103 @@ func TestReadTable_Refuses(t *testing.T) {
 	}
 	_, err := ReadTable(filepath.Join(t.TempDir(), "missing"))
 	wantError(t, err, "no run there")
+}
+
+// TestReadTable_Ranges: a value that cannot be is refused by every reader, with file, line, column and what is
+// wanted, in every column that holds numbers; what can be is read.
+func TestReadTable_Ranges(t *testing.T) {
+	all, at := tablesOf(t, written(t, 2, false).Dir()), t.TempDir()
+	for file := range all {
+		all.write(t, at, file, "", "")
+	}
+	bad := []string{"NaN", "Inf", "-Inf", "-5", "abc", "0x10", "1,000", "1e308", "1e400", "1e-320", " 5", "true",
+		"99999999999999999999", "\u0663"}
+	for _, c := range []struct {
+		file, columns string
+		empty         bool // may be
+	}{
+		{TrialsFile, "trial cell repetition run_order seed nodes attempts operations completed", false},
+		{TrialsFile, "latency_ms loss crash_rate duration_ms late_share election_ms split_brain_ms", true},
+		{MessagesFile, "trial sent delivered lost bytes", false},
+		{OperationsFile, "trial operation process", false},
+		{OperationsFile, "cause_ms begin_ms end_ms phase", true},
+		{OutagesFile, "trial outage operation", false},
+		{OutagesFile, "begin_ms cause_ms end_ms length_ms", true},
+		{SummaryFile, "n mean median ci_high", true},
+	} {
+		for _, column := range strings.Fields(c.columns) {
+			values := bad
+			if !c.empty {
+				values = append(slices.Clone(bad), "")
+			}
+			for _, value := range values {
+				if c.file == SummaryFile && value == "-5" {
+					continue // of an autocorrelation, it may be
+				}
+				all.write(t, at, c.file, column, value)
+				err := errors.Join(readAll(at)...)
+				if c.file == SummaryFile {
+					_, err = ReadSheets(at)
+				}
+				if err == nil || !strings.Contains(err.Error(), c.file+": line 2: column "+column+": ") ||
+					!strings.Contains(err.Error(), "want ") {
+					t.Errorf("%s: %s %q: %v", c.file, column, value, err)
+				}
+				if _, err := ReadSheets(at); err == nil {
+					t.Errorf("%s: %s %q: no error before it is passed on", c.file, column, value)
+				}
+			}
+		}
+		all.write(t, at, c.file, "", "")
+	}
+	all.write(t, at, TrialsFile, "election_ms", "0")
+	if err := errors.Join(readAll(at)...); err != nil {
+		t.Error(err)
+	}
+}
+
+// readAll reads all of a folder of tables; two readers have an error of their own.
+func readAll(dir string) []error {
+	_, table := ReadTable(dir)
+	_, survey := Survey(dir)
+	if (table == nil) != (survey == nil) {
+		return nil
+	}
+	return []error{table, EachOperation(dir, func(int, trace.Operation) error { return nil }),
+		EachOutage(dir, func(int, trace.Outage) error { return nil })}
+}
+
+// foreign are the tables of a run alone.
+type foreign map[string][][]string
+
+func tablesOf(t *testing.T, dir string) foreign {
+	t.Helper()
+	all := foreign{}
+	for _, name := range []string{TrialsFile, MessagesFile, OperationsFile, OutagesFile, SummaryFile} {
+		rows, err := csv.NewReader(strings.NewReader(readFile(t, dir, name))).ReadAll()
+		if err != nil || len(rows) < 2 {
+			t.Fatalf("%s: %v, %v", name, rows, err)
+		}
+		all[name] = rows
+	}
+	return all
+}
+
+// write writes a table into a folder, with another value of a column in the first row.
+func (all foreign) write(t *testing.T, dir, file, column, value string) {
+	t.Helper()
+	rows := slices.Clone(all[file])
+	rows[1] = slices.Clone(rows[1])
+	if i := slices.Index(rows[0], column); i >= 0 {
+		rows[1][i] = value
+	} else if column != "" {
+		t.Fatalf("%s has no column %s", file, column)
+	}
+	var b strings.Builder
+	if err := csv.NewWriter(&b).WriteAll(rows); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, file), b.String())
 }
 
 func FuzzReadTable(f *testing.F) {

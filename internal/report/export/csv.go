@@ -42,7 +42,7 @@ func writeCSV(s *selection) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	columns := slices.Concat(s.run.Design, results.SummaryColumns(), restrictedColumns)
+	columns := slices.Concat(s.designHead(), results.SummaryColumns(), restrictedColumns)
 	if s.doubts() {
 		columns = append(columns, results.DoubtColumn)
 	}
@@ -53,7 +53,7 @@ func writeCSV(s *selection) ([]File, error) {
 		for _, m := range s.metrics {
 			var row []string
 			for _, f := range c.Design {
-				row = append(row, inert(f.Value))
+				row = append(row, inert(f))
 			}
 			row = append(row, results.SummaryRow(m.Name, describe(c, m))...)
 			if r, there := restricted[i][m]; there {
@@ -90,12 +90,24 @@ func (s *selection) doubtful(c *results.Cell) (notes []string) {
 	return notes
 }
 
-// inert keeps a spreadsheet from taking a text for a formula. Names that an
-// experiment may give never begin like one; those of a foreign file may. Numbers
-// stay as they are, negative ones too.
-func inert(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r\n", rune(text[0])) && !isNumber(text) {
-		return "'" + text
+// designHead is the columns of the design for a spreadsheet.
+func (s *selection) designHead() (head []string) {
+	for _, name := range s.run.Design {
+		head = append(head, inert(metric.Field{Value: name}))
 	}
-	return text
+	return head
+}
+
+// texts are the columns of the design that never hold numbers.
+var texts = []string{"", "problem", "algorithm", "label", "transport", "topology", "scenario", "latency_model"}
+
+// inert is the value of a column such that a spreadsheet does not take it for a formula. Names that an
+// experiment may give never begin like one; those of a foreign file may. In columns that may hold
+// numbers, these stay as they are, negative ones too.
+func inert(f metric.Field) string {
+	if f.Value != "" && strings.ContainsRune("=+-@\t\r\n", rune(f.Value[0])) &&
+		(!isNumber(f.Value) || slices.Contains(texts, f.Name)) {
+		return "'" + f.Value
+	}
+	return f.Value
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/report/figure"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -360,6 +361,32 @@ func TestClockError(t *testing.T) {
 	for _, format := range []string{"markdown", "latex"} {
 		if text := one(t, r, format, Options{Metrics: []string{"election_ms"}}); strings.Contains(text, "?") {
 			t.Errorf("%s: a mark where all have one clock:\n%s", format, text)
+		}
+	}
+}
+
+// TestAxes: whatever numbers a column of somebody else's table has, a picture has axes with ends.
+func TestAxes(t *testing.T) {
+	t.Parallel()
+	for _, values := range [][]string{{"1e-320", "1"}, {"1e-320", "2e-320"}, {"1", "Inf"}, {"-1e308", "1e308"},
+		{"NaN", "1"}, {"0", "100"}, {"-5", "500"}, {"1e-320", "1e308"}, {"1", "100"}} {
+		r := runOf(append(sample("raft", 1, 2, 3), sample("raft", 4, 5, 600)...)...)
+		r.Design = append(slices.Clone(r.Design), "spread")
+		for i := range r.Trials {
+			r.Trials[i].Design = append(slices.Clone(r.Trials[i].Design),
+				metric.Field{Name: "spread", Value: values[i/3]})
+		}
+		f, err := Find("pgfplots")
+		must(t, err)
+		files, err := f.Write(r, Options{Draw: figure.Options{X: "spread"}})
+		if err != nil || len(files) == 0 {
+			t.Errorf("%v: %d files, %v", values, len(files), err)
+		}
+		for _, file := range files {
+			if text := string(file.Data); strings.Contains(text, "NaN") && values[0] != "NaN" ||
+				strings.Contains(text, "Inf") && values[1] != "Inf" {
+				t.Errorf("%v: %s", values, text)
+			}
 		}
 	}
 }

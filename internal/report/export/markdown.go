@@ -86,14 +86,14 @@ func (s *selection) ranking() *compare.Ranking {
 	return compare.Rank(&t)
 }
 
-// inText escapes what Markdown or HTML would take for its own.
-func inText(text string) string {
-	var b strings.Builder
-	for _, r := range printable(text) {
-		if strings.ContainsRune("\\`*_<>&#|", r) {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
+// inText escapes what Markdown or HTML would take for its own. The brackets of an interval are
+// none of a link, and stay.
+func inText(text string) string { return escapes.Replace(printable(text)) }
+
+var escapes = func() *strings.Replacer {
+	pairs := []string{"](", `\](`, "][", `\][`, "]:", `\]:`, "://", `\://`, "www.", `www\.`}
+	for _, r := range "\\`*_<>&#|~" {
+		pairs = append(pairs, string(r), `\`+string(r))
 	}
-	return b.String()
-}
+	return strings.NewReplacer(pairs...)
+}()

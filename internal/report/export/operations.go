@@ -76,7 +76,7 @@ func operationsCSV(s *selection) ([]File, error) {
 	}
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
-	head := append(slices.Clone(s.run.Design), "metric", "operations", "pending", "trials")
+	head := append(s.designHead(), "metric", "operations", "pending", "trials")
 	for _, q := range tailed {
 		head = append(head, q.name, q.name+"_low", q.name+"_high", q.name+"_design_effect")
 		if s.doubts() {
@@ -89,7 +89,7 @@ func operationsCSV(s *selection) ([]File, error) {
 	for _, r := range rows {
 		var row []string
 		for _, f := range r.cell.Design {
-			row = append(row, inert(f.Value))
+			row = append(row, inert(f))
 		}
 		first := r.tails[0]
 		row = append(row, r.of.Name, strconv.Itoa(first.N), strconv.Itoa(first.Censored),

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -197,8 +198,35 @@ func TestCSV_Inert(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"-1", "-0.5", "7", ""} {
-		if got := inert(text); got != text {
+		if got := inert(metric.Field{Name: "skew_us", Value: text}); got != text {
 			t.Errorf("%q became %q", text, got)
+		}
+	}
+	for _, text := range []string{"-1", "+1", "=1+1", "@SUM(A1)", "\tx", "\rx"} {
+		if got := inert(metric.Field{Name: "label", Value: text}); got != "'"+text {
+			t.Errorf("the label %q became %q", text, got)
+		}
+	}
+	r := hostileRun()
+	r.Design = append(slices.Clone(r.Design), "=1+1") // a column of its own
+	for i := range r.Trials {
+		r.Trials[i].Design = append(slices.Clone(r.Trials[i].Design), metric.Field{Name: "=1+1", Value: "x"})
+	}
+	if text := one(t, r, "csv", Options{}); !strings.Contains(text, ",'=1+1,") || strings.Contains(text, ",=1+1,") {
+		t.Errorf("the header: %.200s", text)
+	}
+}
+
+// TestMarkdown_Links: a name is no link, wherever it stands; an interval is as it was.
+func TestMarkdown_Links(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"[x](javascript:alert(1))": `[x\](javascript:alert(1))`, "[x][y]": `[x\][y]`, "[x]: y": `[x\]: y`,
+		"https://a.example": `https\://a.example`, "www.a.example": `www\.a.example`, "~~x~~": `\~\~x\~\~`,
+		"12.5 [10, 14]": "12.5 [10, 14]",
+	} {
+		if got := inText(text); got != want {
+			t.Errorf("%s became %s, want %s", text, got, want)
 		}
 	}
 }
