@@ -64,7 +64,8 @@ func readOperations(path string, visit func(int, trace.Operation) error) error {
 		p.ordinal() // its number follows from the order
 		op := trace.Operation{
 			Process: uint32(p.whole(0, math.MaxUint32)), Cause: instant(p.instant()),
-			Begin: instant(p.instant()), End: instant(p.instant()), Status: trace.Progress(p.text()), Origin: trace.Origin(p.text()),
+			Begin: instant(p.instant()), End: instant(p.instant()),
+			Status: trace.Progress(p.text()), Origin: trace.Origin(p.text()),
 		}
 		if phase := p.instant(); phase > 0 { // else it is empty
 			op.Phase = phase
@@ -87,7 +88,8 @@ func readOutages(path string, visit func(int, trace.Outage) error) error {
 		o.Spec = p.truth()
 		o.Begin, o.Cause, o.End = instant(p.instant()), instant(p.instant()), instant(p.instant())
 		p.instant() // its length follows from the instants
-		o.Status, o.Origin, o.Operation = trace.Progress(p.text()), trace.Origin(p.text()), int(p.whole(0, mostOrdinal))
+		o.Status, o.Origin = trace.Progress(p.text()), trace.Origin(p.text())
+		o.Operation = int(p.whole(0, mostOrdinal))
 		if p.err != nil {
 			return p.err
 		}

@@ -437,7 +437,8 @@ func (t *Table) readMessages(path string) error {
 		p := fields{names: messageColumns, row: row}
 		number := p.ordinal()
 		k := trace.MessageCount{
-			Name: all.text(p.text()), Sent: p.count(), Delivered: p.count(), Lost: p.count(), Bytes: p.count(),
+			Name: all.text(p.text()),
+			Sent: p.count(), Delivered: p.count(), Lost: p.count(), Bytes: p.count(),
 		}
 		if p.err != nil {
 			return p.err

@@ -99,7 +99,8 @@ func (s *selection) designHead() (head []string) {
 }
 
 // texts are the columns of the design that never hold numbers.
-var texts = []string{"", "problem", "algorithm", "label", "transport", "topology", "scenario", "latency_model"}
+var texts = []string{"", "problem", "algorithm", "label", "transport", "topology", "scenario",
+	"latency_model"}
 
 // inert is the value of a column such that a spreadsheet does not take it for a formula. Names that an
 // experiment may give never begin like one; those of a foreign file may. In columns that may hold
