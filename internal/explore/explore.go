@@ -11,6 +11,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -72,6 +73,12 @@ type Find struct {
 	Records    trace.List // of the smallest, without heartbeats
 	InModel    bool
 	OutOfModel []string // why not
+}
+
+// Unrunnable says whether no promise broke but the algorithm's code: it panicked, or broke the
+// contract of plugins.
+func (f *Find) Unrunnable() bool {
+	return f.Rule == broken && !strings.Contains(f.Text, ": "+harness.ErrInvariant.Error()+": ")
 }
 
 // family is how many schedules are made of one: a random one, and others that

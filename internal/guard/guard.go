@@ -20,9 +20,13 @@ import (
 // microseconds, and a thousandth of this where they work for ten thousand processes.
 const patience = 10 * time.Second
 
-// tick is how often the guard looks. A pause of the whole process or machine counts
-// as one look, so that nobody is blamed for it.
+// tick is how often the guard looks whether code returns. A pause of the whole process
+// or machine counts as one look, so that nobody is blamed for it.
 const tick = 100 * time.Millisecond
+
+// glances is how often it looks at the memory of trials in that time: code can take a
+// gigabyte between two looks.
+const glances = 5
 
 // A Ward is a goroutine that runs code of plugins.
 type Ward struct {
@@ -32,13 +36,20 @@ type Ward struct {
 	beat    uint64       // at the last look
 	looks   int64        // that have seen it
 	raised  bool
+
+	trial  bool
+	seen   uint64 // beat at the last glance
+	before uint64 // memory at the first glance with that beat, in bytes
+	place  int    // on the board; -1: it has none
 }
 
 var guard struct {
-	mu    sync.Mutex
-	wards map[*Ward]struct{}
-	on    bool // its goroutine runs
-	limit uint64
+	mu     sync.Mutex
+	wards  map[*Ward]struct{}
+	trials int  // of them
+	on     bool // its goroutine runs
+	limit  uint64
+	memory uint64 // at the last look
 	// patient is what a Ward begins with, in looks; 0: patience.
 	patient int64
 }
@@ -46,9 +57,24 @@ var guard struct {
 // Watch has the code that is run with buf watched until Release. Raise is called at
 // most once, from another goroutine.
 func Watch(buf *algo.Buffer, raise func(error)) *Ward {
-	w := &Ward{buf: buf, raise: raise, beat: buf.Beat()}
 	guard.mu.Lock()
 	defer guard.mu.Unlock()
+	return watch(buf, raise)
+}
+
+// WatchTrial is Watch for a simulated trial. It raises as well when one event takes much
+// memory. What the trial is called is written on the board, if there is one (see Show).
+func WatchTrial(buf *algo.Buffer, name string, raise func(error)) *Ward {
+	guard.mu.Lock()
+	defer guard.mu.Unlock()
+	w := watch(buf, raise)
+	w.trial, w.place = true, write(name)
+	guard.trials++
+	return w
+}
+
+func watch(buf *algo.Buffer, raise func(error)) *Ward {
+	w := &Ward{buf: buf, raise: raise, beat: buf.Beat(), place: -1}
 	w.patient.Store(cmp.Or(guard.patient, int64(patience/tick)))
 	if guard.wards == nil {
 		guard.wards = map[*Ward]struct{}{}
@@ -66,6 +92,10 @@ func (w *Ward) Release() {
 	guard.mu.Lock()
 	defer guard.mu.Unlock()
 	delete(guard.wards, w)
+	if w.trial {
+		guard.trials--
+		erase(w.place)
+	}
 }
 
 // Hurry leaves the present event no more than d, since nobody waits longer.
@@ -88,12 +118,17 @@ func LimitMemory(bytes uint64) {
 
 // look is the guard's goroutine. It ends when there is nobody to watch.
 func look() {
-	for range time.Tick(tick) {
-		alarms := round()
-		for _, a := range alarms {
+	pause := tick
+	for glance := 1; ; glance++ {
+		time.Sleep(pause)
+		whole := pause == tick || glance%glances == 0
+		for _, a := range round(whole) {
 			a.ward.raise(a.err)
 		}
 		guard.mu.Lock()
+		if pause = tick; guard.trials > 0 {
+			pause = tick / glances
+		}
 		if len(guard.wards) == 0 {
 			guard.on = false
 		}
@@ -110,20 +145,24 @@ type alarm struct {
 	err  error
 }
 
-// round looks at everyone once.
-func round() (alarms []alarm) {
+// round looks at everyone once: at their memory, and if it is a whole one, at whether
+// their code returns.
+func round(whole bool) (alarms []alarm) {
 	guard.mu.Lock()
 	defer guard.mu.Unlock()
-	over := guard.limit > 0 && len(guard.wards) > 0 && memory() > guard.limit
+	guard.memory = memory()
+	var crowded error
+	if whole && guard.trials > 0 && runtime.NumGoroutine() > mostGoroutines {
+		_, crowded = Idlers()
+	}
 	for w := range guard.wards {
-		var err error
-		if w.hangs() {
+		err := w.greedy()
+		if err == nil && whole && w.hangs() {
 			err = fmt.Errorf("%s: it does not return: it hangs, or works for seconds at one event",
 				where(w.buf))
-		} else if over {
-			id, _ := w.buf.Running() // it runs: the event is not ours to read
-			err = fmt.Errorf("process %d: the trial takes more than %d MiB of memory, its share of this "+
-				"machine's", id, guard.limit>>20)
+		}
+		if err == nil && w.trial {
+			err = crowded
 		}
 		if err != nil && !w.raised {
 			w.raised = true
@@ -131,6 +170,32 @@ func round() (alarms []alarm) {
 		}
 	}
 	return alarms
+}
+
+// mostGoroutines are in a process before the guard asks whose they are.
+const mostGoroutines = 1000
+
+// mostPerEvent is what code of a plugin may take of the memory for one event, in bytes. A message to each
+// of a hundred thousand processes takes a tenth of it.
+const mostPerEvent = 256 << 20
+
+// greedy says whether this process takes more memory than it may, or an event of a trial does, since the
+// first glance that saw it.
+func (w *Ward) greedy() error {
+	beat := w.buf.Beat()
+	lasts := beat%2 == 1 && beat == w.seen
+	if !lasts {
+		w.seen, w.before = beat, guard.memory
+	}
+	most, why := guard.limit, "the trial takes more than %d MiB of memory, its share of this machine's"
+	if most == 0 || guard.memory <= most {
+		most, why = mostPerEvent, "it takes more than %d MiB of memory for one event"
+		if !w.trial || !lasts || guard.memory <= w.before+most {
+			return nil
+		}
+	}
+	id, _ := w.buf.Running() // it runs: the event is not ours to read
+	return fmt.Errorf("process %d: "+why, id, most>>20)
 }
 
 // hangs says whether the same piece of the plugin's code runs for too long.
@@ -168,6 +233,10 @@ func memory() uint64 {
 // trials, which hold next to nothing, would cost half of their time. It is kept for good: memory that
 // was used before would be filled with zeros.
 var Ballast = sync.OnceValue(func() []byte { return make([]byte, 64<<20) })
+
+// mostStack is how deep code may call itself, in bytes of the stack of a goroutine. Go's own limit is a
+// gigabyte.
+const mostStack = 64 << 20
 
 // Share is the part of this machine's memory that one of so many processes may take:
 // three quarters of it in all, in bytes; 0 where nobody says how much there is.

@@ -30,6 +30,7 @@ func physical() uint64 {
 // near the limit, the guard raises above it, and the system refuses what jumps far
 // beyond in between two looks.
 func Confine(bytes uint64) {
+	debug.SetMaxStack(mostStack)
 	if bytes == 0 {
 		return
 	}

@@ -16,6 +16,7 @@ type Child struct {
 	Stdout *os.File // for the caller to read, to its end or until Close
 
 	pid    int
+	trail  string // of what it starts; empty: that is not looked for
 	stderr *excerpt
 	done   chan struct{}
 
@@ -69,6 +70,16 @@ func (c *Child) Stderr() string {
 func (c *Child) Kill() time.Duration {
 	at, _ := c.signal(sigKill) // gone already, which was wanted
 	return at
+}
+
+// Signal sends the child alone a signal, as SIGTERM, from which it may recover.
+func (c *Child) Signal(sig os.Signal) {
+	number, ok := sig.(syscall.Signal)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ok && !c.gone {
+		_ = signalOne(c.pid, number) // it ends already, perhaps
+	}
 }
 
 // Pause stops the child and all of its process group, and returns since when.

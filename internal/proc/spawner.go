@@ -3,6 +3,7 @@
 package proc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -26,6 +28,13 @@ type Command struct {
 	Args []string // without the program's own name
 	Env  []string // "KEY=value", the last of a key counts; nil: as this process has it
 	Dir  string   // working directory; empty: that of this process
+	// Name is what the program finds as its own name; empty: Path.
+	Name string
+	// Files are open files that the child inherits beside its three streams, from number 3 on.
+	Files []*os.File
+	// Sweep has everything ended that the child has started, when it has ended itself: on Linux also
+	// what has left its process group.
+	Sweep bool
 }
 
 // A Spawner starts child processes that do not outlive this process. On Linux the
@@ -76,7 +85,7 @@ func (s *Spawner) fork() {
 		case <-s.closed:
 			return
 		case r := <-s.requests:
-			args := append([]string{r.command.Path}, r.command.Args...)
+			args := append([]string{cmp.Or(r.command.Name, r.command.Path)}, r.command.Args...)
 			p, err := os.StartProcess(r.command.Path, args, &os.ProcAttr{
 				Dir: r.command.Dir, Env: lastOfKeys(r.command.Env), Files: r.files,
 				Sys: childAttr(),
@@ -121,20 +130,41 @@ func (s *Spawner) start(c Command) (*Child, error) {
 			ours[i], theirs[i] = w, r
 		}
 	}
-	process, err := s.request(c, theirs[:])
+	trail := ""
+	if c.Sweep {
+		adopt()
+		trail = newTrail()
+		if c.Env == nil {
+			c.Env = os.Environ()
+		}
+		c.Env = append(slices.Clone(c.Env), trail)
+	}
+	process, err := s.request(c, append(theirs[:], c.Files...))
 	if err != nil {
 		closeAll(ours[:])
 		return nil, err
 	}
 	child := &Child{
 		Stdin: ours[0], Stdout: ours[1], stderr: newExcerpt(ours[2]),
-		pid: process.Pid, done: make(chan struct{}),
+		pid: process.Pid, trail: trail, done: make(chan struct{}),
 	}
 	if !s.adopt(child) { // closed in the meantime
 		child.Kill()
 	}
 	go s.supervise(child, process)
 	return child, nil
+}
+
+// trailKey is the variable of the environment by which what a child starts is found again.
+const trailKey = "BENCH_CHILD"
+
+var trails atomic.Uint64
+
+// newTrail is that variable with a value that no other child has. It begins with that of this
+// process, if it has one, so that its own parent finds what it leaves.
+func newTrail() string {
+	own := cmp.Or(os.Getenv(trailKey), "c")
+	return fmt.Sprintf("%s=%s.%d-%d", trailKey, own, os.Getpid(), trails.Add(1))
 }
 
 // request has a process forked.
@@ -169,6 +199,9 @@ func (s *Spawner) isClosed() bool {
 // supervise waits for the child's end.
 func (s *Spawner) supervise(c *Child, process *os.Process) {
 	c.reap(process)
+	if c.trail != "" {
+		sweep(c.trail)
+	}
 	close(c.done)
 	c.stderr.finish()
 	s.mu.Lock()

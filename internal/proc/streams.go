@@ -17,3 +17,20 @@ func Streams(in io.Reader, out io.Writer) (io.Reader, io.Writer) {
 	}
 	return pollable(in), out
 }
+
+// Inherited are the files of a child beside its streams, as its Command had them, called by
+// names. What the child starts does not get them.
+func Inherited(names ...string) (list []*os.File, err error) {
+	for i, name := range names {
+		f := os.NewFile(uintptr(firstFile+i), name)
+		if _, err := f.Stat(); err != nil {
+			return nil, err
+		}
+		closeOnExec(f)
+		list = append(list, f)
+	}
+	return list, nil
+}
+
+// firstFile is the number of the first file behind the three streams.
+const firstFile = 3

@@ -29,6 +29,14 @@ func awaitExit(*os.Process) {}
 
 func signalGroup(int, syscall.Signal) error { return errNoChildren }
 
+func signalOne(int, syscall.Signal) error { return errNoChildren }
+
+func closeOnExec(*os.File) {}
+
+func sweep(string) {}
+
+func adopt() {}
+
 func exitSignal(*os.ProcessState) string { return "" }
 
 // ReadUsage is not known on this system.

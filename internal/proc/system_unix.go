@@ -25,6 +25,10 @@ var errNoChildren error
 
 func signalGroup(pid int, sig syscall.Signal) error { return syscall.Kill(-pid, sig) }
 
+func signalOne(pid int, sig syscall.Signal) error { return syscall.Kill(pid, sig) }
+
+func closeOnExec(f *os.File) { unix.CloseOnExec(int(f.Fd())) }
+
 // exitSignal is the name of the signal that ended a process, if one did.
 func exitSignal(state *os.ProcessState) string {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {

@@ -31,7 +31,7 @@ var table = []struct {
 	{"pkg/algo/algotest", []string{
 		"pkg/algo", "pkg/link", "pkg/trace", "pkg/fault", "pkg/harness", "pkg/sim", "pkg/check",
 		"pkg/experiment",
-		"internal/explore",
+		"internal/explore", "internal/guard",
 	}},
 	{"pkg/algo", nil},
 	{"pkg/link", nil},
@@ -49,6 +49,7 @@ var table = []struct {
 	}},
 	{"internal/clock", nil},
 	{"internal/proc", []string{"internal/clock"}},
+	{"internal/isolate", []string{"internal/guard", "internal/proc"}},
 	{"internal/telemetry", []string{"pkg/algo", "pkg/trace"}},
 	{"internal/host/control", []string{
 		"pkg/algo", "pkg/bus", "pkg/trace", "pkg/fault", "pkg/harness",

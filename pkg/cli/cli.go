@@ -20,16 +20,14 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"github.com/conclave-bench/conclave/internal/guard"
 	"github.com/conclave-bench/conclave/internal/host"
 	"github.com/conclave-bench/conclave/internal/host/agent"
 	"github.com/conclave-bench/conclave/internal/host/node"
+	"github.com/conclave-bench/conclave/internal/isolate"
 	"github.com/conclave-bench/conclave/pkg/bus"
-	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
 	"github.com/conclave-bench/conclave/pkg/runner/nodes"
-	"github.com/conclave-bench/conclave/pkg/sim"
 )
 
 // The arguments by which bench starts its own binary again as a part of a run.
@@ -38,6 +36,8 @@ const (
 	busRole  = "__bus"
 	simRole  = "__sim"
 	hostRole = "__host"
+	// isolatedRole does what its further arguments say: the verb of a command, or a drawing.
+	isolatedRole = "__isolated"
 	// agentRole is the command node agent.
 	agentRole = "__agent"
 )
@@ -61,20 +61,15 @@ func Bench() int {
 			return role("agent", serveAgent)
 		}
 	}
+	if len(os.Args) > 2 && os.Args[1] == isolatedRole {
+		return isolated(os.Args[2:])
+	}
 	s := newStreams(os.Stdin, os.Stdout, os.Stderr, os.Environ())
+	if isolate.Possible() && s.runsPlugins(os.Args[1:]) {
+		return s.apart(os.Args[1:])
+	}
 	s.watchPlugins()
 	return s.bench(os.Args[1:])
-}
-
-// watchPlugins ends this process, with a word about it, when a plugin that it
-// simulates itself does not return or takes the machine's memory.
-func (s *streams) watchPlugins() {
-	guard.LimitMemory(guard.Share(1))
-	sim.OnAbandon(func(p *harness.Setup, err error) {
-		fmt.Fprintf(s.err, "bench: %s, %d nodes, %s, seed %d: %v\n", p.Algorithm, p.Nodes, p.Scenario.Kind,
-			p.Seed, err)
-		os.Exit(CouldNotRun)
-	})
 }
 
 // Node is the command node: one node of a trial.

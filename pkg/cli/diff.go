@@ -30,6 +30,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // diffFlags are the flags of bench diff.
@@ -136,6 +137,11 @@ func (s *streams) diff(f *diffFlags, args []string) error {
 		err = writeJSON(s.out, d.report(f.events))
 	} else {
 		d.print(s.text(), world, f.events)
+	}
+	for _, one := range sides {
+		if err == nil && one.Status == trace.Failed {
+			err = fmt.Errorf("%s: the trial could not be run: %s", one.name, one.Reason)
+		}
 	}
 	if err == nil && d.differ() {
 		return exit(Missed)

@@ -373,7 +373,10 @@ func (s *streams) found(f *exploreFlags, alg *algo.Algorithm, r *explore.Report)
 	} else {
 		s.printFind(alg, r, path)
 	}
-	if find.InModel {
+	switch {
+	case find.InModel && find.Unrunnable():
+		return fmt.Errorf("%s could not be run: %s", alg.ID, find.Text)
+	case find.InModel:
 		return exit(Violated)
 	}
 	return nil
@@ -457,6 +460,7 @@ func (s *streams) exhaust(c *cobra.Command, alg *algo.Algorithm) error {
 		t.column(name, i > 0)
 	}
 	var broken []string
+	panicked := false
 	for _, scope := range scopes {
 		scope.States = 200_000
 		space, err := algotest.Exhaust(alg.ID, scope)
@@ -467,7 +471,7 @@ func (s *streams) exhaust(c *cobra.Command, alg *algo.Algorithm) error {
 		switch {
 		case space.Find != nil:
 			schedules = "broken"
-			broken = append(broken, space.Find.Error())
+			broken, panicked = append(broken, space.Find.Error()), panicked || space.Find.Panicked
 		case space.Bound != "":
 			schedules = "stopped at " + space.Bound
 		case space.Schedules != nil:
@@ -480,7 +484,10 @@ func (s *streams) exhaust(c *cobra.Command, alg *algo.Algorithm) error {
 	for _, text := range broken {
 		fmt.Fprintf(s.text(), "\nviolation: %s: %s\n", alg.ID, text)
 	}
-	if broken != nil {
+	switch {
+	case panicked:
+		return fmt.Errorf("%s could not be run", alg.ID)
+	case broken != nil:
 		return exit(Violated)
 	}
 	return nil

@@ -75,11 +75,12 @@ func TestExplore_Nothing(t *testing.T) {
 	has(t, r.out, `"schedules": 40`, `"rule": ""`)
 }
 
-// TestExplore_Panic: an algorithm that panics is broken.
+// TestExplore_Panic: an algorithm that panics is broken: it could not be run, as in a run.
 func TestExplore_Panic(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "found.yaml")
-	r := bench(t, "explore", "test-panic", "--schedules", "500", "--out", path).want(t, Violated)
+	r := bench(t, "explore", "test-panic", "--schedules", "500", "--out", path).want(t, CouldNotRun)
 	has(t, r.out, "violation: mutex/test-panic: broken: ", "no such rule")
+	has(t, r.errors, "mutex/test-panic could not be run: ")
 }
 
 // TestExplore_BeyondTheModel: what breaks there is a finding, and no error.

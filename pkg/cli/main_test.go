@@ -30,7 +30,8 @@ const peakIn = "BENCH_TEST_PEAK_IN"
 const asAgent = "CONCLAVE_TEST_AS_AGENT"
 
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && slices.Contains([]string{nodeRole, busRole, simRole, agentRole}, os.Args[1]) ||
+	roles := []string{nodeRole, busRole, simRole, agentRole, isolatedRole}
+	if len(os.Args) > 1 && slices.Contains(roles, os.Args[1]) ||
 		os.Getenv(asBench) != "" {
 		os.Unsetenv(asBench) // or it would be taken for an override
 		code := Bench()

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 
 	"github.com/conclave-bench/conclave/internal/guard"
@@ -59,20 +60,28 @@ func trialOf(e *experiment.Experiment, number int) (*experiment.Trial, *experime
 	return nil, nil, usage("--trial %d: the run has trials 1 to %d", number, len(e.Cells)*e.Repetitions)
 }
 
-// details tells what the records of a trial do not say. For that the algorithm runs again,
-// watched: code that does not return is left behind.
+// details tells what the records of a trial do not say.
 func details(setup *harness.Setup, records trace.List) (*harness.Retracing, error) {
+	return retraced(setup, records, harness.Details)
+}
+
+// retraced has the algorithm of a trial run again by its records, watched: code that does not return
+// is left behind.
+func retraced(setup *harness.Setup, records trace.List,
+	feed func(*harness.Setup, trace.List, *algo.Buffer) harness.Retracing) (*harness.Retracing, error) {
 	buf, done, hangs := new(algo.Buffer), make(chan *harness.Retracing, 1), make(chan error, 1)
-	defer guard.Watch(buf, func(err error) { hangs <- err }).Release()
+	name := fmt.Sprintf("%s, %d nodes, again", setup.Algorithm, setup.Nodes)
+	defer guard.WatchTrial(buf, name, func(err error) { hangs <- err }).Release()
 	go func() {
-		r := harness.Details(setup, records, buf)
+		guard.Meet(setup.Alg.New(setup.Config(1, 0, nil)), setup.Algorithm)
+		r := feed(setup, records, buf)
 		done <- &r
 	}()
 	select {
 	case r := <-done:
 		return r, nil
 	case err := <-hangs:
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", setup.Algorithm, err)
 	}
 }
 
@@ -81,6 +90,14 @@ type rerun struct {
 	verdict check.Verdict
 	end     harness.End
 	records trace.List
+}
+
+// failure says that the trial of a cell could not be run; nil: it could.
+func (r *rerun) failure(c *experiment.Cell) error {
+	if r.verdict.Status != trace.Failed {
+		return nil
+	}
+	return fmt.Errorf("%s could not be run: %s", c.Algorithm, r.verdict.Reason)
 }
 
 // again runs a trial of e. A simulation cannot be cut short and is left behind.

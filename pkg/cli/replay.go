@@ -117,7 +117,9 @@ func (s *streams) replay(path string, number int, f *replayFlags) error {
 	if err != nil {
 		return err
 	}
-	if f.state && r.details == nil {
+	if f.state && r.details == nil && r.verdict.Status == trace.Failed && r.end.Events == 0 {
+		s.say("note: its states are not known: its process died")
+	} else if f.state && r.details == nil {
 		found, err := details(setup, r.records)
 		if err != nil {
 			return fmt.Errorf("trial %d: its states cannot be told: %w", number, err)
@@ -170,13 +172,13 @@ func (r *replay) retrace(setup *harness.Setup, dir string, state bool) error {
 		return err
 	}
 	r.rerun = &rerun{records: kept.Records}
-	if !state {
-		r.fed, r.differs = harness.Retrace(setup, kept.Records)
-		return nil
+	feed := harness.Feed
+	if state {
+		feed = harness.Details
 	}
-	found, err := details(setup, kept.Records)
+	found, err := retraced(setup, kept.Records, feed)
 	if err != nil {
-		return fmt.Errorf("trial %d: its states cannot be told: %w", r.trial.Number, err)
+		return fmt.Errorf("trial %d: it cannot be retraced: %w", r.trial.Number, err)
 	}
 	r.details, r.fed, r.differs = found.Details, found.Fed, found.Differences
 	return nil

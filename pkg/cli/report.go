@@ -154,7 +154,10 @@ func (s *streams) report(paths []string, f *reportFlags) error {
 		}
 	}
 	if f.json {
-		return writeJSON(s.out, r)
+		if err := writeJSON(s.out, r); err != nil {
+			return err
+		}
+		return broken.died
 	}
 	fmt.Fprintf(s.text(), "%s: %s of %s, %.1f MB\n", out, report.Plural(len(d.Cells), "cell", "cells"),
 		report.Plural(len(d.Runs), "run", "runs"), float64(r.Bytes)/1e6)
@@ -169,7 +172,7 @@ func (s *streams) report(paths []string, f *reportFlags) error {
 	if f.figures != "" {
 		fmt.Fprintf(s.text(), "%s: %s\n", f.figures, report.Plural(len(r.Figures), "figure", "figures"))
 	}
-	return nil
+	return broken.died
 }
 
 // reportPlace is where the page goes that nobody has named a place for.

@@ -147,13 +147,11 @@ func (s *streams) servedReport(dir, home string) ([]byte, error) {
 // servedTrial is the page to step through a trial, with the way back. It opens at the first
 // broken promise.
 func (s *streams) servedTrial(dir string, number int) ([]byte, error) {
-	r, err := s.traced(dir, number)
+	page, err := s.draw(&sketch{Dir: dir, Number: number, Formats: []string{"html"}, Back: "trials"})
 	if err != nil {
 		return nil, err
 	}
-	_ = r.explain() // the page says it
-	r.drawn.Back = "trials"
-	return r.draw("html", 0)
+	return page[0], nil
 }
 
 // A watched run is shown while it goes on. Nil is one that is not.

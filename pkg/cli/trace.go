@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -129,7 +127,9 @@ func (s *streams) trace(c *cobra.Command, f *traceFlags, path string) error {
 		}
 	}
 	d, err := diagram.New(r.drawn, *w)
-	if err != nil {
+	if err != nil && r.failed != nil {
+		return r.failed
+	} else if err != nil {
 		return usage("trial %d: %v", f.trial, err)
 	}
 	var out bytes.Buffer
@@ -146,7 +146,7 @@ func (s *streams) trace(c *cobra.Command, f *traceFlags, path string) error {
 	if f.out != "" {
 		s.say("wrote " + f.out)
 	}
-	return nil
+	return r.failed
 }
 
 // A traced trial is one whose records are known.
@@ -154,6 +154,9 @@ type traced struct {
 	trial *experiment.Trial
 	dir   string
 	drawn diagram.Trace
+
+	failed error // why it could not be run again to its end; nil: it could
+	died   bool  // then: its process did, and would again
 }
 
 // traced finds the records of a trial: what was kept of them, or what a simulation
@@ -195,6 +198,7 @@ func (s *streams) traced(path string, number int) (*traced, error) {
 		return nil, err
 	}
 	r.drawn.Kinds, r.drawn.Records = alg.Codec.Kinds(), again.records
+	r.failed, r.died = again.failure(cell), again.end.Events == 0
 	return r, nil
 }
 
@@ -234,6 +238,9 @@ func (r *traced) explained() (note string) {
 	if err != nil {
 		return err.Error()
 	}
+	if r.failed != nil && r.died {
+		return "what messages hold and the states are not known: " + r.failed.Error()
+	}
 	found, err := details(setup, r.drawn.Records)
 	switch {
 	case err != nil:
@@ -265,38 +272,6 @@ func (r *traced) draw(format string, most int) ([]byte, error) {
 	var out bytes.Buffer
 	_, err = d.Write(&out, format)
 	return out.Bytes(), err
-}
-
-// drawings are those of the trials of a report. A trial that was simulated again for one of
-// them need not be for the next.
-type drawings struct {
-	*streams
-	dir    string
-	number int
-	last   *traced
-}
-
-// svg draws what led to the broken promise of a trial.
-func (d *drawings) svg(dir string, number int) ([]byte, error) { return d.draw(dir, number, "svg", 0) }
-
-// page steps through the events around it.
-func (d *drawings) page(dir string, number int) ([]byte, error) {
-	return d.draw(dir, number, "html", 3000)
-}
-
-func (d *drawings) draw(dir string, number int, format string, most int) ([]byte, error) {
-	if d.last == nil || d.dir != dir || d.number != number {
-		if _, err := os.Stat(filepath.Join(dir, results.ConfigFile)); err != nil {
-			return nil, err // tables alone, without an experiment
-		}
-		r, err := d.traced(dir, number)
-		if err != nil {
-			return nil, err
-		}
-		_ = r.explain()
-		d.dir, d.number, d.last = dir, number, r
-	}
-	return d.last.draw(format, most)
 }
 
 // printEvents writes what happened, a line for each record, with its number.

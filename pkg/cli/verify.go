@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -18,7 +19,8 @@ func (s *streams) verifyCommand() *cobra.Command {
 determinism, safety and liveness over random schedules within its model, its
 claimed complexity, the smallest systems, and the reference cases that come
 with bench. It exits with 3 if any fails, and says which schedule repeats the
-failure.
+failure; with 1 if the algorithm cannot be run, as when it panics or starts
+goroutines.
 
 With --cases it runs the cases of that algorithm in a file of your own
 instead: exact scripts with exact outcomes (docs/adding-an-algorithm.md
@@ -48,7 +50,11 @@ only the algorithm's own tests can check what a case expects.`,
 			failed := algotest.Verify(alg.ID, algotest.Options{
 				Schedules: schedules, Progress: s.tellRule,
 			})
-			if failed != nil {
+			var unrunnable *algotest.Unrunnable
+			switch {
+			case errors.As(failed, &unrunnable):
+				return fmt.Errorf("%s could not be run", alg.ID)
+			case failed != nil:
 				return exit(Violated)
 			}
 			return nil

@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"path"
 	"runtime"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
 // mostBlame bounds what a plugin's panic may say, in bytes.
-const mostBlame = 2000
+const mostBlame = 400
 
 // Blame is the error of a trial whose plugin has panicked in process p with what was
 // recovered. The deferred function that recovers it calls Blame itself. Unlike a
@@ -20,7 +22,21 @@ func Blame(p algo.ID, recovered any) error {
 		return b
 	}
 	text := fmt.Sprint(recovered)
-	return fmt.Errorf("process %d: panic: %.*s, in %s", p, mostBlame, text, origin())
+	text = visible(text[:min(mostBlame, len(text))])
+	return fmt.Errorf("process %d: panic: %s, in %s", p, text, origin())
+}
+
+// visible is text in one line of what terminals and files of text take as it is.
+func visible(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		}
+	}
+	return b.String()
 }
 
 // origin is where the panic that is being recovered was raised.

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -258,6 +259,9 @@ func (m *Process) Do(now time.Duration, op string, target algo.ID) {
 	m.feed(now, algo.Event{Type: algo.Do, Op: op, Peer: target})
 }
 
+// ErrInvariant is the error of a process whose own invariant does not hold.
+var ErrInvariant = errors.New("invariant")
+
 // CheckInvariant is an error if the process's own invariant does not hold. It is what the author
 // proves of the model. So beyond the model a breach is a finding: it is recorded, once, and the
 // trial continues.
@@ -270,7 +274,7 @@ func (m *Process) CheckInvariant(now time.Duration) error {
 	case err == nil:
 		return nil
 	case m.setup.InModel:
-		return fmt.Errorf("process %d: invariant: %w", m.ID, err)
+		return fmt.Errorf("process %d: %w: %w", m.ID, ErrInvariant, err)
 	}
 	m.unsound = true
 	m.buf.rec = trace.Record{At: now, Type: trace.Unsound, Text: algo.Cut(err.Error())}

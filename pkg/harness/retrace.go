@@ -43,8 +43,15 @@ type Retracing struct {
 // Details tells what the records do not say: it does what Retrace does, and looks at the
 // processes. Where there are differences, the details may be those of another course of
 // events. The algorithm runs with buf. A panic of the plugin ends it, and is a difference.
-func Details(s *Setup, records trace.List, buf *algo.Buffer) (r Retracing) {
-	r.Details = make([]Detail, len(records))
+func Details(s *Setup, records trace.List, buf *algo.Buffer) Retracing {
+	return fed(s, records, make([]Detail, len(records)), buf)
+}
+
+// Feed is Details without the details.
+func Feed(s *Setup, records trace.List, buf *algo.Buffer) Retracing { return fed(s, records, nil, buf) }
+
+func fed(s *Setup, records trace.List, details []Detail, buf *algo.Buffer) (r Retracing) {
+	r.Details = details
 	defer func() {
 		if what := recover(); what != nil {
 			id, _ := buf.Running()

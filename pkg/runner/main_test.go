@@ -31,7 +31,7 @@ import (
 // roles are the programs that the test binary is with such a first argument. Each
 // file of tests adds its own in an init function.
 var roles = map[string]func() int{
-	"run": bench, "replay": bench, "__node": cli.Bench, "__bus": cli.Bench, "__sim": cli.Bench, "host": cli.Node, doomedRole: doomedNode,
+	"run": bench, "replay": bench, "__node": cli.Bench, "__bus": cli.Bench, "__sim": cli.Bench, "__isolated": bench, "host": cli.Node, doomedRole: doomedNode,
 }
 
 // bench is the command, for which what steers the tests would be an override.

@@ -100,6 +100,8 @@ func Simulate(in io.Reader, out io.Writer) error {
 	for o := range orders {
 		if o.Memory > 0 || o.Patience > 0 {
 			guard.Confine(o.Memory)
+		}
+		if o.Patience > 0 {
 			guard.SetPatience(o.Patience)
 		}
 		a, err := s.obey(&o)

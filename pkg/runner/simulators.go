@@ -131,7 +131,7 @@ func (s *station) take(todo <-chan experiment.Trial) {
 func (s *station) start() error {
 	child, err := s.spawner.Start(proc.Command{
 		// One goroutine simulates; and one of a plugin does not get far unseen.
-		Path: s.options.Exe, Args: s.options.SimArgs, Env: append(os.Environ(), "GOMAXPROCS=1"),
+		Path: s.options.Exe, Args: s.options.SimArgs, Env: append(os.Environ(), "GOMAXPROCS=1"), Sweep: true,
 	})
 	if err != nil {
 		return err
@@ -170,7 +170,8 @@ func (s *station) send(t *experiment.Trial) {
 	_ = s.enc.Encode(&o)
 }
 
-// mostKilled is how often a trial is begun whose simulator is killed from outside.
+// mostKilled is how often a trial is begun whose simulator is killed while it simulates no other. Who kills
+// it once may be anybody; three times, it is what the trial does.
 const mostKilled = 3
 
 // first waits for the outcome of the first trial that waits.
@@ -198,7 +199,7 @@ func (s *station) first() (o outcome, err error) {
 		why, plugin := s.child.Obituary()
 		s.end()
 		switch {
-		case plugin && s.prompt == 0 && s.aloud == nil: // of which of them is not known
+		case s.prompt == 0 && s.aloud == nil: // of which of them is not known
 			s.prompt = len(s.waiting)
 			continue
 		case plugin:
@@ -206,9 +207,8 @@ func (s *station) first() (o outcome, err error) {
 			return broke(s.autopsy(why)), nil
 		}
 		if killed++; killed == mostKilled {
-			o = outcome{verdict: check.Verdict{Status: trace.Invalid}}
-			o.verdict.Reason = fmt.Sprintf("the process that simulates it died %d times: %s", killed, why)
-			return o, nil
+			s.prompt = max(s.prompt-1, 0)
+			return broke(fmt.Sprintf("the process that simulates it died %d times: %s", killed, why)), nil
 		}
 	}
 }

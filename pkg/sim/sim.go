@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -50,12 +51,15 @@ var abandoned atomic.Pointer[func(*harness.Setup, error)]
 // to end the process. Unless it is told otherwise, Run panics in another goroutine.
 func OnAbandon(f func(setup *harness.Setup, err error)) { abandoned.Store(&f) }
 
-func (s *simulation) abandon(err error) {
+// Abandon does what OnAbandon says about a trial.
+func Abandon(setup *harness.Setup, err error) {
 	if f := abandoned.Load(); f != nil {
-		(*f)(s.setup, err)
+		(*f)(setup, err)
 	}
-	panic(fmt.Errorf("%s, %d nodes, seed %d: %w", s.setup.Algorithm, s.setup.Nodes, s.setup.Seed, err))
+	panic(fmt.Errorf("%s, %d nodes, seed %d: %w", setup.Algorithm, setup.Nodes, setup.Seed, err))
 }
+
+func (s *simulation) abandon(err error) { Abandon(s.setup, err) }
 
 type simulation struct {
 	setup       *harness.Setup
@@ -98,6 +102,8 @@ type simulation struct {
 
 	end  harness.End
 	over bool
+	met  bool   // the guard knows the algorithm
+	name string // of the trial, for who has to say which one it was
 }
 
 // The simulation is the world that faults act on.
@@ -136,7 +142,11 @@ func newSimulation(setup *harness.Setup, sink trace.Sink) *simulation {
 // guarded lets the plugin's code run and answers for what it does: a panic ends the
 // trial.
 func (s *simulation) guarded(run func()) {
-	ward := guard.Watch(&s.buf.Buffer, s.abandon)
+	if s.name == "" {
+		s.name = s.setup.Algorithm + ", " + strconv.Itoa(s.setup.Nodes) + " nodes, " +
+			s.setup.Scenario.Kind + ", seed " + strconv.FormatUint(s.setup.Seed, 10)
+	}
+	ward := guard.WatchTrial(&s.buf.Buffer, s.name, s.abandon)
 	defer ward.Release()
 	returns, over := false, s.over
 	defer func() {
@@ -240,6 +250,10 @@ func (s *simulation) boot(p algo.ID, due time.Duration) {
 	s.current = p
 	m := harness.NewProcess(s.setup, s, p, proc.incarnation, proc.saved, &s.buf)
 	proc.running, m.Due = m, due
+	if !s.met {
+		s.met = true
+		guard.Meet(m.Plugin(), s.setup.Algorithm)
+	}
 	for _, seed := range s.redraws {
 		m.Redraw(seed)
 	}

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/guard"
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/sim"
 )
 
 // A Scope is a world small enough to walk through every schedule of it.
@@ -106,6 +108,7 @@ type Space struct {
 // A Find is a promise that was broken, and how.
 type Find struct {
 	Broken   string
+	Panicked bool // the algorithm did: what is broken is no promise, but its code
 	Schedule []Step
 }
 
@@ -178,6 +181,8 @@ func Exhaust(id string, scope Scope) (Space, error) {
 	if err != nil {
 		return Space{}, fmt.Errorf("exhaust %s: %s: %w", id, scope, err)
 	}
+	name := fmt.Sprintf("%s, %s", id, scope)
+	defer guard.WatchTrial(&f.buf, name, func(err error) { sim.Abandon(f.setup, err) }).Release()
 	s := &search{frame: f, index: map[fingerprint]int32{}}
 	if err := s.walk(); err != nil {
 		return Space{}, fmt.Errorf("exhaust %s: %s: %w", id, scope, err)
@@ -240,6 +245,7 @@ func (s *search) visit(r reached) error {
 	if err := r.small.wrong; err != nil {
 		s.states = append(s.states, r)
 		s.find(err.Error(), to)
+		s.space.Find.Panicked = r.small.panicked
 		return nil
 	}
 	print := r.small.fingerprint()

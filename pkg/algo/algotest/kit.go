@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/guard"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -47,8 +48,8 @@ type Options struct {
 }
 
 // Verify holds algorithm id against the whole kit and returns everything that
-// is wrong with it, joined; nil if nothing is. It promises no false alarm, and
-// cannot promise to find every defect.
+// is wrong with it, joined; nil if nothing is. It ends at what is Unrunnable. It
+// promises no false alarm, and cannot promise to find every defect.
 func Verify(id string, o Options) error {
 	var errs []error
 	k, err := newKit(id, o)
@@ -63,6 +64,9 @@ func Verify(id string, o Options) error {
 		if o.Progress != nil {
 			c.Sentence += k.said
 			o.Progress(c, err)
+		}
+		if unrunnable(err) {
+			break // nothing that follows means anything
 		}
 	}
 	return errors.Join(errs...)
@@ -181,6 +185,9 @@ func (k *kit) determinism() error {
 			})
 		}
 		wait.Wait()
+		if _, err := guard.Idlers(); err != nil {
+			return &Unrunnable{fmt.Errorf("schedule %d: %w", seed, err)}
+		}
 		if hashes[0] == 0 || hashes[0] != hashes[1] || hashes[0] != hashes[2] {
 			return fmt.Errorf("schedule %d: runs differ (%x): a map's order, a clock, or shared state",
 				seed, hashes)
@@ -200,20 +207,23 @@ func (k *kit) all() {
 			if err == nil {
 				var o Outcome
 				if o, err = Simulate(plan); err == nil {
-					k.note(seed, o)
+					err = k.note(seed, o)
+				} else {
+					err = fmt.Errorf("schedule %d: %w", seed, err)
 				}
 			}
 			if err != nil {
-				k.broken = append(k.broken, fmt.Errorf("schedule %d: %w", seed, err))
+				k.broken = append(k.broken, err)
 			}
-			if len(k.broken) >= mostTold {
+			if len(k.broken) >= mostTold || unrunnable(err) {
 				return
 			}
 		}
 	})
 }
 
-func (k *kit) note(seed uint64, o Outcome) {
+// note keeps what a schedule came to. Its error is that of one that is broken.
+func (k *kit) note(seed uint64, o Outcome) error {
 	k.completed += o.Completed
 	for _, op := range o.Operations {
 		if op.Status == trace.Completed {
@@ -222,12 +232,13 @@ func (k *kit) note(seed uint64, o Outcome) {
 	}
 	switch o.Status {
 	case trace.Violated, trace.Failed:
-		k.broken = append(k.broken, failure(k.id, seed, o))
+		return failure(k.id, seed, o)
 	case trace.TimedOut:
 		if len(k.stuck) < mostTold {
 			k.stuck = append(k.stuck, failure(k.id, seed, o))
 		}
 	}
+	return nil
 }
 
 func (k *kit) safety() error {
@@ -371,8 +382,10 @@ func (k *kit) exhaustive() error {
 		if err != nil {
 			return err
 		}
-		if space.Find != nil {
-			return fmt.Errorf("%s: %w", scope, space.Find)
+		if f := space.Find; f != nil && f.Panicked {
+			return &Unrunnable{fmt.Errorf("%s: %w", scope, f)}
+		} else if f != nil {
+			return fmt.Errorf("%s: %w", scope, f)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package algotest
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -79,6 +80,22 @@ func RunSchedules(t testing.TB, id string, given func(seed uint64) map[string]an
 
 // failure is what went wrong in a schedule, with what repeats it.
 func failure(id string, seed uint64, o Outcome) error {
-	return fmt.Errorf("schedule %d: %s: %s (repeat: algotest.Schedule(%q, %d, ...))",
+	err := fmt.Errorf("schedule %d: %s: %s (repeat: algotest.Schedule(%q, %d, ...))",
 		seed, o.Status, o.Reason, id, seed)
+	if o.Status == trace.Failed && !errors.Is(o.End.Err, harness.ErrInvariant) {
+		return &Unrunnable{err}
+	}
+	return err
+}
+
+// Unrunnable is the error of a schedule that could not be run, through the algorithm's fault: its
+// code panicked, or broke the contract of plugins. Nothing is known of its promises then.
+type Unrunnable struct{ error }
+
+// Unwrap is what happened.
+func (e *Unrunnable) Unwrap() error { return e.error }
+
+func unrunnable(err error) bool {
+	var is *Unrunnable
+	return errors.As(err, &is)
 }

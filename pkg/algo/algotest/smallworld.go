@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/guard"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
 )
@@ -56,6 +57,7 @@ func newFrame(id string, scope Scope) (*frame, error) {
 		f.config = append(f.config, setup.Config(p, 0, nil))
 	}
 	first := f.process(0, nil)
+	guard.Meet(first.Process(), setup.Algorithm)
 	f.monitors = first.Monitors()
 	_, f.timed = first.Process().(algo.Timed)
 	return f, nil
@@ -70,6 +72,8 @@ type small struct {
 	terms map[uint64]algo.ID // the leader of each, as each said of itself
 	fired int                // timers
 	wrong error              // the promise that the last event broke
+	// panicked: the algorithm's code is what broke.
+	panicked bool
 }
 
 // A local is what there is at one process. The algorithm's part cannot be
@@ -300,7 +304,7 @@ func (f *frame) decoded(ev algo.Event, body string) algo.Event {
 func (w *small) feed(k int, ev algo.Event, body string) (effects []algo.Effect) {
 	defer func() {
 		if r := recover(); r != nil {
-			w.wrong = fmt.Errorf("p%d panics: %v", k+1, r)
+			w.wrong, w.panicked = fmt.Errorf("p%d panics: %v", k+1, r), true
 		}
 	}()
 	p := &w.procs[k]
