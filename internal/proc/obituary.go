@@ -16,7 +16,7 @@ func (c *Child) Obituary() (why string, plugin bool) {
 }
 
 // mostSaid bounds what is quoted from standard error, in bytes.
-const mostSaid = 400
+const mostSaid = 250
 
 func obituary(exit ExitStatus, stderr string) (why string, plugin bool) {
 	said := strings.TrimSpace(stderr)

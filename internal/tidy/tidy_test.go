@@ -42,6 +42,7 @@ var table = []struct {
 	{"pkg/metric", []string{"pkg/algo"}},
 	{"internal/guard", []string{"pkg/algo"}},
 	{"internal/slowtest", nil},
+	{"internal/misdeeds", []string{"pkg/algo"}},
 	{"pkg/fault", []string{"pkg/algo", "pkg/link", "pkg/trace"}},
 	{"pkg/harness", []string{"pkg/algo", "pkg/link", "pkg/trace", "pkg/fault"}},
 	{"pkg/sim", []string{

@@ -8,7 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/conclave-bench/conclave/internal/guard"
+	"github.com/conclave-bench/conclave/internal/misdeeds"
 	_ "github.com/conclave-bench/conclave/plugins/election/bully"
 	_ "github.com/conclave-bench/conclave/plugins/election/raft"
 	_ "github.com/conclave-bench/conclave/plugins/election/ringlist"
@@ -29,7 +32,23 @@ const peakIn = "BENCH_TEST_PEAK_IN"
 // asAgent in the environment makes it the command node agent.
 const asAgent = "CONCLAVE_TEST_AS_AGENT"
 
+// misdeed in the environment registers the algorithm that does it, for commands that run code of
+// plugins; impatience there is how long an event may take.
+const misdeed, impatience = "BENCH_TEST_MISDEED", "BENCH_TEST_PATIENCE"
+
 func TestMain(m *testing.M) {
+	deed := os.Getenv(misdeed)
+	if deed == "" && len(os.Args) > 1 && os.Args[1] == nodeRole { // nodes have an environment of their own
+		deed = "nothing"
+	}
+	if deed != "" {
+		if err := misdeeds.Register(deed); err != nil {
+			panic(err)
+		}
+	}
+	if d, err := time.ParseDuration(os.Getenv(impatience)); err == nil {
+		guard.SetPatience(d)
+	}
 	roles := []string{nodeRole, busRole, simRole, agentRole, isolatedRole}
 	if len(os.Args) > 1 && slices.Contains(roles, os.Args[1]) ||
 		os.Getenv(asBench) != "" {

@@ -197,6 +197,9 @@ func (r *replay) differences() (out []string) {
 		text(name, results.Number(was), results.Number(is))
 	}
 	text("status", string(old.Status), string(v.Status))
+	if v.Status == trace.Failed && out != nil {
+		return []string{fmt.Sprintf("%s (%s: %s)", out[0], r.cell.Algorithm, v.Reason)}
+	}
 	number(metric.Duration.Name, old.DurationMS, float64(r.end.At)/1e6)
 	number("operations", float64(old.Operations), float64(len(v.Operations)))
 	number("completed", float64(old.Completed), float64(v.Completed))

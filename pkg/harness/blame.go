@@ -12,7 +12,7 @@ import (
 )
 
 // mostBlame bounds what a plugin's panic may say, in bytes.
-const mostBlame = 400
+const mostBlame = 250
 
 // Blame is the error of a trial whose plugin has panicked in process p with what was
 // recovered. The deferred function that recovers it calls Blame itself. Unlike a
