@@ -36,7 +36,9 @@ type Work struct {
 type Result struct {
 	Code   int    // exit code
 	Output []byte // as Do's function returned it
-	Said   string // what plugins wrote to their standard output and error, or of much its beginning and its end
+	// Said is what plugins wrote to their standard output and error, or of much its beginning
+	// and its end.
+	Said string
 }
 
 // A Death is the error of work whose process ended without a result.
@@ -97,7 +99,9 @@ func (w *Work) Run() (*Result, error) {
 	}
 	spawner := proc.NewSpawner()
 	defer spawner.Close()
-	child, err := spawner.Start(proc.Command{Path: w.Exe, Args: w.Args, Name: w.Name, Files: inherited[:], Sweep: true})
+	child, err := spawner.Start(proc.Command{
+		Path: w.Exe, Args: w.Args, Name: w.Name, Files: inherited[:], Sweep: true,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,9 @@ var Deeds = []Deed{
 	{"nothing", Harmless, func(*process, algo.Env) {}},
 	{"exit 0", Blamed, func(*process, algo.Env) { os.Exit(0) }},
 	{"exit 3", Blamed, func(*process, algo.Env) { os.Exit(3) }},
-	{"panic", Blamed, func(*process, algo.Env) { panic("lost its head\x1b[31m\n" + strings.Repeat("A", 10_000)) }},
+	{"panic", Blamed, func(*process, algo.Env) {
+		panic("lost its head\x1b[31m\n" + strings.Repeat("A", 10_000))
+	}},
 	{"panic in a goroutine", Blamed, func(*process, algo.Env) {
 		go panic("lost its head\x1b[31m" + strings.Repeat("A", 10_000))
 		time.Sleep(time.Minute)
