@@ -127,3 +127,47 @@ func TestShare(t *testing.T) {
 		t.Errorf("%d bytes for one of four, %d for one alone", four, one)
 	}
 }
+
+// An event of a trial that takes much memory is named while it goes on. What is there already is not its own.
+func TestWatchTrial_Memory(t *testing.T) {
+	before := make([]byte, 2*mostPerEvent)
+	for name, size := range map[string]int{"much": 2 * mostPerEvent, "little": mostPerEvent / 8} {
+		end, hoard := make(chan int), []byte(nil)
+		var buf algo.Buffer
+		a, err := algo.Lookup("election/test-guarded")
+		if err != nil {
+			t.Fatal(err)
+		}
+		raised := make(chan error, 1)
+		var w *Ward
+		do = func() {
+			for beat := buf.Beat(); ; time.Sleep(time.Millisecond) { // until it was seen at this event
+				guard.mu.Lock()
+				seen := w.seen
+				guard.mu.Unlock()
+				if seen == beat {
+					break
+				}
+			}
+			hoard = make([]byte, size)
+			<-end
+		}
+		s := algo.NewStepper(a, algo.Config{ID: 3, Peers: []algo.ID{1, 2, 3}}, 1, &buf)
+		w = WatchTrial(&buf, name, func(err error) { raised <- err })
+		done := make(chan bool)
+		go func() { s.Step(0, algo.Event{Type: algo.Elect}); close(done) }()
+		if name == "much" {
+			said(t, raised, "process 3: it takes more than 256 MiB of memory for one event")
+		} else {
+			time.Sleep(3 * tick)
+			if len(raised) > 0 {
+				t.Errorf("%s: %v", name, <-raised)
+			}
+		}
+		close(end)
+		<-done
+		w.Release()
+		runtime.KeepAlive(hoard)
+	}
+	runtime.KeepAlive(before)
+}

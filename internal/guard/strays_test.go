@@ -3,6 +3,7 @@ package guard_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/conclave-bench/conclave/internal/guard"
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -27,3 +28,23 @@ type stranger struct{}
 func (*stranger) Receive(algo.Env, algo.ID, algo.Message) {}
 
 func (*stranger) start(end chan int) { go func() { <-end }() }
+
+// Of those that ran here, the one that has left a goroutine behind is named.
+func TestIdlers(t *testing.T) {
+	guard.Meet(&stranger{}, "election/test-stranger")
+	end := make(chan int)
+	(&stranger{}).start(end)
+	if name, err := guard.Idlers(); err == nil || name != "election/test-stranger" {
+		t.Errorf("%q, %v", name, err)
+	}
+	close(end)
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		_, err := guard.Idlers()
+		if err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("none is left: %v", err)
+		}
+	}
+}

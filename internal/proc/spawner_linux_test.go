@@ -95,3 +95,26 @@ func orphans(tb testing.TB, marker string) []int {
 	must(tb, err)
 	return pids
 }
+
+// What a child leaves behind in a session of its own is ended with it, and so is what that has started.
+func TestSpawner_Sweep(t *testing.T) {
+	t.Parallel()
+	s := NewSpawner()
+	defer s.Close()
+	marker := "CONCLAVE_TEST_MARKER=" + strconv.FormatInt(int64(clock.Monotonic()), 36)
+	c, err := s.Start(Command{Path: "/bin/sh", Env: append(os.Environ(), marker), Sweep: true, Args: []string{"-c",
+		"setsid sh -c 'setsid sleep 600 & echo ready; sleep 600' & read line"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	awaitLine(t, c, "ready")
+	if pids := orphans(t, marker); len(pids) < 3 {
+		t.Fatalf("processes %v: want the child and what it has started", pids)
+	}
+	_ = c.Stdin.Close() // it ends by itself
+	c.Exit()
+	if pids := orphans(t, marker); len(pids) > 0 {
+		t.Errorf("left behind: %v", pids)
+	}
+}

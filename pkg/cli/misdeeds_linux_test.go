@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -290,5 +292,41 @@ func misbehave(t *testing.T, name string, c *conduct, d *misdeeds.Deed, p *scene
 	}
 	if len(r.left) > 0 {
 		complain("it leaves processes behind: %v", r.left)
+	}
+}
+
+// A click on a trial whose algorithm ends its process ends neither the server nor a run that is served: the
+// page says why there is nothing to see.
+func TestServe_Misdeeds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	p := newScene(t)
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(exe, "serve", filepath.Dir(filepath.Dir(p.plain)))
+	c.Env = append(os.Environ(), asBench+"=1", misdeed+"=exit 0")
+	out, err := c.StdoutPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Process.Kill(); _ = c.Wait() }() // it serves until then
+	home, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	home = strings.TrimSpace(home)
+	run := home + "run/misdeeds/" + filepath.Base(p.plain) + "/"
+	for range 2 {
+		_, text, _ := ask(t, http.MethodGet, run+"trial?n=1", "")
+		has(t, text, "it has ended its whole process: exit code 0")
+	}
+	if code, _, _ := ask(t, http.MethodGet, home, ""); code != http.StatusOK {
+		t.Errorf("the index: %d", code)
 	}
 }
