@@ -211,7 +211,7 @@ repetitions: 1
 	}{
 		{&p.plain, "nothing", Good, nil},
 		{&p.wrong, "stranger", Violated, nil},
-		{&p.real, "nothing", Good, []string{"--transport", "nats", "--set", "trace=all"}},
+		{&p.real, "nothing", Good, []string{"--transport", "nats", "--set", "trace=all", "--set", "retries=20"}},
 	} {
 		out := filepath.Join(p.dir, fmt.Sprint(run.deed, len(run.args)))
 		args := append([]string{"run", p.file, "--progress", "none", "--out", out}, run.args...)
@@ -306,7 +306,7 @@ func TestServe_Misdeeds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(exe, "serve", filepath.Dir(filepath.Dir(p.plain)))
+	c := exec.Command(exe, "serve", p.dir)
 	c.Env = append(os.Environ(), asBench+"=1", misdeed+"=exit 0")
 	out, err := c.StdoutPipe()
 	if err == nil {
@@ -321,9 +321,15 @@ func TestServe_Misdeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	home = strings.TrimSpace(home)
-	run := home + "run/misdeeds/" + filepath.Base(p.plain) + "/"
-	for range 2 {
-		_, text, _ := ask(t, http.MethodGet, run+"trial?n=1", "")
+	run := func(dir string) string {
+		path, err := filepath.Rel(p.dir, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return home + "run/" + filepath.ToSlash(path) + "/trial?n=1"
+	}
+	for _, dir := range []string{p.plain, p.real} {
+		_, text, _ := ask(t, http.MethodGet, run(dir), "")
 		has(t, text, "it has ended its whole process: exit code 0")
 	}
 	if code, _, _ := ask(t, http.MethodGet, home, ""); code != http.StatusOK {
