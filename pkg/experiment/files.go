@@ -2,10 +2,16 @@ package experiment
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
-	"time"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -57,13 +63,66 @@ func (f *folder) edges(at config.Place, name string) (s algo.Shape, err error) {
 	return s, err
 }
 
-// record is that in a file, of delays.
-func (f *folder) record(at config.Place, name string) ([]time.Duration, error) {
+// record is that in a file, of delays, or those of the files in a folder, one for each pair.
+func (f *folder) record(at config.Place, name string) (l link.Latency, err error) {
+	if info, err := os.Stat(f.path(at, name)); err == nil && info.IsDir() && !f.memory {
+		l.Pairs, err = f.pairs(at, name)
+		return l, err
+	}
 	data, err := f.read(at, name)
 	if err != nil {
-		return nil, err
+		return l, err
 	}
-	return link.ReadRecord(bytes.NewReader(data))
+	l.Values, err = link.ReadRecord(bytes.NewReader(data))
+	return l, err
+}
+
+// pairName is the name of a file with the record of a pair: from which process, and to which.
+var pairName = regexp.MustCompile(`^([1-9][0-9]{0,5})-([1-9][0-9]{0,5})\.txt$`)
+
+// pairs are the records in a folder. Where the record of one direction is not there, the other's holds
+// for both. What begins with a dot means nothing.
+func (f *folder) pairs(at config.Place, name string) (out []link.Pair, err error) {
+	entries, err := os.ReadDir(f.path(at, name))
+	if err != nil {
+		return nil, reason(err)
+	}
+	has := map[[2]uint32]bool{}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		m := pairName.FindStringSubmatch(e.Name())
+		if m == nil || m[1] == m[2] {
+			return nil, fmt.Errorf("%s: want files that are called by two processes, as 1-2.txt",
+				config.Clip(e.Name()))
+		}
+		data, err := f.read(at, filepath.Join(name, e.Name()))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", e.Name(), err)
+		}
+		values, err := link.ReadRecord(bytes.NewReader(data))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", e.Name(), err)
+		}
+		var ends [2]uint32
+		for i := range ends {
+			n, _ := strconv.ParseUint(m[i+1], 10, 32)
+			ends[i] = uint32(n)
+		}
+		has[ends] = true
+		out = append(out, link.Pair{From: ends[0], To: ends[1], Values: values})
+	}
+	if len(out) == 0 {
+		return nil, errors.New("no records in this folder: want one for each pair, as 1-2.txt")
+	}
+	for _, p := range out {
+		if !has[[2]uint32{p.To, p.From}] {
+			out = append(out, link.Pair{From: p.To, To: p.From, Values: p.Values})
+		}
+	}
+	slices.SortFunc(out, func(a, b link.Pair) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+	return out, nil
 }
 
 // reason is an error of the file system without the path, which stands in front.

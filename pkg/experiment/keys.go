@@ -131,7 +131,7 @@ func networkFields(files *folder, p *harness.Plan) []field {
 			Doc: "how unlike links are: a factor on the latency of each, kept for the trial or drifting"},
 		{Name: "bandwidth", Default: unlimited, Of: bandwidthType().To(&p.Network.Bandwidth),
 			Doc: "of each link and direction: messages leave one after the other, by their bytes"},
-		{Name: "links", Default: "[]", Of: ownType().To(&p.Network.Links),
+		{Name: "links", Default: "[]", Of: files.ownType().To(&p.Network.Links),
 			Doc: "links that are not as all are: their own latency, loss or bandwidth"},
 	}
 }

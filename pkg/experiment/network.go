@@ -83,13 +83,13 @@ func variationType() config.Type[*link.Variation] {
 }
 
 // ownType is what some links are instead of what all are.
-func ownType() config.Type[[]link.Own] {
+func (f *folder) ownType() config.Type[[]link.Own] {
 	const like = "{links: [[1, 2], [2, 1]], latency: 80ms}"
 	block := config.Block[link.Own]{Like: like,
 		Fields: func(o *link.Own) []config.Field {
 			return []config.Field{
 				{Name: "links", Of: linksType().To(&o.Links), Required: true},
-				{Name: "latency", Of: config.Optional(lastingType()).To(&o.Latency)},
+				{Name: "latency", Of: config.Optional(f.ownLatencyType()).To(&o.Latency)},
 				{Name: "loss", Of: config.Optional(config.Number(0, 1)).To(&o.Loss)},
 				{Name: "bandwidth", Of: config.Optional(bandwidthType()).To(&o.Bandwidth)},
 			}
@@ -106,6 +106,9 @@ func (v *variant) links(p *harness.Plan) {
 				v.wrong("network.links", "process %d of %d", most, p.Nodes)
 			}
 		}
+	}
+	if err := p.Network.Latency.Covers(p.Nodes); err != nil {
+		v.wrong("network.latency", "%v", err)
 	}
 	if err := p.Network.Check(); err != nil && v.Count() == 0 {
 		v.wrong("network.links", "%s", strings.TrimPrefix(err.Error(), "links: "))

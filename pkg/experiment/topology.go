@@ -3,10 +3,10 @@ package experiment
 import (
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // topologyType is a kind of graph in one word, or with its keys.
@@ -141,8 +141,8 @@ func (f *folder) edgesType() config.Type[algo.Shape] {
 	})
 }
 
-// recordType is the path of a file with a record of delays.
-func (f *folder) recordType() config.Type[[]time.Duration] { return contentsType(f.record) }
+// recordType is the path of a file with a record of delays, or of a folder with one for each pair.
+func (f *folder) recordType() config.Type[link.Latency] { return contentsType(f.record) }
 
 // contentsType is the path of a file, of which the value is what read finds there.
 func contentsType[T any](read func(config.Place, string) (T, error)) config.Type[T] {

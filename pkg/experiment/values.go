@@ -64,16 +64,25 @@ func numberType[ID ~uint32]() config.Type[ID] {
 
 // latencyType is the latency of links: a duration, a distribution of durations, or one
 // that depends on the link.
-func (f *folder) latencyType() config.Type[link.Latency] { return spread(f).Named("latency") }
+func (f *folder) latencyType() config.Type[link.Latency] {
+	return spread(f, func(*link.Distribution) bool { return true }).Named("latency")
+}
+
+// ownLatencyType is that of one link: a duration, a distribution of durations, or a record.
+func (f *folder) ownLatencyType() config.Type[link.Latency] {
+	return spread(f, func(d *link.Distribution) bool { return !d.Links() || d.Recorded() }).Named("own-latency")
+}
 
 // lastingType is a duration or a distribution of durations, of no link.
-func lastingType() config.Type[link.Latency] { return spread(nil).Named("lasting") }
+func lastingType() config.Type[link.Latency] {
+	return spread(nil, func(d *link.Distribution) bool { return !d.Links() }).Named("lasting")
+}
 
-// spread is a latency; of links, if there is a folder for files with records of them.
-func spread(f *folder) config.Type[link.Latency] {
+// spread is a latency of one of the distributions that are meant; f has the files with records.
+func spread(f *folder, meant func(*link.Distribution) bool) config.Type[link.Latency] {
 	var names, others []string
 	for _, d := range link.Distributions {
-		if f != nil || !d.Links() {
+		if meant(d) {
 			names = append(names, d.Name)
 		} else {
 			others = append(others, d.Name)
@@ -120,14 +129,40 @@ func distributionFields(f *folder, name string, l *link.Latency) (fields []confi
 		if _, lasts := k.Of(l).(*time.Duration); lasts {
 			lo, hi = time.Duration(0), longest
 		}
-		of := slotOf(k.Of(l), lo, hi, nil)
-		fields = append(fields, config.Field{Name: k.Name, Of: of, Required: i < d.Required})
-		if d.Recorded() && k.Of(l) == any(&l.Values) {
-			fields = append(fields, config.Field{Name: "file",
-				Of: f.recordType().Into(func(list []time.Duration) { l.Values = list })})
+		if !d.Recorded() || k.Of(l) == any(&l.Every) {
+			of := slotOf(k.Of(l), lo, hi, nil)
+			fields = append(fields, config.Field{Name: k.Name, Of: of, Required: i < d.Required})
 		}
 	}
+	if d.Recorded() {
+		fields = append(fields, config.Field{Name: "values", Of: recordedType().To(&l.Values)},
+			config.Field{Name: "pairs", Of: pairsType().To(&l.Pairs)},
+			config.Field{Name: "file", Of: f.recordType().Into(
+				func(x link.Latency) { l.Values, l.Pairs = x.Values, x.Pairs })})
+	}
 	return fields
+}
+
+// recordedType is a record of delays and losses.
+func recordedType() config.Type[[]time.Duration] {
+	one := config.Duration(0, longest).Or(link.LostWord, link.Lost, func(d time.Duration) bool { return d == link.Lost })
+	return config.Each(one)
+}
+
+// pairsType is a record for each link.
+func pairsType() config.Type[[]link.Pair] {
+	const like = "{link: [1, 2], values: [10ms, lost, 11ms]}"
+	block := config.Block[link.Pair]{Like: like,
+		Fields: func(p *link.Pair) []config.Field {
+			ends := pairType[uint32]("the two processes of a link, as [1, 2]")
+			return []config.Field{
+				{Name: "link", Required: true, Of: ends.Through(
+					func() [2]uint32 { return [2]uint32{p.From, p.To} },
+					func(l [2]uint32) { p.From, p.To = l[0], l[1] })},
+				{Name: "values", Required: true, Of: recordedType().To(&p.Values)},
+			}
+		}}.Type()
+	return config.Items(block, like, 0, "pairs")
 }
 
 // slotOf is the type of a declared key, by the place of its value.

@@ -49,6 +49,13 @@ func (n *Network) Means() func(from, to uint32) time.Duration {
 // means is the same for what all links are.
 func (l *Latency) means() func(from, to uint32) time.Duration {
 	d := l.checked()
+	if len(l.Pairs) > 0 {
+		table := map[[2]uint32]time.Duration{}
+		for i := range l.Pairs {
+			table[[2]uint32{l.Pairs[i].From, l.Pairs[i].To}] = l.alone(i).Average()
+		}
+		return func(from, to uint32) time.Duration { return table[[2]uint32{from, to}] }
+	}
 	if d.trips == nil {
 		all := l.Average()
 		return func(uint32, uint32) time.Duration { return all }

@@ -58,7 +58,7 @@ type Key struct {
 	// 0 to 24 h.
 	Most float64
 	// Of is where the value stands in l: a *time.Duration, a *float64, a
-	// *[]time.Duration, a *[]string or a *[][]time.Duration.
+	// *[]time.Duration, a *[]string, a *[][]time.Duration or a *[]Pair.
 	Of func(l *Latency) any
 }
 
@@ -73,6 +73,7 @@ var (
 	keyValues = Key{Name: "values", Of: func(l *Latency) any { return &l.Values }}
 	keyPlaces = Key{Name: "places", Of: func(l *Latency) any { return &l.Places }}
 	keyEvery  = Key{Name: "every", Of: func(l *Latency) any { return &l.Every }}
+	keyPairs  = Key{Name: "pairs", Of: func(l *Latency) any { return &l.Pairs }}
 	keyTrips  = Key{Name: "round_trips", Of: func(l *Latency) any { return &l.RoundTrips }}
 )
 

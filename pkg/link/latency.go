@@ -25,7 +25,8 @@ import (
 //	             their round trip, times a lognormal factor of median 1 and Sigma if set;
 //	             RoundTrips from each of Places to each, in place of the measured ones
 //	cities       the same for Cities, of which Places may be left out: all
-//	recorded     Values, one after the other, a new one Every so long, and round again
+//	recorded     Values, one after the other, a new one Every so long, and round again; or Pairs,
+//	             of which each link goes through its own
 //
 // "Cut off" means that a draw beyond the bound is set to the bound.
 type Latency struct {
@@ -43,6 +44,7 @@ type Latency struct {
 	RoundTrips [][]time.Duration `json:"round_trips,omitempty"`
 
 	Every time.Duration `json:"every,omitempty"` // from one of the recorded Values to the next
+	Pairs []Pair        `json:"pairs,omitempty"` // in place of Values: a record for each link
 }
 
 // Constant is the distribution of a delay that is always d.
@@ -80,7 +82,11 @@ func (l *Latency) checked() *Distribution {
 
 // Check says what is wrong with l; nil if nothing is.
 func (l *Latency) Check() error {
-	for _, d := range append([]time.Duration{l.Mean, l.Min, l.Max, l.Median, l.Spread}, l.Values...) {
+	values := slices.Concat(l.records()...)
+	if l.Distribution == recorded.Name {
+		values = slices.DeleteFunc(values, func(d time.Duration) bool { return d == Lost })
+	}
+	for _, d := range append(values, l.Mean, l.Min, l.Max, l.Median, l.Spread) {
 		if d < 0 || d > longest {
 			return fmt.Errorf("latency: %v, want a duration from 0 to %v", d, longest)
 		}
@@ -173,6 +179,12 @@ func literal(v reflect.Value) string {
 		return "[" + strings.Join(items, ", ") + "]"
 	case reflect.String:
 		return strconv.Quote(v.String())
+	case reflect.Struct:
+		p := v.Interface().(Pair)
+		return fmt.Sprintf("{link: [%d, %d], values: %s}", p.From, p.To, literal(reflect.ValueOf(p.Values)))
+	}
+	if v.Interface() == any(Lost) {
+		return LostWord
 	}
 	return fmt.Sprint(v.Interface())
 }
@@ -219,7 +231,10 @@ func (l *Latency) cuts() (least, most float64) {
 func (l *Latency) Bound() (d time.Duration, bounded bool) {
 	switch kind := l.checked(); {
 	case kind.series:
-		return slices.Max(l.Values), true
+		for _, values := range l.records() {
+			d = max(d, slices.Max(values))
+		}
+		return d, true
 	case kind.Links():
 		return l.farthest().Bound()
 	case kind.draw != nil:

@@ -400,7 +400,7 @@ func TestDistributions(t *testing.T) {
 		}
 		for _, k := range d.Keys {
 			switch v := k.Of(&Latency{}).(type) {
-			case *time.Duration, *[]time.Duration, *[]string, *[][]time.Duration:
+			case *time.Duration, *[]time.Duration, *[]string, *[][]time.Duration, *[]Pair:
 			case *float64:
 				if k.Most <= 0 {
 					t.Errorf("%s: %s: from 0 to %v", d.Name, k.Name, k.Most)

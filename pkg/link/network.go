@@ -15,7 +15,7 @@ import (
 // latencies of regions, Variation and Links.
 type Network struct {
 	Latency     Latency `json:"latency"`
-	Loss        float64 `json:"loss"`            // probability, independent for each message and copy
+	Loss        float64 `json:"loss"`            // probability, independent; besides the losses of a record
 	Burst       *Burst  `json:"burst,omitempty"` // in place of Loss
 	Duplication float64 `json:"duplication"`     // probability that the network makes a second copy
 	Unordered   bool    `json:"unordered"`       // messages of a link arrive as their latencies fall
@@ -58,12 +58,17 @@ func (n *Network) Check() error {
 	return n.Latency.Check()
 }
 
-// LossRate is the share of messages that the network loses in the long run.
+// LossRate is the share of messages that the network loses in the long run, if they are sent at
+// any time alike.
 func (n *Network) LossRate() float64 {
+	rate := n.Loss
 	if n.Burst != nil {
-		return n.Burst.mean()
+		rate = n.Burst.mean()
 	}
-	return n.Loss
+	if r := n.Latency.lossRate(); r > 0 {
+		return 1 - float64((1-rate)*(1-r))
+	}
+	return rate
 }
 
 // A Flow is the sender's side of one directed link on one plane: how many
@@ -96,6 +101,9 @@ func (n *Network) Flow(plane uint8, from, incarnation, to uint32) Flow {
 		f.kind = f.latency.kind()
 	} else if apart {
 		f.place = n.Latency.place(n.Seed, from, to)
+		if len(n.Latency.Pairs) > 0 {
+			f.latency = n.Latency.pair(from, to)
+		}
 	}
 	if n.Burst != nil {
 		f.bad = n.Burst.first(h)
@@ -107,6 +115,9 @@ func (n *Network) Flow(plane uint8, from, incarnation, to uint32) Flow {
 		f.loss = own.Loss
 		if own.Latency != nil {
 			f.latency, f.kind = own.Latency, own.Latency.kind()
+			if f.kind.series {
+				f.place = own.Latency.place(n.Seed, from, to)
+			}
 		}
 		if own.Bandwidth != nil {
 			f.bandwidth = *own.Bandwidth
@@ -162,7 +173,7 @@ func (n *Network) Send(f *Flow, sent time.Duration, bytes int, override *Overrid
 	at := f.base + f.Sent*draws*golden
 	f.Sent++
 	latency, kind, loss := &n.Latency, f.kind, n.Loss
-	left, factor := sent, 1.0
+	left, factor, outage := sent, 1.0, false
 	if f.condition != nil {
 		left, factor = f.leave(sent, bytes), f.factor(n.Variation, sent)
 		if f.latency != nil {
@@ -172,11 +183,11 @@ func (n *Network) Send(f *Flow, sent time.Duration, bytes int, override *Overrid
 			f.bad = n.Burst.next(f.bad, at)
 			loss = n.Burst.loss(f.bad)
 		}
-		if f.loss != nil {
-			loss = *f.loss
-		}
 		if kind.series {
-			latency, kind = f.recorded(latency, sent)
+			latency, kind, outage = f.recorded(latency, sent)
+		}
+		if f.loss != nil {
+			loss, outage = *f.loss, false
 		}
 	}
 	if override != nil {
@@ -184,8 +195,11 @@ func (n *Network) Send(f *Flow, sent time.Duration, bytes int, override *Overrid
 			latency, kind, factor = override.Latency, override.Latency.kind(), 1
 		}
 		if override.Loss != nil {
-			loss = *override.Loss
+			loss, outage = *override.Loss, false
 		}
+	}
+	if outage {
+		loss = 1
 	}
 	fate := Fate{Seq: f.Sent}
 	fate.Due, fate.Held = n.due(f, left+kind.delay(latency, draw(at, drawLatency), factor))

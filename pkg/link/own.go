@@ -13,7 +13,7 @@ import (
 type Own struct {
 	Links     [][2]uint32 `json:"links"` // each in one direction: from, to
 	Latency   *Latency    `json:"latency,omitempty"`
-	Loss      *float64    `json:"loss,omitempty"`      // probability, in place of bursts too
+	Loss      *float64    `json:"loss,omitempty"`      // probability, in place of bursts and of a record's losses too
 	Bandwidth *float64    `json:"bandwidth,omitempty"` // bytes per second; 0: without a limit
 }
 
@@ -26,7 +26,14 @@ func (o *Own) Check() error {
 		return errors.New("links: nothing is said of them: want a latency, a loss or a bandwidth")
 	}
 	if o.Latency != nil {
-		if err := o.Latency.CheckSpan(); err != nil {
+		err := o.Latency.CheckSpan()
+		if d := o.Latency.kind(); d != nil && d.series {
+			err = o.Latency.Check()
+		}
+		if len(o.Latency.Pairs) > 0 {
+			return errors.New("links: a record for each pair is for network.latency alone: want one record")
+		}
+		if err != nil {
 			return fmt.Errorf("links: %w", err)
 		}
 	}
@@ -82,22 +89,24 @@ func (n *Network) own(from, to uint32) *Own {
 // Loses says whether any link loses messages.
 func (n *Network) Loses() bool {
 	for i := range n.Links {
-		if l := n.Links[i].Loss; l != nil && *l > 0 {
+		o := &n.Links[i]
+		if o.Loss != nil && *o.Loss > 0 || o.Loss == nil && o.Latency != nil && o.Latency.lossRate() > 0 {
 			return true
 		}
 	}
 	return n.LossRate() > 0
 }
 
-// Uneven says whether links lose differently: then no single loss can be compared with
-// what was lost.
+// Uneven says whether links lose differently, or at recorded instants: then no single loss can be
+// compared with what was lost.
 func (n *Network) Uneven() bool {
 	for i := range n.Links {
-		if n.Links[i].Loss != nil {
+		o := &n.Links[i]
+		if o.Loss != nil || o.Latency != nil && o.Latency.lossRate() > 0 {
 			return true
 		}
 	}
-	return false
+	return n.Latency.lossRate() > 0
 }
 
 // Settled says whether the mean latency of every link is known: it neither varies nor
