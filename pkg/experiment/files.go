@@ -121,7 +121,9 @@ func (f *folder) pairs(at config.Place, name string) (out []link.Pair, err error
 			out = append(out, link.Pair{From: p.To, To: p.From, Values: p.Values})
 		}
 	}
-	slices.SortFunc(out, func(a, b link.Pair) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+	slices.SortFunc(out, func(a, b link.Pair) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
+	})
 	return out, nil
 }
 

@@ -70,7 +70,8 @@ func (f *folder) latencyType() config.Type[link.Latency] {
 
 // ownLatencyType is that of one link: a duration, a distribution of durations, or a record.
 func (f *folder) ownLatencyType() config.Type[link.Latency] {
-	return spread(f, func(d *link.Distribution) bool { return !d.Links() || d.Recorded() }).Named("own-latency")
+	meant := func(d *link.Distribution) bool { return !d.Links() || d.Recorded() }
+	return spread(f, meant).Named("own-latency")
 }
 
 // lastingType is a duration or a distribution of durations, of no link.
@@ -138,15 +139,19 @@ func distributionFields(f *folder, name string, l *link.Latency) (fields []confi
 		fields = append(fields, config.Field{Name: "values", Of: recordedType().To(&l.Values)},
 			config.Field{Name: "pairs", Of: pairsType().To(&l.Pairs)},
 			config.Field{Name: "file", Of: f.recordType().Into(
-				func(x link.Latency) { l.Values, l.Pairs = x.Values, x.Pairs })})
+				func(x link.Latency) {
+					if l.Pairs = x.Pairs; x.Pairs == nil {
+						l.Values = x.Values
+					}
+				})})
 	}
 	return fields
 }
 
 // recordedType is a record of delays and losses.
 func recordedType() config.Type[[]time.Duration] {
-	one := config.Duration(0, longest).Or(link.LostWord, link.Lost, func(d time.Duration) bool { return d == link.Lost })
-	return config.Each(one)
+	lost := func(d time.Duration) bool { return d == link.Lost }
+	return config.Each(config.Duration(0, longest).Or(link.LostWord, link.Lost, lost))
 }
 
 // pairsType is a record for each link.

@@ -13,7 +13,7 @@ import (
 type Own struct {
 	Links     [][2]uint32 `json:"links"` // each in one direction: from, to
 	Latency   *Latency    `json:"latency,omitempty"`
-	Loss      *float64    `json:"loss,omitempty"`      // probability, in place of bursts and of a record's losses too
+	Loss      *float64    `json:"loss,omitempty"`      // probability, in place of bursts and records too
 	Bandwidth *float64    `json:"bandwidth,omitempty"` // bytes per second; 0: without a limit
 }
 

@@ -16,8 +16,8 @@ const MostInPairs = 20 * MostRecorded
 
 var recorded = Distribution{
 	Name: "recorded",
-	Doc: "a record of delays and losses (values, a file, or pairs), a new one every so long, and round again " +
-		"after the last; each link begins at a place of its own, and those of pairs at one place",
+	Doc: "a record of delays and losses (values, a file, or pairs), a new one every so long, and round " +
+		"again after the last; each link begins at a place of its own, and those of pairs at one place",
 	Formula: "values[(place + floor(t / every)) mod k], of k values, for a message sent at t; " +
 		"place is drawn for each link, or for all pairs",
 	Mean: "that of the values but the losses",
@@ -48,7 +48,8 @@ func (l *Latency) checkRecorded() error {
 		p := &l.Pairs[i]
 		link := [2]uint32{p.From, p.To}
 		if p.From == 0 || p.To == 0 || p.From == p.To || seen[link] {
-			return fmt.Errorf("latency: recorded: pair [%d, %d]: want two processes, each pair once", p.From, p.To)
+			return fmt.Errorf("latency: recorded: pair [%d, %d]: want two processes, each pair once",
+				p.From, p.To)
 		}
 		seen[link] = true
 		if all += len(p.Values); all > MostInPairs {
@@ -84,8 +85,8 @@ func (l *Latency) Covers(n int) error {
 	for from := uint32(1); from <= uint32(n); from++ {
 		for to := uint32(1); to <= uint32(n); to++ {
 			if from != to && !has[[2]uint32{from, to}] {
-				return fmt.Errorf("no record from %d to %d, and %d processes need one: add a file %d-%d.txt, or "+
-					"run fewer nodes", from, to, n, from, to)
+				return fmt.Errorf("no record from %d to %d, and %d processes need one: add a file %d-%d.txt, "+
+					"or run fewer nodes", from, to, n, from, to)
 			}
 		}
 	}
