@@ -14,7 +14,7 @@ var faults = map[string]func(*measured){
 	"faults/pause.yaml": pause, "faults/churn.yaml": requesters,
 	"faults/lost-token.yaml": lostToken, "faults/after-election.yaml": afterElection,
 	"faults/distribution.yaml": distribution, "faults/open-load.yaml": openLoad,
-	"faults/host-crash.yaml": hostCrash,
+	"faults/host-crash.yaml": hostCrash, "faults/pings.yaml": pings,
 }
 
 // TestFailures runs them in simulation, with few repetitions.
@@ -54,6 +54,14 @@ func lossSweep(m *measured) {
 		if got := m.of(label, "network_loss=0.3").values["loss_achieved"]; got < 0.2 || got > 0.4 {
 			m.Errorf("%s: %v of the messages lost, want 0.3", label, got)
 		}
+	}
+}
+
+// pings: the mean of three records, of which one lost a quarter.
+func pings(m *measured) {
+	c := m.of("raft-etcd")
+	if got := c.values["loss_achieved"]; got < 0.03 || got > 0.2 || c.values["downtime_ms"] < 900 {
+		m.Errorf("%v of the messages lost, want 0.097; downtime %v ms", got, c.values["downtime_ms"])
 	}
 }
 

@@ -85,8 +85,8 @@ func (l *Latency) Covers(n int) error {
 	for from := uint32(1); from <= uint32(n); from++ {
 		for to := uint32(1); to <= uint32(n); to++ {
 			if from != to && !has[[2]uint32{from, to}] {
-				return fmt.Errorf("no record from %d to %d, and %d processes need one: add a file %d-%d.txt, "+
-					"or run fewer nodes", from, to, n, from, to)
+				return fmt.Errorf("no record from %d to %d, and %d processes need one: add a file "+
+					"%d-%d.txt, or run fewer nodes", from, to, n, from, to)
 			}
 		}
 	}
