@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/proc"
@@ -285,7 +286,10 @@ func (l *loser) Receive(algo.Env, algo.ID, algo.Message) {}
 var deeds = []string{
 	"none", "panic", "invariant", "flood", "kill", "print", "block", "overflow", "records", "bulk", "huge",
 	"leave", "crash", "forge", "hoard",
+	"spill", "spin", "open", "take",
 }
+
+var taken [][]byte
 
 type culprit struct {
 	algo.Config
@@ -331,6 +335,31 @@ func (c *culprit) Timeout(env algo.Env, t algo.Timer) {
 	case "hoard":
 		limitMemory()
 		c.hoard = make([]byte, 8<<30)
+	case "spill":
+		line := strings.Repeat("x", 1<<16)
+		for range 1024 {
+			fmt.Fprintln(os.Stderr, line)
+		}
+	case "spin":
+		for range 100 {
+			go func() {
+				for {
+				}
+			}()
+		}
+	case "open":
+		for range 1000 {
+			_, _ = syscall.Open(os.DevNull, 0, 0) // until there is no number left
+		}
+		compute(2 * time.Millisecond)
+	case "take":
+		for range 256 {
+			b := make([]byte, 16<<20)
+			for i := 0; i < len(b); i += 4096 {
+				b[i] = 1
+			}
+			taken = append(taken, b)
+		}
 	case "forge":
 		fmt.Println(`{"record":{"Type":1,"Process":4000000000}}`)
 	case "kill":

@@ -12,7 +12,12 @@ import (
 // is to blame: its code alone exits, panics in a goroutine of its own, or overflows
 // the stack. A signal is the machine's, or somebody's.
 func (c *Child) Obituary() (why string, plugin bool) {
-	return obituary(c.Exit(), c.Stderr())
+	exit := c.Exit()
+	if limit := c.flood(); limit > 0 {
+		return fmt.Sprintf("it writes more than %d MiB to its standard output or error in one trial",
+			limit>>20), true
+	}
+	return obituary(exit, c.Stderr())
 }
 
 // mostSaid bounds what is quoted from standard error, in bytes.

@@ -28,6 +28,11 @@ type excerpt struct {
 	tail []byte // a ring once it is full: its oldest byte is at next
 	next int
 	cut  uint64 // bytes dropped between head and tail
+
+	written uint64 // bytes since they were last forgiven
+	limit   uint64 // of them; 0: none
+	flooded bool
+	flood   func() // is called once, when there are more
 }
 
 func newExcerpt(pipe *os.File) *excerpt {
@@ -57,6 +62,11 @@ func (e *excerpt) finish() {
 func (e *excerpt) add(b []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.written += uint64(len(b))
+	if e.limit > 0 && e.written > e.limit && !e.flooded {
+		e.flooded = true
+		go e.flood()
+	}
 	n := min(len(b), excerptHead-len(e.head))
 	e.head, b = append(e.head, b[:n]...), b[n:]
 	n = min(len(b), excerptTail-len(e.tail))
@@ -66,6 +76,29 @@ func (e *excerpt) add(b []byte) {
 		n = copy(e.tail[e.next:], b)
 		e.next, b = (e.next+n)%excerptTail, b[n:]
 	}
+}
+
+// MostOutput is how many bytes a process with a plugin may write to its standard output and error in a
+// trial. With more, it and who reads that are busy with nothing else.
+const MostOutput = 16 << 20
+
+// LimitOutput kills the child when it writes more than so many bytes to its standard error from now
+// on. It is called again for each piece of work. Obituary says that it was so.
+func (c *Child) LimitOutput(bytes uint64) {
+	c.stderr.mu.Lock()
+	defer c.stderr.mu.Unlock()
+	c.stderr.written, c.stderr.limit = 0, bytes
+	c.stderr.flood = func() { c.Kill() }
+}
+
+// flood is how much the child wrote that was too much, in bytes; 0: it did not.
+func (c *Child) flood() uint64 {
+	c.stderr.mu.Lock()
+	defer c.stderr.mu.Unlock()
+	if !c.stderr.flooded {
+		return 0
+	}
+	return c.stderr.limit
 }
 
 func (e *excerpt) String() string {

@@ -59,7 +59,7 @@ var deeds = map[string]deed{
 		h.n = deeper(0)
 	}, want: "process 2: fatal error: stack overflow, in runner_test.deeper"},
 	"hoard": {do: func(h *hostile, _ algo.Env) { h.hoard = make([]byte, 1<<41) },
-		want: "process 2: fatal error: "},
+		want: "process 2: fatal error: ", apart: true}, // by what is refused first
 	"panic elsewhere": {do: func(*hostile, algo.Env) {
 		go panic("lost its head elsewhere")
 		time.Sleep(time.Minute)
@@ -103,15 +103,31 @@ var deeds = map[string]deed{
 			env.Logf("%s", line)
 		}
 	}, want: "process 2 writes too much with Logf: more than 64 MiB"},
+	"spill": {do: func(*hostile, algo.Env) {
+		line := strings.Repeat("x", 1<<16)
+		for range 1 << 10 {
+			fmt.Println(line)
+		}
+	}, want: "process 2: it writes more than 16 MiB to its standard output or error in one trial"},
+	"open": {do: func(*hostile, algo.Env) {
+		for range 1000 {
+			_, _ = syscall.Open(os.DevNull, 0, 0) // until there is no number left
+		}
+	}, want: "it has left more than 256 files open"},
+	"suicide": {do: func(*hostile, algo.Env) {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL) // it works, or the test fails
+		select {}
+	}, want: "process 2: SIGKILL while it handled an event"},
 }
 
-// killed is the deed that a real node cannot be blamed for: anybody may have killed its process.
+// killed is the deed that a real node cannot be blamed for: anybody may have killed its process. It hits
+// each process at another event.
 const killed = "killed"
 
 func init() {
-	deeds[killed] = deed{do: func(*hostile, algo.Env) {
-		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL) // it works, or the test fails
-		select {}
+	deeds[killed] = deed{do: func(h *hostile, env algo.Env) {
+		h.n = 1 + os.Getpid()%1000
+		env.SetTimer("killed", 0)
 	}}
 }
 
@@ -132,7 +148,14 @@ type hostile struct {
 
 func (h *hostile) Start(env algo.Env)                      { h.kept = env }
 func (h *hostile) Receive(algo.Env, algo.ID, algo.Message) {}
-func (h *hostile) Timeout(algo.Env, algo.Timer)            {}
+func (h *hostile) Timeout(env algo.Env, timer algo.Timer) {
+	if h.n--; h.n == 0 {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	}
+	env.SetTimer(timer, 400*time.Microsecond)
+}
+
 func (h *hostile) Elect(env algo.Env) {
 	if h.ID == 2 {
 		deeds[h.Params.Enum("deed")].do(h, env)
@@ -250,7 +273,7 @@ func TestSimulatorIsKilled(t *testing.T) {
 		t.Skip("starts processes")
 	}
 	t.Parallel()
-	text := regexp.MustCompile(`over: \[.*\]\}`).ReplaceAllString(badly("sim", "none"), `over: [none, killed, panic]}`)
+	text := regexp.MustCompile(`over: \[.*\]\}`).ReplaceAllString(badly("sim", "none"), `over: [none, killed, suicide, panic]}`)
 	e, f := created(t, text, t.TempDir())
 	o := options(t)
 	o.Workers = 1
@@ -264,7 +287,7 @@ func TestSimulatorIsKilled(t *testing.T) {
 			t.Errorf("%q, want %q", row["reason"], want)
 		}
 	}
-	if want := []string{"violation", "error", "error"}; !slices.Equal(got, want) {
+	if want := []string{"violation", "error", "error", "error"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -178,6 +178,9 @@ func (s *simulator) obey(o *order) (*answer, error) {
 			a.Broken = err.Error()
 		}
 	}
+	if err := guard.Files(); err != nil && a.Broken == "" {
+		a.Broken = err.Error()
+	}
 	return a, nil
 }
 

@@ -137,6 +137,7 @@ func (s *station) start() error {
 		return err
 	}
 	s.child, s.known = child, map[int]bool{}
+	child.LimitOutput(proc.MostOutput)
 	s.kill = context.AfterFunc(s.ctx, func() { child.Kill() })
 	s.out = bufio.NewWriterSize(child.Stdin, 64<<10)
 	s.enc, s.dec = gob.NewEncoder(s.out), gob.NewDecoder(bufio.NewReader(child.Stdout))
@@ -208,9 +209,39 @@ func (s *station) first() (o outcome, err error) {
 		}
 		if killed++; killed == mostKilled {
 			s.prompt = max(s.prompt-1, 0)
+			if id := s.suicide(); id > 0 {
+				return broke(fmt.Sprintf("process %d: %s while it handled an event", id, why)), nil
+			}
 			return broke(fmt.Sprintf("the process that simulates it died %d times: %s", killed, why)), nil
 		}
 	}
+}
+
+// suicide is the process at whose event the first trial that waits has its simulator killed, time and
+// again at the same one; 0: there is none. Nobody outside hits one event twice, but for a system
+// without memory.
+func (s *station) suicide() uint32 {
+	kills, told := proc.OutOfMemoryKills(), [2]int{}
+	about := uint32(0)
+	for i := range told {
+		again := newStation(s.ctx, s.options, s.memory)
+		again.waiting, again.aloud = s.waiting[:1], trace.SinkFunc(func(*trace.Record) { told[i]++ })
+		err := again.start()
+		if err == nil {
+			_, err = again.hear()
+			about = again.about
+		} else {
+			about = 0
+		}
+		again.close()
+		if err == nil || about == 0 {
+			return 0
+		}
+	}
+	if told[0] != told[1] || proc.OutOfMemoryKills() != kills {
+		return 0
+	}
+	return about
 }
 
 // broke is the outcome of a trial whose plugin has ended its process.
@@ -229,6 +260,7 @@ func (s *station) hear() (a answer, err error) {
 			return a, err
 		}
 		if a.Record == nil {
+			s.child.LimitOutput(proc.MostOutput)
 			return a, nil
 		}
 		s.about = a.Record.Process

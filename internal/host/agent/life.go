@@ -103,6 +103,7 @@ func (l *Local) join(n *node, a *control.Assignment) error {
 			if err != nil {
 				return err
 			}
+			child.LimitOutput(proc.MostOutput)
 			c = &crew{session: s, child: child, room: s.PerProcess, byRef: map[Ref]*member{},
 				more: make(chan struct{}, 1), waiting: append([]byte(s.Plan), '\n')}
 			s.crews = append(s.crews, c)
@@ -206,6 +207,11 @@ func (c *crew) listen() {
 	list := c.members
 	c.mu.Unlock()
 	told := c.blamed
+	for _, m := range list {
+		if !plugin && s.endedInHandler(m.node) {
+			why, plugin = fmt.Sprintf("%s while p%d handled an event", why, m.node.ID), true
+		}
+	}
 	for _, m := range list {
 		if m.end() {
 			s.report(Report{Node: m.node.Ref, Ended: &Death{Plugin: plugin, Told: told,

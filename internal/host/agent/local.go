@@ -56,6 +56,7 @@ type session struct {
 	nodes    []*node       // in the order of their start
 	crews    []*crew
 	byRef    map[Ref]*node
+	kills    uint64 // see proc.OutOfMemoryKills
 	tally    *telemetry.Tally
 	watch    watch
 	counters []Counters
@@ -94,7 +95,7 @@ func (l *Local) Begin(t Trial, reports chan<- Report) error {
 	l.trials++
 	s := &session{
 		Trial: t, dir: filepath.Join(l.dir, fmt.Sprint(l.trials)), reports: reports,
-		over: make(chan struct{}), byRef: map[Ref]*node{},
+		over: make(chan struct{}), byRef: map[Ref]*node{}, kills: proc.OutOfMemoryKills(),
 	}
 	if err := os.Mkdir(s.dir, 0o700); err != nil {
 		return err
@@ -138,9 +139,11 @@ func (l *Local) End() error {
 		} else {
 			n.life.close()
 		}
-		if r := n.reader.Load(); r != nil {
+		n.closing.Lock()
+		if r := n.reader.Swap(nil); r != nil {
 			_ = r.Close()
 		}
+		n.closing.Unlock()
 	}
 	if s.tally != nil {
 		s.tally.Close()
@@ -252,6 +255,7 @@ func (l *Local) signal(what Signal, which Ref) (at time.Duration, err error) {
 	switch what {
 	case Kill:
 		n.killed = true
+		n.doomed.Store(true)
 		at, err = n.life.kill()
 	case Pause:
 		at, err = n.life.pause()
@@ -271,6 +275,7 @@ func (l *Local) Collect() (c Collection, err error) {
 	s := l.session
 	for _, n := range s.nodes {
 		if !n.left.Load() {
+			n.doomed.Store(true)
 			n.life.stop()
 		}
 	}

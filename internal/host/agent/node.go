@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -21,9 +22,11 @@ type node struct {
 	Ref
 	life      life
 	telemetry string                           // path
-	reader    atomic.Pointer[telemetry.Reader] // nil until it is ready
+	reader    atomic.Pointer[telemetry.Reader] // nil until it is ready, and after the trial
+	closing   sync.Mutex                       // of reader
 	saved     []byte                           // what it was started with
 	killed    bool                             // by an order
+	doomed    atomic.Bool                      // likewise, or about to be
 	harmed    bool                             // killed, stopped or slowed: its process is not to be reused
 	left      atomic.Bool                      // it has said goodbye, and its process waits for another trial
 	links     map[algo.ID]*Link                // as far as its records are read
@@ -77,6 +80,7 @@ func readUsage(r *telemetry.Reader, word int) proc.Usage {
 // listen hands a node its first lines and turns what it says, and its end, into
 // reports.
 func (s *session) listen(n *node, child *proc.Child, lines []byte) {
+	child.LimitOutput(proc.MostOutput)
 	_, _ = child.Stdin.Write(lines)
 	in := bufio.NewScanner(child.Stdout)
 	in.Buffer(nil, maxReport)
@@ -99,7 +103,20 @@ func (s *session) listen(n *node, child *proc.Child, lines []byte) {
 	}
 	<-child.Done()
 	why, plugin := child.Obituary()
+	if !plugin && s.endedInHandler(n) {
+		why, plugin = why+" while it handled an event", true
+	}
 	s.report(Report{Node: n.Ref, Ended: &Death{Why: why, Plugin: plugin}})
+}
+
+// endedInHandler says whether code of the plugin ran when the process of n ended, which nobody
+// here wanted. A busy machine ends no process, except where it has no memory left.
+func (s *session) endedInHandler(n *node) bool {
+	n.closing.Lock()
+	defer n.closing.Unlock()
+	r := n.reader.Load()
+	return r != nil && r.Word(control.WordInHandler) != 0 && !n.doomed.Load() &&
+		proc.OutOfMemoryKills() == s.kills
 }
 
 // openTelemetry opens what a node that is ready writes down.

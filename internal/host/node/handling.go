@@ -1,9 +1,11 @@
 package node
 
 import (
+	"runtime"
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/clock"
+	"github.com/conclave-bench/conclave/internal/guard"
 	"github.com/conclave-bench/conclave/internal/host/control"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -15,6 +17,8 @@ import (
 type handling struct {
 	watch *clock.Stopwatch
 	total time.Duration
+	// goroutines is how many there were before the present event.
+	goroutines int
 	// last is when the node last handled an event for longer than brief.
 	last stretch
 	// ideal is the last time without a gap in which it would do so on a machine that runs
@@ -37,6 +41,7 @@ const brief = 50 * time.Microsecond
 // Handling begins to measure.
 func (n *node) Handling(*harness.Process) {
 	n.tele.Word(control.WordInHandler).Store(1)
+	n.handling.goroutines = runtime.NumGoroutine()
 	n.handling.watch.Start()
 }
 
@@ -46,6 +51,7 @@ func (n *node) Handled(m *harness.Process, _ time.Duration) time.Duration {
 	n.tele.Word(control.WordInHandler).Store(0)
 	n.handling.total += took
 	n.tele.Word(control.WordHandled).Store(uint64(n.handling.total))
+	n.inspect(m, took)
 	if took < brief {
 		return n.now
 	}
@@ -58,6 +64,21 @@ func (n *node) Handled(m *harness.Process, _ time.Duration) time.Duration {
 		Incarnation: m.Incarnation, Arg: uint64(took),
 	})
 	return n.now
+}
+
+// inspect looks for what the algorithm has left behind in the present event. What it then does to the
+// machine is not to be taken for the machine's own.
+func (n *node) inspect(m *harness.Process, took time.Duration) {
+	var err error
+	if runtime.NumGoroutine() > n.handling.goroutines {
+		err = guard.Strays(m.Plugin())
+	}
+	if err == nil && took > time.Millisecond && !n.shared() {
+		err = guard.Files()
+	}
+	if n.broken == nil {
+		n.broken = err
+	}
 }
 
 // add takes in an event that happened at now, lagged by so much, and was handled for so long.

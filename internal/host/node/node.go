@@ -127,7 +127,6 @@ func Run(in io.Reader, out io.Writer) error {
 	in, out = proc.Streams(in, out)
 	lines := bufio.NewReaderSize(in, 64<<10)
 	v := &voice{out: json.NewEncoder(out)}
-	guard.Confine(guard.Share(1))
 	for again := false; ; again = true {
 		var plan harness.Plan
 		if err := readLine(lines, &plan); again && errors.Is(err, io.EOF) {
@@ -138,6 +137,9 @@ func Run(in io.Reader, out io.Writer) error {
 		setup, err := plan.Setup()
 		if err != nil {
 			return (&node{out: v}).refuse(err)
+		}
+		if !again {
+			guard.Confine(mostMemory(plan.PerProcess))
 		}
 		if plan.PerProcess > 0 {
 			return runCrew(lines, json.NewEncoder(out), setup)
@@ -159,6 +161,16 @@ func (n *node) liveAlone(lines *bufio.Reader) error {
 	ward := guard.Watch(&n.buf.Buffer, n.abandon)
 	defer ward.Release()
 	return n.live(func() { go readOrders(lines, n.orders, ward) }, func() bool { return true })
+}
+
+// mostMemory is what a process of nodes may take of the memory, in bytes. A node itself takes 30 MiB, and
+// one of many in a process 1 MiB.
+func mostMemory(perProcess int) uint64 {
+	most := 512<<20 + uint64(perProcess)*(4<<20)
+	if share := guard.Share(1); share > 0 {
+		most = min(most, share)
+	}
+	return most
 }
 
 func newNode(s *harness.Setup, out mouth) *node {
@@ -188,7 +200,9 @@ func (n *node) live(joined func(), last func() bool) error {
 	n.shareUsage(control.WordAfter)
 	alone := last()
 	if err == nil && n.broken == nil && n.process != nil && alone {
-		n.broken = guard.Strays(n.process.Plugin())
+		if n.broken = guard.Strays(n.process.Plugin()); n.broken == nil && !n.shared() {
+			n.broken = guard.Files()
+		}
 	}
 	switch {
 	case n.broken != nil:
