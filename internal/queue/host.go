@@ -260,29 +260,31 @@ func (s Server) Dial(machine string, within time.Duration) (agent.Program, error
 	}
 	l, key, err := newSession(nc, true)
 	if err == nil {
-		if err = l.open(machine, key, within); err == nil {
+		l.own = true
+		if err = l.open(agentSubject(machine), key, within); err == nil {
 			return l, nil
 		}
+	}
+	if errors.Is(err, nats.ErrNoResponders) {
+		err = fmt.Errorf("no worker %s is there as a host; start it again: bench work --join", machine)
 	}
 	nc.Close()
 	return nil, err
 }
 
-// open asks until there is an answer.
-func (s *session) open(machine, key string, within time.Duration) error {
+// open asks who listens to the subject for the other end, until there is an answer.
+func (s *session) open(subject, key string, within time.Duration) error {
 	ask, err := json.Marshal(&opening{results.ThisSite().Tool, s.sub.Subject, key})
 	if err != nil {
 		return err
 	}
 	for deadline := time.Now().Add(within); ; time.Sleep(beatEvery / 4) {
 		var a opened
-		m, err := s.nc.Request(agentSubject(machine), ask, turnWait+askTimeout)
+		m, err := s.nc.Request(subject, ask, turnWait+askTimeout)
 		if err == nil {
 			err = json.Unmarshal(m.Data, &a)
 		}
 		switch {
-		case errors.Is(err, nats.ErrNoResponders):
-			err = fmt.Errorf("no worker %s is there as a host; start it again: bench work --join", machine)
 		case err != nil:
 		case a.Error == "":
 			return s.begin(a.Inbox, a.Key)

@@ -8,10 +8,12 @@
 //	stream CONCLAVE_TRIALS   conclave.trials.RUN.REPETITION    a block, until a worker has acknowledged it
 //	stream CONCLAVE_RESULTS  conclave.results.RUN.REPETITION   its rows, until they are on the runner's disk
 //	bucket conclave-files    RUN.REPETITION.*   what is too large for a message: traces, many rows
+//	stream CONCLAVE_ASIDE    conclave.aside.*.RUN.REPETITION   messages that were of no use, to be looked at
 //
 // A worker publishes what came of a block before it acknowledges the block, and the runner
 // acknowledges that once it is on disk. So nothing is lost whoever dies; what is done twice
-// for that reason counts once, since the runner knows which trials it has.
+// for that reason counts once, since the runner knows which trials it has. Both sign what they
+// publish with a key of the run; what is not signed is set aside, and its block is run again.
 package queue
 
 import (
@@ -99,6 +101,7 @@ type link struct {
 	results jetstream.Stream
 	runs    jetstream.KeyValue
 	names   jetstream.Stream // in which that bucket lies
+	set     jetstream.Stream // of messages that were set aside
 	files   jetstream.ObjectStore
 }
 
@@ -161,10 +164,16 @@ func (l *link) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if l.trials, err = l.stream(ctx, trialsStream, trialsPrefix); err != nil {
+	// A block, or what came of it, is there once.
+	once := jetstream.StreamConfig{Retention: jetstream.WorkQueuePolicy, MaxMsgsPerSubject: 1,
+		Discard: jetstream.DiscardNew, DiscardNewPerSubject: true}
+	if l.trials, err = l.stream(ctx, trialsStream, trialsPrefix, once); err != nil {
 		return err
 	}
-	if l.results, err = l.stream(ctx, resultsStream, resultsPrefix); err != nil {
+	if l.results, err = l.stream(ctx, resultsStream, resultsPrefix, once); err != nil {
+		return err
+	}
+	if l.set, err = l.stream(ctx, asideStream, asidePrefix, jetstream.StreamConfig{MaxMsgs: mostAside}); err != nil {
 		return err
 	}
 	err = l.make(ctx, jetstream.ErrBucketNotFound, func(ctx context.Context) (err error) {
@@ -195,16 +204,15 @@ func (l *link) open(ctx context.Context) (err error) {
 	})
 }
 
-func (l *link) stream(ctx context.Context, name, prefix string) (s jetstream.Stream, err error) {
+func (l *link) stream(ctx context.Context, name, prefix string, c jetstream.StreamConfig) (s jetstream.Stream,
+	err error) {
+	c.Name, c.Subjects, c.MaxAge, c.Description = name, []string{prefix + ".>"}, maxAge, "trials of Conclave"
 	err = l.make(ctx, jetstream.ErrStreamNotFound, func(ctx context.Context) (err error) {
 		s, err = l.js.Stream(ctx, name)
 		return err
 	}, func(ctx context.Context, n int) (err error) {
-		s, err = l.js.CreateStream(ctx, jetstream.StreamConfig{Name: name, Subjects: []string{prefix + ".>"},
-			Retention: jetstream.WorkQueuePolicy, Replicas: n, MaxAge: maxAge,
-			// A block, or what came of it, is there once.
-			MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
-			Description: "trials of Conclave"})
+		c.Replicas = n
+		s, err = l.js.CreateStream(ctx, c)
 		return err
 	})
 	return s, err
@@ -279,9 +287,9 @@ func transient(err error) bool {
 }
 
 // publish puts a message into a stream; one that is there already stays.
-func (l *link) publish(ctx context.Context, subject string, data []byte) error {
+func (l *link) publish(ctx context.Context, m *nats.Msg) error {
 	err := l.patiently(ctx, func(ctx context.Context) error {
-		_, err := l.js.Publish(ctx, subject, data)
+		_, err := l.js.PublishMsg(ctx, m)
 		return err
 	})
 	var api *jetstream.APIError
@@ -289,7 +297,7 @@ func (l *link) publish(ctx context.Context, subject string, data []byte) error {
 		if strings.Contains(err.Error(), "maximum messages per subject") {
 			return nil
 		}
-		return fmt.Errorf("%w: the stream of %s is full; raise its limits (nats stream edit)", err, subject)
+		return fmt.Errorf("%w: the stream of %s is full; raise its limits (nats stream edit)", err, m.Subject)
 	}
 	return err
 }
@@ -300,6 +308,9 @@ type Run struct {
 	Config  []byte         `json:"config"` // the experiment with every default
 	Program results.Tool   `json:"program"`
 	Virtual bool           `json:"virtual"`
+	// KeyFile is where the key lies with which messages of the run are signed, until it is over;
+	// "": nowhere, and only this runner can read its results.
+	KeyFile string `json:"-"`
 }
 
 // same says whether this program is the run's.
@@ -311,12 +322,12 @@ func (r *Run) same(ours results.Tool) bool {
 type parcel struct {
 	Block  runner.Block      `json:"block"`
 	Worker string            `json:"worker"`
-	Rows   []json.RawMessage `json:"rows,omitempty"` // see results.EncodeTrial
-	Traces []int             `json:"traces,omitempty"`
+	Rows   []json.RawMessage `json:"rows,omitempty"`   // see results.EncodeTrial
+	Traces map[int]string    `json:"traces,omitempty"` // by trial: the digest of its file
 	Failed string            `json:"failed,omitempty"`
 	Ran    *results.Worker   `json:"ran,omitempty"` // what the worker says of its machine, of real nodes
-	// Stored says that the parcel itself lies in the bucket of files.
-	Stored bool `json:"stored,omitempty"`
+	// Stored is the digest of the parcel itself if that lies in the bucket of files.
+	Stored string `json:"stored,omitempty"`
 }
 
 func subjectOf(prefix, run string, repetition int) string {
@@ -327,10 +338,10 @@ func fileOf(run string, repetition int, what string) string {
 	return fmt.Sprintf("%s.%d.%s", run, repetition, what)
 }
 
-// put stores a file, compressed.
-func (l *link) put(ctx context.Context, name string, data []byte) error {
+// put stores a file, compressed, and returns its digest.
+func (l *link) put(ctx context.Context, name string, data []byte) (string, error) {
 	packed := pack(data)
-	return l.patiently(ctx, func(ctx context.Context) error {
+	return digest(packed), l.patiently(ctx, func(ctx context.Context) error {
 		_, err := l.files.PutBytes(ctx, name, packed)
 		return err
 	})
@@ -339,13 +350,21 @@ func (l *link) put(ctx context.Context, name string, data []byte) error {
 // getTimeout is for a file: there may be no bucket any more.
 const getTimeout = 5 * time.Second
 
-func (l *link) get(ctx context.Context, name string) (data []byte, err error) {
+// get fetches the file that has that digest.
+func (l *link) get(ctx context.Context, name, want string) (data []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, getTimeout)
 	defer cancel()
-	err = l.patiently(ctx, func(ctx context.Context) (err error) {
-		data, err = l.files.GetBytes(ctx, name)
-		return err
+	err = l.patiently(ctx, func(ctx context.Context) error {
+		file, err := l.files.Get(ctx, name)
+		if err != nil {
+			return err
+		}
+		data, err = io.ReadAll(io.LimitReader(file, mostPacked))
+		return errors.Join(err, file.Close())
 	})
+	if errors.Is(err, jetstream.ErrDigestMismatch) || err == nil && digest(data) != want {
+		return nil, unusable{fmt.Errorf("its file %s is not what the worker has sent", name)}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("fetch %s: %w", name, err)
 	}
@@ -367,9 +386,11 @@ func pack(data []byte) []byte {
 	return b.Bytes()
 }
 
-// What a message may unfold to: what came of a block, and a run.
+// What a file may have and unfold to, and what a message may: what came of a block, and a run.
 const (
+	mostPacked   = 256 << 20
 	mostUnpacked = 1 << 30
+	mostMessage  = 64 << 20
 	mostRun      = 16 << 20
 )
 

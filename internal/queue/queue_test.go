@@ -3,6 +3,7 @@ package queue_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -66,7 +67,8 @@ func begun(t *testing.T, name string, lines ...string) (*experiment.Experiment, 
 	f, err := results.Create(t.TempDir(), h, resolved)
 	must(t, err)
 	t.Cleanup(func() { _ = f.Close() })
-	return e, f, queue.Run{Header: f.Header(), Config: resolved, Program: program(), Virtual: true}
+	return e, f, queue.Run{Header: f.Header(), Config: resolved, Program: program(), Virtual: true,
+		KeyFile: filepath.Join(f.Dir(), ".queue-key")}
 }
 
 // program is this one, also where a test's binary cannot be read.
@@ -154,10 +156,24 @@ func TestQueue(t *testing.T) {
 	if rows != 48 {
 		t.Errorf("%d rows were told, want 48", rows)
 	}
-	list, err := queue.Workers(t.Context(), s, 2*time.Second)
-	must(t, err)
-	if len(list) != 1 || list[0].Machine != "lab2" || list[0].Cores != 1 || list[0].Site.Machine.Cores < 1 {
-		t.Errorf("workers %+v, want lab2 alone", list)
+	stop()
+	until(t, "lab2 is the only worker", func() bool {
+		list, err := queue.Workers(t.Context(), s, 200*time.Millisecond)
+		must(t, err)
+		return len(list) == 1 && list[0].Machine == "lab2" && list[0].Cores == 1 && list[0].Site.Machine.Cores > 0
+	})
+	if _, err := os.Stat(run.KeyFile); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the key outlives the run: %v", err)
+	}
+}
+
+// until waits until something is so.
+func until(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("after a minute it is not so: %s", what)
+		}
 	}
 }
 
@@ -166,21 +182,22 @@ func TestQueue_RunnerAway(t *testing.T) {
 	slowtest.Skip(t, "waits for a lease to end")
 	t.Parallel()
 	s := natsAt(t)
+	worker(t, s, "lab1")
 	e, f, run := begun(t, "queued-2")
 	sender := func(ctx context.Context) (runner.Queue, error) {
 		return queue.NewSender(ctx, s, run, func(string) {})
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	gone := errors.New("the runner is killed")
-	killed := func(ctx context.Context) (runner.Queue, error) {
-		q, err := sender(ctx)
-		time.AfterFunc(2*time.Second, func() { cancel(gone) }) // all is sent, and nobody works yet: nothing comes
-		return q, err
-	}
-	if _, err := runner.Run(ctx, e, f, runner.Options{Queue: killed}); !errors.Is(err, gone) {
+	// When the first row comes, all is sent, and the worker has its key.
+	progress := func(runner.Progress) { cancel(gone) }
+	if _, err := runner.Run(ctx, e, f, runner.Options{Queue: sender, Progress: progress}); !errors.Is(err, gone) {
 		t.Fatalf("%v, want %v", err, gone)
 	}
-	worker(t, s, "lab1")
+	_, said := worker(t, s, "lab2")
+	until(t, "a worker that comes late waits for the runner", func() bool {
+		return strings.Contains(said(), "run queued-2: its runner is not there, and gives no key")
+	})
 	done(t, s, 12)
 	_, err := runner.Run(t.Context(), e, f, runner.Options{Queue: sender})
 	must(t, err)
@@ -212,9 +229,9 @@ func TestQueue_OtherProgram(t *testing.T) {
 	if !slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, "lab1 runs another one, build") }) {
 		t.Errorf("the runner said %q", notes)
 	}
-	if !strings.Contains(said(), "build 000000000000") || !strings.Contains(said(), "left alone") {
-		t.Errorf("the worker said %q", said())
-	}
+	until(t, "the worker says that it leaves the run alone", func() bool {
+		return strings.Contains(said(), "build 000000000000") && strings.Contains(said(), "left alone")
+	})
 }
 
 // TestQueue_ForeignBlocks: a block that is not of the experiment is nothing that a worker runs;
@@ -274,7 +291,7 @@ func TestQueue_Hostile(t *testing.T) {
 		q, err := queue.NewSender(t.Context(), s, run, func(string) {})
 		must(t, err)
 		must(t, q.Send(t.Context(), c.blocks))
-		must(t, q.Close(false))
+		defer func() { must(t, q.Close(false)) }() // it gives its key to workers
 	}
 	nc, err := nats.Connect(s.URL)
 	must(t, err)
@@ -295,17 +312,12 @@ func TestQueue_Hostile(t *testing.T) {
 		return q, err
 	}})
 	must(t, err)
-	until := time.Now().Add(20 * time.Second) // it says so when it has been through all of them
-	for name, c := range runs {
-		for !slices.ContainsFunc(strings.Split(said(), "\n"), func(line string) bool {
-			return strings.Contains(line, "run a-"+name+": ") && strings.Contains(line, c.want)
-		}) && c.want != "" {
-			if time.Now().After(until) {
-				t.Errorf("%s: the worker does not say %q but:\n%s", name, c.want, said())
-				break
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
+	for name, c := range runs { // it says so when it has been through all of them
+		until(t, fmt.Sprintf("%s: the worker says %q", name, c.want), func() bool {
+			return c.want == "" || slices.ContainsFunc(strings.Split(said(), "\n"), func(line string) bool {
+				return strings.Contains(line, "run a-"+name+": ") && strings.Contains(line, c.want)
+			})
+		})
 	}
 	for _, name := range []string{"evil", "../evil", "../../evil"} {
 		if _, err := os.Stat(filepath.Join(os.TempDir(), name)); err == nil {
@@ -330,7 +342,10 @@ func done(t *testing.T, s queue.Server, blocks int) {
 		list, err := queue.Workers(t.Context(), s, 200*time.Millisecond)
 		must(t, err)
 		if len(list) > 0 {
-			has = list[0].Blocks
+			has = 0
+			for _, w := range list {
+				has += w.Blocks
+			}
 		}
 	}
 }

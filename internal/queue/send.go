@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -27,6 +30,11 @@ type Sender struct {
 	idle time.Time              // since when workers answer, and none has a block; zero: one has
 	out  map[int]runner.Block   // by repetition: blocks whose results are waited for
 	got  jetstream.MessageBatch // that is on its way; nil: none
+
+	key       key
+	announced atomic.Value   // a string: the digest of what the queue holds of the run
+	aside     chan *nats.Msg // blocks that workers have set aside
+	asides    int            // messages that were set aside
 }
 
 var _ runner.Queue = (*Sender)(nil)
@@ -42,8 +50,16 @@ func NewSender(ctx context.Context, s Server, r Run, note func(string)) (*Sender
 	if err != nil {
 		return nil, err
 	}
-	q := &Sender{link: l, run: name, head: r, note: note, out: map[int]runner.Block{}}
-	if err := q.announce(ctx); err != nil {
+	q := &Sender{link: l, run: name, head: r, note: note, out: map[int]runner.Block{},
+		aside: make(chan *nats.Msg, mostAside)}
+	q.announced.Store("")
+	if q.key, err = keyIn(r.KeyFile); err == nil {
+		_, err = l.nc.ChanSubscribe(asideOf(trialsPrefix)+"."+name+".>", q.aside)
+	}
+	if err = errors.Join(err, q.grants()); err == nil {
+		err = q.announce(ctx)
+	}
+	if err != nil {
 		l.nc.Close()
 		return nil, err
 	}
@@ -74,6 +90,7 @@ func (q *Sender) announce(ctx context.Context) error {
 		return fmt.Errorf("announce the run: %w", err)
 	}
 	packed := pack(data) // which may take longer than an answer
+	q.announced.Store(digest(packed))
 	return q.link.patiently(ctx, func(ctx context.Context) error {
 		_, err := q.link.runs.Put(ctx, q.run, packed)
 		return err
@@ -84,13 +101,20 @@ func (q *Sender) announce(ctx context.Context) error {
 func (q *Sender) Send(ctx context.Context, blocks []runner.Block) error {
 	for _, b := range blocks {
 		q.out[b.Repetition] = b
-		data, err := json.Marshal(&b)
-		if err != nil {
+		if err := q.sendOne(ctx, b); err != nil {
 			return err
 		}
-		if err := q.link.publish(ctx, subjectOf(trialsPrefix, q.run, b.Repetition), data); err != nil {
-			return fmt.Errorf("send block %d: %w", b.Repetition, err)
-		}
+	}
+	return nil
+}
+
+func (q *Sender) sendOne(ctx context.Context, b runner.Block) error {
+	data, err := json.Marshal(&b)
+	if err == nil {
+		err = q.link.publish(ctx, q.key.message(subjectOf(trialsPrefix, q.run, b.Repetition), data))
+	}
+	if err != nil {
+		return fmt.Errorf("send block %d: %w", b.Repetition, err)
 	}
 	return nil
 }
@@ -116,6 +140,11 @@ func (q *Sender) Next(ctx context.Context) (y runner.Yield, err error) {
 				}
 				y, ok, err = q.open(ctx, m)
 				if ok || err != nil {
+					return y, err
+				}
+			case m := <-q.aside:
+				if err := q.named(ctx, "conclave"+strings.TrimPrefix(m.Subject, asidePrefix),
+					m.Header.Get(asideWhy)); err != nil {
 					return y, err
 				}
 			case <-ctx.Done():
@@ -171,7 +200,7 @@ func (q *Sender) mend(ctx context.Context) error {
 	if err := q.link.open(ctx); err != nil {
 		return err
 	}
-	if err := q.clear(ctx); err != nil { // of what lies there and is not delivered
+	if err := q.link.clear(ctx, q.run); err != nil { // of what lies there and is not delivered
 		return err
 	}
 	if err := q.announce(ctx); err != nil {
@@ -180,17 +209,15 @@ func (q *Sender) mend(ctx context.Context) error {
 	return q.Send(ctx, slices.Collect(maps.Values(q.out)))
 }
 
-// clear takes what there is of the run out of the streams.
-func (q *Sender) clear(ctx context.Context) (err error) {
-	for s, prefix := range map[jetstream.Stream]string{
-		q.link.trials: trialsPrefix, q.link.results: resultsPrefix,
-	} {
+// clear takes what there is of a run out of the streams.
+func (l *link) clear(ctx context.Context, run string) (err error) {
+	for s, prefix := range map[jetstream.Stream]string{l.trials: trialsPrefix, l.results: resultsPrefix} {
 		err = errors.Join(err,
-			q.link.patiently(ctx, func(ctx context.Context) error {
-				return s.Purge(ctx, jetstream.WithPurgeSubject(prefix+"."+q.run+".>"))
+			l.patiently(ctx, func(ctx context.Context) error {
+				return s.Purge(ctx, jetstream.WithPurgeSubject(prefix+"."+run+".>"))
 			}),
-			q.link.patiently(ctx, func(ctx context.Context) error {
-				err := s.DeleteConsumer(ctx, q.run)
+			l.patiently(ctx, func(ctx context.Context) error {
+				err := s.DeleteConsumer(ctx, run)
 				if errors.Is(err, jetstream.ErrConsumerNotFound) {
 					return nil
 				}
@@ -246,27 +273,24 @@ func (q *Sender) look(ctx context.Context) {
 	}
 }
 
-// open reads a parcel. It is false for one that is of no use.
+// open reads a parcel. It is false for one that is of no use, which is set aside.
 func (q *Sender) open(ctx context.Context, m jetstream.Msg) (y runner.Yield, ok bool, err error) {
-	data, err := unpack(m.Data(), mostUnpacked)
-	var p parcel
-	if err == nil {
-		err = json.Unmarshal(data, &p)
-	}
+	p, err := q.read(m)
 	if err != nil {
-		return y, false, fmt.Errorf("a result on %s cannot be read: %w", m.Subject(), err)
+		return y, false, q.without(ctx, m, err)
 	}
 	block := p.Block.Repetition
 	if _, waited := q.out[block]; !waited { // two workers have done it
-		q.settle(ctx, m, &p)
+		q.settle(ctx, m, p)
 		return y, false, nil
 	}
-	if p.Stored {
-		if data, err = q.link.get(ctx, fileOf(q.run, block, "rows")); err != nil {
-			return y, false, q.without(ctx, m, err)
+	if p.Stored != "" {
+		data, err := q.link.get(ctx, fileOf(q.run, block, "rows"), p.Stored)
+		if err == nil {
+			err = json.Unmarshal(data, p)
 		}
-		if err = json.Unmarshal(data, &p); err != nil {
-			return y, false, fmt.Errorf("a result on %s cannot be read: %w", m.Subject(), err)
+		if err != nil {
+			return y, false, q.without(ctx, m, err)
 		}
 	}
 	if p.Failed != "" {
@@ -281,36 +305,61 @@ func (q *Sender) open(ctx context.Context, m jetstream.Msg) (y runner.Yield, ok 
 		}
 		y.Rows = append(y.Rows, *t)
 	}
-	for _, trial := range p.Traces {
-		if y.Traces[trial], err = q.link.get(ctx, fileOf(q.run, block, fmt.Sprint(trial))); err != nil {
+	for trial, digest := range p.Traces {
+		y.Traces[trial], err = q.link.get(ctx, fileOf(q.run, block, fmt.Sprint(trial)), digest)
+		if err != nil {
 			return y, false, q.without(ctx, m, err)
 		}
 	}
 	y.Keep = func() error {
 		delete(q.out, block)
-		q.settle(ctx, m, &p)
+		q.settle(ctx, m, p)
 		return nil
 	}
 	return y, true, nil
 }
 
+// read is the parcel of a message. Nothing of one that is not signed is looked at.
+func (q *Sender) read(m jetstream.Msg) (p *parcel, err error) {
+	if err := q.key.verify(m); err != nil {
+		return nil, err
+	}
+	data, err := unpack(m.Data(), mostMessage)
+	if err == nil {
+		err = json.Unmarshal(data, &p)
+	}
+	if err == nil && p == nil {
+		err = errors.New("nothing is in it")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("a result on %s cannot be read: %w", m.Subject(), err)
+	}
+	return p, nil
+}
+
 // settle takes a parcel out of the queue. If it comes once more, it counts once.
 func (q *Sender) settle(ctx context.Context, m jetstream.Msg, p *parcel) {
 	_ = m.Ack()
-	for _, trial := range p.Traces {
+	for trial := range p.Traces {
 		q.link.drop(ctx, fileOf(q.run, p.Block.Repetition, fmt.Sprint(trial)))
 	}
-	if p.Stored {
+	if p.Stored != "" {
 		q.link.drop(ctx, fileOf(q.run, p.Block.Repetition, "rows"))
 	}
 }
 
-// without leaves a parcel alone whose files are not there, for err: its block is sent again if
-// they are lost (see mend), and it comes again if no server could give them.
+// without sets a parcel aside that is of no use, and leaves one alone whose files are not
+// there, for err: its block is sent again if they are lost (see mend), and it comes again if
+// no server could give them. What a worker has signed and nobody can read ends the run: to
+// run its block again would be of no avail.
 func (q *Sender) without(ctx context.Context, m jetstream.Msg, err error) error {
+	var bad unusable
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case errors.As(err, &bad):
+		q.link.aside(ctx, m, bad)
+		return q.named(ctx, m.Subject(), bad.Error())
 	case errors.Is(err, jetstream.ErrObjectNotFound):
 		return m.Ack()
 	case errors.Is(err, context.DeadlineExceeded):
@@ -331,12 +380,18 @@ func (q *Sender) Close(over bool) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
-	// The workers look at the list of runs. No trace of this one is left in it.
-	err := q.link.patiently(ctx, func(ctx context.Context) error {
-		return q.link.names.Purge(ctx, jetstream.WithPurgeSubject(namesPrefix+q.run))
-	})
-	if err = errors.Join(err, q.clear(ctx)); err != nil {
-		q.note("the results are complete, but the run is still in the queue: " + err.Error())
+	if err := errors.Join(q.link.forget(ctx, q.run), q.link.clear(ctx, q.run)); err != nil {
+		q.note("the results are complete, but the run is still in the queue (see bench queue): " + err.Error())
+	}
+	if q.head.KeyFile != "" {
+		_ = os.Remove(q.head.KeyFile) // it opens nothing any more
 	}
 	return nil
+}
+
+// forget takes a run out of the list of runs, which the workers look at.
+func (l *link) forget(ctx context.Context, run string) error {
+	return l.patiently(ctx, func(ctx context.Context) error {
+		return l.names.Purge(ctx, jetstream.WithPurgeSubject(namesPrefix+run))
+	})
 }

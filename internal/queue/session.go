@@ -22,6 +22,7 @@ type session struct {
 	nc    *nats.Conn
 	sub   *nats.Subscription
 	lead  bool          // this end leads; else it has the program
+	own   bool          // the connection was made for this session
 	keys  nkeys.KeyPair // of this end
 	peer  string        // the public key of the other one
 	inbox string        // of the other one
@@ -279,7 +280,7 @@ func (s *session) Kill() {
 func (s *session) Close() {
 	s.Kill()
 	_ = s.sub.Unsubscribe() // the connection may be gone
-	if s.lead {             // the connection was made for this session
+	if s.own {
 		_ = s.nc.FlushTimeout(time.Second)
 		s.nc.Close()
 	}

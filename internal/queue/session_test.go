@@ -258,3 +258,19 @@ func TestWorker_Turn(t *testing.T) {
 		}
 	}
 }
+
+// TestUnpack: a message unfolds to as much as it may, and to no more.
+func TestUnpack(t *testing.T) {
+	t.Parallel()
+	const most = 1 << 20
+	for size, want := range map[int]bool{most: true, most + 1: false, 900 * most: false} {
+		data := bytes.Repeat(pack(make([]byte, min(size, most))), max(size/most, 1)) // gzip of several parts is one
+		if size == most+1 {
+			data = pack(make([]byte, size))
+		}
+		got, err := unpack(data, most)
+		if (err == nil) != want || len(got) > most+1 {
+			t.Errorf("%d bytes: %d and %v, want them: %v", size, len(got), err, want)
+		}
+	}
+}

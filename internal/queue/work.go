@@ -5,16 +5,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/conclave-bench/conclave/internal/host/agent"
 	"github.com/conclave-bench/conclave/internal/proc"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -36,7 +38,8 @@ type WorkerConfig struct {
 // program checks as it checks a file. Nothing of it is a command, names a file or leads to
 // another bus.
 func Work(ctx context.Context, cfg WorkerConfig) error {
-	w := &worker{cfg: cfg, name: nameOf(cfg.Machine), site: results.ThisSite(), told: map[string]bool{}}
+	w := &worker{cfg: cfg, name: nameOf(cfg.Machine), site: results.ThisSite(), told: map[string]bool{},
+		grants: map[string]grant{}}
 	w.cores = cfg.Options.Workers
 	if w.cores <= 0 {
 		w.cores = runtime.GOMAXPROCS(0)
@@ -97,6 +100,8 @@ type worker struct {
 	link  *link
 	lock  *flock.Flock    // of the machine: real trials have it for themselves
 	told  map[string]bool // runs of other programs
+	// grants are the keys of runs, by name, that their runners have given us.
+	grants map[string]grant
 
 	offer   *Host          // the machine as a host; nil: it is none
 	machine *flock.Flock   // likewise of the machine, which an agent's nodes have for themselves
@@ -149,45 +154,33 @@ func (w *worker) once(ctx context.Context) error {
 
 // runs are the names of those in the queue.
 func (w *worker) runs(ctx context.Context) (names []string, err error) {
-	var info *jetstream.StreamInfo
-	err = w.link.patiently(ctx, func(ctx context.Context) (err error) {
-		info, err = w.link.names.Info(ctx, jetstream.WithSubjectFilter(namesPrefix+">"))
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	for subject := range info.State.Subjects {
-		names = append(names, strings.TrimPrefix(subject, namesPrefix))
-	}
-	slices.Sort(names)
-	return names, nil
+	all, err := w.link.subjects(ctx, w.link.names, namesPrefix)
+	return slices.Sorted(maps.Keys(all)), err
 }
 
-// find is a run; nil if it is over.
-func (w *worker) find(ctx context.Context, name string) (*Run, error) {
-	var entry jetstream.KeyValueEntry
-	err := w.link.patiently(ctx, func(ctx context.Context) (err error) {
-		entry, err = w.link.runs.Get(ctx, name)
+// find is a run and what the queue holds of it; both nil if it is over.
+func (l *link) find(ctx context.Context, name string) (entry jetstream.KeyValueEntry, r *Run, err error) {
+	err = l.patiently(ctx, func(ctx context.Context) (err error) {
+		entry, err = l.runs.Get(ctx, name)
 		return err
 	})
 	if errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrKeyDeleted) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	data, err := unpack(entry.Value(), mostRun)
-	var r Run
+	r = &Run{}
 	if err == nil {
-		err = json.Unmarshal(data, &r)
+		err = json.Unmarshal(data, r)
 	}
-	return &r, err
+	return entry, r, err
 }
 
 // join takes part in a run as long as it has blocks.
 func (w *worker) join(ctx context.Context, name string) error {
-	r, err := w.find(ctx, name)
+	entry, r, err := w.link.find(ctx, name)
 	if err != nil || r == nil {
 		return err
 	}
@@ -200,7 +193,19 @@ func (w *worker) join(ctx context.Context, name string) error {
 		}
 		return nil
 	}
-	f := &feed{ctx: ctx, worker: w, name: name, run: r, held: map[int]*held{}}
+	key, err := w.keyOf(ctx, name, digest(entry.Value()))
+	if errors.Is(err, errAway) { // nobody who has no key takes part
+		if away := name + ": away"; !w.told[away] {
+			w.told[away] = true
+			w.cfg.Say(fmt.Sprintf("run %s: its runner is not there, and gives no key; its blocks wait for it, or "+
+				"for workers that have one", name))
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	f := &feed{ctx: ctx, worker: w, name: name, run: r, key: key, held: map[int]*held{}}
 	err = w.link.patiently(ctx, func(ctx context.Context) (err error) {
 		f.from, err = w.link.trials.Consumer(ctx, name)
 		return err
@@ -237,15 +242,15 @@ func (w *worker) work(ctx context.Context, f *feed) (err error) {
 		return errors.New("it names a bus of its own (bus.url), whose credentials are on another machine")
 	}
 	f.experiment = e
-	dir, err := os.MkdirTemp("", "conclave-work-")
+	dir, mine, err := agent.MakeDir(os.TempDir(), "work-")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() { err = errors.Join(err, os.RemoveAll(dir), mine.Close()) }()
 	f.run.Virtual = e.Virtual()
 	header := runner.Header(e, nil) // what came over the network names no folder
 	header.Named = !f.run.Virtual
-	folder, err := results.Create(dir, header, f.run.Config)
+	folder, err := results.Create(filepath.Join(dir, "results"), header, f.run.Config)
 	if err != nil {
 		return err
 	}
@@ -270,6 +275,7 @@ type feed struct {
 	worker     *worker
 	name       string
 	run        *Run
+	key        key
 	from       jetstream.Consumer
 	experiment *experiment.Experiment
 
@@ -350,8 +356,14 @@ func (f *feed) share() int {
 // hold says again and again that the worker is at work on a block.
 func (f *feed) hold(ctx context.Context, m jetstream.Msg) error {
 	var b runner.Block
-	if err := json.Unmarshal(m.Data(), &b); err != nil {
-		return errors.Join(fmt.Errorf("a block on %s cannot be read: %w", m.Subject(), err), m.Term())
+	err := f.key.verify(m)
+	if err == nil {
+		err = json.Unmarshal(m.Data(), &b)
+	}
+	if err != nil {
+		f.worker.cfg.Say(fmt.Sprintf("a block on %s is set aside: %v", Printable(m.Subject()), err))
+		f.worker.link.aside(ctx, m, err)
+		return nil
 	}
 	meta, err := m.Metadata()
 	if err != nil {
@@ -456,7 +468,7 @@ func (f *feed) Yield(b runner.Block, y runner.Yield) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	defer context.AfterFunc(f.ctx, func() { time.AfterFunc(closeTimeout, cancel) })()
-	p := &parcel{Block: b, Worker: f.worker.name, Ran: y.Worker}
+	p := &parcel{Block: b, Worker: f.worker.name, Ran: y.Worker, Traces: map[int]string{}}
 	if p.Ran != nil {
 		p.Ran.Host, p.Ran.Machine = f.worker.name, f.worker.site.Machine
 	}
@@ -472,12 +484,12 @@ func (f *feed) Yield(b runner.Block, y runner.Yield) error {
 		p.Rows = append(p.Rows, data)
 	}
 	for trial, data := range y.Traces {
-		if err := f.worker.link.put(ctx, fileOf(f.name, b.Repetition, fmt.Sprint(trial)), data); err != nil {
+		digest, err := f.worker.link.put(ctx, fileOf(f.name, b.Repetition, fmt.Sprint(trial)), data)
+		if err != nil {
 			return fmt.Errorf("send the trace of trial %d: %w", trial, err)
 		}
-		p.Traces = append(p.Traces, trial)
+		p.Traces[trial] = digest
 	}
-	slices.Sort(p.Traces)
 	if err := f.send(ctx, p); err != nil {
 		return err
 	}
@@ -503,18 +515,19 @@ func (f *feed) send(ctx context.Context, p *parcel) error {
 	}
 	packed := pack(data)
 	if len(packed) > inMessage {
-		if err := f.worker.link.put(ctx, fileOf(f.name, p.Block.Repetition, "rows"), data); err != nil {
+		digest, err := f.worker.link.put(ctx, fileOf(f.name, p.Block.Repetition, "rows"), data)
+		if err != nil {
 			return fmt.Errorf("send block %d: %w", p.Block.Repetition, err)
 		}
 		data, err = json.Marshal(&parcel{Block: runner.Block{Repetition: p.Block.Repetition},
-			Worker: p.Worker, Stored: true})
+			Worker: p.Worker, Stored: digest})
 		if err != nil {
 			return err
 		}
 		packed = pack(data)
 	}
 	subject := subjectOf(resultsPrefix, f.name, p.Block.Repetition)
-	if err := f.worker.link.publish(ctx, subject, packed); err != nil {
+	if err := f.worker.link.publish(ctx, f.key.message(subject, packed)); err != nil {
 		return fmt.Errorf("send block %d: %w", p.Block.Repetition, err)
 	}
 	return nil

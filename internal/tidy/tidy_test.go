@@ -93,7 +93,7 @@ var table = []struct {
 		"pkg/check", "pkg/experiment", "pkg/metric", "pkg/results", "internal/proc",
 	}},
 	{"internal/queue", []string{
-		"pkg/experiment", "pkg/results", "pkg/runner", "internal/host/agent", "internal/proc",
+		"pkg/experiment", "pkg/results", "pkg/runner", "internal/host/agent", "internal/proc", "internal/files",
 	}},
 	{"internal/compare", []string{"pkg/algo", "internal/transport", "pkg/metric", "pkg/trace",
 		"internal/stats", "pkg/experiment", "pkg/results", "internal/program"}},

@@ -106,6 +106,7 @@ func TestColumns(t *testing.T) {
 		"merge":     {dir, root},
 		"work":      {"--join nats://127.0.0.1:1 --nonsense"},
 		"workers":   {"--join nowhere"},
+		"queue":     {"", "list --join nowhere", "remove x --join nowhere", "remove --join nats://127.0.0.1:1"},
 		"plan":      {file, file + " --detect 5%", file + " --set nodes=x --set faults.crash_rate=-1"},
 		"list":      {"", "metrics", "nothing"},
 		"describe":  {"bully", "test-everything", "bolly"},

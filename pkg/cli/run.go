@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -305,6 +306,9 @@ func (f *runFlags) checkQueue(e *experiment.Experiment) error {
 	return f.queue.check("queue")
 }
 
+// queueKeyFile is in the folder of a run that uses a queue, until the run is over.
+const queueKeyFile = ".queue-key"
+
 // sender puts the trials of a run into the queue.
 func (f *runFlags) sender(s *streams, e *experiment.Experiment, folder *results.Folder) func(
 	context.Context) (runner.Queue, error) {
@@ -314,8 +318,9 @@ func (f *runFlags) sender(s *streams, e *experiment.Experiment, folder *results.
 			return nil, err
 		}
 		return queue.NewSender(ctx, f.queue.Server, queue.Run{Header: folder.Header(), Config: config,
-			Program: results.ThisSite().Tool, Virtual: e.Virtual()},
-			func(text string) { s.say("note: " + text) })
+			Program: results.ThisSite().Tool, Virtual: e.Virtual(),
+			KeyFile: filepath.Join(folder.Dir(), queueKeyFile)},
+			s.note)
 	}
 }
 

@@ -179,6 +179,9 @@ func TestExamples(t *testing.T) {
 			if strings.HasPrefix(c.CommandPath(), "bench history") { // it wants commits: TestHistory has it
 				continue
 			}
+			if strings.HasPrefix(c.CommandPath(), "bench queue") { // it needs NATS: TestQueue has it
+				continue
+			}
 			switch c.Name() {
 			case "work", "workers": // they need NATS: internal/queue has it
 				continue

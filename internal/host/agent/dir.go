@@ -8,26 +8,27 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// A machine's folder for telemetry holds a lock for as long as its owner lives:
-// the kernel drops the lock of a process that dies, in whatever way.
+// A folder of a process's own holds a lock for as long as its owner lives: the kernel drops
+// the lock of a process that dies, in whatever way.
 const dirLock = "lock"
 
-// makeDir makes a folder for telemetry in parent, and removes those that
-// machines have left there whose process was killed.
-func makeDir(parent string) (string, *flock.Flock, error) {
+// MakeDir makes a folder in parent, "conclave-" and a name of its own behind prefix, which
+// is the caller's until it removes it. It removes those of processes that were killed. The
+// file "lock" in the folder is taken.
+func MakeDir(parent, prefix string) (dir string, lock *flock.Flock, err error) {
 	sweepDirs(parent)
 	for {
-		dir, err := os.MkdirTemp(parent, fmt.Sprintf("conclave-%d-", os.Getpid()))
+		dir, err := os.MkdirTemp(parent, "conclave-"+prefix)
 		if err != nil {
-			return "", nil, fmt.Errorf("make a folder for telemetry: %w", err)
+			return "", nil, fmt.Errorf("make a folder: %w", err)
 		}
 		lock := flock.New(filepath.Join(dir, dirLock))
 		ok, err := lock.TryLock()
 		if err != nil {
 			_ = os.RemoveAll(dir)
-			return "", nil, fmt.Errorf("lock the folder for telemetry: %w", err)
+			return "", nil, fmt.Errorf("lock a folder: %w", err)
 		}
-		// Another machine that sweeps may have been there between two steps.
+		// Another process that sweeps may have been there between two steps.
 		if _, err := os.Stat(lock.Path()); ok && err == nil {
 			return dir, lock, nil
 		}

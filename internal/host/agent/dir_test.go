@@ -23,7 +23,7 @@ func TestMakeDir_SweepsWhatTheDeadLeft(t *testing.T) {
 		at("conclave-1-dead"): false, at("conclave-without-lock"): true, at("of-somebody-else"): true,
 	}
 	for range 2 {
-		dir, lock, err := makeDir(parent)
+		dir, lock, err := MakeDir(parent, "2-")
 		if err != nil {
 			t.Fatal(err)
 		}

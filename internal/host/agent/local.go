@@ -71,7 +71,7 @@ func NewLocal(cfg Config) (*Local, error) {
 	if _, err := proc.RaiseFileLimit(uint64(cfg.Nodes)*8 + 256); err != nil {
 		return nil, err
 	}
-	dir, lock, err := makeDir(telemetry.Dir(64 << 20))
+	dir, lock, err := MakeDir(telemetry.Dir(64<<20), fmt.Sprintf("%d-", os.Getpid()))
 	if err != nil {
 		return nil, err
 	}
