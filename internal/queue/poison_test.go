@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -303,4 +304,44 @@ func TestQueue_WorkerKilled(t *testing.T) {
 		t.Fatalf("the killed worker has left %v", old)
 	}
 	until(t, fmt.Sprintf("%s is gone", old), func() bool { return !slices.Contains(folders(), old[0]) })
+}
+
+// TestQueue_Again: a result that comes once more, when its block is done, is taken out of the queue,
+// and the runner does not see it.
+func TestQueue_Again(t *testing.T) {
+	t.Parallel()
+	s := natsAt(t)
+	nc, js := joined(t, s)
+	sub, err := nc.SubscribeSync("conclave.results.again.1")
+	must(t, err)
+	must(t, nc.Flush())
+	_, _, run := begun(t, "again")
+	run.Config = bytes.Replace(run.Config, []byte("trace: all"), []byte("trace: none"), 1)
+	q, err := queue.NewSender(t.Context(), s, run, func(string) {})
+	must(t, err)
+	defer func() { must(t, q.Close(true)) }()
+	next := func(repetition int) {
+		t.Helper()
+		must(t, q.Send(t.Context(), []runner.Block{{Repetition: repetition, Cells: []int{1}, Orders: []int{repetition}}}))
+		y, err := q.Next(t.Context())
+		must(t, err)
+		if len(y.Rows) != 1 || y.Rows[0].Repetition != repetition {
+			t.Fatalf("%+v, want the block of repetition %d", y.Rows, repetition)
+		}
+		must(t, y.Keep())
+	}
+	worker(t, s, "lab1")
+	next(1)
+	m, err := sub.NextMsg(time.Minute)
+	must(t, err)
+	until(t, "the result may be published again", func() bool {
+		_, err = js.PublishMsg(t.Context(), &nats.Msg{Subject: m.Subject, Data: m.Data, Header: m.Header})
+		return err == nil
+	})
+	next(2)
+	until(t, "it is out of the queue", func() bool {
+		list, err := queue.List(t.Context(), s, func(string) {})
+		must(t, err)
+		return len(list) == 1 && list[0].Results == 0 && len(list[0].Aside) == 0
+	})
 }

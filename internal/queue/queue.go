@@ -173,7 +173,8 @@ func (l *link) open(ctx context.Context) (err error) {
 	if l.results, err = l.stream(ctx, resultsStream, resultsPrefix, once); err != nil {
 		return err
 	}
-	if l.set, err = l.stream(ctx, asideStream, asidePrefix, jetstream.StreamConfig{MaxMsgs: mostAside}); err != nil {
+	l.set, err = l.stream(ctx, asideStream, asidePrefix, jetstream.StreamConfig{MaxMsgs: mostAside})
+	if err != nil {
 		return err
 	}
 	err = l.make(ctx, jetstream.ErrBucketNotFound, func(ctx context.Context) (err error) {

@@ -381,7 +381,8 @@ func (q *Sender) Close(over bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	if err := errors.Join(q.link.forget(ctx, q.run), q.link.clear(ctx, q.run)); err != nil {
-		q.note("the results are complete, but the run is still in the queue (see bench queue): " + err.Error())
+		q.note("the results are complete, but the run is still in the queue (see bench queue): " +
+			err.Error())
 	}
 	if q.head.KeyFile != "" {
 		_ = os.Remove(q.head.KeyFile) // it opens nothing any more

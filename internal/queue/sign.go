@@ -81,8 +81,8 @@ func keyIn(path string) (key, error) {
 		return nil, fmt.Errorf("key of the run: %w", err)
 	}
 	if k, err = files.Read(path, keyBytes); err == nil && len(k) != keyBytes {
-		err = fmt.Errorf("%s has %d bytes, want %d; remove it, and blocks whose results are still in the queue "+
-			"are run again", path, len(k), keyBytes)
+		err = fmt.Errorf("%s has %d bytes, want %d; remove it, and blocks whose results are still in the "+
+			"queue are run again", path, len(k), keyBytes)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("key of the run: %w", err)

@@ -197,8 +197,8 @@ func (w *worker) join(ctx context.Context, name string) error {
 	if errors.Is(err, errAway) { // nobody who has no key takes part
 		if away := name + ": away"; !w.told[away] {
 			w.told[away] = true
-			w.cfg.Say(fmt.Sprintf("run %s: its runner is not there, and gives no key; its blocks wait for it, or "+
-				"for workers that have one", name))
+			w.cfg.Say(fmt.Sprintf("run %s: its runner is not there, and gives no key; its blocks wait "+
+				"for it, or for workers that have one", name))
 		}
 		return nil
 	}

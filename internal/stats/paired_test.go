@@ -192,6 +192,25 @@ func TestSignP_Normal(t *testing.T) {
 	}
 }
 
+// TestSignP_Continuity: beyond 50 pairs P is that of the normal distribution with the correction
+// for continuity, half a rank (Hollander and Wolfe, section 3.1, comment 8).
+func TestSignP_Continuity(t *testing.T) {
+	const n = 60
+	for _, last := range []int{1, 2, 20, 25, 40} { // the ranks up to it fall
+		d := make([]float64, n)
+		for i := range d {
+			if d[i] = float64(i + 1); i < last {
+				d[i] = -d[i]
+			}
+		}
+		off := math.Abs(float64(last*(last+1)/2)-n*(n+1)/4.0) - 0.5
+		want := math.Erfc(off / math.Sqrt(n*(n+1)*(2*n+1)/24.0) / math.Sqrt2)
+		if got, _ := signP(d); math.Abs(got-want) > 1e-12*want {
+			t.Errorf("%d fall: P %v, want %v", last, got, want)
+		}
+	}
+}
+
 // TestPairs_Coverage: the interval holds what it promises, and the test cries wolf no
 // oftener than it may, for pairs that share much of their luck and for skewed ones.
 func TestPairs_Coverage(t *testing.T) {

@@ -132,8 +132,10 @@ func (s *streams) printQueue(list []queue.Queued) {
 	t.write(s.text())
 	for _, q := range list {
 		for _, a := range q.Aside {
-			fmt.Fprintln(s.out, fold(fmt.Sprintf("aside       %d  %s, %d bytes, %s: %s", a.Sequence,
-				a.At.UTC().Format(time.DateTime), a.Bytes, queue.Printable(a.Subject), queue.Printable(a.Reason))))
+			text := fmt.Sprintf("aside       %d  %s, %d bytes, %s: %s", a.Sequence,
+				a.At.UTC().Format(time.DateTime), a.Bytes, queue.Printable(a.Subject),
+				queue.Printable(a.Reason))
+			fmt.Fprintln(s.out, fold(text))
 		}
 	}
 }

@@ -113,3 +113,31 @@ func TestReadSpans_AnyOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestReadSpans_TimedOut: operations of a trial that ran into its time limit count as those of one
+// that ended well, and those of a trial with another status do not.
+func TestReadSpans_TimedOut(t *testing.T) {
+	t.Parallel()
+	f := create(t, testHeader(4))
+	trials := []Trial{testTrial(1), testTrial(2), testTrial(3), testTrial(4)}
+	for i, status := range []trace.Status{trace.OK, trace.TimedOut, trace.Failed, trace.Unknown} {
+		trials[i].Status = status
+		trials[i].Ops[0].End = trials[i].Ops[0].Begin + instant(float64(i+1))
+	}
+	if err := f.AppendGroup(trials); err != nil {
+		t.Fatal(err)
+	}
+	finish(t, f)
+	table := readTable(t, f.Dir())
+	s, err := table.ReadSpans([]*metric.Metric{metric.Election})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for i := range table.Cells() {
+		got += fmt.Sprint(s.Of(table.Cells()[i], metric.Election))
+	}
+	if want := "[[1] [2]][[] []]"; got != want {
+		t.Errorf("times %s, want %s", got, want)
+	}
+}

@@ -98,6 +98,25 @@ func TestSimulation_Looks(t *testing.T) {
 	}
 }
 
+// TestSimulation_LooksAtCuts: a message is lost whose link was cut at any instant between its sending
+// and its arrival, also if it is whole again by then.
+func TestSimulation_LooksAtCuts(t *testing.T) {
+	t.Parallel()
+	p := plan("election/test-actor", 2, harness.Scenario{Kind: harness.Script, Events: append(elects(1, 3),
+		harness.Event{At: 3*ms + ms/5, Do: harness.DoCut, Groups: [][]uint32{{1}, {2}}, For: ms / 5})}, role(sender))
+	s, err := p.Setup()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := sim.New(s, trace.SinkFunc(func(*trace.Record) {}))
+	m.RunUntil(3*ms + ms/2)
+	var got []string
+	for _, e := range m.Pending() {
+		got = append(got, e.String())
+	}
+	same(t, "pending after the cut", got, []string{"4ms p2: NOTE from p1, lost"})
+}
+
 // TestSimulation_Broken: what a plugin breaks ends the trial at the step that does.
 func TestSimulation_Broken(t *testing.T) {
 	t.Parallel()
