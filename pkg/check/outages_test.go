@@ -212,3 +212,30 @@ func TestOutagesOneByOne(t *testing.T) {
 		})
 	}
 }
+
+// TestLongestOutage: the longest outage is that, also if a shorter one comes later.
+func TestLongestOutage(t *testing.T) {
+	t.Parallel()
+	v := trial{id: eventual, nodes: 3, change: churning, records: join(at(10, trace.Crash, 3),
+		all(30, 2, 2, 1), back(40, 3), at(41, trace.Elected, 3, 2), at(60, trace.Crash, 2), all(65, 1, 1, 3)),
+		end: harness.End{At: 100 * ms1}}.judge(t)
+	hasMetrics(t, v, map[string]float64{"longest_outage_agreed_ms": 21, "longest_outage_led_ms": 21,
+		"longest_outage_served_ms": 20})
+}
+
+// TestCrashRateAchieved: crashes are counted over the time in which the rate allowed one, which it
+// did not while max_down processes were down.
+func TestCrashRateAchieved(t *testing.T) {
+	t.Parallel()
+	for most, want := range map[int]float64{
+		1: 1 / 0.150, // three processes for 10 ms and for 40 ms
+		2: 1 / 0.250, // and two of them for 50 ms
+	} {
+		v := trial{id: eventual, nodes: 3, change: func(p *harness.Plan) {
+			churning(p)
+			p.Faults.MaxDown = most
+		}, records: join(at(10, trace.Crash, 1), back(60, 1), at(61, trace.Elected, 1, 3)),
+			end: harness.End{At: 100 * ms1}}.judge(t)
+		hasMetrics(t, v, map[string]float64{"crash_rate_achieved": want})
+	}
+}
