@@ -75,6 +75,11 @@ func (o *outcome) warnings() []string {
 	say(t.invalid > e.Allow.Invalid, "%s stayed invalid after %s (allow.invalid is %d): %s; use "+
 		"fewer nodes or an idle machine, or raise retries", report.Plural(t.invalid, "trial", "trials"),
 		report.Plural(e.Retries, "retry", "retries"), e.Allow.Invalid, o.example(trace.Invalid))
+	if e.Allow.TooMarked(t.marked, t.ok) {
+		say(true, "%d of %s with status ok are marked (allow.marked is %g %%): %s; use fewer "+
+			"nodes or an idle machine", t.marked, report.Plural(t.ok, "trial", "trials"), 100**e.Allow.Marked,
+			o.example(trace.OK))
+	}
 	say(t.unknown > 0, "%s could not be judged: %s; a longer scenario gives something to judge",
 		report.Plural(t.unknown, "trial", "trials"), o.example(trace.Unknown))
 	say(o.statuses[trace.Unstable] > 0, "%s had more requests than were granted, and count in no figure: %s",

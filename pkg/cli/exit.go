@@ -177,6 +177,7 @@ type tally struct {
 	missed     int   // thresholds
 	timeouts   int   // within the model, of algorithms that promise an end
 	invalid    int
+	ok, marked int // marked are ok as well
 	unknown    int
 	part       bool // of a run: what is too much or too little is known of the whole
 	allow      experiment.Allow
@@ -196,7 +197,8 @@ func (t *tally) code() int {
 	case t.missed > 0:
 		return Missed
 	case t.part:
-	case t.invalid > t.allow.Invalid, t.timeouts > t.allow.Timeout, t.unknown > 0:
+	case t.invalid > t.allow.Invalid, t.timeouts > t.allow.Timeout, t.unknown > 0,
+		t.allow.TooMarked(t.marked, t.ok):
 		return Incomplete
 	}
 	return Good

@@ -23,6 +23,8 @@ func TestTally_Code(t *testing.T) {
 		change(&v)
 		return v
 	}
+	share := func(v float64) experiment.Allow { return experiment.Allow{Marked: &v} }
+	none, tenth := share(0), share(0.1)
 	cases := []struct {
 		name  string
 		tally tally
@@ -46,6 +48,11 @@ func TestTally_Code(t *testing.T) {
 			tally{timeouts: 2, allow: experiment.Allow{Timeout: 2}}, Good},
 		{"one time-out more than allowed",
 			tally{timeouts: 3, allow: experiment.Allow{Invalid: 9, Timeout: 2}}, Incomplete},
+		{"marked trials, of which any share is allowed", tally{ok: 10, marked: 10}, Good},
+		{"as large a share of marked trials as allowed", tally{ok: 10, marked: 1, allow: tenth}, Good},
+		{"a larger share of marked trials", tally{ok: 10, marked: 2, allow: tenth}, Incomplete},
+		{"no marked trial is allowed", tally{ok: 10, marked: 1, allow: none}, Incomplete},
+		{"no trial, and none marked", tally{allow: none}, Good},
 		{"no number of undecided trials is allowed",
 			tally{unknown: 1, allow: experiment.Allow{Invalid: 9, Timeout: 9}}, Incomplete},
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"go/format"
+	gotoken "go/token"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -106,12 +107,16 @@ your own that imports Conclave.`,
 				return usage("bench new algorithm: %q, want one ID, as election/my-election or "+
 					"mutex/peterson", strings.Join(args, " "))
 			}
+			if name := packageOf(path.Base(args[0])); !gotoken.IsIdentifier(name) || name == "main" {
+				return usage("bench new algorithm: %q, and %s cannot be the name of a Go package; choose "+
+					"another, as %s-1", args[0], name, args[0])
+			}
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			m := newID.FindStringSubmatch(args[0])
 			a := scaffold{ID: args[0], Problem: m[1], Name: m[2], Core: program.Core, Module: module,
-				Package: strings.ReplaceAll(m[2], "-", ""), Year: time.Now().Year()}
+				Package: packageOf(m[2]), Year: time.Now().Year()}
 			if module != "" {
 				return s.newModule(a, cmp.Or(out, a.Package), source)
 			}
@@ -128,6 +133,9 @@ your own that imports Conclave.`,
 	f.BoolVar(&bare, "no-generate", false, "leave the generated files as they are")
 	return c
 }
+
+// packageOf is the Go package of an algorithm.
+func packageOf(name string) string { return strings.ReplaceAll(name, "-", "") }
 
 // newPlugin writes an algorithm into the clone of Conclave around the working
 // folder.

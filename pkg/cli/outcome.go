@@ -120,6 +120,8 @@ func (o *outcome) add(t *results.Trial) {
 	c.statuses[t.Status]++
 	if t.Marked() {
 		c.marked++
+		o.tally.marked++
+		o.note(t)
 	}
 	o.statuses[t.Status]++
 	o.finished++
@@ -132,6 +134,7 @@ func (o *outcome) add(t *results.Trial) {
 	}
 	switch t.Status {
 	case trace.OK:
+		o.tally.ok++
 	case trace.TimedOut:
 		alg, _ := algo.Lookup(o.experiment.Cells[t.Cell-1].Algorithm) // linked in, or nothing would have run
 		if t.InModel && check.PromisesEnd(alg) {

@@ -12,6 +12,37 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
+// TestOutcome_Marked: more marked trials than the experiment allows end the run with 5, and it says how many
+// there are and why the first is one.
+func TestOutcome_Marked(t *testing.T) {
+	t.Parallel()
+	for allow, want := range map[string]int{"": Good, "allow: {marked: 20%}\n": Good, "allow: {marked: 0.2}\n": Good,
+		"allow: {marked: 10%}\n": Incomplete, "allow: {marked: 0}\n": Incomplete} {
+		e, err := experiment.Load(write(t, "small.yaml", "problem: election\nalgorithms: [bully]\n"+
+			"transport: nats\nrepetitions: 10\nnodes: 3\n"+allow), experiment.Overrides{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := newOutcome(e, t.TempDir())
+		for i := range 10 {
+			trial := &results.Trial{Trial: i + 1, Cell: 1, Repetition: i + 1, Status: trace.OK}
+			if i == 3 || i == 7 {
+				trial.Reason = "late by 12 %"
+			}
+			o.add(trial)
+		}
+		o.add(&results.Trial{Trial: 11, Cell: 1, Repetition: 11, Status: trace.Unstable, Reason: "not counted"})
+		if got := o.tally.code(); got != want {
+			t.Errorf("%q: exit code %d, want %d", allow, got, want)
+		}
+		text := strings.Join(o.warnings(), "\n")
+		if told := strings.Contains(text, "2 of 10 trials with status ok are marked (allow.marked is ") &&
+			strings.Contains(text, "trial 4: late by 12 %"); told != (want == Incomplete) {
+			t.Errorf("%q: %s", allow, text)
+		}
+	}
+}
+
 // A trial that timed out says of each metric what it says in summary.csv: nothing of a
 // state that lasts, nor of what does not apply to it, and "longer" of what it waited for.
 func TestOutcome_TimedOut(t *testing.T) {

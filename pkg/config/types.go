@@ -222,14 +222,41 @@ func Number(lo, hi float64) Type[float64] {
 			r.Add(v.At, key, "%s, want %s", v.Plain(), name)
 			return 0, false
 		}
+		if Vanishes(v.Text, f) {
+			r.Add(v.At, key, "%s, which is so small that it would count as 0; write 0, or a larger number",
+				v.Plain())
+			return 0, false
+		}
 		return f + 0, true // no negative zero
 	}
 	return t.Like(schema)
 }
 
+// Vanishes says whether the text of a number is not 0, and the number is, or is so close to it that its
+// square would be.
+func Vanishes(text string, f float64) bool {
+	const least = 1e-150
+	digits, _, _ := strings.Cut(strings.ToLower(text), "e")
+	return math.Abs(f) < least && strings.ContainsAny(digits, "123456789")
+}
+
 const percentPattern = `^(100|[1-9][0-9]?(\.[0-9]+)?|0\.[0-9]*[1-9][0-9]*)%$`
 
 var percentRule = lazy(percentPattern)
+
+// Fraction is a Share, or 0.
+func Fraction() Type[float64] {
+	t := Share()
+	read := t.Read
+	t.Read = func(r *Reader, key string, v *Value) (float64, bool) {
+		if v.Kind == Text && v.Text == "0%" || (v.Kind == Int || v.Kind == Float) && v.Text == "0" {
+			return 0, true
+		}
+		return read(r, key, v)
+	}
+	return t.Like(anyOf(Object{"type": "string", "pattern": "^0%$|" + percentPattern},
+		Object{"type": "number", "minimum": 0, "maximum": 1}))
+}
 
 // Share is a part of a whole: a percentage, or a fraction above 0.
 func Share() Type[float64] {

@@ -74,6 +74,10 @@ func (u *unfolder) unfold(y *yaml.Node, key string, depth int) (*Value, error) {
 		return nil, fmt.Errorf("nested more than %d levels deep", maxDepth)
 	}
 	n := &Value{At: u.at.offset(y.Line)}
+	if tag := y.ShortTag(); y.Kind == yaml.MappingNode && tag != "!!map" ||
+		y.Kind == yaml.SequenceNode && tag != "!!seq" {
+		u.Add(n.At, key, "tag %s; remove it", Clip(tag))
+	}
 	var err error
 	switch y.Kind {
 	case yaml.AliasNode:
@@ -115,7 +119,7 @@ func (u *unfolder) scalar(n *Value, y *yaml.Node, key string) {
 	case "!!str", "!!timestamp":
 		n.Kind = Text
 	default:
-		u.Add(n.At, key, "tag %s; want a plain value", Clip(tag))
+		u.Add(n.At, key, "tag %s; want a plain value: remove the tag", Clip(tag))
 		n.Kind = Text
 		if plain := (&yaml.Node{Kind: yaml.ScalarNode, Value: y.Value}); plain.ShortTag() != tag {
 			u.scalar(n, plain, key)
@@ -134,6 +138,9 @@ func (u *unfolder) block(n *Value, y *yaml.Node, key string, depth int) error {
 		if k.Kind != yaml.ScalarNode {
 			u.Add(at, key, "a key that is a list or a block; want a word")
 			continue
+		}
+		if k.Style&yaml.TaggedStyle != 0 {
+			u.Add(at, Join(key, k.Value), "tag %s; remove it", Clip(k.ShortTag()))
 		}
 		value, err := u.unfold(v, Join(key, k.Value), depth+1)
 		if err != nil {

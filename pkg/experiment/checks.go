@@ -114,8 +114,12 @@ func (d *draft) checkMetric(at config.Place, key, name string) {
 // checkBus checks the files that a connection to an external bus needs.
 func (d *draft) checkBus() {
 	b := &d.Bus
-	if t := transport.Of(d.Transport); t == nil || !t.Server {
+	t := transport.Of(d.Transport)
+	if t == nil {
 		return
+	}
+	if !t.Server && *b != (Bus{}) {
+		d.notes = append(d.notes, "bus: is left out: with transport: "+d.Transport+" there is no server")
 	}
 	for _, f := range []struct {
 		key, path string
@@ -127,7 +131,11 @@ func (d *draft) checkBus() {
 		}
 		raw := d.leaves[f.key].Raw
 		if b.URL == "" {
-			d.Add(raw.At, f.key, "without bus.url; the embedded server has credentials of its own")
+			d.Add(raw.At, f.key, "without bus.url; the embedded server has credentials of its own: remove "+
+				"%s, or name the server with bus.url", f.key)
+			continue
+		}
+		if !t.Server {
 			continue
 		}
 		if d.files.memory {

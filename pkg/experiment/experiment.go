@@ -67,7 +67,15 @@ type Hosting struct {
 }
 
 // Allow is how many trials may fail before a run counts as incomplete.
-type Allow struct{ Invalid, Timeout int }
+type Allow struct {
+	Invalid, Timeout int
+	Marked           *float64 // share of the trials with status ok; nil: any
+}
+
+// TooMarked says whether more of so many trials with status ok are marked than is allowed.
+func (a *Allow) TooMarked(marked, ok int) bool {
+	return a.Marked != nil && float64(marked) > *a.Marked*float64(ok)
+}
 
 // Bus is an external NATS server; without URL the embedded one serves.
 type Bus struct {

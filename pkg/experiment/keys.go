@@ -96,6 +96,10 @@ func schemaOf(s *settings) *config.Schema {
 					Doc: "spoilt, retries included"},
 				{Name: "timeout", Default: "0", Of: whole(0, maxTrials).To(&s.Allow.Timeout),
 					Doc: "not over at the time limit"},
+				{Name: "marked", Note: "any",
+					Of: config.Fraction().Into(func(v float64) { s.Allow.Marked = &v }),
+					Doc: "share of the trials with status ok that are marked: the machine may have " +
+						"lengthened their times"},
 			}},
 			{Name: "thresholds", Default: "[]", Of: thresholdsType().To(&s.thresholds),
 				Doc: "what a figure must not go beyond: a list of {metric, stat, over, max, min, where}"},
