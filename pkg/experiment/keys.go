@@ -91,20 +91,24 @@ func schemaOf(s *settings) *config.Schema {
 				Doc: "of which trials every event is kept"},
 			{Name: "retries", Default: "2", Of: whole(0, 100).To(&s.Retries),
 				Doc: "of a trial that the machine or the bus has spoilt"},
-			{Name: "allow", Doc: "trials that may fail before the run counts as incomplete", Sub: []field{
-				{Name: "invalid", Default: "0", Of: whole(0, maxTrials).To(&s.Allow.Invalid),
-					Doc: "spoilt, retries included"},
-				{Name: "timeout", Default: "0", Of: whole(0, maxTrials).To(&s.Allow.Timeout),
-					Doc: "not over at the time limit"},
-				{Name: "marked", Note: "any",
-					Of: config.Fraction().Into(func(v float64) { s.Allow.Marked = &v }),
-					Doc: "share of the trials with status ok that are marked: the machine may have " +
-						"lengthened their times"},
-			}},
+			{Name: "allow", Doc: "trials that may fail before the run counts as incomplete", Sub: allowFields(s)},
 			{Name: "thresholds", Default: "[]", Of: thresholdsType().To(&s.thresholds),
 				Doc: "what a figure must not go beyond: a list of {metric, stat, over, max, min, where}"},
 			{Name: "bus", Doc: "an external NATS server in place of the embedded one", Sub: s.busFields()},
 		},
+	}
+}
+
+func allowFields(s *settings) []field {
+	return []field{
+		{Name: "invalid", Default: "0", Of: config.Whole[int](0, maxTrials).To(&s.Allow.Invalid),
+			Doc: "spoilt, retries included"},
+		{Name: "timeout", Default: "0", Of: config.Whole[int](0, maxTrials).To(&s.Allow.Timeout),
+			Doc: "not over at the time limit"},
+		{Name: "marked", Note: "any",
+			Of: config.Fraction().Into(func(v float64) { s.Allow.Marked = &v }),
+			Doc: "share of the trials with status ok that are marked: the machine may have " +
+				"lengthened their times"},
 	}
 }
 
