@@ -58,7 +58,7 @@ func storm(t *testing.T, path, set string) (refused bool) {
 	}
 	trials := e.Trials()
 	first := slices.IndexFunc(trials, func(t experiment.Trial) bool { return t.Number == 1 })
-	const storms = 2_000_000 // events in a second: those of a microsecond that come back, and their messages
+	const storms = 4_000_000 // events in a second: those of a microsecond that come back, and their messages both ways
 	_, end, err := runner.Replay(context.Background(), e, &trials[first], runner.Options{}, nil)
 	if err != nil || end.Events > storms {
 		t.Errorf("%s: %s: %v after %d events: %+v", path, set, err, end.Events, end)

@@ -78,7 +78,7 @@ func (t *trial) mergeValid(sink trace.Sink) harness.End {
 		t.invalid = append(t.invalid, err.Error())
 	}
 	t.invalid = eachOnce(t.invalid)
-	end.Invalid, end.Skipped = t.invalid, t.skipped(end.At)
+	end.Invalid, end.Skipped, end.Toll = t.invalid, t.skipped(end.At), t.coordinator.Toll()
 	if len(t.invalid) > 0 {
 		return end
 	}

@@ -23,6 +23,7 @@ type Event struct {
 	On    string        `json:"on,omitempty"`    // one of Triggers
 	Kind  string        `json:"kind,omitempty"`  // on sent, drop: of the message
 	Count int           `json:"count,omitempty"` // on, drop: the how-many-th; 0: the first
+	Led   bool          `json:"-"`               // of a scenario: it happens once a process leads
 	Times int           `json:"times,omitempty"` // how often; 0: on, drop: once; every, rate: without end
 	Wait  time.Duration `json:"wait,omitempty"`  // on: until it happens
 
@@ -61,6 +62,16 @@ func (e *Event) Settled() bool {
 	}
 	f := of(e.Do)
 	return e.Who == "" && (e.Named() || f.Default == "" || f.Default == "all")
+}
+
+// ByLeader says whether the event waits until a process leads: it happens to a leader, or
+// because of one. On a trigger it waits for that alone, which may come when nobody leads.
+func (e *Event) ByLeader() bool {
+	if e.On != "" {
+		return false
+	}
+	layout, choice := Shapes.Named(e.Shape), Choices.Named(e.Who)
+	return e.Led || choice != nil && choice.Leads || layout != nil && layout.AroundLeader(e)
 }
 
 // Broken is what the event breaks of an algorithm's model, where a message takes at most d.

@@ -40,6 +40,7 @@ type Choice struct {
 	Token     bool         // it needs an algorithm whose token is a message
 	Least     int          // processes without which it is nobody
 	Sections  bool         // it has to know who is in the critical section
+	Leads     bool         // it is about who leads
 	// Size is how many of n processes it stands for; nil: one.
 	Size func(n int) int
 	Find func(s Situation) []algo.ID
@@ -57,16 +58,17 @@ var Choices = Words[Choice]{
 			}
 			return []algo.ID{live[s.Dice().IntN(len(live))]}
 		}},
-	{Name: "leader", Doc: "the live process that last named itself leader, or else the one that most name",
-		Problem: algo.Election,
-		Find:    func(s Situation) []algo.ID { return present(s.Leader()) }},
+	{Name: "leader", Doc: "the process that leads, as the algorithm's Spec defines it; on a trigger, that which " +
+		"last named itself",
+		Problem: algo.Election, Leads: true,
+		Find: func(s Situation) []algo.ID { return present(s.Leader()) }},
 	{Name: "token-holder", Doc: "the process that the token last came to", Token: true,
 		Find: func(s Situation) []algo.ID { return present(s.Holder()) }},
 	{Name: "in-critical-section", Doc: "who is inside", Problem: algo.MutualExclusion, Sections: true,
 		Find: func(s Situation) []algo.ID { return which(s, s.Inside) }},
 	{Name: "successor-of-leader", Doc: "the next lower live process, from the lowest on the highest",
-		Problem: algo.Election,
-		Find:    func(s Situation) []algo.ID { return present(successor(s)) }},
+		Problem: algo.Election, Leads: true,
+		Find: func(s Situation) []algo.ID { return present(successor(s)) }},
 	{Name: "majority", Doc: "more than half of all processes, drawn at random", Size: majority,
 		Find: func(s Situation) []algo.ID { return some(s, majority(len(s.Peers()))) }},
 	{Name: "minority", Doc: "less than half of all processes, drawn at random", Size: minority, Least: 3,

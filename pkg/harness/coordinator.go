@@ -22,6 +22,8 @@ type Coordinator struct {
 	busy    []bool // of those; by ID - 1
 
 	faults   faults
+	reign    *reign    // nil: nothing happens to a leader
+	struck   algo.ID   // to whom the scenario last did something
 	present  situation // the event that is being carried out
 	scene    scene
 	last     time.Duration // the last instant that is known
@@ -52,6 +54,7 @@ func NewCoordinator(s *Setup) *Coordinator {
 		d.employ(i, up)
 	}
 	d.faults.init(s)
+	d.begin()
 	return d
 }
 
@@ -74,7 +77,7 @@ func (d *Coordinator) mishaps() (out []Instruction) {
 	}
 	last := d.last
 	for _, i := range out {
-		if i.Fault == 0 || d.faults.list[i.Fault-1].Ends() {
+		if f := i.Fault; f == 0 || d.faults.list[f-1].Ends() && !d.faults.list[f-1].Led {
 			last = max(last, i.At)
 		}
 	}
@@ -134,6 +137,8 @@ func (d *Coordinator) Watches(t trace.Type) bool {
 		return d.setup.Alg.Problem == algo.Election
 	case trace.Crash, trace.Up, trace.Pause, trace.Resume, trace.Heal:
 		return true
+	case trace.Cut:
+		return d.reign != nil
 	case trace.Released:
 		return d.faults.watched[t] || d.scene.watches(d)
 	}
@@ -168,6 +173,7 @@ func (d *Coordinator) Observe(r *trace.Record) []Instruction {
 		d.scene.released(d, r.At)
 	}
 	if !d.over {
+		d.follow(r)
 		d.triggered(r)
 	}
 	return d.out
@@ -237,6 +243,9 @@ func (d *Coordinator) Stuck() bool { return d.stuck }
 // settled says that every live process names the same live leader, after what
 // is to be measured has happened.
 func (d *Coordinator) settled() bool {
+	if d.pending() {
+		return false
+	}
 	leader, first := algo.None, true
 	for i, up := range d.up {
 		switch {

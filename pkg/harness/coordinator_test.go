@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -91,9 +92,13 @@ func TestLeaderCrashPhase(t *testing.T) {
 	for seed := range uint64(200) {
 		s := mustSetup(t, "election/test-puppet", 5, Scenario{Kind: LeaderCrash, Settle: 100 * ms},
 			func(p *Plan) { p.Seed, p.Leader = seed, 4 })
-		list := NewCoordinator(s).Timeline()
-		if len(list) != 1 || list[0].Do != DoCrash || list[0].Node != 4 {
-			t.Fatalf("timeline %q, want the crash of 4", told(list))
+		d := NewCoordinator(s)
+		list := d.Timeline()
+		if len(list) != 1 || !list[0].Strike() {
+			t.Fatalf("timeline %q, want one strike", told(list))
+		}
+		if crash := d.Strike(list[0].At, list[0]); len(crash) != 1 || crash[0].Do != DoCrash || crash[0].Node != 4 {
+			t.Fatalf("%q, want the crash of 4", told(crash))
 		}
 		least, most = min(least, list[0].At), max(most, list[0].At)
 	}
@@ -148,6 +153,7 @@ type step struct {
 	record   trace.Record
 	done     algo.ID
 	quiet    bool
+	strike   bool // of the first event
 	at       time.Duration
 	activity uint64
 	idle     bool
@@ -202,13 +208,14 @@ func TestEndings(t *testing.T) {
 			}, true},
 		"leader crash: not before the crash, and a live leader": {"election/test-puppet",
 			Scenario{Kind: LeaderCrash, Settle: ms}, func(p *Plan) { p.Leader = 3 }, []step{
-				{quiet: true, want: nil}, {record: crash3}, {quiet: true, want: nil},
-				{record: elected(0, 1, 2)}, {quiet: true, want: nil},
+				{quiet: true, want: nil}, {strike: true, want: []string{"0s crash 3"}}, {record: crash3},
+				{quiet: true, want: nil}, {record: elected(0, 1, 2)}, {quiet: true, want: nil},
 				{record: elected(0, 2, 2)}, {quiet: true, want: finish},
 			}, false},
 		"whoever comes back knows no leader": {"election/test-puppet",
 			Scenario{Kind: LeaderCrash, Settle: ms}, func(p *Plan) { p.Leader = 3 }, []step{
-				{record: crash3}, {record: elected(0, 1, 2)}, {record: elected(0, 2, 2)},
+				{strike: true, want: []string{"0s crash 3"}}, {record: crash3},
+				{record: elected(0, 1, 2)}, {record: elected(0, 2, 2)},
 				{record: trace.Record{Type: trace.Up, Process: 3, Incarnation: 1}},
 				{quiet: true, want: nil}, {record: elected(0, 3, 2)}, {quiet: true, want: finish},
 			}, false},
@@ -272,6 +279,8 @@ func (s step) play(t *testing.T, d *Coordinator, i int) {
 	switch {
 	case s.done != algo.None:
 		got = d.Done(s.done)
+	case s.strike:
+		got = d.Strike(s.at, Instruction{At: s.at, Do: fault.Strike, Fault: 1})
 	case s.quiet:
 		got = d.Quiet(s.at, s.activity, s.idle)
 	default:

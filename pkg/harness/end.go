@@ -12,6 +12,8 @@ type End struct {
 	// Skipped is how many faults did not happen: nobody was there to whom they
 	// could, or the trial was over before.
 	Skipped int `json:"skipped,omitempty"`
+	// Toll is what became of the faults that happen to a leader.
+	Toll Toll `json:"toll,omitzero"`
 	// Invalid says how the harness skewed the trial, a reason each. Such a trial
 	// is neither slow nor wrong: it says nothing.
 	Invalid []string `json:"invalid,omitempty"`

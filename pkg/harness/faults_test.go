@@ -89,6 +89,9 @@ func TestStrikes(t *testing.T) {
 	t.Parallel()
 	led := func(p, by uint32) trace.Record { return trace.Record{Type: trace.Elected, Process: p, Peer: by} }
 	at := func(k trace.Type, p uint32) trace.Record { return trace.Record{Type: k, Process: p} }
+	all := func(by uint32) []trace.Record {
+		return []trace.Record{led(1, by), led(2, by), led(3, by), led(4, by), led(5, by)}
+	}
 	for name, test := range map[string]struct {
 		id      string
 		event   Event
@@ -98,15 +101,15 @@ func TestStrikes(t *testing.T) {
 		"the settled leader": {"election/test-puppet", Event{Do: DoCrash, Who: "leader"}, nil,
 			[]string{"7ms crash 5"}},
 		"the new one": {"election/test-puppet", Event{Do: DoCrash, Who: "leader"},
-			[]trace.Record{at(trace.Crash, 5), led(4, 4), led(1, 4)}, []string{"7ms crash 4"}},
-		"whom most name": {"election/test-puppet", Event{Do: DoCrash, Who: "leader"},
-			[]trace.Record{at(trace.Crash, 5), led(1, 2), led(3, 2), led(4, 1)}, []string{"7ms crash 2"}},
+			[]trace.Record{at(trace.Crash, 5), led(4, 4), led(1, 4), led(2, 4), led(3, 4)}, []string{"7ms crash 4"}},
+		"not all agree": {"election/test-puppet", Event{Do: DoCrash, Who: "leader"},
+			[]trace.Record{at(trace.Crash, 5), led(4, 4), led(1, 4), led(2, 4)}, nil},
 		"nobody leads": {"election/test-puppet", Event{Do: DoCrash, Who: "leader"},
 			[]trace.Record{at(trace.Crash, 5)}, nil},
 		"the next lower": {"election/test-puppet", Event{Do: DoPause, Who: "successor-of-leader"},
 			[]trace.Record{at(trace.Crash, 4)}, []string{"7ms pause 3"}},
 		"of the lowest the highest": {"election/test-puppet", Event{Do: DoPause, Who: "successor-of-leader"},
-			[]trace.Record{at(trace.Crash, 5), led(1, 1)}, []string{"7ms pause 4"}},
+			[]trace.Record{at(trace.Crash, 5), led(1, 1), led(2, 1), led(3, 1), led(4, 1)}, []string{"7ms pause 4"}},
 		"all that are down": {"election/test-puppet", Event{Do: DoRestart},
 			[]trace.Record{at(trace.Crash, 2), at(trace.Crash, 4)}, []string{"7ms restart 2", "7ms restart 4"}},
 		"who is inside": {"mutex/test-lock", Event{Do: DoCrash, Who: "in-critical-section"},
@@ -117,9 +120,9 @@ func TestStrikes(t *testing.T) {
 		"the first holder": {"mutex/test-token", Event{Do: DoCrash, Who: "token-holder"}, nil,
 			[]string{"7ms crash 1"}},
 		"the leader apart": {"election/test-puppet", Event{Do: DoCut, Shape: "isolate", For: ms},
-			[]trace.Record{led(2, 2)}, []string{"7ms cut 2", "8ms heal 2"}},
+			all(2), []string{"7ms cut 2", "8ms heal 2"}},
 		"the leader deaf": {"election/test-puppet", Event{Do: DoCut, Shape: "deaf"},
-			[]trace.Record{led(2, 2)}, []string{"7ms cut 1>2 3>2 4>2 5>2"}},
+			all(2), []string{"7ms cut 1>2 3>2 4>2 5>2"}},
 		"again": {"election/test-puppet", Event{Every: 4 * ms, Times: 2, Do: DoPause, Who: "leader"}, nil,
 			[]string{"7ms pause 5", "11ms strike"}},
 	} {
@@ -297,7 +300,9 @@ func TestScenarioFaults(t *testing.T) {
 		d := atOnce(t, Scenario{Kind: LeaderReturn}, func(p *Plan) {
 			p.Leader, p.Crashed = 1, []algo.ID{2}
 		})
-		same(t, "timeline", told(d.Timeline()), []string{"0s restart 2"})
+		timeline := d.Timeline()
+		same(t, "timeline", told(timeline), []string{"0s strike"})
+		same(t, "strike", told(d.Strike(0, timeline[0])), []string{"0s restart 2"})
 		same(t, "before", told(d.Quiet(0, 0, false)), []string{})
 		d.Observe(&trace.Record{Type: trace.Up, Process: 2, Incarnation: 1})
 		same(t, "it trusts nobody", told(d.Quiet(0, 1, false)), []string{})
@@ -328,7 +333,9 @@ func TestScenarioFaults(t *testing.T) {
 	t.Run("leader-crash, twice", func(t *testing.T) {
 		t.Parallel()
 		d := atOnce(t, Scenario{Kind: LeaderCrash, Elections: 2}, leads)
-		same(t, "timeline", told(d.Timeline()), []string{"0s crash 2"})
+		timeline := d.Timeline()
+		same(t, "timeline", told(timeline), []string{"0s strike"})
+		same(t, "strike", told(d.Strike(0, timeline[0])), []string{"0s crash 2"})
 		d.Observe(&trace.Record{Type: trace.Crash, Process: 2})
 		r := elected(1, 1)
 		d.Observe(&r)
@@ -338,7 +345,9 @@ func TestScenarioFaults(t *testing.T) {
 			r := elected(p, 2)
 			d.Observe(&r)
 		}
-		same(t, "all agree again", told(d.Quiet(6*ms, 2, false)), []string{"6ms crash 2"})
+		again := slices.Clone(d.Quiet(6*ms, 2, false))
+		same(t, "all agree again", told(again), []string{"6ms strike"})
+		same(t, "the leader of then", told(d.Strike(6*ms, again[0])), []string{"6ms crash 2"})
 		d.Observe(&trace.Record{Type: trace.Crash, Process: 2})
 		r = elected(1, 1)
 		d.Observe(&r)

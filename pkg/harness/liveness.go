@@ -19,12 +19,24 @@ func (p *Plan) Live(s *algo.Spec) (algo.Liveness, time.Duration) {
 	if l.Under == algo.Unpromised {
 		return l, 0
 	}
+	return l, p.noticed(s, l)
+}
+
+// noticed is how long the time-outs of l take, once a detector has noticed that they have to,
+// if one is needed.
+func (p *Plan) noticed(s *algo.Spec, l algo.Liveness) time.Duration {
 	d, _ := p.Network.Bound()
 	within := l.Within(p.Params, d)
 	if s.Needs.Detector != algo.NoDetector {
 		within += p.Detector.Bound(d)
 	}
-	return l, within
+	return within
+}
+
+// Recovers is how long an outage lasts at most as a rule, whatever is promised. One that has
+// lasted longer when the trial ends is said never to have ended.
+func (p *Plan) Recovers(s *algo.Spec) time.Duration {
+	return p.noticed(s, algo.Liveness{Timeouts: patience})
 }
 
 // patience is how many of the longest time-outs an election is over in as a rule.

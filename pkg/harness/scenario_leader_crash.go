@@ -10,7 +10,7 @@ import (
 
 var leaderCrash = ScenarioKind{
 	Name:    LeaderCrash,
-	Doc:     "the settled leader crashes, at a random phase of every periodic timer",
+	Doc:     "the process that leads then crashes, at a random phase of every periodic timer",
 	Problem: algo.Election, Keys: []string{"settle", "elections"},
 	Crashes: true, Steady: true, Draws: trace.LeaderCrashed, cause: []trace.Type{trace.Crash, trace.Up},
 	Usual: true, Place: leads, Check: checkLed("the leader crashes"),
@@ -32,14 +32,15 @@ var leaderCrash = ScenarioKind{
 // of then crashes.
 type crashing struct {
 	plain
-	rounds int     // elections that are over
-	victim algo.ID // who crashed last; None: it is back
+	rounds int  // elections that are over
+	back   bool // the one that crashed last is, or is to be
 }
 
-func (c *crashing) plan(d *Coordinator) []Instruction {
-	c.victim = d.setup.Leader
-	return []Instruction{{At: d.settling(0), Do: DoCrash, Node: c.victim}}
+func (c *crashing) crash(d *Coordinator, from time.Duration) Event {
+	return Event{At: from + d.settling(c.rounds), Do: DoCrash, Who: "leader", Led: true}
 }
+
+func (c *crashing) events(d *Coordinator) []Event { return []Event{c.crash(d, 0)} }
 
 func (c *crashing) agreed(d *Coordinator, now time.Duration) {
 	s := &d.setup.Scenario
@@ -48,15 +49,15 @@ func (c *crashing) agreed(d *Coordinator, now time.Duration) {
 		return
 	}
 	d.caused = false
-	if c.victim != algo.None {
-		if c.rounds++; c.rounds == s.Elections {
-			d.finish()
-			return
-		}
-		d.out = append(d.out, Instruction{At: now + s.Settle, Do: DoRestart, Node: c.victim})
-		c.victim = algo.None
+	if c.back {
+		c.back = false
+		d.later(c.crash(d, now))
 		return
 	}
-	c.victim = d.leader()
-	d.out = append(d.out, Instruction{At: now + d.settling(c.rounds), Do: DoCrash, Node: c.victim})
+	if c.rounds++; c.rounds == s.Elections {
+		d.finish()
+		return
+	}
+	c.back = true
+	d.out = append(d.out, Instruction{At: now + s.Settle, Do: DoRestart, Node: d.struck})
 }

@@ -23,9 +23,6 @@ var leaderReturn = ScenarioKind{
 
 type returning struct{ plain }
 
-func (returning) plan(d *Coordinator) (out []Instruction) {
-	for _, p := range d.setup.Crashed {
-		out = append(out, Instruction{At: d.settling(0), Do: DoRestart, Node: p})
-	}
-	return out
+func (returning) events(d *Coordinator) []Event {
+	return []Event{{At: d.settling(0), Do: DoRestart, Nodes: d.setup.Crashed, Led: true}}
 }

@@ -25,5 +25,7 @@ type fallingApart struct{ plain }
 
 func (fallingApart) events(d *Coordinator) []Event {
 	s := &d.setup.Scenario
-	return []Event{{At: d.settling(0), Do: DoCut, Shape: s.Shape, For: s.Duration}}
+	e := Event{At: d.settling(0), Do: DoCut, Shape: s.Shape, For: s.Duration}
+	e.Led = e.ByLeader()
+	return []Event{e}
 }

@@ -81,6 +81,10 @@ func (c *scriptedScene) next(d *Coordinator, now time.Duration) {
 	e := c.lines[0].Event
 	c.lines = c.lines[1:]
 	f := d.faults.add(e)
+	if d.leaderless(f, now) {
+		return
+	}
+	d.note(f, now, false)
 	f.fired = 1
 	d.out = d.carryOut(d.out, f, now)
 }

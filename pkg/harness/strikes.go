@@ -35,6 +35,11 @@ type occasion struct {
 	seen  int           // triggers
 	armed int           // of those, that led to a strike
 	fired int
+
+	// One that happens to a leader:
+	waits  bool // it has come due, and nobody leads
+	called bool // a process does meanwhile: it is about to strike
+	due    time.Duration
 }
 
 func (f *faults) init(s *Setup) {
@@ -87,7 +92,7 @@ func (d *Coordinator) planned(out []Instruction, e *Event) []Instruction {
 	switch {
 	case isRule(e) || e.On != "":
 		return out
-	case !e.Again() && e.Settled():
+	case !e.Again() && e.Settled() && !e.Led:
 		f.fired = 1
 		return d.carryOut(out, f, e.At)
 	}
@@ -160,9 +165,14 @@ func (d *Coordinator) Strike(now time.Duration, i Instruction) []Instruction {
 
 func (d *Coordinator) strike(now, nominal time.Duration, index int) {
 	f := &d.faults.list[index-1]
+	waited := f.waits
+	if d.leaderless(f, nominal) {
+		return
+	}
+	d.note(f, now, waited)
 	f.fired++
 	at := now
-	if f.On == "" && f.Settled() {
+	if f.On == "" && f.Settled() && !f.Led {
 		at = nominal // nobody waited to know
 	}
 	before := len(d.out)
@@ -174,8 +184,14 @@ func (d *Coordinator) strike(now, nominal time.Duration, index int) {
 	for i := before; i < after; i++ {
 		d.expect(d.out[i].At)
 	}
+	if f.Led && after > before {
+		d.struck = d.out[before].Node
+	}
 	if f.Again() && f.goesOn() {
 		next := nominal + f.gap(d.setup.Seed)
+		if waited {
+			next += now - nominal
+		}
 		d.out = append(d.out, Instruction{At: next, Do: fault.Strike, Fault: index})
 		if f.Times > 0 {
 			d.expect(next)
@@ -263,8 +279,15 @@ func (s *situation) Peers() []algo.ID      { return s.d.setup.Graph.Peers() }
 func (s *situation) Up(p algo.ID) bool     { return s.d.up[p-1] }
 func (s *situation) Paused(p algo.ID) bool { return s.d.faults.paused[p-1] }
 func (s *situation) Inside(p algo.ID) bool { return s.d.faults.inside[p-1] }
-func (s *situation) Leader() algo.ID       { return s.d.leader() }
 func (s *situation) Holder() algo.ID       { return s.d.faults.holder }
+
+// Leader is who leads; where a trigger has pulled, see Coordinator.claimant.
+func (s *situation) Leader() algo.ID {
+	if s.d.reign == nil || s.f.On != "" {
+		return s.d.claimant()
+	}
+	return s.d.reign.leader
+}
 
 // Dice is the random source of the present strike.
 func (s *situation) Dice() *rand.Rand {
@@ -272,9 +295,9 @@ func (s *situation) Dice() *rand.Rand {
 	return rand.New(rand.NewPCG(seed, seed))
 }
 
-// leader is the live process that last named itself leader; if there is none, the
-// one that most live processes name.
-func (d *Coordinator) leader() algo.ID {
+// claimant is the live process that last named itself leader, whether it leads or not; if
+// there is none, the one that most live processes name.
+func (d *Coordinator) claimant() algo.ID {
 	if p := d.faults.declared; p != algo.None && d.up[p-1] && d.beliefs[p-1] == p {
 		return p
 	}
@@ -348,7 +371,11 @@ func (d *Coordinator) Skipped(end time.Duration) int {
 	for i := range d.faults.list {
 		f := &d.faults.list[i]
 		late := f.fired == 1 && !f.Again() && f.On == "" && f.At > end
-		if f.After == "" && !isRule(f.Event) && (f.fired == 0 || late) {
+		switch {
+		case f.waits:
+			skipped++
+		case f.Led && f.fired == 0: // it was not to happen yet
+		case f.After == "" && !isRule(f.Event) && (f.fired == 0 || late):
 			skipped++
 		}
 	}

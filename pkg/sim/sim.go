@@ -166,7 +166,7 @@ func (s *simulation) guarded(run func()) {
 // tally adds to the end what is known only then.
 func (s *simulation) tally() {
 	s.end.Pending = s.inFlight // what the last event sent included
-	s.end.Skipped = s.coordinator.Skipped(s.end.At)
+	s.end.Skipped, s.end.Toll = s.coordinator.Skipped(s.end.At), s.coordinator.Toll()
 	for i, o := range s.omissions {
 		s.end.Skipped += o.Missed(s.fitted[i])
 	}
