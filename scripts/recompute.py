@@ -16,7 +16,7 @@ import sys
 from collections import defaultdict
 
 MS = 1e6
-LEADS = {"raft", "multi-paxos", "bully-quorum", "zab-fle"}  # whose Spec means outages as led
+LEADS = {"raft", "multi-paxos", "bully-quorum", "zab-fle", "ble", "viewstamped-replication"}  # whose Spec means outages as led
 PERIOD_TIMER = {"raft": "heartbeat", "stable-leader": "period"}
 
 
@@ -324,7 +324,7 @@ class Election:
             if o and not now["agreed"] and not self.counts(o["cause"]):
                 o.update(cause="leader-crash", cause_ms=at, begin_ms=None, phase=self.phase(r, at))
             for k in DEFINITIONS:
-                if self.open[k] and not now[k] and self.open[k]["why"] in WEAK:
+                if self.open[k] and not now[k] and not self.counts(self.open[k]["why"]):
                     self.open[k].update({"why": "leader-crash", "from": at})
         if now["agreed"]:
             l, = now["agreed"]
@@ -404,13 +404,15 @@ class Election:
         for k in DEFINITIONS:
             o = self.open[k]
             if o:
-                self.outages[k].append((o["since"], None, None))
+                self.outages[k].append((o["since"], None, o["from"] if self.counts(o["why"]) else None))
                 if k == "agreed":
                     o.update(end_ms=None, process=0)
                     self.ops.append(o)
             spans = [(end if b is None else b) - a for a, b, _ in self.outages[k]]
             c[f"outages_{k}"], c[f"longest_outage_{k}_ms"] = len(spans), ms(max(spans, default=0))
-            c[f"downtime_{k}_ms"] = ms(mean(b - f for _, b, f in self.outages[k] if f is not None))
+            lost = [(b, f) for _, b, f in self.outages[k] if f is not None]
+            ended = sum(b is not None for b, _ in lost)  # the others are right-censored
+            c[f"downtime_{k}_ms"] = ms(sum((end if b is None else b) - f for b, f in lost) / ended) if ended else None
             if k != "served":
                 c[f"availability_{k}"] = 1 - sum(spans) / end if end else None
         c["availability_served"] = self.answered / self.asked if self.asked else None

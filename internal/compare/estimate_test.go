@@ -22,18 +22,22 @@ func TestEstimate(t *testing.T) {
 		{stats.Summary{N: 7, Median: 28.07, CILow: 1, CIHigh: 104.24}, 30, "28.07 [1, 104.2] n=7"},
 		{stats.Summary{N: 5, Median: 2, CILow: none, CIHigh: none}, 5, "2 [n/a]"},
 		{stats.Summary{N: 1, Median: 32, CILow: none, CIHigh: none}, 30, "32 [n/a] n=1"},
-		{stats.Summary{N: 7, Censored: 1, Median: 2, CILow: 1, CIHigh: none}, 7, "2 [1, ...] n=7+1"},
-		{stats.Summary{N: 5, Censored: 9, Median: none, CILow: 8, CIHigh: none}, 5, "> limit [8, ...] n=5+9"},
-		{stats.Summary{Censored: 3, Median: none, CILow: none, CIHigh: none}, 0, "> limit [n/a] n=0+3"},
+		{stats.Summary{N: 7, Censored: 1, Median: 2, CILow: 1, CIHigh: none}, 7, "2 [1, ...] never recovered: 1 of 8"},
+		{stats.Summary{N: 5, Censored: 9, Median: none, CILow: 8, CIHigh: none}, 5, "> limit [8, ...] never recovered: 9 of 14"},
+		{stats.Summary{Censored: 3, Median: none, CILow: none, CIHigh: none}, 0, "> limit [n/a] never recovered: 3 of 3"},
 		{stats.Summary{Median: none, CILow: none, CIHigh: none}, 4, "n/a"},
 		{stats.Summary{N: 7, Median: 0.019, CILow: 0.01, CIHigh: 0.03, Doubt: 0.02}, 7, "0.019? [0.01, 0.03]"},
 		{stats.Summary{N: 7, Median: 0.02, CILow: 0.01, CIHigh: 0.03, Doubt: 0.02}, 7, "0.02 [0.01, 0.03]"},
 		{stats.Summary{Censored: 3, Median: none, CILow: none, CIHigh: none, Doubt: 0.02}, 0,
-			"> limit [n/a] n=0+3"},
+			"> limit [n/a] never recovered: 3 of 3"},
 	} {
 		if got := new(Legend).Estimate(metric.Downtime, c.s, c.trials); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.s, got, c.want)
 		}
+	}
+	cut := stats.Summary{N: 7, Censored: 1, Median: 2, CILow: 1, CIHigh: none}
+	if got, want := new(Legend).Estimate(metric.Election, cut, 7), "2 [1, ...] n=7+1"; got != want {
+		t.Errorf("%+v: %q, want %q", cut, got, want)
 	}
 	beyond := stats.Summary{N: 4, Censored: 6, Median: none, CILow: 333.3, CIHigh: none}
 	if got, want := new(Legend).Estimate(metric.Knee, beyond, 10), "beyond [333.3, ...] n=4+6"; got != want {

@@ -51,6 +51,7 @@ type Duel struct {
 	Doubt float64
 
 	of    *metric.Metric
+	never string // which of the two never recovered, and how often; "" for other metrics
 	tests int
 	where string // Place in words, with a colon; "" if nothing else is varied
 }
@@ -225,6 +226,23 @@ func (r *Ranking) group(place []metric.Field, cells []*results.Cell) {
 
 // duel compares two cells.
 func duel(fast, slow *results.Cell, m *metric.Metric) *Duel {
+	d := duelOf(fast, slow, m)
+	if m.Open != "" {
+		d.never = strings.Join(slices.Concat(never(slow, m), never(fast, m)), ", ")
+	}
+	return d
+}
+
+// never says how often the trials of a cell never recovered; nothing if all did.
+func never(c *results.Cell, m *metric.Metric) []string {
+	values, censored := c.Sample(m.Name)
+	if censored == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s never recovered in %d of %d", LabelOf(c), censored, len(values)+censored)}
+}
+
+func duelOf(fast, slow *results.Cell, m *metric.Metric) *Duel {
 	p := Pair(fast, slow, m)
 	if p.enough(DefaultAlpha) {
 		d := ofPairs(fast, slow, p)
@@ -379,7 +397,7 @@ func (d *Duel) sizes() string {
 		text += fmt.Sprintf(" (%d more cannot be paired)", d.Left)
 	}
 	if d.Cut > 0 {
-		text += fmt.Sprintf(" (%d cut off by the time limit)", d.Cut)
+		text += " (" + cmp.Or(d.never, fmt.Sprintf("%d cut off by the time limit", d.Cut)) + ")"
 	}
 	return text
 }

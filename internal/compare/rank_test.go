@@ -93,7 +93,7 @@ func TestRank_Incomplete(t *testing.T) {
 		change func(*results.Trial)
 		want   string
 	}{
-		"cut off":   {cut, "raft recovers at least 2.02 times slower than bully, n = 10 each (3 cut off by the time limit), same luck"},
+		"cut off":   {cut, "raft recovers at least 2.02 times slower than bully, n = 10 each (raft never recovered in 3 of 10), same luck"},
 		"lacking":   {lacking, "raft recovers 2.04 [2.02, 2.06] times slower than bully, n = 7 each (3 more cannot be paired), same luck"},
 		"broken":    {broken, "raft is not ranked: it broke a promise (trials: 1)"},
 		"strangers": {strangers, "raft recovers 2.06 [1.79, 2.4] times slower than bully, n = 10 each"},

@@ -96,6 +96,7 @@ func Interval(lo, hi float64) string {
 // A Legend writes figures, and explains what they turned out to need.
 type Legend struct {
 	own   bool
+	never bool
 	doubt float64
 }
 
@@ -110,7 +111,12 @@ func (l *Legend) Estimate(m *metric.Metric, s stats.Summary, trials int) string 
 		text = m.Cut()
 	}
 	text += " " + Interval(s.CILow, s.CIHigh)
-	if own := OwnN(s, trials); own != "" {
+	switch own := OwnN(s, trials); {
+	case own == "":
+	case m.Open != "" && s.Censored > 0:
+		text += fmt.Sprintf(" %s: %d of %d", m.Cut(), s.Censored, s.N+s.Censored)
+		l.never = true
+	default:
 		l.own = true
 		text += " n=" + own
 	}
@@ -150,6 +156,9 @@ func (l *Legend) Notes() (list []string) {
 	if l.own {
 		list = append(list, ownNote)
 	}
+	if l.never {
+		list = append(list, neverNote)
+	}
 	if l.doubt > 0 {
 		list = append(list, DoubtNote(l.doubt))
 	}
@@ -173,6 +182,10 @@ func OwnN(s stats.Summary, trials int) string {
 	}
 	return ""
 }
+
+// neverNote explains what stands beside a downtime.
+const neverNote = "never recovered: the outage had not ended when the trial did; such trials count as " +
+	"larger than all others; " + BeyondLimit + ": the median lies among them"
 
 // ownNote explains what OwnN writes beside a figure.
 const ownNote = "n=A beside a figure: it has a value in A trials, not in all n of the row; n=A+B: B more " +

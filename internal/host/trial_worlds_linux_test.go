@@ -69,6 +69,25 @@ func TestTrial_BothWorldsAgree(t *testing.T) {
 	}
 }
 
+// TestTrial_LeaderOfThen: in both worlds leader-crash crashes the process that leads when the fault
+// strikes, though another led at the start, which has crashed meanwhile.
+func TestTrial_LeaderOfThen(t *testing.T) {
+	t.Parallel()
+	p := plan(t, "election/bully", 4, harness.Scenario{Kind: harness.LeaderCrash, Settle: ms(900)}, slow)
+	p.Faults.Events = []harness.Event{{At: ms(20), Do: harness.DoCrash, Node: 4}}
+	twice := func(list []trace.Operation, toll harness.Toll) error {
+		if len(list) != 2 || list[0].Process != 3 || list[1].Process != 2 || toll.Struck != 1 || toll.Drawn != 1 {
+			return fmt.Errorf("elections %+v, %+v; want those of 3 and then 2, and one crash of the leader", list, toll)
+		}
+		return nil
+	}
+	simulated := simulate(t, p)
+	if err := twice(simulated.Operations, simulated.End.Toll); err != nil {
+		t.Errorf("simulated: %v", err)
+	}
+	run(t, newMachine(t, 4), p, func(o outcome) error { return twice(o.Operations, o.End.Toll) })
+}
+
 // same compares what does not depend on when things happened.
 func same(want algotest.Outcome, got outcome) error {
 	if want.Status != got.Status || want.End.Reason != got.End.Reason {

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -91,8 +92,8 @@ func newElections(s *harness.Setup, links *harness.Links, m *faults) *elections 
 		vigil: newVigil(s), phases: newPhases(s),
 	}
 	for _, service := range algo.Services() {
-		e.outages[service] = newOutages(metric.OutagesOf(service), service == s.Alg.Spec.Service,
-			e.measured)
+		e.outages[service] = newOutages(metric.OutagesOf(service), s.Recovers(&s.Alg.Spec),
+			service == s.Alg.Spec.Service, e.measured)
 	}
 	e.agreed = e.Agreement(algo.None)
 	e.last, e.marked = s.Leader, -1
@@ -558,12 +559,18 @@ func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 		v.Operations = append(v.Operations, e.current)
 		e.incomplete(j, end, v, spec.Promises)
 	case n == 0 && e.lasting() && end.Reason == harness.Finished: // all agreed all the time
+	case n == 0 && end.Toll.Struck < end.Toll.Due:
+		v.Status, v.Reason = trace.TimedOut, fmt.Sprintf("no process led (%s) when a fault was to happen to "+
+			"the leader, nor until %v", spec.Service, end.At)
 	case n == 0:
 		v.Status, v.Reason = trace.Unknown, "no election took place"
 	case end.Reason != harness.Finished:
 		v.Status, v.Reason = trace.TimedOut, "the scenario did not come to its end within "+end.At.String()
 	default:
 		e.judgeHighest(j)
+	}
+	if why := e.endless(j, end.At); v.Status == trace.OK && why != "" {
+		v.Status, v.Reason = trace.TimedOut, why
 	}
 	unneeded := 0
 	for _, op := range v.Operations {
@@ -580,12 +587,13 @@ func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 		metric.Detection.Of(mean(detection, n)),
 		metric.Election.Of(mean(election, n)),
 		metric.Downtime.Of(headline[0].Value),
+		metric.NeverRecovered.Of(headline[1].Value),
 		metric.MessagesPerElection.Of(mean(float64(e.messages), n)),
 		metric.BytesPerElection.Of(mean(float64(e.bytes), n)),
 		metric.MessageDelays.Of(mean(rounds, n)),
 		metric.LeaderChanges.Of(float64(e.changes)),
 		metric.SplitBrain.Of(ms(e.split)),
-		metric.Availability.Of(headline[1].Value),
+		metric.Availability.Of(headline[2].Value),
 	}
 	if e.heals.n > 0 || e.healedAt >= 0 {
 		v.Metrics = append(v.Metrics, metric.Heal.Of(e.heals.mean()))
@@ -597,7 +605,19 @@ func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 	v.Metrics = append(v.Metrics,
 		metric.UnneededElections.Of(ratio(float64(unneeded), end.At.Seconds())),
 		metric.UnjustifiedDemotions.Of(ratio(float64(e.demoted), end.At.Seconds())))
+	v.Metrics = append(v.Metrics, struck(&end.Toll)...)
 	v.Metrics = append(v.Metrics, j.faults.metrics()...)
+}
+
+// struck are the metrics of what happened to leaders; none, if nothing was to.
+func struck(t *harness.Toll) (out []metric.Value) {
+	if t.Due > 0 {
+		out = append(out, metric.LeaderWait.Of(mean(ms(t.Waited), t.Struck)))
+	}
+	if t.Drawn > 0 {
+		out = append(out, metric.SettledShare.Of(ratio(float64(t.Settled), float64(t.Drawn))))
+	}
+	return out
 }
 
 // outaged are the metrics of all definitions of an outage, and those of the one that the

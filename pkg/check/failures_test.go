@@ -54,7 +54,7 @@ func TestFailures(t *testing.T) {
 			map[string]float64{"downtime_ms": nan, "leader_changes": 0}, []string{"other"}},
 		"an election that goes on at the end is no failure": {join(at(10, trace.Crash, 3),
 			elects(12, 2, 1, 2), at(99, trace.Crash, 2)), churning, trace.OK,
-			map[string]float64{"downtime_ms": 2}, []string{"ok", "pending"}},
+			map[string]float64{"downtime_ms": 3, "never_recovered": 0}, []string{"ok", "pending"}},
 		"the living are suspected": {join(at(10, trace.Suspect, 1, 3), at(20, trace.Crash, 3),
 			at(25, trace.Suspect, 2, 3), at(27, trace.Suspect, 1, 3), elects(30, 2, 1, 2)), churning, trace.OK,
 			map[string]float64{"false_suspicions": 1, "suspicion_ms": 5}, []string{"ok"}},

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -21,10 +22,14 @@ type vigil struct {
 	since     time.Duration // when that began
 	disturbed time.Duration // when something happened last
 	due       time.Duration // when there has to be a leader; negative: nobody waits
+
+	// Whatever happens meanwhile: a leader could be there since then, and is not. Negative: there
+	// is one, or none could be.
+	lacking time.Duration
 }
 
 func newVigil(s *harness.Setup) vigil {
-	v := vigil{due: -1, connected: true}
+	v := vigil{due: -1, lacking: -1, connected: true}
 	if s.InModel {
 		v.promise, v.within = s.Live(&s.Alg.Spec)
 	}
@@ -40,9 +45,12 @@ func (e *elections) disturbed(j *Judge, at time.Duration, links bool) {
 	e.overdue(j, at)
 	v.disturbed = max(at, 0)
 	if links {
-		v.connected = e.connected(at)
+		v.connected = e.connected(at, v.promise.Learns)
 	}
 	e.wait(j)
+	if links {
+		e.lacks(at)
+	}
 }
 
 // missed takes note of whether there is a leader from now on.
@@ -55,16 +63,44 @@ func (e *elections) missed(j *Judge, at time.Duration) {
 		v.since = max(at, 0)
 	}
 	e.wait(j)
+	e.lacks(at)
+}
+
+// lacks takes note of whether a leader is missing from now on that could be there. Who has
+// forgotten what it knew counts as live: what it has to learn is the algorithm's affair.
+func (e *elections) lacks(at time.Duration) {
+	v := &e.vigil
+	switch {
+	case !v.missing || !e.begun() || !e.seen() || !v.connected && !(v.promise.Learns && e.connected(at, false)):
+		v.lacking = -1
+	case v.lacking < 0:
+		v.lacking = max(at, 0)
+	}
+}
+
+// endless says that a trial ended in an outage that has lasted longer than the promise of a
+// leader allows, although things kept happening that begin it anew; "": it did not.
+func (e *elections) endless(j *Judge, at time.Duration) string {
+	v := &e.vigil
+	if v.within == 0 || v.lacking < 0 || at-v.lacking <= v.within || !j.untouched() {
+		return ""
+	}
+	return fmt.Sprintf("no leader (%s) from %v to the end at %v, for longer than the %v promised",
+		e.setup.Alg.Spec.Service, v.lacking, at, v.within)
 }
 
 // wait works out when there has to be a leader. Before anybody has begun an election none
 // need come, unless the processes begin one by themselves.
 func (e *elections) wait(j *Judge) {
 	v := &e.vigil
-	begun := e.setup.Alg.Spec.Perpetual || e.open && e.current.Begin >= 0
-	if v.due = -1; v.missing && v.connected && begun && j.untouched() && e.seen() {
+	if v.due = -1; v.missing && v.connected && e.begun() && j.untouched() && e.seen() {
 		v.due = max(v.since, v.disturbed) + v.within
 	}
+}
+
+// begun says whether somebody has begun an election, or all do by themselves.
+func (e *elections) begun() bool {
+	return e.setup.Alg.Spec.Perpetual || e.open && e.current.Begin >= 0
 }
 
 // overdue objects to a leader that is still missing, once.
@@ -89,12 +125,13 @@ func (e *elections) learnt(j *Judge, p uint32, at time.Duration) {
 	}
 }
 
-// connected says whether the processes are connected as the promise wants it.
-func (e *elections) connected(at time.Duration) bool {
+// connected says whether the processes are connected as the promise wants it. Where they have
+// to have learned what they forgot, those that have not count as down.
+func (e *elections) connected(at time.Duration, learned bool) bool {
 	n, majority := e.setup.Nodes, e.setup.Alg.Spec.Service != algo.Agreed
 	up, live := 0, make([]bool, n)
 	for i := range live {
-		live[i] = e.faults.up[i] && !(e.vigil.promise.Learns && e.faults.forgot[i])
+		live[i] = e.faults.up[i] && !(learned && e.faults.forgot[i])
 		if live[i] {
 			up++
 		}

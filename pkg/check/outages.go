@@ -14,6 +14,7 @@ import (
 // without a leader.
 type outages struct {
 	of      *metric.Outages
+	endless time.Duration           // what has lasted so long at the end is said never to end
 	named   bool                    // the Spec of the algorithm names this definition
 	measure func(trace.Origin) bool // whether an outage of that origin is what is measured
 
@@ -28,11 +29,13 @@ type outages struct {
 	over    []trace.Outage
 	total   time.Duration // of all
 	longest time.Duration
-	lost    span // of those that are measured and came to their end
+	lost    span          // of those that are measured and came to their end
+	pending time.Duration // of one that is measured and has not
 }
 
-func newOutages(of *metric.Outages, named bool, measure func(trace.Origin) bool) *outages {
-	return &outages{of: of, named: named, measure: measure, lost: span{metric: of.Downtime}}
+func newOutages(of *metric.Outages, endless time.Duration, named bool,
+	measure func(trace.Origin) bool) *outages {
+	return &outages{of: of, endless: endless, named: named, measure: measure, lost: span{metric: of.Downtime}}
 }
 
 // follow takes note of whether a leader is there from now on. Origin is why it is not,
@@ -54,10 +57,10 @@ func (o *outages) follow(there bool, at time.Duration, origin func() trace.Origi
 	}
 }
 
-// lose has an outage count from now on that something else began: the leader that there
-// was before is gone as well.
+// lose has an outage count from now on that began for what is not measured: the leader that
+// there was before is gone as well.
 func (o *outages) lose(at time.Duration) {
-	if o.down && !o.origin.Loss() {
+	if o.down && !o.measure(o.origin) {
 		o.origin, o.counted = trace.LeaderCrashed, at
 	}
 }
@@ -93,6 +96,7 @@ func (o *outages) finish(at time.Duration) {
 		status := trace.Unasked
 		if o.measure(o.origin) {
 			status = trace.Pending
+			o.pending = max(at, o.from) - o.counted
 		}
 		o.add(max(at, o.from), -1, status)
 	}
@@ -109,10 +113,17 @@ func (o *outages) attribute(operations []trace.Operation) {
 	}
 }
 
-// metrics are those of the definition; share is its availability.
+// metrics are those of the definition; share is its availability. The downtime is that of all
+// outages that count for each that ended: so an outage that the end of the trial cut short, and
+// that is known only to last longer, counts with what was seen of it.
 func (o *outages) metrics(share float64) []metric.Value {
+	never := 0.0
+	if o.pending > o.endless {
+		never = 1
+	}
 	return []metric.Value{
-		o.of.Downtime.Of(o.lost.total.mean()),
+		o.of.Downtime.Of(mean(ms(o.lost.total.total+o.pending), o.lost.total.n)),
+		o.of.Never.Of(never),
 		o.of.Availability.Of(share),
 		o.of.Longest.Of(ms(o.longest)),
 		o.of.Number.Of(float64(len(o.over))),

@@ -294,14 +294,16 @@ func TestMetrics(t *testing.T) {
 		problem algo.Problem
 		missing []string
 	}{
-		"election": {trial{id: "election/test-term", change: detected, records: troubled}, algo.Election, nil},
+		"election": {trial{id: "election/test-term", change: detected, records: troubled,
+			end: harness.End{Toll: harness.Toll{Due: 1, Struck: 1, Drawn: 1}}}, algo.Election, nil},
 		"entries": {trial{id: "mutex/test-token", change: offered, records: troubled},
 			algo.MutualExclusion, []string{"knee_per_s", "kept_up_per_s"}},
 		"a ramp": {trial{id: "mutex/test-token", change: rising, records: troubled},
 			algo.MutualExclusion, []string{"waiting_ms", "waiting_p99_ms", "turnaround_ms", "throughput_per_s"}},
 		"calm election": {trial{id: eventual, change: detected}, algo.Election,
 			[]string{"suspicion_ms", "heal_ms", "outage_requested_ms", "outage_achieved_ms",
-				"mistake_duration_ms", "mistake_recurrence_ms", "terms_per_election", "split_vote_share"}},
+				"mistake_duration_ms", "mistake_recurrence_ms", "terms_per_election", "split_vote_share",
+				"leader_wait_ms", "settled_share"}},
 		"several inside": {trial{id: several, records: troubled, change: func(p *harness.Plan) {
 			offered(p)
 			two(p)

@@ -222,7 +222,8 @@ type (
 		Design   map[string]string       `json:"design"`
 		InModel  bool                    `json:"in_model"`
 		Statuses map[trace.Status]int    `json:"statuses"`
-		Marked   int                     `json:"marked"` // of those with status ok
+		Marked   int                     `json:"marked"`                  // of those with status ok
+		Restless int                     `json:"never_settled,omitempty"` // likewise
 		Metrics  map[string]metricReport `json:"metrics"`
 	}
 	metricReport struct {
@@ -296,7 +297,7 @@ func (o *outcome) report(code int) runReport {
 		}
 		r.Cells = append(r.Cells, cellReport{
 			Cell: cell.Number, Design: metric.ByName(cell.Design), InModel: cell.Plan.InModel,
-			Statuses: c.statuses, Marked: c.marked, Metrics: metrics,
+			Statuses: c.statuses, Marked: c.marked, Restless: c.restless, Metrics: metrics,
 		})
 	}
 	return r

@@ -46,6 +46,7 @@ type cellOutcome struct {
 	method   stats.Method
 	statuses map[trace.Status]int
 	marked   int
+	restless int                       // trials in which no leader that was struck had settled
 	samples  map[string]results.Sample // what its trials observed of each metric of the table
 	clocks   float64                   // largest clock_error_us
 }
@@ -128,6 +129,9 @@ func (o *outcome) add(t *results.Trial) {
 	for _, name := range o.metrics {
 		v, seen := t.Observe(name)
 		c.samples[name].Add(t.Start(), v, seen)
+	}
+	if v, kind := t.Observe(metric.SettledShare.Name); kind == results.Observed && v == 0 {
+		c.restless++
 	}
 	if v, kind := t.Observe(metric.ClockError.Name); kind == results.Observed {
 		c.clocks = max(c.clocks, v)
@@ -232,6 +236,10 @@ func (o *outcome) table() (t *table, notes []string) {
 	if slices.ContainsFunc(o.experiment.Cells, func(c experiment.Cell) bool { return !c.Plan.InModel }) {
 		notes = append(notes, "*: in_model=false: more was asked of the algorithm than it promises")
 	}
+	if slices.ContainsFunc(o.cells, func(c cellOutcome) bool { return c.restless > 0 }) {
+		notes = append(notes, "never settled: no leader that the scenario struck had led for settle, as others "+
+			"took over from it by themselves; see leader_wait_ms and settled_share")
+	}
 	return t, notes
 }
 
@@ -254,6 +262,9 @@ func (o *outcome) count(c *cellOutcome, cell *experiment.Cell) string {
 			part := fmt.Sprintf("%s %d", status, n)
 			if status == trace.OK && c.marked > 0 {
 				part += fmt.Sprintf(" (marked %d)", c.marked)
+			}
+			if status == trace.OK && c.restless > 0 {
+				part += fmt.Sprintf(" (never settled %d)", c.restless)
 			}
 			parts = append(parts, part)
 			total += n

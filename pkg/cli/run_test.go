@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -395,4 +396,43 @@ func TestRun_Host(t *testing.T) {
 	has(t, bench(t, "replay", dir, "--trial", "1", "--host", "ssh").want(t, Usage).errors, "without --live")
 	has(t, bench(t, "replay", dir, "--trial", "1", "--host", "ssh", "--live").want(t, Usage).errors,
 		"a simulation has no nodes")
+}
+
+// TestRun_Unsettled: the end of a run says in how many trials no leader had settled, and how
+// often an algorithm never recovered.
+func TestRun_Unsettled(t *testing.T) {
+	t.Parallel()
+	const file = `name: unsettled
+problem: election
+algorithms: [bully]
+transport: sim
+nodes: 5
+scenario: {kind: leader-crash}
+detector: {kind: heartbeat, interval: 10ms, timeout: 15ms}
+network: {latency: 2ms, loss: 0.05}
+repetitions: 20
+seed: 3
+trace: none
+`
+	r := bench(t, "run", write(t, "unsettled.yaml", file), "--out", t.TempDir()).want(t, Good)
+	has(t, r.out, " (never settled ", "never settled: no leader that the scenario struck had led for settle")
+	const dead = `name: dead
+problem: election
+algorithms: [raft, bully]
+transport: sim
+nodes: 5
+scenario: {kind: churn, duration: 20s}
+network: {latency: 1ms}
+faults: {events: [{at: 2s, do: crash, who: leader, for: 1s}, {at: 8s, do: crash, who: [3, 4, 5]}]}
+repetitions: 12
+seed: 3
+trace: none
+time_limit: 60s
+`
+	r = bench(t, "run", write(t, "dead.yaml", dead), "--out", t.TempDir()).want(t, Good)
+	if !regexp.MustCompile(`raft .*never recovered: 12 of 12`).MatchString(r.out) ||
+		!regexp.MustCompile(`\(raft never\s+recovered in\s+\d+ of 12\)`).MatchString(r.out) ||
+		regexp.MustCompile(`bully .*never recovered: `).MatchString(r.out) {
+		t.Errorf("%s", r.out)
+	}
 }

@@ -24,8 +24,12 @@ var (
 	})
 	Downtime = elections.declare(Metric{
 		Name: "downtime_ms", Unit: Milliseconds, Kind: SinceCause, Definition: BySpec,
-		Tables: Main | Brief | Lasting, Slower: slowerToRecover,
+		Tables: Main | Brief | Lasting, Slower: slowerToRecover, Open: "never_recovered",
 		Doc: "the loss of the leader to the end of the outage, as the algorithm's Spec defines one",
+	})
+	NeverRecovered = elections.declare(Metric{
+		Name: "never_recovered", Words: "outages without end", Unit: Times, Kind: Count,
+		Doc: "outages that count in downtime_ms, and last at the end for longer than an election takes as a rule",
 	})
 	MessagesPerElection = elections.declare(Metric{
 		Name: "messages_per_election", Traffic: true, Unit: OfMessages, Kind: Count, Tables: Main,

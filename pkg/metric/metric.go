@@ -32,6 +32,9 @@ type Metric struct {
 	// AtLeast marks what a trial looks for up to a bound: one with status ok that has none did
 	// not get there. It is larger than what was seen.
 	AtLeast bool
+	// Open is the name of the metric that counts what a trial saw no end of; "": nothing does.
+	// A trial that has any knows the metric only to be larger than what was seen.
+	Open string
 	// Traffic marks what is about the algorithm's messages. A subject that is only observed
 	// has none of it: its messages are not seen.
 	Traffic bool
@@ -145,8 +148,11 @@ func (m *Metric) Directions() (up, down string) {
 
 // Cut is why a trial may be known only to have more of the metric than was seen.
 func (m *Metric) Cut() string {
-	if m.AtLeast {
+	switch {
+	case m.AtLeast:
 		return "beyond"
+	case m.Open != "":
+		return "never recovered"
 	}
 	return "timed out"
 }

@@ -6,6 +6,7 @@ import "github.com/conclave-bench/conclave/pkg/algo"
 type Outages struct {
 	Service  algo.Service
 	Downtime *Metric // from the loss of a leader to the end of the outage, in the mean
+	Never    *Metric // how many outages never ended: one or none
 	// Availability is a share of the time, or, where clients ask, of their requests.
 	Availability    *Metric
 	Longest, Number *Metric // of all outages, whatever began them
@@ -25,7 +26,11 @@ func declareOutages(s algo.Service, up, downtime, availability, down string) *Ou
 			Name: "downtime_" + of + "_ms", Words: "downtime until " + up,
 			Unit: Milliseconds, Kind: SinceCause,
 			From: from, To: to, Definition: definition,
-			Slower: slowerToRecover, Doc: downtime,
+			Slower: slowerToRecover, Open: "never_recovered_" + of, Doc: downtime,
+		}),
+		Never: elections.declare(Metric{
+			Name: "never_recovered_" + of, Words: "outages without end of " + up, Unit: Times, Kind: Count,
+			Doc: "outages that count, and last at the end for longer than an election takes as a rule",
 		}),
 		Availability: elections.declare(Metric{
 			Name: "availability_" + of, Words: "availability of " + up, Unit: Fraction, Kind: Share,
@@ -93,5 +98,17 @@ var (
 	UnjustifiedDemotions = elections.declare(Metric{
 		Name: "unjustified_demotions_per_s", Unit: PerSecond, Kind: Rate,
 		Doc: "leaders that gave up, or were replaced, while they reached a majority of all processes",
+	})
+)
+
+// What happened to leaders, by a fault that looks for one.
+var (
+	LeaderWait = elections.declare(Metric{
+		Name: "leader_wait_ms", Words: "wait for a leader", Unit: Milliseconds, Kind: SinceCause, Early: true,
+		Doc: "a fault that happens to a leader comes due to a process that leads, in the mean",
+	})
+	SettledShare = elections.declare(Metric{
+		Name: "settled_share", Words: "share of settled leaders", Unit: Fraction, Kind: Share, Better: Higher,
+		Doc: "share of the leaders that the scenario struck that had led for settle without a break",
 	})
 )

@@ -20,7 +20,8 @@ const (
 )
 
 // Observe returns what t says about the metric of that name. Trials with status ok alone
-// give values; of what is looked for up to a bound they may say that it is beyond. A
+// give values; of what is looked for up to a bound they may say that it is beyond, and of an
+// outage that it never ended. A
 // timed-out trial is a censored observation of those of its metrics that a time limit
 // censors, except that it may well have seen what comes early. Of a metric that is not
 // declared nobody knows that, and it says nothing. The value is 0 unless there is one.
@@ -35,6 +36,8 @@ func (t *Trial) Observe(name string) (float64, Observation) {
 	v, named := t.Figure(name)
 	known := named && !math.IsNaN(v) && !math.IsInf(v, 0)
 	switch {
+	case t.Status == trace.OK && t.open(m):
+		return 0, Censored
 	case known && (t.Status == trace.OK || m.Early):
 		return v, Observed
 	case named && t.Status == trace.OK && m.AtLeast,
@@ -42,6 +45,15 @@ func (t *Trial) Observe(name string) (float64, Observation) {
 		return 0, Censored
 	}
 	return 0, Nothing
+}
+
+// open says whether the trial saw no end of what the metric is about.
+func (t *Trial) open(m *metric.Metric) bool {
+	n, named := 0.0, false
+	if m.Open != "" {
+		n, named = t.Figure(m.Open)
+	}
+	return named && n > 0
 }
 
 // Figure looks a metric up, whatever became of the trial, and says whether the trial names it at all.

@@ -54,6 +54,30 @@ func TestObserve(t *testing.T) {
 	}
 }
 
+// TestObserve_Open: a downtime whose last outage never ended is larger than what was seen, by
+// each definition for itself. A run of an earlier version says nothing of that.
+func TestObserve_Open(t *testing.T) {
+	t.Parallel()
+	trial := testTrial(1)
+	trial.Status = trace.OK
+	for _, tt := range []struct {
+		never       metric.Value
+		own, agreed string
+	}{
+		{metric.NeverRecovered.Of(1), "0 2", "7 1"},
+		{metric.NeverRecovered.Of(0), "5 1", "7 1"},
+		{metric.Agreed.Never.Of(1), "5 1", "0 2"},
+		{metric.Crashes.Of(1), "5 1", "7 1"},
+	} {
+		trial.Metrics = []metric.Value{metric.Downtime.Of(5), metric.Agreed.Downtime.Of(7), tt.never}
+		own, agreed := fmt.Sprint(trial.Observe("downtime_ms")), fmt.Sprint(trial.Observe("downtime_agreed_ms"))
+		if own != tt.own || agreed != tt.agreed {
+			t.Errorf("%v: downtime_ms %s and downtime_agreed_ms %s, want %s and %s", tt.never, own, agreed, tt.own,
+				tt.agreed)
+		}
+	}
+}
+
 // TestCells: designs whose values only look alike in a row are two.
 func TestCells(t *testing.T) {
 	t.Parallel()
