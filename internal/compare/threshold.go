@@ -61,11 +61,12 @@ func held(c *results.Cell, t *experiment.Threshold) (v float64, why string) {
 	case math.IsNaN(v) && d.Censored > 0 && t.Max == nil:
 		return v, "" // what timed out is larger than any other, so that no lower bound can be missed
 	case math.IsNaN(v) && d.Censored > 0:
-		if metric.Named(t.Metric).AtLeast {
+		m := metric.Named(t.Metric)
+		if m.AtLeast {
 			return v, fmt.Sprintf("it is beyond what %d of %d trials looked at", d.Censored, d.N+d.Censored)
 		}
-		return v, fmt.Sprintf("it is beyond the time limit: %d of %d trials timed out", d.Censored,
-			d.N+d.Censored)
+		return v, fmt.Sprintf("it is beyond the time limit: %d of %d trials %s", d.Censored,
+			d.N+d.Censored, m.Cut())
 	case math.IsNaN(v):
 		return v, fmt.Sprintf("no trial of %d has a value", len(c.Trials))
 	case t.Max != nil && v > *t.Max:

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -550,28 +549,7 @@ func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 	}
 	n := e.ok
 	v.Operations, v.Completed = e.done, len(e.done)
-	spec := &e.setup.Alg.Spec
-	switch {
-	case e.open && e.last != algo.None && e.lasting() && end.Reason == harness.Finished:
-		// The end found one going on.
-		v.Operations = append(v.Operations, e.current)
-	case e.open:
-		v.Operations = append(v.Operations, e.current)
-		e.incomplete(j, end, v, spec.Promises)
-	case n == 0 && e.lasting() && end.Reason == harness.Finished: // all agreed all the time
-	case n == 0 && end.Toll.Struck < end.Toll.Due:
-		v.Status, v.Reason = trace.TimedOut, fmt.Sprintf("no process led (%s) when a fault was to happen to "+
-			"the leader, nor until %v", spec.Service, end.At)
-	case n == 0:
-		v.Status, v.Reason = trace.Unknown, "no election took place"
-	case end.Reason != harness.Finished:
-		v.Status, v.Reason = trace.TimedOut, "the scenario did not come to its end within "+end.At.String()
-	default:
-		e.judgeHighest(j)
-	}
-	if why := e.endless(j, end.At); v.Status == trace.OK && why != "" {
-		v.Status, v.Reason = trace.TimedOut, why
-	}
+	e.conclusion(j, end, v)
 	unneeded := 0
 	for _, op := range v.Operations {
 		if op.Origin == trace.Mistrusted || op.Origin == trace.Unneeded {

@@ -70,8 +70,9 @@ func (e *elections) missed(j *Judge, at time.Duration) {
 // forgotten what it knew counts as live: what it has to learn is the algorithm's affair.
 func (e *elections) lacks(at time.Duration) {
 	v := &e.vigil
+	connected := v.connected || v.promise.Learns && e.connected(at, false)
 	switch {
-	case !v.missing || !e.begun() || !e.seen() || !v.connected && !(v.promise.Learns && e.connected(at, false)):
+	case !v.missing || !connected || !e.begun() || !e.seen():
 		v.lacking = -1
 	case v.lacking < 0:
 		v.lacking = max(at, 0)

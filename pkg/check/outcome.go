@@ -5,7 +5,34 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
+
+// conclusion says whether the trial came to its end, and with what.
+func (e *elections) conclusion(j *Judge, end harness.End, v *Verdict) {
+	spec := &e.setup.Alg.Spec
+	switch {
+	case e.open && e.last != algo.None && e.lasting() && end.Reason == harness.Finished:
+		// The end found one going on.
+		v.Operations = append(v.Operations, e.current)
+	case e.open:
+		v.Operations = append(v.Operations, e.current)
+		e.incomplete(j, end, v, spec.Promises)
+	case e.ok == 0 && e.lasting() && end.Reason == harness.Finished: // all agreed all the time
+	case e.ok == 0 && end.Toll.Struck < end.Toll.Due:
+		v.Status, v.Reason = trace.TimedOut, fmt.Sprintf("no process led (%s) when a fault was to happen to "+
+			"the leader, nor until %v", spec.Service, end.At)
+	case e.ok == 0:
+		v.Status, v.Reason = trace.Unknown, "no election took place"
+	case end.Reason != harness.Finished:
+		v.Status, v.Reason = trace.TimedOut, "the scenario did not come to its end within "+end.At.String()
+	default:
+		e.judgeHighest(j)
+	}
+	if why := e.endless(j, end.At); v.Status == trace.OK && why != "" {
+		v.Status, v.Reason = trace.TimedOut, why
+	}
+}
 
 // incomplete judges a trial at whose end there is no agreement.
 func (e *elections) incomplete(j *Judge, end harness.End, v *Verdict, promises algo.Promises) {

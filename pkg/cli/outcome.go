@@ -237,8 +237,8 @@ func (o *outcome) table() (t *table, notes []string) {
 		notes = append(notes, "*: in_model=false: more was asked of the algorithm than it promises")
 	}
 	if slices.ContainsFunc(o.cells, func(c cellOutcome) bool { return c.restless > 0 }) {
-		notes = append(notes, "never settled: no leader that the scenario struck had led for settle, as others "+
-			"took over from it by themselves; see leader_wait_ms and settled_share")
+		notes = append(notes, "never settled: no leader that the scenario struck had led for settle; "+
+			"see leader_wait_ms and settled_share")
 	}
 	return t, notes
 }

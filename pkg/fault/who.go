@@ -58,8 +58,8 @@ var Choices = Words[Choice]{
 			}
 			return []algo.ID{live[s.Dice().IntN(len(live))]}
 		}},
-	{Name: "leader", Doc: "the process that leads, as the algorithm's Spec defines it; on a trigger, that which " +
-		"last named itself",
+	{Name: "leader", Doc: "the process that leads, as the algorithm's Spec defines it; on a trigger, " +
+		"that which last named itself",
 		Problem: algo.Election, Leads: true,
 		Find: func(s Situation) []algo.ID { return present(s.Leader()) }},
 	{Name: "token-holder", Doc: "the process that the token last came to", Token: true,

@@ -29,7 +29,7 @@ var (
 	})
 	NeverRecovered = elections.declare(Metric{
 		Name: "never_recovered", Words: "outages without end", Unit: Times, Kind: Count,
-		Doc: "outages that count in downtime_ms, and last at the end for longer than an election takes as a rule",
+		Doc: "outages that count in downtime_ms, and last at the end for longer than elections do",
 	})
 	MessagesPerElection = elections.declare(Metric{
 		Name: "messages_per_election", Traffic: true, Unit: OfMessages, Kind: Count, Tables: Main,

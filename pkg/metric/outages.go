@@ -30,7 +30,7 @@ func declareOutages(s algo.Service, up, downtime, availability, down string) *Ou
 		}),
 		Never: elections.declare(Metric{
 			Name: "never_recovered_" + of, Words: "outages without end of " + up, Unit: Times, Kind: Count,
-			Doc: "outages that count, and last at the end for longer than an election takes as a rule",
+			Doc: "outages that count, and last at the end for longer than elections do",
 		}),
 		Availability: elections.declare(Metric{
 			Name: "availability_" + of, Words: "availability of " + up, Unit: Fraction, Kind: Share,

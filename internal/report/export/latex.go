@@ -26,8 +26,8 @@ func latex(s *selection) ([]File, error) {
 	b.WriteString("% Needs \\usepackage{booktabs,siunitx}.\n" +
 		"% Medians over trials with their 95 % intervals, " + s.run.Until().Method().Words() +
 		"; n: trials with status ok;\n" +
-		"% below a metric: those of them with a value, and behind a + those that timed out, which count\n" +
-		"% as larger; " + compare.BeyondLimit + ": the median lies among those.\n" +
+		"% below a metric: those of them with a value, and behind a + those that timed out or never\n" +
+		"% recovered, which count as larger; " + compare.BeyondLimit + ": the median lies among those.\n" +
 		"% Bold: the whole interval is better than those of all others in the same place.\n")
 	legend := &compare.Legend{}
 	columns, groups := s.columnsOfTable(legend)
