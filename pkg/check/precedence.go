@@ -1,7 +1,6 @@
 package check
 
 import (
-	"slices"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -19,14 +18,11 @@ import (
 // of its sender along.
 type precedence struct {
 	made   []uint32 // requests of each process, by ID - 1
-	known  []count  // what each process could know of
-	asked  []count  // what each could when it asked
-	flying transits[count]
+	width  int      // of the trees that follow
+	known  []*count // what each process could know of
+	asked  []*count // what each could when it asked
+	flying transits[*count]
 }
-
-// A count is how many requests of each process happened before, by ID - 1. It is
-// never modified, so that messages and processes can share it.
-type count []uint32
 
 // newPrecedence is nil where nothing is promised.
 func newPrecedence(s *harness.Setup) *precedence {
@@ -34,11 +30,8 @@ func newPrecedence(s *harness.Setup) *precedence {
 		return nil
 	}
 	o := &precedence{
-		made: make([]uint32, s.Nodes), known: make([]count, s.Nodes), asked: make([]count, s.Nodes),
-	}
-	nothing := make(count, s.Nodes)
-	for i := range o.known {
-		o.known[i] = nothing
+		made: make([]uint32, s.Nodes), width: width(s.Nodes),
+		known: make([]*count, s.Nodes), asked: make([]*count, s.Nodes),
 	}
 	return o
 }
@@ -56,35 +49,17 @@ func (o *precedence) message(r *trace.Record) {
 		o.flying.again(r)
 	default:
 		if news, _ := o.flying.end(r); news != nil && r.Type == trace.Deliver {
-			o.learn(int(r.Process-1), *news)
+			known := &o.known[r.Process-1]
+			*known = (*known).or(*news, o.width)
 		}
 	}
-}
-
-// learn adds what came with a message to what process i knows.
-func (o *precedence) learn(i int, news count) {
-	own := o.known[i]
-	if len(news) == 0 || &news[0] == &own[0] {
-		return
-	}
-	for k := range news {
-		if news[k] <= own[k] {
-			continue
-		}
-		if &own[0] == &o.known[i][0] { // nothing new until now
-			own = slices.Clone(own)
-		}
-		own[k] = news[k]
-	}
-	o.known[i] = own
 }
 
 // request notes what p could know of when it asked.
 func (o *precedence) request(p algo.ID) {
 	i := p - 1
 	o.made[i]++
-	own := slices.Clone(o.known[i])
-	own[i] = o.made[i]
+	own := o.known[i].with(int(i), o.made[i], o.width)
 	o.known[i], o.asked[i] = own, own
 }
 
@@ -94,7 +69,7 @@ func (o *precedence) grant(j *Judge, p algo.ID, at time.Duration, place int, wai
 		if i == place {
 			break
 		}
-		if i := w.Process - 1; o.asked[p-1][i] == o.made[i] {
+		if i := w.Process - 1; o.asked[p-1].at(int(i), o.width) == o.made[i] {
 			j.violate(requestOrder,
 				"p%d granted at %v before p%d, whose request at %v happened before its own",
 				p, at, w.Process, w.Begin)
@@ -104,6 +79,6 @@ func (o *precedence) grant(j *Judge, p algo.ID, at time.Duration, place int, wai
 
 // up is a process that came back and remembers nothing.
 func (o *precedence) up(p algo.ID) {
-	o.known[p-1] = make(count, len(o.made))
-	o.known[p-1][p-1] = o.made[p-1]
+	var nothing *count
+	o.known[p-1] = nothing.with(int(p-1), o.made[p-1], o.width)
 }
