@@ -161,6 +161,47 @@ func TestCommitTimeout(t *testing.T) {
 	q.Expires("commit", "")
 }
 
+// TestDrawn: heartbeats that are not drawn leave the sequence alone from which time-outs are drawn, so that
+// equal seeds give what they gave before there were others.
+func TestDrawn(t *testing.T) {
+	t.Parallel()
+	timeouts := func(spread time.Duration, beats int) (out []time.Duration) {
+		s := newStepper(t, params{"heartbeat_spread": spread})
+		s.Step(0, algo.Event{Type: algo.Start})
+		s.Step(0, algotest.Expire("election"))
+		s.Step(0, algotest.Hear(2, raft.VoteReply{Term: 1, OK: true}))
+		for range beats {
+			s.Step(0, algotest.Expire("heartbeat"))
+		}
+		for term := range uint64(9) {
+			for _, e := range s.Step(0, algotest.Hear(3, raft.AppendEntries{Term: term + 2})) {
+				if e.Op == algo.OpSetTimer && e.Timer == "election" {
+					out = append(out, e.After)
+				}
+			}
+		}
+		return out
+	}
+	few, many := timeouts(0, 0), timeouts(0, 5)
+	if !slices.Equal(few, many) || len(few) < 9 {
+		t.Errorf("after no heartbeat %v, after five %v", few, many)
+	}
+	if slices.Equal(timeouts(time.Microsecond, 0), timeouts(time.Microsecond, 5)) {
+		t.Error("heartbeats that are drawn take nothing from the sequence")
+	}
+	// The shortest spread of a time-out is drawn as well.
+	s := newStepper(t, params{"t_election": ms, "t_election_spread": time.Microsecond})
+	seen := map[time.Duration]bool{}
+	for range 50 {
+		for _, e := range s.Step(0, algotest.Expire("election")) {
+			seen[e.After] = seen[e.After] || e.Op == algo.OpSetTimer
+		}
+	}
+	if len(seen) < 10 {
+		t.Errorf("time-outs %v", seen)
+	}
+}
+
 // TestSettles: a leader leads for twice the longest time-out of its followers before it crashes, and is
 // forgotten two time-outs later. What is drawn has no phase.
 func TestSettles(t *testing.T) {

@@ -33,8 +33,13 @@ func TestSticky_Refuse(t *testing.T) {
 		given := params{"sticky": sticky, "pre_vote_lease": false}
 		f := newFollower(t, given)
 		f.Hears(2, raft.RequestVote{Term: 2}, refusals[0])
+		for term := range uint64(2) { // which is no higher one, and answered as everywhere
+			f.Hears(2, raft.RequestVote{Term: term}, "VOTE_REPLY{1 false}>2")
+			f.Hears(2, raft.PreVote{Term: term, Attempt: 7}, "PRE_VOTE_REPLY{1 7 false}>2")
+		}
 		f.Hears(2, raft.PreVote{Term: 2, Attempt: 8}, refusals[1])
 		f.Hears(2, raft.PreVote{Term: 2 | forcing, Attempt: 8}, "PRE_VOTE_REPLY{1 8 true}>2")
+		f.Hears(2, raft.PreVote{Term: forcing, Attempt: 9}, "PRE_VOTE_REPLY{1 9 false}>2") // of an old term
 		f.Hears(2, raft.RequestVote{Term: 2 | forcing}, voted)
 
 		back := algotest.NewTranscript(t, id, 3,
@@ -209,6 +214,12 @@ func TestTicks(t *testing.T) {
 		if again := set(f, 0, algotest.Hear(2, raft.AppendEntries{Term: 1}))["election"]; again != first {
 			t.Errorf("drawn anew: %v, then %v", first, again)
 		}
+	}
+	// Without a spread all time-outs are alike.
+	f = newStepper(t, params{"tick": tick, "t_election": 35 * ms, "t_election_spread": time.Duration(0)})
+	set(f, 0, algo.Event{Type: algo.Start})
+	if due := set(f, 0, algotest.Expire("election"))["election"]; due != 40*ms {
+		t.Errorf("without a spread: %v", due)
 	}
 	// A leader's timers count ticks, too.
 	l := newStepper(t, given)
