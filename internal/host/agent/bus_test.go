@@ -37,10 +37,10 @@ func TestBusProcess(t *testing.T) {
 	}
 	b.child.Kill()
 	<-b.Done()
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for len(c.Faults()) == 0 {
 		if time.Now().After(deadline) {
-			t.Fatal("the bus was killed, and 5s later that is no fault")
+			t.Fatal("the bus was killed, and a minute later that is no fault")
 		}
 		time.Sleep(time.Millisecond) // polled until the deadline
 	}
@@ -51,10 +51,9 @@ func TestBusProcess(t *testing.T) {
 
 func TestBusProcess_EndsWhenAsked(t *testing.T) {
 	b, _ := startBus(t, 1)
-	began := time.Now()
 	b.Close()
-	if took := time.Since(began); took > busEndGrace {
-		t.Errorf("it had to be killed after %v", took)
+	if exit := b.child.Exit(); exit.Signal == "SIGKILL" {
+		t.Errorf("it ended by %s", exit.Signal)
 	}
 	b.Close()
 }
