@@ -74,7 +74,7 @@ site: ## the documentation as a site, with a search, into site/
 nightly: ## the slow tests: kill loops, long schedules
 	CONCLAVE_NIGHTLY=1 $(GO) test -timeout 60m -skip '^TestPackages$$' ./...
 
-mutants: ## break some plugins a line at a time; their tests must notice each
+mutants: ## break some plugins and statistics a line at a time; their tests must notice each
 	CONCLAVE_NIGHTLY=1 $(GO) test -timeout 300m -v -run TestPackages ./internal/mutate
 
 ci: ## everything that CI runs

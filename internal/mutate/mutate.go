@@ -45,9 +45,36 @@ func Of(dir string, roots []string) ([]Mutant, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p.mutants(p.reachable(roots)), nil
+}
+
+// OfFiles lists the mutants of the package in dir: one for each change of each function in
+// files, which are its own.
+func OfFiles(dir string, files []string) ([]Mutant, error) {
+	p, err := parse(dir)
+	if err != nil {
+		return nil, err
+	}
+	var in []function
+	for _, file := range files {
+		path := filepath.Join(dir, file)
+		if p.sources[path] == nil {
+			return nil, fmt.Errorf("%s: no such file of the package", path)
+		}
+		for _, fn := range p.funcs {
+			if fn.file == path && fn.decl.Body != nil {
+				in = append(in, fn)
+			}
+		}
+	}
+	return p.mutants(in), nil
+}
+
+// mutants are those of the functions.
+func (p *pack) mutants(of []function) []Mutant {
 	var out []Mutant
 	seen := map[string]int{}
-	for _, fn := range p.reachable(roots) {
+	for _, fn := range of {
 		body := fn.decl.Body
 		for _, c := range p.changes(body) {
 			name := fn.decl.Name.Name + ": " + c.name
@@ -65,7 +92,7 @@ func Of(dir string, roots []string) ([]Mutant, error) {
 			out = append(out, m)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // pack is a parsed package, its tests left out.

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -128,15 +129,7 @@ func MinPairedP(n int) float64 {
 // signP is the P of the signed ranks of differences that are not zero, and their tendency.
 func signP(differences []float64) (p, tendency float64) {
 	d := slices.DeleteFunc(slices.Clone(differences), func(v float64) bool { return v == 0 })
-	slices.SortFunc(d, func(a, b float64) int {
-		switch a, b := math.Abs(a), math.Abs(b); {
-		case a < b:
-			return -1
-		case a > b:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(d, func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) })
 	if len(d) == 0 {
 		return 1, 0
 	}

@@ -68,10 +68,10 @@ func TestPairs(t *testing.T) {
 			return p.P == 2.0/32 && math.IsNaN(p.RatioLow) && nearly(p.Ratio, 2) && p.SameRatio
 		}},
 		{"equal", a, a, func(p Paired) bool {
-			return p.P == 1 && p.Equal == 6 && p.Ratio == 1 && p.Shift == 0 && p.ShiftLow == 0
+			return p.P == 1 && p.Tendency == 0 && p.Equal == 6 && p.SameShift && p.SameRatio && p.Ratio == 1 && p.Shift == 0 && p.ShiftLow == 0
 		}},
 		{"one differs", a, []float64{211, 150, 330, 280, 190, 260}, func(p Paired) bool {
-			return p.P == 1 && p.Equal == 5 && p.Rises == 1 && p.Shift == 0
+			return p.P == 1 && p.Tendency == 1 && p.Equal == 5 && p.Rises == 1 && p.Shift == 0
 		}},
 		{"zeros have no quotient", []float64{0, 1, 2, 3, 4, 5}, []float64{1, 2, 3, 4, 5, 6},
 			func(p Paired) bool {
@@ -96,7 +96,7 @@ func TestPairs(t *testing.T) {
 			t.Errorf("%s: %+v", test.name, p)
 		}
 	}
-	if MinPairedP(6) != 2.0/64 || !math.IsNaN(MinPairedP(0)) {
+	if MinPairedP(6) != 2.0/64 || MinPairedP(1) != 1 || !math.IsNaN(MinPairedP(0)) {
 		t.Error("MinPairedP")
 	}
 }
@@ -205,9 +205,18 @@ func TestSignP_Continuity(t *testing.T) {
 		}
 		off := math.Abs(float64(last*(last+1)/2)-n*(n+1)/4.0) - 0.5
 		want := math.Erfc(off / math.Sqrt(n*(n+1)*(2*n+1)/24.0) / math.Sqrt2)
-		if got, _ := signP(d); math.Abs(got-want) > 1e-12*want {
+		if got, _ := signP(d); !(math.Abs(got-want) <= 1e-12*want) {
 			t.Errorf("%d fall: P %v, want %v", last, got, want)
 		}
+	}
+	d, half := make([]float64, n), n*(n+1)/4 // as much falls as rises
+	for i := n - 1; i >= 0; i-- {
+		if d[i] = float64(i + 1); half > i {
+			d[i], half = -d[i], half-i-1
+		}
+	}
+	if p, tendency := signP(d); p != 1 || tendency != 0 {
+		t.Errorf("half of the ranks fall: P %v, tendency %v", p, tendency)
 	}
 }
 
