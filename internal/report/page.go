@@ -211,6 +211,10 @@ func facts(r *Run) (out []metric.Field) {
 	add("clock, governor", strings.Trim(h.Clock+", "+h.Governor, ", "))
 	add("limits", strings.TrimSpace(h.CPULimit+" "+h.MemoryLimit))
 	add("load before, after", strings.Trim(m.LoadThen+"; "+m.LoadNow, "; "))
+	for _, h := range m.Handlers {
+		add("handlers of "+h.Label, fmt.Sprintf("%.3g µs of processor time an event, %d measured of %d",
+			h.MeanUS, h.Sampled, h.Events))
+	}
 	add("quantiles", m.Percentiles)
 	add("intervals", m.Intervals)
 	add("configuration", "sha256 "+m.Config)

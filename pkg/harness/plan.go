@@ -92,6 +92,8 @@ type Setup struct {
 	// Watch, if not nil, sees every event that a process has handled, and what it
 	// asked for.
 	Watch func(now time.Duration, m *Process, ev algo.Event, asked []algo.Effect)
+	// Handling, if not nil, adds up what the algorithm's handlers cost the simulator.
+	Handling *Handling
 }
 
 // Setup looks the plan's algorithm up and builds its graph. The plan was

@@ -15,3 +15,17 @@ type Usage struct {
 	BusiestSwitches uint64        `json:"busiest_switches"`
 	Involuntary     uint64        `json:"involuntary"` // those that nobody waited for
 }
+
+// A Handling is processor time in the handlers of a simulated algorithm: a few are measured.
+type Handling struct {
+	Events  uint64        // that it handled
+	Sampled uint64        // those that were measured
+	CPU     time.Duration // of these
+}
+
+// Add adds that of another trial.
+func (h *Handling) Add(other Handling) {
+	h.Events += other.Events
+	h.Sampled += other.Sampled
+	h.CPU += other.CPU
+}

@@ -60,6 +60,9 @@ type Manifest struct {
 	// Costs are what rounds and trials took, in a run of several rounds on real nodes.
 	Costs *Costs `json:"costs,omitempty"`
 
+	// Handlers are what the algorithms' handlers cost, in a simulated run. Sorted by Label.
+	Handlers []Handlers `json:"handlers,omitempty"`
+
 	// Bus is what the runner measured of the bus alone.
 	Bus map[string]any `json:"bus"`
 
@@ -143,6 +146,16 @@ type End struct {
 	Sites    []Site // of the programs that have the nodes, if it is not this one
 	Costs    *Costs
 	Workers  []Worker // that the runner has heard of
+	Handlers []Handlers
+}
+
+// Handlers is processor time in the handlers of an algorithm, as the last process that ran trials of the
+// run measured it, of one event in some hundred.
+type Handlers struct {
+	Label   string  `json:"label"`
+	Events  uint64  `json:"events"`  // that it handled
+	Sampled uint64  `json:"sampled"` // those that were measured
+	MeanUS  float64 `json:"mean_us"` // of these
 }
 
 // Costs are mean times in ms, as the last process that ran trials of the run measured them.
@@ -319,6 +332,7 @@ func (f *Folder) recall(m *Manifest) {
 	slices.SortFunc(m.Workers, func(a, b Worker) int { return strings.Compare(a.Host, b.Host) })
 	if m.Costs == nil {
 		m.Costs = old.Costs
+		m.Handlers = old.Handlers
 	}
 }
 
@@ -335,6 +349,7 @@ func (f *Folder) describe(end End, t *tables) (*Manifest, error) {
 		Shard: h.Shard, Parts: h.Parts, Workers: slices.Clone(end.Workers),
 		Stopping:    end.Stopping,
 		Costs:       end.Costs,
+		Handlers:    end.Handlers,
 		Percentiles: stats.QuantileType,
 		Intervals:   fmt.Sprintf("of the median, %s, 95 %%", h.Until.Method().Words()),
 		Notes:       append(nonNil(f.notes), end.Notes...),

@@ -14,6 +14,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -175,8 +176,9 @@ type run struct {
 	schedule  planner
 	finished  int
 	inTrials  time.Duration
-	attempted int             // trials behind inTrials
-	starts    []time.Duration // of what the trials of a round run on, by round
+	handlers  map[string]*harness.Handling // of simulated trials, by label
+	attempted int                          // trials behind inTrials
+	starts    []time.Duration              // of what the trials of a round run on, by round
 	cal       calibration
 	notes     []string
 }
@@ -235,7 +237,7 @@ func (r *run) conclude() (Summary, error) {
 	s.Notes = append(s.Notes, r.experiment.Notes...)
 	manifest, err := r.store.Finish(results.End{Bus: r.bus, Sites: r.sites, Notes: s.Notes,
 		Planned: r.stopping.Planned(), Stopping: r.stopping.Record(), Costs: r.costs(),
-		Workers: r.workers})
+		Workers: r.workers, Handlers: r.handlersTook()})
 	if err != nil {
 		return s, err
 	}

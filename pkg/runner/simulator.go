@@ -48,8 +48,10 @@ type answer struct {
 	Skipped int
 	Pending int64
 	Events  uint64
-	Broken  string // the plugin is to blame, and this simulator has ended
-	Failed  string // the run cannot go on
+	// Handling is what the algorithm's handlers cost.
+	Handling harness.Handling
+	Broken   string // the plugin is to blame, and this simulator has ended
+	Failed   string // the run cannot go on
 }
 
 // A simulator is a process that simulates trials for a run, one after the other, so
@@ -172,7 +174,7 @@ func (s *simulator) obey(o *order) (*answer, error) {
 		return nil, err
 	}
 	a := &answer{Verdict: out.verdict, At: out.end.At, Reason: out.end.Reason, Skipped: out.end.Skipped,
-		Pending: out.end.Pending, Events: out.end.Events}
+		Pending: out.end.Pending, Events: out.end.Events, Handling: out.handling}
 	if runtime.NumGoroutine() > s.base {
 		if err := strays(&p); err != nil {
 			a.Broken = err.Error()
@@ -196,7 +198,7 @@ func strays(p *harness.Plan) error {
 // outcome is what the answer says came of a trial.
 func (a *answer) outcome() outcome {
 	o := outcome{verdict: a.Verdict, end: harness.End{At: a.At, Reason: a.Reason, Skipped: a.Skipped,
-		Pending: a.Pending, Events: a.Events}}
+		Pending: a.Pending, Events: a.Events}, handling: a.Handling}
 	if a.Broken != "" {
 		o.verdict.Status, o.verdict.Reason = trace.Failed, a.Broken
 		o.end.Reason = cmp.Or(o.end.Reason, harness.Broken)

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"runtime"
 	"slices"
@@ -24,6 +25,8 @@ type outcome struct {
 	verdict check.Verdict
 	end     harness.End
 	quality *Quality // nil: simulated
+	// handling is what the algorithm's handlers cost the simulator.
+	handling harness.Handling
 }
 
 // hosted runs one trial on real nodes, whose records go to sink as well; nil: they do
@@ -49,7 +52,7 @@ func simulated(p *harness.Plan, sink trace.Sink) (o outcome, err error) {
 	if err != nil {
 		return o, err
 	}
-	setup.Virtual = true
+	setup.Virtual, setup.Handling = true, &o.handling
 	judge := check.NewJudge(setup)
 	o.end = sim.Run(setup, both(judge, sink))
 	o.verdict = judge.Finish(o.end)
@@ -208,9 +211,34 @@ func (r *run) commit(group []finished) error {
 	for i := range group {
 		f := &group[i]
 		r.cal.add(f.trial, f.o, &f.row)
+		r.addHandling(f)
 		r.tell(f.trial, &f.row, true)
 	}
 	return nil
+}
+
+// addHandling adds what the handlers of a trial cost.
+func (r *run) addHandling(f *finished) {
+	label := r.experiment.Cells[f.trial.Cell-1].Plan.Label
+	if r.handlers == nil {
+		r.handlers = map[string]*harness.Handling{}
+	}
+	if r.handlers[label] == nil {
+		r.handlers[label] = &harness.Handling{}
+	}
+	r.handlers[label].Add(f.o.handling)
+}
+
+// handlersTook is what handlers cost in the trials that this process has led, by algorithm.
+func (r *run) handlersTook() (list []results.Handlers) {
+	for _, label := range slices.Sorted(maps.Keys(r.handlers)) {
+		h := r.handlers[label]
+		if h.Sampled > 0 {
+			list = append(list, results.Handlers{Label: label, Events: h.Events, Sampled: h.Sampled,
+				MeanUS: float64(h.CPU) / 1e3 / float64(h.Sampled)})
+		}
+	}
+	return list
 }
 
 // row turns an attempt into what the tables say about it.

@@ -1,8 +1,10 @@
 package sim
 
 import (
+	"sync"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/clock"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
@@ -161,11 +163,34 @@ func (s *simulation) Save(m *harness.Process, packed []byte) {
 	}
 }
 
-// Handling and Handled: an event takes no time.
-func (s *simulation) Handling(*harness.Process) {}
+// sampled is one in how many events is measured, if any are: reading the clock of processors takes as
+// long as some events.
+const sampled = 512
 
-// Handled is now.
-func (s *simulation) Handled(_ *harness.Process, now time.Duration) time.Duration { return now }
+// stopwatch is of what a thread uses.
+var stopwatch = sync.OnceValue(func() clock.Stopwatch { return *clock.NewStopwatch(true) })
+
+// Handling begins to measure one in so many events; which, depends on the seed.
+func (s *simulation) Handling(*harness.Process) {
+	h := s.setup.Handling
+	if h == nil {
+		return
+	}
+	if h.Events++; (h.Events+s.setup.Seed)%sampled == 0 {
+		s.watch, s.measuring = stopwatch(), true
+		s.watch.Start()
+	}
+}
+
+// Handled is now: in virtual time a handler takes none.
+func (s *simulation) Handled(_ *harness.Process, now time.Duration) time.Duration {
+	if s.measuring {
+		s.measuring = false
+		s.setup.Handling.Sampled++
+		s.setup.Handling.CPU += s.watch.Stop()
+	}
+	return now
+}
 
 // Done tells the coordinator that m's application has finished.
 func (s *simulation) Done(m *harness.Process) {

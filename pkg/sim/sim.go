@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/clock"
 	"github.com/conclave-bench/conclave/internal/guard"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/fault"
@@ -76,7 +77,11 @@ type simulation struct {
 	fitted    []uint64  // messages that each of them fits
 	watched   [256]bool // kinds of messages of which the coordinator wants to know
 
-	buf  harness.Buffer
+	buf harness.Buffer
+
+	watch     clock.Stopwatch
+	measuring bool
+
 	rec  trace.Record
 	wire trace.Record // of messages: has no text
 
