@@ -2,10 +2,12 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,11 +15,14 @@ import (
 	"github.com/conclave-bench/conclave/internal/twin"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 func (s *streams) calibrateCommand() *cobra.Command {
 	var quiet bool
+	var handling, label string
 	c := &cobra.Command{
 		Use:   "calibrate [FILE]",
 		Short: "Fit what handling costs in simulation to this machine",
@@ -28,18 +33,71 @@ closer to those of real nodes. docs/twin.md has the model.
 
 The machine should be as busy as it will be when real trials run.
 
+With --handling RUN, the costs also have what an algorithm's own handlers take,
+for each message that it handles, by handling_ms of that run on real nodes. If
+RUN has several algorithms, --label says which.
+
 ` + exitHelp("calibrate", "0", "1", "2", "130, 143"),
-		Example: `  bench calibrate calibration.yaml`,
-		Args:    cobra.MaximumNArgs(1),
+		Example: `  bench calibrate calibration.yaml
+  bench calibrate heavy.yaml --handling results/slow/latest --label heavy`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return s.calibrate(slices.Concat(args, []string{""})[0], quiet)
+			var own time.Duration
+			if handling != "" {
+				var err error
+				if own, err = handlingOf(handling, label); err != nil {
+					return err
+				}
+			}
+			return s.calibrate(slices.Concat(args, []string{""})[0], own, quiet)
 		},
 	}
+	c.Flags().StringVar(&handling, "handling", "",
+		"fit the time in an algorithm's handlers to `RUN`, on real nodes")
+	c.Flags().StringVar(&label, "label", "", "the `LABEL` of that algorithm, if RUN has several")
 	c.Flags().BoolVar(&quiet, "quiet", false, "print only results and errors")
 	return c
 }
 
-func (s *streams) calibrate(file string, quiet bool) error {
+// handlingOf is what the handlers of an algorithm took for each message, in a run on real nodes: all their
+// time, that for timers and requests included, over the messages.
+func handlingOf(run, label string) (time.Duration, error) {
+	t, err := results.ReadTable(run)
+	if err != nil {
+		return 0, err
+	}
+	took, messages, labels := 0.0, int64(0), map[string]bool{}
+	for i := range t.Trials {
+		trial := &t.Trials[i]
+		have := ""
+		for _, f := range trial.Design {
+			if f.Name == "label" {
+				have = f.Value
+			}
+		}
+		if label != "" && have != label || trial.Status != trace.OK {
+			continue
+		}
+		if ms, known := trial.Figure(metric.Handling.Name); known && ms >= 0 {
+			took, messages, labels[have] = took+ms, messages+trial.Delivered, true
+		}
+	}
+	switch {
+	case len(labels) > 1:
+		return 0, usage("%s has several algorithms (%s): say which with --label", run,
+			strings.Join(slices.Sorted(maps.Keys(labels)), ", "))
+	case messages == 0 && label != "":
+		return 0, usage("%s has no trial of %q on real nodes, with status ok and messages: "+
+			"handling_ms says nothing", run, label)
+	case messages == 0:
+		return 0, usage("%s has no trial on real nodes, with status ok and messages: handling_ms says "+
+			"nothing", run)
+	}
+	each := time.Duration(took / float64(messages) * float64(time.Millisecond))
+	return each.Round(100 * time.Nanosecond), nil
+}
+
+func (s *streams) calibrate(file string, handling time.Duration, quiet bool) error {
 	begun := time.Now()
 	disk, err := fsyncs(filepath.Dir(file))
 	if err != nil {
@@ -53,6 +111,7 @@ func (s *streams) calibrate(file string, quiet bool) error {
 	if err != nil {
 		return err
 	}
+	fit.Costs.Handling = handling
 	comment := fmt.Sprintf("What handling costs, by \"bench calibrate\" on a machine with %d "+
 		"processors, %s.\n"+
 		"From %d trials, %d events that were handled right after another, %d wake-ups.\n",

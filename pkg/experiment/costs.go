@@ -31,6 +31,7 @@ func costFields(c *harness.Costs) []config.Field {
 		{Name: "send", Of: span(&c.Send)},
 		{Name: "per_kb", Of: span(&c.Byte)},
 		{Name: "timer", Of: span(&c.Timer)},
+		{Name: "handling", Of: span(&c.Handling)},
 		{Name: "relay", Of: span(&c.Relay)},
 		{Name: "rest", Of: span(&c.Rest)},
 		{Name: "transit", Of: span(&c.Transit)},

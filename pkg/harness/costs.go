@@ -20,6 +20,9 @@ type Costs struct {
 	Send    time.Duration `json:"send,omitempty"`    // of each message, at its sender
 	Byte    time.Duration `json:"byte,omitempty"`    // of 1000 bytes of a message, at either
 	Timer   time.Duration `json:"timer,omitempty"`   // of each timer and each command of the application
+	// Handling is what the algorithm's handler of each of its messages takes: what the message leads to
+	// happens after that.
+	Handling time.Duration `json:"handling,omitempty"`
 	// Relay is how long each message keeps a processor busy with what is not its sender's or
 	// receiver's handling: the bus.
 	Relay time.Duration `json:"relay,omitempty"`

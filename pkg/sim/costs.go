@@ -8,6 +8,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // A worker is a process where handling takes time: what comes to it waits until it has a
@@ -149,6 +150,9 @@ func (s *simulation) turn(e *event) {
 		proc.line = slices.Concat(w.todo, proc.line) // of one that is paused
 		w.todo = nil
 		s.release(s.setup.Costs.Rest + w.relay)
+	case s.computes(w.todo[0]):
+		s.own(turn, m.ID, m.Incarnation, s.now+s.setup.Costs.Handling)
+		return
 	default:
 		first := w.todo[0]
 		w.todo = w.todo[1:]
@@ -159,6 +163,16 @@ func (s *simulation) turn(e *event) {
 		return
 	}
 	w.relay = 0
+}
+
+// computes says whether the algorithm has to take its time for e first, which happens when its handler is
+// done.
+func (s *simulation) computes(e *event) bool {
+	if s.setup.Costs.Handling == 0 || e.what != delivery || e.plane != trace.Data || e.computed {
+		return false
+	}
+	e.computed = true
+	return true
 }
 
 // cost is what e takes, but for what it leads to.

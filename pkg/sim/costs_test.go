@@ -41,6 +41,25 @@ func TestCosts_OneAfterTheOther(t *testing.T) {
 	})
 }
 
+// TestCosts_Handling: what a message leads to happens when its handler is done, and what comes meanwhile
+// waits. A latency does not hide it.
+func TestCosts_Handling(t *testing.T) {
+	t.Parallel()
+	echo := func(a *actor, env algo.Env, what string, from algo.ID, _ algo.Message) {
+		switch {
+		case what == "elect":
+			env.Send(2, Note{})
+		case from == 1:
+			env.Send(from, Note{})
+		}
+	}
+	_, list := costing(t, 2, echo, harness.Costs{Handling: 5 * ms}, elects(1, 2)...)
+	same(t, "messages", tell(list, trace.Send, trace.Deliver), []string{
+		"1ms send p1 2 #1", "2ms send p1 2 #2", "7ms deliver p2 1 #1", "7ms send p2 1 #1",
+		"12ms deliver p2 1 #2", "12ms send p2 1 #2", "13ms deliver p1 2 #1", "18ms deliver p1 2 #2",
+	})
+}
+
 // TestCosts_Send: messages leave one after the other, and take at least what the bus takes; a
 // latency that is longer hides both.
 func TestCosts_Send(t *testing.T) {

@@ -17,6 +17,7 @@ type event struct {
 	lost        bool
 	omitted     bool // lost by a rule
 	served      bool // it has waited its turn at a process that was paused or slow
+	computed    bool // its handler has taken its time
 	from        algo.ID
 	to          algo.ID // whom the event happens to; None if it is the harness's own
 	incarnation uint32  // of the sender; of an alarm's process
