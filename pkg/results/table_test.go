@@ -176,10 +176,13 @@ func TestReadTable_Ranges(t *testing.T) {
 		{OutagesFile, "begin_ms cause_ms end_ms length_ms", true},
 		{SummaryFile, "n mean median ci_high", true},
 	} {
-		for _, column := range strings.Fields(c.columns) {
+		for i, column := range strings.Fields(c.columns) {
 			values := bad
+			if i > 0 { // the others are read alike
+				values = bad[:5]
+			}
 			if !c.empty {
-				values = append(slices.Clone(bad), "")
+				values = append(slices.Clone(values), "")
 			}
 			for _, value := range values {
 				if c.file == SummaryFile && value == "-5" {
