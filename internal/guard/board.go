@@ -42,21 +42,30 @@ func write(name string) int {
 	return place
 }
 
+// over marks the length of the name of a trial that has ended.
+const over = 0x80
+
 func erase(place int) {
 	if place >= 0 {
 		board.taken &^= 1 << place
-		board.memory[place*cellSize] = 0
+		board.memory[place*cellSize] |= over
 	}
 }
 
-// Shown is what stands on a board, in order and each once.
-func Shown(memory []byte) (names []string) {
+// Shown are the trials on a board that run, in order and each once; if none does, those that ran
+// last.
+func Shown(memory []byte) (names []string, run bool) {
+	ended := map[bool][]string{}
 	for place := range cells {
 		cell := memory[place*cellSize:][:cellSize]
-		if n := min(int(cell[0]), cellSize-1); n > 0 {
-			names = append(names, string(cell[1:][:n]))
+		if n := int(cell[0] &^ over); n > 0 {
+			is := cell[0]&over != 0
+			ended[is] = append(ended[is], string(cell[1:][:n]))
 		}
 	}
+	if names, run = ended[false], true; names == nil {
+		names, run = ended[true], false
+	}
 	slices.Sort(names)
-	return slices.Compact(names)
+	return slices.Compact(names), run
 }

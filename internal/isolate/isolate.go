@@ -6,6 +6,7 @@ package isolate
 
 import (
 	"encoding/gob"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -44,6 +45,7 @@ type Result struct {
 // A Death is the error of work whose process ended without a result.
 type Death struct {
 	Trials []string // that ran then, by their names; one of them is to blame
+	Over   bool     // none ran any more: these were the last
 	Called string   // the work; it stands for them if there are none
 	Why    string
 	Stderr string // what the process wrote last
@@ -55,8 +57,11 @@ func (d *Death) Error() string {
 	if more := len(d.Trials) - most; more > 0 {
 		who += fmt.Sprintf(", or one of %d more", more)
 	}
-	if who == "" {
+	switch {
+	case who == "":
 		who = d.Called
+	case d.Over:
+		who = d.Called + ", after " + who
 	}
 	return proc.Harmless(who + ": " + d.Why)
 }
@@ -65,6 +70,7 @@ func (d *Death) Error() string {
 type closing struct {
 	Code   int
 	Output []byte
+	Left   string // whose goroutine is left behind, and where it was started; empty: none is
 }
 
 // Possible says whether this process can have work done by another one. One that does such
@@ -129,6 +135,8 @@ func (w *Work) Run() (*Result, error) {
 	}
 	end := child.Exit()
 	switch {
+	case err == nil && last.Left != "":
+		return nil, errors.New(proc.Harmless(last.Left))
 	case err == nil:
 		return &Result{last.Code, last.Output, child.Stderr()}, nil
 	case passed.Load() > 0:
@@ -138,7 +146,8 @@ func (w *Work) Run() (*Result, error) {
 	if end.Signal != "" {
 		why = end.Signal + " ended the process that ran it: its own code, want of memory, or somebody"
 	}
-	return nil, &Death{Trials: guard.Shown(names.memory), Called: w.Called, Why: why, Stderr: child.Stderr()}
+	trials, run := guard.Shown(names.memory)
+	return nil, &Death{Trials: trials, Over: !run, Called: w.Called, Why: why, Stderr: child.Stderr()}
 }
 
 // patience is how long a process may take to end that has said its last word.
@@ -168,18 +177,14 @@ func Do(work func(out, err *os.File) (code int, output []byte)) int {
 		os.Exit(1)
 	}()
 	guard.Confine(guard.Share(1))
-	words := inherited[errFile]
-	code, output := work(inherited[outFile], words)
+	code, output := work(inherited[outFile], inherited[errFile])
+	left := ""
 	if name, err := idlers(); err != nil {
-		fmt.Fprintf(words, "bench: %s: %v\n", name, err)
-		code = failed
+		left = fmt.Sprintf("%s: %v", name, err)
 	}
-	last(code, output)
+	last(closing{code, output, left})
 	return code
 }
-
-// failed is the exit code of what could not be run.
-const failed = 1
 
 // idlers says which algorithm has left a goroutine behind, after a little time for those
 // that are about to end.
@@ -194,16 +199,16 @@ func idlers() (name string, err error) {
 }
 
 // last says the last word, once.
-func last(code int, output []byte) {
+func last(word closing) {
 	door.once.Do(func() {
 		if door.closing != nil {
-			_ = gob.NewEncoder(door.closing).Encode(closing{code, output}) // nobody may wait for it any more
+			_ = gob.NewEncoder(door.closing).Encode(word) // nobody may wait for it any more
 		}
 	})
 }
 
 // Exit is os.Exit of a process that may do work, whose last word this is then.
 func Exit(code int) {
-	last(code, nil)
+	last(closing{Code: code})
 	os.Exit(code)
 }

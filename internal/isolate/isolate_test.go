@@ -199,15 +199,21 @@ func TestBoard(t *testing.T) {
 	for i := range 100 {
 		wards = append(wards, guard.WatchTrial(new(algo.Buffer), fmt.Sprintf("trial %02d", i%70), nil))
 	}
-	if got := guard.Shown(memory); len(got) != 64 || got[0] != "trial 00" || got[63] != "trial 63" {
+	if got, run := guard.Shown(memory); !run || len(got) != 64 || got[0] != "trial 00" || got[63] != "trial 63" {
 		t.Errorf("%q", got)
 	}
 	for _, w := range wards[1:] {
 		w.Release()
 	}
-	guard.WatchTrial(new(algo.Buffer), strings.Repeat("long ", 100), nil)
-	got := guard.Shown(memory)
-	if want := []string{strings.Repeat("long ", 100)[:127], "trial 00"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
+	long := strings.Repeat("long ", 100)
+	last := guard.WatchTrial(new(algo.Buffer), long, nil)
+	got, run := guard.Shown(memory)
+	if want := []string{long[:127], "trial 00"}; !run || !slices.Equal(got, want) {
+		t.Errorf("%q, %v, want %q", got, run, want)
+	}
+	last.Release()
+	wards[0].Release()
+	if got, run = guard.Shown(memory); run || !slices.Contains(got, long[:127]) {
+		t.Errorf("%q, %v, want those that ran last", got, run)
 	}
 }

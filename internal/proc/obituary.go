@@ -24,7 +24,7 @@ func (c *Child) Obituary() (why string, plugin bool) {
 const mostSaid = 250
 
 func obituary(exit ExitStatus, stderr string) (why string, plugin bool) {
-	said := strings.TrimSpace(stderr)
+	said := Harmless(strings.TrimSpace(stderr))
 	switch {
 	case exit.Signal != "":
 	case lastWords().MatchString(said):

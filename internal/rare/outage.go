@@ -175,6 +175,9 @@ func (w *watcher) rise(height float64) {
 // path is what the path has come to.
 func (w *watcher) path(setup *harness.Setup) (Path, error) {
 	p := Path{Events: w.events}
+	if w.sim.Done() && w.sim.End().Reason == harness.Broken {
+		return p, fmt.Errorf("%s: a trial could not be run: %w", setup.Label, w.sim.End().Err)
+	}
 	if !w.left {
 		end := w.sim.End()
 		v := w.judge.Finish(end)

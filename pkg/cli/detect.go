@@ -16,6 +16,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // detectFlags are those of bench plan that ask how many repetitions it takes.
@@ -133,6 +134,16 @@ func (s *streams) simulatedPilot(ctx context.Context, f source, args []string) (
 	}
 	if _, err := runner.Run(ctx, pilot, folder, options); err != nil {
 		return nil, fmt.Errorf("--detect: the pilot: %w", err)
+	}
+	err = folder.EachTrial(func(t *results.Trial) error {
+		if t.Status == trace.Failed {
+			return fmt.Errorf("--detect: the pilot: %s: a trial could not be run: %s",
+				pilot.Cells[t.Cell-1].Algorithm, t.Reason)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return folder.Table()
 }

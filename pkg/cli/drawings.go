@@ -22,6 +22,7 @@ type sketch struct {
 	Formats []string
 	Most    int    // events of a page around the first broken promise; 0: as many as it may have
 	Back    string // what a page leads back to; empty: nothing
+	Whole   bool   // nothing is drawn of a trial that cannot be run to its end again
 }
 
 // A sketched is what came of a sketch.
@@ -29,7 +30,11 @@ type sketched struct {
 	Drawings [][]byte // by format
 	Error    string   // why there are none
 	Missing  bool     // that is for want of a trace
+	Failed   bool     // or because the trial could not be run again
 }
+
+// unrunnable is the error of a trial that cannot be drawn since it cannot be run again.
+type unrunnable struct{ error }
 
 // draw draws a trial. The algorithm may run again for that, apart from this process.
 func (s *streams) draw(d *sketch) ([][]byte, error) {
@@ -48,7 +53,7 @@ func (s *streams) draw(d *sketch) ([][]byte, error) {
 		Called: fmt.Sprintf("trial %d of %s", d.Number, d.Dir)}
 	end, err := work.Run()
 	if err != nil {
-		return nil, err
+		return nil, &unrunnable{err}
 	}
 	var out sketched
 	if err := json.Unmarshal(end.Output, &out); err != nil {
@@ -57,6 +62,8 @@ func (s *streams) draw(d *sketch) ([][]byte, error) {
 	switch {
 	case out.Missing:
 		return nil, fmt.Errorf("%s: %w", out.Error, fs.ErrNotExist)
+	case out.Failed:
+		return nil, &unrunnable{errors.New(out.Error)}
 	case out.Error != "":
 		return nil, errors.New(out.Error)
 	}
@@ -72,7 +79,8 @@ func (s *streams) drawApart(order string) (code int, output []byte) {
 		out.Drawings, err = s.drawHere(&d)
 	}
 	if err != nil {
-		out = sketched{Error: err.Error(), Missing: errors.Is(err, fs.ErrNotExist)}
+		var failed *unrunnable
+		out = sketched{Error: err.Error(), Missing: errors.Is(err, fs.ErrNotExist), Failed: errors.As(err, &failed)}
 	}
 	output, err = json.Marshal(out)
 	if err != nil {
@@ -88,6 +96,9 @@ func (s *streams) drawHere(d *sketch) (out [][]byte, err error) {
 		return nil, err
 	}
 	_ = r.explain() // a page says it
+	if d.Whole && r.failed != nil {
+		return nil, &unrunnable{r.failed}
+	}
 	r.drawn.Back = d.Back
 	for _, format := range d.Formats {
 		most := 0
@@ -110,8 +121,8 @@ type drawings struct {
 	dir    string
 	number int
 	last   [][]byte
-	// died is why the algorithm of some trial could not run again; nil: it could.
-	died error
+	// failed is why some trial could not be run again; nil: all could that had to.
+	failed error
 }
 
 // svg draws what led to the broken promise of a trial.
@@ -125,11 +136,11 @@ func (d *drawings) one(dir string, number, format int) ([]byte, error) {
 		if _, err := os.Stat(filepath.Join(dir, results.ConfigFile)); err != nil {
 			return nil, err // tables alone, without an experiment
 		}
-		last, err := d.draw(&sketch{Dir: dir, Number: number, Formats: []string{"svg", "html"}, Most: 3000})
+		last, err := d.draw(&sketch{Dir: dir, Number: number, Formats: []string{"svg", "html"}, Most: 3000, Whole: true})
 		if err != nil {
-			var death *isolate.Death
-			if d.last = nil; errors.As(err, &death) {
-				d.died = err
+			var failed *unrunnable
+			if d.last = nil; errors.As(err, &failed) {
+				d.failed = err
 			}
 			return nil, err
 		}

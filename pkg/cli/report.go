@@ -157,7 +157,7 @@ func (s *streams) report(paths []string, f *reportFlags) error {
 		if err := writeJSON(s.out, r); err != nil {
 			return err
 		}
-		return broken.died
+		return broken.failed
 	}
 	fmt.Fprintf(s.text(), "%s: %s of %s, %.1f MB\n", out, report.Plural(len(d.Cells), "cell", "cells"),
 		report.Plural(len(d.Runs), "run", "runs"), float64(r.Bytes)/1e6)
@@ -172,7 +172,7 @@ func (s *streams) report(paths []string, f *reportFlags) error {
 	if f.figures != "" {
 		fmt.Fprintf(s.text(), "%s: %s\n", f.figures, report.Plural(len(r.Figures), "figure", "figures"))
 	}
-	return broken.died
+	return broken.failed
 }
 
 // reportPlace is where the page goes that nobody has named a place for.

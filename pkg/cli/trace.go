@@ -244,7 +244,13 @@ func (r *traced) explained() (note string) {
 	found, err := details(setup, r.drawn.Records)
 	switch {
 	case err != nil:
+		if r.failed == nil {
+			r.failed = err
+		}
 		return "what messages hold and the states are not known: " + err.Error()
+	case found.Panic != nil && r.failed == nil:
+		r.failed = fmt.Errorf("%s could not be run: %w", setup.Algorithm, found.Panic)
+		fallthrough
 	case len(found.Differences) > 0:
 		note = "what messages hold and the states may be wrong: " + found.Differences[0]
 	}

@@ -86,7 +86,11 @@ func (s *streams) twin(path, costs string, more int) error {
 			return err
 		}
 		simulated++
-		if verdict.Status != trace.OK {
+		switch verdict.Status {
+		case trace.OK:
+		case trace.Failed:
+			return fmt.Errorf("%s: a trial could not be run in simulation: %s", t.Plan.Algorithm, verdict.Reason)
+		default:
 			continue
 		}
 		row := real[(t.Cell-1)*e.Repetitions+t.Repetition]

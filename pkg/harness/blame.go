@@ -21,15 +21,15 @@ func Blame(p algo.ID, recovered any) error {
 	if b, ok := recovered.(*algo.Breach); ok {
 		return b
 	}
-	text := fmt.Sprint(recovered)
-	text = visible(text[:min(mostBlame, len(text))])
-	return fmt.Errorf("process %d: panic: %s, in %s", p, text, origin())
+	return fmt.Errorf("process %d: panic: %s, in %s", p, Words(recovered), origin())
 }
 
-// visible is text in one line of what terminals and files of text take as it is.
-func visible(text string) string {
+// Words is what a plugin has panicked with, in one line that terminals and files of text take as
+// it is; of much, the beginning.
+func Words(recovered any) string {
+	text := fmt.Sprint(recovered)
 	var b strings.Builder
-	for _, r := range text {
+	for _, r := range text[:min(mostBlame, len(text))] {
 		if unicode.IsPrint(r) {
 			b.WriteRune(r)
 		} else {

@@ -38,6 +38,7 @@ type Retracing struct {
 	Details     []Detail // of each record
 	Fed         int
 	Differences []string
+	Panic       error // of the plugin, which ended it; nil: there was none
 }
 
 // Details tells what the records do not say: it does what Retrace does, and looks at the
@@ -55,7 +56,8 @@ func fed(s *Setup, records trace.List, details []Detail, buf *algo.Buffer) (r Re
 	defer func() {
 		if what := recover(); what != nil {
 			id, _ := buf.Running()
-			r.Differences = append(r.Differences, Blame(id, what).Error())
+			r.Panic = Blame(id, what)
+			r.Differences = append(r.Differences, r.Panic.Error())
 		}
 	}()
 	r.Fed, r.Differences = retrace(s, records, r.Details, buf)

@@ -297,7 +297,7 @@ func (o *Options) replay(ctx context.Context, t *experiment.Trial, sink trace.Si
 		return out, context.Cause(ctx)
 	}
 	s.end()
-	if o.Stderr != nil && err == nil {
+	if o.Stderr != nil && err == nil && out.end.Events > 0 { // else it says how the process died
 		_, err = io.WriteString(o.Stderr, proc.Harmless(s.said))
 	}
 	return out, err

@@ -183,8 +183,18 @@ func Exhaust(id string, scope Scope) (Space, error) {
 	}
 	name := fmt.Sprintf("%s, %s", id, scope)
 	defer guard.WatchTrial(&f.buf, name, func(err error) { sim.Abandon(f.setup, err) }).Release()
+	returns := false
+	defer func() {
+		if r := recover(); r != nil {
+			panic(r)
+		} else if !returns {
+			sim.Abandon(f.setup, guard.Exited(&f.buf))
+		}
+	}()
 	s := &search{frame: f, index: map[fingerprint]int32{}}
-	if err := s.walk(); err != nil {
+	err = s.walk()
+	returns = true
+	if err != nil {
 		return Space{}, fmt.Errorf("exhaust %s: %s: %w", id, scope, err)
 	}
 	s.conclude()
