@@ -80,7 +80,8 @@ func (s *streams) drawApart(order string) (code int, output []byte) {
 	}
 	if err != nil {
 		var failed *unrunnable
-		out = sketched{Error: err.Error(), Missing: errors.Is(err, fs.ErrNotExist), Failed: errors.As(err, &failed)}
+		out = sketched{Error: err.Error()}
+		out.Missing, out.Failed = errors.Is(err, fs.ErrNotExist), errors.As(err, &failed)
 	}
 	output, err = json.Marshal(out)
 	if err != nil {

@@ -89,7 +89,8 @@ func (s *streams) twin(path, costs string, more int) error {
 		switch verdict.Status {
 		case trace.OK:
 		case trace.Failed:
-			return fmt.Errorf("%s: a trial could not be run in simulation: %s", t.Plan.Algorithm, verdict.Reason)
+			return fmt.Errorf("%s: a trial could not be run in simulation: %s", t.Plan.Algorithm,
+				verdict.Reason)
 		default:
 			continue
 		}
