@@ -76,7 +76,6 @@ var Deeds = []Deed{
 	}},
 	{"Goexit", Blamed, func(*process, algo.Env) { runtime.Goexit() }},
 	{keeps, Blamed, func(p *process, _ algo.Env) { p.kept.CancelTimer("x") }},
-	{"undeclared message", Blamed, func(p *process, env algo.Env) { env.Send(p.Peers[1], secret{}) }},
 	{"stranger", Stranger, func(_ *process, env algo.Env) { env.Elected(9999, 1<<40) }},
 	{"output", Harmless, func(*process, algo.Env) {
 		line := strings.Repeat("\x1b[31mPWN", 100)
@@ -103,10 +102,6 @@ func deeper(n int) int {
 	room[n%128] = n
 	return deeper(n+1) + room[n%64]
 }
-
-type secret struct{}
-
-func (secret) Kind() string { return "SECRET" }
 
 // process is one of the bully algorithm, but for what it does when the process of the lowest
 // rank is to begin an election.
