@@ -137,7 +137,9 @@ func (d *drawings) one(dir string, number, format int) ([]byte, error) {
 		if _, err := os.Stat(filepath.Join(dir, results.ConfigFile)); err != nil {
 			return nil, err // tables alone, without an experiment
 		}
-		last, err := d.draw(&sketch{Dir: dir, Number: number, Formats: []string{"svg", "html"}, Most: 3000, Whole: true})
+		last, err := d.draw(&sketch{
+			Dir: dir, Number: number, Formats: []string{"svg", "html"}, Most: 3000, Whole: true,
+		})
 		if err != nil {
 			var failed *unrunnable
 			if d.last = nil; errors.As(err, &failed) {
