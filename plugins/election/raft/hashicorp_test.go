@@ -99,11 +99,13 @@ func TestLastContact(t *testing.T) {
 	g.Hears(2, raft.PreVote{Term: 2, Attempt: 8}, "PRE_VOTE_REPLY{1 8 true}>2")
 	g.Hears(3, raft.AppendEntries{Term: 1}, "APPEND_REPLY{1}>3 election+ leader=3/1")
 	g.Elects(strings.ReplaceAll(asks, "} 1}", "} 2}")) // whatever it has heard
+	// A candidate's timer looks at no contact.
+	g.Expires("election", strings.ReplaceAll(asks, "} 1}", "} 3}"))
 	g.Hears(2, raft.RequestVote{Term: 2}, "SAVE{2 2} election+ VOTE_REPLY{2 true}>2")
 	g.Hears(2, raft.AppendEntries{Term: 2}, "APPEND_REPLY{2}>2 leader=2/2")
 	g.Feed(algo.Event{Type: algo.Do, Op: "election_timeout"},
-		strings.NewReplacer("{2 {", "{3 {", "} 1}", "} 3}").Replace(asks))
-	g.Hears(2, raft.PreVoteReply{Term: 2, Attempt: 3, OK: true},
+		strings.NewReplacer("{2 {", "{3 {", "} 1}", "} 4}").Replace(asks))
+	g.Hears(2, raft.PreVoteReply{Term: 2, Attempt: 4, OK: true},
 		"SAVE{3 1} election+ leader=0/3 REQUEST_VOTE{3 {0 0}}>2 REQUEST_VOTE{3 {0 0}}>3")
 	g.Hears(2, raft.AppendEntries{Term: 4}, "SAVE{4 0} election+ APPEND_REPLY{4}>2 leader=2/4")
 
