@@ -139,7 +139,10 @@ func TestCommitTimeout(t *testing.T) {
 	s := newStepper(t, given)
 	s.Step(0, algo.Event{Type: algo.Start})
 	s.Step(0, algotest.Expire("election"))
-	s.Step(0, algotest.Hear(2, raft.VoteReply{Term: 1, OK: true}))
+	elected := s.Step(0, algotest.Hear(2, raft.VoteReply{Term: 1, OK: true}))
+	if !slices.ContainsFunc(elected, func(e algo.Effect) bool { return e.Timer == "commit" && e.After >= 20*ms }) {
+		t.Errorf("who is elected sets no timer: %+v", elected)
+	}
 	for range 200 {
 		for timer := range least {
 			for _, e := range s.Step(0, algotest.Expire(timer)) {
