@@ -343,7 +343,7 @@ func (c *culprit) Timeout(env algo.Env, t algo.Timer) {
 	case "spin":
 		for range 100 {
 			go func() {
-				for {
+				for i := 0; ; i++ {
 				}
 			}()
 		}

@@ -104,7 +104,7 @@ func (w *Work) Run() (*Result, error) {
 		}
 	}
 	spawner := proc.NewSpawner()
-	defer spawner.Close()
+	defer func() { _ = spawner.Close() }() // its children have ended
 	child, err := spawner.Start(proc.Command{
 		Path: w.Exe, Args: w.Args, Name: w.Name, Files: inherited[:], Sweep: true,
 	})
