@@ -231,7 +231,7 @@ func try(p *harness.Plan, g *Graph, number int, o *Options) (out outcome, err er
 	switch {
 	case v.Status == trace.Failed:
 		return out, fmt.Errorf("a trial could not be run: %s", v.Reason)
-	case v.Status == trace.Violated && setup.InModel:
+	case v.Status == trace.Violated && v.Within(&setup.Plan):
 		out.broken = v.Reason
 	}
 	length := Length * o.TimeOut

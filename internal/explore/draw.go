@@ -228,6 +228,11 @@ func (m *maker) crashes(s *Schedule, t *timing) {
 	if most <= 0 {
 		return
 	}
+	// Where all but one may be down, they may go down in any order anyway.
+	if most < s.Nodes-1 && m.may(m.alg.Spec.Survives.Recovery) && m.chance(2) {
+		m.roll(s, t, most)
+		return
+	}
 	anchor := m.alg.Spec.Survives.AnchorOf(s.params())
 	victims := m.rng.Perm(s.Nodes)[:m.rng.IntN(most+1)]
 	if len(victims) > 0 && s.Leader != algo.None && !slices.Contains(victims, s.Nodes-1) {
@@ -250,6 +255,51 @@ func (m *maker) crashes(s *Schedule, t *timing) {
 			}
 		}
 	}
+}
+
+// roll draws restarts of one process after the other, of which at most so many are down at once: each
+// of the first few in a random order begins a row, and in a row each goes down after the one
+// before it is up again.
+func (m *maker) roll(s *Schedule, t *timing, most int) {
+	order, next := m.rng.Perm(s.Nodes), make([]time.Duration, 1+m.rng.IntN(most))
+	begin := t.at()
+	if m.alg.Problem == algo.Election && m.may(m.alg.Spec.Survives.Partition) && m.chance(2) {
+		begin = m.secede(s, t, algo.ID(order[len(order)-1]+1))
+		order = order[:len(order)-1]
+	}
+	for i := range next {
+		next[i] = begin + m.pauses(t)
+	}
+	for i, v := range order[:1+m.rng.IntN(len(order))] {
+		at := &next[i%len(next)]
+		e := harness.Event{At: *at, Do: harness.DoCrash, Node: algo.ID(v + 1), For: m.pauses(t)}
+		s.Events = append(s.Events, e)
+		*at += e.For + m.pauses(t)
+	}
+}
+
+// pauses is a short time, of the length of a message or of a few.
+func (m *maker) pauses(t *timing) time.Duration { return t.grid * time.Duration(1+m.rng.IntN(8)) }
+
+// secede has process p hear nothing of an election that another begins, until it begins one of its
+// own: what the others forget in between, it cannot know. It returns when the first is over, about.
+func (m *maker) secede(s *Schedule, t *timing, p algo.ID) time.Duration {
+	begin := t.at()
+	other := algo.ID(1 + m.rng.IntN(s.Nodes-1))
+	if other >= p {
+		other++
+	}
+	lasts := t.grid * time.Duration(8+m.rng.IntN(16*s.Nodes))
+	cut := harness.Event{At: begin, Do: harness.DoCut, For: lasts}
+	if m.chance(2) {
+		cut.Groups = [][]uint32{{uint32(p)}}
+	} else {
+		cut.Links = [][2]uint32{{uint32(other), uint32(p)}}
+	}
+	s.Events = append(s.Events, cut,
+		harness.Event{At: begin, Do: harness.DoElect, Node: other},
+		harness.Event{At: begin + lasts, Do: harness.DoElect, Node: p})
+	return begin + 8*t.grid
 }
 
 // dice draws faults for s, and none that the algorithm does not survive, unless all may

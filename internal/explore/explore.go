@@ -73,6 +73,7 @@ type Find struct {
 	Records    trace.List // of the smallest, without heartbeats
 	InModel    bool
 	OutOfModel []string // why not
+	beyond     string   // the records of First are beyond the model
 }
 
 // Unrunnable says whether no promise broke but the algorithm's code: it panicked, or broke the
@@ -234,10 +235,10 @@ func (s *search) family(ctx context.Context, number uint64, list *members) error
 				return err
 			}
 		}
-		if b != nil {
+		if b != nil && (b.beyond == "" || s.options.Faults == All) {
 			s.keep(number, &Find{
 				Rule: b.rule, Text: b.text, Number: number*family + i + 1, First: now.schedule,
-				Schedule: now.schedule,
+				Schedule: now.schedule, beyond: b.beyond,
 			})
 			return nil
 		}
@@ -283,6 +284,9 @@ func (f *Find) conclude() error {
 	f.Text = b.text
 	faults, params := p.Beyond()
 	f.OutOfModel = append(faults, params...)
+	if b.beyond != "" {
+		f.OutOfModel = append(f.OutOfModel, b.beyond)
+	}
 	f.InModel = len(f.OutOfModel) == 0
 	return nil
 }

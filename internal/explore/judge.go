@@ -47,8 +47,9 @@ func Rules() []string {
 	return out
 }
 
-// A breach is a promise that a schedule broke.
-type breach struct{ rule, text string }
+// A breach is a promise that a schedule broke. Beyond says that its records are beyond the model, which
+// excuses no panic.
+type breach struct{ rule, text, beyond string }
 
 // run simulates the schedule and says what it breaks: under the rule alone, if
 // that is not empty. Nil: nothing.
@@ -116,13 +117,13 @@ func broke(a *algo.Algorithm, v *check.Verdict, safety bool, rule string) *breac
 func breaches(a *algo.Algorithm, v *check.Verdict) (out []breach) {
 	for _, text := range v.Violations {
 		rule, text, _ := strings.Cut(text, ": ")
-		out = append(out, breach{rule, text})
+		out = append(out, breach{rule, text, v.Beyond})
 	}
 	switch {
 	case v.Status == trace.Failed:
-		out = append(out, breach{broken, v.Reason})
+		out = append(out, breach{broken, v.Reason, ""})
 	case v.Status == trace.TimedOut && check.PromisesEnd(a):
-		out = append(out, breach{noEnd, v.Reason})
+		out = append(out, breach{noEnd, v.Reason, v.Beyond})
 	}
 	return out
 }

@@ -131,7 +131,7 @@ func (s *Schedule) asks() bool {
 	}
 	return slices.ContainsFunc(s.Events, func(e harness.Event) bool {
 		return e.Do == harness.DoElect && !slices.ContainsFunc(s.Events, func(c harness.Event) bool {
-			return c.Do == harness.DoCrash && c.Node == e.Node && (c.For == 0 || c.At+c.For >= e.At)
+			return c.Do == harness.DoCrash && c.Node == e.Node && (c.For == 0 || c.At+c.For > e.At)
 		})
 	})
 }

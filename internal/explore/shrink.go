@@ -28,10 +28,11 @@ const patience = 30_000
 // shrink replaces the schedule of f by the simplest that is found. An interruption
 // leaves what there is by then.
 func (f *Find) shrink(ctx context.Context) error {
-	k := &shrinker{ctx: ctx, within: f.First.within(), best: f.First, holds: func(s *Schedule) (bool, error) {
+	k := &shrinker{ctx: ctx, within: f.beyond == "" && f.First.within(), best: f.First}
+	k.holds = func(s *Schedule) (bool, error) {
 		b, err := s.run(ctx, f.Rule, nil)
-		return b != nil, err
-	}}
+		return b != nil && (b.beyond == "" || !k.within), err
+	}
 	k.simplify()
 	f.Schedule, f.Tried = k.best, k.tried
 	return f.conclude()

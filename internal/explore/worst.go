@@ -119,6 +119,9 @@ func (s *Schedule) cost(ctx context.Context, m *metric.Metric, sink trace.Sink) 
 	if err != nil {
 		return 0, nil, err
 	}
+	if v.Beyond != "" && s.within() { // by its records it is not
+		return math.NaN(), nil, nil
+	}
 	if b := broke(alg, v, s.Unseen(), ""); b != nil {
 		return math.NaN(), b, nil
 	}

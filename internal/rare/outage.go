@@ -187,7 +187,7 @@ func (w *watcher) path(setup *harness.Setup) (Path, error) {
 		case len(w.branch) > 0:
 			return p, fmt.Errorf("%s is not deterministic: a trial that was simulated again with the "+
 				"same draws went another way; it may range over a map, or read a clock", setup.Label)
-		case v.Status == trace.Violated && setup.InModel:
+		case v.Status == trace.Violated && v.Within(&setup.Plan):
 			p.Broken = v.Reason
 		}
 		if w.down { // and nothing moves any more, or it does so without end

@@ -314,9 +314,9 @@ func (b *builder) metricNames() []string {
 func (b *builder) cells() {
 	index := map[string]int{}
 	for _, g := range b.groups {
-		first := g.Trials[0]
+		outside := slices.ContainsFunc(g.Trials, func(t *results.Trial) bool { return !t.InModel })
 		c := Cell{
-			Number: g.Number, Label: g.Get("label"), InModel: first.InModel,
+			Number: g.Number, Label: g.Get("label"), InModel: !outside,
 			Statuses: make([]int, len(trace.Statuses())),
 		}
 		c.Nodes, _ = strconv.Atoi(g.Get("nodes"))

@@ -25,6 +25,9 @@ type Verdict struct {
 	Reason     string
 	Violations []string
 	Missed     []string // what a script expects and did not come; violations as well
+	// Beyond says that more processes were down at once than the algorithm survives, where that is
+	// not known before the trial and no promise had been broken by then; "": they were not.
+	Beyond     string
 	Operations []trace.Operation
 	Outages    []trace.Outage // of elections: by every definition, one after the other
 	Completed  int
@@ -53,6 +56,7 @@ type Judge struct {
 	kinds      []trace.MessageCount
 	totals     Totals
 	violations []string
+	beyond     string // Verdict.Beyond
 	problem    problem
 	links      links
 	chains     chains
@@ -155,6 +159,9 @@ func (j *Judge) Outage() (since time.Duration, gone bool) {
 
 // disturb follows what is done to processes and links.
 func (j *Judge) disturb(r *trace.Record) {
+	if j.faults.roll.Elapse(r.At) {
+		j.overstep()
+	}
 	calm := j.calm()
 	j.faults.record(r)
 	j.network.Record(r)
@@ -242,6 +249,7 @@ func (j *Judge) message(r *trace.Record) {
 const maxViolations = 20
 
 func (j *Judge) violate(rule, format string, args ...any) {
+	j.overstep()
 	if len(j.violations) < maxViolations {
 		j.violations = append(j.violations, rule+": "+fmt.Sprintf(format, args...))
 	}
@@ -249,6 +257,7 @@ func (j *Judge) violate(rule, format string, args ...any) {
 
 // Finish gives the verdict.
 func (j *Judge) Finish(end harness.End) Verdict {
+	j.overstep()
 	j.totals.Met, j.totals.Missed = j.links.met, j.links.lost
 	j.faults.elapse(end.At)
 	if j.faults.mistakes != nil {
@@ -280,7 +289,7 @@ func (j *Judge) Finish(end harness.End) Verdict {
 	for _, missed := range v.Missed {
 		j.violate(expectation, "%s", missed)
 	}
-	v.Violations = j.violations
+	v.Violations, v.Beyond = j.violations, j.beyond
 	switch {
 	case len(end.Invalid) > 0:
 		v.Status, v.Reason = trace.Invalid, strings.Join(end.Invalid, "; ")
@@ -352,6 +361,18 @@ func PromisesEnd(a *algo.Algorithm) bool {
 		return a.Spec.Promises.StarvationFree
 	}
 	return a.Spec.Promises.Leadership != algo.PerGroup
+}
+
+// Within says whether the trial is one of those that the algorithm's model is about: by its
+// plan, and by its records.
+func (v *Verdict) Within(p *harness.Plan) bool { return p.InModel && v.Beyond == "" }
+
+// Outside says why it is not, a reason each.
+func (v *Verdict) Outside(p *harness.Plan) []string {
+	if p.InModel && v.Beyond != "" {
+		return []string{v.Beyond}
+	}
+	return p.OutOfModel
 }
 
 // Brief is the table of what bench run shows of a scenario; k may be nil.

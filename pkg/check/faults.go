@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -27,6 +28,9 @@ type faults struct {
 	impaired int              // processes that are, and those to which something else is done
 
 	forgot    []bool // it has crashed, and named no leader since
+	learns    bool   // and counts as down as long
+	roll      harness.Roll
+	survived  int // processes that may be down at once by the algorithm's model
 	crashedAt []time.Duration
 	downtime  []absence       // of those that came back
 	goneAt    []time.Duration // when they were to crash that did
@@ -56,9 +60,11 @@ func (s *sum) add(d time.Duration) {
 func (s *sum) mean() float64 { return mean(ms(s.total), s.n) }
 
 func newFaults(s *harness.Setup) faults {
-	n := s.Nodes
+	n, spec := s.Nodes, &s.Alg.Spec
 	m := faults{
-		setup: s, up: make([]bool, n), forgot: make([]bool, n), most: s.Faults.Most(n),
+		learns:   spec.LiveOf(n, s.Params).Learns,
+		survived: spec.Survives.CrashesOf(n, s.Params),
+		setup:    s, up: make([]bool, n), forgot: make([]bool, n), most: s.Faults.Most(n),
 		paused: make([]bool, n),
 		slow:   make([]bool, n), others: make([][]*fault.State, n),
 		resumed: make([]time.Duration, n), crashedAt: make([]time.Duration, n),
@@ -68,6 +74,7 @@ func newFaults(s *harness.Setup) faults {
 		m.up[i] = !slices.Contains(s.Crashed, s.Graph.Peers()[i])
 		if m.forgot[i] = !m.up[i]; m.forgot[i] {
 			m.down++
+			m.roll.Set(0, algo.ID(i+1), true)
 		}
 	}
 	return m
@@ -99,6 +106,7 @@ func (m *faults) record(r *trace.Record) {
 		m.impair(p, false, false)
 		m.alter(p, nil)
 		m.up[p], m.forgot[p] = false, true
+		m.roll.Set(r.At, algo.ID(r.Process), true)
 		m.crashedAt[p], m.goneAt[p], m.unnoticed[p] = r.At, time.Duration(r.Arg), true
 		m.crashes++
 		m.down++
@@ -106,6 +114,9 @@ func (m *faults) record(r *trace.Record) {
 		if r.Incarnation > 0 {
 			m.elapse(r.At)
 			m.up[p], m.unnoticed[p] = true, false
+			if !m.learns {
+				m.roll.Set(r.At, algo.ID(r.Process), false)
+			}
 			m.downtime = append(m.downtime, absence{m.crashedAt[p], r.At})
 			m.away.add(time.Duration(r.Arg) - m.goneAt[p])
 			m.down--
@@ -167,6 +178,30 @@ func (m *faults) suspect(r *trace.Record) {
 		m.unnoticed[of] = false
 		m.noticed.add(r.At - m.crashedAt[of])
 	}
+}
+
+// learnt takes note that p names a leader again after a crash.
+func (m *faults) learnt(p uint32, at time.Duration) {
+	m.forgot[p-1] = false
+	if m.learns {
+		m.roll.Set(at, algo.ID(p), false)
+	}
+}
+
+// overstep takes note of it if more processes are down at once than the algorithm survives. What
+// was broken before is not excused by it.
+func (j *Judge) overstep() {
+	f := &j.faults
+	most, when := f.roll.Most()
+	if most <= f.survived || j.beyond != "" || len(j.violations) > 0 {
+		return
+	}
+	what := "down at once"
+	if f.learns {
+		what = "down or recovering at once"
+	}
+	j.beyond = fmt.Sprintf("survives %d of %d processes %s, not %d as at %v", f.survived, f.setup.Nodes,
+		what, most, when)
 }
 
 // excused says whether a message may be late because its receiver was paused or

@@ -119,7 +119,7 @@ func (e *elections) overdue(j *Judge, at time.Duration) {
 // learnt takes note of a leader's name at process p.
 func (e *elections) learnt(j *Judge, p uint32, at time.Duration) {
 	if e.faults.forgot[p-1] {
-		e.faults.forgot[p-1] = false
+		e.faults.learnt(p, at)
 		if e.vigil.promise.Learns {
 			e.disturbed(j, at, true)
 		}

@@ -296,7 +296,7 @@ func (o *outcome) report(code int) runReport {
 			metrics[name] = metricOf(c.describe(name))
 		}
 		r.Cells = append(r.Cells, cellReport{
-			Cell: cell.Number, Design: metric.ByName(cell.Design), InModel: cell.Plan.InModel,
+			Cell: cell.Number, Design: metric.ByName(cell.Design), InModel: c.within(cell),
 			Statuses: c.statuses, Marked: c.marked, Restless: c.restless, Metrics: metrics,
 		})
 	}

@@ -47,6 +47,7 @@ type cellOutcome struct {
 	statuses map[trace.Status]int
 	marked   int
 	restless int                       // trials in which no leader that was struck had settled
+	beyond   int                       // trials that are beyond the model
 	samples  map[string]results.Sample // what its trials observed of each metric of the table
 	clocks   float64                   // largest clock_error_us
 }
@@ -123,6 +124,9 @@ func (o *outcome) add(t *results.Trial) {
 		c.marked++
 		o.tally.marked++
 		o.note(t)
+	}
+	if !t.InModel {
+		c.beyond++
 	}
 	o.statuses[t.Status]++
 	o.finished++
@@ -233,7 +237,9 @@ func (o *outcome) table() (t *table, notes []string) {
 		t.add(append(row, o.count(c, cell))...)
 	}
 	notes = legend.Notes()
-	if slices.ContainsFunc(o.experiment.Cells, func(c experiment.Cell) bool { return !c.Plan.InModel }) {
+	if slices.ContainsFunc(o.experiment.Cells, func(c experiment.Cell) bool {
+		return !o.cells[c.Number-1].within(&c)
+	}) {
 		notes = append(notes, "*: in_model=false: more was asked of the algorithm than it promises")
 	}
 	if slices.ContainsFunc(o.cells, func(c cellOutcome) bool { return c.restless > 0 }) {
@@ -278,8 +284,14 @@ func (o *outcome) count(c *cellOutcome, cell *experiment.Cell) string {
 		parts = append(parts, fmt.Sprintf("not run %s%d", most, missing))
 	}
 	text := strings.Join(parts, ", ")
-	if !cell.Plan.InModel {
+	switch {
+	case !cell.Plan.InModel:
 		text += " *"
+	case c.beyond > 0:
+		text += fmt.Sprintf(" (%d *)", c.beyond)
 	}
 	return text
 }
+
+// within says whether all of the cell is within the model, by its plan and by its trials.
+func (c *cellOutcome) within(cell *experiment.Cell) bool { return cell.Plan.InModel && c.beyond == 0 }

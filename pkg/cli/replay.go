@@ -155,7 +155,7 @@ func (s *streams) replay(path string, number int, f *replayFlags) error {
 			"or something is not deterministic", number, dir, strings.Join(r.differs, "; "))
 	case r.verdict.Status == trace.Failed:
 		return fmt.Errorf("trial %d could not be run: %s", number, r.verdict.Reason)
-	case r.verdict.Status == trace.Violated && r.cell.Plan.InModel:
+	case r.verdict.Status == trace.Violated && r.verdict.Within(&r.cell.Plan):
 		return exit(Violated)
 	}
 	return nil
@@ -239,8 +239,8 @@ func (s *streams) printReplay(r *replay, virtual, events bool) {
 	if r.verdict.Reason != "" && len(r.verdict.Violations) == 0 {
 		fmt.Fprintf(w, "reason: %s\n", r.verdict.Reason)
 	}
-	if !r.cell.Plan.InModel {
-		fmt.Fprintf(w, "in_model=false: %s\n", strings.Join(r.cell.Plan.OutOfModel, "; "))
+	if plan := &r.cell.Plan; !r.verdict.Within(plan) {
+		fmt.Fprintf(w, "in_model=false: %s\n", strings.Join(r.verdict.Outside(plan), "; "))
 	}
 	for _, text := range r.verdict.Violations {
 		fmt.Fprintf(w, "violation: %s: %s\n", r.cell.Algorithm, text)
@@ -305,7 +305,7 @@ type replayReport struct {
 func (r *replay) report() replayReport {
 	out := replayReport{
 		Schema: 1, Trial: r.trial.Number, Cell: r.trial.Cell, Seed: r.trial.Seed,
-		Design: metric.ByName(r.cell.Design), InModel: r.cell.Plan.InModel, Status: r.verdict.Status,
+		Design: metric.ByName(r.cell.Design), InModel: r.verdict.Within(&r.cell.Plan), Status: r.verdict.Status,
 		Reason: r.verdict.Reason, Violations: append([]string{}, r.verdict.Violations...),
 		DurationMS: float64(r.end.At) / 1e6, Messages: r.verdict.Totals.Sent,
 		Metrics: map[string]*float64{}, Differs: append([]string{}, r.differs...),

@@ -46,7 +46,7 @@ func (p *Plan) beyond(a *algo.Algorithm, net algo.Network) (why []string) {
 		decimal(p.Network.Duplication))
 	hazard(*h.of(fault.Partition), survives.Partition, "does not survive a partition")
 	why = append(why, p.unconnected(&a.Spec, *h.of(fault.Partition))...)
-	most, down := survives.CrashesOf(p.Nodes, p.Params), p.crashes()
+	most, down := survives.CrashesOf(p.Nodes, p.Params), p.down(&a.Spec)
 	say(down <= most, "survives %d of %d processes crashed, not %d%s", most, p.Nodes, down,
 		unlike(most, survives.CrashesOf(p.Nodes, a.Spec.Defaults(net))))
 	anchor := survives.AnchorOf(p.Params)
@@ -127,41 +127,6 @@ func (p *Plan) hazards() (h hazards) {
 	return h
 }
 
-// crashes is how many processes are down at once for all that is known: those that
-// are named, one for each time that one is chosen and not back before the next, and by
-// a rate as many as it may take down. Who stands still and is never resumed is as good as crashed.
-func (p *Plan) crashes() int {
-	down := map[algo.ID]bool{}
-	for _, q := range p.Crashed {
-		down[q] = true
-	}
-	chosen := 0
-	if p.Scenario.Declared().Crashes {
-		chosen++
-	}
-	if p.Faults.CrashRate > 0 {
-		chosen += p.MostDown()
-	}
-	all := p.Scenario.Events
-	if len(p.Faults.Events) > 0 {
-		all = slices.Concat(all, p.Faults.Events)
-	}
-	for i := range all {
-		e := &all[i]
-		if f := fault.Named(e.Do); f == nil || f.Down == nil || !f.Down(e, all) {
-			continue
-		}
-		for _, q := range slices.Concat(e.Nodes, []algo.ID{e.Node}) {
-			down[q] = q != algo.None
-		}
-		if e.Who != "" {
-			chosen += min(strikes(e), p.Nodes) * victims(e.Who, p.Nodes)
-		}
-	}
-	delete(down, algo.None)
-	return min(len(down)+chosen, p.Nodes)
-}
-
 // lost says whether q may crash and never come back.
 func (p *Plan) lost(q algo.ID) bool {
 	all := slices.Concat(p.Scenario.Events, p.Faults.Events)
@@ -182,9 +147,11 @@ func (p *Plan) lost(q algo.ID) bool {
 }
 
 // strikes is how often an event happens at most before what it did the first time is
-// undone.
+// undone. What waits for a trigger and is undone after a while is undone before the next.
 func strikes(e *Event) int {
 	switch {
+	case e.On != "" && e.For > 0:
+		return 1
 	case e.Every > 0 && e.For > 0:
 		overlap := int((e.For + e.Every - 1) / e.Every)
 		return min(overlap, cmp.Or(e.Times, overlap))

@@ -248,13 +248,17 @@ func (r *run) row(t experiment.Trial, attempt int, o outcome) results.Trial {
 	row := results.Trial{
 		Trial: t.Number, Cell: t.Cell, Repetition: t.Repetition, Round: t.Round, RunOrder: t.Order,
 		Seed:   t.Seed,
-		Status: v.Status, Reason: v.Reason, Attempts: attempt, InModel: t.Plan.InModel,
+		Status: v.Status, Reason: v.Reason, Attempts: attempt,
+		InModel:    v.Within(&t.Plan),
 		Operations: len(v.Operations), Completed: v.Completed, DurationMS: ms(o.end.At),
 		Messages: v.Totals.Sent, Delivered: v.Totals.Delivered, Lost: v.Totals.Lost,
 		Duplicated: v.Totals.Duplicated, Undeliverable: v.Totals.Undeliverable,
 		Bytes: v.Totals.Bytes, DetectorMessages: v.Totals.Detector, Unseen: v.Unseen,
 		LateShare: math.NaN(), SchedDelayP99MS: math.NaN(), Metrics: slices.Clone(v.Metrics),
 		Design: cell.Design, Ops: v.Operations, Outages: v.Outages, Kinds: v.Kinds,
+	}
+	if t.Plan.InModel && v.Beyond != "" && row.Status != trace.OK {
+		row.Reason += "; in_model=false: " + v.Beyond
 	}
 	h := r.store.Header()
 	row.Host = h.Where()
