@@ -61,7 +61,9 @@ func (r *Roll) Most() (most int, when time.Duration) {
 // By the model of an algorithm that does not survive recovery nobody comes back. Who stands
 // still and is never resumed is as good as crashed.
 func (p *Plan) down(s *algo.Spec) int {
-	f := foresight{plan: p, events: slices.Concat(p.Scenario.Events, p.Faults.Events), stay: !s.Survives.Recovery}
+	f := foresight{
+		plan: p, events: slices.Concat(p.Scenario.Events, p.Faults.Events), stay: !s.Survives.Recovery,
+	}
 	for _, q := range p.Crashed {
 		f.changes = append(f.changes, change{-1, fault.Restart, true, []algo.ID{q}})
 	}
