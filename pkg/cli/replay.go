@@ -306,7 +306,8 @@ func (r *replay) report() replayReport {
 	out := replayReport{
 		Schema: 1, Trial: r.trial.Number, Cell: r.trial.Cell, Seed: r.trial.Seed,
 		Design: metric.ByName(r.cell.Design), InModel: r.verdict.Within(&r.cell.Plan),
-		Status: r.verdict.Status, Reason: r.verdict.Reason, Violations: append([]string{}, r.verdict.Violations...),
+		Status: r.verdict.Status, Reason: r.verdict.Reason,
+		Violations: append([]string{}, r.verdict.Violations...),
 		DurationMS: float64(r.end.At) / 1e6, Messages: r.verdict.Totals.Sent,
 		Metrics: map[string]*float64{}, Differs: append([]string{}, r.differs...),
 	}

@@ -42,6 +42,7 @@ type node struct {
 	k        int       // position in list that is being probed
 	full     bool      // it is not the list that is being probed, but all of higher ID
 	old      algo.ID   // the leader that is being replaced
+	word     algo.ID   // on whose word alone this process has replaced it; None: nobody's
 	attempt  Attempt   // the newest one
 	suspects []algo.ID
 	back     []algo.ID // trusted again; to be told of the next leader but itself
@@ -103,8 +104,19 @@ func (n *node) Suspect(env algo.Env, p algo.ID) {
 		n.suspects = append(n.suspects, p)
 	}
 	n.back = without(n.back, p)
+	n.doubt(env)
 	if p == n.leader {
 		n.start(env)
+	}
+}
+
+// doubt tells the leader that was replaced on another's word, if that one is gone and cannot take
+// its word back: it may have been mistaken.
+func (n *node) doubt(env algo.Env) {
+	if n.leader == n.ID && n.old != algo.None && slices.Contains(n.suspects, n.word) &&
+		!slices.Contains(n.suspects, n.old) {
+		n.word = algo.None
+		env.Send(n.old, Elected{n.epoch, n.list})
 	}
 }
 
@@ -203,6 +215,8 @@ func (n *node) onElection(env algo.Env, from algo.ID, m Election) {
 		n.affirm(env, from)
 	case n.leader == algo.None, n.leader == m.Old && !n.epoch.newer(m.Epoch):
 		n.takeOver(env, m.Old)
+		n.word, n.old = from, m.Old
+		n.doubt(env)
 	default: // the sender has not heard who leads since
 		env.Send(from, Elected{n.epoch, n.list})
 	}
@@ -213,7 +227,7 @@ func (n *node) takeOver(env algo.Env, old algo.ID) {
 	if slices.Contains(n.back, old) {
 		old = algo.None
 	}
-	n.newest = Epoch{n.newest.Number + 1, n.ID}
+	n.newest, n.word = Epoch{n.newest.Number + 1, n.ID}, algo.None
 	n.settle(env, n.newest, n.alternatives(n.ID, old))
 	for _, p := range n.Peers {
 		if p != n.ID && p != old {

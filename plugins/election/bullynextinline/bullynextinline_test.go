@@ -384,3 +384,19 @@ func TestTiming(t *testing.T) {
 	t.Parallel()
 	algotest.RunTimeOuts(t, id, "t_answer", "t_elected", true)
 }
+
+// TestMistakenAndGone: 1 suspects the leader, which is there, asks the next in line to replace it, and
+// crashes before it can take that back. The new leader, which never suspected the old one, tells it.
+func TestMistakenAndGone(t *testing.T) {
+	t.Parallel()
+	for _, noticed := range []time.Duration{ms, 20 * ms} { // before it is asked, and later
+		p := algotest.MustPlan(t, id, 3, harness.Scenario{Kind: harness.Script, Events: []harness.Event{
+			{Do: harness.DoSuspect, Node: 1, Of: 3}, algotest.Crash(ms/2, 1),
+			{At: noticed, Do: harness.DoSuspect, Node: 2, Of: 1},
+		}}, list(2))
+		p.Leader = 3
+		if o := algotest.MustSimulate(t, p); o.Status != trace.OK || o.Last() != 3 {
+			t.Errorf("noticed at %v: %s: %s: %v", noticed, o.Status, o.Reason, o.Operations)
+		}
+	}
+}

@@ -22,8 +22,9 @@ func init() {
 				"epochs, which outlive a crash; whoever announces an older one is told the " +
 				"newer. A process that hears that a lower one leads holds a full election, as " +
 				"does one that comes back. Whoever trusts a process again tells it who leads, " +
-				"since the successor of a leader does not tell that one. An alternative that " +
-				"follows a newer leader does not replace it when asked to replace an older.",
+				"since the successor of a leader does not tell that one; a successor that was asked by " +
+				"one that has gone since, and does not suspect its predecessor, tells it, too. An " +
+				"alternative that follows a newer leader does not replace it when asked to replace an older.",
 		},
 		Messages: []algo.Message{Election{}, Alive{}, Elected{}},
 		Saves:    []algo.Message{Memory{}},

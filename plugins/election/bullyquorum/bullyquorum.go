@@ -47,7 +47,7 @@ type node struct {
 	responses []response
 	best      algo.ID   // whom T's end found to be the best; None before
 	joins     []algo.ID // who joined this process in this round
-	returned  []algo.ID // who came back in this round, and may still lead an older term
+	returned  []algo.ID // who came back, or answered late, in this round, and may still lead an older term
 	claim     uint64    // the term that this process claims; 0: none
 	acks      []algo.ID // who promised it
 
@@ -146,7 +146,7 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	case Probe:
 		n.onProbe(env, from, m)
 	case ProbeReply:
-		n.onProbeReply(from, m)
+		n.onProbeReply(env, from, m)
 	case Join:
 		n.onJoin(env, from, m)
 	case Claim:
@@ -197,8 +197,14 @@ func (n *node) onProbe(env algo.Env, from algo.ID, m Probe) {
 	}
 }
 
-func (n *node) onProbeReply(from algo.ID, m ProbeReply) {
+// onProbeReply gathers the answers of rule 2. Who says too late that it leads has been left out of
+// the choice, and is told of the leader that came of it.
+func (n *node) onProbeReply(env algo.Env, from algo.ID, m ProbeReply) {
 	if n.mode != probing || m.Round != n.round || n.best != algo.None { // too late
+		if m.Leader == from {
+			n.returned = append(n.returned, from)
+			n.announceTo(env, from)
+		}
 		return
 	}
 	if !slices.ContainsFunc(n.responses, func(r response) bool { return r.from == from }) {

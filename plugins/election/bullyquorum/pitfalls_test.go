@@ -7,7 +7,10 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
+	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/trace"
 	"github.com/conclave-bench/conclave/plugins/election/bullyquorum"
 )
 
@@ -97,4 +100,23 @@ func TestElectable_Rule(t *testing.T) {
 	p.Elects(fmt.Sprintf(probes, k))
 	p.Expires("T", "backoff+")
 	says(p, "0 false") // the original does not say
+}
+
+// TestLateAnswer: a leader that is slow is not in the choice of those who probe, since its answer comes
+// after T. Whoever they elect tells it.
+func TestLateAnswer(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(50) {
+		p := algotest.MustPlan(t, "election/bully-quorum", 3, harness.Scenario{Kind: harness.Script,
+			Events: []harness.Event{
+				event(0, harness.DoElect, 2), event(0, harness.DoElect, 1),
+				{At: 160 * ms, Do: harness.DoSlow, Node: 1, Args: fault.By(20 * ms), For: 160 * ms},
+				{At: 200 * ms, Do: harness.DoCrash, Node: 2, For: 5 * ms},
+			}}, map[string]any{"t_answer": 80 * ms, "backoff": 160 * ms})
+		p.Seed, p.Network.Latency = seed, link.Constant(20*ms)
+		p.Detector = harness.HeartbeatDetector(40*ms, 80*ms)
+		if o := algotest.MustSimulate(t, p); o.Status != trace.OK {
+			t.Fatalf("seed %d: %s: %s", seed, o.Status, o.Reason)
+		}
+	}
 }

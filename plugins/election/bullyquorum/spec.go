@@ -25,7 +25,8 @@ func init() {
 				"the leadership is not believed. The lease is the failure detector's: a leader that " +
 				"suspects so many that no quorum is left abdicates; one that comes back hears from " +
 				"the leader, and from whoever has led; one that was elected meanwhile tells it, and " +
-				"tells an older leader that it hears of; that gives way, and probes once more. " +
+				"tells an older leader that it hears of, or whose answer to its PROBE comes after T; that " +
+				"gives way, and probes once more. " +
 				"Processes publish nothing, so versions of the state stay as they are. One that " +
 				"reaches no quorum says so and is not joined: otherwise (electable false, the " +
 				"original) nobody may lead in a partition that is not transitive (issue 43183). A " +
