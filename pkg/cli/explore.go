@@ -386,6 +386,9 @@ func (s *streams) found(f *exploreFlags, alg *algo.Algorithm, r *explore.Report)
 // promise breaks there.
 const mostEvents = 600
 
+// mostBefore are printed of what comes before something that repeats without end.
+const mostBefore = 60
+
 // printEnds writes so many events, and says what is left out between them.
 func printEnds(w io.Writer, all trace.List, kinds []string, most int) {
 	if len(all) <= most {
@@ -406,8 +409,13 @@ func (s *streams) printFind(alg *algo.Algorithm, r *explore.Report, path string)
 	w, find := s.text(), r.Find
 	fmt.Fprintf(w, "schedule %d breaks a promise (%.0f schedules per second); the smallest that does, "+
 		"of %d tried:\n\n", find.Number, perSecond(r.Schedules, r.Elapsed), find.Tried)
-	printEnds(w, find.Records, alg.Codec.Kinds(), mostEvents)
-	fmt.Fprintln(w)
+	if l, repeats := find.Lasso(); repeats {
+		printEnds(w, find.Records[:l.From], alg.Codec.Kinds(), mostBefore)
+		fmt.Fprintf(w, "%s\n\n", l.Text(find.Records, alg.Codec.Kinds()))
+	} else {
+		printEnds(w, find.Records, alg.Codec.Kinds(), mostEvents)
+		fmt.Fprintln(w)
+	}
 	what := "violation"
 	if !find.InModel {
 		what = "finding"

@@ -124,6 +124,14 @@ func (m *Simulation) Run() harness.End {
 	return m.s.end
 }
 
+// Stop ends the trial as if its time limit came now. What is over stays as it is.
+func (m *Simulation) Stop() {
+	if !m.s.over {
+		m.s.finish(m.s.now, harness.TimeLimit)
+		m.s.tally()
+	}
+}
+
 // Now is the present instant: that of the last event, or where RunUntil has stopped.
 func (m *Simulation) Now() time.Duration { return m.s.now }
 

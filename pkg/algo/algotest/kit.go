@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/explore"
 	"github.com/conclave-bench/conclave/internal/guard"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -85,6 +86,7 @@ func Run(t *testing.T, id string) {
 			continue
 		}
 		t.Run(c.Name, func(t *testing.T) {
+			k.progress = func(text string) { t.Log(text) }
 			if err := k.run(c); err != nil {
 				t.Error(err)
 			}
@@ -103,7 +105,8 @@ type kit struct {
 	stuck     []error // operations that did not complete though promised
 	completed int
 	entered   map[algo.ID]bool
-	said      string // by the present rule, of how far it went
+	said      string            // by the present rule, of how far it went
+	progress  func(text string) // nil: nobody wants to know
 }
 
 func newKit(id string, o Options) (*kit, error) {
@@ -179,7 +182,7 @@ func (k *kit) determinism() error {
 		var wait sync.WaitGroup
 		for i := range hashes { // beside each other: instances must not share state
 			wait.Go(func() {
-				if o, err := Simulate(plan); err == nil {
+				if o, err := simulateFor(plan, mostEvents/20); err == nil {
 					hashes[i] = hash(o.Trace)
 				}
 			})
@@ -199,6 +202,10 @@ func (k *kit) determinism() error {
 // mostTold bounds how many failures are told of each sort.
 const mostTold = 3
 
+// mostEvents bounds the events of one trial: what has not come to an end by then, many times as many as
+// any algorithm here takes, is told as if its time limit had come.
+const mostEvents = 1_000_000
+
 // all runs the schedules once; the cases look at different sides of them.
 func (k *kit) all() {
 	k.once.Do(func() {
@@ -206,7 +213,7 @@ func (k *kit) all() {
 			plan, err := Schedule(k.id, seed, nil)
 			if err == nil {
 				var o Outcome
-				if o, err = Simulate(plan); err == nil {
+				if o, err = simulateFor(plan, mostEvents); err == nil {
 					err = k.note(seed, o)
 				} else {
 					err = fmt.Errorf("schedule %d: %w", seed, err)
@@ -215,11 +222,24 @@ func (k *kit) all() {
 			if err != nil {
 				k.broken = append(k.broken, err)
 			}
-			if len(k.broken) >= mostTold || unrunnable(err) {
+			k.tell(int(seed) + 1)
+			if len(k.broken) >= mostTold || unrunnable(err) || k.ends() && len(k.stuck) >= mostTold {
 				return
 			}
 		}
 	})
+}
+
+// tell says how far the schedules are, five times in all.
+func (k *kit) tell(tried int) {
+	if part := (k.schedules + 4) / 5; k.progress != nil && tried%part == 0 {
+		k.progress(fmt.Sprintf("%d of %d schedules", tried, k.schedules))
+	}
+}
+
+// ends says whether it is promised that what is begun comes to an end.
+func (k *kit) ends() bool {
+	return k.alg.Problem == algo.Election || k.alg.Spec.Promises.StarvationFree
 }
 
 // note keeps what a schedule came to. Its error is that of one that is broken.
@@ -238,10 +258,24 @@ func (k *kit) note(seed uint64, o Outcome) error {
 		return failure(k.id, seed, o)
 	case trace.TimedOut:
 		if len(k.stuck) < mostTold {
-			k.stuck = append(k.stuck, failure(k.id, seed, o))
+			err := failure(k.id, seed, o)
+			if len(k.stuck) == 0 {
+				err = fmt.Errorf("%w%s", err, repeats(k.alg, o.Trace))
+			}
+			k.stuck = append(k.stuck, err)
 		}
 	}
 	return nil
+}
+
+// repeats is what happens without end in a trial, on lines of their own; "": nothing does.
+func repeats(a *algo.Algorithm, list trace.List) string {
+	list = slices.DeleteFunc(list, func(r trace.Record) bool { return harness.IsHeartbeat(&r) })
+	l, found := explore.FindLasso(list)
+	if !found {
+		return ""
+	}
+	return "\n" + l.Text(list, a.Codec.Kinds())
 }
 
 func (k *kit) safety() error {
@@ -262,8 +296,8 @@ func (k *kit) sometimes() error {
 
 func (k *kit) liveness() error {
 	k.all()
-	if k.alg.Problem == algo.MutualExclusion && !k.alg.Spec.Promises.StarvationFree {
-		return nil // nothing is promised
+	if !k.ends() { // nothing is promised
+		return nil
 	}
 	return errors.Join(k.stuck...)
 }
@@ -310,7 +344,7 @@ func (k *kit) measure(c algo.Claim, n int) (got float64, ok bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	o, err := Simulate(plan)
+	o, err := simulateFor(plan, mostEvents)
 	if err != nil {
 		return 0, false, err
 	}
@@ -337,10 +371,12 @@ func (k *kit) small() error {
 			return err
 		}
 		plan.TimeLimit = 5 * time.Second
-		o, err := Simulate(plan)
-		promised := k.alg.Problem == algo.Election || k.alg.Spec.Promises.StarvationFree
-		if err != nil || promised && o.Status != trace.OK {
-			return fmt.Errorf("n = %d: %s: %s: %v", n, o.Status, o.Reason, err)
+		o, err := simulateFor(plan, mostEvents)
+		switch {
+		case err != nil:
+			return fmt.Errorf("n = %d: %w", n, err)
+		case k.ends() && o.Status != trace.OK:
+			return fmt.Errorf("n = %d: %s: %s%s", n, o.Status, o.Reason, repeats(k.alg, o.Trace))
 		}
 	}
 	return nil

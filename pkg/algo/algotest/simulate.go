@@ -4,6 +4,8 @@
 package algotest
 
 import (
+	"fmt"
+	"math"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -55,7 +57,10 @@ func Plan(id string, n int, scenario harness.Scenario, given map[string]any) (ha
 }
 
 // Simulate runs the trial and judges it.
-func Simulate(p harness.Plan) (Outcome, error) {
+func Simulate(p harness.Plan) (Outcome, error) { return simulateFor(p, math.MaxInt) }
+
+// simulateFor is Simulate, and stops the trial after so many events.
+func simulateFor(p harness.Plan, events int) (Outcome, error) {
 	setup, err := p.Setup()
 	if err != nil {
 		return Outcome{}, err
@@ -63,7 +68,13 @@ func Simulate(p harness.Plan) (Outcome, error) {
 	setup.Virtual = true
 	var out Outcome
 	judge := check.NewJudge(setup)
-	out.End = sim.Run(setup, trace.Tee(judge, &out.Trace))
-	out.Verdict = judge.Finish(out.End)
+	trial := sim.New(setup, trace.Tee(judge, &out.Trace))
+	trial.Advance(events)
+	stopped := !trial.Done()
+	trial.Stop()
+	out.End = trial.End()
+	if out.Verdict = judge.Finish(out.End); stopped && out.Status == trace.TimedOut {
+		out.Reason += fmt.Sprintf(" and %d events", events)
+	}
 	return out, nil
 }
