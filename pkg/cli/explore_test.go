@@ -183,3 +183,14 @@ func TestExplore_Exhaustive(t *testing.T) {
 	has(t, r.out, "n=2 requests=[2,2]", "broken",
 		"violation: mutex/test-greedy: p2 granted while p1 is inside")
 }
+
+// TestExploreShowsACycleOnce: what repeats without end is told once, and not line by line.
+func TestExploreShowsACycleOnce(t *testing.T) {
+	t.Parallel()
+	r := bench(t, "explore", "test-restless", "--schedules", "20", "--out", filepath.Join(t.TempDir(), "f.yaml"))
+	r.want(t, Violated)
+	has(t, r.out, "\nfrom ", " repeats:\n  p", ": no-end: ")
+	if lines := strings.Count(r.out, "\n"); lines > 60 {
+		t.Errorf("%d lines:\n%s", lines, r.out)
+	}
+}
