@@ -8,6 +8,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 	"github.com/conclave-bench/conclave/plugins/election/bullynextinline"
 )
@@ -397,6 +398,26 @@ func TestMistakenAndGone(t *testing.T) {
 		p.Leader = 3
 		if o := algotest.MustSimulate(t, p); o.Status != trace.OK || o.Last() != 3 {
 			t.Errorf("noticed at %v: %s: %s: %v", noticed, o.Status, o.Reason, o.Operations)
+		}
+	}
+}
+
+// TestLowerOneOfTheList: all but two restart in turn or are gone, and the first of the list that 2 has is
+// 1, which leads by a newer epoch. 2 does not follow a lower one, and must not ask it for ever.
+func TestLowerOneOfTheList(t *testing.T) {
+	t.Parallel()
+	crash := func(at time.Duration, p algo.ID, lasts time.Duration) harness.Event {
+		return harness.Event{At: at, Do: harness.DoCrash, Node: p, For: lasts}
+	}
+	for seed := range uint64(100) {
+		p := algotest.MustPlan(t, id, 4, harness.Scenario{Kind: harness.Script, Events: []harness.Event{
+			crash(0, 4, 0), crash(70*ms, 3, 160*ms), crash(201*ms, 2, 160*ms), crash(370*ms, 3, 0),
+		}}, map[string]any{"t_answer": 80 * ms, "t_elected": 160 * ms})
+		p.Seed, p.Leader, p.TimeLimit = seed, 4, 10*time.Second
+		p.Network.Latency = link.Uniform(ms/5, 20*ms)
+		p.Detector = harness.PerfectDetector(100 * ms)
+		if o := algotest.MustSimulate(t, p); o.Status != trace.OK {
+			t.Fatalf("seed %d: %s: %s", seed, o.Status, o.Reason)
 		}
 	}
 }

@@ -44,11 +44,12 @@ func (n *node) affirm(env algo.Env, asker algo.ID) {
 	n.takeOver(env, algo.None)
 }
 
-// onLower: a process of lower ID has a newer epoch. It is bullied.
+// onLower: a process of lower ID has a newer epoch. It is bullied, at once if none is being bullied:
+// the list is of an older epoch, and whoever was asked by it only answers that the lower one leads.
 func (n *node) onLower(env algo.Env, e Epoch) {
-	n.epoch = e
-	if n.status == idle {
-		n.list = nil // of an older epoch
+	n.epoch, n.list = e, nil
+	if n.status == idle || !n.full {
+		env.CancelTimer(electedTimer)
 		n.join(env)
 	}
 }
