@@ -48,7 +48,10 @@ func (n *node) affirm(env algo.Env, asker algo.ID) {
 // the list is of an older epoch, and whoever was asked by it only answers that the lower one leads.
 func (n *node) onLower(env algo.Env, e Epoch) {
 	n.epoch, n.list = e, nil
-	if n.status == idle || !n.full {
+	switch {
+	case n.status == idle:
+		n.join(env)
+	case !n.full:
 		env.CancelTimer(electedTimer)
 		n.join(env)
 	}
