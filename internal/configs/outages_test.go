@@ -55,6 +55,7 @@ type sum struct {
 	n              int
 	longest, total float64
 	downtimes      []float64
+	pending        []float64 // since when, of what had not ended
 	spec           bool
 }
 
@@ -78,8 +79,11 @@ func sumUp(t *testing.T, rows [][]string, trial int, definition string) (s sum) 
 		s.n++
 		s.spec = row[at["spec"]] == "true"
 		s.longest, s.total = max(s.longest, number("length_ms")), s.total+number("length_ms")
-		if row[at["status"]] == string(trace.Completed) {
+		switch trace.Progress(row[at["status"]]) {
+		case trace.Completed:
 			s.downtimes = append(s.downtimes, number("end_ms")-number("cause_ms"))
+		case trace.Pending:
+			s.pending = append(s.pending, number("cause_ms"))
 		}
 	}
 	return s
@@ -97,6 +101,9 @@ func (s *sum) agrees(t *testing.T, name string, trial *results.Trial, of *metric
 		downtime = 0
 		for _, v := range s.downtimes {
 			downtime += v / float64(len(s.downtimes))
+		}
+		for _, since := range s.pending { // it counts with what was seen of it
+			downtime += (trial.DurationMS - since) / float64(len(s.downtimes))
 		}
 	}
 	want := map[*metric.Metric]float64{of.Number: float64(s.n), of.Longest: s.longest, of.Downtime: downtime}

@@ -83,7 +83,7 @@ func contents(t *testing.T, dir string) map[string]string {
 		t.Fatal(err)
 	}
 	for _, key := range []string{"run", "started", "finished_at", "argv", "machine", "load_at_start",
-		"load_at_end", "shards", "notes", "manifest_sha256"} {
+		"load_at_end", "shards", "notes", "handlers", "manifest_sha256"} {
 		delete(m, key)
 	}
 	delete(m["sha256"].(map[string]any), results.JournalFile)

@@ -86,7 +86,7 @@ func TestOutcome_TimedOut(t *testing.T) {
 	}
 	o.add(&results.Trial{Trial: 8, Cell: 1, Repetition: 8, Status: trace.OK,
 		Metrics: []metric.Value{metric.SplitBrain.Of(0), metric.ClockError.Of(15)}})
-	if table, notes := o.table(); len(notes) != 2 || !strings.HasSuffix(notes[1], "(0.03 ms)") ||
+	if table, notes := o.table(); len(notes) != 3 || !strings.HasSuffix(notes[2], "(0.03 ms)") ||
 		!slices.ContainsFunc(table.rows[0], func(s string) bool { return strings.HasPrefix(s, "0? [") }) {
 		t.Errorf("%q, %q", table.rows, notes)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // mostBlame bounds what a plugin's panic may say, in bytes.
-const mostBlame = 250
+const mostBlame = 200
 
 // Blame is the error of a trial whose plugin has panicked in process p with what was
 // recovered. The deferred function that recovers it calls Blame itself. Unlike a
@@ -21,12 +21,12 @@ func Blame(p algo.ID, recovered any) error {
 	if b, ok := recovered.(*algo.Breach); ok {
 		return b
 	}
-	return fmt.Errorf("process %d: panic: %s, in %s", p, Words(recovered), origin())
+	return fmt.Errorf("process %d: panic: %s, in %s", p, Panicked(recovered), origin())
 }
 
-// Words is what a plugin has panicked with, in one line that terminals and files of text take as
+// Panicked is what a plugin has panicked with, in one line that terminals and files of text take as
 // it is; of much, the beginning.
-func Words(recovered any) string {
+func Panicked(recovered any) string {
 	text := fmt.Sprint(recovered)
 	var b strings.Builder
 	for _, r := range text[:min(mostBlame, len(text))] {

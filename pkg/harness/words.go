@@ -31,7 +31,7 @@ func Words(r *trace.Record, kinds []string, holds string) string {
 	case trace.Cause:
 		return "what is measured begins"
 	case trace.Elected:
-		return elected(p, q, r)
+		return naming(p, q, r)
 	case trace.Do:
 		return strings.TrimSuffix(p+" is told: "+r.Text, ": ")
 	case trace.Timeout:
@@ -69,7 +69,7 @@ var verbs = map[trace.Type]string{
 	trace.Handled:  "has handled this until now",
 }
 
-func elected(p, q string, r *trace.Record) string {
+func naming(p, q string, r *trace.Record) string {
 	switch {
 	case r.Peer == 0 && r.Arg > 0:
 		return fmt.Sprintf("%s stands for election in term %d", p, r.Arg)

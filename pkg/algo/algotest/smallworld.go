@@ -304,7 +304,7 @@ func (f *frame) decoded(ev algo.Event, body string) algo.Event {
 func (w *small) feed(k int, ev algo.Event, body string) (effects []algo.Effect) {
 	defer func() {
 		if r := recover(); r != nil {
-			w.wrong, w.panicked = fmt.Errorf("p%d panics: %s", k+1, harness.Words(r)), true
+			w.wrong, w.panicked = fmt.Errorf("p%d panics: %s", k+1, harness.Panicked(r)), true
 		}
 	}()
 	p := &w.procs[k]
