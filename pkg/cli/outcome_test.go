@@ -31,7 +31,8 @@ func TestOutcome_Marked(t *testing.T) {
 			}
 			o.add(trial)
 		}
-		o.add(&results.Trial{Trial: 11, Cell: 1, Repetition: 11, Status: trace.Unstable, Reason: "not counted"})
+		o.add(&results.Trial{InModel: true, Trial: 11, Cell: 1, Repetition: 11, Status: trace.Unstable,
+			Reason: "not counted"})
 		if got := o.tally.code(); got != want {
 			t.Errorf("%q: exit code %d, want %d", allow, got, want)
 		}
@@ -68,7 +69,7 @@ func TestOutcome_TimedOut(t *testing.T) {
 		for _, m := range o.metrics {
 			before[m] = o.cells[0].describe(m).N
 		}
-		o.add(&results.Trial{Trial: 6 + i, Cell: 1, Repetition: 6 + i, Status: trace.TimedOut, Messages: 9,
+		o.add(&results.Trial{InModel: true, Trial: 6 + i, Cell: 1, Repetition: 6 + i, Status: trace.TimedOut, Messages: 9,
 			Metrics: metrics})
 		for _, m := range o.metrics {
 			want := 0
@@ -84,7 +85,7 @@ func TestOutcome_TimedOut(t *testing.T) {
 	if _, notes := o.table(); len(notes) != 1 {
 		t.Errorf("%q", notes)
 	}
-	o.add(&results.Trial{Trial: 8, Cell: 1, Repetition: 8, Status: trace.OK,
+	o.add(&results.Trial{InModel: true, Trial: 8, Cell: 1, Repetition: 8, Status: trace.OK,
 		Metrics: []metric.Value{metric.SplitBrain.Of(0), metric.ClockError.Of(15)}})
 	if table, notes := o.table(); len(notes) != 3 || !strings.HasSuffix(notes[2], "(0.03 ms)") ||
 		!slices.ContainsFunc(table.rows[0], func(s string) bool { return strings.HasPrefix(s, "0? [") }) {
