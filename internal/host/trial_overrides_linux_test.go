@@ -143,7 +143,7 @@ func TestTrial_PluginsMisdeeds(t *testing.T) {
 		{"kill", "process 2: SIGKILL while it handled an event", ""},
 		{"spill", "process 2: it writes more than 16 MiB to its standard output or error in one trial", ""},
 		{"spin", "(*culprit).Timeout has started a goroutine that outlives its event", ""},
-		{"open", "it has left more than 256 files open", ""},
+		{"open", "it has left more than 63 files open", ""},
 		{"take", "process 2: the trial takes more than 512 MiB of memory", ""},
 		{"leave", "process 2: it has ended its whole process: exit code 0", ""},
 		{"crash", "process 2: SIGSEGV: segmentation violation", ""},
