@@ -44,7 +44,8 @@ func signOf(r *trace.Record) sign {
 	return s
 }
 
-// FindLasso finds what repeats at the end of the records of a trial, heartbeats left out. False: nothing does.
+// FindLasso finds what repeats at the end of the records of a trial, heartbeats left out. False: nothing
+// does.
 func FindLasso(list trace.List) (l Lasso, found bool) {
 	first := max(len(list)-tail, 0)
 	signs := make([]sign, len(list)-first)
