@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -67,15 +66,11 @@ func distortClock() error {
 	}
 	d, err := readClock(path)
 	clock.Distort(d)
-	set := make(chan os.Signal, 1)
-	signal.Notify(set, syscall.SIGUSR1)
-	go func() {
-		for range set {
-			if d, err := readClock(path); err == nil {
-				clock.Distort(d)
-			}
+	proctest.OnSignal(syscall.SIGUSR1, func() {
+		if d, err := readClock(path); err == nil {
+			clock.Distort(d)
 		}
-	}()
+	})
 	return err
 }
 
