@@ -40,7 +40,7 @@ func (w *world) with(columns, ordinary string, values map[int]string) {
 	})
 }
 
-// TestCells: averages are over the trials with status ok, and a cell beyond the model says so.
+// TestCells: averages are over the trials with status ok, and a cell with a trial beyond the model says so.
 func TestCells(t *testing.T) {
 	t.Parallel()
 	w := newWorld(3)
@@ -51,7 +51,7 @@ func TestCells(t *testing.T) {
 		return row
 	})
 	d := data(t, Options{}, w.write(t))
-	for i, want := range []bool{true, false, true, true} {
+	for i, want := range []bool{true, false, true, false} {
 		if d.Cells[i].InModel != want {
 			t.Errorf("cell %d: in_model=%v", i, d.Cells[i].InModel)
 		}

@@ -127,8 +127,8 @@ func (b *builder) cellNotes() {
 		{some(isError),
 			"trials that could not be run are not in the figures; the reason stands in trials.csv"},
 		{func(i int) bool { return !b.Cells[i].InModel },
-			"in_model=false: more was done to the algorithm than it claims to survive, so what " +
-				"breaks here is a finding and not an error; bench describe says what it survives"},
+			"in trials with in_model=false more was done to the algorithm than it claims to survive, so " +
+				"what breaks in them is a finding and not an error; bench describe says what it survives"},
 		{above(0, metric.FaultsSkipped),
 			"some faults did not happen, since the trial was over before, or nobody was " +
 				"there to whom they could (faults_skipped); a longer scenario leaves room for them"},

@@ -78,7 +78,7 @@ type Cell struct {
 	Design   []int // by Data.Columns: index of the value
 	Label    string
 	Nodes    int
-	InModel  bool
+	InModel  bool            // all its trials are
 	Statuses []int           // trials, by trace.Statuses
 	Figures  []stats.Summary // by Data.Metrics; its N and Censored are 0 where there is none
 	Spreads  []Spread

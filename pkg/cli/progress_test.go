@@ -26,7 +26,7 @@ func stands(t *testing.T) func(finished int, status trace.Status, electionMS flo
 	}
 	o := newOutcome(e, "")
 	return func(finished int, status trace.Status, electionMS float64) *stand {
-		r := &results.Trial{Cell: 1, Status: status, Attempts: 1,
+		r := &results.Trial{Cell: 1, Status: status, Attempts: 1, InModel: true,
 			Metrics: []metric.Value{metric.Named("election_ms").Of(electionMS)}}
 		final := status != trace.Invalid
 		if final {
