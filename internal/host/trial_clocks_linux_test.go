@@ -14,22 +14,30 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// A watch notes what a clock shows, again and again after the same span.
+// A watch notes what a clock shows, again and again after the same span. If it looks twice, it does
+// so once more as soon as it can.
 type watch struct {
 	algo.Config
 	span  time.Duration
+	twice bool
 	shows func(algo.Env) time.Duration
 }
 
 func (w *watch) Start(env algo.Env)                      { w.Timeout(env, "look") }
 func (w *watch) Elect(algo.Env)                          {}
 func (w *watch) Receive(algo.Env, algo.ID, algo.Message) {}
-func (w *watch) Timeout(env algo.Env, _ algo.Timer) {
+func (w *watch) Timeout(env algo.Env, t algo.Timer) {
 	env.Logf("%d", w.shows(env))
+	if t != "look" {
+		return
+	}
 	env.SetTimer("look", w.span)
+	if w.twice {
+		env.SetTimer("again", time.Microsecond)
+	}
 }
 
-func registerWatch(name, what string, span time.Duration, shows func(algo.Env) time.Duration) {
+func registerWatch(name, what string, span time.Duration, twice bool, shows func(algo.Env) time.Duration) {
 	algo.RegisterElector(algo.Spec{
 		Name: name, Summary: "notes what " + what + " shows", Perpetual: true,
 		Paper:    algo.Paper{Authors: "test", Title: "test", Year: 2026},
@@ -37,12 +45,13 @@ func registerWatch(name, what string, span time.Duration, shows func(algo.Env) t
 		Params: []algo.Param{{Name: "look", Type: algo.Duration, Doc: "between two looks",
 			Default: algo.Const(span)}},
 		Periods: []algo.Period{{Param: "look", Timer: "look"}},
-	}, func(c algo.Config) algo.Elector { return &watch{c, span, shows} })
+	}, func(c algo.Config) algo.Elector { return &watch{c, span, twice, shows} })
 }
 
 func init() {
-	registerWatch("test-watch", "its clock", ms(50), algo.Env.Now)
-	registerWatch("test-wall", "the wall clock", ms(5), func(algo.Env) time.Duration { return clock.Wall() })
+	registerWatch("test-watch", "its clock", ms(50), false, algo.Env.Now)
+	registerWatch("test-wall", "the wall clock", ms(5), true,
+		func(algo.Env) time.Duration { return clock.Wall() })
 }
 
 // A reading is what a clock shows by the faults in the records, and how often it was looked

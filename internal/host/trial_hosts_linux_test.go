@@ -3,6 +3,7 @@ package host_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -222,37 +223,33 @@ func (l lab) believable(t *testing.T, takes time.Duration) {
 			}
 		}
 	}
-	// A note is made a moment after the instant of its record, seldom a long one: the shortest
-	// of each host's in a while is as good as none.
-	noted := map[[2]int]time.Duration{}
-	count := map[[2]int]int{}
+	// A note is made after the instant of the record before it of its process, and before that of the
+	// next: so much the trial's start is known to by the wall clock, however long notes take. What the
+	// records of one host say of it must agree with what those of any other do.
+	type note struct{ at, wall time.Duration }
+	const never = time.Duration(math.MaxInt64)
+	earliest, latest := -never, never
+	last := map[uint32]note{}
 	for _, r := range o.Trace {
 		if r.Type != trace.Log {
 			continue
 		}
-		var wall time.Duration
-		_, err := fmt.Sscan(r.Text, &wall)
+		now := note{at: r.At}
+		_, err := fmt.Sscan(r.Text, &now.wall)
 		must(t, err)
-		key := [2]int{int(r.Process-1) % len(l.agents), int(r.At / ms(150))}
-		if noted[key] == 0 || wall-r.At < noted[key] {
-			noted[key] = wall - r.At
+		if before, noted := last[r.Process]; noted {
+			earliest, latest = max(earliest, before.wall-now.at), min(latest, now.wall-before.at)
 		}
-		count[key]++
+		last[r.Process] = now
 	}
-	var starts []time.Duration // of the trial, by the wall clock
-	for key, start := range noted {
-		if count[key] >= 20 {
-			starts = append(starts, start)
-		}
+	if len(last) < 9 {
+		t.Fatalf("%d processes have noted the wall clock", len(last))
 	}
-	if len(starts) < len(l.agents) {
-		t.Fatalf("%d notes of the wall clock", len(starts))
+	apart := earliest - latest
+	if most := 2 * o.quality.ClockError; apart > most {
+		t.Errorf("records of one instant are %v apart at least, want %v at most", apart, most)
 	}
-	apart, moment := slices.Max(starts)-slices.Min(starts), 20*time.Microsecond
-	if most := 2*o.quality.ClockError + moment; apart > most {
-		t.Errorf("records of one instant are %v apart, want %v at most", apart, most)
-	}
-	t.Logf("a trial of %v: clocks are off by up to %v, and known to %v; records of one instant are up to %v apart",
+	t.Logf("a trial of %v: clocks are off by up to %v, and known to %v; records of one instant are %v apart at least",
 		takes, worst, bound, apart)
 }
 
