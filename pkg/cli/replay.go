@@ -245,6 +245,21 @@ func (s *streams) printReplay(r *replay, virtual, events bool) {
 	for _, text := range r.verdict.Violations {
 		fmt.Fprintf(w, "violation: %s: %s\n", r.cell.Algorithm, text)
 	}
+	if r.verdict.Status != trace.Failed { // what did not run as it should has no figures
+		r.printMetrics(w)
+	}
+	switch {
+	case r.recorded == nil:
+		fmt.Fprintln(w, "not recorded: the run, or its cell, ended before this trial")
+	case !virtual:
+		fmt.Fprintf(w, "recorded: status %s, %d messages; real nodes are never quite the same\n",
+			r.recorded.Status, r.recorded.Messages)
+	case len(r.differs) == 0:
+		fmt.Fprintln(w, "same as recorded")
+	}
+}
+
+func (r *replay) printMetrics(w io.Writer) {
 	t := &table{}
 	t.column("metric", false)
 	t.column("value", true)
@@ -255,15 +270,6 @@ func (s *streams) printReplay(r *replay, virtual, events bool) {
 		}
 	}
 	t.write(w)
-	switch {
-	case r.recorded == nil:
-		fmt.Fprintln(w, "not recorded: the run, or its cell, ended before this trial")
-	case !virtual:
-		fmt.Fprintf(w, "recorded: status %s, %d messages; real nodes are never quite the same\n",
-			r.recorded.Status, r.recorded.Messages)
-	case len(r.differs) == 0:
-		fmt.Fprintln(w, "same as recorded")
-	}
 }
 
 // printRetraced says what came of feeding the algorithm what reached real nodes.
