@@ -125,6 +125,9 @@ func (j *Judge) Record(r *trace.Record) {
 	}
 	switch r.Type {
 	case trace.Send, trace.Duplicate, trace.Deliver, trace.Lose, trace.Undelivered:
+		if r.Type == trace.Send && j.elections != nil {
+			j.elections.sent(j, r)
+		}
 		j.message(r)
 	case trace.Save:
 		j.saves++

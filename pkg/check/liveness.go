@@ -21,6 +21,8 @@ type vigil struct {
 	missing   bool          // there is no leader, as Spec.Service defines one
 	since     time.Duration // when that began
 	disturbed time.Duration // when something happened last
+	underway  time.Duration // until when a message that a fault delays is on its way
+	bound     time.Duration // that no other message exceeds
 	due       time.Duration // when there has to be a leader; negative: nobody waits
 
 	// Whatever happens meanwhile: a leader could be there since then, and is not. Negative: there
@@ -32,8 +34,19 @@ func newVigil(s *harness.Setup) vigil {
 	v := vigil{due: -1, lacking: -1, connected: true}
 	if s.InModel {
 		v.promise, v.within = s.Live(&s.Alg.Spec)
+		v.bound, _ = s.Network.Bound()
 	}
 	return v
+}
+
+// sent takes note of a message that takes longer than the model says: in order, all behind it on
+// its link arrive no sooner, however long the fault that delayed it is over.
+func (e *elections) sent(j *Judge, r *trace.Record) {
+	if v := &e.vigil; r.Due-r.Sent > v.bound && r.Due > v.underway && v.within > 0 {
+		e.overdue(j, r.At)
+		v.underway = r.Due
+		e.wait(j)
+	}
 }
 
 // disturbed begins the vigil anew. Links says whether who reaches whom may have changed.
@@ -83,7 +96,7 @@ func (e *elections) lacks(at time.Duration) {
 // leader allows, although things kept happening that begin it anew; "": it did not.
 func (e *elections) endless(j *Judge, at time.Duration) string {
 	v := &e.vigil
-	if v.within == 0 || v.lacking < 0 || at-v.lacking <= v.within || !j.untouched() {
+	if v.within == 0 || v.lacking < 0 || at-max(v.lacking, v.underway) <= v.within || !j.untouched() {
 		return ""
 	}
 	return fmt.Sprintf("no leader (%s) from %v to the end at %v, for longer than the %v promised",
@@ -95,7 +108,7 @@ func (e *elections) endless(j *Judge, at time.Duration) string {
 func (e *elections) wait(j *Judge) {
 	v := &e.vigil
 	if v.due = -1; v.missing && v.connected && e.begun() && j.untouched() && e.seen() {
-		v.due = max(v.since, v.disturbed) + v.within
+		v.due = max(v.since, v.disturbed, v.underway) + v.within
 	}
 }
 
@@ -111,7 +124,7 @@ func (e *elections) overdue(j *Judge, at time.Duration) {
 		return
 	}
 	j.violate(liveness, "no leader (%s) from %v to %v, while %s and nothing else happened, for longer "+
-		"than the %v promised", e.setup.Alg.Spec.Service, max(v.since, v.disturbed), at, v.promise.Under,
+		"than the %v promised", e.setup.Alg.Spec.Service, max(v.since, v.disturbed, v.underway), at, v.promise.Under,
 		v.within)
 	v.within, v.due = 0, -1
 }

@@ -48,6 +48,10 @@ func TestLiveness(t *testing.T) {
 	severed.Arg = trace.Severed
 	late := at(25, trace.Timeout, 1)
 	late.Due = late.At - room - 1
+	slow := at(12, trace.Send, 1, 2)
+	slow.Sent, slow.Due = slow.At, 40*ms1
+	usual := slow
+	usual.Due = slow.At + ms1
 	star := "2>3 3>2 2>4 4>2 3>4 4>3" // 1 alone reaches the three others
 	for name, test := range map[string]struct {
 		id      string
@@ -65,20 +69,23 @@ func TestLiveness(t *testing.T) {
 			49, ""},
 		"and then no more": {quorum, join(crash, all(26, 4, 1, 2, 4), at(29, trace.Elected, 4, 0)), nil, false,
 			50, "from 29ms to 50ms"},
-		"no majority":             {quorum, join(crash, at(11, trace.Crash, 4), at(12, trace.Crash, 3)), nil, false, 90, ""},
-		"a bare one":              {quorum, join(crash, at(12, trace.Crash, 4)), nil, false, 33, "from 12ms to 33ms"},
-		"in a star":               {quorum, join(crash, cut(12, star)), nil, false, 33, "from 12ms to 33ms"},
-		"no star is promised":     {majority, join(crash, cut(12, star)), nil, false, 90, ""},
-		"one link is cut":         {majority, join(crash, cut(12, "3>4 4>3")), nil, false, 33, "from 12ms to 33ms"},
-		"then it is not in parts": {parts, join(crash, cut(12, "3>4 4>3")), nil, false, 90, ""},
-		"in parts":                {parts, join(crash, cut(12, "1 2|3 4 5")), nil, false, 33, "from 12ms to 33ms"},
-		"healed meanwhile":        {parts, join(crash, cut(12, "1>2"), heal(25)), nil, false, 46, "from 25ms to 46ms"},
-		"a lost message":          {quorum, join(crash, lost), nil, false, 45, ""},
-		"on a link that is cut":   {quorum, join(crash, severed), nil, false, 31, "from 10ms to 31ms"},
-		"while one is paused":     {quorum, join(crash, at(12, trace.Pause, 1)), nil, false, 90, ""},
-		"or slow":                 {quorum, join(crash, slowed(12, 1, ms1)), nil, false, 90, ""},
-		"or a link flaky":         {quorum, join(crash, flaky(12, "1>2 loss 0.5")), nil, false, 90, ""},
-		"one comes back":          {quorum, join(crash, back(25, 5)), nil, false, 45, ""},
+		"no majority":                {quorum, join(crash, at(11, trace.Crash, 4), at(12, trace.Crash, 3)), nil, false, 90, ""},
+		"a bare one":                 {quorum, join(crash, at(12, trace.Crash, 4)), nil, false, 33, "from 12ms to 33ms"},
+		"in a star":                  {quorum, join(crash, cut(12, star)), nil, false, 33, "from 12ms to 33ms"},
+		"no star is promised":        {majority, join(crash, cut(12, star)), nil, false, 90, ""},
+		"one link is cut":            {majority, join(crash, cut(12, "3>4 4>3")), nil, false, 33, "from 12ms to 33ms"},
+		"then it is not in parts":    {parts, join(crash, cut(12, "3>4 4>3")), nil, false, 90, ""},
+		"in parts":                   {parts, join(crash, cut(12, "1 2|3 4 5")), nil, false, 33, "from 12ms to 33ms"},
+		"healed meanwhile":           {parts, join(crash, cut(12, "1>2"), heal(25)), nil, false, 46, "from 25ms to 46ms"},
+		"a lost message":             {quorum, join(crash, lost), nil, false, 45, ""},
+		"a message long on its way":  {quorum, join(crash, slow), nil, false, 60, ""},
+		"it has arrived":             {quorum, join(crash, slow), nil, false, 61, "from 40ms to 61ms"},
+		"a message as long as usual": {quorum, join(crash, usual), nil, false, 31, "from 10ms to 31ms"},
+		"on a link that is cut":      {quorum, join(crash, severed), nil, false, 31, "from 10ms to 31ms"},
+		"while one is paused":        {quorum, join(crash, at(12, trace.Pause, 1)), nil, false, 90, ""},
+		"or slow":                    {quorum, join(crash, slowed(12, 1, ms1)), nil, false, 90, ""},
+		"or a link flaky":            {quorum, join(crash, flaky(12, "1>2 loss 0.5")), nil, false, 90, ""},
+		"one comes back":             {quorum, join(crash, back(25, 5)), nil, false, 45, ""},
 		"one who came back": {quorum, join(crash, at(11, trace.Crash, 1), at(12, trace.Crash, 2), back(13, 1)),
 			nil, false, 90, "from 13ms to 90ms"},
 		"who has to learn": {forgetful, join(crash, at(11, trace.Crash, 1), at(12, trace.Crash, 2), back(13, 1)),

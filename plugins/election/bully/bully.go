@@ -96,10 +96,9 @@ type node struct {
 	algo.Config
 	status      status
 	coordinator algo.ID
-	heard       algo.ID       // who announced itself last and was believed; at first, this process
-	since       time.Duration // when that was
-	attempts    uint32        // made so far in this incarnation
-	open        []uint32      // attempts without an answer: with suppression, one at most
+	heard       map[algo.ID]time.Duration // when each announced itself last, believed or not
+	attempts    uint32                    // made so far in this incarnation
+	open        []uint32                  // attempts without an answer: with suppression, one at most
 	suppress    bool
 	unicast     bool
 	ok          bool // it is bully-ok
@@ -109,7 +108,7 @@ type node struct {
 // New starts idle, with the coordinator that is settled, if one is.
 func New(c algo.Config) algo.Elector {
 	return &node{
-		Config: c, coordinator: c.Leader, heard: c.ID,
+		Config: c, coordinator: c.Leader, heard: map[algo.ID]time.Duration{},
 		t: c.Params.Duration("t_answer"), tPrime: c.Params.Duration("t_coordinator"),
 		suppress: c.Params.Bool("suppress_duplicates"),
 		unicast:  c.Params.Enum("coordinator_reply") == "unicast",
@@ -240,18 +239,29 @@ func (n *node) declare(env algo.Env) {
 // one of higher rank did so within T, the two messages raced each other: an
 // election tells which of the two is alive.
 func (n *node) onCoordinator(env algo.Env, from algo.ID) {
-	if n.above(n.ID, from) || n.above(n.heard, from) && env.Now()-n.since < n.t {
+	bullied := n.above(n.ID, from) || n.raced(from, env.Now())
+	n.heard[from] = env.Now()
+	if bullied {
 		n.Elect(env)
 		return
 	}
 	n.status, n.coordinator = idle, from
-	n.heard, n.since = from, env.Now()
 	for _, a := range n.open {
 		env.CancelTimer(n.answerTimer(a))
 	}
 	n.open = nil
 	env.CancelTimer(coordinatorTimer)
 	env.Elected(from, 0)
+}
+
+// raced says whether a process above p announced itself less than T ago.
+func (n *node) raced(p algo.ID, now time.Duration) bool {
+	for q, at := range n.heard {
+		if n.above(q, p) && now-at < n.t {
+			return true
+		}
+	}
+	return false
 }
 
 // answerTimer is T of one attempt. With suppression there is but one at a time.

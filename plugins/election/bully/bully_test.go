@@ -392,6 +392,12 @@ func TestRacedAnnouncements(t *testing.T) {
 	s.Want(9*ms, elect, higher)
 	s.Want(10*ms, from(4), "") // the election that is running tells
 	s.Want(11*ms, from(4), "-T -T' leader=4")
+	s = algotest.NewSolo(t, id, 5, 1, 5, 0, params)
+	s.Want(9*ms, from(3), "-T' leader=3")
+	s.Want(9*ms, elect, higher)
+	s.Want(10*ms, from(4), "")
+	s.Want(11*ms, from(5), "") // it raced 4, which was not believed itself
+	s.Want(12*ms, from(5), "-T -T' leader=5")
 }
 
 // TestAnswerAtTheLastInstant: an answer that comes in the instant in which T

@@ -194,15 +194,12 @@ func (n *node) decide(env algo.Env) {
 	}
 	failed := n.failed
 	n.follow(env, Coordinator{slices.Max(n.responders), n.round})
-	for _, p := range n.Peers {
-		if p != n.ID && p != failed {
-			env.Send(p, Coordinator{n.leader, n.round})
-		}
-	}
+	n.tell(env, failed)
 }
 
 // onCoordinator is rule 5. Of two announcements everybody follows the newer, in
-// whatever order they come; whoever made the older one is told.
+// whatever order they come; whoever made the older one is told. If it is told by another
+// than made the newer one, those that follow the older may have been down for the newer: it tells all.
 func (n *node) onCoordinator(env algo.Env, from algo.ID, m Coordinator) {
 	n.newest = max(n.newest, m.Round.Number)
 	switch {
@@ -213,7 +210,20 @@ func (n *node) onCoordinator(env algo.Env, from algo.ID, m Coordinator) {
 	case env.Now() < n.deaf: // its own round is to be newer
 		n.followed, n.known = m.Round, max(n.known, m.Round.Number)
 	default:
+		replaced := n.followed == n.round && n.round.Number > 0
 		n.follow(env, m)
+		if replaced && from != m.Round.Initiator {
+			n.tell(env, algo.None)
+		}
+	}
+}
+
+// tell announces the leader that this process follows to all but one.
+func (n *node) tell(env algo.Env, except algo.ID) {
+	for _, p := range n.Peers {
+		if p != n.ID && p != except {
+			env.Send(p, Coordinator{n.leader, n.followed})
+		}
 	}
 }
 

@@ -252,6 +252,28 @@ func TestRounds(t *testing.T) {
 	}
 }
 
+// TestHearsOfANewerRound: a process that announced a leader passes the leader of a newer round on to all,
+// unless the process that made that round tells it, and so tells all itself.
+func TestHearsOfANewerRound(t *testing.T) {
+	t.Parallel()
+	for from, passed := range map[algo.ID]string{
+		2: " COORDINATOR>2 COORDINATOR>3 COORDINATOR>4 COORDINATOR>5", 3: "",
+	} {
+		s := algotest.NewSolo(t, id, 5, 1, 5, 0, params(0, 3))
+		s.Want(0, elect, "leader=0 delta=0s")
+		s.Want(0, delta, "ELECTION>3 ELECTION>4 ELECTION>5 T=2ms")
+		s.Want(ms, answer(4, round(1, 1, 0), 0), "")
+		s.Want(2*ms, timeT, "-delta -T leader=4 COORDINATOR>2 COORDINATOR>3 COORDINATOR>4 COORDINATOR>5")
+		newer := plugin.Coordinator{Leader: 3, Round: round(2, 3, 0)}
+		s.Want(3*ms, algotest.Hear(from, newer), "-delta -T leader=3"+passed)
+		if passed != "" && s.Sent[0] != newer {
+			t.Errorf("passes %v on, want %v", s.Sent[0], newer)
+		}
+		newer.Round.Number++ // it follows another's round by now
+		s.Want(4*ms, algotest.Hear(2, newer), "-delta -T leader=3")
+	}
+}
+
 // TestRestore: a leader that was left out wrongly is told, and so is who is back,
 // by whoever announced the leader.
 func TestRestore(t *testing.T) {
