@@ -124,8 +124,7 @@ func (e *elections) overdue(j *Judge, at time.Duration) {
 		return
 	}
 	j.violate(liveness, "no leader (%s) from %v to %v, while %s and nothing else happened, for longer "+
-		"than the %v promised", e.setup.Alg.Spec.Service, max(v.since, v.disturbed, v.underway), at, v.promise.Under,
-		v.within)
+		"than the %v promised", e.setup.Alg.Spec.Service, v.due-v.within, at, v.promise.Under, v.within)
 	v.within, v.due = 0, -1
 }
 

@@ -96,19 +96,25 @@ type node struct {
 	algo.Config
 	status      status
 	coordinator algo.ID
-	heard       map[algo.ID]time.Duration // when each announced itself last, believed or not
-	attempts    uint32                    // made so far in this incarnation
-	open        []uint32                  // attempts without an answer: with suppression, one at most
+	heard       []announcement // of the last T, believed or not
+	attempts    uint32         // made so far in this incarnation
+	open        []uint32       // attempts without an answer: with suppression, one at most
 	suppress    bool
 	unicast     bool
 	ok          bool // it is bully-ok
 	t, tPrime   time.Duration
 }
 
+// An announcement is that somebody is the coordinator.
+type announcement struct {
+	from algo.ID
+	at   time.Duration
+}
+
 // New starts idle, with the coordinator that is settled, if one is.
 func New(c algo.Config) algo.Elector {
 	return &node{
-		Config: c, coordinator: c.Leader, heard: map[algo.ID]time.Duration{},
+		Config: c, coordinator: c.Leader,
 		t: c.Params.Duration("t_answer"), tPrime: c.Params.Duration("t_coordinator"),
 		suppress: c.Params.Bool("suppress_duplicates"),
 		unicast:  c.Params.Enum("coordinator_reply") == "unicast",
@@ -239,9 +245,7 @@ func (n *node) declare(env algo.Env) {
 // one of higher rank did so within T, the two messages raced each other: an
 // election tells which of the two is alive.
 func (n *node) onCoordinator(env algo.Env, from algo.ID) {
-	bullied := n.above(n.ID, from) || n.raced(from, env.Now())
-	n.heard[from] = env.Now()
-	if bullied {
+	if n.raced(from, env.Now()) || n.above(n.ID, from) {
 		n.Elect(env)
 		return
 	}
@@ -254,14 +258,11 @@ func (n *node) onCoordinator(env algo.Env, from algo.ID) {
 	env.Elected(from, 0)
 }
 
-// raced says whether a process above p announced itself less than T ago.
+// raced notes that p announces itself, and says whether one above p did so less than T ago.
 func (n *node) raced(p algo.ID, now time.Duration) bool {
-	for q, at := range n.heard {
-		if n.above(q, p) && now-at < n.t {
-			return true
-		}
-	}
-	return false
+	n.heard = slices.DeleteFunc(n.heard, func(a announcement) bool { return a.from == p || now-a.at >= n.t })
+	n.heard = append(n.heard, announcement{p, now})
+	return slices.ContainsFunc(n.heard, func(a announcement) bool { return n.above(a.from, p) })
 }
 
 // answerTimer is T of one attempt. With suppression there is but one at a time.

@@ -84,7 +84,7 @@ func timingOK(net algo.Network, p algo.Params) error {
 // NewOK is New for this form.
 func NewOK(c algo.Config) algo.Elector {
 	return &node{
-		Config: c, coordinator: c.Leader, heard: map[algo.ID]time.Duration{}, ok: true, suppress: true,
+		Config: c, coordinator: c.Leader, ok: true, suppress: true,
 		t: c.Params.Duration("t_ok"), tPrime: c.Params.Duration("t_coordinator"),
 	}
 }
