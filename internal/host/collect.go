@@ -53,15 +53,6 @@ type flight struct {
 // mergeRecords merges what the nodes wrote down with what the host did, finds out
 // what became of every message, and hands all of it on in order.
 func (t *trial) mergeRecords(sink trace.Sink) harness.End {
-	end := t.mergeValid(sink)
-	if end.Err != nil { // the rest may follow from that
-		end.Invalid = nil
-	}
-	return end
-}
-
-// mergeValid does that as far as the trial is valid.
-func (t *trial) mergeValid(sink trace.Sink) harness.End {
 	end := t.end
 	t.compareClocks(end.At)
 	if !t.inTime && end.Reason != harness.TimeLimit { // with a record, by another clock

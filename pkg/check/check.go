@@ -294,11 +294,11 @@ func (j *Judge) Finish(end harness.End) Verdict {
 	}
 	v.Violations, v.Beyond = j.violations, j.beyond
 	switch {
+	case end.Err != nil: // what else is wrong may follow from that
+		v.Status, v.Reason = trace.Failed, end.Err.Error()
 	case len(end.Invalid) > 0:
 		v.Status, v.Reason = trace.Invalid, strings.Join(end.Invalid, "; ")
 		return v
-	case end.Err != nil:
-		v.Status, v.Reason = trace.Failed, end.Err.Error()
 	case len(j.violations) > 0:
 		v.Status, v.Reason = trace.Violated, j.violations[0]
 	}
