@@ -71,7 +71,7 @@ var deeds = map[string]deed{
 				env.Logf("still here")
 			}
 		}()
-	}, want: "(process 2: panic: process 2 uses an Env after its event|has started a goroutine)", apart: true},
+	}, want: "(panic: process 2 uses an Env after its event|has started a goroutine)", apart: true},
 	"kept Env": {do: func(h *hostile, _ algo.Env) { h.kept.CancelTimer("x") },
 		want: "process 2 uses an Env after its event"},
 	"large message": {do: func(_ *hostile, env algo.Env) { env.Send(3, bulk{make([]byte, 64<<20)}) },

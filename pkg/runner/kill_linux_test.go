@@ -34,6 +34,10 @@ retries: 9
 allow: {invalid: 6}
 `
 
+// unhurried is one whose trials take a second each, however fast the machine is: whoever interrupts it
+// after the first need not hurry.
+var unhurried = strings.Replace(short, "settle: 50ms", "settle: 1s", 1)
+
 // virtual is a sweep in simulation that takes long enough to be killed: writing
 // traces is slow.
 const virtual = `
@@ -303,7 +307,7 @@ func TestHost(t *testing.T) {
 	t.Parallel()
 	c := newCommand(t)
 	c.host = c.exe + " host"
-	p := c.start(write(t, short), "--out", c.root)
+	p := c.start(write(t, unhurried), "--out", c.root)
 	c.waits(p, "a trial is finished", func() bool { return len(finished(c.dir())) > 0 })
 	must(t, p.Process.Signal(syscall.SIGINT))
 	c.ends(p, 130, time.Minute)
@@ -358,7 +362,7 @@ func TestKill_RuleOnRealNodes(t *testing.T) {
 func TestInterrupt_RealNodes(t *testing.T) {
 	t.Parallel()
 	c := newCommand(t)
-	p := c.start(write(t, short), "--out", c.root)
+	p := c.start(write(t, unhurried), "--out", c.root)
 	c.waits(p, "a trial is finished", func() bool { return len(finished(c.dir())) > 0 })
 	must(t, p.Process.Signal(syscall.SIGINT))
 	c.ends(p, 130, time.Minute)

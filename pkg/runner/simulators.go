@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/conclave-bench/conclave/internal/guard"
 	"github.com/conclave-bench/conclave/internal/proc"
@@ -272,7 +273,7 @@ func (s *station) hear() (a answer, err error) {
 // process at whose event the plugin died of why.
 func (s *station) autopsy(why string) string {
 	if s.aloud != nil {
-		if s.about > 0 {
+		if s.about > 0 && !strings.HasPrefix(why, "panic: process ") { // a breach says whose it is
 			why = fmt.Sprintf("process %d: %s", s.about, why)
 		}
 		return why
