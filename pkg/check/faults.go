@@ -84,22 +84,18 @@ func newFaults(s *harness.Setup) faults {
 func (m *faults) present(p uint32) bool { return m.up[p-1] && !m.paused[p-1] }
 
 func (m *faults) elapse(at time.Duration) {
-	if at > m.since {
-		if m.down < m.most {
-			m.exposed += time.Duration(len(m.up)-m.down) * (at - m.since)
-		}
-		m.since = at
+	at = max(at, m.since)
+	if m.down < m.most {
+		m.exposed += time.Duration(len(m.up)-m.down) * (at - m.since)
 	}
+	m.since = at
 }
 
 func (m *faults) record(r *trace.Record) {
-	if r.Process == 0 {
-		return
-	}
 	if m.mistakes != nil {
 		m.mistakes.record(r)
 	}
-	p := r.Process - 1
+	p := r.Process - 1 // none, if it is about links
 	switch r.Type {
 	case trace.Crash:
 		m.elapse(r.At)
@@ -128,7 +124,7 @@ func (m *faults) record(r *trace.Record) {
 		m.impair(p, false, m.slow[p])
 		m.resumed[p] = r.At
 	case trace.Slow:
-		m.impair(p, m.paused[p], r.Arg > 0)
+		m.impair(p, m.paused[p], r.Arg != 0)
 		m.resumed[p] = r.At
 	case trace.Fault:
 		if state, over := fault.StateOf(r); state != nil {
@@ -208,7 +204,7 @@ func (j *Judge) overstep() {
 // slow.
 func (m *faults) excused(r *trace.Record) bool {
 	p := r.Process - 1
-	return m.stalled && (m.slow[p] || m.paused[p] || m.resumed[p] > 0 && r.Due <= m.resumed[p])
+	return m.slow[p] || m.paused[p] || m.resumed[p] != 0 && r.Due <= m.resumed[p]
 }
 
 // rate is how often a live process crashed, per second, counted while the rate

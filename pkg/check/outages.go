@@ -35,7 +35,7 @@ type outages struct {
 
 func newOutages(of *metric.Outages, endless time.Duration, named bool,
 	measure func(trace.Origin) bool) *outages {
-	return &outages{of: of, endless: endless, named: named, measure: measure, lost: span{metric: of.Downtime}}
+	return &outages{of: of, endless: endless, named: named, measure: measure}
 }
 
 // follow takes note of whether a leader is there from now on. Origin is why it is not,
@@ -144,9 +144,7 @@ const every = time.Millisecond
 
 // elapse counts the requests up to an instant, that one left out.
 func (c *clients) elapse(at time.Duration) {
-	if at <= c.since {
-		return
-	}
+	at = max(at, c.since)
 	n := int64((at+every-1)/every - (c.since+every-1)/every)
 	c.since = at
 	c.sent += n * int64(c.asking)
@@ -164,7 +162,7 @@ func (e *elections) survey(at time.Duration) (leader algo.ID, answered int) {
 		if c.Reaches {
 			answered += c.Served
 		}
-		e.ruled[p-1] = c.Reaches && (e.ruled[p-1] || leader == p || e.agreed == p)
+		e.ruled[p-1] = c.Reaches && (e.ruled[p-1] || c.Led)
 	}
 	return leader, answered
 }
