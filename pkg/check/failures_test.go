@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -133,28 +134,37 @@ func TestHighest(t *testing.T) {
 	}
 }
 
-// TestExcused: a message is not late because its receiver was paused or slow.
+// TestExcused: a message is not late because its receiver was paused or slow when it was due, at
+// 2 ms, or went on later. It comes at 22 ms.
 func TestExcused(t *testing.T) {
 	t.Parallel()
-	sent, got := flight(1, 1, 2, 1, 1)
-	got.At, got.Arg = got.At+20*ms1, uint64(20*ms1)
-	judge := func(more ...trace.Record) Verdict {
-		return trial{id: "election/test-eventual", nodes: 2,
-			records: join(more[:1], sent, more[1:], got)}.judge(t)
-	}
-	nothing := at(0, trace.Elect, 1)
-	if v := judge(nothing, nothing); v.Totals.Late != 1 {
-		t.Errorf("%d late, want one", v.Totals.Late)
-	}
-	slow := at(0, trace.Slow, 2)
-	slow.Arg = uint64(ms1)
-	for name, more := range map[string][2]trace.Record{
-		"paused": {at(0, trace.Pause, 2), at(21, trace.Resume, 2)}, "slow": {slow, nothing},
+	for name, test := range map[string]struct {
+		before, meanwhile []trace.Record
+		due               time.Duration
+		late              int64
+	}{
+		"neither":                {nil, nil, 2 * ms1, 1},
+		"paused":                 {join(at(0, trace.Pause, 2)), join(at(21, trace.Resume, 2)), 2 * ms1, 0},
+		"paused then":            {join(at(0, trace.Pause, 2)), join(at(2, trace.Resume, 2)), 2 * ms1, 0},
+		"paused before":          {join(at(0, trace.Pause, 2), at(1, trace.Resume, 2)), nil, 2 * ms1, 1},
+		"still paused":           {join(at(0, trace.Pause, 2)), nil, 2 * ms1, 0},
+		"another":                {join(at(0, trace.Pause, 1)), join(at(21, trace.Resume, 1)), 2 * ms1, 1},
+		"slow":                   {join(slowed(0, 2, ms1)), nil, 2 * ms1, 0},
+		"slow until later":       {join(slowed(0, 2, ms1)), join(slowed(21, 2, 0)), 2 * ms1, 0},
+		"slow before":            {join(slowed(0, 2, ms1), slowed(1, 2, 0)), nil, 2 * ms1, 1},
+		"due at the very start":  {nil, nil, 0, 1},
+		"due before it was slow": {nil, join(slowed(10, 2, ms1), slowed(21, 2, 0)), 2 * ms1, 0},
 	} {
-		v := judge(more[0], more[1])
-		hasMetrics(t, v, map[string]float64{"delay_error_p50_ms": math.NaN()})
-		if v.Totals.Late != 0 {
-			t.Errorf("%s: %d late", name, v.Totals.Late)
+		sent, got := flight(0, 1, 2, 1, 1)
+		sent.Due, got.Due, got.At, got.Arg = test.due, test.due, 22*ms1, uint64(20*ms1)
+		v := trial{id: eventual, nodes: 2, records: join(test.before, sent, test.meanwhile, got)}.judge(t)
+		off := math.NaN()
+		if test.late > 0 {
+			off = ms(22*ms1 - test.due)
+		}
+		hasMetrics(t, v, map[string]float64{"delay_error_p50_ms": off})
+		if v.Totals.Late != test.late {
+			t.Errorf("%s: %d late, want %d", name, v.Totals.Late, test.late)
 		}
 	}
 }
@@ -210,6 +220,11 @@ func TestOutages(t *testing.T) {
 	hasMetrics(t, v, map[string]float64{
 		"outage_requested_ms": (20.0 + 40) / 2, "outage_achieved_ms": (31.5 + 46) / 2, "crashes": 3,
 	})
-	never := trial{id: eventual, nodes: 4, records: join(at(10, trace.Crash, 1))}.judge(t)
-	hasMetrics(t, never, map[string]float64{"outage_requested_ms": absent, "outage_achieved_ms": absent})
+	once := trial{id: eventual, nodes: 4, records: join(due(10, at(10.5, trace.Crash, 1)),
+		due(30, back(42, 1)))}
+	hasMetrics(t, once.judge(t), map[string]float64{"outage_requested_ms": 20, "outage_achieved_ms": 31.5})
+	// What starts has not come back.
+	never := trial{id: eventual, nodes: 4, records: join(at(1, trace.Up, 1), at(10, trace.Crash, 1))}
+	hasMetrics(t, never.judge(t), map[string]float64{"outage_requested_ms": absent,
+		"outage_achieved_ms": absent})
 }

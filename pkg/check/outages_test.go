@@ -201,6 +201,39 @@ func TestOutagesOneByOne(t *testing.T) {
 				of("led", 20, 20, -1, "crash", "pending", 0),
 				of("served", 20, 20, -1, "crash", "pending", 0),
 			}},
+		"over, and on again at that instant": {join(at(10, trace.Crash, 3), at(20, trace.Elected, 2, 2),
+			at(20, trace.Elected, 1, 2), at(20, trace.Elected, 1, 0), at(25, trace.Elected, 1, 2)),
+			[]trace.Outage{
+				of("agreed", 10, 10, 25, "leader-crash", "ok", 1),
+				of("led", 10, 10, 25, "leader-crash", "ok", 1),
+				of("served", 10, 10, 20, "leader-crash", "ok", 1),
+			}},
+		"two that follow each other": {join(at(10, trace.Crash, 3), at(20, trace.Elected, 2, 2),
+			at(20, trace.Elected, 1, 2), at(21, trace.Elected, 1, 0), at(25, trace.Elected, 1, 2)),
+			[]trace.Outage{
+				of("agreed", 10, 10, 20, "leader-crash", "ok", 1),
+				of("agreed", 21, 21, 25, "unneeded", "other", 2),
+				of("led", 10, 10, 20, "leader-crash", "ok", 1),
+				of("led", 21, 21, 25, "unneeded", "other", 2),
+				of("served", 10, 10, 20, "leader-crash", "ok", 1),
+			}},
+		"the next one crashes as well": {join(at(10, trace.Crash, 3), at(12, trace.Elected, 2, 2),
+			at(15, trace.Crash, 2), at(20, trace.Elected, 1, 1)), []trace.Outage{
+			of("agreed", 10, 10, 20, "leader-crash", "ok", 1),
+			of("led", 10, 10, -1, "leader-crash", "pending", 1),
+			of("served", 10, 10, 12, "leader-crash", "ok", 1),
+			of("served", 15, 15, -1, "leader-crash", "pending", 1),
+		}},
+		"over as the leader crashes": {join(at(10, trace.Elected, 1, 0), at(20, trace.Elected, 1, 3),
+			at(20, trace.Crash, 3)), []trace.Outage{
+			of("agreed", 10, 20, -1, "leader-crash", "pending", 1),
+			of("led", 20, 20, -1, "leader-crash", "pending", 1),
+			of("served", 20, 20, -1, "leader-crash", "pending", 1),
+		}},
+		"asked to, and nothing came of it": {join(at(10, trace.Elect, 1), at(10, trace.Elected, 1, 0),
+			at(10, trace.Elected, 1, 3)), []trace.Outage{
+			of("agreed", 10, 10, 10, "script", "ok", 1),
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -209,6 +242,111 @@ func TestOutagesOneByOne(t *testing.T) {
 			if !slices.Equal(v.Outages, test.want) {
 				t.Errorf("got  %+v\nwant %+v", v.Outages, test.want)
 			}
+		})
+	}
+}
+
+// TestOutages_NotMeasured: an outage that is over when a follower crashes stays what it was.
+func TestOutages_NotMeasured(t *testing.T) {
+	t.Parallel()
+	v := trial{id: eventual, nodes: 3, change: func(p *harness.Plan) {
+		p.Scenario.Kind, p.Leader = harness.LeaderCrash, 3
+	}, records: join(at(10, trace.Elected, 1, 0), at(20, trace.Elected, 1, 3), at(20, trace.Crash, 2)),
+		end: harness.End{At: 100 * ms1}}.judge(t)
+	want := trace.Outage{Definition: "agreed", Spec: true, Begin: 10 * ms1, Cause: 10 * ms1, End: 20 * ms1,
+		Origin: trace.Unneeded, Status: trace.Unasked, Operation: 1}
+	if len(v.Outages) != 1 || v.Outages[0] != want {
+		t.Errorf("got  %+v\nwant %+v", v.Outages, want)
+	}
+}
+
+// TestOutages_AtOnce: who agrees on a leader at the start after all has been without one for no time.
+func TestOutages_AtOnce(t *testing.T) {
+	t.Parallel()
+	v := trial{id: eventual, nodes: 2, records: join(at(0, trace.Elected, 1, 2), at(0, trace.Elected, 2, 2)),
+		end: harness.End{At: 100 * ms1}}.judge(t)
+	hasMetrics(t, v, map[string]float64{"outages_agreed": 1, "outages_led": 1, "outages_served": 1,
+		"downtime_ms": 0, "availability": 1})
+}
+
+// TestAttribute: an outage is put down to the first operation that went on while it lasted, or that
+// has the same cause.
+func TestAttribute(t *testing.T) {
+	t.Parallel()
+	span := func(from, to time.Duration) trace.Operation {
+		return trace.Operation{Cause: from * ms1, End: to * ms1}
+	}
+	operations := []trace.Operation{span(0, 0), span(10, 20), span(20, 22), span(40, -1)}
+	for _, test := range []struct{ begin, end, want time.Duration }{
+		{0, 0, 1}, {0, 10, 1}, {0, -1, 1}, // it has the same cause
+		{5, 9, 0}, {5, 10, 0}, // none has begun
+		{5, 11, 2}, {5, -1, 2}, {10, 10, 2}, {12, 12, 2}, {19, 30, 2}, {19, -1, 2},
+		{20, 21, 3}, {21, 30, 3},
+		{22, 30, 0}, {30, 40, 0}, // all are over
+		{30, 41, 4}, {30, -1, 4}, {40, 40, 4}, {50, 60, 4}, {50, -1, 4}, // it is never over
+	} {
+		o := outages{over: []trace.Outage{{Begin: test.begin * ms1, End: test.end * ms1}}}
+		if o.attribute(operations); o.over[0].Operation != int(test.want) {
+			t.Errorf("from %v to %v: operation %d, want %d", test.begin, test.end, o.over[0].Operation,
+				test.want)
+		}
+	}
+	o := outages{over: []trace.Outage{{}}}
+	if o.attribute(operations[1:]); o.over[0].Operation != 0 {
+		t.Errorf("over at the very start: operation %d, which began later", o.over[0].Operation)
+	}
+}
+
+// TestClients: a client asks at every whole millisecond, and none asks twice at one: what comes too
+// late to be told in its place changes nothing that was counted.
+func TestClients(t *testing.T) {
+	t.Parallel()
+	var c clients
+	for _, step := range []struct {
+		until            time.Duration
+		asking, answered int // from then on
+		sent, received   int64
+	}{
+		{0, 3, 2, 0, 0},
+		{1, 3, 2, 3, 2}, // at 0
+		{ms1, 3, 2, 3, 2},
+		{ms1 + 1, 3, 3, 6, 4},
+		{5 * ms1, 2, 1, 15, 13}, // at 2, 3, 4
+		{3 * ms1, 5, 5, 15, 13},
+		{6 * ms1, 0, 0, 20, 18}, // at 5
+		{9 * ms1, 0, 0, 20, 18},
+	} {
+		c.elapse(step.until)
+		c.asking, c.answered = step.asking, step.answered
+		if c.sent != step.sent || c.received != step.received {
+			t.Errorf("until %v: %d sent and %d received, want %d and %d", step.until, c.sent, c.received,
+				step.sent, step.received)
+		}
+	}
+}
+
+// TestDemoted: who gives up without need had a majority behind it. Process 3 of three.
+func TestDemoted(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		records []trace.Record
+		want    float64
+	}{
+		"nobody followed": {join(at(5, trace.Elected, 3, 3), at(10, trace.Elected, 3, 0)), 0},
+		"one did": {join(at(5, trace.Elected, 3, 3), at(6, trace.Elected, 2, 3),
+			at(10, trace.Elected, 3, 0)), 1},
+		"one did, until then": {join(at(5, trace.Elected, 3, 3), at(6, trace.Elected, 2, 3),
+			at(8, trace.Elected, 2, 0), at(10, trace.Elected, 3, 0)), 1},
+		"again": {join(at(5, trace.Elected, 3, 3), at(6, trace.Elected, 2, 3), at(10, trace.Elected, 3, 0),
+			at(11, trace.Elected, 3, 3), at(12, trace.Elected, 3, 0)), 2},
+		"out of reach since": {join(at(5, trace.Elected, 3, 3), at(6, trace.Elected, 2, 3),
+			cut(7, "1 2|3"), at(10, trace.Elected, 3, 0)), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := trial{id: eventual, nodes: 3, records: test.records,
+				end: harness.End{At: time.Second}}.judge(t)
+			hasMetrics(t, v, map[string]float64{"unjustified_demotions_per_s": test.want})
 		})
 	}
 }

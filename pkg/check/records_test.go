@@ -80,6 +80,9 @@ func init() {
 	algo.RegisterMutex(token, func(algo.Config) algo.Mutex { return mute{} })
 	token.Name, token.Survives = "test-lossy-token", algo.Faults{Loss: true}
 	algo.RegisterMutex(token, func(algo.Config) algo.Mutex { return mute{} })
+	surviving := spec("test-surviving", algo.Promises{Leadership: algo.Eventual}, false)
+	surviving.Survives.Crashes = func(int, algo.Params) int { return 1 }
+	algo.RegisterElector(surviving, func(algo.Config) algo.Elector { return mute{} })
 	told := spec("test-told", algo.Promises{Leadership: algo.PerGroup}, false)
 	told.Needs.Detector = algo.EventuallyPerfect
 	algo.RegisterElector(told, func(algo.Config) algo.Elector { return mute{} })
@@ -186,6 +189,13 @@ func flaky(ms float64, text string) trace.Record {
 func slowed(ms float64, p uint32, by time.Duration) trace.Record {
 	r := at(ms, trace.Slow, p)
 	r.Arg = uint64(by)
+	return r
+}
+
+// faulted has p in the state that text says; without arguments no longer.
+func faulted(ms float64, p uint32, text string) trace.Record {
+	r := at(ms, trace.Fault, p)
+	r.Text = text
 	return r
 }
 
