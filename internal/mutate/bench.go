@@ -31,6 +31,7 @@ type Bench struct {
 	Dir   string        // absolute
 	Temp  string        // where it works
 	Env   []string      // of the tests, besides the own; an empty value takes a variable away
+	Skip  string        // an expression for the tests that are left out; "": none
 	Limit time.Duration // for the tests of one mutant
 
 	stillborn map[int]bool
@@ -75,8 +76,8 @@ func (b *Bench) Try(mutant int) (Verdict, string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), b.Limit)
 	defer cancel()
 	// A mutant that takes all memory before its time is over takes the machine down with it.
-	run := exec.CommandContext(ctx, "sh", "-c", `ulimit -v 8388608; exec "$0" -test.short -test.failfast`,
-		b.program())
+	run := exec.CommandContext(ctx, "sh", "-c",
+		`ulimit -v 8388608; exec "$0" -test.short -test.failfast -test.skip "$1"`, b.program(), b.Skip)
 	run.Dir, run.Env = b.Dir, append(environment(b.Env), variable+"="+strconv.Itoa(mutant+1))
 	out, err := run.CombinedOutput()
 	switch exit := (*exec.ExitError)(nil); {

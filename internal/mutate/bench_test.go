@@ -24,10 +24,17 @@ var packages = []string{
 	"plugins/mutex/raymondk", "plugins/mutex/ricartagrawalatoken", "plugins/mutex/singhal",
 }
 
-// judges are packages without handlers on whose figures others rely, with those of their files in
-// which every function is broken.
-var judges = map[string][]string{
-	"internal/stats": {"paired.go"},
+// A judge is a package without handlers on whose figures others rely.
+type judge struct {
+	files []string // in which every function is broken
+	skip  string   // the tests that are left out: whole simulations, which take seconds for each mutant
+}
+
+var judges = map[string]judge{
+	"internal/stats": {files: []string{"paired.go"}},
+	"pkg/check": {files: []string{"faults.go", "outages.go"},
+		skip: "^Test(Museum|Explore.*|NoFalseAlarm|RightOnes|NonDeterminism|" +
+			"Phase(_Teeth|_Scenarios)?|Knee|Count_Shares)$"},
 }
 
 // mutantsOf are those of a package, of a handler's or of a judge's.
@@ -35,8 +42,8 @@ func mutantsOf(t *testing.T, dir string) (mutants []Mutant) {
 	t.Helper()
 	abs, err := filepath.Abs("../../" + dir)
 	if err == nil {
-		if files := judges[dir]; files != nil {
-			mutants, err = OfFiles(abs, files)
+		if j, ok := judges[dir]; ok {
+			mutants, err = OfFiles(abs, j.files)
 		} else {
 			mutants, err = Of(abs, Handlers)
 		}
@@ -167,6 +174,7 @@ func tryAll(t *testing.T, dir string, list []Survivor) {
 	var benches []*Bench
 	for _, dir := range tests {
 		b := newBench(t, "../../"+dir)
+		b.Skip = judges[dir].skip
 		if err := b.Build(mutants); err != nil {
 			t.Fatal(err)
 		}

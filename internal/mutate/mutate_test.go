@@ -114,13 +114,9 @@ func TestSource(t *testing.T) {
 
 // TestUnique: a list of survivors can name each mutant of a real package.
 func TestUnique(t *testing.T) {
-	for _, dir := range packages {
-		mutants, err := Of("../../"+dir, Handlers)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, dir := range all() {
 		seen := map[string]bool{}
-		for _, m := range mutants {
+		for _, m := range mutantsOf(t, dir) {
 			if seen[m.Name] || strings.ContainsAny(m.Name, "\n\t") {
 				t.Errorf("%s: %q", dir, m.Name)
 			}
