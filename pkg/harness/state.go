@@ -3,6 +3,7 @@ package harness
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -30,13 +31,32 @@ func variables(v reflect.Value) (out []Variable) {
 		case f.Type == reflect.TypeFor[algo.Config]():
 		case f.Anonymous && f.IsExported() && f.Type.Kind() == reflect.Struct:
 			out = append(out, variables(v.Field(i))...)
-		case f.Type == reflect.TypeFor[time.Duration]():
-			out = append(out, Variable{f.Name, time.Duration(v.Field(i).Int()).String()})
 		default:
-			out = append(out, Variable{f.Name, fmt.Sprint(v.Field(i))})
+			out = append(out, Variable{f.Name, text(v.Field(i))})
 		}
 	}
 	return out
+}
+
+// text is v as fmt.Sprint prints it, but with durations in units, wherever they are.
+func text(v reflect.Value) string {
+	var elements []string
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			elements = append(elements, text(v.Field(i)))
+		}
+		return "{" + strings.Join(elements, " ") + "}"
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			elements = append(elements, text(v.Index(i)))
+		}
+		return "[" + strings.Join(elements, " ") + "]"
+	}
+	if v.Type() == reflect.TypeFor[time.Duration]() {
+		return time.Duration(v.Int()).String()
+	}
+	return fmt.Sprint(v)
 }
 
 // Changes are the variables that differ from before; all of them if there is no before.
