@@ -19,8 +19,10 @@ import (
 // one that comes twice, or from somebody else, is ignored. How much is on its way is
 // bounded. NATS knows neither what the frames hold nor that they are lost.
 type session struct {
-	nc    *nats.Conn
-	sub   *nats.Subscription
+	nc      *nats.Conn
+	publish func(subject string, data []byte) error // by way of nc
+	sub     *nats.Subscription
+
 	lead  bool          // this end leads; else it has the program
 	own   bool          // the connection was made for this session
 	keys  nkeys.KeyPair // of this end
@@ -66,15 +68,20 @@ var errKilled = errors.New("it was ended by bench")
 
 // newSession listens for the other end. Begin begins, when that is known.
 func newSession(nc *nats.Conn, lead bool) (s *session, key string, err error) {
-	s = &session{nc: nc, lead: lead, done: make(chan struct{})}
+	if s, key, err = endOf(lead, nc.Publish); err == nil {
+		s.nc = nc
+		s.sub, err = nc.Subscribe(nats.NewInbox(), func(m *nats.Msg) { s.hear(m.Data) })
+	}
+	return s, key, err
+}
+
+// endOf is an end that hears nothing yet.
+func endOf(lead bool, publish func(subject string, data []byte) error) (s *session, key string, err error) {
+	s = &session{publish: publish, lead: lead, done: make(chan struct{})}
 	s.changed = sync.NewCond(&s.mu)
-	if s.keys, err = nkeys.CreateCurveKeys(); err != nil {
-		return nil, "", err
+	if s.keys, err = nkeys.CreateCurveKeys(); err == nil {
+		key, err = s.keys.PublicKey()
 	}
-	if key, err = s.keys.PublicKey(); err != nil {
-		return nil, "", err
-	}
-	s.sub, err = nc.Subscribe(nats.NewInbox(), func(m *nats.Msg) { s.hear(m.Data) })
 	return s, key, err
 }
 
@@ -95,13 +102,12 @@ func (s *session) begin(inbox, key string) error {
 
 // watch says again and again that this end is there, and looks whether the other one is.
 func (s *session) watch() {
-	tick := time.NewTicker(beatEvery)
-	defer tick.Stop()
+	tick := time.Tick(beatEvery)
 	for {
 		select {
 		case <-s.done:
 			return
-		case <-tick.C:
+		case <-tick:
 		}
 		s.mu.Lock()
 		if quiet := time.Since(s.last); quiet > silence {
@@ -126,7 +132,7 @@ func (s *session) send(kind byte, b []byte) {
 	s.told = s.read
 	sealed, err := s.keys.Seal(append(f, b...), s.peer)
 	if err == nil {
-		err = s.nc.Publish(s.inbox, sealed)
+		err = s.publish(s.inbox, sealed)
 	}
 	if err != nil {
 		s.end(fmt.Errorf("send by way of NATS: %w", err))
