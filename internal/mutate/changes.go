@@ -96,7 +96,12 @@ func (w *walk) expression(e ast.Expr) {
 		w.fields(e)
 	case *ast.BasicLit:
 		if v, err := strconv.Atoi(e.Value); e.Kind == token.INT && err == nil {
-			w.put(e.Pos(), e.End(), strconv.Itoa(max(v-1, 1-v))) // 0: 1, 1: 0, 2: 1
+			other := max(v-1, 1-v) // 0: 1, 1: 0, 2: 1
+			call, ok := w.stack[1].(*ast.CallExpr)
+			if ok && w.source(call.Fun.Pos(), call.Fun.End()) == "math.Inf" {
+				other = -1 // a sign of 0 is that of 1
+			}
+			w.put(e.Pos(), e.End(), strconv.Itoa(other))
 		}
 	case *ast.SelectorExpr:
 		if x, ok := e.X.(*ast.Ident); ok && x.Name == "algo" && e.Sel.Name == "None" {
