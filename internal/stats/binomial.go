@@ -25,19 +25,16 @@ func BinomialInterval(successes, trials int, confidence float64) (lo, hi float64
 // betaQuantile returns the x at which the beta distribution (a, b) has reached
 // probability p, by bisection: slower than Newton's method, and never astray.
 func betaQuantile(p, a, b float64) float64 {
-	lo, hi := 0.0, 1.0
-	for range 1100 { // enough to reach the smallest float64 from 1
-		mid := lo + float64((hi-lo)/2)
-		if mid <= lo || mid >= hi {
-			break
-		}
+	lo, mid, hi := 0.0, 0.5, 1.0
+	for lo < mid && mid < hi {
 		if betaInc(mid, a, b) < p {
 			lo = mid
 		} else {
 			hi = mid
 		}
+		mid = lo + float64((hi-lo)/2)
 	}
-	return lo + float64((hi-lo)/2)
+	return mid
 }
 
 // betaInc is the regularised incomplete beta function for x in (0, 1), by its

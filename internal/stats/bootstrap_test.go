@@ -51,7 +51,7 @@ func TestBiasCorrected_UnknownReplicates(t *testing.T) {
 }
 
 func near(a, b float64) bool {
-	return same(a, b) || math.Abs(a-b) <= 1e-9*max(math.Abs(a), math.Abs(b))
+	return same(a, b) || close(a, b, 1e-9)
 }
 
 // Medians of resamples are drawn without sorting; how often each value is one is
@@ -71,7 +71,7 @@ func TestMediansOfResamples(t *testing.T) {
 	}
 	for k := 1; k <= n; k++ {
 		want := below(k) - below(k-1)
-		if got := float64(counts[k]) / times; math.Abs(got-want) > 4*math.Sqrt(want/times) {
+		if got := float64(counts[k]) / times; !within(got, want, 4*math.Sqrt(want/times)) {
 			t.Errorf("%d is the median of %v, want %v", k, got, want)
 		}
 	}
@@ -215,7 +215,7 @@ func TestMeanInterval(t *testing.T) {
 	}
 	// Of normally distributed values it is near to Student's: 2.262 errors at n = 10.
 	lo, hi := MeanInterval(upTo(10), 0.95, 1)
-	if math.Abs(lo-(5.5-2.166)) > 0.4 || math.Abs(hi-(5.5+2.166)) > 0.4 {
+	if !within(lo, 5.5-2.166, 0.4) || !within(hi, 5.5+2.166, 0.4) {
 		t.Errorf("[%v, %v] for 1 to 10, want about 5.5 ± 2.2", lo, hi)
 	}
 }

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -65,7 +66,7 @@ const MinimumGroups = 6
 func GroupedQuantile(groups [][]float64, p, confidence float64) Tail {
 	all, sizes := pooled(groups)
 	nan := math.NaN()
-	t := Tail{N: len(all), Groups: len(sizes), Value: nan, Low: nan, High: nan, Effect: nan, Independent: nan,
+	t := Tail{N: len(all), Groups: len(sizes), Low: nan, High: nan, Effect: nan, Independent: nan,
 		Needed: minimumN(p, confidence)}
 	for _, x := range all {
 		if math.IsInf(x.value, 1) {
@@ -125,15 +126,8 @@ func pooled(groups [][]float64) (all []member, sizes []int) {
 			sizes = append(sizes, size)
 		}
 	}
-	slices.SortFunc(all, func(a, b member) int {
-		switch {
-		case a.value < b.value:
-			return -1
-		case a.value > b.value:
-			return 1
-		}
-		return a.group - b.group
-	})
+	// Stable: of equal ones those of the first group come first.
+	slices.SortStableFunc(all, func(a, b member) int { return cmp.Compare(a.value, b.value) })
 	return all, sizes
 }
 
@@ -168,7 +162,7 @@ func worth(n, p, tail float64) float64 {
 	lo, hi := 0.0, n
 	for range 60 {
 		mid := lo + float64((hi-lo)/2)
-		if mid > 0 && betaInc(1-p, n-mid+1, mid) <= tail*(1+rounding) {
+		if betaInc(1-p, n-mid+1, mid) <= tail*(1+rounding) {
 			lo = mid
 		} else {
 			hi = mid

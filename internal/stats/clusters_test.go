@@ -21,16 +21,19 @@ func alone(xs []float64) (groups [][]float64) {
 func TestGroupedQuantile_OfOne(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		n int
-		p float64
-	}{{5, .5}, {6, .5}, {40, .5}, {35, .9}, {36, .9}, {100, .9}, {71, .95}, {72, .95}, {500, .99}} {
+		n             int
+		p, confidence float64
+	}{{5, .5, .95}, {6, .5, .95}, {40, .5, .95}, {35, .9, .95}, {36, .9, .95}, {100, .9, .95}, {71, .95, .95},
+		{72, .95, .95}, {500, .99, .95},
+		// where the tails are reached exactly
+		{6, .5, .96875}, {10, .5, .998046875}, {10, .5, 1 - 22./1024}} {
 		xs := upTo(c.n)
-		lo, hi := QuantileInterval(xs, c.p, .95)
-		got := GroupedQuantile(alone(xs), c.p, .95)
+		lo, hi := QuantileInterval(xs, c.p, c.confidence)
+		got := GroupedQuantile(alone(xs), c.p, c.confidence)
 		if !same(got.Low, lo) || !same(got.High, hi) || got.Refused() != math.IsNaN(lo) {
 			t.Errorf("p%v of %d: [%v, %v], want [%v, %v]", 100*c.p, c.n, got.Low, got.High, lo, hi)
 		}
-		if !near(got.Effect, 1) || got.Needed != minimumN(c.p, .95) || got.Value != Quantile(xs, c.p) {
+		if !near(got.Effect, 1) || got.Needed != minimumN(c.p, c.confidence) || got.Value != Quantile(xs, c.p) {
 			t.Errorf("p%v of %d: %+v", 100*c.p, c.n, got)
 		}
 	}
@@ -51,7 +54,7 @@ func TestGroupedQuantile_Exact(t *testing.T) {
 		t.Errorf("%+v, want 32 in 8, 4.5, effect 4.43", got)
 	}
 	// Student's t for 31 and 7 degrees of freedom at 97.5 % is 2.0395 and 2.3646, by tables.
-	if want := 32 / (31. / 7) * math.Pow(2.0395/2.3646, 2); math.Abs(got.Independent-want) > 1e-3 {
+	if want := 32 / (31. / 7) * math.Pow(2.0395/2.3646, 2); !within(got.Independent, want, 1e-3) {
 		t.Errorf("worth %v, want %v", got.Independent, want)
 	}
 	// That is 5.4, fewer than six: there is no interval, and it takes nine such groups.
@@ -78,9 +81,139 @@ func TestGroupedQuantile_Exact(t *testing.T) {
 	}
 	for _, none := range [][][]float64{nil, {{}, {nan}}, {{1}}} {
 		if got := GroupedQuantile(none, .5, .95); !got.Refused() || !math.IsNaN(got.Effect) ||
-			got.GroupsNeeded() != 0 {
+			!math.IsNaN(got.Independent) || got.GroupsNeeded() != 0 {
 			t.Errorf("%v: %+v", none, got)
 		}
+	}
+}
+
+// TestTail_GroupsNeeded: as many groups as make what an interval needs, and never fewer than there
+// must be.
+func TestTail_GroupsNeeded(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		independent, groups, needed, want int
+		refused                           bool
+	}{{0, 6, 6, 0, true}, {12, 6, 6, 6, false}, {12, 6, 36, 18, true}, {36, 6, 36, 6, false},
+		{36, 5, 36, 6, true}, {7, 10, 36, 52, true}, {1, 10, math.MaxInt, math.MaxInt32, true}} {
+		tail := Tail{Independent: float64(test.independent), Groups: test.groups, Needed: test.needed}
+		if got := tail.GroupsNeeded(); got != test.want || tail.Refused() != test.refused {
+			t.Errorf("%+v: it takes %d, refused: %v", test, got, tail.Refused())
+		}
+	}
+	if got := (&Tail{Independent: 0.5, Groups: 6, Needed: 6}).GroupsNeeded(); got != 72 {
+		t.Errorf("groups that are worth half an operation: it takes %d, want 72", got)
+	}
+}
+
+// TestDesignEffect: worked out by hand. Where all members or none are up to a value, it is 1.
+func TestDesignEffect(t *testing.T) {
+	t.Parallel()
+	all, sizes := pooled([][]float64{{3, 1}, nil, {nan, 2, 5, 7}, {4}})
+	if want := []member{{1, 0}, {2, 1}, {3, 0}, {4, 2}, {5, 1}, {7, 1}}; !slices.Equal(all, want) ||
+		!slices.Equal(sizes, []int{2, 3, 1}) {
+		t.Fatalf("%v of %v", all, sizes)
+	}
+	for value, want := range map[float64]float64{
+		0.5: 1, 7: 1, 8: 1,
+		// One of six: off by 2/3, -1/2 and -1/6, and 3/2 · 13/18 / 36 against 5/36 / 5.
+		1: 39. / 36,
+		// Three: off by 1, -1/2 and -1/2, and 3/2 · 3/2 / 36 against 1/4 / 5.
+		3: 5. / 4,
+	} {
+		if got := designEffect(all, sizes, value); !near(got, want) {
+			t.Errorf("up to %v: %v, want %v", value, got, want)
+		}
+	}
+}
+
+// TestWorth: of as many independent observations as there are whole ones, it is rank or up to one
+// more, also where the tail is reached exactly.
+func TestWorth(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		n       int
+		p, tail float64
+	}{{6, .5, 1. / 64}, {10, .5, 1. / 1024}, {10, .5, 11. / 1024}, {40, .5, .025}, {100, .9, .025}, {100, .1, .025}} {
+		want := float64(rank(test.n, test.p, test.tail))
+		got := worth(float64(test.n), test.p, test.tail)
+		if !(got >= want && got < want+1) {
+			t.Errorf("%+v: %v, want %v and less than one more", test, got, want)
+		}
+		if tail := betaInc(1-test.p, float64(test.n)-got+1, got); !near(tail, test.tail*(1+rounding)) {
+			t.Errorf("%+v: it is missed with %v", test, tail)
+		}
+	}
+}
+
+// TestGroupedQuantile_Plain: all figures are what their definitions give.
+func TestGroupedQuantile_Plain(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(8, 8))
+	intervals := 0
+	for i := range 60 {
+		p, confidence := []float64{.5, .8, .3}[i%3], []float64{.95, .8}[i%2]
+		var groups [][]float64
+		for g := range 2 + i%12 {
+			var group []float64
+			for range 1 + (g*i)%9 {
+				group = append(group, float64(g/3+random.IntN(6)))
+			}
+			groups = append(groups, group)
+		}
+		groups[0][0] = []float64{1, inf}[i/7%2]
+		got := GroupedQuantile(groups, p, confidence)
+		all := sample(slices.Concat(groups...))
+		n, m := float64(len(all)), float64(len(groups))
+		effect := func(value float64) float64 {
+			upTo := func(values []float64) (n float64) {
+				for _, v := range values {
+					if v <= value {
+						n++
+					}
+				}
+				return n
+			}
+			share := upTo(all) / n
+			if share == 1 {
+				return 1
+			}
+			between := 0.0
+			for _, g := range groups {
+				between += math.Pow(upTo(g)-share*float64(len(g)), 2) / (n * n) * m / (m - 1)
+			}
+			return between / (share * (1 - share) / (n - 1))
+		}
+		tail := (1 - confidence) / 2
+		worse := max(effect(Quantile(all, p)), effect(Quantile(all, .5)))
+		independent := min(n, n/worse*math.Pow(studentQuantile(tail, n-1)/studentQuantile(tail, m-1), 2))
+		if !near(got.Effect, worse) || !near(got.Independent, independent) || got.N != len(all) ||
+			got.Groups != len(groups) || !same(got.Value, known(Quantile(all, p))) {
+			t.Fatalf("%v: %+v, want effect %v, worth %v", groups, got, worse, independent)
+		}
+		if got.Refused() {
+			if !math.IsNaN(got.Low) || !math.IsNaN(got.High) {
+				t.Errorf("%v: an interval [%v, %v] all the same", groups, got.Low, got.High)
+			}
+			continue
+		}
+		intervals++
+		// Each end is the innermost order statistic that misses seldom enough, at the size it is worth.
+		misses := func(k int, p float64) float64 {
+			at := float64(k) / n * independent
+			return betaInc(1-p, independent-at+1, at)
+		}
+		for k := 1; k < len(all); k++ {
+			if misses(k, p) <= tail && misses(k+1, p) > tail && !same(got.Low, known(all[k-1])) {
+				t.Errorf("%v: from %v on, want %v", groups, got.Low, all[k-1])
+			}
+			if misses(k, 1-p) <= tail && misses(k+1, 1-p) > tail && !same(got.High, known(all[len(all)-k])) {
+				t.Errorf("%v: up to %v, want %v", groups, got.High, all[len(all)-k])
+			}
+		}
+	}
+	if intervals < 10 {
+		t.Errorf("only %d intervals", intervals)
 	}
 }
 
@@ -89,7 +222,7 @@ func TestStudentQuantile(t *testing.T) {
 	t.Parallel()
 	for freedom, want := range map[float64]float64{1: 12.7062, 5: 2.5706, 10: 2.2281, 30: 2.0423,
 		1000: 1.9623} {
-		if got := studentQuantile(.025, freedom); math.Abs(got-want) > 1e-4 {
+		if got := studentQuantile(.025, freedom); !within(got, want, 1e-4) {
 			t.Errorf("%v degrees of freedom: %v, want %v", freedom, got, want)
 		}
 	}

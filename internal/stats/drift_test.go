@@ -51,10 +51,10 @@ func TestDrift(t *testing.T) {
 func TestDriftAgainstSciPy(t *testing.T) {
 	t.Parallel()
 	rho, p := Drift([]float64{5, 6, 7, 8, 7})
-	if math.Abs(rho-0.82078) > 1e-5 || !same(p, 16./120) {
+	if !within(rho, 0.82078, 1e-5) || !same(p, 16./120) {
 		t.Errorf("rho %v, P %v, want 0.82078, 0.13", rho, p)
 	}
-	if got := betaTail(1-rho*rho, 1.5); math.Abs(got-0.08858700531354381) > 1e-12 {
+	if got := betaTail(1-rho*rho, 1.5); !within(got, 0.08858700531354381, 1e-12) {
 		t.Errorf("P = %v, want 0.08858700531354381", got)
 	}
 }
@@ -66,7 +66,7 @@ func TestDriftAtItsLimit(t *testing.T) {
 	for range 8 {
 		xs := draws(8, random.NormFloat64)
 		rho, exact := Drift(xs)
-		if p := betaTail(1-rho*rho, 3); math.Abs(p-exact) > 0.03 {
+		if p := betaTail(1-rho*rho, 3); !within(p, exact, 0.03) {
 			t.Errorf("rho %v: P = %v, and %v of Student's t", rho, exact, p)
 		}
 	}
@@ -105,7 +105,7 @@ func TestDriftProperties(t *testing.T) {
 			negative[i], moved[i] = -x, 3*x+7
 		}
 		for what, other := range map[string][]float64{"backwards": back, "negative": negative} {
-			if r, q := Drift(other); math.Abs(r+rho) > 1e-12 || math.Abs(p-q) > 1e-9 {
+			if r, q := Drift(other); math.Abs(r+rho) > 1e-12 || !within(p, q, 1e-9) {
 				t.Fatalf("%s: %v, %v, want %v, %v", what, r, q, -rho, p)
 			}
 		}

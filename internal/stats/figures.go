@@ -21,13 +21,13 @@ func Figures() []Figure {
 }
 
 // FigureNamed is the figure of that name; the zero Figure if there is none.
-func FigureNamed(name string) (f Figure) {
+func FigureNamed(name string) Figure {
 	for _, f := range Figures() {
 		if f.Name == name {
 			return f
 		}
 	}
-	return f
+	return Figure{}
 }
 
 // FigureNames lists the names of all.

@@ -52,9 +52,12 @@ func KaplanMeier(spells []Spell, confidence float64) Survival {
 	return kaplanMeier(slices.Clone(spells), confidence)
 }
 
+// isLength says whether v can be that of a spell.
+func isLength(v float64) bool { return v >= 0 && v <= math.MaxFloat64 }
+
 // kaplanMeier is KaplanMeier of spells that it may sort. There may be a million.
 func kaplanMeier(all []Spell, confidence float64) Survival {
-	all = slices.DeleteFunc(all, func(s Spell) bool { return !(s.Length >= 0) || math.IsInf(s.Length, 1) })
+	all = slices.DeleteFunc(all, func(s Spell) bool { return !isLength(s.Length) })
 	slices.SortFunc(all, func(a, b Spell) int { return cmp.Compare(a.Length, b.Length) })
 	steps, last := 0, math.NaN()
 	for _, spell := range all {
@@ -95,9 +98,9 @@ func deviations(confidence float64) float64 {
 }
 
 // logLog is the interval of a share whose variance is share² times greenwood, so many
-// standard deviations to each side.
+// standard deviations to each side; NaN: nothing is known of it.
 func logLog(share, greenwood, reach float64) (lo, hi float64) {
-	if !(share > 0 && share < 1) || math.IsNaN(reach) {
+	if !(share > 0 && share < 1) {
 		return math.NaN(), math.NaN()
 	}
 	off := float64(reach * math.Sqrt(greenwood) / -math.Log(share))
@@ -140,7 +143,7 @@ func (s *Survival) Beyond(t float64) float64 {
 // reach so far, or, of the interval, there are fewer, or nothing varies that is seen.
 func (s *Survival) RestrictedMean(to, confidence float64) (mean, lo, hi float64) {
 	nan := math.NaN()
-	if s.N == 0 || !(to >= 0 && to <= s.Horizon()) || math.IsInf(to, 1) {
+	if s.N == 0 || !isLength(to) || to > s.Horizon() {
 		return nan, nan, nan
 	}
 	before, _ := slices.BinarySearchFunc(s.Steps, to, func(e Step, to float64) int {

@@ -25,7 +25,7 @@ func KaplanMeierGrouped(groups [][]Spell, confidence float64, seed uint64) Survi
 	for _, g := range groups {
 		before := len(c.all)
 		for _, spell := range g {
-			if spell.Length >= 0 && !math.IsInf(spell.Length, 1) {
+			if isLength(spell.Length) {
 				c.all = append(c.all, groupedSpell{spell.Length, int32(c.groups), spell.Cut})
 			}
 		}
@@ -122,7 +122,7 @@ func (c *spellGroups) curve(weights []int, at func(step int, before, share float
 		risk += weights[spell.group]
 	}
 	share, step := 1.0, 0
-	for i := 0; i < len(c.all) && step < len(steps); {
+	for i := 0; step < len(steps); { // each of them is a length
 		length, ended, gone := c.all[i].Length, 0, 0
 		for ; i < len(c.all) && c.all[i].Length == length; i++ {
 			w := weights[c.all[i].group]
@@ -147,16 +147,11 @@ func (c *spellGroups) curve(weights []int, at func(step int, before, share float
 func (c *spellGroups) area(weights []int, to float64, steps []Step) float64 {
 	sum, from, last := 0.0, 0.0, 1.0
 	c.curve(weights, func(step int, before, share float64) {
-		if at := min(steps[step].At, to); at > from {
-			sum += float64(before * (at - from))
-			from = at
-		}
-		last = share
+		at := min(steps[step].At, to)
+		sum += float64(before * (at - from))
+		from, last = at, share
 	}, steps)
-	if from < to {
-		sum += float64(last * (to - from))
-	}
-	return sum
+	return sum + float64(last*(to-from))
 }
 
 // restricted is the interval of the restricted mean.
@@ -168,8 +163,5 @@ func (c *spellGroups) restricted(mean, to, confidence float64, steps []Step) (lo
 		return math.NaN(), math.NaN()
 	}
 	off := float64(c.tail(confidence) * math.Sqrt(v))
-	if math.IsNaN(off) {
-		return off, off
-	}
 	return max(0, mean-off), min(to, mean+off)
 }

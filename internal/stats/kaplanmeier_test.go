@@ -48,21 +48,29 @@ func TestKaplanMeier_Freireich(t *testing.T) {
 			t.Errorf("step %d: %+v, want %+v", i, e, w)
 		}
 		before = w.share
+		if cap(s.Steps) != len(want) { // there may be a million spells
+			t.Errorf("room for %d steps, want %d", cap(s.Steps), len(want))
+		}
 		// log(-log S) plus and minus 1.96 se / (S |log S|)
 		off := 1.959963985 * w.se / w.share / -math.Log(w.share)
-		for end, v := range map[float64]float64{e.Low: math.Pow(w.share, math.Exp(off)),
-			e.High: math.Pow(w.share, math.Exp(-off))} {
-			if math.Abs(end-v) > 1e-7 {
-				t.Errorf("at %v: an end at %v, want %v", w.at, end, v)
-			}
+		lo, hi := math.Pow(w.share, math.Exp(off)), math.Pow(w.share, math.Exp(-off))
+		if !within(e.Low, lo, 1e-7) || !within(e.High, hi, 1e-7) {
+			t.Errorf("at %v: [%v, %v], want [%v, %v]", w.at, e.Low, e.High, lo, hi)
 		}
 	}
 	mean, lo, hi := s.RestrictedMean(35, 0.95)
-	if !nearly(mean, 13856.0/595) || math.Abs((hi-lo)/2/1.959963985-2.8274676) > 1e-6 {
+	if !nearly(mean, 13856.0/595) || !within((hi-lo)/2/1.959963985, 2.8274676, 1e-6) {
 		t.Errorf("restricted mean %v [%v, %v]", mean, lo, hi)
 	}
-	if mean, _, _ := s.RestrictedMean(6, 0.95); mean != 6 {
-		t.Errorf("to 6 weeks: %v: nobody left before", mean)
+	for _, to := range []float64{0, 0.5, 6} {
+		if mean, lo, hi := s.RestrictedMean(to, 0.95); mean != to || !math.IsNaN(lo) || !math.IsNaN(hi) {
+			t.Errorf("to %v weeks: %v [%v, %v]: nobody left before", to, mean, lo, hi)
+		}
+	}
+	for _, to := range []float64{-1, inf, nan} {
+		if mean, lo, hi := s.RestrictedMean(to, 0.95); !math.IsNaN(mean) || !math.IsNaN(lo) || !math.IsNaN(hi) {
+			t.Errorf("to %v weeks: %v [%v, %v]", to, mean, lo, hi)
+		}
 	}
 	for t0, w := range map[float64]float64{0: 1, 5.9: 1, 6: 6.0 / 7, 9: 96.0 / 119, 35: 160.0 / 357} {
 		if got := s.Beyond(t0); !nearly(got, w) {
@@ -87,6 +95,9 @@ func TestKaplanMeier(t *testing.T) {
 		"cut at an end":        {[]float64{2, -2}, 2, 2, 2, 0.5},
 		"cut before all":       {[]float64{-1, 2, 4}, 4, 3, inf, 0},
 		"missing, and endless": {[]float64{nan, 2, 4, inf}, 4, 3, inf, 0},
+		"nothing, to nothing":  {nil, 0, nan, 0, nan},
+		"all ended, for ever":  {[]float64{1, 2, 3}, inf, nan, inf, 0},
+		"as long as can be":    {[]float64{-2, math.MaxFloat64}, 3, 3, inf, 1},
 	} {
 		s := KaplanMeier(spells(test.weeks), 0.95)
 		mean, _, _ := s.RestrictedMean(test.to, 0.95)
@@ -96,6 +107,44 @@ func TestKaplanMeier(t *testing.T) {
 		}
 		if s.Horizon() != test.horizon || !alike(mean, test.mean) || !alike(last, test.last) {
 			t.Errorf("%s: horizon %v, mean %v, last %v, want %+v", name, s.Horizon(), mean, last, test)
+		}
+	}
+}
+
+// TestKaplanMeier_NoInterval: what is no confidence has no intervals, nor have fewer than ten spells,
+// nor spells that do not differ; and an interval stays within what can be.
+func TestKaplanMeier_NoInterval(t *testing.T) {
+	t.Parallel()
+	for _, confidence := range []float64{-0.5, 0, 1, 1.5, nan} {
+		s := KaplanMeier(spells(remissions), confidence)
+		_, lo, hi := s.RestrictedMean(35, confidence)
+		if e := s.Steps[0]; !math.IsNaN(e.Low) || !math.IsNaN(e.High) || !math.IsNaN(lo) || !math.IsNaN(hi) {
+			t.Errorf("at %v: [%v, %v], and the mean in [%v, %v]", confidence, e.Low, e.High, lo, hi)
+		}
+	}
+	for _, share := range []float64{-0.5, 0, 1, 1.5, nan} {
+		if lo, hi := logLog(share, 0.1, 2); !math.IsNaN(lo) || !math.IsNaN(hi) {
+			t.Errorf("a share of %v: [%v, %v]", share, lo, hi)
+		}
+	}
+	for _, test := range []struct {
+		name   string
+		weeks  []float64
+		to     float64
+		lo, hi float64
+	}{
+		{"nine", upTo(9), 9, nan, nan},
+		// Without cuts it is the mean, and the variance that of the values by n, over n: 8.25 and 10.
+		{"ten", upTo(10), 10, 5.5 - 1.959963985*math.Sqrt(0.825), 5.5 + 1.959963985*math.Sqrt(0.825)},
+		{"ten, and then", upTo(10), 11, 5.5 - 1.959963985*math.Sqrt(0.825), 5.5 + 1.959963985*math.Sqrt(0.825)},
+		{"equal", slices.Repeat([]float64{3}, 12), 3, nan, nan},
+		{"equal, and then", slices.Repeat([]float64{3}, 12), 4, nan, nan},
+		{"most at once", append(make([]float64, 11), 12), 12, 0, 1 + 1.959963985*math.Sqrt(11./12)},
+		{"most to the end", append(slices.Repeat([]float64{12}, 11), 0), 12, 11 - 1.959963985*math.Sqrt(11./12), 12},
+	} {
+		s := KaplanMeier(spells(test.weeks), 0.95)
+		if _, lo, hi := s.RestrictedMean(test.to, 0.95); !alike(lo, test.lo) || !alike(hi, test.hi) {
+			t.Errorf("%s: [%v, %v], want [%v, %v]", test.name, lo, hi, test.lo, test.hi)
 		}
 	}
 }
@@ -233,6 +282,135 @@ func TestKaplanMeierGrouped_Coverage(t *testing.T) {
 			mean, naive)
 		if slack := 4 * math.Sqrt(0.05*0.95/asked); curve < 0.94-slack || mean < 0.94-slack || naive > 0.8 {
 			t.Errorf("%d groups: %.3f, %.3f, as if independent %.3f", m, curve, mean, naive)
+		}
+	}
+}
+
+// plainVariances are those between groups of the shares at steps and of the restricted mean, as
+// KaplanMeierGrouped says it, with each draw of groups written down.
+func plainVariances(groups [][]Spell, to, confidence float64, seed uint64) (shares []float64, mean float64) {
+	some := slices.DeleteFunc(slices.Clone(groups), func(g []Spell) bool {
+		return KaplanMeier(g, confidence).N == 0
+	})
+	whole := KaplanMeier(slices.Concat(groups...), confidence)
+	truth, _, _ := whole.RestrictedMean(to, confidence)
+	n := len(whole.Steps)
+	figures := make([][]float64, n+1) // of all draws, the mean's last
+	luck := newDraw(seed, 1)
+	for range resamples(whole.N, confidence) {
+		var drawn []Spell
+		for range some {
+			drawn = append(drawn, some[luck.index(len(some))]...)
+		}
+		s := KaplanMeier(drawn, confidence)
+		last := 1.0
+		if len(s.Steps) > 0 {
+			last = s.Steps[len(s.Steps)-1].Share
+		}
+		for i, e := range whole.Steps {
+			share := s.Beyond(e.At)
+			if math.IsNaN(share) {
+				share = last
+			}
+			figures[i] = append(figures[i], share-e.Share)
+		}
+		reached := min(to, s.Horizon())
+		area, _, _ := s.RestrictedMean(reached, confidence)
+		figures[n] = append(figures[n], area+last*(to-reached)-truth)
+	}
+	for _, list := range figures {
+		_, deviation := moments(list)
+		m := float64(len(some))
+		shares = append(shares, deviation*deviation*m/(m-1))
+	}
+	return shares[:n], shares[n]
+}
+
+// TestKaplanMeierGrouped_Plain: the intervals are what their definitions give.
+func TestKaplanMeierGrouped_Plain(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(7, 7))
+	for i, confidence := range []float64{0.95, 0.9, 0.95, 0.8, 0.95} {
+		var groups [][]Spell
+		for g := range 6 + i {
+			group := []Spell{{-1, false}, {nan, true}, {inf, false}, {math.Inf(-1), true}} // are missing
+			size := 1 + (g+i)%3
+			if i == 0 && g == 5 {
+				size = 1 // ten in all, as few as there may be
+			}
+			for range size {
+				// Many are equal, some are of no length, and some are cut off.
+				group = append(group, Spell{float64(r.IntN(9)), r.IntN(3) == 0})
+			}
+			groups = append(groups, group, group[:4])
+		}
+		for _, to := range []float64{2.5, 6, 7} {
+			s := KaplanMeierGrouped(groups, confidence, uint64(i))
+			if s.Horizon() < to {
+				to = s.Horizon()
+			}
+			for _, e := range s.Steps {
+				if !math.IsNaN(e.Low) || !math.IsNaN(e.High) {
+					t.Errorf("an interval that nobody has asked for: %+v", e)
+				}
+			}
+			s.StepIntervals(confidence)
+			shares, variance := plainVariances(groups, to, confidence, uint64(i))
+			reach := studentQuantile((1-confidence)/2, float64(5+i))
+			for k, e := range s.Steps {
+				lo, hi := logLog(e.Share, shares[k]/e.Share/e.Share, reach)
+				if !alike(e.Low, lo) || !alike(e.High, hi) {
+					t.Errorf("%d groups, step %d: [%v, %v], want [%v, %v]", 6+i, k, e.Low, e.High, lo, hi)
+				}
+			}
+			mean, lo, hi := s.RestrictedMean(to, confidence)
+			off := reach * math.Sqrt(variance)
+			if !alike(lo, max(0, mean-off)) || !alike(hi, min(to, mean+off)) {
+				t.Errorf("%d groups, mean to %v: [%v, %v], want %v ± %v", 6+i, to, lo, hi, mean, off)
+			}
+		}
+	}
+}
+
+// TestKaplanMeierGrouped_Ends: too few spells or groups have no interval, nor has what is no
+// confidence, nor have groups that are alike; and an interval stays within what can be.
+func TestKaplanMeierGrouped_Ends(t *testing.T) {
+	t.Parallel()
+	ended := func(lengths ...float64) (out []Spell) {
+		for _, v := range lengths {
+			out = append(out, Spell{v, false})
+		}
+		return out
+	}
+	repeat := func(n int, g []Spell) [][]Spell { return slices.Repeat([][]Spell{g}, n) }
+	for _, test := range []struct {
+		name       string
+		groups     [][]Spell
+		confidence float64
+		none       bool
+		low, high  bool // it ends at 0, and at the horizon
+	}{
+		{"nine", append(repeat(5, ended(1)), ended(1, 2, 3, 4)), 0.95, true, false, false},
+		{"ten", append(repeat(5, ended(1)), ended(1, 2, 3, 4, 4)), 0.95, false, false, false},
+		{"five groups", append(repeat(4, ended(1, 2, 3)), ended(2, 4)), 0.95, true, false, false},
+		{"six groups", append(repeat(5, ended(1, 2, 3)), ended(2, 4)), 0.95, false, false, false},
+		{"alike", repeat(7, ended(1, 2, 3, 4)), 0.95, true, false, false},
+		{"no confidence", append(repeat(5, ended(1, 2, 3)), ended(2, 4)), 0, true, false, false},
+		{"less", append(repeat(5, ended(1, 2, 3)), ended(2, 4)), -0.5, true, false, false},
+		{"certainty", append(repeat(5, ended(1, 2, 3)), ended(2, 4)), 1, true, false, false},
+		{"more", append(repeat(5, ended(1, 2, 3)), ended(2, 4)), 1.5, true, false, false},
+		{"most at once", append(repeat(6, ended(0, 0)), ended(4, 4)), 0.95, false, true, false},
+		{"most to the end", append(repeat(6, ended(4, 4)), ended(0, 0)), 0.95, false, false, true},
+	} {
+		s := KaplanMeierGrouped(test.groups, test.confidence, 1)
+		s.StepIntervals(test.confidence)
+		mean, lo, hi := s.RestrictedMean(4, test.confidence)
+		if math.IsNaN(mean) || math.IsNaN(lo) != test.none || math.IsNaN(hi) != test.none ||
+			(lo == 0) != test.low || (hi == 4) != test.high || !test.none && !(lo < mean && mean < hi) {
+			t.Errorf("%s: %v [%v, %v]", test.name, mean, lo, hi)
+		}
+		if e := s.Steps[0]; s.N > 10 && test.name != "alike" && math.IsNaN(e.Low) != test.none {
+			t.Errorf("%s: %+v", test.name, e)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func TestVarianceLevels_Exact(t *testing.T) {
 	}
 	// F is 27; that of (2, 6) at 2.5 % and 97.5 % is 0.02539 and 7.2599, by tables.
 	share := func(f float64) float64 { return (27/f - 1) / (27/f + 2) }
-	if math.Abs(l.Low-share(7.2599)) > 1e-4 || math.Abs(l.High-share(.02539)) > 1e-4 {
+	if !within(l.Low, share(7.2599), 1e-4) || !within(l.High, share(.02539), 1e-4) {
 		t.Errorf("[%v, %v], want [%v, %v]", l.Low, l.High, share(7.2599), share(.02539))
 	}
 	// The best size of a group is the root of 300/10 · 1·3/26: 1.86.
@@ -88,11 +88,11 @@ func TestVarianceLevels_Unbiased(t *testing.T) {
 		}
 		// The variance of an estimate is at most that of 4 degrees of freedom.
 		off := 4 * (rho + (1-rho)/8) * math.Sqrt(2./4/float64(samples))
-		if math.Abs(between-rho) > off || math.Abs(within-(1-rho)) > off {
+		if !(math.Abs(between-rho) <= off && math.Abs(within-(1-rho)) <= off) {
 			t.Errorf("rho %v: %v between and %v within, in the mean", rho, between, within)
 		}
 		share := float64(held) / float64(samples)
-		if math.Abs(share-.95) > 4*math.Sqrt(.95*.05/float64(samples)) {
+		if !(math.Abs(share-.95) <= 4*math.Sqrt(.95*.05/float64(samples))) {
 			t.Errorf("rho %v: the interval holds it in %v of samples", rho, share)
 		}
 	}

@@ -12,7 +12,7 @@ func LogMeanInterval(values []float64, confidence float64) (mean, deviation, lo,
 	for _, v := range values {
 		mean += v / n
 	}
-	if len(values) < 2 || mean == 0 {
+	if len(values) < 2 {
 		return mean, 0, math.NaN(), math.NaN()
 	}
 	deviation = deviationOf(values, mean)

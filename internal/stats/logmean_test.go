@@ -13,13 +13,20 @@ func TestLogMeanInterval(t *testing.T) {
 	for name, pair := range map[string][2]float64{"mean": {mean, 3}, "deviation": {deviation,
 		math.Sqrt(14.0 / 3)},
 		"low": {lo, 3 * math.Exp(-reach)}, "high": {hi, 3 * math.Exp(reach)}} {
-		if math.Abs(pair[0]-pair[1]) > 1e-6 {
+		if !within(pair[0], pair[1], 1e-6) {
 			t.Errorf("%s: %v, want %v", name, pair[0], pair[1])
 		}
 	}
+	// Two have an interval too: with one degree of freedom that point is 12.7062, and the mean is 1.
+	reach = 12.7062047362 * math.Sqrt(0.5) / math.Sqrt2
+	if mean, deviation, lo, hi := LogMeanInterval([]float64{0.5, 1.5}, 0.95); mean != 1 ||
+		deviation != math.Sqrt(0.5) || !close(lo, math.Exp(-reach), 1e-9) || !close(hi, math.Exp(reach), 1e-9) {
+		t.Errorf("%v, %v [%v, %v]", mean, deviation, lo, hi)
+	}
 	for _, values := range [][]float64{{}, {1}, {0, 0, 0}} {
-		if _, _, lo, hi := LogMeanInterval(values, 0.95); !math.IsNaN(lo) || !math.IsNaN(hi) {
-			t.Errorf("%v: [%v, %v]", values, lo, hi)
+		mean, deviation, lo, hi := LogMeanInterval(values, 0.95)
+		if !math.IsNaN(lo) || !math.IsNaN(hi) || deviation != 0 || mean != float64(len(values)%3) {
+			t.Errorf("%v: %v, %v [%v, %v]", values, mean, deviation, lo, hi)
 		}
 	}
 }

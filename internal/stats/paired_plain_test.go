@@ -135,9 +135,7 @@ func TestPairs_Plain(t *testing.T) {
 		a, b := of("a"), of("b")
 		confidence := rapid.SampledFrom([]float64{0.2, 0.5, 0.95}).Draw(t, "confidence")
 		got, want := Pairs(a, b, confidence), plainPairs(a, b, confidence)
-		close := func(x, y float64) bool {
-			return math.IsNaN(x) && math.IsNaN(y) || x == y || math.Abs(x-y) <= 1e-9*(1+math.Abs(y))
-		}
+		close := func(x, y float64) bool { return math.IsNaN(x) && math.IsNaN(y) || nearly(x, y) }
 		if got.N != want.N || got.Equal != want.Equal || got.Rises != want.Rises || got.Left != want.Left ||
 			got.Censored != want.Censored || !slices.EqualFunc(got.Differences, want.Differences, close) ||
 			!close(got.Shift, want.Shift) || !close(got.ShiftLow, want.ShiftLow) ||

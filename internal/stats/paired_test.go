@@ -39,7 +39,7 @@ func TestPairs_HollanderAndWolfe(t *testing.T) {
 	}
 }
 
-func nearly(a, b float64) bool { return math.Abs(a-b) <= 1e-9*(1+math.Abs(b)) }
+func nearly(a, b float64) bool { return a == b || within(a, b, min(1, 1e-9*(1+math.Abs(b)))) }
 
 func scaled(values []float64, factor, shift float64) []float64 {
 	out := slices.Clone(values)

@@ -42,32 +42,27 @@ func gammaQuantile(p, a float64) float64 {
 	for gammaInc(a, hi) < p {
 		hi *= 2
 	}
-	for range 200 {
-		mid := lo + float64((hi-lo)/2)
-		if mid <= lo || mid >= hi {
-			break
-		}
+	mid := float64(hi / 2)
+	for i := 0; i < 200 && lo < mid && mid < hi; i++ {
 		if gammaInc(a, mid) < p {
 			lo = mid
 		} else {
 			hi = mid
 		}
+		mid = lo + float64((hi-lo)/2)
 	}
-	return lo + float64((hi-lo)/2)
+	return mid
 }
 
 // gammaInc is the regularised incomplete gamma function P(a, x), by its series below a + 1
-// and its continued fraction above. mathx.GammaInc panics where a is more than some
-// thousands.
+// and its continued fraction above, for an x that is not negative. mathx.GammaInc panics where a
+// is more than some thousands.
 func gammaInc(a, x float64) float64 {
 	const steps, precision, tiny = 1_000_000, 1e-15, 1e-300
-	if x <= 0 {
-		return 0
-	}
 	front := math.Exp(float64(a*math.Log(x)) - x - lgamma(a))
 	if x < a+1 {
 		term, sum := 1/a, 1/a
-		for n := 1.0; n < steps && term > sum*precision; n++ {
+		for n := 1.0; term > sum*precision; n++ {
 			term = float64(term * (x / (a + n)))
 			sum += term
 		}
@@ -80,9 +75,7 @@ func gammaInc(a, x float64) float64 {
 		factor := -float64(i * (i - a))
 		b += 2
 		d = 1 / (float64(factor*d) + b)
-		if c = b + factor/c; math.Abs(c) < tiny {
-			c = tiny
-		}
+		c = b + factor/c // it is at least i+1, by induction
 		h *= d * c
 		if math.Abs(float64(d*c)-1) < precision {
 			break

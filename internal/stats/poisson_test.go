@@ -15,8 +15,8 @@ func TestPoissonInterval(t *testing.T) {
 		{50, 0.95, 37.1110, 65.9188}, {100, 0.95, 81.3640, 121.6268}, {0, 0.9, 0, 2.9957}, {3, 0.99, 0.3379,
 			10.9775},
 	} {
-		if lo, hi := PoissonInterval(c.events, c.confidence); math.Abs(lo-c.lo) > 6e-4 ||
-			math.Abs(hi-c.hi) > 6e-4 {
+		if lo, hi := PoissonInterval(c.events, c.confidence); !within(lo, c.lo, 6e-4) ||
+			!within(hi, c.hi, 6e-4) {
 			t.Errorf("%v events, %v: [%.4f, %.4f], want [%.4f, %.4f]", c.events, c.confidence, lo, hi, c.lo,
 				c.hi)
 		}
@@ -25,18 +25,30 @@ func TestPoissonInterval(t *testing.T) {
 			sum += term
 			term *= c.hi / (k + 1)
 		}
-		if tail := (1 - c.confidence) / 2; math.Abs(sum/tail-1) > 1e-3 {
+		if tail := (1 - c.confidence) / 2; !within(sum/tail, 1, 1e-3) {
 			t.Errorf("%v events at a mean of %v: %v, want %v", c.events, c.hi, sum, tail)
 		}
 	}
 	// far out it is that of the normal distribution
-	if lo, hi := PoissonInterval(1e6, 0.95); math.Abs(lo-998041) > 5 || math.Abs(hi-1001962) > 5 {
+	if lo, hi := PoissonInterval(1e6, 0.95); !within(lo, 998041, 5) || !within(hi, 1001962, 5) {
 		t.Errorf("a million events: [%v, %v]", lo, hi)
+	}
+	if lo, _ := PoissonInterval(0, 0.95); lo != 0 {
+		t.Errorf("no event: from %v on", lo)
 	}
 	if lo, _ := PoissonInterval(2.5, 0.95); !(lo > 0.2422 && lo < 0.6187) {
 		t.Errorf("2.5 events: from %v on, want between those of 2 and of 3", lo)
 	}
-	for _, events := range []float64{-1, math.NaN(), math.Inf(1)} {
+	// Of next to no event the lower end is next to nothing: it is halved for ever, and so 200 times.
+	if lo, hi := PoissonInterval(0.01, 0.95); lo != math.Ldexp(1.01, -201) || !(hi > 3.6889 && hi < 3.72) {
+		t.Errorf("0.01 events: [%v, %v]", lo, hi)
+	}
+	for _, confidence := range []float64{-0.5, 0, 1, 1.5, math.NaN()} {
+		if lo, hi := PoissonInterval(3, confidence); !math.IsNaN(lo) || !math.IsNaN(hi) {
+			t.Errorf("at %v: [%v, %v]", confidence, lo, hi)
+		}
+	}
+	for _, events := range []float64{-1, math.Inf(-1), math.NaN(), math.Inf(1)} {
 		if lo, hi := PoissonInterval(events, 0.95); !math.IsNaN(lo) || !math.IsNaN(hi) {
 			t.Errorf("%v events: [%v, %v]", events, lo, hi)
 		}
@@ -61,6 +73,9 @@ func TestDispersion(t *testing.T) {
 	}
 	if d := Dispersion(clusters); d < 4.5 || d > 5.5 {
 		t.Errorf("of clusters of five %v, want about 5", d)
+	}
+	if d := Dispersion([]float64{1, 5}); !near(d, 8./3) {
+		t.Errorf("of 1 and 5 %v, want 8/3", d)
 	}
 	for _, counts := range [][]float64{nil, {3}, {0, 0, 0}, {2, 2, 2}} {
 		if d := Dispersion(counts); d != 1 {

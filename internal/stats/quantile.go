@@ -31,14 +31,14 @@ func QuantileInterval(sorted []float64, p, confidence float64) (lo, hi float64) 
 // for p99.9. Where no number will do, it is the largest int.
 func minimumN(p, confidence float64) int {
 	tail := (1 - confidence) / 2
-	if !(p > 0 && p < 1 && tail > 0 && tail < 0.5) {
+	if !(p > 0 && p < 1 && tail < 0.5) {
 		return math.MaxInt
 	}
 	n := math.Ceil(math.Log(tail)/math.Log(max(p, 1-p)) - rounding)
-	if !(n < math.MaxInt32) { // so near to 0 or 1 that the logarithm vanishes
+	if !(n < math.MaxInt32) { // so near to 0 or 1 that the logarithm vanishes, or there is no tail
 		return math.MaxInt
 	}
-	return max(int(n), 1)
+	return int(n)
 }
 
 // rank returns the largest k for which the k-th smallest of n observations lies

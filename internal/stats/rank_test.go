@@ -45,6 +45,8 @@ func TestMannWhitney(t *testing.T) {
 		{"two each", []float64{1, 2}, []float64{3, 4}, Rank{4, 1. / 3, 1, true}},
 		{"all equal", []float64{7, 7, 7}, []float64{7, 7}, Rank{3, 1, 0, true}},
 		{"many equal", make([]float64, 60), make([]float64, 70), Rank{2100, 1, 0, true}},
+		{"very many equal", make([]float64, 5000), make([]float64, 5000), Rank{12_500_000, 1, 0, true}},
+		{"minus infinity is missing", []float64{1, 2, math.Inf(-1)}, []float64{3, 4}, Rank{4, 1. / 3, 1, true}},
 		{"nothing", nil, []float64{1}, Rank{nan, nan, nan, false}},
 		{"only missing values", []float64{1}, []float64{nan, nan}, Rank{nan, nan, nan, false}},
 		// 1 of 20 ways to choose 3 of 6 is as extreme, and one more the other way.
@@ -75,7 +77,7 @@ func TestNormalP(t *testing.T) {
 	if twice != 255 {
 		t.Errorf("2U = %d, want 255", twice)
 	}
-	if p := normalP(127.5, len(x), len(y), ties); math.Abs(p-0.0001208) > 5e-8 {
+	if p := normalP(127.5, len(x), len(y), ties); !within(p, 0.0001208, 5e-8) {
 		t.Errorf("P = %v, want 0.0001208", p)
 	}
 	// The exact one, counted with whole numbers by another program, is half of it.
@@ -189,10 +191,65 @@ func TestMannWhitneyAgainstBenchmath(t *testing.T) {
 		if got.Exact && n > mm.MannWhitneyTiesExactLimit && len(ties) < 2*n {
 			return
 		}
-		if math.Abs(got.P-want.P) > 1e-9 {
+		if !within(got.P, want.P, 1e-9) {
 			t.Fatalf("P = %v, want %v", got.P, want.P)
 		}
 	})
+}
+
+// TestTiedP: of the 35 ways to choose three of 1, 1, 2, 2, 3, 4, 4 a 2U of 12, the mean, comes about
+// in one, 20 have no more and 16 no less: the upper tail is the smaller one in the lower half.
+func TestTiedP(t *testing.T) {
+	t.Parallel()
+	if got := tiedP([]int{2, 2, 1, 2}, 3, 12); !same(got, 2*16./35) {
+		t.Errorf("%v, want %v", got, 2*16./35)
+	}
+}
+
+// TestDeviation: the deviation of U over all ways to divide values that tie; and by the normal
+// distribution a U of the mean is no sign of anything.
+func TestDeviation(t *testing.T) {
+	t.Parallel()
+	for _, values := range [][]float64{{1, 2, 3, 4, 5}, {1, 1, 2, 3, 3, 3}, {1, 1, 1, 2}, {1, 2, 2, 2, 2, 3, 4}} {
+		for n := 1; n < len(values); n++ {
+			divisions, _ := everyP(values, n)
+			var ties []int
+			sum, squares := 0.0, 0.0
+			for _, d := range divisions {
+				var twice int
+				twice, ties = count(d[0], d[1])
+				sum += float64(twice) / 2
+				squares += float64(twice) * float64(twice) / 4
+			}
+			mean := sum / float64(len(divisions))
+			want := math.Sqrt(squares/float64(len(divisions)) - mean*mean)
+			m := len(values) - n
+			if got := deviation(n, m, ties); !near(got, want) {
+				t.Errorf("%d of %v: %v, want %v", n, values, got, want)
+			}
+			for _, off := range []float64{-0.5, -0.25, 0, 0.25, 0.5} {
+				if p := normalP(mean+off, n, m, ties); p != 1 {
+					t.Errorf("%d of %v, %v off the mean: P %v, want 1", n, values, off, p)
+				}
+			}
+			if p, want := normalP(mean+want+0.5, n, m, ties), 2*normal(-1); !near(p, want) {
+				t.Errorf("%d of %v, one deviation off: P %v, want %v", n, values, p, want)
+			}
+		}
+	}
+}
+
+// TestMiddle: halfway between two values, also where they are further apart than a float64 is large.
+func TestMiddle(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ x, y, want float64 }{
+		{1, 1, 1}, {1, 2, 1.5}, {2, 1, 1.5}, {-1, 4, 1.5}, {inf, inf, inf}, {-inf, -inf, -inf}, {1, inf, inf},
+		{-1.5e308, 1.7e308, 0.1e308}, {1.7e308, -1.5e308, 0.1e308}, {1e308, 1.5e308, 1.25e308}, {0, 5e-324, 0},
+	} {
+		if got := middle(test.x, test.y); !near(got, test.want) {
+			t.Errorf("between %v and %v: %v, want %v", test.x, test.y, got, test.want)
+		}
+	}
 }
 
 // Beyond the limit the normal distribution is as good as the exact one.
@@ -211,7 +268,7 @@ func TestMannWhitneyAtItsLimit(t *testing.T) {
 		slices.Sort(x)
 		slices.Sort(y)
 		_, ties := count(x, y)
-		if p := normalP(got.U, len(x), len(y), ties); !got.Exact || math.Abs(p-got.P) > 0.002 {
+		if p := normalP(got.U, len(x), len(y), ties); !got.Exact || !within(p, got.P, 0.002) {
 			t.Errorf("up to %d: %+v, and %v by the normal distribution", most, got, p)
 		}
 		if more := MannWhitney(append(x, 1, 2), y); more.Exact {
@@ -225,7 +282,7 @@ func TestMinP(t *testing.T) {
 	tests := []struct {
 		n1, n2 int
 		want   float64
-	}{{0, 5, nan}, {1, 1, 1}, {2, 2, 1. / 3}, {3, 3, 0.1}, {4, 4, 2. / 70}, {9, 9, 2. / 48620}, {1, 39, 0.05}}
+	}{{0, 5, nan}, {5, 0, nan}, {-1, 5, nan}, {1, 1, 1}, {2, 2, 1. / 3}, {3, 3, 0.1}, {4, 4, 2. / 70}, {9, 9, 2. / 48620}, {1, 39, 0.05}}
 	for _, test := range tests {
 		if got := MinP(test.n1, test.n2); !same(got, test.want) {
 			t.Errorf("MinP(%d, %d) = %v, want %v", test.n1, test.n2, got, test.want)
@@ -333,7 +390,7 @@ func TestMannWhitney_Power(t *testing.T) {
 			found++
 		}
 	}
-	if power := float64(found) / pairs; math.Abs(power-0.8) > 0.06 {
+	if power := float64(found) / pairs; !within(power, 0.8, 0.06) {
 		t.Errorf("found %v of them, want 0.8", power)
 	}
 }

@@ -41,7 +41,7 @@ func TestEvidence(t *testing.T) {
 			p := (float64(i) + 0.5) / steps
 			sum += 8 / math.Pi * math.Sqrt(p*(1-p)) * math.Pow(2*p, k) * math.Pow(2*(1-p), n-k) / steps
 		}
-		if got := math.Exp(evidence(test[0], test[1])); math.Abs(got/sum-1) > 1e-5 {
+		if got := math.Exp(evidence(test[0], test[1])); !within(got/sum, 1, 1e-5) {
 			t.Errorf("%d of %d: %v, want %v", test[0], test[1], got, sum)
 		}
 	}

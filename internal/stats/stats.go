@@ -102,7 +102,7 @@ func Describe(values []float64, censored int) Summary { return FixedN.Describe(v
 // Describe condenses values as the function of that name does, with an interval by the
 // method.
 func (m Method) Describe(values []float64, censored int) Summary {
-	xs := make([]float64, 0, len(values)+max(censored, 0))
+	xs := make([]float64, 0, len(values))
 	for _, v := range values {
 		if !math.IsNaN(v) && !math.IsInf(v, 0) {
 			xs = append(xs, v)
@@ -118,8 +118,6 @@ func (m Method) Describe(values []float64, censored int) Summary {
 	if n > 0 && s.Censored == 0 {
 		s.Max = xs[n-1]
 		s.Mean, _ = mf.Mean(xs)
-	}
-	if n > 1 && s.Censored == 0 {
 		s.SD = deviationOf(xs, s.Mean)
 	}
 	// A censored observation stands as infinity: it sorts last, and whatever
@@ -167,7 +165,7 @@ func Quantile(sorted []float64, p float64) float64 {
 }
 
 // deviationOf is the standard deviation of a sample, scaled so that no square is too
-// large or too small for a float64.
+// large or too small for a float64. That of one value is NaN.
 func deviationOf(xs []float64, mean float64) float64 {
 	largest := 0.0
 	for _, x := range xs {

@@ -17,8 +17,17 @@ func same(a, b float64) bool {
 	if math.IsNaN(a) || math.IsNaN(b) {
 		return math.IsNaN(a) && math.IsNaN(b)
 	}
-	return a == b || math.Abs(a-b) <= 1e-12*max(math.Abs(a), math.Abs(b))
+	return close(a, b, 1e-12)
 }
+
+// close says whether two figures differ by so small a part at most. What is infinite is close to
+// itself alone, and what is missing to nothing.
+func close(a, b, part float64) bool {
+	return a == b || within(a, b, min(math.MaxFloat64, part*max(math.Abs(a), math.Abs(b))))
+}
+
+// within says whether two figures differ by so much at most, which one that is missing does not.
+func within(a, b, most float64) bool { return math.Abs(a-b) <= most }
 
 func figures(s Summary) [10]float64 {
 	return [...]float64{s.Mean, s.SD, s.Min, s.Median, s.P90, s.P95, s.P99, s.Max, s.CILow, s.CIHigh}
@@ -58,6 +67,13 @@ func TestDescribe(t *testing.T) {
 		{"upper end among the censored", ten[:5], 2, 5, 2,
 			nan, nan, 2.5, 7.7, nan, nan, nan, nan, 2.5, nan},
 		{"half censored", []float64{1, 2, 3}, 3, 3, 3, nan, nan, 1, nan, nan, nan, nan, nan, 1, nan},
+		{"one censored, none missing", []float64{3}, 1, 1, 1, nan, nan, 3, nan, nan, nan, nan, nan, nan, nan},
+		{"minus infinity is missing", []float64{math.Inf(-1), 3}, 0, 1, 0, 3, nan, 3, 3, 3, 3, 3, 3, nan, nan},
+		{"fewer than none censored", []float64{3}, -2, 1, 0, 3, nan, 3, 3, 3, 3, 3, 3, nan, nan},
+		{"tiny", []float64{5e-324, 15e-324}, 0, 2, 0, 1e-323, 5e-324, 5e-324, 1e-323, 1.5e-323, 1.5e-323,
+			1.5e-323, 1.5e-323, nan, nan},
+		{"one of them large", []float64{-3e307, 0, 3e307}, 0, 3, 0,
+			0, 3e307, -3e307, 0, 2.4e307, 2.7e307, 2.94e307, 3e307, nan, nan},
 		{"large", []float64{1e308, 1e308}, 0, 2, 0,
 			1e308, 0, 1e308, 1e308, 1e308, 1e308, 1e308, 1e308, nan, nan},
 	}
@@ -99,8 +115,24 @@ func TestQuantile(t *testing.T) {
 			t.Errorf("Quantile(1..10, %v) = %v, want %v", test.p, got, test.want)
 		}
 	}
-	if got := Quantile(nil, 0.5); !math.IsNaN(got) {
-		t.Errorf("Quantile of nothing = %v, want NaN", got)
+	for _, test := range []struct {
+		sorted  []float64
+		p, want float64
+	}{
+		{nil, 0.5, nan},
+		{[]float64{nan, 1, 2}, 1, nan},
+		{[]float64{1, inf, inf}, 0.75, inf},
+		{[]float64{1, inf}, 0.5, inf},
+		{[]float64{-inf, -inf, 1}, 0.25, -inf},
+		// They are more than a float64 apart.
+		{[]float64{-1.5e308, 1e308}, 0.25, -0.875e308},
+		{[]float64{-1e308, 1.5e308}, 0.75, 0.875e308},
+		// The last of them is all that the values leave of the middle.
+		{[]float64{1e308, 1.2e308}, 0.5, 1.1e308},
+	} {
+		if got := Quantile(test.sorted, test.p); !same(got, test.want) {
+			t.Errorf("Quantile(%v, %v) = %v, want %v", test.sorted, test.p, got, test.want)
+		}
 	}
 }
 
@@ -119,6 +151,69 @@ func TestMedianRank(t *testing.T) {
 	for _, test := range tests {
 		if got := rank(test.n, 0.5, (1-test.confidence)/2); got != test.want {
 			t.Errorf("rank for %d at %v: %d, want %d", test.n, test.confidence, got, test.want)
+		}
+	}
+}
+
+// TestRank_Nothing: no share and no tail has no rank, however many observations there are.
+func TestRank_Nothing(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ p, tail float64 }{
+		{-0.5, .025}, {0, .025}, {1, .025}, {1.5, .025}, {nan, .025}, {.5, -1}, {.5, 0}, {.5, .5}, {.5, nan},
+	} {
+		for _, n := range []int{10, 5000} { // of which none lie below with a probability that is not 0
+			if got := rank(n, test.p, test.tail); got != 0 {
+				t.Errorf("rank for %d at %v with %v: %d, want none", n, test.p, test.tail, got)
+			}
+		}
+	}
+}
+
+// TestWords: each method is called by its own name.
+func TestWords(t *testing.T) {
+	t.Parallel()
+	for method, want := range map[Method]string{FixedN: "by order statistics",
+		Grouped: "by order statistics of as many trials as the rounds are worth",
+		Anytime: "by a confidence sequence, which holds whenever a cell stops"} {
+		if got := method.Words(); got != want {
+			t.Errorf("%s: %q, want %q", method, got, want)
+		}
+	}
+}
+
+// TestFigures: each is found by its name, and is what the name says.
+func TestFigures(t *testing.T) {
+	t.Parallel()
+	s := Summary{Median: 1, Mean: 2, Min: 3, Max: 4, P90: 5, P95: 6, P99: 7}
+	want := map[string][2]float64{"median": {1, 0.5}, "mean": {2, 0}, "min": {3, 0}, "max": {4, 0}, "p90": {5, 0.9},
+		"p95": {6, 0.95}, "p99": {7, 0.99}}
+	for name, of := range want {
+		if f := FigureNamed(name); f.Name != name || f.Of(&s) != of[0] || f.P != of[1] {
+			t.Errorf("%s: %q, %v, quantile %v, want %v", name, f.Name, f.Of(&s), f.P, of)
+		}
+	}
+	if f := FigureNamed("mode"); f.Name != "" || f.Of != nil {
+		t.Errorf("mode: %q", f.Name)
+	}
+	if got := FigureNames(); len(got) != len(want) || got[0] != "median" {
+		t.Errorf("%q", got)
+	}
+	if got := QuantileNames(); !slices.Equal(got, []string{"median", "p90", "p95", "p99"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestDoubtful: a figure is doubtful if it can be wrong by more than it is.
+func TestDoubtful(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ v, doubt, want float64 }{
+		{3, 0, 0}, {3, 2, 0}, {3, 3, 0}, {3, 4, 4}, {-3, 4, 4}, {-3, 3, 0}, {0, 0.5, 0.5}, {0, 0, 0}, {nan, 4, 0},
+	} {
+		s, tail := Summary{Median: test.v, Doubt: test.doubt}, Tail{Value: test.v, Doubt: test.doubt}
+		for _, got := range []float64{Doubtful(test.v, test.doubt), s.Doubtful(), tail.Doubtful()} {
+			if got != test.want {
+				t.Errorf("%v, wrong by %v: %v, want %v", test.v, test.doubt, got, test.want)
+			}
 		}
 	}
 }
@@ -164,6 +259,7 @@ func TestBinomialInterval(t *testing.T) {
 		{1, 1, .95, 0.025, 1},
 		{0, 0, .95, 0, 1},
 		{-1, 10, .95, nan, nan}, {11, 10, .95, nan, nan}, {1, 10, 1, nan, nan}, {1, 10, nan, nan, nan},
+		{1, 10, 0, nan, nan}, {1, 10, -.5, nan, nan}, {1, 10, 1.5, nan, nan},
 	}
 	for _, test := range tests {
 		lo, hi := BinomialInterval(test.k, test.n, test.confidence)
@@ -181,7 +277,7 @@ func TestBinomialIntervalOfManyMessages(t *testing.T) {
 	lo, hi := BinomialInterval(k, n, 0.95)
 	// So many are normally distributed.
 	half := 1.959964 * math.Sqrt(0.01*0.99/n)
-	if math.Abs(lo-(0.01-half)) > half/100 || math.Abs(hi-(0.01+half)) > half/100 {
+	if !within(lo, 0.01-half, half/100) || !within(hi, 0.01+half, half/100) {
 		t.Errorf("[%v, %v], want 0.01 ± %v", lo, hi, half)
 	}
 }
@@ -193,10 +289,23 @@ func TestBetaIncAgainstMoremath(t *testing.T) {
 		b := rapid.Float64Range(0.5, 3000).Draw(t, "b")
 		x := rapid.Float64Range(1e-6, 1-1e-6).Draw(t, "x")
 		got, want := betaInc(x, a, b), mathx.BetaInc(x, a, b)
-		if math.Abs(got-want) > 1e-9 {
+		if !within(got, want, 1e-9) {
 			t.Fatalf("betaInc(%v, %v, %v) = %v, want %v", x, a, b, got, want)
 		}
 	})
+}
+
+// TestBetaFraction: the distribution (1, 3) is 1-(1-x)^3, also where the first denominator of the
+// fraction is zero.
+func TestBetaFraction(t *testing.T) {
+	t.Parallel()
+	for _, x := range []float64{0.1, 0.25, 0.5} { // zero at (1+1)/(1+3)
+		// The fraction is the function over x (1-x)^3 / B(1, 3), and B is 1/3.
+		want := (1 - math.Pow(1-x, 3)) / (3 * x * math.Pow(1-x, 3))
+		if got := betaFraction(x, 1, 3); !same(got, want) {
+			t.Errorf("at %v: %v, want %v", x, got, want)
+		}
+	}
 }
 
 func TestDescribeProperties(t *testing.T) {

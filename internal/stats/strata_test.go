@@ -102,12 +102,12 @@ func TestStratify_Exact(t *testing.T) {
 			}
 		}
 		want := min(1, 2*float64(min(below, above))/float64(len(all[0])*len(all[1])))
-		if got := Stratify(a, b, Confidence); math.Abs(got.P-want) > 1e-9 {
+		if got := Stratify(a, b, Confidence); !within(got.P, want, 1e-9) {
 			t.Fatalf("%v, %v: p %v, want %v", a, b, got.P, want)
 		}
 		sizes := [][2]int{{len(a[0]), len(b[0])}, {len(a[1]), len(b[1])}}
 		if least, want := MinStratifiedP(sizes),
-			2/float64(len(all[0])*len(all[1])); math.Abs(least-want) > 1e-12 {
+			2/float64(len(all[0])*len(all[1])); !within(least, want, 1e-12) {
 			t.Fatalf("least p %v, want %v", least, want)
 		}
 	}

@@ -19,7 +19,7 @@ func TestChiSquareTail(t *testing.T) {
 		{16.9190, 9, 0.05}, {30.1435, 19, 0.05}, {36.1908, 19, 0.01}, {23.2093, 10, 0.01},
 		{15.3079, 28, 0.975}, {2, 2, math.Exp(-1)}, {8, 4, 5 * math.Exp(-4)},
 	} {
-		if got := chiSquareTail(test.x, test.degrees); math.Abs(got-test.want) > 5e-5 {
+		if got := chiSquareTail(test.x, test.degrees); !within(got, test.want, 5e-5) {
 			t.Errorf("%v with %d degrees: %v, want %v", test.x, test.degrees, got, test.want)
 		}
 	}
@@ -38,7 +38,7 @@ func TestUniform(t *testing.T) {
 	if want := []int{8, 5, 4, 3}; !slices.Equal(got.Bins, want) || got.ChiSquare != 2.8 {
 		t.Errorf("bins %v, chi-square %v, want %v and 2.8", got.Bins, got.ChiSquare, want)
 	}
-	if math.Abs(got.P-0.4235) > 1e-4 {
+	if !within(got.P, 0.4235, 1e-4) {
 		t.Errorf("p %v, want 0.4235", got.P)
 	}
 	few := Uniform(append(values[:18:18], 1.02)) // a timer that was late counts with the last

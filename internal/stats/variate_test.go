@@ -34,11 +34,11 @@ func TestControlVariate(t *testing.T) {
 	}
 	for what, share := range map[string]float64{"alone": float64(heldAlone) / times,
 		"with it": float64(held) / times} {
-		if math.Abs(share-0.95) > 0.02 {
+		if !within(share, 0.95, 0.02) {
 			t.Errorf("%s the interval holds in %.3f of all cases, want 0.95", what, share)
 		}
 	}
-	if want := math.Sqrt(1 - rho*rho); math.Abs(narrower/want-1) > 0.2 {
+	if want := math.Sqrt(1 - rho*rho); !within(narrower/want, 1, 0.2) {
 		t.Errorf("it is %.3f times as wide, want about %.3f", narrower, want)
 	}
 	v := ControlVariate([]float64{1, 2, 3, 4}, []float64{1, 2, 2, 1}, []float64{7, 8}, 0.95)
