@@ -1,6 +1,7 @@
 package mutate
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,6 +36,7 @@ type Bench struct {
 	Limit time.Duration // for the tests of one mutant
 
 	stillborn map[int]bool
+	flags     []string // of the tests
 }
 
 // Build compiles the tests once, with all these mutants in the program, since to link one
@@ -54,6 +56,7 @@ func (b *Bench) Build(mutants []Mutant) error {
 			return fmt.Errorf("mutate: %w", err)
 		}
 		if err == nil {
+			b.flags = b.flagsOf()
 			return nil
 		}
 		found := inMutant.FindAllSubmatch(out, -1)
@@ -67,6 +70,18 @@ func (b *Bench) Build(mutants []Mutant) error {
 	}
 }
 
+// flagsOf are those with which the program is to run. Tests of random cases, if it has some, draw the
+// same ones each time, look for no smaller one, and write nothing into the checkout.
+func (b *Bench) flagsOf() []string {
+	flags := []string{"-test.short", "-test.failfast", "-test.skip=" + b.Skip}
+	help := exec.Command(b.program(), "-help")
+	help.Dir = b.Dir
+	if known, _ := help.CombinedOutput(); bytes.Contains(known, []byte("-rapid.nofailfile")) {
+		flags = append(flags, "-rapid.seed=1", "-rapid.shrinktime=0s", "-rapid.nofailfile")
+	}
+	return flags
+}
+
 // Try runs the tests with the mutant of that index, or with none if it is negative, until
 // the first fails. It gives what they printed too.
 func (b *Bench) Try(mutant int) (Verdict, string, error) {
@@ -76,8 +91,8 @@ func (b *Bench) Try(mutant int) (Verdict, string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), b.Limit)
 	defer cancel()
 	// A mutant that takes all memory before its time is over takes the machine down with it.
-	run := exec.CommandContext(ctx, "sh", "-c",
-		`ulimit -v 8388608; exec "$0" -test.short -test.failfast -test.skip "$1"`, b.program(), b.Skip)
+	run := exec.CommandContext(ctx, "sh", slices.Concat(
+		[]string{"-c", `ulimit -v 8388608; exec "$0" "$@"`, b.program()}, b.flags)...)
 	run.Dir, run.Env = b.Dir, append(environment(b.Env), variable+"="+strconv.Itoa(mutant+1))
 	out, err := run.CombinedOutput()
 	switch exit := (*exec.ExitError)(nil); {
