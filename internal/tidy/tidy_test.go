@@ -231,6 +231,29 @@ func TestImportTable(t *testing.T) {
 	}
 }
 
+// TestUnsafe: of the contract and the plugins, one file uses package unsafe, and the build tag purego leaves
+// it out.
+func TestUnsafe(t *testing.T) {
+	const codec = "pkg/algo/codec_direct.go"
+	for _, p := range list(t) {
+		path := strings.TrimPrefix(p.ImportPath, module)
+		if path != "pkg/algo" && !under(path, "plugins") {
+			continue
+		}
+		for _, name := range p.GoFiles {
+			text, err := os.ReadFile(filepath.Join(p.Dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			uses := strings.Contains(string(text), `"unsafe"`)
+			if file := path + "/" + name; uses != (file == codec) ||
+				uses && !strings.HasPrefix(string(text), "//go:build !purego\n") {
+				t.Errorf("%s: %s alone uses package unsafe, where the build tag purego is not set", file, codec)
+			}
+		}
+	}
+}
+
 // banned is what a plugin must not use, and what to use instead. A bare package
 // bans all of it.
 var banned = map[string]string{

@@ -8,7 +8,6 @@ import (
 	"math/bits"
 	"reflect"
 	"strings"
-	"unsafe"
 )
 
 // CodecVersion is the first byte of every encoded message.
@@ -23,14 +22,19 @@ const CodecVersion = 1
 // is encoded as it is.
 //
 // A Codec does not change after NewCodec and may be shared.
+//
+// The fields of a message are reached in one of two ways, which do the same: directly in memory
+// (codec_direct.go), or by package reflect (codec_reflect.go), which takes several times as long, and
+// is the only one under the build tag purego.
 type Codec struct {
-	kinds []kind
+	kinds    []kind
+	reflects bool // goes by package reflect in any case
 }
 
 type kind struct {
 	name  string
 	typ   reflect.Type
-	id    unsafe.Pointer // of typ, see inside
+	id    typeID
 	zero  Message
 	plan  []field
 	plain bool // holds no pointer: a copy of the value shares nothing
@@ -55,8 +59,8 @@ type field struct {
 	plain  bool    // holds no pointer
 	width  uint8   // of a number: bytes in memory
 	elem   []field // of a struct; of a slice or array: one, its element
-	offset uintptr // in memory, from where its struct begins
-	stride uintptr // in memory, from one element to the next
+	offset uintptr // in memory, in bytes from where its struct begins
+	stride uintptr // in memory, in bytes from one element to the next
 	length int     // of an array
 	slice  reflect.Type
 	size   int // smallest encoded size of an element, to bound allocation
@@ -92,7 +96,7 @@ func NewCodec(messages ...Message) (*Codec, error) {
 			return nil, err
 		}
 		k := kind{name: m.Kind(), typ: t, plain: true}
-		k.id, _ = inside(m)
+		k.id = idOf(m)
 		if t != rawType {
 			var err error
 			if k.plan, k.plain, err = planStruct(t, 0); err != nil {
@@ -199,20 +203,13 @@ func (c *Codec) Kinds() []string {
 
 // KindOf is the index of m's kind, and whether it is one of the codec's.
 func (c *Codec) KindOf(m Message) (uint8, bool) {
-	t, _ := inside(m)
+	id := idOf(m)
 	for i := range c.kinds {
-		if k := &c.kinds[i]; k.id == t && (k.typ != rawType || k.name == m.Kind()) {
+		if k := &c.kinds[i]; k.id == id && (k.typ != rawType || k.name == m.Kind()) {
 			return uint8(i), true
 		}
 	}
 	return 0, false
-}
-
-// inside is what an interface value holds: a number that its type alone has, and where the value
-// lies. Package reflect tells both, at ten times the cost, which every message would pay.
-func inside(m any) (typ, value unsafe.Pointer) {
-	words := (*[2]unsafe.Pointer)(unsafe.Pointer(&m))
-	return words[0], words[1]
 }
 
 // Plain says whether messages of this kind hold no pointer, so that a copy of
@@ -228,8 +225,10 @@ func (c *Codec) Append(b []byte, kind uint8, m Message) []byte {
 	if len(c.kinds[kind].plan) == 0 {
 		return b
 	}
-	_, value := inside(m) // which lies in memory: a struct that holds no bare pointer
-	return appendStruct(b, c.kinds[kind].plan, value)
+	if c.reflects {
+		return appendReflected(b, c.kinds[kind].plan, reflect.ValueOf(m))
+	}
+	return appendDirect(b, c.kinds[kind].plan, m)
 }
 
 // Encode is Append for a message whose kind has yet to be found.
@@ -241,54 +240,6 @@ func (c *Codec) Encode(b []byte, m Message) ([]byte, error) {
 	return c.Append(b, kind, m), nil
 }
 
-func appendStruct(b []byte, plan []field, at unsafe.Pointer) []byte {
-	for i := range plan {
-		b = appendValue(b, &plan[i], unsafe.Add(at, plan[i].offset))
-	}
-	return b
-}
-
-// appendValue appends the value that lies at an address, which is of the type that f was made of.
-func appendValue(b []byte, f *field, at unsafe.Pointer) []byte {
-	switch f.op {
-	case opUint:
-		return binary.AppendUvarint(b, f.unsigned(at))
-	case opInt:
-		return binary.AppendVarint(b, f.signed(at))
-	case opBool:
-		if *(*bool)(at) {
-			return append(b, 1)
-		}
-		return append(b, 0)
-	case opFloat:
-		return binary.LittleEndian.AppendUint64(b, math.Float64bits(*(*float64)(at)))
-	case opString:
-		s := *(*string)(at)
-		return append(binary.AppendUvarint(b, uint64(len(s))), s...)
-	case opBytes:
-		s := *(*[]byte)(at)
-		return append(binary.AppendUvarint(b, uint64(len(s))), s...)
-	case opStruct:
-		return appendStruct(b, f.elem, at)
-	}
-	n := f.length
-	if f.op == opSlice {
-		s := *(*[]byte)(at) // of other elements, but a slice is where it begins and how many it has
-		n, at = len(s), unsafe.Pointer(unsafe.SliceData(s))
-		b = binary.AppendUvarint(b, uint64(n))
-	}
-	if e := &f.elem[0]; e.op == opUint && e.width == 4 { // lists of processes are what is long
-		for _, x := range unsafe.Slice((*uint32)(at), n) {
-			b = binary.AppendUvarint(b, uint64(x))
-		}
-		return b
-	}
-	for i := range n {
-		b = appendValue(b, &f.elem[0], unsafe.Add(at, uintptr(i)*f.stride))
-	}
-	return b
-}
-
 // Size is how many bytes Append appends.
 func (c *Codec) Size(kind uint8, m Message) int {
 	const head = 2
@@ -298,51 +249,10 @@ func (c *Codec) Size(kind uint8, m Message) int {
 	if len(c.kinds[kind].plan) == 0 {
 		return head
 	}
-	_, value := inside(m)
-	return head + sizeStruct(c.kinds[kind].plan, value)
-}
-
-func sizeStruct(plan []field, at unsafe.Pointer) (n int) {
-	for i := range plan {
-		n += sizeValue(&plan[i], unsafe.Add(at, plan[i].offset))
+	if c.reflects {
+		return head + sizeReflected(c.kinds[kind].plan, reflect.ValueOf(m))
 	}
-	return n
-}
-
-// sizeValue is how many bytes appendValue appends.
-func sizeValue(f *field, at unsafe.Pointer) (size int) {
-	switch f.op {
-	case opUint:
-		return sizeNumber(f.unsigned(at))
-	case opInt:
-		x := f.signed(at)
-		return sizeNumber(uint64(x)<<1 ^ uint64(x>>63))
-	case opBool:
-		return 1
-	case opFloat:
-		return 8
-	case opString, opBytes:
-		n := len(*(*string)(at)) // which of bytes stands in the same place
-		return sizeNumber(uint64(n)) + n
-	case opStruct:
-		return sizeStruct(f.elem, at)
-	}
-	n := f.length
-	if f.op == opSlice {
-		s := *(*[]byte)(at)
-		n, at = len(s), unsafe.Pointer(unsafe.SliceData(s))
-		size = sizeNumber(uint64(n))
-	}
-	if e := &f.elem[0]; e.op == opUint && e.width == 4 {
-		for _, x := range unsafe.Slice((*uint32)(at), n) {
-			size += sizeNumber(uint64(x))
-		}
-		return size
-	}
-	for i := range n {
-		size += sizeValue(&f.elem[0], unsafe.Add(at, uintptr(i)*f.stride))
-	}
-	return size
+	return head + sizeDirect(c.kinds[kind].plan, m)
 }
 
 // sizeNumber is how many bytes a variable-length number takes: one for every seven bits.
@@ -354,88 +264,10 @@ func (c *Codec) Copy(kind uint8, m Message) Message {
 	if k.plain {
 		return m
 	}
-	own := reflect.New(k.typ)
-	own.Elem().Set(reflect.ValueOf(m))
-	at := own.UnsafePointer()
-	copyStruct(k.plan, at)
-	m = k.zero
-	(*[2]unsafe.Pointer)(unsafe.Pointer(&m))[1] = at // as in Decode
-	return m
-}
-
-// copyStruct puts copies in place of what the struct that lies at an address points to.
-func copyStruct(plan []field, at unsafe.Pointer) {
-	for i := range plan {
-		if f := &plan[i]; !f.plain {
-			copyValue(f, unsafe.Add(at, f.offset))
-		}
+	if c.reflects {
+		return copyReflected(k, m)
 	}
-}
-
-func copyValue(f *field, at unsafe.Pointer) {
-	n := f.length
-	switch f.op {
-	case opBytes:
-		b := (*[]byte)(at)
-		*b = append([]byte(nil), *b...)
-		return
-	case opStruct:
-		copyStruct(f.elem, at)
-		return
-	case opSlice:
-		if n = len(*(*[]byte)(at)); n == 0 {
-			*(*[]byte)(at) = nil
-			return
-		}
-		old := reflect.NewAt(f.slice, at).Elem()
-		own := reflect.MakeSlice(f.slice, n, n)
-		reflect.Copy(own, old)
-		old.Set(own)
-		at = own.UnsafePointer()
-	}
-	if e := &f.elem[0]; !e.plain {
-		for i := range n {
-			copyValue(e, unsafe.Add(at, uintptr(i)*f.stride))
-		}
-	}
-}
-
-func (f *field) unsigned(at unsafe.Pointer) uint64 {
-	switch f.width {
-	case 1:
-		return uint64(*(*uint8)(at))
-	case 2:
-		return uint64(*(*uint16)(at))
-	case 4:
-		return uint64(*(*uint32)(at))
-	}
-	return *(*uint64)(at)
-}
-
-// setUnsigned sets a number of either kind to as much of x as there is room for.
-func (f *field) setUnsigned(at unsafe.Pointer, x uint64) {
-	switch f.width {
-	case 1:
-		*(*uint8)(at) = uint8(x)
-	case 2:
-		*(*uint16)(at) = uint16(x)
-	case 4:
-		*(*uint32)(at) = uint32(x)
-	default:
-		*(*uint64)(at) = x
-	}
-}
-
-func (f *field) signed(at unsafe.Pointer) int64 {
-	switch f.width {
-	case 1:
-		return int64(*(*int8)(at))
-	case 2:
-		return int64(*(*int16)(at))
-	case 4:
-		return int64(*(*int32)(at))
-	}
-	return *(*int64)(at)
+	return copyDirect(k, m)
 }
 
 // Errors of Decode.
@@ -476,123 +308,33 @@ func (c *Codec) Decode(b []byte) (Message, uint8, error) {
 		}
 		return k.zero, b[1], nil
 	}
-	at := reflect.New(k.typ).UnsafePointer()
-	rest, err := decodeStruct(b[2:], k.plan, at)
+	decode := decodeDirect
+	if c.reflects {
+		decode = decodeReflected
+	}
+	m, rest, err := decode(b[2:], k)
 	if err == nil && len(rest) > 0 {
 		err = errTrailing
 	}
 	if err != nil {
 		return nil, 0, fmt.Errorf("message %s: %w", k.name, err)
 	}
-	m := k.zero
-	(*[2]unsafe.Pointer)(unsafe.Pointer(&m))[1] = at // see inside: nobody else has what lies there
 	return m, b[1], nil
 }
 
-func decodeStruct(b []byte, plan []field, at unsafe.Pointer) (_ []byte, err error) {
-	for i := range plan {
-		if b, err = decodeValue(b, &plan[i], unsafe.Add(at, plan[i].offset)); err != nil {
-			return nil, err
-		}
+// counted reads the length of what f stands for, which is refused before anything is allocated if b
+// cannot hold so much.
+func (f *field) counted(b []byte) (count int, rest []byte, err error) {
+	n, width := binary.Uvarint(b)
+	if width <= 0 {
+		return 0, nil, noNumber(width)
 	}
-	return b, nil
-}
-
-// decodeValue reads the value that is to lie at an address, which is of the type that f was made of.
-func decodeValue(b []byte, f *field, at unsafe.Pointer) ([]byte, error) {
-	switch f.op {
-	case opUint:
-		x, n := binary.Uvarint(b)
-		if n <= 0 {
-			return nil, noNumber(n)
-		}
-		if f.setUnsigned(at, x); f.unsigned(at) != x {
-			return nil, errRange
-		}
-		return b[n:], nil
-	case opInt:
-		x, n := binary.Varint(b)
-		if n <= 0 {
-			return nil, noNumber(n)
-		}
-		if f.setUnsigned(at, uint64(x)); f.signed(at) != x {
-			return nil, errRange
-		}
-		return b[n:], nil
-	case opBool:
-		if len(b) < 1 {
-			return nil, errShort
-		}
-		if b[0] > 1 {
-			return nil, errRange
-		}
-		*(*bool)(at) = b[0] == 1
-		return b[1:], nil
-	case opFloat:
-		if len(b) < 8 {
-			return nil, errShort
-		}
-		*(*float64)(at) = math.Float64frombits(binary.LittleEndian.Uint64(b))
-		return b[8:], nil
-	case opStruct:
-		return decodeStruct(b, f.elem, at)
-	case opArray:
-		return decodeElements(b, f, at, f.length)
-	}
-	return decodeCounted(b, f, at)
-}
-
-// decodeCounted reads what stands behind its length: a string, bytes, a slice.
-func decodeCounted(b []byte, f *field, at unsafe.Pointer) ([]byte, error) {
-	count, n := binary.Uvarint(b)
-	if n <= 0 {
-		return nil, noNumber(n)
-	}
-	b = b[n:]
 	size := 1
 	if f.op == opSlice {
 		size = f.elem[0].size
 	}
-	if count > uint64(len(b)/size) { // refuse before allocating
-		return nil, errShort
+	if rest = b[width:]; n > uint64(len(rest)/size) {
+		return 0, nil, errShort
 	}
-	switch f.op {
-	case opString:
-		*(*string)(at) = string(b[:count])
-		return b[count:], nil
-	case opBytes:
-		if count > 0 {
-			*(*[]byte)(at) = append([]byte(nil), b[:count]...)
-		}
-		return b[count:], nil
-	}
-	if count == 0 {
-		return b, nil
-	}
-	s := reflect.MakeSlice(f.slice, int(count), int(count))
-	reflect.NewAt(f.slice, at).Elem().Set(s)
-	return decodeElements(b, f, s.UnsafePointer(), int(count))
-}
-
-func decodeElements(b []byte, f *field, at unsafe.Pointer, n int) (_ []byte, err error) {
-	if e := &f.elem[0]; e.op == opUint && e.width == 4 {
-		list := unsafe.Slice((*uint32)(at), n)
-		for i := range list {
-			x, n := binary.Uvarint(b)
-			if n <= 0 {
-				return nil, noNumber(n)
-			}
-			if x > math.MaxUint32 {
-				return nil, errRange
-			}
-			list[i], b = uint32(x), b[n:]
-		}
-		return b, nil
-	}
-	for i := range n {
-		if b, err = decodeValue(b, &f.elem[0], unsafe.Add(at, uintptr(i)*f.stride)); err != nil {
-			return nil, err
-		}
-	}
-	return b, nil
+	return int(n), rest, nil
 }

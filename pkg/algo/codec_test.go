@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"math"
 	"reflect"
 	"runtime"
@@ -90,9 +91,38 @@ func newCodec(t testing.TB) *Codec {
 	return c
 }
 
+// reflected is c by package reflect.
+func reflected(c *Codec) *Codec {
+	other := *c
+	other.reflects = true
+	return &other
+}
+
+// bothWays decodes b directly and by package reflect, which must not differ.
+func bothWays(t testing.TB, c *Codec, b []byte) (Message, uint8, error) {
+	t.Helper()
+	m, kind, err := c.Decode(b)
+	other, otherKind, otherErr := reflected(c).Decode(b)
+	if kind != otherKind || fmt.Sprint(err) != fmt.Sprint(otherErr) {
+		t.Errorf("%x is of kind %d, error %v; by reflection %d, %v", b, kind, err, otherKind, otherErr)
+	}
+	if err == nil { // NaN is not equal to itself, but encoded as it is
+		was, is := c.Append(nil, kind, m), reflected(c).Append(nil, kind, other)
+		if !bytes.Equal(was, is) || fmt.Sprintf("%#v", m) != fmt.Sprintf("%#v", other) {
+			t.Errorf("%x is %#v, by reflection %#v", b, m, other)
+		}
+	}
+	return m, kind, err
+}
+
 func TestCodec_RoundTrip(t *testing.T) {
 	t.Parallel()
 	c := newCodec(t)
+	t.Run("directly", func(t *testing.T) { roundTrips(t, c) })
+	t.Run("by reflection", func(t *testing.T) { roundTrips(t, reflected(c)) })
+}
+
+func roundTrips(t *testing.T, c *Codec) {
 	t.Run("SIGNAL", roundTrip[signal](c))
 	t.Run("STAMP", roundTrip[stamp](c))
 	t.Run("NUMBERS", roundTrip[numbers](c))
@@ -109,6 +139,9 @@ func roundTrip[M Message](c *Codec) func(*testing.T) {
 			t.Fatal(err)
 		}
 		b = bytes.TrimPrefix(b, []byte("before"))
+		if other, _ := reflected(c).Encode(nil, m); !bytes.Equal(b, other) {
+			t.Errorf("%x, by reflection %x", b, other)
+		}
 		got, kind, err := c.Decode(b)
 		if err != nil {
 			t.Fatalf("decode %x: %v", b, err)
@@ -195,7 +228,7 @@ func TestCodec_RoundTripOfExtremes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, _, err := c.Decode(b)
+			got, _, err := bothWays(t, c, b)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -273,7 +306,7 @@ func TestCodec_WireFormatIsFixed(t *testing.T) {
 	if err != nil || !bytes.Equal(got, want) {
 		t.Errorf("encoded %x (%v)\n   want %x", got, err, want)
 	}
-	back, kind, err := c.Decode(want)
+	back, kind, err := bothWays(t, c, want)
 	if err != nil || kind != 1 || !reflect.DeepEqual(back, sampleValue) {
 		t.Errorf("decoded %#v, kind %d (%v)\n   want %#v", back, kind, err, sampleValue)
 	}
@@ -286,12 +319,12 @@ func TestDecode_RefusesEveryPrefixAndAnyTail(t *testing.T) {
 	t.Parallel()
 	c, b := sampleCodec(t)
 	for n := range len(b) {
-		if m, _, err := c.Decode(b[:n]); err == nil {
+		if m, _, err := bothWays(t, c, b[:n]); err == nil {
 			t.Errorf("the first %d of %d bytes decode to %#v", n, len(b), m)
 		}
 	}
 	for _, whole := range [][]byte{b, {1, 0}} {
-		if m, _, err := c.Decode(append(bytes.Clone(whole), 0)); err == nil {
+		if m, _, err := bothWays(t, c, append(bytes.Clone(whole), 0)); err == nil {
 			t.Errorf("%x and one byte more decode to %#v", whole, m)
 		}
 	}
@@ -336,7 +369,7 @@ func TestDecode_Refuses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, _, err := c.Decode(b)
+			m, _, err := bothWays(t, c, b)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %#v, error %v; want an error with %q", m, err, test.want)
 			}
@@ -411,7 +444,7 @@ func TestDecode_SharesNothing(t *testing.T) {
 	}
 	// What the last message left must not shine through.
 	empty, _ := c.Encode(nil, sample{})
-	if got, _, _ := c.Decode(empty); !reflect.DeepEqual(got, sample{}) {
+	if got, _, _ := bothWays(t, c, empty); !reflect.DeepEqual(got, sample{}) {
 		t.Errorf("a zero message decodes to %#v", got)
 	}
 }
@@ -556,7 +589,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		m, kind, err := c.Decode(b)
+		m, kind, err := bothWays(t, c, b)
 		if err != nil {
 			if m != nil {
 				t.Errorf("a message comes with the error: %#v", m)
