@@ -23,7 +23,7 @@ const MinimumBootstrap = 6
 func MeanInterval(values []float64, confidence float64, seed uint64) (lo, hi float64) {
 	xs := sample(values)
 	nan := math.NaN()
-	if len(xs) < MinimumBootstrap || math.IsInf(xs[len(xs)-1], 1) || !(confidence > 0 && confidence < 1) {
+	if len(xs) < MinimumBootstrap || !(confidence > 0) {
 		return nan, nan
 	}
 	scale := unit(xs)
@@ -48,13 +48,8 @@ func MeanInterval(values []float64, confidence float64, seed uint64) (lo, hi flo
 	if k < 1 {
 		return nan, nan
 	}
-	end := func(t float64) float64 {
-		if deviation == 0 {
-			return mean
-		}
-		return mean - float64(t*deviation)
-	}
-	lo, hi = end(t[len(t)-k]), end(t[k-1])
+	// Without a deviation t is 0; where a value is censored, it is NaN.
+	lo, hi = mean-float64(t[len(t)-k]*deviation), mean-float64(t[k-1]*deviation)
 	return known(math.Ldexp(lo, scale)), known(math.Ldexp(hi, scale))
 }
 
@@ -210,7 +205,7 @@ func (d draw) medians(sorted []float64, times int) []float64 {
 }
 
 // place returns the index of the k-th member, counted from 0, of a resample that
-// took each value so many times: its order statistics without sorting.
+// took each value so many times: its order statistics without sorting. Beyond them it is the last.
 func place(taken []int32, k int) int {
 	for i, t := range taken {
 		if k -= int(t); k < 0 {

@@ -38,6 +38,182 @@ func TestBiasCorrected_Replicates(t *testing.T) {
 	}
 }
 
+// TestBiasCorrected_Ends: the outermost replicates are ends where the rank is that of them, and none
+// is where the rank lies beyond.
+func TestBiasCorrected_Ends(t *testing.T) {
+	t.Parallel()
+	unknown := []float64{nan, nan, nan, 1, 2, 3, 4, 5}
+	for _, test := range []struct {
+		name                       string
+		replicates                 []float64
+		figure, confidence, lo, hi float64
+	}{
+		{"as few as can be", upTo(39), 20, .95, 1, 39}, // 0.025 of 40 is 1
+		{"one fewer", upTo(38), 19.5, .95, nan, nan},
+		{"nearly all below", upTo(39), 39, .95, 39, nan}, // the rank is 39.75
+		{"nearly all above", upTo(39), 1, .95, nan, 1},
+		{"none is known", []float64{nan, nan}, 1, .5, nan, nan},
+		{"no figure, and some are unknown", unknown, nan, .5, nan, nan},
+		{"no confidence", upTo(99), 50, 0, nan, nan},
+		{"less", upTo(99), 50, -.5, nan, nan},
+		{"certainty", upTo(99), 50, 1, nan, nan},
+		{"more", upTo(99), 50, 1.5, nan, nan},
+		{"more, and some are unknown", unknown, 3, 1.5, nan, nan},
+	} {
+		lo, hi := biasCorrected(slices.Clone(test.replicates), test.figure, test.confidence)
+		if !same(lo, test.lo) || !same(hi, test.hi) {
+			t.Errorf("%s: [%v, %v], want [%v, %v]", test.name, lo, hi, test.lo, test.hi)
+		}
+	}
+}
+
+// TestBelow: members that are equal but for rounding count half. How much that is depends on the
+// figure and on how far the quartiles lie apart.
+func TestBelow(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		sorted  []float64
+		v, want float64
+	}{
+		{nil, 1, 0}, {[]float64{5}, 6, 1}, {[]float64{5}, 5, 0.5}, {[]float64{5}, 4, 0},
+		{upTo(9), 3, 2.5}, {upTo(9), 3.5, 3}, {upTo(9), 0, 0}, {upTo(9), 10, 9},
+		{[]float64{1, 1, 1, 1}, 1 + 5e-13, 2}, {[]float64{1, 1, 1, 1}, 1 + 2e-12, 4},
+		// In units of 1e-12: the quartiles are the second and the third of four, with nothing between them,
+		{[]float64{0, 0, 0, 1}, 5e-13, 3},
+		// and the second and the fifth of six, two apart.
+		{[]float64{-1, -1, 0, 1.5e-12, 1, 1}, 0, 3},
+		{[]float64{-1, -1, 0, 2.5e-12, 1, 1}, 0, 2.5},
+		{[]float64{1, 2, inf, inf, inf, inf}, 2.5, 2},
+		{[]float64{-inf, -inf, 1, 2, inf, inf}, 1.5, 3},
+	} {
+		if got := below(test.sorted, test.v); got != test.want {
+			t.Errorf("%v below %v: %v, want %v", test.sorted, test.v, got, test.want)
+		}
+	}
+}
+
+// TestQuotient: what is divided by a censored value may be anything from nothing on.
+func TestQuotient(t *testing.T) {
+	t.Parallel()
+	for _, test := range [][3]float64{{2, 3, 1.5}, {0, 3, inf}, {0, 0, nan}, {2, inf, inf}, {inf, 3, -inf},
+		{inf, 0, -inf}, {inf, inf, nan}} {
+		if got := quotient(test[0], test[1]); !same(got, test[2]) {
+			t.Errorf("%v to %v: %v, want %v", test[1], test[0], got, test[2])
+		}
+	}
+}
+
+// TestResamples: 25 lie beyond each end, within bounds.
+func TestResamples(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		n          int
+		confidence float64
+		want       int
+	}{{10, .95, 999}, {10, .9, 499}, {10, .99, 4999}, {10, .5, 199}, {10, .75, 199}, {10, .9999, 9999}, {10, 1, 9999},
+		{10, 2, 199}, {100_000, .95, 400}, {1_000_000, .95, 199}, {40_000, .95, 999}} {
+		if got := resamples(test.n, test.confidence); got != test.want {
+			t.Errorf("of %d at %v: %d, want %d", test.n, test.confidence, got, test.want)
+		}
+	}
+}
+
+// TestUnit: the largest that is known is below 1 afterwards, and at least a half.
+func TestUnit(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		xs, want []float64
+		power    int
+	}{{[]float64{1, 2, 8}, []float64{1. / 16, 1. / 8, 0.5}, 4}, {[]float64{-12, 2, inf}, []float64{-.75, .125, inf}, 4},
+		{[]float64{0, 0}, []float64{0, 0}, 0}, {nil, nil, 0}} {
+		xs := slices.Clone(test.xs)
+		if power := unit(xs); power != test.power || !slices.Equal(xs, test.want) {
+			t.Errorf("%v: %v times two to the %d, want %v and %d", test.xs, xs, power, test.want, test.power)
+		}
+	}
+}
+
+// TestMeanInterval_Plain: the ends are quantiles of the resamples' means in their own errors.
+func TestMeanInterval_Plain(t *testing.T) {
+	t.Parallel()
+	spread := make([]float64, 12)
+	for i := range spread {
+		spread[i] = 100 + 1e-5*float64(i*i)
+	}
+	for _, test := range []struct {
+		values     []float64
+		confidence float64
+		rank       int // of the ends
+	}{
+		{[]float64{3, 1, 4, 1, 5, 9, 2, 6}, .95, 25}, {spread, .9, 25}, {upTo(30), .9998, 1}, {upTo(30), .5, 50},
+		{upTo(30), .999, 5},
+	} {
+		moments := func(xs []float64) (mean, variance float64) {
+			for _, x := range xs {
+				mean += x / float64(len(xs))
+			}
+			for _, x := range xs {
+				variance += (x - mean) * (x - mean) / float64(len(xs))
+			}
+			return mean, variance
+		}
+		xs := sample(test.values)
+		mean, variance := moments(xs)
+		luck := newDraw(7, 0)
+		var t0 []float64
+		for range resamples(len(xs), test.confidence) {
+			drawn := draws(len(xs), func() float64 { return xs[luck.index(len(xs))] })
+			m, v := moments(drawn)
+			t0 = append(t0, (m-mean)/math.Sqrt(v))
+		}
+		slices.Sort(t0)
+		wantLo := mean - t0[len(t0)-test.rank]*math.Sqrt(variance)
+		wantHi := mean - t0[test.rank-1]*math.Sqrt(variance)
+		lo, hi := MeanInterval(test.values, test.confidence, 7)
+		if !near(lo, wantLo) || !near(hi, wantHi) {
+			t.Errorf("%v at %v: [%v, %v], want [%v, %v]", test.values, test.confidence, lo, hi, wantLo, wantHi)
+		}
+	}
+	for _, confidence := range []float64{.99999, 1} { // of which no resample lies beyond
+		if lo, hi := MeanInterval(upTo(30), confidence, 7); !math.IsNaN(lo) || !math.IsNaN(hi) {
+			t.Errorf("at %v: [%v, %v]", confidence, lo, hi)
+		}
+	}
+}
+
+// TestRatioInterval_Plain: the ends are those of the ratios of the resamples' medians; the smaller
+// sample has the first luck, and equal ones as they come.
+func TestRatioInterval_Plain(t *testing.T) {
+	t.Parallel()
+	a, b := []float64{3, 1, 4, 1, 5, 9, 2, 6}, []float64{2, 7, 1, 8, 2, 8, 1, 8, 4}
+	for i, test := range [][2][]float64{{a, b}, {b, a}, {a, a}, {b, b}} {
+		x, y := sample(test[0]), sample(test[1])
+		luck := [2]uint64{1, 2}
+		if slices.Compare(x, y) > 0 {
+			luck = [2]uint64{2, 1}
+		}
+		medians := func(xs []float64, stream uint64) (out []float64) {
+			luck := newDraw(9, stream)
+			for range resamples(len(x)+len(y), .9) {
+				out = append(out, Quantile(sample(draws(len(xs), func() float64 {
+					return xs[luck.index(len(xs))]
+				})), .5))
+			}
+			return out
+		}
+		replicates := medians(x, luck[0])
+		for i, m := range medians(y, luck[1]) {
+			replicates[i] = m / replicates[i]
+		}
+		want := Quantile(y, .5) / Quantile(x, .5)
+		wantLo, wantHi := biasCorrected(replicates, want, .9)
+		ratio, lo, hi := RatioInterval(test[0], test[1], .9, 9)
+		if !near(ratio, want) || !near(lo, wantLo) || !near(hi, wantHi) {
+			t.Errorf("case %d: %v [%v, %v], want %v [%v, %v]", i, ratio, lo, hi, want, wantLo, wantHi)
+		}
+	}
+}
+
 // Replicates that may be anything widen the interval on both sides.
 func TestBiasCorrected_UnknownReplicates(t *testing.T) {
 	t.Parallel()
@@ -235,6 +411,10 @@ func TestRatioInterval(t *testing.T) {
 		ratio, lo, hi float64
 	}{
 		{"nothing", nil, one, nan, nan, nan},
+		{"of nothing", one, nil, nan, nan, nan},
+		{"to a negative one", append([]float64{-1}, one...), one, nan, nan, nan},
+		{"to some that is zero", []float64{0, 2, 4}, []float64{8}, 4, nan, nan},
+		{"of some that is zero", []float64{8}, []float64{0, 2, 4}, 0.25, nan, nan},
 		{"one each", []float64{2}, []float64{3}, 1.5, nan, nan},
 		{"two each", []float64{1, 2}, []float64{3, 4}, 7. / 3, nan, nan},
 		{"five on a side", one, upTo(5), 3 / 15.5, nan, nan},

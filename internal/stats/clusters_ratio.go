@@ -93,11 +93,6 @@ func (a *arranged) resample(seed, stream uint64, p float64) float64 {
 	}
 	at := float64(p * float64(n-1))
 	low := int(at)
-	x := a.sorted[place(a.taken, low)]
-	part := at - float64(low)
-	if part == 0 {
-		return x
-	}
-	y := a.sorted[place(a.taken, low+1)]
-	return Quantile([]float64{x, y}, part)
+	x, y := a.sorted[place(a.taken, low)], a.sorted[place(a.taken, low+1)]
+	return Quantile([]float64{x, y}, at-float64(low))
 }

@@ -287,6 +287,117 @@ func TestGroupedQuantile_Covers(t *testing.T) {
 	}
 }
 
+// plainRatio is QuantileRatio with every draw written down, with the same luck.
+func plainRatio(a, b [][]float64, p, confidence float64, paired bool, seed uint64) [3]float64 {
+	clean := func(groups [][]float64) (out [][]float64) {
+		for _, g := range groups {
+			g = slices.DeleteFunc(slices.Clone(g), math.IsNaN)
+			if len(g) > 0 {
+				out = append(out, g)
+			}
+		}
+		return out
+	}
+	a, b = clean(a), clean(b)
+	quantile := func(values []float64) float64 {
+		slices.Sort(values)
+		return Quantile(values, p)
+	}
+	drawn := func(groups [][]float64, stream int) float64 {
+		var values []float64
+		outer := newDraw(seed, uint64(stream))
+		for range groups {
+			g := groups[outer.index(len(groups))]
+			inner := newDraw(outer.Uint64(), uint64(stream))
+			for range g {
+				values = append(values, g[inner.index(len(g))])
+			}
+		}
+		return quantile(values)
+	}
+	all, other := slices.Concat(a...), slices.Concat(b...)
+	replicates := make([]float64, resamples(len(all)+len(other), confidence))
+	for i := range replicates {
+		second := 2*i + 1
+		if paired && len(a) == len(b) {
+			second = 2 * i
+		}
+		replicates[i] = quotient(drawn(a, 2*i), drawn(b, second))
+	}
+	ratio := quotient(quantile(all), quantile(other))
+	lo, hi := nan, nan
+	if min(len(a), len(b)) >= MinimumGroups {
+		lo, hi = biasCorrected(replicates, ratio, confidence)
+	}
+	return [3]float64{known(ratio), known(lo), known(hi)}
+}
+
+// TestQuantileRatio_Plain: the figures are what their definitions give, also of groups of unequal
+// sizes, of missing and of censored members.
+func TestQuantileRatio_Plain(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(5, 5))
+	draw := func(groups, most int) [][]float64 {
+		out := [][]float64{nil, {nan, nan}}
+		for g := range groups {
+			group := []float64{nan}
+			for range 1 + g%most {
+				group = append(group, float64(random.IntN(20)))
+			}
+			out = append(out, group)
+		}
+		return out
+	}
+	for i, test := range []struct {
+		a, b   [][]float64
+		p      float64
+		paired bool
+	}{
+		{draw(6, 3), draw(6, 3), .5, true},
+		{draw(6, 3), draw(6, 4), .5, false},
+		{draw(7, 4), draw(6, 9), .9, true},
+		{draw(9, 2), draw(9, 2), .25, true},
+		{draw(6, 1), draw(6, 1), .5, false},
+		{draw(8, 5), append(draw(7, 5), []float64{inf, inf, inf}), .5, true},
+		{append(draw(7, 5), []float64{inf, inf, inf}), draw(8, 3), .5, false},
+		{draw(7, 2), draw(8, 9), 1, true},
+		{draw(7, 2), draw(8, 9), 0, true},
+		{draw(5, 4), draw(6, 4), .5, true},
+		{draw(6, 4), draw(5, 4), .5, true},
+	} {
+		want := plainRatio(test.a, test.b, test.p, .9, test.paired, uint64(i))
+		ratio, lo, hi := QuantileRatio(test.a, test.b, test.p, .9, test.paired, uint64(i))
+		if !near(ratio, want[0]) || !near(lo, want[1]) || !near(hi, want[2]) {
+			t.Errorf("case %d: %v [%v, %v], want %v", i, ratio, lo, hi, want)
+		}
+	}
+}
+
+// TestQuantileRatio_Nothing: there is no ratio to nothing, nor of what is negative; one of zeros
+// may be there.
+func TestQuantileRatio_Nothing(t *testing.T) {
+	t.Parallel()
+	ok := alone([]float64{1, 2, 3, 4, 5, 6, 7})
+	for name, test := range map[string]struct {
+		a, b  [][]float64
+		ratio float64
+	}{
+		"nothing":              {nil, nil, nan},
+		"of nothing":           {ok, nil, nan},
+		"to nothing":           {[][]float64{{nan}, nil}, ok, nan},
+		"of what is negative":  {ok, alone([]float64{2, 3, 4, -1, 5, 6, 7}), nan},
+		"to what is negative":  {alone([]float64{2, 3, 4, -1, 5, 6, 7}), ok, nan},
+		"of one":               {ok, alone([]float64{8}), 2},
+		"to one":               {alone([]float64{8}), ok, 0.5},
+		"of some that is zero": {ok, alone([]float64{0, 0, 0, 8, 8, 8, 8}), 2},
+		"to some that is zero": {alone([]float64{0, 0, 0, 8, 8, 8, 8}), ok, 0.5},
+	} {
+		if ratio, _, _ := QuantileRatio(test.a, test.b, .5, .95, false, 1); !same(ratio, test.ratio) {
+			t.Errorf("%s: %v, want %v", name, ratio, test.ratio)
+		}
+	}
+}
+
 // TestQuantileRatio: a shift of all operations alike is found exactly in pairs; without
 // them the interval covers it, and no difference where there is none.
 func TestQuantileRatio(t *testing.T) {

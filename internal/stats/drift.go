@@ -24,7 +24,7 @@ func Drift(values []float64) (rho, p float64) {
 	}
 	order := make([]float64, n)
 	for i := range order {
-		order[i] = float64(i + 1)
+		order[i] = float64(i)
 	}
 	rho, err := mf.Spearman(xs, order)
 	switch {
@@ -67,7 +67,6 @@ func permutationP(xs []float64) float64 {
 			if max(sum-middle, middle-sum) >= off {
 				extreme++
 			}
-			return
 		}
 		for j := i; j < len(ranks); j++ {
 			ranks[i], ranks[j] = ranks[j], ranks[i]

@@ -30,6 +30,11 @@ func TestDrift(t *testing.T) {
 		{"missing values are left out", []float64{1, nan, 2, 3, math.Inf(-1), 4}, 1, 2. / 24},
 		{"censored are the largest", []float64{1, 2, 3, inf}, 1, 2. / 24},
 		{"huge and tiny", []float64{-1e308, 5e-324, 1e-323, math.MaxFloat64}, 1, 2. / 24},
+		// It and its mirror image have the same as the seven others with two neighbours swapped, and none.
+		{"eight, two of them swapped", []float64{1, 2, 3, 4, 5, 6, 8, 7}, 1 - 6*2./(8*63), 16. / 40320},
+		// From nine on it is of Student's t, here 6.87825158216725 with 7 degrees of freedom.
+		{"nine, eight of them swapped", []float64{2, 1, 4, 3, 6, 5, 8, 7, 9}, 1 - 6*8./(9*80),
+			betaInc(7/(7+6.87825158216725*6.87825158216725), 3.5, 0.5)},
 		{"ten upwards", []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 1, 2. / 3628800},
 		// t = 2.6583 with 8 degrees of freedom.
 		{"ten", []float64{3, 1, 2, 8, 5, 4, 9, 10, 6, 7}, 0.6848484848484848, 0.028882797506732616},
@@ -56,6 +61,16 @@ func TestDriftAgainstSciPy(t *testing.T) {
 	}
 	if got := betaTail(1-rho*rho, 1.5); !within(got, 0.08858700531354381, 1e-12) {
 		t.Errorf("P = %v, want 0.08858700531354381", got)
+	}
+}
+
+// TestBetaTail: a correlation that is perfect but for rounding has no tail, and none at all has it all.
+func TestBetaTail(t *testing.T) {
+	t.Parallel()
+	for rest, want := range map[float64]float64{-1e-16: 0, 0: 0, 1: 1, 1 + 1e-15: 1} {
+		if got := betaTail(rest, 3); got != want {
+			t.Errorf("short of 1 by %v: %v, want %v", rest, got, want)
+		}
 	}
 }
 

@@ -28,7 +28,8 @@ func VarianceLevels(groups [][]float64, confidence float64) Levels {
 	all, sizes := pooled(groups)
 	l := Levels{N: len(all), Groups: len(sizes), Between: nan, Within: nan, Low: nan, High: nan}
 	k, n := float64(len(sizes)), float64(len(all))
-	if l.Groups < 2 || l.N == l.Groups || math.IsInf(all[l.N-1].value, 0) || math.IsInf(all[0].value, 0) {
+	// Where some are infinite, but not all, the variances come to NaN.
+	if l.Groups < 2 || l.N == l.Groups || math.IsInf(all[0].value, 0) {
 		return l
 	}
 	means := make([]float64, len(sizes))
@@ -64,9 +65,7 @@ func VarianceLevels(groups [][]float64, confidence float64) Levels {
 		}
 		return max(0, (f-1)/(f+typical-1))
 	}
-	if within > 0 || between > 0 {
-		l.Low, l.High = end((1+confidence)/2), end((1-confidence)/2)
-	}
+	l.Low, l.High = end((1+confidence)/2), end((1-confidence)/2)
 	return l
 }
 

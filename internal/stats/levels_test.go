@@ -39,11 +39,22 @@ func TestVarianceLevels_Exact(t *testing.T) {
 	if !near(l.Between, -1./3) || l.Share() != 0 || l.Low != 0 || l.Members(300, 10, 77) != 77 {
 		t.Errorf("%+v", l)
 	}
-	for _, none := range [][][]float64{nil, {{1, 2}}, {{1}, {2}}, {{1, 2}, {3, math.Inf(1)}}, {{1, 1}, {1,
-		1}},
+	// Most are equal: means 3/2 and 2, within 1/2 on 2, between 2·1/16 twice on 1.
+	l = VarianceLevels([][]float64{{1, 2}, {2, 2}}, .95)
+	if !near(l.Within, 1./4) || l.Between != 0 {
+		t.Errorf("%+v", l)
+	}
+	for _, equal := range [][][]float64{{{1, 1}, {1, 1}},
 		slices.Repeat([][]float64{slices.Repeat([]float64{.1}, 7)}, 6)} {
+		if l := VarianceLevels(equal, .95); l.Between != 0 || l.Within != 0 || !math.IsNaN(l.Share()) ||
+			!math.IsNaN(l.Low) || !math.IsNaN(l.High) || l.Members(1, 1, 9) != 0 {
+			t.Errorf("%v: %+v", equal, l)
+		}
+	}
+	for _, none := range [][][]float64{nil, {{1, 2}}, {{1}, {2}}, {{1, 2}, {3, inf}}, {{1, 2}, {3, -inf}},
+		{{1, 2}, {inf, inf}}, {{inf, inf}, {inf, inf}}, {{-inf, -inf}, {-inf, -inf}}, {{-inf, -inf, 1}, {2, 3}}} {
 		if l := VarianceLevels(none, .95); !math.IsNaN(l.Share()) || l.Members(1, 1, 9) != 0 ||
-			!math.IsNaN(l.Low) {
+			!math.IsNaN(l.Low) || !math.IsNaN(l.High) || !math.IsNaN(l.Between) || !math.IsNaN(l.Within) {
 			t.Errorf("%v: %+v", none, l)
 		}
 	}
@@ -51,6 +62,41 @@ func TestVarianceLevels_Exact(t *testing.T) {
 	if l := VarianceLevels([][]float64{{1, 1}, {2, 2}}, .95); l.Share() != 1 || l.Low != 1 || l.Members(1, 1,
 		9) != 1 {
 		t.Errorf("%+v", l)
+	}
+}
+
+// TestDescribeGroups: the figures are those of all members, and the interval of the median is that
+// of groups, if there are some and the method knows them.
+func TestDescribeGroups(t *testing.T) {
+	t.Parallel()
+	several := [][]float64{{1, 2, 9}, {3, 4, inf}, nil, {5, 6, 7}, {1, 8, 9}, {4, nan, 6}, {2, 5, math.Inf(-1)}, {3}}
+	ofOne := alone(upTo(8))
+	for _, test := range []struct {
+		name     string
+		method   Method
+		groups   [][]float64
+		censored int
+		grouped  bool
+	}{
+		{"groups", FixedN, several, 1, true},
+		{"groups, again", Grouped, several, 1, true},
+		{"groups of one", FixedN, ofOne, 0, true},
+		{"groups, at any time", Anytime, several, 1, false},
+		{"groups of one, at any time", Anytime, ofOne, 0, false},
+		{"one group", FixedN, [][]float64{nil, {1, 2, 3, 4, 5, 6, inf}, {}}, 1, false},
+		{"no group", FixedN, nil, 0, false},
+	} {
+		all := slices.DeleteFunc(slices.Concat(test.groups...), func(v float64) bool { return v == inf })
+		want := test.method.Describe(all, test.censored)
+		if test.grouped {
+			tail := GroupedQuantile(slices.DeleteFunc(slices.Clone(test.groups), func(g []float64) bool {
+				return g == nil
+			}), 0.5, Confidence)
+			want.CILow, want.CIHigh, want.Method = tail.Low, tail.High, Grouped
+		}
+		if got := test.method.DescribeGroups(test.groups); fmt.Sprint(got) != fmt.Sprint(want) { // NaN included
+			t.Errorf("%s: %+v, want %+v", test.name, got, want)
+		}
 	}
 }
 

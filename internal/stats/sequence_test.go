@@ -16,6 +16,7 @@ func TestMedianSequence(t *testing.T) {
 		{20, .95, 4, 17}, {30, .95, 7, 24}, {50, .95, 15, 36}, {100, .95, 35, 66}, {200, .95, 78, 123},
 		{1000, .95, 446, 555}, {10, .99, nan, nan}, {11, .99, 1, 11},
 		{1, 1e-17, 1, 1}, {0, 1e-17, nan, nan}, {100, 0, nan, nan}, {100, 1, nan, nan}, {100, nan, nan, nan},
+		{100, 1.5, nan, nan}, {100, -0.5, nan, nan},
 	} {
 		lo, hi := MedianSequence(upTo(test.n), test.confidence)
 		if !same(lo, test.lo) || !same(hi, test.hi) {

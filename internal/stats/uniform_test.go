@@ -41,8 +41,13 @@ func TestUniform(t *testing.T) {
 	if !within(got.P, 0.4235, 1e-4) {
 		t.Errorf("p %v, want 0.4235", got.P)
 	}
+	for n, bins := range map[int]int{20: 4, 29: 5, 30: 6, 99: 19, 100: 20, 1000: 20} {
+		if got := Uniform(slices.Repeat([]float64{0.5}, n)); len(got.Bins) != bins || got.N != n {
+			t.Errorf("%d values: %d bins, want %d", n, len(got.Bins), bins)
+		}
+	}
 	few := Uniform(append(values[:18:18], 1.02)) // a timer that was late counts with the last
-	if want := []int{8, 5, 4, 2}; !math.IsNaN(few.P) || !slices.Equal(few.Bins, want) || few.N != 19 {
+	if want := []int{8, 5, 4, 2}; !math.IsNaN(few.P) || !math.IsNaN(few.ChiSquare) || !slices.Equal(few.Bins, want) || few.N != 19 {
 		t.Errorf("nineteen values: %+v, want no test of %v", few, want)
 	}
 }
