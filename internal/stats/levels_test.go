@@ -51,7 +51,7 @@ func TestVarianceLevels_Exact(t *testing.T) {
 			t.Errorf("%v: %+v", equal, l)
 		}
 	}
-	for _, none := range [][][]float64{nil, {{1, 2}}, {{1}, {2}}, {{1, 2}, {3, inf}}, {{1, 2}, {3, -inf}},
+	for _, none := range [][][]float64{nil, {{1, 2}}, {{1}, {2}}, {{1}, {1}}, {{1, 2}, {3, inf}}, {{1, 2}, {3, -inf}},
 		{{1, 2}, {inf, inf}}, {{inf, inf}, {inf, inf}}, {{-inf, -inf}, {-inf, -inf}}, {{-inf, -inf, 1}, {2, 3}}} {
 		if l := VarianceLevels(none, .95); !math.IsNaN(l.Share()) || l.Members(1, 1, 9) != 0 ||
 			!math.IsNaN(l.Low) || !math.IsNaN(l.High) || !math.IsNaN(l.Between) || !math.IsNaN(l.Within) {

@@ -44,7 +44,7 @@ func StepDown(p []float64, of []Signed, seed uint64) []float64 {
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p[i], p[j]) })
 	tests := make([]*flips, len(order))
 	others := make([]int, len(order)+1) // from there on, tests of another kind
-	keys, work := 0, 1
+	keys, work := 1, 1
 	for k := len(order) - 1; k >= 0; k-- {
 		others[k] = others[k+1]
 		if s := of[order[k]]; len(s.Keys) > 0 {
@@ -53,9 +53,6 @@ func StepDown(p []float64, of []Signed, seed uint64) []float64 {
 		} else {
 			others[k]++
 		}
-	}
-	if keys == 0 {
-		return adjusted
 	}
 	below := make([]int, len(order)) // choices in which the least P from there on is as small
 	times := 0
@@ -71,7 +68,7 @@ func StepDown(p []float64, of []Signed, seed uint64) []float64 {
 			}
 		}
 	}
-	eachSwap(keys, max(999, min(mostSwaps-1, 400_000_000/work)), seed, look)
+	eachSwap(keys, drawnSwaps(work), seed, look)
 	last := 0.0
 	for k, i := range order {
 		own := float64(below[k])/float64(times) + float64(float64(others[k])*p[i])
@@ -81,6 +78,9 @@ func StepDown(p []float64, of []Signed, seed uint64) []float64 {
 	return adjusted
 }
 
+// drawnSwaps is how many choices are drawn, for so many pairs in all tests.
+func drawnSwaps(pairs int) int { return max(999, min(mostSwaps-1, 400_000_000/pairs)) }
+
 // eachSwap hands over all choices of keys, but for those that swap all that another one does
 // not, which give the same P; or, if these are too many, as many drawn ones as most says, and
 // the one that swaps nothing, which makes the P of what is drawn valid.
@@ -88,7 +88,7 @@ func eachSwap(keys, most int, seed uint64, look func(swapped []bool)) {
 	swapped := make([]bool, keys)
 	if keys-1 <= 30 && 1<<(keys-1) <= most+1 {
 		for choice := range 1 << (keys - 1) {
-			for i := range keys - 1 {
+			for i := range swapped { // the last never is
 				swapped[i] = choice>>i&1 == 1
 			}
 			look(swapped)
@@ -137,7 +137,7 @@ func newFlips(s Signed) *flips {
 	}
 	f.ranks, f.total = ranksOf(sorted)
 	f.spread = spreadOf(f.ranks)
-	if len(f.ranks) <= exactLimit && len(f.ranks) > 0 {
+	if len(f.ranks) <= exactLimit {
 		f.upTo = cumulated(f.ranks, f.total/2)
 	}
 	return f

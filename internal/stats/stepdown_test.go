@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 )
 
@@ -38,6 +39,10 @@ func TestStepDown_Exact(t *testing.T) {
 		// 6 of ranks, or less, in 14 of 64
 		{"two that never agree cost what Holm says", [][]float64{rising, {1, 2, 3, -4, -5, -6}},
 			[]float64{4. / 64, 28. / 64}},
+		{"one pair costs nothing", [][]float64{rising, {7}}, []float64{2. / 64, 1}},
+		// 2 of 2^12 choices: all of them are looked at
+		{"twelve pairs", [][]float64{{3, 1, 2, 12, 5, 6, 7, 4, 9, 10, 11, 8}, upTo(12)},
+			[]float64{2. / 4096, 2. / 4096}},
 		{"what never differs costs nothing", [][]float64{rising, {0, 0, 0, 0, 0, 0}}, []float64{2. / 64, 1}},
 	} {
 		p, of := family(c.cells)
@@ -56,8 +61,136 @@ func TestStepDown_Exact(t *testing.T) {
 		!(got[2] <= 3*.001) || !math.IsNaN(got[3]) {
 		t.Errorf("%v, want at most %v", got, want)
 	}
+	// Two of another kind, before the pairs: 2 × 0.001, 1 × 0.01, and nothing.
+	p, of = family([][]float64{rising})
+	got = StepDown(append(p, .01, .001), append(of, Signed{}, Signed{}), 1)
+	if want := []float64{2. / 64, .01, .002}; !slices.EqualFunc(got, want, near) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	// And behind them: the pairs cost what they and the two others do.
+	got = StepDown(append(p, .04, .05), append(of, Signed{}, Signed{}), 1)
+	if want := []float64{2./64 + 2*2./64, .09375, .09375}; !slices.EqualFunc(got, want, near) {
+		t.Errorf("%v, want %v", got, want)
+	}
 	if got := StepDown([]float64{.01, .02, nan}, make([]Signed, 3), 1); got[0] != .02 || got[1] != .02 {
 		t.Errorf("%v, want Holm's", got)
+	}
+}
+
+// TestStepDown_Drawn: where the choices are too many, ten thousand count, of which one swaps nothing.
+func TestStepDown_Drawn(t *testing.T) {
+	t.Parallel()
+	var d, other []float64
+	for k := range 20 {
+		d = append(d, float64(k+1)*float64(1-2*(k%3%2)))
+		other = append(other, float64(20-k)*float64(1-2*(k%4%2)))
+	}
+	p, of := family([][]float64{d, other})
+	flips, others := newFlips(of[0]), newFlips(of[1])
+	source := rand.NewPCG(5, 0)
+	var below [2]float64
+	for i := range 10_000 {
+		swapped, bits := make([]bool, 20), uint64(0)
+		if i > 0 {
+			bits = source.Uint64()
+		}
+		for k := range swapped {
+			swapped[k] = bits>>k&1 == 1
+		}
+		first, second := flips.p(swapped), others.p(swapped)
+		if p[0] > p[1] {
+			t.Fatalf("%v: the first is to be the smaller", p)
+		}
+		if min(first, second) <= p[0]*(1+rounding) {
+			below[0]++
+		}
+		if second <= p[1]*(1+rounding) {
+			below[1]++
+		}
+	}
+	got := StepDown(p, of, 5)
+	want := []float64{min(below[0]/1e4, 2*p[0]), min(max(below[0], below[1])/1e4, max(2*p[0], p[1]))}
+	if !slices.EqualFunc(got, want, near) {
+		t.Errorf("%v of %v, want %v", got, p, want)
+	}
+}
+
+// TestDrawnSwaps: as many as take bounded work, and enough to tell five in a hundred.
+func TestDrawnSwaps(t *testing.T) {
+	t.Parallel()
+	for pairs, want := range map[int]int{1: 9999, 40_000: 9999, 80_000: 5000, 400_000: 1000, 500_000: 999,
+		1_000_000_000: 999} {
+		if got := drawnSwaps(pairs); got != want {
+			t.Errorf("%d pairs: %d, want %d", pairs, got, want)
+		}
+	}
+}
+
+// TestEachSwap: all choices but for mirror images, if they are no more than may be drawn and the
+// one that swaps nothing; else that one and as many drawn ones, from one stream of bits.
+func TestEachSwap(t *testing.T) {
+	t.Parallel()
+	look := func(keys, most int) (seen [][]bool) {
+		eachSwap(keys, most, 3, func(swapped []bool) { seen = append(seen, slices.Clone(swapped)) })
+		return seen
+	}
+	for _, c := range []struct {
+		keys, most int
+		all        bool
+	}{{1, 1, true}, {2, 1, true}, {3, 3, true}, {3, 2, false}, {5, 15, true}, {5, 14, false}, {5, 100, true},
+		{31, 20, false}, {70, 20, false}, {130, 20, false}} {
+		seen := look(c.keys, c.most)
+		source := rand.NewPCG(3, 0)
+		for i, got := range seen {
+			want := make([]bool, c.keys)
+			var bits uint64
+			for k := range want {
+				switch {
+				case c.all:
+					want[k] = i>>k&1 == 1
+				case i > 0:
+					if k%64 == 0 {
+						bits = source.Uint64()
+					}
+					want[k] = bits>>(k%64)&1 == 1
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Fatalf("%d keys: choice %d is %v, want %v", c.keys, i, got, want)
+			}
+		}
+		if want := c.most + 1; c.all && len(seen) != 1<<(c.keys-1) || !c.all && len(seen) != want {
+			t.Errorf("%d keys, %d at most: %d choices", c.keys, c.most, len(seen))
+		}
+	}
+}
+
+// TestFlips: with some pairs swapped P is that of these pairs, also where some do not differ, and
+// where they are too many to be counted.
+func TestFlips(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(14, 9))
+	for _, n := range []int{0, 1, 2, 3, 7, 12, exactLimit, exactLimit + 1, 60} {
+		for round := range 6 {
+			s := Signed{Differences: make([]float64, n), Keys: rng.Perm(n)}
+			d, swapped := make([]float64, n), make([]bool, n)
+			for i := range d {
+				if d[i] = float64(rng.IntN(40) - 15); round < 2 { // none is 0, or equal
+					d[i] = float64(i+1) * float64(1-2*rng.IntN(2))
+				}
+				if s.Differences[i] = d[i]; rng.IntN(2) == 0 {
+					d[i], swapped[s.Keys[i]] = -d[i], true
+				}
+			}
+			if n > 3 && round%2 == 0 {
+				s.Differences[2], d[2] = math.NaN(), 0
+			}
+			rng.Shuffle(n, func(i, j int) { d[i], d[j] = d[j], d[i] })
+			want, _ := signP(d)
+			if got := newFlips(s).p(swapped); !near(got, want) {
+				t.Errorf("%d pairs: %v, want %v of %v", n, got, want, d)
+			}
+		}
 	}
 }
 
