@@ -34,8 +34,9 @@ type judge struct {
 var judges = map[string]judge{
 	"internal/queue": {files: []string{"session.go"},
 		skip: "^Test(Queue|Host)|^TestSession(_SentBack|_Ends|_WriteDeadline)?$"},
-	"internal/stats": {files: []string{"binomial.go", "clusters.go", "figures.go", "kaplanmeier.go",
-		"kaplanmeier_clusters.go", "logmean.go", "paired.go", "poisson.go", "quantile.go", "rank.go", "stats.go"},
+	"internal/stats": {files: []string{"binomial.go", "bootstrap.go", "clusters.go", "clusters_ratio.go", "drift.go",
+		"figures.go", "kaplanmeier.go", "kaplanmeier_clusters.go", "levels.go", "logmean.go", "paired.go",
+		"poisson.go", "quantile.go", "rank.go", "sequence.go", "stats.go", "stepdown.go", "uniform.go", "variate.go"},
 		skip: "Cover|FalseAlarms|AtMostHolm|Stratify_(Promises|Finds)|ControlVariate$|_Power$|" +
 			"(Everywhere|Unbiased|Pays|AgainstHunter|OfEqualPairs|DriftOfNone)$"},
 	"pkg/check": {files: []string{"faults.go", "outages.go"},
