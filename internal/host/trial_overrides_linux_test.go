@@ -152,8 +152,8 @@ func TestTrial_PluginsMisdeeds(t *testing.T) {
 		{"print", "", ""},
 	} {
 		t.Run(c.deed, func(t *testing.T) {
-			if c.deed == "hoard" && testing.Short() {
-				t.Skip("the race detector, for which -short is, has words of its own for that")
+			if (c.deed == "hoard" || c.deed == "take") && testing.Short() {
+				t.Skip("the race detector, for which -short is, has words of its own where memory ends")
 			}
 			poll(t, 20*time.Second, func() error {
 				o := once(t, m, culpritPlan(t, c.deed, ms(300)))
