@@ -13,7 +13,7 @@ test: ## all tests that fit in two minutes on two cores
 	$(GO) test ./...
 
 race: ## the packages with more than one goroutine, under the race detector
-	$(GO) test -race -short $(CONCURRENT)
+	$(GO) test -race -short -timeout 30m $(CONCURRENT)
 
 lint: ## gofmt, vet, staticcheck, errcheck and misspell, on every platform that we promise
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
