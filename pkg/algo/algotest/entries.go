@@ -82,7 +82,7 @@ func (c Entries) Run(t testing.TB, id string) {
 			kinds[k.Name] = k.Sent
 		}
 	}
-	each, sync := o.perRequest()
+	each, sync := perRequest(&o)
 	for _, got := range []struct {
 		what      string
 		got, want any
@@ -139,7 +139,7 @@ func RunTokenCrashes(t testing.TB, id string) {
 
 // perRequest counts the messages sent from each request to the next, and finds
 // the longest hand-over from a release to an entry while somebody waited.
-func (o *Outcome) perRequest() (each []int64, longest time.Duration) {
+func perRequest(o *Outcome) (each []int64, longest time.Duration) {
 	released, waiting := time.Duration(-1), 0
 	for _, r := range o.Trace {
 		switch {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/explore"
 	"github.com/conclave-bench/conclave/internal/guard"
+	"github.com/conclave-bench/conclave/internal/trial"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -182,7 +183,7 @@ func (k *kit) determinism() error {
 		var wait sync.WaitGroup
 		for i := range hashes { // beside each other: instances must not share state
 			wait.Go(func() {
-				if o, err := simulateFor(plan, mostEvents/20); err == nil {
+				if o, err := trial.SimulateFor(plan, mostEvents/20); err == nil {
 					hashes[i] = hash(o.Trace)
 				}
 			})
@@ -213,7 +214,7 @@ func (k *kit) all() {
 			plan, err := Schedule(k.id, seed, nil)
 			if err == nil {
 				var o Outcome
-				if o, err = simulateFor(plan, mostEvents); err == nil {
+				if o, err = trial.SimulateFor(plan, mostEvents); err == nil {
 					err = k.note(seed, o)
 				} else {
 					err = fmt.Errorf("schedule %d: %w", seed, err)
@@ -344,7 +345,7 @@ func (k *kit) measure(c algo.Claim, n int) (got float64, ok bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	o, err := simulateFor(plan, mostEvents)
+	o, err := trial.SimulateFor(plan, mostEvents)
 	if err != nil {
 		return 0, false, err
 	}
@@ -371,7 +372,7 @@ func (k *kit) small() error {
 			return err
 		}
 		plan.TimeLimit = 5 * time.Second
-		o, err := simulateFor(plan, mostEvents)
+		o, err := trial.SimulateFor(plan, mostEvents)
 		switch {
 		case err != nil:
 			return fmt.Errorf("n = %d: %w", n, err)

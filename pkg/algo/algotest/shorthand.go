@@ -74,35 +74,6 @@ func Each(do string, processes ...algo.ID) (out []harness.Event) {
 	return out
 }
 
-// Last is who was elected, or entered, last: None if nobody was.
-func (o Outcome) Last() algo.ID {
-	if len(o.Operations) == 0 {
-		return algo.None
-	}
-	return algo.ID(o.Operations[len(o.Operations)-1].Process)
-}
-
-// LastNamed is the instant in which a process last named a leader.
-func (o Outcome) LastNamed() (at time.Duration) {
-	for _, r := range o.Trace {
-		if r.Type == trace.Elected && r.Peer != 0 {
-			at = r.At
-		}
-	}
-	return at
-}
-
-// Messages is the messages that the algorithm sent: "0s ELECTION 1>2, 1ms ANSWER 2>1".
-func (o Outcome) Messages() string {
-	var out []string
-	for _, r := range o.Trace {
-		if r.Type == trace.Send && r.Plane == trace.Data {
-			out = append(out, fmt.Sprintf("%v %s %d>%d", r.At, o.Kinds[r.Kind].Name, r.Process, r.Peer))
-		}
-	}
-	return strings.Join(out, ", ")
-}
-
 // Feed hands the process of a transcript any event, and compares.
 func (r *Transcript) Feed(ev algo.Event, want string) {
 	r.t.Helper()

@@ -1,11 +1,12 @@
-// Package algotest is the conformance kit: what every algorithm, ours or a
-// stranger's, must pass. It runs algorithms in simulation and judges them with
-// the product's own checkers.
-package algotest
+// Package trial plans single trials of an algorithm in the unit-delay model, simulates
+// them, and judges them with the product's own checkers. The conformance kit, the model
+// checker and tests of algorithms share it.
+package trial
 
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -57,10 +58,10 @@ func Plan(id string, n int, scenario harness.Scenario, given map[string]any) (ha
 }
 
 // Simulate runs the trial and judges it.
-func Simulate(p harness.Plan) (Outcome, error) { return simulateFor(p, math.MaxInt) }
+func Simulate(p harness.Plan) (Outcome, error) { return SimulateFor(p, math.MaxInt) }
 
-// simulateFor is Simulate, and stops the trial after so many events.
-func simulateFor(p harness.Plan, events int) (Outcome, error) {
+// SimulateFor is Simulate, and stops the trial after so many events.
+func SimulateFor(p harness.Plan, events int) (Outcome, error) {
 	setup, err := p.Setup()
 	if err != nil {
 		return Outcome{}, err
@@ -77,4 +78,33 @@ func simulateFor(p harness.Plan, events int) (Outcome, error) {
 		out.Reason += fmt.Sprintf(" and %d events", events)
 	}
 	return out, nil
+}
+
+// Last is who was elected, or entered, last: None if nobody was.
+func (o Outcome) Last() algo.ID {
+	if len(o.Operations) == 0 {
+		return algo.None
+	}
+	return algo.ID(o.Operations[len(o.Operations)-1].Process)
+}
+
+// LastNamed is the instant in which a process last named a leader.
+func (o Outcome) LastNamed() (at time.Duration) {
+	for _, r := range o.Trace {
+		if r.Type == trace.Elected && r.Peer != 0 {
+			at = r.At
+		}
+	}
+	return at
+}
+
+// Messages is the messages that the algorithm sent: "0s ELECTION 1>2, 1ms ANSWER 2>1".
+func (o Outcome) Messages() string {
+	var out []string
+	for _, r := range o.Trace {
+		if r.Type == trace.Send && r.Plane == trace.Data {
+			out = append(out, fmt.Sprintf("%v %s %d>%d", r.At, o.Kinds[r.Kind].Name, r.Process, r.Peer))
+		}
+	}
+	return strings.Join(out, ", ")
 }
