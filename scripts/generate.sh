@@ -6,4 +6,4 @@ set -eu
 cd "$(dirname "$0")/.."
 go test ./internal/configs -run 'TestFigures|TestSchema' -rewrite
 go run ./scripts/algorithms
-go test ./pkg/algo/algotest -run 'TestExhaustive$' -rewrite
+go test ./internal/modelcheck -run 'TestExhaustive$' -rewrite

@@ -31,7 +31,7 @@ var table = []struct {
 	{"pkg/algo/algotest", []string{
 		"pkg/algo", "pkg/link", "pkg/trace", "pkg/fault", "pkg/harness", "pkg/sim", "pkg/check",
 		"pkg/experiment",
-		"internal/explore", "internal/guard", "internal/trial",
+		"internal/explore", "internal/guard", "internal/modelcheck", "internal/trial",
 	}},
 	{"pkg/algo", nil},
 	{"pkg/link", nil},
@@ -73,6 +73,9 @@ var table = []struct {
 		"pkg/algo", "pkg/link", "pkg/metric", "pkg/trace", "internal/stats", "pkg/fault", "pkg/harness",
 	}},
 	{"internal/trial", []string{"pkg/algo", "pkg/link", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check"}},
+	{"internal/modelcheck", []string{
+		"pkg/algo", "pkg/harness", "pkg/sim", "internal/guard", "internal/trial",
+	}},
 	{"pkg/config", nil},
 	{"pkg/experiment", []string{
 		"pkg/config",

@@ -18,11 +18,11 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/explore"
+	"github.com/conclave-bench/conclave/internal/modelcheck"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/transport"
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -459,7 +459,7 @@ func (s *streams) exhaust(c *cobra.Command, alg *algo.Algorithm) error {
 			return usage("--%s means nothing with --exhaustive; leave one out", name)
 		}
 	}
-	scopes, err := algotest.Scopes(alg.ID)
+	scopes, err := modelcheck.Scopes(alg.ID)
 	if err != nil {
 		return err
 	}
@@ -471,7 +471,7 @@ func (s *streams) exhaust(c *cobra.Command, alg *algo.Algorithm) error {
 	panicked := false
 	for _, scope := range scopes {
 		scope.States = 200_000
-		space, err := algotest.Exhaust(alg.ID, scope)
+		space, err := modelcheck.Exhaust(alg.ID, scope)
 		if err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/explore"
 	"github.com/conclave-bench/conclave/internal/guard"
+	"github.com/conclave-bench/conclave/internal/modelcheck"
 	"github.com/conclave-bench/conclave/internal/trial"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -412,13 +413,13 @@ const exhaustiveStates = 1000
 // exhaustive walks through the scopes, breadth first, and so finds what is wrong
 // by the shortest way to it.
 func (k *kit) exhaustive() error {
-	scopes, err := Scopes(k.id)
+	scopes, err := modelcheck.Scopes(k.id)
 	if err != nil {
 		return err
 	}
 	for _, scope := range scopes {
 		scope.States = exhaustiveStates
-		space, err := Exhaust(k.id, scope)
+		space, err := modelcheck.Exhaust(k.id, scope)
 		if err != nil {
 			return err
 		}

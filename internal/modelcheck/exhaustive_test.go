@@ -1,4 +1,4 @@
-package algotest_test
+package modelcheck_test
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/modelcheck"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 	_ "github.com/conclave-bench/conclave/plugins/all"
@@ -27,7 +28,7 @@ var endless = map[string]string{
 
 // further are scopes that show more of an algorithm than those of all. Those with more States than a
 // test has time for are walked through at night.
-var further = map[string][]algotest.Scope{
+var further = map[string][]modelcheck.Scope{
 	"mutex/raynal-modified": {
 		{Nodes: 2, Requests: []int{2, 2}, Params: map[string]any{"park": true}},
 		{Nodes: 3, Requests: []int{1, 1, 1}, Params: map[string]any{"park": true}},
@@ -76,7 +77,7 @@ func TestExhaustive(t *testing.T) {
 		if strings.HasPrefix(a.Spec.Name, "test-") {
 			continue // broken on purpose
 		}
-		scopes, err := algotest.Scopes(a.ID)
+		scopes, err := modelcheck.Scopes(a.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +90,7 @@ func TestExhaustive(t *testing.T) {
 			if endless[a.ID] != "" && scope.Params == nil { // ever deeper, which takes the square of the time
 				scope.States = few
 			}
-			space, err := algotest.Exhaust(a.ID, scope)
+			space, err := modelcheck.Exhaust(a.ID, scope)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,7 +107,7 @@ func TestExhaustive(t *testing.T) {
 	compare(t, filepath.Join("testdata", file), table.String())
 }
 
-func row(id string, scope algotest.Scope, s algotest.Space) string {
+func row(id string, scope modelcheck.Scope, s modelcheck.Space) string {
 	end := "for ever: there are circles"
 	switch {
 	case s.Bound != "":
@@ -119,7 +120,7 @@ func row(id string, scope algotest.Scope, s algotest.Space) string {
 }
 
 // large is why there are too many states.
-func large(scope algotest.Scope) string {
+func large(scope modelcheck.Scope) string {
 	if scope.Timeouts > 0 {
 		return "timers compete with the messages at every point"
 	}
@@ -143,7 +144,7 @@ func compare(t *testing.T, file, got string) {
 	for i := range min(len(before), len(now)) {
 		if now[i] != before[i] {
 			t.Fatalf("%s: line %d is now\n%s\nand was\n%s\nif that is meant: "+
-				"go test ./pkg/algo/algotest -run TestExhaustive -rewrite", file, i+1, now[i], before[i])
+				"go test ./internal/modelcheck -run TestExhaustive -rewrite", file, i+1, now[i], before[i])
 		}
 	}
 	if len(before) != len(now) {
@@ -152,7 +153,7 @@ func compare(t *testing.T, file, got string) {
 }
 
 // lines is the find as lines, its schedule numbered from 1.
-func lines(f *algotest.Find) string {
+func lines(f *modelcheck.Find) string {
 	if f == nil {
 		return "none"
 	}
@@ -209,8 +210,8 @@ func TestExhaust_Finds(t *testing.T) {
 	} {
 		t.Run(id, func(t *testing.T) {
 			t.Parallel()
-			scope := algotest.Scope{Nodes: len(test.requests), Requests: test.requests}
-			space, err := algotest.Exhaust(id, scope)
+			scope := modelcheck.Scope{Nodes: len(test.requests), Requests: test.requests}
+			space, err := modelcheck.Exhaust(id, scope)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -232,8 +233,8 @@ func TestExhaust_Elections(t *testing.T) {
 		"eventual": "nothing can happen any more, but p2 names p2, another p1\n" +
 			"1 p1 starts an election, names p1\n2 p2 starts an election, names p2",
 	} {
-		space, err := algotest.Exhaust("election/test-everybody-leads-"+name,
-			algotest.Scope{Nodes: 2, Initiators: []algo.ID{1, 2}})
+		space, err := modelcheck.Exhaust("election/test-everybody-leads-"+name,
+			modelcheck.Scope{Nodes: 2, Initiators: []algo.ID{1, 2}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,11 +252,11 @@ func TestExhaust_Highest(t *testing.T) {
 			"1 p1 starts an election, names p1\n2 p2 receives DONE{} from p1, names p1",
 		2: "none",
 	} {
-		scope := algotest.Scope{Nodes: 2, Initiators: []algo.ID{1}}
+		scope := modelcheck.Scope{Nodes: 2, Initiators: []algo.ID{1}}
 		if crashed != algo.None {
 			scope.Crashed = []algo.ID{crashed}
 		}
-		space, err := algotest.Exhaust("election/test-lowest-leads", scope)
+		space, err := modelcheck.Exhaust("election/test-lowest-leads", scope)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -279,7 +280,7 @@ func TestExhaust_NotPromised(t *testing.T) {
 		"mutex/test-promising-ricart-agrawala": {[]int{2, 1}, "whose request happened before", 8},
 		"mutex/test-promising-lamport":         {[]int{1, 2}, "granted while", 4},
 	} {
-		space, err := algotest.Exhaust(id, algotest.Scope{Nodes: len(test.requests), Requests: test.requests})
+		space, err := modelcheck.Exhaust(id, modelcheck.Scope{Nodes: len(test.requests), Requests: test.requests})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -297,24 +298,24 @@ func TestExhaust_Refused(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		id    string
-		scope algotest.Scope
+		scope modelcheck.Scope
 		want  string
 	}{
-		"unknown algorithm": {"mutex/nobody", algotest.Scope{Nodes: 2, Requests: []int{1}},
+		"unknown algorithm": {"mutex/nobody", modelcheck.Scope{Nodes: 2, Requests: []int{1}},
 			`unknown algorithm "mutex/nobody"`},
-		"unknown parameter": {"mutex/central", algotest.Scope{
+		"unknown parameter": {"mutex/central", modelcheck.Scope{
 			Nodes: 2, Requests: []int{1}, Params: map[string]any{"coordinator": "one"},
 		}, "parameter coordinator"},
-		"nobody": {"mutex/central", algotest.Scope{Requests: []int{1}}, "1 to 8 processes"},
-		"too many requesters": {"mutex/central", algotest.Scope{Nodes: 1, Requests: []int{1, 1}},
+		"nobody": {"mutex/central", modelcheck.Scope{Requests: []int{1}}, "1 to 8 processes"},
+		"too many requesters": {"mutex/central", modelcheck.Scope{Nodes: 1, Requests: []int{1, 1}},
 			"of these alone"},
-		"requests of an election": {"election/bully", algotest.Scope{Nodes: 2, Requests: []int{1}},
+		"requests of an election": {"election/bully", modelcheck.Scope{Nodes: 2, Requests: []int{1}},
 			"requests are for mutual exclusion"},
-		"nothing to do": {"mutex/central", algotest.Scope{Nodes: 2}, "requests are for mutual exclusion"},
+		"nothing to do": {"mutex/central", modelcheck.Scope{Nodes: 2}, "requests are for mutual exclusion"},
 		"a function in its state": {"mutex/test-defect-function",
-			algotest.Scope{Nodes: 1, Requests: []int{1}}, "a func() cannot be compared"},
+			modelcheck.Scope{Nodes: 1, Requests: []int{1}}, "a func() cannot be compared"},
 	} {
-		_, err := algotest.Exhaust(test.id, test.scope)
+		_, err := modelcheck.Exhaust(test.id, test.scope)
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: error %v, want %q", name, err, test.want)
 		}

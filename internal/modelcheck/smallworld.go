@@ -1,4 +1,4 @@
-package algotest
+package modelcheck
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/guard"
+	"github.com/conclave-bench/conclave/internal/trial"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
 )
@@ -31,7 +32,7 @@ func newFrame(id string, scope Scope) (*frame, error) {
 	if scope.Nodes < 1 || scope.Nodes > 8 || len(scope.Requests) > scope.Nodes {
 		return nil, errors.New("a small world has 1 to 8 processes, and requests of these alone")
 	}
-	p, err := Plan(id, scope.Nodes, harness.Scenario{Kind: harness.Script}, scope.Params)
+	p, err := trial.Plan(id, scope.Nodes, harness.Scenario{Kind: harness.Script}, scope.Params)
 	if err != nil {
 		return nil, err
 	}
@@ -53,8 +54,8 @@ func newFrame(id string, scope Scope) (*frame, error) {
 		setup: setup, scope: scope, n: scope.Nodes, room: setup.Alg.Spec.Room(setup.Params),
 		free: setup.Alg.Spec.Needs.Synchrony != algo.Synchronous,
 	}
-	for _, p := range Everybody(scope.Nodes) {
-		f.config = append(f.config, setup.Config(p, 0, nil))
+	for k := range f.n {
+		f.config = append(f.config, setup.Config(algo.ID(k+1), 0, nil))
 	}
 	first := f.process(0, nil)
 	guard.Meet(first.Process(), setup.Algorithm)

@@ -1,4 +1,4 @@
-package algotest_test
+package modelcheck_test
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package algotest
+package modelcheck
 
 import (
 	"bytes"
