@@ -13,7 +13,7 @@ go build -o "$dir/bench" ./cmd/bench
 "$dir/bench" new algorithm election/first-try --no-generate
 "$dir/bench" new algorithm mutex/second-try
 go test ./plugins/election/firsttry ./plugins/mutex/secondtry ./internal/tidy ./internal/configs \
-	./scripts/algorithms ./pkg/algo/algotest ./plugins/all
+	./scripts/algorithms ./internal/conform ./internal/modelcheck ./pkg/algo/algotest ./plugins/all
 "$dir/bench" new algorithm election/third-try --module example.com/own --out "$dir/own"
 cd own
 go mod tidy

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/conform"
 	"github.com/conclave-bench/conclave/internal/modelcheck"
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 	_ "github.com/conclave-bench/conclave/plugins/all"
 )
 
@@ -328,7 +328,7 @@ func TestRequestOrder(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"mutex/test-stack", "mutex/test-promising-ricart-agrawala"} {
 		var broken []string
-		err := algotest.Verify(id, algotest.Options{Schedules: 300, Progress: func(r algotest.Rule, err error) {
+		err := conform.Verify(id, conform.Options{Schedules: 300, Progress: func(r conform.Rule, err error) {
 			if err != nil {
 				broken = append(broken, r.Name)
 			}

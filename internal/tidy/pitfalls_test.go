@@ -309,7 +309,7 @@ var pitfalls = []struct {
 
 // TestPitfalls: each pitfall has its tests, and they exist.
 func TestPitfalls(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(root(t), "pkg/algo/algotest/testdata/cases/*/*.yaml"))
+	files, err := filepath.Glob(filepath.Join(root(t), "internal/conform/testdata/cases/*/*.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

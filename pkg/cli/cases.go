@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/conform"
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 )
 
 // verifyCases runs the cases of algorithm id in a file, a line each.
@@ -66,12 +66,12 @@ const (
 )
 
 // runCase runs a case. The error is of one that cannot be run.
-func runCase(c *algotest.Reference) (word string, unseen int, text string, err error) {
+func runCase(c *conform.Reference) (word string, unseen int, text string, err error) {
 	if words := c.Unread(); words != nil {
 		return unread, 0, "cannot be read: " + strings.Join(words, ", "), nil
 	}
 	unchecked, missed := c.Run()
-	if all := (algotest.Mistakes)(nil); errors.As(missed, &all) {
+	if all := (conform.Mistakes)(nil); errors.As(missed, &all) {
 		return "", 0, "", missed
 	}
 	var notes []string
@@ -92,7 +92,7 @@ func runCase(c *algotest.Reference) (word string, unseen int, text string, err e
 const mostCases = 16 * files.MiB
 
 // ownCases is the cases of algorithm id in a file, and a remark on all others.
-func ownCases(id, path string) (list []algotest.Reference, others string, err error) {
+func ownCases(id, path string) (list []conform.Reference, others string, err error) {
 	text, err := files.Read(path, mostCases)
 	if err != nil {
 		if reason := (*fs.PathError)(nil); errors.As(err, &reason) {
@@ -100,12 +100,12 @@ func ownCases(id, path string) (list []algotest.Reference, others string, err er
 		}
 		return nil, "", usage("%s: %v; --cases wants a file", path, err)
 	}
-	all, err := algotest.LoadCases(path, text)
+	all, err := conform.LoadCases(path, text)
 	if err != nil {
 		return nil, "", mistaken(path, err)
 	}
 	count := map[string]int{}
-	var found, one algotest.Mistakes
+	var found, one conform.Mistakes
 	for i := range all {
 		switch c := &all[i]; {
 		case c.Algorithm != id:
@@ -137,7 +137,7 @@ func ownCases(id, path string) (list []algotest.Reference, others string, err er
 		others = fmt.Sprintf("\nnot run, %s of other algorithms: %s",
 			report.Plural(len(all)-len(list), "case", "cases"), rest)
 	}
-	if slices.ContainsFunc(list, func(c algotest.Reference) bool { return c.Unread() != nil }) {
+	if slices.ContainsFunc(list, func(c conform.Reference) bool { return c.Unread() != nil }) {
 		others += "\nwrite what cannot be read as an experiment (docs/adding-an-algorithm.md)"
 	}
 	return list, others, nil
@@ -145,7 +145,7 @@ func ownCases(id, path string) (list []algotest.Reference, others string, err er
 
 // mistaken is the usage error of a file that cannot be meant.
 func mistaken(path string, err error) error {
-	var all algotest.Mistakes
+	var all conform.Mistakes
 	if !errors.As(err, &all) {
 		return usage("%s: %v", path, err)
 	}

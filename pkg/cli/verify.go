@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/pkg/algo/algotest"
+	"github.com/conclave-bench/conclave/internal/conform"
 )
 
 func (s *streams) verifyCommand() *cobra.Command {
@@ -47,10 +47,10 @@ only the algorithm's own tests can check what a case expects.`,
 				}
 				return s.verifyCases(alg.ID, cases)
 			}
-			failed := algotest.Verify(alg.ID, algotest.Options{
+			failed := conform.Verify(alg.ID, conform.Options{
 				Schedules: schedules, Progress: s.tellRule,
 			})
-			var unrunnable *algotest.Unrunnable
+			var unrunnable *conform.Unrunnable
 			switch {
 			case errors.As(failed, &unrunnable):
 				return fmt.Errorf("%s could not be run", alg.ID)
@@ -66,7 +66,7 @@ only the algorithm's own tests can check what a case expects.`,
 }
 
 // tellRule prints what a rule of the kit found.
-func (s *streams) tellRule(c algotest.Rule, err error) {
+func (s *streams) tellRule(c conform.Rule, err error) {
 	if err == nil {
 		fmt.Fprintf(s.text(), "ok      %-12s %s\n", c.Name, c.Sentence)
 		return

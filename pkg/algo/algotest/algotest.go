@@ -1,13 +1,78 @@
 // Package algotest is the conformance kit: what every algorithm, ours or a
 // stranger's, must pass. It runs algorithms in simulation and judges them with
 // the product's own checkers.
+//
+// It is for tests. Its engine, which the product runs as well, is in internal/conform,
+// internal/modelcheck and internal/trial; this file has the names of what is there.
 package algotest
 
 import (
+	"github.com/conclave-bench/conclave/internal/conform"
 	"github.com/conclave-bench/conclave/internal/modelcheck"
 	"github.com/conclave-bench/conclave/internal/trial"
 	"github.com/conclave-bench/conclave/pkg/harness"
 )
+
+// A Rule is one thing that every algorithm must satisfy.
+type Rule = conform.Rule
+
+// Kit is the conformance kit, in order.
+var Kit = conform.Kit
+
+// Options say how thorough Verify is.
+type Options = conform.Options
+
+// Unrunnable is the error of a schedule that could not be run, through the algorithm's fault: its
+// code panicked, or broke the contract of plugins. Nothing is known of its promises then.
+type Unrunnable = conform.Unrunnable
+
+// Verify holds algorithm id against the whole kit and returns everything that
+// is wrong with it, joined; nil if nothing is. It ends at what is Unrunnable. It
+// promises no false alarm, and cannot promise to find every defect.
+func Verify(id string, o Options) error { return conform.Verify(id, o) }
+
+// Schedules is how many random schedules a test tries: a thousand, a hundred
+// thousand with CONCLAVE_NIGHTLY set, or as many as CONCLAVE_SCHEDULES says.
+func Schedules() uint64 { return conform.Schedules() }
+
+// Schedule draws a random plan within an algorithm's model, as bench explore draws it:
+// everything that it says it survives may happen, and nothing else. Given are the parameters
+// to set. Equal seeds draw equal plans.
+func Schedule(id string, seed uint64, given map[string]any) (harness.Plan, error) {
+	return conform.Schedule(id, seed, given)
+}
+
+// A Reference is one conformance case: an experiment in simulation, mostly an exact
+// script, and what it leads to, to the message. docs/adding-an-algorithm.md describes
+// the form.
+type Reference = conform.Reference
+
+// About is what a case says beside its experiment.
+type About = conform.About
+
+// A Mistake is something in a file of cases that cannot be meant.
+type Mistake = conform.Mistake
+
+// Mistakes is all that is wrong with a file of cases.
+type Mistakes = conform.Mistakes
+
+// A Result is what came out of a case: one trial if it is exact, many if it is
+// statistical.
+type Result = conform.Result
+
+// Checks are what only the algorithm's own tests can look at: an expectation
+// by name, and what is wrong with what came out.
+type Checks = conform.Checks
+
+// ReferenceCases is the repository's own cases of algorithm id.
+func ReferenceCases(id string) ([]Reference, error) { return conform.ReferenceCases(id) }
+
+// LoadCases reads cases from the text of the file at path: a stream of experiments in
+// YAML, or a file of the old form, {"cases": [...]} in JSON. Its error is Mistakes.
+// Whether a case can be run is found by Load.
+func LoadCases(path string, text []byte) (list []Reference, err error) {
+	return conform.LoadCases(path, text)
+}
 
 // An Outcome is all that is known of a simulated trial.
 type Outcome = trial.Outcome

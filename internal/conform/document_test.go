@@ -1,4 +1,4 @@
-package algotest
+package conform
 
 import (
 	"os"
@@ -11,7 +11,7 @@ import (
 // TestDocument: docs/adding-an-algorithm.md explains whatever a case may say.
 func TestDocument(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../../docs/adding-an-algorithm.md")
+	text, err := os.ReadFile("../../docs/adding-an-algorithm.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,6 @@
-package algotest
+// Package conform is the engine of the conformance kit and of the reference cases, which
+// "bench verify" runs. Package algotest of pkg/algo hands it to tests of algorithms.
+package conform
 
 import (
 	"errors"
@@ -8,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/explore"
@@ -75,25 +76,17 @@ func Verify(id string, o Options) error {
 	return errors.Join(errs...)
 }
 
-// Run makes each rule of the kit a subtest, but References: Cases makes a subtest of each
-// of the reference cases, and checks more of them.
-func Run(t *testing.T, id string) {
-	t.Helper()
+// Checker returns a function that holds algorithm id against one rule of the kit at a time.
+// Log, if not nil, is told how far the schedules are.
+func Checker(id string) (check func(c Rule, log func(text string)) error, err error) {
 	k, err := newKit(id, Options{})
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	for _, c := range Kit {
-		if c.Name == "References" {
-			continue
-		}
-		t.Run(c.Name, func(t *testing.T) {
-			k.progress = func(text string) { t.Log(text) }
-			if err := k.run(c); err != nil {
-				t.Error(err)
-			}
-		})
-	}
+	return func(c Rule, log func(text string)) error {
+		k.progress = log
+		return k.run(c)
+	}, nil
 }
 
 // A kit holds one algorithm and what its schedules came to, which several cases
@@ -214,7 +207,7 @@ func (k *kit) all() {
 		for seed := range uint64(k.schedules) {
 			plan, err := Schedule(k.id, seed, nil)
 			if err == nil {
-				var o Outcome
+				var o trial.Outcome
 				if o, err = trial.SimulateFor(plan, mostEvents); err == nil {
 					err = k.note(seed, o)
 				} else {
@@ -245,7 +238,7 @@ func (k *kit) ends() bool {
 }
 
 // note keeps what a schedule came to. Its error is that of one that is broken.
-func (k *kit) note(seed uint64, o Outcome) error {
+func (k *kit) note(seed uint64, o trial.Outcome) error {
 	k.completed += o.Completed
 	for _, op := range o.Operations {
 		if op.Status == trace.Completed {
@@ -257,10 +250,10 @@ func (k *kit) note(seed uint64, o Outcome) error {
 	}
 	switch o.Status {
 	case trace.Violated, trace.Failed:
-		return failure(k.id, seed, o)
+		return Failure(k.id, seed, o)
 	case trace.TimedOut:
 		if len(k.stuck) < mostTold {
-			err := failure(k.id, seed, o)
+			err := Failure(k.id, seed, o)
 			if len(k.stuck) == 0 {
 				err = fmt.Errorf("%w%s", err, repeats(k.alg, o.Trace))
 			}
@@ -342,7 +335,7 @@ func (k *kit) measure(c algo.Claim, n int) (got float64, ok bool, err error) {
 	default:
 		return 0, false, nil
 	}
-	plan, err := Plan(k.id, n, s, nil)
+	plan, err := trial.Plan(k.id, n, s, nil)
 	if err != nil {
 		return 0, false, err
 	}
@@ -368,7 +361,7 @@ func (k *kit) small() error {
 		if k.alg.Problem == algo.MutualExclusion {
 			s = harness.Scenario{Kind: harness.Burst}
 		}
-		plan, err := Plan(k.id, n, s, nil)
+		plan, err := trial.Plan(k.id, n, s, nil)
 		if err != nil {
 			return err
 		}

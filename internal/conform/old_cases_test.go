@@ -1,4 +1,4 @@
-package algotest_test
+package conform_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/conclave-bench/conclave/pkg/algo/algotest"
+	"github.com/conclave-bench/conclave/internal/conform"
 	_ "github.com/conclave-bench/conclave/plugins/election/afekgafni"
 	_ "github.com/conclave-bench/conclave/plugins/election/bully"
 	_ "github.com/conclave-bench/conclave/plugins/election/bullynextinline"
@@ -96,8 +96,8 @@ func changed(t *testing.T, text, old, fresh string) string {
 	return out
 }
 
-func load(text string) ([]algotest.Reference, error) {
-	return algotest.LoadCases("x.json", []byte(`{"cases": [`+text+`]}`))
+func load(text string) ([]conform.Reference, error) {
+	return conform.LoadCases("x.json", []byte(`{"cases": [`+text+`]}`))
 }
 
 // TestReferences: a case that holds passes, and what comes out otherwise is told.
@@ -330,7 +330,7 @@ func TestMistakes(t *testing.T) {
 			if err == nil {
 				_, err = list[0].Run()
 			}
-			var found algotest.Mistakes
+			var found conform.Mistakes
 			if !errors.As(err, &found) || !strings.Contains(err.Error(), test.want) {
 				t.Fatalf("error %v, want the mistake %q", err, test.want)
 			}
@@ -382,8 +382,8 @@ func TestOwnChecks(t *testing.T) {
 		t.Errorf("not checked: %v; %v", unchecked, err)
 	}
 	ugly := errors.New("ugly")
-	unchecked, err = list[0].Run(algotest.Checks{
-		"beauty": func(r *algotest.Result, want json.RawMessage) error {
+	unchecked, err = list[0].Run(conform.Checks{
+		"beauty": func(r *conform.Result, want json.RawMessage) error {
 			if string(want) != "1" || r.Plan.Nodes != 3 || len(r.Trials) != 1 {
 				t.Errorf("it sees %s and %+v", want, r)
 			}
@@ -406,12 +406,12 @@ func TestFilesThatAreNone(t *testing.T) {
 		`{"cases": [1]}`:    "line 1: number, want it as in",
 		"{\"cases\": [\n]]": "line 2: not JSON",
 	} {
-		if _, err := algotest.LoadCases("x.json", []byte(text)); err == nil ||
+		if _, err := conform.LoadCases("x.json", []byte(text)); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
-	list, err := algotest.LoadCases("x.json", []byte(
+	list, err := conform.LoadCases("x.json", []byte(
 		`{"title": "cases", "model": {}, "count": 1, "cases": [`+"\n"+good+`]}`))
 	if err != nil || len(list) != 1 || list[0].Line != 2 || list[0].Algorithm != "election/bully" {
 		t.Errorf("%+v, %v", list, err)

@@ -1,4 +1,4 @@
-package algotest
+package conform
 
 import (
 	"encoding/json"
@@ -7,8 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"testing"
 
+	"github.com/conclave-bench/conclave/internal/trial"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -17,39 +17,13 @@ import (
 // A Result is what came out of a case: one trial if it is exact, many if it is
 // statistical.
 type Result struct {
-	Plan   harness.Plan // of the last
-	Trials []Outcome    // of many without their records
+	Plan   harness.Plan    // of the last
+	Trials []trial.Outcome // of many without their records
 }
 
 // Checks are what only the algorithm's own tests can look at: an expectation
 // by name, and what is wrong with what came out.
 type Checks map[string]func(*Result, json.RawMessage) error
-
-// Cases runs every conformance case of algorithm id, each as a subtest. Own are the
-// expectations that nothing but the algorithm's own tests can check.
-func Cases(t *testing.T, id string, own ...Checks) {
-	t.Helper()
-	list, err := ReferenceCases(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range list {
-		c := &list[i]
-		t.Run(c.ID, func(t *testing.T) {
-			t.Parallel()
-			unchecked, err := c.Run(own...)
-			if err != nil {
-				t.Errorf("%v\nformula: %s\nnote: %s", err, c.Formula, c.Note)
-			}
-			if unchecked != nil {
-				t.Errorf("nothing checks %s", strings.Join(unchecked, ", "))
-			}
-		})
-	}
-	if len(list) == 0 {
-		t.Fatalf("there are no cases for %s", id)
-	}
-}
 
 // Run runs the case. It returns the expectations that nothing here can check, and
 // all that is not as expected, joined; Mistakes if the case cannot be run at all.
@@ -101,7 +75,7 @@ func simulate(e *experiment.Experiment) (r *Result, missed []error, err error) {
 	r = &Result{}
 	for _, t := range e.Trials() {
 		t.Plan.Trial = "case"
-		o, err := Simulate(t.Plan)
+		o, err := trial.Simulate(t.Plan)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -1,4 +1,4 @@
-package algotest_test
+package conform_test
 
 import (
 	"slices"
@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/conform"
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 )
 
 // Beg asks for a vote, Grant gives it, and Refund returns it. Try counts.
@@ -114,9 +114,9 @@ func (n *beggar) Receive(env algo.Env, from algo.ID, m algo.Message) {
 func TestLivelock(t *testing.T) {
 	t.Parallel()
 	said := map[string]string{}
-	err := algotest.Verify("mutex/test-begs-for-ever", algotest.Options{
+	err := conform.Verify("mutex/test-begs-for-ever", conform.Options{
 		Schedules: 1_000_000, // which would take hours
-		Progress: func(r algotest.Rule, err error) {
+		Progress: func(r conform.Rule, err error) {
 			if err != nil {
 				said[r.Name] = err.Error()
 			}

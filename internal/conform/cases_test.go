@@ -1,4 +1,4 @@
-package algotest_test
+package conform_test
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/conclave-bench/conclave/pkg/algo/algotest"
+	"github.com/conclave-bench/conclave/internal/conform"
 )
 
 // stream is a file of cases: what they share, and three of them.
@@ -60,7 +60,7 @@ scenario:
 // say of themselves, and each can be run.
 func TestLoadCases(t *testing.T) {
 	t.Parallel()
-	list, err := algotest.LoadCases("bully.yaml", []byte(stream))
+	list, err := conform.LoadCases("bully.yaml", []byte(stream))
 	if err != nil || len(list) != 3 {
 		t.Fatalf("%d cases, %v", len(list), err)
 	}
@@ -106,11 +106,11 @@ func TestLoadCases_Mistakes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			list, err := algotest.LoadCases("bully.yaml", []byte(changed(t, stream, test.old, test.fresh)))
+			list, err := conform.LoadCases("bully.yaml", []byte(changed(t, stream, test.old, test.fresh)))
 			for i := range list {
 				err = errors.Join(err, list[i].Load())
 			}
-			var found algotest.Mistakes
+			var found conform.Mistakes
 			if !errors.As(err, &found) || !strings.Contains(err.Error(), test.want) {
 				t.Fatalf("%v does not say %q", err, test.want)
 			}
@@ -129,7 +129,7 @@ func TestNegative(t *testing.T) {
 		"it breaks all the same":  {"network.loss=0]", "network.loss=0.4]", "with network.loss=0.4: delivered: "},
 		"it is not said to break": {"negative: true\nunless: [network.loss=0]", "note: x", "of 20)"},
 	} {
-		list, err := algotest.LoadCases("bully.yaml", []byte(changed(t, stream, test.old, test.fresh)))
+		list, err := conform.LoadCases("bully.yaml", []byte(changed(t, stream, test.old, test.fresh)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,11 +148,11 @@ func FuzzLoadCases(f *testing.F) {
 	f.Add([]byte(`{"cases":{}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for _, path := range []string{"x.yaml", "x.json"} {
-			list, err := algotest.LoadCases(path, text)
+			list, err := conform.LoadCases(path, text)
 			for i := range list {
 				err = errors.Join(err, list[i].Load())
 			}
-			var all algotest.Mistakes
+			var all conform.Mistakes
 			if err != nil && !errors.As(err, &all) {
 				t.Errorf("%v is no list of mistakes", err)
 			}

@@ -1,4 +1,4 @@
-package algotest
+package conform
 
 import (
 	"errors"
@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
-	"testing"
 
 	"github.com/conclave-bench/conclave/internal/explore"
+	"github.com/conclave-bench/conclave/internal/trial"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -54,34 +54,8 @@ func Schedule(id string, seed uint64, given map[string]any) (harness.Plan, error
 	return p, err
 }
 
-// RunSchedules simulates random schedules within the model of algorithm id, with the
-// parameters that given has for the seed (nil: the defaults), each as change leaves it (nil:
-// as it is). No promise may be broken, and all that is promised to come about must, unless the
-// trial turns out to be beyond the model (check.Verdict.Beyond).
-func RunSchedules(t testing.TB, id string, given func(seed uint64) map[string]any,
-	change func(*harness.Plan)) {
-	t.Helper()
-	for seed := range Schedules() {
-		var params map[string]any
-		if given != nil {
-			params = given(seed)
-		}
-		p, err := Schedule(id, seed, params)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if change != nil {
-			change(&p)
-		}
-		o := MustSimulate(t, p)
-		if o.Beyond == "" && o.Status != trace.OK && o.Status != trace.Unknown {
-			t.Fatal(failure(id, seed, o))
-		}
-	}
-}
-
-// failure is what went wrong in a schedule, with what repeats it.
-func failure(id string, seed uint64, o Outcome) error {
+// Failure is what went wrong in a schedule, with what repeats it.
+func Failure(id string, seed uint64, o trial.Outcome) error {
 	err := fmt.Errorf("schedule %d: %s: %s (repeat: algotest.Schedule(%q, %d, ...))",
 		seed, o.Status, o.Reason, id, seed)
 	if o.Status == trace.Failed && !errors.Is(o.End.Err, harness.ErrInvariant) {
