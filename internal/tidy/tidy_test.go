@@ -173,10 +173,13 @@ type pkg struct {
 	Standard   bool
 }
 
-// list is every package of the module.
-func list(t *testing.T) []pkg {
+// list is every package of the module, or those that arguments of go list name.
+func list(t *testing.T, args ...string) []pkg {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,GoFiles,Imports", "./...")
+	if args == nil {
+		args = []string{"./..."}
+	}
+	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Dir,GoFiles,Imports"}, args...)...)
 	cmd.Dir = root(t)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
@@ -254,6 +257,18 @@ func TestUnsafe(t *testing.T) {
 			if file := path + "/" + name; uses != (file == codec) ||
 				uses && !strings.HasPrefix(string(text), "//go:build !purego\n") {
 				t.Errorf("%s: %s alone uses package unsafe, where the build tag purego is not set", file, codec)
+			}
+		}
+	}
+}
+
+// TestShipped: package testing, and whatever is made for it, is not part of a program that is shipped.
+func TestShipped(t *testing.T) {
+	for _, p := range list(t, "-deps", "./cmd/bench", "./cmd/node") {
+		for _, imp := range p.Imports {
+			if imp == "testing" {
+				t.Errorf("%s imports testing, and is part of bench or node: tests alone may import "+
+					"what needs it", p.ImportPath)
 			}
 		}
 	}
