@@ -124,7 +124,7 @@ algorithms: [naimi-trehel]
 transport: nats
 nodes: 9
 network: {latency: 5ms}
-scenario: {kind: closed, requests: 150, think: 10ms, hold: 1ms}
+scenario: {kind: closed, requests: 600, think: 10ms, hold: 1ms}
 repetitions: 1
 retries: 50
 Y
@@ -166,7 +166,7 @@ for failure in killed stopped set cut; do
 	echo "lab: $failure: $(grep -ho '"reason":"[^"]*"' fire/fire/*/journal.ndjson | tail -n 1)"
 done
 wait $run || { cat fire.txt; exit 1; }
-[ "$(column fire/fire/latest/trials.csv completed)" = 150 ]
+[ "$(column fire/fire/latest/trials.csv completed)" = 600 ]
 awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $at["n"] != 1 { exit 1 }' fire/fire/latest/summary.csv
 echo "lab: the trial whose host failed was repeated until it was good, which alone counts"
 if ps -A -o args | grep -v grep | grep -E '__node|__bus|node agent|trial-'; then
