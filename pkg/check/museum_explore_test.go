@@ -28,15 +28,18 @@ func TestExploreFindsTheMuseum(t *testing.T) {
 			if x.flaw == "disagrees" && os.Getenv("CONCLAVE_NIGHTLY") == "" {
 				t.Skip("three thousand schedules: at night")
 			}
-			r, err := explore.Run(context.Background(), x.id(), explore.Options{
+			o := explore.Options{
 				Faults: explore.Survived, Rule: x.rule, Seed: max(x.seed, 1), Schedules: schedules, Workers: 1,
-			})
-			if x.rule == "" { // it has no promise to break but that of every algorithm
+			}
+			if x.rule == "" { // it breaks the promise of every algorithm, which two of its messages can hide
+				o.Nodes = []int{9}
+				r, err := explore.Run(context.Background(), x.id(), o)
 				if err == nil || !strings.Contains(err.Error(), "not deterministic") {
-					t.Errorf("error %v, want that it is not deterministic", err)
+					t.Errorf("found %+v, error %v, want that it is not deterministic", r.Find, err)
 				}
 				return
 			}
+			r, err := explore.Run(context.Background(), x.id(), o)
 			if err != nil {
 				t.Fatal(err)
 			}
