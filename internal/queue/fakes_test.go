@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/gofrs/flock"
 	"github.com/nats-io/nats.go"
@@ -26,8 +27,9 @@ type message struct {
 	meta    jetstream.MsgMetadata
 	wrong   error // with its metadata
 
-	mu  sync.Mutex
-	did []string
+	mu    sync.Mutex
+	did   []string
+	until time.Time // an acknowledgement may take
 }
 
 func (m *message) Subject() string      { return m.subject }
@@ -44,10 +46,13 @@ func (m *message) does(what string) error {
 	return nil
 }
 
-func (m *message) Ack() error                      { return m.does("ack") }
-func (m *message) Nak() error                      { return m.does("nak") }
-func (m *message) InProgress() error               { return m.does("at work") }
-func (m *message) DoubleAck(context.Context) error { return m.does("ack, and sure") }
+func (m *message) Ack() error        { return m.does("ack") }
+func (m *message) Nak() error        { return m.does("nak") }
+func (m *message) InProgress() error { return m.does("at work") }
+func (m *message) DoubleAck(ctx context.Context) error {
+	m.until, _ = ctx.Deadline()
+	return m.does("ack, and sure")
+}
 
 // done is what became of it until now.
 func (m *message) done() string {
@@ -62,6 +67,7 @@ type fakes struct {
 	published []*nats.Msg
 	publish   func(context.Context) error // nil: it works
 	stored    map[string][]byte
+	put       error // of storing
 	runs      func() ([]string, error)
 	batches   []*batch // that are fetched, one after the other; then none is there
 	fetched   int
@@ -114,7 +120,7 @@ func (s fakeFiles) PutBytes(_ context.Context, name string, data []byte) (*jetst
 	s.f.mu.Lock()
 	defer s.f.mu.Unlock()
 	s.f.stored[name] = data
-	return &jetstream.ObjectInfo{}, nil
+	return &jetstream.ObjectInfo{}, s.f.put
 }
 
 func (n fakeNames) Info(context.Context, ...jetstream.StreamInfoOpt) (*jetstream.StreamInfo, error) {

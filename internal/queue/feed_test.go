@@ -204,7 +204,7 @@ func TestFeed_Fetch(t *testing.T) {
 		{"one, and then", late, 2, together, false},
 		{"no server", &batch{refused: errors.New("no server")}, 0, idle, false},
 		{"a server that dies", died, 0, idle, false},
-		{"one that is broken", of(broken), 0, 0, true},
+		{"one that is broken", of(broken, block(t, 4)), 0, 0, true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, end := context.WithCancel(t.Context())
@@ -404,7 +404,7 @@ func TestFeed_Yield(t *testing.T) {
 			t.Errorf("virtual %v: ran by %+v", virtual, ran)
 		}
 		if !strings.HasSuffix(m.done(), "ack, and sure") || strings.Contains(other.done(), "ack") ||
-			f.holds() != 1 || f.held[4] == nil || f.worker.blocks != 1 {
+			f.holds() != 1 || f.held[4] == nil || f.worker.status().Blocks != 1 {
 			t.Errorf("%s; %d are held, %d are done", m.done(), f.holds(), f.worker.blocks)
 		}
 		f.giveBack()
@@ -452,6 +452,7 @@ func TestFeed_Yield_Done(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f, _ := newFeed(t.Context(), t)
+		begun := time.Now()
 		m := block(t, 3)
 		if err := f.hold(t.Context(), m); err != nil {
 			t.Fatal(err)
@@ -461,10 +462,27 @@ func TestFeed_Yield_Done(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if got := m.done(); got != "ack, and sure" {
-			t.Error(got)
+		if got := m.done(); got != "ack, and sure" || m.until.Sub(begun) != askTimeout {
+			t.Errorf("%s, within %v", got, m.until.Sub(begun))
 		}
 	})
+}
+
+// TestFeed_Yield_Unsent: a block whose files cannot be stored is not finished.
+func TestFeed_Yield_Unsent(t *testing.T) {
+	t.Parallel()
+	f, at := newFeed(t.Context(), t)
+	at.put = errors.New("no room")
+	m := block(t, 3)
+	if err := f.hold(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	err := f.Yield(runner.Block{Repetition: 3}, runner.Yield{Traces: map[int][]byte{6: []byte("a trace")}})
+	if !errors.Is(err, at.put) || fmt.Sprint(err) != "send the trace of trial 6: no room" || f.holds() != 1 ||
+		len(at.published) != 0 || strings.Contains(m.done(), "ack") {
+		t.Errorf("%v, %d results, %s", err, len(at.published), m.done())
+	}
+	f.giveBack()
 }
 
 // TestFeed_Send: what is too large for a message lies in a file, of which the message has the digest.
@@ -497,6 +515,11 @@ func TestFeed_Send(t *testing.T) {
 	}
 	if err != nil || !reflect.DeepEqual(&stored, p) {
 		t.Errorf("%v, or another parcel is in the file", err)
+	}
+	f, at = newFeed(t.Context(), t)
+	at.put = errors.New("no room")
+	if err := f.send(t.Context(), p); fmt.Sprint(err) != "send block 3: no room" || len(at.published) != 0 {
+		t.Errorf("%v, %d results", err, len(at.published))
 	}
 	f, at = newFeed(t.Context(), t)
 	refused := errors.New("the stream is sealed")

@@ -15,8 +15,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// pair is the two ends of a session, at a server that keeps all that it carries.
-func pair(t *testing.T, begin ...bool) (lead, other *session, seen func() [][]byte) {
+// bus starts a server of NATS, and gives connections to it.
+func bus(t *testing.T) (connect func() *nats.Conn) {
 	t.Helper()
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true})
 	if err != nil {
@@ -27,7 +27,7 @@ func pair(t *testing.T, begin ...bool) (lead, other *session, seen func() [][]by
 	if !s.ReadyForConnections(10 * time.Second) {
 		t.Fatal("NATS is not ready")
 	}
-	connect := func() *nats.Conn {
+	return func() *nats.Conn {
 		nc, err := nats.Connect(s.ClientURL())
 		if err != nil {
 			t.Fatal(err)
@@ -35,6 +35,12 @@ func pair(t *testing.T, begin ...bool) (lead, other *session, seen func() [][]by
 		t.Cleanup(nc.Close)
 		return nc
 	}
+}
+
+// pair is the two ends of a session, at a server that keeps all that it carries.
+func pair(t *testing.T, begin ...bool) (lead, other *session, seen func() [][]byte) {
+	t.Helper()
+	connect := bus(t)
 	var mu sync.Mutex
 	var all [][]byte
 	spy := connect()
@@ -51,6 +57,7 @@ func pair(t *testing.T, begin ...bool) (lead, other *session, seen func() [][]by
 	var ends [2]*session
 	var keys [2]string
 	for i := range ends {
+		var err error
 		if ends[i], keys[i], err = newSession(connect(), i == 0); err != nil {
 			t.Fatal(err)
 		}
