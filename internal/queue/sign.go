@@ -10,9 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -77,9 +75,6 @@ func keyIn(path string) (key, error) {
 		_, err = f.Write(k)
 		return k, errors.Join(err, f.Sync(), f.Close())
 	}
-	if !errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("key of the run: %w", err)
-	}
 	if k, err = files.Read(path, keyBytes); err == nil && len(k) != keyBytes {
 		err = fmt.Errorf("%s has %d bytes, want %d; remove it, and blocks whose results are still in the "+
 			"queue are run again", path, len(k), keyBytes)
@@ -99,24 +94,9 @@ type grant struct {
 	Run string `json:"run"` // the digest of what it has announced
 }
 
-const (
-	grantsAtOnce = 16
-	grantWait    = 10 * time.Second // for a worker to take in a key
-)
-
-// grants answers workers that ask for the key, until the connection ends.
+// grants answers workers that ask for the key, one after the other, until the connection ends.
 func (q *Sender) grants() error {
-	free := make(chan struct{}, grantsAtOnce)
-	_, err := q.link.nc.Subscribe(keySubject(q.run), func(m *nats.Msg) {
-		select {
-		case free <- struct{}{}:
-			go func() {
-				q.grant(m)
-				<-free
-			}()
-		default: // who asks asks again
-		}
-	})
+	_, err := q.link.nc.Subscribe(keySubject(q.run), q.grant)
 	return err
 }
 
@@ -147,10 +127,6 @@ func (q *Sender) grant(m *nats.Msg) {
 	told, _ := json.Marshal(&grant{q.key, q.announced.Load().(string)})
 	_, _ = s.Write(told) // what does not arrive is asked for again
 	s.finish("")
-	select {
-	case <-s.Done():
-	case <-time.After(grantWait):
-	}
 }
 
 // errAway is that a run has no runner just now.
