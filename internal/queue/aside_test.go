@@ -82,7 +82,7 @@ func TestSender_Named(t *testing.T) {
 	t.Parallel()
 	f, at := newFeed(t.Context(), t)
 	q := &Sender{link: f.worker.link, run: "queued-1", key: secret, note: at.say,
-		out: map[int]runner.Block{3: {Repetition: 3, Cells: []int{1}, Orders: []int{2}}}}
+		out: map[int]runner.Block{3: {Repetition: 3, Cells: []int{1}, Orders: []int{2}}, 0: {}}}
 	for _, c := range []struct {
 		subject, note string
 		again         bool

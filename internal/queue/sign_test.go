@@ -248,11 +248,15 @@ func TestKeyOf(t *testing.T) {
 	if k, err := w.keyOf(t.Context(), "queued-1", "as announced"); err != nil || !bytes.Equal(k, secret) {
 		t.Fatalf("%x, %v", k, err)
 	}
+	if k, err := w.keyOf(t.Context(), "queued-2", ""); k != nil || !errors.Is(err, errAway) {
+		t.Errorf("of one that it has not heard of: %x, %v", k, err)
+	}
 	q.announced.Store("anew")
+	q.key = key(bytes.Repeat([]byte{8}, keyBytes))
 	if k, err := w.keyOf(t.Context(), "queued-1", "as announced"); err != nil || !bytes.Equal(k, secret) {
 		t.Errorf("once more: %x, %v", k, err)
 	}
-	if k, err := w.keyOf(t.Context(), "queued-1", "anew"); err != nil || !bytes.Equal(k, secret) {
+	if k, err := w.keyOf(t.Context(), "queued-1", "anew"); err != nil || !bytes.Equal(k, q.key) {
 		t.Errorf("anew: %x, %v", k, err)
 	}
 	if k, err := w.keyOf(t.Context(), "queued-2", "anew"); k != nil || !errors.Is(err, errAway) {
