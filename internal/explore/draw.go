@@ -16,7 +16,7 @@ type maker struct {
 	alg     *algo.Algorithm
 	options *Options
 	rng     *rand.Rand
-	classes []uint16 // of pick, to be used again
+	classes classes // of pick, to be used again
 }
 
 // Draw is a random schedule of an algorithm, within the bounds of the options. What is drawn

@@ -43,28 +43,47 @@ func (list *moments) Record(r *trace.Record) {
 	}
 }
 
+// class is what moments have in common: what happens, and to a message of which kind.
+func (x *moment) class() uint16 { return uint16(x.what)<<8 | uint16(x.kind) }
+
+// classes is a set of them, and their order.
+type classes struct {
+	list []uint16
+	in   [1 << 16 / 64]uint64 // a bit each
+}
+
+func (c *classes) clear() {
+	for _, k := range c.list {
+		c.in[k/64] = 0
+	}
+	c.list = c.list[:0]
+}
+
+func (c *classes) add(k uint16) {
+	if word, bit := &c.in[k/64], uint64(1)<<(k%64); *word&bit == 0 {
+		*word |= bit
+		c.list = append(c.list, k)
+	}
+}
+
 // pick is one of the moments. Each class is as likely as each other: what happens
 // seldom is where algorithms are wrong.
 func (m *maker) pick(list moments, fits func(*moment) bool) *moment {
-	class := func(x *moment) uint16 { return uint16(x.what)<<8 | uint16(x.kind) }
-	classes := m.classes[:0]
+	m.classes.clear()
 	for i := range list {
 		if x := &list[i]; fits == nil || fits(x) {
-			if k := class(x); !slices.Contains(classes, k) {
-				classes = append(classes, k)
-			}
+			m.classes.add(x.class())
 		}
 	}
-	m.classes = classes
-	if len(classes) == 0 {
+	if len(m.classes.list) == 0 {
 		return nil
 	}
-	k := classes[m.rng.IntN(len(classes))]
+	k := m.classes.list[m.rng.IntN(len(m.classes.list))]
 	var chosen *moment
 	seen := 0
 	for i := range list {
 		x := &list[i]
-		if class(x) == k && (fits == nil || fits(x)) {
+		if x.class() == k && (fits == nil || fits(x)) {
 			if seen++; m.rng.IntN(seen) == 0 {
 				chosen = x
 			}

@@ -402,6 +402,7 @@ func (s *Spec) Resolve(given map[string]any, net Network) (Params, []error) {
 	var errs []error
 	out := make(Params, len(s.Params))
 	net.Params = out
+	differ := false // a parameter does so far, between processes
 	for _, p := range s.Params {
 		var mistakes []error
 		v, set := given[p.Name]
@@ -410,9 +411,12 @@ func (s *Spec) Resolve(given map[string]any, net Network) (Params, []error) {
 		}
 		if !set || mistakes != nil {
 			var err error
-			if v, err = p.preset(net); err != nil && !set {
+			if v, err = p.preset(net, differ); err != nil && !set {
 				mistakes = []error{err}
 			}
+		}
+		if _, list := v.([]any); list {
+			differ = true
 		}
 		out[p.Name] = v
 		errs = append(errs, mistakes...)
@@ -429,16 +433,16 @@ func (s *Spec) Defaults(net Network) Params {
 
 // preset is the default of p. It may differ between processes, where it follows
 // from a parameter that does, if p is PerProcess.
-func (p Param) preset(net Network) (any, error) {
+func (p Param) preset(net Network, differ bool) (any, error) {
+	if !differ {
+		return p.Default(net), nil
+	}
 	all := net.Params
 	of := func(id ID) any {
 		net.Params = all.Of(id)
 		return p.Default(net)
 	}
 	first := of(1)
-	if !all.differ() {
-		return first, nil
-	}
 	list, same := make([]any, net.Nodes), true
 	for i := range list {
 		list[i] = of(ID(i + 1))
@@ -452,15 +456,6 @@ func (p Param) preset(net Network) (any, error) {
 	}
 	return first, fmt.Errorf("parameter %s: its default would differ between processes: set it",
 		p.Name)
-}
-
-func (p Params) differ() bool {
-	for _, v := range p {
-		if _, ok := v.([]any); ok {
-			return true
-		}
-	}
-	return false
 }
 
 func (p Param) checkGiven(v any, n int) (errs []error) {
