@@ -17,7 +17,7 @@ from collections import defaultdict
 
 MS = 1e6
 LEADS = {"raft", "multi-paxos", "bully-quorum", "zab-fle", "ble", "viewstamped-replication"}  # whose Spec means outages as led
-PERIOD_TIMER = {"raft": "heartbeat", "stable-leader": "period"}
+PERIOD_TIMER = {"raft": "heartbeat", "stable-leader": "period", "ble": "round", "viewstamped-replication": "heartbeat"}
 
 
 # ---------------------------------------------------------------- reading
@@ -177,6 +177,7 @@ class World:
 
 # ---------------------------------------------------------------- elections
 
+WITH_SENDER, SEVERED = 1, 3  # why a message was lost
 DEFINITIONS = "agreed", "led", "served"
 WEAK = {"return", "heal", "false-suspicion", "unneeded"}
 LOSS = {"leader-crash", "crash", "partition", "start", "script"}
@@ -185,7 +186,7 @@ LOSS = {"leader-crash", "crash", "partition", "start", "script"}
 class Election:
     """The elections of a trial, and its outages by the three definitions."""
 
-    def __init__(self, row, recs, cfg, period):
+    def __init__(self, row, recs, cfg, period, detector):
         self.n, self.recs = int(row["nodes"]), recs
         self.alg, self.scenario, self.period = row["algorithm"].split("/")[1], row["scenario"], period
         self.end = nanos(row["duration_ms"])
@@ -206,6 +207,11 @@ class Election:
         self.open = dict.fromkeys(DEFINITIONS)
         self.split = self.asked = self.answered = self.demoted = self.changes = 0
         self.heals, self.healed = [], None
+        self.detector = detector  # whether the algorithm needs one
+        self.missed = {}    # process: when a message between it and its leader was sent that was lost
+        self.crashed = {}   # process: when it crashed last
+        self.bereaved = False
+        self.bereft = None  # the leader that was lost, and when, until a process gives it up
         self.last = first   # the leader that there was agreement on last
         for r in recs:
             if initial(r):
@@ -277,12 +283,16 @@ class Election:
                 if was == r.p != r.peer:
                     self.demoted += r.p in self.ruled
                     self.ruled.discard(r.p)
+                self.give(r.p, was, r.peer)
                 self.name[r.p] = r.peer
                 if self.open["agreed"] and "void" not in self.open["agreed"]:
                     self.open["agreed"]["touched"] = True
             elif r.type == "up" and r.inc:
                 self.name[r.p] = 0
+                self.missed.pop(r.p, None)
                 self.doubts = {k: v for k, v in self.doubts.items() if k[0] != r.p}
+            elif r.type == "lose":
+                self.miss(r)
             if r.type in ("cut", "heal"):
                 self.healed = None if w.cut else at if apart else self.healed
             if touched:
@@ -300,7 +310,8 @@ class Election:
         if o and self.leaders[k]:
             self.open[k] = None
             if o["since"] < at or o["cause"] in ("start", "script"):
-                self.outages[k].append((o["since"], at, o["from"] if self.counts(o["why"]) else None))
+                counts = self.counts(o["why"]) and not o.get("hastened")
+                self.outages[k].append((o["since"], at, o["from"] if counts else None))
             if k == "agreed" and o["touched"] and (o["cause_ms"] < at or o["cause"] in ("start", "script")):
                 o.update(end_ms=at, process=min(self.leaders[k]))
                 self.ops.append(o)
@@ -310,22 +321,28 @@ class Election:
         fell = r.type in ("crash", "pause")
         led = fell and r.p in (was, self.last)
         why = self.cause(r, led, acts.get(r.p))
+        o = self.open["agreed"]
+        underway = o and "void" not in o and not self.leaders["agreed"] and o["cause"] in WEAK - {"return", "heal"}
         for k in DEFINITIONS:
             o = self.open[k]
             if k == "agreed" and o and now[k] and not o["touched"]:
                 o["void"] = True  # the outage may go on at this very instant, the operation is over
             elif k == "agreed" and o and not now[k] and o.pop("void", False):
-                o.update(cause_ms=at, cause=why, begin_ms=None, before=self.last, phase=self.phase(r, at))
+                o.update(cause_ms=at, cause=why, begin_ms=None, before=self.last, phase=self.phase(r, at), hasty=False)
             if o is None and self.leaders[k] and not now[k]:
                 self.open[k] = {"since": at, "from": at, "why": why, "cause_ms": at, "cause": why, "begin_ms": None,
                                 "before": self.last, "phase": self.phase(r, at), "touched": r.type == "elected"}
         if led or r.type == "crash" and self.scenario == "leader-crash":
             o = self.open["agreed"]
             if o and not now["agreed"] and not self.counts(o["cause"]):
-                o.update(cause="leader-crash", cause_ms=at, begin_ms=None, phase=self.phase(r, at))
+                o.update(cause="leader-crash", cause_ms=at, begin_ms=None, phase=self.phase(r, at), hasty=False)
             for k in DEFINITIONS:
                 if self.open[k] and not now[k] and not self.counts(self.open[k]["why"]):
-                    self.open[k].update({"why": "leader-crash", "from": at})
+                    self.open[k].update({"why": "leader-crash", "from": at, "hastened": False})
+        if led:
+            self.bereft, self.bereaved = (r.p, at), True
+            if underway:
+                self.hasten(now)
         if now["agreed"]:
             l, = now["agreed"]
             self.changes += l != self.last
@@ -337,6 +354,34 @@ class Election:
         self.ruled |= now["agreed"] | now["led"]
         self.ruled = {l for l in self.ruled if self.w.active(l) and self.name[l] == l and self.w.majority(l)}
 
+    def give(self, p, old, new):
+        """A process names another leader: had it missed the one that is lost?"""
+        if old == new or p not in self.w.up:
+            return
+        missed = self.missed.pop(p, None)
+        if self.bereft and old == self.bereft[0]:
+            lost = self.bereft[1]
+            if missed is not None and lost - (self.period or 0) <= missed < lost:
+                self.hasten(self.leaders)
+            self.bereft = None
+
+    def hasten(self, leaders):
+        """What goes on was on its way before the leader was lost."""
+        self.bereft = None
+        for k in DEFINITIONS:
+            if self.open[k] and not leaders[k]:
+                self.open[k]["hastened"] = True
+        if self.open["agreed"]:
+            self.open["agreed"]["hasty"] = True
+
+    def miss(self, r):
+        """A message was lost that was neither its sender's last nor on a link that was cut."""
+        if r.arg in (WITH_SENDER, SEVERED) or r.plane == "detection" and not self.detector:
+            return
+        for p, q in ((r.p, r.peer), (r.peer, r.p)):
+            if self.name[p] == q and (q in self.w.up or r.sent < self.crashed.get(q, 0)):
+                self.missed[p] = r.sent
+
     def note(self, r, at):
         """What later causes and phases need to know."""
         if r.type == "timeout" and r.text == self.timer or not self.timer and (
@@ -344,6 +389,8 @@ class Election:
             self.beat[r.p] = at
         elif r.type in ("crash", "resume"):
             self.came[r.p] = at
+            if r.type == "crash":
+                self.crashed[r.p] = at
 
     def phase(self, r, at):
         l = self.last
@@ -397,7 +444,9 @@ class Election:
             return "pending"
         if o["cause"] == "return" and self.scenario in ("churn", "partition", "leader-crash"):
             return "joined" if o["before"] == o["process"] else "restart"
-        return "ok" if self.counts(o["cause"]) else "other"
+        if not self.counts(o["cause"]):
+            return "other"
+        return "hastened" if o.get("hasty") else "ok"
 
     def figures(self):
         c, end = {}, self.end
@@ -423,6 +472,9 @@ class Election:
             if o["end_ms"] is not None and o["begin_ms"] is None:
                 o["begin_ms"] = o["cause_ms"]
         good = [o for o in self.ops if o["status"] == "ok"]
+        hasty = sum(o["status"] == "hastened" for o in self.ops)
+        if self.bereaved:
+            c["hastened_share"] = hasty / (hasty + len(good)) if hasty + len(good) else None
         c["operations"], c["completed"] = len(self.ops), sum(o["end_ms"] is not None for o in self.ops)
         c["detection_ms"] = ms(mean(o["begin_ms"] - o["cause_ms"] for o in good))
         c["election_ms"] = ms(mean(o["end_ms"] - o["begin_ms"] for o in good))
@@ -580,6 +632,8 @@ def entries(row, recs, cfg):
             inside.pop(r.p, None)
             for q in waiting.pop(r.p, []):
                 q["status"] = "crashed"
+            if not any(waiting.values()):
+                free = None
     good = [q for q in reqs if q["status"] == "ok"]
     waits = [q["end_ms"] - q["cause_ms"] for q in good]
     for q in good:
@@ -698,6 +752,14 @@ class Tally:
                 self.examples[col].append(f"{where}: here {mine}, there {theirs or 'empty'}")
 
 
+def detector(bench, algorithm, known):
+    """Whether an algorithm needs a failure detector."""
+    if algorithm not in known:
+        out = subprocess.run([bench, "describe", algorithm, "--json"], capture_output=True, check=True).stdout
+        known[algorithm] = any(n["name"] == "detector" and n["value"] != "none" for n in json.loads(out)["needs"])
+    return known[algorithm]
+
+
 def check_run(bench, d, tally):
     cfg = config(os.path.join(d, "config.resolved.yaml"))
     rows = list(csv.DictReader(open(os.path.join(d, "trials.csv"), encoding="utf-8")))
@@ -708,6 +770,7 @@ def check_run(bench, d, tally):
     plan = json.loads(subprocess.run([bench, "plan", os.path.join(d, "config.resolved.yaml"), "--json"],
                                      capture_output=True, check=True).stdout)
     periods = {str(c["cell"]): (c.get("period_ms") or 0) * MS for c in plan["cells"]}
+    needs = {}
     for row in rows:
         path = os.path.join(d, "traces", f"trial-{row['trial']}.ndjson")
         if not os.path.exists(path) or row["status"] in ("invalid", "error"):
@@ -717,7 +780,7 @@ def check_run(bench, d, tally):
         c = common(recs)
         c.update(faults(row, recs, cfg))
         if row["problem"] == "election":
-            e = Election(row, recs, cfg, periods.get(row["cell"]))
+            e = Election(row, recs, cfg, periods.get(row["cell"]), detector(bench, row["algorithm"], needs))
             c.update(e.figures())
             mine = e.ops
             if row["scenario"] in STEADY:

@@ -77,7 +77,7 @@ func Verify(id string, o Options) error {
 }
 
 // Checker returns a function that holds algorithm id against one rule of the kit at a time.
-// Log, if not nil, is told how far the schedules are.
+// Log, if not nil, reports how many schedules have run.
 func Checker(id string) (check func(c Rule, log func(text string)) error, err error) {
 	k, err := newKit(id, Options{})
 	if err != nil {

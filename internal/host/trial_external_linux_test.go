@@ -87,7 +87,7 @@ func TestTrial_HostsOfAnExternalCluster(t *testing.T) {
 	for i, s := range servers {
 		v, err := s.Varz(nil)
 		must(t, err)
-		if want := 3 * runs.n; v.TotalConnections != want { // in each, two nodes, and who asks them
+		if want := 3 * runs.n; v.TotalConnections != want { // per trial: two nodes, and the runner
 			t.Errorf("%d connections to server %d, want %d", v.TotalConnections, i, want)
 		}
 	}

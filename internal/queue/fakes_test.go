@@ -74,12 +74,12 @@ type fakes struct {
 	asked     []string // and said
 }
 
-// say notes what is asked or said. Nobody asks for ever.
+// say notes a request or a message. A worker does not repeat a request without end.
 func (f *fakes) say(text string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.asked = append(f.asked, text); len(f.asked) > 100 {
-		panic("it asks for ever")
+		panic("the request is repeated without end")
 	}
 }
 

@@ -159,7 +159,7 @@ func TestGrants(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q.grant(&nats.Msg{Data: opening}) // whoever asked asks again
+	q.grant(&nats.Msg{Data: opening}) // the worker repeats its request
 }
 
 // TestGrants_Refused: another program gets no key, nor does who says no place or key to send it to.

@@ -26,7 +26,7 @@ type Outcome struct {
 
 // Plan is the plan of a trial of algorithm id with n processes in the unit-delay
 // model: constant latency of 1 ms, no loss, a perfect detector after 10 ms in
-// scenarios other than scripts, and whoever the scenario says leads or is down at the start.
+// scenarios other than scripts, and the processes that lead or are down when the scenario starts.
 // Given are the parameters to set.
 func Plan(id string, n int, scenario harness.Scenario, given map[string]any) (harness.Plan, error) {
 	alg, err := algo.Lookup(id)

@@ -128,6 +128,9 @@ func (j *Judge) Record(r *trace.Record) {
 		if r.Type == trace.Send && j.elections != nil {
 			j.elections.sent(j, r)
 		}
+		if r.Type == trace.Lose && j.elections != nil {
+			j.elections.lose(r)
+		}
 		j.message(r)
 	case trace.Save:
 		j.saves++

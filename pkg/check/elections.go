@@ -50,6 +50,7 @@ type elections struct {
 	healedAt  time.Duration // when the network was whole again, with no agreement since; negative: none
 	heals     sum           // from there to agreement
 
+	haste   haste
 	phases  phases
 	since   time.Duration
 	split   time.Duration // while two live processes held themselves leader
@@ -89,6 +90,7 @@ func newElections(s *harness.Setup, links *harness.Links, m *faults) *elections 
 		woke: make([]waking, n), handled: make([]delay, n), doubts: make([]map[algo.ID]waking, n),
 		ruled: make([]bool, n),
 		vigil: newVigil(s), phases: newPhases(s),
+		haste: newHaste(s),
 	}
 	for _, service := range algo.Services() {
 		e.outages[service] = newOutages(metric.OutagesOf(service), s.Recovers(&s.Alg.Spec),
@@ -120,6 +122,7 @@ func (e *elections) begin(j *Judge, r *trace.Record, origin trace.Origin) {
 	e.prior = e.last
 	e.settle(&e.mark)
 	e.open, e.touched, e.before, e.beginLate = true, false, e.mark, 0
+	e.haste.now = false
 	e.current = trace.Operation{Cause: at, Begin: -1, End: -1, Origin: origin, Status: trace.Pending,
 		Phase: e.phase(r)}
 }
@@ -151,6 +154,10 @@ func (e *elections) conclude() {
 		return
 	}
 	op.Process, op.End, op.Status = uint32(c.leader), c.at, e.status(c.leader)
+	if op.Status == trace.Completed && e.haste.now {
+		op.Status = trace.Hastened
+		e.haste.n++
+	}
 	if op.Begin < 0 {
 		op.Begin = op.Cause
 	}
@@ -254,6 +261,7 @@ func (e *elections) record(j *Judge, r *trace.Record) {
 			return
 		}
 		e.Belief[p-1], e.doubts[p-1], e.woke[p-1] = algo.None, nil, waking{}
+		e.haste.missed[p-1] = never
 		j.chains.up(r.Process)
 		e.Regroup(r.At)
 		e.judge(j, r, false)
@@ -266,9 +274,13 @@ func (e *elections) record(j *Judge, r *trace.Record) {
 		led := slices.Contains(e.Leaders, p) || e.last == p
 		e.ruled[p-1] = false
 		e.Regroup(r.At)
+		underway := e.open && (e.current.Origin == trace.Mistrusted || e.current.Origin == trace.Unneeded)
 		e.judge(j, r, led)
 		if led || r.Type == trace.Crash && e.setup.Scenario.Declared().Crashes {
 			e.anew(j, r)
+		}
+		if led {
+			e.bereave(p, r.At, underway)
 		}
 	case trace.Cut, trace.Heal:
 		e.rejoin(r.At)
@@ -403,6 +415,7 @@ func (e *elections) elected(j *Judge, r *trace.Record) {
 	if !e.Name(p, leader) {
 		return
 	}
+	e.gives(p, old)
 	if old == p {
 		if e.ruled[i] {
 			e.demoted++
@@ -433,6 +446,7 @@ func (e *elections) anew(j *Judge, r *trace.Record) {
 		e.before = j.totals
 		e.current.Origin, e.current.Cause, e.current.Begin = trace.LeaderCrashed, r.At, -1
 		e.current.Phase = e.phase(r)
+		e.haste.now = false
 		j.chains.mark()
 	}
 	for _, o := range e.outages {
@@ -584,6 +598,9 @@ func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 		metric.UnneededElections.Of(ratio(float64(unneeded), end.At.Seconds())),
 		metric.UnjustifiedDemotions.Of(ratio(float64(e.demoted), end.At.Seconds())))
 	v.Metrics = append(v.Metrics, struck(&end.Toll)...)
+	if hastened := float64(e.haste.n); e.haste.ever {
+		v.Metrics = append(v.Metrics, metric.HastenedShare.Of(ratio(hastened, hastened+float64(n))))
+	}
 	v.Metrics = append(v.Metrics, j.faults.metrics()...)
 }
 

@@ -18,13 +18,15 @@ type outages struct {
 	named   bool                    // the Spec of the algorithm names this definition
 	measure func(trace.Origin) bool // whether an outage of that origin is what is measured
 
-	down    bool
-	ended   bool          // it is over, unless it goes on at this very instant
-	from    time.Duration // when the present or last one began
-	until   time.Duration // of one that has ended
-	late    time.Duration // how much of it is lateness
-	counted time.Duration // from where the downtime counts
-	origin  trace.Origin
+	down  bool
+	ended bool // it is over, unless it goes on at this very instant
+	// hastened says that the loss of the leader, since which it counts, is not why it is over.
+	hastened bool
+	from     time.Duration // when the present or last one began
+	until    time.Duration // of one that has ended
+	late     time.Duration // how much of it is lateness
+	counted  time.Duration // from where the downtime counts
+	origin   trace.Origin
 
 	over    []trace.Outage
 	total   time.Duration // of all
@@ -53,7 +55,7 @@ func (o *outages) follow(there bool, at time.Duration, origin func() trace.Origi
 	case o.ended: // at this instant
 		o.down, o.ended = true, false
 	default:
-		o.down, o.from, o.counted, o.origin = true, at, at, origin()
+		o.down, o.from, o.counted, o.origin, o.hastened = true, at, at, origin(), false
 	}
 }
 
@@ -61,7 +63,7 @@ func (o *outages) follow(there bool, at time.Duration, origin func() trace.Origi
 // there was before is gone as well.
 func (o *outages) lose(at time.Duration) {
 	if o.down && !o.measure(o.origin) {
-		o.origin, o.counted = trace.LeaderCrashed, at
+		o.origin, o.counted, o.hastened = trace.LeaderCrashed, at, false
 	}
 }
 
@@ -72,7 +74,11 @@ func (o *outages) settle() {
 		return
 	}
 	status := trace.Unasked
-	if o.measure(o.origin) {
+	switch {
+	case !o.measure(o.origin):
+	case o.hastened:
+		status = trace.Hastened
+	default:
 		status = trace.Completed
 		o.lost.add(o.until-o.counted, o.late)
 	}

@@ -11,6 +11,7 @@ import (
 // conclusion says whether the trial came to its end, and with what.
 func (e *elections) conclusion(j *Judge, end harness.End, v *Verdict) {
 	spec := &e.setup.Alg.Spec
+	counted := e.ok + e.haste.n
 	switch {
 	case e.open && e.last != algo.None && e.lasting() && end.Reason == harness.Finished:
 		// The end found one going on.
@@ -21,11 +22,11 @@ func (e *elections) conclusion(j *Judge, end harness.End, v *Verdict) {
 	case e.open:
 		v.Operations = append(v.Operations, e.current)
 		e.incomplete(j, end, v, spec.Promises)
-	case e.ok == 0 && e.lasting() && end.Reason == harness.Finished: // all agreed all the time
-	case e.ok == 0 && end.Toll.Struck < end.Toll.Due:
+	case counted == 0 && e.lasting() && end.Reason == harness.Finished: // all agreed all the time
+	case counted == 0 && end.Toll.Struck < end.Toll.Due:
 		v.Status, v.Reason = trace.TimedOut, fmt.Sprintf("no process led (%s) when a fault was to happen to "+
 			"the leader, nor until %v", spec.Service, end.At)
-	case e.ok == 0:
+	case counted == 0:
 		v.Status, v.Reason = trace.Unknown, "no election took place"
 	case end.Reason != harness.Finished:
 		v.Status, v.Reason = trace.TimedOut, "the scenario did not come to its end within "+end.At.String()

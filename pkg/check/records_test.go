@@ -305,7 +305,7 @@ func TestMetrics(t *testing.T) {
 		missing []string
 	}{
 		"election": {trial{id: "election/test-term", change: detected, records: troubled,
-			end: harness.End{Toll: harness.Toll{Due: 1, Struck: 1, Drawn: 1}}}, algo.Election, nil},
+			end: harness.End{Toll: harness.Toll{Due: 1, Struck: 1, Drawn: 1}}}, algo.Election, []string{"hastened_share"}},
 		"entries": {trial{id: "mutex/test-token", change: offered, records: troubled},
 			algo.MutualExclusion, []string{"knee_per_s", "kept_up_per_s"}},
 		"a ramp": {trial{id: "mutex/test-token", change: rising, records: troubled},
@@ -313,7 +313,7 @@ func TestMetrics(t *testing.T) {
 		"calm election": {trial{id: eventual, change: detected}, algo.Election,
 			[]string{"suspicion_ms", "heal_ms", "outage_requested_ms", "outage_achieved_ms",
 				"mistake_duration_ms", "mistake_recurrence_ms", "terms_per_election", "split_vote_share",
-				"leader_wait_ms", "settled_share"}},
+				"leader_wait_ms", "settled_share", "hastened_share"}},
 		"several inside": {trial{id: several, records: troubled, change: func(p *harness.Plan) {
 			offered(p)
 			two(p)

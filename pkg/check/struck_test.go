@@ -49,7 +49,7 @@ func TestOutages_CrashMeanwhile(t *testing.T) {
 	crashing := func(p *harness.Plan) { p.Scenario.Kind, p.Leader = harness.LeaderCrash, 3 }
 	for name, begins := range map[string][]trace.Record{
 		"asked to": join(at(10, trace.Elect, 1), at(10, trace.Elected, 1, 0), at(10, trace.Elected, 2, 0)),
-		"unneeded": join(at(10, trace.Elected, 1, 0), at(10, trace.Elected, 2, 0)),
+		"a return": join(at(9, trace.Crash, 1), back(10, 1)),
 		"a cut":    join(cut(10, "1|2|3")),
 	} {
 		t.Run(name, func(t *testing.T) {

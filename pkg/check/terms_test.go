@@ -56,7 +56,7 @@ func TestTerms(t *testing.T) {
 			stands(30, 5, 3), wins(40, 1, 2), stands(45, 5, 4), stands(60, 5, 5)), 2, 0},
 		"a majority stands beside it": {perTerm, join(cut(10, "1 2 3 4|5"), stands(15, 5, 2),
 			stands(20, 1, 2), stands(30, 2, 3), wins(40, 2, 3)), 2, 1 / 2.0},
-		"an election goes on at the cause": {perTerm, join(stands(5, 1, 2), crash, stands(20, 1, 3),
+		"an election goes on at the cause": {perTerm, join(at(2, trace.Crash, 2), back(3, 2), stands(5, 1, 2), crash, stands(20, 1, 3),
 			wins(30, 1, 3)), 1, 0},
 		"in two elections": {perTerm, join(crash, stands(20, 1, 2), stands(30, 1, 3), wins(40, 1, 3),
 			at(50, trace.Crash, 1), stands(60, 2, 4), electedIn(62, 2, 2, 4),

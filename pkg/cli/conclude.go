@@ -224,6 +224,7 @@ type (
 		Statuses map[trace.Status]int    `json:"statuses"`
 		Marked   int                     `json:"marked"`                  // of those with status ok
 		Restless int                     `json:"never_settled,omitempty"` // likewise
+		Hastened int                     `json:"hastened,omitempty"`      // likewise
 		Metrics  map[string]metricReport `json:"metrics"`
 	}
 	metricReport struct {
@@ -297,7 +298,8 @@ func (o *outcome) report(code int) runReport {
 		}
 		r.Cells = append(r.Cells, cellReport{
 			Cell: cell.Number, Design: metric.ByName(cell.Design), InModel: c.within(cell),
-			Statuses: c.statuses, Marked: c.marked, Restless: c.restless, Metrics: metrics,
+			Statuses: c.statuses, Marked: c.marked, Metrics: metrics,
+			Restless: c.asides[0], Hastened: c.asides[1],
 		})
 	}
 	return r

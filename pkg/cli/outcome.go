@@ -46,10 +46,26 @@ type cellOutcome struct {
 	method   stats.Method
 	statuses map[trace.Status]int
 	marked   int
-	restless int                       // trials in which no leader that was struck had settled
+	asides   [len(asides)]int          // how many of its trials with status ok each aside is about
 	beyond   int                       // trials that are beyond the model
 	samples  map[string]results.Sample // what its trials observed of each metric of the table
 	clocks   float64                   // largest clock_error_us
+}
+
+// An aside is what a reader has to know of a trial although its status is ok: a metric of it
+// has a certain value.
+type aside struct {
+	of    *metric.Metric
+	value float64
+	name  string
+	means string
+}
+
+var asides = [...]aside{
+	{metric.SettledShare, 0, "never settled", "no leader that the scenario struck had led for settle; " +
+		"see leader_wait_ms and settled_share"},
+	{metric.HastenedShare, 1, "hastened", "a process had missed the leader, or given it up, before it " +
+		"crashed: the times of elections and outages leave such trials out; see hastened_share"},
 }
 
 // mostTold bounds how many trials are told in words. All of them are counted.
@@ -134,8 +150,10 @@ func (o *outcome) add(t *results.Trial) {
 		v, seen := t.Observe(name)
 		c.samples[name].Add(t.Start(), v, seen)
 	}
-	if v, kind := t.Observe(metric.SettledShare.Name); kind == results.Observed && v == 0 {
-		c.restless++
+	for i := range asides {
+		if v, kind := t.Observe(asides[i].of.Name); kind == results.Observed && v == asides[i].value {
+			c.asides[i]++
+		}
 	}
 	if v, kind := t.Observe(metric.ClockError.Name); kind == results.Observed {
 		c.clocks = max(c.clocks, v)
@@ -242,9 +260,10 @@ func (o *outcome) table() (t *table, notes []string) {
 	}) {
 		notes = append(notes, "*: in_model=false: more was asked of the algorithm than it promises")
 	}
-	if slices.ContainsFunc(o.cells, func(c cellOutcome) bool { return c.restless > 0 }) {
-		notes = append(notes, "never settled: no leader that the scenario struck had led for settle; "+
-			"see leader_wait_ms and settled_share")
+	for i := range asides {
+		if slices.ContainsFunc(o.cells, func(c cellOutcome) bool { return c.asides[i] > 0 }) {
+			notes = append(notes, asides[i].name+": "+asides[i].means)
+		}
 	}
 	return t, notes
 }
@@ -266,11 +285,8 @@ func (o *outcome) count(c *cellOutcome, cell *experiment.Cell) string {
 	for _, status := range trace.Statuses() {
 		if n := c.statuses[status]; n > 0 {
 			part := fmt.Sprintf("%s %d", status, n)
-			if status == trace.OK && c.marked > 0 {
-				part += fmt.Sprintf(" (marked %d)", c.marked)
-			}
-			if status == trace.OK && c.restless > 0 {
-				part += fmt.Sprintf(" (never settled %d)", c.restless)
+			if status == trace.OK {
+				part += c.but()
 			}
 			parts = append(parts, part)
 			total += n
@@ -291,6 +307,23 @@ func (o *outcome) count(c *cellOutcome, cell *experiment.Cell) string {
 		text += fmt.Sprintf(" (%d *)", c.beyond)
 	}
 	return text
+}
+
+// but says what is to be known of the trials with status ok.
+func (c *cellOutcome) but() string {
+	var parts []string
+	if c.marked > 0 {
+		parts = append(parts, fmt.Sprintf("marked %d", c.marked))
+	}
+	for i := range asides {
+		if c.asides[i] > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", asides[i].name, c.asides[i]))
+		}
+	}
+	if parts == nil {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
 }
 
 // within says whether all of the cell is within the model, by its plan and by its trials.

@@ -168,7 +168,7 @@ func (s *streams) tune(f *tuneFlags, args []string) error {
 	return err
 }
 
-// asUsage has what cannot be tuned count as a mistake of whoever asked.
+// asUsage reports what cannot be tuned as a usage error.
 func asUsage(err error) error {
 	var refusal *tune.Refusal
 	if errors.As(err, &refusal) {

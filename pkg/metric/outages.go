@@ -111,4 +111,9 @@ var (
 		Name: "settled_share", Words: "share of settled leaders", Unit: Fraction, Kind: Share, Better: Higher,
 		Doc: "share of the leaders that the scenario struck that had led for settle without a break",
 	})
+	HastenedShare = elections.declare(Metric{
+		Name: "hastened_share", Words: "share of hastened elections", Unit: Fraction, Kind: Share,
+		Doc: "share of the elections after the loss of a leader that were under way before it: a process " +
+			"had given it up, or had missed a message that was lost; times leave them out",
+	})
 )

@@ -94,4 +94,6 @@ const (
 	Joined    Progress = "joined"  // a process came back, and all agree on the leader of before
 	Restarted Progress = "restart" // a process came back, and brought another leader
 	Unasked   Progress = "other"   // an election that began with something else than what is measured
+	// Hastened is an election by whose cause, the loss of the leader, another was on its way already.
+	Hastened Progress = "hastened"
 )
