@@ -14,13 +14,13 @@ import (
 
 // A Queued is a run that is in a queue, or has left something there.
 type Queued struct {
-	Run       string    `json:"run"`
-	Announced time.Time `json:"announced,omitzero"` // zero: it is no longer announced
-	Build     string    `json:"build,omitempty"`    // of its program
-	Runner    bool      `json:"runner"`             // whether its runner is there
-	Blocks    int       `json:"blocks"`             // that no worker has finished
-	Results   int       `json:"results"`            // blocks whose results wait for the runner
-	Aside     []Aside   `json:"aside,omitempty"`
+	Run       string
+	Announced time.Time // zero: it is no longer announced
+	Build     string    // of its program
+	Runner    bool      // whether its runner is there
+	Blocks    int       // that no worker has finished
+	Results   int       // blocks whose results wait for the runner
+	Aside     []Aside
 }
 
 // List are the runs in the queue of a server, by name. Note is told what a user should know

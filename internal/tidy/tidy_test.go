@@ -86,6 +86,8 @@ var table = []struct {
 		"internal/stats", "pkg/fault", "pkg/harness", "pkg/check", "internal/files",
 	}},
 	{"internal/program", nil},
+	{"internal/console", nil},
+	{"internal/answer", []string{"internal/console"}},
 	{"pkg/results", []string{"pkg/metric", "pkg/trace", "internal/stats", "internal/files",
 		"internal/transport", "internal/program"}},
 	{"pkg/runner/nodes", []string{

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/atlas"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/rare"
 	"github.com/conclave-bench/conclave/internal/report"
@@ -359,31 +360,31 @@ func tried(list []surveyed, f *atlasFlags) string {
 
 func (s *streams) printAtlas(list []surveyed, f *atlasFlags) {
 	w := s.text()
-	sum := &table{}
-	sum.column("elector", false)
-	sum.column("processes", true)
-	sum.column("graphs", true)
+	sum := &console.Table{}
+	sum.Column("elector", false)
+	sum.Column("processes", true)
+	sum.Column("graphs", true)
 	for _, class := range atlas.Classes {
-		sum.column(class.Name, true)
+		sum.Column(class.Name, true)
 	}
-	sum.column("time-out", true)
+	sum.Column("time-out", true)
 	for i := range list {
 		x := &list[i]
 		row := []string{x.Label, strconv.Itoa(x.plan.Nodes), strconv.Itoa(len(x.Entries))}
 		for _, n := range atlas.Count(x.Entries) {
 			row = append(row, strconv.Itoa(n))
 		}
-		sum.add(append(row, x.options.TimeOut.String())...)
+		sum.Add(append(row, x.options.TimeOut.String())...)
 	}
-	sum.write(w)
+	sum.Write(w)
 	graphs, rest := f.told(list)
-	if len(graphs.rows) > 0 {
+	if len(graphs.Rows) > 0 {
 		fmt.Fprintln(w)
-		graphs.write(w)
+		graphs.Write(w)
 	}
 	fmt.Fprintln(w)
 	fmt.Fprintln(w, tried(list, f))
-	if len(graphs.rows) > 0 {
+	if len(graphs.Rows) > 0 {
 		spread := ""
 		if len(list) == 1 {
 			spread = "; from, to: the least and the most"
@@ -407,20 +408,20 @@ func (s *streams) printAtlas(list []surveyed, f *atlasFlags) {
 
 // told is the table of those graphs that are told one by one, and whether there are more. One
 // elector's are in the order of the atlas; several are side by side in each graph.
-func (f *atlasFlags) told(list []surveyed) (t *table, more bool) {
-	t = &table{}
+func (f *atlasFlags) told(list []surveyed) (t *console.Table, more bool) {
+	t = &console.Table{}
 	alone := len(list) == 1
-	t.column("graph", false)
+	t.Column("graph", false)
 	if !alone {
-		t.column("elector", false)
+		t.Column("elector", false)
 	}
-	t.column("class", false)
-	t.column("share", true)
+	t.Column("class", false)
+	t.Column("share", true)
 	if alone {
-		t.column("from", true)
-		t.column("to", true)
+		t.Column("from", true)
+		t.Column("to", true)
 	}
-	t.column("outage", true)
+	t.Column("outage", true)
 	for i := range list {
 		x := &list[i]
 		for k := range x.Entries {
@@ -439,12 +440,12 @@ func (f *atlasFlags) told(list []surveyed) (t *table, more bool) {
 			if alone {
 				row = append(row, atlas.Decimal(slices.Min(e.Shares)), atlas.Decimal(slices.Max(e.Shares)))
 			}
-			t.add(append(row, strconv.FormatFloat(x.timeOuts(e), 'f', 2, 64))...)
+			t.Add(append(row, strconv.FormatFloat(x.timeOuts(e), 'f', 2, 64))...)
 		}
 	}
 	if !alone {
-		t.keyed(2)
-		slices.SortStableFunc(t.rows, func(a, b []string) int { return cmp.Compare(a[0], b[0]) })
+		t.Keyed(2)
+		slices.SortStableFunc(t.Rows, func(a, b []string) int { return cmp.Compare(a[0], b[0]) })
 	}
 	return t, more
 }

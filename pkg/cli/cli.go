@@ -20,6 +20,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/host"
 	"github.com/conclave-bench/conclave/internal/host/agent"
 	"github.com/conclave-bench/conclave/internal/host/node"
@@ -212,7 +213,8 @@ func (s *streams) getenv(name string) string {
 func (s *streams) say(text string) {
 	_ = s.out.Flush() // the error stays until the end
 	for line := range strings.Lines(text) {
-		fmt.Fprintln(s.err, fold("bench: "+strings.TrimPrefix(strings.TrimSuffix(line, "\n"), "bench ")))
+		line = strings.TrimPrefix(strings.TrimSuffix(line, "\n"), "bench ")
+		fmt.Fprintln(s.err, console.Fold("bench: "+line))
 	}
 }
 
@@ -252,3 +254,9 @@ func (s *streams) bench(args []string) int {
 	}
 	return code
 }
+
+// text is standard output for people.
+func (s *streams) text() *console.Folding { return &console.Folding{W: s.out} }
+
+// aside is standard error for people, without the command's name in front.
+func (s *streams) aside() *console.Folding { return &console.Folding{W: s.err} }

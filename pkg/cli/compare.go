@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/stats"
@@ -272,7 +273,7 @@ func unknownName(err error) error {
 		return err
 	}
 	hint := ""
-	if !isNumber(unknown.Name) {
+	if !console.IsNumber(unknown.Name) {
 		hint = algo.Hint(unknown.Name, unknown.Known)
 	}
 	return usage("%v%s (has: %s)", err, hint, strings.Join(distinct(unknown.Known), ", "))

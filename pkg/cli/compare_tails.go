@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -82,25 +83,25 @@ func (s *streams) compareTails(f *compareFlags, old, fresh *results.Table, o com
 }
 
 func printTails(w io.Writer, r *compare.TailReport) {
-	w = &folding{w: w}
+	w = &console.Folding{W: w}
 	fmt.Fprintf(w, "base: %s\nnew:  %s\n", sideText(r.Base), sideText(r.New))
-	t := &table{}
+	t := &console.Table{}
 	for _, head := range strings.Split("cell,figure,base,new,change,verdict,operations,design effect", ",") {
-		t.column(head, !slices.Contains([]string{"cell", "figure", "verdict"}, head))
+		t.Column(head, !slices.Contains([]string{"cell", "figure", "verdict"}, head))
 	}
-	t.keyed(2)
+	t.Keyed(2)
 	paired, legend := 0, &compare.Legend{}
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		if row.Paired {
 			paired++
 		}
-		t.add(row.Cell, row.Stat+" of "+row.Metric, legend.Tail(&row.Base), legend.Tail(&row.New),
+		t.Add(row.Cell, row.Stat+" of "+row.Metric, legend.Tail(&row.Base), legend.Tail(&row.New),
 			row.ChangeText(), string(row.Verdict), besides(tailSize(&row.Base), tailSize(&row.New)),
 			besides(compare.Number(row.Base.Effect), compare.Number(row.New.Effect)))
 	}
 	fmt.Fprintln(w)
-	t.write(w)
+	t.Write(w)
 	fmt.Fprintf(w, "\nfigures: %s\n"+
 		"change: of that quantile [%.4g %% interval, by a two-level bootstrap of trials and operations]\n"+
 		"worse, better: the interval leaves out 0, and the change is more than %s\n", compare.TailNote,

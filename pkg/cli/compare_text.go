@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/report/export"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -33,18 +34,18 @@ func printComparison(w io.Writer, r *compare.Report, format string, asked bool) 
 
 // comparisonTable lays out rows as benchstat does: what changed and by how much, then how sure
 // that is. If it is brief, medians stand without their intervals.
-func comparisonTable(r *compare.Report, rows []compare.Row, brief bool) *table {
-	t := &table{}
+func comparisonTable(r *compare.Report, rows []compare.Row, brief bool) *console.Table {
+	t := &console.Table{}
 	for _, name := range r.Columns {
-		t.column(name, isNumberColumn(r, name))
+		t.Column(name, isNumberColumn(r, name))
 	}
-	t.column("metric", false)
-	t.keyed(len(t.head))
-	t.column("verdict", false)
+	t.Column("metric", false)
+	t.Keyed(len(t.Head))
+	t.Column("verdict", false)
 	for _, name := range []string{"base", "new", "change", "95 %", "p", "n"} {
-		t.column(name, true)
+		t.Column(name, true)
 	}
-	t.column("test", false)
+	t.Column("test", false)
 	figure := figureText
 	if brief {
 		figure = center
@@ -56,20 +57,20 @@ func comparisonTable(r *compare.Report, rows []compare.Row, brief bool) *table {
 			cells = append(cells, f.Value)
 		}
 		change, interval := changeText(row)
-		t.add(append(cells, row.Metric, verdictText(row), figure(row.Base), figure(row.New), change,
+		t.Add(append(cells, row.Metric, verdictText(row), figure(row.Base), figure(row.New), change,
 			interval, probability(row), sizes(row), string(row.Test))...)
 	}
 	for _, g := range r.Geomeans {
 		if g.Cells > 1 && g.Change != 0 && slices.ContainsFunc(rows, func(row compare.Row) bool {
 			return row.Metric == g.Metric
 		}) {
-			cells := make([]string, len(t.head))
+			cells := make([]string, len(t.Head))
 			cells[0], cells[len(r.Columns)], cells[len(r.Columns)+4] = "geomean", g.Metric,
 				compare.Percent(g.Change)
-			t.add(cells...)
+			t.Add(cells...)
 		}
 	}
-	t.dropEmpty()
+	t.DropEmpty()
 	return t
 }
 
@@ -122,7 +123,7 @@ func verdictText(row *compare.Row) string {
 func isNumberColumn(r *compare.Report, name string) bool {
 	for i := range r.Rows {
 		for _, f := range r.Rows[i].Cell {
-			if f.Name == name && !isNumber(f.Value) {
+			if f.Name == name && !console.IsNumber(f.Value) {
 				return false
 			}
 		}
@@ -288,7 +289,7 @@ func remarks(r *compare.Report) []string {
 }
 
 func textComparison(w io.Writer, r *compare.Report, asked bool) error {
-	w = &folding{w: w}
+	w = &console.Folding{W: w}
 	fmt.Fprintf(w, "base  %s\nnew   %s\n", sideText(r.Base), sideText(r.New))
 	for _, text := range r.Warnings {
 		fmt.Fprintln(w, "careful: "+text)
@@ -302,7 +303,7 @@ func textComparison(w io.Writer, r *compare.Report, asked bool) error {
 	rows, same, minor := rowsFor(r, asked)
 	if len(rows) > 0 {
 		fmt.Fprintln(w)
-		comparisonTable(r, rows, !asked).write(w)
+		comparisonTable(r, rows, !asked).Write(w)
 	}
 	fmt.Fprintln(w)
 	if text := hidden(same, minor); text != "" {
@@ -360,14 +361,14 @@ func conclusion(r *compare.Report) string {
 // folded away.
 func markdownComparison(w io.Writer, r *compare.Report, asked bool) error {
 	for _, text := range r.Warnings {
-		fmt.Fprintf(w, "> **careful**: %s\n\n", escapeMarkdown(text))
+		fmt.Fprintf(w, "> **careful**: %s\n\n", console.Markdown(text))
 	}
 	fmt.Fprintf(w, "### Conclave: %s\n\n", conclusion(r))
 	for _, text := range r.Failures {
-		fmt.Fprintf(w, "- **fails**: %s\n", escapeMarkdown(text))
+		fmt.Fprintf(w, "- **fails**: %s\n", console.Markdown(text))
 	}
 	for _, text := range r.Open {
-		fmt.Fprintf(w, "- **inconclusive**: %s\n", escapeMarkdown(text))
+		fmt.Fprintf(w, "- **inconclusive**: %s\n", console.Markdown(text))
 	}
 	if len(r.Failures)+len(r.Open) > 0 {
 		fmt.Fprintln(w)
@@ -376,57 +377,29 @@ func markdownComparison(w io.Writer, r *compare.Report, asked bool) error {
 		if !slices.ContainsFunc(r.CellFailures, func(f compare.CellFailure) bool {
 			return f.Cell == change.Cell
 		}) {
-			fmt.Fprintf(w, "- %s\n", escapeMarkdown(change.String()))
+			fmt.Fprintf(w, "- %s\n", console.Markdown(change.String()))
 		}
 	}
 	for _, text := range r.Findings() {
-		fmt.Fprintf(w, "- %s\n", escapeMarkdown(text))
+		fmt.Fprintf(w, "- %s\n", console.Markdown(text))
 	}
 	if len(r.Findings())+len(r.Statuses) > 0 {
 		fmt.Fprintln(w)
 	}
 	rows, same, minor := rowsFor(r, asked)
 	if len(rows) > 0 {
-		comparisonTable(r, rows, false).markdown(w)
+		comparisonTable(r, rows, false).Markdown(w)
 	}
 	if text := hidden(same, minor); text != "" {
 		fmt.Fprintf(w, "%s\n\n", text)
 	}
 	fmt.Fprintf(w, "<details><summary>all figures</summary>\n\n")
-	fmt.Fprintf(w, "base: %s  \nnew: %s\n\n", escapeMarkdown(sideText(r.Base)),
-		escapeMarkdown(sideText(r.New)))
-	comparisonTable(r, r.Rows, false).markdown(w)
+	fmt.Fprintf(w, "base: %s  \nnew: %s\n\n", console.Markdown(sideText(r.Base)),
+		console.Markdown(sideText(r.New)))
+	comparisonTable(r, r.Rows, false).Markdown(w)
 	for _, text := range append(strings.Split(legend(r, r.Rows), "\n"), remarks(r)...) {
-		fmt.Fprintf(w, "- %s\n", escapeMarkdown(text))
+		fmt.Fprintf(w, "- %s\n", console.Markdown(text))
 	}
 	_, err := fmt.Fprintf(w, "\n</details>\n")
 	return err
-}
-
-// escapeMarkdown keeps text from being read as a table, a tag or a mention.
-func escapeMarkdown(text string) string {
-	return strings.NewReplacer("|", `\|`, "<", "&lt;", ">", "&gt;", "*", `\*`, "_", `\_`, "`", "'",
-		"@", "&#64;", "[", `\[`, "]", `\]`, "~", `\~`).Replace(text)
-}
-
-// markdown writes the table for a forge.
-func (t *table) markdown(w io.Writer) {
-	line := func(cells []string) { fmt.Fprintf(w, "| %s |\n", strings.Join(cells, " | ")) }
-	line(t.head)
-	rule := make([]string, len(t.head))
-	for i, right := range t.right {
-		rule[i] = "---"
-		if right {
-			rule[i] = "---:"
-		}
-	}
-	line(rule)
-	for _, row := range t.rows {
-		cells := make([]string, len(row))
-		for i, cell := range row {
-			cells[i] = escapeMarkdown(cell)
-		}
-		line(cells)
-	}
-	fmt.Fprintln(w)
 }

@@ -90,7 +90,7 @@ func (o *outcome) warnings() []string {
 // print writes the end of a run for people.
 func (o *outcome) print(w io.Writer) {
 	t, notes := o.table()
-	t.write(w)
+	t.Write(w)
 	fmt.Fprintln(w)
 	o.rank(w)
 	fmt.Fprintf(w, "n: trials with status ok; figures: %s\n",

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
@@ -300,12 +301,12 @@ func (s *streams) printDescription(d description) {
 	fmt.Fprintf(w, "%s: %s\n\n", d.ID, d.Summary)
 	p := &d.Paper
 	cite := strings.Join([]string{p.Authors, p.Title, p.Venue}, ". ")
-	fmt.Fprintf(w, "Paper\n%s\n", wrap(fmt.Sprintf("%s, %d.", cite, p.Year), 2))
+	fmt.Fprintf(w, "Paper\n%s\n", console.Wrap(fmt.Sprintf("%s, %d.", cite, p.Year), 2))
 	if p.DOI != "" {
 		fmt.Fprintf(w, "  https://doi.org/%s\n", p.DOI)
 	}
 	if p.Deviations != "" {
-		fmt.Fprintf(w, "\nDepartures from the paper\n%s\n", wrap(p.Deviations, 2))
+		fmt.Fprintf(w, "\nDepartures from the paper\n%s\n", console.Wrap(p.Deviations, 2))
 	}
 	fmt.Fprintf(w, "\nMessages\n  %s\n", strings.Join(d.Messages, ", "))
 	if len(d.Auxiliary) > 0 {
@@ -323,7 +324,7 @@ func (s *streams) printDescription(d description) {
 	s.properties("Needs", d.Needs)
 	s.properties("Survives", d.Survives)
 	if d.Breaks != "" {
-		fmt.Fprintf(w, "\nBeyond that\n%s\n", wrap(d.Breaks, 2))
+		fmt.Fprintf(w, "\nBeyond that\n%s\n", console.Wrap(d.Breaks, 2))
 	}
 	fmt.Fprintf(w, "\nPromises\n  %s\n", strings.Join(d.Promises, "\n  "))
 	if len(d.Claims) > 0 {
@@ -342,12 +343,13 @@ func (s *streams) printDescription(d description) {
 		for _, name := range slices.Sorted(maps.Keys(set.Params)) {
 			values = append(values, name+" "+set.Params[name])
 		}
-		fmt.Fprintf(w, "  %s\n%s\n%s\n", set.Name, wrap(set.Doc, 6), wrap(strings.Join(values, ", "), 6))
+		fmt.Fprintf(w, "  %s\n%s\n%s\n", set.Name, console.Wrap(set.Doc, 6),
+			console.Wrap(strings.Join(values, ", "), 6))
 		for _, more := range []property{
 			{"of", set.Source}, {"differs", set.Differs}, {"demands", set.Demands},
 		} {
 			if more.Value != "" {
-				fmt.Fprintf(w, "%s\n", wrap(more.Name+": "+more.Value, 6))
+				fmt.Fprintf(w, "%s\n", console.Wrap(more.Name+": "+more.Value, 6))
 			}
 		}
 	}
@@ -369,14 +371,14 @@ func bounds(list []claimBound) string {
 }
 
 func (s *streams) properties(title string, list []property) {
-	t := &table{}
-	t.column(title, false)
-	t.column("", false)
+	t := &console.Table{}
+	t.Column(title, false)
+	t.Column("", false)
 	for _, p := range list {
-		t.add("  "+p.Name, p.Value)
+		t.Add("  "+p.Name, p.Value)
 	}
 	fmt.Fprintln(s.out)
-	t.write(s.text())
+	t.Write(s.text())
 }
 
 func printParams(w io.Writer, d description) {
@@ -413,6 +415,6 @@ func printParams(w io.Writer, d description) {
 		if p.PerProcess {
 			kind += ", or a list with one for each process"
 		}
-		fmt.Fprintf(w, "  %s = %s (%s)\n%s\n", p.Name, p.Default, kind, wrap(p.Doc, 6))
+		fmt.Fprintf(w, "  %s = %s (%s)\n%s\n", p.Name, p.Default, kind, console.Wrap(p.Doc, 6))
 	}
 }

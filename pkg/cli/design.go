@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 )
 
@@ -36,10 +37,10 @@ func designOf(e *experiment.Experiment) design {
 }
 
 // head adds the columns to a table of e's cells.
-func (d design) head(t *table, e *experiment.Experiment) {
+func (d design) head(t *console.Table, e *experiment.Experiment) {
 	for i, name := range d.columns {
-		t.column(name, !slices.ContainsFunc(e.Cells, func(c experiment.Cell) bool {
-			return !isNumber(c.Design[d.at[i]].Value)
+		t.Column(name, !slices.ContainsFunc(e.Cells, func(c experiment.Cell) bool {
+			return !console.IsNumber(c.Design[d.at[i]].Value)
 		}))
 	}
 }

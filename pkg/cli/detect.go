@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -183,17 +184,17 @@ func (s *streams) printDetection(f *detection, e *experiment.Experiment) {
 	fmt.Fprintf(w, "\ndetect      %s worse, with probability %v (alpha %v, %s, Holm)\n", percentOf(f.by),
 		compare.Power, compare.DefaultAlpha, report.Plural(f.tests, "test", "tests"))
 	fmt.Fprintf(w, "pilot       %s\n\n", f.pilot)
-	t, d := &table{}, designOf(e)
-	t.column("algorithm", false)
+	t, d := &console.Table{}, designOf(e)
+	t.Column("algorithm", false)
 	d.head(t, e)
-	t.column("metric", false)
-	t.keyed(len(t.head))
-	t.column("n", true)
-	t.column("median", true)
+	t.Column("metric", false)
+	t.Keyed(len(t.Head))
+	t.Column("n", true)
+	t.Column("median", true)
 	if e.Virtual() {
-		t.column("pairs", true)
+		t.Column("pairs", true)
 	}
-	t.column("ranks", true)
+	t.Column("ranks", true)
 	for i := range f.needs {
 		n := &f.needs[i]
 		row := []string{n.Cell.Get("label")}
@@ -216,9 +217,9 @@ func (s *streams) printDetection(f *detection, e *experiment.Experiment) {
 		if n.Ranks == 0 {
 			ranks = ""
 		}
-		t.add(append(row, ranks)...)
+		t.Add(append(row, ranks)...)
 	}
-	t.write(w)
+	t.Write(w)
 	fmt.Fprintf(w, "\n%s\n", strings.Join(f.remarks(e), "\n"))
 	verdict := "enough"
 	if f.most() > e.Repetitions {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/report/diagram"
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -110,17 +111,17 @@ func (d *difference) print(w io.Writer, world string, events int) {
 		d.printParting(w)
 		d.printFollowing(w, events)
 	}
-	t := &table{}
-	t.column("", false)
+	t := &console.Table{}
+	t.Column("", false)
 	for _, name := range sideNames {
-		t.column(name, true)
+		t.Column(name, true)
 	}
 	for _, row := range d.rows() {
-		t.add(row.Name, row.A, row.B)
+		t.Add(row.Name, row.A, row.B)
 	}
-	if len(t.rows) > 0 {
+	if len(t.Rows) > 0 {
 		fmt.Fprintln(w)
-		t.write(w)
+		t.Write(w)
 	}
 }
 

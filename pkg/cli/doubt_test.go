@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/report/export"
 	"github.com/conclave-bench/conclave/internal/report/figure"
@@ -226,7 +227,7 @@ func drawn(t *testing.T, dir string) (text string) {
 func endOf(dir string) string {
 	var text strings.Builder
 	if o := outcomeIn(dir); o != nil {
-		o.print(&folding{w: &text})
+		o.print(&console.Folding{W: &text})
 	}
 	return text.String()
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/explore"
 	"github.com/conclave-bench/conclave/internal/modelcheck"
 	"github.com/conclave-bench/conclave/internal/program"
@@ -463,9 +464,9 @@ func (s *streams) exhaust(c *cobra.Command, alg *algo.Algorithm) error {
 	if err != nil {
 		return err
 	}
-	t := &table{}
+	t := &console.Table{}
 	for i, name := range []string{"system", "states", "steps", "depth", "ends", "schedules"} {
-		t.column(name, i > 0)
+		t.Column(name, i > 0)
 	}
 	var broken []string
 	panicked := false
@@ -485,10 +486,10 @@ func (s *streams) exhaust(c *cobra.Command, alg *algo.Algorithm) error {
 		case space.Schedules != nil:
 			schedules = space.Schedules.String()
 		}
-		t.add(scope.String(), fmt.Sprint(space.States), fmt.Sprint(space.Steps), fmt.Sprint(space.Depth),
+		t.Add(scope.String(), fmt.Sprint(space.States), fmt.Sprint(space.Steps), fmt.Sprint(space.Depth),
 			fmt.Sprint(space.Terminal), schedules)
 	}
-	t.write(s.text())
+	t.Write(s.text())
 	for _, text := range broken {
 		fmt.Fprintf(s.text(), "\nviolation: %s: %s\n", alg.ID, text)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/commits"
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/proc"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report/export"
@@ -480,24 +481,24 @@ func (g *gate) raise(code int) {
 func (g *gate) write() error {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "## Conclave: %s\n\nbase: %s  \nhead: %s\n\n", meaning("gate", g.code),
-		escapeMarkdown(g.base.title), escapeMarkdown(g.head.title))
+		console.Markdown(g.base.title), console.Markdown(g.head.title))
 	for _, p := range g.parts {
 		for _, f := range p.Faults {
 			fmt.Fprintf(&text, "- **%s**: %s\n", f.Kind,
-				strings.ReplaceAll(escapeMarkdown(headed(p.Name, f.Text)), "\n", "\n  "))
+				strings.ReplaceAll(console.Markdown(headed(p.Name, f.Text)), "\n", "\n  "))
 			if f.Hint != "" {
 				fmt.Fprintf(&text, "  `%s`\n", f.Hint)
 			}
 		}
 		for _, n := range p.Notes {
-			fmt.Fprintf(&text, "- note: %s\n", escapeMarkdown(headed(p.Name, n)))
+			fmt.Fprintf(&text, "- note: %s\n", console.Markdown(headed(p.Name, n)))
 		}
 	}
 	for _, p := range g.parts {
 		if p.Report == nil {
 			continue
 		}
-		fmt.Fprintf(&text, "\n## %s\n\n", escapeMarkdown(p.Name))
+		fmt.Fprintf(&text, "\n## %s\n\n", console.Markdown(p.Name))
 		if err := markdownComparison(&text, p.Report, len(g.options.Metrics) > 0); err != nil {
 			return err
 		}

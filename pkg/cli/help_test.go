@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+
+	"github.com/conclave-bench/conclave/internal/console"
 )
 
 // TestHelp_FitsTheTerminal: no help text is wider than a terminal.
@@ -18,7 +20,7 @@ func TestHelp_FitsTheTerminal(t *testing.T) {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(out.String()) {
-			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > columns {
+			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > console.Columns {
 				t.Errorf("%s --help: %d columns: %s", todo[0].CommandPath(), n, line)
 			}
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/commits"
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/history"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -321,7 +322,7 @@ What somebody has blessed is told, and is no failure.
 			case "markdown":
 				markdownTrends(&text, a)
 			default:
-				printTrends(&folding{w: &text}, a)
+				printTrends(&console.Folding{W: &text}, a)
 			}
 			if err == nil {
 				err = s.output(out, []byte(text.String()))
@@ -418,7 +419,7 @@ func (s *streams) historyBless(ctx context.Context, f *historyFlags, commit, met
 }
 
 // printTrends writes an analysis for people.
-func printTrends(w *folding, a *history.Analysis) {
+func printTrends(w *console.Folding, a *history.Analysis) {
 	measured := map[string]bool{}
 	noisy := 0
 	for _, series := range a.Series {
@@ -610,26 +611,26 @@ func markdownTrends(w *strings.Builder, a *history.Analysis) {
 		if i == most {
 			break
 		}
-		fmt.Fprintf(w, "- %s: %s\n", escapeMarkdown(place(f)), escapeMarkdown(findingText(f)))
+		fmt.Fprintf(w, "- %s: %s\n", console.Markdown(place(f)), console.Markdown(findingText(f)))
 	}
 	if len(a.Findings) > 0 {
 		fmt.Fprintf(w, "\n<details><summary>all %s</summary>\n\n", report.Plural(len(a.Findings), "change",
 			"changes"))
 		for _, f := range a.Findings {
-			fmt.Fprintf(w, "- %s: %s", escapeMarkdown(place(f)), escapeMarkdown(findingText(f)))
+			fmt.Fprintf(w, "- %s: %s", console.Markdown(place(f)), console.Markdown(findingText(f)))
 			for _, text := range alsoOf(f) {
 				if text == f.Cause {
 					fmt.Fprintf(w, "\n\n  ```\n  %s\n  ```", strings.ReplaceAll(text, "\n", "\n  "))
 					continue
 				}
-				fmt.Fprintf(w, "; %s", escapeMarkdown(text))
+				fmt.Fprintf(w, "; %s", console.Markdown(text))
 			}
 			fmt.Fprintln(w)
 		}
 		fmt.Fprintf(w, "\n</details>\n")
 	}
 	for _, n := range notesOf(a) {
-		fmt.Fprintf(w, "\n%s\n", escapeMarkdown(n))
+		fmt.Fprintf(w, "\n%s\n", console.Markdown(n))
 	}
 }
 
@@ -762,16 +763,16 @@ and that the whole series does not bear out.`,
 	return c
 }
 
-func printRoc(w *folding, r *history.Curve) {
+func printRoc(w *console.Folding, r *history.Curve) {
 	fmt.Fprintf(w, "%s with %s, %.0f commits a year\n\n", report.Plural(r.Series, "noisy series",
 		"noisy series"),
 		report.Plural(r.Values, "value", "values"), r.CommitsAYear)
-	t := &table{}
-	t.column("alpha", true)
-	t.column("false alarms a year", true)
+	t := &console.Table{}
+	t.Column("alpha", true)
+	t.Column("false alarms a year", true)
 	for _, shift := range r.Shifts {
-		t.column(fmt.Sprintf("%g %% found", 100*shift), true)
-		t.column("commits later", true)
+		t.Column(fmt.Sprintf("%g %% found", 100*shift), true)
+		t.Column("commits later", true)
 	}
 	for _, row := range r.Rows {
 		cells := []string{fmt.Sprint(row.Alpha), compare.Number(row.Alarms)}
@@ -782,9 +783,9 @@ func printRoc(w *folding, r *history.Curve) {
 			}
 			cells = append(cells, fmt.Sprintf("%.0f %%", 100*found.Share), later)
 		}
-		t.add(cells...)
+		t.Add(cells...)
 	}
-	t.write(w)
+	t.Write(w)
 	fmt.Fprintln(w)
 	switch {
 	case r.Proposed == nil:

@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/fault"
@@ -25,122 +26,59 @@ var problems = []struct {
 	{algo.MutualExclusion, "Mutual exclusion"},
 }
 
-type listReport struct {
-	Schema        int             `json:"schema_version"`
-	Algorithms    []listAlgorithm `json:"algorithms"`
-	Scenarios     []listEntry     `json:"scenarios"`
-	Distributions []listEntry     `json:"distributions"`
-	Detectors     []listEntry     `json:"detectors"`
-	Faults        []listEntry     `json:"faults"`    // what an event can do
-	Selectors     []listEntry     `json:"selectors"` // whom it happens to
-	Choices       []listEntry     `json:"choices"`   // words for who
-	Instants      []listEntry     `json:"instants"`  // when
-	Triggers      []listEntry     `json:"triggers"`  // what it can wait for
-	Shapes        []listEntry     `json:"shapes"`    // of partitions
-	Metrics       []listMetric    `json:"metrics"`
-	Cities        []string        `json:"cities"` // of the distribution of that name
-}
-
-type listAlgorithm struct {
-	ID      string       `json:"id"`
-	Problem algo.Problem `json:"problem"`
-	Summary string       `json:"summary"`
-	Sets    []string     `json:"sets"` // of parameters
-}
-
-// A listMetric is a column of trials.csv that holds a figure.
-type listMetric struct {
-	Name    string       `json:"name"`
-	Problem algo.Problem `json:"problem,omitempty"` // empty: of both
-	Unit    metric.Unit  `json:"unit"`
-	Doc     string       `json:"doc"`
-}
-
-// A listEntry is a word of the experiment file.
-type listEntry struct {
-	Name    string       `json:"name"`
-	Problem algo.Problem `json:"problem,omitempty"`
-	Doc     string       `json:"doc"`
-	Keys    []string     `json:"keys"`
-}
-
-func listing() listReport {
-	r := listReport{Schema: 1, Cities: link.Cities()}
-	for _, a := range algo.All() {
-		sets := []string{}
-		for _, set := range a.Spec.Sets {
-			sets = append(sets, set.Name)
-		}
-		r.Algorithms = append(r.Algorithms, listAlgorithm{a.ID, a.Problem, a.Spec.Summary, sets})
-	}
-	for _, k := range harness.Scenarios {
-		r.Scenarios = append(r.Scenarios, listEntry{k.Name, k.Problem, k.Doc, k.Keys})
-	}
-	for _, d := range link.Distributions {
-		r.Distributions = append(r.Distributions, listEntry{d.Name, "", d.Doc, d.KeyNames()})
-	}
-	for _, d := range harness.Detectors {
-		r.Detectors = append(r.Detectors, listEntry{d.Name, "", d.Doc, d.KeyNames()})
-	}
-	for _, f := range fault.All() {
-		r.Faults = append(r.Faults, listEntry{Name: f.Name, Doc: f.Doc, Keys: f.Keys()})
-	}
-	add := func(list *[]listEntry, name, doc string) {
-		*list = append(*list, listEntry{Name: name, Doc: doc, Keys: []string{}})
-	}
-	for _, k := range fault.Selectors {
-		add(&r.Selectors, k.Name, k.Doc)
-	}
-	for _, c := range fault.Choices {
-		add(&r.Choices, c.Name, c.Doc)
-	}
-	for _, w := range experiment.Instants {
-		add(&r.Instants, w.Name, w.Doc)
-	}
-	for _, t := range fault.Triggers {
-		add(&r.Triggers, t.Name, t.Doc)
-	}
-	for _, l := range fault.Shapes {
-		add(&r.Shapes, l.Name, l.Doc)
-	}
-	for _, m := range metric.All() {
-		r.Metrics = append(r.Metrics, listMetric{m.Name, m.Problem, m.Unit, m.Doc})
-	}
-	return r
+// A word is one of the experiment file, or of the results, and what it means.
+type word struct {
+	name    string
+	problem algo.Problem // "": both
+	doc     string
+	more    []string // its keys, or its sets
 }
 
 // A family is a part of the list that can be asked for alone.
 type family struct {
-	name  string
-	print func(s *streams, r *listReport)
-	json  func(r *listReport) map[string]any
+	name string
+	add  func(*answer.Document)
 }
 
 // families are the parts of the list, in its order.
 var families = []family{
-	{"algorithms", (*streams).listAlgorithms, func(r *listReport) map[string]any {
-		return map[string]any{"algorithms": r.Algorithms}
+	{"algorithms", func(d *answer.Document) {
+		listByProblem(d, "algorithms", "sets", listAlgorithms(), func(p string) string { return p })
 	}},
-	{"scenarios", (*streams).listScenarios, func(r *listReport) map[string]any {
-		return map[string]any{"scenarios": r.Scenarios}
+	{"scenarios", func(d *answer.Document) {
+		var list []word
+		for _, k := range harness.Scenarios {
+			list = append(list, word{k.Name, k.Problem, k.Doc, k.Keys})
+		}
+		listByProblem(d, "scenarios", "keys", list, func(p string) string {
+			return "Scenarios of " + strings.ToLower(p)
+		})
 	}},
-	{"distributions", func(s *streams, r *listReport) {
-		s.entries("Latency distributions", r.Distributions)
-	}, func(r *listReport) map[string]any { return map[string]any{"distributions": r.Distributions} }},
-	{"detectors", func(s *streams, r *listReport) {
-		s.entries("Failure detectors", r.Detectors)
-	}, func(r *listReport) map[string]any { return map[string]any{"detectors": r.Detectors} }},
-	{"faults", (*streams).listFaults, func(r *listReport) map[string]any {
-		return map[string]any{"faults": r.Faults, "selectors": r.Selectors, "choices": r.Choices,
-			"instants": r.Instants, "triggers": r.Triggers, "shapes": r.Shapes}
+	{"distributions", func(d *answer.Document) {
+		var list []word
+		for _, k := range link.Distributions {
+			list = append(list, word{k.Name, "", k.Doc, k.KeyNames()})
+		}
+		terms(d, "distributions", "Latency distributions", list)
 	}},
-	{"metrics", (*streams).listMetrics, func(r *listReport) map[string]any {
-		return map[string]any{"metrics": r.Metrics}
+	{"detectors", func(d *answer.Document) {
+		var list []word
+		for _, k := range harness.Detectors {
+			list = append(list, word{k.Name, "", k.Doc, k.KeyNames()})
+		}
+		terms(d, "detectors", "Failure detectors", list)
 	}},
-	{"cities", func(s *streams, r *listReport) {
-		fmt.Fprintf(s.out, "Cities of distribution cities\n  %s\n\n",
-			strings.TrimLeft(wrap(strings.Join(r.Cities, " "), 2), " "))
-	}, func(r *listReport) map[string]any { return map[string]any{"cities": r.Cities} }},
+	{"faults", listFaults},
+	{"metrics", listMetrics},
+	{"cities", func(d *answer.Document) {
+		t := d.Table("cities", answer.Column{Name: "name", Kind: answer.Words})
+		t.Only = answer.Programs
+		for _, c := range link.Cities() {
+			t.Row(c)
+		}
+		d.Say("Cities of distribution cities\n  " +
+			strings.TrimLeft(console.Wrap(strings.Join(link.Cities(), " "), 2), " ") + "\n")
+	}},
 }
 
 func familyNames() (names []string) {
@@ -151,13 +89,12 @@ func familyNames() (names []string) {
 }
 
 func (s *streams) listCommand() *cobra.Command {
-	var asJSON bool
 	names := familyNames()
-	c := &cobra.Command{
+	return s.answering(&cobra.Command{
 		Use:   "list [FAMILY]",
 		Short: "List algorithms, scenarios, faults, metrics and more",
 		Long: "List what is linked in and what an experiment can ask for. FAMILY is one of\n" +
-			wrap(strings.Join(names, ", ")+"; without it, everything is listed.", 0),
+			console.Wrap(strings.Join(names, ", ")+"; without it, everything is listed.", 0),
 		Example: `  bench list
   bench list algorithms
   bench list metrics --json`,
@@ -169,116 +106,135 @@ func (s *streams) listCommand() *cobra.Command {
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return usage("bench list: %d arguments, want one at most: %s", len(args),
-					strings.Join(names, ", "))
-			}
-			r := listing()
-			if len(args) == 0 {
-				if asJSON {
-					return writeJSON(s.out, r)
-				}
-				for _, f := range families {
-					f.print(s, &r)
-				}
-				fmt.Fprintln(s.out, `"bench describe ID" tells all about an algorithm.`)
-				return nil
-			}
+	}, func(args []string) (*answer.Document, error) {
+		if len(args) > 1 {
+			return nil, usage("bench list: %d arguments, want one at most: %s", len(args),
+				strings.Join(names, ", "))
+		}
+		d := answer.New("list", "What an experiment can ask for")
+		if len(args) == 1 {
 			i := slices.Index(names, args[0])
 			if i < 0 {
-				return usage("bench list: unknown family %q%s (has: %s)", args[0], algo.Hint(args[0], names),
-					strings.Join(names, ", "))
+				return nil, usage("bench list: unknown family %q%s (has: %s)", args[0],
+					algo.Hint(args[0], names), strings.Join(names, ", "))
 			}
-			if !asJSON {
-				families[i].print(s, &r)
-				return nil
-			}
-			part := families[i].json(&r)
-			part["schema_version"] = r.Schema
-			return writeJSON(s.out, part)
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
-	return c
+			families[i].add(d)
+			return d, nil
+		}
+		for _, f := range families {
+			f.add(d)
+		}
+		d.Say(`"bench describe ID" tells all about an algorithm.`)
+		return d, nil
+	})
 }
 
-func (s *streams) listAlgorithms(r *listReport) {
+func listAlgorithms() (list []word) {
+	for _, a := range algo.All() {
+		t := word{name: a.ID, problem: a.Problem, doc: a.Spec.Summary}
+		for _, set := range a.Spec.Sets {
+			t.more = append(t.more, set.Name)
+		}
+		list = append(list, t)
+	}
+	return list
+}
+
+func listFaults(d *answer.Document) {
+	var faults []word
+	for _, f := range fault.All() {
+		faults = append(faults, word{name: f.Name, doc: f.Doc, more: f.Keys()})
+	}
+	terms(d, "faults", "Events of faults and scripts (do)", faults)
+	var selectors, choices, instants, triggers, shapes []word
+	add := func(list *[]word, name, doc string) { *list = append(*list, word{name: name, doc: doc}) }
+	for _, k := range fault.Selectors {
+		add(&selectors, k.Name, k.Doc)
+	}
+	for _, c := range fault.Choices {
+		add(&choices, c.Name, c.Doc)
+	}
+	for _, w := range experiment.Instants {
+		add(&instants, w.Name, w.Doc)
+	}
+	for _, t := range fault.Triggers {
+		add(&triggers, t.Name, t.Doc)
+	}
+	for _, l := range fault.Shapes {
+		add(&shapes, l.Name, l.Doc)
+	}
+	terms(d, "selectors", "Whom they happen to", selectors)
+	terms(d, "choices", "Words for who", choices)
+	terms(d, "instants", "When they happen", instants)
+	terms(d, "triggers", "What they wait for (on)", triggers)
+	terms(d, "shapes", "Shapes of partitions (shape)", shapes)
+}
+
+func listMetrics(d *answer.Document) {
+	all := d.Table("metrics", answer.Column{Name: "name", Kind: answer.Words},
+		answer.Column{Name: "problem", Kind: answer.Words}, answer.Column{Name: "unit", Kind: answer.Words},
+		answer.Column{Name: "doc", Kind: answer.Words})
+	all.Only = answer.Programs
+	var list []word
+	for _, m := range metric.All() {
+		all.Row(m.Name, string(m.Problem), string(m.Unit), m.Doc)
+		list = append(list, word{m.Name, m.Problem, fmt.Sprintf("%s (%s)", m.Doc, m.Unit), nil})
+	}
+	of := func(p algo.Problem) (some []word) {
+		for _, t := range list {
+			if t.problem == p {
+				some = append(some, t)
+			}
+		}
+		return some
+	}
+	section(d, "metrics", "Metrics of every trial", of(""))
 	for _, p := range problems {
-		var list []listEntry
-		for _, a := range r.Algorithms {
-			if a.Problem == p.name {
-				doc := a.Summary
-				if len(a.Sets) > 0 {
-					doc += " (sets: " + strings.Join(a.Sets, ", ") + ")"
-				}
-				list = append(list, listEntry{Name: a.ID, Doc: doc})
-			}
-		}
-		if list == nil {
-			list = []listEntry{{Name: "(none is linked in)"}}
-		}
-		s.entries(p.title, list)
+		section(d, "metrics", "Metrics of "+strings.ToLower(p.title), of(p.name))
 	}
 }
 
-func (s *streams) listScenarios(r *listReport) {
+// listByProblem adds terms that may be of one problem: for programs in one table, for people in a
+// section for each problem.
+func listByProblem(d *answer.Document, name, more string, list []word, title func(string) string) {
+	all := d.Table(name, answer.Column{Name: "name", Kind: answer.Words},
+		answer.Column{Name: "problem", Kind: answer.Words}, answer.Column{Name: "doc", Kind: answer.Words},
+		answer.Column{Name: more, Kind: answer.List})
+	all.Only = answer.Programs
+	for _, t := range list {
+		all.Row(t.name, string(t.problem), t.doc, append([]string{}, t.more...))
+	}
 	for _, p := range problems {
-		s.entries("Scenarios of "+strings.ToLower(p.title), slices.DeleteFunc(
-			slices.Clone(r.Scenarios),
-			func(e listEntry) bool { return e.Problem != p.name && e.Problem != "" }))
-	}
-}
-
-func (s *streams) listFaults(r *listReport) {
-	s.entries("Events of faults and scripts (do)", r.Faults)
-	s.entries("Whom they happen to", r.Selectors)
-	s.entries("Words for who", r.Choices)
-	s.entries("When they happen", r.Instants)
-	s.entries("What they wait for (on)", r.Triggers)
-	s.entries("Shapes of partitions (shape)", r.Shapes)
-}
-
-func (s *streams) listMetrics(r *listReport) {
-	s.metrics("Metrics of every trial", "", r.Metrics)
-	for _, p := range problems {
-		s.metrics("Metrics of "+strings.ToLower(p.title), p.name, r.Metrics)
-	}
-}
-
-func (s *streams) metrics(title string, p algo.Problem, list []listMetric) {
-	var of []listEntry
-	for _, m := range list {
-		if m.Problem == p {
-			of = append(of, listEntry{Name: m.Name, Doc: fmt.Sprintf("%s (%s)", m.Doc, m.Unit)})
-		}
-	}
-	s.entries(title, of)
-}
-
-func (s *streams) entries(title string, list []listEntry) {
-	t := &table{}
-	t.column(title, false)
-	t.column("", false)
-	names := utf8.RuneCountInString(title)
-	for _, e := range list {
-		names = max(names, len("  ")+len(e.Name))
-	}
-	for _, e := range list {
-		for i, line := range strings.Split(wrap(e.Doc, names+2), "\n") {
-			line = strings.TrimLeft(line, " ")
-			name := ""
-			if i == 0 {
-				name = "  " + e.Name
+		var of []word
+		for _, t := range list {
+			if t.problem != p.name && t.problem != "" {
+				continue
 			}
-			t.add(name, line)
-		}
-		if len(e.Keys) > 0 {
-			for _, line := range strings.Split(wrap("keys: "+strings.Join(e.Keys, ", "), names+4), "\n") {
-				t.add("", "  "+strings.TrimLeft(line, " "))
+			if more == "sets" && t.more != nil {
+				t.doc += " (sets: " + strings.Join(t.more, ", ") + ")"
+				t.more = nil
 			}
+			of = append(of, t)
 		}
+		if of == nil {
+			of = []word{{name: "(none is linked in)"}}
+		}
+		section(d, name, title(p.title), of)
 	}
-	t.write(s.text())
-	fmt.Fprintln(s.out)
+}
+
+// terms adds words of an experiment, each with its keys.
+func terms(d *answer.Document, name, title string, list []word) *answer.Table {
+	t := d.Table(name, answer.Column{Name: "name", Kind: answer.Words},
+		answer.Column{Name: "doc", Kind: answer.Words}, answer.Column{Name: "keys", Kind: answer.List})
+	t.Title, t.Terms = title, true
+	for _, w := range list {
+		t.Row(w.name, w.doc, append([]string{}, w.more...))
+	}
+	return t
+}
+
+// section is terms for people.
+func section(d *answer.Document, name, title string, list []word) {
+	terms(d, name, title, list).Only = answer.People
 }

@@ -1,9 +1,10 @@
 package cli
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/conclave-bench/conclave/internal/answer"
 )
 
 // TestList_Families: each family is a part of the whole list, in both forms; the shell
@@ -18,9 +19,8 @@ func TestList_Families(t *testing.T) {
 			t.Errorf("%s is no part of the list:\n%s", name, part)
 		}
 		left = strings.Replace(left, part, "", 1)
-		var d map[string]any
 		text := bench(t, "list", name, "--json").want(t, Good).out
-		if err := json.Unmarshal([]byte(text), &d); err != nil || d["schema_version"] == nil || d[name] == nil {
+		if d, err := answer.Decode([]byte(text)); err != nil || len(d.Tables[name]) == 0 {
 			t.Errorf("%s: %v: %s", name, err, text)
 		}
 		has(t, bench(t, "__complete", "list", name[:3]).out, name)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/guard"
 	"github.com/conclave-bench/conclave/internal/misdeeds"
 	_ "github.com/conclave-bench/conclave/plugins/election/bully"
@@ -95,9 +96,8 @@ func narrow(t testing.TB, text string) {
 	t.Helper()
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
-		long := func(unit string) bool { return width(unit) > columns/2 }
-		if width(line) > columns && !slices.ContainsFunc(units.FindAllString(line, -1), long) {
-			t.Errorf("%d columns: %s", width(line), line)
+		if console.Fold(line) != line {
+			t.Errorf("%d columns: %s", console.Width(line), line)
 		}
 	}
 }

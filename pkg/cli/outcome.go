@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
@@ -226,22 +227,22 @@ func (c *cellOutcome) describe(name string) stats.Summary {
 
 // table is a row for each cell: what differs between them, and the figures that
 // an experimenter looks at first. The notes explain the figures.
-func (o *outcome) table() (t *table, notes []string) {
+func (o *outcome) table() (t *console.Table, notes []string) {
 	d := designOf(o.experiment)
-	t = &table{}
+	t = &console.Table{}
 	legend := &compare.Legend{}
-	t.column("algorithm", false)
+	t.Column("algorithm", false)
 	d.head(t, o.experiment)
-	t.keyed(len(t.head))
-	t.column("n", true)
+	t.Keyed(len(t.Head))
+	t.Column("n", true)
 	for _, m := range o.metrics {
-		t.column(m, true)
+		t.Column(m, true)
 	}
 	rule := o.stopping.Record()
 	if rule != nil {
-		t.column("until", false)
+		t.Column("until", false)
 	}
-	t.column("trials", false)
+	t.Column("trials", false)
 	for i := range o.cells {
 		c, cell := &o.cells[i], &o.experiment.Cells[i]
 		row := append([]string{cell.Label}, d.values(cell)...)
@@ -252,7 +253,7 @@ func (o *outcome) table() (t *table, notes []string) {
 		if rule != nil {
 			row = append(row, ended(&rule.Rule, &rule.Cells[i]))
 		}
-		t.add(append(row, o.count(c, cell))...)
+		t.Add(append(row, o.count(c, cell))...)
 	}
 	notes = legend.Notes()
 	if slices.ContainsFunc(o.experiment.Cells, func(c experiment.Cell) bool {

@@ -88,8 +88,8 @@ func TestOutcome_TimedOut(t *testing.T) {
 	o.add(&results.Trial{InModel: true, Trial: 8, Cell: 1, Repetition: 8, Status: trace.OK,
 		Metrics: []metric.Value{metric.SplitBrain.Of(0), metric.ClockError.Of(15)}})
 	if table, notes := o.table(); len(notes) != 3 || !strings.HasSuffix(notes[2], "(0.03 ms)") ||
-		!slices.ContainsFunc(table.rows[0], func(s string) bool { return strings.HasPrefix(s, "0? [") }) {
-		t.Errorf("%q, %q", table.rows, notes)
+		!slices.ContainsFunc(table.Rows[0], func(s string) bool { return strings.HasPrefix(s, "0? [") }) {
+		t.Errorf("%q, %q", table.Rows, notes)
 	}
 	if o.cells[0].statuses[trace.TimedOut] != 2 || o.cells[0].describe("availability").N != 6 {
 		t.Errorf("%+v", o.cells[0])

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -98,19 +99,19 @@ func (s *streams) printPlan(e *experiment.Experiment) {
 		fmt.Fprintf(w, "settle      %s\n", text)
 	}
 	fmt.Fprintln(w)
-	t, d := &table{}, designOf(e)
-	t.column("cell", true)
-	t.column("algorithm", false)
+	t, d := &console.Table{}, designOf(e)
+	t.Column("cell", true)
+	t.Column("algorithm", false)
 	d.head(t, e)
-	t.keyed(len(t.head))
-	t.column("trials", true)
-	t.column("in_model", false)
+	t.Keyed(len(t.Head))
+	t.Column("trials", true)
+	t.Column("in_model", false)
 	for i := range e.Cells {
 		c := &e.Cells[i]
 		row := append([]string{fmt.Sprint(c.Number), c.Label}, d.values(c)...)
-		t.add(append(row, between(e.Fewest, e.Repetitions), fmt.Sprint(c.Plan.InModel))...)
+		t.Add(append(row, between(e.Fewest, e.Repetitions), fmt.Sprint(c.Plan.InModel))...)
 	}
-	t.write(w)
+	t.Write(w)
 	for i, n := range e.Notes {
 		if i == 0 {
 			fmt.Fprintln(w)

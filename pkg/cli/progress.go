@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/runner"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -155,10 +156,10 @@ type plainProgress struct {
 
 func (p *plainProgress) tell(now *stand) {
 	if text := p.told.explain(now, ""); text != "" {
-		fmt.Fprintln(p.w, fold(text))
+		fmt.Fprintln(p.w, console.Fold(text))
 	}
 	if !p.quiet && now.ended() && now.Left >= soon {
-		fmt.Fprintln(p.w, fold(now.found()))
+		fmt.Fprintln(p.w, console.Fold(now.found()))
 	}
 	late := !p.quiet && time.Since(p.last) >= pauseAfter(time.Since(p.begun))
 	if !late && now.Finished < now.Planned {
@@ -173,7 +174,7 @@ func (p *plainProgress) tell(now *stand) {
 		line += " eta=" + span(now.Left)
 	}
 	name, value, of := now.median(0)
-	fmt.Fprintln(p.w, fold(fmt.Sprintf("%s %s=%s n=%d", line, name, value, of.N)))
+	fmt.Fprintln(p.w, console.Fold(fmt.Sprintf("%s %s=%s n=%d", line, name, value, of.N)))
 }
 
 func (*plainProgress) close() {}
@@ -250,7 +251,7 @@ func (b *bar) tell(now *stand) {
 func (b *bar) above(text string) {
 	if text != "" {
 		b.clear()
-		fmt.Fprintln(b.file, fold(text))
+		fmt.Fprintln(b.file, console.Fold(text))
 		b.paint()
 	}
 }
@@ -274,7 +275,7 @@ func (b *bar) paint() {
 	b.painted = time.Now()
 	wide, _, err := term.GetSize(int(b.file.Fd()))
 	if err != nil || wide <= 0 {
-		wide = columns
+		wide = console.Columns
 	}
 	fmt.Fprint(b.file, "\r\x1b[K"+b.line(time.Since(b.begun), wide-1))
 }
@@ -295,11 +296,11 @@ func (b *bar) line(elapsed time.Duration, most int) string {
 		}
 	}
 	text += " " + b.cell
-	if length := min(20, most-width(text)-len("[] ")); length > 0 {
+	if length := min(20, most-console.Width(text)-len("[] ")); length > 0 {
 		full := length * b.now.Finished / max(b.now.Planned, 1)
 		text = "[" + strings.Repeat("#", full) + strings.Repeat("-", length-full) + "] " + text
 	}
-	if width(text) > most {
+	if console.Width(text) > most {
 		text = string([]rune(text)[:max(most, 0)])
 	}
 	return text

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/queue"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -31,7 +32,6 @@ days, so that --resume finds what workers have finished meanwhile.`,
 
 func (s *streams) queueListCommand() *cobra.Command {
 	var j join
-	var asJSON bool
 	c := &cobra.Command{
 		Use:   "list --join URL",
 		Short: "List the runs in a queue",
@@ -48,24 +48,18 @@ with the reason and its number in the stream CONCLAVE_ASIDE, from which
 		Example: `  bench queue list --join nats://127.0.0.1:4222
   bench queue list --join nats://127.0.0.1:4222 --json`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			if err := j.check("join"); err != nil {
-				return err
-			}
-			list, err := queue.List(context.Background(), j.Server, s.note)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return writeJSON(s.out, list)
-			}
-			s.printQueue(list)
-			return nil
-		},
 	}
 	j.register(c, "join", "ask NATS")
-	c.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
-	return c
+	return s.answering(c, func([]string) (*answer.Document, error) {
+		if err := j.check("join"); err != nil {
+			return nil, err
+		}
+		list, err := queue.List(context.Background(), j.Server, s.note)
+		if err != nil {
+			return nil, err
+		}
+		return queued(list), nil
+	})
 }
 
 func (s *streams) queueRemoveCommand() *cobra.Command {
@@ -101,41 +95,48 @@ runner is at work is not removed.
 // note tells the user something while a command goes on.
 func (s *streams) note(text string) { s.say("note: " + text) }
 
-func (s *streams) printQueue(list []queue.Queued) {
-	if len(list) == 0 {
-		fmt.Fprintln(s.out, "no runs are in the queue")
-		return
-	}
-	var t table
-	t.column("run", false)
-	t.column("announced", false)
-	t.column("build", false)
-	t.column("runner", false)
-	t.column("blocks", true)
-	t.column("results", true)
-	t.column("aside", true)
+// queued is the runs in a queue, and the messages that were set aside.
+func queued(list []queue.Queued) *answer.Document {
+	d := answer.New("queue list", "Runs in the queue")
+	runs := d.Table("runs",
+		answer.Column{Name: "run", Kind: answer.Words},
+		answer.Column{Name: "announced", Kind: answer.Time},
+		answer.Column{Name: "build", Kind: answer.Words},
+		answer.Column{Name: "runner", Kind: answer.Flag},
+		answer.Column{Name: "blocks", Kind: answer.Count},
+		answer.Column{Name: "results", Kind: answer.Count},
+		answer.Column{Name: "aside", Kind: answer.Count})
+	runs.Empty = "no runs are in the queue"
+	aside := answer.Table{Name: "aside", Only: answer.Programs, Columns: []answer.Column{
+		{Name: "run", Kind: answer.Words}, {Name: "sequence", Kind: answer.Count},
+		{Name: "at", Kind: answer.Time},
+		{Name: "subject", Kind: answer.Words}, {Name: "bytes", Kind: answer.Count},
+		{Name: "reason", Kind: answer.Words}}}
+	var lines []answer.Block
 	for _, q := range list {
-		announced, runner := "", "away"
-		if !q.Announced.IsZero() {
-			announced = q.Announced.UTC().Format(time.DateTime)
-		}
+		runner := answer.Shown{Value: q.Runner, Text: "away"}
 		if q.Runner {
-			runner = "at work"
+			runner.Text = "at work"
 		}
-		build := fmt.Sprintf("%.8s", q.Build)
-		if q.Build == results.ThisSite().Tool.Binary {
-			build += " (this)"
-		}
-		t.add(queue.Printable(q.Run), announced, build, runner, fmt.Sprint(q.Blocks), fmt.Sprint(q.Results),
-			fmt.Sprint(len(q.Aside)))
-	}
-	t.write(s.text())
-	for _, q := range list {
+		runs.Row(queue.Printable(q.Run), q.Announced, buildText(q.Build), runner, q.Blocks, q.Results,
+			len(q.Aside))
 		for _, a := range q.Aside {
-			text := fmt.Sprintf("aside       %d  %s, %d bytes, %s: %s", a.Sequence,
-				a.At.UTC().Format(time.DateTime), a.Bytes, queue.Printable(a.Subject),
-				queue.Printable(a.Reason))
-			fmt.Fprintln(s.out, fold(text))
+			subject, reason := queue.Printable(a.Subject), queue.Printable(a.Reason)
+			aside.Row(queue.Printable(q.Run), a.Sequence, a.At, subject, a.Bytes, reason)
+			lines = append(lines, answer.Text(fmt.Sprintf("aside       %d  %s, %d bytes, %s: %s", a.Sequence,
+				a.At.UTC().Format(time.DateTime), a.Bytes, subject, reason)))
 		}
 	}
+	d.Add(&aside)
+	d.Add(lines...)
+	return d
+}
+
+// buildText is a build: for people its beginning, and whether it is that of this program.
+func buildText(build string) answer.Shown {
+	text := fmt.Sprintf("%.8s", build)
+	if build == results.ThisSite().Tool.Binary {
+		text += " (this)"
+	}
+	return answer.Shown{Value: build, Text: text}
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -13,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/conclave-bench/conclave/internal/queue"
+	"github.com/conclave-bench/conclave/internal/answer"
 )
 
 // TestQueue: a run that is killed is in the queue until it is removed or complete. A message that
@@ -28,16 +27,16 @@ func TestQueue(t *testing.T) {
 	}
 	has(t, queued(Good, "list").out, "no runs are in the queue")
 	c := started(t, "results", "run", file, "--queue", l.url, "--out", root)
-	var q queue.Queued
+	var q map[string]any
 	until := func(what string, so func() bool) { // of the only run in the queue
 		t.Helper()
 		for deadline := time.Now().Add(time.Minute); ; {
-			var list []queue.Queued
 			text := queued(Good, "list", "--json").out
-			if err := json.Unmarshal([]byte(text), &list); err != nil {
+			d, err := answer.Decode([]byte(text))
+			if err != nil {
 				t.Fatalf("%v: %s", err, text)
 			}
-			if len(list) == 1 {
+			if list := d.Tables["runs"]; len(list) == 1 {
 				if q = list[0]; so() {
 					return
 				}
@@ -47,14 +46,14 @@ func TestQueue(t *testing.T) {
 			}
 		}
 	}
-	until("there are blocks", func() bool { return q.Runner && q.Blocks > 0 })
-	run := q.Run
+	until("there are blocks", func() bool { return q["runner"] == true && q["blocks"].(float64) > 0 })
+	run := q["run"].(string)
 	has(t, queued(CouldNotRun, "remove", run).errors, "is at work; end it first")
 	if err := c.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	_ = c.Wait() // it was killed
-	until("NATS has noticed", func() bool { return !q.Runner })
+	until("NATS has noticed", func() bool { return q["runner"] == false })
 	dir := latest(t, root, "many")
 	key := filepath.Join(dir, queueKeyFile)
 	if info, err := os.Stat(key); err != nil || info.Mode().Perm() != 0o600 || info.Size() != 32 {
@@ -79,7 +78,7 @@ func TestQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = c.Wait() // likewise
-	until("NATS has noticed", func() bool { return !q.Runner })
+	until("NATS has noticed", func() bool { return q["runner"] == false })
 	has(t, queued(Good, "list").out, run, "away", bad, "7 bytes", "it is not signed")
 	has(t, queued(Good, "remove", run).out, "removed "+run)
 	has(t, queued(Good, "list").out, "no runs are in the queue")

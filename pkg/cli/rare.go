@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/rare"
 	"github.com/conclave-bench/conclave/internal/report"
@@ -230,10 +231,10 @@ func (t *tail) timeOuts(bound float64) string {
 
 func (s *streams) printTails(tails []tail, f *rareFlags) {
 	w := s.text()
-	table := &table{}
-	table.column("algorithm", false)
+	table := &console.Table{}
+	table.Column("algorithm", false)
 	for _, name := range []string{"beyond", "time-outs", "probability", "95 % interval", "gain"} {
-		table.column(name, true)
+		table.Column(name, true)
 	}
 	var notes []string
 	for i := range tails {
@@ -241,13 +242,13 @@ func (s *streams) printTails(tails []tail, f *rareFlags) {
 		r := t.result
 		for k := range r.Estimates {
 			e := &r.Estimates[k]
-			table.add(t.name, time.Duration(e.Beyond).String(), t.timeOuts(e.Beyond), digits3(e.Probability),
+			table.Add(t.name, time.Duration(e.Beyond).String(), t.timeOuts(e.Beyond), digits3(e.Probability),
 				fmt.Sprintf("[%s, %s]", digits3(e.Low), digits3(e.High)), digits3(e.Gain))
 		}
 		notes = append(notes, t.remarks(f)...)
 	}
-	table.dropEmpty()
-	table.write(w)
+	table.DropEmpty()
+	table.Write(w)
 	fmt.Fprintln(w)
 	for _, note := range notes {
 		fmt.Fprintln(w, note)

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/report/diagram"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -260,16 +261,16 @@ func (s *streams) printReplay(r *replay, virtual, events bool) {
 }
 
 func (r *replay) printMetrics(w io.Writer) {
-	t := &table{}
-	t.column("metric", false)
-	t.column("value", true)
-	t.add("messages", fmt.Sprint(r.verdict.Totals.Sent))
+	t := &console.Table{}
+	t.Column("metric", false)
+	t.Column("value", true)
+	t.Add("messages", fmt.Sprint(r.verdict.Totals.Sent))
 	for _, m := range r.verdict.Metrics {
 		if !math.IsNaN(m.Value) {
-			t.add(m.Name, compare.Number(m.Value))
+			t.Add(m.Name, compare.Number(m.Value))
 		}
 	}
-	t.write(w)
+	t.Write(w)
 }
 
 // printRetraced says what came of feeding the algorithm what reached real nodes.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/reproduce"
@@ -100,11 +101,11 @@ func (s *streams) listStudies(f *reproduceFlags, studies []*reproduce.Study) err
 		}
 		return writeJSON(s.out, list)
 	}
-	t := &table{}
-	t.column("study", false)
-	t.column("statements", true)
-	t.column("on", false)
-	t.column("paper", false)
+	t := &console.Table{}
+	t.Column("study", false)
+	t.Column("statements", true)
+	t.Column("on", false)
+	t.Column("paper", false)
 	for _, study := range studies {
 		var on []string
 		for _, k := range slices.Backward(transport.All) {
@@ -112,9 +113,9 @@ func (s *streams) listStudies(f *reproduceFlags, studies []*reproduce.Study) err
 				on = append(on, k.Name)
 			}
 		}
-		t.add(study.Name, fmt.Sprint(len(study.Statements)), strings.Join(on, ", "), short(study.Paper))
+		t.Add(study.Name, fmt.Sprint(len(study.Statements)), strings.Join(on, ", "), short(study.Paper))
 	}
-	t.write(s.text())
+	t.Write(s.text())
 	return nil
 }
 
@@ -290,30 +291,30 @@ func (r *studyReport) groups() (out [][]reproduce.Row) {
 // that it is about, in columns that are those of the whole study.
 func (r *studyReport) print(w io.Writer) {
 	fmt.Fprintf(w, "%s\n", r.Name)
-	fmt.Fprintf(w, "%s\n", wrap(r.Paper, 2))
-	t := &table{}
+	fmt.Fprintf(w, "%s\n", console.Wrap(r.Paper, 2))
+	t := &console.Table{}
 	for _, name := range []string{"case", "paper", "theory", "measured"} {
-		t.column(name, false)
+		t.Column(name, false)
 	}
-	t.column("n", true)
-	t.column("verdict", false)
+	t.Column("n", true)
+	t.Column("verdict", false)
 	for i := range r.rows {
 		row := &r.rows[i]
-		t.add(row.Case, row.Paper, row.Theory, row.Measured.String(), fmt.Sprint(row.Measured.N),
+		t.Add(row.Case, row.Paper, row.Theory, row.Measured.String(), fmt.Sprint(row.Measured.N),
 			row.Outcome())
 	}
-	lines := t.lines()
+	lines := t.Lines()
 	fmt.Fprintf(w, "\n    %s\n", lines[0])
 	next := 1
 	for _, group := range r.groups() {
 		st := group[0].Statement
-		fmt.Fprintf(w, "%s\n", wrap(fmt.Sprintf("%q (%s): %s", st.Says, st.Section, subject(st)), 2))
+		fmt.Fprintf(w, "%s\n", console.Wrap(fmt.Sprintf("%q (%s): %s", st.Says, st.Section, subject(st)), 2))
 		for range group {
 			fmt.Fprintf(w, "    %s\n", lines[next])
 			next++
 		}
 		if st.Note != "" {
-			fmt.Fprintf(w, "%s\n", wrap(st.Note, 4))
+			fmt.Fprintf(w, "%s\n", console.Wrap(st.Note, 4))
 		}
 	}
 	fmt.Fprintf(w, "  results: %s\n\n", r.Dir)

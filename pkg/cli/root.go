@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
@@ -105,7 +106,7 @@ func explainShells(root *cobra.Command) {
 			if shell.Name() == "bash" {
 				shell.Long = strings.Replace(shell.Long, "To load", needsCompletion+"To load", 1)
 			}
-			shell.Long, shell.Example = folded(shell.Long), "  "+shell.CommandPath()
+			shell.Long, shell.Example = console.Folded(shell.Long), "  "+shell.CommandPath()
 		}
 	}
 }
@@ -113,7 +114,9 @@ func explainShells(root *cobra.Command) {
 // wrapFlags gives cobra's templates, which all commands of a program share, what
 // keeps the flags within a terminal.
 var wrapFlags = sync.OnceFunc(func() {
-	cobra.AddTemplateFunc("flags", func(f *pflag.FlagSet) string { return f.FlagUsagesWrapped(columns) })
+	cobra.AddTemplateFunc("flags", func(f *pflag.FlagSet) string {
+		return f.FlagUsagesWrapped(console.Columns)
+	})
 })
 
 // helpCommand is cobra's own, but an unknown topic is an error.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
@@ -246,12 +248,12 @@ func TestHelp_NeedsNoStandardError(t *testing.T) {
 }
 
 func TestVersion_JSON(t *testing.T) {
-	var b build
-	if err := json.Unmarshal([]byte(bench(t, "version", "--json").want(t, Good).out), &b); err != nil {
+	d, err := answer.Decode([]byte(bench(t, "version", "--json").want(t, Good).out))
+	if err != nil {
 		t.Fatal(err)
 	}
-	if b.Go == "" || b.Algorithms == 0 {
-		t.Errorf("%+v", b)
+	if d.Facts["go"] != runtime.Version() || d.Facts["algorithms"] == 0.0 {
+		t.Errorf("%+v", d)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report/figure"
 	"github.com/conclave-bench/conclave/internal/transport"
@@ -278,11 +279,11 @@ func (t *tuned) print(s *streams) {
 	w := s.text()
 	fmt.Fprintf(w, "budget      %s false elections per hour, quiet for up to %s hours\n\n",
 		compare.Number(t.options.Budget), compare.Number(t.options.Hours))
-	table := &table{}
-	table.column("algorithm", false)
-	table.column("n", true)
-	table.column("downtime_ms", true)
-	table.column("false per hour", true)
+	table := &console.Table{}
+	table.Column("algorithm", false)
+	table.Column("n", true)
+	table.Column("downtime_ms", true)
+	table.Column("false per hour", true)
 	var settings, without []string
 	for i := range t.found {
 		r := &t.found[i]
@@ -294,7 +295,7 @@ func (t *tuned) print(s *streams) {
 			continue
 		}
 		p := &r.Points[r.Best]
-		table.add(r.Label, fmt.Sprint(p.N), interval(p.Downtime, p.Low, p.High),
+		table.Add(r.Label, fmt.Sprint(p.N), interval(p.Downtime, p.Low, p.High),
 			interval(p.Rate, p.RateLow, p.RateHigh))
 		settings = append(settings, r.Label+": "+p.Settings)
 		if text := r.Takes(); text != "" {
@@ -309,12 +310,12 @@ func (t *tuned) print(s *streams) {
 				"larger --span finds shorter ones")
 		}
 	}
-	if len(table.rows) > 0 {
-		table.write(w)
+	if len(table.Rows) > 0 {
+		table.Write(w)
 		fmt.Fprintln(w)
 	}
 	for _, text := range slices.Concat(settings, without) {
-		fmt.Fprintln(w, strings.TrimLeft(wrap(text, 2), " "))
+		fmt.Fprintln(w, strings.TrimLeft(console.Wrap(text, 2), " "))
 	}
 	fmt.Fprintf(w, "results: %s (%s)\n", t.dir, strings.Join(t.files, ", "))
 	if slices.Contains(t.files, tuneExperiment) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/internal/transport"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -37,36 +38,35 @@ docs/twin.md has the method.
 ` + exitHelp("twin", "0", "1", "2", "130, 143"),
 		Example: `  bench twin results/quickstart/latest`,
 		Args:    cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if more < 1 || more > 1000 {
-				return usage("--more %d, want 1 to 1000", more)
-			}
-			return s.twin(args[0], costs, more)
-		},
 	}
 	c.Flags().StringVar(&costs, "costs", "", "with what handling costs by `FILE` (bench calibrate FILE)")
 	c.Flags().IntVar(&more, "more", more, "simulate `N` times as many trials as there are twins")
-	return c
+	return s.answering(c, func(args []string) (*answer.Document, error) {
+		if more < 1 || more > 1000 {
+			return nil, usage("--more %d, want 1 to 1000", more)
+		}
+		return s.twin(args[0], costs, more)
+	})
 }
 
 // A pair is where a metric of a cell is: of real trials, of their twins, and of more of those.
 type pair struct{ values, controls, more []float64 }
 
-func (s *streams) twin(path, costs string, more int) error {
+func (s *streams) twin(path, costs string, more int) (*answer.Document, error) {
 	e, dir, err := recorded(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if e.Virtual() {
-		return usage("%s was simulated itself: want a run on real nodes", path)
+		return nil, usage("%s was simulated itself: want a run on real nodes", path)
 	}
 	rows, err := results.ReadTrials(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	twins, err := twinOf(path, e, costs, more)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ctx, stop := s.interruptible(context.Background())
 	defer stop()
@@ -79,17 +79,17 @@ func (s *streams) twin(path, costs string, more int) error {
 	}
 	for _, t := range twins.Trials() {
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
 		verdict, _, err := runner.Replay(ctx, twins, &t, runner.Options{}, nil)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		simulated++
 		switch verdict.Status {
 		case trace.OK:
 		case trace.Failed:
-			return fmt.Errorf("%s: a trial could not be run in simulation: %s", t.Plan.Algorithm,
+			return nil, fmt.Errorf("%s: a trial could not be run in simulation: %s", t.Plan.Algorithm,
 				verdict.Reason)
 		default:
 			continue
@@ -114,11 +114,12 @@ func (s *streams) twin(path, costs string, more int) error {
 			}
 		}
 	}
-	s.printTwins(e, metrics, pairs)
-	fmt.Fprintf(s.out, "%d trials simulated in %.1f s; mean ± half of its 95 %% interval (Student's)\n",
-		simulated,
-		time.Since(begun).Seconds())
-	return nil
+	d := answer.New("twin", "The trials of "+path+" and their twins")
+	addTwins(d, e, metrics, pairs)
+	d.Add(answer.Facts{{Name: "simulated", Value: simulated}})
+	d.Say(fmt.Sprintf("%d trials simulated in %.1f s; mean ± half of its 95 %% interval (Student's)",
+		simulated, time.Since(begun).Seconds()))
+	return d, nil
 }
 
 // twinOf is e in simulation, with more repetitions.
@@ -135,15 +136,18 @@ func twinOf(path string, e *experiment.Experiment, costs string, more int) (*exp
 	return experiment.LoadContent(filepath.Join(dir, results.ConfigFile), config, over)
 }
 
-func (s *streams) printTwins(e *experiment.Experiment, metrics []*metric.Metric, pairs []pair) {
-	d, t := designOf(e), &table{}
-	t.column("cell", false)
-	t.column("metric", false)
-	for _, name := range []string{"n", "measured", "twins", "correlation", "with twins", "width"} {
-		t.column(name, true)
-	}
-	t.keyed(2)
-	interval := func(mean, half float64) string { return fmt.Sprintf("%.4g ± %.2g", mean, half) }
+// addTwins adds a row for each metric of a cell of which enough is known.
+func addTwins(d *answer.Document, e *experiment.Experiment, metrics []*metric.Metric, pairs []pair) {
+	design, t := designOf(e), d.Table("twins",
+		answer.Column{Name: "cell", Kind: answer.Words},
+		answer.Column{Name: "metric", Kind: answer.Words},
+		answer.Column{Name: "n", Kind: answer.Count},
+		answer.Column{Name: "measured", Kind: answer.Figure},
+		answer.Column{Name: "twins", Kind: answer.Number},
+		answer.Column{Name: "correlation", Kind: answer.Number},
+		answer.Column{Name: "with_twins", Head: "with twins", Kind: answer.Figure},
+		answer.Column{Name: "width", Kind: answer.Number})
+	t.Keys, t.Empty = 2, "no cell has four trials with a figure: nothing to compare"
 	for c := range e.Cells {
 		for i, m := range metrics {
 			p := &pairs[c*len(metrics)+i]
@@ -155,20 +159,23 @@ func (s *streams) printTwins(e *experiment.Experiment, metrics []*metric.Metric,
 			for _, x := range p.controls {
 				twins += x / float64(len(p.controls))
 			}
-			correlation, with, width := "none", "", ""
+			interval := func(mean, half float64) answer.Shown {
+				return answer.Shown{Value: answer.Estimate{Value: mean, Low: mean - half, High: mean + half,
+					N: len(p.values)}, Text: fmt.Sprintf("%.4g ± %.2g", mean, half)}
+			}
+			number := func(x float64, form string) answer.Shown {
+				return answer.Shown{Value: x, Text: fmt.Sprintf(form, x)}
+			}
+			correlation := answer.Shown{Text: "none"}
 			if !math.IsNaN(v.Correlation) {
-				correlation = fmt.Sprintf("%.2f", v.Correlation)
+				correlation = number(v.Correlation, "%.2f")
 			}
+			var with, width answer.Value
 			if v.Used {
-				with, width = interval(v.Adjusted, v.Narrowed), fmt.Sprintf("%.2f", v.Narrowed/v.Half)
+				with, width = interval(v.Adjusted, v.Narrowed), number(v.Narrowed/v.Half, "%.2f")
 			}
-			t.add(d.name(&e.Cells[c]), m.Name, strconv.Itoa(len(p.values)), interval(v.Mean, v.Half),
-				fmt.Sprintf("%.4g", twins), correlation, with, width)
+			t.Row(design.name(&e.Cells[c]), m.Name, len(p.values), interval(v.Mean, v.Half),
+				number(twins, "%.4g"), correlation, with, width)
 		}
 	}
-	if len(t.rows) == 0 {
-		fmt.Fprintln(s.out, "no cell has four trials with a figure: nothing to compare")
-		return
-	}
-	t.write(s.out)
 }

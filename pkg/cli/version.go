@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -14,15 +15,15 @@ import (
 
 // A build is what the linker left in this program about itself.
 type build struct {
-	Version string `json:"version"` // of Conclave
+	Version string // of Conclave
 	// Own is the module of a command that is not Conclave's, with its version.
-	Own      string `json:"own_module,omitempty"`
-	Revision string `json:"commit"` // of the command's module; empty if it was built outside a repository
-	Dirty    bool   `json:"dirty"`  // built from uncommitted changes
-	Go       string `json:"go"`
-	Platform string `json:"platform"`
+	Own      string
+	Revision string // of the command's module; empty if it was built outside a repository
+	Dirty    bool   `json:"dirty"` // built from uncommitted changes
+	Go       string
+	Platform string
 	// Algorithms is how many are linked in.
-	Algorithms int `json:"algorithms"`
+	Algorithms int
 }
 
 func thisBuild() build {
@@ -63,23 +64,25 @@ func (b *build) commit() string {
 }
 
 func (s *streams) versionCommand() *cobra.Command {
-	var asJSON bool
-	c := &cobra.Command{
+	return s.answering(&cobra.Command{
 		Use:   "version",
 		Short: "Print the version of this program",
 		Example: `  bench version
   bench version --json`,
 		Args: noArguments,
-		RunE: func(*cobra.Command, []string) error {
-			b := thisBuild()
-			if asJSON {
-				return writeJSON(s.out, b)
-			}
-			fmt.Fprintf(s.out, "conclave %s\n%s\n%s %s\n%s\n", b.Version, b.commit(), b.Go, b.Platform,
-				report.Plural(b.Algorithms, "algorithm", "algorithms"))
-			return nil
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print it as JSON")
-	return c
+	}, func([]string) (*answer.Document, error) {
+		b := thisBuild()
+		d := answer.New("version", "conclave "+b.Version)
+		d.Add(answer.Facts{
+			{Name: "version", Value: b.Version, Line: "conclave " + b.Version},
+			{Name: "own_module", Value: b.Own},
+			{Name: "commit", Value: b.Revision, Line: b.commit()},
+			{Name: "dirty", Value: b.Dirty},
+			{Name: "go", Value: b.Go, Line: b.Go + " " + b.Platform},
+			{Name: "platform", Value: b.Platform},
+			{Name: "algorithms", Value: b.Algorithms,
+				Line: report.Plural(b.Algorithms, "algorithm", "algorithms")},
+		})
+		return d, nil
+	})
 }

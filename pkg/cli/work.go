@@ -2,15 +2,14 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/proc"
 	"github.com/conclave-bench/conclave/internal/queue"
-	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 // join are the flags of who takes part in a queue.
@@ -118,7 +117,6 @@ func (s *streams) work(j *join, machine string, cores int, host queue.HostConfig
 
 func (s *streams) workersCommand() *cobra.Command {
 	var j join
-	var asJSON bool
 	var wait time.Duration
 	c := &cobra.Command{
 		Use:   "workers --join URL",
@@ -130,53 +128,42 @@ own build.
 ` + exitHelp("workers", "0", "1", "2"),
 		Example: `  bench workers --join nats://127.0.0.1:4222`,
 		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			if err := j.check("join"); err != nil {
-				return err
-			}
-			list, err := queue.Workers(context.Background(), j.Server, wait)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return writeJSON(s.out, list)
-			}
-			s.printWorkers(list)
-			return nil
-		},
 	}
 	j.register(c, "join", "ask NATS")
 	c.Flags().DurationVar(&wait, "wait", 500*time.Millisecond, "wait `TIME` for answers")
-	c.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
-	return c
+	return s.answering(c, func([]string) (*answer.Document, error) {
+		if err := j.check("join"); err != nil {
+			return nil, err
+		}
+		list, err := queue.Workers(context.Background(), j.Server, wait)
+		if err != nil {
+			return nil, err
+		}
+		return workersOf(list), nil
+	})
 }
 
-func (s *streams) printWorkers(list []queue.Status) {
-	if len(list) == 0 {
-		fmt.Fprintln(s.out, "no workers; start one with bench work --join")
-		return
-	}
-	var t table
-	t.column("machine", false)
-	t.column("cores", true)
-	t.column("load", false)
-	t.column("version", false)
-	t.column("build", false)
-	t.column("blocks", true)
-	t.column("host", false)
-	t.column("run", false)
+// workersOf are the workers of a queue.
+func workersOf(list []queue.Status) *answer.Document {
+	d := answer.New("workers", "Workers of the queue")
+	t := d.Table("workers",
+		answer.Column{Name: "machine", Kind: answer.Words},
+		answer.Column{Name: "cores", Kind: answer.Count},
+		answer.Column{Name: "load", Kind: answer.Words},
+		answer.Column{Name: "version", Kind: answer.Words},
+		answer.Column{Name: "build", Kind: answer.Words},
+		answer.Column{Name: "blocks", Kind: answer.Count},
+		answer.Column{Name: "host", Kind: answer.Words},
+		answer.Column{Name: "run", Kind: answer.Words})
+	t.Empty = "no workers; start one with bench work --join"
 	for _, w := range list {
-		build := fmt.Sprintf("%.8s", w.Site.Tool.Binary)
-		if w.Site.Tool.Binary == results.ThisSite().Tool.Binary {
-			build += " (this)"
-		}
-		load, _, _ := strings.Cut(w.Load, " ")
+		recent, _, _ := strings.Cut(w.Load, " ")
 		address := ""
 		if w.Host != nil {
 			address = w.Host.Address
 		}
-		t.add(w.Machine, fmt.Sprint(w.Cores), load, w.Site.Tool.Version, build, fmt.Sprint(w.Blocks), address,
-			w.Run)
+		t.Row(w.Machine, w.Cores, answer.Shown{Value: w.Load, Text: recent}, w.Site.Tool.Version,
+			buildText(w.Site.Tool.Binary), w.Blocks, address, w.Run)
 	}
-	t.write(s.text())
+	return d
 }

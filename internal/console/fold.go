@@ -1,4 +1,4 @@
-package cli
+package console
 
 import (
 	"bytes"
@@ -8,33 +8,27 @@ import (
 	"unicode/utf8"
 )
 
-// columns is how wide a terminal is at least.
-const columns = 80
+// Columns is how wide a terminal is at least.
+const Columns = 80
 
-// width is how many columns text takes.
-func width(text string) int { return utf8.RuneCountInString(text) }
+// Width is how many columns text takes.
+func Width(text string) int { return utf8.RuneCountInString(text) }
 
-// A folding breaks the lines that are written to it where a terminal ends. It is for text that
+// A Folding breaks the lines that are written to it where a terminal ends. It is for text that
 // people read, into a file, too: what programs read is never written to one.
-type folding struct {
-	w    io.Writer
+type Folding struct {
+	W    io.Writer
 	part []byte // of a line that has not ended
 }
 
-// text is standard output for people.
-func (s *streams) text() *folding { return &folding{w: s.out} }
-
-// aside is standard error for people, without the command's name in front.
-func (s *streams) aside() *folding { return &folding{w: s.err} }
-
-func (f *folding) Write(text []byte) (int, error) {
+func (f *Folding) Write(text []byte) (int, error) {
 	f.part = append(f.part, text...)
 	for {
 		line, rest, ended := bytes.Cut(f.part, []byte("\n"))
 		if !ended {
 			return len(text), nil
 		}
-		if _, err := io.WriteString(f.w, fold(string(line))+"\n"); err != nil {
+		if _, err := io.WriteString(f.W, Fold(string(line))+"\n"); err != nil {
 			return 0, err
 		}
 		f.part = rest
@@ -44,10 +38,10 @@ func (f *folding) Write(text []byte) (int, error) {
 // fewest columns are not worth a line: what follows them, such as a long path, is rather too wide.
 const fewest = 8
 
-// folded is text with its lines broken where a terminal ends.
-func folded(text string) string {
+// Folded is text with its lines broken where a terminal ends.
+func Folded(text string) string {
 	var out strings.Builder
-	f := &folding{w: &out}
+	f := &Folding{W: &out}
 	_, _ = io.WriteString(f, strings.TrimSuffix(text, "\n")+"\n")
 	return out.String()
 }
@@ -61,24 +55,24 @@ var (
 	units = regexp.MustCompile(` *(\bbench( [^ ]*[^ ,;:)])*( [^ ]+)?|[^ ]+)`)
 )
 
-// fold breaks a line where a terminal ends, at spaces. What goes on stands two columns further in,
+// Fold breaks a line where a terminal ends, at spaces. What goes on stands two columns further in,
 // or under the text behind a mark.
-func fold(line string) string {
-	if width(line) <= columns {
+func Fold(line string) string {
+	if Width(line) <= Columns {
 		return line
 	}
 	mark := marks.FindString(line)
-	if width(mark) > columns/2 {
+	if Width(mark) > Columns/2 {
 		mark = ""
 	}
-	indent := width(mark)
+	indent := Width(mark)
 	if mark == "" {
-		indent = width(line) - width(strings.TrimLeft(line, " ")) + 2
+		indent = Width(line) - Width(strings.TrimLeft(line, " ")) + 2
 	}
 	var lines []string
 	last := mark
 	for _, word := range units.FindAllString(line[len(mark):], -1) {
-		if width(last)+width(word) > columns && width(last) > indent+fewest {
+		if Width(last)+Width(word) > Columns && Width(last) > indent+fewest {
 			lines, last = append(lines, last), strings.Repeat(" ", indent)
 			word = strings.TrimLeft(word, " ")
 		}
@@ -87,13 +81,13 @@ func fold(line string) string {
 	return strings.Join(append(lines, last), "\n")
 }
 
-// wrap breaks text into lines of at most so many columns, each indented.
-func wrap(text string, indent int) string {
+// Wrap breaks text into lines of at most so many columns, each indented.
+func Wrap(text string, indent int) string {
 	margin := strings.Repeat(" ", indent)
 	var lines []string
 	line := ""
 	for _, word := range strings.Fields(text) {
-		if line != "" && indent+width(line)+1+width(word) > columns {
+		if line != "" && indent+Width(line)+1+Width(word) > Columns {
 			lines, line = append(lines, margin+line), ""
 		}
 		if line != "" {

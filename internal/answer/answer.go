@@ -1,0 +1,197 @@
+// Package answer is what a command answers, as a value. A command makes a Document; each format
+// is one file that renders any Document, so that every command has every format.
+package answer
+
+import (
+	"math"
+	"time"
+)
+
+// Schema is the version of the JSON form. It grows when a name in it changes its meaning.
+const Schema = 2
+
+// A Document is an answer: what was asked, what was found, and how it ended.
+type Document struct {
+	Verb  string // the command, as "queue list"
+	Title string // of a document that stands alone; not shown in a terminal
+	// Blocks are *Table, Facts, Text and Note, in the order in which people read them.
+	Blocks []Block
+	// Checks are what was judged, for formats that report tests; none: the document is one.
+	Checks []Check
+	// Verdict is a word for how it ended, Exit the exit code of the command: 0 is good.
+	Verdict string
+	Exit    int
+}
+
+// A Block is a part of a Document.
+type Block interface{ block() }
+
+// Facts are single values that the whole answer is about, such as its seed.
+type Facts []Fact
+
+// A Fact is a value with a name, in lower snake case, with the unit at its end.
+type Fact struct {
+	Name  string
+	Value Value
+	Line  string // for people, in a terminal; "": they need not know
+}
+
+// A Text is lines for people.
+type Text string
+
+// A Note is a caveat or a remark. Of names what it is about: tables, or columns as table.column;
+// none: the whole.
+type Note struct {
+	Text string
+	Of   []string
+}
+
+func (*Table) block() {}
+func (Facts) block()  {}
+func (Text) block()   {}
+func (Note) block()   {}
+
+// A Check is one thing that was judged.
+type Check struct {
+	Group, Name string
+	Failure     string // "": it passed
+	Kind        string // of the failure
+	Failed      bool   // it was judged to be wrong; else, with a Failure, it could not be judged
+}
+
+// A Table is rows under typed columns.
+type Table struct {
+	Name    string // lower snake case
+	Title   string // above it; "": none
+	Columns []Column
+	Rows    [][]Value
+	Keys    int    // the first so many columns tell the rows apart; 0: one
+	Empty   string // what people read if there are no rows; "": nothing
+	Terms   bool   // a list of words and what they mean: the first column, and prose in the others
+	// Only is who needs it: programs may want in one table what people read in several.
+	Only Readers
+}
+
+// A Column is what its values have in common.
+type Column struct {
+	Name string // lower snake case, with the unit at its end where it has one
+	Head string // for people; "": the name
+	Kind Kind
+	Unit string // "": none
+	// Only is who needs it; Everybody, unless it is the long or the short form of another.
+	Only Readers
+}
+
+// A Kind is what sort of values a column has.
+type Kind string
+
+// The kinds.
+const (
+	Words  Kind = "text"
+	Count  Kind = "count"
+	Number Kind = "number" // finite, or missing
+	Time   Kind = "time"
+	Flag   Kind = "flag"
+	Figure Kind = "figure" // an Estimate
+	List   Kind = "list"   // of words
+)
+
+// right says whether values of the kind stand at the right edge of their column.
+func (k Kind) right() bool { return k == Count || k == Number || k == Figure }
+
+// Readers are who needs a column.
+type Readers int
+
+// The readers.
+const (
+	Everybody Readers = iota
+	People
+	Programs
+)
+
+// For says whether a column is for these readers.
+func (c *Column) For(r Readers) bool { return c.Only == Everybody || c.Only == r }
+
+func (c *Column) head() string {
+	if c.Head != "" {
+		return c.Head
+	}
+	return c.Name
+}
+
+// A Value is one of nil (there is none), string, int, float64, bool, time.Time, []string,
+// Estimate, and Shown.
+type Value any
+
+// An Estimate is a figure with its interval and the number of observations behind it. A bound
+// that is NaN does not exist.
+type Estimate struct {
+	Value, Low, High float64
+	N                int
+	Censored         int // further observations, known only to be larger
+}
+
+// A Shown is a value that people read in other words.
+type Shown struct {
+	Value Value
+	Text  string
+}
+
+// plain is the value behind what people read, with what does not exist as nil.
+func plain(v Value) Value {
+	switch v := v.(type) {
+	case Shown:
+		return plain(v.Value)
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil
+		}
+	case time.Time:
+		if v.IsZero() {
+			return nil
+		}
+	}
+	return v
+}
+
+// New begins the answer of a command.
+func New(verb, title string) *Document { return &Document{Verb: verb, Title: title, Verdict: "ok"} }
+
+// Add appends parts.
+func (d *Document) Add(blocks ...Block) { d.Blocks = append(d.Blocks, blocks...) }
+
+// Table appends an empty table and returns it.
+func (d *Document) Table(name string, columns ...Column) *Table {
+	t := &Table{Name: name, Columns: columns}
+	d.Add(t)
+	return t
+}
+
+// Row appends a row: a value for each column.
+func (t *Table) Row(values ...Value) { t.Rows = append(t.Rows, values) }
+
+// Note appends a remark about tables or columns.
+func (d *Document) Note(text string, of ...string) { d.Add(Note{text, of}) }
+
+// Say appends a paragraph for people.
+func (d *Document) Say(text string) { d.Add(Text(text)) }
+
+// For are the blocks for these readers.
+func (d *Document) For(r Readers) (out []Block) {
+	for _, b := range d.Blocks {
+		if t, ok := b.(*Table); !ok || t.Only == Everybody || t.Only == r {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// places are where the columns for these readers stand.
+func (t *Table) places(r Readers) (at []int) {
+	for i := range t.Columns {
+		if t.Columns[i].For(r) {
+			at = append(at, i)
+		}
+	}
+	return at
+}

@@ -1,0 +1,80 @@
+package answer
+
+import (
+	"html/template"
+	"io"
+)
+
+// page is a page that stands alone: it loads nothing.
+var page = template.Must(template.New("answer").Parse(`<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>{{or .Title .Verb}}</title>
+<style>
+body { font: 16px/1.45 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem;
+  color-scheme: light dark }
+table { border-collapse: collapse; margin: 1rem 0 }
+caption { text-align: left; font-weight: 600 }
+th, td { text-align: left; padding: .2rem .8rem .2rem 0; vertical-align: top; border-bottom: 1px solid #8885 }
+.right { text-align: right; font-variant-numeric: tabular-nums }
+aside { border-left: 3px solid #c80; padding-left: .8rem; margin: .6rem 0 }
+</style>
+<h1>{{or .Title .Verb}}</h1>
+{{range .Parts}}{{if .Table}}<table>{{with .Table.Title}}<caption>{{.}}</caption>{{end}}
+<thead><tr>{{range .Heads}}<th scope="col"{{if .Right}} class="right"{{end}}>{{.Text}}</th>
+{{end}}</tr></thead>
+<tbody>{{range .Rows}}<tr>{{range .}}<td{{if .Right}} class="right"{{end}}>{{.Text}}</td>{{end}}</tr>
+{{end}}</tbody></table>{{if not .Rows}}<p>{{.Table.Empty}}</p>{{end}}
+{{else if .Note}}<aside>{{.Note}}</aside>
+{{else}}{{range .Lines}}<p>{{.}}</p>
+{{end}}{{end}}{{end}}<p>Verdict: {{.Verdict}} (exit code {{.Exit}})</p>
+</html>
+`))
+
+type part struct {
+	Table *Table
+	Heads []cell
+	Rows  [][]cell
+	Note  string
+	Lines []string
+}
+
+type cell struct {
+	Text  string
+	Right bool
+}
+
+// writeHTML renders a page.
+func writeHTML(w io.Writer, d *Document) error {
+	var parts []part
+	for _, b := range d.For(People) {
+		switch b := b.(type) {
+		case Text:
+			parts = append(parts, part{Lines: []string{string(b)}})
+		case Note:
+			parts = append(parts, part{Note: b.Text})
+		case Facts:
+			parts = append(parts, part{Lines: b.lines()})
+		case *Table:
+			p := part{Table: b, Heads: b.row(b.heads())}
+			for _, row := range b.Rows {
+				p.Rows = append(p.Rows, b.row(b.cells(row)))
+			}
+			parts = append(parts, p)
+		}
+	}
+	return page.Execute(w, struct {
+		*Document
+		Parts []part
+	}{d, parts})
+}
+
+// row gives texts the edges of their columns.
+func (t *Table) row(texts []string) []cell {
+	cells := make([]cell, len(texts))
+	for k, i := range t.places(People) {
+		cells[k] = cell{texts[k], t.Columns[i].Kind.right()}
+	}
+	return cells
+}

@@ -1,0 +1,62 @@
+package answer
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// writeLatex renders each table for booktabs; text and notes are comments.
+func writeLatex(w io.Writer, d *Document) error {
+	comment := func(text string) { fmt.Fprintf(w, "%% %s\n", strings.ReplaceAll(text, "\n", "\n% ")) }
+	comment(strings.TrimSpace("conclave " + d.Verb + ": " + d.Title))
+	for _, b := range d.For(People) {
+		switch b := b.(type) {
+		case Text:
+			comment(string(b))
+		case Note:
+			comment("note: " + b.Text)
+		case Facts:
+			for _, line := range b.lines() {
+				comment(line)
+			}
+		case *Table:
+			b.latex(w)
+		}
+	}
+	_, err := fmt.Fprintf(w, "%% verdict: %s\n", d.Verdict)
+	return err
+}
+
+func (t *Table) latex(w io.Writer) {
+	if t.Title != "" {
+		fmt.Fprintf(w, "%% %s\n", t.Title)
+	}
+	var form strings.Builder
+	for _, i := range t.places(People) {
+		if t.Columns[i].Kind.right() {
+			form.WriteByte('r')
+		} else {
+			form.WriteByte('l')
+		}
+	}
+	line := func(cells []string) {
+		for i, cell := range cells {
+			cells[i] = Latex(cell)
+		}
+		fmt.Fprintf(w, "  %s \\\\\n", strings.Join(cells, " & "))
+	}
+	fmt.Fprintf(w, "\\begin{tabular}{%s}\n  \\toprule\n", &form)
+	line(t.heads())
+	fmt.Fprint(w, "  \\midrule\n")
+	for _, row := range t.Rows {
+		line(t.cells(row))
+	}
+	fmt.Fprint(w, "  \\bottomrule\n\\end{tabular}\n")
+}
+
+var latexEscapes = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "$", `\$`, "&", `\&`,
+	"#", `\#`, "%", `\%`, "_", `\_`, "^", `\textasciicircum{}`, "~", `\textasciitilde{}`, "\n", " ")
+
+// Latex is text for LaTeX.
+func Latex(text string) string { return latexEscapes.Replace(text) }

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/conclave-bench/conclave/internal/answer"
+)
+
+// answering completes a command that answers with a document: its flags choose the format, and
+// its exit code is that of the document.
+func (s *streams) answering(c *cobra.Command,
+	ask func(args []string) (*answer.Document, error)) *cobra.Command {
+	var names, docs []string
+	for _, f := range answer.Formats() {
+		names, docs = append(names, f.Name), append(docs, f.Name+" ("+f.Doc+")")
+	}
+	var format, file string
+	var asJSON bool
+	flags := c.Flags()
+	flags.StringVar(&format, "format", names[0], "write `FORMAT`: "+strings.Join(docs, ", "))
+	flags.BoolVar(&asJSON, "json", false, "the same as --format json")
+	flags.StringVar(&file, "out", "", "write to `FILE` instead of standard output")
+	choices(c, "format", names)
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		if asJSON {
+			if flags.Changed("format") && format != "json" {
+				return usage("%s: both --json and --format %s; leave one out", c.CommandPath(), format)
+			}
+			format = "json"
+		}
+		if err := oneOf("format", format, names); err != nil {
+			return err
+		}
+		d, err := ask(args)
+		if err != nil {
+			return err
+		}
+		var text bytes.Buffer
+		if err := answer.Named(format).Write(&text, d); err != nil {
+			return err
+		}
+		if err := s.output(file, text.Bytes()); err != nil {
+			return err
+		}
+		if d.Exit != Good {
+			return exit(d.Exit)
+		}
+		return nil
+	}
+	return c
+}
