@@ -4,6 +4,7 @@ package answer
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -61,13 +62,14 @@ type Check struct {
 
 // A Table is rows under typed columns.
 type Table struct {
-	Name    string // lower snake case
-	Title   string // above it; "": none
-	Columns []Column
-	Rows    [][]Value
-	Keys    int    // the first so many columns tell the rows apart; 0: one
-	Empty   string // what people read if there are no rows; "": nothing
-	Terms   bool   // a list of words and what they mean: the first column, and prose in the others
+	Name      string // lower snake case
+	Title     string // above it; "": none
+	Columns   []Column
+	Rows      [][]Value
+	Keys      int    // the first so many columns tell the rows apart; 0: one
+	Empty     string // what people read if there are no rows; "": nothing
+	Terms     bool   // a list of words and what they mean: the first column, and prose in the others
+	DropEmpty bool   // people do not see columns without a value
 	// Only is who needs it: programs may want in one table what people read in several.
 	Only Readers
 }
@@ -93,7 +95,8 @@ const (
 	Time   Kind = "time"
 	Flag   Kind = "flag"
 	Figure Kind = "figure" // an Estimate
-	List   Kind = "list"   // of words
+	List   Kind = "list"   // of words or numbers
+	Map    Kind = "map"    // words by name
 )
 
 // right says whether values of the kind stand at the right edge of their column.
@@ -119,8 +122,8 @@ func (c *Column) head() string {
 	return c.Name
 }
 
-// A Value is one of nil (there is none), string, int, float64, bool, time.Time, []string,
-// Estimate, and Shown.
+// A Value is one of nil (there is none), string, an integer, float64, bool, time.Time, []string,
+// []float64, map[string]string, Estimate, and Shown.
 type Value any
 
 // An Estimate is a figure with its interval and the number of observations behind it. A bound
@@ -170,6 +173,9 @@ func (d *Document) Table(name string, columns ...Column) *Table {
 // Row appends a row: a value for each column.
 func (t *Table) Row(values ...Value) { t.Rows = append(t.Rows, values) }
 
+// End says how the command ended.
+func (d *Document) End(code int, verdict string) { d.Exit, d.Verdict = code, verdict }
+
 // Note appends a remark about tables or columns.
 func (d *Document) Note(text string, of ...string) { d.Add(Note{text, of}) }
 
@@ -189,7 +195,8 @@ func (d *Document) For(r Readers) (out []Block) {
 // places are where the columns for these readers stand.
 func (t *Table) places(r Readers) (at []int) {
 	for i := range t.Columns {
-		if t.Columns[i].For(r) {
+		says := func(row []Value) bool { return text(row[i]) != "" }
+		if t.Columns[i].For(r) && (r != People || !t.DropEmpty || slices.ContainsFunc(t.Rows, says)) {
 			at = append(at, i)
 		}
 	}

@@ -3,6 +3,8 @@ package answer
 import (
 	"fmt"
 	"io"
+	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,10 +67,21 @@ func text(v Value) string {
 			return ""
 		}
 		return short(v)
+	case map[string]string:
+		return pairs(v)
 	case nil:
 		return ""
 	}
 	return fmt.Sprint(v)
+}
+
+// pairs are words by name, sorted.
+func pairs(of map[string]string) string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		out = append(out, name+"="+of[name])
+	}
+	return strings.Join(out, " ")
 }
 
 // short is a number with four digits that count.
@@ -89,6 +102,9 @@ func exact(v Value) string {
 	case nil:
 		return ""
 	case float64:
+		if size := math.Abs(v); size >= 1e-4 && size < 1e15 {
+			return strconv.FormatFloat(v, 'f', -1, 64)
+		}
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	case time.Time:
 		return v.UTC().Format(time.RFC3339)
@@ -96,6 +112,8 @@ func exact(v Value) string {
 		return strconv.FormatBool(v)
 	case []string:
 		return strings.Join(v, " ")
+	case map[string]string:
+		return pairs(v)
 	default:
 		return fmt.Sprint(v)
 	}

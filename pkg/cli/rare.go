@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
 	"fmt"
 	"math"
 	"runtime"
@@ -14,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/compare"
-	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/rare"
 	"github.com/conclave-bench/conclave/internal/report"
@@ -23,7 +22,6 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
-	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 // rareFlags are the flags of bench rare.
@@ -32,7 +30,7 @@ type rareFlags struct {
 	beyond                       []string
 	paths, replications, workers int
 	csv                          string
-	quiet, json                  bool
+	quiet                        bool
 }
 
 func (s *streams) rareCommand() *cobra.Command {
@@ -56,7 +54,6 @@ is blind to.
 		Example: `  bench rare configs/rare.yaml --beyond 2,4 --paths 50
   bench rare configs/rare.yaml --beyond 300ms,600ms --paths 50 --csv rare.csv`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(_ *cobra.Command, args []string) error { return s.rare(&f, args) },
 	}
 	f.register(c)
 	flags := c.Flags()
@@ -68,8 +65,7 @@ is blind to.
 	flags.IntVar(&f.workers, "workers", 0, "run `N` replications at a time (default: one per core)")
 	flags.StringVar(&f.csv, "csv", "", "write the estimates to `FILE`, a row each")
 	flags.BoolVar(&f.quiet, "quiet", false, "print only results and errors")
-	flags.BoolVar(&f.json, "json", false, "print the results as JSON")
-	return c
+	return s.answering(c, func(args []string) (*answer.Document, error) { return s.rare(&f, args) })
 }
 
 // A tail is what was estimated of one cell.
@@ -82,7 +78,7 @@ type tail struct {
 	took    time.Duration
 }
 
-func (s *streams) rare(f *rareFlags, args []string) error {
+func (s *streams) rare(f *rareFlags, args []string) (*answer.Document, error) {
 	if f.transport == "" && !slices.ContainsFunc(f.set, func(set string) bool {
 		return strings.HasPrefix(set, "transport=")
 	}) {
@@ -90,18 +86,18 @@ func (s *streams) rare(f *rareFlags, args []string) error {
 	}
 	switch {
 	case f.paths < 10 || f.paths > 1e6:
-		return usage("--paths %d, want 10 to 1000000", f.paths)
+		return nil, usage("--paths %d, want 10 to 1000000", f.paths)
 	case f.replications < 2 || f.replications > 1e4:
-		return usage("--replications %d, want 2 to 10000", f.replications)
+		return nil, usage("--replications %d, want 2 to 10000", f.replications)
 	case f.workers < 0:
-		return usage("--workers %d, want 1 or more", f.workers)
+		return nil, usage("--workers %d, want 1 or more", f.workers)
 	}
 	e, err := f.load(s, args)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if !e.Virtual() {
-		return usage("bench rare: transport %s: a trial on real nodes cannot go on twice from the same "+
+		return nil, usage("bench rare: transport %s: a trial on real nodes cannot go on twice from the same "+
 			"point; leave --transport out", e.Transport)
 	}
 	tails := make([]tail, len(e.Cells))
@@ -112,10 +108,10 @@ func (s *streams) rare(f *rareFlags, args []string) error {
 		t.cell, t.name = &e.Cells[i], design.name(&e.Cells[i])
 		t.wait, t.timeOut = rare.Patience(&t.cell.Plan)
 		if err := rare.Refuse(&t.cell.Plan); err != nil {
-			return usage("bench rare: %v", err)
+			return nil, usage("bench rare: %v", err)
 		}
 		if bounds[i], err = t.bounds(f.beyond); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if f.workers == 0 {
@@ -126,27 +122,21 @@ func (s *streams) rare(f *rareFlags, args []string) error {
 	sum := tally{}
 	for i := range tails {
 		if err := s.split(ctx, &tails[i], f, e.Seed, bounds[i], &sum); err != nil {
-			return err
+			return nil, err
 		}
 	}
+	d := rareDocument(e, tails, f)
+	d.End(sum.code(), meaning("rare", sum.code()))
 	if f.csv != "" {
-		text, err := rareCSV(tails, f)
-		if err == nil {
-			err = writeWhole(f.csv, text)
+		var text bytes.Buffer
+		if err := answer.Named("csv").Write(&text, d); err != nil {
+			return nil, err
 		}
-		if err != nil {
-			return err
+		if err := writeWhole(f.csv, text.Bytes()); err != nil {
+			return nil, err
 		}
 	}
-	if f.json {
-		err = writeJSON(s.out, rareJSON(e.Name, e.Seed, tails, f))
-	} else {
-		s.printTails(tails, f)
-	}
-	if code := sum.code(); err == nil && code != Good {
-		err = exit(code)
-	}
-	return err
+	return d, nil
 }
 
 // bounds are those that the words ask for, in nanoseconds, the least first.
@@ -221,42 +211,71 @@ func digits3(p float64) string {
 	return strconv.FormatFloat(p, 'g', 3, 64)
 }
 
-// timeOuts is a bound in time-outs; "" if there is no such unit.
-func (t *tail) timeOuts(bound float64) string {
-	if t.timeOut == 0 {
-		return ""
+// rareDocument is the estimates, and how they were made.
+func rareDocument(e *experiment.Experiment, tails []tail, f *rareFlags) *answer.Document {
+	d := answer.New("rare", "Rare outages of "+e.Name)
+	d.Add(answer.Facts{{Name: "name", Value: e.Name}, {Name: "seed", Value: e.Seed},
+		{Name: "confidence", Value: rare.Confidence}})
+	count := func(name string) answer.Column {
+		return answer.Column{Name: name, Kind: answer.Count, Only: answer.Programs}
 	}
-	return compare.Number(bound / float64(t.timeOut))
-}
-
-func (s *streams) printTails(tails []tail, f *rareFlags) {
-	w := s.text()
-	table := &console.Table{}
-	table.Column("algorithm", false)
-	for _, name := range []string{"beyond", "time-outs", "probability", "95 % interval", "gain"} {
-		table.Column(name, true)
-	}
-	var notes []string
+	estimates := d.Table("estimates",
+		answer.Column{Name: "cell", Head: "algorithm", Kind: answer.Words},
+		answer.Column{Name: "metric", Kind: answer.Words, Only: answer.Programs},
+		answer.Column{Name: "beyond_ms", Head: "beyond", Kind: answer.Number, Unit: "ms"},
+		answer.Column{Name: "time_outs", Head: "time-outs", Kind: answer.Number},
+		answer.Column{Name: "probability", Kind: answer.Number},
+		answer.Column{Head: "95 % interval", Kind: answer.Number, Only: answer.People},
+		answer.Column{Name: "low", Kind: answer.Number, Only: answer.Programs},
+		answer.Column{Name: "high", Kind: answer.Number, Only: answer.Programs},
+		count("replications"), count("replications_reached"), count("paths"), count("levels"),
+		count("simulated_paths"), count("events"),
+		answer.Column{Name: "plain_trials", Kind: answer.Number, Only: answer.Programs},
+		answer.Column{Name: "gain", Kind: answer.Number})
+	cells := d.Table("cells",
+		answer.Column{Name: "cell", Kind: answer.Words}, answer.Column{Name: "design", Kind: answer.Map},
+		answer.Column{Name: "time_out_ms", Kind: answer.Number, Unit: "ms"},
+		answer.Column{Name: "height", Kind: answer.Words}, answer.Column{Name: "levels", Kind: answer.List},
+		answer.Column{Name: "violated_paths", Kind: answer.Count})
+	cells.Only = answer.Programs
+	d.Say("")
 	for i := range tails {
 		t := &tails[i]
-		r := t.result
-		for k := range r.Estimates {
-			e := &r.Estimates[k]
-			table.Add(t.name, time.Duration(e.Beyond).String(), t.timeOuts(e.Beyond), digits3(e.Probability),
-				fmt.Sprintf("[%s, %s]", digits3(e.Low), digits3(e.High)), digits3(e.Gain))
+		t.rows(estimates, f)
+		design := metric.ByName(t.cell.Design)
+		design["label"] = t.cell.Label
+		timeOut := math.NaN()
+		if t.timeOut > 0 {
+			timeOut = milliseconds(float64(t.timeOut))
 		}
-		notes = append(notes, t.remarks(f)...)
+		cells.Row(t.name, design, timeOut, rare.Heights[t.result.Height], t.result.Levels, t.result.Violated)
+		for _, text := range t.remarks(f) {
+			d.Say(text)
+		}
 	}
-	table.DropEmpty()
-	table.Write(w)
-	fmt.Fprintln(w)
-	for _, note := range notes {
-		fmt.Fprintln(w, note)
-	}
-	fmt.Fprintln(w, "gain: the variance of plain simulation at the same work, in events, by the variance of "+
+	estimates.DropEmpty = true
+	d.Say("gain: the variance of plain simulation at the same work, in events, by the variance of " +
 		"this estimate")
 	if f.csv != "" {
-		fmt.Fprintf(w, "results: %s\n", program.Quote(f.csv))
+		d.Say("results: " + program.Quote(f.csv))
+	}
+	return d
+}
+
+// rows are a row for each bound.
+func (t *tail) rows(table *answer.Table, f *rareFlags) {
+	number := func(v float64) answer.Shown { return answer.Shown{Value: v, Text: digits3(v)} }
+	for k := range t.result.Estimates {
+		e, r := &t.result.Estimates[k], t.result
+		var timeOuts answer.Value
+		if t.timeOut > 0 {
+			n := e.Beyond / float64(t.timeOut)
+			timeOuts = answer.Shown{Value: n, Text: compare.Number(n)}
+		}
+		table.Row(t.name, t.downtime(),
+			answer.Shown{Value: milliseconds(e.Beyond), Text: time.Duration(e.Beyond).String()}, timeOuts,
+			number(e.Probability), fmt.Sprintf("[%s, %s]", digits3(e.Low), digits3(e.High)), e.Low, e.High,
+			f.replications, e.Reached, f.paths, len(r.Levels), r.Paths, r.Events, e.Crude, number(e.Gain))
 	}
 }
 
@@ -298,97 +317,4 @@ func (t *tail) downtime() string {
 	return metric.OutagesOf(alg.Spec.Service).Downtime.Name
 }
 
-// The machine's forms. A figure that does not exist is null, and empty in CSV.
-type (
-	rareReport struct {
-		Schema       int       `json:"schema_version"`
-		Name         string    `json:"name"`
-		Seed         uint64    `json:"seed"`
-		Replications int       `json:"replications"`
-		Paths        int       `json:"paths"`
-		Confidence   float64   `json:"confidence"`
-		Cells        []rareOne `json:"cells"`
-	}
-	rareOne struct {
-		Design    map[string]string `json:"design"`
-		Metric    string            `json:"metric"`
-		TimeOut   *float64          `json:"time_out_ms"`
-		Height    string            `json:"height"`
-		Levels    []float64         `json:"levels"`
-		Simulated uint64            `json:"simulated_paths"`
-		Events    uint64            `json:"events"`
-		Violated  int               `json:"violated_paths"`
-		Tail      []rareEstimate    `json:"tail"`
-	}
-	rareEstimate struct {
-		Beyond      float64  `json:"beyond_ms"`
-		TimeOuts    *float64 `json:"time_outs"`
-		Probability float64  `json:"probability"`
-		Low         *float64 `json:"low"`
-		High        *float64 `json:"high"`
-		Reached     int      `json:"replications_reached"`
-		Crude       float64  `json:"plain_trials"`
-		Gain        float64  `json:"gain"`
-	}
-)
-
-func rareJSON(name string, seed uint64, tails []tail, f *rareFlags) rareReport {
-	r := rareReport{1, name, seed, f.replications, f.paths, rare.Confidence, nil}
-	for i := range tails {
-		t := &tails[i]
-		one := rareOne{metric.ByName(t.cell.Design), t.downtime(), nil, rare.Heights[t.result.Height],
-			append([]float64{}, t.result.Levels...), t.result.Paths, t.result.Events, t.result.Violated, nil}
-		one.Design["label"] = t.cell.Label
-		if t.timeOut > 0 {
-			one.TimeOut = results.Finite(milliseconds(float64(t.timeOut)))
-		}
-		for k := range t.result.Estimates {
-			e := &t.result.Estimates[k]
-			row := rareEstimate{milliseconds(e.Beyond), nil, e.Probability, results.Finite(e.Low),
-				results.Finite(e.High), e.Reached, e.Crude, e.Gain}
-			if t.timeOut > 0 {
-				row.TimeOuts = results.Finite(e.Beyond / float64(t.timeOut))
-			}
-			one.Tail = append(one.Tail, row)
-		}
-		r.Cells = append(r.Cells, one)
-	}
-	return r
-}
-
 func milliseconds(ns float64) float64 { return ns / float64(time.Millisecond) }
-
-// rareColumns are those of the CSV file.
-var rareColumns = []string{"cell", "metric", "beyond_ms", "time_outs", "probability", "low", "high",
-	"replications", "replications_reached", "paths", "levels", "simulated_paths", "events", "plain_trials",
-	"gain"}
-
-func rareCSV(tails []tail, f *rareFlags) ([]byte, error) {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	decimal := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
-	number := func(v float64) string {
-		if math.IsNaN(v) {
-			return ""
-		}
-		return strconv.FormatFloat(v, 'g', -1, 64)
-	}
-	rows := [][]string{rareColumns}
-	for i := range tails {
-		t := &tails[i]
-		for k := range t.result.Estimates {
-			e := &t.result.Estimates[k]
-			timeOuts := ""
-			if t.timeOut > 0 {
-				timeOuts = decimal(e.Beyond / float64(t.timeOut))
-			}
-			rows = append(rows, []string{t.name, t.downtime(), decimal(milliseconds(e.Beyond)), timeOuts,
-				number(e.Probability), number(e.Low), number(e.High), strconv.Itoa(f.replications),
-				strconv.Itoa(e.Reached), strconv.Itoa(f.paths), strconv.Itoa(len(t.result.Levels)),
-				strconv.FormatUint(t.result.Paths, 10), strconv.FormatUint(t.result.Events, 10),
-				number(e.Crude), number(e.Gain)})
-		}
-	}
-	err := w.WriteAll(rows)
-	return b.Bytes(), err
-}
